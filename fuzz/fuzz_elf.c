@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* ELF bytes: sorted symbols, no more than the bytes can hold; a build id of at most 20 bytes. */
+#include "fuzz_symbols.h"
+#include "image/image.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	uint8_t id[IMAGE_BUILD_ID_MAX];
+	struct span bytes = {data, size};
+	struct error err = {0};
+	struct symbol_table *table = NULL;
+
+	if (image_build_id_of_span(bytes, id) > IMAGE_BUILD_ID_MAX) {
+		abort();
+	}
+	if (symbol_table_from_elf(bytes, (struct span){0}, true, &table, &err) >= 0) {
+		check_symbols(table);
+		/* 16 bytes: the smallest symbol entry; 24: the smallest PLT relocation. */
+		if (symbol_table_count(table) > size / 16 + size / 24) {
+			abort();
+		}
+		for (size_t i = 0; i < symbol_table_count(table); i++) {
+			if (symbol_name(table, symbol_table_at(table, i)) == NULL) {
+				abort();
+			}
+		}
+	}
+	symbol_table_free(table);
+	return 0;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* The events of a recording as text, as perf evlist prints them. */
+#ifndef SONDE_PREVIEW_EVLIST_H
+#define SONDE_PREVIEW_EVLIST_H
+
+#include <sonde/base.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum sonde_evlist_mode {
+	SONDE_EVLIST_NAMES = 0,
+	SONDE_EVLIST_FREQ, /* with period or frequency */
+	SONDE_EVLIST_DETAIL, /* with everything that the attr says */
+	SONDE_EVLIST_GROUPS /* groups as {a,b} */
+};
+
+struct sonde_evlist_options {
+	size_t size; /* sizeof(struct sonde_evlist_options) of the caller */
+	enum sonde_evlist_mode mode;
+	char *message; /* NULL, or where words about a failure are put */
+	size_t message_size;
+};
+
+/* Takes n bytes of text; a negative status stops the work and is returned. */
+typedef int (*sonde_evlist_write_fn)(void *arg, const char *text, size_t n);
+
+/*
+ * Opens the file at path and prints its events. 0; 1: printed, but part of the file is missing; or
+ * as sonde_session_open, or what write returned.
+ */
+SONDE_API int sonde_evlist_print(const char *path, const struct sonde_evlist_options *options,
+        sonde_evlist_write_fn write, void *arg);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* What the header of a recording says about the machine, as perf report --header-only prints it. */
+#ifndef SONDE_PREVIEW_HEADER_H
+#define SONDE_PREVIEW_HEADER_H
+
+#include <sonde/base.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sonde_header_options {
+	size_t size; /* sizeof(struct sonde_header_options) of the caller */
+	int full; /* not 0: with topologies, caches and memory blocks */
+	char *message; /* NULL, or where words about a failure are put */
+	size_t message_size;
+};
+
+/* Takes n bytes of text; a negative status stops the work and is returned. */
+typedef int (*sonde_header_write_fn)(void *arg, const char *text, size_t n);
+
+/*
+ * Opens the file at path and prints its header. 0; 1: printed, but part of the file is missing; or
+ * as sonde_session_open, or what write returned.
+ */
+SONDE_API int sonde_header_print(const char *path, const struct sonde_header_options *options,
+        sonde_header_write_fn write, void *arg);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Recording: opens events, reads their rings and writes perf.data.
+ *
+ * Threads: a recorder is used by one thread; only sonde_record_stop may be called from anywhere.
+ */
+#ifndef SONDE_PREVIEW_RECORD_H
+#define SONDE_PREVIEW_RECORD_H
+
+#include <sonde/base.h>
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum sonde_record_message {
+	SONDE_RECORD_WARNING = 0, /* something is not as asked for */
+	SONDE_RECORD_VERBOSE /* what a curious user wants to know */
+};
+
+/* Zero is the default of every member. Texts and arrays must live until sonde_record_free. */
+struct sonde_record_options {
+	size_t size; /* sizeof(struct sonde_record_options) */
+	char *const *workload; /* NULL-terminated command, or NULL */
+	const char *const
+	        *events; /* event strings; none: cycles, or cpu-clock where there are none */
+	size_t nevents;
+	const char *pids; /* "12,34", or NULL */
+	bool all_cpus;
+	uint64_t frequency; /* in Hz; 0: 4000; UINT64_MAX: what the kernel allows */
+	uint64_t period; /* in events; not 0 wins over frequency */
+	bool callchains;
+	bool no_inherit;
+	bool no_build_ids;
+	bool no_bpf_events;
+	bool switch_events;
+	bool namespaces;
+	bool cgroups;
+	bool use_clockid;
+	int clockid;
+	const char *clockid_name;
+	size_t mmap_pages; /* data pages of a ring, a power of two; 0: what the limits allow, 512
+	                      KiB */
+	const char *output; /* NULL: "perf.data" */
+	char *const *command_line; /* for the header, NULL-terminated, or NULL */
+	void (*message)(void *arg, enum sonde_record_message kind, const char *text);
+	void *message_arg;
+};
+
+struct sonde_record;
+
+/* NULL: no memory. */
+SONDE_API struct sonde_record *sonde_record_new(const struct sonde_record_options *options);
+
+/*
+ * Opens everything, writes the state of the running system, and lets the workload go. 0,
+ * SONDE_EARG, SONDE_EPERM, SONDE_ENOENT, SONDE_EIO, SONDE_EUNSUPPORTED, SONDE_ELIMIT, SONDE_ENOMEM.
+ */
+SONDE_API int sonde_record_start(struct sonde_record *record);
+
+/*
+ * Reads rings until the workload or all targets ended or sonde_record_stop was called; then takes
+ * what is left and completes the file. 0, SONDE_EIO, SONDE_ENOMEM.
+ */
+SONDE_API int sonde_record_run(struct sonde_record *record);
+
+/* Makes sonde_record_run end; async-signal-safe. */
+SONDE_API void sonde_record_stop(struct sonde_record *record);
+
+struct sonde_record_result {
+	size_t size;
+	uint64_t wakeups;
+	uint64_t bytes; /* of records in the file */
+	uint64_t samples;
+	uint64_t lost; /* samples and records that the kernel had no room for */
+	int workload_status; /* as waitpid says; -1 without a workload */
+};
+
+/* What was recorded; lives as long as the recorder. */
+SONDE_API const struct sonde_record_result *sonde_record_get_result(struct sonde_record *record);
+
+/* The last failure; never NULL, lives as long as the recorder. */
+SONDE_API const struct sonde_error *sonde_record_error(struct sonde_record *record);
+
+/* Ends a workload that never started; NULL is fine. */
+SONDE_API void sonde_record_free(struct sonde_record *record);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

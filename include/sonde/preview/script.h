@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Samples as text, one after the other in time order, in the layout of perf script. */
+#ifndef SONDE_PREVIEW_SCRIPT_H
+#define SONDE_PREVIEW_SCRIPT_H
+
+#include <sonde/session.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Takes n bytes of text; a negative status stops the work and is returned. Not called by two
+ * threads at once. */
+typedef int (*sonde_script_write_fn)(void *arg, const char *text, size_t n);
+
+struct sonde_script_options {
+	size_t size; /* sizeof(struct sonde_script_options) of the caller */
+	const char *const *fields; /* as given to -F, one after the other; NULL: the usual fields */
+	size_t nfields;
+	int hide_call_graph; /* not 0: the sample's own address instead of its call chain */
+	int ns; /* not 0: times with nine digits */
+	uint64_t max_stack; /* entries of a call chain that are printed; 0: 127 */
+	int header; /* 1: print the header of the file first; 2: with all its details */
+};
+
+/*
+ * Prints all samples of an opened session, formatting on as many threads as the session has jobs.
+ * The text does not depend on their number. 0; SONDE_EARG for a field list that makes no sense
+ * (sonde_session_error has the words), SONDE_ENOMEM, or what write returned.
+ */
+SONDE_API int sonde_script_print(struct sonde_session *s,
+        const struct sonde_script_options *options, sonde_script_write_fn write, void *arg);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

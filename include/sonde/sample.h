@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* A decoded sample: what the kernel wrote when an event fired. */
+#ifndef SONDE_SAMPLE_H
+#define SONDE_SAMPLE_H
+
+#include <sonde/attr.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Fields that the event did not record are 0 (cpu: UINT32_MAX). `present` says which were recorded.
+ * Pointers are valid until the next sample is taken from the same iterator.
+ */
+struct sonde_sample {
+	uint64_t present; /* bits of enum sonde_sample_bit */
+	uint64_t ip;
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t time; /* ns on the recording's clock */
+	uint64_t addr;
+	uint64_t id; /* of the event instance: IDENTIFIER or ID */
+	uint64_t stream_id;
+	uint32_t cpu;
+	uint64_t period;        /* events this sample stands for; 1 when not recorded */
+	uint64_t callchain_len; /* marks included */
+	const uint64_t *callchain; /* leaf first; values >= -4095 are context marks */
+	uint32_t raw_len;
+	const void *raw; /* bytes in the recorder's byte order */
+	uint64_t branch_len;
+	const uint64_t *branches; /* from, to, flags per entry, newest first */
+	uint64_t user_regs_abi;
+	const uint64_t *user_regs;
+	uint64_t user_stack_len; /* bytes that are valid */
+	const void *user_stack;
+	uint64_t weight;
+	uint64_t data_src;
+	uint64_t transaction;
+	uint64_t intr_regs_abi;
+	const uint64_t *intr_regs;
+	uint64_t phys_addr;
+	uint64_t cgroup;
+	uint64_t data_page_size;
+	uint64_t code_page_size;
+	uint64_t read_value; /* of the (leader) event, when READ was recorded */
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of this folder share: the kernel's table of functions, rings, the recorder. */
+#ifndef SONDE_CAPTURE_CAPTURE_H
+#define SONDE_CAPTURE_CAPTURE_H
+
+#include "core/status.h"
+#include "core/text.h"
+#include "event/event.h"
+#include "file/writer.h"
+
+#include <sonde/preview/record.h>
+
+#include <poll.h>
+#include <sys/types.h>
+
+/* The kernel as recording sees it, so that a fake can stand in. All return -1 with errno. */
+struct capture_kernel {
+	int (*open)(const struct sonde_attr *attr, pid_t pid, int cpu);
+	int (*close)(int fd);
+	void *(*map)(int fd, size_t size); /* NULL with errno */
+	void (*unmap)(void *map, size_t size);
+	int (*id)(int fd, uint64_t *id);
+	int (*redirect)(int fd, int ring_fd);
+	int (*enable)(int fd, bool on);
+	ssize_t (*read)(int fd, void *buf, size_t size);
+	int (*poll)(struct pollfd *fds, nfds_t n, int timeout_ms);
+};
+
+const struct capture_kernel *capture_kernel_linux(void);
+
+/* One ring: `page` is the control page, data stands behind it. */
+struct capture_ring {
+	void *page;
+	size_t map_size;
+	uint8_t *data;
+	uint64_t size; /* bytes, a power of two */
+	uint64_t tail;
+	uint64_t head; /* as of the last look */
+};
+
+/* Checks the control page; false when it makes no sense. */
+bool capture_ring_init(struct capture_ring *ring, void *page, size_t map_size);
+
+/* Takes a look at the head (acquire); true when there is something to read. */
+bool capture_ring_look(struct capture_ring *ring);
+
+/* What is between tail and head as one or two pieces; returns how many. */
+int capture_ring_pieces(const struct capture_ring *ring, struct iovec out[2]);
+
+/* Gives the bytes up to the head back to the kernel (release). */
+void capture_ring_release(struct capture_ring *ring);
+
+/* One opened event: fds by [cpu][thread]; -1 where the thread had ended. */
+struct capture_fds {
+	int *fds;
+	uint64_t *ids;
+	size_t nids;
+};
+
+struct sonde_record {
+	struct sonde_record_options options;
+	const struct capture_kernel *kernel;
+	struct error error;
+	struct sonde_error public_error;
+	struct sonde_record_result result;
+
+	struct event_list events;
+	struct capture_fds *opened; /* one for each event */
+	pid_t *cpus;
+	size_t ncpus;
+	pid_t *pids; /* processes asked for with pids */
+	size_t npids;
+	pid_t *threads; /* -1 alone: system-wide */
+	size_t nthreads;
+	struct capture_ring *rings; /* one for each cpu */
+	size_t ring_pages;
+	struct pollfd *polls; /* stop, workload, targets, rings */
+	size_t npolls;
+
+	pid_t child; /* 0: none, or it was waited for */
+	int go_fd; /* a byte lets the child exec; -1: it has gone */
+	int exec_fd; /* errno of a failed exec comes here */
+	int stop_fd;
+
+	struct file_writer writer;
+	int out_fd;
+	char *out_name;
+	uint64_t marked_ns; /* when the header was brought up to date */
+	uint64_t clock_wall_ns, clock_ns;
+	bool kernel_excluded; /* fell back to user space */
+};
+
+void capture_say(struct sonde_record *r, enum sonde_record_message kind, const char *fmt, ...)
+        __attribute__((format(printf, 3, 4)));
+uint64_t capture_now_ns(int clock);
+
+int capture_plan(struct sonde_record *r); /* options to attrs */
+int capture_targets(struct sonde_record *r); /* options to cpus and threads */
+int capture_open(struct sonde_record *r); /* opens events, maps rings */
+int capture_close(struct sonde_record *r);
+int capture_fork(struct sonde_record *r); /* the workload, waiting to exec */
+int capture_go(struct sonde_record *r); /* lets it exec */
+int capture_synth(struct sonde_record *r); /* start state into the file */
+int capture_synth_task(struct sonde_record *r, pid_t pid, bool forks, struct text *out);
+int capture_lost(struct sonde_record *r);
+int capture_pass(struct sonde_record *r); /* rings to file; 1 when there was something */
+int capture_finish(struct sonde_record *r);
+
+/* Reads the file back: counts samples, their times, and build ids of what was hit. */
+struct capture_scan {
+	uint64_t first, last; /* ns */
+	uint64_t samples, lost;
+	struct text build_ids;
+};
+
+int capture_scan_file(struct sonde_record *r, struct capture_scan *scan);
+
+/* The header features; the caller frees their texts. Returns how many. */
+#define CAPTURE_FEATURES_MAX 32
+size_t capture_features(struct sonde_record *r, const struct capture_scan *scan,
+        struct file_writer_feature out[CAPTURE_FEATURES_MAX]);
+
+#endif

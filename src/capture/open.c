@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/* Opens every event on every cpu for every thread, and one ring a cpu. */
+#include "capture/capture.h"
+#include "proc/proc.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define DEFAULT_RING_BYTES (512u * 1024)
+
+static int open_failed(struct sonde_record *r, const struct event *event, int why)
+{
+	int64_t paranoid = 2;
+
+	switch (why) {
+	case EACCES:
+	case EPERM:
+		(void)proc_read_number("/proc/sys/kernel/perf_event_paranoid", &paranoid);
+		return error_set(&r->error, SONDE_EPERM, NO_OFFSET,
+		        "not allowed to open '%s'%s: kernel.perf_event_paranoid is %lld; as root "
+		        "run "
+		        "'sysctl kernel.perf_event_paranoid=%d', or give sonde the capability "
+		        "CAP_PERFMON",
+		        event->name, r->options.all_cpus ? " on all cpus" : "", (long long)paranoid,
+		        r->options.all_cpus ? 0 : 1);
+	case ENOENT:
+	case ENODEV:
+	case EOPNOTSUPP:
+		return error_set(&r->error, SONDE_EUNSUPPORTED, NO_OFFSET,
+		        "the event '%s' is not supported here", event->name);
+	case EMFILE:
+		return error_set(&r->error, SONDE_ELIMIT, NO_OFFSET,
+		        "too many open files for '%s': raise the limit with 'ulimit -n'",
+		        event->name);
+	case ENOSYS:
+		return error_set(&r->error, SONDE_EUNSUPPORTED, NO_OFFSET,
+		        "this kernel has no perf_event_open, or it is filtered (seccomp)");
+	default:
+		return error_set(&r->error, SONDE_EIO, NO_OFFSET, "cannot open '%s': %s",
+		        event->name, strerror(why));
+	}
+}
+
+/* Bits that older kernels do not know, newest first. */
+static bool drop_newest(struct sonde_record *r)
+{
+	static const struct {
+		int flag; /* -1: read_format LOST */
+		const char *name;
+	} newest[] = {
+	        {-1, "lost counts"},
+	        {SONDE_FLAG_CGROUP, "cgroup events"},
+	        {SONDE_FLAG_BPF_EVENT, "bpf events"},
+	        {SONDE_FLAG_KSYMBOL, "ksymbol events"},
+	        {SONDE_FLAG_NAMESPACES, "namespace events"},
+	        {SONDE_FLAG_USE_CLOCKID, "clock ids"},
+	        {SONDE_FLAG_COMM_EXEC, "exec marks"},
+	        {SONDE_FLAG_MMAP2, "mmap2 records"},
+	        {SONDE_FLAG_EXCLUDE_GUEST, "guest exclusion"},
+	};
+	struct sonde_attr *attr;
+	size_t i, k;
+	bool found = false;
+
+	for (i = 0; !found && i < sizeof(newest) / sizeof(newest[0]); i++) {
+		for (k = 0; k < r->events.n; k++) {
+			attr = &r->events.v[k].attr;
+			if (newest[i].flag < 0) {
+				found |= (attr->read_format & SONDE_READ_LOST) != 0;
+				attr->read_format &= ~(uint64_t)SONDE_READ_LOST;
+				continue;
+			}
+			found |= (attr->flags >> newest[i].flag & 1) != 0;
+			attr->flags &= ~(1ULL << newest[i].flag);
+		}
+		if (found) {
+			capture_say(r, SONDE_RECORD_VERBOSE,
+			        "this kernel refuses %s: going without", newest[i].name);
+		}
+	}
+	return found;
+}
+
+static bool drop_kernel(struct sonde_record *r)
+{
+	struct event *event;
+	char tail[8] = ":u";
+	char *colon;
+	size_t i;
+
+	if (r->kernel_excluded || r->options.all_cpus) {
+		return false;
+	}
+	r->kernel_excluded = true;
+	for (i = 0; i < r->events.n; i++) {
+		event = &r->events.v[i];
+		if ((event->attr.flags >> SONDE_FLAG_EXCLUDE_USER & 1) != 0) {
+			return false;
+		}
+		event->attr.flags |= 1ULL << SONDE_FLAG_EXCLUDE_KERNEL;
+		colon = strchr(event->name, ':');
+		if (colon == NULL) {
+			(void)snprintf(event->name + strlen(event->name),
+			        sizeof(event->name) - strlen(event->name), "%s", tail);
+		} else if (strchr(colon, 'u') == NULL && strlen(event->name) + 3 < EVENT_NAME_MAX) {
+			memmove(colon + 3, colon + 1, strlen(colon + 1) + 1);
+			colon[1] = 'u';
+			colon[2] = 'h';
+		}
+	}
+	capture_say(r, SONDE_RECORD_WARNING,
+	        "kernel.perf_event_paranoid does not allow kernel profiling: recording user space "
+	        "only");
+	return true;
+}
+
+/* -1 with errno; 0 also when the thread has ended. */
+static int open_event(struct sonde_record *r, size_t e)
+{
+	struct capture_fds *o = &r->opened[e];
+	size_t cpu, thread;
+	int fd;
+
+	for (cpu = 0; cpu < r->ncpus; cpu++) {
+		for (thread = 0; thread < r->nthreads; thread++) {
+			fd = r->kernel->open(
+			        &r->events.v[e].attr, r->threads[thread], (int)r->cpus[cpu]);
+			if (fd < 0 && !(errno == ESRCH && r->nthreads > 1)) {
+				return -1;
+			}
+			o->fds[cpu * r->nthreads + thread] = fd;
+		}
+	}
+	return 0;
+}
+
+static void close_event(struct sonde_record *r, size_t e)
+{
+	size_t i;
+
+	for (i = 0; i < r->ncpus * r->nthreads; i++) {
+		if (r->opened[e].fds[i] >= 0) {
+			(void)r->kernel->close(r->opened[e].fds[i]);
+			r->opened[e].fds[i] = -1;
+		}
+	}
+}
+
+static int open_all(struct sonde_record *r)
+{
+	size_t e = 0;
+	size_t k;
+	int why;
+
+	while (e < r->events.n) {
+		if (open_event(r, e) == 0) {
+			e++;
+			continue;
+		}
+		why = errno;
+		if (((why == EINVAL || why == E2BIG) && drop_newest(r)) ||
+		        ((why == EACCES || why == EPERM) && drop_kernel(r))) {
+			for (k = 0; k <= e; k++) {
+				close_event(r, k);
+			}
+			e = 0; /* all events keep the same shape */
+			continue;
+		}
+		if (why == ESRCH) {
+			return error_set(&r->error, SONDE_ENOENT, NO_OFFSET, "process %d has ended",
+			        (int)r->threads[0]);
+		}
+		return open_failed(r, &r->events.v[e], why);
+	}
+	return 0;
+}
+
+static int map_failed(struct sonde_record *r, int why)
+{
+	int64_t mlock_kb = 0;
+
+	if (why != EPERM) {
+		return error_set(&r->error, SONDE_EIO, NO_OFFSET,
+		        "cannot map a ring of %zu pages: %s", r->ring_pages, strerror(why));
+	}
+	(void)proc_read_number("/proc/sys/kernel/perf_event_mlock_kb", &mlock_kb);
+	return error_set(&r->error, SONDE_EPERM, NO_OFFSET,
+	        "not allowed to map a ring of %zu pages: kernel.perf_event_mlock_kb is %lld; raise "
+	        "it, "
+	        "raise 'ulimit -l', or ask for less with -m",
+	        r->ring_pages, (long long)mlock_kb);
+}
+
+/* Without -m a ring shrinks until the limits allow it. */
+static int map_ring(struct sonde_record *r, size_t cpu, int fd)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t size;
+	void *map;
+
+	for (;;) {
+		size = (r->ring_pages + 1) * page;
+		map = r->kernel->map(fd, size);
+		if (map != NULL) {
+			break;
+		}
+		if (errno != EPERM || r->options.mmap_pages != 0 || r->ring_pages == 1) {
+			return map_failed(r, errno);
+		}
+		r->ring_pages /= 2;
+	}
+	if (!capture_ring_init(&r->rings[cpu], map, size)) {
+		return error_set(&r->error, SONDE_EUNSUPPORTED, NO_OFFSET,
+		        "the kernel's ring has a layout that is not known");
+	}
+	return 0;
+}
+
+static int join_ring(struct sonde_record *r, size_t e, size_t cpu, int *ring_fd)
+{
+	struct capture_fds *o = &r->opened[e];
+	size_t thread;
+	int fd;
+
+	for (thread = 0; thread < r->nthreads; thread++) {
+		fd = o->fds[cpu * r->nthreads + thread];
+		if (fd < 0) {
+			continue;
+		}
+		if (*ring_fd < 0) {
+			TRY(map_ring(r, cpu, fd));
+			*ring_fd = fd;
+		} else if (r->kernel->redirect(fd, *ring_fd) < 0) {
+			return error_set(&r->error, SONDE_EIO, NO_OFFSET,
+			        "cannot share a ring between events: %s", strerror(errno));
+		}
+	}
+	return 0;
+}
+
+static int read_ids(struct sonde_record *r, struct capture_fds *o)
+{
+	size_t i;
+
+	for (i = 0; i < r->ncpus * r->nthreads; i++) {
+		if (o->fds[i] < 0) {
+			continue;
+		}
+		if (r->kernel->id(o->fds[i], &o->ids[o->nids]) < 0) {
+			return error_set(&r->error, SONDE_EIO, NO_OFFSET,
+			        "cannot read an event's id: %s", strerror(errno));
+		}
+		o->nids++;
+	}
+	return 0;
+}
+
+static int allocate(struct sonde_record *r)
+{
+	size_t n = r->ncpus * r->nthreads;
+	size_t i, k;
+
+	r->opened = calloc(r->events.n, sizeof(*r->opened));
+	r->rings = calloc(r->ncpus, sizeof(*r->rings));
+	r->polls = calloc(2 + r->npids + r->ncpus, sizeof(*r->polls));
+	if (r->opened == NULL || r->rings == NULL || r->polls == NULL) {
+		return error_nomem(&r->error);
+	}
+	for (i = 0; i < r->events.n; i++) {
+		r->opened[i].fds = calloc(n, sizeof(int));
+		r->opened[i].ids = calloc(n, sizeof(uint64_t));
+		if (r->opened[i].fds == NULL || r->opened[i].ids == NULL) {
+			return error_nomem(&r->error);
+		}
+		for (k = 0; k < n; k++) {
+			r->opened[i].fds[k] = -1;
+		}
+	}
+	return 0;
+}
+
+int capture_open(struct sonde_record *r)
+{
+	int ring_fd;
+	size_t cpu, e;
+
+	TRY(allocate(r));
+	TRY(open_all(r));
+	r->ring_pages = r->options.mmap_pages != 0
+	                        ? r->options.mmap_pages
+	                        : DEFAULT_RING_BYTES / (size_t)sysconf(_SC_PAGESIZE);
+	for (cpu = 0; cpu < r->ncpus; cpu++) {
+		ring_fd = -1;
+		for (e = 0; e < r->events.n; e++) {
+			TRY(join_ring(r, e, cpu, &ring_fd));
+		}
+		if (ring_fd >= 0) {
+			r->polls[r->npolls++] = (struct pollfd){.fd = ring_fd, .events = POLLIN};
+		}
+	}
+	for (e = 0; e < r->events.n; e++) {
+		TRY(read_ids(r, &r->opened[e]));
+	}
+	return 0;
+}
+
+int capture_close(struct sonde_record *r)
+{
+	size_t i;
+
+	for (i = 0; r->rings != NULL && i < r->ncpus; i++) {
+		if (r->rings[i].page != NULL) {
+			r->kernel->unmap(r->rings[i].page, r->rings[i].map_size);
+		}
+	}
+	for (i = 0; r->opened != NULL && i < r->events.n; i++) {
+		if (r->opened[i].fds != NULL) {
+			close_event(r, i);
+		}
+		free(r->opened[i].fds);
+		free(r->opened[i].ids);
+	}
+	free(r->opened);
+	free(r->rings);
+	free(r->polls);
+	return 0;
+}

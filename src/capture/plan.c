@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* Options to attrs: the same bits as perf 6.1 sets for the same command line. */
+#include "capture/capture.h"
+#include "proc/proc.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#define DEFAULT_FREQUENCY 4000
+
+static void set_flag(struct sonde_attr *attr, enum sonde_attr_flag flag, bool on)
+{
+	attr->flags = (attr->flags & ~(1ULL << flag)) | (uint64_t)on << flag;
+}
+
+/* Asks the kernel whether an event exists at all: software clocks stand in for missing hardware. */
+static bool event_exists(const struct sonde_record *r, const struct event *event)
+{
+	struct sonde_attr attr = {
+	        .type = event->attr.type, .size = WRITER_ATTR_SIZE, .config = event->attr.config};
+	int fd;
+
+	set_flag(&attr, SONDE_FLAG_DISABLED, true);
+	set_flag(&attr, SONDE_FLAG_EXCLUDE_KERNEL, true);
+	set_flag(&attr, SONDE_FLAG_EXCLUDE_HV, true);
+	fd = r->kernel->open(&attr, 0, -1);
+	if (fd >= 0) {
+		(void)r->kernel->close(fd);
+	}
+	return fd >= 0 || errno == EACCES || errno == EPERM;
+}
+
+static int check_hardware(struct sonde_record *r)
+{
+	struct event *event;
+	size_t i;
+
+	for (i = 0; i < r->events.n; i++) {
+		event = &r->events.v[i];
+		if (!event->hardware || event_exists(r, event)) {
+			continue;
+		}
+		if (event->attr.config != 0) {
+			return error_set(&r->error, SONDE_EUNSUPPORTED, NO_OFFSET,
+			        "the event '%s' is not there: this machine shows no hardware "
+			        "counters (usual in virtual machines); try -e cpu-clock",
+			        event->name);
+		}
+		event_use_cpu_clock(event);
+		capture_say(r,
+		        r->options.nevents != 0 ? SONDE_RECORD_WARNING : SONDE_RECORD_VERBOSE,
+		        "no hardware cycles counter here: recording '%s' instead", event->name);
+	}
+	return 0;
+}
+
+static uint64_t pick_frequency(struct sonde_record *r)
+{
+	uint64_t want = r->options.frequency != 0 ? r->options.frequency : DEFAULT_FREQUENCY;
+	int64_t max;
+
+	if (proc_read_number("/proc/sys/kernel/perf_event_max_sample_rate", &max) &&
+	        want > (uint64_t)max) {
+		if (want != UINT64_MAX) {
+			capture_say(r, SONDE_RECORD_WARNING,
+			        "%llu Hz is more than kernel.perf_event_max_sample_rate allows: "
+			        "using %lld Hz",
+			        (unsigned long long)want, (long long)max);
+		}
+		return (uint64_t)max;
+	}
+	return want;
+}
+
+static int add_tracking(struct sonde_record *r)
+{
+	struct event *event = event_list_add(&r->events);
+
+	if (event == NULL) {
+		return error_nomem(&r->error);
+	}
+	event->attr.type = SONDE_TYPE_SOFTWARE;
+	event->attr.config = SONDE_SW_DUMMY;
+	event->tracking = true;
+	(void)snprintf(event->name, sizeof(event->name), "dummy:HG");
+	return 0;
+}
+
+static void plan_side_band(struct sonde_record *r, struct sonde_attr *attr)
+{
+	set_flag(attr, SONDE_FLAG_MMAP, true);
+	set_flag(attr, SONDE_FLAG_COMM, true);
+	set_flag(attr, SONDE_FLAG_TASK, true);
+	set_flag(attr, SONDE_FLAG_MMAP2, true);
+	set_flag(attr, SONDE_FLAG_COMM_EXEC, true);
+	set_flag(attr, SONDE_FLAG_KSYMBOL, true);
+	set_flag(attr, SONDE_FLAG_BPF_EVENT, !r->options.no_bpf_events);
+	set_flag(attr, SONDE_FLAG_CONTEXT_SWITCH, r->options.switch_events);
+	set_flag(attr, SONDE_FLAG_NAMESPACES, r->options.namespaces);
+	set_flag(attr, SONDE_FLAG_CGROUP, r->options.cgroups);
+}
+
+static void plan_event(struct sonde_record *r, struct event *event, uint64_t frequency)
+{
+	const struct sonde_record_options *o = &r->options;
+	struct sonde_attr *attr = &event->attr;
+	bool by_time = o->period == 0;
+	/* the tracking event counts nothing: perf gives it a period of 1 unless a rate was asked
+	 * for */
+	bool plain_tracking = event->tracking && o->period == 0 && o->frequency == 0;
+
+	attr->size = WRITER_ATTR_SIZE;
+	attr->read_format = SONDE_READ_ID | SONDE_READ_LOST;
+	attr->sample_type = SONDE_SAMPLE_IP | SONDE_SAMPLE_TID | SONDE_SAMPLE_TIME;
+	attr->sample_period = by_time ? frequency : o->period;
+	if (plain_tracking) {
+		attr->sample_period = 1;
+		by_time = false;
+	}
+	if (by_time) {
+		attr->sample_type |= SONDE_SAMPLE_PERIOD;
+		set_flag(attr, SONDE_FLAG_FREQ, true);
+	}
+	attr->sample_type |= o->callchains ? SONDE_SAMPLE_CALLCHAIN : 0;
+	attr->sample_type |= o->all_cpus ? SONDE_SAMPLE_CPU : 0;
+	attr->sample_type |= o->cgroups ? SONDE_SAMPLE_CGROUP : 0;
+	set_flag(attr, SONDE_FLAG_SAMPLE_ID_ALL, true);
+	set_flag(attr, SONDE_FLAG_INHERIT, !o->no_inherit);
+	set_flag(attr, SONDE_FLAG_DISABLED, !event->tracking);
+	set_flag(attr, SONDE_FLAG_ENABLE_ON_EXEC,
+	        o->workload != NULL && !o->all_cpus && o->pids == NULL);
+	if (o->use_clockid) {
+		set_flag(attr, SONDE_FLAG_USE_CLOCKID, true);
+		attr->clockid = o->clockid;
+	}
+}
+
+/* Several events need an id in every sample; where it stands must not depend on the event. */
+static void plan_ids(struct event_list *events)
+{
+	uint64_t bit = SONDE_SAMPLE_ID;
+	size_t i;
+
+	if (events->n < 2) {
+		return;
+	}
+	for (i = 1; i < events->n; i++) {
+		if (events->v[i].attr.sample_type != events->v[0].attr.sample_type) {
+			bit = SONDE_SAMPLE_IDENTIFIER;
+		}
+	}
+	for (i = 0; i < events->n; i++) {
+		events->v[i].attr.sample_type |= bit;
+	}
+}
+
+int capture_plan(struct sonde_record *r)
+{
+	uint64_t frequency = pick_frequency(r);
+	size_t i;
+
+	for (i = 0; i < r->options.nevents; i++) {
+		TRY(event_parse(&r->events, r->options.events[i], &r->error));
+	}
+	if (r->events.n == 0) {
+		TRY(event_add_default(&r->events, &r->error));
+	}
+	TRY(check_hardware(r));
+	if (r->options.all_cpus) {
+		TRY(add_tracking(r));
+	}
+	for (i = 0; i < r->events.n; i++) {
+		plan_event(r, &r->events.v[i], frequency);
+	}
+	plan_side_band(r, &r->events.v[r->options.all_cpus ? r->events.n - 1 : 0].attr);
+	plan_ids(&r->events);
+	return 0;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* The subcommands: argv[0] is the command's own name; the result is the exit status. */
+#ifndef SONDE_CMD_COMMANDS_H
+#define SONDE_CMD_COMMANDS_H
+
+int cmd_record(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+int cmd_script(int argc, char **argv);
+int cmd_evlist(int argc, char **argv);
+int cmd_flamegraph(int argc, char **argv);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/commands.h"
+#include "cmd/options.h"
+#include "cmd/terminal.h"
+
+#include <sonde/preview/evlist.h>
+#include <stdio.h>
+
+#define EXIT_FILE 255 /* the file is missing or cannot be used */
+
+struct evlist {
+	const char *input;
+	bool freq, groups, force;
+	int detail;
+};
+
+int cmd_evlist(int argc, char **argv)
+{
+	struct evlist e = {.input = "perf.data"};
+	const struct option_def defs[] = {
+	        OPTION_TEXT('i', "input", &e.input, "FILE", "input file; perf.data when not given"),
+	        OPTION_SWITCH('F', "freq", &e.freq, "show the frequency or period"),
+	        OPTION_COUNT('v', "verbose", &e.detail,
+	                "show everything that the event was opened with"),
+	        OPTION_SWITCH('g', "group", &e.groups, "show groups of events as {a,b}"),
+	        OPTION_SWITCH('f', "force", &e.force, "read files of other users (always done)"),
+	        OPTION_END,
+	};
+	const struct option_command command = {
+	        .name = "evlist",
+	        .usage = "[options]",
+	        .about = "Lists the events of a recording.",
+	        .defs = defs,
+	};
+	struct option_rest rest;
+	char message[1024] = "";
+	struct sonde_evlist_options o = {
+	        .size = sizeof(o), .message = message, .message_size = sizeof(message)};
+	struct terminal_output out;
+	int rc = options_parse(&command, argc, argv, &rest);
+
+	if (rc != OPTIONS_RUN) {
+		return rc;
+	}
+	if (rest.argc != 0) {
+		return options_mistake(&command, "unexpected word '%s'", rest.argv[0]);
+	}
+	if (e.groups && (e.freq || e.detail != 0)) {
+		return options_mistake(
+		        &command, "--group goes together with neither --freq nor --verbose");
+	}
+	o.mode = e.detail != 0 ? SONDE_EVLIST_DETAIL
+	         : e.freq      ? SONDE_EVLIST_FREQ
+	         : e.groups    ? SONDE_EVLIST_GROUPS
+	                       : SONDE_EVLIST_NAMES;
+	terminal_output_open(&out, false);
+	rc = sonde_evlist_print(e.input, &o, terminal_output_write, &out);
+	terminal_output_close(&out);
+	if (rc < 0 && !out.closed) {
+		(void)fprintf(stderr, "Error: %s\n", message);
+		return EXIT_FILE;
+	}
+	if (rc > 0) {
+		(void)fprintf(stderr, "Warning: '%s' is cut short: some events may be missing\n",
+		        e.input);
+	}
+	return rc > 0;
+}

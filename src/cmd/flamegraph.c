@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/* sonde flamegraph: a recording as one HTML page. */
+#include "cmd/options.h"
+
+#include <sonde/preview/flamegraph.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define EXIT_DAMAGED     1 /* part of the input could not be read */
+#define EXIT_FAILED      255 /* nothing was written */
+#define WARNINGS_MAX     5 /* diagnostics that are printed; the rest are counted */
+#define TEMPORARY_SUFFIX ".XXXXXX"
+
+struct flamegraph {
+	const char *input;
+	const char *output;
+	const char *title;
+	const char *event;
+	const char *symfs;
+	const char *kallsyms;
+	uint64_t jobs;
+	bool demangle;
+	bool force;
+	unsigned warnings;
+};
+
+/* Where the page goes. With a temporary file, `path` gets the whole page or stays as it was. */
+struct target {
+	char *path; /* links followed */
+	char *temporary; /* NULL: written in place (a pipe, a device) */
+	int fd;
+};
+
+static void say(const char *what, const char *path, const char *why)
+{
+	(void)fprintf(stderr, "sonde flamegraph: %s %s: %s\n", what, path, why);
+}
+
+static void on_diag(void *arg, const struct sonde_diag *diag)
+{
+	struct flamegraph *f = arg;
+
+	if (diag->kind == SONDE_DIAG_NOTE || diag->kind == SONDE_DIAG_LOST) {
+		return; /* losses stand in the page */
+	}
+	if (f->warnings++ < WARNINGS_MAX) {
+		(void)fprintf(stderr, "sonde flamegraph: warning: %s\n", diag->detail);
+	}
+}
+
+/* Permissions as for any new file; mkstemp gives them to the owner only. */
+static void give_usual_mode(int fd)
+{
+	mode_t mask = umask(0);
+
+	(void)umask(mask);
+	(void)fchmod(fd, 0666 & ~mask);
+}
+
+static int open_temporary(struct target *t)
+{
+	size_t n = strlen(t->path) + sizeof(TEMPORARY_SUFFIX);
+
+	t->temporary = malloc(n);
+	if (t->temporary == NULL) {
+		return -ENOMEM;
+	}
+	(void)snprintf(t->temporary, n, "%s" TEMPORARY_SUFFIX, t->path);
+	t->fd = mkstemp(t->temporary);
+	if (t->fd < 0) {
+		n = (size_t)errno;
+		free(t->temporary);
+		t->temporary = NULL;
+		return -(int)n;
+	}
+	give_usual_mode(t->fd);
+	return 0;
+}
+
+/* 0 or a negative errno; close_target in any case. */
+static int open_target(struct target *t, const char *path)
+{
+	struct stat st;
+
+	*t = (struct target){.fd = -1};
+	if (strcmp(path, "-") == 0) {
+		t->fd = STDOUT_FILENO;
+		return 0;
+	}
+	t->path = realpath(path, NULL);
+	if (t->path == NULL) {
+		t->path = strdup(path);
+	}
+	if (t->path == NULL) {
+		return -ENOMEM;
+	}
+	if (stat(t->path, &st) == 0 && !S_ISREG(st.st_mode)) {
+		t->fd = open(t->path, O_WRONLY | O_CLOEXEC);
+		return t->fd < 0 ? -errno : 0;
+	}
+	return open_temporary(t);
+}
+
+/* Puts a finished page in its place, or takes an unfinished one away. 0 or a negative errno. */
+static int close_target(struct target *t, bool finished)
+{
+	int rc = 0;
+
+	if (t->fd > STDOUT_FILENO && close(t->fd) < 0) {
+		rc = -errno;
+	}
+	if (t->temporary != NULL) {
+		if (finished && rc == 0 && rename(t->temporary, t->path) < 0) {
+			rc = -errno;
+		}
+		if (!finished || rc < 0) {
+			(void)unlink(t->temporary);
+		}
+	}
+	free(t->temporary);
+	free(t->path);
+	return rc;
+}
+
+static int write_piece(void *arg, const char *data, size_t n)
+{
+	const int *fd = arg;
+	ssize_t done;
+
+	while (n > 0) {
+		done = write(*fd, data, n);
+		if (done < 0 && errno == EINTR) {
+			continue;
+		}
+		if (done < 0) {
+			return SONDE_EIO;
+		}
+		data += done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
+/* The index of the event that is asked for by number or name; SIZE_MAX - 1: there is none. */
+static size_t find_event(const struct sonde_session *s, const char *wanted)
+{
+	size_t n = sonde_session_events(s);
+	uint64_t number;
+	size_t i;
+
+	if (wanted == NULL) {
+		return SONDE_FLAMEGRAPH_FIRST_EVENT;
+	}
+	for (i = 0; i < n; i++) {
+		if (strcmp(sonde_session_event_name(s, i), wanted) == 0) {
+			return i;
+		}
+	}
+	return options_number(wanted, &number) && number < n ? (size_t)number : SIZE_MAX - 1;
+}
+
+static void list_events(const struct sonde_session *s, const char *wanted)
+{
+	size_t i;
+
+	(void)fprintf(
+	        stderr, "sonde flamegraph: no event '%s' in the recording; it has:\n", wanted);
+	for (i = 0; i < sonde_session_events(s); i++) {
+		(void)fprintf(stderr, "  %zu  %s\n", i, sonde_session_event_name(s, i));
+	}
+}
+
+static int write_page(const struct flamegraph *f, struct sonde_session *s, size_t event)
+{
+	struct sonde_flamegraph_options o = {.size = sizeof(o), .title = f->title, .event = event};
+	struct target t;
+	int rc = open_target(&t, f->output);
+	int closed;
+
+	if (rc < 0) {
+		say("cannot write", f->output, strerror(-rc));
+		(void)close_target(&t, false);
+		return rc;
+	}
+	errno = 0;
+	rc = sonde_flamegraph_write(s, &o, write_piece, &t.fd);
+	if (rc == SONDE_EIO && errno != 0) {
+		say("cannot write", f->output, strerror(errno));
+	} else if (rc < 0) {
+		say("cannot draw", f->input, sonde_session_error(s)->text);
+	}
+	closed = close_target(&t, rc >= 0);
+	if (closed < 0 && rc >= 0) {
+		say("cannot write", f->output, strerror(-closed));
+		return closed;
+	}
+	return rc;
+}
+
+static int draw(struct flamegraph *f, struct sonde_session *s)
+{
+	size_t event = find_event(s, f->event);
+	int rc;
+
+	if (event == SIZE_MAX - 1) {
+		list_events(s, f->event);
+		return EXIT_FAILED;
+	}
+	rc = write_page(f, s, event);
+	if (rc < 0) {
+		return EXIT_FAILED;
+	}
+	if (rc == 0) {
+		(void)fprintf(stderr, "sonde flamegraph: warning: no samples in %s\n", f->input);
+	}
+	if (strcmp(f->output, "-") != 0) {
+		(void)fprintf(stderr, "flame graph written to %s\n", f->output);
+	}
+	if (sonde_session_diags(s, SONDE_DIAG_TRUNCATED) != 0 ||
+	        sonde_session_diags(s, SONDE_DIAG_DAMAGED) != 0) {
+		(void)fprintf(stderr,
+		        "sonde flamegraph: warning: part of %s could not be read; "
+		        "the graph shows the rest\n",
+		        f->input);
+		return EXIT_DAMAGED;
+	}
+	return 0;
+}
+
+static int run(struct flamegraph *f)
+{
+	struct sonde_session_options o = {
+	        .size = sizeof(o),
+	        .jobs = f->jobs > UINT_MAX ? UINT_MAX : (unsigned)f->jobs,
+	        .on_diag = on_diag,
+	        .diag_arg = f,
+	        .symfs = f->symfs,
+	        .kallsyms = f->kallsyms,
+	        .no_demangle = !f->demangle,
+	};
+	struct sonde_session *s = sonde_session_new(&o);
+	int rc = EXIT_FAILED;
+
+	if (s == NULL) {
+		say("cannot open", f->input, sonde_status_text(SONDE_ENOMEM));
+		return rc;
+	}
+	if (sonde_session_open(s, f->input) < 0) {
+		(void)fprintf(stderr, "sonde flamegraph: %s\n", sonde_session_error(s)->text);
+	} else {
+		rc = draw(f, s);
+	}
+	sonde_session_free(s);
+	return rc;
+}
+
+int cmd_flamegraph(int argc, char **argv);
+
+int cmd_flamegraph(int argc, char **argv)
+{
+	struct flamegraph f = {.input = "perf.data", .output = "flamegraph.html", .demangle = true};
+	const struct option_def defs[] = {
+	        OPTION_TEXT('i', "input", &f.input, "FILE", "the recording (perf.data)"),
+	        OPTION_TEXT('o', "output", &f.output, "FILE",
+	                "where the page goes (flamegraph.html); - for standard output"),
+	        OPTION_TEXT(0, "title", &f.title, "TEXT", "title of the page"),
+	        OPTION_TEXT('e', "event", &f.event, "EVENT",
+	                "event by name or number; the first that has samples"),
+	        OPTION_UINT('j', "jobs", &f.jobs, "N", "worker threads; one for each processor"),
+	        OPTION_TEXT(0, "symfs", &f.symfs, "DIR", "look for objects below this directory"),
+	        OPTION_TEXT(0, "kallsyms", &f.kallsyms, "FILE", "symbols of the kernel"),
+	        OPTION_SWITCH(0, "demangle", &f.demangle, "show C++ and Rust names (default)"),
+	        OPTION_SWITCH('f', "force", &f.force, "accepted; who owns the file is not checked"),
+	        OPTION_END,
+	};
+	const struct option_command command = {
+	        .name = "flamegraph",
+	        .usage = "[options]",
+	        .about =
+	                "Writes a recording as a flame graph: one HTML page that needs no network.",
+	        .defs = defs,
+	        .anywhere = true,
+	};
+	struct option_rest rest;
+	int rc = options_parse(&command, argc, argv, &rest);
+
+	if (rc != OPTIONS_RUN) {
+		return rc;
+	}
+	if (rest.argc != 0) {
+		return options_mistake(&command,
+		        "'%s' is not expected; a recording is given with -i", rest.argv[0]);
+	}
+	if (f.input == NULL || f.output == NULL) {
+		return options_mistake(&command, "-i and -o want a file");
+	}
+	return run(&f);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* The sonde command: finds the subcommand and hands over. Exit status 1: no or unknown command. */
+#include "cmd/commands.h"
+
+#include <sonde/base.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *help;
+} commands[] = {
+	{"record", cmd_record, "run a command, or watch processes, and record a profile"},
+	{"report", cmd_report, "show where the time of a recording went"},
+	{"script", cmd_script, "print the samples of a recording in time order"},
+	{"evlist", cmd_evlist, "list the events of a recording"},
+	{"flamegraph", cmd_flamegraph, "write a recording as a self-contained HTML flame graph"},
+};
+
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static const struct command *find(const char *name)
+{
+	for (size_t i = 0; i < COMMANDS; i++) {
+		if (strcmp(commands[i].name, name) == 0) {
+			return &commands[i];
+		}
+	}
+	return NULL;
+}
+
+static void print_usage(FILE *out)
+{
+	(void)fprintf(out, "usage: sonde [--version] [--help] COMMAND [ARGS]\n\ncommands:\n");
+	for (size_t i = 0; i < COMMANDS; i++) {
+		(void)fprintf(out, "  %-12s %s\n", commands[i].name, commands[i].help);
+	}
+	(void)fprintf(out, "\n'sonde COMMAND --help' lists the options of a command.\n");
+}
+
+/* Letters to change, add or drop to turn one word into the other; words longer than 31 are far. */
+static unsigned distance(const char *a, const char *b)
+{
+	unsigned row[32];
+	size_t n = strlen(b);
+
+	if (n > 31 || strlen(a) > 31) {
+		return 32;
+	}
+	for (size_t j = 0; j <= n; j++) {
+		row[j] = (unsigned)j;
+	}
+	for (size_t i = 1; a[i - 1] != '\0'; i++) {
+		unsigned diagonal = row[0];
+
+		row[0] = (unsigned)i;
+		for (size_t j = 1; j <= n; j++) {
+			unsigned best = diagonal + (a[i - 1] != b[j - 1]);
+
+			diagonal = row[j];
+			best = row[j] + 1 < best ? row[j] + 1 : best;
+			row[j] = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+		}
+	}
+	return row[n];
+}
+
+static int unknown_command(const char *name)
+{
+	const struct command *near = NULL;
+	unsigned best = 4;
+
+	for (size_t i = 0; i < COMMANDS; i++) {
+		unsigned d = distance(name, commands[i].name);
+
+		if (d < best) {
+			best = d;
+			near = &commands[i];
+		}
+	}
+	(void)fprintf(stderr, "sonde: '%s' is not a sonde command; 'sonde --help' lists them\n", name);
+	if (near != NULL) {
+		(void)fprintf(stderr, "\nDid you mean this?\n\t%s\n", near->name);
+	}
+	return 1;
+}
+
+static int help(int argc, char **argv)
+{
+	char flag[] = "--help";
+	char *args[] = {NULL, flag, NULL};
+	const struct command *c;
+
+	if (argc < 2) {
+		print_usage(stdout);
+		return 0;
+	}
+	c = find(argv[1]);
+	if (c == NULL) {
+		return unknown_command(argv[1]);
+	}
+	args[0] = argv[1];
+	return c->run(2, args);
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *c;
+
+	if (argc < 2) {
+		print_usage(stderr);
+		return 1;
+	}
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0 ||
+		strcmp(argv[1], "-v") == 0) {
+		(void)printf("sonde version %s\n", sonde_version());
+		return 0;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+		strcmp(argv[1], "help") == 0) {
+		return help(argc - 1, argv + 1);
+	}
+	c = find(argv[1]);
+	if (c == NULL) {
+		return unknown_command(argv[1]);
+	}
+	return c->run(argc - 1, argv + 1);
+}

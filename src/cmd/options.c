@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/options.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HELP_COLUMN 26 /* where the help texts start */
+
+struct parser {
+	const struct option_command *command;
+	int argc;
+	char **argv;
+	int next; /* index of the next word to look at */
+};
+
+struct match {
+	const struct option_def *def;
+	const struct option_def *other; /* a second one that fits as well */
+	bool unset;
+	bool other_unset;
+	bool exact;
+};
+
+static void print_usage(FILE *out, const struct option_command *command)
+{
+	(void)fprintf(out, "Usage: sonde %s %s\n", command->name, command->usage);
+}
+
+int options_mistake(const struct option_command *command, const char *fmt, ...)
+{
+	va_list ap;
+
+	(void)fprintf(stderr, "sonde %s: ", command->name);
+	va_start(ap, fmt);
+	(void)vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	(void)fputc('\n', stderr);
+	print_usage(stderr, command);
+	(void)fprintf(stderr, "'sonde %s --help' lists the options.\n", command->name);
+	return OPTIONS_USAGE;
+}
+
+bool options_number(const char *text, uint64_t *value)
+{
+	char *end;
+	int base = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10;
+
+	if (text[0] < '0' || text[0] > '9') {
+		return false;
+	}
+	errno = 0;
+	*value = strtoull(text, &end, base);
+	return errno == 0 && *end == '\0';
+}
+
+static int help_left(const struct option_def *def, char *buf, size_t size)
+{
+	const char *arg = def->arg_name != NULL ? def->arg_name : "ARG";
+	const char *head = def->arg == OPTION_OPTIONAL   ? (def->long_name != NULL ? "[=" : "[")
+	                   : def->arg == OPTION_REQUIRED ? " "
+	                                                 : "";
+	const char *tail = def->arg == OPTION_OPTIONAL ? "]" : "";
+	char first[4] = "";
+
+	if (def->arg == OPTION_NONE) {
+		arg = "";
+	}
+	if (def->short_name != 0) {
+		(void)snprintf(first, sizeof(first), "-%c", def->short_name);
+	}
+	return snprintf(buf, size, "%4s%s%s%s%s%s%s", first,
+	        def->long_name == NULL ? ""
+	        : def->short_name != 0 ? ", "
+	                               : "  ",
+	        def->long_name != NULL ? "--" : "", def->long_name != NULL ? def->long_name : "",
+	        head, arg, tail);
+}
+
+static void print_help(const struct option_command *command)
+{
+	const struct option_def *def;
+	char left[128];
+	int n;
+
+	print_usage(stdout, command);
+	if (command->about != NULL) {
+		printf("%s\n", command->about);
+	}
+	if (command->defs[0].kind != OPTION_KIND_HEADING) {
+		printf("\n");
+	}
+	for (def = command->defs; def->kind != OPTION_KIND_END; def++) {
+		if (def->help == NULL) {
+			continue;
+		}
+		if (def->kind == OPTION_KIND_HEADING) {
+			printf("\n%s\n", def->help);
+			continue;
+		}
+		n = help_left(def, left, sizeof(left));
+		if (n < HELP_COLUMN) {
+			printf("%-*s%s\n", HELP_COLUMN, left, def->help);
+		} else {
+			printf("%s\n%*s%s\n", left, HELP_COLUMN, "", def->help);
+		}
+	}
+	printf("%-*s%s\n", HELP_COLUMN, "  -h, --help", "show this help");
+}
+
+static bool starts_with(const char *text, const char *start, size_t n)
+{
+	return strncmp(text, start, n) == 0;
+}
+
+/* Adds one candidate; an exact one wins over all that are only cut short. */
+static void match_add(
+        struct match *m, const struct option_def *def, const char *name, size_t n, bool unset)
+{
+	bool exact = name[n] == '\0';
+
+	if (m->exact && !exact) {
+		return;
+	}
+	if (m->def == NULL || (exact && !m->exact)) {
+		*m = (struct match){.def = def, .unset = unset, .exact = exact};
+		return;
+	}
+	if (m->def != def || m->unset != unset) {
+		m->other = def;
+		m->other_unset = unset;
+	}
+}
+
+static void match_negated(struct match *m, const struct option_def *def, const char *name, size_t n)
+{
+	if (def->no_negation) {
+		return;
+	}
+	if (starts_with(def->long_name, "no-", 3)) {
+		if (n <= strlen(def->long_name) - 3 && starts_with(def->long_name + 3, name, n)) {
+			match_add(m, def, def->long_name + 3, n, true);
+		}
+		return;
+	}
+	if (n > 3 && starts_with(name, "no-", 3) && starts_with(def->long_name, name + 3, n - 3)) {
+		match_add(m, def, def->long_name, n - 3, true);
+	}
+}
+
+static struct match match_long(const struct option_command *command, const char *name, size_t n)
+{
+	const struct option_def *def;
+	struct match m = {0};
+
+	for (def = command->defs; def->kind != OPTION_KIND_END; def++) {
+		if (def->long_name == NULL) {
+			continue;
+		}
+		if (starts_with(def->long_name, name, n)) {
+			match_add(&m, def, def->long_name, n, false);
+		}
+		match_negated(&m, def, name, n);
+	}
+	return m;
+}
+
+static const char *def_name(const struct option_def *def, char buf[64])
+{
+	if (def->long_name != NULL) {
+		(void)snprintf(buf, 64, "--%s", def->long_name);
+	} else {
+		(void)snprintf(buf, 64, "-%c", def->short_name);
+	}
+	return buf;
+}
+
+static int set_number(const struct parser *p, const struct option_def *def, const char *arg)
+{
+	uint64_t *u = def->target;
+	double *d = def->target;
+	char name[64];
+	char *end;
+
+	if (arg == NULL) {
+		if (def->kind == OPTION_KIND_UINT) {
+			*u = 0;
+		} else {
+			*d = 0;
+		}
+		return OPTIONS_RUN;
+	}
+	if (def->kind == OPTION_KIND_UINT) {
+		return options_number(arg, u)
+		               ? OPTIONS_RUN
+		               : options_mistake(p->command, "%s wants a whole number, not '%s'",
+		                         def_name(def, name), arg);
+	}
+	*d = strtod(arg, &end);
+	if (*arg == '\0' || *end != '\0') {
+		return options_mistake(
+		        p->command, "%s wants a number, not '%s'", def_name(def, name), arg);
+	}
+	return OPTIONS_RUN;
+}
+
+static int set_call(
+        const struct parser *p, const struct option_def *def, const char *arg, bool unset)
+{
+	if (def->call(def, arg, unset) >= 0) {
+		return OPTIONS_RUN;
+	}
+	print_usage(stderr, p->command);
+	return OPTIONS_USAGE;
+}
+
+/* arg is NULL when unset, or when an optional one is not there. */
+static int set_option(
+        const struct parser *p, const struct option_def *def, const char *arg, bool unset)
+{
+	if (def->given != NULL) {
+		*def->given = true;
+	}
+	switch (def->kind) {
+	case OPTION_KIND_SWITCH: *(bool *)def->target = !unset; return OPTIONS_RUN;
+	case OPTION_KIND_COUNT:
+		*(int *)def->target = unset ? 0 : *(int *)def->target + 1;
+		return OPTIONS_RUN;
+	case OPTION_KIND_TEXT:
+		*(const char **)def->target = unset || arg != NULL ? arg : def->fallback;
+		return OPTIONS_RUN;
+	case OPTION_KIND_UINT:
+	case OPTION_KIND_DOUBLE: return set_number(p, def, arg);
+	case OPTION_KIND_CALL: return set_call(p, def, arg, unset);
+	case OPTION_KIND_END:
+	case OPTION_KIND_HEADING: break;
+	}
+	return OPTIONS_RUN;
+}
+
+static int parse_long(struct parser *p, const char *word)
+{
+	const char *equals = strchr(word, '=');
+	const char *arg = equals != NULL ? equals + 1 : NULL;
+	size_t n = equals != NULL ? (size_t)(equals - word) : strlen(word);
+	struct match m = match_long(p->command, word, n);
+
+	if (m.def == NULL) {
+		return options_mistake(p->command, "unknown option --%.*s", (int)n, word);
+	}
+	if (m.other != NULL) {
+		return options_mistake(p->command, "--%.*s is short for several: --%s%s and --%s%s",
+		        (int)n, word, m.unset ? "no-" : "", m.def->long_name,
+		        m.other_unset ? "no-" : "", m.other->long_name);
+	}
+	if (arg != NULL && (m.unset || m.def->arg == OPTION_NONE)) {
+		return options_mistake(p->command, "--%.*s takes no value", (int)n, word);
+	}
+	if (arg == NULL && !m.unset && m.def->arg == OPTION_REQUIRED) {
+		if (p->next >= p->argc) {
+			return options_mistake(p->command, "--%s wants a value: %s",
+			        m.def->long_name, m.def->arg_name);
+		}
+		arg = p->argv[p->next++];
+	}
+	return set_option(p, m.def, arg, m.unset);
+}
+
+static const struct option_def *find_short(const struct option_command *command, char c)
+{
+	const struct option_def *def;
+
+	for (def = command->defs; def->kind != OPTION_KIND_END; def++) {
+		if (def->short_name == c && c != 0) {
+			return def;
+		}
+	}
+	return NULL;
+}
+
+/* word: what stands behind the '-'. */
+static int parse_short(struct parser *p, const char *word)
+{
+	const struct option_def *def;
+	const char *arg;
+	int rc = OPTIONS_RUN;
+
+	for (; rc == OPTIONS_RUN && *word != '\0'; word++) {
+		def = find_short(p->command, *word);
+		if (def == NULL && *word == 'h') {
+			print_help(p->command);
+			return 0;
+		}
+		if (def == NULL) {
+			return options_mistake(p->command, "unknown option -%c", *word);
+		}
+		if (def->arg == OPTION_NONE) {
+			rc = set_option(p, def, NULL, false);
+			continue;
+		}
+		arg = word[1] != '\0' ? word + 1 : NULL;
+		if (arg == NULL && def->arg == OPTION_REQUIRED) {
+			if (p->next >= p->argc) {
+				return options_mistake(
+				        p->command, "-%c wants a value: %s", *word, def->arg_name);
+			}
+			arg = p->argv[p->next++];
+		}
+		return set_option(p, def, arg, false);
+	}
+	return rc;
+}
+
+static int parse_word(struct parser *p, const char *word)
+{
+	if (word[1] != '-') {
+		return parse_short(p, word + 1);
+	}
+	if (strcmp(word, "--help") == 0) {
+		print_help(p->command);
+		return 0;
+	}
+	return parse_long(p, word + 2);
+}
+
+int options_parse(
+        const struct option_command *command, int argc, char **argv, struct option_rest *rest)
+{
+	struct parser p = {.command = command, .argc = argc, .argv = argv, .next = 1};
+	char *word;
+	int kept = 1; /* words that are no options gather at argv[1..kept) */
+	int rc;
+
+	while (p.next < argc) {
+		word = argv[p.next];
+		if (strcmp(word, "--") == 0) {
+			p.next++;
+			break;
+		}
+		if (word[0] != '-' || word[1] == '\0') {
+			if (!command->anywhere) {
+				break;
+			}
+			argv[kept++] = word;
+			p.next++;
+			continue;
+		}
+		p.next++;
+		rc = parse_word(&p, word);
+		if (rc != OPTIONS_RUN) {
+			return rc;
+		}
+	}
+	if (kept == 1) { /* argv ends with a NULL already */
+		*rest = (struct option_rest){.argc = argc - p.next, .argv = argv + p.next};
+		return OPTIONS_RUN;
+	}
+	while (p.next < argc) {
+		argv[kept++] = argv[p.next++];
+	}
+	argv[kept] = NULL;
+	*rest = (struct option_rest){.argc = kept - 1, .argv = argv + 1};
+	return OPTIONS_RUN;
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* `sonde report`: where a recorded program spent its time. */
+#include "cmd/options.h"
+#include "cmd/report.h"
+#include "cmd/terminal.h"
+
+#include <sonde/preview/report.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXIT_UNREADABLE 255
+#define JOBS_MAX        256
+
+struct report_command {
+	struct sonde_report_options report;
+	const char *input, *color, *symfs, *kallsyms;
+	bool samples, period, children, stats, quiet, inverted, demangle, pager, stdio, force;
+	bool header, header_only, header_full, strict;
+	bool children_given;
+	int verbose;
+	uint64_t jobs, max_stack;
+	struct terminal_progress progress;
+};
+
+/* One word of "graph,0.5,caller". */
+static int graph_word(struct report_command *c, const char *word, size_t n)
+{
+	char text[16];
+	char *end;
+	double limit;
+
+	if (n >= sizeof(text)) {
+		return -1;
+	}
+	memcpy(text, word, n);
+	text[n] = 0;
+	if (strcmp(text, "none") == 0) {
+		c->report.no_graph = 1;
+		return 0;
+	}
+	if (strcmp(text, "graph") == 0 || strcmp(text, "function") == 0 ||
+		strcmp(text, "percent") == 0) {
+		return 0; /* what is done anyway */
+	}
+	if (strcmp(text, "caller") == 0 || strcmp(text, "callee") == 0) {
+		c->report.order_given = 1;
+		c->report.callee = strcmp(text, "callee") == 0;
+		return 0;
+	}
+	limit = strtod(text, &end);
+	if (end == text || *end != 0 || !(limit >= 0 && limit <= 100)) {
+		return -1;
+	}
+	c->report.graph_limit = limit;
+	return 0;
+}
+
+static int on_graph(const struct option_def *def, const char *arg, bool unset)
+{
+	struct report_command *c = def->target;
+
+	c->report.no_graph = unset;
+	while (arg != NULL && *arg != 0) {
+		size_t n = strcspn(arg, ",");
+
+		if (graph_word(c, arg, n) < 0) {
+			(void)fprintf(stderr,
+				"Error: call graph mode '%.*s' is not known: none, graph, caller, callee and "
+				"a percentage are\n",
+				(int)n, arg);
+			return -1;
+		}
+		arg += n + (arg[n] == ',');
+	}
+	return 0;
+}
+
+static int on_percent_limit(const struct option_def *def, const char *arg, bool unset)
+{
+	struct report_command *c = def->target;
+	char *end;
+
+	if (unset) {
+		c->report.percent_limit = 0;
+		return 0;
+	}
+	c->report.percent_limit = strtod(arg, &end);
+	if (end == arg || *end != 0 ||
+		!(c->report.percent_limit >= 0 && c->report.percent_limit <= 100)) {
+		(void)fprintf(stderr, "Error: '%s' is no percentage from 0 to 100\n", arg);
+		return -1;
+	}
+	c->report.graph_limit = c->report.percent_limit;
+	return 0;
+}
+
+static void on_diag(void *arg, const struct sonde_diag *d)
+{
+	struct report_command *c = arg;
+
+	if (d->kind == SONDE_DIAG_NOTE && c->verbose == 0) {
+		return;
+	}
+	terminal_progress_end(&c->progress);
+	if (d->offset == UINT64_MAX) {
+		(void)fprintf(stderr, "Warning: %s\n", d->detail);
+	} else {
+		(void)fprintf(
+			stderr, "Warning: %s (at byte %" PRIu64 ")\n", d->detail, d->offset);
+	}
+}
+
+static void options_settle(struct report_command *c)
+{
+	struct sonde_report_options *o = &c->report;
+
+	o->show_samples = c->samples;
+	o->show_period = c->period;
+	o->no_children = !c->children;
+	o->stats = c->stats;
+	o->quiet = c->quiet;
+	o->max_stack = (uint32_t)c->max_stack;
+	o->header_full = c->header_full;
+	if (c->header_only) {
+		o->header = SONDE_REPORT_HEADER_ONLY;
+	} else if (c->header) {
+		o->header = SONDE_REPORT_HEADER;
+	}
+	if (c->inverted) {
+		o->order_given = 1;
+		o->callee = 0;
+	}
+}
+
+static struct sonde_session *session_make(struct report_command *c)
+{
+	struct sonde_session_options so = {
+		.size = sizeof(so),
+		.jobs = (unsigned)c->jobs,
+		.on_diag = on_diag,
+		.diag_arg = c,
+		.strict = c->strict,
+		.symfs = c->symfs,
+		.kallsyms = c->kallsyms,
+		.no_demangle = !c->demangle,
+		.on_progress = terminal_progress_show,
+		.progress_arg = &c->progress,
+	};
+
+	return sonde_session_new(&so);
+}
+
+static int report_open(struct report_command *c)
+{
+	struct sonde_session *s = session_make(c);
+	struct terminal_output out;
+	int rc = s != NULL ? sonde_session_open(s, c->input) : SONDE_ENOMEM;
+
+	if (rc < 0) {
+		(void)fprintf(stderr, "Error: %s\n",
+			s != NULL ? sonde_session_error(s)->text : sonde_status_text(rc));
+		sonde_session_free(s);
+		return EXIT_UNREADABLE;
+	}
+	terminal_output_open(&out, c->pager);
+	rc = sonde_report_print(s, &c->report, terminal_output_write, &out);
+	terminal_progress_end(&c->progress);
+	terminal_output_close(&out);
+	if (rc < 0 && out.closed) {
+		rc = 0;
+	} else if (rc == SONDE_EARG) {
+		(void)fprintf(stderr, "Error: %s\n", sonde_session_error(s)->text);
+		rc = OPTIONS_USAGE;
+	} else if (rc < 0) {
+		(void)fprintf(stderr, "Error: cannot report %s: %s\n", c->input,
+			sonde_session_error(s)->text);
+		rc = 1;
+	}
+	if (rc == 0 && (sonde_session_diags(s, SONDE_DIAG_TRUNCATED) != 0 ||
+			       sonde_session_diags(s, SONDE_DIAG_DAMAGED) != 0)) {
+		(void)fprintf(stderr,
+			"Warning: part of %s was not read (see above); what is shown is not all\n",
+			c->input);
+		rc = 1;
+	}
+	sonde_session_free(s);
+	return rc;
+}
+
+/* `-g MODE` is `-gMODE`: this optional argument may stand apart, as every perf user writes it. */
+static int graph_join(int argc, char **argv, char **joined)
+{
+	int n = 0;
+
+	for (int i = 0; i < argc; i++) {
+		bool graph = strcmp(argv[i], "-g") == 0 || strcmp(argv[i], "--call-graph") == 0;
+		size_t size;
+
+		joined[n] = argv[i];
+		if (graph && i + 1 < argc && argv[i + 1][0] != '-') {
+			size = strlen(argv[i + 1]) + sizeof("-g");
+			joined[n] = malloc(size);
+			if (joined[n] == NULL) {
+				return -1;
+			}
+			(void)snprintf(joined[n], size, "-g%s", argv[++i]);
+		}
+		n++;
+	}
+	joined[n] = NULL;
+	return n;
+}
+
+static int report_words(int argc, char **argv);
+
+int cmd_report(int argc, char **argv)
+{
+	char **joined = calloc((size_t)argc + 1, sizeof(*joined));
+	int n = joined != NULL ? graph_join(argc, argv, joined) : -1;
+	int rc;
+
+	if (n < 0) {
+		(void)fprintf(stderr, "Error: %s\n", sonde_status_text(SONDE_ENOMEM));
+		free(joined);
+		return 1;
+	}
+	rc = report_words(n, joined);
+	for (int i = 0, k = 0; i < argc; i++, k++) { /* a text that is not argv's own was joined */
+		if (joined[k] == NULL) {
+			break;
+		}
+		if (joined[k] != argv[i]) {
+			free(joined[k]);
+			i++;
+		}
+	}
+	free(joined);
+	return rc;
+}
+
+static int report_words(int argc, char **argv)
+{
+	struct report_command c = {.input = "perf.data",
+		.children = true,
+		.demangle = true,
+		.pager = true,
+		.stdio = true,
+		.progress = {.what = "Processing"}};
+	const struct option_def defs[] = {
+		OPTION_TEXT('i', "input", &c.input, "FILE", "read this file (perf.data)"),
+		OPTION_TEXT('s', "sort", &c.report.sort, "KEYS",
+			"make rows by these: comm, dso, sym, pid, tid, cpu (comm,dso,sym)"),
+		OPTION_SWITCH('n', "show-nr-samples", &c.samples, "show the number of samples"),
+		OPTION_SWITCH(0, "show-total-period", &c.period, "show the sum of periods"),
+		OPTION_SWITCH(0, "children", &c.children, "count callers with what they called"),
+		OPTION_CALL('g', "call-graph", OPTION_OPTIONAL, on_graph, &c, "MODE",
+			"none, or graph,PERCENT,caller|callee (graph,0.5,caller)"),
+		OPTION_SWITCH('G', "inverted", &c.inverted, "graphs start at the outermost caller"),
+		OPTION_CALL(0, "percent-limit", OPTION_REQUIRED, on_percent_limit, &c, "PERCENT",
+			"hide rows and branches below"),
+		OPTION_UINT(0, "max-stack", &c.max_stack, "N", "use N frames of a chain (127)"),
+		OPTION_SWITCH(0, "stats", &c.stats, "count records by type instead"),
+		OPTION_SWITCH(0, "header", &c.header, "show the header of the file first"),
+		OPTION_SWITCH(0, "header-only", &c.header_only, "show only the header"),
+		OPTION_SWITCH('I', "show-info", &c.header_full, "with CPU and memory topology"),
+		OPTION_SWITCH('q', "quiet", &c.quiet, "rows only"),
+		OPTION_COUNT('v', "verbose", &c.verbose, "show also what is only worth noting"),
+		OPTION_SWITCH(0, "stdio", &c.stdio, "text output, which is the only one"),
+		OPTION_SWITCH('f', "force", &c.force, "accepted; files of others are read anyway"),
+		OPTION_SWITCH(0, "strict", &c.strict, "damaged input is an error"),
+		OPTION_UINT('j', "jobs", &c.jobs, "N", "worker threads (one a processor)"),
+		OPTION_TEXT(0, "symfs", &c.symfs, "DIR", "look for objects below DIR"),
+		OPTION_TEXT(0, "kallsyms", &c.kallsyms, "FILE", "kernel symbols from FILE"),
+		OPTION_SWITCH(0, "demangle", &c.demangle, "names as they are in the source"),
+		OPTION_SWITCH(0, "pager", &c.pager, "use a pager on a terminal"),
+		OPTION_TEXT(0, "color", &c.color, "WHEN", "auto, always or never"),
+		OPTION_END,
+	};
+	const struct option_command command = {.name = "report",
+		.usage = "[options]",
+		.about = "Shows where a recorded program spent its time.",
+		.defs = defs};
+	struct option_rest rest;
+	int rc;
+
+	sonde_report_options_init(&c.report);
+	rc = options_parse(&command, argc, argv, &rest);
+	if (rc != OPTIONS_RUN) {
+		return rc;
+	}
+	if (rest.argc > 0) {
+		return options_mistake(&command, "'%s' is not an option", rest.argv[0]);
+	}
+	c.report.color = terminal_color(c.color);
+	if (c.report.color < 0) {
+		return options_mistake(
+			&command, "--color is auto, always or never, not '%s'", c.color);
+	}
+	if (c.jobs > JOBS_MAX || c.max_stack > UINT32_MAX) {
+		return options_mistake(&command, "--jobs or --max-stack is too large");
+	}
+	options_settle(&c);
+	return report_open(&c);
+}

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef SONDE_CMD_REPORT_H
+#define SONDE_CMD_REPORT_H
+
+/* Runs `sonde report`; argv[0] is the command's name. The exit status. */
+int cmd_report(int argc, char **argv);
+
+#endif

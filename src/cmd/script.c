@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/commands.h"
+#include "cmd/options.h"
+#include "cmd/terminal.h"
+
+#include <inttypes.h>
+#include <sonde/preview/header.h>
+#include <sonde/preview/script.h>
+#include <stdio.h>
+
+#define EXIT_FILE  255 /* the file is missing or cannot be used */
+#define FIELDS_MAX 16
+
+struct script {
+	const char *input;
+	const char *symfs, *kallsyms;
+	uint64_t jobs, max_stack;
+	bool hide_call_graph, ns, header, header_only, full, demangle, force, strict, pager;
+	struct terminal_progress progress;
+	const char *fields[FIELDS_MAX];
+	size_t nfields;
+};
+
+static int on_fields(const struct option_def *def, const char *arg, bool unset)
+{
+	struct script *s = def->target;
+
+	if (unset) {
+		s->nfields = 0;
+		return 0;
+	}
+	if (s->nfields == FIELDS_MAX) {
+		(void)fprintf(stderr, "Error: -F was given more than %d times\n", FIELDS_MAX);
+		return -1;
+	}
+	s->fields[s->nfields++] = arg;
+	return 0;
+}
+
+static int header_only(const struct script *s)
+{
+	char message[1024] = "";
+	struct sonde_header_options o = {.size = sizeof(o),
+	        .full = s->full,
+	        .message = message,
+	        .message_size = sizeof(message)};
+	struct terminal_output out;
+	int rc;
+
+	terminal_output_open(&out, s->pager);
+	rc = sonde_header_print(s->input, &o, terminal_output_write, &out);
+	terminal_output_close(&out);
+	if (rc < 0 && !out.closed) {
+		(void)fprintf(stderr, "Error: %s\n", message);
+		return EXIT_FILE;
+	}
+	return rc > 0;
+}
+
+static int finish(const struct sonde_session *session, const char *input, int rc, bool closed)
+{
+	uint64_t lost = sonde_session_diags(session, SONDE_DIAG_TRUNCATED) +
+	                sonde_session_diags(session, SONDE_DIAG_DAMAGED);
+
+	if (rc < 0 && !closed) {
+		(void)fprintf(stderr, "Error: %s\n", sonde_session_error(session)->text);
+		return rc == SONDE_EARG ? OPTIONS_USAGE : EXIT_FILE;
+	}
+	if (lost != 0) {
+		(void)fprintf(stderr,
+		        "Warning: part of %s was not read; what is shown is not all\n", input);
+		return 1;
+	}
+	return 0;
+}
+
+static void on_diag(void *arg, const struct sonde_diag *d)
+{
+	struct script *s = arg;
+
+	if (d->kind == SONDE_DIAG_NOTE) {
+		return;
+	}
+	terminal_progress_end(&s->progress);
+	if (d->offset == UINT64_MAX) {
+		(void)fprintf(stderr, "Warning: %s\n", d->detail);
+	} else {
+		(void)fprintf(stderr, "Warning: %s (at byte %" PRIu64 ")\n", d->detail, d->offset);
+	}
+}
+
+static int run(struct script *s)
+{
+	const struct sonde_session_options so = {
+	        .size = sizeof(so),
+	        .jobs = (unsigned)s->jobs,
+	        .symfs = s->symfs,
+	        .kallsyms = s->kallsyms,
+	        .no_demangle = !s->demangle,
+	        .on_diag = on_diag,
+	        .diag_arg = s,
+	        .strict = s->strict,
+	        .on_progress = terminal_progress_show,
+	        .progress_arg = &s->progress,
+	};
+	const struct sonde_script_options o = {
+	        .size = sizeof(o),
+	        .fields = s->fields,
+	        .nfields = s->nfields,
+	        .hide_call_graph = s->hide_call_graph,
+	        .ns = s->ns,
+	        .max_stack = s->max_stack,
+	        .header = s->header ? 1 + s->full : 0,
+	};
+	struct sonde_session *session = sonde_session_new(&so);
+	struct terminal_output out = {0};
+	int rc;
+
+	if (session == NULL) {
+		(void)fprintf(stderr, "Error: out of memory\n");
+		return EXIT_FILE;
+	}
+	rc = sonde_session_open(session, s->input);
+	if (rc >= 0) {
+		terminal_output_open(&out, s->pager);
+		rc = sonde_script_print(session, &o, terminal_output_write, &out);
+		terminal_progress_end(&s->progress);
+		terminal_output_close(&out);
+	}
+	rc = finish(session, s->input, rc, out.closed);
+	sonde_session_free(session);
+	return rc;
+}
+
+int cmd_script(int argc, char **argv)
+{
+	struct script s = {.input = "perf.data",
+	        .demangle = true,
+	        .pager = true,
+	        .progress = {.what = "Processing"}};
+	const struct option_def defs[] = {
+	        OPTION_TEXT('i', "input", &s.input, "FILE", "input file; perf.data when not given"),
+	        OPTION_CALL('F', "fields", OPTION_REQUIRED, on_fields, &s, "FIELDS",
+	                "fields to show: comm,ip or +field,-field; with 'type:' in front for some "
+	                "events"),
+	        OPTION_SWITCH('G', "hide-call-graph", &s.hide_call_graph, "show no call chains"),
+	        OPTION_SWITCH(0, "ns", &s.ns, "show times with nine digits"),
+	        OPTION_UINT(
+	                0, "max-stack", &s.max_stack, "N", "entries of a call chain to show; 127"),
+	        OPTION_SWITCH(0, "header", &s.header, "show the header of the file first"),
+	        OPTION_SWITCH(0, "header-only", &s.header_only, "show only the header of the file"),
+	        OPTION_SWITCH(
+	                'I', "show-info", &s.full, "show topologies and caches in the header"),
+	        OPTION_UINT('j', "jobs", &s.jobs, "N", "worker threads; 0: all processors"),
+	        OPTION_TEXT(0, "symfs", &s.symfs, "DIR", "look for objects below this directory"),
+	        OPTION_TEXT(0, "kallsyms", &s.kallsyms, "FILE", "symbols of the kernel"),
+	        OPTION_SWITCH(
+	                0, "demangle", &s.demangle, "show C++ and Rust names as in the source"),
+	        OPTION_SWITCH(0, "strict", &s.strict, "stop at damaged input"),
+	        OPTION_SWITCH(0, "pager", &s.pager, "show the text in a pager when on a terminal"),
+	        OPTION_SWITCH('f', "force", &s.force, "read files of other users (always done)"),
+	        OPTION_END,
+	};
+	const struct option_command command = {
+	        .name = "script",
+	        .usage = "[options]",
+	        .about = "Prints the samples of a recording in time order.",
+	        .defs = defs,
+	};
+	struct option_rest rest;
+	int rc = options_parse(&command, argc, argv, &rest);
+
+	if (rc != OPTIONS_RUN) {
+		return rc;
+	}
+	if (rest.argc != 0) {
+		return options_mistake(&command, "unexpected word '%s'", rest.argv[0]);
+	}
+	return s.header_only ? header_only(&s) : run(&s);
+}

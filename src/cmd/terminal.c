@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/terminal.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NS_PER_S      1000000000ull
+#define SHOW_AFTER_NS 500000000ull
+#define BAR_WIDTH     40
+
+int terminal_color(const char *when)
+{
+	const char *no_color = getenv("NO_COLOR");
+	const char *term = getenv("TERM");
+
+	if (when != NULL && strcmp(when, "always") == 0) {
+		return 1;
+	}
+	if (when != NULL && strcmp(when, "never") == 0) {
+		return 0;
+	}
+	if (when != NULL && strcmp(when, "auto") != 0) {
+		return -1;
+	}
+	return isatty(STDOUT_FILENO) && (no_color == NULL || *no_color == 0) &&
+		(term == NULL || strcmp(term, "dumb") != 0);
+}
+
+static const char *pager_command(void)
+{
+	const char *p = getenv("PERF_PAGER");
+
+	if (p == NULL) {
+		p = getenv("PAGER");
+	}
+	if (p == NULL && access("/usr/bin/pager", X_OK) == 0) {
+		p = "/usr/bin/pager";
+	}
+	if (p == NULL) {
+		p = "less";
+	}
+	return *p == 0 || strcmp(p, "cat") == 0 ? NULL : p;
+}
+
+static void pager_exec(const char *command, const int pipefd[2])
+{
+	(void)dup2(pipefd[0], STDIN_FILENO);
+	close(pipefd[0]);
+	close(pipefd[1]);
+	setenv("LESS", "FRSX", 0);
+	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+	_exit(127);
+}
+
+void terminal_output_open(struct terminal_output *out, bool pager)
+{
+	const char *command = pager && isatty(STDOUT_FILENO) ? pager_command() : NULL;
+	int pipefd[2];
+
+	*out = (struct terminal_output){.fd = STDOUT_FILENO};
+	if (command == NULL || pipe(pipefd) != 0) {
+		return;
+	}
+	out->pager = fork();
+	if (out->pager == 0) {
+		pager_exec(command, pipefd);
+	}
+	close(pipefd[0]);
+	if (out->pager < 0) {
+		close(pipefd[1]);
+		out->pager = 0;
+		return;
+	}
+	(void)signal(SIGPIPE, SIG_IGN); /* the user may leave the pager early */
+	out->fd = pipefd[1];
+}
+
+int terminal_output_write(void *arg, const char *text, size_t n)
+{
+	struct terminal_output *out = arg;
+
+	while (n > 0) {
+		ssize_t done = write(out->fd, text, n);
+
+		if (done < 0 && errno == EINTR) {
+			continue;
+		}
+		if (done < 0) {
+			out->closed = errno == EPIPE;
+			return -1;
+		}
+		text += done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
+void terminal_output_close(struct terminal_output *out)
+{
+	if (out->pager > 0) {
+		close(out->fd);
+		while (waitpid(out->pager, NULL, 0) < 0 && errno == EINTR) {
+		}
+	}
+	out->pager = 0;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+void terminal_progress_show(void *arg, uint64_t done, uint64_t total)
+{
+	struct terminal_progress *p = arg;
+	unsigned percent = total == 0 ? 0 : (unsigned)((double)done / (double)total * 100.0);
+	uint64_t now;
+	int filled = (int)percent * BAR_WIDTH / 100;
+
+	if (!isatty(STDERR_FILENO) || (p->shown != 0 && p->shown - 1 == percent)) {
+		return;
+	}
+	now = now_ns();
+	if (p->started == 0) {
+		p->started = now;
+	}
+	if (now - p->started < SHOW_AFTER_NS || percent > 100) {
+		return;
+	}
+	(void)fprintf(stderr, "\r%s [%.*s%*s] %u%%", p->what, filled,
+		"########################################", BAR_WIDTH - filled, "", percent);
+	p->shown = percent + 1;
+}
+
+void terminal_progress_end(struct terminal_progress *p)
+{
+	if (p->shown != 0) {
+		(void)fputs("\r\033[K", stderr);
+		p->shown = 0;
+	}
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* What commands do on a terminal: pager, colour, progress. */
+#ifndef SONDE_CMD_TERMINAL_H
+#define SONDE_CMD_TERMINAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* "auto", "always", "never" (NULL: auto): whether to colour standard output; -1: none of these words. */
+int terminal_color(const char *when);
+
+/*
+ * Standard output, or a pager when it is a terminal: $PERF_PAGER, $PAGER, /usr/bin/pager, less; "cat" or
+ * nothing: none. less gets LESS=FRSX unless LESS is set.
+ */
+struct terminal_output {
+	int fd;
+	pid_t pager; /* 0: none */
+	bool closed; /* the reader went away, which is no error */
+};
+
+void terminal_output_open(struct terminal_output *out, bool pager);
+/* A sonde_report_print writer: arg is the struct terminal_output. -1 when the reader went away. */
+int terminal_output_write(void *arg, const char *text, size_t n);
+void terminal_output_close(struct terminal_output *out);
+
+/* A progress bar on standard error, when that is a terminal and work takes over half a second. */
+struct terminal_progress {
+	const char *what;
+	uint64_t started; /* ns; 0: not yet */
+	unsigned shown;   /* percent + 1; 0: nothing is on the screen */
+};
+
+/* For sonde_session_options.on_progress; arg is the struct terminal_progress. */
+void terminal_progress_show(void *arg, uint64_t done, uint64_t total);
+void terminal_progress_end(struct terminal_progress *p);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Growing arrays: a pointer, a count and a capacity that live in the user's struct. */
+#ifndef SONDE_CORE_ARRAY_H
+#define SONDE_CORE_ARRAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Makes room for `need` elements of `size` bytes in the array at *data (a T **, passed as void *).
+ * Grows by half at least. Returns false, with nothing changed, when there is no memory.
+ */
+bool array_reserve(void *data, size_t *cap, size_t need, size_t size);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Errors as a status plus causes in words, and the sink that counts diagnostics. */
+#ifndef SONDE_CORE_STATUS_H
+#define SONDE_CORE_STATUS_H
+
+#include <sonde/base.h>
+
+#include <stdarg.h>
+
+#define ERROR_TEXT_MAX 1024
+#define NO_OFFSET UINT64_MAX
+
+/* Forwards a negative status. */
+#define TRY(expr) \
+	do { \
+		int try_rc_ = (expr); \
+		if (try_rc_ < 0) { \
+			return try_rc_; \
+		} \
+	} while (0)
+
+/* The last failure of a handle. Zero-initialised means: nothing failed. */
+struct error {
+	int status;
+	uint64_t offset;
+	char text[ERROR_TEXT_MAX];
+};
+
+/* Starts a new failure; returns status, so that `return error_set(...)` reads well. */
+int error_set(struct error *err, int status, uint64_t offset, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* Puts a wider cause in front of the text that is there ("cannot report FILE: " ...). */
+int error_wrap(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+int error_nomem(struct error *err);
+
+/* Counts diagnostics and passes them to the user's function; single-threaded. */
+struct diag_sink {
+	sonde_diag_fn fn; /* may be NULL */
+	void *arg;
+	uint64_t counts[SONDE_DIAG_KINDS];
+};
+
+void diag_report(struct diag_sink *sink, enum sonde_diag_kind kind, uint64_t offset,
+	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+#endif

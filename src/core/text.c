@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void text_fini(struct text *t)
+{
+	free(t->p);
+	*t = (struct text){0};
+}
+
+bool text_grow(struct text *t, size_t more)
+{
+	size_t cap = t->cap + t->cap / 2;
+	char *p;
+
+	if (t->failed) {
+		return false;
+	}
+	if (more > SIZE_MAX / 4 || t->n > SIZE_MAX / 4) {
+		t->failed = true;
+		return false;
+	}
+	if (cap < t->n + more) {
+		cap = t->n + more;
+	}
+	if (cap < 256) {
+		cap = 256;
+	}
+	p = realloc(t->p, cap);
+	if (p == NULL) {
+		t->failed = true;
+		return false;
+	}
+	t->p = p;
+	t->cap = cap;
+	return true;
+}
+
+void text_fill(struct text *t, char c, size_t n)
+{
+	char *p = text_room(t, n);
+
+	if (p != NULL && n != 0) {
+		memset(p, c, n);
+		t->n += n;
+	}
+}
+
+void text_padded(struct text *t, const char *s, int width)
+{
+	size_t n = strlen(s);
+	size_t w = (size_t)(width < 0 ? -width : width);
+
+	if (width > 0 && n < w) {
+		text_fill(t, ' ', w - n);
+	}
+	text_bytes(t, s, n);
+	if (width < 0 && n < w) {
+		text_fill(t, ' ', w - n);
+	}
+}
+
+static void text_digits(struct text *t, const char *s, size_t n, unsigned width, char pad)
+{
+	if (n < width) {
+		text_fill(t, pad, width - n);
+	}
+	text_bytes(t, s, n);
+}
+
+void text_u64(struct text *t, uint64_t v, unsigned width, char pad)
+{
+	static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930"
+				    "31323334353637383940414243444546474849505152535455565758596061"
+				    "62636465666768697071727374757677787980818283848586878889909192"
+				    "93949596979899";
+	char buf[20];
+	char *p = buf + sizeof(buf);
+
+	while (v >= 100) {
+		p -= 2;
+		memcpy(p, pairs + (v % 100) * 2, 2);
+		v /= 100;
+	}
+	if (v >= 10) {
+		p -= 2;
+		memcpy(p, pairs + v * 2, 2);
+	} else {
+		*--p = (char)('0' + v);
+	}
+	text_digits(t, p, (size_t)(buf + sizeof(buf) - p), width, pad);
+}
+
+void text_hex(struct text *t, uint64_t v, unsigned width, char pad)
+{
+	char buf[16];
+	char *p = buf + sizeof(buf);
+
+	do {
+		*--p = "0123456789abcdef"[v & 15];
+		v >>= 4;
+	} while (v != 0);
+	text_digits(t, p, (size_t)(buf + sizeof(buf) - p), width, pad);
+}
+
+void text_printf(struct text *t, const char *fmt, ...)
+{
+	va_list ap;
+	char *p;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	if (n < 0) {
+		t->failed = true;
+		return;
+	}
+	p = text_room(t, (size_t)n + 1);
+	if (p == NULL) {
+		return;
+	}
+	va_start(ap, fmt);
+	(void)vsnprintf(p, (size_t)n + 1, fmt, ap);
+	va_end(ap);
+	t->n += (size_t)n;
+}

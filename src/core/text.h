@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A growing text buffer with fast number formatting: the hot path of script and report.
+ * When memory runs out the buffer stays as it was, `failed` is set and further writes do nothing;
+ * a writer checks once at the end. Not NUL-terminated.
+ */
+#ifndef SONDE_CORE_TEXT_H
+#define SONDE_CORE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Zero-initialised is a valid empty buffer. */
+struct text {
+	char *p;
+	size_t n;
+	size_t cap;
+	bool failed;
+};
+
+void text_fini(struct text *t);
+
+bool text_grow(struct text *t, size_t more);
+
+/* Room for `more` bytes behind the end, or NULL. */
+static inline char *text_room(struct text *t, size_t more)
+{
+	if (t->cap - t->n < more && !text_grow(t, more)) {
+		return NULL;
+	}
+	return t->p + t->n;
+}
+
+static inline void text_bytes(struct text *t, const char *s, size_t n)
+{
+	char *p = text_room(t, n);
+
+	if (p != NULL && n != 0) {
+		memcpy(p, s, n);
+		t->n += n;
+	}
+}
+
+static inline void text_str(struct text *t, const char *s)
+{
+	text_bytes(t, s, strlen(s));
+}
+
+static inline void text_char(struct text *t, char c)
+{
+	char *p = text_room(t, 1);
+
+	if (p != NULL) {
+		*p = c;
+		t->n++;
+	}
+}
+
+void text_fill(struct text *t, char c, size_t n);
+
+/* As printf's %*s (right-aligned; left-aligned when width is negative). */
+void text_padded(struct text *t, const char *s, int width);
+
+/* Decimal and hexadecimal, right-aligned in `width` with `pad` (' ' or '0'); width 0: as it is. */
+void text_u64(struct text *t, uint64_t v, unsigned width, char pad);
+void text_hex(struct text *t, uint64_t v, unsigned width, char pad);
+
+void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+#include "field/line.h"
+
+#include <time.h>
+
+#define NS_PER_SEC 1000000000u
+
+struct line_context {
+	struct text *out;
+	const struct line_plan *plan;
+	const struct line_style *style;
+	struct frame_cache *frames;
+	const struct session_sample *sample;
+};
+
+typedef void (*line_fn)(const struct line_context *c);
+
+static void put_comm(const struct line_context *c)
+{
+	const char *comm =
+	        timeline_text(session_timeline(c->frames->session), c->sample->view->comm);
+
+	text_padded(c->out, comm, c->plan->chain ? 0 : 16);
+	text_char(c->out, ' ');
+}
+
+static void put_pid(const struct line_context *c)
+{
+	text_u64(c->out, c->sample->s.pid, 7, ' ');
+	text_char(c->out, (c->plan->fields & FIELD_BIT(FIELD_TID)) != 0 ? '/' : ' ');
+}
+
+/* Ids are signed where they are shown: the kernel gives -1 to what has none. */
+static void put_tid(const struct line_context *c)
+{
+	size_t start = c->out->n;
+	bool behind_pid = (c->plan->fields & FIELD_BIT(FIELD_PID)) != 0;
+
+	if ((int32_t)c->sample->s.tid < 0) {
+		text_printf(c->out, behind_pid ? "%-7d" : "%7d", (int)c->sample->s.tid);
+	} else {
+		text_u64(c->out, c->sample->s.tid, behind_pid ? 0 : 7, ' ');
+		if (behind_pid && c->out->n - start < 7) {
+			text_fill(c->out, ' ', 7 - (c->out->n - start));
+		}
+	}
+	text_char(c->out, ' ');
+}
+
+static void put_cpu(const struct line_context *c)
+{
+	text_char(c->out, '[');
+	text_u64(c->out, c->sample->s.cpu, 3, '0');
+	text_bytes(c->out, "] ", 2);
+}
+
+static void put_misc(const struct line_context *c)
+{
+	static const char modes[][7] = {"      ", "K     ", "U     ", "H     ", "G     ", "g     "};
+	uint32_t mode = c->sample->cpumode;
+
+	text_bytes(c->out, modes[mode < 6 ? mode : 0], 6);
+}
+
+static void put_time(const struct line_context *c)
+{
+	uint64_t ns = c->sample->s.time % NS_PER_SEC;
+
+	text_u64(c->out, c->sample->s.time / NS_PER_SEC, 5, ' ');
+	text_char(c->out, '.');
+	if (c->style->ns) {
+		text_u64(c->out, ns, 9, '0');
+	} else {
+		text_u64(c->out, ns / 1000, 6, '0');
+	}
+	text_bytes(c->out, ": ", 2);
+}
+
+static void put_tod(const struct line_context *c)
+{
+	uint64_t wall = c->sample->s.time - c->style->tod_clock + c->style->tod_wall;
+	time_t seconds = (time_t)(wall / NS_PER_SEC);
+	char date[32];
+	struct tm tm;
+
+	if (localtime_r(&seconds, &tm) == NULL ||
+	        strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &tm) == 0) {
+		text_str(c->out, "N/A ");
+		return;
+	}
+	text_str(c->out, date);
+	text_char(c->out, '.');
+	text_u64(c->out, wall % NS_PER_SEC / 1000, 6, '0');
+	text_char(c->out, ' ');
+}
+
+static void put_period(const struct line_context *c)
+{
+	text_u64(c->out, c->sample->s.period, 10, ' ');
+	text_char(c->out, ' ');
+}
+
+static void put_event(const struct line_context *c)
+{
+	text_bytes(c->out, c->plan->event, c->plan->event_size);
+}
+
+static void put_addr(const struct line_context *c)
+{
+	text_hex(c->out, c->sample->s.addr, 16, ' ');
+	if (c->plan->frame_parts != 0) {
+		frame_text(c->frames, c->out, c->sample->view, c->sample->cpumode,
+		        c->sample->s.addr, c->plan->frame_parts);
+	}
+}
+
+static void put_data_src(const struct line_context *c)
+{
+	text_hex(c->out, c->sample->s.data_src, 16, ' ');
+}
+
+static void put_weight(const struct line_context *c)
+{
+	text_u64(c->out, c->sample->s.weight, 16, ' ');
+}
+
+/* The mode of the entries behind a mark; UINT32_MAX: not a mark that can stand there. */
+static uint32_t mark_mode(uint64_t mark)
+{
+	switch (mark) {
+	case CALLCHAIN_KERNEL: return MISC_KERNEL;
+	case CALLCHAIN_USER: return MISC_USER;
+	case CALLCHAIN_HV: return MISC_HYPERVISOR;
+	default: return UINT32_MAX;
+	}
+}
+
+/*
+ * Entries of a chain: marks switch the mode, addresses make a line each. A mark that no kernel
+ * writes means that the unwinder ran into data: such a chain is not shown at all.
+ */
+static void put_chain(const struct line_context *c)
+{
+	const struct session_sample *s = c->sample;
+	unsigned parts = c->plan->frame_parts | FRAME_LINE;
+	uint64_t left = c->style->max_stack;
+	uint32_t mode = s->cpumode;
+	size_t start;
+
+	text_char(c->out, '\n');
+	start = c->out->n;
+	for (uint64_t i = 0; i < s->s.callchain_len && left > 0; i++) {
+		uint64_t ip = s->s.callchain[i];
+
+		if (ip < CALLCHAIN_MARKS) {
+			frame_text(c->frames, c->out, s->view, mode, ip, parts);
+			left--;
+			continue;
+		}
+		if (ip == CALLCHAIN_DEFERRED) {
+			return; /* the rest comes in a record of its own */
+		}
+		mode = mark_mode(ip);
+		if (mode == UINT32_MAX) {
+			c->out->n = start;
+			return;
+		}
+	}
+}
+
+static void put_ip(const struct line_context *c)
+{
+	if (c->plan->chain) {
+		put_chain(c);
+		return;
+	}
+	text_char(c->out, ' ');
+	text_hex(c->out, c->sample->s.ip, 16, ' ');
+	if (c->plan->frame_parts != 0) {
+		frame_text(c->frames, c->out, c->sample->view, c->sample->cpumode, c->sample->s.ip,
+		        c->plan->frame_parts);
+	}
+}
+
+static void put_regs(
+        const struct line_context *c, uint64_t abi, const uint64_t *regs, uint64_t mask)
+{
+	size_t i = 0;
+
+	text_str(c->out, " ABI:");
+	text_u64(c->out, abi, 0, ' ');
+	text_char(c->out, ' ');
+	for (unsigned bit = 0; bit < 64 && regs != NULL && abi != 0; bit++) {
+		if ((mask >> bit & 1) == 0) {
+			continue;
+		}
+		if (bit < c->style->nregs && c->style->regs[bit] != NULL) {
+			text_padded(c->out, c->style->regs[bit], 5);
+		} else {
+			text_printf(c->out, "%4s%u", "r", bit);
+		}
+		text_bytes(c->out, ":0x", 3);
+		text_hex(c->out, regs[i++], 0, ' ');
+		text_char(c->out, ' ');
+	}
+}
+
+static void put_iregs(const struct line_context *c)
+{
+	put_regs(c, c->sample->s.intr_regs_abi, c->sample->s.intr_regs,
+	        c->plan->attr->sample_regs_intr);
+}
+
+static void put_uregs(const struct line_context *c)
+{
+	put_regs(c, c->sample->s.user_regs_abi, c->sample->s.user_regs,
+	        c->plan->attr->sample_regs_user);
+}
+
+static void put_phys_addr(const struct line_context *c)
+{
+	text_hex(c->out, c->sample->s.phys_addr, 16, ' ');
+}
+
+static void put_page_size(struct text *out, uint64_t size)
+{
+	static const char units[] = "BKMGTPE";
+	unsigned unit = 0;
+
+	if (size == 0) {
+		text_str(out, " N/A");
+		return;
+	}
+	for (; size % 1024 == 0; size /= 1024) {
+		unit++;
+	}
+	text_char(out, ' ');
+	text_u64(out, size, 0, ' ');
+	text_char(out, units[unit]);
+}
+
+static void put_data_page_size(const struct line_context *c)
+{
+	put_page_size(c->out, c->sample->s.data_page_size);
+}
+
+static void put_code_page_size(const struct line_context *c)
+{
+	put_page_size(c->out, c->sample->s.code_page_size);
+}
+
+/* What stands in no column of its own is NULL: sym and dso are printed with their address. */
+static const line_fn printers[FIELD_COUNT] = {
+        [FIELD_COMM] = put_comm,
+        [FIELD_PID] = put_pid,
+        [FIELD_TID] = put_tid,
+        [FIELD_CPU] = put_cpu,
+        [FIELD_MISC] = put_misc,
+        [FIELD_TIME] = put_time,
+        [FIELD_TOD] = put_tod,
+        [FIELD_PERIOD] = put_period,
+        [FIELD_EVENT] = put_event,
+        [FIELD_ADDR] = put_addr,
+        [FIELD_DATA_SRC] = put_data_src,
+        [FIELD_WEIGHT] = put_weight,
+        [FIELD_IP] = put_ip,
+        [FIELD_IREGS] = put_iregs,
+        [FIELD_UREGS] = put_uregs,
+        [FIELD_PHYS_ADDR] = put_phys_addr,
+        [FIELD_DATA_PAGE_SIZE] = put_data_page_size,
+        [FIELD_CODE_PAGE_SIZE] = put_code_page_size,
+};
+
+void line_text(struct text *out, const struct line_plan *plan, const struct line_style *style,
+        struct frame_cache *frames, const struct session_sample *sample)
+{
+	struct line_context c = {out, plan, style, frames, sample};
+
+	for (uint64_t left = plan->fields; left != 0; left &= left - 1) {
+		line_fn fn = printers[__builtin_ctzll(left)];
+
+		if (fn != NULL) {
+			fn(&c);
+		}
+	}
+	text_char(out, '\n');
+}
+
+static unsigned frame_parts(uint64_t fields)
+{
+	static const struct {
+		enum field_id field;
+		enum frame_part part;
+	} map[] = {
+	        {FIELD_SYM, FRAME_SYM},
+	        {FIELD_SYMOFF, FRAME_SYMOFF},
+	        {FIELD_DSO, FRAME_DSO},
+	        {FIELD_DSOFF, FRAME_DSOFF},
+	};
+	unsigned parts = 0;
+
+	for (size_t i = 0; i < sizeof(map) / sizeof(map[0]); i++) {
+		if ((fields & FIELD_BIT(map[i].field)) != 0) {
+			parts |= (unsigned)map[i].part;
+		}
+	}
+	return parts;
+}
+
+int line_plan_make(struct line_plan *plan, const struct line_style *style, uint64_t fields,
+        const struct sonde_attr *attr, const char *event, struct arena *arena)
+{
+	struct text name = {0};
+
+	*plan = (struct line_plan){
+	        .fields = fields,
+	        .chain = (attr->sample_type & SONDE_SAMPLE_CALLCHAIN) != 0 && !style->hide_chain &&
+	                 (fields & FIELD_BIT(FIELD_IP)) != 0,
+	        .frame_parts = frame_parts(fields),
+	        .attr = attr,
+	};
+	text_padded(&name, event, (int)style->event_width);
+	text_bytes(&name, ": ", 2);
+	plan->event = name.failed ? NULL : arena_text(arena, name.p, name.n);
+	plan->event_size = name.n;
+	text_fini(&name);
+	return plan->event != NULL ? 0 : SONDE_ENOMEM;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A sample as text, in the layout of perf script: fields in a fixed order, then the call chain, one
+ * line a frame, and an empty line.
+ */
+#ifndef SONDE_FIELD_LINE_H
+#define SONDE_FIELD_LINE_H
+
+#include "field/field.h"
+#include "field/frame.h"
+
+/* How the samples of one event are printed; made once, read by all workers. */
+struct line_plan {
+	uint64_t fields;
+	bool chain; /* print call chains */
+	unsigned frame_parts; /* enum frame_part, without FRAME_LINE */
+	const struct sonde_attr *attr;
+	const char *event; /* name, right-aligned to the longest one */
+	size_t event_size;
+};
+
+/* What is the same for all samples. */
+struct line_style {
+	bool ns;
+	bool hide_chain;
+	uint64_t max_stack; /* entries of a chain */
+	bool has_tod; /* CLOCK_DATA: wall clock = time - tod_clock + tod_wall, in ns */
+	uint64_t tod_wall, tod_clock;
+	const char *const *regs; /* names by bit; NULL where none is known */
+	size_t nregs;
+	size_t event_width;
+};
+
+/* The arena keeps the padded name. SONDE_ENOMEM. */
+int line_plan_make(struct line_plan *plan, const struct line_style *style, uint64_t fields,
+        const struct sonde_attr *attr, const char *event, struct arena *arena);
+
+void line_text(struct text *out, const struct line_plan *plan, const struct line_style *style,
+        struct frame_cache *frames, const struct session_sample *sample);
+
+/* Register names for what uname -m says; NULL: none known. */
+const char *const *line_reg_names(const char *machine, size_t *n);
+
+#endif

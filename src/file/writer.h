@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes the seekable form of perf.data front to back:
+ *
+ *	0    header, 104 bytes, written at once with data.size 0, and again at the end
+ *	104  ids of every event (u64 each)
+ *	     attrs: 128 bytes of attr and a section {offset, size} for its ids, 144 together
+ *	     data: records
+ *	     table of sections of the features that are set, then their payloads
+ *
+ * A recorder that dies leaves a file whose data.size is 0 or behind; readers walk to the end of the
+ *file.
+ */
+#ifndef SONDE_FILE_WRITER_H
+#define SONDE_FILE_WRITER_H
+
+#include "core/status.h"
+#include "core/text.h"
+
+#include <sonde/attr.h>
+
+#include <sys/uio.h>
+
+#define WRITER_ATTR_SIZE 128u /* the newest form that perf 6.1 takes */
+
+struct file_writer {
+	int fd; /* owned by the caller */
+	uint64_t attrs_at, attrs_size;
+	uint64_t data_at, data_size; /* bytes */
+	uint64_t features[4];
+};
+
+struct file_writer_event {
+	const struct sonde_attr *attr;
+	const uint64_t *ids;
+	size_t nids;
+};
+
+struct file_writer_feature {
+	unsigned bit;
+	struct text bytes;
+};
+
+/* Writes header, ids and attrs to an empty file. SONDE_EIO, SONDE_ENOMEM. */
+int file_writer_start(struct file_writer *w, int fd, const struct file_writer_event *events,
+        size_t nevents, struct error *err);
+
+/* Appends records; iov is used up. SONDE_EIO with the reason. */
+int file_writer_append(struct file_writer *w, struct iovec *iov, int n, struct error *err);
+
+/* Puts the size that is known so far into the header. */
+int file_writer_mark(struct file_writer *w, struct error *err);
+
+/* Writes the features, which stand in rising order of their bits, and the final header. */
+int file_writer_finish(struct file_writer *w, const struct file_writer_feature *features, size_t n,
+        struct error *err);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Build ids: a note with owner "GNU" and type 3.
+ *
+ *   0: u32 namesz (4)   4: u32 descsz (20)   8: u32 type (3)   12: "GNU\0"   16: the id
+ *   04 00 00 00  14 00 00 00  03 00 00 00  47 4e 55 00  4a 5a 9b 0a ...
+ *
+ * Name and descriptor are padded to 4 bytes each.
+ */
+#include "image/image.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+static size_t padded(size_t n)
+{
+	return (4 - n % 4) % 4;
+}
+
+bool image_build_id_of_notes(struct span notes, bool swap, struct image_build_id *id)
+{
+	struct cursor c = cursor_make(notes, swap);
+
+	while (cursor_left(&c) >= 12) {
+		uint32_t namesz = cursor_u32(&c);
+		uint32_t descsz = cursor_u32(&c);
+		uint32_t type = cursor_u32(&c);
+		struct span name = cursor_bytes(&c, namesz);
+		struct span desc;
+
+		cursor_take(&c, padded(namesz));
+		desc = cursor_bytes(&c, descsz);
+		if (c.bad) {
+			return false;
+		}
+		if (type == NT_GNU_BUILD_ID && name.n == 4 && memcmp(name.p, "GNU", 4) == 0 &&
+		        desc.n > 0) {
+			id->size = desc.n < IMAGE_BUILD_ID_MAX ? desc.n : IMAGE_BUILD_ID_MAX;
+			memcpy(id->bytes, desc.p, id->size);
+			return true;
+		}
+		if (cursor_left(&c) < padded(descsz)) {
+			return false;
+		}
+		cursor_take(&c, padded(descsz));
+	}
+	return false;
+}
+
+static int give(const struct image_build_id *from, uint8_t id[IMAGE_BUILD_ID_MAX])
+{
+	memcpy(id, from->bytes, from->size);
+	return (int)from->size;
+}
+
+int image_build_id_of_span(struct span bytes, uint8_t id[IMAGE_BUILD_ID_MAX])
+{
+	struct image_elf e;
+	struct error err = {0};
+	int n;
+
+	if (image_elf_open(&e, bytes, &err) < 0) {
+		return 0;
+	}
+	n = give(&e.build_id, id);
+	image_elf_close(&e);
+	return n;
+}
+
+int image_build_id_of_file(const char *path, uint8_t id[IMAGE_BUILD_ID_MAX])
+{
+	struct image_file f;
+	struct error err = {0};
+	int n;
+
+	if (image_file_open(&f, path, &err) < 0) {
+		return 0;
+	}
+	n = image_build_id_of_span(f.bytes, id);
+	image_file_close(&f);
+	return n;
+}
+
+int image_build_id_of_notes_file(const char *path, uint8_t id[IMAGE_BUILD_ID_MAX])
+{
+	uint8_t buf[4096];
+	struct image_build_id found = {0};
+	size_t n = 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0) {
+		return 0;
+	}
+	while (n < sizeof(buf)) {
+		ssize_t got = read(fd, buf + n, sizeof(buf) - n);
+
+		if (got < 0 && errno == EINTR) {
+			continue;
+		}
+		if (got <= 0) {
+			break;
+		}
+		n += (size_t)got;
+	}
+	close(fd);
+	if (!image_build_id_of_notes((struct span){.p = buf, .n = n}, false, &found)) {
+		return 0;
+	}
+	return give(&found, id);
+}
+
+int image_build_id_of_kernel(uint8_t id[IMAGE_BUILD_ID_MAX])
+{
+	return image_build_id_of_notes_file("/sys/kernel/notes", id);
+}
+
+int image_build_id_of_module(const char *name, uint8_t id[IMAGE_BUILD_ID_MAX])
+{
+	static const char *const notes[] = {".note.gnu.build-id", "note.gnu.build-id"};
+	char folder[128];
+	char path[256];
+	int len = snprintf(folder, sizeof(folder), "%s", name);
+
+	if (len <= 0 || (size_t)len >= sizeof(folder) || strchr(folder, '/') != NULL) {
+		return 0;
+	}
+	for (char *p = folder; *p != 0; p++) {
+		*p = *p == '-' ? '_' : *p;
+	}
+	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++) {
+		int n;
+
+		if (snprintf(path, sizeof(path), "/sys/module/%s/notes/%s", folder, notes[i]) < 0) {
+			return 0;
+		}
+		n = image_build_id_of_notes_file(path, id);
+		if (n > 0) {
+			return n;
+		}
+	}
+	return 0;
+}
+
+struct span image_vdso(void)
+{
+	/* The kernel maps it for ever; the size is in the headers, of which the first page has all.
+	 */
+	uint64_t at = getauxval(AT_SYSINFO_EHDR);
+	const uint8_t *p;
+	size_t end;
+
+	if (at == 0) {
+		return (struct span){0};
+	}
+	p = (const uint8_t *)(uintptr_t)at;
+#if UINTPTR_MAX > UINT32_MAX
+	Elf64_Ehdr h;
+
+	memcpy(&h, p, sizeof(h));
+	end = (size_t)h.e_shoff + (size_t)h.e_shentsize * h.e_shnum;
+#else
+	Elf32_Ehdr h;
+
+	memcpy(&h, p, sizeof(h));
+	end = (size_t)h.e_shoff + (size_t)h.e_shentsize * h.e_shnum;
+#endif
+	return (struct span){.p = p, .n = end};
+}
+
+int image_build_id_of_vdso(uint8_t id[IMAGE_BUILD_ID_MAX])
+{
+	struct span s = image_vdso();
+
+	return s.n > 0 ? image_build_id_of_span(s, id) : 0;
+}

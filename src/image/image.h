@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The bytes behind an address: mapped files, a read-only view of ELF in memory, build ids, and the
+ * places where the file of an object, or its separate debug file, may stand.
+ *
+ * Everything here is used by one thread at a time, or read by many after it was opened.
+ */
+#ifndef SONDE_IMAGE_IMAGE_H
+#define SONDE_IMAGE_IMAGE_H
+
+#include "core/span.h"
+#include "core/status.h"
+
+#define IMAGE_BUILD_ID_MAX 20
+#define IMAGE_PATH_MAX     4096
+
+/* A build id; size 0: unknown. */
+struct image_build_id {
+	uint8_t bytes[IMAGE_BUILD_ID_MAX];
+	size_t size;
+};
+
+/* A regular file mapped read-only. Zero-initialised is a valid closed one. */
+struct image_file {
+	struct span bytes;
+	void *map;
+};
+
+int image_file_open(struct image_file *f, const char *path, struct error *err);
+void image_file_close(struct image_file *f);
+
+/* A file read whole, also one of /proc that says no size. free(bytes) is the user's. */
+struct image_text {
+	uint8_t *bytes;
+	size_t size;
+	uint32_t uid; /* the file's owner */
+};
+
+int image_text_read(struct image_text *t, const char *path, struct error *err);
+
+/* One section; name is "" where the input's is damaged. */
+struct image_section {
+	const char *name;
+	uint32_t type;
+	uint32_t link;
+	uint64_t flags;
+	uint64_t addr;
+	uint64_t offset;
+	uint64_t size;
+	uint64_t entsize;
+};
+
+/* One PT_LOAD segment. */
+struct image_segment {
+	uint64_t offset;
+	uint64_t vaddr;
+	uint64_t filesz;
+	uint64_t memsz;
+};
+
+/* A view of ELF bytes: valid as long as the bytes are. Zero-initialised is a valid closed one. */
+struct image_elf {
+	struct span bytes;
+	struct image_section *sections;
+	size_t nsections;
+	struct image_segment *segments; /* the PT_LOAD ones only */
+	size_t nsegments;
+	struct image_build_id build_id;
+	uint16_t type;
+	uint16_t machine;
+	bool swap;
+	bool is64;
+};
+
+/* One entry of a symbol section, values as in the file. */
+struct image_elf_symbol {
+	uint64_t value;
+	uint64_t size;
+	uint32_t name;
+	uint16_t section;
+	uint8_t info;
+};
+
+/* SONDE_EFORMAT: not ELF, or its headers cannot be read. Damage further in leaves things out. */
+int image_elf_open(struct image_elf *e, struct span bytes, struct error *err);
+void image_elf_close(struct image_elf *e);
+
+/* The first section with this name, or NULL. */
+const struct image_section *image_elf_section(const struct image_elf *e, const char *name);
+
+/* The section's bytes in the file; empty when it has none or they reach past the end. */
+struct span image_elf_section_bytes(const struct image_elf *e, const struct image_section *s);
+
+/* The number of entries of a symbol section, and one of them (i below that number). */
+size_t image_elf_symbol_count(const struct image_elf *e, const struct image_section *s);
+struct image_elf_symbol image_elf_symbol_at(
+        const struct image_elf *e, const struct image_section *s, size_t i);
+
+/* The file offset of a virtual address by the PT_LOAD segments; false: none holds it. */
+bool image_elf_offset(const struct image_elf *e, uint64_t vaddr, uint64_t *offset);
+
+/* The GNU build-id note in a span of notes; false: none. */
+bool image_build_id_of_notes(struct span notes, bool swap, struct image_build_id *id);
+
+/* Each gives the size of the id, or 0 when there is none to be had. */
+int image_build_id_of_file(const char *path, uint8_t id[IMAGE_BUILD_ID_MAX]);
+int image_build_id_of_span(struct span elf, uint8_t id[IMAGE_BUILD_ID_MAX]);
+int image_build_id_of_kernel(uint8_t id[IMAGE_BUILD_ID_MAX]);
+/* name without brackets: "ext4"; '-' in it means '_'. */
+int image_build_id_of_module(const char *name, uint8_t id[IMAGE_BUILD_ID_MAX]);
+int image_build_id_of_vdso(uint8_t id[IMAGE_BUILD_ID_MAX]);
+/* The same from a notes file given by path (fixtures, saved systems). */
+int image_build_id_of_notes_file(const char *path, uint8_t id[IMAGE_BUILD_ID_MAX]);
+
+/* This process's own vdso, as ELF bytes; empty when there is none. Valid for ever. */
+struct span image_vdso(void);
+
+/* Where to look. All pointers may be NULL but path. */
+struct image_where {
+	const char *path; /* the object's name in the recording */
+	const char *symfs; /* a prefix for every file of the recorded system */
+	const char *home; /* for ~/.debug */
+	struct image_build_id id;
+};
+
+/* The names that a place tries, in the order in which to try them. */
+enum image_place {
+	IMAGE_PLACE_PATH, /* the object itself */
+	IMAGE_PLACE_CACHE, /* ~/.debug/.build-id/xx/rest/elf (kallsyms, vdso), or the link itself */
+	IMAGE_PLACE_DEBUG_ID, /* /usr/lib/debug/.build-id/xx/rest.debug */
+	IMAGE_PLACE_DEBUG_PATH /* /usr/lib/debug/PATH(.debug) */
+};
+
+/*
+ * The i-th name to try in a place, as text of less than n bytes. false: no more.
+ * Nothing is opened here.
+ */
+bool image_place_name(
+        const struct image_where *w, enum image_place place, unsigned i, char *out, size_t n);
+
+/*
+ * The i-th name where the file of a .gnu_debuglink may stand; `link` is the section's text.
+ * Same folder, .debug/, /usr/lib/debug/FOLDER.
+ */
+bool image_debuglink_name(
+        const struct image_where *w, const char *link, unsigned i, char *out, size_t n);
+
+/* The .gnu_debuglink text of an object, or NULL. */
+const char *image_elf_debuglink(const struct image_elf *e);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Events of a recording as text. */
+#ifndef SONDE_OUTPUT_EVLIST_H
+#define SONDE_OUTPUT_EVLIST_H
+
+#include "core/text.h"
+#include "file/file.h"
+
+enum output_evlist_mode {
+	EVLIST_NAMES,
+	EVLIST_FREQ, /* with period or frequency */
+	EVLIST_DETAIL, /* with everything that the attr says */
+	EVLIST_GROUPS /* groups as {a,b} */
+};
+
+/* Fields of the attr that are not zero: `first` before the first one, `between` before others. */
+struct output_attr_style {
+	const char *first, *between, *equals;
+};
+void output_attr(
+        struct text *out, const struct sonde_attr *attr, const struct output_attr_style *style);
+
+void output_evlist(struct text *out, const struct file *f, enum output_evlist_mode mode);
+
+#endif

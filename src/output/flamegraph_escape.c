@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "output/flamegraph_escape.h"
+
+#define REPLACEMENT 0xfffdu /* U+FFFD */
+
+/* Takes the next character of s[*i..n), which is not empty; an invalid byte is taken alone. */
+static uint32_t next_char(const uint8_t *s, size_t n, size_t *i)
+{
+	static const uint32_t least[] = {0, 0x80, 0x800, 0x10000}; /* shorter forms are invalid */
+	uint8_t first = s[(*i)++];
+	unsigned more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
+	uint32_t c;
+	unsigned k;
+
+	if (first < 0x80) {
+		return first;
+	}
+	if (first < 0xc2 || first > 0xf4 || n - *i < more) {
+		return REPLACEMENT;
+	}
+	c = first & (0x3fu >> more);
+	for (k = 0; k < more; k++) {
+		if ((s[*i + k] & 0xc0) != 0x80) {
+			return REPLACEMENT;
+		}
+		c = c << 6 | (s[*i + k] & 0x3f);
+	}
+	if (c < least[more] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff)) {
+		return REPLACEMENT;
+	}
+	*i += more;
+	return c;
+}
+
+static void put_char(struct text *t, uint32_t c)
+{
+	char b[4];
+	size_t n = 0;
+
+	if (c < 0x80) {
+		b[n++] = (char)c;
+	} else if (c < 0x800) {
+		b[n++] = (char)(0xc0 | c >> 6);
+		b[n++] = (char)(0x80 | (c & 0x3f));
+	} else if (c < 0x10000) {
+		b[n++] = (char)(0xe0 | c >> 12);
+		b[n++] = (char)(0x80 | (c >> 6 & 0x3f));
+		b[n++] = (char)(0x80 | (c & 0x3f));
+	} else {
+		b[n++] = (char)(0xf0 | c >> 18);
+		b[n++] = (char)(0x80 | (c >> 12 & 0x3f));
+		b[n++] = (char)(0x80 | (c >> 6 & 0x3f));
+		b[n++] = (char)(0x80 | (c & 0x3f));
+	}
+	text_bytes(t, b, n);
+}
+
+static void put_unicode_escape(struct text *t, uint32_t c)
+{
+	text_str(t, "\\u");
+	text_hex(t, c, 4, '0');
+}
+
+void output_escape_json(struct text *t, const char *s, size_t n)
+{
+	size_t i = 0;
+	uint32_t c;
+
+	text_char(t, '"');
+	while (i < n) {
+		c = next_char((const uint8_t *)s, n, &i);
+		if (c == '"' || c == '\\') {
+			text_char(t, '\\');
+			text_char(t, (char)c);
+		} else if (c < 0x20 || c == 0x7f || c == '<' || c == '>' || c == '&' ||
+		           c == 0x2028 || c == 0x2029) {
+			put_unicode_escape(t, c);
+		} else {
+			put_char(t, c);
+		}
+	}
+	text_char(t, '"');
+}
+
+void output_escape_html(struct text *t, const char *s, size_t n)
+{
+	size_t i = 0;
+	uint32_t c;
+
+	while (i < n) {
+		c = next_char((const uint8_t *)s, n, &i);
+		switch (c) {
+		case '<': text_str(t, "&lt;"); break;
+		case '>': text_str(t, "&gt;"); break;
+		case '&': text_str(t, "&amp;"); break;
+		case '"': text_str(t, "&quot;"); break;
+		case '\'': text_str(t, "&#39;"); break;
+		default:
+			/* HTML has no way to write control characters */
+			put_char(t, (c < 0x20 && c != '\t') || c == 0x7f ? REPLACEMENT : c);
+			break;
+		}
+	}
+}

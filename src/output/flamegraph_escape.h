@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Foreign text in an HTML page: nothing that comes from a recording may become markup or code. */
+#ifndef SONDE_OUTPUT_FLAMEGRAPH_ESCAPE_H
+#define SONDE_OUTPUT_FLAMEGRAPH_ESCAPE_H
+
+#include "core/text.h"
+
+/*
+ * Writes s[0..n) as a JSON string with its quotes. Safe inside a <script> element as well: '<', '>'
+ * and '&' are written as \u escapes, so no "</script>" or "<!--" can be formed. Each byte that is
+ * no part of valid UTF-8 becomes U+FFFD.
+ */
+void output_escape_json(struct text *t, const char *s, size_t n);
+
+/* Writes s[0..n) as the content of an HTML element or of a quoted attribute; UTF-8 as above. */
+void output_escape_html(struct text *t, const char *s, size_t n);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* The header of a recording as text. */
+#ifndef SONDE_OUTPUT_HEADER_H
+#define SONDE_OUTPUT_HEADER_H
+
+#include "core/text.h"
+#include "file/file.h"
+
+/* Comment lines; full: with topologies, caches and memory blocks, which are long. */
+void output_header(struct text *out, const struct file *f, bool full);
+
+#endif

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT */
+/* `sonde report`: options to a profile, a profile to text in the layout of perf's --stdio. */
+#define _GNU_SOURCE /* qsort_r */
+#include "output/report.h"
+
+#include "core/array.h"
+#include "output/header.h"
+#include "symbol/symbol.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FLUSH_ABOVE (64u << 10) /* bytes */
+#define MAX_STACK   127u
+
+static const char *const key_names[PROFILE_KEYS] = {"comm", "dso", "sym", "pid", "cpu"};
+static const char *const key_titles[PROFILE_KEYS] = {
+	"Command", "Shared Object", "Symbol", "    Pid:Command", "CPU"};
+
+void sonde_report_options_init(struct sonde_report_options *o)
+{
+	*o = (struct sonde_report_options){.size = sizeof(*o), .graph_limit = 0.5};
+}
+
+int report_flush(struct report *r, size_t above)
+{
+	int rc;
+
+	if (r->text.failed) {
+		return SONDE_ENOMEM;
+	}
+	if (r->text.n <= above) {
+		return 0;
+	}
+	rc = r->write(r->arg, r->text.p, r->text.n);
+	r->text.n = 0;
+	return rc < 0 ? rc : 0;
+}
+
+static int key_parse(struct report *r, const char *name, size_t n)
+{
+	struct error *err = session_error(r->session);
+
+	for (unsigned k = 0; k < PROFILE_KEYS; k++) {
+		bool tid = k == PROFILE_PID && n == 3 && memcmp(name, "tid", 3) == 0;
+		bool symbol = k == PROFILE_SYM && n == 6 && memcmp(name, "symbol", 6) == 0;
+
+		if (!tid && !symbol &&
+			(n != strlen(key_names[k]) || memcmp(name, key_names[k], n) != 0)) {
+			continue;
+		}
+		if (r->profile.options.key[k]) {
+			return 0;
+		}
+		r->profile.options.key[k] = true;
+		r->keys[r->nkeys++] = (enum profile_key)k;
+		return 0;
+	}
+	return error_set(err, SONDE_EARG, NO_OFFSET,
+		"unknown sort key '%.*s': comm, dso, sym, pid, tid and cpu are known", (int)n, name);
+}
+
+static int keys_parse(struct report *r)
+{
+	const char *p = r->options.sort != NULL ? r->options.sort : "comm,dso,sym";
+
+	for (;;) {
+		size_t n = strcspn(p, ", ");
+
+		if (n != 0) {
+			TRY(key_parse(r, p, n));
+		}
+		if (p[n] == 0) {
+			break;
+		}
+		p += n + 1;
+	}
+	if (r->nkeys == 0) {
+		return error_set(session_error(r->session), SONDE_EARG, NO_OFFSET,
+			"no sort key is given: comm, dso, sym, pid, tid and cpu are known");
+	}
+	return 0;
+}
+
+/* The text of a key's column, not padded, to r->cell. */
+static void cell_make(struct report *r, const struct profile_row *row, enum profile_key key)
+{
+	struct text *t = &r->cell;
+	const struct timeline *line = session_timeline(r->session);
+	const struct timeline_view *view;
+	const char *name;
+
+	t->n = 0;
+	switch (key) {
+	case PROFILE_COMM:
+		text_str(t, timeline_text(line, row->comm));
+		break;
+	case PROFILE_DSO:
+		text_str(t, intern_text(&r->profile.names, row->dso));
+		break;
+	case PROFILE_SYM:
+		name = profile_symbol(&r->profile, row->object, row->symbol);
+		text_str(t, row->kernel ? "[k] " : "[.] ");
+		if (name != NULL) {
+			text_str(t, name);
+		} else {
+			text_str(t, row->address != 0 ? "0x" : "");
+			text_hex(t, row->address, 16, '0');
+		}
+		break;
+	case PROFILE_PID: /* the thread's last name, whatever it was at the sample */
+		view = timeline_at(line, r->cursor, row->pid, row->tid, UINT64_MAX);
+		text_printf(t, "%7d:%s", (int)row->tid, timeline_text(line, view->comm));
+		break;
+	case PROFILE_CPU:
+		text_printf(t, "%03d", (int)row->cpu);
+		break;
+	case PROFILE_KEYS:
+		break;
+	}
+}
+
+static uint64_t row_weight(const struct report *r, const struct profile_row *row)
+{
+	return r->profile.options.children ? row->children : row->period;
+}
+
+static int row_compare_text(struct report *r, const struct profile_row *a,
+	const struct profile_row *b)
+{
+	struct text first = {0};
+	int rc = 0;
+
+	for (unsigned i = 0; i < r->nkeys && rc == 0; i++) {
+		size_t n;
+
+		cell_make(r, a, r->keys[i]);
+		first.n = 0;
+		text_bytes(&first, r->cell.p, r->cell.n);
+		cell_make(r, b, r->keys[i]);
+		n = first.n < r->cell.n ? first.n : r->cell.n;
+		rc = n == 0 ? 0 : memcmp(first.p, r->cell.p, n);
+		if (rc == 0) {
+			rc = first.n < r->cell.n ? -1 : first.n > r->cell.n;
+		}
+	}
+	text_fini(&first);
+	return rc;
+}
+
+static int row_compare(const void *a, const void *b, void *arg)
+{
+	struct report *r = arg;
+	const struct profile_row *x = &r->profile.rows[*(const uint32_t *)a];
+	const struct profile_row *y = &r->profile.rows[*(const uint32_t *)b];
+	uint64_t wx = row_weight(r, x), wy = row_weight(r, y);
+	int rc;
+
+	if (wx != wy) {
+		return wx > wy ? -1 : 1;
+	}
+	if (x->period != y->period) {
+		return x->period > y->period ? -1 : 1;
+	}
+	rc = row_compare_text(r, x, y);
+	if (rc == 0 && x->object != y->object) {
+		rc = x->object < y->object ? -1 : 1;
+	}
+	return rc != 0 ? rc : (x->samples < y->samples) - (x->samples > y->samples);
+}
+
+/*
+ * As in perf the column of names is as wide as the last names of the rows' first threads: a longer name that
+ * a thread had before an exec is cut.
+ */
+static int cell_width(struct report *r, const struct profile_row *row, enum profile_key key)
+{
+	const struct timeline *line = session_timeline(r->session);
+	const struct timeline_view *view;
+
+	if (key != PROFILE_COMM) {
+		cell_make(r, row, key);
+		return (int)r->cell.n;
+	}
+	view = timeline_at(line, r->cursor, row->first_pid, row->first_tid, UINT64_MAX);
+	return (int)strlen(timeline_text(line, view->comm));
+}
+
+/* The rows of an event in order, and the columns' widths. */
+static int rows_select(struct report *r, uint32_t event)
+{
+	r->norder = 0;
+	for (unsigned k = 0; k < r->nkeys; k++) {
+		r->width[k] = (int)strlen(key_titles[r->keys[k]]);
+	}
+	for (size_t i = 0; i < r->profile.nrows; i++) {
+		const struct profile_row *row = &r->profile.rows[i];
+
+		if (row->event != event) {
+			continue;
+		}
+		for (unsigned k = 0; k < r->nkeys; k++) {
+			int width = cell_width(r, row, r->keys[k]);
+
+			r->width[k] = width > r->width[k] ? width : r->width[k];
+		}
+		r->order[r->norder++] = (uint32_t)i;
+	}
+	qsort_r(r->order, r->norder, sizeof(*r->order), row_compare, r);
+	return r->cell.failed ? SONDE_ENOMEM : 0;
+}
+
+static void put_percent(struct report *r, uint64_t part, uint64_t total)
+{
+	double percent = total == 0 ? 0.0 : 100.0 * (double)part / (double)total;
+	const char *color = percent >= 5.0 ? "\033[31m" : percent >= 0.5 ? "\033[32m" : NULL;
+
+	text_str(&r->text, "  ");
+	if (!r->options.color) {
+		color = NULL;
+	}
+	text_str(&r->text, color != NULL ? color : "");
+	text_printf(&r->text, "%7.2f%%", percent);
+	text_str(&r->text, color != NULL ? "\033[m" : "");
+}
+
+static int put_row(struct report *r, const struct profile_row *row)
+{
+	uint64_t total = r->profile.totals[row->event];
+
+	if (r->profile.options.children) {
+		put_percent(r, row->children, total);
+	}
+	put_percent(r, row->period, total);
+	if (r->options.show_samples) {
+		text_str(&r->text, "  ");
+		text_u64(&r->text, row->samples, 12, ' ');
+	}
+	if (r->options.show_period) {
+		text_str(&r->text, "  ");
+		text_u64(&r->text, row->period, 12, ' ');
+	}
+	for (unsigned k = 0; k < r->nkeys; k++) {
+		bool bare = k + 1 == r->nkeys && r->keys[k] == PROFILE_SYM;
+
+		cell_make(r, row, r->keys[k]);
+		if (r->keys[k] == PROFILE_COMM && (int)r->cell.n > r->width[k]) {
+			r->cell.n = (size_t)r->width[k];
+		}
+		text_str(&r->text, "  ");
+		text_bytes(&r->text, r->cell.p, r->cell.n);
+		if (!bare && (int)r->cell.n < r->width[k]) {
+			text_fill(&r->text, ' ', (size_t)r->width[k] - r->cell.n);
+		}
+	}
+	text_char(&r->text, '\n');
+	if (r->profile.options.graph) {
+		TRY(report_graph(r, row));
+	}
+	return report_flush(r, FLUSH_ABOVE);
+}
+
+static void put_titles(struct report *r)
+{
+	struct text *t = &r->text;
+	bool children = r->profile.options.children;
+
+	text_str(t, children ? "# Children      Self" : "# Overhead");
+	text_str(t, r->options.show_samples ? "       Samples" : "");
+	text_str(t, r->options.show_period ? "        Period" : "");
+	for (unsigned k = 0; k < r->nkeys; k++) {
+		text_str(t, "  ");
+		text_padded(t, key_titles[r->keys[k]], -r->width[k]);
+	}
+	text_str(t, children ? "\n# ........  ........" : "\n# ........");
+	text_str(t, r->options.show_samples ? "  ............" : "");
+	text_str(t, r->options.show_period ? "  ............" : "");
+	for (unsigned k = 0; k < r->nkeys; k++) {
+		text_str(t, "  ");
+		text_fill(t, '.', (size_t)r->width[k]);
+	}
+	text_str(t, "\n#\n");
+}
+
+/* 843 -> "843 ", 1420 -> "1K" */
+static void put_rounded(struct text *t, uint64_t v)
+{
+	char unit = ' ';
+
+	for (const char *u = "KMGTPE"; v > 999 && *u != 0; u++) {
+		v /= 1000;
+		unit = *u;
+	}
+	text_u64(t, v, 0, ' ');
+	text_char(t, unit);
+}
+
+static int put_event(struct report *r, uint32_t event)
+{
+	struct text *t = &r->text;
+
+	TRY(rows_select(r, event));
+	if (!r->options.quiet) {
+		text_str(t, "# Samples: ");
+		put_rounded(t, r->profile.samples[event]);
+		text_printf(t, " of event '%s'\n# Event count (approx.): ",
+			sonde_session_event_name(r->session, event));
+		text_u64(t, r->profile.totals[event], 0, ' ');
+		text_str(t, "\n#\n");
+		put_titles(r);
+	}
+	for (size_t i = 0; i < r->norder; i++) {
+		const struct profile_row *row = &r->profile.rows[r->order[i]];
+
+		if ((double)row_weight(r, row) * 100.0 <
+			r->options.percent_limit * (double)r->profile.totals[event]) {
+			continue;
+		}
+		TRY(put_row(r, row));
+	}
+	text_str(t, "\n\n");
+	return 0;
+}
+
+static bool event_shown(const struct report *r, uint32_t event)
+{
+	return r->profile.samples[event] != 0;
+}
+
+static int put_events(struct report *r)
+{
+	const struct session_counts *counts = session_counts(r->session);
+	size_t events = sonde_session_events(r->session);
+
+	r->cursor = calloc(1, sizeof(*r->cursor));
+	r->order = malloc((r->profile.nrows + 1) * sizeof(*r->order));
+	if (r->order == NULL || r->cursor == NULL) {
+		return SONDE_ENOMEM;
+	}
+	if (!r->options.quiet) {
+		if (r->options.header == SONDE_REPORT_HEADER_NONE) {
+			text_str(&r->text, "# To display the perf.data header info, please use "
+					   "--header/--header-only options.\n#\n");
+		}
+		text_str(&r->text, "#\n# Total Lost Samples: ");
+		text_u64(&r->text, counts->lost_samples, 0, ' ');
+		text_str(&r->text, "\n#\n");
+	}
+	for (uint32_t e = 0; e < events; e++) {
+		if (event_shown(r, e)) {
+			TRY(put_event(r, e));
+		}
+	}
+	if (!r->options.quiet) {
+		text_str(&r->text, "#\n# (Tip: To see callers of a hot function: sonde report "
+				   "--no-children -g callee)\n#\n");
+	}
+	return 0;
+}
+
+static bool session_has_chains(const struct sonde_session *s)
+{
+	for (size_t e = 0; e < sonde_session_events(s); e++) {
+		if (sonde_session_event_attr(s, e)->sample_type & SONDE_SAMPLE_CALLCHAIN) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static int report_run(struct report *r)
+{
+	const struct sonde_report_options *o = &r->options;
+	struct profile_options po = {.graph_limit = o->graph_limit, .cpu = UINT32_MAX};
+	bool chains = session_has_chains(r->session);
+
+	if (o->header != SONDE_REPORT_HEADER_NONE && (!o->stats || o->header == SONDE_REPORT_HEADER_ONLY)) {
+		output_header(&r->text, session_file(r->session), o->header_full != 0);
+	}
+	if (o->header == SONDE_REPORT_HEADER_ONLY) {
+		return 0;
+	}
+	if (o->stats) {
+		return report_stats(r);
+	}
+	po.children = chains && !o->no_children;
+	po.graph = chains && !o->no_graph;
+	po.caller = o->order_given ? !o->callee : po.children;
+	po.max_stack = o->max_stack != 0 ? o->max_stack : MAX_STACK;
+	profile_init(&r->profile, r->session, &po);
+	TRY(keys_parse(r));
+	TRY(profile_run(&r->profile));
+	return put_events(r);
+}
+
+int sonde_report_print(struct sonde_session *s, const struct sonde_report_options *o,
+	int (*write)(void *arg, const char *text, size_t n), void *arg)
+{
+	struct report r = {.session = s, .write = write, .arg = arg};
+	int rc;
+
+	memcpy(&r.options, o, o->size < sizeof(r.options) ? o->size : sizeof(r.options));
+	rc = report_run(&r);
+	if (rc >= 0) {
+		rc = report_flush(&r, 0);
+	}
+	if (rc == SONDE_ENOMEM) {
+		error_nomem(session_error(s));
+	}
+	profile_fini(&r.profile);
+	text_fini(&r.text);
+	text_fini(&r.cell);
+	free(r.order);
+	free(r.cursor);
+	free(r.nodes.p);
+	return rc;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Samples as text. The windows of a session are in time order; each is formatted into its worker's
+ * buffer and written when all earlier ones were, so the text is the same for every number of
+ * workers.
+ */
+#include <sonde/preview/script.h>
+
+#include "core/pool.h"
+#include "field/line.h"
+#include "file/feature.h"
+#include "output/header.h"
+
+#include <stdlib.h>
+
+#define MAX_STACK_USUAL 127u
+
+struct script_worker {
+	struct session_worker session;
+	struct frame_cache frames;
+	struct text out;
+	bool ready;
+};
+
+struct script {
+	struct sonde_session *session;
+	struct line_style style;
+	struct line_plan *plans; /* by event */
+	struct script_worker *workers;
+	unsigned nworkers;
+	struct arena arena;
+	sonde_script_write_fn write;
+	void *arg;
+};
+
+static int worker_ready(struct script *s, struct script_worker *w)
+{
+	if (w->ready) {
+		return 0;
+	}
+	TRY(frame_cache_init(&w->frames, s->session));
+	session_worker_init(&w->session, s->session);
+	w->ready = true;
+	return 0;
+}
+
+static int format_window(void *arg, unsigned worker, size_t window)
+{
+	struct script *s = arg;
+	struct script_worker *w = &s->workers[worker];
+	struct session_sample sample;
+	int rc;
+
+	TRY(worker_ready(s, w));
+	TRY(session_window_open(&w->session, window));
+	w->out.n = 0;
+	while ((rc = session_worker_next(&w->session, &sample)) > 0) {
+		line_text(&w->out, &s->plans[sample.event], &s->style, &w->frames, &sample);
+	}
+	if (rc == 0 && w->out.failed) {
+		return SONDE_ENOMEM;
+	}
+	return rc;
+}
+
+static int write_window(void *arg, unsigned worker, size_t window)
+{
+	struct script *s = arg;
+	struct script_worker *w = &s->workers[worker];
+
+	session_progress(s->session, window + 1, session_windows(s->session));
+	return w->out.n != 0 ? s->write(s->arg, w->out.p, w->out.n) : 0;
+}
+
+static int choose_fields(
+        struct script *s, const struct sonde_script_options *o, struct field_choice *choice)
+{
+	struct error *err = session_error(s->session);
+
+	field_choice_default(choice);
+	for (size_t i = 0; i < o->nfields; i++) {
+		TRY(field_choice_parse(choice, o->fields[i], err));
+	}
+	return 0;
+}
+
+static int make_plans(struct script *s, const struct field_choice *choice)
+{
+	const struct file *f = session_file(s->session);
+	uint64_t fields;
+
+	s->plans = arena_zalloc(&s->arena, (f->nevents + 1) * sizeof(*s->plans));
+	if (s->plans == NULL) {
+		return error_nomem(session_error(s->session));
+	}
+	for (size_t i = 0; i < f->nevents; i++) {
+		size_t n = strlen(f->events[i].name);
+
+		s->style.event_width = n > s->style.event_width ? n : s->style.event_width;
+	}
+	for (size_t i = 0; i < f->nevents; i++) {
+		const struct file_event *e = &f->events[i];
+
+		TRY(field_choice_event(
+		        choice, &e->attr, e->name, &fields, session_error(s->session)));
+		if (session_event_counts(s->session)[i].samples == 0) {
+			fields &= ~FIELD_BIT(FIELD_TOD);
+		}
+		if ((fields & FIELD_BIT(FIELD_TOD)) != 0 && !s->style.has_tod) {
+			return error_set(session_error(s->session), SONDE_EARG, NO_OFFSET,
+			        "the field 'tod' needs the wall clock: record with -k "
+			        "CLOCK_MONOTONIC");
+		}
+		if (line_plan_make(&s->plans[i], &s->style, fields, &e->attr, e->name, &s->arena) <
+		        0) {
+			return error_nomem(session_error(s->session));
+		}
+	}
+	return 0;
+}
+
+static int make_style(struct script *s, const struct sonde_script_options *o)
+{
+	const struct file *f = session_file(s->session);
+	struct feature_clock clock;
+	const char *machine = NULL;
+
+	s->style = (struct line_style){
+	        .ns = o->ns != 0,
+	        .hide_chain = o->hide_call_graph != 0,
+	        .max_stack = o->max_stack != 0 ? o->max_stack : MAX_STACK_USUAL,
+	};
+	if (feature_clock_data(f, &clock) > 0) {
+		s->style.has_tod = true;
+		s->style.tod_wall = clock.wall_ns;
+		s->style.tod_clock = clock.clock_ns;
+	}
+	TRY(feature_text(f, FEATURE_ARCH, &s->arena, &machine));
+	s->style.regs = line_reg_names(machine, &s->style.nregs);
+	return 0;
+}
+
+static int print_header(struct script *s, bool full)
+{
+	struct text out = {0};
+	int rc;
+
+	output_header(&out, session_file(s->session), full);
+	rc = out.failed ? SONDE_ENOMEM : s->write(s->arg, out.p, out.n);
+	text_fini(&out);
+	return rc;
+}
+
+static int print_samples(struct script *s)
+{
+	int rc;
+
+	s->nworkers = session_jobs(s->session);
+	s->workers = calloc(s->nworkers, sizeof(*s->workers));
+	if (s->workers == NULL) {
+		return error_nomem(session_error(s->session));
+	}
+	rc = pool_run_ordered(
+	        s->nworkers, session_windows(s->session), format_window, write_window, s);
+	for (unsigned i = 0; i < s->nworkers; i++) {
+		text_fini(&s->workers[i].out);
+		if (s->workers[i].ready) {
+			session_worker_fini(&s->workers[i].session);
+			frame_cache_fini(&s->workers[i].frames);
+		}
+	}
+	free(s->workers);
+	if (rc == SONDE_ENOMEM) {
+		return error_nomem(session_error(s->session));
+	}
+	return rc;
+}
+
+static int run(struct script *s, const struct sonde_script_options *o)
+{
+	struct field_choice choice;
+
+	TRY(choose_fields(s, o, &choice));
+	TRY(make_style(s, o));
+	TRY(make_plans(s, &choice));
+	if (o->header != 0) {
+		TRY(print_header(s, o->header > 1));
+	}
+	return print_samples(s);
+}
+
+int sonde_script_print(struct sonde_session *session, const struct sonde_script_options *options,
+        sonde_script_write_fn write, void *arg)
+{
+	struct script s = {.session = session, .write = write, .arg = arg};
+	struct sonde_script_options o = {0};
+	int rc;
+
+	if (options != NULL) {
+		memcpy(&o, options, options->size < sizeof(o) ? options->size : sizeof(o));
+	}
+	rc = run(&s, &o);
+	arena_fini(&s.arena);
+	return rc;
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+#include "proc/proc.h"
+
+#include "core/array.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+bool proc_read_file(const char *path, struct text *out)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got;
+	char *p;
+
+	if (fd < 0) {
+		return false;
+	}
+	do {
+		p = text_room(out, 16384);
+		got = p != NULL ? read(fd, p, 16384) : -1;
+		out->n += got > 0 ? (size_t)got : 0;
+	} while (got > 0 || (got < 0 && p != NULL && errno == EINTR));
+	(void)close(fd);
+	return got == 0;
+}
+
+bool proc_read_line(const char *path, char *buf, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got;
+
+	if (fd < 0) {
+		return false;
+	}
+	got = read(fd, buf, size - 1);
+	(void)close(fd);
+	if (got < 0) {
+		return false;
+	}
+	buf[got] = '\0';
+	buf[strcspn(buf, "\n")] = '\0';
+	return true;
+}
+
+bool proc_read_number(const char *path, int64_t *value)
+{
+	char buf[64];
+	char *end;
+
+	if (!proc_read_line(path, buf, sizeof(buf))) {
+		return false;
+	}
+	*value = strtoll(buf, &end, 10);
+	return end != buf;
+}
+
+/* "  01000000-0220bb07 : Kernel code": the size in bytes, 0 when it is hidden. */
+static uint64_t kernel_code_size(void)
+{
+	unsigned long long start, end;
+	uint64_t size = 0;
+	char line[256];
+	FILE *f = fopen("/proc/iomem", "re");
+
+	if (f == NULL) {
+		return 0;
+	}
+	while (size == 0 && fgets(line, sizeof(line), f) != NULL) {
+		if (strstr(line, ": Kernel code") != NULL &&
+		        sscanf(line, " %llx-%llx", &start, &end) == 2 && end > start) {
+			size = end + 1 - start;
+		}
+	}
+	(void)fclose(f);
+	return size;
+}
+
+bool proc_kernel_text(struct proc_kernel *kernel)
+{
+	unsigned long long addr, text = 0, stext = 0, etext = 0;
+	uint64_t size;
+	char line[512];
+	char name[128];
+	FILE *f = fopen("/proc/kallsyms", "re");
+
+	if (f == NULL) {
+		return false;
+	}
+	size = kernel_code_size();
+	while (fgets(line, sizeof(line), f) != NULL) {
+		if (sscanf(line, "%llx %*c %127s", &addr, name) != 2) {
+			continue;
+		}
+		text = strcmp(name, "_text") == 0 ? addr : text;
+		stext = strcmp(name, "_stext") == 0 ? addr : stext;
+		etext = strcmp(name, "_etext") == 0 ? addr : etext;
+		if (addr == 0 || etext != 0 || (text != 0 && size != 0)) {
+			break;
+		}
+	}
+	(void)fclose(f);
+	kernel->name = text != 0 ? "_text" : "_stext";
+	kernel->start = text != 0 ? text : stext;
+	kernel->end = etext != 0 ? etext : kernel->start + size;
+	return kernel->start != 0 && kernel->end > kernel->start;
+}
+
+bool proc_maps_open(struct proc_maps *maps, pid_t pid)
+{
+	char path[64];
+
+	*maps = (struct proc_maps){0};
+	(void)snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	if (!proc_read_file(path, &maps->text)) {
+		text_fini(&maps->text);
+		return false;
+	}
+	text_char(&maps->text, '\0');
+	return !maps->text.failed;
+}
+
+void proc_maps_close(struct proc_maps *maps)
+{
+	text_fini(&maps->text);
+}
+
+/* A line: START-END PERM OFFSET MAJ:MIN INODE   NAME */
+static bool parse_map(char *line, struct proc_map *map)
+{
+	char *p;
+
+	map->start = strtoull(line, &p, 16);
+	if (*p != '-') {
+		return false;
+	}
+	map->end = strtoull(p + 1, &p, 16);
+	if (strnlen(p, 6) < 6) {
+		return false;
+	}
+	map->read = p[1] == 'r';
+	map->write = p[2] == 'w';
+	map->exec = p[3] == 'x';
+	map->shared = p[4] == 's';
+	map->pgoff = strtoull(p + 5, &p, 16);
+	map->maj = (uint32_t)strtoul(p, &p, 16);
+	if (*p != ':') {
+		return false;
+	}
+	map->min = (uint32_t)strtoul(p + 1, &p, 16);
+	map->ino = strtoull(p, &p, 10);
+	map->name = p + strspn(p, " ");
+	return true;
+}
+
+bool proc_maps_next(struct proc_maps *maps, struct proc_map *map)
+{
+	char *line, *end;
+
+	while (maps->at + 1 < maps->text.n) {
+		line = maps->text.p + maps->at;
+		end = strchr(line, '\n');
+		if (end == NULL) {
+			return false;
+		}
+		*end = '\0';
+		maps->at = (size_t)(end + 1 - maps->text.p);
+		if (parse_map(line, map)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static int compare_pids(const void *a, const void *b)
+{
+	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+int proc_list_numbers(const char *path, pid_t **list, size_t *n)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	size_t cap = 0;
+	char *end;
+	long v;
+
+	*list = NULL;
+	*n = 0;
+	if (dir == NULL) {
+		return -1;
+	}
+	while ((entry = readdir(dir)) != NULL) {
+		v = strtol(entry->d_name, &end, 10);
+		if (*end != '\0' || end == entry->d_name) {
+			continue;
+		}
+		if (!array_reserve(list, &cap, *n + 1, sizeof(**list))) {
+			break;
+		}
+		(*list)[(*n)++] = (pid_t)v;
+	}
+	(void)closedir(dir);
+	if (*n > 1) {
+		qsort(*list, *n, sizeof(**list), compare_pids);
+	}
+	return 0;
+}
+
+bool proc_status_read(pid_t pid, pid_t tid, struct proc_status *status)
+{
+	struct text t = {0};
+	const char *p;
+	char path[64];
+	size_t n;
+
+	*status = (struct proc_status){.pid = pid};
+	(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid, (int)tid);
+	if (!proc_read_file(path, &t)) {
+		text_fini(&t);
+		return false;
+	}
+	text_char(&t, '\0');
+	if (!t.failed && strncmp(t.p, "Name:\t", 6) == 0) {
+		n = strcspn(t.p + 6, "\n");
+		memcpy(status->comm, t.p + 6, n < 15 ? n : 15);
+	}
+	p = t.failed ? NULL : strstr(t.p, "\nTgid:");
+	status->pid = p != NULL ? (pid_t)strtol(p + 6, NULL, 10) : pid;
+	p = t.failed ? NULL : strstr(t.p, "\nPPid:");
+	status->ppid = p != NULL ? (pid_t)strtol(p + 6, NULL, 10) : 0;
+	text_fini(&t);
+	return true;
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The body of a SAMPLE, each part there when its bit is in sample_type, in this order:
+ *
+ *	fixed    u64 IDENTIFIER, u64 IP, u32 pid + u32 tid (TID), u64 TIME, u64 ADDR, u64 ID, u64 STREAM_ID,
+ *	         u32 cpu + u32 0 (CPU), u64 PERIOD
+ *	READ     one value: u64 value, [enabled], [running], [id], [lost]
+ *	         GROUP: u64 nr, [enabled], [running], {value, [id], [lost]} x nr
+ *	CALLCHAIN u64 nr, u64 x nr        RAW u32 size, bytes (4 + size is a multiple of 8)
+ *	BRANCH   u64 nr, [u64 hw_idx], {from, to, flags} x nr, [u64 counters x nr]
+ *	REGS_USER u64 abi, [u64 x regs]   STACK_USER u64 size, [bytes, u64 valid]
+ *	WEIGHT(_STRUCT) u64, DATA_SRC u64, TRANSACTION u64, REGS_INTR as REGS_USER, PHYS_ADDR u64,
+ *	CGROUP u64, DATA_PAGE_SIZE u64, CODE_PAGE_SIZE u64, AUX u64 size, bytes
+ *
+ * The trailer of all other records (sample_id_all), ends with the record:
+ *	u32 pid, tid (TID) u64 TIME u64 ID u64 STREAM_ID u32 cpu, 0 (CPU) u64 IDENTIFIER
+ *
+ * Source: perf_event_open(2), section on the ring buffer.
+ */
+#include "record/record.h"
+
+#include "abi/abi.h"
+#include "core/array.h"
+
+#include <stdlib.h>
+
+#define BRANCH_HW_INDEX (1u << 17)
+#define BRANCH_COUNTERS (1u << 19)
+
+static void plan_samples(struct record_plan *plan)
+{
+	const struct {
+		uint64_t bit;
+		uint8_t *at;
+	} parts[] = {
+		{SONDE_SAMPLE_IDENTIFIER, &plan->sample_id},
+		{SONDE_SAMPLE_IP, &plan->ip},
+		{SONDE_SAMPLE_TID, &plan->tid},
+		{SONDE_SAMPLE_TIME, &plan->time},
+		{SONDE_SAMPLE_ADDR, &plan->addr},
+		{SONDE_SAMPLE_ID, &plan->id},
+		{SONDE_SAMPLE_STREAM_ID, &plan->stream_id},
+		{SONDE_SAMPLE_CPU, &plan->cpu},
+		{SONDE_SAMPLE_PERIOD, &plan->period},
+	};
+
+	plan->fixed_size = 0;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		*parts[i].at = RECORD_NOT_THERE;
+		if ((plan->sample_type & parts[i].bit) != 0) {
+			*parts[i].at = plan->fixed_size;
+			plan->fixed_size = (uint8_t)(plan->fixed_size + 8);
+		}
+	}
+	if (plan->sample_id == RECORD_NOT_THERE) {
+		plan->sample_id = plan->id;
+	}
+}
+
+static void plan_trailer(struct record_plan *plan, bool sample_id_all)
+{
+	uint8_t identifier;
+	const struct {
+		uint64_t bit;
+		uint8_t *at;
+	} parts[] = {
+		{SONDE_SAMPLE_IDENTIFIER, &identifier},
+		{SONDE_SAMPLE_CPU, &plan->trailer_cpu},
+		{SONDE_SAMPLE_STREAM_ID, &plan->trailer_stream_id},
+		{SONDE_SAMPLE_ID, &plan->trailer_id},
+		{SONDE_SAMPLE_TIME, &plan->trailer_time},
+		{SONDE_SAMPLE_TID, &plan->trailer_tid},
+	};
+
+	plan->trailer_size = 0;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		*parts[i].at = RECORD_NOT_THERE;
+		if (sample_id_all && (plan->sample_type & parts[i].bit) != 0) {
+			plan->trailer_size = (uint8_t)(plan->trailer_size + 8);
+			*parts[i].at = plan->trailer_size;
+		}
+	}
+	if (identifier != RECORD_NOT_THERE) {
+		plan->trailer_id = identifier;
+	}
+}
+
+void record_plan_make(struct record_plan *plan, const struct sonde_attr *attr)
+{
+	*plan = (struct record_plan){
+		.sample_type = attr->sample_type,
+		.read_format = attr->read_format,
+		.branch_sample_type = attr->branch_sample_type,
+		.user_regs = (unsigned)__builtin_popcountll(attr->sample_regs_user),
+		.intr_regs = (unsigned)__builtin_popcountll(attr->sample_regs_intr),
+	};
+	plan_samples(plan);
+	plan_trailer(plan, sonde_attr_has(attr, SONDE_FLAG_SAMPLE_ID_ALL) != 0);
+}
+
+/* What the decoding of one sample carries around. */
+struct decoder {
+	const struct record_plan *plan;
+	struct cursor c;
+	struct record_scratch *scratch;
+	size_t used; /* words of scratch */
+	struct sonde_sample *out;
+	bool nomem;
+};
+
+/*
+ * n words of the body as an array in host order: in place when that is how they stand, else copied.
+ * The scratch was sized for the whole body before, so that earlier pointers stay valid.
+ */
+static const uint64_t *take_words(struct decoder *d, uint64_t n)
+{
+	const uint8_t *p;
+	uint64_t *copy;
+
+	if (n > cursor_left(&d->c) / 8) {
+		d->c.bad = true;
+		d->c.p = d->c.end;
+		return NULL;
+	}
+	p = cursor_take(&d->c, (size_t)n * 8);
+	if (!d->c.swap && ((uintptr_t)p & 7) == 0) {
+		return (const uint64_t *)(const void *)p;
+	}
+	if (d->used == 0 && !array_reserve(&d->scratch->words, &d->scratch->cap, 8192, 8)) {
+		d->nomem = true;
+		return NULL;
+	}
+	copy = d->scratch->words + d->used; /* a record is below 64 KiB: 8192 words hold all of it */
+	for (size_t i = 0; i < n; i++) {
+		copy[i] = load_u64(p + i * 8, d->c.swap);
+	}
+	d->used += (size_t)n;
+	return copy;
+}
+
+static void take_read(struct decoder *d)
+{
+	uint64_t f = d->plan->read_format;
+	unsigned per = 1u + ((f & SONDE_READ_ID) != 0) + ((f & SONDE_READ_LOST) != 0);
+	unsigned times = (unsigned)((f & SONDE_READ_ENABLED) != 0) + ((f & SONDE_READ_RUNNING) != 0);
+	const uint64_t *w;
+	uint64_t nr;
+
+	if ((f & SONDE_READ_GROUP) == 0) {
+		w = take_words(d, per + times);
+		d->out->read_value = w != NULL ? w[0] : 0;
+		return;
+	}
+	nr = cursor_u64(&d->c);
+	(void)take_words(d, times);
+	if (nr > cursor_left(&d->c) / 8 / per) {
+		d->c.bad = true;
+		d->c.p = d->c.end;
+		return;
+	}
+	w = take_words(d, nr * per);
+	d->out->read_value = w != NULL && nr != 0 ? w[0] : 0;
+}
+
+static void take_callchain(struct decoder *d)
+{
+	uint64_t nr = cursor_u64(&d->c);
+
+	d->out->callchain = take_words(d, nr);
+	d->out->callchain_len = d->out->callchain != NULL ? nr : 0;
+}
+
+static void take_raw(struct decoder *d)
+{
+	uint32_t size = cursor_u32(&d->c);
+	struct span s = cursor_bytes(&d->c, size);
+
+	d->out->raw = s.p;
+	d->out->raw_len = (uint32_t)s.n;
+}
+
+static void take_branches(struct decoder *d)
+{
+	uint64_t nr = cursor_u64(&d->c);
+
+	if ((d->plan->branch_sample_type & BRANCH_HW_INDEX) != 0) {
+		(void)cursor_u64(&d->c);
+	}
+	if (nr > cursor_left(&d->c) / 24) {
+		d->c.bad = true;
+		d->c.p = d->c.end;
+		return;
+	}
+	d->out->branches = take_words(d, nr * 3);
+	d->out->branch_len = d->out->branches != NULL ? nr : 0;
+	if ((d->plan->branch_sample_type & BRANCH_COUNTERS) != 0) {
+		(void)take_words(d, nr);
+	}
+}
+
+static void take_user_regs(struct decoder *d)
+{
+	d->out->user_regs_abi = cursor_u64(&d->c);
+	if (d->out->user_regs_abi != 0) {
+		d->out->user_regs = take_words(d, d->plan->user_regs);
+	}
+}
+
+static void take_user_stack(struct decoder *d)
+{
+	uint64_t size = cursor_u64(&d->c);
+	struct span s;
+	uint64_t valid;
+
+	if (size == 0) {
+		return;
+	}
+	s = cursor_bytes(&d->c, size > SIZE_MAX ? SIZE_MAX : (size_t)size);
+	valid = cursor_u64(&d->c);
+	d->out->user_stack = s.p;
+	d->out->user_stack_len = valid < s.n ? valid : s.n;
+}
+
+static void take_intr_regs(struct decoder *d)
+{
+	d->out->intr_regs_abi = cursor_u64(&d->c);
+	if (d->out->intr_regs_abi != 0) {
+		d->out->intr_regs = take_words(d, d->plan->intr_regs);
+	}
+}
+
+/* The parts behind the fixed ones that few events have. */
+static void take_rest(struct decoder *d)
+{
+	uint64_t type = d->plan->sample_type;
+	struct sonde_sample *o = d->out;
+	const struct {
+		uint64_t bits;
+		uint64_t *at;
+	} words[] = {
+		{SONDE_SAMPLE_PHYS_ADDR, &o->phys_addr},
+		{SONDE_SAMPLE_CGROUP, &o->cgroup},
+		{SONDE_SAMPLE_DATA_PAGE_SIZE, &o->data_page_size},
+		{SONDE_SAMPLE_CODE_PAGE_SIZE, &o->code_page_size},
+	};
+
+	if ((type & SONDE_SAMPLE_RAW) != 0) {
+		take_raw(d);
+	}
+	if ((type & SONDE_SAMPLE_BRANCH_STACK) != 0) {
+		take_branches(d);
+	}
+	if ((type & SONDE_SAMPLE_REGS_USER) != 0) {
+		take_user_regs(d);
+	}
+	if ((type & SONDE_SAMPLE_STACK_USER) != 0) {
+		take_user_stack(d);
+	}
+	if ((type & (SONDE_SAMPLE_WEIGHT | SONDE_SAMPLE_WEIGHT_STRUCT)) != 0) {
+		o->weight = cursor_u64(&d->c);
+	}
+	if ((type & SONDE_SAMPLE_DATA_SRC) != 0) {
+		o->data_src = cursor_u64(&d->c);
+	}
+	if ((type & SONDE_SAMPLE_TRANSACTION) != 0) {
+		o->transaction = cursor_u64(&d->c);
+	}
+	if ((type & SONDE_SAMPLE_REGS_INTR) != 0) {
+		take_intr_regs(d);
+	}
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if ((type & words[i].bits) != 0) {
+			*words[i].at = cursor_u64(&d->c);
+		}
+	}
+}
+
+#define REST_BITS \
+	(~(uint64_t)(SONDE_SAMPLE_IP | SONDE_SAMPLE_TID | SONDE_SAMPLE_TIME | SONDE_SAMPLE_ADDR | \
+		     SONDE_SAMPLE_READ | SONDE_SAMPLE_CALLCHAIN | SONDE_SAMPLE_ID | SONDE_SAMPLE_CPU | \
+		     SONDE_SAMPLE_PERIOD | SONDE_SAMPLE_STREAM_ID | SONDE_SAMPLE_IDENTIFIER))
+
+static inline uint64_t fixed_u64(const uint8_t *p, uint8_t at, bool swap)
+{
+	return at != RECORD_NOT_THERE ? load_u64(p + at, swap) : 0;
+}
+
+static void take_fixed(const struct record_plan *plan, const uint8_t *p, bool swap,
+	struct sonde_sample *out)
+{
+	out->ip = fixed_u64(p, plan->ip, swap);
+	out->time = fixed_u64(p, plan->time, swap);
+	out->addr = fixed_u64(p, plan->addr, swap);
+	out->id = fixed_u64(p, plan->sample_id, swap);
+	out->stream_id = fixed_u64(p, plan->stream_id, swap);
+	if (plan->tid != RECORD_NOT_THERE) {
+		out->pid = load_u32(p + plan->tid, swap);
+		out->tid = load_u32(p + plan->tid + 4, swap);
+	}
+	if (plan->cpu != RECORD_NOT_THERE) {
+		out->cpu = load_u32(p + plan->cpu, swap);
+	}
+	if (plan->period != RECORD_NOT_THERE) {
+		out->period = load_u64(p + plan->period, swap);
+	}
+}
+
+int record_sample_decode(const struct record_plan *plan, struct span body, bool swap,
+	struct record_scratch *scratch, struct sonde_sample *out)
+{
+	struct decoder d = {.plan = plan, .c = cursor_make(body, swap), .scratch = scratch, .out = out};
+	const uint8_t *p;
+
+	*out = (struct sonde_sample){.present = plan->sample_type, .cpu = UINT32_MAX, .period = 1};
+	p = cursor_take(&d.c, plan->fixed_size);
+	if (p == NULL) {
+		return 0;
+	}
+	take_fixed(plan, p, swap, out);
+	if ((plan->sample_type & SONDE_SAMPLE_READ) != 0) {
+		take_read(&d);
+	}
+	if ((plan->sample_type & SONDE_SAMPLE_CALLCHAIN) != 0) {
+		take_callchain(&d);
+	}
+	if ((plan->sample_type & REST_BITS) != 0) {
+		take_rest(&d);
+	}
+	if (d.nomem) {
+		return SONDE_ENOMEM;
+	}
+	return d.c.bad ? 0 : 1;
+}
+
+void record_scratch_fini(struct record_scratch *scratch)
+{
+	free(scratch->words);
+	*scratch = (struct record_scratch){0};
+}
+
+static inline uint64_t end_u64(struct span body, uint8_t back, bool swap)
+{
+	return back != RECORD_NOT_THERE ? load_u64(body.p + body.n - back, swap) : 0;
+}
+
+bool record_trailer_decode(
+	const struct record_plan *plan, struct span body, bool swap, struct record_trailer *out)
+{
+	*out = (struct record_trailer){.cpu = UINT32_MAX};
+	if (body.n < plan->trailer_size) {
+		return false;
+	}
+	out->time = end_u64(body, plan->trailer_time, swap);
+	out->id = end_u64(body, plan->trailer_id, swap);
+	out->stream_id = end_u64(body, plan->trailer_stream_id, swap);
+	if (plan->trailer_tid != RECORD_NOT_THERE) {
+		out->pid = load_u32(body.p + body.n - plan->trailer_tid, swap);
+		out->tid = load_u32(body.p + body.n - plan->trailer_tid + 4, swap);
+	}
+	if (plan->trailer_cpu != RECORD_NOT_THERE) {
+		out->cpu = load_u32(body.p + body.n - plan->trailer_cpu, swap);
+	}
+	return true;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* Symbols of the objects of a recording, loaded once, when first asked for, by whichever worker asks. */
+#include "session/session.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct session_object {
+	_Atomic(struct symbol_table *) table; /* NULL until loaded; then it never changes */
+	pthread_mutex_t loading;
+};
+
+int session_objects_init(struct sonde_session *s)
+{
+	size_t n = timeline_objects(s->timeline);
+
+	s->objects = calloc(n != 0 ? n : 1, sizeof(*s->objects));
+	if (s->objects == NULL) {
+		return SONDE_ENOMEM;
+	}
+	for (size_t i = 0; i < n; i++) {
+		pthread_mutex_init(&s->objects[i].loading, NULL);
+	}
+	return 0;
+}
+
+void session_objects_fini(struct sonde_session *s)
+{
+	size_t n = s->objects != NULL ? timeline_objects(s->timeline) : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		symbol_table_free(atomic_load(&s->objects[i].table));
+		pthread_mutex_destroy(&s->objects[i].loading);
+	}
+	free(s->objects);
+}
+
+static enum symbol_object_kind symbol_kind(enum timeline_object_kind kind)
+{
+	static const enum symbol_object_kind kinds[] = {
+		[TIMELINE_USER] = SYMBOL_ELF,
+		[TIMELINE_KERNEL] = SYMBOL_KERNEL,
+		[TIMELINE_MODULE] = SYMBOL_MODULE,
+		[TIMELINE_VDSO] = SYMBOL_VDSO,
+		[TIMELINE_ANON] = SYMBOL_PERF_MAP,
+		[TIMELINE_NONE] = SYMBOL_PERF_MAP, /* not loaded */
+	};
+
+	return kinds[kind];
+}
+
+/* NULL only when there is no memory. */
+static struct symbol_table *load(struct sonde_session *s, uint32_t object)
+{
+	const struct timeline_object *o = timeline_object(s->timeline, object);
+	struct symbol_request req = {
+		.kind = symbol_kind(o->kind),
+		.path = timeline_text(s->timeline, o->name),
+		.pid = o->pid,
+		.build_id = o->build_id_size != 0 ? o->build_id : NULL,
+		.build_id_size = o->build_id_size,
+		.demangle = s->options.no_demangle == 0,
+		.symfs = s->options.symfs,
+		.kallsyms = s->options.kallsyms,
+		.home = getenv("HOME"),
+	};
+	struct symbol_table *table = NULL;
+	struct error err = {0};
+
+	if (o->kind == TIMELINE_NONE || symbol_table_load(&req, &table, &err) < 0) {
+		(void)symbol_table_from_perf_map((struct span){NULL, 0}, &table, &err);
+	}
+	return table;
+}
+
+const struct symbol_table *session_symbols(struct sonde_session *s, uint32_t object)
+{
+	struct session_object *o = &s->objects[object];
+	struct symbol_table *table = atomic_load_explicit(&o->table, memory_order_acquire);
+
+	if (table != NULL) {
+		return table;
+	}
+	pthread_mutex_lock(&o->loading);
+	table = atomic_load_explicit(&o->table, memory_order_relaxed);
+	if (table == NULL) {
+		table = load(s, object);
+		atomic_store_explicit(&o->table, table, memory_order_release);
+	}
+	pthread_mutex_unlock(&o->loading);
+	return table;
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening a recording, and the public reading API over chunks, windows and symbols. */
+#include "session/session.h"
+
+#include "core/pool.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+struct sonde_session *sonde_session_new(const struct sonde_session_options *options)
+{
+	struct sonde_session *s = calloc(1, sizeof(*s));
+
+	if (s == NULL) {
+		return NULL;
+	}
+	s->shown = calloc(1, sizeof(*s->shown));
+	if (s->shown == NULL) {
+		free(s);
+		return NULL;
+	}
+	if (options != NULL) {
+		size_t n = options->size < sizeof(*options) ? options->size : sizeof(*options);
+
+		memcpy(&s->options, options, n);
+	}
+	if (s->options.jobs == 0) {
+		s->options.jobs = pool_default_jobs();
+	}
+	if (s->options.jobs > POOL_JOBS_MAX) {
+		s->options.jobs = POOL_JOBS_MAX;
+	}
+	s->diags.fn = s->options.on_diag;
+	s->diags.arg = s->options.diag_arg;
+	s->file.diags = &s->diags;
+	session_worker_init(&s->next, s);
+	return s;
+}
+
+void sonde_session_free(struct sonde_session *s)
+{
+	if (s == NULL) {
+		return;
+	}
+	session_worker_fini(&s->next);
+	session_objects_fini(s);
+	timeline_free(s->timeline);
+	file_close(&s->file);
+	free(s->event_counts);
+	free(s->chunks);
+	free(s->rounds);
+	free(s->shown);
+	free(s);
+}
+
+const struct sonde_error *sonde_session_error(const struct sonde_session *s)
+{
+	s->shown->status = s->error.status;
+	s->shown->offset = s->error.offset;
+	s->shown->text = s->error.text;
+	return s->shown;
+}
+
+/* BUILD_ID feature: { u32 type, u16 misc, u16 size; s32 pid; u8 id[20], u8 id size, 3 bytes; name } ... */
+static int read_build_ids(struct sonde_session *s)
+{
+	struct cursor c = cursor_make(file_feature(&s->file, FEATURE_BUILD_ID), s->file.swap);
+
+	while (cursor_left(&c) >= 36) {
+		uint16_t misc;
+		uint16_t size;
+		struct span id;
+		struct span name;
+		uint8_t id_size;
+		char text[4096];
+
+		(void)cursor_u32(&c);
+		misc = cursor_u16(&c);
+		size = cursor_u16(&c);
+		(void)cursor_u32(&c);
+		id = cursor_bytes(&c, BUILD_ID_MAX);
+		id_size = cursor_u8(&c);
+		(void)cursor_bytes(&c, 3);
+		if (size < 36 || (misc & MISC_BUILD_ID_SIZE) == 0) {
+			id_size = BUILD_ID_MAX;
+		}
+		name = cursor_text(&c, size < 36 ? 0 : size - 36u);
+		if (c.bad || size < 36 || id_size > BUILD_ID_MAX || name.n >= sizeof(text)) {
+			diag_report(&s->diags, SONDE_DIAG_DAMAGED, s->file.features[FEATURE_BUILD_ID].offset,
+				"the build ids of the header are damaged");
+			return 0;
+		}
+		memcpy(text, name.p, name.n);
+		text[name.n] = '\0';
+		TRY(timeline_add_build_id(s->timeline, text, id.p, id_size));
+	}
+	return 0;
+}
+
+static int open_steps(struct sonde_session *s, const char *path)
+{
+	int rc = file_open(&s->file, path);
+
+	if (rc < 0) {
+		s->error = s->file.error;
+		return rc;
+	}
+	s->event_counts = calloc(s->file.nevents, sizeof(*s->event_counts));
+	s->timeline = timeline_new(&s->diags);
+	if (s->event_counts == NULL || s->timeline == NULL) {
+		return error_nomem(&s->error);
+	}
+	if (session_walk(s) < 0 || timeline_seal(s->timeline) < 0 || read_build_ids(s) < 0 ||
+		session_objects_init(s) < 0) {
+		return error_nomem(&s->error);
+	}
+	return 0;
+}
+
+int sonde_session_open(struct sonde_session *s, const char *path)
+{
+	if (s->opened) {
+		return error_set(&s->error, SONDE_EARG, NO_OFFSET, "this session has a file already");
+	}
+	s->opened = true;
+	TRY(open_steps(s, path));
+	if (s->options.strict != 0 &&
+		s->diags.counts[SONDE_DIAG_TRUNCATED] + s->diags.counts[SONDE_DIAG_DAMAGED] != 0) {
+		return error_set(&s->error, SONDE_EFORMAT, NO_OFFSET, "%s is damaged", path);
+	}
+	return 0;
+}
+
+uint64_t sonde_session_diags(const struct sonde_session *s, enum sonde_diag_kind kind)
+{
+	return kind < SONDE_DIAG_KINDS ? s->diags.counts[kind] : 0;
+}
+
+size_t sonde_session_events(const struct sonde_session *s)
+{
+	return s->file.nevents;
+}
+
+const char *sonde_session_event_name(const struct sonde_session *s, size_t event)
+{
+	return event < s->file.nevents ? s->file.events[event].name : NULL;
+}
+
+const struct sonde_attr *sonde_session_event_attr(const struct sonde_session *s, size_t event)
+{
+	return event < s->file.nevents ? &s->file.events[event].attr : NULL;
+}
+
+static void show_event(
+	const struct sonde_session *s, const struct session_sample *in, struct sonde_event *out)
+{
+	*out = (struct sonde_event){
+		.sample = &in->s,
+		.thread = {.pid = in->s.pid,
+			.tid = in->s.tid,
+			.comm = in->view->known ? timeline_text(s->timeline, in->view->comm) : "?"},
+		.event = in->event,
+		.cpumode = in->cpumode,
+		.offset = in->offset,
+		.view = in->view,
+	};
+}
+
+int sonde_session_next(struct sonde_session *s, const struct sonde_event **e)
+{
+	int rc;
+
+	for (;;) {
+		if (!s->next_open) {
+			if (s->next_window >= session_windows(s)) {
+				return 0;
+			}
+			if (session_window_open(&s->next, s->next_window++) < 0) {
+				return error_nomem(&s->error);
+			}
+			s->next_open = true;
+		}
+		rc = session_worker_next(&s->next, &s->sample);
+		if (rc < 0) {
+			return error_nomem(&s->error);
+		}
+		if (rc > 0) {
+			show_event(s, &s->sample, &s->event);
+			*e = &s->event;
+			return 1;
+		}
+		s->next_open = false;
+	}
+}
+
+struct map_job {
+	struct sonde_session *session;
+	struct session_worker *workers;
+	sonde_map_fn fn;
+	void *arg;
+};
+
+static int map_chunk(void *arg, unsigned worker, size_t task)
+{
+	struct map_job *job = arg;
+	struct session_worker *w = &job->workers[worker];
+	struct session_sample sample;
+	struct sonde_event event;
+	int rc;
+
+	session_chunk_open(w, task);
+	while ((rc = session_worker_next(w, &sample)) > 0) {
+		show_event(job->session, &sample, &event);
+		TRY(job->fn(job->arg, worker, &event));
+	}
+	return rc;
+}
+
+int sonde_session_map(struct sonde_session *s, sonde_map_fn fn, void *arg)
+{
+	struct map_job job = {.session = s, .fn = fn, .arg = arg};
+	unsigned jobs = s->options.jobs;
+	int rc;
+
+	job.workers = calloc(jobs, sizeof(*job.workers));
+	if (job.workers == NULL) {
+		return error_nomem(&s->error);
+	}
+	for (unsigned i = 0; i < jobs; i++) {
+		session_worker_init(&job.workers[i], s);
+	}
+	rc = pool_run(jobs, s->nchunks, map_chunk, &job);
+	for (unsigned i = 0; i < jobs; i++) {
+		session_worker_fini(&job.workers[i]);
+	}
+	free(job.workers);
+	return rc;
+}
+
+unsigned sonde_session_jobs(const struct sonde_session *s)
+{
+	return s->options.jobs;
+}
+
+int sonde_session_resolve(struct sonde_session *s, const struct sonde_event *e, uint32_t cpumode,
+	uint64_t address, struct sonde_location *out)
+{
+	const struct timeline_mapping *m = timeline_find(s->timeline, e->view, cpumode, address);
+	const struct symbol_table *table;
+	const struct symbol *sym;
+
+	*out = (struct sonde_location){.address = address};
+	if (m == NULL) {
+		return 0;
+	}
+	out->dso = timeline_text(s->timeline, timeline_object(s->timeline, m->object)->name);
+	out->address = timeline_object_address(s->timeline, m, address);
+	table = session_symbols(s, m->object);
+	sym = symbol_table_find(table, out->address);
+	if (sym != NULL) {
+		out->symbol = symbol_name(table, sym);
+		out->symbol_offset = out->address - sym->start;
+	}
+	return 1;
+}
+
+const struct file *session_file(const struct sonde_session *s)
+{
+	return &s->file;
+}
+
+const struct timeline *session_timeline(const struct sonde_session *s)
+{
+	return s->timeline;
+}
+
+unsigned session_jobs(const struct sonde_session *s)
+{
+	return s->options.jobs;
+}
+
+struct error *session_error(struct sonde_session *s)
+{
+	return &s->error;
+}
+
+struct diag_sink *session_diags(struct sonde_session *s)
+{
+	return &s->diags;
+}
+
+void session_progress(struct sonde_session *s, uint64_t done, uint64_t total)
+{
+	if (s->options.on_progress != NULL) {
+		s->options.on_progress(s->options.progress_arg, done, total);
+	}
+}
+
+const struct session_counts *session_counts(const struct sonde_session *s)
+{
+	return &s->counts;
+}
+
+const struct session_event_count *session_event_counts(const struct sonde_session *s)
+{
+	return s->event_counts;
+}

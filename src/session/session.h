@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The inside of a session, for the layers above it: chunks of samples in no order for counting, windows of
+ * samples in time order for printing, and symbols of objects.
+ *
+ * After session_open everything here is safe from several threads, each with its own session_worker.
+ */
+#ifndef SONDE_SESSION_INTERNAL_H
+#define SONDE_SESSION_INTERNAL_H
+
+#include "core/status.h"
+#include "file/file.h"
+#include "symbol/symbol.h"
+#include "timeline/timeline.h"
+
+#include <sonde/session.h>
+
+struct session_sample {
+	struct sonde_sample s;
+	const struct timeline_view *view; /* thread, comm, address space; until the next sample */
+	uint32_t event;                   /* index of the attr */
+	uint32_t cpumode;
+	uint64_t offset; /* of the record, bytes from the file's start */
+};
+
+/* Place of a sample in a sorted window. */
+struct session_key {
+	uint64_t time;   /* ns; the offset where events record no time */
+	uint64_t offset; /* of the record, bytes from the file's start */
+};
+
+/* What one worker needs; init once per worker, use for any number of chunks or windows. */
+struct session_worker {
+	struct sonde_session *session;
+	struct timeline_cursor cursor;
+	struct record_scratch scratch;
+	/* the current chunk or window */
+	uint64_t offset, end; /* of an unordered chunk */
+	struct session_key *keys; /* of a sorted window */
+	struct session_key *spare; /* of the same size, for merging */
+	size_t nkeys, keys_cap, spare_cap, key;
+	bool sorted;
+};
+
+void session_worker_init(struct session_worker *w, struct sonde_session *s);
+void session_worker_fini(struct session_worker *w);
+
+/* Pieces of the data section that can be counted in any order, on any worker. */
+size_t session_chunks(const struct sonde_session *s);
+void session_chunk_open(struct session_worker *w, size_t chunk);
+
+/* Pieces in time order: all samples of window n come before all of window n + 1. */
+size_t session_windows(const struct sonde_session *s);
+int session_window_open(struct session_worker *w, size_t window); /* negative: no memory */
+
+/* The next sample of the worker's chunk or window; 1, 0 at its end, negative on failure. */
+int session_worker_next(struct session_worker *w, struct session_sample *out);
+
+const struct file *session_file(const struct sonde_session *s);
+const struct timeline *session_timeline(const struct sonde_session *s);
+unsigned session_jobs(const struct sonde_session *s);
+struct error *session_error(struct sonde_session *s);
+struct diag_sink *session_diags(struct sonde_session *s);
+void session_progress(struct sonde_session *s, uint64_t done, uint64_t total);
+
+/* What the walk at opening counted. */
+struct session_counts {
+	uint64_t records[RECORD_TYPE_MAX]; /* by type; unknown ones in unknown_records */
+	uint64_t unknown_records;
+	uint64_t lost_events;  /* sum of "lost" of LOST records */
+	uint64_t lost_samples; /* sum of LOST_SAMPLES */
+	uint64_t lost_chunks;  /* LOST records */
+	uint64_t first_time, last_time; /* of samples, ns; 0 when there are none */
+};
+const struct session_counts *session_counts(const struct sonde_session *s);
+/* Per event (index of the attr): number of samples, sum of periods; [sonde_session_events()] */
+struct session_event_count {
+	uint64_t samples, period, lost;
+	uint64_t side_band[RECORD_KERNEL_MAX]; /* records that carry this event's id, by type */
+};
+const struct session_event_count *session_event_counts(const struct sonde_session *s);
+
+/* The symbols of an object, loaded when first asked for; empty when nothing is found; NULL: no memory. */
+const struct symbol_table *session_symbols(struct sonde_session *s, uint32_t object);
+
+/*
+ * Inside the layer: the parts of a session.
+ */
+struct session_round { /* records up to here were all written before the next mark */
+	uint64_t end;   /* bytes from the file's start */
+	uint64_t limit; /* no sample behind the following round is at or before this time */
+};
+
+struct sonde_session {
+	struct sonde_session_options options;
+	struct error error;
+	struct sonde_error *shown; /* what sonde_session_error gives out */
+	struct diag_sink diags;
+	struct file file;
+	struct timeline *timeline;
+	struct session_counts counts;
+	struct session_event_count *event_counts;
+	uint64_t *chunks; /* start offsets, and the end behind them */
+	size_t nchunks, chunks_cap;
+	struct session_round *rounds;
+	size_t nrounds, rounds_cap;
+	struct session_object *objects; /* by timeline object: symbols */
+	struct session_worker next; /* of sonde_session_next */
+	size_t next_window;
+	bool next_open;
+	struct session_sample sample;
+	struct sonde_event event;
+	bool opened;
+};
+
+/* Walks all records once: side-band into the timeline, chunks, rounds, counts. */
+int session_walk(struct sonde_session *s);
+
+int session_objects_init(struct sonde_session *s);
+void session_objects_fini(struct sonde_session *s);
+
+#endif

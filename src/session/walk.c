@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The one walk over all records when a recording is opened. It touches each record's header and time only;
+ * samples are decoded later, by the workers.
+ *
+ * Rounds. The recorder writes a FINISHED_ROUND mark after each pass over its rings and promises: no record
+ * behind the next mark is older than the newest one before this mark.
+ *
+ *	records of round 1 ... mark, round 2 ... mark, round 3 ...
+ *	newest T1                 T2              (all of round 3 is later than T1)
+ *
+ * So the samples with a time in (T1, T2] stand in rounds 2 and 3: a window reads two rounds and sorts only
+ * those. Small rounds are joined until they hold ROUND_BYTES. Where the promise is broken, or where
+ * there are no marks, the whole file is one round.
+ */
+#include "session/session.h"
+
+#include "core/array.h"
+#include "core/hash.h"
+
+#include <stdlib.h>
+
+#define CHUNK_BYTES ((uint64_t)1 << 20)
+#define ROUND_BYTES ((uint64_t)1 << 20)
+
+/* Threads that were met in samples: (pid, tid) pairs; open addressing. */
+struct seen {
+	uint64_t *slots; /* key + 1; 0: free */
+	size_t n, used;
+	uint64_t last;
+};
+
+struct walk {
+	struct sonde_session *s;
+	struct seen seen;
+	uint64_t newest;      /* time of samples so far, ns */
+	uint64_t round_start; /* offset */
+	bool late;            /* a round's promise was broken */
+	bool compressed;
+};
+
+static bool seen_grow(struct seen *seen)
+{
+	size_t n = seen->n != 0 ? seen->n * 2 : 256;
+	uint64_t *slots = calloc(n, sizeof(*slots));
+
+	if (slots == NULL) {
+		return false;
+	}
+	for (size_t i = 0; i < seen->n; i++) {
+		size_t j = hash_u64(seen->slots[i]) & (n - 1);
+
+		if (seen->slots[i] == 0) {
+			continue;
+		}
+		while (slots[j] != 0) {
+			j = (j + 1) & (n - 1);
+		}
+		slots[j] = seen->slots[i];
+	}
+	free(seen->slots);
+	seen->slots = slots;
+	seen->n = n;
+	return true;
+}
+
+/* 1: new, 0: known, negative: no memory. */
+static int seen_add(struct seen *seen, uint64_t key)
+{
+	size_t i;
+
+	key++;
+	if (key == seen->last) {
+		return 0;
+	}
+	if ((seen->used + 1) * 2 > seen->n && !seen_grow(seen)) {
+		return SONDE_ENOMEM;
+	}
+	seen->last = key;
+	for (i = hash_u64(key) & (seen->n - 1); seen->slots[i] != 0; i = (i + 1) & (seen->n - 1)) {
+		if (seen->slots[i] == key) {
+			return 0;
+		}
+	}
+	seen->slots[i] = key;
+	seen->used++;
+	return 1;
+}
+
+static int walk_thread(struct walk *w, const struct file_event *e, const struct record *r)
+{
+	bool swap = w->s->file.swap;
+	uint32_t pid;
+	uint32_t tid;
+	int rc;
+
+	if (e->plan.tid == RECORD_NOT_THERE || r->body.n < (size_t)e->plan.tid + 8) {
+		return 0;
+	}
+	pid = load_u32(r->body.p + e->plan.tid, swap);
+	tid = load_u32(r->body.p + e->plan.tid + 4, swap);
+	rc = seen_add(&w->seen, (uint64_t)pid << 32 | tid);
+	return rc > 0 ? timeline_add_thread(w->s->timeline, pid, tid) : rc;
+}
+
+static void walk_time(struct walk *w, uint64_t time)
+{
+	struct sonde_session *s = w->s;
+
+	if (s->nrounds >= 2 && time <= s->rounds[s->nrounds - 2].limit) {
+		w->late = true;
+	}
+	if (time > w->newest) {
+		w->newest = time;
+	}
+	if (s->counts.first_time == 0 || time < s->counts.first_time) {
+		s->counts.first_time = time;
+	}
+	if (time > s->counts.last_time) {
+		s->counts.last_time = time;
+	}
+}
+
+static int walk_sample(struct walk *w, const struct record *r)
+{
+	struct sonde_session *s = w->s;
+	const struct file_event *e = file_sample_event(&s->file, r);
+	struct session_event_count *count;
+
+	if (e == NULL) {
+		diag_report(&s->diags, SONDE_DIAG_UNKNOWN, r->offset,
+			"a sample has an id that belongs to no event of the file");
+		return 0;
+	}
+	if (r->body.n < e->plan.fixed_size) {
+		diag_report(&s->diags, SONDE_DIAG_DAMAGED, r->offset, "a sample is too short");
+		return 0;
+	}
+	count = &s->event_counts[e - s->file.events];
+	count->samples++;
+	count->side_band[RECORD_SAMPLE]++;
+	count->period += e->plan.period != RECORD_NOT_THERE
+				 ? load_u64(r->body.p + e->plan.period, s->file.swap)
+				 : e->attr.sample_period;
+	walk_time(w, e->plan.time != RECORD_NOT_THERE
+			     ? load_u64(r->body.p + e->plan.time, s->file.swap)
+			     : r->offset);
+	return walk_thread(w, e, r);
+}
+
+static void walk_lost(struct walk *w, const struct record *r)
+{
+	struct sonde_session *s = w->s;
+	struct cursor c = cursor_make(r->body, s->file.swap);
+	const struct file_event *e = file_record_event(&s->file, r);
+	uint64_t lost;
+
+	if (r->type == RECORD_LOST) {
+		uint64_t id = cursor_u64(&c);
+
+		lost = cursor_u64(&c);
+		if (file_event_by_id(&s->file, id) != NULL) {
+			e = file_event_by_id(&s->file, id);
+		}
+		s->counts.lost_chunks++;
+		s->counts.lost_events += lost;
+	} else {
+		lost = cursor_u64(&c);
+		s->counts.lost_samples += lost;
+	}
+	if (e != NULL) {
+		s->event_counts[e - s->file.events].lost += lost;
+	}
+	diag_report(&s->diags, SONDE_DIAG_LOST, r->offset, "%llu events were lost while recording",
+		(unsigned long long)lost);
+}
+
+static int walk_side_band(struct walk *w, const struct record *r)
+{
+	struct sonde_session *s = w->s;
+	const struct file_event *e = file_record_event(&s->file, r);
+	const struct file_event *any = e != NULL ? e : &s->file.events[0];
+	struct record_trailer trailer;
+
+	if (!record_trailer_decode(&any->plan, r->body, s->file.swap, &trailer)) {
+		diag_report(&s->diags, SONDE_DIAG_DAMAGED, r->offset, "a record is too short");
+		return 0;
+	}
+	if (e != NULL) {
+		s->event_counts[e - s->file.events].side_band[r->type]++;
+	}
+	if (r->type == RECORD_LOST || r->type == RECORD_LOST_SAMPLES) {
+		walk_lost(w, r);
+	}
+	if (any->plan.time == RECORD_NOT_THERE) {
+		trailer.time = r->offset;
+	}
+	switch (r->type) {
+	case RECORD_MMAP:
+	case RECORD_MMAP2:
+	case RECORD_COMM:
+	case RECORD_FORK: return timeline_add(s->timeline, r, s->file.swap, trailer.time);
+	default: return 0;
+	}
+}
+
+static int walk_round(struct walk *w, uint64_t end)
+{
+	struct sonde_session *s = w->s;
+
+	if (end - w->round_start < ROUND_BYTES) {
+		return 0;
+	}
+	if (!array_reserve(&s->rounds, &s->rounds_cap, s->nrounds + 1, sizeof(*s->rounds))) {
+		return SONDE_ENOMEM;
+	}
+	s->rounds[s->nrounds++] = (struct session_round){.end = end, .limit = w->newest};
+	w->round_start = end;
+	return 0;
+}
+
+static int walk_chunk(struct walk *w, uint64_t offset)
+{
+	struct sonde_session *s = w->s;
+
+	if (s->nchunks != 0 && offset - s->chunks[s->nchunks - 1] < CHUNK_BYTES) {
+		return 0;
+	}
+	if (!array_reserve(&s->chunks, &s->chunks_cap, s->nchunks + 2, sizeof(*s->chunks))) {
+		return SONDE_ENOMEM;
+	}
+	s->chunks[s->nchunks++] = offset;
+	return 0;
+}
+
+static int walk_record(struct walk *w, const struct record *r, uint64_t end)
+{
+	struct sonde_session *s = w->s;
+
+	if (r->type >= RECORD_TYPE_MAX || record_type_name(r->type) == NULL) {
+		s->counts.unknown_records++;
+		diag_report(&s->diags, SONDE_DIAG_UNKNOWN, r->offset, "a record of unknown type %u", r->type);
+		return 0;
+	}
+	s->counts.records[r->type]++;
+	if (r->type == RECORD_SAMPLE) {
+		return walk_sample(w, r);
+	}
+	if (r->type < RECORD_KERNEL_MAX) {
+		return walk_side_band(w, r);
+	}
+	if (r->type == RECORD_FINISHED_ROUND) {
+		return walk_round(w, end);
+	}
+	if ((r->type == RECORD_COMPRESSED || r->type == RECORD_COMPRESSED2) && !w->compressed) {
+		w->compressed = true;
+		diag_report(&s->diags, SONDE_DIAG_TRUNCATED, r->offset,
+			"the recording is compressed (-z); compressed records are not read by this version");
+	}
+	return 0;
+}
+
+/* The last round takes the rest of the file; with a broken promise it takes everything. */
+static int walk_end(struct walk *w)
+{
+	struct sonde_session *s = w->s;
+	uint64_t end = s->file.data.offset + s->file.data.size;
+
+	if (w->late) {
+		diag_report(&s->diags, SONDE_DIAG_NOTE, NO_OFFSET,
+			"samples are older than the recorder promised; the whole file is sorted at once");
+		s->nrounds = 0;
+	}
+	if (!array_reserve(&s->rounds, &s->rounds_cap, s->nrounds + 1, sizeof(*s->rounds))) {
+		return SONDE_ENOMEM;
+	}
+	s->rounds[s->nrounds++] = (struct session_round){.end = end, .limit = UINT64_MAX};
+	if (s->nchunks != 0) {
+		s->chunks[s->nchunks] = end;
+	}
+	return 0;
+}
+
+int session_walk(struct sonde_session *s)
+{
+	struct walk w = {.s = s, .round_start = s->file.data.offset};
+	uint64_t offset = s->file.data.offset;
+	struct record r;
+	int rc;
+
+	while ((rc = file_next(&s->file, &offset, &r, &s->diags)) > 0) {
+		rc = walk_chunk(&w, r.offset);
+		if (rc < 0) {
+			break;
+		}
+		rc = walk_record(&w, &r, offset);
+		if (rc < 0) {
+			break;
+		}
+	}
+	free(w.seen.slots);
+	return rc < 0 ? rc : walk_end(&w);
+}

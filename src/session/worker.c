@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* Workers: samples of a chunk as they stand, or of a window sorted by (time, offset). */
+#include "session/session.h"
+
+#include "core/array.h"
+
+#include <stdlib.h>
+
+void session_worker_init(struct session_worker *w, struct sonde_session *s)
+{
+	*w = (struct session_worker){.session = s};
+}
+
+void session_worker_fini(struct session_worker *w)
+{
+	free(w->keys);
+	free(w->spare);
+	record_scratch_fini(&w->scratch);
+	*w = (struct session_worker){0};
+}
+
+size_t session_chunks(const struct sonde_session *s)
+{
+	return s->nchunks;
+}
+
+void session_chunk_open(struct session_worker *w, size_t chunk)
+{
+	w->sorted = false;
+	w->offset = w->session->chunks[chunk];
+	w->end = w->session->chunks[chunk + 1];
+}
+
+size_t session_windows(const struct sonde_session *s)
+{
+	return s->nrounds;
+}
+
+static bool key_before(const struct session_key *a, const struct session_key *b)
+{
+	return a->time != b->time ? a->time < b->time : a->offset < b->offset;
+}
+
+/* The end of the sorted run that begins at i. */
+static size_t run_end(const struct session_key *keys, size_t n, size_t i)
+{
+	for (i++; i < n && !key_before(&keys[i], &keys[i - 1]); i++) {
+	}
+	return i;
+}
+
+static void merge_runs(const struct session_key *in, size_t a, size_t mid, size_t end,
+	struct session_key *out)
+{
+	size_t b = mid;
+
+	while (a < mid && b < end) {
+		*out++ = key_before(&in[b], &in[a]) ? in[b++] : in[a++];
+	}
+	memcpy(out, in + a, (mid - a) * sizeof(*in));
+	memcpy(out + (mid - a), in + b, (end - b) * sizeof(*in));
+}
+
+/* Natural merge sort: rings are sorted in themselves, so that runs are few and long. */
+static bool sort_keys(struct session_worker *w)
+{
+	size_t n = w->nkeys;
+
+	if (n == 0 || run_end(w->keys, n, 0) == n) {
+		return true;
+	}
+	if (!array_reserve(&w->spare, &w->spare_cap, w->keys_cap, sizeof(*w->spare))) {
+		return false;
+	}
+	for (;;) {
+		size_t i = 0;
+		size_t merges = 0;
+		struct session_key *swap = w->keys;
+		size_t cap = w->keys_cap;
+
+		while (i < n) {
+			size_t mid = run_end(w->keys, n, i);
+			size_t end = mid < n ? run_end(w->keys, n, mid) : n;
+
+			merge_runs(w->keys, i, mid, end, w->spare + i);
+			merges++;
+			i = end;
+		}
+		w->keys = w->spare;
+		w->keys_cap = w->spare_cap;
+		w->spare = swap;
+		w->spare_cap = cap;
+		if (merges <= 1) {
+			return true;
+		}
+	}
+}
+
+static uint64_t sample_time(const struct file *f, const struct file_event *e, const struct record *r)
+{
+	return e->plan.time != RECORD_NOT_THERE ? load_u64(r->body.p + e->plan.time, f->swap) : r->offset;
+}
+
+/* Takes from [offset, end) the samples with after < time <= limit (from the very first with first). */
+static int gather(struct session_worker *w, uint64_t offset, uint64_t end, uint64_t after,
+	uint64_t limit, bool first)
+{
+	const struct file *f = &w->session->file;
+	struct record r;
+
+	while (offset < end && file_next(f, &offset, &r, NULL) > 0) {
+		const struct file_event *e;
+		uint64_t time;
+
+		if (r.type != RECORD_SAMPLE) {
+			continue;
+		}
+		e = file_sample_event(f, &r);
+		if (e == NULL || r.body.n < e->plan.fixed_size) {
+			continue;
+		}
+		time = sample_time(f, e, &r);
+		if (time > limit || (time <= after && !first)) {
+			continue;
+		}
+		if (!array_reserve(&w->keys, &w->keys_cap, w->nkeys + 1, sizeof(*w->keys))) {
+			return SONDE_ENOMEM;
+		}
+		w->keys[w->nkeys++] = (struct session_key){.time = time, .offset = r.offset};
+	}
+	return 0;
+}
+
+int session_window_open(struct session_worker *w, size_t window)
+{
+	const struct sonde_session *s = w->session;
+	uint64_t start = window == 0 ? s->file.data.offset : s->rounds[window - 1].end;
+	uint64_t after = window == 0 ? 0 : s->rounds[window - 1].limit;
+	uint64_t limit = s->rounds[window].limit;
+	size_t last = window + 1 < s->nrounds ? window + 1 : window;
+
+	w->sorted = true;
+	w->nkeys = 0;
+	w->key = 0;
+	TRY(gather(w, start, s->rounds[last].end, after, limit, window == 0));
+	return sort_keys(w) ? 0 : SONDE_ENOMEM;
+}
+
+/* Decodes the record into *out; 1, 0 when it is no usable sample, negative: no memory. */
+static int take_sample(struct session_worker *w, const struct record *r, struct session_sample *out)
+{
+	const struct sonde_session *s = w->session;
+	const struct file_event *e;
+	int rc;
+
+	if (r->type != RECORD_SAMPLE) {
+		return 0;
+	}
+	e = file_sample_event(&s->file, r);
+	if (e == NULL || r->body.n < e->plan.fixed_size) {
+		return 0; /* reported by the walk */
+	}
+	rc = record_sample_decode(&e->plan, r->body, s->file.swap, &w->scratch, &out->s);
+	if (rc < 0) {
+		return rc;
+	}
+	if (e->plan.period == RECORD_NOT_THERE && e->attr.sample_period != 0) {
+		out->s.period = e->attr.sample_period;
+	}
+	out->event = (uint32_t)(e - s->file.events);
+	out->cpumode = r->misc & MISC_CPUMODE_MASK;
+	out->offset = r->offset;
+	out->view = timeline_at(s->timeline, &w->cursor, out->s.pid, out->s.tid,
+		e->plan.time != RECORD_NOT_THERE ? out->s.time : r->offset);
+	return 1;
+}
+
+int session_worker_next(struct session_worker *w, struct session_sample *out)
+{
+	const struct file *f = &w->session->file;
+	struct record r;
+	int rc;
+
+	if (w->sorted) {
+		while (w->key < w->nkeys) {
+			uint64_t offset = w->keys[w->key++].offset;
+
+			rc = file_next(f, &offset, &r, NULL) > 0 ? take_sample(w, &r, out) : 0;
+			if (rc != 0) {
+				return rc;
+			}
+		}
+		return 0;
+	}
+	while (w->offset < w->end && file_next(f, &w->offset, &r, NULL) > 0) {
+		rc = take_sample(w, &r, out);
+		if (rc != 0) {
+			return rc;
+		}
+	}
+	return 0;
+}

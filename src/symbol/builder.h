@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside symbol/: collects raw symbols, chooses among aliases, and makes an immutable table. */
+#ifndef SONDE_SYMBOL_BUILDER_H
+#define SONDE_SYMBOL_BUILDER_H
+
+#include "symbol/symbol.h"
+
+/* One symbol of the input; its name lives in the input until builder_finish. */
+struct raw_symbol {
+	uint64_t start;
+	uint64_t end; /* equals start: size unknown, it reaches to the next one */
+	const char *name;
+	uint32_t name_size;
+	uint32_t order; /* place in the input */
+	uint8_t binding;
+	uint8_t type;
+	bool plt; /* "@plt" is added to the name */
+};
+
+/* Zero-initialised is a valid empty one. */
+struct symbol_builder {
+	struct raw_symbol *raw;
+	size_t count;
+	size_t cap;
+	uint64_t skipped;
+	/* The last symbol without a size ends so many bytes behind its start's page; 0: stays
+	 * empty. */
+	uint64_t last_size;
+	bool sorted_by_order_only; /* equal starts: the last in the input wins (perf maps) */
+	bool demangle;
+	bool failed; /* no memory */
+	char why[256];
+};
+
+void builder_fini(struct symbol_builder *b);
+void builder_add(struct symbol_builder *b, const struct raw_symbol *s);
+/* Makes the table and empties the builder, also on failure. */
+int builder_finish(struct symbol_builder *b, struct symbol_table **out, struct error *err);
+
+/* Readers: add what they find. */
+void builder_read_kallsyms(struct symbol_builder *b, struct span text, const char *module);
+void builder_read_perf_map(struct symbol_builder *b, struct span text);
+struct image_elf;
+/* Symbols of `from` at the file offsets of `object` (which may be the same). */
+void builder_read_elf(
+        struct symbol_builder *b, const struct image_elf *object, const struct image_elf *from);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of C++, Rust (both manglings) and D, in the form without parameters. */
+#include "symbol/symbol.h"
+
+#include <libiberty/demangle.h>
+#include <stdlib.h>
+
+/* Longer names cost the demangler memory out of proportion, and nobody reads them. */
+#define MANGLED_MAX 65536
+
+static char *join(char *shown, const char *suffix)
+{
+	size_t n = strlen(shown);
+	size_t m = strlen(suffix);
+	char *out = malloc(n + m + 1);
+
+	if (out != NULL) {
+		memcpy(out, shown, n);
+		memcpy(out + n, suffix, m + 1);
+	}
+	free(shown);
+	return out;
+}
+
+char *symbol_demangle(const char *name)
+{
+	const char *at = strchr(name, '@');
+	char *shown;
+	char *bare;
+
+	if (strlen(name) > MANGLED_MAX) {
+		return NULL;
+	}
+	if (at == NULL) {
+		return cplus_demangle(name, DMGL_NO_OPTS);
+	}
+	bare = strndup(name, (size_t)(at - name));
+	if (bare == NULL) {
+		return NULL;
+	}
+	shown = cplus_demangle(bare, DMGL_NO_OPTS);
+	free(bare);
+	return shown != NULL ? join(shown, at) : NULL;
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds the files of an object and loads a table from them. */
+#include "image/image.h"
+#include "symbol/builder.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* An ELF file that is open. Zero-initialised is a valid closed one. */
+struct object {
+	struct image_file file;
+	struct image_elf elf;
+};
+
+/* What a load works with. */
+struct loader {
+	const struct symbol_request *req;
+	struct image_where where;
+	struct symbol_builder b;
+	struct object object; /* the file that ran */
+	struct object debug; /* its separate debug file */
+	struct image_text text; /* kallsyms or a perf map */
+	char name[IMAGE_PATH_MAX]; /* the file being tried */
+};
+
+static void why(struct symbol_builder *b, const char *fmt, ...)
+        __attribute__((format(printf, 2, 3)));
+
+static void why(struct symbol_builder *b, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vsnprintf(b->why, sizeof(b->why), fmt, ap) < 0) {
+		b->why[0] = 0;
+	}
+	va_end(ap);
+}
+
+static void object_close(struct object *o)
+{
+	image_elf_close(&o->elf);
+	image_file_close(&o->file);
+}
+
+static bool same_id(const struct image_build_id *a, const struct image_build_id *b)
+{
+	/* A recorded id may have been cut or padded; what both have must agree. */
+	size_t n = a->size < b->size ? a->size : b->size;
+
+	return memcmp(a->bytes, b->bytes, n) == 0;
+}
+
+/* Opens the file l->name; it must have the build id that is wanted, if that is known. */
+static bool object_open(struct loader *l, struct object *o)
+{
+	struct error err = {0};
+
+	*o = (struct object){0};
+	if (image_file_open(&o->file, l->name, &err) < 0 ||
+	        image_elf_open(&o->elf, o->file.bytes, &err) < 0) {
+		if (l->b.why[0] == 0) {
+			why(&l->b, "%.200s", err.text);
+		}
+		object_close(o);
+		return false;
+	}
+	if (l->where.id.size != 0 && !same_id(&o->elf.build_id, &l->where.id)) {
+		why(&l->b, "%.180s has another build id than the recorded object", l->name);
+		object_close(o);
+		return false;
+	}
+	if (l->where.id.size != 0 && o->elf.build_id.size == 0) {
+		why(&l->b, "%.180s has no build id, the recorded object had", l->name);
+		object_close(o);
+		return false;
+	}
+	return true;
+}
+
+static bool open_place(struct loader *l, enum image_place place, struct object *o)
+{
+	for (unsigned i = 0; image_place_name(&l->where, place, i, l->name, sizeof(l->name)); i++) {
+		if (object_open(l, o)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool has_symtab(const struct image_elf *e)
+{
+	const struct image_section *s = image_elf_section(e, ".symtab");
+
+	return s != NULL && image_elf_symbol_count(e, s) > 1;
+}
+
+/* The separate debug file of an object. */
+static bool open_debug(struct loader *l, const struct image_elf *object, struct object *o)
+{
+	const char *link = object != NULL ? image_elf_debuglink(object) : NULL;
+
+	if (open_place(l, IMAGE_PLACE_DEBUG_ID, o)) {
+		return true;
+	}
+	for (unsigned i = 0;
+	        link != NULL && image_debuglink_name(&l->where, link, i, l->name, sizeof(l->name));
+	        i++) {
+		if (object_open(l, o)) {
+			return true;
+		}
+	}
+	/* Without an id to check, a file that is merely in the right place is not trusted. */
+	return l->where.id.size != 0 && open_place(l, IMAGE_PLACE_DEBUG_PATH, o);
+}
+
+static void load_elf(struct loader *l)
+{
+	struct object *object = &l->object;
+	struct object *debug = &l->debug;
+	char from[IMAGE_PATH_MAX] = "";
+	bool have =
+	        open_place(l, IMAGE_PLACE_PATH, object) || open_place(l, IMAGE_PLACE_CACHE, object);
+	bool have_debug = false;
+
+	if (have) {
+		memcpy(from, l->name, sizeof(from));
+		/* From here on only files of this very object count. */
+		if (l->where.id.size == 0) {
+			l->where.id = object->elf.build_id;
+		}
+	}
+	if (!have || !has_symtab(&object->elf)) {
+		have_debug =
+		        open_debug(l, have ? &object->elf : NULL, debug) && has_symtab(&debug->elf);
+	}
+	if (have_debug) {
+		memcpy(from, l->name, sizeof(from));
+	}
+	if (!have && !have_debug) {
+		return;
+	}
+	builder_read_elf(
+	        &l->b, have ? &object->elf : &debug->elf, have_debug ? &debug->elf : &object->elf);
+	if (l->b.count == 0) {
+		why(&l->b, "%.200s has no symbols", from);
+	} else {
+		why(&l->b, "%.250s", from);
+	}
+}
+
+/* Our own vdso stands for a recorded one when the ids agree, or when none was recorded. */
+static int load_vdso(struct loader *l, struct error *err)
+{
+	struct span s = image_vdso();
+
+	if (s.n == 0) {
+		why(&l->b, "this process has no vdso");
+		return SONDE_OK;
+	}
+	if (image_elf_open(&l->object.elf, s, err) < 0) {
+		return err->status;
+	}
+	if (l->where.id.size != 0 && !same_id(&l->object.elf.build_id, &l->where.id)) {
+		image_elf_close(&l->object.elf);
+		if (!open_place(l, IMAGE_PLACE_CACHE, &l->object)) {
+			why(&l->b, "the recorded vdso is not this kernel's, and not in ~/.debug");
+			return SONDE_OK;
+		}
+	}
+	builder_read_elf(&l->b, &l->object.elf, &l->object.elf);
+	return SONDE_OK;
+}
+
+/* "[ext4]" or ".../ext4.ko.xz" as "ext4", with '_' for '-'. */
+static void module_name(const char *path, char *out, size_t n)
+{
+	const char *slash = strrchr(path, '/');
+	const char *p = slash != NULL ? slash + 1 : path;
+	size_t len;
+
+	if (*p == '[') {
+		p++;
+		len = strcspn(p, "]");
+	} else {
+		const char *dot = strstr(p, ".ko");
+
+		len = dot != NULL ? (size_t)(dot - p) : strlen(p);
+	}
+	len = len < n - 1 ? len : n - 1;
+	for (size_t i = 0; i < len; i++) {
+		out[i] = p[i] == '-' ? '_' : p[i];
+	}
+	out[len] = 0;
+}
+
+/* Is the running kernel the one that was recorded? */
+static bool is_running_kernel(const struct loader *l, const char *module)
+{
+	struct image_build_id id = {0};
+
+	if (l->where.id.size == 0) {
+		return true;
+	}
+	id.size = (size_t)(module != NULL ? image_build_id_of_module(module, id.bytes)
+	                                  : image_build_id_of_kernel(id.bytes));
+	return id.size != 0 && same_id(&id, &l->where.id);
+}
+
+static bool find_kallsyms(struct loader *l, const char *module)
+{
+	const char *given = l->req->kallsyms;
+	struct error err = {0};
+
+	if (given != NULL || is_running_kernel(l, module)) {
+		if (image_text_read(&l->text, given != NULL ? given : "/proc/kallsyms", &err) < 0) {
+			why(&l->b, "%.200s", err.text);
+			return false;
+		}
+		return true;
+	}
+	for (unsigned i = 0;
+	        image_place_name(&l->where, IMAGE_PLACE_CACHE, i, l->name, sizeof(l->name)); i++) {
+		if (image_text_read(&l->text, l->name, &err) == SONDE_OK) {
+			return true;
+		}
+	}
+	why(&l->b,
+	        "the recorded kernel does not run here: give its kallsyms, or put it in ~/.debug");
+	return false;
+}
+
+static void load_kernel(struct loader *l)
+{
+	char module[128];
+	bool is_module = l->req->kind == SYMBOL_MODULE;
+
+	module_name(l->req->path != NULL ? l->req->path : "", module, sizeof(module));
+	if (!find_kallsyms(l, is_module ? module : NULL)) {
+		return;
+	}
+	builder_read_kallsyms(&l->b, (struct span){.p = l->text.bytes, .n = l->text.size},
+	        is_module ? module : NULL);
+	if (l->b.count == 0 && l->b.why[0] == 0) {
+		why(&l->b, "kallsyms has no text symbols of %.100s",
+		        is_module ? module : "the kernel");
+	}
+}
+
+static void load_perf_map(struct loader *l)
+{
+	struct error err = {0};
+	const char *path = l->req->path;
+	int len;
+
+	if (path != NULL && strstr(path, "/perf-") != NULL) {
+		len = snprintf(l->name, sizeof(l->name), "%s", path);
+	} else {
+		len = snprintf(l->name, sizeof(l->name), "/tmp/perf-%u.map", l->req->pid);
+	}
+	if (len < 0 || (size_t)len >= sizeof(l->name)) {
+		why(&l->b, "the name of the perf map is too long");
+		return;
+	}
+	if (image_text_read(&l->text, l->name, &err) < 0) {
+		why(&l->b, "%.200s", err.text);
+		return;
+	}
+	/* Anyone can write into /tmp; names of another user's making are not shown. */
+	if (l->text.uid != 0 && l->text.uid != geteuid()) {
+		why(&l->b, "%.180s belongs to neither this user nor root: ignored", l->name);
+		return;
+	}
+	builder_read_perf_map(&l->b, (struct span){.p = l->text.bytes, .n = l->text.size});
+	if (l->b.count == 0) {
+		why(&l->b, "%.200s has no symbols", l->name);
+	}
+}
+
+static int load(struct loader *l, struct error *err)
+{
+	switch (l->req->kind) {
+	case SYMBOL_ELF: load_elf(l); break;
+	case SYMBOL_KERNEL:
+	case SYMBOL_MODULE: load_kernel(l); break;
+	case SYMBOL_VDSO: return load_vdso(l, err);
+	case SYMBOL_PERF_MAP: load_perf_map(l); break;
+	}
+	return SONDE_OK;
+}
+
+int symbol_table_load(
+        const struct symbol_request *req, struct symbol_table **out, struct error *err)
+{
+	struct loader *l = calloc(1, sizeof(*l));
+	size_t n =
+	        req->build_id_size < IMAGE_BUILD_ID_MAX ? req->build_id_size : IMAGE_BUILD_ID_MAX;
+	int rc;
+
+	*out = NULL;
+	if (l == NULL) {
+		return error_nomem(err);
+	}
+	l->req = req;
+	l->b.demangle = req->demangle;
+	l->where = (struct image_where){
+	        .path = req->path != NULL ? req->path : "", .symfs = req->symfs, .home = req->home};
+	if (req->build_id != NULL && n > 0) {
+		memcpy(l->where.id.bytes, req->build_id, n);
+		l->where.id.size = n;
+	}
+	rc = load(l, err);
+	/* The names are still those in the files, so that these close last. */
+	if (rc == SONDE_OK) {
+		rc = builder_finish(&l->b, out, err);
+	}
+	builder_fini(&l->b);
+	object_close(&l->object);
+	object_close(&l->debug);
+	free(l->text.bytes);
+	free(l);
+	return rc;
+}
+
+int symbol_table_from_kallsyms(
+        struct span text, const char *module, struct symbol_table **out, struct error *err)
+{
+	struct symbol_builder b = {0};
+
+	builder_read_kallsyms(&b, text, module);
+	return builder_finish(&b, out, err);
+}
+
+int symbol_table_from_perf_map(struct span text, struct symbol_table **out, struct error *err)
+{
+	struct symbol_builder b = {0};
+
+	builder_read_perf_map(&b, text);
+	return builder_finish(&b, out, err);
+}
+
+int symbol_table_from_elf(struct span object, struct span debug, bool demangle,
+        struct symbol_table **out, struct error *err)
+{
+	struct symbol_builder b = {.demangle = demangle};
+	struct image_elf o;
+	struct image_elf d = {0};
+	int rc;
+
+	*out = NULL;
+	TRY(image_elf_open(&o, object, err));
+	rc = debug.n > 0 ? image_elf_open(&d, debug, err) : SONDE_OK;
+	if (rc == SONDE_OK) {
+		builder_read_elf(&b, &o, debug.n > 0 ? &d : &o);
+		rc = builder_finish(&b, out, err);
+	}
+	image_elf_close(&d);
+	image_elf_close(&o);
+	return rc;
+}

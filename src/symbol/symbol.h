@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Symbol tables: built once, then immutable, so that any number of threads read one without locks.
+ * (Demangled names are made when first asked for, by compare-and-swap; that is not visible
+ * outside.)
+ *
+ * Addresses: for ELF objects and the vdso an offset in the file (ip - map start + map pgoff); for
+ * the kernel, modules and perf maps the run-time address.
+ */
+#ifndef SONDE_SYMBOL_SYMBOL_H
+#define SONDE_SYMBOL_SYMBOL_H
+
+#include "core/span.h"
+#include "core/status.h"
+
+enum symbol_binding { SYMBOL_LOCAL = 0, SYMBOL_GLOBAL = 1, SYMBOL_WEAK = 2 };
+
+/* [start, end); type is the ELF type (2: function), or the letter of kallsyms. */
+struct symbol {
+	uint64_t start;
+	uint64_t end;
+	uint32_t name; /* offset in the table's names */
+	uint8_t binding;
+	uint8_t type;
+};
+
+struct symbol_table;
+
+enum symbol_object_kind {
+	SYMBOL_ELF,
+	SYMBOL_KERNEL,
+	SYMBOL_MODULE,
+	SYMBOL_VDSO,
+	SYMBOL_PERF_MAP /* memory without a file, of one process */
+};
+
+struct symbol_request {
+	enum symbol_object_kind kind;
+	/* The mapping's file name; "[kernel.kallsyms]"; "[module]" or its .ko file; a perf map. */
+	const char *path;
+	uint32_t pid; /* for a perf map whose path is not the map file itself */
+	const uint8_t *build_id;
+	size_t build_id_size; /* 0: unknown */
+	bool demangle;
+	const char *symfs; /* NULL: none */
+	const char *kallsyms; /* NULL: /proc/kallsyms, if it is the right kernel's */
+	const char *home; /* for ~/.debug; NULL: none */
+};
+
+/*
+ * Loads an object's symbols. SONDE_OK with an empty table when nothing is found, symbol_table_why
+ * says the reason. Negative (SONDE_ENOMEM, ...) only when the call itself failed.
+ */
+int symbol_table_load(
+        const struct symbol_request *req, struct symbol_table **out, struct error *err);
+void symbol_table_free(struct symbol_table *t); /* NULL is fine */
+
+/* The symbol that covers an address, or NULL. */
+const struct symbol *symbol_table_find(const struct symbol_table *t, uint64_t addr);
+
+/* Name for people: demangled without parameters when the request said so. Lives as long as t. */
+const char *symbol_name(const struct symbol_table *t, const struct symbol *s);
+/* Name as it stands in the object. */
+const char *symbol_raw_name(const struct symbol_table *t, const struct symbol *s);
+
+/* Symbols sorted by start, never overlapping. */
+size_t symbol_table_count(const struct symbol_table *t);
+const struct symbol *symbol_table_at(const struct symbol_table *t, size_t i);
+
+/* Why the table is empty, or which file it is from; never NULL. */
+const char *symbol_table_why(const struct symbol_table *t);
+/* Lines or entries of the input that made no sense and were skipped. */
+uint64_t symbol_table_skipped(const struct symbol_table *t);
+
+/*
+ * The same from bytes in memory, which need not outlive the call.
+ * module: NULL for the kernel proper, else a module's name without brackets.
+ */
+int symbol_table_from_kallsyms(
+        struct span text, const char *module, struct symbol_table **out, struct error *err);
+int symbol_table_from_perf_map(struct span text, struct symbol_table **out, struct error *err);
+/* debug: the separate debug file; n 0: none. */
+int symbol_table_from_elf(struct span object, struct span debug, bool demangle,
+        struct symbol_table **out, struct error *err);
+
+/*
+ * A name as perf 6.1 shows it: C++, Rust and D without parameters, "@plt" kept.
+ * NULL: the name is not mangled, or no memory. The caller frees it.
+ */
+char *symbol_demangle(const char *name);
+
+#endif

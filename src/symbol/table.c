@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/* From raw symbols to a packed, sorted, immutable table. */
+#include "core/array.h"
+#include "symbol/builder.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define PLT_SUFFIX "@plt"
+
+struct symbol_table {
+	uint64_t *starts; /* the key alone, packed for the search */
+	struct symbol *symbols;
+	size_t count;
+	char *names;
+	_Atomic(char *) *shown; /* demangled names made so far; NULL: no name is mangled */
+	uint64_t skipped;
+	char why[256];
+};
+
+void builder_fini(struct symbol_builder *b)
+{
+	free(b->raw);
+	*b = (struct symbol_builder){0};
+}
+
+void builder_add(struct symbol_builder *b, const struct raw_symbol *s)
+{
+	/* An order is 32 bits wide, so that many symbols and no more. */
+	if (b->failed || b->count == UINT32_MAX ||
+	        !array_reserve(&b->raw, &b->cap, b->count + 1, sizeof(*b->raw))) {
+		b->failed = true;
+		return;
+	}
+	b->raw[b->count] = *s;
+	b->raw[b->count].order = (uint32_t)b->count;
+	b->count++;
+}
+
+static int raw_compare(const void *pa, const void *pb)
+{
+	const struct raw_symbol *a = pa;
+	const struct raw_symbol *b = pb;
+
+	if (a->start != b->start) {
+		return a->start < b->start ? -1 : 1;
+	}
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* Large tables mostly come in order; checking first saves the sort. */
+static void raw_sort(struct symbol_builder *b)
+{
+	for (size_t i = 1; i < b->count; i++) {
+		if (b->raw[i].start < b->raw[i - 1].start) {
+			qsort(b->raw, b->count, sizeof(*b->raw), raw_compare);
+			return;
+		}
+	}
+}
+
+static bool maybe_mangled(const char *name, size_t n)
+{
+	return n > 2 && name[0] == '_' && (name[1] == 'Z' || name[1] == 'R' || name[1] == 'D');
+}
+
+/* What the choice among aliases looks at in a name. */
+struct looks {
+	size_t underscores; /* in front */
+	size_t size;
+};
+
+/* perf compares names as it shows them, so that mangled ones are demangled here too. */
+static struct looks looks_of(const struct symbol_builder *b, const struct raw_symbol *s)
+{
+	struct looks l = {.size = s->name_size};
+	const char *name = s->name;
+	char *shown = NULL;
+
+	if (b->demangle && maybe_mangled(s->name, s->name_size)) {
+		char *copy = strndup(s->name, s->name_size);
+
+		shown = copy != NULL ? symbol_demangle(copy) : NULL;
+		free(copy);
+	}
+	if (shown != NULL) {
+		name = shown;
+		l.size = strlen(shown);
+	}
+	while (l.underscores < l.size && name[l.underscores] == '_') {
+		l.underscores++;
+	}
+	free(shown);
+	return l;
+}
+
+/*
+ * Does b, later in the input, replace a, which has the same start? The rules that perf 6.1 shows:
+ * one without size is replaced; then not weak, global, fewer underscores in front, the longer name.
+ */
+static bool replaces(const struct symbol_builder *builder, const struct raw_symbol *a,
+        const struct raw_symbol *b)
+{
+	struct looks la;
+	struct looks lb;
+
+	if (a->start == a->end) {
+		return true;
+	}
+	if ((a->binding == SYMBOL_WEAK) != (b->binding == SYMBOL_WEAK)) {
+		return a->binding == SYMBOL_WEAK;
+	}
+	if ((a->binding == SYMBOL_GLOBAL) != (b->binding == SYMBOL_GLOBAL)) {
+		return b->binding == SYMBOL_GLOBAL;
+	}
+	la = looks_of(builder, a);
+	lb = looks_of(builder, b);
+	if (la.underscores != lb.underscores) {
+		return lb.underscores < la.underscores;
+	}
+	return lb.size > la.size;
+}
+
+static void choose_aliases(struct symbol_builder *b)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->count; i++) {
+		if (n == 0 || b->raw[n - 1].start != b->raw[i].start) {
+			b->raw[n++] = b->raw[i];
+			continue;
+		}
+		if (b->sorted_by_order_only || replaces(b, &b->raw[n - 1], &b->raw[i])) {
+			b->raw[n - 1] = b->raw[i];
+		}
+	}
+	b->count = n;
+}
+
+/* Unknown ends reach to the next start, known ones at most to there. */
+static void fix_ends(struct symbol_builder *b)
+{
+	for (size_t i = 0; i + 1 < b->count; i++) {
+		struct raw_symbol *s = &b->raw[i];
+
+		if (s->end <= s->start || s->end > s[1].start) {
+			s->end = s[1].start;
+		}
+	}
+	if (b->count > 0) {
+		struct raw_symbol *s = &b->raw[b->count - 1];
+
+		if (s->end <= s->start && b->last_size != 0) {
+			s->end = (s->start | 4095) + 1;
+			s->end = s->end > UINT64_MAX - b->last_size ? UINT64_MAX
+			                                            : s->end + b->last_size;
+		}
+	}
+}
+
+static bool table_alloc(struct symbol_table *t, size_t count, size_t names, bool mangled)
+{
+	t->starts = malloc((count + 1) * sizeof(*t->starts));
+	t->symbols = malloc((count + 1) * sizeof(*t->symbols));
+	t->names = malloc(names + 1);
+	if (mangled) {
+		t->shown = calloc(count + 1, sizeof(*t->shown));
+	}
+	return t->starts != NULL && t->symbols != NULL && t->names != NULL &&
+	       (!mangled || t->shown != NULL);
+}
+
+static void table_fill(struct symbol_table *t, const struct symbol_builder *b)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < b->count; i++) {
+		const struct raw_symbol *s = &b->raw[i];
+
+		t->starts[i] = s->start;
+		t->symbols[i] = (struct symbol){.start = s->start,
+		        .end = s->end,
+		        .name = (uint32_t)at,
+		        .binding = s->binding,
+		        .type = s->type};
+		if (s->name_size != 0) {
+			memcpy(t->names + at, s->name, s->name_size);
+		}
+		at += s->name_size;
+		if (s->plt) {
+			memcpy(t->names + at, PLT_SUFFIX, sizeof(PLT_SUFFIX) - 1);
+			at += sizeof(PLT_SUFFIX) - 1;
+		}
+		t->names[at++] = 0;
+	}
+	t->count = b->count;
+}
+
+static int make_table(struct symbol_builder *b, struct symbol_table *t, struct error *err)
+{
+	size_t names = 0;
+	bool mangled = false;
+
+	raw_sort(b);
+	choose_aliases(b);
+	fix_ends(b);
+	for (size_t i = 0; i < b->count; i++) {
+		const struct raw_symbol *s = &b->raw[i];
+
+		names += s->name_size + (s->plt ? sizeof(PLT_SUFFIX) : 1);
+		mangled = mangled || (b->demangle && maybe_mangled(s->name, s->name_size));
+	}
+	if (names > UINT32_MAX) {
+		return error_set(err, SONDE_ELIMIT, NO_OFFSET, "more than 4 GiB of symbol names");
+	}
+	if (!table_alloc(t, b->count, names, mangled)) {
+		return error_nomem(err);
+	}
+	table_fill(t, b);
+	t->skipped = b->skipped;
+	memcpy(t->why, b->why, sizeof(t->why));
+	return SONDE_OK;
+}
+
+int builder_finish(struct symbol_builder *b, struct symbol_table **out, struct error *err)
+{
+	struct symbol_table *t = b->failed ? NULL : calloc(1, sizeof(*t));
+	int rc = t == NULL ? error_nomem(err) : make_table(b, t, err);
+
+	builder_fini(b);
+	if (rc < 0) {
+		symbol_table_free(t);
+		t = NULL;
+	}
+	*out = t;
+	return rc;
+}
+
+void symbol_table_free(struct symbol_table *t)
+{
+	if (t == NULL) {
+		return;
+	}
+	for (size_t i = 0; t->shown != NULL && i < t->count; i++) {
+		char *name = atomic_load_explicit(&t->shown[i], memory_order_relaxed);
+
+		if (name != t->names + t->symbols[i].name) {
+			free(name);
+		}
+	}
+	free(t->shown);
+	free(t->starts);
+	free(t->symbols);
+	free(t->names);
+	free(t);
+}
+
+const struct symbol *symbol_table_find(const struct symbol_table *t, uint64_t addr)
+{
+	const uint64_t *base = t->starts;
+	size_t n = t->count;
+
+	/* Invariant: the last start that is not above addr, if any, is in base[0..n). */
+	while (n > 1) {
+		size_t half = n / 2;
+
+		base = base[half] <= addr ? base + half : base;
+		n -= half;
+	}
+	if (n == 0 || *base > addr) {
+		return NULL;
+	}
+	return addr < t->symbols[base - t->starts].end ? &t->symbols[base - t->starts] : NULL;
+}
+
+const char *symbol_raw_name(const struct symbol_table *t, const struct symbol *s)
+{
+	return t->names + s->name;
+}
+
+const char *symbol_name(const struct symbol_table *t, const struct symbol *s)
+{
+	char *raw = t->names + s->name;
+	_Atomic(char *) *slot;
+	char *name;
+	char *made;
+
+	if (t->shown == NULL || !maybe_mangled(raw, strlen(raw))) {
+		return raw;
+	}
+	slot = &t->shown[s - t->symbols];
+	name = atomic_load_explicit(slot, memory_order_acquire);
+	if (name != NULL) {
+		return name;
+	}
+	made = symbol_demangle(raw);
+	if (made == NULL) {
+		made = raw;
+	}
+	if (atomic_compare_exchange_strong_explicit(
+	            slot, &name, made, memory_order_acq_rel, memory_order_acquire)) {
+		return made;
+	}
+	/* Another thread was first; its text is the same. */
+	if (made != raw) {
+		free(made);
+	}
+	return name;
+}
+
+size_t symbol_table_count(const struct symbol_table *t)
+{
+	return t->count;
+}
+
+const struct symbol *symbol_table_at(const struct symbol_table *t, size_t i)
+{
+	return &t->symbols[i];
+}
+
+const char *symbol_table_why(const struct symbol_table *t)
+{
+	return t->why;
+}
+
+uint64_t symbol_table_skipped(const struct symbol_table *t)
+{
+	return t->skipped;
+}

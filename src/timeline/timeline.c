@@ -1,0 +1,766 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Side-band comes in file order and is kept as small notes; timeline_seal sorts them by (time, order of
+ * arrival) and plays them once. Playing writes, for each thread, names by time, and for each process, roots of
+ * its address space by time. Time 0 (synthesised state) sorts first and so holds from the beginning.
+ *
+ *	tid -> thread generations (newest first) -> names by time
+ *	pid -> process generations (newest first) -> roots by time
+ *
+ * A FORK opens a generation, EXIT ends nothing: samples of a task can come after its EXIT.
+ */
+#include "timeline/timeline.h"
+
+#include "core/array.h"
+#include "core/hash.h"
+#include "timeline/space.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define NONE       UINT32_MAX
+#define KERNEL_PID UINT32_MAX /* the "process" whose space is the kernel's */
+
+struct note {
+	uint64_t time;
+	uint32_t order; /* of arrival */
+	struct record record;
+};
+
+struct name_at {
+	uint64_t time;
+	uint32_t name;
+};
+
+struct root_at {
+	uint64_t time;
+	uint32_t root;
+	bool exec; /* a new program begins here */
+};
+
+struct process {
+	uint32_t pid;
+	uint32_t older; /* generation before this one, or NONE */
+	uint64_t start;
+	struct root_at *roots;
+	size_t nroots, roots_cap;
+};
+
+struct thread {
+	uint32_t tid;
+	uint32_t process;
+	uint32_t older;
+	uint64_t start;
+	struct name_at *names;
+	size_t nnames, names_cap;
+};
+
+/* Newest generation of a number; open addressing. */
+struct slot {
+	uint32_t key;
+	uint32_t index; /* + 1; 0: free */
+};
+
+struct slots {
+	struct slot *p;
+	size_t n; /* a power of two, or 0 */
+	size_t used;
+};
+
+struct timeline {
+	struct diag_sink *diags;
+	struct intern texts;
+	struct note *notes;
+	size_t nnotes, notes_cap;
+	bool swap;
+	struct timeline_object *objects;
+	size_t nobjects, objects_cap;
+	uint32_t *object_slots; /* index + 1 */
+	size_t nobject_slots;
+	struct timeline_mapping *mappings;
+	size_t nmappings, mappings_cap;
+	struct process *processes;
+	size_t nprocesses, processes_cap;
+	struct thread *threads;
+	size_t nthreads, threads_cap;
+	struct slots pids, tids;
+	struct space_pool pool;
+	uint32_t kernel; /* process that stands for the kernel */
+};
+
+static bool slots_grow(struct slots *s)
+{
+	size_t n = s->n != 0 ? s->n * 2 : 64;
+	struct slot *p = calloc(n, sizeof(*p));
+
+	if (p == NULL) {
+		return false;
+	}
+	for (size_t i = 0; i < s->n; i++) {
+		size_t j = hash_u64(s->p[i].key) & (n - 1);
+
+		if (s->p[i].index == 0) {
+			continue;
+		}
+		while (p[j].index != 0) {
+			j = (j + 1) & (n - 1);
+		}
+		p[j] = s->p[i];
+	}
+	free(s->p);
+	s->p = p;
+	s->n = n;
+	return true;
+}
+
+static uint32_t slots_find(const struct slots *s, uint32_t key)
+{
+	if (s->n == 0) {
+		return NONE;
+	}
+	for (size_t i = hash_u64(key) & (s->n - 1); s->p[i].index != 0; i = (i + 1) & (s->n - 1)) {
+		if (s->p[i].key == key) {
+			return s->p[i].index - 1;
+		}
+	}
+	return NONE;
+}
+
+static bool slots_set(struct slots *s, uint32_t key, uint32_t index)
+{
+	size_t i;
+
+	if ((s->used + 1) * 2 > s->n && !slots_grow(s)) {
+		return false;
+	}
+	i = hash_u64(key) & (s->n - 1);
+	while (s->p[i].index != 0 && s->p[i].key != key) {
+		i = (i + 1) & (s->n - 1);
+	}
+	s->used += s->p[i].index == 0;
+	s->p[i] = (struct slot){.key = key, .index = index + 1};
+	return true;
+}
+
+struct timeline *timeline_new(struct diag_sink *diags)
+{
+	struct timeline *t = calloc(1, sizeof(*t));
+
+	if (t != NULL) {
+		t->diags = diags;
+		t->kernel = NONE;
+	}
+	return t;
+}
+
+void timeline_free(struct timeline *t)
+{
+	if (t == NULL) {
+		return;
+	}
+	for (size_t i = 0; i < t->nprocesses; i++) {
+		free(t->processes[i].roots);
+	}
+	for (size_t i = 0; i < t->nthreads; i++) {
+		free(t->threads[i].names);
+	}
+	free(t->processes);
+	free(t->threads);
+	free(t->pids.p);
+	free(t->tids.p);
+	free(t->notes);
+	free(t->objects);
+	free(t->object_slots);
+	free(t->mappings);
+	space_pool_fini(&t->pool);
+	intern_fini(&t->texts);
+	free(t);
+}
+
+int timeline_add(struct timeline *t, const struct record *r, bool swap, uint64_t time)
+{
+	if (!array_reserve(&t->notes, &t->notes_cap, t->nnotes + 1, sizeof(*t->notes))) {
+		return SONDE_ENOMEM;
+	}
+	t->swap = swap;
+	t->notes[t->nnotes] = (struct note){.time = time, .order = (uint32_t)t->nnotes, .record = *r};
+	t->nnotes++;
+	return 0;
+}
+
+/* Objects. */
+
+static enum timeline_object_kind user_kind(const char *name)
+{
+	static const struct {
+		const char *prefix;
+		enum timeline_object_kind kind;
+	} kinds[] = {
+		{"//anon", TIMELINE_ANON},
+		{"/anon_hugepage", TIMELINE_ANON},
+		{"/dev/zero", TIMELINE_ANON},
+		{"[heap]", TIMELINE_ANON},
+		{"[vdso]", TIMELINE_VDSO},
+		{"[vdso32]", TIMELINE_VDSO},
+		{"[vdsox32]", TIMELINE_VDSO},
+		{"[stack", TIMELINE_NONE},
+		{"/SYSV", TIMELINE_NONE},
+		{"[vsyscall]", TIMELINE_NONE},
+		{"[uprobes]", TIMELINE_NONE},
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strncmp(name, kinds[i].prefix, strlen(kinds[i].prefix)) == 0) {
+			return kinds[i].kind;
+		}
+	}
+	return TIMELINE_USER;
+}
+
+static bool objects_rehash(struct timeline *t)
+{
+	size_t n = t->nobject_slots != 0 ? t->nobject_slots * 2 : 64;
+	uint32_t *slots = calloc(n, sizeof(*slots));
+
+	if (slots == NULL) {
+		return false;
+	}
+	for (size_t o = 0; o < t->nobjects; o++) {
+		size_t i = hash_u64(t->objects[o].name) & (n - 1);
+
+		while (slots[i] != 0) {
+			i = (i + 1) & (n - 1);
+		}
+		slots[i] = (uint32_t)o + 1;
+	}
+	free(t->object_slots);
+	t->object_slots = slots;
+	t->nobject_slots = n;
+	return true;
+}
+
+static bool same_object(const struct timeline_object *a, const struct timeline_object *b)
+{
+	return a->name == b->name && a->kind == b->kind && a->pid == b->pid &&
+	       a->build_id_size == b->build_id_size &&
+	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
+}
+
+static uint32_t object_get(struct timeline *t, const struct timeline_object *o)
+{
+	size_t i;
+
+	if (o->name == INTERN_NONE) {
+		return NONE;
+	}
+	if ((t->nobjects + 1) * 2 > t->nobject_slots && !objects_rehash(t)) {
+		return NONE;
+	}
+	for (i = hash_u64(o->name) & (t->nobject_slots - 1); t->object_slots[i] != 0;
+		i = (i + 1) & (t->nobject_slots - 1)) {
+		if (same_object(&t->objects[t->object_slots[i] - 1], o)) {
+			return t->object_slots[i] - 1;
+		}
+	}
+	if (!array_reserve(&t->objects, &t->objects_cap, t->nobjects + 1, sizeof(*t->objects))) {
+		return NONE;
+	}
+	t->objects[t->nobjects] = *o;
+	t->object_slots[i] = (uint32_t)++t->nobjects;
+	return (uint32_t)t->nobjects - 1;
+}
+
+static uint32_t user_object(struct timeline *t, const struct record_mmap *m)
+{
+	struct timeline_object o = {.kind = TIMELINE_USER, .build_id_size = m->build_id_size};
+	char text[64];
+
+	o.name = intern_add(&t->texts, (const char *)m->name.p, m->name.n);
+	if (o.name == INTERN_NONE) {
+		return NONE;
+	}
+	o.kind = user_kind(intern_text(&t->texts, o.name));
+	if (o.kind == TIMELINE_ANON) {
+		int n = snprintf(text, sizeof(text), "/tmp/perf-%u.map", m->pid);
+
+		o.name = intern_add(&t->texts, text, (size_t)n);
+		o.pid = m->pid;
+	}
+	memcpy(o.build_id, m->build_id, sizeof(o.build_id));
+	return object_get(t, &o);
+}
+
+/* "[kernel.kallsyms]_text" and "[guest.kernel.kallsyms]_text" name a symbol behind the bracket. */
+static uint32_t kernel_object(struct timeline *t, const struct record_mmap *m)
+{
+	static const char core[] = "[kernel.kallsyms]";
+	struct timeline_object o = {.kind = TIMELINE_MODULE};
+	const char *name = (const char *)m->name.p;
+	size_t n = m->name.n;
+
+	if (n >= sizeof(core) - 1 && memcmp(name, core, sizeof(core) - 1) == 0) {
+		o.kind = TIMELINE_KERNEL;
+		n = sizeof(core) - 1;
+	}
+	o.name = intern_add(&t->texts, name, n);
+	return object_get(t, &o);
+}
+
+/* Threads and processes. */
+
+static uint32_t process_new(struct timeline *t, uint32_t pid, uint64_t time, uint32_t root)
+{
+	uint32_t older = slots_find(&t->pids, pid);
+	struct process *p;
+
+	if (!array_reserve(&t->processes, &t->processes_cap, t->nprocesses + 1, sizeof(*p)) ||
+		!slots_set(&t->pids, pid, (uint32_t)t->nprocesses)) {
+		return NONE;
+	}
+	p = &t->processes[t->nprocesses];
+	*p = (struct process){.pid = pid, .older = older, .start = time};
+	if (!array_reserve(&p->roots, &p->roots_cap, 1, sizeof(*p->roots))) {
+		return NONE;
+	}
+	p->roots[p->nroots++] = (struct root_at){.time = time, .root = root, .exec = true};
+	return (uint32_t)t->nprocesses++;
+}
+
+static uint32_t process_get(struct timeline *t, uint32_t pid)
+{
+	uint32_t p = slots_find(&t->pids, pid);
+
+	return p != NONE ? p : process_new(t, pid, 0, TIMELINE_NO_ROOT);
+}
+
+static bool thread_name(struct thread *th, uint64_t time, uint32_t name)
+{
+	if (name == INTERN_NONE ||
+		!array_reserve(&th->names, &th->names_cap, th->nnames + 1, sizeof(*th->names))) {
+		return false;
+	}
+	th->names[th->nnames++] = (struct name_at){.time = time, .name = name};
+	return true;
+}
+
+static uint32_t thread_new(struct timeline *t, uint32_t process, uint32_t tid, uint64_t time)
+{
+	uint32_t older = slots_find(&t->tids, tid);
+
+	if (!array_reserve(&t->threads, &t->threads_cap, t->nthreads + 1, sizeof(*t->threads)) ||
+		!slots_set(&t->tids, tid, (uint32_t)t->nthreads)) {
+		return NONE;
+	}
+	t->threads[t->nthreads] =
+		(struct thread){.tid = tid, .process = process, .older = older, .start = time};
+	return (uint32_t)t->nthreads++;
+}
+
+static uint32_t thread_get(struct timeline *t, uint32_t pid, uint32_t tid)
+{
+	uint32_t th = slots_find(&t->tids, tid);
+	uint32_t p;
+
+	if (th != NONE && t->processes[t->threads[th].process].pid == pid) {
+		return th;
+	}
+	p = process_get(t, pid);
+	return p != NONE ? thread_new(t, p, tid, 0) : NONE;
+}
+
+static uint32_t last_root(const struct process *p)
+{
+	return p->roots[p->nroots - 1].root;
+}
+
+static bool process_set_root(struct process *p, uint64_t time, uint32_t root, bool exec)
+{
+	struct root_at *last = &p->roots[p->nroots - 1];
+
+	if (last->time == time && !exec) {
+		last->root = root;
+		return true;
+	}
+	if (!array_reserve(&p->roots, &p->roots_cap, p->nroots + 1, sizeof(*p->roots))) {
+		return false;
+	}
+	p->roots[p->nroots++] = (struct root_at){.time = time, .root = root, .exec = exec};
+	return true;
+}
+
+/* Playing the notes. */
+
+static bool play_comm(struct timeline *t, const struct note *n)
+{
+	struct record_comm c;
+	uint32_t th;
+
+	if (!record_comm_decode(&n->record, t->swap, &c)) {
+		diag_report(t->diags, SONDE_DIAG_DAMAGED, n->record.offset, "a COMM record is cut short");
+		return true;
+	}
+	th = thread_get(t, c.pid, c.tid);
+	if (th == NONE) {
+		return false;
+	}
+	if (c.exec && !process_set_root(&t->processes[t->threads[th].process], n->time,
+			      TIMELINE_NO_ROOT, true)) {
+		return false;
+	}
+	return thread_name(&t->threads[th], n->time,
+		intern_add(&t->texts, (const char *)c.name.p, c.name.n));
+}
+
+static bool fork_name(struct timeline *t, uint32_t th, uint32_t ptid, uint64_t time)
+{
+	uint32_t parent = slots_find(&t->tids, ptid);
+
+	if (parent == NONE || parent == th || t->threads[parent].nnames == 0) {
+		return true;
+	}
+	return thread_name(&t->threads[th], time,
+		t->threads[parent].names[t->threads[parent].nnames - 1].name);
+}
+
+static bool play_fork(struct timeline *t, const struct note *n)
+{
+	struct record_task f;
+	uint32_t p;
+	uint32_t th;
+	uint32_t parent;
+
+	if (!record_task_decode(&n->record, t->swap, &f)) {
+		diag_report(t->diags, SONDE_DIAG_DAMAGED, n->record.offset, "a FORK record is cut short");
+		return true;
+	}
+	if (n->time == 0 && slots_find(&t->tids, f.tid) != NONE) {
+		return true; /* synthesised state of a thread that another record named already */
+	}
+	parent = slots_find(&t->pids, f.ppid);
+	if (f.pid == f.ppid || f.tid != f.pid) {
+		p = process_get(t, f.pid);
+	} else {
+		bool copy = parent != NONE && (n->record.misc & MISC_FORK_EXEC) == 0;
+		uint32_t known = n->time == 0 ? slots_find(&t->pids, f.pid) : NONE;
+
+		p = known != NONE ? known
+				  : process_new(t, f.pid, n->time,
+					    copy ? last_root(&t->processes[parent]) : TIMELINE_NO_ROOT);
+	}
+	if (p == NONE) {
+		return false;
+	}
+	th = thread_new(t, p, f.tid, n->time);
+	return th != NONE && fork_name(t, th, f.ptid, n->time);
+}
+
+static bool map_into(struct timeline *t, uint32_t process, const struct note *n,
+	const struct record_mmap *m, uint32_t object)
+{
+	struct timeline_mapping *map;
+	struct process *p;
+	uint64_t end = m->len > UINT64_MAX - m->start ? UINT64_MAX : m->start + m->len;
+	uint32_t root;
+
+	if (object == NONE || process == NONE ||
+		!array_reserve(&t->mappings, &t->mappings_cap, t->nmappings + 1, sizeof(*map))) {
+		return false;
+	}
+	if (m->len == 0) {
+		return true;
+	}
+	map = &t->mappings[t->nmappings];
+	*map = (struct timeline_mapping){.start = m->start,
+		.end = end,
+		.pgoff = m->pgoff,
+		.time = n->time,
+		.object = object,
+		.prot = m->prot,
+		.flags = m->flags};
+	p = &t->processes[process];
+	root = space_insert(&t->pool, last_root(p), m->start, end, (uint32_t)t->nmappings++);
+	return !t->pool.failed && process_set_root(p, n->time, root, false);
+}
+
+static bool play_mmap(struct timeline *t, const struct note *n)
+{
+	struct record_mmap m;
+	uint32_t mode = n->record.misc & MISC_CPUMODE_MASK;
+	uint32_t th;
+
+	if (!record_mmap_decode(&n->record, t->swap, &m)) {
+		diag_report(t->diags, SONDE_DIAG_DAMAGED, n->record.offset, "an MMAP record is cut short");
+		return true;
+	}
+	if (mode == MISC_KERNEL) {
+		return map_into(t, t->kernel, n, &m, kernel_object(t, &m));
+	}
+	if (mode == MISC_GUEST_KERNEL || mode == MISC_GUEST_USER) {
+		return true; /* guests are other machines */
+	}
+	th = thread_get(t, m.pid, m.tid);
+	if (th == NONE) {
+		return false;
+	}
+	return map_into(t, t->threads[th].process, n, &m, user_object(t, &m));
+}
+
+static int note_order(const void *a, const void *b)
+{
+	const struct note *x = a;
+	const struct note *y = b;
+
+	if (x->time != y->time) {
+		return x->time < y->time ? -1 : 1;
+	}
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static bool play(struct timeline *t, const struct note *n)
+{
+	switch (n->record.type) {
+	case RECORD_COMM: return play_comm(t, n);
+	case RECORD_FORK: return play_fork(t, n);
+	case RECORD_MMAP:
+	case RECORD_MMAP2: return play_mmap(t, n);
+	default: return true;
+	}
+}
+
+/* Threads that nothing names are called by their number, as perf calls them. */
+static bool name_nameless(struct timeline *t)
+{
+	char text[32];
+
+	for (size_t i = 0; i < t->nthreads; i++) {
+		struct thread *th = &t->threads[i];
+		int n;
+
+		if (th->nnames != 0) {
+			continue;
+		}
+		n = th->tid == 0 ? snprintf(text, sizeof(text), "swapper")
+				 : snprintf(text, sizeof(text), ":%u", th->tid);
+		if (!thread_name(th, 0, intern_add(&t->texts, text, (size_t)n))) {
+			return false;
+		}
+	}
+	return true;
+}
+
+int timeline_add_thread(struct timeline *t, uint32_t pid, uint32_t tid)
+{
+	/* called for samples of threads; kept for after the notes were played, when still unknown */
+	struct note *n;
+
+	if (!array_reserve(&t->notes, &t->notes_cap, t->nnotes + 1, sizeof(*t->notes))) {
+		return SONDE_ENOMEM;
+	}
+	n = &t->notes[t->nnotes];
+	*n = (struct note){.time = UINT64_MAX, .order = (uint32_t)t->nnotes};
+	n->record.offset = (uint64_t)pid << 32 | tid;
+	t->nnotes++;
+	return 0;
+}
+
+int timeline_seal(struct timeline *t)
+{
+	t->kernel = process_new(t, KERNEL_PID, 0, TIMELINE_NO_ROOT);
+	if (t->kernel == NONE) {
+		return SONDE_ENOMEM;
+	}
+	qsort(t->notes, t->nnotes, sizeof(*t->notes), note_order);
+	for (size_t i = 0; i < t->nnotes; i++) {
+		const struct note *n = &t->notes[i];
+		bool good = n->record.type != 0
+				    ? play(t, n)
+				    : thread_get(t, (uint32_t)(n->record.offset >> 32),
+					      (uint32_t)n->record.offset) != NONE;
+
+		if (!good) {
+			return SONDE_ENOMEM;
+		}
+	}
+	free(t->notes);
+	t->notes = NULL;
+	t->nnotes = 0;
+	t->notes_cap = 0;
+	return name_nameless(t) ? 0 : SONDE_ENOMEM;
+}
+
+/* Looking up. */
+
+/* Index of the last element with time <= `time`; 0 when the first is later. */
+static size_t roots_at(const struct process *p, uint64_t time)
+{
+	size_t lo = 0;
+	size_t hi = p->nroots;
+
+	while (hi - lo > 1) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (p->roots[mid].time <= time) {
+			lo = mid;
+		} else {
+			hi = mid;
+		}
+	}
+	return lo;
+}
+
+static size_t names_at(const struct thread *th, uint64_t time)
+{
+	size_t lo = 0;
+	size_t hi = th->nnames;
+
+	while (hi - lo > 1) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (th->names[mid].time <= time) {
+			lo = mid;
+		} else {
+			hi = mid;
+		}
+	}
+	return lo;
+}
+
+static void narrow(struct timeline_view *v, uint64_t from, uint64_t until)
+{
+	v->from = from > v->from ? from : v->from;
+	v->until = until < v->until ? until : v->until;
+}
+
+static void view_process(const struct timeline *t, uint32_t process, struct timeline_view *v,
+	uint64_t time)
+{
+	const struct process *p = &t->processes[process];
+	size_t i = roots_at(p, time);
+	size_t last = i;
+
+	v->root = p->roots[i].root;
+	narrow(v, i == 0 ? 0 : p->roots[i].time, i + 1 < p->nroots ? p->roots[i + 1].time : UINT64_MAX);
+	while (last + 1 < p->nroots && !p->roots[last + 1].exec) {
+		last++;
+	}
+	v->later_root = p->roots[last].root;
+}
+
+/* The generation that is current at `time`; when all are later, the oldest. */
+static uint32_t thread_at(const struct timeline *t, struct timeline_view *v, uint64_t time)
+{
+	uint32_t th = slots_find(&t->tids, v->tid);
+
+	while (th != NONE && t->threads[th].start > time && t->threads[th].older != NONE) {
+		narrow(v, 0, t->threads[th].start);
+		th = t->threads[th].older;
+	}
+	if (th != NONE && t->threads[th].start <= time) {
+		narrow(v, t->threads[th].start, UINT64_MAX);
+	}
+	return th;
+}
+
+static void view_fill(
+	const struct timeline *t, struct timeline_view *v, uint32_t pid, uint32_t tid, uint64_t time)
+{
+	const struct process *k = &t->processes[t->kernel];
+	size_t i = roots_at(k, time);
+	uint32_t th;
+
+	*v = (struct timeline_view){.pid = pid, .tid = tid, .until = UINT64_MAX, .known = true};
+	v->kernel_root = k->roots[i].root;
+	narrow(v, i == 0 ? 0 : k->roots[i].time, i + 1 < k->nroots ? k->roots[i + 1].time : UINT64_MAX);
+	th = thread_at(t, v, time);
+	if (th == NONE) {
+		v->known = false;
+		return;
+	}
+	i = names_at(&t->threads[th], time);
+	v->comm = t->threads[th].names[i].name;
+	narrow(v, i == 0 ? 0 : t->threads[th].names[i].time,
+		i + 1 < t->threads[th].nnames ? t->threads[th].names[i + 1].time : UINT64_MAX);
+	view_process(t, t->threads[th].process, v, time);
+}
+
+const struct timeline_view *timeline_at(const struct timeline *t, struct timeline_cursor *c,
+	uint32_t pid, uint32_t tid, uint64_t time)
+{
+	struct timeline_view *v = &c->views[hash_u64(tid) & (TIMELINE_CURSOR_SLOTS - 1)];
+
+	if (v->tid != tid || v->pid != pid || time < v->from || time >= v->until) {
+		view_fill(t, v, pid, tid, time);
+	}
+	return v;
+}
+
+const struct timeline_mapping *timeline_find(const struct timeline *t,
+	const struct timeline_view *view, uint32_t cpumode, uint64_t addr)
+{
+	const struct space_node *n;
+
+	if (cpumode == MISC_KERNEL) {
+		n = space_find(&t->pool, view->kernel_root, addr);
+		return n != NULL ? &t->mappings[n->mapping] : NULL;
+	}
+	if (cpumode != MISC_USER) {
+		return NULL;
+	}
+	n = space_find(&t->pool, view->root, addr);
+	if (n == NULL) {
+		n = space_find(&t->pool, view->later_root, addr);
+	}
+	return n != NULL ? &t->mappings[n->mapping] : NULL;
+}
+
+uint64_t timeline_object_address(
+	const struct timeline *t, const struct timeline_mapping *m, uint64_t addr)
+{
+	switch (t->objects[m->object].kind) {
+	case TIMELINE_USER:
+	case TIMELINE_VDSO: return addr - m->start + m->pgoff;
+	case TIMELINE_KERNEL:
+	case TIMELINE_MODULE:
+	case TIMELINE_ANON:
+	case TIMELINE_NONE: break;
+	}
+	return addr;
+}
+
+int timeline_add_build_id(struct timeline *t, const char *name, const uint8_t *id, size_t size)
+{
+	uint32_t text = intern_add(&t->texts, name, strlen(name));
+
+	if (text == INTERN_NONE) {
+		return SONDE_ENOMEM;
+	}
+	for (size_t i = 0; i < t->nobjects; i++) {
+		struct timeline_object *o = &t->objects[i];
+
+		if (o->name == text && o->build_id_size == 0 && size <= BUILD_ID_MAX) {
+			memcpy(o->build_id, id, size);
+			o->build_id_size = (uint8_t)size;
+		}
+	}
+	return 0;
+}
+
+size_t timeline_objects(const struct timeline *t)
+{
+	return t->nobjects;
+}
+
+const struct timeline_object *timeline_object(const struct timeline *t, uint32_t index)
+{
+	return &t->objects[index];
+}
+
+const char *timeline_text(const struct timeline *t, uint32_t id)
+{
+	return intern_text(&t->texts, id);
+}
+
+size_t timeline_texts(const struct timeline *t)
+{
+	return t->texts.count;
+}

@@ -1,0 +1,2 @@
+mkdir folder
+show_readers folder

@@ -1,0 +1,2 @@
+: >empty
+show_readers empty

@@ -1,0 +1,3 @@
+# Status 255, as perf's.
+show_readers no-such-file
+show report --stdio

@@ -1,0 +1,2 @@
+"$GEN" -z 4096 -o noise
+show_readers noise

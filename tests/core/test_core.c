@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/arena.h"
+#include "core/intern.h"
+#include "core/pool.h"
+#include "core/span.h"
+#include "core/status.h"
+#include "core/text.h"
+#include "tests/tap.h"
+
+#include <stdlib.h>
+
+static void test_cursor(void)
+{
+	const uint8_t bytes[] = {1, 2, 3, 4, 5, 6, 7};
+	struct cursor c = cursor_make((struct span){bytes, sizeof(bytes)}, HOST_BIG_ENDIAN);
+
+	eq_u64(cursor_u32(&c), 0x04030201, "little-endian word");
+	eq_u64(cursor_u64(&c), 0, "a read past the end is 0");
+	ok(c.bad, "and makes the cursor bad");
+	c = cursor_make((struct span){bytes, sizeof(bytes)}, !HOST_BIG_ENDIAN);
+	eq_u64(cursor_u16(&c), 0x0102, "big-endian half word");
+}
+
+static void test_text(void)
+{
+	struct text t = {0};
+
+	text_u64(&t, 0, 0, ' ');
+	text_u64(&t, UINT64_MAX, 0, ' ');
+	text_u64(&t, 42, 6, '0');
+	text_hex(&t, 0xdeadbeef, 10, ' ');
+	text_padded(&t, "ab", 4);
+	text_padded(&t, "ab", -4);
+	text_printf(&t, "%d|", 7);
+	text_char(&t, '\0');
+	eq_str(t.p, "018446744073709551615000042  deadbeef  abab  7|", "numbers and padding");
+	text_fini(&t);
+}
+
+static void test_intern(void)
+{
+	struct intern in = {0};
+	char name[16];
+	bool same = true;
+
+	for (unsigned i = 0; i < 5000; i++) {
+		int n = snprintf(name, sizeof(name), "n%u", i % 1000);
+
+		same &= intern_add(&in, name, (size_t)n) == i % 1000;
+	}
+	ok(same, "ids count up and equal texts share one");
+	eq_str(intern_text(&in, 999), "n999", "texts stay");
+	eq_u64(intern_add(&in, "n1\0junk", 7), 1, "a text ends at its NUL");
+	intern_fini(&in);
+}
+
+struct order {
+	size_t next;
+	bool good;
+	size_t sum;
+};
+
+static int work(void *arg, unsigned worker, size_t task)
+{
+	(void)arg;
+	(void)worker;
+	return task == 70 ? SONDE_EIO : 0;
+}
+
+static int emit(void *arg, unsigned worker, size_t task)
+{
+	struct order *o = arg;
+
+	(void)worker;
+	o->good &= task == o->next++;
+	return 0;
+}
+
+static void test_pool(void)
+{
+	struct order o = {.good = true};
+
+	ok(pool_run_ordered(4, 60, work, emit, &o) == 0 && o.good && o.next == 60, "tasks are emitted in order");
+	o = (struct order){.good = true};
+	ok(pool_run_ordered(3, 100, work, emit, &o) == SONDE_EIO && o.good && o.next <= 70,
+		"a failure stops the pool at its place");
+	ok(pool_run(2, 0, work, NULL) == 0, "no task is fine");
+	ok(pool_default_jobs() >= 1, "there is a processor");
+}
+
+static void test_error(void)
+{
+	struct error e = {0};
+
+	eq_u64(error_set(&e, SONDE_EIO, 5, "cannot read %s", "x") == SONDE_EIO, 1, "error_set gives the status");
+	(void)error_wrap(&e, "report failed: ");
+	eq_str(e.text, "report failed: cannot read x", "causes are put in front");
+	eq_str(sonde_status_text(SONDE_ENOENT), "does not exist", "status text");
+	eq_str(sonde_status_text(-1000), "unknown status", "unknown status text");
+}
+
+static void test_arena(void)
+{
+	struct arena a = {0};
+	char *big = arena_alloc(&a, 1000000);
+
+	ok(big != NULL && ((uintptr_t)arena_alloc(&a, 3) & 7) == 0, "big blocks and alignment");
+	ok(arena_alloc(&a, SIZE_MAX) == NULL, "an absurd size gives NULL");
+	eq_str(arena_text(&a, "hello", 4), "hell", "texts are copied and ended");
+	arena_fini(&a);
+}
+
+int main(void)
+{
+	test_cursor();
+	test_text();
+	test_intern();
+	test_pool();
+	test_error();
+	test_arena();
+	return tap_done();
+}

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compares `sonde script` with the installed `perf script` on one recording.
+
+usage: compare_script.py [--sonde PATH] [--perf PATH] [--sets 1,2,30] FILE...
+
+Rules: runs of blanks count as one. perf 6.1 shows user frames of call chains as file offsets where newer
+ones show the address: such a line agrees when address - start + offset of the mapping that covers it is
+what perf shows; everything behind that column must be the same. The header's version of the layout (width
+of ids) does not matter for the same reason. Prints a line for each set; the exit status is 1 when any
+differs, 77 when there is no perf.
+"""
+import argparse
+import bisect
+import itertools
+import re
+import shutil
+import subprocess
+import sys
+
+SETS = {
+    1: [],
+    2: ["-F", "comm,tid,time,event,ip,sym"],
+    3: ["-F", "comm,pid,tid,cpu,time,period,event"],
+    4: ["-F", "ip,sym,symoff,dso"],
+    5: ["-F", "+symoff"],
+    6: ["-F", "-ip"],
+    14: ["-F", "misc,comm,tid"],
+    16: ["--ns"],
+    28: ["--max-stack", "3"],
+    30: ["--header"],
+    31: ["-G"],
+}
+BLANKS = re.compile(rb"[ \t]+")
+FRAME = re.compile(rb"^\t *([0-9a-f]+)(.*)$", re.S)
+MMAP = re.compile(
+    rb"PERF_RECORD_MMAP2? (-?\d+)/-?\d+: \[0x([0-9a-f]+)\(0x([0-9a-f]+)\) @ (?:0x)?([0-9a-f]+)"
+)
+
+
+class Mappings:
+    """Differences of address and file offset that some mapping of the recording allows."""
+
+    def __init__(self, perf, path):
+        text = subprocess.run(
+            [perf, "script", "--show-mmap-events", "-F", "comm,pid", "-i", path],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            check=False,
+        ).stdout
+        self.ranges = set()
+        for pid, start, size, pgoff in MMAP.findall(text):
+            begin = int(start, 16)
+            self.ranges.add((begin, begin + int(size, 16), int(pgoff, 16)))
+        self.ranges = sorted(self.ranges)
+        self.starts = [r[0] for r in self.ranges]
+        self.longest = max((r[1] - r[0] for r in self.ranges), default=0)
+        self.known = {}
+
+    def offsets(self, address):
+        if address not in self.known:
+            found = set()
+            last = bisect.bisect_right(self.starts, address)
+            for start, end, pgoff in reversed(self.ranges[:last]):
+                if address - start > self.longest:
+                    break
+                if address < end:
+                    found.add(address - start + pgoff)
+            self.known[address] = found
+        return self.known[address]
+
+
+def lines_agree(perf_line, sonde_line, mappings):
+    if perf_line == sonde_line:
+        return True
+    p, s = FRAME.match(perf_line), FRAME.match(sonde_line)
+    if p is None or s is None:
+        return BLANKS.sub(b" ", perf_line) == BLANKS.sub(b" ", sonde_line)
+    if p.group(2) != s.group(2):
+        return False
+    if p.group(1) == s.group(1):
+        return True
+    return int(p.group(1), 16) in mappings.offsets(int(s.group(1), 16))
+
+
+def run(command, path):
+    done = subprocess.run(
+        command + ["-i", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False
+    )
+    return done.returncode, done.stdout.split(b"\n"), done.stderr
+
+
+def compare(args, number, path, mappings):
+    perf_rc, perf_lines, perf_err = run([args.perf, "script"] + SETS[number], path)
+    sonde_rc, sonde_lines, sonde_err = run([args.sonde, "script"] + SETS[number], path)
+    if perf_rc != 0 and sonde_rc != 0:
+        print(f"ok - set {number} {path}: both refuse")
+        return True
+    if (perf_rc == 0) != (sonde_rc == 0):
+        print(f"not ok - set {number} {path}: exit {perf_rc} and {sonde_rc}: {sonde_err or perf_err}")
+        return False
+    for n, (p, s) in enumerate(itertools.zip_longest(perf_lines, sonde_lines, fillvalue=b""), 1):
+        if not lines_agree(p, s, mappings):
+            print(f"not ok - set {number} {path}: line {n}")
+            print(f"#   perf  {p.decode(errors='replace')}")
+            print(f"#   sonde {s.decode(errors='replace')}")
+            return False
+    print(f"ok - set {number} {path}: {len(sonde_lines)} lines")
+    return True
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--sonde", default="sonde")
+    parser.add_argument("--perf", default="perf")
+    parser.add_argument("--sets", default="1,2,3,4,5,30,31")
+    parser.add_argument("files", nargs="+")
+    args = parser.parse_args()
+    if shutil.which(args.perf) is None:
+        print("skip: there is no perf to compare with")
+        return 77
+    good = True
+    for path in args.files:
+        mappings = Mappings(args.perf, path)
+        for number in args.sets.split(","):
+            good = compare(args, int(number), path, mappings) and good
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

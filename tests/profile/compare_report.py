@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compares `sonde report -n` with `perf report --stdio -n`, as multisets of (row, graph lines).
+
+usage: compare_report.py [--rows] [--show N] SONDE FILE...
+
+Order among equal rows is free. Exit status 1 when something differs; 77 without perf. --rows leaves
+call graphs out of the comparison.
+"""
+import argparse
+import collections
+import re
+import shutil
+import subprocess
+import sys
+
+SETS = {
+    1: [],
+    2: ["--no-children"],
+    3: ["--no-children", "-g", "none"],
+    4: ["-s", "comm"],
+    5: ["-s", "dso"],
+    6: ["-s", "sym"],
+    7: ["-s", "comm,dso"],
+    8: ["-s", "pid,sym"],
+    9: ["-s", "cpu"],
+    20: ["-s", "sym,dso", "--percent-limit", "1"],
+    21: ["-g", "caller"],
+    27: ["-G"],
+    38: ["--show-total-period"],
+    40: ["--max-stack", "2"],
+    46: ["--stats"],
+}
+ROW = re.compile(r"^ +\d+\.\d\d%")
+
+
+def run(command):
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, check=False)
+    return done.stdout.decode("utf-8", "replace")
+
+
+def rows(text, with_graph):
+    """The multiset of (section, row with its graph); comment lines but for the tip are rows too."""
+    out = collections.Counter()
+    section = ""
+    block = []
+    for line in text.split("\n"):
+        if line.startswith("#"):
+            if block:
+                out[(section, "\n".join(block).rstrip())] += 1
+                block = []
+            if line.startswith("# (Tip"):
+                continue
+            if " of event " in line:
+                section = line
+            line = "" if line == "#" else line
+            if line:
+                out[(section, line)] += 1
+            continue
+        if ROW.match(line):
+            if block:
+                out[(section, "\n".join(block).rstrip())] += 1
+            block = [line]
+        elif not block:
+            out[(section, line)] += 1
+        elif with_graph:
+            block.append(line)
+    if block:
+        out[(section, "\n".join(block).rstrip())] += 1
+    return out
+
+
+def compare(sonde, path, words, args):
+    want = rows(run(["perf", "report", "--stdio", "-n", "-i", path] + words), not args.rows)
+    got = rows(run([sonde] + args.command + ["-n", "-i", path] + words), not args.rows)
+    missing, extra = want - got, got - want
+    for title, what in (("only perf", missing), ("only sonde", extra)):
+        for (_, text), _ in list(what.items())[: args.show]:
+            print(f"#   {title}: {text}")
+    return sum(want.values()), sum(missing.values()), sum(extra.values())
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rows", action="store_true")
+    parser.add_argument("--show", type=int, default=3)
+    parser.add_argument("--sets", default="1,2,3,4,5,6,7")
+    parser.add_argument("--bare", dest="command", action="store_const", const=[], default=["report"],
+                        help="SONDE is the report command itself")
+    parser.add_argument("sonde")
+    parser.add_argument("files", nargs="+")
+    args = parser.parse_args()
+    if shutil.which("perf") is None:
+        print("1..0 # SKIP perf is not installed")
+        return 77
+    bad = 0
+    number = 0
+    for path in args.files:
+        for name in map(int, args.sets.split(",")):
+            number += 1
+            total, missing, extra = compare(args.sonde, path, SETS[name], args)
+            good = missing == 0 and extra == 0
+            bad += not good
+            print(f"{'' if good else 'not '}ok {number} - {path.split('/')[-1]} set {name}: "
+                  f"{total} rows, {missing} missing, {extra} extra", flush=True)
+    print(f"1..{number}")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

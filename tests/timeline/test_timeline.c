@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* Address spaces against a plain array of pages, and the rules of time, fork, exec and re-use. */
+#include "timeline/timeline.h"
+#include "timeline/space.h"
+#include "tests/tap.h"
+
+#include <stdlib.h>
+
+#define PAGES 200
+
+/* Random inserts; every version must answer as a plain array of pages does. */
+static void test_space(void)
+{
+	static uint32_t plain[101][PAGES];
+	struct space_pool pool = {0};
+	uint32_t roots[101] = {0};
+	uint64_t seed = 42;
+	bool same = true;
+
+	memset(plain[0], 0xff, sizeof(plain[0]));
+	for (uint32_t i = 1; i <= 100; i++) {
+		uint64_t start;
+		uint64_t end;
+
+		seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+		start = (seed >> 33) % PAGES;
+		end = start + 1 + (seed >> 50) % 40;
+		memcpy(plain[i], plain[i - 1], sizeof(plain[0]));
+		for (uint64_t p = start; p < end && p < PAGES; p++) {
+			plain[i][p] = i;
+		}
+		roots[i] = space_insert(&pool, roots[i - 1], start * 4096, end * 4096, i);
+	}
+	for (uint32_t i = 0; i <= 100; i++) {
+		for (uint32_t p = 0; p < PAGES; p++) {
+			const struct space_node *n = space_find(&pool, roots[i], (uint64_t)p * 4096 + 17);
+
+			same &= (n == NULL ? UINT32_MAX : n->mapping) == plain[i][p];
+		}
+	}
+	ok(same, "all versions of a space agree with an array of pages");
+	space_pool_fini(&pool);
+}
+
+struct bytes {
+	uint64_t words[32];
+};
+
+static void add_mmap(struct timeline *t, struct bytes *b, uint32_t pid, uint64_t start, const char *name,
+	uint64_t time)
+{
+	struct record r = {.type = RECORD_MMAP, .misc = MISC_USER};
+	uint32_t ids[2] = {pid, pid};
+	uint64_t rest[3] = {start, 0x1000, 0};
+
+	memset(b, 0, sizeof(*b));
+	memcpy(b->words, ids, 8);
+	memcpy(b->words + 1, rest, 24);
+	memcpy(b->words + 4, name, strlen(name));
+	r.body = (struct span){(const uint8_t *)b->words, 32 + 64};
+	(void)timeline_add(t, &r, false, time);
+}
+
+static void add_comm(struct timeline *t, struct bytes *b, uint32_t pid, const char *name, bool exec,
+	uint64_t time)
+{
+	struct record r = {.type = RECORD_COMM, .misc = exec ? MISC_COMM_EXEC : 0};
+	uint32_t ids[2] = {pid, pid};
+
+	memset(b, 0, sizeof(*b));
+	memcpy(b->words, ids, 8);
+	memcpy(b->words + 1, name, strlen(name));
+	r.body = (struct span){(const uint8_t *)b->words, 8 + 16};
+	(void)timeline_add(t, &r, false, time);
+}
+
+static void add_fork(struct timeline *t, struct bytes *b, uint32_t pid, uint32_t ppid, uint64_t time)
+{
+	struct record r = {.type = RECORD_FORK};
+	uint32_t ids[4] = {pid, ppid, pid, ppid};
+
+	memcpy(b->words, ids, 16);
+	b->words[2] = time;
+	r.body = (struct span){(const uint8_t *)b->words, 24};
+	(void)timeline_add(t, &r, false, time);
+}
+
+static const char *dso_at(const struct timeline *t, uint32_t pid, uint64_t time, uint64_t addr)
+{
+	struct timeline_cursor c = {0};
+	const struct timeline_view *v = timeline_at(t, &c, pid, pid, time);
+	const struct timeline_mapping *m = timeline_find(t, v, MISC_USER, addr);
+
+	return m != NULL ? timeline_text(t, timeline_object(t, m->object)->name) : "none";
+}
+
+static const char *comm_at(const struct timeline *t, uint32_t pid, uint64_t time)
+{
+	struct timeline_cursor c = {0};
+
+	return timeline_text(t, timeline_at(t, &c, pid, pid, time)->comm);
+}
+
+static void test_rules(void)
+{
+	static struct bytes b[16];
+	struct diag_sink diags = {0};
+	struct timeline *t = timeline_new(&diags);
+
+	add_comm(t, &b[0], 10, "shell", false, 0);
+	add_mmap(t, &b[1], 10, 0x10000, "/bin/sh", 0);
+	add_mmap(t, &b[2], 20, 0x10000, "/bin/ls", 300); /* out of order in the file */
+	add_fork(t, &b[3], 20, 10, 100);
+	add_comm(t, &b[4], 20, "ls", true, 200);
+	add_fork(t, &b[5], 20, 10, 900); /* the number is used again */
+	(void)timeline_add_thread(t, 77, 77);
+	eq_u64(timeline_seal(t), 0, "a timeline is built");
+	eq_str(comm_at(t, 20, 150), "shell", "a child has its parent's name");
+	eq_str(dso_at(t, 20, 150, 0x10800), "/bin/sh", "and address space");
+	eq_str(comm_at(t, 20, 250), "ls", "until it calls exec");
+	eq_str(dso_at(t, 20, 400, 0x10800), "/bin/ls", "its own mapping");
+	eq_str(dso_at(t, 20, 250, 0x10800), "/bin/ls", "what is mapped later stands in for nothing");
+	eq_str(dso_at(t, 20, 400, 0x11000), "none", "the end of a mapping is outside");
+	eq_str(comm_at(t, 20, 950), "shell", "a number that is used again is another process");
+	eq_str(dso_at(t, 20, 950, 0x10800), "/bin/sh", "with another space");
+	eq_str(comm_at(t, 77, 5), ":77", "a thread that nothing names is called by its number");
+	eq_str(comm_at(t, 10, UINT64_MAX), "shell", "the end of time is fine");
+	timeline_free(t);
+}
+
+int main(void)
+{
+	test_space();
+	test_rules();
+	return tap_done();
+}
