@@ -7,7 +7,6 @@
 
 struct count {
 	unsigned long by_mode[8];
-	char pad[64]; /* workers do not share cache lines */
 };
 
 static int count_one(void *arg, unsigned worker, const struct sonde_event *e)
@@ -32,6 +31,10 @@ int main(int argc, char **argv)
 	}
 	if (rc >= 0 && counts != NULL) {
 		printf("kernel %lu\nuser %lu\n", counts[0].by_mode[1], counts[0].by_mode[2]);
+	}
+	if (rc < 0) {
+		fprintf(stderr, "%s\n",
+		        s != NULL ? sonde_session_error(s)->text : sonde_status_text(rc));
 	}
 	free(counts);
 	sonde_session_free(s);

@@ -30,7 +30,8 @@ int main(int argc, char **argv)
 		printf("%8lu  %s/%u\n", rows[i].samples, rows[i].comm, rows[i].tid);
 	}
 	if (rc < 0) {
-		fprintf(stderr, "%s\n", s != NULL ? sonde_session_error(s)->text : sonde_status_text(rc));
+		fprintf(stderr, "%s\n",
+		        s != NULL ? sonde_session_error(s)->text : sonde_status_text(rc));
 	}
 	sonde_session_free(s);
 	return rc < 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Test results in TAP: ok(), eq_u64(), eq_str(), eq_mem(), skip(), and `return tap_done();` at the end. */
+/* Test results in TAP: ok(), eq_u64(), eq_str(), eq_mem(), skip(), and `return tap_done();` at the
+ * end. */
 #ifndef SONDE_TESTS_TAP_H
 #define SONDE_TESTS_TAP_H
 
@@ -28,25 +29,27 @@ static inline bool tap_result(bool good, const char *file, int line, const char 
 static inline void tap_eq_u64(uint64_t got, uint64_t want, const char *f, int l, const char *what)
 {
 	if (!tap_result(got == want, f, l, what)) {
-		printf("#   got %" PRIu64 " (0x%" PRIx64 "), want %" PRIu64 " (0x%" PRIx64 ")\n", got, got,
-			want, want);
+		printf("#   got %" PRIu64 " (0x%" PRIx64 "), want %" PRIu64 " (0x%" PRIx64 ")\n",
+		        got, got, want, want);
 	}
 }
 
 static inline void tap_eq_str(
-	const char *got, const char *want, const char *f, int l, const char *what)
+        const char *got, const char *want, const char *f, int l, const char *what)
 {
 	bool good = got != NULL && want != NULL ? strcmp(got, want) == 0 : got == want;
 
 	if (!tap_result(good, f, l, what)) {
-		printf("#   got  \"%s\"\n#   want \"%s\"\n", got ? got : "(null)", want ? want : "(null)");
+		printf("#   got  \"%s\"\n#   want \"%s\"\n", got ? got : "(null)",
+		        want ? want : "(null)");
 	}
 }
 
-#define ok(cond, what)         tap_result((cond), __FILE__, __LINE__, what)
-#define eq_u64(got, want, what) tap_eq_u64((uint64_t)(got), (uint64_t)(want), __FILE__, __LINE__, what)
+#define ok(cond, what) tap_result((cond), __FILE__, __LINE__, what)
+#define eq_u64(got, want, what)                                                                    \
+	tap_eq_u64((uint64_t)(got), (uint64_t)(want), __FILE__, __LINE__, what)
 #define eq_str(got, want, what) tap_eq_str((got), (want), __FILE__, __LINE__, what)
-#define eq_mem(got, want, n, what) \
+#define eq_mem(got, want, n, what)                                                                 \
 	tap_result(memcmp((got), (want), (n)) == 0, __FILE__, __LINE__, what)
 
 static inline void skip(const char *reason)

@@ -124,9 +124,9 @@ struct sonde_attr {
 	uint32_t size; /* as the writer of the file said, in bytes; 0 in very old files */
 	uint64_t config;
 	uint64_t sample_period; /* in events; or in Hz when SONDE_FLAG_FREQ is set */
-	uint64_t sample_type;   /* enum sonde_sample_bit */
-	uint64_t read_format;   /* enum sonde_read_bit */
-	uint64_t flags;         /* bits of enum sonde_attr_flag */
+	uint64_t sample_type; /* enum sonde_sample_bit */
+	uint64_t read_format; /* enum sonde_read_bit */
+	uint64_t flags; /* bits of enum sonde_attr_flag */
 	uint32_t wakeup_events; /* or wakeup_watermark in bytes with SONDE_FLAG_WATERMARK */
 	uint32_t bp_type;
 	uint64_t config1; /* or bp_addr */

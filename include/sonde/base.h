@@ -24,15 +24,15 @@ extern "C" {
 /* Status of a call: 0 or more is good. Numbers are only ever added. */
 enum sonde_status {
 	SONDE_OK = 0,
-	SONDE_ENOMEM = -1,       /* out of memory */
-	SONDE_EIO = -2,          /* reading or writing failed */
-	SONDE_EFORMAT = -3,      /* the input is not what it should be, nothing of it can be used */
+	SONDE_ENOMEM = -1, /* out of memory */
+	SONDE_EIO = -2, /* reading or writing failed */
+	SONDE_EFORMAT = -3, /* the input is not what it should be, nothing of it can be used */
 	SONDE_EUNSUPPORTED = -4, /* valid, but this build or this kernel cannot do it */
-	SONDE_ELIMIT = -5,       /* a written limit would be passed */
-	SONDE_EARG = -6,         /* the caller's words make no sense (event string, field list, ...) */
+	SONDE_ELIMIT = -5, /* a written limit would be passed */
+	SONDE_EARG = -6, /* the caller's words make no sense (event string, field list, ...) */
 	SONDE_EINTERRUPTED = -7, /* stopped on request */
-	SONDE_EPERM = -8,        /* the system does not allow it */
-	SONDE_ENOENT = -9        /* the named thing does not exist */
+	SONDE_EPERM = -8, /* the system does not allow it */
+	SONDE_ENOENT = -9 /* the named thing does not exist */
 };
 
 /* A short English text for a status; never NULL, static. */
@@ -43,24 +43,24 @@ SONDE_API const char *sonde_version(void);
 
 /* The last failure of a handle. Lives as long as the handle, changes with its next failure. */
 struct sonde_error {
-	int status;       /* enum sonde_status; 0 when nothing failed */
-	uint64_t offset;  /* place in the file, in bytes; UINT64_MAX when there is none */
+	int status; /* enum sonde_status; 0 when nothing failed */
+	uint64_t offset; /* place in the file, in bytes; UINT64_MAX when there is none */
 	const char *text; /* what happened, why, and what to do; never NULL */
 };
 
 /* Damaged or unknown input is reported, counted and stepped over. */
 enum sonde_diag_kind {
 	SONDE_DIAG_TRUNCATED = 0, /* the input ends before it should */
-	SONDE_DIAG_DAMAGED,       /* bytes that make no sense were skipped */
-	SONDE_DIAG_UNKNOWN,       /* a newer record, feature or bit was skipped */
-	SONDE_DIAG_LOST,          /* the recording itself says that something was lost */
-	SONDE_DIAG_NOTE,          /* something a user should know; nothing is missing */
+	SONDE_DIAG_DAMAGED, /* bytes that make no sense were skipped */
+	SONDE_DIAG_UNKNOWN, /* a newer record, feature or bit was skipped */
+	SONDE_DIAG_LOST, /* the recording itself says that something was lost */
+	SONDE_DIAG_NOTE, /* something a user should know; nothing is missing */
 	SONDE_DIAG_KINDS
 };
 
 struct sonde_diag {
 	enum sonde_diag_kind kind;
-	uint64_t offset;    /* place in the file, in bytes; UINT64_MAX when there is none */
+	uint64_t offset; /* place in the file, in bytes; UINT64_MAX when there is none */
 	const char *detail; /* in words; valid during the call only */
 };
 

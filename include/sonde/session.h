@@ -24,15 +24,16 @@ extern "C" {
 struct sonde_session;
 
 struct sonde_session_options {
-	size_t size;          /* sizeof(struct sonde_session_options) of the caller */
-	unsigned jobs;        /* workers; 0: one for each processor */
+	size_t size; /* sizeof(struct sonde_session_options) of the caller */
+	unsigned jobs; /* workers; 0: one for each processor */
 	sonde_diag_fn on_diag; /* NULL: diagnostics are only counted */
 	void *diag_arg;
-	int strict;            /* not 0: damaged input is an error */
-	const char *symfs;     /* look for objects below this directory; NULL: / */
-	const char *kallsyms;  /* symbols of the kernel from this file; NULL: /proc/kallsyms */
-	int no_demangle;       /* not 0: names as they stand in the object */
-	/* Called now and then during long work with parts done of total; from one thread at a time. */
+	int strict; /* not 0: damaged input is an error */
+	const char *symfs; /* look for objects below this directory; NULL: / */
+	const char *kallsyms; /* symbols of the kernel from this file; NULL: /proc/kallsyms */
+	int no_demangle; /* not 0: names as they stand in the object */
+	/* Called now and then during long work with parts done of total; from one thread at a time.
+	 */
 	void (*on_progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
 };
@@ -46,18 +47,20 @@ struct sonde_thread {
 struct sonde_event {
 	const struct sonde_sample *sample;
 	struct sonde_thread thread;
-	uint32_t event;   /* 0 .. sonde_session_events() - 1 */
-	uint32_t cpumode; /* 1 kernel, 2 user, 3 hypervisor, 4 guest kernel, 5 guest user, 0 unknown */
-	uint64_t offset;  /* of the record in the file, in bytes */
+	uint32_t event; /* 0 .. sonde_session_events() - 1 */
+	uint32_t cpumode; /* 1 kernel, 2 user, 3 hypervisor, 4 guest kernel, 5 guest user, 0 unknown
+	                   */
+	uint64_t offset; /* of the record in the file, in bytes */
 	const void *view; /* of use to sonde_session_resolve only */
 };
 
 /* What an address is. Texts live as long as the session. */
 struct sonde_location {
-	const char *dso;    /* path of the object; NULL: nothing is mapped there */
+	const char *dso; /* path of the object; NULL: nothing is mapped there */
 	const char *symbol; /* NULL: unknown */
 	uint64_t symbol_offset; /* bytes from the symbol's start */
-	uint64_t address; /* in the object: file offset for user objects, run-time address for the kernel */
+	uint64_t address; /* in the object: file offset for user objects, run-time address for the
+	                     kernel */
 };
 
 /* A new handle; options may be NULL. NULL: no memory. Free with sonde_session_free. */
@@ -80,27 +83,27 @@ SONDE_API uint64_t sonde_session_diags(const struct sonde_session *s, enum sonde
 SONDE_API size_t sonde_session_events(const struct sonde_session *s);
 SONDE_API const char *sonde_session_event_name(const struct sonde_session *s, size_t event);
 SONDE_API const struct sonde_attr *sonde_session_event_attr(
-	const struct sonde_session *s, size_t event);
+        const struct sonde_session *s, size_t event);
 
 /* The next sample in time order. 1: *e is valid until the next call; 0: end; negative: failure. */
 SONDE_API int sonde_session_next(struct sonde_session *s, const struct sonde_event **e);
 
 /*
- * Calls fn for every sample, on `jobs` threads at once (as set in the options), in no order; worker is
- * 0 .. sonde_session_jobs() - 1, so that each can count into its own place. A negative return stops.
- * 0, or the first negative value.
+ * Calls fn for every sample, on `jobs` threads at once (as set in the options), in no order; worker
+ * is 0 .. sonde_session_jobs() - 1, so that each can count into its own place. A negative return
+ * stops. 0, or the first negative value.
  */
 typedef int (*sonde_map_fn)(void *arg, unsigned worker, const struct sonde_event *e);
 SONDE_API int sonde_session_map(struct sonde_session *s, sonde_map_fn fn, void *arg);
 SONDE_API unsigned sonde_session_jobs(const struct sonde_session *s);
 
 /*
- * Names an address of the sample's own process (user or kernel, told apart by cpumode: of the sample for
- * its ip, by the context marks inside a call chain). Fills *out; 1 when at least the object is known, else
- * 0. May be called from several threads, also inside sonde_session_map.
+ * Names an address of the sample's own process (user or kernel, told apart by cpumode: of the
+ * sample for its ip, by the context marks inside a call chain). Fills *out; 1 when at least the
+ * object is known, else 0. May be called from several threads, also inside sonde_session_map.
  */
 SONDE_API int sonde_session_resolve(struct sonde_session *s, const struct sonde_event *e,
-	uint32_t cpumode, uint64_t address, struct sonde_location *out);
+        uint32_t cpumode, uint64_t address, struct sonde_location *out);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The numbers of perf.data and of the kernel's perf ABI under our own names. Sources: perf_event_open(2),
- * perf.data's format document; doc/format.md says which were checked against real files.
+ * The numbers of perf.data and of the kernel's perf ABI under our own names. Sources:
+ * perf_event_open(2), perf.data's format document; doc/format.md says which were checked against
+ * real files.
  */
 #ifndef SONDE_ABI_H
 #define SONDE_ABI_H
@@ -78,14 +79,14 @@ enum abi_misc {
 };
 
 /* Marks inside call chains: values from here up are not addresses. */
-#define CALLCHAIN_MARKS     ((uint64_t)-4095)
-#define CALLCHAIN_HV        ((uint64_t)-32)
-#define CALLCHAIN_KERNEL    ((uint64_t)-128)
-#define CALLCHAIN_USER      ((uint64_t)-512)
-#define CALLCHAIN_DEFERRED  ((uint64_t)-640)
-#define CALLCHAIN_GUEST     ((uint64_t)-2048)
-#define CALLCHAIN_GUEST_K   ((uint64_t)-2176)
-#define CALLCHAIN_GUEST_U   ((uint64_t)-2560)
+#define CALLCHAIN_MARKS    ((uint64_t)-4095)
+#define CALLCHAIN_HV       ((uint64_t)-32)
+#define CALLCHAIN_KERNEL   ((uint64_t)-128)
+#define CALLCHAIN_USER     ((uint64_t)-512)
+#define CALLCHAIN_DEFERRED ((uint64_t)-640)
+#define CALLCHAIN_GUEST    ((uint64_t)-2048)
+#define CALLCHAIN_GUEST_K  ((uint64_t)-2176)
+#define CALLCHAIN_GUEST_U  ((uint64_t)-2560)
 
 /* Header features: bit numbers. */
 enum abi_feature {
@@ -128,11 +129,11 @@ enum abi_feature {
 };
 
 /* "PERFILE2" as the u64 that a little-endian writer stores */
-#define FILE_MAGIC2       0x32454c4946524550ULL
-#define FILE_HEADER_SIZE  104u
-#define PIPE_HEADER_SIZE  16u
-#define ATTR_SIZE_VER0    64u
-#define ATTR_SIZE_NOW     144u
-#define BUILD_ID_MAX      20u
+#define FILE_MAGIC2      0x32454c4946524550ULL
+#define FILE_HEADER_SIZE 104u
+#define PIPE_HEADER_SIZE 16u
+#define ATTR_SIZE_VER0   64u
+#define ATTR_SIZE_NOW    144u
+#define BUILD_ID_MAX     20u
 
 #endif

@@ -13,11 +13,11 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 	const char *help;
 } commands[] = {
-	{"record", cmd_record, "run a command, or watch processes, and record a profile"},
-	{"report", cmd_report, "show where the time of a recording went"},
-	{"script", cmd_script, "print the samples of a recording in time order"},
-	{"evlist", cmd_evlist, "list the events of a recording"},
-	{"flamegraph", cmd_flamegraph, "write a recording as a self-contained HTML flame graph"},
+        {"record", cmd_record, "run a command, or watch processes, and record a profile"},
+        {"report", cmd_report, "show where the time of a recording went"},
+        {"script", cmd_script, "print the samples of a recording in time order"},
+        {"evlist", cmd_evlist, "list the events of a recording"},
+        {"flamegraph", cmd_flamegraph, "write a recording as a self-contained HTML flame graph"},
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -81,7 +81,8 @@ static int unknown_command(const char *name)
 			near = &commands[i];
 		}
 	}
-	(void)fprintf(stderr, "sonde: '%s' is not a sonde command; 'sonde --help' lists them\n", name);
+	(void)fprintf(
+	        stderr, "sonde: '%s' is not a sonde command; 'sonde --help' lists them\n", name);
 	if (near != NULL) {
 		(void)fprintf(stderr, "\nDid you mean this?\n\t%s\n", near->name);
 	}
@@ -115,12 +116,12 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0 ||
-		strcmp(argv[1], "-v") == 0) {
+	        strcmp(argv[1], "-v") == 0) {
 		(void)printf("sonde version %s\n", sonde_version());
 		return 0;
 	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-		strcmp(argv[1], "help") == 0) {
+	        strcmp(argv[1], "help") == 0) {
 		return help(argc - 1, argv + 1);
 	}
 	c = find(argv[1]);

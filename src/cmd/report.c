@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* `sonde report`: where a recorded program spent its time. */
-#include "cmd/options.h"
 #include "cmd/report.h"
+#include "cmd/options.h"
 #include "cmd/terminal.h"
 
 #include <sonde/preview/report.h>
@@ -42,7 +42,7 @@ static int graph_word(struct report_command *c, const char *word, size_t n)
 		return 0;
 	}
 	if (strcmp(text, "graph") == 0 || strcmp(text, "function") == 0 ||
-		strcmp(text, "percent") == 0) {
+	        strcmp(text, "percent") == 0) {
 		return 0; /* what is done anyway */
 	}
 	if (strcmp(text, "caller") == 0 || strcmp(text, "callee") == 0) {
@@ -68,9 +68,10 @@ static int on_graph(const struct option_def *def, const char *arg, bool unset)
 
 		if (graph_word(c, arg, n) < 0) {
 			(void)fprintf(stderr,
-				"Error: call graph mode '%.*s' is not known: none, graph, caller, callee and "
-				"a percentage are\n",
-				(int)n, arg);
+			        "Error: call graph mode '%.*s' is not known: none, graph, caller, "
+			        "callee and "
+			        "a percentage are\n",
+			        (int)n, arg);
 			return -1;
 		}
 		arg += n + (arg[n] == ',');
@@ -89,7 +90,7 @@ static int on_percent_limit(const struct option_def *def, const char *arg, bool 
 	}
 	c->report.percent_limit = strtod(arg, &end);
 	if (end == arg || *end != 0 ||
-		!(c->report.percent_limit >= 0 && c->report.percent_limit <= 100)) {
+	        !(c->report.percent_limit >= 0 && c->report.percent_limit <= 100)) {
 		(void)fprintf(stderr, "Error: '%s' is no percentage from 0 to 100\n", arg);
 		return -1;
 	}
@@ -108,8 +109,7 @@ static void on_diag(void *arg, const struct sonde_diag *d)
 	if (d->offset == UINT64_MAX) {
 		(void)fprintf(stderr, "Warning: %s\n", d->detail);
 	} else {
-		(void)fprintf(
-			stderr, "Warning: %s (at byte %" PRIu64 ")\n", d->detail, d->offset);
+		(void)fprintf(stderr, "Warning: %s (at byte %" PRIu64 ")\n", d->detail, d->offset);
 	}
 }
 
@@ -138,16 +138,16 @@ static void options_settle(struct report_command *c)
 static struct sonde_session *session_make(struct report_command *c)
 {
 	struct sonde_session_options so = {
-		.size = sizeof(so),
-		.jobs = (unsigned)c->jobs,
-		.on_diag = on_diag,
-		.diag_arg = c,
-		.strict = c->strict,
-		.symfs = c->symfs,
-		.kallsyms = c->kallsyms,
-		.no_demangle = !c->demangle,
-		.on_progress = terminal_progress_show,
-		.progress_arg = &c->progress,
+	        .size = sizeof(so),
+	        .jobs = (unsigned)c->jobs,
+	        .on_diag = on_diag,
+	        .diag_arg = c,
+	        .strict = c->strict,
+	        .symfs = c->symfs,
+	        .kallsyms = c->kallsyms,
+	        .no_demangle = !c->demangle,
+	        .on_progress = terminal_progress_show,
+	        .progress_arg = &c->progress,
 	};
 
 	return sonde_session_new(&so);
@@ -161,7 +161,7 @@ static int report_open(struct report_command *c)
 
 	if (rc < 0) {
 		(void)fprintf(stderr, "Error: %s\n",
-			s != NULL ? sonde_session_error(s)->text : sonde_status_text(rc));
+		        s != NULL ? sonde_session_error(s)->text : sonde_status_text(rc));
 		sonde_session_free(s);
 		return EXIT_UNREADABLE;
 	}
@@ -176,14 +176,14 @@ static int report_open(struct report_command *c)
 		rc = OPTIONS_USAGE;
 	} else if (rc < 0) {
 		(void)fprintf(stderr, "Error: cannot report %s: %s\n", c->input,
-			sonde_session_error(s)->text);
+		        sonde_session_error(s)->text);
 		rc = 1;
 	}
 	if (rc == 0 && (sonde_session_diags(s, SONDE_DIAG_TRUNCATED) != 0 ||
-			       sonde_session_diags(s, SONDE_DIAG_DAMAGED) != 0)) {
+	                       sonde_session_diags(s, SONDE_DIAG_DAMAGED) != 0)) {
 		(void)fprintf(stderr,
-			"Warning: part of %s was not read (see above); what is shown is not all\n",
-			c->input);
+		        "Warning: part of %s was not read (see above); what is shown is not all\n",
+		        c->input);
 		rc = 1;
 	}
 	sonde_session_free(s);
@@ -244,45 +244,45 @@ int cmd_report(int argc, char **argv)
 static int report_words(int argc, char **argv)
 {
 	struct report_command c = {.input = "perf.data",
-		.children = true,
-		.demangle = true,
-		.pager = true,
-		.stdio = true,
-		.progress = {.what = "Processing"}};
+	        .children = true,
+	        .demangle = true,
+	        .pager = true,
+	        .stdio = true,
+	        .progress = {.what = "Processing"}};
 	const struct option_def defs[] = {
-		OPTION_TEXT('i', "input", &c.input, "FILE", "read this file (perf.data)"),
-		OPTION_TEXT('s', "sort", &c.report.sort, "KEYS",
-			"make rows by these: comm, dso, sym, pid, tid, cpu (comm,dso,sym)"),
-		OPTION_SWITCH('n', "show-nr-samples", &c.samples, "show the number of samples"),
-		OPTION_SWITCH(0, "show-total-period", &c.period, "show the sum of periods"),
-		OPTION_SWITCH(0, "children", &c.children, "count callers with what they called"),
-		OPTION_CALL('g', "call-graph", OPTION_OPTIONAL, on_graph, &c, "MODE",
-			"none, or graph,PERCENT,caller|callee (graph,0.5,caller)"),
-		OPTION_SWITCH('G', "inverted", &c.inverted, "graphs start at the outermost caller"),
-		OPTION_CALL(0, "percent-limit", OPTION_REQUIRED, on_percent_limit, &c, "PERCENT",
-			"hide rows and branches below"),
-		OPTION_UINT(0, "max-stack", &c.max_stack, "N", "use N frames of a chain (127)"),
-		OPTION_SWITCH(0, "stats", &c.stats, "count records by type instead"),
-		OPTION_SWITCH(0, "header", &c.header, "show the header of the file first"),
-		OPTION_SWITCH(0, "header-only", &c.header_only, "show only the header"),
-		OPTION_SWITCH('I', "show-info", &c.header_full, "with CPU and memory topology"),
-		OPTION_SWITCH('q', "quiet", &c.quiet, "rows only"),
-		OPTION_COUNT('v', "verbose", &c.verbose, "show also what is only worth noting"),
-		OPTION_SWITCH(0, "stdio", &c.stdio, "text output, which is the only one"),
-		OPTION_SWITCH('f', "force", &c.force, "accepted; files of others are read anyway"),
-		OPTION_SWITCH(0, "strict", &c.strict, "damaged input is an error"),
-		OPTION_UINT('j', "jobs", &c.jobs, "N", "worker threads (one a processor)"),
-		OPTION_TEXT(0, "symfs", &c.symfs, "DIR", "look for objects below DIR"),
-		OPTION_TEXT(0, "kallsyms", &c.kallsyms, "FILE", "kernel symbols from FILE"),
-		OPTION_SWITCH(0, "demangle", &c.demangle, "names as they are in the source"),
-		OPTION_SWITCH(0, "pager", &c.pager, "use a pager on a terminal"),
-		OPTION_TEXT(0, "color", &c.color, "WHEN", "auto, always or never"),
-		OPTION_END,
+	        OPTION_TEXT('i', "input", &c.input, "FILE", "read this file (perf.data)"),
+	        OPTION_TEXT('s', "sort", &c.report.sort, "KEYS",
+	                "make rows by these: comm, dso, sym, pid, tid, cpu (comm,dso,sym)"),
+	        OPTION_SWITCH('n', "show-nr-samples", &c.samples, "show the number of samples"),
+	        OPTION_SWITCH(0, "show-total-period", &c.period, "show the sum of periods"),
+	        OPTION_SWITCH(0, "children", &c.children, "count callers with what they called"),
+	        OPTION_CALL('g', "call-graph", OPTION_OPTIONAL, on_graph, &c, "MODE",
+	                "none, or graph,PERCENT,caller|callee (graph,0.5,caller)"),
+	        OPTION_SWITCH('G', "inverted", &c.inverted, "graphs start at the outermost caller"),
+	        OPTION_CALL(0, "percent-limit", OPTION_REQUIRED, on_percent_limit, &c, "PERCENT",
+	                "hide rows and branches below"),
+	        OPTION_UINT(0, "max-stack", &c.max_stack, "N", "use N frames of a chain (127)"),
+	        OPTION_SWITCH(0, "stats", &c.stats, "count records by type instead"),
+	        OPTION_SWITCH(0, "header", &c.header, "show the header of the file first"),
+	        OPTION_SWITCH(0, "header-only", &c.header_only, "show only the header"),
+	        OPTION_SWITCH('I', "show-info", &c.header_full, "with CPU and memory topology"),
+	        OPTION_SWITCH('q', "quiet", &c.quiet, "rows only"),
+	        OPTION_COUNT('v', "verbose", &c.verbose, "show also what is only worth noting"),
+	        OPTION_SWITCH(0, "stdio", &c.stdio, "text output, which is the only one"),
+	        OPTION_SWITCH('f', "force", &c.force, "accepted; files of others are read anyway"),
+	        OPTION_SWITCH(0, "strict", &c.strict, "damaged input is an error"),
+	        OPTION_UINT('j', "jobs", &c.jobs, "N", "worker threads (one a processor)"),
+	        OPTION_TEXT(0, "symfs", &c.symfs, "DIR", "look for objects below DIR"),
+	        OPTION_TEXT(0, "kallsyms", &c.kallsyms, "FILE", "kernel symbols from FILE"),
+	        OPTION_SWITCH(0, "demangle", &c.demangle, "names as they are in the source"),
+	        OPTION_SWITCH(0, "pager", &c.pager, "use a pager on a terminal"),
+	        OPTION_TEXT(0, "color", &c.color, "WHEN", "auto, always or never"),
+	        OPTION_END,
 	};
 	const struct option_command command = {.name = "report",
-		.usage = "[options]",
-		.about = "Shows where a recorded program spent its time.",
-		.defs = defs};
+	        .usage = "[options]",
+	        .about = "Shows where a recorded program spent its time.",
+	        .defs = defs};
 	struct option_rest rest;
 	int rc;
 
@@ -297,7 +297,7 @@ static int report_words(int argc, char **argv)
 	c.report.color = terminal_color(c.color);
 	if (c.report.color < 0) {
 		return options_mistake(
-			&command, "--color is auto, always or never, not '%s'", c.color);
+		        &command, "--color is auto, always or never, not '%s'", c.color);
 	}
 	if (c.jobs > JOBS_MAX || c.max_stack > UINT32_MAX) {
 		return options_mistake(&command, "--jobs or --max-stack is too large");

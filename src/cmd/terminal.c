@@ -29,7 +29,7 @@ int terminal_color(const char *when)
 		return -1;
 	}
 	return isatty(STDOUT_FILENO) && (no_color == NULL || *no_color == 0) &&
-		(term == NULL || strcmp(term, "dumb") != 0);
+	       (term == NULL || strcmp(term, "dumb") != 0);
 }
 
 static const char *pager_command(void)
@@ -137,7 +137,7 @@ void terminal_progress_show(void *arg, uint64_t done, uint64_t total)
 		return;
 	}
 	(void)fprintf(stderr, "\r%s [%.*s%*s] %u%%", p->what, filled,
-		"########################################", BAR_WIDTH - filled, "", percent);
+	        "########################################", BAR_WIDTH - filled, "", percent);
 	p->shown = percent + 1;
 }
 

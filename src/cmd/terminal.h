@@ -8,12 +8,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* "auto", "always", "never" (NULL: auto): whether to colour standard output; -1: none of these words. */
+/* "auto", "always", "never" (NULL: auto): whether to colour standard output; -1: none of these
+ * words. */
 int terminal_color(const char *when);
 
 /*
- * Standard output, or a pager when it is a terminal: $PERF_PAGER, $PAGER, /usr/bin/pager, less; "cat" or
- * nothing: none. less gets LESS=FRSX unless LESS is set.
+ * Standard output, or a pager when it is a terminal: $PERF_PAGER, $PAGER, /usr/bin/pager, less;
+ * "cat" or nothing: none. less gets LESS=FRSX unless LESS is set.
  */
 struct terminal_output {
 	int fd;
@@ -30,7 +31,7 @@ void terminal_output_close(struct terminal_output *out);
 struct terminal_progress {
 	const char *what;
 	uint64_t started; /* ns; 0: not yet */
-	unsigned shown;   /* percent + 1; 0: nothing is on the screen */
+	unsigned shown; /* percent + 1; 0: nothing is on the screen */
 };
 
 /* For sonde_session_options.on_progress; arg is the struct terminal_progress. */

@@ -10,7 +10,7 @@ struct arena_block;
 /* Zero-initialised is a valid empty arena. */
 struct arena {
 	struct arena_block *head;
-	char *p;   /* next free byte of the newest block */
+	char *p; /* next free byte of the newest block */
 	char *end; /* one past its last byte */
 	size_t used; /* bytes handed out since the last reset */
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Hash functions for our open-addressing tables; not for untrusted long chains, tables probe linearly. */
+/* Hash functions for our open-addressing tables; not for untrusted long chains, tables probe
+ * linearly. */
 #ifndef SONDE_CORE_HASH_H
 #define SONDE_CORE_HASH_H
 

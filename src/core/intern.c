@@ -48,7 +48,7 @@ uint32_t intern_add(struct intern *in, const char *s, size_t n)
 		return INTERN_NONE;
 	}
 	for (i = hash_bytes(s, n) & (in->nslots - 1); in->slots[i] != 0;
-		i = (i + 1) & (in->nslots - 1)) {
+	        i = (i + 1) & (in->nslots - 1)) {
 		const char *t = in->texts[in->slots[i] - 1];
 
 		if (strncmp(t, s, n) == 0 && t[n] == '\0') {
@@ -56,7 +56,7 @@ uint32_t intern_add(struct intern *in, const char *s, size_t n)
 		}
 	}
 	if (in->count >= INTERN_NONE - 1 ||
-		!array_reserve(&in->texts, &in->cap, in->count + 1, sizeof(*in->texts))) {
+	        !array_reserve(&in->texts, &in->cap, in->count + 1, sizeof(*in->texts))) {
 		return INTERN_NONE;
 	}
 	copy = arena_text(&in->arena, s, n);

@@ -16,7 +16,7 @@ struct intern {
 	size_t count;
 	size_t cap;
 	uint32_t *slots; /* id + 1, 0 is free */
-	size_t nslots;   /* a power of two, or 0 */
+	size_t nslots; /* a power of two, or 0 */
 };
 
 void intern_fini(struct intern *in);

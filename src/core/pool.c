@@ -15,9 +15,9 @@ struct pool {
 	size_t ntasks;
 	pthread_mutex_t lock; /* guards all below */
 	pthread_cond_t turn;
-	size_t next;    /* task to hand out */
+	size_t next; /* task to hand out */
 	size_t emitted; /* tasks that were emitted */
-	size_t failed;  /* number of the first task that failed; ntasks: none */
+	size_t failed; /* number of the first task that failed; ntasks: none */
 	int rc;
 };
 
@@ -109,7 +109,8 @@ static void *pool_worker_main(void *arg)
 
 int pool_run_ordered(unsigned jobs, size_t ntasks, pool_task_fn work, pool_task_fn emit, void *arg)
 {
-	struct pool p = {.work = work, .emit = emit, .arg = arg, .ntasks = ntasks, .failed = ntasks};
+	struct pool p = {
+	        .work = work, .emit = emit, .arg = arg, .ntasks = ntasks, .failed = ntasks};
 	struct pool_worker workers[POOL_JOBS_MAX];
 	unsigned started = 1;
 
@@ -125,7 +126,7 @@ int pool_run_ordered(unsigned jobs, size_t ntasks, pool_task_fn work, pool_task_
 	for (; started < jobs; started++) {
 		workers[started] = (struct pool_worker){.pool = &p, .index = started};
 		if (pthread_create(&workers[started].thread, NULL, pool_worker_main,
-			    &workers[started]) != 0) {
+		            &workers[started]) != 0) {
 			break; /* fewer threads do the same work */
 		}
 	}

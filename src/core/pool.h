@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Workers over numbered tasks. A pool lives for one call: threads start, take tasks in rising order,
- * and end. With one job, or one task, everything runs on the caller's thread.
+ * Workers over numbered tasks. A pool lives for one call: threads start, take tasks in rising
+ * order, and end. With one job, or one task, everything runs on the caller's thread.
  */
 #ifndef SONDE_CORE_POOL_H
 #define SONDE_CORE_POOL_H
@@ -20,11 +20,10 @@ unsigned pool_default_jobs(void);
 int pool_run(unsigned jobs, size_t ntasks, pool_task_fn work, void *arg);
 
 /*
- * As pool_run, and calls emit(arg, worker, task) for each task in order, one at a time, when its work is
- * done and all earlier ones were emitted, on the worker's own thread, before that worker takes
- * another task. So work can leave its result in per-worker memory, and memory stays bounded.
+ * As pool_run, and calls emit(arg, worker, task) for each task in order, one at a time, when its
+ * work is done and all earlier ones were emitted, on the worker's own thread, before that worker
+ * takes another task. So work can leave its result in per-worker memory, and memory stays bounded.
  */
-int pool_run_ordered(
-	unsigned jobs, size_t ntasks, pool_task_fn work, pool_task_fn emit, void *arg);
+int pool_run_ordered(unsigned jobs, size_t ntasks, pool_task_fn work, pool_task_fn emit, void *arg);
 
 #endif

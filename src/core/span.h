@@ -53,12 +53,15 @@ struct cursor {
 	const uint8_t *p;
 	const uint8_t *end;
 	bool swap; /* input byte order differs from the host's */
-	bool bad;  /* a read went past the end */
+	bool bad; /* a read went past the end */
 };
 
 static inline struct cursor cursor_make(struct span s, bool swap)
 {
-	return (struct cursor){.p = s.p, .end = s.p + s.n, .swap = swap, .bad = false};
+	static const uint8_t none[1];
+	const uint8_t *p = s.p != NULL ? s.p : none; /* no arithmetic on NULL */
+
+	return (struct cursor){.p = p, .end = p + s.n, .swap = swap, .bad = false};
 }
 
 static inline size_t cursor_left(const struct cursor *c)

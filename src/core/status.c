@@ -7,18 +7,18 @@
 const char *sonde_status_text(int status)
 {
 	static const char *const texts[] = {
-		"success",
-		"out of memory",
-		"input/output error",
-		"bad format",
-		"not supported here",
-		"limit passed",
-		"bad argument",
-		"interrupted",
-		"not permitted",
-		"does not exist",
+	        "success",
+	        "out of memory",
+	        "input/output error",
+	        "bad format",
+	        "not supported here",
+	        "limit passed",
+	        "bad argument",
+	        "interrupted",
+	        "not permitted",
+	        "does not exist",
 	};
-	size_t i = status > 0 ? 0 : (size_t)-(long)status;
+	size_t i = status > 0 ? 0 : (size_t) - (long)status;
 
 	return i < sizeof(texts) / sizeof(texts[0]) ? texts[i] : "unknown status";
 }
@@ -62,7 +62,7 @@ int error_nomem(struct error *err)
 }
 
 void diag_report(
-	struct diag_sink *sink, enum sonde_diag_kind kind, uint64_t offset, const char *fmt, ...)
+        struct diag_sink *sink, enum sonde_diag_kind kind, uint64_t offset, const char *fmt, ...)
 {
 	char text[512];
 	struct sonde_diag diag = {.kind = kind, .offset = offset, .detail = text};

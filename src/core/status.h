@@ -8,15 +8,15 @@
 #include <stdarg.h>
 
 #define ERROR_TEXT_MAX 1024
-#define NO_OFFSET UINT64_MAX
+#define NO_OFFSET      UINT64_MAX
 
 /* Forwards a negative status. */
-#define TRY(expr) \
-	do { \
-		int try_rc_ = (expr); \
-		if (try_rc_ < 0) { \
-			return try_rc_; \
-		} \
+#define TRY(expr)                                                                                  \
+	do {                                                                                       \
+		int try_rc_ = (expr);                                                              \
+		if (try_rc_ < 0) {                                                                 \
+			return try_rc_;                                                            \
+		}                                                                                  \
 	} while (0)
 
 /* The last failure of a handle. Zero-initialised means: nothing failed. */
@@ -28,7 +28,7 @@ struct error {
 
 /* Starts a new failure; returns status, so that `return error_set(...)` reads well. */
 int error_set(struct error *err, int status, uint64_t offset, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+        __attribute__((format(printf, 4, 5)));
 
 /* Puts a wider cause in front of the text that is there ("cannot report FILE: " ...). */
 int error_wrap(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -43,6 +43,6 @@ struct diag_sink {
 };
 
 void diag_report(struct diag_sink *sink, enum sonde_diag_kind kind, uint64_t offset,
-	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+        const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 #endif

@@ -6,22 +6,22 @@
 #include <string.h>
 
 static const char *const hardware[] = {"cycles", "instructions", "cache-references", "cache-misses",
-	"branches", "branch-misses", "bus-cycles", "stalled-cycles-frontend", "stalled-cycles-backend",
-	"ref-cycles"};
+        "branches", "branch-misses", "bus-cycles", "stalled-cycles-frontend",
+        "stalled-cycles-backend", "ref-cycles"};
 
 static const char *const software[SONDE_SW_COUNT] = {
-	[SONDE_SW_CPU_CLOCK] = "cpu-clock",
-	[SONDE_SW_TASK_CLOCK] = "task-clock",
-	[SONDE_SW_PAGE_FAULTS] = "page-faults",
-	[SONDE_SW_CONTEXT_SWITCHES] = "context-switches",
-	[SONDE_SW_CPU_MIGRATIONS] = "cpu-migrations",
-	[SONDE_SW_PAGE_FAULTS_MIN] = "minor-faults",
-	[SONDE_SW_PAGE_FAULTS_MAJ] = "major-faults",
-	[SONDE_SW_ALIGNMENT_FAULTS] = "alignment-faults",
-	[SONDE_SW_EMULATION_FAULTS] = "emulation-faults",
-	[SONDE_SW_DUMMY] = "dummy",
-	[SONDE_SW_BPF_OUTPUT] = "bpf-output",
-	[SONDE_SW_CGROUP_SWITCHES] = "cgroup-switches",
+        [SONDE_SW_CPU_CLOCK] = "cpu-clock",
+        [SONDE_SW_TASK_CLOCK] = "task-clock",
+        [SONDE_SW_PAGE_FAULTS] = "page-faults",
+        [SONDE_SW_CONTEXT_SWITCHES] = "context-switches",
+        [SONDE_SW_CPU_MIGRATIONS] = "cpu-migrations",
+        [SONDE_SW_PAGE_FAULTS_MIN] = "minor-faults",
+        [SONDE_SW_PAGE_FAULTS_MAJ] = "major-faults",
+        [SONDE_SW_ALIGNMENT_FAULTS] = "alignment-faults",
+        [SONDE_SW_EMULATION_FAULTS] = "emulation-faults",
+        [SONDE_SW_DUMMY] = "dummy",
+        [SONDE_SW_BPF_OUTPUT] = "bpf-output",
+        [SONDE_SW_CGROUP_SWITCHES] = "cgroup-switches",
 };
 
 static void add_modifiers(char *out, const struct sonde_attr *a)
@@ -51,7 +51,7 @@ const char *file_event_name(struct arena *arena, const struct sonde_attr *attr)
 	if (attr->type == SONDE_TYPE_SOFTWARE && attr->config < SONDE_SW_COUNT) {
 		(void)snprintf(text, sizeof(text), "%s", software[attr->config]);
 	} else if (attr->type == SONDE_TYPE_HARDWARE &&
-		   attr->config < sizeof(hardware) / sizeof(hardware[0])) {
+	           attr->config < sizeof(hardware) / sizeof(hardware[0])) {
 		(void)snprintf(text, sizeof(text), "%s", hardware[attr->config]);
 	} else if (attr->type == SONDE_TYPE_RAW) {
 		(void)snprintf(text, sizeof(text), "raw 0x%" PRIx64, attr->config);

@@ -9,9 +9,9 @@
  *	72  u64 x 4 feature bits       104 (end)
  *	section = u64 offset, u64 size
  *
- * attrs: { attr (entry size - 16 bytes), section ids }, ids: u64 each. Behind the data section: one section
- * for each feature bit that is set, in rising order, then the features. A recorder that did not
- * end leaves data size 0 and no features: data runs to the end of the file.
+ * attrs: { attr (entry size - 16 bytes), section ids }, ids: u64 each. Behind the data section: one
+ *section for each feature bit that is set, in rising order, then the features. A recorder that did
+ *not end leaves data size 0 and no features: data runs to the end of the file.
  *
  * EVENT_DESC feature: u32 nr, u32 attr size, { attr, u32 nr ids, str name, u64 ids } x nr
  * str = u32 length, bytes (with NULs at the end)
@@ -37,7 +37,7 @@
 static int bad_format(struct file *f, uint64_t offset, const char *what)
 {
 	return error_set(&f->error, SONDE_EFORMAT, offset, "%s: %s (at byte %" PRIu64 ")", f->path,
-		what, offset);
+	        what, offset);
 }
 
 /* n bytes at an offset of the file; n is 0 and p NULL when they are not all there. */
@@ -65,12 +65,14 @@ static int check_magic(struct file *f)
 
 	if (f->bytes.n < PIPE_HEADER_SIZE) {
 		return bad_format(f, 0,
-			f->bytes.n == 0 ? "the file is empty; was the recording stopped before it began?"
-					: "too short to be a perf.data file");
+		        f->bytes.n == 0
+		                ? "the file is empty; was the recording stopped before it began?"
+		                : "too short to be a perf.data file");
 	}
 	if (memcmp(f->bytes.p, "PERFFILE", 8) == 0 || memcmp(f->bytes.p, "ELIFFREP", 8) == 0) {
 		return error_set(&f->error, SONDE_EUNSUPPORTED, 0,
-			"%s: the old perf.data format (version 1) is not read by this version", f->path);
+		        "%s: the old perf.data format (version 1) is not read by this version",
+		        f->path);
 	}
 	magic = load_u64(f->bytes.p, HOST_BIG_ENDIAN);
 	if (magic != FILE_MAGIC2 && __builtin_bswap64(magic) != FILE_MAGIC2) {
@@ -80,8 +82,9 @@ static int check_magic(struct file *f)
 	size = load_u64(f->bytes.p + 8, f->swap);
 	if (size == PIPE_HEADER_SIZE) {
 		return error_set(&f->error, SONDE_EUNSUPPORTED, 8,
-			"%s: a perf.data pipe stream is not read by this version; record with -o FILE",
-			f->path);
+		        "%s: a perf.data pipe stream is not read by this version; record with -o "
+		        "FILE",
+		        f->path);
 	}
 	if (size < FILE_HEADER_SIZE || f->bytes.n < FILE_HEADER_SIZE) {
 		return bad_format(f, 8, "the header is cut short");
@@ -106,8 +109,9 @@ static int read_header(struct file *f)
 	}
 	if (f->data.offset > f->bytes.n) {
 		diag_report(f->diags, SONDE_DIAG_TRUNCATED, 40,
-			"the data section begins at %" PRIu64 ", behind the end of the file (%zu bytes)",
-			f->data.offset, f->bytes.n);
+		        "the data section begins at %" PRIu64
+		        ", behind the end of the file (%zu bytes)",
+		        f->data.offset, f->bytes.n);
 		f->truncated = true;
 		f->data = (struct file_section){f->bytes.n, 0};
 		return 0;
@@ -119,8 +123,8 @@ static int read_header(struct file *f)
 	}
 	if (f->data.size > f->bytes.n - f->data.offset) {
 		diag_report(f->diags, SONDE_DIAG_TRUNCATED, f->bytes.n,
-			"the file ends %" PRIu64 " bytes before its data does",
-			f->data.size - (f->bytes.n - f->data.offset));
+		        "the file ends %" PRIu64 " bytes before its data does",
+		        f->data.size - (f->bytes.n - f->data.offset));
 		f->truncated = true;
 		f->data.size = f->bytes.n - f->data.offset;
 	}
@@ -177,7 +181,7 @@ static int read_event_ids(struct file *f, struct file_event *e, struct file_sect
 	}
 	if (bytes.p == NULL) {
 		diag_report(f->diags, SONDE_DIAG_DAMAGED, s.offset,
-			"the ids of an event lie behind the end of the file");
+		        "the ids of an event lie behind the end of the file");
 		return 0;
 	}
 	ids = arena_alloc(&f->arena, bytes.n);
@@ -243,7 +247,7 @@ static void read_feature_table(struct file *f)
 		entry = file_span(f, at, SECTION_SIZE);
 		if (entry.p == NULL) {
 			diag_report(f->diags, SONDE_DIAG_TRUNCATED, at,
-				"the table of header features is cut off");
+			        "the table of header features is cut off");
 			f->truncated = true;
 			f->feature_bits[bit / 64] &= ((uint64_t)1 << (bit % 64)) - 1;
 			for (size_t i = bit / 64 + 1; i < FEATURE_BITS / 64; i++) {
@@ -256,7 +260,7 @@ static void read_feature_table(struct file *f)
 		s = take_section(&c);
 		if (s.size != 0 && file_span(f, s.offset, s.size).p == NULL) {
 			diag_report(f->diags, SONDE_DIAG_DAMAGED, at - SECTION_SIZE,
-				"header feature %u lies behind the end of the file", bit);
+			        "header feature %u lies behind the end of the file", bit);
 			f->feature_bits[bit / 64] &= ~((uint64_t)1 << (bit % 64));
 			continue;
 		}
@@ -313,7 +317,7 @@ static void read_event_names(struct file *f)
 	}
 	if (c.bad && bytes.n != 0) {
 		diag_report(f->diags, SONDE_DIAG_DAMAGED, f->features[FEATURE_EVENT_DESC].offset,
-			"the names of the events are cut off");
+		        "the names of the events are cut off");
 	}
 }
 
@@ -345,18 +349,23 @@ int file_open_bytes(struct file *f, struct span bytes, const char *name)
 	TRY(name_events(f));
 	if (f->interrupted) {
 		diag_report(f->diags, SONDE_DIAG_NOTE, 48,
-			"the recorder did not end (data size 0): reading to the end of the file");
+		        "the recorder did not end (data size 0): reading to the end of the file");
 	}
 	return 0;
 }
 
 static int open_failed(struct file *f, const char *path, int err)
 {
-	int status = err == ENOENT ? SONDE_ENOENT : err == EACCES || err == EPERM ? SONDE_EPERM : SONDE_EIO;
-	const char *hint = err == ENOENT ? "; record one with: sonde record COMMAND, or name one with -i FILE"
-			 : status == SONDE_EPERM ? "; recordings are readable by their owner only" : "";
+	int status = err == ENOENT                   ? SONDE_ENOENT
+	             : err == EACCES || err == EPERM ? SONDE_EPERM
+	                                             : SONDE_EIO;
+	const char *hint =
+	        err == ENOENT ? "; record one with: sonde record COMMAND, or name one with -i FILE"
+	        : status == SONDE_EPERM ? "; recordings are readable by their owner only"
+	                                : "";
 
-	return error_set(&f->error, status, NO_OFFSET, "cannot open %s: %s%s", path, strerror(err), hint);
+	return error_set(
+	        &f->error, status, NO_OFFSET, "cannot open %s: %s%s", path, strerror(err), hint);
 }
 
 int file_open(struct file *f, const char *path)
@@ -377,8 +386,8 @@ int file_open(struct file *f, const char *path)
 	if (!S_ISREG(st.st_mode)) {
 		(void)close(fd);
 		return error_set(&f->error, SONDE_EUNSUPPORTED, NO_OFFSET,
-			"%s is a %s: only perf.data files are read by this version", path,
-			S_ISDIR(st.st_mode) ? "directory" : "pipe or device");
+		        "%s is a %s: only perf.data files are read by this version", path,
+		        S_ISDIR(st.st_mode) ? "directory" : "pipe or device");
 	}
 	if (st.st_size > 0) {
 		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -431,7 +440,7 @@ int file_next(const struct file *f, uint64_t *offset, struct record *r, struct d
 	if (left < RECORD_HEADER_SIZE) {
 		if (left != 0 && diags != NULL) {
 			diag_report(diags, SONDE_DIAG_TRUNCATED, *offset,
-				"%" PRIu64 " bytes at the end of the data are no record", left);
+			        "%" PRIu64 " bytes at the end of the data are no record", left);
 		}
 		*offset = end;
 		return 0;
@@ -442,10 +451,11 @@ int file_next(const struct file *f, uint64_t *offset, struct record *r, struct d
 	r->offset = *offset;
 	if (r->size < RECORD_HEADER_SIZE || r->size > left) {
 		if (diags != NULL) {
-			diag_report(diags, r->size > left ? SONDE_DIAG_TRUNCATED : SONDE_DIAG_DAMAGED, *offset,
-				"a record of type %" PRIu32 " claims %u bytes where %" PRIu64
-				" are left; nothing behind it can be read",
-				r->type, r->size, left);
+			diag_report(diags,
+			        r->size > left ? SONDE_DIAG_TRUNCATED : SONDE_DIAG_DAMAGED, *offset,
+			        "a record of type %" PRIu32 " claims %u bytes where %" PRIu64
+			        " are left; nothing behind it can be read",
+			        r->type, r->size, left);
 		}
 		*offset = end;
 		return 0;
@@ -457,8 +467,9 @@ int file_next(const struct file *f, uint64_t *offset, struct record *r, struct d
 		if (outside > end - *offset) {
 			if (diags != NULL) {
 				diag_report(diags, SONDE_DIAG_TRUNCATED, r->offset,
-					"trace data is cut off: %" PRIu64 " bytes where %" PRIu64 " are left",
-					outside, end - *offset);
+				        "trace data is cut off: %" PRIu64 " bytes where %" PRIu64
+				        " are left",
+				        outside, end - *offset);
 			}
 			outside = end - *offset;
 		}
@@ -474,7 +485,8 @@ const struct file_event *file_event_by_id(const struct file *f, uint64_t id)
 	if (f->nslots == 0) {
 		return NULL;
 	}
-	for (i = hash_u64(id) & (f->nslots - 1); f->ids[i].event != 0; i = (i + 1) & (f->nslots - 1)) {
+	for (i = hash_u64(id) & (f->nslots - 1); f->ids[i].event != 0;
+	        i = (i + 1) & (f->nslots - 1)) {
 		if (f->ids[i].id == id) {
 			return &f->events[f->ids[i].event - 1];
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A perf.data file opened for reading: header, attrs with their ids, features, and the records of the
- * data section. The whole file is mapped; spans and records point into it until file_close.
+ * A perf.data file opened for reading: header, attrs with their ids, features, and the records of
+ * the data section. The whole file is mapped; spans and records point into it until file_close.
  */
 #ifndef SONDE_FILE_H
 #define SONDE_FILE_H
@@ -22,7 +22,7 @@ struct file_event {
 
 struct file_section {
 	uint64_t offset; /* bytes from the file's start */
-	uint64_t size;   /* bytes; checked against the file */
+	uint64_t size; /* bytes; checked against the file */
 };
 
 struct file_id_slot {
@@ -37,10 +37,11 @@ struct file {
 	struct arena arena;
 	const char *path;
 	struct span bytes; /* the whole file */
-	bool mapped;       /* bytes are our mapping */
-	bool swap;         /* the writer's byte order is not ours */
-	bool interrupted;  /* data size was 0: the recorder did not end; data runs to the end of the file */
-	bool truncated;    /* the file is shorter than its header says, or a record is cut */
+	bool mapped; /* bytes are our mapping */
+	bool swap; /* the writer's byte order is not ours */
+	bool interrupted; /* data size was 0: the recorder did not end; data runs to the end of the
+	                     file */
+	bool truncated; /* the file is shorter than its header says, or a record is cut */
 	uint64_t header_size;
 	uint64_t attr_size; /* of one entry of the attrs section, in bytes */
 	struct file_section data;
@@ -52,7 +53,8 @@ struct file {
 	size_t nslots; /* a power of two, or 0 */
 };
 
-/* Opens and reads header, attrs, ids, event names. Negative: f->error says why; close all the same. */
+/* Opens and reads header, attrs, ids, event names. Negative: f->error says why; close all the same.
+ */
 int file_open(struct file *f, const char *path);
 /* The same over bytes that the caller keeps (tests, fuzzing). */
 int file_open_bytes(struct file *f, struct span bytes, const char *name);
@@ -67,9 +69,9 @@ static inline bool file_has_feature(const struct file *f, enum abi_feature bit)
 struct span file_feature(const struct file *f, enum abi_feature bit);
 
 /*
- * The record at *offset (from the file's start; begin with f->data.offset); *offset moves to the next one.
- * 1: *r is filled; 0: end of data; records that do not fit are reported as a diagnostic and end it.
- * Safe from several threads with own offsets when `diags` is NULL.
+ * The record at *offset (from the file's start; begin with f->data.offset); *offset moves to the
+ * next one. 1: *r is filled; 0: end of data; records that do not fit are reported as a diagnostic
+ * and end it. Safe from several threads with own offsets when `diags` is NULL.
  */
 int file_next(const struct file *f, uint64_t *offset, struct record *r, struct diag_sink *diags);
 

@@ -15,7 +15,7 @@
 
 static const char *const key_names[PROFILE_KEYS] = {"comm", "dso", "sym", "pid", "cpu"};
 static const char *const key_titles[PROFILE_KEYS] = {
-	"Command", "Shared Object", "Symbol", "    Pid:Command", "CPU"};
+        "Command", "Shared Object", "Symbol", "    Pid:Command", "CPU"};
 
 void sonde_report_options_init(struct sonde_report_options *o)
 {
@@ -46,7 +46,7 @@ static int key_parse(struct report *r, const char *name, size_t n)
 		bool symbol = k == PROFILE_SYM && n == 6 && memcmp(name, "symbol", 6) == 0;
 
 		if (!tid && !symbol &&
-			(n != strlen(key_names[k]) || memcmp(name, key_names[k], n) != 0)) {
+		        (n != strlen(key_names[k]) || memcmp(name, key_names[k], n) != 0)) {
 			continue;
 		}
 		if (r->profile.options.key[k]) {
@@ -57,7 +57,8 @@ static int key_parse(struct report *r, const char *name, size_t n)
 		return 0;
 	}
 	return error_set(err, SONDE_EARG, NO_OFFSET,
-		"unknown sort key '%.*s': comm, dso, sym, pid, tid and cpu are known", (int)n, name);
+	        "unknown sort key '%.*s': comm, dso, sym, pid, tid and cpu are known", (int)n,
+	        name);
 }
 
 static int keys_parse(struct report *r)
@@ -77,7 +78,7 @@ static int keys_parse(struct report *r)
 	}
 	if (r->nkeys == 0) {
 		return error_set(session_error(r->session), SONDE_EARG, NO_OFFSET,
-			"no sort key is given: comm, dso, sym, pid, tid and cpu are known");
+		        "no sort key is given: comm, dso, sym, pid, tid and cpu are known");
 	}
 	return 0;
 }
@@ -92,12 +93,8 @@ static void cell_make(struct report *r, const struct profile_row *row, enum prof
 
 	t->n = 0;
 	switch (key) {
-	case PROFILE_COMM:
-		text_str(t, timeline_text(line, row->comm));
-		break;
-	case PROFILE_DSO:
-		text_str(t, intern_text(&r->profile.names, row->dso));
-		break;
+	case PROFILE_COMM: text_str(t, timeline_text(line, row->comm)); break;
+	case PROFILE_DSO: text_str(t, intern_text(&r->profile.names, row->dso)); break;
 	case PROFILE_SYM:
 		name = profile_symbol(&r->profile, row->object, row->symbol);
 		text_str(t, row->kernel ? "[k] " : "[.] ");
@@ -112,11 +109,8 @@ static void cell_make(struct report *r, const struct profile_row *row, enum prof
 		view = timeline_at(line, r->cursor, row->pid, row->tid, UINT64_MAX);
 		text_printf(t, "%7d:%s", (int)row->tid, timeline_text(line, view->comm));
 		break;
-	case PROFILE_CPU:
-		text_printf(t, "%03d", (int)row->cpu);
-		break;
-	case PROFILE_KEYS:
-		break;
+	case PROFILE_CPU: text_printf(t, "%03d", (int)row->cpu); break;
+	case PROFILE_KEYS: break;
 	}
 }
 
@@ -125,19 +119,28 @@ static uint64_t row_weight(const struct report *r, const struct profile_row *row
 	return r->profile.options.children ? row->children : row->period;
 }
 
-static int row_compare_text(struct report *r, const struct profile_row *a,
-	const struct profile_row *b)
+static int row_compare_text(
+        struct report *r, const struct profile_row *a, const struct profile_row *b)
 {
 	struct text first = {0};
 	int rc = 0;
 
 	for (unsigned i = 0; i < r->nkeys && rc == 0; i++) {
+		enum profile_key key = r->keys[i];
 		size_t n;
 
-		cell_make(r, a, r->keys[i]);
+		if ((key == PROFILE_COMM && a->comm == b->comm) ||
+		        (key == PROFILE_DSO && a->dso == b->dso)) {
+			continue;
+		}
+		if (key == PROFILE_SYM && a->symbol == NULL && b->symbol == NULL) {
+			rc = a->address < b->address ? -1 : a->address > b->address;
+			continue;
+		}
+		cell_make(r, a, key);
 		first.n = 0;
 		text_bytes(&first, r->cell.p, r->cell.n);
-		cell_make(r, b, r->keys[i]);
+		cell_make(r, b, key);
 		n = first.n < r->cell.n ? first.n : r->cell.n;
 		rc = n == 0 ? 0 : memcmp(first.p, r->cell.p, n);
 		if (rc == 0) {
@@ -170,8 +173,8 @@ static int row_compare(const void *a, const void *b, void *arg)
 }
 
 /*
- * As in perf the column of names is as wide as the last names of the rows' first threads: a longer name that
- * a thread had before an exec is cut.
+ * As in perf the column of names is as wide as the last names of the rows' first threads: a longer
+ * name that a thread had before an exec is cut.
  */
 static int cell_width(struct report *r, const struct profile_row *row, enum profile_key key)
 {
@@ -304,7 +307,7 @@ static int put_event(struct report *r, uint32_t event)
 		text_str(t, "# Samples: ");
 		put_rounded(t, r->profile.samples[event]);
 		text_printf(t, " of event '%s'\n# Event count (approx.): ",
-			sonde_session_event_name(r->session, event));
+		        sonde_session_event_name(r->session, event));
 		text_u64(t, r->profile.totals[event], 0, ' ');
 		text_str(t, "\n#\n");
 		put_titles(r);
@@ -313,7 +316,7 @@ static int put_event(struct report *r, uint32_t event)
 		const struct profile_row *row = &r->profile.rows[r->order[i]];
 
 		if ((double)row_weight(r, row) * 100.0 <
-			r->options.percent_limit * (double)r->profile.totals[event]) {
+		        r->options.percent_limit * (double)r->profile.totals[event]) {
 			continue;
 		}
 		TRY(put_row(r, row));
@@ -340,7 +343,7 @@ static int put_events(struct report *r)
 	if (!r->options.quiet) {
 		if (r->options.header == SONDE_REPORT_HEADER_NONE) {
 			text_str(&r->text, "# To display the perf.data header info, please use "
-					   "--header/--header-only options.\n#\n");
+			                   "--header/--header-only options.\n#\n");
 		}
 		text_str(&r->text, "#\n# Total Lost Samples: ");
 		text_u64(&r->text, counts->lost_samples, 0, ' ');
@@ -353,7 +356,7 @@ static int put_events(struct report *r)
 	}
 	if (!r->options.quiet) {
 		text_str(&r->text, "#\n# (Tip: To see callers of a hot function: sonde report "
-				   "--no-children -g callee)\n#\n");
+		                   "--no-children -g callee)\n#\n");
 	}
 	return 0;
 }
@@ -374,7 +377,8 @@ static int report_run(struct report *r)
 	struct profile_options po = {.graph_limit = o->graph_limit, .cpu = UINT32_MAX};
 	bool chains = session_has_chains(r->session);
 
-	if (o->header != SONDE_REPORT_HEADER_NONE && (!o->stats || o->header == SONDE_REPORT_HEADER_ONLY)) {
+	if (o->header != SONDE_REPORT_HEADER_NONE &&
+	        (!o->stats || o->header == SONDE_REPORT_HEADER_ONLY)) {
 		output_header(&r->text, session_file(r->session), o->header_full != 0);
 	}
 	if (o->header == SONDE_REPORT_HEADER_ONLY) {
@@ -394,7 +398,7 @@ static int report_run(struct report *r)
 }
 
 int sonde_report_print(struct sonde_session *s, const struct sonde_report_options *o,
-	int (*write)(void *arg, const char *text, size_t n), void *arg)
+        int (*write)(void *arg, const char *text, size_t n), void *arg)
 {
 	struct report r = {.session = s, .write = write, .arg = arg};
 	int rc;

@@ -29,9 +29,10 @@ static void put_frame(struct report *r, const struct profile_frame *f)
 	text_char(&r->text, '\n');
 }
 
-/* Lines of a node's frames from `from` on, behind the prefix; the first follows what is there already. */
+/* Lines of a node's frames from `from` on, behind the prefix; the first follows what is there
+ * already. */
 static void put_frames(
-	struct report *r, const struct profile_node *node, uint32_t from, const struct text *prefix)
+        struct report *r, const struct profile_node *node, uint32_t from, const struct text *prefix)
 {
 	for (uint32_t i = from; i < node->n; i++) {
 		if (i != from) {

@@ -24,10 +24,10 @@ static uint32_t count_hash(const struct profile_count *c)
 static bool count_same(const struct profile_count *a, const struct profile_count *b)
 {
 	return a->hash == b->hash && a->ip == b->ip && a->n == b->n && a->comm == b->comm &&
-		a->root == b->root && a->kernel_root == b->kernel_root &&
-		a->later_root == b->later_root && a->tid == b->tid && a->cpu == b->cpu &&
-		a->event == b->event && a->cpumode == b->cpumode &&
-		(a->n == 0 || memcmp(a->chain, b->chain, a->n * sizeof(uint64_t)) == 0);
+	       a->root == b->root && a->kernel_root == b->kernel_root &&
+	       a->later_root == b->later_root && a->tid == b->tid && a->cpu == b->cpu &&
+	       a->event == b->event && a->cpumode == b->cpumode &&
+	       (a->n == 0 || memcmp(a->chain, b->chain, a->n * sizeof(uint64_t)) == 0);
 }
 
 static int table_grow(struct profile_table *t)
@@ -85,7 +85,7 @@ static int table_add(struct profile_table *t, struct span file, struct profile_c
 			old->samples += c->samples;
 			old->period += c->period;
 			if (c->time < old->time ||
-				(c->time == old->time && c->first_tid < old->first_tid)) {
+			        (c->time == old->time && c->first_tid < old->first_tid)) {
 				old->time = c->time;
 				old->first_pid = c->first_pid;
 				old->first_tid = c->first_tid;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Call graphs. A row's graph is never stored: it starts as the list of chains that meet the row, and is
- * opened level by level; what lies below the limit is dropped at once.
+ * Call graphs. A row's graph is never stored: it starts as the list of chains that meet the row,
+ * and is opened level by level; what lies below the limit is dropped at once.
  */
 #include "profile/profile.h"
 
@@ -104,7 +104,7 @@ static uint32_t ref_frame(const struct profile *p, struct profile_ref ref, uint3
 }
 
 const struct profile_frame *profile_graph_frame(
-	const struct profile *p, const struct profile_node *node, uint32_t depth)
+        const struct profile *p, const struct profile_node *node, uint32_t depth)
 {
 	return &p->frames[ref_frame(p, node->refs[0], depth)];
 }
@@ -158,7 +158,7 @@ static size_t node_sums(struct profile *p, const struct profile_node *node, uint
 
 /* Most first; ties in an order that does not depend on the workers. */
 static bool node_before(
-	const struct profile *p, const struct profile_node *a, const struct profile_node *b)
+        const struct profile *p, const struct profile_node *a, const struct profile_node *b)
 {
 	const struct profile_frame *x = profile_graph_frame(p, a, a->depth);
 	const struct profile_frame *y = profile_graph_frame(p, b, b->depth);
@@ -191,8 +191,8 @@ static void nodes_sort(const struct profile *p, struct profile_node *nodes, size
 	}
 }
 
-int profile_graph_expand(
-	struct profile *p, uint32_t event, const struct profile_node *node, struct profile_nodes *out)
+int profile_graph_expand(struct profile *p, uint32_t event, const struct profile_node *node,
+        struct profile_nodes *out)
 {
 	uint32_t depth = node->depth + node->n;
 	uint64_t limit = graph_limit(p, event);

@@ -25,22 +25,22 @@ enum profile_key {
 
 struct profile_options {
 	bool key[PROFILE_KEYS]; /* what makes rows different */
-	bool children;          /* count a sample also for its callers */
-	bool graph;             /* keep chains for profile_graph_* */
-	bool caller;            /* graphs start at the outermost caller */
-	double graph_limit;     /* percent of all periods of the event */
-	uint32_t max_stack;     /* frames of a chain that are used */
-	uint32_t cpu;           /* only samples of this processor; UINT32_MAX: all */
+	bool children; /* count a sample also for its callers */
+	bool graph; /* keep chains for profile_graph_* */
+	bool caller; /* graphs start at the outermost caller */
+	double graph_limit; /* percent of all periods of the event */
+	uint32_t max_stack; /* frames of a chain that are used */
+	uint32_t cpu; /* only samples of this processor; UINT32_MAX: all */
 };
 
 /* A distinct place in code. */
 struct profile_frame {
 	const struct symbol *symbol; /* NULL: unknown */
-	uint64_t ip;                 /* as sampled; of use when the symbol is unknown */
-	uint64_t address;            /* in the object */
-	uint32_t object;             /* PROFILE_NONE: nothing is mapped there */
-	uint32_t dso;                /* short name, in profile.names */
-	bool kernel;                 /* the object is the kernel's */
+	uint64_t ip; /* as sampled; of use when the symbol is unknown */
+	uint64_t address; /* in the object */
+	uint32_t object; /* PROFILE_NONE: nothing is mapped there */
+	uint32_t dso; /* short name, in profile.names */
+	bool kernel; /* the object is the kernel's */
 };
 
 /* A distinct chain: offset and length in profile.chain, leaf first. */
@@ -53,17 +53,17 @@ struct profile_chain {
 
 struct profile_row {
 	uint64_t samples, period; /* where the leaf is this row */
-	uint64_t children;        /* periods of samples with this row anywhere in the chain */
-	uint64_t time;            /* ns, of the first sample */
-	uint64_t address;         /* unknown symbols: printed */
+	uint64_t children; /* periods of samples with this row anywhere in the chain */
+	uint64_t time; /* ns, of the first sample */
+	uint64_t address; /* unknown symbols: printed */
 	const struct symbol *symbol;
 	uint32_t object, dso;
 	uint32_t comm, pid, tid, cpu;
 	uint32_t first_pid, first_tid; /* thread of the first sample */
 	uint32_t event;
-	uint32_t mark;  /* of the chain that counted last */
-	uint32_t refs;  /* chains that belong to the row's graph */
-	size_t ref;     /* first of them */
+	uint32_t mark; /* of the chain that counted last */
+	uint32_t refs; /* chains that belong to the row's graph */
+	size_t ref; /* first of them */
 	bool kernel;
 };
 
@@ -78,10 +78,10 @@ struct profile {
 	struct sonde_session *session;
 	struct profile_options options;
 	struct intern names; /* short names of objects */
-	uint32_t *dso;       /* object -> id in names */
-	uint32_t unknown;    /* id of "[unknown]" */
-	uint64_t *totals;    /* periods by event */
-	uint64_t *samples;   /* by event */
+	uint32_t *dso; /* object -> id in names */
+	uint32_t unknown; /* id of "[unknown]" */
+	uint64_t *totals; /* periods by event */
+	uint64_t *samples; /* by event */
 	struct profile_table *tables; /* one a worker */
 	unsigned ntables;
 	struct profile_frame *frames;
@@ -96,9 +96,9 @@ struct profile {
 	struct profile_ref *refs;
 	struct profile_ref *spare; /* as many */
 	size_t nrefs;
-	uint64_t *sums;    /* by frame, for graphs */
+	uint64_t *sums; /* by frame, for graphs */
 	uint32_t *buckets; /* by frame; 0: none */
-	uint32_t *order;   /* frames met */
+	uint32_t *order; /* frames met */
 };
 
 void profile_init(struct profile *p, struct sonde_session *s, const struct profile_options *o);
@@ -124,14 +124,14 @@ struct profile_nodes {
 };
 
 /*
- * The visible children of node (most first) behind what `out` holds; they share node's refs, which are put
- * in another order. The root of a row: profile_graph_root.
+ * The visible children of node (most first) behind what `out` holds; they share node's refs, which
+ * are put in another order. The root of a row: profile_graph_root.
  */
 struct profile_node profile_graph_root(struct profile *p, const struct profile_row *row);
-int profile_graph_expand(
-	struct profile *p, uint32_t event, const struct profile_node *node, struct profile_nodes *out);
+int profile_graph_expand(struct profile *p, uint32_t event, const struct profile_node *node,
+        struct profile_nodes *out);
 const struct profile_frame *profile_graph_frame(
-	const struct profile *p, const struct profile_node *node, uint32_t depth);
+        const struct profile *p, const struct profile_node *node, uint32_t depth);
 
 /* For collect.c and rows.c */
 struct profile_count {

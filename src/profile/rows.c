@@ -14,7 +14,7 @@
 struct index {
 	struct index_slot {
 		uint32_t hash, id; /* id + 1; 0: free */
-	} *slots;
+	} * slots;
 	size_t nslots, n;
 };
 
@@ -69,19 +69,19 @@ static int index_room(struct index *x)
 static int frame_add(struct folder *f, const struct profile_frame *new, uint32_t *id)
 {
 	struct profile *p = f->p;
-	uint64_t h = hash_step((uintptr_t)new->symbol, new->object);
+	uint64_t h = hash_step((uintptr_t) new->symbol, new->object);
 	uint32_t hash = (uint32_t)(hash_u64(new->symbol ? h : hash_step(h, new->ip)) >> 32);
 	size_t at;
 
 	TRY(index_room(&f->frames));
 	for (at = hash & (f->frames.nslots - 1); f->frames.slots[at].id != 0;
-		at = (at + 1) & (f->frames.nslots - 1)) {
+	        at = (at + 1) & (f->frames.nslots - 1)) {
 		const struct profile_frame *old = &p->frames[f->frames.slots[at].id - 1];
 
 		if (f->frames.slots[at].hash == hash && old->symbol == new->symbol &&
-			old->object == new->object &&
-			(new->symbol != NULL ||
-				(old->ip == new->ip && old->address == new->address))) {
+		        old->object == new->object &&
+		        (new->symbol != NULL ||
+		                (old->ip == new->ip && old->address == new->address))) {
 			*id = f->frames.slots[at].id - 1;
 			return 0;
 		}
@@ -97,14 +97,14 @@ static int frame_add(struct folder *f, const struct profile_frame *new, uint32_t
 }
 
 static int place_resolve(
-	struct folder *f, const struct profile_count *c, uint32_t mode, uint64_t ip, uint32_t *id)
+        struct folder *f, const struct profile_count *c, uint32_t mode, uint64_t ip, uint32_t *id)
 {
 	struct profile *p = f->p;
 	const struct timeline *t = session_timeline(p->session);
 	struct timeline_view view = {
-		.root = c->root, .kernel_root = c->kernel_root, .later_root = c->later_root};
+	        .root = c->root, .kernel_root = c->kernel_root, .later_root = c->later_root};
 	struct profile_frame frame = {
-		.ip = ip, .address = ip, .object = PROFILE_NONE, .dso = p->unknown};
+	        .ip = ip, .address = ip, .object = PROFILE_NONE, .dso = p->unknown};
 	const struct timeline_mapping *m = timeline_find(t, &view, mode, ip);
 
 	if (m != NULL) {
@@ -114,14 +114,14 @@ static int place_resolve(
 		frame.dso = p->dso[m->object];
 		frame.kernel = kind == TIMELINE_KERNEL || kind == TIMELINE_MODULE;
 		frame.address = timeline_object_address(t, m, ip);
-		frame.symbol = symbol_table_find(
-			session_symbols(p->session, m->object), frame.address);
+		frame.symbol =
+		        symbol_table_find(session_symbols(p->session, m->object), frame.address);
 	}
 	return frame_add(f, &frame, id);
 }
 
 static int place_find(
-	struct folder *f, const struct profile_count *c, uint32_t mode, uint64_t ip, uint32_t *id)
+        struct folder *f, const struct profile_count *c, uint32_t mode, uint64_t ip, uint32_t *id)
 {
 	bool kernel = mode == MISC_KERNEL;
 	struct place key = {.ip = ip, .root = kernel ? c->kernel_root : c->root, .kernel = kernel};
@@ -129,15 +129,16 @@ static int place_find(
 	size_t at;
 
 	key.later_root = kernel ? 0 : c->later_root;
-	hash = (uint32_t)(hash_u64(hash_step(ip ^ mode, (uint64_t)key.root << 32 | key.later_root)) >>
-		32);
+	hash = (uint32_t)(hash_u64(hash_step(
+	                          ip ^ mode, (uint64_t)key.root << 32 | key.later_root)) >>
+	                  32);
 	TRY(index_room(&f->places));
 	for (at = hash & (f->places.nslots - 1); f->places.slots[at].id != 0;
-		at = (at + 1) & (f->places.nslots - 1)) {
+	        at = (at + 1) & (f->places.nslots - 1)) {
 		const struct place *old = &f->place[f->places.slots[at].id - 1];
 
 		if (f->places.slots[at].hash == hash && old->ip == ip && old->root == key.root &&
-			old->later_root == key.later_root && old->kernel == kernel) {
+		        old->later_root == key.later_root && old->kernel == kernel) {
 			*id = old->frame;
 			return 0;
 		}
@@ -153,9 +154,10 @@ static int place_find(
 	return 0;
 }
 
-/* The row of a frame; self: unknown symbols go by their address in the object, callers by the ip. */
-static int row_find(struct folder *f, const struct profile_count *c, uint32_t frame, bool self,
-	uint32_t *id)
+/* The row of a frame; self: unknown symbols go by their address in the object, callers by the ip.
+ */
+static int row_find(
+        struct folder *f, const struct profile_count *c, uint32_t frame, bool self, uint32_t *id)
 {
 	struct profile *p = f->p;
 	const struct profile_options *o = &p->options;
@@ -180,13 +182,13 @@ static int row_find(struct folder *f, const struct profile_count *c, uint32_t fr
 	hash = (uint32_t)(hash_u64(hash_step(h, (uint64_t)key.event << 32 | key.object)) >> 32);
 	TRY(index_room(&f->rows));
 	for (at = hash & (f->rows.nslots - 1); f->rows.slots[at].id != 0;
-		at = (at + 1) & (f->rows.nslots - 1)) {
+	        at = (at + 1) & (f->rows.nslots - 1)) {
 		const struct profile_row *r = &p->rows[f->rows.slots[at].id - 1];
 
 		if (f->rows.slots[at].hash == hash && r->symbol == key.symbol &&
-			r->address == key.address && r->comm == key.comm && r->dso == key.dso &&
-			r->tid == key.tid && r->cpu == key.cpu && r->event == key.event &&
-			r->object == key.object) {
+		        r->address == key.address && r->comm == key.comm && r->dso == key.dso &&
+		        r->tid == key.tid && r->cpu == key.cpu && r->event == key.event &&
+		        r->object == key.object) {
 			*id = f->rows.slots[at].id - 1;
 			return 0;
 		}
@@ -211,8 +213,8 @@ static int chain_resolve(struct folder *f, const struct profile_count *c, size_t
 
 	*n = 0;
 	if (!array_reserve(&f->flow, &f->flow_cap, (size_t)c->n + 1, sizeof(*f->flow)) ||
-		!array_reserve(&f->flow_rows, &f->flow_rows_cap, (size_t)c->n + 1,
-			sizeof(*f->flow_rows))) {
+	        !array_reserve(&f->flow_rows, &f->flow_rows_cap, (size_t)c->n + 1,
+	                sizeof(*f->flow_rows))) {
 		return SONDE_ENOMEM;
 	}
 	for (uint32_t i = 0; i < c->n && left > 0; i++) {
@@ -220,9 +222,9 @@ static int chain_resolve(struct folder *f, const struct profile_count *c, size_t
 
 		if (ip >= CALLCHAIN_MARKS) {
 			mode = ip == CALLCHAIN_KERNEL ? MISC_KERNEL
-				: ip == CALLCHAIN_USER ? MISC_USER
-				: ip == CALLCHAIN_HV   ? MISC_HYPERVISOR
-						       : mode;
+			       : ip == CALLCHAIN_USER ? MISC_USER
+			       : ip == CALLCHAIN_HV   ? MISC_HYPERVISOR
+			                              : mode;
 			continue;
 		}
 		TRY(place_find(f, c, mode, ip, &f->flow[*n]));
@@ -232,8 +234,8 @@ static int chain_resolve(struct folder *f, const struct profile_count *c, size_t
 	return 0;
 }
 
-static void row_count(struct profile *p, const struct profile_count *c, uint32_t row, bool self,
-	uint32_t frame)
+static void row_count(
+        struct profile *p, const struct profile_count *c, uint32_t row, bool self, uint32_t frame)
 {
 	struct profile_row *r = &p->rows[row];
 	const struct profile_frame *fr = &p->frames[frame];
@@ -262,12 +264,11 @@ static int chain_keep(struct folder *f, const struct profile_count *c, uint32_t 
 	chain.period = c->period;
 	chain.n = (uint32_t)n;
 	if (!array_reserve(&p->chains, &p->chains_cap, p->nchains + 1, sizeof(chain)) ||
-		!array_reserve(&p->chain, &p->chain_cap, p->nchain + n, sizeof(*p->chain))) {
+	        !array_reserve(&p->chain, &p->chain_cap, p->nchain + n, sizeof(*p->chain))) {
 		return SONDE_ENOMEM;
 	}
-	if (p->options.children &&
-		!array_reserve(&p->chain_rows, &p->chain_rows_cap, p->nchain + n,
-			sizeof(*p->chain_rows))) {
+	if (p->options.children && !array_reserve(&p->chain_rows, &p->chain_rows_cap, p->nchain + n,
+	                                   sizeof(*p->chain_rows))) {
 		return SONDE_ENOMEM;
 	}
 	p->chains[p->nchains - 1] = chain;

@@ -19,8 +19,8 @@
 #include "abi/abi.h"
 
 /*
- * A big-endian compiler lays bit-fields out from the top of the word: the field at bit o (from the lowest,
- * as a little-endian writer has it) of width w stands at bits 64-o-w there.
+ * A big-endian compiler lays bit-fields out from the top of the word: the field at bit o (from the
+ * lowest, as a little-endian writer has it) of width w stands at bits 64-o-w there.
  */
 static uint64_t flags_turn(uint64_t v, bool from_top)
 {

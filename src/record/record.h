@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Raw records and typed ones. A plan is made once per attr; with it a sample or a trailer costs a few loads.
+ * Raw records and typed ones. A plan is made once per attr; with it a sample or a trailer costs a
+ * few loads.
  */
 #ifndef SONDE_RECORD_H
 #define SONDE_RECORD_H
@@ -14,15 +15,15 @@
 struct record {
 	uint32_t type;
 	uint16_t misc;
-	uint16_t size;   /* header included */
+	uint16_t size; /* header included */
 	uint64_t offset; /* of the header in the file, in bytes */
 	struct span body;
 };
 
 /*
- * Reads an attr of bytes.n bytes (64 or more; what is missing reads as zero, a longer tail is ignored).
- * The flag word is normalised to bits counted from the lowest, whatever the byte order of the writer.
- * Returns false when fewer than 64 bytes are there.
+ * Reads an attr of bytes.n bytes (64 or more; what is missing reads as zero, a longer tail is
+ * ignored). The flag word is normalised to bits counted from the lowest, whatever the byte order of
+ * the writer. Returns false when fewer than 64 bytes are there.
  */
 bool record_attr_decode(struct span bytes, bool swap, struct sonde_attr *attr);
 
@@ -30,8 +31,8 @@ bool record_attr_decode(struct span bytes, bool swap, struct sonde_attr *attr);
 void record_attr_encode(const struct sonde_attr *attr, uint8_t out[144]);
 
 /*
- * Where things stand in the records of one attr. Offsets are in bytes from the body's start for samples,
- * from its end for the trailer of other records; NOT_THERE when the bit is not set.
+ * Where things stand in the records of one attr. Offsets are in bytes from the body's start for
+ * samples, from its end for the trailer of other records; NOT_THERE when the bit is not set.
  */
 #define RECORD_NOT_THERE 0xff
 
@@ -41,20 +42,22 @@ struct record_plan {
 	uint64_t branch_sample_type;
 	unsigned user_regs; /* number of registers when abi is not 0 */
 	unsigned intr_regs;
-	uint8_t sample_id;   /* of IDENTIFIER or ID in samples */
-	uint8_t fixed_size;  /* bytes of the part of a sample that has a fixed layout (up to PERIOD) */
+	uint8_t sample_id; /* of IDENTIFIER or ID in samples */
+	uint8_t fixed_size; /* bytes of the part of a sample that has a fixed layout (up to PERIOD)
+	                     */
 	uint8_t ip, tid, time, addr, id, stream_id, cpu, period; /* in samples */
 	uint8_t trailer_size; /* 0 without sample_id_all */
-	uint8_t trailer_tid, trailer_time, trailer_id, trailer_stream_id, trailer_cpu; /* from the end */
+	uint8_t trailer_tid, trailer_time, trailer_id, trailer_stream_id,
+	        trailer_cpu; /* from the end */
 };
 
 void record_plan_make(struct record_plan *plan, const struct sonde_attr *attr);
 
 /*
- * Decodes the body of a SAMPLE record. Call chains and other arrays of u64 point into the body when the
- * input is in host order and aligned, else into scratch (grown as needed, the caller's, reused).
- * Returns 1; 0 when the body is too short or a count does not fit (what was read so far is valid, the rest
- * is zero); SONDE_ENOMEM.
+ * Decodes the body of a SAMPLE record. Call chains and other arrays of u64 point into the body when
+ * the input is in host order and aligned, else into scratch (grown as needed, the caller's,
+ * reused). Returns 1; 0 when the body is too short or a count does not fit (what was read so far is
+ * valid, the rest is zero); SONDE_ENOMEM.
  */
 struct record_scratch {
 	uint64_t *words;
@@ -62,10 +65,11 @@ struct record_scratch {
 };
 
 int record_sample_decode(const struct record_plan *plan, struct span body, bool swap,
-	struct record_scratch *scratch, struct sonde_sample *out);
+        struct record_scratch *scratch, struct sonde_sample *out);
 void record_scratch_fini(struct record_scratch *scratch);
 
-/* The trailer of a record that is not a sample; fields that are not there are 0. False: too short. */
+/* The trailer of a record that is not a sample; fields that are not there are 0. False: too short.
+ */
 struct record_trailer {
 	uint32_t pid, tid;
 	uint64_t time; /* ns; 0 also when there is none */
@@ -75,15 +79,17 @@ struct record_trailer {
 };
 
 bool record_trailer_decode(
-	const struct record_plan *plan, struct span body, bool swap, struct record_trailer *out);
+        const struct record_plan *plan, struct span body, bool swap, struct record_trailer *out);
 
-/* Typed views of side-band records; texts point into the body. False: too short or not terminated. */
+/* Typed views of side-band records; texts point into the body. False: too short or not terminated.
+ */
 struct record_mmap {
 	uint32_t pid, tid;
 	uint64_t start, len, pgoff;
 	uint32_t maj, min;
 	uint64_t ino, ino_generation;
-	uint32_t prot, flags; /* 0 for MMAP (1) but prot says executable unless misc has MISC_MMAP_DATA */
+	uint32_t prot,
+	        flags; /* 0 for MMAP (1) but prot says executable unless misc has MISC_MMAP_DATA */
 	uint8_t build_id[20];
 	uint8_t build_id_size; /* 0: none in the record */
 	struct span name;
@@ -112,7 +118,8 @@ bool record_comm_decode(const struct record *r, bool swap, struct record_comm *o
 bool record_task_decode(const struct record *r, bool swap, struct record_task *out);
 bool record_ksymbol_decode(const struct record *r, bool swap, struct record_ksymbol *out);
 
-/* The record type's name as perf prints it in --stats ("MMAP2", "FINISHED_ROUND"); NULL when unknown. */
+/* The record type's name as perf prints it in --stats ("MMAP2", "FINISHED_ROUND"); NULL when
+ * unknown. */
 const char *record_type_name(uint32_t type);
 
 #endif

@@ -2,15 +2,13 @@
 /*
  * The body of a SAMPLE, each part there when its bit is in sample_type, in this order:
  *
- *	fixed    u64 IDENTIFIER, u64 IP, u32 pid + u32 tid (TID), u64 TIME, u64 ADDR, u64 ID, u64 STREAM_ID,
- *	         u32 cpu + u32 0 (CPU), u64 PERIOD
- *	READ     one value: u64 value, [enabled], [running], [id], [lost]
- *	         GROUP: u64 nr, [enabled], [running], {value, [id], [lost]} x nr
- *	CALLCHAIN u64 nr, u64 x nr        RAW u32 size, bytes (4 + size is a multiple of 8)
- *	BRANCH   u64 nr, [u64 hw_idx], {from, to, flags} x nr, [u64 counters x nr]
- *	REGS_USER u64 abi, [u64 x regs]   STACK_USER u64 size, [bytes, u64 valid]
- *	WEIGHT(_STRUCT) u64, DATA_SRC u64, TRANSACTION u64, REGS_INTR as REGS_USER, PHYS_ADDR u64,
- *	CGROUP u64, DATA_PAGE_SIZE u64, CODE_PAGE_SIZE u64, AUX u64 size, bytes
+ *	fixed    u64 IDENTIFIER, u64 IP, u32 pid + u32 tid (TID), u64 TIME, u64 ADDR, u64 ID, u64
+ *STREAM_ID, u32 cpu + u32 0 (CPU), u64 PERIOD READ     one value: u64 value, [enabled], [running],
+ *[id], [lost] GROUP: u64 nr, [enabled], [running], {value, [id], [lost]} x nr CALLCHAIN u64 nr, u64
+ *x nr        RAW u32 size, bytes (4 + size is a multiple of 8) BRANCH   u64 nr, [u64 hw_idx],
+ *{from, to, flags} x nr, [u64 counters x nr] REGS_USER u64 abi, [u64 x regs]   STACK_USER u64 size,
+ *[bytes, u64 valid] WEIGHT(_STRUCT) u64, DATA_SRC u64, TRANSACTION u64, REGS_INTR as REGS_USER,
+ *PHYS_ADDR u64, CGROUP u64, DATA_PAGE_SIZE u64, CODE_PAGE_SIZE u64, AUX u64 size, bytes
  *
  * The trailer of all other records (sample_id_all), ends with the record:
  *	u32 pid, tid (TID) u64 TIME u64 ID u64 STREAM_ID u32 cpu, 0 (CPU) u64 IDENTIFIER
@@ -33,15 +31,15 @@ static void plan_samples(struct record_plan *plan)
 		uint64_t bit;
 		uint8_t *at;
 	} parts[] = {
-		{SONDE_SAMPLE_IDENTIFIER, &plan->sample_id},
-		{SONDE_SAMPLE_IP, &plan->ip},
-		{SONDE_SAMPLE_TID, &plan->tid},
-		{SONDE_SAMPLE_TIME, &plan->time},
-		{SONDE_SAMPLE_ADDR, &plan->addr},
-		{SONDE_SAMPLE_ID, &plan->id},
-		{SONDE_SAMPLE_STREAM_ID, &plan->stream_id},
-		{SONDE_SAMPLE_CPU, &plan->cpu},
-		{SONDE_SAMPLE_PERIOD, &plan->period},
+	        {SONDE_SAMPLE_IDENTIFIER, &plan->sample_id},
+	        {SONDE_SAMPLE_IP, &plan->ip},
+	        {SONDE_SAMPLE_TID, &plan->tid},
+	        {SONDE_SAMPLE_TIME, &plan->time},
+	        {SONDE_SAMPLE_ADDR, &plan->addr},
+	        {SONDE_SAMPLE_ID, &plan->id},
+	        {SONDE_SAMPLE_STREAM_ID, &plan->stream_id},
+	        {SONDE_SAMPLE_CPU, &plan->cpu},
+	        {SONDE_SAMPLE_PERIOD, &plan->period},
 	};
 
 	plan->fixed_size = 0;
@@ -64,12 +62,12 @@ static void plan_trailer(struct record_plan *plan, bool sample_id_all)
 		uint64_t bit;
 		uint8_t *at;
 	} parts[] = {
-		{SONDE_SAMPLE_IDENTIFIER, &identifier},
-		{SONDE_SAMPLE_CPU, &plan->trailer_cpu},
-		{SONDE_SAMPLE_STREAM_ID, &plan->trailer_stream_id},
-		{SONDE_SAMPLE_ID, &plan->trailer_id},
-		{SONDE_SAMPLE_TIME, &plan->trailer_time},
-		{SONDE_SAMPLE_TID, &plan->trailer_tid},
+	        {SONDE_SAMPLE_IDENTIFIER, &identifier},
+	        {SONDE_SAMPLE_CPU, &plan->trailer_cpu},
+	        {SONDE_SAMPLE_STREAM_ID, &plan->trailer_stream_id},
+	        {SONDE_SAMPLE_ID, &plan->trailer_id},
+	        {SONDE_SAMPLE_TIME, &plan->trailer_time},
+	        {SONDE_SAMPLE_TID, &plan->trailer_tid},
 	};
 
 	plan->trailer_size = 0;
@@ -88,11 +86,11 @@ static void plan_trailer(struct record_plan *plan, bool sample_id_all)
 void record_plan_make(struct record_plan *plan, const struct sonde_attr *attr)
 {
 	*plan = (struct record_plan){
-		.sample_type = attr->sample_type,
-		.read_format = attr->read_format,
-		.branch_sample_type = attr->branch_sample_type,
-		.user_regs = (unsigned)__builtin_popcountll(attr->sample_regs_user),
-		.intr_regs = (unsigned)__builtin_popcountll(attr->sample_regs_intr),
+	        .sample_type = attr->sample_type,
+	        .read_format = attr->read_format,
+	        .branch_sample_type = attr->branch_sample_type,
+	        .user_regs = (unsigned)__builtin_popcountll(attr->sample_regs_user),
+	        .intr_regs = (unsigned)__builtin_popcountll(attr->sample_regs_intr),
 	};
 	plan_samples(plan);
 	plan_trailer(plan, sonde_attr_has(attr, SONDE_FLAG_SAMPLE_ID_ALL) != 0);
@@ -130,7 +128,8 @@ static const uint64_t *take_words(struct decoder *d, uint64_t n)
 		d->nomem = true;
 		return NULL;
 	}
-	copy = d->scratch->words + d->used; /* a record is below 64 KiB: 8192 words hold all of it */
+	copy = d->scratch->words +
+	       d->used; /* a record is below 64 KiB: 8192 words hold all of it */
 	for (size_t i = 0; i < n; i++) {
 		copy[i] = load_u64(p + i * 8, d->c.swap);
 	}
@@ -142,7 +141,8 @@ static void take_read(struct decoder *d)
 {
 	uint64_t f = d->plan->read_format;
 	unsigned per = 1u + ((f & SONDE_READ_ID) != 0) + ((f & SONDE_READ_LOST) != 0);
-	unsigned times = (unsigned)((f & SONDE_READ_ENABLED) != 0) + ((f & SONDE_READ_RUNNING) != 0);
+	unsigned times =
+	        (unsigned)((f & SONDE_READ_ENABLED) != 0) + ((f & SONDE_READ_RUNNING) != 0);
 	const uint64_t *w;
 	uint64_t nr;
 
@@ -238,10 +238,10 @@ static void take_rest(struct decoder *d)
 		uint64_t bits;
 		uint64_t *at;
 	} words[] = {
-		{SONDE_SAMPLE_PHYS_ADDR, &o->phys_addr},
-		{SONDE_SAMPLE_CGROUP, &o->cgroup},
-		{SONDE_SAMPLE_DATA_PAGE_SIZE, &o->data_page_size},
-		{SONDE_SAMPLE_CODE_PAGE_SIZE, &o->code_page_size},
+	        {SONDE_SAMPLE_PHYS_ADDR, &o->phys_addr},
+	        {SONDE_SAMPLE_CGROUP, &o->cgroup},
+	        {SONDE_SAMPLE_DATA_PAGE_SIZE, &o->data_page_size},
+	        {SONDE_SAMPLE_CODE_PAGE_SIZE, &o->code_page_size},
 	};
 
 	if ((type & SONDE_SAMPLE_RAW) != 0) {
@@ -275,18 +275,19 @@ static void take_rest(struct decoder *d)
 	}
 }
 
-#define REST_BITS \
-	(~(uint64_t)(SONDE_SAMPLE_IP | SONDE_SAMPLE_TID | SONDE_SAMPLE_TIME | SONDE_SAMPLE_ADDR | \
-		     SONDE_SAMPLE_READ | SONDE_SAMPLE_CALLCHAIN | SONDE_SAMPLE_ID | SONDE_SAMPLE_CPU | \
-		     SONDE_SAMPLE_PERIOD | SONDE_SAMPLE_STREAM_ID | SONDE_SAMPLE_IDENTIFIER))
+#define REST_BITS                                                                                  \
+	(~(uint64_t)(SONDE_SAMPLE_IP | SONDE_SAMPLE_TID | SONDE_SAMPLE_TIME | SONDE_SAMPLE_ADDR |  \
+	             SONDE_SAMPLE_READ | SONDE_SAMPLE_CALLCHAIN | SONDE_SAMPLE_ID |                \
+	             SONDE_SAMPLE_CPU | SONDE_SAMPLE_PERIOD | SONDE_SAMPLE_STREAM_ID |             \
+	             SONDE_SAMPLE_IDENTIFIER))
 
 static inline uint64_t fixed_u64(const uint8_t *p, uint8_t at, bool swap)
 {
 	return at != RECORD_NOT_THERE ? load_u64(p + at, swap) : 0;
 }
 
-static void take_fixed(const struct record_plan *plan, const uint8_t *p, bool swap,
-	struct sonde_sample *out)
+static void take_fixed(
+        const struct record_plan *plan, const uint8_t *p, bool swap, struct sonde_sample *out)
 {
 	out->ip = fixed_u64(p, plan->ip, swap);
 	out->time = fixed_u64(p, plan->time, swap);
@@ -306,9 +307,10 @@ static void take_fixed(const struct record_plan *plan, const uint8_t *p, bool sw
 }
 
 int record_sample_decode(const struct record_plan *plan, struct span body, bool swap,
-	struct record_scratch *scratch, struct sonde_sample *out)
+        struct record_scratch *scratch, struct sonde_sample *out)
 {
-	struct decoder d = {.plan = plan, .c = cursor_make(body, swap), .scratch = scratch, .out = out};
+	struct decoder d = {
+	        .plan = plan, .c = cursor_make(body, swap), .scratch = scratch, .out = out};
 	const uint8_t *p;
 
 	*out = (struct sonde_sample){.present = plan->sample_type, .cpu = UINT32_MAX, .period = 1};
@@ -344,7 +346,7 @@ static inline uint64_t end_u64(struct span body, uint8_t back, bool swap)
 }
 
 bool record_trailer_decode(
-	const struct record_plan *plan, struct span body, bool swap, struct record_trailer *out)
+        const struct record_plan *plan, struct span body, bool swap, struct record_trailer *out)
 {
 	*out = (struct record_trailer){.cpu = UINT32_MAX};
 	if (body.n < plan->trailer_size) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Symbols of the objects of a recording, loaded once, when first asked for, by whichever worker asks. */
+/* Symbols of the objects of a recording, loaded once, when first asked for, by whichever worker
+ * asks. */
 #include "session/session.h"
 
 #include <pthread.h>
@@ -39,12 +40,12 @@ void session_objects_fini(struct sonde_session *s)
 static enum symbol_object_kind symbol_kind(enum timeline_object_kind kind)
 {
 	static const enum symbol_object_kind kinds[] = {
-		[TIMELINE_USER] = SYMBOL_ELF,
-		[TIMELINE_KERNEL] = SYMBOL_KERNEL,
-		[TIMELINE_MODULE] = SYMBOL_MODULE,
-		[TIMELINE_VDSO] = SYMBOL_VDSO,
-		[TIMELINE_ANON] = SYMBOL_PERF_MAP,
-		[TIMELINE_NONE] = SYMBOL_PERF_MAP, /* not loaded */
+	        [TIMELINE_USER] = SYMBOL_ELF,
+	        [TIMELINE_KERNEL] = SYMBOL_KERNEL,
+	        [TIMELINE_MODULE] = SYMBOL_MODULE,
+	        [TIMELINE_VDSO] = SYMBOL_VDSO,
+	        [TIMELINE_ANON] = SYMBOL_PERF_MAP,
+	        [TIMELINE_NONE] = SYMBOL_PERF_MAP, /* not loaded */
 	};
 
 	return kinds[kind];
@@ -55,15 +56,15 @@ static struct symbol_table *load(struct sonde_session *s, uint32_t object)
 {
 	const struct timeline_object *o = timeline_object(s->timeline, object);
 	struct symbol_request req = {
-		.kind = symbol_kind(o->kind),
-		.path = timeline_text(s->timeline, o->name),
-		.pid = o->pid,
-		.build_id = o->build_id_size != 0 ? o->build_id : NULL,
-		.build_id_size = o->build_id_size,
-		.demangle = s->options.no_demangle == 0,
-		.symfs = s->options.symfs,
-		.kallsyms = s->options.kallsyms,
-		.home = getenv("HOME"),
+	        .kind = symbol_kind(o->kind),
+	        .path = timeline_text(s->timeline, o->name),
+	        .pid = o->pid,
+	        .build_id = o->build_id_size != 0 ? o->build_id : NULL,
+	        .build_id_size = o->build_id_size,
+	        .demangle = s->options.no_demangle == 0,
+	        .symfs = s->options.symfs,
+	        .kallsyms = s->options.kallsyms,
+	        .home = getenv("HOME"),
 	};
 	struct symbol_table *table = NULL;
 	struct error err = {0};

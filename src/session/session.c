@@ -61,7 +61,8 @@ const struct sonde_error *sonde_session_error(const struct sonde_session *s)
 	return s->shown;
 }
 
-/* BUILD_ID feature: { u32 type, u16 misc, u16 size; s32 pid; u8 id[20], u8 id size, 3 bytes; name } ... */
+/* BUILD_ID feature: { u32 type, u16 misc, u16 size; s32 pid; u8 id[20], u8 id size, 3 bytes; name }
+ * ... */
 static int read_build_ids(struct sonde_session *s)
 {
 	struct cursor c = cursor_make(file_feature(&s->file, FEATURE_BUILD_ID), s->file.swap);
@@ -86,8 +87,9 @@ static int read_build_ids(struct sonde_session *s)
 		}
 		name = cursor_text(&c, size < 36 ? 0 : size - 36u);
 		if (c.bad || size < 36 || id_size > BUILD_ID_MAX || name.n >= sizeof(text)) {
-			diag_report(&s->diags, SONDE_DIAG_DAMAGED, s->file.features[FEATURE_BUILD_ID].offset,
-				"the build ids of the header are damaged");
+			diag_report(&s->diags, SONDE_DIAG_DAMAGED,
+			        s->file.features[FEATURE_BUILD_ID].offset,
+			        "the build ids of the header are damaged");
 			return 0;
 		}
 		memcpy(text, name.p, name.n);
@@ -111,7 +113,7 @@ static int open_steps(struct sonde_session *s, const char *path)
 		return error_nomem(&s->error);
 	}
 	if (session_walk(s) < 0 || timeline_seal(s->timeline) < 0 || read_build_ids(s) < 0 ||
-		session_objects_init(s) < 0) {
+	        session_objects_init(s) < 0) {
 		return error_nomem(&s->error);
 	}
 	return 0;
@@ -120,12 +122,13 @@ static int open_steps(struct sonde_session *s, const char *path)
 int sonde_session_open(struct sonde_session *s, const char *path)
 {
 	if (s->opened) {
-		return error_set(&s->error, SONDE_EARG, NO_OFFSET, "this session has a file already");
+		return error_set(
+		        &s->error, SONDE_EARG, NO_OFFSET, "this session has a file already");
 	}
 	s->opened = true;
 	TRY(open_steps(s, path));
 	if (s->options.strict != 0 &&
-		s->diags.counts[SONDE_DIAG_TRUNCATED] + s->diags.counts[SONDE_DIAG_DAMAGED] != 0) {
+	        s->diags.counts[SONDE_DIAG_TRUNCATED] + s->diags.counts[SONDE_DIAG_DAMAGED] != 0) {
 		return error_set(&s->error, SONDE_EFORMAT, NO_OFFSET, "%s is damaged", path);
 	}
 	return 0;
@@ -152,17 +155,17 @@ const struct sonde_attr *sonde_session_event_attr(const struct sonde_session *s,
 }
 
 static void show_event(
-	const struct sonde_session *s, const struct session_sample *in, struct sonde_event *out)
+        const struct sonde_session *s, const struct session_sample *in, struct sonde_event *out)
 {
 	*out = (struct sonde_event){
-		.sample = &in->s,
-		.thread = {.pid = in->s.pid,
-			.tid = in->s.tid,
-			.comm = in->view->known ? timeline_text(s->timeline, in->view->comm) : "?"},
-		.event = in->event,
-		.cpumode = in->cpumode,
-		.offset = in->offset,
-		.view = in->view,
+	        .sample = &in->s,
+	        .thread = {.pid = in->s.pid,
+	                .tid = in->s.tid,
+	                .comm = in->view->known ? timeline_text(s->timeline, in->view->comm) : "?"},
+	        .event = in->event,
+	        .cpumode = in->cpumode,
+	        .offset = in->offset,
+	        .view = in->view,
 	};
 }
 
@@ -243,7 +246,7 @@ unsigned sonde_session_jobs(const struct sonde_session *s)
 }
 
 int sonde_session_resolve(struct sonde_session *s, const struct sonde_event *e, uint32_t cpumode,
-	uint64_t address, struct sonde_location *out)
+        uint64_t address, struct sonde_location *out)
 {
 	const struct timeline_mapping *m = timeline_find(s->timeline, e->view, cpumode, address);
 	const struct symbol_table *table;

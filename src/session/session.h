@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The inside of a session, for the layers above it: chunks of samples in no order for counting, windows of
- * samples in time order for printing, and symbols of objects.
+ * The inside of a session, for the layers above it: chunks of samples in no order for counting,
+ * windows of samples in time order for printing, and symbols of objects.
  *
- * After session_open everything here is safe from several threads, each with its own session_worker.
+ * After session_open everything here is safe from several threads, each with its own
+ * session_worker.
  */
 #ifndef SONDE_SESSION_INTERNAL_H
 #define SONDE_SESSION_INTERNAL_H
@@ -18,14 +19,14 @@
 struct session_sample {
 	struct sonde_sample s;
 	const struct timeline_view *view; /* thread, comm, address space; until the next sample */
-	uint32_t event;                   /* index of the attr */
+	uint32_t event; /* index of the attr */
 	uint32_t cpumode;
 	uint64_t offset; /* of the record, bytes from the file's start */
 };
 
 /* Place of a sample in a sorted window. */
 struct session_key {
-	uint64_t time;   /* ns; the offset where events record no time */
+	uint64_t time; /* ns; the offset where events record no time */
 	uint64_t offset; /* of the record, bytes from the file's start */
 };
 
@@ -67,9 +68,9 @@ void session_progress(struct sonde_session *s, uint64_t done, uint64_t total);
 struct session_counts {
 	uint64_t records[RECORD_TYPE_MAX]; /* by type; unknown ones in unknown_records */
 	uint64_t unknown_records;
-	uint64_t lost_events;  /* sum of "lost" of LOST records */
+	uint64_t lost_events; /* sum of "lost" of LOST records */
 	uint64_t lost_samples; /* sum of LOST_SAMPLES */
-	uint64_t lost_chunks;  /* LOST records */
+	uint64_t lost_chunks; /* LOST records */
 	uint64_t first_time, last_time; /* of samples, ns; 0 when there are none */
 };
 const struct session_counts *session_counts(const struct sonde_session *s);
@@ -80,14 +81,15 @@ struct session_event_count {
 };
 const struct session_event_count *session_event_counts(const struct sonde_session *s);
 
-/* The symbols of an object, loaded when first asked for; empty when nothing is found; NULL: no memory. */
+/* The symbols of an object, loaded when first asked for; empty when nothing is found; NULL: no
+ * memory. */
 const struct symbol_table *session_symbols(struct sonde_session *s, uint32_t object);
 
 /*
  * Inside the layer: the parts of a session.
  */
 struct session_round { /* records up to here were all written before the next mark */
-	uint64_t end;   /* bytes from the file's start */
+	uint64_t end; /* bytes from the file's start */
 	uint64_t limit; /* no sample behind the following round is at or before this time */
 };
 

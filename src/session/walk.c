@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one walk over all records when a recording is opened. It touches each record's header and time only;
- * samples are decoded later, by the workers.
+ * The one walk over all records when a recording is opened. It touches each record's header and
+ *time only; samples are decoded later, by the workers.
  *
- * Rounds. The recorder writes a FINISHED_ROUND mark after each pass over its rings and promises: no record
- * behind the next mark is older than the newest one before this mark.
+ * Rounds. The recorder writes a FINISHED_ROUND mark after each pass over its rings and promises: no
+ *record behind the next mark is older than the newest one before this mark.
  *
  *	records of round 1 ... mark, round 2 ... mark, round 3 ...
  *	newest T1                 T2              (all of round 3 is later than T1)
  *
- * So the samples with a time in (T1, T2] stand in rounds 2 and 3: a window reads two rounds and sorts only
- * those. Small rounds are joined until they hold ROUND_BYTES. Where the promise is broken, or where
- * there are no marks, the whole file is one round.
+ * So the samples with a time in (T1, T2] stand in rounds 2 and 3: a window reads two rounds and
+ *sorts only those. Small rounds are joined until they hold ROUND_BYTES. Where the promise is
+ *broken, or where there are no marks, the whole file is one round.
  */
 #include "session/session.h"
 
@@ -33,9 +33,9 @@ struct seen {
 struct walk {
 	struct sonde_session *s;
 	struct seen seen;
-	uint64_t newest;      /* time of samples so far, ns */
+	uint64_t newest; /* time of samples so far, ns */
 	uint64_t round_start; /* offset */
-	bool late;            /* a round's promise was broken */
+	bool late; /* a round's promise was broken */
 	bool compressed;
 };
 
@@ -129,7 +129,7 @@ static int walk_sample(struct walk *w, const struct record *r)
 
 	if (e == NULL) {
 		diag_report(&s->diags, SONDE_DIAG_UNKNOWN, r->offset,
-			"a sample has an id that belongs to no event of the file");
+		        "a sample has an id that belongs to no event of the file");
 		return 0;
 	}
 	if (r->body.n < e->plan.fixed_size) {
@@ -140,11 +140,11 @@ static int walk_sample(struct walk *w, const struct record *r)
 	count->samples++;
 	count->side_band[RECORD_SAMPLE]++;
 	count->period += e->plan.period != RECORD_NOT_THERE
-				 ? load_u64(r->body.p + e->plan.period, s->file.swap)
-				 : e->attr.sample_period;
+	                         ? load_u64(r->body.p + e->plan.period, s->file.swap)
+	                         : e->attr.sample_period;
 	walk_time(w, e->plan.time != RECORD_NOT_THERE
-			     ? load_u64(r->body.p + e->plan.time, s->file.swap)
-			     : r->offset);
+	                     ? load_u64(r->body.p + e->plan.time, s->file.swap)
+	                     : r->offset);
 	return walk_thread(w, e, r);
 }
 
@@ -172,7 +172,7 @@ static void walk_lost(struct walk *w, const struct record *r)
 		s->event_counts[e - s->file.events].lost += lost;
 	}
 	diag_report(&s->diags, SONDE_DIAG_LOST, r->offset, "%llu events were lost while recording",
-		(unsigned long long)lost);
+	        (unsigned long long)lost);
 }
 
 static int walk_side_band(struct walk *w, const struct record *r)
@@ -239,7 +239,8 @@ static int walk_record(struct walk *w, const struct record *r, uint64_t end)
 
 	if (r->type >= RECORD_TYPE_MAX || record_type_name(r->type) == NULL) {
 		s->counts.unknown_records++;
-		diag_report(&s->diags, SONDE_DIAG_UNKNOWN, r->offset, "a record of unknown type %u", r->type);
+		diag_report(&s->diags, SONDE_DIAG_UNKNOWN, r->offset, "a record of unknown type %u",
+		        r->type);
 		return 0;
 	}
 	s->counts.records[r->type]++;
@@ -255,7 +256,8 @@ static int walk_record(struct walk *w, const struct record *r, uint64_t end)
 	if ((r->type == RECORD_COMPRESSED || r->type == RECORD_COMPRESSED2) && !w->compressed) {
 		w->compressed = true;
 		diag_report(&s->diags, SONDE_DIAG_TRUNCATED, r->offset,
-			"the recording is compressed (-z); compressed records are not read by this version");
+		        "the recording is compressed (-z); compressed records are not read by this "
+		        "version");
 	}
 	return 0;
 }
@@ -268,7 +270,8 @@ static int walk_end(struct walk *w)
 
 	if (w->late) {
 		diag_report(&s->diags, SONDE_DIAG_NOTE, NO_OFFSET,
-			"samples are older than the recorder promised; the whole file is sorted at once");
+		        "samples are older than the recorder promised; the whole file is sorted at "
+		        "once");
 		s->nrounds = 0;
 	}
 	if (!array_reserve(&s->rounds, &s->rounds_cap, s->nrounds + 1, sizeof(*s->rounds))) {

@@ -49,8 +49,8 @@ static size_t run_end(const struct session_key *keys, size_t n, size_t i)
 	return i;
 }
 
-static void merge_runs(const struct session_key *in, size_t a, size_t mid, size_t end,
-	struct session_key *out)
+static void merge_runs(
+        const struct session_key *in, size_t a, size_t mid, size_t end, struct session_key *out)
 {
 	size_t b = mid;
 
@@ -96,14 +96,17 @@ static bool sort_keys(struct session_worker *w)
 	}
 }
 
-static uint64_t sample_time(const struct file *f, const struct file_event *e, const struct record *r)
+static uint64_t sample_time(
+        const struct file *f, const struct file_event *e, const struct record *r)
 {
-	return e->plan.time != RECORD_NOT_THERE ? load_u64(r->body.p + e->plan.time, f->swap) : r->offset;
+	return e->plan.time != RECORD_NOT_THERE ? load_u64(r->body.p + e->plan.time, f->swap)
+	                                        : r->offset;
 }
 
-/* Takes from [offset, end) the samples with after < time <= limit (from the very first with first). */
+/* Takes from [offset, end) the samples with after < time <= limit (from the very first with first).
+ */
 static int gather(struct session_worker *w, uint64_t offset, uint64_t end, uint64_t after,
-	uint64_t limit, bool first)
+        uint64_t limit, bool first)
 {
 	const struct file *f = &w->session->file;
 	struct record r;
@@ -171,7 +174,7 @@ static int take_sample(struct session_worker *w, const struct record *r, struct 
 	out->cpumode = r->misc & MISC_CPUMODE_MASK;
 	out->offset = r->offset;
 	out->view = timeline_at(s->timeline, &w->cursor, out->s.pid, out->s.tid,
-		e->plan.time != RECORD_NOT_THERE ? out->s.time : r->offset);
+	        e->plan.time != RECORD_NOT_THERE ? out->s.time : r->offset);
 	return 1;
 }
 

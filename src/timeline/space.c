@@ -18,7 +18,7 @@ static uint32_t node_new(struct space_pool *p, const struct space_node *from)
 		p->count = 1;
 	}
 	if (p->count >= UINT32_MAX - 1 ||
-		!array_reserve(&p->nodes, &p->cap, p->count + 1, sizeof(*p->nodes))) {
+	        !array_reserve(&p->nodes, &p->cap, p->count + 1, sizeof(*p->nodes))) {
 		p->failed = true;
 		return 0;
 	}
@@ -138,7 +138,7 @@ static uint32_t cut_last(struct space_pool *p, uint32_t root, uint64_t end)
 }
 
 uint32_t space_insert(
-	struct space_pool *p, uint32_t root, uint64_t start, uint64_t end, uint32_t mapping)
+        struct space_pool *p, uint32_t root, uint64_t start, uint64_t end, uint32_t mapping)
 {
 	uint32_t low;
 	uint32_t rest;

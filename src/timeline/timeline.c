@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Side-band comes in file order and is kept as small notes; timeline_seal sorts them by (time, order of
- * arrival) and plays them once. Playing writes, for each thread, names by time, and for each process, roots of
- * its address space by time. Time 0 (synthesised state) sorts first and so holds from the beginning.
+ * Side-band comes in file order and is kept as small notes; timeline_seal sorts them by (time,
+ *order of arrival) and plays them once. Playing writes, for each thread, names by time, and for
+ *each process, roots of its address space by time. Time 0 (synthesised state) sorts first and so
+ *holds from the beginning.
  *
  *	tid -> thread generations (newest first) -> names by time
  *	pid -> process generations (newest first) -> roots by time
@@ -183,7 +184,8 @@ int timeline_add(struct timeline *t, const struct record *r, bool swap, uint64_t
 		return SONDE_ENOMEM;
 	}
 	t->swap = swap;
-	t->notes[t->nnotes] = (struct note){.time = time, .order = (uint32_t)t->nnotes, .record = *r};
+	t->notes[t->nnotes] =
+	        (struct note){.time = time, .order = (uint32_t)t->nnotes, .record = *r};
 	t->nnotes++;
 	return 0;
 }
@@ -196,17 +198,17 @@ static enum timeline_object_kind user_kind(const char *name)
 		const char *prefix;
 		enum timeline_object_kind kind;
 	} kinds[] = {
-		{"//anon", TIMELINE_ANON},
-		{"/anon_hugepage", TIMELINE_ANON},
-		{"/dev/zero", TIMELINE_ANON},
-		{"[heap]", TIMELINE_ANON},
-		{"[vdso]", TIMELINE_VDSO},
-		{"[vdso32]", TIMELINE_VDSO},
-		{"[vdsox32]", TIMELINE_VDSO},
-		{"[stack", TIMELINE_NONE},
-		{"/SYSV", TIMELINE_NONE},
-		{"[vsyscall]", TIMELINE_NONE},
-		{"[uprobes]", TIMELINE_NONE},
+	        {"//anon", TIMELINE_ANON},
+	        {"/anon_hugepage", TIMELINE_ANON},
+	        {"/dev/zero", TIMELINE_ANON},
+	        {"[heap]", TIMELINE_ANON},
+	        {"[vdso]", TIMELINE_VDSO},
+	        {"[vdso32]", TIMELINE_VDSO},
+	        {"[vdsox32]", TIMELINE_VDSO},
+	        {"[stack", TIMELINE_NONE},
+	        {"/SYSV", TIMELINE_NONE},
+	        {"[vsyscall]", TIMELINE_NONE},
+	        {"[uprobes]", TIMELINE_NONE},
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -257,7 +259,7 @@ static uint32_t object_get(struct timeline *t, const struct timeline_object *o)
 		return NONE;
 	}
 	for (i = hash_u64(o->name) & (t->nobject_slots - 1); t->object_slots[i] != 0;
-		i = (i + 1) & (t->nobject_slots - 1)) {
+	        i = (i + 1) & (t->nobject_slots - 1)) {
 		if (same_object(&t->objects[t->object_slots[i] - 1], o)) {
 			return t->object_slots[i] - 1;
 		}
@@ -314,7 +316,7 @@ static uint32_t process_new(struct timeline *t, uint32_t pid, uint64_t time, uin
 	struct process *p;
 
 	if (!array_reserve(&t->processes, &t->processes_cap, t->nprocesses + 1, sizeof(*p)) ||
-		!slots_set(&t->pids, pid, (uint32_t)t->nprocesses)) {
+	        !slots_set(&t->pids, pid, (uint32_t)t->nprocesses)) {
 		return NONE;
 	}
 	p = &t->processes[t->nprocesses];
@@ -336,7 +338,7 @@ static uint32_t process_get(struct timeline *t, uint32_t pid)
 static bool thread_name(struct thread *th, uint64_t time, uint32_t name)
 {
 	if (name == INTERN_NONE ||
-		!array_reserve(&th->names, &th->names_cap, th->nnames + 1, sizeof(*th->names))) {
+	        !array_reserve(&th->names, &th->names_cap, th->nnames + 1, sizeof(*th->names))) {
 		return false;
 	}
 	th->names[th->nnames++] = (struct name_at){.time = time, .name = name};
@@ -348,11 +350,11 @@ static uint32_t thread_new(struct timeline *t, uint32_t process, uint32_t tid, u
 	uint32_t older = slots_find(&t->tids, tid);
 
 	if (!array_reserve(&t->threads, &t->threads_cap, t->nthreads + 1, sizeof(*t->threads)) ||
-		!slots_set(&t->tids, tid, (uint32_t)t->nthreads)) {
+	        !slots_set(&t->tids, tid, (uint32_t)t->nthreads)) {
 		return NONE;
 	}
 	t->threads[t->nthreads] =
-		(struct thread){.tid = tid, .process = process, .older = older, .start = time};
+	        (struct thread){.tid = tid, .process = process, .older = older, .start = time};
 	return (uint32_t)t->nthreads++;
 }
 
@@ -393,22 +395,28 @@ static bool process_set_root(struct process *p, uint64_t time, uint32_t root, bo
 static bool play_comm(struct timeline *t, const struct note *n)
 {
 	struct record_comm c;
+	struct process *p;
 	uint32_t th;
 
 	if (!record_comm_decode(&n->record, t->swap, &c)) {
-		diag_report(t->diags, SONDE_DIAG_DAMAGED, n->record.offset, "a COMM record is cut short");
+		diag_report(t->diags, SONDE_DIAG_DAMAGED, n->record.offset,
+		        "a COMM record is cut short");
 		return true;
 	}
 	th = thread_get(t, c.pid, c.tid);
 	if (th == NONE) {
 		return false;
 	}
-	if (c.exec && !process_set_root(&t->processes[t->threads[th].process], n->time,
-			      TIMELINE_NO_ROOT, true)) {
+	/*
+	 * What was mapped stays until the new program maps over it: until then the stacks that the
+	 * kernel walks are those of the old program.
+	 */
+	p = &t->processes[t->threads[th].process];
+	if (c.exec && !process_set_root(p, n->time, last_root(p), true)) {
 		return false;
 	}
-	return thread_name(&t->threads[th], n->time,
-		intern_add(&t->texts, (const char *)c.name.p, c.name.n));
+	return thread_name(
+	        &t->threads[th], n->time, intern_add(&t->texts, (const char *)c.name.p, c.name.n));
 }
 
 static bool fork_name(struct timeline *t, uint32_t th, uint32_t ptid, uint64_t time)
@@ -419,7 +427,7 @@ static bool fork_name(struct timeline *t, uint32_t th, uint32_t ptid, uint64_t t
 		return true;
 	}
 	return thread_name(&t->threads[th], time,
-		t->threads[parent].names[t->threads[parent].nnames - 1].name);
+	        t->threads[parent].names[t->threads[parent].nnames - 1].name);
 }
 
 static bool play_fork(struct timeline *t, const struct note *n)
@@ -430,7 +438,8 @@ static bool play_fork(struct timeline *t, const struct note *n)
 	uint32_t parent;
 
 	if (!record_task_decode(&n->record, t->swap, &f)) {
-		diag_report(t->diags, SONDE_DIAG_DAMAGED, n->record.offset, "a FORK record is cut short");
+		diag_report(t->diags, SONDE_DIAG_DAMAGED, n->record.offset,
+		        "a FORK record is cut short");
 		return true;
 	}
 	if (n->time == 0 && slots_find(&t->tids, f.tid) != NONE) {
@@ -443,9 +452,10 @@ static bool play_fork(struct timeline *t, const struct note *n)
 		bool copy = parent != NONE && (n->record.misc & MISC_FORK_EXEC) == 0;
 		uint32_t known = n->time == 0 ? slots_find(&t->pids, f.pid) : NONE;
 
-		p = known != NONE ? known
-				  : process_new(t, f.pid, n->time,
-					    copy ? last_root(&t->processes[parent]) : TIMELINE_NO_ROOT);
+		p = known != NONE
+		            ? known
+		            : process_new(t, f.pid, n->time,
+		                      copy ? last_root(&t->processes[parent]) : TIMELINE_NO_ROOT);
 	}
 	if (p == NONE) {
 		return false;
@@ -454,8 +464,20 @@ static bool play_fork(struct timeline *t, const struct note *n)
 	return th != NONE && fork_name(t, th, f.ptid, n->time);
 }
 
+/*
+ * The kernel's record covers _text to _etext, but its code goes on behind that (init text, which
+ * the idle task's call chains show). perf resolves those too. The image never crosses a GiB
+ * boundary on x86-64, where modules begin at the next one; modules are mapped over it in any case.
+ */
+static uint64_t kernel_end(uint64_t end)
+{
+	const uint64_t gib = (uint64_t)1 << 30;
+
+	return end > UINT64_MAX - gib ? UINT64_MAX : (end + gib - 1) & ~(gib - 1);
+}
+
 static bool map_into(struct timeline *t, uint32_t process, const struct note *n,
-	const struct record_mmap *m, uint32_t object)
+        const struct record_mmap *m, uint32_t object)
 {
 	struct timeline_mapping *map;
 	struct process *p;
@@ -463,7 +485,7 @@ static bool map_into(struct timeline *t, uint32_t process, const struct note *n,
 	uint32_t root;
 
 	if (object == NONE || process == NONE ||
-		!array_reserve(&t->mappings, &t->mappings_cap, t->nmappings + 1, sizeof(*map))) {
+	        !array_reserve(&t->mappings, &t->mappings_cap, t->nmappings + 1, sizeof(*map))) {
 		return false;
 	}
 	if (m->len == 0) {
@@ -471,13 +493,17 @@ static bool map_into(struct timeline *t, uint32_t process, const struct note *n,
 	}
 	map = &t->mappings[t->nmappings];
 	*map = (struct timeline_mapping){.start = m->start,
-		.end = end,
-		.pgoff = m->pgoff,
-		.time = n->time,
-		.object = object,
-		.prot = m->prot,
-		.flags = m->flags};
+	        .end = end,
+	        .pgoff = m->pgoff,
+	        .time = n->time,
+	        .object = object,
+	        .prot = m->prot,
+	        .flags = m->flags};
 	p = &t->processes[process];
+	if (t->objects[object].kind == TIMELINE_KERNEL) {
+		end = kernel_end(end);
+		map->end = end;
+	}
 	root = space_insert(&t->pool, last_root(p), m->start, end, (uint32_t)t->nmappings++);
 	return !t->pool.failed && process_set_root(p, n->time, root, false);
 }
@@ -489,7 +515,8 @@ static bool play_mmap(struct timeline *t, const struct note *n)
 	uint32_t th;
 
 	if (!record_mmap_decode(&n->record, t->swap, &m)) {
-		diag_report(t->diags, SONDE_DIAG_DAMAGED, n->record.offset, "an MMAP record is cut short");
+		diag_report(t->diags, SONDE_DIAG_DAMAGED, n->record.offset,
+		        "an MMAP record is cut short");
 		return true;
 	}
 	if (mode == MISC_KERNEL) {
@@ -540,7 +567,7 @@ static bool name_nameless(struct timeline *t)
 			continue;
 		}
 		n = th->tid == 0 ? snprintf(text, sizeof(text), "swapper")
-				 : snprintf(text, sizeof(text), ":%u", th->tid);
+		                 : snprintf(text, sizeof(text), ":%u", th->tid);
 		if (!thread_name(th, 0, intern_add(&t->texts, text, (size_t)n))) {
 			return false;
 		}
@@ -550,7 +577,8 @@ static bool name_nameless(struct timeline *t)
 
 int timeline_add_thread(struct timeline *t, uint32_t pid, uint32_t tid)
 {
-	/* called for samples of threads; kept for after the notes were played, when still unknown */
+	/* called for samples of threads; kept for after the notes were played, when still unknown
+	 */
 	struct note *n;
 
 	if (!array_reserve(&t->notes, &t->notes_cap, t->nnotes + 1, sizeof(*t->notes))) {
@@ -572,10 +600,9 @@ int timeline_seal(struct timeline *t)
 	qsort(t->notes, t->nnotes, sizeof(*t->notes), note_order);
 	for (size_t i = 0; i < t->nnotes; i++) {
 		const struct note *n = &t->notes[i];
-		bool good = n->record.type != 0
-				    ? play(t, n)
-				    : thread_get(t, (uint32_t)(n->record.offset >> 32),
-					      (uint32_t)n->record.offset) != NONE;
+		bool good = n->record.type != 0 ? play(t, n)
+		                                : thread_get(t, (uint32_t)(n->record.offset >> 32),
+		                                          (uint32_t)n->record.offset) != NONE;
 
 		if (!good) {
 			return SONDE_ENOMEM;
@@ -631,15 +658,16 @@ static void narrow(struct timeline_view *v, uint64_t from, uint64_t until)
 	v->until = until < v->until ? until : v->until;
 }
 
-static void view_process(const struct timeline *t, uint32_t process, struct timeline_view *v,
-	uint64_t time)
+static void view_process(
+        const struct timeline *t, uint32_t process, struct timeline_view *v, uint64_t time)
 {
 	const struct process *p = &t->processes[process];
 	size_t i = roots_at(p, time);
 	size_t last = i;
 
 	v->root = p->roots[i].root;
-	narrow(v, i == 0 ? 0 : p->roots[i].time, i + 1 < p->nroots ? p->roots[i + 1].time : UINT64_MAX);
+	narrow(v, i == 0 ? 0 : p->roots[i].time,
+	        i + 1 < p->nroots ? p->roots[i + 1].time : UINT64_MAX);
 	while (last + 1 < p->nroots && !p->roots[last + 1].exec) {
 		last++;
 	}
@@ -661,8 +689,8 @@ static uint32_t thread_at(const struct timeline *t, struct timeline_view *v, uin
 	return th;
 }
 
-static void view_fill(
-	const struct timeline *t, struct timeline_view *v, uint32_t pid, uint32_t tid, uint64_t time)
+static void view_fill(const struct timeline *t, struct timeline_view *v, uint32_t pid, uint32_t tid,
+        uint64_t time)
 {
 	const struct process *k = &t->processes[t->kernel];
 	size_t i = roots_at(k, time);
@@ -670,7 +698,8 @@ static void view_fill(
 
 	*v = (struct timeline_view){.pid = pid, .tid = tid, .until = UINT64_MAX, .known = true};
 	v->kernel_root = k->roots[i].root;
-	narrow(v, i == 0 ? 0 : k->roots[i].time, i + 1 < k->nroots ? k->roots[i + 1].time : UINT64_MAX);
+	narrow(v, i == 0 ? 0 : k->roots[i].time,
+	        i + 1 < k->nroots ? k->roots[i + 1].time : UINT64_MAX);
 	th = thread_at(t, v, time);
 	if (th == NONE) {
 		v->known = false;
@@ -679,12 +708,12 @@ static void view_fill(
 	i = names_at(&t->threads[th], time);
 	v->comm = t->threads[th].names[i].name;
 	narrow(v, i == 0 ? 0 : t->threads[th].names[i].time,
-		i + 1 < t->threads[th].nnames ? t->threads[th].names[i + 1].time : UINT64_MAX);
+	        i + 1 < t->threads[th].nnames ? t->threads[th].names[i + 1].time : UINT64_MAX);
 	view_process(t, t->threads[th].process, v, time);
 }
 
 const struct timeline_view *timeline_at(const struct timeline *t, struct timeline_cursor *c,
-	uint32_t pid, uint32_t tid, uint64_t time)
+        uint32_t pid, uint32_t tid, uint64_t time)
 {
 	struct timeline_view *v = &c->views[hash_u64(tid) & (TIMELINE_CURSOR_SLOTS - 1)];
 
@@ -694,8 +723,8 @@ const struct timeline_view *timeline_at(const struct timeline *t, struct timelin
 	return v;
 }
 
-const struct timeline_mapping *timeline_find(const struct timeline *t,
-	const struct timeline_view *view, uint32_t cpumode, uint64_t addr)
+const struct timeline_mapping *timeline_find(
+        const struct timeline *t, const struct timeline_view *view, uint32_t cpumode, uint64_t addr)
 {
 	const struct space_node *n;
 
@@ -714,7 +743,7 @@ const struct timeline_mapping *timeline_find(const struct timeline *t,
 }
 
 uint64_t timeline_object_address(
-	const struct timeline *t, const struct timeline_mapping *m, uint64_t addr)
+        const struct timeline *t, const struct timeline_mapping *m, uint64_t addr)
 {
 	switch (t->objects[m->object].kind) {
 	case TIMELINE_USER:

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who ran where, with which address space, when. Built once from side-band records in (time, offset) order,
- * then only looked at: look-ups are pure and safe from any number of threads, each with its own cursor.
+ * Who ran where, with which address space, when. Built once from side-band records in (time,
+ * offset) order, then only looked at: look-ups are pure and safe from any number of threads, each
+ * with its own cursor.
  *
- * Address spaces are persistent trees: a change makes a new root and shares the rest, so a fork costs
- * nothing and an old root stays valid for look-ups at an earlier time.
+ * Address spaces are persistent trees: a change makes a new root and shares the rest, so a fork
+ * costs nothing and an old root stays valid for look-ups at an earlier time.
  */
 #ifndef SONDE_TIMELINE_H
 #define SONDE_TIMELINE_H
@@ -14,19 +15,20 @@
 #include "file/file.h"
 
 enum timeline_object_kind {
-	TIMELINE_USER,   /* an ELF file */
+	TIMELINE_USER, /* an ELF file */
 	TIMELINE_KERNEL, /* [kernel.kallsyms]; addresses are run-time addresses */
 	TIMELINE_MODULE, /* a kernel module; run-time addresses */
 	TIMELINE_VDSO,
-	TIMELINE_ANON, /* anonymous executable memory: symbols from /tmp/perf-PID.map; run-time addresses */
-	TIMELINE_NONE  /* [stack], [heap] and the like: no symbols; run-time addresses */
+	TIMELINE_ANON, /* anonymous executable memory: symbols from /tmp/perf-PID.map; run-time
+	                  addresses */
+	TIMELINE_NONE /* [stack], [heap] and the like: no symbols; run-time addresses */
 };
 
 /* What can be mapped: one per distinct (name, build id), named by its index. */
 struct timeline_object {
 	enum timeline_object_kind kind;
 	uint32_t name; /* interned: path as recorded; /tmp/perf-PID.map for anonymous memory */
-	uint32_t pid;  /* of TIMELINE_ANON */
+	uint32_t pid; /* of TIMELINE_ANON */
 	uint8_t build_id[BUILD_ID_MAX];
 	uint8_t build_id_size; /* 0: not known */
 };
@@ -38,16 +40,17 @@ struct timeline_mapping {
 	uint32_t prot, flags;
 };
 
-/* The address in the object that an address in a mapping stands for (see enum timeline_object_kind). */
+/* The address in the object that an address in a mapping stands for (see enum
+ * timeline_object_kind). */
 struct timeline;
 #define TIMELINE_NO_ROOT 0u
 
 struct timeline_view {
 	uint32_t pid, tid;
-	uint32_t comm;        /* interned */
-	uint32_t root;        /* user address space at that time */
+	uint32_t comm; /* interned */
+	uint32_t root; /* user address space at that time */
 	uint32_t kernel_root; /* kernel address space at that time */
-	uint32_t later_root;  /* the last state of the same program (until the next exec) */
+	uint32_t later_root; /* the last state of the same program (until the next exec) */
 	uint64_t from, until; /* the view holds for from <= time < until */
 	bool known; /* false: no side-band ever named the thread; comm is ":TID" */
 };
@@ -63,8 +66,9 @@ void timeline_free(struct timeline *t);
 
 /*
  * Takes a record of types MMAP, MMAP2, COMM, FORK, EXIT, KSYMBOL, BUILD_ID feature data is given by
- * timeline_add_build_id. Records come in file order, `time` is that of the trailer (0 for synthesised state).
- * The bytes of r must stay until timeline_seal. Others are ignored. Negative: no memory.
+ * timeline_add_build_id. Records come in file order, `time` is that of the trailer (0 for
+ * synthesised state). The bytes of r must stay until timeline_seal. Others are ignored. Negative:
+ * no memory.
  */
 int timeline_add(struct timeline *t, const struct record *r, bool swap, uint64_t time);
 int timeline_add_build_id(struct timeline *t, const char *name, const uint8_t *id, size_t size);
@@ -76,17 +80,17 @@ int timeline_seal(struct timeline *t);
 
 /* Always fills *out. Valid for any time. */
 const struct timeline_view *timeline_at(const struct timeline *t, struct timeline_cursor *c,
-	uint32_t pid, uint32_t tid, uint64_t time);
+        uint32_t pid, uint32_t tid, uint64_t time);
 
 /*
- * The mapping that covers addr for code that runs in cpumode (enum abi_misc: MISC_KERNEL, MISC_USER);
- * NULL: none. When none covers it at that time, the program's last state is asked.
+ * The mapping that covers addr for code that runs in cpumode (enum abi_misc: MISC_KERNEL,
+ * MISC_USER); NULL: none. When none covers it at that time, the program's last state is asked.
  */
 const struct timeline_mapping *timeline_find(const struct timeline *t,
-	const struct timeline_view *view, uint32_t cpumode, uint64_t addr);
+        const struct timeline_view *view, uint32_t cpumode, uint64_t addr);
 
 uint64_t timeline_object_address(
-	const struct timeline *t, const struct timeline_mapping *m, uint64_t addr);
+        const struct timeline *t, const struct timeline_mapping *m, uint64_t addr);
 
 size_t timeline_objects(const struct timeline *t);
 const struct timeline_object *timeline_object(const struct timeline *t, uint32_t index);

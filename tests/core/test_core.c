@@ -80,10 +80,11 @@ static void test_pool(void)
 {
 	struct order o = {.good = true};
 
-	ok(pool_run_ordered(4, 60, work, emit, &o) == 0 && o.good && o.next == 60, "tasks are emitted in order");
+	ok(pool_run_ordered(4, 60, work, emit, &o) == 0 && o.good && o.next == 60,
+	        "tasks are emitted in order");
 	o = (struct order){.good = true};
 	ok(pool_run_ordered(3, 100, work, emit, &o) == SONDE_EIO && o.good && o.next <= 70,
-		"a failure stops the pool at its place");
+	        "a failure stops the pool at its place");
 	ok(pool_run(2, 0, work, NULL) == 0, "no task is fine");
 	ok(pool_default_jobs() >= 1, "there is a processor");
 }
@@ -92,7 +93,8 @@ static void test_error(void)
 {
 	struct error e = {0};
 
-	eq_u64(error_set(&e, SONDE_EIO, 5, "cannot read %s", "x") == SONDE_EIO, 1, "error_set gives the status");
+	eq_u64(error_set(&e, SONDE_EIO, 5, "cannot read %s", "x") == SONDE_EIO, 1,
+	        "error_set gives the status");
 	(void)error_wrap(&e, "report failed: ");
 	eq_str(e.text, "report failed: cannot read x", "causes are put in front");
 	eq_str(sonde_status_text(SONDE_ENOENT), "does not exist", "status text");

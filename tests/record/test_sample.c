@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Attrs and samples: decode what was encoded, both byte orders, and every short body. */
-#include "record/record.h"
 #include "abi/abi.h"
+#include "record/record.h"
 #include "tests/tap.h"
 
 static void put64(uint8_t *p, size_t word, uint64_t v, bool swap)
@@ -25,15 +25,15 @@ static void put32x2(uint8_t *p, size_t word, uint32_t a, uint32_t b, bool swap)
 static void test_attr(void)
 {
 	struct sonde_attr a = {.type = 1,
-		.size = 128,
-		.config = 0x1122334455667788,
-		.sample_period = 4000,
-		.sample_type = 0x10107,
-		.read_format = 4,
-		.flags = (uint64_t)1 << SONDE_FLAG_FREQ | (uint64_t)2 << SONDE_FLAG_PRECISE_IP |
-			 (uint64_t)1 << SONDE_FLAG_DEFER_OUTPUT,
-		.clockid = -3,
-		.config4 = 9};
+	        .size = 128,
+	        .config = 0x1122334455667788,
+	        .sample_period = 4000,
+	        .sample_type = 0x10107,
+	        .read_format = 4,
+	        .flags = (uint64_t)1 << SONDE_FLAG_FREQ | (uint64_t)2 << SONDE_FLAG_PRECISE_IP |
+	                 (uint64_t)1 << SONDE_FLAG_DEFER_OUTPUT,
+	        .clockid = -3,
+	        .config4 = 9};
 	struct sonde_attr b;
 	uint8_t bytes[144];
 	uint8_t again[144];
@@ -44,45 +44,48 @@ static void test_attr(void)
 	eq_mem(bytes, again, 144, "and encodes to the same bytes");
 	ok(b.flags == a.flags && b.clockid == -3 && b.config4 == 9, "fields are where they belong");
 	ok(!record_attr_decode((struct span){bytes, 63}, false, &b), "63 bytes are no attr");
-	ok(record_attr_decode((struct span){bytes, 64}, false, &b) && b.config4 == 0 && b.clockid == 0,
-		"what a short attr lacks is zero");
+	ok(record_attr_decode((struct span){bytes, 64}, false, &b) && b.config4 == 0 &&
+	                b.clockid == 0,
+	        "what a short attr lacks is zero");
 }
 
-/* A big-endian compiler puts the first bit-field at the top: freq is bit 53, precise_ip bits 47 and 48. */
+/* A big-endian compiler puts the first bit-field at the top: freq is bit 53, precise_ip bits 47
+ * and 48. */
 static void test_attr_big(void)
 {
 	uint8_t bytes[144] = {0};
 	struct sonde_attr a;
 
-	put64(bytes, 5, (uint64_t)1 << (63 - SONDE_FLAG_FREQ) | (uint64_t)1 << 47, !HOST_BIG_ENDIAN);
-	ok(record_attr_decode((struct span){bytes, 144}, !HOST_BIG_ENDIAN, &a), "a big-endian attr decodes");
+	put64(bytes, 5, (uint64_t)1 << (63 - SONDE_FLAG_FREQ) | (uint64_t)1 << 47,
+	        !HOST_BIG_ENDIAN);
+	ok(record_attr_decode((struct span){bytes, 144}, !HOST_BIG_ENDIAN, &a),
+	        "a big-endian attr decodes");
 	eq_u64(a.flags, (uint64_t)1 << SONDE_FLAG_FREQ | (uint64_t)1 << SONDE_FLAG_PRECISE_IP,
-		"freq and precise_ip 1 are found");
+	        "freq and precise_ip 1 are found");
 }
 
 static size_t sample_bytes(uint8_t *p, bool swap)
 {
-	put64(p, 0, 77, swap);              /* IDENTIFIER */
-	put64(p, 1, 0x401000, swap);        /* IP */
-	put32x2(p, 2, 12, 34, swap);        /* pid, tid */
-	put64(p, 3, 1000000007, swap);      /* TIME */
-	put32x2(p, 4, 3, 0, swap);          /* cpu */
-	put64(p, 5, 250000, swap);          /* PERIOD */
-	put64(p, 6, 3, swap);               /* callchain */
+	put64(p, 0, 77, swap); /* IDENTIFIER */
+	put64(p, 1, 0x401000, swap); /* IP */
+	put32x2(p, 2, 12, 34, swap); /* pid, tid */
+	put64(p, 3, 1000000007, swap); /* TIME */
+	put32x2(p, 4, 3, 0, swap); /* cpu */
+	put64(p, 5, 250000, swap); /* PERIOD */
+	put64(p, 6, 3, swap); /* callchain */
 	put64(p, 7, CALLCHAIN_USER, swap);
 	put64(p, 8, 0x401000, swap);
 	put64(p, 9, 0x402000, swap);
-	put64(p, 10, 4096, swap);           /* code page size */
+	put64(p, 10, 4096, swap); /* code page size */
 	return 88;
 }
 
 static void test_sample(bool swap, bool shifted)
 {
-	const struct sonde_attr attr = {.sample_type = SONDE_SAMPLE_IDENTIFIER | SONDE_SAMPLE_IP |
-						       SONDE_SAMPLE_TID | SONDE_SAMPLE_TIME |
-						       SONDE_SAMPLE_CPU | SONDE_SAMPLE_PERIOD |
-						       SONDE_SAMPLE_CALLCHAIN |
-						       SONDE_SAMPLE_CODE_PAGE_SIZE};
+	const struct sonde_attr attr = {
+	        .sample_type = SONDE_SAMPLE_IDENTIFIER | SONDE_SAMPLE_IP | SONDE_SAMPLE_TID |
+	                       SONDE_SAMPLE_TIME | SONDE_SAMPLE_CPU | SONDE_SAMPLE_PERIOD |
+	                       SONDE_SAMPLE_CALLCHAIN | SONDE_SAMPLE_CODE_PAGE_SIZE};
 	struct record_scratch scratch = {0};
 	struct record_plan plan;
 	struct sonde_sample s;
@@ -92,29 +95,31 @@ static void test_sample(bool swap, bool shifted)
 	bool all_short = true;
 
 	record_plan_make(&plan, &attr);
-	eq_u64(record_sample_decode(&plan, (struct span){p, n}, swap, &scratch, &s), 1, "a sample decodes");
+	eq_u64(record_sample_decode(&plan, (struct span){p, n}, swap, &scratch, &s), 1,
+	        "a sample decodes");
 	eq_u64(s.id, 77, "id");
 	eq_u64(s.ip, 0x401000, "ip");
 	ok(s.pid == 12 && s.tid == 34 && s.cpu == 3, "pid, tid, cpu are separate words");
 	ok(s.time == 1000000007 && s.period == 250000, "time and period");
 	ok(s.callchain_len == 3 && s.callchain[0] == CALLCHAIN_USER && s.callchain[2] == 0x402000,
-		"call chain");
+	        "call chain");
 	eq_u64(s.code_page_size, 4096, "what stands behind the call chain");
 	for (size_t i = 0; i < n; i++) {
-		all_short &= record_sample_decode(&plan, (struct span){p, i}, swap, &scratch, &s) == 0;
+		all_short &=
+		        record_sample_decode(&plan, (struct span){p, i}, swap, &scratch, &s) == 0;
 	}
 	ok(all_short, "every cut body is called short");
 	put64(p, 6, UINT64_MAX / 8, swap);
 	eq_u64(record_sample_decode(&plan, (struct span){p, n}, swap, &scratch, &s), 0,
-		"a count beyond the record is refused");
+	        "a count beyond the record is refused");
 	record_scratch_fini(&scratch);
 }
 
 static void test_trailer(void)
 {
 	const struct sonde_attr attr = {.sample_type = SONDE_SAMPLE_TID | SONDE_SAMPLE_TIME |
-						       SONDE_SAMPLE_CPU | SONDE_SAMPLE_IDENTIFIER,
-		.flags = (uint64_t)1 << SONDE_FLAG_SAMPLE_ID_ALL};
+	                                               SONDE_SAMPLE_CPU | SONDE_SAMPLE_IDENTIFIER,
+	        .flags = (uint64_t)1 << SONDE_FLAG_SAMPLE_ID_ALL};
 	struct record_trailer t;
 	struct record_plan plan;
 	uint8_t p[40] = {0};
@@ -124,7 +129,8 @@ static void test_trailer(void)
 	put32x2(p, 3, 7, 0, false);
 	put64(p, 4, 1234, false);
 	record_plan_make(&plan, &attr);
-	ok(record_trailer_decode(&plan, (struct span){p, 40}, false, &t), "a trailer decodes from the end");
+	ok(record_trailer_decode(&plan, (struct span){p, 40}, false, &t),
+	        "a trailer decodes from the end");
 	ok(t.pid == 5 && t.tid == 6 && t.time == 99 && t.cpu == 7 && t.id == 1234, "and is right");
 	ok(!record_trailer_decode(&plan, (struct span){p, 31}, false, &t), "a cut one is not");
 }
@@ -144,7 +150,7 @@ static void test_mmap(void)
 	memcpy(p + 64, "/bin/cat", 8);
 	ok(record_mmap_decode(&r, false, &m), "MMAP2 decodes");
 	ok(m.pid == 8 && m.start == 0x1000 && m.len == 0x2000 && m.pgoff == 0x3000 && m.prot == 5,
-		"its numbers");
+	        "its numbers");
 	ok(m.name.n == 8 && memcmp(m.name.p, "/bin/cat", 8) == 0, "its name ends at the NUL");
 	ok(!record_mmap_decode(&cut, false, &m), "a name without an end is refused");
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Address spaces against a plain array of pages, and the rules of time, fork, exec and re-use. */
-#include "timeline/timeline.h"
-#include "timeline/space.h"
 #include "tests/tap.h"
+#include "timeline/space.h"
+#include "timeline/timeline.h"
 
 #include <stdlib.h>
 
@@ -33,7 +33,8 @@ static void test_space(void)
 	}
 	for (uint32_t i = 0; i <= 100; i++) {
 		for (uint32_t p = 0; p < PAGES; p++) {
-			const struct space_node *n = space_find(&pool, roots[i], (uint64_t)p * 4096 + 17);
+			const struct space_node *n =
+			        space_find(&pool, roots[i], (uint64_t)p * 4096 + 17);
 
 			same &= (n == NULL ? UINT32_MAX : n->mapping) == plain[i][p];
 		}
@@ -46,8 +47,8 @@ struct bytes {
 	uint64_t words[32];
 };
 
-static void add_mmap(struct timeline *t, struct bytes *b, uint32_t pid, uint64_t start, const char *name,
-	uint64_t time)
+static void add_mmap(struct timeline *t, struct bytes *b, uint32_t pid, uint64_t start,
+        const char *name, uint64_t time)
 {
 	struct record r = {.type = RECORD_MMAP, .misc = MISC_USER};
 	uint32_t ids[2] = {pid, pid};
@@ -62,7 +63,7 @@ static void add_mmap(struct timeline *t, struct bytes *b, uint32_t pid, uint64_t
 }
 
 static void add_comm(struct timeline *t, struct bytes *b, uint32_t pid, const char *name, bool exec,
-	uint64_t time)
+        uint64_t time)
 {
 	struct record r = {.type = RECORD_COMM, .misc = exec ? MISC_COMM_EXEC : 0};
 	uint32_t ids[2] = {pid, pid};
@@ -74,7 +75,8 @@ static void add_comm(struct timeline *t, struct bytes *b, uint32_t pid, const ch
 	(void)timeline_add(t, &r, false, time);
 }
 
-static void add_fork(struct timeline *t, struct bytes *b, uint32_t pid, uint32_t ppid, uint64_t time)
+static void add_fork(
+        struct timeline *t, struct bytes *b, uint32_t pid, uint32_t ppid, uint64_t time)
 {
 	struct record r = {.type = RECORD_FORK};
 	uint32_t ids[4] = {pid, ppid, pid, ppid};
@@ -113,13 +115,16 @@ static void test_rules(void)
 	add_fork(t, &b[3], 20, 10, 100);
 	add_comm(t, &b[4], 20, "ls", true, 200);
 	add_fork(t, &b[5], 20, 10, 900); /* the number is used again */
+	add_mmap(t, &b[6], 10, 0x50000, "late", 1000);
 	(void)timeline_add_thread(t, 77, 77);
 	eq_u64(timeline_seal(t), 0, "a timeline is built");
 	eq_str(comm_at(t, 20, 150), "shell", "a child has its parent's name");
 	eq_str(dso_at(t, 20, 150, 0x10800), "/bin/sh", "and address space");
 	eq_str(comm_at(t, 20, 250), "ls", "until it calls exec");
 	eq_str(dso_at(t, 20, 400, 0x10800), "/bin/ls", "its own mapping");
-	eq_str(dso_at(t, 20, 250, 0x10800), "/bin/ls", "what is mapped later stands in for nothing");
+	eq_str(dso_at(t, 20, 250, 0x10800), "/bin/sh",
+	        "what was mapped before exec stays until mapped over");
+	eq_str(dso_at(t, 10, 5, 0x50800), "late", "what is mapped later stands in for nothing");
 	eq_str(dso_at(t, 20, 400, 0x11000), "none", "the end of a mapping is outside");
 	eq_str(comm_at(t, 20, 950), "shell", "a number that is used again is another process");
 	eq_str(dso_at(t, 20, 950, 0x10800), "/bin/sh", "with another space");

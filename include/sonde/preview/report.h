@@ -11,39 +11,39 @@ extern "C" {
 
 enum sonde_report_header {
 	SONDE_REPORT_HEADER_NONE = 0, /* one line says how to see it */
-	SONDE_REPORT_HEADER,          /* before the rows */
+	SONDE_REPORT_HEADER, /* before the rows */
 	SONDE_REPORT_HEADER_ONLY
 };
 
 struct sonde_report_options {
-	size_t size;      /* sizeof(struct sonde_report_options) of the caller */
+	size_t size; /* sizeof(struct sonde_report_options) of the caller */
 	const char *sort; /* keys, comma-separated: comm dso sym pid cpu; NULL: comm,dso,sym */
-	int no_children;  /* not 0: count a sample for its own function only */
-	int no_graph;     /* not 0: no call graphs */
-	int callee;       /* not 0: graphs start at the row's function and go to its callers */
-	int order_given;  /* not 0: `callee` was asked for; 0: callee only without children */
-	double graph_limit;   /* percent; branches below are not shown */
+	int no_children; /* not 0: count a sample for its own function only */
+	int no_graph; /* not 0: no call graphs */
+	int callee; /* not 0: graphs start at the row's function and go to its callers */
+	int order_given; /* not 0: `callee` was asked for; 0: callee only without children */
+	double graph_limit; /* percent; branches below are not shown */
 	double percent_limit; /* percent; rows below are not shown */
-	int show_samples;     /* not 0: a column with the number of samples */
-	int show_period;      /* not 0: a column with the sum of periods */
-	uint32_t max_stack;   /* frames of a chain that count; 0: 127 */
-	int stats;            /* not 0: counts of record types instead of rows */
+	int show_samples; /* not 0: a column with the number of samples */
+	int show_period; /* not 0: a column with the sum of periods */
+	uint32_t max_stack; /* frames of a chain that count; 0: 127 */
+	int stats; /* not 0: counts of record types instead of rows */
 	enum sonde_report_header header;
 	int header_full; /* not 0: with the CPU and memory topology */
-	int quiet;       /* not 0: rows only */
-	int color;       /* not 0: colour escapes by overhead */
+	int quiet; /* not 0: rows only */
+	int color; /* not 0: colour escapes by overhead */
 };
 
 /* Fills *o with what `sonde report` does without options. */
 SONDE_API void sonde_report_options_init(struct sonde_report_options *o);
 
 /*
- * Writes the report of an open session in pieces through `write` (a negative return stops). 0, or SONDE_EARG
- * (an unknown sort key), SONDE_ENOMEM, what the reading of samples says, or what write returned;
- * sonde_session_error(s) has the words.
+ * Writes the report of an open session in pieces through `write` (a negative return stops). 0, or
+ * SONDE_EARG (an unknown sort key), SONDE_ENOMEM, what the reading of samples says, or what write
+ * returned; sonde_session_error(s) has the words.
  */
 SONDE_API int sonde_report_print(struct sonde_session *s, const struct sonde_report_options *o,
-	int (*write)(void *arg, const char *text, size_t n), void *arg);
+        int (*write)(void *arg, const char *text, size_t n), void *arg);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
 # No command, help, and the version.
 show
 show help
-show --version | sed 's/[0-9][0-9.]*/N/'
+sonde --version | sed 's,[0-9][0-9.]*,N,'
