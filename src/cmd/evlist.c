@@ -14,6 +14,11 @@ struct evlist {
 	int detail;
 };
 
+static void on_diag(void *arg, const struct sonde_diag *diag)
+{
+	terminal_diag_show(arg, diag);
+}
+
 int cmd_evlist(int argc, char **argv)
 {
 	struct evlist e = {.input = "perf.data"};
@@ -34,8 +39,12 @@ int cmd_evlist(int argc, char **argv)
 	};
 	struct option_rest rest;
 	char message[1024] = "";
-	struct sonde_evlist_options o = {
-	        .size = sizeof(o), .message = message, .message_size = sizeof(message)};
+	unsigned shown = 0;
+	struct sonde_evlist_options o = {.size = sizeof(o),
+	        .message = message,
+	        .message_size = sizeof(message),
+	        .on_diag = on_diag,
+	        .diag_arg = &shown};
 	struct terminal_output out;
 	int rc = options_parse(&command, argc, argv, &rest);
 
@@ -61,7 +70,9 @@ int cmd_evlist(int argc, char **argv)
 		return EXIT_FILE;
 	}
 	if (rc > 0) {
-		(void)fprintf(stderr, "Warning: '%s' is cut short: some events may be missing\n",
+		(void)fprintf(stderr,
+		        "Warning: part of %s was not read (see above); what is shown may not be "
+		        "all\n",
 		        e.input);
 	}
 	return rc > 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sonde flamegraph: a recording as one HTML page. */
 #include "cmd/options.h"
+#include "cmd/terminal.h"
 
 #include <sonde/preview/flamegraph.h>
 
@@ -15,7 +16,6 @@
 
 #define EXIT_DAMAGED     1 /* part of the input could not be read */
 #define EXIT_FAILED      255 /* nothing was written */
-#define WARNINGS_MAX     5 /* diagnostics that are printed; the rest are counted */
 #define TEMPORARY_SUFFIX ".XXXXXX"
 
 struct flamegraph {
@@ -47,11 +47,8 @@ static void on_diag(void *arg, const struct sonde_diag *diag)
 {
 	struct flamegraph *f = arg;
 
-	if (diag->kind == SONDE_DIAG_NOTE || diag->kind == SONDE_DIAG_LOST) {
-		return; /* losses stand in the page */
-	}
-	if (f->warnings++ < WARNINGS_MAX) {
-		(void)fprintf(stderr, "sonde flamegraph: warning: %s\n", diag->detail);
+	if (diag->kind != SONDE_DIAG_LOST) { /* losses stand in the page */
+		terminal_diag_show(&f->warnings, diag);
 	}
 }
 
@@ -218,7 +215,7 @@ static int draw(struct flamegraph *f, struct sonde_session *s)
 		return EXIT_FAILED;
 	}
 	if (rc == 0) {
-		(void)fprintf(stderr, "sonde flamegraph: warning: no samples in %s\n", f->input);
+		(void)fprintf(stderr, "Warning: no samples in %s\n", f->input);
 	}
 	if (strcmp(f->output, "-") != 0) {
 		(void)fprintf(stderr, "flame graph written to %s\n", f->output);
@@ -226,8 +223,7 @@ static int draw(struct flamegraph *f, struct sonde_session *s)
 	if (sonde_session_diags(s, SONDE_DIAG_TRUNCATED) != 0 ||
 	        sonde_session_diags(s, SONDE_DIAG_DAMAGED) != 0) {
 		(void)fprintf(stderr,
-		        "sonde flamegraph: warning: part of %s could not be read; "
-		        "the graph shows the rest\n",
+		        "Warning: part of %s was not read (see above); what is shown is not all\n",
 		        f->input);
 		return EXIT_DAMAGED;
 	}

@@ -6,7 +6,6 @@
 
 #include <sonde/preview/report.h>
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +20,7 @@ struct report_command {
 	bool header, header_only, header_full, strict;
 	bool children_given;
 	int verbose;
+	unsigned diags_shown;
 	uint64_t jobs, max_stack;
 	struct terminal_progress progress;
 };
@@ -102,15 +102,8 @@ static void on_diag(void *arg, const struct sonde_diag *d)
 {
 	struct report_command *c = arg;
 
-	if (d->kind == SONDE_DIAG_NOTE && c->verbose == 0) {
-		return;
-	}
 	terminal_progress_end(&c->progress);
-	if (d->offset == UINT64_MAX) {
-		(void)fprintf(stderr, "Warning: %s\n", d->detail);
-	} else {
-		(void)fprintf(stderr, "Warning: %s (at byte %" PRIu64 ")\n", d->detail, d->offset);
-	}
+	terminal_diag_show(&c->diags_shown, d);
 }
 
 static void options_settle(struct report_command *c)

@@ -3,7 +3,6 @@
 #include "cmd/options.h"
 #include "cmd/terminal.h"
 
-#include <inttypes.h>
 #include <sonde/preview/header.h>
 #include <sonde/preview/script.h>
 #include <stdio.h>
@@ -19,6 +18,7 @@ struct script {
 	struct terminal_progress progress;
 	const char *fields[FIELDS_MAX];
 	size_t nfields;
+	unsigned diags_shown;
 };
 
 static int on_fields(const struct option_def *def, const char *arg, bool unset)
@@ -37,13 +37,23 @@ static int on_fields(const struct option_def *def, const char *arg, bool unset)
 	return 0;
 }
 
-static int header_only(const struct script *s)
+static void on_diag(void *arg, const struct sonde_diag *d)
+{
+	struct script *s = arg;
+
+	terminal_progress_end(&s->progress);
+	terminal_diag_show(&s->diags_shown, d);
+}
+
+static int header_only(struct script *s)
 {
 	char message[1024] = "";
 	struct sonde_header_options o = {.size = sizeof(o),
 	        .full = s->full,
 	        .message = message,
-	        .message_size = sizeof(message)};
+	        .message_size = sizeof(message),
+	        .on_diag = on_diag,
+	        .diag_arg = s};
 	struct terminal_output out;
 	int rc;
 
@@ -68,25 +78,11 @@ static int finish(const struct sonde_session *session, const char *input, int rc
 	}
 	if (lost != 0) {
 		(void)fprintf(stderr,
-		        "Warning: part of %s was not read; what is shown is not all\n", input);
+		        "Warning: part of %s was not read (see above); what is shown is not all\n",
+		        input);
 		return 1;
 	}
 	return 0;
-}
-
-static void on_diag(void *arg, const struct sonde_diag *d)
-{
-	struct script *s = arg;
-
-	if (d->kind == SONDE_DIAG_NOTE) {
-		return;
-	}
-	terminal_progress_end(&s->progress);
-	if (d->offset == UINT64_MAX) {
-		(void)fprintf(stderr, "Warning: %s\n", d->detail);
-	} else {
-		(void)fprintf(stderr, "Warning: %s (at byte %" PRIu64 ")\n", d->detail, d->offset);
-	}
 }
 
 static int run(struct script *s)

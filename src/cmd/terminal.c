@@ -2,6 +2,7 @@
 #include "cmd/terminal.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 
 #define NS_PER_S      1000000000ull
 #define SHOW_AFTER_NS 500000000ull
+#define DIAGS_MAX     20 /* that are printed */
 #define BAR_WIDTH     40
 
 int terminal_color(const char *when)
@@ -109,6 +111,25 @@ void terminal_output_close(struct terminal_output *out)
 		}
 	}
 	out->pager = 0;
+}
+
+void terminal_diag_show(unsigned *shown, const struct sonde_diag *diag)
+{
+	const char *word = diag->kind == SONDE_DIAG_NOTE ? "Note" : "Warning";
+
+	++*shown;
+	if (*shown == DIAGS_MAX + 1) {
+		(void)fputs("Warning: there is more of this, which is not shown\n", stderr);
+	}
+	if (*shown > DIAGS_MAX) {
+		return;
+	}
+	if (diag->offset == UINT64_MAX) {
+		(void)fprintf(stderr, "%s: %s\n", word, diag->detail);
+	} else {
+		(void)fprintf(
+		        stderr, "%s: %s (at byte %" PRIu64 ")\n", word, diag->detail, diag->offset);
+	}
 }
 
 static uint64_t now_ns(void)

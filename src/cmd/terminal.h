@@ -3,6 +3,8 @@
 #ifndef SONDE_CMD_TERMINAL_H
 #define SONDE_CMD_TERMINAL_H
 
+#include <sonde/base.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,6 +28,12 @@ void terminal_output_open(struct terminal_output *out, bool pager);
 /* A sonde_report_print writer: arg is the struct terminal_output. -1 when the reader went away. */
 int terminal_output_write(void *arg, const char *text, size_t n);
 void terminal_output_close(struct terminal_output *out);
+
+/*
+ * Prints a diagnostic as "Warning: " or, where nothing is missing, "Note: ", with its place. *shown
+ * counts them (begin with 0): a file that is damaged in many places does not flood the terminal.
+ */
+void terminal_diag_show(unsigned *shown, const struct sonde_diag *diag);
 
 /* A progress bar on standard error, when that is a terminal and work takes over half a second. */
 struct terminal_progress {

@@ -106,6 +106,29 @@ void text_hex(struct text *t, uint64_t v, unsigned width, char pad)
 	text_digits(t, p, (size_t)(buf + sizeof(buf) - p), width, pad);
 }
 
+void text_percent(struct text *t, uint64_t part, uint64_t total, unsigned width)
+{
+	double percent = total == 0 ? 0.0 : 100.0 * (double)part / (double)total;
+	double hundredths = percent * 100.0;
+	uint64_t whole;
+	double rest;
+
+	if (percent >= 1e6) {
+		text_printf(t, "%*.2f", (int)width, percent);
+		return;
+	}
+	whole = (uint64_t)hundredths;
+	rest = hundredths - (double)whole;
+	if (rest > 0.499999 && rest < 0.500001) { /* too near to a tie for our arithmetic */
+		text_printf(t, "%*.2f", (int)width, percent);
+		return;
+	}
+	whole += rest >= 0.5;
+	text_u64(t, whole / 100, width > 3 ? width - 3 : 0, ' ');
+	text_char(t, '.');
+	text_u64(t, whole % 100, 2, '0');
+}
+
 void text_printf(struct text *t, const char *fmt, ...)
 {
 	va_list ap;

@@ -27,7 +27,7 @@ bool text_grow(struct text *t, size_t more);
 /* Room for `more` bytes behind the end, or NULL. */
 static inline char *text_room(struct text *t, size_t more)
 {
-	if (t->cap - t->n < more && !text_grow(t, more)) {
+	if ((t->cap - t->n < more || t->p == NULL) && !text_grow(t, more)) {
 		return NULL;
 	}
 	return t->p + t->n;
@@ -35,9 +35,9 @@ static inline char *text_room(struct text *t, size_t more)
 
 static inline void text_bytes(struct text *t, const char *s, size_t n)
 {
-	char *p = text_room(t, n);
+	char *p = n != 0 ? text_room(t, n) : NULL;
 
-	if (p != NULL && n != 0) {
+	if (p != NULL) {
 		memcpy(p, s, n);
 		t->n += n;
 	}
@@ -66,6 +66,9 @@ void text_padded(struct text *t, const char *s, int width);
 /* Decimal and hexadecimal, right-aligned in `width` with `pad` (' ' or '0'); width 0: as it is. */
 void text_u64(struct text *t, uint64_t v, unsigned width, char pad);
 void text_hex(struct text *t, uint64_t v, unsigned width, char pad);
+
+/* As printf's %*.2f of 100 * part / total (0 when total is 0). */
+void text_percent(struct text *t, uint64_t part, uint64_t total, unsigned width);
 
 void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

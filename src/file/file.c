@@ -10,8 +10,9 @@
  *	section = u64 offset, u64 size
  *
  * attrs: { attr (entry size - 16 bytes), section ids }, ids: u64 each. Behind the data section: one
- *section for each feature bit that is set, in rising order, then the features. A recorder that did
- *not end leaves data size 0 and no features: data runs to the end of the file.
+ * section for each feature bit that is set, in rising order, then the features. A recorder that did
+ * not end leaves data size 0, or one that is behind and no features: data runs to the end of the
+ * file, and its last record may be half written.
  *
  * EVENT_DESC feature: u32 nr, u32 attr size, { attr, u32 nr ids, str name, u64 ids } x nr
  * str = u32 length, bytes (with NULs at the end)
@@ -71,19 +72,22 @@ static int check_magic(struct file *f)
 	}
 	if (memcmp(f->bytes.p, "PERFFILE", 8) == 0 || memcmp(f->bytes.p, "ELIFFREP", 8) == 0) {
 		return error_set(&f->error, SONDE_EUNSUPPORTED, 0,
-		        "%s: the old perf.data format (version 1) is not read by this version",
+		        "%s: the old perf.data format (version 1) is not read by "
+		        "this version; record again with sonde or a newer perf",
 		        f->path);
 	}
 	magic = load_u64(f->bytes.p, HOST_BIG_ENDIAN);
 	if (magic != FILE_MAGIC2 && __builtin_bswap64(magic) != FILE_MAGIC2) {
-		return bad_format(f, 0, "not a perf.data file: it does not begin with PERFILE2");
+		return bad_format(f, 0,
+		        "not a perf.data file: it does not begin with PERFILE2; is -i FILE the "
+		        "right one?");
 	}
 	f->swap = (magic != FILE_MAGIC2) != HOST_BIG_ENDIAN;
 	size = load_u64(f->bytes.p + 8, f->swap);
 	if (size == PIPE_HEADER_SIZE) {
 		return error_set(&f->error, SONDE_EUNSUPPORTED, 8,
 		        "%s: a perf.data pipe stream is not read by this version; record with -o "
-		        "FILE",
+		        "FILE instead of -o -",
 		        f->path);
 	}
 	if (size < FILE_HEADER_SIZE || f->bytes.n < FILE_HEADER_SIZE) {
@@ -91,6 +95,20 @@ static int check_magic(struct file *f)
 	}
 	f->header_size = size;
 	return 0;
+}
+
+/* Sonde's recorder keeps the data size up to date now and then: a size that was behind when it was
+ * killed shows by bytes behind the data that are neither features nor attrs. */
+static bool recorder_was_killed(const struct file *f)
+{
+	uint64_t left = f->bytes.n - f->data.offset;
+
+	for (size_t i = 0; i < FEATURE_BITS / 64; i++) {
+		if (f->feature_bits[i] != 0) {
+			return false;
+		}
+	}
+	return f->data.size < left && load_u64(f->bytes.p + 24, f->swap) < f->data.offset;
 }
 
 static int read_header(struct file *f)
@@ -116,7 +134,7 @@ static int read_header(struct file *f)
 		f->data = (struct file_section){f->bytes.n, 0};
 		return 0;
 	}
-	if (f->data.size == 0) {
+	if (f->data.size == 0 || recorder_was_killed(f)) {
 		f->data.size = f->bytes.n - f->data.offset;
 		f->interrupted = f->data.size != 0;
 		return 0;
@@ -349,7 +367,8 @@ int file_open_bytes(struct file *f, struct span bytes, const char *name)
 	TRY(name_events(f));
 	if (f->interrupted) {
 		diag_report(f->diags, SONDE_DIAG_NOTE, 48,
-		        "the recorder did not end (data size 0): reading to the end of the file");
+		        "the recorder did not end by itself: everything up to the end of the "
+		        "file is read, the header features are missing");
 	}
 	return 0;
 }
@@ -386,8 +405,10 @@ int file_open(struct file *f, const char *path)
 	if (!S_ISREG(st.st_mode)) {
 		(void)close(fd);
 		return error_set(&f->error, SONDE_EUNSUPPORTED, NO_OFFSET,
-		        "%s is a %s: only perf.data files are read by this version", path,
-		        S_ISDIR(st.st_mode) ? "directory" : "pipe or device");
+		        "%s is a %s: only perf.data files are read by this version; %s", path,
+		        S_ISDIR(st.st_mode) ? "directory" : "pipe or device",
+		        S_ISDIR(st.st_mode) ? "name a file, or record without --threads and --kcore"
+		                            : "save it to a file and name that");
 	}
 	if (st.st_size > 0) {
 		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -418,6 +439,12 @@ void file_close(struct file *f)
 	f->nevents = 0;
 }
 
+/* What is cut off at the end of an interrupted recording never was a whole record: no loss. */
+static enum sonde_diag_kind cut_kind(const struct file *f, const struct record *r)
+{
+	return f->interrupted && r->type < RECORD_TYPE_MAX ? SONDE_DIAG_NOTE : SONDE_DIAG_TRUNCATED;
+}
+
 /* Bytes that follow a record outside its size: trace data, and format files in pipes. */
 static uint64_t outside_size(const struct record *r, bool swap)
 {
@@ -439,8 +466,9 @@ int file_next(const struct file *f, uint64_t *offset, struct record *r, struct d
 
 	if (left < RECORD_HEADER_SIZE) {
 		if (left != 0 && diags != NULL) {
-			diag_report(diags, SONDE_DIAG_TRUNCATED, *offset,
-			        "%" PRIu64 " bytes at the end of the data are no record", left);
+			diag_report(diags, f->interrupted ? SONDE_DIAG_NOTE : SONDE_DIAG_TRUNCATED,
+			        *offset, "%" PRIu64 " bytes at the end of the data are no record",
+			        left);
 		}
 		*offset = end;
 		return 0;
@@ -451,8 +479,8 @@ int file_next(const struct file *f, uint64_t *offset, struct record *r, struct d
 	r->offset = *offset;
 	if (r->size < RECORD_HEADER_SIZE || r->size > left) {
 		if (diags != NULL) {
-			diag_report(diags,
-			        r->size > left ? SONDE_DIAG_TRUNCATED : SONDE_DIAG_DAMAGED, *offset,
+			diag_report(diags, r->size > left ? cut_kind(f, r) : SONDE_DIAG_DAMAGED,
+			        *offset,
 			        "a record of type %" PRIu32 " claims %u bytes where %" PRIu64
 			        " are left; nothing behind it can be read",
 			        r->type, r->size, left);

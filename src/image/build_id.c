@@ -129,7 +129,9 @@ int image_build_id_of_module(const char *name, uint8_t id[IMAGE_BUILD_ID_MAX])
 		return 0;
 	}
 	for (char *p = folder; *p != 0; p++) {
-		*p = *p == '-' ? '_' : *p;
+		if (*p == '-') {
+			*p = '_';
+		}
 	}
 	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++) {
 		int n;
@@ -147,8 +149,7 @@ int image_build_id_of_module(const char *name, uint8_t id[IMAGE_BUILD_ID_MAX])
 
 struct span image_vdso(void)
 {
-	/* The kernel maps it for ever; the size is in the headers, of which the first page has all.
-	 */
+	/* Mapped for ever; its size follows from its headers. */
 	uint64_t at = getauxval(AT_SYSINFO_EHDR);
 	const uint8_t *p;
 	size_t end;
@@ -156,6 +157,7 @@ struct span image_vdso(void)
 	if (at == 0) {
 		return (struct span){0};
 	}
+	/* NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel gives a number */
 	p = (const uint8_t *)(uintptr_t)at;
 #if UINTPTR_MAX > UINT32_MAX
 	Elf64_Ehdr h;

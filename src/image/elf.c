@@ -31,11 +31,11 @@ static uint64_t word(struct cursor *c, bool is64)
 	return is64 ? cursor_u64(c) : cursor_u32(c);
 }
 
-/* Bytes [offset, offset + n) of the file, or an empty span. */
+/* Bytes [offset, offset + n) of the file, or an empty span (of a real pointer, for cursors). */
 static struct span part(struct span bytes, uint64_t offset, uint64_t n)
 {
 	if (offset > bytes.n || n > bytes.n - offset) {
-		return (struct span){0};
+		return (struct span){.p = bytes.p, .n = 0};
 	}
 	return (struct span){.p = bytes.p + offset, .n = (size_t)n};
 }
@@ -246,7 +246,7 @@ struct span image_elf_section_bytes(const struct image_elf *e, const struct imag
 	/* Compressed bytes are not the section's text; nothing that is read here is ever
 	 * compressed. */
 	if (s->type == SHT_NOBITS || (s->flags & SHF_COMPRESSED) != 0) {
-		return (struct span){0};
+		return (struct span){.p = e->bytes.p, .n = 0};
 	}
 	return part(e->bytes, s->offset, s->size);
 }

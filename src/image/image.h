@@ -104,7 +104,7 @@ bool image_build_id_of_notes(struct span notes, bool swap, struct image_build_id
 
 /* Each gives the size of the id, or 0 when there is none to be had. */
 int image_build_id_of_file(const char *path, uint8_t id[IMAGE_BUILD_ID_MAX]);
-int image_build_id_of_span(struct span elf, uint8_t id[IMAGE_BUILD_ID_MAX]);
+int image_build_id_of_span(struct span bytes, uint8_t id[IMAGE_BUILD_ID_MAX]);
 int image_build_id_of_kernel(uint8_t id[IMAGE_BUILD_ID_MAX]);
 /* name without brackets: "ext4"; '-' in it means '_'. */
 int image_build_id_of_module(const char *name, uint8_t id[IMAGE_BUILD_ID_MAX]);

@@ -220,7 +220,9 @@ static void put_groups(struct text *out, const struct file *f)
 	}
 	for (size_t i = 0; i < f->nevents; i += n == 0 ? 1 : n) {
 		n = group_size(&groups, i, f->nevents);
-		text_str(out, n != 0 ? "{" : "");
+		if (n != 0) {
+			text_char(out, '{');
+		}
 		text_str(out, f->events[i].name);
 		for (size_t j = 1; j < n; j++) {
 			text_char(out, ',');
@@ -252,7 +254,7 @@ int sonde_evlist_print(const char *path, const struct sonde_evlist_options *opti
 	        [SONDE_EVLIST_DETAIL] = EVLIST_DETAIL,
 	        [SONDE_EVLIST_GROUPS] = EVLIST_GROUPS,
 	};
-	struct diag_sink diags = {0};
+	struct diag_sink diags = {.fn = options->on_diag, .arg = options->diag_arg};
 	struct file f = {.diags = &diags};
 	struct text out = {0};
 	int rc = file_open(&f, path);
@@ -264,7 +266,7 @@ int sonde_evlist_print(const char *path, const struct sonde_evlist_options *opti
 	if (rc < 0 && options->message != NULL) {
 		(void)snprintf(options->message, options->message_size, "%s", f.error.text);
 	}
-	if (rc >= 0 && f.truncated) {
+	if (rc >= 0 && diags.counts[SONDE_DIAG_TRUNCATED] + diags.counts[SONDE_DIAG_DAMAGED] != 0) {
 		rc = 1;
 	}
 	text_fini(&out);

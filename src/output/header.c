@@ -541,7 +541,7 @@ void output_header(struct text *out, const struct file *f, bool full)
 int sonde_header_print(const char *path, const struct sonde_header_options *options,
         sonde_header_write_fn write, void *arg)
 {
-	struct diag_sink diags = {0};
+	struct diag_sink diags = {.fn = options->on_diag, .arg = options->diag_arg};
 	struct file f = {.diags = &diags};
 	struct text out = {0};
 	int rc = file_open(&f, path);
@@ -553,7 +553,7 @@ int sonde_header_print(const char *path, const struct sonde_header_options *opti
 	if (rc < 0 && options->message != NULL) {
 		(void)snprintf(options->message, options->message_size, "%s", f.error.text);
 	}
-	if (rc >= 0 && f.truncated) {
+	if (rc >= 0 && diags.counts[SONDE_DIAG_TRUNCATED] + diags.counts[SONDE_DIAG_DAMAGED] != 0) {
 		rc = 1;
 	}
 	text_fini(&out);

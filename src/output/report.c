@@ -223,7 +223,8 @@ static void put_percent(struct report *r, uint64_t part, uint64_t total)
 		color = NULL;
 	}
 	text_str(&r->text, color != NULL ? color : "");
-	text_printf(&r->text, "%7.2f%%", percent);
+	text_percent(&r->text, part, total, 7);
+	text_char(&r->text, '%');
 	text_str(&r->text, color != NULL ? "\033[m" : "");
 }
 

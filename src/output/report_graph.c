@@ -45,12 +45,13 @@ static void put_frames(
 static void put_node(struct report *r, uint32_t event, size_t at, bool last, struct text *prefix)
 {
 	const struct profile_node *node = &r->nodes.p[at];
-	double percent = 100.0 * (double)node->sum / (double)r->profile.totals[event];
 
 	text_bytes(&r->text, prefix->p, prefix->n);
 	text_str(&r->text, "|          \n");
 	text_bytes(&r->text, prefix->p, prefix->n);
-	text_printf(&r->text, "%c--%.2f%%--", last ? ' ' : '|', percent);
+	text_str(&r->text, last ? " --" : "|--");
+	text_percent(&r->text, node->sum, r->profile.totals[event], 0);
+	text_str(&r->text, "%--");
 	text_str(prefix, last ? "           " : "|          ");
 	put_frames(r, node, 0, prefix);
 }

@@ -25,15 +25,27 @@ struct place { /* an address in an address space */
 	bool kernel;
 };
 
+/*
+ * A chain's frames, leaf first, and how they came from its words. Neighbours in time share their
+ * callers: what follows a common tail of two chains is taken over instead of being looked up.
+ */
+struct flow {
+	const struct profile_count *count; /* NULL: nothing to take over */
+	uint32_t *frames;
+	uint32_t *rows; /* of the frames, with children */
+	uint32_t *at; /* by word of the chain: frames before it, */
+	uint32_t *mode; /* and the cpumode there */
+	size_t n; /* frames */
+	size_t known; /* frames from here on have their rows already */
+	size_t cap; /* of each array */
+};
+
 struct folder {
 	struct profile *p;
 	struct index places, frames, rows;
 	struct place *place;
 	size_t nplaces, places_cap;
-	uint32_t *flow; /* of the chain at hand, leaf first */
-	size_t flow_cap;
-	uint32_t *flow_rows; /* their rows */
-	size_t flow_rows_cap;
+	struct flow flow, before; /* of the chain at hand, and of the one before it */
 };
 
 static int index_grow(struct index *x)
@@ -173,7 +185,8 @@ static int row_find(
 	key.cpu = c->cpu;
 	key.dso = o->key[PROFILE_DSO] ? fr->dso : 0;
 	if (o->key[PROFILE_SYM]) {
-		key.object = fr->object;
+		key.object =
+		        fr->symbol != NULL ? fr->object : PROFILE_NONE; /* perf: by address only */
 		key.symbol = fr->symbol;
 		key.address = fr->symbol != NULL ? 0 : self ? fr->address : fr->ip;
 	}
@@ -205,40 +218,118 @@ static int row_find(
 	return 0;
 }
 
-/* Frames of the chain at hand to f->flow, leaf first; *n is their number. */
-static int chain_resolve(struct folder *f, const struct profile_count *c, size_t *n)
+static bool flow_reserve(struct flow *w, size_t need)
 {
-	uint32_t mode = c->cpumode;
-	uint32_t left = f->p->options.max_stack;
+	size_t cap = need * 2;
+	uint32_t *p;
 
-	*n = 0;
-	if (!array_reserve(&f->flow, &f->flow_cap, (size_t)c->n + 1, sizeof(*f->flow)) ||
-	        !array_reserve(&f->flow_rows, &f->flow_rows_cap, (size_t)c->n + 1,
-	                sizeof(*f->flow_rows))) {
+	if (need <= w->cap) {
+		return true;
+	}
+	p = malloc(cap * 4 * sizeof(*p));
+	if (p == NULL) {
+		return false;
+	}
+	free(w->frames);
+	*w = (struct flow){
+	        .frames = p, .rows = p + cap, .at = p + cap * 2, .mode = p + cap * 3, .cap = cap};
+	return true;
+}
+
+/* Words that the ends of two chains of the same thread, name and address space have in common. */
+static uint32_t common_tail(
+        const struct profile_count *a, const struct profile_count *b, uint32_t max_stack)
+{
+	uint32_t n = 0;
+
+	if (b == NULL || a->root != b->root || a->later_root != b->later_root ||
+	        a->kernel_root != b->kernel_root || a->comm != b->comm || a->tid != b->tid ||
+	        a->cpu != b->cpu || a->event != b->event || a->n > max_stack || b->n > max_stack) {
+		return 0;
+	}
+	while (n < a->n && n < b->n && a->chain[a->n - 1 - n] == b->chain[b->n - 1 - n]) {
+		n++;
+	}
+	return n;
+}
+
+/* Takes the frames of the last `tail` words over from the chain before, when the mode is the same
+ * there. */
+static bool take_tail(struct folder *f, uint32_t tail, uint32_t word, uint32_t mode)
+{
+	const struct flow *old = &f->before;
+	struct flow *w = &f->flow;
+	uint32_t from = old->count->n - tail;
+	uint32_t first = old->at[from];
+	size_t n = old->n - first;
+
+	if (old->mode[from] != mode) {
+		return false;
+	}
+	memcpy(w->frames + w->n, old->frames + first, n * sizeof(*w->frames));
+	memcpy(w->rows + w->n, old->rows + first, n * sizeof(*w->rows));
+	for (uint32_t i = 0; i < tail; i++) {
+		w->at[word + i] = old->at[from + i] - first + (uint32_t)w->n;
+		w->mode[word + i] = old->mode[from + i];
+	}
+	w->known = w->n;
+	w->n += n;
+	return true;
+}
+
+/* The mode that a context mark switches to; MISC_CPUMODE_MASK: not a mark that we know. */
+static uint32_t mark_mode(uint64_t mark)
+{
+	return mark == CALLCHAIN_KERNEL ? MISC_KERNEL
+	       : mark == CALLCHAIN_USER ? MISC_USER
+	       : mark == CALLCHAIN_HV   ? MISC_HYPERVISOR
+	                                : MISC_CPUMODE_MASK;
+}
+
+/* Frames of the chain to f->flow, leaf first. As in perf, an unknown mark voids the whole chain. */
+static int chain_resolve(struct folder *f, const struct profile_count *c)
+{
+	uint32_t left = f->p->options.max_stack;
+	uint32_t tail = common_tail(c, f->before.count, left);
+	struct flow *w = &f->flow;
+	uint32_t mode = c->cpumode;
+
+	w->count = NULL;
+	w->n = 0;
+	w->known = SIZE_MAX;
+	if (!flow_reserve(w, (size_t)c->n + 1)) {
 		return SONDE_ENOMEM;
 	}
+	w->known = SIZE_MAX;
 	for (uint32_t i = 0; i < c->n && left > 0; i++) {
 		uint64_t ip = c->chain[i];
 
+		if (tail != 0 && c->n - i == tail && take_tail(f, tail, i, mode)) {
+			break;
+		}
+		w->at[i] = (uint32_t)w->n;
+		w->mode[i] = mode;
 		if (ip >= CALLCHAIN_MARKS) {
-			mode = ip == CALLCHAIN_KERNEL ? MISC_KERNEL
-			       : ip == CALLCHAIN_USER ? MISC_USER
-			       : ip == CALLCHAIN_HV   ? MISC_HYPERVISOR
-			                              : mode;
+			mode = mark_mode(ip);
+			if (mode == MISC_CPUMODE_MASK) {
+				w->n = 0;
+				return 0;
+			}
 			continue;
 		}
-		TRY(place_find(f, c, mode, ip, &f->flow[*n]));
-		++*n;
+		TRY(place_find(f, c, mode, ip, &w->frames[w->n]));
+		w->n++;
 		left--;
 	}
+	w->count = c;
 	return 0;
 }
 
+/* Adds a count to a row; kernel: what the row's level shows when this is its first sample. */
 static void row_count(
-        struct profile *p, const struct profile_count *c, uint32_t row, bool self, uint32_t frame)
+        struct profile *p, const struct profile_count *c, uint32_t row, bool self, bool kernel)
 {
 	struct profile_row *r = &p->rows[row];
-	const struct profile_frame *fr = &p->frames[frame];
 
 	if (self) {
 		r->samples += c->samples;
@@ -248,12 +339,36 @@ static void row_count(
 		r->time = c->time;
 		r->first_pid = c->first_pid;
 		r->first_tid = c->first_tid;
-		r->kernel = fr->object == PROFILE_NONE ? c->cpumode == MISC_KERNEL : fr->kernel;
+		r->kernel = kernel;
 	}
 	if (r->mark != p->nchains) {
 		r->children += c->period;
 		r->mark = (uint32_t)p->nchains;
 	}
+}
+
+/*
+ * Counts the chain at hand for its callers. The level of a frame where nothing is mapped is that of
+ * the frame before it, in the order of the graph, beginning with the sample's own: so does perf.
+ */
+static int callers_count(struct folder *f, const struct profile_count *c, bool kernel)
+{
+	struct profile *p = f->p;
+	struct flow *w = &f->flow;
+
+	for (size_t k = 0; k < w->n; k++) {
+		size_t i = p->options.caller ? w->n - 1 - k : k;
+		const struct profile_frame *fr = &p->frames[w->frames[i]];
+
+		if (fr->object != PROFILE_NONE) {
+			kernel = fr->kernel;
+		}
+		if (i < w->known) {
+			TRY(row_find(f, c, w->frames[i], false, &w->rows[i]));
+		}
+		row_count(p, c, w->rows[i], false, kernel);
+	}
+	return 0;
 }
 
 static int chain_keep(struct folder *f, const struct profile_count *c, uint32_t row, size_t n)
@@ -273,9 +388,9 @@ static int chain_keep(struct folder *f, const struct profile_count *c, uint32_t 
 	}
 	p->chains[p->nchains - 1] = chain;
 	if (n != 0) {
-		memcpy(p->chain + p->nchain, f->flow, n * sizeof(*p->chain));
+		memcpy(p->chain + p->nchain, f->flow.frames, n * sizeof(*p->chain));
 		if (p->options.children) {
-			memcpy(p->chain_rows + p->nchain, f->flow_rows, n * sizeof(*p->chain));
+			memcpy(p->chain_rows + p->nchain, f->flow.rows, n * sizeof(*p->chain));
 		}
 	}
 	p->nchain += n;
@@ -285,25 +400,34 @@ static int chain_keep(struct folder *f, const struct profile_count *c, uint32_t 
 static int count_fold(struct folder *f, const struct profile_count *c)
 {
 	struct profile *p = f->p;
-	uint32_t leaf, row, other;
-	size_t n = 0;
+	struct flow spare;
+	uint32_t leaf, row;
+	size_t n;
+	bool kernel;
 
 	p->totals[c->event] += c->period;
 	p->samples[c->event] += c->samples;
 	TRY(place_find(f, c, c->cpumode, c->ip, &leaf));
 	TRY(row_find(f, c, leaf, true, &row));
 	p->nchains++; /* marks are chain numbers from 1 */
-	row_count(p, c, row, true, leaf);
+	kernel = p->frames[leaf].object == PROFILE_NONE ? c->cpumode == MISC_KERNEL
+	                                                : p->frames[leaf].kernel;
+	row_count(p, c, row, true, kernel);
 	if (c->n == 0) {
 		return p->options.graph ? chain_keep(f, c, row, 0) : 0;
 	}
-	TRY(chain_resolve(f, c, &n));
-	for (size_t i = 0; i < n && p->options.children; i++) {
-		TRY(row_find(f, c, f->flow[i], false, &other));
-		row_count(p, c, other, false, f->flow[i]);
-		f->flow_rows[i] = other;
+	TRY(chain_resolve(f, c));
+	n = f->flow.n;
+	if (p->options.children) {
+		TRY(callers_count(f, c, kernel));
 	}
-	return p->options.graph ? chain_keep(f, c, row, n) : 0;
+	if (p->options.graph) {
+		TRY(chain_keep(f, c, row, n));
+	}
+	spare = f->before;
+	f->before = f->flow;
+	f->flow = spare;
+	return 0;
 }
 
 static int names_make(struct profile *p)
@@ -347,6 +471,7 @@ int profile_fold(struct profile *p)
 		for (size_t k = 0; k < t->n && rc >= 0; k++) {
 			rc = count_fold(&f, &t->counts[k]);
 		}
+		f.before.count = NULL;
 		free(t->counts);
 		t->counts = NULL;
 		t->n = t->cap = 0;
@@ -355,8 +480,8 @@ int profile_fold(struct profile *p)
 	free(f.frames.slots);
 	free(f.rows.slots);
 	free(f.place);
-	free(f.flow);
-	free(f.flow_rows);
+	free(f.flow.frames);
+	free(f.before.frames);
 	return rc;
 }
 

@@ -257,7 +257,7 @@ static int walk_record(struct walk *w, const struct record *r, uint64_t end)
 		w->compressed = true;
 		diag_report(&s->diags, SONDE_DIAG_TRUNCATED, r->offset,
 		        "the recording is compressed (-z); compressed records are not read by this "
-		        "version");
+		        "version; record without -z");
 	}
 	return 0;
 }

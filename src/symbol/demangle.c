@@ -3,6 +3,7 @@
 #include "symbol/symbol.h"
 
 #include <libiberty/demangle.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Longer names cost the demangler memory out of proportion, and nobody reads them. */
@@ -10,13 +11,11 @@
 
 static char *join(char *shown, const char *suffix)
 {
-	size_t n = strlen(shown);
-	size_t m = strlen(suffix);
-	char *out = malloc(n + m + 1);
+	size_t n = strlen(shown) + strlen(suffix) + 1;
+	char *out = malloc(n);
 
-	if (out != NULL) {
-		memcpy(out, shown, n);
-		memcpy(out + n, suffix, m + 1);
+	if (out != NULL && snprintf(out, n, "%s%s", shown, suffix) < 0) {
+		out[0] = 0;
 	}
 	free(shown);
 	return out;

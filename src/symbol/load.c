@@ -191,7 +191,10 @@ static void module_name(const char *path, char *out, size_t n)
 	}
 	len = len < n - 1 ? len : n - 1;
 	for (size_t i = 0; i < len; i++) {
-		out[i] = p[i] == '-' ? '_' : p[i];
+		out[i] = p[i];
+		if (p[i] == '-') {
+			out[i] = '_';
+		}
 	}
 	out[len] = 0;
 }

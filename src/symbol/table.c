@@ -151,9 +151,10 @@ static void fix_ends(struct symbol_builder *b)
 		struct raw_symbol *s = &b->raw[b->count - 1];
 
 		if (s->end <= s->start && b->last_size != 0) {
-			s->end = (s->start | 4095) + 1;
-			s->end = s->end > UINT64_MAX - b->last_size ? UINT64_MAX
-			                                            : s->end + b->last_size;
+			uint64_t page_end = s->start | 4095;
+
+			s->end = page_end < UINT64_MAX - b->last_size ? page_end + 1 + b->last_size
+			                                              : UINT64_MAX;
 		}
 	}
 }

@@ -37,6 +37,29 @@ static void test_text(void)
 	text_fini(&t);
 }
 
+/* The fast way must print what printf prints. */
+static void test_percent(void)
+{
+	uint64_t seed = 7;
+	bool same = true;
+
+	for (unsigned i = 0; i < 200000; i++) {
+		char want[64];
+		struct text t = {0};
+		uint64_t total;
+		uint64_t part;
+
+		seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+		total = 1 + (seed >> 33) % 20000;
+		part = (seed >> 13) % (total + 1);
+		(void)snprintf(want, sizeof(want), "%7.2f", 100.0 * (double)part / (double)total);
+		text_percent(&t, part, total, 7);
+		same &= t.n == strlen(want) && memcmp(t.p, want, t.n) == 0;
+		text_fini(&t);
+	}
+	ok(same, "percents are as printf prints them");
+}
+
 static void test_intern(void)
 {
 	struct intern in = {0};
@@ -116,6 +139,7 @@ int main(void)
 {
 	test_cursor();
 	test_text();
+	test_percent();
 	test_intern();
 	test_pool();
 	test_error();

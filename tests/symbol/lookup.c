@@ -2,8 +2,8 @@
 /*
  * For tests: names addresses as sonde does.
  *
- *   lookup [-k] [-m] [-n] NAME < addresses in hex      -k kernel  -m perf map  -v vdso  -n raw
- * names
+ *   lookup [-k|-M|-m|-v] [-n] [-K FILE] NAME < addresses in hex
+ *     -k kernel  -M module  -m perf map  -v vdso  -n raw names  -K another kallsyms
  *
  * One line each: SYMBOL+0xOFFSET, or [unknown].
  */
@@ -27,7 +27,7 @@ static void answer(const struct symbol_table *t, uint64_t addr)
 
 static int usage(void)
 {
-	fputs("usage: lookup [-k|-M|-m|-v] [-n] [-K kallsyms] NAME < addresses\n", stderr);
+	(void)fputs("usage: lookup [-k|-M|-m|-v] [-n] [-K kallsyms] NAME < addresses\n", stderr);
 	return 2;
 }
 
@@ -55,10 +55,10 @@ int main(int argc, char **argv)
 	}
 	req.path = argv[optind];
 	if (symbol_table_load(&req, &t, &err) < 0) {
-		fprintf(stderr, "lookup: %s\n", err.text);
+		(void)fprintf(stderr, "lookup: %s\n", err.text);
 		return 1;
 	}
-	fprintf(stderr, "%zu symbols, %s\n", symbol_table_count(t), symbol_table_why(t));
+	(void)fprintf(stderr, "%zu symbols, %s\n", symbol_table_count(t), symbol_table_why(t));
 	while (fgets(line, sizeof(line), stdin) != NULL) {
 		answer(t, strtoull(line, NULL, 16));
 	}

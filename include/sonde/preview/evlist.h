@@ -22,6 +22,8 @@ struct sonde_evlist_options {
 	enum sonde_evlist_mode mode;
 	char *message; /* NULL, or where words about a failure are put */
 	size_t message_size;
+	sonde_diag_fn on_diag; /* NULL: diagnostics are only counted */
+	void *diag_arg;
 };
 
 /* Takes n bytes of text; a negative status stops the work and is returned. */

@@ -15,6 +15,8 @@ struct sonde_header_options {
 	int full; /* not 0: with topologies, caches and memory blocks */
 	char *message; /* NULL, or where words about a failure are put */
 	size_t message_size;
+	sonde_diag_fn on_diag; /* NULL: diagnostics are only counted */
+	void *diag_arg;
 };
 
 /* Takes n bytes of text; a negative status stops the work and is returned. */
