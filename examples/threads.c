@@ -27,10 +27,10 @@ int main(int argc, char **argv)
 		rows[i].samples++;
 	}
 	for (size_t i = 0; rc >= 0 && i < 4096 && rows[i].samples != 0; i++) {
-		printf("%8lu  %s/%u\n", rows[i].samples, rows[i].comm, rows[i].tid);
+		(void)printf("%8lu  %s/%u\n", rows[i].samples, rows[i].comm, rows[i].tid);
 	}
 	if (rc < 0) {
-		fprintf(stderr, "%s\n",
+		(void)fprintf(stderr, "%s\n",
 		        s != NULL ? sonde_session_error(s)->text : sonde_status_text(rc));
 	}
 	sonde_session_free(s);

@@ -113,7 +113,7 @@ struct capture_scan {
 	struct text build_ids;
 };
 
-int capture_scan_file(struct sonde_record *r, struct capture_scan *scan);
+int capture_scan_file(struct sonde_record *r, struct capture_scan *out);
 
 /* The header features; the caller frees their texts. Returns how many. */
 #define CAPTURE_FEATURES_MAX 32

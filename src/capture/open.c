@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define DEFAULT_RING_BYTES (512u * 1024)
+#define DEFAULT_RING_BYTES ((size_t)512 * 1024)
 
 static int open_failed(struct sonde_record *r, const struct event *event, int why)
 {
@@ -181,6 +181,10 @@ static int map_failed(struct sonde_record *r, int why)
 {
 	int64_t mlock_kb = 0;
 
+	if (why == EINVAL && (r->ring_pages & (r->ring_pages - 1)) != 0) {
+		return error_set(&r->error, SONDE_EARG, NO_OFFSET,
+		        "a ring of %zu pages is not possible: use a power of two", r->ring_pages);
+	}
 	if (why != EPERM) {
 		return error_set(&r->error, SONDE_EIO, NO_OFFSET,
 		        "cannot map a ring of %zu pages: %s", r->ring_pages, strerror(why));

@@ -47,9 +47,11 @@ static void on_diag(void *arg, const struct sonde_diag *diag)
 {
 	struct flamegraph *f = arg;
 
-	if (diag->kind != SONDE_DIAG_LOST) { /* losses stand in the page */
-		terminal_diag_show(&f->warnings, diag);
+	if (diag->kind == SONDE_DIAG_LOST ||
+	        (diag->kind == SONDE_DIAG_NOTE && diag->offset == UINT64_MAX)) {
+		return; /* losses stand in the page; notes about the whole file need no action */
 	}
+	terminal_diag_show(&f->warnings, diag);
 }
 
 /* Permissions as for any new file; mkstemp gives them to the owner only. */
@@ -249,7 +251,7 @@ static int run(struct flamegraph *f)
 		return rc;
 	}
 	if (sonde_session_open(s, f->input) < 0) {
-		(void)fprintf(stderr, "sonde flamegraph: %s\n", sonde_session_error(s)->text);
+		(void)fprintf(stderr, "Error: %s\n", sonde_session_error(s)->text);
 	} else {
 		rc = draw(f, s);
 	}

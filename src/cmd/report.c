@@ -102,6 +102,9 @@ static void on_diag(void *arg, const struct sonde_diag *d)
 {
 	struct report_command *c = arg;
 
+	if (d->kind == SONDE_DIAG_NOTE && d->offset == UINT64_MAX && c->verbose == 0) {
+		return; /* about the whole file, and nobody has to act on it */
+	}
 	terminal_progress_end(&c->progress);
 	terminal_diag_show(&c->diags_shown, d);
 }

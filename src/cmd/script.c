@@ -41,6 +41,9 @@ static void on_diag(void *arg, const struct sonde_diag *d)
 {
 	struct script *s = arg;
 
+	if (d->kind == SONDE_DIAG_NOTE && d->offset == UINT64_MAX) {
+		return; /* about the whole file, and nobody has to act on it */
+	}
 	terminal_progress_end(&s->progress);
 	terminal_diag_show(&s->diags_shown, d);
 }

@@ -131,7 +131,7 @@ struct field_change {
 
 static int parse_word(const char *word, size_t n, struct field_change *change, struct error *err)
 {
-	char sign = *word == '+' || *word == '-' ? *word : 0;
+	char sign = (char)(*word == '+' || *word == '-' ? *word : '\0');
 	enum field_id id;
 
 	if (find_field(word + (sign != 0), n - (sign != 0), &id) < 0) {

@@ -439,10 +439,23 @@ void file_close(struct file *f)
 	f->nevents = 0;
 }
 
-/* What is cut off at the end of an interrupted recording never was a whole record: no loss. */
-static enum sonde_diag_kind cut_kind(const struct file *f, const struct record *r)
+static void report_bad_record(
+        const struct file *f, const struct record *r, uint64_t left, struct diag_sink *diags)
 {
-	return f->interrupted && r->type < RECORD_TYPE_MAX ? SONDE_DIAG_NOTE : SONDE_DIAG_TRUNCATED;
+	bool cut = r->size > left;
+
+	if (diags == NULL) {
+		return;
+	}
+	if (cut && f->interrupted && r->type < RECORD_TYPE_MAX) { /* never was whole: no loss */
+		diag_report(diags, SONDE_DIAG_NOTE, r->offset,
+		        "the last record was not written to its end: it is left out");
+		return;
+	}
+	diag_report(diags, cut ? SONDE_DIAG_TRUNCATED : SONDE_DIAG_DAMAGED, r->offset,
+	        "a record of type %" PRIu32 " claims %u bytes where %" PRIu64
+	        " are left; nothing behind it can be read",
+	        r->type, r->size, left);
 }
 
 /* Bytes that follow a record outside its size: trace data, and format files in pipes. */
@@ -478,13 +491,7 @@ int file_next(const struct file *f, uint64_t *offset, struct record *r, struct d
 	r->size = load_u16(p + 6, f->swap);
 	r->offset = *offset;
 	if (r->size < RECORD_HEADER_SIZE || r->size > left) {
-		if (diags != NULL) {
-			diag_report(diags, r->size > left ? cut_kind(f, r) : SONDE_DIAG_DAMAGED,
-			        *offset,
-			        "a record of type %" PRIu32 " claims %u bytes where %" PRIu64
-			        " are left; nothing behind it can be read",
-			        r->type, r->size, left);
-		}
+		report_bad_record(f, r, left, diags);
 		*offset = end;
 		return 0;
 	}

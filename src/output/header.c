@@ -2,6 +2,8 @@
 /* Layout: perf report --header-only [-I] of 6.1, found out by experiment with crafted files. */
 #include "output/header.h"
 
+#include <inttypes.h>
+
 #include "file/feature.h"
 #include "output/evlist.h"
 
@@ -314,7 +316,7 @@ static int put_clockid(struct header_context *c)
 	uint64_t v;
 
 	TRY(feature_number(c->f, FEATURE_CLOCKID, &v));
-	text_printf(c->out, "# clockid frequency: %llu MHz\n", (unsigned long long)(v * 1000));
+	text_printf(c->out, "# clockid frequency: %" PRIu64 " MHz\n", v * 1000);
 	return 1;
 }
 
@@ -512,8 +514,7 @@ static void put_file(struct text *out, const struct file *f)
 	text_printf(out, "# header version : 1\n");
 	text_printf(out, "# data offset    : %llu\n", (unsigned long long)f->data.offset);
 	text_printf(out, "# data size      : %llu\n", (unsigned long long)f->data.size);
-	text_printf(out, "# feat offset    : %llu\n",
-	        (unsigned long long)(f->data.offset + f->data.size));
+	text_printf(out, "# feat offset    : %" PRIu64 "\n", f->data.offset + f->data.size);
 }
 
 void output_header(struct text *out, const struct file *f, bool full)

@@ -597,7 +597,9 @@ int timeline_seal(struct timeline *t)
 	if (t->kernel == NONE) {
 		return SONDE_ENOMEM;
 	}
-	qsort(t->notes, t->nnotes, sizeof(*t->notes), note_order);
+	if (t->nnotes != 0) {
+		qsort(t->notes, t->nnotes, sizeof(*t->notes), note_order);
+	}
 	for (size_t i = 0; i < t->nnotes; i++) {
 		const struct note *n = &t->notes[i];
 		bool good = n->record.type != 0 ? play(t, n)

@@ -2,7 +2,7 @@
 #include "capture/capture.h"
 #include "tap.h"
 
-#define PAGE 4096
+#define PAGE ((size_t)4096)
 #define DATA 8192
 
 static _Alignas(8) uint8_t map[PAGE + DATA];

@@ -147,7 +147,7 @@ static void test_mmap(void)
 	put64(p, 2, 0x2000, false);
 	put64(p, 3, 0x3000, false);
 	put32x2(p, 7, 5, 2, false);
-	memcpy(p + 64, "/bin/cat", 8);
+	memcpy(p + 64, "/bin/cat", 9);
 	ok(record_mmap_decode(&r, false, &m), "MMAP2 decodes");
 	ok(m.pid == 8 && m.start == 0x1000 && m.len == 0x2000 && m.pgoff == 0x3000 && m.prot == 5,
 	        "its numbers");

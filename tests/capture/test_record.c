@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whole recordings on a kernel that is played by this program: rings that wrap and fill up, and
+ * what is done when the kernel refuses.
+ */
+#include "abi/abi.h"
+#include "capture/capture.h"
+#include "file/file.h"
+#include "tap.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define PAGE        4096u
+#define RINGS_MAX   256
+#define FIRST_FD    100000 /* no descriptor of this process */
+#define SAMPLE_SIZE 40u
+
+struct ring {
+	int fd;
+	uint8_t *page;
+	uint64_t size;
+	uint64_t lost; /* not reported yet */
+};
+
+static struct {
+	int next_fd, open_fds;
+	struct ring rings[RINGS_MAX];
+	size_t nrings;
+	unsigned polls, polls_max, samples_each;
+	uint64_t sent, lost; /* samples in rings, samples that found no room */
+	uint64_t lost_read; /* what read() says per descriptor of the first event */
+	uint64_t refused_flags, refused_format; /* attrs with these bits get refuse_errno */
+	int refuse_errno, refused;
+	int open_limit; /* then EMFILE; 0: none */
+	size_t map_limit; /* bytes; larger maps get EPERM; 0: none */
+	char said[4096];
+} k;
+
+static int fake_open(const struct sonde_attr *attr, pid_t pid, int cpu)
+{
+	(void)pid;
+	(void)cpu;
+	if ((attr->flags & k.refused_flags) != 0 || (attr->read_format & k.refused_format) != 0) {
+		k.refused++;
+		errno = k.refuse_errno;
+		return -1;
+	}
+	if (k.refuse_errno == EACCES && !sonde_attr_has(attr, SONDE_FLAG_EXCLUDE_KERNEL)) {
+		errno = EACCES;
+		return -1;
+	}
+	if (k.open_limit != 0 && k.open_fds == k.open_limit) {
+		errno = EMFILE;
+		return -1;
+	}
+	k.open_fds++;
+	return k.next_fd++;
+}
+
+static int fake_close(int fd)
+{
+	(void)fd;
+	k.open_fds--;
+	return 0;
+}
+
+static void *fake_map(int fd, size_t size)
+{
+	size_t pages = size / PAGE - 1;
+	void *p;
+
+	if ((pages & (pages - 1)) != 0) {
+		errno = EINVAL;
+		return NULL;
+	}
+	if (k.map_limit != 0 && size > k.map_limit) {
+		errno = EPERM;
+		return NULL;
+	}
+	p = aligned_alloc(PAGE, size);
+	if (p == NULL || k.nrings == RINGS_MAX) {
+		abort();
+	}
+	memset(p, 0, size);
+	k.rings[k.nrings++] = (struct ring){.fd = fd, .page = p, .size = size - PAGE};
+	return p;
+}
+
+static void fake_unmap(void *map, size_t size)
+{
+	(void)size;
+	free(map);
+}
+
+static int fake_id(int fd, uint64_t *id)
+{
+	*id = (uint64_t)fd;
+	return 0;
+}
+
+static int fake_redirect(int fd, int ring_fd)
+{
+	(void)fd;
+	(void)ring_fd;
+	return 0;
+}
+
+static int fake_enable(int fd, bool on)
+{
+	(void)fd;
+	(void)on;
+	return 0;
+}
+
+static ssize_t fake_read(int fd, void *buf, size_t size)
+{
+	uint64_t v[3] = {0, (uint64_t)fd, fd == FIRST_FD ? k.lost_read : 0};
+
+	memcpy(buf, v, size < sizeof(v) ? size : sizeof(v));
+	return (ssize_t)sizeof(v);
+}
+
+/* One record into a ring, as the kernel does it; false when it is full. */
+static bool put(struct ring *r, const uint64_t *words, size_t n)
+{
+	uint64_t *head = (uint64_t *)(void *)(r->page + 1024);
+	uint64_t *tail = (uint64_t *)(void *)(r->page + 1032);
+
+	if (*head - *tail + n * 8 > r->size) {
+		return false;
+	}
+	for (size_t i = 0; i < n; i++) {
+		memcpy(r->page + PAGE + (*head & (r->size - 1)), &words[i], 8);
+		*head += 8;
+	}
+	return true;
+}
+
+static void put_sample(struct ring *r)
+{
+	uint64_t time = 1000 + k.sent + k.lost;
+	uint64_t lost[5] = {
+	        RECORD_LOST | (uint64_t)SAMPLE_SIZE << 48, (uint64_t)r->fd, r->lost, 0, time};
+	uint64_t sample[5] = {RECORD_SAMPLE | (uint64_t)2 << 32 | (uint64_t)SAMPLE_SIZE << 48,
+	        0x1000 + k.sent, (uint64_t)getpid() << 32 | (uint64_t)getpid(), time, 1};
+
+	if (r->lost != 0 && put(r, lost, 5)) {
+		r->lost = 0;
+	}
+	if (r->lost == 0 && put(r, sample, 5)) {
+		k.sent++;
+		return;
+	}
+	r->lost++;
+	k.lost++;
+}
+
+/* fds[0] is what sonde_record_stop uses. */
+static int fake_poll(struct pollfd *fds, nfds_t n, int timeout_ms)
+{
+	(void)timeout_ms;
+	for (nfds_t i = 0; i < n; i++) {
+		fds[i].revents = fds[i].fd >= FIRST_FD ? POLLIN : 0;
+	}
+	if (k.polls++ == k.polls_max) {
+		fds[0].revents = POLLIN;
+		return 1;
+	}
+	for (unsigned i = 0; i < k.samples_each && k.nrings != 0; i++) {
+		put_sample(&k.rings[0]);
+	}
+	return 1;
+}
+
+static const struct capture_kernel fake = {
+        .open = fake_open,
+        .close = fake_close,
+        .map = fake_map,
+        .unmap = fake_unmap,
+        .id = fake_id,
+        .redirect = fake_redirect,
+        .enable = fake_enable,
+        .read = fake_read,
+        .poll = fake_poll,
+};
+
+static void said(void *arg, enum sonde_record_message kind, const char *text)
+{
+	size_t n = strlen(k.said);
+
+	(void)arg;
+	(void)kind;
+	(void)snprintf(k.said + n, sizeof(k.said) - n, "%s\n", text);
+}
+
+static char pid_text[16];
+static char output[64];
+
+static struct sonde_record *begin(const char *event, size_t pages)
+{
+	static const char *events[1];
+	struct sonde_record_options o = {.size = sizeof(o),
+	        .events = events,
+	        .nevents = 1,
+	        .pids = pid_text,
+	        .frequency = 1000,
+	        .mmap_pages = pages,
+	        .no_build_ids = true,
+	        .output = output,
+	        .message = said};
+	struct sonde_record *r;
+
+	events[0] = event;
+	(void)unlink(output);
+	(void)snprintf(pid_text, sizeof(pid_text), "%d", (int)getpid());
+	r = sonde_record_new(&o);
+	if (r == NULL) {
+		abort();
+	}
+	r->kernel = &fake;
+	return r;
+}
+
+static void reset(void)
+{
+	memset(&k, 0, sizeof(k));
+	k.next_fd = FIRST_FD;
+}
+
+struct seen {
+	uint64_t samples, lost, lost_samples, rounds;
+	bool in_order;
+};
+
+static struct seen read_back(void)
+{
+	struct diag_sink diags = {0};
+	struct file f = {.diags = &diags};
+	struct seen seen = {.in_order = true};
+	struct record r;
+	uint64_t offset;
+
+	ok(file_open(&f, output) >= 0, "the file opens");
+	for (offset = f.data.offset; file_next(&f, &offset, &r, &diags) > 0;) {
+		if (r.type == RECORD_SAMPLE) {
+			seen.in_order &= load_u64(r.body.p, false) == 0x1000 + seen.samples;
+			seen.samples++;
+		}
+		seen.lost += r.type == RECORD_LOST ? load_u64(r.body.p + 8, false) : 0;
+		seen.lost_samples += r.type == RECORD_LOST_SAMPLES ? load_u64(r.body.p, false) : 0;
+		seen.rounds += r.type == RECORD_FINISHED_ROUND;
+	}
+	eq_u64(diags.counts[SONDE_DIAG_TRUNCATED] + diags.counts[SONDE_DIAG_DAMAGED], 0,
+	        "nothing in it is damaged");
+	file_close(&f);
+	return seen;
+}
+
+static struct seen record(unsigned polls, unsigned each)
+{
+	struct sonde_record *r = begin("cpu-clock", 1);
+	struct seen seen;
+
+	k.polls_max = polls;
+	k.samples_each = each;
+	ok(sonde_record_start(r) == 0 && sonde_record_run(r) == 0, "a recording");
+	seen = read_back();
+	eq_u64(seen.samples, k.sent, "every sample of the ring is in the file");
+	ok(seen.in_order, "as it was, in its order");
+	eq_u64(sonde_record_get_result(r)->samples, k.sent, "and counted");
+	eq_u64(sonde_record_get_result(r)->lost, seen.lost, "losses are counted too");
+	sonde_record_free(r);
+	eq_u64(k.open_fds, 0, "all descriptors are closed");
+	return seen;
+}
+
+static void test_wrap(void)
+{
+	struct seen seen;
+
+	reset();
+	seen = record(50, 30); /* 60000 bytes through 4096, which 40 does not divide */
+	eq_u64(k.sent, 1500, "wrap: nothing was lost");
+	eq_u64(seen.rounds, 50, "wrap: one mark a pass");
+}
+
+static void test_full(void)
+{
+	struct seen seen;
+
+	reset();
+	seen = record(3, 150);
+	/* 102 records fit; the last pass's losses have no record behind them */
+	eq_u64(k.sent, 102 + 101 + 101, "full: a full ring takes 102 records");
+	eq_u64(seen.lost, 48 + 49, "full: LOST records are written through");
+	reset();
+	k.lost_read = 7;
+	seen = record(1, 5);
+	eq_u64(seen.lost_samples, 7, "losses that only the counter knows become LOST_SAMPLES");
+}
+
+static void test_refusals(void)
+{
+	static const int errors[] = {E2BIG, EINVAL};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct sonde_record *r;
+
+		reset();
+		k.refuse_errno = errors[i];
+		k.refused_flags = 1ull << SONDE_FLAG_KSYMBOL | 1ull << SONDE_FLAG_BPF_EVENT;
+		k.refused_format = SONDE_READ_LOST;
+		r = begin("cpu-clock", 1);
+		ok(sonde_record_start(r) == 0, "an older kernel: bits are dropped");
+		eq_u64(k.refused, 3, "one at a time");
+		eq_u64(r->events.v[0].attr.flags & k.refused_flags, 0, "all that it refused");
+		ok(sonde_attr_has(&r->events.v[0].attr, SONDE_FLAG_MMAP2) &&
+		                sonde_attr_has(&r->events.v[0].attr, SONDE_FLAG_COMM_EXEC),
+		        "and no more");
+		ok(strstr(k.said, "lost counts") != NULL && strstr(k.said, "ksymbol") != NULL,
+		        "a curious user is told");
+		sonde_record_free(r);
+		eq_u64(k.open_fds, 0, "nothing stays open");
+	}
+	reset();
+	k.refuse_errno = EINVAL;
+	k.refused_format = SONDE_READ_ID;
+	{
+		struct sonde_record *r = begin("cpu-clock", 1);
+
+		eq_u64(sonde_record_start(r), SONDE_EIO, "what is refused for good is an error");
+		ok(strstr(sonde_record_error(r)->text, "cpu-clock") != NULL,
+		        "that names the event");
+		sonde_record_free(r);
+	}
+}
+
+static void test_permission(void)
+{
+	struct sonde_record *r;
+
+	reset();
+	k.refuse_errno = EACCES;
+	r = begin("cpu-clock", 1);
+	ok(sonde_record_start(r) == 0, "without permission: user space only");
+	eq_str(r->events.v[0].name, "cpu-clock:u", "the event's name says so");
+	ok(strstr(k.said, "perf_event_paranoid") != NULL, "and a warning names the sysctl");
+	sonde_record_free(r);
+	reset();
+	k.refuse_errno = EACCES;
+	r = begin("cpu-clock:k", 1);
+	eq_u64(sonde_record_start(r), SONDE_EPERM, "kernel only: not allowed");
+	ok(strstr(sonde_record_error(r)->text, "sysctl kernel.perf_event_paranoid") != NULL,
+	        "the error says what to do");
+	sonde_record_free(r);
+}
+
+static void test_limits(void)
+{
+	struct sonde_record *r;
+
+	reset();
+	k.open_limit = 1;
+	r = begin("cpu-clock,page-faults", 1);
+	eq_u64(sonde_record_start(r), SONDE_ELIMIT, "too many files");
+	ok(strstr(sonde_record_error(r)->text, "ulimit -n") != NULL,
+	        "the error says what to raise");
+	sonde_record_free(r);
+	eq_u64(k.open_fds, 0, "nothing stays open");
+	reset();
+	k.map_limit = 9 * PAGE;
+	r = begin("cpu-clock", 0);
+	ok(sonde_record_start(r) == 0, "no -m: the ring shrinks to what is allowed");
+	eq_u64(r->ring_pages, 8, "8 pages");
+	sonde_record_free(r);
+	reset();
+	k.map_limit = 9 * PAGE;
+	r = begin("cpu-clock", 16);
+	eq_u64(sonde_record_start(r), SONDE_EPERM, "-m that is not allowed");
+	ok(strstr(sonde_record_error(r)->text, "perf_event_mlock_kb") != NULL, "names the limit");
+	sonde_record_free(r);
+	reset();
+	r = begin("cpu-clock", 3);
+	eq_u64(sonde_record_start(r), SONDE_EARG, "3 pages are refused");
+	ok(strstr(sonde_record_error(r)->text, "power of two") != NULL, "with the reason");
+	sonde_record_free(r);
+}
+
+int main(void)
+{
+	(void)snprintf(output, sizeof(output), "/tmp/sonde-test-record.%d", (int)getpid());
+	test_wrap();
+	test_full();
+	test_refusals();
+	test_permission();
+	test_limits();
+	(void)unlink(output);
+	return tap_done();
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening: attrs of every size, ids, the table of features, names, and recorders that were killed.
+ */
+#include "file/file.h"
+#include "make.h"
+#include "tap.h"
+
+static struct make m;
+
+struct opened {
+	struct file f;
+	struct diag_sink diags;
+	int rc;
+};
+
+static void reopen(struct opened *o)
+{
+	memset(o, 0, sizeof(*o));
+	o->f.diags = &o->diags;
+	o->rc = file_open_bytes(&o->f, (struct span){m.p, m.n}, "made");
+}
+
+static uint64_t loss(const struct opened *o)
+{
+	return o->diags.counts[SONDE_DIAG_TRUNCATED] + o->diags.counts[SONDE_DIAG_DAMAGED];
+}
+
+static size_t records(struct opened *o)
+{
+	uint64_t offset = o->f.data.offset;
+	struct record r;
+	size_t n = 0;
+
+	while (file_next(&o->f, &offset, &r, &o->diags) > 0) {
+		n++;
+	}
+	return n;
+}
+
+static void test_attr_sizes(void)
+{
+	static const size_t sizes[] = {64, 72, 80, 96, 104, 112, 120, 128, 136, 144, 152, 200};
+	struct opened o;
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		bool good;
+
+		make_begin(&m, sizes[i], true);
+		make_sample(&m, 1, 2, 3);
+		make_end(&m);
+		reopen(&o);
+		good = o.rc == 0 && o.f.nevents == 1 && o.f.events[0].nids == 2 &&
+		       o.f.events[0].ids[1] == 6 && records(&o) == 1 && loss(&o) == 0;
+		if (!ok(good, "attrs of 64 to 200 bytes")) {
+			printf("#   size %zu\n", sizes[i]);
+		}
+		eq_u64(o.f.events[0].attr.config3, sizes[i] >= 136 ? 77 : 0,
+		        "what a short attr lacks is 0");
+		file_close(&o.f);
+	}
+	make_begin(&m, 128, true);
+	make_at(&m, 16, 56 + 16);
+	reopen(&o);
+	eq_u64(o.rc, SONDE_EFORMAT, "attrs of 56 bytes are none");
+	ok(strstr(o.f.error.text, "at byte 16") != NULL, "the error says where");
+	file_close(&o.f);
+}
+
+static void test_ids(void)
+{
+	struct opened o;
+
+	make_begin(&m, 128, true);
+	make_end(&m);
+	reopen(&o);
+	ok(file_event_by_id(&o.f, 5) == &o.f.events[0], "an id finds its event");
+	ok(file_event_by_id(&o.f, 7) == NULL, "another finds none");
+	eq_str(o.f.events[0].name, "cpu-clock", "a name made from the attr");
+	file_close(&o.f);
+	make_at(&m, MAKE_ATTRS + 128, 1ull << 60);
+	reopen(&o);
+	ok(o.rc == 0 && o.f.events[0].nids == 0, "ids behind the end: none, the rest is read");
+	eq_u64(loss(&o), 1, "and a diagnostic");
+	file_close(&o.f);
+	make_at(&m, MAKE_ATTRS + 128, MAKE_IDS);
+	make_at(&m, MAKE_ATTRS + 136, UINT64_MAX);
+	reopen(&o);
+	ok(o.rc == 0 && o.f.events[0].nids == 0, "2^64 - 1 bytes of ids are not allocated");
+	file_close(&o.f);
+}
+
+/* HOSTNAME (3) and EVENT_DESC (12) behind one sample; event_desc names id 6 "named". */
+static void with_features(void)
+{
+	size_t table;
+	size_t host;
+	size_t desc;
+
+	make_begin(&m, 128, true);
+	make_sample(&m, 1, 2, 3);
+	make_end(&m);
+	make_at(&m, 72, 1u << 3 | 1u << 12);
+	table = m.n;
+	host = table + 32;
+	desc = host + 16;
+	make_u64(&m, host);
+	make_u64(&m, 12);
+	make_u64(&m, desc);
+	make_u64(&m, 8 + 128 + 8 + 8 + 8);
+	make_u64(&m, 8 | (uint64_t)'h' << 32);
+	make_u64(&m, 0);
+	make_u64(&m, 1 | (uint64_t)128 << 32);
+	m.n += 128;
+	make_u64(&m, 1 | (uint64_t)8 << 32);
+	memcpy(m.p + m.n, "named\0\0", 8);
+	m.n += 8;
+	make_u64(&m, 6);
+}
+
+static void test_features(void)
+{
+	size_t table;
+	size_t whole;
+	struct opened o;
+
+	with_features();
+	table = m.data + 40;
+	whole = m.n;
+	reopen(&o);
+	ok(o.rc == 0 && loss(&o) == 0, "a file with two features");
+	eq_str(o.f.events[0].name, "named", "EVENT_DESC names the event by its id");
+	eq_u64(file_feature(&o.f, (enum abi_feature)3).n, 12, "HOSTNAME has 12 bytes");
+	eq_u64(file_feature(&o.f, (enum abi_feature)4).n, 0, "OSRELEASE is not there");
+	file_close(&o.f);
+	for (size_t n = table; n < whole; n++) {
+		bool good;
+
+		m.n = n;
+		reopen(&o);
+		good = o.rc == 0 && loss(&o) != 0 && records(&o) == 1 && o.f.events[0].name != NULL;
+		if (!good || n == whole - 1) {
+			ok(good,
+			        "cut anywhere in the features: records are read, the loss is told");
+		}
+		file_close(&o.f);
+	}
+}
+
+static void test_killed(void)
+{
+	struct opened o;
+
+	make_begin(&m, 128, true);
+	make_sample(&m, 1, 2, 3);
+	make_sample(&m, 1, 2, 4);
+	make_sample(&m, 1, 2, 5);
+	for (size_t cut = 0; cut < 40; cut++) {
+		m.n = m.data + 120 - cut;
+		reopen(&o);
+		if (o.rc != 0 || !o.f.interrupted || records(&o) != (cut == 0 ? 3 : 2) ||
+		        loss(&o) != 0) {
+			ok(false, "data size 0, cut in the last record");
+			printf("#   %zu bytes cut\n", cut);
+		}
+		file_close(&o.f);
+	}
+	ok(true, "data size 0: whole records are read, a half one is no loss");
+	m.n = m.data + 120;
+	make_at(&m, 48, 40);
+	reopen(&o);
+	ok(o.f.interrupted && records(&o) == 3, "a data size that is behind, and no features");
+	eq_u64(o.diags.counts[SONDE_DIAG_NOTE], 1, "is noted");
+	file_close(&o.f);
+	make_at(&m, 48, 120);
+	reopen(&o);
+	ok(!o.f.interrupted && records(&o) == 3, "a file without features that is whole");
+	eq_u64(o.diags.counts[SONDE_DIAG_NOTE], 0, "is not noted");
+	file_close(&o.f);
+	make_at(&m, 48, 1ull << 63);
+	reopen(&o);
+	ok(o.rc == 0 && records(&o) == 3 && loss(&o) == 1, "a data size behind the end");
+	file_close(&o.f);
+}
+
+int main(void)
+{
+	test_attr_sizes();
+	test_ids();
+	test_features();
+	test_killed();
+	return tap_done();
+}
