@@ -370,13 +370,13 @@ static void test_limits(void)
 	sonde_record_free(r);
 	eq_u64(k.open_fds, 0, "nothing stays open");
 	reset();
-	k.map_limit = 9 * PAGE;
+	k.map_limit = (size_t)9 * PAGE;
 	r = begin("cpu-clock", 0);
 	ok(sonde_record_start(r) == 0, "no -m: the ring shrinks to what is allowed");
 	eq_u64(r->ring_pages, 8, "8 pages");
 	sonde_record_free(r);
 	reset();
-	k.map_limit = 9 * PAGE;
+	k.map_limit = (size_t)9 * PAGE;
 	r = begin("cpu-clock", 16);
 	eq_u64(sonde_record_start(r), SONDE_EPERM, "-m that is not allowed");
 	ok(strstr(sonde_record_error(r)->text, "perf_event_mlock_kb") != NULL, "names the limit");

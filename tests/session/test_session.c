@@ -179,7 +179,7 @@ static void test_map(void)
 			for (unsigned w = 0; w < jobs; w++) {
 				of_tid += c.by_tid[w][cpu];
 			}
-			tids &= of_tid == ROUNDS * EACH;
+			tids &= of_tid == (uint64_t)ROUNDS * EACH;
 		}
 		eq_u64(sum, n, "each sample once");
 		ok(ips == n * (n + 1) / 2 && tids, "the same sums for every number of workers");
