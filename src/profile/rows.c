@@ -40,7 +40,25 @@ struct flow {
 	size_t cap; /* of each array */
 };
 
+/*
+ * Recent look-ups in front of the two large indexes, which do not fit the processor's caches: a few
+ * hot frames make most of all chains. Direct-mapped; an entry with frame PROFILE_NONE is free.
+ */
+#define RECENT 4096u
+
+struct recent_place {
+	uint64_t ip;
+	uint32_t root, later_root, mode, frame;
+};
+
+struct recent_row {
+	uint32_t frame, comm, tid, cpu, event, row;
+	bool self;
+};
+
 struct folder {
+	struct recent_place *recent_places; /* [RECENT] */
+	struct recent_row *recent_rows; /* [RECENT] */
 	struct profile *p;
 	struct index places, frames, rows;
 	struct place *place;
@@ -132,7 +150,7 @@ static int place_resolve(
 	return frame_add(f, &frame, id);
 }
 
-static int place_find(
+static int place_index(
         struct folder *f, const struct profile_count *c, uint32_t mode, uint64_t ip, uint32_t *id)
 {
 	bool kernel = mode == MISC_KERNEL;
@@ -166,9 +184,25 @@ static int place_find(
 	return 0;
 }
 
+static int place_find(
+        struct folder *f, const struct profile_count *c, uint32_t mode, uint64_t ip, uint32_t *id)
+{
+	uint32_t root = mode == MISC_KERNEL ? c->kernel_root : c->root;
+	struct recent_place *r =
+	        &f->recent_places[hash_u64(ip ^ (uint64_t)root << 40) & (RECENT - 1)];
+
+	if (r->ip != ip || r->root != root || r->mode != mode || r->frame == PROFILE_NONE ||
+	        r->later_root != c->later_root) {
+		TRY(place_index(f, c, mode, ip, id));
+		*r = (struct recent_place){ip, root, c->later_root, mode, *id};
+	}
+	*id = r->frame;
+	return 0;
+}
+
 /* The row of a frame; self: unknown symbols go by their address in the object, callers by the ip.
  */
-static int row_find(
+static int row_index(
         struct folder *f, const struct profile_count *c, uint32_t frame, bool self, uint32_t *id)
 {
 	struct profile *p = f->p;
@@ -215,6 +249,21 @@ static int row_find(
 	f->rows.slots[at] = (struct index_slot){hash, (uint32_t)p->nrows};
 	f->rows.n++;
 	*id = (uint32_t)p->nrows - 1;
+	return 0;
+}
+
+static int row_find(
+        struct folder *f, const struct profile_count *c, uint32_t frame, bool self, uint32_t *id)
+{
+	uint64_t hash = hash_step((uint64_t)frame << 32 | c->comm, (uint64_t)c->tid << 32 | c->cpu);
+	struct recent_row *r = &f->recent_rows[hash & (RECENT - 1)];
+
+	if (r->frame != frame || r->comm != c->comm || r->tid != c->tid || r->cpu != c->cpu ||
+	        r->event != c->event || r->self != self) {
+		TRY(row_index(f, c, frame, self, id));
+		*r = (struct recent_row){frame, c->comm, c->tid, c->cpu, c->event, *id, self};
+	}
+	*id = r->row;
 	return 0;
 }
 
@@ -460,10 +509,24 @@ static int names_make(struct profile *p)
 	return p->unknown == INTERN_NONE ? SONDE_ENOMEM : 0;
 }
 
+static int recent_make(struct folder *f)
+{
+	f->recent_places = malloc(RECENT * sizeof(*f->recent_places));
+	f->recent_rows = malloc(RECENT * sizeof(*f->recent_rows));
+	if (f->recent_places == NULL || f->recent_rows == NULL) {
+		return SONDE_ENOMEM;
+	}
+	for (size_t i = 0; i < RECENT; i++) {
+		f->recent_places[i] = (struct recent_place){.frame = PROFILE_NONE};
+		f->recent_rows[i] = (struct recent_row){.frame = PROFILE_NONE};
+	}
+	return 0;
+}
+
 int profile_fold(struct profile *p)
 {
 	struct folder f = {.p = p};
-	int rc = 0;
+	int rc = recent_make(&f);
 
 	for (unsigned i = 0; i < p->ntables && rc >= 0; i++) {
 		struct profile_table *t = &p->tables[i];
@@ -480,6 +543,8 @@ int profile_fold(struct profile *p)
 	free(f.frames.slots);
 	free(f.rows.slots);
 	free(f.place);
+	free(f.recent_places);
+	free(f.recent_rows);
 	free(f.flow.frames);
 	free(f.before.frames);
 	return rc;
