@@ -18,11 +18,9 @@ struct index {
 	size_t nslots, n;
 };
 
-struct place { /* an address in an address space */
-	uint64_t ip;
-	uint32_t root, later_root;
-	uint32_t frame;
-	bool kernel;
+struct place { /* an address in an object, and as it was sampled */
+	uint64_t ip, address;
+	uint32_t object, frame;
 };
 
 /*
@@ -51,6 +49,12 @@ struct recent_place {
 	uint32_t root, later_root, mode, frame;
 };
 
+struct recent_range { /* of an address space: all of it in one mapping */
+	struct timeline_range range;
+	uint32_t root, mode;
+	const struct timeline_mapping *mapping;
+};
+
 struct recent_row {
 	uint32_t frame, comm, tid, cpu, event, row;
 	bool self;
@@ -58,6 +62,7 @@ struct recent_row {
 
 struct folder {
 	struct recent_place *recent_places; /* [RECENT] */
+	struct recent_range *recent_ranges; /* [RECENT] */
 	struct recent_row *recent_rows; /* [RECENT] */
 	struct profile *p;
 	struct index places, frames, rows;
@@ -126,49 +131,63 @@ static int frame_add(struct folder *f, const struct profile_frame *new, uint32_t
 	return 0;
 }
 
-static int place_resolve(
-        struct folder *f, const struct profile_count *c, uint32_t mode, uint64_t ip, uint32_t *id)
+/* The mapping of an address, NULL: none. */
+static const struct timeline_mapping *place_mapping(
+        struct folder *f, const struct profile_count *c, uint32_t mode, uint64_t ip)
 {
-	struct profile *p = f->p;
-	const struct timeline *t = session_timeline(p->session);
+	uint32_t root = mode == MISC_KERNEL ? c->kernel_root : c->root;
+	uint64_t hash = hash_u64(ip >> 12 ^ (uint64_t)root << 40);
+	struct recent_range *r = &f->recent_ranges[hash & (RECENT - 1)];
 	struct timeline_view view = {
 	        .root = c->root, .kernel_root = c->kernel_root, .later_root = c->later_root};
-	struct profile_frame frame = {
-	        .ip = ip, .address = ip, .object = PROFILE_NONE, .dso = p->unknown};
-	const struct timeline_mapping *m = timeline_find(t, &view, mode, ip);
 
-	if (m != NULL) {
-		enum timeline_object_kind kind = timeline_object(t, m->object)->kind;
-
-		frame.object = m->object;
-		frame.dso = p->dso[m->object];
-		frame.kernel = kind == TIMELINE_KERNEL || kind == TIMELINE_MODULE;
-		frame.address = timeline_object_address(t, m, ip);
-		frame.symbol =
-		        symbol_table_find(session_symbols(p->session, m->object), frame.address);
+	if (ip < r->range.start || ip >= r->range.end || r->root != root || r->mode != mode) {
+		r->mapping = timeline_find_range(
+		        session_timeline(f->p->session), &view, mode, ip, &r->range);
+		r->root = root;
+		r->mode = mode;
 	}
-	return frame_add(f, &frame, id);
+	return r->mapping;
+}
+
+static int place_resolve(struct folder *f, struct place *new)
+{
+	struct profile *p = f->p;
+	struct profile_frame frame = {
+	        .ip = new->ip, .address = new->address, .object = new->object, .dso = p->unknown};
+
+	if (new->object != PROFILE_NONE) {
+		enum timeline_object_kind kind =
+		        timeline_object(session_timeline(p->session), new->object)->kind;
+
+		frame.dso = p->dso[new->object];
+		frame.kernel = kind == TIMELINE_KERNEL || kind == TIMELINE_MODULE;
+		frame.symbol =
+		        symbol_table_find(session_symbols(p->session, new->object), new->address);
+	}
+	return frame_add(f, &frame, &new->frame);
 }
 
 static int place_index(
         struct folder *f, const struct profile_count *c, uint32_t mode, uint64_t ip, uint32_t *id)
 {
-	bool kernel = mode == MISC_KERNEL;
-	struct place key = {.ip = ip, .root = kernel ? c->kernel_root : c->root, .kernel = kernel};
+	const struct timeline_mapping *m = place_mapping(f, c, mode, ip);
+	struct place key = {.ip = ip, .address = ip, .object = PROFILE_NONE};
 	uint32_t hash;
 	size_t at;
 
-	key.later_root = kernel ? 0 : c->later_root;
-	hash = (uint32_t)(hash_u64(hash_step(
-	                          ip ^ mode, (uint64_t)key.root << 32 | key.later_root)) >>
-	                  32);
+	if (m != NULL) {
+		key.object = m->object;
+		key.address = timeline_object_address(session_timeline(f->p->session), m, ip);
+	}
+	hash = (uint32_t)(hash_step(hash_u64(ip), key.address ^ (uint64_t)key.object << 40) >> 32);
 	TRY(index_room(&f->places));
 	for (at = hash & (f->places.nslots - 1); f->places.slots[at].id != 0;
 	        at = (at + 1) & (f->places.nslots - 1)) {
 		const struct place *old = &f->place[f->places.slots[at].id - 1];
 
-		if (f->places.slots[at].hash == hash && old->ip == ip && old->root == key.root &&
-		        old->later_root == key.later_root && old->kernel == kernel) {
+		if (f->places.slots[at].hash == hash && old->ip == ip &&
+		        old->address == key.address && old->object == key.object) {
 			*id = old->frame;
 			return 0;
 		}
@@ -176,7 +195,7 @@ static int place_index(
 	if (!array_reserve(&f->place, &f->places_cap, f->nplaces + 1, sizeof(key))) {
 		return SONDE_ENOMEM;
 	}
-	TRY(place_resolve(f, c, mode, ip, &key.frame));
+	TRY(place_resolve(f, &key));
 	f->place[f->nplaces++] = key;
 	f->places.slots[at] = (struct index_slot){hash, (uint32_t)f->nplaces};
 	f->places.n++;
@@ -187,14 +206,16 @@ static int place_index(
 static int place_find(
         struct folder *f, const struct profile_count *c, uint32_t mode, uint64_t ip, uint32_t *id)
 {
-	uint32_t root = mode == MISC_KERNEL ? c->kernel_root : c->root;
+	bool kernel = mode == MISC_KERNEL;
+	uint32_t root = kernel ? c->kernel_root : c->root;
+	uint32_t later_root = kernel ? 0 : c->later_root;
 	struct recent_place *r =
 	        &f->recent_places[hash_u64(ip ^ (uint64_t)root << 40) & (RECENT - 1)];
 
 	if (r->ip != ip || r->root != root || r->mode != mode || r->frame == PROFILE_NONE ||
-	        r->later_root != c->later_root) {
+	        r->later_root != later_root) {
 		TRY(place_index(f, c, mode, ip, id));
-		*r = (struct recent_place){ip, root, c->later_root, mode, *id};
+		*r = (struct recent_place){ip, root, later_root, mode, *id};
 	}
 	*id = r->frame;
 	return 0;
@@ -513,7 +534,8 @@ static int recent_make(struct folder *f)
 {
 	f->recent_places = malloc(RECENT * sizeof(*f->recent_places));
 	f->recent_rows = malloc(RECENT * sizeof(*f->recent_rows));
-	if (f->recent_places == NULL || f->recent_rows == NULL) {
+	f->recent_ranges = calloc(RECENT, sizeof(*f->recent_ranges));
+	if (f->recent_places == NULL || f->recent_rows == NULL || f->recent_ranges == NULL) {
 		return SONDE_ENOMEM;
 	}
 	for (size_t i = 0; i < RECENT; i++) {
@@ -545,6 +567,7 @@ int profile_fold(struct profile *p)
 	free(f.place);
 	free(f.recent_places);
 	free(f.recent_rows);
+	free(f.recent_ranges);
 	free(f.flow.frames);
 	free(f.before.frames);
 	return rc;

@@ -725,23 +725,31 @@ const struct timeline_view *timeline_at(const struct timeline *t, struct timelin
 	return v;
 }
 
-const struct timeline_mapping *timeline_find(
-        const struct timeline *t, const struct timeline_view *view, uint32_t cpumode, uint64_t addr)
+const struct timeline_mapping *timeline_find_range(const struct timeline *t,
+        const struct timeline_view *view, uint32_t cpumode, uint64_t addr,
+        struct timeline_range *out)
 {
-	const struct space_node *n;
+	bool kernel = cpumode == MISC_KERNEL;
+	const struct space_node *n = NULL;
 
-	if (cpumode == MISC_KERNEL) {
-		n = space_find(&t->pool, view->kernel_root, addr);
-		return n != NULL ? &t->mappings[n->mapping] : NULL;
+	*out = (struct timeline_range){addr, addr};
+	if (kernel || cpumode == MISC_USER) {
+		n = space_find(&t->pool, kernel ? view->kernel_root : view->root, addr);
 	}
-	if (cpumode != MISC_USER) {
-		return NULL;
-	}
-	n = space_find(&t->pool, view->root, addr);
-	if (n == NULL) {
+	if (n != NULL) {
+		*out = (struct timeline_range){n->start, n->end};
+	} else if (cpumode == MISC_USER) {
 		n = space_find(&t->pool, view->later_root, addr);
 	}
 	return n != NULL ? &t->mappings[n->mapping] : NULL;
+}
+
+const struct timeline_mapping *timeline_find(
+        const struct timeline *t, const struct timeline_view *view, uint32_t cpumode, uint64_t addr)
+{
+	struct timeline_range range;
+
+	return timeline_find_range(t, view, cpumode, addr, &range);
 }
 
 uint64_t timeline_object_address(

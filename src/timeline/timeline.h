@@ -89,6 +89,15 @@ const struct timeline_view *timeline_at(const struct timeline *t, struct timelin
 const struct timeline_mapping *timeline_find(const struct timeline *t,
         const struct timeline_view *view, uint32_t cpumode, uint64_t addr);
 
+/* The same, and in *out the addresses around it for which the answer is the same (empty: only this
+ * one). */
+struct timeline_range {
+	uint64_t start, end; /* [start, end) */
+};
+const struct timeline_mapping *timeline_find_range(const struct timeline *t,
+        const struct timeline_view *view, uint32_t cpumode, uint64_t addr,
+        struct timeline_range *out);
+
 uint64_t timeline_object_address(
         const struct timeline *t, const struct timeline_mapping *m, uint64_t addr);
 
