@@ -49,6 +49,25 @@ static inline uint64_t load_u64(const uint8_t *p, bool swap)
 	return swap ? __builtin_bswap64(v) : v;
 }
 
+/* Unaligned stores, in host order or, with `swap`, in the other one. */
+static inline void store_u16(uint8_t *p, uint16_t v, bool swap)
+{
+	v = swap ? __builtin_bswap16(v) : v;
+	memcpy(p, &v, sizeof(v));
+}
+
+static inline void store_u32(uint8_t *p, uint32_t v, bool swap)
+{
+	v = swap ? __builtin_bswap32(v) : v;
+	memcpy(p, &v, sizeof(v));
+}
+
+static inline void store_u64(uint8_t *p, uint64_t v, bool swap)
+{
+	v = swap ? __builtin_bswap64(v) : v;
+	memcpy(p, &v, sizeof(v));
+}
+
 struct cursor {
 	const uint8_t *p;
 	const uint8_t *end;

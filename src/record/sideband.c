@@ -13,6 +13,7 @@
 #include "record/record.h"
 
 #include "abi/abi.h"
+#include "record/layout.h"
 
 #define PROT_EXECUTE 4u
 
@@ -94,53 +95,7 @@ bool record_ksymbol_decode(const struct record *r, bool swap, struct record_ksym
 
 const char *record_type_name(uint32_t type)
 {
-	static const char *const names[RECORD_TYPE_MAX] = {
-	        [RECORD_MMAP] = "MMAP",
-	        [RECORD_LOST] = "LOST",
-	        [RECORD_COMM] = "COMM",
-	        [RECORD_EXIT] = "EXIT",
-	        [RECORD_THROTTLE] = "THROTTLE",
-	        [RECORD_UNTHROTTLE] = "UNTHROTTLE",
-	        [RECORD_FORK] = "FORK",
-	        [RECORD_READ] = "READ",
-	        [RECORD_SAMPLE] = "SAMPLE",
-	        [RECORD_MMAP2] = "MMAP2",
-	        [RECORD_AUX] = "AUX",
-	        [RECORD_ITRACE_START] = "ITRACE_START",
-	        [RECORD_LOST_SAMPLES] = "LOST_SAMPLES",
-	        [RECORD_SWITCH] = "SWITCH",
-	        [RECORD_SWITCH_CPU_WIDE] = "SWITCH_CPU_WIDE",
-	        [RECORD_NAMESPACES] = "NAMESPACES",
-	        [RECORD_KSYMBOL] = "KSYMBOL",
-	        [RECORD_BPF_EVENT] = "BPF_EVENT",
-	        [RECORD_CGROUP] = "CGROUP",
-	        [RECORD_TEXT_POKE] = "TEXT_POKE",
-	        [RECORD_AUX_OUTPUT_HW_ID] = "AUX_OUTPUT_HW_ID",
-	        [RECORD_CALLCHAIN_DEFERRED] = "CALLCHAIN_DEFERRED",
-	        [RECORD_HEADER_ATTR] = "ATTR",
-	        [RECORD_HEADER_EVENT_TYPE] = "EVENT_TYPE",
-	        [RECORD_TRACING_DATA] = "TRACING_DATA",
-	        [RECORD_BUILD_ID] = "BUILD_ID",
-	        [RECORD_FINISHED_ROUND] = "FINISHED_ROUND",
-	        [RECORD_ID_INDEX] = "ID_INDEX",
-	        [RECORD_AUXTRACE_INFO] = "AUXTRACE_INFO",
-	        [RECORD_AUXTRACE] = "AUXTRACE",
-	        [RECORD_AUXTRACE_ERROR] = "AUXTRACE_ERROR",
-	        [RECORD_THREAD_MAP] = "THREAD_MAP",
-	        [RECORD_CPU_MAP] = "CPU_MAP",
-	        [RECORD_STAT_CONFIG] = "STAT_CONFIG",
-	        [RECORD_STAT] = "STAT",
-	        [RECORD_STAT_ROUND] = "STAT_ROUND",
-	        [RECORD_EVENT_UPDATE] = "EVENT_UPDATE",
-	        [RECORD_TIME_CONV] = "TIME_CONV",
-	        [RECORD_HEADER_FEATURE] = "FEATURE",
-	        [RECORD_COMPRESSED] = "COMPRESSED",
-	        [RECORD_FINISHED_INIT] = "FINISHED_INIT",
-	        [RECORD_COMPRESSED2] = "COMPRESSED2",
-	        [RECORD_BPF_METADATA] = "BPF_METADATA",
-	        [RECORD_SCHEDSTAT_CPU] = "SCHEDSTAT_CPU",
-	        [RECORD_SCHEDSTAT_DOMAIN] = "SCHEDSTAT_DOMAIN",
-	};
+	const struct layout *layout = layout_of_record(type);
 
-	return type < RECORD_TYPE_MAX ? names[type] : NULL;
+	return layout != NULL ? layout->name : NULL;
 }
