@@ -238,6 +238,7 @@ static int read_attrs(struct file *f)
 		struct file_event *e = &f->events[f->nevents];
 		struct span attr = cursor_bytes(&c, (size_t)f->attr_size - SECTION_SIZE);
 
+		e->bytes = attr;
 		(void)record_attr_decode(attr, f->swap, &e->attr);
 		record_plan_make(&e->plan, &e->attr);
 		TRY(read_event_ids(f, e, take_section(&c)));
@@ -365,6 +366,12 @@ int file_open_bytes(struct file *f, struct span bytes, const char *name)
 	TRY(read_attrs(f));
 	read_feature_table(f);
 	TRY(name_events(f));
+	f->main = (struct file_stream){.name = f->path,
+	        .bytes = f->bytes,
+	        .start = f->data.offset,
+	        .end = f->data.offset + f->data.size};
+	f->streams = &f->main;
+	f->nstreams = 1;
 	if (f->interrupted) {
 		diag_report(f->diags, SONDE_DIAG_NOTE, 48,
 		        "the recorder did not end by itself: everything up to the end of the "
@@ -437,80 +444,6 @@ void file_close(struct file *f)
 	f->ids = NULL;
 	f->events = NULL;
 	f->nevents = 0;
-}
-
-static void report_bad_record(
-        const struct file *f, const struct record *r, uint64_t left, struct diag_sink *diags)
-{
-	bool cut = r->size > left;
-
-	if (diags == NULL) {
-		return;
-	}
-	if (cut && f->interrupted && r->type < RECORD_TYPE_MAX) { /* never was whole: no loss */
-		diag_report(diags, SONDE_DIAG_NOTE, r->offset,
-		        "the last record was not written to its end: it is left out");
-		return;
-	}
-	diag_report(diags, cut ? SONDE_DIAG_TRUNCATED : SONDE_DIAG_DAMAGED, r->offset,
-	        "a record of type %" PRIu32 " claims %u bytes where %" PRIu64
-	        " are left; nothing behind it can be read",
-	        r->type, r->size, left);
-}
-
-/* Bytes that follow a record outside its size: trace data, and format files in pipes. */
-static uint64_t outside_size(const struct record *r, bool swap)
-{
-	if (r->type == RECORD_AUXTRACE && r->body.n >= 8) {
-		return load_u64(r->body.p, swap);
-	}
-	if (r->type == RECORD_TRACING_DATA && r->body.n >= 4) {
-		return ((uint64_t)load_u32(r->body.p, swap) + 7) & ~(uint64_t)7;
-	}
-	return 0;
-}
-
-int file_next(const struct file *f, uint64_t *offset, struct record *r, struct diag_sink *diags)
-{
-	uint64_t end = f->data.offset + f->data.size;
-	const uint8_t *p = f->bytes.p + *offset;
-	uint64_t left = end - *offset;
-	uint64_t outside;
-
-	if (left < RECORD_HEADER_SIZE) {
-		if (left != 0 && diags != NULL) {
-			diag_report(diags, f->interrupted ? SONDE_DIAG_NOTE : SONDE_DIAG_TRUNCATED,
-			        *offset, "%" PRIu64 " bytes at the end of the data are no record",
-			        left);
-		}
-		*offset = end;
-		return 0;
-	}
-	r->type = load_u32(p, f->swap);
-	r->misc = load_u16(p + 4, f->swap);
-	r->size = load_u16(p + 6, f->swap);
-	r->offset = *offset;
-	if (r->size < RECORD_HEADER_SIZE || r->size > left) {
-		report_bad_record(f, r, left, diags);
-		*offset = end;
-		return 0;
-	}
-	r->body = (struct span){p + RECORD_HEADER_SIZE, r->size - RECORD_HEADER_SIZE};
-	*offset += r->size;
-	if (__builtin_expect(r->type == RECORD_AUXTRACE || r->type == RECORD_TRACING_DATA, 0)) {
-		outside = outside_size(r, f->swap);
-		if (outside > end - *offset) {
-			if (diags != NULL) {
-				diag_report(diags, SONDE_DIAG_TRUNCATED, r->offset,
-				        "trace data is cut off: %" PRIu64 " bytes where %" PRIu64
-				        " are left",
-				        outside, end - *offset);
-			}
-			outside = end - *offset;
-		}
-		*offset += outside;
-	}
-	return 1;
 }
 
 const struct file_event *file_event_by_id(const struct file *f, uint64_t id)

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A perf.data file opened for reading: header, attrs with their ids, features, and the records of
- * the data section. The whole file is mapped; spans and records point into it until file_close.
+ * A recording opened for reading: header, attrs with their ids, features, and its records as one
+ * range of positions. Spans and records point into memory maps that stay until file_close.
+ *
+ * A position names a byte of the record streams: the streams stand one behind the other in a range
+ * of u64. In a plain file the position of a record is its offset; where records were inflated it is
+ * the offset in the spool. file_place says where in the input a position is.
  */
 #ifndef SONDE_FILE_H
 #define SONDE_FILE_H
@@ -15,6 +19,7 @@
 struct file_event {
 	struct sonde_attr attr;
 	struct record_plan plan;
+	struct span bytes; /* the attr as it stands in the input */
 	const uint64_t *ids; /* host byte order */
 	size_t nids;
 	const char *name; /* from EVENT_DESC, else made from the attr; never NULL */
@@ -30,13 +35,46 @@ struct file_id_slot {
 	uint32_t event; /* index + 1; 0: free slot */
 };
 
+/* Where a stretch of a spool came from: from position `at` up to the next one's. */
+struct file_run {
+	uint64_t at; /* position */
+	uint64_t origin; /* offset in the input: of these bytes, or of their compressed record */
+	uint64_t inside; /* offset in what that record holds; only where inflated */
+	bool inflated;
+};
+
+/* The records of one file. */
+struct file_stream {
+	const char *name; /* path */
+	struct span bytes; /* the file, or its spool */
+	uint64_t base; /* position of the first of these bytes */
+	uint64_t start, end; /* positions between which records stand */
+	const struct file_run *runs; /* NULL: offset in the input = position - base */
+	size_t nruns;
+};
+
+/* Where in the input a position is. */
+struct file_place {
+	const struct file_stream *stream;
+	uint64_t offset; /* bytes from the file's start */
+	uint64_t inside; /* bytes, where inflated */
+	bool inflated;
+};
+
+/* Bytes that were stepped over, or a remark on a record. */
+struct file_gap {
+	enum sonde_diag_kind kind;
+	uint64_t position, size; /* bytes */
+	char text[160]; /* why */
+};
+
 /* Zero-initialised with `diags` set is ready for file_open. Fields are read-only for users. */
 struct file {
 	struct error error;
 	struct diag_sink *diags;
 	struct arena arena;
 	const char *path;
-	struct span bytes; /* the whole file */
+	struct span bytes; /* the whole main file; offsets of sections count from here */
 	bool mapped; /* bytes are our mapping */
 	bool swap; /* the writer's byte order is not ours */
 	bool interrupted; /* data size was 0: the recorder did not end; data runs to the end of the
@@ -45,6 +83,9 @@ struct file {
 	uint64_t header_size;
 	uint64_t attr_size; /* of one entry of the attrs section, in bytes */
 	struct file_section data;
+	struct file_stream *streams; /* in rising order of positions; at least one after opening */
+	size_t nstreams;
+	struct file_stream main; /* the only stream of most files */
 	uint64_t feature_bits[FEATURE_BITS / 64];
 	struct file_section features[FEATURE_BITS]; /* size 0 and offset 0 when absent */
 	struct file_event *events;
@@ -68,12 +109,32 @@ static inline bool file_has_feature(const struct file *f, enum abi_feature bit)
 /* The bytes of a feature; n is 0 when it is absent. */
 struct span file_feature(const struct file *f, enum abi_feature bit);
 
+/* Positions between which all records stand. */
+uint64_t file_begin(const struct file *f);
+uint64_t file_end(const struct file *f);
+
+struct file_place file_place(const struct file *f, uint64_t position);
+
 /*
- * The record at *offset (from the file's start; begin with f->data.offset); *offset moves to the
- * next one. 1: *r is filled; 0: end of data; records that do not fit are reported as a diagnostic
- * and end it. Safe from several threads with own offsets when `diags` is NULL.
+ * What stands at *position (begin with file_begin); *position moves behind it. These are pure
+ * functions of the position, safe from several threads.
+ *
+ * FILE_RECORD: *r is filled; gap->size is 0, and where gap->text is not empty it is a remark on the
+ * record. FILE_GAP: bytes that are no record were stepped over, *gap says which and why. FILE_END.
  */
-int file_next(const struct file *f, uint64_t *offset, struct record *r, struct diag_sink *diags);
+enum file_step { FILE_END = 0, FILE_RECORD = 1, FILE_GAP = 2 };
+enum file_step file_step(
+        const struct file *f, uint64_t *position, struct record *r, struct file_gap *gap);
+
+/* The next record; gaps are reported to diags, when that is not NULL, and stepped over. 1, 0: end.
+ */
+int file_next(const struct file *f, uint64_t *position, struct record *r, struct diag_sink *diags);
+
+/* Reports a gap or a remark with its place. */
+void file_gap_report(const struct file *f, const struct file_gap *gap, struct diag_sink *diags);
+
+/* Bytes behind a record, outside its size: trace data, and format texts in pipes. */
+struct span file_outside(const struct file *f, const struct record *r);
 
 /* The event of an id; NULL when nobody has it. */
 const struct file_event *file_event_by_id(const struct file *f, uint64_t id);

@@ -266,7 +266,7 @@ static int walk_record(struct walk *w, const struct record *r, uint64_t end)
 static int walk_end(struct walk *w)
 {
 	struct sonde_session *s = w->s;
-	uint64_t end = s->file.data.offset + s->file.data.size;
+	uint64_t end = file_end(&s->file);
 
 	if (w->late) {
 		diag_report(&s->diags, SONDE_DIAG_NOTE, NO_OFFSET,
@@ -286,8 +286,8 @@ static int walk_end(struct walk *w)
 
 int session_walk(struct sonde_session *s)
 {
-	struct walk w = {.s = s, .round_start = s->file.data.offset};
-	uint64_t offset = s->file.data.offset;
+	struct walk w = {.s = s, .round_start = file_begin(&s->file)};
+	uint64_t offset = file_begin(&s->file);
 	struct record r;
 	int rc;
 

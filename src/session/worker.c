@@ -137,7 +137,7 @@ static int gather(struct session_worker *w, uint64_t offset, uint64_t end, uint6
 int session_window_open(struct session_worker *w, size_t window)
 {
 	const struct sonde_session *s = w->session;
-	uint64_t start = window == 0 ? s->file.data.offset : s->rounds[window - 1].end;
+	uint64_t start = window == 0 ? file_begin(&s->file) : s->rounds[window - 1].end;
 	uint64_t after = window == 0 ? 0 : s->rounds[window - 1].limit;
 	uint64_t limit = s->rounds[window].limit;
 	size_t last = window + 1 < s->nrounds ? window + 1 : window;

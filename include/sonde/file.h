@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading a perf.data as it stands: every record in the order of the input, attrs, header features.
+ * Every container is opened by the same call: seekable file (version 1 and 2), pipe stream,
+ *directory, gzip, xz or zstd around them, compressed records. Nothing is changed or swapped: bytes
+ *are in the writer's byte order, sonde_file_big_endian() tells which.
+ *
+ *	struct sonde_file *f = sonde_file_new(NULL);
+ *	const struct sonde_raw_record *r;
+ *	int rc = f ? sonde_file_open(f, "perf.data") : SONDE_ENOMEM;
+ *
+ *	while (rc >= 0 && (rc = sonde_file_next(f, &r)) > 0) {
+ *		... r->type, r->bytes, r->size ...
+ *	}
+ *	sonde_file_free(f);
+ */
+#ifndef SONDE_FILE_PUBLIC_H
+#define SONDE_FILE_PUBLIC_H
+
+#include <sonde/attr.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sonde_file;
+
+struct sonde_file_options {
+	size_t size; /* sizeof(struct sonde_file_options) of the caller */
+	sonde_diag_fn on_diag; /* NULL: diagnostics are only counted */
+	void *diag_arg;
+	int gaps; /* not 0: sonde_file_next gives skipped bytes too, as items with `gap` set */
+};
+
+enum sonde_container {
+	SONDE_CONTAINER_FILE = 1, /* seekable, with a header that says where everything is */
+	SONDE_CONTAINER_PIPE, /* a stream of records */
+	SONDE_CONTAINER_DIRECTORY /* `data` and data.0, data.1, ... */
+};
+
+/* What the header says. Offsets and sizes are in bytes of the main file. */
+struct sonde_file_info {
+	enum sonde_container container;
+	int version; /* 1 "PERFFILE", 2 "PERFILE2" */
+	int big_endian; /* not 0: the writer's byte order */
+	int swapped; /* not 0: it is not this machine's */
+	int interrupted; /* not 0: the recorder did not end; there are no features */
+	int truncated; /* not 0: the input is shorter than its header says */
+	uint64_t header_size;
+	uint64_t attr_size; /* of one entry of the attrs section; 0 in pipes */
+	uint64_t data_offset, data_size;
+	uint64_t feature_bits[4]; /* bit n: feature n is there and readable */
+	size_t streams; /* files with records: 1, more in directories */
+};
+
+/*
+ * One record as it stands in the input. Pointers are valid until the file is closed; they are not
+ * aligned. Where a record came out of a compressed one, `offset` is that of the compressed record
+ * and `inside` counts from the first byte it holds uncompressed.
+ */
+struct sonde_raw_record {
+	uint32_t type;
+	uint16_t misc;
+	size_t size; /* bytes, 8 of header included; what follows outside the record is not counted
+	              */
+	const void *bytes; /* the header first: u32 type, u16 misc, u16 size */
+	const void *payload; /* trace data or format texts behind the record, outside its size */
+	uint64_t payload_size; /* bytes; 0 when there is none (types AUXTRACE and TRACING_DATA) */
+	const char *file; /* path of the file that holds it */
+	uint32_t stream; /* 0: the main file; 1, 2, ...: data.0, data.1, ... in rising order */
+	int inflated; /* not 0: it came out of a compressed record */
+	uint64_t offset; /* bytes from that file's start */
+	uint64_t inside; /* bytes; 0 when inflated is 0 */
+	uint64_t position; /* rises with every item; the order of the input */
+	const char *gap; /* NULL: a record; else these bytes were skipped, and why (type is 0) */
+};
+
+/* A new handle; options may be NULL. NULL: no memory. Free with sonde_file_free. */
+SONDE_API struct sonde_file *sonde_file_new(const struct sonde_file_options *options);
+SONDE_API void sonde_file_free(struct sonde_file *f); /* NULL is fine */
+
+/* The last failure; never NULL. Lives as long as the handle. */
+SONDE_API const struct sonde_error *sonde_file_error(const struct sonde_file *f);
+
+/*
+ * Opens a recording: path of a file, directory, FIFO or device, or "-" for standard input. What
+ * cannot be mapped is copied to a temporary file without a name. 0, or SONDE_ENOENT, SONDE_EPERM,
+ * SONDE_EIO, SONDE_EFORMAT, SONDE_EUNSUPPORTED, SONDE_ENOMEM. Once per handle.
+ */
+SONDE_API int sonde_file_open(struct sonde_file *f, const char *path);
+
+/* What the header says; all 0 before opening. Lives as long as the handle. */
+SONDE_API const struct sonde_file_info *sonde_file_get_info(const struct sonde_file *f);
+
+/*
+ * The next record in the order of the input: the main file, then data.0, data.1, ...; compressed
+ * records are followed by what they hold. 1: *r is valid until the next call (its pointers until
+ * the file is closed); 0: end; negative: failure. Bytes that are no record are reported to on_diag
+ * with their place and number, and stepped over.
+ */
+SONDE_API int sonde_file_next(struct sonde_file *f, const struct sonde_raw_record **r);
+SONDE_API void sonde_file_rewind(struct sonde_file *f);
+
+/* Diagnostics of a kind so far. Not 0 for TRUNCATED or DAMAGED: part of the input was not read. */
+SONDE_API uint64_t sonde_file_diags(const struct sonde_file *f, enum sonde_diag_kind kind);
+
+/* The events (attrs). Texts and structs live as long as the handle; NULL behind the last event. */
+SONDE_API size_t sonde_file_events(const struct sonde_file *f);
+SONDE_API const char *sonde_file_event_name(const struct sonde_file *f, size_t event);
+SONDE_API const struct sonde_attr *sonde_file_event_attr(const struct sonde_file *f, size_t event);
+/* The attr as it stands in the input, with a tail that we may not know; *n bytes. */
+SONDE_API const void *sonde_file_event_bytes(const struct sonde_file *f, size_t event, size_t *n);
+SONDE_API const uint64_t *sonde_file_event_ids(const struct sonde_file *f, size_t event, size_t *n);
+
+/* The event that a record belongs to: its index, or -1 when it cannot be told. */
+SONDE_API long sonde_file_record_event(
+        const struct sonde_file *f, const struct sonde_raw_record *r);
+
+/*
+ * The bytes of header feature `bit` (0 .. 255), in the writer's byte order; *n is 0 and the result
+ * NULL when the feature is not there, and *n is 0 alone when it is an empty mark.
+ */
+SONDE_API const void *sonde_file_feature(const struct sonde_file *f, unsigned bit, size_t *n);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

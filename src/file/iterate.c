@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Records one after the other:
+ *
+ *	0  u32 type    4  u16 misc    6  u16 size (of the whole record, 8 or more)    8  body
+ *
+ * AUXTRACE (71) and TRACING_DATA (66) are followed by bytes outside their size: AUXTRACE by the u64
+ *at 8, TRACING_DATA by the u32 at 8 rounded up to 8. COMPRESSED2 (83) says its length twice: size,
+ *and u64 data size at 8. Where 16 + data size, rounded up to 8, does not fit in 16 bits, size has
+ * wrapped and the record is 16 + data size bytes long, without padding.
+ *
+ * Damage. A record that cannot be one (shorter than 8, longer than what is left, of a type that we
+ *do not know with nothing sensible behind it) ends the chain. Reading goes on at the first byte
+ *behind it from which CHAIN records follow each other, or fewer that end exactly where the data
+ *ends.
+ *
+ * Source: format document of perf.data; COMPRESSED2's overflow from a public bug analysis.
+ */
+#include "file/file.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define CHAIN            4u
+#define UNKNOWN_TYPE_MAX 0x10000u /* types above are not believed when looking for a record */
+#define OVERFLOW_DATA    65513u /* from here 16 + data, rounded up to 8, is 65536 or more */
+
+/* The last stream that begins at or before the position. */
+static const struct file_stream *stream_at(const struct file *f, uint64_t position)
+{
+	size_t a = 0;
+	size_t b = f->nstreams;
+
+	while (b - a > 1) {
+		size_t mid = a + (b - a) / 2;
+
+		if (f->streams[mid].start <= position) {
+			a = mid;
+		} else {
+			b = mid;
+		}
+	}
+	return &f->streams[a];
+}
+
+uint64_t file_begin(const struct file *f)
+{
+	return f->streams[0].start;
+}
+
+uint64_t file_end(const struct file *f)
+{
+	return f->streams[f->nstreams - 1].end;
+}
+
+struct file_place file_place(const struct file *f, uint64_t position)
+{
+	const struct file_stream *s = stream_at(f, position);
+	struct file_place place = {.stream = s, .offset = position - s->base};
+	size_t a = 0;
+	size_t b = s->nruns;
+
+	if (s->runs == NULL || b == 0) {
+		return place;
+	}
+	while (b - a > 1) {
+		size_t mid = a + (b - a) / 2;
+
+		if (s->runs[mid].at <= position) {
+			a = mid;
+		} else {
+			b = mid;
+		}
+	}
+	place.inflated = s->runs[a].inflated;
+	place.offset = s->runs[a].origin;
+	if (place.inflated) {
+		place.inside = s->runs[a].inside + (position - s->runs[a].at);
+	} else {
+		place.offset += position - s->runs[a].at;
+	}
+	return place;
+}
+
+/* A record header that was read and what it claims. */
+struct head {
+	uint32_t type;
+	uint16_t misc;
+	uint16_t size;
+	uint64_t whole; /* bytes of the record; differs from size in an overflown COMPRESSED2 */
+	uint64_t outside; /* bytes behind it */
+};
+
+/* Reads the header at p, where left bytes are; false: this is no record. */
+static bool take_head(const uint8_t *p, uint64_t left, bool swap, struct head *h)
+{
+	h->outside = 0;
+	h->whole = 0;
+	if (left < RECORD_HEADER_SIZE) {
+		return false;
+	}
+	h->type = load_u32(p, swap);
+	h->misc = load_u16(p + 4, swap);
+	h->size = load_u16(p + 6, swap);
+	h->whole = h->size;
+	if (h->type == RECORD_COMPRESSED2 && left >= 16) {
+		uint64_t data = load_u64(p + 8, swap);
+
+		if (data >= OVERFLOW_DATA && data <= left - 16 &&
+		        ((data + 16 + 7) & ~(uint64_t)7) > h->size) {
+			h->whole = data + 16;
+			return true;
+		}
+	}
+	if (h->size < RECORD_HEADER_SIZE || h->size > left) {
+		return false;
+	}
+	if (h->type == RECORD_AUXTRACE && h->size >= 16) {
+		h->outside = load_u64(p + 8, swap);
+	} else if (h->type == RECORD_TRACING_DATA && h->size >= 12) {
+		h->outside = ((uint64_t)load_u32(p + 8, swap) + 7) & ~(uint64_t)7;
+	}
+	return true;
+}
+
+/* Whether a record may look like this: what the search for the next one goes by. */
+static bool plausible(const struct head *h)
+{
+	static const uint8_t least[RECORD_TYPE_MAX] = {
+	        [RECORD_MMAP] = 48,
+	        [RECORD_LOST] = 24,
+	        [RECORD_COMM] = 24,
+	        [RECORD_EXIT] = 32,
+	        [RECORD_FORK] = 32,
+	        [RECORD_THROTTLE] = 32,
+	        [RECORD_UNTHROTTLE] = 32,
+	        [RECORD_READ] = 24,
+	        [RECORD_SAMPLE] = 16,
+	        [RECORD_MMAP2] = 80,
+	        [RECORD_AUX] = 32,
+	        [RECORD_ITRACE_START] = 16,
+	        [RECORD_LOST_SAMPLES] = 16,
+	        [RECORD_SWITCH_CPU_WIDE] = 16,
+	        [RECORD_NAMESPACES] = 24,
+	        [RECORD_KSYMBOL] = 32,
+	        [RECORD_BPF_EVENT] = 24,
+	        [RECORD_CGROUP] = 24,
+	        [RECORD_TEXT_POKE] = 24,
+	        [RECORD_AUX_OUTPUT_HW_ID] = 16,
+	        [RECORD_CALLCHAIN_DEFERRED] = 24,
+	        [RECORD_HEADER_ATTR] = 72,
+	        [RECORD_HEADER_EVENT_TYPE] = 80,
+	        [RECORD_TRACING_DATA] = 12,
+	        [RECORD_BUILD_ID] = 32,
+	        [RECORD_ID_INDEX] = 16,
+	        [RECORD_AUXTRACE_INFO] = 16,
+	        [RECORD_AUXTRACE] = 48,
+	        [RECORD_AUXTRACE_ERROR] = 48,
+	        [RECORD_THREAD_MAP] = 16,
+	        [RECORD_CPU_MAP] = 12,
+	        [RECORD_STAT_CONFIG] = 16,
+	        [RECORD_STAT] = 48,
+	        [RECORD_STAT_ROUND] = 24,
+	        [RECORD_EVENT_UPDATE] = 24,
+	        [RECORD_TIME_CONV] = 32,
+	        [RECORD_HEADER_FEATURE] = 16,
+	        [RECORD_COMPRESSED2] = 16,
+	};
+
+	if (h->type == 0 || h->type >= UNKNOWN_TYPE_MAX) {
+		return false;
+	}
+	if (h->whole != h->size || h->type == RECORD_COMPRESSED) {
+		return true;
+	}
+	if ((h->size & 7) != 0 && h->type != RECORD_HEADER_FEATURE) {
+		return false;
+	}
+	if (h->type == RECORD_FINISHED_ROUND || h->type == RECORD_FINISHED_INIT) {
+		return h->size == RECORD_HEADER_SIZE;
+	}
+	return h->type >= RECORD_TYPE_MAX || h->size >= least[h->type];
+}
+
+/* Whether n records that look like some follow each other from p on, or fewer up to the end. */
+static bool chain_from(const uint8_t *p, uint64_t left, bool swap, unsigned n)
+{
+	for (unsigned i = 0; i < n && left != 0; i++) {
+		struct head h;
+
+		if (!take_head(p, left, swap, &h) || !plausible(&h) || h.outside > left - h.whole) {
+			return false;
+		}
+		p += h.whole + h.outside;
+		left -= h.whole + h.outside;
+	}
+	return true;
+}
+
+/* Bytes from p to the next place where records begin again; left when there is none. */
+static uint64_t find_record(const uint8_t *p, uint64_t left, bool swap)
+{
+	for (uint64_t skip = 1; skip + RECORD_HEADER_SIZE <= left; skip++) {
+		uint32_t type = load_u32(p + skip, swap);
+
+		if (record_type_name(type) != NULL &&
+		        chain_from(p + skip, left - skip, swap, CHAIN)) {
+			return skip;
+		}
+	}
+	return left;
+}
+
+/* Mostly printable: something that a program wrote to the same output as the recorder. */
+static bool is_text(const uint8_t *p, uint64_t n)
+{
+	uint64_t odd = 0;
+
+	for (uint64_t i = 0; i < n && i < 4096; i++) {
+		if ((p[i] < ' ' || p[i] > '~') && p[i] != '\n' && p[i] != '\t' && p[i] != '\r') {
+			odd++;
+		}
+	}
+	return odd * 16 <= (n < 4096 ? n : 4096);
+}
+
+/* Says in *gap why the bytes at p are no record, when the next one is `skip` bytes away. */
+static void explain(const struct file *f, const struct head *h, const uint8_t *p, uint64_t left,
+        uint64_t skip, struct file_gap *gap)
+{
+	bool to_end = skip == left;
+	bool known = left >= RECORD_HEADER_SIZE && record_type_name(h->type) != NULL;
+	const char *then = to_end ? "nothing behind it can be read" : "reading goes on behind it";
+
+	gap->kind = SONDE_DIAG_DAMAGED;
+	if (!known && left >= RECORD_HEADER_SIZE && is_text(p, skip)) {
+		gap->kind = SONDE_DIAG_NOTE;
+		(void)snprintf(gap->text, sizeof(gap->text), "%" PRIu64 " bytes of text stand %s",
+		        skip, to_end ? "behind the last record" : "between the records");
+	} else if (left < RECORD_HEADER_SIZE) {
+		gap->kind = f->interrupted ? SONDE_DIAG_NOTE : SONDE_DIAG_TRUNCATED;
+		(void)snprintf(gap->text, sizeof(gap->text),
+		        "%" PRIu64 " bytes at the end of the data are no record", left);
+	} else if (to_end && known && f->interrupted && h->size > left) {
+		gap->kind = SONDE_DIAG_NOTE; /* it never was whole: no loss */
+		(void)snprintf(gap->text, sizeof(gap->text),
+		        "the last record was not written to its end: it is left out");
+	} else {
+		if (to_end && h->size > left) {
+			gap->kind = SONDE_DIAG_TRUNCATED;
+		}
+		(void)snprintf(gap->text, sizeof(gap->text),
+		        "a record of type %" PRIu32 " claims %u bytes where %" PRIu64
+		        " are left; %s",
+		        h->type, h->size, left, then);
+	}
+	if (!to_end && gap->kind != SONDE_DIAG_NOTE) {
+		(void)snprintf(gap->text, sizeof(gap->text),
+		        "%" PRIu64 " bytes are no records (type %" PRIu32
+		        ", size %u); reading goes on behind them",
+		        skip, h->type, h->size);
+	}
+}
+
+static enum file_step step_over(const struct file *f, const struct head *h, const uint8_t *p,
+        uint64_t left, uint64_t *position, struct file_gap *gap)
+{
+	uint64_t skip = find_record(p, left, f->swap);
+
+	gap->position = *position;
+	gap->size = skip;
+	explain(f, h, p, left, skip, gap);
+	*position += skip;
+	return FILE_GAP;
+}
+
+/* The way of file_step for everything but usual records. */
+static enum file_step step_slowly(const struct file *f, const struct file_stream *s,
+        uint64_t *position, struct record *r, struct file_gap *gap)
+{
+	uint64_t left = s->end - *position;
+	const uint8_t *p = s->bytes.p + (*position - s->base);
+	struct head h = {0};
+
+	if (!take_head(p, left, f->swap, &h)) {
+		return step_over(f, &h, p, left, position, gap);
+	}
+	if (record_type_name(h.type) == NULL &&
+	        !chain_from(p + h.whole, left - h.whole, f->swap, CHAIN - 1)) {
+		return step_over(f, &h, p, left, position, gap);
+	}
+	r->type = h.type;
+	r->misc = h.misc;
+	r->size = h.size;
+	r->offset = *position;
+	r->body = (struct span){p + RECORD_HEADER_SIZE, (size_t)h.whole - RECORD_HEADER_SIZE};
+	*position += h.whole;
+	left -= h.whole;
+	if (h.outside > left) {
+		gap->kind = SONDE_DIAG_TRUNCATED;
+		gap->position = r->offset;
+		(void)snprintf(gap->text, sizeof(gap->text),
+		        "trace data is cut off: %" PRIu64 " bytes where %" PRIu64 " are left",
+		        h.outside, left);
+		h.outside = left;
+	}
+	*position += h.outside;
+	return FILE_RECORD;
+}
+
+/* Usual records: of a known type, with nothing outside their size. */
+static inline bool is_usual(uint32_t type)
+{
+	return type < RECORD_TRACING_DATA ||
+	       (type < RECORD_COMPRESSED2 && type != RECORD_TRACING_DATA &&
+	               type != RECORD_AUXTRACE);
+}
+
+enum file_step file_step(
+        const struct file *f, uint64_t *position, struct record *r, struct file_gap *gap)
+{
+	const struct file_stream *s =
+	        __builtin_expect(f->nstreams == 1, 1) ? f->streams : stream_at(f, *position);
+	const uint8_t *p;
+	uint64_t left;
+
+	gap->size = 0;
+	gap->text[0] = '\0';
+	while (*position >= s->end) {
+		if (s == f->streams + f->nstreams - 1) {
+			return FILE_END;
+		}
+		s++;
+		*position = s->start;
+	}
+	left = s->end - *position;
+	p = s->bytes.p + (*position - s->base);
+	if (left < RECORD_HEADER_SIZE) {
+		return step_slowly(f, s, position, r, gap);
+	}
+	r->type = load_u32(p, f->swap);
+	r->misc = load_u16(p + 4, f->swap);
+	r->size = load_u16(p + 6, f->swap);
+	if (r->size < RECORD_HEADER_SIZE || r->size > left || !is_usual(r->type) ||
+	        record_type_name(r->type) == NULL) {
+		return step_slowly(f, s, position, r, gap);
+	}
+	r->offset = *position;
+	r->body = (struct span){p + RECORD_HEADER_SIZE, r->size - RECORD_HEADER_SIZE};
+	*position += r->size;
+	return FILE_RECORD;
+}
+
+void file_gap_report(const struct file *f, const struct file_gap *gap, struct diag_sink *diags)
+{
+	struct file_place place = file_place(f, gap->position);
+
+	if (place.stream == f->streams) {
+		diag_report(diags, gap->kind, place.offset, "%s%s", gap->text,
+		        place.inflated ? " (in what is compressed there)" : "");
+	} else {
+		diag_report(
+		        diags, gap->kind, place.offset, "%s: %s", place.stream->name, gap->text);
+	}
+}
+
+int file_next(const struct file *f, uint64_t *position, struct record *r, struct diag_sink *diags)
+{
+	struct file_gap gap;
+
+	for (;;) {
+		enum file_step step = file_step(f, position, r, &gap);
+
+		if (__builtin_expect(gap.text[0] != '\0', 0) && diags != NULL) {
+			file_gap_report(f, &gap, diags);
+		}
+		if (step != FILE_GAP) {
+			return step == FILE_RECORD;
+		}
+	}
+}
+
+struct span file_outside(const struct file *f, const struct record *r)
+{
+	const struct file_stream *s = stream_at(f, r->offset);
+	uint64_t left = s->end - r->offset;
+	const uint8_t *p = s->bytes.p + (r->offset - s->base);
+	struct head h;
+
+	if (!take_head(p, left, f->swap, &h) || h.outside == 0) {
+		return (struct span){NULL, 0};
+	}
+	left -= h.whole;
+	return (struct span){p + h.whole, (size_t)(h.outside < left ? h.outside : left)};
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* The public reading API over a file: sonde/file.h. */
+#include "file/file.h"
+
+#include <sonde/file.h>
+
+#include <stdlib.h>
+
+struct sonde_file {
+	struct sonde_file_options options;
+	struct diag_sink diags;
+	struct file file;
+	struct sonde_error error;
+	struct sonde_file_info info;
+	struct sonde_raw_record record;
+	struct file_gap gap;
+	uint64_t position;
+	bool begun; /* opening was tried */
+	bool opened;
+};
+
+struct sonde_file *sonde_file_new(const struct sonde_file_options *options)
+{
+	struct sonde_file *f = calloc(1, sizeof(*f));
+
+	if (f == NULL) {
+		return NULL;
+	}
+	if (options != NULL) {
+		size_t n = options->size < sizeof(*options) ? options->size : sizeof(*options);
+
+		memcpy(&f->options, options, n);
+	}
+	f->diags.fn = f->options.on_diag;
+	f->diags.arg = f->options.diag_arg;
+	f->file.diags = &f->diags;
+	f->error.text = f->file.error.text;
+	f->error.offset = NO_OFFSET;
+	return f;
+}
+
+void sonde_file_free(struct sonde_file *f)
+{
+	if (f == NULL) {
+		return;
+	}
+	file_close(&f->file);
+	free(f);
+}
+
+const struct sonde_error *sonde_file_error(const struct sonde_file *f)
+{
+	return &f->error;
+}
+
+static int failed(struct sonde_file *f, int status)
+{
+	f->error.status = status;
+	f->error.offset = f->file.error.offset;
+	return status;
+}
+
+static void fill_info(struct sonde_file *f)
+{
+	const struct file *in = &f->file;
+
+	f->info = (struct sonde_file_info){
+	        .container = SONDE_CONTAINER_FILE,
+	        .version = 2,
+	        .big_endian = in->swap != HOST_BIG_ENDIAN,
+	        .swapped = in->swap,
+	        .interrupted = in->interrupted,
+	        .truncated = in->truncated,
+	        .header_size = in->header_size,
+	        .attr_size = in->attr_size,
+	        .data_offset = in->data.offset,
+	        .data_size = in->data.size,
+	        .streams = in->nstreams,
+	};
+	memcpy(f->info.feature_bits, in->feature_bits, sizeof(f->info.feature_bits));
+}
+
+int sonde_file_open(struct sonde_file *f, const char *path)
+{
+	int rc;
+
+	if (f->begun) {
+		return failed(f, error_set(&f->file.error, SONDE_EARG, NO_OFFSET,
+		                         "this handle has a file already"));
+	}
+	f->begun = true;
+	rc = file_open(&f->file, path);
+	if (rc < 0) {
+		return failed(f, rc);
+	}
+	f->opened = true;
+	f->position = file_begin(&f->file);
+	fill_info(f);
+	return 0;
+}
+
+const struct sonde_file_info *sonde_file_get_info(const struct sonde_file *f)
+{
+	return &f->info;
+}
+
+static void fill_place(struct sonde_file *f, uint64_t position)
+{
+	struct file_place place = file_place(&f->file, position);
+
+	f->record.position = position;
+	f->record.file = place.stream->name;
+	f->record.stream = (uint32_t)(place.stream - f->file.streams);
+	f->record.inflated = place.inflated;
+	f->record.offset = place.offset;
+	f->record.inside = place.inside;
+}
+
+static void fill_gap(struct sonde_file *f)
+{
+	const struct file_stream *s;
+
+	fill_place(f, f->gap.position);
+	s = &f->file.streams[f->record.stream];
+	f->record.gap = f->gap.text;
+	f->record.bytes = s->bytes.p + (f->gap.position - s->base);
+	f->record.size = (size_t)f->gap.size;
+}
+
+static void fill_record(struct sonde_file *f, const struct record *r)
+{
+	struct span outside = file_outside(&f->file, r);
+
+	fill_place(f, r->offset);
+	f->record.type = r->type;
+	f->record.misc = r->misc;
+	f->record.size = r->body.n + RECORD_HEADER_SIZE;
+	f->record.bytes = r->body.p - RECORD_HEADER_SIZE;
+	f->record.payload = outside.p;
+	f->record.payload_size = outside.n;
+}
+
+int sonde_file_next(struct sonde_file *f, const struct sonde_raw_record **r)
+{
+	struct record in;
+
+	while (f->opened) {
+		enum file_step step = file_step(&f->file, &f->position, &in, &f->gap);
+
+		if (f->gap.text[0] != '\0') {
+			file_gap_report(&f->file, &f->gap, &f->diags);
+		}
+		if (step == FILE_END) {
+			break;
+		}
+		if (step == FILE_GAP && f->options.gaps == 0) {
+			continue;
+		}
+		f->record = (struct sonde_raw_record){0};
+		if (step == FILE_GAP) {
+			fill_gap(f);
+		} else {
+			fill_record(f, &in);
+		}
+		*r = &f->record;
+		return 1;
+	}
+	return 0;
+}
+
+void sonde_file_rewind(struct sonde_file *f)
+{
+	f->position = f->opened ? file_begin(&f->file) : 0;
+}
+
+uint64_t sonde_file_diags(const struct sonde_file *f, enum sonde_diag_kind kind)
+{
+	return kind < SONDE_DIAG_KINDS ? f->diags.counts[kind] : 0;
+}
+
+size_t sonde_file_events(const struct sonde_file *f)
+{
+	return f->file.nevents;
+}
+
+const char *sonde_file_event_name(const struct sonde_file *f, size_t event)
+{
+	return event < f->file.nevents ? f->file.events[event].name : NULL;
+}
+
+const struct sonde_attr *sonde_file_event_attr(const struct sonde_file *f, size_t event)
+{
+	return event < f->file.nevents ? &f->file.events[event].attr : NULL;
+}
+
+const void *sonde_file_event_bytes(const struct sonde_file *f, size_t event, size_t *n)
+{
+	struct span s = {0};
+
+	if (event < f->file.nevents) {
+		s = f->file.events[event].bytes;
+	}
+	*n = s.n;
+	return s.p;
+}
+
+const uint64_t *sonde_file_event_ids(const struct sonde_file *f, size_t event, size_t *n)
+{
+	*n = event < f->file.nevents ? f->file.events[event].nids : 0;
+	return *n != 0 ? f->file.events[event].ids : NULL;
+}
+
+long sonde_file_record_event(const struct sonde_file *f, const struct sonde_raw_record *r)
+{
+	struct record in = {.type = r->type};
+	const struct file_event *e = NULL;
+
+	if (r->gap != NULL || f->file.nevents == 0 || r->type >= RECORD_KERNEL_MAX) {
+		return -1;
+	}
+	in.body = (struct span){
+	        (const uint8_t *)r->bytes + RECORD_HEADER_SIZE, r->size - RECORD_HEADER_SIZE};
+	e = r->type == RECORD_SAMPLE ? file_sample_event(&f->file, &in)
+	                             : file_record_event(&f->file, &in);
+	return e != NULL ? (long)(e - f->file.events) : -1;
+}
+
+const void *sonde_file_feature(const struct sonde_file *f, unsigned bit, size_t *n)
+{
+	struct span s = {0};
+
+	if (bit < FEATURE_BITS) {
+		s = file_feature(&f->file, (enum abi_feature)bit);
+	}
+	*n = s.n;
+	return s.p;
+}

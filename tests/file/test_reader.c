@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* sonde/file.h: records in file order with their places, gaps where bytes are none. */
+#include "make.h"
+#include "tap.h"
+
+#include <sonde/file.h>
+
+#include <stdio.h>
+#include <unistd.h>
+
+static struct make m;
+static char path[] = "/tmp/sonde-reader-XXXXXX";
+
+static void save(void)
+{
+	FILE *f = fopen(path, "wb");
+
+	if (f == NULL || fwrite(m.p, 1, m.n, f) != m.n || fclose(f) != 0) {
+		abort();
+	}
+}
+
+static struct sonde_file *reopen(int gaps)
+{
+	struct sonde_file_options options = {.size = sizeof(options), .gaps = gaps};
+	struct sonde_file *f = sonde_file_new(&options);
+
+	if (f == NULL) {
+		abort();
+	}
+	save();
+	eq_u64(sonde_file_open(f, path), 0, "a file is opened");
+	return f;
+}
+
+/* Ten samples; the size of the fourth is damaged. */
+static void make_damaged(void)
+{
+	uint16_t bad = 4;
+
+	make_begin(&m, 144, true);
+	for (uint64_t i = 0; i < 10; i++) {
+		make_sample(&m, i, 2, i);
+	}
+	memcpy(m.p + m.data + (size_t)3 * 40 + 6, &bad, 2);
+	make_end(&m);
+}
+
+static void test_whole(void)
+{
+	const struct sonde_raw_record *r;
+	struct sonde_file *f;
+	size_t size;
+	uint64_t n = 0;
+
+	make_begin(&m, 144, true);
+	make_sample(&m, 1, 2, 3);
+	make_round(&m);
+	make_sample(&m, 4, 5, 6);
+	make_end(&m);
+	f = reopen(0);
+	eq_u64(sonde_file_events(f), 1, "one event");
+	(void)sonde_file_event_bytes(f, 0, &size);
+	eq_u64(size, 144, "the attr as it stands");
+	(void)sonde_file_event_ids(f, 0, &size);
+	eq_u64(size, 2, "and its ids");
+	ok(sonde_file_event_name(f, 1) == NULL, "no name of an event that is not there");
+	ok(sonde_file_next(f, &r) == 1 && r->type == RECORD_SAMPLE && r->size == 40 &&
+	                r->offset == m.data && r->inflated == 0 && r->stream == 0,
+	        "the first record");
+	eq_str(r->file, path, "with its file");
+	ok(sonde_file_record_event(f, r) == 0, "and its event");
+	ok(sonde_file_next(f, &r) == 1 && r->type == RECORD_FINISHED_ROUND, "the second");
+	ok(sonde_file_record_event(f, r) == -1, "has no event");
+	ok(sonde_file_next(f, &r) == 1 && r->offset == m.data + 48, "the third");
+	ok(sonde_file_next(f, &r) == 0 && sonde_file_next(f, &r) == 0, "the end");
+	sonde_file_rewind(f);
+	while (sonde_file_next(f, &r) > 0) {
+		n++;
+	}
+	eq_u64(n, 3, "and once more");
+	ok(sonde_file_open(f, path) == SONDE_EARG, "a handle opens one file");
+	sonde_file_free(f);
+}
+
+static void test_gap(void)
+{
+	const struct sonde_raw_record *r;
+	struct sonde_file *f;
+	uint64_t n = 0;
+	uint64_t at;
+
+	make_damaged();
+	f = reopen(1);
+	for (at = m.data; sonde_file_next(f, &r) > 0; at += r->size) {
+		if (r->offset != at) {
+			ok(false, "items follow each other");
+		}
+		if (r->gap != NULL) {
+			eq_u64(r->offset, m.data + 120, "the gap's place");
+			eq_u64(r->size, 40, "and size");
+			n += 100;
+		}
+		n++;
+	}
+	eq_u64(at, m.n, "items reach to the end");
+	eq_u64(n, 110, "nine records and one gap");
+	eq_u64(sonde_file_diags(f, SONDE_DIAG_DAMAGED), 1, "which is reported");
+	sonde_file_free(f);
+	f = reopen(0);
+	for (n = 0; sonde_file_next(f, &r) > 0; n++) {
+	}
+	eq_u64(n, 9, "without gaps: nine records");
+	sonde_file_free(f);
+}
+
+/* What follows a damaged last record is not taken for one. */
+static void test_tail(void)
+{
+	static const char text[] = "[ some text that a program wrote to the same output, 1 2 3 ]\n";
+	const struct sonde_raw_record *r;
+	struct sonde_file *f;
+	uint64_t n = 0;
+
+	make_begin(&m, 144, true);
+	make_sample(&m, 1, 2, 3);
+	memcpy(m.p + m.n, text, sizeof(text) - 1);
+	m.n += sizeof(text) - 1;
+	make_end(&m);
+	f = reopen(0);
+	while (sonde_file_next(f, &r) > 0) {
+		n++;
+	}
+	eq_u64(n, 1, "text behind the last record");
+	eq_u64(sonde_file_diags(f, SONDE_DIAG_NOTE), 1, "is noted");
+	eq_u64(sonde_file_diags(f, SONDE_DIAG_DAMAGED), 0, "and no damage");
+	sonde_file_free(f);
+}
+
+static void test_nothing(void)
+{
+	struct sonde_file *f = sonde_file_new(NULL);
+	const struct sonde_raw_record *r;
+
+	ok(sonde_file_open(f, "/nowhere/at/all") == SONDE_ENOENT, "a file that is not there");
+	ok(sonde_file_error(f)->status == SONDE_ENOENT &&
+	                strstr(sonde_file_error(f)->text, "/nowhere/at/all") != NULL,
+	        "the error names it");
+	ok(sonde_file_next(f, &r) == 0, "and there is nothing in it");
+	sonde_file_free(f);
+	sonde_file_free(NULL);
+}
+
+int main(void)
+{
+	int fd = mkstemp(path);
+
+	if (fd < 0) {
+		return 1;
+	}
+	(void)close(fd);
+	test_whole();
+	test_gap();
+	test_tail();
+	test_nothing();
+	(void)unlink(path);
+	return tap_done();
+}
