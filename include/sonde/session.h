@@ -36,6 +36,7 @@ struct sonde_session_options {
 	 */
 	void (*on_progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
+	int check_owner; /* not 0: refuse a file that belongs neither to this user nor to root */
 };
 
 struct sonde_thread {

@@ -28,7 +28,7 @@ int cmd_evlist(int argc, char **argv)
 	        OPTION_COUNT('v', "verbose", &e.detail,
 	                "show everything that the event was opened with"),
 	        OPTION_SWITCH('g', "group", &e.groups, "show groups of events as {a,b}"),
-	        OPTION_SWITCH('f', "force", &e.force, "read files of other users (always done)"),
+	        OPTION_SWITCH('f', "force", &e.force, "read files of other users too"),
 	        OPTION_END,
 	};
 	const struct option_command command = {
@@ -58,6 +58,7 @@ int cmd_evlist(int argc, char **argv)
 		return options_mistake(
 		        &command, "--group goes together with neither --freq nor --verbose");
 	}
+	o.check_owner = !e.force;
 	o.mode = e.detail != 0 ? SONDE_EVLIST_DETAIL
 	         : e.freq      ? SONDE_EVLIST_FREQ
 	         : e.groups    ? SONDE_EVLIST_GROUPS

@@ -242,6 +242,7 @@ static int run(struct flamegraph *f)
 	        .symfs = f->symfs,
 	        .kallsyms = f->kallsyms,
 	        .no_demangle = !f->demangle,
+	        .check_owner = !f->force,
 	};
 	struct sonde_session *s = sonde_session_new(&o);
 	int rc = EXIT_FAILED;
@@ -275,7 +276,7 @@ int cmd_flamegraph(int argc, char **argv)
 	        OPTION_TEXT(0, "symfs", &f.symfs, "DIR", "look for objects below this directory"),
 	        OPTION_TEXT(0, "kallsyms", &f.kallsyms, "FILE", "symbols of the kernel"),
 	        OPTION_SWITCH(0, "demangle", &f.demangle, "show C++ and Rust names (default)"),
-	        OPTION_SWITCH('f', "force", &f.force, "accepted; who owns the file is not checked"),
+	        OPTION_SWITCH('f', "force", &f.force, "read files of other users too"),
 	        OPTION_END,
 	};
 	const struct option_command command = {

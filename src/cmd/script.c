@@ -55,6 +55,7 @@ static int header_only(struct script *s)
 	        .full = s->full,
 	        .message = message,
 	        .message_size = sizeof(message),
+	        .check_owner = !s->force,
 	        .on_diag = on_diag,
 	        .diag_arg = s};
 	struct terminal_output out;
@@ -99,6 +100,7 @@ static int run(struct script *s)
 	        .on_diag = on_diag,
 	        .diag_arg = s,
 	        .strict = s->strict,
+	        .check_owner = !s->force,
 	        .on_progress = terminal_progress_show,
 	        .progress_arg = &s->progress,
 	};
@@ -157,7 +159,7 @@ int cmd_script(int argc, char **argv)
 	                0, "demangle", &s.demangle, "show C++ and Rust names as in the source"),
 	        OPTION_SWITCH(0, "strict", &s.strict, "stop at damaged input"),
 	        OPTION_SWITCH(0, "pager", &s.pager, "show the text in a pager when on a terminal"),
-	        OPTION_SWITCH('f', "force", &s.force, "read files of other users (always done)"),
+	        OPTION_SWITCH('f', "force", &s.force, "read files of other users too"),
 	        OPTION_END,
 	};
 	const struct option_command command = {

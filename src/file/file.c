@@ -417,6 +417,11 @@ int file_open(struct file *f, const char *path)
 		        S_ISDIR(st.st_mode) ? "name a file, or record without --threads and --kcore"
 		                            : "save it to a file and name that");
 	}
+	if (f->check_owner && st.st_uid != 0 && st.st_uid != geteuid()) {
+		(void)close(fd);
+		return error_set(&f->error, SONDE_EPERM, NO_OFFSET,
+		        "%s belongs to another user: read it with -f if you trust it", path);
+	}
 	if (st.st_size > 0) {
 		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	}

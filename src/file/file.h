@@ -68,7 +68,7 @@ struct file_gap {
 	char text[160]; /* why */
 };
 
-/* Zero-initialised with `diags` set is ready for file_open. Fields are read-only for users. */
+/* Zero-initialised with `diags` set is ready for file_open. Other fields are read-only for users. */
 struct file {
 	struct error error;
 	struct diag_sink *diags;
@@ -76,6 +76,7 @@ struct file {
 	const char *path;
 	struct span bytes; /* the whole main file; offsets of sections count from here */
 	bool mapped; /* bytes are our mapping */
+	bool check_owner; /* set before file_open: refuse what is neither ours nor root's */
 	bool swap; /* the writer's byte order is not ours */
 	bool interrupted; /* data size was 0: the recorder did not end; data runs to the end of the
 	                     file */

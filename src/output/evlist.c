@@ -255,7 +255,7 @@ int sonde_evlist_print(const char *path, const struct sonde_evlist_options *opti
 	        [SONDE_EVLIST_GROUPS] = EVLIST_GROUPS,
 	};
 	struct diag_sink diags = {.fn = options->on_diag, .arg = options->diag_arg};
-	struct file f = {.diags = &diags};
+	struct file f = {.diags = &diags, .check_owner = options->check_owner != 0};
 	struct text out = {0};
 	int rc = file_open(&f, path);
 

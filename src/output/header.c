@@ -543,7 +543,7 @@ int sonde_header_print(const char *path, const struct sonde_header_options *opti
         sonde_header_write_fn write, void *arg)
 {
 	struct diag_sink diags = {.fn = options->on_diag, .arg = options->diag_arg};
-	struct file f = {.diags = &diags};
+	struct file f = {.diags = &diags, .check_owner = options->check_owner != 0};
 	struct text out = {0};
 	int rc = file_open(&f, path);
 

@@ -101,8 +101,10 @@ static int read_build_ids(struct sonde_session *s)
 
 static int open_steps(struct sonde_session *s, const char *path)
 {
-	int rc = file_open(&s->file, path);
+	int rc;
 
+	s->file.check_owner = s->options.check_owner != 0;
+	rc = file_open(&s->file, path);
 	if (rc < 0) {
 		s->error = s->file.error;
 		return rc;
