@@ -7,6 +7,7 @@ int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_script(int argc, char **argv);
 int cmd_evlist(int argc, char **argv);
+int cmd_dump(int argc, char **argv);
 int cmd_flamegraph(int argc, char **argv);
 
 #endif

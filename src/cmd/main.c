@@ -17,6 +17,7 @@ static const struct command {
         {"report", cmd_report, "show where the time of a recording went"},
         {"script", cmd_script, "print the samples of a recording in time order"},
         {"evlist", cmd_evlist, "list the events of a recording"},
+        {"dump", cmd_dump, "print every record of a recording as it stands in the file"},
         {"flamegraph", cmd_flamegraph, "write a recording as a self-contained HTML flame graph"},
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/commands.h"
+#include "cmd/dump.h"
 #include "cmd/options.h"
 #include "cmd/terminal.h"
 
@@ -14,7 +15,7 @@ struct script {
 	const char *input;
 	const char *symfs, *kallsyms;
 	uint64_t jobs, max_stack;
-	bool hide_call_graph, ns, header, header_only, full, demangle, force, strict, pager;
+	bool hide_call_graph, ns, header, header_only, full, demangle, force, strict, pager, dump;
 	struct terminal_progress progress;
 	const char *fields[FIELDS_MAX];
 	size_t nfields;
@@ -144,6 +145,8 @@ int cmd_script(int argc, char **argv)
 	        OPTION_CALL('F', "fields", OPTION_REQUIRED, on_fields, &s, "FIELDS",
 	                "fields to show: comm,ip or +field,-field; with 'type:' in front for some "
 	                "events"),
+	        OPTION_SWITCH('D', "dump-raw-trace", &s.dump,
+	                "print every record with its bytes, as 'sonde dump --raw'"),
 	        OPTION_SWITCH('G', "hide-call-graph", &s.hide_call_graph, "show no call chains"),
 	        OPTION_SWITCH(0, "ns", &s.ns, "show times with nine digits"),
 	        OPTION_UINT(
@@ -176,6 +179,11 @@ int cmd_script(int argc, char **argv)
 	}
 	if (rest.argc != 0) {
 		return options_mistake(&command, "unexpected word '%s'", rest.argv[0]);
+	}
+	if (s.dump) {
+		struct sonde_dump_options o = {.raw = 1, .check_owner = !s.force};
+
+		return dump_print(s.input, &o);
 	}
 	return s.header_only ? header_only(&s) : run(&s);
 }

@@ -68,7 +68,8 @@ struct file_gap {
 	char text[160]; /* why */
 };
 
-/* Zero-initialised with `diags` set is ready for file_open. Other fields are read-only for users. */
+/* Zero-initialised with `diags` set is ready for file_open. Other fields are read-only for users.
+ */
 struct file {
 	struct error error;
 	struct diag_sink *diags;

@@ -19,7 +19,7 @@
  */
 #include <sonde/preview/flamegraph.h>
 
-#include "output/flamegraph_escape.h"
+#include "output/escape.h"
 #include "output/flamegraph_page.h"
 #include "output/flamegraph_tree.h"
 

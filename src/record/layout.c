@@ -331,7 +331,7 @@ static const struct layout nothing = {.name = "nothing"};
 static const struct layout *record_parts(struct record_walk *w, const struct record *r, bool swap,
         const struct record_plan *plan, struct span *body)
 {
-	const struct layout *layout = layout_of_record(r->type);
+	const struct layout *layout = layout_of_record(r->type), *then = NULL;
 	size_t behind = 0;
 
 	if (layout == NULL ||
@@ -341,10 +341,10 @@ static const struct layout *record_parts(struct record_walk *w, const struct rec
 	if (r->type == RECORD_HEADER_FEATURE && body->n >= 8) {
 		uint64_t id = load_u64(body->p, swap);
 
-		w->then_layout = id < FEATURE_LAST ? layout_of_feature((uint32_t)id) : NULL;
-		behind = w->then_layout != NULL ? body->n - 8 : 0;
+		then = id < FEATURE_LAST ? layout_of_feature((uint32_t)id) : NULL;
+		behind = then != NULL ? body->n - 8 : 0;
 	} else if (plan != NULL && r->type < RECORD_USER_START && r->type != RECORD_SAMPLE) {
-		w->then_layout = layout_of_trailer();
+		then = layout_of_trailer();
 		behind = plan->trailer_size;
 		if (behind > body->n) {
 			w->bad = true;
@@ -353,6 +353,8 @@ static const struct layout *record_parts(struct record_walk *w, const struct rec
 	}
 	body->n -= behind;
 	w->then = (struct span){body->p + body->n, behind};
+	w->then_field = (struct layout_field){
+	        .name = then != NULL ? then->name : NULL, .kind = LAYOUT_STRUCT, .sub = then};
 	return layout;
 }
 
@@ -363,9 +365,18 @@ void record_walk_init(struct record_walk *w, const struct record *r, bool swap,
 	const struct layout *layout;
 
 	w->bad = false;
-	w->then_layout = NULL;
+	w->part = WALK_BODY;
 	layout = record_parts(w, r, swap, plan, &body);
 	layout_walk_init(&w->walk, layout, body, swap, plan, r->misc);
+	w->walk.slots[SLOT_CPUS] = cpus;
+}
+
+static void record_walk_then(struct record_walk *w)
+{
+	uint64_t cpus = w->walk.slots[SLOT_CPUS];
+
+	layout_walk_init(
+	        &w->walk, w->then_field.sub, w->then, w->walk.c.swap, w->walk.plan, w->walk.misc);
 	w->walk.slots[SLOT_CPUS] = cpus;
 }
 
@@ -373,17 +384,21 @@ enum layout_event record_walk_next(struct record_walk *w, struct layout_value *o
 {
 	enum layout_event event = layout_next(&w->walk, out);
 
-	if (event == LAYOUT_END && w->then.n != 0) {
-		uint64_t cpus = w->walk.slots[SLOT_CPUS];
-
-		layout_walk_init(&w->walk, w->then_layout, w->then, w->walk.c.swap, w->walk.plan,
-		        w->walk.misc);
-		w->walk.slots[SLOT_CPUS] = cpus;
-		w->then.n = 0;
-		event = layout_next(&w->walk, out);
-	}
 	w->bad |= w->walk.bad;
-	return event;
+	if (event != LAYOUT_END) {
+		return event;
+	}
+	out->field = &w->then_field;
+	if (w->part == WALK_BODY && w->then.n != 0) {
+		w->part = WALK_THEN;
+		record_walk_then(w);
+		return LAYOUT_ITEM;
+	}
+	if (w->part == WALK_THEN) {
+		w->part = WALK_DONE;
+		return LAYOUT_ITEM_END;
+	}
+	return LAYOUT_END;
 }
 
 bool record_turn(const struct record *r, bool swap, const struct record_plan *plan, uint32_t cpus,

@@ -177,11 +177,15 @@ const struct layout *layout_of_trailer(void);
 const struct layout *layout_of_feature(uint32_t feature);
 const struct layout *layout_of_attr(void);
 
-/* A record's body, then its trailer or the payload of a FEATURE record. */
+/*
+ * A record's body, then what stands behind it as a struct of its own: the trailer as "sample_id",
+ * the payload of a FEATURE record under the feature's name.
+ */
 struct record_walk {
 	struct layout_walk walk;
-	struct span then; /* the second part's bytes and layout; NULL: none */
-	const struct layout *then_layout;
+	struct span then; /* the second part's bytes */
+	struct layout_field then_field; /* and layout */
+	enum { WALK_BODY, WALK_THEN, WALK_DONE } part;
 	bool bad; /* a field did not fit */
 };
 

@@ -381,7 +381,9 @@ static const struct layout_field event_update[] = {
         {"scale", LAYOUT_F64, "factor of counts", .when = {WHEN_IS, SLOT_MORE, 1}},
         {"cpus", LAYOUT_STRUCT, "where it counts", .when = {WHEN_IS, SLOT_MORE, 3},
                 .sub = &cpu_map_layout},
-        {"text", LAYOUT_TEXT, "unit or name", .when = {WHEN_LEFT, .value = 1}},
+        {"unit", LAYOUT_TEXT, "of counts", .when = {WHEN_IS, SLOT_MORE, 0}},
+        {"name", LAYOUT_TEXT, "of the event", .when = {WHEN_IS, SLOT_MORE, 2}},
+        {"pad", LAYOUT_BYTES, "0", .show = SHOW_NEVER, .count = {COUNT_REST}},
 };
 
 static const struct layout_field time_more[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "output/flamegraph_escape.h"
+#include "output/escape.h"
 
 #include "tap.h"
 

@@ -158,7 +158,7 @@ static void test_random(void)
 
 		record_plan_make(&plan, &attr);
 		for (uint32_t type = 0; type < RECORD_TYPE_MAX + 1; type++) {
-			size_t n = bytes_make(body, 8u * ((unsigned)rand_r(&seed) % 100), &seed);
+			size_t n = bytes_make(body, 8 * ((size_t)rand_r(&seed) % 100), &seed);
 			struct record r = {.type = type,
 			        .misc = (uint16_t)rand_r(&seed),
 			        .size = (uint16_t)(n + RECORD_HEADER_SIZE),
@@ -220,7 +220,7 @@ static void test_sample(void)
 	struct sonde_sample s;
 	uint8_t body[128], turned[136];
 	struct record r = {.type = RECORD_SAMPLE, .body = {body, 0}};
-	struct span ips;
+	struct span ips = {0};
 
 	put(body, &r.body.n, 0x401000, 8);
 	put(body, &r.body.n, 7, 4);

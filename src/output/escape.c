@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "output/flamegraph_escape.h"
+#include "output/escape.h"
 
 #define REPLACEMENT 0xfffdu /* U+FFFD */
 

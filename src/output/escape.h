@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Foreign text in an HTML page: nothing that comes from a recording may become markup or code. */
-#ifndef SONDE_OUTPUT_FLAMEGRAPH_ESCAPE_H
-#define SONDE_OUTPUT_FLAMEGRAPH_ESCAPE_H
+/* Foreign text in JSON and HTML: nothing that comes from a recording may become markup or code. */
+#ifndef SONDE_OUTPUT_ESCAPE_H
+#define SONDE_OUTPUT_ESCAPE_H
 
 #include "core/text.h"
 

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Every record of a recording with its place, its fields by name and, when asked, its bytes. */
+#ifndef SONDE_PREVIEW_DUMP_H
+#define SONDE_PREVIEW_DUMP_H
+
+#include <sonde/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sonde_dump_options {
+	size_t size; /* sizeof(struct sonde_dump_options) of the caller */
+	int json; /* one JSON document, doc/json.md, in place of lines of text */
+	int raw; /* the bytes of each record too */
+	int check_owner; /* refuse files that belong neither to this user nor to root */
+	const char *types; /* "SAMPLE,MMAP2,71": these types only; NULL: all */
+	char *message; /* NULL, or where words about a failure are put */
+	size_t message_size;
+	sonde_diag_fn on_diag; /* NULL: diagnostics are only counted */
+	void *diag_arg;
+};
+
+/* Takes n bytes of text; a negative status stops the work and is returned. */
+typedef int (*sonde_dump_write_fn)(void *arg, const char *text, size_t n);
+
+/*
+ * Opens the file at path and prints its records. 0; 1: printed, but part of the file is missing;
+ * SONDE_EARG: a type that nobody knows; or as sonde_file_open, or what write returned.
+ */
+SONDE_API int sonde_dump_print(const char *path, const struct sonde_dump_options *options,
+        sonde_dump_write_fn write, void *arg);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

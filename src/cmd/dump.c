@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/dump.h"
+
+#include "cmd/commands.h"
+#include "cmd/options.h"
+#include "cmd/terminal.h"
+
+#include <stdio.h>
+
+#define EXIT_FILE 255 /* the file is missing or cannot be used */
+
+static void on_diag(void *arg, const struct sonde_diag *diag)
+{
+	terminal_diag_show(arg, diag);
+}
+
+int dump_print(const char *input, struct sonde_dump_options *o)
+{
+	char message[1024] = "";
+	unsigned shown = 0;
+	struct terminal_output out;
+	int rc;
+
+	o->size = sizeof(*o);
+	o->message = message;
+	o->message_size = sizeof(message);
+	o->on_diag = on_diag;
+	o->diag_arg = &shown;
+	terminal_output_open(&out, true);
+	rc = sonde_dump_print(input, o, terminal_output_write, &out);
+	terminal_output_close(&out);
+	if (rc < 0 && !out.closed) {
+		(void)fprintf(stderr, "Error: %s\n", message);
+		return EXIT_FILE;
+	}
+	if (rc > 0) {
+		(void)fprintf(stderr,
+		        "Warning: part of %s was not read (see above); what is shown may not be "
+		        "all\n",
+		        input);
+	}
+	return rc > 0;
+}
+
+int cmd_dump(int argc, char **argv)
+{
+	const char *input = "perf.data", *types = NULL;
+	bool raw = false, json = false, force = false;
+	const struct option_def defs[] = {
+	        OPTION_TEXT('i', "input", &input, "FILE", "input file; perf.data when not given"),
+	        OPTION_TEXT(0, "type", &types, "TYPES",
+	                "these record types only, as SAMPLE,MMAP2 or 9,10"),
+	        OPTION_SWITCH('D', "raw", &raw, "show the bytes of each record too"),
+	        OPTION_SWITCH('j', "json", &json, "write one JSON document"),
+	        OPTION_SWITCH('f', "force", &force, "read files of other users too"),
+	        OPTION_END,
+	};
+	const struct option_command command = {
+	        .name = "dump",
+	        .usage = "[options]",
+	        .about = "Prints every record of a recording as it stands in the file.",
+	        .defs = defs,
+	};
+	struct option_rest rest;
+	struct sonde_dump_options o = {0};
+	int rc = options_parse(&command, argc, argv, &rest);
+
+	if (rc != OPTIONS_RUN) {
+		return rc;
+	}
+	if (rest.argc > 1) {
+		return options_mistake(&command, "unexpected word '%s'", rest.argv[1]);
+	}
+	o.raw = raw;
+	o.json = json;
+	o.check_owner = !force;
+	o.types = types;
+	return dump_print(rest.argc == 1 ? rest.argv[0] : input, &o);
+}
