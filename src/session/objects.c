@@ -5,12 +5,40 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 struct session_object {
 	_Atomic(struct symbol_table *) table; /* NULL until loaded; then it never changes */
 	pthread_mutex_t loading;
 };
+
+static char *joined(const char *folder, const char *below)
+{
+	size_t n = strlen(folder) + strlen(below) + 1;
+	char *path = malloc(n);
+
+	if (path != NULL) {
+		(void)snprintf(path, n, "%s%s", folder, below);
+	}
+	return path;
+}
+
+/* SONDE_CACHE names the folder of what is kept between runs; empty: nothing is kept. */
+static char *cache_folder(void)
+{
+	const char *own = getenv("SONDE_CACHE");
+	const char *base = getenv("XDG_CACHE_HOME");
+	const char *home = getenv("HOME");
+
+	if (own != NULL) {
+		return own[0] != 0 ? joined(own, "") : NULL;
+	}
+	if (base != NULL && base[0] == '/') { /* others are to be ignored, says its standard */
+		return joined(base, "/sonde");
+	}
+	return home != NULL && home[0] == '/' ? joined(home, "/.cache/sonde") : NULL;
+}
 
 int session_objects_init(struct sonde_session *s)
 {
@@ -20,6 +48,7 @@ int session_objects_init(struct sonde_session *s)
 	if (s->objects == NULL) {
 		return SONDE_ENOMEM;
 	}
+	s->cache = cache_folder();
 	for (size_t i = 0; i < n; i++) {
 		pthread_mutex_init(&s->objects[i].loading, NULL);
 	}
@@ -35,6 +64,7 @@ void session_objects_fini(struct sonde_session *s)
 		pthread_mutex_destroy(&s->objects[i].loading);
 	}
 	free(s->objects);
+	free(s->cache);
 }
 
 static enum symbol_object_kind symbol_kind(enum timeline_object_kind kind)
@@ -65,6 +95,7 @@ static struct symbol_table *load(struct sonde_session *s, uint32_t object)
 	        .symfs = s->options.symfs,
 	        .kallsyms = s->options.kallsyms,
 	        .home = getenv("HOME"),
+	        .cache = s->cache,
 	};
 	struct symbol_table *table = NULL;
 	struct error err = {0};

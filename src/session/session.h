@@ -107,6 +107,7 @@ struct sonde_session {
 	struct session_round *rounds;
 	size_t nrounds, rounds_cap;
 	struct session_object *objects; /* by timeline object: symbols */
+	char *cache; /* folder of the symbol cache; NULL: none */
 	struct session_worker next; /* of sonde_session_next */
 	size_t next_window;
 	bool next_open;

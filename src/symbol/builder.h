@@ -5,6 +5,21 @@
 
 #include "symbol/symbol.h"
 
+#include <stdatomic.h>
+
+struct symbol_table {
+	uint64_t *starts; /* the key alone, packed for the search */
+	struct symbol *symbols;
+	size_t count;
+	char *names;
+	_Atomic(char *) *shown; /* demangled names made so far; NULL: no name is mangled */
+	uint64_t skipped;
+	char why[256];
+};
+
+/* A table without mangled names, to be filled; NULL: no memory. */
+struct symbol_table *symbol_table_new(size_t count, size_t names);
+
 /* One symbol of the input; its name lives in the input until builder_finish. */
 struct raw_symbol {
 	uint64_t start;

@@ -2,6 +2,7 @@
 /* Finds the files of an object and loads a table from them. */
 #include "image/image.h"
 #include "symbol/builder.h"
+#include "symbol/cache.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,6 +24,9 @@ struct loader {
 	struct object debug; /* its separate debug file */
 	struct image_text text; /* kallsyms or a perf map */
 	char name[IMAGE_PATH_MAX]; /* the file being tried */
+	struct symbol_cache_key key;
+	bool cacheable; /* what is read goes into the cache under the key */
+	struct symbol_table *cached; /* was found there: nothing is read */
 };
 
 static void why(struct symbol_builder *b, const char *fmt, ...)
@@ -235,11 +239,25 @@ static bool find_kallsyms(struct loader *l, const char *module)
 	return false;
 }
 
+/* The symbols of the kernel that runs, from an earlier run. */
+static bool find_cached(struct loader *l)
+{
+	if (l->req->cache == NULL || l->req->kallsyms != NULL || !is_running_kernel(l, NULL)) {
+		return false;
+	}
+	l->cacheable = symbol_cache_key_make(&l->key);
+	l->cached = l->cacheable ? symbol_cache_load(l->req->cache, &l->key) : NULL;
+	return l->cached != NULL;
+}
+
 static void load_kernel(struct loader *l)
 {
 	char module[128];
 	bool is_module = l->req->kind == SYMBOL_MODULE;
 
+	if (!is_module && find_cached(l)) {
+		return;
+	}
 	module_name(l->req->path != NULL ? l->req->path : "", module, sizeof(module));
 	if (!find_kallsyms(l, is_module ? module : NULL)) {
 		return;
@@ -282,6 +300,20 @@ static void load_perf_map(struct loader *l)
 	}
 }
 
+/* The names are still those in the files, so that these stay open. */
+static int table_make(struct loader *l, struct symbol_table **out, struct error *err)
+{
+	if (l->cached != NULL) {
+		*out = l->cached;
+		return SONDE_OK;
+	}
+	TRY(builder_finish(&l->b, out, err));
+	if (l->cacheable && (*out)->count != 0 && (*out)->why[0] == 0) {
+		symbol_cache_save(l->req->cache, &l->key, *out);
+	}
+	return SONDE_OK;
+}
+
 static int load(struct loader *l, struct error *err)
 {
 	switch (l->req->kind) {
@@ -315,9 +347,8 @@ int symbol_table_load(
 		l->where.id.size = n;
 	}
 	rc = load(l, err);
-	/* The names are still those in the files, so that these close last. */
 	if (rc == SONDE_OK) {
-		rc = builder_finish(&l->b, out, err);
+		rc = table_make(l, out, err);
 	}
 	builder_fini(&l->b);
 	object_close(&l->object);

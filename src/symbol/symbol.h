@@ -45,6 +45,7 @@ struct symbol_request {
 	const char *symfs; /* NULL: none */
 	const char *kallsyms; /* NULL: /proc/kallsyms, if it is the right kernel's */
 	const char *home; /* for ~/.debug; NULL: none */
+	const char *cache; /* folder for the kernel's symbols between runs; NULL: none */
 };
 
 /*

@@ -3,20 +3,9 @@
 #include "core/array.h"
 #include "symbol/builder.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #define PLT_SUFFIX "@plt"
-
-struct symbol_table {
-	uint64_t *starts; /* the key alone, packed for the search */
-	struct symbol *symbols;
-	size_t count;
-	char *names;
-	_Atomic(char *) *shown; /* demangled names made so far; NULL: no name is mangled */
-	uint64_t skipped;
-	char why[256];
-};
 
 void builder_fini(struct symbol_builder *b)
 {
@@ -169,6 +158,20 @@ static bool table_alloc(struct symbol_table *t, size_t count, size_t names, bool
 	}
 	return t->starts != NULL && t->symbols != NULL && t->names != NULL &&
 	       (!mangled || t->shown != NULL);
+}
+
+struct symbol_table *symbol_table_new(size_t count, size_t names)
+{
+	struct symbol_table *t = calloc(1, sizeof(*t));
+
+	if (t != NULL && !table_alloc(t, count, names, false)) {
+		symbol_table_free(t);
+		return NULL;
+	}
+	if (t != NULL) {
+		t->count = count;
+	}
+	return t;
 }
 
 static void table_fill(struct symbol_table *t, const struct symbol_builder *b)

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kernel's symbols, kept on disk between runs: reading /proc/kallsyms costs far more than the
+ * rest of a small report. One file, for the kernel that runs; numbers in the host's byte order:
+ *
+ *	0   "SONDESYM"                8   u32 version (1), u32 0x01020304
+ *	16  u64 size of the file      24  u64 checksum of all that follows
+ *	32  u64 symbols               40  u64 bytes of names
+ *	48  u64 lines of kallsyms that made no sense
+ *	56  what it was made from: struct symbol_cache_key, 72 bytes
+ *	128 symbols x { u64 start, u64 end, u32 name, u8 binding, u8 type, u16 0 }
+ *	    names, each with its NUL; a symbol's name is an offset in them
+ *
+ * The key holds all that the text depends on: the kernel's build id, the boot (the kernel lies
+ * elsewhere after the next one), and a digest of the first bytes of kallsyms as they read now,
+ *which change when addresses are hidden from this user.
+ *
+ * A file is used only when it belongs to this user, nobody else may write it, and every number in
+ *it makes sense. Whatever is wrong, kallsyms is read as without a cache.
+ */
+#include "symbol/cache.h"
+
+#include "core/hash.h"
+#include "image/image.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define VERSION     1u
+#define ORDER_MARK  0x01020304u
+#define SUMMED_FROM 32u
+#define HEADER_SIZE 128u
+#define ENTRY_SIZE  24u
+#define SIZE_LIMIT  ((uint64_t)64 << 20) /* bytes of a file */
+#define FILE_NAME   "kernel-symbols"
+
+static const uint8_t magic[8] = {'S', 'O', 'N', 'D', 'E', 'S', 'Y', 'M'};
+
+uint64_t symbol_cache_checksum(struct span bytes)
+{
+	uint64_t lanes[4] = {1, 2, 3, 4};
+	struct span rest = bytes;
+
+	if (rest.n < SUMMED_FROM) {
+		return 0;
+	}
+	rest.p += SUMMED_FROM;
+	rest.n -= SUMMED_FROM;
+	for (; rest.n >= 32; rest.p += 32, rest.n -= 32) {
+		for (size_t i = 0; i < 4; i++) {
+			lanes[i] = hash_step(lanes[i], load_u64(rest.p + i * 8, false));
+		}
+	}
+	lanes[0] = hash_step(lanes[0], hash_bytes(rest.p, rest.n));
+	return hash_step(hash_step(lanes[0], lanes[1]), hash_step(lanes[2], lanes[3]));
+}
+
+/* The entries in order and apart, their names inside of `names`, which ends with a NUL. */
+static bool entries_decode(struct symbol_table *t, struct span entries, struct span names)
+{
+	struct cursor c = cursor_make(entries, false);
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < t->count; i++) {
+		struct symbol *s = &t->symbols[i];
+
+		s->start = cursor_u64(&c);
+		s->end = cursor_u64(&c);
+		s->name = cursor_u32(&c);
+		s->binding = cursor_u8(&c);
+		s->type = cursor_u8(&c);
+		t->starts[i] = s->start;
+		if (s->start < end || (i != 0 && s->start == s[-1].start) || s->end < s->start ||
+		        s->name >= names.n || s->binding > SYMBOL_WEAK || cursor_u16(&c) != 0) {
+			return false;
+		}
+		end = s->end;
+	}
+	memcpy(t->names, names.p, names.n);
+	return true;
+}
+
+int symbol_cache_decode(
+        struct span bytes, const struct symbol_cache_key *key, struct symbol_table **out)
+{
+	struct cursor c = cursor_make(bytes, false);
+	struct span head = cursor_bytes(&c, sizeof(magic));
+	uint64_t count, names, skipped;
+	struct symbol_table *t;
+
+	*out = NULL;
+	if (bytes.n < HEADER_SIZE || memcmp(head.p, magic, sizeof(magic)) != 0 ||
+	        cursor_u32(&c) != VERSION || cursor_u32(&c) != ORDER_MARK ||
+	        cursor_u64(&c) != bytes.n || cursor_u64(&c) != symbol_cache_checksum(bytes)) {
+		return SONDE_EFORMAT;
+	}
+	count = cursor_u64(&c);
+	names = cursor_u64(&c);
+	skipped = cursor_u64(&c);
+	head = cursor_bytes(&c, sizeof(*key));
+	if (memcmp(head.p, key, sizeof(*key)) != 0 || count > cursor_left(&c) / ENTRY_SIZE ||
+	        names != cursor_left(&c) - count * ENTRY_SIZE || names == 0 || names > UINT32_MAX ||
+	        bytes.p[bytes.n - 1] != 0) {
+		return SONDE_EFORMAT;
+	}
+	t = symbol_table_new((size_t)count, (size_t)names);
+	if (t == NULL) {
+		return SONDE_ENOMEM;
+	}
+	t->skipped = skipped;
+	head = cursor_bytes(&c, (size_t)count * ENTRY_SIZE);
+	if (!entries_decode(t, head, cursor_bytes(&c, (size_t)names))) {
+		symbol_table_free(t);
+		return SONDE_EFORMAT;
+	}
+	*out = t;
+	return SONDE_OK;
+}
+
+static size_t names_size(const struct symbol_table *t)
+{
+	const struct symbol *last = t->count != 0 ? &t->symbols[t->count - 1] : NULL;
+
+	return last != NULL ? last->name + strlen(t->names + last->name) + 1 : 0;
+}
+
+int symbol_cache_encode(
+        const struct symbol_table *t, const struct symbol_cache_key *key, struct text *out)
+{
+	uint64_t numbers[] = {0, 0, t->count, names_size(t), t->skipped};
+	uint32_t marks[] = {VERSION, ORDER_MARK};
+
+	numbers[0] = HEADER_SIZE + t->count * ENTRY_SIZE + numbers[3];
+	if (numbers[3] == 0 || numbers[0] > SIZE_LIMIT) {
+		return SONDE_ELIMIT;
+	}
+	out->n = 0;
+	text_bytes(out, (const char *)magic, sizeof(magic));
+	text_bytes(out, (const char *)marks, sizeof(marks));
+	text_bytes(out, (const char *)numbers, sizeof(numbers));
+	text_bytes(out, (const char *)key, sizeof(*key));
+	for (size_t i = 0; i < t->count; i++) {
+		const struct symbol *s = &t->symbols[i];
+		const uint8_t letters[4] = {s->binding, s->type};
+
+		text_bytes(out, (const char *)&s->start, 8);
+		text_bytes(out, (const char *)&s->end, 8);
+		text_bytes(out, (const char *)&s->name, 4);
+		text_bytes(out, (const char *)letters, sizeof(letters));
+	}
+	text_bytes(out, t->names, numbers[3]);
+	if (out->failed) {
+		return SONDE_ENOMEM;
+	}
+	numbers[1] = symbol_cache_checksum((struct span){(const uint8_t *)out->p, out->n});
+	memcpy(out->p + 24, &numbers[1], 8);
+	return SONDE_OK;
+}
+
+/* At most n bytes of the beginning of a file; 0: none to be had. */
+static size_t read_head(const char *path, uint8_t *out, size_t n)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd >= 0 ? read(fd, out, n) : -1;
+
+	if (fd >= 0) {
+		(void)close(fd);
+	}
+	return got > 0 ? (size_t)got : 0;
+}
+
+bool symbol_cache_key_make(struct symbol_cache_key *key)
+{
+	uint8_t head[4096];
+	size_t n;
+
+	memset(key, 0, sizeof(*key));
+	key->id_size = (uint32_t)image_build_id_of_kernel(key->id);
+	n = read_head("/proc/kallsyms", head, sizeof(head));
+	key->head = hash_bytes(head, n);
+	return n != 0 && key->id_size != 0 &&
+	       read_head("/proc/sys/kernel/random/boot_id", key->boot, sizeof(key->boot)) ==
+	               sizeof(key->boot);
+}
+
+/* Only this user's own, which nobody else may write. */
+static bool is_ours(int fd, mode_t type, struct stat *st)
+{
+	return fstat(fd, st) == 0 && (st->st_mode & S_IFMT) == type && st->st_uid == geteuid() &&
+	       (st->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+struct symbol_table *symbol_cache_load(const char *folder, const struct symbol_cache_key *key)
+{
+	struct symbol_table *t = NULL;
+	char path[IMAGE_PATH_MAX];
+	int len = snprintf(path, sizeof(path), "%s/%s", folder, FILE_NAME);
+	struct stat st;
+	void *map;
+	int fd;
+
+	if (len < 0 || (size_t)len >= sizeof(path)) {
+		return NULL;
+	}
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0) {
+		return NULL;
+	}
+	if (is_ours(fd, S_IFREG, &st) && st.st_size > 0 && (uint64_t)st.st_size <= SIZE_LIMIT) {
+		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (map != MAP_FAILED) {
+			(void)symbol_cache_decode((struct span){map, (size_t)st.st_size}, key, &t);
+			(void)munmap(map, (size_t)st.st_size);
+		}
+	}
+	(void)close(fd);
+	return t;
+}
+
+/* The folder, made with the ones above it where they are missing; negative: not to be had. */
+static int open_folder(const char *folder)
+{
+	char path[IMAGE_PATH_MAX];
+	size_t n = strlen(folder);
+	struct stat st;
+	int fd;
+
+	if (n == 0 || n >= sizeof(path)) {
+		return -1;
+	}
+	for (size_t i = 1; i <= n; i++) {
+		if (folder[i] == '/' || folder[i] == 0) {
+			memcpy(path, folder, i);
+			path[i] = 0;
+			(void)mkdir(path, 0700); /* there already, or the open fails */
+		}
+	}
+	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0 && !is_ours(fd, S_IFDIR, &st)) {
+		(void)close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static bool write_all(int fd, const char *p, size_t n)
+{
+	while (n != 0) {
+		ssize_t put = write(fd, p, n);
+
+		if (put < 0 && errno == EINTR) {
+			continue;
+		}
+		if (put <= 0) {
+			return false;
+		}
+		p += put;
+		n -= (size_t)put;
+	}
+	return true;
+}
+
+void symbol_cache_save(
+        const char *folder, const struct symbol_cache_key *key, const struct symbol_table *t)
+{
+	struct text bytes = {0};
+	char name[64];
+	bool good;
+	int dir;
+	int fd;
+
+	if (symbol_cache_encode(t, key, &bytes) < 0 || (dir = open_folder(folder)) < 0) {
+		text_fini(&bytes);
+		return;
+	}
+	(void)snprintf(name, sizeof(name), FILE_NAME ".%ld", (long)getpid());
+	fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd >= 0 || errno == EEXIST) { /* what a process with our number left behind goes, too */
+		good = fd >= 0 && write_all(fd, bytes.p, bytes.n);
+		good = fd >= 0 && close(fd) == 0 && good;
+		if (!good || renameat(dir, name, dir, FILE_NAME) != 0) {
+			(void)unlinkat(dir, name, 0);
+		}
+	}
+	(void)close(dir);
+	text_fini(&bytes);
+}
