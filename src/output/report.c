@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* `sonde report`: options to a profile, a profile to text in the layout of perf's --stdio. */
-#define _GNU_SOURCE /* qsort_r */
 #include "output/report.h"
 
 #include "core/array.h"
@@ -83,15 +82,14 @@ static int keys_parse(struct report *r)
 	return 0;
 }
 
-/* The text of a key's column, not padded, to r->cell. */
-static void cell_make(struct report *r, const struct profile_row *row, enum profile_key key)
+/* The text of a key's column, not padded, behind what t holds. */
+static void cell_put(
+        struct report *r, struct text *t, const struct profile_row *row, enum profile_key key)
 {
-	struct text *t = &r->cell;
 	const struct timeline *line = session_timeline(r->session);
 	const struct timeline_view *view;
 	const char *name;
 
-	t->n = 0;
 	switch (key) {
 	case PROFILE_COMM: text_str(t, timeline_text(line, row->comm)); break;
 	case PROFILE_DSO: text_str(t, intern_text(&r->profile.names, row->dso)); break;
@@ -119,74 +117,30 @@ static uint64_t row_weight(const struct report *r, const struct profile_row *row
 	return r->profile.options.children ? row->children : row->period;
 }
 
-static int row_compare_text(
-        struct report *r, const struct profile_row *a, const struct profile_row *b)
-{
-	struct text first = {0};
-	int rc = 0;
-
-	for (unsigned i = 0; i < r->nkeys && rc == 0; i++) {
-		enum profile_key key = r->keys[i];
-		size_t n;
-
-		if ((key == PROFILE_COMM && a->comm == b->comm) ||
-		        (key == PROFILE_DSO && a->dso == b->dso)) {
-			continue;
-		}
-		if (key == PROFILE_SYM && a->symbol == NULL && b->symbol == NULL) {
-			rc = a->address < b->address ? -1 : a->address > b->address;
-			continue;
-		}
-		cell_make(r, a, key);
-		first.n = 0;
-		text_bytes(&first, r->cell.p, r->cell.n);
-		cell_make(r, b, key);
-		n = first.n < r->cell.n ? first.n : r->cell.n;
-		rc = n == 0 ? 0 : memcmp(first.p, r->cell.p, n);
-		if (rc == 0) {
-			rc = first.n < r->cell.n ? -1 : first.n > r->cell.n;
-		}
-	}
-	text_fini(&first);
-	return rc;
-}
-
-static int row_compare(const void *a, const void *b, void *arg)
-{
-	struct report *r = arg;
-	const struct profile_row *x = &r->profile.rows[*(const uint32_t *)a];
-	const struct profile_row *y = &r->profile.rows[*(const uint32_t *)b];
-	uint64_t wx = row_weight(r, x), wy = row_weight(r, y);
-	int rc;
-
-	if (wx != wy) {
-		return wx > wy ? -1 : 1;
-	}
-	if (x->period != y->period) {
-		return x->period > y->period ? -1 : 1;
-	}
-	rc = row_compare_text(r, x, y);
-	if (rc == 0 && x->object != y->object) {
-		rc = x->object < y->object ? -1 : 1;
-	}
-	return rc != 0 ? rc : (x->samples < y->samples) - (x->samples > y->samples);
-}
-
 /*
  * As in perf the column of names is as wide as the last names of the rows' first threads: a longer
  * name that a thread had before an exec is cut.
  */
-static int cell_width(struct report *r, const struct profile_row *row, enum profile_key key)
+static size_t comm_width(struct report *r, const struct profile_row *row)
 {
 	const struct timeline *line = session_timeline(r->session);
-	const struct timeline_view *view;
+	const struct timeline_view *view =
+	        timeline_at(line, r->cursor, row->first_pid, row->first_tid, UINT64_MAX);
 
-	if (key != PROFILE_COMM) {
-		cell_make(r, row, key);
-		return (int)r->cell.n;
+	return strlen(timeline_text(line, view->comm));
+}
+
+static size_t cell_width(struct report *r, const struct profile_row *row, enum profile_key key)
+{
+	if (key == PROFILE_COMM) {
+		return comm_width(r, row);
 	}
-	view = timeline_at(line, r->cursor, row->first_pid, row->first_tid, UINT64_MAX);
-	return (int)strlen(timeline_text(line, view->comm));
+	if (key == PROFILE_DSO) {
+		return strlen(intern_text(&r->profile.names, row->dso));
+	}
+	r->cell.n = 0;
+	cell_put(r, &r->cell, row, key);
+	return r->cell.n;
 }
 
 /* The rows of an event in order, and the columns' widths. */
@@ -203,13 +157,13 @@ static int rows_select(struct report *r, uint32_t event)
 			continue;
 		}
 		for (unsigned k = 0; k < r->nkeys; k++) {
-			int width = cell_width(r, row, r->keys[k]);
+			int width = (int)cell_width(r, row, r->keys[k]);
 
 			r->width[k] = width > r->width[k] ? width : r->width[k];
 		}
 		r->order[r->norder++] = (uint32_t)i;
 	}
-	qsort_r(r->order, r->norder, sizeof(*r->order), row_compare, r);
+	TRY(report_order(r));
 	return r->cell.failed ? SONDE_ENOMEM : 0;
 }
 
@@ -226,6 +180,24 @@ static void put_percent(struct report *r, uint64_t part, uint64_t total)
 	text_percent(&r->text, part, total, 7);
 	text_char(&r->text, '%');
 	text_str(&r->text, color != NULL ? "\033[m" : "");
+}
+
+/* Padded to its column's width, but for a symbol that ends the line. */
+static void put_cell(struct report *r, const struct profile_row *row, unsigned k)
+{
+	bool bare = k + 1 == r->nkeys && r->keys[k] == PROFILE_SYM;
+	size_t width = (size_t)r->width[k];
+	size_t first;
+
+	text_str(&r->text, "  ");
+	first = r->text.n;
+	cell_put(r, &r->text, row, r->keys[k]);
+	if (r->keys[k] == PROFILE_COMM && r->text.n - first > width) {
+		r->text.n = first + width;
+	}
+	if (!bare && r->text.n - first < width) {
+		text_fill(&r->text, ' ', width - (r->text.n - first));
+	}
 }
 
 static int put_row(struct report *r, const struct profile_row *row)
@@ -245,17 +217,7 @@ static int put_row(struct report *r, const struct profile_row *row)
 		text_u64(&r->text, row->period, 12, ' ');
 	}
 	for (unsigned k = 0; k < r->nkeys; k++) {
-		bool bare = k + 1 == r->nkeys && r->keys[k] == PROFILE_SYM;
-
-		cell_make(r, row, r->keys[k]);
-		if (r->keys[k] == PROFILE_COMM && (int)r->cell.n > r->width[k]) {
-			r->cell.n = (size_t)r->width[k];
-		}
-		text_str(&r->text, "  ");
-		text_bytes(&r->text, r->cell.p, r->cell.n);
-		if (!bare && (int)r->cell.n < r->width[k]) {
-			text_fill(&r->text, ' ', (size_t)r->width[k] - r->cell.n);
-		}
+		put_cell(r, row, k);
 	}
 	text_char(&r->text, '\n');
 	if (r->profile.options.graph) {

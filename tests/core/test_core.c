@@ -2,6 +2,7 @@
 #include "core/arena.h"
 #include "core/intern.h"
 #include "core/pool.h"
+#include "core/sort.h"
 #include "core/span.h"
 #include "core/status.h"
 #include "core/text.h"
@@ -135,6 +136,31 @@ static void test_arena(void)
 	arena_fini(&a);
 }
 
+static void test_sort(void)
+{
+	enum { N = 3000 };
+	static uint64_t keys[N];
+	static uint32_t order[N], spare[N];
+	uint64_t x = 1;
+	bool good = true;
+
+	for (size_t i = 0; i < N; i++) { /* few keys, of all sizes, and all in one order first */
+		x = x * 6364136223846793005u + 1442695040888963407u;
+		keys[i] = i % 3 == 0 ? x : i % 3 == 1 ? x >> 60 : (x >> 63) << 33;
+		order[i] = (uint32_t)(N - 1 - i);
+	}
+	sort_order(keys, order, spare, N);
+	for (size_t i = 1; i < N; i++) {
+		uint64_t a = keys[order[i - 1]], b = keys[order[i]];
+
+		good = good && (a < b || (a == b && order[i - 1] > order[i]));
+	}
+	ok(good, "keys rise, and equal ones keep their order");
+	sort_order(keys, order, spare, 0);
+	sort_order(keys, order, spare, 1);
+	ok(order[0] < N, "nothing to sort is fine");
+}
+
 int main(void)
 {
 	test_cursor();
@@ -144,5 +170,6 @@ int main(void)
 	test_pool();
 	test_error();
 	test_arena();
+	test_sort();
 	return tap_done();
 }
