@@ -346,6 +346,7 @@ int capture_finish(struct sonde_record *r)
 	int rc;
 
 	TRY(capture_lost(r));
+	TRY(file_writer_mark(&r->writer, &r->error));
 	TRY(capture_scan_file(r, &scan));
 	n = capture_features(r, &scan, features);
 	rc = file_writer_finish(&r->writer, features, n, &r->error);

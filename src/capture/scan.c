@@ -1,80 +1,106 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads what was recorded back: times, counts, and which objects samples fell into. */
+/*
+ * Reads what was recorded back: times, counts, and which objects samples fell into. The side-band
+ * becomes a timeline as for a report, so that forked processes and re-used addresses are right and
+ * the cost of a sample does not grow with the number of processes.
+ */
 #include "abi/abi.h"
 #include "capture/capture.h"
-#include "core/array.h"
 #include "core/hash.h"
-#include "core/intern.h"
 #include "file/feature_write.h"
+#include "file/file.h"
 #include "image/image.h"
-#include "record/record.h"
+#include "timeline/timeline.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-struct map {
-	uint64_t start, end;
-	uint32_t pid; /* UINT32_MAX: kernel */
-	uint32_t name;
-};
+#define PAGE_BITS 12 /* objects start and end at pages of this size at least */
+#define SEEN_BITS 13
 
 struct scan {
-	struct map *maps;
-	size_t n, cap;
-	struct intern names;
-	bool *hit; /* by name */
-	size_t nhit;
-	uint64_t seen[8192]; /* (pid, page) that were looked up already */
-	bool kernel_hit;
+	struct file file;
+	struct diag_sink diags;
+	struct timeline *timeline;
+	struct timeline_cursor cursor;
+	struct capture_scan *out;
+	bool *hit; /* by object */
+	uint64_t seen[1u << SEEN_BITS]; /* hashes of (address space, page) that were looked up */
 };
 
-static bool mark_name(struct scan *s, uint32_t name)
+static bool is_side_band(uint32_t type)
 {
-	size_t old = s->nhit;
-
-	if (!array_reserve(&s->hit, &s->nhit, (size_t)name + 1, sizeof(bool))) {
-		return false;
-	}
-	memset(s->hit + old, 0, s->nhit - old);
-	s->hit[name] = true;
-	return true;
+	return type == RECORD_MMAP || type == RECORD_MMAP2 || type == RECORD_COMM ||
+	       type == RECORD_FORK;
 }
 
-/* Marks every object that was ever mapped there: which one it was at the time does not matter. */
-static void mark_hit(struct scan *s, uint32_t pid, uint64_t ip)
+static int scan_side_band(struct scan *s, const struct record *r)
 {
-	uint64_t key = hash_step(hash_u64(ip >> 12), pid) | 1;
-	uint64_t *slot = &s->seen[key >> 51];
-	size_t i;
+	const struct file_event *e = file_record_event(&s->file, r);
+	struct record_trailer trailer;
+
+	if (!record_trailer_decode(
+	            e != NULL ? &e->plan : &s->file.events[0].plan, r->body, false, &trailer)) {
+		return 0;
+	}
+	return timeline_add(s->timeline, r, false, trailer.time);
+}
+
+static void mark_hit(struct scan *s, const struct timeline_view *view, uint16_t misc, uint64_t ip)
+{
+	uint32_t cpumode = misc & MISC_CPUMODE_MASK;
+	uint32_t root = cpumode == MISC_KERNEL ? view->kernel_root : view->root;
+	uint64_t key = hash_step(hash_u64(ip >> PAGE_BITS), (uint64_t)cpumode << 32 | root) | 1;
+	uint64_t *slot = &s->seen[key >> (64 - SEEN_BITS)];
+	const struct timeline_mapping *m;
 
 	if (*slot == key) {
 		return;
 	}
 	*slot = key;
-	for (i = 0; i < s->n; i++) {
-		if (ip >= s->maps[i].start && ip < s->maps[i].end &&
-		        (s->maps[i].pid == pid || s->maps[i].pid == UINT32_MAX)) {
-			(void)mark_name(s, s->maps[i].name);
-		}
+	m = timeline_find(s->timeline, view, cpumode, ip);
+	if (m != NULL) {
+		s->hit[m->object] = true;
 	}
 }
 
-static void add_map(struct scan *s, const struct record *rec)
+static void scan_sample(struct scan *s, const struct record *r, bool build_ids)
 {
-	struct record_mmap m;
-	uint32_t name;
+	const struct file_event *e = file_sample_event(&s->file, r);
+	const struct record_plan *plan;
+	const uint8_t *p = r->body.p;
+	uint64_t time;
 
-	if (!record_mmap_decode(rec, false, &m)) {
+	s->out->samples++;
+	plan = e != NULL ? &e->plan : &s->file.events[0].plan;
+	if (plan->fixed_size > r->body.n || plan->time == RECORD_NOT_THERE ||
+	        plan->ip == RECORD_NOT_THERE || plan->tid == RECORD_NOT_THERE) {
 		return;
 	}
-	name = intern_add(&s->names, (const char *)m.name.p, m.name.n);
-	if (name == INTERN_NONE || !array_reserve(&s->maps, &s->cap, s->n + 1, sizeof(*s->maps))) {
-		return;
+	time = load_u64(p + plan->time, false);
+	s->out->first = s->out->first == 0 || time < s->out->first ? time : s->out->first;
+	s->out->last = time > s->out->last ? time : s->out->last;
+	if (build_ids) {
+		mark_hit(s,
+		        timeline_at(s->timeline, &s->cursor, load_u32(p + plan->tid, false),
+		                load_u32(p + plan->tid + 4, false), time),
+		        r->misc, load_u64(p + plan->ip, false));
 	}
-	s->maps[s->n++] =
-	        (struct map){.start = m.start, .end = m.start + m.len, .pid = m.pid, .name = name};
-	memset(s->seen, 0, sizeof(s->seen));
+}
+
+static void scan_samples(struct scan *s, bool build_ids)
+{
+	uint64_t offset = s->file.data.offset;
+	struct record r;
+
+	while (file_next(&s->file, &offset, &r, NULL) > 0) {
+		if (r.type == RECORD_SAMPLE) {
+			scan_sample(s, &r, build_ids);
+		} else if (r.type == RECORD_LOST && r.body.n >= 16) {
+			s->out->lost += load_u64(r.body.p + 8, false);
+		}
+	}
 }
 
 static void put_id(
@@ -85,130 +111,101 @@ static void put_id(
 	}
 }
 
-static void put_build_ids(const struct scan *s, struct capture_scan *out)
+static void put_object(const struct scan *s, const struct timeline_object *object)
 {
+	const char *name = timeline_text(s->timeline, object->name);
 	uint8_t id[IMAGE_BUILD_ID_MAX] = {0};
-	const char *name;
+	size_t n = strlen(name);
 	char module[128];
-	uint32_t i;
 
-	for (i = 0; i < s->names.count && i < s->nhit; i++) {
-		name = intern_text(&s->names, i);
-		if (!s->hit[i]) {
-			continue;
-		}
-		if (strncmp(name, "[kernel.kallsyms]", 17) == 0) {
-			put_id(out, MISC_KERNEL, id, image_build_id_of_kernel(id),
-			        "[kernel.kallsyms]");
-		} else if (strcmp(name, "[vdso]") == 0) {
-			put_id(out, MISC_USER, id, image_build_id_of_vdso(id), name);
-		} else if (name[0] == '[' && strlen(name) < sizeof(module) && strlen(name) > 2) {
-			(void)memcpy(module, name + 1, strlen(name) - 2);
-			module[strlen(name) - 2] = '\0';
-			put_id(out, MISC_KERNEL, id, image_build_id_of_module(module, id), name);
-		} else if (name[0] == '/' && name[1] != '/') {
-			put_id(out, MISC_USER, id, image_build_id_of_file(name, id), name);
-		}
-	}
-}
-
-static const struct record_plan *find_plan(
-        const struct sonde_record *r, const struct record_plan *plans, struct span body)
-{
-	uint64_t id;
-	size_t e, k;
-
-	if (r->events.n == 1 || plans[0].sample_id == RECORD_NOT_THERE ||
-	        (size_t)plans[0].sample_id + 8 > body.n) {
-		return &plans[0];
-	}
-	id = load_u64(body.p + plans[0].sample_id, false);
-	for (e = 0; e < r->events.n; e++) {
-		for (k = 0; k < r->opened[e].nids; k++) {
-			if (r->opened[e].ids[k] == id) {
-				return &plans[e];
-			}
-		}
-	}
-	return &plans[0];
-}
-
-static void scan_sample(const struct sonde_record *r, const struct record_plan *plans,
-        struct scan *s, const struct record *rec, struct capture_scan *out)
-{
-	const struct record_plan *plan = find_plan(r, plans, rec->body);
-	uint64_t time;
-
-	out->samples++;
-	if (plan->fixed_size > rec->body.n || plan->time == RECORD_NOT_THERE ||
-	        plan->ip == RECORD_NOT_THERE || plan->tid == RECORD_NOT_THERE) {
+	switch (object->kind) {
+	case TIMELINE_KERNEL:
+		put_id(s->out, MISC_KERNEL, id, image_build_id_of_kernel(id), "[kernel.kallsyms]");
 		return;
-	}
-	time = load_u64(rec->body.p + plan->time, false);
-	out->first = out->first == 0 || time < out->first ? time : out->first;
-	out->last = time > out->last ? time : out->last;
-	if (!r->options.no_build_ids) {
-		mark_hit(s, load_u32(rec->body.p + plan->tid, false),
-		        load_u64(rec->body.p + plan->ip, false));
+	case TIMELINE_VDSO: put_id(s->out, MISC_USER, id, image_build_id_of_vdso(id), name); return;
+	case TIMELINE_MODULE:
+		if (n > 2 && n < sizeof(module)) {
+			(void)memcpy(module, name + 1, n - 2);
+			module[n - 2] = '\0';
+			put_id(s->out, MISC_KERNEL, id, image_build_id_of_module(module, id), name);
+		}
+		return;
+	case TIMELINE_USER:
+		put_id(s->out, MISC_USER, id, image_build_id_of_file(name, id), name);
+		return;
+	case TIMELINE_ANON:
+	case TIMELINE_NONE: return;
 	}
 }
 
-static void scan_records(const struct sonde_record *r, const struct record_plan *plans,
-        struct scan *s, struct span data, struct capture_scan *out, bool maps)
+/* The vdso is listed whenever it was mapped, as perf does: no file on disk could replace it. */
+static void put_build_ids(const struct scan *s)
 {
-	struct record rec;
-	size_t at;
+	const struct timeline_object *object;
+	size_t i, n = timeline_objects(s->timeline);
 
-	for (at = 0; data.n - at >= RECORD_HEADER_SIZE; at += rec.size) {
-		rec.type = load_u32(data.p + at, false);
-		rec.misc = load_u16(data.p + at + 4, false);
-		rec.size = load_u16(data.p + at + 6, false);
-		rec.offset = at;
-		if (rec.size < RECORD_HEADER_SIZE || rec.size > data.n - at) {
-			return;
-		}
-		rec.body = (struct span){.p = data.p + at + 8, .n = rec.size - 8u};
-		if (maps) {
-			if (rec.type == RECORD_MMAP || rec.type == RECORD_MMAP2) {
-				add_map(s, &rec);
-			}
-		} else if (rec.type == RECORD_SAMPLE) {
-			scan_sample(r, plans, s, &rec, out);
-		} else if (rec.type == RECORD_LOST && rec.body.n >= 16) {
-			out->lost += load_u64(rec.body.p + 8, false);
+	for (i = 0; i < n; i++) {
+		object = timeline_object(s->timeline, (uint32_t)i);
+		if (s->hit[i] || object->kind == TIMELINE_VDSO) {
+			put_object(s, object);
 		}
 	}
+}
+
+static int scan_build_ids(struct scan *s)
+{
+	uint64_t offset = s->file.data.offset;
+	struct record r;
+
+	s->timeline = timeline_new(&s->diags);
+	if (s->timeline == NULL) {
+		return SONDE_ENOMEM;
+	}
+	while (file_next(&s->file, &offset, &r, NULL) > 0) {
+		if (is_side_band(r.type)) {
+			TRY(scan_side_band(s, &r));
+		}
+	}
+	TRY(timeline_seal(s->timeline));
+	s->hit = calloc(timeline_objects(s->timeline) + 1, sizeof(*s->hit));
+	if (s->hit == NULL) {
+		return SONDE_ENOMEM;
+	}
+	scan_samples(s, true);
+	put_build_ids(s);
+	return 0;
 }
 
 int capture_scan_file(struct sonde_record *r, struct capture_scan *out)
 {
 	size_t size = (size_t)(r->writer.data_at + r->writer.data_size);
 	struct scan *s = calloc(1, sizeof(*s));
-	struct record_plan *plans = calloc(r->events.n, sizeof(*plans));
-	struct span data;
-	void *p = MAP_FAILED;
-	size_t i;
+	struct span bytes;
+	void *p;
+	int rc = 0;
 
-	if (s != NULL && plans != NULL) {
-		p = mmap(NULL, size, PROT_READ, MAP_PRIVATE, r->out_fd, 0);
+	if (s == NULL) {
+		return error_nomem(&r->error);
 	}
-	if (p != MAP_FAILED) {
-		for (i = 0; i < r->events.n; i++) {
-			record_plan_make(&plans[i], &r->events.v[i].attr);
+	s->out = out;
+	s->file.diags = &s->diags;
+	p = mmap(NULL, size, PROT_READ, MAP_PRIVATE, r->out_fd, 0);
+	if (p == MAP_FAILED) { /* such as a device: there is nothing to read back */
+		free(s);
+		return 0;
+	}
+	bytes = (struct span){.p = p, .n = size};
+	if (file_open_bytes(&s->file, bytes, r->out_name) >= 0) {
+		if (r->options.no_build_ids) {
+			scan_samples(s, false);
+		} else {
+			rc = scan_build_ids(s);
 		}
-		data = (struct span){.p = (const uint8_t *)p + r->writer.data_at,
-		        .n = (size_t)r->writer.data_size};
-		scan_records(r, plans, s, data, out, true);
-		scan_records(r, plans, s, data, out, false);
-		put_build_ids(s, out);
-		(void)munmap(p, size);
 	}
-	if (s != NULL) {
-		free(s->maps);
-		free(s->hit);
-		intern_fini(&s->names);
-	}
+	timeline_free(s->timeline);
+	free(s->hit);
+	file_close(&s->file);
 	free(s);
-	free(plans);
-	return 0;
+	(void)munmap(p, size);
+	return rc < 0 ? error_nomem(&r->error) : 0;
 }
