@@ -13,9 +13,12 @@
 #include <poll.h>
 #include <sys/types.h>
 
-/* The kernel as recording sees it, so that a fake can stand in. All return -1 with errno. */
+/*
+ * The kernel as recording sees it, so that a fake can stand in. All return -1 with errno.
+ * open: group_fd is the leader of the event's group on that cpu and thread, -1 for none.
+ */
 struct capture_kernel {
-	int (*open)(const struct sonde_attr *attr, pid_t pid, int cpu);
+	int (*open)(const struct sonde_attr *attr, pid_t pid, int cpu, int group_fd);
 	int (*close)(int fd);
 	void *(*map)(int fd, size_t size); /* NULL with errno */
 	void (*unmap)(void *map, size_t size);

@@ -139,6 +139,31 @@ static bool put_events(struct sonde_record *r, struct text *t)
 	return true;
 }
 
+/* Groups of more than one event: name, index of the leader, number of members. */
+static bool put_groups(struct sonde_record *r, struct text *t)
+{
+	struct text list = {0};
+	const struct event *event;
+	uint32_t n = 0;
+	size_t i;
+
+	for (i = 0; i < r->events.n; i++) {
+		event = &r->events.v[i];
+		if (event->members < 2) {
+			continue;
+		}
+		feature_put_text(
+		        &list, event->group_name[0] != '\0' ? event->group_name : "{anon_group}");
+		feature_put_u32(&list, (uint32_t)i);
+		feature_put_u32(&list, (uint32_t)event->members);
+		n++;
+	}
+	feature_put_u32(t, n);
+	text_bytes(t, list.p, list.n);
+	text_fini(&list);
+	return n > 0;
+}
+
 static bool cpu_line(int cpu, const char *name, char *buf, size_t size)
 {
 	char path[PATH_ROOM];
@@ -424,6 +449,7 @@ static bool put_feature(
 	case FEATURE_CPU_TOPOLOGY: return put_cpu_topology(r, t);
 	case FEATURE_NUMA_TOPOLOGY: return put_numa(t);
 	case FEATURE_PMU_MAPPINGS: return put_pmus(t);
+	case FEATURE_GROUP_DESC: return put_groups(r, t);
 	case FEATURE_CACHE: return put_caches(r, t);
 	case FEATURE_SAMPLE_TIME:
 		feature_put_u64(t, scan->first);

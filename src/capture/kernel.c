@@ -18,12 +18,12 @@
 
 #define OPEN_CLOEXEC 8ul
 
-static int linux_open(const struct sonde_attr *attr, pid_t pid, int cpu)
+static int linux_open(const struct sonde_attr *attr, pid_t pid, int cpu, int group_fd)
 {
 	uint8_t bytes[ATTR_SIZE_NOW];
 
 	record_attr_encode(attr, bytes);
-	return (int)syscall(SYS_perf_event_open, bytes, pid, cpu, -1, OPEN_CLOEXEC);
+	return (int)syscall(SYS_perf_event_open, bytes, pid, cpu, group_fd, OPEN_CLOEXEC);
 }
 
 static void *linux_map(int fd, size_t size)

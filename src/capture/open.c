@@ -6,25 +6,65 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define DEFAULT_RING_BYTES ((size_t)512 * 1024)
 
-static int open_failed(struct sonde_record *r, const struct event *event, int why)
+/* The first process that was asked for and is another user's; 0: none. */
+static pid_t foreign_process(const struct sonde_record *r, unsigned *uid)
 {
-	int64_t paranoid = 2;
+	struct stat st;
+	char path[64];
+	size_t i;
 
-	switch (why) {
-	case EACCES:
-	case EPERM:
-		(void)proc_read_number("/proc/sys/kernel/perf_event_paranoid", &paranoid);
+	for (i = 0; i < r->npids; i++) {
+		(void)snprintf(path, sizeof(path), "/proc/%d", (int)r->pids[i]);
+		if (stat(path, &st) == 0 && st.st_uid != geteuid()) {
+			*uid = st.st_uid;
+			return r->pids[i];
+		}
+	}
+	return 0;
+}
+
+/* What stands in the way: another user's process, the sysctl, or something that says no to all. */
+static int not_allowed(struct sonde_record *r, const struct event *event)
+{
+	bool user_only = sonde_attr_has(&event->attr, SONDE_FLAG_EXCLUDE_KERNEL);
+	int needed = r->options.all_cpus ? 0 : user_only ? 2 : 1;
+	int64_t paranoid = 2;
+	unsigned uid = 0;
+	pid_t pid;
+
+	(void)proc_read_number("/proc/sys/kernel/perf_event_paranoid", &paranoid);
+	if (paranoid > needed) {
 		return error_set(&r->error, SONDE_EPERM, NO_OFFSET,
 		        "not allowed to open '%s'%s: kernel.perf_event_paranoid is %lld; as root "
-		        "run "
-		        "'sysctl kernel.perf_event_paranoid=%d', or give sonde the capability "
+		        "run 'sysctl kernel.perf_event_paranoid=%d', or give sonde the capability "
 		        "CAP_PERFMON",
 		        event->name, r->options.all_cpus ? " on all cpus" : "", (long long)paranoid,
-		        r->options.all_cpus ? 0 : 1);
+		        needed);
+	}
+	pid = foreign_process(r, &uid);
+	if (pid != 0) {
+		return error_set(&r->error, SONDE_EPERM, NO_OFFSET,
+		        "not allowed to record process %d: it belongs to user %u; record as that "
+		        "user or as root, or give sonde the capabilities CAP_PERFMON and "
+		        "CAP_SYS_PTRACE",
+		        (int)pid, uid);
+	}
+	return error_set(&r->error, SONDE_EPERM, NO_OFFSET,
+	        "not allowed to open '%s' though kernel.perf_event_paranoid is %lld: a security "
+	        "module or a container's filter forbids perf_event_open",
+	        event->name, (long long)paranoid);
+}
+
+static int open_failed(struct sonde_record *r, const struct event *event, int why)
+{
+	switch (why) {
+	case EACCES:
+	case EPERM: return not_allowed(r, event);
 	case ENOENT:
 	case ENODEV:
 	case EOPNOTSUPP:
@@ -85,53 +125,43 @@ static bool drop_newest(struct sonde_record *r)
 
 static bool drop_kernel(struct sonde_record *r)
 {
-	struct event *event;
-	char tail[8] = ":u";
-	char *colon;
 	size_t i;
 
 	if (r->kernel_excluded || r->options.all_cpus) {
 		return false;
 	}
-	r->kernel_excluded = true;
 	for (i = 0; i < r->events.n; i++) {
-		event = &r->events.v[i];
-		if ((event->attr.flags >> SONDE_FLAG_EXCLUDE_USER & 1) != 0) {
+		if (sonde_attr_has(&r->events.v[i].attr, SONDE_FLAG_EXCLUDE_USER)) {
 			return false;
 		}
-		event->attr.flags |= 1ULL << SONDE_FLAG_EXCLUDE_KERNEL;
-		colon = strchr(event->name, ':');
-		if (colon == NULL) {
-			(void)snprintf(event->name + strlen(event->name),
-			        sizeof(event->name) - strlen(event->name), "%s", tail);
-		} else if (strchr(colon, 'u') == NULL && strlen(event->name) + 3 < EVENT_NAME_MAX) {
-			memmove(colon + 3, colon + 1, strlen(colon + 1) + 1);
-			colon[1] = 'u';
-			colon[2] = 'h';
+	}
+	r->kernel_excluded = true;
+	for (i = 0; i < r->events.n; i++) {
+		if (!sonde_attr_has(&r->events.v[i].attr, SONDE_FLAG_EXCLUDE_KERNEL)) {
+			event_exclude_kernel(&r->events.v[i]);
 		}
 	}
-	capture_say(r, SONDE_RECORD_WARNING,
-	        "kernel.perf_event_paranoid does not allow kernel profiling: recording user space "
-	        "only");
 	return true;
 }
 
 /* -1 with errno; 0 also when the thread has ended. */
 static int open_event(struct sonde_record *r, size_t e)
 {
-	struct capture_fds *o = &r->opened[e];
-	size_t cpu, thread;
+	const struct event *event = &r->events.v[e];
+	const int *leaders = event->leader != e ? r->opened[event->leader].fds : NULL;
+	size_t i;
 	int fd;
 
-	for (cpu = 0; cpu < r->ncpus; cpu++) {
-		for (thread = 0; thread < r->nthreads; thread++) {
-			fd = r->kernel->open(
-			        &r->events.v[e].attr, r->threads[thread], (int)r->cpus[cpu]);
-			if (fd < 0 && !(errno == ESRCH && r->nthreads > 1)) {
-				return -1;
-			}
-			o->fds[cpu * r->nthreads + thread] = fd;
+	for (i = 0; i < r->ncpus * r->nthreads; i++) {
+		if (leaders != NULL && leaders[i] < 0) {
+			continue; /* the thread had ended when the leader was opened */
 		}
+		fd = r->kernel->open(&event->attr, r->threads[i % r->nthreads],
+		        (int)r->cpus[i / r->nthreads], leaders != NULL ? leaders[i] : -1);
+		if (fd < 0 && !(errno == ESRCH && r->nthreads > 1)) {
+			return -1;
+		}
+		r->opened[e].fds[i] = fd;
 	}
 	return 0;
 }
@@ -173,6 +203,11 @@ static int open_all(struct sonde_record *r)
 			        (int)r->threads[0]);
 		}
 		return open_failed(r, &r->events.v[e], why);
+	}
+	if (r->kernel_excluded) {
+		capture_say(r, SONDE_RECORD_WARNING,
+		        "kernel.perf_event_paranoid does not allow kernel profiling: recording "
+		        "user space only");
 	}
 	return 0;
 }

@@ -13,23 +13,38 @@ static void set_flag(struct sonde_attr *attr, enum sonde_attr_flag flag, bool on
 	attr->flags = (attr->flags & ~(1ULL << flag)) | (uint64_t)on << flag;
 }
 
-/* Asks the kernel whether an event exists at all: software clocks stand in for missing hardware. */
-static bool event_exists(const struct sonde_record *r, const struct event *event)
+/* Asks the kernel whether it has an event with this precision. */
+static bool event_exists(const struct sonde_record *r, const struct event *event, unsigned precise)
 {
-	struct sonde_attr attr = {
-	        .type = event->attr.type, .size = WRITER_ATTR_SIZE, .config = event->attr.config};
+	struct sonde_attr attr = {.type = event->attr.type,
+	        .size = WRITER_ATTR_SIZE,
+	        .config = event->attr.config,
+	        .flags = (uint64_t)precise << SONDE_FLAG_PRECISE_IP};
 	int fd;
 
 	set_flag(&attr, SONDE_FLAG_DISABLED, true);
 	set_flag(&attr, SONDE_FLAG_EXCLUDE_KERNEL, true);
 	set_flag(&attr, SONDE_FLAG_EXCLUDE_HV, true);
-	fd = r->kernel->open(&attr, 0, -1);
+	fd = r->kernel->open(&attr, 0, -1, -1);
 	if (fd >= 0) {
 		(void)r->kernel->close(fd);
 	}
 	return fd >= 0 || errno == EACCES || errno == EPERM;
 }
 
+/* P asks for the most that the hardware can: not every processor has all the steps. */
+static void lower_precision(const struct sonde_record *r, struct event *event)
+{
+	unsigned precise = 3;
+
+	while (precise > 0 && !event_exists(r, event, precise)) {
+		precise--;
+	}
+	event->attr.flags &= ~(3ULL << SONDE_FLAG_PRECISE_IP);
+	event->attr.flags |= (uint64_t)precise << SONDE_FLAG_PRECISE_IP;
+}
+
+/* Software clocks stand in for cycles where there is no hardware that counts them. */
 static int check_hardware(struct sonde_record *r)
 {
 	struct event *event;
@@ -37,7 +52,13 @@ static int check_hardware(struct sonde_record *r)
 
 	for (i = 0; i < r->events.n; i++) {
 		event = &r->events.v[i];
-		if (!event->hardware || event_exists(r, event)) {
+		if (!event->hardware) {
+			continue;
+		}
+		if (event_exists(r, event, 0)) {
+			if (event->most_precise) {
+				lower_precision(r, event);
+			}
 			continue;
 		}
 		if (event->attr.config != 0) {
@@ -109,6 +130,9 @@ static void plan_event(struct sonde_record *r, struct event *event, uint64_t fre
 	 * for */
 	bool plain_tracking = event->tracking && o->period == 0 && o->frequency == 0;
 
+	const struct event *leader = &r->events.v[event->leader];
+	bool leads = leader == event;
+
 	attr->size = WRITER_ATTR_SIZE;
 	attr->read_format = SONDE_READ_ID | SONDE_READ_LOST;
 	attr->sample_type = SONDE_SAMPLE_IP | SONDE_SAMPLE_TID | SONDE_SAMPLE_TIME;
@@ -125,10 +149,21 @@ static void plan_event(struct sonde_record *r, struct event *event, uint64_t fre
 	attr->sample_type |= o->all_cpus ? SONDE_SAMPLE_CPU : 0;
 	attr->sample_type |= o->cgroups ? SONDE_SAMPLE_CGROUP : 0;
 	set_flag(attr, SONDE_FLAG_SAMPLE_ID_ALL, true);
-	set_flag(attr, SONDE_FLAG_INHERIT, !o->no_inherit);
-	set_flag(attr, SONDE_FLAG_DISABLED, !event->tracking);
+	/* the kernel cannot read a group that is inherited */
+	set_flag(attr, SONDE_FLAG_INHERIT,
+	        !o->no_inherit && !(event->leader_samples && leader->members > 1));
+	/* the members of a group count when its leader does */
+	set_flag(attr, SONDE_FLAG_DISABLED, !event->tracking && leads);
 	set_flag(attr, SONDE_FLAG_ENABLE_ON_EXEC,
-	        o->workload != NULL && !o->all_cpus && o->pids == NULL);
+	        leads && o->workload != NULL && !o->all_cpus && o->pids == NULL);
+	if (event->leader_samples) {
+		attr->sample_type |= SONDE_SAMPLE_READ;
+		attr->read_format |= leader->members > 1 ? SONDE_READ_GROUP : 0;
+	}
+	if (event->leader_samples && !leads) {
+		attr->sample_period = 0;
+		set_flag(attr, SONDE_FLAG_FREQ, false);
+	}
 	if (o->use_clockid) {
 		set_flag(attr, SONDE_FLAG_USE_CLOCKID, true);
 		attr->clockid = o->clockid;
@@ -142,6 +177,10 @@ static void plan_ids(struct event_list *events)
 	size_t i;
 
 	if (events->n < 2) {
+		/* the values of a sample are known by their ids */
+		if ((events->v[0].attr.sample_type & SONDE_SAMPLE_READ) != 0) {
+			events->v[0].attr.sample_type |= SONDE_SAMPLE_ID;
+		}
 		return;
 	}
 	for (i = 1; i < events->n; i++) {

@@ -372,10 +372,33 @@ int capture_synth(struct sonde_record *r)
 	return write_text(r, &t);
 }
 
+/*
+ * The samples that an event lost, from {value, id, lost} or, for a group, from
+ * {n, {value, id, lost}[n]}.
+ */
+static uint64_t read_lost(
+        const struct sonde_record *r, const struct event *event, int fd, uint64_t id)
+{
+	uint64_t v[1 + 3 * 64];
+	ssize_t got;
+	size_t i;
+
+	got = r->kernel->read(fd, v, sizeof(v));
+	if ((event->attr.read_format & SONDE_READ_GROUP) == 0) {
+		return got == 24 ? v[2] : 0;
+	}
+	for (i = 0; got >= 8 && i < v[0] && (i + 1) * 24 + 8 <= (size_t)got; i++) {
+		if (v[2 + i * 3] == id) {
+			return v[3 + i * 3];
+		}
+	}
+	return 0;
+}
+
 int capture_lost(struct sonde_record *r)
 {
 	struct text t = {0};
-	uint64_t v[3];
+	uint64_t lost, id;
 	size_t e, i, k, at;
 
 	for (e = 0; e < r->events.n; e++) {
@@ -383,18 +406,17 @@ int capture_lost(struct sonde_record *r)
 			continue;
 		}
 		for (i = 0, k = 0; i < r->ncpus * r->nthreads; i++) {
-			int fd = r->opened[e].fds[i];
-
-			if (fd < 0) {
+			if (r->opened[e].fds[i] < 0) {
 				continue;
 			}
-			k++;
-			if (r->kernel->read(fd, v, sizeof(v)) != (ssize_t)sizeof(v) || v[2] == 0) {
+			id = r->opened[e].ids[k++];
+			lost = read_lost(r, &r->events.v[e], r->opened[e].fds[i], id);
+			if (lost == 0) {
 				continue;
 			}
 			at = record_begin(&t, RECORD_LOST_SAMPLES, 0);
-			feature_put_u64(&t, v[2]);
-			put_trailer(&t, &r->events.v[e].attr, r->opened[e].ids[k - 1]);
+			feature_put_u64(&t, lost);
+			put_trailer(&t, &r->events.v[e].attr, id);
 			record_end(&t, at);
 		}
 	}

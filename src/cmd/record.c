@@ -230,7 +230,10 @@ static int run(struct command *c)
 	(void)signal(SIGINT, SIG_DFL);
 	(void)signal(SIGTERM, SIG_DFL);
 	sonde_record_free(r);
-	return rc < 0 ? 255 : workload_exit(status);
+	if (rc < 0) {
+		return rc == SONDE_EARG ? 129 : 255; /* as for an option that is not known */
+	}
+	return workload_exit(status);
 }
 
 static void raise_file_limit(void)

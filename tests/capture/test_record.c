@@ -33,12 +33,14 @@ static struct {
 	uint64_t lost_read; /* what read() says per descriptor of the first event */
 	uint64_t refused_flags, refused_format; /* attrs with these bits get refuse_errno */
 	int refuse_errno, refused;
+	unsigned grouped; /* events that were opened as members of a group */
+	unsigned precise_max; /* steps of precision that there are, with 0; 0: no limit */
 	int open_limit; /* then EMFILE; 0: none */
 	size_t map_limit; /* bytes; larger maps get EPERM; 0: none */
 	char said[4096];
 } k;
 
-static int fake_open(const struct sonde_attr *attr, pid_t pid, int cpu)
+static int fake_open(const struct sonde_attr *attr, pid_t pid, int cpu, int group_fd)
 {
 	(void)pid;
 	(void)cpu;
@@ -55,6 +57,11 @@ static int fake_open(const struct sonde_attr *attr, pid_t pid, int cpu)
 		errno = EMFILE;
 		return -1;
 	}
+	if (k.precise_max != 0 && (attr->flags >> SONDE_FLAG_PRECISE_IP & 3) >= k.precise_max) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
+	k.grouped += group_fd >= FIRST_FD;
 	k.open_fds++;
 	return k.next_fd++;
 }
@@ -357,6 +364,60 @@ static void test_permission(void)
 	sonde_record_free(r);
 }
 
+static void test_groups(void)
+{
+	struct sonde_record *r;
+	struct diag_sink diags = {0};
+	struct file f = {.diags = &diags};
+
+	reset();
+	r = begin("page-faults,{cpu-clock,task-clock,cs}:S", 1);
+	ok(sonde_record_start(r) == 0, "a group is opened");
+	eq_u64(k.grouped, 2 * r->ncpus, "its members behind their leader, on each cpu");
+	ok((r->events.v[1].attr.read_format & SONDE_READ_GROUP) != 0 &&
+	                (r->events.v[1].attr.sample_type & SONDE_SAMPLE_READ) != 0,
+	        ":S: the leader's samples hold all counts");
+	eq_u64(r->events.v[2].attr.sample_period, 0, "and the others do not sample");
+	ok(sonde_attr_has(&r->events.v[0].attr, SONDE_FLAG_INHERIT) &&
+	                !sonde_attr_has(&r->events.v[1].attr, SONDE_FLAG_INHERIT),
+	        "nor does it hold for children");
+	ok(sonde_attr_has(&r->events.v[1].attr, SONDE_FLAG_DISABLED) &&
+	                !sonde_attr_has(&r->events.v[2].attr, SONDE_FLAG_DISABLED),
+	        "the leader starts all");
+	sonde_record_stop(r);
+	ok(sonde_record_run(r) == 0, "and recorded");
+	ok(file_open(&f, output) == 0, "the file opens");
+	{
+		struct span desc = file_feature(&f, FEATURE_GROUP_DESC);
+
+		eq_u64(desc.n, 4 + 4 + 64 + 8, "GROUP_DESC has one group");
+		eq_str((const char *)desc.p + 8, "{anon_group}", "with perf's name for none");
+		eq_u64(load_u32(desc.p + 72, false), 1, "led by the second event");
+		eq_u64(load_u32(desc.p + 76, false), 3, "of three");
+	}
+	file_close(&f);
+	sonde_record_free(r);
+	eq_u64(k.open_fds, 0, "all descriptors are closed");
+}
+
+static void test_precision(void)
+{
+	unsigned max;
+
+	for (max = 1; max <= 4; max++) {
+		struct sonde_record *r;
+
+		reset();
+		k.precise_max = max;
+		r = begin("cycles:P", 1);
+		ok(sonde_record_start(r) == 0, "cycles:P on hardware of some precision");
+		eq_u64(r->events.v[0].attr.flags >> SONDE_FLAG_PRECISE_IP & 3, max - 1,
+		        "takes the most that there is");
+		eq_str(r->events.v[0].name, "cycles:P", "under its name");
+		sonde_record_free(r);
+	}
+}
+
 static void test_limits(void)
 {
 	struct sonde_record *r;
@@ -395,6 +456,8 @@ int main(void)
 	test_full();
 	test_refusals();
 	test_permission();
+	test_groups();
+	test_precision();
 	test_limits();
 	(void)unlink(output);
 	return tap_done();
