@@ -1,162 +1,306 @@
 /* SPDX-License-Identifier: MIT */
-/* First pass, on all workers: samples to counts of distinct keys. Nothing is resolved here. */
+/* First pass, on all workers: samples to counts of distinct chains of frames. */
 #include "profile/profile.h"
 
+#include "abi/abi.h"
 #include "core/array.h"
 #include "core/hash.h"
 #include "core/pool.h"
 
 #include <stdlib.h>
 
-static uint32_t count_hash(const struct profile_count *c)
-{
-	uint64_t h = hash_step(c->ip, (uint64_t)c->comm << 32 | c->root);
+/*
+ * Recent look-ups in front of the indexes, which do not fit the processor's caches: a few hot
+ * frames make most of all chains, and a few chains most of the samples. All are direct-mapped.
+ */
+#define RECENT 4096u
 
-	h = hash_step(h, (uint64_t)c->kernel_root << 32 | c->later_root);
-	h = hash_step(h, (uint64_t)c->tid << 32 | c->cpu);
-	h = hash_step(h, (uint64_t)c->event << 32 | c->cpumode);
-	for (uint32_t i = 0; i < c->n; i++) {
-		h = hash_step(h, c->chain[i]);
-	}
-	return (uint32_t)(hash_u64(h) >> 32);
+struct recent_place {
+	uint64_t ip;
+	uint32_t root, later_root, mode, frame; /* frame PROFILE_NONE: free */
+};
+
+struct recent_range { /* of an address space: all of it in one mapping */
+	struct timeline_range range;
+	uint32_t root, mode;
+	const struct timeline_mapping *mapping;
+};
+
+/* A sample as it stands in the mapped file, and its chain. */
+struct recent_sample {
+	uint64_t hash, ip;
+	const uint64_t *chain;
+	uint32_t n; /* words of the chain */
+	uint32_t root, kernel_root, later_root, who, cpumode;
+	uint32_t id; /* PROFILE_NONE: free */
+};
+
+struct profile_worker {
+	struct session_worker worker;
+	struct profile_counts counts;
+	struct recent_place places[RECENT];
+	struct recent_range ranges[RECENT];
+	struct recent_sample samples[RECENT];
+	struct profile_who last_key;
+	uint32_t last_who; /* PROFILE_NONE: none yet */
+	uint32_t *words; /* frames of the chain at hand */
+	size_t words_cap;
+};
+
+bool profile_is_kernel(const struct profile *p, uint32_t object)
+{
+	enum timeline_object_kind kind =
+	        timeline_object(session_timeline(p->session), object)->kind;
+
+	return kind == TIMELINE_KERNEL || kind == TIMELINE_MODULE;
 }
 
-static bool count_same(const struct profile_count *a, const struct profile_count *b)
+static bool needs_chains(const struct profile *p)
 {
-	return a->hash == b->hash && a->ip == b->ip && a->n == b->n && a->comm == b->comm &&
-	       a->root == b->root && a->kernel_root == b->kernel_root &&
-	       a->later_root == b->later_root && a->tid == b->tid && a->cpu == b->cpu &&
-	       a->event == b->event && a->cpumode == b->cpumode &&
-	       (a->n == 0 || memcmp(a->chain, b->chain, a->n * sizeof(uint64_t)) == 0);
+	return p->options.children || p->options.graph;
 }
 
-static int table_grow(struct profile_table *t)
+/* The mapping of an address, NULL: none. */
+static const struct timeline_mapping *mapping_find(const struct profile *p,
+        struct profile_worker *w, const struct timeline_view *v, uint32_t mode, uint64_t ip)
 {
-	size_t n = t->nslots == 0 ? 4096 : t->nslots * 2;
-	uint32_t *slots = calloc(n, sizeof(*slots));
+	uint32_t root = mode == MISC_KERNEL ? v->kernel_root : v->root;
+	uint64_t hash = hash_u64(ip >> 12 ^ (uint64_t)root << 40);
+	struct recent_range *r = &w->ranges[hash & (RECENT - 1)];
 
-	if (slots == NULL) {
-		return SONDE_ENOMEM;
+	if (ip < r->range.start || ip >= r->range.end || r->root != root || r->mode != mode) {
+		r->mapping =
+		        timeline_find_range(session_timeline(p->session), v, mode, ip, &r->range);
+		r->root = root;
+		r->mode = mode;
 	}
-	for (size_t i = 0; i < t->n; i++) {
-		size_t at = t->counts[i].hash & (n - 1);
+	return r->mapping;
+}
 
-		while (slots[at] != 0) {
-			at = (at + 1) & (n - 1);
-		}
-		slots[at] = (uint32_t)i + 1;
+static int place_add(struct profile *p, struct profile_worker *w, const struct timeline_view *v,
+        uint32_t mode, uint64_t ip, uint32_t *id)
+{
+	const struct timeline_mapping *m = mapping_find(p, w, v, mode, ip);
+	struct profile_frame key = {.ip = ip, .address = ip, .object = PROFILE_NONE};
+
+	if (m != NULL) {
+		key.object = m->object;
+		key.address = timeline_object_address(session_timeline(p->session), m, ip);
 	}
-	free(t->slots);
-	t->slots = slots;
-	t->nslots = n;
+	if (!needs_chains(p)) {
+		key.ip = key.address; /* of use for callers only */
+	}
+	return profile_frame_add(p, &w->counts, key, id);
+}
+
+static int place_find(struct profile *p, struct profile_worker *w, const struct timeline_view *v,
+        uint32_t mode, uint64_t ip, uint32_t *id)
+{
+	bool kernel = mode == MISC_KERNEL;
+	uint32_t root = kernel ? v->kernel_root : v->root;
+	uint32_t later_root = kernel ? 0 : v->later_root;
+	struct recent_place *r = &w->places[hash_u64(ip ^ (uint64_t)root << 40) & (RECENT - 1)];
+
+	if (r->ip != ip || r->root != root || r->mode != mode || r->frame == PROFILE_NONE ||
+	        r->later_root != later_root) {
+		TRY(place_add(p, w, v, mode, ip, id));
+		*r = (struct recent_place){ip, root, later_root, mode, *id};
+	}
+	*id = r->frame;
 	return 0;
 }
 
-/* Chains that lie in the mapped file stay there; others are copied. */
-static int chain_keep(struct profile_table *t, struct span file, struct profile_count *c)
+/* The mode that a context mark switches to; MISC_CPUMODE_MASK: not a mark that we know. */
+static uint32_t mark_mode(uint64_t mark)
 {
-	const uint8_t *from = (const uint8_t *)c->chain;
-	uint64_t *copy;
+	return mark == CALLCHAIN_KERNEL ? MISC_KERNEL
+	       : mark == CALLCHAIN_USER ? MISC_USER
+	       : mark == CALLCHAIN_HV   ? MISC_HYPERVISOR
+	                                : MISC_CPUMODE_MASK;
+}
 
-	if (c->n == 0 || (from >= file.p && from < file.p + file.n)) {
+/* Frames of the sample's chain to w->words. As in perf, an unknown mark voids the whole chain. */
+static int chain_resolve(
+        struct profile *p, struct profile_worker *w, const struct session_sample *s, uint32_t *n)
+{
+	uint32_t left = p->options.max_stack;
+	uint32_t mode = s->cpumode;
+
+	*n = 0;
+	if (!array_reserve(&w->words, &w->words_cap, s->s.callchain_len, sizeof(*w->words))) {
+		return SONDE_ENOMEM;
+	}
+	for (uint64_t i = 0; i < s->s.callchain_len && left > 0; i++) {
+		uint64_t ip = s->s.callchain[i];
+
+		if (ip >= CALLCHAIN_MARKS) {
+			mode = mark_mode(ip);
+			if (mode == MISC_CPUMODE_MASK) {
+				*n = 0;
+				return 0;
+			}
+			continue;
+		}
+		TRY(place_find(p, w, s->view, mode, ip, &w->words[*n]));
+		++*n;
+		left--;
+	}
+	return 0;
+}
+
+static int who_find(
+        struct profile *p, struct profile_worker *w, const struct session_sample *s, uint32_t *who)
+{
+	const bool *by = p->options.key;
+	struct profile_who key = {.event = s->event};
+
+	key.comm = by[PROFILE_COMM] ? s->view->comm : 0;
+	key.pid = by[PROFILE_PID] ? s->view->pid : 0;
+	key.tid = by[PROFILE_PID] ? s->view->tid : 0;
+	key.cpu = by[PROFILE_CPU] ? s->s.cpu : 0;
+	if (w->last_who == PROFILE_NONE || memcmp(&key, &w->last_key, sizeof(key)) != 0) {
+		TRY(profile_who_add(&w->counts, &key, &w->last_who));
+		w->last_key = key;
+	}
+	*who = w->last_who;
+	return 0;
+}
+
+static int sample_resolve(struct profile *p, struct profile_worker *w,
+        const struct session_sample *s, struct profile_chain *c, uint32_t *id)
+{
+	uint32_t object;
+
+	TRY(place_find(p, w, s->view, s->cpumode, s->s.ip, &c->leaf));
+	object = w->counts.frames[c->leaf].object;
+	c->kernel =
+	        object == PROFILE_NONE ? s->cpumode == MISC_KERNEL : profile_is_kernel(p, object);
+	if (needs_chains(p)) {
+		TRY(chain_resolve(p, w, s, &c->n));
+	}
+	return profile_chain_add(&w->counts, c, w->words, id);
+}
+
+/* The sample's words as a key; false when they do not stay where they are. */
+static bool recent_key(const struct profile *p, const struct session_sample *s, uint32_t who,
+        struct recent_sample *out)
+{
+	struct span file = session_file(p->session)->bytes;
+	const uint8_t *chain = (const uint8_t *)s->s.callchain;
+	uint64_t h = hash_step(s->s.ip, (uint64_t)who << 32 | s->view->root);
+
+	*out = (struct recent_sample){.ip = s->s.ip,
+	        .root = s->view->root,
+	        .kernel_root = s->view->kernel_root,
+	        .later_root = s->view->later_root,
+	        .who = who,
+	        .cpumode = s->cpumode};
+	if (needs_chains(p) && s->s.callchain_len != 0) {
+		if (chain < file.p || chain >= file.p + file.n) {
+			return false;
+		}
+		out->chain = s->s.callchain;
+		out->n = (uint32_t)s->s.callchain_len;
+	}
+	for (uint32_t i = 0; i < out->n; i++) {
+		h = hash_step(h, out->chain[i]);
+	}
+	out->hash = hash_u64(h);
+	return true;
+}
+
+static bool recent_same(const struct recent_sample *a, const struct recent_sample *b)
+{
+	return a->hash == b->hash && a->ip == b->ip && a->n == b->n && a->who == b->who &&
+	       a->root == b->root && a->kernel_root == b->kernel_root &&
+	       a->later_root == b->later_root && a->cpumode == b->cpumode &&
+	       a->id != PROFILE_NONE &&
+	       (a->n == 0 || memcmp(a->chain, b->chain, a->n * sizeof(*a->chain)) == 0);
+}
+
+static int sample_count(struct profile *p, struct profile_worker *w, const struct session_sample *s)
+{
+	struct profile_chain c = {.samples = 1, .period = s->s.period, .time = s->s.time};
+	struct recent_sample key;
+	struct recent_sample *r;
+	bool stays;
+
+	TRY(who_find(p, w, s, &c.who));
+	c.first_pid = s->view->pid;
+	c.first_tid = s->view->tid;
+	stays = recent_key(p, s, c.who, &key);
+	if (!stays) {
+		return sample_resolve(p, w, s, &c, &key.id);
+	}
+	r = &w->samples[key.hash & (RECENT - 1)];
+	if (recent_same(r, &key)) {
+		profile_chain_count(&w->counts.chains[r->id], &c);
 		return 0;
 	}
-	copy = arena_alloc(&t->arena, c->n * sizeof(uint64_t));
-	if (copy == NULL) {
-		return SONDE_ENOMEM;
-	}
-	memcpy(copy, c->chain, c->n * sizeof(uint64_t));
-	c->chain = copy;
-	return 0;
-}
-
-static int table_add(struct profile_table *t, struct span file, struct profile_count *c)
-{
-	size_t at;
-
-	if (t->n * 2 >= t->nslots) {
-		TRY(table_grow(t));
-	}
-	c->hash = count_hash(c);
-	for (at = c->hash & (t->nslots - 1); t->slots[at] != 0; at = (at + 1) & (t->nslots - 1)) {
-		struct profile_count *old = &t->counts[t->slots[at] - 1];
-
-		if (count_same(old, c)) {
-			old->samples += c->samples;
-			old->period += c->period;
-			if (c->time < old->time ||
-			        (c->time == old->time && c->first_tid < old->first_tid)) {
-				old->time = c->time;
-				old->first_pid = c->first_pid;
-				old->first_tid = c->first_tid;
-			}
-			return 0;
-		}
-	}
-	if (t->n >= UINT32_MAX - 1 || !array_reserve(&t->counts, &t->cap, t->n + 1, sizeof(*c))) {
-		return SONDE_ENOMEM;
-	}
-	TRY(chain_keep(t, file, c));
-	t->counts[t->n++] = *c;
-	t->slots[at] = (uint32_t)t->n;
+	TRY(sample_resolve(p, w, s, &c, &key.id));
+	*r = key;
 	return 0;
 }
 
 static int collect_chunk(void *arg, unsigned worker, size_t chunk)
 {
 	struct profile *p = arg;
-	struct profile_table *t = &p->tables[worker];
-	const struct profile_options *o = &p->options;
-	bool chains = o->children || o->graph;
-	struct span file = session_file(p->session)->bytes;
+	struct profile_worker *w = &p->workers[worker];
+	uint32_t cpu = p->options.cpu;
 	struct session_sample s;
 	int rc;
 
-	session_chunk_open(&t->worker, chunk);
-	while ((rc = session_worker_next(&t->worker, &s)) > 0) {
-		struct profile_count c = {.ip = s.s.ip, .samples = 1, .period = s.s.period};
-
-		if (o->cpu != UINT32_MAX && o->cpu != s.s.cpu) {
-			continue;
+	session_chunk_open(&w->worker, chunk);
+	while ((rc = session_worker_next(&w->worker, &s)) > 0) {
+		if (cpu == UINT32_MAX || cpu == s.s.cpu) {
+			TRY(sample_count(p, w, &s));
 		}
-		c.time = s.s.time;
-		c.comm = s.view->comm;
-		c.root = s.view->root;
-		c.kernel_root = s.view->kernel_root;
-		c.later_root = s.view->later_root;
-		c.tid = o->key[PROFILE_PID] ? s.view->tid : 0;
-		c.first_pid = s.view->pid;
-		c.first_tid = s.view->tid;
-		c.pid = o->key[PROFILE_PID] ? s.view->pid : 0;
-		c.cpu = o->key[PROFILE_CPU] ? s.s.cpu : 0;
-		c.event = s.event;
-		c.cpumode = s.cpumode;
-		if (chains) {
-			c.chain = s.s.callchain;
-			c.n = (uint32_t)s.s.callchain_len;
-		}
-		TRY(table_add(t, file, &c));
 	}
 	return rc;
 }
 
+static void worker_init(struct profile_worker *w, struct sonde_session *s)
+{
+	session_worker_init(&w->worker, s);
+	w->last_who = PROFILE_NONE;
+	for (size_t i = 0; i < RECENT; i++) {
+		w->places[i].frame = PROFILE_NONE;
+		w->samples[i].id = PROFILE_NONE;
+	}
+}
+
 int profile_collect(struct profile *p)
 {
-	size_t chunks = session_chunks(p->session);
 	unsigned jobs = session_jobs(p->session);
 
-	p->tables = calloc(jobs, sizeof(*p->tables));
-	if (p->tables == NULL) {
+	p->workers = calloc(jobs, sizeof(*p->workers));
+	if (p->workers == NULL) {
 		return SONDE_ENOMEM;
 	}
-	p->ntables = jobs;
+	p->nworkers = jobs;
 	for (unsigned i = 0; i < jobs; i++) {
-		session_worker_init(&p->tables[i].worker, p->session);
+		worker_init(&p->workers[i], p->session);
 	}
-	TRY(pool_run(jobs, chunks, collect_chunk, p));
-	for (unsigned i = 0; i < jobs; i++) {
-		free(p->tables[i].slots);
-		p->tables[i].slots = NULL;
+	TRY(pool_run(jobs, session_chunks(p->session), collect_chunk, p));
+	p->counts = p->workers[0].counts;
+	p->workers[0].counts = (struct profile_counts){0};
+	for (unsigned i = 1; i < jobs; i++) {
+		TRY(profile_counts_merge(p, &p->counts, &p->workers[i].counts));
+		profile_counts_fini(&p->workers[i].counts);
 	}
+	profile_counts_drop_indexes(&p->counts);
+	profile_workers_free(p);
 	return 0;
+}
+
+void profile_workers_free(struct profile *p)
+{
+	for (unsigned i = 0; i < p->nworkers; i++) {
+		session_worker_fini(&p->workers[i].worker);
+		profile_counts_fini(&p->workers[i].counts);
+		free(p->workers[i].words);
+	}
+	free(p->workers);
+	p->workers = NULL;
+	p->nworkers = 0;
 }

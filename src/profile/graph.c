@@ -41,7 +41,7 @@ static void ref_put(struct profile *p, uint32_t chain, uint32_t row, uint32_t po
 
 static void chain_refs(struct profile *p, uint32_t chain, bool store)
 {
-	const struct profile_chain *c = &p->chains[chain];
+	const struct profile_chain *c = &p->counts.chains[chain];
 	bool caller = p->options.caller;
 
 	if (c->n == 0) {
@@ -51,7 +51,7 @@ static void chain_refs(struct profile *p, uint32_t chain, bool store)
 	for (uint32_t i = 0; i < c->n && p->options.children; i++) {
 		uint32_t pos = caller ? c->n - 1 - i : i;
 
-		ref_put(p, chain, p->chain_rows[c->first + pos], pos, store);
+		ref_put(p, chain, p->rows_of[c->first + pos], pos, store);
 	}
 }
 
@@ -67,7 +67,7 @@ int profile_graph_prepare(struct profile *p)
 	size_t total = 0;
 
 	marks_clear(p);
-	for (size_t i = 0; i < p->nchains; i++) {
+	for (size_t i = 0; i < p->counts.nchains; i++) {
 		chain_refs(p, (uint32_t)i, false);
 	}
 	for (size_t i = 0; i < p->nrows; i++) {
@@ -78,14 +78,14 @@ int profile_graph_prepare(struct profile *p)
 	}
 	p->refs = malloc((total + 1) * sizeof(*p->refs));
 	p->spare = malloc((p->nrefs + 1) * sizeof(*p->spare));
-	p->sums = calloc(p->nframes + 1, sizeof(*p->sums));
-	p->buckets = calloc(p->nframes + 1, sizeof(*p->buckets));
-	p->order = malloc((p->nframes + 1) * sizeof(*p->order));
+	p->sums = calloc(p->counts.nframes + 1, sizeof(*p->sums));
+	p->buckets = calloc(p->counts.nframes + 1, sizeof(*p->buckets));
+	p->order = malloc((p->counts.nframes + 1) * sizeof(*p->order));
 	if (!p->refs || !p->spare || !p->sums || !p->buckets || !p->order) {
 		return SONDE_ENOMEM;
 	}
 	marks_clear(p);
-	for (size_t i = 0; i < p->nchains; i++) {
+	for (size_t i = 0; i < p->counts.nchains; i++) {
 		chain_refs(p, (uint32_t)i, true);
 	}
 	return 0;
@@ -94,19 +94,19 @@ int profile_graph_prepare(struct profile *p)
 /* The frame of a ref at a depth of its row's graph; PROFILE_NONE behind the end. */
 static uint32_t ref_frame(const struct profile *p, struct profile_ref ref, uint32_t depth)
 {
-	const struct profile_chain *c = &p->chains[ref.chain];
+	const struct profile_chain *c = &p->counts.chains[ref.chain];
 	uint64_t pos = (uint64_t)ref.pos + depth;
 
 	if (p->options.caller) {
-		return depth > ref.pos ? PROFILE_NONE : p->chain[c->first + ref.pos - depth];
+		return depth > ref.pos ? PROFILE_NONE : p->counts.words[c->first + ref.pos - depth];
 	}
-	return pos >= c->n ? PROFILE_NONE : p->chain[c->first + pos];
+	return pos >= c->n ? PROFILE_NONE : p->counts.words[c->first + pos];
 }
 
 const struct profile_frame *profile_graph_frame(
         const struct profile *p, const struct profile_node *node, uint32_t depth)
 {
-	return &p->frames[ref_frame(p, node->refs[0], depth)];
+	return &p->counts.frames[ref_frame(p, node->refs[0], depth)];
 }
 
 struct profile_node profile_graph_root(struct profile *p, const struct profile_row *row)
@@ -114,7 +114,7 @@ struct profile_node profile_graph_root(struct profile *p, const struct profile_r
 	struct profile_node root = {.refs = p->refs + row->ref, .nrefs = row->refs};
 
 	for (size_t i = 0; i < root.nrefs; i++) {
-		root.sum += p->chains[root.refs[i].chain].period;
+		root.sum += p->counts.chains[root.refs[i].chain].period;
 	}
 	return root;
 }
@@ -151,7 +151,7 @@ static size_t node_sums(struct profile *p, const struct profile_node *node, uint
 		if (p->buckets[frame]++ == 0) {
 			p->order[met++] = frame;
 		}
-		p->sums[frame] += p->chains[node->refs[i].chain].period;
+		p->sums[frame] += p->counts.chains[node->refs[i].chain].period;
 	}
 	return met;
 }

@@ -2,14 +2,14 @@
 /*
  * Counting samples by what a report sorts by, and the call graphs of the rows.
  *
- * Workers count distinct (who, address space, address, chain) keys; then each distinct chain is
- * resolved once and folded into rows; call graphs are built on demand from the rows' chains.
+ * Workers turn addresses into frames and count distinct chains of frames; what they counted is
+ * merged and folded into rows; call graphs are built on demand from the rows' chains.
  */
 #ifndef SONDE_PROFILE_H
 #define SONDE_PROFILE_H
 
-#include "core/arena.h"
 #include "core/intern.h"
+#include "profile/index.h"
 #include "session/session.h"
 
 enum profile_key {
@@ -33,22 +33,49 @@ struct profile_options {
 	uint32_t cpu; /* only samples of this processor; UINT32_MAX: all */
 };
 
-/* A distinct place in code. */
-struct profile_frame {
-	const struct symbol *symbol; /* NULL: unknown */
-	uint64_t ip; /* as sampled; of use when the symbol is unknown */
-	uint64_t address; /* in the object */
-	uint32_t object; /* PROFILE_NONE: nothing is mapped there */
-	uint32_t dso; /* short name, in profile.names */
-	bool kernel; /* the object is the kernel's */
+/* What of a row is not its code; what is not sorted by is 0. */
+struct profile_who {
+	uint32_t event, comm, pid, tid, cpu;
 };
 
-/* A distinct chain: offset and length in profile.chain, leaf first. */
+/*
+ * A distinct place in code. The first one with a symbol stands for all that have it: chains hold
+ * only numbers of frames whose `same` is themselves.
+ */
+struct profile_frame {
+	uint64_t ip; /* as sampled; of use when the symbol is unknown */
+	uint64_t address; /* in the object */
+	const struct symbol *symbol; /* NULL: unknown */
+	uint32_t object; /* PROFILE_NONE: nothing is mapped there */
+	uint32_t same;
+	uint32_t row, row_key; /* the row that was looked up last, for whom (see rows.c) */
+};
+
+/* What is counted: a distinct (who, leaf, chain of frames); the chain stands leaf first in words.
+ */
 struct profile_chain {
-	size_t first;
 	uint64_t samples, period;
+	uint64_t time; /* ns, of the first sample */
+	size_t first; /* in words */
 	uint32_t n;
+	uint32_t who, leaf;
+	uint32_t hash;
+	uint32_t first_pid, first_tid; /* thread of the first sample */
 	uint32_t row; /* of the leaf */
+	bool kernel; /* the level of the leaf */
+};
+
+/* Chains and what they consist of. Zero-initialised is a valid empty one. */
+struct profile_counts {
+	struct profile_who *who;
+	size_t nwho, who_cap;
+	struct profile_frame *frames;
+	size_t nframes, frames_cap;
+	struct profile_chain *chains;
+	size_t nchains, chains_cap;
+	uint32_t *words; /* frames of all chains */
+	size_t nwords, words_cap;
+	struct index whos, places, symbols, known; /* of who, frames, frames with symbols, chains */
 };
 
 struct profile_row {
@@ -72,7 +99,7 @@ struct profile_ref {
 	uint32_t pos; /* of the frame that is the row */
 };
 
-struct profile_table;
+struct profile_worker;
 
 struct profile {
 	struct sonde_session *session;
@@ -82,19 +109,14 @@ struct profile {
 	uint32_t unknown; /* id of "[unknown]" */
 	uint64_t *totals; /* periods by event */
 	uint64_t *samples; /* by event */
-	struct profile_table *tables; /* one a worker */
-	unsigned ntables;
-	struct profile_frame *frames;
-	size_t nframes, frames_cap;
-	struct profile_chain *chains;
-	size_t nchains, chains_cap;
-	uint32_t *chain; /* frames of all chains */
-	uint32_t *chain_rows; /* as long, with children: rows of the frames */
-	size_t nchain, chain_cap, chain_rows_cap;
+	struct profile_worker *workers; /* while counting */
+	unsigned nworkers;
+	struct profile_counts counts; /* of all workers */
+	uint32_t *rows_of; /* with graphs of callers: rows of counts.words */
 	struct profile_row *rows;
 	size_t nrows, rows_cap;
 	struct profile_ref *refs;
-	struct profile_ref *spare; /* as many */
+	struct profile_ref *spare; /* as many as the row with most has */
 	size_t nrefs;
 	uint64_t *sums; /* by frame, for graphs */
 	uint32_t *buckets; /* by frame; 0: none */
@@ -133,28 +155,27 @@ int profile_graph_expand(struct profile *p, uint32_t event, const struct profile
 const struct profile_frame *profile_graph_frame(
         const struct profile *p, const struct profile_node *node, uint32_t depth);
 
-/* For collect.c and rows.c */
-struct profile_count {
-	const uint64_t *chain; /* in the file or in the table's arena; NULL when n is 0 */
-	uint64_t ip, samples, period, time;
-	uint32_t n;
-	uint32_t comm, pid, tid, cpu, event;
-	uint32_t first_pid, first_tid;
-	uint32_t root, kernel_root, later_root;
-	uint32_t cpumode;
-	uint32_t hash;
-};
+/* Inside of the folder. */
 
-struct profile_table {
-	struct session_worker worker;
-	struct arena arena;
-	struct profile_count *counts;
-	size_t n, cap;
-	uint32_t *slots; /* index + 1; 0: free */
-	size_t nslots;
-};
+void profile_counts_fini(struct profile_counts *c);
+void profile_counts_drop_indexes(struct profile_counts *c);
+int profile_who_add(struct profile_counts *c, const struct profile_who *key, uint32_t *id);
+/* The frame of key (ip, address, object); its symbol is looked up when the place is new. */
+int profile_frame_add(
+        struct profile *p, struct profile_counts *c, struct profile_frame key, uint32_t *id);
+/* Adds to the chain that is the same (who, leaf, kernel, words[0..n)), or keeps a new one. */
+int profile_chain_add(
+        struct profile_counts *c, struct profile_chain *key, const uint32_t *words, uint32_t *id);
+/* Adds what `from` counted; its numbers are not of use any more. */
+int profile_counts_merge(struct profile *p, struct profile_counts *c, struct profile_counts *from);
+/* Adds one more sample, or a count of samples, to a chain. */
+void profile_chain_count(struct profile_chain *to, const struct profile_chain *from);
+
+/* The object's code is the kernel's; object is not PROFILE_NONE. */
+bool profile_is_kernel(const struct profile *p, uint32_t object);
 
 int profile_collect(struct profile *p);
+void profile_workers_free(struct profile *p);
 int profile_fold(struct profile *p);
 int profile_graph_prepare(struct profile *p);
 

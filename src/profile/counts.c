@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* Distinct frames, chains of frames, and whom they belong to: each is stored once and has a number.
+ */
+#include "profile/profile.h"
+
+#include "core/array.h"
+#include "core/hash.h"
+
+#include <stdlib.h>
+
+#define IDS_MAX (UINT32_MAX / 2 - 1) /* a bit of the number is used by rows.c */
+
+void profile_counts_drop_indexes(struct profile_counts *c)
+{
+	index_fini(&c->whos);
+	index_fini(&c->places);
+	index_fini(&c->symbols);
+	index_fini(&c->known);
+}
+
+void profile_counts_fini(struct profile_counts *c)
+{
+	profile_counts_drop_indexes(c);
+	free(c->who);
+	free(c->frames);
+	free(c->chains);
+	free(c->words);
+	*c = (struct profile_counts){0};
+}
+
+int profile_who_add(struct profile_counts *c, const struct profile_who *key, uint32_t *id)
+{
+	uint64_t h = hash_step((uint64_t)key->comm << 32 | key->event, (uint64_t)key->tid << 32);
+	uint32_t hash = (uint32_t)hash_u64(hash_step(h, (uint64_t)key->pid << 32 | key->cpu));
+	size_t at = hash;
+
+	TRY(index_room(&c->whos));
+	for (*id = index_next(&c->whos, hash, &at); *id != INDEX_NONE;
+	        at++, *id = index_next(&c->whos, hash, &at)) {
+		if (memcmp(&c->who[*id], key, sizeof(*key)) == 0) {
+			return 0;
+		}
+	}
+	if (c->nwho >= IDS_MAX || !array_reserve(&c->who, &c->who_cap, c->nwho + 1, sizeof(*key))) {
+		return SONDE_ENOMEM;
+	}
+	*id = (uint32_t)c->nwho;
+	c->who[c->nwho++] = *key;
+	index_put(&c->whos, hash, at, *id);
+	return 0;
+}
+
+/* The frame that stands for the symbol of frame `id`, which may be the first to have it. */
+static int symbol_add(struct profile_counts *c, uint32_t id, uint32_t *same)
+{
+	const struct profile_frame *f = &c->frames[id];
+	uint32_t hash =
+	        (uint32_t)(hash_u64((uintptr_t)f->symbol ^ (uint64_t)f->object << 48) >> 32);
+	size_t at = hash;
+
+	TRY(index_room(&c->symbols));
+	for (*same = index_next(&c->symbols, hash, &at); *same != INDEX_NONE;
+	        at++, *same = index_next(&c->symbols, hash, &at)) {
+		if (c->frames[*same].symbol == f->symbol && c->frames[*same].object == f->object) {
+			return 0;
+		}
+	}
+	*same = id;
+	index_put(&c->symbols, hash, at, id);
+	return 0;
+}
+
+int profile_frame_add(
+        struct profile *p, struct profile_counts *c, struct profile_frame key, uint32_t *id)
+{
+	uint64_t h = hash_step(hash_u64(key.ip), key.address ^ (uint64_t)key.object << 40);
+	uint32_t hash = (uint32_t)(h >> 32);
+	size_t at = hash;
+
+	TRY(index_room(&c->places));
+	for (*id = index_next(&c->places, hash, &at); *id != INDEX_NONE;
+	        at++, *id = index_next(&c->places, hash, &at)) {
+		const struct profile_frame *f = &c->frames[*id];
+
+		if (f->ip == key.ip && f->address == key.address && f->object == key.object) {
+			*id = f->same;
+			return 0;
+		}
+	}
+	if (c->nframes >= IDS_MAX ||
+	        !array_reserve(&c->frames, &c->frames_cap, c->nframes + 1, sizeof(key))) {
+		return SONDE_ENOMEM;
+	}
+	if (key.symbol == NULL && key.object != PROFILE_NONE) {
+		key.symbol =
+		        symbol_table_find(session_symbols(p->session, key.object), key.address);
+	}
+	key.same = (uint32_t)c->nframes;
+	key.row_key = PROFILE_NONE;
+	c->frames[c->nframes] = key;
+	index_put(&c->places, hash, at, key.same);
+	if (key.symbol != NULL) {
+		TRY(symbol_add(c, key.same, &c->frames[key.same].same));
+	}
+	*id = c->frames[c->nframes++].same;
+	return 0;
+}
+
+void profile_chain_count(struct profile_chain *to, const struct profile_chain *from)
+{
+	to->samples += from->samples;
+	to->period += from->period;
+	if (from->time < to->time || (from->time == to->time && from->first_tid < to->first_tid)) {
+		to->time = from->time;
+		to->first_pid = from->first_pid;
+		to->first_tid = from->first_tid;
+	}
+}
+
+static uint32_t chain_hash(const struct profile_chain *c, const uint32_t *words)
+{
+	uint64_t h = hash_step((uint64_t)c->leaf << 32 | c->who, c->kernel);
+
+	for (uint32_t i = 0; i < c->n; i++) {
+		h = hash_step(h, words[i]);
+	}
+	return (uint32_t)(hash_u64(h) >> 32);
+}
+
+int profile_chain_add(
+        struct profile_counts *c, struct profile_chain *key, const uint32_t *words, uint32_t *id)
+{
+	uint32_t hash = chain_hash(key, words);
+	size_t at = hash;
+
+	TRY(index_room(&c->known));
+	for (*id = index_next(&c->known, hash, &at); *id != INDEX_NONE;
+	        at++, *id = index_next(&c->known, hash, &at)) {
+		struct profile_chain *old = &c->chains[*id];
+
+		if (old->n == key->n && old->leaf == key->leaf && old->who == key->who &&
+		        old->kernel == key->kernel &&
+		        (key->n == 0 || memcmp(c->words + old->first, words,
+		                                key->n * sizeof(*words)) == 0)) {
+			profile_chain_count(old, key);
+			return 0;
+		}
+	}
+	if (c->nchains >= IDS_MAX ||
+	        !array_reserve(&c->chains, &c->chains_cap, c->nchains + 1, sizeof(*key)) ||
+	        (key->n != 0 && !array_reserve(&c->words, &c->words_cap, c->nwords + key->n,
+	                                sizeof(*words)))) {
+		return SONDE_ENOMEM;
+	}
+	key->first = c->nwords;
+	if (key->n != 0) {
+		memcpy(c->words + c->nwords, words, key->n * sizeof(*words));
+		c->nwords += key->n;
+	}
+	*id = (uint32_t)c->nchains;
+	c->chains[c->nchains++] = *key;
+	index_put(&c->known, hash, at, *id);
+	return 0;
+}
+
+/* Numbers in `c` of what has a number in `from`. */
+struct merge_ids {
+	uint32_t *who, *frames;
+};
+
+static int merge_numbers(struct profile *p, struct profile_counts *c,
+        const struct profile_counts *from, struct merge_ids *ids)
+{
+	ids->who = malloc((from->nwho + 1) * sizeof(*ids->who));
+	ids->frames = malloc((from->nframes + 1) * sizeof(*ids->frames));
+	if (ids->who == NULL || ids->frames == NULL) {
+		return SONDE_ENOMEM;
+	}
+	for (size_t i = 0; i < from->nwho; i++) {
+		TRY(profile_who_add(c, &from->who[i], &ids->who[i]));
+	}
+	for (size_t i = 0; i < from->nframes; i++) {
+		if (from->frames[i].same == i) {
+			TRY(profile_frame_add(p, c, from->frames[i], &ids->frames[i]));
+		}
+	}
+	return 0;
+}
+
+static int merge_chains(
+        struct profile_counts *c, struct profile_counts *from, const struct merge_ids *ids)
+{
+	for (size_t i = 0; i < from->nwords; i++) {
+		from->words[i] = ids->frames[from->words[i]];
+	}
+	for (size_t i = 0; i < from->nchains; i++) {
+		struct profile_chain chain = from->chains[i];
+		uint32_t id;
+
+		chain.who = ids->who[chain.who];
+		chain.leaf = ids->frames[chain.leaf];
+		TRY(profile_chain_add(
+		        c, &chain, chain.n != 0 ? from->words + chain.first : NULL, &id));
+	}
+	return 0;
+}
+
+int profile_counts_merge(struct profile *p, struct profile_counts *c, struct profile_counts *from)
+{
+	struct merge_ids ids = {0};
+	int rc = merge_numbers(p, c, from, &ids);
+
+	if (rc >= 0) {
+		rc = merge_chains(c, from, &ids);
+	}
+	free(ids.who);
+	free(ids.frames);
+	return rc;
+}
