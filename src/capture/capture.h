@@ -63,6 +63,7 @@ struct capture_fds {
 struct sonde_record {
 	struct sonde_record_options options;
 	const struct capture_kernel *kernel;
+	int root_fd; /* where proc and sys are: "/" but for tests */
 	struct error error;
 	struct sonde_error public_error;
 	struct sonde_record_result result;

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CPU_PATH  "/sys/devices/system/cpu/cpu%d/"
+#define CPU_PATH  "sys/devices/system/cpu/cpu%d/"
 #define PATH_ROOM 512
 
 static bool host_text(struct text *t, unsigned bit)
@@ -51,13 +51,13 @@ static bool cpuinfo_value(const struct text *info, const char *key, char *out, s
 	return false;
 }
 
-static bool cpu_text(struct text *t, unsigned bit)
+static bool cpu_text(struct sonde_record *r, struct text *t, unsigned bit)
 {
 	struct text info = {0};
 	char v[4][128];
 	bool good;
 
-	good = proc_read_file("/proc/cpuinfo", &info);
+	good = proc_read_file(r->root_fd, "proc/cpuinfo", &info);
 	text_char(&info, '\0');
 	good = good && !info.failed;
 	if (good && bit == FEATURE_CPUDESC) {
@@ -81,13 +81,13 @@ static bool cpu_text(struct text *t, unsigned bit)
 	return good;
 }
 
-static uint64_t meminfo_kb(const char *path, const char *key)
+static uint64_t meminfo_kb(int root, const char *path, const char *key)
 {
 	struct text t = {0};
 	uint64_t v = 0;
 	char *p;
 
-	if (proc_read_file(path, &t)) {
+	if (proc_read_file(root, path, &t)) {
 		text_char(&t, '\0');
 		p = t.failed ? NULL : strstr(t.p, key);
 		v = p != NULL ? strtoull(p + strlen(key), NULL, 10) : 0;
@@ -96,17 +96,31 @@ static uint64_t meminfo_kb(const char *path, const char *key)
 	return v;
 }
 
-static bool put_nrcpus(struct text *t)
+/* Numbers of cpus go up to this, less one: those that are there, on-line or not. */
+static uint32_t cpus_available(int root)
 {
-	feature_put_u32(t, (uint32_t)sysconf(_SC_NPROCESSORS_CONF));
-	feature_put_u32(t, (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
+	pid_t *list;
+	size_t n;
+	uint32_t count = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
+
+	if (proc_read_cpus(root, "sys/devices/system/cpu/present", &list, &n) == 0) {
+		count = (uint32_t)list[n - 1] + 1;
+	}
+	free(list);
+	return count;
+}
+
+static bool put_nrcpus(struct sonde_record *r, struct text *t)
+{
+	feature_put_u32(t, cpus_available(r->root_fd));
+	feature_put_u32(t, (uint32_t)r->ncpus);
 	return true;
 }
 
 static bool put_command(struct sonde_record *r, struct text *t)
 {
 	char path[4096];
-	ssize_t got = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	ssize_t got = readlinkat(r->root_fd, "proc/self/exe", path, sizeof(path) - 1);
 	uint32_t n = 0;
 	size_t i;
 
@@ -164,12 +178,12 @@ static bool put_groups(struct sonde_record *r, struct text *t)
 	return n > 0;
 }
 
-static bool cpu_line(int cpu, const char *name, char *buf, size_t size)
+static bool cpu_line(int root, int cpu, const char *name, char *buf, size_t size)
 {
 	char path[PATH_ROOM];
 
 	(void)snprintf(path, sizeof(path), CPU_PATH "%s", cpu, name);
-	return proc_read_line(path, buf, size);
+	return proc_read_line(root, path, buf, size);
 }
 
 /* The different values that a topology file has over the cpus, as a list of texts. */
@@ -181,12 +195,12 @@ static bool put_siblings(struct sonde_record *r, struct text *t, const char *nam
 	size_t i, k;
 
 	for (i = 0; i < r->ncpus; i++) {
-		if (!cpu_line((int)r->cpus[i], name, line, sizeof(line))) {
+		if (!cpu_line(r->root_fd, (int)r->cpus[i], name, line, sizeof(line))) {
 			text_fini(&list);
 			return false;
 		}
 		for (k = 0; k < i; k++) {
-			if (cpu_line((int)r->cpus[k], name, other, sizeof(other)) &&
+			if (cpu_line(r->root_fd, (int)r->cpus[k], name, other, sizeof(other)) &&
 			        strcmp(line, other) == 0) {
 				break;
 			}
@@ -202,18 +216,18 @@ static bool put_siblings(struct sonde_record *r, struct text *t, const char *nam
 	return true;
 }
 
-static void put_cpu_number(struct text *t, int cpu, const char *name)
+static void put_cpu_number(int root, struct text *t, int cpu, const char *name)
 {
 	char line[64];
 
-	feature_put_u32(t, cpu_line(cpu, name, line, sizeof(line))
+	feature_put_u32(t, cpu_line(root, cpu, name, line, sizeof(line))
 	                           ? (uint32_t)strtol(line, NULL, 10)
 	                           : UINT32_MAX);
 }
 
 static bool put_cpu_topology(struct sonde_record *r, struct text *t)
 {
-	int n = (int)sysconf(_SC_NPROCESSORS_CONF);
+	int n = (int)cpus_available(r->root_fd);
 	int i;
 
 	if (!put_siblings(r, t, "topology/package_cpus_list") ||
@@ -221,22 +235,22 @@ static bool put_cpu_topology(struct sonde_record *r, struct text *t)
 		return false;
 	}
 	for (i = 0; i < n; i++) {
-		put_cpu_number(t, i, "topology/core_id");
-		put_cpu_number(t, i, "topology/physical_package_id");
+		put_cpu_number(r->root_fd, t, i, "topology/core_id");
+		put_cpu_number(r->root_fd, t, i, "topology/physical_package_id");
 	}
 	if (put_siblings(r, t, "topology/die_cpus_list")) {
 		for (i = 0; i < n; i++) {
-			put_cpu_number(t, i, "topology/die_id");
+			put_cpu_number(r->root_fd, t, i, "topology/die_id");
 		}
 	}
 	return true;
 }
 
 /* Numbers of entries such as "node3" under path, in rising order. */
-static size_t list_numbered(const char *path, const char *prefix, int *out, size_t max)
+static size_t list_numbered(int root, const char *path, const char *prefix, int *out, size_t max)
 {
 	size_t n = 0, len = strlen(prefix), i;
-	DIR *dir = opendir(path);
+	DIR *dir = proc_open_dir(root, path);
 	struct dirent *e;
 	int v;
 
@@ -259,29 +273,31 @@ static size_t list_numbered(const char *path, const char *prefix, int *out, size
 
 #define NODES_MAX 1024
 
-static bool put_numa(struct text *t)
+static bool put_numa(struct sonde_record *r, struct text *t)
 {
 	int nodes[NODES_MAX];
-	size_t i, n = list_numbered("/sys/devices/system/node", "node", nodes, NODES_MAX);
+	size_t i,
+	        n = list_numbered(r->root_fd, "sys/devices/system/node", "node", nodes, NODES_MAX);
 	char path[128], cpus[1024];
 
 	feature_put_u32(t, (uint32_t)n);
 	for (i = 0; i < n; i++) {
 		(void)snprintf(
-		        path, sizeof(path), "/sys/devices/system/node/node%d/meminfo", nodes[i]);
+		        path, sizeof(path), "sys/devices/system/node/node%d/meminfo", nodes[i]);
 		feature_put_u32(t, (uint32_t)nodes[i]);
-		feature_put_u64(t, meminfo_kb(path, "MemTotal:"));
-		feature_put_u64(t, meminfo_kb(path, "MemFree:"));
+		feature_put_u64(t, meminfo_kb(r->root_fd, path, "MemTotal:"));
+		feature_put_u64(t, meminfo_kb(r->root_fd, path, "MemFree:"));
 		(void)snprintf(
-		        path, sizeof(path), "/sys/devices/system/node/node%d/cpulist", nodes[i]);
-		feature_put_text(t, proc_read_line(path, cpus, sizeof(cpus)) ? cpus : "");
+		        path, sizeof(path), "sys/devices/system/node/node%d/cpulist", nodes[i]);
+		feature_put_text(
+		        t, proc_read_line(r->root_fd, path, cpus, sizeof(cpus)) ? cpus : "");
 	}
 	return n > 0;
 }
 
-static bool put_pmus(struct text *t)
+static bool put_pmus(struct sonde_record *r, struct text *t)
 {
-	DIR *dir = opendir("/sys/bus/event_source/devices");
+	DIR *dir = proc_open_dir(r->root_fd, "sys/bus/event_source/devices");
 	struct text list = {0};
 	struct dirent *e;
 	uint32_t n = 0;
@@ -290,8 +306,8 @@ static bool put_pmus(struct text *t)
 
 	while (dir != NULL && (e = readdir(dir)) != NULL) {
 		(void)snprintf(
-		        path, sizeof(path), "/sys/bus/event_source/devices/%s/type", e->d_name);
-		if (e->d_name[0] != '.' && proc_read_number(path, &type)) {
+		        path, sizeof(path), "sys/bus/event_source/devices/%s/type", e->d_name);
+		if (e->d_name[0] != '.' && proc_read_number(r->root_fd, path, &type)) {
 			feature_put_u32(&list, (uint32_t)type);
 			feature_put_text(&list, e->d_name);
 			n++;
@@ -311,7 +327,7 @@ struct cache {
 	char type[32], size[32], map[256];
 };
 
-static bool read_cache(int cpu, int index, struct cache *c)
+static bool read_cache(int root, int cpu, int index, struct cache *c)
 {
 	static const char *const numbers[] = {
 	        "level", "coherency_line_size", "number_of_sets", "ways_of_associativity"};
@@ -324,16 +340,16 @@ static bool read_cache(int cpu, int index, struct cache *c)
 	for (i = 0; i < 4; i++) {
 		(void)snprintf(
 		        path, sizeof(path), CPU_PATH "cache/index%d/%s", cpu, index, numbers[i]);
-		if (!proc_read_number(path, out[i]) && i == 0) {
+		if (!proc_read_number(root, path, out[i]) && i == 0) {
 			return false;
 		}
 	}
 	(void)snprintf(name, sizeof(name), "cache/index%d/type", index);
-	(void)cpu_line(cpu, name, c->type, sizeof(c->type));
+	(void)cpu_line(root, cpu, name, c->type, sizeof(c->type));
 	(void)snprintf(name, sizeof(name), "cache/index%d/size", index);
-	(void)cpu_line(cpu, name, c->size, sizeof(c->size));
+	(void)cpu_line(root, cpu, name, c->size, sizeof(c->size));
 	(void)snprintf(name, sizeof(name), "cache/index%d/shared_cpu_list", index);
-	(void)cpu_line(cpu, name, c->map, sizeof(c->map));
+	(void)cpu_line(root, cpu, name, c->map, sizeof(c->map));
 	return true;
 }
 
@@ -346,7 +362,8 @@ static bool put_caches(struct sonde_record *r, struct text *t)
 	int index;
 
 	for (cpu = 0; list != NULL && cpu < r->ncpus; cpu++) {
-		for (index = 0; index < 8 && read_cache((int)r->cpus[cpu], index, &c); index++) {
+		for (index = 0; index < 8 && read_cache(r->root_fd, (int)r->cpus[cpu], index, &c);
+		        index++) {
 			for (k = 0; k < n && memcmp(&list[k], &c, sizeof(c)) != 0; k++) {
 			}
 			if (k < n) {
@@ -376,22 +393,24 @@ static bool put_caches(struct sonde_record *r, struct text *t)
 
 #define BLOCKS_MAX 4096
 
-static bool put_memory(struct text *t)
+static bool put_memory(struct sonde_record *r, struct text *t)
 {
 	int nodes[NODES_MAX];
-	size_t i, k, n = list_numbered("/sys/devices/system/node", "node", nodes, NODES_MAX);
+	size_t i, k,
+	        n = list_numbered(r->root_fd, "sys/devices/system/node", "node", nodes, NODES_MAX);
 	int *blocks = calloc(BLOCKS_MAX, sizeof(int));
 	uint64_t words[BLOCKS_MAX / 64], bits;
 	char line[64] = "0", path[128];
 	size_t nblocks;
 
-	(void)proc_read_line("/sys/devices/system/memory/block_size_bytes", line, sizeof(line));
+	(void)proc_read_line(
+	        r->root_fd, "sys/devices/system/memory/block_size_bytes", line, sizeof(line));
 	feature_put_u64(t, 1);
 	feature_put_u64(t, strtoull(line, NULL, 16));
 	feature_put_u64(t, n);
 	for (i = 0; blocks != NULL && i < n; i++) {
-		(void)snprintf(path, sizeof(path), "/sys/devices/system/node/node%d", nodes[i]);
-		nblocks = list_numbered(path, "memory", blocks, BLOCKS_MAX);
+		(void)snprintf(path, sizeof(path), "sys/devices/system/node/node%d", nodes[i]);
+		nblocks = list_numbered(r->root_fd, path, "memory", blocks, BLOCKS_MAX);
 		bits = nblocks > 0 && blocks[nblocks - 1] < BLOCKS_MAX
 		               ? (uint64_t)blocks[nblocks - 1] + 1
 		               : 0;
@@ -438,24 +457,24 @@ static bool put_feature(
 	case FEATURE_OSRELEASE:
 	case FEATURE_VERSION:
 	case FEATURE_ARCH: return host_text(t, bit);
-	case FEATURE_NRCPUS: return put_nrcpus(t);
+	case FEATURE_NRCPUS: return put_nrcpus(r, t);
 	case FEATURE_CPUDESC:
-	case FEATURE_CPUID: return cpu_text(t, bit);
+	case FEATURE_CPUID: return cpu_text(r, t, bit);
 	case FEATURE_TOTAL_MEM:
-		feature_put_u64(t, meminfo_kb("/proc/meminfo", "MemTotal:"));
+		feature_put_u64(t, meminfo_kb(r->root_fd, "proc/meminfo", "MemTotal:"));
 		return true;
 	case FEATURE_CMDLINE: return put_command(r, t);
 	case FEATURE_EVENT_DESC: return put_events(r, t);
 	case FEATURE_CPU_TOPOLOGY: return put_cpu_topology(r, t);
-	case FEATURE_NUMA_TOPOLOGY: return put_numa(t);
-	case FEATURE_PMU_MAPPINGS: return put_pmus(t);
+	case FEATURE_NUMA_TOPOLOGY: return put_numa(r, t);
+	case FEATURE_PMU_MAPPINGS: return put_pmus(r, t);
 	case FEATURE_GROUP_DESC: return put_groups(r, t);
 	case FEATURE_CACHE: return put_caches(r, t);
 	case FEATURE_SAMPLE_TIME:
 		feature_put_u64(t, scan->first);
 		feature_put_u64(t, scan->last);
 		return true;
-	case FEATURE_MEM_TOPOLOGY: return put_memory(t);
+	case FEATURE_MEM_TOPOLOGY: return put_memory(r, t);
 	case FEATURE_CLOCKID:
 	case FEATURE_CLOCK_DATA: return put_clock(r, t, bit);
 	case FEATURE_BPF_PROG_INFO:

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define DEFAULT_RING_BYTES ((size_t)512 * 1024)
@@ -19,8 +18,8 @@ static pid_t foreign_process(const struct sonde_record *r, unsigned *uid)
 	size_t i;
 
 	for (i = 0; i < r->npids; i++) {
-		(void)snprintf(path, sizeof(path), "/proc/%d", (int)r->pids[i]);
-		if (stat(path, &st) == 0 && st.st_uid != geteuid()) {
+		(void)snprintf(path, sizeof(path), "proc/%d", (int)r->pids[i]);
+		if (proc_stat(r->root_fd, path, &st) && st.st_uid != geteuid()) {
 			*uid = st.st_uid;
 			return r->pids[i];
 		}
@@ -37,7 +36,7 @@ static int not_allowed(struct sonde_record *r, const struct event *event)
 	unsigned uid = 0;
 	pid_t pid;
 
-	(void)proc_read_number("/proc/sys/kernel/perf_event_paranoid", &paranoid);
+	(void)proc_read_number(r->root_fd, "proc/sys/kernel/perf_event_paranoid", &paranoid);
 	if (paranoid > needed) {
 		return error_set(&r->error, SONDE_EPERM, NO_OFFSET,
 		        "not allowed to open '%s'%s: kernel.perf_event_paranoid is %lld; as root "
@@ -224,7 +223,7 @@ static int map_failed(struct sonde_record *r, int why)
 		return error_set(&r->error, SONDE_EIO, NO_OFFSET,
 		        "cannot map a ring of %zu pages: %s", r->ring_pages, strerror(why));
 	}
-	(void)proc_read_number("/proc/sys/kernel/perf_event_mlock_kb", &mlock_kb);
+	(void)proc_read_number(r->root_fd, "proc/sys/kernel/perf_event_mlock_kb", &mlock_kb);
 	return error_set(&r->error, SONDE_EPERM, NO_OFFSET,
 	        "not allowed to map a ring of %zu pages: kernel.perf_event_mlock_kb is %lld; raise "
 	        "it, "

@@ -80,7 +80,7 @@ static uint64_t pick_frequency(struct sonde_record *r)
 	uint64_t want = r->options.frequency != 0 ? r->options.frequency : DEFAULT_FREQUENCY;
 	int64_t max;
 
-	if (proc_read_number("/proc/sys/kernel/perf_event_max_sample_rate", &max) &&
+	if (proc_read_number(r->root_fd, "proc/sys/kernel/perf_event_max_sample_rate", &max) &&
 	        want > (uint64_t)max) {
 		if (want != UINT64_MAX) {
 			capture_say(r, SONDE_RECORD_WARNING,

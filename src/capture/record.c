@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "abi/abi.h"
 #include "capture/capture.h"
+#include "proc/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -50,10 +51,11 @@ struct sonde_record *sonde_record_new(const struct sonde_record_options *options
 	        options->size < sizeof(r->options) ? options->size : sizeof(r->options));
 	r->kernel = capture_kernel_linux();
 	r->result = (struct sonde_record_result){.size = sizeof(r->result), .workload_status = -1};
+	r->root_fd = proc_root_open("/");
 	r->go_fd = r->exec_fd = r->out_fd = -1;
 	r->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	r->out_name = strdup(r->options.output != NULL ? r->options.output : "perf.data");
-	if (r->out_name == NULL || r->stop_fd < 0) {
+	if (r->out_name == NULL || r->stop_fd < 0 || r->root_fd < 0) {
 		sonde_record_free(r);
 		return NULL;
 	}
@@ -81,6 +83,7 @@ void sonde_record_free(struct sonde_record *r)
 	close_fd(&r->exec_fd);
 	close_fd(&r->out_fd);
 	close_fd(&r->stop_fd);
+	close_fd(&r->root_fd);
 	event_list_fini(&r->events);
 	free(r->cpus);
 	free(r->pids);

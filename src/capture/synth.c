@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static size_t record_begin(struct text *t, uint32_t type, uint16_t misc)
@@ -92,7 +91,7 @@ static void put_kernel(const struct sonde_record *r, struct text *t)
 		wanted |= !r->events.v[i].tracking &&
 		          !sonde_attr_has(&r->events.v[i].attr, SONDE_FLAG_EXCLUDE_KERNEL);
 	}
-	if (!wanted || !proc_kernel_text(&kernel)) {
+	if (!wanted || !proc_kernel_text(r->root_fd, &kernel)) {
 		return;
 	}
 	at = record_begin(t, RECORD_MMAP, MISC_KERNEL);
@@ -112,7 +111,7 @@ static void put_modules(const struct sonde_record *r, struct text *t)
 {
 	unsigned long long size, addr;
 	char line[1024], name[128], path[512];
-	FILE *f = fopen("/proc/modules", "re");
+	FILE *f = proc_open_stream(r->root_fd, "proc/modules");
 	size_t at;
 
 	while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
@@ -231,8 +230,8 @@ static void put_namespaces(const struct sonde_record *r, pid_t pid, pid_t tid, s
 	feature_put_u32(t, (uint32_t)tid);
 	feature_put_u64(t, 7);
 	for (i = 0; i < 7; i++) {
-		(void)snprintf(path, sizeof(path), "/proc/%d/ns/%s", (int)pid, names[i]);
-		if (stat(path, &st) != 0) {
+		(void)snprintf(path, sizeof(path), "proc/%d/ns/%s", (int)pid, names[i]);
+		if (!proc_stat(r->root_fd, path, &st)) {
 			st.st_dev = 0;
 			st.st_ino = 0;
 		}
@@ -268,7 +267,7 @@ static void put_maps(const struct sonde_record *r, pid_t pid, struct text *t)
 	struct proc_maps maps;
 	struct proc_map map;
 
-	if (!proc_maps_open(&maps, pid)) {
+	if (!proc_maps_open(&maps, r->root_fd, pid)) {
 		return; /* ended, or another user's */
 	}
 	while (proc_maps_next(&maps, &map)) {
@@ -287,12 +286,12 @@ int capture_synth_task(struct sonde_record *r, pid_t pid, bool forks, struct tex
 	pid_t *tids;
 	size_t i, n;
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	if (proc_list_numbers(path, &tids, &n) < 0) {
+	(void)snprintf(path, sizeof(path), "proc/%d/task", (int)pid);
+	if (proc_list_numbers(r->root_fd, path, &tids, &n) < 0) {
 		return 0;
 	}
 	for (i = 0; i < n; i++) {
-		if (!proc_status_read(pid, tids[i], &status)) {
+		if (!proc_status_read(r->root_fd, pid, tids[i], &status)) {
 			continue;
 		}
 		if (forks) {
@@ -315,8 +314,8 @@ static void put_root_cgroup(const struct sonde_record *r, struct text *t)
 	struct stat st;
 	size_t at;
 
-	if (!r->options.cgroups ||
-	        (stat("/sys/fs/cgroup/unified", &st) != 0 && stat("/sys/fs/cgroup", &st) != 0)) {
+	if (!r->options.cgroups || (!proc_stat(r->root_fd, "sys/fs/cgroup/unified", &st) &&
+	                                   !proc_stat(r->root_fd, "sys/fs/cgroup", &st))) {
 		return;
 	}
 	at = record_begin(t, RECORD_CGROUP, 0);
@@ -349,7 +348,7 @@ int capture_synth(struct sonde_record *r)
 	put_cpus(r, &t);
 	put_root_cgroup(r, &t);
 	if (r->options.all_cpus) {
-		(void)proc_list_numbers("/proc", &pids, &n);
+		(void)proc_list_numbers(r->root_fd, "proc", &pids, &n);
 	}
 	for (i = 0; i < n; i++) {
 		(void)capture_synth_task(r, pids[i], true, &t);
@@ -361,7 +360,7 @@ int capture_synth(struct sonde_record *r)
 	if (r->child > 0) {
 		struct proc_status status;
 
-		if (proc_status_read(r->child, r->child, &status)) {
+		if (proc_status_read(r->root_fd, r->child, r->child, &status)) {
 			put_comm(r, &status, r->child, &t);
 			if (r->options.namespaces) {
 				put_namespaces(r, r->child, r->child, &t);

@@ -26,25 +26,20 @@ static int add_number(pid_t **list, size_t *n, pid_t v)
 	return 0;
 }
 
-/* "0-3,5": the numbers of a list in sysfs. */
 static int read_cpus(struct sonde_record *r)
 {
-	char line[4096];
-	char *p = line;
-	long first, last;
+	long i, n = sysconf(_SC_NPROCESSORS_ONLN);
 
-	if (!proc_read_line("/sys/devices/system/cpu/online", line, sizeof(line))) {
-		(void)snprintf(line, sizeof(line), "0-%ld", sysconf(_SC_NPROCESSORS_ONLN) - 1);
+	if (proc_read_cpus(r->root_fd, "sys/devices/system/cpu/online", &r->cpus, &r->ncpus) == 0) {
+		return 0;
 	}
-	while (*p >= '0' && *p <= '9') {
-		first = strtol(p, &p, 10);
-		last = *p == '-' ? strtol(p + 1, &p, 10) : first;
-		for (; first <= last && r->ncpus < 65536; first++) {
-			if (add_number(&r->cpus, &r->ncpus, (pid_t)first) < 0) {
-				return error_nomem(&r->error);
-			}
+	free(r->cpus); /* no sysfs: they are the first ones, most likely */
+	r->cpus = NULL;
+	r->ncpus = 0;
+	for (i = 0; i < n; i++) {
+		if (add_number(&r->cpus, &r->ncpus, (pid_t)i) < 0) {
+			return error_nomem(&r->error);
 		}
-		p += *p == ',';
 	}
 	return r->ncpus > 0 ? 0 : error_set(&r->error, SONDE_EIO, NO_OFFSET, "no cpu is on-line");
 }
@@ -56,8 +51,8 @@ static int add_process(struct sonde_record *r, pid_t pid)
 	size_t i, n;
 	int rc = 0;
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	if (proc_list_numbers(path, &list, &n) < 0) {
+	(void)snprintf(path, sizeof(path), "proc/%d/task", (int)pid);
+	if (proc_list_numbers(r->root_fd, path, &list, &n) < 0) {
 		return error_set(&r->error, SONDE_ENOENT, NO_OFFSET, "there is no process %d: %s",
 		        (int)pid, strerror(errno));
 	}

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
 #include "proc/proc.h"
 
 #include "core/array.h"
@@ -10,9 +11,41 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-bool proc_read_file(const char *path, struct text *out)
+int proc_root_open(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+FILE *proc_open_stream(int root, const char *path)
+{
+	int fd = openat(root, path, O_RDONLY | O_CLOEXEC);
+	FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
+
+	if (f == NULL && fd >= 0) {
+		(void)close(fd);
+	}
+	return f;
+}
+
+DIR *proc_open_dir(int root, const char *path)
+{
+	int fd = openat(root, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+
+	if (dir == NULL && fd >= 0) {
+		(void)close(fd);
+	}
+	return dir;
+}
+
+bool proc_stat(int root, const char *path, struct stat *st)
+{
+	return fstatat(root, path, st, 0) == 0;
+}
+
+bool proc_read_file(int root, const char *path, struct text *out)
+{
+	int fd = openat(root, path, O_RDONLY | O_CLOEXEC);
 	ssize_t got;
 	char *p;
 
@@ -28,9 +61,9 @@ bool proc_read_file(const char *path, struct text *out)
 	return got == 0;
 }
 
-bool proc_read_line(const char *path, char *buf, size_t size)
+bool proc_read_line(int root, const char *path, char *buf, size_t size)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = openat(root, path, O_RDONLY | O_CLOEXEC);
 	ssize_t got;
 
 	if (fd < 0) {
@@ -46,12 +79,12 @@ bool proc_read_line(const char *path, char *buf, size_t size)
 	return true;
 }
 
-bool proc_read_number(const char *path, int64_t *value)
+bool proc_read_number(int root, const char *path, int64_t *value)
 {
 	char buf[64];
 	char *end;
 
-	if (!proc_read_line(path, buf, sizeof(buf))) {
+	if (!proc_read_line(root, path, buf, sizeof(buf))) {
 		return false;
 	}
 	*value = strtoll(buf, &end, 10);
@@ -59,12 +92,12 @@ bool proc_read_number(const char *path, int64_t *value)
 }
 
 /* "  01000000-0220bb07 : Kernel code": the size in bytes, 0 when it is hidden. */
-static uint64_t kernel_code_size(void)
+static uint64_t kernel_code_size(int root)
 {
 	unsigned long long start, end;
 	uint64_t size = 0;
 	char line[256];
-	FILE *f = fopen("/proc/iomem", "re");
+	FILE *f = proc_open_stream(root, "proc/iomem");
 
 	if (f == NULL) {
 		return 0;
@@ -79,18 +112,18 @@ static uint64_t kernel_code_size(void)
 	return size;
 }
 
-bool proc_kernel_text(struct proc_kernel *kernel)
+bool proc_kernel_text(int root, struct proc_kernel *kernel)
 {
 	unsigned long long addr, text = 0, stext = 0, etext = 0;
 	uint64_t size;
 	char line[512];
 	char name[128];
-	FILE *f = fopen("/proc/kallsyms", "re");
+	FILE *f = proc_open_stream(root, "proc/kallsyms");
 
 	if (f == NULL) {
 		return false;
 	}
-	size = kernel_code_size();
+	size = kernel_code_size(root);
 	while (fgets(line, sizeof(line), f) != NULL) {
 		if (sscanf(line, "%llx %*c %127s", &addr, name) != 2) {
 			continue;
@@ -109,13 +142,13 @@ bool proc_kernel_text(struct proc_kernel *kernel)
 	return kernel->start != 0 && kernel->end > kernel->start;
 }
 
-bool proc_maps_open(struct proc_maps *maps, pid_t pid)
+bool proc_maps_open(struct proc_maps *maps, int root, pid_t pid)
 {
 	char path[64];
 
 	*maps = (struct proc_maps){0};
-	(void)snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	if (!proc_read_file(path, &maps->text)) {
+	(void)snprintf(path, sizeof(path), "proc/%d/maps", (int)pid);
+	if (!proc_read_file(root, path, &maps->text)) {
 		text_fini(&maps->text);
 		return false;
 	}
@@ -175,6 +208,35 @@ bool proc_maps_next(struct proc_maps *maps, struct proc_map *map)
 	return false;
 }
 
+#define CPUS_MAX 65536
+
+int proc_read_cpus(int root, const char *path, pid_t **list, size_t *n)
+{
+	char line[4096];
+	char *p = line;
+	size_t cap = 0;
+	long first, last;
+
+	*list = NULL;
+	*n = 0;
+	if (!proc_read_line(root, path, line, sizeof(line))) {
+		return -1;
+	}
+	while (*p >= '0' && *p <= '9') {
+		first = strtol(p, &p, 10);
+		last = *p == '-' ? strtol(p + 1, &p, 10) : first;
+		for (; first <= last && *n < CPUS_MAX; first++) {
+			if (!array_reserve(list, &cap, *n + 1, sizeof(**list))) {
+				return -1;
+			}
+			(*list)[(*n)++] = (pid_t)first;
+		}
+		p += *p == ',';
+	}
+	errno = *n > 0 ? 0 : ENODATA;
+	return *n > 0 ? 0 : -1;
+}
+
 static int compare_pids(const void *a, const void *b)
 {
 	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
@@ -182,9 +244,9 @@ static int compare_pids(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-int proc_list_numbers(const char *path, pid_t **list, size_t *n)
+int proc_list_numbers(int root, const char *path, pid_t **list, size_t *n)
 {
-	DIR *dir = opendir(path);
+	DIR *dir = proc_open_dir(root, path);
 	struct dirent *entry;
 	size_t cap = 0;
 	char *end;
@@ -212,7 +274,7 @@ int proc_list_numbers(const char *path, pid_t **list, size_t *n)
 	return 0;
 }
 
-bool proc_status_read(pid_t pid, pid_t tid, struct proc_status *status)
+bool proc_status_read(int root, pid_t pid, pid_t tid, struct proc_status *status)
 {
 	struct text t = {0};
 	const char *p;
@@ -220,8 +282,8 @@ bool proc_status_read(pid_t pid, pid_t tid, struct proc_status *status)
 	size_t n;
 
 	*status = (struct proc_status){.pid = pid};
-	(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid, (int)tid);
-	if (!proc_read_file(path, &t)) {
+	(void)snprintf(path, sizeof(path), "proc/%d/task/%d/status", (int)pid, (int)tid);
+	if (!proc_read_file(root, path, &t)) {
 		text_fini(&t);
 		return false;
 	}

@@ -1,21 +1,39 @@
 /* SPDX-License-Identifier: MIT */
-/* What a running system says about itself in /proc and /sys. */
+/*
+ * What a running system says about itself in /proc and /sys.
+ *
+ * `root` is a handle of the directory that has proc and sys in it: that of "/" for the machine we
+ * run on, any other for a saved copy. Paths go from there, without a slash in front.
+ */
 #ifndef SONDE_PROC_PROC_H
 #define SONDE_PROC_PROC_H
 
 #include "core/text.h"
 
+#include <dirent.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
+/* A handle of a root directory; -1 with errno. The caller closes it. */
+int proc_root_open(const char *path);
+
+/* A file to read line by line, a directory to list; NULL with errno. */
+FILE *proc_open_stream(int root, const char *path);
+DIR *proc_open_dir(int root, const char *path);
+
+/* Follows links; false with errno. */
+bool proc_stat(int root, const char *path, struct stat *st);
+
 /* Appends the whole file; false when it cannot be read. */
-bool proc_read_file(const char *path, struct text *out);
+bool proc_read_file(int root, const char *path, struct text *out);
 
 /* The first line of a file without its newline into buf; false when it cannot be read. */
-bool proc_read_line(const char *path, char *buf, size_t size);
+bool proc_read_line(int root, const char *path, char *buf, size_t size);
 
 /* A number that stands alone in a file. */
-bool proc_read_number(const char *path, int64_t *value);
+bool proc_read_number(int root, const char *path, int64_t *value);
 
 /*
  * The kernel's text: the name of the reference symbol ("_text" or "_stext"), its address and the
@@ -27,7 +45,7 @@ struct proc_kernel {
 	uint64_t start, end;
 };
 
-bool proc_kernel_text(struct proc_kernel *kernel);
+bool proc_kernel_text(int root, struct proc_kernel *kernel);
 
 /* One line of /proc/PID/maps. The name is valid until the next call. */
 struct proc_map {
@@ -43,12 +61,18 @@ struct proc_maps {
 	size_t at;
 };
 
-bool proc_maps_open(struct proc_maps *maps, pid_t pid);
+bool proc_maps_open(struct proc_maps *maps, int root, pid_t pid);
 bool proc_maps_next(struct proc_maps *maps, struct proc_map *map);
 void proc_maps_close(struct proc_maps *maps);
 
+/*
+ * The numbers of a list such as "0-3,5" in sys/devices/system/cpu, rising; the caller frees *list.
+ * -1 with errno when the file cannot be read or holds none.
+ */
+int proc_read_cpus(int root, const char *path, pid_t **list, size_t *n);
+
 /* Names of directory entries that are numbers, rising; the caller frees *list. -1 with errno. */
-int proc_list_numbers(const char *path, pid_t **list, size_t *n);
+int proc_list_numbers(int root, const char *path, pid_t **list, size_t *n);
 
 struct proc_status {
 	pid_t pid; /* thread group */
@@ -56,6 +80,6 @@ struct proc_status {
 	char comm[16];
 };
 
-bool proc_status_read(pid_t pid, pid_t tid, struct proc_status *status);
+bool proc_status_read(int root, pid_t pid, pid_t tid, struct proc_status *status);
 
 #endif
