@@ -9,5 +9,7 @@ int cmd_script(int argc, char **argv);
 int cmd_evlist(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_flamegraph(int argc, char **argv);
+int cmd_pt(int argc, char **argv);
+int cmd_pt_dump(int argc, char **argv);
 
 #endif

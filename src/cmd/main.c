@@ -19,6 +19,7 @@ static const struct command {
         {"evlist", cmd_evlist, "list the events of a recording"},
         {"dump", cmd_dump, "print every record of a recording as it stands in the file"},
         {"flamegraph", cmd_flamegraph, "write a recording as a self-contained HTML flame graph"},
+        {"pt", cmd_pt, "read raw traces of Intel PT"},
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

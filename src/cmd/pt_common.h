@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of `sonde pt` share. */
+#ifndef SONDE_CMD_PT_COMMON_H
+#define SONDE_CMD_PT_COMMON_H
+
+#include "cmd/options.h"
+
+#include <sonde/preview/pt.h>
+
+#define PT_EXIT_FILE 255 /* the trace or the code cannot be read */
+
+/* A whole file in memory; data is NULL when it is empty. */
+struct pt_file {
+	uint8_t *data;
+	size_t size;
+};
+
+/* 0, or PT_EXIT_FILE after saying on stderr what is wrong. */
+int pt_file_read(struct pt_file *file, const char *path);
+void pt_file_free(struct pt_file *file);
+
+/* option_fn for --cpu FAMILY/MODEL; the target is a struct pt_cpu_option. */
+struct pt_cpu_option {
+	struct sonde_pt_cpu cpu;
+	bool given;
+};
+
+int pt_cpu_parse(const struct option_def *def, const char *arg, bool unset);
+
+/* The clock from what the options say. */
+struct pt_clock_options {
+	uint64_t mtc_freq, nom_freq, eax, ebx;
+};
+
+#define PT_CLOCK_OPTIONS(c)                                                                        \
+	OPTION_UINT(0, "mtc-freq", &(c)->mtc_freq, "N", "an MTC every 2^N crystal ticks"),         \
+	        OPTION_UINT(0, "nom-freq", &(c)->nom_freq, "N",                                    \
+	                "the bus ratio at which cycles are TSC ticks"),                            \
+	        OPTION_UINT(0, "cpuid-0x15.eax", &(c)->eax, "N",                                   \
+	                "crystal ticks ... (CPUID leaf 15H)"),                                     \
+	        OPTION_UINT(0, "cpuid-0x15.ebx", &(c)->ebx, "N", "... that are N TSC ticks")
+
+struct sonde_pt_clock pt_clock_make(
+        const struct pt_clock_options *options, const struct pt_cpu_option *cpu);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Errata of processors that change how their traces are read. */
+#ifndef SONDE_PT_ERRATA_H
+#define SONDE_PT_ERRATA_H
+
+#include <sonde/preview/pt.h>
+
+/* Names are those of the first specification update that lists the erratum. */
+#define PT_ERRATUM_BDM64  1u /* an aborted transaction's last TNT bit is wrong */
+#define PT_ERRATUM_SKD007 2u /* the first byte of a CYC may stand, cut off, before an OVF */
+#define PT_ERRATUM_SKD010 4u /* the FUP behind an OVF may be missing */
+#define PT_ERRATUM_SKL014 8u /* TIP.PGD lacks its IP where a branch leaves the filter */
+#define PT_ERRATUM_SKL168 16u /* the first CYC behind a PSB is wrong */
+#define PT_ERRATUM_APL11  32u /* an OVF is followed by TIP.PGD */
+#define PT_ERRATUM_APL12  64u /* an OVF is followed by a FUP although tracing is off */
+
+/* The errata of a processor; 0 when it is not known. */
+uint32_t pt_errata(const struct sonde_pt_cpu *cpu);
+
+#endif

@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading packets. The first byte tells most of them apart, 02 leads to a second one:
+ *
+ *	00                 PAD              02 A3 +6   TNT, 47 bits     02 62|E2    EXSTOP
+ *	1xxxxxx0 .. 1xx0   TNT, 6..1 bits   02 43 +6   PIP              02 C2 +8    MWAIT
+ *	iii 01101 +n       TIP              02 03 +2   CBR              02 22 +2    PWRE
+ *	iii 10001 +n       TIP.PGE          02 73 +5   TMA              02 A2 +5    PWRX
+ *	iii 00001 +n       TIP.PGD          02 C8 +5   VMCS             02 i0010010 +4, i0110010 +8
+ *PTW iii 11101 +n       FUP              02 F3      OVF              02 13 +2    CFE 19 +7 TSC 02
+ *82 x 8  PSB              02 53 +9    EVD 59 +1              MTC              02 23      PSBEND 02
+ *63 +1    BBP 99 +1              MODE             02 83      TraceStop        02 33|B3    BEP D9
+ *+2|+4           TRIG             02 C3 88 +8 MNT             xxxxx100 +4|+8  BIP, between BBP and
+ *BEP xxxxxe11 ..        CYC, a further byte as long as e (then bit 0) is set
+ *
+ * iii is the IP compression: 0 no IP, 1 16 bits, 2 32 bits, 3 48 bits sign-extended, 4 48 bits, 6
+ *all 64. All numbers are little-endian. Source: Intel SDM, volume 3, "Intel Processor Trace".
+ */
+#define _GNU_SOURCE /* memmem */
+#include "pt/packet.h"
+
+#include "pt/errata.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LONGEST_CYC 10 /* bytes of a CYC of 64 bits */
+
+typedef bool (*read_fn)(const uint8_t *p, struct sonde_pt_packet *out);
+
+static uint64_t load_n(const uint8_t *p, unsigned n)
+{
+	uint64_t v = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		v |= (uint64_t)p[i] << (8 * i);
+	}
+	return v;
+}
+
+static bool read_nothing(const uint8_t *p, struct sonde_pt_packet *out)
+{
+	(void)p;
+	(void)out;
+	return true;
+}
+
+/* The bits behind the highest one that is set. */
+static bool read_bits(uint64_t payload, struct sonde_pt_packet *out)
+{
+	unsigned stop;
+
+	if (payload <= 1) {
+		return false;
+	}
+	stop = 63u - (unsigned)__builtin_clzll(payload);
+	out->count = (uint8_t)stop;
+	out->value = payload & ~(1ULL << stop);
+	return true;
+}
+
+static bool read_tnt8(const uint8_t *p, struct sonde_pt_packet *out)
+{
+	return read_bits(p[0] >> 1, out);
+}
+
+static bool read_tnt64(const uint8_t *p, struct sonde_pt_packet *out)
+{
+	return read_bits(load_n(p + 2, 6), out);
+}
+
+static bool read_ip(const uint8_t *p, struct sonde_pt_packet *out)
+{
+	out->count = p[0] >> 5;
+	out->value = load_n(p + 1, out->size - 1u);
+	return true;
+}
+
+static bool read_tsc(const uint8_t *p, struct sonde_pt_packet *out)
+{
+	out->value = load_n(p + 1, 7);
+	return true;
+}
+
+static bool read_mtc(const uint8_t *p, struct sonde_pt_packet *out)
+{
+	out->value = p[1];
+	return true;
+}
+
+static bool read_mode(const uint8_t *p, struct sonde_pt_packet *out)
+{
+	unsigned leaf = p[1] >> 5;
+
+	out->kind = leaf == 0 ? SONDE_PT_MODE_EXEC : SONDE_PT_MODE_TSX;
+	out->value = p[1] & (leaf == 0 ? 7 : 3);
+	return leaf <= 1;
+}
+
+static bool read_pip(const uint8_t *p, struct sonde_pt_packet *out)
+{
+	uint64_t payload = load_n(p + 2, 6);
+
+	out->flags = payload & 1 ? SONDE_PT_F_NR : 0;
+	out->value = (payload >> 1) << 5; /* CR3[51:5] */
+	return true;
+}
+
+static bool read_cbr(const uint8_t *p, struct sonde_pt_packet *out)
+{
+	out->value = p[2];
+	return true;
+}
+
+static bool read_tma(const uint8_t *p, struct sonde_pt_packet *out)
+{
+	out->value = load_n(p + 2, 2);
+	out->extra = load_n(p + 5, 2);
+	return p[4] == 0 && (p[6] & 0xfe) == 0;
+}
+
+static bool read_vmcs(const uint8_t *p, struct sonde_pt_packet *out)
+{
+	out->value = load_n(p + 2, 5) << 12;
+	return true;
+}
+
+static bool read_psb(const uint8_t *p, struct sonde_pt_packet *out)
+{
+	(void)out;
+	for (unsigned i = 0; i < 16; i += 2) {
+		if (p[i] != 0x02 || p[i + 1] != 0x82) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool read_mnt(const uint8_t *p, struct sonde_pt_packet *out)
+{
+	out->value = load_n(p + 3, 8);
+	return p[2] == 0x88;
+}
+
+static bool read_ip_flag(const uint8_t *p, struct sonde_pt_packet *out)
+{
+	out->flags = p[1] & 0x80 ? SONDE_PT_F_IP : 0;
+	return true;
+}
+
+static bool read_mwait(const uint8_t *p, struct sonde_pt_packet *out)
+{
+	out->value = load_n(p + 2, 4);
+	out->extra = load_n(p + 6, 4);
+	return true;
+}
+
+/* C-states are stored less one: f is C0. */
+static bool read_pwre(const uint8_t *p, struct sonde_pt_packet *out)
+{
+	out->flags = p[2] & 0x08 ? SONDE_PT_F_HW : 0;
+	out->value = ((p[3] >> 4) + 1u) & 0xf;
+	out->extra = ((p[3] & 0xf) + 1u) & 0xf;
+	return true;
+}
+
+static bool read_pwrx(const uint8_t *p, struct sonde_pt_packet *out)
+{
+	out->value = ((p[2] >> 4) + 1u) & 0xf;
+	out->extra = ((p[2] & 0xf) + 1u) & 0xf;
+	out->count = p[3] & 0xf;
+	return true;
+}
+
+static bool read_ptw(const uint8_t *p, struct sonde_pt_packet *out)
+{
+	out->flags = p[1] & 0x80 ? SONDE_PT_F_IP : 0;
+	out->count = (p[1] >> 5) & 3;
+	out->value = load_n(p + 2, out->count == 0 ? 4 : 8);
+	return true;
+}
+
+static bool read_cfe(const uint8_t *p, struct sonde_pt_packet *out)
+{
+	out->flags = p[2] & 0x80 ? SONDE_PT_F_IP : 0;
+	out->count = p[2] & 0x1f;
+	out->value = p[3];
+	return true;
+}
+
+static bool read_evd(const uint8_t *p, struct sonde_pt_packet *out)
+{
+	out->count = p[2] & 0x3f;
+	out->value = load_n(p + 3, 8);
+	return true;
+}
+
+static bool read_trig(const uint8_t *p, struct sonde_pt_packet *out)
+{
+	out->flags =
+	        (uint8_t)((p[1] & 0x80 ? SONDE_PT_F_IP : 0) | (p[1] & 0x20 ? SONDE_PT_F_MULT : 0) |
+	                  (p[1] & 0x40 ? SONDE_PT_F_ICNT : 0));
+	out->value = p[2];
+	out->extra = p[1] & 0x40 ? load_n(p + 3, 2) : 0;
+	return true;
+}
+
+static bool read_bbp(const uint8_t *p, struct sonde_pt_packet *out)
+{
+	out->count = p[2] & 0x1f;
+	out->value = p[2] & 0x80 ? 4 : 8;
+	return true;
+}
+
+static const read_fn readers[SONDE_PT_KINDS] = {
+        [SONDE_PT_PAD] = read_nothing,
+        [SONDE_PT_TNT8] = read_tnt8,
+        [SONDE_PT_TNT64] = read_tnt64,
+        [SONDE_PT_TIP] = read_ip,
+        [SONDE_PT_TIP_PGE] = read_ip,
+        [SONDE_PT_TIP_PGD] = read_ip,
+        [SONDE_PT_FUP] = read_ip,
+        [SONDE_PT_PIP] = read_pip,
+        [SONDE_PT_MODE_EXEC] = read_mode,
+        [SONDE_PT_MODE_TSX] = read_mode,
+        [SONDE_PT_STOP] = read_nothing,
+        [SONDE_PT_CBR] = read_cbr,
+        [SONDE_PT_TSC] = read_tsc,
+        [SONDE_PT_TMA] = read_tma,
+        [SONDE_PT_MTC] = read_mtc,
+        [SONDE_PT_VMCS] = read_vmcs,
+        [SONDE_PT_OVF] = read_nothing,
+        [SONDE_PT_PSB] = read_psb,
+        [SONDE_PT_PSBEND] = read_nothing,
+        [SONDE_PT_MNT] = read_mnt,
+        [SONDE_PT_EXSTOP] = read_ip_flag,
+        [SONDE_PT_MWAIT] = read_mwait,
+        [SONDE_PT_PWRE] = read_pwre,
+        [SONDE_PT_PWRX] = read_pwrx,
+        [SONDE_PT_PTW] = read_ptw,
+        [SONDE_PT_CFE] = read_cfe,
+        [SONDE_PT_EVD] = read_evd,
+        [SONDE_PT_TRIG] = read_trig,
+        [SONDE_PT_BBP] = read_bbp,
+        [SONDE_PT_BEP] = read_ip_flag,
+};
+
+/* Size in bytes (0: no packet) and kind by the second byte behind 02. */
+struct shape {
+	uint8_t size, kind;
+};
+
+static const struct shape extended[256] = {
+        [0x03] = {4, SONDE_PT_CBR},
+        [0x12] = {6, SONDE_PT_PTW},
+        [0x92] = {6, SONDE_PT_PTW},
+        [0x32] = {10, SONDE_PT_PTW},
+        [0xb2] = {10, SONDE_PT_PTW},
+        [0x13] = {4, SONDE_PT_CFE},
+        [0x22] = {4, SONDE_PT_PWRE},
+        [0x23] = {2, SONDE_PT_PSBEND},
+        [0x33] = {2, SONDE_PT_BEP},
+        [0xb3] = {2, SONDE_PT_BEP},
+        [0x43] = {8, SONDE_PT_PIP},
+        [0x53] = {11, SONDE_PT_EVD},
+        [0x62] = {2, SONDE_PT_EXSTOP},
+        [0xe2] = {2, SONDE_PT_EXSTOP},
+        [0x63] = {3, SONDE_PT_BBP},
+        [0x73] = {7, SONDE_PT_TMA},
+        [0x82] = {16, SONDE_PT_PSB},
+        [0x83] = {2, SONDE_PT_STOP},
+        [0xa2] = {7, SONDE_PT_PWRX},
+        [0xa3] = {8, SONDE_PT_TNT64},
+        [0xc2] = {10, SONDE_PT_MWAIT},
+        [0xc3] = {11, SONDE_PT_MNT},
+        [0xc8] = {7, SONDE_PT_VMCS},
+        [0xf3] = {2, SONDE_PT_OVF},
+};
+
+static const uint8_t ip_size[8] = {1, 3, 5, 7, 7, 0, 9, 0}; /* of the packet; 0: reserved */
+
+/* Kind and size of packets with an odd first byte, except CYC; size 0: none. */
+static struct shape odd_shape(const uint8_t *p, size_t left)
+{
+	static const uint8_t kinds[32] = {[0x0d] = SONDE_PT_TIP,
+	        [0x11] = SONDE_PT_TIP_PGE,
+	        [0x01] = SONDE_PT_TIP_PGD,
+	        [0x1d] = SONDE_PT_FUP};
+	unsigned low = p[0] & 0x1f;
+
+	if (kinds[low] != 0) {
+		return (struct shape){ip_size[p[0] >> 5], kinds[low]};
+	}
+	switch (p[0]) {
+	case 0x19: return (struct shape){8, SONDE_PT_TSC};
+	case 0x59: return (struct shape){2, SONDE_PT_MTC};
+	case 0x99: return (struct shape){2, SONDE_PT_MODE_EXEC};
+	case 0xd9: return (struct shape){left > 1 && p[1] & 0x40 ? 5 : 3, SONDE_PT_TRIG};
+	default: return (struct shape){0, 0};
+	}
+}
+
+static int fail(struct pt_cursor *c, enum sonde_pt_error error)
+{
+	c->error = (uint8_t)error;
+	return SONDE_EFORMAT;
+}
+
+/* A CYC has 5 bits in its first byte and 7 in every further one. */
+static int read_cyc(struct pt_cursor *c, struct sonde_pt_packet *out)
+{
+	size_t left = (size_t)(c->end - c->p);
+	uint64_t value = c->p[0] >> 3;
+	unsigned size = 1;
+	unsigned shift = 5;
+	bool more = c->p[0] & 4;
+
+	while (more) {
+		if (size == left) {
+			return fail(c, SONDE_PT_ERROR_TRUNCATED);
+		}
+		if (size == LONGEST_CYC || (shift > 57 && c->p[size] >> 1 >> (64 - shift) != 0)) {
+			return fail(c, SONDE_PT_ERROR_PACKET);
+		}
+		value |= (uint64_t)(c->p[size] >> 1) << shift;
+		more = c->p[size] & 1;
+		shift += 7;
+		size++;
+	}
+	if (size == 2 && left > 2 && c->p[1] == 0x02 && c->p[2] == 0xf3 &&
+	        c->errata & PT_ERRATUM_SKD007) {
+		out->kind = SONDE_PT_OVF;
+		out->size = 3;
+		c->p += 3;
+		return 1;
+	}
+	out->kind = SONDE_PT_CYC;
+	out->value = value;
+	out->size = (uint8_t)size;
+	c->p += size;
+	return 1;
+}
+
+static int read_bip(struct pt_cursor *c, struct sonde_pt_packet *out)
+{
+	if ((size_t)(c->end - c->p) < c->bip_size + 1u) {
+		return fail(c, SONDE_PT_ERROR_TRUNCATED);
+	}
+	out->kind = SONDE_PT_BIP;
+	out->count = c->p[0] >> 3;
+	out->value = load_n(c->p + 1, c->bip_size);
+	out->extra = c->bip_size;
+	out->size = (uint8_t)(c->bip_size + 1);
+	c->p += out->size;
+	return 1;
+}
+
+/* A block of BIPs opens with BBP; BEP ends it, and so does what cannot stand in it. */
+static void follow_block(struct pt_cursor *c, const struct sonde_pt_packet *p)
+{
+	if (p->kind == SONDE_PT_BBP) {
+		c->bip_size = (uint8_t)p->value;
+	} else if (p->kind == SONDE_PT_BEP || p->kind == SONDE_PT_OVF || p->kind == SONDE_PT_PSB) {
+		c->bip_size = 0;
+	}
+}
+
+int pt_cursor_next(struct pt_cursor *c, struct sonde_pt_packet *out)
+{
+	size_t left = (size_t)(c->end - c->p);
+	struct shape shape = {1, SONDE_PT_TNT8};
+
+	*out = (struct sonde_pt_packet){.offset = (uint64_t)(c->p - c->begin)};
+	if (left == 0) {
+		return 0;
+	}
+	if ((c->p[0] & 3) == 3) {
+		return read_cyc(c, out);
+	}
+	if (c->bip_size != 0 && (c->p[0] & 7) == 4) {
+		return read_bip(c, out);
+	}
+	if (c->p[0] & 1) {
+		shape = odd_shape(c->p, left);
+	} else if (c->p[0] == 0) {
+		shape.kind = SONDE_PT_PAD;
+	} else if (c->p[0] == 2) {
+		if (left == 1) {
+			return fail(c, SONDE_PT_ERROR_TRUNCATED);
+		}
+		shape = extended[c->p[1]];
+	}
+	if (shape.size == 0) {
+		return fail(c, SONDE_PT_ERROR_OPCODE);
+	}
+	if (shape.size > left) {
+		return fail(c, SONDE_PT_ERROR_TRUNCATED);
+	}
+	out->kind = shape.kind;
+	out->size = shape.size;
+	if (!readers[shape.kind](c->p, out)) {
+		return fail(c, SONDE_PT_ERROR_PACKET);
+	}
+	c->p += shape.size;
+	follow_block(c, out);
+	return 1;
+}
+
+struct pt_cursor pt_cursor_make(const uint8_t *data, size_t n)
+{
+	static const uint8_t none[1];
+
+	data = data != NULL ? data : none;
+	return (struct pt_cursor){.begin = data, .p = data, .end = data + n};
+}
+
+/* The search costs next to nothing beside reading the packets. */
+const uint8_t *pt_find_psb(const uint8_t *p, const uint8_t *end)
+{
+	static const uint8_t psb[16] = {
+	        2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82};
+
+	return p < end ? memmem(p, (size_t)(end - p), psb, sizeof(psb)) : NULL;
+}
+
+int pt_cursor_sync(struct pt_cursor *c)
+{
+	const uint8_t *p = pt_find_psb(c->p, c->end);
+
+	c->bip_size = 0;
+	c->p = p != NULL ? p : c->end;
+	return p != NULL;
+}
+
+/* Consecutive short TNTs are most of a trace. */
+uint64_t pt_walk(const uint8_t *data, size_t n, uint64_t *counts)
+{
+	struct pt_cursor c = pt_cursor_make(data, n);
+	struct sonde_pt_packet packet;
+	uint64_t skipped = 0;
+	uint64_t short_tnt = 0;
+
+	for (;;) {
+		const uint8_t *before;
+		int rc;
+
+		while (c.p < c.end && (c.p[0] & 1) == 0 && c.p[0] > 2 && c.bip_size == 0) {
+			c.p++;
+			short_tnt++;
+		}
+		rc = pt_cursor_next(&c, &packet);
+		if (rc == 0) {
+			break;
+		}
+		if (rc > 0) {
+			counts[packet.kind]++;
+			continue;
+		}
+		before = c.p;
+		c.p++;
+		(void)pt_cursor_sync(&c);
+		skipped += (uint64_t)(c.p - before);
+	}
+	counts[SONDE_PT_TNT8] += short_tnt;
+	return skipped;
+}
+
+bool sonde_pt_packet_ip(const struct sonde_pt_packet *packet, uint64_t *last)
+{
+	static const uint8_t kept[8] = {0, 48, 32, 0, 16, 0, 0, 0}; /* high bits of the last IP */
+	uint64_t low;
+
+	if (packet->count == 0) {
+		return false;
+	}
+	if (packet->count == 3) {
+		*last = (uint64_t)((int64_t)(packet->value << 16) >> 16);
+		return true;
+	}
+	low = ~0ULL >> kept[packet->count & 7];
+	*last = (*last & ~low) | (packet->value & low);
+	return true;
+}
+
+/* The public reader: a cursor on the heap. */
+struct sonde_pt_packets {
+	struct pt_cursor cursor;
+};
+
+struct sonde_pt_packets *sonde_pt_packets_new(
+        const void *data, size_t n, const struct sonde_pt_cpu *cpu)
+{
+	struct sonde_pt_packets *packets = malloc(sizeof(*packets));
+
+	if (packets != NULL) {
+		packets->cursor = pt_cursor_make(data, n);
+		packets->cursor.errata = cpu != NULL ? pt_errata(cpu) : 0;
+	}
+	return packets;
+}
+
+void sonde_pt_packets_free(struct sonde_pt_packets *packets)
+{
+	free(packets);
+}
+
+int sonde_pt_packets_next(struct sonde_pt_packets *packets, struct sonde_pt_packet *out)
+{
+	return pt_cursor_next(&packets->cursor, out);
+}
+
+int sonde_pt_packets_sync(struct sonde_pt_packets *packets)
+{
+	return pt_cursor_sync(&packets->cursor);
+}
+
+uint64_t sonde_pt_packets_offset(const struct sonde_pt_packets *packets)
+{
+	return (uint64_t)(packets->cursor.p - packets->cursor.begin);
+}
+
+void sonde_pt_packets_seek(struct sonde_pt_packets *packets, uint64_t offset)
+{
+	size_t size = (size_t)(packets->cursor.end - packets->cursor.begin);
+
+	packets->cursor.p = packets->cursor.begin + (offset < size ? (size_t)offset : size);
+	packets->cursor.bip_size = 0;
+}
+
+int sonde_pt_packets_error(const struct sonde_pt_packets *packets)
+{
+	return packets->cursor.error;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What time it is, from the packets that tell it:
+ *
+ *	TSC   the time stamp counter itself
+ *	TMA   right behind TSC: the crystal clock (CTC) at that moment, and the TSC ticks since it
+ *stepped MTC   8 bits of the crystal clock from bit MTCFreq on, every 2^MTCFreq of its ticks CYC
+ *core cycles since the CYC before CBR   the core's frequency in multiples of the bus clock: TSC
+ *ticks a cycle = nominal / CBR
+ *
+ * TSC ticks a crystal tick = CPUID 15H EBX / EAX. Cycles become ticks by the speed of the core,
+ *which is taken from CBR and, better, from the cycles between two MTCs (calibration). An MTC is
+ *exact, so it replaces what cycles had summed up to, which may be a step back.
+ */
+#include "pt/errata.h"
+
+#include <string.h>
+
+#define SPEED_ONE 65536u
+
+void sonde_pt_time_init(struct sonde_pt_time *time, const struct sonde_pt_clock *clock)
+{
+	memset(time, 0, sizeof(*time));
+	if (clock != NULL) {
+		time->clock = *clock;
+	}
+}
+
+/* Crystal ticks in TSC ticks; the counts of one trace stay far below 2^32 * 2^32. */
+static uint64_t ticks(const struct sonde_pt_clock *clock, uint64_t ctc)
+{
+	uint64_t n = clock->tsc_ratio_numerator;
+	uint64_t d = clock->tsc_ratio_denominator;
+
+	return ctc / d * n + ctc % d * n / d;
+}
+
+static bool has_ratio(const struct sonde_pt_clock *clock)
+{
+	return clock->tsc_ratio_numerator != 0 && clock->tsc_ratio_denominator != 0;
+}
+
+/* From here on cycles are added to tsc. */
+static void restart_cycles(struct sonde_pt_time *t)
+{
+	t->own.cycle_base = t->tsc;
+	t->own.fast = 0;
+}
+
+static void on_tsc(struct sonde_pt_time *t, uint64_t tsc)
+{
+	t->tsc = tsc;
+	t->exact = tsc;
+	t->has_tsc = true;
+	t->own.has_ctc = false;
+	t->own.cycled = true;
+	restart_cycles(t);
+}
+
+static void on_tma(struct sonde_pt_time *t, const struct sonde_pt_packet *p)
+{
+	uint32_t window = 0xffffffffu >> (24 - (t->clock.mtc_shift & 15));
+
+	t->own.ctc = (uint32_t)p->value;
+	t->own.ctc_mask = window & 0xffff;
+	t->own.ctc_base = t->tsc - p->extra;
+	t->own.ctc_ticks = 0;
+	t->own.has_ctc = true;
+}
+
+/* The speed of the core from the MTC before to this one, both 8 bits. */
+static void calibrate(struct sonde_pt_time *t, uint8_t mtc)
+{
+	uint64_t step = (uint64_t)(uint8_t)(mtc - t->own.mtc) << (t->clock.mtc_shift & 15);
+
+	if (!t->own.has_mtc) {
+		t->own.interval_ticks = 0;
+		t->own.interval_cycles = 0;
+		return;
+	}
+	t->own.interval_ticks += ticks(&t->clock, step);
+	if (t->own.interval_cycles != 0) {
+		t->speed = t->own.interval_ticks * SPEED_ONE / t->own.interval_cycles;
+		t->own.interval_ticks = 0;
+		t->own.interval_cycles = 0;
+	}
+}
+
+/*
+ * Cycles are told late: where none came since the MTC before, the next CYC counts from there, not
+ * from this MTC.
+ */
+static void on_mtc(struct sonde_pt_time *t, uint8_t mtc)
+{
+	unsigned shift = t->clock.mtc_shift & 15;
+	uint32_t ctc = (uint32_t)mtc << shift;
+	bool late = t->own.has_mtc && !t->own.cycled && t->speed != 0;
+
+	if (!has_ratio(&t->clock)) {
+		t->lost_mtc++;
+		return;
+	}
+	if (!t->clock.no_calibration) {
+		calibrate(t, mtc);
+	}
+	if (t->own.has_ctc) {
+		t->own.ctc_ticks += (ctc - t->own.ctc) & t->own.ctc_mask;
+	} else {
+		t->own.ctc_base = t->tsc;
+		t->own.ctc_ticks = 0;
+	}
+	t->tsc = t->own.ctc_base + ticks(&t->clock, t->own.ctc_ticks);
+	t->exact = t->tsc;
+	t->own.ctc = ctc;
+	t->own.ctc_mask = 0xffffffffu >> (24 - shift);
+	t->own.mtc = mtc;
+	t->own.has_ctc = true;
+	t->own.has_mtc = true;
+	t->own.cycled = false;
+	if (!late) {
+		restart_cycles(t);
+	}
+}
+
+static int on_cyc(struct sonde_pt_time *t, uint64_t cycles)
+{
+	t->cycles += cycles;
+	t->own.interval_cycles += cycles;
+	t->own.cycled = true;
+	if (t->speed == 0) {
+		t->lost_cyc++;
+		return SONDE_PT_ERROR_NO_CALIBRATION;
+	}
+	t->own.fast += cycles * t->speed;
+	t->tsc = t->own.cycle_base + t->own.fast / SPEED_ONE;
+	return SONDE_PT_ERROR_NONE;
+}
+
+static void on_cbr(struct sonde_pt_time *t, uint32_t ratio)
+{
+	t->cbr = ratio;
+	if (ratio != 0 && t->clock.nominal_ratio != 0) {
+		t->speed = (uint64_t)t->clock.nominal_ratio * SPEED_ONE / ratio;
+	}
+}
+
+static void forget_calibration(struct sonde_pt_time *t)
+{
+	t->speed = 0;
+	t->own.has_mtc = false;
+}
+
+int sonde_pt_time_packet(struct sonde_pt_time *time, const struct sonde_pt_packet *packet)
+{
+	switch (packet->kind) {
+	case SONDE_PT_TSC: on_tsc(time, packet->value); break;
+	case SONDE_PT_TMA: on_tma(time, packet); break;
+	case SONDE_PT_MTC: on_mtc(time, (uint8_t)packet->value); break;
+	case SONDE_PT_CBR: on_cbr(time, (uint32_t)packet->value); break;
+	case SONDE_PT_CYC: return on_cyc(time, packet->value);
+	case SONDE_PT_OVF:
+		if (!time->clock.keep_calibration) {
+			forget_calibration(time);
+		}
+		break;
+	case SONDE_PT_PSB:
+		/* The first CYC behind a PSB is wrong: no interval may reach over it. */
+		if (pt_errata(&time->clock.cpu) & PT_ERRATUM_SKL168) {
+			time->own.has_mtc = false;
+		}
+		break;
+	default: break;
+	}
+	return SONDE_PT_ERROR_NONE;
+}
