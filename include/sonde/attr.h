@@ -138,6 +138,7 @@ struct sonde_attr {
 	uint64_t sample_regs_intr;
 	uint32_t aux_watermark;
 	uint16_t sample_max_stack;
+	uint16_t reserved; /* 0 today; kept as it was read */
 	uint32_t aux_sample_size;
 	uint32_t aux_action;
 	uint64_t sig_data;

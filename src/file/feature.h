@@ -1,157 +1,284 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Header features decoded into typed structs. Texts and arrays live in the caller's arena.
- *
- * All functions return 1 when *out is filled, 0 when the feature is absent (*out is zero),
- * SONDE_EFORMAT when its bytes make no sense, SONDE_ENOMEM.
+ * Header features as typed structs, read and written by one table (feature_shape.h). Texts that are
+ * read are NUL-terminated and live in the caller's arena, like arrays; spans point into the input.
+ * Bytes behind what is known (newer revisions, padding of pipes) are kept as the tail.
  */
 #ifndef SONDE_FILE_FEATURE_H
 #define SONDE_FILE_FEATURE_H
 
+#include "abi/abi.h"
 #include "core/arena.h"
+#include "core/text.h"
 #include "file/file.h"
 
-struct feature_list {
-	const char **items;
+#include <assert.h>
+
+struct feature_text {
+	const char *s;
+	struct span raw; /* as it stood in the input, with its padding; p is NULL for new texts,
+	                    which are filled with NULs to a multiple of 64 bytes */
+};
+
+/* HOSTNAME OSRELEASE VERSION ARCH CPUDESC CPUID are one feature_text;
+ * TOTAL_MEM (kB), CLOCKID (ns), DIR_FORMAT one feature_number. */
+struct feature_number {
+	uint64_t value;
+};
+
+struct feature_blob { /* TRACING_DATA */
+	struct span bytes;
+};
+
+struct feature_list { /* CMDLINE: path of the recorder, then its arguments */
+	struct feature_text *items;
 	size_t n;
 };
 
-struct feature_pair {
-	const char *name;
-	const char *value;
+struct feature_build_id {
+	uint32_t type; /* 0 in files, 67 in pipes */
+	uint16_t misc; /* cpu mode; MISC_BUILD_ID_SIZE: id_size is valid */
+	uint16_t size; /* of the record, in bytes */
+	int32_t pid; /* -1: the host; else of the guest's process */
+	struct span id; /* 20 bytes */
+	uint8_t id_size, reserved1;
+	uint16_t reserved2;
+	struct feature_text name;
 };
 
-struct feature_caps { /* of one PMU */
-	const char *pmu;
-	struct feature_pair *items;
+struct feature_build_ids {
+	struct feature_build_id *items;
 	size_t n;
 };
 
-struct feature_all_caps {
-	struct feature_caps *pmus;
-	size_t n;
-};
-
-struct feature_cpus {
+struct feature_cpus { /* NRCPUS */
 	uint32_t available, online;
 };
 
-struct feature_cpu {
-	int32_t core, socket, die;
+struct feature_attr {
+	struct sonde_attr attr;
+	struct span tail; /* bytes behind ATTR_SIZE_NOW */
 };
 
-struct feature_topology {
-	struct feature_list cores, threads, dies; /* lists of cpus that belong together */
-	struct feature_cpu *cpus;
-	size_t n; /* 0: old files do not say which cpu is where */
-	bool has_dies;
+struct feature_event {
+	struct feature_attr attr;
+	struct feature_text name;
+	uint64_t *ids;
+	size_t nids;
+};
+
+struct feature_events { /* EVENT_DESC */
+	uint32_t attr_size; /* bytes of each attr in the file */
+	struct feature_event *items;
+	size_t n;
+};
+
+struct feature_cpu {
+	int32_t core, socket; /* as the kernel numbers them; -1: unknown */
+};
+
+struct feature_topology { /* CPU_TOPOLOGY */
+	struct feature_list cores, threads; /* lists of cpus that belong together */
+	bool has_cpus; /* second revision */
+	struct feature_topology_cpus {
+		struct feature_cpu *items;
+		size_t n;
+	} cpus;
+	bool has_dies; /* third revision */
+	struct feature_topology_dies {
+		struct feature_list lists;
+		int32_t *items; /* of each cpu */
+		size_t n;
+	} dies;
 };
 
 struct feature_numa_node {
 	uint32_t node;
 	uint64_t total, free; /* kB */
-	const char *cpus;
+	struct feature_text cpus;
 };
 
-struct feature_numa {
-	struct feature_numa_node *nodes;
+struct feature_numa { /* NUMA_TOPOLOGY */
+	struct feature_numa_node *items;
 	size_t n;
 };
 
 struct feature_pmu {
 	uint32_t type;
-	const char *name;
+	struct feature_text name;
 };
 
-struct feature_pmus {
+struct feature_pmus { /* PMU_MAPPINGS */
 	struct feature_pmu *items;
 	size_t n;
 };
 
 struct feature_group {
-	const char *name;
+	struct feature_text name;
 	uint32_t leader; /* index of the event */
 	uint32_t members; /* leader included */
 };
 
-struct feature_groups {
+struct feature_groups { /* GROUP_DESC */
 	struct feature_group *items;
+	size_t n;
+};
+
+struct feature_section {
+	uint64_t offset, size; /* bytes; size is that of the AUXTRACE record's header */
+};
+
+struct feature_sections { /* AUXTRACE */
+	struct feature_section *items;
 	size_t n;
 };
 
 struct feature_cache_level {
 	uint32_t level, line, sets, ways;
-	const char *type, *size, *cpus;
+	struct feature_text type, size, cpus;
 };
 
-struct feature_cache {
+struct feature_cache { /* CACHE */
+	uint32_t version;
 	struct feature_cache_level *items;
 	size_t n;
 };
 
-struct feature_times {
+struct feature_times { /* SAMPLE_TIME */
 	uint64_t first, last; /* ns */
 };
 
 struct feature_memory_node {
 	uint64_t node;
+	uint64_t blocks; /* as the writer counted them */
 	uint64_t bits; /* number of blocks that the bitmap has room for */
-	const uint64_t *words; /* bit: block is there */
+	uint64_t *words; /* bit: block is there */
 };
 
-struct feature_memory {
+struct feature_memory { /* MEM_TOPOLOGY */
+	uint64_t version;
 	uint64_t block_size; /* bytes */
-	struct feature_memory_node *nodes;
+	struct feature_memory_node *items;
 	size_t n;
 };
 
-struct feature_compression {
+struct feature_program {
+	uint64_t arrays; /* bits: which arrays stand in data */
+	struct span
+	        info; /* the kernel's struct bpf_prog_info; its pointers are offsets into data */
+	struct span data;
+};
+
+struct feature_programs { /* BPF_PROG_INFO */
+	struct feature_program *items;
+	size_t n;
+};
+
+struct feature_btf {
+	uint32_t id;
+	struct span data;
+};
+
+struct feature_btfs { /* BPF_BTF */
+	struct feature_btf *items;
+	size_t n;
+};
+
+struct feature_compression { /* COMPRESSED */
 	uint32_t version, type, level, ratio, mmap_len;
 };
 
-struct feature_clock {
+struct feature_pair {
+	struct feature_text name, value;
+};
+
+struct feature_pairs { /* CPU_PMU_CAPS; HYBRID_TOPOLOGY: PMU and its cpus; META_INFO of simpleperf
+	                */
+	struct feature_pair *items;
+	size_t n;
+};
+
+struct feature_caps {
+	struct feature_pairs caps;
+	struct feature_text pmu;
+};
+
+struct feature_all_caps { /* PMU_CAPS */
+	struct feature_caps *items;
+	size_t n;
+};
+
+struct feature_clock { /* CLOCK_DATA */
+	uint32_t version;
 	uint32_t clockid;
 	uint64_t wall_ns, clock_ns; /* the same moment on both clocks */
 };
 
-struct feature_ids { /* of BPF programs or BTF blobs */
-	uint32_t *ids;
+struct feature_domain {
+	uint32_t domain;
+	struct feature_text name; /* since version 17 */
+	struct feature_text mask, cpus;
+};
+
+struct feature_cpu_domains {
+	uint32_t cpu;
+	struct feature_domain *items;
 	size_t n;
 };
 
-struct feature_event {
-	struct sonde_attr attr;
-	const char *name;
-	const uint64_t *ids;
-	size_t nids;
-};
-
-struct feature_events {
-	struct feature_event *items;
+struct feature_domains { /* CPU_DOMAIN_INFO */
+	uint32_t version; /* of /proc/schedstat */
+	uint32_t max;
+	struct feature_cpu_domains *items;
 	size_t n;
 };
 
-/* HOSTNAME, OSRELEASE, VERSION, ARCH, CPUDESC, CPUID */
-int feature_text(const struct file *f, enum abi_feature bit, struct arena *a, const char **out);
-/* TOTAL_MEM, CLOCKID, DIR_FORMAT */
-int feature_number(const struct file *f, enum abi_feature bit, uint64_t *out);
-int feature_nrcpus(const struct file *f, struct feature_cpus *out);
-int feature_cmdline(const struct file *f, struct arena *a, struct feature_list *out);
-int feature_topology(const struct file *f, struct arena *a, struct feature_topology *out);
-int feature_numa(const struct file *f, struct arena *a, struct feature_numa *out);
-int feature_pmus(const struct file *f, struct arena *a, struct feature_pmus *out);
-int feature_groups(const struct file *f, struct arena *a, struct feature_groups *out);
-int feature_cache(const struct file *f, struct arena *a, struct feature_cache *out);
-int feature_sample_time(const struct file *f, struct feature_times *out);
-int feature_memory(const struct file *f, struct arena *a, struct feature_memory *out);
-int feature_compression(const struct file *f, struct feature_compression *out);
-int feature_clock_data(const struct file *f, struct feature_clock *out);
-int feature_hybrid(const struct file *f, struct arena *a, struct feature_caps *out);
-int feature_cpu_pmu_caps(const struct file *f, struct arena *a, struct feature_caps *out);
-int feature_pmu_caps(const struct file *f, struct arena *a, struct feature_all_caps *out);
-/* BPF_PROG_INFO and BPF_BTF */
-int feature_bpf_ids(
-        const struct file *f, enum abi_feature bit, struct arena *a, struct feature_ids *out);
-int feature_events(const struct file *f, struct arena *a, struct feature_events *out);
+struct feature_machine { /* E_MACHINE */
+	uint32_t machine, flags; /* as in an ELF header */
+};
+
+struct feature_line { /* CLN_SIZE */
+	uint32_t bytes;
+};
+
+struct feature_chunk {
+	struct span bytes;
+};
+
+struct feature_chunks { /* FILE and FILE2 of simpleperf */
+	struct feature_chunk *items;
+	size_t n;
+};
+
+/* "HOSTNAME"; NULL: not known. */
+const char *feature_name(unsigned bit);
+/* Bytes of the feature's struct; 0: not known, or nothing but a flag. */
+size_t feature_size(unsigned bit);
+
+struct feature_source {
+	struct span bytes;
+	bool swap;
+	uint32_t ncpus; /* what NRCPUS calls available; 0: not known */
+};
+
+/*
+ * Reads a payload into *out, the feature's struct of `size` bytes, and what follows it into *tail
+ * (may be NULL). 1; SONDE_EFORMAT: the bytes make no sense, *out is zero and *tail everything;
+ * SONDE_EUNSUPPORTED: the feature is not known; SONDE_ENOMEM.
+ */
+int feature_decode(const struct feature_source *source, unsigned bit, struct arena *a, void *out,
+        size_t size, struct span *tail);
+
+/* The same for a feature of an open file; 0 when it is absent (*out is zero). */
+int feature_read(const struct file *f, unsigned bit, struct arena *a, void *out, size_t size);
+
+#define FEATURE_READ(f, bit, a, out) feature_read(f, bit, a, out, sizeof(*(out)))
+
+/* Appends a payload with the byte order of the host or, with swap, the other one. False: not known.
+ */
+bool feature_encode(struct text *t, unsigned bit, const void *value, struct span tail, bool swap);
+
+/* The id of a BPF program, from its info. */
+uint32_t feature_program_id(const struct feature_program *program, bool swap);
 
 #endif

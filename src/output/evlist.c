@@ -215,7 +215,7 @@ static void put_groups(struct text *out, const struct file *f)
 	struct arena arena = {0};
 	size_t n;
 
-	if (feature_groups(f, &arena, &groups) <= 0) {
+	if (FEATURE_READ(f, FEATURE_GROUP_DESC, &arena, &groups) <= 0) {
 		groups.n = 0;
 	}
 	for (size_t i = 0; i < f->nevents; i += n == 0 ? 1 : n) {

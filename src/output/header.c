@@ -25,10 +25,10 @@ typedef int (*header_fn)(struct header_context *c);
 
 static int put_text(struct header_context *c, enum abi_feature bit, const char *label)
 {
-	const char *value;
+	struct feature_text value;
 
-	TRY(feature_text(c->f, bit, &c->arena, &value));
-	text_printf(c->out, "# %s : %s\n", label, value);
+	TRY(FEATURE_READ(c->f, bit, &c->arena, &value));
+	text_printf(c->out, "# %s : %s\n", label, value.s);
 	return 1;
 }
 
@@ -66,7 +66,7 @@ static int put_nrcpus(struct header_context *c)
 {
 	struct feature_cpus cpus;
 
-	TRY(feature_nrcpus(c->f, &cpus));
+	TRY(FEATURE_READ(c->f, FEATURE_NRCPUS, &c->arena, &cpus));
 	text_printf(
 	        c->out, "# nrcpus online : %u\n# nrcpus avail : %u\n", cpus.online, cpus.available);
 	return 1;
@@ -74,10 +74,10 @@ static int put_nrcpus(struct header_context *c)
 
 static int put_total_mem(struct header_context *c)
 {
-	uint64_t kb;
+	struct feature_number kb;
 
-	TRY(feature_number(c->f, FEATURE_TOTAL_MEM, &kb));
-	text_printf(c->out, "# total memory : %llu kB\n", (unsigned long long)kb);
+	TRY(FEATURE_READ(c->f, FEATURE_TOTAL_MEM, &c->arena, &kb));
+	text_printf(c->out, "# total memory : %llu kB\n", (unsigned long long)kb.value);
 	return 1;
 }
 
@@ -85,10 +85,10 @@ static int put_cmdline(struct header_context *c)
 {
 	struct feature_list list;
 
-	TRY(feature_cmdline(c->f, &c->arena, &list));
+	TRY(FEATURE_READ(c->f, FEATURE_CMDLINE, &c->arena, &list));
 	text_str(c->out, "# cmdline : ");
 	for (size_t i = 0; i < list.n; i++) {
-		for (const char *p = list.items[i]; *p != '\0'; p++) {
+		for (const char *p = list.items[i].s; *p != '\0'; p++) {
 			if (*p == '\'') {
 				text_char(c->out, '\\');
 			}
@@ -105,17 +105,17 @@ static int put_event_desc(struct header_context *c)
 	static const struct output_attr_style style = {", ", ", ", " = "};
 	struct feature_events events;
 
-	TRY(feature_events(c->f, &c->arena, &events));
+	TRY(FEATURE_READ(c->f, FEATURE_EVENT_DESC, &c->arena, &events));
 	for (size_t i = 0; i < events.n; i++) {
 		const struct feature_event *e = &events.items[i];
 
-		text_printf(c->out, "# event : name = %s, ", e->name);
+		text_printf(c->out, "# event : name = %s, ", e->name.s);
 		for (size_t id = 0; id < e->nids; id++) {
 			text_str(c->out, id == 0 ? ", id = { " : ", ");
 			text_u64(c->out, e->ids[id], 0, ' ');
 		}
 		text_str(c->out, e->nids != 0 ? " }" : "");
-		output_attr(c->out, &e->attr, &style);
+		output_attr(c->out, &e->attr.attr, &style);
 		text_char(c->out, '\n');
 	}
 	return 1;
@@ -124,7 +124,7 @@ static int put_event_desc(struct header_context *c)
 static void put_list(struct header_context *c, const char *label, const struct feature_list *list)
 {
 	for (size_t i = 0; i < list->n; i++) {
-		text_printf(c->out, "# sibling %s : %s\n", label, list->items[i]);
+		text_printf(c->out, "# sibling %s : %s\n", label, list->items[i].s);
 	}
 }
 
@@ -132,18 +132,18 @@ static int put_cpu_topology(struct header_context *c)
 {
 	struct feature_topology t;
 
-	TRY(feature_topology(c->f, &c->arena, &t));
+	TRY(FEATURE_READ(c->f, FEATURE_CPU_TOPOLOGY, &c->arena, &t));
 	put_list(c, "sockets", &t.cores);
-	put_list(c, "dies   ", &t.dies);
+	put_list(c, "dies   ", &t.dies.lists);
 	put_list(c, "threads", &t.threads);
-	for (size_t i = 0; i < t.n; i++) {
-		text_printf(c->out, "# CPU %zu: Core ID %d, ", i, t.cpus[i].core);
+	for (size_t i = 0; i < t.cpus.n; i++) {
+		text_printf(c->out, "# CPU %zu: Core ID %d, ", i, t.cpus.items[i].core);
 		if (t.has_dies) {
-			text_printf(c->out, "Die ID %d, ", t.cpus[i].die);
+			text_printf(c->out, "Die ID %d, ", t.dies.items[i]);
 		}
-		text_printf(c->out, "Socket ID %d\n", t.cpus[i].socket);
+		text_printf(c->out, "Socket ID %d\n", t.cpus.items[i].socket);
 	}
-	if (t.n == 0) {
+	if (!t.has_cpus) {
 		text_str(c->out, "# Core ID and Socket ID information is not available\n");
 	}
 	return 1;
@@ -153,15 +153,15 @@ static int put_numa_topology(struct header_context *c)
 {
 	struct feature_numa numa;
 
-	TRY(feature_numa(c->f, &c->arena, &numa));
+	TRY(FEATURE_READ(c->f, FEATURE_NUMA_TOPOLOGY, &c->arena, &numa));
 	for (size_t i = 0; i < numa.n; i++) {
-		const struct feature_numa_node *node = &numa.nodes[i];
+		const struct feature_numa_node *node = &numa.items[i];
 
 		text_printf(c->out,
 		        "# node%u meminfo  : total = %llu kB, free = %llu kB\n# node%u cpu list : "
 		        "%s\n",
 		        node->node, (unsigned long long)node->total, (unsigned long long)node->free,
-		        node->node, node->cpus);
+		        node->node, node->cpus.s);
 	}
 	return 1;
 }
@@ -188,10 +188,10 @@ static int put_pmu_mappings(struct header_context *c)
 {
 	struct feature_pmus pmus;
 
-	TRY(feature_pmus(c->f, &c->arena, &pmus));
+	TRY(FEATURE_READ(c->f, FEATURE_PMU_MAPPINGS, &c->arena, &pmus));
 	text_str(c->out, "# pmu mappings: ");
 	for (size_t i = 0; i < pmus.n; i++) {
-		text_printf(c->out, "%s%s = %u", i == 0 ? "" : ", ", pmus.items[i].name,
+		text_printf(c->out, "%s%s = %u", i == 0 ? "" : ", ", pmus.items[i].name.s,
 		        pmus.items[i].type);
 	}
 	text_str(c->out, pmus.n == 0 ? "not available\n" : "\n");
@@ -202,7 +202,7 @@ static int put_group_desc(struct header_context *c)
 {
 	struct feature_groups groups;
 
-	TRY(feature_groups(c->f, &c->arena, &groups));
+	TRY(FEATURE_READ(c->f, FEATURE_GROUP_DESC, &c->arena, &groups));
 	for (size_t i = 0; i < groups.n; i++) {
 		const struct feature_group *g = &groups.items[i];
 
@@ -214,7 +214,7 @@ static int put_group_desc(struct header_context *c)
 		}
 		text_str(c->out, "# group: ");
 		/* what recorders write when the user gave no name */
-		text_str(c->out, strcmp(g->name, "anon_group") == 0 ? "" : g->name);
+		text_str(c->out, strcmp(g->name.s, "{anon_group}") == 0 ? "" : g->name.s);
 		for (uint32_t m = 0; m < g->members; m++) {
 			text_char(c->out, m == 0 ? '{' : ',');
 			text_str(c->out, c->f->events[g->leader + m].name);
@@ -228,12 +228,13 @@ static int put_cache(struct header_context *c)
 {
 	struct feature_cache cache;
 
-	TRY(feature_cache(c->f, &c->arena, &cache));
+	TRY(FEATURE_READ(c->f, FEATURE_CACHE, &c->arena, &cache));
 	text_str(c->out, "# CPU cache info:\n");
 	for (size_t i = 0; i < cache.n; i++) {
 		const struct feature_cache_level *l = &cache.items[i];
 
-		text_printf(c->out, "#  L%u %-15s %8s [%s]\n", l->level, l->type, l->size, l->cpus);
+		text_printf(c->out, "#  L%u %-15s %8s [%s]\n", l->level, l->type.s, l->size.s,
+		        l->cpus.s);
 	}
 	return 1;
 }
@@ -248,7 +249,7 @@ static int put_sample_time(struct header_context *c)
 {
 	struct feature_times t;
 
-	TRY(feature_sample_time(c->f, &t));
+	TRY(FEATURE_READ(c->f, FEATURE_SAMPLE_TIME, &c->arena, &t));
 	put_moment(c->out, "first", t.first);
 	put_moment(c->out, "last", t.last);
 	text_printf(c->out, "# sample duration : %10.3f ms\n", (double)(t.last - t.first) / 1e6);
@@ -302,51 +303,52 @@ static int put_mem_topology(struct header_context *c)
 {
 	struct feature_memory m;
 
-	TRY(feature_memory(c->f, &c->arena, &m));
+	TRY(FEATURE_READ(c->f, FEATURE_MEM_TOPOLOGY, &c->arena, &m));
 	text_printf(c->out, "# memory nodes (nr %zu, block size 0x%llx):\n", m.n,
 	        (unsigned long long)m.block_size);
 	for (size_t i = 0; i < m.n; i++) {
-		put_memory_node(c->out, &m.nodes[i], m.block_size);
+		put_memory_node(c->out, &m.items[i], m.block_size);
 	}
 	return 1;
 }
 
 static int put_clockid(struct header_context *c)
 {
-	uint64_t v;
+	struct feature_number v;
 
-	TRY(feature_number(c->f, FEATURE_CLOCKID, &v));
-	text_printf(c->out, "# clockid frequency: %" PRIu64 " MHz\n", v * 1000);
+	TRY(FEATURE_READ(c->f, FEATURE_CLOCKID, &c->arena, &v));
+	text_printf(c->out, "# clockid frequency: %" PRIu64 " MHz\n", v.value * 1000);
 	return 1;
 }
 
 static int put_dir_format(struct header_context *c)
 {
-	uint64_t v;
+	struct feature_number v;
 
-	TRY(feature_number(c->f, FEATURE_DIR_FORMAT, &v));
-	text_printf(c->out, "# directory data version : %llu\n", (unsigned long long)v);
+	TRY(FEATURE_READ(c->f, FEATURE_DIR_FORMAT, &c->arena, &v));
+	text_printf(c->out, "# directory data version : %llu\n", (unsigned long long)v.value);
 	return 1;
 }
 
 static int put_bpf_programs(struct header_context *c)
 {
-	struct feature_ids ids;
+	struct feature_programs programs;
 
-	TRY(feature_bpf_ids(c->f, FEATURE_BPF_PROG_INFO, &c->arena, &ids));
-	for (size_t i = 0; i < ids.n; i++) {
-		text_printf(c->out, "# bpf_prog_info %u:\n", ids.ids[i]);
+	TRY(FEATURE_READ(c->f, FEATURE_BPF_PROG_INFO, &c->arena, &programs));
+	for (size_t i = 0; i < programs.n; i++) {
+		text_printf(c->out, "# bpf_prog_info %u:\n",
+		        feature_program_id(&programs.items[i], c->f->swap));
 	}
 	return 1;
 }
 
 static int put_bpf_btf(struct header_context *c)
 {
-	struct feature_ids ids;
+	struct feature_btfs btfs;
 
-	TRY(feature_bpf_ids(c->f, FEATURE_BPF_BTF, &c->arena, &ids));
-	for (size_t i = 0; i < ids.n; i++) {
-		text_printf(c->out, "# btf info of id %u\n", ids.ids[i]);
+	TRY(FEATURE_READ(c->f, FEATURE_BPF_BTF, &c->arena, &btfs));
+	for (size_t i = 0; i < btfs.n; i++) {
+		text_printf(c->out, "# btf info of id %u\n", btfs.items[i].id);
 	}
 	return 1;
 }
@@ -355,28 +357,28 @@ static int put_compressed(struct header_context *c)
 {
 	struct feature_compression z;
 
-	TRY(feature_compression(c->f, &z));
+	TRY(FEATURE_READ(c->f, FEATURE_COMPRESSED, &c->arena, &z));
 	text_printf(c->out, "# compressed : %s, level = %u, ratio = %u\n",
 	        z.type == 1 ? "Zstd" : "Unknown", z.level, z.ratio);
 	return 1;
 }
 
-static void put_caps(struct text *out, const struct feature_caps *caps)
+static void put_caps(struct text *out, const char *pmu, const struct feature_pairs *caps)
 {
-	text_printf(out, "# %s pmu capabilities: ", caps->pmu);
+	text_printf(out, "# %s pmu capabilities: ", pmu);
 	for (size_t i = 0; i < caps->n; i++) {
-		text_printf(out, "%s%s=%s", i == 0 ? "" : ", ", caps->items[i].name,
-		        caps->items[i].value);
+		text_printf(out, "%s%s=%s", i == 0 ? "" : ", ", caps->items[i].name.s,
+		        caps->items[i].value.s);
 	}
 	text_str(out, caps->n == 0 ? "not available\n" : "\n");
 }
 
 static int put_cpu_pmu_caps(struct header_context *c)
 {
-	struct feature_caps caps;
+	struct feature_pairs caps;
 
-	TRY(feature_cpu_pmu_caps(c->f, &c->arena, &caps));
-	put_caps(c->out, &caps);
+	TRY(FEATURE_READ(c->f, FEATURE_CPU_PMU_CAPS, &c->arena, &caps));
+	put_caps(c->out, "cpu", &caps);
 	return 1;
 }
 
@@ -384,9 +386,9 @@ static int put_pmu_caps(struct header_context *c)
 {
 	struct feature_all_caps all;
 
-	TRY(feature_pmu_caps(c->f, &c->arena, &all));
+	TRY(FEATURE_READ(c->f, FEATURE_PMU_CAPS, &c->arena, &all));
 	for (size_t i = 0; i < all.n; i++) {
-		put_caps(c->out, &all.pmus[i]);
+		put_caps(c->out, all.items[i].pmu.s, &all.items[i].caps);
 	}
 	return 1;
 }
@@ -410,7 +412,10 @@ static int put_clock_data(struct header_context *c)
 	struct tm tm;
 	time_t seconds;
 
-	TRY(feature_clock_data(c->f, &clock));
+	TRY(FEATURE_READ(c->f, FEATURE_CLOCK_DATA, &c->arena, &clock));
+	if (clock.version != 1) {
+		return SONDE_EFORMAT;
+	}
 	seconds = (time_t)(clock.wall_ns / NS_PER_SEC);
 	if (localtime_r(&seconds, &tm) != NULL) {
 		(void)strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &tm);
@@ -427,55 +432,54 @@ static int put_clock_data(struct header_context *c)
 
 static int put_hybrid(struct header_context *c)
 {
-	struct feature_caps hybrid;
+	struct feature_pairs hybrid;
 
-	TRY(feature_hybrid(c->f, &c->arena, &hybrid));
+	TRY(FEATURE_READ(c->f, FEATURE_HYBRID_TOPOLOGY, &c->arena, &hybrid));
 	text_str(c->out, "# hybrid cpu system:\n");
 	for (size_t i = 0; i < hybrid.n; i++) {
-		text_printf(c->out, "# %s cpu list : %s\n", hybrid.items[i].name,
-		        hybrid.items[i].value);
+		text_printf(c->out, "# %s cpu list : %s\n", hybrid.items[i].name.s,
+		        hybrid.items[i].value.s);
 	}
 	return 1;
 }
 
 struct header_entry {
-	const char *name;
 	header_fn put; /* NULL: says nothing */
 	bool is_long; /* only with -I */
 };
 
 static const struct header_entry entries[] = {
-        [FEATURE_TRACING_DATA] = {"TRACING_DATA", NULL, false},
-        [FEATURE_BUILD_ID] = {"BUILD_ID", NULL, false},
-        [FEATURE_HOSTNAME] = {"HOSTNAME", put_hostname, false},
-        [FEATURE_OSRELEASE] = {"OSRELEASE", put_osrelease, false},
-        [FEATURE_VERSION] = {"VERSION", put_version, false},
-        [FEATURE_ARCH] = {"ARCH", put_arch, false},
-        [FEATURE_NRCPUS] = {"NRCPUS", put_nrcpus, false},
-        [FEATURE_CPUDESC] = {"CPUDESC", put_cpudesc, false},
-        [FEATURE_CPUID] = {"CPUID", put_cpuid, false},
-        [FEATURE_TOTAL_MEM] = {"TOTAL_MEM", put_total_mem, false},
-        [FEATURE_CMDLINE] = {"CMDLINE", put_cmdline, false},
-        [FEATURE_EVENT_DESC] = {"EVENT_DESC", put_event_desc, false},
-        [FEATURE_CPU_TOPOLOGY] = {"CPU_TOPOLOGY", put_cpu_topology, true},
-        [FEATURE_NUMA_TOPOLOGY] = {"NUMA_TOPOLOGY", put_numa_topology, true},
-        [FEATURE_BRANCH_STACK] = {"BRANCH_STACK", put_branch_stack, false},
-        [FEATURE_PMU_MAPPINGS] = {"PMU_MAPPINGS", put_pmu_mappings, false},
-        [FEATURE_GROUP_DESC] = {"GROUP_DESC", put_group_desc, false},
-        [FEATURE_AUXTRACE] = {"AUXTRACE", put_auxtrace, false},
-        [FEATURE_STAT] = {"STAT", put_stat, false},
-        [FEATURE_CACHE] = {"CACHE", put_cache, true},
-        [FEATURE_SAMPLE_TIME] = {"SAMPLE_TIME", put_sample_time, false},
-        [FEATURE_MEM_TOPOLOGY] = {"MEM_TOPOLOGY", put_mem_topology, true},
-        [FEATURE_CLOCKID] = {"CLOCKID", put_clockid, false},
-        [FEATURE_DIR_FORMAT] = {"DIR_FORMAT", put_dir_format, false},
-        [FEATURE_BPF_PROG_INFO] = {"BPF_PROG_INFO", put_bpf_programs, false},
-        [FEATURE_BPF_BTF] = {"BPF_BTF", put_bpf_btf, false},
-        [FEATURE_COMPRESSED] = {"COMPRESSED", put_compressed, false},
-        [FEATURE_CPU_PMU_CAPS] = {"CPU_PMU_CAPS", put_cpu_pmu_caps, false},
-        [FEATURE_CLOCK_DATA] = {"CLOCK_DATA", put_clock_data, false},
-        [FEATURE_HYBRID_TOPOLOGY] = {"HYBRID_TOPOLOGY", put_hybrid, true},
-        [FEATURE_PMU_CAPS] = {"PMU_CAPS", put_pmu_caps, false},
+        [FEATURE_TRACING_DATA] = {NULL, false},
+        [FEATURE_BUILD_ID] = {NULL, false},
+        [FEATURE_HOSTNAME] = {put_hostname, false},
+        [FEATURE_OSRELEASE] = {put_osrelease, false},
+        [FEATURE_VERSION] = {put_version, false},
+        [FEATURE_ARCH] = {put_arch, false},
+        [FEATURE_NRCPUS] = {put_nrcpus, false},
+        [FEATURE_CPUDESC] = {put_cpudesc, false},
+        [FEATURE_CPUID] = {put_cpuid, false},
+        [FEATURE_TOTAL_MEM] = {put_total_mem, false},
+        [FEATURE_CMDLINE] = {put_cmdline, false},
+        [FEATURE_EVENT_DESC] = {put_event_desc, false},
+        [FEATURE_CPU_TOPOLOGY] = {put_cpu_topology, true},
+        [FEATURE_NUMA_TOPOLOGY] = {put_numa_topology, true},
+        [FEATURE_BRANCH_STACK] = {put_branch_stack, false},
+        [FEATURE_PMU_MAPPINGS] = {put_pmu_mappings, false},
+        [FEATURE_GROUP_DESC] = {put_group_desc, false},
+        [FEATURE_AUXTRACE] = {put_auxtrace, false},
+        [FEATURE_STAT] = {put_stat, false},
+        [FEATURE_CACHE] = {put_cache, true},
+        [FEATURE_SAMPLE_TIME] = {put_sample_time, false},
+        [FEATURE_MEM_TOPOLOGY] = {put_mem_topology, true},
+        [FEATURE_CLOCKID] = {put_clockid, false},
+        [FEATURE_DIR_FORMAT] = {put_dir_format, false},
+        [FEATURE_BPF_PROG_INFO] = {put_bpf_programs, false},
+        [FEATURE_BPF_BTF] = {put_bpf_btf, false},
+        [FEATURE_COMPRESSED] = {put_compressed, false},
+        [FEATURE_CPU_PMU_CAPS] = {put_cpu_pmu_caps, false},
+        [FEATURE_CLOCK_DATA] = {put_clock_data, false},
+        [FEATURE_HYBRID_TOPOLOGY] = {put_hybrid, true},
+        [FEATURE_PMU_CAPS] = {put_pmu_caps, false},
 };
 
 #define NENTRIES (sizeof(entries) / sizeof(entries[0]))
@@ -489,14 +493,14 @@ static void put_feature(struct header_context *c, enum abi_feature bit, bool ful
 		return;
 	}
 	if (e->is_long && !full) {
-		text_printf(c->out, "# %s info available, use -I to display\n", e->name);
+		text_printf(c->out, "# %s info available, use -I to display\n", feature_name(bit));
 		return;
 	}
 	if (e->put(c) < 0) {
 		c->out->n = start;
 		text_printf(c->out,
-		        "# %s cannot be read: its %llu bytes at offset %llu are damaged\n", e->name,
-		        (unsigned long long)c->f->features[bit].size,
+		        "# %s cannot be read: its %llu bytes at offset %llu are damaged\n",
+		        feature_name(bit), (unsigned long long)c->f->features[bit].size,
 		        (unsigned long long)c->f->features[bit].offset);
 	}
 }
@@ -531,7 +535,7 @@ void output_header(struct text *out, const struct file *f, bool full)
 	text_str(out, "# missing features: ");
 	for (unsigned bit = 1; bit < NENTRIES; bit++) {
 		if (!file_has_feature(f, (enum abi_feature)bit)) {
-			text_str(out, entries[bit].name);
+			text_str(out, feature_name(bit));
 			text_char(out, ' ');
 		}
 	}

@@ -123,20 +123,20 @@ static int make_style(struct script *s, const struct sonde_script_options *o)
 {
 	const struct file *f = session_file(s->session);
 	struct feature_clock clock;
-	const char *machine = NULL;
+	struct feature_text machine;
 
 	s->style = (struct line_style){
 	        .ns = o->ns != 0,
 	        .hide_chain = o->hide_call_graph != 0,
 	        .max_stack = o->max_stack != 0 ? o->max_stack : MAX_STACK_USUAL,
 	};
-	if (feature_clock_data(f, &clock) > 0) {
+	if (FEATURE_READ(f, FEATURE_CLOCK_DATA, &s->arena, &clock) > 0 && clock.version == 1) {
 		s->style.has_tod = true;
 		s->style.tod_wall = clock.wall_ns;
 		s->style.tod_clock = clock.clock_ns;
 	}
-	TRY(feature_text(f, FEATURE_ARCH, &s->arena, &machine));
-	s->style.regs = line_reg_names(machine, &s->style.nregs);
+	TRY(FEATURE_READ(f, FEATURE_ARCH, &s->arena, &machine));
+	s->style.regs = line_reg_names(machine.s, &s->style.nregs);
 	return 0;
 }
 

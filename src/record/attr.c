@@ -69,7 +69,7 @@ bool record_attr_decode(struct span bytes, bool swap, struct sonde_attr *attr)
 	attr->sample_regs_intr = cursor_u64(&c);
 	attr->aux_watermark = cursor_u32(&c);
 	attr->sample_max_stack = cursor_u16(&c);
-	(void)cursor_u16(&c);
+	attr->reserved = cursor_u16(&c);
 	attr->aux_sample_size = cursor_u32(&c);
 	attr->aux_action = cursor_u32(&c);
 	attr->sig_data = cursor_u64(&c);
@@ -78,40 +78,75 @@ bool record_attr_decode(struct span bytes, bool swap, struct sonde_attr *attr)
 	return true;
 }
 
-static uint8_t *put(uint8_t *p, const void *v, size_t n)
+struct span record_attr_tail(struct span bytes)
 {
-	memcpy(p, v, n);
-	return p + n;
+	struct cursor c = cursor_make(bytes, false);
+
+	if (bytes.n <= ATTR_SIZE_NOW) {
+		return (struct span){NULL, 0};
+	}
+	(void)cursor_bytes(&c, ATTR_SIZE_NOW);
+	return cursor_bytes(&c, cursor_left(&c));
+}
+
+struct out {
+	uint8_t *p;
+	bool swap;
+};
+
+static void put_u16(struct out *o, uint16_t v)
+{
+	v = o->swap ? __builtin_bswap16(v) : v;
+	memcpy(o->p, &v, sizeof(v));
+	o->p += sizeof(v);
+}
+
+static void put_u32(struct out *o, uint32_t v)
+{
+	v = o->swap ? __builtin_bswap32(v) : v;
+	memcpy(o->p, &v, sizeof(v));
+	o->p += sizeof(v);
+}
+
+static void put_u64(struct out *o, uint64_t v)
+{
+	v = o->swap ? __builtin_bswap64(v) : v;
+	memcpy(o->p, &v, sizeof(v));
+	o->p += sizeof(v);
+}
+
+void record_attr_encode_as(const struct sonde_attr *attr, bool swap, uint8_t out[144])
+{
+	bool big_endian = swap != HOST_BIG_ENDIAN;
+	struct out o = {.p = out, .swap = swap};
+
+	put_u32(&o, attr->type);
+	put_u32(&o, attr->size);
+	put_u64(&o, attr->config);
+	put_u64(&o, attr->sample_period);
+	put_u64(&o, attr->sample_type);
+	put_u64(&o, attr->read_format);
+	put_u64(&o, big_endian ? flags_turn(attr->flags, false) : attr->flags);
+	put_u32(&o, attr->wakeup_events);
+	put_u32(&o, attr->bp_type);
+	put_u64(&o, attr->config1);
+	put_u64(&o, attr->config2);
+	put_u64(&o, attr->branch_sample_type);
+	put_u64(&o, attr->sample_regs_user);
+	put_u32(&o, attr->sample_stack_user);
+	put_u32(&o, (uint32_t)attr->clockid);
+	put_u64(&o, attr->sample_regs_intr);
+	put_u32(&o, attr->aux_watermark);
+	put_u16(&o, attr->sample_max_stack);
+	put_u16(&o, attr->reserved);
+	put_u32(&o, attr->aux_sample_size);
+	put_u32(&o, attr->aux_action);
+	put_u64(&o, attr->sig_data);
+	put_u64(&o, attr->config3);
+	put_u64(&o, attr->config4);
 }
 
 void record_attr_encode(const struct sonde_attr *attr, uint8_t out[144])
 {
-	uint64_t flags = HOST_BIG_ENDIAN ? flags_turn(attr->flags, false) : attr->flags;
-	const uint16_t zero = 0;
-	uint8_t *p = out;
-
-	p = put(p, &attr->type, 4);
-	p = put(p, &attr->size, 4);
-	p = put(p, &attr->config, 8);
-	p = put(p, &attr->sample_period, 8);
-	p = put(p, &attr->sample_type, 8);
-	p = put(p, &attr->read_format, 8);
-	p = put(p, &flags, 8);
-	p = put(p, &attr->wakeup_events, 4);
-	p = put(p, &attr->bp_type, 4);
-	p = put(p, &attr->config1, 8);
-	p = put(p, &attr->config2, 8);
-	p = put(p, &attr->branch_sample_type, 8);
-	p = put(p, &attr->sample_regs_user, 8);
-	p = put(p, &attr->sample_stack_user, 4);
-	p = put(p, &attr->clockid, 4);
-	p = put(p, &attr->sample_regs_intr, 8);
-	p = put(p, &attr->aux_watermark, 4);
-	p = put(p, &attr->sample_max_stack, 2);
-	p = put(p, &zero, 2);
-	p = put(p, &attr->aux_sample_size, 4);
-	p = put(p, &attr->aux_action, 4);
-	p = put(p, &attr->sig_data, 8);
-	p = put(p, &attr->config3, 8);
-	(void)put(p, &attr->config4, 8);
+	record_attr_encode_as(attr, false, out);
 }

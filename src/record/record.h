@@ -27,8 +27,14 @@ struct record {
  */
 bool record_attr_decode(struct span bytes, bool swap, struct sonde_attr *attr);
 
+/* What stands behind the fields we know, in an attr that is larger; empty otherwise. */
+struct span record_attr_tail(struct span bytes);
+
 /* Writes ATTR_SIZE_NOW bytes in host byte order; attr->size is written as it is. */
 void record_attr_encode(const struct sonde_attr *attr, uint8_t out[144]);
+
+/* The same in the other byte order with `swap`; every bit that was decoded is written. */
+void record_attr_encode_as(const struct sonde_attr *attr, bool swap, uint8_t out[144]);
 
 /*
  * Where things stand in the records of one attr. Offsets are in bytes from the body's start for

@@ -75,7 +75,7 @@ static void test_ids(void)
 	reopen(&o);
 	ok(file_event_by_id(&o.f, 5) == &o.f.events[0], "an id finds its event");
 	ok(file_event_by_id(&o.f, 7) == NULL, "another finds none");
-	eq_str(o.f.events[0].name, "cpu-clock", "a name made from the attr");
+	eq_str(o.f.events[0].name, "cpu-clock:HG", "a name made from the attr");
 	file_close(&o.f);
 	make_at(&m, MAKE_ATTRS + 128, 1ull << 60);
 	reopen(&o);

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Header and event texts against the installed perf, as TAP: tests/corpus/compare_header.py SONDE.
+
+Reads every file that $SONDE_CORPUS/INDEX.tsv names, with perf and with sonde, and compares the text of the
+commands in COMMANDS line by line. Where perf gives up, sonde has to say something as well. Differences that are
+wanted stand in doc/differences.md and in WANTED here, each with its reason.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+SONDE = os.path.realpath(sys.argv[1])
+CORPUS = os.environ.get("SONDE_CORPUS", "")
+ONLY = sys.argv[2:]
+ENV = dict(os.environ, LC_ALL="C", TZ="UTC", PERF_PAGER="cat", PAGER="cat", DEBUGINFOD_URLS="")
+COMMANDS = [
+    ["report", "--header-only", "-I"],
+    ["report", "--header-only"],
+    ["evlist"],
+    ["evlist", "-v"],
+    ["evlist", "-F"],
+    ["evlist", "-g"],
+]
+# (file, command, reason): the text differs, as doc/differences.md says.
+WANTED = [
+    ("quipper/perf.data.armv7.perf_3.14-3.8", "report", "perf stops at an empty CPUDESC, Sonde reads what is behind it"),
+    ("quipper/perf.data.weight_struct", "report", "perf takes texts for longer than they are, and misses the cpus"),
+]
+count = failures = skipped = 0
+
+
+def result(good, what, detail=()):
+    global count, failures
+    count += 1
+    failures += not good
+    print(f"{'' if good else 'not '}ok {count} - {what}")
+    for line in [] if good else list(detail)[:16]:
+        print("#   " + line[:400])
+    sys.stdout.flush()
+
+
+def skip(what, why):
+    global count, skipped
+    count += 1
+    skipped += 1
+    print(f"ok {count} - {what} # SKIP {why}")
+
+
+def run(*argv):
+    try:
+        p = subprocess.run(argv, capture_output=True, env=ENV, stdin=subprocess.DEVNULL, timeout=60)
+    except subprocess.TimeoutExpired:
+        return -1, "", "timeout"
+    return p.returncode, p.stdout.decode("utf-8", "replace"), p.stderr.decode("utf-8", "replace")
+
+
+def files():
+    with open(os.path.join(CORPUS, "INDEX.tsv"), encoding="utf-8") as f:
+        for line in list(f)[1:]:
+            name = line.split("\t")[0]
+            if name and (not ONLY or any(o in name for o in ONLY)):
+                yield name
+
+
+def differences(theirs, ours):
+    a, b = theirs.split("\n"), ours.split("\n")
+    for i in range(max(len(a), len(b))):
+        x, y = a[i] if i < len(a) else "(nothing)", b[i] if i < len(b) else "(nothing)"
+        if x != y:
+            yield f"perf:  {x}"
+            yield f"sonde: {y}"
+
+
+def compare(name, command):
+    path = os.path.join(CORPUS, name)
+    if path.endswith("/data"):  # a directory recording is named by its folder
+        path = path[:-5]
+    what = " ".join(command) + " of " + name
+    status, theirs, theirs_err = run("perf", *command, "-f", "-i", path)
+    ours_status, ours, ours_err = run(SONDE, *command, "-f", "-i", path)
+    if status != 0 and theirs == "":
+        result(ours_status >= 0 and (ours or ours_err), what + " (perf cannot read it)", [f"sonde ended with {ours_status}"])
+        return
+    reason = next((r for n, c, r in WANTED if n == name and c == command[0]), None)
+    if theirs != ours and reason:
+        result(ours != "", f"{what} (differs: {reason})")
+        return
+    result(theirs == ours, what, [f"status {ours_status}, perf {status}: {ours_err.strip()[:300]}", *differences(theirs, ours)])
+
+
+def main():
+    if not os.path.isfile(os.path.join(CORPUS, "INDEX.tsv")):
+        print("1..0 # SKIP SONDE_CORPUS does not name a folder with INDEX.tsv")
+        return 0
+    if shutil.which("perf") is None:
+        print("1..0 # SKIP perf is not installed")
+        return 0
+    for name in files():
+        for command in COMMANDS:
+            compare(name, command)
+    print(f"1..{count}")
+    return failures != 0
+
+
+sys.exit(main())
