@@ -13,6 +13,7 @@
 #include "abi/abi.h"
 #include "core/arena.h"
 #include "core/status.h"
+#include "file/source.h"
 #include "record/record.h"
 
 /* One attr entry. */
@@ -35,6 +36,12 @@ struct file_id_slot {
 	uint32_t event; /* index + 1; 0: free slot */
 };
 
+/* A record that names events, in streams. */
+struct file_naming {
+	uint32_t type; /* HEADER_EVENT_TYPE or EVENT_UPDATE */
+	struct span body;
+};
+
 /* Where a stretch of a spool came from: from position `at` up to the next one's. */
 struct file_run {
 	uint64_t at; /* position */
@@ -43,14 +50,25 @@ struct file_run {
 	bool inflated;
 };
 
+/* A place in a spool where bytes of the input were stepped over; a header of 8 bytes that no input
+ * can have there stands in front of them. */
+struct file_mark {
+	uint64_t at; /* position of that header */
+	uint64_t size; /* bytes behind it */
+	enum sonde_diag_kind kind;
+	const char *text;
+};
+
 /* The records of one file. */
 struct file_stream {
 	const char *name; /* path */
 	struct span bytes; /* the file, or its spool */
 	uint64_t base; /* position of the first of these bytes */
 	uint64_t start, end; /* positions between which records stand */
-	const struct file_run *runs; /* NULL: offset in the input = position - base */
+	struct file_run *runs; /* NULL: offset in the input = position - base */
 	size_t nruns;
+	struct file_mark *marks;
+	size_t nmarks;
 };
 
 /* Where in the input a position is. */
@@ -74,24 +92,33 @@ struct file {
 	struct error error;
 	struct diag_sink *diags;
 	struct arena arena;
-	const char *path;
+	const char *path; /* as given; "-" is standard input */
+	int64_t modified; /* last change of the input, seconds since 1970; 0: unknown */
 	struct span bytes; /* the whole main file; offsets of sections count from here */
-	bool mapped; /* bytes are our mapping */
+	struct source *sources; /* what is closed at the end */
+	size_t nsources, sources_cap;
 	bool check_owner; /* set before file_open: refuse what is neither ours nor root's */
 	bool swap; /* the writer's byte order is not ours */
+	bool pipe; /* a stream of records: attrs and features stand among them */
+	bool directory;
 	bool interrupted; /* data size was 0: the recorder did not end; data runs to the end of the
 	                     file */
 	bool truncated; /* the file is shorter than its header says, or a record is cut */
+	bool old; /* version 1 */
+	bool compressed; /* a stream holds compressed records */
 	uint64_t header_size;
-	uint64_t attr_size; /* of one entry of the attrs section, in bytes */
+	uint64_t attr_size; /* of one entry of the attrs section, in bytes; 0 in pipes */
 	struct file_section data;
 	struct file_stream *streams; /* in rising order of positions; at least one after opening */
-	size_t nstreams;
-	struct file_stream main; /* the only stream of most files */
+	size_t nstreams, streams_cap;
 	uint64_t feature_bits[FEATURE_BITS / 64];
 	struct file_section features[FEATURE_BITS]; /* size 0 and offset 0 when absent */
 	struct file_event *events;
-	size_t nevents;
+	size_t nevents, events_cap;
+	struct span event_types; /* of version 1 */
+	struct file_naming *namings; /* of pipes, until names are given */
+	size_t nnamings, namings_cap;
+	const char *kallsyms; /* of the recorded kernel, in a directory; NULL: none */
 	struct file_id_slot *ids;
 	size_t nslots; /* a power of two, or 0 */
 };
@@ -101,6 +128,13 @@ struct file {
 int file_open(struct file *f, const char *path);
 /* The same over bytes that the caller keeps (tests, fuzzing). */
 int file_open_bytes(struct file *f, struct span bytes, const char *name);
+/*
+ * Opens the compressed records: streams that hold some are replaced by a spool in which each
+ * compressed record is followed by what it holds. Call before records are read; needs no more than
+ * a window of memory. What cannot be decompressed is a mark in the stream. SONDE_EUNSUPPORTED:
+ * there are some and this build has no libzstd. SONDE_ENOMEM, SONDE_EIO.
+ */
+int file_inflate(struct file *f);
 void file_close(struct file *f);
 
 static inline bool file_has_feature(const struct file *f, enum abi_feature bit)

@@ -117,7 +117,7 @@ static bool take_head(const uint8_t *p, uint64_t left, bool swap, struct head *h
 	}
 	if (h->type == RECORD_AUXTRACE && h->size >= 16) {
 		h->outside = load_u64(p + 8, swap);
-	} else if (h->type == RECORD_TRACING_DATA && h->size >= 12) {
+	} else if (h->type == RECORD_TRACING_DATA && h->size >= 12 && h->size <= 16) {
 		h->outside = ((uint64_t)load_u32(p + 8, swap) + 7) & ~(uint64_t)7;
 	}
 	return true;
@@ -274,6 +274,35 @@ static enum file_step step_over(const struct file *f, const struct head *h, cons
 	return FILE_GAP;
 }
 
+/* Whether a mark stands here; a gap then. */
+static bool step_mark(const struct file_stream *s, uint64_t *position, struct file_gap *gap)
+{
+	size_t a = 0;
+	size_t b = s->nmarks;
+	const struct file_mark *m;
+
+	while (b - a > 1) {
+		size_t mid = a + (b - a) / 2;
+
+		if (s->marks[mid].at <= *position) {
+			a = mid;
+		} else {
+			b = mid;
+		}
+	}
+	if (b == 0 || s->marks[a].at != *position) {
+		return false;
+	}
+	m = &s->marks[a];
+	*position += RECORD_HEADER_SIZE;
+	gap->kind = m->kind;
+	gap->position = *position;
+	gap->size = m->size;
+	(void)snprintf(gap->text, sizeof(gap->text), "%s", m->text);
+	*position += m->size;
+	return true;
+}
+
 /* The way of file_step for everything but usual records. */
 static enum file_step step_slowly(const struct file *f, const struct file_stream *s,
         uint64_t *position, struct record *r, struct file_gap *gap)
@@ -282,6 +311,9 @@ static enum file_step step_slowly(const struct file *f, const struct file_stream
 	const uint8_t *p = s->bytes.p + (*position - s->base);
 	struct head h = {0};
 
+	if (s->nmarks != 0 && step_mark(s, position, gap)) {
+		return FILE_GAP;
+	}
 	if (!take_head(p, left, f->swap, &h)) {
 		return step_over(f, &h, p, left, position, gap);
 	}

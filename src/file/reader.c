@@ -65,8 +65,10 @@ static void fill_info(struct sonde_file *f)
 	const struct file *in = &f->file;
 
 	f->info = (struct sonde_file_info){
-	        .container = SONDE_CONTAINER_FILE,
-	        .version = 2,
+	        .container = in->directory ? SONDE_CONTAINER_DIRECTORY
+	                     : in->pipe    ? SONDE_CONTAINER_PIPE
+	                                   : SONDE_CONTAINER_FILE,
+	        .version = in->old ? 1 : 2,
 	        .big_endian = in->swap != HOST_BIG_ENDIAN,
 	        .swapped = in->swap,
 	        .interrupted = in->interrupted,
@@ -90,6 +92,9 @@ int sonde_file_open(struct sonde_file *f, const char *path)
 	}
 	f->begun = true;
 	rc = file_open(&f->file, path);
+	if (rc >= 0) {
+		rc = file_inflate(&f->file);
+	}
 	if (rc < 0) {
 		return failed(f, rc);
 	}

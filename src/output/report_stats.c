@@ -44,6 +44,10 @@ int report_stats(struct report *r)
 		text_printf(t, "%s stats:\n", sonde_session_event_name(r->session, e));
 		put_count(t, "SAMPLE", by_event[e].samples);
 		text_char(t, '\n');
+		if (by_event[e].side_band[RECORD_LOST_SAMPLES] != 0) {
+			put_count(t, "LOST_SAMPLES", by_event[e].side_band[RECORD_LOST_SAMPLES]);
+			text_char(t, '\n');
+		}
 	}
 	return 0;
 }

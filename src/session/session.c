@@ -47,6 +47,7 @@ void sonde_session_free(struct sonde_session *s)
 	timeline_free(s->timeline);
 	file_close(&s->file);
 	free(s->event_counts);
+	free(s->build_ids);
 	free(s->chunks);
 	free(s->rounds);
 	free(s->shown);
@@ -61,40 +62,82 @@ const struct sonde_error *sonde_session_error(const struct sonde_session *s)
 	return s->shown;
 }
 
-/* BUILD_ID feature: { u32 type, u16 misc, u16 size; s32 pid; u8 id[20], u8 id size, 3 bytes; name }
- * ... */
-static int read_build_ids(struct sonde_session *s)
+/*
+ * One build id, behind its record header: { s32 pid; u8 id[20], u8 id size, 3 bytes of 0; name }.
+ * Very old recorders left the pid out and padded the id to 24 bytes: the name begins 4 bytes
+ * earlier, over the zeros. 0: damaged.
+ */
+static int add_build_id(struct sonde_session *s, uint16_t misc, struct span body)
+{
+	struct cursor c = cursor_make(body, s->file.swap);
+	bool no_pid = body.n > 28 && body.p[25] != 0;
+	struct span id;
+	struct span name;
+	uint8_t id_size;
+	char text[4096];
+
+	if (!no_pid) {
+		(void)cursor_u32(&c);
+	}
+	id = cursor_bytes(&c, BUILD_ID_MAX);
+	id_size = cursor_u8(&c);
+	(void)cursor_bytes(&c, 3);
+	if (no_pid || (misc & MISC_BUILD_ID_SIZE) == 0) {
+		id_size = BUILD_ID_MAX;
+	}
+	name = cursor_text(&c, cursor_left(&c));
+	if (c.bad || id_size > BUILD_ID_MAX || name.n >= sizeof(text)) {
+		return 0;
+	}
+	memcpy(text, name.p, name.n);
+	text[name.n] = '\0';
+	TRY(timeline_add_build_id(s->timeline, text, id.p, id_size));
+	return 1;
+}
+
+/* BUILD_ID feature: { u32 type (0), u16 misc, u16 size, build id } ... */
+static int read_feature_build_ids(struct sonde_session *s)
 {
 	struct cursor c = cursor_make(file_feature(&s->file, FEATURE_BUILD_ID), s->file.swap);
 
-	while (cursor_left(&c) >= 36) {
+	while (cursor_left(&c) >= RECORD_HEADER_SIZE) {
 		uint16_t misc;
 		uint16_t size;
-		struct span id;
-		struct span name;
-		uint8_t id_size;
-		char text[4096];
+		int rc;
 
 		(void)cursor_u32(&c);
 		misc = cursor_u16(&c);
 		size = cursor_u16(&c);
-		(void)cursor_u32(&c);
-		id = cursor_bytes(&c, BUILD_ID_MAX);
-		id_size = cursor_u8(&c);
-		(void)cursor_bytes(&c, 3);
-		if (size < 36 || (misc & MISC_BUILD_ID_SIZE) == 0) {
-			id_size = BUILD_ID_MAX;
-		}
-		name = cursor_text(&c, size < 36 ? 0 : size - 36u);
-		if (c.bad || size < 36 || id_size > BUILD_ID_MAX || name.n >= sizeof(text)) {
+		rc = size < RECORD_HEADER_SIZE
+		             ? 0
+		             : add_build_id(s, misc, cursor_bytes(&c, size - RECORD_HEADER_SIZE));
+		if (rc == 0) {
 			diag_report(&s->diags, SONDE_DIAG_DAMAGED,
 			        s->file.features[FEATURE_BUILD_ID].offset,
 			        "the build ids of the header are damaged");
-			return 0;
 		}
-		memcpy(text, name.p, name.n);
-		text[name.n] = '\0';
-		TRY(timeline_add_build_id(s->timeline, text, id.p, id_size));
+		if (rc <= 0) {
+			return rc;
+		}
+	}
+	return 0;
+}
+
+/* From the header, and from records of pipe streams. */
+static int read_build_ids(struct sonde_session *s)
+{
+	TRY(read_feature_build_ids(s));
+	for (size_t i = 0; i < s->nbuild_ids; i++) {
+		const struct record *r = &s->build_ids[i];
+		int rc = add_build_id(s, r->misc, r->body);
+
+		if (rc < 0) {
+			return rc;
+		}
+		if (rc == 0) {
+			diag_report(
+			        &s->diags, SONDE_DIAG_DAMAGED, r->offset, "a build id is damaged");
+		}
 	}
 	return 0;
 }
@@ -105,11 +148,17 @@ static int open_steps(struct sonde_session *s, const char *path)
 
 	s->file.check_owner = s->options.check_owner != 0;
 	rc = file_open(&s->file, path);
+	if (rc >= 0) {
+		rc = file_inflate(&s->file);
+	}
+	if (s->options.kallsyms == NULL) {
+		s->options.kallsyms = s->file.kallsyms;
+	}
 	if (rc < 0) {
 		s->error = s->file.error;
 		return rc;
 	}
-	s->event_counts = calloc(s->file.nevents, sizeof(*s->event_counts));
+	s->event_counts = calloc(s->file.nevents + 1, sizeof(*s->event_counts));
 	s->timeline = timeline_new(&s->diags);
 	if (s->event_counts == NULL || s->timeline == NULL) {
 		return error_nomem(&s->error);

@@ -102,6 +102,8 @@ struct sonde_session {
 	struct timeline *timeline;
 	struct session_counts counts;
 	struct session_event_count *event_counts;
+	struct record *build_ids; /* BUILD_ID records, until the timeline is built */
+	size_t nbuild_ids, build_ids_cap;
 	uint64_t *chunks; /* start offsets, and the end behind them */
 	size_t nchunks, chunks_cap;
 	struct session_round *rounds;

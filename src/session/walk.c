@@ -36,7 +36,6 @@ struct walk {
 	uint64_t newest; /* time of samples so far, ns */
 	uint64_t round_start; /* offset */
 	bool late; /* a round's promise was broken */
-	bool compressed;
 };
 
 static bool seen_grow(struct seen *seen)
@@ -127,6 +126,9 @@ static int walk_sample(struct walk *w, const struct record *r)
 	const struct file_event *e = file_sample_event(&s->file, r);
 	struct session_event_count *count;
 
+	if (s->file.nevents == 0) {
+		return 0; /* reported once */
+	}
 	if (e == NULL) {
 		diag_report(&s->diags, SONDE_DIAG_UNKNOWN, r->offset,
 		        "a sample has an id that belongs to no event of the file");
@@ -182,6 +184,9 @@ static int walk_side_band(struct walk *w, const struct record *r)
 	const struct file_event *any = e != NULL ? e : &s->file.events[0];
 	struct record_trailer trailer;
 
+	if (s->file.nevents == 0) {
+		return 0;
+	}
 	if (!record_trailer_decode(&any->plan, r->body, s->file.swap, &trailer)) {
 		diag_report(&s->diags, SONDE_DIAG_DAMAGED, r->offset, "a record is too short");
 		return 0;
@@ -253,11 +258,12 @@ static int walk_record(struct walk *w, const struct record *r, uint64_t end)
 	if (r->type == RECORD_FINISHED_ROUND) {
 		return walk_round(w, end);
 	}
-	if ((r->type == RECORD_COMPRESSED || r->type == RECORD_COMPRESSED2) && !w->compressed) {
-		w->compressed = true;
-		diag_report(&s->diags, SONDE_DIAG_TRUNCATED, r->offset,
-		        "the recording is compressed (-z); compressed records are not read by this "
-		        "version; record without -z");
+	if (r->type == RECORD_BUILD_ID) {
+		if (!array_reserve(&s->build_ids, &s->build_ids_cap, s->nbuild_ids + 1,
+		            sizeof(*s->build_ids))) {
+			return SONDE_ENOMEM;
+		}
+		s->build_ids[s->nbuild_ids++] = *r;
 	}
 	return 0;
 }
@@ -291,6 +297,10 @@ int session_walk(struct sonde_session *s)
 	struct record r;
 	int rc;
 
+	if (s->file.nevents == 0) {
+		diag_report(&s->diags, SONDE_DIAG_DAMAGED, NO_OFFSET,
+		        "the recording describes no event: its samples can only be counted");
+	}
 	while ((rc = file_next(&s->file, &offset, &r, &s->diags)) > 0) {
 		rc = walk_chunk(&w, r.offset);
 		if (rc < 0) {

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A recording in a folder: `data` is a seekable file; with DIR_FORMAT 1 the kernel's records stand
+ * in data.0, data.1, ... (records only, no header; compressed records of each are a stream of their
+ * own). With DIR_FORMAT 0 there is only `data`. kcore_dir/ holds a copy of the kernel: kcore,
+ * kallsyms, modules.
+ *
+ * Source: format document of perf.data, checked against folders that perf 6.1 writes.
+ */
+#include "file/parts.h"
+
+#include "core/array.h"
+#include "file/feature.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define STREAM_ALIGN   4096u
+#define STREAM_NUM_MAX 9u /* digits of data.N */
+
+static int join(struct file *f, char out[PATH_MAX], const char *name)
+{
+	int n = snprintf(out, PATH_MAX, "%s/%s", f->path, name);
+
+	if (n < 0 || n >= PATH_MAX) {
+		return error_set(
+		        &f->error, SONDE_ELIMIT, NO_OFFSET, "%s: the path is too long", f->path);
+	}
+	return 0;
+}
+
+int file_open_directory(struct file *f, struct source *s)
+{
+	char name[PATH_MAX];
+	struct source_open how = {.path = name, .check_owner = f->check_owner};
+
+	f->directory = true;
+	TRY(join(f, name, "kcore_dir/kallsyms"));
+	if (access(name, R_OK) == 0) {
+		f->kallsyms = arena_text(&f->arena, name, strlen(name));
+	}
+	TRY(join(f, name, "data"));
+	if (access(name, F_OK) != 0) {
+		return error_set(&f->error, SONDE_EFORMAT, NO_OFFSET,
+		        "%s has no file \"data\" in it: this folder is no recording", f->path);
+	}
+	TRY(source_open(s, &how, &f->error));
+	f->modified = how.modified;
+	return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const unsigned long *x = a;
+	const unsigned long *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* The numbers N of the files data.N, rising. Free *out. */
+static int list_numbers(struct file *f, unsigned long **out, size_t *n)
+{
+	const struct dirent *entry;
+	size_t cap = 0;
+	DIR *dir = opendir(f->path);
+
+	*out = NULL;
+	*n = 0;
+	if (dir == NULL) {
+		return error_set(&f->error, SONDE_EIO, NO_OFFSET, "cannot read the folder %s: %s",
+		        f->path, strerror(errno));
+	}
+	while ((entry = readdir(dir)) != NULL) {
+		const char *digits = entry->d_name + 5;
+		size_t len = strlen(entry->d_name);
+
+		if (strncmp(entry->d_name, "data.", 5) != 0 || len > 5 + STREAM_NUM_MAX ||
+		        *digits == '\0' || strspn(digits, "0123456789") != len - 5) {
+			continue;
+		}
+		if (!array_reserve(out, &cap, *n + 1, sizeof(**out))) {
+			(void)closedir(dir);
+			return error_nomem(&f->error);
+		}
+		(*out)[(*n)++] = strtoul(digits, NULL, 10);
+	}
+	(void)closedir(dir);
+	if (*n != 0) {
+		qsort(*out, *n, sizeof(**out), compare);
+	}
+	return 0;
+}
+
+static int add_stream(struct file *f, unsigned long number)
+{
+	struct file_stream *s;
+	char name[PATH_MAX];
+	char base[32];
+	struct source source;
+	struct source_open how = {.path = name, .check_owner = f->check_owner};
+	uint64_t start = (file_end(f) / STREAM_ALIGN + 2) * STREAM_ALIGN;
+
+	(void)snprintf(base, sizeof(base), "data.%lu", number);
+	TRY(join(f, name, base));
+	if (source_open(&source, &how, &f->error) < 0) {
+		if (f->error.status == SONDE_ENOMEM) {
+			return SONDE_ENOMEM;
+		}
+		diag_report(f->diags, SONDE_DIAG_TRUNCATED, NO_OFFSET, "%s", f->error.text);
+		return 0;
+	}
+	TRY(file_keep_source(f, &source));
+	if (source.bytes.n == 0) {
+		return 0;
+	}
+	if (!array_reserve(&f->streams, &f->streams_cap, f->nstreams + 1, sizeof(*f->streams))) {
+		return error_nomem(&f->error);
+	}
+	s = &f->streams[f->nstreams++];
+	*s = (struct file_stream){.name = arena_text(&f->arena, name, strlen(name)),
+	        .bytes = source.bytes,
+	        .base = start,
+	        .start = start,
+	        .end = start + source.bytes.n};
+	return s->name != NULL ? 0 : error_nomem(&f->error);
+}
+
+int file_add_streams(struct file *f)
+{
+	unsigned long *numbers;
+	uint64_t format = 1;
+	size_t n;
+	int rc;
+
+	if (feature_number(f, FEATURE_DIR_FORMAT, &format) > 0 && format == 0) {
+		return 0;
+	}
+	rc = list_numbers(f, &numbers, &n);
+	for (size_t i = 0; i < n && rc >= 0; i++) {
+		rc = add_stream(f, numbers[i]);
+	}
+	free(numbers);
+	return rc;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The events of a recording: attrs, ids, names.
+ *
+ * EVENT_DESC feature: u32 nr, u32 attr size, { attr, u32 nr ids, str name, u64 ids } x nr
+ * str = u32 length, bytes (with NULs at the end)
+ * event types (version 1): { u64 event, char name[64] }, for attrs whose config is that number
+ * EVENT_UPDATE record: u64 what (2: name), u64 id, text
+ *
+ * Source: format document of perf.data.
+ */
+#include "file/parts.h"
+
+#include "core/array.h"
+#include "core/hash.h"
+#include "file/event_name.h"
+
+#include <stdlib.h>
+
+#define NAMED_MAX   4096u /* event types, and events that take a name from them */
+#define UPDATE_NAME 2u /* of EVENT_UPDATE */
+
+static int take_ids(struct file *f, struct file_event *e, struct span ids)
+{
+	uint64_t *list;
+
+	if (e->nids != 0 || ids.n < 8) {
+		return 0;
+	}
+	list = arena_alloc(&f->arena, ids.n);
+	if (list == NULL) {
+		return error_nomem(&f->error);
+	}
+	e->nids = ids.n / 8;
+	for (size_t i = 0; i < e->nids; i++) {
+		list[i] = load_u64(ids.p + i * 8, f->swap);
+	}
+	e->ids = list;
+	return 0;
+}
+
+int file_add_event(struct file *f, struct span attr, struct span ids)
+{
+	struct file_event *e;
+
+	if (!array_reserve(&f->events, &f->events_cap, f->nevents + 1, sizeof(*f->events))) {
+		return error_nomem(&f->error);
+	}
+	e = &f->events[f->nevents];
+	*e = (struct file_event){.bytes = attr};
+	if (!record_attr_decode(attr, f->swap, &e->attr)) {
+		return 0;
+	}
+	record_plan_make(&e->plan, &e->attr);
+	f->nevents++;
+	return take_ids(f, e, ids);
+}
+
+static bool id_add(struct file *f, uint64_t id, uint32_t event)
+{
+	size_t i = hash_u64(id) & (f->nslots - 1);
+
+	while (f->ids[i].event != 0) {
+		if (f->ids[i].id == id) {
+			return true; /* the first one keeps it */
+		}
+		i = (i + 1) & (f->nslots - 1);
+	}
+	f->ids[i] = (struct file_id_slot){.id = id, .event = event + 1};
+	return true;
+}
+
+int file_index_ids(struct file *f)
+{
+	size_t total = 0;
+
+	for (size_t i = 0; i < f->nevents; i++) {
+		total += f->events[i].nids;
+	}
+	free(f->ids);
+	f->ids = NULL;
+	f->nslots = 0;
+	if (total == 0) {
+		return 0;
+	}
+	f->nslots = 16;
+	while (f->nslots < total * 2) {
+		f->nslots *= 2;
+	}
+	f->ids = calloc(f->nslots, sizeof(*f->ids));
+	if (f->ids == NULL) {
+		f->nslots = 0;
+		return error_nomem(&f->error);
+	}
+	for (size_t i = 0; i < f->nevents; i++) {
+		for (size_t j = 0; j < f->events[i].nids; j++) {
+			(void)id_add(f, f->events[i].ids[j], (uint32_t)i);
+		}
+	}
+	return 0;
+}
+
+/* One entry of EVENT_DESC behind its attr; ids that the attrs lack are taken from there. */
+static int name_from_desc(struct file *f, size_t index, struct cursor *c)
+{
+	uint32_t nids = cursor_u32(c);
+	uint32_t len = cursor_u32(c);
+	struct span name = cursor_text(c, len);
+	struct span ids;
+	uint32_t event = (uint32_t)index;
+	const struct file_event *e = NULL;
+
+	if (nids > cursor_left(c) / 8) {
+		c->bad = true;
+		return 0;
+	}
+	ids = cursor_bytes(c, (size_t)nids * 8);
+	if (c->bad) {
+		return 0;
+	}
+	if (ids.n >= 8) {
+		e = file_event_by_id(f, load_u64(ids.p, f->swap));
+	}
+	if (e != NULL) {
+		event = (uint32_t)(e - f->events);
+	}
+	if (event >= f->nevents) {
+		return 0;
+	}
+	if (f->events[event].name == NULL) {
+		f->events[event].name = arena_text(&f->arena, (const char *)name.p, name.n);
+	}
+	return take_ids(f, &f->events[event], ids);
+}
+
+static int read_event_names(struct file *f)
+{
+	struct span bytes = file_feature(f, FEATURE_EVENT_DESC);
+	struct cursor c = cursor_make(bytes, f->swap);
+	uint32_t nr = cursor_u32(&c);
+	uint32_t attr_size = cursor_u32(&c);
+
+	for (uint32_t i = 0; i < nr && !c.bad && bytes.n != 0; i++) {
+		(void)cursor_bytes(&c, attr_size);
+		TRY(name_from_desc(f, i, &c));
+	}
+	if (c.bad && bytes.n != 0) {
+		diag_report(f->diags, SONDE_DIAG_DAMAGED, f->features[FEATURE_EVENT_DESC].offset,
+		        "the names of the events are cut off");
+	}
+	return bytes.n != 0 ? file_index_ids(f) : 0;
+}
+
+static void name_by_type(struct file *f, struct span entry)
+{
+	struct cursor c = cursor_make(entry, f->swap);
+	uint64_t id = cursor_u64(&c);
+	struct span name = cursor_text(&c, cursor_left(&c));
+
+	for (size_t i = 0; i < f->nevents && i < NAMED_MAX && name.n != 0; i++) {
+		struct file_event *e = &f->events[i];
+
+		if (e->name == NULL && e->attr.config == id) {
+			e->name = arena_text(&f->arena, (const char *)name.p, name.n);
+		}
+	}
+}
+
+static void name_by_update(struct file *f, struct span body)
+{
+	struct cursor c = cursor_make(body, f->swap);
+	uint64_t what = cursor_u64(&c);
+	const struct file_event *e = file_event_by_id(f, cursor_u64(&c));
+	struct span name = cursor_text(&c, cursor_left(&c));
+
+	if (what == UPDATE_NAME && e != NULL && e->name == NULL && name.n != 0) {
+		f->events[e - f->events].name = arena_text(&f->arena, (const char *)name.p, name.n);
+	}
+}
+
+int file_name_events(struct file *f)
+{
+	TRY(read_event_names(f));
+	for (size_t i = 0; i < NAMED_MAX && (i + 1) * EVENT_TYPE_SIZE <= f->event_types.n; i++) {
+		name_by_type(
+		        f, (struct span){f->event_types.p + i * EVENT_TYPE_SIZE, EVENT_TYPE_SIZE});
+	}
+	for (size_t i = 0; i < f->nnamings; i++) {
+		if (f->namings[i].type == RECORD_EVENT_UPDATE) {
+			name_by_update(f, f->namings[i].body);
+		} else if (i < NAMED_MAX) {
+			name_by_type(f, f->namings[i].body);
+		}
+	}
+	for (size_t i = 0; i < f->nevents; i++) {
+		if (f->events[i].name == NULL) {
+			f->events[i].name = file_event_name(&f->arena, &f->events[i].attr);
+		}
+		if (f->events[i].name == NULL) {
+			return error_nomem(&f->error);
+		}
+	}
+	return 0;
+}
+
+const struct file_event *file_event_by_id(const struct file *f, uint64_t id)
+{
+	size_t i;
+
+	if (f->nslots == 0) {
+		return NULL;
+	}
+	for (i = hash_u64(id) & (f->nslots - 1); f->ids[i].event != 0;
+	        i = (i + 1) & (f->nslots - 1)) {
+		if (f->ids[i].id == id) {
+			return &f->events[f->ids[i].event - 1];
+		}
+	}
+	return NULL;
+}
+
+static const struct file_event *event_of_id(const struct file *f, uint64_t id)
+{
+	return id == 0 || f->nslots == 0 ? &f->events[0] : file_event_by_id(f, id);
+}
+
+const struct file_event *file_sample_event(const struct file *f, const struct record *r)
+{
+	uint8_t at;
+
+	if (f->nevents == 0) {
+		return NULL;
+	}
+	at = f->events[0].plan.sample_id;
+	if (f->nevents == 1 || at == RECORD_NOT_THERE) {
+		return &f->events[0];
+	}
+	if (r->body.n < (size_t)at + 8) {
+		return NULL;
+	}
+	return event_of_id(f, load_u64(r->body.p + at, f->swap));
+}
+
+const struct file_event *file_record_event(const struct file *f, const struct record *r)
+{
+	uint8_t back;
+
+	if (f->nevents == 0) {
+		return NULL;
+	}
+	back = f->events[0].plan.trailer_id;
+	if (f->nevents == 1 || back == RECORD_NOT_THERE) {
+		return &f->events[0];
+	}
+	if (r->body.n < back) {
+		return NULL;
+	}
+	return event_of_id(f, load_u64(r->body.p + r->body.n - back, f->swap));
+}
