@@ -132,11 +132,11 @@ static int add_stream(struct file *f, unsigned long number)
 int file_add_streams(struct file *f)
 {
 	unsigned long *numbers;
-	uint64_t format = 1;
+	struct span format = file_feature(f, FEATURE_DIR_FORMAT);
 	size_t n;
 	int rc;
 
-	if (feature_number(f, FEATURE_DIR_FORMAT, &format) > 0 && format == 0) {
+	if (format.n >= 8 && load_u64(format.p, f->swap) == 0) {
 		return 0;
 	}
 	rc = list_numbers(f, &numbers, &n);
