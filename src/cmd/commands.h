@@ -4,9 +4,12 @@
 #define SONDE_CMD_COMMANDS_H
 
 int cmd_record(int argc, char **argv);
+int cmd_repair(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_script(int argc, char **argv);
 int cmd_evlist(int argc, char **argv);
+int cmd_check(int argc, char **argv);
+int cmd_convert(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_flamegraph(int argc, char **argv);
 int cmd_pt(int argc, char **argv);

@@ -60,6 +60,7 @@ int cmd_dump(int argc, char **argv)
 	        .usage = "[options]",
 	        .about = "Prints every record of a recording as it stands in the file.",
 	        .defs = defs,
+	        .anywhere = true,
 	};
 	struct option_rest rest;
 	struct sonde_dump_options o = {0};

@@ -17,7 +17,11 @@ static const struct command {
         {"report", cmd_report, "show where the time of a recording went"},
         {"script", cmd_script, "print the samples of a recording in time order"},
         {"evlist", cmd_evlist, "list the events of a recording"},
+        {"check", cmd_check, "say whether a recording is whole and what it lost"},
+        {"convert", cmd_convert,
+                "write a recording in another container, byte order or compression"},
         {"dump", cmd_dump, "print every record of a recording as it stands in the file"},
+        {"repair", cmd_repair, "write a whole recording of what is good in a damaged one"},
         {"flamegraph", cmd_flamegraph, "write a recording as a self-contained HTML flame graph"},
         {"pt", cmd_pt, "read raw traces of Intel PT"},
 };

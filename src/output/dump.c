@@ -290,6 +290,7 @@ static int dump_all(struct dump *d, const char *path)
 {
 	TRY(types_parse(d));
 	TRY(file_open(&d->file, path));
+	TRY(file_inflate(&d->file));
 	d->cpus = cpus_of(&d->file);
 	if (d->o.json) {
 		text_str(&d->out, "{\"schema\":\"sonde-dump\",\"version\":1,\"byte_order\":\"");

@@ -21,6 +21,9 @@ static bool is_text(const struct layout_field *f)
 /* Padding is told only when it is not zero. */
 static bool hidden(enum layout_event event, const struct layout_value *v)
 {
+	if (event == LAYOUT_VALUE && v->field->kind == LAYOUT_BYTES && v->bytes.n == 0) {
+		return true;
+	}
 	if (event == LAYOUT_VALUE ? v->field->show != SHOW_NEVER
 	                          : event != LAYOUT_REST || v->bytes.n >= 8) {
 		return false;

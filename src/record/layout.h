@@ -59,6 +59,7 @@ enum layout_when {
 	WHEN_MIN, /* the slot is at least `value` */
 	WHEN_LEFT, /* at least `value` bytes are left */
 	WHEN_LEFT_EACH, /* at least `value` bytes for each that the slot counts are left */
+	WHEN_LEFT_ODD, /* the bytes left are no multiple of `value` */
 	WHEN_SAMPLE, /* a bit of sample_type in `value` is set */
 	WHEN_READ, /* a bit of read_format in `value` is set */
 	WHEN_NOT_READ,

@@ -177,7 +177,7 @@ static const struct layout_field header_attr[] = {
 
 static const struct layout_field event_type[] = {
         {"event_id", LAYOUT_U64, "attr.config", .show = SHOW_HEX},
-        {"name", LAYOUT_CHARS, "of the event", .count = {COUNT_FIXED, 64}},
+        {"name", LAYOUT_TEXT, "of the event, up to 64 bytes"},
 };
 
 static const struct layout_field tracing_data[] = {

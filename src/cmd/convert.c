@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/commands.h"
+#include "cmd/options.h"
+#include "cmd/terminal.h"
+
+#include <sonde/preview/convert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXIT_FILE    255 /* the input is missing or cannot be used */
+#define LEVEL_MAX    22 /* of zstd */
+#define NEEDS_OUTPUT "-o FILE says where to write; '-' is standard output"
+#define LEVEL_PERF   1 /* what -z means without a number, as for record */
+
+struct convert {
+	const char *input, *output, *to, *endian;
+	bool plain, force;
+	int level; /* -1: as the input */
+};
+
+static void on_diag(void *arg, const struct sonde_diag *diag)
+{
+	terminal_diag_show(arg, diag);
+}
+
+static int on_level(const struct option_def *def, const char *arg, bool unset)
+{
+	struct convert *c = def->target;
+	char *end = NULL;
+	long level = arg != NULL ? strtol(arg, &end, 10) : LEVEL_PERF;
+
+	if (unset) {
+		c->level = 0;
+		return 0;
+	}
+	if (arg != NULL && (*arg == '\0' || *end != '\0' || level < 1 || level > LEVEL_MAX)) {
+		(void)fprintf(
+		        stderr, "Error: -z takes a level from 1 to %d, not '%s'\n", LEVEL_MAX, arg);
+		return -1;
+	}
+	c->level = (int)level;
+	return 0;
+}
+
+/* The number behind a word of a list; -1: none of them. */
+static int word_of(const char *word, const char *const *words, int n)
+{
+	for (int i = 0; i < n; i++) {
+		if (strcmp(word, words[i]) == 0) {
+			return i;
+		}
+	}
+	return -1;
+}
+
+static int run(const struct convert *c, struct sonde_convert_options *o)
+{
+	char message[1024] = "";
+	unsigned shown = 0;
+	int rc;
+
+	o->size = sizeof(*o);
+	o->check_owner = !c->force;
+	o->message = message;
+	o->message_size = sizeof(message);
+	o->on_diag = on_diag;
+	o->diag_arg = &shown;
+	rc = sonde_convert(c->input, c->output, o);
+	if (rc < 0) {
+		(void)fprintf(stderr, "Error: %s\n", message);
+		return EXIT_FILE;
+	}
+	if (strcmp(c->output, "-") != 0) {
+		(void)fprintf(stderr, "[ sonde: wrote %llu records to %s ]\n",
+		        (unsigned long long)o->records, c->output);
+	}
+	if (rc > 0) {
+		(void)fprintf(stderr,
+		        "Warning: part of %s was not read (see above) and is not in the output\n",
+		        c->input);
+	}
+	return rc > 0;
+}
+
+int cmd_repair(int argc, char **argv)
+{
+	struct convert c = {.input = "perf.data", .level = -1};
+	const struct option_def defs[] = {
+	        OPTION_TEXT('i', "input", &c.input, "FILE", "input file; perf.data when not given"),
+	        OPTION_TEXT(
+	                'o', "output", &c.output, "FILE", "what to write; '-': standard output"),
+	        OPTION_SWITCH('f', "force", &c.force, "read files of other users too"),
+	        OPTION_END,
+	};
+	const struct option_command command = {
+	        .name = "repair",
+	        .usage = "[options] -o FILE [input]",
+	        .about = "Writes a whole recording of all that is good in a damaged one.",
+	        .defs = defs,
+	        .anywhere = true,
+	};
+	struct sonde_convert_options o = {.compress = -1, .whole = 1};
+	struct option_rest rest;
+	int rc = options_parse(&command, argc, argv, &rest);
+
+	if (rc != OPTIONS_RUN) {
+		return rc;
+	}
+	if (rest.argc > 1) {
+		return options_mistake(&command, "unexpected word '%s'", rest.argv[1]);
+	}
+	if (c.output == NULL) {
+		return options_mistake(&command, NEEDS_OUTPUT);
+	}
+	c.input = rest.argc == 1 ? rest.argv[0] : c.input;
+	return run(&c, &o);
+}
+
+static const char *const containers[] = {"", "file", "pipe", "directory"};
+static const char *const orders[] = {"", "little", "big"};
+
+int cmd_convert(int argc, char **argv)
+{
+	struct convert c = {.input = "perf.data", .level = -1};
+	const struct option_def defs[] = {
+	        OPTION_TEXT('i', "input", &c.input, "FILE", "input file; perf.data when not given"),
+	        OPTION_TEXT(
+	                'o', "output", &c.output, "FILE", "what to write; '-': standard output"),
+	        OPTION_TEXT(0, "to", &c.to, "KIND",
+	                "file, pipe or directory; as the input when not given"),
+	        OPTION_TEXT(0, "endian", &c.endian, "ORDER",
+	                "little or big; as the input when not given"),
+	        OPTION_CALL('z', "compress", OPTION_OPTIONAL, on_level, &c, "LEVEL",
+	                "compress with zstd, level 1 (fast, the default) to 22"),
+	        OPTION_SWITCH(0, "plain", &c.plain, "do not compress"),
+	        OPTION_SWITCH('f', "force", &c.force, "read files of other users too"),
+	        OPTION_END,
+	};
+	const struct option_command command = {
+	        .name = "convert",
+	        .usage = "[options] -o FILE [input]",
+	        .about = "Writes a recording in another form: container, byte order, compression.",
+	        .defs = defs,
+	        .anywhere = true,
+	};
+	struct sonde_convert_options o = {0};
+	struct option_rest rest;
+	int rc = options_parse(&command, argc, argv, &rest), container, order;
+
+	if (rc != OPTIONS_RUN) {
+		return rc;
+	}
+	if (rest.argc > 1) {
+		return options_mistake(&command, "unexpected word '%s'", rest.argv[1]);
+	}
+	if (c.output == NULL) {
+		return options_mistake(
+		        &command, "-o FILE says where to write; '-' is standard output");
+	}
+	container = word_of(c.to != NULL ? c.to : "", containers, 4);
+	order = word_of(c.endian != NULL ? c.endian : "", orders, 3);
+	if (container < 0 || order < 0) {
+		return options_mistake(&command,
+		        container < 0 ? "--to takes file, pipe or directory, not '%s'"
+		                      : "--endian takes little or big, not '%s'",
+		        container < 0 ? c.to : c.endian);
+	}
+	if (c.plain && c.level > 0) {
+		return options_mistake(&command, "--plain and -z do not go together");
+	}
+	c.input = rest.argc == 1 ? rest.argv[0] : c.input;
+	o.container = (enum sonde_container)container;
+	o.order = (enum sonde_byte_order)order;
+	o.set_order = order != 0;
+	o.compress = c.plain ? 0 : c.level;
+	return run(&c, &o);
+}

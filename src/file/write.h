@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* The inside of a writer (sonde/write.h): what its parts share. */
+#ifndef SONDE_FILE_WRITE_H
+#define SONDE_FILE_WRITE_H
+
+#include "abi/abi.h"
+#include "core/span.h"
+#include "core/text.h"
+#include "file/sink.h"
+#include "record/record.h"
+
+#include <sonde/write.h>
+
+struct write_event {
+	uint8_t *attr; /* in the file's byte order */
+	size_t attr_size; /* bytes */
+	uint64_t *ids; /* host order */
+	size_t nids;
+	char *name; /* NULL: none */
+	struct sonde_attr decoded;
+	struct record_plan plan;
+};
+
+struct write_feature {
+	uint8_t *bytes;
+	size_t n;
+	bool set;
+};
+
+struct write_stream {
+	struct sink sink;
+	struct write_packer *packer; /* NULL: not compressed */
+};
+
+struct write_place { /* of an AUXTRACE record */
+	uint64_t offset, size; /* bytes */
+};
+
+struct sonde_writer {
+	struct sonde_writer_options o;
+	struct error error;
+	struct sonde_error shown;
+	bool swap; /* the file's byte order is not the host's */
+	bool opened, closed;
+	char *directory; /* NULL: one file */
+	struct write_event *events;
+	size_t nevents, events_cap;
+	struct write_feature features[FEATURE_BITS];
+	struct write_stream *streams; /* 0: the main file */
+	size_t nstreams, streams_cap;
+	struct write_place *places;
+	size_t nplaces, places_cap;
+	uint64_t attrs_at, attrs_size, entry_size, data_at; /* of a seekable file, bytes */
+	struct text scratch;
+};
+
+/* Parts of the containers: write what comes before and behind the records. */
+int write_file_start(struct sonde_writer *w);
+int write_file_finish(struct sonde_writer *w);
+int write_pipe_start(struct sonde_writer *w);
+
+/* Appends numbers in the file's byte order. */
+void write_u32(const struct sonde_writer *w, struct text *t, uint32_t v);
+void write_u64(const struct sonde_writer *w, struct text *t, uint64_t v);
+
+/* One zstd stream of a file. */
+int write_packer_new(struct write_stream *s, int level, bool swap, struct error *err);
+void write_packer_free(struct write_packer *p);
+int write_packer_put(struct write_stream *s, const void *bytes, size_t n, struct error *err);
+int write_packer_flush(struct write_stream *s, struct error *err);
+/* Bytes in and out so far. */
+void write_packer_counts(const struct write_stream *s, uint64_t *in, uint64_t *out);
+/* The most that one COMPRESSED record holds when inflated, in bytes. */
+#define WRITE_INFLATED_MAX (512u << 10)
+
+#endif

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The check of a recording: container, sections, features, every record's fields and event, order
+ * across rounds, and the loss that the recording itself tells of.
+ */
+#include "core/text.h"
+#include "file/file.h"
+#include "output/dump.h"
+#include "record/layout.h"
+
+#include <sonde/preview/check.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MOST 100u /* problems told one by one */
+
+enum problem {
+	PROBLEM_SECTION, /* of the file: outside of it, or over another one */
+	PROBLEM_SKIPPED, /* bytes that are no record */
+	PROBLEM_CUT, /* the input ends too early */
+	PROBLEM_FEATURE, /* does not fit its fields */
+	PROBLEM_RECORD, /* does not fit its fields */
+	PROBLEM_EVENT, /* of a sample is not known */
+	PROBLEM_ORDER, /* older than a round that was finished */
+	PROBLEMS
+};
+
+static const char *const problem_names[PROBLEMS] = {
+        "section", "skipped", "cut", "feature", "record", "event", "order"};
+
+struct check {
+	struct file file;
+	struct diag_sink diags;
+	struct sonde_check_options o;
+	struct text out; /* the problems, as they are met */
+	uint64_t problems[PROBLEMS], told;
+	uint64_t records, unknown, skipped; /* records; of unknown types; bytes between them */
+	uint64_t newest, before, limit; /* ns: of all so far; at the last mark; what was finished */
+	uint32_t cpus; /* NRCPUS available */
+	/* what the recording lost: events, records of them, samples, throttles, AUX trouble */
+	uint64_t lost, lost_records, lost_samples, throttled, aux[4], trace_errors;
+};
+
+static const char *const aux_names[] = {"truncated", "overwritten", "partial", "collided"};
+
+/* ---- problems ---- */
+
+static void problem_put(struct check *c, enum problem p, uint64_t offset, const char *text)
+{
+	c->problems[p]++;
+	if (c->told++ >= c->o.most) {
+		return;
+	}
+	if (c->o.json) {
+		text_str(&c->out, c->told > 1 ? ",\n{\"kind\":\"" : "\n{\"kind\":\"");
+		text_str(&c->out, problem_names[p]);
+		text_char(&c->out, '"');
+		if (offset != NO_OFFSET) {
+			text_str(&c->out, ",\"offset\":");
+			text_u64(&c->out, offset, 0, ' ');
+		}
+		text_str(&c->out, ",\"text\":");
+		dump_json_string(&c->out, text, strlen(text));
+		text_char(&c->out, '}');
+		return;
+	}
+	text_printf(&c->out, "%-8s ", problem_names[p]);
+	if (offset != NO_OFFSET) {
+		text_str(&c->out, "0x");
+		text_hex(&c->out, offset, 0, '0');
+		text_str(&c->out, ": ");
+	}
+	text_str(&c->out, text);
+	text_char(&c->out, '\n');
+}
+
+static void problem(struct check *c, enum problem p, uint64_t offset, const char *fmt, ...)
+        __attribute__((format(printf, 4, 5)));
+static void problem(struct check *c, enum problem p, uint64_t offset, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	problem_put(c, p, offset, text);
+}
+
+/* What the reader says while it opens and reads. */
+static void on_diag(void *arg, const struct sonde_diag *diag)
+{
+	struct check *c = arg;
+
+	if (diag->kind == SONDE_DIAG_TRUNCATED) {
+		problem_put(c, PROBLEM_CUT, diag->offset, diag->detail);
+	} else if (diag->kind == SONDE_DIAG_DAMAGED) {
+		problem_put(c, PROBLEM_SKIPPED, diag->offset, diag->detail);
+	}
+}
+
+/* ---- sections ---- */
+
+struct section {
+	uint64_t start, end; /* bytes from the file's start */
+	char name[40];
+};
+
+static int section_order(const void *a, const void *b)
+{
+	const struct section *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static void section_add(
+        struct section *s, size_t *n, uint64_t start, uint64_t size, const char *name)
+{
+	if (size != 0) {
+		s[*n] = (struct section){.start = start, .end = start + size};
+		(void)snprintf(s[*n].name, sizeof(s[*n].name), "%s", name);
+		++*n;
+	}
+}
+
+/* Sections of a seekable file may not lie over each other. */
+static void check_sections(struct check *c)
+{
+	const struct file *f = &c->file;
+	struct section s[FEATURE_BITS + 4];
+	size_t n = 0;
+
+	if (f->pipe || f->bytes.n < FILE_HEADER_SIZE) {
+		return;
+	}
+	section_add(s, &n, 0, f->header_size, "header");
+	section_add(s, &n, load_u64(f->bytes.p + 24, f->swap), load_u64(f->bytes.p + 32, f->swap),
+	        "attrs");
+	section_add(s, &n, f->data.offset, f->data.size, "data");
+	for (unsigned i = 0; i < FEATURE_BITS; i++) {
+		const struct layout *l = layout_of_feature(i);
+
+		section_add(s, &n, f->features[i].offset, f->features[i].size,
+		        l != NULL ? l->name : "a feature");
+	}
+	qsort(s, n, sizeof(*s), section_order);
+	for (size_t i = 1; i < n; i++) {
+		if (s[i].start < s[i - 1].end) {
+			problem(c, PROBLEM_SECTION, s[i].start, "%s begins inside of %s", s[i].name,
+			        s[i - 1].name);
+		}
+	}
+}
+
+static void check_features(struct check *c)
+{
+	const struct file *f = &c->file;
+
+	for (unsigned i = 1; i < FEATURE_BITS; i++) {
+		const struct layout *l = layout_of_feature(i);
+		struct layout_walk walk;
+		struct layout_value v;
+
+		if (l == NULL || !file_has_feature(f, (enum abi_feature)i)) {
+			continue;
+		}
+		layout_walk_init(&walk, l, file_feature(f, (enum abi_feature)i), f->swap, NULL, 0);
+		walk.slots[SLOT_CPUS] = c->cpus;
+		while (layout_next(&walk, &v) != LAYOUT_END) {
+		}
+		if (walk.bad) {
+			problem(c, PROBLEM_FEATURE, f->features[i].offset,
+			        "%s is too short for what it says it holds", l->name);
+		}
+	}
+}
+
+/* ---- records ---- */
+
+static void count_loss(struct check *c, const struct record *r)
+{
+	struct cursor b = cursor_make(r->body, c->file.swap);
+	uint64_t first = cursor_u64(&b), second = cursor_u64(&b), third = cursor_u64(&b);
+
+	switch (r->type) {
+	case RECORD_LOST:
+		c->lost += second;
+		c->lost_records++;
+		break;
+	case RECORD_LOST_SAMPLES: c->lost_samples += first; break;
+	case RECORD_THROTTLE: c->throttled++; break;
+	case RECORD_AUXTRACE_ERROR: c->trace_errors++; break;
+	case RECORD_AUX:
+		for (unsigned i = 0; i < 4; i++) {
+			c->aux[i] += third >> i & 1;
+		}
+		break;
+	default: break;
+	}
+}
+
+static void check_order(
+        struct check *c, const struct record *r, const struct file_event *e, uint64_t offset)
+{
+	struct record_trailer trailer = {0};
+	uint64_t time = 0;
+
+	if (r->type == RECORD_FINISHED_ROUND) {
+		c->limit = c->before;
+		c->before = c->newest;
+		return;
+	}
+	if (e == NULL || r->type >= RECORD_USER_START) {
+		return;
+	}
+	if (r->type != RECORD_SAMPLE) {
+		(void)record_trailer_decode(&e->plan, r->body, c->file.swap, &trailer);
+		time = trailer.time;
+	} else if (e->plan.time != RECORD_NOT_THERE && r->body.n >= e->plan.time + 8u) {
+		time = load_u64(r->body.p + e->plan.time, c->file.swap);
+	}
+	if (time != 0 && time < c->limit) {
+		problem(c, PROBLEM_ORDER, offset,
+		        "a record of type %u is %llu ns older than the round that was finished "
+		        "before it",
+		        r->type, (unsigned long long)(c->limit - time));
+	}
+	c->newest = time > c->newest ? time : c->newest;
+}
+
+static void check_record(struct check *c, const struct record *r)
+{
+	const struct file_event *e = NULL;
+	uint64_t offset = file_place(&c->file, r->offset).offset;
+	struct record_walk w;
+	struct layout_value v;
+
+	c->records++;
+	if (layout_of_record(r->type) == NULL) {
+		c->unknown++;
+		return;
+	}
+	if (r->type < RECORD_USER_START) {
+		e = r->type == RECORD_SAMPLE ? file_sample_event(&c->file, r)
+		                             : file_record_event(&c->file, r);
+	}
+	if (e == NULL && r->type == RECORD_SAMPLE) {
+		problem(c, PROBLEM_EVENT, offset, "a sample belongs to no event of the recording");
+		return;
+	}
+	record_walk_init(&w, r, c->file.swap, e != NULL ? &e->plan : NULL, c->cpus);
+	while (record_walk_next(&w, &v) != LAYOUT_END) {
+	}
+	if (w.bad) {
+		problem(c, PROBLEM_RECORD, offset, "%s of %zu bytes is too short for its fields",
+		        record_type_name(r->type), r->body.n + RECORD_HEADER_SIZE);
+		return;
+	}
+	count_loss(c, r);
+	check_order(c, r, e, offset);
+}
+
+static void check_records(struct check *c)
+{
+	uint64_t position = file_begin(&c->file);
+	struct file_gap gap;
+	struct record r;
+	enum file_step step;
+
+	while ((step = file_step(&c->file, &position, &r, &gap)) != FILE_END) {
+		if (gap.text[0] != '\0') {
+			file_gap_report(&c->file, &gap, &c->diags);
+		}
+		if (step == FILE_GAP) {
+			c->skipped += gap.size;
+		} else {
+			check_record(c, &r);
+		}
+	}
+	if (gap.text[0] != '\0') {
+		file_gap_report(&c->file, &gap, &c->diags);
+	}
+}
+
+/* ---- what is said ---- */
+
+static const char *const verdicts[] = {"whole", "damaged but usable", "unusable"};
+
+static const char *container_of(const struct file *f)
+{
+	return f->directory ? "directory" : f->pipe ? "stream" : "seekable file";
+}
+
+static void text_loss(struct text *t, const char *what, uint64_t n)
+{
+	if (n != 0) {
+		text_str(t, "lost     ");
+		text_u64(t, n, 0, ' ');
+		text_char(t, ' ');
+		text_str(t, what);
+		text_char(t, '\n');
+	}
+}
+
+static void text_count(struct text *t, uint64_t n, const char *what)
+{
+	if (n != 0) {
+		text_str(t, ", ");
+		text_u64(t, n, 0, ' ');
+		text_str(t, what);
+	}
+}
+
+static void say_text(struct check *c, const char *path, enum sonde_verdict verdict)
+{
+	struct text *t = &c->out;
+
+	if (c->told > c->o.most) {
+		text_printf(t, "... and %llu more\n", (unsigned long long)(c->told - c->o.most));
+	}
+	if (verdict != SONDE_UNUSABLE) {
+		text_loss(t, "events that LOST records tell of", c->lost);
+		text_loss(t, "samples that LOST_SAMPLES records tell of", c->lost_samples);
+		text_loss(t, "times throttled: samples are missing after each", c->throttled);
+		for (unsigned i = 0; i < 4; i++) {
+			char what[64];
+
+			(void)snprintf(what, sizeof(what), "times trace data was %s", aux_names[i]);
+			text_loss(t, what, c->aux[i]);
+		}
+		text_loss(t, "errors of trace decoding recorded", c->trace_errors);
+		text_printf(t, "%s: %s, %s-endian, %zu events, %llu records", path,
+		        container_of(&c->file), c->file.swap != HOST_BIG_ENDIAN ? "big" : "little",
+		        c->file.nevents, (unsigned long long)c->records);
+		text_count(t, c->unknown, " of unknown types");
+		text_count(t, c->skipped, " bytes skipped");
+		text_str(t, c->file.interrupted ? ", recording was interrupted\n" : "\n");
+	}
+	text_printf(t, "%s: %s\n", path, verdicts[verdict]);
+}
+
+static void json_count(struct text *t, const char *name, uint64_t n)
+{
+	text_str(t, name);
+	text_u64(t, n, 0, ' ');
+}
+
+static void say_json(struct check *c, const char *path, enum sonde_verdict verdict)
+{
+	struct text *t = &c->out, problems = c->out;
+
+	c->out = (struct text){0};
+	text_str(t, "{\"schema\":\"sonde-check\",\"version\":1,\"file\":");
+	dump_json_string(t, path, strlen(path));
+	text_printf(t, ",\"verdict\":\"%s\",\"container\":\"%s\"", verdicts[verdict],
+	        verdict == SONDE_UNUSABLE ? "unknown" : container_of(&c->file));
+	json_count(t, ",\"events\":", c->file.nevents);
+	json_count(t, ",\"records\":", c->records);
+	json_count(t, ",\"unknown_records\":", c->unknown);
+	json_count(t, ",\"skipped_bytes\":", c->skipped);
+	text_str(t, c->file.interrupted ? ",\"interrupted\":true" : ",\"interrupted\":false");
+	json_count(t, ",\"lost\":{\"events\":", c->lost);
+	json_count(t, ",\"samples\":", c->lost_samples);
+	json_count(t, ",\"throttled\":", c->throttled);
+	for (unsigned i = 0; i < 4; i++) {
+		text_printf(t, ",\"aux_%s\":%llu", aux_names[i], (unsigned long long)c->aux[i]);
+	}
+	json_count(t, ",\"trace_errors\":", c->trace_errors);
+	text_str(t, "},\"counts\":{");
+	for (unsigned i = 0; i < PROBLEMS; i++) {
+		text_printf(t, "%s\"%s\":%llu", i != 0 ? "," : "", problem_names[i],
+		        (unsigned long long)c->problems[i]);
+	}
+	text_str(t, "},\"problems\":[");
+	text_bytes(t, problems.p, problems.n);
+	text_str(t, "]}\n");
+	text_fini(&problems);
+}
+
+static enum sonde_verdict check_all(struct check *c, const char *path)
+{
+	struct span s;
+
+	if (file_open(&c->file, path) < 0 || file_inflate(&c->file) < 0) {
+		problem_put(c, PROBLEM_SECTION, c->file.error.offset, c->file.error.text);
+		return SONDE_UNUSABLE;
+	}
+	s = file_feature(&c->file, FEATURE_NRCPUS);
+	c->cpus = s.n >= 4 ? load_u32(s.p, c->file.swap) : 0;
+	check_sections(c);
+	check_features(c);
+	check_records(c);
+	return c->told != 0 || c->file.interrupted ? SONDE_USABLE : SONDE_WHOLE;
+}
+
+int sonde_check(const char *path, const struct sonde_check_options *options,
+        sonde_check_write_fn write, void *arg)
+{
+	struct check *c = calloc(1, sizeof(*c));
+	enum sonde_verdict verdict;
+	int rc;
+
+	if (c == NULL) {
+		return SONDE_ENOMEM;
+	}
+	memcpy(&c->o, options, options->size < sizeof(c->o) ? options->size : sizeof(c->o));
+	c->o.most = c->o.most != 0 ? c->o.most : MOST;
+	c->diags.fn = on_diag;
+	c->diags.arg = c;
+	c->file.diags = &c->diags;
+	c->file.check_owner = c->o.check_owner != 0;
+	verdict = check_all(c, path);
+	if (c->o.json) {
+		say_json(c, path, verdict);
+	} else {
+		say_text(c, path, verdict);
+	}
+	rc = c->out.failed ? SONDE_ENOMEM : write(arg, c->out.p, c->out.n);
+	text_fini(&c->out);
+	file_close(&c->file);
+	free(c);
+	return rc < 0 ? rc : (int)verdict;
+}
