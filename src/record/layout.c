@@ -137,6 +137,7 @@ static bool field_there(const struct layout_walk *w, const struct layout_field *
 	case WHEN_MIN: return slot >= value;
 	case WHEN_LEFT: return cursor_left(&w->c) >= value;
 	case WHEN_LEFT_EACH: return slot != 0 && slot <= cursor_left(&w->c) / value;
+	case WHEN_LEFT_ODD: return cursor_left(&w->c) % value != 0;
 	case WHEN_SAMPLE: return (w->plan->sample_type & value) != 0;
 	case WHEN_READ: return (w->plan->read_format & value) != 0;
 	case WHEN_NOT_READ: return (w->plan->read_format & value) == 0;

@@ -131,9 +131,10 @@ static const struct layout_field auxtrace_entry[] = {
 };
 static const struct layout auxtrace_entry_layout = LAYOUT("place", auxtrace_entry);
 
+/* Android's recorder leaves the count out. */
 static const struct layout_field auxtrace_index[] = {
-        {"nr", LAYOUT_U64, "AUXTRACE records", .keep = SLOT_NR},
-        {"entries", LAYOUT_STRUCT, "one a record", .count = {COUNT_SLOT, SLOT_NR},
+        {"nr", LAYOUT_U64, "AUXTRACE records", .when = {WHEN_LEFT_ODD, .value = 16}},
+        {"entries", LAYOUT_STRUCT, "one a record", .count = {COUNT_REST},
                 .sub = &auxtrace_entry_layout},
 };
 

@@ -70,6 +70,7 @@ static void print_when(const struct page *p, const struct layout_field *f)
 	case WHEN_MIN: printf("%s from %llu", slot, value); return;
 	case WHEN_LEFT: printf("%llu bytes are left", value); return;
 	case WHEN_LEFT_EACH: printf("%llu bytes for each of %s are left", value, slot); return;
+	case WHEN_LEFT_ODD: printf("what is left is no multiple of %llu", value); return;
 	case WHEN_SAMPLE:
 		printf("sample_type %s", flag_name(attr_names("sample_type"), value));
 		return;
