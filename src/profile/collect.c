@@ -10,10 +10,16 @@
 #include <stdlib.h>
 
 /*
- * Recent look-ups in front of the indexes, which do not fit the processor's caches: a few hot
- * frames make most of all chains, and a few chains most of the samples. All are direct-mapped.
+ * Recent look-ups in front of the indexes, which do not fit the processor's caches: a few hot frames
+ * make most of all chains, and a few chains most of the samples. All are direct-mapped.
  */
 #define RECENT 4096u
+
+/*
+ * What is not among them waits until there is a batch of it, so that the misses of the processor's
+ * caches overlap.
+ */
+#define BATCH 32u
 
 struct recent_place {
 	uint64_t ip;
@@ -35,6 +41,19 @@ struct recent_sample {
 	uint32_t id; /* PROFILE_NONE: free */
 };
 
+struct waiting_word {
+	struct recent_place place; /* frame PROFILE_NONE: to be found by its address */
+	uint64_t address;
+	uint32_t object, hash;
+};
+
+struct waiting_sample {
+	struct profile_chain chain;
+	struct recent_sample key;
+	size_t first; /* in the waiting words: the leaf, and behind it the chain */
+	bool stays; /* the words of the key stay where they are */
+};
+
 struct profile_worker {
 	struct session_worker worker;
 	struct profile_counts counts;
@@ -43,8 +62,12 @@ struct profile_worker {
 	struct recent_sample samples[RECENT];
 	struct profile_who last_key;
 	uint32_t last_who; /* PROFILE_NONE: none yet */
-	uint32_t *words; /* frames of the chain at hand */
-	size_t words_cap;
+	struct waiting_sample waiting[BATCH];
+	size_t nwaiting;
+	struct waiting_word *words;
+	size_t nwords, words_cap;
+	uint32_t *frames; /* of the waiting words */
+	size_t frames_cap;
 };
 
 bool profile_is_kernel(const struct profile *p, uint32_t object)
@@ -77,12 +100,32 @@ static const struct timeline_mapping *mapping_find(const struct profile *p,
 	return r->mapping;
 }
 
-static int place_add(struct profile *p, struct profile_worker *w, const struct timeline_view *v,
-        uint32_t mode, uint64_t ip, uint32_t *id)
+static struct recent_place *recent_place(struct profile_worker *w, uint32_t root, uint64_t ip)
 {
-	const struct timeline_mapping *m = mapping_find(p, w, v, mode, ip);
+	return &w->places[hash_u64(ip ^ (uint64_t)root << 40) & (RECENT - 1)];
+}
+
+/* Makes an address the last of the waiting words, where there is room for it. */
+static void word_add(struct profile *p, struct profile_worker *w, const struct timeline_view *v,
+        uint32_t mode, uint64_t ip)
+{
+	bool kernel = mode == MISC_KERNEL;
+	struct recent_place place = {.ip = ip,
+	        .root = kernel ? v->kernel_root : v->root,
+	        .later_root = kernel ? 0 : v->later_root,
+	        .mode = mode,
+	        .frame = PROFILE_NONE};
+	const struct recent_place *r = recent_place(w, place.root, ip);
+	struct waiting_word *word = &w->words[w->nwords++];
+	const struct timeline_mapping *m;
 	struct profile_frame key = {.ip = ip, .address = ip, .object = PROFILE_NONE};
 
+	if (r->ip == ip && r->root == place.root && r->mode == mode &&
+	        r->later_root == place.later_root && r->frame != PROFILE_NONE) {
+		word->place = *r;
+		return;
+	}
+	m = mapping_find(p, w, v, mode, ip);
 	if (m != NULL) {
 		key.object = m->object;
 		key.address = timeline_object_address(session_timeline(p->session), m, ip);
@@ -90,23 +133,39 @@ static int place_add(struct profile *p, struct profile_worker *w, const struct t
 	if (!needs_chains(p)) {
 		key.ip = key.address; /* of use for callers only */
 	}
-	return profile_frame_add(p, &w->counts, key, id);
+	*word = (struct waiting_word){.place = place,
+	        .address = key.address,
+	        .object = key.object,
+	        .hash = profile_frame_hash(&key)};
+	index_prefetch(&w->counts.places, word->hash);
 }
 
-static int place_find(struct profile *p, struct profile_worker *w, const struct timeline_view *v,
-        uint32_t mode, uint64_t ip, uint32_t *id)
+/* Gives the waiting words their frames. */
+static int words_resolve(struct profile *p, struct profile_worker *w)
 {
-	bool kernel = mode == MISC_KERNEL;
-	uint32_t root = kernel ? v->kernel_root : v->root;
-	uint32_t later_root = kernel ? 0 : v->later_root;
-	struct recent_place *r = &w->places[hash_u64(ip ^ (uint64_t)root << 40) & (RECENT - 1)];
-
-	if (r->ip != ip || r->root != root || r->mode != mode || r->frame == PROFILE_NONE ||
-	        r->later_root != later_root) {
-		TRY(place_add(p, w, v, mode, ip, id));
-		*r = (struct recent_place){ip, root, later_root, mode, *id};
+	if (!array_reserve(&w->frames, &w->frames_cap, w->nwords, sizeof(*w->frames))) {
+		return SONDE_ENOMEM;
 	}
-	*id = r->frame;
+	for (size_t i = 0; i < w->nwords; i++) {
+		if (w->words[i].place.frame == PROFILE_NONE) {
+			uint32_t id = index_guess(&w->counts.places, w->words[i].hash);
+
+			__builtin_prefetch(
+			        id != INDEX_NONE ? (void *)&w->counts.frames[id] : w);
+		}
+	}
+	for (size_t i = 0; i < w->nwords; i++) {
+		struct waiting_word *word = &w->words[i];
+		struct profile_frame key = {
+		        .ip = word->place.ip, .address = word->address, .object = word->object};
+
+		if (word->place.frame == PROFILE_NONE) {
+			key.ip = needs_chains(p) ? key.ip : key.address;
+			TRY(profile_frame_add(p, &w->counts, key, &word->place.frame));
+			*recent_place(w, word->place.root, word->place.ip) = word->place;
+		}
+		w->frames[i] = word->place.frame;
+	}
 	return 0;
 }
 
@@ -119,32 +178,34 @@ static uint32_t mark_mode(uint64_t mark)
 	                                : MISC_CPUMODE_MASK;
 }
 
-/* Frames of the sample's chain to w->words. As in perf, an unknown mark voids the whole chain. */
-static int chain_resolve(
-        struct profile *p, struct profile_worker *w, const struct session_sample *s, uint32_t *n)
+/* The leaf and the chain to the waiting words. As in perf, an unknown mark voids the whole chain. */
+static int words_add(struct profile *p, struct profile_worker *w, const struct session_sample *s,
+        uint32_t *n)
 {
+	uint64_t len = needs_chains(p) ? s->s.callchain_len : 0;
 	uint32_t left = p->options.max_stack;
 	uint32_t mode = s->cpumode;
+	size_t first = w->nwords + 1;
 
-	*n = 0;
-	if (!array_reserve(&w->words, &w->words_cap, s->s.callchain_len, sizeof(*w->words))) {
+	if (!array_reserve(&w->words, &w->words_cap, first + len, sizeof(*w->words))) {
 		return SONDE_ENOMEM;
 	}
-	for (uint64_t i = 0; i < s->s.callchain_len && left > 0; i++) {
+	word_add(p, w, s->view, mode, s->s.ip);
+	for (uint64_t i = 0; i < len && left > 0; i++) {
 		uint64_t ip = s->s.callchain[i];
 
 		if (ip >= CALLCHAIN_MARKS) {
 			mode = mark_mode(ip);
 			if (mode == MISC_CPUMODE_MASK) {
-				*n = 0;
-				return 0;
+				w->nwords = first;
+				break;
 			}
 			continue;
 		}
-		TRY(place_find(p, w, s->view, mode, ip, &w->words[*n]));
-		++*n;
+		word_add(p, w, s->view, mode, ip);
 		left--;
 	}
+	*n = (uint32_t)(w->nwords - first);
 	return 0;
 }
 
@@ -166,19 +227,39 @@ static int who_find(
 	return 0;
 }
 
-static int sample_resolve(struct profile *p, struct profile_worker *w,
-        const struct session_sample *s, struct profile_chain *c, uint32_t *id)
+/* Counts the waiting samples. */
+static int waiting_count(struct profile *p, struct profile_worker *w)
 {
-	uint32_t object;
+	TRY(words_resolve(p, w));
+	for (size_t i = 0; i < w->nwaiting; i++) {
+		struct waiting_sample *s = &w->waiting[i];
+		struct profile_chain *c = &s->chain;
+		uint32_t object;
 
-	TRY(place_find(p, w, s->view, s->cpumode, s->s.ip, &c->leaf));
-	object = w->counts.frames[c->leaf].object;
-	c->kernel =
-	        object == PROFILE_NONE ? s->cpumode == MISC_KERNEL : profile_is_kernel(p, object);
-	if (needs_chains(p)) {
-		TRY(chain_resolve(p, w, s, &c->n));
+		c->leaf = w->frames[s->first];
+		object = w->counts.frames[c->leaf].object;
+		c->kernel = object == PROFILE_NONE ? s->key.cpumode == MISC_KERNEL
+		                                   : profile_is_kernel(p, object);
+		c->hash = profile_chain_hash(c, w->frames + s->first + 1);
+		index_prefetch(&w->counts.known, c->hash);
 	}
-	return profile_chain_add(&w->counts, c, w->words, id);
+	for (size_t i = 0; i < w->nwaiting; i++) {
+		uint32_t id = index_guess(&w->counts.known, w->waiting[i].chain.hash);
+
+		__builtin_prefetch(id != INDEX_NONE ? (void *)&w->counts.chains[id] : w);
+	}
+	for (size_t i = 0; i < w->nwaiting; i++) {
+		struct waiting_sample *s = &w->waiting[i];
+
+		TRY(profile_chain_add(
+		        &w->counts, &s->chain, w->frames + s->first + 1, &s->key.id));
+		if (s->stays) {
+			w->samples[s->key.hash & (RECENT - 1)] = s->key;
+		}
+	}
+	w->nwaiting = 0;
+	w->nwords = 0;
+	return 0;
 }
 
 /* The sample's words as a key; false when they do not stay where they are. */
@@ -220,26 +301,23 @@ static bool recent_same(const struct recent_sample *a, const struct recent_sampl
 
 static int sample_count(struct profile *p, struct profile_worker *w, const struct session_sample *s)
 {
-	struct profile_chain c = {.samples = 1, .period = s->s.period, .time = s->s.time};
-	struct recent_sample key;
-	struct recent_sample *r;
-	bool stays;
+	struct waiting_sample *new = &w->waiting[w->nwaiting];
+	struct profile_chain *c = &new->chain;
+	const struct recent_sample *r;
 
-	TRY(who_find(p, w, s, &c.who));
-	c.first_pid = s->view->pid;
-	c.first_tid = s->view->tid;
-	stays = recent_key(p, s, c.who, &key);
-	if (!stays) {
-		return sample_resolve(p, w, s, &c, &key.id);
-	}
-	r = &w->samples[key.hash & (RECENT - 1)];
-	if (recent_same(r, &key)) {
-		profile_chain_count(&w->counts.chains[r->id], &c);
+	*c = (struct profile_chain){.samples = 1, .period = s->s.period, .time = s->s.time};
+	TRY(who_find(p, w, s, &c->who));
+	c->first_pid = s->view->pid;
+	c->first_tid = s->view->tid;
+	new->stays = recent_key(p, s, c->who, &new->key);
+	r = &w->samples[new->key.hash & (RECENT - 1)];
+	if (new->stays && recent_same(r, &new->key)) {
+		profile_chain_count(&w->counts.chains[r->id], c);
 		return 0;
 	}
-	TRY(sample_resolve(p, w, s, &c, &key.id));
-	*r = key;
-	return 0;
+	new->first = w->nwords;
+	TRY(words_add(p, w, s, &c->n));
+	return ++w->nwaiting == BATCH ? waiting_count(p, w) : 0;
 }
 
 static int collect_chunk(void *arg, unsigned worker, size_t chunk)
@@ -256,7 +334,7 @@ static int collect_chunk(void *arg, unsigned worker, size_t chunk)
 			TRY(sample_count(p, w, &s));
 		}
 	}
-	return rc;
+	return rc < 0 ? rc : waiting_count(p, w);
 }
 
 static void worker_init(struct profile_worker *w, struct sonde_session *s)
@@ -299,6 +377,7 @@ void profile_workers_free(struct profile *p)
 		session_worker_fini(&p->workers[i].worker);
 		profile_counts_fini(&p->workers[i].counts);
 		free(p->workers[i].words);
+		free(p->workers[i].frames);
 	}
 	free(p->workers);
 	p->workers = NULL;

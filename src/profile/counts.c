@@ -70,11 +70,15 @@ static int symbol_add(struct profile_counts *c, uint32_t id, uint32_t *same)
 	return 0;
 }
 
+uint32_t profile_frame_hash(const struct profile_frame *f)
+{
+	return (uint32_t)(hash_step(hash_u64(f->ip), f->address ^ (uint64_t)f->object << 40) >> 32);
+}
+
 int profile_frame_add(
         struct profile *p, struct profile_counts *c, struct profile_frame key, uint32_t *id)
 {
-	uint64_t h = hash_step(hash_u64(key.ip), key.address ^ (uint64_t)key.object << 40);
-	uint32_t hash = (uint32_t)(h >> 32);
+	uint32_t hash = profile_frame_hash(&key);
 	size_t at = hash;
 
 	TRY(index_room(&c->places));
@@ -117,7 +121,7 @@ void profile_chain_count(struct profile_chain *to, const struct profile_chain *f
 	}
 }
 
-static uint32_t chain_hash(const struct profile_chain *c, const uint32_t *words)
+uint32_t profile_chain_hash(const struct profile_chain *c, const uint32_t *words)
 {
 	uint64_t h = hash_step((uint64_t)c->leaf << 32 | c->who, c->kernel);
 
@@ -130,12 +134,11 @@ static uint32_t chain_hash(const struct profile_chain *c, const uint32_t *words)
 int profile_chain_add(
         struct profile_counts *c, struct profile_chain *key, const uint32_t *words, uint32_t *id)
 {
-	uint32_t hash = chain_hash(key, words);
-	size_t at = hash;
+	size_t at = key->hash;
 
 	TRY(index_room(&c->known));
-	for (*id = index_next(&c->known, hash, &at); *id != INDEX_NONE;
-	        at++, *id = index_next(&c->known, hash, &at)) {
+	for (*id = index_next(&c->known, key->hash, &at); *id != INDEX_NONE;
+	        at++, *id = index_next(&c->known, key->hash, &at)) {
 		struct profile_chain *old = &c->chains[*id];
 
 		if (old->n == key->n && old->leaf == key->leaf && old->who == key->who &&
@@ -159,7 +162,7 @@ int profile_chain_add(
 	}
 	*id = (uint32_t)c->nchains;
 	c->chains[c->nchains++] = *key;
-	index_put(&c->known, hash, at, *id);
+	index_put(&c->known, key->hash, at, *id);
 	return 0;
 }
 
@@ -195,12 +198,13 @@ static int merge_chains(
 	}
 	for (size_t i = 0; i < from->nchains; i++) {
 		struct profile_chain chain = from->chains[i];
+		const uint32_t *words = chain.n != 0 ? from->words + chain.first : NULL;
 		uint32_t id;
 
 		chain.who = ids->who[chain.who];
 		chain.leaf = ids->frames[chain.leaf];
-		TRY(profile_chain_add(
-		        c, &chain, chain.n != 0 ? from->words + chain.first : NULL, &id));
+		chain.hash = profile_chain_hash(&chain, words);
+		TRY(profile_chain_add(c, &chain, words, &id));
 	}
 	return 0;
 }

@@ -51,6 +51,27 @@ static inline uint32_t index_next(const struct index *x, uint32_t hash, size_t *
 	}
 }
 
+/*
+ * For look-ups in batches, so that the misses of the processor's caches overlap: asks for a slot, and
+ * later for what it names. The second is a guess: the id where the look-up will begin, or INDEX_NONE.
+ */
+static inline void index_prefetch(const struct index *x, uint32_t hash)
+{
+	if (x->nslots != 0) {
+		__builtin_prefetch(&x->slots[hash & (x->nslots - 1)]);
+	}
+}
+
+static inline uint32_t index_guess(const struct index *x, uint32_t hash)
+{
+	struct index_slot s = {0};
+
+	if (x->nslots != 0) {
+		s = x->slots[hash & (x->nslots - 1)];
+	}
+	return s.hash == hash ? s.id - 1 : INDEX_NONE;
+}
+
 static inline void index_put(struct index *x, uint32_t hash, size_t at, uint32_t id)
 {
 	x->slots[at & (x->nslots - 1)] = (struct index_slot){hash, id + 1};

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define BATCH 32u /* chains whose memory is asked for at once */
+
 struct folder {
 	struct profile *p;
 	struct index rows;
@@ -45,17 +47,21 @@ static struct profile_row row_key(
 	return key;
 }
 
+static uint32_t row_hash(const struct profile_row *key)
+{
+	uint64_t h = hash_step(
+	        (uintptr_t)key->symbol ^ key->address, (uint64_t)key->comm << 32 | key->dso);
+
+	h = hash_step(h, (uint64_t)key->tid << 32 | key->cpu);
+	return (uint32_t)(hash_u64(hash_step(h, (uint64_t)key->event << 32 | key->object)) >> 32);
+}
+
 static int row_index(struct folder *f, const struct profile_row *key, uint32_t *id)
 {
 	struct profile *p = f->p;
-	uint64_t h = hash_step(
-	        (uintptr_t)key->symbol ^ key->address, (uint64_t)key->comm << 32 | key->dso);
-	uint32_t hash;
-	size_t at;
+	uint32_t hash = row_hash(key);
+	size_t at = hash;
 
-	h = hash_step(h, (uint64_t)key->tid << 32 | key->cpu);
-	hash = (uint32_t)(hash_u64(hash_step(h, (uint64_t)key->event << 32 | key->object)) >> 32);
-	at = hash;
 	TRY(index_room(&f->rows));
 	for (*id = index_next(&f->rows, hash, &at); *id != INDEX_NONE;
 	        at++, *id = index_next(&f->rows, hash, &at)) {
@@ -153,9 +159,52 @@ static int chain_fold(struct folder *f, uint32_t chain)
 	return p->options.children ? callers_count(f, c, chain + 1) : 0;
 }
 
+/*
+ * Asks for what the rows of frames [from, to) of all chains will touch: the misses of the processor's
+ * caches overlap in this way.
+ */
+static void frames_prefetch(const struct folder *f, const struct profile_chain *c, size_t n)
+{
+	const struct profile *p = f->p;
+	const struct profile_frame *frames = p->counts.frames;
+
+	for (size_t i = 0; i < n; i++) {
+		__builtin_prefetch(&frames[c[i].leaf]);
+		for (uint32_t k = 0; k < c[i].n && p->options.children; k++) {
+			__builtin_prefetch(&frames[p->counts.words[c[i].first + k]]);
+		}
+	}
+}
+
+static void row_prefetch(const struct folder *f, uint32_t who, uint32_t frame, bool self)
+{
+	const struct profile_frame *fr = &f->p->counts.frames[frame];
+
+	if (fr->row_key == (who << 1 | self)) {
+		__builtin_prefetch(&f->p->rows[fr->row]);
+	} else {
+		struct profile_row key = row_key(f->p, who, fr, self);
+
+		index_prefetch(&f->rows, row_hash(&key));
+	}
+}
+
+static void rows_prefetch(const struct folder *f, const struct profile_chain *c, size_t n)
+{
+	const struct profile *p = f->p;
+
+	for (size_t i = 0; i < n; i++) {
+		row_prefetch(f, c[i].who, c[i].leaf, true);
+		for (uint32_t k = 0; k < c[i].n && p->options.children; k++) {
+			row_prefetch(f, c[i].who, p->counts.words[c[i].first + k], false);
+		}
+	}
+}
+
 int profile_fold(struct profile *p)
 {
 	struct folder f = {.p = p};
+	size_t n = p->counts.nchains;
 	int rc = 0;
 
 	if (p->options.children && p->options.graph) {
@@ -164,7 +213,13 @@ int profile_fold(struct profile *p)
 			return SONDE_ENOMEM;
 		}
 	}
-	for (size_t i = 0; i < p->counts.nchains && rc >= 0; i++) {
+	for (size_t i = 0; i < n && rc >= 0; i++) {
+		if (i % BATCH == 0) {
+			size_t batch = n - i < BATCH ? n - i : BATCH;
+
+			frames_prefetch(&f, &p->counts.chains[i], batch);
+			rows_prefetch(&f, &p->counts.chains[i], batch);
+		}
 		rc = chain_fold(&f, (uint32_t)i);
 	}
 	index_fini(&f.rows);
