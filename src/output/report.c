@@ -11,6 +11,7 @@
 
 #define FLUSH_ABOVE (64u << 10) /* bytes */
 #define MAX_STACK   127u
+#define AHEAD       8u /* rows that are asked for before they are printed */
 
 static const char *const key_names[PROFILE_KEYS] = {"comm", "dso", "sym", "pid", "cpu"};
 static const char *const key_titles[PROFILE_KEYS] = {
@@ -278,6 +279,9 @@ static int put_event(struct report *r, uint32_t event)
 	for (size_t i = 0; i < r->norder; i++) {
 		const struct profile_row *row = &r->profile.rows[r->order[i]];
 
+		if (i + AHEAD < r->norder) {
+			__builtin_prefetch(&r->profile.rows[r->order[i + AHEAD]]);
+		}
 		if ((double)row_weight(r, row) * 100.0 <
 		        r->options.percent_limit * (double)r->profile.totals[event]) {
 			continue;

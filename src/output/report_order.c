@@ -35,7 +35,7 @@ static uint64_t column_value(const struct report *r, const struct profile_row *r
 	case BY_PERIOD: return ~row->period;
 	case BY_SAMPLES: return ~row->samples;
 	case BY_OBJECT: return row->object;
-	case BY_START: return row->symbol != NULL ? row->symbol->start : row->address;
+	case BY_START: return row->symbol != NULL ? row->symbol->start : 0;
 	case BY_KNOWN: return row->symbol != NULL;
 	case BY_TID: return row->tid ^ 0x80000000u; /* as a signed number */
 	case BY_CPU: return row->cpu ^ 0x80000000u;
@@ -47,8 +47,8 @@ static void sort_by(struct sorter *s, enum column by)
 {
 	struct report *r = s->r;
 
-	for (size_t i = 0; i < r->norder; i++) {
-		s->keys[r->order[i]] = column_value(r, &r->profile.rows[r->order[i]], by);
+	for (size_t i = 0; i < r->profile.nrows; i++) { /* of other events too: memory in order */
+		s->keys[i] = column_value(r, &r->profile.rows[i], by);
 	}
 	sort_order(s->keys, r->order, s->spare, r->norder);
 }
@@ -78,10 +78,10 @@ static void sort_by_text(struct sorter *s, enum profile_key key, size_t all)
 	for (size_t i = 0; i < all; i++) {
 		s->ranks[s->names[i].id] = (uint32_t)i;
 	}
-	for (size_t i = 0; i < r->norder; i++) {
-		const struct profile_row *row = &r->profile.rows[r->order[i]];
+	for (size_t i = 0; i < r->profile.nrows; i++) {
+		const struct profile_row *row = &r->profile.rows[i];
 
-		s->keys[r->order[i]] = s->ranks[key == PROFILE_COMM ? row->comm : row->dso];
+		s->keys[i] = s->ranks[key == PROFILE_COMM ? row->comm : row->dso];
 	}
 	sort_order(s->keys, r->order, s->spare, r->norder);
 }
@@ -91,12 +91,12 @@ static void sort_by_symbol(struct sorter *s)
 	struct report *r = s->r;
 	size_t n = 0, rank = 0;
 
-	for (size_t i = 0; i < r->norder; i++) {
-		const struct profile_row *row = &r->profile.rows[r->order[i]];
+	for (size_t i = 0; i < r->profile.nrows; i++) {
+		const struct profile_row *row = &r->profile.rows[i];
 
-		s->keys[r->order[i]] = row->address;
+		s->keys[i] = row->address;
 		if (row->symbol != NULL) {
-			s->names[n++] = (struct named){.id = r->order[i],
+			s->names[n++] = (struct named){.id = (uint32_t)i,
 			        .kernel = row->kernel,
 			        .text = profile_symbol(&r->profile, row->object, row->symbol)};
 		}
@@ -132,7 +132,7 @@ int report_order(struct report *r)
 
 	s.keys = malloc((r->profile.nrows + 1) * sizeof(*s.keys));
 	s.spare = malloc((r->norder + 1) * sizeof(*s.spare));
-	s.names = malloc((r->norder + texts + 1) * sizeof(*s.names));
+	s.names = malloc((r->profile.nrows + texts + 1) * sizeof(*s.names));
 	s.ranks = malloc((texts + 1) * sizeof(*s.ranks));
 	if (s.keys != NULL && s.spare != NULL && s.names != NULL && s.ranks != NULL) {
 		sort_by(&s, BY_START); /* nothing of what is printed, but always the same */

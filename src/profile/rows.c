@@ -81,17 +81,23 @@ static int row_index(struct folder *f, const struct profile_row *key, uint32_t *
 	return 0;
 }
 
+/* Whom a frame's row is for: as leaf it may be another one than as caller. */
+static uint32_t row_for(const struct profile_frame *f, uint32_t who, bool self)
+{
+	return who << 1 | (self && f->symbol == NULL && f->ip != f->address);
+}
+
 /* A frame keeps the row that it was in last: mostly it is asked for the same again. */
 static int row_find(struct folder *f, uint32_t who, uint32_t frame, bool self, uint32_t *id)
 {
 	struct profile_frame *fr = &f->p->counts.frames[frame];
-	uint32_t row_for = who << 1 | self;
+	uint32_t wanted = row_for(fr, who, self);
 
-	if (fr->row_key != row_for) {
+	if (fr->row_key != wanted) {
 		struct profile_row key = row_key(f->p, who, fr, self);
 
 		TRY(row_index(f, &key, &fr->row));
-		fr->row_key = row_for;
+		fr->row_key = wanted;
 	}
 	*id = fr->row;
 	return 0;
@@ -180,7 +186,7 @@ static void row_prefetch(const struct folder *f, uint32_t who, uint32_t frame, b
 {
 	const struct profile_frame *fr = &f->p->counts.frames[frame];
 
-	if (fr->row_key == (who << 1 | self)) {
+	if (fr->row_key == row_for(fr, who, self)) {
 		__builtin_prefetch(&f->p->rows[fr->row]);
 	} else {
 		struct profile_row key = row_key(f->p, who, fr, self);
