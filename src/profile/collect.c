@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 /*
- * Recent look-ups in front of the indexes, which do not fit the processor's caches: a few hot frames
- * make most of all chains, and a few chains most of the samples. All are direct-mapped.
+ * Recent look-ups in front of the indexes, which do not fit the processor's caches: a few hot
+ * frames make most of all chains, and a few chains most of the samples. All are direct-mapped.
  */
 #define RECENT 4096u
 
@@ -23,7 +23,8 @@
 
 struct recent_place {
 	uint64_t ip;
-	uint32_t root, later_root, mode, frame; /* frame PROFILE_NONE: free */
+	uint32_t root, later_root, mode;
+	uint32_t frame; /* + 1; 0: free */
 };
 
 struct recent_range { /* of an address space: all of it in one mapping */
@@ -38,11 +39,11 @@ struct recent_sample {
 	const uint64_t *chain;
 	uint32_t n; /* words of the chain */
 	uint32_t root, kernel_root, later_root, who, cpumode;
-	uint32_t id; /* PROFILE_NONE: free */
+	uint32_t id; /* of its chain, + 1; 0: free */
 };
 
 struct waiting_word {
-	struct recent_place place; /* frame PROFILE_NONE: to be found by its address */
+	struct recent_place place; /* frame 0: to be found by its address */
 	uint64_t address;
 	uint32_t object, hash;
 };
@@ -113,15 +114,14 @@ static void word_add(struct profile *p, struct profile_worker *w, const struct t
 	struct recent_place place = {.ip = ip,
 	        .root = kernel ? v->kernel_root : v->root,
 	        .later_root = kernel ? 0 : v->later_root,
-	        .mode = mode,
-	        .frame = PROFILE_NONE};
+	        .mode = mode};
 	const struct recent_place *r = recent_place(w, place.root, ip);
 	struct waiting_word *word = &w->words[w->nwords++];
 	const struct timeline_mapping *m;
 	struct profile_frame key = {.ip = ip, .address = ip, .object = PROFILE_NONE};
 
 	if (r->ip == ip && r->root == place.root && r->mode == mode &&
-	        r->later_root == place.later_root && r->frame != PROFILE_NONE) {
+	        r->later_root == place.later_root && r->frame != 0) {
 		word->place = *r;
 		return;
 	}
@@ -147,11 +147,10 @@ static int words_resolve(struct profile *p, struct profile_worker *w)
 		return SONDE_ENOMEM;
 	}
 	for (size_t i = 0; i < w->nwords; i++) {
-		if (w->words[i].place.frame == PROFILE_NONE) {
+		if (w->words[i].place.frame == 0) {
 			uint32_t id = index_guess(&w->counts.places, w->words[i].hash);
 
-			__builtin_prefetch(
-			        id != INDEX_NONE ? (void *)&w->counts.frames[id] : w);
+			__builtin_prefetch(id != INDEX_NONE ? (void *)&w->counts.frames[id] : w);
 		}
 	}
 	for (size_t i = 0; i < w->nwords; i++) {
@@ -159,12 +158,13 @@ static int words_resolve(struct profile *p, struct profile_worker *w)
 		struct profile_frame key = {
 		        .ip = word->place.ip, .address = word->address, .object = word->object};
 
-		if (word->place.frame == PROFILE_NONE) {
+		if (word->place.frame == 0) {
 			key.ip = needs_chains(p) ? key.ip : key.address;
 			TRY(profile_frame_add(p, &w->counts, key, &word->place.frame));
+			word->place.frame++;
 			*recent_place(w, word->place.root, word->place.ip) = word->place;
 		}
-		w->frames[i] = word->place.frame;
+		w->frames[i] = word->place.frame - 1;
 	}
 	return 0;
 }
@@ -178,9 +178,10 @@ static uint32_t mark_mode(uint64_t mark)
 	                                : MISC_CPUMODE_MASK;
 }
 
-/* The leaf and the chain to the waiting words. As in perf, an unknown mark voids the whole chain. */
-static int words_add(struct profile *p, struct profile_worker *w, const struct session_sample *s,
-        uint32_t *n)
+/* The leaf and the chain to the waiting words. As in perf, an unknown mark voids the whole chain.
+ */
+static int words_add(
+        struct profile *p, struct profile_worker *w, const struct session_sample *s, uint32_t *n)
 {
 	uint64_t len = needs_chains(p) ? s->s.callchain_len : 0;
 	uint32_t left = p->options.max_stack;
@@ -251,9 +252,9 @@ static int waiting_count(struct profile *p, struct profile_worker *w)
 	for (size_t i = 0; i < w->nwaiting; i++) {
 		struct waiting_sample *s = &w->waiting[i];
 
-		TRY(profile_chain_add(
-		        &w->counts, &s->chain, w->frames + s->first + 1, &s->key.id));
+		TRY(profile_chain_add(&w->counts, &s->chain, w->frames + s->first + 1, &s->key.id));
 		if (s->stays) {
+			s->key.id++;
 			w->samples[s->key.hash & (RECENT - 1)] = s->key;
 		}
 	}
@@ -294,8 +295,7 @@ static bool recent_same(const struct recent_sample *a, const struct recent_sampl
 {
 	return a->hash == b->hash && a->ip == b->ip && a->n == b->n && a->who == b->who &&
 	       a->root == b->root && a->kernel_root == b->kernel_root &&
-	       a->later_root == b->later_root && a->cpumode == b->cpumode &&
-	       a->id != PROFILE_NONE &&
+	       a->later_root == b->later_root && a->cpumode == b->cpumode && a->id != 0 &&
 	       (a->n == 0 || memcmp(a->chain, b->chain, a->n * sizeof(*a->chain)) == 0);
 }
 
@@ -310,9 +310,9 @@ static int sample_count(struct profile *p, struct profile_worker *w, const struc
 	c->first_pid = s->view->pid;
 	c->first_tid = s->view->tid;
 	new->stays = recent_key(p, s, c->who, &new->key);
-	r = &w->samples[new->key.hash & (RECENT - 1)];
+	r = &w->samples[new->key.hash &(RECENT - 1)];
 	if (new->stays && recent_same(r, &new->key)) {
-		profile_chain_count(&w->counts.chains[r->id], c);
+		profile_chain_count(&w->counts.chains[r->id - 1], c);
 		return 0;
 	}
 	new->first = w->nwords;
@@ -341,10 +341,6 @@ static void worker_init(struct profile_worker *w, struct sonde_session *s)
 {
 	session_worker_init(&w->worker, s);
 	w->last_who = PROFILE_NONE;
-	for (size_t i = 0; i < RECENT; i++) {
-		w->places[i].frame = PROFILE_NONE;
-		w->samples[i].id = PROFILE_NONE;
-	}
 }
 
 int profile_collect(struct profile *p)

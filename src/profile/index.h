@@ -52,8 +52,9 @@ static inline uint32_t index_next(const struct index *x, uint32_t hash, size_t *
 }
 
 /*
- * For look-ups in batches, so that the misses of the processor's caches overlap: asks for a slot, and
- * later for what it names. The second is a guess: the id where the look-up will begin, or INDEX_NONE.
+ * For look-ups in batches, so that the misses of the processor's caches overlap: asks for a slot,
+ * and later for what it names. The second is a guess: the id where the look-up will begin, or
+ * INDEX_NONE.
  */
 static inline void index_prefetch(const struct index *x, uint32_t hash)
 {
