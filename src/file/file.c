@@ -191,6 +191,13 @@ int file_open(struct file *f, const char *path)
 	return open_source(f, &s);
 }
 
+void file_forget(const struct file *f)
+{
+	for (size_t i = 0; i < f->nsources; i++) {
+		source_forget(&f->sources[i]);
+	}
+}
+
 void file_close(struct file *f)
 {
 	for (size_t i = 0; i < f->nsources; i++) {

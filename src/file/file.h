@@ -135,6 +135,9 @@ int file_open_bytes(struct file *f, struct span bytes, const char *name);
  * there are some and this build has no libzstd. SONDE_ENOMEM, SONDE_EIO.
  */
 int file_inflate(struct file *f);
+/* Gives back the memory of all bytes that were read; spans stay valid, at the price of reading
+ * again. */
+void file_forget(const struct file *f);
 void file_close(struct file *f);
 
 static inline bool file_has_feature(const struct file *f, enum abi_feature bit)

@@ -247,6 +247,13 @@ int source_open(struct source *s, struct source_open *how, struct error *err)
 	return rc;
 }
 
+void source_forget(const struct source *s)
+{
+	if (s->map != NULL) {
+		(void)madvise(s->map, s->bytes.n, MADV_DONTNEED);
+	}
+}
+
 void source_close(struct source *s)
 {
 	if (s->map != NULL) {

@@ -28,6 +28,9 @@ struct source_open {
  * SONDE_EIO, SONDE_ENOMEM with the reason in err.
  */
 int source_open(struct source *s, struct source_open *how, struct error *err);
+/* Gives the memory of mapped bytes back to the system; they are read again where they are touched.
+ */
+void source_forget(const struct source *s);
 void source_close(struct source *s);
 
 #define SPOOL_MEMORY ((size_t)4 << 20) /* bytes; more goes to a temporary file */

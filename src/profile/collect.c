@@ -33,7 +33,7 @@ struct recent_range { /* of an address space: all of it in one mapping */
 	const struct timeline_mapping *mapping;
 };
 
-/* A sample as it stands in the mapped file, and its chain. */
+/* A sample, and its chain as it stands in the input. */
 struct recent_sample {
 	uint64_t hash, ip;
 	const uint64_t *chain;
@@ -264,11 +264,11 @@ static int waiting_count(struct profile *p, struct profile_worker *w)
 }
 
 /* The sample's words as a key; false when they do not stay where they are. */
-static bool recent_key(const struct profile *p, const struct session_sample *s, uint32_t who,
-        struct recent_sample *out)
+static bool recent_key(const struct profile *p, const struct profile_worker *w,
+        const struct session_sample *s, uint32_t who, struct recent_sample *out)
 {
-	struct span file = session_file(p->session)->bytes;
-	const uint8_t *chain = (const uint8_t *)s->s.callchain;
+	const struct record_scratch *scratch = &w->worker.scratch;
+	const uint64_t *chain = s->s.callchain;
 	uint64_t h = hash_step(s->s.ip, (uint64_t)who << 32 | s->view->root);
 
 	*out = (struct recent_sample){.ip = s->s.ip,
@@ -278,10 +278,11 @@ static bool recent_key(const struct profile *p, const struct session_sample *s, 
 	        .who = who,
 	        .cpumode = s->cpumode};
 	if (needs_chains(p) && s->s.callchain_len != 0) {
-		if (chain < file.p || chain >= file.p + file.n) {
+		if (scratch->words != NULL && chain >= scratch->words &&
+		        chain < scratch->words + scratch->cap) {
 			return false;
 		}
-		out->chain = s->s.callchain;
+		out->chain = chain;
 		out->n = (uint32_t)s->s.callchain_len;
 	}
 	for (uint32_t i = 0; i < out->n; i++) {
@@ -309,7 +310,7 @@ static int sample_count(struct profile *p, struct profile_worker *w, const struc
 	TRY(who_find(p, w, s, &c->who));
 	c->first_pid = s->view->pid;
 	c->first_tid = s->view->tid;
-	new->stays = recent_key(p, s, c->who, &new->key);
+	new->stays = recent_key(p, w, s, c->who, &new->key);
 	r = &w->samples[new->key.hash &(RECENT - 1)];
 	if (new->stays && recent_same(r, &new->key)) {
 		profile_chain_count(&w->counts.chains[r->id - 1], c);
@@ -356,6 +357,7 @@ int profile_collect(struct profile *p)
 		worker_init(&p->workers[i], p->session);
 	}
 	TRY(pool_run(jobs, session_chunks(p->session), collect_chunk, p));
+	session_forget(p->session);
 	p->counts = p->workers[0].counts;
 	p->workers[0].counts = (struct profile_counts){0};
 	for (unsigned i = 1; i < jobs; i++) {

@@ -323,6 +323,11 @@ const struct file *session_file(const struct sonde_session *s)
 	return &s->file;
 }
 
+void session_forget(const struct sonde_session *s)
+{
+	file_forget(&s->file);
+}
+
 const struct timeline *session_timeline(const struct sonde_session *s)
 {
 	return s->timeline;

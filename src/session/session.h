@@ -58,6 +58,8 @@ int session_window_open(struct session_worker *w, size_t window); /* negative: n
 int session_worker_next(struct session_worker *w, struct session_sample *out);
 
 const struct file *session_file(const struct sonde_session *s);
+/* All samples were read: the memory of the input's bytes can go; spans of it stay valid. */
+void session_forget(const struct sonde_session *s);
 const struct timeline *session_timeline(const struct sonde_session *s);
 unsigned session_jobs(const struct sonde_session *s);
 struct error *session_error(struct sonde_session *s);
