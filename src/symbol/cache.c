@@ -9,7 +9,7 @@
  *	48  u64 lines of kallsyms that made no sense
  *	56  what it was made from: struct symbol_cache_key, 72 bytes
  *	128 symbols x { u64 start, u64 end, u32 name, u8 binding, u8 type, u16 0 }
- *	    names, each with its NUL; a symbol's name is an offset in them
+ *	    names in the same order, each with its NUL; a symbol's name is an offset in them
  *
  * The key holds all that the text depends on: the kernel's build id, the boot (the kernel lies
  * elsewhere after the next one), and a digest of the first bytes of kallsyms as they read now,
@@ -60,11 +60,13 @@ uint64_t symbol_cache_checksum(struct span bytes)
 	return hash_step(hash_step(lanes[0], lanes[1]), hash_step(lanes[2], lanes[3]));
 }
 
-/* The entries in order and apart, their names inside of `names`, which ends with a NUL. */
+/* The entries in order and apart, their names one behind the other in `names`, which ends with a
+ * NUL. */
 static bool entries_decode(struct symbol_table *t, struct span entries, struct span names)
 {
 	struct cursor c = cursor_make(entries, false);
 	uint64_t end = 0;
+	size_t name = 0;
 
 	for (size_t i = 0; i < t->count; i++) {
 		struct symbol *s = &t->symbols[i];
@@ -76,13 +78,15 @@ static bool entries_decode(struct symbol_table *t, struct span entries, struct s
 		s->type = cursor_u8(&c);
 		t->starts[i] = s->start;
 		if (s->start < end || (i != 0 && s->start == s[-1].start) || s->end < s->start ||
-		        s->name >= names.n || s->binding > SYMBOL_WEAK || cursor_u16(&c) != 0) {
+		        s->name != name || name == names.n || s->binding > SYMBOL_WEAK ||
+		        cursor_u16(&c) != 0) {
 			return false;
 		}
 		end = s->end;
+		name += strlen((const char *)names.p + name) + 1;
 	}
 	memcpy(t->names, names.p, names.n);
-	return true;
+	return name == names.n;
 }
 
 int symbol_cache_decode(
