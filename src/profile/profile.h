@@ -163,12 +163,12 @@ int profile_who_add(struct profile_counts *c, const struct profile_who *key, uin
 /* The frame of key (ip, address, object); its symbol is looked up when the place is new. */
 int profile_frame_add(
         struct profile *p, struct profile_counts *c, struct profile_frame key, uint32_t *id);
-uint32_t profile_frame_hash(const struct profile_frame *key);
+uint32_t profile_frame_hash(const struct profile_frame *f);
 /* Adds to the chain that is the same (who, leaf, kernel, words[0..n)), or keeps a new one;
  * key->hash is that of profile_chain_hash. */
 int profile_chain_add(
         struct profile_counts *c, struct profile_chain *key, const uint32_t *words, uint32_t *id);
-uint32_t profile_chain_hash(const struct profile_chain *key, const uint32_t *words);
+uint32_t profile_chain_hash(const struct profile_chain *c, const uint32_t *words);
 /* Adds what `from` counted; its numbers are not of use any more. */
 int profile_counts_merge(struct profile *p, struct profile_counts *c, struct profile_counts *from);
 /* Adds one more sample, or a count of samples, to a chain. */

@@ -34,6 +34,7 @@
 #define VERSION     1u
 #define ORDER_MARK  0x01020304u
 #define SUMMED_FROM 32u
+#define KEY_AT      56u
 #define HEADER_SIZE 128u
 #define ENTRY_SIZE  24u
 #define SIZE_LIMIT  ((uint64_t)64 << 20) /* bytes of a file */
@@ -46,7 +47,7 @@ uint64_t symbol_cache_checksum(struct span bytes)
 	uint64_t lanes[4] = {1, 2, 3, 4};
 	struct span rest = bytes;
 
-	if (rest.n < SUMMED_FROM) {
+	if (rest.p == NULL || rest.n < SUMMED_FROM) {
 		return 0;
 	}
 	rest.p += SUMMED_FROM;
@@ -93,23 +94,26 @@ int symbol_cache_decode(
         struct span bytes, const struct symbol_cache_key *key, struct symbol_table **out)
 {
 	struct cursor c = cursor_make(bytes, false);
-	struct span head = cursor_bytes(&c, sizeof(magic));
 	uint64_t count, names, skipped;
 	struct symbol_table *t;
+	struct span entries;
 
 	*out = NULL;
-	if (bytes.n < HEADER_SIZE || memcmp(head.p, magic, sizeof(magic)) != 0 ||
-	        cursor_u32(&c) != VERSION || cursor_u32(&c) != ORDER_MARK ||
+	if (bytes.p == NULL || bytes.n <= HEADER_SIZE || bytes.p[bytes.n - 1] != 0 ||
+	        memcmp(bytes.p, magic, sizeof(magic)) != 0 ||
+	        memcmp(bytes.p + KEY_AT, key, sizeof(*key)) != 0) {
+		return SONDE_EFORMAT;
+	}
+	(void)cursor_take(&c, sizeof(magic));
+	if (cursor_u32(&c) != VERSION || cursor_u32(&c) != ORDER_MARK ||
 	        cursor_u64(&c) != bytes.n || cursor_u64(&c) != symbol_cache_checksum(bytes)) {
 		return SONDE_EFORMAT;
 	}
 	count = cursor_u64(&c);
 	names = cursor_u64(&c);
 	skipped = cursor_u64(&c);
-	head = cursor_bytes(&c, sizeof(*key));
-	if (memcmp(head.p, key, sizeof(*key)) != 0 || count > cursor_left(&c) / ENTRY_SIZE ||
-	        names != cursor_left(&c) - count * ENTRY_SIZE || names == 0 || names > UINT32_MAX ||
-	        bytes.p[bytes.n - 1] != 0) {
+	if (count > (bytes.n - HEADER_SIZE) / ENTRY_SIZE || names == 0 || names > UINT32_MAX ||
+	        names != bytes.n - HEADER_SIZE - count * ENTRY_SIZE) {
 		return SONDE_EFORMAT;
 	}
 	t = symbol_table_new((size_t)count, (size_t)names);
@@ -117,8 +121,8 @@ int symbol_cache_decode(
 		return SONDE_ENOMEM;
 	}
 	t->skipped = skipped;
-	head = cursor_bytes(&c, (size_t)count * ENTRY_SIZE);
-	if (!entries_decode(t, head, cursor_bytes(&c, (size_t)names))) {
+	entries = (struct span){bytes.p + HEADER_SIZE, (size_t)count * ENTRY_SIZE};
+	if (!entries_decode(t, entries, (struct span){entries.p + entries.n, (size_t)names})) {
 		symbol_table_free(t);
 		return SONDE_EFORMAT;
 	}
