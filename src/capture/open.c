@@ -213,6 +213,7 @@ static int open_all(struct sonde_record *r)
 
 static int map_failed(struct sonde_record *r, int why)
 {
+	size_t ring_kb = (r->ring_pages + 1) * (size_t)sysconf(_SC_PAGESIZE) / 1024;
 	int64_t mlock_kb = 0;
 
 	if (why == EINVAL && (r->ring_pages & (r->ring_pages - 1)) != 0) {
@@ -225,10 +226,10 @@ static int map_failed(struct sonde_record *r, int why)
 	}
 	(void)proc_read_number(r->root_fd, "proc/sys/kernel/perf_event_mlock_kb", &mlock_kb);
 	return error_set(&r->error, SONDE_EPERM, NO_OFFSET,
-	        "not allowed to map a ring of %zu pages: kernel.perf_event_mlock_kb is %lld; raise "
-	        "it, "
-	        "raise 'ulimit -l', or ask for less with -m",
-	        r->ring_pages, (long long)mlock_kb);
+	        "not allowed to map %zu kB for the ring of each cpu: kernel.perf_event_mlock_kb is "
+	        "%lld; ask for less with -m, raise it as root with 'sysctl "
+	        "kernel.perf_event_mlock_kb=%zu', or raise 'ulimit -l'",
+	        ring_kb, (long long)mlock_kb, ring_kb);
 }
 
 /* Without -m a ring shrinks until the limits allow it. */

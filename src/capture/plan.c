@@ -82,7 +82,11 @@ static uint64_t pick_frequency(struct sonde_record *r)
 
 	if (proc_read_number(r->root_fd, "proc/sys/kernel/perf_event_max_sample_rate", &max) &&
 	        want > (uint64_t)max) {
-		if (want != UINT64_MAX) {
+		if (want == UINT64_MAX) {
+			capture_say(r, SONDE_RECORD_WARNING,
+			        "using the highest frequency that is allowed, %lld Hz",
+			        (long long)max);
+		} else {
 			capture_say(r, SONDE_RECORD_WARNING,
 			        "%llu Hz is more than kernel.perf_event_max_sample_rate allows: "
 			        "using %lld Hz",

@@ -121,8 +121,9 @@ int capture_fork(struct sonde_record *r)
 	int go[2], failed[2];
 
 	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(failed, O_CLOEXEC) < 0) {
-		return error_set(
-		        &r->error, SONDE_EIO, NO_OFFSET, "cannot make a pipe: %s", strerror(errno));
+		return error_set(&r->error, errno == EMFILE ? SONDE_ELIMIT : SONDE_EIO, NO_OFFSET,
+		        "cannot make a pipe: %s%s", strerror(errno),
+		        errno == EMFILE ? "; raise the limit with 'ulimit -n'" : "");
 	}
 	r->child = fork();
 	if (r->child < 0) {

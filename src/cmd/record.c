@@ -26,12 +26,13 @@ struct command {
 	int verbose;
 };
 
-/* The one thing a signal handler can reach. */
+/* What a signal handler can reach. */
 static struct sonde_record *volatile running;
+static volatile sig_atomic_t stopped_by; /* 0: nothing did */
 
 static void on_signal(int sig)
 {
-	(void)sig;
+	stopped_by = sig;
 	if (running != NULL) {
 		sonde_record_stop(running);
 	}
@@ -41,7 +42,7 @@ static void on_message(void *arg, enum sonde_record_message kind, const char *te
 {
 	const struct command *c = arg;
 
-	if (kind == SONDE_RECORD_WARNING ? !c->quiet : c->verbose > 0) {
+	if (!c->quiet && (kind == SONDE_RECORD_WARNING || c->verbose > 0)) {
 		(void)fprintf(stderr, "sonde record: %s\n", text);
 	}
 }
@@ -109,7 +110,7 @@ static int on_pages(const struct option_def *def, const char *arg, bool unset)
 	while (pages < v) {
 		pages *= 2;
 	}
-	if (pages != v || *end != '\0') {
+	if (pages != v) {
 		(void)fprintf(stderr, "rounding mmap pages size to %zuK (%zu pages)\n",
 		        pages * page / 1024, pages);
 	}
@@ -193,16 +194,20 @@ static void print_result(struct command *c, struct sonde_record *r)
 	        (double)res->bytes / 1024 / 1024, name, (unsigned long long)res->samples);
 }
 
+/*
+ * Ends as the workload ended, or by the signal that stopped the recording: a shell that waits must
+ * see that someone interrupted it.
+ */
 static int workload_exit(int status)
 {
-	if (status == -1) {
-		return 0;
+	int sig = status != -1 && WIFSIGNALED(status) ? WTERMSIG(status) : (int)stopped_by;
+
+	if (sig != 0) {
+		(void)signal(sig, SIG_DFL);
+		(void)raise(sig);
+		return 128 + sig; /* blocked, or one that does not end a process */
 	}
-	if (WIFSIGNALED(status)) { /* end as the workload ended */
-		(void)signal(WTERMSIG(status), SIG_DFL);
-		(void)raise(WTERMSIG(status));
-	}
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+	return status == -1 ? 0 : WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
 static int run(struct command *c)
@@ -296,6 +301,13 @@ static int parse_and_run(struct command *c, int argc, char **argv)
 	if (rest.argc == 0 && o->pids == NULL && !o->all_cpus) {
 		return options_mistake(
 		        &command, "nothing to record: give a command, -p PID, or -a for all");
+	}
+	if (o->period != 0 && o->frequency != 0) {
+		return options_mistake(&command, "either -F or -c: both were given");
+	}
+	if (o->pids != NULL && o->all_cpus) {
+		o->all_cpus = false;
+		on_message(c, SONDE_RECORD_WARNING, "-p was given: recording it alone, not -a");
 	}
 	if (o->output != NULL && strcmp(o->output, "-") == 0) {
 		return options_mistake(&command, "-o -: writing to a pipe is not there yet");

@@ -70,7 +70,15 @@ class Mappings:
         return self.known[address]
 
 
+# perf shows the first entries of a PLT behind _init as part of that (doc/differences.md).
+PLT_PERF = re.compile(rb" _init(\+0x[0-9a-f]+)?(?= |$)")
+PLT_SONDE = re.compile(rb" \S+@plt(\+0x[0-9a-f]+)?(?= |$)")
+
+
 def lines_agree(perf_line, sonde_line, mappings):
+    if PLT_PERF.search(perf_line) and PLT_SONDE.search(sonde_line):
+        perf_line = PLT_PERF.sub(b" PLT", perf_line)
+        sonde_line = PLT_SONDE.sub(b" PLT", sonde_line)
     if perf_line == sonde_line:
         return True
     p, s = FRAME.match(perf_line), FRAME.match(sonde_line)

@@ -31,8 +31,9 @@ SETS = {
     40: ["--max-stack", "2"],
     46: ["--stats"],
 }
-# With -s sym perf lists an address without a name in several rows now and then (doc/differences.md).
-NAMELESS = re.compile(r"^[ \d.%]* (\d+)  (\[[.k]\] (?:0x)?[0-9a-f]{16}) *$")
+# With -s sym perf lists a symbol in several rows now and then (doc/differences.md).
+SYMBOL = re.compile(r"^ +[ \d.%]* (\d+)  (\[[.k]\] .*?) *$")
+NAMELESS = re.compile(r"\[[.k]\] (0x)?[0-9a-f]{16}$")
 ROW = re.compile(r"^ +\d+\.\d\d%")
 
 
@@ -73,23 +74,44 @@ def rows(text, with_graph):
     return out
 
 
-def join_nameless(counted):
-    """Rows of `-s sym` that have an address for a name, without their graphs: samples added up."""
+def symbol_row(text):
+    """Samples and symbol of a row of `-s sym`; None when it is none. Of an address without a name the same
+    may stand under user and kernel level: only the address counts."""
+    row = SYMBOL.match(text.split("\n")[0])
+    if row is None:
+        return None
+    name = row.group(2)
+    return int(row.group(1)), name[4:] if NAMELESS.match(name) else name
+
+
+def join_split(counted, split):
+    """Rows of `-s sym` whose symbol is in split: without their graphs, samples added up."""
     out = collections.Counter()
     for (section, text), n in counted.items():
-        nameless = NAMELESS.match(text.split("\n")[0])
-        if nameless:
-            out[(section, nameless.group(2))] += n * int(nameless.group(1))
+        row = symbol_row(text)
+        if row and (section, row[1]) in split:
+            out[(section, row[1])] += n * row[0]
         else:
             out[(section, text)] += n
     return out
+
+
+def split_symbols(counted):
+    """Symbols that have several rows."""
+    seen = collections.Counter()
+    for (section, text), n in counted.items():
+        row = symbol_row(text)
+        if row:
+            seen[(section, row[1])] += n
+    return {symbol for symbol, n in seen.items() if n > 1}
 
 
 def compare(sonde, path, words, args):
     want = rows(run(["perf", "report", "--stdio", "-n", "-i", path] + words), not args.rows)
     got = rows(run([sonde] + args.command + ["-n", "-i", path] + words), not args.rows)
     if words == SETS[6]:
-        want, got = join_nameless(want), join_nameless(got)
+        split = split_symbols(want)
+        want, got = join_split(want, split), join_split(got, split)
     missing, extra = want - got, got - want
     for title, what in (("only perf", missing), ("only sonde", extra)):
         for (_, text), _ in list(what.items())[: args.show]:

@@ -11,3 +11,10 @@ show record -e cpu-clock,, true
 show record -p 1,x
 sonde record -m 3 -q -o rounded true 2>&1
 echo "-m 3: status $?"
+show record -F 100 -c 1000 true
+sonde record -m 1M -q -o whole true 2>&1
+echo "-m 1M: status $?"
+sonde record -v -q -o quiet true 2>&1
+echo "-v -q: status $?"
+sonde record -a -p $$ -o both -- true 2>&1 | grep -v '^\[ '
+echo "-a -p: status ${PIPESTATUS[0]}"
