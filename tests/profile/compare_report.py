@@ -9,6 +9,7 @@ call graphs out of the comparison.
 """
 import argparse
 import collections
+import difflib
 import re
 import shutil
 import subprocess
@@ -106,6 +107,21 @@ def split_symbols(counted):
     return {symbol for symbol, n in seen.items() if n > 1}
 
 
+def show_difference(missing, extra, most):
+    """Rows that only one has; of a row that both have with different graphs, the lines that differ."""
+    others = {text.split("\n")[0]: text for _, text in extra}
+    for _, text in list(missing)[:most]:
+        other = others.pop(text.split("\n")[0], None)
+        if other is None:
+            print(f"#   only perf: {text}")
+        else:
+            print("#   graphs differ: " + text.split("\n")[0])
+            for line in difflib.unified_diff(text.split("\n"), other.split("\n"), "perf", "sonde", n=2, lineterm=""):
+                print(f"#   {line}")
+    for text in list(others.values())[:most]:
+        print(f"#   only sonde: {text}")
+
+
 def compare(sonde, path, words, args):
     want = rows(run(["perf", "report", "--stdio", "-n", "-i", path] + words), not args.rows)
     got = rows(run([sonde] + args.command + ["-n", "-i", path] + words), not args.rows)
@@ -113,9 +129,7 @@ def compare(sonde, path, words, args):
         split = split_symbols(want)
         want, got = join_split(want, split), join_split(got, split)
     missing, extra = want - got, got - want
-    for title, what in (("only perf", missing), ("only sonde", extra)):
-        for (_, text), _ in list(what.items())[: args.show]:
-            print(f"#   {title}: {text}")
+    show_difference(missing, extra, args.show)
     return sum(want.values()), sum(missing.values()), sum(extra.values())
 
 
