@@ -16,6 +16,14 @@ struct line {
 	const char *end;
 };
 
+/* An empty file may have no address at all. */
+static struct line whole_text(struct span text)
+{
+	const char *p = text.n > 0 ? (const char *)text.p : "";
+
+	return (struct line){.p = p, .end = p + text.n};
+}
+
 /* The next line without its newline; false at the end. */
 static bool next_line(struct line *rest, struct line *out)
 {
@@ -141,7 +149,7 @@ static bool read_kallsyms_line(struct line l, const char *module, struct raw_sym
 
 void builder_read_kallsyms(struct symbol_builder *b, struct span text, const char *module)
 {
-	struct line rest = {.p = (const char *)text.p, .end = (const char *)text.p + text.n};
+	struct line rest = whole_text(text);
 	struct line l;
 	bool seen = false;
 	bool hidden = true;
@@ -195,7 +203,7 @@ static bool read_map_line(struct line l, struct raw_symbol *s)
 
 void builder_read_perf_map(struct symbol_builder *b, struct span text)
 {
-	struct line rest = {.p = (const char *)text.p, .end = (const char *)text.p + text.n};
+	struct line rest = whole_text(text);
 	struct line l;
 
 	b->sorted_by_order_only = true;

@@ -150,6 +150,11 @@ struct timeline *timeline_new(struct diag_sink *diags)
 	if (t != NULL) {
 		t->diags = diags;
 		t->kernel = NONE;
+		/* text 0 is the name of threads that nothing names, not even a sample */
+		if (intern_add(&t->texts, "?", 1) != 0) {
+			timeline_free(t);
+			return NULL;
+		}
 	}
 	return t;
 }

@@ -52,7 +52,8 @@ struct timeline_view {
 	uint32_t kernel_root; /* kernel address space at that time */
 	uint32_t later_root; /* the last state of the same program (until the next exec) */
 	uint64_t from, until; /* the view holds for from <= time < until */
-	bool known; /* false: no side-band ever named the thread; comm is ":TID" */
+	bool known; /* false: no side-band ever named the thread; comm is ":TID", or "?" when it was
+	               never added */
 };
 
 /* A per-worker memory of recent look-ups. Zero-initialised is valid; no fini. */

@@ -64,6 +64,18 @@ static void test_module(void)
 	symbol_table_free(t);
 }
 
+/* Of a file that is not there nothing is mapped. */
+static void test_nothing(void)
+{
+	struct symbol_table *t = NULL;
+	struct error err = {0};
+
+	eq_u64(symbol_table_from_perf_map((struct span){NULL, 0}, &t, &err), 0,
+	        "an empty perf map");
+	ok(t == NULL || symbol_table_find(t, 0x1000) == NULL, "has no symbols");
+	symbol_table_free(t);
+}
+
 static void test_perf_map(void)
 {
 	static const char text[] = "10000000 40 one\n0x10000020 0x40 two with blanks\n"
@@ -103,6 +115,7 @@ int main(void)
 	test_kernel();
 	test_module();
 	test_perf_map();
+	test_nothing();
 	test_demangle();
 	return tap_done();
 }

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A whole reading of a recording: opened as a file, samples in order of time, all of them again
+ * over the map, names from a folder that has none, report, script and header. Times never go back,
+ * and both ways give the same samples.
+ */
+#define _GNU_SOURCE
+#include <sonde/preview/header.h>
+#include <sonde/preview/report.h>
+#include <sonde/preview/script.h>
+#include <sonde/session.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define TEXT_MAX (4u << 20) /* bytes; a report of a small file that is longer tells nothing new */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct sum {
+	uint64_t samples;
+	uint64_t mix; /* over time, ip and offset, in any order */
+};
+
+static void add(struct sum *sum, const struct sonde_event *e)
+{
+	sum->samples++;
+	sum->mix += (e->sample->time ^ e->sample->ip * 31) + e->offset * 0x9e3779b97f4a7c15u;
+}
+
+static int count(void *arg, unsigned worker, const struct sonde_event *e)
+{
+	(void)worker;
+	add(arg, e);
+	return 0;
+}
+
+static int drop(void *arg, const char *text, size_t n)
+{
+	size_t *room = arg;
+
+	(void)text;
+	if (n > *room) {
+		return -1000;
+	}
+	*room -= n;
+	return 0;
+}
+
+static void walk(struct sonde_session *s)
+{
+	struct sum walked = {0}, mapped = {0};
+	const struct sonde_event *e;
+	struct sonde_location where;
+	uint64_t last = 0;
+
+	while (sonde_session_next(s, &e) > 0) {
+		if (e->sample->time < last || e->event >= sonde_session_events(s) ||
+		        e->thread.comm == NULL) {
+			abort();
+		}
+		last = e->sample->time;
+		add(&walked, e);
+		(void)sonde_session_resolve(s, e, e->cpumode, e->sample->ip, &where);
+	}
+	if (sonde_session_map(s, count, &mapped) == 0 &&
+	        (mapped.samples != walked.samples || mapped.mix != walked.mix)) {
+		abort();
+	}
+}
+
+static void print(struct sonde_session *s, const char *path)
+{
+	struct sonde_script_options script = {.size = sizeof(script)};
+	struct sonde_header_options header = {.size = sizeof(header), .full = 1};
+	struct sonde_report_options report;
+	size_t room = TEXT_MAX;
+
+	sonde_report_options_init(&report);
+	(void)sonde_report_print(s, &report, drop, &room);
+	report.sort = "sym,pid";
+	report.no_children = 1;
+	report.show_samples = 1;
+	room = TEXT_MAX;
+	(void)sonde_report_print(s, &report, drop, &room);
+	room = TEXT_MAX;
+	(void)sonde_script_print(s, &script, drop, &room);
+	room = TEXT_MAX;
+	(void)sonde_header_print(path, &header, drop, &room);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct sonde_session_options options = {.size = sizeof(options),
+	        .jobs = 1,
+	        .symfs = "/nonexistent",
+	        .kallsyms = "/dev/null"};
+	struct sonde_session *s = sonde_session_new(&options);
+	int fd = memfd_create("recording", MFD_CLOEXEC);
+	char path[64];
+
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (s != NULL && fd >= 0 && write(fd, data, size) == (ssize_t)size &&
+	        sonde_session_open(s, path) >= 0) {
+		walk(s);
+		print(s, path);
+	}
+	sonde_session_free(s);
+	if (fd >= 0) {
+		(void)close(fd);
+	}
+	return 0;
+}
