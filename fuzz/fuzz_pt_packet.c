@@ -50,7 +50,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_packet(&p);
 		(void)sonde_pt_time_packet(&time, &p);
 	}
-	if (pt_walk(data, size, walked) != skipped || memcmp(counts, walked, sizeof(counts)) != 0) {
+	if (pt_packet_walk(data, size, walked) != skipped ||
+	        memcmp(counts, walked, sizeof(counts)) != 0) {
 		abort();
 	}
 	return 0;

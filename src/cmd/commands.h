@@ -14,5 +14,6 @@ int cmd_dump(int argc, char **argv);
 int cmd_flamegraph(int argc, char **argv);
 int cmd_pt(int argc, char **argv);
 int cmd_pt_dump(int argc, char **argv);
+int cmd_pt_flow(int argc, char **argv);
 
 #endif

@@ -11,6 +11,7 @@ static const struct part {
 	const char *help;
 } parts[] = {
         {"dump", cmd_pt_dump, "list the packets of a trace"},
+        {"flow", cmd_pt_flow, "list the instructions that a trace went through"},
 };
 
 #define PARTS (sizeof(parts) / sizeof(parts[0]))

@@ -411,9 +411,11 @@ static int skip(struct decoder *d, int n)
 /* Two opcodes change shape by a prefix or by ModRM. */
 static struct shape shape_of(const struct decoder *d)
 {
-	char letter =
-	        maps[d->map].table != NULL ? maps[d->map].table[d->opcode] : maps[d->map].shape;
+	char letter = maps[d->map].shape;
 
+	if (maps[d->map].table != NULL) {
+		letter = maps[d->map].table[d->opcode];
+	}
 	if (d->map == MAP_0F && d->opcode == 0x78 && (d->operand_prefix || d->repeat == 0xf2)) {
 		letter = 'B'; /* EXTRQ, INSERTQ */
 	}

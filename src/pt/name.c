@@ -52,6 +52,13 @@ const char *sonde_pt_error_text(int error)
 	        [SONDE_PT_ERROR_NO_TIME] = "no timing information",
 	        [SONDE_PT_ERROR_NO_CALIBRATION] = "no calibration",
 	        [SONDE_PT_ERROR_UNKNOWN_CPU] = "unknown cpu",
+	        [SONDE_PT_ERROR_NO_MEMORY] = "no memory mapped at this address",
+	        [SONDE_PT_ERROR_INSN] = "unknown instruction",
+	        [SONDE_PT_ERROR_QUERY] = "trace stream does not match query",
+	        [SONDE_PT_ERROR_CONTEXT] = "unexpected packet context",
+	        [SONDE_PT_ERROR_STATUS] = "bad status update",
+	        [SONDE_PT_ERROR_RETURN] = "return without a call",
+	        [SONDE_PT_ERROR_LOOP] = "endless loop without packets",
 	};
 
 	return error >= 0 && error < SONDE_PT_ERRORS ? texts[error] : "?";

@@ -433,7 +433,7 @@ int pt_cursor_sync(struct pt_cursor *c)
 }
 
 /* Consecutive short TNTs are most of a trace. */
-uint64_t pt_walk(const uint8_t *data, size_t n, uint64_t *counts)
+uint64_t pt_packet_walk(const uint8_t *data, size_t n, uint64_t *counts)
 {
 	struct pt_cursor c = pt_cursor_make(data, n);
 	struct sonde_pt_packet packet;

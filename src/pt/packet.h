@@ -26,6 +26,6 @@ const uint8_t *pt_find_psb(const uint8_t *p, const uint8_t *end);
  * counts[SONDE_PT_KINDS] is added to; bytes that are no packet are skipped up to the next PSB and
  * counted in the result.
  */
-uint64_t pt_walk(const uint8_t *data, size_t n, uint64_t *counts);
+uint64_t pt_packet_walk(const uint8_t *data, size_t n, uint64_t *counts);
 
 #endif

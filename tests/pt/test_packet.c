@@ -235,7 +235,7 @@ static void test_walk(void)
 		}
 	}
 	(void)sonde_pt_encoder_bytes(e, &bytes, &n);
-	skipped = pt_walk(bytes, n, counts);
+	skipped = pt_packet_walk(bytes, n, counts);
 	eq_u64(skipped, 0, "a walk skips nothing of a good trace");
 	eq_u64(counts[SONDE_PT_TNT8], 1000, "and counts its TNTs");
 	eq_u64(counts[SONDE_PT_PSB], 100, "and its PSBs");

@@ -95,6 +95,13 @@ enum sonde_pt_error {
 	SONDE_PT_ERROR_NO_TIME, /* no packet told the time, or how fast the core runs */
 	SONDE_PT_ERROR_NO_CALIBRATION, /* cycles cannot be made into time yet */
 	SONDE_PT_ERROR_UNKNOWN_CPU,
+	SONDE_PT_ERROR_NO_MEMORY, /* there is no code at the address */
+	SONDE_PT_ERROR_INSN, /* the code at the address is no instruction */
+	SONDE_PT_ERROR_QUERY, /* the packet does not fit the code */
+	SONDE_PT_ERROR_CONTEXT, /* the packet cannot stand behind those before it */
+	SONDE_PT_ERROR_STATUS, /* a PSB says something else than the packets before it */
+	SONDE_PT_ERROR_RETURN, /* a return was compressed, but its call was not seen */
+	SONDE_PT_ERROR_LOOP, /* the code would run for ever without a packet */
 	SONDE_PT_ERRORS
 };
 

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The flow of instructions that an Intel PT trace and the traced code tell together.
+ *
+ * An image gives the code. A graph keeps what was learned of it: each piece of code is decoded
+ * once. A flow follows one trace: step by step, by pull, or to its end with only counts as the
+ * result.
+ *
+ * Threads: an image must not change while a graph uses it. Flows of one graph may run at the same
+ * time, one thread a flow.
+ */
+#ifndef SONDE_PREVIEW_PT_FLOW_H
+#define SONDE_PREVIEW_PT_FLOW_H
+
+#include <sonde/preview/pt.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The code of one or more address spaces, in sections. */
+struct sonde_pt_image;
+
+SONDE_API struct sonde_pt_image *sonde_pt_image_new(void); /* NULL: no memory */
+SONDE_API void sonde_pt_image_free(struct sonde_pt_image *image); /* NULL is fine */
+
+/*
+ * Adds n bytes at address of an address space. They stay the caller's and must live as long as the
+ * image. What is added later lies over what was there. 0, SONDE_EARG (the section would pass the
+ * end of the address space) or SONDE_ENOMEM.
+ */
+SONDE_API int sonde_pt_image_add(
+        struct sonde_pt_image *image, uint32_t space, uint64_t address, const void *data, size_t n);
+
+/* Copies up to n bytes at address to `to`; returns how many there are. May be called on any thread.
+ */
+typedef size_t (*sonde_pt_read_fn)(
+        void *arg, uint32_t space, uint64_t address, uint8_t *to, size_t n);
+
+/* Asks a function for what no section has. NULL takes it away. */
+SONDE_API void sonde_pt_image_set_reader(
+        struct sonde_pt_image *image, sonde_pt_read_fn read, void *arg);
+
+/* What was learned of the code, shared by flows. */
+struct sonde_pt_graph;
+
+/* image must live as long as the graph. NULL: no memory. */
+SONDE_API struct sonde_pt_graph *sonde_pt_graph_new(const struct sonde_pt_image *image);
+SONDE_API void sonde_pt_graph_free(
+        struct sonde_pt_graph *graph); /* after its flows; NULL is fine */
+
+/* What happened between instructions. Fields of struct sonde_pt_event that a kind uses are named.
+ */
+enum sonde_pt_event_kind {
+	SONDE_PT_EVENT_ENABLED, /* tracing went on at ip; value: 1 when it goes on where it ended */
+	SONDE_PT_EVENT_DISABLED, /* tracing went off at ip */
+	SONDE_PT_EVENT_ASYNC, /* an interrupt or the like: from ip to value */
+	SONDE_PT_EVENT_EXEC_MODE, /* value: 16, 32 or 64 */
+	SONDE_PT_EVENT_IFLAG, /* value: interrupts are enabled */
+	SONDE_PT_EVENT_PAGING, /* value: CR3, extra: in non-root operation */
+	SONDE_PT_EVENT_VMCS, /* value: base */
+	SONDE_PT_EVENT_OVERFLOW, /* packets were lost; goes on at ip, if known */
+	SONDE_PT_EVENT_TSX_BEGIN,
+	SONDE_PT_EVENT_TSX_COMMIT,
+	SONDE_PT_EVENT_TSX_ABORT,
+	SONDE_PT_EVENT_EXSTOP,
+	SONDE_PT_EVENT_MWAIT, /* value: hints, extra: extensions */
+	SONDE_PT_EVENT_PWRE, /* value, extra: C-state, sub C-state; count: asked for by hardware */
+	SONDE_PT_EVENT_PWRX, /* value, extra: last, deepest C-state; count: SONDE_PT_WAKE_* */
+	SONDE_PT_EVENT_PTWRITE, /* value: payload */
+	SONDE_PT_EVENT_MNT, /* value: payload */
+	SONDE_PT_EVENT_CBR, /* value: ratio */
+	SONDE_PT_EVENT_TICK, /* time went on */
+	SONDE_PT_EVENT_TRIG, /* value: trigger bits; count: others were merged */
+	SONDE_PT_EVENT_CFE, /* count: type, value: vector, extra: bit n set: data[n] is EVD n */
+	SONDE_PT_EVENT_STOP, /* TraceStop */
+	SONDE_PT_EVENTS
+};
+
+struct sonde_pt_event {
+	uint64_t ip, value, extra;
+	uint64_t data[3];
+	uint64_t tsc; /* in ticks, an estimate; 0: not known */
+	uint8_t kind; /* enum sonde_pt_event_kind */
+	uint8_t count;
+	bool has_ip;
+};
+
+enum sonde_pt_step_kind {
+	SONDE_PT_STEP_INSN = 1,
+	SONDE_PT_STEP_EVENT,
+	SONDE_PT_STEP_ERROR, /* error, offset, ip */
+	SONDE_PT_STEP_END /* the trace ends while tracing is on */
+};
+
+struct sonde_pt_step {
+	uint64_t ip;
+	uint64_t offset; /* of the packet at which an error was found */
+	int error; /* enum sonde_pt_error */
+	uint8_t kind; /* enum sonde_pt_step_kind */
+	uint8_t size; /* INSN: bytes */
+	bool speculative; /* INSN: inside a transaction */
+	bool resync; /* ERROR: a second one, while a place to go on was sought */
+	bool first; /* INSN: the one before it was a branch that packets decided, or an event */
+	bool branch; /* INSN: it is one, of any kind */
+	bool call, jump; /* INSN: a direct one */
+	bool taken; /* INSN, a branch */
+	uint64_t to; /* INSN, a branch: where control went; 0: not known, as where tracing ends */
+	struct sonde_pt_event event;
+};
+
+struct sonde_pt_flow_options {
+	size_t size; /* sizeof(struct sonde_pt_flow_options) of the caller */
+	struct sonde_pt_clock clock; /* and the processor */
+	bool keep_position; /* behind an error go on at the next packet with an IP, not at the next
+	                       PSB */
+	bool time; /* follow the time; without it no time is computed */
+	bool branches; /* of the instructions give only those that are branches */
+	bool ticks; /* give TICK events; needs time */
+	unsigned filters; /* ranges of code that alone were traced; 0: all was */
+	struct {
+		uint64_t first, last; /* both inclusive */
+	} filter[4];
+};
+
+struct sonde_pt_flow;
+
+/*
+ * A flow along the n bytes at data, which stay the caller's and must live as long as the flow. The
+ * options may be NULL. NULL: no memory.
+ */
+SONDE_API struct sonde_pt_flow *sonde_pt_flow_new(struct sonde_pt_graph *graph, const void *data,
+        size_t n, const struct sonde_pt_flow_options *options);
+SONDE_API void sonde_pt_flow_free(struct sonde_pt_flow *flow); /* NULL is fine */
+
+/* The next step: 1 and *step is set, 0 at the end, SONDE_ENOMEM, SONDE_ELIMIT. */
+SONDE_API int sonde_pt_flow_next(struct sonde_pt_flow *flow, struct sonde_pt_step *step);
+
+struct sonde_pt_totals {
+	uint64_t insns; /* that were executed */
+	uint64_t branches; /* taken or not */
+	uint64_t taken; /* branches that were taken, of any kind but asynchronous */
+	uint64_t events, errors;
+	uint64_t nodes; /* pieces of code that the graph holds */
+};
+
+/*
+ * Follows the rest of the trace for its counts only; much faster than by steps, and to be called
+ * instead of them. 0, SONDE_ENOMEM, SONDE_ELIMIT.
+ */
+SONDE_API int sonde_pt_flow_count(struct sonde_pt_flow *flow, struct sonde_pt_totals *totals);
+
+/* One edge of the flow: `count` times control went from the branch at `from` to `to`. */
+typedef void (*sonde_pt_edge_fn)(void *arg, uint64_t from, uint64_t to, uint64_t count);
+
+/*
+ * All edges that sonde_pt_flow_count met, each once and in no order; not-taken conditional branches
+ * have the next instruction as `to`. 0 or SONDE_ENOMEM.
+ */
+SONDE_API int sonde_pt_flow_edges(struct sonde_pt_flow *flow, sonde_pt_edge_fn fn, void *arg);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: MIT */
+/* sonde pt flow: the instructions that a trace tells, one IP a line, with events and errors. */
+#include "cmd/commands.h"
+#include "cmd/pt_image.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct flow {
+	struct pt_clock_options clock;
+	struct pt_cpu_option cpu;
+	struct pt_code code;
+	const char *trace;
+	uint64_t filter_cfg[4], filter_a[4], filter_b[4];
+	bool branches, quiet, stat, stat_insn, stat_blocks, count;
+	bool blocks, show_blocks, end_on_call, end_on_jump;
+	bool event_ip, event_time, event_tick, event_iflags;
+	bool keep_position, keep_calibration, insn_decoder, check, no_inst;
+	uint64_t insns, nblocks;
+	bool open_block; /* the block goes on with the next instruction */
+	bool failed;
+};
+
+/* One event's text. */
+struct words {
+	char text[256];
+};
+
+__attribute__((format(printf, 2, 3))) static void say(struct words *w, const char *fmt, ...)
+{
+	size_t n = strlen(w->text);
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(w->text + n, sizeof(w->text) - n, fmt, ap);
+	va_end(ap);
+}
+
+static void say_ip(
+        const struct flow *f, const struct sonde_pt_event *e, const char *word, struct words *w)
+{
+	if (f->event_ip && e->has_ip) {
+		say(w, ", %s: %016" PRIx64, word, e->ip);
+	}
+}
+
+static void say_enabled(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
+{
+	say(w, "%s", e->value ? "resumed" : "enabled");
+	say_ip(f, e, "ip", w);
+}
+
+static void say_disabled(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
+{
+	say(w, "disabled");
+	say_ip(f, e, "at", w);
+}
+
+static void say_async(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
+{
+	say(w, "interrupt");
+	if (f->event_ip) {
+		say_ip(f, e, "from", w);
+		say(w, ", to: %016" PRIx64, e->value);
+	}
+}
+
+static void say_exec(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
+{
+	say(w, "exec mode: %" PRIu64 "-bit", e->value);
+	say_ip(f, e, "ip", w);
+}
+
+static void say_iflag(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
+{
+	if (f->event_iflags) {
+		say(w, "interrupts %s", e->value ? "enabled" : "disabled");
+		say_ip(f, e, "ip", w);
+	}
+}
+
+static void say_paging(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
+{
+	say(w, "paging, cr3: %016" PRIx64 "%s", e->value, e->extra ? ", nr" : "");
+	say_ip(f, e, "ip", w);
+}
+
+static void say_vmcs(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
+{
+	say(w, "vmcs, base: %016" PRIx64, e->value);
+	say_ip(f, e, "ip", w);
+}
+
+static void say_mwait(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
+{
+	say(w, "mwait %" PRIx64 " %" PRIx64, e->value, e->extra);
+	say_ip(f, e, "ip", w);
+}
+
+static void say_pwre(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
+{
+	(void)f;
+	say(w, "pwre c%" PRIu64 ".%" PRIu64 "%s", e->value, e->extra, e->count ? " hw" : "");
+}
+
+static void say_pwrx(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
+{
+	(void)f;
+	say(w, "pwrx %s%s%sc%" PRIu64 " (c%" PRIu64 ")",
+	        e->count & SONDE_PT_WAKE_INTERRUPT ? "int: " : "",
+	        e->count & SONDE_PT_WAKE_STORE ? "st: " : "",
+	        e->count & SONDE_PT_WAKE_HW ? "hw: " : "", e->value, e->extra);
+}
+
+static void say_ptwrite(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
+{
+	say(w, "ptwrite: %" PRIx64, e->value);
+	say_ip(f, e, "ip", w);
+}
+
+static void say_mnt(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
+{
+	(void)f;
+	say(w, "mnt: %" PRIx64, e->value);
+}
+
+static void say_cbr(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
+{
+	(void)f;
+	say(w, "cbr: %" PRIx64, e->value);
+}
+
+static void say_tick(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
+{
+	if (f->event_tick) {
+		say(w, "tick");
+		say_ip(f, e, "ip", w);
+	}
+}
+
+static void say_trig(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
+{
+	say(w, "trig %" PRIx64 "%s", e->value, e->count ? ", mult" : "");
+	say_ip(f, e, "ip", w);
+}
+
+/* A CFE with its EVDs: 0 is CR2, 1 a VM exit's qualification, 2 its reason. */
+static void say_cfe(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
+{
+	const char *name = sonde_pt_cfe_name(e->count);
+
+	if (e->count == 1) {
+		name = "interrupt";
+	} else if (e->count == 9) {
+		name = "vmexit, intr:";
+	}
+	say(w, "%s", name != NULL ? name : "unknown event");
+	if (sonde_pt_cfe_has_vector(e->count)) {
+		say(w, " %" PRIu64, e->value);
+	}
+	if (e->extra & 1) {
+		say(w, ", cr2: %016" PRIx64, e->data[0]);
+	}
+	if (e->extra & 4) {
+		say(w, ", vmxr: %016" PRIx64, e->data[2]);
+	}
+	if (e->extra & 2) {
+		say(w, ", vmxq: %016" PRIx64, e->data[1]);
+	}
+	say_ip(f, e, "ip", w);
+}
+
+typedef void (*say_fn)(const struct flow *f, const struct sonde_pt_event *e, struct words *w);
+
+/* Either a function, or a word that the IP may follow. */
+static const struct {
+	say_fn fn;
+	const char *word;
+} sayings[SONDE_PT_EVENTS] = {
+        [SONDE_PT_EVENT_ENABLED] = {say_enabled, NULL},
+        [SONDE_PT_EVENT_DISABLED] = {say_disabled, NULL},
+        [SONDE_PT_EVENT_ASYNC] = {say_async, NULL},
+        [SONDE_PT_EVENT_EXEC_MODE] = {say_exec, NULL},
+        [SONDE_PT_EVENT_IFLAG] = {say_iflag, NULL},
+        [SONDE_PT_EVENT_PAGING] = {say_paging, NULL},
+        [SONDE_PT_EVENT_VMCS] = {say_vmcs, NULL},
+        [SONDE_PT_EVENT_OVERFLOW] = {NULL, "overflow"},
+        [SONDE_PT_EVENT_TSX_BEGIN] = {NULL, "begin transaction"},
+        [SONDE_PT_EVENT_TSX_COMMIT] = {NULL, "committed"},
+        [SONDE_PT_EVENT_TSX_ABORT] = {NULL, "aborted"},
+        [SONDE_PT_EVENT_EXSTOP] = {NULL, "exstop"},
+        [SONDE_PT_EVENT_MWAIT] = {say_mwait, NULL},
+        [SONDE_PT_EVENT_PWRE] = {say_pwre, NULL},
+        [SONDE_PT_EVENT_PWRX] = {say_pwrx, NULL},
+        [SONDE_PT_EVENT_PTWRITE] = {say_ptwrite, NULL},
+        [SONDE_PT_EVENT_MNT] = {say_mnt, NULL},
+        [SONDE_PT_EVENT_CBR] = {say_cbr, NULL},
+        [SONDE_PT_EVENT_TICK] = {say_tick, NULL},
+        [SONDE_PT_EVENT_TRIG] = {say_trig, NULL},
+        [SONDE_PT_EVENT_CFE] = {say_cfe, NULL},
+        [SONDE_PT_EVENT_STOP] = {NULL, "stopped"},
+};
+
+static void show_event(struct flow *f, const struct sonde_pt_event *e)
+{
+	struct words w = {""};
+
+	if (sayings[e->kind].fn != NULL) {
+		sayings[e->kind].fn(f, e, &w);
+	} else {
+		say(&w, "%s", sayings[e->kind].word);
+		say_ip(f, e, "ip", &w);
+	}
+	f->open_block = f->open_block && w.text[0] == '\0';
+	if (w.text[0] == '\0' || f->quiet) {
+		return;
+	}
+	if (f->event_time) {
+		(void)printf("[%016" PRIx64 "  %s]\n", e->tsc, w.text);
+	} else {
+		(void)printf("[%s]\n", w.text);
+	}
+}
+
+static void show_insn(struct flow *f, const struct sonde_pt_step *s)
+{
+	f->insns++;
+	if (s->first || !f->open_block) {
+		f->nblocks++;
+		if (f->show_blocks && !f->quiet) {
+			(void)printf("[block]\n");
+		}
+	}
+	f->open_block = !(s->call && f->end_on_call) && !(s->jump && f->end_on_jump);
+	if (f->branches && !f->quiet) {
+		if (s->taken) {
+			(void)printf("%016" PRIx64 " %016" PRIx64 "\n", s->ip, s->to);
+		}
+	} else if (!f->quiet) {
+		(void)printf("%s%016" PRIx64 "\n", s->speculative ? "? " : "", s->ip);
+	}
+}
+
+static void show_step(struct flow *f, const struct sonde_pt_step *s)
+{
+	switch (s->kind) {
+	case SONDE_PT_STEP_INSN: show_insn(f, s); break;
+	case SONDE_PT_STEP_EVENT: show_event(f, &s->event); break;
+	case SONDE_PT_STEP_ERROR:
+		f->failed = true;
+		f->open_block = false;
+		(void)printf("[%" PRIx64 ", %" PRIx64 ": %serror: %s]\n", s->offset, s->ip,
+		        s->resync ? "resync " : "", sonde_pt_error_text(s->error));
+		break;
+	default:
+		if (!f->quiet) {
+			(void)printf("[end of trace]\n");
+		}
+		break;
+	}
+}
+
+static void show_stat(const struct flow *f)
+{
+	bool chosen = f->stat_insn || f->stat_blocks;
+
+	if (!f->stat) {
+		return;
+	}
+	if (f->stat_insn || !chosen) {
+		(void)printf("insn:\t%" PRIu64 ".\n", f->insns);
+	}
+	if (f->stat_blocks || (!chosen && f->blocks)) {
+		(void)printf("blocks:\t%" PRIu64 ".\n", f->nblocks);
+	}
+}
+
+static void count_edge(void *arg, uint64_t from, uint64_t to, uint64_t count)
+{
+	uint64_t *edges = arg;
+
+	(void)from;
+	(void)to;
+	(void)count;
+	++*edges;
+}
+
+static int show_count(struct flow *f, struct sonde_pt_flow *flow)
+{
+	struct sonde_pt_totals t;
+	uint64_t edges = 0;
+	int rc = sonde_pt_flow_count(flow, &t);
+
+	if (rc == 0) {
+		rc = sonde_pt_flow_edges(flow, count_edge, &edges);
+	}
+	if (rc < 0) {
+		return rc;
+	}
+	(void)printf("insn:\t%" PRIu64 "\nbranches:\t%" PRIu64 "\ntaken:\t%" PRIu64
+	             "\nedges:\t%" PRIu64 "\nevents:\t%" PRIu64 "\nerrors:\t%" PRIu64 "\n",
+	        t.insns, t.branches, t.taken, edges, t.events, t.errors);
+	f->failed = t.errors != 0;
+	return 0;
+}
+
+static void fill_options(const struct flow *f, struct sonde_pt_flow_options *o)
+{
+	o->clock = pt_clock_make(&f->clock, &f->cpu);
+	o->clock.keep_calibration = f->keep_calibration;
+	o->keep_position = f->keep_position;
+	o->time = f->event_time || f->event_tick;
+	o->ticks = f->event_tick;
+	o->branches = f->branches;
+	for (unsigned i = 0; i < 4; i++) {
+		if (f->filter_cfg[i] == 1) {
+			o->filter[o->filters].first = f->filter_a[i];
+			o->filter[o->filters].last = f->filter_b[i];
+			o->filters++;
+		}
+	}
+}
+
+static int follow(struct flow *f, const struct pt_file *trace)
+{
+	struct sonde_pt_flow_options o = {.size = sizeof(o)};
+	struct sonde_pt_graph *graph = sonde_pt_graph_new(f->code.image);
+	struct sonde_pt_flow *flow;
+	struct sonde_pt_step step;
+	int rc = SONDE_ENOMEM;
+
+	fill_options(f, &o);
+	flow = graph != NULL ? sonde_pt_flow_new(graph, trace->data, trace->size, &o) : NULL;
+	if (f->cpu.given && f->cpu.cpu.family == 0) {
+		(void)printf("[0, 0: config error: %s]\n",
+		        sonde_pt_error_text(SONDE_PT_ERROR_UNKNOWN_CPU));
+		f->failed = true;
+	}
+	if (flow != NULL && f->count) {
+		rc = show_count(f, flow);
+	} else if (flow != NULL) {
+		while ((rc = sonde_pt_flow_next(flow, &step)) > 0) {
+			show_step(f, &step);
+		}
+		show_stat(f);
+	}
+	sonde_pt_flow_free(flow);
+	sonde_pt_graph_free(graph);
+	if (rc < 0) {
+		(void)fprintf(stderr, "Error: %s\n", sonde_status_text(rc));
+		return PT_EXIT_FILE;
+	}
+	return f->failed;
+}
+
+static int run(struct flow *f, const struct option_command *command, int argc, char **argv)
+{
+	struct option_rest rest;
+	struct pt_file trace;
+	int rc = options_parse(command, argc, argv, &rest);
+
+	if (rc != OPTIONS_RUN) {
+		return rc;
+	}
+	if (rest.argc > 1 || (rest.argc == 1) == (f->trace != NULL)) {
+		return options_mistake(command, "one trace is wanted");
+	}
+	rc = pt_file_read(&trace, f->trace != NULL ? f->trace : rest.argv[0]);
+	if (rc != 0) {
+		return rc;
+	}
+	f->show_blocks = f->show_blocks && f->blocks;
+	rc = follow(f, &trace);
+	pt_file_free(&trace);
+	return rc;
+}
+
+#define FILTER_OPTIONS(f, n)                                                                       \
+	OPTION_UINT(0, "filter:addr" #n "_cfg", &(f)->filter_cfg[n], "N",                          \
+	        "1: range " #n " was traced"),                                                     \
+	        OPTION_UINT(0, "filter:addr" #n "_a", &(f)->filter_a[n], "ADDRESS",                \
+	                "its first address"),                                                      \
+	        OPTION_UINT(0, "filter:addr" #n "_b", &(f)->filter_b[n], "ADDRESS",                \
+	                "its last address")
+
+int cmd_pt_flow(int argc, char **argv)
+{
+	struct flow f = {.code = {.image = sonde_pt_image_new()}};
+	const struct option_def defs[] = {
+	        OPTION_TEXT(0, "pt", &f.trace, "FILE", "the trace"),
+	        OPTION_CALL(0, "raw", OPTION_REQUIRED, pt_code_raw, &f.code,
+	                "FILE[:FROM[-TO]]:ADDRESS", "code: bytes of a file at an address"),
+	        OPTION_CALL(0, "elf", OPTION_REQUIRED, pt_code_elf, &f.code, "FILE[:ADDRESS]",
+	                "code: what an ELF file loads, from an address on"),
+	        OPTION_CALL(0, "cpu", OPTION_REQUIRED, pt_cpu_parse, &f.cpu, "FAMILY/MODEL",
+	                "the processor, whose errata are worked around"),
+	        OPTION_SWITCH(0, "count", &f.count, "print only totals"),
+	        OPTION_SWITCH(0, "branches", &f.branches,
+	                "print the branches that were taken, from and to"),
+	        OPTION_SWITCH(0, "quiet", &f.quiet, "print only errors and statistics"),
+	        OPTION_SWITCH(0, "stat", &f.stat, "print statistics at the end"),
+	        OPTION_SWITCH(0, "stat:insn", &f.stat_insn, "of instructions"),
+	        OPTION_SWITCH(0, "stat:blocks", &f.stat_blocks, "of blocks"),
+	        OPTION_SWITCH(0, "resync-on-error", &f.keep_position,
+	                "go on at the next IP, not at the next PSB"),
+	        OPTION_SWITCH(0, "event:ip", &f.event_ip, "show the IPs of events"),
+	        OPTION_SWITCH(0, "event:time", &f.event_time, "show the times of events"),
+	        OPTION_SWITCH(0, "event:tick", &f.event_tick, "show where time goes on"),
+	        OPTION_SWITCH(0, "event:iflags", &f.event_iflags,
+	                "show where interrupts are turned on and off"),
+	        OPTION_SWITCH(0, "insn-decoder", &f.insn_decoder, "count no blocks (default)"),
+	        OPTION_SWITCH(0, "block-decoder", &f.blocks, "count blocks"),
+	        OPTION_SWITCH(0, "block:show-blocks", &f.show_blocks, "show where blocks begin"),
+	        OPTION_SWITCH(0, "block:end-on-call", &f.end_on_call, "calls end blocks"),
+	        OPTION_SWITCH(0, "block:end-on-jump", &f.end_on_jump, "jumps end blocks"),
+	        OPTION_SWITCH(0, "insn:keep-tcal-on-ovf", &f.keep_calibration,
+	                "keep the calibration where packets were lost"),
+	        OPTION_SWITCH(0, "block:keep-tcal-on-ovf", &f.keep_calibration, "the same"),
+	        OPTION_SWITCH(0, "check", &f.check, "accepted; errors are always shown"),
+	        OPTION_SWITCH(0, "no-inst", &f.no_inst, "accepted; only IPs are shown"),
+	        PT_CLOCK_OPTIONS(&f.clock),
+	        FILTER_OPTIONS(&f, 0),
+	        FILTER_OPTIONS(&f, 1),
+	        FILTER_OPTIONS(&f, 2),
+	        FILTER_OPTIONS(&f, 3),
+	        OPTION_END,
+	};
+	const struct option_command command = {
+	        .name = "pt flow",
+	        .usage = "[options] --pt FILE.pt",
+	        .about = "Lists the instructions that a raw Intel PT trace went through.",
+	        .defs = defs,
+	        .anywhere = true,
+	};
+	int rc;
+
+	if (f.code.image == NULL) {
+		(void)fprintf(stderr, "Error: out of memory\n");
+		return PT_EXIT_FILE;
+	}
+	rc = run(&f, &command, argc, argv);
+	pt_code_free(&f.code);
+	return rc;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* The code for `sonde pt flow`: raw files and ELF files as sections of an image. */
+#include "cmd/pt_image.h"
+
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* FILE:BASE, FILE:FROM:BASE or FILE:FROM-TO:BASE, split at colons from the right. */
+struct place {
+	char path[4096];
+	uint64_t from, to, base; /* to: UINT64_MAX is the end */
+};
+
+static bool parse_range(char *text, struct place *place)
+{
+	char *dash = strchr(text, '-');
+
+	if (dash != NULL) {
+		*dash = '\0';
+		if (!options_number(dash + 1, &place->to)) {
+			return false;
+		}
+	}
+	return options_number(text, &place->from);
+}
+
+static bool parse_place(const char *arg, struct place *place)
+{
+	size_t n = strlen(arg);
+	char *colon;
+
+	*place = (struct place){.to = UINT64_MAX};
+	if (n >= sizeof(place->path)) {
+		return false;
+	}
+	memcpy(place->path, arg, n + 1);
+	colon = strrchr(place->path, ':');
+	if (colon == NULL || !options_number(colon + 1, &place->base)) {
+		return false;
+	}
+	*colon = '\0';
+	colon = strrchr(place->path, ':');
+	if (colon != NULL) {
+		*colon = '\0';
+		return parse_range(colon + 1, place);
+	}
+	return true;
+}
+
+/* The file, which lives as long as the image. */
+static struct pt_file *load(struct pt_code *code, const char *path)
+{
+	struct pt_file *file;
+
+	if (code->count == PT_CODE_FILES) {
+		(void)fprintf(stderr, "Error: more than %d files of code\n", PT_CODE_FILES);
+		return NULL;
+	}
+	file = &code->files[code->count];
+	if (pt_file_read(file, path) != 0) {
+		return NULL;
+	}
+	code->count++;
+	return file;
+}
+
+static int add(struct pt_code *code, uint64_t base, const uint8_t *data, size_t n)
+{
+	int rc = sonde_pt_image_add(code->image, 0, base, data, n);
+
+	if (rc < 0) {
+		(void)fprintf(stderr, "Error: cannot use the code: %s\n", sonde_status_text(rc));
+	}
+	return rc < 0 ? -1 : 0;
+}
+
+int pt_code_raw(const struct option_def *def, const char *arg, bool unset)
+{
+	struct pt_code *code = def->target;
+	const struct pt_file *file;
+	struct place place;
+
+	if (unset || !parse_place(arg, &place)) {
+		(void)fprintf(stderr, "--raw wants FILE[:FROM[-TO]]:ADDRESS\n");
+		return -1;
+	}
+	file = load(code, place.path);
+	if (file == NULL) {
+		return -1;
+	}
+	place.to = place.to < file->size ? place.to : file->size;
+	if (place.from > place.to) {
+		(void)fprintf(stderr, "Error: %s is shorter than 0x%llx bytes\n", place.path,
+		        (unsigned long long)place.from);
+		return -1;
+	}
+	return add(code, place.base, file->data + place.from, (size_t)(place.to - place.from));
+}
+
+/* One loadable segment, from either class of ELF. */
+struct segment {
+	uint64_t offset, address, size;
+	bool load;
+};
+
+static bool read_segment(const struct pt_file *file, unsigned index, struct segment *out)
+{
+	Elf64_Ehdr e64;
+	Elf32_Ehdr e32;
+	Elf64_Phdr p64;
+	Elf32_Phdr p32;
+	bool wide = file->data[EI_CLASS] == ELFCLASS64;
+	uint64_t at;
+
+	if (file->size < (wide ? sizeof(e64) : sizeof(e32))) {
+		return false;
+	}
+	if (wide) {
+		memcpy(&e64, file->data, sizeof(e64));
+		at = e64.e_phoff + (uint64_t)index * e64.e_phentsize;
+		if (index >= e64.e_phnum || at > file->size || file->size - at < sizeof(p64)) {
+			return false;
+		}
+		memcpy(&p64, file->data + at, sizeof(p64));
+		*out = (struct segment){
+		        p64.p_offset, p64.p_vaddr, p64.p_filesz, p64.p_type == PT_LOAD};
+		return true;
+	}
+	memcpy(&e32, file->data, sizeof(e32));
+	at = e32.e_phoff + (uint64_t)index * e32.e_phentsize;
+	if (index >= e32.e_phnum || at > file->size || file->size - at < sizeof(p32)) {
+		return false;
+	}
+	memcpy(&p32, file->data + at, sizeof(p32));
+	*out = (struct segment){p32.p_offset, p32.p_vaddr, p32.p_filesz, p32.p_type == PT_LOAD};
+	return true;
+}
+
+int pt_code_elf(const struct option_def *def, const char *arg, bool unset)
+{
+	struct pt_code *code = def->target;
+	struct place place;
+	const struct pt_file *file;
+	struct segment s;
+	uint64_t low = UINT64_MAX;
+	bool moved = !unset && parse_place(arg, &place);
+
+	if (unset) {
+		return -1;
+	}
+	file = load(code, moved ? place.path : arg);
+	if (file == NULL) {
+		return -1;
+	}
+	if (file->size < EI_NIDENT || memcmp(file->data, ELFMAG, SELFMAG) != 0 ||
+	        file->data[EI_DATA] != ELFDATA2LSB) {
+		(void)fprintf(stderr, "Error: %s is no little-endian ELF file\n", arg);
+		return -1;
+	}
+	for (unsigned i = 0; read_segment(file, i, &s); i++) {
+		low = s.load && s.address < low ? s.address : low;
+	}
+	for (unsigned i = 0; read_segment(file, i, &s); i++) {
+		if (!s.load || s.offset > file->size || file->size - s.offset < s.size) {
+			continue;
+		}
+		if (add(code, moved ? s.address - low + place.base : s.address,
+		            file->data + s.offset, (size_t)s.size) != 0) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+void pt_code_free(struct pt_code *code)
+{
+	for (unsigned i = 0; i < code->count; i++) {
+		pt_file_free(&code->files[i]);
+	}
+	sonde_pt_image_free(code->image);
+}

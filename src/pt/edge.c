@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* Counts of a flow that gives no steps: what was counted by node is made into edges at the end. */
+#include "pt/flow.h"
+
+#include "core/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct pt_edge *find(const struct pt_edge_table *t, uint64_t from, uint64_t to)
+{
+	size_t i = hash_step(hash_u64(from), to) & (t->size - 1);
+
+	while (t->slots[i].count != 0 && (t->slots[i].from != from || t->slots[i].to != to)) {
+		i = (i + 1) & (t->size - 1);
+	}
+	return &t->slots[i];
+}
+
+static bool grow(struct pt_edge_table *t)
+{
+	struct pt_edge_table bigger = {.size = t->size != 0 ? t->size * 2 : 1024, .used = t->used};
+
+	bigger.slots = calloc(bigger.size, sizeof(*bigger.slots));
+	if (bigger.slots == NULL) {
+		return false;
+	}
+	for (size_t i = 0; i < t->size; i++) {
+		if (t->slots[i].count != 0) {
+			*find(&bigger, t->slots[i].from, t->slots[i].to) = t->slots[i];
+		}
+	}
+	free(t->slots);
+	*t = bigger;
+	return true;
+}
+
+static bool add(struct pt_edge_table *t, uint64_t from, uint64_t to, uint64_t count)
+{
+	struct pt_edge *edge;
+
+	if (t->used >= t->size / 2 && !grow(t)) {
+		return false;
+	}
+	edge = find(t, from, to);
+	t->used += edge->count == 0;
+	edge->from = from;
+	edge->to = to;
+	edge->count += count;
+	return true;
+}
+
+/* Most edges come again soon: a small table in front of the large one takes them. */
+void pt_counts_edge(struct sonde_pt_flow *f, uint32_t from, uint32_t to)
+{
+	uint64_t key = (uint64_t)from << 32 | to;
+	struct pt_recent_edge *recent =
+	        &f->counts->recent[(from * 31u + to) & (PT_RECENT_EDGES - 1)];
+
+	if (recent->key == key) {
+		recent->count++;
+		return;
+	}
+	if (recent->count != 0 && !add(&f->counts->edges, recent->key >> 32,
+	                                  recent->key & 0xffffffff, recent->count)) {
+		f->failed = true;
+	}
+	*recent = (struct pt_recent_edge){.key = key, .count = 1};
+}
+
+void pt_counts_plain(struct sonde_pt_flow *f, uint64_t from, uint64_t to)
+{
+	f->failed = !add(&f->counts->plain, from, to, 1) || f->failed;
+}
+
+static bool flush_recent(struct pt_counts *c)
+{
+	for (unsigned i = 0; i < PT_RECENT_EDGES; i++) {
+		struct pt_recent_edge *r = &c->recent[i];
+
+		if (r->count != 0 && !add(&c->edges, r->key >> 32, r->key & 0xffffffff, r->count)) {
+			return false;
+		}
+		*r = (struct pt_recent_edge){0, 0};
+	}
+	return true;
+}
+
+static void sum_up(const struct sonde_pt_flow *f, struct sonde_pt_totals *totals)
+{
+	const struct sonde_pt_graph *g = f->graph;
+	uint32_t nodes = atomic_load_explicit(&g->count, memory_order_acquire);
+
+	*totals = (struct sonde_pt_totals){.insns = f->counts->insns,
+	        .branches = f->counts->branches,
+	        .taken = f->counts->taken,
+	        .events = f->events,
+	        .errors = f->errors,
+	        .nodes = nodes - 1};
+	for (uint32_t i = 1; i < nodes; i++) {
+		uint64_t other = f->counts->nodes[2 * (size_t)i];
+		uint64_t taken = f->counts->nodes[2 * (size_t)i + 1];
+		uint64_t all = other + taken;
+		bool decides = PT_NODE_KIND(g->nodes[i].info) != PT_NODE_GOTO;
+
+		totals->insns += all * PT_NODE_INSNS(g->nodes[i].info);
+		totals->branches += all * (g->cold[i].direct + (decides ? 1u : 0));
+		totals->taken += all * g->cold[i].direct + (decides ? taken : 0);
+	}
+}
+
+int sonde_pt_flow_count(struct sonde_pt_flow *flow, struct sonde_pt_totals *totals)
+{
+	if (flow->counts == NULL) {
+		flow->counts = calloc(1, sizeof(*flow->counts));
+		if (flow->counts == NULL) {
+			return SONDE_ENOMEM;
+		}
+		flow->counts->nodes = pt_reserve(sizeof(uint64_t) * 2 * PT_NODES_MAX);
+	}
+	if (flow->counts->nodes == NULL) {
+		return SONDE_ENOMEM;
+	}
+	flow->counting = true;
+	while (!flow->done && !flow->failed) {
+		pt_flow_packet(flow);
+	}
+	if (flow->failed || !flush_recent(flow->counts)) {
+		return SONDE_ENOMEM;
+	}
+	sum_up(flow, totals);
+	return SONDE_OK;
+}
+
+struct edge_walk {
+	struct sonde_pt_flow *flow;
+	sonde_pt_edge_fn fn;
+	void *arg;
+	struct pt_edge_table all;
+};
+
+/* The direct branches inside a node, each `count` times. */
+static bool add_direct(struct edge_walk *w, uint32_t node, uint64_t count)
+{
+	const struct pt_cold *cold = &w->flow->graph->cold[node];
+	uint64_t ip = cold->ip;
+
+	for (unsigned left = cold->direct; left > 0;) {
+		struct pt_insn insn;
+		uint64_t to;
+
+		if (pt_image_insn(w->flow->graph->image, cold->context, ip, &insn) != 0) {
+			return true;
+		}
+		if (insn.class != PT_CLASS_JUMP && insn.class != PT_CLASS_CALL) {
+			ip += insn.size;
+			continue;
+		}
+		to = pt_insn_target(&insn, ip, pt_context_mode(cold->context));
+		if (!add(&w->all, ip, to, count)) {
+			return false;
+		}
+		ip = to;
+		left--;
+	}
+	return true;
+}
+
+static bool add_node(struct edge_walk *w, uint32_t node)
+{
+	const struct sonde_pt_graph *g = w->flow->graph;
+	const uint64_t *counts = &w->flow->counts->nodes[2 * (size_t)node];
+
+	if (counts[0] + counts[1] == 0) {
+		return true;
+	}
+	if (!add_direct(w, node, counts[0] + counts[1])) {
+		return false;
+	}
+	for (unsigned bit = 0; bit < 2 && PT_NODE_KIND(g->nodes[node].info) == PT_NODE_COND;
+	        bit++) {
+		if (counts[bit] != 0 &&
+		        !add(&w->all, g->cold[node].end, g->cold[g->nodes[node].next[bit]].ip,
+		                counts[bit])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool gather(struct edge_walk *w)
+{
+	const struct sonde_pt_graph *g = w->flow->graph;
+	const struct pt_counts *c = w->flow->counts;
+	uint32_t nodes = atomic_load_explicit(&g->count, memory_order_acquire);
+
+	for (uint32_t i = 1; i < nodes; i++) {
+		if (!add_node(w, i)) {
+			return false;
+		}
+	}
+	for (size_t i = 0; i < c->edges.size; i++) {
+		const struct pt_edge *e = &c->edges.slots[i];
+
+		if (e->count != 0 &&
+		        !add(&w->all, g->cold[e->from].end, g->cold[e->to].ip, e->count)) {
+			return false;
+		}
+	}
+	for (size_t i = 0; i < c->plain.size; i++) {
+		const struct pt_edge *e = &c->plain.slots[i];
+
+		if (e->count != 0 && !add(&w->all, e->from, e->to, e->count)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+int sonde_pt_flow_edges(struct sonde_pt_flow *flow, sonde_pt_edge_fn fn, void *arg)
+{
+	struct edge_walk w = {.flow = flow, .fn = fn, .arg = arg};
+	bool good = flow->counts == NULL || gather(&w);
+
+	for (size_t i = 0; good && i < w.all.size; i++) {
+		const struct pt_edge *e = &w.all.slots[i];
+
+		if (e->count != 0) {
+			fn(arg, e->from, e->to, e->count);
+		}
+	}
+	free(w.all.slots);
+	return good ? SONDE_OK : SONDE_ENOMEM;
+}

@@ -1,0 +1,947 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One packet after the other: what each does to a flow. Branches are handed on to fast.c or walk.c.
+ *
+ * A packet that tells of an event stands before or behind the one that says where:
+ *
+ *	FUP [PIP|VMCS|MODE].. TIP|TIP.PGD          an asynchronous branch, or tracing off there
+ *	MODE.EXEC FUP, MODE.TSX FUP, PTW FUP ..    an event at the FUP's IP ("bound")
+ *	CFE|PIP|VMCS|MODE.EXEC .. TIP|TIP.PGD      an event at the branch that comes next
+ *("attached") MWAIT PWRE EXSTOP FUP                      PWRE waits until MWAIT is placed
+ *("deferred") PSB .. PSBEND                              the state, nothing happened OVF .. FUP |
+ *OVF .. TIP.PGE                lost packets while tracing is on | off
+ */
+#include "pt/flow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	CFE_INTR = 1,
+	CFE_IRET = 2,
+	CFE_RSM = 4,
+	CFE_VMENTRY = 7,
+	CFE_VMEXIT = 8,
+	CFE_VMEXIT_INTR = 9,
+	CFE_UIRET = 13,
+	CFE_SYSCALL = 15
+};
+
+typedef void (*handler_fn)(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
+
+static uint64_t offset(const struct sonde_pt_flow *f)
+{
+	return (uint64_t)(f->cursor.p - f->cursor.begin);
+}
+
+static void add(struct sonde_pt_flow *f, struct pt_waiting *w, const struct sonde_pt_event *event)
+{
+	if (w->count == PT_WAITING_MAX) {
+		pt_emit_event(f, event);
+		return;
+	}
+	w->events[w->count++] = *event;
+}
+
+static void emit_all(struct sonde_pt_flow *f, struct pt_waiting *w)
+{
+	for (unsigned i = 0; i < w->count; i++) {
+		pt_emit_event(f, &w->events[i]);
+	}
+	w->count = 0;
+}
+
+/* Events whose place never came. */
+static void give_up_waiting(struct sonde_pt_flow *f)
+{
+	emit_all(f, &f->bound);
+	emit_all(f, &f->deferred);
+	emit_all(f, &f->attached);
+	f->fup_is_branch = false;
+}
+
+static void drop_branches(struct sonde_pt_flow *f)
+{
+	f->nbits = 0;
+	f->bits = 0;
+}
+
+void pt_flow_error(struct sonde_pt_flow *f, int error)
+{
+	bool status = error == SONDE_PT_ERROR_STATUS;
+	bool unread = error <= SONDE_PT_ERROR_TRUNCATED;
+
+	pt_emit_error(f, error, false);
+	drop_branches(f);
+	if (f->options.keep_position && !unread && !f->fresh && !status) {
+		f->lost = f->enabled;
+		return;
+	}
+	if (f->options.keep_position && status) {
+		pt_emit_error(f, error, true);
+	}
+	f->synced = false;
+}
+
+/* Forgets all but the place in the trace. */
+static void reset(struct sonde_pt_flow *f)
+{
+	memset(f->stack, 0, sizeof(f->stack));
+	drop_branches(f);
+	f->bound.count = 0;
+	f->deferred.count = 0;
+	f->attached.count = 0;
+	f->evd = (struct sonde_pt_event){.kind = SONDE_PT_EVENT_CFE};
+	f->enabled = false;
+	f->lost = false;
+	f->speculative = false;
+	f->in_async = false;
+	f->in_psb = false;
+	f->overflowed = false;
+	f->may_enable = false;
+	f->fup_is_branch = false;
+	f->fup_is_void = false;
+	f->has_disabled_at = false;
+	f->mode_stale = false;
+	f->pending_exec = -1;
+}
+
+static void take_time(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	if (f->options.time) {
+		(void)sonde_pt_time_packet(&f->time, p);
+	}
+}
+
+/*
+ * Brings the flow to ip. false: there was an error, and what the packet tells must be left; where
+ * the position is kept the flow is at ip then too.
+ */
+static bool place(struct sonde_pt_flow *f, uint64_t ip)
+{
+	struct pt_insn insn;
+
+	if (!f->lost && pt_walk(f, PT_GOAL_IP, ip, &insn)) {
+		return true;
+	}
+	if (!f->synced) {
+		return false;
+	}
+	f->ip = ip;
+	f->lost = false;
+	return true;
+}
+
+static enum pt_mode mode_of(unsigned exec)
+{
+	if (exec & SONDE_PT_EXEC_CS_L) {
+		return PT_MODE_64;
+	}
+	return exec & SONDE_PT_EXEC_CS_D ? PT_MODE_32 : PT_MODE_16;
+}
+
+/* A MODE.EXEC takes effect. */
+static void apply_exec(struct sonde_pt_flow *f)
+{
+	static const uint8_t bits[] = {0, 16, 32, 64};
+	enum pt_mode mode = mode_of((unsigned)f->pending_exec);
+	bool interrupts = (unsigned)f->pending_exec & SONDE_PT_EXEC_IF;
+	struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_EXEC_MODE, .value = bits[mode]};
+
+	if (f->pending_exec < 0) {
+		return;
+	}
+	f->pending_exec = -1;
+	if (mode != f->mode || f->mode_stale) {
+		pt_emit_event(f, &event);
+	}
+	f->mode = mode;
+	f->mode_stale = false;
+	if (interrupts != f->interrupts) {
+		event = (struct sonde_pt_event){.kind = SONDE_PT_EVENT_IFLAG,
+		        .value = interrupts,
+		        .ip = f->ip,
+		        .has_ip = true};
+		pt_emit_event(f, &event);
+	}
+	f->interrupts = interrupts;
+}
+
+static bool is_abort(const struct pt_waiting *w)
+{
+	return w->count != 0 && w->events[w->count - 1].kind == SONDE_PT_EVENT_TSX_ABORT;
+}
+
+static bool has_cfe(const struct pt_waiting *w)
+{
+	for (unsigned i = 0; i < w->count; i++) {
+		if (w->events[i].kind == SONDE_PT_EVENT_CFE) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The events at a FUP's IP. PTWRITE has run when its packet is written, the others are before it.
+ */
+static void emit_bound(struct sonde_pt_flow *f, uint64_t ip)
+{
+	struct pt_insn insn;
+
+	for (unsigned i = 0; i < f->bound.count; i++) {
+		struct sonde_pt_event *event = &f->bound.events[i];
+
+		event->ip = ip;
+		event->has_ip = true;
+		if (event->kind == SONDE_PT_EVENT_PTWRITE && f->enabled && f->ip == ip) {
+			if (!pt_walk(f, PT_GOAL_COUNT, 1, &insn)) {
+				break;
+			}
+		}
+		pt_emit_event(f, event);
+		if (event->kind >= SONDE_PT_EVENT_TSX_BEGIN &&
+		        event->kind <= SONDE_PT_EVENT_TSX_ABORT) {
+			f->speculative = event->kind == SONDE_PT_EVENT_TSX_BEGIN;
+		}
+	}
+	f->bound.count = 0;
+	emit_all(f, &f->deferred);
+}
+
+static void on_fup_enabled(struct sonde_pt_flow *f, const struct sonde_pt_packet *p, uint64_t ip)
+{
+	bool exec = f->pending_exec >= 0;
+
+	if (f->fup_is_branch) {
+		f->fup_is_branch = false;
+		if (f->lost) {
+			f->ip = ip;
+			f->lost = false;
+		}
+		return;
+	}
+	f->error_at = f->bound.count != 0 ? p->offset : offset(f);
+	f->async_at = ip;
+	f->in_async = (f->bound.count == 0 && !exec) || is_abort(&f->bound) || has_cfe(&f->bound);
+	if (!place(f, ip)) {
+		return;
+	}
+	apply_exec(f);
+	emit_bound(f, ip);
+}
+
+static void on_fup(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_OVERFLOW, .has_ip = true};
+
+	if (!sonde_pt_packet_ip(p, &f->last_ip)) {
+		f->error_at = p->offset;
+		pt_flow_error(f, SONDE_PT_ERROR_CONTEXT);
+		return;
+	}
+	if (f->in_psb) {
+		f->psb_ip = true;
+		f->psb_at = f->last_ip;
+		return;
+	}
+	if (f->fup_is_void) {
+		f->fup_is_void = false;
+		return;
+	}
+	if (f->overflowed || (f->may_enable && !f->enabled && f->bound.count == 0)) {
+		event.ip = f->last_ip;
+		if (f->overflowed) {
+			pt_emit_event(f, &event);
+		}
+		f->overflowed = false;
+		f->may_enable = false;
+		f->enabled = true;
+		f->lost = false;
+		f->ip = f->last_ip;
+		return;
+	}
+	if (f->enabled) {
+		on_fup_enabled(f, p, f->last_ip);
+	} else if (f->bound.count != 0) {
+		emit_bound(f, f->last_ip);
+	} else {
+		f->error_at = p->offset;
+		pt_flow_error(f, SONDE_PT_ERROR_CONTEXT);
+	}
+}
+
+/* VMCS before PIP, as an interrupt leaves a guest. */
+static void emit_attached_async(struct sonde_pt_flow *f)
+{
+	for (unsigned i = 0; i < f->attached.count; i++) {
+		if (f->attached.events[i].kind == SONDE_PT_EVENT_VMCS) {
+			pt_emit_event(f, &f->attached.events[i]);
+		}
+	}
+	for (unsigned i = 0; i < f->attached.count; i++) {
+		if (f->attached.events[i].kind != SONDE_PT_EVENT_VMCS) {
+			pt_emit_event(f, &f->attached.events[i]);
+		}
+	}
+	f->attached.count = 0;
+}
+
+static void end_async(struct sonde_pt_flow *f, uint64_t to)
+{
+	const struct sonde_pt_event event = {
+	        .kind = SONDE_PT_EVENT_ASYNC, .ip = f->async_at, .value = to, .has_ip = true};
+
+	f->in_async = false;
+	pt_emit_event(f, &event);
+	emit_attached_async(f);
+	f->ip = to;
+	f->lost = false;
+	apply_exec(f);
+}
+
+/* A branch that a TIP decides; the packet is left for a flow that is lost. */
+static void take_tip(struct sonde_pt_flow *f, const struct sonde_pt_packet *p, uint64_t to)
+{
+	struct pt_insn insn;
+	bool good;
+
+	f->error_at = p->offset;
+	good = pt_walk(f, PT_GOAL_DECISION, 0, &insn);
+	if (good && insn.class == PT_CLASS_COND) {
+		pt_flow_error(f, SONDE_PT_ERROR_QUERY);
+		good = false;
+	}
+	if (!good && !f->synced) {
+		return;
+	}
+	if (good) {
+		pt_walk_go(f, &insn, to, true);
+		pt_walk_tick(f);
+	}
+	emit_all(f, &f->attached);
+	f->ip = to;
+	f->lost = false;
+	apply_exec(f);
+}
+
+static void on_tip(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	if (!sonde_pt_packet_ip(p, &f->last_ip) || f->in_psb ||
+	        (!f->enabled && !f->may_enable && !f->overflowed)) {
+		f->error_at = p->offset;
+		pt_flow_error(f, SONDE_PT_ERROR_CONTEXT);
+		return;
+	}
+	if (f->in_async) {
+		end_async(f, f->last_ip);
+		return;
+	}
+	if (f->enabled && !f->lost) {
+		take_tip(f, p, f->last_ip);
+		return;
+	}
+	f->enabled = true;
+	f->may_enable = false;
+	f->lost = false;
+	f->ip = f->last_ip;
+	emit_all(f, &f->attached);
+	apply_exec(f);
+}
+
+static void on_pge(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_DISABLED};
+
+	if (!sonde_pt_packet_ip(p, &f->last_ip) || f->in_psb) {
+		f->error_at = p->offset;
+		pt_flow_error(f, SONDE_PT_ERROR_CONTEXT);
+		return;
+	}
+	emit_all(f, &f->attached);
+	if (f->enabled) {
+		pt_emit_event(f, &event);
+	}
+	event = (struct sonde_pt_event){.kind = SONDE_PT_EVENT_ENABLED,
+	        .ip = f->last_ip,
+	        .has_ip = true,
+	        .value = f->has_disabled_at && f->disabled_at == f->last_ip};
+	pt_emit_event(f, &event);
+	f->enabled = true;
+	f->lost = false;
+	f->overflowed = false;
+	f->may_enable = false;
+	f->in_async = false;
+	f->has_disabled_at = false;
+	f->ip = f->last_ip;
+	apply_exec(f);
+}
+
+static void disable(struct sonde_pt_flow *f, bool has_ip, uint64_t ip)
+{
+	const struct sonde_pt_event event = {
+	        .kind = SONDE_PT_EVENT_DISABLED, .has_ip = has_ip, .ip = ip};
+
+	emit_all(f, &f->attached);
+	pt_emit_event(f, &event);
+	f->enabled = false;
+	f->lost = false;
+	f->in_async = false;
+	f->pending_exec = -1;
+	f->has_disabled_at = has_ip;
+	f->disabled_at = ip;
+}
+
+static void on_pgd(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	bool has_ip = sonde_pt_packet_ip(p, &f->last_ip);
+	uint64_t to = f->last_ip;
+	struct pt_insn insn;
+
+	f->error_at = offset(f);
+	if (!f->enabled && f->may_enable && !f->in_psb) {
+		return; /* SKD010, APL11: tracing was off already */
+	}
+	if (!f->enabled || f->in_psb) {
+		f->error_at = p->offset;
+		pt_flow_error(f, SONDE_PT_ERROR_CONTEXT);
+		return;
+	}
+	if (f->in_async || f->lost) {
+		disable(f, f->in_async, f->async_at);
+		return;
+	}
+	if (!pt_walk(f, has_ip ? PT_GOAL_TARGET : PT_GOAL_LEAVE, to, &insn)) {
+		if (f->synced) {
+			disable(f, false, 0);
+		}
+		return;
+	}
+	disable(f, true, has_ip ? to : f->ip + insn.size);
+	if (f->counting) {
+		f->counts->branches++;
+		f->counts->taken++;
+	}
+}
+
+static void on_tnt(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	if (!f->enabled || f->in_psb || f->in_async) {
+		f->error_at = p->offset;
+		pt_flow_error(f, SONDE_PT_ERROR_CONTEXT);
+		return;
+	}
+	if (f->lost) {
+		return;
+	}
+	emit_all(f, &f->attached);
+	f->gather = f->cursor.begin + p->offset;
+	f->gathered = p->count;
+	f->nbits = p->count;
+	f->bits = p->value << (64 - p->count);
+}
+
+static void on_psb(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	take_time(f, p);
+	f->in_psb = true;
+	f->psb_ip = false;
+	f->last_ip = 0;
+	f->last_psb = p->offset;
+}
+
+/* Calls before a PSB are never the target of a compressed return behind it. */
+static void on_psbend(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	if (!f->in_psb) {
+		return;
+	}
+	f->in_psb = false;
+	if (f->syncing) {
+		f->fresh = true;
+		f->enabled = f->psb_ip;
+		f->ip = f->psb_at;
+		f->shown_tsc = f->time.tsc;
+	} else if (!f->psb_ip) {
+		f->enabled = false;
+	} else if (!f->enabled) {
+		f->enabled = true;
+		f->lost = false;
+		f->ip = f->psb_at;
+	} else {
+		f->error_at = p->offset;
+		(void)place(f, f->psb_at);
+	}
+	f->syncing = false;
+	f->overflowed = false;
+	f->may_enable = false;
+	memset(f->stack, 0, sizeof(f->stack));
+}
+
+/* What stands in a PSB+ is the state as it should be already. */
+static void status_exec(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	enum pt_mode mode = mode_of((unsigned)p->value);
+
+	if (!f->syncing && f->enabled && !f->lost && mode != f->mode) {
+		f->error_at = p->offset;
+		f->ip = f->psb_ip ? f->psb_at : f->ip;
+		pt_flow_error(f, SONDE_PT_ERROR_STATUS);
+		return;
+	}
+	f->mode = mode;
+	f->interrupts = p->value & SONDE_PT_EXEC_IF;
+}
+
+static void on_mode_exec(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	if (f->in_psb) {
+		status_exec(f, p);
+	} else {
+		f->pending_exec = (int)p->value;
+	}
+}
+
+static void on_mode_tsx(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_TSX_COMMIT};
+
+	if (f->in_psb) {
+		f->speculative = p->value & SONDE_PT_TSX_IN;
+		return;
+	}
+	if (p->value & SONDE_PT_TSX_ABORT) {
+		event.kind = SONDE_PT_EVENT_TSX_ABORT;
+	} else if (p->value & SONDE_PT_TSX_IN) {
+		event.kind = SONDE_PT_EVENT_TSX_BEGIN;
+	}
+	if (f->enabled) {
+		add(f, &f->bound, &event);
+		return;
+	}
+	pt_emit_event(f, &event);
+	f->speculative = event.kind == SONDE_PT_EVENT_TSX_BEGIN;
+}
+
+/* An event of MOV CR3 or VMPTRLD, if the code leads to one, else of the next far branch. */
+static void bind_to_insn(struct sonde_pt_flow *f, const struct sonde_pt_event *event,
+        enum pt_special special, const struct sonde_pt_packet *p)
+{
+	struct pt_insn insn;
+
+	if (f->in_psb) {
+		return;
+	}
+	if (!f->enabled || f->lost) {
+		if (f->in_async) {
+			add(f, &f->attached, event);
+		} else {
+			pt_emit_event(f, event);
+		}
+		return;
+	}
+	if (f->in_async || !pt_leads_to_special(f, special)) {
+		add(f, &f->attached, event);
+		return;
+	}
+	f->error_at = p->offset;
+	if (pt_walk(f, PT_GOAL_SPECIAL, special, &insn) || f->synced) {
+		pt_emit_event(f, event);
+	}
+}
+
+static void on_pip(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_PAGING,
+	        .value = p->value,
+	        .extra = p->flags & SONDE_PT_F_NR ? 1 : 0};
+
+	bind_to_insn(f, &event, PT_SPECIAL_MOV_CR3, p);
+}
+
+static void on_vmcs(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_VMCS, .value = p->value};
+
+	bind_to_insn(f, &event, PT_SPECIAL_VM, p);
+}
+
+/* Whether the packets behind an OVF lead to a FUP, and tracing is on then; *is_void: only the
+ * first. */
+static bool fup_follows(const struct sonde_pt_flow *f, bool *is_void)
+{
+	struct pt_cursor c = f->cursor;
+	struct sonde_pt_packet p;
+	bool found = false;
+
+	while (pt_cursor_next(&c, &p) > 0) {
+		switch (p.kind) {
+		case SONDE_PT_FUP:
+			if (found) {
+				return true;
+			}
+			found = true;
+			if ((f->errata & PT_ERRATUM_APL12) == 0) {
+				return true;
+			}
+			break;
+		case SONDE_PT_PSB:
+		case SONDE_PT_TIP_PGE:
+		case SONDE_PT_OVF:
+		case SONDE_PT_MODE_TSX: *is_void = found; return false;
+		case SONDE_PT_TIP:
+		case SONDE_PT_TIP_PGD:
+		case SONDE_PT_TNT8:
+		case SONDE_PT_TNT64: return found;
+		default: break;
+		}
+	}
+	return found;
+}
+
+static void on_ovf(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_OVERFLOW};
+
+	take_time(f, p);
+	give_up_waiting(f);
+	reset(f);
+	f->syncing = false;
+	f->fresh = false;
+	f->mode_stale = true;
+	f->overflowed = fup_follows(f, &f->fup_is_void);
+	if (!f->overflowed) {
+		f->may_enable = true;
+		pt_emit_event(f, &event);
+	}
+}
+
+static void on_ptw(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_PTWRITE, .value = p->value};
+	struct pt_insn insn;
+
+	if (p->flags & SONDE_PT_F_IP) {
+		add(f, &f->bound, &event);
+		return;
+	}
+	if (f->enabled && !f->lost) {
+		f->error_at = p->offset;
+		if (pt_walk(f, PT_GOAL_SPECIAL, PT_SPECIAL_PTWRITE, &insn) &&
+		        insn.special != PT_SPECIAL_PTWRITE) {
+			pt_flow_error(f, SONDE_PT_ERROR_QUERY);
+		}
+		if (!f->synced) {
+			return;
+		}
+	}
+	pt_emit_event(f, &event);
+}
+
+static void on_exstop(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_EXSTOP};
+
+	if (p->flags & SONDE_PT_F_IP) {
+		add(f, &f->bound, &event);
+		return;
+	}
+	emit_all(f, &f->bound);
+	emit_all(f, &f->deferred);
+	pt_emit_event(f, &event);
+}
+
+static void on_mwait(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	const struct sonde_pt_event event = {
+	        .kind = SONDE_PT_EVENT_MWAIT, .value = p->value, .extra = p->extra};
+
+	add(f, &f->bound, &event);
+}
+
+static void emit_or_defer(struct sonde_pt_flow *f, const struct sonde_pt_event *event)
+{
+	if (f->bound.count != 0) {
+		add(f, &f->deferred, event);
+	} else {
+		pt_emit_event(f, event);
+	}
+}
+
+static void on_pwre(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_PWRE,
+	        .value = p->value,
+	        .extra = p->extra,
+	        .count = p->flags & SONDE_PT_F_HW ? 1 : 0};
+
+	emit_or_defer(f, &event);
+}
+
+static void on_pwrx(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_PWRX,
+	        .value = p->value,
+	        .extra = p->extra,
+	        .count = p->count};
+
+	emit_or_defer(f, &event);
+}
+
+static void on_mnt(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_MNT, .value = p->value};
+
+	emit_or_defer(f, &event);
+}
+
+static void on_cbr(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_CBR, .value = p->value};
+
+	take_time(f, p);
+	if (!f->in_psb) {
+		emit_or_defer(f, &event);
+	}
+}
+
+/* CR2 belongs to an interrupt, the two of a VM exit to that. */
+static void on_evd(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	uint64_t bit = 1ULL << p->count;
+
+	if (p->count > 2 || (f->evd.extra & bit) != 0 ||
+	        (f->evd.extra != 0 && (p->count == 0 || (f->evd.extra & 1) != 0))) {
+		f->error_at = p->offset;
+		pt_flow_error(f, SONDE_PT_ERROR_CONTEXT);
+		return;
+	}
+	f->evd.extra |= bit;
+	f->evd.data[p->count] = p->value;
+}
+
+static bool fits_evd(uint64_t evd, unsigned type)
+{
+	if (evd == 0) {
+		return true;
+	}
+	return evd == 1 ? type == CFE_INTR : type == CFE_VMEXIT || type == CFE_VMEXIT_INTR;
+}
+
+static void on_cfe(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	struct sonde_pt_event event = f->evd;
+	bool of_branch = p->count == CFE_IRET || p->count == CFE_RSM || p->count == CFE_VMENTRY ||
+	                 p->count == CFE_UIRET || p->count == CFE_SYSCALL;
+
+	if (!fits_evd(f->evd.extra, p->count)) {
+		f->error_at = p->offset;
+		pt_flow_error(f, SONDE_PT_ERROR_CONTEXT);
+		return;
+	}
+	f->evd = (struct sonde_pt_event){.kind = SONDE_PT_EVENT_CFE};
+	event.count = p->count;
+	event.value = p->value;
+	if (f->enabled && of_branch) {
+		add(f, &f->attached, &event);
+		f->fup_is_branch = p->flags & SONDE_PT_F_IP;
+	} else if (f->enabled || p->flags & SONDE_PT_F_IP) {
+		add(f, &f->bound, &event);
+	} else {
+		pt_emit_event(f, &event);
+	}
+}
+
+static void on_trig(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_TRIG,
+	        .value = p->value,
+	        .count = p->flags & SONDE_PT_F_MULT ? 1 : 0};
+	struct pt_insn insn;
+
+	if (p->flags & SONDE_PT_F_IP) {
+		add(f, &f->bound, &event);
+		return;
+	}
+	if (f->enabled && !f->lost && p->flags & SONDE_PT_F_ICNT) {
+		f->error_at = p->offset;
+		if (!pt_walk(f, PT_GOAL_COUNT, p->extra, &insn) && !f->synced) {
+			return;
+		}
+	}
+	pt_emit_event(f, &event);
+}
+
+static void on_stop(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_STOP};
+
+	(void)p;
+	pt_emit_event(f, &event);
+}
+
+/* A block's FUP stands behind its end. */
+static void on_bep(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	f->fup_is_branch = f->fup_is_branch || (f->enabled && p->flags & SONDE_PT_F_IP);
+}
+
+static void on_nothing(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	(void)f;
+	(void)p;
+}
+
+static const struct {
+	handler_fn handle;
+	bool keeps_bound; /* may stand between an event and the FUP that places it */
+} handlers[SONDE_PT_KINDS] = {
+        [SONDE_PT_PAD] = {on_nothing, true},
+        [SONDE_PT_TNT8] = {on_tnt, false},
+        [SONDE_PT_TNT64] = {on_tnt, false},
+        [SONDE_PT_TIP] = {on_tip, false},
+        [SONDE_PT_TIP_PGE] = {on_pge, false},
+        [SONDE_PT_TIP_PGD] = {on_pgd, false},
+        [SONDE_PT_FUP] = {on_fup, true},
+        [SONDE_PT_PIP] = {on_pip, false},
+        [SONDE_PT_MODE_EXEC] = {on_mode_exec, true},
+        [SONDE_PT_MODE_TSX] = {on_mode_tsx, true},
+        [SONDE_PT_STOP] = {on_stop, false},
+        [SONDE_PT_CBR] = {on_cbr, true},
+        [SONDE_PT_TSC] = {take_time, true},
+        [SONDE_PT_TMA] = {take_time, true},
+        [SONDE_PT_MTC] = {take_time, true},
+        [SONDE_PT_CYC] = {take_time, true},
+        [SONDE_PT_VMCS] = {on_vmcs, false},
+        [SONDE_PT_OVF] = {on_ovf, true},
+        [SONDE_PT_PSB] = {on_psb, false},
+        [SONDE_PT_PSBEND] = {on_psbend, false},
+        [SONDE_PT_MNT] = {on_mnt, true},
+        [SONDE_PT_EXSTOP] = {on_exstop, true},
+        [SONDE_PT_MWAIT] = {on_mwait, true},
+        [SONDE_PT_PWRE] = {on_pwre, true},
+        [SONDE_PT_PWRX] = {on_pwrx, true},
+        [SONDE_PT_PTW] = {on_ptw, true},
+        [SONDE_PT_CFE] = {on_cfe, true},
+        [SONDE_PT_EVD] = {on_evd, true},
+        [SONDE_PT_TRIG] = {on_trig, true},
+        [SONDE_PT_BBP] = {on_nothing, true},
+        [SONDE_PT_BIP] = {on_nothing, true},
+        [SONDE_PT_BEP] = {on_bep, true},
+};
+
+static void sync(struct sonde_pt_flow *f)
+{
+	reset(f);
+	if (pt_cursor_sync(&f->cursor) == 0) {
+		f->done = true;
+		return;
+	}
+	f->synced = true;
+	f->syncing = true;
+	f->fresh = true;
+	f->ip = 0;
+}
+
+static void finish(struct sonde_pt_flow *f)
+{
+	give_up_waiting(f);
+	if (f->enabled && !f->lost) {
+		pt_emit_end(f);
+	}
+	f->done = true;
+}
+
+static bool may_run_fast(const struct sonde_pt_flow *f)
+{
+	return f->enabled && !f->lost && !f->in_async && !f->in_psb && !f->options.ticks &&
+	       f->bound.count == 0 && f->attached.count == 0 && f->deferred.count == 0 &&
+	       f->pending_exec < 0 && !f->fup_is_branch && !f->overflowed &&
+	       !(f->speculative && (f->errata & PT_ERRATUM_BDM64) != 0);
+}
+
+void pt_flow_packet(struct sonde_pt_flow *f)
+{
+	struct sonde_pt_packet p;
+	int rc;
+
+	if (!f->synced) {
+		sync(f);
+		return;
+	}
+	if (f->nbits != 0 && !may_run_fast(f)) {
+		pt_walk_branch(f);
+		return;
+	}
+	if (may_run_fast(f)) {
+		const uint8_t *before = f->cursor.p;
+		unsigned nbits = f->nbits;
+
+		pt_fast_run(f);
+		if (f->cursor.p != before || f->nbits != nbits || f->head != f->tail) {
+			return;
+		}
+		if (f->nbits != 0) {
+			pt_walk_branch(f);
+			return;
+		}
+	}
+	rc = pt_cursor_next(&f->cursor, &p);
+	if (rc == 0) {
+		finish(f);
+		return;
+	}
+	if (rc < 0) {
+		f->error_at = p.offset;
+		f->cursor.p++;
+		pt_flow_error(f, f->cursor.error);
+		return;
+	}
+	if (!handlers[p.kind].keeps_bound && f->bound.count != 0) {
+		emit_all(f, &f->bound);
+		emit_all(f, &f->deferred);
+	}
+	handlers[p.kind].handle(f, &p);
+}
+
+/* PADs and packets of time may stand in between. */
+bool pt_flow_tip(struct sonde_pt_flow *f, uint64_t *ip)
+{
+	struct pt_cursor c = f->cursor;
+	struct sonde_pt_packet p;
+
+	while (pt_cursor_next(&c, &p) > 0) {
+		if (p.kind == SONDE_PT_TIP && sonde_pt_packet_ip(&p, &f->last_ip)) {
+			*ip = f->last_ip;
+			f->cursor = c;
+			return true;
+		}
+		if (p.kind != SONDE_PT_PAD && handlers[p.kind].handle != take_time) {
+			return false;
+		}
+		take_time(f, &p);
+		f->cursor = c;
+	}
+	return false;
+}
+
+struct sonde_pt_flow *sonde_pt_flow_new(struct sonde_pt_graph *graph, const void *data, size_t n,
+        const struct sonde_pt_flow_options *options)
+{
+	struct sonde_pt_flow *f = calloc(1, sizeof(*f));
+
+	if (f == NULL) {
+		return NULL;
+	}
+	f->options.size = sizeof(f->options);
+	if (options != NULL) {
+		memcpy(&f->options, options,
+		        options->size < sizeof(f->options) ? options->size : sizeof(f->options));
+	}
+	f->graph = graph;
+	f->errata = pt_errata(&f->options.clock.cpu);
+	f->cursor = pt_cursor_make(data, n);
+	f->cursor.errata = f->errata;
+	f->mode = PT_MODE_64;
+	sonde_pt_time_init(&f->time, &f->options.clock);
+	return f;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A flow inside the layer. Its files: flow.c packets that are no branches, walk.c code between them
+ * by instruction, fast.c branches node by node, more.c TNT packets, step.c what the caller gets,
+ * edge.c counts.
+ *
+ * Where a flow stands: nothing of the code at `ip` was executed yet. While fast.c runs, `node` is
+ * the node there; elsewhere it is PT_NODE_NONE and `ip` tells.
+ */
+#ifndef SONDE_PT_FLOW_H
+#define SONDE_PT_FLOW_H
+
+#include "pt/errata.h"
+#include "pt/graph.h"
+#include "pt/packet.h"
+
+#define PT_STACK_SIZE   128 /* a power of two; processors keep 64 calls */
+#define PT_WAITING_MAX  32 /* events between two packets that place them */
+#define PT_RECENT_EDGES 1024
+
+/* One part of the output. */
+struct pt_item {
+	uint8_t kind; /* enum sonde_pt_step_kind; INSN stands for a run of instructions */
+	bool speculative, resync;
+	uint16_t error;
+	uint32_t context, insns;
+	uint64_t ip, offset;
+	uint64_t to; /* a run: where its last instruction led, if it is a branch; 0: not known */
+	bool taken;
+	struct sonde_pt_event event;
+};
+
+/* Events that wait for the packet or the instruction that places them. */
+struct pt_waiting {
+	struct sonde_pt_event events[PT_WAITING_MAX];
+	unsigned count;
+};
+
+/* From and to are nodes in one table, addresses in the other; count 0: empty. */
+struct pt_edge {
+	uint64_t from, to, count;
+};
+
+struct pt_edge_table {
+	struct pt_edge *slots;
+	size_t size, used; /* size: a power of two, or 0 */
+};
+
+struct pt_recent_edge {
+	uint64_t key; /* from << 32 | to */
+	uint64_t count;
+};
+
+/* What a flow that gives no steps counts. */
+struct pt_counts {
+	uint64_t *nodes; /* two for each node: a bit that is 0, and all else */
+	struct pt_recent_edge recent[PT_RECENT_EDGES]; /* in front of `edges` */
+	struct pt_edge_table edges; /* from node to node, where a node does not say to which */
+	struct pt_edge_table plain; /* from address to address, met by walk.c */
+	uint64_t insns, branches, taken; /* met by walk.c */
+};
+
+struct sonde_pt_flow {
+	struct sonde_pt_graph *graph;
+	struct sonde_pt_flow_options options;
+	uint32_t errata;
+	struct pt_cursor cursor;
+	struct sonde_pt_time time;
+	uint64_t last_ip;
+	uint64_t last_psb; /* offset */
+
+	/* Where it is. */
+	uint64_t ip;
+	uint32_t space;
+	enum pt_mode mode;
+	bool synced; /* a PSB was found */
+	bool syncing; /* it is being read */
+	bool enabled; /* tracing is on */
+	bool lost; /* tracing is on, and ip is not known */
+	bool fresh; /* nothing was followed since the last sync */
+	bool speculative, interrupts;
+	bool mode_stale; /* the next MODE.EXEC counts as a change */
+	bool in_async; /* a FUP began an asynchronous branch at async_at */
+	bool in_psb; /* between PSB and PSBEND */
+	bool overflowed; /* an OVF's FUP is still to come */
+	bool may_enable; /* behind an OVF a FUP or TIP alone may put tracing on */
+	bool fup_is_void; /* the next FUP says nothing */
+	bool fup_is_branch; /* the next FUP only names the branch that events are attached to */
+	bool psb_ip; /* the PSB told an IP, which is psb_at */
+	bool has_disabled_at;
+	bool done;
+	uint64_t psb_at, async_at, disabled_at, error_at;
+	int pending_exec; /* a MODE.EXEC's value that waits for its packet; -1: none */
+
+	/* Branches that were read ahead: the next one is the highest bit. */
+	uint64_t bits;
+	unsigned nbits, gathered;
+	const uint8_t *gather; /* the first packet of them */
+
+	unsigned gotos; /* nodes without a decision since the last one with */
+
+	uint32_t stack[PT_STACK_SIZE]; /* nodes behind calls; 0: none */
+	unsigned sp;
+
+	struct pt_waiting bound; /* for a FUP */
+	struct pt_waiting deferred; /* behind those */
+	struct pt_waiting attached; /* for the branch that the next TIP names */
+	struct sonde_pt_event evd; /* EVDs for the next CFE: extra and data */
+
+	/* Output. */
+	bool counting;
+	struct pt_counts *counts;
+	struct pt_item *items;
+	size_t head, tail, cap;
+	struct pt_item run; /* the run that is being given away: insns are left, the next at ip */
+	bool first; /* nothing of it was given yet */
+	bool failed; /* no memory, or too many nodes */
+	uint64_t events, errors;
+	uint64_t shown_tsc; /* of the last TICK */
+};
+
+/* fast.c: follows branches as long as nothing else is in the way. */
+void pt_fast_run(struct sonde_pt_flow *f);
+
+/* What a walk looks for. */
+enum pt_goal {
+	PT_GOAL_DECISION, /* an instruction that a packet decides */
+	PT_GOAL_IP, /* before the instruction at an address */
+	PT_GOAL_TARGET, /* a branch to an address, or one that a TIP would decide */
+	PT_GOAL_COUNT, /* behind so many instructions */
+	PT_GOAL_SPECIAL, /* behind an instruction to which packets are bound, or a far branch */
+	PT_GOAL_LEAVE /* a branch that a TIP would decide, or one that leaves the filters */
+};
+
+/*
+ * Walks from f->ip; what is passed is emitted and counted, `arg` is the goal's. Returns true, and
+ * *insn is the last instruction where the goal is one (a branch's effect on ip is still to come);
+ * false when there was an error, which was reported.
+ */
+bool pt_walk(struct sonde_pt_flow *f, enum pt_goal goal, uint64_t arg, struct pt_insn *insn);
+
+/* Whether code leads from f->ip over an instruction of that kind before anything is decided. */
+bool pt_leads_to_special(const struct sonde_pt_flow *f, enum pt_special special);
+
+/* The branch at f->ip goes to `to`; pushes and pops as its class wants. */
+void pt_walk_go(struct sonde_pt_flow *f, const struct pt_insn *insn, uint64_t to, bool taken);
+
+/* A TICK, if they are wanted and time went on. */
+void pt_walk_tick(struct sonde_pt_flow *f);
+
+/* One branch that a TNT bit or a TIP decides, by walking. */
+void pt_walk_branch(struct sonde_pt_flow *f);
+
+/* flow.c: handles one packet, or the end of the trace. */
+void pt_flow_packet(struct sonde_pt_flow *f);
+/* Reports an error at f->error_at and goes to where it can go on. */
+void pt_flow_error(struct sonde_pt_flow *f, int error);
+/* The TIP at the cursor, behind packets of time: reads it; false: something else stands there. */
+bool pt_flow_tip(struct sonde_pt_flow *f, uint64_t *ip);
+
+/* more.c: more branches from the packets at the cursor; false: the next one is no TNT. */
+bool pt_refill(struct sonde_pt_flow *f);
+/* Where the packet of the next branch bit ends, in bytes. */
+uint64_t pt_bits_offset(const struct sonde_pt_flow *f);
+
+/* step.c: output. */
+void pt_emit_run(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns);
+/* Where the run that was emitted last leads. */
+void pt_emit_branch(struct sonde_pt_flow *f, uint64_t to, bool taken);
+void pt_emit_event(struct sonde_pt_flow *f, const struct sonde_pt_event *event);
+void pt_emit_error(struct sonde_pt_flow *f, int error, bool resync);
+void pt_emit_end(struct sonde_pt_flow *f);
+
+/* edge.c: counts. */
+void pt_counts_edge(struct sonde_pt_flow *f, uint32_t from, uint32_t to);
+void pt_counts_plain(struct sonde_pt_flow *f, uint64_t from, uint64_t to);
+
+static inline uint32_t pt_flow_context(const struct sonde_pt_flow *f)
+{
+	return pt_context(f->space, f->mode != PT_MODE_UNKNOWN ? f->mode : PT_MODE_64);
+}
+
+#endif

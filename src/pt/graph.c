@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Building nodes. Memory for all nodes is reserved at once and touched as they come, so that an
+ * index is an address without a further load and nothing moves under a reader's feet.
+ *
+ * Readers take no lock: a node's `info` is stored last when it is built, an entry of the table when
+ * its node is complete. A table that becomes too small is replaced and kept until the end.
+ */
+#define _GNU_SOURCE /* MAP_ANONYMOUS */
+#include "pt/graph.h"
+
+#include "core/hash.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define TABLE_FIRST (1u << 12)
+#define DIRECT_MAX  256 /* direct branches inside one node */
+
+struct pt_table {
+	struct pt_table *older;
+	uint32_t mask;
+	_Atomic uint32_t slots[];
+};
+
+void *pt_reserve(size_t n)
+{
+	void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+	        -1, 0);
+
+	return p != MAP_FAILED ? p : NULL;
+}
+
+void pt_release(void *p, size_t n)
+{
+	if (p != NULL) {
+		(void)munmap(p, n);
+	}
+}
+
+static struct pt_table *table_new(uint32_t size, struct pt_table *older)
+{
+	struct pt_table *t = calloc(1, sizeof(*t) + size * sizeof(t->slots[0]));
+
+	if (t != NULL) {
+		t->mask = size - 1;
+		t->older = older;
+	}
+	return t;
+}
+
+struct sonde_pt_graph *sonde_pt_graph_new(const struct sonde_pt_image *image)
+{
+	struct sonde_pt_graph *g = calloc(1, sizeof(*g));
+	struct pt_table *table = table_new(TABLE_FIRST, NULL);
+
+	if (g == NULL || table == NULL) {
+		free(g);
+		free(table);
+		return NULL;
+	}
+	g->image = image;
+	g->nodes = pt_reserve(PT_NODES_MAX * sizeof(*g->nodes));
+	g->cold = pt_reserve(PT_NODES_MAX * sizeof(*g->cold));
+	atomic_init(&g->table, table);
+	atomic_init(&g->count, 1);
+	atomic_flag_clear(&g->busy);
+	if (g->nodes == NULL || g->cold == NULL) {
+		sonde_pt_graph_free(g);
+		return NULL;
+	}
+	return g;
+}
+
+void sonde_pt_graph_free(struct sonde_pt_graph *graph)
+{
+	struct pt_table *table;
+
+	if (graph == NULL) {
+		return;
+	}
+	table = atomic_load(&graph->table);
+	while (table != NULL) {
+		struct pt_table *older = table->older;
+
+		free(table);
+		table = older;
+	}
+	pt_release(graph->nodes, PT_NODES_MAX * sizeof(*graph->nodes));
+	pt_release(graph->cold, PT_NODES_MAX * sizeof(*graph->cold));
+	free(graph);
+}
+
+static void lock(struct sonde_pt_graph *g)
+{
+	while (atomic_flag_test_and_set_explicit(&g->busy, memory_order_acquire)) {
+		(void)sched_yield();
+	}
+}
+
+static void unlock(struct sonde_pt_graph *g)
+{
+	atomic_flag_clear_explicit(&g->busy, memory_order_release);
+}
+
+/* The node, or PT_NODE_NONE and in *slot where it belongs. */
+static uint32_t probe(const struct sonde_pt_graph *g, const struct pt_table *table,
+        uint32_t context, uint64_t ip, uint32_t *slot)
+{
+	uint32_t i = (uint32_t)hash_u64(ip + ((uint64_t)context << 48)) & table->mask;
+
+	for (;; i = (i + 1) & table->mask) {
+		uint32_t index = atomic_load_explicit(&table->slots[i], memory_order_acquire);
+
+		*slot = i;
+		if (index == PT_NODE_NONE ||
+		        (g->cold[index].ip == ip && g->cold[index].context == context)) {
+			return index;
+		}
+	}
+}
+
+static struct pt_table *grow(struct sonde_pt_graph *g, struct pt_table *old)
+{
+	uint32_t count = atomic_load_explicit(&g->count, memory_order_relaxed);
+	struct pt_table *table = table_new((old->mask + 1) * 2, old);
+
+	if (table == NULL) {
+		return NULL;
+	}
+	for (uint32_t i = 1; i < count; i++) {
+		uint32_t slot;
+
+		(void)probe(g, table, g->cold[i].context, g->cold[i].ip, &slot);
+		atomic_store_explicit(&table->slots[slot], i, memory_order_relaxed);
+	}
+	atomic_store_explicit(&g->table, table, memory_order_release);
+	return table;
+}
+
+/* The lock is held. */
+static uint32_t add(struct sonde_pt_graph *g, uint32_t context, uint64_t ip)
+{
+	struct pt_table *table = atomic_load_explicit(&g->table, memory_order_relaxed);
+	uint32_t index = atomic_load_explicit(&g->count, memory_order_relaxed);
+	uint32_t slot;
+	uint32_t found = probe(g, table, context, ip, &slot);
+
+	if (found != PT_NODE_NONE || index == PT_NODES_MAX) {
+		return found;
+	}
+	if (index >= table->mask / 2) {
+		table = grow(g, table);
+		if (table == NULL) {
+			return PT_NODE_NONE;
+		}
+		(void)probe(g, table, context, ip, &slot);
+	}
+	g->cold[index] = (struct pt_cold){.ip = ip, .context = context};
+	atomic_store_explicit(&table->slots[slot], index, memory_order_release);
+	atomic_store_explicit(&g->count, index + 1, memory_order_release);
+	return index;
+}
+
+uint32_t pt_graph_node(struct sonde_pt_graph *graph, uint32_t context, uint64_t ip)
+{
+	const struct pt_table *table = atomic_load_explicit(&graph->table, memory_order_acquire);
+	uint32_t slot;
+	uint32_t index = probe(graph, table, context, ip, &slot);
+
+	if (index == PT_NODE_NONE) {
+		lock(graph);
+		index = add(graph, context, ip);
+		unlock(graph);
+	}
+	return index;
+}
+
+/* A node while it is being built. */
+struct build {
+	struct pt_insn insn;
+	uint64_t ip; /* of insn; where there is none, of what could not be read */
+	uint64_t entered; /* the address behind the call that was followed ... */
+	uint32_t insns, direct;
+	int error;
+	/* ... and the build as it was when it was met. */
+	bool called;
+	uint64_t call_ip, call_target;
+	uint32_t call_insns, call_direct;
+	uint8_t call_size;
+};
+
+/* Follows the code from b->ip to a decision, a second call, a limit, or where there is no code. */
+static void follow(const struct sonde_pt_graph *g, uint32_t context, struct build *b)
+{
+	for (;;) {
+		b->error = pt_image_insn(g->image, context, b->ip, &b->insn);
+		if (b->error != 0) {
+			return;
+		}
+		b->insns++;
+		if (b->insn.class == PT_CLASS_OTHER) {
+			if (b->insns == PT_NODE_INSNS_MAX) {
+				return;
+			}
+			b->ip += b->insn.size;
+			continue;
+		}
+		if (b->insn.class != PT_CLASS_JUMP &&
+		        (b->insn.class != PT_CLASS_CALL || b->called)) {
+			return;
+		}
+		b->direct++;
+		if (b->insn.class == PT_CLASS_CALL) {
+			b->called = b->insn.disp != 0;
+			b->entered = b->ip + b->insn.size;
+			b->call_ip = b->ip;
+			b->call_target = pt_insn_target(&b->insn, b->ip, pt_context_mode(context));
+			b->call_insns = b->insns;
+			b->call_direct = b->direct;
+			b->call_size = b->insn.size;
+		}
+		if (b->insns == PT_NODE_INSNS_MAX || b->direct == DIRECT_MAX) {
+			return;
+		}
+		b->ip = pt_insn_target(&b->insn, b->ip, pt_context_mode(context));
+	}
+}
+
+static enum pt_node_kind kind_of(const struct build *b)
+{
+	static const uint8_t kinds[PT_CLASSES] = {
+	        [PT_CLASS_OTHER] = PT_NODE_GOTO,
+	        [PT_CLASS_COND] = PT_NODE_COND,
+	        [PT_CLASS_JUMP] = PT_NODE_GOTO,
+	        [PT_CLASS_CALL] = PT_NODE_GOTO,
+	        [PT_CLASS_JUMP_IND] = PT_NODE_TIP,
+	        [PT_CLASS_CALL_IND] = PT_NODE_TIP,
+	        [PT_CLASS_RET] = PT_NODE_RET,
+	        [PT_CLASS_FAR_CALL] = PT_NODE_TIP,
+	        [PT_CLASS_FAR_RET] = PT_NODE_TIP,
+	        [PT_CLASS_FAR_JUMP] = PT_NODE_TIP,
+	};
+
+	return b->error != 0 ? PT_NODE_DEAD : (enum pt_node_kind)kinds[b->insn.class];
+}
+
+/* Where a call was followed to what does not fit into the same node, the node ends with the call.
+ */
+static bool end_at_call(const struct build *b, enum pt_node_kind kind)
+{
+	return b->called &&
+	       (kind == PT_NODE_DEAD || kind == PT_NODE_GOTO || b->insn.class == PT_CLASS_CALL_IND);
+}
+
+static void connect(struct sonde_pt_graph *g, struct pt_cold *cold, struct pt_node *n,
+        const struct build *b, enum pt_node_kind kind)
+{
+	enum pt_mode mode = pt_context_mode(cold->context);
+	uint64_t behind = b->ip + b->insn.size;
+
+	if (b->called) {
+		n->push = add(g, cold->context, b->entered);
+	}
+	if (kind == PT_NODE_COND) {
+		n->next[0] = add(g, cold->context, behind);
+		n->next[1] = add(g, cold->context, pt_insn_target(&b->insn, b->ip, mode));
+	} else if (kind == PT_NODE_GOTO) {
+		n->next[0] = add(g, cold->context,
+		        b->insn.class == PT_CLASS_OTHER ? behind
+		                                        : pt_insn_target(&b->insn, b->ip, mode));
+	} else if (b->insn.class == PT_CLASS_CALL_IND) {
+		n->push = add(g, cold->context, behind);
+	}
+}
+
+static bool complete(const struct pt_node *n, const struct build *b, enum pt_node_kind kind)
+{
+	if (kind == PT_NODE_DEAD) {
+		return true;
+	}
+	if ((b->called || b->insn.class == PT_CLASS_CALL_IND) && n->push == PT_NODE_NONE) {
+		return false;
+	}
+	if (kind == PT_NODE_COND && n->next[1] == PT_NODE_NONE) {
+		return false;
+	}
+	return (kind != PT_NODE_COND && kind != PT_NODE_GOTO) || n->next[0] != PT_NODE_NONE;
+}
+
+/* The lock is held. */
+static bool build(struct sonde_pt_graph *g, uint32_t index)
+{
+	struct pt_cold *cold = &g->cold[index];
+	struct pt_node *node = &g->nodes[index];
+	struct pt_node n = {.info = 0};
+	struct build b = {.ip = cold->ip};
+	enum pt_node_kind kind;
+
+	if (PT_NODE_KIND(node->info) != PT_NODE_UNBUILT) {
+		return true;
+	}
+	follow(g, cold->context, &b);
+	kind = kind_of(&b);
+	if (end_at_call(&b, kind)) {
+		kind = PT_NODE_GOTO;
+		b.insns = b.call_insns;
+		b.direct = b.call_direct;
+		b.ip = b.call_ip;
+		b.insn = (struct pt_insn){.size = b.call_size,
+		        .class = PT_CLASS_CALL,
+		        .disp = (int32_t)(b.call_target - b.call_ip - b.call_size)};
+		b.error = 0;
+	}
+	connect(g, cold, &n, &b, kind);
+	if (!complete(&n, &b, kind)) {
+		return false;
+	}
+	cold->end = b.ip;
+	cold->direct = (uint16_t)b.direct;
+	cold->error = (uint8_t)b.error;
+	cold->size = b.insn.size;
+	node->next[0] = n.next[0];
+	node->next[1] = n.next[1];
+	node->push = n.push;
+	__atomic_store_n(&node->info, b.insns << 4 | (uint32_t)kind, __ATOMIC_RELEASE);
+	return true;
+}
+
+bool pt_graph_build(struct sonde_pt_graph *graph, uint32_t index)
+{
+	bool good;
+
+	lock(graph);
+	good = build(graph, index);
+	unlock(graph);
+	return good;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The graph of code. A node is a run of instructions from an address to the next one at which the
+ * trace decides; direct jumps inside it, and one direct call, are followed. Nodes are named by
+ *their index, never move, and are built when a flow first comes to them.
+ *
+ *	hot, 16 bytes:   next[not taken] next[taken] push info
+ *	cold:            where it begins, where its last instruction is
+ */
+#ifndef SONDE_PT_GRAPH_H
+#define SONDE_PT_GRAPH_H
+
+#include "pt/image.h"
+
+#include <stdatomic.h>
+
+enum pt_node_kind {
+	PT_NODE_UNBUILT = 0, /* only its address is known */
+	PT_NODE_COND, /* a TNT bit chooses next[0] or next[1] */
+	PT_NODE_RET, /* the return stack, or a TIP */
+	PT_NODE_TIP, /* indirect and far branches: a TIP */
+	PT_NODE_GOTO, /* nothing is decided: next[0] follows */
+	PT_NODE_DEAD /* leads to an address where there is no code; see pt_cold.error */
+};
+
+struct pt_node {
+	uint32_t next[2];
+	uint32_t push; /* the node behind the call inside, or of an indirect call; 0: none */
+	uint32_t info; /* enum pt_node_kind in 4 bits, above them the number of instructions */
+};
+
+#define PT_NODE_KIND(info)  ((info)&15u)
+#define PT_NODE_INSNS(info) ((info) >> 4)
+#define PT_NODE_INSNS_MAX   0xffffu
+
+struct pt_cold {
+	uint64_t ip;
+	uint64_t end; /* the address of the last instruction */
+	uint32_t context;
+	uint16_t direct; /* direct jumps and calls inside */
+	uint8_t error; /* DEAD: enum sonde_pt_error */
+	uint8_t size; /* of the last instruction */
+};
+
+struct sonde_pt_graph {
+	struct pt_node *nodes;
+	struct pt_cold *cold;
+	const struct sonde_pt_image *image;
+	_Atomic(struct pt_table *) table; /* from address to node */
+	_Atomic uint32_t count;
+	atomic_flag busy; /* held while nodes are added or built */
+};
+
+/* No node has index 0. */
+#define PT_NODE_NONE 0u
+#define PT_NODES_MAX (1u << 24)
+
+/* n bytes of zeros that take memory as they are touched; NULL: there is none. */
+void *pt_reserve(size_t n);
+void pt_release(void *p, size_t n); /* NULL is fine */
+
+/* The node at an address, made if need be; PT_NODE_NONE: too many, or no memory. */
+uint32_t pt_graph_node(struct sonde_pt_graph *graph, uint32_t context, uint64_t ip);
+
+/* Builds a node that is UNBUILT; false: too many nodes, or no memory. */
+bool pt_graph_build(struct sonde_pt_graph *graph, uint32_t index);
+
+#endif

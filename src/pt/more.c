@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading branches ahead: the bits of several TNT packets become one word. An indirect branch's TIP
+ * may stand behind TNT packets that tell of later branches (a deferred TIP), but TIPs keep their
+ * order, so reading on over TNTs never passes one.
+ */
+#include "pt/flow.h"
+
+#include "core/span.h"
+
+#define GATHER_MAX 56 /* bits; one more short TNT still fits into a word */
+
+/* Bytes of a packet of time, where nobody asks for time, or 0. */
+static size_t skippable(const struct sonde_pt_flow *f, const uint8_t *p, size_t left)
+{
+	size_t n = 1;
+
+	if (p[0] == 0) {
+		return 1;
+	}
+	if (f->options.time) {
+		return 0;
+	}
+	if (p[0] == 0x59) {
+		return left >= 2 ? 2 : 0;
+	}
+	if (p[0] == 0x19) {
+		return left >= 8 ? 8 : 0;
+	}
+	if ((p[0] & 3) != 3 || (f->errata & PT_ERRATUM_SKD007) != 0) {
+		return 0;
+	}
+	if (p[0] & 4) {
+		do {
+			n++;
+		} while (n < left && n < 9 && p[n - 1] & 1);
+	}
+	return n <= left && (n == 1 || (p[n - 1] & 1) == 0) ? n : 0;
+}
+
+static bool long_tnt(struct sonde_pt_flow *f, const uint8_t *p, size_t left)
+{
+	uint64_t payload = 0;
+	unsigned stop;
+
+	if (left < 8 || p[1] != 0xa3) {
+		return false;
+	}
+	memcpy((uint8_t *)&payload, p, 8);
+	payload = HOST_BIG_ENDIAN ? __builtin_bswap64(payload) : payload;
+	payload >>= 16;
+	if (payload <= 1) {
+		return false;
+	}
+	stop = 63u - (unsigned)__builtin_clzll(payload);
+	f->bits = payload << (64 - stop);
+	f->nbits = stop;
+	return true;
+}
+
+bool pt_refill(struct sonde_pt_flow *f)
+{
+	const uint8_t *p = f->cursor.p;
+	const uint8_t *end = f->cursor.end;
+	uint64_t bits = 0;
+	unsigned n = 0;
+
+	if (f->cursor.bip_size != 0) {
+		return false;
+	}
+	f->gather = p;
+	while (p < end && n <= GATHER_MAX - 6) {
+		if ((*p & 1) == 0 && *p > 2) {
+			unsigned count = 30u - (unsigned)__builtin_clz(*p);
+
+			bits = bits << count | ((*p >> 1) & ((1u << count) - 1));
+			n += count;
+			p++;
+			continue;
+		}
+		if (*p == 2 && n == 0 && long_tnt(f, p, (size_t)(end - p))) {
+			f->cursor.p = p + 8;
+			f->gathered = f->nbits;
+			return true;
+		}
+		if (skippable(f, p, (size_t)(end - p)) == 0) {
+			break;
+		}
+		p += skippable(f, p, (size_t)(end - p));
+	}
+	f->cursor.p = p;
+	f->nbits = n;
+	f->gathered = n;
+	f->bits = n != 0 ? bits << (64 - n) : 0;
+	return n != 0;
+}
+
+uint64_t pt_bits_offset(const struct sonde_pt_flow *f)
+{
+	struct pt_cursor c = f->cursor;
+	unsigned used = f->gathered - f->nbits;
+	unsigned seen = 0;
+	struct sonde_pt_packet packet;
+
+	c.p = f->gather;
+	while (seen <= used && pt_cursor_next(&c, &packet) > 0) {
+		if (packet.kind == SONDE_PT_TNT8 || packet.kind == SONDE_PT_TNT64) {
+			seen += packet.count;
+		}
+	}
+	return (uint64_t)(c.p - c.begin);
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Following code instruction by instruction: to the place of an event, and over branches where the
+ * graph cannot help. It is exact and slow; fast.c does what is common.
+ */
+#include "pt/flow.h"
+
+#define WALK_DIRECT_MAX (1u << 14) /* direct branches without a packet: an endless loop */
+
+static bool in_filters(const struct sonde_pt_flow *f, uint64_t ip)
+{
+	for (unsigned i = 0; i < f->options.filters; i++) {
+		if (ip >= f->options.filter[i].first && ip <= f->options.filter[i].last) {
+			return true;
+		}
+	}
+	return f->options.filters == 0;
+}
+
+static void push(struct sonde_pt_flow *f, uint64_t ip)
+{
+	uint32_t node = pt_graph_node(f->graph, pt_flow_context(f), ip);
+
+	f->failed = f->failed || node == PT_NODE_NONE;
+	f->stack[f->sp++ & (PT_STACK_SIZE - 1)] = node;
+}
+
+/* What the last call pushed: PT_NODE_NONE when there is none. */
+static uint32_t pop(struct sonde_pt_flow *f)
+{
+	uint32_t *top = &f->stack[--f->sp & (PT_STACK_SIZE - 1)];
+	uint32_t node = *top;
+
+	*top = PT_NODE_NONE;
+	return node;
+}
+
+void pt_walk_go(struct sonde_pt_flow *f, const struct pt_insn *insn, uint64_t to, bool taken)
+{
+	if (f->counting) {
+		f->counts->branches++;
+		f->counts->taken += taken;
+		pt_counts_plain(f, f->ip, to);
+	} else if (insn->class != PT_CLASS_JUMP && insn->class != PT_CLASS_CALL) {
+		pt_emit_branch(f, to, taken);
+	}
+	if ((insn->class == PT_CLASS_CALL && insn->disp != 0) || insn->class == PT_CLASS_CALL_IND) {
+		push(f, f->ip + insn->size);
+	} else if (insn->class == PT_CLASS_RET) {
+		(void)pop(f);
+	}
+	f->ip = to;
+}
+
+static bool is_far(const struct pt_insn *insn)
+{
+	return insn->class >= PT_CLASS_FAR_CALL;
+}
+
+enum verdict { GO_ON, ARRIVED, MISFIT };
+
+/* Whether a branch is what the walk looks for. */
+static enum verdict judge(
+        const struct sonde_pt_flow *f, enum pt_goal goal, uint64_t arg, const struct pt_insn *insn)
+{
+	bool has_target = insn->class >= PT_CLASS_COND && insn->class <= PT_CLASS_CALL;
+	bool direct = insn->class == PT_CLASS_JUMP || insn->class == PT_CLASS_CALL;
+	uint64_t target = has_target ? pt_insn_target(insn, f->ip, f->mode) : 0;
+
+	switch (goal) {
+	case PT_GOAL_DECISION: return direct ? GO_ON : ARRIVED;
+	case PT_GOAL_TARGET:
+		if (has_target && target == arg) {
+			return ARRIVED;
+		}
+		if (insn->class == PT_CLASS_COND) {
+			return f->ip + insn->size == arg ? ARRIVED : MISFIT;
+		}
+		return direct ? GO_ON : ARRIVED;
+	case PT_GOAL_LEAVE:
+		if (has_target && f->options.filters != 0 && !in_filters(f, target)) {
+			return ARRIVED;
+		}
+		if (!has_target) {
+			return ARRIVED;
+		}
+		break;
+	case PT_GOAL_SPECIAL:
+		if (is_far(insn)) {
+			return ARRIVED;
+		}
+		break;
+	case PT_GOAL_IP:
+	case PT_GOAL_COUNT: break;
+	}
+	return direct ? GO_ON : MISFIT;
+}
+
+static bool stop(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns, int error)
+{
+	pt_emit_run(f, ip, insns);
+	if (error != SONDE_PT_ERROR_NONE) {
+		pt_flow_error(f, error);
+	}
+	return error == SONDE_PT_ERROR_NONE;
+}
+
+bool pt_walk(struct sonde_pt_flow *f, enum pt_goal goal, uint64_t arg, struct pt_insn *insn)
+{
+	uint64_t from = f->ip;
+	uint32_t insns = 0;
+	uint32_t direct = 0;
+
+	f->fresh = false;
+	f->gotos = 0;
+	for (;;) {
+		enum verdict verdict;
+		int error;
+
+		if ((goal == PT_GOAL_IP && f->ip == arg) ||
+		        (goal == PT_GOAL_COUNT && insns == arg)) {
+			return stop(f, from, insns, SONDE_PT_ERROR_NONE);
+		}
+		error = pt_image_insn(f->graph->image, pt_flow_context(f), f->ip, insn);
+		if (error != SONDE_PT_ERROR_NONE) {
+			return stop(f, from, insns, error);
+		}
+		insns++;
+		if (insn->class == PT_CLASS_OTHER) {
+			f->ip += insn->size;
+			if (goal == PT_GOAL_SPECIAL && insn->special == arg) {
+				return stop(f, from, insns, SONDE_PT_ERROR_NONE);
+			}
+			continue;
+		}
+		verdict = judge(f, goal, arg, insn);
+		if (verdict == GO_ON && ++direct > WALK_DIRECT_MAX) {
+			return stop(f, from, insns, SONDE_PT_ERROR_LOOP);
+		}
+		if (verdict != GO_ON) {
+			return stop(f, from, insns,
+			        verdict == MISFIT ? SONDE_PT_ERROR_QUERY : SONDE_PT_ERROR_NONE);
+		}
+		pt_walk_go(f, insn, pt_insn_target(insn, f->ip, f->mode), true);
+	}
+}
+
+/* Whether code leads from one address to another without a decision. */
+static bool leads_to(const struct sonde_pt_flow *f, uint64_t ip, uint64_t to)
+{
+	for (unsigned i = 0; i < 4096 && ip != to; i++) {
+		struct pt_insn insn;
+
+		if (pt_image_insn(f->graph->image, pt_flow_context(f), ip, &insn) != 0) {
+			return false;
+		}
+		if (insn.class == PT_CLASS_JUMP || insn.class == PT_CLASS_CALL) {
+			ip = pt_insn_target(&insn, ip, f->mode);
+		} else if (insn.class == PT_CLASS_OTHER) {
+			ip += insn.size;
+		} else {
+			return false;
+		}
+	}
+	return ip == to;
+}
+
+bool pt_leads_to_special(const struct sonde_pt_flow *f, enum pt_special special)
+{
+	uint64_t ip = f->ip;
+
+	for (unsigned i = 0; i < 65536; i++) {
+		struct pt_insn insn;
+
+		if (pt_image_insn(f->graph->image, pt_flow_context(f), ip, &insn) != 0) {
+			return false;
+		}
+		if (insn.class == PT_CLASS_JUMP || insn.class == PT_CLASS_CALL) {
+			ip = pt_insn_target(&insn, ip, f->mode);
+			continue;
+		}
+		if (insn.class != PT_CLASS_OTHER || insn.special == special) {
+			return insn.class == PT_CLASS_OTHER;
+		}
+		ip += insn.size;
+	}
+	return false;
+}
+
+/*
+ * BDM64: the last conditional branch before a transaction aborts may be told wrong. If the way told
+ * does not lead to where it aborted, and the other one does, that one was taken.
+ */
+static bool corrected(const struct sonde_pt_flow *f, const struct pt_insn *insn, bool taken)
+{
+	uint64_t target = pt_insn_target(insn, f->ip, f->mode);
+	uint64_t behind = f->ip + insn->size;
+	struct pt_cursor ahead = f->cursor;
+	uint64_t last = f->last_ip;
+	struct sonde_pt_packet mode, fup;
+
+	if ((f->errata & PT_ERRATUM_BDM64) == 0 || !f->speculative || f->nbits != 0) {
+		return taken;
+	}
+	if (pt_cursor_next(&ahead, &mode) <= 0 || mode.kind != SONDE_PT_MODE_TSX ||
+	        mode.value != SONDE_PT_TSX_ABORT || pt_cursor_next(&ahead, &fup) <= 0 ||
+	        fup.kind != SONDE_PT_FUP || !sonde_pt_packet_ip(&fup, &last)) {
+		return taken;
+	}
+	if (leads_to(f, taken ? target : behind, last) ||
+	        !leads_to(f, taken ? behind : target, last)) {
+		return taken;
+	}
+	return !taken;
+}
+
+void pt_walk_tick(struct sonde_pt_flow *f)
+{
+	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_TICK};
+
+	if (f->options.ticks && f->time.tsc != f->shown_tsc) {
+		pt_emit_event(f, &event);
+	}
+}
+
+static bool take_bit(struct sonde_pt_flow *f)
+{
+	bool bit = f->bits >> 63;
+
+	f->bits <<= 1;
+	f->nbits--;
+	return bit;
+}
+
+static void take_cond(struct sonde_pt_flow *f, const struct pt_insn *insn)
+{
+	bool taken;
+
+	if (f->nbits == 0) {
+		pt_flow_error(f, SONDE_PT_ERROR_QUERY);
+		return;
+	}
+	taken = corrected(f, insn, take_bit(f));
+	pt_walk_go(
+	        f, insn, taken ? pt_insn_target(insn, f->ip, f->mode) : f->ip + insn->size, taken);
+	pt_walk_tick(f);
+}
+
+static void take_compressed_ret(struct sonde_pt_flow *f, const struct pt_insn *insn)
+{
+	uint32_t node;
+
+	if (!take_bit(f)) {
+		pt_flow_error(f, SONDE_PT_ERROR_QUERY);
+		return;
+	}
+	node = f->stack[(f->sp - 1) & (PT_STACK_SIZE - 1)];
+	if (node == PT_NODE_NONE) {
+		pt_flow_error(f, SONDE_PT_ERROR_RETURN);
+		return;
+	}
+	pt_walk_go(f, insn, f->graph->cold[node].ip, true);
+	pt_walk_tick(f);
+}
+
+void pt_walk_branch(struct sonde_pt_flow *f)
+{
+	struct pt_insn insn;
+	uint64_t to;
+
+	f->error_at = f->nbits != 0 ? pt_bits_offset(f) : (uint64_t)(f->cursor.p - f->cursor.begin);
+	if (!pt_walk(f, PT_GOAL_DECISION, 0, &insn)) {
+		return;
+	}
+	if (insn.class == PT_CLASS_COND) {
+		take_cond(f, &insn);
+		return;
+	}
+	if (insn.class == PT_CLASS_RET && f->nbits != 0) {
+		take_compressed_ret(f, &insn);
+		return;
+	}
+	if (!pt_flow_tip(f, &to)) {
+		pt_flow_error(f, SONDE_PT_ERROR_QUERY);
+		return;
+	}
+	pt_walk_go(f, &insn, to, true);
+	pt_walk_tick(f);
+}
