@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Header features: byte 0 is the feature, byte 1 the number of cpus, the rest the payload. What was
- * decoded is encoded to the same bytes, in its own byte order and by way of the other one.
+ * decoded is encoded to the same bytes, in its own byte order and, when it was decoded to its end,
+ * by way of the other one (a tail has no byte order).
  */
 #include "file/feature.h"
 
@@ -28,15 +29,17 @@ static void check_feature(const struct feature_source *source, unsigned bit, str
 	struct text here = {0}, there = {0}, back = {0};
 	struct span tail;
 	union value value;
+	bool whole;
 
 	if (feature_decode(source, bit, a, value.bytes, size, &tail) != 1) {
 		return;
 	}
+	whole = tail.n == 0;
 	(void)feature_encode(&here, bit, value.bytes, tail, source->swap);
 	(void)feature_encode(&there, bit, value.bytes, tail, turned.swap);
 	check(&here, source->bytes);
 	turned.bytes = (struct span){(const uint8_t *)there.p, there.n};
-	if (feature_decode(&turned, bit, a, value.bytes, size, &tail) == 1) {
+	if (whole && feature_decode(&turned, bit, a, value.bytes, size, &tail) == 1) {
 		(void)feature_encode(&back, bit, value.bytes, tail, source->swap);
 		check(&back, source->bytes);
 	}

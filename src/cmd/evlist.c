@@ -10,7 +10,7 @@
 
 struct evlist {
 	const char *input;
-	bool freq, groups, force;
+	bool freq, groups, force, json;
 	int detail;
 };
 
@@ -28,6 +28,7 @@ int cmd_evlist(int argc, char **argv)
 	        OPTION_COUNT('v', "verbose", &e.detail,
 	                "show everything that the event was opened with"),
 	        OPTION_SWITCH('g', "group", &e.groups, "show groups of events as {a,b}"),
+	        OPTION_SWITCH(0, "json", &e.json, "everything as JSON"),
 	        OPTION_SWITCH('f', "force", &e.force, "read files of other users too"),
 	        OPTION_END,
 	};
@@ -59,6 +60,7 @@ int cmd_evlist(int argc, char **argv)
 		        &command, "--group goes together with neither --freq nor --verbose");
 	}
 	o.check_owner = !e.force;
+	o.json = e.json;
 	o.mode = e.detail != 0 ? SONDE_EVLIST_DETAIL
 	         : e.freq      ? SONDE_EVLIST_FREQ
 	         : e.groups    ? SONDE_EVLIST_GROUPS

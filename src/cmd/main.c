@@ -20,6 +20,7 @@ static const struct command {
         {"check", cmd_check, "say whether a recording is whole and what it lost"},
         {"convert", cmd_convert,
                 "write a recording in another container, byte order or compression"},
+        {"buildid-list", cmd_buildid_list, "list the build ids of what was recorded"},
         {"dump", cmd_dump, "print every record of a recording as it stands in the file"},
         {"repair", cmd_repair, "write a whole recording of what is good in a damaged one"},
         {"flamegraph", cmd_flamegraph, "write a recording as a self-contained HTML flame graph"},

@@ -17,7 +17,7 @@ struct report_command {
 	struct sonde_report_options report;
 	const char *input, *color, *symfs, *kallsyms;
 	bool samples, period, children, stats, quiet, inverted, demangle, pager, stdio, force;
-	bool header, header_only, header_full, strict;
+	bool header, header_only, header_full, strict, json;
 	bool children_given;
 	int verbose;
 	unsigned diags_shown;
@@ -118,6 +118,7 @@ static void options_settle(struct report_command *c)
 	o->no_children = !c->children;
 	o->stats = c->stats;
 	o->quiet = c->quiet;
+	o->json = c->json;
 	o->max_stack = (uint32_t)c->max_stack;
 	o->header_full = c->header_full;
 	if (c->header_only) {
@@ -263,6 +264,7 @@ static int report_words(int argc, char **argv)
 	        OPTION_SWITCH(0, "header", &c.header, "show the header of the file first"),
 	        OPTION_SWITCH(0, "header-only", &c.header_only, "show only the header"),
 	        OPTION_SWITCH('I', "show-info", &c.header_full, "with CPU and memory topology"),
+	        OPTION_SWITCH(0, "json", &c.json, "with --header-only or --stats: as JSON"),
 	        OPTION_SWITCH('q', "quiet", &c.quiet, "rows only"),
 	        OPTION_COUNT('v', "verbose", &c.verbose, "show also what is only worth noting"),
 	        OPTION_SWITCH(0, "stdio", &c.stdio, "text output, which is the only one"),
@@ -290,6 +292,9 @@ static int report_words(int argc, char **argv)
 	}
 	if (rest.argc > 0) {
 		return options_mistake(&command, "'%s' is not an option", rest.argv[0]);
+	}
+	if (c.json && !c.stats && !c.header_only) {
+		return options_mistake(&command, "--json goes with --stats or --header-only");
 	}
 	c.report.color = terminal_color(c.color);
 	if (c.report.color < 0) {

@@ -234,27 +234,41 @@ static int read_bitmap(struct reader *r, const struct feature_field *f, char *ba
 	return read_elements(r, f, base, bits / 64 + (bits % 64 != 0));
 }
 
-/* Grows by doubling: what a file claims is not known before it is read. */
+static char *more_room(struct reader *r, const char *items, size_t cap, size_t size)
+{
+	char *more = arena_zalloc(r->arena, cap * 2 * size);
+
+	if (more != NULL) {
+		memcpy(more, items, cap * size);
+	}
+	return more;
+}
+
+/*
+ * Grows by doubling: what a file claims is not known before it is read. What begins like an element
+ * and is not whole is left for the tail.
+ */
 static int read_rest_items(struct reader *r, const struct feature_field *f, char *base)
 {
 	size_t size = f->items->size;
-	size_t least = shape_least(f->items);
 	size_t n = 0;
 	size_t cap = 8;
 	char *items = arena_zalloc(r->arena, cap * size);
 
-	for (; items != NULL && !r->c.bad && cursor_left(&r->c) >= least; n++) {
-		if (n == cap) {
-			char *more = arena_zalloc(r->arena, cap * 2 * size);
+	while (items != NULL && cursor_left(&r->c) >= shape_least(f->items)) {
+		struct cursor before = r->c;
 
-			if (more == NULL) {
-				return SONDE_ENOMEM;
-			}
-			memcpy(more, items, cap * size);
-			items = more;
+		if (n == cap) {
+			items = more_room(r, items, cap, size);
 			cap *= 2;
+			continue;
 		}
 		TRY(read_shape(r, f->items, items + n * size));
+		if (r->c.bad) {
+			r->c = before;
+			break;
+		}
+		n++;
 	}
 	memcpy(base + f->at, &items, sizeof(items));
 	memcpy(base + f->n_at, &n, sizeof(n));
@@ -272,10 +286,7 @@ static int read_part(struct reader *r, const struct feature_field *f, char *base
 		there = !r->c.bad;
 	}
 	if (!there) {
-		bool bad = before.bad;
-
 		r->c = before;
-		r->c.bad = bad;
 		memset(base + f->at, 0, f->items->size);
 	}
 	memcpy(base + f->n_at, &there, sizeof(there));

@@ -12,6 +12,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sonde/preview/buildid.h>
 #include <stdio.h>
 #include <sys/auxv.h>
 #include <unistd.h>
@@ -178,4 +179,16 @@ int image_build_id_of_vdso(uint8_t id[IMAGE_BUILD_ID_MAX])
 	struct span s = image_vdso();
 
 	return s.n > 0 ? image_build_id_of_span(s, id) : 0;
+}
+
+int sonde_buildid_of(const char *path, char hex[41])
+{
+	uint8_t id[IMAGE_BUILD_ID_MAX];
+	int n = path != NULL ? image_build_id_of_file(path, id) : image_build_id_of_kernel(id);
+
+	hex[0] = '\0';
+	for (int i = 0; i < n; i++) {
+		(void)snprintf(hex + (size_t)i * 2, 3, "%02x", id[i]);
+	}
+	return n > 0;
 }

@@ -2,6 +2,7 @@
 #include "output/evlist.h"
 
 #include "file/feature.h"
+#include "output/json.h"
 
 #include <sonde/preview/evlist.h>
 #include <stdio.h>
@@ -245,6 +246,47 @@ void output_evlist(struct text *out, const struct file *f, enum output_evlist_mo
 	}
 }
 
+static void json_event(struct json *j, const struct file *f, const struct file_event *e)
+{
+	struct layout_walk w;
+
+	json_object(j, NULL);
+	json_text(j, "name", e->name);
+	layout_walk_init(&w, layout_of_attr(), e->bytes, f->swap, NULL, 0);
+	(void)json_fields(j, "attr", &w);
+	json_array(j, "ids");
+	for (size_t i = 0; i < e->nids; i++) {
+		json_u64(j, NULL, e->ids[i]);
+	}
+	json_close(j);
+	json_close(j);
+}
+
+static void put_json(struct text *out, const struct file *f)
+{
+	struct json j = {.out = out};
+	struct feature_groups groups;
+	struct arena arena = {0};
+
+	(void)FEATURE_READ(f, FEATURE_GROUP_DESC, &arena, &groups);
+	json_begin(&j, "evlist", 1);
+	json_array(&j, "events");
+	for (size_t i = 0; i < f->nevents; i++) {
+		json_event(&j, f, &f->events[i]);
+	}
+	json_close(&j);
+	json_array(&j, "groups");
+	for (size_t i = 0; i < groups.n; i++) {
+		json_object(&j, NULL);
+		json_text(&j, "name", groups.items[i].name.s);
+		json_u64(&j, "leader", groups.items[i].leader);
+		json_u64(&j, "members", groups.items[i].members);
+		json_close(&j);
+	}
+	json_end(&j);
+	arena_fini(&arena);
+}
+
 int sonde_evlist_print(const char *path, const struct sonde_evlist_options *options,
         sonde_evlist_write_fn write, void *arg)
 {
@@ -260,7 +302,11 @@ int sonde_evlist_print(const char *path, const struct sonde_evlist_options *opti
 	int rc = file_open(&f, path);
 
 	if (rc >= 0) {
-		output_evlist(&out, &f, modes[options->mode]);
+		if (options->json != 0) {
+			put_json(&out, &f);
+		} else {
+			output_evlist(&out, &f, modes[options->mode]);
+		}
 		rc = out.failed ? error_nomem(&f.error) : write(arg, out.p, out.n);
 	}
 	if (rc < 0 && options->message != NULL) {

@@ -6,6 +6,7 @@
 
 #include "file/feature.h"
 #include "output/evlist.h"
+#include "output/json.h"
 
 #include <sonde/preview/header.h>
 #include <stdio.h>
@@ -543,6 +544,70 @@ void output_header(struct text *out, const struct file *f, bool full)
 	arena_fini(&c.arena);
 }
 
+/* simpleperf's META_INFO: names with their values. */
+static void json_pairs(struct json *j, const struct file *f)
+{
+	struct arena arena = {0};
+	struct feature_pairs pairs;
+
+	(void)FEATURE_READ(f, FEATURE_SIMPLEPERF_META_INFO, &arena, &pairs);
+	json_object(j, "fields");
+	for (size_t i = 0; i < pairs.n; i++) {
+		json_text(j, pairs.items[i].name.s, pairs.items[i].value.s);
+	}
+	json_close(j);
+	arena_fini(&arena);
+}
+
+static void json_feature(struct json *j, const struct file *f, unsigned bit, uint32_t ncpus)
+{
+	const struct layout *layout = layout_of_feature(bit);
+	struct span bytes = file_feature(f, (enum abi_feature)bit);
+	struct layout_walk w;
+
+	json_object(j, NULL);
+	json_u64(j, "feature", bit);
+	json_text(j, "name", feature_name(bit));
+	json_u64(j, "size", bytes.n);
+	if (layout != NULL) {
+		layout_walk_init(&w, layout, bytes, f->swap, NULL, 0);
+		w.slots[SLOT_CPUS] = ncpus;
+		if (!json_fields(j, "fields", &w)) {
+			json_bool(j, "damaged", true);
+		}
+	} else if (bit == FEATURE_SIMPLEPERF_META_INFO) {
+		json_pairs(j, f);
+	}
+	json_close(j);
+}
+
+void output_header_json(struct text *out, const struct file *f)
+{
+	struct json j = {.out = out};
+	struct arena arena = {0};
+	struct feature_cpus cpus;
+	struct stat st;
+
+	json_begin(&j, "header", 1);
+	json_text(&j, "file", f->path);
+	if (stat(f->path, &st) == 0) {
+		json_s64(&j, "captured_on", st.st_mtime);
+	}
+	json_bool(&j, "big_endian", f->swap != HOST_BIG_ENDIAN);
+	json_u64(&j, "attr_size", f->attr_size);
+	json_u64(&j, "data_offset", f->data.offset);
+	json_u64(&j, "data_size", f->data.size);
+	json_array(&j, "features");
+	(void)FEATURE_READ(f, FEATURE_NRCPUS, &arena, &cpus);
+	for (unsigned bit = 0; bit < FEATURE_BITS; bit++) {
+		if (file_has_feature(f, (enum abi_feature)bit)) {
+			json_feature(&j, f, bit, cpus.available);
+		}
+	}
+	json_end(&j);
+	arena_fini(&arena);
+}
+
 int sonde_header_print(const char *path, const struct sonde_header_options *options,
         sonde_header_write_fn write, void *arg)
 {
@@ -552,7 +617,11 @@ int sonde_header_print(const char *path, const struct sonde_header_options *opti
 	int rc = file_open(&f, path);
 
 	if (rc >= 0) {
-		output_header(&out, &f, options->full != 0);
+		if (options->json != 0) {
+			output_header_json(&out, &f);
+		} else {
+			output_header(&out, &f, options->full != 0);
+		}
 		rc = out.failed ? error_nomem(&f.error) : write(arg, out.p, out.n);
 	}
 	if (rc < 0 && options->message != NULL) {

@@ -9,4 +9,7 @@
 /* Comment lines; full: with topologies, caches and memory blocks, which are long. */
 void output_header(struct text *out, const struct file *f, bool full);
 
+/* The same and every field of every feature, as JSON (doc/json.md). */
+void output_header_json(struct text *out, const struct file *f);
+
 #endif

@@ -344,6 +344,10 @@ static int report_run(struct report *r)
 	struct profile_options po = {.graph_limit = o->graph_limit, .cpu = UINT32_MAX};
 	bool chains = session_has_chains(r->session);
 
+	if (o->json && o->header == SONDE_REPORT_HEADER_ONLY) {
+		output_header_json(&r->text, session_file(r->session));
+		return 0;
+	}
 	if (o->header != SONDE_REPORT_HEADER_NONE &&
 	        (!o->stats || o->header == SONDE_REPORT_HEADER_ONLY)) {
 		output_header(&r->text, session_file(r->session), o->header_full != 0);
@@ -352,7 +356,7 @@ static int report_run(struct report *r)
 		return 0;
 	}
 	if (o->stats) {
-		return report_stats(r);
+		return o->json ? report_stats_json(r) : report_stats(r);
 	}
 	po.children = chains && !o->no_children;
 	po.graph = chains && !o->no_graph;

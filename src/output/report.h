@@ -32,6 +32,7 @@ int report_flush(struct report *r, size_t above);
 /* Puts r->order in the order in which rows are printed; negative: no memory. */
 int report_order(struct report *r);
 int report_stats(struct report *r);
+int report_stats_json(struct report *r);
 int report_graph(struct report *r, const struct profile_row *row);
 
 #endif

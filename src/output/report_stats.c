@@ -3,6 +3,7 @@
 #include "output/report.h"
 
 #include "abi/abi.h"
+#include "output/json.h"
 
 static void put_count(struct text *t, const char *name, uint64_t n)
 {
@@ -49,5 +50,39 @@ int report_stats(struct report *r)
 			text_char(t, '\n');
 		}
 	}
+	return 0;
+}
+
+int report_stats_json(struct report *r)
+{
+	const struct session_counts *c = session_counts(r->session);
+	const struct session_event_count *by_event = session_event_counts(r->session);
+	struct json j = {.out = &r->text};
+
+	json_begin(&j, "report-stats", 1);
+	json_object(&j, "records");
+	for (uint32_t i = 0; i < RECORD_TYPE_MAX; i++) {
+		const char *name = record_type_name(i);
+
+		if (c->records[i] != 0) {
+			json_u64(&j, name != NULL ? name : "UNKNOWN", c->records[i]);
+		}
+	}
+	json_close(&j);
+	json_u64(&j, "unknown_records", c->unknown_records);
+	json_u64(&j, "lost_events", c->lost_events);
+	json_u64(&j, "lost_samples", c->lost_samples);
+	json_u64(&j, "first_sample_ns", c->first_time);
+	json_u64(&j, "last_sample_ns", c->last_time);
+	json_array(&j, "events");
+	for (size_t e = 0; e < sonde_session_events(r->session); e++) {
+		json_object(&j, NULL);
+		json_text(&j, "name", sonde_session_event_name(r->session, e));
+		json_u64(&j, "samples", by_event[e].samples);
+		json_u64(&j, "period", by_event[e].period);
+		json_u64(&j, "lost", by_event[e].lost);
+		json_close(&j);
+	}
+	json_end(&j);
 	return 0;
 }

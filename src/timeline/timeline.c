@@ -301,7 +301,7 @@ static uint32_t user_object(struct timeline *t, const struct record_mmap *m)
 static uint32_t kernel_object(struct timeline *t, const struct record_mmap *m)
 {
 	static const char core[] = "[kernel.kallsyms]";
-	struct timeline_object o = {.kind = TIMELINE_MODULE};
+	struct timeline_object o = {.kind = TIMELINE_MODULE, .build_id_size = m->build_id_size};
 	const char *name = (const char *)m->name.p;
 	size_t n = m->name.n;
 
@@ -310,6 +310,7 @@ static uint32_t kernel_object(struct timeline *t, const struct record_mmap *m)
 		n = sizeof(core) - 1;
 	}
 	o.name = intern_add(&t->texts, name, n);
+	memcpy(o.build_id, m->build_id, sizeof(o.build_id));
 	return object_get(t, &o);
 }
 

@@ -22,11 +22,15 @@ COMMANDS = [
     ["evlist", "-v"],
     ["evlist", "-F"],
     ["evlist", "-g"],
+    ["buildid-list"],
+    ["buildid-list", "-H"],
 ]
 # (file, command, reason): the text differs, as doc/differences.md says.
 WANTED = [
     ("quipper/perf.data.armv7.perf_3.14-3.8", "report", "perf stops at an empty CPUDESC, Sonde reads what is behind it"),
     ("quipper/perf.data.weight_struct", "report", "perf takes texts for longer than they are, and misses the cpus"),
+    ("simpleperf/generated_by_linux_perf.data", "buildid-list", "perf forgets the build id of a module that is listed"),
+    ("simpleperf/perf_with_callchain_record.data", "buildid-list", "perf gives up at simpleperf's own records"),
 ]
 count = failures = skipped = 0
 
@@ -73,15 +77,20 @@ def differences(theirs, ours):
             yield f"sonde: {y}"
 
 
+# A vdso that is not the running system's is a temporary file in perf, and gone when perf has ended.
+TEMPORARY_VDSO = re.compile(r"/tmp/perf-vdso\.so-\w{6}$", re.M)
+
+
 def compare(name, command):
     path = os.path.join(CORPUS, name)
     if path.endswith("/data"):  # a directory recording is named by its folder
         path = path[:-5]
     what = " ".join(command) + " of " + name
     status, theirs, theirs_err = run("perf", *command, "-f", "-i", path)
+    theirs = TEMPORARY_VDSO.sub("[vdso]", theirs)
     ours_status, ours, ours_err = run(SONDE, *command, "-f", "-i", path)
     if status != 0 and theirs == "":
-        result(ours_status >= 0 and (ours or ours_err), what + " (perf cannot read it)", [f"sonde ended with {ours_status}"])
+        result(ours_status in (0, 1, 255), what + " (perf cannot read it)", [f"sonde ended with {ours_status}"])
         return
     reason = next((r for n, c, r in WANTED if n == name and c == command[0]), None)
     if theirs != ours and reason:

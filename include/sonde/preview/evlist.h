@@ -25,6 +25,7 @@ struct sonde_evlist_options {
 	sonde_diag_fn on_diag; /* NULL: diagnostics are only counted */
 	void *diag_arg;
 	int check_owner; /* not 0: refuse a file that belongs neither to this user nor to root */
+	int json; /* not 0: everything as JSON, see doc/json.md */
 };
 
 /* Takes n bytes of text; a negative status stops the work and is returned. */

@@ -32,6 +32,7 @@ struct sonde_report_options {
 	int header_full; /* not 0: with the CPU and memory topology */
 	int quiet; /* not 0: rows only */
 	int color; /* not 0: colour escapes by overhead */
+	int json; /* not 0: --stats and --header-only as JSON, see doc/json.md */
 };
 
 /* Fills *o with what `sonde report` does without options. */

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* Build ids of what a recording ran, as perf buildid-list prints them. */
+#ifndef SONDE_PREVIEW_BUILDID_H
+#define SONDE_PREVIEW_BUILDID_H
+
+#include <sonde/base.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sonde_buildid_options {
+	size_t size; /* sizeof(struct sonde_buildid_options) of the caller */
+	int with_hits; /* not 0: only objects that samples fell into */
+	int json; /* not 0: as JSON, see doc/json.md */
+	int check_owner; /* not 0: refuse a file that belongs neither to this user nor to root */
+	char *message; /* NULL, or where words about a failure are put */
+	size_t message_size;
+	sonde_diag_fn on_diag; /* NULL: diagnostics are only counted */
+	void *diag_arg;
+};
+
+/* Takes n bytes of text; a negative status stops the work and is returned. */
+typedef int (*sonde_buildid_write_fn)(void *arg, const char *text, size_t n);
+
+/*
+ * Opens the recording at path and prints a line for each object: its build id, or blanks, and its
+ * name. Without with_hits these are the objects that the recorder listed; a recording without such
+ * a list is read as with with_hits. 0; 1: printed, but part of the file is missing; or as
+ * sonde_session_open, or what write returned.
+ */
+SONDE_API int sonde_buildid_print(const char *path, const struct sonde_buildid_options *options,
+        sonde_buildid_write_fn write, void *arg);
+
+/*
+ * The build id of an ELF file, or of the running kernel when path is NULL, as hexadecimal text of
+ * at most 40 characters. 1; 0: it has none, or the file is not ELF or cannot be read (hex is "").
+ */
+SONDE_API int sonde_buildid_of(const char *path, char hex[41]);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/commands.h"
+#include "cmd/options.h"
+#include "cmd/terminal.h"
+
+#include <sonde/preview/buildid.h>
+#include <stdio.h>
+
+#define EXIT_FILE 255 /* the file is missing or cannot be used */
+
+struct buildid_list {
+	const char *input;
+	bool with_hits, kernel, force, json;
+	int verbose;
+};
+
+static void on_diag(void *arg, const struct sonde_diag *diag)
+{
+	terminal_diag_show(arg, diag);
+}
+
+/* The running kernel or an ELF file: nothing but the id. */
+static void print_one(const struct buildid_list *b, const char *hex)
+{
+	if (b->json) {
+		(void)printf("{\"schema\":\"sonde-buildid-list\",\"version\":1,\"build_ids\":[{"
+		             "\"build_id\":"
+		             "\"%s\",\"name\":null,\"pid\":-1}]}\n",
+		        hex);
+		return;
+	}
+	(void)printf("%s\n", hex);
+}
+
+static int list(const struct buildid_list *b)
+{
+	char message[1024] = "";
+	unsigned shown = 0;
+	struct sonde_buildid_options o = {.size = sizeof(o),
+	        .with_hits = b->with_hits,
+	        .json = b->json,
+	        .check_owner = !b->force,
+	        .message = message,
+	        .message_size = sizeof(message),
+	        .on_diag = on_diag,
+	        .diag_arg = &shown};
+	struct terminal_output out;
+	int rc;
+
+	terminal_output_open(&out, false);
+	rc = sonde_buildid_print(b->input, &o, terminal_output_write, &out);
+	terminal_output_close(&out);
+	if (rc < 0 && !out.closed) {
+		(void)fprintf(stderr, "Error: %s\n", message);
+		return EXIT_FILE;
+	}
+	if (rc > 0) {
+		(void)fprintf(stderr,
+		        "Warning: part of %s was not read (see above); what is shown may not be "
+		        "all\n",
+		        b->input);
+	}
+	return rc > 0;
+}
+
+int cmd_buildid_list(int argc, char **argv)
+{
+	struct buildid_list b = {.input = "perf.data"};
+	const struct option_def defs[] = {
+	        OPTION_TEXT('i', "input", &b.input, "FILE",
+	                "a recording or an ELF file; perf.data when not given"),
+	        OPTION_SWITCH('H', "with-hits", &b.with_hits, "only what samples fell into"),
+	        OPTION_SWITCH('k', "kernel", &b.kernel, "the running kernel's"),
+	        OPTION_SWITCH('f', "force", &b.force, "read files of other users too"),
+	        OPTION_SWITCH(0, "json", &b.json, "as JSON"),
+	        OPTION_COUNT('v', "verbose", &b.verbose, "changes nothing"),
+	        OPTION_END,
+	};
+	const struct option_command command = {
+	        .name = "buildid-list",
+	        .usage = "[options]",
+	        .about = "Lists the build ids of what was recorded.",
+	        .defs = defs,
+	};
+	struct option_rest rest;
+	char hex[41];
+	int rc = options_parse(&command, argc, argv, &rest);
+
+	if (rc != OPTIONS_RUN) {
+		return rc;
+	}
+	if (rest.argc != 0) {
+		return options_mistake(&command, "unexpected word '%s'", rest.argv[0]);
+	}
+	if (sonde_buildid_of(b.kernel ? NULL : b.input, hex) > 0) {
+		print_one(&b, hex);
+		return 0;
+	}
+	if (b.kernel) {
+		(void)fprintf(stderr, "Error: the running kernel tells no build id in "
+		                      "/sys/kernel/notes\n");
+		return 1;
+	}
+	return list(&b);
+}

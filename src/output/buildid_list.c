@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lines of `perf buildid-list`: 40 columns of build id, a blank, the name. Observed with crafted
+ * files: the host first, then guests by rising pid, else in the order of the file; of a name that
+ * stands twice the first one's place and the last one's id.
+ */
+#include "file/feature.h"
+#include "output/json.h"
+#include "profile/hits.h"
+
+#include <sonde/preview/buildid.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct line {
+	int32_t pid; /* of a guest; -1: the host */
+	size_t place;
+	const char *name;
+	struct span id;
+	bool replaced; /* a later one of the same name gave its id */
+};
+
+struct lines {
+	struct line *items;
+	size_t n;
+};
+
+static void put_lines(struct text *out, const struct lines *lines)
+{
+	for (size_t i = 0; i < lines->n; i++) {
+		const struct line *l = &lines->items[i];
+
+		for (size_t b = 0; b < l->id.n; b++) {
+			text_hex(out, l->id.p[b], 2, '0');
+		}
+		text_fill(out, ' ', 2 * (BUILD_ID_MAX - l->id.n) + 1);
+		text_printf(out, "%s\n", l->name);
+	}
+}
+
+static void put_json(struct text *out, const struct lines *lines)
+{
+	struct json j = {.out = out};
+
+	json_begin(&j, "buildid-list", 1);
+	json_array(&j, "build_ids");
+	for (size_t i = 0; i < lines->n; i++) {
+		const struct line *l = &lines->items[i];
+
+		json_object(&j, NULL);
+		if (l->id.n != 0) {
+			json_bytes(&j, "build_id", l->id);
+		} else {
+			json_text(&j, "build_id", NULL);
+		}
+		json_text(&j, "name", l->name);
+		json_s64(&j, "pid", l->pid);
+		json_close(&j);
+	}
+	json_end(&j);
+}
+
+/* By machine and name; of the same name the first in the file first. */
+static int by_name(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+	int order =
+	        x->pid != y->pid ? (x->pid > y->pid) - (x->pid < y->pid) : strcmp(x->name, y->name);
+
+	return order != 0 ? order : (x->place > y->place) - (x->place < y->place);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+
+	if (x->replaced != y->replaced) {
+		return x->replaced ? 1 : -1;
+	}
+	if (x->pid != y->pid) {
+		return x->pid > y->pid ? 1 : -1;
+	}
+	return (x->place > y->place) - (x->place < y->place);
+}
+
+/* One line a machine and name. */
+static void lines_settle(struct lines *lines)
+{
+	size_t n = 0;
+
+	qsort(lines->items, lines->n, sizeof(*lines->items), by_name);
+	for (size_t i = 0, first = 0; i < lines->n; i++) {
+		struct line *l = &lines->items[i];
+
+		if (i != first && l->pid == lines->items[first].pid &&
+		        strcmp(l->name, lines->items[first].name) == 0) {
+			lines->items[first].id = l->id;
+			l->replaced = true;
+			continue;
+		}
+		first = i;
+		n++;
+	}
+	qsort(lines->items, lines->n, sizeof(*lines->items), by_place);
+	lines->n = n;
+}
+
+/* Records whose cpu mode names neither a host nor a guest say nothing. */
+static bool has_machine(uint16_t misc)
+{
+	unsigned mode = misc & MISC_CPUMODE_MASK;
+
+	return mode != 0 && mode != MISC_HYPERVISOR && mode <= MISC_GUEST_USER;
+}
+
+static int lines_read(struct lines *lines, const struct file *f, struct arena *a)
+{
+	struct feature_build_ids ids;
+
+	TRY(FEATURE_READ(f, FEATURE_BUILD_ID, a, &ids));
+	lines->items = arena_alloc(a, ids.n * sizeof(*lines->items) + 1);
+	if (lines->items == NULL) {
+		return SONDE_ENOMEM;
+	}
+	for (size_t i = 0; i < ids.n; i++) {
+		const struct feature_build_id *b = &ids.items[i];
+		struct line l = {.pid = b->pid, .place = i, .name = b->name.s, .id = b->id};
+
+		if ((b->misc & MISC_BUILD_ID_SIZE) != 0 && b->id_size <= BUILD_ID_MAX) {
+			l.id.n = b->id_size;
+		}
+		if (has_machine(b->misc)) {
+			lines->items[lines->n++] = l;
+		}
+	}
+	return 0;
+}
+
+static int lines_of_feature(struct lines *lines, const struct file *f, struct arena *a)
+{
+	TRY(lines_read(lines, f, a));
+	lines_settle(lines);
+	return 0;
+}
+
+static int only_by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct line *)a)->name, ((const struct line *)b)->name);
+}
+
+/* What the recorder listed comes first, in the list's order. */
+static int lines_order(struct lines *lines, const struct file *f, struct arena *a)
+{
+	struct lines listed = {0};
+
+	if (lines_read(&listed, f, a) == SONDE_ENOMEM) {
+		return SONDE_ENOMEM;
+	}
+	qsort(listed.items, listed.n, sizeof(*listed.items), only_by_name);
+	for (size_t i = 0; i < lines->n; i++) {
+		struct line *l = &lines->items[i];
+		const struct line *found =
+		        bsearch(l, listed.items, listed.n, sizeof(*listed.items), only_by_name);
+
+		l->place = found != NULL ? found->place : listed.n + l->place;
+	}
+	qsort(lines->items, lines->n, sizeof(*lines->items), by_place);
+	return 0;
+}
+
+static int lines_of_hits(struct lines *lines, struct sonde_session *s, struct arena *a)
+{
+	const struct timeline *t = session_timeline(s);
+	size_t n = timeline_objects(t);
+	bool *hit = arena_zalloc(a, n + 1);
+
+	lines->items = arena_alloc(a, n * sizeof(*lines->items) + 1);
+	if (lines->items == NULL || hit == NULL) {
+		return SONDE_ENOMEM;
+	}
+	TRY(profile_hits(s, hit));
+	for (size_t i = 0; i < n; i++) {
+		const struct timeline_object *o = timeline_object(t, (uint32_t)i);
+
+		if (hit[i]) {
+			lines->items[lines->n++] = (struct line){.pid = -1,
+			        .place = i,
+			        .name = timeline_text(t, o->name),
+			        .id = {o->build_id, o->build_id_size}};
+		}
+	}
+	return lines_order(lines, session_file(s), a);
+}
+
+static int list_print(struct sonde_session *s, const struct sonde_buildid_options *options,
+        sonde_buildid_write_fn write, void *arg)
+{
+	const struct file *f = session_file(s);
+	struct arena arena = {0};
+	struct lines lines = {0};
+	struct text out = {0};
+	int rc;
+
+	/* What a trace ran is not known before it is decoded: then everything counts as hit. */
+	if ((options->with_hits != 0 && !file_has_feature(f, FEATURE_AUXTRACE)) ||
+	        !file_has_feature(f, FEATURE_BUILD_ID)) {
+		rc = lines_of_hits(&lines, s, &arena);
+	} else {
+		rc = lines_of_feature(&lines, f, &arena);
+	}
+	if (rc >= 0) {
+		(options->json != 0 ? put_json : put_lines)(&out, &lines);
+		rc = out.failed ? SONDE_ENOMEM : write(arg, out.p, out.n);
+	}
+	if (rc == SONDE_ENOMEM) {
+		error_nomem(session_error(s));
+	}
+	text_fini(&out);
+	arena_fini(&arena);
+	return rc;
+}
+
+int sonde_buildid_print(const char *path, const struct sonde_buildid_options *options,
+        sonde_buildid_write_fn write, void *arg)
+{
+	struct sonde_session_options so = {.size = sizeof(so),
+	        .on_diag = options->on_diag,
+	        .diag_arg = options->diag_arg,
+	        .check_owner = options->check_owner};
+	struct sonde_session *s = sonde_session_new(&so);
+	int rc = s != NULL ? sonde_session_open(s, path) : SONDE_ENOMEM;
+
+	if (rc >= 0) {
+		rc = list_print(s, options, write, arg);
+	}
+	if (rc < 0 && options->message != NULL) {
+		(void)snprintf(options->message, options->message_size, "%s",
+		        s != NULL ? sonde_session_error(s)->text : sonde_status_text(rc));
+	}
+	if (rc >= 0 && sonde_session_diags(s, SONDE_DIAG_TRUNCATED) +
+	                               sonde_session_diags(s, SONDE_DIAG_DAMAGED) !=
+	                       0) {
+		rc = 1;
+	}
+	sonde_session_free(s);
+	return rc;
+}
