@@ -151,6 +151,16 @@ static int read_event_names(struct file *f)
 	return bytes.n != 0 ? file_index_ids(f) : 0;
 }
 
+/*
+ * Names of version 1 and of old pipes go by config alone. Where the attr says itself what it counts
+ * they are left alone: a recorder that could not open "cycles" took cpu-clock, and left the name.
+ */
+static bool needs_name(const struct file_event *e)
+{
+	return e->name == NULL &&
+	       (e->attr.type == SONDE_TYPE_TRACEPOINT || e->attr.type > SONDE_TYPE_HW_CACHE);
+}
+
 static void name_by_type(struct file *f, struct span entry)
 {
 	struct cursor c = cursor_make(entry, f->swap);
@@ -160,7 +170,7 @@ static void name_by_type(struct file *f, struct span entry)
 	for (size_t i = 0; i < f->nevents && i < NAMED_MAX && name.n != 0; i++) {
 		struct file_event *e = &f->events[i];
 
-		if (e->name == NULL && e->attr.config == id) {
+		if (needs_name(e) && e->attr.config == id) {
 			e->name = arena_text(&f->arena, (const char *)name.p, name.n);
 		}
 	}

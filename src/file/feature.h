@@ -278,6 +278,23 @@ int feature_read(const struct file *f, unsigned bit, struct arena *a, void *out,
  */
 bool feature_encode(struct text *t, unsigned bit, const void *value, struct span tail, bool swap);
 
+/*
+ * What an entry of BUILD_ID, or a record of that type, says. Very old recorders wrote no pid: then
+ * the name begins where the size stands today. A size that makes no sense counts as 20 bytes.
+ */
+struct feature_build_id_view {
+	uint16_t misc;
+	int32_t pid; /* of a guest's process; -1: the host */
+	struct span id, name;
+	bool damaged; /* its size made no sense */
+};
+
+/* body: behind the 8 bytes of record header. False: too short. */
+bool feature_build_id_view(
+        struct span body, uint16_t misc, bool swap, struct feature_build_id_view *out);
+/* The next entry of the feature; false: no more, c->bad: the last one is cut off. */
+bool feature_build_id_next(struct cursor *c, struct feature_build_id_view *out);
+
 /* The id of a BPF program, from its info. */
 uint32_t feature_program_id(const struct feature_program *program, bool swap);
 

@@ -116,22 +116,24 @@ static bool has_machine(uint16_t misc)
 
 static int lines_read(struct lines *lines, const struct file *f, struct arena *a)
 {
-	struct feature_build_ids ids;
+	struct span bytes = file_feature(f, FEATURE_BUILD_ID);
+	struct cursor c = cursor_make(bytes, f->swap);
+	struct feature_build_id_view b;
+	size_t place = 0;
 
-	TRY(FEATURE_READ(f, FEATURE_BUILD_ID, a, &ids));
-	lines->items = arena_alloc(a, ids.n * sizeof(*lines->items) + 1);
+	lines->items = arena_alloc(a, bytes.n / 32 * sizeof(*lines->items) + 1);
 	if (lines->items == NULL) {
 		return SONDE_ENOMEM;
 	}
-	for (size_t i = 0; i < ids.n; i++) {
-		const struct feature_build_id *b = &ids.items[i];
-		struct line l = {.pid = b->pid, .place = i, .name = b->name.s, .id = b->id};
+	for (; feature_build_id_next(&c, &b); place++) {
+		const char *name = arena_text(a, (const char *)b.name.p, b.name.n);
 
-		if ((b->misc & MISC_BUILD_ID_SIZE) != 0 && b->id_size <= BUILD_ID_MAX) {
-			l.id.n = b->id_size;
+		if (name == NULL) {
+			return SONDE_ENOMEM;
 		}
-		if (has_machine(b->misc)) {
-			lines->items[lines->n++] = l;
+		if (has_machine(b.misc)) {
+			lines->items[lines->n++] = (struct line){
+			        .pid = b.pid, .place = place, .name = name, .id = b.id};
 		}
 	}
 	return 0;

@@ -516,23 +516,16 @@ static void put_file(struct text *out, const struct file *f)
 		(void)strftime(date, sizeof(date), "%a %b %e %H:%M:%S %Y", &tm);
 	}
 	text_printf(out, "# captured on    : %s\n", date);
-	text_printf(out, "# header version : 1\n");
-	text_printf(out, "# data offset    : %llu\n", (unsigned long long)f->data.offset);
-	text_printf(out, "# data size      : %llu\n", (unsigned long long)f->data.size);
-	text_printf(out, "# feat offset    : %" PRIu64 "\n", f->data.offset + f->data.size);
+	text_printf(out, "# header version : %d\n", f->old ? 0 : 1);
+	/* the records of a pipe stand nowhere in particular */
+	text_printf(out, "# data offset    : %" PRIu64 "\n", f->pipe ? 0 : f->data.offset);
+	text_printf(out, "# data size      : %" PRIu64 "\n", f->pipe ? 0 : f->data.size);
+	text_printf(out, "# feat offset    : %" PRIu64 "\n",
+	        f->pipe ? 0 : f->data.offset + f->data.size);
 }
 
-void output_header(struct text *out, const struct file *f, bool full)
+static void put_missing(struct text *out, const struct file *f)
 {
-	struct header_context c = {.out = out, .f = f};
-
-	text_str(out, "# ========\n");
-	put_file(out, f);
-	for (unsigned bit = 1; bit < NENTRIES; bit++) {
-		if (file_has_feature(f, (enum abi_feature)bit)) {
-			put_feature(&c, (enum abi_feature)bit, full);
-		}
-	}
 	text_str(out, "# missing features: ");
 	for (unsigned bit = 1; bit < NENTRIES; bit++) {
 		if (!file_has_feature(f, (enum abi_feature)bit)) {
@@ -540,7 +533,27 @@ void output_header(struct text *out, const struct file *f, bool full)
 			text_char(out, ' ');
 		}
 	}
-	text_str(out, "\n# ========\n#\n");
+	text_char(out, '\n');
+}
+
+/* The features of a pipe come among its records: behind the frame, and none is missing. */
+void output_header(struct text *out, const struct file *f, bool full)
+{
+	static const char frame[] = "# ========\n#\n";
+	struct header_context c = {.out = out, .f = f};
+
+	text_str(out, "# ========\n");
+	put_file(out, f);
+	text_str(out, f->pipe ? frame : "");
+	for (unsigned bit = 1; bit < NENTRIES; bit++) {
+		if (file_has_feature(f, (enum abi_feature)bit)) {
+			put_feature(&c, (enum abi_feature)bit, full);
+		}
+	}
+	if (!f->pipe) {
+		put_missing(out, f);
+		text_str(out, frame);
+	}
 	arena_fini(&c.arena);
 }
 

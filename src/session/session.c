@@ -2,6 +2,8 @@
 /* Opening a recording, and the public reading API over chunks, windows and symbols. */
 #include "session/session.h"
 
+#include "file/feature.h"
+
 #include "core/pool.h"
 
 #include <stdlib.h>
@@ -62,79 +64,44 @@ const struct sonde_error *sonde_session_error(const struct sonde_session *s)
 	return s->shown;
 }
 
-/*
- * One build id, behind its record header: { s32 pid; u8 id[20], u8 id size, 3 bytes of 0; name }.
- * Very old recorders left the pid out and padded the id to 24 bytes: the name begins 4 bytes
- * earlier, over the zeros. 0: damaged.
- */
-static int add_build_id(struct sonde_session *s, uint16_t misc, struct span body)
+static int add_build_id(
+        struct sonde_session *s, const struct feature_build_id_view *b, uint64_t offset)
 {
-	struct cursor c = cursor_make(body, s->file.swap);
-	bool no_pid = body.n > 28 && body.p[25] != 0;
-	struct span id;
-	struct span name;
-	uint8_t id_size;
-	char text[4096];
+	char name[4096];
 
-	if (!no_pid) {
-		(void)cursor_u32(&c);
+	if (b->damaged || b->name.n >= sizeof(name)) {
+		diag_report(&s->diags, SONDE_DIAG_DAMAGED, offset,
+		        b->damaged ? "a build id claims to be longer than 20 bytes"
+		                   : "the name behind a build id is longer than any path");
 	}
-	id = cursor_bytes(&c, BUILD_ID_MAX);
-	id_size = cursor_u8(&c);
-	(void)cursor_bytes(&c, 3);
-	if (no_pid || (misc & MISC_BUILD_ID_SIZE) == 0) {
-		id_size = BUILD_ID_MAX;
-	}
-	name = cursor_text(&c, cursor_left(&c));
-	if (c.bad || id_size > BUILD_ID_MAX || name.n >= sizeof(text)) {
+	if (b->name.n >= sizeof(name)) {
 		return 0;
 	}
-	memcpy(text, name.p, name.n);
-	text[name.n] = '\0';
-	TRY(timeline_add_build_id(s->timeline, text, id.p, id_size));
-	return 1;
-}
-
-/* BUILD_ID feature: { u32 type (0), u16 misc, u16 size, build id } ... */
-static int read_feature_build_ids(struct sonde_session *s)
-{
-	struct cursor c = cursor_make(file_feature(&s->file, FEATURE_BUILD_ID), s->file.swap);
-
-	while (cursor_left(&c) >= RECORD_HEADER_SIZE) {
-		uint16_t misc;
-		uint16_t size;
-		int rc;
-
-		(void)cursor_u32(&c);
-		misc = cursor_u16(&c);
-		size = cursor_u16(&c);
-		rc = size < RECORD_HEADER_SIZE
-		             ? 0
-		             : add_build_id(s, misc, cursor_bytes(&c, size - RECORD_HEADER_SIZE));
-		if (rc == 0) {
-			diag_report(&s->diags, SONDE_DIAG_DAMAGED,
-			        s->file.features[FEATURE_BUILD_ID].offset,
-			        "the build ids of the header are damaged");
-		}
-		if (rc <= 0) {
-			return rc;
-		}
-	}
-	return 0;
+	memcpy(name, b->name.p, b->name.n);
+	name[b->name.n] = '\0';
+	return timeline_add_build_id(s->timeline, name, b->id.p, b->id.n);
 }
 
 /* From the header, and from records of pipe streams. */
 static int read_build_ids(struct sonde_session *s)
 {
-	TRY(read_feature_build_ids(s));
+	uint64_t offset = s->file.features[FEATURE_BUILD_ID].offset;
+	struct cursor c = cursor_make(file_feature(&s->file, FEATURE_BUILD_ID), s->file.swap);
+	struct feature_build_id_view b;
+
+	while (feature_build_id_next(&c, &b)) {
+		TRY(add_build_id(s, &b, offset));
+	}
+	if (c.bad) {
+		diag_report(&s->diags, SONDE_DIAG_DAMAGED, offset,
+		        "the list of build ids in the header ends inside an entry");
+	}
 	for (size_t i = 0; i < s->nbuild_ids; i++) {
 		const struct record *r = &s->build_ids[i];
-		int rc = add_build_id(s, r->misc, r->body);
 
-		if (rc < 0) {
-			return rc;
-		}
-		if (rc == 0) {
+		if (feature_build_id_view(r->body, r->misc, s->file.swap, &b)) {
+			TRY(add_build_id(s, &b, r->offset));
+		} else {
 			diag_report(
 			        &s->diags, SONDE_DIAG_DAMAGED, r->offset, "a build id is damaged");
 		}
