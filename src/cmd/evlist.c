@@ -10,7 +10,7 @@
 
 struct evlist {
 	const char *input;
-	bool freq, groups, force, json;
+	bool freq, groups, force, json, trace_fields;
 	int detail;
 };
 
@@ -28,6 +28,7 @@ int cmd_evlist(int argc, char **argv)
 	        OPTION_COUNT('v', "verbose", &e.detail,
 	                "show everything that the event was opened with"),
 	        OPTION_SWITCH('g', "group", &e.groups, "show groups of events as {a,b}"),
+	        OPTION_SWITCH(0, "trace-fields", &e.trace_fields, "show the fields of tracepoints"),
 	        OPTION_SWITCH(0, "json", &e.json, "everything as JSON"),
 	        OPTION_SWITCH('f', "force", &e.force, "read files of other users too"),
 	        OPTION_END,
@@ -61,6 +62,7 @@ int cmd_evlist(int argc, char **argv)
 	}
 	o.check_owner = !e.force;
 	o.json = e.json;
+	o.trace_fields = e.trace_fields;
 	o.mode = e.detail != 0 ? SONDE_EVLIST_DETAIL
 	         : e.freq      ? SONDE_EVLIST_FREQ
 	         : e.groups    ? SONDE_EVLIST_GROUPS

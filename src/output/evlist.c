@@ -2,6 +2,7 @@
 #include "output/evlist.h"
 
 #include "file/feature.h"
+#include "file/tracing.h"
 #include "output/json.h"
 
 #include <sonde/preview/evlist.h>
@@ -183,6 +184,61 @@ void output_attr(
 	put_hex(&w, "config4", attr->config4);
 }
 
+/* What the recorder copied from tracefs; n is 0 when there is nothing. */
+static struct span tracing_blob(const struct file *f)
+{
+	uint64_t position = file_begin(f);
+	struct record r;
+
+	if (!f->pipe) {
+		return file_feature(f, FEATURE_TRACING_DATA);
+	}
+	while (file_next(f, &position, &r, NULL) > 0) {
+		if (r.type == RECORD_TRACING_DATA) {
+			return file_outside(f, &r);
+		}
+	}
+	return (struct span){NULL, 0};
+}
+
+static bool is_tracepoint(const struct file_event *e)
+{
+	return e->attr.type == SONDE_TYPE_TRACEPOINT;
+}
+
+static bool has_tracepoints(const struct file *f)
+{
+	for (size_t i = 0; i < f->nevents; i++) {
+		if (is_tracepoint(&f->events[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void put_trace_fields(struct text *out, const struct file_event *e, struct span blob)
+{
+	struct tracing_format format;
+	struct span name;
+	size_t at = 0;
+	bool first = true;
+
+	if (!is_tracepoint(e)) {
+		text_str(out, "(not a tracepoint)");
+		return;
+	}
+	text_str(out, "trace_fields: ");
+	if (!tracing_find(blob, e->attr.config, &format)) {
+		text_str(out, "(the recording does not say)");
+		return;
+	}
+	while (tracing_next_field(&format, &at, &name)) {
+		text_str(out, first ? "" : ",");
+		text_bytes(out, (const char *)name.p, name.n);
+		first = false;
+	}
+}
+
 static void put_event(struct text *out, const struct file_event *e, enum output_evlist_mode mode)
 {
 	static const struct output_attr_style detail = {": ", ", ", ": "};
@@ -234,15 +290,32 @@ static void put_groups(struct text *out, const struct file *f)
 	arena_fini(&arena);
 }
 
-void output_evlist(struct text *out, const struct file *f, enum output_evlist_mode mode)
+static void put_events(
+        struct text *out, const struct file *f, enum output_evlist_mode mode, bool trace_fields)
+{
+	struct span blob = trace_fields ? tracing_blob(f) : (struct span){NULL, 0};
+
+	for (size_t i = 0; i < f->nevents; i++) {
+		put_event(out, &f->events[i], mode);
+		if (trace_fields) {
+			text_str(out, mode == EVLIST_NAMES ? ": " : ", ");
+			put_trace_fields(out, &f->events[i], blob);
+		}
+		text_char(out, '\n');
+	}
+}
+
+void output_evlist(
+        struct text *out, const struct file *f, enum output_evlist_mode mode, bool trace_fields)
 {
 	if (mode == EVLIST_GROUPS) {
 		put_groups(out, f);
-		return;
+	} else {
+		put_events(out, f, mode, trace_fields);
 	}
-	for (size_t i = 0; i < f->nevents; i++) {
-		put_event(out, &f->events[i], mode);
-		text_char(out, '\n');
+	if (!trace_fields && has_tracepoints(f)) {
+		text_str(out, "# Tip: use 'sonde evlist --trace-fields' to show fields for "
+		              "tracepoint events\n");
 	}
 }
 
@@ -305,7 +378,7 @@ int sonde_evlist_print(const char *path, const struct sonde_evlist_options *opti
 		if (options->json != 0) {
 			put_json(&out, &f);
 		} else {
-			output_evlist(&out, &f, modes[options->mode]);
+			output_evlist(&out, &f, modes[options->mode], options->trace_fields != 0);
 		}
 		rc = out.failed ? error_nomem(&f.error) : write(arg, out.p, out.n);
 	}

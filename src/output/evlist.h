@@ -20,6 +20,8 @@ struct output_attr_style {
 void output_attr(
         struct text *out, const struct sonde_attr *attr, const struct output_attr_style *style);
 
-void output_evlist(struct text *out, const struct file *f, enum output_evlist_mode mode);
+/* trace_fields: with the fields of tracepoints. */
+void output_evlist(
+        struct text *out, const struct file *f, enum output_evlist_mode mode, bool trace_fields);
 
 #endif

@@ -26,6 +26,7 @@ struct sonde_evlist_options {
 	void *diag_arg;
 	int check_owner; /* not 0: refuse a file that belongs neither to this user nor to root */
 	int json; /* not 0: everything as JSON, see doc/json.md */
+	int trace_fields; /* not 0: with the fields of tracepoints */
 };
 
 /* Takes n bytes of text; a negative status stops the work and is returned. */
