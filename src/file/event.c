@@ -4,6 +4,7 @@
  *
  * EVENT_DESC feature: u32 nr, u32 attr size, { attr, u32 nr ids, str name, u64 ids } x nr
  * str = u32 length, bytes (with NULs at the end)
+ * META_INFO of simpleperf: "event_type_info" holds lines "name,type,config"
  * event types (version 1): { u64 event, char name[64] }, for attrs whose config is that number
  * EVENT_UPDATE record: u64 what (2: name), u64 id, text
  *
@@ -14,11 +15,14 @@
 #include "core/array.h"
 #include "core/hash.h"
 #include "file/event_name.h"
+#include "file/feature.h"
+#include "file/tracing.h"
 
 #include <stdlib.h>
 
 #define NAMED_MAX   4096u /* event types, and events that take a name from them */
 #define UPDATE_NAME 2u /* of EVENT_UPDATE */
+#define SEARCH_MAX  (256u << 20) /* bytes of tracepoint formats that are searched for names */
 
 static int take_ids(struct file *f, struct file_event *e, struct span ids)
 {
@@ -188,6 +192,86 @@ static void name_by_update(struct file *f, struct span body)
 	}
 }
 
+/* One line of simpleperf's event_type_info: name,type,config. */
+static void name_from_info(struct file *f, const char *line, size_t n)
+{
+	char text[256];
+	unsigned long type;
+	unsigned long long config;
+	char *comma;
+	char *end;
+
+	if (n >= sizeof(text)) {
+		return;
+	}
+	memcpy(text, line, n);
+	text[n] = '\0';
+	comma = strchr(text, ',');
+	if (comma == NULL) {
+		return;
+	}
+	type = strtoul(comma + 1, &end, 10);
+	config = *end == ',' ? strtoull(end + 1, NULL, 10) : 0;
+	for (size_t i = 0; i < f->nevents && i < NAMED_MAX && *end == ','; i++) {
+		struct file_event *e = &f->events[i];
+
+		if (needs_name(e) && e->attr.type == type && e->attr.config == config) {
+			e->name = arena_text(&f->arena, text, (size_t)(comma - text));
+		}
+	}
+}
+
+/* simpleperf keeps names where perf has none: in META_INFO. */
+static int read_meta_info(struct file *f)
+{
+	struct arena arena = {0};
+	struct feature_pairs pairs;
+	int rc = FEATURE_READ(f, FEATURE_SIMPLEPERF_META_INFO, &arena, &pairs);
+
+	for (size_t i = 0; i < pairs.n; i++) {
+		const char *p = pairs.items[i].value.s;
+		size_t lines = 0;
+
+		if (strcmp(pairs.items[i].name.s, "event_type_info") != 0) {
+			continue;
+		}
+		while (*p != '\0' && lines++ < NAMED_MAX) {
+			size_t n = strcspn(p, "\n");
+
+			name_from_info(f, p, n);
+			p += n + (p[n] == '\n');
+		}
+	}
+	arena_fini(&arena);
+	return rc == SONDE_ENOMEM ? rc : 0;
+}
+
+/* Tracepoints that nothing else names, by the formats that the recorder copied. */
+static void name_tracepoints(struct file *f)
+{
+	struct span blob = file_feature(f, FEATURE_TRACING_DATA);
+	struct tracing_format format;
+	uint64_t searched = 0;
+
+	for (size_t i = 0; i < f->nevents && blob.n != 0 && searched < SEARCH_MAX; i++) {
+		struct file_event *e = &f->events[i];
+		struct text t = {0};
+
+		if (e->name != NULL || e->attr.type != SONDE_TYPE_TRACEPOINT) {
+			continue;
+		}
+		searched += blob.n;
+		if (!tracing_find(blob, e->attr.config, &format)) {
+			continue;
+		}
+		text_bytes(&t, (const char *)format.system.p, format.system.n);
+		text_char(&t, ':');
+		text_bytes(&t, (const char *)format.name.p, format.name.n);
+		e->name = t.failed ? NULL : arena_text(&f->arena, t.p, t.n);
+		text_fini(&t);
+	}
+}
+
 int file_name_events(struct file *f)
 {
 	TRY(read_event_names(f));
@@ -202,6 +286,8 @@ int file_name_events(struct file *f)
 			name_by_type(f, f->namings[i].body);
 		}
 	}
+	TRY(read_meta_info(f));
+	name_tracepoints(f);
 	for (size_t i = 0; i < f->nevents; i++) {
 		if (f->events[i].name == NULL) {
 			f->events[i].name = file_event_name(&f->arena, &f->events[i].attr);

@@ -13,6 +13,7 @@ import sys
 ROUND, TRACING, COMPRESSED, COMPRESSED2 = 68, 66, 81, 83
 HEADER_ATTR, EVENT_TYPE, FEATURE = 64, 65, 80
 EVENT_DESC, DIR_FORMAT, ZSTD = 12, 24, 27
+RAW = 4  # a type of attr
 FEATURES_OF_FILES = {1, 2, 18, 19, 20, 24, 15, 30}
 ORDER = {b"PERFILE2": "<", b"2ELIFREP": ">"}
 MAGIC = {v: k for k, v in ORDER.items()}
@@ -187,8 +188,9 @@ def directory(rec, path, kind):
 
 
 def old(rec, out):
-    """Version 1: names in a section of event types, none in EVENT_DESC."""
+    """Version 1: names in a section of event types, none in EVENT_DESC; the first event is a raw one."""
     rec.features.pop(EVENT_DESC, None)
+    rec.attrs[0] = (pack("I", RAW) + rec.attrs[0][0][4:], rec.attrs[0][1])
     types = b"".join(pack("Q64s", unpack("Q", attr, 8)[0], b"old-name")
                      for attr, _ in rec.attrs)
     rec.write(out, magic=b"PERFFILE", types=types)
