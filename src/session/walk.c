@@ -181,7 +181,7 @@ static int walk_side_band(struct walk *w, const struct record *r)
 {
 	struct sonde_session *s = w->s;
 	const struct file_event *e = file_record_event(&s->file, r);
-	const struct file_event *any = e != NULL ? e : &s->file.events[0];
+	const struct file_event *any = e != NULL ? e : s->file.events;
 	struct record_trailer trailer;
 
 	if (s->file.nevents == 0) {
