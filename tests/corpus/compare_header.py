@@ -5,6 +5,7 @@ Reads every file that $SONDE_CORPUS/INDEX.tsv names, with perf and with sonde, a
 commands in COMMANDS line by line. Where perf gives up, sonde has to say something as well. Differences that are
 wanted stand in doc/differences.md and in WANTED here, each with its reason.
 """
+import json
 import os
 import re
 import shutil
@@ -33,6 +34,12 @@ WANTED = [
     ("simpleperf/generated_by_linux_perf.data", "buildid-list", "perf forgets the build id of a module that is listed"),
     ("simpleperf/perf_with_callchain_record.data", "buildid-list", "perf gives up at simpleperf's own records"),
 ]
+JSON_COMMANDS = {
+    "sonde-header": ["report", "--header-only", "--json"],
+    "sonde-evlist": ["evlist", "--json"],
+    "sonde-report-stats": ["report", "--stats", "--json"],
+    "sonde-buildid-list": ["buildid-list", "--json"],
+}
 count = failures = skipped = 0
 
 
@@ -142,6 +149,21 @@ def compare(name, mode, command):
     result(theirs == ours, what, [f"status {ours_status}, perf {status}: {ours_err.strip()[:300]}", *differences(theirs, ours)])
 
 
+def check_json(name, schema, command):
+    """What is printed is one document that says what it is."""
+    path = os.path.join(CORPUS, name)
+    status, out, err = run(SONDE, *command, "-f", "-i", path[:-5] if path.endswith("/data") else path)
+    what = " ".join(command) + " of " + name
+    if status == 255 and out == "" and err:
+        result(True, what + " (cannot be read)")
+        return
+    try:
+        document = json.loads(out)
+        result(document["schema"] == schema and document["version"] == 1 and status in (0, 1), what, [out[:200]])
+    except ValueError as e:
+        result(False, what, [f"status {status}: {e}: {err[:200]}"])
+
+
 def main():
     if not os.path.isfile(os.path.join(CORPUS, "INDEX.tsv")):
         print("1..0 # SKIP SONDE_CORPUS does not name a folder with INDEX.tsv")
@@ -152,6 +174,8 @@ def main():
     for name, mode in files():
         for command in COMMANDS:
             compare(name, mode, command)
+        for schema, command in JSON_COMMANDS.items():
+            check_json(name, schema, command)
     print(f"1..{count}")
     return failures != 0
 
