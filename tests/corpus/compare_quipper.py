@@ -332,6 +332,26 @@ def header_differences(proto, header):
             yield f"GROUP_DESC: golden {want}, sonde {mine}"
 
 
+def number_differences(proto, header):
+    have = {f["feature"]: f.get("fields", {}) for f in header["features"]}
+    for m in proto.get("uint32_metadata", []) + proto.get("uint64_metadata", []):
+        got = [v for v in have.get(one(m, "type"), {}).values() if isinstance(v, int)]
+        if m.get("data", []) != got:
+            yield f"feature {one(m, 'type')}: golden {m.get('data')}, sonde {got}"
+    nodes = have.get(14, {}).get("nodes", [])
+    want = [tuple(one(n, k) for k in ("id", "total_memory", "free_memory", "cpu_list")) for n in proto.get("numa_topology", [])]
+    mine = [(n["node"], n["mem_total"], n["mem_free"], n["cpus"]) for n in nodes]
+    if want and want != mine:
+        yield f"NUMA_TOPOLOGY: golden {want}, sonde {mine}"
+
+
+def event_differences(proto, evlist):
+    """Names and ids of EVENT_DESC."""
+    for i, (g, o) in enumerate(zip(proto.get("event_types", []), evlist["events"])):
+        if one(g, "name") != o["name"] or ("ids" in g and g["ids"] != o["ids"]):
+            yield f"event {i}: golden {one(g, 'name')} {g.get('ids')}, sonde {o['name']} {o['ids']}"
+
+
 def build_id_differences(proto, header, dump):
     """Of the header, or of BUILD_ID records in pipes."""
     entries = features(header).get("BUILD_ID", {}).get("build_ids", [])
@@ -373,6 +393,8 @@ def compare(name):
                 ("attrs", attr_differences(proto.get("file_attrs", []), evlist["events"])),
                 ("records", record_differences(proto, dump)),
                 ("header", header_differences(proto, header)),
+                ("numbers", number_differences(proto, header)),
+                ("events", event_differences(proto, evlist)),
                 ("build ids", build_id_differences(proto, header, dump))):
             found = list(differences)
             result(not found, f"{what} of {golden}", [f"{len(found)} differences", *found])
