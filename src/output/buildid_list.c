@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 struct line {
 	int32_t pid; /* of a guest; -1: the host */
@@ -114,11 +115,14 @@ static bool has_machine(uint16_t misc)
 	return mode != 0 && mode != MISC_HYPERVISOR && mode <= MISC_GUEST_USER;
 }
 
-static int lines_read(struct lines *lines, const struct file *f, struct arena *a)
+/* diags: NULL where opening told already. */
+static int lines_read(
+        struct lines *lines, const struct file *f, struct arena *a, struct diag_sink *diags)
 {
 	struct span bytes = file_feature(f, FEATURE_BUILD_ID);
 	struct cursor c = cursor_make(bytes, f->swap);
 	struct feature_build_id_view b;
+	uint64_t offset = f->features[FEATURE_BUILD_ID].offset;
 	size_t place = 0;
 
 	lines->items = arena_alloc(a, bytes.n / 32 * sizeof(*lines->items) + 1);
@@ -131,17 +135,26 @@ static int lines_read(struct lines *lines, const struct file *f, struct arena *a
 		if (name == NULL) {
 			return SONDE_ENOMEM;
 		}
+		if (b.damaged && diags != NULL) {
+			diag_report(diags, SONDE_DIAG_DAMAGED, offset,
+			        "a build id claims to be longer than 20 bytes");
+		}
 		if (has_machine(b.misc)) {
 			lines->items[lines->n++] = (struct line){
 			        .pid = b.pid, .place = place, .name = name, .id = b.id};
 		}
 	}
+	if (c.bad && diags != NULL) {
+		diag_report(diags, SONDE_DIAG_DAMAGED, offset,
+		        "the list of build ids in the header ends inside an entry");
+	}
 	return 0;
 }
 
-static int lines_of_feature(struct lines *lines, const struct file *f, struct arena *a)
+static int lines_of_feature(
+        struct lines *lines, const struct file *f, struct arena *a, struct diag_sink *diags)
 {
-	TRY(lines_read(lines, f, a));
+	TRY(lines_read(lines, f, a, diags));
 	lines_settle(lines);
 	return 0;
 }
@@ -156,7 +169,7 @@ static int lines_order(struct lines *lines, const struct file *f, struct arena *
 {
 	struct lines listed = {0};
 
-	if (lines_read(&listed, f, a) == SONDE_ENOMEM) {
+	if (lines_read(&listed, f, a, NULL) == SONDE_ENOMEM) {
 		return SONDE_ENOMEM;
 	}
 	qsort(listed.items, listed.n, sizeof(*listed.items), only_by_name);
@@ -195,35 +208,93 @@ static int lines_of_hits(struct lines *lines, struct sonde_session *s, struct ar
 	return lines_order(lines, session_file(s), a);
 }
 
+/*
+ * Whether the header's list answers it, so that no record has to be read. What a trace ran is not
+ * known before it is decoded: then everything counts as hit.
+ */
+static bool list_is_enough(const struct file *f, const struct sonde_buildid_options *options)
+{
+	return file_has_feature(f, FEATURE_BUILD_ID) &&
+	       (options->with_hits == 0 || file_has_feature(f, FEATURE_AUXTRACE));
+}
+
+static int lines_write(const struct lines *lines, const struct sonde_buildid_options *options,
+        sonde_buildid_write_fn write, void *arg)
+{
+	struct text out = {0};
+	int rc;
+
+	(options->json != 0 ? put_json : put_lines)(&out, lines);
+	rc = out.failed ? SONDE_ENOMEM : write(arg, out.p, out.n);
+	text_fini(&out);
+	return rc;
+}
+
+/* A file that can be opened twice, and whose header says all. */
+static bool header_says_all(const char *path, const struct sonde_buildid_options *options)
+{
+	struct diag_sink silent = {0};
+	struct file f = {.diags = &silent, .check_owner = options->check_owner != 0};
+	struct stat st;
+	bool all;
+
+	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) {
+		return false;
+	}
+	all = file_open(&f, path) >= 0 && list_is_enough(&f, options);
+	file_close(&f);
+	return all;
+}
+
+static int print_header_list(const char *path, const struct sonde_buildid_options *options,
+        sonde_buildid_write_fn write, void *arg)
+{
+	struct diag_sink diags = {.fn = options->on_diag, .arg = options->diag_arg};
+	struct file f = {.diags = &diags, .check_owner = options->check_owner != 0};
+	struct arena arena = {0};
+	struct lines lines = {0};
+	int rc = file_open(&f, path);
+
+	if (rc >= 0) {
+		rc = lines_of_feature(&lines, &f, &arena, &diags);
+	}
+	if (rc >= 0) {
+		rc = lines_write(&lines, options, write, arg);
+	}
+	if (rc == SONDE_ENOMEM) {
+		error_nomem(&f.error);
+	}
+	if (rc < 0 && options->message != NULL) {
+		(void)snprintf(options->message, options->message_size, "%s", f.error.text);
+	}
+	if (rc >= 0) {
+		rc = diags.counts[SONDE_DIAG_TRUNCATED] + diags.counts[SONDE_DIAG_DAMAGED] != 0;
+	}
+	arena_fini(&arena);
+	file_close(&f);
+	return rc;
+}
+
 static int list_print(struct sonde_session *s, const struct sonde_buildid_options *options,
         sonde_buildid_write_fn write, void *arg)
 {
 	const struct file *f = session_file(s);
 	struct arena arena = {0};
 	struct lines lines = {0};
-	struct text out = {0};
-	int rc;
+	int rc = list_is_enough(f, options) ? lines_of_feature(&lines, f, &arena, NULL)
+	                                    : lines_of_hits(&lines, s, &arena);
 
-	/* What a trace ran is not known before it is decoded: then everything counts as hit. */
-	if ((options->with_hits != 0 && !file_has_feature(f, FEATURE_AUXTRACE)) ||
-	        !file_has_feature(f, FEATURE_BUILD_ID)) {
-		rc = lines_of_hits(&lines, s, &arena);
-	} else {
-		rc = lines_of_feature(&lines, f, &arena);
-	}
 	if (rc >= 0) {
-		(options->json != 0 ? put_json : put_lines)(&out, &lines);
-		rc = out.failed ? SONDE_ENOMEM : write(arg, out.p, out.n);
+		rc = lines_write(&lines, options, write, arg);
 	}
 	if (rc == SONDE_ENOMEM) {
 		error_nomem(session_error(s));
 	}
-	text_fini(&out);
 	arena_fini(&arena);
 	return rc;
 }
 
-int sonde_buildid_print(const char *path, const struct sonde_buildid_options *options,
+static int print_session_list(const char *path, const struct sonde_buildid_options *options,
         sonde_buildid_write_fn write, void *arg)
 {
 	struct sonde_session_options so = {.size = sizeof(so),
@@ -240,11 +311,18 @@ int sonde_buildid_print(const char *path, const struct sonde_buildid_options *op
 		(void)snprintf(options->message, options->message_size, "%s",
 		        s != NULL ? sonde_session_error(s)->text : sonde_status_text(rc));
 	}
-	if (rc >= 0 && sonde_session_diags(s, SONDE_DIAG_TRUNCATED) +
-	                               sonde_session_diags(s, SONDE_DIAG_DAMAGED) !=
-	                       0) {
-		rc = 1;
+	if (rc >= 0) {
+		rc = sonde_session_diags(s, SONDE_DIAG_TRUNCATED) +
+		             sonde_session_diags(s, SONDE_DIAG_DAMAGED) !=
+		     0;
 	}
 	sonde_session_free(s);
 	return rc;
+}
+
+int sonde_buildid_print(const char *path, const struct sonde_buildid_options *options,
+        sonde_buildid_write_fn write, void *arg)
+{
+	return header_says_all(path, options) ? print_header_list(path, options, write, arg)
+	                                      : print_session_list(path, options, write, arg);
 }
