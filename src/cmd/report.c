@@ -4,6 +4,7 @@
 #include "cmd/options.h"
 #include "cmd/terminal.h"
 
+#include <sonde/preview/header.h>
 #include <sonde/preview/report.h>
 
 #include <stdio.h>
@@ -151,6 +152,41 @@ static struct sonde_session *session_make(struct report_command *c)
 	return sonde_session_new(&so);
 }
 
+static void warn_of_loss(const struct report_command *c)
+{
+	(void)fprintf(stderr,
+	        "Warning: part of %s was not read (see above); what is shown is not all\n",
+	        c->input);
+}
+
+/* Reads no record where the header says all: files of any size answer at once. */
+static int report_header_only(struct report_command *c)
+{
+	char message[1024] = "";
+	struct sonde_header_options o = {.size = sizeof(o),
+	        .full = c->header_full,
+	        .json = c->json,
+	        .message = message,
+	        .message_size = sizeof(message),
+	        .check_owner = !c->force,
+	        .on_diag = on_diag,
+	        .diag_arg = c};
+	struct terminal_output out;
+	int rc;
+
+	terminal_output_open(&out, c->pager);
+	rc = sonde_header_print(c->input, &o, terminal_output_write, &out);
+	terminal_output_close(&out);
+	if (rc < 0 && !out.closed) {
+		(void)fprintf(stderr, "Error: %s\n", message);
+		return EXIT_UNREADABLE;
+	}
+	if (rc > 0) {
+		warn_of_loss(c);
+	}
+	return rc > 0;
+}
+
 static int report_open(struct report_command *c)
 {
 	struct sonde_session *s = session_make(c);
@@ -179,9 +215,7 @@ static int report_open(struct report_command *c)
 	}
 	if (rc == 0 && (sonde_session_diags(s, SONDE_DIAG_TRUNCATED) != 0 ||
 	                       sonde_session_diags(s, SONDE_DIAG_DAMAGED) != 0)) {
-		(void)fprintf(stderr,
-		        "Warning: part of %s was not read (see above); what is shown is not all\n",
-		        c->input);
+		warn_of_loss(c);
 		rc = 1;
 	}
 	sonde_session_free(s);
@@ -305,5 +339,5 @@ static int report_words(int argc, char **argv)
 		return options_mistake(&command, "--jobs or --max-stack is too large");
 	}
 	options_settle(&c);
-	return report_open(&c);
+	return c.header_only ? report_header_only(&c) : report_open(&c);
 }
