@@ -89,61 +89,34 @@ struct span record_attr_tail(struct span bytes)
 	return cursor_bytes(&c, cursor_left(&c));
 }
 
-struct out {
-	uint8_t *p;
-	bool swap;
-};
-
-static void put_u16(struct out *o, uint16_t v)
-{
-	v = o->swap ? __builtin_bswap16(v) : v;
-	memcpy(o->p, &v, sizeof(v));
-	o->p += sizeof(v);
-}
-
-static void put_u32(struct out *o, uint32_t v)
-{
-	v = o->swap ? __builtin_bswap32(v) : v;
-	memcpy(o->p, &v, sizeof(v));
-	o->p += sizeof(v);
-}
-
-static void put_u64(struct out *o, uint64_t v)
-{
-	v = o->swap ? __builtin_bswap64(v) : v;
-	memcpy(o->p, &v, sizeof(v));
-	o->p += sizeof(v);
-}
-
 void record_attr_encode_as(const struct sonde_attr *attr, bool swap, uint8_t out[144])
 {
 	bool big_endian = swap != HOST_BIG_ENDIAN;
-	struct out o = {.p = out, .swap = swap};
 
-	put_u32(&o, attr->type);
-	put_u32(&o, attr->size);
-	put_u64(&o, attr->config);
-	put_u64(&o, attr->sample_period);
-	put_u64(&o, attr->sample_type);
-	put_u64(&o, attr->read_format);
-	put_u64(&o, big_endian ? flags_turn(attr->flags, false) : attr->flags);
-	put_u32(&o, attr->wakeup_events);
-	put_u32(&o, attr->bp_type);
-	put_u64(&o, attr->config1);
-	put_u64(&o, attr->config2);
-	put_u64(&o, attr->branch_sample_type);
-	put_u64(&o, attr->sample_regs_user);
-	put_u32(&o, attr->sample_stack_user);
-	put_u32(&o, (uint32_t)attr->clockid);
-	put_u64(&o, attr->sample_regs_intr);
-	put_u32(&o, attr->aux_watermark);
-	put_u16(&o, attr->sample_max_stack);
-	put_u16(&o, attr->reserved);
-	put_u32(&o, attr->aux_sample_size);
-	put_u32(&o, attr->aux_action);
-	put_u64(&o, attr->sig_data);
-	put_u64(&o, attr->config3);
-	put_u64(&o, attr->config4);
+	store_u32(out, attr->type, swap);
+	store_u32(out + 4, attr->size, swap);
+	store_u64(out + 8, attr->config, swap);
+	store_u64(out + 16, attr->sample_period, swap);
+	store_u64(out + 24, attr->sample_type, swap);
+	store_u64(out + 32, attr->read_format, swap);
+	store_u64(out + 40, big_endian ? flags_turn(attr->flags, false) : attr->flags, swap);
+	store_u32(out + 48, attr->wakeup_events, swap);
+	store_u32(out + 52, attr->bp_type, swap);
+	store_u64(out + 56, attr->config1, swap);
+	store_u64(out + 64, attr->config2, swap);
+	store_u64(out + 72, attr->branch_sample_type, swap);
+	store_u64(out + 80, attr->sample_regs_user, swap);
+	store_u32(out + 88, attr->sample_stack_user, swap);
+	store_u32(out + 92, (uint32_t)attr->clockid, swap);
+	store_u64(out + 96, attr->sample_regs_intr, swap);
+	store_u32(out + 104, attr->aux_watermark, swap);
+	store_u16(out + 108, attr->sample_max_stack, swap);
+	store_u16(out + 110, attr->reserved, swap);
+	store_u32(out + 112, attr->aux_sample_size, swap);
+	store_u32(out + 116, attr->aux_action, swap);
+	store_u64(out + 120, attr->sig_data, swap);
+	store_u64(out + 128, attr->config3, swap);
+	store_u64(out + 136, attr->config4, swap);
 }
 
 void record_attr_encode(const struct sonde_attr *attr, uint8_t out[144])
