@@ -27,9 +27,9 @@ EDGES = [0, 1, 4, 7, 8, 0x7f, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0xffffffff, 1 <<
 
 def records(data):
     """Offsets of records, as far as they hang together."""
-    if len(data) < 104 or data[:8] != b"PERFILE2":
+    if len(data) < 104 or data[:8] not in (b"PERFILE2", b"PERFFILE"):
         return []
-    at, size = struct.unpack_from("<QQ", data, 40)
+    at, size = struct.unpack_from("<QQ", data, 40) if data[8] != 16 else (16, len(data) - 16)
     end = min(at + size, len(data))
     found = []
     while at + 8 <= end:

@@ -126,9 +126,6 @@ static int walk_sample(struct walk *w, const struct record *r)
 	const struct file_event *e = file_sample_event(&s->file, r);
 	struct session_event_count *count;
 
-	if (s->file.nevents == 0) {
-		return 0; /* reported once */
-	}
 	if (e == NULL) {
 		diag_report(&s->diags, SONDE_DIAG_UNKNOWN, r->offset,
 		        "a sample has an id that belongs to no event of the file");
@@ -184,9 +181,6 @@ static int walk_side_band(struct walk *w, const struct record *r)
 	const struct file_event *any = e != NULL ? e : s->file.events;
 	struct record_trailer trailer;
 
-	if (s->file.nevents == 0) {
-		return 0;
-	}
 	if (!record_trailer_decode(&any->plan, r->body, s->file.swap, &trailer)) {
 		diag_report(&s->diags, SONDE_DIAG_DAMAGED, r->offset, "a record is too short");
 		return 0;
@@ -249,6 +243,9 @@ static int walk_record(struct walk *w, const struct record *r, uint64_t end)
 		return 0;
 	}
 	s->counts.records[r->type]++;
+	if (r->type < RECORD_KERNEL_MAX && s->file.nevents == 0) {
+		return 0; /* reported once */
+	}
 	if (r->type == RECORD_SAMPLE) {
 		return walk_sample(w, r);
 	}
