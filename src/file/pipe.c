@@ -7,7 +7,8 @@
  *	HEADER_EVENT_TYPE (65)  u64 event, char name[64]
  *	TRACING_DATA (66)       u32 size, and so many bytes behind the record
  *	EVENT_UPDATE (78)       u64 what, u64 id, value
- *	HEADER_FEATURE (80)     u64 feature, payload; an empty one is the end mark
+ *	HEADER_FEATURE (80)     u64 feature, payload; an empty one is the end mark, but for features
+ *	                        that are nothing but a mark (15, 19)
  *
  * Source: format document of perf.data, checked against streams of perf 3.4 to 6.16.
  */
@@ -53,9 +54,10 @@ static void set_feature(struct file *f, uint64_t bit, struct span payload)
 
 static void take_feature(struct file *f, const struct record *r)
 {
-	if (r->body.n > 8) {
-		set_feature(f, load_u64(r->body.p, f->swap),
-		        (struct span){r->body.p + 8, r->body.n - 8});
+	uint64_t bit = r->body.n >= 8 ? load_u64(r->body.p, f->swap) : 0;
+
+	if (r->body.n > 8 || bit == FEATURE_BRANCH_STACK || bit == FEATURE_STAT) {
+		set_feature(f, bit, (struct span){r->body.p + 8, r->body.n - 8});
 	}
 }
 

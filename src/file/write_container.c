@@ -164,7 +164,7 @@ static void features_put(struct sonde_writer *w)
 {
 	unsigned last = STREAM_LAST;
 
-	for (unsigned i = 1; i < FEATURE_LAST; i++) {
+	for (unsigned i = 1; i < FEATURE_BITS; i++) {
 		const struct write_feature *f = &w->features[i];
 		size_t padded = (f->n + 7) / 8 * 8;
 
@@ -172,7 +172,7 @@ static void features_put(struct sonde_writer *w)
 		        RECORD_HEADER_SIZE + 8 + padded > RECORD_MAX) {
 			continue;
 		}
-		last = i >= STREAM_LAST ? FEATURE_LAST : last;
+		last = i >= STREAM_LAST ? i + 1 : last;
 		record_header(w, RECORD_HEADER_FEATURE, 0, RECORD_HEADER_SIZE + 8 + padded);
 		write_u64(w, &w->scratch, i);
 		text_bytes(&w->scratch, (const char *)f->bytes, f->n);

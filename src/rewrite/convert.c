@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#define STREAM_FEATURE_MAX 0xffe0u /* bytes that the FEATURE record of a stream can hold */
+
 struct convert {
 	struct file in;
 	struct diag_sink diags;
@@ -79,9 +81,20 @@ static struct span turned(struct convert *c, const struct layout *layout, struct
 
 /* ---- what stands around the records ---- */
 
+/* Whether the input names events where the output cannot: version 1 and old streams do. */
+static bool names_elsewhere(const struct convert *c)
+{
+	bool types = c->in.old;
+
+	for (size_t i = 0; i < c->in.nnamings; i++) {
+		types |= c->in.namings[i].type == RECORD_HEADER_EVENT_TYPE;
+	}
+	return types && !file_has_feature(&c->in, FEATURE_EVENT_DESC);
+}
+
 static int events_copy(struct convert *c)
 {
-	bool described = file_has_feature(&c->in, FEATURE_EVENT_DESC);
+	bool named = names_elsewhere(c);
 
 	for (size_t i = 0; i < c->in.nevents; i++) {
 		const struct file_event *e = &c->in.events[i];
@@ -90,9 +103,8 @@ static int events_copy(struct convert *c)
 		if (attr.p == NULL) {
 			return error_nomem(&c->error);
 		}
-		/* version 1 and old streams have names elsewhere; other names readers make */
-		WRITE(c, sonde_writer_event_bytes(c->out, attr.p, attr.n, e->ids, e->nids,
-		                 !described && (c->in.old || c->in.pipe) ? e->name : NULL));
+		WRITE(c, sonde_writer_event_bytes(
+		                 c->out, attr.p, attr.n, e->ids, e->nids, named ? e->name : NULL));
 	}
 	return 0;
 }
@@ -120,6 +132,20 @@ static bool feature_fits(const struct convert *c, unsigned bit)
 	return !walk.bad;
 }
 
+/* A stream has features as records: one that is too long, or empty like the end mark, is lost. */
+static void stream_note(struct convert *c, unsigned bit)
+{
+	size_t n = file_feature(&c->in, (enum abi_feature)bit).n;
+	bool mark = bit == FEATURE_BRANCH_STACK || bit == FEATURE_STAT;
+	bool record = bit == FEATURE_TRACING_DATA || bit == FEATURE_BUILD_ID;
+
+	if (c->to_pipe && !record && ((n == 0 && !mark) || n > STREAM_FEATURE_MAX)) {
+		diag_report(&c->diags, SONDE_DIAG_NOTE, c->in.features[bit].offset,
+		        "header feature %u of %zu bytes cannot stand in a stream and is left out",
+		        bit, n);
+	}
+}
+
 static int features_copy(struct convert *c)
 {
 	for (unsigned bit = 1; bit < FEATURE_BITS; bit++) {
@@ -134,6 +160,7 @@ static int features_copy(struct convert *c)
 			c->o.left_out++;
 			continue;
 		}
+		stream_note(c, bit);
 		s = turned(c, layout_of_feature(bit), file_feature(&c->in, (enum abi_feature)bit));
 		WRITE(c, sonde_writer_feature(c->out, bit, s.p, s.n));
 	}
