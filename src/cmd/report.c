@@ -26,58 +26,119 @@ struct report_command {
 	struct terminal_progress progress;
 };
 
-/* One word of "graph,0.5,caller". */
-static int graph_word(struct report_command *c, const char *word, size_t n)
+struct graph_word {
+	const char *word;
+	void (*set)(struct sonde_report_options *o, int value);
+	int value;
+};
+
+static void set_none(struct sonde_report_options *o, int value)
+{
+	o->no_graph = value;
+}
+
+static void set_kind(struct sonde_report_options *o, int value)
+{
+	o->graph_kind = (enum sonde_report_graph)value;
+}
+
+static void set_value(struct sonde_report_options *o, int value)
+{
+	o->graph_value = (enum sonde_report_value)value;
+}
+
+static void set_order(struct sonde_report_options *o, int value)
+{
+	o->order_given = 1;
+	o->callee = value;
+}
+
+static void set_address(struct sonde_report_options *o, int value)
+{
+	o->graph_address = value;
+}
+
+static const struct graph_word graph_words[] = {
+        {"none", set_none, 1},
+        {"graph", set_kind, SONDE_REPORT_GRAPH_TREE},
+        {"fractal", set_kind, SONDE_REPORT_GRAPH_FRACTAL},
+        {"flat", set_kind, SONDE_REPORT_GRAPH_FLAT},
+        {"folded", set_kind, SONDE_REPORT_GRAPH_FOLDED},
+        {"caller", set_order, 0},
+        {"callee", set_order, 1},
+        {"function", set_address, 0},
+        {"address", set_address, 1},
+        {"percent", set_value, SONDE_REPORT_VALUE_PERCENT},
+        {"period", set_value, SONDE_REPORT_VALUE_PERIOD},
+        {"count", set_value, SONDE_REPORT_VALUE_COUNT},
+};
+
+/* One word of "graph,0.5,10,caller"; the first number is the limit, the second that of branches. */
+static int graph_word(struct report_command *c, const char *word, size_t n, unsigned *numbers)
 {
 	char text[16];
 	char *end;
-	double limit;
+	double number;
 
 	if (n >= sizeof(text)) {
 		return -1;
 	}
 	memcpy(text, word, n);
 	text[n] = 0;
-	if (strcmp(text, "none") == 0) {
-		c->report.no_graph = 1;
-		return 0;
+	for (size_t i = 0; i < sizeof(graph_words) / sizeof(graph_words[0]); i++) {
+		if (strcmp(text, graph_words[i].word) == 0) {
+			graph_words[i].set(&c->report, graph_words[i].value);
+			return 0;
+		}
 	}
-	if (strcmp(text, "graph") == 0 || strcmp(text, "function") == 0 ||
-	        strcmp(text, "percent") == 0) {
-		return 0; /* what is done anyway */
-	}
-	if (strcmp(text, "caller") == 0 || strcmp(text, "callee") == 0) {
-		c->report.order_given = 1;
-		c->report.callee = strcmp(text, "callee") == 0;
-		return 0;
-	}
-	limit = strtod(text, &end);
-	if (end == text || *end != 0 || !(limit >= 0 && limit <= 100)) {
+	number = strtod(text, &end);
+	if (end == text || *end != 0 || !(number >= 0)) {
 		return -1;
 	}
-	c->report.graph_limit = limit;
-	return 0;
+	++*numbers;
+	if (*numbers == 1 && number <= 100) {
+		c->report.graph_limit = number;
+		return 0;
+	}
+	if (*numbers == 2 && number <= UINT32_MAX) {
+		c->report.graph_branches = (uint32_t)number;
+		return 0;
+	}
+	return -1;
 }
 
 static int on_graph(const struct option_def *def, const char *arg, bool unset)
 {
 	struct report_command *c = def->target;
+	unsigned numbers = 0;
 
 	c->report.no_graph = unset;
 	while (arg != NULL && *arg != 0) {
 		size_t n = strcspn(arg, ",");
 
-		if (graph_word(c, arg, n) < 0) {
+		if (graph_word(c, arg, n, &numbers) < 0) {
 			(void)fprintf(stderr,
-			        "Error: call graph mode '%.*s' is not known: none, graph, caller, "
-			        "callee and "
-			        "a percentage are\n",
+			        "Error: call graph mode '%.*s' is not known: none, graph, fractal, "
+			        "flat, folded, caller, callee, function, address, percent, period, "
+			        "count, a percentage and a number of branches are\n",
 			        (int)n, arg);
 			return -1;
 		}
 		arg += n + (arg[n] == ',');
 	}
 	return 0;
+}
+
+static int on_percentage(const struct option_def *def, const char *arg, bool unset)
+{
+	struct report_command *c = def->target;
+
+	c->report.relative = !unset && strcmp(arg, "relative") == 0;
+	if (unset || c->report.relative != 0 || strcmp(arg, "absolute") == 0) {
+		return 0;
+	}
+	(void)fprintf(stderr, "Error: --percentage is relative or absolute, not '%s'\n", arg);
+	return -1;
 }
 
 static int on_percent_limit(const struct option_def *def, const char *arg, bool unset)
@@ -213,6 +274,13 @@ static int report_open(struct report_command *c)
 		        sonde_session_error(s)->text);
 		rc = 1;
 	}
+	if (rc == 1) {
+		(void)fprintf(stderr, "Warning: no samples in %s%s\n", c->input,
+		        c->report.filter.time != NULL || c->report.filter.cpus != NULL
+		                ? " that were asked for"
+		                : "");
+		rc = 0;
+	}
 	if (rc == 0 && (sonde_session_diags(s, SONDE_DIAG_TRUNCATED) != 0 ||
 	                       sonde_session_diags(s, SONDE_DIAG_DAMAGED) != 0)) {
 		warn_of_loss(c);
@@ -285,11 +353,30 @@ static int report_words(int argc, char **argv)
 	        OPTION_TEXT('i', "input", &c.input, "FILE", "read this file (perf.data)"),
 	        OPTION_TEXT('s', "sort", &c.report.sort, "KEYS",
 	                "make rows by these: comm, dso, sym, pid, tid, cpu (comm,dso,sym)"),
+	        OPTION_TEXT('F', "fields", &c.report.fields, "FIELDS",
+	                "columns: keys, overhead, overhead_children, sample, period, ..."),
+	        OPTION_TEXT('t', "field-separator", &c.report.separator, "TEXT",
+	                "put TEXT between columns instead of blanks"),
+	        OPTION_TEXT('w', "column-widths", &c.report.widths, "N,N", "widths of the columns"),
+	        OPTION_TEXT('c', "comms", &c.report.filter.comms, "NAMES", "only these commands"),
+	        OPTION_TEXT('d', "dsos", &c.report.filter.dsos, "NAMES", "only these objects"),
+	        OPTION_TEXT(
+	                'S', "symbols", &c.report.filter.symbols, "NAMES", "only these functions"),
+	        OPTION_TEXT(0, "symbol-filter", &c.report.symbol_part, "TEXT",
+	                "only rows with TEXT in the symbol's name"),
+	        OPTION_TEXT(0, "pid", &c.report.filter.pids, "PIDS", "only these processes"),
+	        OPTION_TEXT(0, "tid", &c.report.filter.tids, "TIDS", "only these threads"),
+	        OPTION_TEXT('C', "cpu", &c.report.filter.cpus, "LIST", "only these processors"),
+	        OPTION_TEXT(0, "time", &c.report.filter.time, "SPAN",
+	                "only from START,END in seconds, 10%-20%, or 10%/2"),
+	        OPTION_CALL(0, "percentage", OPTION_REQUIRED, on_percentage, &c, "HOW",
+	                "of what the filters leave (relative) or of all (absolute)"),
 	        OPTION_SWITCH('n', "show-nr-samples", &c.samples, "show the number of samples"),
 	        OPTION_SWITCH(0, "show-total-period", &c.period, "show the sum of periods"),
 	        OPTION_SWITCH(0, "children", &c.children, "count callers with what they called"),
 	        OPTION_CALL('g', "call-graph", OPTION_OPTIONAL, on_graph, &c, "MODE",
-	                "none, or graph,PERCENT,caller|callee (graph,0.5,caller)"),
+	                "none, graph, fractal, flat or folded, with limits, order, value "
+	                "(graph,0.5,caller)"),
 	        OPTION_SWITCH('G', "inverted", &c.inverted, "graphs start at the outermost caller"),
 	        OPTION_CALL(0, "percent-limit", OPTION_REQUIRED, on_percent_limit, &c, "PERCENT",
 	                "hide rows and branches below"),
@@ -334,6 +421,13 @@ static int report_words(int argc, char **argv)
 	if (c.report.color < 0) {
 		return options_mistake(
 		        &command, "--color is auto, always or never, not '%s'", c.color);
+	}
+	if (c.report.separator != NULL && c.report.separator[0] == 0) {
+		c.report.separator = NULL;
+	}
+	if (c.report.separator != NULL && strcmp(c.report.separator, ".") == 0) {
+		return options_mistake(&command,
+		        "-t . is not possible: a dot stands for the separator inside of names");
 	}
 	if (c.jobs > JOBS_MAX || c.max_stack > UINT32_MAX) {
 		return options_mistake(&command, "--jobs or --max-stack is too large");

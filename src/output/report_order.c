@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The order of a report's rows: most first, then by the texts of the columns.
+ * The order of a report's rows: by what is sorted by, numbers most first, keys by their texts.
  *
  * Each thing that counts is made a column of numbers that rise as wanted, and the rows are sorted
  * by the columns from the least important to the most important one. Texts become numbers by rank.
- * Among symbols the unknown come first, by address, then the known, by what is printed.
+ * Among symbols the known come first, by name, then the unknown, by address; objects that are
+ * not known are the last ones. So does perf.
  */
 #include "output/report.h"
 
@@ -12,12 +13,12 @@
 
 #include <stdlib.h>
 
-enum column { BY_WEIGHT, BY_PERIOD, BY_SAMPLES, BY_OBJECT, BY_START, BY_KNOWN, BY_TID, BY_CPU };
+enum column { BY_SAMPLES, BY_OBJECT, BY_START, BY_KNOWN, BY_TID, BY_CPU };
 
 struct named { /* a thing with a text, to be ranked */
 	const char *text;
 	uint32_t id;
-	bool kernel;
+	bool last; /* behind all others, whatever its text */
 };
 
 struct sorter {
@@ -28,15 +29,13 @@ struct sorter {
 	uint32_t *ranks; /* by number of a text */
 };
 
-static uint64_t column_value(const struct report *r, const struct profile_row *row, enum column by)
+static uint64_t column_value(const struct profile_row *row, enum column by)
 {
 	switch (by) {
-	case BY_WEIGHT: return ~(r->profile.options.children ? row->children : row->period);
-	case BY_PERIOD: return ~row->period;
 	case BY_SAMPLES: return ~row->samples;
 	case BY_OBJECT: return row->object;
 	case BY_START: return row->symbol != NULL ? row->symbol->start : 0;
-	case BY_KNOWN: return row->symbol != NULL;
+	case BY_KNOWN: return row->symbol == NULL;
 	case BY_TID: return row->tid ^ 0x80000000u; /* as a signed number */
 	case BY_CPU: return row->cpu ^ 0x80000000u;
 	}
@@ -48,7 +47,7 @@ static void sort_by(struct sorter *s, enum column by)
 	struct report *r = s->r;
 
 	for (size_t i = 0; i < r->profile.nrows; i++) { /* of other events too: memory in order */
-		s->keys[i] = column_value(r, &r->profile.rows[i], by);
+		s->keys[i] = column_value(&r->profile.rows[i], by);
 	}
 	sort_order(s->keys, r->order, s->spare, r->norder);
 }
@@ -58,7 +57,7 @@ static int name_compare(const void *a, const void *b)
 	const struct named *x = a;
 	const struct named *y = b;
 
-	return x->kernel != y->kernel ? x->kernel - y->kernel : strcmp(x->text, y->text);
+	return x->last != y->last ? x->last - y->last : strcmp(x->text, y->text);
 }
 
 /* Sorts by interned texts; `all` of them are ranked. */
@@ -71,6 +70,7 @@ static void sort_by_text(struct sorter *s, enum profile_key key, size_t all)
 		uint32_t id = (uint32_t)i;
 
 		s->names[i] = (struct named){.id = id,
+		        .last = key == PROFILE_DSO && id == r->profile.unknown,
 		        .text = key == PROFILE_COMM ? timeline_text(line, id)
 		                                    : intern_text(&r->profile.names, id)};
 	}
@@ -97,7 +97,6 @@ static void sort_by_symbol(struct sorter *s)
 		s->keys[i] = row->address;
 		if (row->symbol != NULL) {
 			s->names[n++] = (struct named){.id = (uint32_t)i,
-			        .kernel = row->kernel,
 			        .text = profile_symbol(&r->profile, row->object, row->symbol)};
 		}
 	}
@@ -124,6 +123,23 @@ static void sort_by_key(struct sorter *s, enum profile_key key)
 	}
 }
 
+/* Numbers: most first; keys: from a to z. */
+static void sort_by_word(struct sorter *s, unsigned id)
+{
+	struct report *r = s->r;
+
+	if (id >= REPORT_KEY) {
+		sort_by_key(s, (enum profile_key)(id - REPORT_KEY));
+		return;
+	}
+	for (size_t i = 0; i < r->norder; i++) {
+		const struct profile_row *row = &r->profile.rows[r->order[i]];
+
+		s->keys[r->order[i]] = ~report_columns_value(r, row, id);
+	}
+	sort_order(s->keys, r->order, s->spare, r->norder);
+}
+
 int report_order(struct report *r)
 {
 	size_t texts = timeline_texts(session_timeline(r->session)) + r->profile.names.count;
@@ -138,11 +154,9 @@ int report_order(struct report *r)
 		sort_by(&s, BY_START); /* nothing of what is printed, but always the same */
 		sort_by(&s, BY_SAMPLES);
 		sort_by(&s, BY_OBJECT);
-		for (unsigned k = r->nkeys; k-- > 0;) {
-			sort_by_key(&s, r->keys[k]);
+		for (unsigned k = r->sorts.n; k-- > 0;) {
+			sort_by_word(&s, r->sorts.id[k]);
 		}
-		sort_by(&s, BY_PERIOD);
-		sort_by(&s, BY_WEIGHT);
 		rc = 0;
 	}
 	free(s.keys);

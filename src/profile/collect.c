@@ -184,7 +184,8 @@ static int words_add(
         struct profile *p, struct profile_worker *w, const struct session_sample *s, uint32_t *n)
 {
 	uint64_t len = needs_chains(p) ? s->s.callchain_len : 0;
-	uint32_t left = p->options.max_stack;
+	uint32_t max = p->options.max_stack;
+	uint64_t left = p->options.caller ? UINT64_MAX : max; /* the outermost are kept, see below */
 	uint32_t mode = s->cpumode;
 	size_t first = w->nwords + 1;
 
@@ -207,6 +208,11 @@ static int words_add(
 		left--;
 	}
 	*n = (uint32_t)(w->nwords - first);
+	if (*n > max) {
+		memmove(w->words + first, w->words + first + (*n - max), max * sizeof(*w->words));
+		*n = max;
+		w->nwords = first + max;
+	}
 	return 0;
 }
 
@@ -220,6 +226,9 @@ static int who_find(
 	key.pid = by[PROFILE_PID] ? s->view->pid : 0;
 	key.tid = by[PROFILE_PID] ? s->view->tid : 0;
 	key.cpu = by[PROFILE_CPU] ? s->s.cpu : 0;
+	key.hidden = !pick_comm(p->options.pick, s->view->comm) ||
+	             !pick_thread(p->options.pick, s->view->pid, s->view->tid);
+	key.mode = p->options.modes ? s->cpumode : 0;
 	if (w->last_who == PROFILE_NONE || memcmp(&key, &w->last_key, sizeof(key)) != 0) {
 		TRY(profile_who_add(&w->counts, &key, &w->last_who));
 		w->last_key = key;
@@ -325,13 +334,12 @@ static int collect_chunk(void *arg, unsigned worker, size_t chunk)
 {
 	struct profile *p = arg;
 	struct profile_worker *w = &p->workers[worker];
-	uint32_t cpu = p->options.cpu;
 	struct session_sample s;
 	int rc;
 
 	session_chunk_open(&w->worker, chunk);
 	while ((rc = session_worker_next(&w->worker, &s)) > 0) {
-		if (cpu == UINT32_MAX || cpu == s.s.cpu) {
+		if (pick_takes(p->options.pick, s.s.cpu, s.s.time)) {
 			TRY(sample_count(p, w, &s));
 		}
 	}

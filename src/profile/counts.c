@@ -31,7 +31,9 @@ void profile_counts_fini(struct profile_counts *c)
 int profile_who_add(struct profile_counts *c, const struct profile_who *key, uint32_t *id)
 {
 	uint64_t h = hash_step((uint64_t)key->comm << 32 | key->event, (uint64_t)key->tid << 32);
-	uint32_t hash = (uint32_t)hash_u64(hash_step(h, (uint64_t)key->pid << 32 | key->cpu));
+	uint64_t more = (uint64_t)key->hidden << 63 ^ (uint64_t)key->mode << 56;
+	uint32_t hash =
+	        (uint32_t)hash_u64(hash_step(h, more ^ (uint64_t)key->pid << 32 ^ key->cpu));
 	size_t at = hash;
 
 	TRY(index_room(&c->whos));
@@ -51,7 +53,7 @@ int profile_who_add(struct profile_counts *c, const struct profile_who *key, uin
 }
 
 /* The frame that stands for the symbol of frame `id`, which may be the first to have it. */
-static int symbol_add(struct profile_counts *c, uint32_t id, uint32_t *same)
+static int symbol_add(struct profile_counts *c, uint32_t id, bool by_address, uint32_t *same)
 {
 	const struct profile_frame *f = &c->frames[id];
 	uint32_t hash =
@@ -61,7 +63,8 @@ static int symbol_add(struct profile_counts *c, uint32_t id, uint32_t *same)
 	TRY(index_room(&c->symbols));
 	for (*same = index_next(&c->symbols, hash, &at); *same != INDEX_NONE;
 	        at++, *same = index_next(&c->symbols, hash, &at)) {
-		if (c->frames[*same].symbol == f->symbol && c->frames[*same].object == f->object) {
+		if (c->frames[*same].symbol == f->symbol && c->frames[*same].object == f->object &&
+		        (!by_address || c->frames[*same].address == f->address)) {
 			return 0;
 		}
 	}
@@ -104,7 +107,7 @@ int profile_frame_add(
 	c->frames[c->nframes] = key;
 	index_put(&c->places, hash, at, key.same);
 	if (key.symbol != NULL) {
-		TRY(symbol_add(c, key.same, &c->frames[key.same].same));
+		TRY(symbol_add(c, key.same, p->options.by_address, &c->frames[key.same].same));
 	}
 	*id = c->frames[c->nframes++].same;
 	return 0;

@@ -9,16 +9,21 @@
 
 #include <stdlib.h>
 
+static uint64_t percent_of(uint64_t total, double percent)
+{
+	return (uint64_t)((double)total * percent / 100.0);
+}
+
 static uint64_t graph_limit(const struct profile *p, uint32_t event)
 {
-	return (uint64_t)((double)p->totals[event] * p->options.graph_limit / 100.0);
+	return percent_of(p->shown_totals[event], p->options.graph_limit);
 }
 
 static bool row_wants(const struct profile *p, const struct profile_row *row)
 {
 	uint64_t weight = p->options.children ? row->children : row->period;
 
-	return weight >= graph_limit(p, row->event) && weight != 0;
+	return (p->options.fractal || weight >= graph_limit(p, row->event)) && weight != 0;
 }
 
 /* Calls for each row of a chain that has a graph: stores (chain, pos), or only counts. */
@@ -91,8 +96,7 @@ int profile_graph_prepare(struct profile *p)
 	return 0;
 }
 
-/* The frame of a ref at a depth of its row's graph; PROFILE_NONE behind the end. */
-static uint32_t ref_frame(const struct profile *p, struct profile_ref ref, uint32_t depth)
+uint32_t profile_graph_step(const struct profile *p, struct profile_ref ref, uint32_t depth)
 {
 	const struct profile_chain *c = &p->counts.chains[ref.chain];
 	uint64_t pos = (uint64_t)ref.pos + depth;
@@ -106,7 +110,7 @@ static uint32_t ref_frame(const struct profile *p, struct profile_ref ref, uint3
 const struct profile_frame *profile_graph_frame(
         const struct profile *p, const struct profile_node *node, uint32_t depth)
 {
-	return &p->counts.frames[ref_frame(p, node->refs[0], depth)];
+	return &p->counts.frames[profile_graph_step(p, node->refs[0], depth)];
 }
 
 struct profile_node profile_graph_root(struct profile *p, const struct profile_row *row)
@@ -119,17 +123,27 @@ struct profile_node profile_graph_root(struct profile *p, const struct profile_r
 	return root;
 }
 
+uint64_t profile_graph_samples(const struct profile *p, const struct profile_node *node)
+{
+	uint64_t n = node->hidden_samples;
+
+	for (size_t i = 0; i < node->nrefs; i++) {
+		n += p->counts.chains[node->refs[i].chain].samples;
+	}
+	return n;
+}
+
 /* Frames that all chains of the node share. */
 static void node_extend(const struct profile *p, struct profile_node *node)
 {
 	for (;;) {
-		uint32_t frame = ref_frame(p, node->refs[0], node->depth + node->n);
+		uint32_t frame = profile_graph_step(p, node->refs[0], node->depth + node->n);
 
 		if (frame == PROFILE_NONE) {
 			return;
 		}
 		for (size_t i = 1; i < node->nrefs; i++) {
-			if (ref_frame(p, node->refs[i], node->depth + node->n) != frame) {
+			if (profile_graph_step(p, node->refs[i], node->depth + node->n) != frame) {
 				return;
 			}
 		}
@@ -143,7 +157,7 @@ static size_t node_sums(struct profile *p, const struct profile_node *node, uint
 	size_t met = 0;
 
 	for (size_t i = 0; i < node->nrefs; i++) {
-		uint32_t frame = ref_frame(p, node->refs[i], depth);
+		uint32_t frame = profile_graph_step(p, node->refs[i], depth);
 
 		if (frame == PROFILE_NONE) {
 			continue;
@@ -191,14 +205,27 @@ static void nodes_sort(const struct profile *p, struct profile_node *nodes, size
 	}
 }
 
-int profile_graph_expand(struct profile *p, uint32_t event, const struct profile_node *node,
-        struct profile_nodes *out)
+/* The least that a node below needs to be shown. */
+static uint64_t node_limit(
+        const struct profile *p, uint32_t event, struct profile_node *node, size_t met)
+{
+	node->below = 0;
+	for (size_t i = 0; i < met; i++) {
+		node->below += p->sums[p->order[i]];
+	}
+	return p->options.fractal ? percent_of(node->below, p->options.graph_limit)
+	                          : graph_limit(p, event);
+}
+
+int profile_graph_expand(
+        struct profile *p, uint32_t event, struct profile_node *node, struct profile_nodes *out)
 {
 	uint32_t depth = node->depth + node->n;
-	uint64_t limit = graph_limit(p, event);
+	struct profile_node rest = {.depth = depth};
 	size_t first = out->n, at = 0;
 	size_t met = node_sums(p, node, depth);
-	bool good = array_reserve(&out->p, &out->cap, out->n + met, sizeof(*out->p));
+	bool good = array_reserve(&out->p, &out->cap, out->n + met + 1, sizeof(*out->p));
+	uint64_t limit = node_limit(p, event, node, met);
 
 	for (size_t i = 0; i < met; i++) {
 		uint32_t frame = p->order[i];
@@ -212,6 +239,8 @@ int profile_graph_expand(struct profile *p, uint32_t event, const struct profile
 			child->sum = p->sums[frame];
 			p->buckets[frame] = (uint32_t)(out->n - first);
 			at += n;
+		} else {
+			rest.sum += p->sums[frame];
 		}
 		p->sums[frame] = 0;
 	}
@@ -220,10 +249,13 @@ int profile_graph_expand(struct profile *p, uint32_t event, const struct profile
 	}
 	/* hidden ones go behind the visible ones */
 	for (size_t i = 0; i < node->nrefs; i++) {
-		uint32_t frame = ref_frame(p, p->spare[i], depth);
+		uint32_t frame = profile_graph_step(p, p->spare[i], depth);
 
 		if (frame == PROFILE_NONE || p->buckets[frame] == 0) {
 			node->refs[at++] = p->spare[i];
+			rest.hidden_samples +=
+			        frame == PROFILE_NONE ? 0
+			                              : p->counts.chains[p->spare[i].chain].samples;
 		} else {
 			struct profile_node *child = &out->p[first + p->buckets[frame] - 1];
 
@@ -231,9 +263,12 @@ int profile_graph_expand(struct profile *p, uint32_t event, const struct profile
 		}
 	}
 	for (size_t i = first; i < out->n; i++) {
-		p->buckets[ref_frame(p, out->p[i].refs[0], depth)] = 0;
+		p->buckets[profile_graph_step(p, out->p[i].refs[0], depth)] = 0;
 		node_extend(p, &out->p[i]);
 	}
 	nodes_sort(p, out->p + first, out->n - first);
+	if (good && p->options.fractal && rest.sum != 0 && out->n > first) {
+		out->p[out->n++] = rest;
+	}
 	return good ? 0 : SONDE_ENOMEM;
 }

@@ -10,7 +10,7 @@
 
 #include "core/intern.h"
 #include "profile/index.h"
-#include "session/session.h"
+#include "session/pick.h"
 
 enum profile_key {
 	PROFILE_COMM,
@@ -21,21 +21,29 @@ enum profile_key {
 	PROFILE_KEYS
 };
 
-#define PROFILE_NONE UINT32_MAX
+#define PROFILE_NONE  UINT32_MAX
+#define PROFILE_MODES 8 /* cpumodes fit in three bits */
 
 struct profile_options {
 	bool key[PROFILE_KEYS]; /* what makes rows different */
 	bool children; /* count a sample also for its callers */
 	bool graph; /* keep chains for profile_graph_* */
 	bool caller; /* graphs start at the outermost caller */
-	double graph_limit; /* percent of all periods of the event */
+	double graph_limit; /* percent of all periods of the event, */
+	bool fractal; /* or of the node above, and what is hidden becomes a node without frames */
+	bool by_address; /* graphs tell addresses of one function apart */
 	uint32_t max_stack; /* frames of a chain that are used */
-	uint32_t cpu; /* only samples of this processor; UINT32_MAX: all */
+	const struct pick *pick; /* which samples are looked at; never NULL */
+	const char *symbol_part; /* hide rows whose symbol does not have this in its name; NULL */
+	bool relative; /* shown totals are those of the rows that are not hidden */
+	bool modes; /* keep periods by cpumode in profile.modes */
 };
 
 /* What of a row is not its code; what is not sorted by is 0. */
 struct profile_who {
 	uint32_t event, comm, pid, tid, cpu;
+	uint32_t hidden; /* by the filters of threads; rows are not told apart by this and mode */
+	uint32_t mode; /* cpumode, when periods are kept by it */
 };
 
 /*
@@ -63,6 +71,7 @@ struct profile_chain {
 	uint32_t first_pid, first_tid; /* thread of the first sample */
 	uint32_t row; /* of the leaf */
 	bool kernel; /* the level of the leaf */
+	bool hidden; /* by the filters */
 };
 
 /* Chains and what they consist of. Zero-initialised is a valid empty one. */
@@ -92,6 +101,7 @@ struct profile_row {
 	uint32_t refs; /* chains that belong to the row's graph */
 	size_t ref; /* first of them */
 	bool kernel;
+	bool hidden; /* its first sample did not pass the filters: so does perf */
 };
 
 struct profile_ref {
@@ -109,12 +119,15 @@ struct profile {
 	uint32_t unknown; /* id of "[unknown]" */
 	uint64_t *totals; /* periods by event */
 	uint64_t *samples; /* by event */
+	uint64_t *shown_totals, *shown_samples; /* the same of what is not hidden, when relative */
 	struct profile_worker *workers; /* while counting */
 	unsigned nworkers;
 	struct profile_counts counts; /* of all workers */
 	uint32_t *rows_of; /* with graphs of callers: rows of counts.words */
 	struct profile_row *rows;
 	size_t nrows, rows_cap;
+	uint64_t *modes; /* PROFILE_MODES for each row: periods by cpumode; NULL: not asked for */
+	size_t modes_cap;
 	struct profile_ref *refs;
 	struct profile_ref *spare; /* as many as the row with most has */
 	size_t nrefs;
@@ -137,6 +150,9 @@ struct profile_node {
 	struct profile_ref *refs;
 	size_t nrefs;
 	uint64_t sum; /* periods */
+	uint64_t hidden_samples; /* of a node without frames */
+	uint64_t below; /* periods of all that is below, once it was expanded */
+	bool whole; /* fractal: shares below are of sum, not of `below` */
 	uint32_t depth, n;
 };
 
@@ -150,8 +166,11 @@ struct profile_nodes {
  * are put in another order. The root of a row: profile_graph_root.
  */
 struct profile_node profile_graph_root(struct profile *p, const struct profile_row *row);
-int profile_graph_expand(struct profile *p, uint32_t event, const struct profile_node *node,
-        struct profile_nodes *out);
+int profile_graph_expand(
+        struct profile *p, uint32_t event, struct profile_node *node, struct profile_nodes *out);
+/* The frame of a ref at a depth of its row's graph; PROFILE_NONE behind the end. */
+uint32_t profile_graph_step(const struct profile *p, struct profile_ref ref, uint32_t depth);
+uint64_t profile_graph_samples(const struct profile *p, const struct profile_node *node);
 const struct profile_frame *profile_graph_frame(
         const struct profile *p, const struct profile_node *node, uint32_t depth);
 

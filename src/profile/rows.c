@@ -78,6 +78,13 @@ static int row_index(struct folder *f, const struct profile_row *key, uint32_t *
 	p->rows[p->nrows].time = UINT64_MAX;
 	p->rows[p->nrows++].first_tid = UINT32_MAX;
 	index_put(&f->rows, hash, at, *id);
+	if (!p->options.modes) {
+		return 0;
+	}
+	if (!array_reserve(&p->modes, &p->modes_cap, p->nrows * PROFILE_MODES, sizeof(*p->modes))) {
+		return SONDE_ENOMEM;
+	}
+	memset(p->modes + *id * (size_t)PROFILE_MODES, 0, PROFILE_MODES * sizeof(*p->modes));
 	return 0;
 }
 
@@ -114,6 +121,7 @@ static void row_count(
 		r->first_pid = c->first_pid;
 		r->first_tid = c->first_tid;
 		r->kernel = kernel;
+		r->hidden = c->hidden;
 	}
 	if (r->mark != mark) {
 		r->children += c->period;
@@ -148,6 +156,20 @@ static int callers_count(struct folder *f, const struct profile_chain *c, uint32
 	return 0;
 }
 
+/* Whether the filters hide the samples of a chain. */
+static bool chain_hidden(const struct profile *p, const struct profile_chain *c)
+{
+	const struct profile_frame *leaf = &p->counts.frames[c->leaf];
+	const struct pick *pick = p->options.pick;
+	uint64_t start = leaf->symbol != NULL ? leaf->symbol->start : 0;
+
+	if (p->counts.who[c->who].hidden || !pick_object(pick, leaf->object)) {
+		return true;
+	}
+	return pick->by_symbol &&
+	       !pick_symbol(pick, profile_symbol(p, leaf->object, leaf->symbol), start, start);
+}
+
 static int chain_fold(struct folder *f, uint32_t chain)
 {
 	struct profile *p = f->p;
@@ -155,12 +177,16 @@ static int chain_fold(struct folder *f, uint32_t chain)
 	uint32_t event = p->counts.who[c->who].event;
 	struct profile_row *r;
 
+	c->hidden = chain_hidden(p, c);
 	p->totals[event] += c->period;
 	p->samples[event] += c->samples;
 	TRY(row_find(f, c->who, c->leaf, true, &c->row));
 	r = &p->rows[c->row];
 	r->samples += c->samples;
 	r->period += c->period;
+	if (p->modes != NULL) {
+		p->modes[c->row * (size_t)PROFILE_MODES + p->counts.who[c->who].mode] += c->period;
+	}
 	row_count(p, c, chain + 1, c->row, c->kernel);
 	return p->options.children ? callers_count(f, c, chain + 1) : 0;
 }
@@ -234,6 +260,30 @@ int profile_fold(struct profile *p)
 	return rc;
 }
 
+/* What depends on whole rows: names of symbols that are wanted in part, totals of what is left. */
+static void rows_hide(struct profile *p)
+{
+	const struct profile_options *o = &p->options;
+
+	for (size_t e = 0; e < sonde_session_events(p->session); e++) {
+		p->shown_totals[e] = o->relative ? 0 : p->totals[e];
+		p->shown_samples[e] = o->relative ? 0 : p->samples[e];
+	}
+	for (size_t i = 0; i < p->nrows; i++) {
+		struct profile_row *r = &p->rows[i];
+
+		if (o->symbol_part != NULL && !r->hidden) {
+			const char *name = profile_symbol(p, r->object, r->symbol);
+
+			r->hidden = name == NULL || strstr(name, o->symbol_part) == NULL;
+		}
+		if (o->relative && !r->hidden) {
+			p->shown_totals[r->event] += r->period;
+			p->shown_samples[r->event] += r->samples;
+		}
+	}
+}
+
 static int names_make(struct profile *p)
 {
 	const struct timeline *t = session_timeline(p->session);
@@ -277,12 +327,16 @@ int profile_run(struct profile *p)
 
 	p->totals = calloc(events + 1, sizeof(*p->totals));
 	p->samples = calloc(events + 1, sizeof(*p->samples));
-	if (p->totals == NULL || p->samples == NULL) {
+	p->shown_totals = calloc(events + 1, sizeof(*p->totals));
+	p->shown_samples = calloc(events + 1, sizeof(*p->samples));
+	if (p->totals == NULL || p->samples == NULL || p->shown_totals == NULL ||
+	        p->shown_samples == NULL) {
 		return SONDE_ENOMEM;
 	}
 	TRY(names_make(p));
 	TRY(profile_collect(p));
 	TRY(profile_fold(p));
+	rows_hide(p);
 	return p->options.graph ? profile_graph_prepare(p) : 0;
 }
 
@@ -294,8 +348,11 @@ void profile_fini(struct profile *p)
 	free(p->dso);
 	free(p->totals);
 	free(p->samples);
+	free(p->shown_totals);
+	free(p->shown_samples);
 	free(p->rows_of);
 	free(p->rows);
+	free(p->modes);
 	free(p->refs);
 	free(p->spare);
 	free(p->sums);

@@ -3,7 +3,7 @@
 #ifndef SONDE_PREVIEW_REPORT_H
 #define SONDE_PREVIEW_REPORT_H
 
-#include <sonde/session.h>
+#include <sonde/preview/filter.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,13 +15,40 @@ enum sonde_report_header {
 	SONDE_REPORT_HEADER_ONLY
 };
 
+enum sonde_report_graph {
+	SONDE_REPORT_GRAPH_TREE = 0, /* shares are of the whole event */
+	SONDE_REPORT_GRAPH_FRACTAL, /* a tree, shares are of the branch above */
+	SONDE_REPORT_GRAPH_FLAT, /* one call chain after the other, one function a line */
+	SONDE_REPORT_GRAPH_FOLDED /* one call chain a line, functions between semicolons */
+};
+
+enum sonde_report_value {
+	SONDE_REPORT_VALUE_PERCENT = 0,
+	SONDE_REPORT_VALUE_PERIOD,
+	SONDE_REPORT_VALUE_COUNT /* of samples */
+};
+
 struct sonde_report_options {
 	size_t size; /* sizeof(struct sonde_report_options) of the caller */
 	const char *sort; /* keys, comma-separated: comm dso sym pid cpu; NULL: comm,dso,sym */
+	/* columns, comma-separated: keys and overhead, overhead_children, overhead_sys,
+	 * overhead_us, overhead_guest_sys, overhead_guest_us, sample, period; with '+' in front:
+	 * added; NULL */
+	const char *fields;
+	const char *separator; /* between columns, which are not padded with blanks then; NULL:
+	                          blanks */
+	const char *widths; /* of columns, comma-separated, 0: as wide as needed; NULL */
+	struct sonde_filter filter;
+	const char *symbol_part; /* only rows whose symbol has this in its name; NULL: all */
+	int relative; /* not 0: percentages of what the filters leave */
 	int no_children; /* not 0: count a sample for its own function only */
 	int no_graph; /* not 0: no call graphs */
 	int callee; /* not 0: graphs start at the row's function and go to its callers */
 	int order_given; /* not 0: `callee` was asked for; 0: callee only without children */
+	enum sonde_report_graph graph_kind;
+	enum sonde_report_value graph_value;
+	int graph_address; /* not 0: addresses of one function make different branches */
+	uint32_t graph_branches; /* of one branch that are shown at most; 0: all */
 	double graph_limit; /* percent; branches below are not shown */
 	double percent_limit; /* percent; rows below are not shown */
 	int show_samples; /* not 0: a column with the number of samples */
@@ -39,8 +66,9 @@ struct sonde_report_options {
 SONDE_API void sonde_report_options_init(struct sonde_report_options *o);
 
 /*
- * Writes the report of an open session in pieces through `write` (a negative return stops). 0, or
- * SONDE_EARG (an unknown sort key), SONDE_ENOMEM, what the reading of samples says, or what write
+ * Writes the report of an open session in pieces through `write` (a negative return stops). 0;
+ * 1 when there was no sample to report; or SONDE_EARG (an unknown sort key, a list that makes no
+ * sense), SONDE_ENOMEM, what the reading of samples says, or what write
  * returned; sonde_session_error(s) has the words.
  */
 SONDE_API int sonde_report_print(struct sonde_session *s, const struct sonde_report_options *o,

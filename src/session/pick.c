@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+#include "session/pick.h"
+
+#include "core/array.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NS_PER_SEC    1000000000ull
+#define CPUS_MAX      65536u
+#define FILE_PREFIX   "file://"
+#define LIST_FILE_MAX (16u << 20) /* bytes */
+
+static int list_add(struct pick *p, struct pick_list *list, const char *word, size_t n)
+{
+	if (n == 0) {
+		return 0;
+	}
+	if (!array_reserve(&list->words, &list->cap, list->n + 1, sizeof(*list->words))) {
+		return SONDE_ENOMEM;
+	}
+	list->words[list->n] = arena_text(&p->arena, word, n);
+	if (list->words[list->n] == NULL) {
+		return SONDE_ENOMEM;
+	}
+	list->n++;
+	return 0;
+}
+
+/* One name a line. */
+static int list_file(struct pick *p, struct pick_list *list, const char *path, struct error *err)
+{
+	FILE *file = fopen(path, "re");
+	char *line = NULL;
+	size_t size = 0, total = 0;
+	ssize_t n;
+	int rc = 0;
+
+	if (file == NULL) {
+		return error_set(
+		        err, SONDE_EARG, NO_OFFSET, "cannot read %s: %s", path, strerror(errno));
+	}
+	while (rc == 0 && total < LIST_FILE_MAX && (n = getline(&line, &size, file)) >= 0) {
+		total += (size_t)n;
+		rc = list_add(p, list, line, strcspn(line, "\n"));
+	}
+	free(line);
+	(void)fclose(file);
+	return rc;
+}
+
+static int list_parse(struct pick *p, struct pick_list *list, const char *what, const char *text,
+        struct error *err)
+{
+	for (size_t n; *text != 0; text += n + (text[n] == ',')) {
+		size_t prefix = sizeof(FILE_PREFIX) - 1;
+
+		n = strcspn(text, ",");
+		if (n > prefix && memcmp(text, FILE_PREFIX, prefix) == 0) {
+			const char *path = arena_text(&p->arena, text + prefix, n - prefix);
+
+			if (path == NULL) {
+				return SONDE_ENOMEM;
+			}
+			TRY(list_file(p, list, path, err));
+		} else {
+			TRY(list_add(p, list, text, n));
+		}
+	}
+	if (list->n == 0) {
+		return error_set(err, SONDE_EARG, NO_OFFSET, "the list of %s is empty", what);
+	}
+	return 0;
+}
+
+static const char *list_only(const struct pick_list *list)
+{
+	return list->n == 1 ? list->words[0] : NULL;
+}
+
+static bool list_has(const struct pick_list *list, const char *word)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		if (strcmp(list->words[i], word) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static int parse_comms(struct pick *p, struct sonde_session *s, const char *text)
+{
+	const struct timeline *t = session_timeline(s);
+	struct pick_list list = {0};
+	int rc = list_parse(p, &list, "names of threads", text, session_error(s));
+
+	p->comms = rc < 0 ? NULL : calloc(timeline_texts(t) + 1, sizeof(*p->comms));
+	for (size_t i = 0; p->comms != NULL && i < timeline_texts(t); i++) {
+		p->comms[i] = list_has(&list, timeline_text(t, (uint32_t)i));
+	}
+	p->only_comm = list_only(&list);
+	free(list.words);
+	return rc < 0 ? rc : p->comms != NULL ? 0 : SONDE_ENOMEM;
+}
+
+static int parse_dsos(struct pick *p, struct sonde_session *s, const char *text)
+{
+	const struct timeline *t = session_timeline(s);
+	struct pick_list list = {0};
+	int rc = list_parse(p, &list, "objects", text, session_error(s));
+
+	p->dsos = rc < 0 ? NULL : calloc(timeline_objects(t) + 1, sizeof(*p->dsos));
+	for (size_t i = 0; p->dsos != NULL && i < timeline_objects(t); i++) {
+		const char *name = timeline_text(t, timeline_object(t, (uint32_t)i)->name);
+		const char *slash = strrchr(name, '/');
+
+		p->dsos[i] = list_has(&list, name) || (slash != NULL && list_has(&list, slash + 1));
+	}
+	p->only_dso = list_only(&list);
+	free(list.words);
+	return rc < 0 ? rc : p->dsos != NULL ? 0 : SONDE_ENOMEM;
+}
+
+static int number_add(struct pick_numbers *numbers, uint64_t value)
+{
+	if (!array_reserve(
+	            &numbers->values, &numbers->cap, numbers->n + 1, sizeof(*numbers->values))) {
+		return SONDE_ENOMEM;
+	}
+	numbers->values[numbers->n++] = value;
+	return 0;
+}
+
+static int word_order(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int parse_symbols(struct pick *p, struct sonde_session *s, const char *text)
+{
+	struct pick_list *list = &p->symbols;
+	char *end;
+
+	TRY(list_parse(p, list, "symbols", text, session_error(s)));
+	p->only_symbol = list_only(list);
+	p->by_symbol = true;
+	for (size_t i = 0; i < list->n; i++) {
+		uint64_t address = strtoull(list->words[i], &end, 16);
+
+		if (strncmp(list->words[i], "0x", 2) == 0 && *end == 0) {
+			TRY(number_add(&p->addresses, address));
+		}
+	}
+	qsort(list->words, list->n, sizeof(*list->words), word_order);
+	return 0;
+}
+
+bool pick_names_symbol(const struct pick *p, const char *symbol, uint64_t start, uint64_t ip)
+{
+	if (p->addresses.n != 0 &&
+	        (pick_has_number(&p->addresses, ip) ||
+	                (symbol != NULL && pick_has_number(&p->addresses, start)))) {
+		return true;
+	}
+	return symbol != NULL && bsearch(&symbol, p->symbols.words, p->symbols.n,
+	                                 sizeof(*p->symbols.words), word_order) != NULL;
+}
+
+/* A decimal number up to max; *text moves behind it. */
+static bool take_number(const char **text, uint64_t max, uint64_t *value)
+{
+	uint64_t v = 0;
+	const char *c = *text;
+
+	for (; *c >= '0' && *c <= '9'; c++) {
+		v = v * 10 + (uint64_t)(*c - '0');
+		if (v > max) {
+			return false;
+		}
+	}
+	if (c == *text) {
+		return false;
+	}
+	*text = c;
+	*value = v;
+	return true;
+}
+
+static int parse_numbers(
+        struct pick_numbers *numbers, const char *what, const char *text, struct error *err)
+{
+	const char *c = text;
+	uint64_t v;
+
+	for (;;) {
+		if (!take_number(&c, UINT32_MAX, &v) || (*c != 0 && *c != ',')) {
+			return error_set(err, SONDE_EARG, NO_OFFSET,
+			        "'%s' is no list of %s: write numbers with commas between", text,
+			        what);
+		}
+		TRY(number_add(numbers, v));
+		if (*c++ == 0) {
+			return 0;
+		}
+	}
+}
+
+static int parse_cpus(struct pick *p, const char *text, struct error *err)
+{
+	const char *c = text;
+	uint64_t first, last;
+
+	p->ncpus = CPUS_MAX;
+	p->cpus = calloc(p->ncpus, sizeof(*p->cpus));
+	if (p->cpus == NULL) {
+		return SONDE_ENOMEM;
+	}
+	for (;;) {
+		bool good = take_number(&c, CPUS_MAX - 1, &first);
+
+		last = first;
+		if (good && *c == '-') {
+			c++;
+			good = take_number(&c, CPUS_MAX - 1, &last) && last >= first;
+		}
+		if (!good || (*c != 0 && *c != ',')) {
+			return error_set(err, SONDE_EARG, NO_OFFSET,
+			        "'%s' is no list of processors: write it as 0,2-3", text);
+		}
+		memset(p->cpus + first, 1, last - first + 1);
+		if (*c++ == 0) {
+			return 0;
+		}
+	}
+}
+
+static int cpus_recorded(struct sonde_session *s)
+{
+	for (size_t i = 0; i < sonde_session_events(s); i++) {
+		if ((sonde_session_event_attr(s, i)->sample_type & SONDE_SAMPLE_CPU) == 0) {
+			return error_set(session_error(s), SONDE_EARG, NO_OFFSET,
+			        "samples of '%s' do not say on which processor they were taken: "
+			        "leave --cpu out, or record with --sample-cpu",
+			        sonde_session_event_name(s, i));
+		}
+	}
+	return 0;
+}
+
+/* "12.000000345" -> ns */
+static bool take_seconds(const char **text, uint64_t *ns)
+{
+	uint64_t seconds, digit = NS_PER_SEC / 10;
+
+	if (!take_number(text, UINT64_MAX / NS_PER_SEC - 1, &seconds)) {
+		return false;
+	}
+	*ns = seconds * NS_PER_SEC;
+	if (**text != '.') {
+		return true;
+	}
+	for (++*text; **text >= '0' && **text <= '9'; ++*text) {
+		if (digit == 0) {
+			return false; /* finer than the clock */
+		}
+		*ns += (uint64_t)(**text - '0') * digit;
+		digit /= 10;
+	}
+	return true;
+}
+
+/* "START,END", "START,", ",END" */
+static bool take_span(const char **text, struct pick_range *range)
+{
+	*range = (struct pick_range){0, UINT64_MAX};
+	if (**text != ',' && !take_seconds(text, &range->start)) {
+		return false;
+	}
+	if (**text != ',') {
+		return false;
+	}
+	++*text;
+	return **text == 0 || **text == ' ' ||
+	       (take_seconds(text, &range->end) && range->end >= range->start);
+}
+
+static bool take_percent(const char **text, double *share)
+{
+	char *end;
+
+	if (**text < '0' || **text > '9') {
+		return false;
+	}
+	*share = strtod(*text, &end) / 100.0;
+	if (*end != '%' || !(*share >= 0 && *share <= 1)) {
+		return false;
+	}
+	*text = end + 1;
+	return true;
+}
+
+/* "10%-20%", "10%/2", "10%" (the first) of the time from first to last. */
+static bool take_share(const char **text, uint64_t first, uint64_t last, struct pick_range *range)
+{
+	double total = (double)(last - first);
+	double from, to;
+	uint64_t n = 1;
+
+	if (!take_percent(text, &from)) {
+		return false;
+	}
+	if (**text == '-') {
+		++*text;
+		if (!take_percent(text, &to)) {
+			return false;
+		}
+	} else {
+		if (**text == '/' && (++*text, !take_number(text, UINT32_MAX, &n))) {
+			return false;
+		}
+		if (n == 0 || from == 0) {
+			return false;
+		}
+		to = from * (double)n;
+		from = to - from;
+	}
+	if (from >= to || to > 1.0 + 1e-9) {
+		return false;
+	}
+	range->start = first + (uint64_t)(from * total);
+	range->end = to >= 1.0 ? last : first + (uint64_t)(to * total);
+	return true;
+}
+
+static int parse_time(struct pick *p, struct sonde_session *s, const char *text)
+{
+	const struct session_counts *counts = session_counts(s);
+	bool shares = strchr(text, '%') != NULL;
+	char between = (char)(shares ? ',' : ' ');
+	const char *c = text;
+
+	do {
+		struct pick_range range;
+		bool good = shares ? take_share(&c, counts->first_time, counts->last_time, &range)
+		                   : take_span(&c, &range);
+
+		if (!good || (*c != 0 && *c != between)) {
+			return error_set(session_error(s), SONDE_EARG, NO_OFFSET,
+			        "'%s' is no time: write START,END in seconds, 10%%-20%% or 10%%/2",
+			        text);
+		}
+		if (!array_reserve(&p->ranges, &p->ranges_cap, p->nranges + 1, sizeof(range))) {
+			return SONDE_ENOMEM;
+		}
+		p->ranges[p->nranges++] = range;
+	} while (*c++ != 0);
+	return 0;
+}
+
+int pick_init(struct pick *p, struct sonde_session *s, const struct sonde_filter *f)
+{
+	struct error *err = session_error(s);
+
+	*p = (struct pick){0};
+	if (f->comms != NULL) {
+		TRY(parse_comms(p, s, f->comms));
+	}
+	if (f->dsos != NULL) {
+		TRY(parse_dsos(p, s, f->dsos));
+	}
+	if (f->symbols != NULL) {
+		TRY(parse_symbols(p, s, f->symbols));
+	}
+	if (f->pids != NULL) {
+		TRY(parse_numbers(&p->pids, "process ids", f->pids, err));
+	}
+	if (f->tids != NULL) {
+		TRY(parse_numbers(&p->tids, "thread ids", f->tids, err));
+	}
+	if (f->cpus != NULL) {
+		TRY(cpus_recorded(s));
+		TRY(parse_cpus(p, f->cpus, err));
+	}
+	return f->time != NULL ? parse_time(p, s, f->time) : 0;
+}
+
+void pick_fini(struct pick *p)
+{
+	free(p->symbols.words);
+	free(p->addresses.values);
+	free(p->pids.values);
+	free(p->tids.values);
+	free(p->comms);
+	free(p->dsos);
+	free(p->cpus);
+	free(p->ranges);
+	arena_fini(&p->arena);
+	*p = (struct pick){0};
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which samples are looked at: lists of names and numbers, once parsed, as quick questions. Samples
+ * on other processors or at other times are as if they were not there; the other lists hide a
+ * sample but leave it in the totals, as perf does it.
+ */
+#ifndef SONDE_SESSION_PICK_H
+#define SONDE_SESSION_PICK_H
+
+#include "core/arena.h"
+#include "session/session.h"
+
+#include <sonde/preview/filter.h>
+
+struct pick_range { /* ns, both ends belong to it */
+	uint64_t start, end;
+};
+
+struct pick_list {
+	char **words;
+	size_t n, cap;
+};
+
+struct pick_numbers {
+	uint64_t *values;
+	size_t n, cap;
+};
+
+/* Zero-initialised takes everything. Read-only after pick_init: safe from all workers. */
+struct pick {
+	struct arena arena;
+	struct pick_list symbols;
+	struct pick_numbers addresses; /* of the list of symbols */
+	struct pick_numbers pids, tids;
+	bool *comms; /* by interned name; NULL: all */
+	bool *dsos; /* by object of the timeline; NULL: all */
+	uint8_t *cpus; /* by number; NULL: all */
+	size_t ncpus;
+	struct pick_range *ranges; /* NULL: any time */
+	size_t nranges, ranges_cap;
+	const char *only_comm, *only_dso, *only_symbol; /* when the list has one name; or NULL */
+	bool by_symbol;
+};
+
+/* SONDE_EARG with words in the session's error, SONDE_ENOMEM. pick_fini in any case. */
+int pick_init(struct pick *p, struct sonde_session *s, const struct sonde_filter *f);
+void pick_fini(struct pick *p);
+
+bool pick_names_symbol(const struct pick *p, const char *symbol, uint64_t start, uint64_t ip);
+
+static inline bool pick_has_number(const struct pick_numbers *numbers, uint64_t value)
+{
+	for (size_t i = 0; i < numbers->n; i++) {
+		if (numbers->values[i] == value) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Whether the sample is there at all: its processor and time. */
+static inline bool pick_takes(const struct pick *p, uint32_t cpu, uint64_t time)
+{
+	bool in = p->nranges == 0;
+
+	if (p->cpus != NULL && (cpu >= p->ncpus || p->cpus[cpu] == 0)) {
+		return false;
+	}
+	for (size_t i = 0; i < p->nranges && !in; i++) {
+		in = time >= p->ranges[i].start && time <= p->ranges[i].end;
+	}
+	return in;
+}
+
+static inline bool pick_thread(const struct pick *p, uint32_t pid, uint32_t tid)
+{
+	return (p->pids.n == 0 || pick_has_number(&p->pids, pid)) &&
+	       (p->tids.n == 0 || pick_has_number(&p->tids, tid));
+}
+
+static inline bool pick_comm(const struct pick *p, uint32_t comm)
+{
+	return p->comms == NULL || p->comms[comm];
+}
+
+/* object UINT32_MAX: nothing is mapped there. */
+static inline bool pick_object(const struct pick *p, uint32_t object)
+{
+	return p->dsos == NULL || (object != UINT32_MAX && p->dsos[object]);
+}
+
+/* The symbol of an address; name NULL: none. */
+static inline bool pick_symbol(const struct pick *p, const char *name, uint64_t start, uint64_t ip)
+{
+	return !p->by_symbol || pick_names_symbol(p, name, start, ip);
+}
+
+#endif

@@ -1,0 +1,19 @@
+# Columns: --fields, --field-separator, --column-widths. perf prints the same.
+"$GEN" -n 2000 -o perf.data
+show report --stdio -g none -F overhead,sample,comm
+show report --stdio -g none -F comm,overhead,period --no-children
+show report --stdio -g none -s comm -F overhead_children,overhead,sample
+show report --stdio -g none --no-children -s comm -F overhead_children,overhead
+show report --stdio -g none -F +overhead_sys,overhead_us -s comm
+show report --stdio -g none -s sample,comm,overhead_us
+show report --stdio -g none -F overhead,sample,period
+show report --stdio -g none --no-children -n -t , -s dso
+show report --stdio -g none --no-children -t ';' -s comm
+show report --stdio -g none --no-children -t j -s comm
+show report --stdio -g none --no-children -n -w 10,4,5 -s dso,comm --percent-limit 1.8
+show report --stdio -F nosuch
+show report --stdio -F ''
+show report --stdio -s ,
+show report --stdio -w 1,x
+show report --stdio -t .
+show report --stdio -g none -n --no-children -s symbol --time 0%-1%

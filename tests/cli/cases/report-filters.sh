@@ -1,0 +1,26 @@
+# Lists of what is looked at. perf prints the same; with -d it hides every row that began with a sample of
+# another object.
+"$GEN" -n 2000 -o perf.data
+printf 'job1\n\njob2\n' >names
+show report --stdio -g none -n --no-children -s comm -c job1
+show report --stdio -g none -n --no-children -s comm,dso -c job1
+show report --stdio -g none -n --no-children -s comm -c file://names --percentage relative
+show report --stdio -g none -n --no-children -s dso,comm -d libpart0.so,/nowhere/lib/libpart1.so
+show report --stdio -g none -n --no-children -s comm -d libpart0.so --percentage relative
+show report --stdio -g none -n -s comm --pid 1000
+show report --stdio -g none -n -s comm --tid 1000,1001 --percentage relative
+show report --stdio -g none -n --no-children -s cpu -C 0,2-3
+show report --stdio -g none -n --no-children -s cpu --time 10%-20%
+show report --stdio -g none -n --no-children -s cpu --time 10%/2,50%-60%
+show report --stdio -g none -n --no-children -s cpu --time 1000.02,1000.03
+show report --stdio -g none -n --no-children -s cpu --time ,1
+show report --stdio -g none -n --no-children -s comm --percentage none
+show report --stdio -c file://no-such-file
+show report --stdio -S ,
+show report --stdio --pid x
+show report --stdio -C 3-1
+show report --stdio --time 5%-1%
+show report --stdio --time 1.0000000001,
+"$GEN" -n 400 -x "$GEN" -o perf.data
+sonde report --stdio -g none --no-children -s sym --symbol-filter=put_ >rows
+grep -q "put_" rows && echo "rows with it"; grep "\[\.\]" rows | grep -v put_ || echo "no others"
