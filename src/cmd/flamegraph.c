@@ -40,7 +40,7 @@ struct target {
 
 static void say(const char *what, const char *path, const char *why)
 {
-	(void)fprintf(stderr, "sonde flamegraph: %s %s: %s\n", what, path, why);
+	(void)fprintf(stderr, "Error: %s %s: %s\n", what, path, why);
 }
 
 static void on_diag(void *arg, const struct sonde_diag *diag)
@@ -169,8 +169,7 @@ static void list_events(const struct sonde_session *s, const char *wanted)
 {
 	size_t i;
 
-	(void)fprintf(
-	        stderr, "sonde flamegraph: no event '%s' in the recording; it has:\n", wanted);
+	(void)fprintf(stderr, "Error: no event '%s' in the recording; it has:\n", wanted);
 	for (i = 0; i < sonde_session_events(s); i++) {
 		(void)fprintf(stderr, "  %zu  %s\n", i, sonde_session_event_name(s, i));
 	}

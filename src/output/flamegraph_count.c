@@ -108,17 +108,14 @@ static uint32_t place_at(
 	return id;
 }
 
-/* What the addresses behind a context mark are. */
-static uint32_t mark_cpumode(uint64_t mark, uint32_t cpumode)
+/* What the addresses behind a context mark are; MISC_CPUMODE_MASK: not a mark that we know. */
+static uint32_t mark_cpumode(uint64_t mark)
 {
 	switch (mark) {
 	case CALLCHAIN_HV: return MISC_HYPERVISOR;
 	case CALLCHAIN_KERNEL: return MISC_KERNEL;
 	case CALLCHAIN_USER: return MISC_USER;
-	case CALLCHAIN_GUEST_K: return MISC_GUEST_KERNEL;
-	case CALLCHAIN_GUEST:
-	case CALLCHAIN_GUEST_U: return MISC_GUEST_USER;
-	default: return cpumode; /* unknown: the mode stays */
+	default: return MISC_CPUMODE_MASK;
 	}
 }
 
@@ -152,7 +149,7 @@ static size_t resolve_path(
 			i++; /* a cookie follows, which stands for frames that came later */
 			continue;
 		}
-		cpumode = mark_cpumode(chain[i], cpumode);
+		cpumode = mark_cpumode(chain[i]);
 	}
 	return push_place(w, &n, add_place(w, &comm)) ? n : 0;
 }
@@ -263,22 +260,30 @@ static uint32_t intern_chain(
 	return node;
 }
 
-/* False for a chain that was not recorded, or that holds nothing but context marks. */
-static bool chain_has_address(const struct sonde_sample *s)
+/*
+ * False for a chain that was not recorded, that holds nothing but context marks, or that an unknown
+ * mark voids, as in report and script: the unwinder ran into data.
+ */
+static bool chain_usable(const struct sonde_sample *s)
 {
+	bool any = false;
 	uint64_t i;
 
 	for (i = 0; i < s->callchain_len; i++) {
 		if (s->callchain[i] < CALLCHAIN_MARKS) {
-			return true;
+			any = true;
+		} else if (s->callchain[i] == CALLCHAIN_DEFERRED) {
+			i++; /* a cookie */
+		} else if (mark_cpumode(s->callchain[i]) == MISC_CPUMODE_MASK) {
+			return false;
 		}
 	}
-	return false;
+	return any;
 }
 
 static int count_sample(struct flame_worker *w, const struct session_sample *s)
 {
-	bool chained = chain_has_address(&s->s);
+	bool chained = chain_usable(&s->s);
 	uint32_t node = chained ? intern_chain(w, s, s->s.callchain, (size_t)s->s.callchain_len)
 	                        : intern_chain(w, s, &s->s.ip, 1);
 	struct flame_step *step;

@@ -203,7 +203,8 @@ static void said(void *arg, enum sonde_record_message kind, const char *text)
 }
 
 static char pid_text[16];
-static char output[64];
+static char folder[] = "/tmp/sonde-test-record-XXXXXX";
+static char output[sizeof(folder) + sizeof("/perf.data.old")];
 
 static struct sonde_record *begin(const char *event, size_t pages)
 {
@@ -451,7 +452,10 @@ static void test_limits(void)
 
 int main(void)
 {
-	(void)snprintf(output, sizeof(output), "/tmp/sonde-test-record.%d", (int)getpid());
+	if (mkdtemp(folder) == NULL) {
+		abort();
+	}
+	(void)snprintf(output, sizeof(output), "%s/perf.data", folder);
 	test_wrap();
 	test_full();
 	test_refusals();
@@ -460,5 +464,8 @@ int main(void)
 	test_precision();
 	test_limits();
 	(void)unlink(output);
+	(void)snprintf(output, sizeof(output), "%s/perf.data.old", folder);
+	(void)unlink(output);
+	(void)rmdir(folder);
 	return tap_done();
 }

@@ -15,7 +15,7 @@
 #define JOBS_MAX 8u
 
 static struct make m;
-static char path[64];
+static char path[] = "/tmp/sonde-test-session-XXXXXX";
 
 static void save(void)
 {
@@ -207,7 +207,12 @@ static void test_misuse(void)
 
 int main(void)
 {
-	(void)snprintf(path, sizeof(path), "/tmp/sonde-test-session.%d", (int)getpid());
+	int fd = mkstemp(path);
+
+	if (fd < 0) {
+		abort();
+	}
+	(void)close(fd);
 	test_order();
 	test_broken_promise();
 	test_map();

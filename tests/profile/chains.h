@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A tiny recording with call chains and known answers: kernel functions of a made-up kallsyms, so
+ *that nothing depends on the machine. Everything is in a folder of its own.
+ *
+ *	chain (leaf first)     period       self       with callees
+ *	h f main                   10       h     50   main  150
+ *	g f main                   20       g     20   f     170
+ *	f main                     30       f    140   h      50
+ *	h main                     40       main   0   g      20
+ *	f f main                   50
+ *	f UNKNOWN-MARK main        60       the mark voids the chain
+ */
+#ifndef SONDE_TESTS_PROFILE_CHAINS_H
+#define SONDE_TESTS_PROFILE_CHAINS_H
+
+#include "abi/abi.h"
+#include "record/record.h"
+
+#include <sonde/session.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CHAINS_BASE  UINT64_C(0xffffffff81000000)
+#define CHAINS_MAIN  (CHAINS_BASE + 0x1010)
+#define CHAINS_F     (CHAINS_BASE + 0x2020)
+#define CHAINS_G     (CHAINS_BASE + 0x3030)
+#define CHAINS_H     (CHAINS_BASE + 0x4040)
+#define CHAINS_MARK  UINT64_C(0xfffffffffffff123) /* a context that nobody knows */
+#define CHAINS_TOTAL 210u
+
+struct chains {
+	char folder[32];
+	char data[64], kallsyms[64];
+	uint64_t words[512];
+	size_t n;
+};
+
+static inline void chains_put(struct chains *c, uint64_t word)
+{
+	c->words[c->n++] = word;
+}
+
+static inline void chains_sample(
+        struct chains *c, uint64_t period, const uint64_t *chain, unsigned n)
+{
+	chains_put(c, RECORD_SAMPLE | (uint64_t)MISC_KERNEL << 32 | (uint64_t)(56 + 8 * n) << 48);
+	chains_put(c, chain[0]);
+	chains_put(c, (uint64_t)7 << 32 | 7); /* pid and tid */
+	chains_put(c, 1000 + period); /* ns */
+	chains_put(c, period);
+	chains_put(c, n + 1);
+	chains_put(c, CALLCHAIN_KERNEL);
+	for (unsigned i = 0; i < n; i++) {
+		chains_put(c, chain[i]);
+	}
+}
+
+static inline void chains_mmap(struct chains *c)
+{
+	chains_put(c, RECORD_MMAP | (uint64_t)MISC_KERNEL << 32 | (uint64_t)72 << 48);
+	chains_put(c, UINT32_MAX); /* pid -1, tid 0 */
+	chains_put(c, CHAINS_BASE);
+	chains_put(c, 0x10000);
+	chains_put(c, CHAINS_BASE);
+	memcpy(&c->words[c->n], "[kernel.kallsyms]_stext\0\0\0\0\0\0\0\0", 32);
+	c->n += 4;
+}
+
+static inline void chains_file(const char *path, const void *bytes, size_t n)
+{
+	FILE *f = fopen(path, "wb");
+
+	if (f == NULL || fwrite(bytes, 1, n, f) != n || fclose(f) != 0) {
+		abort();
+	}
+}
+
+/* Header, one attr without ids, records. */
+static inline void chains_records(struct chains *c)
+{
+	static const uint64_t hfm[] = {CHAINS_H, CHAINS_F, CHAINS_MAIN};
+	static const uint64_t gfm[] = {CHAINS_G, CHAINS_F, CHAINS_MAIN};
+	static const uint64_t fm[] = {CHAINS_F, CHAINS_MAIN};
+	static const uint64_t hm[] = {CHAINS_H, CHAINS_MAIN};
+	static const uint64_t ffm[] = {CHAINS_F, CHAINS_F, CHAINS_MAIN};
+	static const uint64_t void_chain[] = {CHAINS_F, CHAINS_MARK, CHAINS_MAIN};
+	struct sonde_attr attr = {.type = SONDE_TYPE_SOFTWARE,
+	        .size = 128,
+	        .sample_period = 1,
+	        .sample_type = SONDE_SAMPLE_IP | SONDE_SAMPLE_TID | SONDE_SAMPLE_TIME |
+	                       SONDE_SAMPLE_PERIOD | SONDE_SAMPLE_CALLCHAIN};
+	uint8_t bytes[144];
+	size_t data;
+
+	memcpy(&c->words[0], "PERFILE2", 8);
+	c->words[1] = 104;
+	c->words[2] = 144;
+	c->words[3] = 104;
+	c->words[4] = 144;
+	c->words[5] = data = 104 + 144;
+	c->n = 13;
+	record_attr_encode(&attr, bytes);
+	memcpy(&c->words[c->n], bytes, 128);
+	c->n = data / 8;
+	chains_mmap(c);
+	chains_sample(c, 10, hfm, 3);
+	chains_sample(c, 20, gfm, 3);
+	chains_sample(c, 30, fm, 2);
+	chains_sample(c, 40, hm, 2);
+	chains_sample(c, 50, ffm, 3);
+	chains_sample(c, 60, void_chain, 3);
+	c->words[6] = c->n * 8 - data;
+}
+
+static inline void chains_begin(struct chains *c)
+{
+	static const char kallsyms[] = "ffffffff81000000 T _stext\n"
+	                               "ffffffff81001000 T main\n"
+	                               "ffffffff81002000 T f\n"
+	                               "ffffffff81003000 T g\n"
+	                               "ffffffff81004000 T h\n"
+	                               "ffffffff81005000 T _etext\n";
+
+	*c = (struct chains){.folder = "/tmp/sonde-chains-XXXXXX"};
+	if (mkdtemp(c->folder) == NULL) {
+		abort();
+	}
+	(void)snprintf(c->data, sizeof(c->data), "%s/perf.data", c->folder);
+	(void)snprintf(c->kallsyms, sizeof(c->kallsyms), "%s/kallsyms", c->folder);
+	chains_records(c);
+	chains_file(c->data, c->words, c->n * 8);
+	chains_file(c->kallsyms, kallsyms, sizeof(kallsyms) - 1);
+}
+
+static inline struct sonde_session *chains_open(const struct chains *c, unsigned jobs)
+{
+	struct sonde_session_options o = {.size = sizeof(o), .jobs = jobs, .kallsyms = c->kallsyms};
+	struct sonde_session *s = sonde_session_new(&o);
+
+	if (s == NULL || sonde_session_open(s, c->data) < 0) {
+		abort();
+	}
+	return s;
+}
+
+static inline void chains_end(struct chains *c)
+{
+	(void)unlink(c->data);
+	(void)unlink(c->kallsyms);
+	(void)rmdir(c->folder);
+}
+
+#endif

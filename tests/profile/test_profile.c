@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* Folding, callers, percentages, filters and graphs of a tiny recording with known answers. */
+#include "chains.h"
+#include "profile/profile.h"
+#include "tap.h"
+
+static struct chains chains;
+static const struct pick everything;
+
+static void run(struct profile *p, struct sonde_session *s, const struct profile_options *o)
+{
+	profile_init(p, s, o);
+	if (profile_run(p) < 0) {
+		abort();
+	}
+}
+
+static const struct profile_row *row_of(const struct profile *p, const char *symbol)
+{
+	for (size_t i = 0; i < p->nrows; i++) {
+		const char *name = profile_symbol(p, p->rows[i].object, p->rows[i].symbol);
+
+		if (name != NULL && strcmp(name, symbol) == 0) {
+			return &p->rows[i];
+		}
+	}
+	return NULL;
+}
+
+static void check_row(
+        const struct profile *p, const char *symbol, uint64_t samples, uint64_t self, uint64_t all)
+{
+	const struct profile_row *row = row_of(p, symbol);
+	char what[64];
+
+	(void)snprintf(what, sizeof(what), "%s: samples", symbol);
+	eq_u64(row != NULL ? row->samples : UINT64_MAX, samples, what);
+	(void)snprintf(what, sizeof(what), "%s: own periods", symbol);
+	eq_u64(row != NULL ? row->period : UINT64_MAX, self, what);
+	(void)snprintf(what, sizeof(what), "%s: with callees", symbol);
+	eq_u64(row != NULL ? row->children : UINT64_MAX, all, what);
+}
+
+static struct profile_options by_symbol(void)
+{
+	return (struct profile_options){
+	        .key[PROFILE_SYM] = true, .max_stack = 127, .pick = &everything};
+}
+
+static void test_rows(unsigned jobs)
+{
+	struct sonde_session *s = chains_open(&chains, jobs);
+	struct profile_options o = by_symbol();
+	struct profile p;
+
+	run(&p, s, &o);
+	eq_u64(p.totals[0], CHAINS_TOTAL, "periods of the event");
+	eq_u64(p.samples[0], 6, "samples of the event");
+	eq_u64(p.nrows, 3, "a row for each function that was sampled");
+	profile_fini(&p);
+	o.children = true;
+	o.caller = true;
+	run(&p, s, &o);
+	eq_u64(p.nrows, 4, "callers make rows too");
+	check_row(&p, "main", 0, 0, 150);
+	check_row(&p, "f", 3, 140, 170);
+	check_row(&p, "g", 1, 20, 20);
+	check_row(&p, "h", 2, 50, 50);
+	profile_fini(&p);
+	sonde_session_free(s);
+}
+
+/* The outermost frames are kept where graphs begin at the caller, else those next to the leaf. */
+static void test_max_stack(void)
+{
+	struct sonde_session *s = chains_open(&chains, 1);
+	struct profile_options o = by_symbol();
+	struct profile p;
+
+	o.children = o.caller = true;
+	o.max_stack = 1;
+	run(&p, s, &o);
+	check_row(&p, "main", 0, 0, 150);
+	check_row(&p, "f", 3, 140, 140);
+	profile_fini(&p);
+	o.caller = false;
+	run(&p, s, &o);
+	ok(row_of(&p, "main") == NULL, "main is not next to a leaf");
+	check_row(&p, "f", 3, 140, 140);
+	profile_fini(&p);
+	sonde_session_free(s);
+}
+
+static void test_filters(void)
+{
+	struct sonde_session *s = chains_open(&chains, 1);
+	struct profile_options o = by_symbol();
+	struct sonde_filter filter = {.symbols = "h"};
+	struct pick pick;
+	struct profile p;
+
+	eq_u64(pick_init(&pick, s, &filter), 0, "a list of one symbol");
+	eq_str(pick.only_symbol, "h", "which is the only one");
+	o.pick = &pick;
+	o.relative = true;
+	run(&p, s, &o);
+	ok(!row_of(&p, "h")->hidden && row_of(&p, "f")->hidden && row_of(&p, "g")->hidden,
+	        "the others are hidden");
+	eq_u64(p.totals[0], CHAINS_TOTAL, "and stay in the total");
+	eq_u64(p.shown_totals[0], 50, "but not in what is shown");
+	profile_fini(&p);
+	pick_fini(&pick);
+	filter = (struct sonde_filter){.time = "0.00000103,0.00000105"};
+	eq_u64(pick_init(&pick, s, &filter), 0, "a time, both ends belong to it");
+	run(&p, s, &o);
+	eq_u64(p.totals[0], 30 + 40 + 50, "samples at other times are not there");
+	profile_fini(&p);
+	pick_fini(&pick);
+	filter = (struct sonde_filter){.tids = "8"};
+	eq_u64(pick_init(&pick, s, &filter), 0, "a thread that has no samples");
+	run(&p, s, &o);
+	eq_u64(p.shown_samples[0], 0, "nothing is shown");
+	profile_fini(&p);
+	pick_fini(&pick);
+	o.pick = &everything;
+	o.modes = true;
+	run(&p, s, &o);
+	eq_u64(p.modes[(size_t)(row_of(&p, "f") - p.rows) * PROFILE_MODES + MISC_KERNEL], 140,
+	        "periods in the kernel");
+	profile_fini(&p);
+	sonde_session_free(s);
+}
+
+static const char *node_name(const struct profile *p, const struct profile_node *node, uint32_t at)
+{
+	const struct profile_frame *f = profile_graph_frame(p, node, node->depth + at);
+
+	return profile_symbol(p, f->object, f->symbol);
+}
+
+static void test_graph(void)
+{
+	struct sonde_session *s = chains_open(&chains, 1);
+	struct profile_options o = by_symbol();
+	struct profile_nodes nodes = {0};
+	struct profile_node root, main_node;
+	struct profile p;
+
+	o.children = o.graph = o.caller = true;
+	o.graph_limit = 10;
+	run(&p, s, &o);
+	root = profile_graph_root(&p, row_of(&p, "main"));
+	eq_u64(root.sum, 150, "all chains with main");
+	eq_u64(profile_graph_samples(&p, &root), 5, "five of them");
+	eq_u64(profile_graph_expand(&p, 0, &root, &nodes), 0, "the first level");
+	eq_u64(nodes.n, 1, "is main");
+	main_node = nodes.p[0];
+	eq_str(node_name(&p, &main_node, 0), "main", "by name");
+	eq_u64(profile_graph_expand(&p, 0, &main_node, &nodes), 0, "what main calls");
+	eq_u64(nodes.n, 3, "two functions");
+	eq_str(node_name(&p, &nodes.p[1], 0), "f", "f first");
+	eq_u64(nodes.p[1].sum, 110, "with what it calls");
+	eq_str(node_name(&p, &nodes.p[2], 0), "h", "then h");
+	eq_u64(nodes.p[2].sum, 40, "called by main itself");
+	root = nodes.p[1];
+	eq_u64(profile_graph_expand(&p, 0, &root, &nodes), 0, "what f calls");
+	eq_u64(nodes.n, 4, "of 10, 20 and 50 one is not below a tenth of 210");
+	eq_u64(root.below, 80, "which are together");
+	eq_str(node_name(&p, &nodes.p[3], 0), "f", "f calls itself");
+	free(nodes.p);
+	profile_fini(&p);
+	sonde_session_free(s);
+}
+
+int main(void)
+{
+	chains_begin(&chains);
+	test_rows(1);
+	test_rows(4);
+	test_max_stack();
+	test_filters();
+	test_graph();
+	chains_end(&chains);
+	return tap_done();
+}
