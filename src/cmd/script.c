@@ -14,6 +14,7 @@
 struct script {
 	const char *input;
 	const char *symfs, *kallsyms;
+	struct sonde_filter filter;
 	uint64_t jobs, max_stack;
 	bool hide_call_graph, ns, header, header_only, full, demangle, force, strict, pager, dump;
 	struct terminal_progress progress;
@@ -112,6 +113,7 @@ static int run(struct script *s)
 	        .hide_call_graph = s->hide_call_graph,
 	        .ns = s->ns,
 	        .max_stack = s->max_stack,
+	        .filter = s->filter,
 	        .header = s->header ? 1 + s->full : 0,
 	};
 	struct sonde_session *session = sonde_session_new(&so);
@@ -148,6 +150,15 @@ int cmd_script(int argc, char **argv)
 	        OPTION_SWITCH('D', "dump-raw-trace", &s.dump,
 	                "print every record with its bytes, as 'sonde dump --raw'"),
 	        OPTION_SWITCH('G', "hide-call-graph", &s.hide_call_graph, "show no call chains"),
+	        OPTION_TEXT('c', "comms", &s.filter.comms, "NAMES", "only these commands"),
+	        OPTION_TEXT(0, "dsos", &s.filter.dsos, "NAMES", "only code of these objects"),
+	        OPTION_TEXT('S', "symbols", &s.filter.symbols, "NAMES",
+	                "only these functions, or addresses 0x..."),
+	        OPTION_TEXT(0, "pid", &s.filter.pids, "PIDS", "only these processes"),
+	        OPTION_TEXT(0, "tid", &s.filter.tids, "TIDS", "only these threads"),
+	        OPTION_TEXT('C', "cpu", &s.filter.cpus, "LIST", "only these processors"),
+	        OPTION_TEXT(0, "time", &s.filter.time, "SPAN",
+	                "only from START,END in seconds, 10%-20%, or 10%/2"),
 	        OPTION_SWITCH(0, "ns", &s.ns, "show times with nine digits"),
 	        OPTION_UINT(
 	                0, "max-stack", &s.max_stack, "N", "entries of a call chain to show; 127"),

@@ -18,6 +18,7 @@ static const struct field_def defs[FIELD_COUNT] = {
         [FIELD_DATA_SRC] = {"data_src", SONDE_SAMPLE_DATA_SRC, "DATA_SRC"},
         [FIELD_WEIGHT] = {"weight", (uint64_t)SONDE_SAMPLE_WEIGHT | SONDE_SAMPLE_WEIGHT_STRUCT,
                 "WEIGHT"},
+        [FIELD_INS_LAT] = {"ins_lat", SONDE_SAMPLE_WEIGHT_STRUCT, "WEIGHT_STRUCT"},
         [FIELD_IP] = {"ip", SONDE_SAMPLE_IP, "IP"},
         [FIELD_SYM] = {"sym", 0, NULL},
         [FIELD_SYMOFF] = {"symoff", 0, NULL},
@@ -46,8 +47,8 @@ static const char *const type_names[FIELD_TYPE_COUNT] = {
 	(BIT(FIELD_COMM) | BIT(FIELD_TID) | BIT(FIELD_CPU) | BIT(FIELD_TIME) | BIT(FIELD_EVENT))
 #define FIELDS_WHERE (BIT(FIELD_IP) | BIT(FIELD_SYM) | BIT(FIELD_SYMOFF) | BIT(FIELD_DSO))
 #define FIELDS_MEMORY                                                                              \
-	(BIT(FIELD_ADDR) | BIT(FIELD_DATA_SRC) | BIT(FIELD_WEIGHT) | BIT(FIELD_PHYS_ADDR) |        \
-	        BIT(FIELD_DATA_PAGE_SIZE) | BIT(FIELD_CODE_PAGE_SIZE))
+	(BIT(FIELD_ADDR) | BIT(FIELD_DATA_SRC) | BIT(FIELD_WEIGHT) | BIT(FIELD_INS_LAT) |          \
+	        BIT(FIELD_PHYS_ADDR) | BIT(FIELD_DATA_PAGE_SIZE) | BIT(FIELD_CODE_PAGE_SIZE))
 
 /* What a type shows when nobody chose. */
 static const uint64_t defaults[FIELD_TYPE_COUNT] = {
@@ -129,13 +130,40 @@ struct field_change {
 	bool absolute;
 };
 
+/* Fields of perf script that are not printed here. */
+static const char *const later[] = {"srcline", "srccode", "brstack", "brstacksym", "brstackoff",
+        "brstackinsn", "brstackinsnlen", "flags", "callindent", "insn", "insnlen", "synth",
+        "bpf-output", "metric", "ipc", "machine_pid", "vcpu"};
+
+static int unknown_field(const char *word, size_t n, struct error *err)
+{
+	const char *what = "is not a field";
+	struct text list = {0};
+	int rc;
+
+	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
+		if (word_is(word, n, later[i])) {
+			what = "is a field that this version does not print";
+		}
+	}
+	for (unsigned i = 0; i < FIELD_COUNT; i++) {
+		text_str(&list, i == 0 ? "" : ", ");
+		text_str(&list, defs[i].name);
+	}
+	text_char(&list, '\0');
+	rc = error_set(err, SONDE_EARG, NO_OFFSET, "'%.*s' %s; fields are: %s", (int)n, word, what,
+	        list.failed ? "" : list.p);
+	text_fini(&list);
+	return rc;
+}
+
 static int parse_word(const char *word, size_t n, struct field_change *change, struct error *err)
 {
 	char sign = (char)(*word == '+' || *word == '-' ? *word : '\0');
 	enum field_id id;
 
 	if (find_field(word + (sign != 0), n - (sign != 0), &id) < 0) {
-		return error_set(err, SONDE_EARG, NO_OFFSET, "'%.*s' is not a field", (int)n, word);
+		return unknown_field(word + (sign != 0), n - (sign != 0), err);
 	}
 	if (sign == '-') {
 		change->remove |= BIT(id);

@@ -117,11 +117,23 @@ static void put_addr(const struct line_context *c)
 static void put_data_src(const struct line_context *c)
 {
 	text_hex(c->out, c->sample->s.data_src, 16, ' ');
+	text_char(c->out, ' ');
+	line_data_src(c->out, c->sample->s.data_src);
 }
 
 static void put_weight(const struct line_context *c)
 {
-	text_u64(c->out, c->sample->s.weight, 16, ' ');
+	bool parts = (c->plan->attr->sample_type & SONDE_SAMPLE_WEIGHT_STRUCT) != 0;
+
+	text_u64(c->out, parts ? (uint32_t)c->sample->s.weight : c->sample->s.weight, 16, ' ');
+}
+
+/* The second part of a weight that has parts: processor cycles of the instruction. */
+static void put_ins_lat(const struct line_context *c)
+{
+	bool parts = (c->plan->attr->sample_type & SONDE_SAMPLE_WEIGHT_STRUCT) != 0;
+
+	text_u64(c->out, parts ? c->sample->s.weight >> 32 & 0xffff : 0, 16, ' ');
 }
 
 /* The mode of the entries behind a mark; UINT32_MAX: not a mark that can stand there. */
@@ -263,6 +275,7 @@ static const line_fn printers[FIELD_COUNT] = {
         [FIELD_ADDR] = put_addr,
         [FIELD_DATA_SRC] = put_data_src,
         [FIELD_WEIGHT] = put_weight,
+        [FIELD_INS_LAT] = put_ins_lat,
         [FIELD_IP] = put_ip,
         [FIELD_IREGS] = put_iregs,
         [FIELD_UREGS] = put_uregs,

@@ -38,6 +38,9 @@ int line_plan_make(struct line_plan *plan, const struct line_style *style, uint6
 void line_text(struct text *out, const struct line_plan *plan, const struct line_style *style,
         struct frame_cache *frames, const struct session_sample *sample);
 
+/* "|OP LOAD|LVL L1 hit|..." for the value of PERF_SAMPLE_DATA_SRC. */
+void line_data_src(struct text *out, uint64_t value);
+
 /* Register names for what uname -m says; NULL: none known. */
 const char *const *line_reg_names(const char *machine, size_t *n);
 

@@ -10,6 +10,7 @@
 #include "field/line.h"
 #include "file/feature.h"
 #include "output/header.h"
+#include "session/pick.h"
 
 #include <stdlib.h>
 
@@ -25,6 +26,7 @@ struct script_worker {
 struct script {
 	struct sonde_session *session;
 	struct line_style style;
+	struct pick pick;
 	struct line_plan *plans; /* by event */
 	struct script_worker *workers;
 	unsigned nworkers;
@@ -44,6 +46,41 @@ static int worker_ready(struct script *s, struct script_worker *w)
 	return 0;
 }
 
+/* Whether the filters let a sample through. */
+static bool sample_wanted(const struct script *s, const struct session_sample *sample)
+{
+	const struct pick *pick = &s->pick;
+	const struct timeline *t = session_timeline(s->session);
+	const struct timeline_mapping *m;
+	const struct symbol_table *table;
+	const struct symbol *symbol = NULL;
+	uint64_t address;
+
+	if (!pick_takes(pick, sample->s.cpu, sample->s.time) ||
+	        !pick_thread(pick, sample->view->pid, sample->view->tid) ||
+	        !pick_comm(pick, sample->view->comm)) {
+		return false;
+	}
+	if (pick->dsos == NULL && !pick->by_symbol) {
+		return true;
+	}
+	m = timeline_find(t, sample->view, sample->cpumode, sample->s.ip);
+	if (!pick_object(pick, m != NULL ? m->object : UINT32_MAX)) {
+		return false;
+	}
+	if (m == NULL || !pick->by_symbol) {
+		return pick_symbol(pick, NULL, 0, sample->s.ip);
+	}
+	table = session_symbols(s->session, m->object);
+	address = timeline_object_address(t, m, sample->s.ip);
+	symbol = table != NULL ? symbol_table_find(table, address) : NULL;
+	if (symbol == NULL) {
+		return pick_symbol(pick, NULL, 0, sample->s.ip);
+	}
+	return pick_symbol(pick, symbol_name(table, symbol),
+	        sample->s.ip - (address - symbol->start), sample->s.ip);
+}
+
 static int format_window(void *arg, unsigned worker, size_t window)
 {
 	struct script *s = arg;
@@ -55,6 +92,9 @@ static int format_window(void *arg, unsigned worker, size_t window)
 	TRY(session_window_open(&w->session, window));
 	w->out.n = 0;
 	while ((rc = session_worker_next(&w->session, &sample)) > 0) {
+		if (!sample_wanted(s, &sample)) {
+			continue;
+		}
 		line_text(&w->out, &s->plans[sample.event], &s->style, &w->frames, &sample);
 	}
 	if (rc == 0 && w->out.failed) {
@@ -180,6 +220,7 @@ static int run(struct script *s, const struct sonde_script_options *o)
 {
 	struct field_choice choice;
 
+	TRY(pick_init(&s->pick, s->session, &o->filter));
 	TRY(choose_fields(s, o, &choice));
 	TRY(make_style(s, o));
 	TRY(make_plans(s, &choice));
@@ -200,6 +241,7 @@ int sonde_script_print(struct sonde_session *session, const struct sonde_script_
 		memcpy(&o, options, options->size < sizeof(o) ? options->size : sizeof(o));
 	}
 	rc = run(&s, &o);
+	pick_fini(&s.pick);
 	arena_fini(&s.arena);
 	return rc;
 }

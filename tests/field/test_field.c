@@ -73,8 +73,34 @@ static void test_names(void)
 	ok(line_reg_names(NULL, &n) == NULL && n == 0, "no machine");
 }
 
+static void check_data_src(uint64_t value, const char *want)
+{
+	struct text out = {0};
+
+	line_data_src(&out, value);
+	text_char(&out, '\0');
+	eq_str(out.p, want, want);
+	text_fini(&out);
+}
+
+/* As perf 6.1 prints these values. */
+static void test_data_src(void)
+{
+	check_data_src(0, "|OP No|LVL N/A|SNP N/A|TLB N/A|LCK No|BLK  N/A");
+	check_data_src(0x1e05080021, "|OP N/A|LVL N/A or N/A|SNP N/A|TLB N/A|LCK N/A|BLK  N/A");
+	check_data_src(
+	        0x6a100242, "|OP LOAD|LVL LFB/MAB hit|SNP None|TLB L1 or L2 hit|LCK Yes|BLK  N/A");
+	check_data_src(
+	        0x1600000182, "|OP LOAD|LVL L1 or Any cache miss|SNP N/A|TLB N/A|LCK No|BLK  N/A");
+	check_data_src(0x103600000000,
+	        "|OP No|LVL Remote node, same socket Any cache|SNP N/A|TLB N/A|LCK No|BLK  N/A");
+	check_data_src(0x60000000010, "|OP EXEC|LVL N/A|SNP N/A|TLB N/A|LCK No|BLK  Data Addr");
+	check_data_src(0x8000100004, "|OP STORE|LVL N/A|SNP None or Peer|TLB N/A|LCK No|BLK  N/A");
+}
+
 int main(void)
 {
+	test_data_src();
 	test_choice();
 	test_mistakes();
 	test_names();

@@ -3,7 +3,7 @@
 #ifndef SONDE_PREVIEW_SCRIPT_H
 #define SONDE_PREVIEW_SCRIPT_H
 
-#include <sonde/session.h>
+#include <sonde/preview/filter.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -20,6 +20,7 @@ struct sonde_script_options {
 	int hide_call_graph; /* not 0: the sample's own address instead of its call chain */
 	int ns; /* not 0: times with nine digits */
 	uint64_t max_stack; /* entries of a call chain that are printed; 0: 127 */
+	struct sonde_filter filter; /* of the samples that are printed */
 	int header; /* 1: print the header of the file first; 2: with all its details */
 };
 
