@@ -74,6 +74,7 @@ enum abi_misc {
 	MISC_COMM_EXEC = 1 << 13,
 	MISC_FORK_EXEC = 1 << 13,
 	MISC_SWITCH_OUT = 1 << 13,
+	MISC_SWITCH_OUT_PREEMPT = 1 << 14,
 	MISC_MMAP_BUILD_ID = 1 << 14,
 	MISC_BUILD_ID_SIZE = 1 << 15
 };

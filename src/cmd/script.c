@@ -16,6 +16,7 @@ struct script {
 	const char *symfs, *kallsyms;
 	struct sonde_filter filter;
 	uint64_t jobs, max_stack;
+	bool tasks, mmaps, switches, lost;
 	bool hide_call_graph, ns, header, header_only, full, demangle, force, strict, pager, dump;
 	struct terminal_progress progress;
 	const char *fields[FIELDS_MAX];
@@ -114,6 +115,10 @@ static int run(struct script *s)
 	        .ns = s->ns,
 	        .max_stack = s->max_stack,
 	        .filter = s->filter,
+	        .show_tasks = s->tasks,
+	        .show_mmaps = s->mmaps,
+	        .show_switches = s->switches,
+	        .show_lost = s->lost,
 	        .header = s->header ? 1 + s->full : 0,
 	};
 	struct sonde_session *session = sonde_session_new(&so);
@@ -159,6 +164,10 @@ int cmd_script(int argc, char **argv)
 	        OPTION_TEXT('C', "cpu", &s.filter.cpus, "LIST", "only these processors"),
 	        OPTION_TEXT(0, "time", &s.filter.time, "SPAN",
 	                "only from START,END in seconds, 10%-20%, or 10%/2"),
+	        OPTION_SWITCH(0, "show-task-events", &s.tasks, "show names, forks and exits too"),
+	        OPTION_SWITCH(0, "show-mmap-events", &s.mmaps, "show mappings too"),
+	        OPTION_SWITCH(0, "show-switch-events", &s.switches, "show context switches too"),
+	        OPTION_SWITCH(0, "show-lost-events", &s.lost, "show where events were lost too"),
 	        OPTION_SWITCH(0, "ns", &s.ns, "show times with nine digits"),
 	        OPTION_UINT(
 	                0, "max-stack", &s.max_stack, "N", "entries of a call chain to show; 127"),

@@ -299,6 +299,21 @@ void line_text(struct text *out, const struct line_plan *plan, const struct line
 	text_char(out, '\n');
 }
 
+void line_head(struct text *out, const struct line_plan *plan, const struct line_style *style,
+        struct frame_cache *frames, const struct session_sample *sample)
+{
+	struct line_context c = {out, plan, style, frames, sample};
+	uint64_t head = plan->fields & (FIELD_BIT(FIELD_TOD) * 2 - 1) & ~FIELD_BIT(FIELD_MISC);
+
+	for (; head != 0; head &= head - 1) {
+		line_fn fn = printers[__builtin_ctzll(head)];
+
+		if (fn != NULL) {
+			fn(&c);
+		}
+	}
+}
+
 static unsigned frame_parts(uint64_t fields)
 {
 	static const struct {

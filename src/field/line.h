@@ -38,6 +38,10 @@ int line_plan_make(struct line_plan *plan, const struct line_style *style, uint6
 void line_text(struct text *out, const struct line_plan *plan, const struct line_style *style,
         struct frame_cache *frames, const struct session_sample *sample);
 
+/* Only who, where and when: what stands in front of a record that is no sample. */
+void line_head(struct text *out, const struct line_plan *plan, const struct line_style *style,
+        struct frame_cache *frames, const struct session_sample *sample);
+
 /* "|OP LOAD|LVL L1 hit|..." for the value of PERF_SAMPLE_DATA_SRC. */
 void line_data_src(struct text *out, uint64_t value);
 

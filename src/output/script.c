@@ -6,10 +6,12 @@
  */
 #include <sonde/preview/script.h>
 
+#include "abi/abi.h"
 #include "core/pool.h"
 #include "field/line.h"
 #include "file/feature.h"
 #include "output/header.h"
+#include "output/script.h"
 #include "session/pick.h"
 
 #include <stdlib.h>
@@ -27,6 +29,7 @@ struct script {
 	struct sonde_session *session;
 	struct line_style style;
 	struct pick pick;
+	uint32_t kinds; /* bits by type of the other records that are shown */
 	struct line_plan *plans; /* by event */
 	struct script_worker *workers;
 	unsigned nworkers;
@@ -42,6 +45,7 @@ static int worker_ready(struct script *s, struct script_worker *w)
 	}
 	TRY(frame_cache_init(&w->frames, s->session));
 	session_worker_init(&w->session, s->session);
+	w->session.kinds = s->kinds;
 	w->ready = true;
 	return 0;
 }
@@ -81,17 +85,50 @@ static bool sample_wanted(const struct script *s, const struct session_sample *s
 	        sample->s.ip - (address - symbol->start), sample->s.ip);
 }
 
+/* Other records are chosen by processor only, as in perf. */
+static void put_record(const struct script *s, struct script_worker *w, const struct record *r,
+        const struct session_sample *sample)
+{
+	if (s->pick.cpus != NULL &&
+	        (sample->s.cpu >= s->pick.ncpus || s->pick.cpus[sample->s.cpu] == 0)) {
+		return;
+	}
+	line_head(&w->out, &s->plans[sample->event], &s->style, &w->frames, sample);
+	script_record_text(&w->out, r, session_file(s->session)->swap);
+}
+
+static uint32_t kinds_of(const struct sonde_script_options *o)
+{
+	uint32_t kinds = 0;
+
+	if (o->show_tasks) {
+		kinds |= 1u << RECORD_COMM | 1u << RECORD_FORK | 1u << RECORD_EXIT;
+	}
+	if (o->show_mmaps) {
+		kinds |= 1u << RECORD_MMAP | 1u << RECORD_MMAP2;
+	}
+	if (o->show_switches) {
+		kinds |= 1u << RECORD_SWITCH | 1u << RECORD_SWITCH_CPU_WIDE;
+	}
+	return kinds | (o->show_lost ? 1u << RECORD_LOST : 0);
+}
+
 static int format_window(void *arg, unsigned worker, size_t window)
 {
 	struct script *s = arg;
 	struct script_worker *w = &s->workers[worker];
 	struct session_sample sample;
+	struct record r;
 	int rc;
 
 	TRY(worker_ready(s, w));
 	TRY(session_window_open(&w->session, window));
 	w->out.n = 0;
-	while ((rc = session_worker_next(&w->session, &sample)) > 0) {
+	while ((rc = session_worker_next_any(&w->session, &r, &sample)) > 0) {
+		if (r.type != RECORD_SAMPLE) {
+			put_record(s, w, &r, &sample);
+			continue;
+		}
 		if (!sample_wanted(s, &sample)) {
 			continue;
 		}
@@ -220,6 +257,7 @@ static int run(struct script *s, const struct sonde_script_options *o)
 {
 	struct field_choice choice;
 
+	s->kinds = kinds_of(o);
 	TRY(pick_init(&s->pick, s->session, &o->filter));
 	TRY(choose_fields(s, o, &choice));
 	TRY(make_style(s, o));

@@ -41,6 +41,8 @@ struct session_worker {
 	struct session_key *spare; /* of the same size, for merging */
 	size_t nkeys, keys_cap, spare_cap, key;
 	bool sorted;
+	uint32_t
+	        kinds; /* bits by record type: what windows hold besides samples; set by the user */
 };
 
 void session_worker_init(struct session_worker *w, struct sonde_session *s);
@@ -56,6 +58,12 @@ int session_window_open(struct session_worker *w, size_t window); /* negative: n
 
 /* The next sample of the worker's chunk or window; 1, 0 at its end, negative on failure. */
 int session_worker_next(struct session_worker *w, struct session_sample *out);
+
+/*
+ * The same for a window that holds other records too. *r is the record; when it is no sample, *out
+ * has who, when and where of its trailer, and the view of the thread that it is about.
+ */
+int session_worker_next_any(struct session_worker *w, struct record *r, struct session_sample *out);
 
 const struct file *session_file(const struct sonde_session *s);
 /* All samples were read: the memory of the input's bytes can go; spans of it stay valid. */

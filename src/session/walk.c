@@ -86,20 +86,25 @@ static int seen_add(struct seen *seen, uint64_t key)
 	return 1;
 }
 
+static int walk_seen(struct walk *w, uint32_t pid, uint32_t tid)
+{
+	int rc = seen_add(&w->seen, (uint64_t)pid << 32 | tid);
+
+	return rc > 0 ? timeline_add_thread(w->s->timeline, pid, tid) : rc;
+}
+
 static int walk_thread(struct walk *w, const struct file_event *e, const struct record *r)
 {
 	bool swap = w->s->file.swap;
 	uint32_t pid;
 	uint32_t tid;
-	int rc;
 
 	if (e->plan.tid == RECORD_NOT_THERE || r->body.n < (size_t)e->plan.tid + 8) {
 		return 0;
 	}
 	pid = load_u32(r->body.p + e->plan.tid, swap);
 	tid = load_u32(r->body.p + e->plan.tid + 4, swap);
-	rc = seen_add(&w->seen, (uint64_t)pid << 32 | tid);
-	return rc > 0 ? timeline_add_thread(w->s->timeline, pid, tid) : rc;
+	return walk_seen(w, pid, tid);
 }
 
 static void walk_time(struct walk *w, uint64_t time)
@@ -180,6 +185,7 @@ static int walk_side_band(struct walk *w, const struct record *r)
 	const struct file_event *e = file_record_event(&s->file, r);
 	const struct file_event *any = e != NULL ? e : s->file.events;
 	struct record_trailer trailer;
+	struct record_task task;
 
 	if (!record_trailer_decode(&any->plan, r->body, s->file.swap, &trailer)) {
 		diag_report(&s->diags, SONDE_DIAG_DAMAGED, r->offset, "a record is too short");
@@ -194,11 +200,16 @@ static int walk_side_band(struct walk *w, const struct record *r)
 	if (any->plan.time == RECORD_NOT_THERE) {
 		trailer.time = r->offset;
 	}
+	if (r->type == RECORD_FORK && record_task_decode(r, s->file.swap, &task)) {
+		TRY(walk_seen(w, task.ppid, task.ptid)); /* so that it has some name */
+	}
 	switch (r->type) {
 	case RECORD_MMAP:
 	case RECORD_MMAP2:
 	case RECORD_COMM:
 	case RECORD_FORK: return timeline_add(s->timeline, r, s->file.swap, trailer.time);
+	case RECORD_SWITCH:
+	case RECORD_SWITCH_CPU_WIDE: return walk_seen(w, trailer.pid, trailer.tid);
 	default: return 0;
 	}
 }
@@ -298,6 +309,8 @@ int session_walk(struct sonde_session *s)
 		diag_report(&s->diags, SONDE_DIAG_DAMAGED, NO_OFFSET,
 		        "the recording describes no event: its samples can only be counted");
 	}
+	TRY(timeline_add_thread(
+	        s->timeline, 0, 0)); /* idle: also who the kernel's mappings belong to */
 	while ((rc = file_next(&s->file, &offset, &r, &s->diags)) > 0) {
 		rc = walk_chunk(&w, r.offset);
 		if (rc < 0) {

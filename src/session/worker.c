@@ -103,6 +103,33 @@ static uint64_t sample_time(
 	                                        : r->offset;
 }
 
+/* The place in time of a record that a window holds; false: it holds none such. */
+static bool record_time(const struct session_worker *w, const struct record *r, uint64_t *time)
+{
+	const struct file *f = &w->session->file;
+	const struct file_event *e;
+	struct record_trailer trailer;
+
+	if (r->type == RECORD_SAMPLE) {
+		e = file_sample_event(f, r);
+		if (e == NULL || r->body.n < e->plan.fixed_size) {
+			return false;
+		}
+		*time = sample_time(f, e, r);
+		return true;
+	}
+	if (f->nevents == 0 || r->type >= 32 || (w->kinds >> r->type & 1) == 0) {
+		return false;
+	}
+	e = file_record_event(f, r);
+	e = e != NULL ? e : &f->events[0];
+	if (!record_trailer_decode(&e->plan, r->body, f->swap, &trailer)) {
+		return false;
+	}
+	*time = e->plan.time != RECORD_NOT_THERE ? trailer.time : r->offset;
+	return true;
+}
+
 /* Takes from [offset, end) the samples with after < time <= limit (from the very first with first).
  */
 static int gather(struct session_worker *w, uint64_t offset, uint64_t end, uint64_t after,
@@ -112,17 +139,11 @@ static int gather(struct session_worker *w, uint64_t offset, uint64_t end, uint6
 	struct record r;
 
 	while (offset < end && file_next(f, &offset, &r, NULL) > 0) {
-		const struct file_event *e;
 		uint64_t time;
 
-		if (r.type != RECORD_SAMPLE) {
+		if (!record_time(w, &r, &time)) {
 			continue;
 		}
-		e = file_sample_event(f, &r);
-		if (e == NULL || r.body.n < e->plan.fixed_size) {
-			continue;
-		}
-		time = sample_time(f, e, &r);
 		if (time > limit || (time <= after && !first)) {
 			continue;
 		}
@@ -176,6 +197,80 @@ static int take_sample(struct session_worker *w, const struct record *r, struct 
 	out->view = timeline_at(s->timeline, &w->cursor, out->s.pid, out->s.tid,
 	        e->plan.time != RECORD_NOT_THERE ? out->s.time : r->offset);
 	return 1;
+}
+
+/* The thread that a record is about: for a fork the one that forked. */
+static void record_subject(const struct record *r, bool swap, uint32_t *pid, uint32_t *tid)
+{
+	struct cursor c = cursor_make(r->body, swap);
+	uint32_t words[4];
+
+	for (unsigned i = 0; i < 4; i++) {
+		words[i] = cursor_u32(&c);
+	}
+	if (c.bad) {
+		return;
+	}
+	switch (r->type) {
+	case RECORD_MMAP:
+	case RECORD_MMAP2:
+	case RECORD_COMM:
+		*pid = words[0];
+		*tid = words[1];
+		break;
+	case RECORD_FORK:
+		*pid = words[1];
+		*tid = words[3];
+		break;
+	case RECORD_EXIT:
+		*pid = words[0];
+		*tid = words[2];
+		break;
+	default: break; /* the trailer says it */
+	}
+	*pid = *tid == 0 ? 0 : *pid; /* the kernel's own mappings have pid -1 */
+}
+
+/* 1, or 0 when the record is too short. */
+static int take_record(struct session_worker *w, const struct record *r, struct session_sample *out)
+{
+	const struct sonde_session *s = w->session;
+	const struct file_event *e = file_record_event(&s->file, r);
+	struct record_trailer trailer;
+	uint32_t pid, tid;
+
+	e = e != NULL ? e : &s->file.events[0];
+	if (!record_trailer_decode(&e->plan, r->body, s->file.swap, &trailer)) {
+		return 0;
+	}
+	*out = (struct session_sample){.event = (uint32_t)(e - s->file.events),
+	        .cpumode = r->misc & MISC_CPUMODE_MASK,
+	        .offset = r->offset};
+	out->s.pid = pid = trailer.pid;
+	out->s.tid = tid = trailer.tid;
+	out->s.time = trailer.time;
+	out->s.cpu = trailer.cpu;
+	record_subject(r, s->file.swap, &pid, &tid);
+	out->view = timeline_at(s->timeline, &w->cursor, pid, tid,
+	        e->plan.time != RECORD_NOT_THERE ? trailer.time : r->offset);
+	return 1;
+}
+
+int session_worker_next_any(struct session_worker *w, struct record *r, struct session_sample *out)
+{
+	while (w->key < w->nkeys) {
+		uint64_t offset = w->keys[w->key++].offset;
+		int rc = file_next(&w->session->file, &offset, r, NULL);
+
+		if (rc > 0) {
+			rc = r->type == RECORD_SAMPLE ? take_sample(w, r, out)
+			                              : take_record(w, r, out);
+		}
+		if (rc != 0) {
+			return rc;
+		}
+	}
+	return 0;
 }
 
 int session_worker_next(struct session_worker *w, struct session_sample *out)

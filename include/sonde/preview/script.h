@@ -21,6 +21,10 @@ struct sonde_script_options {
 	int ns; /* not 0: times with nine digits */
 	uint64_t max_stack; /* entries of a call chain that are printed; 0: 127 */
 	struct sonde_filter filter; /* of the samples that are printed */
+	int show_tasks; /* not 0: also records of new names, forks and exits, */
+	int show_mmaps; /* of mappings, */
+	int show_switches; /* of switches between threads, */
+	int show_lost; /* of lost events */
 	int header; /* 1: print the header of the file first; 2: with all its details */
 };
 

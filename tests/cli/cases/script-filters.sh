@@ -10,3 +10,6 @@ show script -F foo
 show script -F +flags
 show script -C x
 show script --tid 1,
+"$GEN" -n 4 -p 2 -t 2 -d 2 -o perf.data
+show script -F comm,tid,cpu,time,ip -G --show-task-events --show-mmap-events
+show script -F comm,tid -G --show-task-events -C 1
