@@ -397,6 +397,13 @@ static int report_words(int argc, char **argv)
 	        OPTION_SWITCH(0, "demangle", &c.demangle, "names as they are in the source"),
 	        OPTION_SWITCH(0, "pager", &c.pager, "use a pager on a terminal"),
 	        OPTION_TEXT(0, "color", &c.color, "WHEN", "auto, always or never"),
+	        {.long_name = "stdio-color",
+	                .kind = OPTION_KIND_TEXT,
+	                .arg = OPTION_OPTIONAL,
+	                .target = &c.color,
+	                .fallback = "always",
+	                .arg_name = "WHEN",
+	                .help = "the same, as perf calls it; alone: always"},
 	        OPTION_END,
 	};
 	const struct option_command command = {.name = "report",

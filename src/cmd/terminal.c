@@ -36,10 +36,11 @@ int terminal_color(const char *when)
 
 static const char *pager_command(void)
 {
-	const char *p = getenv("PERF_PAGER");
+	static const char *const names[] = {"SONDE_PAGER", "PERF_PAGER", "PAGER"};
+	const char *p = NULL;
 
-	if (p == NULL) {
-		p = getenv("PAGER");
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && p == NULL; i++) {
+		p = getenv(names[i]);
 	}
 	if (p == NULL && access("/usr/bin/pager", X_OK) == 0) {
 		p = "/usr/bin/pager";

@@ -15,8 +15,8 @@
 int terminal_color(const char *when);
 
 /*
- * Standard output, or a pager when it is a terminal: $PERF_PAGER, $PAGER, /usr/bin/pager, less;
- * "cat" or nothing: none. less gets LESS=FRSX unless LESS is set.
+ * Standard output, or a pager when it is a terminal: $SONDE_PAGER, $PERF_PAGER, $PAGER,
+ * /usr/bin/pager, less; "cat" or nothing: none. less gets LESS=FRSX unless LESS is set.
  */
 struct terminal_output {
 	int fd;

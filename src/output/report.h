@@ -57,6 +57,11 @@ int report_order(struct report *r);
 int report_stats(struct report *r);
 int report_stats_json(struct report *r);
 
+#define REPORT_COLOR_OFF "\033[m"
+/* The escape for a share: red from 5 percent on, green from 0.5; nothing when there are no colours.
+ */
+const char *report_color(const struct report *r, uint64_t part, uint64_t total);
+
 /* Options to columns; SONDE_EARG with words. Wants the pick and profile.options.children. */
 int report_columns_init(struct report *r);
 /* Widths of an event's columns: of the titles, then wider by rows. */

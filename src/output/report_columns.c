@@ -299,19 +299,25 @@ uint64_t report_columns_value(const struct report *r, const struct profile_row *
 	}
 }
 
-static void put_percent(struct report *r, uint64_t part, uint64_t total, unsigned width)
+const char *report_color(const struct report *r, uint64_t part, uint64_t total)
 {
 	double percent = total == 0 ? 0.0 : 100.0 * (double)part / (double)total;
-	const char *color = percent >= 5.0 ? "\033[31m" : percent >= 0.5 ? "\033[32m" : NULL;
 
-	if (!r->options.color) {
-		color = NULL;
+	if (!r->options.color || percent < 0.5) {
+		return "";
 	}
-	text_str(&r->text, color != NULL ? color : "");
+	return percent >= 5.0 ? "\033[31m" : "\033[32m";
+}
+
+static void put_percent(struct report *r, uint64_t part, uint64_t total, unsigned width)
+{
+	const char *color = r->options.separator == NULL ? report_color(r, part, total) : "";
+
+	text_str(&r->text, color);
 	text_char(&r->text, ' ');
 	text_percent(&r->text, part, total, width);
 	text_char(&r->text, '%');
-	text_str(&r->text, color != NULL ? "\033[m" : "");
+	text_str(&r->text, *color != 0 ? REPORT_COLOR_OFF : "");
 }
 
 /* A number, right-aligned; with a separator, left-aligned. Returns what it takes on the screen. */
@@ -345,7 +351,7 @@ static void put_between(struct report *r, unsigned i)
 /* Bytes from `start` on that take no room: the escapes of colours. */
 static size_t escapes_size(const struct report *r, size_t start)
 {
-	static const size_t on_and_off = sizeof("\033[31m") - 1 + sizeof("\033[m") - 1;
+	static const size_t on_and_off = sizeof("\033[31m") - 1 + sizeof(REPORT_COLOR_OFF) - 1;
 
 	return r->options.color && start < r->text.n && r->text.p[start] == '\033' ? on_and_off : 0;
 }

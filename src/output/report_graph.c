@@ -36,12 +36,16 @@ void report_graph_name(struct report *r, const struct profile_frame *f)
 
 void report_graph_value(struct report *r, uint64_t periods, uint64_t samples, uint64_t total)
 {
+	const char *color = report_color(r, periods, total);
+
 	switch (r->options.graph_value) {
 	case SONDE_REPORT_VALUE_PERIOD: text_u64(&r->text, periods, 0, ' '); break;
 	case SONDE_REPORT_VALUE_COUNT: text_u64(&r->text, samples, 0, ' '); break;
 	case SONDE_REPORT_VALUE_PERCENT:
+		text_str(&r->text, color);
 		text_percent(&r->text, periods, total, 0);
 		text_char(&r->text, '%');
+		text_str(&r->text, *color != 0 ? REPORT_COLOR_OFF : "");
 		break;
 	}
 }

@@ -74,11 +74,76 @@ def owner(path):
     os.chown(path, 0, -1)
 
 
+MARK = "sed 's/^/P:/'"
+RED, OFF = "\x1b[31m", "\x1b[m"
+REPORT = ["report", "--stdio", "--no-children", "-g", "none", "-s", "comm"]
+
+
+def pager(path):
+    for command in (REPORT, ["script", "-G"]):
+        def shown(*options, **env):
+            status, text = on_terminal(*command, "-i", path, *options, **env)
+            lines = text.splitlines()
+            return status == 0 and len(lines) > 5 and all(s.startswith("P:") for s in lines)
+
+        name = command[0]
+        result(shown(PAGER=MARK), f"{name}: PAGER shows the text")
+        result(shown(PAGER="cat", PERF_PAGER=MARK), f"{name}: PERF_PAGER goes before PAGER")
+        result(shown(PERF_PAGER="cat", SONDE_PAGER=MARK), f"{name}: SONDE_PAGER goes before PERF_PAGER")
+        result(not shown(PAGER=MARK, SONDE_PAGER=""), f"{name}: an empty one is none")
+        result(not shown("--no-pager", PAGER=MARK), f"{name}: --no-pager uses none")
+        status, out, _ = piped(*command, "-i", path, PAGER=MARK)
+        result(status == 0 and "P:" not in out, f"{name}: none in a pipe")
+        status, text = on_terminal(*command, "-i", path, PAGER="head -1")
+        result(status == 0 and len(text.splitlines()) == 1, f"{name}: leaving the pager early is no failure", text)
+
+
+def colour(path):
+    plain = dict(PAGER="cat")
+    _, text = on_terminal(*REPORT, "-i", path, **plain)
+    red = [s for s in text.splitlines() if s.startswith("  " + RED)]
+    result(red and all(OFF in s and float(s.split("m", 1)[1].split("%")[0]) >= 5 for s in red),
+           "from 5 percent on shares are red", text)
+    green = [s for s in text.splitlines() if s.startswith("  \x1b[32m")]
+    result(green and all(0.5 <= float(s.split("m", 1)[1].split("%")[0]) < 5.005 for s in green),
+           "from 0.5 percent on they are green", text)
+    result(any(s.startswith("     0.") for s in text.splitlines()), "smaller ones have no colour", text)
+    for what, env in (("NO_COLOR", {"NO_COLOR": "1"}), ("TERM=dumb", {"TERM": "dumb"})):
+        _, text = on_terminal(*REPORT, "-i", path, **plain, **env)
+        result("\x1b" not in text and "%" in text, f"{what}: no colours", text)
+    _, text = on_terminal(*REPORT, "-i", path, "--color", "never", **plain)
+    result("\x1b" not in text, "--color never: none")
+    _, out, _ = piped(*REPORT, "-i", path)
+    result("\x1b" not in out, "none in a pipe")
+    for option in (["--color", "always"], ["--stdio-color"], ["--stdio-color=always"]):
+        _, out, _ = piped(*REPORT, "-i", path, *option)
+        result(RED in out, f"{' '.join(option)}: also in a pipe")
+
+
+def progress(tmp, path):
+    """A bar for work that takes long, on a terminal only, and nothing is left of it."""
+    large = os.path.join(tmp, "large.data")
+    subprocess.run([GEN, "-n", "600000", "-o", large], check=True, stdout=subprocess.DEVNULL)
+    command = ["script", "-j", "1", "-F", "comm,tid,cpu,time,event,ip,sym,dso", "-i"]
+    _, text = on_terminal(*command, large, PAGER="cat >/dev/null")
+    if "Processing [" in text:
+        result(text.endswith("\r\x1b[K"), "the bar is taken away at the end", text[-200:])
+    else:
+        skip("a progress bar", "the work took less than half a second")
+    _, text = on_terminal(*command, path, PAGER="cat >/dev/null")
+    result(text == "", "no bar for short work", text)
+    _, _, err = piped(*command, large)
+    result(err == "", "no bar in a pipe", err)
+
+
 def main():
     with tempfile.TemporaryDirectory() as tmp:
         BASE["HOME"] = tmp
         path = os.path.join(tmp, "perf.data")
         subprocess.run([GEN, "-n", "400", "-o", path], check=True, stdout=subprocess.DEVNULL)
+        pager(path)
+        colour(path)
+        progress(tmp, path)
         owner(path)
     print(f"1..{count}")
     return failures != 0
