@@ -234,7 +234,7 @@ static bool cell_make(struct report *r, const struct profile_row *row, enum prof
 		view = timeline_at(line, r->cursor, row->pid, row->tid, UINT64_MAX);
 		text_printf(t, "%7d:%s", (int)row->tid, timeline_text(line, view->comm));
 		break;
-	case PROFILE_CPU: text_printf(t, "%03d", (int)row->cpu); break;
+	case PROFILE_CPU: text_printf(t, "%.3d", (int)row->cpu); break;
 	case PROFILE_KEYS: break;
 	}
 	return true;

@@ -85,6 +85,7 @@ static enum symbol_object_kind symbol_kind(enum timeline_object_kind kind)
 static struct symbol_table *load(struct sonde_session *s, uint32_t object)
 {
 	const struct timeline_object *o = timeline_object(s->timeline, object);
+	bool elsewhere = s->options.symfs != NULL && s->options.symfs[0] != 0;
 	struct symbol_request req = {
 	        .kind = symbol_kind(o->kind),
 	        .path = timeline_text(s->timeline, o->name),
@@ -94,13 +95,18 @@ static struct symbol_table *load(struct sonde_session *s, uint32_t object)
 	        .demangle = s->options.no_demangle == 0,
 	        .symfs = s->options.symfs,
 	        .kallsyms = s->options.kallsyms,
-	        .home = getenv("HOME"),
+	        .home = elsewhere ? NULL : getenv("HOME"),
 	        .cache = s->cache,
 	};
 	struct symbol_table *table = NULL;
 	struct error err = {0};
+	bool none = o->kind == TIMELINE_NONE;
 
-	if (o->kind == TIMELINE_NONE || symbol_table_load(&req, &table, &err) < 0) {
+	/* the objects of another system: neither our caches nor our kernel know them, as in perf */
+	if (elsewhere && req.kallsyms == NULL) {
+		none = none || o->kind == TIMELINE_KERNEL || o->kind == TIMELINE_MODULE;
+	}
+	if (none || symbol_table_load(&req, &table, &err) < 0) {
 		(void)symbol_table_from_perf_map((struct span){NULL, 0}, &table, &err);
 	}
 	return table;

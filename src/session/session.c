@@ -6,6 +6,7 @@
 
 #include "core/pool.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -144,6 +145,11 @@ int sonde_session_open(struct sonde_session *s, const char *path)
 		        &s->error, SONDE_EARG, NO_OFFSET, "this session has a file already");
 	}
 	s->opened = true;
+	if (s->options.kallsyms != NULL && access(s->options.kallsyms, R_OK) != 0) {
+		return error_set(&s->error, SONDE_ENOENT, NO_OFFSET,
+		        "cannot read the symbols of the kernel from %s: %s", s->options.kallsyms,
+		        strerror(errno));
+	}
 	TRY(open_steps(s, path));
 	if (s->options.strict != 0 &&
 	        s->diags.counts[SONDE_DIAG_TRUNCATED] + s->diags.counts[SONDE_DIAG_DAMAGED] != 0) {

@@ -24,3 +24,8 @@ show report --stdio --time 1.0000000001,
 "$GEN" -n 400 -x "$GEN" -o perf.data
 sonde report --stdio -g none --no-children -s sym --symbol-filter=put_ >rows
 grep -q "put_" rows && echo "rows with it"; grep "\[\.\]" rows | grep -v put_ || echo "no others"
+"$GEN" -n 20 -o perf.data
+show report --stdio -i perf.data --kallsyms no-such-file
+mkdir -p elsewhere
+"$GEN" -n 400 -x "$GEN" -o perf.data
+sonde report --stdio -g none --no-children -s sym --symfs elsewhere | grep -q main || echo "no symbols"
