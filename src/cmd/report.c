@@ -17,7 +17,8 @@
 struct report_command {
 	struct sonde_report_options report;
 	const char *input, *color, *symfs, *kallsyms;
-	bool samples, period, children, stats, quiet, inverted, demangle, pager, stdio, force;
+	bool threads, samples, period, children, stats, quiet, inverted, demangle, pager, stdio,
+	        force;
 	bool header, header_only, header_full, strict, json;
 	bool children_given;
 	int verbose;
@@ -178,6 +179,7 @@ static void options_settle(struct report_command *c)
 	o->show_samples = c->samples;
 	o->show_period = c->period;
 	o->no_children = !c->children;
+	o->threads = c->threads;
 	o->stats = c->stats;
 	o->quiet = c->quiet;
 	o->json = c->json;
@@ -341,66 +343,66 @@ int cmd_report(int argc, char **argv)
 	return rc;
 }
 
-static int report_words(int argc, char **argv)
+static const struct option_command command_words = {.name = "report", .usage = "[options]"};
+
+static int report_parse(struct report_command *c, int argc, char **argv)
 {
-	struct report_command c = {.input = "perf.data",
-	        .children = true,
-	        .demangle = true,
-	        .pager = true,
-	        .stdio = true,
-	        .progress = {.what = "Processing"}};
 	const struct option_def defs[] = {
-	        OPTION_TEXT('i', "input", &c.input, "FILE", "read this file (perf.data)"),
-	        OPTION_TEXT('s', "sort", &c.report.sort, "KEYS",
+	        OPTION_TEXT('i', "input", &c->input, "FILE", "read this file (perf.data)"),
+	        OPTION_TEXT('s', "sort", &c->report.sort, "KEYS",
 	                "make rows by these: comm, dso, sym, pid, tid, cpu (comm,dso,sym)"),
-	        OPTION_TEXT('F', "fields", &c.report.fields, "FIELDS",
+	        OPTION_TEXT('F', "fields", &c->report.fields, "FIELDS",
 	                "columns: keys, overhead, overhead_children, sample, period, ..."),
-	        OPTION_TEXT('t', "field-separator", &c.report.separator, "TEXT",
+	        OPTION_TEXT('t', "field-separator", &c->report.separator, "TEXT",
 	                "put TEXT between columns instead of blanks"),
-	        OPTION_TEXT('w', "column-widths", &c.report.widths, "N,N", "widths of the columns"),
-	        OPTION_TEXT('c', "comms", &c.report.filter.comms, "NAMES", "only these commands"),
-	        OPTION_TEXT('d', "dsos", &c.report.filter.dsos, "NAMES", "only these objects"),
 	        OPTION_TEXT(
-	                'S', "symbols", &c.report.filter.symbols, "NAMES", "only these functions"),
-	        OPTION_TEXT(0, "symbol-filter", &c.report.symbol_part, "TEXT",
+	                'w', "column-widths", &c->report.widths, "N,N", "widths of the columns"),
+	        OPTION_TEXT('c', "comms", &c->report.filter.comms, "NAMES", "only these commands"),
+	        OPTION_TEXT('d', "dsos", &c->report.filter.dsos, "NAMES", "only these objects"),
+	        OPTION_TEXT(
+	                'S', "symbols", &c->report.filter.symbols, "NAMES", "only these functions"),
+	        OPTION_TEXT(0, "symbol-filter", &c->report.symbol_part, "TEXT",
 	                "only rows with TEXT in the symbol's name"),
-	        OPTION_TEXT(0, "pid", &c.report.filter.pids, "PIDS", "only these processes"),
-	        OPTION_TEXT(0, "tid", &c.report.filter.tids, "TIDS", "only these threads"),
-	        OPTION_TEXT('C', "cpu", &c.report.filter.cpus, "LIST", "only these processors"),
-	        OPTION_TEXT(0, "time", &c.report.filter.time, "SPAN",
+	        OPTION_TEXT(0, "pid", &c->report.filter.pids, "PIDS", "only these processes"),
+	        OPTION_TEXT(0, "tid", &c->report.filter.tids, "TIDS", "only these threads"),
+	        OPTION_TEXT('C', "cpu", &c->report.filter.cpus, "LIST", "only these processors"),
+	        OPTION_TEXT(0, "time", &c->report.filter.time, "SPAN",
 	                "only from START,END in seconds, 10%-20%, or 10%/2"),
-	        OPTION_CALL(0, "percentage", OPTION_REQUIRED, on_percentage, &c, "HOW",
+	        OPTION_CALL(0, "percentage", OPTION_REQUIRED, on_percentage, c, "HOW",
 	                "of what the filters leave (relative) or of all (absolute)"),
-	        OPTION_SWITCH('n', "show-nr-samples", &c.samples, "show the number of samples"),
-	        OPTION_SWITCH(0, "show-total-period", &c.period, "show the sum of periods"),
-	        OPTION_SWITCH(0, "children", &c.children, "count callers with what they called"),
-	        OPTION_CALL('g', "call-graph", OPTION_OPTIONAL, on_graph, &c, "MODE",
+	        OPTION_SWITCH('n', "show-nr-samples", &c->samples, "show the number of samples"),
+	        OPTION_SWITCH(0, "show-total-period", &c->period, "show the sum of periods"),
+	        OPTION_SWITCH(0, "children", &c->children, "count callers with what they called"),
+	        OPTION_CALL('g', "call-graph", OPTION_OPTIONAL, on_graph, c, "MODE",
 	                "none, graph, fractal, flat or folded, with limits, order, value "
 	                "(graph,0.5,caller)"),
-	        OPTION_SWITCH('G', "inverted", &c.inverted, "graphs start at the outermost caller"),
-	        OPTION_CALL(0, "percent-limit", OPTION_REQUIRED, on_percent_limit, &c, "PERCENT",
+	        OPTION_SWITCH(
+	                'G', "inverted", &c->inverted, "graphs start at the outermost caller"),
+	        OPTION_CALL(0, "percent-limit", OPTION_REQUIRED, on_percent_limit, c, "PERCENT",
 	                "hide rows and branches below"),
-	        OPTION_UINT(0, "max-stack", &c.max_stack, "N", "use N frames of a chain (127)"),
-	        OPTION_SWITCH(0, "stats", &c.stats, "count records by type instead"),
-	        OPTION_SWITCH(0, "header", &c.header, "show the header of the file first"),
-	        OPTION_SWITCH(0, "header-only", &c.header_only, "show only the header"),
-	        OPTION_SWITCH('I', "show-info", &c.header_full, "with CPU and memory topology"),
-	        OPTION_SWITCH(0, "json", &c.json, "with --header-only or --stats: as JSON"),
-	        OPTION_SWITCH('q', "quiet", &c.quiet, "rows only"),
-	        OPTION_COUNT('v', "verbose", &c.verbose, "show also what is only worth noting"),
-	        OPTION_SWITCH(0, "stdio", &c.stdio, "text output, which is the only one"),
-	        OPTION_SWITCH('f', "force", &c.force, "read files of other users too"),
-	        OPTION_SWITCH(0, "strict", &c.strict, "damaged input is an error"),
-	        OPTION_UINT('j', "jobs", &c.jobs, "N", "worker threads (one a processor)"),
-	        OPTION_TEXT(0, "symfs", &c.symfs, "DIR", "look for objects below DIR"),
-	        OPTION_TEXT(0, "kallsyms", &c.kallsyms, "FILE", "kernel symbols from FILE"),
-	        OPTION_SWITCH(0, "demangle", &c.demangle, "names as they are in the source"),
-	        OPTION_SWITCH(0, "pager", &c.pager, "use a pager on a terminal"),
-	        OPTION_TEXT(0, "color", &c.color, "WHEN", "auto, always or never"),
+	        OPTION_UINT(0, "max-stack", &c->max_stack, "N", "use N frames of a chain (127)"),
+	        OPTION_SWITCH(
+	                'T', "threads", &c->threads, "also what each thread counted (record -s)"),
+	        OPTION_SWITCH(0, "stats", &c->stats, "count records by type instead"),
+	        OPTION_SWITCH(0, "header", &c->header, "show the header of the file first"),
+	        OPTION_SWITCH(0, "header-only", &c->header_only, "show only the header"),
+	        OPTION_SWITCH('I', "show-info", &c->header_full, "with CPU and memory topology"),
+	        OPTION_SWITCH(0, "json", &c->json, "with --header-only or --stats: as JSON"),
+	        OPTION_SWITCH('q', "quiet", &c->quiet, "rows only"),
+	        OPTION_COUNT('v', "verbose", &c->verbose, "show also what is only worth noting"),
+	        OPTION_SWITCH(0, "stdio", &c->stdio, "text output, which is the only one"),
+	        OPTION_SWITCH('f', "force", &c->force, "read files of other users too"),
+	        OPTION_SWITCH(0, "strict", &c->strict, "damaged input is an error"),
+	        OPTION_UINT('j', "jobs", &c->jobs, "N", "worker threads (one a processor)"),
+	        OPTION_TEXT(0, "symfs", &c->symfs, "DIR", "look for objects below DIR"),
+	        OPTION_TEXT(0, "kallsyms", &c->kallsyms, "FILE", "kernel symbols from FILE"),
+	        OPTION_SWITCH(0, "demangle", &c->demangle, "names as they are in the source"),
+	        OPTION_SWITCH(0, "pager", &c->pager, "use a pager on a terminal"),
+	        OPTION_TEXT(0, "color", &c->color, "WHEN", "auto, always or never"),
 	        {.long_name = "stdio-color",
 	                .kind = OPTION_KIND_TEXT,
 	                .arg = OPTION_OPTIONAL,
-	                .target = &c.color,
+	                .target = &c->color,
 	                .fallback = "always",
 	                .arg_name = "WHEN",
 	                .help = "the same, as perf calls it; alone: always"},
@@ -411,33 +413,46 @@ static int report_words(int argc, char **argv)
 	        .about = "Shows where a recorded program spent its time.",
 	        .defs = defs};
 	struct option_rest rest;
+	int rc = options_parse(&command, argc, argv, &rest);
+
+	if (rc == OPTIONS_RUN && rest.argc > 0) {
+		return options_mistake(&command, "'%s' is not an option", rest.argv[0]);
+	}
+	return rc;
+}
+
+static int report_words(int argc, char **argv)
+{
+	struct report_command c = {.input = "perf.data",
+	        .children = true,
+	        .demangle = true,
+	        .pager = true,
+	        .stdio = true,
+	        .progress = {.what = "Processing"}};
 	int rc;
 
 	sonde_report_options_init(&c.report);
-	rc = options_parse(&command, argc, argv, &rest);
+	rc = report_parse(&c, argc, argv);
 	if (rc != OPTIONS_RUN) {
 		return rc;
 	}
-	if (rest.argc > 0) {
-		return options_mistake(&command, "'%s' is not an option", rest.argv[0]);
-	}
 	if (c.json && !c.stats && !c.header_only) {
-		return options_mistake(&command, "--json goes with --stats or --header-only");
+		return options_mistake(&command_words, "--json goes with --stats or --header-only");
 	}
 	c.report.color = terminal_color(c.color);
 	if (c.report.color < 0) {
 		return options_mistake(
-		        &command, "--color is auto, always or never, not '%s'", c.color);
+		        &command_words, "--color is auto, always or never, not '%s'", c.color);
 	}
 	if (c.report.separator != NULL && c.report.separator[0] == 0) {
 		c.report.separator = NULL;
 	}
 	if (c.report.separator != NULL && strcmp(c.report.separator, ".") == 0) {
-		return options_mistake(&command,
+		return options_mistake(&command_words,
 		        "-t . is not possible: a dot stands for the separator inside of names");
 	}
 	if (c.jobs > JOBS_MAX || c.max_stack > UINT32_MAX) {
-		return options_mistake(&command, "--jobs or --max-stack is too large");
+		return options_mistake(&command_words, "--jobs or --max-stack is too large");
 	}
 	options_settle(&c);
 	return c.header_only ? report_header_only(&c) : report_open(&c);

@@ -203,6 +203,9 @@ static int report_run(struct report *r)
 	TRY(report_columns_init(r));
 	TRY(profile_run(&r->profile));
 	TRY(put_events(r));
+	if (o->threads) {
+		TRY(report_threads(r));
+	}
 	return report_has_samples(r) ? 0 : 1;
 }
 

@@ -56,6 +56,7 @@ int report_flush(struct report *r, size_t above);
 int report_order(struct report *r);
 int report_stats(struct report *r);
 int report_stats_json(struct report *r);
+int report_threads(struct report *r);
 
 #define REPORT_COLOR_OFF "\033[m"
 /* The escape for a share: red from 5 percent on, green from 0.5; nothing when there are no colours.

@@ -210,7 +210,7 @@ static int parse_numbers(
 static int parse_cpus(struct pick *p, const char *text, struct error *err)
 {
 	const char *c = text;
-	uint64_t first, last;
+	uint64_t first = 0, last;
 
 	p->ncpus = CPUS_MAX;
 	p->cpus = calloc(p->ncpus, sizeof(*p->cpus));

@@ -54,6 +54,7 @@ struct sonde_report_options {
 	int show_samples; /* not 0: a column with the number of samples */
 	int show_period; /* not 0: a column with the sum of periods */
 	uint32_t max_stack; /* frames of a chain that count; 0: 127 */
+	int threads; /* not 0: also what each thread counted, when that was recorded */
 	int stats; /* not 0: counts of record types instead of rows */
 	enum sonde_report_header header;
 	int header_full; /* not 0: with the CPU and memory topology */
