@@ -343,18 +343,44 @@ static enum file_step step_slowly(const struct file *f, const struct file_stream
 /* Usual records: of a known type, with nothing outside their size. */
 static inline bool is_usual(uint32_t type)
 {
-	return type < RECORD_TRACING_DATA ||
-	       (type < RECORD_COMPRESSED2 && type != RECORD_TRACING_DATA &&
-	               type != RECORD_AUXTRACE);
+	const uint64_t kernel = ((uint64_t)1 << RECORD_KERNEL_MAX) - 2;
+	const uint64_t user = ((uint64_t)1 << (RECORD_TYPE_MAX - RECORD_USER_START)) - 1;
+	const uint64_t unusual = (uint64_t)1 << (RECORD_TRACING_DATA - RECORD_USER_START) |
+	                         (uint64_t)1 << (RECORD_AUXTRACE - RECORD_USER_START) |
+	                         (uint64_t)1 << (RECORD_COMPRESSED2 - RECORD_USER_START);
+
+	if (type < RECORD_USER_START) {
+		return (kernel >> type & 1) != 0;
+	}
+	return type < RECORD_TYPE_MAX && ((user & ~unusual) >> (type - RECORD_USER_START) & 1) != 0;
+}
+
+/* The next record when it is a usual one of the stream at *position. */
+static inline bool step_usual(
+        const struct file *f, const struct file_stream *s, uint64_t *position, struct record *r)
+{
+	const uint8_t *p;
+
+	if (*position >= s->end || s->end - *position < RECORD_HEADER_SIZE) {
+		return false;
+	}
+	p = s->bytes.p + (*position - s->base);
+	r->type = load_u32(p, f->swap);
+	r->misc = load_u16(p + 4, f->swap);
+	r->size = load_u16(p + 6, f->swap);
+	if (r->size < RECORD_HEADER_SIZE || r->size > s->end - *position || !is_usual(r->type)) {
+		return false;
+	}
+	r->offset = *position;
+	r->body = (struct span){p + RECORD_HEADER_SIZE, r->size - RECORD_HEADER_SIZE};
+	*position += r->size;
+	return true;
 }
 
 enum file_step file_step(
         const struct file *f, uint64_t *position, struct record *r, struct file_gap *gap)
 {
-	const struct file_stream *s =
-	        __builtin_expect(f->nstreams == 1, 1) ? f->streams : stream_at(f, *position);
-	const uint8_t *p;
-	uint64_t left;
+	const struct file_stream *s = stream_at(f, *position);
 
 	gap->size = 0;
 	gap->text[0] = '\0';
@@ -365,22 +391,10 @@ enum file_step file_step(
 		s++;
 		*position = s->start;
 	}
-	left = s->end - *position;
-	p = s->bytes.p + (*position - s->base);
-	if (left < RECORD_HEADER_SIZE) {
-		return step_slowly(f, s, position, r, gap);
+	if (step_usual(f, s, position, r)) {
+		return FILE_RECORD;
 	}
-	r->type = load_u32(p, f->swap);
-	r->misc = load_u16(p + 4, f->swap);
-	r->size = load_u16(p + 6, f->swap);
-	if (r->size < RECORD_HEADER_SIZE || r->size > left || !is_usual(r->type) ||
-	        record_type_name(r->type) == NULL) {
-		return step_slowly(f, s, position, r, gap);
-	}
-	r->offset = *position;
-	r->body = (struct span){p + RECORD_HEADER_SIZE, r->size - RECORD_HEADER_SIZE};
-	*position += r->size;
-	return FILE_RECORD;
+	return step_slowly(f, s, position, r, gap);
 }
 
 void file_gap_report(const struct file *f, const struct file_gap *gap, struct diag_sink *diags)
@@ -400,10 +414,13 @@ int file_next(const struct file *f, uint64_t *position, struct record *r, struct
 {
 	struct file_gap gap;
 
+	if (__builtin_expect(step_usual(f, stream_at(f, *position), position, r), 1)) {
+		return 1;
+	}
 	for (;;) {
 		enum file_step step = file_step(f, position, r, &gap);
 
-		if (__builtin_expect(gap.text[0] != '\0', 0) && diags != NULL) {
+		if (gap.text[0] != '\0' && diags != NULL) {
 			file_gap_report(f, &gap, diags);
 		}
 		if (step != FILE_GAP) {

@@ -247,6 +247,10 @@ static int walk_record(struct walk *w, const struct record *r, uint64_t end)
 {
 	struct sonde_session *s = w->s;
 
+	if (r->type == RECORD_SAMPLE) {
+		s->counts.records[RECORD_SAMPLE]++;
+		return s->file.nevents != 0 ? walk_sample(w, r) : 0;
+	}
 	if (r->type >= RECORD_TYPE_MAX || record_type_name(r->type) == NULL) {
 		s->counts.unknown_records++;
 		diag_report(&s->diags, SONDE_DIAG_UNKNOWN, r->offset, "a record of unknown type %u",
@@ -256,9 +260,6 @@ static int walk_record(struct walk *w, const struct record *r, uint64_t end)
 	s->counts.records[r->type]++;
 	if (r->type < RECORD_KERNEL_MAX && s->file.nevents == 0) {
 		return 0; /* reported once */
-	}
-	if (r->type == RECORD_SAMPLE) {
-		return walk_sample(w, r);
 	}
 	if (r->type < RECORD_KERNEL_MAX) {
 		return walk_side_band(w, r);

@@ -130,14 +130,14 @@ class Stream:
 def compressed(rec, kind, piece):
     """Kernel records between two marks are packed; pieces of a fixed size cut records in two."""
     stream = Stream(kind, piece)
-    out = pending = b""
+    out, pending = [], []
     for r in rec.records:
         if unpack("I", r)[0] < 64:
-            pending += r
+            pending.append(r)
             continue
-        out += stream.write(pending) + r
-        pending = b""
-    return out + stream.write(pending)
+        out += [stream.write(b"".join(pending)), r]
+        pending = []
+    return b"".join(out) + stream.write(b"".join(pending))
 
 
 def overflow(rec):
