@@ -44,7 +44,7 @@ int dump_print(const char *input, struct sonde_dump_options *o)
 
 int cmd_dump(int argc, char **argv)
 {
-	const char *input = "perf.data", *types = NULL;
+	const char *input = options_input(), *types = NULL;
 	bool raw = false, json = false, force = false;
 	const struct option_def defs[] = {
 	        OPTION_TEXT('i', "input", &input, "FILE", "input file; perf.data when not given"),

@@ -21,7 +21,7 @@ static void on_diag(void *arg, const struct sonde_diag *diag)
 
 int cmd_evlist(int argc, char **argv)
 {
-	struct evlist e = {.input = "perf.data"};
+	struct evlist e = {.input = options_input()};
 	const struct option_def defs[] = {
 	        OPTION_TEXT('i', "input", &e.input, "FILE", "input file; perf.data when not given"),
 	        OPTION_SWITCH('F', "freq", &e.freq, "show the frequency or period"),

@@ -263,7 +263,8 @@ int cmd_flamegraph(int argc, char **argv);
 
 int cmd_flamegraph(int argc, char **argv)
 {
-	struct flamegraph f = {.input = "perf.data", .output = "flamegraph.html", .demangle = true};
+	struct flamegraph f = {
+	        .input = options_input(), .output = "flamegraph.html", .demangle = true};
 	const struct option_def defs[] = {
 	        OPTION_TEXT('i', "input", &f.input, "FILE", "the recording (perf.data)"),
 	        OPTION_TEXT('o', "output", &f.output, "FILE",

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define HELP_COLUMN 26 /* where the help texts start */
 
@@ -363,4 +365,11 @@ int options_parse(
 	argv[kept] = NULL;
 	*rest = (struct option_rest){.argc = kept - 1, .argv = argv + 1};
 	return OPTIONS_RUN;
+}
+
+const char *options_input(void)
+{
+	struct stat st;
+
+	return fstat(STDIN_FILENO, &st) == 0 && S_ISFIFO(st.st_mode) ? "-" : "perf.data";
 }

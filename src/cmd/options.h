@@ -148,6 +148,10 @@ int options_parse(
 int options_mistake(const struct option_command *command, const char *fmt, ...)
         __attribute__((format(printf, 2, 3)));
 
+/* What a command reads without -i: standard input when that is a pipe, as in perf, else perf.data.
+ */
+const char *options_input(void);
+
 /* A whole number, decimal or 0x, nothing behind it; false when it is none or does not fit. */
 bool options_number(const char *text, uint64_t *value);
 

@@ -423,7 +423,7 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 
 static int report_words(int argc, char **argv)
 {
-	struct report_command c = {.input = "perf.data",
+	struct report_command c = {.input = options_input(),
 	        .children = true,
 	        .demangle = true,
 	        .pager = true,

@@ -143,7 +143,7 @@ static int run(struct script *s)
 
 int cmd_script(int argc, char **argv)
 {
-	struct script s = {.input = "perf.data",
+	struct script s = {.input = options_input(),
 	        .demangle = true,
 	        .pager = true,
 	        .progress = {.what = "Processing"}};
