@@ -215,6 +215,7 @@ static int read_fd(struct source *s, int fd, struct source_open *how, struct err
 	if (S_ISDIR(st.st_mode)) {
 		return open_failed(err, how->path, EISDIR);
 	}
+	how->modified = (int64_t)st.st_mtime;
 	if (!S_ISREG(st.st_mode)) {
 		return copy_fd(s, fd, how->path, err);
 	}
@@ -222,7 +223,6 @@ static int read_fd(struct source *s, int fd, struct source_open *how, struct err
 		return error_set(err, SONDE_EPERM, NO_OFFSET,
 		        "%s belongs to another user: read it with -f if you trust it", how->path);
 	}
-	how->modified = (int64_t)st.st_mtime;
 	if (map_fd(s, fd, (uint64_t)st.st_size) < 0) {
 		return open_failed(err, how->path, errno);
 	}

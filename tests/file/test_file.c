@@ -182,8 +182,46 @@ static void test_killed(void)
 	file_close(&o.f);
 }
 
+/* Version 1 names events by number in a section of its own: { u64 event, char name[64] }. */
+static void test_old(void)
+{
+	struct opened o;
+	size_t types;
+
+	make_begin(&m, 72, true);
+	memcpy(m.p, "PERFFILE", 8);
+	make_at(&m, MAKE_ATTRS, 2 | (uint64_t)72 << 32); /* a tracepoint, */
+	make_at(&m, MAKE_ATTRS + 8, 77); /* number 77 */
+	make_sample(&m, 1, 2, 3);
+	make_end(&m);
+	types = m.n;
+	make_u64(&m, 76);
+	m.n += 64;
+	make_u64(&m, 77);
+	memcpy(m.p + m.n, "sched:sched_switch", 18);
+	m.n += 64;
+	make_at(&m, 56, types);
+	make_at(&m, 64, 144);
+	reopen(&o);
+	ok(o.rc == 0 && o.f.old && !o.f.swap && records(&o) == 1, "version 1 is read");
+	eq_str(o.f.events[0].name, "sched:sched_switch", "with a name from its event types");
+	file_close(&o.f);
+	make_at(&m, MAKE_ATTRS, 1 | (uint64_t)72 << 32);
+	make_at(&m, MAKE_ATTRS + 8, 0);
+	make_at(&m, types, 0);
+	memcpy(m.p + types + 8, "cycles", 6);
+	reopen(&o);
+	eq_str(o.f.events[0].name, "cpu-clock:HG", "a number that says what it is names the event");
+	file_close(&o.f);
+	make_at(&m, 8, 72); /* a header without feature bits */
+	reopen(&o);
+	ok(o.rc == 0 && records(&o) == 1 && !o.f.interrupted, "a header that ends before them");
+	file_close(&o.f);
+}
+
 int main(void)
 {
+	test_old();
 	test_attr_sizes();
 	test_ids();
 	test_features();
