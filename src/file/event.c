@@ -74,12 +74,30 @@ static bool id_add(struct file *f, uint64_t id, uint32_t event)
 	return true;
 }
 
+/* Takes a place that is not in the list yet. */
+static void add_place(struct file_places *places, uint8_t place, size_t event)
+{
+	for (size_t i = 0; i < places->n; i++) {
+		if (places->place[i] == place) {
+			return;
+		}
+	}
+	if (places->n < FILE_PLACES) {
+		places->place[places->n] = place;
+		places->event[places->n++] = (uint32_t)event;
+	}
+}
+
 int file_index_ids(struct file *f)
 {
 	size_t total = 0;
 
+	f->sample_places.n = 0;
+	f->trailer_places.n = 0;
 	for (size_t i = 0; i < f->nevents; i++) {
 		total += f->events[i].nids;
+		add_place(&f->sample_places, f->events[i].plan.sample_id, i);
+		add_place(&f->trailer_places, f->events[i].plan.trailer_id, i);
 	}
 	free(f->ids);
 	f->ids = NULL;
@@ -320,36 +338,78 @@ static const struct file_event *event_of_id(const struct file *f, uint64_t id)
 	return id == 0 || f->nslots == 0 ? &f->events[0] : file_event_by_id(f, id);
 }
 
-const struct file_event *file_sample_event(const struct file *f, const struct record *r)
+/* Where a record of this event has its id. */
+static uint8_t place_of(const struct file_event *e, bool sample)
 {
-	uint8_t at;
+	return sample ? e->plan.sample_id : e->plan.trailer_id;
+}
+
+/* The id at a place of a record: from the body's start in samples, from its end in others. */
+static bool id_at(
+        const struct file *f, const struct record *r, bool sample, uint8_t place, uint64_t *id)
+{
+	size_t need = sample ? (size_t)place + 8 : place;
+
+	if (r->body.n < need) {
+		return false;
+	}
+	*id = load_u64(r->body.p + (sample ? place : r->body.n - place), f->swap);
+	return true;
+}
+
+/*
+ * Events whose records have their ids in different places: an id counts where it belongs to an
+ * event that has it in that place. What has none belongs to the event that records none.
+ */
+static const struct file_event *event_by_place(
+        const struct file *f, const struct record *r, bool sample)
+{
+	const struct file_places *places = sample ? &f->sample_places : &f->trailer_places;
+	const struct file_event *without = NULL;
+
+	for (size_t i = 0; i < places->n; i++) {
+		const struct file_event *e;
+		uint64_t id;
+
+		if (places->place[i] == RECORD_NOT_THERE) {
+			without = &f->events[places->event[i]];
+			continue;
+		}
+		if (!id_at(f, r, sample, places->place[i], &id)) {
+			continue;
+		}
+		e = file_event_by_id(f, id);
+		if (e != NULL && place_of(e, sample) == places->place[i]) {
+			return e;
+		}
+	}
+	return without;
+}
+
+static const struct file_event *event_of(const struct file *f, const struct record *r, bool sample)
+{
+	uint8_t place;
+	uint64_t id;
 
 	if (f->nevents == 0) {
 		return NULL;
 	}
-	at = f->events[0].plan.sample_id;
-	if (f->nevents == 1 || at == RECORD_NOT_THERE) {
+	if ((sample ? f->sample_places.n : f->trailer_places.n) > 1) {
+		return event_by_place(f, r, sample);
+	}
+	place = place_of(&f->events[0], sample);
+	if (f->nevents == 1 || place == RECORD_NOT_THERE) {
 		return &f->events[0];
 	}
-	if (r->body.n < (size_t)at + 8) {
-		return NULL;
-	}
-	return event_of_id(f, load_u64(r->body.p + at, f->swap));
+	return id_at(f, r, sample, place, &id) ? event_of_id(f, id) : NULL;
+}
+
+const struct file_event *file_sample_event(const struct file *f, const struct record *r)
+{
+	return event_of(f, r, true);
 }
 
 const struct file_event *file_record_event(const struct file *f, const struct record *r)
 {
-	uint8_t back;
-
-	if (f->nevents == 0) {
-		return NULL;
-	}
-	back = f->events[0].plan.trailer_id;
-	if (f->nevents == 1 || back == RECORD_NOT_THERE) {
-		return &f->events[0];
-	}
-	if (r->body.n < back) {
-		return NULL;
-	}
-	return event_of_id(f, load_u64(r->body.p + r->body.n - back, f->swap));
+	return event_of(f, r, false);
 }

@@ -26,6 +26,15 @@ struct file_event {
 	const char *name; /* from EVENT_DESC, else made from the attr; never NULL */
 };
 
+/* Where the events of a file have their ids in records: mostly all in one place. */
+#define FILE_PLACES 16u /* a plan knows fewer */
+
+struct file_places {
+	size_t n;
+	uint8_t place[FILE_PLACES]; /* of struct record_plan */
+	uint32_t event[FILE_PLACES]; /* the first event with this place */
+};
+
 struct file_section {
 	uint64_t offset; /* bytes from the file's start */
 	uint64_t size; /* bytes; checked against the file */
@@ -115,6 +124,7 @@ struct file {
 	struct file_section features[FEATURE_BITS]; /* size 0 and offset 0 when absent */
 	struct file_event *events;
 	size_t nevents, events_cap;
+	struct file_places sample_places, trailer_places; /* of ids in records */
 	struct span event_types; /* of version 1 */
 	struct file_naming *namings; /* of pipes, until names are given */
 	size_t nnamings, namings_cap;

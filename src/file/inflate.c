@@ -381,7 +381,8 @@ static int inflate_stream(struct file *f, struct file_stream *s)
 	return rc;
 }
 
-static bool has_compressed(const struct file *f, const struct file_stream *s)
+/* Where the header says that there are none, the first sample outside one is believed as well. */
+static bool has_compressed(const struct file *f, const struct file_stream *s, bool unsure)
 {
 	struct file one = *f;
 	uint64_t position = s->start;
@@ -392,6 +393,9 @@ static bool has_compressed(const struct file *f, const struct file_stream *s)
 	while (file_next(&one, &position, &r, NULL) > 0) {
 		if (r.type == RECORD_COMPRESSED || r.type == RECORD_COMPRESSED2) {
 			return true;
+		}
+		if (r.type == RECORD_SAMPLE && !unsure) {
+			return false;
 		}
 	}
 	return false;
@@ -419,14 +423,14 @@ static void move_streams(struct file *f)
 
 int file_inflate(struct file *f)
 {
-	bool told = file_has_feature(f, FEATURE_COMPRESSED);
-	bool unsure = f->interrupted || f->truncated || f->pipe; /* features may be missing */
+	bool unsure = f->interrupted || f->truncated || /* features may be missing */
+	              file_has_feature(f, FEATURE_COMPRESSED);
 
 	for (size_t i = 0; i < f->nstreams; i++) {
 		struct file_stream *s = &f->streams[i];
 
-		if (s->runs != NULL || (!told && !unsure) || (f->pipe && !f->compressed) ||
-		        !has_compressed(f, s)) {
+		if (s->runs != NULL || (f->pipe && !f->compressed) ||
+		        !has_compressed(f, s, unsure || f->pipe)) {
 			continue;
 		}
 		if (decoder_zstd.start == NULL) {

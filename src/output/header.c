@@ -10,7 +10,6 @@
 
 #include <sonde/preview/header.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #define NS_PER_SEC 1000000000u
@@ -509,10 +508,10 @@ static void put_feature(struct header_context *c, enum abi_feature bit, bool ful
 static void put_file(struct text *out, const struct file *f)
 {
 	char date[64] = "?";
-	struct stat st;
+	time_t modified = (time_t)f->modified;
 	struct tm tm;
 
-	if (stat(f->path, &st) == 0 && localtime_r(&st.st_mtime, &tm) != NULL) {
+	if (modified != 0 && localtime_r(&modified, &tm) != NULL) {
 		(void)strftime(date, sizeof(date), "%a %b %e %H:%M:%S %Y", &tm);
 	}
 	text_printf(out, "# captured on    : %s\n", date);
@@ -599,12 +598,11 @@ void output_header_json(struct text *out, const struct file *f)
 	struct json j = {.out = out};
 	struct arena arena = {0};
 	struct feature_cpus cpus;
-	struct stat st;
 
 	json_begin(&j, "header", 1);
 	json_text(&j, "file", f->path);
-	if (stat(f->path, &st) == 0) {
-		json_s64(&j, "captured_on", st.st_mtime);
+	if (f->modified != 0) {
+		json_s64(&j, "captured_on", f->modified);
 	}
 	json_bool(&j, "big_endian", f->swap != HOST_BIG_ENDIAN);
 	json_u64(&j, "attr_size", f->attr_size);

@@ -214,10 +214,11 @@ def main():
             records = compressed(rec, int(form[5:]), 3000)
             rec.records = [records]
             pipe(rec, out)
-        elif form in ("81", "83", "81-large", "overflow", "81-interrupted"):
+        elif form in ("81", "83", "81-unsaid", "81-large", "overflow", "81-interrupted"):
             records = overflow(rec) if form == "overflow" else compressed(
                 rec, int(form[:2]), 60000 if form == "81-large" else 777)
-            rec.features[ZSTD] = pack("5I", 1, 1, 1, 1, 4096)
+            if form != "81-unsaid":
+                rec.features[ZSTD] = pack("5I", 1, 1, 1, 1, 4096)
             if form == "81-interrupted":
                 rec.features = {}
             rec.write(out, records, size=0 if form == "81-interrupted" else None)

@@ -182,6 +182,47 @@ static void test_killed(void)
 	file_close(&o.f);
 }
 
+/* Two events whose samples have their ids in different places: behind TIME, and in front
+ * (IDENTIFIER). */
+static void test_mixed(void)
+{
+	struct sonde_attr attr = {.type = 1, .size = 128, .sample_period = 1};
+	uint8_t bytes[144];
+	struct opened o;
+	struct record r;
+	uint64_t position;
+
+	make_begin(&m, 128, true);
+	m.data = MAKE_ATTRS + 2 * 144;
+	make_at(&m, 32, 288);
+	make_at(&m, 40, m.data);
+	for (size_t i = 0; i < 2; i++) {
+		attr.sample_type = SONDE_SAMPLE_IP | SONDE_SAMPLE_TIME |
+		                   (i == 0 ? SONDE_SAMPLE_ID : SONDE_SAMPLE_IDENTIFIER);
+		record_attr_encode(&attr, bytes);
+		memcpy(m.p + MAKE_ATTRS + i * 144, bytes, 128);
+		make_at(&m, MAKE_ATTRS + i * 144 + 128, MAKE_IDS + 8 * i);
+		make_at(&m, MAKE_ATTRS + i * 144 + 136, 8);
+	}
+	m.n = m.data;
+	for (size_t i = 0; i < 2; i++) {
+		make_u64(&m, RECORD_SAMPLE | (uint64_t)2 << 32 | (uint64_t)32 << 48);
+		make_u64(&m, i == 0 ? 111 : 6);
+		make_u64(&m, i == 0 ? 222 : 111);
+		make_u64(&m, i == 0 ? 5 : 222);
+	}
+	make_end(&m);
+	reopen(&o);
+	position = file_begin(&o.f);
+	ok(file_next(&o.f, &position, &r, NULL) == 1 &&
+	                file_sample_event(&o.f, &r) == &o.f.events[0],
+	        "a sample with its id behind");
+	ok(file_next(&o.f, &position, &r, NULL) == 1 &&
+	                file_sample_event(&o.f, &r) == &o.f.events[1],
+	        "a sample with its id in front");
+	file_close(&o.f);
+}
+
 /* Version 1 names events by number in a section of its own: { u64 event, char name[64] }. */
 static void test_old(void)
 {
@@ -222,6 +263,7 @@ static void test_old(void)
 int main(void)
 {
 	test_old();
+	test_mixed();
 	test_attr_sizes();
 	test_ids();
 	test_features();
