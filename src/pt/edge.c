@@ -68,6 +68,16 @@ void pt_counts_edge(struct sonde_pt_flow *f, uint32_t from, uint32_t to)
 	*recent = (struct pt_recent_edge){.key = key, .count = 1};
 }
 
+void pt_counts_flush_log(struct sonde_pt_flow *f)
+{
+	struct pt_edge_log *log = &f->counts->log;
+
+	for (unsigned i = 0; i < log->count; i++) {
+		pt_counts_edge(f, (uint32_t)(log->edges[i] >> 32), (uint32_t)log->edges[i]);
+	}
+	log->count = 0;
+}
+
 void pt_counts_plain(struct sonde_pt_flow *f, uint64_t from, uint64_t to)
 {
 	f->failed = !add(&f->counts->plain, from, to, 1) || f->failed;

@@ -9,7 +9,6 @@
 
 #include "core/span.h"
 
-#define GOTO_MAX   (1u << 12) /* nodes without a decision: an endless loop, or nearly one */
 #define QUEUE_SOME 64 /* runs that are made before the caller gets them */
 
 /* A TIP at the cursor, the most frequent forms first; false: it is none, or an odd one. */
@@ -74,6 +73,13 @@ static inline uint32_t fast_indirect(struct sonde_pt_flow *f, uint32_t context)
 	return next;
 }
 
+/* Without a branch to come, code that nothing decides may lead past the place of an event. */
+static inline bool branch_follows(struct sonde_pt_flow *f)
+{
+	return f->nbits != 0 || pt_refill(f) ||
+	       (f->cursor.p != f->cursor.end && (*f->cursor.p & 0x1f) == 0x0d);
+}
+
 static inline void record(
         struct sonde_pt_flow *f, uint32_t at, unsigned which, uint32_t next, bool counting)
 {
@@ -125,6 +131,9 @@ static inline __attribute__((always_inline)) uint32_t step(
 		next = fast_indirect(f, context);
 		break;
 	case PT_NODE_GOTO:
+		if (!branch_follows(f)) {
+			return PT_NODE_NONE;
+		}
 		push(f, n.push);
 		next = n.next[0];
 		break;
@@ -143,37 +152,94 @@ static inline __attribute__((always_inline)) uint32_t step(
 	return next;
 }
 
-static inline __attribute__((always_inline)) uint32_t run(
-        struct sonde_pt_flow *f, uint32_t at, uint32_t context, bool counting)
+/*
+ * What most of a trace is, for counts: nodes that a bit or nothing decides, without a branch of our
+ * own that depends on them, since those would be mispredicted. Ends at the first node that is not
+ * like that, or when there is no bit.
+ */
+static uint32_t hot(struct sonde_pt_flow *f, uint32_t at)
+{
+	const struct pt_node *nodes = f->graph->nodes;
+	uint64_t *counts = f->counts->nodes;
+	struct pt_edge_log *log = &f->counts->log;
+	uint64_t bits = f->bits;
+	unsigned nbits = f->nbits;
+	unsigned sp = f->sp;
+	unsigned logged = log->count;
+
+	for (;;) {
+		uint32_t kind = PT_NODE_KIND(__atomic_load_n(&nodes[at].info, __ATOMIC_ACQUIRE));
+		uint32_t push = nodes[at].push;
+		uint32_t *above = &f->stack[sp & (PT_STACK_SIZE - 1)];
+		uint32_t top = f->stack[(sp - 1) & (PT_STACK_SIZE - 1)];
+		bool is_ret = kind == PT_NODE_RET;
+		uint32_t bit, next;
+
+		if (kind > PT_NODE_RET || nbits == 0 || logged == PT_EDGE_LOG) {
+			break;
+		}
+		bit = (uint32_t)(bits >> 63);
+		top = push != PT_NODE_NONE ? push : top;
+		next = nodes[at].next[bit];
+		next = is_ret ? top & (0 - bit) : next;
+		if (next == PT_NODE_NONE) {
+			break;
+		}
+		*above = push;
+		sp += push != PT_NODE_NONE;
+		sp -= is_ret;
+		*(is_ret ? &f->stack[sp & (PT_STACK_SIZE - 1)] : &log->nothing) = PT_NODE_NONE;
+		counts[2 * (size_t)at + bit]++;
+		log->edges[logged] = (uint64_t)at << 32 | next;
+		logged += is_ret;
+		bits <<= kind != PT_NODE_GOTO;
+		nbits -= kind != PT_NODE_GOTO;
+		at = next;
+	}
+	f->bits = bits;
+	f->nbits = nbits;
+	f->sp = sp;
+	log->count = logged;
+	return at;
+}
+
+static uint32_t run_counting(struct sonde_pt_flow *f, uint32_t at, uint32_t context)
 {
 	while (!f->failed) {
-		uint32_t kind =
-		        PT_NODE_KIND(__atomic_load_n(&f->graph->nodes[at].info, __ATOMIC_ACQUIRE));
 		uint32_t next;
 
-		if (kind == PT_NODE_UNBUILT) {
+		at = hot(f, at);
+		pt_counts_flush_log(f);
+		if (f->nbits == 0 && pt_refill(f)) {
+			continue;
+		}
+		if (PT_NODE_KIND(f->graph->nodes[at].info) == PT_NODE_UNBUILT) {
 			f->failed = !pt_graph_build(f->graph, at);
 			continue;
 		}
-		if (kind == PT_NODE_GOTO) {
-			/* Without a branch to come it may lead past the place of an event. */
-			if (++f->gotos > GOTO_MAX ||
-			        (f->nbits == 0 && !pt_refill(f) &&
-			                (f->cursor.p == f->cursor.end ||
-			                        (*f->cursor.p & 0x1f) != 0x0d))) {
-				break;
-			}
-		} else {
-			f->gotos = 0;
-		}
-		next = step(f, at, context, counting);
+		next = step(f, at, context, true);
 		if (next == PT_NODE_NONE) {
 			break;
 		}
 		at = next;
-		if (!counting && f->tail - f->head >= QUEUE_SOME) {
+	}
+	return at;
+}
+
+static uint32_t run_steps(struct sonde_pt_flow *f, uint32_t at, uint32_t context)
+{
+	while (!f->failed && f->tail - f->head < QUEUE_SOME) {
+		uint32_t next;
+
+		if (PT_NODE_KIND(f->graph->nodes[at].info) == PT_NODE_UNBUILT) {
+			f->failed = !pt_graph_build(f->graph, at);
+			continue;
+		}
+		next = step(f, at, context, false);
+		if (next == PT_NODE_NONE) {
 			break;
 		}
+		at = next;
 	}
 	return at;
 }
@@ -183,8 +249,7 @@ void pt_fast_run(struct sonde_pt_flow *f)
 	uint32_t context = pt_flow_context(f);
 	uint32_t at;
 
-	if (f->nbits == 0 && !pt_refill(f) &&
-	        (f->cursor.p == f->cursor.end || (*f->cursor.p & 0x1f) != 0x0d)) {
+	if (!branch_follows(f)) {
 		return;
 	}
 	at = pt_graph_node(f->graph, context, f->ip);
@@ -193,6 +258,6 @@ void pt_fast_run(struct sonde_pt_flow *f)
 		return;
 	}
 	f->fresh = false;
-	at = f->counting ? run(f, at, context, true) : run(f, at, context, false);
+	at = f->counting ? run_counting(f, at, context) : run_steps(f, at, context);
 	f->ip = f->graph->cold[at].ip;
 }

@@ -17,6 +17,7 @@
 #define PT_STACK_SIZE   128 /* a power of two; processors keep 64 calls */
 #define PT_WAITING_MAX  32 /* events between two packets that place them */
 #define PT_RECENT_EDGES 1024
+#define PT_EDGE_LOG     256
 
 /* One part of the output. */
 struct pt_item {
@@ -51,11 +52,19 @@ struct pt_recent_edge {
 	uint64_t count;
 };
 
+/* Edges that wait to be counted: from << 32 | to. */
+struct pt_edge_log {
+	uint64_t edges[PT_EDGE_LOG + 1];
+	unsigned count;
+	uint32_t nothing; /* where a store goes that is not wanted */
+};
+
 /* What a flow that gives no steps counts. */
 struct pt_counts {
 	uint64_t *nodes; /* two for each node: a bit that is 0, and all else */
 	struct pt_recent_edge recent[PT_RECENT_EDGES]; /* in front of `edges` */
 	struct pt_edge_table edges; /* from node to node, where a node does not say to which */
+	struct pt_edge_log log; /* in front of `recent` */
 	struct pt_edge_table plain; /* from address to address, met by walk.c */
 	uint64_t insns, branches, taken; /* met by walk.c */
 };
@@ -96,8 +105,6 @@ struct sonde_pt_flow {
 	uint64_t bits;
 	unsigned nbits, gathered;
 	const uint8_t *gather; /* the first packet of them */
-
-	unsigned gotos; /* nodes without a decision since the last one with */
 
 	uint32_t stack[PT_STACK_SIZE]; /* nodes behind calls; 0: none */
 	unsigned sp;
@@ -173,6 +180,7 @@ void pt_emit_end(struct sonde_pt_flow *f);
 
 /* edge.c: counts. */
 void pt_counts_edge(struct sonde_pt_flow *f, uint32_t from, uint32_t to);
+void pt_counts_flush_log(struct sonde_pt_flow *f);
 void pt_counts_plain(struct sonde_pt_flow *f, uint64_t from, uint64_t to);
 
 static inline uint32_t pt_flow_context(const struct sonde_pt_flow *f)

@@ -158,6 +158,7 @@ static uint32_t add(struct sonde_pt_graph *g, uint32_t context, uint64_t ip)
 		(void)probe(g, table, context, ip, &slot);
 	}
 	g->cold[index] = (struct pt_cold){.ip = ip, .context = context};
+	g->nodes[index].info = PT_NODE_UNBUILT;
 	atomic_store_explicit(&table->slots[slot], index, memory_order_release);
 	atomic_store_explicit(&g->count, index + 1, memory_order_release);
 	return index;
@@ -270,6 +271,7 @@ static void connect(struct sonde_pt_graph *g, struct pt_cold *cold, struct pt_no
 		n->next[0] = add(g, cold->context,
 		        b->insn.class == PT_CLASS_OTHER ? behind
 		                                        : pt_insn_target(&b->insn, b->ip, mode));
+		n->next[1] = n->next[0];
 	} else if (b->insn.class == PT_CLASS_CALL_IND) {
 		n->push = add(g, cold->context, behind);
 	}
@@ -287,6 +289,15 @@ static bool complete(const struct pt_node *n, const struct build *b, enum pt_nod
 		return false;
 	}
 	return (kind != PT_NODE_COND && kind != PT_NODE_GOTO) || n->next[0] != PT_NODE_NONE;
+}
+
+/* Whether nothing decides on the way from a node back to it: then the trace cannot lead out. */
+static bool circles(const struct sonde_pt_graph *g, uint32_t index, uint32_t at)
+{
+	while (at != index && PT_NODE_KIND(g->nodes[at].info) == PT_NODE_GOTO) {
+		at = g->nodes[at].next[0];
+	}
+	return at == index;
 }
 
 /* The lock is held. */
@@ -317,9 +328,11 @@ static bool build(struct sonde_pt_graph *g, uint32_t index)
 	if (!complete(&n, &b, kind)) {
 		return false;
 	}
+	if (kind == PT_NODE_GOTO && circles(g, index, n.next[0])) {
+		kind = PT_NODE_DEAD;
+	}
 	cold->end = b.ip;
 	cold->direct = (uint16_t)b.direct;
-	cold->error = (uint8_t)b.error;
 	cold->size = b.insn.size;
 	node->next[0] = n.next[0];
 	node->next[1] = n.next[1];

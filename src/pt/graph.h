@@ -15,12 +15,12 @@
 #include <stdatomic.h>
 
 enum pt_node_kind {
-	PT_NODE_UNBUILT = 0, /* only its address is known */
-	PT_NODE_COND, /* a TNT bit chooses next[0] or next[1] */
+	PT_NODE_UNBUILT = 15, /* only its address is known */
+	PT_NODE_COND = 0, /* a TNT bit chooses next[0] or next[1] */
+	PT_NODE_GOTO, /* nothing is decided: next[0] and next[1] are the same */
 	PT_NODE_RET, /* the return stack, or a TIP */
 	PT_NODE_TIP, /* indirect and far branches: a TIP */
-	PT_NODE_GOTO, /* nothing is decided: next[0] follows */
-	PT_NODE_DEAD /* leads to an address where there is no code; see pt_cold.error */
+	PT_NODE_DEAD /* leads to where there is no code, or for ever in a circle */
 };
 
 struct pt_node {
@@ -38,7 +38,6 @@ struct pt_cold {
 	uint64_t end; /* the address of the last instruction */
 	uint32_t context;
 	uint16_t direct; /* direct jumps and calls inside */
-	uint8_t error; /* DEAD: enum sonde_pt_error */
 	uint8_t size; /* of the last instruction */
 };
 

@@ -112,7 +112,6 @@ bool pt_walk(struct sonde_pt_flow *f, enum pt_goal goal, uint64_t arg, struct pt
 	uint32_t direct = 0;
 
 	f->fresh = false;
-	f->gotos = 0;
 	for (;;) {
 		enum verdict verdict;
 		int error;
