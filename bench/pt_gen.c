@@ -244,7 +244,7 @@ static bool save(const char *path, const void *data, size_t n)
 int main(int argc, char **argv)
 {
 	struct program *p = calloc(1, sizeof(*p));
-	struct run r = {.program = p, .encoder = sonde_pt_encoder_new(false), .tsc = 1u << 20};
+	struct run r = {.program = p, .encoder = sonde_pt_encoder_new(false), .tsc = 0x1d562f6c000};
 	uint64_t n = argc > 3 ? strtoull(argv[1], NULL, 10) : 0;
 	uint32_t at = 0;
 	const uint8_t *bytes;

@@ -483,6 +483,7 @@ static void status_exec(struct sonde_pt_flow *f, const struct sonde_pt_packet *p
 	enum pt_mode mode = mode_of((unsigned)p->value);
 
 	if (!f->syncing && f->enabled && !f->lost && mode != f->mode) {
+		f->fresh = false;
 		f->error_at = p->offset;
 		f->ip = f->psb_ip ? f->psb_at : f->ip;
 		pt_flow_error(f, SONDE_PT_ERROR_STATUS);
