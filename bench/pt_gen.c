@@ -45,6 +45,63 @@ static uint32_t pick(struct program *p, uint32_t n)
 	return (uint32_t)((p->random >> 32) % n);
 }
 
+static uint8_t pick_term(struct program *p)
+{
+	uint32_t kind = pick(p, 100);
+
+	if (kind < 66) {
+		return COND;
+	}
+	if (kind < 74) {
+		return JUMP;
+	}
+	if (kind < 92) {
+		return CALL;
+	}
+	return kind < 97 ? CALL_IND : JUMP_IND;
+}
+
+/* Forward in the function, but for some loops. */
+static void pick_target(struct program *p, uint32_t f, uint32_t n, struct block *b)
+{
+	b->target = p->first[f] + pick(p, n);
+	if (b->target <= p->count && (b->term != COND || pick(p, 4) != 0)) {
+		b->target = p->count + 1;
+	}
+	if (b->target <= p->count) {
+		b->lean = 200;
+	}
+}
+
+static void pick_callee(struct program *p, uint32_t f, struct block *b)
+{
+	b->target = f == 0 ? 1 + pick(p, FUNCTIONS - 1) : f + 8 + pick(p, 40);
+	if (b->target >= FUNCTIONS) {
+		b->term = COND;
+		b->target = p->count + 1;
+	}
+}
+
+static void shape_block(struct program *p, uint32_t f, uint32_t n, uint32_t i)
+{
+	struct block *b = &p->blocks[p->count];
+
+	b->insns = 1 + pick(p, 6);
+	b->term = pick_term(p);
+	if (f == 0) {
+		b->term = i % 2 == 0 ? CALL : CALL_IND;
+	}
+	b->lean = pick(p, 2) != 0 ? 250 : 6;
+	if (pick(p, 5) == 0) {
+		b->lean = 128;
+	}
+	if (b->term == CALL || b->term == CALL_IND) {
+		pick_callee(p, f, b);
+	} else {
+		pick_target(p, f, n, b);
+	}
+}
+
 static void shape(struct program *p)
 {
 	for (uint32_t f = 0; f < FUNCTIONS; f++) {
@@ -52,31 +109,7 @@ static void shape(struct program *p)
 
 		p->first[f] = p->count;
 		for (uint32_t i = 0; i < n; i++, p->count++) {
-			struct block *b = &p->blocks[p->count];
-			uint32_t kind = pick(p, 100);
-
-			b->insns = 1 + pick(p, 6);
-			b->term = kind < 66   ? COND
-			          : kind < 74 ? JUMP
-			          : kind < 92 ? CALL
-			          : kind < 97 ? CALL_IND
-			                      : JUMP_IND;
-			b->term = f == 0 ? (i % 2 == 0 ? CALL : CALL_IND) : b->term;
-			b->lean = pick(p, 5) == 0 ? 128 : pick(p, 2) ? 250 : 6;
-			b->target = p->first[f] + pick(p, n); /* forward, but for some loops */
-			if (b->target <= p->count && (b->term != COND || pick(p, 4) != 0)) {
-				b->target = p->count + 1;
-			}
-			if (b->target <= p->count) {
-				b->term = f == 0 ? (i % 2 == 0 ? CALL : CALL_IND) : b->term;
-				b->lean = 200;
-			}
-			if (b->term == CALL || b->term == CALL_IND) {
-				b->target =
-				        f == 0 ? 1 + pick(p, FUNCTIONS - 1) : f + 8 + pick(p, 40);
-				b->term = b->target < FUNCTIONS ? b->term : COND;
-				b->target = b->term == COND ? p->count + 1 : b->target;
-			}
+			shape_block(p, f, n, i);
 		}
 		p->blocks[p->count - 1].term = f == 0 ? JUMP : RET;
 		p->blocks[p->count - 1].target = 0;
@@ -252,6 +285,8 @@ int main(int argc, char **argv)
 
 	if (n == 0 || p == NULL || r.encoder == NULL) {
 		(void)fprintf(stderr, "usage: pt_gen BRANCHES CODE TRACE [SEED]\n");
+		sonde_pt_encoder_free(r.encoder);
+		free(p);
 		return 1;
 	}
 	p->random = argc > 4 ? strtoull(argv[4], NULL, 10) : 88172645463325252ULL;

@@ -12,6 +12,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define CODE_AT   0x1000
 #define STEPS_MAX 200000
 
+/* Many small parts give the same totals. */
+static void check_jobs(struct sonde_pt_graph *graph, const uint8_t *trace, size_t n,
+        const struct sonde_pt_flow_options *options, const struct sonde_pt_totals *want)
+{
+	struct sonde_pt_flow_options o = *options;
+	struct sonde_pt_flow *flow;
+	struct sonde_pt_totals got;
+
+	o.jobs = 2;
+	o.part = 1;
+	flow = sonde_pt_flow_new(graph, trace, n, &o);
+	if (flow == NULL || sonde_pt_flow_count(flow, &got) != 0 || got.insns != want->insns ||
+	        got.branches != want->branches || got.taken != want->taken ||
+	        got.events != want->events || got.errors != want->errors) {
+		abort();
+	}
+	sonde_pt_flow_free(flow);
+}
+
 static void follow(const struct sonde_pt_image *image, const uint8_t *trace, size_t n,
         const struct sonde_pt_flow_options *options)
 {
@@ -36,6 +55,7 @@ static void follow(const struct sonde_pt_image *image, const uint8_t *trace, siz
 	                                  errors != totals.errors))) {
 		abort();
 	}
+	check_jobs(graph, trace, n, options, &totals);
 	sonde_pt_flow_free(steps);
 	sonde_pt_flow_free(counts);
 	sonde_pt_graph_free(graph);

@@ -18,7 +18,7 @@ struct flow {
 	bool blocks, show_blocks, end_on_call, end_on_jump;
 	bool event_ip, event_time, event_tick, event_iflags;
 	bool keep_position, keep_calibration, insn_decoder, check, no_inst;
-	uint64_t insns, nblocks;
+	uint64_t insns, nblocks, jobs;
 	bool open_block; /* the block goes on with the next instruction */
 	bool failed;
 };
@@ -311,6 +311,7 @@ static void fill_options(const struct flow *f, struct sonde_pt_flow_options *o)
 	o->clock = pt_clock_make(&f->clock, &f->cpu);
 	o->clock.keep_calibration = f->keep_calibration;
 	o->keep_position = f->keep_position;
+	o->jobs = (unsigned)(f->jobs < 256 ? f->jobs : 256);
 	o->time = f->event_time || f->event_tick;
 	o->ticks = f->event_tick;
 	o->branches = f->branches;
@@ -397,6 +398,7 @@ int cmd_pt_flow(int argc, char **argv)
 	        OPTION_CALL(0, "cpu", OPTION_REQUIRED, pt_cpu_parse, &f.cpu, "FAMILY/MODEL",
 	                "the processor, whose errata are worked around"),
 	        OPTION_SWITCH(0, "count", &f.count, "print only totals"),
+	        OPTION_UINT('j', "jobs", &f.jobs, "N", "threads that count"),
 	        OPTION_SWITCH(0, "branches", &f.branches,
 	                "print the branches that were taken, from and to"),
 	        OPTION_SWITCH(0, "quiet", &f.quiet, "print only errors and statistics"),

@@ -119,23 +119,74 @@ static void sum_up(const struct sonde_pt_flow *f, struct sonde_pt_totals *totals
 	}
 }
 
+bool pt_counts_new(struct sonde_pt_flow *f)
+{
+	if (f->counts == NULL) {
+		f->counts = calloc(1, sizeof(*f->counts));
+		if (f->counts == NULL) {
+			return false;
+		}
+		f->counts->nodes = pt_reserve(sizeof(uint64_t) * 2 * PT_NODES_MAX);
+	}
+	f->counting = true;
+	return f->counts->nodes != NULL;
+}
+
+void pt_counts_free(struct pt_counts *c)
+{
+	if (c != NULL) {
+		pt_release(c->nodes, sizeof(uint64_t) * 2 * PT_NODES_MAX);
+		free(c->edges.slots);
+		free(c->plain.slots);
+		free(c);
+	}
+}
+
+bool pt_counts_run(struct sonde_pt_flow *f)
+{
+	while (!f->done && !f->failed) {
+		pt_flow_packet(f);
+	}
+	return !f->failed && flush_recent(f->counts);
+}
+
+static bool merge_table(struct pt_edge_table *to, const struct pt_edge_table *from)
+{
+	for (size_t i = 0; i < from->size; i++) {
+		const struct pt_edge *e = &from->slots[i];
+
+		if (e->count != 0 && !add(to, e->from, e->to, e->count)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool pt_counts_merge(struct sonde_pt_flow *f, const struct sonde_pt_flow *other)
+{
+	uint32_t nodes = atomic_load_explicit(&f->graph->count, memory_order_acquire);
+
+	for (size_t i = 0; i < 2 * (size_t)nodes; i++) {
+		f->counts->nodes[i] += other->counts->nodes[i];
+	}
+	f->counts->insns += other->counts->insns;
+	f->counts->branches += other->counts->branches;
+	f->counts->taken += other->counts->taken;
+	f->events += other->events;
+	f->errors += other->errors;
+	return merge_table(&f->counts->edges, &other->counts->edges) &&
+	       merge_table(&f->counts->plain, &other->counts->plain);
+}
+
 int sonde_pt_flow_count(struct sonde_pt_flow *flow, struct sonde_pt_totals *totals)
 {
-	if (flow->counts == NULL) {
-		flow->counts = calloc(1, sizeof(*flow->counts));
-		if (flow->counts == NULL) {
-			return SONDE_ENOMEM;
-		}
-		flow->counts->nodes = pt_reserve(sizeof(uint64_t) * 2 * PT_NODES_MAX);
-	}
-	if (flow->counts->nodes == NULL) {
+	int rc;
+
+	if (!pt_counts_new(flow)) {
 		return SONDE_ENOMEM;
 	}
-	flow->counting = true;
-	while (!flow->done && !flow->failed) {
-		pt_flow_packet(flow);
-	}
-	if (flow->failed || !flush_recent(flow->counts)) {
+	rc = pt_parallel_count(flow);
+	if (rc < 0 || (rc == 0 && !pt_counts_run(flow))) {
 		return SONDE_ENOMEM;
 	}
 	sum_up(flow, totals);

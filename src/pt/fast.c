@@ -91,6 +91,11 @@ static inline void record(
 	pt_emit_branch(f, f->graph->cold[next].ip, which != 0);
 }
 
+static inline uint32_t kind_of(const struct sonde_pt_flow *f, uint32_t at)
+{
+	return PT_NODE_KIND(__atomic_load_n(&f->graph->nodes[at].info, __ATOMIC_ACQUIRE));
+}
+
 static inline void push(struct sonde_pt_flow *f, uint32_t node)
 {
 	f->stack[f->sp & (PT_STACK_SIZE - 1)] = node;
@@ -104,8 +109,7 @@ static inline void push(struct sonde_pt_flow *f, uint32_t node)
 static inline __attribute__((always_inline)) uint32_t step(
         struct sonde_pt_flow *f, uint32_t at, uint32_t context, bool counting)
 {
-	const struct pt_node *node = &f->graph->nodes[at];
-	struct pt_node n = *node;
+	const struct pt_node n = f->graph->nodes[at];
 	unsigned sp = f->sp;
 	uint32_t saved = f->stack[sp & (PT_STACK_SIZE - 1)];
 	uint32_t next;
@@ -213,7 +217,7 @@ static uint32_t run_counting(struct sonde_pt_flow *f, uint32_t at, uint32_t cont
 		if (f->nbits == 0 && pt_refill(f)) {
 			continue;
 		}
-		if (PT_NODE_KIND(f->graph->nodes[at].info) == PT_NODE_UNBUILT) {
+		if (kind_of(f, at) == PT_NODE_UNBUILT) {
 			f->failed = !pt_graph_build(f->graph, at);
 			continue;
 		}
@@ -231,7 +235,7 @@ static uint32_t run_steps(struct sonde_pt_flow *f, uint32_t at, uint32_t context
 	while (!f->failed && f->tail - f->head < QUEUE_SOME) {
 		uint32_t next;
 
-		if (PT_NODE_KIND(f->graph->nodes[at].info) == PT_NODE_UNBUILT) {
+		if (kind_of(f, at) == PT_NODE_UNBUILT) {
 			f->failed = !pt_graph_build(f->graph, at);
 			continue;
 		}

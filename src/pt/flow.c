@@ -68,11 +68,19 @@ static void drop_branches(struct sonde_pt_flow *f)
 
 void pt_flow_error(struct sonde_pt_flow *f, int error)
 {
+	bool placing = f->in_psbend && !f->options.keep_position;
 	bool status = error == SONDE_PT_ERROR_STATUS;
 	bool unread = error <= SONDE_PT_ERROR_TRUNCATED;
 
+	/* The whole would go on in another way than the part behind does. */
+	f->diverged = f->diverged || (f->ending && !f->in_psbend) || (f->is_part && f->fresh);
 	pt_emit_error(f, error, false);
 	drop_branches(f);
+	if (placing) { /* the state at this PSB is known */
+		f->cursor.p = f->cursor.begin + f->last_psb;
+		f->synced = false;
+		return;
+	}
 	if (f->options.keep_position && !unread && !f->fresh && !status) {
 		f->lost = f->enabled;
 		return;
@@ -440,8 +448,21 @@ static void on_tnt(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	f->bits = p->value << (64 - p->count);
 }
 
+/* Whether something is open that a PSB+ does not tell. */
+static bool is_open(const struct sonde_pt_flow *f)
+{
+	return f->evd.extra != 0 || f->pending_exec >= 0 || f->in_async || f->fup_is_branch ||
+	       f->overflowed || f->attached.count != 0 || f->in_psb;
+}
+
 static void on_psb(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
+	if (p->offset >= f->stop_at && !f->syncing) {
+		f->ending = true;
+		f->ended_at = p->offset;
+		f->diverged = f->diverged || is_open(f);
+	}
+	f->saw_exec = false;
 	take_time(f, p);
 	f->in_psb = true;
 	f->psb_ip = false;
@@ -456,7 +477,9 @@ static void on_psbend(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 		return;
 	}
 	f->in_psb = false;
+	f->in_psbend = true;
 	if (f->syncing) {
+		f->diverged = f->diverged || (f->is_part && !f->saw_exec);
 		f->fresh = true;
 		f->enabled = f->psb_ip;
 		f->ip = f->psb_at;
@@ -471,10 +494,12 @@ static void on_psbend(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 		f->error_at = p->offset;
 		(void)place(f, f->psb_at);
 	}
+	f->in_psbend = false;
 	f->syncing = false;
 	f->overflowed = false;
 	f->may_enable = false;
 	memset(f->stack, 0, sizeof(f->stack));
+	f->done = f->done || f->ending;
 }
 
 /* What stands in a PSB+ is the state as it should be already. */
@@ -490,6 +515,8 @@ static void status_exec(struct sonde_pt_flow *f, const struct sonde_pt_packet *p
 		return;
 	}
 	f->mode = mode;
+	f->mode_stale = false;
+	f->saw_exec = true;
 	f->interrupts = p->value & SONDE_PT_EXEC_IF;
 }
 
@@ -603,6 +630,10 @@ static void on_ovf(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
 	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_OVERFLOW};
 
+	if (f->ending) { /* the part behind begins with it */
+		f->done = true;
+		return;
+	}
 	take_time(f, p);
 	give_up_waiting(f);
 	reset(f);
@@ -692,7 +723,9 @@ static void on_mnt(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
 	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_MNT, .value = p->value};
 
-	emit_or_defer(f, &event);
+	if (!f->ending) {
+		emit_or_defer(f, &event);
+	}
 }
 
 static void on_cbr(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
@@ -837,10 +870,31 @@ static void sync(struct sonde_pt_flow *f)
 		f->done = true;
 		return;
 	}
+	if (offset(f) >= f->stop_at) {
+		f->ended_at = offset(f);
+		f->done = true;
+		return;
+	}
 	f->synced = true;
 	f->syncing = true;
 	f->fresh = true;
 	f->ip = 0;
+}
+
+void pt_flow_restart(struct sonde_pt_flow *f, uint64_t offset, uint64_t stop_at)
+{
+	reset(f);
+	f->cursor = pt_cursor_make(f->cursor.begin, (size_t)(f->cursor.end - f->cursor.begin));
+	f->cursor.errata = f->errata;
+	f->cursor.p += offset;
+	f->mode = PT_MODE_64;
+	f->interrupts = false;
+	f->synced = false;
+	f->done = false;
+	f->ending = false;
+	f->is_part = offset != 0;
+	f->stop_at = stop_at;
+	f->ended_at = UINT64_MAX;
 }
 
 static void finish(struct sonde_pt_flow *f)
@@ -938,6 +992,8 @@ struct sonde_pt_flow *sonde_pt_flow_new(struct sonde_pt_graph *graph, const void
 		memcpy(&f->options, options,
 		        options->size < sizeof(f->options) ? options->size : sizeof(f->options));
 	}
+	f->stop_at = UINT64_MAX;
+	f->ended_at = UINT64_MAX;
 	f->graph = graph;
 	f->errata = pt_errata(&f->options.clock.cpu);
 	f->cursor = pt_cursor_make(data, n);

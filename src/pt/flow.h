@@ -91,6 +91,7 @@ struct sonde_pt_flow {
 	bool mode_stale; /* the next MODE.EXEC counts as a change */
 	bool in_async; /* a FUP began an asynchronous branch at async_at */
 	bool in_psb; /* between PSB and PSBEND */
+	bool in_psbend; /* the PSB's IP is being walked to */
 	bool overflowed; /* an OVF's FUP is still to come */
 	bool may_enable; /* behind an OVF a FUP or TIP alone may put tracing on */
 	bool fup_is_void; /* the next FUP says nothing */
@@ -98,6 +99,15 @@ struct sonde_pt_flow {
 	bool psb_ip; /* the PSB told an IP, which is psb_at */
 	bool has_disabled_at;
 	bool done;
+
+	/* A flow along a part of the trace: it ends behind the PSB+ at stop_at, or at a later PSB.
+	 */
+	bool is_part; /* not the first one */
+	bool ending; /* the PSB+ is being read */
+	bool diverged; /* the part is not what it would be inside the whole */
+	bool saw_exec; /* the PSB+ told the mode */
+	uint64_t stop_at, ended_at;
+
 	uint64_t psb_at, async_at, disabled_at, error_at;
 	int pending_exec; /* a MODE.EXEC's value that waits for its packet; -1: none */
 
@@ -160,6 +170,8 @@ void pt_walk_branch(struct sonde_pt_flow *f);
 
 /* flow.c: handles one packet, or the end of the trace. */
 void pt_flow_packet(struct sonde_pt_flow *f);
+/* Begins anew at an offset, for a part of the trace; counts stay. */
+void pt_flow_restart(struct sonde_pt_flow *f, uint64_t offset, uint64_t stop_at);
 /* Reports an error at f->error_at and goes to where it can go on. */
 void pt_flow_error(struct sonde_pt_flow *f, int error);
 /* The TIP at the cursor, behind packets of time: reads it; false: something else stands there. */
@@ -181,6 +193,15 @@ void pt_emit_end(struct sonde_pt_flow *f);
 /* edge.c: counts. */
 void pt_counts_edge(struct sonde_pt_flow *f, uint32_t from, uint32_t to);
 void pt_counts_flush_log(struct sonde_pt_flow *f);
+bool pt_counts_new(struct sonde_pt_flow *f);
+void pt_counts_free(struct pt_counts *c); /* NULL is fine */
+/* Counts to the end of the part; false: no memory. */
+bool pt_counts_run(struct sonde_pt_flow *f);
+/* Adds what another flow of the same graph counted. */
+bool pt_counts_merge(struct sonde_pt_flow *f, const struct sonde_pt_flow *other);
+
+/* parallel.c: counts the whole trace; 1, 0 (it must be done by one thread), or SONDE_ENOMEM. */
+int pt_parallel_count(struct sonde_pt_flow *f);
 void pt_counts_plain(struct sonde_pt_flow *f, uint64_t from, uint64_t to);
 
 static inline uint32_t pt_flow_context(const struct sonde_pt_flow *f)

@@ -168,12 +168,7 @@ void sonde_pt_flow_free(struct sonde_pt_flow *flow)
 	if (flow == NULL) {
 		return;
 	}
-	if (flow->counts != NULL) {
-		pt_release(flow->counts->nodes, sizeof(uint64_t) * 2 * PT_NODES_MAX);
-		free(flow->counts->edges.slots);
-		free(flow->counts->plain.slots);
-		free(flow->counts);
-	}
+	pt_counts_free(flow->counts);
 	free(flow->items);
 	free(flow);
 }

@@ -90,9 +90,9 @@ static bool write_form(
 	return sonde_pt_encoder_packet(e, &p) == 0;
 }
 
-static bool write_ip(struct sonde_pt_encoder *e, uint8_t kind, const char *word)
+static bool write_ip(struct sonde_pt_encoder *e, int kind, const char *word)
 {
-	const struct sonde_pt_packet none = {.kind = kind};
+	const struct sonde_pt_packet none = {.kind = (uint8_t)kind};
 
 	if (strcmp(word, "-") == 0) {
 		return sonde_pt_encoder_packet(e, &none) == 0;
@@ -110,7 +110,7 @@ static bool write_line(struct sonde_pt_encoder *e, char **words, unsigned n)
 		}
 		return true;
 	}
-	for (uint8_t kind = SONDE_PT_TIP; kind <= SONDE_PT_FUP; kind++) {
+	for (int kind = SONDE_PT_TIP; kind <= SONDE_PT_FUP; kind++) {
 		if (strcmp(words[0], sonde_pt_kind_name(kind)) == 0) {
 			return n == 2 && write_ip(e, kind, words[1]);
 		}

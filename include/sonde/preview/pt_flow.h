@@ -114,6 +114,8 @@ struct sonde_pt_flow_options {
 	struct sonde_pt_clock clock; /* and the processor */
 	bool keep_position; /* behind an error go on at the next packet with an IP, not at the next
 	                       PSB */
+	unsigned jobs; /* threads that count; 0 and 1: the caller's alone */
+	size_t part; /* bytes that a thread takes at least; 0: chosen by the size of the trace */
 	bool time; /* follow the time; without it no time is computed */
 	bool branches; /* of the instructions give only those that are branches */
 	bool ticks; /* give TICK events; needs time */
@@ -146,7 +148,8 @@ struct sonde_pt_totals {
 
 /*
  * Follows the rest of the trace for its counts only; much faster than by steps, and to be called
- * instead of them. 0, SONDE_ENOMEM, SONDE_ELIMIT.
+ * instead of them. With jobs, parts between PSBs are counted at the same time; the counts are the
+ * same for any number. 0, SONDE_ENOMEM, SONDE_ELIMIT.
  */
 SONDE_API int sonde_pt_flow_count(struct sonde_pt_flow *flow, struct sonde_pt_totals *totals);
 
