@@ -185,7 +185,8 @@ static int words_add(
 {
 	uint64_t len = needs_chains(p) ? s->s.callchain_len : 0;
 	uint32_t max = p->options.max_stack;
-	uint64_t left = p->options.caller ? UINT64_MAX : max; /* the outermost are kept, see below */
+	uint64_t left =
+	        p->options.caller ? UINT64_MAX : max; /* the outermost are kept, see below */
 	uint32_t mode = s->cpumode;
 	size_t first = w->nwords + 1;
 
