@@ -53,7 +53,9 @@ static void list_add(struct report_list *list, unsigned id)
 			return;
 		}
 	}
-	list->id[list->n++] = (uint8_t)id;
+	if (list->n < REPORT_COLUMN_COUNT) { /* always: each id is there once */
+		list->id[list->n++] = (uint8_t)id;
+	}
 }
 
 static void list_join(struct report_list *list, const struct report_list *more)
