@@ -573,7 +573,7 @@ static bool name_nameless(struct timeline *t)
 			continue;
 		}
 		n = th->tid == 0 ? snprintf(text, sizeof(text), "swapper")
-		                 : snprintf(text, sizeof(text), ":%u", th->tid);
+		                 : snprintf(text, sizeof(text), ":%d", (int)th->tid);
 		if (!thread_name(th, 0, intern_add(&t->texts, text, (size_t)n))) {
 			return false;
 		}

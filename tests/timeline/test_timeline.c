@@ -117,6 +117,7 @@ static void test_rules(void)
 	add_fork(t, &b[5], 20, 10, 900); /* the number is used again */
 	add_mmap(t, &b[6], 10, 0x50000, "late", 1000);
 	(void)timeline_add_thread(t, 77, 77);
+	(void)timeline_add_thread(t, UINT32_MAX, UINT32_MAX);
 	eq_u64(timeline_seal(t), 0, "a timeline is built");
 	eq_str(comm_at(t, 20, 150), "shell", "a child has its parent's name");
 	eq_str(dso_at(t, 20, 150, 0x10800), "/bin/sh", "and address space");
@@ -129,6 +130,7 @@ static void test_rules(void)
 	eq_str(comm_at(t, 20, 950), "shell", "a number that is used again is another process");
 	eq_str(dso_at(t, 20, 950, 0x10800), "/bin/sh", "with another space");
 	eq_str(comm_at(t, 77, 5), ":77", "a thread that nothing names is called by its number");
+	eq_str(comm_at(t, UINT32_MAX, 5), ":-1", "also one that is gone, which the kernel calls -1");
 	eq_str(comm_at(t, 88, 5), "?", "and one that is in no sample either has no name");
 	eq_str(comm_at(t, 10, UINT64_MAX), "shell", "the end of time is fine");
 	timeline_free(t);
