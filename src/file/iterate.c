@@ -4,15 +4,16 @@
  *
  *	0  u32 type    4  u16 misc    6  u16 size (of the whole record, 8 or more)    8  body
  *
- * AUXTRACE (71) and TRACING_DATA (66) are followed by bytes outside their size: AUXTRACE by the u64
- *at 8, TRACING_DATA by the u32 at 8 rounded up to 8. COMPRESSED2 (83) says its length twice: size,
- *and u64 data size at 8. Where 16 + data size, rounded up to 8, does not fit in 16 bits, size has
- * wrapped and the record is 16 + data size bytes long, without padding.
+ * AUXTRACE (71) and TRACING_DATA (66) are followed by bytes outside their size: AUXTRACE by the
+ * u64 at 8, TRACING_DATA by the u32 at 8 rounded up to 8 (simpleperf has them inside). COMPRESSED2
+ * (83) says its length twice: size, and u64 data size at 8. Where 16 + data size, rounded up to 8,
+ * does not fit in 16 bits, size has wrapped and the record is 16 + data size bytes long, without
+ * padding.
  *
  * Damage. A record that cannot be one (shorter than 8, longer than what is left, of a type that we
- *do not know with nothing sensible behind it) ends the chain. Reading goes on at the first byte
- *behind it from which CHAIN records follow each other, or fewer that end exactly where the data
- *ends.
+ * do not know with nothing sensible behind it) ends the chain. Reading goes on at the first byte
+ * behind it from which CHAIN records follow each other, or fewer that end exactly where the data
+ * ends.
  *
  * Source: format document of perf.data; COMPRESSED2's overflow from a public bug analysis.
  */
@@ -22,6 +23,7 @@
 #include <stdio.h>
 
 #define CHAIN            4u
+#define MISC_UNUSED      0x0ff8u /* between the mode and the flags */
 #define UNKNOWN_TYPE_MAX 0x10000u /* types above are not believed when looking for a record */
 #define OVERFLOW_DATA    65513u /* from here 16 + data, rounded up to 8, is 65536 or more */
 
@@ -167,7 +169,7 @@ static bool plausible(const struct head *h)
 	        [RECORD_COMPRESSED2] = 16,
 	};
 
-	if (h->type == 0 || h->type >= UNKNOWN_TYPE_MAX) {
+	if (h->type == 0 || h->type >= UNKNOWN_TYPE_MAX || (h->misc & MISC_UNUSED) != 0) {
 		return false;
 	}
 	if (h->whole != h->size || h->type == RECORD_COMPRESSED) {
@@ -182,29 +184,33 @@ static bool plausible(const struct head *h)
 	return h->type >= RECORD_TYPE_MAX || h->size >= least[h->type];
 }
 
-/* Whether n records that look like some follow each other from p on, or fewer up to the end. */
-static bool chain_from(const uint8_t *p, uint64_t left, bool swap, unsigned n)
+/* How many records that look like some follow each other from p on: n, or fewer that end with the
+ * data; 0 when something else comes first. */
+static unsigned chain_from(const uint8_t *p, uint64_t left, bool swap, unsigned n)
 {
-	for (unsigned i = 0; i < n && left != 0; i++) {
+	unsigned i;
+
+	for (i = 0; i < n && left != 0; i++) {
 		struct head h;
 
 		if (!take_head(p, left, swap, &h) || !plausible(&h) || h.outside > left - h.whole) {
-			return false;
+			return 0;
 		}
 		p += h.whole + h.outside;
 		left -= h.whole + h.outside;
 	}
-	return true;
+	return i;
 }
 
-/* Bytes from p to the next place where records begin again; left when there is none. */
+/* Bytes from p to the next place where records begin again; left when there is none. A single one
+ * at the very end is believed when it is aligned as records are. */
 static uint64_t find_record(const uint8_t *p, uint64_t left, bool swap)
 {
 	for (uint64_t skip = 1; skip + RECORD_HEADER_SIZE <= left; skip++) {
 		uint32_t type = load_u32(p + skip, swap);
 
 		if (record_type_name(type) != NULL &&
-		        chain_from(p + skip, left - skip, swap, CHAIN)) {
+		        chain_from(p + skip, left - skip, swap, CHAIN) > (skip % 8 != 0)) {
 			return skip;
 		}
 	}
@@ -317,8 +323,8 @@ static enum file_step step_slowly(const struct file *f, const struct file_stream
 	if (!take_head(p, left, f->swap, &h)) {
 		return step_over(f, &h, p, left, position, gap);
 	}
-	if (record_type_name(h.type) == NULL &&
-	        !chain_from(p + h.whole, left - h.whole, f->swap, CHAIN - 1)) {
+	if (record_type_name(h.type) == NULL && h.whole != left &&
+	        chain_from(p + h.whole, left - h.whole, f->swap, CHAIN - 1) == 0) {
 		return step_over(f, &h, p, left, position, gap);
 	}
 	r->type = h.type;
