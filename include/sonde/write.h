@@ -92,10 +92,10 @@ struct sonde_writer_mapping {
 SONDE_API int sonde_writer_mmap(struct sonde_writer *w, const struct sonde_writer_mapping *m);
 
 /*
- * A sample of an event, with the fields that its sample_type names: those of fixed length,
- * CALLCHAIN, RAW, WEIGHT, DATA_SRC, TRANSACTION, PHYS_ADDR, CGROUP and page sizes. s->id 0 stands
- * for the event's first id. SONDE_EUNSUPPORTED: READ, branches, registers, stack, AUX (write them
- * with sonde_writer_record); SONDE_ELIMIT: longer than a record can be.
+ * A sample of an event, with the fields that its sample_type names, from s; registers are as many
+ * as the attr's masks say. s->id 0 stands for the event's first id. SONDE_EUNSUPPORTED: READ, AUX
+ * and branch counters (write them with sonde_writer_record); SONDE_ELIMIT: longer than a record can
+ * be.
  */
 SONDE_API int sonde_writer_sample(struct sonde_writer *w, int event, const struct sonde_sample *s);
 

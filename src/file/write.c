@@ -581,8 +581,12 @@ int sonde_writer_mmap(struct sonde_writer *w, const struct sonde_writer_mapping 
 	        SONDE_SAMPLE_PERIOD)
 #define SAMPLE_LATER                                                                               \
 	(SONDE_SAMPLE_WEIGHT | SONDE_SAMPLE_WEIGHT_STRUCT | SONDE_SAMPLE_DATA_SRC |                \
-	        SONDE_SAMPLE_TRANSACTION | SONDE_SAMPLE_PHYS_ADDR | SONDE_SAMPLE_CGROUP |          \
-	        SONDE_SAMPLE_DATA_PAGE_SIZE | SONDE_SAMPLE_CODE_PAGE_SIZE)
+	        SONDE_SAMPLE_TRANSACTION)
+#define SAMPLE_LAST                                                                                \
+	(SONDE_SAMPLE_PHYS_ADDR | SONDE_SAMPLE_CGROUP | SONDE_SAMPLE_DATA_PAGE_SIZE |              \
+	        SONDE_SAMPLE_CODE_PAGE_SIZE)
+#define BRANCH_HW_INDEX ((uint64_t)1 << 17) /* branch_sample_type: the index stands in front */
+#define BRANCH_COUNTERS ((uint64_t)1 << 19) /* counters stand behind */
 
 /* Fields of one u64, in the order of the record; pid and tid, and cpu, are made of two u32. */
 static void put_words(struct text *t, const struct sonde_sample *s, uint64_t id, uint64_t type)
@@ -624,6 +628,87 @@ static void put_words(struct text *t, const struct sonde_sample *s, uint64_t id,
 	}
 }
 
+static void put_branches(
+        struct text *t, const struct record_plan *plan, const struct sonde_sample *s)
+{
+	put_u64(t, s->branch_len);
+	if ((plan->branch_sample_type & BRANCH_HW_INDEX) != 0) {
+		put_u64(t, UINT64_MAX); /* not known */
+	}
+	put_host(t, s->branches, s->branch_len * 24);
+}
+
+/* abi 0: no registers */
+static void put_regs(struct text *t, uint64_t abi, const uint64_t *regs, unsigned n)
+{
+	put_u64(t, regs != NULL ? abi : 0);
+	if (abi != 0 && regs != NULL) {
+		put_host(t, regs, (size_t)n * 8);
+	}
+}
+
+/* Size, bytes up to a multiple of 8, and how many of them are valid; of an empty one the size. */
+static void put_stack(struct text *t, const struct sonde_sample *s)
+{
+	size_t n = (size_t)s->user_stack_len;
+	size_t pad = (8 - n % 8) % 8;
+
+	put_u64(t, n + pad);
+	if (n != 0) {
+		put_host(t, s->user_stack, n);
+		text_fill(t, '\0', pad);
+		put_u64(t, n);
+	}
+}
+
+/* The parts whose length the sample tells. */
+static void put_arrays(struct text *t, const struct record_plan *plan, const struct sonde_sample *s)
+{
+	uint64_t type = plan->sample_type;
+
+	if ((type & SONDE_SAMPLE_CALLCHAIN) != 0) {
+		put_u64(t, s->callchain_len);
+		put_host(t, s->callchain, s->callchain_len * 8);
+	}
+	if ((type & SONDE_SAMPLE_RAW) != 0) {
+		uint32_t pad = (8 - (s->raw_len + 4) % 8) % 8;
+
+		put_u32(t, s->raw_len + pad);
+		put_host(t, s->raw, s->raw_len);
+		text_fill(t, '\0', pad);
+	}
+	if ((type & SONDE_SAMPLE_BRANCH_STACK) != 0) {
+		put_branches(t, plan, s);
+	}
+	if ((type & SONDE_SAMPLE_REGS_USER) != 0) {
+		put_regs(t, s->user_regs_abi, s->user_regs, plan->user_regs);
+	}
+	if ((type & SONDE_SAMPLE_STACK_USER) != 0) {
+		put_stack(t, s);
+	}
+}
+
+/* What cannot be in a record; checked before anything is put together. */
+static int sample_check(
+        struct sonde_writer *w, const struct record_plan *plan, const struct sonde_sample *s)
+{
+	if ((plan->sample_type & (SONDE_SAMPLE_READ | SONDE_SAMPLE_AUX)) != 0 ||
+	        (plan->branch_sample_type & BRANCH_COUNTERS) != 0) {
+		return error_set(&w->error, SONDE_EUNSUPPORTED, NO_OFFSET,
+		        "samples with read values, branch counters or AUX data are written with "
+		        "sonde_writer_record");
+	}
+	if (s->callchain_len > RECORD_SIZE_MAX / 8 || s->branch_len > RECORD_SIZE_MAX / 24 ||
+	        s->user_stack_len > RECORD_SIZE_MAX || s->raw_len > RECORD_SIZE_MAX) {
+		return error_set(&w->error, SONDE_ELIMIT, NO_OFFSET,
+		        "call chain (%llu), branches (%llu), stack (%llu bytes) or raw data (%u "
+		        "bytes) do not fit into a record of at most %u bytes",
+		        (unsigned long long)s->callchain_len, (unsigned long long)s->branch_len,
+		        (unsigned long long)s->user_stack_len, s->raw_len, RECORD_SIZE_MAX);
+	}
+	return 0;
+}
+
 static int sample_put(struct sonde_writer *w, int event, const struct sonde_sample *s)
 {
 	struct text *t = &w->scratch;
@@ -636,31 +721,15 @@ static int sample_put(struct sonde_writer *w, int event, const struct sonde_samp
 	e = &w->events[event];
 	type = e->plan.sample_type;
 	id = s->id != 0 || e->nids == 0 ? s->id : e->ids[0];
-	if ((type & ~(uint64_t)(SAMPLE_FIXED | SAMPLE_LATER | SONDE_SAMPLE_CALLCHAIN |
-	                        SONDE_SAMPLE_RAW)) != 0) {
-		return error_set(&w->error, SONDE_EUNSUPPORTED, NO_OFFSET,
-		        "samples with read values, branches, registers, stack or AUX data are "
-		        "written with sonde_writer_record");
-	}
+	TRY(sample_check(w, &e->plan, s));
 	record_begin(t, RECORD_SAMPLE, s->ip >> 63 != 0 ? MISC_KERNEL : MISC_USER);
 	put_words(t, s, id, type & SAMPLE_FIXED);
-	if ((type & SONDE_SAMPLE_CALLCHAIN) != 0) {
-		if (s->callchain_len > RECORD_SIZE_MAX / 8) {
-			return error_set(&w->error, SONDE_ELIMIT, NO_OFFSET,
-			        "a call chain of %llu entries does not fit into a record",
-			        (unsigned long long)s->callchain_len);
-		}
-		put_u64(t, s->callchain_len);
-		put_host(t, s->callchain, s->callchain_len * 8);
-	}
-	if ((type & SONDE_SAMPLE_RAW) != 0) {
-		uint32_t pad = (8 - (s->raw_len + 4) % 8) % 8;
-
-		put_u32(t, s->raw_len + pad);
-		put_host(t, s->raw, s->raw_len);
-		text_fill(t, '\0', pad);
-	}
+	put_arrays(t, &e->plan, s);
 	put_words(t, s, id, type & SAMPLE_LATER);
+	if ((type & SONDE_SAMPLE_REGS_INTR) != 0) {
+		put_regs(t, s->intr_regs_abi, s->intr_regs, e->plan.intr_regs);
+	}
+	put_words(t, s, id, type & SAMPLE_LAST);
 	return record_end(w, &e->plan);
 }
 
