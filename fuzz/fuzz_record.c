@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* An attr, then the bodies of records: samples, trailers and side-band, in both byte orders. */
-#include "record/record.h"
+#include "record/fields.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +21,40 @@ static uint64_t touch(const uint64_t *words, size_t n)
 		sum += v;
 	}
 	return sum;
+}
+
+/* Values stand inside the body, one behind the other, and together they are all of it. */
+static void walk_fields(const struct record_plan *plan, const struct record *r, bool swap)
+{
+	struct sonde_fields *it = sonde_fields_new();
+	const struct sonde_field_part *part;
+	const struct sonde_field *v;
+	const uint8_t *at = r->body.p;
+
+	if (it == NULL) {
+		return;
+	}
+	fields_begin_record(it, r, swap, plan, 4);
+	while (sonde_fields_next(it, &v) > 0) {
+		if (v->what != SONDE_FIELD_VALUE && v->what != SONDE_FIELD_REST) {
+			continue;
+		}
+		if ((const uint8_t *)v->bytes != at || v->size > r->body.n ||
+		        (v->kind == SONDE_KIND_TEXT && v->text_size > v->size)) {
+			abort();
+		}
+		at += v->size;
+		(void)sonde_fields_number(it, v->count);
+		for (unsigned i = 0; sonde_fields_part(it, i, &part) > 0; i++) {
+			if (part->value > part->mask) {
+				abort();
+			}
+		}
+	}
+	if (at != r->body.p + r->body.n) {
+		abort();
+	}
+	sonde_fields_free(it);
 }
 
 static void try_all(const struct record_plan *plan, const struct record *r, bool swap)
@@ -47,6 +81,7 @@ static void try_all(const struct record_plan *plan, const struct record *r, bool
 	}
 	(void)record_task_decode(r, swap, &task);
 	(void)record_ksymbol_decode(r, swap, &ksymbol);
+	walk_fields(plan, r, swap);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -9,6 +9,8 @@
  */
 #include "file/feature_shape.h"
 
+#include <sonde/record.h>
+
 #define SHAPE(array, type)                                                                         \
 	{                                                                                          \
 		.fields = (array), .nfields = sizeof(array) / sizeof((array)[0]),                  \
@@ -300,4 +302,9 @@ size_t feature_size(unsigned bit)
 	const struct feature_desc *d = feature_desc(bit);
 
 	return d != NULL ? d->shape.size : 0;
+}
+
+const char *sonde_feature_name(unsigned bit)
+{
+	return feature_name(bit);
 }

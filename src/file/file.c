@@ -42,6 +42,13 @@ struct span file_feature(const struct file *f, enum abi_feature bit)
 	return file_span(f, f->features[bit].offset, f->features[bit].size);
 }
 
+uint32_t file_cpus(const struct file *f)
+{
+	struct span s = file_feature(f, FEATURE_NRCPUS);
+
+	return s.n >= 8 ? load_u32(s.p, f->swap) : 0;
+}
+
 int file_keep_source(struct file *f, struct source *s)
 {
 	if (!array_reserve(&f->sources, &f->sources_cap, f->nsources + 1, sizeof(*f->sources))) {

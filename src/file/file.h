@@ -157,6 +157,8 @@ static inline bool file_has_feature(const struct file *f, enum abi_feature bit)
 
 /* The bytes of a feature; n is 0 when it is absent. */
 struct span file_feature(const struct file *f, enum abi_feature bit);
+/* CPUs of the machine, as NRCPUS says; 0: not known. Other features' sizes depend on it. */
+uint32_t file_cpus(const struct file *f);
 
 /* Positions between which all records stand. */
 uint64_t file_begin(const struct file *f);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The public reading API over a file: sonde/file.h. */
+/* The public reading API over a file: sonde/file.h, and where walks of sonde/record.h begin. */
+#include "file/feature.h"
 #include "file/file.h"
+#include "record/fields.h"
 
 #include <sonde/file.h>
 
@@ -15,6 +17,7 @@ struct sonde_file {
 	struct sonde_raw_record record;
 	struct file_gap gap;
 	uint64_t position;
+	uint32_t cpus; /* of the machine; 0: not known */
 	bool begun; /* opening was tried */
 	bool opened;
 };
@@ -100,6 +103,7 @@ int sonde_file_open(struct sonde_file *f, const char *path)
 	}
 	f->opened = true;
 	f->position = file_begin(&f->file);
+	f->cpus = file_cpus(&f->file);
 	fill_info(f);
 	return 0;
 }
@@ -215,18 +219,33 @@ const uint64_t *sonde_file_event_ids(const struct sonde_file *f, size_t event, s
 	return *n != 0 ? f->file.events[event].ids : NULL;
 }
 
+static struct record record_of(const struct sonde_raw_record *r)
+{
+	return (struct record){.type = r->type,
+	        .misc = r->misc,
+	        .size = (uint16_t)r->size,
+	        .body = {(const uint8_t *)r->bytes + RECORD_HEADER_SIZE,
+	                r->size - RECORD_HEADER_SIZE}};
+}
+
+/* Records of the tool belong to no event; those of the kernel do, also types nobody knows. */
+static const struct file_event *event_of(const struct file *f, const struct record *r)
+{
+	if (r->type == RECORD_SAMPLE) {
+		return file_sample_event(f, r);
+	}
+	return r->type < RECORD_USER_START ? file_record_event(f, r) : NULL;
+}
+
 long sonde_file_record_event(const struct sonde_file *f, const struct sonde_raw_record *r)
 {
-	struct record in = {.type = r->type};
 	const struct file_event *e = NULL;
 
-	if (r->gap != NULL || f->file.nevents == 0 || r->type >= RECORD_KERNEL_MAX) {
-		return -1;
+	if (r->gap == NULL) {
+		const struct record in = record_of(r);
+
+		e = event_of(&f->file, &in);
 	}
-	in.body = (struct span){
-	        (const uint8_t *)r->bytes + RECORD_HEADER_SIZE, r->size - RECORD_HEADER_SIZE};
-	e = r->type == RECORD_SAMPLE ? file_sample_event(&f->file, &in)
-	                             : file_record_event(&f->file, &in);
 	return e != NULL ? (long)(e - f->file.events) : -1;
 }
 
@@ -239,4 +258,39 @@ const void *sonde_file_feature(const struct sonde_file *f, unsigned bit, size_t 
 	}
 	*n = s.n;
 	return s.p;
+}
+
+int sonde_file_record_fields(
+        const struct sonde_file *f, const struct sonde_raw_record *r, struct sonde_fields *it)
+{
+	const struct file_event *e;
+	struct record in;
+
+	if (r->gap != NULL) {
+		return SONDE_EARG;
+	}
+	in = record_of(r);
+	e = event_of(&f->file, &in);
+	fields_begin_record(it, &in, f->file.swap, e != NULL ? &e->plan : NULL, f->cpus);
+	return 0;
+}
+
+int sonde_file_feature_fields(const struct sonde_file *f, unsigned bit, struct sonde_fields *it)
+{
+	if (bit >= FEATURE_BITS || !file_has_feature(&f->file, (enum abi_feature)bit)) {
+		return SONDE_ENOENT;
+	}
+	fields_begin_layout(it, layout_of_feature(bit),
+	        file_feature(&f->file, (enum abi_feature)bit), f->file.swap, f->cpus);
+	return 0;
+}
+
+int sonde_file_event_fields(const struct sonde_file *f, size_t event, struct sonde_fields *it)
+{
+	if (event >= f->file.nevents) {
+		return SONDE_ENOENT;
+	}
+	fields_begin_layout(
+	        it, layout_of_attr(), f->file.events[event].bytes, f->file.swap, f->cpus);
+	return 0;
 }

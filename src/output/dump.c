@@ -14,6 +14,7 @@
 #include "file/file.h"
 
 #include <sonde/preview/dump.h>
+#include <sonde/record.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,45 +80,13 @@ static int types_parse(struct dump *d)
 
 /* ---- one record ---- */
 
-static const char *const cpumodes[8] = {
-        NULL, "kernel", "user", "hypervisor", "guest_kernel", "guest_user", NULL, NULL};
-
-static const struct misc_bit {
-	uint16_t type, bit;
-	const char *name;
-} misc_bits[] = {
-        {RECORD_MMAP, MISC_MMAP_DATA, "MMAP_DATA"},
-        {RECORD_MMAP2, MISC_MMAP_DATA, "MMAP_DATA"},
-        {RECORD_MMAP2, MISC_MMAP_BUILD_ID, "MMAP_BUILD_ID"},
-        {RECORD_COMM, MISC_COMM_EXEC, "COMM_EXEC"},
-        {RECORD_FORK, MISC_FORK_EXEC, "FORK_EXEC"},
-        {RECORD_SAMPLE, 1 << 14, "EXACT_IP"},
-        {RECORD_SWITCH, MISC_SWITCH_OUT, "SWITCH_OUT"},
-        {RECORD_SWITCH, 1 << 14, "SWITCH_OUT_PREEMPT"},
-        {RECORD_SWITCH_CPU_WIDE, MISC_SWITCH_OUT, "SWITCH_OUT"},
-        {RECORD_SWITCH_CPU_WIDE, 1 << 14, "SWITCH_OUT_PREEMPT"},
-        {RECORD_LOST_SAMPLES, 1 << 15, "BPF_FILTERED"},
-        {RECORD_BUILD_ID, MISC_BUILD_ID_SIZE, "BUILD_ID_SIZE"},
-};
-
-/* The bits of misc that have a name, each with `before` in front of the first, `between` later. */
+/* The bits of misc that have a name, each between `quote`s. */
 static void put_misc(struct text *out, const struct record *r, const char *quote)
 {
-	const char *mode =
-	        r->type < RECORD_USER_START ? cpumodes[r->misc & MISC_CPUMODE_MASK] : NULL;
-	const char *between = "";
+	const char *name;
 
-	if (mode != NULL) {
-		text_printf(out, "%s%s%s", quote, mode, quote);
-		between = ",";
-	}
-	for (size_t i = 0; i < sizeof(misc_bits) / sizeof(misc_bits[0]); i++) {
-		const struct misc_bit *b = &misc_bits[i];
-
-		if (b->type == r->type && (r->misc & b->bit) != 0) {
-			text_printf(out, "%s%s%s%s", between, quote, b->name, quote);
-			between = ",";
-		}
+	for (unsigned i = 0; (name = sonde_record_misc_name(r->type, r->misc, i)) != NULL; i++) {
+		text_printf(out, "%s%s%s%s", i != 0 ? "," : "", quote, name, quote);
 	}
 }
 
@@ -279,19 +248,12 @@ static int dump_records(struct dump *d)
 	return 0;
 }
 
-static uint32_t cpus_of(const struct file *f)
-{
-	struct span s = file_feature(f, FEATURE_NRCPUS);
-
-	return s.n >= 8 ? load_u32(s.p, f->swap) : 0;
-}
-
 static int dump_all(struct dump *d, const char *path)
 {
 	TRY(types_parse(d));
 	TRY(file_open(&d->file, path));
 	TRY(file_inflate(&d->file));
-	d->cpus = cpus_of(&d->file);
+	d->cpus = file_cpus(&d->file);
 	if (d->o.json) {
 		text_str(&d->out, "{\"schema\":\"sonde-dump\",\"version\":1,\"byte_order\":\"");
 		text_str(&d->out, d->file.swap != HOST_BIG_ENDIAN ? "big" : "little");

@@ -13,7 +13,6 @@
 #include "record/record.h"
 
 #include "abi/abi.h"
-#include "record/layout.h"
 
 #define PROT_EXECUTE 4u
 
@@ -91,11 +90,4 @@ bool record_ksymbol_decode(const struct record *r, bool swap, struct record_ksym
 	out->type = cursor_u16(&c);
 	out->flags = cursor_u16(&c);
 	return take_name(&c, &out->name);
-}
-
-const char *record_type_name(uint32_t type)
-{
-	const struct layout *layout = layout_of_record(type);
-
-	return layout != NULL ? layout->name : NULL;
 }

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What stands in a record, a header feature or an attr: every field by name, in the order of the
+ * bytes, whatever the byte order of the writer. doc/format.md lists the same fields in words.
+ *
+ *	struct sonde_fields *fields = sonde_fields_new();
+ *	const struct sonde_field *v;
+ *
+ *	if (sonde_file_record_fields(f, r, fields) == 0) {
+ *		while (sonde_fields_next(fields, &v) > 0) {
+ *			... v->what, v->name, v->number, v->text ...
+ *		}
+ *	}
+ *	sonde_fields_free(fields);
+ *
+ * Behind the fields of a kernel's record stands its trailer as a struct "sample_id", behind those
+ * of a FEATURE record the feature as a struct of its name.
+ */
+#ifndef SONDE_RECORD_PUBLIC_H
+#define SONDE_RECORD_PUBLIC_H
+
+#include <sonde/file.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- names ---- */
+
+/* "MMAP2", "FINISHED_ROUND": the name of a record type; NULL when nobody knows it. Static. */
+SONDE_API const char *sonde_record_type_name(uint32_t type);
+
+/*
+ * What the misc word of a record says: name number i (0, 1, ...) of the CPU mode and of the bits
+ * that are set, as "kernel" or "COMM_EXEC"; NULL behind the last. Static.
+ */
+SONDE_API const char *sonde_record_misc_name(uint32_t type, uint16_t misc, unsigned i);
+
+/* "HOSTNAME": the name of header feature `bit`; NULL when nobody knows it. Static. */
+SONDE_API const char *sonde_feature_name(unsigned bit);
+
+/* ---- fields ---- */
+
+/* A walk over fields; used by one thread at a time, and again for as many records as wanted. */
+struct sonde_fields;
+
+enum sonde_field_what {
+	SONDE_FIELD_VALUE = 1, /* a number, an array of numbers, text or bytes */
+	SONDE_FIELD_LIST, /* a list of structs begins; each of them is a STRUCT without name */
+	SONDE_FIELD_LIST_END,
+	SONDE_FIELD_STRUCT, /* a struct begins */
+	SONDE_FIELD_STRUCT_END,
+	SONDE_FIELD_REST /* bytes that no field describes, or too few for the next field */
+};
+
+enum sonde_field_kind {
+	SONDE_KIND_NONE = 0, /* what is no VALUE */
+	SONDE_KIND_UNSIGNED,
+	SONDE_KIND_SIGNED, /* `number` holds its two's complement of 64 bits */
+	SONDE_KIND_REAL, /* `number` holds the bits of an IEEE double, `real` its value */
+	SONDE_KIND_PARTS, /* a word of bit-fields: sonde_fields_part */
+	SONDE_KIND_TEXT,
+	SONDE_KIND_BYTES /* without byte order */
+};
+
+enum sonde_field_show { /* how people read the number */
+	SONDE_SHOW_DECIMAL = 0,
+	SONDE_SHOW_HEX,
+	SONDE_SHOW_NAME, /* numbers have names: `meaning` */
+	SONDE_SHOW_FLAGS, /* bits have names: sonde_fields_part */
+	SONDE_SHOW_PADDING
+};
+
+/* One step of the walk. Names, notes and units are static; bytes live as long as the file. */
+struct sonde_field {
+	enum sonde_field_what what;
+	enum sonde_field_kind kind;
+	enum sonde_field_show show;
+	int array; /* not 0: `count` numbers, sonde_fields_number gives each */
+	int empty; /* not 0: padding that is all zero, or no byte at all: nothing to show */
+	unsigned width; /* bytes of one number as it stands; 0 when there is none */
+	const char *name; /* NULL for items of a list and for REST */
+	const char *note; /* meaning, in words; NULL for REST */
+	const char *unit; /* "ns", "B", ...; NULL: none */
+	uint64_t number; /* in host order; of an array the first; 0 when there is none */
+	double real;
+	const char *meaning; /* name of the number; NULL: it has none */
+	uint64_t count; /* numbers of an array; items of a list, 0 when it goes to the end */
+	const char *text; /* of TEXT: not ended by a NUL, `text_size` bytes of any encoding */
+	size_t text_size;
+	const void *bytes; /* as they stand, texts with their padding; not aligned */
+	size_t size; /* bytes */
+};
+
+/* A named bit (or bits) of a number. */
+struct sonde_field_part {
+	const char *name; /* static */
+	uint64_t mask; /* its place in the number */
+	uint64_t value; /* moved down to bit 0; 0: not set */
+};
+
+/* A new walk, at its end. NULL: no memory. Free with sonde_fields_free; NULL is fine there. */
+SONDE_API struct sonde_fields *sonde_fields_new(void);
+SONDE_API void sonde_fields_free(struct sonde_fields *it);
+
+/*
+ * Begins with the first field of a record that sonde_file_next gave. The walk borrows bytes of the
+ * file, which must stay open. Where the event of a sample cannot be told, and for types nobody
+ * knows, all of the body is REST. 0; SONDE_EARG: r is a gap.
+ */
+SONDE_API int sonde_file_record_fields(
+        const struct sonde_file *f, const struct sonde_raw_record *r, struct sonde_fields *it);
+
+/* The same for header feature `bit` (0 .. 255); all REST when nobody knows it. 0; SONDE_ENOENT. */
+SONDE_API int sonde_file_feature_fields(
+        const struct sonde_file *f, unsigned bit, struct sonde_fields *it);
+
+/* The same for the attr of event `event` (0 .. sonde_file_events() - 1). 0; SONDE_ENOENT. */
+SONDE_API int sonde_file_event_fields(
+        const struct sonde_file *f, size_t event, struct sonde_fields *it);
+
+/* The next step. 1: *field is valid until the next call; 0: end, *field is NULL. */
+SONDE_API int sonde_fields_next(struct sonde_fields *it, const struct sonde_field **field);
+
+/* Not 0: up to here a field did not fit into the bytes that are there. */
+SONDE_API int sonde_fields_cut(const struct sonde_fields *it);
+
+/* Number i of the present field, which is 0 where the field has no such number. */
+SONDE_API uint64_t sonde_fields_number(const struct sonde_fields *it, uint64_t i);
+
+/* Up to n numbers of the present field from number `first` on, into out; returns how many. */
+SONDE_API size_t sonde_fields_numbers(
+        const struct sonde_fields *it, uint64_t first, uint64_t *out, size_t n);
+
+/*
+ * Part i (0, 1, ...) of the present field's number, for SONDE_KIND_PARTS and SONDE_SHOW_FLAGS;
+ * parts that are not set are given too. 1: *part is valid until the next call; 0: no more.
+ */
+SONDE_API int sonde_fields_part(
+        struct sonde_fields *it, unsigned i, const struct sonde_field_part **part);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
