@@ -863,6 +863,30 @@ static const struct {
         [SONDE_PT_BEP] = {on_bep, true},
 };
 
+/* What may stand in a PSB+. */
+static bool is_status(unsigned kind)
+{
+	static const bool status[SONDE_PT_KINDS] = {
+	        [SONDE_PT_PAD] = true,
+	        [SONDE_PT_FUP] = true,
+	        [SONDE_PT_PIP] = true,
+	        [SONDE_PT_MODE_EXEC] = true,
+	        [SONDE_PT_MODE_TSX] = true,
+	        [SONDE_PT_CBR] = true,
+	        [SONDE_PT_TSC] = true,
+	        [SONDE_PT_TMA] = true,
+	        [SONDE_PT_MTC] = true,
+	        [SONDE_PT_CYC] = true,
+	        [SONDE_PT_VMCS] = true,
+	        [SONDE_PT_OVF] = true,
+	        [SONDE_PT_PSB] = true,
+	        [SONDE_PT_PSBEND] = true,
+	        [SONDE_PT_MNT] = true,
+	};
+
+	return status[kind];
+}
+
 static void sync(struct sonde_pt_flow *f)
 {
 	reset(f);
@@ -941,6 +965,7 @@ void pt_flow_packet(struct sonde_pt_flow *f)
 		}
 	}
 	rc = pt_cursor_next(&f->cursor, &p);
+	f->diverged = f->diverged || (f->ending && (rc == 0 || (rc > 0 && !is_status(p.kind))));
 	if (rc == 0) {
 		finish(f);
 		return;
