@@ -203,6 +203,32 @@ static const struct {
         [SONDE_PT_EVENT_STOP] = {NULL, "stopped"},
 };
 
+/* What an event is in a list of branches: 0 is where nothing is traced. */
+static bool show_pair(const struct flow *f, const struct sonde_pt_event *e)
+{
+	uint64_t from = 0;
+	uint64_t to = 0;
+
+	if (e->kind == SONDE_PT_EVENT_ENABLED) {
+		to = e->ip;
+	} else if (e->kind == SONDE_PT_EVENT_DISABLED && e->has_ip) {
+		from = e->ip;
+		to = e->extra;
+	} else if (e->kind == SONDE_PT_EVENT_ASYNC) {
+		from = e->ip;
+		to = e->value;
+	} else if (e->kind == SONDE_PT_EVENT_OVERFLOW && e->has_ip) {
+		(void)printf("[overflow]\n");
+		to = e->ip;
+	} else {
+		return false;
+	}
+	if (!f->quiet && (e->kind != SONDE_PT_EVENT_DISABLED || e->value != 0)) {
+		(void)printf("%016" PRIx64 " %016" PRIx64 "\n", from, to);
+	}
+	return true;
+}
+
 static void show_event(struct flow *f, const struct sonde_pt_event *e)
 {
 	struct words w = {""};
@@ -214,6 +240,9 @@ static void show_event(struct flow *f, const struct sonde_pt_event *e)
 		say_ip(f, e, "ip", &w);
 	}
 	f->open_block = f->open_block && w.text[0] == '\0';
+	if (f->branches && show_pair(f, e)) {
+		return;
+	}
 	if (w.text[0] == '\0' || f->quiet) {
 		return;
 	}

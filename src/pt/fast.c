@@ -262,6 +262,7 @@ void pt_fast_run(struct sonde_pt_flow *f)
 		return;
 	}
 	f->fresh = false;
+	f->by_psb = false;
 	at = f->counting ? run_counting(f, at, context) : run_steps(f, at, context);
 	f->ip = f->graph->cold[at].ip;
 }

@@ -366,7 +366,8 @@ static void on_pge(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 		return;
 	}
 	emit_all(f, &f->attached);
-	if (f->enabled) {
+	/* Where tracing begins a PSB+ may come first, with the IP where it will begin. */
+	if (f->enabled && !(f->by_psb && f->ip == f->last_ip)) {
 		pt_emit_event(f, &event);
 	}
 	event = (struct sonde_pt_event){.kind = SONDE_PT_EVENT_ENABLED,
@@ -384,10 +385,13 @@ static void on_pge(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	apply_exec(f);
 }
 
-static void disable(struct sonde_pt_flow *f, bool has_ip, uint64_t ip)
+static void disable(struct sonde_pt_flow *f, bool has_ip, uint64_t ip, uint64_t to)
 {
-	const struct sonde_pt_event event = {
-	        .kind = SONDE_PT_EVENT_DISABLED, .has_ip = has_ip, .ip = ip};
+	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_DISABLED,
+	        .has_ip = has_ip,
+	        .ip = ip,
+	        .value = f->in_async || f->lost,
+	        .extra = f->in_async ? to : 0};
 
 	emit_all(f, &f->attached);
 	pt_emit_event(f, &event);
@@ -415,16 +419,17 @@ static void on_pgd(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 		return;
 	}
 	if (f->in_async || f->lost) {
-		disable(f, f->in_async, f->async_at);
+		disable(f, f->in_async, f->async_at, has_ip ? to : 0);
 		return;
 	}
 	if (!pt_walk(f, has_ip ? PT_GOAL_TARGET : PT_GOAL_LEAVE, to, &insn)) {
 		if (f->synced) {
-			disable(f, false, 0);
+			disable(f, false, 0, 0);
 		}
 		return;
 	}
-	disable(f, true, has_ip ? to : f->ip + insn.size);
+	pt_emit_branch(f, has_ip ? to : 0, true);
+	disable(f, true, has_ip ? to : f->ip + insn.size, 0);
 	if (f->counting) {
 		f->counts->branches++;
 		f->counts->taken++;
@@ -482,12 +487,14 @@ static void on_psbend(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 		f->diverged = f->diverged || (f->is_part && !f->saw_exec);
 		f->fresh = true;
 		f->enabled = f->psb_ip;
+		f->by_psb = f->psb_ip;
 		f->ip = f->psb_at;
 		f->shown_tsc = f->time.tsc;
 	} else if (!f->psb_ip) {
 		f->enabled = false;
 	} else if (!f->enabled) {
 		f->enabled = true;
+		f->by_psb = true;
 		f->lost = false;
 		f->ip = f->psb_at;
 	} else {

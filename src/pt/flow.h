@@ -87,6 +87,7 @@ struct sonde_pt_flow {
 	bool enabled; /* tracing is on */
 	bool lost; /* tracing is on, and ip is not known */
 	bool fresh; /* nothing was followed since the last sync */
+	bool by_psb; /* a PSB told that tracing is on, and nothing was followed since */
 	bool speculative, interrupts;
 	bool mode_stale; /* the next MODE.EXEC counts as a change */
 	bool in_async; /* a FUP began an asynchronous branch at async_at */

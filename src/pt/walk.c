@@ -112,6 +112,7 @@ bool pt_walk(struct sonde_pt_flow *f, enum pt_goal goal, uint64_t arg, struct pt
 	uint32_t direct = 0;
 
 	f->fresh = false;
+	f->by_psb = false;
 	for (;;) {
 		enum verdict verdict;
 		int error;
