@@ -223,6 +223,42 @@ static void test_mixed(void)
 	file_close(&o.f);
 }
 
+static void turn_at(size_t at)
+{
+	make_at(&m, at, __builtin_bswap64(load_u64(m.p + at, false)));
+}
+
+/* A 32-bit writer of the other byte order leaves the feature bits as pairs of u32, low half first.
+ */
+static void test_halves(void)
+{
+	struct opened o;
+	size_t table;
+
+	make_begin(&m, 128, true);
+	make_round(&m);
+	make_end(&m);
+	table = m.n;
+	make_u64(&m, table + 16);
+	make_u64(&m, 12);
+	make_u64(&m, __builtin_bswap32(8) | (uint64_t)'h' << 32);
+	make_u64(&m, 0);
+	for (size_t at = 0; at < 72; at += 8) {
+		turn_at(at);
+	}
+	turn_at(MAKE_ATTRS + 128);
+	turn_at(MAKE_ATTRS + 136);
+	turn_at(table);
+	turn_at(table + 8);
+	make_at(&m, 72, __builtin_bswap32(1u << FEATURE_HOSTNAME));
+	reopen(&o);
+	ok(o.rc == 0 && o.f.swap && loss(&o) == 0, "the other byte order");
+	eq_u64(o.f.feature_bits[0], 1u << FEATURE_HOSTNAME,
+	        "halves of the feature bits are changed");
+	eq_u64(file_feature(&o.f, FEATURE_HOSTNAME).n, 12, "and the feature is found");
+	file_close(&o.f);
+}
+
 /* Version 1 names events by number in a section of its own: { u64 event, char name[64] }. */
 static void test_old(void)
 {
@@ -264,6 +300,7 @@ int main(void)
 {
 	test_old();
 	test_mixed();
+	test_halves();
 	test_attr_sizes();
 	test_ids();
 	test_features();
