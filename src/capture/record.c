@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "abi/abi.h"
 #include "capture/capture.h"
+#include "core/span.h"
 #include "proc/proc.h"
 
 #include <errno.h>
@@ -209,7 +210,7 @@ int sonde_record_start(struct sonde_record *r)
  */
 int capture_pass(struct sonde_record *r)
 {
-	uint64_t round[1] = {RECORD_FINISHED_ROUND | (uint64_t)RECORD_HEADER_SIZE << 48};
+	uint8_t round[RECORD_HEADER_SIZE] = {0};
 	struct iovec iov[2];
 	bool any = false;
 	uint64_t now;
@@ -231,6 +232,8 @@ int capture_pass(struct sonde_record *r)
 			capture_ring_release(&r->rings[i]);
 		}
 	}
+	store_u32(round, RECORD_FINISHED_ROUND, false);
+	store_u16(round + 6, RECORD_HEADER_SIZE, false);
 	iov[0] = (struct iovec){.iov_base = round, .iov_len = sizeof(round)};
 	TRY(file_writer_append(&r->writer, iov, 1, &r->error));
 	now = capture_now_ns(CLOCK_MONOTONIC);

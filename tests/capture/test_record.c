@@ -145,13 +145,22 @@ static bool put(struct ring *r, const uint64_t *words, size_t n)
 	return true;
 }
 
+static uint64_t record_word(uint32_t type, uint16_t misc)
+{
+	uint64_t word;
+
+	store_u32((uint8_t *)&word, type, false);
+	store_u16((uint8_t *)&word + 4, misc, false);
+	store_u16((uint8_t *)&word + 6, SAMPLE_SIZE, false);
+	return word;
+}
+
 static void put_sample(struct ring *r)
 {
 	uint64_t time = 1000 + k.sent + k.lost;
-	uint64_t lost[5] = {
-	        RECORD_LOST | (uint64_t)SAMPLE_SIZE << 48, (uint64_t)r->fd, r->lost, 0, time};
-	uint64_t sample[5] = {RECORD_SAMPLE | (uint64_t)2 << 32 | (uint64_t)SAMPLE_SIZE << 48,
-	        0x1000 + k.sent, (uint64_t)getpid() << 32 | (uint64_t)getpid(), time, 1};
+	uint64_t lost[5] = {record_word(RECORD_LOST, 0), (uint64_t)r->fd, r->lost, 0, time};
+	uint64_t sample[5] = {record_word(RECORD_SAMPLE, MISC_USER), 0x1000 + k.sent,
+	        (uint64_t)getpid() << 32 | (uint64_t)getpid(), time, 1};
 
 	if (r->lost != 0 && put(r, lost, 5)) {
 		r->lost = 0;
@@ -374,7 +383,8 @@ static void test_groups(void)
 	reset();
 	r = begin("page-faults,{cpu-clock,task-clock,cs}:S", 1);
 	ok(sonde_record_start(r) == 0, "a group is opened");
-	eq_u64(k.grouped, 2 * r->ncpus, "its members behind their leader, on each cpu");
+	eq_u64(k.grouped, 2 * r->ncpus * r->nthreads,
+	        "its members behind their leader, for each thread on each cpu");
 	ok((r->events.v[1].attr.read_format & SONDE_READ_GROUP) != 0 &&
 	                (r->events.v[1].attr.sample_type & SONDE_SAMPLE_READ) != 0,
 	        ":S: the leader's samples hold all counts");
