@@ -3,6 +3,7 @@
 #include "cmd/pt_image.h"
 
 #include <elf.h>
+#include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +100,7 @@ int pt_code_raw(const struct option_def *def, const char *arg, bool unset)
 	return add(code, place.base, file->data + place.from, (size_t)(place.to - place.from));
 }
 
-/* One loadable segment, from either class of ELF. */
+/* One loadable segment, from either class of little-endian ELF. */
 struct segment {
 	uint64_t offset, address, size;
 	bool load;
@@ -119,22 +120,24 @@ static bool read_segment(const struct pt_file *file, unsigned index, struct segm
 	}
 	if (wide) {
 		memcpy(&e64, file->data, sizeof(e64));
-		at = e64.e_phoff + (uint64_t)index * e64.e_phentsize;
-		if (index >= e64.e_phnum || at > file->size || file->size - at < sizeof(p64)) {
+		at = le64toh(e64.e_phoff) + (uint64_t)index * le16toh(e64.e_phentsize);
+		if (index >= le16toh(e64.e_phnum) || at > file->size ||
+		        file->size - at < sizeof(p64)) {
 			return false;
 		}
 		memcpy(&p64, file->data + at, sizeof(p64));
-		*out = (struct segment){
-		        p64.p_offset, p64.p_vaddr, p64.p_filesz, p64.p_type == PT_LOAD};
+		*out = (struct segment){le64toh(p64.p_offset), le64toh(p64.p_vaddr),
+		        le64toh(p64.p_filesz), le32toh(p64.p_type) == PT_LOAD};
 		return true;
 	}
 	memcpy(&e32, file->data, sizeof(e32));
-	at = e32.e_phoff + (uint64_t)index * e32.e_phentsize;
-	if (index >= e32.e_phnum || at > file->size || file->size - at < sizeof(p32)) {
+	at = le32toh(e32.e_phoff) + (uint64_t)index * le16toh(e32.e_phentsize);
+	if (index >= le16toh(e32.e_phnum) || at > file->size || file->size - at < sizeof(p32)) {
 		return false;
 	}
 	memcpy(&p32, file->data + at, sizeof(p32));
-	*out = (struct segment){p32.p_offset, p32.p_vaddr, p32.p_filesz, p32.p_type == PT_LOAD};
+	*out = (struct segment){le32toh(p32.p_offset), le32toh(p32.p_vaddr), le32toh(p32.p_filesz),
+	        le32toh(p32.p_type) == PT_LOAD};
 	return true;
 }
 
