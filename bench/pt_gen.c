@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program that never existed and an Intel PT trace of it: pt_gen BRANCHES CODE TRACE [SEED].
+ * A program that never existed and an Intel PT trace of it: pt_gen BRANCHES CODE TRACE [SEED
+ * [PSB]].
  *
  * CODE is to be loaded at 0x401000. Some thousand blocks in 400 functions: conditional branches, of
  * which a fifth is random and the others lean to one side, direct and indirect calls and jumps,
- * returns. The trace has compressed returns, MTCs, and a PSB about every 16 KiB. Prints what is
- * true of it.
+ * returns. The trace has compressed returns, MTCs, and a PSB about every PSB bytes (16 KiB). Prints
+ * what is true of it.
  */
 #include <sonde/preview/pt.h>
 #include <stdbool.h>
@@ -279,12 +280,13 @@ int main(int argc, char **argv)
 	struct program *p = calloc(1, sizeof(*p));
 	struct run r = {.program = p, .encoder = sonde_pt_encoder_new(false), .tsc = 0x1d562f6c000};
 	uint64_t n = argc > 3 ? strtoull(argv[1], NULL, 10) : 0;
+	uint64_t psb = argc > 5 ? strtoull(argv[5], NULL, 10) : PSB_EVERY;
 	uint32_t at = 0;
 	const uint8_t *bytes;
 	size_t size;
 
 	if (n == 0 || p == NULL || r.encoder == NULL) {
-		(void)fprintf(stderr, "usage: pt_gen BRANCHES CODE TRACE [SEED]\n");
+		(void)fprintf(stderr, "usage: pt_gen BRANCHES CODE TRACE [SEED [PSB]]\n");
 		sonde_pt_encoder_free(r.encoder);
 		free(p);
 		return 1;
@@ -295,7 +297,7 @@ int main(int argc, char **argv)
 	assemble(p, 1);
 	sync(&r, 0);
 	(void)sonde_pt_encoder_ip(r.encoder, SONDE_PT_TIP_PGE, p->blocks[0].ip);
-	r.next_psb = PSB_EVERY;
+	r.next_psb = psb;
 	while (r.branches < n) {
 		at = execute(&r, at);
 		r.tsc += 3;
@@ -304,7 +306,7 @@ int main(int argc, char **argv)
 		}
 		if (r.branches % 64 == 0 && sonde_pt_encoder_bytes(r.encoder, &bytes, &size) == 0 &&
 		        size >= r.next_psb) {
-			r.next_psb = size + PSB_EVERY;
+			r.next_psb = size + psb;
 			sync(&r, p->blocks[at].ip);
 		}
 	}

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The peer: libipt's block decoder over a trace, pt_libipt CODE ADDRESS TRACE. Prints how many
- * instructions and blocks it found.
+ * The peer: libipt over a trace, pt_libipt CODE ADDRESS TRACE [ips]. Prints how many instructions
+ * and blocks its block decoder found, or, with a fourth word, the address of each instruction as
+ * its instruction decoder tells it.
  */
 #include <intel-pt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -29,6 +31,39 @@ static int take_events(struct pt_block_decoder *d, int status)
 	return status;
 }
 
+static int print_ips(const struct pt_config *config, struct pt_image *image)
+{
+	struct pt_insn_decoder *d = pt_insn_alloc_decoder(config);
+	int status;
+
+	if (d == NULL || pt_insn_set_image(d, image) < 0) {
+		return 1;
+	}
+	while ((status = pt_insn_sync_forward(d)) >= 0) {
+		for (;;) {
+			struct pt_insn insn;
+			struct pt_event event;
+
+			while (status >= 0 && (status & pts_event_pending) != 0) {
+				status = pt_insn_event(d, &event, sizeof(event));
+			}
+			if (status < 0) {
+				break;
+			}
+			status = pt_insn_next(d, &insn, sizeof(insn));
+			if (status < 0) {
+				break;
+			}
+			(void)printf("%016" PRIx64 "\n", insn.ip);
+		}
+		if (status != -pte_eos) {
+			(void)printf("error\n");
+		}
+	}
+	pt_insn_free_decoder(d);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct pt_config config;
@@ -37,8 +72,8 @@ int main(int argc, char **argv)
 	struct pt_block_decoder *d;
 	unsigned long long insns = 0, blocks = 0, errors = 0;
 	size_t n;
-	uint8_t *trace = argc == 4 ? load(argv[3], &n) : NULL;
-	uint64_t address = argc == 4 ? strtoull(argv[2], NULL, 0) : 0;
+	uint8_t *trace = argc >= 4 ? load(argv[3], &n) : NULL;
+	uint64_t address = argc >= 4 ? strtoull(argv[2], NULL, 0) : 0;
 	int isid, status;
 
 	if (trace == NULL) {
@@ -52,6 +87,9 @@ int main(int argc, char **argv)
 	if (d == NULL || isid < 0 || pt_image_add_cached(image, cache, isid, NULL) < 0 ||
 	        pt_blk_set_image(d, image) < 0) {
 		return 1;
+	}
+	if (argc > 4) {
+		return print_ips(&config, image);
 	}
 	while ((status = pt_blk_sync_forward(d)) >= 0) {
 		for (;;) {

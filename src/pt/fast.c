@@ -11,6 +11,14 @@
 
 #define QUEUE_SOME 64 /* runs that are made before the caller gets them */
 
+/* A byte 02 may be where a PSB begins and cuts the packet off; the reader of packets looks. */
+static inline bool has_02(uint32_t v)
+{
+	uint32_t x = v ^ 0x02020202u;
+
+	return ((x - 0x01010101u) & ~x & 0x80808080u) != 0;
+}
+
 /* A TIP at the cursor, the most frequent forms first; false: it is none, or an odd one. */
 static inline bool fast_tip(struct sonde_pt_flow *f, uint64_t *ip)
 {
@@ -21,12 +29,11 @@ static inline bool fast_tip(struct sonde_pt_flow *f, uint64_t *ip)
 	if (f->cursor.end - p < 9 || HOST_BIG_ENDIAN) {
 		return pt_flow_tip(f, ip);
 	}
-	if (*p == 0x2d) {
+	if (*p == 0x2d && p[1] != 2 && p[2] != 2) {
 		memcpy(&word, p + 1, 2);
 		f->last_ip = (f->last_ip & ~0xffffULL) | word;
 		f->cursor.p = p + 3;
-	} else if (*p == 0x4d) {
-		memcpy(&low, p + 1, 4);
+	} else if (*p == 0x4d && memcpy(&low, p + 1, 4) != NULL && !has_02(low)) {
 		f->last_ip = (f->last_ip & ~0xffffffffULL) | low;
 		f->cursor.p = p + 5;
 	} else {

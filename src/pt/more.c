@@ -22,10 +22,7 @@ static size_t skippable(const struct sonde_pt_flow *f, const uint8_t *p, size_t 
 		return 0;
 	}
 	if (p[0] == 0x59) {
-		return left >= 2 ? 2 : 0;
-	}
-	if (p[0] == 0x19) {
-		return left >= 8 ? 8 : 0;
+		return left >= 2 && p[1] != 2 ? 2 : 0; /* 02 may be the beginning of a PSB */
 	}
 	if ((p[0] & 3) != 3 || (f->errata & PT_ERRATUM_SKD007) != 0) {
 		return 0;
@@ -35,7 +32,7 @@ static size_t skippable(const struct sonde_pt_flow *f, const uint8_t *p, size_t 
 			n++;
 		} while (n < left && n < 9 && p[n - 1] & 1);
 	}
-	return n <= left && (n == 1 || (p[n - 1] & 1) == 0) ? n : 0;
+	return n <= left && (n == 1 || ((p[n - 1] & 1) == 0 && p[n - 1] != 2)) ? n : 0;
 }
 
 static bool long_tnt(struct sonde_pt_flow *f, const uint8_t *p, size_t left)
@@ -43,7 +40,7 @@ static bool long_tnt(struct sonde_pt_flow *f, const uint8_t *p, size_t left)
 	uint64_t payload = 0;
 	unsigned stop;
 
-	if (left < 8 || p[1] != 0xa3) {
+	if (left < 8 || p[1] != 0xa3 || memchr(p + 2, 2, 6) != NULL) {
 		return false;
 	}
 	memcpy((uint8_t *)&payload, p, 8);

@@ -28,6 +28,9 @@
 
 typedef bool (*read_fn)(const uint8_t *p, struct sonde_pt_packet *out);
 
+static const uint8_t psb_bytes[16] = {
+        2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82};
+
 static uint64_t load_n(const uint8_t *p, unsigned n)
 {
 	uint64_t v = 0;
@@ -128,12 +131,7 @@ static bool read_vmcs(const uint8_t *p, struct sonde_pt_packet *out)
 static bool read_psb(const uint8_t *p, struct sonde_pt_packet *out)
 {
 	(void)out;
-	for (unsigned i = 0; i < 16; i += 2) {
-		if (p[i] != 0x02 || p[i + 1] != 0x82) {
-			return false;
-		}
-	}
-	return true;
+	return memcmp(p, psb_bytes, sizeof(psb_bytes)) == 0;
 }
 
 static bool read_mnt(const uint8_t *p, struct sonde_pt_packet *out)
@@ -306,6 +304,26 @@ static int fail(struct pt_cursor *c, enum sonde_pt_error error)
 	return SONDE_EFORMAT;
 }
 
+static bool is_psb(const uint8_t *p, const uint8_t *end)
+{
+	return (size_t)(end - p) >= sizeof(psb_bytes) &&
+	       memcmp(p, psb_bytes, sizeof(psb_bytes)) == 0;
+}
+
+/*
+ * Whether a PSB begins inside a packet of that size: the packet was cut off, as where a buffer was
+ * full. If one begins right behind it too, the packet only ends with the same bytes.
+ */
+static bool is_cut(const struct pt_cursor *c, unsigned size)
+{
+	for (unsigned i = 1; i < size; i++) {
+		if (c->p[i] == psb_bytes[0] && is_psb(c->p + i, c->end)) {
+			return !is_psb(c->p + size, c->end);
+		}
+	}
+	return false;
+}
+
 /* A CYC has 5 bits in its first byte and 7 in every further one. */
 static int read_cyc(struct pt_cursor *c, struct sonde_pt_packet *out)
 {
@@ -333,6 +351,9 @@ static int read_cyc(struct pt_cursor *c, struct sonde_pt_packet *out)
 		out->size = 3;
 		c->p += 3;
 		return 1;
+	}
+	if (is_cut(c, size)) {
+		return fail(c, SONDE_PT_ERROR_TRUNCATED);
 	}
 	out->kind = SONDE_PT_CYC;
 	out->value = value;
@@ -393,7 +414,7 @@ int pt_cursor_next(struct pt_cursor *c, struct sonde_pt_packet *out)
 	if (shape.size == 0) {
 		return fail(c, SONDE_PT_ERROR_OPCODE);
 	}
-	if (shape.size > left) {
+	if (shape.size > left || (shape.kind != SONDE_PT_PSB && is_cut(c, shape.size))) {
 		return fail(c, SONDE_PT_ERROR_TRUNCATED);
 	}
 	out->kind = shape.kind;
@@ -417,10 +438,7 @@ struct pt_cursor pt_cursor_make(const uint8_t *data, size_t n)
 /* The search costs next to nothing beside reading the packets. */
 const uint8_t *pt_find_psb(const uint8_t *p, const uint8_t *end)
 {
-	static const uint8_t psb[16] = {
-	        2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82};
-
-	return p < end ? memmem(p, (size_t)(end - p), psb, sizeof(psb)) : NULL;
+	return p < end ? memmem(p, (size_t)(end - p), psb_bytes, sizeof(psb_bytes)) : NULL;
 }
 
 int pt_cursor_sync(struct pt_cursor *c)

@@ -106,6 +106,8 @@ static int next_insn(struct sonde_pt_flow *f, struct sonde_pt_step *step)
 	        .speculative = f->run.speculative,
 	        .first = f->first,
 	        .branch = insn.class != PT_CLASS_OTHER,
+	        .calls = insn.class == PT_CLASS_CALL || insn.class == PT_CLASS_CALL_IND,
+	        .returns = insn.class == PT_CLASS_RET,
 	        .call = insn.class == PT_CLASS_CALL,
 	        .jump = insn.class == PT_CLASS_JUMP};
 	f->first = false;

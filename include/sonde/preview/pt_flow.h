@@ -105,6 +105,7 @@ struct sonde_pt_step {
 	bool first; /* INSN: the one before it was a branch that packets decided, or an event */
 	bool branch; /* INSN: it is one, of any kind */
 	bool call, jump; /* INSN: a direct one */
+	bool calls, returns; /* INSN: a near call, direct or not; a near return */
 	bool taken; /* INSN, a branch */
 	uint64_t to; /* INSN, a branch: where control went; 0: not known, as where tracing ends */
 	struct sonde_pt_event event;
