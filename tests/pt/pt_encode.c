@@ -169,14 +169,17 @@ int main(void)
 {
 	struct sonde_pt_encoder *e = sonde_pt_encoder_new(false);
 	size_t written = 0;
+	bool good = e != NULL;
 	char line[256], copy[256];
 
-	while (e != NULL && fgets(line, sizeof(line), stdin) != NULL) {
+	while (good && fgets(line, sizeof(line), stdin) != NULL) {
 		memcpy(copy, line, sizeof(copy));
-		if (!handle(e, line, &written)) {
+		good = handle(e, line, &written);
+		if (!good) {
 			(void)fprintf(stderr, "no packet: %s", copy);
-			return 1;
 		}
 	}
-	return e == NULL || !flush(e, &written);
+	good = good && flush(e, &written);
+	sonde_pt_encoder_free(e);
+	return !good;
 }
