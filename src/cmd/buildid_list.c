@@ -6,8 +6,6 @@
 #include <sonde/preview/buildid.h>
 #include <stdio.h>
 
-#define EXIT_FILE 255 /* the file is missing or cannot be used */
-
 struct buildid_list {
 	const char *input;
 	bool with_hits, kernel, force, json;
@@ -50,17 +48,7 @@ static int list(const struct buildid_list *b)
 	terminal_output_open(&out, false);
 	rc = sonde_buildid_print(b->input, &o, terminal_output_write, &out);
 	terminal_output_close(&out);
-	if (rc < 0 && !out.closed) {
-		(void)fprintf(stderr, "Error: %s\n", message);
-		return EXIT_FILE;
-	}
-	if (rc > 0) {
-		(void)fprintf(stderr,
-		        "Warning: part of %s was not read (see above); what is shown may not be "
-		        "all\n",
-		        b->input);
-	}
-	return rc > 0;
+	return terminal_exit(&out, rc, b->input, message);
 }
 
 int cmd_buildid_list(int argc, char **argv)

@@ -7,8 +7,6 @@
 
 #include <stdio.h>
 
-#define EXIT_FILE 255 /* the file is missing or cannot be used */
-
 static void on_diag(void *arg, const struct sonde_diag *diag)
 {
 	terminal_diag_show(arg, diag);
@@ -29,17 +27,7 @@ int dump_print(const char *input, struct sonde_dump_options *o)
 	terminal_output_open(&out, true);
 	rc = sonde_dump_print(input, o, terminal_output_write, &out);
 	terminal_output_close(&out);
-	if (rc < 0 && !out.closed) {
-		(void)fprintf(stderr, "Error: %s\n", message);
-		return EXIT_FILE;
-	}
-	if (rc > 0) {
-		(void)fprintf(stderr,
-		        "Warning: part of %s was not read (see above); what is shown may not be "
-		        "all\n",
-		        input);
-	}
-	return rc > 0;
+	return terminal_exit(&out, rc, input, message);
 }
 
 int cmd_dump(int argc, char **argv)

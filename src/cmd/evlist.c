@@ -6,8 +6,6 @@
 #include <sonde/preview/evlist.h>
 #include <stdio.h>
 
-#define EXIT_FILE 255 /* the file is missing or cannot be used */
-
 struct evlist {
 	const char *input;
 	bool freq, groups, force, json, trace_fields;
@@ -70,15 +68,5 @@ int cmd_evlist(int argc, char **argv)
 	terminal_output_open(&out, false);
 	rc = sonde_evlist_print(e.input, &o, terminal_output_write, &out);
 	terminal_output_close(&out);
-	if (rc < 0 && !out.closed) {
-		(void)fprintf(stderr, "Error: %s\n", message);
-		return EXIT_FILE;
-	}
-	if (rc > 0) {
-		(void)fprintf(stderr,
-		        "Warning: part of %s was not read (see above); what is shown may not be "
-		        "all\n",
-		        e.input);
-	}
-	return rc > 0;
+	return terminal_exit(&out, rc, e.input, message);
 }

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define EXIT_FILE     255 /* the file is missing or cannot be used */
 #define NS_PER_S      1000000000ull
 #define SHOW_AFTER_NS 500000000ull
 #define DIAGS_MAX     20 /* that are printed */
@@ -112,6 +113,21 @@ void terminal_output_close(struct terminal_output *out)
 		}
 	}
 	out->pager = 0;
+}
+
+int terminal_exit(const struct terminal_output *out, int rc, const char *input, const char *message)
+{
+	if (rc < 0 && !out->closed) {
+		(void)fprintf(stderr, "Error: %s\n", message);
+		return EXIT_FILE;
+	}
+	if (rc > 0) {
+		(void)fprintf(stderr,
+		        "Warning: part of %s was not read (see above); what is shown may not be "
+		        "all\n",
+		        input);
+	}
+	return rc > 0;
 }
 
 void terminal_diag_show(unsigned *shown, const struct sonde_diag *diag)

@@ -30,6 +30,13 @@ int terminal_output_write(void *arg, const char *text, size_t n);
 void terminal_output_close(struct terminal_output *out);
 
 /*
+ * The exit status of a command that printed the recording `input`, and the words that go with it:
+ * rc as the library's printing functions return it, message their words about a failure.
+ */
+int terminal_exit(
+        const struct terminal_output *out, int rc, const char *input, const char *message);
+
+/*
  * Prints a diagnostic as "Warning: " or, where nothing is missing, "Note: ", with its place. *shown
  * counts them (begin with 0): a file that is damaged in many places does not flood the terminal.
  */
