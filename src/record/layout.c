@@ -36,11 +36,15 @@ static uint64_t mirror(uint64_t v, const struct layout_name *parts, bool from_to
 	uint64_t out = 0;
 
 	for (; parts->name != NULL; parts++) {
-		unsigned low = (unsigned)parts->value;
-		unsigned top = 64 - low - parts->width;
-		uint64_t mask = (1ULL << parts->width) - 1;
+		unsigned end = (unsigned)parts->value + parts->width;
+		unsigned width = parts->loose ? 1 : parts->width;
+		uint64_t mask = (1ULL << width) - 1;
 
-		out |= from_top ? (v >> top & mask) << low : (v >> low & mask) << top;
+		for (unsigned low = (unsigned)parts->value; low < end; low += width) {
+			unsigned top = 64 - low - width;
+
+			out |= from_top ? (v >> top & mask) << low : (v >> low & mask) << top;
+		}
 	}
 	return out;
 }

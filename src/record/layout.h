@@ -82,6 +82,7 @@ struct layout_name {
 	uint64_t value; /* for SHOW_FLAGS a mask; for bits the lowest bit */
 	const char *name; /* NULL ends the list */
 	uint8_t width; /* of LAYOUT_BITS and LAYOUT_MIRRORED parts, in bits */
+	bool loose; /* each bit is one of its own, not yet named */
 };
 
 struct layout;

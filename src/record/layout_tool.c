@@ -121,7 +121,7 @@ static const struct layout_name attr_flags[] = {
         {37, "sigtrap", 1},
         {38, "defer_callchain", 1},
         {39, "defer_output", 1},
-        {40, "reserved", 24},
+        {40, "reserved", 24, true},
         {0},
 };
 

@@ -148,12 +148,13 @@ static void test_layouts(struct sonde_fields *it)
 	const struct sonde_field *v;
 	uint8_t bytes[144];
 
-	attr.flags |= 2ull << SONDE_FLAG_PRECISE_IP;
+	attr.flags |= 2ull << SONDE_FLAG_PRECISE_IP | 1ull << 41; /* one that nobody knows */
 	record_attr_encode_as(&attr, swap, bytes);
 	fields_begin_layout(it, layout_of_attr(), (struct span){bytes, 144}, swap, 0);
 	while (sonde_fields_next(it, &v) > 0 && strcmp(v->name, "flags") != 0) {
 	}
 	ok(v != NULL && v->kind == SONDE_KIND_PARTS, "flags of an attr");
+	eq_u64(v->number, attr.flags, "from the lowest bit, known or not");
 	eq_u64(sonde_fields_part(it, SONDE_FLAG_PRECISE_IP, &part), 1, "two bits");
 	eq_str(part->name, "precise_ip", "with a name");
 	eq_u64(part->value, 2, "stand in both byte orders");
