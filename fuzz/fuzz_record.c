@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* An attr, then the bodies of records: samples, trailers and side-band, in both byte orders. */
+#include "abi/abi.h"
 #include "record/fields.h"
+#include "record/typed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +59,52 @@ static void walk_fields(const struct record_plan *plan, const struct record *r, 
 	sonde_fields_free(it);
 }
 
+static void touch_list(const struct sonde_list *list)
+{
+	struct sonde_record_bpf_variable item; /* of the largest that lists hold */
+
+	(void)sonde_list_number(list, 0);
+	(void)sonde_list_number(list, list->count - 1);
+	(void)sonde_list_get(list, 0, &item, sizeof(item));
+	if (list->count != 0 && sonde_list_get(list, list->count - 1, &item, sizeof(item)) > 0) {
+		(void)sonde_list_get(list, list->count, &item, sizeof(item));
+	}
+}
+
+static void try_typed(const struct record_plan *plan, const struct record *r, bool swap)
+{
+	struct sonde_typed_record t;
+
+	memset(&t, 0, sizeof(t));
+	if (!typed_knows(r->type, plan) || r->type == RECORD_SAMPLE) {
+		return;
+	}
+	(void)typed_decode(r, swap, plan, &t);
+	switch (r->type) {
+	case RECORD_COMM:
+		if (t.comm.comm.n > r->body.n) {
+			abort();
+		}
+		break;
+	case RECORD_READ: touch_list(&t.read.values); break;
+	case RECORD_NAMESPACES: touch_list(&t.namespaces.links); break;
+	case RECORD_CALLCHAIN_DEFERRED: touch_list(&t.deferred.ips); break;
+	case RECORD_HEADER_ATTR: touch_list(&t.header_attr.ids); break;
+	case RECORD_ID_INDEX:
+		touch_list(&t.id_index.entries);
+		touch_list(&t.id_index.machines);
+		break;
+	case RECORD_THREAD_MAP: touch_list(&t.thread_map.threads); break;
+	case RECORD_CPU_MAP:
+		touch_list(&t.cpu_map.cpus);
+		touch_list(&t.cpu_map.mask);
+		break;
+	case RECORD_STAT_CONFIG: touch_list(&t.stat_config.data); break;
+	case RECORD_BPF_METADATA: touch_list(&t.bpf_metadata.entries); break;
+	default: break;
+	}
+}
+
 static void try_all(const struct record_plan *plan, const struct record *r, bool swap)
 {
 	struct record_scratch scratch = {0};
@@ -82,6 +130,7 @@ static void try_all(const struct record_plan *plan, const struct record *r, bool
 	(void)record_task_decode(r, swap, &task);
 	(void)record_ksymbol_decode(r, swap, &ksymbol);
 	walk_fields(plan, r, swap);
+	try_typed(plan, r, swap);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -20,6 +20,7 @@
 #define SONDE_RECORD_PUBLIC_H
 
 #include <sonde/file.h>
+#include <sonde/record_types.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -138,6 +139,26 @@ SONDE_API size_t sonde_fields_numbers(
  */
 SONDE_API int sonde_fields_part(
         struct sonde_fields *it, unsigned i, const struct sonde_field_part **part);
+
+/* ---- structs ---- */
+
+/*
+ * A record that sonde_file_next gave, as a C struct. 1; 0: it is too short, what did not fit is 0.
+ * *record is valid until the next call, what it points at until the file is closed (arrays of a
+ * sample: until the next call). Negative: SONDE_EUNSUPPORTED: a type nobody knows, or a SAMPLE or
+ * READ whose event cannot be told; SONDE_EARG: r is a gap; SONDE_ENOMEM.
+ */
+SONDE_API int sonde_file_decode(struct sonde_file *f, const struct sonde_raw_record *r,
+        const struct sonde_typed_record **record);
+
+/* Number i of a list of numbers, its sign extended; 0 when there is no such number. */
+SONDE_API uint64_t sonde_list_number(const struct sonde_list *list, uint64_t i);
+
+/*
+ * Struct i of a list of structs into *item, of `size` bytes: the sizeof of its type, which the
+ * comment at the list names. 1; 0: there is no such struct, *item is all 0.
+ */
+SONDE_API int sonde_list_get(const struct sonde_list *list, uint64_t i, void *item, size_t size);
 
 #ifdef __cplusplus
 }

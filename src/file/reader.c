@@ -3,6 +3,7 @@
 #include "file/feature.h"
 #include "file/file.h"
 #include "record/fields.h"
+#include "record/typed.h"
 
 #include <sonde/file.h>
 
@@ -15,6 +16,8 @@ struct sonde_file {
 	struct sonde_error error;
 	struct sonde_file_info info;
 	struct sonde_raw_record record;
+	struct sonde_typed_record typed;
+	struct record_scratch scratch;
 	struct file_gap gap;
 	uint64_t position;
 	uint32_t cpus; /* of the machine; 0: not known */
@@ -47,6 +50,7 @@ void sonde_file_free(struct sonde_file *f)
 	if (f == NULL) {
 		return;
 	}
+	record_scratch_fini(&f->scratch);
 	file_close(&f->file);
 	free(f);
 }
@@ -293,4 +297,51 @@ int sonde_file_event_fields(const struct sonde_file *f, size_t event, struct son
 	fields_begin_layout(
 	        it, layout_of_attr(), f->file.events[event].bytes, f->file.swap, f->cpus);
 	return 0;
+}
+
+static int decode_sample(
+        struct sonde_file *f, const struct record *r, const struct record_plan *plan)
+{
+	struct sonde_sample *s = &f->typed.sample;
+	int rc = record_sample_decode(plan, r->body, f->file.swap, &f->scratch, s);
+
+	f->typed.trailer = (struct sonde_record_trailer){.pid = s->pid,
+	        .tid = s->tid,
+	        .time = s->time,
+	        .id = s->id,
+	        .stream_id = s->stream_id,
+	        .cpu = s->cpu};
+	return rc < 0 ? failed(f, error_nomem(&f->file.error)) : rc;
+}
+
+int sonde_file_decode(struct sonde_file *f, const struct sonde_raw_record *r,
+        const struct sonde_typed_record **record)
+{
+	const struct record_plan *plan;
+	const struct file_event *e;
+	struct record in;
+
+	if (r->gap != NULL) {
+		return failed(f, error_set(&f->file.error, SONDE_EARG, r->offset,
+		                         "these bytes are no record: %s", r->gap));
+	}
+	in = record_of(r);
+	e = event_of(&f->file, &in);
+	plan = e != NULL ? &e->plan : NULL;
+	f->typed = (struct sonde_typed_record){.type = r->type,
+	        .misc = r->misc,
+	        .event = e != NULL ? (long)(e - f->file.events) : -1,
+	        .trailer.cpu = UINT32_MAX};
+	*record = &f->typed;
+	if (!typed_knows(r->type, plan)) {
+		return failed(f, error_set(&f->file.error, SONDE_EUNSUPPORTED, r->offset,
+		                         "a record of type %u at offset %llu has no fields: its %s",
+		                         r->type, (unsigned long long)r->offset,
+		                         record_type_name(r->type) != NULL ? "event cannot be told"
+		                                                           : "type is not known"));
+	}
+	if (r->type == RECORD_SAMPLE) {
+		return decode_sample(f, &in, plan);
+	}
+	return typed_decode(&in, f->file.swap, plan, &f->typed);
 }

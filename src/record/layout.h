@@ -106,6 +106,8 @@ struct layout_field {
 	unsigned zero; /* what a kept 0 stands for */
 	const struct layout *sub;
 	const struct layout_name *names;
+	uint16_t to; /* 1 + the value's offset in the typed struct; 0: it is not in there */
+	uint16_t room; /* bytes of that member */
 };
 
 struct layout {
@@ -113,6 +115,7 @@ struct layout {
 	const struct layout_field *fields;
 	unsigned nfields;
 	const char *note;
+	size_t size; /* of the typed struct; 0: there is none */
 };
 
 enum layout_event {

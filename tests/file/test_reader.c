@@ -3,7 +3,7 @@
 #include "make.h"
 #include "tap.h"
 
-#include <sonde/file.h>
+#include <sonde/record.h>
 
 #include <stdio.h>
 #include <unistd.h>
@@ -137,6 +137,46 @@ static void test_tail(void)
 	sonde_file_free(f);
 }
 
+/* Records as structs and as fields: a sample, one of a type nobody knows, bytes that are none. */
+static void test_decode(void)
+{
+	struct sonde_fields *fields = sonde_fields_new();
+	const struct sonde_typed_record *t;
+	const struct sonde_raw_record *r;
+	const struct sonde_field *v;
+	struct sonde_file *f;
+
+	make_begin(&m, 144, true);
+	for (uint64_t i = 0; i < 10; i++) {
+		make_sample(&m, i, 2, i);
+	}
+	m.p[m.data] = 90; /* the first one's type */
+	m.p[m.data + (size_t)8 * 40 + 6] = 4; /* the size of the ninth */
+	make_end(&m);
+	f = reopen(1);
+	ok(sonde_file_next(f, &r) == 1, "a type that nobody knows");
+	ok(sonde_file_decode(f, r, &t) == SONDE_EUNSUPPORTED, "has no struct");
+	ok(strstr(sonde_file_error(f)->text, "type is not known") != NULL, "the error says so");
+	eq_u64(sonde_file_record_fields(f, r, fields), 0, "but fields:");
+	eq_u64(sonde_fields_next(fields, &v), 1, "one");
+	ok(v->what == SONDE_FIELD_REST && v->size == 32, "with all that is in it");
+	ok(sonde_file_next(f, &r) == 1 && r->type == RECORD_SAMPLE, "a sample");
+	eq_u64(sonde_file_decode(f, r, &t), 1, "is decoded");
+	ok(t->type == RECORD_SAMPLE && t->event == 0 && t->sample.ip == 1, "with its event");
+	ok(t->trailer.tid == 2 && t->trailer.time == 1 && t->sample.time == 1, "and where");
+	while (sonde_file_next(f, &r) == 1 && r->gap == NULL) {
+	}
+	ok(r->gap != NULL && sonde_file_decode(f, r, &t) == SONDE_EARG, "a gap is no record");
+	ok(sonde_file_record_fields(f, r, fields) == SONDE_EARG, "and has no fields");
+	ok(sonde_file_event_fields(f, 0, fields) == 0, "an attr has");
+	ok(sonde_fields_next(fields, &v) == 1 && strcmp(v->name, "type") == 0, "by name");
+	ok(sonde_file_event_fields(f, 1, fields) == SONDE_ENOENT, "behind the last event");
+	ok(sonde_file_feature_fields(f, 3, fields) == SONDE_ENOENT, "a feature that is not there");
+	ok(sonde_file_feature_fields(f, 256, fields) == SONDE_ENOENT, "nor can be");
+	sonde_fields_free(fields);
+	sonde_file_free(f);
+}
+
 static void test_nothing(void)
 {
 	struct sonde_file *f = sonde_file_new(NULL);
@@ -162,6 +202,7 @@ int main(void)
 	test_whole();
 	test_gap();
 	test_tail();
+	test_decode();
 	test_nothing();
 	(void)unlink(path);
 	return tap_done();

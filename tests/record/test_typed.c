@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* The tables store into the right members, and structs hold what was written, in both orders. */
+#include "abi/abi.h"
+#include "record/typed.h"
+#include "tests/tap.h"
+
+#include <sonde/record.h>
+
+#include <stdlib.h>
+
+static uint8_t body[512];
+static size_t used;
+static bool swap;
+static struct sonde_typed_record out;
+
+static void put(uint64_t v, unsigned width)
+{
+	uint8_t word[8];
+
+	store_u64(word, v, swap);
+	memcpy(body + used, word + (swap != HOST_BIG_ENDIAN ? 8 - width : 0), width);
+	used += width;
+}
+
+static void put_text(const char *text, size_t room)
+{
+	memset(body + used, 0, room);
+	memcpy(body + used, text, strlen(text));
+	used += room;
+}
+
+static bool decode(uint32_t type, uint16_t misc, const struct record_plan *plan)
+{
+	const struct record r = {.type = type, .misc = misc, .body = {body, used}};
+
+	memset(&out, 0, sizeof(out));
+	used = 0;
+	return typed_decode(&r, swap, plan, &out);
+}
+
+/* ---- the tables ---- */
+
+static size_t wanted_room(const struct layout_field *f)
+{
+	bool many = f->count.is != COUNT_ONE;
+
+	if (f->kind == LAYOUT_BYTES) {
+		return sizeof(struct sonde_bytes);
+	}
+	if (f->kind == LAYOUT_STRUCT) {
+		return many ? sizeof(struct sonde_list) : f->sub->size;
+	}
+	if (f->kind >= LAYOUT_CHARS) {
+		return sizeof(struct sonde_text);
+	}
+	return many ? sizeof(struct sonde_list) : layout_width(f->kind);
+}
+
+static bool sound(const struct layout *l, size_t size, const char **owners)
+{
+	for (unsigned i = 0; i < l->nfields; i++) {
+		const struct layout_field *f = &l->fields[i];
+
+		if (f->name == NULL) {
+			if (!sound(f->sub, size, owners)) {
+				return false;
+			}
+			continue;
+		}
+		if (f->to == 0) {
+			if (f->show != SHOW_NEVER && strcmp(f->name, "payload") != 0) {
+				printf("# %s.%s is not stored\n", l->name, f->name);
+				return false;
+			}
+			continue;
+		}
+		for (size_t k = f->to - 1; k < f->to - 1u + f->room; k++) {
+			if (f->room != wanted_room(f) || k >= size ||
+			        (owners[k] != NULL && strcmp(owners[k], f->name) != 0)) {
+				printf("# %s.%s\n", l->name, f->name);
+				return false;
+			}
+			owners[k] = f->name;
+		}
+	}
+	return true;
+}
+
+static void test_tables(void)
+{
+	unsigned typed = 0;
+
+	for (uint32_t type = 0; type < RECORD_TYPE_MAX; type++) {
+		const struct layout *l = layout_of_record(type);
+		const char *owners[sizeof(out)] = {0};
+
+		if (l != NULL && l->size != 0) {
+			typed++;
+			ok(sound(l, l->size, owners), l->name);
+			ok(l->size <= sizeof(out) - offsetof(struct sonde_typed_record, mmap),
+			        "in the union");
+		}
+	}
+	eq_u64(typed, 39, "records with structs");
+}
+
+/* ---- records ---- */
+
+static void test_mmap2(void)
+{
+	static const struct sonde_attr attr = {
+	        .sample_type = SONDE_SAMPLE_TID | SONDE_SAMPLE_TIME | SONDE_SAMPLE_CPU,
+	        .flags = 1ull << SONDE_FLAG_SAMPLE_ID_ALL};
+	struct record_plan plan;
+
+	record_plan_make(&plan, &attr);
+	put((uint32_t)-1, 4);
+	put(7, 4);
+	put(0x400000, 8);
+	put(0x1000, 8);
+	put(0x2000, 8);
+	put(20, 1);
+	put(0, 3);
+	for (unsigned i = 0; i < 20; i++) {
+		put(i, 1);
+	}
+	put(5, 4);
+	put(2, 4);
+	put_text("/bin/a", 8);
+	put(7, 4);
+	put(8, 4);
+	put(99, 8);
+	put(3, 8);
+	ok(decode(RECORD_MMAP2, MISC_MMAP_BUILD_ID, &plan), "MMAP2 with a build id");
+	ok(out.mmap.pid == -1 && out.mmap.tid == 7 && out.mmap.addr == 0x400000, "numbers");
+	ok(out.mmap.len == 0x1000 && out.mmap.pgoff == 0x2000 && out.mmap.prot == 5, "and more");
+	ok(out.mmap.build_id_size == 20 && out.mmap.build_id.n == 20, "its build id");
+	eq_u64(((const uint8_t *)out.mmap.build_id.p)[19], 19, "to the end");
+	eq_u64(out.mmap.filename.n, 6, "a name");
+	eq_mem(out.mmap.filename.p, "/bin/a", 6, "without padding");
+	eq_u64(out.mmap.ino, 0, "no inode");
+	ok(out.trailer.pid == 7 && out.trailer.tid == 8 && out.trailer.time == 99, "the trailer");
+	used = 30;
+	ok(!decode(RECORD_MMAP2, 0, NULL), "a cut one");
+	ok(out.mmap.addr == 0x400000 && out.mmap.pgoff == 0, "has what is there");
+	used = 4;
+	ok(!decode(RECORD_MMAP2, 0, &plan), "shorter than its trailer");
+}
+
+static void test_lists(void)
+{
+	struct sonde_record_target target;
+	struct sonde_record_namespace link;
+
+	put(2, 8);
+	put(11, 8);
+	put_text("first", 16);
+	put((uint64_t)-1, 8);
+	put_text("second", 16);
+	ok(decode(RECORD_THREAD_MAP, 0, NULL), "THREAD_MAP");
+	eq_u64(out.thread_map.threads.count, 2, "two items");
+	eq_u64(sonde_list_get(&out.thread_map.threads, 1, &target, sizeof(target)), 1, "the last");
+	ok(target.pid == -1 && target.comm.n == 6, "by its index");
+	eq_u64(sonde_list_get(&out.thread_map.threads, 2, &target, sizeof(target)), 0,
+	        "none behind");
+	ok(target.pid == 0 && target.comm.p == NULL, "all 0");
+	eq_u64(sonde_list_number(&out.thread_map.threads, 0), 0,
+	        "a list of structs has no numbers");
+	eq_u64(sonde_list_get(&out.cpu_map.mask, 0, &target, sizeof(target)), 0,
+	        "nor an empty one");
+	put(1, 4);
+	put(2, 4);
+	put(3, 8);
+	for (unsigned i = 0; i < 4; i++) {
+		put(100 + i, 8);
+	}
+	put(0, 4);
+	ok(!decode(RECORD_NAMESPACES, 0, NULL), "NAMESPACES with less than it says");
+	eq_u64(out.namespaces.links.count, 2, "those that are whole");
+	eq_u64(sonde_list_get(&out.namespaces.links, 1, &link, sizeof(link)), 1, "by index");
+	ok(link.dev == 102 && link.ino == 103, "with their numbers");
+	eq_u64(sonde_list_get(&out.namespaces.links, 0, &link, 8), 1, "an older caller's struct");
+	ok(link.dev == 100 && link.ino == 103, "is filled up to its size");
+}
+
+static void test_numbers(void)
+{
+	put(3, 8);
+	put(42, 8);
+	put(0, 2);
+	put(2, 2);
+	put(4, 2);
+	put(65535, 2);
+	ok(decode(RECORD_EVENT_UPDATE, 0, NULL), "EVENT_UPDATE with CPUs");
+	ok(out.event_update.id == 42 && out.event_update.cpus.nr == 2, "a struct in a struct");
+	eq_u64(out.event_update.cpus.cpus.count, 2, "an array in it");
+	eq_u64(sonde_list_number(&out.event_update.cpus.cpus, 1), 65535, "its numbers");
+	eq_u64(sonde_list_number(&out.event_update.cpus.cpus, 2), 0, "and none behind");
+	put(1, 4);
+	put(0, 4);
+	for (unsigned i = 0; i < 17; i++) {
+		put(i == 16 ? 4 : i, 8);
+	}
+	put_text("main", 8);
+	put(1, 8);
+	ok(decode(RECORD_AUXTRACE_INFO, 0, NULL), "AUXTRACE_INFO");
+	ok(out.auxtrace_info.type == 1 && out.auxtrace_info.intel_pt.cyc_bit == 14, "by words");
+	eq_mem(out.auxtrace_info.intel_pt.filter.p, "main", 4, "with a filter");
+	eq_u64(out.auxtrace_info.intel_pt.cap_event_trace, 1, "and what is behind it");
+}
+
+static void test_attr(void)
+{
+	struct sonde_attr attr;
+	uint8_t *p = (uint8_t *)&attr;
+
+	for (size_t i = 0; i < sizeof(attr); i++) {
+		p[i] = (uint8_t)(i * 7 + 1);
+	}
+	attr.size = sizeof(attr);
+	record_attr_encode_as(&attr, swap, body);
+	used = sizeof(attr);
+	put(5, 8);
+	put(6, 8);
+	ok(decode(RECORD_HEADER_ATTR, 0, NULL), "ATTR");
+	eq_mem(&out.header_attr.attr, &attr, sizeof(attr), "every member of the attr");
+	eq_u64(sonde_list_number(&out.header_attr.ids, 1), 6, "ids");
+}
+
+static void test_read(void)
+{
+	static const struct sonde_attr attr = {
+	        .read_format = SONDE_READ_GROUP | SONDE_READ_ID | SONDE_READ_ENABLED};
+	struct sonde_record_read_value value;
+	struct record_plan plan;
+
+	record_plan_make(&plan, &attr);
+	put(1, 4);
+	put(2, 4);
+	put(2, 8);
+	put(1000, 8);
+	for (unsigned i = 0; i < 4; i++) {
+		put(50 + i, 8);
+	}
+	ok(decode(RECORD_READ, 0, &plan), "READ of a group");
+	ok(out.read.pid == 1 && out.read.nr == 2 && out.read.time_enabled == 1000, "its numbers");
+	eq_u64(sonde_list_get(&out.read.values, 1, &value, sizeof(value)), 1, "its values");
+	ok(value.value == 52 && value.id == 53 && value.lost == 0, "by read_format");
+	ok(!typed_knows(RECORD_READ, NULL) && !typed_knows(40, &plan), "what cannot be told");
+	ok(typed_knows(RECORD_READ, &plan) && typed_knows(RECORD_COMM, NULL), "and what can");
+}
+
+int main(void)
+{
+	test_tables();
+	for (unsigned order = 0; order < 2; order++) {
+		swap = order != 0;
+		test_mmap2();
+		test_lists();
+		test_numbers();
+		test_attr();
+		test_read();
+	}
+	return tap_done();
+}
