@@ -42,7 +42,9 @@ static void test_modifiers(void)
 		IDLE = 1 << SONDE_FLAG_EXCLUDE_IDLE,
 		PIN = 1 << SONDE_FLAG_PINNED,
 		ALONE = 1 << SONDE_FLAG_EXCLUSIVE,
-		P1 = 1 << SONDE_FLAG_PRECISE_IP
+		P1 = 1 << SONDE_FLAG_PRECISE_IP,
+		P2 = 2 << SONDE_FLAG_PRECISE_IP,
+		P3 = 3 << SONDE_FLAG_PRECISE_IP
 	};
 	static const struct {
 		const char *text, *stand_in;
@@ -56,11 +58,11 @@ static void test_modifiers(void)
 	        {"cycles:uh", "cpu-clock:uhH", K | GUEST},
 	        {"cycles:ukhp", "cpu-clock:pH", GUEST | P1},
 	        {"cycles:hp", "cpu-clock:hpH", U | K | GUEST | P1},
-	        {"cycles:pp", "cpu-clock:ppH", GUEST | 2 * P1},
-	        {"cycles:P", "cpu-clock:ppp", 3 * P1},
-	        {"cycles:uP", "cpu-clock:upppH", K | HV | GUEST | 3 * P1},
-	        {"cycles:kP", "cpu-clock:kppp", U | HV | 3 * P1},
-	        {"cycles:GP", "cpu-clock:pppG", HOST | 3 * P1},
+	        {"cycles:pp", "cpu-clock:ppH", GUEST | P2},
+	        {"cycles:P", "cpu-clock:ppp", P3},
+	        {"cycles:uP", "cpu-clock:upppH", K | HV | GUEST | P3},
+	        {"cycles:kP", "cpu-clock:kppp", U | HV | P3},
+	        {"cycles:GP", "cpu-clock:pppG", HOST | P3},
 	        {"cycles:H", "cpu-clock", GUEST},
 	        {"cycles:G", "cpu-clock:G", HOST},
 	        {"cycles:GH", "cpu-clock:HG", 0},
