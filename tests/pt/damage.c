@@ -134,7 +134,8 @@ static void try_seed(struct sonde_pt_graph *graph, const struct bytes *trace, ui
 		behind++;
 	}
 	decode(graph, trace->p + behind, trace->n - behind, &after);
-	bad->prefix += before.n > got.n || memcmp(before.p, got.p, before.n * sizeof(*got.p)) != 0;
+	bad->prefix += before.n > got.n ||
+	               (before.n != 0 && memcmp(before.p, got.p, before.n * sizeof(*got.p)) != 0);
 	bad->suffix += after.n > got.n || (after.n != 0 && memcmp(after.p, got.p + got.n - after.n,
 	                                                           after.n * sizeof(*got.p)) != 0);
 	bad->jobs += memcmp(&one, &three, sizeof(one)) != 0;
@@ -155,11 +156,10 @@ int main(int argc, char **argv)
 	uint64_t random = 88172645463325252ULL;
 	struct tally bad = {0};
 
-	if (trace.n < 1024 ||
-	        sonde_pt_image_add(image, 0, strtoull(argv[2], NULL, 0), code.p, code.n) != 0) {
-		return 1;
-	}
-	for (unsigned i = 0; i < seeds; i++) {
+	ok(trace.n >= 1024 && sonde_pt_image_add(
+	                              image, 0, strtoull(argv[2], NULL, 0), code.p, code.n) == 0,
+	        "there is a trace and its code");
+	for (unsigned i = 0; i < seeds && trace.n >= 1024; i++) {
 		try_seed(graph, &trace, &random, &bad);
 	}
 	printf("# %u seeds, %u with an error\n", seeds, bad.errors);
