@@ -4,8 +4,10 @@
 #include "pt/errata.h"
 
 #define BROADWELL PT_ERRATUM_BDM64
-#define SKYLAKE   (PT_ERRATUM_SKD007 | PT_ERRATUM_SKD010 | PT_ERRATUM_SKL014 | PT_ERRATUM_SKL168)
-#define APOLLO    (PT_ERRATUM_APL11 | PT_ERRATUM_APL12)
+#define SKYLAKE                                                                                    \
+	(PT_ERRATUM_SKD007 | PT_ERRATUM_SKD010 | PT_ERRATUM_SKD022 | PT_ERRATUM_SKL014 |           \
+	        PT_ERRATUM_SKL168)
+#define APOLLO (PT_ERRATUM_APL11 | PT_ERRATUM_APL12)
 
 uint32_t pt_errata(const struct sonde_pt_cpu *cpu)
 {

@@ -366,8 +366,8 @@ static void on_pge(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 		return;
 	}
 	emit_all(f, &f->attached);
-	/* Where tracing begins a PSB+ may come first, with the IP where it will begin. */
-	if (f->enabled && !(f->by_psb && f->ip == f->last_ip)) {
+	/* Where tracing begins a PSB+ may come first, with an IP as if it were on (BDM70). */
+	if (f->enabled && !f->by_psb) {
 		pt_emit_event(f, &event);
 	}
 	event = (struct sonde_pt_event){.kind = SONDE_PT_EVENT_ENABLED,
@@ -403,6 +403,19 @@ static void disable(struct sonde_pt_flow *f, bool has_ip, uint64_t ip, uint64_t 
 	f->disabled_at = ip;
 }
 
+/*
+ * SKD022: the FUP before a TIP.PGD may name the VM entry that ended tracing, which was executed:
+ * it was no asynchronous event.
+ */
+static bool is_vm_entry(const struct sonde_pt_flow *f)
+{
+	struct pt_insn insn;
+
+	return (f->errata & PT_ERRATUM_SKD022) != 0 && !f->lost && f->ip == f->async_at &&
+	       pt_image_insn(f->graph->image, pt_flow_context(f), f->ip, &insn) == 0 &&
+	       insn.special == PT_SPECIAL_VM && insn.class == PT_CLASS_FAR_RET;
+}
+
 static void on_pgd(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
 	bool has_ip = sonde_pt_packet_ip(p, &f->last_ip);
@@ -418,6 +431,7 @@ static void on_pgd(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 		pt_flow_error(f, SONDE_PT_ERROR_CONTEXT);
 		return;
 	}
+	f->in_async = f->in_async && !is_vm_entry(f);
 	if (f->in_async || f->lost) {
 		disable(f, f->in_async, f->async_at, has_ip ? to : 0);
 		return;

@@ -125,8 +125,8 @@ static void try_seed(struct sonde_pt_graph *graph, const struct bytes *trace, ui
 	struct pairs got = {0}, before = {0}, after = {0};
 	size_t at, behind;
 	struct bytes broken = damage(trace, random, &at, &behind);
-	struct sonde_pt_totals one = count(graph, broken.p, broken.n, 1);
 	struct sonde_pt_totals three = count(graph, broken.p, broken.n, 3);
+	struct sonde_pt_totals one = count(graph, broken.p, broken.n, 1);
 
 	decode(graph, broken.p, broken.n, &got);
 	decode(graph, broken.p, at, &before);
