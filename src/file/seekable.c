@@ -77,7 +77,7 @@ static void read_feature_bits(struct file *f)
 	for (size_t i = 0; i < FEATURE_BITS / 64; i++) {
 		f->feature_bits[i] = cursor_u64(&c);
 	}
-	if (!f->swap || (f->feature_bits[0] & hostname) != 0 ||
+	if (f->swap == HOST_BIG_ENDIAN || (f->feature_bits[0] & hostname) != 0 ||
 	        (f->feature_bits[0] >> 32 & hostname) == 0) {
 		return;
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes small perf.data files in memory. Sample layout: IP, TID, [TIME], PERIOD. */
+/* Makes small perf.data files in memory, in either byte order. Sample layout: IP, TID, [TIME],
+ * PERIOD. */
 #ifndef SONDE_TESTS_FILE_MAKE_H
 #define SONDE_TESTS_FILE_MAKE_H
 
@@ -18,20 +19,48 @@ struct make {
 	size_t attr_size; /* without the section of ids */
 	size_t data;
 	bool timed;
+	bool swap; /* in the byte order that is not this machine's; stays over make_begin */
 };
 
-static inline void make_u64(struct make *m, uint64_t v)
+/* Room for one more word. */
+static inline uint8_t *make_word(struct make *m)
 {
 	if (m->n + 8 > sizeof(m->p)) {
 		abort();
 	}
-	memcpy(m->p + m->n, &v, 8);
 	m->n += 8;
+	return m->p + m->n - 8;
+}
+
+static inline void make_u64(struct make *m, uint64_t v)
+{
+	store_u64(make_word(m), v, m->swap);
+}
+
+static inline void make_at_u32s(struct make *m, size_t at, uint32_t first, uint32_t second)
+{
+	store_u32(m->p + at, first, m->swap);
+	store_u32(m->p + at + 4, second, m->swap);
+}
+
+static inline void make_u32s(struct make *m, uint32_t first, uint32_t second)
+{
+	(void)make_word(m);
+	make_at_u32s(m, m->n - 8, first, second);
+}
+
+static inline void make_record(struct make *m, uint32_t type, uint16_t misc, uint16_t size)
+{
+	uint8_t *p = make_word(m);
+
+	store_u32(p, type, m->swap);
+	store_u16(p + 4, misc, m->swap);
+	store_u16(p + 6, size, m->swap);
 }
 
 static inline void make_at(struct make *m, size_t at, uint64_t v)
 {
-	memcpy(m->p + at, &v, 8);
+	store_u64(m->p + at, v, m->swap);
 }
 
 /* Header, two ids (5 and 6), one attr of attr_size bytes. */
@@ -44,13 +73,15 @@ static inline void make_begin(struct make *m, size_t attr_size, bool timed)
 	                       (timed ? SONDE_SAMPLE_TIME : 0),
 	        .config3 = 77};
 	uint8_t bytes[144];
+	bool swap = m->swap;
 
 	memset(m, 0, sizeof(*m));
+	m->swap = swap;
 	m->attr_size = attr_size;
 	m->timed = timed;
 	m->data = MAKE_ATTRS + attr_size + 16;
-	record_attr_encode(&attr, bytes);
-	memcpy(m->p, "PERFILE2", 8);
+	record_attr_encode_as(&attr, swap, bytes);
+	make_at(m, 0, FILE_MAGIC2);
 	make_at(m, 8, 104);
 	make_at(m, 16, attr_size + 16);
 	make_at(m, 24, MAKE_ATTRS);
@@ -66,9 +97,9 @@ static inline void make_begin(struct make *m, size_t attr_size, bool timed)
 
 static inline void make_sample(struct make *m, uint64_t ip, uint32_t tid, uint64_t time)
 {
-	make_u64(m, RECORD_SAMPLE | (uint64_t)2 << 32 | (uint64_t)(m->timed ? 40 : 32) << 48);
+	make_record(m, RECORD_SAMPLE, MISC_USER, m->timed ? 40 : 32);
 	make_u64(m, ip);
-	make_u64(m, tid | (uint64_t)tid << 32);
+	make_u32s(m, tid, tid);
 	if (m->timed) {
 		make_u64(m, time);
 	}
@@ -77,7 +108,7 @@ static inline void make_sample(struct make *m, uint64_t ip, uint32_t tid, uint64
 
 static inline void make_round(struct make *m)
 {
-	make_u64(m, RECORD_FINISHED_ROUND | (uint64_t)8 << 48);
+	make_record(m, RECORD_FINISHED_ROUND, 0, 8);
 }
 
 static inline void make_end(struct make *m)

@@ -107,11 +107,12 @@ static void with_features(void)
 	make_u64(&m, 12);
 	make_u64(&m, desc);
 	make_u64(&m, 8 + 128 + 8 + 8 + 8);
-	make_u64(&m, 8 | (uint64_t)'h' << 32);
+	make_u32s(&m, 8, 0);
+	m.p[m.n - 4] = 'h';
 	make_u64(&m, 0);
-	make_u64(&m, 1 | (uint64_t)128 << 32);
+	make_u32s(&m, 1, 128);
 	m.n += 128;
-	make_u64(&m, 1 | (uint64_t)8 << 32);
+	make_u32s(&m, 1, 8);
 	memcpy(m.p + m.n, "named\0\0", 8);
 	m.n += 8;
 	make_u64(&m, 6);
@@ -199,14 +200,14 @@ static void test_mixed(void)
 	for (size_t i = 0; i < 2; i++) {
 		attr.sample_type = SONDE_SAMPLE_IP | SONDE_SAMPLE_TIME |
 		                   (i == 0 ? SONDE_SAMPLE_ID : SONDE_SAMPLE_IDENTIFIER);
-		record_attr_encode(&attr, bytes);
+		record_attr_encode_as(&attr, m.swap, bytes);
 		memcpy(m.p + MAKE_ATTRS + i * 144, bytes, 128);
 		make_at(&m, MAKE_ATTRS + i * 144 + 128, MAKE_IDS + 8 * i);
 		make_at(&m, MAKE_ATTRS + i * 144 + 136, 8);
 	}
 	m.n = m.data;
 	for (size_t i = 0; i < 2; i++) {
-		make_u64(&m, RECORD_SAMPLE | (uint64_t)2 << 32 | (uint64_t)32 << 48);
+		make_record(&m, RECORD_SAMPLE, MISC_USER, 32);
 		make_u64(&m, i == 0 ? 111 : 6);
 		make_u64(&m, i == 0 ? 222 : 111);
 		make_u64(&m, i == 0 ? 5 : 222);
@@ -223,36 +224,25 @@ static void test_mixed(void)
 	file_close(&o.f);
 }
 
-static void turn_at(size_t at)
-{
-	make_at(&m, at, __builtin_bswap64(load_u64(m.p + at, false)));
-}
-
-/* A 32-bit writer of the other byte order leaves the feature bits as pairs of u32, low half first.
- */
+/* A big-endian 32-bit writer leaves the feature bits as pairs of u32, low half first. */
 static void test_halves(void)
 {
 	struct opened o;
 	size_t table;
 
+	m.swap = !HOST_BIG_ENDIAN;
 	make_begin(&m, 128, true);
 	make_round(&m);
 	make_end(&m);
+	make_at_u32s(&m, 72, 1u << FEATURE_HOSTNAME, 0);
 	table = m.n;
 	make_u64(&m, table + 16);
 	make_u64(&m, 12);
-	make_u64(&m, __builtin_bswap32(8) | (uint64_t)'h' << 32);
+	make_u32s(&m, 8, 0);
+	m.p[m.n - 4] = 'h';
 	make_u64(&m, 0);
-	for (size_t at = 0; at < 72; at += 8) {
-		turn_at(at);
-	}
-	turn_at(MAKE_ATTRS + 128);
-	turn_at(MAKE_ATTRS + 136);
-	turn_at(table);
-	turn_at(table + 8);
-	make_at(&m, 72, __builtin_bswap32(1u << FEATURE_HOSTNAME));
 	reopen(&o);
-	ok(o.rc == 0 && o.f.swap && loss(&o) == 0, "the other byte order");
+	ok(o.rc == 0 && o.f.swap == m.swap && loss(&o) == 0, "a big-endian file");
 	eq_u64(o.f.feature_bits[0], 1u << FEATURE_HOSTNAME,
 	        "halves of the feature bits are changed");
 	eq_u64(file_feature(&o.f, FEATURE_HOSTNAME).n, 12, "and the feature is found");
@@ -267,7 +257,7 @@ static void test_old(void)
 
 	make_begin(&m, 72, true);
 	memcpy(m.p, "PERFFILE", 8);
-	make_at(&m, MAKE_ATTRS, 2 | (uint64_t)72 << 32); /* a tracepoint, */
+	make_at_u32s(&m, MAKE_ATTRS, 2, 72); /* a tracepoint, */
 	make_at(&m, MAKE_ATTRS + 8, 77); /* number 77 */
 	make_sample(&m, 1, 2, 3);
 	make_end(&m);
@@ -280,10 +270,10 @@ static void test_old(void)
 	make_at(&m, 56, types);
 	make_at(&m, 64, 144);
 	reopen(&o);
-	ok(o.rc == 0 && o.f.old && !o.f.swap && records(&o) == 1, "version 1 is read");
+	ok(o.rc == 0 && o.f.old && o.f.swap == m.swap && records(&o) == 1, "version 1 is read");
 	eq_str(o.f.events[0].name, "sched:sched_switch", "with a name from its event types");
 	file_close(&o.f);
-	make_at(&m, MAKE_ATTRS, 1 | (uint64_t)72 << 32);
+	make_at_u32s(&m, MAKE_ATTRS, 1, 72);
 	make_at(&m, MAKE_ATTRS + 8, 0);
 	make_at(&m, types, 0);
 	memcpy(m.p + types + 8, "cycles", 6);
@@ -298,12 +288,15 @@ static void test_old(void)
 
 int main(void)
 {
-	test_old();
-	test_mixed();
+	for (int swap = 0; swap <= 1; swap++) {
+		m.swap = swap != 0;
+		test_old();
+		test_mixed();
+		test_attr_sizes();
+		test_ids();
+		test_features();
+		test_killed();
+	}
 	test_halves();
-	test_attr_sizes();
-	test_ids();
-	test_features();
-	test_killed();
 	return tap_done();
 }

@@ -36,13 +36,11 @@ static struct sonde_file *reopen(int gaps)
 /* Ten samples; the size of the fourth is damaged. */
 static void make_damaged(void)
 {
-	uint16_t bad = 4;
-
 	make_begin(&m, 144, true);
 	for (uint64_t i = 0; i < 10; i++) {
 		make_sample(&m, i, 2, i);
 	}
-	memcpy(m.p + m.data + (size_t)3 * 40 + 6, &bad, 2);
+	store_u16(m.p + m.data + (size_t)3 * 40 + 6, 4, m.swap);
 	make_end(&m);
 }
 
@@ -150,8 +148,8 @@ static void test_decode(void)
 	for (uint64_t i = 0; i < 10; i++) {
 		make_sample(&m, i, 2, i);
 	}
-	m.p[m.data] = 90; /* the first one's type */
-	m.p[m.data + (size_t)8 * 40 + 6] = 4; /* the size of the ninth */
+	store_u32(m.p + m.data, 90, m.swap); /* the first one's type */
+	store_u16(m.p + m.data + (size_t)8 * 40 + 6, 4, m.swap); /* the size of the ninth */
 	make_end(&m);
 	f = reopen(1);
 	ok(sonde_file_next(f, &r) == 1, "a type that nobody knows");
@@ -199,10 +197,13 @@ int main(void)
 		return 1;
 	}
 	(void)close(fd);
-	test_whole();
-	test_gap();
-	test_tail();
-	test_decode();
+	for (int swap = 0; swap <= 1; swap++) {
+		m.swap = swap != 0;
+		test_whole();
+		test_gap();
+		test_tail();
+		test_decode();
+	}
 	test_nothing();
 	(void)unlink(path);
 	return tap_done();

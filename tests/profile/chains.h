@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A tiny recording with call chains and known answers: kernel functions of a made-up kallsyms, so
- *that nothing depends on the machine. Everything is in a folder of its own.
+ * that nothing depends on the machine. The file is in the machine's byte order. Everything is in a
+ *folder of its own.
  *
  *	chain (leaf first)     period       self       with callees
  *	h f main                   10       h     50   main  150
@@ -15,6 +16,7 @@
 #define SONDE_TESTS_PROFILE_CHAINS_H
 
 #include "abi/abi.h"
+#include "core/span.h"
 #include "record/record.h"
 
 #include <sonde/session.h>
@@ -44,10 +46,19 @@ static inline void chains_put(struct chains *c, uint64_t word)
 	c->words[c->n++] = word;
 }
 
+static inline void chains_record(struct chains *c, uint32_t type, uint16_t misc, size_t size)
+{
+	uint8_t *p = (uint8_t *)&c->words[c->n++];
+
+	store_u32(p, type, false);
+	store_u16(p + 4, misc, false);
+	store_u16(p + 6, (uint16_t)size, false);
+}
+
 static inline void chains_sample(
         struct chains *c, uint64_t period, const uint64_t *chain, unsigned n)
 {
-	chains_put(c, RECORD_SAMPLE | (uint64_t)MISC_KERNEL << 32 | (uint64_t)(56 + 8 * n) << 48);
+	chains_record(c, RECORD_SAMPLE, MISC_KERNEL, 56 + 8 * n);
 	chains_put(c, chain[0]);
 	chains_put(c, (uint64_t)7 << 32 | 7); /* pid and tid */
 	chains_put(c, 1000 + period); /* ns */
@@ -61,8 +72,8 @@ static inline void chains_sample(
 
 static inline void chains_mmap(struct chains *c)
 {
-	chains_put(c, RECORD_MMAP | (uint64_t)MISC_KERNEL << 32 | (uint64_t)72 << 48);
-	chains_put(c, UINT32_MAX); /* pid -1, tid 0 */
+	chains_record(c, RECORD_MMAP, MISC_KERNEL, 72);
+	store_u32((uint8_t *)&c->words[c->n++], UINT32_MAX, false); /* pid -1, tid 0 */
 	chains_put(c, CHAINS_BASE);
 	chains_put(c, 0x10000);
 	chains_put(c, CHAINS_BASE);
@@ -96,7 +107,7 @@ static inline void chains_records(struct chains *c)
 	uint8_t bytes[144];
 	size_t data;
 
-	memcpy(&c->words[0], "PERFILE2", 8);
+	c->words[0] = FILE_MAGIC2;
 	c->words[1] = 104;
 	c->words[2] = 144;
 	c->words[3] = 104;

@@ -213,9 +213,12 @@ int main(void)
 		abort();
 	}
 	(void)close(fd);
-	test_order();
-	test_broken_promise();
-	test_map();
+	for (int swap = 0; swap <= 1; swap++) {
+		m.swap = swap != 0;
+		test_order();
+		test_broken_promise();
+		test_map();
+	}
 	test_misuse();
 	(void)unlink(path);
 	return tap_done();
