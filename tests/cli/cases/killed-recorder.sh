@@ -1,3 +1,4 @@
+# Records.
 # kill -9 of a real recorder: all that it wrote can be read.
 "$SONDE" record -q -e cpu-clock -F 1000 -m 4 -o killed -- sh -c 'while :; do :; done' 2>err.txt &
 recorder=$!

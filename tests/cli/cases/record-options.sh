@@ -1,3 +1,4 @@
+# Records.
 # What cannot be recorded is said before anything starts.
 show record -F 0 true
 show record -F many true

@@ -1,3 +1,4 @@
+# Records.
 # The workload's status is the recorder's.
 sonde record -q -o a.data -- true
 echo "true: $?"

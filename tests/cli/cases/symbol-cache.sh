@@ -1,3 +1,4 @@
+# Records.
 # The kernel's symbols are kept between runs where SONDE_CACHE says, and change nothing in the report.
 sonde record -q -e cpu-clock:k -F 20000 -o k.data sh -c 'for i in 1 2 3 4 5 6 7 8; do cat /proc/self/maps; done' \
 	>/dev/null 2>&1 || sonde record -q -o k.data true >/dev/null 2>&1
