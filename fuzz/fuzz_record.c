@@ -71,6 +71,50 @@ static void touch_list(const struct sonde_list *list)
 	}
 }
 
+/* What the timeline decodes by hand is what the tables say. */
+static void compare_typed(const struct record *r, bool swap)
+{
+	struct sonde_typed_record t;
+	struct record_mmap map;
+	struct record_comm comm;
+	struct record_task task;
+	struct record_ksymbol ksymbol;
+	bool same = true;
+
+	memset(&t, 0, sizeof(t));
+	(void)typed_decode(r, swap, NULL, &t);
+	switch (r->type) {
+	case RECORD_MMAP:
+	case RECORD_MMAP2:
+		same = !record_mmap_decode(r, swap, &map) ||
+		       (map.pid == (uint32_t)t.mmap.pid && map.start == t.mmap.addr &&
+		               map.len == t.mmap.len && map.pgoff == t.mmap.pgoff &&
+		               map.ino == t.mmap.ino && map.flags == t.mmap.flags &&
+		               map.name.n == t.mmap.filename.n);
+		break;
+	case RECORD_COMM:
+		same = !record_comm_decode(r, swap, &comm) ||
+		       (comm.tid == (uint32_t)t.comm.tid && comm.name.n == t.comm.comm.n);
+		break;
+	case RECORD_FORK:
+	case RECORD_EXIT:
+		same = !record_task_decode(r, swap, &task) ||
+		       (task.pid == (uint32_t)t.task.pid && task.ptid == (uint32_t)t.task.ptid &&
+		               task.time == t.task.time);
+		break;
+	case RECORD_KSYMBOL:
+		same = !record_ksymbol_decode(r, swap, &ksymbol) ||
+		       (ksymbol.addr == t.ksymbol.addr && ksymbol.len == t.ksymbol.len &&
+		               ksymbol.flags == t.ksymbol.flags &&
+		               ksymbol.name.n == t.ksymbol.name.n);
+		break;
+	default: break;
+	}
+	if (!same) {
+		abort();
+	}
+}
+
 static void try_typed(const struct record_plan *plan, const struct record *r, bool swap)
 {
 	struct sonde_typed_record t;
@@ -131,6 +175,7 @@ static void try_all(const struct record_plan *plan, const struct record *r, bool
 	(void)record_ksymbol_decode(r, swap, &ksymbol);
 	walk_fields(plan, r, swap);
 	try_typed(plan, r, swap);
+	compare_typed(r, swap);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

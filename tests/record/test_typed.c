@@ -112,6 +112,7 @@ static void test_mmap2(void)
 	        .sample_type = SONDE_SAMPLE_TID | SONDE_SAMPLE_TIME | SONDE_SAMPLE_CPU,
 	        .flags = 1ull << SONDE_FLAG_SAMPLE_ID_ALL};
 	struct record_plan plan;
+	struct record_mmap map;
 
 	record_plan_make(&plan, &attr);
 	put((uint32_t)-1, 4);
@@ -139,6 +140,13 @@ static void test_mmap2(void)
 	eq_u64(out.mmap.filename.n, 6, "a name");
 	eq_mem(out.mmap.filename.p, "/bin/a", 6, "without padding");
 	eq_u64(out.mmap.ino, 0, "no inode");
+	ok(record_mmap_decode(
+	           &(struct record){
+	                   .type = RECORD_MMAP2, .misc = MISC_MMAP_BUILD_ID, .body = {body, 116}},
+	           swap, &map) &&
+	                map.start == out.mmap.addr && map.prot == out.mmap.prot &&
+	                memcmp(map.build_id, out.mmap.build_id.p, 20) == 0,
+	        "as the timeline decodes it");
 	ok(out.trailer.pid == 7 && out.trailer.tid == 8 && out.trailer.time == 99, "the trailer");
 	used = 30;
 	ok(!decode(RECORD_MMAP2, 0, NULL), "a cut one");
