@@ -186,6 +186,25 @@ static void walk_break(struct layout_walk *w)
 	}
 }
 
+/* One number: what most fields are. */
+static bool take_number(
+        struct layout_walk *w, const struct layout_field *f, struct layout_value *out)
+{
+	unsigned width = widths[f->kind];
+
+	if (cursor_left(&w->c) < width) {
+		return false;
+	}
+	out->bytes = (struct span){w->c.p, width};
+	w->c.p += width;
+	out->count = 1;
+	out->number = number_load(out->bytes.p, f->kind, f->names, w->c.swap);
+	if (f->keep != SLOT_NONE) {
+		w->slots[f->keep] = out->number != 0 ? out->number : f->zero;
+	}
+	return true;
+}
+
 static bool take_value(
         struct layout_walk *w, const struct layout_field *f, struct layout_value *out)
 {
@@ -304,7 +323,7 @@ enum layout_event layout_next(struct layout_walk *w, struct layout_value *out)
 			continue;
 		}
 		f = &top->layout->fields[top->next++];
-		if (!field_there(w, f)) {
+		if (f->when.is != WHEN_ALWAYS && !field_there(w, f)) {
 			continue;
 		}
 		out->field = f;
@@ -314,7 +333,8 @@ enum layout_event layout_next(struct layout_walk *w, struct layout_value *out)
 			}
 			continue;
 		}
-		if (take_value(w, f, out)) {
+		if (f->count.is == COUNT_ONE && f->kind < LAYOUT_CHARS ? take_number(w, f, out)
+		                                                       : take_value(w, f, out)) {
 			return LAYOUT_VALUE;
 		}
 		walk_break(w);
