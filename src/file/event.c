@@ -167,6 +167,7 @@ static int read_event_names(struct file *f)
 		TRY(name_from_desc(f, i, &c));
 	}
 	if (c.bad && bytes.n != 0) {
+		f->names_cut = true;
 		diag_report(f->diags, SONDE_DIAG_DAMAGED, f->features[FEATURE_EVENT_DESC].offset,
 		        "the names of the events are cut off");
 	}

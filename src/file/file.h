@@ -113,6 +113,7 @@ struct file {
 	bool interrupted; /* data size was 0: the recorder did not end; data runs to the end of the
 	                     file */
 	bool truncated; /* the file is shorter than its header says, or a record is cut */
+	bool names_cut; /* EVENT_DESC does not hold what it says */
 	bool old; /* version 1 */
 	bool compressed; /* a stream holds compressed records */
 	uint64_t header_size;

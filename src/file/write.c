@@ -355,6 +355,20 @@ static int places_set(struct sonde_writer *w)
 	return t->failed ? error_nomem(&w->error) : feature_set(w, FEATURE_AUXTRACE, t->p, t->n);
 }
 
+/* A data size of 0 says that the recorder did not end: without a record, the end of a round is one.
+ */
+static int data_fill(struct sonde_writer *w)
+{
+	uint8_t round[RECORD_HEADER_SIZE] = {0};
+
+	if (w->streams[0].sink.at != w->data_at) {
+		return 0;
+	}
+	store_u32(round, RECORD_FINISHED_ROUND, w->swap);
+	store_u16(round + 6, RECORD_HEADER_SIZE, w->swap);
+	return sink_put(&w->streams[0].sink, round, sizeof(round), &w->error);
+}
+
 static int writer_close(struct sonde_writer *w)
 {
 	if (!w->opened || w->closed) {
@@ -369,6 +383,7 @@ static int writer_close(struct sonde_writer *w)
 		}
 	}
 	if (w->o.container != SONDE_CONTAINER_PIPE) {
+		TRY(data_fill(w));
 		TRY(places_set(w));
 		TRY(compressed_set(w));
 		TRY(write_file_finish(w));

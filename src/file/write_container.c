@@ -132,11 +132,31 @@ static void record_header(struct sonde_writer *w, uint32_t type, uint16_t misc, 
 	text_bytes(&w->scratch, (const char *)header, sizeof(header));
 }
 
+/*
+ * Appends the attr as a stream needs it: its own size says where the ids begin. Zeros behind it are
+ * padding of an attrs section and stay away; a size that is wrong otherwise is set right. Bytes.
+ */
+static size_t attr_put(struct sonde_writer *w, const struct write_event *e)
+{
+	uint32_t claimed = load_u32(e->attr + 4, w->swap);
+	size_t n = claimed >= ATTR_SIZE_VER0 && claimed < e->attr_size ? claimed : e->attr_size;
+	size_t at = w->scratch.n;
+
+	for (size_t i = n; i < e->attr_size; i++) {
+		n = e->attr[i] != 0 ? e->attr_size : n;
+	}
+	text_bytes(&w->scratch, (const char *)e->attr, n);
+	if (n != claimed && !w->scratch.failed && (claimed != 0 || n != ATTR_SIZE_VER0)) {
+		store_u32((uint8_t *)w->scratch.p + at + 4, (uint32_t)n, w->swap);
+	}
+	return n;
+}
+
 static int attrs_put(struct sonde_writer *w)
 {
 	for (size_t i = 0; i < w->nevents; i++) {
 		const struct write_event *e = &w->events[i];
-		size_t n = RECORD_HEADER_SIZE + e->attr_size + e->nids * 8;
+		size_t at = w->scratch.n, n = RECORD_HEADER_SIZE + e->attr_size + e->nids * 8;
 
 		if (n > RECORD_MAX) {
 			return error_set(&w->error, SONDE_EARG, NO_OFFSET,
@@ -145,7 +165,10 @@ static int attrs_put(struct sonde_writer *w)
 			        i, e->nids);
 		}
 		record_header(w, RECORD_HEADER_ATTR, 0, n);
-		text_bytes(&w->scratch, (const char *)e->attr, e->attr_size);
+		n = RECORD_HEADER_SIZE + attr_put(w, e) + e->nids * 8;
+		if (!w->scratch.failed) {
+			store_u16((uint8_t *)w->scratch.p + at + 6, (uint16_t)n, w->swap);
+		}
 		for (size_t j = 0; j < e->nids; j++) {
 			write_u64(w, &w->scratch, e->ids[j]);
 		}

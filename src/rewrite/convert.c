@@ -10,6 +10,14 @@
 #include <sys/stat.h>
 
 #define STREAM_FEATURE_MAX 0xffe0u /* bytes that the FEATURE record of a stream can hold */
+/* The highest level that is taken over from an input: 22, as some files say, takes 650 MB a stream.
+ */
+#define LEVEL_KEPT 9u
+/* Files that records are spread over; each may need a zstd context of megabytes. */
+#define SPREAD_MAX 64u
+
+/* Types from here on nobody invented yet. */
+#define UNKNOWN_TYPE_MAX 0x10000u
 
 struct convert {
 	struct file in;
@@ -92,9 +100,15 @@ static bool names_elsewhere(const struct convert *c)
 	return types && !file_has_feature(&c->in, FEATURE_EVENT_DESC);
 }
 
+/* In a repair, a list of names that is cut off is made again of the names that are known. */
+static bool names_again(const struct convert *c)
+{
+	return c->o.whole != 0 && c->in.names_cut;
+}
+
 static int events_copy(struct convert *c)
 {
-	bool named = names_elsewhere(c);
+	bool named = names_again(c) || names_elsewhere(c);
 
 	for (size_t i = 0; i < c->in.nevents; i++) {
 		const struct file_event *e = &c->in.events[i];
@@ -123,6 +137,9 @@ static bool feature_fits(const struct convert *c, unsigned bit)
 
 	if (layout == NULL) {
 		return true;
+	}
+	if (bit == FEATURE_EVENT_DESC && names_again(c)) {
+		return false;
 	}
 	layout_walk_init(
 	        &walk, layout, file_feature(&c->in, (enum abi_feature)bit), c->in.swap, NULL, 0);
@@ -182,7 +199,9 @@ static int build_ids_start(struct convert *c)
 	struct span s = turned(
 	        c, layout_of_feature(FEATURE_BUILD_ID), file_feature(&c->in, FEATURE_BUILD_ID));
 
-	text_bytes(&c->build_ids, (const char *)s.p, s.n);
+	if (c->o.whole == 0 || feature_fits(c, FEATURE_BUILD_ID)) {
+		text_bytes(&c->build_ids, (const char *)s.p, s.n);
+	}
 	return c->build_ids.failed ? error_nomem(&c->error) : 0;
 }
 
@@ -214,16 +233,20 @@ static uint32_t stream_of(struct convert *c, const struct record *r, const struc
 	if (plan->cpu != RECORD_NOT_THERE && r->body.n >= plan->cpu + 4u) {
 		cpu = load_u32(r->body.p + plan->cpu, c->in.swap);
 	}
-	return 1 + (cpu < c->cpus ? cpu : 0);
+	return 1 + (cpu < c->cpus ? cpu % SPREAD_MAX : 0);
 }
 
-/* Whether all fields of a record are there. */
+/*
+ * Whether all fields of a record are there, and a reader that looks for the next record after some
+ * damage would believe in it: the kernel's records have a multiple of 8 bytes.
+ */
 static bool record_fits(const struct convert *c, const struct record *r, const struct file_event *e)
 {
 	struct record_walk w;
 	struct layout_value v;
 
-	if (r->type == RECORD_SAMPLE && e == NULL) {
+	if ((r->type == RECORD_SAMPLE && e == NULL) || r->type >= UNKNOWN_TYPE_MAX ||
+	        (r->type < RECORD_USER_START && r->size % 8 != 0)) {
 		return false;
 	}
 	record_walk_init(&w, r, c->in.swap, e != NULL ? &e->plan : NULL, c->cpus);
@@ -268,6 +291,17 @@ static int record_copy(struct convert *c, const struct record *r)
 		}
 		bytes = out;
 	}
+	if (r->type == RECORD_AUXTRACE && n >= 16 &&
+	        load_u64(r->body.p, c->in.swap) != payload.n) { /* it was cut off */
+		uint8_t *out = c->turn ? c->room : room_for(c, n);
+
+		if (out == NULL) {
+			return error_nomem(&c->error);
+		}
+		memmove(out, bytes, n);
+		store_u64(out + 8, payload.n, c->in.swap != c->turn);
+		bytes = out;
+	}
 	if (r->type == RECORD_BUILD_ID && !c->to_pipe) {
 		return build_id_keep(c, bytes, n);
 	}
@@ -308,6 +342,15 @@ static int same_file(struct convert *c, const char *path, const char *output)
 	return 0;
 }
 
+/* zstd level of the input; 0: it is not compressed. */
+static int level_of(const struct convert *c)
+{
+	struct span s = file_feature(&c->in, FEATURE_COMPRESSED);
+	uint32_t level = s.n >= 12 ? load_u32(s.p + 8, c->in.swap) : 0;
+
+	return (int)(level < LEVEL_KEPT ? level : LEVEL_KEPT);
+}
+
 static int convert_open(struct convert *c, const char *path, const char *output)
 {
 	struct sonde_writer_options wo = {.size = sizeof(wo), .container = c->o.container};
@@ -327,15 +370,18 @@ static int convert_open(struct convert *c, const char *path, const char *output)
 		               : c->in.pipe    ? SONDE_CONTAINER_PIPE
 		                               : SONDE_CONTAINER_FILE;
 	}
+	if (c->in.nevents == 0 && wo.container != SONDE_CONTAINER_PIPE) {
+		return error_set(&c->error, SONDE_EFORMAT, NO_OFFSET,
+		        "the recording describes no event, which a file must; only a stream "
+		        "('--to pipe') can be written");
+	}
 	wo.order = c->in.swap != HOST_BIG_ENDIAN ? SONDE_ORDER_BIG : SONDE_ORDER_LITTLE;
 	if (c->o.set_order != 0 && c->o.order != wo.order) {
 		wo.order = c->o.order;
 		c->turn = true;
 	}
 	s = file_feature(&c->in, FEATURE_COMPRESSED);
-	wo.compress = c->o.compress >= 0 ? c->o.compress
-	              : s.n >= 12        ? (int)(load_u32(s.p + 8, c->in.swap) & 31)
-	                                 : 0;
+	wo.compress = c->o.compress >= 0 ? c->o.compress : level_of(c);
 	s = file_feature(&c->in, FEATURE_NRCPUS);
 	c->cpus = s.n >= 4 ? load_u32(s.p, c->in.swap) : 0;
 	c->to_pipe = wo.container == SONDE_CONTAINER_PIPE;

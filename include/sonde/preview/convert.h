@@ -14,7 +14,7 @@ struct sonde_convert_options {
 	enum sonde_container container; /* 0: as the input, version 1 as version 2 */
 	enum sonde_byte_order order; /* ignored unless set_order */
 	int set_order; /* 0: as the input */
-	int compress; /* zstd level; 0: not compressed; -1: as the input */
+	int compress; /* zstd level; 0: not compressed; -1: as the input, 9 at most */
 	int whole; /* leave out records that do not fit their fields, and samples of no event */
 	int check_owner; /* refuse files that belong neither to this user nor to root */
 	char *message; /* NULL, or where words about a failure are put */
