@@ -10,6 +10,7 @@
 #include <sonde/preview/script.h>
 #include <sonde/session.h>
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -57,11 +58,13 @@ static void walk(struct sonde_session *s)
 	uint64_t last = 0;
 
 	while (sonde_session_next(s, &e) > 0) {
-		if (e->sample->time < last || e->event >= sonde_session_events(s) ||
+		bool timed = (e->sample->present & SONDE_SAMPLE_TIME) != 0;
+
+		if ((timed && e->sample->time < last) || e->event >= sonde_session_events(s) ||
 		        e->thread.comm == NULL) {
 			abort();
 		}
-		last = e->sample->time;
+		last = timed ? e->sample->time : last;
 		add(&walked, e);
 		(void)sonde_session_resolve(s, e, e->cpumode, e->sample->ip, &where);
 	}

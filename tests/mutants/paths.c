@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT */
+#include "paths.h"
+
+#include <dirent.h>
+#include <sonde/file.h>
+#include <sonde/preview/buildid.h>
+#include <sonde/preview/check.h>
+#include <sonde/preview/convert.h>
+#include <sonde/preview/dump.h>
+#include <sonde/preview/evlist.h>
+#include <sonde/preview/flamegraph.h>
+#include <sonde/preview/header.h>
+#include <sonde/preview/report.h>
+#include <sonde/preview/script.h>
+#include <sonde/session.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int drop(void *arg, const char *text, size_t n)
+{
+	uint64_t *sum = arg;
+
+	for (size_t i = 0; i < n; i += 64) { /* the text is there */
+		*sum += (uint8_t)text[i];
+	}
+	return 0;
+}
+
+static void fail(const char *what)
+{
+	(void)fprintf(stderr, "mutants: %s\n", what);
+	abort();
+}
+
+void paths_remove(const char *path)
+{
+	DIR *dir = opendir(path);
+	const struct dirent *entry;
+
+	while (dir != NULL && (entry = readdir(dir)) != NULL) {
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
+			(void)unlinkat(dirfd(dir), entry->d_name, 0);
+		}
+	}
+	if (dir != NULL) {
+		(void)closedir(dir);
+		(void)rmdir(path);
+	} else {
+		(void)unlink(path);
+	}
+}
+
+/* ---- the file as it stands ---- */
+
+static void walk_file(const struct input *in, int gaps)
+{
+	struct sonde_file_options o = {.size = sizeof(o), .gaps = gaps};
+	struct sonde_file *f = sonde_file_new(&o);
+	const struct sonde_raw_record *r;
+	uint64_t last = 0,
+	         held = 0; /* bytes of the last item; a gap of compressed data may have 0 */
+	size_t n;
+
+	if (f == NULL || sonde_file_open(f, in->path) < 0) {
+		sonde_file_free(f);
+		return;
+	}
+	while (sonde_file_next(f, &r) > 0) {
+		if (r->position < last || (held != 0 && r->position == last) ||
+		        sonde_file_record_event(f, r) >= (long)sonde_file_events(f) ||
+		        (r->gap == NULL && r->size < 8)) {
+			fail("items of a file do not follow each other");
+		}
+		last = r->position;
+		held = r->size;
+	}
+	for (size_t e = 0; e < sonde_file_events(f); e++) {
+		const struct sonde_attr *attr = sonde_file_event_attr(f, e);
+		const uint64_t *ids = sonde_file_event_ids(f, e, &n);
+
+		if (sonde_file_event_name(f, e) == NULL || attr == NULL ||
+		        (n != 0 && ids == NULL)) {
+			fail("an event without name or attr");
+		}
+		(void)sonde_file_event_bytes(f, e, &n);
+	}
+	for (unsigned bit = 0; bit < 256; bit++) {
+		(void)sonde_file_feature(f, bit, &n);
+	}
+	sonde_file_free(f);
+}
+
+/* ---- sessions ---- */
+
+static struct sonde_session *open_session(const struct input *in, unsigned jobs)
+{
+	struct sonde_session_options o = {
+	        .size = sizeof(o), .jobs = jobs, .symfs = "/nonexistent", .kallsyms = "/dev/null"};
+	struct sonde_session *s = sonde_session_new(&o);
+
+	if (s != NULL && sonde_session_open(s, in->path) < 0) {
+		sonde_session_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+struct sum {
+	uint64_t samples;
+	uint64_t mix; /* over time, ip and offset, in any order */
+};
+
+static void add(struct sum *sum, const struct sonde_event *e)
+{
+	sum->samples++;
+	sum->mix += (e->sample->time ^ e->sample->ip * 31) + e->offset * 0x9e3779b97f4a7c15u;
+}
+
+static int add_mapped(void *arg, unsigned worker, const struct sonde_event *e)
+{
+	(void)worker;
+	add(arg, e);
+	return 0;
+}
+
+/* Times never go back, and both ways give the same samples. */
+static void walk_session(const struct input *in, int mode)
+{
+	struct sonde_session *s = open_session(in, 1);
+	struct sum walked = {0}, mapped = {0};
+	const struct sonde_event *e;
+	struct sonde_location where;
+	uint64_t last = 0;
+
+	(void)mode;
+	if (s == NULL) {
+		return;
+	}
+	while (sonde_session_next(s, &e) > 0) {
+		if ((e->sample->present & SONDE_SAMPLE_TIME) != 0) {
+			if (e->sample->time < last) {
+				fail("samples are not in order of time");
+			}
+			last = e->sample->time;
+		}
+		if (e->event >= sonde_session_events(s) || e->thread.comm == NULL) {
+			fail("a sample has no event or thread");
+		}
+		add(&walked, e);
+		(void)sonde_session_resolve(s, e, e->cpumode, e->sample->ip, &where);
+	}
+	if (sonde_session_map(s, add_mapped, &mapped) == 0 &&
+	        (mapped.samples != walked.samples || mapped.mix != walked.mix)) {
+		fail("map and next give different samples");
+	}
+	sonde_session_free(s);
+}
+
+static const struct report_form {
+	const char *sort;
+	int no_children, no_graph, callee, samples, stats, json;
+	enum sonde_report_header header;
+} report_forms[] = {
+        {0},
+        {.sort = "sym,pid", .no_children = 1, .samples = 1},
+        {.sort = "comm,dso", .no_children = 1, .no_graph = 1},
+        {.sort = "cpu,sym", .callee = 1, .header = SONDE_REPORT_HEADER},
+        {.stats = 1},
+        {.stats = 1, .json = 1},
+};
+
+static void report(const struct input *in, int mode)
+{
+	const struct report_form *form = &report_forms[mode];
+	struct sonde_session *s = open_session(in, mode == 0 ? 2 : 1);
+	struct sonde_report_options o;
+	uint64_t sum = 0;
+
+	if (s == NULL) {
+		return;
+	}
+	sonde_report_options_init(&o);
+	o.sort = form->sort;
+	o.no_children = form->no_children;
+	o.no_graph = form->no_graph;
+	o.callee = form->callee;
+	o.order_given = form->callee;
+	o.show_samples = form->samples;
+	o.stats = form->stats;
+	o.json = form->json;
+	o.header = form->header;
+	o.header_full = 1;
+	(void)sonde_report_print(s, &o, drop, &sum);
+	sonde_session_free(s);
+}
+
+static void script(const struct input *in, int mode)
+{
+	static const char *const fields[] = {
+	        "comm,pid,tid,cpu,time,event,period,ip,sym,symoff,dso,addr"};
+	struct sonde_script_options o = {.size = sizeof(o), .header = mode, .ns = mode};
+	struct sonde_session *s = open_session(in, mode != 0 ? 1 : 2);
+	uint64_t sum = 0;
+
+	if (s == NULL) {
+		return;
+	}
+	if (mode == 2) {
+		o.fields = fields;
+		o.nfields = 1;
+	}
+	(void)sonde_script_print(s, &o, drop, &sum);
+	sonde_session_free(s);
+}
+
+static void flamegraph(const struct input *in, int mode)
+{
+	struct sonde_flamegraph_options o = {
+	        .size = sizeof(o), .event = SONDE_FLAMEGRAPH_FIRST_EVENT};
+	struct sonde_session *s = open_session(in, 1);
+	uint64_t sum = 0;
+
+	(void)mode;
+	if (s != NULL) {
+		(void)sonde_flamegraph_write(s, &o, drop, &sum);
+	}
+	sonde_session_free(s);
+}
+
+/* ---- by path ---- */
+
+static void evlist(const struct input *in, int mode)
+{
+	char message[256];
+	struct sonde_evlist_options o = {.size = sizeof(o),
+	        .mode = (enum sonde_evlist_mode)mode,
+	        .json = mode == SONDE_EVLIST_DETAIL && in->number % 2 == 0,
+	        .trace_fields = mode == SONDE_EVLIST_NAMES,
+	        .message = message,
+	        .message_size = sizeof(message)};
+	uint64_t sum = 0;
+
+	(void)sonde_evlist_print(in->path, &o, drop, &sum);
+}
+
+static void header(const struct input *in, int json)
+{
+	char message[256];
+	struct sonde_header_options o = {.size = sizeof(o),
+	        .full = 1,
+	        .json = json,
+	        .message = message,
+	        .message_size = sizeof(message)};
+	uint64_t sum = 0;
+
+	(void)sonde_header_print(in->path, &o, drop, &sum);
+}
+
+static void build_ids(const struct input *in, int with_hits)
+{
+	char message[256];
+	struct sonde_buildid_options o = {.size = sizeof(o),
+	        .with_hits = with_hits,
+	        .json = in->number % 2 == 0,
+	        .message = message,
+	        .message_size = sizeof(message)};
+	uint64_t sum = 0;
+
+	(void)sonde_buildid_print(in->path, &o, drop, &sum);
+}
+
+static void dump(const struct input *in, int mode)
+{
+	char message[256];
+	struct sonde_dump_options o = {.size = sizeof(o),
+	        .json = mode & 1,
+	        .raw = mode >> 1,
+	        .message = message,
+	        .message_size = sizeof(message)};
+	uint64_t sum = 0;
+
+	(void)sonde_dump_print(in->path, &o, drop, &sum);
+}
+
+static void check(const struct input *in, int json)
+{
+	struct sonde_check_options o = {.size = sizeof(o), .json = json};
+	uint64_t sum = 0;
+	int rc = sonde_check(in->path, &o, drop, &sum);
+
+	if (rc < 0 || rc > SONDE_UNUSABLE) {
+		fail("check gives no verdict");
+	}
+}
+
+/* ---- rewriting ---- */
+
+static void show_diag(void *arg, const struct sonde_diag *d)
+{
+	(void)arg;
+	(void)fprintf(stderr, "%d at %#llx: %s\n", (int)d->kind, (unsigned long long)d->offset,
+	        d->detail);
+}
+
+static uint64_t damages(const struct sonde_file *f)
+{
+	return sonde_file_diags(f, SONDE_DIAG_DAMAGED) + sonde_file_diags(f, SONDE_DIAG_TRUNCATED);
+}
+
+/* A number that says how many events there are, and which ids they have in what order. */
+static uint64_t ids_of(const struct sonde_file *f)
+{
+	uint64_t sum = 0;
+
+	for (size_t e = 0; e < sonde_file_events(f); e++) {
+		size_t n;
+		const uint64_t *ids = sonde_file_event_ids(f, e, &n);
+
+		for (size_t i = 0; i < n; i++) {
+			sum = sum * 31 + ids[i];
+		}
+		sum = sum * 31 + n + 1;
+	}
+	return sum;
+}
+
+/*
+ * What was written can be read to its end, and has the same events. What a repair wrote, or was
+ * written of a whole recording, is whole.
+ */
+static void read_back(const struct input *in, int whole)
+{
+	struct sonde_file *from = sonde_file_new(NULL);
+
+	struct sonde_file_options o = {.size = sizeof(o), .on_diag = show_diag};
+	struct sonde_file *f = sonde_file_new(&o);
+	const struct sonde_raw_record *r;
+
+	if (f == NULL || sonde_file_open(f, in->output) < 0) {
+		(void)fprintf(stderr, "%s\n", f != NULL ? sonde_file_error(f)->text : "no memory");
+		fail("a rewritten recording cannot be opened");
+	}
+	if (from == NULL || sonde_file_open(from, in->path) < 0 || ids_of(f) != ids_of(from)) {
+		fail("a rewritten recording has other events or ids");
+	}
+	sonde_file_free(from);
+	while (sonde_file_next(f, &r) > 0) {
+	}
+	if ((whole && damages(f) != 0) || sonde_file_get_info(f)->interrupted) {
+		fail("a rewritten recording is damaged");
+	}
+	sonde_file_free(f);
+}
+
+static void convert(const struct input *in, int mode)
+{
+	char message[256];
+	struct sonde_convert_options o = {.size = sizeof(o),
+	        .container = (enum sonde_container)(mode & 3),
+	        .order = mode & 4 ? SONDE_ORDER_BIG : SONDE_ORDER_LITTLE,
+	        .set_order = (mode & 3) != 0,
+	        .compress = (mode & 3) == 0       ? -1
+	                    : in->number % 3 == 0 ? 1
+	                                          : 0,
+	        .whole = (mode & 3) == 0,
+	        .message = message,
+	        .message_size = sizeof(message)};
+	int rc = sonde_convert(in->path, in->output, &o);
+
+	if (rc >= 0) {
+		read_back(in, o.whole || rc == 0);
+	}
+	paths_remove(in->output);
+}
+
+#define TO(container, order) ((int)SONDE_CONTAINER_##container | ((order) ? 4 : 0))
+
+const struct path paths[] = {
+        {"file", walk_file, 0},
+        {"file with gaps", walk_file, 1},
+        {"session", walk_session, 0},
+        {"report", report, 0},
+        {"report -s sym,pid", report, 1},
+        {"report -s comm,dso -g none", report, 2},
+        {"report --header -g callee", report, 3},
+        {"report --stats", report, 4},
+        {"report --stats --json", report, 5},
+        {"script", script, 0},
+        {"script --header", script, 1},
+        {"script -F", script, 2},
+        {"flamegraph", flamegraph, 0},
+        {"evlist --trace-fields", evlist, SONDE_EVLIST_NAMES},
+        {"evlist -F", evlist, SONDE_EVLIST_FREQ},
+        {"evlist -v", evlist, SONDE_EVLIST_DETAIL},
+        {"evlist -g", evlist, SONDE_EVLIST_GROUPS},
+        {"header", header, 0},
+        {"header --json", header, 1},
+        {"buildid-list", build_ids, 0},
+        {"buildid-list -H", build_ids, 1},
+        {"dump", dump, 0},
+        {"dump --json", dump, 1},
+        {"dump --raw", dump, 2},
+        {"dump --json --raw", dump, 3},
+        {"check", check, 0},
+        {"check --json", check, 1},
+        {"repair", convert, 0},
+        {"convert --to file --endian little", convert, TO(FILE, 0)},
+        {"convert --to file --endian big", convert, TO(FILE, 1)},
+        {"convert --to pipe --endian little", convert, TO(PIPE, 0)},
+        {"convert --to pipe --endian big", convert, TO(PIPE, 1)},
+        {"convert --to directory --endian little", convert, TO(DIRECTORY, 0)},
+        {"convert --to directory --endian big", convert, TO(DIRECTORY, 1)},
+};
+const size_t paths_n = sizeof(paths) / sizeof(paths[0]);
