@@ -186,13 +186,66 @@ static const struct layout_field dir_format[] = {
         {"version", LAYOUT_U64, "0: data alone; 1: data.N beside it"},
 };
 
+/* Two words of 32 bits: as one of 64, both stand from the other end of a big-endian writer's. */
+static const struct layout_name bpf_device[] = {
+        {0, "ifindex", 32},
+        {32, "gpl_compatible", 1},
+        {33, "reserved", 31},
+        {0},
+};
+
+#define INFO_TO(end) .when = {WHEN_MIN, SLOT_SIZE, (end)}
+
+/* struct bpf_prog_info of <linux/bpf.h>; newer kernels add to its end. */
+static const struct layout_field bpf_info[] = {
+        {"type", LAYOUT_U32, "of program", INFO_TO(4)},
+        {"id", LAYOUT_U32, "of the program", INFO_TO(8)},
+        {"tag", LAYOUT_BYTES, "of the program", INFO_TO(16), .count = {COUNT_FIXED, 8}},
+        {"jited_prog_len", LAYOUT_U32, "of the machine code", "B", INFO_TO(20)},
+        {"xlated_prog_len", LAYOUT_U32, "of the program", "B", INFO_TO(24)},
+        {"jited_prog_insns", LAYOUT_U64, "where in data", .show = SHOW_HEX, INFO_TO(32)},
+        {"xlated_prog_insns", LAYOUT_U64, "where in data", .show = SHOW_HEX, INFO_TO(40)},
+        {"load_time", LAYOUT_U64, "since boot", "ns", INFO_TO(48)},
+        {"created_by_uid", LAYOUT_U32, "user", INFO_TO(52)},
+        {"nr_map_ids", LAYOUT_U32, "maps", INFO_TO(56)},
+        {"map_ids", LAYOUT_U64, "where in data", .show = SHOW_HEX, INFO_TO(64)},
+        {"name", LAYOUT_CHARS, "of the program", INFO_TO(80), .count = {COUNT_FIXED, 16}},
+        {"device", LAYOUT_MIRRORED, "network device; licence", .names = bpf_device, INFO_TO(88)},
+        {"netns_dev", LAYOUT_U64, "device of the network namespace", INFO_TO(96)},
+        {"netns_ino", LAYOUT_U64, "its inode", INFO_TO(104)},
+        {"nr_jited_ksyms", LAYOUT_U32, "functions", INFO_TO(108)},
+        {"nr_jited_func_lens", LAYOUT_U32, "functions", INFO_TO(112)},
+        {"jited_ksyms", LAYOUT_U64, "where in data", .show = SHOW_HEX, INFO_TO(120)},
+        {"jited_func_lens", LAYOUT_U64, "where in data", .show = SHOW_HEX, INFO_TO(128)},
+        {"btf_id", LAYOUT_U32, "of the BTF object", INFO_TO(132)},
+        {"func_info_rec_size", LAYOUT_U32, "of an entry", "B", INFO_TO(136)},
+        {"func_info", LAYOUT_U64, "where in data", .show = SHOW_HEX, INFO_TO(144)},
+        {"nr_func_info", LAYOUT_U32, "entries", INFO_TO(148)},
+        {"nr_line_info", LAYOUT_U32, "entries", INFO_TO(152)},
+        {"line_info", LAYOUT_U64, "where in data", .show = SHOW_HEX, INFO_TO(160)},
+        {"jited_line_info", LAYOUT_U64, "where in data", .show = SHOW_HEX, INFO_TO(168)},
+        {"nr_jited_line_info", LAYOUT_U32, "entries", INFO_TO(172)},
+        {"line_info_rec_size", LAYOUT_U32, "of an entry", "B", INFO_TO(176)},
+        {"jited_line_info_rec_size", LAYOUT_U32, "of an entry", "B", INFO_TO(180)},
+        {"nr_prog_tags", LAYOUT_U32, "tags", INFO_TO(184)},
+        {"prog_tags", LAYOUT_U64, "where in data", .show = SHOW_HEX, INFO_TO(192)},
+        {"run_time_ns", LAYOUT_U64, "of all runs", "ns", INFO_TO(200)},
+        {"run_cnt", LAYOUT_U64, "runs", INFO_TO(208)},
+        {"recursion_misses", LAYOUT_U64, "runs that were refused", INFO_TO(216)},
+        {"verified_insns", LAYOUT_U32, "instructions", INFO_TO(220)},
+        {"attach_btf_obj_id", LAYOUT_U32, "BTF object of what it is attached to", INFO_TO(224)},
+        {"attach_btf_id", LAYOUT_U32, "type there", INFO_TO(228)},
+        {"tail", LAYOUT_BYTES, "of a newer info", .show = SHOW_NEVER,
+                .count = {COUNT_STRUCT_REST, SLOT_SIZE}},
+};
+static const struct layout bpf_info_layout = LAYOUT("bpf_prog_info", bpf_info);
+
 static const struct layout_field bpf_prog[] = {
         {"info_len", LAYOUT_U32, "of info", "B", .keep = SLOT_SIZE},
         {"data_len", LAYOUT_U32, "of data", "B", .keep = SLOT_MORE},
         {"arrays", LAYOUT_U64, "bits of the arrays in data", .show = SHOW_HEX},
-        {"info", LAYOUT_BYTES, "struct bpf_prog_info, as it stands",
-                .count = {COUNT_SLOT, SLOT_SIZE}},
-        {"data", LAYOUT_BYTES, "what its pointers mean: they are offsets in here",
+        {"info", LAYOUT_STRUCT, "struct bpf_prog_info of the kernel", .sub = &bpf_info_layout},
+        {"data", LAYOUT_BYTES, "what its pointers mean, as recorded: they are offsets in here",
                 .count = {COUNT_SLOT, SLOT_MORE}},
 };
 static const struct layout bpf_prog_layout = LAYOUT("BPF program", bpf_prog);

@@ -11,12 +11,14 @@
 #include "record/record.h"
 #include "tests/tap.h"
 
+#include <linux/bpf.h>
 #include <linux/perf_event.h>
+#include <stddef.h>
 #include <stdlib.h>
 
-enum word { ATTR, BRANCH, DATA_SRC, WEIGHT, WORDS };
+enum word { ATTR, BRANCH, DATA_SRC, WEIGHT, BPF, WORDS };
 
-static const char *const word_names[WORDS] = {"attr", "branch", "data_src", "weight"};
+static const char *const word_names[WORDS] = {"attr", "branch", "data_src", "weight", "bpf"};
 
 struct made {
 	enum word word;
@@ -68,6 +70,15 @@ static void add(enum word word, const char *field, uint64_t value, const void *b
 		union perf_sample_weight w = {0};                                                  \
 		w.member = (v);                                                                    \
 		add(WEIGHT, name, (v), &w);                                                        \
+	} while (0)
+
+/* The word that begins with ifindex. */
+#define BPF_PART(name, v)                                                                          \
+	do {                                                                                       \
+		struct bpf_prog_info i = {0};                                                      \
+		i.name = (v);                                                                      \
+		add(BPF, #name, (v),                                                               \
+		        (const uint8_t *)&i + offsetof(struct bpf_prog_info, ifindex));            \
 	} while (0)
 
 static void make_flags(void)
@@ -147,6 +158,8 @@ static void make_data(void)
 	WEIGHT_PART(var1_dw, "weight", 0x01020304);
 	WEIGHT_PART(var2_w, "ins_lat", 0x0506);
 	WEIGHT_PART(var3_w, "p_stage_cyc", 0x0708);
+	BPF_PART(ifindex, 0x01020304);
+	BPF_PART(gpl_compatible, 1);
 }
 
 static void print_rows(void)
@@ -167,28 +180,44 @@ static void print_rows(void)
 struct carrier {
 	struct record r;
 	struct record_plan plan;
-	uint8_t body[64];
+	uint8_t body[128];
 	size_t at; /* of the word in the body */
 	const char *name;
 };
 
+/* A FEATURE record with one program whose info ends behind the word. */
+static void carrier_program(struct carrier *c, bool swap)
+{
+	store_u64(c->body, FEATURE_BPF_PROG_INFO, swap);
+	store_u32(c->body + 8, 1, swap);
+	store_u32(c->body + 12, 88, swap); /* info, data: bytes */
+}
+
 static void carrier_make(struct carrier *c, enum word word, const uint8_t bytes[8], bool swap)
 {
-	static const uint64_t types[WORDS] = {
-	        0, SONDE_SAMPLE_BRANCH_STACK, SONDE_SAMPLE_DATA_SRC, SONDE_SAMPLE_WEIGHT_STRUCT};
-	static const char *const names[WORDS] = {"flags", "flags", "data_src", "weight"};
-	struct sonde_attr attr = {.sample_type = types[word]};
-	size_t n = word == ATTR ? 64 : word == BRANCH ? 32 : 8;
+	static const struct {
+		const char *name;
+		uint64_t sample_type;
+		uint32_t record;
+		size_t at, size;
+	} kinds[WORDS] = {
+	        [ATTR] = {"flags", 0, RECORD_HEADER_ATTR, 40, 64},
+	        [BRANCH] = {"flags", SONDE_SAMPLE_BRANCH_STACK, RECORD_SAMPLE, 24, 32},
+	        [DATA_SRC] = {"data_src", SONDE_SAMPLE_DATA_SRC, RECORD_SAMPLE, 0, 8},
+	        [WEIGHT] = {"weight", SONDE_SAMPLE_WEIGHT_STRUCT, RECORD_SAMPLE, 0, 8},
+	        [BPF] = {"device", 0, RECORD_HEADER_FEATURE, 108, 116},
+	};
+	struct sonde_attr attr = {.sample_type = kinds[word].sample_type};
+	size_t n = kinds[word].size;
 
-	*c = (struct carrier){.name = names[word],
-	        .at = word == ATTR     ? 40
-	              : word == BRANCH ? 24
-	                               : 0,
-	        .r = {.type = word == ATTR ? RECORD_HEADER_ATTR : RECORD_SAMPLE,
-	                .size = (uint16_t)(RECORD_HEADER_SIZE + n)}};
+	*c = (struct carrier){.name = kinds[word].name,
+	        .at = kinds[word].at,
+	        .r = {.type = kinds[word].record, .size = (uint16_t)(RECORD_HEADER_SIZE + n)}};
 	record_plan_make(&c->plan, &attr);
 	if (word == BRANCH) {
 		store_u64(c->body, 1, swap);
+	} else if (word == BPF) {
+		carrier_program(c, swap);
 	}
 	memcpy(c->body + c->at, bytes, 8);
 	c->r.body = (struct span){c->body, n};
@@ -238,7 +267,7 @@ static void check_row(enum word word, const char *field, uint64_t value, uint8_t
 
 	for (int big = 0; big <= 1; big++) {
 		bool swap = (big != 0) != HOST_BIG_ENDIAN;
-		uint8_t turned[128];
+		uint8_t turned[sizeof(struct carrier)];
 		uint64_t whole = 0;
 		struct carrier c;
 		bool good;
