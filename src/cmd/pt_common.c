@@ -2,9 +2,13 @@
 #include "cmd/pt_common.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static int complain(const char *path)
 {
@@ -12,7 +16,28 @@ static int complain(const char *path)
 	return PT_EXIT_FILE;
 }
 
-/* Reads to the end, so that a pipe works too. */
+/* false: it is nothing that can be mapped. */
+static bool map(struct pt_file *file, const char *path)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	void *p = MAP_FAILED;
+
+	if (fd < 0) {
+		return false;
+	}
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
+		p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	}
+	(void)close(fd);
+	if (p == MAP_FAILED) {
+		return false;
+	}
+	*file = (struct pt_file){.data = p, .size = (size_t)st.st_size, .mapped = true};
+	return true;
+}
+
+/* What cannot be mapped is read to the end, so that a pipe works too. */
 int pt_file_read(struct pt_file *file, const char *path)
 {
 	FILE *in = fopen(path, "rb");
@@ -21,6 +46,10 @@ int pt_file_read(struct pt_file *file, const char *path)
 	*file = (struct pt_file){.data = NULL, .size = 0};
 	if (in == NULL) {
 		return complain(path);
+	}
+	if (map(file, path)) {
+		(void)fclose(in);
+		return 0;
 	}
 	for (;;) {
 		uint8_t *data = realloc(file->data, cap);
@@ -51,7 +80,11 @@ int pt_file_read(struct pt_file *file, const char *path)
 
 void pt_file_free(struct pt_file *file)
 {
-	free(file->data);
+	if (file->mapped) {
+		(void)munmap(file->data, file->size);
+	} else {
+		free(file->data);
+	}
 	*file = (struct pt_file){.data = NULL, .size = 0};
 }
 

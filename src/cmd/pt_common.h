@@ -11,8 +11,9 @@
 
 /* A whole file in memory; data is NULL when it is empty. */
 struct pt_file {
-	uint8_t *data;
+	uint8_t *data; /* not to be written to */
 	size_t size;
+	bool mapped;
 };
 
 /* 0, or PT_EXIT_FILE after saying on stderr what is wrong. */
