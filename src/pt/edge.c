@@ -78,6 +78,17 @@ void pt_counts_flush_log(struct sonde_pt_flow *f)
 	log->count = 0;
 }
 
+void pt_counts_flush_nodes(struct sonde_pt_flow *f)
+{
+	uint32_t nodes = atomic_load_explicit(&f->graph->count, memory_order_acquire);
+
+	for (size_t i = 0; i < 2 * (size_t)nodes; i++) {
+		f->counts->nodes[i] += f->counts->fresh[i];
+		f->counts->fresh[i] = 0;
+	}
+	f->counts->since = 0;
+}
+
 void pt_counts_plain(struct sonde_pt_flow *f, uint64_t from, uint64_t to)
 {
 	f->failed = !add(&f->counts->plain, from, to, 1) || f->failed;
@@ -127,15 +138,17 @@ bool pt_counts_new(struct sonde_pt_flow *f)
 			return false;
 		}
 		f->counts->nodes = pt_reserve(sizeof(uint64_t) * 2 * PT_NODES_MAX);
+		f->counts->fresh = pt_reserve(sizeof(uint32_t) * 2 * PT_NODES_MAX);
 	}
 	f->counting = true;
-	return f->counts->nodes != NULL;
+	return f->counts->nodes != NULL && f->counts->fresh != NULL;
 }
 
 void pt_counts_free(struct pt_counts *c)
 {
 	if (c != NULL) {
 		pt_release(c->nodes, sizeof(uint64_t) * 2 * PT_NODES_MAX);
+		pt_release(c->fresh, sizeof(uint32_t) * 2 * PT_NODES_MAX);
 		free(c->edges.slots);
 		free(c->plain.slots);
 		free(c);
@@ -147,6 +160,7 @@ bool pt_counts_run(struct sonde_pt_flow *f)
 	while (!f->done && !f->failed) {
 		pt_flow_packet(f);
 	}
+	pt_counts_flush_nodes(f);
 	return !f->failed && flush_recent(f->counts);
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/span.h"
 
+#define FRESH_MAX  (1u << 30) /* decisions; between two of them no node comes twice */
 #define QUEUE_SOME 64 /* runs that are made before the caller gets them */
 
 /* A byte 02 may be where a PSB begins and cuts the packet off; the reader of packets looks. */
@@ -91,7 +92,7 @@ static inline void record(
         struct sonde_pt_flow *f, uint32_t at, unsigned which, uint32_t next, bool counting)
 {
 	if (counting) {
-		f->counts->nodes[2 * (size_t)at + which]++;
+		f->counts->fresh[2 * (size_t)at + which]++;
 		return;
 	}
 	pt_emit_run(f, f->graph->cold[at].ip, PT_NODE_INSNS(f->graph->nodes[at].info));
@@ -171,7 +172,7 @@ static inline __attribute__((always_inline)) uint32_t step(
 static uint32_t hot(struct sonde_pt_flow *f, uint32_t at)
 {
 	const struct pt_node *nodes = f->graph->nodes;
-	uint64_t *counts = f->counts->nodes;
+	uint32_t *counts = f->counts->fresh;
 	struct pt_edge_log *log = &f->counts->log;
 	uint64_t bits = f->bits;
 	unsigned nbits = f->nbits;
@@ -221,7 +222,11 @@ static uint32_t run_counting(struct sonde_pt_flow *f, uint32_t at, uint32_t cont
 
 		at = hot(f, at);
 		pt_counts_flush_log(f);
+		if (++f->counts->since > FRESH_MAX) {
+			pt_counts_flush_nodes(f);
+		}
 		if (f->nbits == 0 && pt_refill(f)) {
+			f->counts->since += f->nbits;
 			continue;
 		}
 		if (kind_of(f, at) == PT_NODE_UNBUILT) {

@@ -62,6 +62,8 @@ struct pt_edge_log {
 /* What a flow that gives no steps counts. */
 struct pt_counts {
 	uint64_t *nodes; /* two for each node: a bit that is 0, and all else */
+	uint32_t *fresh; /* the same, not yet added to `nodes`: small, as the loop is all over it */
+	uint64_t since; /* branches since they were added */
 	struct pt_recent_edge recent[PT_RECENT_EDGES]; /* in front of `edges` */
 	struct pt_edge_table edges; /* from node to node, where a node does not say to which */
 	struct pt_edge_log log; /* in front of `recent` */
@@ -194,6 +196,7 @@ void pt_emit_end(struct sonde_pt_flow *f);
 /* edge.c: counts. */
 void pt_counts_edge(struct sonde_pt_flow *f, uint32_t from, uint32_t to);
 void pt_counts_flush_log(struct sonde_pt_flow *f);
+void pt_counts_flush_nodes(struct sonde_pt_flow *f);
 bool pt_counts_new(struct sonde_pt_flow *f);
 void pt_counts_free(struct pt_counts *c); /* NULL is fine */
 /* Counts to the end of the part; false: no memory. */
