@@ -25,7 +25,9 @@ static void put(uint64_t v, unsigned width)
 static void put_text(const char *text, size_t room)
 {
 	memset(body + used, 0, room);
-	memcpy(body + used, text, strlen(text));
+	for (size_t i = 0; text[i] != '\0'; i++) {
+		body[used + i] = (uint8_t)text[i];
+	}
 	used += room;
 }
 
