@@ -16,17 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	CFE_INTR = 1,
-	CFE_IRET = 2,
-	CFE_RSM = 4,
-	CFE_VMENTRY = 7,
-	CFE_VMEXIT = 8,
-	CFE_VMEXIT_INTR = 9,
-	CFE_UIRET = 13,
-	CFE_SYSCALL = 15
-};
-
 typedef void (*handler_fn)(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
 
 static uint64_t offset(const struct sonde_pt_flow *f)
@@ -34,29 +23,12 @@ static uint64_t offset(const struct sonde_pt_flow *f)
 	return (uint64_t)(f->cursor.p - f->cursor.begin);
 }
 
-static void add(struct sonde_pt_flow *f, struct pt_waiting *w, const struct sonde_pt_event *event)
-{
-	if (w->count == PT_WAITING_MAX) {
-		pt_emit_event(f, event);
-		return;
-	}
-	w->events[w->count++] = *event;
-}
-
-static void emit_all(struct sonde_pt_flow *f, struct pt_waiting *w)
-{
-	for (unsigned i = 0; i < w->count; i++) {
-		pt_emit_event(f, &w->events[i]);
-	}
-	w->count = 0;
-}
-
 /* Events whose place never came. */
 static void give_up_waiting(struct sonde_pt_flow *f)
 {
-	emit_all(f, &f->bound);
-	emit_all(f, &f->deferred);
-	emit_all(f, &f->attached);
+	pt_waiting_emit(f, &f->bound);
+	pt_waiting_emit(f, &f->deferred);
+	pt_waiting_emit(f, &f->attached);
 	f->fup_is_branch = false;
 }
 
@@ -114,7 +86,7 @@ static void reset(struct sonde_pt_flow *f)
 	f->pending_exec = -1;
 }
 
-static void take_time(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+void pt_flow_time(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
 	if (f->options.time) {
 		(void)sonde_pt_time_packet(&f->time, p);
@@ -213,7 +185,7 @@ static void emit_bound(struct sonde_pt_flow *f, uint64_t ip)
 		}
 	}
 	f->bound.count = 0;
-	emit_all(f, &f->deferred);
+	pt_waiting_emit(f, &f->deferred);
 }
 
 static void on_fup_enabled(struct sonde_pt_flow *f, const struct sonde_pt_packet *p, uint64_t ip)
@@ -326,7 +298,7 @@ static void take_tip(struct sonde_pt_flow *f, const struct sonde_pt_packet *p, u
 		pt_walk_go(f, &insn, to, true);
 		pt_walk_tick(f);
 	}
-	emit_all(f, &f->attached);
+	pt_waiting_emit(f, &f->attached);
 	f->ip = to;
 	f->lost = false;
 	apply_exec(f);
@@ -352,7 +324,7 @@ static void on_tip(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	f->may_enable = false;
 	f->lost = false;
 	f->ip = f->last_ip;
-	emit_all(f, &f->attached);
+	pt_waiting_emit(f, &f->attached);
 	apply_exec(f);
 }
 
@@ -365,7 +337,7 @@ static void on_pge(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 		pt_flow_error(f, SONDE_PT_ERROR_CONTEXT);
 		return;
 	}
-	emit_all(f, &f->attached);
+	pt_waiting_emit(f, &f->attached);
 	/* Where tracing begins a PSB+ may come first, with an IP as if it were on (BDM70). */
 	if (f->enabled && !f->by_psb) {
 		pt_emit_event(f, &event);
@@ -393,7 +365,7 @@ static void disable(struct sonde_pt_flow *f, bool has_ip, uint64_t ip, uint64_t 
 	        .value = f->in_async || f->lost,
 	        .extra = f->in_async ? to : 0};
 
-	emit_all(f, &f->attached);
+	pt_waiting_emit(f, &f->attached);
 	pt_emit_event(f, &event);
 	f->enabled = false;
 	f->lost = false;
@@ -460,7 +432,7 @@ static void on_tnt(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	if (f->lost) {
 		return;
 	}
-	emit_all(f, &f->attached);
+	pt_waiting_emit(f, &f->attached);
 	f->gather = f->cursor.begin + p->offset;
 	f->gathered = p->count;
 	f->nbits = p->count;
@@ -482,7 +454,7 @@ static void on_psb(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 		f->diverged = f->diverged || is_open(f);
 	}
 	f->saw_exec = false;
-	take_time(f, p);
+	pt_flow_time(f, p);
 	f->in_psb = true;
 	f->psb_ip = false;
 	f->last_ip = 0;
@@ -564,7 +536,7 @@ static void on_mode_tsx(struct sonde_pt_flow *f, const struct sonde_pt_packet *p
 		event.kind = SONDE_PT_EVENT_TSX_BEGIN;
 	}
 	if (f->enabled) {
-		add(f, &f->bound, &event);
+		pt_waiting_add(f, &f->bound, &event);
 		return;
 	}
 	pt_emit_event(f, &event);
@@ -582,14 +554,14 @@ static void bind_to_insn(struct sonde_pt_flow *f, const struct sonde_pt_event *e
 	}
 	if (!f->enabled || f->lost) {
 		if (f->in_async) {
-			add(f, &f->attached, event);
+			pt_waiting_add(f, &f->attached, event);
 		} else {
 			pt_emit_event(f, event);
 		}
 		return;
 	}
 	if (f->in_async || !pt_leads_to_special(f, special)) {
-		add(f, &f->attached, event);
+		pt_waiting_add(f, &f->attached, event);
 		return;
 	}
 	f->error_at = p->offset;
@@ -655,7 +627,7 @@ static void on_ovf(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 		f->done = true;
 		return;
 	}
-	take_time(f, p);
+	pt_flow_time(f, p);
 	give_up_waiting(f);
 	reset(f);
 	f->syncing = false;
@@ -666,178 +638,6 @@ static void on_ovf(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 		f->may_enable = true;
 		pt_emit_event(f, &event);
 	}
-}
-
-static void on_ptw(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
-{
-	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_PTWRITE, .value = p->value};
-	struct pt_insn insn;
-
-	if (p->flags & SONDE_PT_F_IP) {
-		add(f, &f->bound, &event);
-		return;
-	}
-	if (f->enabled && !f->lost) {
-		f->error_at = p->offset;
-		if (pt_walk(f, PT_GOAL_SPECIAL, PT_SPECIAL_PTWRITE, &insn) &&
-		        insn.special != PT_SPECIAL_PTWRITE) {
-			pt_flow_error(f, SONDE_PT_ERROR_QUERY);
-		}
-		if (!f->synced) {
-			return;
-		}
-	}
-	pt_emit_event(f, &event);
-}
-
-static void on_exstop(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
-{
-	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_EXSTOP};
-
-	if (p->flags & SONDE_PT_F_IP) {
-		add(f, &f->bound, &event);
-		return;
-	}
-	emit_all(f, &f->bound);
-	emit_all(f, &f->deferred);
-	pt_emit_event(f, &event);
-}
-
-static void on_mwait(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
-{
-	const struct sonde_pt_event event = {
-	        .kind = SONDE_PT_EVENT_MWAIT, .value = p->value, .extra = p->extra};
-
-	add(f, &f->bound, &event);
-}
-
-static void emit_or_defer(struct sonde_pt_flow *f, const struct sonde_pt_event *event)
-{
-	if (f->bound.count != 0) {
-		add(f, &f->deferred, event);
-	} else {
-		pt_emit_event(f, event);
-	}
-}
-
-static void on_pwre(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
-{
-	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_PWRE,
-	        .value = p->value,
-	        .extra = p->extra,
-	        .count = p->flags & SONDE_PT_F_HW ? 1 : 0};
-
-	emit_or_defer(f, &event);
-}
-
-static void on_pwrx(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
-{
-	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_PWRX,
-	        .value = p->value,
-	        .extra = p->extra,
-	        .count = p->count};
-
-	emit_or_defer(f, &event);
-}
-
-static void on_mnt(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
-{
-	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_MNT, .value = p->value};
-
-	if (!f->ending) {
-		emit_or_defer(f, &event);
-	}
-}
-
-static void on_cbr(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
-{
-	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_CBR, .value = p->value};
-
-	take_time(f, p);
-	if (!f->in_psb) {
-		emit_or_defer(f, &event);
-	}
-}
-
-/* CR2 belongs to an interrupt, the two of a VM exit to that. */
-static void on_evd(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
-{
-	uint64_t bit = 1ULL << p->count;
-
-	if (p->count > 2 || (f->evd.extra & bit) != 0 ||
-	        (f->evd.extra != 0 && (p->count == 0 || (f->evd.extra & 1) != 0))) {
-		f->error_at = p->offset;
-		pt_flow_error(f, SONDE_PT_ERROR_CONTEXT);
-		return;
-	}
-	f->evd.extra |= bit;
-	f->evd.data[p->count] = p->value;
-}
-
-static bool fits_evd(uint64_t evd, unsigned type)
-{
-	if (evd == 0) {
-		return true;
-	}
-	return evd == 1 ? type == CFE_INTR : type == CFE_VMEXIT || type == CFE_VMEXIT_INTR;
-}
-
-static void on_cfe(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
-{
-	struct sonde_pt_event event = f->evd;
-	bool of_branch = p->count == CFE_IRET || p->count == CFE_RSM || p->count == CFE_VMENTRY ||
-	                 p->count == CFE_UIRET || p->count == CFE_SYSCALL;
-
-	if (!fits_evd(f->evd.extra, p->count)) {
-		f->error_at = p->offset;
-		pt_flow_error(f, SONDE_PT_ERROR_CONTEXT);
-		return;
-	}
-	f->evd = (struct sonde_pt_event){.kind = SONDE_PT_EVENT_CFE};
-	event.count = p->count;
-	event.value = p->value;
-	if (f->enabled && of_branch) {
-		add(f, &f->attached, &event);
-		f->fup_is_branch = p->flags & SONDE_PT_F_IP;
-	} else if (f->enabled || p->flags & SONDE_PT_F_IP) {
-		add(f, &f->bound, &event);
-	} else {
-		pt_emit_event(f, &event);
-	}
-}
-
-static void on_trig(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
-{
-	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_TRIG,
-	        .value = p->value,
-	        .count = p->flags & SONDE_PT_F_MULT ? 1 : 0};
-	struct pt_insn insn;
-
-	if (p->flags & SONDE_PT_F_IP) {
-		add(f, &f->bound, &event);
-		return;
-	}
-	if (f->enabled && !f->lost && p->flags & SONDE_PT_F_ICNT) {
-		f->error_at = p->offset;
-		if (!pt_walk(f, PT_GOAL_COUNT, p->extra, &insn) && !f->synced) {
-			return;
-		}
-	}
-	pt_emit_event(f, &event);
-}
-
-static void on_stop(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
-{
-	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_STOP};
-
-	(void)p;
-	pt_emit_event(f, &event);
-}
-
-/* A block's FUP stands behind its end. */
-static void on_bep(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
-{
-	f->fup_is_branch = f->fup_is_branch || (f->enabled && p->flags & SONDE_PT_F_IP);
 }
 
 static void on_nothing(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
@@ -860,28 +660,28 @@ static const struct {
         [SONDE_PT_PIP] = {on_pip, false},
         [SONDE_PT_MODE_EXEC] = {on_mode_exec, true},
         [SONDE_PT_MODE_TSX] = {on_mode_tsx, true},
-        [SONDE_PT_STOP] = {on_stop, false},
-        [SONDE_PT_CBR] = {on_cbr, true},
-        [SONDE_PT_TSC] = {take_time, true},
-        [SONDE_PT_TMA] = {take_time, true},
-        [SONDE_PT_MTC] = {take_time, true},
-        [SONDE_PT_CYC] = {take_time, true},
+        [SONDE_PT_STOP] = {pt_on_stop, false},
+        [SONDE_PT_CBR] = {pt_on_cbr, true},
+        [SONDE_PT_TSC] = {pt_flow_time, true},
+        [SONDE_PT_TMA] = {pt_flow_time, true},
+        [SONDE_PT_MTC] = {pt_flow_time, true},
+        [SONDE_PT_CYC] = {pt_flow_time, true},
         [SONDE_PT_VMCS] = {on_vmcs, false},
         [SONDE_PT_OVF] = {on_ovf, true},
         [SONDE_PT_PSB] = {on_psb, false},
         [SONDE_PT_PSBEND] = {on_psbend, false},
-        [SONDE_PT_MNT] = {on_mnt, true},
-        [SONDE_PT_EXSTOP] = {on_exstop, true},
-        [SONDE_PT_MWAIT] = {on_mwait, true},
-        [SONDE_PT_PWRE] = {on_pwre, true},
-        [SONDE_PT_PWRX] = {on_pwrx, true},
-        [SONDE_PT_PTW] = {on_ptw, true},
-        [SONDE_PT_CFE] = {on_cfe, true},
-        [SONDE_PT_EVD] = {on_evd, true},
-        [SONDE_PT_TRIG] = {on_trig, true},
+        [SONDE_PT_MNT] = {pt_on_mnt, true},
+        [SONDE_PT_EXSTOP] = {pt_on_exstop, true},
+        [SONDE_PT_MWAIT] = {pt_on_mwait, true},
+        [SONDE_PT_PWRE] = {pt_on_pwre, true},
+        [SONDE_PT_PWRX] = {pt_on_pwrx, true},
+        [SONDE_PT_PTW] = {pt_on_ptw, true},
+        [SONDE_PT_CFE] = {pt_on_cfe, true},
+        [SONDE_PT_EVD] = {pt_on_evd, true},
+        [SONDE_PT_TRIG] = {pt_on_trig, true},
         [SONDE_PT_BBP] = {on_nothing, true},
         [SONDE_PT_BIP] = {on_nothing, true},
-        [SONDE_PT_BEP] = {on_bep, true},
+        [SONDE_PT_BEP] = {pt_on_bep, true},
 };
 
 /* What may stand in a PSB+. */
@@ -998,8 +798,8 @@ void pt_flow_packet(struct sonde_pt_flow *f)
 		return;
 	}
 	if (!handlers[p.kind].keeps_bound && f->bound.count != 0) {
-		emit_all(f, &f->bound);
-		emit_all(f, &f->deferred);
+		pt_waiting_emit(f, &f->bound);
+		pt_waiting_emit(f, &f->deferred);
 	}
 	handlers[p.kind].handle(f, &p);
 }
@@ -1016,10 +816,10 @@ bool pt_flow_tip(struct sonde_pt_flow *f, uint64_t *ip)
 			f->cursor = c;
 			return true;
 		}
-		if (p.kind != SONDE_PT_PAD && handlers[p.kind].handle != take_time) {
+		if (p.kind != SONDE_PT_PAD && handlers[p.kind].handle != pt_flow_time) {
 			return false;
 		}
-		take_time(f, &p);
+		pt_flow_time(f, &p);
 		f->cursor = c;
 	}
 	return false;

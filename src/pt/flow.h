@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A flow inside the layer. Its files: flow.c packets that are no branches, walk.c code between them
- * by instruction, fast.c branches node by node, more.c TNT packets, step.c what the caller gets,
- * edge.c counts.
+ * A flow inside the layer. Its files: flow.c packets that are no branches, event.c those of events,
+ * walk.c code between them instruction by instruction, fast.c branches node by node, more.c TNT
+ * packets, step.c what the caller gets, edge.c and parallel.c counts.
  *
- * Where a flow stands: nothing of the code at `ip` was executed yet. While fast.c runs, `node` is
- * the node there; elsewhere it is PT_NODE_NONE and `ip` tells.
+ * Where a flow stands: nothing of the code at `ip` was executed yet, except inside fast.c, where a
+ * node tells. Names of what a flow waits for are those at the head of flow.c.
  */
 #ifndef SONDE_PT_FLOW_H
 #define SONDE_PT_FLOW_H
@@ -171,7 +171,27 @@ void pt_walk_tick(struct sonde_pt_flow *f);
 /* One branch that a TNT bit or a TIP decides, by walking. */
 void pt_walk_branch(struct sonde_pt_flow *f);
 
-/* flow.c: handles one packet, or the end of the trace. */
+/* event.c: events wait for their place, or are given away. */
+void pt_waiting_add(
+        struct sonde_pt_flow *f, struct pt_waiting *w, const struct sonde_pt_event *event);
+void pt_waiting_emit(struct sonde_pt_flow *f, struct pt_waiting *w);
+void pt_on_ptw(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
+void pt_on_exstop(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
+void pt_on_mwait(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
+void pt_on_pwre(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
+void pt_on_pwrx(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
+void pt_on_mnt(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
+void pt_on_cbr(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
+void pt_on_evd(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
+void pt_on_cfe(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
+void pt_on_trig(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
+void pt_on_stop(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
+void pt_on_bep(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
+
+/* flow.c: what a packet says of the time, if somebody asks for time. */
+void pt_flow_time(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
+
+/* Handles one packet, or the end of the trace. */
 void pt_flow_packet(struct sonde_pt_flow *f);
 /* Begins anew at an offset, for a part of the trace; counts stay. */
 void pt_flow_restart(struct sonde_pt_flow *f, uint64_t offset, uint64_t stop_at);

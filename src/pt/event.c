@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Packets that tell of events beside the flow: PTWRITE, power, event trace, triggers. Some have
+ * their place at once, some wait for a FUP ("bound", and "deferred" behind those) or for the next
+ * branch
+ * ("attached"); flow.c places them.
+ */
+#include "pt/flow.h"
+
+enum {
+	CFE_INTR = 1,
+	CFE_IRET = 2,
+	CFE_RSM = 4,
+	CFE_VMENTRY = 7,
+	CFE_VMEXIT = 8,
+	CFE_VMEXIT_INTR = 9,
+	CFE_UIRET = 13,
+	CFE_SYSCALL = 15
+};
+
+void pt_waiting_add(
+        struct sonde_pt_flow *f, struct pt_waiting *w, const struct sonde_pt_event *event)
+{
+	if (w->count == PT_WAITING_MAX) {
+		pt_emit_event(f, event);
+		return;
+	}
+	w->events[w->count++] = *event;
+}
+
+void pt_waiting_emit(struct sonde_pt_flow *f, struct pt_waiting *w)
+{
+	for (unsigned i = 0; i < w->count; i++) {
+		pt_emit_event(f, &w->events[i]);
+	}
+	w->count = 0;
+}
+
+void pt_on_ptw(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_PTWRITE, .value = p->value};
+	struct pt_insn insn;
+
+	if (p->flags & SONDE_PT_F_IP) {
+		pt_waiting_add(f, &f->bound, &event);
+		return;
+	}
+	if (f->enabled && !f->lost) {
+		f->error_at = p->offset;
+		if (pt_walk(f, PT_GOAL_SPECIAL, PT_SPECIAL_PTWRITE, &insn) &&
+		        insn.special != PT_SPECIAL_PTWRITE) {
+			pt_flow_error(f, SONDE_PT_ERROR_QUERY);
+		}
+		if (!f->synced) {
+			return;
+		}
+	}
+	pt_emit_event(f, &event);
+}
+
+void pt_on_exstop(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_EXSTOP};
+
+	if (p->flags & SONDE_PT_F_IP) {
+		pt_waiting_add(f, &f->bound, &event);
+		return;
+	}
+	pt_waiting_emit(f, &f->bound);
+	pt_waiting_emit(f, &f->deferred);
+	pt_emit_event(f, &event);
+}
+
+void pt_on_mwait(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	const struct sonde_pt_event event = {
+	        .kind = SONDE_PT_EVENT_MWAIT, .value = p->value, .extra = p->extra};
+
+	pt_waiting_add(f, &f->bound, &event);
+}
+
+static void emit_or_defer(struct sonde_pt_flow *f, const struct sonde_pt_event *event)
+{
+	if (f->bound.count != 0) {
+		pt_waiting_add(f, &f->deferred, event);
+	} else {
+		pt_emit_event(f, event);
+	}
+}
+
+void pt_on_pwre(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_PWRE,
+	        .value = p->value,
+	        .extra = p->extra,
+	        .count = p->flags & SONDE_PT_F_HW ? 1 : 0};
+
+	emit_or_defer(f, &event);
+}
+
+void pt_on_pwrx(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_PWRX,
+	        .value = p->value,
+	        .extra = p->extra,
+	        .count = p->count};
+
+	emit_or_defer(f, &event);
+}
+
+void pt_on_mnt(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_MNT, .value = p->value};
+
+	if (!f->ending) {
+		emit_or_defer(f, &event);
+	}
+}
+
+void pt_on_cbr(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_CBR, .value = p->value};
+
+	pt_flow_time(f, p);
+	if (!f->in_psb) {
+		emit_or_defer(f, &event);
+	}
+}
+
+/* CR2 belongs to an interrupt, the two of a VM exit to that. */
+void pt_on_evd(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	uint64_t bit = 1ULL << p->count;
+
+	if (p->count > 2 || (f->evd.extra & bit) != 0 ||
+	        (f->evd.extra != 0 && (p->count == 0 || (f->evd.extra & 1) != 0))) {
+		f->error_at = p->offset;
+		pt_flow_error(f, SONDE_PT_ERROR_CONTEXT);
+		return;
+	}
+	f->evd.extra |= bit;
+	f->evd.data[p->count] = p->value;
+}
+
+static bool fits_evd(uint64_t evd, unsigned type)
+{
+	if (evd == 0) {
+		return true;
+	}
+	return evd == 1 ? type == CFE_INTR : type == CFE_VMEXIT || type == CFE_VMEXIT_INTR;
+}
+
+void pt_on_cfe(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	struct sonde_pt_event event = f->evd;
+	bool of_branch = p->count == CFE_IRET || p->count == CFE_RSM || p->count == CFE_VMENTRY ||
+	                 p->count == CFE_UIRET || p->count == CFE_SYSCALL;
+
+	if (!fits_evd(f->evd.extra, p->count)) {
+		f->error_at = p->offset;
+		pt_flow_error(f, SONDE_PT_ERROR_CONTEXT);
+		return;
+	}
+	f->evd = (struct sonde_pt_event){.kind = SONDE_PT_EVENT_CFE};
+	event.count = p->count;
+	event.value = p->value;
+	if (f->enabled && of_branch) {
+		pt_waiting_add(f, &f->attached, &event);
+		f->fup_is_branch = p->flags & SONDE_PT_F_IP;
+	} else if (f->enabled || p->flags & SONDE_PT_F_IP) {
+		pt_waiting_add(f, &f->bound, &event);
+	} else {
+		pt_emit_event(f, &event);
+	}
+}
+
+void pt_on_trig(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_TRIG,
+	        .value = p->value,
+	        .count = p->flags & SONDE_PT_F_MULT ? 1 : 0};
+	struct pt_insn insn;
+
+	if (p->flags & SONDE_PT_F_IP) {
+		pt_waiting_add(f, &f->bound, &event);
+		return;
+	}
+	if (f->enabled && !f->lost && p->flags & SONDE_PT_F_ICNT) {
+		f->error_at = p->offset;
+		if (!pt_walk(f, PT_GOAL_COUNT, p->extra, &insn) && !f->synced) {
+			return;
+		}
+	}
+	pt_emit_event(f, &event);
+}
+
+void pt_on_stop(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_STOP};
+
+	(void)p;
+	pt_emit_event(f, &event);
+}
+
+/* A block's FUP stands behind its end. */
+void pt_on_bep(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	f->fup_is_branch = f->fup_is_branch || (f->enabled && p->flags & SONDE_PT_F_IP);
+}
