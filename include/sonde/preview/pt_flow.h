@@ -53,7 +53,8 @@ SONDE_API void sonde_pt_graph_free(
  */
 enum sonde_pt_event_kind {
 	SONDE_PT_EVENT_ENABLED, /* tracing went on at ip; value: 1 when it goes on where it ended */
-	/* Tracing went off at ip; value: 1 when no branch led there, extra: where to then, if known. */
+	/* Tracing went off at ip; value: 1 when no branch led there, extra: where to then, if
+	   known. */
 	SONDE_PT_EVENT_DISABLED,
 	SONDE_PT_EVENT_ASYNC, /* an interrupt or the like: from ip to value */
 	SONDE_PT_EVENT_EXEC_MODE, /* value: 16, 32 or 64 */
