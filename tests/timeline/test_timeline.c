@@ -130,7 +130,8 @@ static void test_rules(void)
 	eq_str(comm_at(t, 20, 950), "shell", "a number that is used again is another process");
 	eq_str(dso_at(t, 20, 950, 0x10800), "/bin/sh", "with another space");
 	eq_str(comm_at(t, 77, 5), ":77", "a thread that nothing names is called by its number");
-	eq_str(comm_at(t, UINT32_MAX, 5), ":-1", "also one that is gone, which the kernel calls -1");
+	eq_str(comm_at(t, UINT32_MAX, 5), ":-1",
+	        "also one that is gone, which the kernel calls -1");
 	eq_str(comm_at(t, 88, 5), "?", "and one that is in no sample either has no name");
 	eq_str(comm_at(t, 10, UINT64_MAX), "shell", "the end of time is fine");
 	timeline_free(t);
