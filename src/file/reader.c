@@ -328,10 +328,9 @@ int sonde_file_decode(struct sonde_file *f, const struct sonde_raw_record *r,
 	in = record_of(r);
 	e = event_of(&f->file, &in);
 	plan = e != NULL ? &e->plan : NULL;
-	f->typed = (struct sonde_typed_record){.type = r->type,
-	        .misc = r->misc,
-	        .event = e != NULL ? (long)(e - f->file.events) : -1,
-	        .trailer.cpu = UINT32_MAX};
+	f->typed.type = r->type;
+	f->typed.misc = r->misc;
+	f->typed.event = e != NULL ? (long)(e - f->file.events) : -1;
 	*record = &f->typed;
 	if (!typed_knows(r->type, plan)) {
 		return failed(f, error_set(&f->file.error, SONDE_EUNSUPPORTED, r->offset,
@@ -343,5 +342,8 @@ int sonde_file_decode(struct sonde_file *f, const struct sonde_raw_record *r,
 	if (r->type == RECORD_SAMPLE) {
 		return decode_sample(f, &in, plan);
 	}
+	memset(&f->typed.trailer, 0,
+	        sizeof(f->typed) - offsetof(struct sonde_typed_record, trailer));
+	f->typed.trailer.cpu = UINT32_MAX;
 	return typed_decode(&in, f->file.swap, plan, &f->typed);
 }
