@@ -8,6 +8,7 @@
  * returns. The trace has compressed returns, MTCs, and a PSB about every PSB bytes (16 KiB). Prints
  * what is true of it.
  */
+#include <endian.h>
 #include <sonde/preview/pt.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -159,7 +160,7 @@ static void assemble(struct program *p, uint64_t random)
 	for (uint32_t i = 0; i < p->count; i++) {
 		struct block *b = &p->blocks[i];
 		uint8_t bytes[6] = {0x0f, 0x84};
-		int32_t disp;
+		uint32_t disp;
 
 		b->ip = BASE + p->size;
 		fill(p, b->insns);
@@ -172,7 +173,7 @@ static void assemble(struct program *p, uint64_t random)
 			continue;
 		}
 		bytes[0] = b->term == COND ? 0x0f : b->term == JUMP ? 0xe9 : 0xe8;
-		disp = (int32_t)(p->blocks[b->target].ip - (BASE + p->size + sizes[b->term]));
+		disp = htole32(p->blocks[b->target].ip - (BASE + p->size + sizes[b->term]));
 		memcpy(bytes + sizes[b->term] - 4, &disp, 4);
 		put(p, bytes, sizes[b->term]);
 	}
