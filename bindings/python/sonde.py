@@ -156,7 +156,8 @@ class _Sample(ctypes.Structure):
                 ("user_regs", ctypes.POINTER(_u64)), ("user_stack_len", _u64), ("user_stack", ctypes.c_void_p),
                 ("weight", _u64), ("data_src", _u64), ("transaction", _u64), ("intr_regs_abi", _u64),
                 ("intr_regs", ctypes.POINTER(_u64)), ("phys_addr", _u64), ("cgroup", _u64),
-                ("data_page_size", _u64), ("code_page_size", _u64), ("read_value", _u64)]
+                ("data_page_size", _u64), ("code_page_size", _u64), ("read_value", _u64),
+                ("read_enabled", _u64), ("read_running", _u64), ("read_len", _u64), ("read_values", ctypes.c_void_p)]
 
 
 class _Thread(ctypes.Structure):

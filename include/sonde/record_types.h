@@ -81,13 +81,6 @@ struct sonde_record_throttle {
 	uint64_t stream_id; /* id of the event itself */
 };
 
-/* An item of sonde_record_read.values */
-struct sonde_record_read_value {
-	uint64_t value; /* count */
-	uint64_t id; /* id of the event */
-	uint64_t lost; /* samples lost */
-};
-
 /* READ (8): one value, or those of a group in `values` */
 struct sonde_record_read {
 	int32_t pid; /* process */

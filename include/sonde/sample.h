@@ -9,6 +9,13 @@
 extern "C" {
 #endif
 
+/* A count of an event; also an item of sonde_record_read.values. */
+struct sonde_record_read_value {
+	uint64_t value; /* count */
+	uint64_t id; /* id of the event; 0: read_format has no ID */
+	uint64_t lost; /* samples lost; 0: read_format has no LOST */
+};
+
 /*
  * Fields that the event did not record are 0 (cpu: UINT32_MAX). `present` says which were recorded.
  * Pointers are valid until the next sample is taken from the same iterator.
@@ -44,6 +51,10 @@ struct sonde_sample {
 	uint64_t data_page_size;
 	uint64_t code_page_size;
 	uint64_t read_value; /* of the (leader) event, when READ was recorded */
+	uint64_t read_enabled; /* ns the event or its group was on; 0: not recorded */
+	uint64_t read_running; /* ns it counted */
+	uint64_t read_len; /* counts: 0 without READ, 1 for an event alone, else members */
+	const struct sonde_record_read_value *read_values; /* the leader's first */
 };
 
 #ifdef __cplusplus

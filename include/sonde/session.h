@@ -86,7 +86,11 @@ SONDE_API const char *sonde_session_event_name(const struct sonde_session *s, si
 SONDE_API const struct sonde_attr *sonde_session_event_attr(
         const struct sonde_session *s, size_t event);
 
-/* The next sample in time order. 1: *e is valid until the next call; 0: end; negative: failure. */
+/*
+ * The next sample in time order. Samples with counts (PERF_SAMPLE_READ with ids) are several: one
+ * for each event that counted something since its last such sample, with the event's id, and what
+ * it counted as period. 1: *e is valid until the next call; 0: end; negative: failure.
+ */
 SONDE_API int sonde_session_next(struct sonde_session *s, const struct sonde_event **e);
 
 /*

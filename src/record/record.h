@@ -68,11 +68,28 @@ void record_plan_make(struct record_plan *plan, const struct sonde_attr *attr);
 struct record_scratch {
 	uint64_t *words;
 	size_t cap;
+	struct sonde_record_read_value *reads;
+	size_t reads_cap;
 };
 
 int record_sample_decode(const struct record_plan *plan, struct span body, bool swap,
         struct record_scratch *scratch, struct sonde_sample *out);
 void record_scratch_fini(struct record_scratch *scratch);
+
+/*
+ * The counts in the READ part of a sample, one after the other. False: the sample has none, or they
+ * do not fit into its body.
+ */
+struct record_counts {
+	struct cursor c;
+	uint64_t left; /* not taken yet */
+	uint64_t format; /* bits of read_format */
+	uint64_t enabled, running; /* ns; 0 when not recorded */
+};
+
+bool record_counts_begin(
+        const struct record_plan *plan, struct span body, bool swap, struct record_counts *out);
+bool record_counts_next(struct record_counts *counts, struct sonde_record_read_value *out);
 
 /* The trailer of a record that is not a sample; fields that are not there are 0. False: too short.
  */

@@ -137,29 +137,73 @@ static const uint64_t *take_words(struct decoder *d, uint64_t n)
 	return copy;
 }
 
+/* Steps over what stands before the values; false: what it claims does not fit. */
+static bool counts_begin(struct record_counts *r)
+{
+	uint64_t f = r->format;
+	unsigned per = 1u + ((f & SONDE_READ_ID) != 0) + ((f & SONDE_READ_LOST) != 0);
+
+	r->left = 1;
+	if ((f & SONDE_READ_GROUP) == 0) { /* the times stand behind the value */
+		per += (unsigned)((f & SONDE_READ_ENABLED) != 0) + ((f & SONDE_READ_RUNNING) != 0);
+		return cursor_left(&r->c) / 8 >= per;
+	}
+	r->left = cursor_u64(&r->c);
+	r->enabled = (f & SONDE_READ_ENABLED) != 0 ? cursor_u64(&r->c) : 0;
+	r->running = (f & SONDE_READ_RUNNING) != 0 ? cursor_u64(&r->c) : 0;
+	return !r->c.bad && r->left <= cursor_left(&r->c) / 8 / per;
+}
+
+bool record_counts_begin(
+        const struct record_plan *plan, struct span body, bool swap, struct record_counts *out)
+{
+	*out = (struct record_counts){.c = cursor_make(body, swap), .format = plan->read_format};
+	return (plan->sample_type & SONDE_SAMPLE_READ) != 0 &&
+	       cursor_take(&out->c, plan->fixed_size) != NULL && counts_begin(out);
+}
+
+bool record_counts_next(struct record_counts *counts, struct sonde_record_read_value *out)
+{
+	uint64_t f = counts->format;
+
+	*out = (struct sonde_record_read_value){0};
+	if (counts->left == 0) {
+		return false;
+	}
+	counts->left--;
+	out->value = cursor_u64(&counts->c);
+	if ((f & SONDE_READ_GROUP) == 0) {
+		counts->enabled = (f & SONDE_READ_ENABLED) != 0 ? cursor_u64(&counts->c) : 0;
+		counts->running = (f & SONDE_READ_RUNNING) != 0 ? cursor_u64(&counts->c) : 0;
+	}
+	out->id = (f & SONDE_READ_ID) != 0 ? cursor_u64(&counts->c) : 0;
+	out->lost = (f & SONDE_READ_LOST) != 0 ? cursor_u64(&counts->c) : 0;
+	return !counts->c.bad;
+}
+
 static void take_read(struct decoder *d)
 {
-	uint64_t f = d->plan->read_format;
-	unsigned per = 1u + ((f & SONDE_READ_ID) != 0) + ((f & SONDE_READ_LOST) != 0);
-	unsigned times =
-	        (unsigned)((f & SONDE_READ_ENABLED) != 0) + ((f & SONDE_READ_RUNNING) != 0);
-	const uint64_t *w;
-	uint64_t nr;
+	struct record_counts r = {.c = d->c, .format = d->plan->read_format};
+	struct record_scratch *s = d->scratch;
+	struct sonde_sample *o = d->out;
 
-	if ((f & SONDE_READ_GROUP) == 0) {
-		w = take_words(d, per + times);
-		d->out->read_value = w != NULL ? w[0] : 0;
-		return;
-	}
-	nr = cursor_u64(&d->c);
-	(void)take_words(d, times);
-	if (nr > cursor_left(&d->c) / 8 / per) {
+	if (!counts_begin(&r)) {
 		d->c.bad = true;
 		d->c.p = d->c.end;
 		return;
 	}
-	w = take_words(d, nr * per);
-	d->out->read_value = w != NULL && nr != 0 ? w[0] : 0;
+	if (!array_reserve(&s->reads, &s->reads_cap, (size_t)r.left, sizeof(*s->reads))) {
+		d->nomem = true;
+		return;
+	}
+	while (record_counts_next(&r, &s->reads[o->read_len])) {
+		o->read_len++;
+	}
+	o->read_values = s->reads;
+	o->read_value = o->read_len != 0 ? s->reads[0].value : 0;
+	o->read_enabled = r.enabled;
+	o->read_running = r.running;
+	d->c = r.c;
 }
 
 static void take_callchain(struct decoder *d)
@@ -337,6 +381,7 @@ int record_sample_decode(const struct record_plan *plan, struct span body, bool 
 void record_scratch_fini(struct record_scratch *scratch)
 {
 	free(scratch->words);
+	free(scratch->reads);
 	*scratch = (struct record_scratch){0};
 }
 

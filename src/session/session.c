@@ -53,6 +53,7 @@ void sonde_session_free(struct sonde_session *s)
 	free(s->build_ids);
 	free(s->chunks);
 	free(s->rounds);
+	session_reads_fini(&s->reads);
 	free(s->shown);
 	free(s);
 }

@@ -11,6 +11,7 @@
 
 #include "core/status.h"
 #include "file/file.h"
+#include "session/reads.h"
 #include "symbol/symbol.h"
 #include "timeline/timeline.h"
 
@@ -40,6 +41,11 @@ struct session_worker {
 	struct session_key *keys; /* of a sorted window */
 	struct session_key *spare; /* of the same size, for merging */
 	size_t nkeys, keys_cap, spare_cap, key;
+	/* a record that is several samples, one for each of its counts */
+	struct session_sample counted; /* as it was recorded */
+	struct record counted_record;
+	const uint64_t *periods; /* [ncounts] */
+	size_t ncounts, count, reads_hint;
 	bool sorted;
 	uint32_t
 	        kinds; /* bits by record type: what windows hold besides samples; set by the user */
@@ -118,6 +124,7 @@ struct sonde_session {
 	size_t nchunks, chunks_cap;
 	struct session_round *rounds;
 	size_t nrounds, rounds_cap;
+	struct session_reads reads; /* periods from counts in samples */
 	struct session_object *objects; /* by timeline object: symbols */
 	char *cache; /* folder of the symbol cache; NULL: none */
 	struct session_worker next; /* of sonde_session_next */

@@ -33,6 +33,7 @@ struct seen {
 struct walk {
 	struct sonde_session *s;
 	struct seen seen;
+	struct reads_walk reads;
 	uint64_t newest; /* time of samples so far, ns */
 	uint64_t round_start; /* offset */
 	bool late; /* a round's promise was broken */
@@ -130,6 +131,7 @@ static int walk_sample(struct walk *w, const struct record *r)
 	struct sonde_session *s = w->s;
 	const struct file_event *e = file_sample_event(&s->file, r);
 	struct session_event_count *count;
+	int counted = 0; /* it is taken apart into samples of its counts */
 
 	if (e == NULL) {
 		diag_report(&s->diags, SONDE_DIAG_UNKNOWN, r->offset,
@@ -140,12 +142,18 @@ static int walk_sample(struct walk *w, const struct record *r)
 		diag_report(&s->diags, SONDE_DIAG_DAMAGED, r->offset, "a sample is too short");
 		return 0;
 	}
-	count = &s->event_counts[e - s->file.events];
-	count->samples++;
-	count->side_band[RECORD_SAMPLE]++;
-	count->period += e->plan.period != RECORD_NOT_THERE
-	                         ? load_u64(r->body.p + e->plan.period, s->file.swap)
-	                         : e->attr.sample_period;
+	if ((e->plan.sample_type & SONDE_SAMPLE_READ) != 0) {
+		counted = reads_walk_add(&w->reads, e, r);
+		TRY(counted);
+	}
+	if (counted == 0) {
+		count = &s->event_counts[e - s->file.events];
+		count->samples++;
+		count->side_band[RECORD_SAMPLE]++;
+		count->period += e->plan.period != RECORD_NOT_THERE
+		                         ? load_u64(r->body.p + e->plan.period, s->file.swap)
+		                         : e->attr.sample_period;
+	}
 	walk_time(w, e->plan.time != RECORD_NOT_THERE
 	                     ? load_u64(r->body.p + e->plan.time, s->file.swap)
 	                     : r->offset);
@@ -277,6 +285,20 @@ static int walk_record(struct walk *w, const struct record *r, uint64_t end)
 	return 0;
 }
 
+/* Samples that come of counts. */
+static int walk_reads_end(struct walk *w)
+{
+	struct sonde_session *s = w->s;
+
+	TRY(reads_walk_end(&w->reads));
+	for (size_t i = 0; w->reads.totals != NULL && i < s->file.nevents; i++) {
+		s->event_counts[i].samples += w->reads.totals[i].samples;
+		s->event_counts[i].side_band[RECORD_SAMPLE] += w->reads.totals[i].samples;
+		s->event_counts[i].period += w->reads.totals[i].period;
+	}
+	return 0;
+}
+
 /* The last round takes the rest of the file; with a broken promise it takes everything. */
 static int walk_end(struct walk *w)
 {
@@ -301,7 +323,9 @@ static int walk_end(struct walk *w)
 
 int session_walk(struct sonde_session *s)
 {
-	struct walk w = {.s = s, .round_start = file_begin(&s->file)};
+	struct walk w = {.s = s,
+	        .round_start = file_begin(&s->file),
+	        .reads = {.file = &s->file, .out = &s->reads, .diags = &s->diags}};
 	uint64_t offset = file_begin(&s->file);
 	struct record r;
 	int rc;
@@ -322,6 +346,10 @@ int session_walk(struct sonde_session *s)
 			break;
 		}
 	}
+	if (rc >= 0) {
+		rc = walk_reads_end(&w);
+	}
+	reads_walk_fini(&w.reads);
 	free(w.seen.slots);
 	return rc < 0 ? rc : walk_end(&w);
 }

@@ -27,6 +27,8 @@ size_t session_chunks(const struct sonde_session *s)
 void session_chunk_open(struct session_worker *w, size_t chunk)
 {
 	w->sorted = false;
+	w->ncounts = 0;
+	w->count = 0;
 	w->offset = w->session->chunks[chunk];
 	w->end = w->session->chunks[chunk + 1];
 }
@@ -164,10 +166,49 @@ int session_window_open(struct session_worker *w, size_t window)
 	size_t last = window + 1 < s->nrounds ? window + 1 : window;
 
 	w->sorted = true;
+	w->ncounts = 0;
+	w->count = 0;
 	w->nkeys = 0;
 	w->key = 0;
 	TRY(gather(w, start, s->rounds[last].end, after, limit, window == 0));
 	return sort_keys(w) ? 0 : SONDE_ENOMEM;
+}
+
+/* The sample of the next count of the record at hand; 0: it has no more. */
+static int take_count(struct session_worker *w, struct session_sample *out)
+{
+	const struct file *f = &w->session->file;
+
+	while (w->count < w->ncounts) {
+		size_t i = w->count++;
+		uint64_t id = w->counted.s.read_values[i].id;
+		const struct file_event *e = w->periods[i] != 0 ? file_event_by_id(f, id) : NULL;
+
+		if (e != NULL) {
+			*out = w->counted;
+			out->s.id = id;
+			out->s.period = w->periods[i];
+			out->event = (uint32_t)(e - f->events);
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* A sample with counts becomes one sample a count, if the walk found periods for them. */
+static int take_counts(struct session_worker *w, const struct record *r, struct session_sample *out)
+{
+	size_t n = 0;
+
+	w->periods = session_reads_find(&w->session->reads, &w->reads_hint, r->offset, &n);
+	if (w->periods == NULL) {
+		return 1;
+	}
+	w->counted = *out;
+	w->counted_record = *r;
+	w->count = 0;
+	w->ncounts = n < out->s.read_len ? n : (size_t)out->s.read_len;
+	return take_count(w, out);
 }
 
 /* Decodes the record into *out; 1, 0 when it is no usable sample, negative: no memory. */
@@ -196,6 +237,9 @@ static int take_sample(struct session_worker *w, const struct record *r, struct 
 	out->offset = r->offset;
 	out->view = timeline_at(s->timeline, &w->cursor, out->s.pid, out->s.tid,
 	        e->plan.time != RECORD_NOT_THERE ? out->s.time : r->offset);
+	if (s->reads.nrecords != 0 && out->s.read_len != 0) {
+		return take_counts(w, r, out);
+	}
 	return 1;
 }
 
@@ -258,6 +302,10 @@ static int take_record(struct session_worker *w, const struct record *r, struct 
 
 int session_worker_next_any(struct session_worker *w, struct record *r, struct session_sample *out)
 {
+	if (w->count < w->ncounts && take_count(w, out) > 0) {
+		*r = w->counted_record;
+		return 1;
+	}
 	while (w->key < w->nkeys) {
 		uint64_t offset = w->keys[w->key++].offset;
 		int rc = file_next(&w->session->file, &offset, r, NULL);
@@ -279,6 +327,9 @@ int session_worker_next(struct session_worker *w, struct session_sample *out)
 	struct record r;
 	int rc;
 
+	if (w->count < w->ncounts && take_count(w, out) > 0) {
+		return 1;
+	}
 	if (w->sorted) {
 		while (w->key < w->nkeys) {
 			uint64_t offset = w->keys[w->key++].offset;

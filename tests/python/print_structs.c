@@ -110,6 +110,9 @@ static void print_session(const char *before)
 	AT(sonde_sample, intr_regs);
 	AT(sonde_sample, phys_addr);
 	AT(sonde_sample, read_value);
+	AT(sonde_sample, read_enabled);
+	AT(sonde_sample, read_len);
+	AT(sonde_sample, read_values);
 	END();
 	BEGIN(sonde_event);
 	AT(sonde_event, thread);

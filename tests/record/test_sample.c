@@ -115,6 +115,77 @@ static void test_sample(bool swap, bool shifted)
 	record_scratch_fini(&scratch);
 }
 
+/* The READ part of a sample; returns its words. */
+static size_t read_words(uint8_t *p, uint64_t format, bool swap)
+{
+	bool group = (format & SONDE_READ_GROUP) != 0;
+	unsigned n = group ? 3 : 1;
+	size_t w = 0;
+
+	put64(p, w++, 9, swap); /* TIME */
+	if (group) {
+		put64(p, w++, n, swap);
+	}
+	for (unsigned i = 0; i < n; i++) {
+		if (!group) {
+			put64(p, w++, 100, swap);
+		}
+		if (i == 0 && (format & SONDE_READ_ENABLED) != 0) {
+			put64(p, w++, 500, swap);
+		}
+		if (i == 0 && (format & SONDE_READ_RUNNING) != 0) {
+			put64(p, w++, 400, swap);
+		}
+		if (group) {
+			put64(p, w++, 100 + i, swap);
+		}
+		if ((format & SONDE_READ_ID) != 0) {
+			put64(p, w++, 7 + i, swap);
+		}
+		if ((format & SONDE_READ_LOST) != 0) {
+			put64(p, w++, 2 + i, swap);
+		}
+	}
+	put64(p, w++, 4096, swap); /* code page size */
+	return w;
+}
+
+static void test_counts(uint64_t format, bool swap)
+{
+	const struct sonde_attr attr = {.read_format = format,
+	        .sample_type = SONDE_SAMPLE_TIME | SONDE_SAMPLE_READ | SONDE_SAMPLE_CODE_PAGE_SIZE};
+	struct record_scratch scratch = {0};
+	struct record_plan plan;
+	struct sonde_sample s;
+	uint64_t words[16] = {0};
+	uint8_t *p = (uint8_t *)words;
+	size_t n = read_words(p, format, swap) * 8;
+	bool good;
+	bool all_short = true;
+
+	record_plan_make(&plan, &attr);
+	good = record_sample_decode(&plan, (struct span){p, n}, swap, &scratch, &s) == 1 &&
+	       s.read_len == ((format & SONDE_READ_GROUP) != 0 ? 3 : 1) && s.read_value == 100 &&
+	       s.read_enabled == ((format & SONDE_READ_ENABLED) != 0 ? 500 : 0) &&
+	       s.read_running == ((format & SONDE_READ_RUNNING) != 0 ? 400 : 0) &&
+	       s.code_page_size == 4096;
+	for (uint64_t i = 0; good && i < s.read_len; i++) {
+		good = s.read_values[i].value == 100 + i &&
+		       s.read_values[i].id == ((format & SONDE_READ_ID) != 0 ? 7 + i : 0) &&
+		       s.read_values[i].lost == ((format & SONDE_READ_LOST) != 0 ? 2 + i : 0);
+	}
+	for (size_t i = 0; i < n; i++) {
+		all_short &=
+		        record_sample_decode(&plan, (struct span){p, i}, swap, &scratch, &s) == 0;
+	}
+	if (!good || !all_short) {
+		printf("#   read_format %" PRIu64 "\n", format);
+	}
+	ok(good, "the counts of a sample, in this read_format");
+	ok(all_short, "and every cut body is called short");
+	record_scratch_fini(&scratch);
+}
+
 static void test_trailer(void)
 {
 	const struct sonde_attr attr = {.sample_type = SONDE_SAMPLE_TID | SONDE_SAMPLE_TIME |
@@ -162,6 +233,10 @@ int main(void)
 	test_sample(false, false);
 	test_sample(false, true);
 	test_sample(true, false);
+	for (uint64_t format = 0; format < 32; format++) {
+		test_counts(format, false);
+		test_counts(format, true);
+	}
 	test_trailer();
 	test_mmap();
 	return tap_done();

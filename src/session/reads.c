@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counts in samples to periods.
+ *
+ *	record of the leader (id 1)          samples
+ *	time 10   {id 1: 100}  {id 2: 4}     event of id 1, period 100   event of id 2, period 4
+ *	time 20   {id 1: 250}  {id 2: 4}     event of id 1, period 150
+ *	time 30   {id 1: 300}  {id 2: 9}     event of id 1, period  50   event of id 2, period 5
+ *
+ * A count that did not change makes no sample, nor does one with an id that belongs to nobody. An
+ * event that is alone in its samples is treated alike. An instance has one id and writes into one
+ * ring, so that its records stand in the file by time; where they do not (rings that are written
+ * backward), all is done again in the order of time. Without ids nothing can be told, and samples
+ * stay as they were recorded.
+ *
+ * Source: perf_event_open(2) on PERF_SAMPLE_READ, and what perf 6.1 prints of made recordings.
+ */
+#include "session/reads.h"
+
+#include "core/array.h"
+#include "core/hash.h"
+
+#include <stdlib.h>
+
+void session_reads_fini(struct session_reads *reads)
+{
+	free(reads->records);
+	free(reads->periods);
+	*reads = (struct session_reads){0};
+}
+
+static bool is_record(const struct session_reads *reads, size_t i, uint64_t offset)
+{
+	return i < reads->nrecords && reads->records[i].offset == offset;
+}
+
+const uint64_t *session_reads_find(
+        const struct session_reads *reads, size_t *hint, uint64_t offset, size_t *n)
+{
+	size_t low = 0;
+	size_t high = reads->nrecords;
+
+	if (is_record(reads, *hint + 1, offset)) {
+		low = *hint + 1;
+	} else {
+		while (low < high) {
+			size_t middle = low + (high - low) / 2;
+
+			if (reads->records[middle].offset < offset) {
+				low = middle + 1;
+			} else {
+				high = middle;
+			}
+		}
+	}
+	if (!is_record(reads, low, offset)) {
+		return NULL;
+	}
+	*hint = low;
+	*n = (low + 1 < reads->nrecords ? reads->records[low + 1].first : reads->nperiods) -
+	     reads->records[low].first;
+	return reads->periods + reads->records[low].first;
+}
+
+static struct reads_last *find_slot(
+        struct reads_last *slots, size_t nslots, uint64_t id, uint32_t tid)
+{
+	size_t i = hash_step(hash_u64(id), tid) & (nslots - 1);
+
+	while (slots[i].used && (slots[i].id != id || slots[i].tid != tid)) {
+		i = (i + 1) & (nslots - 1);
+	}
+	return &slots[i];
+}
+
+static bool slots_grow(struct reads_walk *w)
+{
+	size_t n = w->nslots != 0 ? w->nslots * 2 : 64;
+	struct reads_last *slots = calloc(n, sizeof(*slots));
+
+	if (slots == NULL) {
+		return false;
+	}
+	for (size_t i = 0; i < w->nslots; i++) {
+		if (w->slots[i].used) {
+			*find_slot(slots, n, w->slots[i].id, w->slots[i].tid) = w->slots[i];
+		}
+	}
+	free(w->slots);
+	w->slots = slots;
+	w->nslots = n;
+	return true;
+}
+
+/* What the instance counted since its last sample; a count that went down began anew. */
+static int period_of(struct reads_walk *w, const struct sonde_record_read_value *count,
+        uint32_t tid, uint64_t time, uint64_t *period)
+{
+	struct reads_last *last;
+
+	if ((w->used + 1) * 2 > w->nslots && !slots_grow(w)) {
+		return SONDE_ENOMEM;
+	}
+	last = find_slot(w->slots, w->nslots, count->id, tid);
+	if (!last->used) {
+		w->used++;
+		*last = (struct reads_last){.id = count->id, .tid = tid, .used = true};
+	}
+	w->disorder |= time < last->time;
+	*period = count->value >= last->value ? count->value - last->value : count->value;
+	last->value = count->value;
+	last->time = time;
+	return 0;
+}
+
+static uint64_t time_of(
+        const struct reads_walk *w, const struct file_event *e, const struct record *r)
+{
+	return e->plan.time != RECORD_NOT_THERE ? load_u64(r->body.p + e->plan.time, w->file->swap)
+	                                        : r->offset;
+}
+
+/* The periods of one record's counts. */
+static int periods_of(struct reads_walk *w, const struct file_event *e, const struct record *r,
+        struct record_counts *counts, uint64_t *periods)
+{
+	bool inherit = sonde_attr_has(&e->attr, SONDE_FLAG_INHERIT) != 0;
+	uint32_t tid = inherit && e->plan.tid != RECORD_NOT_THERE
+	                       ? load_u32(r->body.p + e->plan.tid + 4, w->file->swap)
+	                       : 0;
+	struct sonde_record_read_value count;
+
+	while (record_counts_next(counts, &count)) {
+		const struct file_event *member = file_event_by_id(w->file, count.id);
+		uint64_t *period = periods++;
+		struct reads_total *total;
+
+		*period = 0;
+		if (member == NULL && w->diags != NULL) {
+			diag_report(w->diags, SONDE_DIAG_UNKNOWN, r->offset,
+			        "a sample has a count with an id that belongs to no event of the "
+			        "file");
+		}
+		if (member == NULL) {
+			continue;
+		}
+		TRY(period_of(w, &count, tid, time_of(w, e, r), period));
+		total = &w->totals[member - w->file->events];
+		total->samples += *period != 0;
+		total->period += *period;
+	}
+	return 0;
+}
+
+static bool is_counted(const struct reads_walk *w, const struct file_event *e)
+{
+	return (e->plan.sample_type & SONDE_SAMPLE_READ) != 0 &&
+	       (e->plan.read_format & SONDE_READ_ID) != 0 && w->file->nslots != 0;
+}
+
+int reads_walk_add(struct reads_walk *w, const struct file_event *e, const struct record *r)
+{
+	struct session_reads *out = w->out;
+	struct record_counts counts;
+	size_t n;
+
+	if (!is_counted(w, e)) {
+		return 0;
+	}
+	if (!record_counts_begin(&e->plan, r->body, w->file->swap, &counts) || counts.left == 0) {
+		diag_report(w->diags, SONDE_DIAG_DAMAGED, r->offset,
+		        "the counts of a sample do not fit into it");
+		return 0;
+	}
+	n = (size_t)counts.left;
+	if (w->totals == NULL) {
+		w->totals = calloc(w->file->nevents, sizeof(*w->totals));
+	}
+	if (w->totals == NULL ||
+	        !array_reserve(&out->records, &out->records_cap, out->nrecords + 1,
+	                sizeof(*out->records)) ||
+	        !array_reserve(&out->periods, &out->periods_cap, out->nperiods + n,
+	                sizeof(*out->periods))) {
+		return SONDE_ENOMEM;
+	}
+	TRY(periods_of(w, e, r, &counts, out->periods + out->nperiods));
+	out->records[out->nrecords++] =
+	        (struct reads_record){.offset = r->offset, .first = out->nperiods};
+	out->nperiods += n;
+	return 1;
+}
+
+struct place {
+	uint64_t time; /* ns */
+	size_t record;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct place *x = a;
+	const struct place *y = b;
+
+	if (x->time != y->time) {
+		return x->time < y->time ? -1 : 1;
+	}
+	return x->record < y->record ? -1 : 1;
+}
+
+/* Reads a record again that was taken before. */
+static bool record_again(const struct reads_walk *w, size_t i, struct record *r)
+{
+	uint64_t offset = w->out->records[i].offset;
+
+	return file_next(w->file, &offset, r, NULL) > 0;
+}
+
+static int again(struct reads_walk *w, const struct place *places)
+{
+	struct record_counts counts;
+	struct record r;
+
+	memset(w->slots, 0, w->nslots * sizeof(*w->slots));
+	memset(w->totals, 0, w->file->nevents * sizeof(*w->totals));
+	w->used = 0;
+	w->diags = NULL; /* reported before */
+	for (size_t i = 0; i < w->out->nrecords; i++) {
+		const struct file_event *e;
+
+		if (!record_again(w, places[i].record, &r)) {
+			continue;
+		}
+		e = file_sample_event(w->file, &r);
+		if (e != NULL && record_counts_begin(&e->plan, r.body, w->file->swap, &counts)) {
+			TRY(periods_of(w, e, &r, &counts,
+			        w->out->periods + w->out->records[places[i].record].first));
+		}
+	}
+	return 0;
+}
+
+int reads_walk_end(struct reads_walk *w)
+{
+	struct place *places;
+	struct record r;
+	int rc;
+
+	if (!w->disorder) {
+		return 0;
+	}
+	places = calloc(w->out->nrecords, sizeof(*places));
+	if (places == NULL) {
+		return SONDE_ENOMEM;
+	}
+	for (size_t i = 0; i < w->out->nrecords; i++) {
+		const struct file_event *e =
+		        record_again(w, i, &r) ? file_sample_event(w->file, &r) : NULL;
+
+		places[i] = (struct place){.time = e != NULL ? time_of(w, e, &r) : 0, .record = i};
+	}
+	qsort(places, w->out->nrecords, sizeof(*places), by_time);
+	rc = again(w, places);
+	free(places);
+	return rc;
+}
+
+void reads_walk_fini(struct reads_walk *w)
+{
+	free(w->slots);
+	free(w->totals);
+}
