@@ -286,7 +286,9 @@ static int directory_make(struct sonde_writer *w, const char *path)
 		        "cannot make the directory %s: %s", path, strerror(errno));
 	}
 	store_u64(version, 1, w->swap);
-	TRY(feature_set(w, FEATURE_DIR_FORMAT, version, sizeof(version)));
+	if (!w->features[FEATURE_DIR_FORMAT].set) {
+		TRY(feature_set(w, FEATURE_DIR_FORMAT, version, sizeof(version)));
+	}
 	return directory_streams(w, 0);
 }
 
@@ -369,12 +371,20 @@ static int data_fill(struct sonde_writer *w)
 	return sink_put(&w->streams[0].sink, round, sizeof(round), &w->error);
 }
 
+/* Whether the format of the directory says that there are data.0, data.1, ... */
+static bool directory_parted(const struct sonde_writer *w)
+{
+	const struct write_feature *f = &w->features[FEATURE_DIR_FORMAT];
+
+	return f->n < 8 || load_u64(f->bytes, w->swap) != 0;
+}
+
 static int writer_close(struct sonde_writer *w)
 {
 	if (!w->opened || w->closed) {
 		return misuse(w, "the writer is not open");
 	}
-	if (w->directory != NULL) {
+	if (w->directory != NULL && directory_parted(w)) {
 		TRY(directory_streams(w, 1)); /* perf opens no directory without a data.0 */
 	}
 	for (size_t i = 0; i < w->nstreams; i++) {

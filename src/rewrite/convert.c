@@ -2,6 +2,7 @@
 #include "core/text.h"
 #include "file/file.h"
 #include "record/layout.h"
+#include "rewrite/kcore.h"
 
 #include <sonde/preview/convert.h>
 
@@ -25,7 +26,7 @@ struct convert {
 	struct sonde_convert_options o;
 	struct sonde_writer *out;
 	struct error error;
-	bool to_pipe;
+	bool to_pipe, to_directory;
 	bool turn; /* the output's byte order is not the input's */
 	bool spread; /* records of one stream go to data.N by processor */
 	uint32_t cpus; /* NRCPUS available */
@@ -163,12 +164,20 @@ static void stream_note(struct convert *c, unsigned bit)
 	}
 }
 
+/* A directory that stays one keeps its format: a single file (with copies of the kernel) or parts.
+ */
+static bool directory_alike(const struct convert *c, unsigned bit)
+{
+	return bit == FEATURE_DIR_FORMAT && c->in.directory && c->to_directory;
+}
+
 static int features_copy(struct convert *c)
 {
 	for (unsigned bit = 1; bit < FEATURE_BITS; bit++) {
 		struct span s;
 
-		if (!file_has_feature(&c->in, (enum abi_feature)bit) || feature_of_container(bit)) {
+		if (!file_has_feature(&c->in, (enum abi_feature)bit) ||
+		        (feature_of_container(bit) && !directory_alike(c, bit))) {
 			continue;
 		}
 		if (c->o.whole != 0 && !feature_fits(c, bit)) {
@@ -385,9 +394,24 @@ static int convert_open(struct convert *c, const char *path, const char *output)
 	s = file_feature(&c->in, FEATURE_NRCPUS);
 	c->cpus = s.n >= 4 ? load_u32(s.p, c->in.swap) : 0;
 	c->to_pipe = wo.container == SONDE_CONTAINER_PIPE;
-	c->spread = wo.container == SONDE_CONTAINER_DIRECTORY && c->in.nstreams == 1;
+	c->to_directory = wo.container == SONDE_CONTAINER_DIRECTORY;
+	c->spread = c->to_directory && !c->in.directory;
 	c->out = sonde_writer_new(&wo);
 	return c->out != NULL ? 0 : error_nomem(&c->error);
+}
+
+/* A folder keeps its copies of the kernel; nothing else has a place for them. */
+static int kcore_keep(struct convert *c, const char *path, const char *output)
+{
+	if (!c->in.directory || !kcore_there(path)) {
+		return 0;
+	}
+	if (c->to_directory) {
+		return kcore_copy(path, output, &c->error);
+	}
+	diag_report(&c->diags, SONDE_DIAG_NOTE, NO_OFFSET,
+	        "the copies of the kernel in %s stay there: only a directory can hold them", path);
+	return 0;
 }
 
 static int convert_all(struct convert *c, const char *path, const char *output)
@@ -397,6 +421,7 @@ static int convert_all(struct convert *c, const char *path, const char *output)
 	TRY(features_copy(c));
 	WRITE(c, sonde_writer_open(c->out, output));
 	TRY(records_copy(c));
+	TRY(kcore_keep(c, path, output));
 	WRITE(c, sonde_writer_close(c->out));
 	return 0;
 }

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include "rewrite/kcore.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PREFIX "kcore_dir"
+#define PIECE  (1u << 20) /* bytes copied at once */
+
+static int failed(const char *what, const char *name, struct error *err)
+{
+	return error_set(err, errno == EACCES || errno == EPERM ? SONDE_EPERM : SONDE_EIO,
+	        NO_OFFSET, "cannot %s %s: %s", what, name, strerror(errno));
+}
+
+/* The next entry of a folder that is no "." or ".."; NULL at the end. */
+static const char *entry_next(DIR *folder)
+{
+	const struct dirent *entry;
+
+	while ((entry = readdir(folder)) != NULL) {
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
+			return entry->d_name;
+		}
+	}
+	return NULL;
+}
+
+bool kcore_there(const char *folder)
+{
+	DIR *d = opendir(folder);
+	const char *name = NULL;
+
+	while (d != NULL && (name = entry_next(d)) != NULL) {
+		if (strncmp(name, PREFIX, strlen(PREFIX)) == 0) {
+			break;
+		}
+	}
+	if (d != NULL) {
+		(void)closedir(d);
+	}
+	return name != NULL;
+}
+
+static int bytes_copy(int from, int to, const char *name, struct error *err)
+{
+	char *piece = malloc(PIECE);
+	ssize_t got = 0;
+	int rc = piece != NULL ? 0 : error_nomem(err);
+
+	while (rc >= 0 && (got = read(from, piece, PIECE)) > 0) {
+		for (ssize_t done = 0, n = 0; done < got; done += n) {
+			n = write(to, piece + done, (size_t)(got - done));
+			if (n < 0) {
+				rc = failed("write", name, err);
+				break;
+			}
+		}
+	}
+	if (rc >= 0 && got < 0) {
+		rc = failed("read", name, err);
+	}
+	free(piece);
+	return rc;
+}
+
+/* Regular files only: nothing else belongs there, and a FIFO would never end. */
+static int file_copy(int from_dir, int to_dir, const char *name, struct error *err)
+{
+	int from = openat(from_dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+	int to, rc;
+
+	if (from < 0 || fstat(from, &st) < 0) {
+		rc = failed("open", name, err);
+	} else if (!S_ISREG(st.st_mode)) {
+		rc = 0;
+	} else {
+		to = openat(to_dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		rc = to >= 0 ? bytes_copy(from, to, name, err) : failed("create", name, err);
+		if (to >= 0 && close(to) < 0 && rc >= 0) {
+			rc = failed("write", name, err);
+		}
+	}
+	if (from >= 0) {
+		(void)close(from);
+	}
+	return rc;
+}
+
+/* One kcore_dir with its files. */
+static int folder_copy(int from_dir, int to_dir, const char *name, struct error *err)
+{
+	int from = openat(from_dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	DIR *files = from >= 0 ? fdopendir(from) : NULL;
+	int to = -1, rc = 0;
+	const char *file;
+
+	if (files == NULL) {
+		rc = failed("open", name, err);
+		if (from >= 0) {
+			(void)close(from);
+		}
+		return rc;
+	}
+	if (mkdirat(to_dir, name, 0700) < 0 ||
+	        (to = openat(to_dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
+		rc = failed("make", name, err);
+	}
+	while (rc >= 0 && (file = entry_next(files)) != NULL) {
+		rc = file_copy(from, to, file, err);
+	}
+	if (to >= 0) {
+		(void)close(to);
+	}
+	(void)closedir(files);
+	return rc;
+}
+
+int kcore_copy(const char *from, const char *to, struct error *err)
+{
+	DIR *entries = opendir(from);
+	int out = open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const char *name;
+	int rc = 0;
+
+	if (entries == NULL || out < 0) {
+		rc = failed("open", entries == NULL ? from : to, err);
+	}
+	while (rc >= 0 && (name = entry_next(entries)) != NULL) {
+		if (strncmp(name, PREFIX, strlen(PREFIX)) == 0) {
+			rc = folder_copy(dirfd(entries), out, name, err);
+		}
+	}
+	if (entries != NULL) {
+		(void)closedir(entries);
+	}
+	if (out >= 0) {
+		(void)close(out);
+	}
+	return rc;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* kcore_dir, kcore_dir__PID: copies of a kernel's memory and symbols in the folder of a recording.
+ */
+#ifndef SONDE_REWRITE_KCORE_H
+#define SONDE_REWRITE_KCORE_H
+
+#include "core/status.h"
+
+#include <stdbool.h>
+
+/* Whether the folder has any. */
+bool kcore_there(const char *folder);
+
+/* Copies them into another folder. SONDE_EIO, SONDE_EPERM, SONDE_ENOMEM. */
+int kcore_copy(const char *from, const char *to, struct error *err);
+
+#endif
