@@ -180,6 +180,12 @@ static int features_copy(struct convert *c)
 		        (feature_of_container(bit) && !directory_alike(c, bit))) {
 			continue;
 		}
+		if (c->turn && c->o.whole == 0 && !feature_fits(c, bit)) {
+			diag_report(&c->diags, SONDE_DIAG_DAMAGED, c->in.features[bit].offset,
+			        "header feature %u does not fit its fields: the bytes behind them "
+			        "keep their order",
+			        bit);
+		}
 		if (c->o.whole != 0 && !feature_fits(c, bit)) {
 			diag_report(&c->diags, SONDE_DIAG_DAMAGED, c->in.features[bit].offset,
 			        "header feature %u does not fit its fields and is left out", bit);
