@@ -37,6 +37,9 @@ struct sonde_session_options {
 	void (*on_progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
 	int check_owner; /* not 0: refuse a file that belongs neither to this user nor to root */
+	/* not 0: records are only counted, in memory that does not grow with the file: for
+	   sonde_report_print with `stats` or a header; there are no samples */
+	int counts_only;
 };
 
 struct sonde_thread {

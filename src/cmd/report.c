@@ -210,6 +210,7 @@ static struct sonde_session *session_make(struct report_command *c)
 	        .no_demangle = !c->demangle,
 	        .on_progress = terminal_progress_show,
 	        .progress_arg = &c->progress,
+	        .counts_only = c->stats,
 	};
 
 	return sonde_session_new(&so);

@@ -81,7 +81,9 @@ static int add_build_id(
 	}
 	memcpy(name, b->name.p, b->name.n);
 	name[b->name.n] = '\0';
-	return timeline_add_build_id(s->timeline, name, b->id.p, b->id.n);
+	return s->options.counts_only != 0
+	               ? 0
+	               : timeline_add_build_id(s->timeline, name, b->id.p, b->id.n);
 }
 
 /* From the header, and from records of pipe streams. */

@@ -17,6 +17,7 @@
 
 #include "core/array.h"
 #include "core/hash.h"
+#include "file/feature.h"
 
 #include <stdlib.h>
 
@@ -89,8 +90,11 @@ static int seen_add(struct seen *seen, uint64_t key)
 
 static int walk_seen(struct walk *w, uint32_t pid, uint32_t tid)
 {
-	int rc = seen_add(&w->seen, (uint64_t)pid << 32 | tid);
+	int rc = 0;
 
+	if (w->s->options.counts_only == 0) {
+		rc = seen_add(&w->seen, (uint64_t)pid << 32 | tid);
+	}
 	return rc > 0 ? timeline_add_thread(w->s->timeline, pid, tid) : rc;
 }
 
@@ -100,7 +104,8 @@ static int walk_thread(struct walk *w, const struct file_event *e, const struct 
 	uint32_t pid;
 	uint32_t tid;
 
-	if (e->plan.tid == RECORD_NOT_THERE || r->body.n < (size_t)e->plan.tid + 8) {
+	if (w->s->options.counts_only != 0 || e->plan.tid == RECORD_NOT_THERE ||
+	        r->body.n < (size_t)e->plan.tid + 8) {
 		return 0;
 	}
 	pid = load_u32(r->body.p + e->plan.tid, swap);
@@ -187,6 +192,33 @@ static void walk_lost(struct walk *w, const struct record *r)
 	        (unsigned long long)lost);
 }
 
+/* Where nobody needs the timeline: says what it would say of the record, and forgets it. */
+static int walk_only_look(struct sonde_session *s, const struct record *r)
+{
+	struct feature_build_id_view build_id;
+	struct record_mmap mmap;
+	struct record_comm comm;
+	struct record_task task;
+	bool swap = s->file.swap;
+	const char *cut = NULL;
+
+	if (r->type == RECORD_COMM) {
+		cut = record_comm_decode(r, swap, &comm) ? NULL : "a COMM record is cut short";
+	} else if (r->type == RECORD_FORK) {
+		cut = record_task_decode(r, swap, &task) ? NULL : "a FORK record is cut short";
+	} else if (r->type == RECORD_BUILD_ID) {
+		cut = feature_build_id_view(r->body, r->misc, swap, &build_id)
+		              ? NULL
+		              : "a build id is damaged";
+	} else {
+		cut = record_mmap_decode(r, swap, &mmap) ? NULL : "an MMAP record is cut short";
+	}
+	if (cut != NULL) {
+		diag_report(&s->diags, SONDE_DIAG_DAMAGED, r->offset, "%s", cut);
+	}
+	return 0;
+}
+
 static int walk_side_band(struct walk *w, const struct record *r)
 {
 	struct sonde_session *s = w->s;
@@ -215,7 +247,10 @@ static int walk_side_band(struct walk *w, const struct record *r)
 	case RECORD_MMAP:
 	case RECORD_MMAP2:
 	case RECORD_COMM:
-	case RECORD_FORK: return timeline_add(s->timeline, r, s->file.swap, trailer.time);
+	case RECORD_FORK:
+		return s->options.counts_only != 0
+		               ? walk_only_look(s, r)
+		               : timeline_add(s->timeline, r, s->file.swap, trailer.time);
 	case RECORD_SWITCH:
 	case RECORD_SWITCH_CPU_WIDE: return walk_seen(w, trailer.pid, trailer.tid);
 	default: return 0;
@@ -226,7 +261,7 @@ static int walk_round(struct walk *w, uint64_t end)
 {
 	struct sonde_session *s = w->s;
 
-	if (end - w->round_start < ROUND_BYTES) {
+	if (s->options.counts_only != 0 || end - w->round_start < ROUND_BYTES) {
 		return 0;
 	}
 	if (!array_reserve(&s->rounds, &s->rounds_cap, s->nrounds + 1, sizeof(*s->rounds))) {
@@ -241,7 +276,8 @@ static int walk_chunk(struct walk *w, uint64_t offset)
 {
 	struct sonde_session *s = w->s;
 
-	if (s->nchunks != 0 && offset - s->chunks[s->nchunks - 1] < CHUNK_BYTES) {
+	if (s->nchunks != 0 &&
+	        (s->options.counts_only != 0 || offset - s->chunks[s->nchunks - 1] < CHUNK_BYTES)) {
 		return 0;
 	}
 	if (!array_reserve(&s->chunks, &s->chunks_cap, s->nchunks + 2, sizeof(*s->chunks))) {
@@ -275,6 +311,9 @@ static int walk_record(struct walk *w, const struct record *r, uint64_t end)
 	if (r->type == RECORD_FINISHED_ROUND) {
 		return walk_round(w, end);
 	}
+	if (r->type == RECORD_BUILD_ID && s->options.counts_only != 0) {
+		return walk_only_look(s, r);
+	}
 	if (r->type == RECORD_BUILD_ID) {
 		if (!array_reserve(&s->build_ids, &s->build_ids_cap, s->nbuild_ids + 1,
 		            sizeof(*s->build_ids))) {
@@ -305,6 +344,10 @@ static int walk_end(struct walk *w)
 	struct sonde_session *s = w->s;
 	uint64_t end = file_end(&s->file);
 
+	if (s->options.counts_only != 0) {
+		s->nchunks = 0;
+		return 0;
+	}
 	if (w->late) {
 		diag_report(&s->diags, SONDE_DIAG_NOTE, NO_OFFSET,
 		        "samples are older than the recorder promised; the whole file is sorted at "
