@@ -437,11 +437,17 @@ int file_next(const struct file *f, uint64_t *position, struct record *r, struct
 
 struct span file_outside(const struct file *f, const struct record *r)
 {
-	const struct file_stream *s = stream_at(f, r->offset);
-	uint64_t left = s->end - r->offset;
-	const uint8_t *p = s->bytes.p + (r->offset - s->base);
+	const struct file_stream *s;
+	uint64_t left;
+	const uint8_t *p;
 	struct head h;
 
+	if (r->type != RECORD_AUXTRACE && r->type != RECORD_TRACING_DATA) {
+		return (struct span){NULL, 0};
+	}
+	s = stream_at(f, r->offset);
+	left = s->end - r->offset;
+	p = s->bytes.p + (r->offset - s->base);
 	if (!take_head(p, left, f->swap, &h) || h.outside == 0) {
 		return (struct span){NULL, 0};
 	}

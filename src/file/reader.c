@@ -119,9 +119,18 @@ const struct sonde_file_info *sonde_file_get_info(const struct sonde_file *f)
 
 static void fill_place(struct sonde_file *f, uint64_t position)
 {
-	struct file_place place = file_place(&f->file, position);
+	struct file_place place;
 
 	f->record.position = position;
+	if (f->file.nstreams == 1 && f->file.streams->runs == NULL) { /* as file_place, for most */
+		f->record.file = f->file.streams->name;
+		f->record.stream = 0;
+		f->record.inflated = 0;
+		f->record.offset = position - f->file.streams->base;
+		f->record.inside = 0;
+		return;
+	}
+	place = file_place(&f->file, position);
 	f->record.file = place.stream->name;
 	f->record.stream = (uint32_t)(place.stream - f->file.streams);
 	f->record.inflated = place.inflated;
@@ -142,8 +151,11 @@ static void fill_gap(struct sonde_file *f)
 
 static void fill_record(struct sonde_file *f, const struct record *r)
 {
-	struct span outside = file_outside(&f->file, r);
+	struct span outside = {NULL, 0};
 
+	if (r->type == RECORD_AUXTRACE || r->type == RECORD_TRACING_DATA) {
+		outside = file_outside(&f->file, r);
+	}
 	fill_place(f, r->offset);
 	f->record.type = r->type;
 	f->record.misc = r->misc;
@@ -151,6 +163,7 @@ static void fill_record(struct sonde_file *f, const struct record *r)
 	f->record.bytes = r->body.p - RECORD_HEADER_SIZE;
 	f->record.payload = outside.p;
 	f->record.payload_size = outside.n;
+	f->record.gap = NULL;
 }
 
 int sonde_file_next(struct sonde_file *f, const struct sonde_raw_record **r)
@@ -169,8 +182,8 @@ int sonde_file_next(struct sonde_file *f, const struct sonde_raw_record **r)
 		if (step == FILE_GAP && f->options.gaps == 0) {
 			continue;
 		}
-		f->record = (struct sonde_raw_record){0};
 		if (step == FILE_GAP) {
+			f->record = (struct sonde_raw_record){0};
 			fill_gap(f);
 		} else {
 			fill_record(f, &in);
@@ -299,18 +312,33 @@ int sonde_file_event_fields(const struct sonde_file *f, size_t event, struct son
 	return 0;
 }
 
-static int decode_sample(
-        struct sonde_file *f, const struct record *r, const struct record_plan *plan)
+static uint64_t fixed_at(const struct span body, uint8_t at, bool swap)
 {
-	struct sonde_sample *s = &f->typed.sample;
-	int rc = record_sample_decode(plan, r->body, f->file.swap, &f->scratch, s);
+	return at != RECORD_NOT_THERE && at + 8u <= body.n ? load_u64(body.p + at, swap) : 0;
+}
 
-	f->typed.trailer = (struct sonde_record_trailer){.pid = s->pid,
-	        .tid = s->tid,
-	        .time = s->time,
-	        .id = s->id,
-	        .stream_id = s->stream_id,
-	        .cpu = s->cpu};
+/*
+ * Writes the members that a sample has, not the whole union: most records are samples. What the
+ * trailer repeats is taken from the input again; what was just written in small pieces and is read
+ * in large ones makes the processor wait.
+ */
+static int decode_sample(struct sonde_file *f, const struct sonde_raw_record *r,
+        const struct file_event *e, struct span body)
+{
+	const struct record_plan *plan = &e->plan;
+	struct sonde_typed_record *t = &f->typed;
+	bool swap = f->file.swap;
+	int rc = record_sample_decode(plan, body, swap, &f->scratch, &t->sample);
+
+	t->type = RECORD_SAMPLE;
+	t->misc = r->misc;
+	t->event = (long)(e - f->file.events);
+	t->trailer.pid = t->sample.pid;
+	t->trailer.tid = t->sample.tid;
+	t->trailer.time = fixed_at(body, plan->time, swap);
+	t->trailer.id = fixed_at(body, plan->sample_id, swap);
+	t->trailer.stream_id = fixed_at(body, plan->stream_id, swap);
+	t->trailer.cpu = t->sample.cpu;
 	return rc < 0 ? failed(f, error_nomem(&f->file.error)) : rc;
 }
 
@@ -325,6 +353,16 @@ int sonde_file_decode(struct sonde_file *f, const struct sonde_raw_record *r,
 		return failed(f, error_set(&f->file.error, SONDE_EARG, r->offset,
 		                         "these bytes are no record: %s", r->gap));
 	}
+	if (r->type == RECORD_SAMPLE) {
+		struct record sample = {.body = {(const uint8_t *)r->bytes + RECORD_HEADER_SIZE,
+		                                r->size - RECORD_HEADER_SIZE}};
+
+		e = file_sample_event(&f->file, &sample);
+		if (e != NULL) {
+			*record = &f->typed;
+			return decode_sample(f, r, e, sample.body);
+		}
+	}
 	in = record_of(r);
 	e = event_of(&f->file, &in);
 	plan = e != NULL ? &e->plan : NULL;
@@ -338,9 +376,6 @@ int sonde_file_decode(struct sonde_file *f, const struct sonde_raw_record *r,
 		                         r->type, (unsigned long long)r->offset,
 		                         record_type_name(r->type) != NULL ? "event cannot be told"
 		                                                           : "type is not known"));
-	}
-	if (r->type == RECORD_SAMPLE) {
-		return decode_sample(f, &in, plan);
 	}
 	memset(&f->typed.trailer, 0,
 	        sizeof(f->typed) - offsetof(struct sonde_typed_record, trailer));
