@@ -395,7 +395,6 @@ static int convert_open(struct convert *c, const char *path, const char *output)
 		wo.order = c->o.order;
 		c->turn = true;
 	}
-	s = file_feature(&c->in, FEATURE_COMPRESSED);
 	wo.compress = c->o.compress >= 0 ? c->o.compress : level_of(c);
 	s = file_feature(&c->in, FEATURE_NRCPUS);
 	c->cpus = s.n >= 4 ? load_u32(s.p, c->in.swap) : 0;

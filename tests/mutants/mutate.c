@@ -37,7 +37,7 @@ uint64_t rng_below(struct rng *rng, uint64_t below)
 
 size_t mutant_room(size_t n)
 {
-	return n + STEPS_MAX * INSERT_MAX;
+	return n + (size_t)STEPS_MAX * INSERT_MAX;
 }
 
 /* ---- numbers ---- */

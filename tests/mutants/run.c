@@ -379,7 +379,7 @@ static void on_crash(struct runner *r, unsigned w, int status, bool killed)
 	uint64_t k = slot->mutant;
 	uint32_t path = slot->path;
 
-	if (k == UINT64_MAX) {
+	if (k == UINT64_MAX || r->nseeds == 0) {
 		(void)fprintf(stderr, "mutants: a worker could not start\n");
 		show_log(r, w);
 		exit(2);
