@@ -418,7 +418,7 @@ static unsigned look(struct runner *r)
 {
 	unsigned running = 0;
 
-	for (unsigned w = 0; w < r->workers; w++) {
+	for (unsigned w = 0; r->slots != NULL && w < r->workers; w++) {
 		struct slot *slot = &r->slots[w];
 		int status = 0;
 		bool over;
