@@ -3,8 +3,8 @@
 #define _GNU_SOURCE
 #include "abi/abi.h"
 #include "capture/capture.h"
-#include "file/feature_write.h"
 #include "proc/proc.h"
+#include "record/feature_write.h"
 #include "record/record.h"
 
 #include <dirent.h>

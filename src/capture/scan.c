@@ -7,9 +7,9 @@
 #include "abi/abi.h"
 #include "capture/capture.h"
 #include "core/hash.h"
-#include "file/feature_write.h"
 #include "file/file.h"
 #include "image/image.h"
+#include "record/feature_write.h"
 #include "timeline/timeline.h"
 
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 /* The state of the running system as records, in the order in which perf writes them. */
 #include "abi/abi.h"
 #include "capture/capture.h"
-#include "file/feature_write.h"
 #include "proc/proc.h"
+#include "record/feature_write.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "file/writer.h"
 
 #include "abi/abi.h"
-#include "file/feature_write.h"
+#include "record/feature_write.h"
 #include "record/record.h"
 
 #include <errno.h>

@@ -15,7 +15,8 @@ static size_t text_length(const struct layout_value *v, const char **s)
 
 static bool is_text(const struct layout_field *f)
 {
-	return f->kind == LAYOUT_CHARS || f->kind == LAYOUT_TEXT || f->kind == LAYOUT_STRING;
+	return f->kind == LAYOUT_CHARS || f->kind == LAYOUT_TEXT || f->kind == LAYOUT_STRING ||
+	       f->kind == LAYOUT_CSTRING;
 }
 
 /* Padding is told only when it is not zero. */

@@ -25,7 +25,7 @@ typedef int (*header_fn)(struct header_context *c);
 
 static int put_text(struct header_context *c, enum abi_feature bit, const char *label)
 {
-	struct feature_text value;
+	struct layout_text value;
 
 	TRY(FEATURE_READ(c->f, bit, &c->arena, &value));
 	text_printf(c->out, "# %s : %s\n", label, value.s);
@@ -336,8 +336,7 @@ static int put_bpf_programs(struct header_context *c)
 
 	TRY(FEATURE_READ(c->f, FEATURE_BPF_PROG_INFO, &c->arena, &programs));
 	for (size_t i = 0; i < programs.n; i++) {
-		text_printf(c->out, "# bpf_prog_info %u:\n",
-		        feature_program_id(&programs.items[i], c->f->swap));
+		text_printf(c->out, "# bpf_prog_info %u:\n", programs.items[i].info.id);
 	}
 	return 1;
 }
@@ -581,14 +580,14 @@ static void json_feature(struct json *j, const struct file *f, unsigned bit, uin
 	json_u64(j, "feature", bit);
 	json_text(j, "name", feature_name(bit));
 	json_u64(j, "size", bytes.n);
-	if (layout != NULL) {
+	if (bit == FEATURE_SIMPLEPERF_META_INFO) {
+		json_pairs(j, f);
+	} else if (layout != NULL && bit < FEATURE_LAST) { /* simpleperf's are bytes to us */
 		layout_walk_init(&w, layout, bytes, f->swap, NULL, 0);
 		w.slots[SLOT_CPUS] = ncpus;
 		if (!json_fields(j, "fields", &w)) {
 			json_bool(j, "damaged", true);
 		}
-	} else if (bit == FEATURE_SIMPLEPERF_META_INFO) {
-		json_pairs(j, f);
 	}
 	json_close(j);
 }

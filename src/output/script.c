@@ -200,7 +200,7 @@ static int make_style(struct script *s, const struct sonde_script_options *o)
 {
 	const struct file *f = session_file(s->session);
 	struct feature_clock clock;
-	struct feature_text machine;
+	struct layout_text machine;
 
 	s->style = (struct line_style){
 	        .ns = o->ns != 0,

@@ -56,6 +56,7 @@ static const enum sonde_field_kind kinds[] = {
         [LAYOUT_CHARS] = SONDE_KIND_TEXT,
         [LAYOUT_TEXT] = SONDE_KIND_TEXT,
         [LAYOUT_STRING] = SONDE_KIND_TEXT,
+        [LAYOUT_CSTRING] = SONDE_KIND_TEXT,
         [LAYOUT_BYTES] = SONDE_KIND_BYTES,
         [LAYOUT_STRUCT] = SONDE_KIND_NONE,
 };

@@ -21,6 +21,7 @@ static const uint8_t widths[] = {
         [LAYOUT_CHARS] = 1,
         [LAYOUT_TEXT] = 1,
         [LAYOUT_STRING] = 1,
+        [LAYOUT_CSTRING] = 1,
         [LAYOUT_BYTES] = 1,
         [LAYOUT_STRUCT] = 0,
 };
@@ -72,21 +73,18 @@ uint64_t layout_number(const struct layout_value *v, uint64_t i, bool swap)
 	        v->bytes.p + i * widths[v->field->kind], v->field->kind, v->field->names, swap);
 }
 
-static void number_turn(const uint8_t *p, const struct layout_field *f, bool swap, uint8_t *out)
+void layout_put(uint8_t *out, const struct layout_field *f, uint64_t number, bool swap)
 {
-	uint64_t v;
-
 	switch (widths[f->kind]) {
-	case 2: store_u16(out, load_u16(p, swap), !swap); return;
-	case 4: store_u32(out, load_u32(p, swap), !swap); return;
+	case 2: store_u16(out, (uint16_t)number, swap); return;
+	case 4: store_u32(out, (uint32_t)number, swap); return;
 	case 8:
-		v = number_load(p, f->kind, f->names, swap);
-		if (f->kind == LAYOUT_MIRRORED && swap == HOST_BIG_ENDIAN) {
-			v = mirror(v, f->names, false);
+		if (f->kind == LAYOUT_MIRRORED && swap != HOST_BIG_ENDIAN) {
+			number = mirror(number, f->names, false);
 		}
-		store_u64(out, v, !swap);
+		store_u64(out, number, swap);
 		return;
-	default: *out = *p; return;
+	default: *out = (uint8_t)number; return;
 	}
 }
 
@@ -108,7 +106,8 @@ void layout_turn(const struct layout_value *v, bool swap, uint8_t *out)
 		return;
 	}
 	for (size_t i = 0; i < v->bytes.n; i += width) {
-		number_turn(v->bytes.p + i, v->field, swap, out + i);
+		layout_put(out + i, v->field,
+		        number_load(v->bytes.p + i, kind, v->field->names, swap), !swap);
 	}
 }
 
@@ -128,7 +127,7 @@ void layout_walk_init(struct layout_walk *w, const struct layout *layout, struct
 	        .layout = layout, .start = w->c.p, .items = 1, .state = FRAME_FIELDS};
 }
 
-static bool field_there(const struct layout_walk *w, const struct layout_field *f)
+bool layout_there(const struct layout_walk *w, const struct layout_field *f)
 {
 	uint64_t value = f->when.value, slot = w->slots[f->when.slot];
 
@@ -150,7 +149,7 @@ static bool field_there(const struct layout_walk *w, const struct layout_field *
 	return false;
 }
 
-static uint64_t field_count(const struct layout_walk *w, const struct layout_field *f)
+uint64_t layout_count(const struct layout_walk *w, const struct layout_field *f)
 {
 	const struct layout_frame *top = &w->frames[w->depth - 1];
 	uint64_t slot = w->slots[f->count.n < SLOTS ? f->count.n : 0];
@@ -159,7 +158,7 @@ static uint64_t field_count(const struct layout_walk *w, const struct layout_fie
 	switch (f->count.is) {
 	case COUNT_ONE: return 1;
 	case COUNT_FIXED: return f->count.n;
-	case COUNT_SLOT: return slot;
+	case COUNT_SLOT: return slot != UINT64_MAX ? slot : slot - 1; /* no list to the end */
 	case COUNT_REST:
 		return f->kind == LAYOUT_STRUCT ? UINT64_MAX : cursor_left(&w->c) / widths[f->kind];
 	case COUNT_USER_REGS: return w->plan->user_regs;
@@ -186,6 +185,18 @@ static void walk_break(struct layout_walk *w)
 	}
 }
 
+bool layout_keep(struct layout_walk *w, const struct layout_field *f, uint64_t number)
+{
+	uint64_t room = w->slots[f->within];
+
+	if (f->keep == SLOT_NONE) {
+		return true;
+	}
+	number = number != 0 ? number : f->zero;
+	w->slots[f->keep] = room != 0 ? room : number;
+	return room == 0 || number <= room;
+}
+
 /* One number: what most fields are. */
 static bool take_number(
         struct layout_walk *w, const struct layout_field *f, struct layout_value *out)
@@ -199,9 +210,7 @@ static bool take_number(
 	w->c.p += width;
 	out->count = 1;
 	out->number = number_load(out->bytes.p, f->kind, f->names, w->c.swap);
-	if (f->keep != SLOT_NONE) {
-		w->slots[f->keep] = out->number != 0 ? out->number : f->zero;
-	}
+	w->bad |= f->keep != SLOT_NONE && !layout_keep(w, f, out->number);
 	return true;
 }
 
@@ -209,7 +218,7 @@ static bool take_value(
         struct layout_walk *w, const struct layout_field *f, struct layout_value *out)
 {
 	unsigned width = widths[f->kind];
-	uint64_t n = field_count(w, f);
+	uint64_t n = layout_count(w, f);
 	struct cursor saved = w->c;
 
 	if (f->kind == LAYOUT_TEXT) {
@@ -217,6 +226,8 @@ static bool take_value(
 	} else if (f->kind == LAYOUT_STRING) {
 		n = 4 + (uint64_t)cursor_u32(&w->c);
 		w->c.p = saved.p;
+	} else if (f->kind == LAYOUT_CSTRING) {
+		n = strnlen((const char *)w->c.p, cursor_left(&w->c)) + 1;
 	}
 	if (w->c.bad || n > cursor_left(&w->c) / width) {
 		w->c = saved;
@@ -228,10 +239,21 @@ static bool take_value(
 	if (f->kind < LAYOUT_CHARS && n != 0) {
 		out->number = number_load(out->bytes.p, f->kind, f->names, w->c.swap);
 	}
-	if (f->keep != SLOT_NONE) {
-		w->slots[f->keep] = out->number != 0 ? out->number : f->zero;
-	}
+	w->bad |= !layout_keep(w, f, out->number);
 	return true;
+}
+
+static bool take_field(
+        struct layout_walk *w, const struct layout_field *f, struct layout_value *out)
+{
+	return f->count.is == COUNT_ONE && f->kind < LAYOUT_CHARS ? take_number(w, f, out)
+	                                                          : take_value(w, f, out);
+}
+
+bool layout_take(struct layout_walk *w, const struct layout_field *f, struct layout_value *out)
+{
+	*out = (struct layout_value){.field = f};
+	return take_field(w, f, out);
 }
 
 static void frame_push(struct layout_walk *w, const struct layout_field *f)
@@ -239,7 +261,7 @@ static void frame_push(struct layout_walk *w, const struct layout_field *f)
 	w->frames[w->depth++] = (struct layout_frame){.layout = f->sub,
 	        .field = f,
 	        .start = w->c.p,
-	        .items = field_count(w, f),
+	        .items = layout_count(w, f),
 	        .state = f->name != NULL ? FRAME_OPEN : FRAME_FIELDS};
 }
 
@@ -323,18 +345,17 @@ enum layout_event layout_next(struct layout_walk *w, struct layout_value *out)
 			continue;
 		}
 		f = &top->layout->fields[top->next++];
-		if (f->when.is != WHEN_ALWAYS && !field_there(w, f)) {
+		if (f->when.is != WHEN_ALWAYS && !layout_there(w, f)) {
 			continue;
 		}
-		out->field = f;
 		if (f->kind == LAYOUT_STRUCT) {
 			if (w->depth < LAYOUT_DEPTH) {
 				frame_push(w, f);
 			}
 			continue;
 		}
-		if (f->count.is == COUNT_ONE && f->kind < LAYOUT_CHARS ? take_number(w, f, out)
-		                                                       : take_value(w, f, out)) {
+		out->field = f;
+		if (take_field(w, f, out)) {
 			return LAYOUT_VALUE;
 		}
 		walk_break(w);
@@ -366,7 +387,7 @@ static const struct layout *record_parts(struct record_walk *w, const struct rec
 	if (r->type == RECORD_HEADER_FEATURE && body->n >= 8) {
 		uint64_t id = load_u64(body->p, swap);
 
-		then = id < FEATURE_LAST ? layout_of_feature((uint32_t)id) : NULL;
+		then = id < FEATURE_BITS ? layout_of_feature((uint32_t)id) : NULL;
 		behind = then != NULL ? body->n - 8 : 0;
 	} else if (plan != NULL && r->type < RECORD_USER_START && r->type != RECORD_SAMPLE) {
 		then = layout_of_trailer();

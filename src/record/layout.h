@@ -3,7 +3,8 @@
  * One description of the bytes of every record, feature and attr: tables of fields (layout_*.c)
  * and a walk over them. The walk yields each value with its name, place and width; the dump
  * prints them, the size check counts what is left, the rewriting to the other byte order turns
- * them, typed views store them, and doc/format.md is compared with the tables by a test.
+ * them, and doc/format.md is compared with the tables by a test. Fields that say where they stand
+ * in a C struct fill it and are written from it (layout_fill, layout_store).
  *
  * A table is a list of fields in the order of the bytes. A field is there when its condition
  * holds, and stands as often as its count says; both may depend on a number kept from an earlier
@@ -12,6 +13,8 @@
 #ifndef SONDE_RECORD_LAYOUT_H
 #define SONDE_RECORD_LAYOUT_H
 
+#include "core/arena.h"
+#include "core/text.h"
 #include "record/record.h"
 
 enum layout_kind {
@@ -27,6 +30,7 @@ enum layout_kind {
 	LAYOUT_CHARS, /* text of `count` bytes, NUL-padded */
 	LAYOUT_TEXT, /* text up to a NUL and its padding, to the end */
 	LAYOUT_STRING, /* u32 length, then as many bytes of text, NUL-padded */
+	LAYOUT_CSTRING, /* text up to its NUL */
 	LAYOUT_BYTES, /* `count` bytes without byte order */
 	LAYOUT_STRUCT, /* `sub`, `count` times */
 };
@@ -87,6 +91,11 @@ struct layout_name {
 
 struct layout;
 
+/* A member of a C struct: offset and size in bytes; size 0: none. */
+struct layout_member {
+	uint16_t at, size;
+};
+
 struct layout_field {
 	const char *name; /* NULL: a struct whose fields stand with those around it */
 	enum layout_kind kind;
@@ -104,10 +113,24 @@ struct layout_field {
 	} count;
 	enum layout_slot keep; /* where the number is kept */
 	unsigned zero; /* what a kept 0 stands for */
+	enum layout_slot within; /* room for what the number counts: if not 0, it is kept instead */
 	const struct layout *sub;
 	const struct layout_name *names;
-	uint16_t to; /* 1 + the value's offset in the typed struct; 0: it is not in there */
-	uint16_t room; /* bytes of that member */
+	/*
+	 * Where the value stands in the layout's C struct: 1 + offset, and bytes of that member.
+	 * 0: it is not in there, is read over and written as 0. A number: an integer that is wide
+	 * enough. A struct: that struct, in place. Texts, bytes, arrays and lists are views in
+	 * records (sonde/record_types.h), and copies that layout_fill makes: struct layout_text,
+	 * struct span, a pointer to the elements.
+	 */
+	uint16_t to, room;
+	struct layout_member n; /* size_t: how many, where no field of its own says it */
+	/*
+	 * bool: the field is there. For layout_fill a field with it that does not fit is none, and
+	 * its bytes are those of what follows, or left over. Without it a field that is in the
+	 * struct must be there where its condition is about bytes that are left.
+	 */
+	struct layout_member has;
 };
 
 struct layout {
@@ -115,7 +138,7 @@ struct layout {
 	const struct layout_field *fields;
 	unsigned nfields;
 	const char *note;
-	size_t size; /* of the typed struct; 0: there is none */
+	size_t size; /* of the C struct, in bytes; 0: there is none */
 };
 
 enum layout_event {
@@ -174,6 +197,47 @@ uint64_t layout_number(const struct layout_value *v, uint64_t i, bool swap);
  * Texts and bytes are copied.
  */
 void layout_turn(const struct layout_value *v, bool swap, uint8_t *out);
+
+/* For other walks over the tables: whether the field is there, and its value; false: no room. */
+bool layout_there(const struct layout_walk *w, const struct layout_field *f);
+bool layout_take(struct layout_walk *w, const struct layout_field *f, struct layout_value *out);
+/* How many of it: UINT64_MAX for a list to the end. */
+uint64_t layout_count(const struct layout_walk *w, const struct layout_field *f);
+/* Keeps the field's number for those behind; false: there is less room. */
+bool layout_keep(struct layout_walk *w, const struct layout_field *f, uint64_t number);
+/* Writes a number of the field's kind to out (layout_width bytes). */
+void layout_put(uint8_t *out, const struct layout_field *f, uint64_t number, bool swap);
+
+/* ---- structs ---- */
+
+struct layout_text {
+	const char *s; /* NUL-terminated */
+	struct span raw; /* as it stood in the input, with its padding; p is NULL for new texts,
+	                    which are filled with NULs to a multiple of 64 bytes */
+};
+
+struct layout_source {
+	struct span bytes;
+	const struct record_plan *plan; /* may be NULL for layouts without samples */
+	uint32_t cpus; /* NRCPUS available; 0: not known */
+	uint16_t misc;
+	bool swap;
+};
+
+/*
+ * Reads bytes into *out, the layout's struct, and what no field names into *tail (may be NULL).
+ * Texts and arrays live in the arena, spans point into the input. 1; SONDE_EFORMAT: the bytes do
+ * not fit, *out is zero and *tail everything; SONDE_ENOMEM.
+ */
+int layout_fill(const struct layout *layout, const struct layout_source *source, struct arena *a,
+        void *out, struct span *tail);
+
+/* Bytes of a new text: with its NUL, filled to a multiple of 64. */
+size_t layout_text_room(const char *s);
+
+/* Appends the struct's bytes; of `source` plan, misc and swap count. */
+void layout_store(struct text *t, const struct layout *layout, const struct layout_source *source,
+        const void *value);
 
 /* The layout of a record type's body; NULL when the type is unknown. */
 const struct layout *layout_of_record(uint32_t type);

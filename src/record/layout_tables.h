@@ -15,7 +15,7 @@
 		.name = (title), .fields = (table), .nfields = sizeof(table) / sizeof((table)[0])  \
 	}
 
-/* The same with the struct of sonde/record_types.h that its fields are stored into. */
+/* The same with the struct that its fields are stored into. */
 #define LAYOUT_TO(title, table, type)                                                              \
 	{                                                                                          \
 		.name = (title), .fields = (table), .nfields = sizeof(table) / sizeof((table)[0]), \
@@ -23,12 +23,21 @@
 	}
 
 #define TO_MEMBER(type, member)                                                                    \
-	.to = (uint16_t)(1 + offsetof(type, member)), .room = sizeof(((type *)NULL)->member)
-#define TO(name, member) TO_MEMBER(struct sonde_record_##name, member)
-#define TO_ATTR(member)  TO_MEMBER(struct sonde_attr, member)
+	.to = (uint16_t)(1 + offsetof(type, member)),                                              \
+	.room = sizeof(__typeof__(((type *)NULL)->member))
+#define TO(name, member)         TO_MEMBER(struct sonde_record_##name, member)
+#define TO_ATTR(member)          TO_MEMBER(struct sonde_attr, member)
+#define TO_FEATURE(name, member) TO_MEMBER(struct feature_##name, member)
+#define MEMBER_OF_FEATURE(name, member)                                                            \
+	{                                                                                          \
+		offsetof(struct feature_##name, member),                                           \
+		        sizeof(__typeof__(((struct feature_##name *)NULL)->member))                \
+	}
+#define N_FEATURE(name, member)   .n = MEMBER_OF_FEATURE(name, member)
+#define HAS_FEATURE(name, member) .has = MEMBER_OF_FEATURE(name, member)
 
 extern const struct layout_name layout_branch_flags[];
-extern const struct layout layout_attr;
+extern const struct layout layout_attr, layout_attr_known;
 
 const struct layout *layout_of_kernel_record(uint32_t type);
 const struct layout *layout_of_tool_record(uint32_t type);

@@ -131,7 +131,7 @@ static const struct layout_field attr[] = {
         {"type", LAYOUT_U32, "kind of event; from 6 up a PMU's number", .show = SHOW_NAMES,
                 .names = attr_types, TO_ATTR(type)},
         {"size", LAYOUT_U32, "of this attr; 0: 64", "B", .keep = SLOT_ATTR_SIZE,
-                .zero = ATTR_SIZE_VER0, TO_ATTR(size)},
+                .zero = ATTR_SIZE_VER0, .within = SLOT_MORE, TO_ATTR(size)},
         {"config", LAYOUT_U64, "which event", .show = SHOW_HEX, TO_ATTR(config)},
         {"sample_period", LAYOUT_U64, "events a sample, or with freq samples a second",
                 TO_ATTR(sample_period)},
@@ -177,6 +177,12 @@ static const struct layout_field attr[] = {
                 .count = {COUNT_STRUCT_REST, SLOT_ATTR_SIZE}},
 };
 const struct layout layout_attr = LAYOUT_TO("attr", attr, struct sonde_attr);
+
+/* Without its tail, where another number says how much room there is. */
+const struct layout layout_attr_known = {.name = "attr",
+        .fields = attr,
+        .nfields = sizeof(attr) / sizeof(attr[0]) - 1,
+        .size = sizeof(struct sonde_attr)};
 
 const struct layout *layout_of_attr(void)
 {

@@ -104,13 +104,13 @@ static void round_trip(
 static void test_texts_and_lists(void)
 {
 	struct arena a = {0};
-	struct feature_text text = {.s = "host"};
-	struct feature_text words[] = {{.s = "/usr/bin/perf"}, {.s = "record"}};
+	struct layout_text text = {.s = "host"};
+	struct layout_text words[] = {{.s = "/usr/bin/perf"}, {.s = "record"}};
 	struct feature_list list = {words, 2};
 	struct feature_pair pairs[] = {{{.s = "branches"}, {.s = "32"}}};
 	struct feature_caps caps[] = {{{pairs, 1}, {.s = "cpu"}}, {.pmu = {.s = "none"}}};
 	struct feature_all_caps all = {caps, 2};
-	struct feature_text text_out;
+	struct layout_text text_out;
 	struct feature_list list_out;
 	struct feature_all_caps all_out;
 
@@ -128,7 +128,7 @@ static void test_texts_and_lists(void)
 static void test_topology(void)
 {
 	struct arena a = {0};
-	struct feature_text lists[] = {{.s = "0-1"}};
+	struct layout_text lists[] = {{.s = "0-1"}};
 	struct feature_cpu cpus[] = {{0, 0}, {1, -1}};
 	int32_t die_of_cpu[] = {0, 7};
 	struct feature_topology first = {.cores = {lists, 1}, .threads = {lists, 1}};
@@ -190,6 +190,31 @@ static void test_domains(void)
 	arena_fini(&a);
 }
 
+static void test_programs(void)
+{
+	static const uint8_t tag[] = "12345678", behind[] = "abc";
+	struct arena a = {0};
+	struct feature_program programs[] = {{.info_size = 231, .arrays = 5, .data = {behind, 3}},
+	        {.info_size = 22, .info = {.id = 9, .xlated_prog_len = 70000}}};
+	struct feature_programs all = {programs, 2}, out;
+
+	programs[0].info = (struct feature_bpf_info){.id = 7,
+	        .tag = {tag, 8},
+	        .name = {.s = "trace"},
+	        .device = 1ULL << 32 | 2,
+	        .run_cnt = 6,
+	        .tail = {behind, 3}};
+	ROUND_TRIP(FEATURE_BPF_PROG_INFO, &all, &out, &a, 0);
+	ok(out.items[0].info.id == 7 && out.items[0].info.run_cnt == 6, "the info of a program");
+	ok(out.items[0].info.device == (1ULL << 32 | 2), "its bit-field in both orders");
+	eq_str(out.items[0].info.name.s, "trace", "its name");
+	ok(out.items[0].info.tail.n == 3 && out.items[0].data.n == 3, "what a newer kernel adds");
+	ok(out.items[1].info.id == 9 && out.items[1].info.xlated_prog_len == 0 &&
+	                out.items[1].info.tail.n == 2,
+	        "an older kernel's ends where it says");
+	arena_fini(&a);
+}
+
 static void test_tail_and_damage(void)
 {
 	struct arena a = {0};
@@ -212,6 +237,22 @@ static void test_tail_and_damage(void)
 	ok(feature_decode(&source, 99, &a, &out, 0, &tail) == SONDE_EUNSUPPORTED && tail.n == 7,
 	        "a feature that is not known is kept");
 	text_fini(&t);
+	arena_fini(&a);
+}
+
+/* A count may be any number: -1 is no sign for "to the end". */
+static void test_counts(void)
+{
+	static const uint64_t words[] = {1, 1 << 27, UINT64_MAX, 0, 8, 64, 5};
+	const struct feature_source source = {.bytes = {(const uint8_t *)words, sizeof(words)}};
+	struct arena a = {0};
+	struct feature_memory out;
+	struct span tail;
+
+	eq_u64((uint64_t)feature_decode(
+	               &source, FEATURE_MEM_TOPOLOGY, &a, &out, sizeof(out), &tail),
+	        (uint64_t)SONDE_EFORMAT, "more nodes than there is room for");
+	ok(out.n == 0 && tail.n == sizeof(words), "none of them is believed");
 	arena_fini(&a);
 }
 
@@ -285,7 +326,9 @@ int main(void)
 	test_topology();
 	test_events();
 	test_domains();
+	test_programs();
 	test_tail_and_damage();
+	test_counts();
 	test_tracing();
 	return tap_done();
 }

@@ -18,6 +18,7 @@ static const char *const kinds[] = {
         [LAYOUT_CHARS] = "char",
         [LAYOUT_TEXT] = "text to the end",
         [LAYOUT_STRING] = "str",
+        [LAYOUT_CSTRING] = "text up to its NUL",
         [LAYOUT_BYTES] = "byte",
         [LAYOUT_STRUCT] = "",
 };
@@ -145,7 +146,7 @@ static void print_fields(struct page *p, const struct layout *l)
 		if (f->keep != SLOT_NONE) {
 			p->kept[f->keep] = f->name;
 		}
-		if (f->sub == NULL || f->sub == layout_of_attr()) {
+		if (f->sub == NULL || f->sub->fields == layout_of_attr()->fields) {
 			continue;
 		}
 		if (f->name != NULL) {
@@ -187,8 +188,10 @@ int main(void)
 	printf("\n### The attr\n");
 	print_layout(layout_of_attr(), -1);
 	printf("\n### Payloads of features\n");
-	for (uint32_t i = 1; i < FEATURE_LAST; i++) {
-		print_layout(layout_of_feature(i), (long)i);
+	for (uint32_t i = 1; i < FEATURE_BITS; i++) {
+		if (layout_of_feature(i) != NULL) {
+			print_layout(layout_of_feature(i), (long)i);
+		}
 	}
 	return 0;
 }

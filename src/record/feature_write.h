@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The parts that header features are made of, appended to a text buffer in host byte order. */
-#ifndef SONDE_FILE_FEATURE_WRITE_H
-#define SONDE_FILE_FEATURE_WRITE_H
+#ifndef SONDE_RECORD_FEATURE_WRITE_H
+#define SONDE_RECORD_FEATURE_WRITE_H
 
 #include "core/text.h"
 
