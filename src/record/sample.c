@@ -196,8 +196,10 @@ static void take_read(struct decoder *d)
 		d->nomem = true;
 		return;
 	}
-	while (record_counts_next(&r, &s->reads[o->read_len])) {
-		o->read_len++;
+	for (uint64_t n = r.left; o->read_len < n; o->read_len++) {
+		if (!record_counts_next(&r, &s->reads[o->read_len])) {
+			break;
+		}
 	}
 	o->read_values = s->reads;
 	o->read_value = o->read_len != 0 ? s->reads[0].value : 0;
