@@ -36,7 +36,7 @@ static void begin(uint64_t read_format, uint64_t flags)
 	make_at(&m, 8, 104);
 	make_at(&m, 16, 144);
 	make_at(&m, 24, ATTRS);
-	make_at(&m, 32, EVENTS * 144);
+	make_at(&m, 32, (uint64_t)EVENTS * 144);
 	make_at(&m, 40, DATA);
 	for (uint64_t e = 0; e < EVENTS; e++) {
 		uint8_t bytes[144];
@@ -291,7 +291,8 @@ static void test_map(void)
 				period[e] += sum.period[w][e];
 			}
 		}
-		ok(n[0] == 40000 && period[0] == 3 * (40000 + 39999), "each of the leader once");
+		ok(n[0] == 40000 && period[0] == UINT64_C(3) * (40000 + 39999),
+		        "each of the leader once");
 		ok(n[1] == 5000 + 4999 && period[1] == 5000 + 4999, "each of the member once");
 		sonde_session_free(s);
 	}
