@@ -186,6 +186,23 @@ static void test_counts(uint64_t format, bool swap)
 	record_scratch_fini(&scratch);
 }
 
+static void test_no_counts(void)
+{
+	const struct sonde_attr attr = {.read_format = SONDE_READ_GROUP | SONDE_READ_ID,
+	        .sample_type = SONDE_SAMPLE_READ | SONDE_SAMPLE_CODE_PAGE_SIZE};
+	struct record_scratch scratch = {0};
+	struct record_plan plan;
+	struct sonde_sample s;
+	uint64_t words[2] = {0, 4096};
+
+	record_plan_make(&plan, &attr);
+	eq_u64(record_sample_decode(
+	               &plan, (struct span){(uint8_t *)words, 16}, false, &scratch, &s),
+	        1, "a group without members, as the first sample");
+	ok(s.read_len == 0 && s.code_page_size == 4096, "has no counts");
+	record_scratch_fini(&scratch);
+}
+
 static void test_trailer(void)
 {
 	const struct sonde_attr attr = {.sample_type = SONDE_SAMPLE_TID | SONDE_SAMPLE_TIME |
@@ -237,6 +254,7 @@ int main(void)
 		test_counts(format, false);
 		test_counts(format, true);
 	}
+	test_no_counts();
 	test_trailer();
 	test_mmap();
 	return tap_done();
