@@ -132,7 +132,7 @@ int kcore_copy(const char *from, const char *to, struct error *err)
 	if (entries == NULL || out < 0) {
 		rc = failed("open", entries == NULL ? from : to, err);
 	}
-	while (rc >= 0 && (name = entry_next(entries)) != NULL) {
+	while (entries != NULL && rc >= 0 && (name = entry_next(entries)) != NULL) {
 		if (strncmp(name, PREFIX, strlen(PREFIX)) == 0) {
 			rc = folder_copy(dirfd(entries), out, name, err);
 		}
