@@ -64,33 +64,11 @@ static int print_ips(const struct pt_config *config, struct pt_image *image)
 	return 0;
 }
 
-int main(int argc, char **argv)
+static void print_counts(struct pt_block_decoder *d)
 {
-	struct pt_config config;
-	struct pt_image_section_cache *cache = pt_iscache_alloc(NULL);
-	struct pt_image *image = pt_image_alloc(NULL);
-	struct pt_block_decoder *d;
 	unsigned long long insns = 0, blocks = 0, errors = 0;
-	size_t n;
-	uint8_t *trace = argc >= 4 ? load(argv[3], &n) : NULL;
-	uint64_t address = argc >= 4 ? strtoull(argv[2], NULL, 0) : 0;
-	int isid, status;
+	int status;
 
-	if (trace == NULL) {
-		return 1;
-	}
-	pt_config_init(&config);
-	config.begin = trace;
-	config.end = trace + n;
-	d = pt_blk_alloc_decoder(&config);
-	isid = pt_iscache_add_file(cache, argv[1], 0, UINT64_MAX >> 1, address);
-	if (d == NULL || isid < 0 || pt_image_add_cached(image, cache, isid, NULL) < 0 ||
-	        pt_blk_set_image(d, image) < 0) {
-		return 1;
-	}
-	if (argc > 4) {
-		return print_ips(&config, image);
-	}
 	while ((status = pt_blk_sync_forward(d)) >= 0) {
 		for (;;) {
 			struct pt_block block;
@@ -109,9 +87,39 @@ int main(int argc, char **argv)
 		errors += status != -pte_eos;
 	}
 	(void)printf("insn:\t%llu\nblocks:\t%llu\nerrors:\t%llu\n", insns, blocks, errors);
+}
+
+int main(int argc, char **argv)
+{
+	struct pt_config config;
+	struct pt_image_section_cache *cache = pt_iscache_alloc(NULL);
+	struct pt_image *image = pt_image_alloc(NULL);
+	struct pt_block_decoder *d;
+	size_t n;
+	uint8_t *trace = argc >= 4 ? load(argv[3], &n) : NULL;
+	uint64_t address = argc >= 4 ? strtoull(argv[2], NULL, 0) : 0;
+	int isid, rc = 0;
+
+	if (trace == NULL) {
+		return 1;
+	}
+	pt_config_init(&config);
+	config.begin = trace;
+	config.end = trace + n;
+	d = pt_blk_alloc_decoder(&config);
+	isid = pt_iscache_add_file(cache, argv[1], 0, UINT64_MAX >> 1, address);
+	if (d == NULL || isid < 0 || pt_image_add_cached(image, cache, isid, NULL) < 0 ||
+	        pt_blk_set_image(d, image) < 0) {
+		return 1;
+	}
+	if (argc > 4) {
+		rc = print_ips(&config, image);
+	} else {
+		print_counts(d);
+	}
 	pt_blk_free_decoder(d);
 	pt_image_free(image);
 	pt_iscache_free(cache);
 	free(trace);
-	return 0;
+	return rc;
 }

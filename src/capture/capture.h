@@ -89,7 +89,6 @@ struct sonde_record {
 	struct file_writer writer;
 	int out_fd;
 	char *out_name;
-	uint64_t marked_ns; /* when the header was brought up to date */
 	uint64_t clock_wall_ns, clock_ns;
 	bool kernel_excluded; /* fell back to user space */
 };

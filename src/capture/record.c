@@ -17,7 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MARK_EVERY_NS 250000000ull
 
 void capture_say(struct sonde_record *r, enum sonde_record_message kind, const char *fmt, ...)
 {
@@ -213,7 +212,6 @@ int capture_pass(struct sonde_record *r)
 	uint8_t round[RECORD_HEADER_SIZE] = {0};
 	struct iovec iov[2];
 	bool any = false;
-	uint64_t now;
 	size_t i;
 	int n;
 
@@ -236,11 +234,8 @@ int capture_pass(struct sonde_record *r)
 	store_u16(round + 6, RECORD_HEADER_SIZE, false);
 	iov[0] = (struct iovec){.iov_base = round, .iov_len = sizeof(round)};
 	TRY(file_writer_append(&r->writer, iov, 1, &r->error));
-	now = capture_now_ns(CLOCK_MONOTONIC);
-	if (now - r->marked_ns >= MARK_EVERY_NS) {
-		r->marked_ns = now;
-		TRY(file_writer_mark(&r->writer, &r->error));
-	}
+	/* should this process be killed, perf too reads all that is written */
+	TRY(file_writer_mark(&r->writer, &r->error));
 	return 1;
 }
 
