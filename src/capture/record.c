@@ -17,7 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-
 void capture_say(struct sonde_record *r, enum sonde_record_message kind, const char *fmt, ...)
 {
 	char text[512];
