@@ -157,7 +157,8 @@ class _Sample(ctypes.Structure):
                 ("weight", _u64), ("data_src", _u64), ("transaction", _u64), ("intr_regs_abi", _u64),
                 ("intr_regs", ctypes.POINTER(_u64)), ("phys_addr", _u64), ("cgroup", _u64),
                 ("data_page_size", _u64), ("code_page_size", _u64), ("read_value", _u64),
-                ("read_enabled", _u64), ("read_running", _u64), ("read_len", _u64), ("read_values", ctypes.c_void_p)]
+                ("read_enabled", _u64), ("read_running", _u64), ("read_len", _u64), ("read_values", ctypes.c_void_p),
+                ("branch_hw_index", _u64), ("branch_counters", ctypes.c_void_p), ("aux_len", _u64), ("aux", ctypes.c_void_p)]
 
 
 class _Thread(ctypes.Structure):

@@ -55,6 +55,10 @@ struct sonde_sample {
 	uint64_t read_running; /* ns it counted */
 	uint64_t read_len; /* counts: 0 without READ, 1 for an event alone, else members */
 	const struct sonde_record_read_value *read_values; /* the leader's first */
+	uint64_t branch_hw_index; /* of the newest branch; UINT64_MAX: not known or not recorded */
+	const uint64_t *branch_counters; /* a word for each branch; NULL: not recorded */
+	uint64_t aux_len; /* bytes */
+	const void *aux; /* trace data of the moment, in the processor's format */
 };
 
 #ifdef __cplusplus

@@ -18,6 +18,7 @@ struct sonde_file {
 	struct sonde_raw_record record;
 	struct sonde_typed_record typed;
 	struct record_scratch scratch;
+	bool sample_kept; /* the last record that was decoded was a sample, and good */
 	struct file_gap gap;
 	uint64_t position;
 	uint32_t cpus; /* of the machine; 0: not known */
@@ -328,8 +329,11 @@ static int decode_sample(struct sonde_file *f, const struct sonde_raw_record *r,
 	const struct record_plan *plan = &e->plan;
 	struct sonde_typed_record *t = &f->typed;
 	bool swap = f->file.swap;
-	int rc = record_sample_decode(plan, body, swap, &f->scratch, &t->sample);
+	bool again = f->sample_kept && t->sample.present == plan->sample_type;
+	int rc = again ? record_sample_decode_over(plan, body, swap, &f->scratch, &t->sample)
+	               : record_sample_decode(plan, body, swap, &f->scratch, &t->sample);
 
+	f->sample_kept = rc > 0;
 	t->type = RECORD_SAMPLE;
 	t->misc = r->misc;
 	t->event = (long)(e - f->file.events);
@@ -366,6 +370,7 @@ int sonde_file_decode(struct sonde_file *f, const struct sonde_raw_record *r,
 	in = record_of(r);
 	e = event_of(&f->file, &in);
 	plan = e != NULL ? &e->plan : NULL;
+	f->sample_kept = false;
 	f->typed.type = r->type;
 	f->typed.misc = r->misc;
 	f->typed.event = e != NULL ? (long)(e - f->file.events) : -1;

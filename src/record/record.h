@@ -74,6 +74,12 @@ struct record_scratch {
 
 int record_sample_decode(const struct record_plan *plan, struct span body, bool swap,
         struct record_scratch *scratch, struct sonde_sample *out);
+/*
+ * The same over a *out that the last decoding with this sample_type left as it was, and that was
+ * good: what is not present is not cleared again.
+ */
+int record_sample_decode_over(const struct record_plan *plan, struct span body, bool swap,
+        struct record_scratch *scratch, struct sonde_sample *out);
 void record_scratch_fini(struct record_scratch *scratch);
 
 /*

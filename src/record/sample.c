@@ -2,16 +2,20 @@
 /*
  * The body of a SAMPLE, each part there when its bit is in sample_type, in this order:
  *
- *	fixed    u64 IDENTIFIER, u64 IP, u32 pid + u32 tid (TID), u64 TIME, u64 ADDR, u64 ID, u64
- *STREAM_ID, u32 cpu + u32 0 (CPU), u64 PERIOD READ     one value: u64 value, [enabled], [running],
- *[id], [lost] GROUP: u64 nr, [enabled], [running], {value, [id], [lost]} x nr CALLCHAIN u64 nr, u64
- *x nr        RAW u32 size, bytes (4 + size is a multiple of 8) BRANCH   u64 nr, [u64 hw_idx],
- *{from, to, flags} x nr, [u64 counters x nr] REGS_USER u64 abi, [u64 x regs]   STACK_USER u64 size,
- *[bytes, u64 valid] WEIGHT(_STRUCT) u64, DATA_SRC u64, TRANSACTION u64, REGS_INTR as REGS_USER,
- *PHYS_ADDR u64, CGROUP u64, DATA_PAGE_SIZE u64, CODE_PAGE_SIZE u64, AUX u64 size, bytes
+ *	fixed         u64 IDENTIFIER, u64 IP, u32 pid + u32 tid (TID), u64 TIME, u64 ADDR, u64 ID,
+ *	              u64 STREAM_ID, u32 cpu + u32 0 (CPU), u64 PERIOD
+ *	READ          one value: u64 value, [enabled], [running], [id], [lost]
+ *	              GROUP: u64 nr, [enabled], [running], {value, [id], [lost]} x nr
+ *	CALLCHAIN     u64 nr, u64 x nr
+ *	RAW           u32 size, bytes (4 + size is a multiple of 8)
+ *	BRANCH        u64 nr, [u64 hw_idx], {from, to, flags} x nr, [u64 counters x nr]
+ *	REGS_USER     u64 abi, [u64 x regs]
+ *	STACK_USER    u64 size, [bytes, u64 valid]
+ *	WEIGHT(_STRUCT) u64, DATA_SRC u64, TRANSACTION u64, REGS_INTR as REGS_USER, PHYS_ADDR u64,
+ *	CGROUP u64, DATA_PAGE_SIZE u64, CODE_PAGE_SIZE u64, AUX u64 size, bytes
  *
  * The trailer of all other records (sample_id_all), ends with the record:
- *	u32 pid, tid (TID) u64 TIME u64 ID u64 STREAM_ID u32 cpu, 0 (CPU) u64 IDENTIFIER
+ *	u32 pid, tid (TID), u64 TIME, u64 ID, u64 STREAM_ID, u32 cpu, 0 (CPU), u64 IDENTIFIER
  *
  * Source: perf_event_open(2), section on the ring buffer.
  */
@@ -196,6 +200,7 @@ static void take_read(struct decoder *d)
 		d->nomem = true;
 		return;
 	}
+	o->read_len = 0;
 	for (uint64_t n = r.left; o->read_len < n; o->read_len++) {
 		if (!record_counts_next(&r, &s->reads[o->read_len])) {
 			break;
@@ -230,7 +235,7 @@ static void take_branches(struct decoder *d)
 	uint64_t nr = cursor_u64(&d->c);
 
 	if ((d->plan->branch_sample_type & BRANCH_HW_INDEX) != 0) {
-		(void)cursor_u64(&d->c);
+		d->out->branch_hw_index = cursor_u64(&d->c);
 	}
 	if (nr > cursor_left(&d->c) / 24) {
 		d->c.bad = true;
@@ -240,16 +245,14 @@ static void take_branches(struct decoder *d)
 	d->out->branches = take_words(d, nr * 3);
 	d->out->branch_len = d->out->branches != NULL ? nr : 0;
 	if ((d->plan->branch_sample_type & BRANCH_COUNTERS) != 0) {
-		(void)take_words(d, nr);
+		d->out->branch_counters = take_words(d, nr);
 	}
 }
 
 static void take_user_regs(struct decoder *d)
 {
 	d->out->user_regs_abi = cursor_u64(&d->c);
-	if (d->out->user_regs_abi != 0) {
-		d->out->user_regs = take_words(d, d->plan->user_regs);
-	}
+	d->out->user_regs = d->out->user_regs_abi != 0 ? take_words(d, d->plan->user_regs) : NULL;
 }
 
 static void take_user_stack(struct decoder *d)
@@ -258,6 +261,8 @@ static void take_user_stack(struct decoder *d)
 	struct span s;
 	uint64_t valid;
 
+	d->out->user_stack = NULL;
+	d->out->user_stack_len = 0;
 	if (size == 0) {
 		return;
 	}
@@ -270,9 +275,16 @@ static void take_user_stack(struct decoder *d)
 static void take_intr_regs(struct decoder *d)
 {
 	d->out->intr_regs_abi = cursor_u64(&d->c);
-	if (d->out->intr_regs_abi != 0) {
-		d->out->intr_regs = take_words(d, d->plan->intr_regs);
-	}
+	d->out->intr_regs = d->out->intr_regs_abi != 0 ? take_words(d, d->plan->intr_regs) : NULL;
+}
+
+static void take_aux(struct decoder *d)
+{
+	uint64_t size = cursor_u64(&d->c);
+	struct span s = cursor_bytes(&d->c, size > SIZE_MAX ? SIZE_MAX : (size_t)size);
+
+	d->out->aux = s.p;
+	d->out->aux_len = s.n;
 }
 
 /* The parts behind the fixed ones that few events have. */
@@ -319,6 +331,9 @@ static void take_rest(struct decoder *d)
 			*words[i].at = cursor_u64(&d->c);
 		}
 	}
+	if ((type & SONDE_SAMPLE_AUX) != 0) {
+		take_aux(d);
+	}
 }
 
 #define REST_BITS                                                                                  \
@@ -332,7 +347,7 @@ static inline uint64_t fixed_u64(const uint8_t *p, uint8_t at, bool swap)
 	return at != RECORD_NOT_THERE ? load_u64(p + at, swap) : 0;
 }
 
-static void take_fixed(
+static inline void take_fixed(
         const struct record_plan *plan, const uint8_t *p, bool swap, struct sonde_sample *out)
 {
 	out->ip = fixed_u64(p, plan->ip, swap);
@@ -344,23 +359,44 @@ static void take_fixed(
 		out->pid = load_u32(p + plan->tid, swap);
 		out->tid = load_u32(p + plan->tid + 4, swap);
 	}
-	if (plan->cpu != RECORD_NOT_THERE) {
-		out->cpu = load_u32(p + plan->cpu, swap);
-	}
-	if (plan->period != RECORD_NOT_THERE) {
-		out->period = load_u64(p + plan->period, swap);
-	}
+	out->cpu = plan->cpu != RECORD_NOT_THERE ? load_u32(p + plan->cpu, swap) : UINT32_MAX;
+	out->period = plan->period != RECORD_NOT_THERE ? load_u64(p + plan->period, swap) : 1;
 }
 
-int record_sample_decode(const struct record_plan *plan, struct span body, bool swap,
+/*
+ * Most samples have nothing but the fixed part and a call chain, and stand as this machine has
+ * them. False: not so, or it does not fit.
+ */
+static inline bool take_usual(
+        const struct record_plan *plan, struct span body, bool swap, struct sonde_sample *out)
+{
+	const uint8_t *p = body.p + plan->fixed_size;
+	size_t left = body.n - plan->fixed_size;
+	uint64_t nr;
+
+	if (swap || body.n < plan->fixed_size || ((uintptr_t)p & 7) != 0 ||
+	        (plan->sample_type & (REST_BITS | SONDE_SAMPLE_READ)) != 0) {
+		return false;
+	}
+	if ((plan->sample_type & SONDE_SAMPLE_CALLCHAIN) != 0) {
+		if (left < 8 || (nr = load_u64(p, false)) > left / 8 - 1) {
+			return false;
+		}
+		out->callchain = (const uint64_t *)(const void *)(p + 8);
+		out->callchain_len = nr;
+	}
+	take_fixed(plan, body.p, false, out);
+	return true;
+}
+
+/* Every part that is present is written whole, also when it is empty; others are not touched. */
+static int decode_parts(const struct record_plan *plan, struct span body, bool swap,
         struct record_scratch *scratch, struct sonde_sample *out)
 {
 	struct decoder d = {
 	        .plan = plan, .c = cursor_make(body, swap), .scratch = scratch, .out = out};
-	const uint8_t *p;
+	const uint8_t *p = cursor_take(&d.c, plan->fixed_size);
 
-	*out = (struct sonde_sample){.present = plan->sample_type, .cpu = UINT32_MAX, .period = 1};
-	p = cursor_take(&d.c, plan->fixed_size);
 	if (p == NULL) {
 		return 0;
 	}
@@ -378,6 +414,44 @@ int record_sample_decode(const struct record_plan *plan, struct span body, bool 
 		return SONDE_ENOMEM;
 	}
 	return d.c.bad ? 0 : 1;
+}
+
+/* In steps of 16 bytes: for sizes like this one compilers take an instruction for blocks, which
+ * needs longer to begin than all of the decoding. */
+static inline void clear(struct sonde_sample *out)
+{
+	typedef uint64_t pair __attribute__((vector_size(16), aligned(8), may_alias));
+	pair *p = (pair *)out;
+
+	_Static_assert(sizeof(*out) % sizeof(pair) == 8, "and one word at the end");
+	for (size_t i = 0; i < sizeof(*out) / sizeof(pair); i++) {
+		p[i] = (pair){0, 0};
+		__asm__ volatile("" : : : "memory");
+	}
+	memset((uint8_t *)out + sizeof(*out) - 8, 0, 8);
+}
+
+int record_sample_decode(const struct record_plan *plan, struct span body, bool swap,
+        struct record_scratch *scratch, struct sonde_sample *out)
+{
+	clear(out);
+	out->present = plan->sample_type;
+	out->cpu = UINT32_MAX;
+	out->period = 1;
+	out->branch_hw_index = UINT64_MAX;
+	return take_usual(plan, body, swap, out) ? 1 : decode_parts(plan, body, swap, scratch, out);
+}
+
+int record_sample_decode_over(const struct record_plan *plan, struct span body, bool swap,
+        struct record_scratch *scratch, struct sonde_sample *out)
+{
+	int rc;
+
+	if (take_usual(plan, body, swap, out)) {
+		return 1;
+	}
+	rc = decode_parts(plan, body, swap, scratch, out);
+	return rc == 0 ? record_sample_decode(plan, body, swap, scratch, out) : rc;
 }
 
 void record_scratch_fini(struct record_scratch *scratch)

@@ -186,6 +186,57 @@ static void test_counts(uint64_t format, bool swap)
 	record_scratch_fini(&scratch);
 }
 
+/* Decoding over what the last sample left is decoding, whatever the parts and their sizes. */
+static void test_over(bool swap)
+{
+	struct record_scratch scratch = {0};
+	uint64_t seed = 1;
+	unsigned wrong = 0;
+	unsigned good = 0;
+
+	for (unsigned i = 0; i < 20000; i++) {
+		struct sonde_attr attr = {.sample_regs_user = 5, .sample_regs_intr = 2};
+		struct sonde_sample plain;
+		struct sonde_sample over;
+		struct record_plan plan;
+		uint64_t words[40];
+		bool kept = false;
+
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		attr.sample_type =
+		        seed >> 20 & ((SONDE_SAMPLE_AUX << 1) - 1) & ~(seed >> 42 & 0xffff00);
+		attr.read_format = seed >> 40 & 0x1f;
+		attr.branch_sample_type = seed >> 30 & (1u << 17 | 1u << 19);
+		record_plan_make(&plan, &attr);
+		for (unsigned k = 0; k < 4; k++) {
+			struct span body;
+
+			for (unsigned w = 0; w < 40; w++) {
+				seed = seed * 6364136223846793005u + 1442695040888963407u;
+				put64((uint8_t *)words, w, seed >> 61, swap);
+			}
+			body = (struct span){(uint8_t *)words, 160 + (seed >> 40) % 160};
+			if (record_sample_decode(&plan, body, swap, &scratch, &plain) == 1 &&
+			        kept) {
+				good++;
+				wrong += record_sample_decode_over(
+				                 &plan, body, swap, &scratch, &over) != 1;
+				wrong += memcmp(&plain, &over, sizeof(over)) != 0;
+			} else if (kept) {
+				wrong += record_sample_decode_over(
+				                 &plan, body, swap, &scratch, &over) != 0;
+				wrong += memcmp(&plain, &over, sizeof(over)) != 0;
+				kept = false;
+			} else if (record_sample_decode(&plan, body, swap, &scratch, &over) == 1) {
+				kept = true;
+			}
+		}
+	}
+	eq_u64(wrong, 0, "a sample over another is as one that is decoded alone");
+	ok(good > 5000, "that many were good");
+	record_scratch_fini(&scratch);
+}
+
 static void test_no_counts(void)
 {
 	const struct sonde_attr attr = {.read_format = SONDE_READ_GROUP | SONDE_READ_ID,
@@ -255,6 +306,8 @@ int main(void)
 		test_counts(format, true);
 	}
 	test_no_counts();
+	test_over(false);
+	test_over(true);
 	test_trailer();
 	test_mmap();
 	return tap_done();
