@@ -93,9 +93,10 @@ SONDE_API int sonde_writer_mmap(struct sonde_writer *w, const struct sonde_write
 
 /*
  * A sample of an event, with the fields that its sample_type names, from s; registers are as many
- * as the attr's masks say. s->id 0 stands for the event's first id. SONDE_EUNSUPPORTED: READ, AUX
- * and branch counters (write them with sonde_writer_record); SONDE_ELIMIT: longer than a record can
- * be.
+ * as the attr's masks say. s->id 0 stands for the event's first id. Trace data is filled up with
+ * zeros to a multiple of 8 bytes. SONDE_EARG: an event without GROUP has not just one count, or
+ * there are branches and not the counters that its branch_sample_type names; SONDE_ELIMIT: longer
+ * than a record can be.
  */
 SONDE_API int sonde_writer_sample(struct sonde_writer *w, int event, const struct sonde_sample *s);
 

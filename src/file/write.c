@@ -658,9 +658,41 @@ static void put_branches(
 {
 	put_u64(t, s->branch_len);
 	if ((plan->branch_sample_type & BRANCH_HW_INDEX) != 0) {
-		put_u64(t, UINT64_MAX); /* not known */
+		put_u64(t, s->branch_hw_index);
 	}
 	put_host(t, s->branches, s->branch_len * 24);
+	if ((plan->branch_sample_type & BRANCH_COUNTERS) != 0) {
+		put_host(t, s->branch_counters, s->branch_len * 8);
+	}
+}
+
+/* The counts: what stands before the values of a group stands behind the value of a single one. */
+static void put_counts(struct text *t, uint64_t format, const struct sonde_sample *s)
+{
+	bool group = (format & SONDE_READ_GROUP) != 0;
+
+	if (group) {
+		put_u64(t, s->read_len);
+	} else {
+		put_u64(t, s->read_values[0].value);
+	}
+	if ((format & SONDE_READ_ENABLED) != 0) {
+		put_u64(t, s->read_enabled);
+	}
+	if ((format & SONDE_READ_RUNNING) != 0) {
+		put_u64(t, s->read_running);
+	}
+	for (uint64_t i = 0; i < s->read_len; i++) {
+		if (group) {
+			put_u64(t, s->read_values[i].value);
+		}
+		if ((format & SONDE_READ_ID) != 0) {
+			put_u64(t, s->read_values[i].id);
+		}
+		if ((format & SONDE_READ_LOST) != 0) {
+			put_u64(t, s->read_values[i].lost);
+		}
+	}
 }
 
 /* abi 0: no registers */
@@ -686,11 +718,24 @@ static void put_stack(struct text *t, const struct sonde_sample *s)
 	}
 }
 
+/* A multiple of 8 bytes, as the kernel has it. */
+static void put_aux(struct text *t, const struct sonde_sample *s)
+{
+	size_t pad = (8 - s->aux_len % 8) % 8;
+
+	put_u64(t, s->aux_len + pad);
+	put_host(t, s->aux, (size_t)s->aux_len);
+	text_fill(t, '\0', pad);
+}
+
 /* The parts whose length the sample tells. */
 static void put_arrays(struct text *t, const struct record_plan *plan, const struct sonde_sample *s)
 {
 	uint64_t type = plan->sample_type;
 
+	if ((type & SONDE_SAMPLE_READ) != 0) {
+		put_counts(t, plan->read_format, s);
+	}
 	if ((type & SONDE_SAMPLE_CALLCHAIN) != 0) {
 		put_u64(t, s->callchain_len);
 		put_host(t, s->callchain, s->callchain_len * 8);
@@ -717,19 +762,27 @@ static void put_arrays(struct text *t, const struct record_plan *plan, const str
 static int sample_check(
         struct sonde_writer *w, const struct record_plan *plan, const struct sonde_sample *s)
 {
-	if ((plan->sample_type & (SONDE_SAMPLE_READ | SONDE_SAMPLE_AUX)) != 0 ||
+	bool counts = (plan->sample_type & SONDE_SAMPLE_READ) != 0;
+	bool group = (plan->read_format & SONDE_READ_GROUP) != 0;
+
+	if (counts && !group && (s->read_len != 1 || s->read_values == NULL)) {
+		return misuse(w, "a sample of this event has one count: read_len and read_values");
+	}
+	if (s->branch_len != 0 && s->branch_counters == NULL &&
 	        (plan->branch_sample_type & BRANCH_COUNTERS) != 0) {
-		return error_set(&w->error, SONDE_EUNSUPPORTED, NO_OFFSET,
-		        "samples with read values, branch counters or AUX data are written with "
-		        "sonde_writer_record");
+		return misuse(w, "branches of this event have counters: branch_counters");
 	}
 	if (s->callchain_len > RECORD_SIZE_MAX / 8 || s->branch_len > RECORD_SIZE_MAX / 24 ||
-	        s->user_stack_len > RECORD_SIZE_MAX || s->raw_len > RECORD_SIZE_MAX) {
+	        s->user_stack_len > RECORD_SIZE_MAX || s->raw_len > RECORD_SIZE_MAX ||
+	        s->aux_len > RECORD_SIZE_MAX || (counts && s->read_len > RECORD_SIZE_MAX / 8)) {
 		return error_set(&w->error, SONDE_ELIMIT, NO_OFFSET,
-		        "call chain (%llu), branches (%llu), stack (%llu bytes) or raw data (%u "
-		        "bytes) do not fit into a record of at most %u bytes",
+		        "call chain (%llu), branches (%llu), stack (%llu bytes), raw data (%u "
+		        "bytes), counts (%llu) or trace data (%llu bytes) do not fit into a record "
+		        "of at most %u bytes",
 		        (unsigned long long)s->callchain_len, (unsigned long long)s->branch_len,
-		        (unsigned long long)s->user_stack_len, s->raw_len, RECORD_SIZE_MAX);
+		        (unsigned long long)s->user_stack_len, s->raw_len,
+		        (unsigned long long)s->read_len, (unsigned long long)s->aux_len,
+		        RECORD_SIZE_MAX);
 	}
 	return 0;
 }
@@ -755,6 +808,9 @@ static int sample_put(struct sonde_writer *w, int event, const struct sonde_samp
 		put_regs(t, s->intr_regs_abi, s->intr_regs, e->plan.intr_regs);
 	}
 	put_words(t, s, id, type & SAMPLE_LAST);
+	if ((type & SONDE_SAMPLE_AUX) != 0) {
+		put_aux(t, s);
+	}
 	return record_end(w, &e->plan);
 }
 

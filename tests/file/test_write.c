@@ -14,18 +14,24 @@ static char path[] = "/tmp/sonde-write-XXXXXX";
 static const uint64_t chain[] = {(uint64_t)-512, 0x1111, 0x2222};
 static const uint64_t branch[] = {0x10, 0x20, 0};
 static const uint64_t regs[] = {7, 8, 9};
+static const struct sonde_record_read_value counts[] = {{1000, 77, 1}, {2000, 78, 2}};
+static const uint64_t branch_counters[] = {0x1f};
 
 static struct sonde_attr make_attr(void)
 {
 	return (struct sonde_attr){
 	        .type = 1,
 	        .sample_period = 1,
-	        .sample_type =
-	                SONDE_SAMPLE_IDENTIFIER | SONDE_SAMPLE_IP | SONDE_SAMPLE_TID |
-	                SONDE_SAMPLE_TIME | SONDE_SAMPLE_CPU | SONDE_SAMPLE_PERIOD |
-	                SONDE_SAMPLE_CALLCHAIN | SONDE_SAMPLE_RAW | SONDE_SAMPLE_BRANCH_STACK |
-	                SONDE_SAMPLE_REGS_USER | SONDE_SAMPLE_REGS_INTR | SONDE_SAMPLE_PHYS_ADDR |
-	                SONDE_SAMPLE_STACK_USER | SONDE_SAMPLE_WEIGHT | SONDE_SAMPLE_CODE_PAGE_SIZE,
+	        .sample_type = SONDE_SAMPLE_IDENTIFIER | SONDE_SAMPLE_IP | SONDE_SAMPLE_TID |
+	                       SONDE_SAMPLE_TIME | SONDE_SAMPLE_CPU | SONDE_SAMPLE_PERIOD |
+	                       SONDE_SAMPLE_CALLCHAIN | SONDE_SAMPLE_RAW |
+	                       SONDE_SAMPLE_BRANCH_STACK | SONDE_SAMPLE_REGS_USER |
+	                       SONDE_SAMPLE_REGS_INTR | SONDE_SAMPLE_PHYS_ADDR |
+	                       SONDE_SAMPLE_STACK_USER | SONDE_SAMPLE_WEIGHT |
+	                       SONDE_SAMPLE_CODE_PAGE_SIZE | SONDE_SAMPLE_READ | SONDE_SAMPLE_AUX,
+	        .read_format = SONDE_READ_GROUP | SONDE_READ_ENABLED | SONDE_READ_RUNNING |
+	                       SONDE_READ_ID | SONDE_READ_LOST,
+	        .branch_sample_type = 1u << 17 | 1u << 19, /* HW_INDEX, COUNTERS */
 	        .sample_regs_user = 0x7,
 	        .sample_regs_intr = 0x3,
 	        .flags = (uint64_t)1 << SONDE_FLAG_SAMPLE_ID_ALL | (uint64_t)1
@@ -56,6 +62,14 @@ static struct sonde_sample make_one(void)
 	        .user_stack_len = 5,
 	        .weight = 99,
 	        .code_page_size = 4096,
+	        .read_len = 2,
+	        .read_values = counts,
+	        .read_enabled = 50,
+	        .read_running = 40,
+	        .branch_hw_index = 6,
+	        .branch_counters = branch_counters,
+	        .aux = "trace",
+	        .aux_len = 5,
 	};
 }
 
@@ -107,6 +121,12 @@ static void check_sample(const struct sonde_raw_record *r, bool swap)
 	                s.branch_len == 1 && s.branches[1] == 0x20 && s.intr_regs[1] == 8 &&
 	                s.phys_addr == 0x99 && s.weight == 99 && s.code_page_size == 4096,
 	        "a sample has its fields");
+	ok(s.read_len == 2 && s.read_values[1].value == 2000 && s.read_values[1].id == 78 &&
+	                s.read_values[0].lost == 1 && s.read_enabled == 50 && s.read_running == 40,
+	        "its counts");
+	ok(s.branch_hw_index == 6 && s.branch_counters[0] == 0x1f && s.aux_len == 8 &&
+	                memcmp(s.aux, "trace\0\0", 8) == 0,
+	        "what comes with branches, and trace data");
 	record_scratch_fini(&scratch);
 }
 
@@ -158,7 +178,7 @@ static void test_mistakes(void)
 	w = sonde_writer_new(NULL);
 	ok(sonde_writer_event(w, &attr, NULL, 0, NULL) == 0 && sonde_writer_open(w, path) == 0,
 	        "an output");
-	ok(sonde_writer_sample(w, 0, &s) == SONDE_EUNSUPPORTED, "READ values are refused");
+	ok(sonde_writer_sample(w, 0, &s) == SONDE_EARG, "an event without its count is refused");
 	sonde_writer_free(w);
 	w = sonde_writer_new(NULL);
 	attr = make_attr();
