@@ -21,6 +21,8 @@ NATIVE = os.environ.get("SONDE_NATIVE") or SONDE
 ENV = dict(os.environ, LC_ALL="C", TZ="UTC", PAGER="cat", SONDE_CACHE="")
 SHOWN = [["report", "--stdio", "-n", "--no-children", "-g", "none"], ["script"], ["evlist", "-v"],
          ["report", "--stats"], ["report", "--header-only", "-I"], ["buildid-list"], ["check"]]
+# The reader's own vdso names the addresses of a recording that has no build id of its vdso: machines differ there.
+VDSO = re.compile(rb"(?m)^.*\[vdso\].*\n|^# [. ]+\n")
 # What is said of the file itself.
 OF_FILE = re.compile(rb"captured on|data offset|data size|feat offset|-endian|PERFILE2|compressed")
 count = failures = 0
@@ -51,6 +53,12 @@ def dump(tool, path):
     document.pop("byte_order", None)
     document.pop("file", None)
     return done.stdout, document
+
+
+def without_vdso(said):
+    """What a sonde said, without the lines that its own vdso decides, and widths of columns."""
+    code, out, err = said
+    return code, VDSO.sub(b"", out), err
 
 
 def first_difference(a, b):
@@ -98,9 +106,8 @@ def compare(name, path, folder):
         for words in SHOWN:
             native = run(NATIVE, words, file)
             if SONDE != NATIVE:
-                other = run(SONDE, words, file)
-                check(native == other, f"{name}, {form}: the same {' '.join(words)}",
-                      first_difference(native[1] + native[2], other[1] + other[2]))
+                a, b = (without_vdso(said) for said in (native, run(SONDE, words, file)))
+                check(a == b, f"{name}, {form}: the same {' '.join(words)}", first_difference(a[1] + a[2], b[1] + b[2]))
             said[form, words[0], len(words)] = (native[0], [x for x in native[1].replace(file.encode(), b"FILE")
                                                             .splitlines() if not OF_FILE.search(x)])
     for words in SHOWN:
