@@ -32,7 +32,7 @@ static void begin(uint64_t read_format, uint64_t flags)
 	memset(&m, 0, sizeof(m));
 	formats = read_format;
 	m.data = m.n = DATA;
-	memcpy(m.p, "PERFILE2", 8);
+	make_at(&m, 0, FILE_MAGIC2);
 	make_at(&m, 8, 104);
 	make_at(&m, 16, 144);
 	make_at(&m, 24, ATTRS);
@@ -54,9 +54,9 @@ static void begin(uint64_t read_format, uint64_t flags)
 /* A sample up to the READ part, of `words` words behind it. */
 static void head(uint64_t id, uint32_t tid, uint64_t time, unsigned words)
 {
-	make_u64(&m, RECORD_SAMPLE | (uint64_t)2 << 32 | (uint64_t)(48 + words * 8) << 48);
+	make_record(&m, RECORD_SAMPLE, MISC_USER, (uint16_t)(48 + words * 8));
 	make_u64(&m, 0x1000);
-	make_u64(&m, 9 | (uint64_t)tid << 32);
+	make_u32s(&m, 9, tid);
 	make_u64(&m, time);
 	make_u64(&m, id);
 	make_u64(&m, 5);
