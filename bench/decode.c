@@ -3,9 +3,9 @@
  * Reads the records of a recording at three depths, to compare what each costs:
  *
  *	sonde-decode bare FILE     from header to header of the mapped file, nothing checked: the
- *	                           least that any reader does; seekable files of this byte order
- *only sonde-decode walk FILE     every record through sonde_file_next sonde-decode samples FILE and
- *every sample as a C struct
+ *	                           least that any reader does; seekable files of this byte order only
+ *	sonde-decode walk FILE     every record through sonde_file_next
+ *	sonde-decode samples FILE  and every sample as a C struct
  *
  * Prints the number of records and samples, and a sum that keeps the work from being left out.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Command-line options as tables: one table gives the parser, `--help` and the checks of the man
- *pages.
+ * pages.
  *
  *	struct report { bool counts; bool children; const char *input; uint64_t jobs; };
  *
@@ -11,8 +11,8 @@
  *		OPTION_SWITCH('n', "show-nr-samples", &r.counts, "show the number of samples"),
  *		OPTION_SWITCH(0, "children", &r.children, "add up what callees took"),
  *		OPTION_UINT('j', "jobs", &r.jobs, "N", "worker threads"),
- *		OPTION_CALL('g', "call-graph", OPTION_OPTIONAL, on_graph, &r, "MODE", "call
- *graphs"), OPTION_END,
+ *		OPTION_CALL('g', "call-graph", OPTION_OPTIONAL, on_graph, &r, "MODE", "graphs"),
+ *		OPTION_END,
  *	};
  *	const struct option_command command = {
  *		.name = "report", .usage = "[options]", .defs = defs,
@@ -26,7 +26,7 @@
  * What a perf user's fingers know holds: long options may be cut short as long as one is meant;
  * `--no-x` undoes `--x` (and `--x` undoes an option that is called "no-x"); `-ab` is `-a -b`;
  * `-oFILE`, `-o FILE`, `--output FILE` and `--output=FILE` are the same; an optional argument must
- *be stuck on (`-gMODE`, `--call-graph=MODE`); `--` ends the options; the last of several wins.
+ * be stuck on (`-gMODE`, `--call-graph=MODE`); `--` ends the options; the last of several wins.
  */
 #ifndef SONDE_CMD_OPTIONS_H
 #define SONDE_CMD_OPTIONS_H

@@ -7,9 +7,9 @@
  *	COMPRESSED2 (83)  header, u64 data size, zstd bytes, NULs up to a multiple of 8
  *
  *	perf.data:  [ MMAP ][ 81: zstd 1 ][ FINISHED_ROUND ][ 81: zstd 2 ] ...
- *	the spool:  [ MMAP ][ 81: zstd 1 ][ SAMPLE ][ SAM   [ FINISHED_ROUND ][ 81: zstd 2 ]   PLE
- *][ SAMPLE ]
- *	                                            `--------- kept back, and put in front --^
+ *	the spool:  [ MMAP ][ 81: zstd 1 ][ SAMPLE ][ SAM   ...
+ *	                                            `-----  kept back, put in front of zstd 2:
+ *	            ... [ FINISHED_ROUND ][ 81: zstd 2 ][ SAMPLE ][ SAMPLE ]
  *
  * A record may end in the next compressed record: its first part is kept back. The spool is read
  * like any stream; runs say where its stretches came from, marks where bytes were stepped over.

@@ -9,7 +9,7 @@
  *	     table of sections of the features that are set, then their payloads
  *
  * A recorder that dies leaves a file whose data.size is 0 or behind; readers walk to the end of the
- *file.
+ * file.
  */
 #ifndef SONDE_FILE_WRITER_H
 #define SONDE_FILE_WRITER_H

@@ -4,12 +4,12 @@
  *
  * A packet that tells of an event stands before or behind the one that says where:
  *
- *	FUP [PIP|VMCS|MODE].. TIP|TIP.PGD          an asynchronous branch, or tracing off there
- *	MODE.EXEC FUP, MODE.TSX FUP, PTW FUP ..    an event at the FUP's IP ("bound")
- *	CFE|PIP|VMCS|MODE.EXEC .. TIP|TIP.PGD      an event at the branch that comes next
- *("attached") MWAIT PWRE EXSTOP FUP                      PWRE waits until MWAIT is placed
- *("deferred") PSB .. PSBEND                              the state, nothing happened OVF .. FUP |
- *OVF .. TIP.PGE                lost packets while tracing is on | off
+ *	FUP [PIP|VMCS|MODE].. TIP|TIP.PGD        an asynchronous branch, or tracing off there
+ *	MODE.EXEC FUP, MODE.TSX FUP, PTW FUP ..  an event at the FUP's IP ("bound")
+ *	CFE|PIP|VMCS|MODE.EXEC .. TIP|TIP.PGD    an event at the branch that comes next ("attached")
+ *	MWAIT PWRE EXSTOP FUP                    PWRE waits until MWAIT is placed ("deferred")
+ *	PSB .. PSBEND                            the state, nothing happened
+ *	OVF .. FUP | OVF .. TIP.PGE              lost packets while tracing is on | off
  */
 #include "pt/flow.h"
 

@@ -2,7 +2,7 @@
 /*
  * The graph of code. A node is a run of instructions from an address to the next one at which the
  * trace decides; direct jumps inside it, and one direct call, are followed. Nodes are named by
- *their index, never move, and are built when a flow first comes to them.
+ * their index, never move, and are built when a flow first comes to them.
  *
  *	hot, 16 bytes:   next[not taken] next[taken] push info
  *	cold:            where it begins, where its last instruction is

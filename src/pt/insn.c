@@ -8,7 +8,7 @@
  * processor would refuse for reasons that do not change the length (a LOCK that is not allowed, a
  * reserved register) is not looked at: such an instruction does not run, so no trace leads over it.
  * Source: the opcode maps of the Intel SDM, volume 2, appendix A; XOP and 3DNow! from AMD's
- *manuals.
+ * manuals.
  */
 #include "pt/insn.h"
 

@@ -2,19 +2,28 @@
 /*
  * Reading packets. The first byte tells most of them apart, 02 leads to a second one:
  *
- *	00                 PAD              02 A3 +6   TNT, 47 bits     02 62|E2    EXSTOP
- *	1xxxxxx0 .. 1xx0   TNT, 6..1 bits   02 43 +6   PIP              02 C2 +8    MWAIT
- *	iii 01101 +n       TIP              02 03 +2   CBR              02 22 +2    PWRE
- *	iii 10001 +n       TIP.PGE          02 73 +5   TMA              02 A2 +5    PWRX
- *	iii 00001 +n       TIP.PGD          02 C8 +5   VMCS             02 i0010010 +4, i0110010 +8
- *PTW iii 11101 +n       FUP              02 F3      OVF              02 13 +2    CFE 19 +7 TSC 02
- *82 x 8  PSB              02 53 +9    EVD 59 +1              MTC              02 23      PSBEND 02
- *63 +1    BBP 99 +1              MODE             02 83      TraceStop        02 33|B3    BEP D9
- *+2|+4           TRIG             02 C3 88 +8 MNT             xxxxx100 +4|+8  BIP, between BBP and
- *BEP xxxxxe11 ..        CYC, a further byte as long as e (then bit 0) is set
+ *	00                 PAD                 02 A3 +6   TNT, 47 bits
+ *	1xxxxxx0 .. 1xx0   TNT, 6..1 bits      02 43 +6   PIP
+ *	iii 01101 +n       TIP                 02 03 +2   CBR
+ *	iii 10001 +n       TIP.PGE             02 73 +5   TMA
+ *	iii 00001 +n       TIP.PGD             02 C8 +5   VMCS
+ *	iii 11101 +n       FUP                 02 F3      OVF
+ *	19 +7              TSC                 02 82 x 8  PSB
+ *	59 +1              MTC                 02 23      PSBEND
+ *	99 +1              MODE                02 83      TraceStop
+ *	D9 +2|+4           TRIG                02 C3 88 +8  MNT
+ *	xxxxx100 +4|+8     BIP, between        02 62|E2   EXSTOP
+ *	                   BBP and BEP         02 C2 +8   MWAIT
+ *	xxxxxe11 ..        CYC, a further      02 22 +2   PWRE
+ *	                   byte as long as e   02 A2 +5   PWRX
+ *	                   (then bit 0) is     02 i0010010 +4, i0110010 +8  PTW
+ *	                   set                 02 13 +2   CFE
+ *	                                       02 53 +9   EVD
+ *	                                       02 63 +1   BBP
+ *	                                       02 33|B3   BEP
  *
  * iii is the IP compression: 0 no IP, 1 16 bits, 2 32 bits, 3 48 bits sign-extended, 4 48 bits, 6
- *all 64. All numbers are little-endian. Source: Intel SDM, volume 3, "Intel Processor Trace".
+ * all 64. All numbers are little-endian. Source: Intel SDM, volume 3, "Intel Processor Trace".
  */
 #define _GNU_SOURCE /* memmem */
 #include "pt/packet.h"

@@ -4,13 +4,14 @@
  *
  *	TSC   the time stamp counter itself
  *	TMA   right behind TSC: the crystal clock (CTC) at that moment, and the TSC ticks since it
- *stepped MTC   8 bits of the crystal clock from bit MTCFreq on, every 2^MTCFreq of its ticks CYC
- *core cycles since the CYC before CBR   the core's frequency in multiples of the bus clock: TSC
- *ticks a cycle = nominal / CBR
+ *	      stepped
+ *	MTC   8 bits of the crystal clock from bit MTCFreq on, every 2^MTCFreq of its ticks
+ *	CYC   core cycles since the CYC before
+ *	CBR   the core's frequency in multiples of the bus clock: TSC ticks a cycle = nominal / CBR
  *
  * TSC ticks a crystal tick = CPUID 15H EBX / EAX. Cycles become ticks by the speed of the core,
- *which is taken from CBR and, better, from the cycles between two MTCs (calibration). An MTC is
- *exact, so it replaces what cycles had summed up to, which may be a step back.
+ * which is taken from CBR and, better, from the cycles between two MTCs (calibration). An MTC is
+ * exact, so it replaces what cycles had summed up to, which may be a step back.
  */
 #include "pt/errata.h"
 

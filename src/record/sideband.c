@@ -4,7 +4,8 @@
  *
  *	MMAP    u32 pid, tid; u64 start, len, pgoff; char name[]
  *	MMAP2   the same up to pgoff; u32 maj, min; u64 ino, generation (or with misc bit 14: u8
- *size, 3 bytes, u8 build_id[20]); u32 prot, flags; char name[] COMM    u32 pid, tid; char name[]
+ *	        size, 3 bytes, u8 build_id[20]); u32 prot, flags; char name[]
+ *	COMM    u32 pid, tid; char name[]
  *	FORK, EXIT  u32 pid, ppid, tid, ptid; u64 time
  *	KSYMBOL u64 addr; u32 len; u16 type, flags; char name[]
  *

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The one walk over all records when a recording is opened. It touches each record's header and
- *time only; samples are decoded later, by the workers.
+ * time only; samples are decoded later, by the workers.
  *
  * Rounds. The recorder writes a FINISHED_ROUND mark after each pass over its rings and promises: no
- *record behind the next mark is older than the newest one before this mark.
+ * record behind the next mark is older than the newest one before this mark.
  *
  *	records of round 1 ... mark, round 2 ... mark, round 3 ...
  *	newest T1                 T2              (all of round 3 is later than T1)
  *
  * So the samples with a time in (T1, T2] stand in rounds 2 and 3: a window reads two rounds and
- *sorts only those. Small rounds are joined until they hold ROUND_BYTES. Where the promise is
- *broken, or where there are no marks, the whole file is one round.
+ * sorts only those. Small rounds are joined until they hold ROUND_BYTES. Where the promise is
+ * broken, or where there are no marks, the whole file is one round.
  */
 #include "session/session.h"
 

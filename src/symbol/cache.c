@@ -13,10 +13,10 @@
  *
  * The key holds all that the text depends on: the kernel's build id, the boot (the kernel lies
  * elsewhere after the next one), and a digest of the first bytes of kallsyms as they read now,
- *which change when addresses are hidden from this user.
+ * which change when addresses are hidden from this user.
  *
  * A file is used only when it belongs to this user, nobody else may write it, and every number in
- *it makes sense. Whatever is wrong, kallsyms is read as without a cache.
+ * it makes sense. Whatever is wrong, kallsyms is read as without a cache.
  */
 #include "symbol/cache.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Side-band comes in file order and is kept as small notes; timeline_seal sorts them by (time,
- *order of arrival) and plays them once. Playing writes, for each thread, names by time, and for
- *each process, roots of its address space by time. Time 0 (synthesised state) sorts first and so
- *holds from the beginning.
+ * order of arrival) and plays them once. Playing writes, for each thread, names by time, and for
+ * each process, roots of its address space by time. Time 0 (synthesised state) sorts first and so
+ * holds from the beginning.
  *
  *	tid -> thread generations (newest first) -> names by time
  *	pid -> process generations (newest first) -> roots by time

@@ -7,7 +7,7 @@
  *
  * Mutant K is number K / SEEDS of seed K % SEEDS, whatever the number of workers; number 0 is the
  * seed as it is. `-f K -n 1` repeats one, -k keeps it, or those that failed. A folder that holds
- *`data` is one seed, a recording that is a directory; any other stands for the seeds in it.
+ * `data` is one seed, a recording that is a directory; any other stands for the seeds in it.
  *
  * Workers are processes: what ends one is the mutant's fault, which is counted, and another worker
  * goes on behind it. A run is one way of reading one mutant. It has CPU_MAX seconds of processor

@@ -2,7 +2,7 @@
 /*
  * A tiny recording with call chains and known answers: kernel functions of a made-up kallsyms, so
  * that nothing depends on the machine. The file is in the machine's byte order. Everything is in a
- *folder of its own.
+ * folder of its own.
  *
  *	chain (leaf first)     period       self       with callees
  *	h f main                   10       h     50   main  150
