@@ -9,7 +9,7 @@
  * what is true of it.
  */
 #include <endian.h>
-#include <sonde/preview/pt.h>
+#include <sonde/pt_packet.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A function trace from raw Intel PT, indented by depth: pt_calls TRACE CODE ADDRESS */
-#include <sonde/preview/pt_flow.h>
+#include <sonde/pt.h>
 
 #include <stdio.h>
 #include <stdlib.h>

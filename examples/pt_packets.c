@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The packets of a raw Intel PT trace: pt_packets TRACE */
-#include <sonde/preview/pt.h>
+#include <sonde/pt.h>
 
 #include <stdio.h>
 #include <stdlib.h>

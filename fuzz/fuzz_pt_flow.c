@@ -3,7 +3,7 @@
  * Half of the input is code, half is a trace behind a PSB that leads into it. Following it by steps
  * and only counting must give the same numbers; both come to an end.
  */
-#include <sonde/preview/pt_flow.h>
+#include <sonde/pt_flow.h>
 #include <stdlib.h>
 #include <string.h>
 

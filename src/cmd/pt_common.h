@@ -5,7 +5,7 @@
 
 #include "cmd/options.h"
 
-#include <sonde/preview/pt.h>
+#include <sonde/pt_packet.h>
 
 #define PT_EXIT_FILE 255 /* the trace or the code cannot be read */
 

@@ -5,7 +5,7 @@
 
 #include "cmd/pt_common.h"
 
-#include <sonde/preview/pt_flow.h>
+#include <sonde/pt_flow.h>
 
 #define PT_CODE_FILES 64
 

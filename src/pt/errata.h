@@ -3,7 +3,7 @@
 #ifndef SONDE_PT_ERRATA_H
 #define SONDE_PT_ERRATA_H
 
-#include <sonde/preview/pt.h>
+#include <sonde/pt_packet.h>
 
 /* Names are those of the first specification update that lists the erratum. */
 #define PT_ERRATUM_BDM64  1u /* an aborted transaction's last TNT bit is wrong */

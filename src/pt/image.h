@@ -5,7 +5,7 @@
 
 #include "pt/insn.h"
 
-#include <sonde/preview/pt_flow.h>
+#include <sonde/pt_flow.h>
 
 /*
  * The code at address: a pointer to *n bytes, at most PT_INSN_MAX of them where they were put

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of packets and texts of errors. */
-#include <sonde/preview/pt.h>
+#include <sonde/pt_packet.h>
 
 const char *sonde_pt_kind_name(int kind)
 {

@@ -3,7 +3,7 @@
 #ifndef SONDE_PT_PACKET_H
 #define SONDE_PT_PACKET_H
 
-#include <sonde/preview/pt.h>
+#include <sonde/pt_packet.h>
 
 struct pt_cursor {
 	const uint8_t *begin, *p, *end;

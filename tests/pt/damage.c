@@ -8,7 +8,7 @@
  */
 #include "tests/tap.h"
 
-#include <sonde/preview/pt_flow.h>
+#include <sonde/pt_flow.h>
 #include <stdlib.h>
 
 #define FILE_MAX (16u << 20)

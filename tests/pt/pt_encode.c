@@ -7,7 +7,7 @@
  * Numbers are fields of struct sonde_pt_packet in the order that `forms` gives (v value, e extra,
  * c count), words are flags. IPs are compressed; `-` is none. Behind # is a comment.
  */
-#include <sonde/preview/pt.h>
+#include <sonde/pt_packet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

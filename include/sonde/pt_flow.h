@@ -9,10 +9,10 @@
  * Threads: an image must not change while a graph uses it. Flows of one graph may run at the same
  * time, one thread a flow.
  */
-#ifndef SONDE_PREVIEW_PT_FLOW_H
-#define SONDE_PREVIEW_PT_FLOW_H
+#ifndef SONDE_INCLUDE_PT_FLOW_H
+#define SONDE_INCLUDE_PT_FLOW_H
 
-#include <sonde/preview/pt.h>
+#include <sonde/pt_packet.h>
 
 #ifdef __cplusplus
 extern "C" {

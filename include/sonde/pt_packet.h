@@ -5,8 +5,8 @@
  * Bytes in, packets out: nothing here knows where the trace came from. The formats are those of the
  * Intel SDM, volume 3, chapter "Intel Processor Trace".
  */
-#ifndef SONDE_PREVIEW_PT_H
-#define SONDE_PREVIEW_PT_H
+#ifndef SONDE_INCLUDE_PT_PACKET_H
+#define SONDE_INCLUDE_PT_PACKET_H
 
 #include <sonde/base.h>
 #include <stdbool.h>
