@@ -21,14 +21,15 @@ static uint8_t *load(const char *path, size_t *size)
 
 int main(int argc, char **argv)
 {
-	const struct sonde_pt_flow_options options = {.size = sizeof(options), .branches = true};
+	const struct sonde_pt_flow_options options = {
+	        .size = sizeof(options), .want = SONDE_PT_WANT_CALLS | SONDE_PT_WANT_RETURNS};
 	size_t size = 0, code_size = 0;
 	uint8_t *trace = argc == 4 ? load(argv[1], &size) : NULL;
 	uint8_t *code = argc == 4 ? load(argv[2], &code_size) : NULL;
 	struct sonde_pt_image *image = sonde_pt_image_new();
 	struct sonde_pt_graph *graph = image != NULL ? sonde_pt_graph_new(image) : NULL;
 	struct sonde_pt_flow *flow = NULL;
-	struct sonde_pt_step step;
+	const struct sonde_pt_step *step;
 	int depth = 0;
 
 	if (code != NULL && graph != NULL &&
@@ -36,11 +37,11 @@ int main(int argc, char **argv)
 		flow = sonde_pt_flow_new(graph, trace, size, &options);
 	}
 	while (flow != NULL && sonde_pt_flow_next(flow, &step) > 0) {
-		if (step.kind == SONDE_PT_STEP_ERROR) {
-			(void)printf("error: %s\n", sonde_pt_error_text(step.error));
-		} else if (step.kind == SONDE_PT_STEP_INSN && step.calls) {
-			(void)printf("%*s%llx\n", 2 * depth++, "", (unsigned long long)step.to);
-		} else if (step.kind == SONDE_PT_STEP_INSN && step.returns && depth > 0) {
+		if (step->kind == SONDE_PT_STEP_ERROR) {
+			(void)printf("error: %s\n", sonde_pt_error_text(step->error));
+		} else if (step->kind == SONDE_PT_STEP_INSN && step->calls) {
+			(void)printf("%*s%llx\n", 2 * depth++, "", (unsigned long long)step->to);
+		} else if (step->kind == SONDE_PT_STEP_INSN && step->returns && depth > 0) {
 			depth--;
 		}
 	}

@@ -38,7 +38,7 @@ static void follow(const struct sonde_pt_image *image, const uint8_t *trace, siz
 	struct sonde_pt_flow *steps = sonde_pt_flow_new(graph, trace, n, options);
 	struct sonde_pt_flow *counts = sonde_pt_flow_new(graph, trace, n, options);
 	struct sonde_pt_totals totals;
-	struct sonde_pt_step step;
+	const struct sonde_pt_step *step;
 	uint64_t insns = 0, events = 0, errors = 0, done = 0;
 	int rc = 1;
 
@@ -47,9 +47,9 @@ static void follow(const struct sonde_pt_image *image, const uint8_t *trace, siz
 		abort();
 	}
 	while (done++ < STEPS_MAX && (rc = sonde_pt_flow_next(steps, &step)) > 0) {
-		insns += step.kind == SONDE_PT_STEP_INSN;
-		events += step.kind == SONDE_PT_STEP_EVENT;
-		errors += step.kind == SONDE_PT_STEP_ERROR;
+		insns += step->kind == SONDE_PT_STEP_INSN;
+		events += step->kind == SONDE_PT_STEP_EVENT;
+		errors += step->kind == SONDE_PT_STEP_ERROR;
 	}
 	if (rc < 0 || (rc == 0 && (insns != totals.insns || events != totals.events ||
 	                                  errors != totals.errors))) {

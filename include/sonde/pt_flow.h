@@ -89,28 +89,58 @@ struct sonde_pt_event {
 };
 
 enum sonde_pt_step_kind {
-	SONDE_PT_STEP_INSN = 1,
+	SONDE_PT_STEP_INSN = 1, /* an instruction was executed */
 	SONDE_PT_STEP_EVENT,
-	SONDE_PT_STEP_ERROR, /* error, offset, ip */
-	SONDE_PT_STEP_END /* the trace ends while tracing is on */
+	SONDE_PT_STEP_ERROR, /* error, offset, psb, ip */
+	SONDE_PT_STEP_END, /* the trace ends while tracing is on */
+	SONDE_PT_STEP_BLOCK = 6 /* a block was executed: code from ip on without a branch inside */
 };
 
+/* Fields that are named for some kinds are 0 for the others. */
 struct sonde_pt_step {
-	uint64_t ip;
-	uint64_t offset; /* of the packet at which an error was found */
+	uint64_t ip; /* INSN, BLOCK: where it begins; EVENT: of it; ERROR: how far code was followed
+	              */
+	uint64_t to; /* INSN, BLOCK that end with a branch: where control went; 0: not known, as
+	                where tracing ends */
+	uint64_t last; /* INSN, BLOCK: address of the last instruction */
+	uint64_t insns; /* instructions that were executed so far, with this step's */
+	uint64_t tsc; /* the time, if it is followed, in TSC ticks, an estimate; 0: not known */
+	uint64_t exact_tsc; /* the last time that packets told as it is (TSC, MTC); as `tsc` where
+	                       nothing was estimated */
+	uint64_t cycles; /* core cycles that CYC packets told so far, if time is followed ... */
+	uint64_t cycle_insns; /* ... and the instructions at the branch for which they did */
+	uint64_t offset; /* ERROR: of the packet at which it was found */
+	uint64_t psb; /* ERROR: of the last PSB whose state was good; UINT64_MAX: there is none */
 	int error; /* enum sonde_pt_error */
+	uint32_t count; /* INSN, BLOCK: instructions of this step */
 	uint8_t kind; /* enum sonde_pt_step_kind */
-	uint8_t size; /* INSN: bytes */
-	bool speculative; /* INSN: inside a transaction */
+	uint8_t size; /* INSN, BLOCK: bytes of the last instruction */
+	bool speculative; /* INSN, BLOCK: inside a transaction */
 	bool resync; /* ERROR: a second one, while a place to go on was sought */
 	bool first; /* INSN: the one before it was a branch that packets decided, or an event */
-	bool branch; /* INSN: it is one, of any kind */
-	bool call, jump; /* INSN: a direct one */
-	bool calls, returns; /* INSN: a near call, direct or not; a near return */
-	bool taken; /* INSN, a branch */
-	uint64_t to; /* INSN, a branch: where control went; 0: not known, as where tracing ends */
-	struct sonde_pt_event event;
+	bool sampled; /* INSN: chosen by `every` or `every_ticks` */
+	/* Of the last instruction: */
+	bool branch; /* it is one, of any kind */
+	bool call, jump; /* a direct one */
+	bool calls, returns; /* a near call, direct or not; a near return */
+	bool conditional;
+	bool taken;
+	struct sonde_pt_event event; /* EVENT */
 };
+
+/*
+ * What a flow gives; several at once. Errors and the end are always given. What is not asked for
+ * costs nothing but following the branches: instructions between two that are wanted are counted,
+ * not read.
+ */
+#define SONDE_PT_WANT_INSNS     1u /* instructions: all, or those that `every..` choose */
+#define SONDE_PT_WANT_TAKEN     2u /* instructions that are branches and were taken */
+#define SONDE_PT_WANT_NOT_TAKEN 4u /* conditional branches that were not */
+#define SONDE_PT_WANT_CALLS     8u /* near calls */
+#define SONDE_PT_WANT_RETURNS   16u /* near returns */
+#define SONDE_PT_WANT_BLOCKS    32u /* blocks, and no INSN at all */
+#define SONDE_PT_WANT_EVENTS    64u
+#define SONDE_PT_WANT_NOTHING   128u /* if nothing else is: errors and the end alone */
 
 struct sonde_pt_flow_options {
 	size_t size; /* sizeof(struct sonde_pt_flow_options) of the caller */
@@ -120,12 +150,15 @@ struct sonde_pt_flow_options {
 	unsigned jobs; /* threads that count; 0 and 1: the caller's alone */
 	size_t part; /* bytes that a thread takes at least; 0: chosen by the size of the trace */
 	bool time; /* follow the time; without it no time is computed */
-	bool branches; /* of the instructions give only those that are branches */
 	bool ticks; /* give TICK events; needs time */
 	unsigned filters; /* ranges of code that alone were traced; 0: all was */
 	struct {
 		uint64_t first, last; /* both inclusive */
 	} filter[4];
+	unsigned want; /* SONDE_PT_WANT_*; 0: INSNS and EVENTS */
+	uint64_t every; /* of the instructions give only each whose number is a multiple of this */
+	uint64_t
+	        every_ticks; /* and the first one behind each so many TSC ticks; follows the time */
 };
 
 struct sonde_pt_flow;
@@ -138,8 +171,11 @@ SONDE_API struct sonde_pt_flow *sonde_pt_flow_new(struct sonde_pt_graph *graph, 
         size_t n, const struct sonde_pt_flow_options *options);
 SONDE_API void sonde_pt_flow_free(struct sonde_pt_flow *flow); /* NULL is fine */
 
-/* The next step: 1 and *step is set, 0 at the end, SONDE_ENOMEM, SONDE_ELIMIT. */
-SONDE_API int sonde_pt_flow_next(struct sonde_pt_flow *flow, struct sonde_pt_step *step);
+/*
+ * The next step: 1 and *step is set, it lives until the next call; 0 at the end, SONDE_ENOMEM,
+ * SONDE_ELIMIT.
+ */
+SONDE_API int sonde_pt_flow_next(struct sonde_pt_flow *flow, const struct sonde_pt_step **step);
 
 struct sonde_pt_totals {
 	uint64_t insns; /* that were executed */

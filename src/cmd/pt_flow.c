@@ -13,6 +13,9 @@ struct flow {
 	struct pt_cpu_option cpu;
 	struct pt_code code;
 	const char *trace;
+	const char *itrace; /* letters of what is wanted; NULL: instructions and events */
+	unsigned want;
+	uint64_t every, every_ticks;
 	uint64_t filter_cfg[4], filter_a[4], filter_b[4];
 	bool branches, quiet, stat, stat_insn, stat_blocks, count;
 	bool blocks, show_blocks, end_on_call, end_on_jump;
@@ -22,6 +25,8 @@ struct flow {
 	bool open_block; /* the block goes on with the next instruction */
 	bool failed;
 };
+
+#define BRANCHES_TAKEN (SONDE_PT_WANT_TAKEN | SONDE_PT_WANT_CALLS | SONDE_PT_WANT_RETURNS)
 
 /* One event's text. */
 struct words {
@@ -263,12 +268,25 @@ static void show_insn(struct flow *f, const struct sonde_pt_step *s)
 		}
 	}
 	f->open_block = !(s->call && f->end_on_call) && !(s->jump && f->end_on_jump);
-	if (f->branches && !f->quiet) {
-		if (s->taken) {
-			(void)printf("%016" PRIx64 " %016" PRIx64 "\n", s->ip, s->to);
-		}
-	} else if (!f->quiet) {
+	if (f->quiet) {
+		return;
+	}
+	if (s->sampled || (f->want & SONDE_PT_WANT_INSNS && f->every + f->every_ticks == 0)) {
 		(void)printf("%s%016" PRIx64 "\n", s->speculative ? "? " : "", s->ip);
+	}
+	if ((s->taken && f->want & BRANCHES_TAKEN) ||
+	        (s->conditional && !s->taken && s->to != 0 && f->want & SONDE_PT_WANT_NOT_TAKEN)) {
+		(void)printf("%016" PRIx64 " %016" PRIx64 "\n", s->ip, s->to);
+	}
+}
+
+static void show_block(struct flow *f, const struct sonde_pt_step *s)
+{
+	f->insns += s->count;
+	f->nblocks++;
+	if (!f->quiet) {
+		(void)printf(
+		        "%016" PRIx64 " %016" PRIx64 " %" PRIu32 "\n", s->ip, s->last, s->count);
 	}
 }
 
@@ -276,6 +294,7 @@ static void show_step(struct flow *f, const struct sonde_pt_step *s)
 {
 	switch (s->kind) {
 	case SONDE_PT_STEP_INSN: show_insn(f, s); break;
+	case SONDE_PT_STEP_BLOCK: show_block(f, s); break;
 	case SONDE_PT_STEP_EVENT: show_event(f, &s->event); break;
 	case SONDE_PT_STEP_ERROR:
 		f->failed = true;
@@ -343,7 +362,9 @@ static void fill_options(const struct flow *f, struct sonde_pt_flow_options *o)
 	o->jobs = (unsigned)(f->jobs < 256 ? f->jobs : 256);
 	o->time = f->event_time || f->event_tick;
 	o->ticks = f->event_tick;
-	o->branches = f->branches;
+	o->want = f->want;
+	o->every = f->every;
+	o->every_ticks = f->every_ticks;
 	for (unsigned i = 0; i < 4; i++) {
 		if (f->filter_cfg[i] == 1) {
 			o->filter[o->filters].first = f->filter_a[i];
@@ -358,7 +379,7 @@ static int follow(struct flow *f, const struct pt_file *trace)
 	struct sonde_pt_flow_options o = {.size = sizeof(o)};
 	struct sonde_pt_graph *graph = sonde_pt_graph_new(f->code.image);
 	struct sonde_pt_flow *flow;
-	struct sonde_pt_step step;
+	const struct sonde_pt_step *step;
 	int rc = SONDE_ENOMEM;
 
 	fill_options(f, &o);
@@ -372,7 +393,7 @@ static int follow(struct flow *f, const struct pt_file *trace)
 		rc = show_count(f, flow);
 	} else if (flow != NULL) {
 		while ((rc = sonde_pt_flow_next(flow, &step)) > 0) {
-			show_step(f, &step);
+			show_step(f, step);
 		}
 		show_stat(f);
 	}
@@ -383,6 +404,58 @@ static int follow(struct flow *f, const struct pt_file *trace)
 		return PT_EXIT_FILE;
 	}
 	return f->failed;
+}
+
+/* Behind the letter i: a number, and i (instructions) or t (TSC ticks). */
+static const char *parse_period(struct flow *f, const char *p)
+{
+	uint64_t n = 0;
+
+	while (*p >= '0' && *p <= '9' && n < UINT64_MAX / 10 - 9) {
+		n = n * 10 + (uint64_t)(*p++ - '0');
+	}
+	if (*p == 't') {
+		f->every_ticks = n;
+		return p + 1;
+	}
+	f->every = n > 1 ? n : 0;
+	return *p == 'i' && n != 0 ? p + 1 : p;
+}
+
+/* What the letters ask for; false: one is not known. */
+static bool parse_itrace(struct flow *f, const char *p)
+{
+	static const struct {
+		char letter;
+		unsigned want;
+	} letters[] = {
+	        {'i', SONDE_PT_WANT_INSNS},
+	        {'b', SONDE_PT_WANT_TAKEN},
+	        {'n', SONDE_PT_WANT_NOT_TAKEN},
+	        {'c', SONDE_PT_WANT_CALLS},
+	        {'r', SONDE_PT_WANT_RETURNS},
+	        {'k', SONDE_PT_WANT_BLOCKS},
+	        {'p', SONDE_PT_WANT_EVENTS},
+	        {'e', 0},
+	};
+	const size_t n = sizeof(letters) / sizeof(letters[0]);
+
+	f->want = 0;
+	while (*p != '\0') {
+		char letter = *p++;
+		size_t i = 0;
+
+		while (i < n && letters[i].letter != letter) {
+			i++;
+		}
+		if (i == n) {
+			return false;
+		}
+		f->want |= letters[i].want;
+		p = letter == 'i' ? parse_period(f, p) : p;
+	}
+	f->want |= f->want == 0 ? SONDE_PT_WANT_NOTHING : 0;
+	return true;
 }
 
 static int run(struct flow *f, const struct option_command *command, int argc, char **argv)
@@ -396,6 +469,10 @@ static int run(struct flow *f, const struct option_command *command, int argc, c
 	}
 	if (rest.argc > 1 || (rest.argc == 1) == (f->trace != NULL)) {
 		return options_mistake(command, "one trace is wanted");
+	}
+	f->want = SONDE_PT_WANT_EVENTS | (f->branches ? SONDE_PT_WANT_TAKEN : SONDE_PT_WANT_INSNS);
+	if (f->itrace != NULL && !parse_itrace(f, f->itrace)) {
+		return options_mistake(command, "--itrace takes the letters i b n c r k p e");
 	}
 	rc = pt_file_read(&trace, f->trace != NULL ? f->trace : rest.argv[0]);
 	if (rc != 0) {
@@ -430,6 +507,8 @@ int cmd_pt_flow(int argc, char **argv)
 	        OPTION_UINT('j', "jobs", &f.jobs, "N", "threads that count"),
 	        OPTION_SWITCH(0, "branches", &f.branches,
 	                "print the branches that were taken, from and to"),
+	        OPTION_TEXT(0, "itrace", &f.itrace, "LETTERS",
+	                "what to print: i[N][i|t] b n c r k p e"),
 	        OPTION_SWITCH(0, "quiet", &f.quiet, "print only errors and statistics"),
 	        OPTION_SWITCH(0, "stat", &f.stat, "print statistics at the end"),
 	        OPTION_SWITCH(0, "stat:insn", &f.stat_insn, "of instructions"),

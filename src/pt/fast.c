@@ -95,8 +95,7 @@ static inline void record(
 		f->counts->fresh[2 * (size_t)at + which]++;
 		return;
 	}
-	pt_emit_run(f, f->graph->cold[at].ip, PT_NODE_INSNS(f->graph->nodes[at].info));
-	pt_emit_branch(f, f->graph->cold[next].ip, which != 0);
+	pt_emit_node(f, at, next, which != 0);
 }
 
 static inline uint32_t kind_of(const struct sonde_pt_flow *f, uint32_t at)

@@ -90,6 +90,7 @@ void pt_flow_time(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
 	if (f->options.time) {
 		(void)sonde_pt_time_packet(&f->time, p);
+		f->cycled = f->cycled || p->kind == SONDE_PT_CYC;
 	}
 }
 
@@ -488,6 +489,9 @@ static void on_psbend(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 		(void)place(f, f->psb_at);
 	}
 	f->in_psbend = false;
+	if (f->synced) {
+		f->good_psb = f->last_psb;
+	}
 	f->syncing = false;
 	f->overflowed = false;
 	f->may_enable = false;
@@ -825,6 +829,27 @@ bool pt_flow_tip(struct sonde_pt_flow *f, uint64_t *ip)
 	return false;
 }
 
+static void take_options(struct sonde_pt_flow *f, const struct sonde_pt_flow_options *options)
+{
+	struct sonde_pt_flow_options *o = &f->options;
+
+	if (options != NULL) {
+		memcpy(o, options, options->size < sizeof(*o) ? options->size : sizeof(*o));
+	}
+	o->size = sizeof(*o);
+	o->time = o->time || o->every_ticks != 0;
+	f->want = o->want != 0 ? o->want : SONDE_PT_WANT_INSNS | SONDE_PT_WANT_EVENTS;
+	f->sample_at = UINT64_MAX;
+	f->tick_at = UINT64_MAX;
+	if ((f->want & SONDE_PT_WANT_INSNS) != 0 && (f->want & SONDE_PT_WANT_BLOCKS) == 0) {
+		f->sample_at = o->every > 1 ? o->every : UINT64_MAX;
+		f->tick_at = o->every_ticks != 0 ? 1 : UINT64_MAX;
+	}
+	if (f->want & SONDE_PT_WANT_BLOCKS || o->every > 1 || o->every_ticks != 0) {
+		f->want &= ~SONDE_PT_WANT_INSNS; /* not each */
+	}
+}
+
 struct sonde_pt_flow *sonde_pt_flow_new(struct sonde_pt_graph *graph, const void *data, size_t n,
         const struct sonde_pt_flow_options *options)
 {
@@ -833,11 +858,8 @@ struct sonde_pt_flow *sonde_pt_flow_new(struct sonde_pt_graph *graph, const void
 	if (f == NULL) {
 		return NULL;
 	}
-	f->options.size = sizeof(f->options);
-	if (options != NULL) {
-		memcpy(&f->options, options,
-		        options->size < sizeof(f->options) ? options->size : sizeof(f->options));
-	}
+	take_options(f, options);
+	f->good_psb = UINT64_MAX;
 	f->stop_at = UINT64_MAX;
 	f->ended_at = UINT64_MAX;
 	f->graph = graph;

@@ -2,7 +2,8 @@
 /*
  * A flow inside the layer. Its files: flow.c packets that are no branches, event.c those of events,
  * walk.c code between them instruction by instruction, fast.c branches node by node, more.c TNT
- * packets, step.c what the caller gets, edge.c and parallel.c counts.
+ * packets, step.c and give.c what the caller gets, edge.c and
+ * parallel.c counts.
  *
  * Where a flow stands: nothing of the code at `ip` was executed yet, except inside fast.c, where a
  * node tells. Names of what a flow waits for are those at the head of flow.c.
@@ -19,15 +20,19 @@
 #define PT_RECENT_EDGES 1024
 #define PT_EDGE_LOG     256
 
-/* One part of the output. */
+/* One part of the output. Of a run the event is not set. */
 struct pt_item {
 	uint8_t kind; /* enum sonde_pt_step_kind; INSN stands for a run of instructions */
 	bool speculative, resync;
+	bool taken; /* a run: its last instruction is a branch that was taken */
+	bool tick; /* a run: `every_ticks` chooses its first instruction */
 	uint16_t error;
 	uint32_t context, insns;
-	uint64_t ip, offset;
+	uint32_t node; /* a run: the node that it is; PT_NODE_NONE: it was walked */
+	uint64_t ip, offset, psb;
 	uint64_t to; /* a run: where its last instruction led, if it is a branch; 0: not known */
-	bool taken;
+	uint64_t before; /* instructions that were executed before it */
+	uint64_t tsc, exact, cycles, cycle_insns; /* as in a step */
 	struct sonde_pt_event event;
 };
 
@@ -78,7 +83,7 @@ struct sonde_pt_flow {
 	struct pt_cursor cursor;
 	struct sonde_pt_time time;
 	uint64_t last_ip;
-	uint64_t last_psb; /* offset */
+	uint64_t last_psb, good_psb; /* offsets; of the last one whose PSB+ was read to its end */
 
 	/* Where it is. */
 	uint64_t ip;
@@ -132,8 +137,18 @@ struct sonde_pt_flow {
 	struct pt_counts *counts;
 	struct pt_item *items;
 	size_t head, tail, cap;
+	bool run_open; /* the run that was met last is in the queue */
+	unsigned want; /* SONDE_PT_WANT_* */
+	uint64_t insns; /* that were executed, where steps are given */
+	uint64_t
+	        sample_at; /* the number of an instruction that `every` chooses; UINT64_MAX: none */
+	uint64_t tick_at; /* when `every_ticks` chooses one; UINT64_MAX: never */
+	bool cycled; /* a CYC was there, and no branch since */
+	uint64_t cycles, cycle_insns; /* as in a step */
 	struct pt_item run; /* the run that is being given away: insns are left, the next at ip */
+	unsigned direct; /* direct branches that are left in it, if it is a node */
 	bool first; /* nothing of it was given yet */
+	struct sonde_pt_step step; /* the caller's, until the next one */
 	bool failed; /* no memory, or too many nodes */
 	uint64_t events, errors;
 	uint64_t shown_tsc; /* of the last TICK */
@@ -205,10 +220,11 @@ bool pt_refill(struct sonde_pt_flow *f);
 /* Where the packet of the next branch bit ends, in bytes. */
 uint64_t pt_bits_offset(const struct sonde_pt_flow *f);
 
-/* step.c: output. */
+/* step.c: output. Instructions that were walked; pt_emit_branch behind it: where they lead. */
 void pt_emit_run(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns);
-/* Where the run that was emitted last leads. */
 void pt_emit_branch(struct sonde_pt_flow *f, uint64_t to, bool taken);
+/* A whole node, and what follows it. */
+void pt_emit_node(struct sonde_pt_flow *f, uint32_t node, uint32_t next, bool taken);
 void pt_emit_event(struct sonde_pt_flow *f, const struct sonde_pt_event *event);
 void pt_emit_error(struct sonde_pt_flow *f, int error, bool resync);
 void pt_emit_end(struct sonde_pt_flow *f);

@@ -334,6 +334,7 @@ static bool build(struct sonde_pt_graph *g, uint32_t index)
 	cold->end = b.ip;
 	cold->direct = (uint16_t)b.direct;
 	cold->size = b.insn.size;
+	cold->class = b.insn.class;
 	node->next[0] = n.next[0];
 	node->next[1] = n.next[1];
 	node->push = n.push;

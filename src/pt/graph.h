@@ -39,6 +39,7 @@ struct pt_cold {
 	uint32_t context;
 	uint16_t direct; /* direct jumps and calls inside */
 	uint8_t size; /* of the last instruction */
+	uint8_t class; /* of the last instruction, enum pt_class */
 };
 
 struct sonde_pt_graph {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the caller gets: runs of instructions, events and errors wait in a queue and are given
- * singly. */
+/*
+ * What is met is put into a queue: runs of instructions, events and errors; give.c makes steps of
+ * them. A run in which nothing is wanted is only counted.
+ */
 #include "pt/flow.h"
 
 #include "core/array.h"
@@ -20,149 +22,176 @@ static struct pt_item *new_item(struct sonde_pt_flow *f)
 	return &f->items[f->tail++];
 }
 
+/* Whether an instruction of so many more is chosen by number or time. */
+static bool chosen(struct sonde_pt_flow *f, uint32_t insns, bool *tick)
+{
+	bool by_number;
+
+	f->insns += insns;
+	by_number = f->insns >= f->sample_at;
+	*tick = f->time.tsc >= f->tick_at;
+	if (by_number) {
+		f->sample_at +=
+		        ((f->insns - f->sample_at) / f->options.every + 1) * f->options.every;
+	}
+	if (*tick) {
+		f->tick_at = (f->time.tsc / f->options.every_ticks + 1) * f->options.every_ticks;
+	}
+	return by_number || *tick;
+}
+
+static void queue_run(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns, bool tick)
+{
+	struct pt_item *item = new_item(f);
+
+	f->run_open = item != NULL;
+	if (item == NULL) {
+		return;
+	}
+	item->kind = SONDE_PT_STEP_INSN;
+	item->speculative = f->speculative;
+	item->taken = false;
+	item->tick = tick;
+	item->context = pt_flow_context(f);
+	item->insns = insns;
+	item->node = PT_NODE_NONE;
+	item->ip = ip;
+	item->to = 0;
+	item->before = f->insns - insns;
+	item->tsc = f->time.tsc;
+	item->exact = f->time.exact;
+	item->cycles = f->cycles;
+	item->cycle_insns = f->cycle_insns;
+}
+
+/* A branch is done, for which the last CYC was, if one was there. */
+static void take_cycles(struct sonde_pt_flow *f)
+{
+	if (f->cycled) {
+		f->cycled = false;
+		f->cycles = f->time.cycles;
+		f->cycle_insns = f->insns;
+	}
+}
+
 void pt_emit_run(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns)
 {
-	struct pt_item *item;
+	bool tick;
 
-	if (insns == 0) {
-		return;
-	}
+	f->run_open = false;
 	if (f->counting) {
 		f->counts->insns += insns;
-		return;
-	}
-	item = new_item(f);
-	if (item != NULL) {
-		*item = (struct pt_item){.kind = SONDE_PT_STEP_INSN,
-		        .speculative = f->speculative,
-		        .context = pt_flow_context(f),
-		        .insns = insns,
-		        .ip = ip};
+	} else if (insns != 0 &&
+	           (chosen(f, insns, &tick) ||
+	                   (f->want & ~(SONDE_PT_WANT_EVENTS | SONDE_PT_WANT_NOTHING)) != 0)) {
+		queue_run(f, ip, insns, tick);
 	}
 }
 
 void pt_emit_branch(struct sonde_pt_flow *f, uint64_t to, bool taken)
 {
-	if (f->head != f->tail && f->items[f->tail - 1].kind == SONDE_PT_STEP_INSN) {
-		f->items[f->tail - 1].to = to;
-		f->items[f->tail - 1].taken = taken;
+	take_cycles(f);
+	if (f->run_open) {
+		struct pt_item *item = &f->items[f->tail - 1];
+
+		item->to = to;
+		item->taken = taken;
+		item->cycles = f->cycles;
+		item->cycle_insns = f->cycle_insns;
 	}
+}
+
+/* Whether a node may have an instruction that is wanted for what it is. */
+static bool has_wanted(const struct sonde_pt_flow *f, uint32_t node, bool taken)
+{
+	static const unsigned by_kind[][2] = {
+	        [PT_NODE_COND] = {SONDE_PT_WANT_NOT_TAKEN, SONDE_PT_WANT_TAKEN},
+	        [PT_NODE_GOTO] = {0, 0},
+	        [PT_NODE_RET] = {0, SONDE_PT_WANT_TAKEN | SONDE_PT_WANT_RETURNS},
+	        [PT_NODE_TIP] = {0, SONDE_PT_WANT_TAKEN | SONDE_PT_WANT_CALLS},
+	};
+	unsigned all = SONDE_PT_WANT_INSNS | SONDE_PT_WANT_BLOCKS |
+	               by_kind[PT_NODE_KIND(f->graph->nodes[node].info)][taken];
+
+	if (f->graph->cold[node].direct != 0) {
+		all |= SONDE_PT_WANT_TAKEN | SONDE_PT_WANT_CALLS;
+	}
+	return (f->want & all) != 0;
+}
+
+void pt_emit_node(struct sonde_pt_flow *f, uint32_t node, uint32_t next, bool taken)
+{
+	uint32_t insns = PT_NODE_INSNS(f->graph->nodes[node].info);
+	bool tick;
+	bool wanted = chosen(f, insns, &tick);
+
+	take_cycles(f);
+	f->run_open = false;
+	if (wanted || has_wanted(f, node, taken)) {
+		queue_run(f, f->graph->cold[node].ip, insns, tick);
+	}
+	if (f->run_open) {
+		struct pt_item *item = &f->items[f->tail - 1];
+
+		item->node = node;
+		item->to = f->graph->cold[next].ip;
+		item->taken = taken;
+	}
+}
+
+/* What all but runs have. */
+static struct pt_item *queue(struct sonde_pt_flow *f, uint8_t kind, uint64_t ip)
+{
+	struct pt_item *item = f->counting ? NULL : new_item(f);
+
+	f->run_open = false;
+	if (item != NULL) {
+		*item = (struct pt_item){.kind = kind,
+		        .ip = ip,
+		        .before = f->insns,
+		        .tsc = f->time.tsc,
+		        .exact = f->time.exact,
+		        .cycles = f->cycles,
+		        .cycle_insns = f->cycle_insns};
+	}
+	return item;
 }
 
 void pt_emit_event(struct sonde_pt_flow *f, const struct sonde_pt_event *event)
 {
-	struct pt_item *item;
+	struct pt_item *item = NULL;
 
 	f->events++;
-	if (f->counting) {
-		return;
+	if (event->kind == SONDE_PT_EVENT_ASYNC || event->kind == SONDE_PT_EVENT_DISABLED) {
+		take_cycles(f);
 	}
-	item = new_item(f);
+	if ((f->want & SONDE_PT_WANT_EVENTS) != 0) {
+		item = queue(f, SONDE_PT_STEP_EVENT, event->ip);
+	}
+	f->run_open = false;
 	if (item != NULL) {
-		*item = (struct pt_item){.kind = SONDE_PT_STEP_EVENT, .event = *event};
-		item->event.tsc = f->options.time ? f->time.tsc : 0;
+		item->event = *event;
+		item->event.tsc = f->time.tsc;
 	}
 	f->shown_tsc = f->time.tsc;
 }
 
 void pt_emit_error(struct sonde_pt_flow *f, int error, bool resync)
 {
-	struct pt_item *item;
+	struct pt_item *item = queue(f, SONDE_PT_STEP_ERROR, f->fresh ? 0 : f->ip);
 
 	f->errors++;
-	if (f->counting) {
-		return;
-	}
-	item = new_item(f);
 	if (item != NULL) {
-		*item = (struct pt_item){.kind = SONDE_PT_STEP_ERROR,
-		        .resync = resync,
-		        .error = (uint16_t)error,
-		        .ip = f->fresh ? 0 : f->ip,
-		        .offset = f->error_at};
+		item->resync = resync;
+		item->error = (uint16_t)error;
+		item->offset = f->error_at;
+		item->psb = f->good_psb;
 	}
 }
 
 void pt_emit_end(struct sonde_pt_flow *f)
 {
-	struct pt_item *item = f->counting ? NULL : new_item(f);
-
-	if (item != NULL) {
-		*item = (struct pt_item){.kind = SONDE_PT_STEP_END, .ip = f->ip};
-	}
-}
-
-/* The next instruction of the run. */
-static int next_insn(struct sonde_pt_flow *f, struct sonde_pt_step *step)
-{
-	struct pt_insn insn;
-
-	if (pt_image_insn(f->graph->image, f->run.context, f->run.ip, &insn) != 0) {
-		return SONDE_EFORMAT; /* the image changed */
-	}
-	*step = (struct sonde_pt_step){.kind = SONDE_PT_STEP_INSN,
-	        .ip = f->run.ip,
-	        .size = insn.size,
-	        .speculative = f->run.speculative,
-	        .first = f->first,
-	        .branch = insn.class != PT_CLASS_OTHER,
-	        .calls = insn.class == PT_CLASS_CALL || insn.class == PT_CLASS_CALL_IND,
-	        .returns = insn.class == PT_CLASS_RET,
-	        .call = insn.class == PT_CLASS_CALL,
-	        .jump = insn.class == PT_CLASS_JUMP};
-	f->first = false;
-	f->run.insns--;
-	if (step->call || step->jump) {
-		step->taken = true;
-		step->to = pt_insn_target(&insn, f->run.ip, pt_context_mode(f->run.context));
-		f->run.ip = step->to;
-		return 1;
-	}
-	f->run.ip += insn.size;
-	if (step->branch) {
-		step->taken = f->run.taken;
-		step->to = f->run.to;
-	}
-	return 1;
-}
-
-static int give(struct sonde_pt_flow *f, struct sonde_pt_step *step)
-{
-	const struct pt_item *item = &f->items[f->head++];
-
-	if (item->kind == SONDE_PT_STEP_INSN) {
-		f->run = *item;
-		f->first = true;
-		return next_insn(f, step);
-	}
-	*step = (struct sonde_pt_step){.kind = item->kind,
-	        .ip = item->kind == SONDE_PT_STEP_EVENT ? item->event.ip : item->ip,
-	        .offset = item->offset,
-	        .error = item->error,
-	        .resync = item->resync,
-	        .event = item->event};
-	return 1;
-}
-
-int sonde_pt_flow_next(struct sonde_pt_flow *flow, struct sonde_pt_step *step)
-{
-	int rc;
-
-	do {
-		if (flow->run.insns != 0) {
-			rc = next_insn(flow, step);
-			continue;
-		}
-		while (flow->head == flow->tail && !flow->done && !flow->failed) {
-			pt_flow_packet(flow);
-		}
-		if (flow->failed) {
-			return SONDE_ENOMEM;
-		}
-		rc = flow->head != flow->tail ? give(flow, step) : 0;
-	} while (rc > 0 && flow->options.branches && step->kind == SONDE_PT_STEP_INSN &&
-	         !step->branch);
-	return rc;
+	(void)queue(f, SONDE_PT_STEP_END, f->ip);
 }
 
 void sonde_pt_flow_free(struct sonde_pt_flow *flow)

@@ -51,16 +51,17 @@ static void add(struct pairs *list, uint64_t from, uint64_t to)
 
 static void decode(struct sonde_pt_graph *graph, const uint8_t *trace, size_t n, struct pairs *list)
 {
-	const struct sonde_pt_flow_options options = {.size = sizeof(options), .branches = true};
+	const struct sonde_pt_flow_options options = {
+	        .size = sizeof(options), .want = SONDE_PT_WANT_TAKEN | SONDE_PT_WANT_NOT_TAKEN};
 	struct sonde_pt_flow *flow = sonde_pt_flow_new(graph, trace, n, &options);
-	struct sonde_pt_step step;
+	const struct sonde_pt_step *step;
 
 	list->n = 0;
 	list->errors = 0;
 	while (flow != NULL && sonde_pt_flow_next(flow, &step) > 0) {
-		list->errors += step.kind == SONDE_PT_STEP_ERROR;
-		if (step.kind == SONDE_PT_STEP_INSN && step.to != 0) {
-			add(list, step.ip, step.to);
+		list->errors += step->kind == SONDE_PT_STEP_ERROR;
+		if (step->kind == SONDE_PT_STEP_INSN && step->to != 0) {
+			add(list, step->ip, step->to);
 		}
 	}
 	sonde_pt_flow_free(flow);

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Steps of a generated trace, as TAP: steps CODE ADDRESS TRACE. What is given when only some of the
+ * instructions are wanted is what would be picked out of all of them.
+ */
+#include "tests/tap.h"
+
+#include <sonde/pt.h>
+#include <stdlib.h>
+
+#define FILE_MAX (16u << 20)
+
+struct steps {
+	struct sonde_pt_step *p;
+	size_t n, cap;
+};
+
+typedef bool (*pick_fn)(const struct sonde_pt_step *step, uint64_t arg);
+
+struct bytes {
+	uint8_t *p;
+	size_t n;
+};
+
+static struct bytes load(const char *path)
+{
+	FILE *in = fopen(path, "rb");
+	struct bytes b = {calloc(1, FILE_MAX), 0};
+
+	b.n = in != NULL && b.p != NULL ? fread(b.p, 1, FILE_MAX, in) : 0;
+	if (in != NULL) {
+		(void)fclose(in);
+	}
+	return b;
+}
+
+static void add(struct steps *list, const struct sonde_pt_step *step)
+{
+	if (list->n == list->cap) {
+		list->cap = list->cap * 2 + 1024;
+		list->p = realloc(list->p, list->cap * sizeof(*list->p));
+		if (list->p == NULL) {
+			abort();
+		}
+	}
+	list->p[list->n++] = *step;
+}
+
+static struct steps decode(struct sonde_pt_graph *graph, const struct bytes *trace,
+        const struct sonde_pt_flow_options *options)
+{
+	struct sonde_pt_flow *flow = sonde_pt_flow_new(graph, trace->p, trace->n, options);
+	const struct sonde_pt_step *step;
+	struct steps list = {NULL, 0, 0};
+
+	while (flow != NULL && sonde_pt_flow_next(flow, &step) > 0) {
+		add(&list, step);
+	}
+	sonde_pt_flow_free(flow);
+	return list;
+}
+
+static bool same(const struct sonde_pt_step *a, const struct sonde_pt_step *b)
+{
+	return a->ip == b->ip && a->to == b->to && a->insns == b->insns && a->size == b->size &&
+	       a->last == b->last && a->branch == b->branch && a->calls == b->calls &&
+	       a->returns == b->returns && a->conditional == b->conditional &&
+	       a->taken == b->taken && a->call == b->call && a->jump == b->jump;
+}
+
+static bool is_multiple(const struct sonde_pt_step *step, uint64_t n)
+{
+	return step->insns % n == 0;
+}
+
+static bool is_branch(const struct sonde_pt_step *step, uint64_t want)
+{
+	return (step->taken && (want & SONDE_PT_WANT_TAKEN)) ||
+	       (step->conditional && !step->taken && step->to != 0 &&
+	               (want & SONDE_PT_WANT_NOT_TAKEN)) ||
+	       (step->calls && step->taken && (want & SONDE_PT_WANT_CALLS)) ||
+	       (step->returns && step->taken && (want & SONDE_PT_WANT_RETURNS));
+}
+
+struct test {
+	const char *what;
+	unsigned want;
+	uint64_t every;
+	pick_fn pick;
+	uint64_t arg;
+};
+
+static void try(struct sonde_pt_graph *graph, const struct bytes *trace, const struct steps *all,
+        const struct test *test)
+{
+	const struct sonde_pt_flow_options options = {
+	        .size = sizeof(options), .want = test->want, .every = test->every};
+	struct steps got = decode(graph, trace, &options);
+	size_t next = 0;
+	bool good = true;
+
+	for (size_t i = 0; i < all->n && good; i++) {
+		if (all->p[i].kind == SONDE_PT_STEP_INSN && test->pick(&all->p[i], test->arg)) {
+			good = next < got.n && same(&got.p[next], &all->p[i]) &&
+			       got.p[next].sampled == (test->every != 0);
+			next++;
+		}
+	}
+	ok(good && next == got.n && next != 0, test->what);
+	free(got.p);
+}
+
+/* Blocks are the instructions between branches. */
+static void try_blocks(
+        struct sonde_pt_graph *graph, const struct bytes *trace, const struct steps *all)
+{
+	const struct sonde_pt_flow_options options = {
+	        .size = sizeof(options), .want = SONDE_PT_WANT_BLOCKS};
+	struct steps got = decode(graph, trace, &options);
+	size_t at = 0;
+	bool good = true;
+
+	for (size_t i = 0; i < got.n && good; i++) {
+		const struct sonde_pt_step *block = &got.p[i];
+		const struct sonde_pt_step *first, *last;
+
+		while (at < all->n && all->p[at].kind != SONDE_PT_STEP_INSN) {
+			at++;
+		}
+		if (block->kind != SONDE_PT_STEP_BLOCK || at + block->count > all->n) {
+			good = false;
+			break;
+		}
+		first = &all->p[at];
+		at += block->count;
+		last = &all->p[at - 1];
+		good = block->ip == first->ip && block->last == last->ip &&
+		       block->size == last->size && block->to == last->to &&
+		       block->taken == last->taken && block->branch == last->branch &&
+		       block->insns == last->insns;
+		for (const struct sonde_pt_step *s = first; s < last && good; s++) {
+			good = !s->branch && s[1].ip == s->ip + s->size;
+		}
+	}
+	ok(good && got.n > 1000, "blocks");
+	free(got.p);
+}
+
+static void try_all(struct sonde_pt_graph *graph, const struct bytes *trace)
+{
+	static const struct test tests[] = {
+	        {"every 2nd instruction", SONDE_PT_WANT_INSNS, 2, is_multiple, 2},
+	        {"every 7th instruction", SONDE_PT_WANT_INSNS, 7, is_multiple, 7},
+	        {"every 1000th instruction", SONDE_PT_WANT_INSNS, 1000, is_multiple, 1000},
+	        {"taken branches", SONDE_PT_WANT_TAKEN, 0, is_branch, SONDE_PT_WANT_TAKEN},
+	        {"branches not taken", SONDE_PT_WANT_NOT_TAKEN, 0, is_branch,
+	                SONDE_PT_WANT_NOT_TAKEN},
+	        {"branches", SONDE_PT_WANT_TAKEN | SONDE_PT_WANT_NOT_TAKEN, 0, is_branch,
+	                SONDE_PT_WANT_TAKEN | SONDE_PT_WANT_NOT_TAKEN},
+	        {"calls", SONDE_PT_WANT_CALLS, 0, is_branch, SONDE_PT_WANT_CALLS},
+	        {"returns", SONDE_PT_WANT_RETURNS, 0, is_branch, SONDE_PT_WANT_RETURNS},
+	};
+	const struct sonde_pt_flow_options insns = {
+	        .size = sizeof(insns), .want = SONDE_PT_WANT_INSNS};
+	struct steps all = decode(graph, trace, &insns);
+	bool numbered = all.n > 1000;
+
+	for (size_t i = 0; i < all.n && numbered; i++) {
+		numbered = all.p[i].insns == i + 1 && all.p[i].count == 1;
+	}
+	ok(numbered, "every instruction, numbered");
+	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
+		try(graph, trace, &all, &tests[i]);
+	}
+	try_blocks(graph, trace, &all);
+	free(all.p);
+}
+
+int main(int argc, char **argv)
+{
+	struct bytes code = argc > 3 ? load(argv[1]) : (struct bytes){NULL, 0};
+	struct bytes trace = argc > 3 ? load(argv[3]) : (struct bytes){NULL, 0};
+	struct sonde_pt_image *image = sonde_pt_image_new();
+	struct sonde_pt_graph *graph = sonde_pt_graph_new(image);
+
+	ok(trace.n >= 1024 && sonde_pt_image_add(
+	                              image, 0, strtoull(argv[2], NULL, 0), code.p, code.n) == 0,
+	        "there is a trace and its code");
+	if (trace.n >= 1024) {
+		try_all(graph, &trace);
+	}
+	sonde_pt_graph_free(graph);
+	sonde_pt_image_free(image);
+	free(code.p);
+	free(trace.p);
+	return tap_done();
+}
