@@ -25,7 +25,8 @@ static void check_jobs(struct sonde_pt_graph *graph, const uint8_t *trace, size_
 	flow = sonde_pt_flow_new(graph, trace, n, &o);
 	if (flow == NULL || sonde_pt_flow_count(flow, &got) != 0 || got.insns != want->insns ||
 	        got.branches != want->branches || got.taken != want->taken ||
-	        got.events != want->events || got.errors != want->errors) {
+	        got.events != want->events || got.errors != want->errors ||
+	        got.gaps != want->gaps || got.gap_bytes != want->gap_bytes) {
 		abort();
 	}
 	sonde_pt_flow_free(flow);
@@ -39,7 +40,7 @@ static void follow(const struct sonde_pt_image *image, const uint8_t *trace, siz
 	struct sonde_pt_flow *counts = sonde_pt_flow_new(graph, trace, n, options);
 	struct sonde_pt_totals totals;
 	const struct sonde_pt_step *step;
-	uint64_t insns = 0, events = 0, errors = 0, done = 0;
+	uint64_t insns = 0, events = 0, errors = 0, gaps = 0, lost = 0, last = 0, done = 0;
 	int rc = 1;
 
 	if (graph == NULL || steps == NULL || counts == NULL ||
@@ -50,9 +51,18 @@ static void follow(const struct sonde_pt_image *image, const uint8_t *trace, siz
 		insns += step->kind == SONDE_PT_STEP_INSN;
 		events += step->kind == SONDE_PT_STEP_EVENT;
 		errors += step->kind == SONDE_PT_STEP_ERROR;
+		if (step->kind == SONDE_PT_STEP_GAP) {
+			if (step->offset < last || step->end < step->offset || step->end > n) {
+				abort(); /* gaps lie behind one another */
+			}
+			last = step->end;
+			lost += step->end - step->offset;
+			gaps++;
+		}
 	}
 	if (rc < 0 || (rc == 0 && (insns != totals.insns || events != totals.events ||
-	                                  errors != totals.errors))) {
+	                                  errors != totals.errors || gaps != totals.gaps ||
+	                                  lost != totals.gap_bytes))) {
 		abort();
 	}
 	check_jobs(graph, trace, n, options, &totals);

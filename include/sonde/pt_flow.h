@@ -93,7 +93,11 @@ enum sonde_pt_step_kind {
 	SONDE_PT_STEP_EVENT,
 	SONDE_PT_STEP_ERROR, /* error, offset, psb, ip */
 	SONDE_PT_STEP_END, /* the trace ends while tracing is on */
-	SONDE_PT_STEP_BLOCK = 6 /* a block was executed: code from ip on without a branch inside */
+	/* The packets from offset to end were passed over, up to a PSB or the end of the trace, or,
+	   with keep_position, to a packet with an IP; the flow goes on at ip (0: tracing is off).
+	   Stands behind the errors that it follows from. */
+	SONDE_PT_STEP_GAP,
+	SONDE_PT_STEP_BLOCK /* a block was executed: code from ip on without a branch inside */
 };
 
 /* Fields that are named for some kinds are 0 for the others. */
@@ -109,7 +113,8 @@ struct sonde_pt_step {
 	                       nothing was estimated */
 	uint64_t cycles; /* core cycles that CYC packets told so far, if time is followed ... */
 	uint64_t cycle_insns; /* ... and the instructions at the branch for which they did */
-	uint64_t offset; /* ERROR: of the packet at which it was found */
+	uint64_t offset; /* ERROR: of the packet at which it was found; GAP: where it begins */
+	uint64_t end; /* GAP: offset of the packet with which the flow goes on */
 	uint64_t psb; /* ERROR: of the last PSB whose state was good; UINT64_MAX: there is none */
 	int error; /* enum sonde_pt_error */
 	uint32_t count; /* INSN, BLOCK: instructions of this step */
@@ -129,7 +134,7 @@ struct sonde_pt_step {
 };
 
 /*
- * What a flow gives; several at once. Errors and the end are always given. What is not asked for
+ * What a flow gives; several at once. Errors, gaps and the end are always given. What is not asked for
  * costs nothing but following the branches: instructions between two that are wanted are counted,
  * not read.
  */
@@ -140,7 +145,7 @@ struct sonde_pt_step {
 #define SONDE_PT_WANT_RETURNS   16u /* near returns */
 #define SONDE_PT_WANT_BLOCKS    32u /* blocks, and no INSN at all */
 #define SONDE_PT_WANT_EVENTS    64u
-#define SONDE_PT_WANT_NOTHING   128u /* if nothing else is: errors and the end alone */
+#define SONDE_PT_WANT_NOTHING   128u /* if nothing else is: errors, gaps and the end alone */
 
 struct sonde_pt_flow_options {
 	size_t size; /* sizeof(struct sonde_pt_flow_options) of the caller */
@@ -182,6 +187,7 @@ struct sonde_pt_totals {
 	uint64_t branches; /* taken or not */
 	uint64_t taken; /* branches that were taken, of any kind but asynchronous */
 	uint64_t events, errors;
+	uint64_t gaps, gap_bytes; /* parts of the trace that were passed over */
 	uint64_t nodes; /* pieces of code that the graph holds */
 };
 

@@ -17,7 +17,7 @@ struct flow {
 	unsigned want;
 	uint64_t every, every_ticks;
 	uint64_t filter_cfg[4], filter_a[4], filter_b[4];
-	bool branches, quiet, stat, stat_insn, stat_blocks, count;
+	bool branches, gaps, quiet, stat, stat_insn, stat_blocks, count;
 	bool blocks, show_blocks, end_on_call, end_on_jump;
 	bool event_ip, event_time, event_tick, event_iflags;
 	bool keep_position, keep_calibration, insn_decoder, check, no_inst;
@@ -290,6 +290,17 @@ static void show_block(struct flow *f, const struct sonde_pt_step *s)
 	}
 }
 
+static void show_gap(struct flow *f, const struct sonde_pt_step *s)
+{
+	if (f->gaps) {
+		(void)printf("[%" PRIx64 "..%" PRIx64 ": gap: %" PRIu64 " bytes]\n", s->offset,
+		        s->end, s->end - s->offset);
+	}
+	if (f->want & SONDE_PT_WANT_TAKEN && !f->quiet && s->ip != 0) {
+		(void)printf("%016" PRIx64 " %016" PRIx64 "\n", UINT64_C(0), s->ip);
+	}
+}
+
 static void show_step(struct flow *f, const struct sonde_pt_step *s)
 {
 	switch (s->kind) {
@@ -302,6 +313,7 @@ static void show_step(struct flow *f, const struct sonde_pt_step *s)
 		(void)printf("[%" PRIx64 ", %" PRIx64 ": %serror: %s]\n", s->offset, s->ip,
 		        s->resync ? "resync " : "", sonde_pt_error_text(s->error));
 		break;
+	case SONDE_PT_STEP_GAP: show_gap(f, s); break;
 	default:
 		if (!f->quiet) {
 			(void)printf("[end of trace]\n");
@@ -348,8 +360,9 @@ static int show_count(struct flow *f, struct sonde_pt_flow *flow)
 		return rc;
 	}
 	(void)printf("insn:\t%" PRIu64 "\nbranches:\t%" PRIu64 "\ntaken:\t%" PRIu64
-	             "\nedges:\t%" PRIu64 "\nevents:\t%" PRIu64 "\nerrors:\t%" PRIu64 "\n",
-	        t.insns, t.branches, t.taken, edges, t.events, t.errors);
+	             "\nedges:\t%" PRIu64 "\nevents:\t%" PRIu64 "\nerrors:\t%" PRIu64
+	             "\ngaps:\t%" PRIu64 "\ngap bytes:\t%" PRIu64 "\n",
+	        t.insns, t.branches, t.taken, edges, t.events, t.errors, t.gaps, t.gap_bytes);
 	f->failed = t.errors != 0;
 	return 0;
 }
@@ -509,6 +522,8 @@ int cmd_pt_flow(int argc, char **argv)
 	                "print the branches that were taken, from and to"),
 	        OPTION_TEXT(0, "itrace", &f.itrace, "LETTERS",
 	                "what to print: i[N][i|t] b n c r k p e"),
+	        OPTION_SWITCH(
+	                0, "gaps", &f.gaps, "print from where to where packets were passed over"),
 	        OPTION_SWITCH(0, "quiet", &f.quiet, "print only errors and statistics"),
 	        OPTION_SWITCH(0, "stat", &f.stat, "print statistics at the end"),
 	        OPTION_SWITCH(0, "stat:insn", &f.stat_insn, "of instructions"),

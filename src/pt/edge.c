@@ -117,6 +117,8 @@ static void sum_up(const struct sonde_pt_flow *f, struct sonde_pt_totals *totals
 	        .taken = f->counts->taken,
 	        .events = f->events,
 	        .errors = f->errors,
+	        .gaps = f->gaps,
+	        .gap_bytes = f->gap_bytes,
 	        .nodes = nodes - 1};
 	for (uint32_t i = 1; i < nodes; i++) {
 		uint64_t other = f->counts->nodes[2 * (size_t)i];
@@ -188,6 +190,8 @@ bool pt_counts_merge(struct sonde_pt_flow *f, const struct sonde_pt_flow *other)
 	f->counts->taken += other->counts->taken;
 	f->events += other->events;
 	f->errors += other->errors;
+	f->gaps += other->gaps;
+	f->gap_bytes += other->gap_bytes;
 	return merge_table(&f->counts->edges, &other->counts->edges) &&
 	       merge_table(&f->counts->plain, &other->counts->plain);
 }

@@ -47,6 +47,7 @@ void pt_flow_error(struct sonde_pt_flow *f, int error)
 	/* The whole would go on in another way than the part behind does. */
 	f->diverged = f->diverged || (f->ending && !f->in_psbend) || (f->is_part && f->fresh);
 	pt_emit_error(f, error, false);
+	pt_gap_open(f, f->packet_at, true);
 	drop_branches(f);
 	if (placing) { /* the state at this PSB is known */
 		f->cursor.p = f->cursor.begin + f->last_psb;
@@ -59,6 +60,7 @@ void pt_flow_error(struct sonde_pt_flow *f, int error)
 	}
 	if (f->options.keep_position && status) {
 		pt_emit_error(f, error, true);
+		pt_gap_open(f, f->packet_at, true);
 	}
 	f->synced = false;
 }
@@ -108,8 +110,7 @@ static bool place(struct sonde_pt_flow *f, uint64_t ip)
 	if (!f->synced) {
 		return false;
 	}
-	f->ip = ip;
-	f->lost = false;
+	pt_gap_found(f, ip);
 	return true;
 }
 
@@ -196,8 +197,7 @@ static void on_fup_enabled(struct sonde_pt_flow *f, const struct sonde_pt_packet
 	if (f->fup_is_branch) {
 		f->fup_is_branch = false;
 		if (f->lost) {
-			f->ip = ip;
-			f->lost = false;
+			pt_gap_found(f, ip);
 		}
 		return;
 	}
@@ -237,8 +237,7 @@ static void on_fup(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 		f->overflowed = false;
 		f->may_enable = false;
 		f->enabled = true;
-		f->lost = false;
-		f->ip = f->last_ip;
+		pt_gap_found(f, f->last_ip);
 		return;
 	}
 	if (f->enabled) {
@@ -275,8 +274,7 @@ static void end_async(struct sonde_pt_flow *f, uint64_t to)
 	f->in_async = false;
 	pt_emit_event(f, &event);
 	emit_attached_async(f);
-	f->ip = to;
-	f->lost = false;
+	pt_gap_found(f, to);
 	apply_exec(f);
 }
 
@@ -300,8 +298,7 @@ static void take_tip(struct sonde_pt_flow *f, const struct sonde_pt_packet *p, u
 		pt_walk_tick(f);
 	}
 	pt_waiting_emit(f, &f->attached);
-	f->ip = to;
-	f->lost = false;
+	pt_gap_found(f, to);
 	apply_exec(f);
 }
 
@@ -323,8 +320,7 @@ static void on_tip(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	}
 	f->enabled = true;
 	f->may_enable = false;
-	f->lost = false;
-	f->ip = f->last_ip;
+	pt_gap_found(f, f->last_ip);
 	pt_waiting_emit(f, &f->attached);
 	apply_exec(f);
 }
@@ -349,12 +345,11 @@ static void on_pge(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	        .value = f->has_disabled_at && f->disabled_at == f->last_ip};
 	pt_emit_event(f, &event);
 	f->enabled = true;
-	f->lost = false;
 	f->overflowed = false;
 	f->may_enable = false;
 	f->in_async = false;
 	f->has_disabled_at = false;
-	f->ip = f->last_ip;
+	pt_gap_found(f, f->last_ip);
 	apply_exec(f);
 }
 
@@ -470,20 +465,20 @@ static void on_psbend(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	}
 	f->in_psb = false;
 	f->in_psbend = true;
+	f->packet_at = f->last_psb; /* where a gap ends */
 	if (f->syncing) {
 		f->diverged = f->diverged || (f->is_part && !f->saw_exec);
 		f->fresh = true;
 		f->enabled = f->psb_ip;
 		f->by_psb = f->psb_ip;
-		f->ip = f->psb_at;
+		pt_gap_found(f, f->psb_at);
 		f->shown_tsc = f->time.tsc;
 	} else if (!f->psb_ip) {
 		f->enabled = false;
 	} else if (!f->enabled) {
 		f->enabled = true;
 		f->by_psb = true;
-		f->lost = false;
-		f->ip = f->psb_at;
+		pt_gap_found(f, f->psb_at);
 	} else {
 		f->error_at = p->offset;
 		(void)place(f, f->psb_at);
@@ -629,6 +624,7 @@ static void on_ovf(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 
 	if (f->ending) { /* the part behind begins with it */
 		f->done = true;
+		f->diverged = f->diverged || f->in_gap;
 		return;
 	}
 	pt_flow_time(f, p);
@@ -741,6 +737,8 @@ void pt_flow_restart(struct sonde_pt_flow *f, uint64_t offset, uint64_t stop_at)
 	f->synced = false;
 	f->done = false;
 	f->ending = false;
+	f->in_gap = false;
+	pt_gap_open(f, offset, false);
 	f->is_part = offset != 0;
 	f->stop_at = stop_at;
 	f->ended_at = UINT64_MAX;
@@ -763,7 +761,7 @@ static bool may_run_fast(const struct sonde_pt_flow *f)
 	       !(f->speculative && (f->errata & PT_ERRATUM_BDM64) != 0);
 }
 
-void pt_flow_packet(struct sonde_pt_flow *f)
+static void next_packet(struct sonde_pt_flow *f)
 {
 	struct sonde_pt_packet p;
 	int rc;
@@ -790,6 +788,7 @@ void pt_flow_packet(struct sonde_pt_flow *f)
 		}
 	}
 	rc = pt_cursor_next(&f->cursor, &p);
+	f->packet_at = p.offset;
 	f->diverged = f->diverged || (f->ending && (rc == 0 || (rc > 0 && !is_status(p.kind))));
 	if (rc == 0) {
 		finish(f);
@@ -806,6 +805,15 @@ void pt_flow_packet(struct sonde_pt_flow *f)
 		pt_waiting_emit(f, &f->deferred);
 	}
 	handlers[p.kind].handle(f, &p);
+}
+
+void pt_flow_packet(struct sonde_pt_flow *f)
+{
+	bool syncing;
+
+	pt_gap_before(f, &syncing);
+	next_packet(f);
+	pt_gap_behind(f, syncing);
 }
 
 /* PADs and packets of time may stand in between. */
@@ -867,6 +875,7 @@ struct sonde_pt_flow *sonde_pt_flow_new(struct sonde_pt_graph *graph, const void
 	f->cursor = pt_cursor_make(data, n);
 	f->cursor.errata = f->errata;
 	f->mode = PT_MODE_64;
+	pt_gap_open(f, 0, false);
 	sonde_pt_time_init(&f->time, &f->options.clock);
 	return f;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A flow inside the layer. Its files: flow.c packets that are no branches, event.c those of events,
- * walk.c code between them instruction by instruction, fast.c branches node by node, more.c TNT
- * packets, step.c and give.c what the caller gets, edge.c and
- * parallel.c counts.
+ * gap.c what is passed over, walk.c code between them instruction by instruction, fast.c branches
+ * node by node, more.c TNT packets, step.c and give.c what the caller gets, edge.c and parallel.c
+ * counts.
  *
  * Where a flow stands: nothing of the code at `ip` was executed yet, except inside fast.c, where a
  * node tells. Names of what a flow waits for are those at the head of flow.c.
@@ -30,7 +30,8 @@ struct pt_item {
 	uint32_t context, insns;
 	uint32_t node; /* a run: the node that it is; PT_NODE_NONE: it was walked */
 	uint64_t ip, offset, psb;
-	uint64_t to; /* a run: where its last instruction led, if it is a branch; 0: not known */
+	uint64_t to; /* a run: where its last instruction led, if it is a branch; 0: not known;
+	                a gap: the offset of its end */
 	uint64_t before; /* instructions that were executed before it */
 	uint64_t tsc, exact, cycles, cycle_insns; /* as in a step */
 	struct sonde_pt_event event;
@@ -108,6 +109,14 @@ struct sonde_pt_flow {
 	bool has_disabled_at;
 	bool done;
 
+	/* What is passed over, from an error (or the beginning) to where the flow goes on. */
+	bool in_gap;
+	bool gap_told; /* even if it has no bytes */
+	uint64_t gap_at; /* offset */
+	size_t gap_item; /* its place in the output */
+	uint64_t packet_at; /* offset of the packet that is handled: gaps begin and end there */
+	uint64_t found_ip; /* the last one that told the place */
+
 	/* A flow along a part of the trace: it ends behind the PSB+ at stop_at, or at a later PSB.
 	 */
 	bool is_part; /* not the first one */
@@ -150,7 +159,7 @@ struct sonde_pt_flow {
 	bool first; /* nothing of it was given yet */
 	struct sonde_pt_step step; /* the caller's, until the next one */
 	bool failed; /* no memory, or too many nodes */
-	uint64_t events, errors;
+	uint64_t events, errors, gaps, gap_bytes;
 	uint64_t shown_tsc; /* of the last TICK */
 };
 
@@ -217,8 +226,8 @@ bool pt_flow_tip(struct sonde_pt_flow *f, uint64_t *ip);
 
 /* more.c: more branches from the packets at the cursor; false: the next one is no TNT. */
 bool pt_refill(struct sonde_pt_flow *f);
-/* Where the packet of the next branch bit ends, in bytes. */
-uint64_t pt_bits_offset(const struct sonde_pt_flow *f);
+/* Where the packet of the next branch bit ends, and where it begins, in bytes. */
+uint64_t pt_bits_offset(const struct sonde_pt_flow *f, uint64_t *begin);
 
 /* step.c: output. Instructions that were walked; pt_emit_branch behind it: where they lead. */
 void pt_emit_run(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns);
@@ -228,6 +237,16 @@ void pt_emit_node(struct sonde_pt_flow *f, uint32_t node, uint32_t next, bool ta
 void pt_emit_event(struct sonde_pt_flow *f, const struct sonde_pt_event *event);
 void pt_emit_error(struct sonde_pt_flow *f, int error, bool resync);
 void pt_emit_end(struct sonde_pt_flow *f);
+/* The gap from f->gap_at, at its place in the queue. */
+void pt_emit_gap(struct sonde_pt_flow *f, uint64_t end, uint64_t ip);
+
+/* gap.c: what is passed over. At an error, or at the beginning of a trace or a part. */
+void pt_gap_open(struct sonde_pt_flow *f, uint64_t offset, bool told);
+/* The place of the flow is known (again). */
+void pt_gap_found(struct sonde_pt_flow *f, uint64_t ip);
+/* Around the handling of a packet; *syncing is the caller's. */
+void pt_gap_before(struct sonde_pt_flow *f, bool *syncing);
+void pt_gap_behind(struct sonde_pt_flow *f, bool syncing);
 
 /* edge.c: counts. */
 void pt_counts_edge(struct sonde_pt_flow *f, uint32_t from, uint32_t to);

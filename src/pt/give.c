@@ -187,6 +187,7 @@ static bool next_item(struct sonde_pt_flow *f)
 	        .cycles = item->cycles,
 	        .cycle_insns = item->cycle_insns,
 	        .offset = item->offset,
+	        .end = item->kind == SONDE_PT_STEP_GAP ? item->to : 0,
 	        .psb = item->psb,
 	        .error = item->error,
 	        .resync = item->resync,

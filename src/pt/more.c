@@ -92,7 +92,7 @@ bool pt_refill(struct sonde_pt_flow *f)
 	return n != 0;
 }
 
-uint64_t pt_bits_offset(const struct sonde_pt_flow *f)
+uint64_t pt_bits_offset(const struct sonde_pt_flow *f, uint64_t *begin)
 {
 	struct pt_cursor c = f->cursor;
 	unsigned used = f->gathered - f->nbits;
@@ -100,9 +100,11 @@ uint64_t pt_bits_offset(const struct sonde_pt_flow *f)
 	struct sonde_pt_packet packet;
 
 	c.p = f->gather;
+	*begin = (uint64_t)(c.p - c.begin);
 	while (seen <= used && pt_cursor_next(&c, &packet) > 0) {
 		if (packet.kind == SONDE_PT_TNT8 || packet.kind == SONDE_PT_TNT64) {
 			seen += packet.count;
+			*begin = packet.offset;
 		}
 	}
 	return (uint64_t)(c.p - c.begin);

@@ -8,6 +8,7 @@
 #include "core/array.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static struct pt_item *new_item(struct sonde_pt_flow *f)
 {
@@ -192,6 +193,28 @@ void pt_emit_error(struct sonde_pt_flow *f, int error, bool resync)
 void pt_emit_end(struct sonde_pt_flow *f)
 {
 	(void)queue(f, SONDE_PT_STEP_END, f->ip);
+}
+
+void pt_emit_gap(struct sonde_pt_flow *f, uint64_t end, uint64_t ip)
+{
+	size_t place = f->gap_item;
+	bool run_open = f->run_open;
+	struct pt_item *item = queue(f, SONDE_PT_STEP_GAP, ip);
+	struct pt_item gap;
+
+	if (item == NULL) {
+		return;
+	}
+	gap = *item;
+	gap.offset = f->gap_at;
+	gap.to = end;
+	if (place != f->tail - 1) {
+		f->run_open = run_open;
+		gap.before = f->items[place].before;
+		memmove(f->items + place + 1, f->items + place,
+		        (f->tail - 1 - place) * sizeof(gap));
+	}
+	f->items[place] = gap;
 }
 
 void sonde_pt_flow_free(struct sonde_pt_flow *flow)

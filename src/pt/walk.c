@@ -268,7 +268,11 @@ void pt_walk_branch(struct sonde_pt_flow *f)
 	struct pt_insn insn;
 	uint64_t to;
 
-	f->error_at = f->nbits != 0 ? pt_bits_offset(f) : (uint64_t)(f->cursor.p - f->cursor.begin);
+	if (f->nbits != 0) {
+		f->error_at = pt_bits_offset(f, &f->packet_at);
+	} else {
+		f->error_at = (uint64_t)(f->cursor.p - f->cursor.begin);
+	}
 	if (!pt_walk(f, PT_GOAL_DECISION, 0, &insn)) {
 		return;
 	}

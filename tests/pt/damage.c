@@ -2,9 +2,14 @@
 /*
  * Damage in good traces, as TAP: damage CODE ADDRESS TRACE [SEEDS].
  *
- * For each seed some bytes of the trace are changed, taken out or put in. What was decided before
- * the damage must stay; behind the next PSB all must be as it was; parts on three threads must
- * count the same.
+ * For each seed some bytes of the trace are changed, taken out or put in. Then
+ *  - the branches that the packets before the damage decide are those of the good trace, and no
+ *    other comes before them;
+ *  - behind the next PSB all is as it was;
+ *  - each error is followed by its gap, which ends at a PSB or where the trace ends, and gaps lie
+ *    behind one another: what is between them, each piece decoded alone, gives the same branches,
+ *    so that all that was used is outside, and all that was not is told with its size;
+ *  - the totals tell the same gaps, and parts on three threads count the same.
  */
 #include "tests/tap.h"
 
@@ -19,10 +24,22 @@ struct bytes {
 };
 
 struct pairs {
-	uint64_t (*p)[2];
+	/* From, to, and of a branch whether it is direct, of a gap how many branches are before it.
+	 */
+	uint64_t (*p)[3];
 	size_t n, cap;
-	unsigned errors;
 };
+
+/* What a decoder told: branches, and from where to where it passed packets over. */
+struct told {
+	struct pairs branches, gaps;
+	uint64_t gap_bytes;
+	unsigned errors;
+	bool untold; /* something came between an error and its gap */
+};
+
+static const uint8_t psb[16] = {
+        2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82};
 
 static struct bytes load(const char *path)
 {
@@ -36,7 +53,7 @@ static struct bytes load(const char *path)
 	return b;
 }
 
-static void add(struct pairs *list, uint64_t from, uint64_t to)
+static void add(struct pairs *list, uint64_t from, uint64_t to, uint64_t more)
 {
 	if (list->n == list->cap) {
 		list->cap = list->cap * 2 + 1024;
@@ -46,25 +63,49 @@ static void add(struct pairs *list, uint64_t from, uint64_t to)
 		}
 	}
 	list->p[list->n][0] = from;
-	list->p[list->n++][1] = to;
+	list->p[list->n][1] = to;
+	list->p[list->n++][2] = more;
 }
 
-static void decode(struct sonde_pt_graph *graph, const uint8_t *trace, size_t n, struct pairs *list)
+static void take(struct told *told, const struct sonde_pt_step *step, bool *open)
+{
+	if (step->kind == SONDE_PT_STEP_ERROR) {
+		told->errors++;
+		*open = true;
+		return;
+	}
+	if (step->kind == SONDE_PT_STEP_GAP) {
+		add(&told->gaps, step->offset, step->end, told->branches.n);
+		told->gap_bytes += step->end - step->offset;
+		*open = false;
+		return;
+	}
+	told->untold = told->untold || *open;
+	if (step->kind == SONDE_PT_STEP_INSN && step->to != 0) {
+		add(&told->branches, step->ip, step->to, step->call || step->jump);
+	}
+}
+
+/* Adds to what is there. */
+static void decode(struct sonde_pt_graph *graph, const uint8_t *trace, size_t n, struct told *told)
 {
 	const struct sonde_pt_flow_options options = {
 	        .size = sizeof(options), .want = SONDE_PT_WANT_TAKEN | SONDE_PT_WANT_NOT_TAKEN};
 	struct sonde_pt_flow *flow = sonde_pt_flow_new(graph, trace, n, &options);
 	const struct sonde_pt_step *step;
+	bool open = false;
 
-	list->n = 0;
-	list->errors = 0;
 	while (flow != NULL && sonde_pt_flow_next(flow, &step) > 0) {
-		list->errors += step->kind == SONDE_PT_STEP_ERROR;
-		if (step->kind == SONDE_PT_STEP_INSN && step->to != 0) {
-			add(list, step->ip, step->to);
-		}
+		take(told, step, &open);
 	}
+	told->untold = told->untold || open;
 	sonde_pt_flow_free(flow);
+}
+
+static void told_free(struct told *told)
+{
+	free(told->branches.p);
+	free(told->gaps.p);
 }
 
 static struct sonde_pt_totals count(
@@ -115,19 +156,112 @@ static struct bytes damage(const struct bytes *trace, uint64_t *random, size_t *
 }
 
 struct tally {
-	unsigned prefix, suffix, jobs, errors;
+	unsigned before, behind, jobs, errors, gaps, pieces;
+	uint64_t all_gaps, all_bytes;
 };
 
-static void try_seed(struct sonde_pt_graph *graph, const struct bytes *trace, uint64_t *random,
-        struct tally *bad)
+static bool starts_with(const struct pairs *list, const struct pairs *start)
 {
-	static const uint8_t psb[16] = {
-	        2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82};
-	struct pairs got = {0}, before = {0}, after = {0};
+	return start->n <= list->n &&
+	       (start->n == 0 || memcmp(start->p, list->p, start->n * sizeof(*list->p)) == 0);
+}
+
+static bool ends_with(const struct pairs *list, const struct pairs *end)
+{
+	return end->n <= list->n && (end->n == 0 || memcmp(end->p, list->p + list->n - end->n,
+	                                                    end->n * sizeof(*list->p)) == 0);
+}
+
+static bool good_gaps(const struct told *told, const struct bytes *trace)
+{
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < told->gaps.n; i++) {
+		uint64_t from = told->gaps.p[i][0];
+		uint64_t to = told->gaps.p[i][1];
+
+		if (from < last || to < from || to > trace->n) {
+			return false;
+		}
+		if (to != trace->n && (trace->n - to < 16 || memcmp(trace->p + to, psb, 16) != 0)) {
+			return false;
+		}
+		last = to;
+	}
+	return !told->untold && (told->errors == 0 || told->gaps.n != 0);
+}
+
+/* Whether a gap begins with a TNT, of which some bits may have been used. */
+static bool begins_with_bits(const struct bytes *trace, uint64_t from, uint64_t to)
+{
+	struct sonde_pt_packets *packets = sonde_pt_packets_new(trace->p, to, NULL);
+	struct sonde_pt_packet packet = {.kind = SONDE_PT_PAD};
+
+	sonde_pt_packets_seek(packets, from);
+	if (sonde_pt_packets_next(packets, &packet) <= 0) {
+		packet.kind = SONDE_PT_PAD;
+	}
+	sonde_pt_packets_free(packets);
+	return packet.kind == SONDE_PT_TNT8 || packet.kind == SONDE_PT_TNT64;
+}
+
+/*
+ * Whether the bytes from..to, which lie between gaps, decoded alone give the branches first..last
+ * of all; but for those that the first packet of the gap behind decided before it failed, and those
+ * that no packet decides, on the way to the place that it names.
+ */
+static bool is_piece(struct sonde_pt_graph *graph, const struct bytes *trace,
+        const uint64_t range[2], const struct pairs *all, const uint64_t branches[2])
+{
+	struct told piece = {.errors = 0};
+	const struct pairs want = {.p = all->p + branches[0], .n = branches[1] - branches[0]};
+	bool same;
+
+	decode(graph, trace->p + range[0], range[1] - range[0], &piece);
+	same = starts_with(&want, &piece.branches);
+	for (size_t i = piece.branches.n; same && i < want.n; i++) {
+		same = want.p[i][2] != 0 || begins_with_bits(trace, range[1], trace->n);
+	}
+	told_free(&piece);
+	return same;
+}
+
+static bool same_in_pieces(
+        struct sonde_pt_graph *graph, const struct bytes *trace, const struct told *told)
+{
+	uint64_t from[2] = {0, 0};
+
+	for (size_t i = 0; i <= told->gaps.n; i++) {
+		const uint64_t end[3] = {trace->n, trace->n, told->branches.n};
+		const uint64_t *gap = i < told->gaps.n ? told->gaps.p[i] : end;
+		const uint64_t range[2] = {from[0], gap[0]};
+		const uint64_t branches[2] = {from[1], gap[2]};
+
+		if (!is_piece(graph, trace, range, &told->branches, branches)) {
+			return false;
+		}
+		from[0] = gap[1];
+		from[1] = gap[2];
+	}
+	return true;
+}
+
+static bool same_totals(struct sonde_pt_graph *graph, const struct bytes *trace,
+        const struct told *told, unsigned jobs)
+{
+	struct sonde_pt_totals one = count(graph, trace->p, trace->n, 1);
+	struct sonde_pt_totals many = count(graph, trace->p, trace->n, jobs);
+
+	return memcmp(&one, &many, sizeof(one)) == 0 && one.errors == told->errors &&
+	       one.gaps == told->gaps.n && one.gap_bytes == told->gap_bytes;
+}
+
+static void try_seed(struct sonde_pt_graph *graph, const struct bytes *trace,
+        const struct told *good, uint64_t *random, struct tally *bad)
+{
+	struct told got = {.errors = 0}, before = {.errors = 0}, after = {.errors = 0};
 	size_t at, behind;
 	struct bytes broken = damage(trace, random, &at, &behind);
-	struct sonde_pt_totals three = count(graph, broken.p, broken.n, 3);
-	struct sonde_pt_totals one = count(graph, broken.p, broken.n, 1);
 
 	decode(graph, broken.p, broken.n, &got);
 	decode(graph, broken.p, at, &before);
@@ -135,15 +269,18 @@ static void try_seed(struct sonde_pt_graph *graph, const struct bytes *trace, ui
 		behind++;
 	}
 	decode(graph, trace->p + behind, trace->n - behind, &after);
-	bad->prefix += before.n > got.n ||
-	               (before.n != 0 && memcmp(before.p, got.p, before.n * sizeof(*got.p)) != 0);
-	bad->suffix += after.n > got.n || (after.n != 0 && memcmp(after.p, got.p + got.n - after.n,
-	                                                           after.n * sizeof(*got.p)) != 0);
-	bad->jobs += memcmp(&one, &three, sizeof(one)) != 0;
+	bad->before += !starts_with(&got.branches, &before.branches) ||
+	               !starts_with(&good->branches, &before.branches);
+	bad->behind += !ends_with(&got.branches, &after.branches);
+	bad->gaps += !good_gaps(&got, &broken);
+	bad->pieces += !same_in_pieces(graph, &broken, &got);
+	bad->jobs += !same_totals(graph, &broken, &got, 3);
 	bad->errors += got.errors != 0;
-	free(got.p);
-	free(before.p);
-	free(after.p);
+	bad->all_gaps += got.gaps.n;
+	bad->all_bytes += got.gap_bytes;
+	told_free(&got);
+	told_free(&before);
+	told_free(&after);
 	free(broken.p);
 }
 
@@ -151,22 +288,30 @@ int main(int argc, char **argv)
 {
 	struct bytes code = argc > 3 ? load(argv[1]) : (struct bytes){NULL, 0};
 	struct bytes trace = argc > 3 ? load(argv[3]) : (struct bytes){NULL, 0};
-	unsigned seeds = argc > 4 ? (unsigned)strtoul(argv[4], NULL, 10) : 300;
+	unsigned seeds = argc > 4 ? (unsigned)strtoul(argv[4], NULL, 10) : 1000;
 	struct sonde_pt_image *image = sonde_pt_image_new();
 	struct sonde_pt_graph *graph = sonde_pt_graph_new(image);
 	uint64_t random = 88172645463325252ULL;
 	struct tally bad = {0};
+	struct told good = {.errors = 0};
 
 	ok(trace.n >= 1024 && sonde_pt_image_add(
 	                              image, 0, strtoull(argv[2], NULL, 0), code.p, code.n) == 0,
 	        "there is a trace and its code");
+	decode(graph, trace.p, trace.n, &good);
+	ok(good.errors == 0 && good.gaps.n == 0 && good.branches.n > 1000, "which is good");
 	for (unsigned i = 0; i < seeds && trace.n >= 1024; i++) {
-		try_seed(graph, &trace, &random, &bad);
+		try_seed(graph, &trace, &good, &random, &bad);
 	}
-	printf("# %u seeds, %u with an error\n", seeds, bad.errors);
-	eq_u64(bad.prefix, 0, "what was decided before the damage stays");
-	eq_u64(bad.suffix, 0, "behind the next PSB all is as it was");
-	eq_u64(bad.jobs, 0, "three threads count the same");
+	printf("# %u seeds, %u with an error, %" PRIu64 " gaps of %" PRIu64 " bytes\n", seeds,
+	        bad.errors, bad.all_gaps, bad.all_bytes);
+	ok(bad.errors > seeds / 2, "the damage was not too small");
+	eq_u64(bad.before, 0, "before the damage there are the branches that were there");
+	eq_u64(bad.behind, 0, "behind the next PSB all is as it was");
+	eq_u64(bad.gaps, 0, "each error has its gap, up to a PSB or the end");
+	eq_u64(bad.pieces, 0, "nothing inside a gap was used, and all outside was");
+	eq_u64(bad.jobs, 0, "totals, of three threads too, tell the same gaps");
+	told_free(&good);
 	sonde_pt_graph_free(graph);
 	sonde_pt_image_free(image);
 	free(code.p);

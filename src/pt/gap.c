@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Parts of the trace that are passed over: from the beginning, or from an error, to where the flow
+ * goes on. Errors inside one are of the same gap.
+ *
+ *	.. TNT  bad bytes ..  FUP .. TNT ..  PSB .. PSBEND  TNT
+ *	        |             |              |
+ *	        error         end with       end, where a PSB is wanted
+ *	                      keep_position
+ */
+#include "pt/flow.h"
+
+void pt_gap_open(struct sonde_pt_flow *f, uint64_t offset, bool told)
+{
+	f->gap_at = f->in_gap ? f->gap_at : offset;
+	f->gap_told = told;
+	f->gap_item = f->tail;
+	f->in_gap = true;
+}
+
+void pt_gap_found(struct sonde_pt_flow *f, uint64_t ip)
+{
+	f->ip = ip;
+	f->lost = false;
+	f->found_ip = ip;
+}
+
+/* What the packet that ends a gap gives comes behind the gap. */
+void pt_gap_before(struct sonde_pt_flow *f, bool *syncing)
+{
+	*syncing = f->syncing;
+	if (f->in_gap && f->head == f->tail) {
+		f->head = 0;
+		f->tail = 0;
+		f->gap_item = 0;
+	}
+}
+
+static void end_at(struct sonde_pt_flow *f, uint64_t end, uint64_t ip)
+{
+	f->in_gap = false;
+	/* A part without an error begins with its PSB; else the gap is the end of another one. */
+	f->diverged = f->diverged || (f->is_part && !f->gap_told && end > f->gap_at);
+	if (end <= f->gap_at && !f->gap_told) {
+		return; /* the trace begins with a PSB */
+	}
+	end = end > f->gap_at ? end : f->gap_at;
+	f->gaps++;
+	f->gap_bytes += end - f->gap_at;
+	pt_emit_gap(f, end, ip);
+}
+
+void pt_gap_behind(struct sonde_pt_flow *f, bool syncing)
+{
+	uint64_t size = (uint64_t)(f->cursor.end - f->cursor.begin);
+
+	if (!f->in_gap) {
+		return;
+	}
+	if (f->done && (!f->synced || f->lost || f->syncing)) {
+		end_at(f, f->ended_at < size ? f->ended_at : size, 0);
+	} else if (f->synced && !f->syncing && !f->lost) {
+		end_at(f, syncing ? f->last_psb : f->packet_at, f->enabled ? f->found_ip : 0);
+	}
+}
