@@ -97,6 +97,10 @@ void capture_say(struct sonde_record *r, enum sonde_record_message kind, const c
         __attribute__((format(printf, 3, 4)));
 uint64_t capture_now_ns(int clock);
 
+/* Say with -vv what is opened and what came of it (fd; -1 with errno, which stays as it is). */
+void capture_trace_attr(struct sonde_record *r, const struct sonde_attr *attr);
+void capture_trace_open(struct sonde_record *r, pid_t pid, int cpu, int group_fd, int fd);
+
 int capture_plan(struct sonde_record *r); /* options to attrs */
 int capture_targets(struct sonde_record *r); /* options to cpus and threads */
 int capture_open(struct sonde_record *r); /* opens events, maps rings */

@@ -149,14 +149,19 @@ static int open_event(struct sonde_record *r, size_t e)
 	const struct event *event = &r->events.v[e];
 	const int *leaders = event->leader != e ? r->opened[event->leader].fds : NULL;
 	size_t i;
-	int fd;
+	int fd, cpu, group_fd;
+	pid_t thread;
 
+	capture_trace_attr(r, &event->attr);
 	for (i = 0; i < r->ncpus * r->nthreads; i++) {
 		if (leaders != NULL && leaders[i] < 0) {
 			continue; /* the thread had ended when the leader was opened */
 		}
-		fd = r->kernel->open(&event->attr, r->threads[i % r->nthreads],
-		        (int)r->cpus[i / r->nthreads], leaders != NULL ? leaders[i] : -1);
+		thread = r->threads[i % r->nthreads];
+		cpu = (int)r->cpus[i / r->nthreads];
+		group_fd = leaders != NULL ? leaders[i] : -1;
+		fd = r->kernel->open(&event->attr, thread, cpu, group_fd);
+		capture_trace_open(r, thread, cpu, group_fd, fd);
 		if (fd < 0 && !(errno == ESRCH && r->nthreads > 1)) {
 			return -1;
 		}

@@ -42,7 +42,9 @@ static void on_message(void *arg, enum sonde_record_message kind, const char *te
 {
 	const struct command *c = arg;
 
-	if (!c->quiet && (kind == SONDE_RECORD_WARNING || c->verbose > 0)) {
+	if (kind == SONDE_RECORD_DEBUG) {
+		(void)fprintf(stderr, "%s\n", text);
+	} else if (!c->quiet && (kind == SONDE_RECORD_WARNING || c->verbose > 0)) {
 		(void)fprintf(stderr, "sonde record: %s\n", text);
 	}
 }
@@ -316,6 +318,7 @@ static int parse_and_run(struct command *c, int argc, char **argv)
 	o->no_inherit |= !c->inherit;
 	o->no_bpf_events = !c->bpf_events;
 	o->events = c->events;
+	o->debug = c->verbose > 1;
 	raise_file_limit();
 	return run(c);
 }

@@ -13,13 +13,6 @@ enum output_evlist_mode {
 	EVLIST_GROUPS /* groups as {a,b} */
 };
 
-/* Fields of the attr that are not zero: `first` before the first one, `between` before others. */
-struct output_attr_style {
-	const char *first, *between, *equals;
-};
-void output_attr(
-        struct text *out, const struct sonde_attr *attr, const struct output_attr_style *style);
-
 /* trace_fields: with the fields of tracepoints. */
 void output_evlist(
         struct text *out, const struct file *f, enum output_evlist_mode mode, bool trace_fields);

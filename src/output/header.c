@@ -5,8 +5,8 @@
 #include <inttypes.h>
 
 #include "file/feature.h"
-#include "output/evlist.h"
 #include "output/json.h"
+#include "record/attr_text.h"
 
 #include <sonde/preview/header.h>
 #include <stdio.h>
@@ -102,7 +102,7 @@ static int put_cmdline(struct header_context *c)
 
 static int put_event_desc(struct header_context *c)
 {
-	static const struct output_attr_style style = {", ", ", ", " = "};
+	static const struct record_attr_style style = {", ", ", ", " = ", 0};
 	struct feature_events events;
 
 	TRY(FEATURE_READ(c->f, FEATURE_EVENT_DESC, &c->arena, &events));
@@ -115,7 +115,7 @@ static int put_event_desc(struct header_context *c)
 			text_u64(c->out, e->ids[id], 0, ' ');
 		}
 		text_str(c->out, e->nids != 0 ? " }" : "");
-		output_attr(c->out, &e->attr.attr, &style);
+		record_attr_text(c->out, &e->attr.attr, &style);
 		text_char(c->out, '\n');
 	}
 	return 1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Attrs of every size and in both byte orders. */
 #include "abi/abi.h"
+#include "record/attr_text.h"
 #include "record/record.h"
 
 #include "tap.h"
@@ -121,8 +122,45 @@ static void test_bit_fields(void)
 }
 #endif
 
+/* The lines that perf 6.1 prints with -vv for the same attr. */
+static void test_text(void)
+{
+	struct sonde_attr attr = {.type = SONDE_TYPE_BREAKPOINT,
+	        .size = 128,
+	        .sample_period = 1,
+	        .sample_type = SONDE_SAMPLE_IP | SONDE_SAMPLE_TID | SONDE_SAMPLE_TIME,
+	        .read_format = SONDE_READ_ID | SONDE_READ_LOST,
+	        .flags = 1u << SONDE_FLAG_DISABLED | 2u << SONDE_FLAG_PRECISE_IP,
+	        .wakeup_events = 1,
+	        .bp_type = 3,
+	        .config1 = 0x1000,
+	        .config2 = 8};
+	struct text t = {0};
+
+	record_attr_block(&t, &attr);
+	text_char(&t, '\0');
+	eq_str(t.p,
+	        "------------------------------------------------------------\n"
+	        "perf_event_attr:\n"
+	        "  type                             5\n"
+	        "  size                             128\n"
+	        "  { sample_period, sample_freq }   1\n"
+	        "  sample_type                      IP|TID|TIME\n"
+	        "  read_format                      ID|LOST\n"
+	        "  disabled                         1\n"
+	        "  precise_ip                       2\n"
+	        "  { wakeup_events, wakeup_watermark } 1\n"
+	        "  bp_type                          3\n"
+	        "  { bp_addr, config1 }             0x1000\n"
+	        "  { bp_len, config2 }              0x8\n"
+	        "------------------------------------------------------------\n",
+	        "an attr in words");
+	text_fini(&t);
+}
+
 int main(void)
 {
+	test_text();
 	test_sizes(false);
 	test_sizes(true);
 	test_tail();

@@ -17,7 +17,8 @@ extern "C" {
 
 enum sonde_record_message {
 	SONDE_RECORD_WARNING = 0, /* something is not as asked for */
-	SONDE_RECORD_VERBOSE /* what a curious user wants to know */
+	SONDE_RECORD_VERBOSE, /* what a curious user wants to know */
+	SONDE_RECORD_DEBUG /* lines as perf prints them with -vv; only with `debug` */
 };
 
 /* Zero is the default of every member. Texts and arrays must live until sonde_record_free. */
@@ -47,6 +48,7 @@ struct sonde_record_options {
 	char *const *command_line; /* for the header, NULL-terminated, or NULL */
 	void (*message)(void *arg, enum sonde_record_message kind, const char *text);
 	void *message_arg;
+	bool debug; /* also tell of every attr and every call that opens one */
 };
 
 struct sonde_record;
