@@ -21,12 +21,20 @@ struct capture_kernel {
 	int (*open)(const struct sonde_attr *attr, pid_t pid, int cpu, int group_fd);
 	int (*close)(int fd);
 	void *(*map)(int fd, size_t size); /* NULL with errno */
+	/* The AUX area of an event whose ring is mapped and names `offset` and `size` in its
+	 * control page. overwrite: the kernel goes round without waiting for the tail. NULL with
+	 * errno. */
+	void *(*map_aux)(int fd, size_t size, uint64_t offset, bool overwrite);
 	void (*unmap)(void *map, size_t size);
 	int (*id)(int fd, uint64_t *id);
 	int (*redirect)(int fd, int ring_fd);
 	int (*enable)(int fd, bool on);
+	int (*set_filter)(int fd, const char *text);
 	ssize_t (*read)(int fd, void *buf, size_t size);
 	int (*poll)(struct pollfd *fds, nfds_t n, int timeout_ms);
+	/* The processor's answer, eax to edx; zeros where there is no such leaf or instruction. */
+	void (*cpuid)(uint32_t leaf, uint32_t subleaf, uint32_t out[4]);
+	uint64_t (*ticks)(void); /* of the processor's clock, or ns where it cannot be read */
 };
 
 const struct capture_kernel *capture_kernel_linux(void);

@@ -5,15 +5,20 @@
 #include "record/record.h"
 
 #include <string.h>
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#endif
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ioctl numbers of perf events: perf_event_open(2) */
 #define IOC_ENABLE     _IO('$', 0)
 #define IOC_DISABLE    _IO('$', 1)
 #define IOC_SET_OUTPUT _IO('$', 5)
+#define IOC_SET_FILTER _IOW('$', 6, char *)
 #define IOC_ID         _IOR('$', 7, uint64_t *)
 
 #define OPEN_CLOEXEC 8ul
@@ -29,6 +34,14 @@ static int linux_open(const struct sonde_attr *attr, pid_t pid, int cpu, int gro
 static void *linux_map(int fd, size_t size)
 {
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static void *linux_map_aux(int fd, size_t size, uint64_t offset, bool overwrite)
+{
+	void *p = mmap(NULL, size, overwrite ? PROT_READ : PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+	        (off_t)offset);
 
 	return p == MAP_FAILED ? NULL : p;
 }
@@ -53,18 +66,52 @@ static int linux_enable(int fd, bool on)
 	return ioctl(fd, on ? IOC_ENABLE : IOC_DISABLE, 0);
 }
 
+static int linux_set_filter(int fd, const char *text)
+{
+	return ioctl(fd, IOC_SET_FILTER, text);
+}
+
+#if defined(__x86_64__) || defined(__i386__)
+static void linux_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4])
+{
+	memset(out, 0, 4 * sizeof(*out));
+	(void)__get_cpuid_count(leaf, subleaf, &out[0], &out[1], &out[2], &out[3]);
+}
+
+static uint64_t linux_ticks(void)
+{
+	return __builtin_ia32_rdtsc();
+}
+#else
+static void linux_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4])
+{
+	(void)leaf;
+	(void)subleaf;
+	memset(out, 0, 4 * sizeof(*out));
+}
+
+static uint64_t linux_ticks(void)
+{
+	return capture_now_ns(CLOCK_MONOTONIC);
+}
+#endif
+
 const struct capture_kernel *capture_kernel_linux(void)
 {
 	static const struct capture_kernel kernel = {
 	        .open = linux_open,
 	        .close = close,
 	        .map = linux_map,
+	        .map_aux = linux_map_aux,
 	        .unmap = linux_unmap,
 	        .id = linux_id,
 	        .redirect = linux_redirect,
 	        .enable = linux_enable,
+	        .set_filter = linux_set_filter,
 	        .read = read,
 	        .poll = poll,
+	        .cpuid = linux_cpuid,
+	        .ticks = linux_ticks,
 	};
 
 	return &kernel;
