@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counting events from inside a program: open, start, read.
+ *
+ *	struct sonde_counter *c = sonde_counter_new(NULL);
+ *	struct sonde_counter_value v;
+ *	int rc = c ? sonde_counter_open(c, "instructions:u") : SONDE_ENOMEM;
+ *
+ *	if (rc >= 0) rc = sonde_counter_enable(c);
+ *	... the work ...
+ *	if (rc >= 0) rc = sonde_counter_read(c, 0, &v);
+ *	sonde_counter_free(c);
+ *
+ * Where the hardware permits, sonde_counter_read_self takes the value without a system call; the
+ * page that the kernel shares for this is read by pure functions, which take any page.
+ *
+ * Source of the page's layout and rules: perf_event_open(2), "MMAP layout".
+ */
+#ifndef SONDE_COUNTER_H
+#define SONDE_COUNTER_H
+
+#include <sonde/attr.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- counters ---- */
+
+/* Zero is the default of every member. */
+struct sonde_counter_options {
+	size_t size; /* sizeof(struct sonde_counter_options) of the caller */
+	int thread; /* thread number; 0: the thread that opens; -1: all threads, needs one_cpu */
+	int one_cpu; /* not 0: counts on `cpu` only */
+	int cpu;
+	int inherit; /* not 0: threads and processes that are started later count too */
+	int enabled; /* not 0: counts from opening on; else from sonde_counter_enable on */
+};
+
+/* The counters of one thread, or of one cpu. */
+struct sonde_counter;
+
+/* One reading of one counter. Times are in ns. */
+struct sonde_counter_value {
+	uint64_t value; /* as the kernel counted it, not scaled */
+	uint64_t enabled; /* time that it was on */
+	uint64_t running; /* time that it had a hardware counter; less than enabled: shared with
+	                     others */
+	uint64_t id; /* the kernel's id of the counter; 0 where the page was read */
+	uint64_t lost; /* samples lost; 0 on kernels before 6.0 and where the page was read */
+};
+
+/* A new handle; options may be NULL. NULL: no memory. */
+SONDE_API struct sonde_counter *sonde_counter_new(const struct sonde_counter_options *options);
+
+/* Closes all counters; NULL is fine. */
+SONDE_API void sonde_counter_free(struct sonde_counter *c);
+
+/* The last failure; never NULL. Lives as long as the handle. */
+SONDE_API const struct sonde_error *sonde_counter_error(struct sonde_counter *c);
+
+/*
+ * Adds the events of a string as of `sonde record -e`: "cycles,{instructions,branches}". Events in
+ * braces form a group: they count at the same times and are read together. May be called again.
+ * The number of the first event that was added, or SONDE_EARG (the string), SONDE_EUNSUPPORTED (the
+ * machine has no such counter), SONDE_EPERM, SONDE_ENOENT (no such thread), SONDE_ELIMIT (open
+ * files), SONDE_EIO, SONDE_ENOMEM; nothing was added then.
+ */
+SONDE_API int sonde_counter_open(struct sonde_counter *c, const char *events);
+
+/*
+ * The same for one attr, of which type, config, config1 to config4, the flags of what to leave out
+ * and the breakpoint count. leader: an event that leads the group which the new one joins; -1:
+ * none. SONDE_EARG: event `leader` leads none, or others were opened behind its group.
+ */
+SONDE_API int sonde_counter_open_attr(
+        struct sonde_counter *c, const struct sonde_attr *attr, int leader);
+
+/* How many events were opened. */
+SONDE_API size_t sonde_counter_events(const struct sonde_counter *c);
+
+/* The name of event `event` as it was asked for; the leader of its group, itself when alone; its
+ * file descriptor, which stays the handle's. event is less than sonde_counter_events. */
+SONDE_API const char *sonde_counter_name(const struct sonde_counter *c, size_t event);
+SONDE_API size_t sonde_counter_leader(const struct sonde_counter *c, size_t event);
+SONDE_API int sonde_counter_fd(const struct sonde_counter *c, size_t event);
+
+/* Start, stop and zero all counters (times go on); a group at once. 0 or SONDE_EIO. */
+SONDE_API int sonde_counter_enable(struct sonde_counter *c);
+SONDE_API int sonde_counter_disable(struct sonde_counter *c);
+SONDE_API int sonde_counter_reset(struct sonde_counter *c);
+
+/*
+ * Reads one counter with one system call. 0; SONDE_EIO; SONDE_EUNSUPPORTED: a pinned event that got
+ * no hardware counter.
+ */
+SONDE_API int sonde_counter_read(
+        struct sonde_counter *c, size_t event, struct sonde_counter_value *value);
+
+/*
+ * Reads the counters of all events, a group by one system call, into values[0..n); n is at least
+ * sonde_counter_events. Returns how many, or as sonde_counter_read.
+ */
+SONDE_API int sonde_counter_read_all(
+        struct sonde_counter *c, struct sonde_counter_value *values, size_t n);
+
+/*
+ * Reads one counter of the calling thread from the page that the kernel shares, without a system
+ * call; as sonde_counter_read where the page gives no live count (software events, machines that
+ * do not permit it, a counter that is not on the hardware now). Only for the thread that opened the
+ * counters for itself (options.thread 0). 1: from the page; 0: by a system call; negative as
+ * sonde_counter_read.
+ */
+SONDE_API int sonde_counter_read_self(
+        struct sonde_counter *c, size_t event, struct sonde_counter_value *value);
+
+/* The page of an event, mapped when first asked for: for sonde_page_*. NULL: cannot be mapped. */
+SONDE_API const void *sonde_counter_page(struct sonde_counter *c, size_t event);
+
+/*
+ * What value would have been counted had the counter run all the time that it was enabled: value *
+ * enabled / running, rounded down; UINT64_MAX when that does not fit, 0 when running is 0.
+ */
+SONDE_API uint64_t sonde_counter_scale(uint64_t value, uint64_t enabled, uint64_t running);
+
+/* ---- the page ---- */
+
+/* The instructions that the page speaks of; tests give their own. */
+struct sonde_page_cpu {
+	uint64_t (*tsc)(void *arg); /* the time-stamp counter */
+	uint64_t (*pmc)(void *arg, uint32_t counter); /* hardware counter, as wide as it is */
+	void *arg;
+};
+
+/* The instructions of this machine; NULL where this build knows none (it is not x86). */
+SONDE_API const struct sonde_page_cpu *sonde_page_cpu(void);
+
+/*
+ * Reads value, enabled and running of the counter whose page is mapped at `page`, while the kernel
+ * may change it. cpu: NULL stands for sonde_page_cpu(). 1: *value is the live count and its times
+ * (to the present where the page tells the clock). 0: the page gives no live count now, *value has
+ * the kernel's last times only. SONDE_EIO: the page changed during thousands of tries.
+ */
+SONDE_API int sonde_page_read(
+        const void *page, const struct sonde_page_cpu *cpu, struct sonde_counter_value *value);
+
+/* How ticks of the time-stamp counter and times of records (perf's clock, ns) go together. */
+struct sonde_page_clock {
+	uint64_t zero; /* time of tick 0, ns; 2^64 is added or taken away as needed */
+	uint32_t mult; /* ns = ticks * mult / 2^shift */
+	uint16_t shift;
+	uint16_t is_short; /* not 0: ticks have fewer than 64 bits, `cycles` and `mask` hold */
+	uint64_t cycles; /* a full count of ticks that was read when the page was written */
+	uint64_t mask; /* the bits that the short counter has */
+};
+
+/* Takes the clock from a page. 1; 0: the page has none; SONDE_EIO as sonde_page_read. */
+SONDE_API int sonde_page_clock_get(const void *page, struct sonde_page_clock *clock);
+
+/* Ticks to ns. A short count is taken as the first that follows clock->cycles. */
+SONDE_API uint64_t sonde_page_clock_ns(const struct sonde_page_clock *clock, uint64_t ticks);
+
+/* ns to ticks: the inverse, rounded down; always all 64 bits. */
+SONDE_API uint64_t sonde_page_clock_ticks(const struct sonde_page_clock *clock, uint64_t ns);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+#include "counter/counter.h"
+
+#include "core/array.h"
+#include "counter/page.h"
+#include "event/event.h"
+#include "proc/proc.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct opened {
+	char *name;
+	struct sonde_attr attr; /* as the kernel took it */
+	size_t leader, members; /* as of struct event */
+	int fd;
+	void *page; /* NULL: not mapped */
+	bool no_page; /* it cannot be mapped */
+};
+
+struct sonde_counter {
+	struct sonde_counter_options options;
+	const struct counter_kernel *kernel;
+	struct opened *v;
+	size_t n, cap;
+	uint64_t *buf; /* of group reads */
+	size_t buf_cap;
+	struct error error;
+	struct sonde_error public_error;
+	int root_fd;
+};
+
+#define READ_FORMAT (SONDE_READ_ENABLED | SONDE_READ_RUNNING | SONDE_READ_ID | SONDE_READ_LOST)
+
+struct sonde_counter *counter_new_with(
+        const struct sonde_counter_options *options, const struct counter_kernel *kernel)
+{
+	struct sonde_counter *c = calloc(1, sizeof(*c));
+
+	if (c == NULL) {
+		return NULL;
+	}
+	if (options != NULL) {
+		memcpy(&c->options, options,
+		        options->size < sizeof(*options) ? options->size : sizeof(*options));
+	}
+	c->kernel = kernel;
+	c->root_fd = proc_root_open("/"); /* only for words about errors */
+	return c;
+}
+
+struct sonde_counter *sonde_counter_new(const struct sonde_counter_options *options)
+{
+	return counter_new_with(options, counter_kernel_linux());
+}
+
+/* Members of a group go before their leader. */
+static void close_from(struct sonde_counter *c, size_t first)
+{
+	while (c->n > first) {
+		struct opened *o = &c->v[--c->n];
+
+		if (o->page != NULL) {
+			c->kernel->unmap(o->page, c->kernel->arg);
+		}
+		(void)c->kernel->close(o->fd, c->kernel->arg);
+		free(o->name);
+	}
+}
+
+void sonde_counter_free(struct sonde_counter *c)
+{
+	if (c == NULL) {
+		return;
+	}
+	close_from(c, 0);
+	if (c->root_fd >= 0) {
+		(void)close(c->root_fd);
+	}
+	free(c->v);
+	free(c->buf);
+	free(c);
+}
+
+const struct sonde_error *sonde_counter_error(struct sonde_counter *c)
+{
+	c->public_error = (struct sonde_error){
+	        .status = c->error.status, .offset = c->error.offset, .text = c->error.text};
+	return &c->public_error;
+}
+
+static int open_attr(struct sonde_counter *c, struct opened *o)
+{
+	const struct sonde_counter_options *opt = &c->options;
+	int leader = o->leader < c->n ? c->v[o->leader].fd : -1;
+	int cpu = opt->one_cpu != 0 ? opt->cpu : -1;
+	int why;
+
+	if (opt->thread == -1 && opt->one_cpu == 0) {
+		return error_set(&c->error, SONDE_EARG, NO_OFFSET,
+		        "all threads can be counted on one cpu only: set one_cpu");
+	}
+	for (;;) {
+		o->fd = c->kernel->open(&o->attr, opt->thread, cpu, leader, 0, c->kernel->arg);
+		if (o->fd >= 0) {
+			return 0;
+		}
+		why = errno;
+		if (why == EINVAL && opt->inherit != 0 &&
+		        (o->attr.read_format & SONDE_READ_GROUP) != 0) {
+			/* before 4.13 what is inherited could not be read as a group */
+			o->attr.read_format &= ~(uint64_t)SONDE_READ_GROUP;
+			continue;
+		}
+		if ((why != EINVAL && why != E2BIG) || !counter_attr_drop(&o->attr)) {
+			return counter_open_failed(
+			        &c->error, c->root_fd, o->name, &o->attr, opt->thread == -1, why);
+		}
+	}
+}
+
+/*
+ * Opens one event whose attr says what to count; the rest of the attr is as the handle needs it.
+ * members: of the group that it will lead. A leader reads all of them at once; reading one that is
+ * alone in that form would cost more.
+ */
+static int add(struct sonde_counter *c, const char *name, const struct sonde_attr *attr,
+        size_t leader, size_t members)
+{
+	struct opened *o;
+	int rc;
+
+	if (!array_reserve(&c->v, &c->cap, c->n + 1, sizeof(*c->v))) {
+		return error_nomem(&c->error);
+	}
+	o = &c->v[c->n];
+	*o = (struct opened){.attr = *attr, .leader = leader, .members = 1, .fd = -1};
+	o->attr.read_format = READ_FORMAT | (members > 1 ? SONDE_READ_GROUP : 0);
+	o->attr.flags &= ~(1ull << SONDE_FLAG_DISABLED);
+	if (c->options.enabled == 0 && leader == c->n) {
+		o->attr.flags |= 1ull << SONDE_FLAG_DISABLED; /* members follow their leader */
+	}
+	if (c->options.inherit != 0) {
+		o->attr.flags |= 1ull << SONDE_FLAG_INHERIT;
+	}
+	o->name = strdup(name);
+	rc = o->name == NULL ? error_nomem(&c->error) : open_attr(c, o);
+	if (rc < 0) {
+		free(o->name);
+		return rc;
+	}
+	if (leader != c->n) {
+		c->v[leader].members++;
+		o->members = 0;
+	}
+	c->n++;
+	return 0;
+}
+
+int sonde_counter_open(struct sonde_counter *c, const char *events)
+{
+	struct event_list list = {0};
+	size_t i, first = c->n;
+	int rc = event_parse(&list, events, &c->error);
+
+	for (i = 0; rc >= 0 && i < list.n; i++) {
+		rc = add(c, list.v[i].name, &list.v[i].attr, first + list.v[i].leader,
+		        list.v[i].members);
+	}
+	event_list_fini(&list);
+	if (rc < 0) {
+		close_from(c, first);
+		return rc;
+	}
+	return (int)first;
+}
+
+int sonde_counter_open_attr(struct sonde_counter *c, const struct sonde_attr *attr, int leader)
+{
+	char name[64];
+	size_t first = c->n;
+
+	if (leader >= 0 && ((size_t)leader >= c->n || c->v[leader].leader != (size_t)leader)) {
+		return error_set(&c->error, SONDE_EARG, NO_OFFSET,
+		        "event %d does not lead a group: there is none, or it is a member", leader);
+	}
+	if (leader >= 0 && (size_t)leader + c->v[leader].members != c->n) {
+		return error_set(&c->error, SONDE_EARG, NO_OFFSET,
+		        "members of a group stand together: event %d has others behind it", leader);
+	}
+	(void)snprintf(name, sizeof(name), "type=%u,config=0x%llx", attr->type,
+	        (unsigned long long)attr->config);
+	TRY(add(c, name, attr, leader >= 0 ? (size_t)leader : first, 1));
+	return (int)first;
+}
+
+size_t sonde_counter_events(const struct sonde_counter *c)
+{
+	return c->n;
+}
+
+const char *sonde_counter_name(const struct sonde_counter *c, size_t event)
+{
+	return c->v[event].name;
+}
+
+size_t sonde_counter_leader(const struct sonde_counter *c, size_t event)
+{
+	return c->v[event].leader;
+}
+
+int sonde_counter_fd(const struct sonde_counter *c, size_t event)
+{
+	return c->v[event].fd;
+}
+
+static int control_all(struct sonde_counter *c, enum counter_ioctl what)
+{
+	size_t i;
+
+	for (i = 0; i < c->n; i++) {
+		if (c->v[i].leader == i &&
+		        c->kernel->control(c->v[i].fd, what, true, c->kernel->arg) < 0) {
+			return error_set(&c->error, SONDE_EIO, NO_OFFSET, "cannot control '%s': %s",
+			        c->v[i].name, strerror(errno));
+		}
+	}
+	return 0;
+}
+
+int sonde_counter_enable(struct sonde_counter *c)
+{
+	return control_all(c, COUNTER_ENABLE);
+}
+
+int sonde_counter_disable(struct sonde_counter *c)
+{
+	return control_all(c, COUNTER_DISABLE);
+}
+
+int sonde_counter_reset(struct sonde_counter *c)
+{
+	return control_all(c, COUNTER_RESET);
+}
+
+static int read_failed(struct sonde_counter *c, const struct opened *o, ssize_t got)
+{
+	if (got == 0) {
+		return error_set(&c->error, SONDE_EUNSUPPORTED, NO_OFFSET,
+		        "'%s' is pinned and got no hardware counter: others hold them", o->name);
+	}
+	return error_set(&c->error, SONDE_EIO, NO_OFFSET, "cannot read '%s': %s", o->name,
+	        got < 0 ? strerror(errno) : "too few bytes");
+}
+
+/* Reads what the event's read_format gives: up to max values; *nr: how many there were. */
+static int read_values(struct sonde_counter *c, const struct opened *o,
+        struct sonde_counter_value *out, size_t max, size_t *nr)
+{
+	uint64_t few[5];
+	uint64_t *buf = few;
+	size_t need = sizeof(few) / sizeof(few[0]);
+	ssize_t got;
+
+	if ((o->attr.read_format & SONDE_READ_GROUP) != 0) {
+		need = 3 + 3 * o->members;
+		if (!array_reserve(&c->buf, &c->buf_cap, need, sizeof(*c->buf))) {
+			return error_nomem(&c->error);
+		}
+		buf = c->buf;
+	}
+	memset(out, 0, max * sizeof(*out));
+	got = c->kernel->read(o->fd, buf, need * 8, c->kernel->arg);
+	if (got <= 0 || !counter_values(o->attr.read_format, buf, (size_t)got / 8, out, max, nr)) {
+		return read_failed(c, o, got);
+	}
+	return 0;
+}
+
+int sonde_counter_read(struct sonde_counter *c, size_t event, struct sonde_counter_value *value)
+{
+	size_t nr;
+
+	return read_values(c, &c->v[event], value, 1, &nr);
+}
+
+int sonde_counter_read_all(struct sonde_counter *c, struct sonde_counter_value *values, size_t n)
+{
+	size_t i, nr = 0;
+
+	if (n < c->n) {
+		return error_set(&c->error, SONDE_EARG, NO_OFFSET,
+		        "there are %zu events, but room for %zu values", c->n, n);
+	}
+	for (i = 0; i < c->n; i += nr) {
+		bool group = (c->v[i].attr.read_format & SONDE_READ_GROUP) != 0;
+
+		TRY(read_values(c, &c->v[i], &values[i], group ? c->v[i].members : 1, &nr));
+		if (nr != (group ? c->v[i].members : 1)) {
+			return error_set(&c->error, SONDE_EIO, NO_OFFSET,
+			        "reading the group of '%s' gave %zu values", c->v[i].name, nr);
+		}
+	}
+	return (int)c->n;
+}
+
+const void *sonde_counter_page(struct sonde_counter *c, size_t event)
+{
+	struct opened *o = &c->v[event];
+
+	if (o->page == NULL && !o->no_page) {
+		o->page = c->kernel->map(o->fd, c->kernel->arg);
+		o->no_page = o->page == NULL;
+	}
+	return o->page;
+}
+
+int sonde_counter_read_self(
+        struct sonde_counter *c, size_t event, struct sonde_counter_value *value)
+{
+	const void *page = c->options.thread == 0 ? sonde_counter_page(c, event) : NULL;
+
+	if (page != NULL && counter_page_live(page) && sonde_page_read(page, NULL, value) == 1) {
+		return 1;
+	}
+	return sonde_counter_read(c, event, value);
+}

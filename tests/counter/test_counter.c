@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening and reading counters: on this machine, and on a kernel that refuses or multiplexes. */
+#include "tap.h"
+
+#include "counter/counter.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A kernel whose counters are numbers: descriptor n counts 1000 n, has run half of its time. */
+static struct fake {
+	struct sonde_attr attr[64];
+	int group[64];
+	int opened, closed;
+	int refuse; /* errno */
+	uint64_t refuse_format; /* read_format bits that are not known */
+	bool pinned_out;
+	int controls[3];
+} f;
+
+static int fake_open(const struct sonde_attr *attr, pid_t pid, int cpu, int group,
+        unsigned long flags, void *arg)
+{
+	(void)pid, (void)cpu, (void)flags, (void)arg;
+	if (f.refuse != 0 || (attr->read_format & f.refuse_format) != 0) {
+		errno = f.refuse != 0 ? f.refuse : EINVAL;
+		return -1;
+	}
+	f.attr[++f.opened] = *attr;
+	f.group[f.opened] = group;
+	return f.opened;
+}
+
+static int fake_close(int fd, void *arg)
+{
+	(void)fd, (void)arg;
+	f.closed++;
+	return 0;
+}
+
+static ssize_t fake_read(int fd, void *buf, size_t size, void *arg)
+{
+	uint64_t out[64];
+	uint64_t format = f.attr[fd].read_format;
+	size_t n = 0;
+	int i;
+
+	(void)arg;
+	if (f.pinned_out) {
+		return 0;
+	}
+	if ((format & SONDE_READ_GROUP) != 0) {
+		out[n++] = 1;
+	} else {
+		out[n++] = 1000 * (uint64_t)fd;
+	}
+	out[n++] = 200;
+	out[n++] = 100;
+	for (i = fd; i <= f.opened; i++) {
+		if (i != fd && f.group[i] != fd) {
+			break;
+		}
+		if ((format & SONDE_READ_GROUP) != 0) {
+			out[0] = (uint64_t)(i - fd) + 1;
+			out[n++] = 1000 * (uint64_t)i;
+		} else if (i != fd) {
+			break;
+		}
+		out[n++] = 70 + (uint64_t)i;
+		if ((format & SONDE_READ_LOST) != 0) {
+			out[n++] = (uint64_t)i;
+		}
+	}
+	if (n * 8 > size) {
+		errno = ENOSPC;
+		return -1;
+	}
+	memcpy(buf, out, n * 8);
+	return (ssize_t)(n * 8);
+}
+
+static int fake_control(int fd, enum counter_ioctl what, bool group, void *arg)
+{
+	(void)fd, (void)group, (void)arg;
+	f.controls[what]++;
+	return 0;
+}
+
+static void *fake_map(int fd, void *arg)
+{
+	(void)fd, (void)arg;
+	return NULL;
+}
+
+static const struct counter_kernel kernel = {.open = fake_open,
+        .close = fake_close,
+        .read = fake_read,
+        .control = fake_control,
+        .map = fake_map};
+
+static void test_group(void)
+{
+	struct sonde_counter_value v[4];
+	struct sonde_counter *c;
+
+	memset(&f, 0, sizeof(f));
+	c = counter_new_with(NULL, &kernel);
+	eq_u64(sonde_counter_open(c, "page-faults,{task-clock,cs,migrations}"), 0, "four events");
+	eq_u64(sonde_counter_events(c), 4, "are there");
+	eq_str(sonde_counter_name(c, 2), "cs", "by name");
+	eq_u64(sonde_counter_leader(c, 3), 1, "the last in the group of the second");
+	eq_u64(f.group[4], 2, "for the kernel too");
+	ok(sonde_attr_has(&f.attr[2], SONDE_FLAG_DISABLED) &&
+	                !sonde_attr_has(&f.attr[3], SONDE_FLAG_DISABLED),
+	        "the leader starts its group");
+	eq_u64(sonde_counter_enable(c), 0, "enabled");
+	eq_u64(f.controls[COUNTER_ENABLE], 2, "by one call for each group");
+	eq_u64(sonde_counter_read_all(c, v, 4), 4, "read at once");
+	eq_u64(v[0].value, 1000, "the first");
+	eq_u64(v[3].value, 4000, "the last of the group");
+	eq_u64(v[3].id, 74, "its id");
+	eq_u64(v[3].lost, 4, "what it lost");
+	eq_u64(v[3].enabled, 200, "enabled");
+	eq_u64(v[3].running, 100, "running");
+	eq_u64(sonde_counter_scale(v[3].value, v[3].enabled, v[3].running), 8000, "scaled");
+	eq_u64(sonde_counter_read(c, 1, v), 0, "the leader alone");
+	eq_u64(v[0].value, 2000, "is itself");
+	ok(sonde_counter_read_all(c, v, 3) == SONDE_EARG, "too little room");
+	eq_u64(sonde_counter_read_self(c, 0, v), 0, "no page: by a system call");
+	eq_u64(v[0].value, 1000, "the same value");
+	f.pinned_out = true;
+	ok(sonde_counter_read(c, 0, v) == SONDE_EUNSUPPORTED, "pinned, but no counter");
+	sonde_counter_free(c);
+	eq_u64(f.closed, 4, "all are closed");
+}
+
+static void test_refusals(void)
+{
+	static const struct {
+		int why, status;
+		const char *word;
+	} cases[] = {{EACCES, SONDE_EPERM, "perf_event_paranoid"},
+	        {ENOENT, SONDE_EUNSUPPORTED, "not supported"}, {ESRCH, SONDE_ENOENT, "no such"},
+	        {EMFILE, SONDE_ELIMIT, "ulimit -n"}, {EINVAL, SONDE_EIO, "cannot open"}};
+	struct sonde_counter *c;
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		memset(&f, 0, sizeof(f));
+		c = counter_new_with(NULL, &kernel);
+		f.refuse = cases[i].why;
+		ok(sonde_counter_open(c, "cs") == cases[i].status, "refused with its status");
+		ok(strstr(sonde_counter_error(c)->text, cases[i].word) != NULL,
+		        "and words that help");
+		eq_u64(sonde_counter_events(c), 0, "nothing was added");
+		sonde_counter_free(c);
+	}
+	memset(&f, 0, sizeof(f));
+	f.refuse_format = SONDE_READ_LOST;
+	c = counter_new_with(NULL, &kernel);
+	eq_u64(sonde_counter_open(c, "{cs,page-faults}"), 0, "an older kernel");
+	{
+		struct sonde_counter_value v[2];
+
+		eq_u64(sonde_counter_read_all(c, v, 2), 2, "is read as well");
+		eq_u64(v[1].value, 2000, "right");
+		eq_u64(v[1].lost, 0, "without what was lost");
+	}
+	sonde_counter_free(c);
+	c = sonde_counter_new(NULL);
+	ok(sonde_counter_open(c, "no-such-event") == SONDE_EARG, "a bad string");
+	sonde_counter_free(c);
+	sonde_counter_free(NULL);
+}
+
+static void test_machine(void)
+{
+	struct sonde_counter_options o = {.size = sizeof(o), .inherit = 1};
+	struct sonde_counter *c = sonde_counter_new(NULL);
+	struct sonde_counter_value v[3], again;
+	const struct sonde_page_cpu *cpu = sonde_page_cpu();
+	struct sonde_page_clock clock;
+	volatile char *touch;
+	size_t i;
+
+	if (sonde_counter_open(c, "{page-faults:u,task-clock:u},cs") < 0) {
+		skip(sonde_counter_error(c)->text);
+		sonde_counter_free(c);
+		return;
+	}
+	ok(sonde_counter_enable(c) == 0, "started");
+	touch = malloc((size_t)4 << 20);
+	for (i = 0; touch != NULL && i < (size_t)4 << 20; i += 4096) {
+		touch[i] = 1;
+	}
+	ok(sonde_counter_disable(c) == 0, "stopped");
+	eq_u64(sonde_counter_read_all(c, v, 3), 3, "read");
+	ok(v[0].value > 0, "page faults happened");
+	ok(v[1].value > 0 && v[1].enabled > 0 && v[1].running == v[1].enabled, "time went by");
+	ok(v[0].id != v[1].id && v[0].id != 0, "ids are there");
+	eq_u64(sonde_counter_read_self(c, 0, &again), 0, "a software event has no live count");
+	eq_u64(again.value, v[0].value, "so the system call gives it");
+	ok(sonde_counter_reset(c) == 0 && sonde_counter_read(c, 0, &again) == 0, "reset");
+	eq_u64(again.value, 0, "to nothing");
+	if (sonde_counter_page(c, 0) != NULL && cpu != NULL &&
+	        sonde_page_clock_get(sonde_counter_page(c, 0), &clock) == 1) {
+		uint64_t ns = sonde_page_clock_ns(&clock, cpu->tsc(cpu->arg));
+
+		ok(sonde_page_clock_ticks(&clock, ns) > 0 && ns > 0, "the page's clock");
+	} else {
+		skip("the page has no clock here");
+	}
+	sonde_counter_free(c);
+	c = sonde_counter_new(&o);
+	ok(sonde_counter_open(c, "{page-faults:u,task-clock:u}") == 0, "inherited, as a group");
+	eq_u64(sonde_counter_read_all(c, v, 2), 2, "read");
+	sonde_counter_free(c);
+	free((void *)(uintptr_t)touch);
+}
+
+int main(void)
+{
+	test_group();
+	test_refusals();
+	test_machine();
+	return tap_done();
+}
