@@ -210,6 +210,11 @@ void layout_put(uint8_t *out, const struct layout_field *f, uint64_t number, boo
 
 /* ---- structs ---- */
 
+/* Where a field's value stands, and the number there (size 0: 0, and nothing is written). */
+struct layout_member layout_member_of(const struct layout_field *f);
+uint64_t layout_member_load(const void *base, struct layout_member m);
+void layout_member_store(void *base, struct layout_member m, uint64_t v);
+
 struct layout_text {
 	const char *s; /* NUL-terminated */
 	struct span raw; /* as it stood in the input, with its padding; p is NULL for new texts,

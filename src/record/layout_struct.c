@@ -13,14 +13,14 @@
 
 /* ---- members ---- */
 
-static struct layout_member member_of(const struct layout_field *f)
+struct layout_member layout_member_of(const struct layout_field *f)
 {
 	return (struct layout_member){.at = f->to != 0 ? f->to - 1 : 0, .size = f->room};
 }
 
-static uint64_t load_member(const char *base, struct layout_member m)
+uint64_t layout_member_load(const void *base, struct layout_member m)
 {
-	const char *p = base + m.at;
+	const char *p = (const char *)base + m.at;
 	uint16_t v16;
 	uint32_t v32;
 	uint64_t v64;
@@ -34,9 +34,9 @@ static uint64_t load_member(const char *base, struct layout_member m)
 	}
 }
 
-static void store_member(char *base, struct layout_member m, uint64_t v)
+void layout_member_store(void *base, struct layout_member m, uint64_t v)
 {
-	char *p = base + m.at;
+	char *p = (char *)base + m.at;
 	uint16_t v16 = (uint16_t)v;
 	uint32_t v32 = (uint32_t)v;
 
@@ -113,7 +113,7 @@ static int fill_text(struct filler *f, const struct layout_value *v, char *base)
 		return SONDE_ENOMEM;
 	}
 	assert(v->field->room == sizeof(text));
-	memcpy(base + member_of(v->field).at, &text, sizeof(text));
+	memcpy(base + layout_member_of(v->field).at, &text, sizeof(text));
 	return 0;
 }
 
@@ -126,22 +126,22 @@ static int fill_array(struct filler *f, const struct layout_value *v, char *base
 		return SONDE_ENOMEM;
 	}
 	for (uint64_t i = 0; i < v->count; i++) {
-		store_member(items + i * item.size, item, layout_number(v, i, f->w.c.swap));
+		layout_member_store(items + i * item.size, item, layout_number(v, i, f->w.c.swap));
 	}
-	memcpy(base + member_of(v->field).at, &items, sizeof(items));
-	store_member(base, v->field->n, v->count);
+	memcpy(base + layout_member_of(v->field).at, &items, sizeof(items));
+	layout_member_store(base, v->field->n, v->count);
 	return 0;
 }
 
 static void fill_number(struct filler *f, const struct layout_value *v, char *base)
 {
-	struct layout_member in = member_of(v->field);
+	struct layout_member in = layout_member_of(v->field);
 
 	if (in.size < layout_width(v->field->kind) && v->number >> (8 * in.size) != 0) {
 		f->bad = true; /* more than this machine can count */
 		return;
 	}
-	store_member(base, in, v->number);
+	layout_member_store(base, in, v->number);
 }
 
 /* The struct says that it ended before. */
@@ -169,7 +169,7 @@ static int fill_value(struct filler *f, const struct layout_field *field, char *
 	}
 	if (field->kind == LAYOUT_BYTES) {
 		assert(field->room == sizeof(v.bytes));
-		memcpy(base + member_of(field).at, &v.bytes, sizeof(v.bytes));
+		memcpy(base + layout_member_of(field).at, &v.bytes, sizeof(v.bytes));
 		return 0;
 	}
 	if (v.array) {
@@ -242,8 +242,8 @@ static int fill_list(struct filler *f, const struct layout_field *field, char *b
 	for (; items.n < n && n != UINT64_MAX && !f->bad; items.n++) {
 		TRY(fill_struct(f, sub, items.p + items.n * sub->size));
 	}
-	memcpy(base + member_of(field).at, &items.p, sizeof(items.p));
-	store_member(base, field->n, items.n);
+	memcpy(base + layout_member_of(field).at, &items.p, sizeof(items.p));
+	layout_member_store(base, field->n, items.n);
 	return 0;
 }
 
@@ -253,7 +253,7 @@ static int fill_there(struct filler *f, const struct layout_field *field, char *
 		return fill_value(f, field, base);
 	}
 	return is_list(field) ? fill_list(f, field, base)
-	                      : fill_struct(f, field->sub, base + member_of(field).at);
+	                      : fill_struct(f, field->sub, base + layout_member_of(field).at);
 }
 
 /* A part that is not whole is none: its bytes are those of what follows, or left over. */
@@ -265,11 +265,11 @@ static int fill_optional(struct filler *f, const struct layout_field *field, cha
 	if (f->bad) {
 		f->w = before;
 		f->bad = false;
-		memset(base + member_of(field).at, 0, field->room);
+		memset(base + layout_member_of(field).at, 0, field->room);
 		memset(base + field->n.at, 0, field->n.size);
 		return 0;
 	}
-	store_member(base, field->has, true);
+	layout_member_store(base, field->has, true);
 	return 0;
 }
 
@@ -331,7 +331,7 @@ static void store_struct(struct storer *s, const struct layout *l, const char *b
 static bool store_there(const struct storer *s, const struct layout_field *f, const char *base)
 {
 	if (f->has.size != 0) {
-		return load_member(base, f->has) != 0;
+		return layout_member_load(base, f->has) != 0;
 	}
 	return when_left(f) ? f->room != 0 : layout_there(&s->w, f);
 }
@@ -343,7 +343,7 @@ static size_t store_count(
 	size_t used = s->out->n - s->start;
 
 	if (f->n.size != 0) {
-		return (size_t)load_member(base, f->n);
+		return (size_t)layout_member_load(base, f->n);
 	}
 	if (f->count.is == COUNT_REST) {
 		return all;
@@ -388,7 +388,7 @@ static void store_text(struct storer *s, const struct layout_field *f, const cha
 	size_t room;
 
 	if (f->room != 0) {
-		memcpy(&text, base + member_of(f).at, sizeof(text));
+		memcpy(&text, base + layout_member_of(f).at, sizeof(text));
 	}
 	if (text.raw.p != NULL) {
 		room = text.raw.n;
@@ -412,7 +412,7 @@ static void store_bytes(struct storer *s, const struct layout_field *f, const ch
 	struct span bytes = {NULL, 0};
 
 	if (f->room != 0) {
-		memcpy(&bytes, base + member_of(f).at, sizeof(bytes));
+		memcpy(&bytes, base + layout_member_of(f).at, sizeof(bytes));
 	}
 	put_filled(s, bytes.p, bytes.n, store_count(s, f, base, bytes.n));
 }
@@ -424,10 +424,11 @@ static void store_array(struct storer *s, const struct layout_field *f, const ch
 	const char *items = NULL;
 
 	if (f->room != 0) {
-		memcpy(&items, base + member_of(f).at, sizeof(items));
+		memcpy(&items, base + layout_member_of(f).at, sizeof(items));
 	}
 	for (size_t i = 0; i < n; i++) {
-		put_number(s, f, items != NULL ? load_member(items + i * item.size, item) : 0);
+		put_number(
+		        s, f, items != NULL ? layout_member_load(items + i * item.size, item) : 0);
 	}
 }
 
@@ -436,7 +437,7 @@ static void store_list(struct storer *s, const struct layout_field *f, const cha
 	size_t n = store_count(s, f, base, 0);
 	const char *items;
 
-	memcpy(&items, base + member_of(f).at, sizeof(items));
+	memcpy(&items, base + layout_member_of(f).at, sizeof(items));
 	for (size_t i = 0; i < n; i++) {
 		store_struct(s, f->sub, items + i * f->sub->size);
 	}
@@ -449,7 +450,7 @@ static void store_field(struct storer *s, const struct layout_field *f, const ch
 	if (f->kind == LAYOUT_STRUCT && is_list(f)) {
 		store_list(s, f, base);
 	} else if (f->kind == LAYOUT_STRUCT) {
-		store_struct(s, f->sub, base + member_of(f).at);
+		store_struct(s, f->sub, base + layout_member_of(f).at);
 	} else if (is_text(f)) {
 		store_text(s, f, base);
 	} else if (f->kind == LAYOUT_BYTES) {
@@ -457,7 +458,7 @@ static void store_field(struct storer *s, const struct layout_field *f, const ch
 	} else if (is_list(f)) {
 		store_array(s, f, base);
 	} else {
-		number = load_member(base, member_of(f));
+		number = layout_member_load(base, layout_member_of(f));
 		put_number(s, f, number);
 		(void)layout_keep(&s->w, f, number);
 	}

@@ -16,16 +16,6 @@ bool typed_knows(uint32_t type, const struct record_plan *plan)
 
 /* ---- one value ---- */
 
-static void store_number(uint8_t *at, uint64_t v, unsigned width)
-{
-	switch (width) {
-	case 1: *at = (uint8_t)v; return;
-	case 2: store_u16(at, (uint16_t)v, false); return;
-	case 4: store_u32(at, (uint32_t)v, false); return;
-	default: store_u64(at, v, false); return;
-	}
-}
-
 static void store_text(uint8_t *at, const struct layout_value *v)
 {
 	size_t skip = v->field->kind == LAYOUT_STRING ? 4 : 0;
@@ -62,7 +52,8 @@ static void store_value(uint8_t *base, const struct layout_value *v, const struc
 	} else if (f->kind >= LAYOUT_CHARS) {
 		store_text(at, v);
 	} else {
-		store_number(at, v->number, layout_width(f->kind));
+		layout_member_store(at,
+		        (struct layout_member){.size = (uint16_t)layout_width(f->kind)}, v->number);
 	}
 }
 
