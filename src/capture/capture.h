@@ -110,6 +110,7 @@ void capture_trace_attr(struct sonde_record *r, const struct sonde_attr *attr);
 void capture_trace_open(struct sonde_record *r, pid_t pid, int cpu, int group_fd, int fd);
 
 int capture_plan(struct sonde_record *r); /* options to attrs */
+void capture_terms_apply(struct event *event); /* what its own terms say wins over options */
 int capture_targets(struct sonde_record *r); /* options to cpus and threads */
 int capture_open(struct sonde_record *r); /* opens events, maps rings */
 int capture_close(struct sonde_record *r);

@@ -137,7 +137,7 @@ static bool drop_kernel(struct sonde_record *r)
 	r->kernel_excluded = true;
 	for (i = 0; i < r->events.n; i++) {
 		if (!sonde_attr_has(&r->events.v[i].attr, SONDE_FLAG_EXCLUDE_KERNEL)) {
-			event_exclude_kernel(&r->events.v[i]);
+			(void)event_exclude_kernel(&r->events, &r->events.v[i]);
 		}
 	}
 	return true;

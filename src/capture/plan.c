@@ -67,7 +67,9 @@ static int check_hardware(struct sonde_record *r)
 			        "counters (usual in virtual machines); try -e cpu-clock",
 			        event->name);
 		}
-		event_use_cpu_clock(event);
+		if (!event_use_cpu_clock(&r->events, event)) {
+			return error_nomem(&r->error);
+		}
 		capture_say(r,
 		        r->options.nevents != 0 ? SONDE_RECORD_WARNING : SONDE_RECORD_VERBOSE,
 		        "no hardware cycles counter here: recording '%s' instead", event->name);
@@ -101,13 +103,12 @@ static int add_tracking(struct sonde_record *r)
 {
 	struct event *event = event_list_add(&r->events);
 
-	if (event == NULL) {
+	if (event == NULL || !event_set_name(&r->events, event, "dummy:HG")) {
 		return error_nomem(&r->error);
 	}
 	event->attr.type = SONDE_TYPE_SOFTWARE;
 	event->attr.config = SONDE_SW_DUMMY;
 	event->tracking = true;
-	(void)snprintf(event->name, sizeof(event->name), "dummy:HG");
 	return 0;
 }
 
@@ -129,7 +130,9 @@ static void plan_event(struct sonde_record *r, struct event *event, uint64_t fre
 {
 	const struct sonde_record_options *o = &r->options;
 	struct sonde_attr *attr = &event->attr;
-	bool by_time = o->period == 0;
+	/* some are taken each, such as tracepoints, unless a rate was asked for */
+	uint64_t each = o->period != 0 ? o->period : o->frequency == 0 ? event->default_period : 0;
+	bool by_time = each == 0;
 	/* the tracking event counts nothing: perf gives it a period of 1 unless a rate was asked
 	 * for */
 	bool plain_tracking = event->tracking && o->period == 0 && o->frequency == 0;
@@ -139,8 +142,8 @@ static void plan_event(struct sonde_record *r, struct event *event, uint64_t fre
 
 	attr->size = WRITER_ATTR_SIZE;
 	attr->read_format = SONDE_READ_ID | SONDE_READ_LOST;
-	attr->sample_type = SONDE_SAMPLE_IP | SONDE_SAMPLE_TID | SONDE_SAMPLE_TIME;
-	attr->sample_period = by_time ? frequency : o->period;
+	attr->sample_type |= SONDE_SAMPLE_IP | SONDE_SAMPLE_TID | SONDE_SAMPLE_TIME;
+	attr->sample_period = by_time ? frequency : each;
 	if (plain_tracking) {
 		attr->sample_period = 1;
 		by_time = false;
@@ -172,6 +175,7 @@ static void plan_event(struct sonde_record *r, struct event *event, uint64_t fre
 		set_flag(attr, SONDE_FLAG_USE_CLOCKID, true);
 		attr->clockid = o->clockid;
 	}
+	capture_terms_apply(event);
 }
 
 /* Several events need an id in every sample; where it stands must not depend on the event. */
@@ -203,7 +207,7 @@ int capture_plan(struct sonde_record *r)
 	size_t i;
 
 	for (i = 0; i < r->options.nevents; i++) {
-		TRY(event_parse(&r->events, r->options.events[i], &r->error));
+		TRY(event_parse(&r->events, r->root_fd, r->options.events[i], &r->error));
 	}
 	if (r->events.n == 0) {
 		TRY(event_add_default(&r->events, &r->error));

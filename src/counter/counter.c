@@ -48,7 +48,7 @@ struct sonde_counter *counter_new_with(
 		        options->size < sizeof(*options) ? options->size : sizeof(*options));
 	}
 	c->kernel = kernel;
-	c->root_fd = proc_root_open("/"); /* only for words about errors */
+	c->root_fd = proc_root_open("/"); /* for PMUs, and words about errors */
 	return c;
 }
 
@@ -164,7 +164,7 @@ int sonde_counter_open(struct sonde_counter *c, const char *events)
 {
 	struct event_list list = {0};
 	size_t i, first = c->n;
-	int rc = event_parse(&list, events, &c->error);
+	int rc = event_parse(&list, c->root_fd, events, &c->error);
 
 	for (i = 0; rc >= 0 && i < list.n; i++) {
 		rc = add(c, list.v[i].name, &list.v[i].attr, first + list.v[i].leader,

@@ -1,359 +1,424 @@
 /* SPDX-License-Identifier: MIT */
-#include "event/event.h"
-
-#include "core/array.h"
-#include "core/text.h"
+/* The grammar of event.h: groups, events, and what stands behind them. */
+#include "event/parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct name {
-	const char *name;
-	uint32_t type;
-	uint32_t config;
+#define STRING_MOST 65536 /* bytes of one string */
+
+static const char *skip_blanks(const char *p)
+{
+	return p + strspn(p, " \t\n");
+}
+
+/* What the parts of one event are. */
+struct item {
+	struct word all; /* as its name keeps it */
+	struct word base; /* a name, a PMU, or the system of a tracepoint */
+	struct word second; /* the name of a tracepoint; p NULL: none */
+	struct word terms; /* p NULL: none */
+	struct word modifiers;
 };
 
-static const struct name names[] = {
-        {"cpu-clock", SONDE_TYPE_SOFTWARE, SONDE_SW_CPU_CLOCK},
-        {"task-clock", SONDE_TYPE_SOFTWARE, SONDE_SW_TASK_CLOCK},
-        {"page-faults", SONDE_TYPE_SOFTWARE, SONDE_SW_PAGE_FAULTS},
-        {"faults", SONDE_TYPE_SOFTWARE, SONDE_SW_PAGE_FAULTS},
-        {"minor-faults", SONDE_TYPE_SOFTWARE, SONDE_SW_PAGE_FAULTS_MIN},
-        {"major-faults", SONDE_TYPE_SOFTWARE, SONDE_SW_PAGE_FAULTS_MAJ},
-        {"context-switches", SONDE_TYPE_SOFTWARE, SONDE_SW_CONTEXT_SWITCHES},
-        {"cs", SONDE_TYPE_SOFTWARE, SONDE_SW_CONTEXT_SWITCHES},
-        {"cpu-migrations", SONDE_TYPE_SOFTWARE, SONDE_SW_CPU_MIGRATIONS},
-        {"migrations", SONDE_TYPE_SOFTWARE, SONDE_SW_CPU_MIGRATIONS},
-        {"alignment-faults", SONDE_TYPE_SOFTWARE, SONDE_SW_ALIGNMENT_FAULTS},
-        {"emulation-faults", SONDE_TYPE_SOFTWARE, SONDE_SW_EMULATION_FAULTS},
-        {"cgroup-switches", SONDE_TYPE_SOFTWARE, SONDE_SW_CGROUP_SWITCHES},
-        {"dummy", SONDE_TYPE_SOFTWARE, SONDE_SW_DUMMY},
-        {"cycles", SONDE_TYPE_HARDWARE, 0},
-        {"cpu-cycles", SONDE_TYPE_HARDWARE, 0},
-        {"instructions", SONDE_TYPE_HARDWARE, 1},
-        {"cache-references", SONDE_TYPE_HARDWARE, 2},
-        {"cache-misses", SONDE_TYPE_HARDWARE, 3},
-        {"branches", SONDE_TYPE_HARDWARE, 4},
-        {"branch-instructions", SONDE_TYPE_HARDWARE, 4},
-        {"branch-misses", SONDE_TYPE_HARDWARE, 5},
-        {"bus-cycles", SONDE_TYPE_HARDWARE, 6},
-        {"stalled-cycles-frontend", SONDE_TYPE_HARDWARE, 7},
-        {"stalled-cycles-backend", SONDE_TYPE_HARDWARE, 8},
-        {"ref-cycles", SONDE_TYPE_HARDWARE, 9},
-};
-
-#define NAMES (sizeof(names) / sizeof(names[0]))
-
-void event_list_fini(struct event_list *list)
+static struct word word_at(const char *p)
 {
-	free(list->v);
-	*list = (struct event_list){0};
+	struct word w = {p, strcspn(p, ",{}:/")};
+
+	return word_trim(w);
 }
 
-struct event *event_list_add(struct event_list *list)
+/* A name that a PMU or a tracepoint cannot have in front. */
+static bool is_common(struct word w)
 {
-	struct event *event;
+	uint64_t v;
 
-	if (!array_reserve(&list->v, &list->cap, list->n + 1, sizeof(*list->v))) {
-		return NULL;
-	}
-	event = &list->v[list->n];
-	memset(event, 0, sizeof(*event));
-	event->leader = list->n++;
-	event->members = 1;
-	return event;
+	return event_name_find(w) != NULL || event_cache_parse(w, &v) || event_raw_parse(w, &v);
 }
 
-static void set_flag(struct sonde_attr *attr, enum sonde_attr_flag flag, bool on)
+static int unknown_event(const struct parse *p, struct word w)
 {
-	attr->flags = (attr->flags & ~(1ULL << flag)) | (uint64_t)on << flag;
-}
+	struct near near = {.word = w};
+	struct event_machine *m = p->list->machine;
+	const struct event_name *names;
+	char cache[32];
+	char caches[64][32];
+	uint64_t v;
+	size_t i, k, n;
 
-static bool has(const struct event *event, enum sonde_attr_flag flag)
-{
-	return sonde_attr_has(&event->attr, flag) != 0;
-}
-
-static unsigned precision(const struct event *event)
-{
-	return (unsigned)(event->attr.flags >> SONDE_FLAG_PRECISE_IP & 3);
-}
-
-/* How often each letter may stand in one list. */
-static const struct modifier {
-	char letter;
-	unsigned char most;
-} modifiers[] = {{'u', 1}, {'k', 1}, {'h', 1}, {'G', 1}, {'H', 1}, {'I', 1}, {'p', 3}, {'P', 1},
-        {'D', 1}, {'e', 1}, {'S', 1}};
-
-#define MODIFIERS (sizeof(modifiers) / sizeof(modifiers[0]))
-
-/* False when the list has a letter that is none, or one too often. */
-static bool count_modifiers(const char *s, size_t n, unsigned count[128])
-{
-	size_t i, k;
-
+	(void)event_fail(p, w, "unknown event '%.*s'", (int)(w.n < 64 ? w.n : 64), w.p);
+	names = event_names(&n);
 	for (i = 0; i < n; i++) {
-		for (k = 0; k < MODIFIERS && modifiers[k].letter != s[i]; k++) {
-		}
-		if (k == MODIFIERS || ++count[(unsigned char)s[i]] > modifiers[k].most) {
-			return false;
-		}
+		near_offer(&near, names[i].name);
 	}
-	return true;
-}
-
-/* User, kernel and hypervisor: the first that is named leaves the others out. */
-static void apply_levels(struct event *event, const unsigned count[128])
-{
-	static const enum sonde_attr_flag flags[] = {
-	        SONDE_FLAG_EXCLUDE_USER, SONDE_FLAG_EXCLUDE_KERNEL, SONDE_FLAG_EXCLUDE_HV};
-	bool some = has(event, flags[0]) || has(event, flags[1]) || has(event, flags[2]);
-	size_t i;
-
-	if (count['u'] + count['k'] + count['h'] == 0) {
-		return;
+	for (i = 0; i < 64 && event_cache_name(i, cache, &v); i++) {
+		memcpy(caches[i], cache, sizeof(cache));
+		near_offer(&near, caches[i]);
 	}
-	for (i = 0; i < 3; i++) {
-		if (count[(unsigned char)"ukh"[i]] > 0 || !some) {
-			set_flag(&event->attr, flags[i], count[(unsigned char)"ukh"[i]] == 0);
+	for (i = 0; m != NULL && i < m->n; i++) {
+		for (k = 0; k < m->pmus[i].naliases; k++) {
+			near_offer(&near, m->pmus[i].aliases[k].name);
 		}
 	}
+	near_hint(&near, p->err);
+	for (i = 0; m != NULL && i < m->n; i++) {
+		if (word_is(w, m->pmus[i].name)) {
+			(void)event_hint(p->err, "'%s' is a PMU: its events are %s/TERMS/",
+			        m->pmus[i].name, m->pmus[i].name);
+		}
+	}
+	return event_hint(p->err,
+	        "valid are names such as cpu-clock, page-faults, cycles, L1-dcache-loads "
+	        "(sonde list), rNNN in hex, PMU/TERMS/, SYSTEM:TRACEPOINT, "
+	        "mem:ADDR[/LENGTH][:rwx]");
 }
 
-/*
- * Applies a list to an event that may have modifiers already: those of a group come on top of its
- * events' own. Guests, as perf 6.1 does it: left out by u and p, or as G and H say.
- */
-static bool apply_modifiers(struct event *event, const char *s, size_t n)
+static int add_common(const struct parse *p, struct word w)
 {
-	unsigned count[128] = {0};
-	unsigned precise;
-
-	if (!count_modifiers(s, n, count)) {
-		return false;
-	}
-	apply_levels(event, count);
-	if (count['G'] + count['H'] > 0) {
-		set_flag(&event->attr, SONDE_FLAG_EXCLUDE_HOST, count['H'] == 0);
-		set_flag(&event->attr, SONDE_FLAG_EXCLUDE_GUEST, count['G'] == 0);
-	} else if (count['u'] + count['p'] > 0) {
-		set_flag(&event->attr, SONDE_FLAG_EXCLUDE_GUEST, true);
-	}
-	precise = count['P'] > 0 ? 3 : precision(event) + count['p'];
-	if (precise > 3) {
-		return false;
-	}
-	event->attr.flags &= ~(3ULL << SONDE_FLAG_PRECISE_IP);
-	event->attr.flags |= (uint64_t)precise << SONDE_FLAG_PRECISE_IP;
-	event->most_precise |= count['P'] > 0;
-	event->leader_samples |= count['S'] > 0;
-	if (count['I'] > 0) {
-		set_flag(&event->attr, SONDE_FLAG_EXCLUDE_IDLE, true);
-	}
-	if (count['D'] > 0) {
-		set_flag(&event->attr, SONDE_FLAG_PINNED, true);
-	}
-	if (count['e'] > 0) {
-		set_flag(&event->attr, SONDE_FLAG_EXCLUSIVE, true);
-	}
-	return true;
-}
-
-static int unknown_event(struct error *err, const char *word, size_t n)
-{
-	struct text list = {0};
-	size_t i;
+	const struct event_name *name = event_name_find(w);
+	struct event *event;
+	uint64_t config;
+	uint32_t type;
 	int rc;
 
-	for (i = 0; i < NAMES; i++) {
-		text_str(&list, i == 0 ? "" : ", ");
-		text_str(&list, names[i].name);
+	if (name != NULL) {
+		type = name->type;
+		config = name->config;
+	} else if (event_raw_parse(w, &config)) {
+		type = SONDE_TYPE_RAW;
+	} else {
+		(void)event_cache_parse(w, &config);
+		type = SONDE_TYPE_HW_CACHE;
 	}
-	rc = error_set(err, SONDE_EARG, NO_OFFSET, "unknown event '%.*s'; valid are: %.*s", (int)n,
-	        word, (int)list.n, list.p != NULL ? list.p : "");
-	text_fini(&list);
+	rc = type != SONDE_TYPE_SOFTWARE ? pmu_core_events(p, type, config) : 0;
+	if (rc != 0) {
+		return rc < 0 ? rc : 0;
+	}
+	event = event_list_add(p->list);
+	if (event == NULL) {
+		return error_nomem(p->err);
+	}
+	event->attr.type = type;
+	event->attr.config = config;
+	event->hardware = type == SONDE_TYPE_HARDWARE;
+	event->clock = type == SONDE_TYPE_SOFTWARE && config <= SONDE_SW_TASK_CLOCK;
+	event->name = NULL;
+	if (type == SONDE_TYPE_SOFTWARE && config == SONDE_SW_BPF_OUTPUT) {
+		event->attr.sample_type = SONDE_SAMPLE_RAW | SONDE_SAMPLE_TIME | SONDE_SAMPLE_CPU |
+		                          SONDE_SAMPLE_PERIOD;
+		event->default_period = 1;
+	}
+	return 0;
+}
+
+/* Terms of an event that is none of a PMU. */
+static int apply_terms(const struct parse *p, struct event *event, struct word terms)
+{
+	const char *at = terms.p;
+	struct text t = {0};
+	struct near near;
+	struct term term;
+	int rc, known;
+
+	while ((rc = term_next(p, &at, terms.p + terms.n, &term)) > 0) {
+		known = term_apply(p, event, &term);
+		TRY(known);
+		if (known != 0) {
+			continue;
+		}
+		near = (struct near){.word = term.name};
+		(void)event_fail(p, term.name, "unknown term '%.*s'",
+		        (int)(term.name.n < 64 ? term.name.n : 64), term.name.p);
+		near_offer(&near, "period");
+		near_offer(&near, "call-graph");
+		near_hint(&near, p->err);
+		term_list(&t);
+		rc = event_hint(p->err, "valid are: %.*s", (int)t.n, t.p != NULL ? t.p : "");
+		text_fini(&t);
+		return rc;
+	}
 	return rc;
 }
 
-static int bad_modifier(struct error *err, const char *word, size_t n)
+static int name_event(const struct parse *p, struct event *event, struct word name)
 {
-	return error_set(err, SONDE_EARG, NO_OFFSET,
-	        "bad modifier in event '%.*s'; valid are u (user), k (kernel), h (hypervisor), "
-	        "G (guest), H (host), I (not when idle), p, pp, ppp, P (precise), D (pinned), "
-	        "e (exclusive), S (the leader of a group samples)",
-	        (int)n, word);
+	if (event->name == NULL) {
+		event->name = arena_text(&p->list->arena, name.p, name.n);
+	}
+	return event->name != NULL ? 0 : error_nomem(p->err);
 }
 
-static int parse_one(struct event_list *list, const char *word, size_t n, struct error *err)
+/* Terms, modifiers and name for all events that one word stood for. */
+static int finish(const struct parse *p, const struct item *item, size_t first, bool pmu)
 {
-	const char *colon = memchr(word, ':', n);
-	size_t base = colon != NULL ? (size_t)(colon - word) : n;
 	struct event *event;
 	size_t i;
 
-	for (i = 0; i < NAMES; i++) {
-		if (strlen(names[i].name) == base && memcmp(names[i].name, word, base) == 0) {
-			break;
+	for (i = first; i < p->list->n; i++) {
+		event = &p->list->v[i];
+		if (item->terms.p != NULL && !pmu) {
+			TRY(apply_terms(p, event, item->terms));
 		}
-	}
-	if (i == NAMES || n >= EVENT_NAME_MAX) {
-		return unknown_event(err, word, base);
-	}
-	event = event_list_add(list);
-	if (event == NULL) {
-		return error_nomem(err);
-	}
-	event->attr.type = names[i].type;
-	event->attr.config = names[i].config;
-	event->hardware = names[i].type == SONDE_TYPE_HARDWARE;
-	event->clock = !event->hardware && names[i].config <= SONDE_SW_TASK_CLOCK;
-	set_flag(&event->attr, SONDE_FLAG_EXCLUDE_GUEST, colon == NULL);
-	if (colon != NULL && !apply_modifiers(event, colon + 1, n - base - 1)) {
-		return bad_modifier(err, word, n);
-	}
-	memcpy(event->name, word, n);
-	return 0;
-}
-
-/* text: from the group's name on; *used: its bytes with the modifiers behind it. */
-static int parse_group(struct event_list *list, const char *text, size_t *used, struct error *err)
-{
-	size_t name = strcspn(text, "{");
-	const char *p = text + name;
-	size_t first = list->n;
-	size_t n, i;
-
-	if (name >= EVENT_NAME_MAX) {
-		return unknown_event(err, text, name);
-	}
-	do {
-		n = strcspn(++p, ",{}");
-		TRY(parse_one(list, p, n, err));
-		list->v[list->n - 1].leader = first;
-		list->v[list->n - 1].members = 0;
-		p += n;
-	} while (*p == ',');
-	if (*p != '}') {
-		return error_set(err, SONDE_EARG, NO_OFFSET,
-		        "the group '%.*s' does not end with '}'", (int)(p - text), text);
-	}
-	p++;
-	n = *p == ':' ? strcspn(p + 1, ",") : 0;
-	for (i = first; i < list->n; i++) {
-		if (n > 0 && !apply_modifiers(&list->v[i], p + 1, n)) {
-			return bad_modifier(err, text, (size_t)(p - text) + 1 + n);
-		}
-	}
-	p += *p == ':' ? 1 + n : 0;
-	if (*p != ',' && *p != '\0') {
-		return unknown_event(err, p, strcspn(p, ","));
-	}
-	list->v[first].members = list->n - first;
-	memcpy(list->v[first].group_name, text, name);
-	*used = (size_t)(p - text);
-	return 0;
-}
-
-int event_parse(struct event_list *list, const char *text, struct error *err)
-{
-	const char *p = text;
-	size_t n;
-
-	for (;;) {
-		n = strcspn(p, ",{");
-		if (p[n] == '{') {
-			TRY(parse_group(list, p, &n, err));
+		if (item->modifiers.n == 0) {
+			event->attr.flags |= 1ULL << SONDE_FLAG_EXCLUDE_GUEST;
 		} else {
-			TRY(parse_one(list, p, n, err));
+			TRY(event_modify(p, event, item->modifiers));
 		}
-		if (p[n] == '\0') {
-			return 0;
-		}
-		p += n + 1;
+		TRY(name_event(p, event, item->all));
 	}
+	p->list->last = first;
+	return 0;
 }
 
-int event_add_default(struct event_list *list, struct error *err)
+/* What stands behind the name: "/terms/" and modifiers. s: at "/", ":" or the end of the event. */
+static int parse_tail(const struct parse *p, const char **at, struct item *item)
 {
-	struct event *event = event_list_add(list);
+	const char *s = *at;
+	const char *close;
+	bool slash = *s == '/';
 
-	if (event == NULL) {
-		return error_nomem(err);
+	if (slash) {
+		close = term_close(s + 1);
+		if (close == NULL) {
+			return event_fail(p, (struct word){s, 1},
+			        "the terms of '%.*s' do not end with '/'", (int)item->base.n,
+			        item->base.p);
+		}
+		item->terms = (struct word){s + 1, (size_t)(close - s - 1)};
+		s = close + 1;
 	}
-	event->attr.type = SONDE_TYPE_HARDWARE;
-	event->attr.flags = 3ULL << SONDE_FLAG_PRECISE_IP;
-	event->hardware = true;
-	event->most_precise = true;
-	event->by_default = true;
-	(void)snprintf(event->name, sizeof(event->name), "cycles:P");
+	item->modifiers = (struct word){s, 0};
+	if (*s == ':' || slash) {
+		s += *s == ':';
+		item->modifiers = word_trim((struct word){s, strcspn(s, ",{}")});
+		s += strcspn(s, ",{}");
+	}
+	*at = s;
 	return 0;
+}
+
+static int parse_breakpoint(const struct parse *p, const char **at, struct item *item)
+{
+	const char *begin = *at;
+	size_t first = p->list->n;
+
+	TRY(breakpoint_parse(p, at));
+	if (**at == ':') {
+		item->base = (struct word){begin, 3};
+		TRY(parse_tail(p, at, item));
+	}
+	item->all = word_trim((struct word){begin, (size_t)(*at - begin)});
+	*at = skip_blanks(*at);
+	return finish(p, item, first, false);
+}
+
+/* A name of libpfm4, which may have colons of its own: *at moves to behind it. 1: added. */
+static int parse_pfm(const struct parse *p, const char **at, const struct item *item)
+{
+	const char *begin = item->base.p;
+	size_t n = strcspn(begin, ",{}");
+	struct word all = word_trim((struct word){begin, n});
+	size_t first = p->list->n;
+
+	if (memchr(all.p, '/', all.n) != NULL) {
+		return 0;
+	}
+	TRY(pfm_parse(p, all));
+	if (p->list->n == first) {
+		return 0;
+	}
+	*at = begin + n;
+	p->list->last = first;
+	TRY(name_event(p, &p->list->v[first], all));
+	return 1;
+}
+
+/* SYSTEM:NAME; *at at the colon, moves to behind the name. 1: added. */
+static int parse_tracepoint(const struct parse *p, const char **at, struct item *item)
+{
+	item->second = word_at(*at + 1);
+	TRY(tracepoint_parse(p, item->base, item->second));
+	*at = skip_blanks(item->second.p + item->second.n);
+	return 1;
+}
+
+/* An event of sysfs, a tracepoint, or a name of libpfm4: sysfs is read only when it must be. */
+static int parse_other(const struct parse *p, const char **at, struct item *item)
+{
+	const char *begin = item->base.p;
+	const char *s = *at;
+	size_t first = p->list->n;
+	bool colon = *s == ':' && !event_is_modifiers(word_at(s + 1));
+	int rc = 0;
+
+	if (colon && tracepoint_has_system(p->root, item->base)) {
+		rc = parse_tracepoint(p, &s, item);
+	} else {
+		rc = pmu_alias_parse(p, item->base);
+		if (rc == 0) {
+			rc = parse_pfm(p, at, item);
+			if (rc > 0) {
+				return 0;
+			}
+		}
+		if (rc == 0 && *s == ':') {
+			rc = parse_tracepoint(p, &s, item);
+		}
+	}
+	TRY(rc);
+	if (rc == 0) {
+		return unknown_event(p, item->base);
+	}
+	TRY(parse_tail(p, &s, item));
+	item->all = word_trim((struct word){begin, (size_t)(s - begin)});
+	*at = s;
+	return finish(p, item, first, false);
+}
+
+/* *at: behind blanks; moves to the ",", "}" or the end behind the event. */
+static int parse_event(const struct parse *p, const char **at)
+{
+	const char *begin = *at;
+	const char *s;
+	struct item item = {.base = word_at(begin)};
+	size_t first = p->list->n;
+	bool pmu;
+
+	if (strncmp(begin, "mem:", 4) == 0 && begin[4] >= '0' && begin[4] <= '9') {
+		return parse_breakpoint(p, at, &item);
+	}
+	s = skip_blanks(item.base.p + item.base.n);
+	if (item.base.n == 0) {
+		return event_fail(p, (struct word){begin, 1}, "an event is missing here");
+	}
+	pmu = *s == '/' && !is_common(item.base);
+	if (!pmu && !is_common(item.base)) {
+		*at = s;
+		return parse_other(p, at, &item);
+	}
+	TRY(parse_tail(p, &s, &item));
+	if (pmu) {
+		TRY(pmu_event_parse(p, item.base, item.terms));
+	} else {
+		TRY(add_common(p, item.base));
+	}
+	item.all = word_trim((struct word){begin, (size_t)(s - begin)});
+	*at = s;
+	return finish(p, &item, first, pmu);
 }
 
 /*
- * The name that perf 6.1 makes from the attr of a stand-in: k, u, h for what is counted when
- * something is left out, a p for each step of precision, and G and H where they are not what goes
- * without saying: no guests, but both behind other letters.
+ * The events of a group that stand for several PMUs each are a group for each PMU: counters of
+ * different PMUs cannot be scheduled together.
  */
-static void name_stand_in(struct event *event)
+static int split_group(struct event_list *list, size_t first, struct error *err)
 {
-	char letters[16];
-	size_t n = 0;
-	unsigned i;
-	bool host = !has(event, SONDE_FLAG_EXCLUDE_HOST);
-	bool guest = !has(event, SONDE_FLAG_EXCLUDE_GUEST);
+	size_t n = list->n - first;
+	struct event *sorted = calloc(n, sizeof(*sorted));
+	size_t instance, most = 0;
+	size_t i, k = 0, leader = first;
 
-	if (has(event, SONDE_FLAG_EXCLUDE_USER) || has(event, SONDE_FLAG_EXCLUDE_KERNEL) ||
-	        has(event, SONDE_FLAG_EXCLUDE_HV)) {
-		if (!has(event, SONDE_FLAG_EXCLUDE_KERNEL)) {
-			letters[n++] = 'k';
+	if (sorted == NULL) {
+		return error_nomem(err);
+	}
+	for (i = first; i < list->n; i++) {
+		most = list->v[i].instance > most ? list->v[i].instance : most;
+	}
+	for (instance = 0; instance <= most; instance++) {
+		leader = first + k;
+		for (i = first; i < list->n; i++) {
+			if (list->v[i].instance == instance) {
+				sorted[k] = list->v[i];
+				sorted[k].leader = leader;
+				sorted[k].members = 0;
+				k++;
+			}
 		}
-		if (!has(event, SONDE_FLAG_EXCLUDE_USER)) {
-			letters[n++] = 'u';
-		}
-		if (!has(event, SONDE_FLAG_EXCLUDE_HV)) {
-			letters[n++] = 'h';
+		if (first + k > leader) {
+			sorted[leader - first].members = first + k - leader;
 		}
 	}
-	for (i = precision(event); i > 0; i--) {
-		letters[n++] = 'p';
-	}
-	if (n > 0 ? !guest : guest) {
-		if (host) {
-			letters[n++] = 'H';
-		}
-		if (guest) {
-			letters[n++] = 'G';
-		}
-	} else if (!host) {
-		letters[n++] = 'G';
-	}
-	(void)snprintf(event->name, sizeof(event->name), "cpu-clock%s%.*s", n > 0 ? ":" : "",
-	        (int)n, letters);
+	memcpy(list->v + first, sorted, n * sizeof(*sorted));
+	free(sorted);
+	return 0;
 }
 
-void event_use_cpu_clock(struct event *event)
+/* *at: at the group's name or "{"; moves to behind the group and its modifiers. */
+static int parse_group(const struct parse *p, const char **at)
 {
-	event->attr.type = SONDE_TYPE_SOFTWARE;
-	event->attr.config = SONDE_SW_CPU_CLOCK;
-	event->hardware = false;
-	event->stand_in = true;
-	name_stand_in(event);
+	struct event_list *list = p->list;
+	const char *s = *at;
+	struct word name = {s, strcspn(s, "{")};
+	struct word letters;
+	const char *group_name;
+	size_t first = list->n;
+	size_t i;
+
+	s += name.n;
+	name = word_trim(name);
+	do {
+		s = skip_blanks(s + 1);
+		TRY(parse_event(p, &s));
+	} while (*s == ',');
+	if (*s != '}') {
+		return event_fail(p, (struct word){*at, (size_t)(s - *at)},
+		        "the group '%.*s' does not end with '}'",
+		        (int)(s - *at < 64 ? s - *at : 64), *at);
+	}
+	s = skip_blanks(s + 1);
+	letters = (struct word){s + 1, *s == ':' ? strcspn(s + 1, ",{}") : 0};
+	s += *s == ':' ? 1 + letters.n : 0;
+	for (i = first; letters.n > 0 && i < list->n; i++) {
+		TRY(event_modify(p, &list->v[i], letters));
+	}
+	group_name = arena_text(&list->arena, name.p, name.n);
+	if (group_name == NULL) {
+		return error_nomem(p->err);
+	}
+	TRY(split_group(list, first, p->err));
+	for (i = first; i < list->n; i++) {
+		list->v[i].group_name = list->v[i].members > 0 ? group_name : "";
+	}
+	*at = s;
+	return 0;
 }
 
-void event_exclude_kernel(struct event *event)
+static int parse_string(const struct parse *p)
 {
-	size_t n = strlen(event->name);
+	const char *s = p->text;
+	bool group;
 
-	set_flag(&event->attr, SONDE_FLAG_EXCLUDE_KERNEL, true);
-	if (!event->by_default) {
-		set_flag(&event->attr, SONDE_FLAG_EXCLUDE_HV, true);
+	for (;;) {
+		s = skip_blanks(s);
+		group = s[strcspn(s, ",{}:/ ")] == '{';
+		TRY(group ? parse_group(p, &s) : parse_event(p, &s));
+		s = skip_blanks(s);
+		if (*s == '\0') {
+			return 0;
+		}
+		if (*s != ',') {
+			return event_fail(p, (struct word){s, 1},
+			        "a ',' is missing in front of '%.*s'", (int)strcspn(s, ","), s);
+		}
+		s++;
 	}
-	if (event->stand_in) {
-		name_stand_in(event);
-	} else {
-		(void)snprintf(event->name + n, sizeof(event->name) - n, "%s",
-		        strchr(event->name, ':') == NULL ? ":u" : "u");
+}
+
+int event_parse(struct event_list *list, int root, const char *text, struct error *err)
+{
+	struct parse p = {.list = list, .err = err, .text = text, .root = root};
+	size_t first = list->n;
+	int rc;
+
+	if (strnlen(text, STRING_MOST) == STRING_MOST) {
+		return error_set(err, SONDE_EARG, NO_OFFSET,
+		        "an event string of more than %d bytes", STRING_MOST);
 	}
+	list->last = first;
+	rc = parse_string(&p);
+	if (rc < 0) {
+		list->n = first;
+	}
+	return rc;
 }

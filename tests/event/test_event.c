@@ -10,7 +10,7 @@ static void test_good(void)
 	struct event_list list = {0};
 	struct error err = {0};
 
-	ok(event_parse(&list, "cpu-clock:u,faults,cycles:kpp", &err) == 0, "three events");
+	ok(event_parse(&list, -1, "cpu-clock:u,faults,cycles:kpp", &err) == 0, "three events");
 	eq_u64(list.n, 3, "are three");
 	eq_str(list.v[0].name, "cpu-clock:u", "a name keeps its modifier");
 	ok(sonde_attr_has(&list.v[0].attr, SONDE_FLAG_EXCLUDE_KERNEL) &&
@@ -20,12 +20,12 @@ static void test_good(void)
 	ok(list.v[2].hardware && sonde_attr_has(&list.v[2].attr, SONDE_FLAG_EXCLUDE_USER),
 	        "cycles:k leaves user space out");
 	eq_u64(list.v[2].attr.flags >> SONDE_FLAG_PRECISE_IP & 3, 2, "pp is precise 2");
-	event_use_cpu_clock(&list.v[2]);
+	(void)event_use_cpu_clock(&list, &list.v[2]);
 	eq_str(list.v[2].name, "cpu-clock:kppH", "the stand-in is called as perf calls it");
 	ok(event_add_default(&list, &err) == 0, "the default event");
-	event_use_cpu_clock(&list.v[3]);
+	(void)event_use_cpu_clock(&list, &list.v[3]);
 	eq_str(list.v[3].name, "cpu-clock:ppp", "and its stand-in");
-	event_exclude_kernel(&list.v[3]);
+	(void)event_exclude_kernel(&list, &list.v[3]);
 	eq_str(list.v[3].name, "cpu-clock:uhppp", "and that without the kernel");
 	event_list_fini(&list);
 }
@@ -81,9 +81,9 @@ static void test_modifiers(void)
 		struct event_list list = {0};
 		struct error err = {0};
 
-		ok(event_parse(&list, cases[i].text, &err) == 0, cases[i].text);
+		ok(event_parse(&list, -1, cases[i].text, &err) == 0, cases[i].text);
 		eq_u64(list.v[0].attr.flags, cases[i].flags, "means the same bits");
-		event_use_cpu_clock(&list.v[0]);
+		(void)event_use_cpu_clock(&list, &list.v[0]);
 		eq_str(list.v[0].name, cases[i].stand_in, "and the same name where there is none");
 		event_list_fini(&list);
 	}
@@ -100,8 +100,8 @@ static void test_user_only(void)
 		struct event_list list = {0};
 		struct error err = {0};
 
-		ok(event_parse(&list, cases[i][0], &err) == 0, cases[i][0]);
-		event_exclude_kernel(&list.v[0]);
+		ok(event_parse(&list, -1, cases[i][0], &err) == 0, cases[i][0]);
+		(void)event_exclude_kernel(&list, &list.v[0]);
 		eq_str(list.v[0].name, cases[i][1], "without the kernel");
 		ok(sonde_attr_has(&list.v[0].attr, SONDE_FLAG_EXCLUDE_KERNEL) &&
 		                sonde_attr_has(&list.v[0].attr, SONDE_FLAG_EXCLUDE_HV),
@@ -115,7 +115,8 @@ static void test_groups(void)
 	struct event_list list = {0};
 	struct error err = {0};
 
-	ok(event_parse(&list, "cs,{cpu-clock:u,faults}:k,hot{task-clock,cs}:S,{dummy}", &err) == 0,
+	ok(event_parse(&list, -1, "cs,{cpu-clock:u,faults}:k,hot{task-clock,cs}:S,{dummy}", &err) ==
+	                0,
 	        "groups");
 	eq_u64(list.n, 6, "and events");
 	eq_u64(list.v[0].members, 1, "an event alone is a group of one");
@@ -140,25 +141,52 @@ static void test_bad(void)
 	static const struct {
 		const char *text, *says;
 	} bad[] = {
-	        {"", "unknown event ''"},
-	        {",", "unknown event ''"},
-	        {"cpu-clock,", "unknown event ''"},
-	        {"cpu-clock,,faults", "unknown event ''"},
-	        {"no-such", "unknown event 'no-such'; valid are: cpu-clock"},
-	        {"cpu-cloc", "unknown event 'cpu-cloc'"},
-	        {"cpu-clock:x", "bad modifier in event 'cpu-clock:x'; valid are u"},
+	        {"", "an event is missing here\n  \n  ^"},
+	        {",", "an event is missing here\n  ,\n  ^"},
+	        {"cpu-clock,", "an event is missing here\n  cpu-clock,\n            ^"},
+	        {"cpu-clock,,faults", "an event is missing"},
+	        {"no-such", "unknown event 'no-such'\n  no-such\n  ^^^^^^^\n  valid are"},
+	        {"faults,cpu-cloc",
+	                "\n  faults,cpu-cloc\n         ^^^^^^^^\n  did you mean 'cpu-clock'?"},
+	        {"L1-dcache-lods", "did you mean 'L1-dcache-loads'"},
+	        {"L1-dcache-foo", "unknown event"},
+	        {"iTLB-stores", "unknown event"},
+	        {"r", "unknown event"},
+	        {"rxyz", "unknown event"},
+	        {"r11112222333344445", "unknown event"},
+	        {"cpu-clock:x", "bad modifier 'x'\n  cpu-clock:x\n            ^\n  valid are u"},
 	        {"cpu-clock:u:k", "bad modifier"},
+	        {"cpu-clock/u", "the terms of 'cpu-clock' do not end with '/'"},
+	        {"cpu-clock/perid=1/",
+	                "unknown term 'perid'\n  cpu-clock/perid=1/\n            ^^^^^\n"
+	                "  did you mean 'period'?"},
+	        {"cpu-clock/period=x/", "'period' wants a number"},
+	        {"cpu-clock/period=0/", "value of 'period' out of range"},
+	        {"cpu-clock/period=,time/", "the term 'period' has no value"},
+	        {"cpu-clock/period=/", "do not end with '/'"},
+	        {"cpu-clock/,/", "a term is missing"},
+	        {"cpu-clock/time=2/", "valid are 0 to 1"},
+	        {"cpu-clock/call-graph=foo/",
+	                "bad value for 'call-graph'\n  cpu-clock/call-graph=foo/\n"
+	                "                       ^^^\n  valid are: fp, dwarf, lbr, no"},
+	        {"cpu-clock/name='x/", "do not end with '/'"},
+	        {"mem:0x1000:rr", "each of r, w and x stands once"},
+	        {"mem:0x1000/x", "a breakpoint's length"},
+	        {"mem:0x1000/0", "a breakpoint's length"},
+	        {"mem:9999999999999999999999", "a breakpoint wants an address"},
+	        {"nopmu/x=1/", "there is no PMU 'nopmu'"},
+	        {"sched:sched_switch", "tracefs is not mounted"},
 	        {"cycles:pppp", "bad modifier"},
 	        {"cycles:uu", "bad modifier"},
 	        {"cycles:DD", "bad modifier"},
 	        {"cycles:\xff", "bad modifier"},
 	        {"{cpu-clock", "the group '{cpu-clock' does not end with '}'"},
-	        {"{cpu-clock,{faults}}", "unknown event ''"},
-	        {"{}", "unknown event ''"},
-	        {"{cpu-clock}x", "unknown event 'x'"},
-	        {"{cpu-clock:pp}:pp", "bad modifier in event '{cpu-clock:pp}:pp'"},
-	        {"{cpu-clock},", "unknown event ''"},
-	        {":u", "unknown event ''"},
+	        {"{cpu-clock,{faults}}", "an event is missing"},
+	        {"{}", "an event is missing"},
+	        {"{cpu-clock}x", "a ',' is missing in front of 'x'"},
+	        {"{cpu-clock:pp}:pp", "bad modifier: with those of the event these are 4 steps"},
+	        {"{cpu-clock},", "an event is missing"},
+	        {":u", "an event is missing"},
 	        {"faults,nope", "unknown event 'nope'"},
 	};
 
@@ -166,7 +194,7 @@ static void test_bad(void)
 		struct event_list list = {0};
 		struct error err = {0};
 
-		eq_u64(event_parse(&list, bad[i].text, &err), SONDE_EARG, bad[i].text);
+		eq_u64(event_parse(&list, -1, bad[i].text, &err), SONDE_EARG, bad[i].text);
 		if (!ok(strstr(err.text, bad[i].says) != NULL, bad[i].says)) {
 			printf("#   got %s\n", err.text);
 		}
@@ -183,7 +211,7 @@ static void test_long(void)
 	memset(text, 'u', sizeof(text));
 	memcpy(text, "cpu-clock:", 10);
 	text[sizeof(text) - 1] = '\0';
-	eq_u64(event_parse(&list, text, &err), SONDE_EARG, "a name of 3000 bytes");
+	eq_u64(event_parse(&list, -1, text, &err), SONDE_EARG, "a name of 3000 bytes");
 	event_list_fini(&list);
 }
 
