@@ -3,6 +3,7 @@
 #ifndef SONDE_CAPTURE_CAPTURE_H
 #define SONDE_CAPTURE_CAPTURE_H
 
+#include "capture/aux.h"
 #include "core/status.h"
 #include "core/text.h"
 #include "event/event.h"
@@ -34,6 +35,8 @@ struct capture_kernel {
 	int (*poll)(struct pollfd *fds, nfds_t n, int timeout_ms);
 	/* The processor's answer, eax to edx; zeros where there is no such leaf or instruction. */
 	void (*cpuid)(uint32_t leaf, uint32_t subleaf, uint32_t out[4]);
+	bool (*privileged)(void); /* limits of locked memory are not for us */
+	uint64_t (*memlock)(void); /* RLIMIT_MEMLOCK, bytes */
 	uint64_t (*ticks)(void); /* of the processor's clock, or ns where it cannot be read */
 };
 
@@ -86,6 +89,7 @@ struct sonde_record {
 	size_t nthreads;
 	struct capture_ring *rings; /* one for each cpu */
 	size_t ring_pages;
+	struct capture_aux aux;
 	struct pollfd *polls; /* stop, workload, targets, rings */
 	size_t npolls;
 
@@ -93,6 +97,7 @@ struct sonde_record {
 	int go_fd; /* a byte lets the child exec; -1: it has gone */
 	int exec_fd; /* errno of a failed exec comes here */
 	int stop_fd;
+	int snapshot_fd;
 
 	struct file_writer writer;
 	int out_fd;

@@ -469,6 +469,7 @@ static bool put_feature(
 	case FEATURE_NUMA_TOPOLOGY: return put_numa(r, t);
 	case FEATURE_PMU_MAPPINGS: return put_pmus(r, t);
 	case FEATURE_GROUP_DESC: return put_groups(r, t);
+	case FEATURE_AUXTRACE: return capture_aux_put_index(r, t);
 	case FEATURE_CACHE: return put_caches(r, t);
 	case FEATURE_SAMPLE_TIME:
 		feature_put_u64(t, scan->first);

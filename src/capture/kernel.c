@@ -10,6 +10,7 @@
 #endif
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -71,6 +72,18 @@ static int linux_set_filter(int fd, const char *text)
 	return ioctl(fd, IOC_SET_FILTER, text);
 }
 
+static bool linux_privileged(void)
+{
+	return geteuid() == 0;
+}
+
+static uint64_t linux_memlock(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_MEMLOCK, &limit) == 0 ? (uint64_t)limit.rlim_cur : 0;
+}
+
 #if defined(__x86_64__) || defined(__i386__)
 static void linux_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4])
 {
@@ -111,6 +124,8 @@ const struct capture_kernel *capture_kernel_linux(void)
 	        .read = read,
 	        .poll = poll,
 	        .cpuid = linux_cpuid,
+	        .privileged = linux_privileged,
+	        .memlock = linux_memlock,
 	        .ticks = linux_ticks,
 	};
 

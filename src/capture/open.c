@@ -157,7 +157,10 @@ static int open_event(struct sonde_record *r, size_t e)
 		if (leaders != NULL && leaders[i] < 0) {
 			continue; /* the thread had ended when the leader was opened */
 		}
-		thread = r->threads[i % r->nthreads];
+		if (event->everywhere && i % r->nthreads != 0) {
+			continue; /* the cpu's first covers all threads */
+		}
+		thread = event->everywhere ? -1 : r->threads[i % r->nthreads];
 		cpu = (int)r->cpus[i / r->nthreads];
 		group_fd = leaders != NULL ? leaders[i] : -1;
 		fd = r->kernel->open(&event->attr, thread, cpu, group_fd);
@@ -275,6 +278,10 @@ static int join_ring(struct sonde_record *r, size_t e, size_t cpu, int *ring_fd)
 		}
 		if (*ring_fd < 0) {
 			TRY(map_ring(r, cpu, fd));
+			if (e == 0) {
+				TRY(capture_aux_map(
+				        r, cpu, fd, (int)r->cpus[cpu], r->threads[thread]));
+			}
 			*ring_fd = fd;
 		} else if (r->kernel->redirect(fd, *ring_fd) < 0) {
 			return error_set(&r->error, SONDE_EIO, NO_OFFSET,
@@ -308,8 +315,10 @@ static int allocate(struct sonde_record *r)
 
 	r->opened = calloc(r->events.n, sizeof(*r->opened));
 	r->rings = calloc(r->ncpus, sizeof(*r->rings));
+	r->aux.rings = calloc(r->ncpus, sizeof(*r->aux.rings));
+	r->aux.nrings = r->aux.rings != NULL ? r->ncpus : 0;
 	r->polls = calloc(2 + r->npids + r->ncpus, sizeof(*r->polls));
-	if (r->opened == NULL || r->rings == NULL || r->polls == NULL) {
+	if (r->opened == NULL || r->rings == NULL || r->polls == NULL || r->aux.rings == NULL) {
 		return error_nomem(&r->error);
 	}
 	for (i = 0; i < r->events.n; i++) {
@@ -331,10 +340,11 @@ int capture_open(struct sonde_record *r)
 	size_t cpu, e;
 
 	TRY(allocate(r));
-	TRY(open_all(r));
 	r->ring_pages = r->options.mmap_pages != 0
 	                        ? r->options.mmap_pages
 	                        : DEFAULT_RING_BYTES / (size_t)sysconf(_SC_PAGESIZE);
+	TRY(capture_aux_plan_sizes(r, r->ncpus));
+	TRY(open_all(r));
 	for (cpu = 0; cpu < r->ncpus; cpu++) {
 		ring_fd = -1;
 		for (e = 0; e < r->events.n; e++) {
@@ -344,16 +354,23 @@ int capture_open(struct sonde_record *r)
 			r->polls[r->npolls++] = (struct pollfd){.fd = ring_fd, .events = POLLIN};
 		}
 	}
+	capture_say(r, SONDE_RECORD_LINE, "mmap size %zuB", r->rings[0].map_size);
+	if (r->aux.pmu != NULL) {
+		capture_say(r, SONDE_RECORD_LINE, "AUX area mmap length %llu",
+		        (unsigned long long)r->aux.size);
+	}
+	capture_say(r, SONDE_RECORD_LINE, "perf event ring buffer mmapped per cpu");
 	for (e = 0; e < r->events.n; e++) {
 		TRY(read_ids(r, &r->opened[e]));
 	}
-	return 0;
+	return capture_aux_set_filters(r);
 }
 
 int capture_close(struct sonde_record *r)
 {
 	size_t i;
 
+	capture_aux_close(r);
 	for (i = 0; r->rings != NULL && i < r->ncpus; i++) {
 		if (r->rings[i].page != NULL) {
 			r->kernel->unmap(r->rings[i].page, r->rings[i].map_size);

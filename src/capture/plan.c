@@ -213,13 +213,16 @@ int capture_plan(struct sonde_record *r)
 		TRY(event_add_default(&r->events, &r->error));
 	}
 	TRY(check_hardware(r));
-	if (r->options.all_cpus) {
+	TRY(capture_aux_plan(r));
+	if (r->options.all_cpus && r->aux.pmu == NULL) {
 		TRY(add_tracking(r));
 	}
 	for (i = 0; i < r->events.n; i++) {
 		plan_event(r, &r->events.v[i], frequency);
 	}
-	plan_side_band(r, &r->events.v[r->options.all_cpus ? r->events.n - 1 : 0].attr);
+	plan_side_band(
+	        r, &r->events.v[r->events.v[r->events.n - 1].tracking ? r->events.n - 1 : 0].attr);
 	plan_ids(&r->events);
+	capture_aux_plan_attrs(r);
 	return 0;
 }

@@ -53,8 +53,9 @@ struct sonde_record *sonde_record_new(const struct sonde_record_options *options
 	r->root_fd = proc_root_open("/");
 	r->go_fd = r->exec_fd = r->out_fd = -1;
 	r->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	r->snapshot_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	r->out_name = strdup(r->options.output != NULL ? r->options.output : "perf.data");
-	if (r->out_name == NULL || r->stop_fd < 0 || r->root_fd < 0) {
+	if (r->out_name == NULL || r->stop_fd < 0 || r->snapshot_fd < 0 || r->root_fd < 0) {
 		sonde_record_free(r);
 		return NULL;
 	}
@@ -82,6 +83,7 @@ void sonde_record_free(struct sonde_record *r)
 	close_fd(&r->exec_fd);
 	close_fd(&r->out_fd);
 	close_fd(&r->stop_fd);
+	close_fd(&r->snapshot_fd);
 	close_fd(&r->root_fd);
 	event_list_fini(&r->events);
 	free(r->cpus);
@@ -91,15 +93,25 @@ void sonde_record_free(struct sonde_record *r)
 	free(r);
 }
 
-void sonde_record_stop(struct sonde_record *r)
+static void raise_event(int fd)
 {
 	uint64_t one = 1;
 	int kept = errno;
 
-	if (write(r->stop_fd, &one, sizeof(one)) < 0) {
-		/* the counter is full: it was stopped already */
+	if (write(fd, &one, sizeof(one)) < 0) {
+		/* the counter is full: it was raised already */
 	}
 	errno = kept;
+}
+
+void sonde_record_stop(struct sonde_record *r)
+{
+	raise_event(r->stop_fd);
+}
+
+void sonde_record_snapshot(struct sonde_record *r)
+{
+	raise_event(r->snapshot_fd);
 }
 
 const struct sonde_error *sonde_record_error(struct sonde_record *r)
@@ -165,6 +177,7 @@ static int enable_all(struct sonde_record *r)
 {
 	size_t e, i;
 
+	r->aux.running = true;
 	for (e = 0; e < r->events.n; e++) {
 		if (sonde_attr_has(&r->events.v[e].attr, SONDE_FLAG_ENABLE_ON_EXEC)) {
 			continue;
@@ -219,6 +232,7 @@ int capture_pass(struct sonde_record *r)
 			any |= capture_ring_look(&r->rings[i]);
 		}
 	}
+	any |= capture_aux_look(r);
 	if (!any) {
 		return 0;
 	}
@@ -228,6 +242,7 @@ int capture_pass(struct sonde_record *r)
 			TRY(file_writer_append(&r->writer, iov, n, &r->error));
 			capture_ring_release(&r->rings[i]);
 		}
+		TRY(capture_aux_pass(r, i));
 	}
 	store_u32(round, RECORD_FINISHED_ROUND, false);
 	store_u16(round + 6, RECORD_HEADER_SIZE, false);
@@ -271,9 +286,20 @@ static void mute(struct pollfd *fds, size_t n)
 	}
 }
 
+static int answer_snapshot(struct sonde_record *r, const struct pollfd *asked)
+{
+	uint64_t times;
+
+	if ((asked->revents & POLLIN) == 0 || read(asked->fd, &times, sizeof(times)) < 0) {
+		return 0;
+	}
+	return capture_aux_snapshot(r);
+}
+
+/* fds: what is watched, the rings, requests for snapshots */
 static int loop(struct sonde_record *r, struct pollfd *fds, size_t nwatch)
 {
-	size_t n = nwatch + r->npolls;
+	size_t n = nwatch + r->npolls + 1;
 	size_t left = r->npids;
 	int rc;
 
@@ -287,6 +313,7 @@ static int loop(struct sonde_record *r, struct pollfd *fds, size_t nwatch)
 			continue;
 		}
 		r->result.wakeups++;
+		TRY(answer_snapshot(r, &fds[n - 1]));
 		TRY(capture_pass(r));
 		if (ended(r, fds, nwatch, &left)) {
 			return 0;
@@ -303,7 +330,7 @@ static int loop(struct sonde_record *r, struct pollfd *fds, size_t nwatch)
 static int run_loop(struct sonde_record *r)
 {
 	size_t nwatch = 2 + r->npids;
-	struct pollfd *fds = calloc(nwatch + r->npolls, sizeof(*fds));
+	struct pollfd *fds = calloc(nwatch + r->npolls + 1, sizeof(*fds));
 	size_t i;
 	int rc;
 
@@ -317,6 +344,7 @@ static int run_loop(struct sonde_record *r)
 		fds[2 + i] = (struct pollfd){.fd = watch_process(r->pids[i]), .events = POLLIN};
 	}
 	memcpy(fds + nwatch, r->polls, r->npolls * sizeof(*fds));
+	fds[nwatch + r->npolls] = (struct pollfd){.fd = r->snapshot_fd, .events = POLLIN};
 	rc = loop(r, fds, nwatch);
 	for (i = 1; i < nwatch; i++) {
 		close_fd(&fds[i].fd);
@@ -329,6 +357,7 @@ static void disable_all(struct sonde_record *r)
 {
 	size_t e, i;
 
+	r->aux.running = false;
 	for (e = 0; e < r->events.n; e++) {
 		for (i = 0; i < r->ncpus * r->nthreads; i++) {
 			if (r->opened[e].fds[i] >= 0) {
@@ -374,6 +403,9 @@ int sonde_record_run(struct sonde_record *r)
 	}
 	TRY(rc);
 	disable_all(r);
+	if (r->options.snapshot_on_exit) {
+		TRY(capture_aux_snapshot(r));
+	}
 	TRY(capture_pass(r));
 	return capture_finish(r);
 }

@@ -26,6 +26,7 @@ struct scan {
 	struct timeline_cursor cursor;
 	struct capture_scan *out;
 	bool *hit; /* by object */
+	bool all; /* a trace may have been anywhere, and is not decoded to find out */
 	uint64_t seen[1u << SEEN_BITS]; /* hashes of (address space, page) that were looked up */
 };
 
@@ -146,7 +147,7 @@ static void put_build_ids(const struct scan *s)
 
 	for (i = 0; i < n; i++) {
 		object = timeline_object(s->timeline, (uint32_t)i);
-		if (s->hit[i] || object->kind == TIMELINE_VDSO) {
+		if (s->hit[i] || s->all || object->kind == TIMELINE_VDSO) {
 			put_object(s, object);
 		}
 	}
@@ -188,6 +189,7 @@ int capture_scan_file(struct sonde_record *r, struct capture_scan *out)
 		return error_nomem(&r->error);
 	}
 	s->out = out;
+	s->all = r->aux.pmu != NULL;
 	s->file.diags = &s->diags;
 	p = mmap(NULL, size, PROT_READ, MAP_PRIVATE, r->out_fd, 0);
 	if (p == MAP_FAILED) { /* such as a device: there is nothing to read back */

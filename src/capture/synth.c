@@ -340,7 +340,9 @@ int capture_synth(struct sonde_record *r)
 	pid_t *pids = NULL;
 	size_t i, n = 0;
 
+	capture_aux_put_time(r, &t);
 	put_id_index(r, &t);
+	capture_aux_put_info(r, &t);
 	put_kernel(r, &t);
 	put_modules(r, &t);
 	put_updates(r, &t);

@@ -42,8 +42,10 @@ static void on_message(void *arg, enum sonde_record_message kind, const char *te
 {
 	const struct command *c = arg;
 
-	if (kind == SONDE_RECORD_DEBUG) {
-		(void)fprintf(stderr, "%s\n", text);
+	if (kind == SONDE_RECORD_DEBUG || kind == SONDE_RECORD_LINE) {
+		if (c->verbose > 0) {
+			(void)fprintf(stderr, "%s\n", text);
+		}
 	} else if (!c->quiet && (kind == SONDE_RECORD_WARNING || c->verbose > 0)) {
 		(void)fprintf(stderr, "sonde record: %s\n", text);
 	}

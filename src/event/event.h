@@ -92,6 +92,7 @@ struct event {
 	                     without: a long PSB period */
 	bool clock; /* counts nanoseconds, shown as msec */
 	bool hardware; /* needs a hardware PMU; cycles may fall back to cpu-clock */
+	bool everywhere; /* of all tasks whoever is recorded: sched_switch beside a trace */
 	bool tracking; /* the added dummy event of system-wide recording */
 	bool most_precise; /* P: as precise as the hardware can */
 	bool stand_in; /* cpu-clock for cycles: its name follows from its attr */

@@ -462,6 +462,16 @@ static void fake_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4])
 	}
 }
 
+static bool fake_privileged(void)
+{
+	return !fake_machine.options.unprivileged;
+}
+
+static uint64_t fake_memlock(void)
+{
+	return fake_machine.options.memlock;
+}
+
 static uint64_t fake_ticks(void)
 {
 	return fake_machine.now * 3;
@@ -482,6 +492,8 @@ const struct capture_kernel *fake_kernel(void)
 	        .read = fake_read,
 	        .poll = fake_poll,
 	        .cpuid = fake_cpuid,
+	        .privileged = fake_privileged,
+	        .memlock = fake_memlock,
 	        .ticks = fake_ticks,
 	};
 

@@ -18,6 +18,7 @@ extern "C" {
 enum sonde_record_message {
 	SONDE_RECORD_WARNING = 0, /* something is not as asked for */
 	SONDE_RECORD_VERBOSE, /* what a curious user wants to know */
+	SONDE_RECORD_LINE, /* the same, as a whole line in the words of perf -v */
 	SONDE_RECORD_DEBUG /* lines as perf prints them with -vv; only with `debug` */
 };
 
@@ -44,6 +45,15 @@ struct sonde_record_options {
 	const char *clockid_name;
 	size_t mmap_pages; /* data pages of a ring, a power of two; 0: what the limits allow, 512
 	                      KiB */
+	size_t aux_pages; /* of an AUX area, a power of two; 0: 4 MiB, or what limits allow */
+	bool snapshot; /* trace only on request, see sonde_record_snapshot */
+	bool snapshot_on_exit; /* and at the end */
+	uint64_t snapshot_size; /* bytes; 0: the AUX area's size */
+	bool aux_sample; /* pieces of trace in samples of the other events of the AUX event's group
+	                  */
+	uint64_t aux_sample_size; /* bytes; 0: 4096 */
+	const char *aux_filter; /* "filter main @ /bin/x", see perf-record(1); NULL: none */
+	bool no_switch_events; /* not even where a trace needs them */
 	const char *output; /* NULL: "perf.data" */
 	char *const *command_line; /* for the header, NULL-terminated, or NULL */
 	void (*message)(void *arg, enum sonde_record_message kind, const char *text);
@@ -67,6 +77,9 @@ SONDE_API int sonde_record_start(struct sonde_record *record);
  * what is left and completes the file. 0, SONDE_EIO, SONDE_ENOMEM.
  */
 SONDE_API int sonde_record_run(struct sonde_record *record);
+
+/* Makes sonde_record_run take a snapshot of the AUX area; async-signal-safe. */
+SONDE_API void sonde_record_snapshot(struct sonde_record *record);
 
 /* Makes sonde_record_run end; async-signal-safe. */
 SONDE_API void sonde_record_stop(struct sonde_record *record);

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the file says of its trace beside the bytes.
+ *
+ * TIME_CONV, from the control page of a ring:
+ *
+ *	8   u64 time_shift, time_mult, time_zero   ns = zero + (ticks * mult >> shift)
+ *	32  u64 time_cycles, time_mask             for a counter of fewer bits
+ *	48  u8  cap_user_time_zero, cap_user_time_short, 6 of padding
+ *
+ * AUXTRACE_INFO of Intel PT:
+ *
+ *	8   u32 1 (Intel PT), padding
+ *	16  u64 PMU's type, time_shift, time_mult, time_zero, cap_user_time_zero
+ *	56  u64 bits of attr.config: tsc, noretcomp
+ *	72  u64 who tells of switches (enum capture_aux_switch), snapshot mode, areas by cpu
+ *	96  u64 bits of attr.config: mtc, mtc_period
+ *	112 u64 ticks of TSC for one of CTC: numerator, denominator
+ *	128 u64 bits of attr.config: cyc
+ *	136 u64 max_nonturbo_ratio
+ *	144 u64 length of the address filter; its text, with a NUL, padded to 8; none when it is 0
+ *	    u64 whether there is Event Trace
+ *
+ * Seen in files of perf 6.1; the same words in its dump.
+ */
+#include "abi/abi.h"
+#include "capture/aux_pmu.h"
+#include "capture/capture.h"
+#include "proc/proc.h"
+#include "record/feature_write.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* places in the control page: perf_event_open(2) */
+#define AT_LOCK     8
+#define AT_CAPS     40
+#define AT_SHIFT    50
+#define AT_MULT     52
+#define AT_ZERO     64
+#define AT_CYCLES   80
+#define AT_MASK     88
+#define CAP_ZERO    (1u << 4)
+#define CAP_SHORT   (1u << 5)
+#define TRIES       1000 /* at a page that is being written */
+#define CLOCKS_LEAF 0x15u /* of CPUID: ticks of TSC and CTC */
+
+struct clock {
+	uint64_t shift, mult, zero, cycles, mask;
+	bool cap_zero, cap_short;
+};
+
+/* "config:14-17" or "config:10", also lists of them */
+uint64_t aux_format_mask(const struct sonde_record *r, const char *term)
+{
+	char path[128], line[128];
+	uint64_t mask = 0;
+	unsigned long from, to;
+	char *p;
+
+	(void)snprintf(path, sizeof(path), AUX_PMU_FOLDER "%s/format/%s", r->aux.pmu_name, term);
+	if (!proc_read_line(r->root_fd, path, line, sizeof(line)) ||
+	        strncmp(line, "config:", 7) != 0) {
+		return 0;
+	}
+	for (p = line + 6; *p == ':' || *p == ',';) {
+		from = to = strtoul(p + 1, &p, 10);
+		if (*p == '-') {
+			to = strtoul(p + 1, &p, 10);
+		}
+		for (; from <= to && from < 64; from++) {
+			mask |= 1ull << from;
+		}
+	}
+	return mask;
+}
+
+uint64_t aux_pmu_number(const struct sonde_record *r, const char *file)
+{
+	char path[128];
+	int64_t v;
+
+	(void)snprintf(path, sizeof(path), AUX_PMU_FOLDER "%s/%s", r->aux.pmu_name, file);
+	return proc_read_number(r->root_fd, path, &v) ? (uint64_t)v : 0;
+}
+
+static uint64_t page_u64(const uint8_t *page, size_t at)
+{
+	return __atomic_load_n((const uint64_t *)(const void *)(page + at), __ATOMIC_RELAXED);
+}
+
+/* The kernel raises the lock before and after it writes; odd: it is writing. */
+static struct clock read_clock(const uint8_t *page)
+{
+	const uint32_t *lock = (const uint32_t *)(const void *)(page + AT_LOCK);
+	struct clock c = {0};
+	uint32_t seq;
+	uint64_t caps;
+	int i;
+
+	for (i = 0; i < TRIES; i++) {
+		seq = __atomic_load_n(lock, __ATOMIC_ACQUIRE);
+		caps = page_u64(page, AT_CAPS);
+		c = (struct clock){
+		        .shift = __atomic_load_n((const uint16_t *)(const void *)(page + AT_SHIFT),
+		                __ATOMIC_RELAXED),
+		        .mult = __atomic_load_n(
+		                (const uint32_t *)(const void *)(page + AT_MULT), __ATOMIC_RELAXED),
+		        .zero = page_u64(page, AT_ZERO),
+		        .cap_zero = (caps & CAP_ZERO) != 0,
+		        .cap_short = (caps & CAP_SHORT) != 0};
+		if (c.cap_short) {
+			c.cycles = page_u64(page, AT_CYCLES);
+			c.mask = page_u64(page, AT_MASK);
+		}
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (seq % 2 == 0 && __atomic_load_n(lock, __ATOMIC_RELAXED) == seq) {
+			break;
+		}
+	}
+	if (!c.cap_zero) {
+		return (struct clock){0};
+	}
+	return c;
+}
+
+static struct clock ring_clock(const struct sonde_record *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->aux.nrings; i++) {
+		if (r->rings[i].page != NULL) {
+			return read_clock(r->rings[i].page);
+		}
+	}
+	return (struct clock){0};
+}
+
+void capture_aux_put_time(const struct sonde_record *r, struct text *t)
+{
+	uint32_t head[2] = {RECORD_TIME_CONV, 56u << 16};
+	struct clock c;
+	char caps[8] = {0};
+
+	if (r->aux.pmu == NULL) {
+		return;
+	}
+	c = ring_clock(r);
+	if (!c.cap_zero) {
+		return;
+	}
+	caps[0] = 1;
+	caps[1] = c.cap_short;
+	text_bytes(t, (const char *)head, sizeof(head));
+	feature_put_u64(t, c.shift);
+	feature_put_u64(t, c.mult);
+	feature_put_u64(t, c.zero);
+	feature_put_u64(t, c.cycles);
+	feature_put_u64(t, c.mask);
+	text_bytes(t, caps, sizeof(caps));
+}
+
+static void put_intel_pt(struct sonde_record *r, struct text *t)
+{
+	struct clock c = ring_clock(r);
+	size_t filter = r->aux.filter.n > 0 ? r->aux.filter.n - 1 : 0;
+	uint32_t ratio[4];
+
+	if (!c.cap_zero) {
+		capture_say(r, SONDE_RECORD_WARNING, "Intel Processor Trace: TSC not available");
+	}
+	r->kernel->cpuid(CLOCKS_LEAF, 0, ratio);
+	feature_put_u64(t, r->events.v[0].attr.type);
+	feature_put_u64(t, c.shift);
+	feature_put_u64(t, c.mult);
+	feature_put_u64(t, c.zero);
+	feature_put_u64(t, c.cap_zero);
+	feature_put_u64(t, aux_format_mask(r, "tsc"));
+	feature_put_u64(t, aux_format_mask(r, "noretcomp"));
+	feature_put_u64(t, r->aux.switches);
+	feature_put_u64(t, r->aux.mode == CAPTURE_AUX_SNAPSHOT);
+	feature_put_u64(t, r->aux.rings[0].cpu >= 0);
+	feature_put_u64(t, aux_format_mask(r, "mtc"));
+	feature_put_u64(t, aux_format_mask(r, "mtc_period"));
+	feature_put_u64(t, ratio[1]);
+	feature_put_u64(t, ratio[0]);
+	feature_put_u64(t, aux_format_mask(r, "cyc"));
+	feature_put_u64(t, aux_pmu_number(r, "max_nonturbo_ratio"));
+	feature_put_u64(t, filter);
+	if (filter > 0) {
+		text_bytes(t, r->aux.filter.p, filter + 1);
+		text_fill(t, '\0', (8 - (filter + 1) % 8) % 8);
+	}
+	feature_put_u64(t, aux_pmu_number(r, "caps/event_trace"));
+}
+
+void capture_aux_put_info(struct sonde_record *r, struct text *t)
+{
+	uint32_t head[4] = {RECORD_AUXTRACE_INFO, 0, 0, 0};
+	size_t at = t->n;
+	uint16_t size;
+
+	if (r->aux.pmu == NULL) {
+		return;
+	}
+	capture_say(r, SONDE_RECORD_LINE, "Synthesizing auxtrace information");
+	head[2] = r->aux.pmu->type;
+	text_bytes(t, (const char *)head, sizeof(head));
+	if (r->aux.pmu->type == AUXTRACE_INTEL_PT) {
+		put_intel_pt(r, t);
+	} else {
+		feature_put_u64(t, r->events.v[0].attr.type);
+		feature_put_u64(t, r->aux.rings[0].cpu >= 0);
+	}
+	size = (uint16_t)(t->n - at);
+	if (!t->failed) {
+		memcpy(t->p + at + 6, &size, sizeof(size));
+	}
+}
+
+bool capture_aux_put_index(const struct sonde_record *r, struct text *t)
+{
+	if (r->aux.index.n == 0) {
+		return false;
+	}
+	feature_put_u64(t, r->aux.index.n / 16);
+	text_bytes(t, r->aux.index.p, r->aux.index.n);
+	return true;
+}

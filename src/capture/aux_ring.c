@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Areas: mapped behind the rings of records, taken into AUXTRACE records. Words of the control
+ * page, as perf_event_open(2) lays it out:
+ *
+ *	1056  u64 aux_head    the kernel's, read with acquire
+ *	1064  u64 aux_tail    ours, written with release; nobody looks at it where the area goes
+ *round 1072  u64 aux_offset  ours before the area is mapped: where in the file of the event it is
+ *	1080  u64 aux_size    bytes, the same
+ *
+ * An AUXTRACE record, its bytes behind it:
+ *
+ *	0   u32 71, u16 0, u16 48
+ *	8   u64 size (multiple of 8, zeros at the end make it one)
+ *	16  u64 offset in the area's stream
+ *	24  u64 reference: the clock when it was written
+ *	32  u32 index of the ring, thread (-1: all), cpu (-1: all), 0
+ *	48  bytes
+ */
+#include "abi/abi.h"
+#include "capture/aux_pmu.h"
+#include "capture/capture.h"
+#include "core/span.h"
+#include "record/feature_write.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define AT_AUX_HEAD   1056
+#define AT_AUX_TAIL   1064
+#define AT_AUX_OFFSET 1072
+#define AT_AUX_SIZE   1080
+
+#define AUXTRACE_SIZE 48u
+#define UNIT          8u /* sizes in the file are multiples of it */
+
+static uint64_t *page_word(const struct capture_ring *ring, size_t at)
+{
+	return (uint64_t *)(void *)((uint8_t *)ring->page + at);
+}
+
+static size_t ring_of(const struct sonde_record *r, size_t at)
+{
+	return at / r->nthreads;
+}
+
+static int map_failed(struct sonde_record *r, int why)
+{
+	if (why == EPERM) {
+		return error_set(&r->error, SONDE_EPERM, NO_OFFSET,
+		        "not allowed to map an AUX area of %llu kB beside each ring of %zu kB: a "
+		        "user may lock kernel.perf_event_mlock_kb less a page for each cpu, and "
+		        "'ulimit -l' once; ask for less with -m, or raise one of them",
+		        (unsigned long long)r->aux.size / 1024, r->rings[0].map_size / 1024);
+	}
+	return error_set(&r->error, why == ENOMEM ? SONDE_ENOMEM : SONDE_EIO, NO_OFFSET,
+	        "cannot map an AUX area of %llu kB: %s%s", (unsigned long long)r->aux.size / 1024,
+	        strerror(why), why == ENOMEM ? "; ask for less with -m" : "");
+}
+
+int capture_aux_map(struct sonde_record *r, size_t ring, int fd, int cpu, pid_t tid)
+{
+	struct capture_ring *data = &r->rings[ring];
+	struct capture_aux_ring *area;
+	uint64_t offset = data->map_size;
+
+	if (r->aux.pmu == NULL) {
+		return 0;
+	}
+	area = &r->aux.rings[ring];
+	*page_word(data, AT_AUX_OFFSET) = offset;
+	*page_word(data, AT_AUX_SIZE) = r->aux.size;
+	area->data = r->kernel->map_aux(
+	        fd, (size_t)r->aux.size, offset, r->aux.mode != CAPTURE_AUX_FULL);
+	if (area->data == NULL) {
+		return map_failed(r, errno);
+	}
+	area->size = r->aux.size;
+	area->fd = fd;
+	area->cpu = cpu;
+	area->tid = tid;
+	return 0;
+}
+
+int capture_aux_set_filters(struct sonde_record *r)
+{
+	size_t i;
+
+	if (r->aux.pmu == NULL || r->aux.filter.n == 0) {
+		return 0;
+	}
+	for (i = 0; i < r->ncpus * r->nthreads; i++) {
+		if (r->opened[0].fds[i] >= 0 &&
+		        r->kernel->set_filter(r->opened[0].fds[i], r->aux.filter.p) < 0) {
+			return error_set(&r->error, SONDE_EUNSUPPORTED, NO_OFFSET,
+			        "failed to set filter \"%s\" on event %s: %s", r->aux.filter.p,
+			        r->events.v[0].name, strerror(errno));
+		}
+	}
+	return 0;
+}
+
+static uint64_t look(const struct sonde_record *r, size_t ring)
+{
+	return __atomic_load_n(page_word(&r->rings[ring], AT_AUX_HEAD), __ATOMIC_ACQUIRE);
+}
+
+/* While the trace runs, bytes that are no whole unit stay for the next time: zeros between bytes
+ * of a packet would spoil it. */
+static uint64_t ready(const struct sonde_record *r, const struct capture_aux_ring *area)
+{
+	uint64_t n = area->head - area->tail;
+
+	return r->aux.running ? n - n % UNIT : n;
+}
+
+bool capture_aux_look(struct sonde_record *r)
+{
+	bool any = false;
+	size_t i;
+
+	if (r->aux.mode != CAPTURE_AUX_FULL) {
+		return false;
+	}
+	for (i = 0; i < r->aux.nrings; i++) {
+		if (r->aux.rings[i].data != NULL) {
+			r->aux.rings[i].head = look(r, i);
+			any |= ready(r, &r->aux.rings[i]) > 0;
+		}
+	}
+	return any;
+}
+
+/* n bytes of the stream from `from` on; n is at most the area's size. */
+static int put_area(struct sonde_record *r, size_t ring, uint64_t from, uint64_t n)
+{
+	const struct capture_aux_ring *area = &r->aux.rings[ring];
+	uint8_t head[AUXTRACE_SIZE] = {0};
+	uint8_t zeros[UNIT] = {0};
+	uint64_t padding = (UNIT - n % UNIT) % UNIT;
+	uint64_t at = from & (area->size - 1);
+	uint64_t first = n < area->size - at ? n : area->size - at;
+	struct iovec iov[4] = {{.iov_base = head, .iov_len = sizeof(head)},
+	        {.iov_base = area->data + at, .iov_len = first},
+	        {.iov_base = area->data, .iov_len = n - first},
+	        {.iov_base = zeros, .iov_len = padding}};
+
+	store_u32(head, RECORD_AUXTRACE, false);
+	store_u16(head + 6, AUXTRACE_SIZE, false);
+	store_u64(head + 8, n + padding, false);
+	store_u64(head + 16, from, false);
+	store_u64(head + 24, r->kernel->ticks(), false);
+	store_u32(head + 32, (uint32_t)ring, false);
+	store_u32(head + 36, (uint32_t)area->tid, false);
+	store_u32(head + 40, (uint32_t)area->cpu, false);
+	feature_put_u64(&r->aux.index, r->writer.data_at + r->writer.data_size);
+	feature_put_u64(&r->aux.index, AUXTRACE_SIZE);
+	return file_writer_append(&r->writer, iov, 4, &r->error);
+}
+
+/*
+ * An event that found its area full is off, and nothing says so for sure: it is started again
+ * whenever there is room. That does nothing to one that is on.
+ */
+static void start_again(struct sonde_record *r, size_t ring)
+{
+	size_t i;
+
+	for (i = 0; i < r->ncpus * r->nthreads; i++) {
+		if (ring_of(r, i) == ring && r->opened[0].fds[i] >= 0) {
+			(void)r->kernel->enable(r->opened[0].fds[i], true);
+		}
+	}
+}
+
+int capture_aux_pass(struct sonde_record *r, size_t ring)
+{
+	struct capture_aux_ring *area;
+	uint64_t n;
+
+	if (r->aux.mode != CAPTURE_AUX_FULL || r->aux.rings[ring].data == NULL) {
+		return 0;
+	}
+	area = &r->aux.rings[ring];
+	n = ready(r, area);
+	if (n > area->size) {
+		return error_set(&r->error, SONDE_EIO, NO_OFFSET,
+		        "the kernel's AUX area went past what was read: %llu bytes of %llu",
+		        (unsigned long long)n, (unsigned long long)area->size);
+	}
+	if (n == 0) {
+		return 0;
+	}
+	TRY(put_area(r, ring, area->tail, n));
+	area->tail += n;
+	__atomic_store_n(page_word(&r->rings[ring], AT_AUX_TAIL), area->tail, __ATOMIC_RELEASE);
+	if (r->aux.running) {
+		start_again(r, ring);
+	}
+	return 0;
+}
+
+static bool any_set(const uint8_t *p, uint64_t n)
+{
+	uint64_t i;
+
+	for (i = 0; i < n; i++) {
+		if (p[i] != 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * An area that goes round. Kernels differ in whether the head counts on or starts again at 0 with
+ * each round: a head past the size counts on; one below it does not tell whether the area has been
+ * filled, but the zeros that it had in the beginning do. What the snapshot before took is left out
+ * where the head says how much that is.
+ */
+static int take_snapshot(struct sonde_record *r, size_t ring)
+{
+	struct capture_aux_ring *area = &r->aux.rings[ring];
+	uint64_t head = look(r, ring);
+	uint64_t n = r->aux.snapshot_size;
+
+	area->wrapped = area->wrapped || head >= area->size || head < area->tail ||
+	                any_set(area->data + head, area->size - head);
+	if (!area->wrapped && n > head) {
+		n = head;
+	}
+	if ((!area->wrapped || head > area->size) && n > head - area->tail) {
+		n = head - area->tail;
+	}
+	area->tail = head;
+	if (n == 0) {
+		return 0;
+	}
+	return put_area(r, ring, head >= n ? head - n : head + area->size - n, n);
+}
+
+static void switch_trace(struct sonde_record *r, bool on)
+{
+	size_t i;
+
+	for (i = 0; i < r->ncpus * r->nthreads; i++) {
+		if (r->opened[0].fds[i] >= 0) {
+			(void)r->kernel->enable(r->opened[0].fds[i], on);
+		}
+	}
+}
+
+int capture_aux_snapshot(struct sonde_record *r)
+{
+	size_t i;
+	int rc;
+
+	if (r->aux.mode != CAPTURE_AUX_SNAPSHOT) {
+		return 0;
+	}
+	capture_say(r, SONDE_RECORD_LINE, "Recording AUX area tracing snapshot");
+	switch_trace(r, false);
+	rc = capture_pass(r);
+	for (i = 0; rc >= 0 && i < r->aux.nrings; i++) {
+		rc = r->aux.rings[i].data != NULL ? take_snapshot(r, i) : 0;
+	}
+	if (r->aux.running) {
+		switch_trace(r, true);
+	}
+	return rc < 0 ? rc : file_writer_mark(&r->writer, &r->error);
+}
+
+void capture_aux_close(struct sonde_record *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->aux.nrings; i++) {
+		if (r->aux.rings[i].data != NULL) {
+			r->kernel->unmap(r->aux.rings[i].data, (size_t)r->aux.rings[i].size);
+		}
+	}
+	free(r->aux.rings);
+	text_fini(&r->aux.index);
+	text_fini(&r->aux.filter);
+	r->aux = (struct capture_aux){0};
+}
