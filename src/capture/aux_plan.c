@@ -28,15 +28,12 @@ static void set_flag(struct sonde_attr *attr, enum sonde_attr_flag flag, bool on
 
 static bool mapped_by_cpu(const struct sonde_record *r)
 {
-	(void)r;
-	return true;
+	return !r->per_thread;
 }
 
 static bool waits_for_exec(const struct sonde_record *r)
 {
-	const struct sonde_record_options *o = &r->options;
-
-	return o->workload != NULL && !o->all_cpus && o->pids == NULL;
+	return r->options.workload != NULL && r->targets == CAPTURE_WORKLOAD;
 }
 
 /* The PMU of a type that has an AUX area; NULL: none has. */
@@ -214,7 +211,7 @@ static int plan_switches(struct sonde_record *r)
 	}
 	if (kernel_tells_switches(r)) {
 		r->aux.switches = r->options.no_switch_events ? CAPTURE_SWITCH_NONE
-		                  : r->options.all_cpus       ? CAPTURE_SWITCH_CPU
+		                  : r->targets == CAPTURE_ALL ? CAPTURE_SWITCH_CPU
 		                                              : CAPTURE_SWITCH_TASK;
 		return 0;
 	}

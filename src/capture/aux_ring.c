@@ -39,11 +39,6 @@ static uint64_t *page_word(const struct capture_ring *ring, size_t at)
 	return (uint64_t *)(void *)((uint8_t *)ring->page + at);
 }
 
-static size_t ring_of(const struct sonde_record *r, size_t at)
-{
-	return at / r->nthreads;
-}
-
 static int map_failed(struct sonde_record *r, int why)
 {
 	if (why == EPERM) {
@@ -167,7 +162,7 @@ static void start_again(struct sonde_record *r, size_t ring)
 	size_t i;
 
 	for (i = 0; i < r->ncpus * r->nthreads; i++) {
-		if (ring_of(r, i) == ring && r->opened[0].fds[i] >= 0) {
+		if (capture_ring_of(r, i) == ring && r->opened[0].fds[i] >= 0) {
 			(void)r->kernel->enable(r->opened[0].fds[i], true);
 		}
 	}

@@ -4,6 +4,7 @@
 #define SONDE_CAPTURE_CAPTURE_H
 
 #include "capture/aux.h"
+#include "capture/content.h"
 #include "core/status.h"
 #include "core/text.h"
 #include "event/event.h"
@@ -14,12 +15,16 @@
 #include <poll.h>
 #include <sys/types.h>
 
+#define OPEN_PID_CGROUP 4u /* flag of perf_event_open(2): the process is a control group */
+
 /*
  * The kernel as recording sees it, so that a fake can stand in. All return -1 with errno.
  * open: group_fd is the leader of the event's group on that cpu and thread, -1 for none.
  */
 struct capture_kernel {
 	int (*open)(const struct sonde_attr *attr, pid_t pid, int cpu, int group_fd);
+	/* for what runs on the cpu in a control group, given by a descriptor of its folder */
+	int (*open_cgroup)(const struct sonde_attr *attr, int cgroup_fd, int cpu, int group_fd);
 	int (*close)(int fd);
 	void *(*map)(int fd, size_t size); /* NULL with errno */
 	/* The AUX area of an event whose ring is mapped and names `offset` and `size` in its
@@ -71,6 +76,13 @@ struct capture_fds {
 	size_t nids;
 };
 
+/* Who is recorded. */
+enum capture_targets {
+	CAPTURE_WORKLOAD = 0, /* the command and what it starts */
+	CAPTURE_TASKS, /* running processes or threads */
+	CAPTURE_ALL /* everything on the cpus */
+};
+
 struct sonde_record {
 	struct sonde_record_options options;
 	const struct capture_kernel *kernel;
@@ -80,18 +92,25 @@ struct sonde_record {
 	struct sonde_record_result result;
 
 	struct event_list events;
+	size_t *planned; /* [k]: events that the first k event strings made; [nevents]: all */
+	int *cgroup_fds; /* by event, -1: none; NULL: nobody asked */
 	struct capture_fds *opened; /* one for each event */
 	pid_t *cpus;
 	size_t ncpus;
-	pid_t *pids; /* processes asked for with pids */
+	enum capture_targets targets;
+	bool per_thread; /* a ring for each thread, on cpu -1; else one for each cpu */
+	struct capture_content content;
+	pid_t *pids; /* processes that are recorded as a whole */
 	size_t npids;
+	pid_t *owners; /* processes of the threads asked for by number */
+	size_t nowners;
 	pid_t *threads; /* -1 alone: system-wide */
 	size_t nthreads;
-	struct capture_ring *rings; /* one for each cpu */
+	struct capture_ring *rings; /* one for each cpu or thread */
+	size_t nrings;
 	size_t ring_pages;
 	struct capture_aux aux;
-	struct pollfd *polls; /* stop, workload, targets, rings */
-	size_t npolls;
+	struct pollfd *polls; /* by ring; fd -1: nothing comes from it any more */
 
 	pid_t child; /* 0: none, or it was waited for */
 	int go_fd; /* a byte lets the child exec; -1: it has gone */
@@ -110,14 +129,22 @@ void capture_say(struct sonde_record *r, enum sonde_record_message kind, const c
         __attribute__((format(printf, 3, 4)));
 uint64_t capture_now_ns(int clock);
 
-/* Say with -vv what is opened and what came of it (fd; -1 with errno, which stays as it is). */
+/* Say with -vv what is opened and what came of it (fd; -1 with errno, which stays as it is).
+ * flags: those that not every event has. */
 void capture_trace_attr(struct sonde_record *r, const struct sonde_attr *attr);
-void capture_trace_open(struct sonde_record *r, pid_t pid, int cpu, int group_fd, int fd);
+void capture_trace_open(
+        struct sonde_record *r, pid_t pid, int cpu, int group_fd, unsigned flags, int fd);
 
+void capture_choose(struct sonde_record *r); /* options to modes */
+bool capture_wants_time(const struct sonde_record *r);
 int capture_plan(struct sonde_record *r); /* options to attrs */
 void capture_terms_apply(struct event *event); /* what its own terms say wins over options */
-int capture_targets(struct sonde_record *r); /* options to cpus and threads */
+int capture_find_targets(struct sonde_record *r); /* options to cpus and threads */
+size_t capture_ring_of(const struct sonde_record *r, size_t at); /* at: index of a descriptor */
 int capture_open(struct sonde_record *r); /* opens events, maps rings */
+int capture_next_poll(const struct sonde_record *r, size_t ring, int from);
+int capture_cgroups_open(struct sonde_record *r);
+void capture_cgroups_close(struct sonde_record *r);
 int capture_close(struct sonde_record *r);
 int capture_fork(struct sonde_record *r); /* the workload, waiting to exec */
 int capture_go(struct sonde_record *r); /* lets it exec */

@@ -32,6 +32,15 @@ static int linux_open(const struct sonde_attr *attr, pid_t pid, int cpu, int gro
 	return (int)syscall(SYS_perf_event_open, bytes, pid, cpu, group_fd, OPEN_CLOEXEC);
 }
 
+static int linux_open_cgroup(const struct sonde_attr *attr, int cgroup_fd, int cpu, int group_fd)
+{
+	uint8_t bytes[ATTR_SIZE_NOW];
+
+	record_attr_encode(attr, bytes);
+	return (int)syscall(SYS_perf_event_open, bytes, cgroup_fd, cpu, group_fd,
+	        OPEN_CLOEXEC | (unsigned long)OPEN_PID_CGROUP);
+}
+
 static void *linux_map(int fd, size_t size)
 {
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -113,6 +122,7 @@ const struct capture_kernel *capture_kernel_linux(void)
 {
 	static const struct capture_kernel kernel = {
 	        .open = linux_open,
+	        .open_cgroup = linux_open_cgroup,
 	        .close = close,
 	        .map = linux_map,
 	        .map_aux = linux_map_aux,

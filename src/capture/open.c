@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #define DEFAULT_RING_BYTES ((size_t)512 * 1024)
+#define ALL_RINGS_BYTES    ((size_t)256 << 20) /* of rings whose size nobody asked for */
 
 /* The first process that was asked for and is another user's; 0: none. */
 static pid_t foreign_process(const struct sonde_record *r, unsigned *uid)
@@ -31,7 +32,7 @@ static pid_t foreign_process(const struct sonde_record *r, unsigned *uid)
 static int not_allowed(struct sonde_record *r, const struct event *event)
 {
 	bool user_only = sonde_attr_has(&event->attr, SONDE_FLAG_EXCLUDE_KERNEL);
-	int needed = r->options.all_cpus ? 0 : user_only ? 2 : 1;
+	int needed = r->targets == CAPTURE_ALL ? 0 : user_only ? 2 : 1;
 	int64_t paranoid = 2;
 	unsigned uid = 0;
 	pid_t pid;
@@ -42,8 +43,8 @@ static int not_allowed(struct sonde_record *r, const struct event *event)
 		        "not allowed to open '%s'%s: kernel.perf_event_paranoid is %lld; as root "
 		        "run 'sysctl kernel.perf_event_paranoid=%d', or give sonde the capability "
 		        "CAP_PERFMON",
-		        event->name, r->options.all_cpus ? " on all cpus" : "", (long long)paranoid,
-		        needed);
+		        event->name, r->targets == CAPTURE_ALL ? " on all cpus" : "",
+		        (long long)paranoid, needed);
 	}
 	pid = foreign_process(r, &uid);
 	if (pid != 0) {
@@ -64,9 +65,16 @@ static int open_failed(struct sonde_record *r, const struct event *event, int wh
 	switch (why) {
 	case EACCES:
 	case EPERM: return not_allowed(r, event);
+	case EOPNOTSUPP:
+		if ((event->attr.sample_type & SONDE_SAMPLE_BRANCH_STACK) != 0) {
+			return error_set(&r->error, SONDE_EUNSUPPORTED, NO_OFFSET,
+			        "'%s' cannot record branches: this machine's counters have no "
+			        "branch stack (-b, -j, --call-graph lbr need one)",
+			        event->name);
+		}
+		__attribute__((fallthrough));
 	case ENOENT:
 	case ENODEV:
-	case EOPNOTSUPP:
 		return error_set(&r->error, SONDE_EUNSUPPORTED, NO_OFFSET,
 		        "the event '%s' is not supported here", event->name);
 	case EMFILE:
@@ -126,7 +134,7 @@ static bool drop_kernel(struct sonde_record *r)
 {
 	size_t i;
 
-	if (r->kernel_excluded || r->options.all_cpus) {
+	if (r->kernel_excluded || r->targets == CAPTURE_ALL) {
 		return false;
 	}
 	for (i = 0; i < r->events.n; i++) {
@@ -143,14 +151,55 @@ static bool drop_kernel(struct sonde_record *r)
 	return true;
 }
 
+static int open_one(struct sonde_record *r, size_t e, size_t at, int leader)
+{
+	const struct event *event = &r->events.v[e];
+	int cpu = (int)r->cpus[at / r->nthreads];
+	pid_t pid = event->everywhere ? -1 : r->threads[at % r->nthreads];
+	int fd;
+
+	if (r->cgroup_fds != NULL && r->cgroup_fds[e] >= 0) {
+		fd = r->kernel->open_cgroup(&event->attr, r->cgroup_fds[e], cpu, leader);
+		capture_trace_open(r, r->cgroup_fds[e], cpu, leader, OPEN_PID_CGROUP, fd);
+		return fd;
+	}
+	fd = r->kernel->open(&event->attr, pid, cpu, leader);
+	capture_trace_open(r, pid, cpu, leader, 0, fd);
+	return fd;
+}
+
+/* Whether an event could not be opened because its cpu is not on-line any more; keeps errno. */
+static bool went_off_line(struct sonde_record *r, size_t at)
+{
+	int kept = errno;
+	pid_t *list = NULL;
+	size_t i, n = 0;
+	bool there = true;
+
+	if (kept != ENODEV || r->per_thread || r->ncpus < 2) {
+		return false;
+	}
+	if (proc_read_cpus(r->root_fd, "sys/devices/system/cpu/online", &list, &n) == 0) {
+		for (i = 0; i < n && list[i] != r->cpus[at / r->nthreads]; i++) {
+		}
+		there = i < n;
+	}
+	free(list);
+	errno = kept;
+	if (!there && at % r->nthreads == 0) {
+		capture_say(r, SONDE_RECORD_WARNING, "cpu %d went off-line: going on without it",
+		        (int)r->cpus[at / r->nthreads]);
+	}
+	return !there;
+}
+
 /* -1 with errno; 0 also when the thread has ended. */
 static int open_event(struct sonde_record *r, size_t e)
 {
 	const struct event *event = &r->events.v[e];
 	const int *leaders = event->leader != e ? r->opened[event->leader].fds : NULL;
 	size_t i;
-	int fd, cpu, group_fd;
-	pid_t thread;
+	int fd;
 
 	capture_trace_attr(r, &event->attr);
 	for (i = 0; i < r->ncpus * r->nthreads; i++) {
@@ -160,12 +209,8 @@ static int open_event(struct sonde_record *r, size_t e)
 		if (event->everywhere && i % r->nthreads != 0) {
 			continue; /* the cpu's first covers all threads */
 		}
-		thread = event->everywhere ? -1 : r->threads[i % r->nthreads];
-		cpu = (int)r->cpus[i / r->nthreads];
-		group_fd = leaders != NULL ? leaders[i] : -1;
-		fd = r->kernel->open(&event->attr, thread, cpu, group_fd);
-		capture_trace_open(r, thread, cpu, group_fd, fd);
-		if (fd < 0 && !(errno == ESRCH && r->nthreads > 1)) {
+		fd = open_one(r, e, i, leaders != NULL ? leaders[i] : -1);
+		if (fd < 0 && !(errno == ESRCH && r->nthreads > 1) && !went_off_line(r, i)) {
 			return -1;
 		}
 		r->opened[e].fds[i] = fd;
@@ -240,8 +285,8 @@ static int map_failed(struct sonde_record *r, int why)
 	        ring_kb, (long long)mlock_kb, ring_kb);
 }
 
-/* Without -m a ring shrinks until the limits allow it. */
-static int map_ring(struct sonde_record *r, size_t cpu, int fd)
+/* Without -m a ring shrinks until the limits allow it; all are of one size. */
+static int map_ring(struct sonde_record *r, struct capture_ring *ring, int fd)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t size;
@@ -253,39 +298,48 @@ static int map_ring(struct sonde_record *r, size_t cpu, int fd)
 		if (map != NULL) {
 			break;
 		}
-		if (errno != EPERM || r->options.mmap_pages != 0 || r->ring_pages == 1) {
+		if ((errno != EPERM && errno != ENOMEM) || r->options.mmap_pages != 0 ||
+		        r->ring_pages == 1) {
 			return map_failed(r, errno);
 		}
 		r->ring_pages /= 2;
 	}
-	if (!capture_ring_init(&r->rings[cpu], map, size)) {
+	if (!capture_ring_init(ring, map, size)) {
 		return error_set(&r->error, SONDE_EUNSUPPORTED, NO_OFFSET,
 		        "the kernel's ring has a layout that is not known");
 	}
 	return 0;
 }
 
-static int join_ring(struct sonde_record *r, size_t e, size_t cpu, int *ring_fd)
+/* Gives every descriptor its ring; ring_fds: the descriptor that each ring is mapped from, or -1.
+ */
+static int join_rings(struct sonde_record *r, int *ring_fds)
 {
-	struct capture_fds *o = &r->opened[e];
-	size_t thread;
+	size_t e, i, ring;
 	int fd;
 
-	for (thread = 0; thread < r->nthreads; thread++) {
-		fd = o->fds[cpu * r->nthreads + thread];
-		if (fd < 0) {
-			continue;
-		}
-		if (*ring_fd < 0) {
-			TRY(map_ring(r, cpu, fd));
-			if (e == 0) {
-				TRY(capture_aux_map(
-				        r, cpu, fd, (int)r->cpus[cpu], r->threads[thread]));
+	for (i = 0; i < r->ncpus * r->nthreads; i++) {
+		for (e = 0; e < r->events.n; e++) {
+			fd = r->opened[e].fds[i];
+			ring = capture_ring_of(r, i);
+			if (fd < 0) {
+				continue;
 			}
-			*ring_fd = fd;
-		} else if (r->kernel->redirect(fd, *ring_fd) < 0) {
-			return error_set(&r->error, SONDE_EIO, NO_OFFSET,
-			        "cannot share a ring between events: %s", strerror(errno));
+			if (ring_fds[ring] >= 0) {
+				if (r->kernel->redirect(fd, ring_fds[ring]) < 0) {
+					return error_set(&r->error, SONDE_EIO, NO_OFFSET,
+					        "cannot share a ring between events: %s",
+					        strerror(errno));
+				}
+				continue;
+			}
+			TRY(map_ring(r, &r->rings[ring], fd));
+			if (e == 0) {
+				TRY(capture_aux_map(r, ring, fd, (int)r->cpus[i / r->nthreads],
+				        r->threads[i % r->nthreads]));
+			}
+			ring_fds[ring] = fd;
+			r->polls[ring] = (struct pollfd){.fd = fd, .events = POLLIN};
 		}
 	}
 	return 0;
@@ -313,13 +367,17 @@ static int allocate(struct sonde_record *r)
 	size_t n = r->ncpus * r->nthreads;
 	size_t i, k;
 
+	r->nrings = r->per_thread ? r->nthreads : r->ncpus;
 	r->opened = calloc(r->events.n, sizeof(*r->opened));
-	r->rings = calloc(r->ncpus, sizeof(*r->rings));
-	r->aux.rings = calloc(r->ncpus, sizeof(*r->aux.rings));
-	r->aux.nrings = r->aux.rings != NULL ? r->ncpus : 0;
-	r->polls = calloc(2 + r->npids + r->ncpus, sizeof(*r->polls));
+	r->rings = calloc(r->nrings, sizeof(*r->rings));
+	r->aux.rings = calloc(r->nrings, sizeof(*r->aux.rings));
+	r->aux.nrings = r->aux.rings != NULL ? r->nrings : 0;
+	r->polls = calloc(r->nrings, sizeof(*r->polls));
 	if (r->opened == NULL || r->rings == NULL || r->polls == NULL || r->aux.rings == NULL) {
 		return error_nomem(&r->error);
+	}
+	for (i = 0; i < r->nrings; i++) {
+		r->polls[i].fd = -1;
 	}
 	for (i = 0; i < r->events.n; i++) {
 		r->opened[i].fds = calloc(n, sizeof(int));
@@ -334,36 +392,75 @@ static int allocate(struct sonde_record *r)
 	return 0;
 }
 
+/* Rings of thousands of threads must not take all memory: what nobody asked for is shared out. */
+static size_t default_pages(const struct sonde_record *r)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t pages = DEFAULT_RING_BYTES / page;
+
+	while (pages > 2 && pages * page * r->nrings > ALL_RINGS_BYTES) {
+		pages /= 2;
+	}
+	return pages;
+}
+
 int capture_open(struct sonde_record *r)
 {
-	int ring_fd;
-	size_t cpu, e;
+	int *ring_fds;
+	size_t i;
+	int rc;
 
 	TRY(allocate(r));
-	r->ring_pages = r->options.mmap_pages != 0
-	                        ? r->options.mmap_pages
-	                        : DEFAULT_RING_BYTES / (size_t)sysconf(_SC_PAGESIZE);
-	TRY(capture_aux_plan_sizes(r, r->ncpus));
+	TRY(capture_cgroups_open(r));
+	r->ring_pages = r->options.mmap_pages != 0 ? r->options.mmap_pages : default_pages(r);
+	TRY(capture_aux_plan_sizes(r, r->nrings));
 	TRY(open_all(r));
-	for (cpu = 0; cpu < r->ncpus; cpu++) {
-		ring_fd = -1;
-		for (e = 0; e < r->events.n; e++) {
-			TRY(join_ring(r, e, cpu, &ring_fd));
-		}
-		if (ring_fd >= 0) {
-			r->polls[r->npolls++] = (struct pollfd){.fd = ring_fd, .events = POLLIN};
-		}
+	ring_fds = malloc(r->nrings * sizeof(*ring_fds));
+	if (ring_fds == NULL) {
+		return error_nomem(&r->error);
 	}
-	capture_say(r, SONDE_RECORD_LINE, "mmap size %zuB", r->rings[0].map_size);
+	for (i = 0; i < r->nrings; i++) {
+		ring_fds[i] = -1;
+	}
+	rc = join_rings(r, ring_fds);
+	free(ring_fds);
+	TRY(rc);
+	capture_say(r, SONDE_RECORD_LINE, "mmap size %zuB",
+	        (r->ring_pages + 1) * (size_t)sysconf(_SC_PAGESIZE));
 	if (r->aux.pmu != NULL) {
 		capture_say(r, SONDE_RECORD_LINE, "AUX area mmap length %llu",
 		        (unsigned long long)r->aux.size);
 	}
-	capture_say(r, SONDE_RECORD_LINE, "perf event ring buffer mmapped per cpu");
-	for (e = 0; e < r->events.n; e++) {
-		TRY(read_ids(r, &r->opened[e]));
+	capture_say(r, SONDE_RECORD_LINE, "perf event ring buffer mmapped per %s",
+	        r->per_thread ? "thread" : "cpu");
+	for (i = 0; i < r->events.n; i++) {
+		TRY(read_ids(r, &r->opened[i]));
 	}
 	return capture_aux_set_filters(r);
+}
+
+/*
+ * The descriptor that a ring is listened to is of a task that has ended: another one that shares
+ * the ring takes its place. -1: all have ended. from: the one until now.
+ */
+int capture_next_poll(const struct sonde_record *r, size_t ring, int from)
+{
+	struct pollfd p = {.events = POLLIN};
+	size_t i, first = r->per_thread ? ring : ring * r->nthreads;
+	size_t end = r->per_thread ? ring + 1 : first + r->nthreads;
+	bool behind = false;
+
+	for (i = first; i < end; i++) {
+		p.fd = r->opened[0].fds[i];
+		if (p.fd < 0 || !behind) {
+			behind |= p.fd == from;
+			continue;
+		}
+		if (r->kernel->poll(&p, 1, 0) >= 0 && (p.revents & (POLLHUP | POLLERR)) == 0) {
+			return p.fd;
+		}
+	}
+	return -1;
 }
 
 int capture_close(struct sonde_record *r)
@@ -371,7 +468,7 @@ int capture_close(struct sonde_record *r)
 	size_t i;
 
 	capture_aux_close(r);
-	for (i = 0; r->rings != NULL && i < r->ncpus; i++) {
+	for (i = 0; r->rings != NULL && i < r->nrings; i++) {
 		if (r->rings[i].page != NULL) {
 			r->kernel->unmap(r->rings[i].page, r->rings[i].map_size);
 		}

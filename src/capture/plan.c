@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define DEFAULT_FREQUENCY 4000
 
@@ -115,6 +116,8 @@ static int add_tracking(struct sonde_record *r)
 static void plan_side_band(struct sonde_record *r, struct sonde_attr *attr)
 {
 	set_flag(attr, SONDE_FLAG_MMAP, true);
+	set_flag(attr, SONDE_FLAG_MMAP_DATA,
+	        r->options.data_addresses || r->content.chain == CAPTURE_CHAIN_DWARF);
 	set_flag(attr, SONDE_FLAG_COMM, true);
 	set_flag(attr, SONDE_FLAG_TASK, true);
 	set_flag(attr, SONDE_FLAG_MMAP2, true);
@@ -142,7 +145,8 @@ static void plan_event(struct sonde_record *r, struct event *event, uint64_t fre
 
 	attr->size = WRITER_ATTR_SIZE;
 	attr->read_format = SONDE_READ_ID | SONDE_READ_LOST;
-	attr->sample_type |= SONDE_SAMPLE_IP | SONDE_SAMPLE_TID | SONDE_SAMPLE_TIME;
+	attr->sample_type |= SONDE_SAMPLE_IP | SONDE_SAMPLE_TID;
+	attr->sample_type |= capture_wants_time(r) ? SONDE_SAMPLE_TIME : 0;
 	attr->sample_period = by_time ? frequency : each;
 	if (plain_tracking) {
 		attr->sample_period = 1;
@@ -152,21 +156,22 @@ static void plan_event(struct sonde_record *r, struct event *event, uint64_t fre
 		attr->sample_type |= SONDE_SAMPLE_PERIOD;
 		set_flag(attr, SONDE_FLAG_FREQ, true);
 	}
-	attr->sample_type |= o->callchains ? SONDE_SAMPLE_CALLCHAIN : 0;
-	attr->sample_type |= o->all_cpus ? SONDE_SAMPLE_CPU : 0;
+	attr->sample_type |= r->targets == CAPTURE_ALL ? SONDE_SAMPLE_CPU : 0;
 	attr->sample_type |= o->cgroups ? SONDE_SAMPLE_CGROUP : 0;
 	set_flag(attr, SONDE_FLAG_SAMPLE_ID_ALL, true);
 	/* the kernel cannot read a group that is inherited */
 	set_flag(attr, SONDE_FLAG_INHERIT,
-	        !o->no_inherit && !(event->leader_samples && leader->members > 1));
+	        !o->no_inherit && !r->per_thread &&
+	                !(event->leader_samples && leader->members > 1));
 	/* the members of a group count when its leader does */
 	set_flag(attr, SONDE_FLAG_DISABLED, !event->tracking && leads);
 	set_flag(attr, SONDE_FLAG_ENABLE_ON_EXEC,
-	        leads && o->workload != NULL && !o->all_cpus && o->pids == NULL);
+	        leads && o->workload != NULL && r->targets == CAPTURE_WORKLOAD);
 	if (event->leader_samples) {
 		attr->sample_type |= SONDE_SAMPLE_READ;
 		attr->read_format |= leader->members > 1 ? SONDE_READ_GROUP : 0;
 	}
+	capture_content_apply(o, &r->content, attr, event->tracking);
 	if (event->leader_samples && !leads) {
 		attr->sample_period = 0;
 		set_flag(attr, SONDE_FLAG_FREQ, false);
@@ -201,24 +206,50 @@ static void plan_ids(struct event_list *events)
 	}
 }
 
+static int plan_content(struct sonde_record *r)
+{
+	int64_t max = 0;
+
+	TRY(capture_content_parse(&r->options, &r->content, &r->error));
+	if (proc_read_number(r->root_fd, "proc/sys/kernel/perf_event_max_stack", &max) &&
+	        r->content.frames_max > (uint64_t)max) {
+		capture_say(r, SONDE_RECORD_WARNING,
+		        "call chains of %llu frames are more than kernel.perf_event_max_stack "
+		        "allows: using %lld",
+		        (unsigned long long)r->content.frames_max, (long long)max);
+		r->content.frames_max = 0; /* the kernel's own limit */
+	}
+	return 0;
+}
+
 int capture_plan(struct sonde_record *r)
 {
 	uint64_t frequency = pick_frequency(r);
 	size_t i;
 
+	r->planned = calloc(r->options.nevents + 1, sizeof(*r->planned));
+	if (r->planned == NULL) {
+		return error_nomem(&r->error);
+	}
 	for (i = 0; i < r->options.nevents; i++) {
 		TRY(event_parse(&r->events, r->root_fd, r->options.events[i], &r->error));
+		r->planned[i + 1] = r->events.n;
 	}
 	if (r->events.n == 0) {
 		TRY(event_add_default(&r->events, &r->error));
+		r->planned[0] = r->events.n;
 	}
 	TRY(check_hardware(r));
+	TRY(plan_content(r));
 	TRY(capture_aux_plan(r));
-	if (r->options.all_cpus && r->aux.pmu == NULL) {
+	if (r->targets == CAPTURE_ALL && r->aux.pmu == NULL) {
 		TRY(add_tracking(r));
 	}
 	for (i = 0; i < r->events.n; i++) {
 		plan_event(r, &r->events.v[i], frequency);
+		if (!event_name_again(&r->events, &r->events.v[i])) {
+			return error_nomem(&r->error);
+		}
 	}
 	plan_side_band(
 	        r, &r->events.v[r->events.v[r->events.n - 1].tracking ? r->events.n - 1 : 0].attr);

@@ -85,9 +85,12 @@ void sonde_record_free(struct sonde_record *r)
 	close_fd(&r->stop_fd);
 	close_fd(&r->snapshot_fd);
 	close_fd(&r->root_fd);
+	capture_cgroups_close(r);
 	event_list_fini(&r->events);
+	free(r->planned);
 	free(r->cpus);
 	free(r->pids);
+	free(r->owners);
 	free(r->threads);
 	free(r->out_name);
 	free(r);
@@ -196,11 +199,12 @@ static int enable_all(struct sonde_record *r)
 
 int sonde_record_start(struct sonde_record *r)
 {
+	capture_choose(r);
 	TRY(capture_plan(r));
 	if (r->options.workload != NULL) {
 		TRY(capture_fork(r));
 	}
-	TRY(capture_targets(r));
+	TRY(capture_find_targets(r));
 	TRY(capture_open(r));
 	TRY(open_output(r));
 	TRY(start_file(r));
@@ -227,7 +231,7 @@ int capture_pass(struct sonde_record *r)
 	size_t i;
 	int n;
 
-	for (i = 0; i < r->ncpus; i++) {
+	for (i = 0; i < r->nrings; i++) {
 		if (r->rings[i].page != NULL) {
 			any |= capture_ring_look(&r->rings[i]);
 		}
@@ -236,7 +240,7 @@ int capture_pass(struct sonde_record *r)
 	if (!any) {
 		return 0;
 	}
-	for (i = 0; i < r->ncpus; i++) {
+	for (i = 0; i < r->nrings; i++) {
 		n = r->rings[i].page != NULL ? capture_ring_pieces(&r->rings[i], iov) : 0;
 		if (n > 0) {
 			TRY(file_writer_append(&r->writer, iov, n, &r->error));
@@ -253,37 +257,25 @@ int capture_pass(struct sonde_record *r)
 	return 1;
 }
 
-/* True when nothing more is to come. left: how many targets still run. */
-static bool ended(struct sonde_record *r, struct pollfd *watch, size_t nwatch, size_t *left)
+/* What the loop listens to before the rings. */
+enum { WATCH_STOP, WATCH_WORKLOAD, WATCH_SNAPSHOT, WATCHES };
+
+/* A ring whose tasks all ended only ever says POLLHUP: stop listening to it. True when none is
+ * left.
+ */
+static bool all_hung_up(struct sonde_record *r, struct pollfd *fds)
 {
+	bool left = false;
 	size_t i;
 
-	if (watch[0].revents != 0) {
-		return true;
-	}
-	for (i = 1; i < nwatch; i++) {
-		if (watch[i].fd >= 0 && watch[i].revents != 0) {
-			if (i == 1 && r->child > 0) {
-				return true;
-			}
-			(void)close(watch[i].fd);
-			watch[i].fd = -1;
-			--*left;
+	for (i = 0; i < r->nrings; i++) {
+		if (fds[i].fd >= 0 && (fds[i].revents & (POLLHUP | POLLERR)) != 0 &&
+		        (fds[i].revents & POLLIN) == 0) {
+			fds[i].fd = capture_next_poll(r, i, fds[i].fd);
 		}
+		left |= fds[i].fd >= 0;
 	}
-	return r->child == 0 && r->npids > 0 && *left == 0;
-}
-
-/* A ring whose tasks all ended only ever says POLLHUP: stop listening to it. */
-static void mute(struct pollfd *fds, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		if ((fds[i].revents & (POLLHUP | POLLERR)) != 0 && (fds[i].revents & POLLIN) == 0) {
-			fds[i].fd = -1;
-		}
-	}
+	return !left;
 }
 
 static int answer_snapshot(struct sonde_record *r, const struct pollfd *asked)
@@ -296,15 +288,14 @@ static int answer_snapshot(struct sonde_record *r, const struct pollfd *asked)
 	return capture_aux_snapshot(r);
 }
 
-/* fds: what is watched, the rings, requests for snapshots */
-static int loop(struct sonde_record *r, struct pollfd *fds, size_t nwatch)
+static int loop(struct sonde_record *r, struct pollfd *fds)
 {
-	size_t n = nwatch + r->npolls + 1;
-	size_t left = r->npids;
+	bool blind = fds[WATCH_WORKLOAD].fd < 0 && r->child > 0;
+	bool gone;
 	int rc;
 
 	for (;;) {
-		rc = r->kernel->poll(fds, n, fds[1].fd < 0 && r->child > 0 ? 50 : -1);
+		rc = r->kernel->poll(fds, WATCHES + r->nrings, blind ? 50 : -1);
 		if (rc < 0 && errno != EINTR) {
 			return error_set(&r->error, SONDE_EIO, NO_OFFSET, "poll failed: %s",
 			        strerror(errno));
@@ -313,42 +304,37 @@ static int loop(struct sonde_record *r, struct pollfd *fds, size_t nwatch)
 			continue;
 		}
 		r->result.wakeups++;
-		TRY(answer_snapshot(r, &fds[n - 1]));
+		TRY(answer_snapshot(r, &fds[WATCH_SNAPSHOT]));
 		TRY(capture_pass(r));
-		if (ended(r, fds, nwatch, &left)) {
+		if (fds[WATCH_STOP].revents != 0 || fds[WATCH_WORKLOAD].revents != 0) {
 			return 0;
 		}
-		if (r->child > 0 && fds[1].fd < 0 &&
-		        waitpid(r->child, &r->result.workload_status, WNOHANG) > 0) {
+		if (blind && waitpid(r->child, &r->result.workload_status, WNOHANG) > 0) {
 			r->child = 0;
 			return 0;
 		}
-		mute(fds + nwatch, r->npolls);
+		gone = all_hung_up(r, fds + WATCHES);
+		if (gone && r->child == 0) {
+			return 0;
+		}
 	}
 }
 
 static int run_loop(struct sonde_record *r)
 {
-	size_t nwatch = 2 + r->npids;
-	struct pollfd *fds = calloc(nwatch + r->npolls + 1, sizeof(*fds));
-	size_t i;
+	struct pollfd *fds = calloc(WATCHES + r->nrings, sizeof(*fds));
 	int rc;
 
 	if (fds == NULL) {
 		return error_nomem(&r->error);
 	}
-	fds[0] = (struct pollfd){.fd = r->stop_fd, .events = POLLIN};
-	fds[1] = (struct pollfd){
+	fds[WATCH_STOP] = (struct pollfd){.fd = r->stop_fd, .events = POLLIN};
+	fds[WATCH_WORKLOAD] = (struct pollfd){
 	        .fd = r->child > 0 ? watch_process(r->child) : -1, .events = POLLIN};
-	for (i = 0; i < r->npids; i++) {
-		fds[2 + i] = (struct pollfd){.fd = watch_process(r->pids[i]), .events = POLLIN};
-	}
-	memcpy(fds + nwatch, r->polls, r->npolls * sizeof(*fds));
-	fds[nwatch + r->npolls] = (struct pollfd){.fd = r->snapshot_fd, .events = POLLIN};
-	rc = loop(r, fds, nwatch);
-	for (i = 1; i < nwatch; i++) {
-		close_fd(&fds[i].fd);
-	}
+	fds[WATCH_SNAPSHOT] = (struct pollfd){.fd = r->snapshot_fd, .events = POLLIN};
+	memcpy(fds + WATCHES, r->polls, r->nrings * sizeof(*fds));
+	rc = loop(r, fds);
+	close_fd(&fds[WATCH_WORKLOAD].fd);
 	free(fds);
 	return rc;
 }

@@ -73,7 +73,7 @@ static void put_id_index(const struct sonde_record *r, struct text *t)
 				continue;
 			}
 			feature_put_u64(t, r->opened[e].ids[k++]);
-			feature_put_u64(t, i / r->nthreads);
+			feature_put_u64(t, capture_ring_of(r, i));
 			feature_put_u64(t, (uint64_t)r->cpus[i / r->nthreads]);
 			feature_put_u64(t, (uint64_t)r->threads[i % r->nthreads]);
 		}
@@ -349,7 +349,7 @@ int capture_synth(struct sonde_record *r)
 	put_threads(r, &t);
 	put_cpus(r, &t);
 	put_root_cgroup(r, &t);
-	if (r->options.all_cpus) {
+	if (r->targets == CAPTURE_ALL) {
 		(void)proc_list_numbers(r->root_fd, "proc", &pids, &n);
 	}
 	for (i = 0; i < n; i++) {
@@ -358,6 +358,9 @@ int capture_synth(struct sonde_record *r)
 	free(pids);
 	for (i = 0; i < r->npids; i++) {
 		(void)capture_synth_task(r, r->pids[i], false, &t);
+	}
+	for (i = 0; i < r->nowners; i++) {
+		(void)capture_synth_task(r, r->owners[i], false, &t);
 	}
 	if (r->child > 0) {
 		struct proc_status status;

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -26,14 +27,12 @@ static int add_number(pid_t **list, size_t *n, pid_t v)
 	return 0;
 }
 
-static int read_cpus(struct sonde_record *r)
+/* Without sysfs they are the first ones, most likely. */
+static int first_cpus(struct sonde_record *r)
 {
 	long i, n = sysconf(_SC_NPROCESSORS_ONLN);
 
-	if (proc_read_cpus(r->root_fd, "sys/devices/system/cpu/online", &r->cpus, &r->ncpus) == 0) {
-		return 0;
-	}
-	free(r->cpus); /* no sysfs: they are the first ones, most likely */
+	free(r->cpus);
 	r->cpus = NULL;
 	r->ncpus = 0;
 	for (i = 0; i < n; i++) {
@@ -44,6 +43,69 @@ static int read_cpus(struct sonde_record *r)
 	return r->ncpus > 0 ? 0 : error_set(&r->error, SONDE_EIO, NO_OFFSET, "no cpu is on-line");
 }
 
+static bool has_number(const pid_t *list, size_t n, pid_t v)
+{
+	size_t i;
+
+	for (i = 0; i < n && list[i] != v; i++) {
+	}
+	return i < n;
+}
+
+/* Keeps of the cpus that are on-line those of a list such as "0,2-3". */
+static int pick_cpus(struct sonde_record *r, const char *list)
+{
+	const char *p = list;
+	pid_t *picked = NULL;
+	size_t i, n = 0;
+	long from, to;
+	char *end;
+
+	for (;; p = end + 1) {
+		from = to = strtol(p, &end, 10);
+		if (end > p && *end == '-') {
+			p = end + 1;
+			to = strtol(p, &end, 10);
+		}
+		if (end == p || from < 0 || to < from || (*end != ',' && *end != '\0')) {
+			free(picked);
+			return error_set(&r->error, SONDE_EARG, NO_OFFSET,
+			        "-C wants a list of cpus such as 0,2-3, not '%s'", list);
+		}
+		for (i = 0; i < r->ncpus; i++) {
+			if (r->cpus[i] >= from && r->cpus[i] <= to &&
+			        !has_number(picked, n, r->cpus[i]) &&
+			        add_number(&picked, &n, r->cpus[i]) < 0) {
+				free(picked);
+				return error_nomem(&r->error);
+			}
+		}
+		if (*end == '\0') {
+			break;
+		}
+	}
+	if (n == 0) {
+		return error_set(&r->error, SONDE_ENOENT, NO_OFFSET,
+		        "-C %s: none of these cpus is on-line; those that are: %d to %d", list,
+		        (int)r->cpus[0], (int)r->cpus[r->ncpus - 1]);
+	}
+	free(r->cpus);
+	r->cpus = picked;
+	r->ncpus = n;
+	return 0;
+}
+
+static int find_cpus(struct sonde_record *r)
+{
+	if (r->per_thread) {
+		return add_number(&r->cpus, &r->ncpus, -1) < 0 ? error_nomem(&r->error) : 0;
+	}
+	if (proc_read_cpus(r->root_fd, "sys/devices/system/cpu/online", &r->cpus, &r->ncpus) != 0) {
+		TRY(first_cpus(r));
+	}
+	return r->options.cpus != NULL ? pick_cpus(r, r->options.cpus) : 0;
+}
+
 static int add_process(struct sonde_record *r, pid_t pid)
 {
 	char path[64];
@@ -51,6 +113,9 @@ static int add_process(struct sonde_record *r, pid_t pid)
 	size_t i, n;
 	int rc = 0;
 
+	if (has_number(r->pids, r->npids, pid)) {
+		return 0;
+	}
 	(void)snprintf(path, sizeof(path), "proc/%d/task", (int)pid);
 	if (proc_list_numbers(r->root_fd, path, &list, &n) < 0) {
 		return error_set(&r->error, SONDE_ENOENT, NO_OFFSET, "there is no process %d: %s",
@@ -64,9 +129,30 @@ static int add_process(struct sonde_record *r, pid_t pid)
 	return rc == 0 ? 0 : error_nomem(&r->error);
 }
 
-static int parse_pids(struct sonde_record *r)
+static int add_thread(struct sonde_record *r, pid_t tid)
 {
-	const char *p = r->options.pids;
+	struct proc_status status;
+
+	if (has_number(r->threads, r->nthreads, tid)) {
+		return 0;
+	}
+	if (!proc_status_read(r->root_fd, tid, tid, &status)) {
+		return error_set(&r->error, SONDE_ENOENT, NO_OFFSET, "there is no thread %d: %s",
+		        (int)tid, strerror(errno));
+	}
+	if (add_number(&r->threads, &r->nthreads, tid) < 0 ||
+	        (!has_number(r->owners, r->nowners, status.pid) &&
+	                !has_number(r->pids, r->npids, status.pid) &&
+	                add_number(&r->owners, &r->nowners, status.pid) < 0)) {
+		return error_nomem(&r->error);
+	}
+	return 0;
+}
+
+static int parse_numbers(struct sonde_record *r, const char *list, const char *what,
+        int (*add)(struct sonde_record *r, pid_t v))
+{
+	const char *p = list;
 	char *end;
 	long v;
 
@@ -74,10 +160,9 @@ static int parse_pids(struct sonde_record *r)
 		v = strtol(p, &end, 10);
 		if (end == p || v <= 0 || v > INT32_MAX || (*end != ',' && *end != '\0')) {
 			return error_set(&r->error, SONDE_EARG, NO_OFFSET,
-			        "-p wants process numbers separated by commas, not '%s'",
-			        r->options.pids);
+			        "%s numbers separated by commas, not '%s'", what, list);
 		}
-		TRY(add_process(r, (pid_t)v));
+		TRY(add(r, (pid_t)v));
 		if (*end == '\0') {
 			return 0;
 		}
@@ -85,15 +170,112 @@ static int parse_pids(struct sonde_record *r)
 	}
 }
 
-int capture_targets(struct sonde_record *r)
+static bool find_user(const char *name, uid_t *uid)
 {
-	pid_t one = r->options.all_cpus ? -1 : r->child;
+	struct passwd entry, *found = NULL;
+	char buf[4096];
+	char *end;
+	unsigned long v = strtoul(name, &end, 10);
 
-	TRY(read_cpus(r));
-	if (!r->options.all_cpus && r->options.pids != NULL) {
-		return parse_pids(r);
+	if (end > name && *end == '\0' && v <= UINT32_MAX) {
+		*uid = (uid_t)v;
+		return true;
 	}
-	if (add_number(&r->threads, &r->nthreads, one) < 0) {
+	if (getpwnam_r(name, &entry, buf, sizeof(buf), &found) != 0 || found == NULL) {
+		return false;
+	}
+	*uid = found->pw_uid;
+	return true;
+}
+
+/* All processes of a user; what ends meanwhile is left out. */
+static int add_user(struct sonde_record *r)
+{
+	struct stat st;
+	char path[64];
+	pid_t *list;
+	size_t i, n;
+	uid_t uid;
+	int rc = 0;
+
+	if (!find_user(r->options.user, &uid)) {
+		return error_set(&r->error, SONDE_EARG, NO_OFFSET,
+		        "-u: there is no user '%s'; a number is taken as it is", r->options.user);
+	}
+	if (proc_list_numbers(r->root_fd, "proc", &list, &n) < 0) {
+		return error_set(
+		        &r->error, SONDE_EIO, NO_OFFSET, "cannot list /proc: %s", strerror(errno));
+	}
+	for (i = 0; rc >= 0 && i < n; i++) {
+		(void)snprintf(path, sizeof(path), "proc/%d", (int)list[i]);
+		if (proc_stat(r->root_fd, path, &st) && st.st_uid == uid) {
+			rc = add_process(r, list[i]);
+			rc = rc == SONDE_ENOENT ? 0 : rc;
+		}
+	}
+	free(list);
+	if (rc >= 0 && r->npids == 0) {
+		return error_set(&r->error, SONDE_ENOENT, NO_OFFSET,
+		        "-u: user '%s' runs no process now", r->options.user);
+	}
+	return rc;
+}
+
+/*
+ * The three modes: rings for threads, without inheritance (tids, or per_thread with others than all
+ * processes), or for cpus, of all processes or of those that were asked for; a workload alone has
+ * rings for cpus as well.
+ */
+void capture_choose(struct sonde_record *r)
+{
+	const struct sonde_record_options *o = &r->options;
+
+	r->targets = o->pids != NULL || o->tids != NULL || o->user != NULL       ? CAPTURE_TASKS
+	             : o->all_cpus || o->cpus != NULL || o->ncgroup_filters != 0 ? CAPTURE_ALL
+	                                                                         : CAPTURE_WORKLOAD;
+	r->per_thread = r->targets != CAPTURE_ALL && o->cpus == NULL && !o->all_cpus &&
+	                (o->per_thread || (o->tids != NULL && !o->inherit));
+	if (o->tids != NULL && !o->inherit) {
+		r->options.no_inherit = true;
+	}
+	if (o->per_thread && !r->per_thread) {
+		capture_say(r, SONDE_RECORD_WARNING,
+		        "rings are those of the cpus: --per-thread means nothing with -a or -C");
+	}
+	if (o->user != NULL && (o->pids != NULL || o->tids != NULL)) {
+		capture_say(r, SONDE_RECORD_WARNING,
+		        "-p or -t was given: recording that alone, not -u");
+	}
+}
+
+bool capture_wants_time(const struct sonde_record *r)
+{
+	return r->options.timestamps == SONDE_RECORD_AUTO
+	               ? !r->per_thread || !r->options.per_thread
+	               : r->options.timestamps == SONDE_RECORD_YES;
+}
+
+size_t capture_ring_of(const struct sonde_record *r, size_t at)
+{
+	return r->per_thread ? at : at / r->nthreads;
+}
+
+int capture_find_targets(struct sonde_record *r)
+{
+	const struct sonde_record_options *o = &r->options;
+
+	TRY(find_cpus(r));
+	if (o->pids != NULL) {
+		TRY(parse_numbers(r, o->pids, "-p wants process", add_process));
+	}
+	if (o->tids != NULL) {
+		TRY(parse_numbers(r, o->tids, "-t wants thread", add_thread));
+	}
+	if (r->nthreads == 0 && o->user != NULL) {
+		TRY(add_user(r));
+	}
+	if (r->nthreads == 0 && add_number(&r->threads, &r->nthreads,
+	                                r->targets == CAPTURE_ALL ? -1 : r->child) < 0) {
 		return error_nomem(&r->error);
 	}
 	return 0;

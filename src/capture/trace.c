@@ -33,7 +33,8 @@ void capture_trace_attr(struct sonde_record *r, const struct sonde_attr *attr)
 	say(r, &t);
 }
 
-void capture_trace_open(struct sonde_record *r, pid_t pid, int cpu, int group_fd, int fd)
+void capture_trace_open(struct sonde_record *r, pid_t pid, int cpu, int group_fd,
+        unsigned flags, int fd)
 {
 	struct text t = {0};
 	int kept = errno;
@@ -42,7 +43,7 @@ void capture_trace_open(struct sonde_record *r, pid_t pid, int cpu, int group_fd
 		return;
 	}
 	text_printf(&t, "sys_perf_event_open: pid %d  cpu %d  group_fd %d  flags 0x%x", (int)pid,
-	        cpu, group_fd, OPEN_FLAGS);
+	        cpu, group_fd, OPEN_FLAGS | flags);
 	if (fd >= 0) {
 		text_printf(&t, " = %d", fd);
 	} else {

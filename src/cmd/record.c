@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-#include "cmd/options.h"
-
-#include <sonde/preview/record.h>
+#include "cmd/record.h"
 
 #include <ctype.h>
 #include <signal.h>
@@ -15,16 +13,6 @@
 #include <unistd.h>
 
 int cmd_record(int argc, char **argv);
-
-struct command {
-	struct sonde_record_options options;
-	const char **events;
-	bool quiet;
-	bool inherit;
-	bool build_id_cache;
-	bool bpf_events;
-	int verbose;
-};
 
 /* What a signal handler can reach. */
 static struct sonde_record *volatile running;
@@ -40,7 +28,7 @@ static void on_signal(int sig)
 
 static void on_message(void *arg, enum sonde_record_message kind, const char *text)
 {
-	const struct command *c = arg;
+	const struct record_command *c = arg;
 
 	if (kind == SONDE_RECORD_DEBUG || kind == SONDE_RECORD_LINE) {
 		if (c->verbose > 0) {
@@ -51,128 +39,7 @@ static void on_message(void *arg, enum sonde_record_message kind, const char *te
 	}
 }
 
-static int on_event(const struct option_def *def, const char *arg, bool unset)
-{
-	struct command *c = def->target;
-
-	if (unset) {
-		c->options.nevents = 0;
-		return 0;
-	}
-	c->events[c->options.nevents++] = arg;
-	return 0;
-}
-
-static int on_frequency(const struct option_def *def, const char *arg, bool unset)
-{
-	struct command *c = def->target;
-
-	c->options.frequency = 0;
-	if (unset) {
-		return 0;
-	}
-	if (strcmp(arg, "max") == 0) {
-		c->options.frequency = UINT64_MAX;
-		return 0;
-	}
-	if (!options_number(arg, &c->options.frequency) || c->options.frequency == 0) {
-		(void)fprintf(stderr,
-		        "sonde record: -F wants a frequency in Hz or 'max', not '%s'\n", arg);
-		return -1;
-	}
-	return 0;
-}
-
-/* Pages, or bytes with B, K, M, G behind the number; rounded up to a power of two of pages. */
-static int on_pages(const struct option_def *def, const char *arg, bool unset)
-{
-	struct command *c = def->target;
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	unsigned long long v;
-	size_t pages = 1;
-	unsigned shift;
-	char *end;
-
-	if (unset) {
-		c->options.mmap_pages = 0;
-		return 0;
-	}
-	v = strtoull(arg, &end, 10);
-	shift = toupper(*end) == 'K'   ? 10
-	        : toupper(*end) == 'M' ? 20
-	        : toupper(*end) == 'G' ? 30
-	                               : 0;
-	if (end == arg || v == 0 || v > (1ull << 30) || (*end != '\0' && end[1] != '\0') ||
-	        (*end != '\0' && strchr("BKMGbkmg", *end) == NULL)) {
-		(void)fprintf(stderr,
-		        "sonde record: -m wants pages, or a size such as 512K, not '%s'\n", arg);
-		return -1;
-	}
-	if (*end != '\0') {
-		v = ((v << shift) + page - 1) / page;
-	}
-	while (pages < v) {
-		pages *= 2;
-	}
-	if (pages != v) {
-		(void)fprintf(stderr, "rounding mmap pages size to %zuK (%zu pages)\n",
-		        pages * page / 1024, pages);
-	}
-	c->options.mmap_pages = pages;
-	return 0;
-}
-
-static int on_clock(const struct option_def *def, const char *arg, bool unset)
-{
-	static const struct {
-		const char *name;
-		int id;
-	} clocks[] = {{"monotonic", CLOCK_MONOTONIC}, {"mono", CLOCK_MONOTONIC},
-	        {"monotonic_raw", CLOCK_MONOTONIC_RAW}, {"raw", CLOCK_MONOTONIC_RAW},
-	        {"realtime", CLOCK_REALTIME}, {"real", CLOCK_REALTIME},
-	        {"boottime", CLOCK_BOOTTIME}, {"boot", CLOCK_BOOTTIME}, {"tai", CLOCK_TAI}};
-	struct command *c = def->target;
-	const char *name = arg;
-	uint64_t number;
-	size_t i;
-
-	c->options.use_clockid = !unset;
-	if (unset) {
-		return 0;
-	}
-	if (options_number(arg, &number) && number < 12) {
-		c->options.clockid = (int)number;
-		return 0;
-	}
-	name += strncasecmp(name, "CLOCK_", 6) == 0 ? 6 : 0;
-	for (i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
-		if (strcasecmp(name, clocks[i].name) == 0) {
-			c->options.clockid = clocks[i].id;
-			return 0;
-		}
-	}
-	(void)fprintf(stderr,
-	        "sonde record: -k does not know the clock '%s'; valid are monotonic, "
-	        "monotonic_raw, "
-	        "realtime, boottime, tai\n",
-	        arg);
-	return -1;
-}
-
-static int on_call_graph(const struct option_def *def, const char *arg, bool unset)
-{
-	struct command *c = def->target;
-
-	if (!unset && strcmp(arg, "fp") != 0) {
-		(void)fprintf(
-		        stderr, "sonde record: --call-graph knows 'fp' only, not '%s'\n", arg);
-		return -1;
-	}
-	c->options.callchains = !unset;
-	return 0;
-}
-
-static void print_result(struct command *c, struct sonde_record *r)
+static void print_result(struct record_command *c, struct sonde_record *r)
 {
 	const struct sonde_record_result *res = sonde_record_get_result(r);
 	const char *name = c->options.output != NULL ? c->options.output : "perf.data";
@@ -214,7 +81,7 @@ static int workload_exit(int status)
 	return status == -1 ? 0 : WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-static int run(struct command *c)
+static int run(struct record_command *c)
 {
 	struct sigaction action = {.sa_handler = on_signal};
 	struct sonde_record *r = sonde_record_new(&c->options);
@@ -255,37 +122,48 @@ static void raise_file_limit(void)
 	}
 }
 
-static int parse_and_run(struct command *c, int argc, char **argv)
+/* What was asked for, when it makes no sense together: OPTIONS_USAGE; else OPTIONS_RUN. */
+static int check_options(
+        struct record_command *c, const struct option_command *command, bool workload)
+{
+	struct sonde_record_options *o = &c->options;
+	bool tasks = o->pids != NULL || o->tids != NULL || o->user != NULL;
+
+	if (!workload && !tasks && !o->all_cpus && o->cpus == NULL && o->ncgroup_filters == 0) {
+		return options_mistake(
+		        command, "nothing to record: give a command, -p PID, or -a for all");
+	}
+	if (o->period != 0 && o->frequency != 0) {
+		return options_mistake(command, "either -F or -c: both were given");
+	}
+	if (o->all_user && o->all_kernel) {
+		return options_mistake(command, "either --all-user or --all-kernel");
+	}
+	if (o->ncgroup_filters != 0 && (tasks || (!o->all_cpus && o->cpus == NULL))) {
+		return options_mistake(command, "-G needs -a or -C: a control group is watched on "
+		                                "cpus, whatever runs there");
+	}
+	if (tasks && o->all_cpus && o->user == NULL) {
+		o->all_cpus = false;
+		on_message(c, SONDE_RECORD_WARNING,
+		        o->pids != NULL ? "-p was given: recording it alone, not -a"
+		                        : "-t was given: recording it alone, not -a");
+	}
+	if (o->output != NULL && strcmp(o->output, "-") == 0) {
+		return options_mistake(command, "-o -: writing to a pipe is not there yet");
+	}
+	return OPTIONS_RUN;
+}
+
+static int parse_and_run(struct record_command *c, int argc, char **argv)
 {
 	struct sonde_record_options *o = &c->options;
 	const struct option_def defs[] = {
-	        OPTION_HEADING("What to record"),
-	        OPTION_SWITCH('a', "all-cpus", &o->all_cpus, "all processes on all cpus"),
-	        OPTION_TEXT('p', "pid", &o->pids, "PID[,PID]", "running processes"),
-	        OPTION_CALL('e', "event", OPTION_REQUIRED, on_event, c, "EVENT[,EVENT]",
-	                "events, such as cpu-clock, page-faults:u (default: cycles)"),
-	        OPTION_CALL('F', "freq", OPTION_REQUIRED, on_frequency, c, "N|max",
-	                "samples a second (default: 4000)"),
-	        OPTION_UINT('c', "count", &o->period, "N", "a sample every N events"),
-	        OPTION_SWITCH('g', NULL, &o->callchains, "call chains by frame pointers"),
-	        OPTION_CALL(
-	                0, "call-graph", OPTION_REQUIRED, on_call_graph, c, "fp", "the same as -g"),
-
-	        OPTION_SWITCH('i', "no-inherit", &o->no_inherit, "no child processes"),
-	        OPTION_SWITCH(0, "switch-events", &o->switch_events, "context switches"),
-	        OPTION_SWITCH(0, "namespaces", &o->namespaces, "namespaces of tasks"),
-	        OPTION_SWITCH(0, "all-cgroups", &o->cgroups, "cgroups of samples"),
-	        OPTION_SWITCH(
-	                0, "bpf-event", &c->bpf_events, "loading of BPF programs (the default)"),
-	        OPTION_CALL(
-	                'k', "clockid", OPTION_REQUIRED, on_clock, c, "CLOCK", "clock for times"),
-	        OPTION_HEADING("How"),
-	        OPTION_TEXT('o', "output", &o->output, "FILE", "output (default: perf.data)"),
-	        OPTION_CALL('m', "mmap-pages", OPTION_REQUIRED, on_pages, c, "PAGES|SIZE",
-	                "size of a cpu's ring"),
-	        OPTION_SWITCH('B', "no-buildid", &o->no_build_ids, "no build ids in the file"),
-	        OPTION_SWITCH('N', "no-buildid-cache", &c->build_id_cache,
-	                "accepted; sonde never fills ~/.debug"),
+	        RECORD_TARGET_OPTIONS(c, o),
+	        RECORD_EVENT_OPTIONS(c, o),
+	        RECORD_SAMPLE_OPTIONS(c, o),
+	        RECORD_SIDE_BAND_OPTIONS(c, o),
+	        RECORD_OUTPUT_OPTIONS(c, o),
 	        OPTION_SWITCH('q', "quiet", &c->quiet, "errors only"),
 	        OPTION_COUNT('v', "verbose", &c->verbose, "say more"),
 	        OPTION_END,
@@ -299,40 +177,29 @@ static int parse_and_run(struct command *c, int argc, char **argv)
 	struct option_rest rest;
 	int rc = options_parse(&command, argc, argv, &rest);
 
+	rc = rc == OPTIONS_RUN ? check_options(c, &command, rest.argc > 0) : rc;
 	if (rc != OPTIONS_RUN) {
 		return rc;
 	}
-	if (rest.argc == 0 && o->pids == NULL && !o->all_cpus) {
-		return options_mistake(
-		        &command, "nothing to record: give a command, -p PID, or -a for all");
-	}
-	if (o->period != 0 && o->frequency != 0) {
-		return options_mistake(&command, "either -F or -c: both were given");
-	}
-	if (o->pids != NULL && o->all_cpus) {
-		o->all_cpus = false;
-		on_message(c, SONDE_RECORD_WARNING, "-p was given: recording it alone, not -a");
-	}
-	if (o->output != NULL && strcmp(o->output, "-") == 0) {
-		return options_mistake(&command, "-o -: writing to a pipe is not there yet");
-	}
 	o->workload = rest.argc > 0 ? rest.argv : NULL;
-	o->no_inherit |= !c->inherit;
+	o->inherit = c->inherit_given && !o->no_inherit;
 	o->no_bpf_events = !c->bpf_events;
 	o->events = c->events;
 	o->debug = c->verbose > 1;
+	o->cgroup_filters = c->cgroups;
 	raise_file_limit();
 	return run(c);
 }
 
 int cmd_record(int argc, char **argv)
 {
-	struct command c = {.inherit = true, .bpf_events = true};
+	struct record_command c = {.bpf_events = true};
 	char **line = calloc((size_t)argc + 1, sizeof(*line));
 	int rc = 255;
 
 	c.events = calloc((size_t)argc + 1, sizeof(*c.events));
-	if (c.events != NULL && line != NULL) {
+	c.cgroups = calloc((size_t)argc + 1, sizeof(*c.cgroups));
+	if (c.events != NULL && c.cgroups != NULL && line != NULL) {
 		memcpy(line, argv, (size_t)argc * sizeof(*line));
 		c.options.size = sizeof(c.options);
 		c.options.command_line = line;
@@ -342,5 +209,6 @@ int cmd_record(int argc, char **argv)
 	}
 	free(line);
 	free(c.events);
+	free(c.cgroups);
 	return rc;
 }

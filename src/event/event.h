@@ -140,6 +140,10 @@ int event_add_default(struct event_list *list, struct error *err);
 /* Turns a cycles event into the cpu-clock that stands in for it, with perf's name for that. */
 bool event_use_cpu_clock(struct event_list *list, struct event *event);
 
+/* Names a stand-in, or the event added for tracking, by what its attr leaves out; false: no memory.
+ */
+bool event_name_again(struct event_list *list, struct event *event);
+
 /* Leaves the kernel out, as when only user space is allowed; the name says so in perf's way. */
 bool event_exclude_kernel(struct event_list *list, struct event *event);
 

@@ -105,8 +105,14 @@ static bool name_stand_in(struct event_list *list, struct event *event)
 	} else if (!host) {
 		letters[n++] = 'G';
 	}
-	(void)snprintf(name, sizeof(name), "cpu-clock%s%.*s", n > 0 ? ":" : "", (int)n, letters);
+	(void)snprintf(name, sizeof(name), "%s%s%.*s", event->tracking ? "dummy" : "cpu-clock",
+	        n > 0 ? ":" : "", (int)n, letters);
 	return event_set_name(list, event, name);
+}
+
+bool event_name_again(struct event_list *list, struct event *event)
+{
+	return (!event->stand_in && !event->tracking) || name_stand_in(list, event);
 }
 
 bool event_use_cpu_clock(struct event_list *list, struct event *event)

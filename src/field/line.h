@@ -45,7 +45,4 @@ void line_head(struct text *out, const struct line_plan *plan, const struct line
 /* "|OP LOAD|LVL L1 hit|..." for the value of PERF_SAMPLE_DATA_SRC. */
 void line_data_src(struct text *out, uint64_t value);
 
-/* Register names for what uname -m says; NULL: none known. */
-const char *const *line_reg_names(const char *machine, size_t *n);
-
 #endif

@@ -12,6 +12,7 @@
 #include "file/feature.h"
 #include "output/header.h"
 #include "output/script.h"
+#include "record/record.h"
 #include "session/pick.h"
 
 #include <stdlib.h>
@@ -213,7 +214,7 @@ static int make_style(struct script *s, const struct sonde_script_options *o)
 		s->style.tod_clock = clock.clock_ns;
 	}
 	TRY(FEATURE_READ(f, FEATURE_ARCH, &s->arena, &machine));
-	s->style.regs = line_reg_names(machine.s, &s->style.nregs);
+	s->style.regs = record_reg_names(machine.s, &s->style.nregs);
 	return 0;
 }
 

@@ -36,6 +36,9 @@ void record_attr_encode(const struct sonde_attr *attr, uint8_t out[144]);
 /* The same in the other byte order with `swap`; every bit that was decoded is written. */
 void record_attr_encode_as(const struct sonde_attr *attr, bool swap, uint8_t out[144]);
 
+/* Register names by their bits for what uname -m says; NULL: none known. */
+const char *const *record_reg_names(const char *machine, size_t *n);
+
 /*
  * Where things stand in the records of one attr. Offsets are in bytes from the body's start for
  * samples, from its end for the trailer of other records; NOT_THERE when the bit is not set.

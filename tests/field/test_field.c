@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "field/field.h"
 #include "field/line.h"
+#include "record/record.h"
 
 #include "tap.h"
 
@@ -63,14 +64,14 @@ static void test_names(void)
 		good = good && field_def((enum field_id)i)->name != NULL;
 	}
 	ok(good, "every field has a name");
-	regs = line_reg_names("x86_64", &n);
+	regs = record_reg_names("x86_64", &n);
 	ok(n == 24 && strcmp(regs[8], "IP") == 0, "registers of x86-64");
-	regs = line_reg_names("i686", &n);
+	regs = record_reg_names("i686", &n);
 	ok(n == 24 && regs != NULL, "registers of i686");
-	regs = line_reg_names("aarch64", &n);
+	regs = record_reg_names("aarch64", &n);
 	ok(n == 33 && strcmp(regs[32], "pc") == 0, "registers of arm64");
-	ok(line_reg_names("i", &n) == NULL && n == 0, "an unknown machine");
-	ok(line_reg_names(NULL, &n) == NULL && n == 0, "no machine");
+	ok(record_reg_names("i", &n) == NULL && n == 0, "an unknown machine");
+	ok(record_reg_names(NULL, &n) == NULL && n == 0, "no machine");
 }
 
 static void check_data_src(uint64_t value, const char *want)

@@ -22,6 +22,14 @@ enum sonde_record_message {
 	SONDE_RECORD_DEBUG /* lines as perf prints them with -vv; only with `debug` */
 };
 
+enum sonde_record_choice { SONDE_RECORD_AUTO = 0, SONDE_RECORD_YES, SONDE_RECORD_NO };
+
+/* Control groups for events: the first for the first, and so on; one alone is for all of them. */
+struct sonde_record_cgroup {
+	const char *names; /* "a,,b": paths below the mounted hierarchy; an empty one is for none */
+	size_t nevents; /* it is for those of the first nevents event strings */
+};
+
 /* Zero is the default of every member. Texts and arrays must live until sonde_record_free. */
 struct sonde_record_options {
 	size_t size; /* sizeof(struct sonde_record_options) */
@@ -56,10 +64,49 @@ struct sonde_record_options {
 	bool no_switch_events; /* not even where a trace needs them */
 	const char *output; /* NULL: "perf.data" */
 	char *const *command_line; /* for the header, NULL-terminated, or NULL */
+
+	/* who, beside workload, pids and all_cpus */
+	const char
+	        *tids; /* threads, "12,34": each with a ring of its own, without their children */
+	const char *user; /* all processes of a user, by name or number */
+	const char *cpus; /* "0,2-3": only there; without pids, tids and user all processes */
+	bool per_thread; /* rings for threads, not cpus: no children, no times by default */
+	bool inherit; /* asked for by name: tids with the threads that they start */
+	const struct sonde_record_cgroup *cgroup_filters; /* in the order of the command line */
+	size_t ncgroup_filters;
+
+	/* what a sample holds */
+	const char
+	        *call_graph; /* "fp[,FRAMES]", "dwarf[,BYTES]", "lbr", "no"; NULL: as callchains */
+	const char *branch_filter; /* "any,u"; names as perf's -j; NULL: no branches */
+	const char *user_regs; /* "ax,bx", "" for all that there are, NULL for none */
+	const char *intr_regs; /* the same, as they are when the sample is taken */
+	enum sonde_record_choice timestamps; /* by default: but for per_thread */
+	enum sonde_record_choice periods; /* by default: where the frequency varies them */
+	bool data_addresses; /* and data sources, and mappings of data */
+	bool phys_addresses;
+	bool data_page_sizes;
+	bool code_page_sizes;
+	bool sample_cpu;
+	bool sample_identifier;
+	bool raw;
+	bool weights;
+	bool transactions;
+	bool no_samples;
+	bool thread_counts; /* counts of each task when it ends, for `report -T` */
+	bool running_time; /* how long counters of a group ran */
+	bool all_user; /* of all events only what happens in user space; in the kernel */
+	bool all_kernel;
+	bool kernel_callchains; /* the kernel's part of call chains only; the user's */
+	bool user_callchains;
+	bool no_buffering; /* wakes up for every sample */
 	void (*message)(void *arg, enum sonde_record_message kind, const char *text);
 	void *message_arg;
 	bool debug; /* also tell of every attr and every call that opens one */
 };
+
+/* The registers that user_regs and intr_regs know here, in their order, separated by blanks. */
+SONDE_API const char *sonde_record_registers(void);
 
 struct sonde_record;
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of registers by their bit in sample_regs_user: <asm/perf_regs.h> of each machine. */
-#include "field/line.h"
+#include "record/record.h"
+
+#include <string.h>
 
 static const char *const x86[] = {"AX", "BX", "CX", "DX", "SI", "DI", "BP", "SP", "IP", "FLAGS",
         "CS", "SS", "DS", "ES", "FS", "GS", "R8", "R9", "R10", "R11", "R12", "R13", "R14", "R15"};
@@ -17,7 +19,7 @@ static bool starts(const char *s, const char *with)
 	return strncmp(s, with, strlen(with)) == 0;
 }
 
-const char *const *line_reg_names(const char *machine, size_t *n)
+const char *const *record_reg_names(const char *machine, size_t *n)
 {
 	*n = 0;
 	if (machine == NULL) {

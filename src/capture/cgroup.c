@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Control groups for events (-G). The names go to the events before them in turn, as perf deals
+ * them out: the first to the first; a single one to all; an empty one leaves its event alone.
+ */
+#define _GNU_SOURCE
+#include "capture/capture.h"
+#include "proc/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define MOUNT_ROOM 1024
+
+/* Where the hierarchy that perf events know is mounted: that of its own controller, or the unified
+ * one. A line of /proc/mounts: DEVICE PLACE TYPE OPTIONS ... */
+static bool find_mount(int root, char place[MOUNT_ROOM])
+{
+	char line[2048], at[MOUNT_ROOM], type[64], options[512];
+	FILE *f = proc_open_stream(root, "proc/mounts");
+	bool found = false;
+
+	while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
+		if (sscanf(line, "%*s %1023s %63s %511s", at, type, options) != 3) {
+			continue;
+		}
+		if (strcmp(type, "cgroup") == 0 && strstr(options, "perf_event") != NULL) {
+			(void)snprintf(place, MOUNT_ROOM, "%s", at);
+			found = true;
+			break;
+		}
+		if (strcmp(type, "cgroup2") == 0 && !found) {
+			(void)snprintf(place, MOUNT_ROOM, "%s", at);
+			found = true;
+		}
+	}
+	if (f != NULL) {
+		(void)fclose(f);
+	}
+	return found;
+}
+
+static int open_group(struct sonde_record *r, const char *mount, const char *name, size_t n)
+{
+	char path[MOUNT_ROOM + 512];
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "%s/%.*s", mount, (int)n, name);
+	fd = openat(r->root_fd, path + strspn(path, "/"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0) {
+		return error_set(&r->error, SONDE_ENOENT, NO_OFFSET,
+		        "-G: there is no control group '%.*s': %s: %s", (int)n, name, path,
+		        strerror(errno));
+	}
+	return fd;
+}
+
+/* limit: events that stand before this filter; *next: the first that has had no name yet. */
+static int deal_out(struct sonde_record *r, const struct sonde_record_cgroup *filter,
+        const char *mount, size_t limit, size_t *next)
+{
+	const char *s = filter->names;
+	size_t n = strcspn(s, ",");
+	bool alone = *next == 0 && s[n] == '\0';
+	size_t i;
+	int fd;
+
+	for (;; s += n + 1, n = strcspn(s, ",")) {
+		if (*next >= limit) {
+			return error_set(&r->error, SONDE_EARG, NO_OFFSET,
+			        "-G: more control groups than events before them: '%s'", s);
+		}
+		if (n > 0) {
+			fd = open_group(r, mount, s, n);
+			TRY(fd);
+			r->cgroup_fds[*next] = fd;
+		}
+		++*next;
+		if (s[n] == '\0') {
+			break;
+		}
+	}
+	for (i = *next; alone && n > 0 && i < limit; i++) {
+		fd = open_group(r, mount, s, n);
+		TRY(fd);
+		r->cgroup_fds[i] = fd;
+	}
+	return 0;
+}
+
+int capture_cgroups_open(struct sonde_record *r)
+{
+	const struct sonde_record_options *o = &r->options;
+	char mount[MOUNT_ROOM];
+	size_t i, next = 0, before;
+
+	if (o->ncgroup_filters == 0) {
+		return 0;
+	}
+	r->cgroup_fds = malloc(r->events.n * sizeof(*r->cgroup_fds));
+	if (r->cgroup_fds == NULL) {
+		return error_nomem(&r->error);
+	}
+	for (i = 0; i < r->events.n; i++) {
+		r->cgroup_fds[i] = -1;
+	}
+	if (!find_mount(r->root_fd, mount)) {
+		return error_set(&r->error, SONDE_EUNSUPPORTED, NO_OFFSET,
+		        "-G: no control groups are mounted; as root run 'mount -t cgroup2 none "
+		        "/sys/fs/cgroup'");
+	}
+	for (i = 0; i < o->ncgroup_filters; i++) {
+		before = o->cgroup_filters[i].nevents;
+		TRY(deal_out(r, &o->cgroup_filters[i], mount,
+		        before == 0 ? r->planned[o->nevents] : r->planned[before], &next));
+	}
+	return 0;
+}
+
+void capture_cgroups_close(struct sonde_record *r)
+{
+	size_t i;
+
+	for (i = 0; r->cgroup_fds != NULL && i < r->events.n; i++) {
+		if (r->cgroup_fds[i] >= 0) {
+			(void)close(r->cgroup_fds[i]);
+		}
+	}
+	free(r->cgroup_fds);
+	r->cgroup_fds = NULL;
+}

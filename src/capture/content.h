@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* What a sample holds, as the options say it in words. */
+#ifndef SONDE_CAPTURE_CONTENT_H
+#define SONDE_CAPTURE_CONTENT_H
+
+#include "core/status.h"
+
+#include <sonde/attr.h>
+#include <sonde/preview/record.h>
+
+enum capture_chain {
+	CAPTURE_CHAIN_NONE = 0,
+	CAPTURE_CHAIN_FP,
+	CAPTURE_CHAIN_DWARF,
+	CAPTURE_CHAIN_LBR
+};
+
+struct capture_content {
+	enum capture_chain chain;
+	uint64_t frames_max; /* 0: as many as the kernel gives */
+	uint32_t stack_dump; /* bytes, of DWARF chains */
+	uint64_t branches; /* branch_sample_type; 0: none */
+	uint64_t user_regs, intr_regs; /* masks; 0: none */
+};
+
+/* SONDE_EARG names the word that is wrong and what is valid; SONDE_EUNSUPPORTED. */
+int capture_content_parse(
+        const struct sonde_record_options *options, struct capture_content *out, struct error *err);
+
+/* Adds to an attr that has its rate; tracking: of the event that only carries side-band. */
+void capture_content_apply(const struct sonde_record_options *options,
+        const struct capture_content *content, struct sonde_attr *attr, bool tracking);
+
+#endif

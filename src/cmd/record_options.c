@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* The options of `sonde record` that are more than a switch or a text. */
+#include "cmd/record.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+#include <unistd.h>
+
+int record_on_event(const struct option_def *def, const char *arg, bool unset)
+{
+	struct record_command *c = def->target;
+
+	if (unset) {
+		c->options.nevents = 0;
+		return 0;
+	}
+	c->events[c->options.nevents++] = arg;
+	return 0;
+}
+
+int record_on_frequency(const struct option_def *def, const char *arg, bool unset)
+{
+	struct record_command *c = def->target;
+
+	c->options.frequency = 0;
+	if (unset) {
+		return 0;
+	}
+	if (strcmp(arg, "max") == 0) {
+		c->options.frequency = UINT64_MAX;
+		return 0;
+	}
+	if (!options_number(arg, &c->options.frequency) || c->options.frequency == 0) {
+		(void)fprintf(stderr,
+		        "sonde record: -F wants a frequency in Hz or 'max', not '%s'\n", arg);
+		return -1;
+	}
+	return 0;
+}
+
+/* Pages, or bytes with B, K, M, G behind the number; rounded up to a power of two of pages. */
+int record_on_pages(const struct option_def *def, const char *arg, bool unset)
+{
+	struct record_command *c = def->target;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	unsigned long long v;
+	size_t pages = 1;
+	unsigned shift;
+	char *end;
+
+	if (unset) {
+		c->options.mmap_pages = 0;
+		return 0;
+	}
+	v = strtoull(arg, &end, 10);
+	shift = toupper(*end) == 'K'   ? 10
+	        : toupper(*end) == 'M' ? 20
+	        : toupper(*end) == 'G' ? 30
+	                               : 0;
+	if (end == arg || v == 0 || v > (1ull << 30) || (*end != '\0' && end[1] != '\0') ||
+	        (*end != '\0' && strchr("BKMGbkmg", *end) == NULL)) {
+		(void)fprintf(stderr,
+		        "sonde record: -m wants pages, or a size such as 512K, not '%s'\n", arg);
+		return -1;
+	}
+	if (*end != '\0') {
+		v = ((v << shift) + page - 1) / page;
+	}
+	while (pages < v) {
+		pages *= 2;
+	}
+	if (pages != v) {
+		(void)fprintf(stderr, "rounding mmap pages size to %zuK (%zu pages)\n",
+		        pages * page / 1024, pages);
+	}
+	c->options.mmap_pages = pages;
+	return 0;
+}
+
+int record_on_clock(const struct option_def *def, const char *arg, bool unset)
+{
+	static const struct {
+		const char *name;
+		int id;
+	} clocks[] = {{"monotonic", CLOCK_MONOTONIC}, {"mono", CLOCK_MONOTONIC},
+	        {"monotonic_raw", CLOCK_MONOTONIC_RAW}, {"raw", CLOCK_MONOTONIC_RAW},
+	        {"realtime", CLOCK_REALTIME}, {"real", CLOCK_REALTIME},
+	        {"boottime", CLOCK_BOOTTIME}, {"boot", CLOCK_BOOTTIME}, {"tai", CLOCK_TAI}};
+	struct record_command *c = def->target;
+	const char *name = arg;
+	uint64_t number;
+	size_t i;
+
+	c->options.use_clockid = !unset;
+	if (unset) {
+		return 0;
+	}
+	if (options_number(arg, &number) && number < 12) {
+		c->options.clockid = (int)number;
+		return 0;
+	}
+	name += strncasecmp(name, "CLOCK_", 6) == 0 ? 6 : 0;
+	for (i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
+		if (strcasecmp(name, clocks[i].name) == 0) {
+			c->options.clockid = clocks[i].id;
+			return 0;
+		}
+	}
+	(void)fprintf(stderr,
+	        "sonde record: -k does not know the clock '%s'; valid are monotonic, "
+	        "monotonic_raw, "
+	        "realtime, boottime, tai\n",
+	        arg);
+	return -1;
+}
+
+/* --no-x of these means no, not the default. */
+int record_on_choice(const struct option_def *def, const char *arg, bool unset)
+{
+	(void)arg;
+	*(enum sonde_record_choice *)def->target = unset ? SONDE_RECORD_NO : SONDE_RECORD_YES;
+	return 0;
+}
+
+int record_on_branch_any(const struct option_def *def, const char *arg, bool unset)
+{
+	(void)arg;
+	*(const char **)def->target = unset ? NULL : "any";
+	return 0;
+}
+
+int record_on_registers(const struct option_def *def, const char *arg, bool unset)
+{
+	if (!unset && arg != NULL && strcmp(arg, "?") == 0) {
+		(void)fprintf(stderr, "available registers: %s\n", sonde_record_registers());
+		return -1;
+	}
+	*(const char **)def->target = unset ? NULL : arg != NULL ? arg : "";
+	return 0;
+}
+
+int record_on_cgroups(const struct option_def *def, const char *arg, bool unset)
+{
+	struct record_command *c = def->target;
+
+	if (unset) {
+		c->options.ncgroup_filters = 0;
+		return 0;
+	}
+	c->cgroups[c->options.ncgroup_filters++] =
+	        (struct sonde_record_cgroup){.names = arg, .nevents = c->options.nevents};
+	return 0;
+}
