@@ -16,6 +16,7 @@
 #define SONDE_INCLUDE_PT_H
 
 #include <sonde/pt_flow.h> /* instructions, branches, events, counts */
+#include <sonde/pt_image.h> /* the code */
 #include <sonde/pt_packet.h> /* packets, read and written; time */
 
 #endif

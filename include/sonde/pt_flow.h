@@ -6,40 +6,17 @@
  * once. A flow follows one trace: step by step, by pull, or to its end with only counts as the
  * result.
  *
- * Threads: an image must not change while a graph uses it. Flows of one graph may run at the same
- * time, one thread a flow.
+ * Threads: flows of one graph may run at the same time, one thread a flow.
  */
 #ifndef SONDE_INCLUDE_PT_FLOW_H
 #define SONDE_INCLUDE_PT_FLOW_H
 
+#include <sonde/pt_image.h>
 #include <sonde/pt_packet.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* The code of one or more address spaces, in sections. */
-struct sonde_pt_image;
-
-SONDE_API struct sonde_pt_image *sonde_pt_image_new(void); /* NULL: no memory */
-SONDE_API void sonde_pt_image_free(struct sonde_pt_image *image); /* NULL is fine */
-
-/*
- * Adds n bytes at address of an address space. They stay the caller's and must live as long as the
- * image. What is added later lies over what was there. 0, SONDE_EARG (the section would pass the
- * end of the address space) or SONDE_ENOMEM.
- */
-SONDE_API int sonde_pt_image_add(
-        struct sonde_pt_image *image, uint32_t space, uint64_t address, const void *data, size_t n);
-
-/* Copies up to n bytes at address to `to`; returns how many there are. May be called on any thread.
- */
-typedef size_t (*sonde_pt_read_fn)(
-        void *arg, uint32_t space, uint64_t address, uint8_t *to, size_t n);
-
-/* Asks a function for what no section has. NULL takes it away. */
-SONDE_API void sonde_pt_image_set_reader(
-        struct sonde_pt_image *image, sonde_pt_read_fn read, void *arg);
 
 /* What was learned of the code, shared by flows. */
 struct sonde_pt_graph;
@@ -117,6 +94,7 @@ struct sonde_pt_step {
 	uint64_t end; /* GAP: offset of the packet with which the flow goes on */
 	uint64_t psb; /* ERROR: of the last PSB whose state was good; UINT64_MAX: there is none */
 	int error; /* enum sonde_pt_error */
+	uint32_t space; /* of the code */
 	uint32_t count; /* INSN, BLOCK: instructions of this step */
 	uint8_t kind; /* enum sonde_pt_step_kind */
 	uint8_t size; /* INSN, BLOCK: bytes of the last instruction */
@@ -132,6 +110,16 @@ struct sonde_pt_step {
 	bool taken;
 	struct sonde_pt_event event; /* EVENT */
 };
+
+/* What packets tell of the address space. */
+struct sonde_pt_asid {
+	uint64_t cr3, vmcs; /* bases, as in PIP and VMCS packets */
+	bool has_cr3, has_vmcs;
+	bool non_root; /* in a virtual machine */
+};
+
+/* The space (of the image) whose code runs. Called where PIP or VMCS told something new. */
+typedef uint32_t (*sonde_pt_space_fn)(void *arg, const struct sonde_pt_asid *asid);
 
 /*
  * What a flow gives; several at once. Errors, gaps and the end are always given. What is not asked for
@@ -164,6 +152,9 @@ struct sonde_pt_flow_options {
 	uint64_t every; /* of the instructions give only each whose number is a multiple of this */
 	uint64_t
 	        every_ticks; /* and the first one behind each so many TSC ticks; follows the time */
+	uint32_t space, generation; /* of the code, where the trace begins */
+	sonde_pt_space_fn choose_space; /* NULL: PIP and VMCS change nothing */
+	void *choose_arg;
 };
 
 struct sonde_pt_flow;
@@ -181,6 +172,22 @@ SONDE_API void sonde_pt_flow_free(struct sonde_pt_flow *flow); /* NULL is fine *
  * SONDE_ELIMIT.
  */
 SONDE_API int sonde_pt_flow_next(struct sonde_pt_flow *flow, const struct sonde_pt_step **step);
+
+/* A place in the trace behind which other code is there. */
+struct sonde_pt_move {
+	uint64_t at; /* an offset in bytes, or a TSC */
+	uint32_t space, generation;
+	bool by_tsc;
+	bool keep_space; /* only the generation changes */
+};
+
+/*
+ * From the first branch at or behind a place on, code is that of another space or generation. Moves
+ * are done in the order in which they were told; places that were passed count at once. A flow that
+ * gives steps reads some packets ahead of them, so tell it before. 0, SONDE_EARG (by_tsc, but time
+ * is not followed), SONDE_ENOMEM.
+ */
+SONDE_API int sonde_pt_flow_move(struct sonde_pt_flow *flow, const struct sonde_pt_move *move);
 
 struct sonde_pt_totals {
 	uint64_t insns; /* that were executed */

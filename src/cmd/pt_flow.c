@@ -367,7 +367,7 @@ static int show_count(struct flow *f, struct sonde_pt_flow *flow)
 	return 0;
 }
 
-static void fill_options(const struct flow *f, struct sonde_pt_flow_options *o)
+static void fill_options(struct flow *f, struct sonde_pt_flow_options *o)
 {
 	o->clock = pt_clock_make(&f->clock, &f->cpu);
 	o->clock.keep_calibration = f->keep_calibration;
@@ -377,6 +377,13 @@ static void fill_options(const struct flow *f, struct sonde_pt_flow_options *o)
 	o->ticks = f->event_tick;
 	o->want = f->want;
 	o->every = f->every;
+	if (f->code.nspaces > 1) {
+		o->choose_space = pt_code_choose;
+		o->choose_arg = &f->code;
+	}
+	for (unsigned i = 0; i < f->code.nmoves; i++) {
+		o->time = o->time || f->code.moves[i].by_tsc;
+	}
 	o->every_ticks = f->every_ticks;
 	for (unsigned i = 0; i < 4; i++) {
 		if (f->filter_cfg[i] == 1) {
@@ -397,6 +404,12 @@ static int follow(struct flow *f, const struct pt_file *trace)
 
 	fill_options(f, &o);
 	flow = graph != NULL ? sonde_pt_flow_new(graph, trace->data, trace->size, &o) : NULL;
+	for (unsigned i = 0; flow != NULL && i < f->code.nmoves; i++) {
+		if (sonde_pt_flow_move(flow, &f->code.moves[i]) < 0) {
+			sonde_pt_flow_free(flow);
+			flow = NULL;
+		}
+	}
 	if (f->cpu.given && f->cpu.cpu.family == 0) {
 		(void)printf("[0, 0: config error: %s]\n",
 		        sonde_pt_error_text(SONDE_PT_ERROR_UNKNOWN_CPU));
@@ -514,6 +527,16 @@ int cmd_pt_flow(int argc, char **argv)
 	                "FILE[:FROM[-TO]]:ADDRESS", "code: bytes of a file at an address"),
 	        OPTION_CALL(0, "elf", OPTION_REQUIRED, pt_code_elf, &f.code, "FILE[:ADDRESS]",
 	                "code: what an ELF file loads, from an address on"),
+	        OPTION_CALL(0, "cr3", OPTION_REQUIRED, pt_code_cr3, &f.code, "N",
+	                "the code behind it is run with this CR3 only"),
+	        OPTION_CALL(0, "vmcs", OPTION_REQUIRED, pt_code_vmcs, &f.code, "N",
+	                "the code behind it is run with this VMCS only"),
+	        OPTION_CALL(0, "root", OPTION_REQUIRED, pt_code_root, &f.code, "yes|no",
+	                "the code behind it is run outside, or inside, of virtual machines only"),
+	        OPTION_CALL(0, "from", OPTION_REQUIRED, pt_code_from, &f.code, "OFFSET",
+	                "the code behind it is there from this place in the trace on"),
+	        OPTION_CALL(0, "from-tsc", OPTION_REQUIRED, pt_code_from_tsc, &f.code, "TSC",
+	                "the code behind it is there from this time on"),
 	        OPTION_CALL(0, "cpu", OPTION_REQUIRED, pt_cpu_parse, &f.cpu, "FAMILY/MODEL",
 	                "the processor, whose errata are worked around"),
 	        OPTION_SWITCH(0, "count", &f.count, "print only totals"),

@@ -67,14 +67,143 @@ static struct pt_file *load(struct pt_code *code, const char *path)
 	return file;
 }
 
+static bool same_space(const struct pt_code_space *a, const struct pt_code_space *b)
+{
+	return a->has_root == b->has_root && a->asid.has_cr3 == b->asid.has_cr3 &&
+	       a->asid.has_vmcs == b->asid.has_vmcs && a->asid.cr3 == b->asid.cr3 &&
+	       a->asid.vmcs == b->asid.vmcs && a->asid.non_root == b->asid.non_root;
+}
+
+/* The number of the space that the next code belongs to; negative: there are too many. */
+static int next_space(struct pt_code *code)
+{
+	unsigned i = 0;
+
+	code->nspaces += code->nspaces == 0; /* the first one is empty: that of all */
+	while (i < code->nspaces && !same_space(&code->spaces[i], &code->space)) {
+		i++;
+	}
+	if (i == PT_CODE_SPACES) {
+		return SONDE_ELIMIT;
+	}
+	if (i == code->nspaces) {
+		code->spaces[code->nspaces++] = code->space;
+		if (!code->space.asid.non_root) {
+			int rc = sonde_pt_image_set_base(code->image, i, 0);
+
+			return rc < 0 ? rc : (int)i;
+		}
+	}
+	return (int)i;
+}
+
+static int change(
+        struct pt_code *code, uint32_t space, uint64_t base, const uint8_t *data, size_t n)
+{
+	struct sonde_pt_move *move = &code->moves[code->nmoves];
+
+	if (code->nmoves == PT_CODE_MOVES) {
+		return SONDE_ELIMIT;
+	}
+	code->nmoves++;
+	*move = code->from;
+	move->keep_space = true;
+	return sonde_pt_image_change(code->image, space, base, data, n, &move->generation);
+}
+
 static int add(struct pt_code *code, uint64_t base, const uint8_t *data, size_t n)
 {
-	int rc = sonde_pt_image_add(code->image, 0, base, data, n);
+	int rc = next_space(code);
 
+	if (rc >= 0 && code->has_from) {
+		rc = change(code, (uint32_t)rc, base, data, n);
+	} else if (rc >= 0) {
+		rc = sonde_pt_image_add(code->image, (uint32_t)rc, base, data, n);
+	}
 	if (rc < 0) {
 		(void)fprintf(stderr, "Error: cannot use the code: %s\n", sonde_status_text(rc));
 	}
 	return rc < 0 ? -1 : 0;
+}
+
+/* A number, or `any` (and --no-..), which sets *has to false. */
+static int parse_or_any(const char *arg, bool unset, uint64_t *value, bool *has)
+{
+	*has = !unset && strcmp(arg, "any") != 0;
+	*value = 0;
+	if (*has && !options_number(arg, value)) {
+		(void)fprintf(stderr, "a number is wanted, or `any`\n");
+		return -1;
+	}
+	return 0;
+}
+
+int pt_code_cr3(const struct option_def *def, const char *arg, bool unset)
+{
+	struct sonde_pt_asid *asid = &((struct pt_code *)def->target)->space.asid;
+
+	return parse_or_any(arg, unset, &asid->cr3, &asid->has_cr3);
+}
+
+int pt_code_vmcs(const struct option_def *def, const char *arg, bool unset)
+{
+	struct sonde_pt_asid *asid = &((struct pt_code *)def->target)->space.asid;
+
+	return parse_or_any(arg, unset, &asid->vmcs, &asid->has_vmcs);
+}
+
+int pt_code_root(const struct option_def *def, const char *arg, bool unset)
+{
+	struct pt_code_space *space = &((struct pt_code *)def->target)->space;
+
+	space->has_root = !unset && strcmp(arg, "any") != 0;
+	space->asid.non_root = space->has_root && strcmp(arg, "no") == 0;
+	if (space->has_root && !space->asid.non_root && strcmp(arg, "yes") != 0) {
+		(void)fprintf(stderr, "--root wants yes, no or any\n");
+		return -1;
+	}
+	return 0;
+}
+
+static int parse_from(const struct option_def *def, const char *arg, bool unset, bool by_tsc)
+{
+	struct pt_code *code = def->target;
+
+	code->from.by_tsc = by_tsc;
+	return parse_or_any(arg, unset, &code->from.at, &code->has_from);
+}
+
+int pt_code_from(const struct option_def *def, const char *arg, bool unset)
+{
+	return parse_from(def, arg, unset, false);
+}
+
+int pt_code_from_tsc(const struct option_def *def, const char *arg, bool unset)
+{
+	return parse_from(def, arg, unset, true);
+}
+
+/* The more is given of a space the better it fits. */
+uint32_t pt_code_choose(void *arg, const struct sonde_pt_asid *asid)
+{
+	const struct pt_code *code = arg;
+	uint32_t best = 0;
+	unsigned best_given = 0;
+
+	for (unsigned i = 0; i < code->nspaces; i++) {
+		const struct pt_code_space *s = &code->spaces[i];
+		unsigned given = (unsigned)s->asid.has_cr3 + (unsigned)s->asid.has_vmcs +
+		                 (unsigned)s->has_root;
+
+		if (given > best_given &&
+		        (!s->asid.has_cr3 || (asid->has_cr3 && asid->cr3 == s->asid.cr3)) &&
+		        (!s->asid.has_vmcs || (asid->has_vmcs && asid->vmcs == s->asid.vmcs)) &&
+		        (!s->has_root || asid->non_root == s->asid.non_root)) {
+			best = i;
+			best_given = given;
+		}
+	}
+	return best;
 }
 
 int pt_code_raw(const struct option_def *def, const char *arg, bool unset)

@@ -93,6 +93,7 @@ void pt_flow_time(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	if (f->options.time) {
 		(void)sonde_pt_time_packet(&f->time, p);
 		f->cycled = f->cycled || p->kind == SONDE_PT_CYC;
+		pt_space_time(f);
 	}
 }
 
@@ -549,6 +550,7 @@ static void bind_to_insn(struct sonde_pt_flow *f, const struct sonde_pt_event *e
 	struct pt_insn insn;
 
 	if (f->in_psb) {
+		pt_space_event(f, event);
 		return;
 	}
 	if (!f->enabled || f->lost) {
@@ -770,15 +772,21 @@ static void next_packet(struct sonde_pt_flow *f)
 		sync(f);
 		return;
 	}
+	if (f->moved < f->nmoves) {
+		pt_space_move(f);
+	}
 	if (f->nbits != 0 && !may_run_fast(f)) {
 		pt_walk_branch(f);
 		return;
 	}
 	if (may_run_fast(f)) {
 		const uint8_t *before = f->cursor.p;
+		const uint8_t *end = f->cursor.end;
 		unsigned nbits = f->nbits;
 
+		f->cursor.end = before < f->fast_end ? f->fast_end : before;
 		pt_fast_run(f);
+		f->cursor.end = end;
 		if (f->cursor.p != before || f->nbits != nbits || f->head != f->tail) {
 			return;
 		}
@@ -822,7 +830,7 @@ bool pt_flow_tip(struct sonde_pt_flow *f, uint64_t *ip)
 	struct pt_cursor c = f->cursor;
 	struct sonde_pt_packet p;
 
-	while (pt_cursor_next(&c, &p) > 0) {
+	while ((!f->move_due || f->nbits != 0) && pt_cursor_next(&c, &p) > 0) {
 		if (p.kind == SONDE_PT_TIP && sonde_pt_packet_ip(&p, &f->last_ip)) {
 			*ip = f->last_ip;
 			f->cursor = c;
@@ -877,5 +885,12 @@ struct sonde_pt_flow *sonde_pt_flow_new(struct sonde_pt_graph *graph, const void
 	f->mode = PT_MODE_64;
 	pt_gap_open(f, 0, false);
 	sonde_pt_time_init(&f->time, &f->options.clock);
+	f->fast_end = f->cursor.end;
+	f->view = PT_VIEW_NONE;
+	pt_space_set(f, f->options.space, f->options.generation);
+	if (f->failed) {
+		sonde_pt_flow_free(f);
+		return NULL;
+	}
 	return f;
 }

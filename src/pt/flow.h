@@ -27,7 +27,7 @@ struct pt_item {
 	bool taken; /* a run: its last instruction is a branch that was taken */
 	bool tick; /* a run: `every_ticks` chooses its first instruction */
 	uint16_t error;
-	uint32_t context, insns;
+	uint32_t context, insns, space;
 	uint32_t node; /* a run: the node that it is; PT_NODE_NONE: it was walked */
 	uint64_t ip, offset, psb;
 	uint64_t to; /* a run: where its last instruction led, if it is a branch; 0: not known;
@@ -88,7 +88,8 @@ struct sonde_pt_flow {
 
 	/* Where it is. */
 	uint64_t ip;
-	uint32_t space;
+	uint32_t space, generation;
+	uint32_t view; /* of the image: what both of them are */
 	enum pt_mode mode;
 	bool synced; /* a PSB was found */
 	bool syncing; /* it is being read */
@@ -116,6 +117,13 @@ struct sonde_pt_flow {
 	size_t gap_item; /* its place in the output */
 	uint64_t packet_at; /* offset of the packet that is handled: gaps begin and end there */
 	uint64_t found_ip; /* the last one that told the place */
+
+	/* Which code it runs. */
+	struct sonde_pt_asid asid;
+	struct sonde_pt_move *moves; /* the next is moves[moved] */
+	size_t moved, nmoves, moves_cap;
+	bool move_due; /* branches that are not told yet wait for it */
+	const uint8_t *fast_end; /* fast.c reads no further */
 
 	/* A flow along a part of the trace: it ends behind the PSB+ at stop_at, or at a later PSB.
 	 */
@@ -212,6 +220,15 @@ void pt_on_trig(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
 void pt_on_stop(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
 void pt_on_bep(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
 
+/* space.c: code is that of a space in a generation from now on. */
+void pt_space_set(struct sonde_pt_flow *f, uint32_t space, uint32_t generation);
+/* What a PAGING or VMCS event changes. */
+void pt_space_event(struct sonde_pt_flow *f, const struct sonde_pt_event *event);
+/* Whether a move has become due by the time. */
+void pt_space_time(struct sonde_pt_flow *f);
+/* Does moves that are due, and says how far fast.c may go. */
+void pt_space_move(struct sonde_pt_flow *f);
+
 /* flow.c: what a packet says of the time, if somebody asks for time. */
 void pt_flow_time(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
 
@@ -265,7 +282,7 @@ void pt_counts_plain(struct sonde_pt_flow *f, uint64_t from, uint64_t to);
 
 static inline uint32_t pt_flow_context(const struct sonde_pt_flow *f)
 {
-	return pt_context(f->space, f->mode != PT_MODE_UNKNOWN ? f->mode : PT_MODE_64);
+	return pt_context(f->view, f->mode != PT_MODE_UNKNOWN ? f->mode : PT_MODE_64);
 }
 
 #endif

@@ -25,6 +25,7 @@ static void begin(struct sonde_pt_flow *f, uint8_t kind)
 {
 	f->step = (struct sonde_pt_step){.kind = kind,
 	        .ip = f->run.ip,
+	        .space = f->run.space,
 	        .tsc = f->run.tsc,
 	        .exact_tsc = f->run.exact,
 	        .cycles = f->run.cycles,
@@ -181,6 +182,7 @@ static bool next_item(struct sonde_pt_flow *f)
 	}
 	f->step = (struct sonde_pt_step){.kind = item->kind,
 	        .ip = item->ip,
+	        .space = item->space,
 	        .insns = item->before,
 	        .tsc = item->tsc,
 	        .exact_tsc = item->exact,

@@ -1,36 +1,141 @@
 /* SPDX-License-Identifier: MIT */
-/* Sections of code, sorted and without overlap, and a function for what they lack. */
+/*
+ * Code by address space and generation. A view is what one space has in some generations in a row:
+ * sections that are sorted and do not overlap, then those of its base, then what a function says.
+ *
+ *	space 7:  view of generations 0..3 <- of 4..8 <- of 9..
+ *
+ * Views are made when a flow first asks for them, from the one before; only generations in which
+ * the space, or its base, changed have their own. A view is never freed or changed when it is in
+ * use, so that reading takes no lock.
+ */
 #include "pt/image.h"
 
 #include "core/array.h"
+#include "pt/graph.h"
 
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct section {
 	uint64_t first, last; /* both inclusive */
 	const uint8_t *data;
+};
+
+struct sections {
+	struct section *p;
+	size_t count, cap;
+};
+
+struct pt_view {
+	struct sections code;
+	const struct pt_view *base; /* NULL: none */
+	struct pt_view *older; /* of the same space */
+	uint32_t space, index;
+	uint32_t from, to; /* generations in which it is known to hold, both inclusive */
+};
+
+struct space {
+	uint32_t space, base;
+	bool has_base, is_base;
+	struct pt_view *newest;
+};
+
+struct change {
+	struct section section; /* data NULL: nothing is there any more */
 	uint32_t space;
 };
 
+/* What may grow while flows use the image. */
+struct state {
+	struct pt_view **views; /* reserved at once, so that it never moves */
+	uint32_t count;
+	struct space *spaces; /* sorted by number */
+	size_t nspaces, spaces_cap;
+	struct change *changes; /* the first makes generation 1 */
+	size_t nchanges, changes_cap;
+	struct pt_mapping *mappings;
+	size_t nmappings, mappings_cap;
+	atomic_flag busy;
+};
+
 struct sonde_pt_image {
-	struct section *sections; /* by space, then address */
-	size_t count, cap;
+	struct state *state;
 	sonde_pt_read_fn read;
 	void *read_arg;
 };
 
 struct sonde_pt_image *sonde_pt_image_new(void)
 {
-	return calloc(1, sizeof(struct sonde_pt_image));
+	struct sonde_pt_image *image = calloc(1, sizeof(*image));
+
+	if (image == NULL) {
+		return NULL;
+	}
+	image->state = calloc(1, sizeof(*image->state));
+	if (image->state == NULL) {
+		free(image);
+		return NULL;
+	}
+	atomic_flag_clear(&image->state->busy);
+	image->state->views = pt_reserve(PT_VIEWS_MAX * sizeof(struct pt_view *));
+	if (image->state->views == NULL) {
+		sonde_pt_image_free(image);
+		return NULL;
+	}
+	return image;
 }
 
 void sonde_pt_image_free(struct sonde_pt_image *image)
 {
-	if (image != NULL) {
-		free(image->sections);
-		free(image);
+	struct state *s;
+
+	if (image == NULL) {
+		return;
 	}
+	s = image->state;
+	for (uint32_t i = 0; i < s->count; i++) {
+		free(s->views[i]->code.p);
+		free(s->views[i]);
+	}
+	for (size_t i = 0; i < s->nmappings; i++) {
+		pt_release(s->mappings[i].p, s->mappings[i].n);
+	}
+	pt_release(s->views, PT_VIEWS_MAX * sizeof(struct pt_view *));
+	free(s->mappings);
+	free(s->changes);
+	free(s->spaces);
+	free(s);
+	free(image);
+}
+
+static void lock(struct state *s)
+{
+	while (atomic_flag_test_and_set_explicit(&s->busy, memory_order_acquire)) {
+		(void)sched_yield();
+	}
+}
+
+static void unlock(struct state *s)
+{
+	atomic_flag_clear_explicit(&s->busy, memory_order_release);
+}
+
+bool pt_image_keep(struct sonde_pt_image *image, const struct pt_mapping *mapping)
+{
+	struct state *s = image->state;
+	bool good;
+
+	lock(s);
+	good = array_reserve(
+	        &s->mappings, &s->mappings_cap, s->nmappings + 1, sizeof(*s->mappings));
+	if (good) {
+		s->mappings[s->nmappings++] = *mapping;
+	}
+	unlock(s);
+	return good;
 }
 
 void sonde_pt_image_set_reader(struct sonde_pt_image *image, sonde_pt_read_fn read, void *arg)
@@ -40,16 +145,15 @@ void sonde_pt_image_set_reader(struct sonde_pt_image *image, sonde_pt_read_fn re
 }
 
 /* The first section that ends at or behind address. */
-static size_t find(const struct sonde_pt_image *image, uint32_t space, uint64_t address)
+static size_t find(const struct sections *code, uint64_t address)
 {
 	size_t low = 0;
-	size_t high = image->count;
+	size_t high = code->count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		const struct section *s = &image->sections[middle];
 
-		if (s->space < space || (s->space == space && s->last < address)) {
+		if (code->p[middle].last < address) {
 			low = middle + 1;
 		} else {
 			high = middle;
@@ -58,22 +162,20 @@ static size_t find(const struct sonde_pt_image *image, uint32_t space, uint64_t 
 	return low;
 }
 
-static void insert(struct sonde_pt_image *image, size_t at, const struct section *section)
+static void insert(struct sections *code, size_t at, const struct section *section)
 {
-	memmove(image->sections + at + 1, image->sections + at,
-	        (image->count - at) * sizeof(*section));
-	image->sections[at] = *section;
-	image->count++;
+	memmove(code->p + at + 1, code->p + at, (code->count - at) * sizeof(*section));
+	code->p[at] = *section;
+	code->count++;
 }
 
 /* Takes first..last out of what is there; a section that reaches over it becomes two. */
-static void clear(struct sonde_pt_image *image, uint32_t space, uint64_t first, uint64_t last)
+static void clear(struct sections *code, uint64_t first, uint64_t last)
 {
-	size_t i = find(image, space, first);
+	size_t i = find(code, first);
 
-	while (i < image->count && image->sections[i].space == space &&
-	        image->sections[i].first <= last) {
-		struct section *s = &image->sections[i];
+	while (i < code->count && code->p[i].first <= last) {
+		struct section *s = &code->p[i];
 		struct section behind = *s;
 
 		if (s->last > last) {
@@ -84,7 +186,7 @@ static void clear(struct sonde_pt_image *image, uint32_t space, uint64_t first, 
 				return;
 			}
 			s->last = first - 1;
-			insert(image, i + 1, &behind);
+			insert(code, i + 1, &behind);
 			return;
 		}
 		if (s->first < first) {
@@ -92,69 +194,321 @@ static void clear(struct sonde_pt_image *image, uint32_t space, uint64_t first, 
 			i++;
 			continue;
 		}
-		memmove(s, s + 1, (image->count - i - 1) * sizeof(*s));
-		image->count--;
+		memmove(s, s + 1, (code->count - i - 1) * sizeof(*s));
+		code->count--;
 	}
+}
+
+static bool put(struct sections *code, const struct section *section)
+{
+	if (!array_reserve(&code->p, &code->cap, code->count + 2, sizeof(*section))) {
+		return false;
+	}
+	clear(code, section->first, section->last);
+	if (section->data != NULL) {
+		insert(code, find(code, section->first), section);
+	}
+	return true;
+}
+
+/* A view that holds in generation `from`; the lock is held. */
+static struct pt_view *new_view(struct state *s, uint32_t space, uint32_t from)
+{
+	struct pt_view *v = s->count < PT_VIEWS_MAX ? calloc(1, sizeof(*v)) : NULL;
+
+	if (v != NULL) {
+		v->space = space;
+		v->from = from;
+		v->to = from;
+		v->index = s->count;
+		s->views[s->count++] = v;
+	}
+	return v;
+}
+
+static size_t find_space(const struct state *s, uint32_t space)
+{
+	size_t low = 0;
+	size_t high = s->nspaces;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->spaces[middle].space < space) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
+/* The space, made if need be; it moves when another is made. NULL: no memory, or too many. */
+static struct space *get_space(struct state *s, uint32_t space)
+{
+	size_t at = find_space(s, space);
+	struct pt_view *v;
+
+	if (at < s->nspaces && s->spaces[at].space == space) {
+		return &s->spaces[at];
+	}
+	if (!array_reserve(&s->spaces, &s->spaces_cap, s->nspaces + 1, sizeof(*s->spaces))) {
+		return NULL;
+	}
+	v = new_view(s, space, 0);
+	if (v == NULL) {
+		return NULL;
+	}
+	memmove(s->spaces + at + 1, s->spaces + at, (s->nspaces - at) * sizeof(*s->spaces));
+	s->spaces[at] = (struct space){.space = space, .newest = v};
+	s->nspaces++;
+	return &s->spaces[at];
+}
+
+static int add(struct state *s, uint32_t space, const struct section *section)
+{
+	struct space *to = get_space(s, space);
+
+	if (to == NULL) {
+		return s->count == PT_VIEWS_MAX ? SONDE_ELIMIT : SONDE_ENOMEM;
+	}
+	if (to->newest->from != 0) {
+		return SONDE_EARG;
+	}
+	return put(&to->newest->code, section) ? SONDE_OK : SONDE_ENOMEM;
 }
 
 int sonde_pt_image_add(
         struct sonde_pt_image *image, uint32_t space, uint64_t address, const void *data, size_t n)
 {
-	struct section section = {
-	        .first = address, .last = address + n - 1, .data = data, .space = space};
+	const struct section section = {.first = address, .last = address + n - 1, .data = data};
+	int rc;
 
 	if (n == 0) {
 		return SONDE_OK;
 	}
-	if (section.last < address || space > UINT32_MAX >> 2) {
+	if (section.last < address) {
 		return SONDE_EARG;
 	}
-	if (!array_reserve(&image->sections, &image->cap, image->count + 2, sizeof(section))) {
-		return SONDE_ENOMEM;
+	lock(image->state);
+	rc = add(image->state, space, &section);
+	unlock(image->state);
+	return rc;
+}
+
+static int set_base(struct state *s, uint32_t space, uint32_t base)
+{
+	struct space *from = get_space(s, base);
+	struct pt_view *v = from != NULL ? from->newest : NULL;
+	struct space *to = v != NULL ? get_space(s, space) : NULL;
+
+	if (to == NULL) {
+		return s->count == PT_VIEWS_MAX ? SONDE_ELIMIT : SONDE_ENOMEM;
 	}
-	clear(image, space, section.first, section.last);
-	insert(image, find(image, space, address), &section);
+	from = get_space(s, base);
+	if (space == base || from->has_base || to->is_base || to->newest->from != 0) {
+		return SONDE_EARG;
+	}
+	while (v->older != NULL) {
+		v = v->older;
+	}
+	from->is_base = true;
+	to->has_base = true;
+	to->base = base;
+	to->newest->base = v;
 	return SONDE_OK;
 }
 
-/* Up to n bytes from sections that follow one another without a gap. */
-static size_t gather(
-        const struct sonde_pt_image *image, uint32_t space, uint64_t address, uint8_t *to, size_t n)
+int sonde_pt_image_set_base(struct sonde_pt_image *image, uint32_t space, uint32_t base)
+{
+	int rc;
+
+	lock(image->state);
+	rc = set_base(image->state, space, base);
+	unlock(image->state);
+	return rc;
+}
+
+int sonde_pt_image_change(struct sonde_pt_image *image, uint32_t space, uint64_t address,
+        const void *data, size_t n, uint32_t *generation)
+{
+	const struct change change = {
+	        .section = {.first = address, .last = address + n - 1, .data = data},
+	        .space = space};
+	struct state *s = image->state;
+	bool good;
+
+	if (n == 0 || change.section.last < address) {
+		return SONDE_EARG;
+	}
+	lock(s);
+	good = s->nchanges < UINT32_MAX - 1 &&
+	       array_reserve(&s->changes, &s->changes_cap, s->nchanges + 1, sizeof(change));
+	if (good) {
+		s->changes[s->nchanges++] = change;
+		*generation = (uint32_t)s->nchanges;
+	}
+	unlock(s);
+	return good ? SONDE_OK : SONDE_ENOMEM;
+}
+
+/* The last generation in first..last that changes the space or its base; 0: none does. */
+static uint32_t last_change(
+        const struct state *s, const struct space *space, uint32_t first, uint32_t last)
+{
+	for (uint32_t g = last; g >= first; g--) {
+		const struct change *c = &s->changes[g - 1];
+
+		if (c->space == space->space || (space->has_base && c->space == space->base)) {
+			return g;
+		}
+	}
+	return 0;
+}
+
+/* What v becomes in a generation, the last change before which is `changed`. */
+static struct pt_view *derive(
+        struct state *s, const struct pt_view *v, uint32_t changed, uint32_t generation)
+{
+	struct pt_view *made = new_view(s, v->space, changed);
+
+	if (made == NULL || !array_reserve(&made->code.p, &made->code.cap, v->code.count + 1,
+	                            sizeof(*made->code.p))) {
+		return NULL;
+	}
+	if (v->code.count != 0) {
+		memcpy(made->code.p, v->code.p, v->code.count * sizeof(*v->code.p));
+	}
+	made->code.count = v->code.count;
+	made->to = generation;
+	for (uint32_t g = v->to + 1; g <= changed; g++) {
+		const struct change *c = &s->changes[g - 1];
+
+		if (c->space == v->space && !put(&made->code, &c->section)) {
+			return NULL;
+		}
+	}
+	return made;
+}
+
+/* The view of a space in a generation, but for its base; the lock is held. */
+static struct pt_view *view_at(
+        struct state *s, struct space *space, uint32_t generation, const struct pt_view *base)
+{
+	struct pt_view **place = &space->newest;
+	struct pt_view *v, *made;
+	uint32_t changed;
+
+	while ((*place)->from > generation) {
+		place = &(*place)->older;
+	}
+	v = *place;
+	if (generation <= v->to) {
+		return v;
+	}
+	changed = last_change(s, space, v->to + 1, generation);
+	if (changed == 0) {
+		v->to = generation;
+		return v;
+	}
+	made = derive(s, v, changed, generation);
+	if (made != NULL) {
+		made->base = base;
+		made->older = v;
+		*place = made;
+	}
+	return made;
+}
+
+static const struct pt_view *get_view(struct state *s, uint32_t number, uint32_t generation)
+{
+	struct space *space = get_space(s, number);
+	const struct pt_view *base = NULL;
+
+	if (space == NULL) {
+		return NULL;
+	}
+	generation = generation < s->nchanges ? generation : (uint32_t)s->nchanges;
+	if (space->has_base) {
+		base = view_at(s, &s->spaces[find_space(s, space->base)], generation, NULL);
+		if (base == NULL) {
+			return NULL;
+		}
+	}
+	return view_at(s, space, generation, base);
+}
+
+uint32_t pt_image_view(const struct sonde_pt_image *image, uint32_t space, uint32_t generation)
+{
+	const struct pt_view *v;
+	uint32_t index;
+
+	lock(image->state);
+	v = get_view(image->state, space, generation);
+	index = v != NULL ? v->index : PT_VIEW_NONE;
+	unlock(image->state);
+	return index;
+}
+
+/* Copies what the sections have at address; *left becomes less where they begin behind it. */
+static size_t copy(const struct sections *code, uint64_t address, uint8_t *to, size_t *left)
+{
+	size_t i = find(code, address);
+	const struct section *s = &code->p[i];
+	size_t n = *left;
+
+	if (i == code->count) {
+		return 0;
+	}
+	if (s->first > address) {
+		*left = s->first - address < n ? (size_t)(s->first - address) : n;
+		return 0;
+	}
+	n = s->last - address < n - 1 ? (size_t)(s->last - address) + 1 : n;
+	memcpy(to, s->data + (address - s->first), n);
+	return n;
+}
+
+/* Up to n bytes, from wherever they are. */
+static size_t gather(const struct sonde_pt_image *image, const struct pt_view *v, uint64_t address,
+        uint8_t *to, size_t n)
 {
 	size_t done = 0;
 
-	for (size_t i = find(image, space, address); i < image->count && done < n; i++) {
-		const struct section *s = &image->sections[i];
-		uint64_t left = s->last - (address + done) + 1;
-		size_t step = left != 0 && left < n - done ? (size_t)left : n - done;
+	while (done < n && address + done >= address) {
+		size_t left = n - done;
+		size_t got = copy(&v->code, address + done, to + done, &left);
 
-		if (s->space != space || s->first > address + done) {
+		if (got == 0 && v->base != NULL) {
+			got = copy(&v->base->code, address + done, to + done, &left);
+		}
+		if (got == 0 && image->read != NULL) {
+			got = image->read(
+			        image->read_arg, v->space, address + done, to + done, left);
+		}
+		if (got == 0) {
 			break;
 		}
-		memcpy(to + done, s->data + (address + done - s->first), step);
-		done += step;
-	}
-	if (done < n && image->read != NULL) {
-		done += image->read(image->read_arg, space, address + done, to + done, n - done);
+		done += got;
 	}
 	return done;
 }
 
-const uint8_t *pt_image_fetch(const struct sonde_pt_image *image, uint32_t space, uint64_t address,
+const uint8_t *pt_image_fetch(const struct sonde_pt_image *image, uint32_t view, uint64_t address,
         uint8_t room[PT_INSN_MAX], size_t *n)
 {
-	size_t i = find(image, space, address);
+	const struct pt_view *v = image->state->views[view];
+	size_t i = find(&v->code, address);
 
-	if (i < image->count) {
-		const struct section *s = &image->sections[i];
+	if (i < v->code.count) {
+		const struct section *s = &v->code.p[i];
 
-		if (s->space == space && s->first <= address &&
-		        s->last - address >= PT_INSN_MAX - 1) {
+		if (s->first <= address && s->last - address >= PT_INSN_MAX - 1) {
 			*n = PT_INSN_MAX;
 			return s->data + (address - s->first);
 		}
 	}
-	*n = gather(image, space, address, room, PT_INSN_MAX);
+	*n = gather(image, v, address, room, PT_INSN_MAX);
 	return room;
 }
 

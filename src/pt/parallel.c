@@ -135,8 +135,9 @@ int pt_parallel_count(struct sonde_pt_flow *f)
 	int rc;
 
 	/* BDM64 looks at transactions, of which a PSB+ may not tell. */
-	if (p.jobs < 2 || f->options.time || f->synced || f->done ||
-	        f->cursor.p != f->cursor.begin || (f->errata & PT_ERRATUM_BDM64) != 0) {
+	if (p.jobs < 2 || f->options.time || f->options.choose_space != NULL || f->nmoves != 0 ||
+	        f->synced || f->done || f->cursor.p != f->cursor.begin ||
+	        (f->errata & PT_ERRATUM_BDM64) != 0) {
 		return 0;
 	}
 	p.jobs = p.jobs > POOL_JOBS_MAX ? POOL_JOBS_MAX : p.jobs;

@@ -54,6 +54,7 @@ static void queue_run(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns, bool
 	item->taken = false;
 	item->tick = tick;
 	item->context = pt_flow_context(f);
+	item->space = f->space;
 	item->insns = insns;
 	item->node = PT_NODE_NONE;
 	item->ip = ip;
@@ -149,6 +150,7 @@ static struct pt_item *queue(struct sonde_pt_flow *f, uint8_t kind, uint64_t ip)
 	if (item != NULL) {
 		*item = (struct pt_item){.kind = kind,
 		        .ip = ip,
+		        .space = f->space,
 		        .before = f->insns,
 		        .tsc = f->time.tsc,
 		        .exact = f->time.exact,
@@ -165,6 +167,9 @@ void pt_emit_event(struct sonde_pt_flow *f, const struct sonde_pt_event *event)
 	f->events++;
 	if (event->kind == SONDE_PT_EVENT_ASYNC || event->kind == SONDE_PT_EVENT_DISABLED) {
 		take_cycles(f);
+	}
+	if (event->kind == SONDE_PT_EVENT_PAGING || event->kind == SONDE_PT_EVENT_VMCS) {
+		pt_space_event(f, event);
 	}
 	if ((f->want & SONDE_PT_WANT_EVENTS) != 0) {
 		item = queue(f, SONDE_PT_STEP_EVENT, event->ip);
@@ -224,5 +229,6 @@ void sonde_pt_flow_free(struct sonde_pt_flow *flow)
 	}
 	pt_counts_free(flow->counts);
 	free(flow->items);
+	free(flow->moves);
 	free(flow);
 }

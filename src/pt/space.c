@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which code a flow runs: PIP and VMCS packets tell the address space, the caller tells where code
+ * changes. The nodes on the return stack belong to one view, so they are looked up anew in another.
+ */
+#include "pt/flow.h"
+
+#include "core/array.h"
+
+static void set_view(struct sonde_pt_flow *f, uint32_t view)
+{
+	if (view == PT_VIEW_NONE) {
+		f->failed = true;
+		return;
+	}
+	if (view == f->view) {
+		return;
+	}
+	f->view = view;
+	for (unsigned i = 0; i < PT_STACK_SIZE && !f->failed; i++) {
+		const struct pt_cold *cold = &f->graph->cold[f->stack[i]];
+
+		if (f->stack[i] != PT_NODE_NONE) {
+			f->stack[i] = pt_graph_node(f->graph,
+			        pt_context(view, pt_context_mode(cold->context)), cold->ip);
+			f->failed = f->stack[i] == PT_NODE_NONE;
+		}
+	}
+}
+
+void pt_space_set(struct sonde_pt_flow *f, uint32_t space, uint32_t generation)
+{
+	f->space = space;
+	f->generation = generation;
+	set_view(f, pt_image_view(f->graph->image, space, generation));
+}
+
+void pt_space_event(struct sonde_pt_flow *f, const struct sonde_pt_event *event)
+{
+	struct sonde_pt_asid old = f->asid;
+	struct sonde_pt_asid *a = &f->asid;
+
+	if (event->kind == SONDE_PT_EVENT_PAGING) {
+		a->has_cr3 = true;
+		a->cr3 = event->value;
+		a->non_root = event->extra != 0;
+	} else {
+		a->has_vmcs = true;
+		a->vmcs = event->value;
+	}
+	if (f->options.choose_space == NULL ||
+	        (old.has_cr3 == a->has_cr3 && old.has_vmcs == a->has_vmcs && old.cr3 == a->cr3 &&
+	                old.vmcs == a->vmcs && old.non_root == a->non_root)) {
+		return;
+	}
+	pt_space_set(f, f->options.choose_space(f->options.choose_arg, a), f->generation);
+}
+
+static bool is_due(const struct sonde_pt_flow *f, const struct sonde_pt_move *move)
+{
+	if (move->by_tsc) {
+		return f->time.has_tsc && f->time.tsc >= move->at;
+	}
+	return (uint64_t)(f->cursor.p - f->cursor.begin) >= move->at;
+}
+
+void pt_space_time(struct sonde_pt_flow *f)
+{
+	f->move_due = f->moved < f->nmoves && is_due(f, &f->moves[f->moved]);
+}
+
+void pt_space_move(struct sonde_pt_flow *f)
+{
+	const struct sonde_pt_move *move = NULL;
+
+	while (f->nbits == 0 && f->moved < f->nmoves && is_due(f, &f->moves[f->moved])) {
+		move = &f->moves[f->moved++];
+		pt_space_set(f, move->keep_space ? f->space : move->space, move->generation);
+	}
+	move = f->moved < f->nmoves ? &f->moves[f->moved] : NULL;
+	f->move_due = false;
+	f->fast_end = f->cursor.end;
+	if (move != NULL && !move->by_tsc &&
+	        move->at < (uint64_t)(f->cursor.end - f->cursor.begin)) {
+		f->fast_end = f->cursor.begin + move->at;
+	}
+}
+
+int sonde_pt_flow_move(struct sonde_pt_flow *flow, const struct sonde_pt_move *move)
+{
+	if (move->by_tsc && !flow->options.time) {
+		return SONDE_EARG;
+	}
+	if (!array_reserve(
+	            &flow->moves, &flow->moves_cap, flow->nmoves + 1, sizeof(*flow->moves))) {
+		return SONDE_ENOMEM;
+	}
+	flow->moves[flow->nmoves++] = *move;
+	return SONDE_OK;
+}

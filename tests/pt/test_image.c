@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* Code by address, space and generation; files; flows that are moved; what errors say. */
+#include "pt/image.h"
+#include "tests/tap.h"
+
+#include <fcntl.h>
+#include <sonde/pt.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* The bytes at an address as text; "" when there are none. */
+static const char *at(const struct sonde_pt_image *image, uint32_t space, uint32_t generation,
+        uint64_t address, char text[2 * PT_INSN_MAX + 1])
+{
+	uint8_t room[PT_INSN_MAX];
+	size_t n;
+	const uint8_t *p =
+	        pt_image_fetch(image, pt_image_view(image, space, generation), address, room, &n);
+
+	text[0] = '\0';
+	for (size_t i = 0; i < n; i++) {
+		(void)snprintf(text + 2 * i, 3, "%02x", p[i]);
+	}
+	return text;
+}
+
+static size_t reader(void *arg, uint32_t space, uint64_t address, uint8_t *to, size_t n)
+{
+	const uint64_t *end = arg;
+	size_t i = 0;
+
+	for (; i < n && address + i < *end; i++) {
+		to[i] = (uint8_t)(0xe0 | space);
+	}
+	return i;
+}
+
+static void test_sections(void)
+{
+	static const uint8_t a[] = {1, 2, 3, 4, 5, 6, 7, 8}, b[] = {0xaa, 0xbb};
+	struct sonde_pt_image *image = sonde_pt_image_new();
+	uint64_t end = 0x100c;
+	char text[2 * PT_INSN_MAX + 1];
+
+	eq_u64(sonde_pt_image_add(image, 0, 0x1000, a, 8), SONDE_OK, "a section");
+	eq_u64(sonde_pt_image_add(image, 0, 0x1003, b, 2), SONDE_OK, "one in the midst of it");
+	eq_str(at(image, 0, 0, 0x1000, text), "010203aabb060708", "the later one lies above");
+	eq_str(at(image, 0, 0, 0x1007, text), "08", "up to the end");
+	eq_str(at(image, 0, 0, 0x1008, text), "", "nothing behind it");
+	eq_str(at(image, 5, 0, 0x1000, text), "", "nothing in another space");
+	eq_u64(sonde_pt_image_add(image, 0, UINT64_MAX - 1, a, 2), SONDE_OK, "the last bytes");
+	eq_str(at(image, 0, 0, UINT64_MAX, text), "02", "nothing follows them");
+	eq_u64(sonde_pt_image_add(image, 0, UINT64_MAX - 1, a, 3), (uint64_t)SONDE_EARG,
+	        "not beyond the end");
+	sonde_pt_image_set_reader(image, reader, &end);
+	eq_str(at(image, 0, 0, 0x1006, text), "0708e0e0e0e0", "the function adds what is missing");
+	eq_str(at(image, 7, 0, 0x1006, text), "e7e7e7e7e7e7", "for every space");
+	eq_str(at(image, 0, 0, 0xffe, text), "e0e0010203aabb060708e0e0e0e0",
+	        "before a section too");
+	sonde_pt_image_free(image);
+}
+
+static void test_base(void)
+{
+	static const uint8_t kernel[] = {1, 2, 3, 4, 5, 6}, own[] = {0xaa, 0xbb};
+	struct sonde_pt_image *image = sonde_pt_image_new();
+	char text[2 * PT_INSN_MAX + 1];
+
+	(void)sonde_pt_image_add(image, 9, 0x1000, kernel, 6);
+	(void)sonde_pt_image_add(image, 3, 0x1002, own, 2);
+	eq_u64(sonde_pt_image_set_base(image, 3, 9), SONDE_OK, "a space has a base");
+	eq_u64(sonde_pt_image_set_base(image, 4, 9), SONDE_OK, "so has another");
+	eq_str(at(image, 3, 0, 0x1000, text), "0102aabb0506", "what it lacks is the base's");
+	eq_str(at(image, 4, 0, 0x1004, text), "0506", "all of it where it has nothing");
+	eq_str(at(image, 9, 0, 0x1001, text), "0203040506", "the base is what it was");
+	eq_u64(sonde_pt_image_set_base(image, 9, 5), (uint64_t)SONDE_EARG, "no base below a base");
+	eq_u64(sonde_pt_image_set_base(image, 5, 3), (uint64_t)SONDE_EARG, "nor above one");
+	eq_u64(sonde_pt_image_set_base(image, 5, 5), (uint64_t)SONDE_EARG, "nor itself");
+	sonde_pt_image_free(image);
+}
+
+static void test_generations(void)
+{
+	static const uint8_t a[] = {1, 2, 3, 4}, b[] = {0xbb}, c[] = {0xcc, 0xcd}, k[] = {9, 9};
+	struct sonde_pt_image *image = sonde_pt_image_new();
+	char text[2 * PT_INSN_MAX + 1];
+	uint32_t g[4], first;
+
+	(void)sonde_pt_image_add(image, 1, 0x1000, a, 4);
+	(void)sonde_pt_image_add(image, 2, 0x1000, a, 4);
+	(void)sonde_pt_image_add(image, 9, 0x2000, k, 2);
+	(void)sonde_pt_image_set_base(image, 1, 9);
+	first = pt_image_view(image, 1, 0);
+	eq_u64(sonde_pt_image_change(image, 1, 0x1001, b, 1, &g[0]), SONDE_OK, "a change");
+	eq_u64(sonde_pt_image_change(image, 2, 0x1000, c, 2, &g[1]), SONDE_OK, "elsewhere");
+	eq_u64(sonde_pt_image_change(image, 1, 0x1002, c, 2, &g[2]), SONDE_OK, "and again");
+	eq_u64(sonde_pt_image_change(image, 9, 0x2001, b, 1, &g[3]), SONDE_OK, "of the base");
+	ok(g[0] == 1 && g[1] == 2 && g[2] == 3 && g[3] == 4, "generations are numbered");
+	eq_str(at(image, 1, 3, 0x1000, text), "01bbcccd", "the third one");
+	eq_str(at(image, 1, 3, 0x2000, text), "0909", "has the old base");
+	eq_str(at(image, 1, 1, 0x1000, text), "01bb0304", "the first one");
+	eq_str(at(image, 1, 2, 0x1000, text), "01bb0304", "is the second one too");
+	eq_u64(pt_image_view(image, 1, 2), pt_image_view(image, 1, 1), "the very same");
+	eq_str(at(image, 1, 4, 0x2000, text), "09bb", "the base changes");
+	eq_str(at(image, 1, 4, 0x1000, text), "01bbcccd", "alone");
+	eq_str(at(image, 1, 0, 0x1000, text), "01020304", "the oldest is as it was");
+	eq_u64(pt_image_view(image, 1, 0), first, "and where it was");
+	eq_str(at(image, 2, 4, 0x1000, text), "cccd0304", "the other space");
+	eq_u64(pt_image_view(image, 1, 77), pt_image_view(image, 1, 4), "none is newer");
+	eq_u64(sonde_pt_image_add(image, 1, 0x3000, a, 4), (uint64_t)SONDE_EARG,
+	        "what has changed gets no more sections");
+	eq_u64(sonde_pt_image_change(image, 2, 0x1001, NULL, 2, &first), SONDE_OK, "code goes");
+	eq_str(at(image, 2, first, 0x1000, text), "cc", "and is gone");
+	eq_str(at(image, 2, first, 0x1003, text), "04", "what is behind it is not");
+	eq_u64(sonde_pt_image_change(image, 2, 0x1001, a, 0, &first), (uint64_t)SONDE_EARG,
+	        "no change at all");
+	sonde_pt_image_free(image);
+}
+
+static void test_files(const char *path)
+{
+	struct sonde_pt_image *image = sonde_pt_image_new();
+	char text[2 * PT_INSN_MAX + 1];
+	FILE *out = fopen(path, "wb");
+	int fd;
+
+	for (unsigned i = 0; i < 10000 && out != NULL; i++) {
+		(void)fputc((int)(i & 0xff), out);
+	}
+	ok(out != NULL && fclose(out) == 0, "there is a file");
+	eq_u64(sonde_pt_image_add_file(image, 0, 0x1000, path, 5000, 3), SONDE_OK, "bytes of it");
+	eq_str(at(image, 0, 0, 0x1000, text), "88898a", "are these");
+	eq_u64(sonde_pt_image_add_file(image, 0, 0x2000, path, 9998, UINT64_MAX), SONDE_OK,
+	        "up to its end");
+	eq_str(at(image, 0, 0, 0x2000, text), "0e0f", "are two");
+	eq_u64(sonde_pt_image_add_file(image, 0, 0x2000, path, 10000, 1), SONDE_OK, "none is fine");
+	eq_u64(sonde_pt_image_add_file(image, 0, 0x2000, "/nowhere/at/all", 0, 1),
+	        (uint64_t)SONDE_ENOENT, "no file is not");
+	fd = open(path, O_RDONLY);
+	eq_u64(sonde_pt_image_add_fd(image, 1, 0x1000, fd, 256, 2), SONDE_OK, "by descriptor");
+	(void)close(fd);
+	(void)remove(path);
+	eq_str(at(image, 1, 0, 0x1000, text), "0001", "and it may be closed");
+	sonde_pt_image_free(image);
+}
+
+static const uint8_t *bytes_of(struct sonde_pt_encoder *encoder, size_t *n)
+{
+	const uint8_t *bytes;
+
+	return sonde_pt_encoder_bytes(encoder, &bytes, n) == 0 ? bytes : NULL;
+}
+
+static void packet(struct sonde_pt_encoder *encoder, uint8_t kind, uint64_t value)
+{
+	const struct sonde_pt_packet p = {.kind = kind, .value = value};
+
+	(void)sonde_pt_encoder_packet(encoder, &p);
+}
+
+/* An error names the packet, the place in the code, and the last PSB that was read well. */
+static void test_errors(void)
+{
+	static const uint8_t code[] = {0x90, 0xff, 0xe0};
+	struct sonde_pt_encoder *encoder = sonde_pt_encoder_new(false);
+	struct sonde_pt_image *image = sonde_pt_image_new();
+	struct sonde_pt_graph *graph = sonde_pt_graph_new(image);
+	const struct sonde_pt_move by_tsc = {.at = 1, .by_tsc = true};
+	const struct sonde_pt_step *step;
+	struct sonde_pt_flow *flow;
+	const uint8_t *trace;
+	unsigned found = 0;
+	size_t n;
+
+	(void)sonde_pt_image_add(image, 0, 0x1000, code, sizeof(code));
+	packet(encoder, SONDE_PT_PAD, 0);
+	packet(encoder, SONDE_PT_PSB, 0); /* 1 */
+	packet(encoder, SONDE_PT_TIP, 0); /* 17: none of a PSB+ */
+	packet(encoder, SONDE_PT_PSB, 0); /* 18 */
+	packet(encoder, SONDE_PT_PSBEND, 0);
+	(void)sonde_pt_encoder_ip(encoder, SONDE_PT_TIP_PGE, 0x1000); /* 36 */
+	(void)sonde_pt_encoder_tnt(encoder, true); /* 39: but the code wants a TIP */
+	trace = bytes_of(encoder, &n);
+	flow = sonde_pt_flow_new(graph, trace, n, NULL);
+	while (sonde_pt_flow_next(flow, &step) > 0) {
+		if (step->kind == SONDE_PT_STEP_ERROR && found++ == 0) {
+			ok(step->offset == 17 && step->psb == UINT64_MAX &&
+			                step->error == SONDE_PT_ERROR_CONTEXT,
+			        "an error inside the first PSB+");
+		} else if (step->kind == SONDE_PT_STEP_ERROR) {
+			ok(step->offset == 40 && step->psb == 18 && step->ip == 0x1001 &&
+			                step->error == SONDE_PT_ERROR_QUERY,
+			        "an error behind the second one");
+		}
+	}
+	eq_u64(found, 2, "no others");
+	eq_u64(sonde_pt_flow_move(flow, &by_tsc), (uint64_t)SONDE_EARG, "no time, no move by it");
+	sonde_pt_flow_free(flow);
+	sonde_pt_graph_free(graph);
+	sonde_pt_image_free(image);
+	sonde_pt_encoder_free(encoder);
+}
+
+static void test_texts(void)
+{
+	bool good = true;
+
+	for (int i = 0; i < SONDE_PT_ERRORS; i++) {
+		good = good && strlen(sonde_pt_error_text(i)) > 4;
+		for (int k = 0; k < i; k++) {
+			good = good && strcmp(sonde_pt_error_text(i), sonde_pt_error_text(k)) != 0;
+		}
+	}
+	ok(good, "every error has a text of its own");
+	eq_str(sonde_pt_error_text(SONDE_PT_ERRORS), "?", "others have none");
+	eq_str(sonde_pt_error_text(-1), "?", "at all");
+}
+
+int main(void)
+{
+	char path[] = "/tmp/sonde-test-image-XXXXXX";
+	int fd = mkstemp(path);
+
+	(void)close(fd);
+	test_sections();
+	test_base();
+	test_generations();
+	test_files(path);
+	test_errors();
+	test_texts();
+	return tap_done();
+}
