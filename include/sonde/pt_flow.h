@@ -53,6 +53,12 @@ enum sonde_pt_event_kind {
 	SONDE_PT_EVENT_TRIG, /* value: trigger bits; count: others were merged */
 	SONDE_PT_EVENT_CFE, /* count: type, value: vector, extra: bit n set: data[n] is EVD n */
 	SONDE_PT_EVENT_STOP, /* TraceStop */
+	/* What PEBS stores into the trace, one event for each packet: blocks with items, and an end.
+	   Blocks: count: type, value: bytes of each item. Items: count: id, value: payload, extra:
+	   the block's type. The end: ip, if it is told. */
+	SONDE_PT_EVENT_PEBS_BLOCK,
+	SONDE_PT_EVENT_PEBS_ITEM,
+	SONDE_PT_EVENT_PEBS_END,
 	SONDE_PT_EVENTS
 };
 

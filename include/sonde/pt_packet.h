@@ -63,6 +63,7 @@ enum sonde_pt_kind {
 #define SONDE_PT_F_NR   4u /* PIP: non-root */
 #define SONDE_PT_F_MULT 8u /* TRIG: further triggers were merged */
 #define SONDE_PT_F_ICNT 16u /* TRIG: has an instruction count */
+#define SONDE_PT_F_BAD  32u /* TMA: known to be wrong (erratum SKZ84), without fields */
 
 #define SONDE_PT_EXEC_CS_L 1u
 #define SONDE_PT_EXEC_CS_D 2u

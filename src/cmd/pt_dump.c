@@ -103,6 +103,10 @@ static void show_value(const struct sonde_pt_packet *p, struct line *line)
 
 static void show_tma(const struct sonde_pt_packet *p, struct line *line)
 {
+	if (p->flags & SONDE_PT_F_BAD) {
+		PAYLOAD("invalid");
+		return;
+	}
 	PAYLOAD("%" PRIx64 ", %" PRIx64, p->value, p->extra);
 }
 

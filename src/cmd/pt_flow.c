@@ -21,6 +21,8 @@ struct flow {
 	bool blocks, show_blocks, end_on_call, end_on_jump;
 	bool event_ip, event_time, event_tick, event_iflags;
 	bool keep_position, keep_calibration, insn_decoder, check, no_inst;
+	bool ipc, time, psb;
+	uint64_t ipc_insns, ipc_cycles; /* at the last IPC */
 	uint64_t insns, nblocks, jobs;
 	bool open_block; /* the block goes on with the next instruction */
 	bool failed;
@@ -177,6 +179,18 @@ static void say_cfe(const struct flow *f, const struct sonde_pt_event *e, struct
 	say_ip(f, e, "ip", w);
 }
 
+static void say_block(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
+{
+	(void)f;
+	say(w, "pebs block %u, size: %" PRIu64, e->count, e->value);
+}
+
+static void say_item(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
+{
+	(void)f;
+	say(w, "pebs item %" PRIu64 ".%u: %" PRIx64, e->extra, e->count, e->value);
+}
+
 typedef void (*say_fn)(const struct flow *f, const struct sonde_pt_event *e, struct words *w);
 
 /* Either a function, or a word that the IP may follow. */
@@ -206,6 +220,9 @@ static const struct {
         [SONDE_PT_EVENT_TRIG] = {say_trig, NULL},
         [SONDE_PT_EVENT_CFE] = {say_cfe, NULL},
         [SONDE_PT_EVENT_STOP] = {NULL, "stopped"},
+        [SONDE_PT_EVENT_PEBS_BLOCK] = {say_block, NULL},
+        [SONDE_PT_EVENT_PEBS_ITEM] = {say_item, NULL},
+        [SONDE_PT_EVENT_PEBS_END] = {NULL, "pebs end"},
 };
 
 /* What an event is in a list of branches: 0 is where nothing is traced. */
@@ -258,6 +275,25 @@ static void show_event(struct flow *f, const struct sonde_pt_event *e)
 	}
 }
 
+/* The end of a line: what the time is, and instructions per cycle where cycles are known. */
+static void end_line(struct flow *f, const struct sonde_pt_step *s)
+{
+	if (f->time) {
+		(void)printf("  %016" PRIx64 "%s", s->tsc, s->tsc == s->exact_tsc ? "" : "~");
+	}
+	if (f->ipc && s->cycle_insns == s->insns && s->cycles != f->ipc_cycles) {
+		uint64_t insns = s->insns - f->ipc_insns;
+		uint64_t cycles = s->cycles - f->ipc_cycles;
+
+		/* Cut, not rounded, as perf script does. */
+		(void)printf("  IPC: %" PRIu64 ".%02" PRIu64 " (%" PRIu64 "/%" PRIu64 ")",
+		        insns / cycles, insns % cycles * 100 / cycles, insns, cycles);
+		f->ipc_insns = s->insns;
+		f->ipc_cycles = s->cycles;
+	}
+	(void)putchar('\n');
+}
+
 static void show_insn(struct flow *f, const struct sonde_pt_step *s)
 {
 	f->insns++;
@@ -272,11 +308,13 @@ static void show_insn(struct flow *f, const struct sonde_pt_step *s)
 		return;
 	}
 	if (s->sampled || (f->want & SONDE_PT_WANT_INSNS && f->every + f->every_ticks == 0)) {
-		(void)printf("%s%016" PRIx64 "\n", s->speculative ? "? " : "", s->ip);
+		(void)printf("%s%016" PRIx64, s->speculative ? "? " : "", s->ip);
+		end_line(f, s);
 	}
 	if ((s->taken && f->want & BRANCHES_TAKEN) ||
 	        (s->conditional && !s->taken && s->to != 0 && f->want & SONDE_PT_WANT_NOT_TAKEN)) {
-		(void)printf("%016" PRIx64 " %016" PRIx64 "\n", s->ip, s->to);
+		(void)printf("%016" PRIx64 " %016" PRIx64, s->ip, s->to);
+		end_line(f, s);
 	}
 }
 
@@ -285,8 +323,8 @@ static void show_block(struct flow *f, const struct sonde_pt_step *s)
 	f->insns += s->count;
 	f->nblocks++;
 	if (!f->quiet) {
-		(void)printf(
-		        "%016" PRIx64 " %016" PRIx64 " %" PRIu32 "\n", s->ip, s->last, s->count);
+		(void)printf("%016" PRIx64 " %016" PRIx64 " %" PRIu32, s->ip, s->last, s->count);
+		end_line(f, s);
 	}
 }
 
@@ -310,8 +348,12 @@ static void show_step(struct flow *f, const struct sonde_pt_step *s)
 	case SONDE_PT_STEP_ERROR:
 		f->failed = true;
 		f->open_block = false;
-		(void)printf("[%" PRIx64 ", %" PRIx64 ": %serror: %s]\n", s->offset, s->ip,
+		(void)printf("[%" PRIx64 ", %" PRIx64 ": %serror: %s", s->offset, s->ip,
 		        s->resync ? "resync " : "", sonde_pt_error_text(s->error));
+		if (f->psb && s->psb != UINT64_MAX) {
+			(void)printf(", psb: %" PRIx64, s->psb);
+		}
+		(void)printf("]\n");
 		break;
 	case SONDE_PT_STEP_GAP: show_gap(f, s); break;
 	default:
@@ -373,7 +415,7 @@ static void fill_options(struct flow *f, struct sonde_pt_flow_options *o)
 	o->clock.keep_calibration = f->keep_calibration;
 	o->keep_position = f->keep_position;
 	o->jobs = (unsigned)(f->jobs < 256 ? f->jobs : 256);
-	o->time = f->event_time || f->event_tick;
+	o->time = f->event_time || f->event_tick || f->time || f->ipc;
 	o->ticks = f->event_tick;
 	o->want = f->want;
 	o->every = f->every;
@@ -547,6 +589,10 @@ int cmd_pt_flow(int argc, char **argv)
 	                "what to print: i[N][i|t] b n c r k p e"),
 	        OPTION_SWITCH(
 	                0, "gaps", &f.gaps, "print from where to where packets were passed over"),
+	        OPTION_SWITCH(0, "time", &f.time, "print the time behind each line"),
+	        OPTION_SWITCH(0, "psb", &f.psb, "print the last good PSB with errors"),
+	        OPTION_SWITCH(
+	                0, "ipc", &f.ipc, "print instructions per cycle where cycles are known"),
 	        OPTION_SWITCH(0, "quiet", &f.quiet, "print only errors and statistics"),
 	        OPTION_SWITCH(0, "stat", &f.stat, "print statistics at the end"),
 	        OPTION_SWITCH(0, "stat:insn", &f.stat_insn, "of instructions"),

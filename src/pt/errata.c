@@ -11,7 +11,7 @@
 
 uint32_t pt_errata(const struct sonde_pt_cpu *cpu)
 {
-	static const uint8_t six[256] = {
+	static const uint16_t six[256] = {
 	        [61] = BROADWELL,
 	        [71] = BROADWELL,
 	        [79] = BROADWELL,
@@ -22,12 +22,13 @@ uint32_t pt_errata(const struct sonde_pt_cpu *cpu)
 	        [158] = SKYLAKE,
 	        [165] = SKYLAKE,
 	        [166] = SKYLAKE,
-	        [85] = PT_ERRATUM_SKL014,
+	        [85] = PT_ERRATUM_SKL014 | PT_ERRATUM_SKZ84,
 	        [102] = PT_ERRATUM_SKL014,
-	        [106] = PT_ERRATUM_SKL014,
-	        [108] = PT_ERRATUM_SKL014,
+	        [106] = PT_ERRATUM_SKL014 | PT_ERRATUM_SKZ84,
+	        [108] = PT_ERRATUM_SKL014 | PT_ERRATUM_SKZ84,
 	        [125] = PT_ERRATUM_SKL014,
 	        [126] = PT_ERRATUM_SKL014,
+	        [143] = PT_ERRATUM_SKZ84,
 	        [140] = PT_ERRATUM_SKL014,
 	        [141] = PT_ERRATUM_SKL014,
 	        [167] = PT_ERRATUM_SKL014,

@@ -202,8 +202,50 @@ void pt_on_stop(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	pt_emit_event(f, &event);
 }
 
-/* A block's FUP stands behind its end. */
+void pt_on_bbp(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	const struct sonde_pt_event event = {
+	        .kind = SONDE_PT_EVENT_PEBS_BLOCK, .count = p->count, .value = p->value};
+
+	f->block = p->count;
+	pt_emit_event(f, &event);
+}
+
+void pt_on_bip(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_PEBS_ITEM,
+	        .count = p->count,
+	        .value = p->value,
+	        .extra = f->block};
+
+	pt_emit_event(f, &event);
+}
+
+/*
+ * A block's FUP stands behind its end. It says to which instruction the block belongs, but not how
+ * far code was followed: the next branch may come before it.
+ */
 void pt_on_bep(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
-	f->fup_is_branch = f->fup_is_branch || (f->enabled && p->flags & SONDE_PT_F_IP);
+	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_PEBS_END};
+
+	if ((p->flags & SONDE_PT_F_IP) == 0) {
+		pt_emit_event(f, &event);
+	} else if (f->enabled) {
+		f->fup_is_branch = true;
+		f->block_ends = true;
+	} else {
+		pt_waiting_add(f, &f->bound, &event);
+	}
+}
+
+void pt_end_block(struct sonde_pt_flow *f, uint64_t ip)
+{
+	const struct sonde_pt_event event = {
+	        .kind = SONDE_PT_EVENT_PEBS_END, .ip = ip, .has_ip = true};
+
+	if (f->block_ends) {
+		f->block_ends = false;
+		pt_emit_event(f, &event);
+	}
 }

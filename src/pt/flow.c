@@ -82,6 +82,7 @@ static void reset(struct sonde_pt_flow *f)
 	f->overflowed = false;
 	f->may_enable = false;
 	f->fup_is_branch = false;
+	f->block_ends = false;
 	f->fup_is_void = false;
 	f->has_disabled_at = false;
 	f->mode_stale = false;
@@ -197,6 +198,7 @@ static void on_fup_enabled(struct sonde_pt_flow *f, const struct sonde_pt_packet
 
 	if (f->fup_is_branch) {
 		f->fup_is_branch = false;
+		pt_end_block(f, ip);
 		if (f->lost) {
 			pt_gap_found(f, ip);
 		}
@@ -681,8 +683,8 @@ static const struct {
         [SONDE_PT_CFE] = {pt_on_cfe, true},
         [SONDE_PT_EVD] = {pt_on_evd, true},
         [SONDE_PT_TRIG] = {pt_on_trig, true},
-        [SONDE_PT_BBP] = {on_nothing, true},
-        [SONDE_PT_BIP] = {on_nothing, true},
+        [SONDE_PT_BBP] = {pt_on_bbp, true},
+        [SONDE_PT_BIP] = {pt_on_bip, true},
         [SONDE_PT_BEP] = {pt_on_bep, true},
 };
 

@@ -105,6 +105,8 @@ struct sonde_pt_flow {
 	bool overflowed; /* an OVF's FUP is still to come */
 	bool may_enable; /* behind an OVF a FUP or TIP alone may put tracing on */
 	bool fup_is_void; /* the next FUP says nothing */
+	bool block_ends; /* the next FUP is that of a BEP */
+	uint8_t block; /* the type of the last BBP */
 	bool fup_is_branch; /* the next FUP only names the branch that events are attached to */
 	bool psb_ip; /* the PSB told an IP, which is psb_at */
 	bool has_disabled_at;
@@ -218,7 +220,11 @@ void pt_on_evd(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
 void pt_on_cfe(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
 void pt_on_trig(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
 void pt_on_stop(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
+void pt_on_bbp(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
+void pt_on_bip(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
 void pt_on_bep(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
+/* The FUP behind a BEP, if there was one. */
+void pt_end_block(struct sonde_pt_flow *f, uint64_t ip);
 
 /* space.c: code is that of a space in a generation from now on. */
 void pt_space_set(struct sonde_pt_flow *f, uint32_t space, uint32_t generation);

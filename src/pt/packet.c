@@ -395,6 +395,20 @@ static void follow_block(struct pt_cursor *c, const struct sonde_pt_packet *p)
 	}
 }
 
+/* SKZ84: a TMA with bits that should be 0 says nothing, and a byte behind it belongs to it. */
+static bool repair(const struct pt_cursor *c, struct sonde_pt_packet *out)
+{
+	if ((c->errata & PT_ERRATUM_SKZ84) == 0 || out->kind != SONDE_PT_TMA ||
+	        c->end - c->p < out->size + 1) {
+		return false;
+	}
+	out->size++;
+	out->value = 0;
+	out->extra = 0;
+	out->flags = SONDE_PT_F_BAD;
+	return true;
+}
+
 int pt_cursor_next(struct pt_cursor *c, struct sonde_pt_packet *out)
 {
 	size_t left = (size_t)(c->end - c->p);
@@ -428,10 +442,10 @@ int pt_cursor_next(struct pt_cursor *c, struct sonde_pt_packet *out)
 	}
 	out->kind = shape.kind;
 	out->size = shape.size;
-	if (!readers[shape.kind](c->p, out)) {
+	if (!readers[shape.kind](c->p, out) && !repair(c, out)) {
 		return fail(c, SONDE_PT_ERROR_PACKET);
 	}
-	c->p += shape.size;
+	c->p += out->size;
 	follow_block(c, out);
 	return 1;
 }

@@ -66,7 +66,7 @@ static void queue_run(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns, bool
 	item->cycle_insns = f->cycle_insns;
 }
 
-/* A branch is done, for which the last CYC was, if one was there. */
+/* A branch that packets decide is done: the last CYC, if one was there, was for it. */
 static void take_cycles(struct sonde_pt_flow *f)
 {
 	if (f->cycled) {
@@ -127,7 +127,9 @@ void pt_emit_node(struct sonde_pt_flow *f, uint32_t node, uint32_t next, bool ta
 	bool tick;
 	bool wanted = chosen(f, insns, &tick);
 
-	take_cycles(f);
+	if (PT_NODE_KIND(f->graph->nodes[node].info) != PT_NODE_GOTO) {
+		take_cycles(f);
+	}
 	f->run_open = false;
 	if (wanted || has_wanted(f, node, taken)) {
 		queue_run(f, f->graph->cold[node].ip, insns, tick);

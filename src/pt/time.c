@@ -62,6 +62,9 @@ static void on_tma(struct sonde_pt_time *t, const struct sonde_pt_packet *p)
 {
 	uint32_t window = 0xffffffffu >> (24 - (t->clock.mtc_shift & 15));
 
+	if (p->flags & SONDE_PT_F_BAD) {
+		return;
+	}
 	t->own.ctc = (uint32_t)p->value;
 	t->own.ctc_mask = window & 0xffff;
 	t->own.ctc_base = t->tsc - p->extra;
@@ -69,17 +72,29 @@ static void on_tma(struct sonde_pt_time *t, const struct sonde_pt_packet *p)
 	t->own.has_ctc = true;
 }
 
-/* The speed of the core from the MTC before to this one, both 8 bits. */
-static void calibrate(struct sonde_pt_time *t, uint8_t mtc)
+/*
+ * An MTC has 8 bits: if 256 or more were lost, as where packets were, only the cycles that went by
+ * tell how often they wrapped. What they say is right to half of that.
+ */
+static uint64_t lost_wraps(const struct sonde_pt_time *t, uint64_t tsc)
 {
-	uint64_t step = (uint64_t)(uint8_t)(mtc - t->own.mtc) << (t->clock.mtc_shift & 15);
+	uint64_t wrap = ticks(&t->clock, 256ull << (t->clock.mtc_shift & 15));
 
+	if (t->speed == 0 || wrap == 0 || t->tsc <= tsc || t->tsc - tsc < wrap / 2) {
+		return 0;
+	}
+	return (t->tsc - tsc + wrap / 2) / wrap;
+}
+
+/* The speed of the core from the MTC before to this one, so many MTCs later. */
+static void calibrate(struct sonde_pt_time *t, uint64_t mtcs)
+{
 	if (!t->own.has_mtc) {
 		t->own.interval_ticks = 0;
 		t->own.interval_cycles = 0;
 		return;
 	}
-	t->own.interval_ticks += ticks(&t->clock, step);
+	t->own.interval_ticks += ticks(&t->clock, mtcs << (t->clock.mtc_shift & 15));
 	if (t->own.interval_cycles != 0) {
 		t->speed = t->own.interval_ticks * SPEED_ONE / t->own.interval_cycles;
 		t->own.interval_ticks = 0;
@@ -96,21 +111,25 @@ static void on_mtc(struct sonde_pt_time *t, uint8_t mtc)
 	unsigned shift = t->clock.mtc_shift & 15;
 	uint32_t ctc = (uint32_t)mtc << shift;
 	bool late = t->own.has_mtc && !t->own.cycled && t->speed != 0;
+	uint64_t base = t->tsc;
+	uint64_t passed = 0;
+	uint64_t wraps;
 
 	if (!has_ratio(&t->clock)) {
 		t->lost_mtc++;
 		return;
 	}
-	if (!t->clock.no_calibration) {
-		calibrate(t, mtc);
-	}
 	if (t->own.has_ctc) {
-		t->own.ctc_ticks += (ctc - t->own.ctc) & t->own.ctc_mask;
-	} else {
-		t->own.ctc_base = t->tsc;
-		t->own.ctc_ticks = 0;
+		base = t->own.ctc_base;
+		passed = t->own.ctc_ticks + ((ctc - t->own.ctc) & t->own.ctc_mask);
 	}
-	t->tsc = t->own.ctc_base + ticks(&t->clock, t->own.ctc_ticks);
+	wraps = lost_wraps(t, base + ticks(&t->clock, passed));
+	if (!t->clock.no_calibration) {
+		calibrate(t, (uint8_t)(mtc - t->own.mtc) + wraps * 256);
+	}
+	t->own.ctc_base = base;
+	t->own.ctc_ticks = passed + (wraps * 256 << shift);
+	t->tsc = base + ticks(&t->clock, t->own.ctc_ticks);
 	t->exact = t->tsc;
 	t->own.ctc = ctc;
 	t->own.ctc_mask = 0xffffffffu >> (24 - shift);
