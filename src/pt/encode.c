@@ -28,6 +28,11 @@ static size_t put_extended(uint8_t *out, unsigned second, uint64_t payload, unsi
 	return n + 2u;
 }
 
+static bool fits(uint64_t v, unsigned bits)
+{
+	return bits >= 64 || v >> bits == 0;
+}
+
 static size_t write_pad(const struct sonde_pt_packet *p, uint8_t *out)
 {
 	(void)p;
@@ -60,7 +65,8 @@ static size_t write_ip(const struct sonde_pt_packet *p, uint8_t *out)
 	        [SONDE_PT_FUP] = 0x1d};
 	static const int8_t sizes[8] = {0, 2, 4, 6, 6, -1, 8, -1};
 
-	if (p->count > 7 || sizes[p->count] < 0) {
+	if (p->count > 7 || sizes[p->count] < 0 ||
+	        !fits(p->value, 8u * (unsigned)sizes[p->count])) {
 		return 0;
 	}
 	out[0] = (uint8_t)(opcodes[p->kind] | p->count << 5);
@@ -189,7 +195,7 @@ static size_t write_pwrx(const struct sonde_pt_packet *p, uint8_t *out)
 
 static size_t write_ptw(const struct sonde_pt_packet *p, uint8_t *out)
 {
-	if (p->count > 1) {
+	if (p->count > 1 || !fits(p->value, p->count == 0 ? 32 : 64)) {
 		return 0;
 	}
 	return put_extended(
@@ -212,6 +218,9 @@ static size_t write_trig(const struct sonde_pt_packet *p, uint8_t *out)
 {
 	bool icnt = p->flags & SONDE_PT_F_ICNT;
 
+	if (!icnt && p->extra != 0) {
+		return 0;
+	}
 	out[0] = 0xd9;
 	out[1] = (uint8_t)(ip_bit(p) | (icnt ? 0x40u : 0) |
 	                   (p->flags & SONDE_PT_F_MULT ? 0x20u : 0));
@@ -230,7 +239,7 @@ static size_t write_bbp(const struct sonde_pt_packet *p, uint8_t *out)
 
 static size_t write_bip(const struct sonde_pt_packet *p, uint8_t *out)
 {
-	if (p->extra != 4 && p->extra != 8) {
+	if ((p->extra != 4 && p->extra != 8) || !fits(p->value, 8u * (unsigned)p->extra)) {
 		return 0;
 	}
 	out[0] = (uint8_t)((p->count & 0x1fu) << 3 | 4);
@@ -241,6 +250,48 @@ static size_t write_bip(const struct sonde_pt_packet *p, uint8_t *out)
 static size_t write_bep(const struct sonde_pt_packet *p, uint8_t *out)
 {
 	return put_extended(out, 0x33 | ip_bit(p), 0, 0);
+}
+
+/* Bits of each field, and the flags, that a packet has room for. */
+static const struct room {
+	uint8_t value, low_zeros, extra, count, flags;
+} rooms[SONDE_PT_KINDS] = {
+        [SONDE_PT_TNT8] = {6, 0, 0, 3, 0},
+        [SONDE_PT_TNT64] = {47, 0, 0, 6, 0},
+        [SONDE_PT_TIP] = {64, 0, 0, 3, 0},
+        [SONDE_PT_TIP_PGE] = {64, 0, 0, 3, 0},
+        [SONDE_PT_TIP_PGD] = {64, 0, 0, 3, 0},
+        [SONDE_PT_FUP] = {64, 0, 0, 3, 0},
+        [SONDE_PT_PIP] = {52, 5, 0, 0, SONDE_PT_F_NR},
+        [SONDE_PT_MODE_EXEC] = {3, 0, 0, 0, 0},
+        [SONDE_PT_MODE_TSX] = {2, 0, 0, 0, 0},
+        [SONDE_PT_CBR] = {8, 0, 0, 0, 0},
+        [SONDE_PT_TSC] = {56, 0, 0, 0, 0},
+        [SONDE_PT_TMA] = {16, 0, 9, 0, 0},
+        [SONDE_PT_MTC] = {8, 0, 0, 0, 0},
+        [SONDE_PT_CYC] = {64, 0, 0, 0, 0},
+        [SONDE_PT_VMCS] = {52, 12, 0, 0, 0},
+        [SONDE_PT_MNT] = {64, 0, 0, 0, 0},
+        [SONDE_PT_EXSTOP] = {0, 0, 0, 0, SONDE_PT_F_IP},
+        [SONDE_PT_MWAIT] = {32, 0, 32, 0, 0},
+        [SONDE_PT_PWRE] = {4, 0, 4, 0, SONDE_PT_F_HW},
+        [SONDE_PT_PWRX] = {4, 0, 4, 4, 0},
+        [SONDE_PT_PTW] = {64, 0, 0, 1, SONDE_PT_F_IP},
+        [SONDE_PT_CFE] = {8, 0, 0, 5, SONDE_PT_F_IP},
+        [SONDE_PT_EVD] = {64, 0, 0, 6, 0},
+        [SONDE_PT_TRIG] = {8, 0, 16, 0, SONDE_PT_F_IP | SONDE_PT_F_MULT | SONDE_PT_F_ICNT},
+        [SONDE_PT_BBP] = {4, 0, 0, 5, 0},
+        [SONDE_PT_BIP] = {64, 0, 4, 5, 0},
+        [SONDE_PT_BEP] = {0, 0, 0, 0, SONDE_PT_F_IP},
+};
+
+static bool has_room(const struct sonde_pt_packet *p)
+{
+	const struct room *room = &rooms[p->kind];
+
+	return fits(p->value, room->value) && (p->value & ((1ULL << room->low_zeros) - 1)) == 0 &&
+	       fits(p->extra, room->extra) && fits(p->count, room->count) &&
+	       (p->flags & ~(unsigned)room->flags) == 0;
 }
 
 size_t sonde_pt_packet_encode(const struct sonde_pt_packet *packet, uint8_t *out)
@@ -280,7 +331,10 @@ size_t sonde_pt_packet_encode(const struct sonde_pt_packet *packet, uint8_t *out
 	        [SONDE_PT_BEP] = write_bep,
 	};
 
-	return packet->kind < SONDE_PT_KINDS ? writers[packet->kind](packet, out) : 0;
+	if (packet->kind >= SONDE_PT_KINDS || !has_room(packet)) {
+		return 0;
+	}
+	return writers[packet->kind](packet, out);
 }
 
 struct sonde_pt_encoder {

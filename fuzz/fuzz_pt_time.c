@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Time, twice. Packets of any kind and order: a TSC packet is believed, nothing overflows. And
+ * those of a machine whose clock is known, with MTCs lost now and then and a core that changes its
+ * speed: what is called exact is at most one crystal tick behind the clock, and cycles never pull
+ * it.
+ */
+#include "pt/packet.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void any_packets(const struct sonde_pt_clock *clock, const uint8_t *data, size_t size)
+{
+	struct pt_cursor c = pt_cursor_make(data, size);
+	struct sonde_pt_packet p;
+	struct sonde_pt_time time;
+	int rc;
+
+	sonde_pt_time_init(&time, clock);
+	while ((rc = pt_cursor_next(&c, &p)) != 0) {
+		uint64_t cycles = time.cycles;
+		uint64_t exact = time.exact;
+
+		if (rc < 0) {
+			c.p++;
+			continue;
+		}
+		(void)sonde_pt_time_packet(&time, &p);
+		if (p.kind == SONDE_PT_TSC && (time.tsc != p.value || time.exact != p.value)) {
+			abort();
+		}
+		if (p.kind == SONDE_PT_CYC ? time.exact != exact || time.cycles != cycles + p.value
+		                           : time.cycles != cycles) {
+			abort();
+		}
+	}
+}
+
+/* A machine. TSC ticks are counted from when it was switched on, as crystal ticks are. */
+struct machine {
+	struct sonde_pt_clock clock;
+	struct sonde_pt_time time;
+	uint64_t tsc, ctc, cycle_tsc; /* cycle_tsc: what CYC packets told */
+	unsigned lost; /* MTCs since the last one that was seen */
+};
+
+static void give(struct machine *m, uint8_t kind, uint64_t value, uint64_t extra)
+{
+	const struct sonde_pt_packet p = {.kind = kind, .value = value, .extra = extra};
+
+	(void)sonde_pt_time_packet(&m->time, &p);
+}
+
+static uint64_t to_ctc(const struct machine *m, uint64_t tsc)
+{
+	return tsc * m->clock.tsc_ratio_denominator / m->clock.tsc_ratio_numerator;
+}
+
+/* The TSC at which a crystal tick comes, and what a tick is, rounded up. */
+static uint64_t to_tsc(const struct machine *m, uint64_t ctc)
+{
+	return ctc * m->clock.tsc_ratio_numerator / m->clock.tsc_ratio_denominator;
+}
+
+static void sync(struct machine *m)
+{
+	uint64_t ctc = to_ctc(m, m->tsc);
+
+	give(m, SONDE_PT_TSC, m->tsc, 0);
+	give(m, SONDE_PT_TMA, ctc & 0xffff, m->tsc - to_tsc(m, ctc));
+	m->ctc = ctc;
+	m->lost = 0;
+}
+
+/* The machine goes on; each MTC on the way is written, or lost. */
+static void run(struct machine *m, uint64_t ticks, bool lose)
+{
+	unsigned shift = m->clock.mtc_shift;
+	uint64_t tick = to_tsc(m, 1) + 1;
+	uint64_t to;
+
+	m->tsc += ticks;
+	to = to_ctc(m, m->tsc);
+	for (uint64_t next = ((m->ctc >> shift) + 1) << shift; next <= to; next += 1ULL << shift) {
+		uint64_t now = to_tsc(m, next);
+
+		/* Up to 254 in a row can be told from none; of the first, TMA has 16 bits. */
+		if (lose && m->lost < 200 && ((uint64_t)m->lost + 2) << shift < 0xffff) {
+			m->lost++;
+			continue;
+		}
+		give(m, SONDE_PT_MTC, next >> shift & 0xff, 0);
+		m->lost = 0;
+		if (m->time.exact > now + tick || m->time.exact + tick < now ||
+		        m->time.tsc != m->time.exact) {
+			abort();
+		}
+	}
+	m->ctc = to;
+}
+
+static void known_machine(const uint8_t *data, size_t size)
+{
+	static const uint32_t ratios[][2] = {
+	        {84, 2}, {1, 1}, {176, 2}, {302, 4}, {250, 3}, {100, 7}};
+	const uint32_t *ratio = ratios[data[0] % 6];
+	struct machine m = {.clock = {.tsc_ratio_numerator = ratio[0],
+	                            .tsc_ratio_denominator = ratio[1],
+	                            .nominal_ratio = data[1] & 1 ? 24 : 0,
+	                            .mtc_shift = data[1] >> 1 & 15},
+	        .tsc = (uint64_t)data[2] << 20 | data[3]};
+
+	sonde_pt_time_init(&m.time, &m.clock);
+	sync(&m);
+	for (size_t i = 4; i + 1 < size; i += 2) {
+		uint64_t n = data[i + 1];
+
+		switch (data[i] & 7) {
+		case 0: sync(&m); break;
+		case 1: give(&m, SONDE_PT_CBR, n, 0); break;
+		case 2: give(&m, SONDE_PT_CYC, n, 0); break;
+		case 3: give(&m, SONDE_PT_CYC, n << 12, 0); break;
+		case 4: give(&m, SONDE_PT_OVF, 0, 0); break;
+		default: run(&m, n << (data[i] >> 3 & 7), data[i] >> 6 == 3); break;
+		}
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct sonde_pt_clock clock = {.cpu = {6, 78}};
+
+	if (size < 6) {
+		return 0;
+	}
+	known_machine(data, size);
+	clock.tsc_ratio_numerator = data[0];
+	clock.tsc_ratio_denominator = data[1];
+	clock.nominal_ratio = data[2];
+	clock.mtc_shift = data[3];
+	clock.keep_calibration = data[4] & 1;
+	clock.no_calibration = data[4] & 2;
+	any_packets(&clock, data + 5, size - 5);
+	return 0;
+}
