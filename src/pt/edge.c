@@ -55,7 +55,8 @@ void pt_counts_edge(struct sonde_pt_flow *f, uint32_t from, uint32_t to)
 {
 	uint64_t key = (uint64_t)from << 32 | to;
 	struct pt_recent_edge *recent =
-	        &f->counts->recent[(from * 31u + to) & (PT_RECENT_EDGES - 1)];
+	        &f->counts->recent[(uint32_t)(key * 0x9e3779b97f4a7c15ULL >> 40) &
+	                           (PT_RECENT_EDGES - 1)];
 
 	if (recent->key == key) {
 		recent->count++;
@@ -78,15 +79,63 @@ void pt_counts_flush_log(struct sonde_pt_flow *f)
 	log->count = 0;
 }
 
-void pt_counts_flush_nodes(struct sonde_pt_flow *f)
+/* A hop that was taken so often: counts for the nodes that it goes over. */
+static bool spread(
+        struct sonde_pt_flow *f, uint32_t at, const struct pt_hop_bits *bits, uint64_t count)
+{
+	struct pt_counts *c = f->counts;
+	struct pt_hop_path path;
+
+	if (!pt_hop_walk(f->graph, at, bits, &path)) {
+		return false;
+	}
+	for (unsigned i = 0; i < path.count; i++) {
+		uint32_t node = path.steps[i].node;
+		uint32_t to = i + 1 < path.count ? path.steps[i + 1].node : path.to;
+
+		c->nodes[2 * (size_t)node + path.steps[i].bit] += count;
+		if (to != PT_NODE_NONE && PT_NODE_KIND(f->graph->nodes[node].info) == PT_NODE_RET &&
+		        !add(&c->edges, node, to, count)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* What was counted by one hop of a node; `by` is its place among those of the node. */
+static bool spread_one(struct sonde_pt_flow *f, uint32_t at, unsigned by, bool tip)
+{
+	uint32_t *counts = tip ? f->counts->tip_hops : f->counts->hops;
+	uint32_t *count = &counts[(size_t)at * PT_HOPS + by];
+	struct pt_hop_bits bits = {.value = by, .count = PT_HOP_BITS, .tip = tip};
+
+	if (*count == 0) {
+		return true;
+	}
+	if (tip) {
+		bits.count = 31u - (unsigned)__builtin_clz(by);
+		bits.value = by & ~(1u << bits.count);
+	}
+	if (!spread(f, at, &bits, *count)) {
+		return false;
+	}
+	*count = 0;
+	return true;
+}
+
+bool pt_counts_flush_hops(struct sonde_pt_flow *f)
 {
 	uint32_t nodes = atomic_load_explicit(&f->graph->count, memory_order_acquire);
 
-	for (size_t i = 0; i < 2 * (size_t)nodes; i++) {
-		f->counts->nodes[i] += f->counts->fresh[i];
-		f->counts->fresh[i] = 0;
-	}
 	f->counts->since = 0;
+	for (uint32_t at = 1; at < nodes; at++) {
+		for (unsigned by = 0; by < PT_HOPS; by++) {
+			if (!spread_one(f, at, by, false) || !spread_one(f, at, by, true)) {
+				return false;
+			}
+		}
+	}
+	return true;
 }
 
 void pt_counts_plain(struct sonde_pt_flow *f, uint64_t from, uint64_t to)
@@ -140,17 +189,19 @@ bool pt_counts_new(struct sonde_pt_flow *f)
 			return false;
 		}
 		f->counts->nodes = pt_reserve(sizeof(uint64_t) * 2 * PT_NODES_MAX);
-		f->counts->fresh = pt_reserve(sizeof(uint32_t) * 2 * PT_NODES_MAX);
+		f->counts->hops = pt_reserve(sizeof(uint32_t) * PT_HOPS * PT_NODES_MAX);
+		f->counts->tip_hops = pt_reserve(sizeof(uint32_t) * PT_HOPS * PT_NODES_MAX);
 	}
 	f->counting = true;
-	return f->counts->nodes != NULL && f->counts->fresh != NULL;
+	return f->counts->nodes != NULL && f->counts->hops != NULL && f->counts->tip_hops != NULL;
 }
 
 void pt_counts_free(struct pt_counts *c)
 {
 	if (c != NULL) {
 		pt_release(c->nodes, sizeof(uint64_t) * 2 * PT_NODES_MAX);
-		pt_release(c->fresh, sizeof(uint32_t) * 2 * PT_NODES_MAX);
+		pt_release(c->hops, sizeof(uint32_t) * PT_HOPS * PT_NODES_MAX);
+		pt_release(c->tip_hops, sizeof(uint32_t) * PT_HOPS * PT_NODES_MAX);
 		free(c->edges.slots);
 		free(c->plain.slots);
 		free(c);
@@ -162,8 +213,7 @@ bool pt_counts_run(struct sonde_pt_flow *f)
 	while (!f->done && !f->failed) {
 		pt_flow_packet(f);
 	}
-	pt_counts_flush_nodes(f);
-	return !f->failed && flush_recent(f->counts);
+	return !f->failed && pt_counts_flush_hops(f) && flush_recent(f->counts);
 }
 
 static bool merge_table(struct pt_edge_table *to, const struct pt_edge_table *from)

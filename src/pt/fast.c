@@ -9,7 +9,7 @@
 
 #include "core/span.h"
 
-#define FRESH_MAX  (1u << 30) /* decisions; between two of them no node comes twice */
+#define FRESH_MAX  (1u << 31) /* hops that are counted in 32 bits before they are added up */
 #define QUEUE_SOME 64 /* runs that are made before the caller gets them */
 
 /* A byte 02 may be where a PSB begins and cuts the packet off; the reader of packets looks. */
@@ -44,11 +44,78 @@ static inline bool fast_tip(struct sonde_pt_flow *f, uint64_t *ip)
 	return true;
 }
 
+/*
+ * As many TNTs of six bits as follow one another, up to eight: their bits, and in *n how many. Such
+ * a byte is 1xxxxxx0; the first one's bits are the oldest.
+ */
+static inline uint64_t full_tnts(const uint8_t *p, unsigned *n)
+{
+	uint64_t word, other;
+
+	memcpy(&word, p, 8);
+	word = HOST_BIG_ENDIAN ? word : __builtin_bswap64(word);
+	other = (word & 0x8181818181818181u) ^ 0x8080808080808080u;
+	*n = other != 0 ? (unsigned)__builtin_clzll(other) / 8 : 8;
+	word = word >> 1 & 0x3f3f3f3f3f3f3f3fu;
+	word = (word & 0x003f003f003f003fu) | (word & 0x3f003f003f003f00u) >> 2;
+	word = (word & 0x00000fff00000fffu) | (word & 0x0fff00000fff0000u) >> 4;
+	word = (word & 0xffffff) | (word >> 8 & 0xffffff000000u);
+	return word >> (48 - *n * 6);
+}
+
+/* As pt_refill, quick where nothing but TNTs of up to 14 bytes follow and no bit is left. */
+static inline bool refill(struct sonde_pt_flow *f)
+{
+	const uint8_t *p = f->cursor.p;
+	uint64_t bits;
+	unsigned packets, n;
+
+	if (f->nbits != 0 || f->cursor.bip_size != 0 || f->cursor.end - p < 9) {
+		return pt_refill(f);
+	}
+	if ((*p & 0x1f) == 0x0d) {
+		return false;
+	}
+	bits = full_tnts(p, &packets);
+	n = 6 * packets;
+	p += packets;
+	if ((*p & 0x81) == 0 && *p > 2) {
+		unsigned count = 30u - (unsigned)__builtin_clz(*p);
+
+		bits = bits << count | ((*p >> 1) & ((1u << count) - 1));
+		n += count;
+		p++;
+	}
+	if (n == 0) {
+		return pt_refill(f);
+	}
+	f->gather = f->cursor.p;
+	f->gathered = n;
+	f->nbits = n;
+	f->bits = bits << (64 - n);
+	f->cursor.p = p;
+	return true;
+}
+
+/* The node that a TIP leads to. Most IPs come again soon: a small table stands before the graph's.
+ */
+static inline uint32_t node_of(struct sonde_pt_flow *f, uint32_t context, uint64_t ip)
+{
+	struct pt_tip *tip = &f->tips[(ip ^ ip >> 12) & (PT_TIPS - 1)];
+
+	if (tip->ip == ip && tip->context == context && tip->node != PT_NODE_NONE) {
+		return tip->node;
+	}
+	*tip = (struct pt_tip){
+	        .ip = ip, .context = context, .node = pt_graph_node(f->graph, context, ip)};
+	f->failed = f->failed || tip->node == PT_NODE_NONE;
+	return tip->node;
+}
+
 /* Where a return leads: by a bit to the last call, else by a TIP. */
 static inline uint32_t fast_ret(struct sonde_pt_flow *f, uint32_t context)
 {
-	uint32_t *top = &f->stack[(f->sp - 1) & (PT_STACK_SIZE - 1)];
-	uint32_t next = *top;
+	uint32_t next = pt_stack_top(f);
 	uint64_t ip;
 
 	if (f->nbits != 0 || pt_refill(f)) {
@@ -58,41 +125,37 @@ static inline uint32_t fast_ret(struct sonde_pt_flow *f, uint32_t context)
 		f->bits <<= 1;
 		f->nbits--;
 	} else if (fast_tip(f, &ip)) {
-		next = pt_graph_node(f->graph, context, ip);
-		f->failed = f->failed || next == PT_NODE_NONE;
+		next = node_of(f, context, ip);
 	} else {
 		return PT_NODE_NONE;
 	}
-	*top = PT_NODE_NONE;
-	f->sp--;
+	pt_stack_pop(f);
 	return next;
 }
 
 static inline uint32_t fast_indirect(struct sonde_pt_flow *f, uint32_t context)
 {
-	uint32_t next;
 	uint64_t ip;
 
-	if (!fast_tip(f, &ip)) {
-		return PT_NODE_NONE;
-	}
-	next = pt_graph_node(f->graph, context, ip);
-	f->failed = f->failed || next == PT_NODE_NONE;
-	return next;
+	return fast_tip(f, &ip) ? node_of(f, context, ip) : PT_NODE_NONE;
+}
+
+static inline bool tip_is_next(const struct sonde_pt_flow *f)
+{
+	return f->cursor.p != f->cursor.end && (*f->cursor.p & 0x1f) == 0x0d;
 }
 
 /* Without a branch to come, code that nothing decides may lead past the place of an event. */
 static inline bool branch_follows(struct sonde_pt_flow *f)
 {
-	return f->nbits != 0 || pt_refill(f) ||
-	       (f->cursor.p != f->cursor.end && (*f->cursor.p & 0x1f) == 0x0d);
+	return f->nbits != 0 || pt_refill(f) || tip_is_next(f);
 }
 
 static inline void record(
         struct sonde_pt_flow *f, uint32_t at, unsigned which, uint32_t next, bool counting)
 {
 	if (counting) {
-		f->counts->fresh[2 * (size_t)at + which]++;
+		f->counts->nodes[2 * (size_t)at + which]++;
 		return;
 	}
 	pt_emit_node(f, at, next, which != 0);
@@ -105,8 +168,9 @@ static inline uint32_t kind_of(const struct sonde_pt_flow *f, uint32_t at)
 
 static inline void push(struct sonde_pt_flow *f, uint32_t node)
 {
-	f->stack[f->sp & (PT_STACK_SIZE - 1)] = node;
-	f->sp += node != PT_NODE_NONE;
+	if (node != PT_NODE_NONE) {
+		f->stack[f->sp++] = node;
+	}
 }
 
 /*
@@ -118,7 +182,6 @@ static inline __attribute__((always_inline)) uint32_t step(
 {
 	const struct pt_node n = f->graph->nodes[at];
 	unsigned sp = f->sp;
-	uint32_t saved = f->stack[sp & (PT_STACK_SIZE - 1)];
 	uint32_t next;
 	unsigned bit = 1;
 
@@ -152,80 +215,140 @@ static inline __attribute__((always_inline)) uint32_t step(
 	}
 	if (next == PT_NODE_NONE) {
 		f->sp = sp;
-		f->stack[sp & (PT_STACK_SIZE - 1)] = saved;
 		return PT_NODE_NONE;
 	}
 	record(f, at, bit, next, counting);
 	if (counting &&
 	        (PT_NODE_KIND(n.info) == PT_NODE_RET || PT_NODE_KIND(n.info) == PT_NODE_TIP)) {
-		pt_counts_edge(f, at, next);
+		f->counts->log.edges[f->counts->log.count++] = (uint64_t)at << 32 | next;
 	}
 	return next;
 }
 
 /*
- * What most of a trace is, for counts: nodes that a bit or nothing decides, without a branch of our
- * own that depends on them, since those would be mispredicted. Ends at the first node that is not
- * like that, or when there is no bit.
+ * What most of a trace is, for counts: hop after hop, without a branch of our own that depends on
+ * the code, since those would be mispredicted. Ends where a hop is not known, and where there are
+ * too few bits for one. The log and the return stack have room for what f->bits can lead to; above
+ * the top of the stack may stand anything.
  */
-static uint32_t hot(struct sonde_pt_flow *f, uint32_t at)
+static __attribute__((noinline)) uint32_t hot(struct sonde_pt_flow *f, uint32_t at)
 {
-	const struct pt_node *nodes = f->graph->nodes;
-	uint32_t *counts = f->counts->fresh;
+	const uint64_t *hops = f->graph->hops;
+	uint32_t *counts = f->counts->hops;
 	struct pt_edge_log *log = &f->counts->log;
+	uint64_t *logged = log->edges + log->count;
+	uint32_t *sp = f->stack + f->sp;
 	uint64_t bits = f->bits;
 	unsigned nbits = f->nbits;
-	unsigned sp = f->sp;
-	unsigned logged = log->count;
 
-	for (;;) {
-		uint32_t kind = PT_NODE_KIND(__atomic_load_n(&nodes[at].info, __ATOMIC_ACQUIRE));
-		uint32_t push = nodes[at].push;
-		uint32_t *above = &f->stack[sp & (PT_STACK_SIZE - 1)];
-		uint32_t top = f->stack[(sp - 1) & (PT_STACK_SIZE - 1)];
-		bool is_ret = kind == PT_NODE_RET;
-		uint32_t bit, next;
+	while (nbits >= PT_HOP_BITS) {
+		size_t index = (size_t)at * PT_HOPS + (bits >> (64 - PT_HOP_BITS));
+		uint64_t hop = __atomic_load_n(&hops[index], __ATOMIC_ACQUIRE);
+		uint32_t next = PT_HOP_TO(hop);
+		uint32_t top = sp[-1];
+		bool returns = next == PT_NODE_NONE;
 
-		if (kind > PT_NODE_RET || nbits == 0 || logged == PT_EDGE_LOG) {
+		/* Keeps compilers from making it a branch, which would often be mispredicted. */
+		__asm__("" : "+r"(top));
+		next = returns ? top : next;
+		__asm__("" : "+r"(next));
+		if (hop <= PT_HOP_CANNOT || next == PT_NODE_NONE) {
 			break;
 		}
-		bit = (uint32_t)(bits >> 63);
-		top = push != PT_NODE_NONE ? push : top;
-		next = nodes[at].next[bit];
-		next = is_ret ? top & (0 - bit) : next;
-		if (next == PT_NODE_NONE) {
-			break;
-		}
-		*above = push;
-		sp += push != PT_NODE_NONE;
-		sp -= is_ret;
-		*(is_ret ? &f->stack[sp & (PT_STACK_SIZE - 1)] : &log->nothing) = PT_NODE_NONE;
-		counts[2 * (size_t)at + bit]++;
-		log->edges[logged] = (uint64_t)at << 32 | next;
-		logged += is_ret;
-		bits <<= kind != PT_NODE_GOTO;
-		nbits -= kind != PT_NODE_GOTO;
+		counts[index]++;
+		*logged = (hop & ~0xffULL) | next;
+		logged += returns;
+		*sp = PT_HOP_NODE(hop);
+		sp += PT_HOP_DEPTH(hop);
+		bits <<= PT_HOP_TAKEN(hop);
+		nbits -= PT_HOP_TAKEN(hop);
 		at = next;
 	}
 	f->bits = bits;
 	f->nbits = nbits;
-	f->sp = sp;
-	log->count = logged;
+	f->sp = (unsigned)(sp - f->stack);
+	log->count = (unsigned)(logged - log->edges);
 	return at;
+}
+
+/*
+ * The hop that is next where no bits follow, and the TIP behind it; PT_NODE_NONE: it cannot be done
+ * so, and nothing was changed.
+ */
+static inline uint32_t hop_by_tip(struct sonde_pt_flow *f, uint32_t at, uint32_t context)
+{
+	const struct pt_hop_bits bits = {.value = (unsigned)(f->bits >> 1 >> (63 - f->nbits)),
+	        .count = f->nbits,
+	        .tip = true};
+	struct pt_edge_log *log = &f->counts->log;
+	uint64_t hop, ip;
+	uint32_t next;
+
+	if (!tip_is_next(f)) {
+		return PT_NODE_NONE;
+	}
+	hop = __atomic_load_n(pt_hop_slot(f->graph, at, &bits), __ATOMIC_ACQUIRE);
+	if (hop <= PT_HOP_CANNOT || !fast_tip(f, &ip)) {
+		return PT_NODE_NONE;
+	}
+	next = node_of(f, context, ip);
+	f->counts->tip_hops[pt_hop_index(at, &bits)]++;
+	log->edges[log->count++] = (uint64_t)PT_HOP_TO(hop) << 32 | next;
+	f->stack[f->sp] = PT_HOP_NODE(hop);
+	f->sp += (unsigned)PT_HOP_DEPTH(hop);
+	f->sp += f->sp == 0; /* there was nothing to return to */
+	f->bits = 0;
+	f->nbits = 0;
+	return next;
+}
+
+/* The hop that is next, if it was not made: false where there can be none. */
+static bool learn(struct sonde_pt_flow *f, uint32_t at)
+{
+	struct pt_hop_bits bits = {.count = f->nbits < PT_HOP_BITS ? f->nbits : PT_HOP_BITS,
+	        .tip = f->nbits < PT_HOP_BITS};
+	const uint64_t *hop;
+
+	if (bits.tip && !tip_is_next(f)) {
+		return false;
+	}
+	bits.value = (unsigned)(f->bits >> 1 >> (63 - bits.count));
+	hop = pt_hop_slot(f->graph, at, &bits);
+	if (*hop != 0) {
+		return false;
+	}
+	f->failed = !pt_hop_make(f->graph, at, &bits);
+	return !f->failed && *hop > PT_HOP_CANNOT;
+}
+
+static inline void make_room(struct sonde_pt_flow *f)
+{
+	if (f->counts->log.count > PT_EDGE_LOG - PT_HOT_ROOM) {
+		pt_counts_flush_log(f);
+	}
+	if (f->sp > PT_STACK_SIZE - PT_HOT_ROOM) {
+		pt_stack_shrink(f);
+	}
+	f->counts->since += PT_HOT_ROOM;
+	if (f->counts->since > FRESH_MAX) {
+		f->failed = !pt_counts_flush_hops(f);
+	}
 }
 
 static uint32_t run_counting(struct sonde_pt_flow *f, uint32_t at, uint32_t context)
 {
-	while (!f->failed) {
-		uint32_t next;
+	uint32_t next;
 
+	while (!f->failed) {
+		make_room(f);
 		at = hot(f, at);
-		pt_counts_flush_log(f);
-		if (++f->counts->since > FRESH_MAX) {
-			pt_counts_flush_nodes(f);
+		next = f->nbits < PT_HOP_BITS ? hop_by_tip(f, at, context) : PT_NODE_NONE;
+		if (next != PT_NODE_NONE) {
+			at = next;
+			(void)refill(f);
+			continue;
 		}
-		if (f->nbits == 0 && pt_refill(f)) {
-			f->counts->since += f->nbits;
+		if ((f->nbits < PT_HOP_BITS && refill(f)) || learn(f, at)) {
 			continue;
 		}
 		if (kind_of(f, at) == PT_NODE_UNBUILT) {
@@ -238,6 +361,7 @@ static uint32_t run_counting(struct sonde_pt_flow *f, uint32_t at, uint32_t cont
 		}
 		at = next;
 	}
+	pt_counts_flush_log(f);
 	return at;
 }
 
@@ -246,6 +370,9 @@ static uint32_t run_steps(struct sonde_pt_flow *f, uint32_t at, uint32_t context
 	while (!f->failed && f->tail - f->head < QUEUE_SOME) {
 		uint32_t next;
 
+		if (f->sp > PT_STACK_SIZE - PT_HOT_ROOM) {
+			pt_stack_shrink(f);
+		}
 		if (kind_of(f, at) == PT_NODE_UNBUILT) {
 			f->failed = !pt_graph_build(f->graph, at);
 			continue;

@@ -68,7 +68,7 @@ void pt_flow_error(struct sonde_pt_flow *f, int error)
 /* Forgets all but the place in the trace. */
 static void reset(struct sonde_pt_flow *f)
 {
-	memset(f->stack, 0, sizeof(f->stack));
+	f->sp = 1;
 	drop_branches(f);
 	f->bound.count = 0;
 	f->deferred.count = 0;
@@ -493,7 +493,7 @@ static void on_psbend(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	f->syncing = false;
 	f->overflowed = false;
 	f->may_enable = false;
-	memset(f->stack, 0, sizeof(f->stack));
+	f->sp = 1;
 	f->done = f->done || f->ending;
 }
 
@@ -878,6 +878,7 @@ struct sonde_pt_flow *sonde_pt_flow_new(struct sonde_pt_graph *graph, const void
 	}
 	take_options(f, options);
 	f->good_psb = UINT64_MAX;
+	f->sp = 1;
 	f->stop_at = UINT64_MAX;
 	f->ended_at = UINT64_MAX;
 	f->graph = graph;

@@ -15,10 +15,13 @@
 #include "pt/graph.h"
 #include "pt/packet.h"
 
-#define PT_STACK_SIZE   128 /* a power of two; processors keep 64 calls */
+#define PT_STACK_SIZE 1024 /* processors keep 64 calls */
+#define PT_HOT_ROOM                                                                                \
+	64 /* what the fast loop adds to a stack or log before it looks: bits in a word */
 #define PT_WAITING_MAX  32 /* events between two packets that place them */
-#define PT_RECENT_EDGES 1024
+#define PT_RECENT_EDGES 4096
 #define PT_EDGE_LOG     256
+#define PT_TIPS         1024 /* a power of two */
 
 /* One part of the output. Of a run the event is not set. */
 struct pt_item {
@@ -62,14 +65,20 @@ struct pt_recent_edge {
 struct pt_edge_log {
 	uint64_t edges[PT_EDGE_LOG + 1];
 	unsigned count;
-	uint32_t nothing; /* where a store goes that is not wanted */
+};
+
+/* The node of an IP that a TIP told. */
+struct pt_tip {
+	uint64_t ip;
+	uint32_t context, node; /* node PT_NODE_NONE: empty */
 };
 
 /* What a flow that gives no steps counts. */
 struct pt_counts {
 	uint64_t *nodes; /* two for each node: a bit that is 0, and all else */
-	uint32_t *fresh; /* the same, not yet added to `nodes`: small, as the loop is all over it */
-	uint64_t since; /* branches since they were added */
+	/* For each hop, not yet added to `nodes`: small, as the loop is all over them. */
+	uint32_t *hops, *tip_hops;
+	uint64_t since; /* hops since they were added, at most */
 	struct pt_recent_edge recent[PT_RECENT_EDGES]; /* in front of `edges` */
 	struct pt_edge_table edges; /* from node to node, where a node does not say to which */
 	struct pt_edge_log log; /* in front of `recent` */
@@ -143,8 +152,11 @@ struct sonde_pt_flow {
 	unsigned nbits, gathered;
 	const uint8_t *gather; /* the first packet of them */
 
-	uint32_t stack[PT_STACK_SIZE]; /* nodes behind calls; 0: none */
-	unsigned sp;
+	struct pt_tip tips[PT_TIPS]; /* by hash of the IP */
+	/* Nodes behind calls. The first slot stays empty: what is returned to when there is none.
+	 */
+	uint32_t stack[PT_STACK_SIZE];
+	unsigned sp; /* the slot above the top */
 
 	struct pt_waiting bound; /* for a FUP */
 	struct pt_waiting deferred; /* behind those */
@@ -247,7 +259,7 @@ void pt_flow_error(struct sonde_pt_flow *f, int error);
 /* The TIP at the cursor, behind packets of time: reads it; false: something else stands there. */
 bool pt_flow_tip(struct sonde_pt_flow *f, uint64_t *ip);
 
-/* more.c: more branches from the packets at the cursor; false: the next one is no TNT. */
+/* more.c: more branches behind f->bits, of which there are few; false: no TNT comes next. */
 bool pt_refill(struct sonde_pt_flow *f);
 /* Where the packet of the next branch bit ends, and where it begins, in bytes. */
 uint64_t pt_bits_offset(const struct sonde_pt_flow *f, uint64_t *begin);
@@ -274,7 +286,7 @@ void pt_gap_behind(struct sonde_pt_flow *f, bool syncing);
 /* edge.c: counts. */
 void pt_counts_edge(struct sonde_pt_flow *f, uint32_t from, uint32_t to);
 void pt_counts_flush_log(struct sonde_pt_flow *f);
-void pt_counts_flush_nodes(struct sonde_pt_flow *f);
+bool pt_counts_flush_hops(struct sonde_pt_flow *f);
 bool pt_counts_new(struct sonde_pt_flow *f);
 void pt_counts_free(struct pt_counts *c); /* NULL is fine */
 /* Counts to the end of the part; false: no memory. */
@@ -285,6 +297,28 @@ bool pt_counts_merge(struct sonde_pt_flow *f, const struct sonde_pt_flow *other)
 /* parallel.c: counts the whole trace; 1, 0 (it must be done by one thread), or SONDE_ENOMEM. */
 int pt_parallel_count(struct sonde_pt_flow *f);
 void pt_counts_plain(struct sonde_pt_flow *f, uint64_t from, uint64_t to);
+
+/* walk.c: forgets the older half of the return stack. */
+void pt_stack_shrink(struct sonde_pt_flow *f);
+
+static inline void pt_stack_push(struct sonde_pt_flow *f, uint32_t node)
+{
+	if (f->sp > PT_STACK_SIZE - PT_HOT_ROOM) {
+		pt_stack_shrink(f);
+	}
+	f->stack[f->sp++] = node;
+}
+
+/* What the last call pushed: PT_NODE_NONE when there is none. */
+static inline uint32_t pt_stack_top(const struct sonde_pt_flow *f)
+{
+	return f->stack[f->sp - 1];
+}
+
+static inline void pt_stack_pop(struct sonde_pt_flow *f)
+{
+	f->sp -= f->sp > 1;
+}
 
 static inline uint32_t pt_flow_context(const struct sonde_pt_flow *f)
 {

@@ -45,6 +45,7 @@ struct pt_cold {
 struct sonde_pt_graph {
 	struct pt_node *nodes;
 	struct pt_cold *cold;
+	uint64_t *hops, *tip_hops; /* PT_HOPS for each node, see hop.c */
 	const struct sonde_pt_image *image;
 	_Atomic(struct pt_table *) table; /* from address to node */
 	_Atomic uint32_t count;
@@ -64,5 +65,52 @@ uint32_t pt_graph_node(struct sonde_pt_graph *graph, uint32_t context, uint64_t 
 
 /* Builds a node that is UNBUILT; false: too many nodes, or no memory. */
 bool pt_graph_build(struct sonde_pt_graph *graph, uint32_t index);
+
+/* Several branch bits at once. */
+#define PT_HOP_BITS  3
+#define PT_HOPS      (1u << PT_HOP_BITS)
+#define PT_HOP_NODES 16 /* that one goes over at most */
+
+#define PT_HOP_CANNOT     1u /* there is none: the node must be looked at by itself */
+#define PT_HOP_TAKEN(hop) ((unsigned)(hop)&63u)
+#define PT_HOP_DEPTH(hop) ((int)((unsigned)(hop) >> 6 & 3u) - 1)
+#define PT_HOP_TO(hop)    ((uint32_t)(hop) >> 8)
+#define PT_HOP_NODE(hop)  ((uint32_t)((hop) >> 32))
+
+/* What a hop goes by: bits, the first one highest, PT_HOP_BITS or, before a TIP, fewer. */
+struct pt_hop_bits {
+	unsigned value, count;
+	bool tip;
+};
+
+/* The nodes that a hop goes over, each with its bit. */
+struct pt_hop_path {
+	struct {
+		uint32_t node, bit;
+	} steps[PT_HOP_NODES];
+	unsigned count, taken;
+	uint32_t to, push; /* where it leads, and what is pushed */
+	bool returns; /* the last node returns to what the stack tells */
+	bool pops; /* the stack loses one to a return that a TIP tells */
+};
+
+/* false: too many nodes, or no memory. */
+bool pt_hop_walk(struct sonde_pt_graph *graph, uint32_t at, const struct pt_hop_bits *bits,
+        struct pt_hop_path *path);
+
+/* Makes a hop. */
+bool pt_hop_make(struct sonde_pt_graph *graph, uint32_t at, const struct pt_hop_bits *bits);
+
+/* Among hops by bits, or by a TIP. */
+static inline size_t pt_hop_index(uint32_t at, const struct pt_hop_bits *bits)
+{
+	return (size_t)at * PT_HOPS + (bits->tip ? 1u << bits->count | bits->value : bits->value);
+}
+
+static inline uint64_t *pt_hop_slot(
+        const struct sonde_pt_graph *graph, uint32_t at, const struct pt_hop_bits *bits)
+{
+	return (bits->tip ? graph->tip_hops : graph->hops) + pt_hop_index(at, bits);
+}
 
 #endif

@@ -8,7 +8,10 @@
 
 #include "core/span.h"
 
-#define GATHER_MAX 56 /* bits; one more short TNT still fits into a word */
+#define GATHER_MAX 56 /* bits, of the packets that are read at once */
+#define REFILL_MAX 8 /* bits that are there before */
+#define GATHER_BYTES                                                                               \
+	4096 /* how far the first packet of the bits may be away: finding one goes over all */
 
 /* Bytes of a packet of time, where nobody asks for time, or 0. */
 static size_t skippable(const struct sonde_pt_flow *f, const uint8_t *p, size_t left)
@@ -35,6 +38,13 @@ static size_t skippable(const struct sonde_pt_flow *f, const uint8_t *p, size_t 
 	return n <= left && (n == 1 || ((p[n - 1] & 1) == 0 && p[n - 1] != 2)) ? n : 0;
 }
 
+static void add_bits(struct sonde_pt_flow *f, uint64_t bits, unsigned n)
+{
+	f->bits |= bits << (64 - n) >> f->nbits;
+	f->nbits += n;
+	f->gathered += n;
+}
+
 static bool long_tnt(struct sonde_pt_flow *f, const uint8_t *p, size_t left)
 {
 	uint64_t payload = 0;
@@ -50,8 +60,7 @@ static bool long_tnt(struct sonde_pt_flow *f, const uint8_t *p, size_t left)
 		return false;
 	}
 	stop = 63u - (unsigned)__builtin_clzll(payload);
-	f->bits = payload << (64 - stop);
-	f->nbits = stop;
+	add_bits(f, payload & ~(1ULL << stop), stop);
 	return true;
 }
 
@@ -62,10 +71,15 @@ bool pt_refill(struct sonde_pt_flow *f)
 	uint64_t bits = 0;
 	unsigned n = 0;
 
-	if (f->cursor.bip_size != 0) {
+	if (f->cursor.bip_size != 0 || f->nbits > REFILL_MAX ||
+	        (f->nbits != 0 && p - f->gather > GATHER_BYTES)) {
 		return false;
 	}
-	f->gather = p;
+	if (f->nbits == 0) {
+		f->bits = 0;
+		f->gathered = 0;
+		f->gather = p;
+	}
 	while (p < end && n <= GATHER_MAX - 6) {
 		if ((*p & 1) == 0 && *p > 2) {
 			unsigned count = 30u - (unsigned)__builtin_clz(*p);
@@ -77,7 +91,6 @@ bool pt_refill(struct sonde_pt_flow *f)
 		}
 		if (*p == 2 && n == 0 && long_tnt(f, p, (size_t)(end - p))) {
 			f->cursor.p = p + 8;
-			f->gathered = f->nbits;
 			return true;
 		}
 		if (skippable(f, p, (size_t)(end - p)) == 0) {
@@ -86,9 +99,9 @@ bool pt_refill(struct sonde_pt_flow *f)
 		p += skippable(f, p, (size_t)(end - p));
 	}
 	f->cursor.p = p;
-	f->nbits = n;
-	f->gathered = n;
-	f->bits = n != 0 ? bits << (64 - n) : 0;
+	if (n != 0) {
+		add_bits(f, bits, n);
+	}
 	return n != 0;
 }
 

@@ -5,6 +5,8 @@
  */
 #include "pt/flow.h"
 
+#include <string.h>
+
 #define WALK_DIRECT_MAX (1u << 14) /* direct branches without a packet: an endless loop */
 
 static bool in_filters(const struct sonde_pt_flow *f, uint64_t ip)
@@ -17,22 +19,22 @@ static bool in_filters(const struct sonde_pt_flow *f, uint64_t ip)
 	return f->options.filters == 0;
 }
 
+void pt_stack_shrink(struct sonde_pt_flow *f)
+{
+	const unsigned half = PT_STACK_SIZE / 2;
+
+	memmove(f->stack + 1, f->stack + f->sp - half, half * sizeof(f->stack[0]));
+	f->sp = half + 1;
+}
+
 static void push(struct sonde_pt_flow *f, uint64_t ip)
 {
 	uint32_t node = pt_graph_node(f->graph, pt_flow_context(f), ip);
 
 	f->failed = f->failed || node == PT_NODE_NONE;
-	f->stack[f->sp++ & (PT_STACK_SIZE - 1)] = node;
-}
-
-/* What the last call pushed: PT_NODE_NONE when there is none. */
-static uint32_t pop(struct sonde_pt_flow *f)
-{
-	uint32_t *top = &f->stack[--f->sp & (PT_STACK_SIZE - 1)];
-	uint32_t node = *top;
-
-	*top = PT_NODE_NONE;
-	return node;
+	if (node != PT_NODE_NONE) {
+		pt_stack_push(f, node);
+	}
 }
 
 void pt_walk_go(struct sonde_pt_flow *f, const struct pt_insn *insn, uint64_t to, bool taken)
@@ -47,7 +49,7 @@ void pt_walk_go(struct sonde_pt_flow *f, const struct pt_insn *insn, uint64_t to
 	if ((insn->class == PT_CLASS_CALL && insn->disp != 0) || insn->class == PT_CLASS_CALL_IND) {
 		push(f, f->ip + insn->size);
 	} else if (insn->class == PT_CLASS_RET) {
-		(void)pop(f);
+		pt_stack_pop(f);
 	}
 	f->ip = to;
 }
@@ -254,7 +256,7 @@ static void take_compressed_ret(struct sonde_pt_flow *f, const struct pt_insn *i
 		pt_flow_error(f, SONDE_PT_ERROR_QUERY);
 		return;
 	}
-	node = f->stack[(f->sp - 1) & (PT_STACK_SIZE - 1)];
+	node = pt_stack_top(f);
 	if (node == PT_NODE_NONE) {
 		pt_flow_error(f, SONDE_PT_ERROR_RETURN);
 		return;

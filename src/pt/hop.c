@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Hops: what the next branch bits do together to a flow that stands at a node. They are found when
+ * first met and kept in the graph, in one word each. There are two for each node and value of bits:
+ *
+ *	by bits      PT_HOP_BITS of them; it ends earlier where something else is in the way
+ *	by a TIP     all bits that are left, which are fewer, and then a TIP
+ *
+ *	0..5    bits that are taken
+ *	6..7    what is added to the depth of the return stack, and 1: 0 where it is returned from
+ *	8..31   the node it leads to; 0: the one on top of the return stack. By a TIP: the node that
+ *ends with the branch 32..63  the node that is pushed, or, where it is returned from the stack, the
+ *one that returns
+ *
+ * A word is 0 until it was made, and PT_HOP_CANNOT where there is none. Two threads may make the
+ *same one: both store the same.
+ */
+#include "pt/graph.h"
+
+static void pass(struct pt_hop_path *path, uint32_t bit, bool takes_bit, uint32_t next)
+{
+	path->steps[path->count].node = path->to;
+	path->steps[path->count].bit = bit;
+	path->count++;
+	path->taken += takes_bit;
+	path->to = next;
+}
+
+/* A return by a bit; false: the hop ends before it, or with it. */
+static bool go_return(const struct pt_node *n, uint32_t bit, struct pt_hop_path *path)
+{
+	uint32_t to = n->push != PT_NODE_NONE ? n->push : path->push;
+
+	if (bit == 0) {
+		return false;
+	}
+	if (n->push == PT_NODE_NONE) {
+		path->push = PT_NODE_NONE;
+	}
+	path->returns = to == PT_NODE_NONE;
+	pass(path, 1, true, to);
+	return !path->returns;
+}
+
+/* Goes over one node; false: the hop ends before it, or with it. */
+static bool go(const struct pt_node *n, const struct pt_hop_bits *bits, struct pt_hop_path *path)
+{
+	enum pt_node_kind kind = PT_NODE_KIND(n->info);
+	uint32_t bit = 1;
+
+	if (path->count == PT_HOP_NODES || (path->taken == bits->count && kind != PT_NODE_GOTO)) {
+		return false;
+	}
+	if (kind != PT_NODE_GOTO) {
+		bit = bits->value >> (bits->count - 1 - path->taken) & 1;
+	}
+	if (kind == PT_NODE_RET) {
+		return go_return(n, bit, path);
+	}
+	if ((kind != PT_NODE_COND && kind != PT_NODE_GOTO) ||
+	        (n->push != PT_NODE_NONE && path->push != PT_NODE_NONE)) {
+		return false;
+	}
+	path->push = n->push != PT_NODE_NONE ? n->push : path->push;
+	pass(path, bit, kind == PT_NODE_COND, n->next[bit]);
+	return true;
+}
+
+/* The branch that the TIP decides; false: it is no such. */
+static bool end_by_tip(
+        const struct pt_node *n, const struct pt_hop_bits *bits, struct pt_hop_path *path)
+{
+	enum pt_node_kind kind = PT_NODE_KIND(n->info);
+
+	if (path->returns || path->taken != bits->count || path->count == PT_HOP_NODES ||
+	        (kind != PT_NODE_RET && kind != PT_NODE_TIP)) {
+		return false;
+	}
+	if (kind == PT_NODE_TIP && n->push != PT_NODE_NONE && path->push != PT_NODE_NONE) {
+		return false;
+	}
+	if (kind == PT_NODE_TIP) {
+		path->push = n->push != PT_NODE_NONE ? n->push : path->push;
+	} else if (n->push == PT_NODE_NONE) {
+		path->pops = path->push == PT_NODE_NONE;
+		path->push = PT_NODE_NONE;
+	}
+	pass(path, 1, false, PT_NODE_NONE);
+	return true;
+}
+
+bool pt_hop_walk(struct sonde_pt_graph *graph, uint32_t at, const struct pt_hop_bits *bits,
+        struct pt_hop_path *path)
+{
+	const struct pt_node *n;
+
+	*path = (struct pt_hop_path){.to = at};
+	do {
+		n = &graph->nodes[path->to];
+		if (path->taken == bits->count && !bits->tip) {
+			return true;
+		}
+		if (PT_NODE_KIND(__atomic_load_n(&n->info, __ATOMIC_ACQUIRE)) == PT_NODE_UNBUILT &&
+		        !pt_graph_build(graph, path->to)) {
+			return false;
+		}
+	} while (go(n, bits, path));
+	if (bits->tip && !end_by_tip(n, bits, path)) {
+		path->count = 0;
+	}
+	return true;
+}
+
+bool pt_hop_make(struct sonde_pt_graph *graph, uint32_t at, const struct pt_hop_bits *bits)
+{
+	uint64_t *slot = pt_hop_slot(graph, at, bits);
+	struct pt_hop_path path;
+	uint32_t last, node, to;
+	uint32_t depth = 1;
+
+	if (!pt_hop_walk(graph, at, bits, &path)) {
+		return false;
+	}
+	if (path.count == 0 || (path.taken == 0 && !bits->tip)) {
+		__atomic_store_n(slot, PT_HOP_CANNOT, __ATOMIC_RELEASE);
+		return true;
+	}
+	last = path.steps[path.count - 1].node;
+	node = path.returns ? last : path.push;
+	to = bits->tip ? last : path.to;
+	if (path.returns || path.pops) {
+		depth = 0;
+	} else if (path.push != PT_NODE_NONE) {
+		depth = 2;
+	}
+	__atomic_store_n(
+	        slot, (uint64_t)node << 32 | to << 8 | depth << 6 | path.taken, __ATOMIC_RELEASE);
+	return true;
+}
