@@ -9,8 +9,10 @@
 
 #include "core/span.h"
 
-#define FRESH_MAX  (1u << 31) /* hops that are counted in 32 bits before they are added up */
-#define QUEUE_SOME 64 /* runs that are made before the caller gets them */
+/* How far the first packet of the bits may be away: to find a bit's all are gone over. */
+#define GATHER_BYTES 4096
+#define FRESH_MAX    (1u << 31) /* hops that are counted in 32 bits before they are added up */
+#define QUEUE_SOME   64 /* runs that are made before the caller gets them */
 
 /* A byte 02 may be where a PSB begins and cuts the packet off; the reader of packets looks. */
 static inline bool has_02(uint32_t v)
@@ -70,7 +72,10 @@ static inline bool refill(struct sonde_pt_flow *f)
 	uint64_t bits;
 	unsigned packets, n;
 
-	if (f->nbits != 0 || f->cursor.bip_size != 0 || f->cursor.end - p < 9) {
+	if (f->nbits != 0) {
+		return p - f->gather < GATHER_BYTES && pt_refill(f);
+	}
+	if (f->cursor.bip_size != 0 || f->cursor.end - p < 9) {
 		return pt_refill(f);
 	}
 	if ((*p & 0x1f) == 0x0d) {
@@ -137,7 +142,7 @@ static inline uint32_t fast_indirect(struct sonde_pt_flow *f, uint32_t context)
 {
 	uint64_t ip;
 
-	return fast_tip(f, &ip) ? node_of(f, context, ip) : PT_NODE_NONE;
+	return pt_deferred(f) && fast_tip(f, &ip) ? node_of(f, context, ip) : PT_NODE_NONE;
 }
 
 static inline bool tip_is_next(const struct sonde_pt_flow *f)

@@ -259,8 +259,10 @@ void pt_flow_error(struct sonde_pt_flow *f, int error);
 /* The TIP at the cursor, behind packets of time: reads it; false: something else stands there. */
 bool pt_flow_tip(struct sonde_pt_flow *f, uint64_t *ip);
 
-/* more.c: more branches behind f->bits, of which there are few; false: no TNT comes next. */
+/* more.c: more branches behind f->bits; false: no TNT comes next, or there is no room. */
 bool pt_refill(struct sonde_pt_flow *f);
+/* Before an indirect branch: whether the next TIP may be its, in spite of bits that stand before. */
+bool pt_deferred(struct sonde_pt_flow *f);
 /* Where the packet of the next branch bit ends, and where it begins, in bytes. */
 uint64_t pt_bits_offset(const struct sonde_pt_flow *f, uint64_t *begin);
 

@@ -9,9 +9,7 @@
 #include "core/span.h"
 
 #define GATHER_MAX 56 /* bits, of the packets that are read at once */
-#define REFILL_MAX 8 /* bits that are there before */
-#define GATHER_BYTES                                                                               \
-	4096 /* how far the first packet of the bits may be away: finding one goes over all */
+#define DEFER_MAX  47 /* bits that may stand before the TIP of an earlier branch: a long TNT */
 
 /* Bytes of a packet of time, where nobody asks for time, or 0. */
 static size_t skippable(const struct sonde_pt_flow *f, const uint8_t *p, size_t left)
@@ -50,7 +48,7 @@ static bool long_tnt(struct sonde_pt_flow *f, const uint8_t *p, size_t left)
 	uint64_t payload = 0;
 	unsigned stop;
 
-	if (left < 8 || p[1] != 0xa3 || memchr(p + 2, 2, 6) != NULL) {
+	if (left < 8 || f->nbits > 64 - 47 || p[1] != 0xa3 || memchr(p + 2, 2, 6) != NULL) {
 		return false;
 	}
 	memcpy((uint8_t *)&payload, p, 8);
@@ -71,8 +69,7 @@ bool pt_refill(struct sonde_pt_flow *f)
 	uint64_t bits = 0;
 	unsigned n = 0;
 
-	if (f->cursor.bip_size != 0 || f->nbits > REFILL_MAX ||
-	        (f->nbits != 0 && p - f->gather > GATHER_BYTES)) {
+	if (f->cursor.bip_size != 0) {
 		return false;
 	}
 	if (f->nbits == 0) {
@@ -80,7 +77,7 @@ bool pt_refill(struct sonde_pt_flow *f)
 		f->gathered = 0;
 		f->gather = p;
 	}
-	while (p < end && n <= GATHER_MAX - 6) {
+	while (p < end && n <= GATHER_MAX - 6 && f->nbits + n <= 64 - 6) {
 		if ((*p & 1) == 0 && *p > 2) {
 			unsigned count = 30u - (unsigned)__builtin_clz(*p);
 
@@ -103,6 +100,17 @@ bool pt_refill(struct sonde_pt_flow *f)
 		add_bits(f, bits, n);
 	}
 	return n != 0;
+}
+
+/* All bits up to the TIP are read, so that it does not matter how many were before. */
+bool pt_deferred(struct sonde_pt_flow *f)
+{
+	bool more = f->nbits != 0;
+
+	while (more && f->nbits <= DEFER_MAX) {
+		more = pt_refill(f);
+	}
+	return f->nbits <= DEFER_MAX;
 }
 
 uint64_t pt_bits_offset(const struct sonde_pt_flow *f, uint64_t *begin)

@@ -286,7 +286,7 @@ void pt_walk_branch(struct sonde_pt_flow *f)
 		take_compressed_ret(f, &insn);
 		return;
 	}
-	if (!pt_flow_tip(f, &to)) {
+	if (!pt_deferred(f) || !pt_flow_tip(f, &to)) {
 		pt_flow_error(f, SONDE_PT_ERROR_QUERY);
 		return;
 	}
