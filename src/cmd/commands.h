@@ -7,6 +7,7 @@ int cmd_record(int argc, char **argv);
 int cmd_repair(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_script(int argc, char **argv);
+int cmd_stat(int argc, char **argv);
 int cmd_buildid_list(int argc, char **argv);
 int cmd_evlist(int argc, char **argv);
 int cmd_check(int argc, char **argv);

@@ -16,6 +16,7 @@ static const struct command {
         {"record", cmd_record, "run a command, or watch processes, and record a profile"},
         {"report", cmd_report, "show where the time of a recording went"},
         {"script", cmd_script, "print the samples of a recording in time order"},
+        {"stat", cmd_stat, "count events of a command, of threads or of the machine"},
         {"evlist", cmd_evlist, "list the events of a recording"},
         {"check", cmd_check, "say whether a recording is whole and what it lost"},
         {"convert", cmd_convert,

@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: MIT */
+/* Options to events, cpus and threads; opens, starts and reads the counters. */
+#include "stat/stat.h"
+
+#include "proc/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define ATTR_SIZE 128u /* the newest form that perf 6.1 takes */
+
+void stat_say(struct sonde_stat *s, enum sonde_stat_message kind, const char *fmt, ...)
+{
+	char text[1024];
+	va_list args;
+
+	if (s->options.message != NULL) {
+		va_start(args, fmt);
+		(void)vsnprintf(text, sizeof(text), fmt, args);
+		va_end(args);
+		s->options.message(s->options.message_arg, kind, text);
+	}
+}
+
+/* ---- events ---- */
+
+#define CACHE(id, op, miss) ((id) | (op) << 8 | (miss) << 16)
+
+/* What is counted when nothing is asked for, and what -d, -d -d, -d -d -d add. */
+static const struct usual {
+	const char *name;
+	uint32_t type, config;
+	int detail;
+} usual[] = {
+        {"task-clock", SONDE_TYPE_SOFTWARE, SONDE_SW_TASK_CLOCK, 0},
+        {"context-switches", SONDE_TYPE_SOFTWARE, SONDE_SW_CONTEXT_SWITCHES, 0},
+        {"cpu-migrations", SONDE_TYPE_SOFTWARE, SONDE_SW_CPU_MIGRATIONS, 0},
+        {"page-faults", SONDE_TYPE_SOFTWARE, SONDE_SW_PAGE_FAULTS, 0},
+        {"cycles", SONDE_TYPE_HARDWARE, 0, 0},
+        {"instructions", SONDE_TYPE_HARDWARE, 1, 0},
+        {"branches", SONDE_TYPE_HARDWARE, 4, 0},
+        {"branch-misses", SONDE_TYPE_HARDWARE, 5, 0},
+        {"L1-dcache-loads", SONDE_TYPE_HW_CACHE, CACHE(0, 0, 0), 1},
+        {"L1-dcache-load-misses", SONDE_TYPE_HW_CACHE, CACHE(0, 0, 1), 1},
+        {"LLC-loads", SONDE_TYPE_HW_CACHE, CACHE(2, 0, 0), 1},
+        {"LLC-load-misses", SONDE_TYPE_HW_CACHE, CACHE(2, 0, 1), 1},
+        {"L1-icache-loads", SONDE_TYPE_HW_CACHE, CACHE(1, 0, 0), 2},
+        {"L1-icache-load-misses", SONDE_TYPE_HW_CACHE, CACHE(1, 0, 1), 2},
+        {"dTLB-loads", SONDE_TYPE_HW_CACHE, CACHE(3, 0, 0), 2},
+        {"dTLB-load-misses", SONDE_TYPE_HW_CACHE, CACHE(3, 0, 1), 2},
+        {"iTLB-loads", SONDE_TYPE_HW_CACHE, CACHE(4, 0, 0), 2},
+        {"iTLB-load-misses", SONDE_TYPE_HW_CACHE, CACHE(4, 0, 1), 2},
+        {"L1-dcache-prefetches", SONDE_TYPE_HW_CACHE, CACHE(0, 2, 0), 3},
+        {"L1-dcache-prefetch-misses", SONDE_TYPE_HW_CACHE, CACHE(0, 2, 1), 3},
+};
+
+static int add_usual(struct sonde_stat *s, const struct usual *u)
+{
+	struct event *event = event_list_add(&s->events);
+
+	if (event == NULL) {
+		return error_nomem(&s->error);
+	}
+	event->attr.type = u->type;
+	event->attr.config = u->config;
+	event->attr.flags = 1ull << SONDE_FLAG_EXCLUDE_GUEST;
+	event->hardware = u->type != SONDE_TYPE_SOFTWARE;
+	(void)snprintf(event->name, sizeof(event->name), "%s", u->name);
+	if (u->config == SONDE_SW_TASK_CLOCK && !event->hardware && s->by_cpu) {
+		event->attr.config = SONDE_SW_CPU_CLOCK;
+		(void)snprintf(event->name, sizeof(event->name), "cpu-clock");
+	}
+	return 0;
+}
+
+static void set_flag(struct sonde_attr *attr, enum sonde_attr_flag flag, bool on)
+{
+	attr->flags = (attr->flags & ~(1ull << flag)) | (uint64_t)on << flag;
+}
+
+static void plan_attr(struct sonde_stat *s, struct event *event, bool leads)
+{
+	const struct sonde_stat_options *o = &s->options;
+	struct sonde_attr *attr = &event->attr;
+	bool in_group = s->events.v[event->leader].members > 1;
+
+	attr->size = ATTR_SIZE;
+	attr->sample_type = SONDE_SAMPLE_IDENTIFIER;
+	attr->read_format = SONDE_READ_ENABLED | SONDE_READ_RUNNING;
+	attr->read_format |= in_group ? SONDE_READ_ID | SONDE_READ_GROUP : 0;
+	attr->sample_period = 0;
+	set_flag(attr, SONDE_FLAG_FREQ, false);
+	set_flag(attr, SONDE_FLAG_INHERIT, !o->no_inherit);
+	set_flag(attr, SONDE_FLAG_DISABLED, leads);
+	set_flag(attr, SONDE_FLAG_ENABLE_ON_EXEC,
+	        leads && o->workload != NULL && !s->by_cpu && o->pids == NULL && o->tids == NULL &&
+	                o->delay_ms == 0);
+	if (o->all_user) {
+		set_flag(attr, SONDE_FLAG_EXCLUDE_KERNEL, true);
+		set_flag(attr, SONDE_FLAG_EXCLUDE_HV, true);
+	}
+	if (o->all_kernel) {
+		set_flag(attr, SONDE_FLAG_EXCLUDE_USER, true);
+	}
+}
+
+/* Names of cgroups, one for each event; the last one does for the rest, as in perf. */
+static int plan_cgroups(struct sonde_stat *s)
+{
+	const char *p = s->options.cgroups, *last = p;
+	size_t i, n;
+
+	for (i = 0; p != NULL && i < s->set.nevents; i++) {
+		n = strcspn(last, ",");
+		if (n > 0) {
+			s->set.events[i].cgroup = strndup(last, n);
+			if (s->set.events[i].cgroup == NULL) {
+				return error_nomem(&s->error);
+			}
+		}
+		last = last[n] == ',' ? last + n + 1 : strchr(p, ',') == NULL ? last : last + n;
+	}
+	return 0;
+}
+
+int stat_plan(struct sonde_stat *s)
+{
+	const struct sonde_stat_options *o = &s->options;
+	size_t i;
+
+	for (i = 0; i < o->nevents; i++) {
+		TRY(event_parse(&s->events, o->events[i], &s->error));
+	}
+	for (i = 0; o->nevents == 0 && !o->no_events && i < sizeof(usual) / sizeof(usual[0]); i++) {
+		if (usual[i].detail <= o->detail) {
+			TRY(add_usual(s, &usual[i]));
+		}
+	}
+	for (i = 0; i < s->events.n; i++) {
+		plan_attr(s, &s->events.v[i], s->events.v[i].leader == i);
+		if (stat_set_add(&s->set, s->events.v[i].name, &s->events.v[i].attr) < 0) {
+			return error_nomem(&s->error);
+		}
+	}
+	return plan_cgroups(s);
+}
+
+/* ---- cpus and threads ---- */
+
+static int add_thread(struct sonde_stat *s, pid_t pid, pid_t tid)
+{
+	struct proc_status status;
+	struct stat_thread *grown =
+	        realloc(s->set.threads, (s->set.nthreads + 1) * sizeof(*s->set.threads));
+
+	if (grown == NULL) {
+		return error_nomem(&s->error);
+	}
+	s->set.threads = grown;
+	grown[s->set.nthreads] = (struct stat_thread){.tid = tid};
+	if (s->set.by == SONDE_STAT_BY_THREAD && proc_status_read(s->root_fd, pid, tid, &status)) {
+		memcpy(grown[s->set.nthreads].comm, status.comm, sizeof(status.comm));
+	}
+	s->set.nthreads++;
+	return 0;
+}
+
+static int add_process(struct sonde_stat *s, pid_t pid)
+{
+	char path[64];
+	pid_t *list;
+	size_t i, n;
+	int rc = 0;
+
+	(void)snprintf(path, sizeof(path), "proc/%d/task", (int)pid);
+	if (proc_list_numbers(s->root_fd, path, &list, &n) < 0) {
+		return error_set(&s->error, SONDE_ENOENT, NO_OFFSET, "there is no process %d: %s",
+		        (int)pid, strerror(errno));
+	}
+	for (i = 0; rc == 0 && i < n; i++) {
+		rc = add_thread(s, pid, list[i]);
+	}
+	free(list);
+	return rc;
+}
+
+static int add_targets(struct sonde_stat *s, const char *list, bool processes)
+{
+	const char *p = list;
+	char *end;
+	long v;
+
+	for (;;) {
+		v = strtol(p, &end, 10);
+		if (end == p || v <= 0 || v > INT32_MAX || (*end != ',' && *end != '\0')) {
+			return error_set(&s->error, SONDE_EARG, NO_OFFSET,
+			        "%s wants numbers separated by commas, not '%s'",
+			        processes ? "-p" : "-t", list);
+		}
+		TRY(processes ? add_process(s, (pid_t)v) : add_thread(s, (pid_t)v, (pid_t)v));
+		if (*end == '\0') {
+			return 0;
+		}
+		p = end + 1;
+	}
+}
+
+static bool cpu_wanted(const char *list, int cpu)
+{
+	const char *p = list;
+	char *end;
+	long from, to;
+
+	for (; p != NULL && *p != '\0'; p = *end == ',' ? end + 1 : end) {
+		from = to = strtol(p, &end, 10);
+		if (end == p) {
+			return false;
+		}
+		if (*end == '-') {
+			to = strtol(end + 1, &end, 10);
+		}
+		if (cpu >= from && cpu <= to) {
+			return true;
+		}
+		if (*end != ',') {
+			return false;
+		}
+	}
+	return list == NULL;
+}
+
+static int add_cpus(struct sonde_stat *s)
+{
+	pid_t *list = NULL;
+	size_t i, n;
+
+	if (!s->by_cpu) {
+		s->set.cpus = calloc(1, sizeof(*s->set.cpus));
+		if (s->set.cpus == NULL) {
+			return error_nomem(&s->error);
+		}
+		s->set.cpus[0].cpu = -1;
+		s->set.ncpus = 1;
+		return 0;
+	}
+	if (s->options.cpus != NULL &&
+	        strspn(s->options.cpus, "0123456789,-") != strlen(s->options.cpus)) {
+		return error_set(&s->error, SONDE_EARG, NO_OFFSET,
+		        "-C wants a list of cpus such as 0-3,7, not '%s'", s->options.cpus);
+	}
+	if (proc_read_cpus(s->root_fd, "sys/devices/system/cpu/online", &list, &n) < 0) {
+		free(list);
+		return error_set(&s->error, SONDE_EIO, NO_OFFSET,
+		        "cannot read which cpus are on-line: %s", strerror(errno));
+	}
+	s->set.cpus = calloc(n + 1, sizeof(*s->set.cpus));
+	for (i = 0; s->set.cpus != NULL && i < n; i++) {
+		if (cpu_wanted(s->options.cpus, (int)list[i])) {
+			s->set.cpus[s->set.ncpus++].cpu = (int)list[i];
+		}
+	}
+	free(list);
+	if (s->set.cpus == NULL) {
+		return error_nomem(&s->error);
+	}
+	if (s->set.ncpus == 0) {
+		return error_set(&s->error, SONDE_EARG, NO_OFFSET,
+		        "none of the cpus '%s' is on-line", s->options.cpus);
+	}
+	stat_set_places(&s->set, s->root_fd);
+	return 0;
+}
+
+int stat_targets(struct sonde_stat *s)
+{
+	const struct sonde_stat_options *o = &s->options;
+
+	if (s->set.cpus == NULL) {
+		TRY(add_cpus(s));
+	}
+	free(s->set.threads);
+	s->set.threads = NULL;
+	s->set.nthreads = 0;
+	if (s->by_cpu) {
+		return add_thread(s, -1, -1);
+	}
+	if (o->pids != NULL || o->tids != NULL) {
+		TRY(o->pids != NULL ? add_targets(s, o->pids, true) : 0);
+		return o->tids != NULL ? add_targets(s, o->tids, false) : 0;
+	}
+	return add_thread(s, s->child, s->child);
+}
+
+/* ---- opening ---- */
+
+/* The folder of a cgroup: below the hierarchy that has perf_event, else below that of version 2. */
+static int open_cgroup(struct sonde_stat *s, const char *name)
+{
+	char line[1024], best[512] = "", path[1024];
+	FILE *mounts = proc_open_stream(s->root_fd, "proc/mounts");
+	int fd;
+
+	while (mounts != NULL && fgets(line, sizeof(line), mounts) != NULL) {
+		char where[512], type[32], options[256];
+
+		if (sscanf(line, "%*s %511s %31s %255s", where, type, options) != 3) {
+			continue;
+		}
+		if (strcmp(type, "cgroup") == 0 && strstr(options, "perf_event") != NULL) {
+			(void)snprintf(best, sizeof(best), "%s", where);
+			break;
+		}
+		if (strcmp(type, "cgroup2") == 0) {
+			(void)snprintf(best, sizeof(best), "%s", where);
+		}
+	}
+	if (mounts != NULL) {
+		(void)fclose(mounts);
+	}
+	(void)snprintf(path, sizeof(path), "%s/%s", best + (best[0] == '/'), name);
+	fd = openat(s->root_fd, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		return error_set(&s->error, SONDE_ENOENT, NO_OFFSET,
+		        best[0] != '\0' ? "there is no cgroup '%s' below %s: %s"
+		                        : "no cgroup file system is mounted for '%s'%s: %s",
+		        name, best, strerror(errno));
+	}
+	return fd;
+}
+
+static bool is_unsupported(int why)
+{
+	return why == ENOENT || why == ENODEV || why == EOPNOTSUPP || why == ENXIO || why == EINVAL;
+}
+
+/* What else can be tried after an open failed; false: nothing. */
+static bool ease(struct sonde_stat *s, size_t e, struct sonde_attr *attr, int why)
+{
+	struct event *event = &s->events.v[e];
+
+	if (why == E2BIG && counter_attr_drop(attr)) {
+		return true;
+	}
+	if (why == EINVAL && (attr->read_format & SONDE_READ_GROUP) != 0 &&
+	        !s->options.no_inherit) {
+		/* before 4.13 what is inherited could not be read as a group */
+		attr->read_format &= ~(uint64_t)(SONDE_READ_GROUP | SONDE_READ_ID);
+		return true;
+	}
+	if ((why == EACCES || why == EPERM) && !s->by_cpu &&
+	        !sonde_attr_has(attr, SONDE_FLAG_EXCLUDE_KERNEL) &&
+	        !sonde_attr_has(attr, SONDE_FLAG_EXCLUDE_USER)) {
+		char *name;
+
+		set_flag(attr, SONDE_FLAG_EXCLUDE_KERNEL, true);
+		event->attr = *attr;
+		event_exclude_kernel(event);
+		*attr = event->attr;
+		name = strdup(event->name);
+		if (name != NULL) {
+			free(s->set.events[e].name);
+			s->set.events[e].name = name;
+		}
+		return true;
+	}
+	return false;
+}
+
+static int open_cell(struct sonde_stat *s, size_t e, size_t i, int cgroup_fd)
+{
+	struct stat_opened *o = &s->opened[e];
+	const struct stat_opened *leader = &s->opened[o->leader];
+	int group_fd = o->leader != e ? leader->fds[i] : -1;
+	pid_t tid = cgroup_fd >= 0 ? cgroup_fd : s->set.threads[i % s->set.nthreads].tid;
+	int cpu = s->set.cpus[i / s->set.nthreads].cpu;
+	int why;
+
+	for (;;) {
+		o->fds[i] = s->kernel->open(&o->attr, tid, cpu, group_fd,
+		        cgroup_fd >= 0 ? COUNTER_OPEN_CGROUP : 0, s->kernel->arg);
+		if (o->fds[i] >= 0) {
+			return 0;
+		}
+		why = errno;
+		if (why == ESRCH && s->set.nthreads > 1) {
+			return 0; /* one of many has ended */
+		}
+		if (ease(s, e, &o->attr, why)) {
+			continue;
+		}
+		if (is_unsupported(why) && s->events.v[e].members > 1) {
+			return error_set(&s->error, SONDE_EUNSUPPORTED, NO_OFFSET,
+			        "the event '%s' is not supported here, and it leads a group",
+			        s->set.events[e].name);
+		}
+		if (is_unsupported(why)) {
+			s->set.events[e].supported = false;
+			return 0;
+		}
+		return counter_open_failed(
+		        &s->error, s->root_fd, s->set.events[e].name, &o->attr, s->by_cpu, why);
+	}
+}
+
+static int open_event(struct sonde_stat *s, size_t e)
+{
+	const char *cgroup = s->set.events[e].cgroup;
+	struct stat_opened *o = &s->opened[e];
+	int cgroup_fd = -1, rc = 0;
+	size_t i;
+
+	s->set.events[e].supported = o->leader == e || s->set.events[o->leader].supported;
+	if (cgroup != NULL) {
+		cgroup_fd = open_cgroup(s, cgroup);
+		TRY(cgroup_fd);
+	}
+	for (i = 0; rc == 0 && s->set.events[e].supported && i < s->set.ncpus * s->set.nthreads;
+	        i++) {
+		rc = open_cell(s, e, i, cgroup_fd);
+		if (rc == 0 && o->fds[i] >= 0 &&
+		        s->kernel->id(o->fds[i], &o->ids[i], s->kernel->arg) < 0) {
+			o->ids[i] = 0;
+		}
+	}
+	if (cgroup_fd >= 0) {
+		(void)close(cgroup_fd);
+	}
+	if (rc == 0 && !s->set.events[e].supported) {
+		stat_say(s, SONDE_STAT_VERBOSE,
+		        "Warning:\n%s event is not supported by the kernel.",
+		        s->set.events[e].name);
+	}
+	return rc;
+}
+
+int stat_open(struct sonde_stat *s)
+{
+	size_t e, i, cells = s->set.ncpus * s->set.nthreads;
+
+	s->opened = calloc(s->set.nevents + 1, sizeof(*s->opened));
+	if (s->opened == NULL) {
+		return error_nomem(&s->error);
+	}
+	for (e = 0; e < s->set.nevents; e++) {
+		struct stat_opened *o = &s->opened[e];
+
+		o->attr = s->events.v[e].attr;
+		o->leader = s->events.v[e].leader;
+		o->fds = calloc(cells, sizeof(*o->fds));
+		o->ids = calloc(cells, sizeof(*o->ids));
+		for (i = 0; o->fds != NULL && i < cells; i++) {
+			o->fds[i] = -1;
+		}
+		if (o->fds == NULL || o->ids == NULL) {
+			return error_nomem(&s->error);
+		}
+	}
+	for (e = 0; e < s->set.nevents; e++) {
+		TRY(open_event(s, e));
+		s->opened[e].grouped =
+		        (s->opened[e].attr.read_format & SONDE_READ_GROUP) != 0 &&
+		        (s->opened[s->opened[e].leader].attr.read_format & SONDE_READ_GROUP) != 0;
+	}
+	return 0;
+}
+
+void stat_close(struct sonde_stat *s)
+{
+	size_t e, i, cells = s->set.ncpus * s->set.nthreads;
+
+	for (e = 0; s->opened != NULL && e < s->set.nevents; e++) {
+		for (i = 0; s->opened[e].fds != NULL && i < cells; i++) {
+			if (s->opened[e].fds[i] >= 0) {
+				(void)s->kernel->close(s->opened[e].fds[i], s->kernel->arg);
+			}
+		}
+		free(s->opened[e].fds);
+		free(s->opened[e].ids);
+	}
+	free(s->opened);
+	s->opened = NULL;
+}
+
+int stat_enable(struct sonde_stat *s, bool on)
+{
+	size_t e, i, cells = s->set.ncpus * s->set.nthreads;
+
+	for (e = 0; e < s->set.nevents; e++) {
+		if (s->opened[e].leader != e) {
+			continue;
+		}
+		for (i = 0; i < cells; i++) {
+			int fd = s->opened[e].fds[i];
+
+			if (fd >= 0 && s->kernel->control(fd, on ? COUNTER_ENABLE : COUNTER_DISABLE,
+			                       false, s->kernel->arg) < 0) {
+				return error_set(&s->error, SONDE_EIO, NO_OFFSET,
+				        "cannot start '%s': %s", s->set.events[e].name,
+				        strerror(errno));
+			}
+		}
+	}
+	return 0;
+}
+
+/* ---- reading ---- */
+
+static void store(struct sonde_stat *s, size_t e, size_t i, const struct sonde_counter_value *v)
+{
+	struct stat_event *event = &s->set.events[e];
+	bool sums = s->options.repeat > 1; /* runs are added up */
+
+	event->now[i].value = v->value + (sums ? event->before[i].value : 0);
+	event->now[i].enabled = v->enabled + (sums ? event->before[i].enabled : 0);
+	event->now[i].running = v->running + (sums ? event->before[i].running : 0);
+}
+
+static int read_cell(struct sonde_stat *s, size_t e, size_t i)
+{
+	struct stat_opened *o = &s->opened[e];
+	size_t members = o->grouped && o->leader == e ? s->events.v[e].members : 1;
+	size_t words = 5 + 3 * members, k, nr = 0;
+	uint64_t *buf = calloc(words, sizeof(*buf));
+	struct sonde_counter_value *values = calloc(members, sizeof(*values));
+	ssize_t got = -1;
+	int rc = 0;
+
+	if (buf == NULL || values == NULL) {
+		rc = error_nomem(&s->error);
+	} else {
+		got = s->kernel->read(o->fds[i], buf, words * 8, s->kernel->arg);
+	}
+	if (rc == 0 && got > 0 &&
+	        counter_values(o->attr.read_format, buf, (size_t)got / 8, values, members, &nr)) {
+		/* members that could not be opened are not in the group */
+		for (k = 0; k < members && nr > 0; k++) {
+			size_t at = 0;
+
+			while (members > 1 && at < nr && values[at].id != s->opened[e + k].ids[i]) {
+				at++;
+			}
+			if (at < nr && s->opened[e + k].fds[i] >= 0) {
+				store(s, e + k, i, &values[at]);
+			}
+		}
+	} else if (rc == 0 && got < 0) {
+		rc = error_set(&s->error, SONDE_EIO, NO_OFFSET, "cannot read '%s': %s",
+		        s->set.events[e].name, strerror(errno));
+	}
+	free(buf);
+	free(values);
+	return rc;
+}
+
+int stat_read(struct sonde_stat *s)
+{
+	size_t e, i, cells = s->set.ncpus * s->set.nthreads;
+
+	for (e = 0; e < s->set.nevents; e++) {
+		if (s->opened[e].grouped && s->opened[e].leader != e) {
+			continue; /* comes with its leader */
+		}
+		for (i = 0; i < cells; i++) {
+			if (s->opened[e].fds[i] >= 0) {
+				TRY(read_cell(s, e, i));
+			}
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sets of counts as text, CSV or JSON, in the forms of perf 6.1. A line of text:
+ *
+ *	[time] [label] VALUE unit name                             # metric unit  ( +- n% )  (n%)
+ *	  16      1     18    4    32 (25 when not counted)          35 in all
+ */
+#include "stat/stat.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define VALUE_WIDTH     18
+#define NAME_WIDTH      32
+#define NAME_WIDTH_BAD  25 /* of what was not counted */
+#define METRIC_WIDTH    35
+#define HEADER_INTERVAL 25 /* intervals from header to header */
+
+/* One set of cells that are added up: those of the same key. */
+struct group {
+	char label[40], pad[48];
+	unsigned ncpus;
+	double order; /* of threads: the greatest first */
+};
+
+struct groups {
+	struct group *v;
+	size_t n;
+	size_t *of_cell; /* group of each cell */
+};
+
+void stat_printer_fini(struct stat_printer *p)
+{
+	free(p->bases);
+	p->bases = NULL;
+	p->nbases = 0;
+}
+
+/* ---- groups ---- */
+
+static void name_group(const struct stat_set *s, const struct stat_place *c,
+        const struct stat_thread *t, struct group *g)
+{
+	char id[16];
+
+	g->label[0] = g->pad[0] = '\0';
+	switch (s->by) {
+	case SONDE_STAT_BY_CPU:
+		(void)snprintf(g->label, sizeof(g->label), "CPU%d", c->cpu);
+		(void)snprintf(g->pad, sizeof(g->pad), "CPU%-7d ", c->cpu);
+		break;
+	case SONDE_STAT_BY_SOCKET:
+		(void)snprintf(g->label, sizeof(g->label), "S%d", c->socket);
+		(void)snprintf(g->pad, sizeof(g->pad), "S%-5d", c->socket);
+		break;
+	case SONDE_STAT_BY_DIE:
+		(void)snprintf(g->label, sizeof(g->label), "S%d-D%d", c->socket, c->die);
+		(void)snprintf(g->pad, sizeof(g->pad), "S%d-D%-8d", c->socket, c->die);
+		break;
+	case SONDE_STAT_BY_CORE:
+		(void)snprintf(
+		        g->label, sizeof(g->label), "S%d-D%d-C%d", c->socket, c->die, c->core);
+		(void)snprintf(g->pad, sizeof(g->pad), "S%d-D%d-C%-8d", c->socket, c->die, c->core);
+		break;
+	case SONDE_STAT_BY_NODE:
+		(void)snprintf(g->label, sizeof(g->label), "N%d", c->node);
+		(void)snprintf(g->pad, sizeof(g->pad), "N%-5d", c->node);
+		break;
+	case SONDE_STAT_BY_THREAD:
+		(void)snprintf(id, sizeof(id), "%d", (int)t->tid);
+		(void)snprintf(g->label, sizeof(g->label), "%s-%s", t->comm, id);
+		(void)snprintf(g->pad, sizeof(g->pad), "%16s-%-8s", t->comm, id);
+		break;
+	case SONDE_STAT_BY_ALL:
+	case SONDE_STAT_BY_RECORDED:
+	default: break;
+	}
+}
+
+static bool counts_cpus(enum sonde_stat_by by)
+{
+	return by == SONDE_STAT_BY_SOCKET || by == SONDE_STAT_BY_DIE || by == SONDE_STAT_BY_CORE ||
+	       by == SONDE_STAT_BY_NODE;
+}
+
+static int make_groups(const struct stat_set *s, struct groups *out)
+{
+	size_t cells = s->ncpus * s->nthreads;
+	size_t cpu, thread, i;
+	struct group g = {0};
+
+	out->v = calloc(cells + 1, sizeof(*out->v));
+	out->of_cell = calloc(cells + 1, sizeof(*out->of_cell));
+	if (out->v == NULL || out->of_cell == NULL) {
+		return SONDE_ENOMEM;
+	}
+	for (cpu = 0; cpu < s->ncpus; cpu++) {
+		for (thread = 0; thread < s->nthreads; thread++) {
+			name_group(s, &s->cpus[cpu], &s->threads[thread], &g);
+			for (i = 0; i < out->n && strcmp(out->v[i].label, g.label) != 0; i++) {
+			}
+			if (i == out->n) {
+				out->v[out->n++] = g;
+			}
+			out->of_cell[cpu * s->nthreads + thread] = i;
+		}
+	}
+	return 0;
+}
+
+/* ---- rows ---- */
+
+static struct stat_count cell_count(
+        const struct stat_printer *p, const struct stat_event *e, size_t i)
+{
+	struct stat_count c = e->now[i];
+
+	if (p->intervals) {
+		c.value -= e->before[i].value;
+		c.enabled -= e->before[i].enabled;
+		c.running -= e->before[i].running;
+	}
+	return c;
+}
+
+/* As the kernel would have counted all the time; to the nearest, as perf rounds. */
+static double scaled(const struct stat_set *s, const struct stat_count *c)
+{
+	if (!s->scale || c->running == c->enabled) {
+		return (double)c->value;
+	}
+	return (double)sonde_counter_scale(c->value, c->enabled, c->running);
+}
+
+/*
+ * The sum of a group's cells for one event. The sum over everything is scaled once, those of parts
+ * are sums of cells that were scaled: so perf 6.1 does it.
+ */
+static void sum_row(const struct stat_printer *p, const struct stat_set *s,
+        const struct groups *groups, size_t group, struct stat_row *row)
+{
+	struct stat_count sum = {0};
+	size_t i, cells = s->ncpus * s->nthreads;
+	double runs = s->nruns > 1 ? s->nruns : 1;
+	double value = 0;
+
+	row->ncells = 0;
+	for (i = 0; i < cells; i++) {
+		struct stat_count c;
+
+		if (groups->of_cell[i] != group) {
+			continue;
+		}
+		c = cell_count(p, row->event, i);
+		sum.value += c.value;
+		sum.enabled += c.enabled;
+		sum.running += c.running;
+		value += scaled(s, &c);
+		row->ncells += !counts_cpus(s->by) || c.enabled == 0 || c.running != 0;
+	}
+	if (s->by == SONDE_STAT_BY_ALL) {
+		value = s->nruns > 1 ? row->event->runs.mean * runs : scaled(s, &sum);
+	}
+	row->enabled = (uint64_t)((double)sum.enabled / runs);
+	row->running = (uint64_t)((double)sum.running / runs);
+	row->counted = row->event->supported && sum.running != 0 && sum.enabled != 0;
+	row->value = value / runs * row->event->scale;
+	row->noise = -1;
+	if (s->nruns > 1) {
+		row->noise =
+		        s->by == SONDE_STAT_BY_ALL ? stat_mean_error_percent(&row->event->runs) : 0;
+	}
+	memcpy(row->label, groups->v[group].label, sizeof(row->label));
+	memcpy(row->pad, groups->v[group].pad, sizeof(row->pad));
+}
+
+/* What the metrics of a group are in relation to. */
+static void add_base(
+        const struct stat_printer *p, const struct stat_row *row, struct stat_bases *bases)
+{
+	int base = stat_base_of(row->event);
+	double v = row->event->clock ? row->value / row->event->scale : row->value;
+
+	if (base < 0 || !row->counted) {
+		return;
+	}
+	if (!p->mean_bases) {
+		if (!bases->known[base]) {
+			bases->v[base] = v;
+		}
+	} else {
+		bases->n[base]++;
+		bases->v[base] += (v - bases->v[base]) / (double)bases->n[base];
+	}
+	bases->known[base] = true;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct stat_row *x = a, *y = b;
+
+	return (x->value < y->value) - (x->value > y->value);
+}
+
+/* ---- numbers ---- */
+
+/* Digits with a separator between thousands; s: as printf made it. */
+static void group_digits(const char *s, const char *separator, char *out, size_t size)
+{
+	size_t digits = strspn(s, "0123456789"), i, n = 0, len = strlen(separator);
+
+	for (i = 0; i < digits && n + len + 2 < size; i++) {
+		if (i != 0 && (digits - i) % 3 == 0) {
+			memcpy(out + n, separator, len);
+			n += len;
+		}
+		out[n++] = s[i];
+	}
+	(void)snprintf(out + n, size - n, "%s", s + i);
+}
+
+/* Columns that a text takes: bytes that begin a character of UTF-8. */
+static int columns(const char *s)
+{
+	int n = 0;
+
+	for (; *s != '\0'; s++) {
+		n += ((unsigned char)*s & 0xc0) != 0x80;
+	}
+	return n;
+}
+
+static void value_text(
+        const struct stat_printer *p, const struct stat_row *row, char *out, size_t size)
+{
+	char plain[64];
+
+	if (!row->counted) {
+		(void)snprintf(out, size, "%s",
+		        row->event->supported ? "<not counted>" : "<not supported>");
+		return;
+	}
+	(void)snprintf(plain, sizeof(plain),
+	        p->format == SONDE_STAT_JSON ? "%f"
+	        : row->event->scale != 1     ? "%.2f"
+	                                     : "%.0f",
+	        row->value);
+	group_digits(plain,
+	        p->format == SONDE_STAT_TEXT && p->thousands != NULL ? p->thousands : "", out,
+	        size);
+}
+
+static double percent_running(const struct stat_row *row)
+{
+	return row->enabled != 0 ? 100.0 * (double)row->running / (double)row->enabled : 100.0;
+}
+
+/* ---- text ---- */
+
+static void text_metric(const struct stat_metric *m, struct text *out)
+{
+	char buf[96];
+	int n;
+
+	if (m->unit == NULL) {
+		text_fill(out, ' ', METRIC_WIDTH);
+		return;
+	}
+	n = snprintf(
+	        buf, sizeof(buf), " # %*.*f%s ", (int)m->width, (int)m->digits, m->value, m->tail);
+	text_printf(out, "%s%-*s", buf, n < METRIC_WIDTH ? METRIC_WIDTH - n : 0, m->unit);
+}
+
+static void text_stamp(const struct stat_printer *p, struct text *out)
+{
+	if (p->intervals) {
+		text_printf(out, "%6llu.%09llu%s", (unsigned long long)(p->stamp_ns / 1000000000),
+		        (unsigned long long)(p->stamp_ns % 1000000000),
+		        p->format == SONDE_STAT_CSV ? p->separator : " ");
+	}
+}
+
+static void text_row(const struct stat_printer *p, const struct stat_set *s,
+        const struct stat_row *row, struct text *out)
+{
+	const struct stat_event *e = row->event;
+	char value[128];
+	int pad;
+
+	text_stamp(p, out);
+	text_str(out, row->pad);
+	if (counts_cpus(s->by)) {
+		text_printf(out, " %4u ", row->ncells);
+	} else if (s->by == SONDE_STAT_BY_THREAD) {
+		text_char(out, ' ');
+	}
+	value_text(p, row, value, sizeof(value));
+	pad = VALUE_WIDTH - columns(value);
+	text_fill(out, ' ', pad > 0 ? (size_t)pad : 0);
+	text_printf(out, "%s %-*s %-*s", value, (int)p->unit_width, e->unit,
+	        row->counted ? NAME_WIDTH : NAME_WIDTH_BAD, e->name);
+	if (e->cgroup != NULL) {
+		text_printf(out, " %s", e->cgroup);
+	}
+	text_metric(row->counted ? &row->metric : &(const struct stat_metric){0}, out);
+	if (row->counted && row->noise > 0) {
+		text_printf(out, "  ( +-%6.2f%% )", row->noise);
+	}
+	if (row->running != row->enabled) {
+		text_printf(out, "  (%.2f%%)", percent_running(row));
+	}
+	text_char(out, '\n');
+	if (row->counted && row->more.unit != NULL) {
+		text_stamp(p, out);
+		text_fill(out, ' ', 49);
+		text_printf(out, " # %*.*f%s %s\n", (int)row->more.width, (int)row->more.digits,
+		        row->more.value, row->more.tail, row->more.unit);
+	}
+}
+
+static void text_header(const struct stat_printer *p, enum sonde_stat_by by, struct text *out)
+{
+	static const char *const columns_by[] = {
+	        [SONDE_STAT_BY_CPU] = " CPU                    counts",
+	        [SONDE_STAT_BY_ALL] = "             counts",
+	        [SONDE_STAT_BY_SOCKET] = " socket cpus             counts",
+	        [SONDE_STAT_BY_DIE] = " die          cpus             counts",
+	        [SONDE_STAT_BY_CORE] = " core            cpus             counts",
+	        [SONDE_STAT_BY_THREAD] = "             comm-pid                  counts",
+	        [SONDE_STAT_BY_RECORDED] = "",
+	        [SONDE_STAT_BY_NODE] = " node   cpus             counts",
+	};
+
+	text_printf(out, "#           time%s %-*s events\n", columns_by[by], (int)p->unit_width,
+	        "unit");
+}
+
+/* ---- CSV and JSON ---- */
+
+static void csv_metric(const struct stat_printer *p, const struct stat_metric *m, struct text *out)
+{
+	text_str(out, p->separator);
+	if (m->unit != NULL) {
+		text_printf(out, "%.*f%s%s", (int)m->digits, m->value, p->separator, m->unit);
+	} else {
+		text_str(out, p->separator);
+	}
+	text_char(out, '\n');
+}
+
+static void csv_front(const struct stat_printer *p, const struct stat_set *s,
+        const struct stat_row *row, struct text *out)
+{
+	text_stamp(p, out);
+	if (p->prefix != NULL) {
+		text_printf(out, "%16s%s", p->prefix, p->separator);
+	}
+	if (row->label[0] != '\0') {
+		text_printf(out, "%s%s", row->label, p->separator);
+	}
+	if (counts_cpus(s->by)) {
+		text_printf(out, "%u%s", row->ncells, p->separator);
+	}
+}
+
+static void csv_row(const struct stat_printer *p, const struct stat_set *s,
+        const struct stat_row *row, struct text *out)
+{
+	const struct stat_event *e = row->event;
+	const char *sep = p->separator;
+	const struct stat_metric none = {0};
+	char value[128];
+
+	csv_front(p, s, row, out);
+	value_text(p, row, value, sizeof(value));
+	text_printf(out, "%s%s%s%s%s", value, sep, e->unit, sep, e->name);
+	if (e->cgroup != NULL) {
+		text_printf(out, "%s%s", sep, e->cgroup);
+	}
+	if (row->noise >= 0) {
+		text_printf(out, "%s%.2f%%", sep, row->noise);
+	}
+	text_printf(out, "%s%llu%s%.2f", sep, (unsigned long long)row->running, sep,
+	        percent_running(row));
+	csv_metric(p, row->counted ? &row->metric : &none, out);
+	if (row->counted && row->more.unit != NULL) {
+		csv_front(p, s, row, out);
+		text_printf(out, "%s%s%s%s", sep, sep, sep, sep);
+		if (row->noise >= 0) {
+			text_str(out, sep);
+		}
+		csv_metric(p, &row->more, out);
+	}
+}
+
+static void json_text(const char *s, struct text *out)
+{
+	text_char(out, '"');
+	for (; *s != '\0'; s++) {
+		if ((unsigned char)*s < 0x20) {
+			text_printf(out, "\\u%04x", (unsigned char)*s);
+			continue;
+		}
+		if (*s == '"' || *s == '\\') {
+			text_char(out, '\\');
+		}
+		text_char(out, *s);
+	}
+	text_char(out, '"');
+}
+
+static void json_row(const struct stat_printer *p, const struct stat_set *s,
+        const struct stat_row *row, struct text *out)
+{
+	static const char *const keys[] = {
+	        [SONDE_STAT_BY_CPU] = "cpu",
+	        [SONDE_STAT_BY_ALL] = NULL,
+	        [SONDE_STAT_BY_SOCKET] = "socket",
+	        [SONDE_STAT_BY_DIE] = "die",
+	        [SONDE_STAT_BY_CORE] = "core",
+	        [SONDE_STAT_BY_THREAD] = "thread",
+	        [SONDE_STAT_BY_RECORDED] = NULL,
+	        [SONDE_STAT_BY_NODE] = "node",
+	};
+	const struct stat_event *e = row->event;
+	const struct stat_metric none = {.unit = ""};
+	const struct stat_metric *m =
+	        row->counted && row->metric.unit != NULL ? &row->metric : &none;
+	char value[128];
+
+	text_char(out, '{');
+	if (p->intervals) {
+		text_printf(out, "\"interval\" : %llu.%09llu, ",
+		        (unsigned long long)(p->stamp_ns / 1000000000),
+		        (unsigned long long)(p->stamp_ns % 1000000000));
+	}
+	if (keys[s->by] != NULL) {
+		text_printf(out, "\"%s\" : ", keys[s->by]);
+		json_text(s->by == SONDE_STAT_BY_CPU ? row->label + 3 : row->label, out);
+		text_str(out, ", ");
+	}
+	if (counts_cpus(s->by)) {
+		text_printf(out, "\"aggregate-number\" : %u, ", row->ncells);
+	}
+	value_text(p, row, value, sizeof(value));
+	text_printf(out, "\"counter-value\" : \"%s\", \"unit\" : ", value);
+	json_text(e->unit, out);
+	text_str(out, ", \"event\" : ");
+	json_text(e->name, out);
+	if (e->cgroup != NULL) {
+		text_str(out, ", \"cgroup\" : ");
+		json_text(e->cgroup, out);
+	}
+	if (row->noise >= 0) {
+		text_printf(out, ", \"variance\" : %.2f", row->noise);
+	}
+	text_printf(out,
+	        ", \"event-runtime\" : %llu, \"pcnt-running\" : %.2f, \"metric-value\" : %f, "
+	        "\"metric-unit\" : \"%s\"}\n",
+	        (unsigned long long)row->running, percent_running(row), m->value, m->unit);
+}
+
+/* ---- sets ---- */
+
+static void print_row(const struct stat_printer *p, const struct stat_set *s,
+        const struct stat_row *row, struct text *out)
+{
+	static void (*const printers[])(const struct stat_printer *, const struct stat_set *,
+	        const struct stat_row *, struct text *) = {text_row, csv_row, json_row};
+
+	printers[p->format](p, s, row, out);
+}
+
+static int prepare_bases(struct stat_printer *p, size_t n)
+{
+	if (p->bases == NULL || p->nbases != n) {
+		stat_printer_fini(p);
+		p->bases = calloc(n + 1, sizeof(*p->bases));
+		if (p->bases == NULL) {
+			return SONDE_ENOMEM;
+		}
+		p->nbases = n;
+	} else if (!p->mean_bases) {
+		memset(p->bases, 0, n * sizeof(*p->bases));
+	}
+	return 0;
+}
+
+/* All rows, those of an event together or those of a group, and their metrics. */
+static void fill_rows(struct stat_printer *p, const struct stat_set *s, const struct groups *groups,
+        struct stat_row *rows)
+{
+	bool by_event = !counts_cpus(s->by);
+	size_t e, g, i, n = s->nevents * groups->n;
+
+	for (e = 0; e < s->nevents; e++) {
+		for (g = 0; g < groups->n; g++) {
+			struct stat_row *row =
+			        &rows[by_event ? e * groups->n + g : g * s->nevents + e];
+
+			row->event = &s->events[e];
+			sum_row(p, s, groups, g, row);
+			add_base(p, row, &p->bases[g]);
+		}
+	}
+	for (i = 0; i < n; i++) {
+		g = by_event ? i % groups->n : i / s->nevents;
+		stat_metric(rows[i].event, rows[i].value, &p->bases[g], p->wall_ns, &rows[i].metric,
+		        &rows[i].more);
+	}
+}
+
+int stat_print_rows(struct stat_printer *p, const struct stat_set *s, struct text *out)
+{
+	struct groups groups = {0};
+	struct stat_row *rows = NULL;
+	size_t i;
+	int rc;
+
+	if (s->nevents == 0) {
+		return 0;
+	}
+	rc = make_groups(s, &groups);
+	rc = rc == 0 ? prepare_bases(p, groups.n) : rc;
+	if (rc == 0) {
+		rows = calloc(s->nevents * groups.n + 1, sizeof(*rows));
+		rc = rows == NULL ? SONDE_ENOMEM : 0;
+	}
+	if (rc == 0) {
+		fill_rows(p, s, &groups, rows);
+		if (p->intervals && p->format == SONDE_STAT_TEXT &&
+		        p->lines++ % HEADER_INTERVAL == 0) {
+			text_header(p, s->by, out);
+		}
+		for (i = 0; s->by == SONDE_STAT_BY_THREAD && i < s->nevents; i++) {
+			qsort(rows + i * groups.n, groups.n, sizeof(*rows), compare_rows);
+		}
+		for (i = 0; i < s->nevents * groups.n; i++) {
+			print_row(p, s, &rows[i], out);
+		}
+	}
+	free(rows);
+	free(groups.v);
+	free(groups.of_cell);
+	return rc;
+}
+
+void stat_print_title(
+        const struct stat_printer *p, const char *title, unsigned runs, struct text *out)
+{
+	if (p->format != SONDE_STAT_TEXT) {
+		return;
+	}
+	text_printf(out, "\n Performance counter stats for %s", title);
+	if (runs > 1) {
+		text_printf(out, " (%u runs)", runs);
+	}
+	text_str(out, ":\n\n");
+}
+
+void stat_print_times(const struct stat_printer *p, const struct stat_mean *wall,
+        const uint64_t usage[2], struct text *out)
+{
+	double seconds = wall->mean / 1e9, error = stat_mean_error(wall) / 1e9;
+	int digits;
+
+	if (p->format != SONDE_STAT_TEXT) {
+		return;
+	}
+	if (p->nbases != 0) {
+		text_char(out, '\n'); /* behind the rows */
+	}
+	if (wall->n < 2) {
+		text_printf(out, " %17.9f seconds time elapsed\n\n", seconds);
+		if (usage != NULL) {
+			text_printf(out, " %17.9f seconds user\n %17.9f seconds sys\n\n",
+			        (double)usage[0] / 1e9, (double)usage[1] / 1e9);
+		}
+	} else {
+		/* as many digits as the error has meaning */
+		digits = error > 0 ? (int)ceil(-log10(error)) + 2 : 9;
+		digits = digits < 1 ? 1 : digits > 9 ? 9 : digits;
+		text_printf(out, " %17.*f +- %.*f seconds time elapsed  ( +-%6.2f%% )\n\n", digits,
+		        seconds, digits, error, stat_mean_error_percent(wall));
+	}
+}

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Prints recordings of counters: THREAD_MAP, CPU_MAP and STAT_CONFIG say the shape, EVENT_UPDATE
+ * the units, STAT one count of one event, and STAT_ROUND that all counts of an interval, or of the
+ * whole run, are there. Where cpus are comes from the features CPU_TOPOLOGY and NUMA_TOPOLOGY.
+ */
+#include "stat/stat.h"
+
+#include "abi/abi.h"
+#include "core/span.h"
+
+#include <sonde/file.h>
+#include <sonde/record.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define CPUS_MAX    65536u /* as many as a CPU_MAP can name */
+#define CELLS_MAX   (64u << 20) /* counts that are kept */
+#define UNIT_WIDTH  4u
+#define NOT_ANY_CPU 0xffff
+
+struct report {
+	struct sonde_file *file;
+	const struct sonde_stat_options *options;
+	sonde_stat_write_fn write;
+	void *write_arg;
+	struct stat_set set;
+	struct stat_printer printer;
+	uint64_t interval_ms;
+	bool began; /* the matrices are there */
+	struct text text;
+	struct error error;
+};
+
+/* ---- features ---- */
+
+static struct cursor feature(const struct report *r, unsigned bit)
+{
+	size_t n;
+	const void *p = sonde_file_feature(r->file, bit, &n);
+
+	return cursor_make(
+	        (struct span){.p = p, .n = n}, sonde_file_get_info(r->file)->swapped != 0);
+}
+
+static struct span feature_text(struct cursor *c)
+{
+	uint32_t n = cursor_u32(c);
+
+	return cursor_text(c, n);
+}
+
+static struct stat_place *find_cpu(struct report *r, uint64_t cpu)
+{
+	size_t i;
+
+	for (i = 0; i < r->set.ncpus; i++) {
+		if (r->set.cpus[i].cpu >= 0 && (uint64_t)r->set.cpus[i].cpu == cpu) {
+			return &r->set.cpus[i];
+		}
+	}
+	return NULL;
+}
+
+static void skip_list(struct cursor *c)
+{
+	uint32_t n = cursor_u32(c);
+
+	while (n-- > 0 && !c->bad) {
+		(void)feature_text(c);
+	}
+}
+
+/* lists of sockets and threads, {core, socket} of each cpu, list of dies, die of each cpu */
+static void read_topology(struct report *r)
+{
+	struct cursor nr = feature(r, FEATURE_NRCPUS);
+	uint32_t cpus = cursor_u32(&nr), i;
+	struct cursor c = feature(r, FEATURE_CPU_TOPOLOGY);
+	struct stat_place *place;
+
+	skip_list(&c);
+	skip_list(&c);
+	for (i = 0; i < cpus && !c.bad; i++) {
+		int core = (int)cursor_u32(&c), socket = (int)cursor_u32(&c);
+
+		place = find_cpu(r, i);
+		if (place != NULL && !c.bad) {
+			place->core = core;
+			place->socket = socket;
+		}
+	}
+	skip_list(&c);
+	for (i = 0; i < cpus && !c.bad; i++) {
+		int die = (int)cursor_u32(&c);
+
+		place = find_cpu(r, i);
+		if (place != NULL && !c.bad) {
+			place->die = die;
+		}
+	}
+}
+
+/* "0-3,8": the cpus of a node */
+static void set_node(struct report *r, struct span list, int node)
+{
+	const uint8_t *p = list.p, *end = p != NULL ? p + list.n : NULL;
+
+	while (p != end) {
+		uint64_t from = 0, to, i;
+
+		for (; p != end && *p >= '0' && *p <= '9' && from < CPUS_MAX; p++) {
+			from = from * 10 + (*p - (uint64_t)'0');
+		}
+		to = from;
+		if (p != end && *p == '-') {
+			for (to = 0, p++; p != end && *p >= '0' && *p <= '9' && to < CPUS_MAX;
+			        p++) {
+				to = to * 10 + (*p - (uint64_t)'0');
+			}
+		}
+		for (i = from; i <= to && i < CPUS_MAX; i++) {
+			struct stat_place *place = find_cpu(r, i);
+
+			if (place != NULL) {
+				place->node = node;
+			}
+		}
+		if (p != end && *p != ',') {
+			return;
+		}
+		p += p != end;
+	}
+}
+
+static void read_nodes(struct report *r)
+{
+	struct cursor c = feature(r, FEATURE_NUMA_TOPOLOGY);
+	uint32_t n = cursor_u32(&c);
+
+	while (n-- > 0 && !c.bad) {
+		int node = (int)cursor_u32(&c);
+		struct span list;
+
+		(void)cursor_take(&c, 16); /* memory: in all, free */
+		list = feature_text(&c);
+		if (!c.bad) {
+			set_node(r, list, node);
+		}
+	}
+}
+
+/* ---- shape ---- */
+
+static int read_threads(struct report *r, const struct sonde_record_thread_map *map)
+{
+	struct sonde_record_target t;
+	uint64_t i;
+
+	if (r->set.threads != NULL || map->nr > CELLS_MAX) {
+		return 0;
+	}
+	r->set.threads = calloc(map->nr + 1, sizeof(*r->set.threads));
+	if (r->set.threads == NULL) {
+		return error_nomem(&r->error);
+	}
+	for (i = 0; i < map->nr && sonde_list_get(&map->threads, i, &t, sizeof(t)) == 1; i++) {
+		struct stat_thread *to = &r->set.threads[i];
+
+		to->tid = (pid_t)t.pid;
+		(void)snprintf(to->comm, sizeof(to->comm), "%.*s", (int)t.comm.n,
+		        t.comm.p != NULL ? t.comm.p : "");
+	}
+	r->set.nthreads = i;
+	return 0;
+}
+
+static void add_cpu(struct report *r, uint64_t cpu)
+{
+	if (r->set.ncpus < CPUS_MAX) {
+		/* a machine that says nothing of its shape has one of all */
+		r->set.cpus[r->set.ncpus++] =
+		        (struct stat_place){.cpu = cpu >= NOT_ANY_CPU ? -1 : (int)cpu};
+	}
+}
+
+static int read_cpus(struct report *r, const struct sonde_record_cpu_map *map)
+{
+	uint64_t i, word;
+
+	if (r->set.cpus != NULL) {
+		return 0;
+	}
+	r->set.cpus = calloc(CPUS_MAX, sizeof(*r->set.cpus));
+	if (r->set.cpus == NULL) {
+		return error_nomem(&r->error);
+	}
+	if (map->any_cpu != 0) {
+		add_cpu(r, NOT_ANY_CPU);
+	}
+	for (i = 0; map->type == 0 && i < map->cpus.count; i++) {
+		add_cpu(r, sonde_list_number(&map->cpus, i) & 0xffff);
+	}
+	for (i = 0; map->type == 1 && i < map->mask.count * map->long_size * 8; i++) {
+		word = sonde_list_number(&map->mask, i / (map->long_size * 8u));
+		if ((word >> (i % (map->long_size * 8u)) & 1) != 0) {
+			add_cpu(r, i);
+		}
+	}
+	for (i = map->start_cpu; map->type == 2 && i <= map->end_cpu; i++) {
+		add_cpu(r, i);
+	}
+	return 0;
+}
+
+static void read_config(struct report *r, const struct sonde_record_stat_config *config)
+{
+	struct sonde_record_stat_term t;
+	uint64_t i;
+
+	for (i = 0; i < config->nr && sonde_list_get(&config->data, i, &t, sizeof(t)) == 1; i++) {
+		if (t.tag == 0 && t.val <= SONDE_STAT_BY_NODE && t.val != SONDE_STAT_BY_RECORDED) {
+			r->set.by = (enum sonde_stat_by)t.val;
+		} else if (t.tag == 1) {
+			r->interval_ms = t.val;
+		} else if (t.tag == 2) {
+			r->set.scale = t.val != 0;
+		}
+	}
+}
+
+static struct stat_event *find_event(struct report *r, uint64_t id, long event)
+{
+	size_t e, i, n;
+
+	if (event >= 0 && (size_t)event < r->set.nevents) {
+		return &r->set.events[event];
+	}
+	for (e = 0; e < r->set.nevents; e++) {
+		const uint64_t *ids = sonde_file_event_ids(r->file, e, &n);
+
+		for (i = 0; i < n; i++) {
+			if (ids[i] == id) {
+				return &r->set.events[e];
+			}
+		}
+	}
+	return NULL;
+}
+
+static int read_update(struct report *r, const struct sonde_record_event_update *u, long event)
+{
+	struct stat_event *e = find_event(r, u->id, event);
+	char **to;
+	char *copy;
+
+	if (e == NULL || u->type > 2) {
+		return 0;
+	}
+	if (u->type == 1) {
+		e->scale = u->scale != 0 ? u->scale : 1;
+		return 0;
+	}
+	to = u->type == 0 ? &e->unit : &e->name;
+	copy = strndup(u->type == 0 ? u->unit.p : u->name.p, u->type == 0 ? u->unit.n : u->name.n);
+	if (copy == NULL) {
+		return error_nomem(&r->error);
+	}
+	free(*to);
+	*to = copy;
+	return 0;
+}
+
+/* Everything that gives the matrices their shape was read. */
+static int begin(struct report *r)
+{
+	if (r->began) {
+		return 0;
+	}
+	if (r->set.cpus == NULL || r->set.threads == NULL || r->set.ncpus == 0 ||
+	        r->set.nthreads == 0 || r->set.nthreads > CELLS_MAX / r->set.ncpus) {
+		return error_set(&r->error, SONDE_EFORMAT, NO_OFFSET,
+		        "counts come before the maps of cpus and threads that they belong to");
+	}
+	read_topology(r);
+	read_nodes(r);
+	if (r->options->by != SONDE_STAT_BY_RECORDED) {
+		r->set.by = r->options->by;
+	}
+	r->began = true;
+	if (stat_set_alloc(&r->set) < 0) {
+		return error_nomem(&r->error);
+	}
+	return 0;
+}
+
+/* ---- counts ---- */
+
+static int flush(struct report *r)
+{
+	int rc;
+
+	if (r->text.failed) {
+		return error_nomem(&r->error);
+	}
+	rc = r->write(r->write_arg, r->text.p != NULL ? r->text.p : "", r->text.n);
+	r->text.n = 0;
+	return rc < 0 ? SONDE_EIO : 0;
+}
+
+static int read_stat(struct report *r, const struct sonde_record_stat *stat, long event)
+{
+	struct stat_event *e = find_event(r, stat->id, event);
+	size_t cpu = 0;
+
+	TRY(begin(r));
+	while (cpu < r->set.ncpus && r->set.cpus[cpu].cpu != stat->cpu) {
+		cpu++;
+	}
+	if (e == NULL || cpu == r->set.ncpus || stat->thread < 0 ||
+	        (size_t)stat->thread >= r->set.nthreads) {
+		return 0; /* of a cpu or thread that the maps do not name */
+	}
+	e->now[cpu * r->set.nthreads + (size_t)stat->thread] =
+	        (struct stat_count){.value = stat->val, .enabled = stat->ena, .running = stat->run};
+	return 0;
+}
+
+static int read_round(struct report *r, const struct sonde_record_stat_round *round)
+{
+	struct stat_mean wall = {0};
+	size_t e, cells = r->set.ncpus * r->set.nthreads;
+	char title[4096];
+
+	TRY(begin(r));
+	if (round->type != 0) { /* the end of it all */
+		struct cursor c = feature(r, FEATURE_CMDLINE);
+		uint32_t i, n = cursor_u32(&c);
+		size_t at = 0;
+
+		title[0] = '\0';
+		for (i = 0; i < n && !c.bad && at < sizeof(title) - 1; i++) {
+			struct span word = feature_text(&c);
+			int got = snprintf(title + at, sizeof(title) - at, "%s%.*s",
+			        i == 0 ? "'" : " ", (int)word.n,
+			        word.p != NULL ? (const char *)word.p : "");
+
+			at += got > 0 ? (size_t)got : 0;
+		}
+		at = at < sizeof(title) - 2 ? at : sizeof(title) - 2;
+		(void)snprintf(title + at, sizeof(title) - at, "'");
+		stat_mean_add(&wall, (double)round->time);
+		r->printer.intervals = false;
+		r->printer.wall_ns = (double)round->time;
+		stat_print_title(&r->printer, title, 1, &r->text);
+		if (stat_print_rows(&r->printer, &r->set, &r->text) < 0) {
+			return error_nomem(&r->error);
+		}
+		stat_print_times(&r->printer, &wall, NULL, &r->text);
+		return flush(r);
+	}
+	r->printer.intervals = true;
+	r->printer.mean_bases = true;
+	r->printer.stamp_ns = round->time;
+	if (stat_print_rows(&r->printer, &r->set, &r->text) < 0) {
+		return error_nomem(&r->error);
+	}
+	for (e = 0; e < r->set.nevents; e++) {
+		memcpy(r->set.events[e].before, r->set.events[e].now,
+		        cells * sizeof(struct stat_count));
+	}
+	return flush(r);
+}
+
+static int read_record(struct report *r, const struct sonde_raw_record *raw, unsigned *counts)
+{
+	const struct sonde_typed_record *t;
+
+	if (raw->type < RECORD_THREAD_MAP || raw->type > RECORD_EVENT_UPDATE) {
+		return 0;
+	}
+	TRY(sonde_file_decode(r->file, raw, &t));
+	switch (t->type) {
+	case RECORD_THREAD_MAP: return read_threads(r, &t->thread_map);
+	case RECORD_CPU_MAP: return read_cpus(r, &t->cpu_map);
+	case RECORD_STAT_CONFIG: read_config(r, &t->stat_config); return 0;
+	case RECORD_STAT: *counts = 1; return read_stat(r, &t->stat, t->event);
+	case RECORD_STAT_ROUND: *counts = 1; return read_round(r, &t->stat_round);
+	case RECORD_EVENT_UPDATE: return read_update(r, &t->event_update, t->event);
+	default: return 0;
+	}
+}
+
+/* An event without ids was never opened: its counts are not supported. */
+static int read_events(struct report *r)
+{
+	size_t i, n;
+
+	for (i = 0; i < sonde_file_events(r->file); i++) {
+		if (stat_set_add(&r->set, sonde_file_event_name(r->file, i),
+		            sonde_file_event_attr(r->file, i)) < 0) {
+			return error_nomem(&r->error);
+		}
+		(void)sonde_file_event_ids(r->file, i, &n);
+		r->set.events[i].supported = n > 0;
+	}
+	return 0;
+}
+
+static int read_all(struct report *r, const char *input)
+{
+	const struct sonde_raw_record *raw;
+	unsigned counts = 0;
+	int rc = sonde_file_open(r->file, input);
+
+	if (rc < 0) {
+		return error_set(&r->error, rc, NO_OFFSET, "%s", sonde_file_error(r->file)->text);
+	}
+	TRY(read_events(r));
+	while ((rc = sonde_file_next(r->file, &raw)) > 0) {
+		TRY(read_record(r, raw, &counts));
+	}
+	if (rc < 0) {
+		return error_set(&r->error, rc, NO_OFFSET, "%s", sonde_file_error(r->file)->text);
+	}
+	if (counts == 0) {
+		return error_set(&r->error, SONDE_EFORMAT, NO_OFFSET,
+		        "%s: there are no counts in it; 'sonde stat record' writes them", input);
+	}
+	return 0;
+}
+
+int sonde_stat_report(const char *input, const struct sonde_stat_options *options,
+        sonde_stat_write_fn write, void *arg, char *message, size_t message_size)
+{
+	struct report r = {.options = options,
+	        .write = write,
+	        .write_arg = arg,
+	        .file = sonde_file_new(NULL),
+	        .set = {.by = SONDE_STAT_BY_ALL, .scale = true},
+	        .printer = {.format = options->format,
+	                .separator = options->separator != NULL ? options->separator : ",",
+	                .thousands = options->thousands,
+	                .unit_width = UNIT_WIDTH}};
+	int rc = r.file == NULL ? error_nomem(&r.error) : read_all(&r, input);
+
+	if (message != NULL && message_size > 0) {
+		(void)snprintf(message, message_size, "%s", r.error.text);
+	}
+	stat_set_fini(&r.set);
+	stat_printer_fini(&r.printer);
+	text_fini(&r.text);
+	sonde_file_free(r.file);
+	return rc;
+}

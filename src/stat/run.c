@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: MIT */
+/* The run: a workload that waits until all is open, intervals, repeats, and what is printed when.
+ */
+#define _GNU_SOURCE
+#include "stat/stat.h"
+
+#include "proc/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NS_PER_MS   1000000ull
+#define NEVER       UINT64_MAX
+#define NO_PIDFD_MS 50 /* how often to ask for a workload where the kernel has no pidfds */
+#define TARGETS_MS  200 /* how often to ask whether targets still run */
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+struct sonde_stat *stat_new_with(
+        const struct sonde_stat_options *options, const struct counter_kernel *kernel, int root)
+{
+	struct sonde_stat *s = calloc(1, sizeof(*s));
+
+	if (s == NULL) {
+		return NULL;
+	}
+	memcpy(&s->options, options,
+	        options->size < sizeof(s->options) ? options->size : sizeof(s->options));
+	s->kernel = kernel;
+	s->root_fd = root;
+	s->go_fd = s->exec_fd = -1;
+	s->workload_status = -1;
+	s->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	s->set.by = s->options.by;
+	s->set.scale = !s->options.no_scale;
+	s->printer.format = s->options.format;
+	s->printer.separator = s->options.separator != NULL ? s->options.separator : ",";
+	s->printer.thousands = s->options.thousands;
+	s->by_cpu = s->options.pids == NULL && s->options.tids == NULL &&
+	            (s->options.all_cpus || s->options.cpus != NULL || s->options.workload == NULL);
+	return s;
+}
+
+struct sonde_stat *sonde_stat_new(const struct sonde_stat_options *options)
+{
+	return stat_new_with(options, counter_kernel_linux(), proc_root_open("/"));
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0) {
+		(void)close(*fd);
+	}
+	*fd = -1;
+}
+
+void sonde_stat_free(struct sonde_stat *s)
+{
+	if (s == NULL) {
+		return;
+	}
+	close_fd(&s->go_fd); /* a workload that waits ends at this */
+	if (s->child > 0) {
+		(void)waitpid(s->child, NULL, 0);
+	}
+	stat_close(s);
+	stat_writer_free(s->writer);
+	close_fd(&s->exec_fd);
+	close_fd(&s->stop_fd);
+	close_fd(&s->root_fd);
+	stat_set_fini(&s->set);
+	stat_printer_fini(&s->printer);
+	event_list_fini(&s->events);
+	text_fini(&s->text);
+	free(s);
+}
+
+void sonde_stat_stop(struct sonde_stat *s)
+{
+	uint64_t one = 1;
+	int kept = errno;
+
+	if (write(s->stop_fd, &one, sizeof(one)) < 0) {
+		/* the counter is full: it was stopped already */
+	}
+	errno = kept;
+}
+
+int sonde_stat_workload_status(const struct sonde_stat *s)
+{
+	return s->workload_status;
+}
+
+const struct sonde_error *sonde_stat_error(struct sonde_stat *s)
+{
+	s->public_error = (struct sonde_error){
+	        .status = s->error.status, .offset = s->error.offset, .text = s->error.text};
+	return &s->public_error;
+}
+
+/* ---- the workload ---- */
+
+static void run_child(char *const *argv, int go, int failed)
+{
+	char byte;
+	int why;
+
+	if (read(go, &byte, 1) != 1) {
+		_exit(1); /* nobody waits for it any more */
+	}
+	(void)execvp(argv[0], argv);
+	why = errno;
+	if (write(failed, &why, sizeof(why)) < 0) {
+		_exit(126);
+	}
+	_exit(127);
+}
+
+int stat_fork(struct sonde_stat *s)
+{
+	int go[2], failed[2];
+
+	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(failed, O_CLOEXEC) < 0) {
+		return error_set(&s->error, errno == EMFILE ? SONDE_ELIMIT : SONDE_EIO, NO_OFFSET,
+		        "cannot make a pipe: %s", strerror(errno));
+	}
+	s->child = fork();
+	if (s->child < 0) {
+		s->child = 0;
+		return error_set(
+		        &s->error, SONDE_EIO, NO_OFFSET, "cannot fork: %s", strerror(errno));
+	}
+	if (s->child == 0) {
+		(void)close(go[1]);
+		run_child(s->options.workload, go[0], failed[1]);
+	}
+	(void)close(go[0]);
+	(void)close(failed[1]);
+	s->go_fd = go[1];
+	s->exec_fd = failed[0];
+	return 0;
+}
+
+int stat_go(struct sonde_stat *s)
+{
+	int why = 0;
+	ssize_t got;
+
+	if (write(s->go_fd, "", 1) != 1) {
+		return error_set(&s->error, SONDE_EIO, NO_OFFSET, "the workload went away");
+	}
+	close_fd(&s->go_fd);
+	do {
+		got = read(s->exec_fd, &why, sizeof(why));
+	} while (got < 0 && errno == EINTR);
+	close_fd(&s->exec_fd);
+	if (got > 0) {
+		return error_set(&s->error, SONDE_ENOENT, NO_OFFSET, "cannot run '%s': %s",
+		        s->options.workload[0], strerror(why));
+	}
+	return 0;
+}
+
+static void reap(struct sonde_stat *s)
+{
+	struct rusage usage = {0};
+
+	if (s->child > 0 && wait4(s->child, &s->workload_status, 0, &usage) == s->child) {
+		s->usage[0] = (uint64_t)usage.ru_utime.tv_sec * 1000000000ull +
+		              (uint64_t)usage.ru_utime.tv_usec * 1000ull;
+		s->usage[1] = (uint64_t)usage.ru_stime.tv_sec * 1000000000ull +
+		              (uint64_t)usage.ru_stime.tv_usec * 1000ull;
+	}
+	s->child = 0;
+}
+
+/* ---- printing ---- */
+
+static int flush(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
+{
+	int rc;
+
+	if (s->text.failed) {
+		return error_nomem(&s->error);
+	}
+	rc = s->text.n > 0 ? write(arg, s->text.p, s->text.n) : 0;
+	s->text.n = 0;
+	return rc < 0 ? error_set(&s->error, SONDE_EIO, NO_OFFSET, "the counts cannot be written")
+	              : 0;
+}
+
+static void put_title(struct sonde_stat *s)
+{
+	const struct sonde_stat_options *o = &s->options;
+	struct text t = {0};
+	size_t i;
+
+	if (o->pids != NULL || o->tids != NULL) {
+		text_printf(&t, "%s id '%s'", o->pids != NULL ? "process" : "thread",
+		        o->pids != NULL ? o->pids : o->tids);
+	} else if (o->cpus != NULL) {
+		text_printf(&t, "'CPU(s) %s'", o->cpus);
+	} else if (s->by_cpu) {
+		text_str(&t, "'system wide'");
+	} else {
+		for (i = 0; o->workload[i] != NULL; i++) {
+			text_printf(&t, "%s%s", i == 0 ? "'" : " ", o->workload[i]);
+		}
+		text_char(&t, '\'');
+	}
+	text_char(&t, '\0');
+	s->text.failed |= t.failed;
+	stat_print_title(&s->printer, t.failed ? "" : t.p, (unsigned)s->wall.n, &s->text);
+	text_fini(&t);
+}
+
+static int print_end(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
+{
+	const struct sonde_stat_options *o = &s->options;
+	bool mine = o->workload != NULL && !s->by_cpu && o->pids == NULL && o->tids == NULL;
+
+	s->printer.intervals = false;
+	s->printer.prefix = o->interval_ms != 0 && !o->no_csv_summary ? "summary" : NULL;
+	s->printer.wall_ns = s->wall.mean;
+	put_title(s);
+	if (stat_print_rows(&s->printer, &s->set, &s->text) < 0) {
+		return error_nomem(&s->error);
+	}
+	stat_print_times(&s->printer, &s->wall, mine ? s->usage : NULL, &s->text);
+	if (mine && s->wall.n < 2 && o->format == SONDE_STAT_TEXT) {
+		text_char(&s->text, '\n');
+	}
+	return flush(s, write, arg);
+}
+
+static int print_interval(
+        struct sonde_stat *s, uint64_t *last, sonde_stat_write_fn write, void *arg)
+{
+	size_t e, cells = s->set.ncpus * s->set.nthreads;
+	uint64_t now;
+
+	TRY(stat_read(s));
+	now = now_ns() - s->start_ns;
+	s->printer.intervals = true;
+	s->printer.stamp_ns = now;
+	s->printer.wall_ns = (double)(now - *last);
+	*last = now;
+	if (s->writer != NULL) {
+		TRY(stat_writer_counts(s->writer, &s->error));
+		TRY(stat_writer_round(s->writer, false, now, &s->error));
+	}
+	if (stat_print_rows(&s->printer, &s->set, &s->text) < 0) {
+		return error_nomem(&s->error);
+	}
+	for (e = 0; e < s->set.nevents; e++) {
+		memcpy(s->set.events[e].before, s->set.events[e].now,
+		        cells * sizeof(struct stat_count));
+	}
+	return flush(s, write, arg);
+}
+
+/* ---- waiting ---- */
+
+struct waiting {
+	int child_fd; /* pidfd of the workload; -1: none */
+	uint64_t end_ns, next_ns; /* of the run, of the interval; NEVER */
+	uint64_t last_ns; /* end of the last interval, since the start */
+	uint64_t intervals;
+};
+
+static bool targets_run(struct sonde_stat *s)
+{
+	char path[64];
+	struct stat st;
+	size_t i;
+
+	for (i = 0; i < s->set.nthreads; i++) {
+		(void)snprintf(path, sizeof(path), "proc/%d", (int)s->set.threads[i].tid);
+		if (s->set.threads[i].tid <= 0 || proc_stat(s->root_fd, path, &st)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* 1: something ended the run; 0: the interval did; negative: failure. */
+static int wait_once(struct sonde_stat *s, struct waiting *w)
+{
+	struct pollfd fds[2] = {
+	        {.fd = s->stop_fd, .events = POLLIN}, {.fd = w->child_fd, .events = POLLIN}};
+	bool targets = s->child == 0 && !s->by_cpu;
+
+	for (;;) {
+		uint64_t now = now_ns();
+		uint64_t until = w->end_ns < w->next_ns ? w->end_ns : w->next_ns;
+		uint64_t ask = s->child > 0 && w->child_fd < 0 ? NO_PIDFD_MS
+		               : targets                       ? TARGETS_MS
+		                                               : 3600 * 1000ull;
+		uint64_t left = until > now ? until - now : 0;
+		struct timespec t;
+		int rc;
+
+		if (left == 0) {
+			return w->end_ns <= now ? 1 : 0;
+		}
+		left = left < ask * NS_PER_MS ? left : ask * NS_PER_MS;
+		t.tv_sec = (time_t)(left / 1000000000ull);
+		t.tv_nsec = (long)(left % 1000000000ull);
+		rc = ppoll(fds, 2, &t, NULL);
+		if (rc < 0 && errno != EINTR) {
+			return error_set(&s->error, SONDE_EIO, NO_OFFSET, "poll failed: %s",
+			        strerror(errno));
+		}
+		if (rc > 0) {
+			return 1;
+		}
+		if (s->child > 0 && w->child_fd < 0) {
+			siginfo_t info = {0};
+
+			if (waitid(P_PID, (id_t)s->child, &info, WEXITED | WNOHANG | WNOWAIT) ==
+			                0 &&
+			        info.si_pid != 0) {
+				return 1;
+			}
+		}
+		if (targets && !targets_run(s)) {
+			return 1;
+		}
+	}
+}
+
+/* Where the end came from elsewhere the workload still runs. */
+static void end_workload(struct sonde_stat *s)
+{
+	siginfo_t info = {0};
+
+	if (s->child > 0 &&
+	        waitid(P_PID, (id_t)s->child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	        info.si_pid == 0) {
+		(void)kill(s->child, SIGTERM);
+	}
+}
+
+static int wait_end(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
+{
+	const struct sonde_stat_options *o = &s->options;
+	const uint64_t step = o->interval_ms * NS_PER_MS;
+	struct waiting w = {.child_fd = -1, .end_ns = NEVER, .next_ns = NEVER};
+	int rc;
+
+	if (s->child > 0) {
+		w.child_fd = (int)syscall(SYS_pidfd_open, s->child, 0u);
+	}
+	w.end_ns = o->timeout_ms != 0 ? s->start_ns + o->timeout_ms * NS_PER_MS : NEVER;
+	w.next_ns = step != 0 ? s->start_ns + step : NEVER;
+	while ((rc = wait_once(s, &w)) == 0) {
+		rc = print_interval(s, &w.last_ns, write, arg);
+		if (rc < 0) {
+			break;
+		}
+		while (w.next_ns <= now_ns()) {
+			w.next_ns += step; /* what was missed is missed */
+		}
+		if (++w.intervals == o->interval_count) {
+			w.next_ns = NEVER; /* the workload goes on uncounted, as in perf */
+			if (s->child == 0) {
+				break;
+			}
+		}
+	}
+	end_workload(s);
+	reap(s);
+	if (s->workload_status != -1 && WIFSIGNALED(s->workload_status) && o->workload != NULL) {
+		stat_say(s, SONDE_STAT_NOTE, "%s: %s", o->workload[0],
+		        strsignal(WTERMSIG(s->workload_status)));
+	}
+	close_fd(&w.child_fd);
+	TRY(rc);
+	stat_mean_add(&s->wall, (double)(now_ns() - s->start_ns));
+	if (o->interval_ms != 0 && (o->interval_count == 0 || w.intervals < o->interval_count)) {
+		TRY(print_interval(s, &w.last_ns, write, arg)); /* what is left of the last one */
+	}
+	return 0;
+}
+
+/* ---- runs ---- */
+
+static int delay(struct sonde_stat *s)
+{
+	struct pollfd fd = {.fd = s->stop_fd, .events = POLLIN};
+
+	if (s->options.delay_ms == 0) {
+		return 0;
+	}
+	stat_say(s, SONDE_STAT_NOTE, "Events disabled");
+	if (s->options.delay_ms < 0) {
+		return 1; /* they stay so */
+	}
+	(void)poll(&fd, 1, (int)s->options.delay_ms);
+	return 0;
+}
+
+static int start(struct sonde_stat *s)
+{
+	const struct sonde_stat_options *o = &s->options;
+	bool on_exec = o->workload != NULL && !s->by_cpu && o->pids == NULL && o->tids == NULL &&
+	               o->delay_ms == 0;
+	int stays_off;
+
+	if (o->delay_ms == 0 && !on_exec) {
+		TRY(stat_enable(s, true));
+	}
+	s->start_ns = now_ns();
+	if (s->child > 0) {
+		TRY(stat_go(s));
+	}
+	stays_off = delay(s);
+	if (o->delay_ms != 0 && !stays_off) {
+		TRY(stat_enable(s, true));
+		stat_say(s, SONDE_STAT_NOTE, "Events enabled");
+		s->start_ns = now_ns();
+	}
+	return 0;
+}
+
+/* The sum of an event over all cells in the last run, for the mean and its error. */
+static void add_run(struct sonde_stat *s)
+{
+	size_t e, i, cells = s->set.ncpus * s->set.nthreads;
+
+	for (e = 0; e < s->set.nevents; e++) {
+		struct stat_event *event = &s->set.events[e];
+		struct stat_count sum = {0};
+
+		for (i = 0; i < cells; i++) {
+			sum.value += event->now[i].value - event->before[i].value;
+			sum.enabled += event->now[i].enabled - event->before[i].enabled;
+			sum.running += event->now[i].running - event->before[i].running;
+		}
+		stat_mean_add(&event->runs,
+		        s->set.scale && sum.running != 0
+		                ? (double)sonde_counter_scale(sum.value, sum.enabled, sum.running)
+		                : (double)sum.value);
+		if (s->options.repeat > 1) {
+			memcpy(event->before, event->now, cells * sizeof(struct stat_count));
+		}
+		stat_say(s, SONDE_STAT_VERBOSE, "%s: %llu %llu %llu", event->name,
+		        (unsigned long long)sum.value, (unsigned long long)sum.enabled,
+		        (unsigned long long)sum.running);
+	}
+	s->set.nruns++;
+}
+
+static int run_once(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
+{
+	if (s->options.workload != NULL) {
+		TRY(stat_fork(s));
+	}
+	TRY(stat_targets(s));
+	if (s->set.nruns == 0 && stat_set_alloc(&s->set) < 0) {
+		return error_nomem(&s->error);
+	}
+	TRY(stat_open(s));
+	if (s->options.record != NULL) {
+		TRY(stat_writer_open(&s->writer, s->options.record, &s->set, s->opened, &s->error));
+		TRY(stat_writer_begin(s->writer, s->options.interval_ms, &s->error));
+	}
+	TRY(start(s));
+	TRY(wait_end(s, write, arg));
+	(void)stat_enable(s, false);
+	if (s->options.interval_ms == 0) { /* else the summary is that of what was printed */
+		TRY(stat_read(s));
+	}
+	if (s->writer != NULL && s->options.interval_ms == 0) {
+		TRY(stat_writer_counts(s->writer, &s->error));
+		TRY(stat_writer_round(s->writer, true, (uint64_t)s->wall.mean, &s->error));
+	}
+	if (s->writer != NULL) {
+		TRY(stat_writer_close(
+		        s->writer, s->root_fd, &s->events, s->options.command_line, &s->error));
+	}
+	add_run(s);
+	stat_close(s);
+	return 0;
+}
+
+static int check(struct sonde_stat *s)
+{
+	const struct sonde_stat_options *o = &s->options;
+
+	if (s->stop_fd < 0 || s->root_fd < 0) {
+		return error_set(&s->error, SONDE_EIO, NO_OFFSET,
+		        "no file descriptors are left: raise the limit with 'ulimit -n'");
+	}
+	if (!s->by_cpu && o->cgroups != NULL) {
+		return error_set(
+		        &s->error, SONDE_EARG, NO_OFFSET, "-G counts on cpus: it wants -a or -C");
+	}
+	if (!s->by_cpu && o->by != SONDE_STAT_BY_ALL && o->by != SONDE_STAT_BY_THREAD) {
+		return error_set(&s->error, SONDE_EARG, NO_OFFSET,
+		        "counts of cpus are there system-wide only: add -a or -C");
+	}
+	if (o->by == SONDE_STAT_BY_THREAD && o->pids == NULL && o->tids == NULL) {
+		return error_set(&s->error, SONDE_EARG, NO_OFFSET,
+		        "--per-thread wants the threads: -p PID or -t TID");
+	}
+	if (o->repeat > 1 && (o->workload == NULL || o->interval_ms != 0 || o->record != NULL)) {
+		return error_set(&s->error, SONDE_EARG, NO_OFFSET,
+		        "-r repeats a command, and goes together neither with -I nor with record");
+	}
+	return 0;
+}
+
+int sonde_stat_run(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
+{
+	struct pollfd stop = {.fd = s->stop_fd, .events = POLLIN};
+	unsigned runs = s->options.repeat > 1 ? s->options.repeat : 1;
+	size_t i;
+
+	TRY(check(s));
+	TRY(stat_plan(s));
+	s->printer.unit_width = 4;
+	for (i = 0; i < s->set.nevents; i++) {
+		size_t n = strlen(s->set.events[i].unit);
+
+		s->printer.unit_width =
+		        n > s->printer.unit_width ? (unsigned)n : s->printer.unit_width;
+	}
+	while (runs-- > 0) {
+		TRY(run_once(s, write, arg));
+		if (poll(&stop, 1, 0) > 0) {
+			break; /* the runs that were are printed */
+		}
+	}
+	if (s->options.interval_ms != 0 && !s->options.summary) {
+		return 0;
+	}
+	return print_end(s, write, arg);
+}

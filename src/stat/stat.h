@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counts on their way to rows:
+ *
+ *	struct stat_set      events, and for each a matrix of counts [cpu][thread]
+ *	struct stat_groups   which cells of the matrix make one row (all, a cpu, a core, a thread
+ *...) struct stat_row      the sum of such cells for one event, scaled, with its metric print.c
+ *rows to text, CSV or JSON
+ *
+ * A set is filled by run.c from counters or by report.c from a recording.
+ */
+#ifndef SONDE_STAT_STAT_H
+#define SONDE_STAT_STAT_H
+
+#include "core/status.h"
+#include "core/text.h"
+#include "counter/counter.h"
+#include "event/event.h"
+
+#include <sonde/preview/stat.h>
+
+#include <sys/types.h>
+
+struct stat_count {
+	uint64_t value, enabled, running; /* running of unscaled counts too: the percentage */
+};
+
+/* Mean and variance of runs, one value after the other. */
+struct stat_mean {
+	double mean, m2;
+	uint64_t n;
+};
+
+void stat_mean_add(struct stat_mean *m, double v);
+/* Standard error of the mean; 0 for fewer than two values. */
+double stat_mean_error(const struct stat_mean *m);
+/* The same in percent of the mean; 0 when the mean is. */
+double stat_mean_error_percent(const struct stat_mean *m);
+
+struct stat_event {
+	char *name;
+	char *unit; /* "" or what the count times scale is in */
+	char *cgroup; /* NULL: none */
+	double scale;
+	uint32_t type;
+	uint64_t config;
+	bool clock; /* task-clock or cpu-clock: nanoseconds */
+	bool supported;
+	struct stat_count *now; /* [cpu * nthreads + thread] */
+	struct stat_count *before; /* at the end of the last interval */
+	struct stat_mean runs; /* of the sum over all cells */
+};
+
+struct stat_place { /* where a cpu is; -1: not known */
+	int cpu, core, die, socket, node;
+};
+
+struct stat_thread {
+	pid_t tid;
+	char comm[17];
+};
+
+struct stat_set {
+	struct stat_event *events;
+	size_t nevents, events_cap;
+	struct stat_place *cpus; /* one with cpu -1: any */
+	size_t ncpus;
+	struct stat_thread *threads; /* one with tid -1: all */
+	size_t nthreads;
+	enum sonde_stat_by by;
+	bool scale;
+	unsigned nruns; /* counts are sums over so many runs; 0 means 1 */
+};
+
+void stat_set_fini(struct stat_set *s);
+/* Adds an event; unit and scale of clocks are set. SONDE_ENOMEM. */
+int stat_set_add(struct stat_set *s, const char *name, const struct sonde_attr *attr);
+/* Matrices of zeros, when cpus and threads are known. SONDE_ENOMEM. */
+int stat_set_alloc(struct stat_set *s);
+/* The running machine's or a fixture's topology for the cpus that are set. */
+void stat_set_places(struct stat_set *s, int root);
+
+/* Metrics: numbers that say more than a count, from several counts of the same group. */
+enum stat_base {
+	STAT_BASE_CLOCK = 0, /* ns */
+	STAT_BASE_CYCLES,
+	STAT_BASE_INSTRUCTIONS,
+	STAT_BASE_BRANCHES,
+	STAT_BASE_STALLED_FRONT,
+	STAT_BASE_STALLED_BACK,
+	STAT_BASE_CACHE_REFS,
+	STAT_BASE_L1D,
+	STAT_BASE_L1I,
+	STAT_BASE_LLC,
+	STAT_BASE_DTLB,
+	STAT_BASE_ITLB,
+	STAT_BASES
+};
+
+struct stat_bases {
+	double v[STAT_BASES];
+	bool known[STAT_BASES];
+	uint64_t n[STAT_BASES]; /* values that v is the mean of */
+};
+
+/* What an event is a base for; -1: nothing. */
+int stat_base_of(const struct stat_event *e);
+
+struct stat_metric {
+	const char *unit; /* NULL: none */
+	double value;
+	unsigned width, digits; /* in text */
+	const char *tail; /* stands right behind the number in text: "%", " %", " " or "" */
+};
+
+/* value: scaled and in the event's unit; wall_ns 0: not known. *more: a second metric of the event.
+ */
+void stat_metric(const struct stat_event *e, double value, const struct stat_bases *bases,
+        double wall_ns, struct stat_metric *out, struct stat_metric *more);
+
+struct stat_row {
+	const struct stat_event *event;
+	char label[40]; /* "S0-D0-C1", "CPU3", "bash-12" or "" */
+	char pad[48]; /* the label as it begins a line of text */
+	unsigned ncells; /* cpus that were added up */
+	double value; /* in the event's unit, scaled */
+	uint64_t enabled, running;
+	bool counted;
+	double noise; /* percent; below 0: no runs */
+	struct stat_metric metric, more;
+};
+
+/* How sets are printed, and what is kept between the intervals. */
+struct stat_printer {
+	enum sonde_stat_format format;
+	const char *separator, *thousands;
+	bool intervals; /* counts are those of an interval */
+	bool mean_bases; /* metrics of intervals are over the means so far, as in perf's report */
+	bool keep_bases; /* the next set goes on with them */
+	double wall_ns; /* time that the counts took; 0: not known */
+	uint64_t stamp_ns; /* end of the interval */
+	const char *prefix; /* of CSV lines: "summary" padded, or NULL */
+	unsigned unit_width;
+	unsigned lines; /* intervals since the header was printed */
+	struct stat_bases *bases; /* of each group */
+	size_t nbases;
+};
+
+void stat_printer_fini(struct stat_printer *p);
+
+/* Rows of all events, or of one interval. SONDE_ENOMEM. */
+int stat_print_rows(struct stat_printer *p, const struct stat_set *s, struct text *out);
+
+/* Title, and the times below. wall: of runs in ns; usage: user and system time in ns, or NULL. */
+void stat_print_title(
+        const struct stat_printer *p, const char *title, unsigned runs, struct text *out);
+void stat_print_times(const struct stat_printer *p, const struct stat_mean *wall,
+        const uint64_t usage[2], struct text *out);
+
+/* ---- recordings ---- */
+
+struct stat_opened { /* of one event: [cpu * nthreads + thread], -1 and 0 where there is none */
+	struct sonde_attr attr;
+	int *fds;
+	uint64_t *ids;
+	size_t leader;
+	bool grouped; /* members are read with their leader */
+};
+
+struct stat_writer;
+
+/* Begins a recording of a set whose events are open. */
+int stat_writer_open(struct stat_writer **w, const char *path, const struct stat_set *set,
+        const struct stat_opened *opened, struct error *err);
+/* STAT_CONFIG and what comes before it. */
+int stat_writer_begin(struct stat_writer *w, uint64_t interval_ms, struct error *err);
+int stat_writer_counts(struct stat_writer *w, struct error *err);
+int stat_writer_round(struct stat_writer *w, bool final, uint64_t time_ns, struct error *err);
+int stat_writer_close(struct stat_writer *w, int root, const struct event_list *events,
+        char *const *command_line, struct error *err);
+void stat_writer_free(struct stat_writer *w);
+
+/* ---- running ---- */
+
+struct sonde_stat {
+	struct sonde_stat_options options;
+	const struct counter_kernel *kernel;
+	int root_fd;
+	struct error error;
+	struct sonde_error public_error;
+	struct event_list events;
+	struct stat_set set;
+	struct stat_opened *opened;
+	bool by_cpu; /* counts on cpus, not along with threads */
+	pid_t child; /* 0: none */
+	int go_fd, exec_fd, stop_fd;
+	int workload_status;
+	uint64_t start_ns; /* when counting began */
+	struct stat_mean wall; /* ns */
+	uint64_t usage[2]; /* user, system time of the last workload, ns */
+	struct stat_printer printer;
+	struct stat_writer *writer;
+	struct text text;
+};
+
+int stat_plan(struct sonde_stat *s); /* options to events */
+int stat_targets(struct sonde_stat *s); /* options to cpus and threads */
+int stat_open(struct sonde_stat *s);
+void stat_close(struct sonde_stat *s);
+int stat_enable(struct sonde_stat *s, bool on);
+int stat_read(struct sonde_stat *s); /* into `now` of the set */
+int stat_fork(struct sonde_stat *s);
+int stat_go(struct sonde_stat *s);
+void stat_say(struct sonde_stat *s, enum sonde_stat_message kind, const char *fmt, ...)
+        __attribute__((format(printf, 3, 4)));
+
+struct sonde_stat *stat_new_with(
+        const struct sonde_stat_options *options, const struct counter_kernel *kernel, int root);
+
+#endif

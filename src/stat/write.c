@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Recordings of counters, in the form of perf 6.1 (seen in its files):
+ *
+ *	EVENT_UPDATE  unit, then scale, of events that have one, by the first id
+ *	THREAD_MAP    threads with their names; one without name when it is a workload, -1 for all
+ *	CPU_MAP       a range of cpus; the list {65535} where counts belong to threads
+ *	STAT_CONFIG   how counts are added up, interval in ms, whether they are scaled
+ *	STAT          for each cpu each event each thread
+ *	STAT_ROUND    0: an interval ends at this time, 1: all ends
+ */
+#include "stat/stat.h"
+
+#include "abi/abi.h"
+#include "capture/capture.h"
+#include "core/span.h"
+#include "file/writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define UPDATE_UNIT  0u
+#define UPDATE_SCALE 1u
+#define MAP_CPUS     0u
+#define MAP_RANGE    2u
+#define COMM_SIZE    16u
+
+struct stat_writer {
+	const struct stat_set *set;
+	const struct stat_opened *opened;
+	struct file_writer file;
+	int fd;
+	char *path;
+	struct text record; /* the one that is made */
+};
+
+void stat_writer_free(struct stat_writer *w)
+{
+	if (w == NULL) {
+		return;
+	}
+	if (w->fd >= 0) {
+		(void)close(w->fd);
+	}
+	text_fini(&w->record);
+	free(w->path);
+	free(w);
+}
+
+static void put_u16(struct text *t, uint16_t v)
+{
+	text_bytes(t, (const char *)&v, sizeof(v));
+}
+
+static void put_u32(struct text *t, uint32_t v)
+{
+	text_bytes(t, (const char *)&v, sizeof(v));
+}
+
+static void put_u64(struct text *t, uint64_t v)
+{
+	text_bytes(t, (const char *)&v, sizeof(v));
+}
+
+static struct text *begin_record(struct stat_writer *w, uint32_t type)
+{
+	w->record.n = 0;
+	put_u32(&w->record, type);
+	put_u32(&w->record, 0); /* misc, and the size when it is known */
+	return &w->record;
+}
+
+static int end_record(struct stat_writer *w, struct error *err)
+{
+	struct text *t = &w->record;
+	struct iovec iov;
+
+	text_fill(t, '\0', (8 - t->n % 8) % 8);
+	if (t->failed) {
+		return error_nomem(err);
+	}
+	if (t->n > UINT16_MAX) {
+		return error_set(err, SONDE_ELIMIT, NO_OFFSET,
+		        "a record would be longer than 64 KiB: too many threads");
+	}
+	store_u16((uint8_t *)t->p + 6, (uint16_t)t->n, false);
+	iov = (struct iovec){.iov_base = t->p, .iov_len = t->n};
+	return file_writer_append(&w->file, &iov, 1, err);
+}
+
+static bool keep_old(const char *path)
+{
+	char old[4096];
+
+	(void)snprintf(old, sizeof(old), "%s.old", path);
+	return rename(path, old) == 0 || errno == ENOENT;
+}
+
+/* The ids that exist: of events that were opened, in the order of the matrix. */
+static size_t collect_ids(const struct stat_set *set, const struct stat_opened *o, uint64_t *out)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < set->ncpus * set->nthreads; i++) {
+		if (o->fds[i] >= 0) {
+			out[n++] = o->ids[i];
+		}
+	}
+	return n;
+}
+
+static int start_file(struct stat_writer *w, struct error *err)
+{
+	size_t e, cells = w->set->ncpus * w->set->nthreads, n = w->set->nevents;
+	struct file_writer_event *list = calloc(n + 1, sizeof(*list));
+	uint64_t *ids = calloc(n * cells + 1, 8);
+	int rc;
+
+	for (e = 0; list != NULL && ids != NULL && e < n; e++) {
+		list[e].attr = &w->opened[e].attr;
+		list[e].ids = ids + e * cells;
+		list[e].nids = collect_ids(w->set, &w->opened[e], ids + e * cells);
+	}
+	rc = list == NULL || ids == NULL ? error_nomem(err)
+	                                 : file_writer_start(&w->file, w->fd, list, n, err);
+	free(list);
+	free(ids);
+	return rc;
+}
+
+int stat_writer_open(struct stat_writer **out, const char *path, const struct stat_set *set,
+        const struct stat_opened *opened, struct error *err)
+{
+	struct stat_writer *w = calloc(1, sizeof(*w));
+
+	*out = w;
+	if (w == NULL || (w->path = strdup(path)) == NULL) {
+		return error_nomem(err);
+	}
+	w->set = set;
+	w->opened = opened;
+	w->fd = -1;
+	if (keep_old(path)) {
+		w->fd = open(path, O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0600);
+	}
+	if (w->fd < 0) {
+		return error_set(
+		        err, SONDE_EIO, NO_OFFSET, "cannot create '%s': %s", path, strerror(errno));
+	}
+	return start_file(w, err);
+}
+
+static int write_updates(struct stat_writer *w, struct error *err)
+{
+	size_t e, cells = w->set->ncpus * w->set->nthreads;
+	uint64_t *ids = calloc(cells + 1, 8);
+	int rc = ids == NULL ? error_nomem(err) : 0;
+
+	for (e = 0; rc == 0 && e < w->set->nevents; e++) {
+		const struct stat_event *event = &w->set->events[e];
+		struct text *t;
+
+		if (event->unit[0] == '\0' || collect_ids(w->set, &w->opened[e], ids) == 0) {
+			continue;
+		}
+		t = begin_record(w, RECORD_EVENT_UPDATE);
+		put_u64(t, UPDATE_UNIT);
+		put_u64(t, ids[0]);
+		text_bytes(t, event->unit, strlen(event->unit) + 1);
+		rc = end_record(w, err);
+		t = begin_record(w, RECORD_EVENT_UPDATE);
+		put_u64(t, UPDATE_SCALE);
+		put_u64(t, ids[0]);
+		text_bytes(t, (const char *)&event->scale, sizeof(event->scale));
+		rc = rc == 0 ? end_record(w, err) : rc;
+	}
+	free(ids);
+	return rc;
+}
+
+static int write_maps(struct stat_writer *w, struct error *err)
+{
+	const struct stat_set *set = w->set;
+	struct text *t = begin_record(w, RECORD_THREAD_MAP);
+	size_t i;
+
+	put_u64(t, set->nthreads);
+	for (i = 0; i < set->nthreads; i++) {
+		put_u64(t, (uint64_t)(int64_t)set->threads[i].tid);
+		text_bytes(t, set->threads[i].comm, strlen(set->threads[i].comm));
+		text_fill(t, '\0', COMM_SIZE - strlen(set->threads[i].comm));
+	}
+	TRY(end_record(w, err));
+	t = begin_record(w, RECORD_CPU_MAP);
+	if (set->cpus[0].cpu >= 0 &&
+	        (size_t)(set->cpus[set->ncpus - 1].cpu - set->cpus[0].cpu) == set->ncpus - 1) {
+		put_u16(t, MAP_RANGE);
+		put_u16(t, 0); /* any_cpu, padding */
+		put_u16(t, (uint16_t)set->cpus[0].cpu);
+		put_u16(t, (uint16_t)set->cpus[set->ncpus - 1].cpu);
+		return end_record(w, err);
+	}
+	put_u16(t, MAP_CPUS);
+	put_u16(t, (uint16_t)set->ncpus);
+	for (i = 0; i < set->ncpus; i++) {
+		put_u16(t, (uint16_t)set->cpus[i].cpu);
+	}
+	return end_record(w, err);
+}
+
+int stat_writer_begin(struct stat_writer *w, uint64_t interval_ms, struct error *err)
+{
+	const uint64_t config[] = {
+	        3, 0, w->set->by, 1, interval_ms, 2, w->set->scale ? 1u : 0u}; /* tag, value */
+	struct text *t;
+
+	TRY(write_updates(w, err));
+	TRY(write_maps(w, err));
+	t = begin_record(w, RECORD_STAT_CONFIG);
+	text_bytes(t, (const char *)config, sizeof(config));
+	return end_record(w, err);
+}
+
+static int write_count(
+        struct stat_writer *w, size_t e, size_t cpu, size_t thread, struct error *err)
+{
+	size_t i = cpu * w->set->nthreads + thread;
+	const struct stat_count *c = &w->set->events[e].now[i];
+	struct text *t;
+
+	if (w->opened[e].fds[i] < 0) {
+		return 0;
+	}
+	t = begin_record(w, RECORD_STAT);
+	put_u64(t, w->opened[e].ids[i]);
+	put_u32(t, (uint32_t)w->set->cpus[cpu].cpu);
+	put_u32(t, (uint32_t)thread);
+	put_u64(t, c->value);
+	put_u64(t, c->enabled);
+	put_u64(t, c->running);
+	return end_record(w, err);
+}
+
+int stat_writer_counts(struct stat_writer *w, struct error *err)
+{
+	size_t e, cpu, thread;
+
+	for (cpu = 0; cpu < w->set->ncpus; cpu++) {
+		for (e = 0; e < w->set->nevents; e++) {
+			for (thread = 0; thread < w->set->nthreads; thread++) {
+				TRY(write_count(w, e, cpu, thread, err));
+			}
+		}
+	}
+	return 0;
+}
+
+int stat_writer_round(struct stat_writer *w, bool final, uint64_t time_ns, struct error *err)
+{
+	struct text *t = begin_record(w, RECORD_STAT_ROUND);
+
+	put_u64(t, final ? 1 : 0);
+	put_u64(t, time_ns);
+	TRY(end_record(w, err));
+	return file_writer_mark(&w->file, err);
+}
+
+/* The features that a recorder writes of this machine, and the mark that counts are inside. */
+static size_t make_features(
+        struct sonde_record *like, struct file_writer_feature out[CAPTURE_FEATURES_MAX + 1])
+{
+	const struct capture_scan nothing = {0};
+	size_t i, n = capture_features(like, &nothing, out);
+
+	for (i = n; i > 0 && out[i - 1].bit > FEATURE_STAT; i--) {
+		out[i] = out[i - 1];
+	}
+	out[i] = (struct file_writer_feature){.bit = FEATURE_STAT};
+	return n + 1;
+}
+
+int stat_writer_close(struct stat_writer *w, int root, const struct event_list *events,
+        char *const *command_line, struct error *err)
+{
+	struct file_writer_feature features[CAPTURE_FEATURES_MAX + 1];
+	size_t i, n, e, cells = w->set->ncpus * w->set->nthreads;
+	struct capture_fds *fds = calloc(w->set->nevents + 1, sizeof(*fds));
+	pid_t *cpus = calloc(w->set->ncpus, sizeof(*cpus));
+	struct sonde_record *like = calloc(1, sizeof(*like));
+	int rc;
+
+	rc = fds == NULL || cpus == NULL || like == NULL ? error_nomem(err) : 0;
+	for (e = 0; rc == 0 && e < w->set->nevents; e++) {
+		fds[e].ids = calloc(cells + 1, 8);
+		rc = fds[e].ids == NULL ? error_nomem(err) : 0;
+		fds[e].nids = rc == 0 ? collect_ids(w->set, &w->opened[e], fds[e].ids) : 0;
+	}
+	for (i = 0; rc == 0 && i < w->set->ncpus; i++) {
+		cpus[i] = w->set->cpus[i].cpu;
+	}
+	if (rc == 0) {
+		like->root_fd = root;
+		like->events = *events;
+		like->opened = fds;
+		like->options.command_line = command_line;
+		like->cpus = cpus;
+		like->ncpus = w->set->ncpus;
+		n = make_features(like, features);
+		rc = file_writer_finish(&w->file, features, n, err);
+		for (i = 0; i < n; i++) {
+			text_fini(&features[i].bytes);
+		}
+	}
+	for (e = 0; fds != NULL && e < w->set->nevents; e++) {
+		free(fds[e].ids);
+	}
+	free(fds);
+	free(cpus);
+	free(like);
+	return rc;
+}

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Counts the same things with the installed perf and with sonde, as TAP: live.py SONDE.
+
+Counts differ from run to run: numbers are masked, everything else must be equal: fields, names, units, columns,
+order, what is not counted, and the exit status. Where both count the same work, counts are compared too.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+
+SONDE = os.path.realpath(sys.argv[1])
+ENV = {**os.environ, "LC_ALL": "C"}
+count = failed = 0
+SOFT = "task-clock,cs,migrations,page-faults"
+
+
+def result(good, name, *notes):
+    global count, failed
+    count += 1
+    failed += not good
+    print(f"{'' if good else 'not '}ok {count} - {name}")
+    for note in notes if not good else ():
+        for line in note.splitlines():
+            print("#  ", line)
+
+
+def run(tool, words):
+    done = subprocess.run([tool, "stat", *words], capture_output=True, text=True, env=ENV)
+    return done.returncode, done.stderr, done.stdout
+
+
+def mask(text):
+    """Numbers become N with the width that they are printed in; a rate may have any unit, or be none at all."""
+    if text.startswith("{"):
+        return "\n".join(str([(k, v if isinstance(v, str) and not re.match(r"[\d.]+$", v) else "N")
+                             for k, v in json.loads(line).items()]).replace("K/", "/").replace("M/", "/")
+                         for line in text.splitlines())
+    text = re.sub(r"'[^']*'", lambda m: m.group(0).replace(" ", "_"), text)
+    text = re.sub(r"( *)(\d+\.\d+|\d+)", lambda m: "N" * len(m.group(0)) if m.group(1) else "N", text)
+    text = re.sub(r"[KMG]?/sec *", "/sec ", text)
+    text = re.sub(r",[KMG]?/sec", ",/sec", text)
+    text = re.sub(r'"[KMG]?/sec"', '"/sec"', text)
+    return text
+
+
+def compare(name, words):
+    """Three tries: now and then a thread really is not scheduled in an interval."""
+    for _ in range(3):
+        want, got = run("perf", words), run(SONDE, words)
+        if (want[0], mask(want[1]), want[2]) == (got[0], mask(got[1]), got[2]):
+            break
+    else:
+        result(False, name, "perf: status %d\n%s" % want[:2], "sonde: status %d\n%s" % got[:2])
+        return
+    result(True, name)
+
+
+def shapes():
+    work = ["sh", "-c", "i=0; while [ $i -lt 3000 ]; do i=$((i + 1)); done"]
+    nap = ["sleep", "0.05"]
+    for form in ([], ["-x,"], ["-j"]):
+        compare(" ".join(["nothing asked for", *form]), [*form, *work])
+        compare(" ".join(["software events", *form]), [*form, "-e", SOFT, *work])
+        compare(" ".join(["repeats", *form]), [*form, "-r", "3", "-e", "cycles", *work])
+        for by in ([], ["-A"], ["--per-core"], ["--per-socket"], ["--per-die"], ["--per-node"]):
+            compare(" ".join(["the machine", *by, *form]), [*form, "-a", *by, "-e", SOFT, *nap])
+        compare(" ".join(["one cpu", *form]), [*form, "-C", "0", "-e", SOFT, *nap])
+        compare(" ".join(["nobody runs", *form]), [*form, "-p", str(os.getppid()), "-e", SOFT, *nap])
+        compare(" ".join(["intervals", *form]), [*form, "-I", "20", "-a", "-e", SOFT, "sleep", "0.07"])
+        compare(" ".join(["intervals of cores", *form]),
+                [*form, "-I", "20", "-a", "--per-core", "-e", SOFT, "sleep", "0.07"])
+        compare(" ".join(["interval count and summary", *form]),
+                [*form, "-I", "20", "--interval-count", "2", "--summary", "-a", "-e", SOFT, "sleep", "0.07"])
+        compare(" ".join(["threads", *form]), [*form, "--per-thread", "-t", str(os.getpid()), "-e", SOFT, *nap])
+        compare(" ".join(["detail", *form]), [*form, "-d", "-d", "-d", *work])
+    compare("null", ["-n", *work])
+    compare("the default of -a", ["-a", *nap])
+    compare("user space", ["-e", "page-faults:u,cycles:u", *work])
+    compare("no big numbers", ["--no-big-num", "-e", "task-clock", *work])
+    compare("a group", ["-e", "{task-clock,cs}", "-e", "page-faults", *work])
+    for tool in ("perf", SONDE):
+        done = run(tool, ["-e", "{cycles,instructions}", "-e", "page-faults", *work])
+        result(done[0] in (0, 255) and (done[0] == 0 or "not supported" in done[1]),
+               "a group that is not supported: " + os.path.basename(tool), done[1])
+    compare("no inheritance", ["-i", "-e", SOFT, *work])
+    compare("timeout", ["--timeout", "150", "-e", SOFT, "sleep", "5"])
+    compare("delay", ["-D", "20", "-e", SOFT, "sleep", "0.06"])
+    compare("the status of the command", ["-e", "page-faults", "sh", "-c", "exit 7"])
+    compare("a command that is killed", ["-e", "page-faults", "sh", "-c", "kill -9 $$"])
+
+
+def counts():
+    """What does not change from run to run is equal: page faults of a program that touches its memory."""
+    code = "b = bytearray(8 << 20)\nfor i in range(0, len(b), 4096): b[i] = 1"
+    for words in (["-e", "page-faults:u", sys.executable, "-S", "-c", code],
+                  ["-e", "{page-faults,task-clock}", sys.executable, "-S", "-c", code]):
+        faults = []
+        for tool in ("perf", SONDE):
+            line = run(tool, ["-j", *words])[1].splitlines()[0]
+            faults.append(float(json.loads(line)["counter-value"]))
+        result(abs(faults[0] - faults[1]) < 0.02 * faults[0] and faults[0] > 2000,
+               f"page faults are the same: {faults}")
+    done = [json.loads(line) for line in run(SONDE, ["-j", "-a", "-A", "-e", "cpu-clock", "sleep", "0.2"])[1].splitlines()]
+    result(all(150 < float(d["counter-value"]) < 1000 for d in done) and len(done) == os.cpu_count(),
+           "every cpu's clock went on")
+    lines = run(SONDE, ["-I", "50", "-x,", "-a", "-e", "cpu-clock", "sleep", "0.4"])[1].splitlines()
+    result(7 <= len(lines) <= 9, f"intervals come in time: {len(lines)}")
+
+
+if subprocess.run(["perf", "stat", "-a", "-n", "true"], capture_output=True).returncode != 0:
+    print("1..0 # SKIP there is no perf, or it may not count")
+    sys.exit(0)
+shapes()
+counts()
+print(f"1..{count}")
+sys.exit(failed != 0)

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Compares `sonde stat report` with what the installed perf prints of the same recordings, as TAP: report.py SONDE.
+
+The recordings are made (make_stat.py), as no machine of ours has hardware counters, and recorded by both tools.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+from make_stat import CORE, NONE, SOCKET, DIE, THREAD, Event, recording  # noqa: E402
+
+SONDE = os.path.realpath(sys.argv[1])
+T = 10_000_000
+count = failed = 0
+
+
+def result(good, name, *notes):
+    global count, failed
+    count += 1
+    failed += not good
+    print(f"{'' if good else 'not '}ok {count} - {name}")
+    for note in notes if not good else ():
+        for line in note.splitlines():
+            print("#  ", line)
+
+
+def run(tool, path, *options):
+    done = subprocess.run([tool, "stat", "report", "-i", path, *options], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, errors="replace", env={**os.environ, "LC_ALL": "C"})
+    return f"status {done.returncode}\n{done.stdout}"
+
+
+def compare(name, path, *options):
+    want, got = run("perf", path, *options), run(SONDE, path, *options)
+    result(want == got, " ".join([name, *options]), "perf:\n" + want, "sonde:\n" + got)
+
+
+def ran(*values):
+    """Events that ran all the time: (name, value)."""
+    return [Event(name, [[(value, T, T)]]) for name, value in values]
+
+
+def shared(*cells):
+    return [Event("cycles", [[*cells]]), Event("task-clock", [[(T + i, T, T) for i in range(len(cells))]])]
+
+
+USUAL = (("task-clock", T), ("context-switches", 1234567), ("cpu-migrations", 12), ("page-faults", 10**7),
+         ("cycles", 38123456), ("instructions", 50123456), ("branches", 9123456), ("branch-misses", 123456))
+CACHES = (("L1-dcache-loads", 1000), ("L1-dcache-load-misses", 30), ("LLC-loads", 500), ("LLC-load-misses", 200),
+          ("L1-icache-loads", 1000), ("L1-icache-load-misses", 1), ("dTLB-loads", 100), ("dTLB-load-misses", 60),
+          ("iTLB-loads", 100), ("iTLB-load-misses", 11), ("L1-dcache-prefetches", 10),
+          ("L1-dcache-prefetch-misses", 1))
+MACHINE = {"threads": ((-1, ""),)}
+
+
+def made(path):
+    def make(name, events, *options, **how):
+        recording(path, events, **how)
+        compare(name, path, *options)
+
+    make("the usual events", ran(*USUAL), times=(12_000_000,))
+    make("stalled cycles", ran(("task-clock", T), ("cycles", 38123456), ("stalled-cycles-frontend", 5000000),
+                               ("stalled-cycles-backend", 7000000), ("instructions", 50123456)))
+    make("no clock", ran(("cycles", 38123456), ("instructions", 50123456), ("stalled-cycles-frontend", 5000000),
+                         ("stalled-cycles-backend", 7000000), ("branches", 1000), ("branch-misses", 900),
+                         ("cache-references", 1000), ("cache-misses", 350), ("ref-cycles", 5), ("bus-cycles", 99)))
+    make("the same with a clock", ran(("task-clock", T), ("ref-cycles", 5), ("bus-cycles", 99),
+                                      ("cache-references", 1000), ("cache-misses", 350)))
+    make("caches", ran(*CACHES))
+    make("caches and a clock", ran(("task-clock", T), *CACHES))
+    make("misses alone", ran(("task-clock", T), ("cache-misses", 7), ("LLC-load-misses", 8), ("branch-misses", 9),
+                             ("instructions", 5)))
+    make("misses before what they miss", ran(("branch-misses", 9), ("branches", 90), ("instructions", 5),
+                                             ("cycles", 7), ("task-clock", T)))
+    make("user space", ran(("cycles:u", 10**7), ("instructions:u", 2 * 10**7), ("task-clock:u", T),
+                           ("page-faults:u", 5)))
+    make("long names and units", [*ran(("task-clock", T), ("a-quite-long-event-name-of-31-ch", 5),
+                                       ("a-quite-long-event-name-of-more-than-that", 5)),
+                                  Event("power/energy-pkg/", [[(12345678, T, T)]], "Joules", 2.3283064365386963e-10),
+                                  Event("foo", [[(12345678, T, T)]], "MiB", 6.103515625e-5),
+                                  Event("bar", [[(12345678, T, T)]], "%", 1.0)])
+    make("shared counters", [*ran(("task-clock", T)), Event("cycles", [[(10**7, T, T // 4)]]),
+                             Event("instructions", [[(10**7, T, T // 3)]]), Event("branches", [[(0, T, 0)]]),
+                             Event("page-faults", [[(0, 0, 0)]]), Event("branch-misses", [None])])
+    make("shared counters, not scaled", shared((10**7, T, T // 4)), scale=0)
+    make("big numbers", ran(("cycles", 2**63), ("instructions", 2**60 + 3), ("task-clock", 10**15)))
+    make("rounding", shared((1000003, T, T * 2 // 3)))
+    uneven = ((10**6, T, T // 2), (3 * 10**6, T, T))
+    for by in (None, NONE, SOCKET, DIE, CORE):
+        how = {"aggr": by} if by is not None else {}
+        make(f"cpus, recorded by {by}", shared(*uneven), cpus=2, **MACHINE, **how)
+    for option in ("-A", "--per-core", "--per-die", "--per-socket", "--per-node"):
+        make("cpus", shared(*uneven), option, cpus=2, **MACHINE)
+    threads = ((11, "abc"), (4000000, "a-long-comm-1234"))
+    make("threads", shared(*uneven), aggr=THREAD, threads=threads)
+    make("threads in one", shared(*uneven), threads=threads)
+    rising = [Event("task-clock", [[(T * (k + 1) + k * k * 777, T * (k + 1), T * (k + 1))] for k in range(4)]),
+              Event("cycles", [[(3 * T * (k + 1) + k * 5, T * (k + 1), T * (k + 1))] for k in range(4)]),
+              Event("instructions", [[(2 * T * (k + 1) + k * k * 9, T * (k + 1), T * (k + 1))] for k in range(4)]),
+              Event("context-switches", [[(1000 * k, T * (k + 1), T * (k + 1))] for k in range(4)])]
+    make("intervals", rising, interval=10, times=[T * (k + 1) for k in range(4)])
+    make("intervals of cores", [Event("task-clock", [[(T * (k + 1) + c * k, T * (k + 1), T * (k + 1))
+                                                      for c in range(2)] for k in range(30)]),
+                                Event("page-faults", [[(k * k, T * (k + 1), T * (k + 1))
+                                                       for c in range(2)] for k in range(30)])],
+         "--per-core", cpus=2, interval=10, times=[T * (k + 1) for k in range(30)], **MACHINE)
+
+
+def recorded(folder):
+    clocks = ["-e", "task-clock,context-switches", "-e", "page-faults"]
+    for tool in ("perf", SONDE):
+        for name, words in (("a command", ["true"]), ("the machine", ["-a", *clocks, "sleep", "0.01"]),
+                            ("intervals", ["-I", "10", "-a", *clocks, "sleep", "0.05"]),
+                            ("cores", ["-a", "--per-core", *clocks, "sleep", "0.01"]),
+                            ("cpus", ["-a", "-A", *clocks, "sleep", "0.01"]),
+                            ("one cpu", ["-C", "0", *clocks, "sleep", "0.01"]),
+                            ("nodes", ["-a", "--per-node", *clocks, "sleep", "0.01"]),
+                            ("a group", ["-e", "{task-clock,page-faults:u}", "-e", "cycles", "true"]),
+                            ("threads", ["--per-thread", "-p", str(os.getpid()), *clocks, "sleep", "0.01"])):
+            path = os.path.join(folder, f"{os.path.basename(tool)}-{name}.data".replace(" ", "-"))
+            subprocess.run([tool, "stat", "record", "-o", path, *words], stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL, check=False)
+            compare(f"{name} of {os.path.basename(tool)}", path)
+
+
+if subprocess.run(["perf", "stat", "-n", "true"], capture_output=True).returncode != 0:
+    print("1..0 # SKIP there is no perf, or it may not count")
+    sys.exit(0)
+with tempfile.TemporaryDirectory() as scratch:
+    made(os.path.join(scratch, "made.data"))
+    recorded(scratch)
+print(f"1..{count}")
+sys.exit(failed != 0)

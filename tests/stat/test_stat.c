@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* Counting against a kernel whose hardware counters take turns, and repeats with known numbers. */
+#include "tap.h"
+
+#include "proc/proc.h"
+#include "stat/stat.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Descriptor n counts 1000 n; events after the first two have a counter for a quarter of the time.
+ */
+static struct {
+	int opened, closed, refuse_from;
+	uint64_t factor;
+	char out[16384];
+	size_t n;
+} k;
+
+static int fake_open(const struct sonde_attr *attr, pid_t pid, int cpu, int group,
+        unsigned long flags, void *arg)
+{
+	(void)pid, (void)cpu, (void)group, (void)flags, (void)arg;
+	if (k.refuse_from != 0 && attr->type == SONDE_TYPE_HARDWARE &&
+	        attr->config >= (uint64_t)k.refuse_from) {
+		errno = ENOENT;
+		return -1;
+	}
+	return 1000 + k.opened++;
+}
+
+static int fake_close(int fd, void *arg)
+{
+	(void)fd, (void)arg;
+	k.closed++;
+	return 0;
+}
+
+static ssize_t fake_read(int fd, void *buf, size_t size, void *arg)
+{
+	uint64_t *out = buf, n = (uint64_t)(fd - 1000) % 4;
+
+	(void)size, (void)arg;
+	out[0] = (1000 + 1000 * n) * (k.factor != 0 ? k.factor++ : 1);
+	out[1] = 800;
+	out[2] = n < 2 ? 800 : 200;
+	return 24;
+}
+
+static int fake_control(int fd, enum counter_ioctl what, bool group, void *arg)
+{
+	(void)fd, (void)what, (void)group, (void)arg;
+	return 0;
+}
+
+static int fake_id(int fd, uint64_t *id, void *arg)
+{
+	(void)arg;
+	*id = (uint64_t)fd;
+	return 0;
+}
+
+static const struct counter_kernel kernel = {.open = fake_open,
+        .close = fake_close,
+        .read = fake_read,
+        .control = fake_control,
+        .id = fake_id};
+
+static int collect(void *arg, const char *text, size_t n)
+{
+	(void)arg;
+	if (k.n + n < sizeof(k.out)) {
+		memcpy(k.out + k.n, text, n);
+		k.n += n;
+		k.out[k.n] = '\0';
+	}
+	return 0;
+}
+
+static int run(const char *events, struct sonde_stat_options o)
+{
+	static char program[] = "true";
+	static char *const words[] = {program, NULL};
+	const char *list[] = {events};
+	struct sonde_stat *s;
+	int rc;
+
+	o.size = sizeof(o);
+	o.workload = words;
+	o.events = list;
+	o.nevents = events != NULL;
+	k.n = 0;
+	k.opened = k.closed = 0;
+	s = stat_new_with(&o, &kernel, proc_root_open("/"));
+	rc = sonde_stat_run(s, collect, NULL);
+	sonde_stat_free(s);
+	return rc;
+}
+
+static void test_shared(void)
+{
+	struct sonde_stat_options o = {
+	        .by = SONDE_STAT_BY_ALL, .format = SONDE_STAT_CSV, .separator = ";"};
+
+	eq_u64(run("cycles,instructions,branches,branch-misses", o), 0,
+	        "four events, two counters");
+	eq_str(k.out,
+	        "1000;;cycles;800;100.00;;\n"
+	        "2000;;instructions;800;100.00;2.00;insn per cycle\n"
+	        "12000;;branches;200;25.00;;\n"
+	        "16000;;branch-misses;200;25.00;133.33;of all branches\n",
+	        "counts are scaled, and say how much was counted");
+	eq_u64(k.closed, k.opened, "all is closed");
+	o.no_scale = true;
+	(void)run("cycles,instructions,branches,branch-misses", o);
+	ok(strstr(k.out, "3000;;branches;200;25.00") != NULL, "--no-scale: as they were counted");
+	o.no_scale = false;
+	o.format = SONDE_STAT_TEXT;
+	o.thousands = ".";
+	(void)run("cycles,instructions,branches,branch-misses", o);
+	ok(strstr(k.out, "\n            12.000      branches  ") != NULL,
+	        "thousands are separated");
+	ok(strstr(k.out, "of all branches          (25.00%)\n") != NULL,
+	        "the percentage stands behind the metric");
+	o.format = SONDE_STAT_JSON;
+	(void)run("page-faults:u", o);
+	eq_str(k.out,
+	        "{\"counter-value\" : \"1000.000000\", \"unit\" : \"\", \"event\" : "
+	        "\"page-faults:u\", "
+	        "\"event-runtime\" : 800, \"pcnt-running\" : 100.00, \"metric-value\" : 0.000000, "
+	        "\"metric-unit\" : \"\"}\n",
+	        "JSON");
+}
+
+static void test_repeats(void)
+{
+	struct sonde_stat_options o = {.by = SONDE_STAT_BY_ALL,
+	        .format = SONDE_STAT_CSV,
+	        .separator = ",",
+	        .no_scale = true,
+	        .repeat = 4};
+
+	k.factor = 1; /* 1000, 2000 * 2, 3000 * 3 ...: one event, so descriptors 0 to 3 */
+	eq_u64(run("cs", o), 0, "four runs");
+	k.factor = 0;
+	/* 1000 4000 9000 16000: mean 7500, deviation 6557.44, of the mean 3278.72 */
+	eq_str(k.out, "7500,,cs,43.72%,500,62.50,,\n", "mean and its error");
+	k.factor = 1; /* two of them counted a quarter of the time: 1000 4000 36000 64000 */
+	o.no_scale = false;
+	(void)run("cs", o);
+	k.factor = 0;
+	eq_str(k.out, "26250,,cs,56.64%,500,62.50,,\n", "each run is scaled by itself");
+}
+
+static void test_unsupported(void)
+{
+	struct sonde_stat_options o = {
+	        .by = SONDE_STAT_BY_ALL, .format = SONDE_STAT_CSV, .separator = ","};
+
+	k.refuse_from = 1;
+	eq_u64(run("cycles,branches", o), 0, "an event that is not there");
+	eq_str(k.out, "1000,,cycles,800,100.00,,\n<not supported>,,branches,0,100.00,,\n",
+	        "is said to be so");
+	ok(run("{branches,cycles}", o) == SONDE_EUNSUPPORTED, "one that leads a group is an error");
+	k.refuse_from = 0;
+	o.by = SONDE_STAT_BY_CORE;
+	ok(run("cycles", o) == SONDE_EARG, "cores of a command are a mistake");
+}
+
+static void test_means(void)
+{
+	struct stat_mean m = {0};
+
+	ok(stat_mean_error(&m) == 0, "no value");
+	stat_mean_add(&m, 10);
+	ok(stat_mean_error_percent(&m) == 0, "one value");
+	stat_mean_add(&m, 20);
+	ok(m.mean == 15 && stat_mean_error(&m) == 5, "two values");
+}
+
+int main(void)
+{
+	test_means();
+	test_shared();
+	test_repeats();
+	test_unsupported();
+	return tap_done();
+}
