@@ -190,12 +190,11 @@ static int add_sched_switch(struct sonde_record *r)
 		return 0;
 	}
 	event = event_list_add(&r->events);
-	if (event == NULL) {
+	if (event == NULL || !event_set_name(&r->events, event, "sched:sched_switch")) {
 		return error_nomem(&r->error);
 	}
 	event->attr = attr;
 	event->everywhere = true;
-	(void)snprintf(event->name, sizeof(event->name), "sched:sched_switch");
 	r->aux.switches = CAPTURE_SWITCH_TRACEPOINT;
 	return 0;
 }
@@ -256,13 +255,12 @@ int capture_aux_plan(struct sonde_record *r)
 	}
 	TRY(plan_switches(r));
 	dummy = event_list_add(&r->events);
-	if (dummy == NULL) {
+	if (dummy == NULL || !event_set_name(&r->events, dummy, "dummy:u")) {
 		return error_nomem(&r->error);
 	}
 	dummy->attr.type = SONDE_TYPE_SOFTWARE;
 	dummy->attr.config = SONDE_SW_DUMMY;
 	dummy->tracking = true;
-	(void)snprintf(dummy->name, sizeof(dummy->name), "dummy:u");
 	return 0;
 }
 

@@ -247,7 +247,8 @@ int capture_plan(struct sonde_record *r)
 	}
 	for (i = 0; i < r->events.n; i++) {
 		plan_event(r, &r->events.v[i], frequency);
-		if (!event_name_again(&r->events, &r->events.v[i])) {
+		if ((r->options.all_user || r->options.all_kernel) &&
+		        !event_name_again(&r->events, &r->events.v[i])) {
 			return error_nomem(&r->error);
 		}
 	}

@@ -61,19 +61,16 @@ static const struct usual {
 static int add_usual(struct sonde_stat *s, const struct usual *u)
 {
 	struct event *event = event_list_add(&s->events);
+	bool clock =
+	        u->config == SONDE_SW_TASK_CLOCK && u->type == SONDE_TYPE_SOFTWARE && s->by_cpu;
 
-	if (event == NULL) {
+	if (event == NULL || !event_set_name(&s->events, event, clock ? "cpu-clock" : u->name)) {
 		return error_nomem(&s->error);
 	}
 	event->attr.type = u->type;
-	event->attr.config = u->config;
+	event->attr.config = clock ? SONDE_SW_CPU_CLOCK : u->config;
 	event->attr.flags = 1ull << SONDE_FLAG_EXCLUDE_GUEST;
 	event->hardware = u->type != SONDE_TYPE_SOFTWARE;
-	(void)snprintf(event->name, sizeof(event->name), "%s", u->name);
-	if (u->config == SONDE_SW_TASK_CLOCK && !event->hardware && s->by_cpu) {
-		event->attr.config = SONDE_SW_CPU_CLOCK;
-		(void)snprintf(event->name, sizeof(event->name), "cpu-clock");
-	}
 	return 0;
 }
 
@@ -133,7 +130,7 @@ int stat_plan(struct sonde_stat *s)
 	size_t i;
 
 	for (i = 0; i < o->nevents; i++) {
-		TRY(event_parse(&s->events, o->events[i], &s->error));
+		TRY(event_parse(&s->events, s->root_fd, o->events[i], &s->error));
 	}
 	for (i = 0; o->nevents == 0 && !o->no_events && i < sizeof(usual) / sizeof(usual[0]); i++) {
 		if (usual[i].detail <= o->detail) {
@@ -358,9 +355,8 @@ static bool ease(struct sonde_stat *s, size_t e, struct sonde_attr *attr, int wh
 
 		set_flag(attr, SONDE_FLAG_EXCLUDE_KERNEL, true);
 		event->attr = *attr;
-		event_exclude_kernel(event);
+		name = event_exclude_kernel(&s->events, event) ? strdup(event->name) : NULL;
 		*attr = event->attr;
-		name = strdup(event->name);
 		if (name != NULL) {
 			free(s->set.events[e].name);
 			s->set.events[e].name = name;

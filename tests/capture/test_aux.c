@@ -55,12 +55,11 @@ static struct event *add_event(
 {
 	struct event *e = event_list_add(&r->events);
 
-	if (e == NULL) {
+	if (e == NULL || !event_set_name(&r->events, e, name)) {
 		abort();
 	}
 	e->attr.type = type;
 	e->attr.config = config;
-	(void)snprintf(e->name, sizeof(e->name), "%s", name);
 	return e;
 }
 
