@@ -33,8 +33,8 @@ void capture_trace_attr(struct sonde_record *r, const struct sonde_attr *attr)
 	say(r, &t);
 }
 
-void capture_trace_open(struct sonde_record *r, pid_t pid, int cpu, int group_fd,
-        unsigned flags, int fd)
+void capture_trace_open(
+        struct sonde_record *r, pid_t pid, int cpu, int group_fd, unsigned flags, int fd)
 {
 	struct text t = {0};
 	int kept = errno;

@@ -181,6 +181,7 @@ static int parse_and_run(struct record_command *c, int argc, char **argv)
 	if (rc != OPTIONS_RUN) {
 		return rc;
 	}
+	c->verbose = c->quiet ? 0 : c->verbose;
 	o->workload = rest.argc > 0 ? rest.argv : NULL;
 	o->inherit = c->inherit_given && !o->no_inherit;
 	o->no_bpf_events = !c->bpf_events;
