@@ -54,6 +54,25 @@ struct sonde_writer {
 	struct text scratch;
 };
 
+#define RECORD_SIZE_MAX 0xfff8u /* bytes */
+
+/* Keeps the failure for sonde_writer_error; returns its status. */
+int write_failed(struct sonde_writer *w, int status);
+/* Of a call that makes no sense. */
+int write_misuse(struct sonde_writer *w, const char *text);
+
+/* What a public function begins with: the status of the first failure ends all that follow. */
+#define WRITER_TRY(w, expr)                                                                        \
+	do {                                                                                       \
+		int try_rc_ = (w)->shown.status < 0 ? (w)->shown.status : (expr);                  \
+		if (try_rc_ < 0) {                                                                 \
+			return write_failed((w), try_rc_);                                         \
+		}                                                                                  \
+	} while (0)
+
+/* Appends a record in the file's byte order. */
+int write_record_put(struct sonde_writer *w, uint32_t stream, struct span r, struct span payload);
+
 /* Parts of the containers: write what comes before and behind the records. */
 int write_file_start(struct sonde_writer *w);
 int write_file_finish(struct sonde_writer *w);
