@@ -32,12 +32,76 @@ static void check_jobs(struct sonde_pt_graph *graph, const uint8_t *trace, size_
 	sonde_pt_flow_free(flow);
 }
 
+/* Where the code changes, and back; and steps of which only some are wanted. */
+struct variant {
+	const struct sonde_pt_flow_options *options;
+	bool moves;
+	uint32_t generations[2];
+	uint64_t at;
+};
+
+static struct sonde_pt_flow *new_flow(
+        struct sonde_pt_graph *graph, const uint8_t *trace, size_t n, const struct variant *v)
+{
+	struct sonde_pt_flow *flow = sonde_pt_flow_new(graph, trace, n, v->options);
+
+	for (unsigned i = 0; i < 2 && v->moves && flow != NULL; i++) {
+		const struct sonde_pt_move move = {
+		        .at = v->at + 9 * i, .keep_space = true, .generation = v->generations[i]};
+
+		if (sonde_pt_flow_move(flow, &move) != 0) {
+			abort();
+		}
+	}
+	return flow;
+}
+
+/* Picks out of all instructions what a flow gives that is asked only for that. */
+static void check_wanted(struct sonde_pt_graph *graph, const uint8_t *trace, size_t n,
+        const struct variant *variant, const struct sonde_pt_totals *want)
+{
+	struct sonde_pt_flow_options options = *variant->options;
+	struct variant v = *variant;
+	struct sonde_pt_flow *flow;
+	const struct sonde_pt_step *step;
+	uint64_t taken = 0, other = 0, sampled = 0, last = 0, errors = 0, done = 0;
+	int rc = 1;
+
+	options.want = SONDE_PT_WANT_INSNS | SONDE_PT_WANT_TAKEN | SONDE_PT_WANT_NOT_TAKEN;
+	options.every = 5;
+	v.options = &options;
+	flow = new_flow(graph, trace, n, &v);
+	while (flow != NULL && done++ < STEPS_MAX && (rc = sonde_pt_flow_next(flow, &step)) > 0) {
+		if (step->kind == SONDE_PT_STEP_ERROR) {
+			errors++;
+		}
+		if (step->kind != SONDE_PT_STEP_INSN) {
+			continue;
+		}
+		if (step->insns <= last || (step->sampled && step->insns % 5 != 0) ||
+		        !(step->sampled || step->branch)) {
+			abort();
+		}
+		last = step->insns;
+		sampled += step->sampled;
+		taken += step->taken;
+		other += step->conditional && !step->taken && step->to != 0;
+	}
+	if (flow == NULL || rc < 0 ||
+	        (rc == 0 && (sampled != want->insns / 5 ||
+	                            (errors == 0 && (taken != want->taken ||
+	                                                    taken + other > want->branches))))) {
+		abort();
+	}
+	sonde_pt_flow_free(flow);
+}
+
 static void follow(const struct sonde_pt_image *image, const uint8_t *trace, size_t n,
-        const struct sonde_pt_flow_options *options)
+        const struct variant *variant)
 {
 	struct sonde_pt_graph *graph = sonde_pt_graph_new(image);
-	struct sonde_pt_flow *steps = sonde_pt_flow_new(graph, trace, n, options);
-	struct sonde_pt_flow *counts = sonde_pt_flow_new(graph, trace, n, options);
+	struct sonde_pt_flow *steps = new_flow(graph, trace, n, variant);
+	struct sonde_pt_flow *counts = new_flow(graph, trace, n, variant);
 	struct sonde_pt_totals totals;
 	const struct sonde_pt_step *step;
 	uint64_t insns = 0, events = 0, errors = 0, gaps = 0, lost = 0, last = 0, done = 0;
@@ -65,10 +129,19 @@ static void follow(const struct sonde_pt_image *image, const uint8_t *trace, siz
 	                                  lost != totals.gap_bytes))) {
 		abort();
 	}
-	check_jobs(graph, trace, n, options, &totals);
+	if (!variant->moves) {
+		check_jobs(graph, trace, n, variant->options, &totals);
+	}
+	check_wanted(graph, trace, n, variant, &totals);
 	sonde_pt_flow_free(steps);
 	sonde_pt_flow_free(counts);
 	sonde_pt_graph_free(graph);
+}
+
+static uint32_t choose(void *arg, const struct sonde_pt_asid *asid)
+{
+	(void)arg;
+	return (uint32_t)(asid->cr3 >> 12 & 1) + asid->non_root;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -76,6 +149,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const uint8_t head[] = {2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2,
 	        0x82, 2, 0x82, 0x3d, 0x00, 0x10, 0x99, 1, 2, 0x23};
 	struct sonde_pt_flow_options options = {.size = sizeof(options)};
+	struct variant variant = {.options = &options};
 	struct sonde_pt_image *image = sonde_pt_image_new();
 	size_t code;
 	uint8_t *trace;
@@ -86,6 +160,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	options.keep_position = data[0] & 1;
 	options.clock.cpu = (struct sonde_pt_cpu){6, data[0] & 2 ? 78 : data[0] & 4 ? 61 : 0};
+	options.choose_space = data[0] & 8 ? choose : NULL;
+	options.time = data[0] & 16;
+	variant.moves = data[0] & 32;
+	variant.at = 23 + data[1] % 64;
 	data++;
 	size--;
 	code = size / 2;
@@ -93,9 +171,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (trace == NULL || sonde_pt_image_add(image, 0, CODE_AT, data, code) != 0) {
 		abort();
 	}
+	if (sonde_pt_image_set_base(image, 1, 0) != 0 ||
+	        sonde_pt_image_add(image, 2, CODE_AT, data + code / 2, code - code / 2) != 0 ||
+	        sonde_pt_image_change(image, 0, CODE_AT, data + code / 2, code - code / 2,
+	                &variant.generations[0]) != (code - code / 2 != 0 ? 0 : SONDE_EARG) ||
+	        sonde_pt_image_change(image, 0, CODE_AT, NULL, 1, &variant.generations[1]) != 0) {
+		abort();
+	}
 	memcpy(trace, head, sizeof(head));
 	memcpy(trace + sizeof(head), data + code, size - code);
-	follow(image, trace, sizeof(head) + size - code, &options);
+	follow(image, trace, sizeof(head) + size - code, &variant);
 	free(trace);
 	sonde_pt_image_free(image);
 	return 0;

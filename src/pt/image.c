@@ -96,7 +96,7 @@ void sonde_pt_image_free(struct sonde_pt_image *image)
 		return;
 	}
 	s = image->state;
-	for (uint32_t i = 0; i < s->count; i++) {
+	for (uint32_t i = 0; s->views != NULL && i < s->count; i++) {
 		free(s->views[i]->code.p);
 		free(s->views[i]);
 	}
@@ -454,12 +454,13 @@ uint32_t pt_image_view(const struct sonde_pt_image *image, uint32_t space, uint3
 static size_t copy(const struct sections *code, uint64_t address, uint8_t *to, size_t *left)
 {
 	size_t i = find(code, address);
-	const struct section *s = &code->p[i];
+	const struct section *s;
 	size_t n = *left;
 
 	if (i == code->count) {
 		return 0;
 	}
+	s = &code->p[i];
 	if (s->first > address) {
 		*left = s->first - address < n ? (size_t)(s->first - address) : n;
 		return 0;
