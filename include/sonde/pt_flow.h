@@ -211,14 +211,19 @@ struct sonde_pt_totals {
  */
 SONDE_API int sonde_pt_flow_count(struct sonde_pt_flow *flow, struct sonde_pt_totals *totals);
 
-/* One edge of the flow: `count` times control went from the branch at `from` to `to`. */
-typedef void (*sonde_pt_edge_fn)(void *arg, uint64_t from, uint64_t to, uint64_t count);
+/* Control went `count` times from the branch at `from` to `to`, in code of a space. */
+struct sonde_pt_edge {
+	uint64_t from, to, count;
+	uint32_t space;
+};
 
 /*
- * All edges that sonde_pt_flow_count met, each once and in no order; not-taken conditional branches
- * have the next instruction as `to`. 0 or SONDE_ENOMEM.
+ * The next of the edges that sonde_pt_flow_count met, each once and in no order; not-taken
+ * conditional branches have the next instruction as `to`. 1 and *edge is set, it lives until the
+ * next call; 0 at the end, SONDE_ENOMEM.
  */
-SONDE_API int sonde_pt_flow_edges(struct sonde_pt_flow *flow, sonde_pt_edge_fn fn, void *arg);
+SONDE_API int sonde_pt_flow_next_edge(
+        struct sonde_pt_flow *flow, const struct sonde_pt_edge **edge);
 
 #ifdef __cplusplus
 }

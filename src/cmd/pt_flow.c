@@ -21,7 +21,7 @@ struct flow {
 	bool blocks, show_blocks, end_on_call, end_on_jump;
 	bool event_ip, event_time, event_tick, event_iflags;
 	bool keep_position, keep_calibration, insn_decoder, check, no_inst;
-	bool ipc, time, psb;
+	bool ipc, time, psb, edges;
 	uint64_t ipc_insns, ipc_cycles; /* at the last IPC */
 	uint64_t insns, nblocks, jobs;
 	bool open_block; /* the block goes on with the next instruction */
@@ -379,24 +379,20 @@ static void show_stat(const struct flow *f)
 	}
 }
 
-static void count_edge(void *arg, uint64_t from, uint64_t to, uint64_t count)
-{
-	uint64_t *edges = arg;
-
-	(void)from;
-	(void)to;
-	(void)count;
-	++*edges;
-}
-
 static int show_count(struct flow *f, struct sonde_pt_flow *flow)
 {
 	struct sonde_pt_totals t;
 	uint64_t edges = 0;
+	const struct sonde_pt_edge *edge;
 	int rc = sonde_pt_flow_count(flow, &t);
 
-	if (rc == 0) {
-		rc = sonde_pt_flow_edges(flow, count_edge, &edges);
+	while (rc == 0 && (rc = sonde_pt_flow_next_edge(flow, &edge)) > 0) {
+		edges++;
+		if (f->edges) {
+			(void)printf("%016" PRIx64 " %016" PRIx64 " %" PRIu64 "\n", edge->from,
+			        edge->to, edge->count);
+		}
+		rc = 0;
 	}
 	if (rc < 0) {
 		return rc;
@@ -582,6 +578,8 @@ int cmd_pt_flow(int argc, char **argv)
 	        OPTION_CALL(0, "cpu", OPTION_REQUIRED, pt_cpu_parse, &f.cpu, "FAMILY/MODEL",
 	                "the processor, whose errata are worked around"),
 	        OPTION_SWITCH(0, "count", &f.count, "print only totals"),
+	        OPTION_SWITCH(0, "edges", &f.edges,
+	                "with --count: print the edges, from and to and how often"),
 	        OPTION_UINT('j', "jobs", &f.jobs, "N", "threads that count"),
 	        OPTION_SWITCH(0, "branches", &f.branches,
 	                "print the branches that were taken, from and to"),

@@ -7,11 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct pt_edge *find(const struct pt_edge_table *t, uint64_t from, uint64_t to)
+static struct pt_edge *find(const struct pt_edge_table *t, const struct pt_edge *edge)
 {
-	size_t i = hash_step(hash_u64(from), to) & (t->size - 1);
+	size_t i = hash_step(hash_u64(edge->from + edge->space), edge->to) & (t->size - 1);
 
-	while (t->slots[i].count != 0 && (t->slots[i].from != from || t->slots[i].to != to)) {
+	while (t->slots[i].count != 0 &&
+	        (t->slots[i].from != edge->from || t->slots[i].to != edge->to ||
+	                t->slots[i].space != edge->space)) {
 		i = (i + 1) & (t->size - 1);
 	}
 	return &t->slots[i];
@@ -27,7 +29,7 @@ static bool grow(struct pt_edge_table *t)
 	}
 	for (size_t i = 0; i < t->size; i++) {
 		if (t->slots[i].count != 0) {
-			*find(&bigger, t->slots[i].from, t->slots[i].to) = t->slots[i];
+			*find(&bigger, &t->slots[i]) = t->slots[i];
 		}
 	}
 	free(t->slots);
@@ -35,19 +37,28 @@ static bool grow(struct pt_edge_table *t)
 	return true;
 }
 
-static bool add(struct pt_edge_table *t, uint64_t from, uint64_t to, uint64_t count)
+bool pt_edge_add(struct pt_edge_table *t, const struct pt_edge *edge)
 {
-	struct pt_edge *edge;
+	struct pt_edge *slot;
+	uint64_t before;
 
 	if (t->used >= t->size / 2 && !grow(t)) {
 		return false;
 	}
-	edge = find(t, from, to);
-	t->used += edge->count == 0;
-	edge->from = from;
-	edge->to = to;
-	edge->count += count;
+	slot = find(t, edge);
+	before = slot->count;
+	t->used += before == 0;
+	*slot = *edge;
+	slot->count += before;
 	return true;
+}
+
+/* From node to node. */
+static bool add(struct pt_edge_table *t, uint64_t from, uint64_t to, uint64_t count)
+{
+	const struct pt_edge edge = {.from = from, .to = to, .count = count};
+
+	return pt_edge_add(t, &edge);
 }
 
 /* Most edges come again soon: a small table in front of the large one takes them. */
@@ -140,7 +151,9 @@ bool pt_counts_flush_hops(struct sonde_pt_flow *f)
 
 void pt_counts_plain(struct sonde_pt_flow *f, uint64_t from, uint64_t to)
 {
-	f->failed = !add(&f->counts->plain, from, to, 1) || f->failed;
+	const struct pt_edge edge = {.from = from, .to = to, .count = 1, .space = f->space};
+
+	f->failed = !pt_edge_add(&f->counts->plain, &edge) || f->failed;
 }
 
 static bool flush_recent(struct pt_counts *c)
@@ -204,6 +217,7 @@ void pt_counts_free(struct pt_counts *c)
 		pt_release(c->tip_hops, sizeof(uint32_t) * PT_HOPS * PT_NODES_MAX);
 		free(c->edges.slots);
 		free(c->plain.slots);
+		free(c->all.slots);
 		free(c);
 	}
 }
@@ -221,7 +235,7 @@ static bool merge_table(struct pt_edge_table *to, const struct pt_edge_table *fr
 	for (size_t i = 0; i < from->size; i++) {
 		const struct pt_edge *e = &from->slots[i];
 
-		if (e->count != 0 && !add(to, e->from, e->to, e->count)) {
+		if (e->count != 0 && !pt_edge_add(to, e)) {
 			return false;
 		}
 	}
@@ -259,105 +273,4 @@ int sonde_pt_flow_count(struct sonde_pt_flow *flow, struct sonde_pt_totals *tota
 	}
 	sum_up(flow, totals);
 	return SONDE_OK;
-}
-
-struct edge_walk {
-	struct sonde_pt_flow *flow;
-	sonde_pt_edge_fn fn;
-	void *arg;
-	struct pt_edge_table all;
-};
-
-/* The direct branches inside a node, each `count` times. */
-static bool add_direct(struct edge_walk *w, uint32_t node, uint64_t count)
-{
-	const struct pt_cold *cold = &w->flow->graph->cold[node];
-	uint64_t ip = cold->ip;
-
-	for (unsigned left = cold->direct; left > 0;) {
-		struct pt_insn insn;
-		uint64_t to;
-
-		if (pt_image_insn(w->flow->graph->image, cold->context, ip, &insn) != 0) {
-			return true;
-		}
-		if (insn.class != PT_CLASS_JUMP && insn.class != PT_CLASS_CALL) {
-			ip += insn.size;
-			continue;
-		}
-		to = pt_insn_target(&insn, ip, pt_context_mode(cold->context));
-		if (!add(&w->all, ip, to, count)) {
-			return false;
-		}
-		ip = to;
-		left--;
-	}
-	return true;
-}
-
-static bool add_node(struct edge_walk *w, uint32_t node)
-{
-	const struct sonde_pt_graph *g = w->flow->graph;
-	const uint64_t *counts = &w->flow->counts->nodes[2 * (size_t)node];
-
-	if (counts[0] + counts[1] == 0) {
-		return true;
-	}
-	if (!add_direct(w, node, counts[0] + counts[1])) {
-		return false;
-	}
-	for (unsigned bit = 0; bit < 2 && PT_NODE_KIND(g->nodes[node].info) == PT_NODE_COND;
-	        bit++) {
-		if (counts[bit] != 0 &&
-		        !add(&w->all, g->cold[node].end, g->cold[g->nodes[node].next[bit]].ip,
-		                counts[bit])) {
-			return false;
-		}
-	}
-	return true;
-}
-
-static bool gather(struct edge_walk *w)
-{
-	const struct sonde_pt_graph *g = w->flow->graph;
-	const struct pt_counts *c = w->flow->counts;
-	uint32_t nodes = atomic_load_explicit(&g->count, memory_order_acquire);
-
-	for (uint32_t i = 1; i < nodes; i++) {
-		if (!add_node(w, i)) {
-			return false;
-		}
-	}
-	for (size_t i = 0; i < c->edges.size; i++) {
-		const struct pt_edge *e = &c->edges.slots[i];
-
-		if (e->count != 0 &&
-		        !add(&w->all, g->cold[e->from].end, g->cold[e->to].ip, e->count)) {
-			return false;
-		}
-	}
-	for (size_t i = 0; i < c->plain.size; i++) {
-		const struct pt_edge *e = &c->plain.slots[i];
-
-		if (e->count != 0 && !add(&w->all, e->from, e->to, e->count)) {
-			return false;
-		}
-	}
-	return true;
-}
-
-int sonde_pt_flow_edges(struct sonde_pt_flow *flow, sonde_pt_edge_fn fn, void *arg)
-{
-	struct edge_walk w = {.flow = flow, .fn = fn, .arg = arg};
-	bool good = flow->counts == NULL || gather(&w);
-
-	for (size_t i = 0; good && i < w.all.size; i++) {
-		const struct pt_edge *e = &w.all.slots[i];
-
-		if (e->count != 0) {
-			fn(arg, e->from, e->to, e->count);
-		}
-	}
-	free(w.all.slots);
-	return good ? SONDE_OK : SONDE_ENOMEM;
 }

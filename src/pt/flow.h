@@ -49,6 +49,7 @@ struct pt_waiting {
 /* From and to are nodes in one table, addresses in the other; count 0: empty. */
 struct pt_edge {
 	uint64_t from, to, count;
+	uint32_t space; /* of addresses */
 };
 
 struct pt_edge_table {
@@ -84,6 +85,11 @@ struct pt_counts {
 	struct pt_edge_log log; /* in front of `recent` */
 	struct pt_edge_table plain; /* from address to address, met by walk.c */
 	uint64_t insns, branches, taken; /* met by walk.c */
+	/* What the caller gets. */
+	struct pt_edge_table all;
+	size_t given;
+	bool gathered;
+	struct sonde_pt_edge edge;
 };
 
 struct sonde_pt_flow {
@@ -287,6 +293,8 @@ void pt_gap_behind(struct sonde_pt_flow *f, bool syncing);
 
 /* edge.c: counts. */
 void pt_counts_edge(struct sonde_pt_flow *f, uint32_t from, uint32_t to);
+/* Adds an edge's count; no count is 0. false: no memory. */
+bool pt_edge_add(struct pt_edge_table *t, const struct pt_edge *edge);
 void pt_counts_flush_log(struct sonde_pt_flow *f);
 bool pt_counts_flush_hops(struct sonde_pt_flow *f);
 bool pt_counts_new(struct sonde_pt_flow *f);

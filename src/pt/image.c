@@ -450,6 +450,11 @@ uint32_t pt_image_view(const struct sonde_pt_image *image, uint32_t space, uint3
 	return index;
 }
 
+uint32_t pt_image_space(const struct sonde_pt_image *image, uint32_t view)
+{
+	return image->state->views[view]->space;
+}
+
 /* Copies what the sections have at address; *left becomes less where they begin behind it. */
 static size_t copy(const struct sections *code, uint64_t address, uint8_t *to, size_t *left)
 {

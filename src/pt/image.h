@@ -17,6 +17,8 @@ struct pt_view;
 /* The view of a space in a generation, made if need be; PT_VIEW_NONE: no memory, or too many. */
 uint32_t pt_image_view(const struct sonde_pt_image *image, uint32_t space, uint32_t generation);
 
+uint32_t pt_image_space(const struct sonde_pt_image *image, uint32_t view);
+
 /* A mapped file. */
 struct pt_mapping {
 	void *p;

@@ -17,7 +17,7 @@ static void set_view(struct sonde_pt_flow *f, uint32_t view)
 		return;
 	}
 	f->view = view;
-	for (unsigned i = 0; i < PT_STACK_SIZE && !f->failed; i++) {
+	for (unsigned i = 0; i < f->sp && !f->failed; i++) {
 		const struct pt_cold *cold = &f->graph->cold[f->stack[i]];
 
 		if (f->stack[i] != PT_NODE_NONE) {

@@ -146,6 +146,60 @@ static void try_blocks(
 	free(got.p);
 }
 
+static int by_pair(const void *a, const void *b)
+{
+	const struct sonde_pt_step *x = a, *y = b;
+
+	if (x->ip != y->ip) {
+		return x->ip < y->ip ? -1 : 1;
+	}
+	return x->to < y->to ? -1 : x->to > y->to;
+}
+
+/* How often a pair is in a sorted list. */
+static uint64_t times(const struct steps *list, const struct sonde_pt_edge *edge)
+{
+	const struct sonde_pt_step key = {.ip = edge->from, .to = edge->to};
+	const struct sonde_pt_step *end = list->p + list->n;
+	const struct sonde_pt_step *s = bsearch(&key, list->p, list->n, sizeof(key), by_pair);
+	uint64_t n = 0;
+
+	while (s != NULL && s > list->p && by_pair(s - 1, &key) == 0) {
+		s--;
+	}
+	for (; s != NULL && s < end && by_pair(s, &key) == 0; s++) {
+		n++;
+	}
+	return n;
+}
+
+/* Counted edges are the branches, added up; those on three threads too. */
+static void try_edges(struct sonde_pt_graph *graph, const struct bytes *trace, unsigned jobs)
+{
+	const struct sonde_pt_flow_options steps = {
+	        .size = sizeof(steps), .want = SONDE_PT_WANT_TAKEN | SONDE_PT_WANT_NOT_TAKEN};
+	const struct sonde_pt_flow_options options = {
+	        .size = sizeof(options), .jobs = jobs, .part = 300};
+	struct steps list = decode(graph, trace, &steps);
+	struct sonde_pt_flow *flow = sonde_pt_flow_new(graph, trace->p, trace->n, &options);
+	const struct sonde_pt_edge *edge;
+	struct sonde_pt_totals totals;
+	uint64_t edges = 0, all = 0;
+	bool good = sonde_pt_flow_count(flow, &totals) == 0;
+
+	qsort(list.p, list.n, sizeof(*list.p), by_pair);
+	while (good && sonde_pt_flow_next_edge(flow, &edge) > 0) {
+		good = edge->space == 0 && times(&list, edge) == edge->count;
+		all += edge->count;
+		edges++;
+	}
+	ok(good && edges > 100, "edges are branches");
+	eq_u64(all, list.n, "all of them");
+	eq_u64(totals.branches, list.n, "as the totals say");
+	sonde_pt_flow_free(flow);
+	free(list.p);
+}
+
 static void try_all(struct sonde_pt_graph *graph, const struct bytes *trace)
 {
 	static const struct test tests[] = {
@@ -173,6 +227,8 @@ static void try_all(struct sonde_pt_graph *graph, const struct bytes *trace)
 		try(graph, trace, &all, &tests[i]);
 	}
 	try_blocks(graph, trace, &all);
+	try_edges(graph, trace, 1);
+	try_edges(graph, trace, 3);
 	free(all.p);
 }
 
