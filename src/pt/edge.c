@@ -186,8 +186,12 @@ static void sum_up(const struct sonde_pt_flow *f, struct sonde_pt_totals *totals
 		uint64_t other = f->counts->nodes[2 * (size_t)i];
 		uint64_t taken = f->counts->nodes[2 * (size_t)i + 1];
 		uint64_t all = other + taken;
-		bool decides = PT_NODE_KIND(g->nodes[i].info) != PT_NODE_GOTO;
+		bool decides;
 
+		if (all == 0) { /* another thread may be building it */
+			continue;
+		}
+		decides = PT_NODE_KIND(g->nodes[i].info) != PT_NODE_GOTO;
 		totals->insns += all * PT_NODE_INSNS(g->nodes[i].info);
 		totals->branches += all * (g->cold[i].direct + (decides ? 1u : 0));
 		totals->taken += all * g->cold[i].direct + (decides ? taken : 0);

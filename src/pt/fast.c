@@ -319,11 +319,11 @@ static bool learn(struct sonde_pt_flow *f, uint32_t at)
 	}
 	bits.value = (unsigned)(f->bits >> 1 >> (63 - bits.count));
 	hop = pt_hop_slot(f->graph, at, &bits);
-	if (*hop != 0) {
+	if (__atomic_load_n(hop, __ATOMIC_ACQUIRE) != 0) {
 		return false;
 	}
 	f->failed = !pt_hop_make(f->graph, at, &bits);
-	return !f->failed && *hop > PT_HOP_CANNOT;
+	return !f->failed && __atomic_load_n(hop, __ATOMIC_ACQUIRE) > PT_HOP_CANNOT;
 }
 
 static inline void make_room(struct sonde_pt_flow *f)

@@ -4,6 +4,7 @@
 #include "tests/tap.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sonde/pt.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -201,6 +202,75 @@ static void test_errors(void)
 	sonde_pt_encoder_free(encoder);
 }
 
+#define THREADS 4
+#define CHANGES 200
+
+struct shared {
+	struct sonde_pt_image *image;
+	struct sonde_pt_graph *graph;
+	const uint8_t *trace;
+	size_t n;
+};
+
+/* Follows the trace from generation to generation as they come, and counts its instructions. */
+static void *follow(void *arg)
+{
+	const struct shared *s = arg;
+	for (uint32_t g = 0; g < CHANGES; g += 3) {
+		const struct sonde_pt_flow_options options = {
+		        .size = sizeof(options), .generation = g};
+		const struct sonde_pt_move move = {.at = 200, .generation = g + 2};
+		struct sonde_pt_flow *flow = sonde_pt_flow_new(s->graph, s->trace, s->n, &options);
+		struct sonde_pt_totals totals;
+		bool good = flow != NULL && sonde_pt_flow_move(flow, &move) == 0 &&
+		            sonde_pt_flow_count(flow, &totals) == 0 && totals.errors == 0 &&
+		            totals.branches == 3000;
+
+		sonde_pt_flow_free(flow);
+		if (!good) {
+			return NULL;
+		}
+	}
+	return arg;
+}
+
+/* Code changes while flows on other threads run through it. */
+static void test_threads(void)
+{
+	static const uint8_t code[] = {0x90, 0x90, 0x75, 0xfc, 0x75, 0xfa}; /* two loops to 1000 */
+	struct sonde_pt_encoder *encoder = sonde_pt_encoder_new(false);
+	struct shared s = {.image = sonde_pt_image_new()};
+	pthread_t threads[THREADS];
+	void *results[THREADS];
+	uint32_t generation;
+	bool good = true;
+
+	s.graph = sonde_pt_graph_new(s.image);
+	(void)sonde_pt_image_add(s.image, 0, 0x1000, code, sizeof(code));
+	packet(encoder, SONDE_PT_PSB, 0);
+	packet(encoder, SONDE_PT_PSBEND, 0);
+	(void)sonde_pt_encoder_ip(encoder, SONDE_PT_TIP_PGE, 0x1000);
+	for (unsigned i = 0; i < 3000; i++) {
+		(void)sonde_pt_encoder_tnt(encoder, true);
+	}
+	s.trace = bytes_of(encoder, &s.n);
+	for (unsigned i = 0; i < THREADS; i++) {
+		good = good && pthread_create(&threads[i], NULL, follow, &s) == 0;
+	}
+	for (unsigned i = 0; i < CHANGES; i++) {
+		/* The first loop's branch, and no branch, in turns. */
+		good = good && sonde_pt_image_change(s.image, 0, 0x1002, code + (i & 1 ? 2 : 0), 2,
+		                       &generation) == 0;
+	}
+	for (unsigned i = 0; i < THREADS; i++) {
+		good = good && pthread_join(threads[i], &results[i]) == 0 && results[i] != NULL;
+	}
+	ok(good && generation == CHANGES, "code changes while threads follow it");
+	sonde_pt_graph_free(s.graph);
+	sonde_pt_image_free(s.image);
+	sonde_pt_encoder_free(encoder);
+}
+
 static void test_texts(void)
 {
 	bool good = true;
@@ -227,6 +297,7 @@ int main(void)
 	test_generations();
 	test_files(path);
 	test_errors();
+	test_threads();
 	test_texts();
 	return tap_done();
 }
