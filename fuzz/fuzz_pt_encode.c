@@ -45,11 +45,11 @@ static struct sonde_pt_packet take_packet(struct input *in)
 }
 
 /* Inside a block a byte that begins a TNT may begin a BIP, and a BIP has the block's size. */
-static bool may_stand(const struct sonde_pt_packet *p, unsigned *block)
+static bool may_stand(const struct sonde_pt_packet *p, unsigned block)
 {
 	if (p->kind == SONDE_PT_BIP
-	                ? p->extra != *block
-	                : *block != 0 && (p->kind == SONDE_PT_TNT8 || p->kind == SONDE_PT_TNT64)) {
+	                ? p->extra != block
+	                : block != 0 && (p->kind == SONDE_PT_TNT8 || p->kind == SONDE_PT_TNT64)) {
 		return false;
 	}
 	return true;
@@ -79,7 +79,7 @@ static bool ask_packet(struct sonde_pt_encoder *e, struct asked *a, unsigned *bl
 {
 	size_t before = length(e);
 
-	if (!may_stand(&a->packet, block)) {
+	if (!may_stand(&a->packet, *block)) {
 		return false;
 	}
 	if (sonde_pt_encoder_packet(e, &a->packet) != 0) {
@@ -130,7 +130,9 @@ static void next(struct reader *r)
 	r->bits = r->packet.kind == SONDE_PT_TNT8 || r->packet.kind == SONDE_PT_TNT64
 	                  ? r->packet.count
 	                  : 0;
-	r->last_ip = r->packet.kind == SONDE_PT_PSB ? 0 : r->last_ip;
+	if (r->packet.kind == SONDE_PT_PSB || r->packet.kind == SONDE_PT_OVF) {
+		r->last_ip = 0;
+	}
 }
 
 static void check_bits(struct reader *r, const struct sonde_pt_packet *want)

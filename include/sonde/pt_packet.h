@@ -154,7 +154,7 @@ SONDE_API int sonde_pt_packets_error(const struct sonde_pt_packets *packets);
 
 /*
  * The address that an IP packet (TIP, PGE, PGD, FUP) means when *last is the last IP, which it
- * updates. false: the packet has no IP. A PSB sets the last IP to 0; that is the caller's part.
+ * updates. false: the packet has no IP. PSB and OVF set the last IP to 0; that is the caller's part.
  */
 SONDE_API bool sonde_pt_packet_ip(const struct sonde_pt_packet *packet, uint64_t *last);
 
@@ -181,7 +181,7 @@ SONDE_API int sonde_pt_encoder_tnt(struct sonde_pt_encoder *encoder, bool taken)
 /* TIP, TIP_PGE, TIP_PGD or FUP with as few bytes as ip needs. 0, SONDE_EARG, SONDE_ENOMEM. */
 SONDE_API int sonde_pt_encoder_ip(struct sonde_pt_encoder *encoder, int kind, uint64_t ip);
 
-/* Any packet as it is; a PSB forgets the last IP. 0, SONDE_EARG, SONDE_ENOMEM. */
+/* Any packet as it is; PSB and OVF forget the last IP. 0, SONDE_EARG, SONDE_ENOMEM. */
 SONDE_API int sonde_pt_encoder_packet(
         struct sonde_pt_encoder *encoder, const struct sonde_pt_packet *packet);
 

@@ -344,6 +344,7 @@ struct sonde_pt_encoder {
 	uint64_t bits; /* pending branches, the oldest highest */
 	unsigned nbits;
 	bool long_tnt;
+	bool full_ip; /* behind an OVF: readers do not agree what the last IP is then */
 };
 
 struct sonde_pt_encoder *sonde_pt_encoder_new(bool long_tnt)
@@ -421,7 +422,7 @@ static unsigned compression(uint64_t ip, uint64_t last)
 int sonde_pt_encoder_ip(struct sonde_pt_encoder *encoder, int kind, uint64_t ip)
 {
 	static const uint8_t bits[8] = {0, 16, 32, 48, 48, 0, 64, 0};
-	unsigned how = compression(ip, encoder->last_ip);
+	unsigned how = compression(ip, encoder->full_ip ? ~ip : encoder->last_ip);
 	struct sonde_pt_packet packet = {.kind = (uint8_t)kind,
 	        .count = (uint8_t)how,
 	        .value = ip & ~0ULL >> (64 - bits[how])};
@@ -432,6 +433,7 @@ int sonde_pt_encoder_ip(struct sonde_pt_encoder *encoder, int kind, uint64_t ip)
 	TRY(flush(encoder));
 	TRY(append(encoder, &packet));
 	encoder->last_ip = ip;
+	encoder->full_ip = false;
 	return SONDE_OK;
 }
 
@@ -439,8 +441,9 @@ int sonde_pt_encoder_packet(struct sonde_pt_encoder *encoder, const struct sonde
 {
 	TRY(flush(encoder));
 	TRY(append(encoder, packet));
-	if (packet->kind == SONDE_PT_PSB) {
+	if (packet->kind == SONDE_PT_PSB || packet->kind == SONDE_PT_OVF) {
 		encoder->last_ip = 0;
+		encoder->full_ip = packet->kind == SONDE_PT_OVF;
 	} else if (packet->kind >= SONDE_PT_TIP && packet->kind <= SONDE_PT_FUP) {
 		(void)sonde_pt_packet_ip(packet, &encoder->last_ip);
 	}

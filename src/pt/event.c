@@ -38,7 +38,7 @@ void pt_waiting_emit(struct sonde_pt_flow *f, struct pt_waiting *w)
 
 void pt_on_ptw(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
-	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_PTWRITE, .value = p->value};
+	struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_PTWRITE, .value = p->value};
 	struct pt_insn insn;
 
 	if (p->flags & SONDE_PT_F_IP) {
@@ -46,9 +46,14 @@ void pt_on_ptw(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 		return;
 	}
 	if (f->enabled && !f->lost) {
+		bool found;
+
 		f->error_at = p->offset;
-		if (pt_walk(f, PT_GOAL_SPECIAL, PT_SPECIAL_PTWRITE, &insn) &&
-		        insn.special != PT_SPECIAL_PTWRITE) {
+		found = pt_walk(f, PT_GOAL_SPECIAL, PT_SPECIAL_PTWRITE, &insn);
+		if (found && insn.special == PT_SPECIAL_PTWRITE) {
+			event.ip = f->ip - insn.size;
+			event.has_ip = true;
+		} else if (found) {
 			pt_flow_error(f, SONDE_PT_ERROR_QUERY);
 		}
 		if (!f->synced) {

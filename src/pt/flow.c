@@ -391,6 +391,7 @@ static void on_pgd(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
 	bool has_ip = sonde_pt_packet_ip(p, &f->last_ip);
 	uint64_t to = f->last_ip;
+	uint64_t goes_on;
 	struct pt_insn insn;
 
 	f->error_at = offset(f);
@@ -414,7 +415,15 @@ static void on_pgd(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 		return;
 	}
 	pt_emit_branch(f, has_ip ? to : 0, true);
-	disable(f, true, has_ip ? to : f->ip + insn.size, 0);
+	goes_on = has_ip ? to : 0;
+	if (insn.class <= PT_CLASS_CALL) {
+		goes_on = pt_insn_target(&insn, f->ip, f->mode);
+	} else if (insn.class == PT_CLASS_FAR_CALL || insn.class == PT_CLASS_CALL_IND) {
+		goes_on = f->ip + insn.size;
+	}
+	disable(f, has_ip, to, 0);
+	f->has_disabled_at = goes_on != 0;
+	f->disabled_at = goes_on;
 	if (f->counting) {
 		f->counts->branches++;
 		f->counts->taken++;
@@ -634,6 +643,7 @@ static void on_ovf(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	pt_flow_time(f, p);
 	give_up_waiting(f);
 	reset(f);
+	f->last_ip = 0; /* it may have been in a packet that is lost */
 	f->syncing = false;
 	f->fresh = false;
 	f->mode_stale = true;

@@ -61,32 +61,43 @@ static bool is_far(const struct pt_insn *insn)
 
 enum verdict { GO_ON, ARRIVED, MISFIT };
 
+static bool is_direct(const struct pt_insn *insn)
+{
+	return insn->class == PT_CLASS_JUMP || insn->class == PT_CLASS_CALL;
+}
+
+/* Whether a branch is that of a TIP.PGD, which leads to `arg` or, without an IP, out of the filters. */
+static enum verdict judge_leaving(
+        const struct sonde_pt_flow *f, enum pt_goal goal, uint64_t arg, const struct pt_insn *insn)
+{
+	bool has_target = insn->class >= PT_CLASS_COND && insn->class <= PT_CLASS_CALL;
+	uint64_t target;
+
+	if (f->attached.count != 0 && !is_far(insn)) { /* events of a far branch wait for it */
+		return is_direct(insn) ? GO_ON : MISFIT;
+	}
+	if (!has_target) {
+		return ARRIVED;
+	}
+	target = pt_insn_target(insn, f->ip, f->mode);
+	if (goal == PT_GOAL_LEAVE) {
+		if (f->options.filters != 0 && !in_filters(f, target)) {
+			return ARRIVED;
+		}
+	} else if (target == arg || (insn->class == PT_CLASS_COND && f->ip + insn->size == arg)) {
+		return ARRIVED;
+	}
+	return is_direct(insn) ? GO_ON : MISFIT;
+}
+
 /* Whether a branch is what the walk looks for. */
 static enum verdict judge(
         const struct sonde_pt_flow *f, enum pt_goal goal, uint64_t arg, const struct pt_insn *insn)
 {
-	bool has_target = insn->class >= PT_CLASS_COND && insn->class <= PT_CLASS_CALL;
-	bool direct = insn->class == PT_CLASS_JUMP || insn->class == PT_CLASS_CALL;
-	uint64_t target = has_target ? pt_insn_target(insn, f->ip, f->mode) : 0;
-
 	switch (goal) {
-	case PT_GOAL_DECISION: return direct ? GO_ON : ARRIVED;
+	case PT_GOAL_DECISION: return is_direct(insn) ? GO_ON : ARRIVED;
 	case PT_GOAL_TARGET:
-		if (has_target && target == arg) {
-			return ARRIVED;
-		}
-		if (insn->class == PT_CLASS_COND) {
-			return f->ip + insn->size == arg ? ARRIVED : MISFIT;
-		}
-		return direct ? GO_ON : ARRIVED;
-	case PT_GOAL_LEAVE:
-		if (has_target && f->options.filters != 0 && !in_filters(f, target)) {
-			return ARRIVED;
-		}
-		if (!has_target) {
-			return ARRIVED;
-		}
-		break;
+	case PT_GOAL_LEAVE: return judge_leaving(f, goal, arg, insn);
 	case PT_GOAL_SPECIAL:
 		if (is_far(insn)) {
 			return ARRIVED;
@@ -95,7 +106,7 @@ static enum verdict judge(
 	case PT_GOAL_IP:
 	case PT_GOAL_COUNT: break;
 	}
-	return direct ? GO_ON : MISFIT;
+	return is_direct(insn) ? GO_ON : MISFIT;
 }
 
 static bool stop(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns, int error)
