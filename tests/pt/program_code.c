@@ -467,6 +467,9 @@ void program_make_code(struct program *p)
 	for (unsigned i = 0; i < PROGRAM_REGIONS; i++) {
 		p->regions[i].base = bases[i];
 	}
+	if (p->real) { /* where nothing else is, with sanitizers neither */
+		p->regions[0].base = 0x500000000000;
+	}
 	for (unsigned i = 0; i < regions; i++) {
 		unsigned functions = 3 + program_pick(p, PROGRAM_FUNCTIONS / regions - 3);
 

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Made-up programs run by the processor one instruction at a time, as TAP: stepped [SEEDS [FIRST]].
+ *
+ * The code is put where it belongs in a child that is stepped (ptrace). Each address at which the
+ * processor stood must be what the flow of the program's trace tells, one for one.
+ */
+#define _GNU_SOURCE /* MAP_ANONYMOUS */
+#include "tests/pt/program.h"
+#include "tests/tap.h"
+
+#include <signal.h>
+#include <sonde/pt.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TAPE_AT  0x500100000000
+#define STACK_AT 0x500200000000
+#define STACK    (1u << 20)
+
+static bool put(uint64_t at, const void *data, size_t n, size_t room)
+{
+	/* NOLINTNEXTLINE(performance-no-int-to-ptr): the address is the program's */
+	void *p = mmap((void *)(uintptr_t)at, room, PROT_READ | PROT_WRITE | PROT_EXEC,
+	        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (p == MAP_FAILED) {
+		return false;
+	}
+	memcpy(p, data, n);
+	return true;
+}
+
+/* Never returns. */
+static void be_stepped(const struct program *p)
+{
+	unsigned region = p->functions[0].region;
+	bool good = true;
+
+	good = good &&
+	       put(p->regions[region].base, p->regions[region].code, PROGRAM_CODE, PROGRAM_CODE);
+	good = good && put(TAPE_AT, p->tape, p->tape_size, PROGRAM_TAPE);
+	good = good && put(STACK_AT, "", 1, STACK);
+	if (!good || ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) {
+		_exit(1);
+	}
+	(void)raise(SIGSTOP);
+	_exit(2);
+}
+
+static bool is_stopped(pid_t child, int signal)
+{
+	int status;
+
+	return waitpid(child, &status, 0) == child && WIFSTOPPED(status) &&
+	       WSTOPSIG(status) == signal;
+}
+
+/* Where the processor stood, up to `max` addresses; their number. */
+static size_t run(const struct program *p, uint64_t *ips, size_t max)
+{
+	pid_t child = fork();
+	struct user_regs_struct regs;
+	size_t n = 0;
+
+	if (child == 0) {
+		be_stepped(p);
+	}
+	if (child < 0 || !is_stopped(child, SIGSTOP) ||
+	        ptrace(PTRACE_GETREGS, child, NULL, &regs) != 0) {
+		return 0;
+	}
+	regs.rip = p->insns[0].ip;
+	regs.rsi = TAPE_AT;
+	regs.rsp = STACK_AT + STACK / 2;
+	regs.eflags = 0x202;
+	regs.orig_rax = UINT64_MAX; /* it was in no system call */
+	if (ptrace(PTRACE_SETREGS, child, NULL, &regs) == 0) {
+		while (n < max && ptrace(PTRACE_GETREGS, child, NULL, &regs) == 0) {
+			ips[n++] = regs.rip;
+			if (ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) != 0 ||
+			        !is_stopped(child, SIGTRAP)) {
+				break;
+			}
+		}
+	}
+	(void)kill(child, SIGKILL);
+	(void)waitpid(child, NULL, 0);
+	return n;
+}
+
+/* The instructions that the trace tells; UINT64_MAX in *n: there was an error. */
+static uint64_t *follow(const struct program *p, size_t *n)
+{
+	unsigned region = p->functions[0].region;
+	struct sonde_pt_image *image = sonde_pt_image_new();
+	struct sonde_pt_graph *graph = sonde_pt_graph_new(image);
+	struct sonde_pt_flow *flow = sonde_pt_flow_new(graph, p->trace, p->trace_size, NULL);
+	uint64_t *ips = malloc(PROGRAM_WAY * sizeof(*ips));
+	const struct sonde_pt_step *step;
+
+	(void)sonde_pt_image_add(
+	        image, 0, p->regions[region].base, p->regions[region].code, PROGRAM_CODE);
+	*n = 0;
+	while (ips != NULL && flow != NULL && sonde_pt_flow_next(flow, &step) > 0) {
+		if (step->kind == SONDE_PT_STEP_ERROR || *n == PROGRAM_WAY) {
+			*n = SIZE_MAX;
+			break;
+		}
+		if (step->kind == SONDE_PT_STEP_INSN) {
+			ips[(*n)++] = step->ip;
+		}
+	}
+	sonde_pt_flow_free(flow);
+	sonde_pt_graph_free(graph);
+	sonde_pt_image_free(image);
+	return ips;
+}
+
+struct tally {
+	unsigned failed, differ;
+	uint64_t steps;
+};
+
+static void try_seed(struct program *p, uint64_t seed, struct tally *t)
+{
+	uint64_t *ran = malloc(PROGRAM_WAY * sizeof(*ran));
+	uint64_t *told;
+	size_t n, have;
+
+	program_make(p, seed, true);
+	told = follow(p, &n);
+	if (told == NULL || ran == NULL || n > PROGRAM_WAY) {
+		t->failed++;
+	} else {
+		have = run(p, ran, n);
+		t->steps += have;
+		if (have != n || memcmp(ran, told, n * sizeof(*ran)) != 0) {
+			size_t at = 0;
+
+			while (at < have && ran[at] == told[at]) {
+				at++;
+			}
+			t->differ++;
+			printf("# seed %" PRIu64 ": step %zu of %zu (%zu) differs: %" PRIx64
+			       " behind %" PRIx64 ", the trace tells %" PRIx64 "\n",
+			        seed, at, n, have, at < have ? ran[at] : 0,
+			        at > 0 ? ran[at - 1] : 0, told[at]);
+		}
+	}
+	free(ran);
+	free(told);
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t seeds = argc > 1 ? strtoull(argv[1], NULL, 0) : 100;
+	uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+	struct program *p = malloc(sizeof(*p));
+	struct tally t = {0};
+
+	for (uint64_t i = 0; p != NULL && i < seeds; i++) {
+		try_seed(p, first + i, &t);
+	}
+	printf("# %" PRIu64 " programs, %" PRIu64 " steps of the processor\n", seeds, t.steps);
+	if (t.steps == 0) {
+		printf("1..0 # SKIP no process can be stepped here\n");
+		free(p);
+		return 0;
+	}
+	eq_u64(t.failed, 0, "all traces are followed without an error");
+	eq_u64(t.differ, 0, "the flow is what the processor did");
+	ok(t.steps > seeds * 100, "it did something");
+	free(p);
+	return tap_done();
+}
