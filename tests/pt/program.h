@@ -22,7 +22,7 @@
 #define PROGRAM_CODE      (1u << 16) /* bytes of a region */
 #define PROGRAM_TRACE     (1u << 17)
 #define PROGRAM_WAY       20000 /* instructions that are executed, at most */
-#define PROGRAM_TAPE      (PROGRAM_WAY * 8)
+#define PROGRAM_TAPE      ((size_t)PROGRAM_WAY * 8)
 #define PROGRAM_NONE      UINT32_MAX
 
 enum program_op {

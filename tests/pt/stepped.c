@@ -100,7 +100,7 @@ static uint64_t *follow(const struct program *p, size_t *n)
 	struct sonde_pt_image *image = sonde_pt_image_new();
 	struct sonde_pt_graph *graph = sonde_pt_graph_new(image);
 	struct sonde_pt_flow *flow = sonde_pt_flow_new(graph, p->trace, p->trace_size, NULL);
-	uint64_t *ips = malloc(PROGRAM_WAY * sizeof(*ips));
+	uint64_t *ips = calloc(PROGRAM_WAY, sizeof(*ips));
 	const struct sonde_pt_step *step;
 
 	(void)sonde_pt_image_add(
@@ -126,39 +126,45 @@ struct tally {
 	uint64_t steps;
 };
 
+static void compare(
+        const struct program *p, uint64_t seed, const uint64_t *told, size_t n, struct tally *t)
+{
+	uint64_t *ran = calloc(n, sizeof(*ran));
+	size_t have = ran != NULL ? run(p, ran, n) : 0;
+	size_t at = 0;
+
+	t->steps += have;
+	while (at < have && ran[at] == told[at]) {
+		at++;
+	}
+	if (at != n) {
+		t->differ++;
+		printf("# seed %" PRIu64 ": step %zu of %zu (%zu) differs: %" PRIx64
+		       " behind %" PRIx64 ", the trace tells %" PRIx64 "\n",
+		        seed, at, n, have, at < have ? ran[at] : 0, at > 0 ? told[at - 1] : 0,
+		        told[at]);
+	}
+	free(ran);
+}
+
 static void try_seed(struct program *p, uint64_t seed, struct tally *t)
 {
-	uint64_t *ran = malloc(PROGRAM_WAY * sizeof(*ran));
 	uint64_t *told;
-	size_t n, have;
+	size_t n;
 
 	program_make(p, seed, true);
 	told = follow(p, &n);
-	if (told == NULL || ran == NULL || n > PROGRAM_WAY) {
+	if (told == NULL || n == 0 || n > PROGRAM_WAY) {
 		t->failed++;
 	} else {
-		have = run(p, ran, n);
-		t->steps += have;
-		if (have != n || memcmp(ran, told, n * sizeof(*ran)) != 0) {
-			size_t at = 0;
-
-			while (at < have && ran[at] == told[at]) {
-				at++;
-			}
-			t->differ++;
-			printf("# seed %" PRIu64 ": step %zu of %zu (%zu) differs: %" PRIx64
-			       " behind %" PRIx64 ", the trace tells %" PRIx64 "\n",
-			        seed, at, n, have, at < have ? ran[at] : 0,
-			        at > 0 ? ran[at - 1] : 0, told[at]);
-		}
+		compare(p, seed, told, n, t);
 	}
-	free(ran);
 	free(told);
 }
 
 int main(int argc, char **argv)
 {
-	uint64_t seeds = argc > 1 ? strtoull(argv[1], NULL, 0) : 100;
+	uint64_t seeds = argc > 1 ? strtoull(argv[1], NULL, 0) : 50;
 	uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
 	struct program *p = malloc(sizeof(*p));
 	struct tally t = {0};
