@@ -462,7 +462,7 @@ static size_t copy(const struct sections *code, uint64_t address, uint8_t *to, s
 	const struct section *s;
 	size_t n = *left;
 
-	if (i == code->count) {
+	if (i == code->count) { /* and p may be NULL */
 		return 0;
 	}
 	s = &code->p[i];

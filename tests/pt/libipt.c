@@ -85,7 +85,7 @@ static struct step our_event(const struct sonde_pt_event *e)
 	case SONDE_PT_EVENT_TSX_ABORT:
 	case SONDE_PT_EVENT_EXSTOP: s.a = e->has_ip ? e->ip : 0; break;
 	case SONDE_PT_EVENT_MWAIT:
-	case SONDE_PT_EVENT_PTWRITE: s.c = e->has_ip ? e->ip : 0; /* fall through */
+	case SONDE_PT_EVENT_PTWRITE: s.c = e->has_ip ? e->ip : 0; __attribute__((fallthrough));
 	default:
 		s.a = e->value;
 		s.b = e->extra;
@@ -153,8 +153,8 @@ static struct step their_power(const struct pt_event *e)
 		s.kind += SONDE_PT_EVENT_PWRX;
 		s.a = (e->variant.pwrx.last + 1u) & 15;
 		s.b = (e->variant.pwrx.deepest + 1u) & 15;
-		s.d = e->variant.pwrx.interrupt | e->variant.pwrx.store << 2 |
-		      e->variant.pwrx.autonomous << 3;
+		s.d = (uint64_t)e->variant.pwrx.interrupt | (uint64_t)e->variant.pwrx.store << 2 |
+		      (uint64_t)e->variant.pwrx.autonomous << 3;
 		break;
 	}
 	return s;
