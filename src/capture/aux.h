@@ -83,9 +83,6 @@ int capture_aux_plan_sizes(struct sonde_record *r, size_t nrings);
 /* Maps the area of ring number `ring`, whose records fd brings. */
 int capture_aux_map(struct sonde_record *r, size_t ring, int fd, int cpu, pid_t tid);
 
-/* Sends the filter to the events that are open. */
-int capture_aux_set_filters(struct sonde_record *r);
-
 /* True when a full trace has something to take. Looks at all heads. */
 bool capture_aux_look(struct sonde_record *r);
 

@@ -18,7 +18,7 @@
 
 static const struct capture_aux_pmu pmus[] = {
         {"intel_pt", "Intel Processor Trace", AUXTRACE_INTEL_PT},
-        {"arm_spe_0", "Arm Statistical Profiling", AUXTRACE_ARM_SPE},
+        {"arm_spe_", "Arm Statistical Profiling", AUXTRACE_ARM_SPE},
 };
 
 static void set_flag(struct sonde_attr *attr, enum sonde_attr_flag flag, bool on)
@@ -36,16 +36,12 @@ static bool waits_for_exec(const struct sonde_record *r)
 	return r->options.workload != NULL && r->targets == CAPTURE_WORKLOAD;
 }
 
-/* The PMU of a type that has an AUX area; NULL: none has. */
-static const struct capture_aux_pmu *pmu_of(const struct sonde_record *r, uint32_t type)
+static const struct capture_aux_pmu *pmu_of(const struct event *event)
 {
-	char path[96];
-	int64_t v;
 	size_t i;
 
-	for (i = 0; type > SONDE_TYPE_BREAKPOINT && i < sizeof(pmus) / sizeof(pmus[0]); i++) {
-		(void)snprintf(path, sizeof(path), AUX_PMU_FOLDER "%s/type", pmus[i].name);
-		if (proc_read_number(r->root_fd, path, &v) && v == type) {
+	for (i = 0; event->aux && i < sizeof(pmus) / sizeof(pmus[0]); i++) {
+		if (strncmp(event->pmu, pmus[i].name, strlen(pmus[i].name)) == 0) {
 			return &pmus[i];
 		}
 	}
@@ -66,12 +62,14 @@ static int move_to_front(struct sonde_record *r, size_t e)
 		free(place);
 		return error_nomem(&r->error);
 	}
-	for (i = 0; i < 2 * list->n; i++) {
-		bool front = list->v[i % list->n].leader == first;
+	/* the leader, who is opened first, its members, the others */
+	for (i = 0; i < 3 * list->n; i++) {
+		const struct event *event = &list->v[i % list->n];
+		size_t turn = event->leader != first ? 2 : i % list->n != first;
 
-		if (front == (i < list->n)) {
+		if (turn == i / list->n) {
 			place[i % list->n] = n;
-			sorted[n++] = list->v[i % list->n];
+			sorted[n++] = *event;
 		}
 	}
 	for (i = 0; i < n; i++) {
@@ -85,40 +83,74 @@ static int move_to_front(struct sonde_record *r, size_t e)
 
 static int find_event(struct sonde_record *r, size_t *at)
 {
-	const struct capture_aux_pmu *pmu;
+	const struct event *event;
 	size_t i;
 
 	for (i = 0; i < r->events.n; i++) {
-		pmu = pmu_of(r, r->events.v[i].attr.type);
-		if (pmu == NULL) {
+		event = &r->events.v[i];
+		if (!event->aux) {
 			continue;
 		}
 		if (r->aux.pmu != NULL) {
 			return error_set(&r->error, SONDE_EARG, NO_OFFSET,
 			        "There may be only one %s event", r->aux.pmu_name);
 		}
-		r->aux.pmu = pmu;
-		(void)snprintf(r->aux.pmu_name, sizeof(r->aux.pmu_name), "%s", pmu->name);
+		r->aux.pmu = pmu_of(event);
+		if (r->aux.pmu == NULL) {
+			return error_set(&r->error, SONDE_EUNSUPPORTED, NO_OFFSET,
+			        "the trace of %s cannot be recorded: how to describe it in the "
+			        "file is not known here",
+			        event->pmu);
+		}
+		(void)snprintf(r->aux.pmu_name, sizeof(r->aux.pmu_name), "%s", event->pmu);
 		*at = i;
 	}
 	return 0;
 }
 
+static bool asks_for_samples(const struct event *event)
+{
+	return (event->terms.set & EVENT_TERM_AUX_SAMPLE_SIZE) != 0 &&
+	       event->terms.aux_sample_size != 0;
+}
+
+/* Events that ask for pieces of trace by a term join the trace's group by that. */
+static void join_group(struct sonde_record *r, size_t trace)
+{
+	struct event *event;
+	size_t i;
+
+	if (r->events.v[trace].leader != trace) {
+		return;
+	}
+	for (i = 0; i < r->events.n; i++) {
+		event = &r->events.v[i];
+		if (i != trace && event->leader == i && event->members == 1 &&
+		        asks_for_samples(event)) {
+			event->leader = trace;
+			event->members = 0;
+			r->events.v[trace].members++;
+		}
+	}
+}
+
 /* Says whether another event of the AUX event's group gets samples of it. */
 static bool plan_samples(struct sonde_record *r)
 {
-	struct sonde_attr *attr;
+	struct event *event;
 	bool any = false;
 	size_t i;
 
 	for (i = 1; i < r->events.n && r->events.v[i].leader == 0; i++) {
-		attr = &r->events.v[i].attr;
-		if (r->options.aux_sample && attr->aux_sample_size == 0) {
-			attr->aux_sample_size = r->options.aux_sample_size != 0
-			                                ? (uint32_t)r->options.aux_sample_size
-			                                : SAMPLE_DEFAULT;
+		event = &r->events.v[i];
+		if (r->options.aux_sample && (event->terms.set & EVENT_TERM_AUX_SAMPLE_SIZE) == 0) {
+			event->attr.aux_sample_size = r->options.aux_sample_size != 0
+			                                      ? (uint32_t)r->options.aux_sample_size
+			                                      : SAMPLE_DEFAULT;
+		} else if (asks_for_samples(event)) {
+			event->attr.aux_sample_size = event->terms.aux_sample_size;
 		}
-		any |= attr->aux_sample_size != 0;
+		any |= event->attr.aux_sample_size != 0;
 	}
 	return any;
 }
@@ -217,15 +249,32 @@ static int plan_switches(struct sonde_record *r)
 	return add_sched_switch(r);
 }
 
-/* The smallest distance of PSBs leaves most room for other packets in a small sample. */
-static void plan_psb(struct sonde_record *r)
+/* The kernel's words of the filter, no more of them than the hardware has room for. */
+static int plan_filter(struct sonde_record *r)
 {
-	struct event *event = &r->events.v[0];
+	const char *filter = r->events.v[0].filter;
+	uint64_t most = aux_pmu_number(r, "nr_addr_filters");
+	uint64_t n = 1;
+	const char *p;
 
-	if (r->aux.mode == CAPTURE_AUX_SAMPLE && strstr(event->name, "psb_period") == NULL &&
-	        strstr(event->name, "config") == NULL) {
-		event->attr.config &= ~aux_format_mask(r, "psb_period");
+	if (filter == NULL) {
+		return 0;
 	}
+	if (most == 0) {
+		return error_set(&r->error, SONDE_EUNSUPPORTED, NO_OFFSET,
+		        "This CPU does not support address filtering");
+	}
+	TRY(capture_aux_filter(r->root_fd, filter, &r->aux.filter, &r->error));
+	for (p = r->aux.filter.p; (p = strchr(p, ',')) != NULL; p++) {
+		n++;
+	}
+	if (n > most) {
+		return error_set(&r->error, SONDE_EARG, NO_OFFSET,
+		        "number of address filters (%llu) exceeds maximum (%llu)",
+		        (unsigned long long)n, (unsigned long long)most);
+	}
+	capture_say(r, SONDE_RECORD_LINE, "Address filter: %s", r->aux.filter.p);
+	return 0;
 }
 
 int capture_aux_plan(struct sonde_record *r)
@@ -241,8 +290,9 @@ int capture_aux_plan(struct sonde_record *r)
 		                                         "No AUX area event to sample")
 		                               : 0;
 	}
+	join_group(r, at);
 	TRY(move_to_front(r, at));
-	if (pmu_of(r, r->events.v[0].attr.type) == NULL) {
+	if (!r->events.v[0].aux) {
 		return error_set(&r->error, SONDE_EARG, NO_OFFSET,
 		        r->options.aux_sample
 		                ? "AUX area sampling requires an AUX area event group leader plus "
@@ -250,9 +300,10 @@ int capture_aux_plan(struct sonde_record *r)
 		                : "an AUX area event must be the leader of its group");
 	}
 	TRY(choose_mode(r));
-	if (r->aux.pmu->type == AUXTRACE_INTEL_PT) {
-		plan_psb(r);
+	if (r->aux.mode == CAPTURE_AUX_SAMPLE) {
+		r->events.v[0].attr.config &= ~r->events.v[0].unasked;
 	}
+	TRY(plan_filter(r));
 	TRY(plan_switches(r));
 	dummy = event_list_add(&r->events);
 	if (dummy == NULL || !event_set_name(&r->events, dummy, "dummy:u")) {

@@ -77,24 +77,6 @@ int capture_aux_map(struct sonde_record *r, size_t ring, int fd, int cpu, pid_t 
 	return 0;
 }
 
-int capture_aux_set_filters(struct sonde_record *r)
-{
-	size_t i;
-
-	if (r->aux.pmu == NULL || r->aux.filter.n == 0) {
-		return 0;
-	}
-	for (i = 0; i < r->ncpus * r->nthreads; i++) {
-		if (r->opened[0].fds[i] >= 0 &&
-		        r->kernel->set_filter(r->opened[0].fds[i], r->aux.filter.p) < 0) {
-			return error_set(&r->error, SONDE_EUNSUPPORTED, NO_OFFSET,
-			        "failed to set filter \"%s\" on event %s: %s", r->aux.filter.p,
-			        r->events.v[0].name, strerror(errno));
-		}
-	}
-	return 0;
-}
-
 static uint64_t look(const struct sonde_record *r, size_t ring)
 {
 	return __atomic_load_n(page_word(&r->rings[ring], AT_AUX_HEAD), __ATOMIC_ACQUIRE);

@@ -141,6 +141,9 @@ int capture_plan(struct sonde_record *r); /* options to attrs */
 void capture_terms_apply(struct event *event); /* what its own terms say wins over options */
 int capture_find_targets(struct sonde_record *r); /* options to cpus and threads */
 size_t capture_ring_of(const struct sonde_record *r, size_t at); /* at: index of a descriptor */
+/* Gives the last events that were parsed the filters that stand behind that many event strings. */
+int capture_plan_filters(struct sonde_record *r, size_t nevents);
+int capture_set_filters(struct sonde_record *r); /* to the kernel */
 int capture_open(struct sonde_record *r); /* opens events, maps rings */
 int capture_next_poll(const struct sonde_record *r, size_t ring, int from);
 int capture_cgroups_open(struct sonde_record *r);

@@ -436,7 +436,7 @@ int capture_open(struct sonde_record *r)
 	for (i = 0; i < r->events.n; i++) {
 		TRY(read_ids(r, &r->opened[i]));
 	}
-	return capture_aux_set_filters(r);
+	return capture_set_filters(r);
 }
 
 /*

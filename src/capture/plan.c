@@ -231,8 +231,10 @@ int capture_plan(struct sonde_record *r)
 	if (r->planned == NULL) {
 		return error_nomem(&r->error);
 	}
+	TRY(capture_plan_filters(r, 0));
 	for (i = 0; i < r->options.nevents; i++) {
 		TRY(event_parse(&r->events, r->root_fd, r->options.events[i], &r->error));
+		TRY(capture_plan_filters(r, i + 1));
 		r->planned[i + 1] = r->events.n;
 	}
 	if (r->events.n == 0) {

@@ -37,33 +37,24 @@ static void on_message(void *arg, enum sonde_record_message kind, const char *te
 }
 
 static char output[256];
+static const char *events[4];
 
 static struct sonde_record_options options(const char *name)
 {
 	(void)snprintf(output, sizeof(output), "%s/%s", keep != NULL ? keep : machine.path, name);
 	(void)unlink(output);
+	events[0] = "intel_pt//u";
 	return (struct sonde_record_options){.size = sizeof(struct sonde_record_options),
 	        .all_cpus = true,
+	        .events = events,
+	        .nevents = 1,
 	        .no_bpf_events = true,
 	        .no_build_ids = true,
 	        .output = output,
 	        .message = on_message};
 }
 
-static struct event *add_event(
-        struct sonde_record *r, uint32_t type, uint64_t config, const char *name)
-{
-	struct event *e = event_list_add(&r->events);
-
-	if (e == NULL || !event_set_name(&r->events, e, name)) {
-		abort();
-	}
-	e->attr.type = type;
-	e->attr.config = config;
-	return e;
-}
-
-/* A recorder of the played machine with an event of Intel PT. */
+/* A recorder of the played machine. */
 static struct sonde_record *begin(const struct sonde_record_options *o)
 {
 	struct sonde_record *r = sonde_record_new(o);
@@ -75,7 +66,6 @@ static struct sonde_record *begin(const struct sonde_record_options *o)
 	r->kernel = fake_kernel();
 	(void)close(r->root_fd);
 	r->root_fd = dup(machine.fd);
-	add_event(r, PT_TYPE, PT_CONFIG, "intel_pt//u");
 	return r;
 }
 
@@ -388,9 +378,13 @@ static void test_events(void)
 	const struct sonde_attr *a;
 
 	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
+	events[0] = "cpu-clock";
+	events[1] = "intel_pt//";
+	o.nevents = 2;
 	r = begin(&o);
-	add_event(r, SONDE_TYPE_SOFTWARE, 0, "cpu-clock");
 	ok(sonde_record_start(r) == 0, "trace and samples");
+	eq_str(r->events.v[0].name, "intel_pt//", "the trace goes first");
+	eq_u64(r->events.v[0].attr.config, PT_CONFIG, "with perf's config");
 	a = &r->events.v[0].attr;
 	eq_u64(a->sample_period, 1, "the trace has no samples");
 	eq_u64(a->sample_type,
@@ -410,8 +404,9 @@ static void test_events(void)
 	ok(!sonde_attr_has(&r->events.v[0].attr, SONDE_FLAG_MMAP), "the trace does not");
 	sonde_record_free(r);
 
+	o.nevents = 1;
+	events[0] = "intel_pt/tsc=0/";
 	r = begin(&o);
-	r->events.v[0].attr.config &= ~0x400ull;
 	ok(sonde_record_start(r) == 0, "no times in the trace");
 	ok(!sonde_attr_has(&last_event(r)->attr, SONDE_FLAG_CONTEXT_SWITCH) && r->events.n == 2,
 	        "then nobody needs switches");
@@ -420,6 +415,7 @@ static void test_events(void)
 	fake_reset(&(struct fake_options){.ncpus = CPUS,
 	        .aux_type = PT_TYPE,
 	        .unknown_flags = 1u << SONDE_FLAG_CONTEXT_SWITCH});
+	events[0] = "intel_pt//";
 	r = begin(&o);
 	ok(sonde_record_start(r) == 0, "a kernel without records of switches");
 	eq_u64(r->events.n, 3, "gets sched_switch");
@@ -430,60 +426,55 @@ static void test_events(void)
 	        "sampled as perf samples it");
 	sonde_record_free(r);
 
+	events[0] = "intel_pt/tsc=0/";
 	r = begin(&o);
-	r->events.v[0].attr.config &= ~0x400ull;
 	ok(sonde_record_start(r) == 0, "but not without times");
 	eq_u64(r->events.n, 2, "the dummy alone");
 	sonde_record_free(r);
 }
 
-static void refused(const struct sonde_record_options *o, const char *more, const char *why)
+static void refused(struct sonde_record_options o, const char *event, const char *why)
 {
 	struct sonde_record *r;
 
 	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
-	r = begin(o);
-	if (more != NULL) {
-		add_event(r, SONDE_TYPE_SOFTWARE, 0, "cpu-clock");
-		if (strcmp(more, "grouped") == 0) {
-			r->events.v[1].leader = 0;
-		} else if (strcmp(more, "alone") == 0) {
-			r->events.v[0].attr.type = SONDE_TYPE_SOFTWARE;
-		} else if (strcmp(more, "twice") == 0) {
-			r->events.v[1].attr.type = PT_TYPE;
-		}
-	}
-	eq_u64((uint64_t)sonde_record_start(r), (uint64_t)SONDE_EARG, "refused");
+	events[0] = event;
+	r = begin(&o);
+	ok(sonde_record_start(r) < 0, "refused");
 	eq_str(sonde_record_error(r)->text, why, "in perf's words");
 	sonde_record_free(r);
 }
 
 static void test_refusals(void)
 {
+	static const char alone[] =
+	        "AUX area sampling requires an AUX area event group leader plus other events to "
+	        "which to add samples";
 	struct sonde_record_options o = options("refused.data");
 
 	o.aux_pages = 1;
-	refused(&o, NULL,
+	refused(o, "intel_pt//u",
 	        "Invalid mmap size for Intel Processor Trace: must be at least 8KiB and a power "
 	        "of 2");
 	o.aux_pages = 16;
 	o.snapshot = true;
 	o.snapshot_size = 0x100000;
-	refused(&o, NULL,
+	refused(o, "intel_pt//u",
 	        "Snapshot size 1048576 must not be greater than AUX area tracing mmap size 65536");
-	refused(&o, "alone", "No AUX area tracing to snapshot");
+	refused(o, "cpu-clock", "No AUX area tracing to snapshot");
 	o.aux_sample = true;
-	refused(&o, "grouped",
+	refused(o, "{intel_pt//u,cpu-clock}",
 	        "Snapshot mode (intel_pt PMU) and sample trace cannot be used together");
+	refused(o, "intel_pt//u", alone);
 	o.snapshot = false;
-	refused(&o, "alone", "No AUX area event to sample");
-	refused(&o, "apart",
-	        "AUX area sampling requires an AUX area event group leader plus other events to "
-	        "which to add samples");
+	refused(o, "cpu-clock", "No AUX area event to sample");
+	refused(o, "intel_pt//u,cpu-clock", alone);
+	refused(o, "{cpu-clock,intel_pt//u}", alone);
+	refused(o, "{intel_pt//u,cpu-clock/aux-sample-size=0/}", alone);
 	o.aux_sample_size = 70000;
-	refused(&o, "grouped", "AUX area sample size 70000 too big, max. 61440");
+	refused(o, "{intel_pt//u,cpu-clock}", "AUX area sample size 70000 too big, max. 61440");
 	o.aux_sample = false;
-	refused(&o, "twice", "There may be only one intel_pt event");
+	refused(o, "intel_pt//u,intel_pt/tsc=0/", "There may be only one intel_pt event");
 }
 
 struct sizes {
@@ -604,24 +595,88 @@ static void test_workload(void)
 	eq_u64(s.starts, 1, "from the exec on");
 }
 
-static void test_sample(void)
+static void sampled(const char *event, const char *more, uint32_t size)
 {
 	struct sonde_record_options o = options("sample.data");
 	struct sonde_record *r;
 
-	o.aux_sample = true;
+	events[0] = event;
+	events[1] = more;
+	o.nevents = more != NULL ? 2 : 1;
+	o.aux_sample = more == NULL;
 	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
 	r = begin(&o);
-	add_event(r, SONDE_TYPE_SOFTWARE, 0, "cpu-clock:u")->leader = 0;
-	r->events.v[0].members = 2;
-	r->events.v[1].members = 0;
-	ok(sonde_record_start(r) == 0, "trace in samples");
+	if (!ok(sonde_record_start(r) == 0, "trace in samples")) {
+		printf("# %s\n", sonde_record_error(r)->text);
+	}
 	eq_u64(r->events.v[0].attr.config, 0xe601, "PSBs as near as can be");
-	eq_u64(r->events.v[1].attr.aux_sample_size, 4096, "4 KiB in each sample");
+	eq_u64(r->events.v[1].leader, 0, "both in one group");
+	eq_u64(r->events.v[1].attr.aux_sample_size, size, "bytes in each sample");
 	ok((r->events.v[1].attr.sample_type & SONDE_SAMPLE_AUX) != 0, "which says so");
-	eq_u64(r->aux.size, 4096, "the area need not be larger");
+	eq_u64(r->aux.size, size, "the area need not be larger");
 	eq_u64(r->events.v[0].attr.aux_watermark, 0, "nobody is woken for it");
 	sonde_record_free(r);
+}
+
+static void test_sample(void)
+{
+	sampled("{intel_pt//u,cpu-clock:u}", NULL, 4096);
+	sampled("intel_pt//u", "cpu-clock/aux-sample-size=8192/u", 8192);
+	sampled("cpu-clock/aux-sample-size=8192/u", "intel_pt//u", 8192);
+}
+
+/* The filter that the kernel gets; NULL: none, the recording is refused. */
+static void filtered(const char *text, const char *want, const char *error)
+{
+	struct sonde_record_filter filter = {.text = text, .nevents = 1};
+	struct sonde_record_options o = options("filter.data");
+	struct sonde_record *r;
+	const struct fake_event *e;
+
+	o.filters = &filter;
+	o.nfilters = 1;
+	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
+	r = begin(&o);
+	if (want != NULL) {
+		if (!ok(sonde_record_start(r) == 0, text)) {
+			printf("# %s\n", sonde_record_error(r)->text);
+		}
+		e = fake_find(PT_TYPE, PT_CONFIG, 1);
+		eq_str(e != NULL ? e->filter : "", want, "as the kernel gets it");
+	} else {
+		ok(sonde_record_start(r) < 0, text);
+		if (!ok(strstr(sonde_record_error(r)->text, error) != NULL, error)) {
+			printf("# %s\n", sonde_record_error(r)->text);
+		}
+	}
+	sonde_record_free(r);
+}
+
+static void test_filter(void)
+{
+	filtered("filter 0x1100/0x20@/no/such/object", "filter 0x1100/0x20@/no/such/object", NULL);
+	filtered(
+	        "filter 4352 / 32 @ /x start 0x1 @ /x", "filter 0x1100/0x20@/x,start 0x1@/x", NULL);
+	filtered("start 0x10@/x, stop 0x20@/x", "start 0x10@/x,stop 0x20@/x", NULL);
+	filtered("tracestop 0x10/0x20@/x", "stop 0x10/0x20@/x", NULL);
+	filtered("filter 0xffffffff81000000/0x1000", "filter 0xffffffff81000000/0x1000", NULL);
+	filtered("filter schedule", "filter 0xffffffff81002000/0x1000", NULL);
+	filtered("start twice #2", "start 0xffffffff81005000", NULL);
+	filtered("filter twice #g", "filter 0xffffffff81005000/0x800", NULL);
+	filtered("filter schedule / twice #1", "filter 0xffffffff81002000/0x3000", NULL);
+	filtered("filter *", "filter 0xffffffff81000000/0x6000", NULL);
+	filtered("filter twice", NULL, "#2\t0xffffffff81005000\tg\ttwice");
+	filtered("filter twice #3", NULL, "only 2 symbols");
+	filtered("filter schedule #2", NULL, "only 1 symbols");
+	filtered("filter nothing", NULL, "Symbol 'nothing' not found");
+	filtered("filter twice #1 / schedule", NULL,
+	        "Symbol 'schedule' (0xffffffff81002000) comes before 'twice' (0xffffffff81004000)");
+	filtered("bogus main @ /x", NULL, "Failed to parse address filter: 'bogus main @ /x'");
+	filtered("filter", NULL, "Failed to parse address filter");
+	filtered("filter main @", NULL, "Failed to parse address filter");
+	filtered("filter 0x1000 @ /x", NULL, "needs a size");
+	filtered("start 1@/x start 2@/x start 3@/x", NULL,
+	        "number of address filters (3) exceeds maximum (2)");
 }
 
 int main(int argc, char **argv)
@@ -641,6 +696,7 @@ int main(int argc, char **argv)
 	test_sizes();
 	test_workload();
 	test_sample();
+	test_filter();
 	fake_end();
 	fixture_close(&machine);
 	return tap_done();

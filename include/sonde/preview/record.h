@@ -30,6 +30,12 @@ struct sonde_record_cgroup {
 	size_t nevents; /* it is for those of the first nevents event strings */
 };
 
+/* A filter for the events of one string: the last of the first nevents event strings. */
+struct sonde_record_filter {
+	const char *text; /* of a tracepoint's fields, or addresses: "filter main @ /bin/x" */
+	size_t nevents;
+};
+
 /* Zero is the default of every member. Texts and arrays must live until sonde_record_free. */
 struct sonde_record_options {
 	size_t size; /* sizeof(struct sonde_record_options) */
@@ -60,7 +66,8 @@ struct sonde_record_options {
 	bool aux_sample; /* pieces of trace in samples of the other events of the AUX event's group
 	                  */
 	uint64_t aux_sample_size; /* bytes; 0: 4096 */
-	const char *aux_filter; /* "filter main @ /bin/x", see perf-record(1); NULL: none */
+	const struct sonde_record_filter *filters; /* in the order of the command line */
+	size_t nfilters;
 	bool no_switch_events; /* not even where a trace needs them */
 	const char *output; /* NULL: "perf.data" */
 	char *const *command_line; /* for the header, NULL-terminated, or NULL */
