@@ -315,13 +315,16 @@ int capture_aux_plan(struct sonde_record *r)
 	return 0;
 }
 
-static void plan_trace_attr(struct sonde_record *r, struct sonde_attr *attr)
+/* Neither the trace nor the dummy samples; perf gives them a rate only when one is asked for. */
+static void plan_no_rate(const struct sonde_record *r, struct sonde_attr *attr)
 {
-	attr->sample_period = 1;
-	set_flag(attr, SONDE_FLAG_FREQ, false);
-	set_flag(attr, SONDE_FLAG_EXCLUDE_GUEST, false);
-	attr->sample_type &= ~(uint64_t)(SONDE_SAMPLE_PERIOD | SONDE_SAMPLE_CALLCHAIN);
+	attr->sample_type &= ~(uint64_t)SONDE_SAMPLE_CALLCHAIN;
 	attr->sample_type |= mapped_by_cpu(r) ? SONDE_SAMPLE_CPU : 0;
+	if (r->options.period == 0 && r->options.frequency == 0) {
+		attr->sample_period = 1;
+		attr->sample_type &= ~(uint64_t)SONDE_SAMPLE_PERIOD;
+		set_flag(attr, SONDE_FLAG_FREQ, false);
+	}
 }
 
 static void plan_switch_attr(struct sonde_attr *attr)
@@ -346,10 +349,7 @@ static void plan_dummy_attr(struct sonde_record *r, struct sonde_attr *attr)
 	        r->aux.switches == CAPTURE_SWITCH_TASK || r->aux.switches == CAPTURE_SWITCH_CPU;
 	bool wait = waits_for_exec(r) && !switches;
 
-	attr->sample_period = 1;
-	attr->sample_type &= ~(uint64_t)(SONDE_SAMPLE_PERIOD | SONDE_SAMPLE_CALLCHAIN);
-	attr->sample_type |= mapped_by_cpu(r) ? SONDE_SAMPLE_CPU : 0;
-	set_flag(attr, SONDE_FLAG_FREQ, false);
+	plan_no_rate(r, attr);
 	set_flag(attr, SONDE_FLAG_EXCLUDE_KERNEL, true);
 	set_flag(attr, SONDE_FLAG_EXCLUDE_HV, true);
 	set_flag(attr, SONDE_FLAG_EXCLUDE_GUEST, true);
@@ -370,8 +370,9 @@ void capture_aux_plan_attrs(struct sonde_record *r)
 	for (i = 0; i < r->events.n; i++) {
 		attr = &r->events.v[i].attr;
 		if (i == 0) {
-			plan_trace_attr(r, attr);
-		} else if (r->events.v[i].everywhere) {
+			plan_no_rate(r, attr);
+			set_flag(attr, SONDE_FLAG_EXCLUDE_GUEST, false);
+		} else if (r->events.v[i].everywhere && attr->type == SONDE_TYPE_TRACEPOINT) {
 			plan_switch_attr(attr);
 		} else if (r->events.v[i].tracking) {
 			plan_dummy_attr(r, attr);
@@ -528,6 +529,10 @@ int capture_aux_plan_sizes(struct sonde_record *r, size_t nrings)
 		        aux->pmu->title, (unsigned long long)least / 1024);
 	}
 	if (aux->mode == CAPTURE_AUX_SAMPLE) {
+		capture_say(r, SONDE_RECORD_LINE,
+		        "Intel PT min. sample size: %llu max. sample size: %llu",
+		        (unsigned long long)smallest_sample(r),
+		        (unsigned long long)largest_sample(r));
 		warn_of_psb(r, "sample", smallest_sample(r));
 	}
 	if (aux->mode == CAPTURE_AUX_FULL) {

@@ -144,6 +144,10 @@ size_t capture_ring_of(const struct sonde_record *r, size_t at); /* at: index of
 /* Gives the last events that were parsed the filters that stand behind that many event strings. */
 int capture_plan_filters(struct sonde_record *r, size_t nevents);
 int capture_set_filters(struct sonde_record *r); /* to the kernel */
+/* --kcore: may it be done, and the event that tells of changes; its attr; the copy in the folder. */
+int capture_kcore_plan(struct sonde_record *r);
+void capture_kcore_plan_attrs(struct sonde_record *r);
+int capture_kcore_copy(struct sonde_record *r, const char *folder);
 int capture_open(struct sonde_record *r); /* opens events, maps rings */
 int capture_next_poll(const struct sonde_record *r, size_t ring, int from);
 int capture_cgroups_open(struct sonde_record *r);

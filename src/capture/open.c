@@ -98,6 +98,7 @@ static bool drop_newest(struct sonde_record *r)
 		const char *name;
 	} newest[] = {
 	        {-1, "lost counts"},
+	        {SONDE_FLAG_TEXT_POKE, "changes of the kernel's code"},
 	        {SONDE_FLAG_CGROUP, "cgroup events"},
 	        {SONDE_FLAG_BPF_EVENT, "bpf events"},
 	        {SONDE_FLAG_KSYMBOL, "ksymbol events"},

@@ -222,6 +222,19 @@ static int plan_content(struct sonde_record *r)
 	return 0;
 }
 
+/* The event whose records tell of tasks and mappings. */
+static struct event *side_band_event(struct sonde_record *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->events.n; i++) {
+		if (r->events.v[i].tracking) {
+			return &r->events.v[i];
+		}
+	}
+	return &r->events.v[0];
+}
+
 int capture_plan(struct sonde_record *r)
 {
 	uint64_t frequency = pick_frequency(r);
@@ -247,6 +260,7 @@ int capture_plan(struct sonde_record *r)
 	if (r->targets == CAPTURE_ALL && r->aux.pmu == NULL) {
 		TRY(add_tracking(r));
 	}
+	TRY(capture_kcore_plan(r));
 	for (i = 0; i < r->events.n; i++) {
 		plan_event(r, &r->events.v[i], frequency);
 		if ((r->options.all_user || r->options.all_kernel) &&
@@ -254,8 +268,8 @@ int capture_plan(struct sonde_record *r)
 			return error_nomem(&r->error);
 		}
 	}
-	plan_side_band(
-	        r, &r->events.v[r->events.v[r->events.n - 1].tracking ? r->events.n - 1 : 0].attr);
+	plan_side_band(r, &side_band_event(r)->attr);
+	capture_kcore_plan_attrs(r);
 	plan_ids(&r->events);
 	capture_aux_plan_attrs(r);
 	return 0;

@@ -131,23 +131,29 @@ const struct sonde_record_result *sonde_record_get_result(struct sonde_record *r
 
 static int open_output(struct sonde_record *r)
 {
-	char old[4096];
+	char name[4096];
 	struct stat st;
 
-	if (stat(r->out_name, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
-		(void)snprintf(old, sizeof(old), "%s.old", r->out_name);
-		if (rename(r->out_name, old) != 0) {
+	if (stat(r->out_name, &st) == 0 &&
+	        (r->options.kcore ? S_ISDIR(st.st_mode) : S_ISREG(st.st_mode) && st.st_size > 0)) {
+		(void)snprintf(name, sizeof(name), "%s.old", r->out_name);
+		if (rename(r->out_name, name) != 0) {
 			return error_set(&r->error, SONDE_EIO, NO_OFFSET,
-			        "cannot rename '%s' to '%s': %s", r->out_name, old,
+			        "cannot rename '%s' to '%s': %s", r->out_name, name,
 			        strerror(errno));
 		}
 	}
-	r->out_fd = open(r->out_name, O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0600);
-	if (r->out_fd < 0) {
-		return error_set(&r->error, SONDE_EIO, NO_OFFSET, "cannot create '%s': %s",
+	if (r->options.kcore && mkdir(r->out_name, 0700) != 0) {
+		return error_set(&r->error, SONDE_EIO, NO_OFFSET, "cannot make the folder '%s': %s",
 		        r->out_name, strerror(errno));
 	}
-	return 0;
+	(void)snprintf(name, sizeof(name), "%s%s", r->out_name, r->options.kcore ? "/data" : "");
+	r->out_fd = open(name, O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0600);
+	if (r->out_fd < 0) {
+		return error_set(&r->error, SONDE_EIO, NO_OFFSET, "cannot create '%s': %s", name,
+		        strerror(errno));
+	}
+	return capture_kcore_copy(r, r->out_name);
 }
 
 static int start_file(struct sonde_record *r)

@@ -144,12 +144,18 @@ static void put_build_ids(const struct scan *s)
 {
 	const struct timeline_object *object;
 	size_t i, n = timeline_objects(s->timeline);
+	uint8_t id[IMAGE_BUILD_ID_MAX] = {0};
+	bool kernel = false;
 
 	for (i = 0; i < n; i++) {
 		object = timeline_object(s->timeline, (uint32_t)i);
+		kernel |= object->kind == TIMELINE_KERNEL;
 		if (s->hit[i] || s->all || object->kind == TIMELINE_VDSO) {
 			put_object(s, object);
 		}
+	}
+	if (s->all && !kernel) {
+		put_id(s->out, MISC_KERNEL, id, image_build_id_of_kernel(id), "[kernel.kallsyms]");
 	}
 }
 

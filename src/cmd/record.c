@@ -26,6 +26,15 @@ static void on_signal(int sig)
 	}
 }
 
+/* Without a snapshot to take it does nothing, as with perf; workloads do not inherit a handler. */
+static void on_usr2(int sig)
+{
+	(void)sig;
+	if (running != NULL) {
+		sonde_record_snapshot(running);
+	}
+}
+
 static void on_message(void *arg, enum sonde_record_message kind, const char *text)
 {
 	const struct record_command *c = arg;
@@ -84,6 +93,7 @@ static int workload_exit(int status)
 static int run(struct record_command *c)
 {
 	struct sigaction action = {.sa_handler = on_signal};
+	struct sigaction usr2 = {.sa_handler = on_usr2, .sa_flags = SA_RESTART};
 	struct sonde_record *r = sonde_record_new(&c->options);
 	int rc, status;
 
@@ -94,6 +104,7 @@ static int run(struct record_command *c)
 	running = r;
 	(void)sigaction(SIGINT, &action, NULL);
 	(void)sigaction(SIGTERM, &action, NULL);
+	(void)sigaction(SIGUSR2, &usr2, NULL);
 	rc = sonde_record_start(r);
 	rc = rc < 0 ? rc : sonde_record_run(r);
 	if (rc < 0) {
@@ -105,6 +116,7 @@ static int run(struct record_command *c)
 	running = NULL;
 	(void)signal(SIGINT, SIG_DFL);
 	(void)signal(SIGTERM, SIG_DFL);
+	(void)signal(SIGUSR2, SIG_IGN); /* a late one must not end us */
 	sonde_record_free(r);
 	if (rc < 0) {
 		return rc == SONDE_EARG ? 129 : 255; /* as for an option that is not known */
@@ -163,6 +175,7 @@ static int parse_and_run(struct record_command *c, int argc, char **argv)
 	        RECORD_EVENT_OPTIONS(c, o),
 	        RECORD_SAMPLE_OPTIONS(c, o),
 	        RECORD_SIDE_BAND_OPTIONS(c, o),
+	        RECORD_TRACE_OPTIONS(c, o),
 	        RECORD_OUTPUT_OPTIONS(c, o),
 	        OPTION_SWITCH('q', "quiet", &c->quiet, "errors only"),
 	        OPTION_COUNT('v', "verbose", &c->verbose, "say more"),
@@ -188,6 +201,8 @@ static int parse_and_run(struct record_command *c, int argc, char **argv)
 	o->events = c->events;
 	o->debug = c->verbose > 1;
 	o->cgroup_filters = c->cgroups;
+	o->filters = c->filters;
+	o->no_switch_events = c->switches_given && !o->switch_events;
 	raise_file_limit();
 	return run(c);
 }
@@ -200,7 +215,8 @@ int cmd_record(int argc, char **argv)
 
 	c.events = calloc((size_t)argc + 1, sizeof(*c.events));
 	c.cgroups = calloc((size_t)argc + 1, sizeof(*c.cgroups));
-	if (c.events != NULL && c.cgroups != NULL && line != NULL) {
+	c.filters = calloc((size_t)argc + 1, sizeof(*c.filters));
+	if (c.events != NULL && c.cgroups != NULL && c.filters != NULL && line != NULL) {
 		memcpy(line, argv, (size_t)argc * sizeof(*line));
 		c.options.size = sizeof(c.options);
 		c.options.command_line = line;
@@ -211,5 +227,6 @@ int cmd_record(int argc, char **argv)
 	free(line);
 	free(c.events);
 	free(c.cgroups);
+	free(c.filters);
 	return rc;
 }

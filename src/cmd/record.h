@@ -11,6 +11,9 @@ struct record_command {
 	struct sonde_record_options options;
 	const char **events;
 	struct sonde_record_cgroup *cgroups;
+	struct sonde_record_filter *filters;
+	char exclude_self[32]; /* a filter: not what this process does */
+	bool switches_given; /* --switch-events or its --no- stood there */
 	bool quiet;
 	bool inherit_given; /* -i or --inherit stood there */
 	bool build_id_cache;
@@ -23,6 +26,10 @@ int record_on_event(const struct option_def *def, const char *arg, bool unset);
 int record_on_frequency(const struct option_def *def, const char *arg, bool unset);
 int record_on_pages(const struct option_def *def, const char *arg, bool unset);
 int record_on_clock(const struct option_def *def, const char *arg, bool unset);
+int record_on_filter(const struct option_def *def, const char *arg, bool unset);
+int record_on_exclude_perf(const struct option_def *def, const char *arg, bool unset);
+int record_on_snapshot(const struct option_def *def, const char *arg, bool unset);
+int record_on_aux_sample(const struct option_def *def, const char *arg, bool unset);
 int record_on_cgroups(const struct option_def *def, const char *arg, bool unset);
 int record_on_choice(const struct option_def *def, const char *arg, bool unset);
 int record_on_branch_any(const struct option_def *def, const char *arg, bool unset);
@@ -53,6 +60,10 @@ int record_on_registers(const struct option_def *def, const char *arg, bool unse
 	        OPTION_CALL('F', "freq", OPTION_REQUIRED, record_on_frequency, (c), "N|max",       \
 	                "samples a second (default: 4000)"),                                       \
 	        OPTION_UINT('c', "count", &(o)->period, "N", "a sample every N events"),           \
+	        OPTION_CALL(0, "filter", OPTION_REQUIRED, record_on_filter, (c), "FILTER",         \
+	                "for the tracepoint or trace in front of it"),                             \
+	        OPTION_CALL(0, "exclude-perf", OPTION_NONE, record_on_exclude_perf, (c), NULL,     \
+	                "not what sonde does itself: a filter for the tracepoint in front of it"), \
 	        OPTION_SWITCH(0, "all-user", &(o)->all_user, "only what happens in user space"),   \
 	        OPTION_SWITCH(                                                                     \
 	                0, "all-kernel", &(o)->all_kernel, "only what happens in the kernel")
@@ -96,17 +107,29 @@ int record_on_registers(const struct option_def *def, const char *arg, bool unse
 
 #define RECORD_SIDE_BAND_OPTIONS(c, o)                                                             \
 	OPTION_HEADING("Side-band"),                                                               \
-	        OPTION_SWITCH(0, "switch-events", &(o)->switch_events, "context switches"),        \
+	        {.long_name = "switch-events",                                                     \
+	                .kind = OPTION_KIND_SWITCH,                                                \
+	                .target = &(o)->switch_events,                                             \
+	                .given = &(c)->switches_given,                                             \
+	                .help = "context switches"},                                               \
 	        OPTION_SWITCH(0, "namespaces", &(o)->namespaces, "namespaces of tasks"),           \
 	        OPTION_SWITCH(0, "all-cgroups", &(o)->cgroups, "cgroups of samples"),              \
 	        OPTION_SWITCH(                                                                     \
 	                0, "bpf-event", &(c)->bpf_events, "loading of BPF programs (the default)")
 
+#define RECORD_TRACE_OPTIONS(c, o)                                                                 \
+	OPTION_HEADING("Trace (an event with an AUX area, such as intel_pt//)"),                   \
+	        OPTION_CALL('S', "snapshot", OPTION_OPTIONAL, record_on_snapshot, (c), "[e]SIZE",  \
+	                "trace only what a SIGUSR2 asks for; e: and the end"),                     \
+	        OPTION_CALL(0, "aux-sample", OPTION_OPTIONAL, record_on_aux_sample, (c), "BYTES",  \
+	                "pieces of trace in samples of the other events of its group"),            \
+	        OPTION_SWITCH(0, "kcore", &(o)->kcore, "copy the kernel's code: writes a folder")
+
 #define RECORD_OUTPUT_OPTIONS(c, o)                                                                \
 	OPTION_HEADING("How"),                                                                     \
 	        OPTION_TEXT('o', "output", &(o)->output, "FILE", "output (default: perf.data)"),   \
 	        OPTION_CALL('m', "mmap-pages", OPTION_REQUIRED, record_on_pages, (c),              \
-	                "PAGES|SIZE", "size of a cpu's ring"),                                     \
+	                "PAGES|SIZE[,AUX]", "size of a cpu's ring, and of its AUX area"),          \
 	        OPTION_SWITCH(0, "no-buffering", &(o)->no_buffering, "wake up for every sample"),  \
 	        OPTION_SWITCH('B', "no-buildid", &(o)->no_build_ids, "no build ids in the file"),  \
 	        OPTION_SWITCH('N', "no-buildid-cache", &(c)->build_id_cache,                       \

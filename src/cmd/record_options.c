@@ -43,32 +43,25 @@ int record_on_frequency(const struct option_def *def, const char *arg, bool unse
 }
 
 /* Pages, or bytes with B, K, M, G behind the number; rounded up to a power of two of pages. */
-int record_on_pages(const struct option_def *def, const char *arg, bool unset)
+static bool parse_pages(const char *arg, size_t n, size_t *out)
 {
-	struct record_command *c = def->target;
+	static const char units[] = "BKMG";
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	const char *unit;
 	unsigned long long v;
 	size_t pages = 1;
-	unsigned shift;
 	char *end;
 
-	if (unset) {
-		c->options.mmap_pages = 0;
-		return 0;
-	}
 	v = strtoull(arg, &end, 10);
-	shift = toupper(*end) == 'K'   ? 10
-	        : toupper(*end) == 'M' ? 20
-	        : toupper(*end) == 'G' ? 30
-	                               : 0;
-	if (end == arg || v == 0 || v > (1ull << 30) || (*end != '\0' && end[1] != '\0') ||
-	        (*end != '\0' && strchr("BKMGbkmg", *end) == NULL)) {
-		(void)fprintf(stderr,
-		        "sonde record: -m wants pages, or a size such as 512K, not '%s'\n", arg);
-		return -1;
+	if (end == arg || v == 0 || v > (1ull << 30) || end > arg + n || end + 1 < arg + n) {
+		return false;
 	}
-	if (*end != '\0') {
-		v = ((v << shift) + page - 1) / page;
+	if (end < arg + n) {
+		unit = strchr(units, toupper((unsigned char)*end));
+		if (unit == NULL) {
+			return false;
+		}
+		v = ((v << (unit - units) * 10) + page - 1) / page;
 	}
 	while (pages < v) {
 		pages *= 2;
@@ -77,8 +70,105 @@ int record_on_pages(const struct option_def *def, const char *arg, bool unset)
 		(void)fprintf(stderr, "rounding mmap pages size to %zuK (%zu pages)\n",
 		        pages * page / 1024, pages);
 	}
-	c->options.mmap_pages = pages;
+	*out = pages;
+	return true;
+}
+
+/* "RINGS", "RINGS,AREAS" or ",AREAS" */
+int record_on_pages(const struct option_def *def, const char *arg, bool unset)
+{
+	struct record_command *c = def->target;
+	size_t n;
+
+	c->options.mmap_pages = 0;
+	c->options.aux_pages = 0;
+	if (unset) {
+		return 0;
+	}
+	n = strcspn(arg, ",");
+	if ((n > 0 || arg[n] != ',') && !parse_pages(arg, n, &c->options.mmap_pages)) {
+		(void)fprintf(stderr,
+		        "sonde record: -m wants pages, or a size such as 512K, not '%s'\n", arg);
+		return -1;
+	}
+	if (arg[n] == ',' &&
+	        !parse_pages(arg + n + 1, strlen(arg + n + 1), &c->options.aux_pages)) {
+		(void)fprintf(stderr,
+		        "sonde record: -m wants pages, or a size such as 512K, for AUX areas "
+		        "behind the comma, not '%s'\n",
+		        arg + n + 1);
+		return -1;
+	}
 	return 0;
+}
+
+/* "", "e", "SIZE", "eSIZE" or "SIZEe"; in bytes, decimal or 0x. */
+int record_on_snapshot(const struct option_def *def, const char *arg, bool unset)
+{
+	struct record_command *c = def->target;
+	const char *p = arg != NULL ? arg : "";
+	char *end = NULL;
+
+	c->options.snapshot = !unset;
+	c->options.snapshot_size = 0;
+	c->options.snapshot_on_exit = !unset && *p == 'e';
+	p += *p == 'e';
+	if (*p == '\0') {
+		return 0;
+	}
+	if (isdigit((unsigned char)*p)) {
+		c->options.snapshot_size = strtoull(p, &end, 0);
+		if (*end == 'e' && !c->options.snapshot_on_exit) {
+			c->options.snapshot_on_exit = true;
+			end++;
+		}
+	}
+	if (end == NULL || *end != '\0') {
+		(void)fprintf(stderr,
+		        "sonde record: -S wants e, a size in bytes such as 0x100000, or both, "
+		        "not '%s'\n",
+		        arg);
+		return -1;
+	}
+	return 0;
+}
+
+int record_on_aux_sample(const struct option_def *def, const char *arg, bool unset)
+{
+	struct record_command *c = def->target;
+
+	c->options.aux_sample = !unset;
+	c->options.aux_sample_size = 0;
+	if (!unset && arg != NULL && !options_number(arg, &c->options.aux_sample_size)) {
+		(void)fprintf(stderr,
+		        "sonde record: bad AUX area sampling option: '%s'; it wants a size in "
+		        "bytes\n",
+		        arg);
+		return -1;
+	}
+	return 0;
+}
+
+int record_on_filter(const struct option_def *def, const char *arg, bool unset)
+{
+	struct record_command *c = def->target;
+
+	if (unset) {
+		c->options.nfilters = 0;
+		return 0;
+	}
+	c->filters[c->options.nfilters++] =
+	        (struct sonde_record_filter){.text = arg, .nevents = c->options.nevents};
+	return 0;
+}
+
+int record_on_exclude_perf(const struct option_def *def, const char *arg, bool unset)
+{
+	struct record_command *c = def->target;
+
+	(void)arg;
+	(void)snprintf(c->exclude_self, sizeof(c->exclude_self), "common_pid != %d", (int)getpid());
+	return unset ? 0 : record_on_filter(def, c->exclude_self, false);
 }
 
 int record_on_clock(const struct option_def *def, const char *arg, bool unset)

@@ -117,7 +117,8 @@ void fake_exit(pid_t pid);
 void fake_offline(int cpu); /* its events stop, their descriptors hang up */
 
 /*
- * One overflow of the event on the cpu where its task runs: a sample of the bits that its
+ * One overflow of the event on the cpu where its task runs, in the kernel where the ip is of the
+ * upper half: a sample of the bits that its
  * sample_type asks for, of which only IP, TID, TIME, ADDR, ID, CPU, PERIOD, CALLCHAIN, RAW and AUX
  * are known here. False when the event is not enabled or its ring is full.
  */

@@ -401,7 +401,7 @@ bool fake_sample(struct fake_event *e, uint64_t ip)
 	if (!e->enabled) {
 		return false;
 	}
-	fake_record_begin(&t, RECORD_SAMPLE, MISC_USER);
+	fake_record_begin(&t, RECORD_SAMPLE, ip >> 63 != 0 ? MISC_KERNEL : MISC_USER);
 	put_sample_head(&t, e, ip, c);
 	if ((type & SONDE_SAMPLE_CPU) != 0) {
 		put_u64(&t, (uint64_t)cpu);

@@ -68,6 +68,7 @@ struct sonde_record_options {
 	uint64_t aux_sample_size; /* bytes; 0: 4096 */
 	const struct sonde_record_filter *filters; /* in the order of the command line */
 	size_t nfilters;
+	bool kcore; /* a copy of the kernel's code beside the data: output is a folder */
 	bool no_switch_events; /* not even where a trace needs them */
 	const char *output; /* NULL: "perf.data" */
 	char *const *command_line; /* for the header, NULL-terminated, or NULL */
