@@ -117,7 +117,8 @@ static void plan_side_band(struct sonde_record *r, struct sonde_attr *attr)
 {
 	set_flag(attr, SONDE_FLAG_MMAP, true);
 	set_flag(attr, SONDE_FLAG_MMAP_DATA,
-	        r->options.data_addresses || r->content.chain == CAPTURE_CHAIN_DWARF);
+	        r->options.data_addresses || r->content.chain == CAPTURE_CHAIN_DWARF ||
+	                (attr->sample_type & SONDE_SAMPLE_STACK_USER) != 0);
 	set_flag(attr, SONDE_FLAG_COMM, true);
 	set_flag(attr, SONDE_FLAG_TASK, true);
 	set_flag(attr, SONDE_FLAG_MMAP2, true);
@@ -166,7 +167,7 @@ static void plan_event(struct sonde_record *r, struct event *event, uint64_t fre
 	/* the members of a group count when its leader does */
 	set_flag(attr, SONDE_FLAG_DISABLED, !event->tracking && leads);
 	set_flag(attr, SONDE_FLAG_ENABLE_ON_EXEC,
-	        leads && o->workload != NULL && r->targets == CAPTURE_WORKLOAD);
+	        leads && !event->tracking && o->workload != NULL && r->targets == CAPTURE_WORKLOAD);
 	if (event->leader_samples) {
 		attr->sample_type |= SONDE_SAMPLE_READ;
 		attr->read_format |= leader->members > 1 ? SONDE_READ_GROUP : 0;
@@ -181,6 +182,9 @@ static void plan_event(struct sonde_record *r, struct event *event, uint64_t fre
 		attr->clockid = o->clockid;
 	}
 	capture_terms_apply(event);
+	if (event->leader_samples && !leads) {
+		attr->sample_type = leader->attr.sample_type; /* its samples are its leader's */
+	}
 }
 
 /* Several events need an id in every sample; where it stands must not depend on the event. */
@@ -257,7 +261,9 @@ int capture_plan(struct sonde_record *r)
 	TRY(check_hardware(r));
 	TRY(plan_content(r));
 	TRY(capture_aux_plan(r));
-	if (r->targets == CAPTURE_ALL && r->aux.pmu == NULL) {
+	/* where cores differ an event is on some of them, and side-band must come from all */
+	if (r->aux.pmu == NULL &&
+	        (r->targets == CAPTURE_ALL || event_cores_differ(&r->events, r->root_fd))) {
 		TRY(add_tracking(r));
 	}
 	TRY(capture_kcore_plan(r));

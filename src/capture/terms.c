@@ -46,10 +46,6 @@ static void use_dwarf(struct sonde_attr *attr, uint32_t stack_size)
 	attr->sample_regs_user = USER_REGS;
 	attr->sample_stack_user = stack_size != 0 ? (stack_size + 7) / 8 * 8 : STACK_DEFAULT;
 	set_flag(attr, SONDE_FLAG_EXCLUDE_CALLCHAIN_USER, true);
-	/* the stack is unwound later: pages that are read are mapped data too */
-	if (sonde_attr_has(attr, SONDE_FLAG_MMAP)) {
-		set_flag(attr, SONDE_FLAG_MMAP_DATA, true);
-	}
 }
 
 static void use_lbr(struct sonde_attr *attr)

@@ -134,6 +134,9 @@ int event_parse(struct event_list *list, int root, const char *text, struct erro
  */
 int event_set_filter(struct event_list *list, const char *filter, struct error *err);
 
+/* Has the machine cores of several kinds, each with counters of its own? */
+bool event_cores_differ(struct event_list *list, int root);
+
 /* Adds what is recorded when nothing is asked for: cycles as precise as the hardware can. */
 int event_add_default(struct event_list *list, struct error *err);
 

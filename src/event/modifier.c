@@ -87,7 +87,7 @@ static int count_letters(const struct parse *p, struct word w, unsigned count[12
  * Applies a list to an event that may have modifiers already: those of a group come on top of its
  * events' own. Guests, as perf 6.1 does it: left out by u and p, or as G and H say.
  */
-int event_modify(const struct parse *p, struct event *event, struct word letters)
+int event_modify(const struct parse *p, struct event *event, struct word letters, bool member)
 {
 	unsigned count[128] = {0};
 	unsigned precise = (unsigned)(event->attr.flags >> SONDE_FLAG_PRECISE_IP & 3);
@@ -116,10 +116,10 @@ int event_modify(const struct parse *p, struct event *event, struct word letters
 	if (count['I'] > 0) {
 		set_flag(&event->attr, SONDE_FLAG_EXCLUDE_IDLE, true);
 	}
-	if (count['D'] > 0) {
+	if (count['D'] > 0 && !member) {
 		set_flag(&event->attr, SONDE_FLAG_PINNED, true);
 	}
-	if (count['e'] > 0) {
+	if (count['e'] > 0 && !member) {
 		set_flag(&event->attr, SONDE_FLAG_EXCLUSIVE, true);
 	}
 	return 0;

@@ -163,7 +163,7 @@ static int finish(const struct parse *p, const struct item *item, size_t first, 
 		if (item->modifiers.n == 0) {
 			event->attr.flags |= 1ULL << SONDE_FLAG_EXCLUDE_GUEST;
 		} else {
-			TRY(event_modify(p, event, item->modifiers));
+			TRY(event_modify(p, event, item->modifiers, false));
 		}
 		TRY(name_event(p, event, item->all));
 	}
@@ -370,7 +370,7 @@ static int parse_group(const struct parse *p, const char **at)
 	letters = (struct word){s + 1, *s == ':' ? strcspn(s + 1, ",{}") : 0};
 	s += *s == ':' ? 1 + letters.n : 0;
 	for (i = first; letters.n > 0 && i < list->n; i++) {
-		TRY(event_modify(p, &list->v[i], letters));
+		TRY(event_modify(p, &list->v[i], letters, i > first));
 	}
 	group_name = arena_text(&list->arena, name.p, name.n);
 	if (group_name == NULL) {

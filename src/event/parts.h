@@ -60,8 +60,8 @@ bool event_raw_parse(struct word w, uint64_t *config); /* rNNN: up to 16 digits 
 /* The usual name of the i-th combination of cache, operation and result; false behind the last. */
 bool event_cache_name(size_t i, char out[32], uint64_t *config);
 
-/* modifier.c; 0, or SONDE_EARG with a message */
-int event_modify(const struct parse *p, struct event *event, struct word modifiers);
+/* modifier.c; 0, or SONDE_EARG with a message. member: a group is pinned or exclusive by its leader. */
+int event_modify(const struct parse *p, struct event *event, struct word modifiers, bool member);
 bool event_is_modifiers(struct word w); /* nothing but letters that are modifiers */
 
 /* term.c */

@@ -145,6 +145,13 @@ struct event_machine *pmu_machine(struct event_list *list, int root)
 	return m;
 }
 
+bool event_cores_differ(struct event_list *list, int root)
+{
+	const struct event_machine *m = pmu_machine(list, root);
+
+	return m != NULL && m->ncores > 1;
+}
+
 void pmu_machine_free(struct event_machine *m)
 {
 	size_t i;
