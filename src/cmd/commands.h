@@ -12,6 +12,7 @@ int cmd_buildid_list(int argc, char **argv);
 int cmd_evlist(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_flamegraph(int argc, char **argv);
 int cmd_pt(int argc, char **argv);

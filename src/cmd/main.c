@@ -25,6 +25,7 @@ static const struct command {
         {"dump", cmd_dump, "print every record of a recording as it stands in the file"},
         {"repair", cmd_repair, "write a whole recording of what is good in a damaged one"},
         {"flamegraph", cmd_flamegraph, "write a recording as a self-contained HTML flame graph"},
+        {"doctor", cmd_doctor, "say what this machine allows of profiling, and how to allow more"},
         {"pt", cmd_pt, "read raw traces of Intel PT"},
 };
 

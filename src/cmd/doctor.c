@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/commands.h"
+#include "cmd/options.h"
+#include "cmd/terminal.h"
+
+#include <sonde/preview/doctor.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+int cmd_doctor(int argc, char **argv)
+{
+	struct sonde_doctor_options o = {.size = sizeof(o)};
+	bool json = false;
+	const struct option_def defs[] = {
+	        OPTION_SWITCH(0, "json", &json, "everything as JSON"),
+	        OPTION_TEXT(0, "root", &o.root, "DIR",
+	                "look at the machine whose proc and sys are there"),
+	        OPTION_END,
+	};
+	const struct option_command command = {
+	        .name = "doctor",
+	        .usage = "[options]",
+	        .about = "Says what this machine allows of profiling, and how to allow more.",
+	        .defs = defs,
+	};
+	struct option_rest rest;
+	struct terminal_output out;
+	int rc = options_parse(&command, argc, argv, &rest);
+
+	if (rc != OPTIONS_RUN) {
+		return rc;
+	}
+	if (rest.argc != 0) {
+		return options_mistake(&command, "unexpected word '%s'", rest.argv[0]);
+	}
+	o.home = getenv("HOME");
+	o.debuginfod_urls = getenv("DEBUGINFOD_URLS");
+	terminal_output_open(&out, false);
+	rc = sonde_doctor_print(&o, json, terminal_output_write, &out);
+	terminal_output_close(&out);
+	if (rc < 0 && !out.closed) {
+		(void)fprintf(stderr, "sonde doctor: cannot look at '%s': %s\n",
+		        o.root != NULL ? o.root : "/", sonde_status_text(rc));
+		return 255;
+	}
+	return 0;
+}

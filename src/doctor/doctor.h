@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* A check looks at one thing of the machine and fills in the answer. */
+#ifndef SONDE_DOCTOR_DOCTOR_H
+#define SONDE_DOCTOR_DOCTOR_H
+
+#include "core/text.h"
+
+#include <sonde/preview/doctor.h>
+
+#include <stdint.h>
+
+/* Capabilities by their numbers: capabilities(7). */
+enum doctor_cap {
+	CAP_IPC_LOCK = 14,
+	CAP_SYS_PTRACE = 19,
+	CAP_SYS_ADMIN = 21,
+	CAP_SYSLOG = 34,
+	CAP_PERFMON = 38,
+	CAP_BPF = 39
+};
+
+struct sonde_doctor {
+	struct sonde_doctor_options options;
+	int root;
+	size_t next;
+	struct sonde_doctor_check check;
+	struct text found, fix;
+
+	/* read once */
+	uint64_t caps; /* effective */
+	int64_t uid;
+	int64_t paranoid; /* INT64_MIN: this kernel has no perf events */
+	int64_t ncpus, page_size;
+	bool hardware; /* a PMU of the processor */
+	bool guest; /* a virtual machine */
+	char vendor[32]; /* "GenuineIntel", ... */
+};
+
+static inline bool doctor_can(const struct sonde_doctor *d, enum doctor_cap cap)
+{
+	return (d->caps >> cap & 1) != 0;
+}
+
+/* Everything that the paranoid level and kptr_restrict hold back is open to it. */
+static inline bool doctor_privileged(const struct sonde_doctor *d)
+{
+	return doctor_can(d, CAP_PERFMON) || doctor_can(d, CAP_SYS_ADMIN);
+}
+
+void doctor_set(struct sonde_doctor *d, enum sonde_doctor_state state, const char *fmt, ...)
+        __attribute__((format(printf, 3, 4)));
+void doctor_more(struct sonde_doctor *d, const char *fmt, ...)
+        __attribute__((format(printf, 2, 3)));
+void doctor_fix(struct sonde_doctor *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+bool doctor_exists(const struct sonde_doctor *d, const char *path);
+int64_t doctor_number(const struct sonde_doctor *d, const char *path, int64_t none);
+/* The value behind a key at the start of a line, such as "CapEff:"; false: there is none. */
+bool doctor_value(
+        const struct sonde_doctor *d, const char *path, const char *key, char *buf, size_t size);
+
+/* Rights and limits (rights.c). */
+void doctor_check_perf(struct sonde_doctor *d);
+void doctor_check_paranoid(struct sonde_doctor *d);
+void doctor_check_caps(struct sonde_doctor *d);
+void doctor_check_mlock(struct sonde_doctor *d);
+void doctor_check_rate(struct sonde_doctor *d);
+void doctor_check_files(struct sonde_doctor *d);
+void doctor_check_kptr(struct sonde_doctor *d);
+void doctor_check_ptrace(struct sonde_doctor *d);
+void doctor_check_seccomp(struct sonde_doctor *d);
+
+/* What there is to count and to trace (events.c). */
+void doctor_check_pmus(struct sonde_doctor *d);
+void doctor_check_hardware(struct sonde_doctor *d);
+void doctor_check_rdpmc(struct sonde_doctor *d);
+void doctor_check_watchdog(struct sonde_doctor *d);
+void doctor_check_tracefs(struct sonde_doctor *d);
+void doctor_check_probes(struct sonde_doctor *d);
+void doctor_check_intel_pt(struct sonde_doctor *d);
+
+/* What turns addresses into names (names.c). */
+void doctor_check_kallsyms(struct sonde_doctor *d);
+void doctor_check_kcore(struct sonde_doctor *d);
+void doctor_check_build_ids(struct sonde_doctor *d);
+void doctor_check_debuginfod(struct sonde_doctor *d);
+
+#endif

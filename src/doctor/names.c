@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* What turns addresses into names. */
+#include "doctor/doctor.h"
+#include "proc/proc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+void doctor_check_kallsyms(struct sonde_doctor *d)
+{
+	char line[256] = "", release[128] = "", path[512];
+	struct proc_kernel kernel;
+
+	if (!proc_read_line(d->root, "proc/kallsyms", line, sizeof(line))) {
+		doctor_set(d, SONDE_DOCTOR_MISSING, "proc/kallsyms is not there");
+		doctor_fix(d, "boot a kernel with CONFIG_KALLSYMS=y");
+		return;
+	}
+	(void)doctor_value(d, "proc/sys/kernel/osrelease", "", release, sizeof(release));
+	(void)snprintf(path, sizeof(path), "usr/lib/debug/boot/vmlinux-%s", release);
+	if (!proc_kernel_text(d->root, &kernel)) {
+		doctor_set(
+		        d, SONDE_DOCTOR_LIMITED, "proc/kallsyms shows no addresses to this user");
+		doctor_fix(d, "sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1");
+		return;
+	}
+	doctor_set(d, SONDE_DOCTOR_OK, "kallsyms can be read%s",
+	        doctor_exists(d, path) ? ", and there is a vmlinux with debug information" : "");
+}
+
+void doctor_check_kcore(struct sonde_doctor *d)
+{
+	if (!doctor_exists(d, "proc/kcore")) {
+		doctor_set(d, SONDE_DOCTOR_MISSING,
+		        "no proc/kcore: the kernel's running code cannot be copied (--kcore)");
+		doctor_fix(d, "boot a kernel with CONFIG_PROC_KCORE=y");
+		return;
+	}
+	if (d->uid != 0 && !doctor_can(d, CAP_SYS_ADMIN)) {
+		doctor_set(d, SONDE_DOCTOR_LIMITED, "only root reads proc/kcore (--kcore)");
+		doctor_fix(d, "sudo sonde record --kcore ...");
+		return;
+	}
+	doctor_set(d, SONDE_DOCTOR_OK, "proc/kcore is there");
+}
+
+void doctor_check_build_ids(struct sonde_doctor *d)
+{
+	char path[4096];
+	const char *home = d->options.home;
+	struct dirent *entry;
+	size_t n = 0;
+	DIR *dir;
+
+	if (home == NULL) {
+		doctor_set(d, SONDE_DOCTOR_LIMITED, "HOME is not set: there is no place for it");
+		doctor_fix(d, "export HOME=/path/of/your/home");
+		return;
+	}
+	(void)snprintf(path, sizeof(path), "%s/.debug/.build-id", home + strspn(home, "/"));
+	dir = proc_open_dir(d->root, path);
+	while (dir != NULL && (entry = readdir(dir)) != NULL) {
+		n += entry->d_name[0] != '.';
+	}
+	if (dir != NULL) {
+		(void)closedir(dir);
+	}
+	if (n == 0) {
+		doctor_set(d, SONDE_DOCTOR_LIMITED,
+		        "%s/.debug is empty: programs are looked for where they ran", home);
+		doctor_fix(d, "perf buildid-cache --add PROGRAM");
+		return;
+	}
+	doctor_set(d, SONDE_DOCTOR_OK, "%s/.debug holds build ids with %zu different beginnings",
+	        home, n);
+}
+
+void doctor_check_debuginfod(struct sonde_doctor *d)
+{
+	if (d->options.debuginfod_urls == NULL || d->options.debuginfod_urls[0] == '\0') {
+		doctor_set(d, SONDE_DOCTOR_LIMITED,
+		        "DEBUGINFOD_URLS is not set: debug files are looked for on this machine "
+		        "only");
+		doctor_fix(d, "export DEBUGINFOD_URLS=https://debuginfod.elfutils.org");
+		return;
+	}
+	doctor_set(d, SONDE_DOCTOR_OK, "DEBUGINFOD_URLS is %s", d->options.debuginfod_urls);
+}
