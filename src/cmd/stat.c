@@ -19,7 +19,7 @@
 
 struct command {
 	struct sonde_stat_options options;
-	const char **events;
+	const char **events, **filters;
 	const char *output;
 	uint64_t output_fd; /* 0: not given */
 	bool append, big_numbers, inherit, scale, quiet, csv_summary;
@@ -70,6 +70,19 @@ static int on_event(const struct option_def *def, const char *arg, bool unset)
 		return 0;
 	}
 	c->events[c->options.nevents++] = arg;
+	return 0;
+}
+
+static int on_filter(const struct option_def *def, const char *arg, bool unset)
+{
+	struct command *c = def->target;
+
+	if (c->options.nevents == 0) {
+		(void)fprintf(
+		        stderr, "sonde stat: --filter belongs behind the -e that it is for\n");
+		return -1;
+	}
+	c->filters[c->options.nevents - 1] = unset ? NULL : arg;
 	return 0;
 }
 
@@ -236,6 +249,7 @@ static int check_and_run(struct command *c, const struct option_command *command
 	o->no_csv_summary = !c->csv_summary;
 	o->repeat = (unsigned)c->repeat;
 	o->events = c->events;
+	o->filters = c->filters;
 	o->by = pick_by(c, SONDE_STAT_BY_ALL);
 	find_thousands(c);
 	raise_file_limit();
@@ -250,6 +264,8 @@ static int parse_and_run(struct command *c, int argc, char **argv, bool record)
 	        OPTION_HEADING("What to count"),
 	        OPTION_CALL('e', "event", OPTION_REQUIRED, on_event, c, "EVENT[,EVENT]",
 	                "events, such as task-clock, page-faults:u, {cycles,instructions}"),
+	        OPTION_CALL(0, "filter", OPTION_REQUIRED, on_filter, c, "EXPRESSION",
+	                "of the tracepoints before it, only these"),
 	        OPTION_COUNT('d', "detailed", &o->detail,
 	                "events of caches too; more with -d -d and -d -d -d"),
 	        OPTION_SWITCH('n', "null", &o->no_events, "no events: only the time"),
@@ -379,7 +395,8 @@ int cmd_stat(int argc, char **argv)
 		return report(argc - 1, argv + 1);
 	}
 	c.events = calloc((size_t)argc + 1, sizeof(*c.events));
-	if (c.events != NULL && line != NULL) {
+	c.filters = calloc((size_t)argc + 1, sizeof(*c.filters));
+	if (c.events != NULL && c.filters != NULL && line != NULL) {
 		memcpy(line, argv, (size_t)argc * sizeof(*line));
 		c.options.size = sizeof(c.options);
 		c.options.command_line = line;
@@ -389,5 +406,6 @@ int cmd_stat(int argc, char **argv)
 	}
 	free(line);
 	free(c.events);
+	free(c.filters);
 	return rc;
 }

@@ -31,8 +31,11 @@ const struct counter_kernel *counter_kernel_linux(void);
 #define COUNTER_OPEN_CLOEXEC 8ul
 #define COUNTER_OPEN_CGROUP  4ul /* pid is the descriptor of a cgroup's directory */
 
-/* Takes the newest thing that older kernels do not know out of an attr; false: there is none. */
-bool counter_attr_drop(struct sonde_attr *attr);
+/*
+ * What is tried when an attr is refused with EINVAL or E2BIG: fewer things that older kernels, or
+ * PMUs without guests, do not know. step: 1, 2, ...; false behind the last one.
+ */
+bool counter_attr_ease(struct sonde_attr *attr, const struct sonde_attr *asked, unsigned step);
 
 /* The words and the status for an errno of open. root: where proc is; all: on all threads. */
 int counter_open_failed(struct error *err, int root, const char *name,

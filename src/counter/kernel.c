@@ -93,21 +93,27 @@ const struct counter_kernel *counter_kernel_linux(void)
 	return &kernel;
 }
 
-bool counter_attr_drop(struct sonde_attr *attr)
+bool counter_attr_ease(struct sonde_attr *attr, const struct sonde_attr *asked, unsigned step)
 {
-	if ((attr->read_format & SONDE_READ_LOST) != 0) { /* 6.0 */
+	static const struct {
+		bool lost, guest, identifier; /* what goes: new in 6.0, 3.1 (and with PMUs), 3.12 */
+	} steps[] = {{true, false, false}, {false, true, false}, {true, true, false},
+	        {true, true, true}};
+
+	if (step == 0 || step > sizeof(steps) / sizeof(steps[0])) {
+		return false;
+	}
+	*attr = *asked;
+	if (steps[step - 1].lost) {
 		attr->read_format &= ~(uint64_t)SONDE_READ_LOST;
-		return true;
 	}
-	if ((attr->sample_type & SONDE_SAMPLE_IDENTIFIER) != 0) { /* 3.12 */
-		attr->sample_type &= ~(uint64_t)SONDE_SAMPLE_IDENTIFIER;
-		return true;
-	}
-	if (sonde_attr_has(attr, SONDE_FLAG_EXCLUDE_GUEST)) { /* 3.1 */
+	if (steps[step - 1].guest) {
 		attr->flags &= ~(1ull << SONDE_FLAG_EXCLUDE_GUEST);
-		return true;
 	}
-	return false;
+	if (steps[step - 1].identifier) {
+		attr->sample_type &= ~(uint64_t)SONDE_SAMPLE_IDENTIFIER;
+	}
+	return true;
 }
 
 static int not_allowed(

@@ -124,6 +124,24 @@ static int plan_cgroups(struct sonde_stat *s)
 	return 0;
 }
 
+/* What the PMU says that it counts. */
+static bool set_unit(struct stat_event *to, const struct event *event)
+{
+	char *unit;
+
+	if (to->clock || event->unit == NULL) {
+		return true;
+	}
+	unit = strdup(event->unit);
+	if (unit == NULL) {
+		return false;
+	}
+	free(to->unit);
+	to->unit = unit;
+	to->scale = event->scale != 0 ? event->scale : 1;
+	return true;
+}
+
 int stat_plan(struct sonde_stat *s)
 {
 	const struct sonde_stat_options *o = &s->options;
@@ -131,6 +149,9 @@ int stat_plan(struct sonde_stat *s)
 
 	for (i = 0; i < o->nevents; i++) {
 		TRY(event_parse(&s->events, s->root_fd, o->events[i], &s->error));
+		if (o->filters != NULL && o->filters[i] != NULL) {
+			TRY(event_set_filter(&s->events, o->filters[i], &s->error));
+		}
 	}
 	for (i = 0; o->nevents == 0 && !o->no_events && i < sizeof(usual) / sizeof(usual[0]); i++) {
 		if (usual[i].detail <= o->detail) {
@@ -139,7 +160,8 @@ int stat_plan(struct sonde_stat *s)
 	}
 	for (i = 0; i < s->events.n; i++) {
 		plan_attr(s, &s->events.v[i], s->events.v[i].leader == i);
-		if (stat_set_add(&s->set, s->events.v[i].name, &s->events.v[i].attr) < 0) {
+		if (stat_set_add(&s->set, s->events.v[i].name, &s->events.v[i].attr) < 0 ||
+		        !set_unit(&s->set.events[i], &s->events.v[i])) {
 			return error_nomem(&s->error);
 		}
 	}
@@ -339,9 +361,6 @@ static bool ease(struct sonde_stat *s, size_t e, struct sonde_attr *attr, int wh
 {
 	struct event *event = &s->events.v[e];
 
-	if (why == E2BIG && counter_attr_drop(attr)) {
-		return true;
-	}
 	if (why == EINVAL && (attr->read_format & SONDE_READ_GROUP) != 0 &&
 	        !s->options.no_inherit) {
 		/* before 4.13 what is inherited could not be read as a group */
@@ -373,6 +392,8 @@ static int open_cell(struct sonde_stat *s, size_t e, size_t i, int cgroup_fd)
 	int group_fd = o->leader != e ? leader->fds[i] : -1;
 	pid_t tid = cgroup_fd >= 0 ? cgroup_fd : s->set.threads[i % s->set.nthreads].tid;
 	int cpu = s->set.cpus[i / s->set.nthreads].cpu;
+	struct sonde_attr asked = o->attr;
+	unsigned step = 0;
 	int why;
 
 	for (;;) {
@@ -386,8 +407,14 @@ static int open_cell(struct sonde_stat *s, size_t e, size_t i, int cgroup_fd)
 			return 0; /* one of many has ended */
 		}
 		if (ease(s, e, &o->attr, why)) {
+			asked = o->attr;
 			continue;
 		}
+		if ((why == EINVAL || why == E2BIG) &&
+		        counter_attr_ease(&o->attr, &asked, ++step)) {
+			continue;
+		}
+		o->attr = asked;
 		if (is_unsupported(why) && s->events.v[e].members > 1) {
 			return error_set(&s->error, SONDE_EUNSUPPORTED, NO_OFFSET,
 			        "the event '%s' is not supported here, and it leads a group",
@@ -404,7 +431,7 @@ static int open_cell(struct sonde_stat *s, size_t e, size_t i, int cgroup_fd)
 
 static int open_event(struct sonde_stat *s, size_t e)
 {
-	const char *cgroup = s->set.events[e].cgroup;
+	const char *cgroup = s->set.events[e].cgroup, *filter = s->events.v[e].filter;
 	struct stat_opened *o = &s->opened[e];
 	int cgroup_fd = -1, rc = 0;
 	size_t i;
@@ -416,10 +443,21 @@ static int open_event(struct sonde_stat *s, size_t e)
 	}
 	for (i = 0; rc == 0 && s->set.events[e].supported && i < s->set.ncpus * s->set.nthreads;
 	        i++) {
+		if (s->by_cpu &&
+		        !cpu_wanted(s->events.v[e].cpus, s->set.cpus[i / s->set.nthreads].cpu)) {
+			s->set.events[e].now[i].absent = true; /* its PMU counts elsewhere */
+			continue;
+		}
 		rc = open_cell(s, e, i, cgroup_fd);
 		if (rc == 0 && o->fds[i] >= 0 &&
 		        s->kernel->id(o->fds[i], &o->ids[i], s->kernel->arg) < 0) {
 			o->ids[i] = 0;
+		}
+		if (rc == 0 && o->fds[i] >= 0 && filter != NULL &&
+		        s->kernel->filter(o->fds[i], filter, s->kernel->arg) < 0) {
+			rc = error_set(&s->error, SONDE_EARG, NO_OFFSET,
+			        "the kernel refuses the filter '%s' for '%s': %s", filter,
+			        s->set.events[e].name, strerror(errno));
 		}
 	}
 	if (cgroup_fd >= 0) {

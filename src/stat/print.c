@@ -146,6 +146,7 @@ static void sum_row(const struct stat_printer *p, const struct stat_set *s,
 	double value = 0;
 
 	row->ncells = 0;
+	row->absent = true;
 	for (i = 0; i < cells; i++) {
 		struct stat_count c;
 
@@ -153,6 +154,10 @@ static void sum_row(const struct stat_printer *p, const struct stat_set *s,
 			continue;
 		}
 		c = cell_count(p, row->event, i);
+		if (c.absent) {
+			continue;
+		}
+		row->absent = false;
 		sum.value += c.value;
 		sum.enabled += c.enabled;
 		sum.running += c.running;
@@ -537,7 +542,9 @@ int stat_print_rows(struct stat_printer *p, const struct stat_set *s, struct tex
 			qsort(rows + i * groups.n, groups.n, sizeof(*rows), compare_rows);
 		}
 		for (i = 0; i < s->nevents * groups.n; i++) {
-			print_row(p, s, &rows[i], out);
+			if (!rows[i].absent) {
+				print_row(p, s, &rows[i], out);
+			}
 		}
 	}
 	free(rows);

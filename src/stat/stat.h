@@ -23,6 +23,7 @@
 
 struct stat_count {
 	uint64_t value, enabled, running; /* running of unscaled counts too: the percentage */
+	bool absent; /* the event's PMU does not count on that cpu */
 };
 
 /* Mean and variance of runs, one value after the other. */
@@ -123,6 +124,7 @@ struct stat_row {
 	char label[40]; /* "S0-D0-C1", "CPU3", "bash-12" or "" */
 	char pad[48]; /* the label as it begins a line of text */
 	unsigned ncells; /* cpus that were added up */
+	bool absent; /* none of them has the event's PMU */
 	double value; /* in the event's unit, scaled */
 	uint64_t enabled, running;
 	bool counted;

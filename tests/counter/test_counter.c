@@ -182,6 +182,7 @@ static void test_machine(void)
 	struct sonde_counter_value v[3], again;
 	const struct sonde_page_cpu *cpu = sonde_page_cpu();
 	struct sonde_page_clock clock;
+	char *memory;
 	volatile char *touch;
 	size_t i;
 
@@ -191,7 +192,7 @@ static void test_machine(void)
 		return;
 	}
 	ok(sonde_counter_enable(c) == 0, "started");
-	touch = malloc((size_t)4 << 20);
+	touch = memory = malloc((size_t)4 << 20);
 	for (i = 0; touch != NULL && i < (size_t)4 << 20; i += 4096) {
 		touch[i] = 1;
 	}
@@ -217,7 +218,7 @@ static void test_machine(void)
 	ok(sonde_counter_open(c, "{page-faults:u,task-clock:u}") == 0, "inherited, as a group");
 	eq_u64(sonde_counter_read_all(c, v, 2), 2, "read");
 	sonde_counter_free(c);
-	free((void *)(uintptr_t)touch);
+	free(memory);
 }
 
 int main(void)

@@ -41,6 +41,7 @@ struct sonde_stat_options {
 	char *const *workload; /* NULL-terminated command, or NULL */
 	const char *const *events; /* event strings; none: a list of the usual ones */
 	size_t nevents;
+	const char *const *filters; /* one for each event string, entries NULL: none; or NULL */
 	int detail; /* 1 to 3: that list with caches */
 	bool no_events; /* only the time */
 	const char *pids, *tids; /* "12,34", or NULL */
