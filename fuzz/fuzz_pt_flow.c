@@ -46,8 +46,9 @@ static struct sonde_pt_flow *new_flow(
 	struct sonde_pt_flow *flow = sonde_pt_flow_new(graph, trace, n, v->options);
 
 	for (unsigned i = 0; i < 2 && v->moves && flow != NULL; i++) {
-		const struct sonde_pt_move move = {
-		        .at = v->at + 9 * (uint64_t)i, .keep_space = true, .generation = v->generations[i]};
+		const struct sonde_pt_move move = {.at = v->at + 9 * (uint64_t)i,
+		        .keep_space = true,
+		        .generation = v->generations[i]};
 
 		if (sonde_pt_flow_move(flow, &move) != 0) {
 			abort();
