@@ -130,6 +130,7 @@ static int put_area(struct sonde_record *r, size_t ring, uint64_t from, uint64_t
 	store_u32(head + 32, (uint32_t)ring, false);
 	store_u32(head + 36, (uint32_t)area->tid, false);
 	store_u32(head + 40, (uint32_t)area->cpu, false);
+	TRY(capture_lane_drain(&r->output.lane, &r->error)); /* the place must be known */
 	feature_put_u64(&r->aux.index, r->writer.data_at + r->writer.data_size);
 	feature_put_u64(&r->aux.index, AUXTRACE_SIZE);
 	return file_writer_append(&r->writer, iov, 4, &r->error);
@@ -237,14 +238,14 @@ int capture_aux_snapshot(struct sonde_record *r)
 	}
 	capture_say(r, SONDE_RECORD_LINE, "Recording AUX area tracing snapshot");
 	switch_trace(r, false);
-	rc = capture_pass(r);
+	rc = capture_pass(r, true);
 	for (i = 0; rc >= 0 && i < r->aux.nrings; i++) {
 		rc = r->aux.rings[i].data != NULL ? take_snapshot(r, i) : 0;
 	}
 	if (r->aux.running) {
 		switch_trace(r, true);
 	}
-	return rc < 0 ? rc : file_writer_mark(&r->writer, &r->error);
+	return rc < 0 ? rc : capture_lane_mark(&r->output.lane, &r->error);
 }
 
 void capture_aux_close(struct sonde_record *r)

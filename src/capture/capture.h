@@ -4,7 +4,11 @@
 #define SONDE_CAPTURE_CAPTURE_H
 
 #include "capture/aux.h"
+#include "capture/bpf.h"
 #include "capture/content.h"
+#include "capture/control.h"
+#include "capture/output.h"
+#include "capture/stream.h"
 #include "core/status.h"
 #include "core/text.h"
 #include "event/event.h"
@@ -27,6 +31,9 @@ struct capture_kernel {
 	int (*open_cgroup)(const struct sonde_attr *attr, int cgroup_fd, int cpu, int group_fd);
 	int (*close)(int fd);
 	void *(*map)(int fd, size_t size); /* NULL with errno */
+	/* as map, for a ring that the kernel writes over: without a tail of ours */
+	void *(*map_overwrite)(int fd, size_t size);
+	int (*pause)(int fd, bool on); /* whether the ring of this event stands still */
 	/* The AUX area of an event whose ring is mapped and names `offset` and `size` in its
 	 * control page. overwrite: the kernel goes round without waiting for the tail. NULL with
 	 * errno. */
@@ -55,6 +62,8 @@ struct capture_ring {
 	uint64_t size; /* bytes, a power of two */
 	uint64_t tail;
 	uint64_t head; /* as of the last look */
+	bool backward; /* the kernel writes from the end to the start, over what is old */
+	int fd; /* of the event that it is mapped from */
 };
 
 /* Checks the control page; false when it makes no sense. */
@@ -68,6 +77,9 @@ int capture_ring_pieces(const struct capture_ring *ring, struct iovec out[2]);
 
 /* Gives the bytes up to the head back to the kernel (release). */
 void capture_ring_release(struct capture_ring *ring);
+
+/* Whole records of a ring that is written backward and stands still; SONDE_ENOMEM. */
+int capture_ring_backward(struct capture_ring *ring, struct iovec **out, size_t *n);
 
 /* One opened event: fds by [cpu][thread]; -1 where the thread had ended. */
 struct capture_fds {
@@ -100,6 +112,7 @@ struct sonde_record {
 	enum capture_targets targets;
 	bool per_thread; /* a ring for each thread, on cpu -1; else one for each cpu */
 	struct capture_content content;
+	struct capture_bpf *bpf; /* NULL: nobody asks about BPF programs */
 	pid_t *pids; /* processes that are recorded as a whole */
 	size_t npids;
 	pid_t *owners; /* processes of the threads asked for by number */
@@ -119,8 +132,16 @@ struct sonde_record {
 	int snapshot_fd;
 
 	struct file_writer writer;
-	int out_fd;
+	struct capture_output output;
+	struct capture_stream *streams; /* threads that read rings; NULL: none */
+	size_t nstreams;
+	int streams_stop_fd, streams_over_fd;
+	uint64_t streams_over; /* threads whose tasks have all ended */
 	char *out_name;
+	bool tail_synthesis;
+	int switch_fd;
+	uint64_t stops; /* how often somebody said stop */
+	struct capture_control control;
 	uint64_t clock_wall_ns, clock_ns;
 	bool kernel_excluded; /* fell back to user space */
 };
@@ -155,11 +176,20 @@ void capture_cgroups_close(struct sonde_record *r);
 int capture_close(struct sonde_record *r);
 int capture_fork(struct sonde_record *r); /* the workload, waiting to exec */
 int capture_go(struct sonde_record *r); /* lets it exec */
+/* A synthesized record: its header, and its end with the bytes that every record of a kernel has. */
+size_t capture_record_begin(struct text *t, uint32_t type, uint16_t misc);
+void capture_record_end(const struct sonde_record *r, struct text *t, size_t at);
 int capture_synth(struct sonde_record *r); /* start state into the file */
 int capture_synth_task(struct sonde_record *r, pid_t pid, bool forks, struct text *out);
 int capture_lost(struct sonde_record *r);
-int capture_pass(struct sonde_record *r); /* rings to file; 1 when there was something */
-int capture_finish(struct sonde_record *r);
+/* Rings to the output, those that have enough, or all. */
+int capture_pass(struct sonde_record *r, bool all);
+/* What rings that are written backward hold, as it is now. */
+int capture_dump_backward(struct sonde_record *r);
+int capture_loop(struct sonde_record *r);
+bool capture_stopped_twice(struct sonde_record *r);
+/* Starts and stops events; event: its index, SIZE_MAX: all. what: that is_wanted is true for. */
+int capture_enable(struct sonde_record *r, size_t event, bool on);
 
 /* Reads the file back: counts samples, their times, and build ids of what was hit. */
 struct capture_scan {
@@ -169,6 +199,13 @@ struct capture_scan {
 };
 
 int capture_scan_file(struct sonde_record *r, struct capture_scan *out);
+
+/* The formats of the tracepoints that are recorded; false: there are none. */
+bool capture_tracing_put(const struct sonde_record *r, struct text *out);
+
+bool capture_cpu_caps_put(const struct sonde_record *r, struct text *out);
+bool capture_pmu_caps_put(const struct sonde_record *r, struct text *out);
+bool capture_hybrid_put(const struct sonde_record *r, struct text *out);
 
 /* The header features; the caller frees their texts. Returns how many. */
 #define CAPTURE_FEATURES_MAX 32

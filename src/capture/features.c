@@ -446,10 +446,36 @@ static bool put_clock(struct sonde_record *r, struct text *t, unsigned bit)
 	return true;
 }
 
+/* version, kind (1: zstd), level, ratio, the most that one record holds when inflated */
+static bool put_compressed(const struct sonde_record *r, struct text *t)
+{
+	const struct sonde_record_result *res = &r->result;
+
+	feature_put_u32(t, 1);
+	feature_put_u32(t, 1);
+	feature_put_u32(t, (uint32_t)r->options.compress);
+	feature_put_u32(t, res->packed > 0 ? (uint32_t)(res->unpacked / res->packed) : 0);
+	feature_put_u32(t, PACKER_INFLATED_MAX);
+	return r->options.compress != 0;
+}
+
+static bool has_branches(const struct sonde_record *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->events.n; i++) {
+		if ((r->events.v[i].attr.sample_type & SONDE_SAMPLE_BRANCH_STACK) != 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool put_feature(
         struct sonde_record *r, const struct capture_scan *scan, unsigned bit, struct text *t)
 {
 	switch (bit) {
+	case FEATURE_TRACING_DATA: return capture_tracing_put(r, t);
 	case FEATURE_BUILD_ID:
 		text_bytes(t, scan->build_ids.p, scan->build_ids.n);
 		return scan->build_ids.n > 0;
@@ -478,9 +504,16 @@ static bool put_feature(
 	case FEATURE_MEM_TOPOLOGY: return put_memory(r, t);
 	case FEATURE_CLOCKID:
 	case FEATURE_CLOCK_DATA: return put_clock(r, t, bit);
-	case FEATURE_BPF_PROG_INFO:
-	case FEATURE_BPF_BTF:
-	case FEATURE_PMU_CAPS: feature_put_u32(t, 0); return true;
+	case FEATURE_DIR_FORMAT:
+		feature_put_u64(t, r->streams != NULL ? 1 : 0);
+		return r->output.directory;
+	case FEATURE_COMPRESSED: return put_compressed(r, t);
+	case FEATURE_BRANCH_STACK: return has_branches(r);
+	case FEATURE_CPU_PMU_CAPS: return capture_cpu_caps_put(r, t);
+	case FEATURE_HYBRID_TOPOLOGY: return capture_hybrid_put(r, t);
+	case FEATURE_BPF_PROG_INFO: return capture_bpf_put_programs(r, t);
+	case FEATURE_BPF_BTF: return capture_bpf_put_types(r, t);
+	case FEATURE_PMU_CAPS: return capture_pmu_caps_put(r, t);
 	default: return false;
 	}
 }

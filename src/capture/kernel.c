@@ -16,11 +16,12 @@
 #include <unistd.h>
 
 /* ioctl numbers of perf events: perf_event_open(2) */
-#define IOC_ENABLE     _IO('$', 0)
-#define IOC_DISABLE    _IO('$', 1)
-#define IOC_SET_OUTPUT _IO('$', 5)
-#define IOC_SET_FILTER _IOW('$', 6, char *)
-#define IOC_ID         _IOR('$', 7, uint64_t *)
+#define IOC_ENABLE       _IO('$', 0)
+#define IOC_DISABLE      _IO('$', 1)
+#define IOC_SET_OUTPUT   _IO('$', 5)
+#define IOC_SET_FILTER   _IOW('$', 6, char *)
+#define IOC_ID           _IOR('$', 7, uint64_t *)
+#define IOC_PAUSE_OUTPUT _IOW('$', 9, uint32_t)
 
 #define OPEN_CLOEXEC 8ul
 
@@ -54,6 +55,18 @@ static void *linux_map_aux(int fd, size_t size, uint64_t offset, bool overwrite)
 	        (off_t)offset);
 
 	return p == MAP_FAILED ? NULL : p;
+}
+
+static void *linux_map_overwrite(int fd, size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static int linux_pause(int fd, bool on)
+{
+	return ioctl(fd, IOC_PAUSE_OUTPUT, on ? 1 : 0);
 }
 
 static void linux_unmap(void *map, size_t size)
@@ -126,6 +139,8 @@ const struct capture_kernel *capture_kernel_linux(void)
 	        .close = close,
 	        .map = linux_map,
 	        .map_aux = linux_map_aux,
+	        .map_overwrite = linux_map_overwrite,
+	        .pause = linux_pause,
 	        .unmap = linux_unmap,
 	        .id = linux_id,
 	        .redirect = linux_redirect,

@@ -287,7 +287,7 @@ static int map_failed(struct sonde_record *r, int why)
 }
 
 /* Without -m a ring shrinks until the limits allow it; all are of one size. */
-static int map_ring(struct sonde_record *r, struct capture_ring *ring, int fd)
+static int map_ring(struct sonde_record *r, struct capture_ring *ring, int fd, bool backward)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t size;
@@ -295,7 +295,7 @@ static int map_ring(struct sonde_record *r, struct capture_ring *ring, int fd)
 
 	for (;;) {
 		size = (r->ring_pages + 1) * page;
-		map = r->kernel->map(fd, size);
+		map = backward ? r->kernel->map_overwrite(fd, size) : r->kernel->map(fd, size);
 		if (map != NULL) {
 			break;
 		}
@@ -309,6 +309,8 @@ static int map_ring(struct sonde_record *r, struct capture_ring *ring, int fd)
 		return error_set(&r->error, SONDE_EUNSUPPORTED, NO_OFFSET,
 		        "the kernel's ring has a layout that is not known");
 	}
+	ring->backward = backward;
+	ring->fd = fd;
 	return 0;
 }
 
@@ -317,12 +319,14 @@ static int map_ring(struct sonde_record *r, struct capture_ring *ring, int fd)
 static int join_rings(struct sonde_record *r, int *ring_fds)
 {
 	size_t e, i, ring;
+	bool backward;
 	int fd;
 
 	for (i = 0; i < r->ncpus * r->nthreads; i++) {
 		for (e = 0; e < r->events.n; e++) {
 			fd = r->opened[e].fds[i];
-			ring = capture_ring_of(r, i);
+			backward = sonde_attr_has(&r->events.v[e].attr, SONDE_FLAG_WRITE_BACKWARD);
+			ring = capture_ring_of(r, i) + (backward ? r->nrings / 2 : 0);
 			if (fd < 0) {
 				continue;
 			}
@@ -334,13 +338,15 @@ static int join_rings(struct sonde_record *r, int *ring_fds)
 				}
 				continue;
 			}
-			TRY(map_ring(r, &r->rings[ring], fd));
+			TRY(map_ring(r, &r->rings[ring], fd, backward));
 			if (e == 0) {
 				TRY(capture_aux_map(r, ring, fd, (int)r->cpus[i / r->nthreads],
 				        r->threads[i % r->nthreads]));
 			}
 			ring_fds[ring] = fd;
-			r->polls[ring] = (struct pollfd){.fd = fd, .events = POLLIN};
+			/* nobody waits for what is written over */
+			r->polls[ring] =
+			        (struct pollfd){.fd = fd, .events = (short)(backward ? 0 : POLLIN)};
 		}
 	}
 	return 0;
@@ -368,11 +374,12 @@ static int allocate(struct sonde_record *r)
 	size_t n = r->ncpus * r->nthreads;
 	size_t i, k;
 
-	r->nrings = r->per_thread ? r->nthreads : r->ncpus;
+	/* the first half is written forward, the second one backward */
+	r->nrings = 2 * (r->per_thread ? r->nthreads : r->ncpus);
 	r->opened = calloc(r->events.n, sizeof(*r->opened));
 	r->rings = calloc(r->nrings, sizeof(*r->rings));
 	r->aux.rings = calloc(r->nrings, sizeof(*r->aux.rings));
-	r->aux.nrings = r->aux.rings != NULL ? r->nrings : 0;
+	r->aux.nrings = r->aux.rings != NULL ? r->nrings : 0; /* the second half stays empty */
 	r->polls = calloc(r->nrings, sizeof(*r->polls));
 	if (r->opened == NULL || r->rings == NULL || r->polls == NULL || r->aux.rings == NULL) {
 		return error_nomem(&r->error);
@@ -399,7 +406,7 @@ static size_t default_pages(const struct sonde_record *r)
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t pages = DEFAULT_RING_BYTES / page;
 
-	while (pages > 2 && pages * page * r->nrings > ALL_RINGS_BYTES) {
+	while (pages > 2 && pages * page * r->nrings / 2 > ALL_RINGS_BYTES) {
 		pages /= 2;
 	}
 	return pages;
@@ -414,7 +421,7 @@ int capture_open(struct sonde_record *r)
 	TRY(allocate(r));
 	TRY(capture_cgroups_open(r));
 	r->ring_pages = r->options.mmap_pages != 0 ? r->options.mmap_pages : default_pages(r);
-	TRY(capture_aux_plan_sizes(r, r->nrings));
+	TRY(capture_aux_plan_sizes(r, r->nrings / 2));
 	TRY(open_all(r));
 	ring_fds = malloc(r->nrings * sizeof(*ring_fds));
 	if (ring_fds == NULL) {
@@ -437,7 +444,20 @@ int capture_open(struct sonde_record *r)
 	for (i = 0; i < r->events.n; i++) {
 		TRY(read_ids(r, &r->opened[i]));
 	}
-	return capture_set_filters(r);
+	TRY(capture_set_filters(r));
+	return capture_bpf_open(r);
+}
+
+static bool has_fd(const struct sonde_record *r, size_t at, int fd)
+{
+	size_t e;
+
+	for (e = 0; e < r->events.n; e++) {
+		if (r->opened[e].fds[at] == fd) {
+			return true;
+		}
+	}
+	return false;
 }
 
 /*
@@ -447,14 +467,15 @@ int capture_open(struct sonde_record *r)
 int capture_next_poll(const struct sonde_record *r, size_t ring, int from)
 {
 	struct pollfd p = {.events = POLLIN};
-	size_t i, first = r->per_thread ? ring : ring * r->nthreads;
-	size_t end = r->per_thread ? ring + 1 : first + r->nthreads;
+	size_t half = ring % (r->nrings / 2);
+	size_t i, first = r->per_thread ? half : half * r->nthreads;
+	size_t end = r->per_thread ? half + 1 : first + r->nthreads;
 	bool behind = false;
 
 	for (i = first; i < end; i++) {
 		p.fd = r->opened[0].fds[i];
 		if (p.fd < 0 || !behind) {
-			behind |= p.fd == from;
+			behind |= has_fd(r, i, from);
 			continue;
 		}
 		if (r->kernel->poll(&p, 1, 0) >= 0 && (p.revents & (POLLHUP | POLLERR)) == 0) {
@@ -469,6 +490,7 @@ int capture_close(struct sonde_record *r)
 	size_t i;
 
 	capture_aux_close(r);
+	capture_bpf_close(r);
 	for (i = 0; r->rings != NULL && i < r->nrings; i++) {
 		if (r->rings[i].page != NULL) {
 			r->kernel->unmap(r->rings[i].page, r->rings[i].map_size);

@@ -128,6 +128,7 @@ static void plan_side_band(struct sonde_record *r, struct sonde_attr *attr)
 	set_flag(attr, SONDE_FLAG_CONTEXT_SWITCH, r->options.switch_events);
 	set_flag(attr, SONDE_FLAG_NAMESPACES, r->options.namespaces);
 	set_flag(attr, SONDE_FLAG_CGROUP, r->options.cgroups);
+	set_flag(attr, SONDE_FLAG_BUILD_ID, r->options.mapping_build_ids);
 }
 
 static void plan_event(struct sonde_record *r, struct event *event, uint64_t frequency)
@@ -143,6 +144,7 @@ static void plan_event(struct sonde_record *r, struct event *event, uint64_t fre
 
 	const struct event *leader = &r->events.v[event->leader];
 	bool leads = leader == event;
+	bool on_exec = o->workload != NULL && r->targets == CAPTURE_WORKLOAD;
 
 	attr->size = WRITER_ATTR_SIZE;
 	attr->read_format = SONDE_READ_ID | SONDE_READ_LOST;
@@ -165,9 +167,10 @@ static void plan_event(struct sonde_record *r, struct event *event, uint64_t fre
 	        !o->no_inherit && !r->per_thread &&
 	                !(event->leader_samples && leader->members > 1));
 	/* the members of a group count when its leader does */
-	set_flag(attr, SONDE_FLAG_DISABLED, !event->tracking && leads);
+	set_flag(attr, SONDE_FLAG_DISABLED,
+	        leads && (!event->tracking || (on_exec && r->control.delayed)));
 	set_flag(attr, SONDE_FLAG_ENABLE_ON_EXEC,
-	        leads && !event->tracking && o->workload != NULL && r->targets == CAPTURE_WORKLOAD);
+	        leads && on_exec && event->tracking == r->control.delayed);
 	if (event->leader_samples) {
 		attr->sample_type |= SONDE_SAMPLE_READ;
 		attr->read_format |= leader->members > 1 ? SONDE_READ_GROUP : 0;
@@ -177,6 +180,7 @@ static void plan_event(struct sonde_record *r, struct event *event, uint64_t fre
 		attr->sample_period = 0;
 		set_flag(attr, SONDE_FLAG_FREQ, false);
 	}
+	set_flag(attr, SONDE_FLAG_WRITE_BACKWARD, o->overwrite);
 	if (o->use_clockid) {
 		set_flag(attr, SONDE_FLAG_USE_CLOCKID, true);
 		attr->clockid = o->clockid;
@@ -262,8 +266,8 @@ int capture_plan(struct sonde_record *r)
 	TRY(plan_content(r));
 	TRY(capture_aux_plan(r));
 	/* where cores differ an event is on some of them, and side-band must come from all */
-	if (r->aux.pmu == NULL &&
-	        (r->targets == CAPTURE_ALL || event_cores_differ(&r->events, r->root_fd))) {
+	if (r->aux.pmu == NULL && (r->targets == CAPTURE_ALL || r->control.delayed ||
+	                                  event_cores_differ(&r->events, r->root_fd))) {
 		TRY(add_tracking(r));
 	}
 	TRY(capture_kcore_plan(r));

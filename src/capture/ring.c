@@ -10,6 +10,7 @@
  */
 #include "capture/capture.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 #define AT_COMPAT 4
@@ -76,4 +77,57 @@ void capture_ring_release(struct capture_ring *ring)
 {
 	ring->tail = ring->head;
 	__atomic_store_n(page_word(ring, AT_TAIL), ring->tail, __ATOMIC_RELEASE);
+}
+
+/*
+ * A ring that is written backward: the head falls from 0, and the newest record begins there. What
+ * is older follows, up to where this ring was read last, or to where the kernel has written over
+ * it. Takes the pieces of whole records, the oldest first; *out is the caller's to free.
+ */
+int capture_ring_backward(struct capture_ring *ring, struct iovec **out, size_t *n)
+{
+	uint64_t mask = ring->size - 1;
+	uint64_t at, first, left;
+	struct iovec *list = NULL, *grown;
+	size_t cap = 0, i, k = 0;
+	uint16_t size;
+
+	*out = NULL;
+	*n = 0;
+	ring->head = __atomic_load_n(page_word(ring, AT_HEAD), __ATOMIC_ACQUIRE);
+	left = ring->tail - ring->head;
+	left = left < ring->size ? left : ring->size;
+	for (at = ring->head; left >= 8; at += size, left -= size) {
+		/* sizes are multiples of 8, as the ring's is: a header never wraps */
+		memcpy(&size, ring->data + ((at + 6) & mask), sizeof(size));
+		if (size < 8 || size > left) {
+			break; /* the last one is half written over */
+		}
+		if (k + 2 > cap) {
+			cap = cap != 0 ? cap * 2 : 256;
+			grown = realloc(list, cap * sizeof(*list));
+			if (grown == NULL) {
+				free(list);
+				return SONDE_ENOMEM;
+			}
+			list = grown;
+		}
+		first = ring->size - (at & mask);
+		first = first < size ? first : size;
+		/* turned round below, so the second half of one that wraps comes first here */
+		if (first < size) {
+			list[k++] = (struct iovec){ring->data, size - first};
+		}
+		list[k++] = (struct iovec){ring->data + (at & mask), first};
+	}
+	for (i = 0; i < k / 2; i++) {
+		struct iovec one = list[i];
+
+		list[i] = list[k - 1 - i];
+		list[k - 1 - i] = one;
+	}
+	ring->tail = ring->head;
+	*out = list;
+	*n = k;
+	return 0;
 }

@@ -20,6 +20,8 @@
 #define SEEN_BITS 13
 
 struct scan {
+	struct sonde_record *r;
+	uint64_t seen_records;
 	struct file file;
 	struct diag_sink diags;
 	struct timeline *timeline;
@@ -29,6 +31,12 @@ struct scan {
 	bool all; /* a trace may have been anywhere, and is not decoded to find out */
 	uint64_t seen[1u << SEEN_BITS]; /* hashes of (address space, page) that were looked up */
 };
+
+/* Who says stop a second time does not want to wait for build ids. */
+static bool gives_up(struct scan *s)
+{
+	return (++s->seen_records & 0xffff) == 0 && capture_stopped_twice(s->r);
+}
 
 static bool is_side_band(uint32_t type)
 {
@@ -92,10 +100,10 @@ static void scan_sample(struct scan *s, const struct record *r, bool build_ids)
 
 static void scan_samples(struct scan *s, bool build_ids)
 {
-	uint64_t offset = s->file.data.offset;
+	uint64_t offset = file_begin(&s->file);
 	struct record r;
 
-	while (file_next(&s->file, &offset, &r, NULL) > 0) {
+	while (!gives_up(s) && file_next(&s->file, &offset, &r, NULL) > 0) {
 		if (r.type == RECORD_SAMPLE) {
 			scan_sample(s, &r, build_ids);
 		} else if (r.type == RECORD_LOST && r.body.n >= 16) {
@@ -161,14 +169,14 @@ static void put_build_ids(const struct scan *s)
 
 static int scan_build_ids(struct scan *s)
 {
-	uint64_t offset = s->file.data.offset;
+	uint64_t offset = file_begin(&s->file);
 	struct record r;
 
 	s->timeline = timeline_new(&s->diags);
 	if (s->timeline == NULL) {
 		return SONDE_ENOMEM;
 	}
-	while (file_next(&s->file, &offset, &r, NULL) > 0) {
+	while (!gives_up(s) && file_next(&s->file, &offset, &r, NULL) > 0) {
 		if (is_side_band(r.type)) {
 			TRY(scan_side_band(s, &r));
 		}
@@ -183,37 +191,64 @@ static int scan_build_ids(struct scan *s)
 	return 0;
 }
 
-int capture_scan_file(struct sonde_record *r, struct capture_scan *out)
+static int scan_open_file(struct sonde_record *r, struct scan *s)
+{
+	int rc = 0;
+
+	s->out->samples = s->out->lost = 0;
+	if (r->options.no_build_ids) {
+		scan_samples(s, false);
+	} else {
+		rc = scan_build_ids(s);
+	}
+	timeline_free(s->timeline);
+	free(s->hit);
+	return rc < 0 ? error_nomem(&r->error) : 0;
+}
+
+/* What is packed or in several files is opened as everybody opens it. */
+static int scan_whole(struct sonde_record *r, struct scan *s)
+{
+	int rc = 0;
+
+	if (file_open(&s->file, r->out_name) >= 0 && file_inflate(&s->file) >= 0) {
+		rc = scan_open_file(r, s);
+	}
+	file_close(&s->file);
+	return rc;
+}
+
+/* A plain file is mapped as far as its records go: there is no table of features behind them yet. */
+static int scan_plain(struct sonde_record *r, struct scan *s)
 {
 	size_t size = (size_t)(r->writer.data_at + r->writer.data_size);
-	struct scan *s = calloc(1, sizeof(*s));
-	struct span bytes;
-	void *p;
+	void *p = mmap(NULL, size, PROT_READ, MAP_PRIVATE, r->output.fd, 0);
 	int rc = 0;
+
+	if (p == MAP_FAILED) { /* such as a device: there is nothing to read back */
+		return 0;
+	}
+	if (file_open_bytes(&s->file, (struct span){.p = p, .n = size}, r->out_name) >= 0) {
+		rc = scan_open_file(r, s);
+	}
+	file_close(&s->file);
+	(void)munmap(p, size);
+	return rc;
+}
+
+int capture_scan_file(struct sonde_record *r, struct capture_scan *out)
+{
+	struct scan *s = calloc(1, sizeof(*s));
+	int rc;
 
 	if (s == NULL) {
 		return error_nomem(&r->error);
 	}
+	s->r = r;
 	s->out = out;
-	s->all = r->aux.pmu != NULL;
+	s->all = r->aux.pmu != NULL || r->options.all_build_ids;
 	s->file.diags = &s->diags;
-	p = mmap(NULL, size, PROT_READ, MAP_PRIVATE, r->out_fd, 0);
-	if (p == MAP_FAILED) { /* such as a device: there is nothing to read back */
-		free(s);
-		return 0;
-	}
-	bytes = (struct span){.p = p, .n = size};
-	if (file_open_bytes(&s->file, bytes, r->out_name) >= 0) {
-		if (r->options.no_build_ids) {
-			scan_samples(s, false);
-		} else {
-			rc = scan_build_ids(s);
-		}
-	}
-	timeline_free(s->timeline);
-	free(s->hit);
-	file_close(&s->file);
+	rc = r->options.compress != 0 || r->streams != NULL ? scan_whole(r, s) : scan_plain(r, s);
 	free(s);
-	(void)munmap(p, size);
-	return rc < 0 ? error_nomem(&r->error) : 0;
+	return rc;
 }

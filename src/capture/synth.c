@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static size_t record_begin(struct text *t, uint32_t type, uint16_t misc)
+size_t capture_record_begin(struct text *t, uint32_t type, uint16_t misc)
 {
 	uint32_t head[2] = {type, misc};
 	size_t at = t->n;
@@ -47,7 +47,7 @@ static void put_trailer(struct text *t, const struct sonde_attr *attr, uint64_t 
 	}
 }
 
-static void synth_end(const struct sonde_record *r, struct text *t, size_t at)
+void capture_record_end(const struct sonde_record *r, struct text *t, size_t at)
 {
 	text_fill(t, '\0', (8 - (t->n - at) % 8) % 8);
 	put_trailer(t, &r->events.v[0].attr, 0);
@@ -56,7 +56,7 @@ static void synth_end(const struct sonde_record *r, struct text *t, size_t at)
 
 static void put_id_index(const struct sonde_record *r, struct text *t)
 {
-	size_t e, i, k = 0, at = record_begin(t, RECORD_ID_INDEX, 0);
+	size_t e, i, k = 0, at = capture_record_begin(t, RECORD_ID_INDEX, 0);
 	uint64_t nr = 0;
 
 	for (e = 0; e < r->events.n; e++) {
@@ -94,7 +94,7 @@ static void put_kernel(const struct sonde_record *r, struct text *t)
 	if (!wanted || !proc_kernel_text(r->root_fd, &kernel)) {
 		return;
 	}
-	at = record_begin(t, RECORD_MMAP, MISC_KERNEL);
+	at = capture_record_begin(t, RECORD_MMAP, MISC_KERNEL);
 	feature_put_u32(t, UINT32_MAX);
 	feature_put_u32(t, 0);
 	feature_put_u64(t, kernel.start);
@@ -103,7 +103,7 @@ static void put_kernel(const struct sonde_record *r, struct text *t)
 	text_str(t, "[kernel.kallsyms]");
 	text_str(t, kernel.name);
 	text_char(t, '\0');
-	synth_end(r, t, at);
+	capture_record_end(r, t, at);
 }
 
 /* A line of /proc/modules: NAME SIZE USES DEPENDENTS STATE 0xADDRESS */
@@ -120,14 +120,14 @@ static void put_modules(const struct sonde_record *r, struct text *t)
 			continue;
 		}
 		(void)snprintf(path, sizeof(path), "[%s]", name);
-		at = record_begin(t, RECORD_MMAP, MISC_KERNEL);
+		at = capture_record_begin(t, RECORD_MMAP, MISC_KERNEL);
 		feature_put_u32(t, UINT32_MAX);
 		feature_put_u32(t, 0);
 		feature_put_u64(t, addr);
 		feature_put_u64(t, size);
 		feature_put_u64(t, 0);
 		text_bytes(t, path, strlen(path) + 1);
-		synth_end(r, t, at);
+		capture_record_end(r, t, at);
 	}
 	if (f != NULL) {
 		(void)fclose(f);
@@ -136,7 +136,7 @@ static void put_modules(const struct sonde_record *r, struct text *t)
 
 static void put_update(struct text *t, uint64_t type, uint64_t id, const void *data, size_t n)
 {
-	size_t at = record_begin(t, RECORD_EVENT_UPDATE, 0);
+	size_t at = capture_record_begin(t, RECORD_EVENT_UPDATE, 0);
 
 	feature_put_u64(t, type);
 	feature_put_u64(t, id);
@@ -160,7 +160,7 @@ static void put_updates(const struct sonde_record *r, struct text *t)
 
 static void put_threads(const struct sonde_record *r, struct text *t)
 {
-	size_t i, at = record_begin(t, RECORD_THREAD_MAP, 0);
+	size_t i, at = capture_record_begin(t, RECORD_THREAD_MAP, 0);
 
 	if (r->nthreads * 24 + 16 > UINT16_MAX) {
 		t->n = at;
@@ -176,7 +176,7 @@ static void put_threads(const struct sonde_record *r, struct text *t)
 
 static void put_cpus(const struct sonde_record *r, struct text *t)
 {
-	size_t i, at = record_begin(t, RECORD_CPU_MAP, 0);
+	size_t i, at = capture_record_begin(t, RECORD_CPU_MAP, 0);
 	bool range = (size_t)(r->cpus[r->ncpus - 1] - r->cpus[0]) + 1 == r->ncpus;
 	uint16_t v[4] = {2, 0, (uint16_t)r->cpus[0], (uint16_t)r->cpus[r->ncpus - 1]};
 	uint16_t cpu;
@@ -196,19 +196,19 @@ static void put_cpus(const struct sonde_record *r, struct text *t)
 static void put_comm(
         const struct sonde_record *r, const struct proc_status *s, pid_t tid, struct text *t)
 {
-	size_t at = record_begin(t, RECORD_COMM, 0);
+	size_t at = capture_record_begin(t, RECORD_COMM, 0);
 
 	feature_put_u32(t, (uint32_t)s->pid);
 	feature_put_u32(t, (uint32_t)tid);
 	text_bytes(t, s->comm, strlen(s->comm) + 1);
 	text_fill(t, '\0', (8 - (t->n - at) % 8) % 8);
-	synth_end(r, t, at);
+	capture_record_end(r, t, at);
 }
 
 static void put_fork(
         const struct sonde_record *r, const struct proc_status *s, pid_t tid, struct text *t)
 {
-	size_t at = record_begin(t, RECORD_FORK, MISC_FORK_EXEC);
+	size_t at = capture_record_begin(t, RECORD_FORK, MISC_FORK_EXEC);
 	bool main_thread = tid == s->pid;
 
 	feature_put_u32(t, (uint32_t)s->pid);
@@ -216,13 +216,13 @@ static void put_fork(
 	feature_put_u32(t, (uint32_t)tid);
 	feature_put_u32(t, (uint32_t)(main_thread ? s->ppid : s->pid));
 	feature_put_u64(t, 0);
-	synth_end(r, t, at);
+	capture_record_end(r, t, at);
 }
 
 static void put_namespaces(const struct sonde_record *r, pid_t pid, pid_t tid, struct text *t)
 {
 	static const char *const names[] = {"net", "uts", "ipc", "pid", "user", "mnt", "cgroup"};
-	size_t i, at = record_begin(t, RECORD_NAMESPACES, 0);
+	size_t i, at = capture_record_begin(t, RECORD_NAMESPACES, 0);
 	struct stat st;
 	char path[64];
 
@@ -238,13 +238,13 @@ static void put_namespaces(const struct sonde_record *r, pid_t pid, pid_t tid, s
 		feature_put_u64(t, st.st_dev);
 		feature_put_u64(t, st.st_ino);
 	}
-	synth_end(r, t, at);
+	capture_record_end(r, t, at);
 }
 
 static void put_map(
         const struct sonde_record *r, pid_t pid, const struct proc_map *m, struct text *t)
 {
-	size_t at = record_begin(t, RECORD_MMAP2, MISC_USER);
+	size_t at = capture_record_begin(t, RECORD_MMAP2, MISC_USER);
 
 	feature_put_u32(t, (uint32_t)pid);
 	feature_put_u32(t, (uint32_t)pid);
@@ -259,7 +259,7 @@ static void put_map(
 	feature_put_u32(t, m->shared ? 1 : 2);
 	text_str(t, m->name[0] != '\0' ? m->name : "//anon");
 	text_char(t, '\0');
-	synth_end(r, t, at);
+	capture_record_end(r, t, at);
 }
 
 static void put_maps(const struct sonde_record *r, pid_t pid, struct text *t)
@@ -318,17 +318,16 @@ static void put_root_cgroup(const struct sonde_record *r, struct text *t)
 	                                   !proc_stat(r->root_fd, "sys/fs/cgroup", &st))) {
 		return;
 	}
-	at = record_begin(t, RECORD_CGROUP, 0);
+	at = capture_record_begin(t, RECORD_CGROUP, 0);
 	feature_put_u64(t, st.st_ino);
 	text_bytes(t, "/", 2);
-	synth_end(r, t, at);
+	capture_record_end(r, t, at);
 }
 
 static int write_text(struct sonde_record *r, struct text *t)
 {
 	struct iovec iov = {.iov_base = t->p, .iov_len = t->n};
-	int rc = t->failed ? error_nomem(&r->error)
-	                   : file_writer_append(&r->writer, &iov, 1, &r->error);
+	int rc = t->failed ? error_nomem(&r->error) : capture_output_put(r, &iov, 1);
 
 	text_fini(t);
 	return rc;
@@ -345,6 +344,7 @@ int capture_synth(struct sonde_record *r)
 	capture_aux_put_info(r, &t);
 	put_kernel(r, &t);
 	put_modules(r, &t);
+	capture_bpf_synth(r, &t);
 	put_updates(r, &t);
 	put_threads(r, &t);
 	put_cpus(r, &t);
@@ -372,7 +372,7 @@ int capture_synth(struct sonde_record *r)
 			}
 		}
 	}
-	record_end(&t, record_begin(&t, RECORD_FINISHED_INIT, 0));
+	record_end(&t, capture_record_begin(&t, RECORD_FINISHED_INIT, 0));
 	return write_text(r, &t);
 }
 
@@ -418,7 +418,7 @@ int capture_lost(struct sonde_record *r)
 			if (lost == 0) {
 				continue;
 			}
-			at = record_begin(&t, RECORD_LOST_SAMPLES, 0);
+			at = capture_record_begin(&t, RECORD_LOST_SAMPLES, 0);
 			feature_put_u64(&t, lost);
 			put_trailer(&t, &r->events.v[e].attr, id);
 			record_end(&t, at);

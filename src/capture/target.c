@@ -287,6 +287,9 @@ static void run_child(struct sonde_record *r, int go, int failed)
 	int why;
 
 	(void)prctl(PR_SET_NAME, "sonde-exec");
+	if (r->options.output != NULL && strcmp(r->options.output, "-") == 0) {
+		(void)dup2(STDERR_FILENO, STDOUT_FILENO); /* the stream is ours alone */
+	}
 	if (read(go, &byte, 1) != 1) {
 		_exit(1); /* the recorder gave up */
 	}

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "cmd/record.h"
 
-#include <ctype.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +17,7 @@ int cmd_record(int argc, char **argv);
 /* What a signal handler can reach. */
 static struct sonde_record *volatile running;
 static volatile sig_atomic_t stopped_by; /* 0: nothing did */
+static volatile sig_atomic_t switching, snapshots; /* what SIGUSR2 means */
 
 static void on_signal(int sig)
 {
@@ -26,13 +27,22 @@ static void on_signal(int sig)
 	}
 }
 
-/* Without a snapshot to take it does nothing, as with perf; workloads do not inherit a handler. */
-static void on_usr2(int sig)
+/* As asked for: another file, a snapshot, or nothing; workloads do not inherit a handler. */
+static void on_user_signal(int sig)
 {
 	(void)sig;
-	if (running != NULL) {
+	if (running != NULL && switching) {
+		sonde_record_switch(running);
+	}
+	if (running != NULL && snapshots) {
 		sonde_record_snapshot(running);
 	}
+}
+
+/* A handler that does nothing, so that write fails: programs that are started do not inherit it. */
+static void on_pipe(int sig)
+{
+	(void)sig;
 }
 
 static void on_message(void *arg, enum sonde_record_message kind, const char *text)
@@ -43,6 +53,12 @@ static void on_message(void *arg, enum sonde_record_message kind, const char *te
 		if (c->verbose > 0) {
 			(void)fprintf(stderr, "%s\n", text);
 		}
+	} else if (kind == SONDE_RECORD_NOTICE || kind == SONDE_RECORD_STATE) {
+		if (!c->quiet) {
+			(void)fprintf(stderr,
+			        kind == SONDE_RECORD_NOTICE ? "[ sonde record: %s ]\n" : "%s\n",
+			        text);
+		}
 	} else if (!c->quiet && (kind == SONDE_RECORD_WARNING || c->verbose > 0)) {
 		(void)fprintf(stderr, "sonde record: %s\n", text);
 	}
@@ -51,9 +67,11 @@ static void on_message(void *arg, enum sonde_record_message kind, const char *te
 static void print_result(struct record_command *c, struct sonde_record *r)
 {
 	const struct sonde_record_result *res = sonde_record_get_result(r);
-	const char *name = c->options.output != NULL ? c->options.output : "perf.data";
+	const struct sonde_record_options *o = &c->options;
+	bool stamped = o->timestamp_names || o->switch_output;
+	const double mib = 1024 * 1024;
 
-	if (c->quiet) {
+	if (c->quiet || o->dry_run) {
 		return;
 	}
 	(void)fprintf(stderr, "[ sonde record: Woken up %llu times to write data ]\n",
@@ -65,13 +83,17 @@ static void print_result(struct record_command *c, struct sonde_record *r)
 		        "(-F) ]\n",
 		        (unsigned long long)res->lost);
 	}
-	if (res->samples == 0) {
-		(void)fprintf(stderr, "[ sonde record: Captured and wrote %.3f MB %s ]\n",
-		        (double)res->bytes / 1024 / 1024, name);
-		return;
+	(void)fprintf(stderr, "[ sonde record: Captured and wrote %.3f MB %s%s",
+	        (double)res->bytes / mib, o->output != NULL ? o->output : "perf.data",
+	        stamped ? ".<timestamp>" : "");
+	if (res->packed > 0) {
+		(void)fprintf(stderr, ", compressed (original %.3f MB, ratio is %.3f)",
+		        (double)res->unpacked / mib, (double)res->unpacked / (double)res->packed);
 	}
-	(void)fprintf(stderr, "[ sonde record: Captured and wrote %.3f MB %s (%llu samples) ]\n",
-	        (double)res->bytes / 1024 / 1024, name, (unsigned long long)res->samples);
+	if (res->samples > 0) {
+		(void)fprintf(stderr, " (%llu samples)", (unsigned long long)res->samples);
+	}
+	(void)fprintf(stderr, " ]\n");
 }
 
 /*
@@ -90,21 +112,40 @@ static int workload_exit(int status)
 	return status == -1 ? 0 : WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
+static const int stopping[] = {SIGINT, SIGTERM, SIGHUP};
+
+static void catch_signals(const struct sonde_record_options *o)
+{
+	struct sigaction stop = {.sa_handler = on_signal};
+	struct sigaction user = {.sa_handler = on_user_signal, .sa_flags = SA_RESTART};
+	struct sigaction pipe = {.sa_handler = on_pipe};
+	struct sigaction old;
+	size_t i;
+
+	switching = o->switch_output;
+	snapshots = o->snapshot;
+	for (i = 0; i < sizeof(stopping) / sizeof(stopping[0]); i++) {
+		/* who is started by nohup is to go on */
+		if (sigaction(stopping[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
+			(void)sigaction(stopping[i], &stop, NULL);
+		}
+	}
+	(void)sigaction(SIGUSR2, &user, NULL);
+	(void)sigaction(SIGPIPE, &pipe, NULL);
+}
+
 static int run(struct record_command *c)
 {
-	struct sigaction action = {.sa_handler = on_signal};
-	struct sigaction usr2 = {.sa_handler = on_usr2, .sa_flags = SA_RESTART};
 	struct sonde_record *r = sonde_record_new(&c->options);
 	int rc, status;
+	size_t i;
 
 	if (r == NULL) {
 		(void)fprintf(stderr, "sonde record: out of memory or file descriptors\n");
 		return 255;
 	}
 	running = r;
-	(void)sigaction(SIGINT, &action, NULL);
-	(void)sigaction(SIGTERM, &action, NULL);
-	(void)sigaction(SIGUSR2, &usr2, NULL);
+	catch_signals(&c->options);
 	rc = sonde_record_start(r);
 	rc = rc < 0 ? rc : sonde_record_run(r);
 	if (rc < 0) {
@@ -114,8 +155,9 @@ static int run(struct record_command *c)
 	}
 	status = sonde_record_get_result(r)->workload_status;
 	running = NULL;
-	(void)signal(SIGINT, SIG_DFL);
-	(void)signal(SIGTERM, SIG_DFL);
+	for (i = 0; i < sizeof(stopping) / sizeof(stopping[0]); i++) {
+		(void)signal(stopping[i], SIG_DFL);
+	}
 	(void)signal(SIGUSR2, SIG_IGN); /* a late one must not end us */
 	sonde_record_free(r);
 	if (rc < 0) {
@@ -132,6 +174,52 @@ static void raise_file_limit(void)
 		limit.rlim_cur = limit.rlim_max;
 		(void)setrlimit(RLIMIT_NOFILE, &limit);
 	}
+}
+
+/* Not for what is started. */
+static void set_priority(const struct record_command *c)
+{
+	struct sched_param param = {.sched_priority = (int)c->realtime};
+
+	if (c->realtime != 0 &&
+	        sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param) != 0) {
+		on_message((void *)(uintptr_t)c, SONDE_RECORD_WARNING,
+		        "-r: this priority is not allowed; CAP_SYS_NICE or 'ulimit -r' allow it");
+	}
+}
+
+static int check_output(struct record_command *c, const struct option_command *command)
+{
+	struct sonde_record_options *o = &c->options;
+	bool stream = o->output != NULL && strcmp(o->output, "-") == 0;
+
+	if (stream && (o->threads != NULL || o->switch_output)) {
+		return options_mistake(command, "-o - is one stream: neither --threads nor "
+		                                "--switch-output can write to it");
+	}
+	if (stream && isatty(STDOUT_FILENO)) {
+		return options_mistake(command,
+		        "-o -: standard output is a terminal; send it to a pipe or a file");
+	}
+	if (c->aio != NULL && o->threads != NULL) {
+		return options_mistake(command, "either --aio or --threads");
+	}
+	if (c->affinity != NULL && strcmp(c->affinity, "sys") != 0 &&
+	        strcmp(c->affinity, "node") != 0 && strcmp(c->affinity, "cpu") != 0) {
+		return options_mistake(
+		        command, "--affinity wants sys, node or cpu, not '%s'", c->affinity);
+	}
+	if (o->threads != NULL && o->switch_output) {
+		on_message(c, SONDE_RECORD_WARNING,
+		        "--switch-output is not available with --threads: one folder is written");
+		o->switch_output = false;
+		o->switch_bytes = o->switch_ns = 0;
+	}
+	/* what is slow waits until somebody asks for it: files are switched while events come in */
+	o->no_build_ids |= o->switch_output && !c->buildid_given;
+	o->no_build_ids |= o->mapping_build_ids;
+	o->async_writes = c->aio != NULL;
+	return OPTIONS_RUN;
 }
 
 /* What was asked for, when it makes no sense together: OPTIONS_USAGE; else OPTIONS_RUN. */
@@ -161,10 +249,7 @@ static int check_options(
 		        o->pids != NULL ? "-p was given: recording it alone, not -a"
 		                        : "-t was given: recording it alone, not -a");
 	}
-	if (o->output != NULL && strcmp(o->output, "-") == 0) {
-		return options_mistake(command, "-o -: writing to a pipe is not there yet");
-	}
-	return OPTIONS_RUN;
+	return check_output(c, command);
 }
 
 static int parse_and_run(struct record_command *c, int argc, char **argv)
@@ -177,6 +262,7 @@ static int parse_and_run(struct record_command *c, int argc, char **argv)
 	        RECORD_SIDE_BAND_OPTIONS(c, o),
 	        RECORD_TRACE_OPTIONS(c, o),
 	        RECORD_OUTPUT_OPTIONS(c, o),
+	        RECORD_RING_OPTIONS(c, o),
 	        OPTION_SWITCH('q', "quiet", &c->quiet, "errors only"),
 	        OPTION_COUNT('v', "verbose", &c->verbose, "say more"),
 	        OPTION_END,
@@ -204,6 +290,7 @@ static int parse_and_run(struct record_command *c, int argc, char **argv)
 	o->filters = c->filters;
 	o->no_switch_events = c->switches_given && !o->switch_events;
 	raise_file_limit();
+	set_priority(c);
 	return run(c);
 }
 

@@ -16,8 +16,12 @@ struct record_command {
 	bool switches_given; /* --switch-events or its --no- stood there */
 	bool quiet;
 	bool inherit_given; /* -i or --inherit stood there */
+	bool buildid_given; /* -B or --no-no-buildid */
 	bool build_id_cache;
 	bool bpf_events;
+	bool accepted; /* what needs nothing done */
+	const char *aio, *affinity;
+	uint64_t realtime;
 	int verbose;
 };
 
@@ -33,6 +37,11 @@ int record_on_aux_sample(const struct option_def *def, const char *arg, bool uns
 int record_on_cgroups(const struct option_def *def, const char *arg, bool unset);
 int record_on_choice(const struct option_def *def, const char *arg, bool unset);
 int record_on_branch_any(const struct option_def *def, const char *arg, bool unset);
+int record_on_compress(const struct option_def *def, const char *arg, bool unset);
+int record_on_switch(const struct option_def *def, const char *arg, bool unset);
+int record_on_bytes(const struct option_def *def, const char *arg, bool unset);
+int record_on_control(const struct option_def *def, const char *arg, bool unset);
+int record_on_optional(const struct option_def *def, const char *arg, bool unset);
 int record_on_registers(const struct option_def *def, const char *arg, bool unset);
 
 /* c: the struct record_command, o: its options */
@@ -114,8 +123,12 @@ int record_on_registers(const struct option_def *def, const char *arg, bool unse
 	                .help = "context switches"},                                               \
 	        OPTION_SWITCH(0, "namespaces", &(o)->namespaces, "namespaces of tasks"),           \
 	        OPTION_SWITCH(0, "all-cgroups", &(o)->cgroups, "cgroups of samples"),              \
-	        OPTION_SWITCH(                                                                     \
-	                0, "bpf-event", &(c)->bpf_events, "loading of BPF programs (the default)")
+	        OPTION_SWITCH(0, "bpf-event", &(c)->bpf_events,                                    \
+	                "loading of BPF programs (the default)"),                                  \
+	        OPTION_TEXT(0, "synth", &(o)->synthesis, "KIND[,KIND]",                            \
+	                "of what was there before: task, mmap, cgroup, all or no"),                \
+	        OPTION_SWITCH(0, "tail-synthesize", &(o)->tail_synthesis,                          \
+	                "what is there at the end, not at the beginning")
 
 #define RECORD_TRACE_OPTIONS(c, o)                                                                 \
 	OPTION_HEADING("Trace (an event with an AUX area, such as intel_pt//)"),                   \
@@ -126,13 +139,57 @@ int record_on_registers(const struct option_def *def, const char *arg, bool unse
 	        OPTION_SWITCH(0, "kcore", &(o)->kcore, "copy the kernel's code: writes a folder")
 
 #define RECORD_OUTPUT_OPTIONS(c, o)                                                                \
-	OPTION_HEADING("How"),                                                                     \
-	        OPTION_TEXT('o', "output", &(o)->output, "FILE", "output (default: perf.data)"),   \
-	        OPTION_CALL('m', "mmap-pages", OPTION_REQUIRED, record_on_pages, (c),              \
-	                "PAGES|SIZE[,AUX]", "size of a cpu's ring, and of its AUX area"),          \
-	        OPTION_SWITCH(0, "no-buffering", &(o)->no_buffering, "wake up for every sample"),  \
-	        OPTION_SWITCH('B', "no-buildid", &(o)->no_build_ids, "no build ids in the file"),  \
+	OPTION_HEADING("Output"),                                                                  \
+	        OPTION_TEXT('o', "output", &(o)->output, "FILE",                                   \
+	                "output (default: perf.data); - is standard output, as a stream"),         \
+	        OPTION_CALL('z', "compression-level", OPTION_OPTIONAL, record_on_compress, (o),    \
+	                "LEVEL", "compressed by zstd, 1 (the default) to 22"),                     \
+	        OPTION_CALL(0, "threads", OPTION_OPTIONAL, record_on_optional, &(o)->threads,      \
+	                "SPEC",                                                                    \
+	                "a folder, written by threads: cpu, core, package, numa or "               \
+	                "CPUS/AFFINITY:..."),                                                      \
+	        OPTION_CALL(0, "switch-output", OPTION_OPTIONAL, record_on_switch, (o),            \
+	                "signal|SIZE|TIME", "another file after SIGUSR2, 10M, 5s, ..."),           \
+	        OPTION_UINT(                                                                       \
+	                0, "switch-max-files", &(o)->switch_files, "N", "keep the last N files"),  \
+	        OPTION_CALL(0, "max-size", OPTION_REQUIRED, record_on_bytes, &(o)->max_bytes,      \
+	                "SIZE", "stop when as much is written"),                                   \
+	        OPTION_SWITCH(0, "timestamp-filename", &(o)->timestamp_names,                      \
+	                "the time in the file's name"),                                            \
+	        OPTION_SWITCH(0, "timestamp-boundary", &(c)->accepted,                             \
+	                "times of the first and last sample (always there)"),                      \
+	        {.short_name = 'B',                                                                \
+	                .long_name = "no-buildid",                                                 \
+	                .kind = OPTION_KIND_SWITCH,                                                \
+	                .target = &(o)->no_build_ids,                                              \
+	                .given = &(c)->buildid_given,                                              \
+	                .help = "no build ids in the file"},                                       \
+	        OPTION_SWITCH(                                                                     \
+	                0, "buildid-all", &(o)->all_build_ids, "build ids of all, hit or not"),    \
+	        OPTION_SWITCH(0, "buildid-mmap", &(o)->mapping_build_ids,                          \
+	                "build ids in records of mappings"),                                       \
 	        OPTION_SWITCH('N', "no-buildid-cache", &(c)->build_id_cache,                       \
 	                "accepted; sonde never fills ~/.debug")
+
+#define RECORD_RING_OPTIONS(c, o)                                                                  \
+	OPTION_HEADING("How"),                                                                     \
+	        OPTION_CALL('m', "mmap-pages", OPTION_REQUIRED, record_on_pages, (c),              \
+	                "PAGES|SIZE[,AUX]", "size of a cpu's ring, and of its AUX area"),          \
+	        OPTION_SWITCH(0, "overwrite", &(o)->overwrite,                                     \
+	                "rings keep the newest records, written at the end"),                      \
+	        OPTION_CALL(0, "mmap-flush", OPTION_REQUIRED, record_on_bytes, &(o)->flush_bytes,  \
+	                "SIZE", "read a ring when it has as much"),                                \
+	        OPTION_CALL(0, "aio", OPTION_OPTIONAL, record_on_optional, &(c)->aio, "N",         \
+	                "write on a thread of its own"),                                           \
+	        OPTION_SWITCH(0, "no-buffering", &(o)->no_buffering, "wake up for every sample"),  \
+	        OPTION_UINT('r', "realtime", &(c)->realtime, "PRIO",                               \
+	                "run with this SCHED_FIFO priority"),                                      \
+	        OPTION_TEXT(0, "affinity", &(c)->affinity, "MODE", "accepted: sys, node or cpu"),  \
+	        OPTION_TEXT('D', "delay", &(o)->delay, "MS|-1|FROM-TO,...",                        \
+	                "when events are on, in ms from the start; -1: not before a command"),     \
+	        OPTION_CALL(0, "control", OPTION_REQUIRED, record_on_control, (c),                 \
+	                "fd:N[,N]|fifo:F[,F]",                                                     \
+	                "where commands come from, and where they are acknowledged"),              \
+	        OPTION_SWITCH(0, "dry-run", &(o)->dry_run, "check the options and stop")
 
 #endif

@@ -3,6 +3,9 @@
 #include "cmd/record.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -244,4 +247,143 @@ int record_on_cgroups(const struct option_def *def, const char *arg, bool unset)
 	c->cgroups[c->options.ncgroup_filters++] =
 	        (struct sonde_record_cgroup){.names = arg, .nevents = c->options.nevents};
 	return 0;
+}
+
+int record_on_compress(const struct option_def *def, const char *arg, bool unset)
+{
+	struct sonde_record_options *o = def->target;
+	uint64_t level = 1;
+
+	if (!unset && arg != NULL && !options_number(arg, &level)) {
+		(void)fprintf(
+		        stderr, "sonde record: -z wants a level from 1 to 22, not '%s'\n", arg);
+		return -1;
+	}
+	level = level < 1 ? 1 : level > 22 ? 22 : level; /* as perf: the nearest that there is */
+	o->compress = unset ? 0 : (int)level;
+	return 0;
+}
+
+/* A whole number and one of the letters; its factor stands at the letter's place. */
+static bool parse_scaled(const char *arg, const char *letters, const uint64_t *factors, uint64_t *v)
+{
+	unsigned long long n;
+	const char *at;
+	char *end;
+
+	if (!isdigit((unsigned char)*arg)) {
+		return false;
+	}
+	n = strtoull(arg, &end, 10);
+	at = *end != '\0' && end[1] == '\0' ? strchr(letters, *end) : NULL;
+	if (at == NULL || n == 0 || n > UINT64_MAX / factors[at - letters]) {
+		return false;
+	}
+	*v = n * factors[at - letters];
+	return true;
+}
+
+static bool parse_bytes(const char *arg, uint64_t *v)
+{
+	static const uint64_t factors[] = {
+	        1, 1, 1 << 10, 1 << 10, 1 << 20, 1 << 20, 1 << 30, 1 << 30};
+
+	return parse_scaled(arg, "BbKkMmGg", factors, v);
+}
+
+int record_on_bytes(const struct option_def *def, const char *arg, bool unset)
+{
+	if (unset) {
+		*(uint64_t *)def->target = 0;
+		return 0;
+	}
+	if (!parse_bytes(arg, def->target)) {
+		(void)fprintf(stderr,
+		        "sonde record: --%s wants a size such as 64K, with B, K, M or G, not "
+		        "'%s'\n",
+		        def->long_name, arg);
+		return -1;
+	}
+	return 0;
+}
+
+int record_on_switch(const struct option_def *def, const char *arg, bool unset)
+{
+	static const uint64_t factors[] = {
+	        1000000000ull, 60 * 1000000000ull, 3600 * 1000000000ull, 86400 * 1000000000ull};
+	struct sonde_record_options *o = def->target;
+
+	o->switch_output = !unset;
+	o->switch_bytes = o->switch_ns = 0;
+	if (unset || arg == NULL || strcmp(arg, "signal") == 0 ||
+	        parse_scaled(arg, "smhd", factors, &o->switch_ns) ||
+	        parse_bytes(arg, &o->switch_bytes)) {
+		return 0;
+	}
+	(void)fprintf(stderr,
+	        "sonde record: --switch-output wants signal, a size such as 10M, or a time such as "
+	        "30s, not '%s'\n",
+	        arg);
+	return -1;
+}
+
+int record_on_optional(const struct option_def *def, const char *arg, bool unset)
+{
+	*(const char **)def->target = unset ? NULL : arg != NULL ? arg : "";
+	return 0;
+}
+
+/* Each end of a FIFO is opened for both ways: it does not end when one of the others goes. */
+static int open_control(const char *arg, size_t n, bool fifo, int *fd)
+{
+	char name[4096];
+	char *end;
+	long v;
+
+	if (n == 0 || n >= sizeof(name)) {
+		return -1;
+	}
+	memcpy(name, arg, n);
+	name[n] = '\0';
+	if (fifo) {
+		*fd = open(name, O_RDWR | O_CLOEXEC);
+		if (*fd < 0) {
+			(void)fprintf(stderr, "sonde record: --control cannot open '%s': %s\n",
+			        name, strerror(errno));
+		}
+		return *fd < 0 ? -1 : 0;
+	}
+	v = strtol(name, &end, 10);
+	*fd = (int)v;
+	return end != name && *end == '\0' && v >= 0 && v <= INT_MAX && fcntl(*fd, F_GETFD) >= 0
+	               ? 0
+	               : -1;
+}
+
+int record_on_control(const struct option_def *def, const char *arg, bool unset)
+{
+	struct record_command *c = def->target;
+	struct sonde_record_options *o = &c->options;
+	bool fifo = !unset && strncmp(arg, "fifo:", 5) == 0;
+	size_t n;
+
+	o->has_control = !unset;
+	o->ack_fd = -1;
+	if (unset) {
+		return 0;
+	}
+	if (fifo || strncmp(arg, "fd:", 3) == 0) {
+		arg += fifo ? 5 : 3;
+		n = strcspn(arg, ",");
+		if (open_control(arg, n, fifo, &o->control_fd) == 0 &&
+		        (arg[n] == '\0' || open_control(arg + n + 1, strlen(arg + n + 1), fifo,
+		                                   &o->ack_fd) == 0)) {
+			return 0;
+		}
+	}
+	(void)fprintf(stderr,
+	        "sonde record: --control wants fd:NUMBER[,NUMBER] or fifo:NAME[,NAME] of what is "
+	        "there, not '%s'\n",
+	        arg);
+	return -1;
 }

@@ -60,7 +60,7 @@ void sonde_writer_free(struct sonde_writer *w)
 		struct error ignored = {0};
 
 		(void)sink_flush(&w->streams[i].sink, &ignored);
-		write_packer_free(w->streams[i].packer);
+		packer_free(w->streams[i].packer);
 		sink_close(&w->streams[i].sink);
 	}
 	free(w->events);
@@ -235,8 +235,20 @@ static int stream_open(struct sonde_writer *w, const char *path)
 	TRY(sink_open(&s.sink, path, &w->error));
 	w->streams[w->nstreams++] = s;
 	return w->o.compress == 0 ? 0
-	                          : write_packer_new(&w->streams[w->nstreams - 1], w->o.compress,
+	                          : packer_new(&w->streams[w->nstreams - 1].packer, w->o.compress,
 	                                    w->swap, &w->error);
+}
+
+static int to_sink(void *arg, const void *bytes, size_t n, struct error *err)
+{
+	return sink_put(arg, bytes, n, err);
+}
+
+static int stream_flush(struct sonde_writer *w, struct write_stream *s)
+{
+	struct packer_out to = {.put = to_sink, .arg = &s->sink};
+
+	return packer_flush(s->packer, &to, &w->error);
 }
 
 /* data, data.0, data.1, ... up to the stream that is wanted. */
@@ -291,13 +303,15 @@ static int compressed_set(struct sonde_writer *w)
 		return 0;
 	}
 	for (size_t i = 0; i < w->nstreams; i++) {
-		write_packer_counts(&w->streams[i], &in, &out);
+		if (w->streams[i].packer != NULL) {
+			packer_counts(w->streams[i].packer, &in, &out);
+		}
 	}
 	store_u32(payload, 1, w->swap);
 	store_u32(payload + 4, 1, w->swap);
 	store_u32(payload + 8, (uint32_t)w->o.compress, w->swap);
 	store_u32(payload + 12, (uint32_t)(out != 0 ? (in + out / 2) / out : 1), w->swap);
-	store_u32(payload + 16, WRITE_INFLATED_MAX, w->swap);
+	store_u32(payload + 16, PACKER_INFLATED_MAX, w->swap);
 	return feature_set(w, FEATURE_COMPRESSED, payload, sizeof(payload));
 }
 
@@ -378,7 +392,7 @@ static int writer_close(struct sonde_writer *w)
 	}
 	for (size_t i = 0; i < w->nstreams; i++) {
 		if (w->streams[i].packer != NULL) {
-			TRY(write_packer_flush(&w->streams[i], &w->error));
+			TRY(stream_flush(w, &w->streams[i]));
 		}
 	}
 	if (w->o.container != SONDE_CONTAINER_PIPE) {
@@ -430,10 +444,12 @@ int write_record_put(struct sonde_writer *w, uint32_t stream, struct span r, str
 	s = &w->streams[stream];
 	type = load_u32(r.p, w->swap);
 	if (s->packer != NULL && type < RECORD_USER_START) {
-		return write_packer_put(s, r.p, r.n, &w->error);
+		struct packer_out to = {.put = to_sink, .arg = &s->sink};
+
+		return packer_put(s->packer, r.p, r.n, &to, &w->error);
 	}
 	if (s->packer != NULL) {
-		TRY(write_packer_flush(s, &w->error));
+		TRY(stream_flush(w, s));
 	}
 	if (type == RECORD_AUXTRACE && stream == 0) {
 		TRY(place_add(w, s->sink.at, r.n));

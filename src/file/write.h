@@ -6,6 +6,7 @@
 #include "abi/abi.h"
 #include "core/span.h"
 #include "core/text.h"
+#include "file/packer.h"
 #include "file/sink.h"
 #include "record/record.h"
 
@@ -29,7 +30,7 @@ struct write_feature {
 
 struct write_stream {
 	struct sink sink;
-	struct write_packer *packer; /* NULL: not compressed */
+	struct packer *packer; /* NULL: not compressed */
 };
 
 struct write_place { /* of an AUXTRACE record */
@@ -81,15 +82,5 @@ int write_pipe_start(struct sonde_writer *w);
 /* Appends numbers in the file's byte order. */
 void write_u32(const struct sonde_writer *w, struct text *t, uint32_t v);
 void write_u64(const struct sonde_writer *w, struct text *t, uint64_t v);
-
-/* One zstd stream of a file. */
-int write_packer_new(struct write_stream *s, int level, bool swap, struct error *err);
-void write_packer_free(struct write_packer *p);
-int write_packer_put(struct write_stream *s, const void *bytes, size_t n, struct error *err);
-int write_packer_flush(struct write_stream *s, struct error *err);
-/* Bytes in and out so far. */
-void write_packer_counts(const struct write_stream *s, uint64_t *in, uint64_t *out);
-/* The most that one COMPRESSED record holds when inflated, in bytes. */
-#define WRITE_INFLATED_MAX (512u << 10)
 
 #endif

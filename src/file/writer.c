@@ -2,12 +2,17 @@
 #include "file/writer.h"
 
 #include "abi/abi.h"
+#include "core/span.h"
 #include "record/feature_write.h"
 #include "record/record.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
+
+#define IOV_MOST    1024 /* pieces that one call takes: IOV_MAX of Linux */
+#define RECORD_MOST 0xfff8u /* bytes, the largest multiple of 8 that a record's size can say */
+#define STREAM_LAST 32u /* number of the empty feature behind the features: perf 6.1's */
 
 static int write_failed(struct error *err, uint64_t at)
 {
@@ -91,12 +96,103 @@ int file_writer_start(struct file_writer *w, int fd, const struct file_writer_ev
 	return rc;
 }
 
+static void put_record_header(struct text *t, uint32_t type, size_t size)
+{
+	uint8_t header[RECORD_HEADER_SIZE] = {0};
+
+	store_u32(header, type, false);
+	store_u16(header + 6, (uint16_t)size, false);
+	text_bytes(t, (const char *)header, sizeof(header));
+}
+
+static int write_stream(struct file_writer *w, struct text *t, struct error *err)
+{
+	struct iovec iov = {.iov_base = t->p, .iov_len = t->n};
+	int rc = t->failed ? error_nomem(err) : file_writer_append(w, &iov, 1, err);
+
+	text_fini(t);
+	return rc;
+}
+
+int file_writer_start_stream(struct file_writer *w, int fd, const struct file_writer_event *events,
+        size_t nevents, struct error *err)
+{
+	uint8_t attr[ATTR_SIZE_NOW];
+	struct text t = {0};
+	size_t i, size;
+
+	*w = (struct file_writer){.fd = fd, .stream = true};
+	feature_put_u64(&t, FILE_MAGIC2);
+	feature_put_u64(&t, PIPE_HEADER_SIZE);
+	for (i = 0; i < nevents; i++) {
+		size = RECORD_HEADER_SIZE + WRITER_ATTR_SIZE + events[i].nids * 8;
+		if (size > RECORD_MOST) {
+			text_fini(&t);
+			return error_set(err, SONDE_ELIMIT, NO_OFFSET,
+			        "event %zu has %zu ids, more than a stream can hold: write to a "
+			        "file",
+			        i, events[i].nids);
+		}
+		put_record_header(&t, RECORD_HEADER_ATTR, size);
+		record_attr_encode(events[i].attr, attr);
+		text_bytes(&t, (const char *)attr, WRITER_ATTR_SIZE);
+		text_bytes(&t, (const char *)events[i].ids, events[i].nids * 8);
+	}
+	return write_stream(w, &t, err);
+}
+
+/* Features that a stream has as records of their own, or not at all. */
+static bool feature_streams(unsigned bit)
+{
+	return bit != FEATURE_TRACING_DATA && bit != FEATURE_BUILD_ID && bit != FEATURE_AUXTRACE &&
+	       bit != FEATURE_DIR_FORMAT && bit != FEATURE_BRANCH_STACK &&
+	       bit != FEATURE_SAMPLE_TIME;
+}
+
+int file_writer_stream_features(struct file_writer *w, const struct file_writer_feature *features,
+        size_t n, struct error *err)
+{
+	const struct file_writer_feature *tracing = NULL;
+	struct text t = {0};
+	size_t i, size;
+
+	for (i = 0; i < n; i++) {
+		size = RECORD_HEADER_SIZE + 8 + (features[i].bytes.n + 7) / 8 * 8;
+		tracing = features[i].bit == FEATURE_TRACING_DATA ? &features[i] : tracing;
+		if (!feature_streams(features[i].bit) || size > RECORD_MOST) {
+			continue;
+		}
+		put_record_header(&t, RECORD_HEADER_FEATURE, size);
+		feature_put_u64(&t, features[i].bit);
+		text_bytes(&t, features[i].bytes.p, features[i].bytes.n);
+		text_fill(&t, '\0', size - RECORD_HEADER_SIZE - 8 - features[i].bytes.n);
+	}
+	put_record_header(&t, RECORD_HEADER_FEATURE, RECORD_HEADER_SIZE + 8);
+	feature_put_u64(&t, STREAM_LAST);
+	if (tracing != NULL) {
+		size = (tracing->bytes.n + 7) / 8 * 8;
+		put_record_header(&t, RECORD_TRACING_DATA, RECORD_HEADER_SIZE + 8);
+		feature_put_u32(&t, (uint32_t)size);
+		feature_put_u32(&t, 0);
+		text_bytes(&t, tracing->bytes.p, tracing->bytes.n);
+		text_fill(&t, '\0', size - tracing->bytes.n);
+	}
+	return write_stream(w, &t, err);
+}
+
+void file_writer_start_bare(struct file_writer *w, int fd)
+{
+	*w = (struct file_writer){.fd = fd};
+}
+
 int file_writer_append(struct file_writer *w, struct iovec *iov, int n, struct error *err)
 {
 	ssize_t got;
 
 	while (n > 0) {
-		got = pwritev(w->fd, iov, n, (off_t)(w->data_at + w->data_size));
+		got = w->stream ? writev(w->fd, iov, n < IOV_MOST ? n : IOV_MOST)
+		                : pwritev(w->fd, iov, n < IOV_MOST ? n : IOV_MOST,
+		                          (off_t)(w->data_at + w->data_size));
 		if (got < 0 && errno == EINTR) {
 			continue;
 		}
@@ -119,7 +215,43 @@ int file_writer_append(struct file_writer *w, struct iovec *iov, int n, struct e
 
 int file_writer_mark(struct file_writer *w, struct error *err)
 {
+	if (w->stream || w->data_at == 0) {
+		return 0;
+	}
+	w->marked = w->data_size;
 	return write_at(w->fd, &w->data_size, 8, 48, err);
+}
+
+int file_writer_trim(struct file_writer *w, struct error *err)
+{
+	uint8_t header[RECORD_HEADER_SIZE + 8];
+	uint64_t end = w->data_size;
+	uint64_t size;
+
+	if (w->stream) {
+		return 0;
+	}
+	w->data_size = w->marked;
+	while (end - w->data_size >= sizeof(header) &&
+	        pread(w->fd, header, sizeof(header), (off_t)(w->data_at + w->data_size)) ==
+	                (ssize_t)sizeof(header)) {
+		size = load_u16(header + 6, false);
+		if (size < RECORD_HEADER_SIZE) {
+			break;
+		}
+		if (load_u32(header, false) == RECORD_AUXTRACE) { /* trace stands behind it */
+			size += load_u64(header + RECORD_HEADER_SIZE, false);
+		}
+		if (size > end - w->data_size) {
+			break;
+		}
+		w->data_size += size;
+	}
+	if (ftruncate(w->fd, (off_t)(w->data_at + w->data_size)) != 0) {
+		return write_failed(err, w->data_at + w->data_size);
+	}
+	memset(w->features, 0, sizeof(w->features));
+	return write_header(w, w->data_size, err);
 }
 
 int file_writer_finish(struct file_writer *w, const struct file_writer_feature *features, size_t n,

@@ -19,14 +19,17 @@
 
 #include <sonde/attr.h>
 
+#include <stdbool.h>
 #include <sys/uio.h>
 
 #define WRITER_ATTR_SIZE 128u /* the newest form that perf 6.1 takes */
 
 struct file_writer {
 	int fd; /* owned by the caller */
+	bool stream; /* written front to back: no header to come back to */
 	uint64_t attrs_at, attrs_size;
 	uint64_t data_at, data_size; /* bytes */
+	uint64_t marked; /* of them, what the header says */
 	uint64_t features[4];
 };
 
@@ -45,10 +48,28 @@ struct file_writer_feature {
 int file_writer_start(struct file_writer *w, int fd, const struct file_writer_event *events,
         size_t nevents, struct error *err);
 
+/*
+ * The same for a stream: its header and an ATTR record for each event; SONDE_ELIMIT: an event has
+ * more ids than a record can hold. Then come the features and the end mark behind them.
+ */
+int file_writer_start_stream(struct file_writer *w, int fd, const struct file_writer_event *events,
+        size_t nevents, struct error *err);
+int file_writer_stream_features(struct file_writer *w, const struct file_writer_feature *features,
+        size_t n, struct error *err);
+
+/* Records without anything around them: a further file of a directory. */
+void file_writer_start_bare(struct file_writer *w, int fd);
+
 /* Appends records; iov is used up. SONDE_EIO with the reason. */
 int file_writer_append(struct file_writer *w, struct iovec *iov, int n, struct error *err);
 
-/* Puts the size that is known so far into the header. */
+/*
+ * After a failure: cuts off what is no whole record behind the last mark, and says the size in the
+ * header. SONDE_EIO.
+ */
+int file_writer_trim(struct file_writer *w, struct error *err);
+
+/* Puts the size that is known so far into the header; nothing to do where there is none. */
 int file_writer_mark(struct file_writer *w, struct error *err);
 
 /* Writes the features, which stand in rising order of their bits, and the final header. */

@@ -18,6 +18,8 @@ extern "C" {
 enum sonde_record_message {
 	SONDE_RECORD_WARNING = 0, /* something is not as asked for */
 	SONDE_RECORD_VERBOSE, /* what a curious user wants to know */
+	SONDE_RECORD_NOTICE, /* what happens to files, for "[ ... ]" */
+	SONDE_RECORD_STATE, /* what events do now, in the words of perf */
 	SONDE_RECORD_LINE, /* the same, as a whole line in the words of perf -v */
 	SONDE_RECORD_DEBUG /* lines as perf prints them with -vv; only with `debug` */
 };
@@ -108,6 +110,34 @@ struct sonde_record_options {
 	bool kernel_callchains; /* the kernel's part of call chains only; the user's */
 	bool user_callchains;
 	bool no_buffering; /* wakes up for every sample */
+
+	/* where it goes; output "-" is standard output, as a stream */
+	int compress; /* zstd level 1 to 22, on a thread of its own; 0: not compressed */
+	bool async_writes; /* on a thread of its own */
+	uint64_t flush_bytes; /* a ring is read when it has as many; at most a quarter of it */
+	const char *threads; /* a folder, written by threads: "cpu", "core", "package", "numa", or
+	                        "CPUS/AFFINITY:..." ; "" is "cpu"; NULL: one file */
+	bool switch_output; /* another file whenever sonde_record_switch asks for it, */
+	uint64_t switch_bytes; /* when it has as many (0: never) */
+	uint64_t switch_ns; /* or after that time (0: never) */
+	uint64_t switch_files; /* keeps the last ones only; 0: all */
+	uint64_t max_bytes; /* stops when as many are written; 0: never */
+	bool timestamp_names; /* the time is part of the file's name; with switch_output always */
+	bool overwrite; /* rings keep the newest records, which are written at the end */
+	bool tail_synthesis; /* the state of the system as it is at the end; with overwrite always */
+	const char *synthesis; /* "task,mmap,cgroup,all" or "no"; NULL: all */
+	bool all_build_ids; /* of everything that was mapped, hit or not */
+	bool mapping_build_ids; /* in records of mappings, by the kernel; not in the header */
+	bool text_pokes; /* changes of the kernel's code */
+	bool exclude_self; /* tracepoints: not those of the recorder */
+
+	bool dry_run; /* reads the options and stops */
+
+	/* when */
+	const char *delay; /* "MS", "-1" (until it is told), "FROM-TO,..." in ms; NULL: at once */
+	int control_fd; /* commands come here, with has_control; see sonde-record(1) */
+	int ack_fd; /* and are answered here; -1: nowhere */
+	bool has_control;
 	void (*message)(void *arg, enum sonde_record_message kind, const char *text);
 	void *message_arg;
 	bool debug; /* also tell of every attr and every call that opens one */
@@ -136,7 +166,13 @@ SONDE_API int sonde_record_run(struct sonde_record *record);
 /* Makes sonde_record_run take a snapshot of the AUX area; async-signal-safe. */
 SONDE_API void sonde_record_snapshot(struct sonde_record *record);
 
-/* Makes sonde_record_run end; async-signal-safe. */
+/* Makes sonde_record_run go on in another file, with switch_output; async-signal-safe. */
+SONDE_API void sonde_record_switch(struct sonde_record *record);
+
+/*
+ * Makes sonde_record_run end; async-signal-safe. A second call makes it end without looking for
+ * build ids.
+ */
 SONDE_API void sonde_record_stop(struct sonde_record *record);
 
 struct sonde_record_result {
@@ -145,6 +181,7 @@ struct sonde_record_result {
 	uint64_t bytes; /* of records in the file */
 	uint64_t samples;
 	uint64_t lost; /* samples and records that the kernel had no room for */
+	uint64_t unpacked, packed; /* bytes into compression and out of it; 0: not compressed */
 	int workload_status; /* as waitpid says; -1 without a workload */
 };
 

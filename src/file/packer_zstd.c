@@ -1,30 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * COMPRESSED records: a zstd stream, cut into records wherever one is full. A record ends where a
- * piece was flushed, so that it inflates to at most WRITE_INFLATED_MAX bytes; a frame ends every
- * few MiB, so that the stream can be read in parallel.
- */
-#include "file/write.h"
+#include "file/packer.h"
+
+#include "abi/abi.h"
+#include "core/span.h"
 
 #include <stdlib.h>
 #include <zstd.h>
 
-#define PIECE      (WRITE_INFLATED_MAX / 2) /* bytes of records that are compressed together */
 #define FRAME      (4u << 20) /* bytes of records in a frame */
 #define RECORD_MAX 0xffe8u /* bytes of a COMPRESSED record */
 
-struct write_packer {
+struct packer {
 	ZSTD_CCtx *z;
 	bool swap;
 	size_t n; /* bytes in `in` */
 	uint64_t in_all, out_all, in_frame; /* bytes */
-	uint8_t in[PIECE];
+	uint8_t in[PACKER_PUT_MAX];
 	uint8_t out[RECORD_MAX];
 };
 
-int write_packer_new(struct write_stream *s, int level, bool swap, struct error *err)
+int packer_new(struct packer **out, int level, bool swap, struct error *err)
 {
-	struct write_packer *p = calloc(1, sizeof(*p));
+	struct packer *p = calloc(1, sizeof(*p));
 
 	if (p == NULL) {
 		return error_nomem(err);
@@ -32,15 +29,15 @@ int write_packer_new(struct write_stream *s, int level, bool swap, struct error 
 	p->z = ZSTD_createCCtx();
 	if (p->z == NULL ||
 	        ZSTD_isError(ZSTD_CCtx_setParameter(p->z, ZSTD_c_compressionLevel, level))) {
-		write_packer_free(p);
+		packer_free(p);
 		return error_nomem(err);
 	}
 	p->swap = swap;
-	s->packer = p;
+	*out = p;
 	return 0;
 }
 
-void write_packer_free(struct write_packer *p)
+void packer_free(struct packer *p)
 {
 	if (p != NULL) {
 		(void)ZSTD_freeCCtx(p->z);
@@ -48,20 +45,17 @@ void write_packer_free(struct write_packer *p)
 	}
 }
 
-static int record_put(struct write_stream *s, size_t n, struct error *err)
+static int record_put(struct packer *p, size_t n, const struct packer_out *to, struct error *err)
 {
-	struct write_packer *p = s->packer;
-
 	store_u32(p->out, RECORD_COMPRESSED, p->swap);
 	store_u16(p->out + 4, 0, p->swap);
 	store_u16(p->out + 6, (uint16_t)n, p->swap);
 	p->out_all += n;
-	return sink_put(&s->sink, p->out, n, err);
+	return to->put(to->arg, p->out, n, err);
 }
 
-int write_packer_flush(struct write_stream *s, struct error *err)
+int packer_flush(struct packer *p, const struct packer_out *to, struct error *err)
 {
-	struct write_packer *p = s->packer;
 	ZSTD_inBuffer in = {.src = p->in, .size = p->n};
 	ZSTD_EndDirective how;
 	size_t left;
@@ -84,28 +78,25 @@ int write_packer_flush(struct write_stream *s, struct error *err)
 			        ZSTD_getErrorName(left));
 		}
 		if (out.pos != 0) {
-			TRY(record_put(s, RECORD_HEADER_SIZE + out.pos, err));
+			TRY(record_put(p, RECORD_HEADER_SIZE + out.pos, to, err));
 		}
 	} while (left != 0);
 	return 0;
 }
 
-int write_packer_put(struct write_stream *s, const void *bytes, size_t n, struct error *err)
+int packer_put(struct packer *p, const void *bytes, size_t n, const struct packer_out *to,
+        struct error *err)
 {
-	struct write_packer *p = s->packer;
-
-	if (n > PIECE - p->n) {
-		TRY(write_packer_flush(s, err));
+	if (n > PACKER_PUT_MAX - p->n) {
+		TRY(packer_flush(p, to, err));
 	}
-	memcpy(p->in + p->n, bytes, n); /* a record is shorter than a piece */
+	memcpy(p->in + p->n, bytes, n);
 	p->n += n;
 	return 0;
 }
 
-void write_packer_counts(const struct write_stream *s, uint64_t *in, uint64_t *out)
+void packer_counts(const struct packer *p, uint64_t *in, uint64_t *out)
 {
-	if (s->packer != NULL) {
-		*in += s->packer->in_all;
-		*out += s->packer->out_all;
-	}
+	*in += p->in_all;
+	*out += p->out_all;
 }

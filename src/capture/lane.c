@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The worker's queue is a list of chunks. A chunk has segments, each a kind and its bytes; the
+ * recorder fills the last chunk of the list, the worker takes the first one away and gives it back
+ * when it is written. When all chunks are in use the recorder waits: the rings fill, and what finds
+ * no room there is counted by the kernel.
+ */
+#include "capture/lane.h"
+
+#include "abi/abi.h"
+#include "core/span.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#define CHUNK_BYTES  PACKER_PUT_MAX
+#define CHUNKS_MAX   64u /* 16 MiB */
+#define SEGMENTS_MAX 32u
+
+enum kind { KIND_KERNEL, KIND_OTHER, KIND_MARK };
+
+struct chunk {
+	struct chunk *next;
+	size_t n; /* bytes */
+	size_t nsegments;
+	struct {
+		enum kind kind;
+		size_t n;
+	} segments[SEGMENTS_MAX];
+	uint8_t bytes[CHUNK_BYTES];
+};
+
+struct lane_worker {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t more; /* for the worker: there is a chunk, or the end */
+	pthread_cond_t room; /* for the recorder: a chunk came back */
+	struct chunk *first, *last; /* filled */
+	struct chunk *spare;
+	size_t chunks; /* that there are */
+	bool busy; /* with a chunk that is not in the list */
+	bool ending;
+	int rc; /* of the first failure; then nothing more is written */
+	struct error error;
+	uint64_t written; /* bytes in the file */
+};
+
+static int to_writer(void *arg, const void *bytes, size_t n, struct error *err)
+{
+	struct iovec iov = {.iov_base = (void *)(uintptr_t)bytes, .iov_len = n};
+
+	return file_writer_append(arg, &iov, 1, err);
+}
+
+/* ---- on the thread that writes ---- */
+
+static int write_kernel(struct capture_lane *lane, struct iovec *iov, int n, struct error *err)
+{
+	struct packer_out to = {.put = to_writer, .arg = lane->writer};
+	size_t at, part;
+	int i;
+
+	if (lane->packer == NULL) {
+		return file_writer_append(lane->writer, iov, n, err);
+	}
+	for (i = 0; i < n; i++) {
+		for (at = 0; at < iov[i].iov_len; at += part) {
+			part = iov[i].iov_len - at;
+			part = part < PACKER_PUT_MAX ? part : PACKER_PUT_MAX;
+			TRY(packer_put(lane->packer, (const uint8_t *)iov[i].iov_base + at, part,
+			        &to, err));
+		}
+	}
+	return 0;
+}
+
+static int write_held_back(struct capture_lane *lane, struct error *err)
+{
+	struct packer_out to = {.put = to_writer, .arg = lane->writer};
+
+	return lane->packer != NULL ? packer_flush(lane->packer, &to, err) : 0;
+}
+
+static int write_other(struct capture_lane *lane, struct iovec *iov, int n, struct error *err)
+{
+	TRY(write_held_back(lane, err));
+	return file_writer_append(lane->writer, iov, n, err);
+}
+
+static int write_chunk(struct capture_lane *lane, struct chunk *c, struct error *err)
+{
+	struct iovec iov;
+	size_t i, at = 0;
+
+	for (i = 0; i < c->nsegments; i++) {
+		iov = (struct iovec){.iov_base = c->bytes + at, .iov_len = c->segments[i].n};
+		at += c->segments[i].n;
+		switch (c->segments[i].kind) {
+		case KIND_KERNEL: TRY(write_kernel(lane, &iov, 1, err)); break;
+		case KIND_OTHER: TRY(write_other(lane, &iov, 1, err)); break;
+		case KIND_MARK:
+			TRY(write_held_back(lane, err));
+			TRY(file_writer_mark(lane->writer, err));
+			break;
+		}
+	}
+	return 0;
+}
+
+static void *work(void *arg)
+{
+	struct capture_lane *lane = arg;
+	struct lane_worker *w = lane->worker;
+	struct error error = {0};
+	struct chunk *c;
+	int rc;
+
+	(void)pthread_mutex_lock(&w->lock);
+	for (;;) {
+		while (w->first == NULL && !w->ending) {
+			(void)pthread_cond_wait(&w->more, &w->lock);
+		}
+		c = w->first;
+		if (c == NULL) {
+			break;
+		}
+		w->first = c->next;
+		w->last = w->first != NULL ? w->last : NULL;
+		w->busy = true;
+		rc = w->rc;
+		(void)pthread_mutex_unlock(&w->lock);
+		rc = rc == 0 ? write_chunk(lane, c, &error) : rc;
+		(void)pthread_mutex_lock(&w->lock);
+		if (rc < 0 && w->rc == 0) {
+			w->rc = rc;
+			w->error = error;
+		}
+		w->written = lane->writer->data_size;
+		w->busy = false;
+		c->next = w->spare;
+		w->spare = c;
+		(void)pthread_cond_signal(&w->room);
+	}
+	(void)pthread_mutex_unlock(&w->lock);
+	return NULL;
+}
+
+/* ---- on the recorder's thread; with the lock ---- */
+
+static struct chunk *new_chunk(struct lane_worker *w)
+{
+	struct chunk *c;
+
+	for (;;) {
+		c = w->spare;
+		if (c != NULL) {
+			w->spare = c->next;
+			break;
+		}
+		c = w->chunks < CHUNKS_MAX ? malloc(sizeof(*c)) : NULL;
+		if (c != NULL) {
+			w->chunks++;
+			break;
+		}
+		if (w->chunks == 0) {
+			return NULL;
+		}
+		(void)pthread_cond_wait(&w->room, &w->lock);
+	}
+	c->next = NULL;
+	c->n = 0;
+	c->nsegments = 0;
+	if (w->last != NULL) {
+		w->last->next = c;
+	} else {
+		w->first = c;
+	}
+	w->last = c;
+	return c;
+}
+
+/* Room for at least `least` bytes of this kind; NULL: no memory at all. */
+static struct chunk *chunk_for(struct lane_worker *w, enum kind kind, size_t least)
+{
+	struct chunk *c = w->last;
+
+	if (c != NULL && CHUNK_BYTES - c->n >= least &&
+	        (c->nsegments < SEGMENTS_MAX || c->segments[c->nsegments - 1].kind == kind)) {
+		return c;
+	}
+	return new_chunk(w);
+}
+
+static void add(struct chunk *c, enum kind kind, const uint8_t *p, size_t n)
+{
+	if (c->nsegments == 0 || c->segments[c->nsegments - 1].kind != kind) {
+		c->segments[c->nsegments].kind = kind;
+		c->segments[c->nsegments++].n = 0;
+	}
+	c->segments[c->nsegments - 1].n += n;
+	if (n != 0) {
+		memcpy(c->bytes + c->n, p, n);
+		c->n += n;
+	}
+}
+
+static int failed(struct lane_worker *w, struct error *err)
+{
+	if (w->rc < 0) {
+		*err = w->error;
+	}
+	return w->rc;
+}
+
+static int queue(
+        struct lane_worker *w, enum kind kind, const struct iovec *iov, int n, struct error *err)
+{
+	struct chunk *c;
+	size_t at, part;
+	int i, rc;
+
+	(void)pthread_mutex_lock(&w->lock);
+	for (i = 0; i < n; i++) {
+		for (at = 0; at < iov[i].iov_len; at += part) {
+			c = chunk_for(w, kind, 1);
+			if (c == NULL) {
+				(void)pthread_mutex_unlock(&w->lock);
+				return error_nomem(err);
+			}
+			part = iov[i].iov_len - at;
+			part = part < CHUNK_BYTES - c->n ? part : CHUNK_BYTES - c->n;
+			add(c, kind, (const uint8_t *)iov[i].iov_base + at, part);
+		}
+	}
+	if (kind == KIND_MARK) {
+		c = chunk_for(w, kind, 0);
+		if (c != NULL) {
+			add(c, kind, NULL, 0);
+		}
+	}
+	rc = failed(w, err);
+	(void)pthread_cond_signal(&w->more);
+	(void)pthread_mutex_unlock(&w->lock);
+	return rc;
+}
+
+/* ---- the lane ---- */
+
+static int start_worker(struct capture_lane *lane, struct error *err)
+{
+	struct lane_worker *w = calloc(1, sizeof(*w));
+
+	if (w == NULL) {
+		return error_nomem(err);
+	}
+	(void)pthread_mutex_init(&w->lock, NULL);
+	(void)pthread_cond_init(&w->more, NULL);
+	(void)pthread_cond_init(&w->room, NULL);
+	lane->worker = w;
+	if (pthread_create(&w->thread, NULL, work, lane) != 0) {
+		free(w);
+		lane->worker = NULL;
+		return error_set(err, SONDE_ELIMIT, NO_OFFSET,
+		        "cannot start a thread for the output; see 'ulimit -u'");
+	}
+	return 0;
+}
+
+int capture_lane_open(struct capture_lane *lane, struct file_writer *writer, int level, bool worker,
+        struct error *err)
+{
+	*lane = (struct capture_lane){.writer = writer};
+	if (level != 0) {
+		TRY(packer_new(&lane->packer, level, false, err));
+	}
+	return worker ? start_worker(lane, err) : 0;
+}
+
+void capture_lane_close(struct capture_lane *lane)
+{
+	struct lane_worker *w = lane->worker;
+	struct chunk *c;
+
+	if (w != NULL) {
+		(void)pthread_mutex_lock(&w->lock);
+		w->ending = true;
+		(void)pthread_cond_signal(&w->more);
+		(void)pthread_mutex_unlock(&w->lock);
+		(void)pthread_join(w->thread, NULL);
+		while ((c = w->spare) != NULL) {
+			w->spare = c->next;
+			free(c);
+		}
+		(void)pthread_mutex_destroy(&w->lock);
+		(void)pthread_cond_destroy(&w->more);
+		(void)pthread_cond_destroy(&w->room);
+		free(w);
+	}
+	packer_free(lane->packer);
+	*lane = (struct capture_lane){0};
+}
+
+int capture_lane_kernel(struct capture_lane *lane, struct iovec *iov, int n, struct error *err)
+{
+	return lane->worker != NULL ? queue(lane->worker, KIND_KERNEL, iov, n, err)
+	                            : write_kernel(lane, iov, n, err);
+}
+
+int capture_lane_other(struct capture_lane *lane, struct iovec *iov, int n, struct error *err)
+{
+	return lane->worker != NULL ? queue(lane->worker, KIND_OTHER, iov, n, err)
+	                            : write_other(lane, iov, n, err);
+}
+
+int capture_lane_mark(struct capture_lane *lane, struct error *err)
+{
+	if (lane->worker != NULL) {
+		return queue(lane->worker, KIND_MARK, NULL, 0, err);
+	}
+	TRY(write_held_back(lane, err));
+	return file_writer_mark(lane->writer, err);
+}
+
+int capture_lane_drain(struct capture_lane *lane, struct error *err)
+{
+	struct lane_worker *w = lane->worker;
+	int rc;
+
+	TRY(capture_lane_mark(lane, err));
+	if (w == NULL) {
+		return 0;
+	}
+	(void)pthread_mutex_lock(&w->lock);
+	while (w->first != NULL || w->busy) {
+		(void)pthread_cond_wait(&w->room, &w->lock);
+	}
+	rc = failed(w, err);
+	(void)pthread_mutex_unlock(&w->lock);
+	return rc;
+}
+
+uint64_t capture_lane_written(const struct capture_lane *lane)
+{
+	uint64_t n;
+
+	if (lane->worker == NULL) {
+		return lane->writer != NULL ? lane->writer->data_size : 0;
+	}
+	(void)pthread_mutex_lock(&lane->worker->lock);
+	n = lane->worker->written;
+	(void)pthread_mutex_unlock(&lane->worker->lock);
+	return n;
+}
+
+void capture_lane_counts(const struct capture_lane *lane, uint64_t *in, uint64_t *out)
+{
+	if (lane->packer != NULL) {
+		packer_counts(lane->packer, in, out);
+	}
+}

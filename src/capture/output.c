@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "capture/output.h"
+
+#include "abi/abi.h"
+#include "capture/capture.h"
+#include "capture/stream.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- names ---- */
+
+static int status_of(int why)
+{
+	return why == EACCES || why == EPERM || why == EROFS ? SONDE_EPERM
+	       : why == ENOENT                               ? SONDE_ENOENT
+	                                                     : SONDE_EIO;
+}
+
+static void remove_tree(const char *path, unsigned depth)
+{
+	DIR *dir = depth > 0 ? opendir(path) : NULL;
+	struct dirent *e;
+	char name[4096];
+
+	while (dir != NULL && (e = readdir(dir)) != NULL) {
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
+		        snprintf(name, sizeof(name), "%s/%s", path, e->d_name) <
+		                (int)sizeof(name) &&
+		        unlink(name) != 0) {
+			remove_tree(name, depth - 1);
+		}
+	}
+	if (dir != NULL) {
+		(void)closedir(dir);
+	}
+	(void)rmdir(path);
+}
+
+/* What is there becomes FILE.old. A folder is taken for a recording when it has a file `data`. */
+static int make_room(struct sonde_record *r)
+{
+	char old[4096];
+	struct stat st;
+
+	if (stat(r->out_name, &st) != 0 || (S_ISREG(st.st_mode) && st.st_size == 0)) {
+		return 0;
+	}
+	(void)snprintf(old, sizeof(old), "%s/data", r->out_name);
+	if (S_ISDIR(st.st_mode) && access(old, F_OK) != 0) {
+		return rmdir(r->out_name) == 0
+		               ? 0
+		               : error_set(&r->error, SONDE_EIO, NO_OFFSET,
+		                         "'%s' is a folder that is no recording: name another "
+		                         "output with -o",
+		                         r->out_name);
+	}
+	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
+		return 0; /* such as a device */
+	}
+	(void)snprintf(old, sizeof(old), "%s.old", r->out_name);
+	if (lstat(old, &st) == 0 && S_ISDIR(st.st_mode)) {
+		remove_tree(old, 3);
+	} else {
+		(void)unlink(old);
+	}
+	if (rename(r->out_name, old) != 0) {
+		return error_set(&r->error, status_of(errno), NO_OFFSET,
+		        "cannot rename '%s' to '%s': %s", r->out_name, old, strerror(errno));
+	}
+	return 0;
+}
+
+static int cannot_create(struct sonde_record *r, const char *path)
+{
+	return error_set(&r->error, status_of(errno), NO_OFFSET, "cannot create '%s': %s", path,
+	        strerror(errno));
+}
+
+static int open_file(struct sonde_record *r)
+{
+	struct capture_output *o = &r->output;
+
+	TRY(make_room(r));
+	if (o->directory && mkdir(r->out_name, 0700) != 0) {
+		return cannot_create(r, r->out_name);
+	}
+	free(o->path);
+	o->path = NULL;
+	if (asprintf(&o->path, "%s%s", r->out_name, o->directory ? "/data" : "") < 0) {
+		o->path = NULL;
+		return error_nomem(&r->error);
+	}
+	o->fd = open(o->path, O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0600);
+	return o->fd < 0 ? cannot_create(r, o->path) : capture_kcore_copy(r, r->out_name);
+}
+
+/* FILE.YYYYMMDDhhmmsscc, local time with hundredths: perf's form. */
+static int stamp(struct sonde_record *r, char **name)
+{
+	struct timespec now = {0};
+	struct tm tm = {0};
+	char text[32];
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	(void)localtime_r(&now.tv_sec, &tm);
+	(void)strftime(text, sizeof(text), "%Y%m%d%H%M%S", &tm);
+	if (asprintf(name, "%s.%s%02ld", r->out_name, text, now.tv_nsec / 10000000) < 0) {
+		*name = NULL;
+		return error_nomem(&r->error);
+	}
+	if (rename(r->out_name, *name) != 0) {
+		return error_set(&r->error, status_of(errno), NO_OFFSET,
+		        "cannot rename '%s' to '%s': %s", r->out_name, *name, strerror(errno));
+	}
+	capture_say(r, SONDE_RECORD_NOTICE, "Dump %s", *name);
+	return 0;
+}
+
+/* Remembers a complete file, and removes the oldest when there are too many. */
+static int keep(struct sonde_record *r, char *name)
+{
+	struct capture_output *o = &r->output;
+
+	if (r->options.switch_files == 0) {
+		free(name);
+		return 0;
+	}
+	if (o->kept == NULL) {
+		o->kept = calloc((size_t)r->options.switch_files, sizeof(*o->kept));
+	}
+	if (o->kept == NULL) {
+		free(name);
+		return error_nomem(&r->error);
+	}
+	if (o->kept[o->next] != NULL) {
+		(void)unlink(o->kept[o->next]);
+		free(o->kept[o->next]);
+	}
+	o->kept[o->next] = name;
+	o->nkept += o->nkept < r->options.switch_files;
+	o->next = (o->next + 1) % (size_t)r->options.switch_files;
+	return 0;
+}
+
+/* ---- begin ---- */
+
+static int start_writer(struct sonde_record *r)
+{
+	struct file_writer_event *list = calloc(r->events.n, sizeof(*list));
+	size_t i;
+	int rc;
+
+	if (list == NULL) {
+		return error_nomem(&r->error);
+	}
+	for (i = 0; i < r->events.n; i++) {
+		list[i] = (struct file_writer_event){.attr = &r->events.v[i].attr,
+		        .ids = r->opened[i].ids,
+		        .nids = r->opened[i].nids};
+	}
+	rc = r->output.pipe
+	             ? file_writer_start_stream(
+	                       &r->writer, r->output.fd, list, r->events.n, &r->error)
+	             : file_writer_start(&r->writer, r->output.fd, list, r->events.n, &r->error);
+	free(list);
+	return rc;
+}
+
+static void free_features(struct file_writer_feature *features, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		text_fini(&features[i].bytes);
+	}
+}
+
+/* The features of a stream come first: what only the end tells is not among them. */
+static int start_stream(struct sonde_record *r)
+{
+	struct file_writer_feature features[CAPTURE_FEATURES_MAX];
+	struct capture_scan nothing = {0};
+	size_t n = capture_features(r, &nothing, features);
+	int rc = file_writer_stream_features(&r->writer, features, n, &r->error);
+
+	free_features(features, n);
+	return rc;
+}
+
+static int begin(struct sonde_record *r)
+{
+	struct capture_output *o = &r->output;
+	bool compress = r->options.compress != 0;
+
+	if (!o->pipe) {
+		TRY(open_file(r));
+	}
+	o->began_ns = capture_now_ns(CLOCK_MONOTONIC);
+	TRY(start_writer(r));
+	if (o->pipe) {
+		TRY(start_stream(r));
+	}
+	return capture_lane_open(&o->lane, &r->writer, r->streams == NULL ? r->options.compress : 0,
+	        r->streams == NULL && (compress || r->options.async_writes), &r->error);
+}
+
+int capture_output_start(struct sonde_record *r)
+{
+	struct capture_output *o = &r->output;
+
+	o->fd = -1;
+	o->pipe = strcmp(r->out_name, "-") == 0;
+	if (o->pipe) {
+		o->fd = STDOUT_FILENO;
+		r->options.timestamp_names = false;
+	}
+	o->directory = r->options.threads != NULL || r->options.kcore;
+	return begin(r);
+}
+
+void capture_output_close(struct sonde_record *r)
+{
+	struct capture_output *o = &r->output;
+	size_t i;
+
+	capture_lane_close(&o->lane);
+	if (o->fd > STDOUT_FILENO) {
+		(void)close(o->fd);
+	}
+	o->fd = -1;
+	for (i = 0; o->kept != NULL && i < r->options.switch_files; i++) {
+		free(o->kept[i]);
+	}
+	free(o->kept);
+	free(o->path);
+	o->kept = NULL;
+	o->path = NULL;
+}
+
+int capture_output_put(struct sonde_record *r, struct iovec *iov, int n)
+{
+	return capture_lane_other(&r->output.lane, iov, n, &r->error);
+}
+
+/* ---- end ---- */
+
+static int write_features(struct sonde_record *r, const struct capture_scan *scan)
+{
+	struct file_writer_feature features[CAPTURE_FEATURES_MAX];
+	size_t n = capture_features(r, scan, features);
+	int rc = file_writer_finish(&r->writer, features, n, &r->error);
+
+	free_features(features, n);
+	return rc;
+}
+
+int capture_output_finish(struct sonde_record *r, bool quick)
+{
+	struct capture_output *o = &r->output;
+	struct capture_scan scan = {0};
+	char *name = NULL;
+	int rc;
+
+	TRY(capture_lane_drain(&o->lane, &r->error));
+	capture_lane_counts(&o->lane, &r->result.unpacked, &r->result.packed);
+	r->result.bytes = r->writer.data_size;
+	if (o->pipe) {
+		return 0;
+	}
+	TRY(capture_streams_finish(r));
+	if (!quick && (r->options.compress != 0 || o->directory)) {
+		TRY(write_features(r, &scan)); /* so that it can be opened */
+	}
+	if (!quick) {
+		TRY(capture_scan_file(r, &scan));
+	}
+	rc = write_features(r, &scan);
+	text_fini(&scan.build_ids);
+	TRY(rc);
+	r->result.samples += scan.samples;
+	r->result.lost += scan.lost;
+	o->done += r->writer.data_size;
+	if (r->options.timestamp_names && !o->directory) {
+		rc = stamp(r, &name);
+		if (rc < 0) {
+			free(name);
+			return rc;
+		}
+		return keep(r, name);
+	}
+	return 0;
+}
+
+void capture_output_salvage(struct sonde_record *r)
+{
+	struct capture_output *o = &r->output;
+	struct capture_scan nothing = {0};
+	struct error kept = r->error;
+
+	if (o->fd < 0 || o->pipe || o->lane.writer == NULL) {
+		return;
+	}
+	capture_lane_close(&o->lane); /* what the worker still had does not fit anyway */
+	(void)capture_streams_finish(r);
+	if (file_writer_trim(&r->writer, &r->error) >= 0 && write_features(r, &nothing) < 0) {
+		(void)file_writer_trim(&r->writer, &r->error);
+	}
+	r->result.bytes = r->writer.data_size;
+	r->error = kept;
+}
+
+/* ---- switching ---- */
+
+int capture_output_switch(struct sonde_record *r)
+{
+	struct capture_output *o = &r->output;
+
+	capture_say(r, SONDE_RECORD_NOTICE, "dump data: Woken up %llu times",
+	        (unsigned long long)(r->result.wakeups - o->rounds));
+	o->rounds = r->result.wakeups;
+	if (r->tail_synthesis) {
+		TRY(capture_synth(r));
+	}
+	TRY(capture_output_finish(r, r->options.no_build_ids));
+	capture_lane_close(&o->lane);
+	(void)close(o->fd);
+	o->fd = -1;
+	TRY(begin(r));
+	return r->tail_synthesis ? 0 : capture_synth(r);
+}
+
+int capture_output_timeout(const struct sonde_record *r)
+{
+	uint64_t age;
+
+	if (r->options.switch_ns == 0) {
+		return -1;
+	}
+	age = capture_now_ns(CLOCK_MONOTONIC) - r->output.began_ns;
+	return age >= r->options.switch_ns ? 0 : (int)((r->options.switch_ns - age) / 1000000) + 1;
+}
+
+int capture_output_due(struct sonde_record *r)
+{
+	const struct sonde_record_options *o = &r->options;
+	uint64_t written;
+
+	if (o->max_bytes == 0 && o->switch_bytes == 0 && o->switch_ns == 0) {
+		return 0;
+	}
+	written = capture_lane_written(&r->output.lane) + capture_streams_written(r);
+	if (o->max_bytes != 0 && r->output.done + written >= o->max_bytes) {
+		capture_say(r, SONDE_RECORD_NOTICE,
+		        "perf size limit reached (%llu KB), stopping session",
+		        (unsigned long long)(r->output.done + written) / 1024);
+		return 2;
+	}
+	return (o->switch_bytes != 0 && written >= o->switch_bytes) ||
+	       capture_output_timeout(r) == 0;
+}
