@@ -139,6 +139,7 @@ struct sonde_record {
 	uint64_t streams_over; /* threads whose tasks have all ended */
 	char *out_name;
 	bool tail_synthesis;
+	bool synth_tasks, synth_maps, synth_cgroups; /* of what was there before */
 	int switch_fd;
 	uint64_t stops; /* how often somebody said stop */
 	struct capture_control control;
@@ -180,6 +181,10 @@ int capture_go(struct sonde_record *r); /* lets it exec */
 size_t capture_record_begin(struct text *t, uint32_t type, uint16_t misc);
 void capture_record_end(const struct sonde_record *r, struct text *t, size_t at);
 int capture_synth(struct sonde_record *r); /* start state into the file */
+void capture_build_id_put(struct text *t, const uint8_t *id, int n); /* as MMAP2 has it */
+int capture_synth_plan(struct sonde_record *r); /* reads options.synthesis */
+void capture_synth_cgroups(const struct sonde_record *r, struct text *t);
+void capture_synth_workload(struct sonde_record *r, struct text *t);
 int capture_synth_task(struct sonde_record *r, pid_t pid, bool forks, struct text *out);
 int capture_lost(struct sonde_record *r);
 /* Rings to the output, those that have enough, or all. */

@@ -264,6 +264,7 @@ int capture_plan(struct sonde_record *r)
 	}
 	TRY(check_hardware(r));
 	TRY(plan_content(r));
+	TRY(capture_synth_plan(r));
 	TRY(capture_aux_plan(r));
 	/* where cores differ an event is on some of them, and side-band must come from all */
 	if (r->aux.pmu == NULL && (r->targets == CAPTURE_ALL || r->control.delayed ||

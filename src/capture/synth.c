@@ -2,12 +2,15 @@
 /* The state of the running system as records, in the order in which perf writes them. */
 #include "abi/abi.h"
 #include "capture/capture.h"
+#include "image/image.h"
 #include "proc/proc.h"
 #include "record/feature_write.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#define SYNTH_BYTES ((size_t)1 << 20) /* what is gathered before it is written */
 
 size_t capture_record_begin(struct text *t, uint32_t type, uint16_t misc)
 {
@@ -81,11 +84,46 @@ static void put_id_index(const struct sonde_record *r, struct text *t)
 	record_end(t, at);
 }
 
+void capture_build_id_put(struct text *t, const uint8_t *id, int n)
+{
+	text_char(t, (char)n);
+	text_fill(t, '\0', 3);
+	text_bytes(t, (const char *)id, (size_t)n);
+	text_fill(t, '\0', 20 - (size_t)n);
+}
+
+struct kernel_map {
+	uint64_t start, size, pgoff;
+};
+
+/* n: size of the build id; 0: none, and the short form of the record. */
+static void put_kernel_map(const struct sonde_record *r, struct text *t, const char *name,
+        struct kernel_map m, const uint8_t *id, int n)
+{
+	size_t at = capture_record_begin(t, n > 0 ? RECORD_MMAP2 : RECORD_MMAP,
+	        n > 0 ? MISC_KERNEL | MISC_MMAP_BUILD_ID : MISC_KERNEL);
+
+	feature_put_u32(t, UINT32_MAX);
+	feature_put_u32(t, 0);
+	feature_put_u64(t, m.start);
+	feature_put_u64(t, m.size);
+	feature_put_u64(t, m.pgoff);
+	if (n > 0) {
+		capture_build_id_put(t, id, n);
+		feature_put_u64(t, 0); /* protection and flags */
+	}
+	text_bytes(t, name, strlen(name) + 1);
+	capture_record_end(r, t, at);
+}
+
 static void put_kernel(const struct sonde_record *r, struct text *t)
 {
+	uint8_t id[IMAGE_BUILD_ID_MAX] = {0};
 	struct proc_kernel kernel;
 	bool wanted = false;
-	size_t i, at;
+	char name[64];
+	size_t i;
+	int n;
 
 	for (i = 0; i < r->events.n; i++) {
 		wanted |= !r->events.v[i].tracking &&
@@ -94,16 +132,10 @@ static void put_kernel(const struct sonde_record *r, struct text *t)
 	if (!wanted || !proc_kernel_text(r->root_fd, &kernel)) {
 		return;
 	}
-	at = capture_record_begin(t, RECORD_MMAP, MISC_KERNEL);
-	feature_put_u32(t, UINT32_MAX);
-	feature_put_u32(t, 0);
-	feature_put_u64(t, kernel.start);
-	feature_put_u64(t, kernel.end - kernel.start);
-	feature_put_u64(t, kernel.start);
-	text_str(t, "[kernel.kallsyms]");
-	text_str(t, kernel.name);
-	text_char(t, '\0');
-	capture_record_end(r, t, at);
+	(void)snprintf(name, sizeof(name), "[kernel.kallsyms]%s", kernel.name);
+	n = r->options.mapping_build_ids ? image_build_id_of_kernel(id) : 0;
+	put_kernel_map(r, t, name,
+	        (struct kernel_map){kernel.start, kernel.end - kernel.start, kernel.start}, id, n);
 }
 
 /* A line of /proc/modules: NAME SIZE USES DEPENDENTS STATE 0xADDRESS */
@@ -111,8 +143,9 @@ static void put_modules(const struct sonde_record *r, struct text *t)
 {
 	unsigned long long size, addr;
 	char line[1024], name[128], path[512];
+	uint8_t id[IMAGE_BUILD_ID_MAX] = {0};
 	FILE *f = proc_open_stream(r->root_fd, "proc/modules");
-	size_t at;
+	int n;
 
 	while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
 		if (sscanf(line, "%127s %llu %*s %*s %*s %llx", name, &size, &addr) != 3 ||
@@ -120,14 +153,8 @@ static void put_modules(const struct sonde_record *r, struct text *t)
 			continue;
 		}
 		(void)snprintf(path, sizeof(path), "[%s]", name);
-		at = capture_record_begin(t, RECORD_MMAP, MISC_KERNEL);
-		feature_put_u32(t, UINT32_MAX);
-		feature_put_u32(t, 0);
-		feature_put_u64(t, addr);
-		feature_put_u64(t, size);
-		feature_put_u64(t, 0);
-		text_bytes(t, path, strlen(path) + 1);
-		capture_record_end(r, t, at);
+		n = r->options.mapping_build_ids ? image_build_id_of_module(name, id) : 0;
+		put_kernel_map(r, t, path, (struct kernel_map){addr, size, 0}, id, n);
 	}
 	if (f != NULL) {
 		(void)fclose(f);
@@ -177,7 +204,8 @@ static void put_threads(const struct sonde_record *r, struct text *t)
 static void put_cpus(const struct sonde_record *r, struct text *t)
 {
 	size_t i, at = capture_record_begin(t, RECORD_CPU_MAP, 0);
-	bool range = (size_t)(r->cpus[r->ncpus - 1] - r->cpus[0]) + 1 == r->ncpus;
+	bool range =
+	        r->cpus[0] >= 0 && (size_t)(r->cpus[r->ncpus - 1] - r->cpus[0]) + 1 == r->ncpus;
 	uint16_t v[4] = {2, 0, (uint16_t)r->cpus[0], (uint16_t)r->cpus[r->ncpus - 1]};
 	uint16_t cpu;
 
@@ -191,137 +219,6 @@ static void put_cpus(const struct sonde_record *r, struct text *t)
 		text_bytes(t, (const char *)&cpu, sizeof(cpu));
 	}
 	record_end(t, at);
-}
-
-static void put_comm(
-        const struct sonde_record *r, const struct proc_status *s, pid_t tid, struct text *t)
-{
-	size_t at = capture_record_begin(t, RECORD_COMM, 0);
-
-	feature_put_u32(t, (uint32_t)s->pid);
-	feature_put_u32(t, (uint32_t)tid);
-	text_bytes(t, s->comm, strlen(s->comm) + 1);
-	text_fill(t, '\0', (8 - (t->n - at) % 8) % 8);
-	capture_record_end(r, t, at);
-}
-
-static void put_fork(
-        const struct sonde_record *r, const struct proc_status *s, pid_t tid, struct text *t)
-{
-	size_t at = capture_record_begin(t, RECORD_FORK, MISC_FORK_EXEC);
-	bool main_thread = tid == s->pid;
-
-	feature_put_u32(t, (uint32_t)s->pid);
-	feature_put_u32(t, (uint32_t)(main_thread ? s->ppid : s->pid));
-	feature_put_u32(t, (uint32_t)tid);
-	feature_put_u32(t, (uint32_t)(main_thread ? s->ppid : s->pid));
-	feature_put_u64(t, 0);
-	capture_record_end(r, t, at);
-}
-
-static void put_namespaces(const struct sonde_record *r, pid_t pid, pid_t tid, struct text *t)
-{
-	static const char *const names[] = {"net", "uts", "ipc", "pid", "user", "mnt", "cgroup"};
-	size_t i, at = capture_record_begin(t, RECORD_NAMESPACES, 0);
-	struct stat st;
-	char path[64];
-
-	feature_put_u32(t, (uint32_t)pid);
-	feature_put_u32(t, (uint32_t)tid);
-	feature_put_u64(t, 7);
-	for (i = 0; i < 7; i++) {
-		(void)snprintf(path, sizeof(path), "proc/%d/ns/%s", (int)pid, names[i]);
-		if (!proc_stat(r->root_fd, path, &st)) {
-			st.st_dev = 0;
-			st.st_ino = 0;
-		}
-		feature_put_u64(t, st.st_dev);
-		feature_put_u64(t, st.st_ino);
-	}
-	capture_record_end(r, t, at);
-}
-
-static void put_map(
-        const struct sonde_record *r, pid_t pid, const struct proc_map *m, struct text *t)
-{
-	size_t at = capture_record_begin(t, RECORD_MMAP2, MISC_USER);
-
-	feature_put_u32(t, (uint32_t)pid);
-	feature_put_u32(t, (uint32_t)pid);
-	feature_put_u64(t, m->start);
-	feature_put_u64(t, m->end - m->start);
-	feature_put_u64(t, m->pgoff);
-	feature_put_u32(t, m->maj);
-	feature_put_u32(t, m->min);
-	feature_put_u64(t, m->ino);
-	feature_put_u64(t, 0);
-	feature_put_u32(t, (m->read ? 1u : 0) | (m->write ? 2u : 0) | (m->exec ? 4u : 0));
-	feature_put_u32(t, m->shared ? 1 : 2);
-	text_str(t, m->name[0] != '\0' ? m->name : "//anon");
-	text_char(t, '\0');
-	capture_record_end(r, t, at);
-}
-
-static void put_maps(const struct sonde_record *r, pid_t pid, struct text *t)
-{
-	struct proc_maps maps;
-	struct proc_map map;
-
-	if (!proc_maps_open(&maps, r->root_fd, pid)) {
-		return; /* ended, or another user's */
-	}
-	while (proc_maps_next(&maps, &map)) {
-		if (map.exec && strlen(map.name) < 4096) {
-			put_map(r, pid, &map, t);
-		}
-	}
-	proc_maps_close(&maps);
-}
-
-/* A process with all its threads. forks: as in system-wide recording, with who started whom. */
-int capture_synth_task(struct sonde_record *r, pid_t pid, bool forks, struct text *t)
-{
-	struct proc_status status;
-	char path[64];
-	pid_t *tids;
-	size_t i, n;
-
-	(void)snprintf(path, sizeof(path), "proc/%d/task", (int)pid);
-	if (proc_list_numbers(r->root_fd, path, &tids, &n) < 0) {
-		return 0;
-	}
-	for (i = 0; i < n; i++) {
-		if (!proc_status_read(r->root_fd, pid, tids[i], &status)) {
-			continue;
-		}
-		if (forks) {
-			put_fork(r, &status, tids[i], t);
-		}
-		if (r->options.namespaces) {
-			put_namespaces(r, pid, tids[i], t);
-		}
-		put_comm(r, &status, tids[i], t);
-		if (tids[i] == pid) {
-			put_maps(r, pid, t);
-		}
-	}
-	free(tids);
-	return t->failed ? SONDE_ENOMEM : 0;
-}
-
-static void put_root_cgroup(const struct sonde_record *r, struct text *t)
-{
-	struct stat st;
-	size_t at;
-
-	if (!r->options.cgroups || (!proc_stat(r->root_fd, "sys/fs/cgroup/unified", &st) &&
-	                                   !proc_stat(r->root_fd, "sys/fs/cgroup", &st))) {
-		return;
-	}
-	at = capture_record_begin(t, RECORD_CGROUP, 0);
-	feature_put_u64(t, st.st_ino);
-	text_bytes(t, "/", 2);
-	capture_record_end(r, t, at);
 }
 
 static int write_text(struct sonde_record *r, struct text *t)
@@ -338,6 +235,7 @@ int capture_synth(struct sonde_record *r)
 	struct text t = {0};
 	pid_t *pids = NULL;
 	size_t i, n = 0;
+	int rc = 0;
 
 	capture_aux_put_time(r, &t);
 	put_id_index(r, &t);
@@ -348,52 +246,53 @@ int capture_synth(struct sonde_record *r)
 	put_updates(r, &t);
 	put_threads(r, &t);
 	put_cpus(r, &t);
-	put_root_cgroup(r, &t);
+	capture_synth_cgroups(r, &t);
 	if (r->targets == CAPTURE_ALL) {
 		(void)proc_list_numbers(r->root_fd, "proc", &pids, &n);
 	}
-	for (i = 0; i < n; i++) {
+	for (i = 0; rc >= 0 && i < n; i++) {
 		(void)capture_synth_task(r, pids[i], true, &t);
+		rc = t.n > SYNTH_BYTES ? write_text(r, &t) : 0;
 	}
 	free(pids);
+	TRY(rc);
 	for (i = 0; i < r->npids; i++) {
 		(void)capture_synth_task(r, r->pids[i], false, &t);
 	}
 	for (i = 0; i < r->nowners; i++) {
 		(void)capture_synth_task(r, r->owners[i], false, &t);
 	}
-	if (r->child > 0) {
-		struct proc_status status;
-
-		if (proc_status_read(r->root_fd, r->child, r->child, &status)) {
-			put_comm(r, &status, r->child, &t);
-			if (r->options.namespaces) {
-				put_namespaces(r, r->child, r->child, &t);
-			}
-		}
+	if (r->child > 0 && r->targets == CAPTURE_WORKLOAD) {
+		capture_synth_workload(r, &t);
 	}
 	record_end(&t, capture_record_begin(&t, RECORD_FINISHED_INIT, 0));
 	return write_text(r, &t);
 }
 
 /*
- * The samples that an event lost, from {value, id, lost} or, for a group, from
- * {n, {value, id, lost}[n]}.
+ * The samples that an event lost, from {value, [enabled, running], id, lost} or, for a group, from
+ * {n, [enabled, running], {value, id, lost}[n]}.
  */
 static uint64_t read_lost(
         const struct sonde_record *r, const struct event *event, int fd, uint64_t id)
 {
-	uint64_t v[1 + 3 * 64];
-	ssize_t got;
-	size_t i;
+	const uint64_t format = event->attr.read_format;
+	size_t times = (format & SONDE_READ_ENABLED) / SONDE_READ_ENABLED +
+	               (format & SONDE_READ_RUNNING) / SONDE_READ_RUNNING;
+	uint64_t v[3 + 3 * 64];
+	ssize_t got = r->kernel->read(fd, v, sizeof(v));
+	size_t i, at;
 
-	got = r->kernel->read(fd, v, sizeof(v));
-	if ((event->attr.read_format & SONDE_READ_GROUP) == 0) {
-		return got == 24 ? v[2] : 0;
+	if ((format & SONDE_READ_GROUP) == 0) {
+		return got == (ssize_t)(8 * (3 + times)) ? v[2 + times] : 0;
 	}
-	for (i = 0; got >= 8 && i < v[0] && (i + 1) * 24 + 8 <= (size_t)got; i++) {
-		if (v[2 + i * 3] == id) {
-			return v[3 + i * 3];
+	for (i = 0; got >= 8 && i < v[0]; i++) {
+		at = 1 + times + i * 3;
+		if ((at + 3) * 8 > (size_t)got) {
+			break;
+		}
+		if (v[at + 1] == id) {
+			return v[at + 2];
 		}
 	}
 	return 0;

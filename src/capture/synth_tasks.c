@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/* Tasks and control groups that are there, as records. */
+#include "abi/abi.h"
+#include "capture/capture.h"
+#include "image/image.h"
+#include "proc/proc.h"
+#include "record/feature_write.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define PATH_ROOM 1024
+
+static void put_comm(
+        const struct sonde_record *r, const struct proc_status *s, pid_t tid, struct text *t)
+{
+	size_t at = capture_record_begin(t, RECORD_COMM, 0);
+
+	feature_put_u32(t, (uint32_t)s->pid);
+	feature_put_u32(t, (uint32_t)tid);
+	text_bytes(t, s->comm, strlen(s->comm) + 1);
+	text_fill(t, '\0', (8 - (t->n - at) % 8) % 8);
+	capture_record_end(r, t, at);
+}
+
+static void put_fork(
+        const struct sonde_record *r, const struct proc_status *s, pid_t tid, struct text *t)
+{
+	size_t at = capture_record_begin(t, RECORD_FORK, MISC_FORK_EXEC);
+	bool main_thread = tid == s->pid;
+
+	feature_put_u32(t, (uint32_t)s->pid);
+	feature_put_u32(t, (uint32_t)(main_thread ? s->ppid : s->pid));
+	feature_put_u32(t, (uint32_t)tid);
+	feature_put_u32(t, (uint32_t)(main_thread ? s->ppid : s->pid));
+	feature_put_u64(t, 0);
+	capture_record_end(r, t, at);
+}
+
+static void put_namespaces(const struct sonde_record *r, pid_t pid, pid_t tid, struct text *t)
+{
+	static const char *const names[] = {"net", "uts", "ipc", "pid", "user", "mnt", "cgroup"};
+	size_t i, at = capture_record_begin(t, RECORD_NAMESPACES, 0);
+	struct stat st;
+	char path[64];
+
+	feature_put_u32(t, (uint32_t)pid);
+	feature_put_u32(t, (uint32_t)tid);
+	feature_put_u64(t, 7);
+	for (i = 0; i < 7; i++) {
+		(void)snprintf(path, sizeof(path), "proc/%d/ns/%s", (int)pid, names[i]);
+		if (!proc_stat(r->root_fd, path, &st)) {
+			st.st_dev = 0;
+			st.st_ino = 0;
+		}
+		feature_put_u64(t, st.st_dev);
+		feature_put_u64(t, st.st_ino);
+	}
+	capture_record_end(r, t, at);
+}
+
+/* The build id in the place of device and inode. */
+static bool put_build_id(const struct sonde_record *r, const char *path, struct text *t)
+{
+	uint8_t id[IMAGE_BUILD_ID_MAX] = {0};
+	int n = r->options.mapping_build_ids && path[0] == '/' ? image_build_id_of_file(path, id)
+	                                                       : 0;
+
+	if (n <= 0) {
+		return false;
+	}
+	capture_build_id_put(t, id, n);
+	return true;
+}
+
+static void put_map(
+        const struct sonde_record *r, pid_t pid, const struct proc_map *m, struct text *t)
+{
+	size_t at = capture_record_begin(t, RECORD_MMAP2, MISC_USER);
+	uint16_t misc = MISC_USER | MISC_MMAP_BUILD_ID;
+
+	feature_put_u32(t, (uint32_t)pid);
+	feature_put_u32(t, (uint32_t)pid);
+	feature_put_u64(t, m->start);
+	feature_put_u64(t, m->end - m->start);
+	feature_put_u64(t, m->pgoff);
+	if (put_build_id(r, m->name, t) && !t->failed) {
+		memcpy(t->p + at + 4, &misc, sizeof(misc));
+	} else {
+		feature_put_u32(t, m->maj);
+		feature_put_u32(t, m->min);
+		feature_put_u64(t, m->ino);
+		feature_put_u64(t, 0);
+	}
+	feature_put_u32(t, (m->read ? 1u : 0) | (m->write ? 2u : 0) | (m->exec ? 4u : 0));
+	feature_put_u32(t, m->shared ? 1 : 2);
+	text_str(t, m->name[0] != '\0' ? m->name : "//anon");
+	text_char(t, '\0');
+	capture_record_end(r, t, at);
+}
+
+static void put_maps(const struct sonde_record *r, pid_t pid, struct text *t)
+{
+	struct proc_maps maps;
+	struct proc_map map;
+
+	if (!proc_maps_open(&maps, r->root_fd, pid)) {
+		return; /* ended, or another user's */
+	}
+	while (proc_maps_next(&maps, &map)) {
+		if (map.exec && strlen(map.name) < 4096) {
+			put_map(r, pid, &map, t);
+		}
+	}
+	proc_maps_close(&maps);
+}
+
+/* A process with all its threads. forks: as in system-wide recording, with who started whom. */
+int capture_synth_task(struct sonde_record *r, pid_t pid, bool forks, struct text *t)
+{
+	struct proc_status status;
+	char path[64];
+	pid_t *tids;
+	size_t i, n;
+
+	(void)snprintf(path, sizeof(path), "proc/%d/task", (int)pid);
+	if (proc_list_numbers(r->root_fd, path, &tids, &n) < 0) {
+		return 0;
+	}
+	for (i = 0; r->synth_tasks && i < n; i++) {
+		if (!proc_status_read(r->root_fd, pid, tids[i], &status)) {
+			continue;
+		}
+		if (forks) {
+			put_fork(r, &status, tids[i], t);
+		}
+		if (r->options.namespaces) {
+			put_namespaces(r, pid, tids[i], t);
+		}
+		put_comm(r, &status, tids[i], t);
+		if (tids[i] == pid && r->synth_maps) {
+			put_maps(r, pid, t);
+		}
+	}
+	free(tids);
+	return t->failed ? SONDE_ENOMEM : 0;
+}
+
+/* ---- control groups ---- */
+
+#define CGROUPS_MAX 65536 /* that are told of */
+
+static void put_cgroup(const struct sonde_record *r, uint64_t id, const char *path, struct text *t)
+{
+	size_t at = capture_record_begin(t, RECORD_CGROUP, 0);
+
+	feature_put_u64(t, id);
+	text_bytes(t, path, strlen(path) + 1);
+	capture_record_end(r, t, at);
+}
+
+/* Appends the names of the folders in one group to a list that is worked through. */
+static bool add_children(int root, const char *mount, const char *path, struct text *todo)
+{
+	char name[PATH_ROOM];
+	struct dirent *e;
+	DIR *dir;
+
+	(void)snprintf(name, sizeof(name), "%s%s", mount, path);
+	dir = proc_open_dir(root, name);
+	while (dir != NULL && (e = readdir(dir)) != NULL) {
+		if (e->d_type == DT_DIR && e->d_name[0] != '.' &&
+		        strlen(path) + strlen(e->d_name) + 2 < PATH_ROOM / 2) {
+			text_printf(todo, "%s/%s", strcmp(path, "/") == 0 ? "" : path, e->d_name);
+			text_char(todo, '\0');
+		}
+	}
+	if (dir != NULL) {
+		(void)closedir(dir);
+	}
+	return !todo->failed;
+}
+
+/* The id of a group is the inode of its folder. */
+void capture_synth_cgroups(const struct sonde_record *r, struct text *t)
+{
+	const char *mount = "sys/fs/cgroup/unified";
+	char name[PATH_ROOM], path[PATH_ROOM / 2];
+	struct text todo = {0};
+	struct stat st;
+	size_t at = 0, n = 0;
+
+	if (!r->options.cgroups || !r->synth_cgroups) {
+		return;
+	}
+	if (!proc_stat(r->root_fd, mount, &st)) {
+		mount = "sys/fs/cgroup";
+	}
+	text_bytes(&todo, "/", 2);
+	while (!todo.failed && at < todo.n && n++ < CGROUPS_MAX) {
+		(void)snprintf(path, sizeof(path), "%s", todo.p + at);
+		at += strlen(path) + 1;
+		(void)snprintf(name, sizeof(name), "%s%s", mount, path);
+		if (proc_stat(r->root_fd, name, &st)) {
+			put_cgroup(r, st.st_ino, path, t);
+			(void)add_children(r->root_fd, mount, path, &todo);
+		}
+	}
+	text_fini(&todo);
+}
+
+/* ---- the workload ---- */
+
+static bool listed(const pid_t *list, size_t n, pid_t v)
+{
+	size_t i;
+
+	for (i = 0; i < n && list[i] != v; i++) {
+	}
+	return i < n;
+}
+
+/* A workload that runs already, and what it started: children have higher numbers, most often. */
+void capture_synth_workload(struct sonde_record *r, struct text *t)
+{
+	struct proc_status status;
+	pid_t *pids = NULL, *family = NULL;
+	size_t i, n = 0, k = 1;
+
+	if (!proc_status_read(r->root_fd, r->child, r->child, &status)) {
+		return;
+	}
+	if (r->go_fd >= 0) { /* it waits: it has nothing of its own yet */
+		put_comm(r, &status, r->child, t);
+		if (r->options.namespaces) {
+			put_namespaces(r, r->child, r->child, t);
+		}
+		return;
+	}
+	(void)proc_list_numbers(r->root_fd, "proc", &pids, &n);
+	family = malloc((n + 1) * sizeof(*family));
+	if (family != NULL) {
+		family[0] = r->child;
+	}
+	for (i = 0; family != NULL && i < n; i++) {
+		if (pids[i] != r->child &&
+		        proc_status_read(r->root_fd, pids[i], pids[i], &status) &&
+		        listed(family, k, status.ppid)) {
+			family[k++] = pids[i];
+		}
+	}
+	for (i = 0; family != NULL && i < k; i++) {
+		(void)capture_synth_task(r, family[i], false, t);
+	}
+	free(family);
+	free(pids);
+}
+
+/* ---- what is wanted ---- */
+
+/* "no", or a list of task, mmap (with its tasks), cgroup and all; the default is all. */
+int capture_synth_plan(struct sonde_record *r)
+{
+	const char *s = r->options.synthesis != NULL ? r->options.synthesis : "all";
+	size_t n;
+
+	for (;; s += n + 1) {
+		n = strcspn(s, ",");
+		if (n == 3 && strncmp(s, "all", n) == 0) {
+			r->synth_tasks = r->synth_maps = r->synth_cgroups = true;
+		} else if (n == 4 && strncmp(s, "task", n) == 0) {
+			r->synth_tasks = true;
+		} else if (n == 4 && strncmp(s, "mmap", n) == 0) {
+			r->synth_tasks = r->synth_maps = true;
+		} else if (n == 6 && strncmp(s, "cgroup", n) == 0) {
+			r->synth_cgroups = true;
+		} else if (n == 2 && strncmp(s, "no", n) == 0) {
+			r->synth_tasks = r->synth_maps = r->synth_cgroups = false;
+		} else {
+			return error_set(&r->error, SONDE_EARG, NO_OFFSET,
+			        "--synth wants task, mmap, cgroup, all or no, not '%.*s'", (int)n,
+			        s);
+		}
+		if (s[n] == '\0') {
+			return 0;
+		}
+	}
+}
