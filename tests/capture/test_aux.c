@@ -117,10 +117,11 @@ struct seen {
 	uint64_t gaps[CPUS]; /* places where it did not */
 	uint64_t wrong; /* bytes that are not what the hardware made, or were never there */
 	uint64_t aux_records, aux_bytes, truncated, overwrite, partial, collision;
-	uint64_t starts, maps, switches, infos, chunks, indexed;
+	uint64_t starts, maps, switches, infos, chunks, indexed, clocks;
 	uint64_t damaged;
 	uint8_t info[256];
 	size_t info_size;
+	uint8_t clock[48]; /* TIME_CONV */
 };
 
 static void see_chunk(struct seen *s, const struct record *r)
@@ -132,6 +133,9 @@ static void see_chunk(struct seen *s, const struct record *r)
 	uint64_t i, real = size;
 	int want;
 
+	if (cpu == UINT32_MAX) { /* a thread's area: thread number n stays on cpu n */
+		cpu = load_u32(r->body.p + 24, false);
+	}
 	if (cpu >= CPUS) {
 		s->wrong += size;
 		return;
@@ -172,6 +176,10 @@ static void see(struct seen *s, const struct record *r)
 		return;
 	case RECORD_SWITCH:
 	case RECORD_SWITCH_CPU_WIDE: s->switches++; return;
+	case RECORD_TIME_CONV:
+		s->clocks += r->body.n == sizeof(s->clock);
+		memcpy(s->clock, r->body.p, r->body.n < 48 ? r->body.n : 48);
+		return;
 	case RECORD_AUXTRACE_INFO:
 		s->infos++;
 		s->info_size = r->body.n < sizeof(s->info) ? r->body.n : sizeof(s->info);
@@ -364,6 +372,106 @@ static void test_info(void)
 	ok(strstr(said, "AUX area mmap length 4194304\n") != NULL, "-v line");
 	ok(strstr(said, "mmap size 528384B\n") != NULL, "-v line");
 	ok(strstr(said, "perf event ring buffer mmapped per cpu\n") != NULL, "-v line");
+}
+
+static void test_clock(void)
+{
+	static const struct fake_page page = {.time_shift = 31,
+	        .time_mult = 715827883,
+	        .time_zero = 0x123456789abcdef,
+	        .time_cycles = 77,
+	        .time_mask = 0xffffffff,
+	        .caps = FAKE_CAP_TIME | FAKE_CAP_TIME_ZERO | FAKE_CAP_TIME_SHORT};
+	struct sonde_record_options o = options("clock.data");
+	struct play p = {.last = 3, .each = 100};
+	struct seen s;
+
+	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE, .page = &page});
+	s = record(begin(&o), &p);
+	eq_u64(info_word(&s, 1), 31, "AUXTRACE_INFO has the clock: shift");
+	eq_u64(info_word(&s, 2), 715827883, "multiplier");
+	eq_u64(info_word(&s, 3), page.time_zero, "zero");
+	eq_u64(info_word(&s, 4), 1, "and says so");
+	eq_u64(s.clocks, 1, "TIME_CONV too");
+	eq_u64(load_u64(s.clock, false), 31, "shift");
+	eq_u64(load_u64(s.clock + 8, false), 715827883, "multiplier");
+	eq_u64(load_u64(s.clock + 16, false), page.time_zero, "zero");
+	eq_u64(load_u64(s.clock + 24, false), 77, "cycles");
+	eq_u64(load_u64(s.clock + 32, false), 0xffffffff, "mask");
+	ok(s.clock[40] == 1 && s.clock[41] == 1, "both capabilities");
+	ok(strstr(said, "TSC not available") == NULL, "then nobody is warned");
+}
+
+/* A cpu goes off-line in the middle. */
+static bool play_offline(void *arg)
+{
+	struct play *p = arg;
+	bool more = play(arg);
+
+	if (p->polls == 20) {
+		fake_offline(1);
+	}
+	return more;
+}
+
+static void test_offline(void)
+{
+	struct sonde_record_options o = options("offline.data");
+	struct play p = {.last = 60, .each = 3000};
+	struct sonde_record *r;
+	struct seen s;
+
+	o.aux_pages = 4;
+	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
+	r = begin(&o);
+	p.record = r;
+	fake_on_poll(play_offline, &p);
+	ok(sonde_record_start(r) == 0 && sonde_record_run(r) == 0, "a cpu goes off-line");
+	sonde_record_free(r);
+	s = read_back();
+	ok(whole(&s, &p), "what it had made until then is in the file, and all of the others");
+	ok(s.bytes[1] > 0 && s.bytes[1] < s.bytes[0] / 3, "it made nothing more");
+}
+
+static bool play_threads(void *arg)
+{
+	struct play *p = arg;
+	unsigned i = p->polls++;
+
+	if (i == 0) {
+		fake_run(0, 7, 7);
+		fake_run(1, 10, 10);
+	}
+	fake_trace(0, 2000 + i);
+	fake_trace(1, 1000 + i);
+	return i < p->last;
+}
+
+static void test_per_thread(void)
+{
+	struct sonde_record_options o = options("threads.data");
+	struct play p = {.last = 60};
+	struct sonde_record *r;
+	struct seen s;
+
+	o.all_cpus = false;
+	o.tids = "7,10";
+	o.per_thread = true;
+	o.aux_pages = 4;
+	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
+	r = begin(&o);
+	p.record = r;
+	fake_on_poll(play_threads, &p);
+	if (!ok(sonde_record_start(r) == 0 && sonde_record_run(r) == 0,
+	            "an area for each thread")) {
+		printf("# %s\n", sonde_record_error(r)->text);
+	}
+	ok(strstr(said, "perf event ring buffer mmapped per thread\n") != NULL, "-v line");
+	sonde_record_free(r);
+	s = read_back();
+	ok(whole(&s, &p), "every byte of each is in the file, at its place");
+	eq_u64(info_word(&s, 9), 0, "AUXTRACE_INFO says that areas are not by cpu");
+	eq_u64(info_word(&s, 7), 0, "and that nobody tells of switches");
 }
 
 static const struct event *last_event(const struct sonde_record *r)
@@ -691,6 +799,9 @@ int main(int argc, char **argv)
 	test_snapshot(false, 0, 100, "snapshot-few.data");
 	test_snapshot(true, 0, 3001, "snapshot-old-kernel.data");
 	test_info();
+	test_clock();
+	test_offline();
+	test_per_thread();
 	test_events();
 	test_refusals();
 	test_sizes();

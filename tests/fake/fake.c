@@ -248,7 +248,9 @@ static void *fake_map(int fd, size_t size)
 	ring->map = shared(size);
 	*fake_word(ring, AT_DATA_AT) = FAKE_PAGE;
 	*fake_word(ring, AT_DATA_SIZE) = ring->size;
-	*fake_word(ring, AT_CAPS) = fake_machine.options.page_caps;
+	if (fake_machine.options.page != NULL) {
+		fake_page_write(ring->map, fake_machine.options.page);
+	}
 	if (fake_machine.nrings == sizeof(fake_machine.rings) / sizeof(fake_machine.rings[0])) {
 		abort();
 	}

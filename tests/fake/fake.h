@@ -26,6 +26,8 @@
 #define FAKE_FIRST_FD 100000 /* no descriptor of this process */
 #define FAKE_PAGE     4096u
 
+struct fake_page;
+
 /* Zero is a machine of one cpu that refuses nothing and has no AUX. */
 struct fake_options {
 	unsigned ncpus; /* 0: 1 */
@@ -40,7 +42,7 @@ struct fake_options {
 	unsigned open_limit; /* then EMFILE; 0: none */
 	unsigned late; /* polls by which each wake-up is late */
 	uint64_t watermark; /* bytes in a data ring that wake; 0: any */
-	unsigned page_caps; /* enum fake_cap */
+	const struct fake_page *page; /* what control pages say first; NULL: nothing */
 	/* what tests use to see that they would see it */
 	bool ignore_enable; /* an AUX event that stopped stays off whatever is done */
 	bool ignore_dummy; /* the dummy event yields no side-band */
