@@ -109,6 +109,8 @@ struct sonde_record {
 	struct capture_fds *opened; /* one for each event */
 	pid_t *cpus;
 	size_t ncpus;
+	pid_t *picked; /* the cpus of all events but those for side-band; NULL: all */
+	size_t npicked;
 	enum capture_targets targets;
 	bool per_thread; /* a ring for each thread, on cpu -1; else one for each cpu */
 	struct capture_content content;

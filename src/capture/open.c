@@ -169,6 +169,22 @@ static int open_one(struct sonde_record *r, size_t e, size_t at, int leader)
 	return fd;
 }
 
+/* Nothing to open: a cpu that was not asked for, or a thread that an event for all tasks covers. */
+static bool left_out(const struct sonde_record *r, const struct event *event, size_t at)
+{
+	size_t i;
+
+	if (event->everywhere) {
+		return at % r->nthreads != 0;
+	}
+	if (event->tracking || r->picked == NULL) {
+		return false;
+	}
+	for (i = 0; i < r->npicked && r->picked[i] != r->cpus[at / r->nthreads]; i++) {
+	}
+	return i == r->npicked;
+}
+
 /* Whether an event could not be opened because its cpu is not on-line any more; keeps errno. */
 static bool went_off_line(struct sonde_record *r, size_t at)
 {
@@ -207,8 +223,8 @@ static int open_event(struct sonde_record *r, size_t e)
 		if (leaders != NULL && leaders[i] < 0) {
 			continue; /* the thread had ended when the leader was opened */
 		}
-		if (event->everywhere && i % r->nthreads != 0) {
-			continue; /* the cpu's first covers all threads */
+		if (left_out(r, event, i)) {
+			continue;
 		}
 		fd = open_one(r, e, i, leaders != NULL ? leaders[i] : -1);
 		if (fd < 0 && !(errno == ESRCH && r->nthreads > 1) && !went_off_line(r, i)) {

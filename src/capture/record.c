@@ -97,6 +97,7 @@ void sonde_record_free(struct sonde_record *r)
 	event_list_fini(&r->events);
 	free(r->planned);
 	free(r->cpus);
+	free(r->picked);
 	free(r->pids);
 	free(r->owners);
 	free(r->threads);

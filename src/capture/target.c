@@ -52,7 +52,10 @@ static bool has_number(const pid_t *list, size_t n, pid_t v)
 	return i < n;
 }
 
-/* Keeps of the cpus that are on-line those of a list such as "0,2-3". */
+/*
+ * Keeps of the cpus that are on-line those of a list such as "0,2-3". Beside a trace all stay, for
+ * its side-band: what runs on these cpus may have been mapped on others.
+ */
 static int pick_cpus(struct sonde_record *r, const char *list)
 {
 	const char *p = list;
@@ -88,6 +91,11 @@ static int pick_cpus(struct sonde_record *r, const char *list)
 		return error_set(&r->error, SONDE_ENOENT, NO_OFFSET,
 		        "-C %s: none of these cpus is on-line; those that are: %d to %d", list,
 		        (int)r->cpus[0], (int)r->cpus[r->ncpus - 1]);
+	}
+	if (r->aux.pmu != NULL) {
+		r->picked = picked;
+		r->npicked = n;
+		return 0;
 	}
 	free(r->cpus);
 	r->cpus = picked;

@@ -433,6 +433,30 @@ static void test_offline(void)
 	ok(s.bytes[1] > 0 && s.bytes[1] < s.bytes[0] / 3, "it made nothing more");
 }
 
+static void test_some_cpus(void)
+{
+	struct sonde_record_options o = options("cpus.data");
+	struct play p = {.last = 60, .each = 2000};
+	struct sonde_record *r;
+	struct seen s;
+
+	o.all_cpus = false;
+	o.cpus = "1";
+	o.aux_pages = 4;
+	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
+	r = begin(&o);
+	p.record = r;
+	fake_on_poll(play, &p);
+	ok(sonde_record_start(r) == 0, "-C 1");
+	ok(fake_find(PT_TYPE, PT_CONFIG, 0) == NULL && fake_find(PT_TYPE, PT_CONFIG, 1) != NULL,
+	        "traces that cpu alone");
+	ok(fake_find(SONDE_TYPE_SOFTWARE, SONDE_SW_DUMMY, 0) != NULL, "side-band is of all");
+	ok(sonde_record_run(r) == 0, "runs");
+	sonde_record_free(r);
+	s = read_back();
+	ok(whole(&s, &p) && s.bytes[0] == 0 && s.bytes[1] > 0, "its trace, and mappings of others");
+}
+
 static bool play_threads(void *arg)
 {
 	struct play *p = arg;
@@ -802,6 +826,7 @@ int main(int argc, char **argv)
 	test_clock();
 	test_offline();
 	test_per_thread();
+	test_some_cpus();
 	test_events();
 	test_refusals();
 	test_sizes();
