@@ -202,6 +202,7 @@ int capture_enable(struct sonde_record *r, size_t event, bool on);
 struct capture_scan {
 	uint64_t first, last; /* ns */
 	uint64_t samples, lost;
+	uint64_t aux_records, aux_truncated, aux_gaps;
 	struct text build_ids;
 };
 

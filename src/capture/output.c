@@ -287,6 +287,9 @@ int capture_output_finish(struct sonde_record *r, bool quick)
 	TRY(rc);
 	r->result.samples += scan.samples;
 	r->result.lost += scan.lost;
+	r->result.trace_pieces += scan.aux_records;
+	r->result.trace_lost += scan.aux_truncated;
+	r->result.trace_gaps += scan.aux_gaps;
 	o->done += r->writer.data_size;
 	if (r->options.timestamp_names && !o->directory) {
 		rc = stamp(r, &name);

@@ -19,6 +19,8 @@
 #define PAGE_BITS 12 /* objects start and end at pages of this size at least */
 #define SEEN_BITS 13
 
+enum { AUX_TRUNCATED = 1, AUX_PARTIAL = 4, AUX_COLLISION = 8 }; /* flags of an AUX record */
+
 struct scan {
 	struct sonde_record *r;
 	uint64_t seen_records;
@@ -98,6 +100,16 @@ static void scan_sample(struct scan *s, const struct record *r, bool build_ids)
 	}
 }
 
+/* u64 offset, size, flags: perf_event_open(2) */
+static void scan_aux(struct scan *s, const struct record *r)
+{
+	uint64_t flags = r->body.n >= 24 ? load_u64(r->body.p + 16, false) : 0;
+
+	s->out->aux_records++;
+	s->out->aux_truncated += (flags & AUX_TRUNCATED) != 0;
+	s->out->aux_gaps += (flags & (AUX_PARTIAL | AUX_COLLISION)) != 0;
+}
+
 static void scan_samples(struct scan *s, bool build_ids)
 {
 	uint64_t offset = file_begin(&s->file);
@@ -108,6 +120,8 @@ static void scan_samples(struct scan *s, bool build_ids)
 			scan_sample(s, &r, build_ids);
 		} else if (r.type == RECORD_LOST && r.body.n >= 16) {
 			s->out->lost += load_u64(r.body.p + 8, false);
+		} else if (r.type == RECORD_AUX) {
+			scan_aux(s, &r);
 		}
 	}
 }

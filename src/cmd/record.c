@@ -83,6 +83,13 @@ static void print_result(struct record_command *c, struct sonde_record *r)
 		        "(-F) ]\n",
 		        (unsigned long long)res->lost);
 	}
+	if (res->trace_lost + res->trace_gaps > 0) {
+		(void)fprintf(stderr,
+		        "[ sonde record: trace was lost %llu times and had %llu other gaps, in "
+		        "%llu pieces: try larger AUX areas (-m,N) ]\n",
+		        (unsigned long long)res->trace_lost, (unsigned long long)res->trace_gaps,
+		        (unsigned long long)res->trace_pieces);
+	}
 	(void)fprintf(stderr, "[ sonde record: Captured and wrote %.3f MB %s%s",
 	        (double)res->bytes / mib, o->output != NULL ? o->output : "perf.data",
 	        stamped ? ".<timestamp>" : "");

@@ -245,6 +245,9 @@ static struct seen record(struct sonde_record *r, struct play *p)
 		printf("# %s\n", sonde_record_error(r)->text);
 	}
 	s = read_back();
+	eq_u64(sonde_record_get_result(r)->trace_pieces, s.aux_records, "pieces are counted");
+	eq_u64(sonde_record_get_result(r)->trace_lost, s.truncated, "and losses");
+	eq_u64(sonde_record_get_result(r)->trace_gaps, s.partial + s.collision, "and gaps");
 	eq_u64(s.damaged, 0, "nothing in it is damaged");
 	eq_u64(s.infos, 1, "AUXTRACE_INFO is there, once");
 	eq_u64(s.indexed, s.chunks, "the index names every AUXTRACE record");

@@ -181,6 +181,9 @@ struct sonde_record_result {
 	uint64_t bytes; /* of records in the file */
 	uint64_t samples;
 	uint64_t lost; /* samples and records that the kernel had no room for */
+	uint64_t trace_pieces; /* that the kernel told of */
+	uint64_t trace_lost; /* of these, how many end where the AUX area had no room */
+	uint64_t trace_gaps; /* and how many have other gaps or are mixed with another's */
 	uint64_t unpacked, packed; /* bytes into compression and out of it; 0: not compressed */
 	int workload_status; /* as waitpid says; -1 without a workload */
 };
