@@ -200,12 +200,11 @@ static int load(struct symbols *s, const struct filter *f, int root, struct erro
 	return 0;
 }
 
-static int ambiguous(const struct symbols *s, const char *name, struct error *err)
+static void ambiguous(const struct symbols *s, const char *name, struct error *err)
 {
 	struct text list = {0};
 	unsigned nth = 0;
 	size_t i;
-	int rc;
 
 	for (i = 0; i < s->n; i++) {
 		if (strcmp(s->v[i].name, name) != 0) {
@@ -217,43 +216,41 @@ static int ambiguous(const struct symbols *s, const char *name, struct error *er
 			text_printf(&list, "\n\t\twhich is near\t\t%s", s->v[i + 1].name);
 		}
 	}
-	rc = error_set(err, SONDE_EARG, NO_OFFSET,
+	(void)error_set(err, SONDE_EARG, NO_OFFSET,
 	        "Multiple symbols with name '%s'%.*s\nname one with #n behind it, such as '%s "
 	        "#%u', or the global one with #g",
 	        name, (int)(list.n < 600 ? list.n : 600), list.p != NULL ? list.p : "", name, nth);
 	text_fini(&list);
-	return rc;
 }
 
-static int find(
-        const struct symbols *s, const struct word *w, const struct symbol **out, struct error *err)
+/* NULL: there is none, or more than one; err says which. */
+static const struct symbol *find(const struct symbols *s, const struct word *w, struct error *err)
 {
+	const struct symbol *first = NULL;
 	unsigned found = 0;
 	size_t i;
 
-	*out = NULL;
 	for (i = 0; i < s->n; i++) {
 		if (strcmp(s->v[i].name, w->name) != 0 || (w->global && s->v[i].local)) {
 			continue;
 		}
 		found++;
-		if (w->nth == 0 || found == w->nth) {
-			*out = *out == NULL ? &s->v[i] : *out;
+		if (first == NULL && (w->nth == 0 || found == w->nth)) {
+			first = &s->v[i];
 		}
 	}
-	if (*out == NULL && w->nth != 0 && found > 0) {
-		return error_set(err, SONDE_EARG, NO_OFFSET,
+	if (first == NULL && w->nth != 0 && found > 0) {
+		(void)error_set(err, SONDE_EARG, NO_OFFSET,
 		        "there are only %u symbols '%s', not %u", found, w->name, w->nth);
-	}
-	if (*out == NULL) {
-		return error_set(err, SONDE_EARG, NO_OFFSET,
+	} else if (first == NULL) {
+		(void)error_set(err, SONDE_EARG, NO_OFFSET,
 		        "%s '%s' not found; only functions can be named",
 		        w->global ? "Global symbol" : "Symbol", w->name);
+	} else if (w->nth == 0 && found > 1) {
+		ambiguous(s, w->name, err);
+		return NULL;
 	}
-	if (w->nth == 0 && found > 1) {
-		return ambiguous(s, w->name, err);
-	}
-	return 0;
+	return first;
 }
 
 static const char *skip(const char *p, bool commas)
@@ -341,20 +338,26 @@ static const char *take_filter(const char *p, struct filter *f)
 
 static int resolve(struct filter *f, const struct symbols *s, struct error *err)
 {
-	const struct symbol *symbol = NULL;
+	const struct symbol *symbol;
 
 	if (f->start.all) {
 		f->start.value = s->first;
 		f->end.value = s->end - s->first;
 	} else if (!f->start.number) {
-		TRY(find(s, &f->start, &symbol, err));
+		symbol = find(s, &f->start, err);
+		if (symbol == NULL) {
+			return SONDE_EARG;
+		}
 		f->start.value = symbol->at;
 		if (!f->sized) {
 			f->end.value = symbol->size;
 		}
 	}
 	if (f->sized && !f->end.number) {
-		TRY(find(s, &f->end, &symbol, err));
+		symbol = find(s, &f->end, err);
+		if (symbol == NULL) {
+			return SONDE_EARG;
+		}
 		if (symbol->at < f->start.value) {
 			return error_set(err, SONDE_EARG, NO_OFFSET,
 			        "Symbol '%s' (0x%llx) comes before '%s' (0x%llx)", f->end.name,

@@ -150,7 +150,7 @@ void capture_aux_put_time(const struct sonde_record *r, struct text *t)
 		return;
 	}
 	caps[0] = 1;
-	caps[1] = c.cap_short;
+	caps[1] = c.cap_short ? 1 : 0;
 	text_bytes(t, (const char *)head, sizeof(head));
 	feature_put_u64(t, c.shift);
 	feature_put_u64(t, c.mult);

@@ -55,7 +55,7 @@ static int move_to_front(struct sonde_record *r, size_t e)
 	size_t first = list->v[e].leader;
 	struct event *sorted = malloc(list->n * sizeof(*sorted));
 	size_t *place = malloc(list->n * sizeof(*place));
-	size_t i, n = 0;
+	size_t i, turn, n = 0;
 
 	if (sorted == NULL || place == NULL) {
 		free(sorted);
@@ -63,13 +63,12 @@ static int move_to_front(struct sonde_record *r, size_t e)
 		return error_nomem(&r->error);
 	}
 	/* the leader, who is opened first, its members, the others */
-	for (i = 0; i < 3 * list->n; i++) {
-		const struct event *event = &list->v[i % list->n];
-		size_t turn = event->leader != first ? 2 : i % list->n != first;
-
-		if (turn == i / list->n) {
-			place[i % list->n] = n;
-			sorted[n++] = *event;
+	for (turn = 0; turn < 3; turn++) {
+		for (i = 0; i < list->n; i++) {
+			if (turn == (list->v[i].leader != first ? 2 : (size_t)(i != first))) {
+				place[i] = n;
+				sorted[n++] = list->v[i];
+			}
 		}
 	}
 	for (i = 0; i < n; i++) {

@@ -280,8 +280,11 @@ static int copy_bytes(struct sonde_record *r, const struct kcore *k, const struc
 	char *piece = malloc(PIECE);
 	uint64_t done = 0;
 	size_t n;
-	int rc = piece != NULL ? 0 : error_nomem(&r->error);
+	int rc = 0;
 
+	if (piece == NULL) {
+		return error_nomem(&r->error);
+	}
 	for (; rc >= 0 && done < c->size; done += n) {
 		n = c->size - done < PIECE ? (size_t)(c->size - done) : PIECE;
 		if (!read_at(k->from, piece, n, c->from + done)) {

@@ -95,11 +95,11 @@ static bool play(void *arg)
 	if (i == 6) {
 		fake_aux_flags(1, AUX_COLLISION);
 	}
-	fake_trace(0, p->each + i * 13);
+	fake_trace(0, p->each + (uint64_t)i * 13);
 	fake_trace(1, p->each / 2 + i);
 	/* side-band must come whether the trace is on or off */
 	(void)snprintf(name, sizeof(name), "/lib/%u", p->files);
-	fake_mmap(7, 0x10000u + 0x1000u * p->files++, 0x1000, name);
+	fake_mmap(7, 0x10000 + (uint64_t)0x1000 * p->files++, 0x1000, name);
 	if (i % 4 == 3) {
 		fake_run(0, i % 8 == 3 ? 9 : 7, i % 8 == 3 ? 9 : 7);
 	}
@@ -266,7 +266,7 @@ static void test_wrap(void)
 	o.aux_pages = 4;
 	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
 	s = record(begin(&o), &p);
-	ok(fake_aux_end(0) > 20 * 4 * PAGE, "the area went round more than twenty times");
+	ok(fake_aux_end(0) > (uint64_t)20 * 4 * PAGE, "the area went round more than twenty times");
 	eq_u64(lost_pieces(), 0, "and nothing was lost");
 	ok(whole(&s, &p), "every byte is in the file, at its place");
 	eq_u64(s.aux_bytes, s.bytes[0] + s.bytes[1], "AUX records tell of each of them");
@@ -286,7 +286,7 @@ static void test_full(void)
 	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE, .late = 2});
 	s = record(begin(&o), &p);
 	ok(lost_pieces() > 10, "late wake-ups: trace is lost many times");
-	ok(fake_aux_end(0) > 20 * 2 * PAGE, "and goes on each time");
+	ok(fake_aux_end(0) > (uint64_t)20 * 2 * PAGE, "and goes on each time");
 	ok(whole(&s, &p), "what was not declared lost is in the file, at its place");
 	eq_u64(s.truncated, lost_pieces(), "each loss is one AUX record with TRUNCATED");
 }

@@ -5,6 +5,7 @@
 #include "tap.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #define PT_TYPE 10u
 #define PAGE    FAKE_PAGE
@@ -95,7 +96,9 @@ static void test_full_trace(void)
 	fd = open_event(PT_TYPE, 0, 0, 7);
 	map = k->map(fd, 2 * PAGE);
 	aux = map_aux(fd, map, 2, false);
-	ok(aux != NULL, "an AUX area");
+	if (!ok(aux != NULL, "an AUX area")) {
+		abort();
+	}
 	fake_trace(0, 100);
 	eq_u64(fake_pieces(), 0, "an idle cpu makes nothing");
 	fake_run(0, 7, 7);
@@ -130,6 +133,9 @@ static void test_overwrite(void)
 	fd = open_event(PT_TYPE, 0, 0, 7);
 	map = k->map(fd, 2 * PAGE);
 	aux = map_aux(fd, map, 1, true);
+	if (aux == NULL) {
+		abort();
+	}
 	fake_run(0, 7, 7);
 	fake_trace(0, 5 * PAGE + 10);
 	eq_u64(*word(map, 1056), 0, "overwrite: nothing is told while it runs");

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define PAGE 4096u
+#define PAGE ((size_t)4096)
 
 #define TEXT    0xffffffff81000000ull
 #define MODULES 0xffffffffc0000000ull

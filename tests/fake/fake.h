@@ -24,7 +24,7 @@
 #include "capture/capture.h"
 
 #define FAKE_FIRST_FD 100000 /* no descriptor of this process */
-#define FAKE_PAGE     4096u
+#define FAKE_PAGE     ((size_t)4096)
 
 struct fake_page;
 
