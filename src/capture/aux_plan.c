@@ -154,11 +154,27 @@ static bool plan_samples(struct sonde_record *r)
 	return any;
 }
 
+/* What does not go with an AUX area of whatever use. */
+static int check_output(struct sonde_record *r)
+{
+	if (r->options.threads != NULL) {
+		return error_set(&r->error, SONDE_EARG, NO_OFFSET,
+		        "Parallel trace streaming is not available in AUX area tracing mode");
+	}
+	if (r->options.overwrite) {
+		return error_set(&r->error, SONDE_EARG, NO_OFFSET,
+		        "--overwrite is not available in AUX area tracing mode: -S keeps the "
+		        "newest trace");
+	}
+	return 0;
+}
+
 static int choose_mode(struct sonde_record *r)
 {
 	const struct sonde_record_options *o = &r->options;
 	bool samples;
 
+	TRY(check_output(r));
 	if (o->aux_sample && o->aux_sample_size > SAMPLE_MAX) {
 		return error_set(&r->error, SONDE_EARG, NO_OFFSET,
 		        "AUX area sample size %llu too big, max. %u",

@@ -131,9 +131,12 @@ static int put_area(struct sonde_record *r, size_t ring, uint64_t from, uint64_t
 	store_u32(head + 36, (uint32_t)area->tid, false);
 	store_u32(head + 40, (uint32_t)area->cpu, false);
 	TRY(capture_lane_drain(&r->output.lane, &r->error)); /* the place must be known */
+	if (r->output.lane.worker != NULL) { /* where the record will stand */
+		TRY(capture_lane_drain(&r->output.lane, &r->error));
+	}
 	feature_put_u64(&r->aux.index, r->writer.data_at + r->writer.data_size);
 	feature_put_u64(&r->aux.index, AUXTRACE_SIZE);
-	return file_writer_append(&r->writer, iov, 4, &r->error);
+	return capture_lane_other(&r->output.lane, iov, 4, &r->error);
 }
 
 /*

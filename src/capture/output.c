@@ -204,6 +204,7 @@ static int begin(struct sonde_record *r)
 		TRY(open_file(r));
 	}
 	o->began_ns = capture_now_ns(CLOCK_MONOTONIC);
+	r->aux.index.n = 0;
 	TRY(start_writer(r));
 	if (o->pipe) {
 		TRY(start_stream(r));

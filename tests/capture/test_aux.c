@@ -198,8 +198,8 @@ static struct seen read_back(void)
 	uint64_t offset, i, n;
 	struct span index;
 
-	ok(file_open(&f, output) >= 0, "the file opens");
-	for (offset = f.data.offset; file_next(&f, &offset, &r, &diags) > 0;) {
+	ok(file_open(&f, output) >= 0 && file_inflate(&f) >= 0, "the file opens");
+	for (offset = f.streams[0].start; file_next(&f, &offset, &r, &diags) > 0;) {
 		see(&s, &r);
 	}
 	index = file_feature(&f, FEATURE_AUXTRACE);
@@ -460,6 +460,56 @@ static void test_some_cpus(void)
 	ok(whole(&s, &p) && s.bytes[0] == 0 && s.bytes[1] > 0, "its trace, and mappings of others");
 }
 
+static void test_workers(void)
+{
+	struct sonde_record_options o = options("worker.data");
+	struct play p = {.last = 60, .each = 3000};
+	struct seen s;
+
+	o.aux_pages = 4;
+	o.async_writes = true;
+	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
+	s = record(begin(&o), &p);
+	ok(whole(&s, &p), "written by a thread: the same");
+	o = options("compressed.data");
+	o.aux_pages = 4;
+	o.compress = 1;
+	p = (struct play){.last = 60, .each = 3000};
+	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
+	s = record(begin(&o), &p);
+	ok(whole(&s, &p), "records compressed, the trace between them not: the same");
+}
+
+/* A stream has no index; what is in it is the same. */
+static void test_stream(void)
+{
+	struct sonde_record_options o = options("stream.data");
+	struct play p = {.last = 60, .each = 3000};
+	struct sonde_record *r;
+	int kept, fd;
+	bool good;
+	struct seen s;
+
+	o.aux_pages = 4;
+	o.output = "-";
+	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
+	r = begin(&o);
+	p.record = r;
+	fake_on_poll(play, &p);
+	(void)fflush(stdout);
+	kept = dup(STDOUT_FILENO);
+	fd = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	(void)dup2(fd, STDOUT_FILENO);
+	good = sonde_record_start(r) == 0 && sonde_record_run(r) == 0;
+	(void)dup2(kept, STDOUT_FILENO);
+	(void)close(kept);
+	(void)close(fd);
+	sonde_record_free(r);
+	ok(good, "a recording to a stream");
+	s = read_back();
+	ok(whole(&s, &p) && s.infos == 1, "every byte is in it, at its place");
+}
+
 static bool play_threads(void *arg)
 {
 	struct play *p = arg;
@@ -609,6 +659,15 @@ static void test_refusals(void)
 	o.aux_sample_size = 70000;
 	refused(o, "{intel_pt//u,cpu-clock}", "AUX area sample size 70000 too big, max. 61440");
 	o.aux_sample = false;
+	o.threads = "";
+	refused(o, "intel_pt//u",
+	        "Parallel trace streaming is not available in AUX area tracing mode");
+	o.threads = NULL;
+	o.overwrite = true;
+	refused(o, "intel_pt//u",
+	        "--overwrite is not available in AUX area tracing mode: -S keeps the newest "
+	        "trace");
+	o.overwrite = false;
 	refused(o, "intel_pt//u,intel_pt/tsc=0/", "There may be only one intel_pt event");
 }
 
@@ -829,6 +888,8 @@ int main(int argc, char **argv)
 	test_clock();
 	test_offline();
 	test_per_thread();
+	test_workers();
+	test_stream();
 	test_some_cpus();
 	test_events();
 	test_refusals();
