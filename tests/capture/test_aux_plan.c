@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/* Which events, attrs, sizes and filters a trace gets, and what is refused: test_aux_plan MACHINE. */
+#define _GNU_SOURCE
+#include "pt_recorder.h"
+
+static const struct event *last_event(const struct sonde_record *r)
+{
+	return &r->events.v[r->events.n - 1];
+}
+
+static void test_events(void)
+{
+	struct sonde_record_options o = options("events.data");
+	struct sonde_record *r;
+	const struct sonde_attr *a;
+
+	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
+	events[0] = "cpu-clock";
+	events[1] = "intel_pt//";
+	o.nevents = 2;
+	r = begin(&o);
+	ok(sonde_record_start(r) == 0, "trace and samples");
+	eq_str(r->events.v[0].name, "intel_pt//", "the trace goes first");
+	eq_u64(r->events.v[0].attr.config, PT_CONFIG, "with perf's config");
+	a = &r->events.v[0].attr;
+	eq_u64(a->sample_period, 1, "the trace has no samples");
+	eq_u64(a->sample_type,
+	        SONDE_SAMPLE_IP | SONDE_SAMPLE_TID | SONDE_SAMPLE_TIME | SONDE_SAMPLE_CPU |
+	                SONDE_SAMPLE_IDENTIFIER,
+	        "its sample_type as perf's");
+	eq_u64(a->flags,
+	        1u << SONDE_FLAG_DISABLED | 1u << SONDE_FLAG_INHERIT |
+	                1u << SONDE_FLAG_SAMPLE_ID_ALL,
+	        "its flags as perf's");
+	eq_u64(a->aux_watermark, 1u << 20, "woken at a quarter of the area");
+	eq_str(last_event(r)->name, "dummy:u", "the dummy comes last");
+	a = &last_event(r)->attr;
+	ok(sonde_attr_has(a, SONDE_FLAG_CONTEXT_SWITCH) && sonde_attr_has(a, SONDE_FLAG_MMAP2) &&
+	                !sonde_attr_has(a, SONDE_FLAG_DISABLED),
+	        "tells of switches and mappings, and is on from the start");
+	ok(!sonde_attr_has(&r->events.v[0].attr, SONDE_FLAG_MMAP), "the trace does not");
+	sonde_record_free(r);
+
+	o.nevents = 1;
+	events[0] = "intel_pt/tsc=0/";
+	r = begin(&o);
+	ok(sonde_record_start(r) == 0, "no times in the trace");
+	ok(!sonde_attr_has(&last_event(r)->attr, SONDE_FLAG_CONTEXT_SWITCH) && r->events.n == 2,
+	        "then nobody needs switches");
+	sonde_record_free(r);
+
+	fake_reset(&(struct fake_options){.ncpus = CPUS,
+	        .aux_type = PT_TYPE,
+	        .unknown_flags = 1u << SONDE_FLAG_CONTEXT_SWITCH});
+	events[0] = "intel_pt//";
+	r = begin(&o);
+	ok(sonde_record_start(r) == 0, "a kernel without records of switches");
+	eq_u64(r->events.n, 3, "gets sched_switch");
+	eq_u64(r->events.v[1].attr.config, 372, "by its id");
+	eq_u64(r->events.v[1].attr.sample_type,
+	        SONDE_SAMPLE_IP | SONDE_SAMPLE_TID | SONDE_SAMPLE_TIME | SONDE_SAMPLE_CPU |
+	                SONDE_SAMPLE_PERIOD | SONDE_SAMPLE_RAW | SONDE_SAMPLE_IDENTIFIER,
+	        "sampled as perf samples it");
+	sonde_record_free(r);
+
+	events[0] = "intel_pt/tsc=0/";
+	r = begin(&o);
+	ok(sonde_record_start(r) == 0, "but not without times");
+	eq_u64(r->events.n, 2, "the dummy alone");
+	sonde_record_free(r);
+}
+
+static void refused(struct sonde_record_options o, const char *event, const char *why)
+{
+	struct sonde_record *r;
+
+	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
+	events[0] = event;
+	r = begin(&o);
+	ok(sonde_record_start(r) < 0, "refused");
+	eq_str(sonde_record_error(r)->text, why, "in perf's words");
+	sonde_record_free(r);
+}
+
+static void test_refusals(void)
+{
+	static const char alone[] =
+	        "AUX area sampling requires an AUX area event group leader plus other events to "
+	        "which to add samples";
+	struct sonde_record_options o = options("refused.data");
+
+	o.aux_pages = 1;
+	refused(o, "intel_pt//u",
+	        "Invalid mmap size for Intel Processor Trace: must be at least 8KiB and a power "
+	        "of 2");
+	o.aux_pages = 16;
+	o.snapshot = true;
+	o.snapshot_size = 0x100000;
+	refused(o, "intel_pt//u",
+	        "Snapshot size 1048576 must not be greater than AUX area tracing mmap size 65536");
+	refused(o, "cpu-clock", "No AUX area tracing to snapshot");
+	o.aux_sample = true;
+	refused(o, "{intel_pt//u,cpu-clock}",
+	        "Snapshot mode (intel_pt PMU) and sample trace cannot be used together");
+	refused(o, "intel_pt//u", alone);
+	o.snapshot = false;
+	refused(o, "cpu-clock", "No AUX area event to sample");
+	refused(o, "intel_pt//u,cpu-clock", alone);
+	refused(o, "{cpu-clock,intel_pt//u}", alone);
+	refused(o, "{intel_pt//u,cpu-clock/aux-sample-size=0/}", alone);
+	o.aux_sample_size = 70000;
+	refused(o, "{intel_pt//u,cpu-clock}", "AUX area sample size 70000 too big, max. 61440");
+	o.aux_sample = false;
+	o.threads = "";
+	refused(o, "intel_pt//u",
+	        "Parallel trace streaming is not available in AUX area tracing mode");
+	o.threads = NULL;
+	o.overwrite = true;
+	refused(o, "intel_pt//u",
+	        "--overwrite is not available in AUX area tracing mode: -S keeps the newest "
+	        "trace");
+	o.overwrite = false;
+	refused(o, "intel_pt//u,intel_pt/tsc=0/", "There may be only one intel_pt event");
+}
+
+struct sizes {
+	bool limited;
+	uint64_t mlock_kb, memlock;
+	size_t pages, aux_pages;
+	uint64_t snapshot_size;
+	bool snapshot;
+	uint64_t data, aux; /* what comes of it, bytes */
+};
+
+static void test_sizes(void)
+{
+	static const struct sizes all[] = {
+	        {.data = 512 << 10, .aux = 4 << 20},
+	        {.limited = true, .mlock_kb = 516, .data = 256 << 10, .aux = 128 << 10},
+	        {.limited = true,
+	                .mlock_kb = 516,
+	                .pages = 64,
+	                .data = 256 << 10,
+	                .aux = 128 << 10},
+	        {.limited = true,
+	                .mlock_kb = 516,
+	                .aux_pages = 16,
+	                .data = 256 << 10,
+	                .aux = 64 << 10},
+	        {.limited = true, .mlock_kb = 260, .data = 128 << 10, .aux = 128 << 10},
+	        {.aux_pages = 16, .data = 512 << 10, .aux = 64 << 10},
+	        {.snapshot = true, .data = 512 << 10, .aux = 4 << 20},
+	        {.snapshot = true, .snapshot_size = 0x100000, .data = 512 << 10, .aux = 1 << 20},
+	        {.snapshot = true, .snapshot_size = 5000, .data = 512 << 10, .aux = 8192},
+	        {.snapshot = true, .aux_pages = 1, .data = 512 << 10, .aux = 4096},
+	        {.limited = true,
+	                .mlock_kb = 516,
+	                .snapshot = true,
+	                .data = 256 << 10,
+	                .aux = 128 << 10},
+	};
+	struct sonde_record_options o = options("sizes.data");
+	char pid[16];
+	size_t i;
+
+	(void)snprintf(pid, sizeof(pid), "%d", 7);
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		const struct sizes *s = &all[i];
+		struct sonde_record *r;
+
+		fake_reset(&(struct fake_options){.ncpus = CPUS,
+		        .aux_type = PT_TYPE,
+		        .unprivileged = s->limited,
+		        .mlock_kb = s->mlock_kb,
+		        .memlock = s->memlock});
+		o.all_cpus = false;
+		o.pids = pid;
+		o.mmap_pages = s->pages;
+		o.aux_pages = s->aux_pages;
+		o.snapshot = s->snapshot;
+		o.snapshot_size = s->snapshot_size;
+		(void)unlink("mlock");
+		r = begin(&o);
+		{
+			int fd = openat(r->root_fd, "proc/sys/kernel/perf_event_mlock_kb",
+			        O_WRONLY | O_TRUNC | O_CLOEXEC);
+			char text[16];
+			int n = snprintf(text, sizeof(text), "%llu\n",
+			        (unsigned long long)(s->mlock_kb != 0 ? s->mlock_kb : 516));
+
+			ok(fd >= 0 && write(fd, text, (size_t)n) == n, "limit is set");
+			(void)close(fd);
+		}
+		if (!ok(sonde_record_start(r) == 0, "sizes by limits and options")) {
+			printf("# %s\n", sonde_record_error(r)->text);
+		}
+		eq_u64(r->ring_pages * PAGE, s->data, "bytes of a data ring");
+		eq_u64(r->aux.size, s->aux, "bytes of an AUX area");
+		sonde_record_free(r);
+	}
+}
+
+static void sampled(const char *event, const char *more, uint32_t size)
+{
+	struct sonde_record_options o = options("sample.data");
+	struct sonde_record *r;
+
+	events[0] = event;
+	events[1] = more;
+	o.nevents = more != NULL ? 2 : 1;
+	o.aux_sample = more == NULL;
+	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
+	r = begin(&o);
+	if (!ok(sonde_record_start(r) == 0, "trace in samples")) {
+		printf("# %s\n", sonde_record_error(r)->text);
+	}
+	eq_u64(r->events.v[0].attr.config, 0xe601, "PSBs as near as can be");
+	eq_u64(r->events.v[1].leader, 0, "both in one group");
+	eq_u64(r->events.v[1].attr.aux_sample_size, size, "bytes in each sample");
+	ok((r->events.v[1].attr.sample_type & SONDE_SAMPLE_AUX) != 0, "which says so");
+	eq_u64(r->aux.size, size, "the area need not be larger");
+	eq_u64(r->events.v[0].attr.aux_watermark, 0, "nobody is woken for it");
+	sonde_record_free(r);
+}
+
+static void test_sample(void)
+{
+	sampled("{intel_pt//u,cpu-clock:u}", NULL, 4096);
+	sampled("intel_pt//u", "cpu-clock/aux-sample-size=8192/u", 8192);
+	sampled("cpu-clock/aux-sample-size=8192/u", "intel_pt//u", 8192);
+}
+
+/* The filter that the kernel gets; NULL: none, the recording is refused. */
+static void filtered(const char *text, const char *want, const char *error)
+{
+	struct sonde_record_filter filter = {.text = text, .nevents = 1};
+	struct sonde_record_options o = options("filter.data");
+	struct sonde_record *r;
+	const struct fake_event *e;
+
+	o.filters = &filter;
+	o.nfilters = 1;
+	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
+	r = begin(&o);
+	if (want != NULL) {
+		if (!ok(sonde_record_start(r) == 0, text)) {
+			printf("# %s\n", sonde_record_error(r)->text);
+		}
+		e = fake_find(PT_TYPE, PT_CONFIG, 1);
+		eq_str(e != NULL ? e->filter : "", want, "as the kernel gets it");
+	} else {
+		ok(sonde_record_start(r) < 0, text);
+		if (!ok(strstr(sonde_record_error(r)->text, error) != NULL, error)) {
+			printf("# %s\n", sonde_record_error(r)->text);
+		}
+	}
+	sonde_record_free(r);
+}
+
+static void test_filter(void)
+{
+	filtered("filter 0x1100/0x20@/no/such/object", "filter 0x1100/0x20@/no/such/object", NULL);
+	filtered(
+	        "filter 4352 / 32 @ /x start 0x1 @ /x", "filter 0x1100/0x20@/x,start 0x1@/x", NULL);
+	filtered("start 0x10@/x, stop 0x20@/x", "start 0x10@/x,stop 0x20@/x", NULL);
+	filtered("tracestop 0x10/0x20@/x", "stop 0x10/0x20@/x", NULL);
+	filtered("filter 0xffffffff81000000/0x1000", "filter 0xffffffff81000000/0x1000", NULL);
+	filtered("filter schedule", "filter 0xffffffff81002000/0x1000", NULL);
+	filtered("start twice #2", "start 0xffffffff81005000", NULL);
+	filtered("filter twice #g", "filter 0xffffffff81005000/0x800", NULL);
+	filtered("filter schedule / twice #1", "filter 0xffffffff81002000/0x3000", NULL);
+	filtered("filter *", "filter 0xffffffff81000000/0x6000", NULL);
+	filtered("filter twice", NULL, "#2\t0xffffffff81005000\tg\ttwice");
+	filtered("filter twice #3", NULL, "only 2 symbols");
+	filtered("filter schedule #2", NULL, "only 1 symbols");
+	filtered("filter nothing", NULL, "Symbol 'nothing' not found");
+	filtered("filter twice #1 / schedule", NULL,
+	        "Symbol 'schedule' (0xffffffff81002000) comes before 'twice' (0xffffffff81004000)");
+	filtered("bogus main @ /x", NULL, "Failed to parse address filter: 'bogus main @ /x'");
+	filtered("filter", NULL, "Failed to parse address filter");
+	filtered("filter main @", NULL, "Failed to parse address filter");
+	filtered("filter 0x1000 @ /x", NULL, "needs a size");
+	filtered("start 1@/x start 2@/x start 3@/x", NULL,
+	        "number of address filters (3) exceeds maximum (2)");
+}
+
+int main(int argc, char **argv)
+{
+	(void)argc;
+	fixture_open(&machine, argv[1]);
+	test_events();
+	test_refusals();
+	test_sizes();
+	test_sample();
+	test_filter();
+	fake_end();
+	fixture_close(&machine);
+	return tap_done();
+}
