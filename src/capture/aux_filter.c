@@ -18,6 +18,7 @@
 #define _GNU_SOURCE
 #include "capture/aux.h"
 #include "core/array.h"
+#include "core/span.h"
 #include "image/image.h"
 #include "proc/proc.h"
 
@@ -27,11 +28,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define SYMBOL_FUNC  2 /* ELF's type in the low bits of info */
-#define SYMBOL_IFUNC 10
-#define BIND_LOCAL   0
-#define PAGE         4096u
-#define NAME_MAX_    256
+#define SYMBOL_FUNC    2 /* ELF's type in the low bits of info */
+#define SYMBOL_IFUNC   10
+#define BIND_LOCAL     0
+#define VERSION_HIDDEN 0x8000u /* in .gnu.version */
+#define PAGE           4096u
+#define NAME_MAX_      256
 
 struct action {
 	const char *word, *kernel;
@@ -120,9 +122,19 @@ static void settle(struct symbols *s)
 			next++;
 		}
 		if (s->v[i].size == 0) {
-			s->v[i].size = next < n ? s->v[next].at - s->v[i].at : 0;
+			/* the last one's end is not known: perf takes it for a page at least */
+			s->v[i].size = next < n ? s->v[next].at - s->v[i].at
+			                        : (s->v[i].at + PAGE - 1) / PAGE * PAGE + PAGE -
+			                                  s->v[i].at;
 		}
 	}
+}
+
+/* A symbol of a library that is there for old programs only: "memcpy@GLIBC_2.2.5". */
+static bool is_old_version(const struct image_elf *elf, struct span versions, size_t i)
+{
+	return i * 2 + 2 <= versions.n &&
+	       (load_u16(versions.p + i * 2, elf->swap) & VERSION_HIDDEN) != 0;
 }
 
 static int file_symbols(struct symbols *s, const char *path, struct error *err)
@@ -130,7 +142,7 @@ static int file_symbols(struct symbols *s, const char *path, struct error *err)
 	struct image_file file = {0};
 	struct image_elf elf = {0};
 	const struct image_section *section, *names;
-	struct span text;
+	struct span text, versions = {0};
 	size_t i, n;
 	int rc = image_file_open(&file, path, err);
 
@@ -140,7 +152,11 @@ static int file_symbols(struct symbols *s, const char *path, struct error *err)
 	s->end = file.bytes.n;
 	rc = image_elf_open(&elf, file.bytes, err);
 	section = rc < 0 ? NULL : image_elf_section(&elf, ".symtab");
-	section = rc >= 0 && section == NULL ? image_elf_section(&elf, ".dynsym") : section;
+	if (rc >= 0 && section == NULL) {
+		section = image_elf_section(&elf, ".dynsym");
+		names = image_elf_section(&elf, ".gnu.version");
+		versions = names != NULL ? image_elf_section_bytes(&elf, names) : versions;
+	}
 	n = section != NULL && section->link < elf.nsections ? image_elf_symbol_count(&elf, section)
 	                                                     : 0;
 	names = n > 0 ? &elf.sections[section->link] : NULL;
@@ -151,7 +167,8 @@ static int file_symbols(struct symbols *s, const char *path, struct error *err)
 		uint64_t at;
 
 		if ((type != SYMBOL_FUNC && type != SYMBOL_IFUNC) || v.section == 0 ||
-		        v.name >= text.n || memchr(text.p + v.name, 0, text.n - v.name) == NULL ||
+		        is_old_version(&elf, versions, i) || v.name >= text.n ||
+		        memchr(text.p + v.name, 0, text.n - v.name) == NULL ||
 		        !image_elf_offset(&elf, v.value, &at)) {
 			continue;
 		}
@@ -195,7 +212,7 @@ static int load(struct symbols *s, const struct filter *f, int root, struct erro
 	settle(s);
 	if (f->file[0] == '\0' && s->n > 0) {
 		s->first = s->v[0].at;
-		s->end = (s->v[s->n - 1].at + s->v[s->n - 1].size + PAGE - 1) / PAGE * PAGE;
+		s->end = s->v[s->n - 1].at + s->v[s->n - 1].size;
 	}
 	return 0;
 }

@@ -269,7 +269,7 @@ static void test_filter(void)
 	filtered("start twice #2", "start 0xffffffff81005000", NULL);
 	filtered("filter twice #g", "filter 0xffffffff81005000/0x800", NULL);
 	filtered("filter schedule / twice #1", "filter 0xffffffff81002000/0x3000", NULL);
-	filtered("filter *", "filter 0xffffffff81000000/0x6000", NULL);
+	filtered("filter *", "filter 0xffffffff81000000/0x7000", NULL);
 	filtered("filter twice", NULL, "#2\t0xffffffff81005000\tg\ttwice");
 	filtered("filter twice #3", NULL, "only 2 symbols");
 	filtered("filter schedule #2", NULL, "only 1 symbols");
