@@ -162,6 +162,16 @@ void capture_trace_open(
 void capture_choose(struct sonde_record *r); /* options to modes */
 bool capture_wants_time(const struct sonde_record *r);
 int capture_plan(struct sonde_record *r); /* options to attrs */
+
+/*
+ * The kernel refused event e with this errno: leaves out what it does not know; true: try again.
+ * All events keep the same shape.
+ */
+bool capture_use_older(struct sonde_record *r, size_t e, int why);
+bool capture_only_counts(
+        const struct sonde_record *r, size_t e); /* opens when it need not sample */
+void capture_attr_sizes(struct sonde_record *r, bool in_file); /* in files all are of one size */
+
 void capture_terms_apply(struct event *event); /* what its own terms say wins over options */
 int capture_find_targets(struct sonde_record *r); /* options to cpus and threads */
 size_t capture_ring_of(const struct sonde_record *r, size_t at); /* at: index of a descriptor */

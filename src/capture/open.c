@@ -90,47 +90,6 @@ static int open_failed(struct sonde_record *r, const struct event *event, int wh
 	}
 }
 
-/* Bits that older kernels do not know, newest first. */
-static bool drop_newest(struct sonde_record *r)
-{
-	static const struct {
-		int flag; /* -1: read_format LOST */
-		const char *name;
-	} newest[] = {
-	        {-1, "lost counts"},
-	        {SONDE_FLAG_TEXT_POKE, "changes of the kernel's code"},
-	        {SONDE_FLAG_CGROUP, "cgroup events"},
-	        {SONDE_FLAG_BPF_EVENT, "bpf events"},
-	        {SONDE_FLAG_KSYMBOL, "ksymbol events"},
-	        {SONDE_FLAG_NAMESPACES, "namespace events"},
-	        {SONDE_FLAG_USE_CLOCKID, "clock ids"},
-	        {SONDE_FLAG_COMM_EXEC, "exec marks"},
-	        {SONDE_FLAG_MMAP2, "mmap2 records"},
-	        {SONDE_FLAG_EXCLUDE_GUEST, "guest exclusion"},
-	};
-	struct sonde_attr *attr;
-	size_t i, k;
-	bool found = false;
-
-	for (i = 0; !found && i < sizeof(newest) / sizeof(newest[0]); i++) {
-		for (k = 0; k < r->events.n; k++) {
-			attr = &r->events.v[k].attr;
-			if (newest[i].flag < 0) {
-				found |= (attr->read_format & SONDE_READ_LOST) != 0;
-				attr->read_format &= ~(uint64_t)SONDE_READ_LOST;
-				continue;
-			}
-			found |= (attr->flags >> newest[i].flag & 1) != 0;
-			attr->flags &= ~(1ULL << newest[i].flag);
-		}
-		if (found) {
-			capture_say(r, SONDE_RECORD_VERBOSE,
-			        "this kernel refuses %s: going without", newest[i].name);
-		}
-	}
-	return found;
-}
-
 static bool drop_kernel(struct sonde_record *r)
 {
 	size_t i;
@@ -253,13 +212,14 @@ static int open_all(struct sonde_record *r)
 	size_t k;
 	int why;
 
+	capture_attr_sizes(r, false);
 	while (e < r->events.n) {
 		if (open_event(r, e) == 0) {
 			e++;
 			continue;
 		}
 		why = errno;
-		if (((why == EINVAL || why == E2BIG) && drop_newest(r)) ||
+		if (capture_use_older(r, e, why) ||
 		        ((why == EACCES || why == EPERM) && drop_kernel(r))) {
 			for (k = 0; k <= e; k++) {
 				close_event(r, k);
@@ -271,8 +231,14 @@ static int open_all(struct sonde_record *r)
 			return error_set(&r->error, SONDE_ENOENT, NO_OFFSET, "process %d has ended",
 			        (int)r->threads[0]);
 		}
+		if (why == EINVAL && capture_only_counts(r, e)) {
+			return error_set(&r->error, SONDE_EUNSUPPORTED, NO_OFFSET,
+			        "the PMU '%s' counts, but takes no samples: try 'sonde stat -e %s'",
+			        r->events.v[e].pmu, r->events.v[e].name);
+		}
 		return open_failed(r, &r->events.v[e], why);
 	}
+	capture_attr_sizes(r, true);
 	if (r->kernel_excluded) {
 		capture_say(r, SONDE_RECORD_WARNING,
 		        "kernel.perf_event_paranoid does not allow kernel profiling: recording "

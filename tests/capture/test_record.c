@@ -33,6 +33,7 @@ static struct {
 	uint64_t lost_read; /* what read() says per descriptor of the first event */
 	uint64_t refused_flags, refused_format; /* attrs with these bits get refuse_errno */
 	int refuse_errno, refused;
+	uint32_t size_limit; /* larger attrs get E2BIG; 0: none */
 	unsigned grouped; /* events that were opened as members of a group */
 	unsigned precise_max; /* steps of precision that there are, with 0; 0: no limit */
 	int open_limit; /* then EMFILE; 0: none */
@@ -47,6 +48,10 @@ static int fake_open(const struct sonde_attr *attr, pid_t pid, int cpu, int grou
 	if ((attr->flags & k.refused_flags) != 0 || (attr->read_format & k.refused_format) != 0) {
 		k.refused++;
 		errno = k.refuse_errno;
+		return -1;
+	}
+	if (k.size_limit != 0 && attr->size > k.size_limit) {
+		errno = E2BIG;
 		return -1;
 	}
 	if (k.refuse_errno == EACCES && !sonde_attr_has(attr, SONDE_FLAG_EXCLUDE_KERNEL)) {
@@ -331,7 +336,7 @@ static void test_refusals(void)
 		k.refused_format = SONDE_READ_LOST;
 		r = begin("cpu-clock", 1);
 		ok(sonde_record_start(r) == 0, "an older kernel: bits are dropped");
-		eq_u64(k.refused, 3, "one at a time");
+		eq_u64(k.refused, 4, "each is asked for alone once the event was refused");
 		eq_u64(r->events.v[0].attr.flags & k.refused_flags, 0, "all that it refused");
 		ok(sonde_attr_has(&r->events.v[0].attr, SONDE_FLAG_MMAP2) &&
 		                sonde_attr_has(&r->events.v[0].attr, SONDE_FLAG_COMM_EXEC),
@@ -340,6 +345,19 @@ static void test_refusals(void)
 		        "a curious user is told");
 		sonde_record_free(r);
 		eq_u64(k.open_fds, 0, "nothing stays open");
+	}
+	reset();
+	k.size_limit = 104; /* Linux 3.19 */
+	{
+		struct sonde_record *r = begin("cpu-clock/max-stack=3/", 1);
+
+		ok(sonde_record_start(r) == 0, "a kernel with smaller attrs");
+		ok(strstr(k.said, "attrs of 128 bytes: going without sig_data") != NULL &&
+		                strstr(k.said, "attrs of 112 bytes") != NULL,
+		        "size by size, and it is said");
+		eq_u64(r->events.v[0].attr.sample_max_stack, 0, "what stood behind is gone");
+		eq_u64(r->events.v[0].attr.size, 128, "in the file all attrs have one size");
+		sonde_record_free(r);
 	}
 	reset();
 	k.refuse_errno = EINVAL;

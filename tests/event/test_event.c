@@ -136,6 +136,17 @@ static void test_groups(void)
 	event_list_fini(&list);
 }
 
+/* A text of several lines as comments of TAP. */
+static void puts_indented(const char *text)
+{
+	size_t n;
+
+	for (; *text != '\0'; text += n + (text[n] != '\0')) {
+		n = strcspn(text, "\n");
+		printf("#   got %.*s\n", (int)n, text);
+	}
+}
+
 static void test_bad(void)
 {
 	static const struct {
@@ -195,8 +206,8 @@ static void test_bad(void)
 		struct error err = {0};
 
 		eq_u64(event_parse(&list, -1, bad[i].text, &err), SONDE_EARG, bad[i].text);
-		if (!ok(strstr(err.text, bad[i].says) != NULL, bad[i].says)) {
-			printf("#   got %s\n", err.text);
+		if (!ok(strstr(err.text, bad[i].says) != NULL, "says where and why")) {
+			puts_indented(err.text);
 		}
 		event_list_fini(&list);
 	}
