@@ -10,6 +10,7 @@ int cmd_script(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_buildid_list(int argc, char **argv);
 int cmd_evlist(int argc, char **argv);
+int cmd_list(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);

@@ -17,6 +17,7 @@ static const struct command {
         {"report", cmd_report, "show where the time of a recording went"},
         {"script", cmd_script, "print the samples of a recording in time order"},
         {"stat", cmd_stat, "count events of a command, of threads or of the machine"},
+        {"list", cmd_list, "list the events that can be recorded and counted"},
         {"evlist", cmd_evlist, "list the events of a recording"},
         {"check", cmd_check, "say whether a recording is whole and what it lost"},
         {"convert", cmd_convert,

@@ -152,9 +152,15 @@ int intel_pt_check(
 /* probe.c: text terms of kprobe and uprobe: 1, 0: none of these */
 int probe_term(const struct parse *p, struct event *event, const struct term *term);
 
+/* Those of a PMU, for a list; "" for other PMUs. */
+const char *probe_terms(const char *pmu);
+
 /* breakpoint.c, tracepoint.c, pfm.c: *at moves to behind the event */
 int breakpoint_parse(const struct parse *p, const char **at);
 const char *tracepoint_place(int root); /* the folder of all; NULL: tracefs is not mounted */
+/* Calls for each, sorted. 1; 0: tracefs cannot be read; SONDE_ENOMEM, also when the call gives false. */
+int tracepoint_each(
+        int root, bool (*call)(void *arg, const char *system, const char *name), void *arg);
 bool tracepoint_has_system(int root, struct word system); /* or it is a glob */
 int tracepoint_parse(const struct parse *p, struct word system, struct word name);
 int pfm_parse(const struct parse *p, struct word name); /* 1, or 0: libpfm4 does not know it */

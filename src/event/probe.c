@@ -14,7 +14,7 @@ static const struct probe_term {
 	const char *pmu, *name;
 	unsigned config;
 	bool text;
-} probe_terms[] = {
+} known_terms[] = {
         {"kprobe", "kprobe_func", 1, true},
         {"kprobe", "func", 1, true},
         {"kprobe", "kprobe_addr", 2, false},
@@ -32,10 +32,10 @@ int probe_term(const struct parse *p, struct event *event, const struct term *te
 	uint64_t v;
 	size_t i;
 
-	for (i = 0; i < sizeof(probe_terms) / sizeof(probe_terms[0]); i++) {
-		if (event->pmu != NULL && strcmp(event->pmu, probe_terms[i].pmu) == 0 &&
-		        word_is(term->name, probe_terms[i].name)) {
-			known = &probe_terms[i];
+	for (i = 0; i < sizeof(known_terms) / sizeof(known_terms[0]); i++) {
+		if (event->pmu != NULL && strcmp(event->pmu, known_terms[i].pmu) == 0 &&
+		        word_is(term->name, known_terms[i].name)) {
+			known = &known_terms[i];
 		}
 	}
 	if (known == NULL) {
@@ -57,4 +57,11 @@ int probe_term(const struct parse *p, struct event *event, const struct term *te
 	}
 	event->attr.config1 = (uint64_t)(uintptr_t)copy;
 	return 1;
+}
+
+const char *probe_terms(const char *pmu)
+{
+	return strcmp(pmu, "kprobe") == 0   ? "kprobe_func=NAME,kprobe_addr=ADDR,probe_offset=N"
+	       : strcmp(pmu, "uprobe") == 0 ? "uprobe_path=FILE,probe_offset=N"
+	                                    : "";
 }

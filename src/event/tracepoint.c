@@ -222,3 +222,34 @@ int tracepoint_parse(const struct parse *p, struct word system, struct word name
 	names_fini(&systems);
 	return rc < 0 ? rc : 0;
 }
+
+int tracepoint_each(
+        int root, bool (*call)(void *arg, const char *system, const char *name), void *arg)
+{
+	const char *place = tracepoint_place(root);
+	struct names systems, names;
+	char path[700];
+	struct stat st;
+	size_t i, k;
+	bool ok = true;
+
+	if (place == NULL || !names_read(&systems, root, place)) {
+		return 0;
+	}
+	for (i = 0; ok && i < systems.n; i++) {
+		(void)snprintf(path, sizeof(path), "%s/%s", place, systems.v[i]);
+		if (names_read(&names, root, path)) {
+			for (k = 0; ok && k < names.n; k++) {
+				/* some of ftrace's own have a format, but no number */
+				(void)snprintf(path, sizeof(path), "%s/%s/%s/id", place,
+				        systems.v[i], names.v[k]);
+				ok = !proc_stat(root, path, &st) ||
+				     call(arg, systems.v[i], names.v[k]);
+			}
+		}
+		names_fini(&names);
+	}
+	k = systems.n;
+	names_fini(&systems);
+	return !ok ? SONDE_ENOMEM : k > 0;
+}

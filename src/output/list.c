@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "event/catalogue.h"
+#include "output/json.h"
+#include "proc/proc.h"
+
+#include <sonde/preview/list.h>
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define NAME_WIDTH 50 /* columns */
+#define TRACED     (1u << CATALOGUE_TRACEPOINT | 1u << CATALOGUE_SDT)
+
+static const struct kind {
+	const char *words[4]; /* how it may be asked for; the first is what JSON calls it */
+	const char *title;
+} kinds[CATALOGUE_KINDS] = {
+        [CATALOGUE_HARDWARE] = {{"hardware", "hw"}, "Hardware event"},
+        [CATALOGUE_SOFTWARE] = {{"software", "sw"}, "Software event"},
+        [CATALOGUE_CACHE] = {{"cache", "hwcache"}, "Hardware cache event"},
+        [CATALOGUE_PMU] = {{"pmu"}, "Kernel PMU event"},
+        [CATALOGUE_RAW] = {{"raw"}, "Raw event descriptor"},
+        [CATALOGUE_BREAKPOINT] = {{"breakpoint", "mem"}, "Hardware breakpoint"},
+        [CATALOGUE_TRACEPOINT] = {{"tracepoint"}, "Tracepoint event"},
+        [CATALOGUE_SDT] = {{"sdt"}, "SDT event"},
+};
+
+/* What perf's metrics are made of is not in the kernel, and Sonde has no tables of it. */
+static const char *const no_kinds[] = {"metric", "metrics", "metricgroup", "metricgroups"};
+
+struct list {
+	const struct sonde_list_options *options;
+	struct catalogue catalogue;
+	unsigned kinds; /* asked for by name */
+	bool globs; /* some words are no kinds */
+	struct text out;
+	struct text message;
+};
+
+/* -1: the word is no kind. */
+static int kind_of(const char *word)
+{
+	int kind;
+	size_t i;
+
+	for (kind = 0; kind < CATALOGUE_KINDS; kind++) {
+		for (i = 0; i < 4 && kinds[kind].words[i] != NULL; i++) {
+			if (strcmp(kinds[kind].words[i], word) == 0) {
+				return kind;
+			}
+		}
+	}
+	return -1;
+}
+
+static bool is_no_kind(const char *word)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(no_kinds) / sizeof(no_kinds[0]); i++) {
+		if (strcmp(no_kinds[i], word) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool glob_matches(const struct catalogue_entry *e, const char *glob)
+{
+	return fnmatch(glob, e->name, 0) == 0 ||
+	       (e->alias != NULL && fnmatch(glob, e->alias, 0) == 0) ||
+	       (e->pmu != NULL && fnmatch(glob, e->pmu, 0) == 0);
+}
+
+/* A word that matches nothing as a glob is looked for inside of names. */
+static bool part_matches(const struct catalogue_entry *e, const char *part)
+{
+	return strcasestr(e->name, part) != NULL ||
+	       (e->alias != NULL && strcasestr(e->alias, part) != NULL);
+}
+
+/* Marks what a word asks for; false: nothing. */
+static bool mark(const struct list *l, const char *word, bool *wanted)
+{
+	bool (*const matches[])(const struct catalogue_entry *, const char *) = {
+	        glob_matches, part_matches};
+	bool any = false;
+	size_t i, k;
+
+	for (k = 0; !any && k < 2; k++) {
+		for (i = 0; i < l->catalogue.n; i++) {
+			if (matches[k](&l->catalogue.v[i], word)) {
+				wanted[i] = true;
+				any = true;
+			}
+		}
+	}
+	return any;
+}
+
+static void put_details(struct text *t, const struct catalogue_entry *e)
+{
+	if (e->terms != NULL) {
+		text_printf(t, "      %s\n", e->terms);
+	}
+	if (e->unit != NULL) {
+		text_printf(t, "      in %s: counts times %g\n", e->unit, e->scale);
+	}
+	if (e->cpus != NULL) {
+		text_printf(t, "      on cpus %s\n", e->cpus);
+	}
+}
+
+static void put_line(struct list *l, const struct catalogue_entry *e)
+{
+	struct text *t = &l->out;
+	size_t begin = t->n;
+
+	text_printf(t, "  %s", e->name);
+	if (e->alias != NULL) {
+		text_printf(t, " OR %s", e->alias);
+	}
+	if (t->n - begin < NAME_WIDTH + 2) {
+		text_fill(t, ' ', NAME_WIDTH + 2 - (t->n - begin));
+	}
+	text_printf(t, " [%s%s]\n", kinds[e->kind].title,
+	        e->available ? "" : "; not counted here: this machine shows no hardware counters");
+	if (l->options->details != 0) {
+		put_details(t, e);
+	}
+}
+
+static void put_json(struct json *j, const struct catalogue_entry *e)
+{
+	char scale[32];
+
+	json_object(j, NULL);
+	json_text(j, "name", e->name);
+	json_text(j, "alias", e->alias);
+	json_text(j, "kind", kinds[e->kind].words[0]);
+	json_bool(j, "available", e->available);
+	json_text(j, "pmu", e->pmu);
+	json_text(j, "terms", e->terms);
+	json_text(j, "cpus", e->cpus);
+	json_text(j, "unit", e->unit);
+	(void)snprintf(scale, sizeof(scale), "%.17g", e->scale);
+	json_text(j, "scale", scale);
+	json_close(j);
+}
+
+static void put_all(struct list *l, const bool *wanted)
+{
+	struct json j = {.out = &l->out};
+	bool json = l->options->form == SONDE_LIST_JSON;
+	int last = -1;
+	size_t i;
+
+	if (json) {
+		json_begin(&j, "list", 1);
+		json_array(&j, "events");
+	}
+	for (i = 0; i < l->catalogue.n; i++) {
+		const struct catalogue_entry *e = &l->catalogue.v[i];
+
+		if (!wanted[i]) {
+			continue;
+		}
+		if (json) {
+			put_json(&j, e);
+		} else if (l->options->form == SONDE_LIST_NAMES) {
+			text_str(&l->out, last < 0 ? "" : " ");
+			text_str(&l->out, e->name);
+		} else {
+			if (last >= 0 && last != (int)e->kind) {
+				text_char(&l->out, '\n');
+			}
+			put_line(l, e);
+		}
+		last = (int)e->kind;
+	}
+	if (json) {
+		json_end(&j);
+	} else if (l->options->form == SONDE_LIST_NAMES) {
+		text_char(&l->out, '\n');
+	}
+}
+
+static void read_words(struct list *l)
+{
+	const struct sonde_list_options *o = l->options;
+	size_t i;
+	int kind;
+
+	for (i = 0; i < o->nwords; i++) {
+		kind = kind_of(o->words[i]);
+		if (kind >= 0) {
+			l->kinds |= 1u << kind;
+		} else {
+			l->globs |= !is_no_kind(o->words[i]);
+		}
+	}
+	if (o->nwords == 0) {
+		l->kinds = (1u << CATALOGUE_KINDS) - 1;
+	}
+}
+
+/* Words that found nothing go into the message. 0, 1. */
+static int choose(struct list *l, bool *wanted)
+{
+	const struct sonde_list_options *o = l->options;
+	const char *word;
+	int rc = 0;
+	size_t i;
+
+	for (i = 0; i < l->catalogue.n; i++) {
+		/* without a word for it, what cannot be counted is left out */
+		wanted[i] = (l->kinds >> l->catalogue.v[i].kind & 1) != 0 &&
+		            (o->nwords != 0 || l->catalogue.v[i].available);
+	}
+	for (i = 0; i < o->nwords; i++) {
+		word = o->words[i];
+		if (kind_of(word) >= 0) {
+			continue;
+		}
+		if (is_no_kind(word)) {
+			text_printf(&l->message, "%ssonde knows no metrics: '%s' lists nothing",
+			        l->message.n > 0 ? "; " : "", word);
+			rc = 1;
+		} else if (!mark(l, word, wanted)) {
+			text_printf(&l->message, "%sno event matches '%s'",
+			        l->message.n > 0 ? "; " : "", word);
+			rc = 1;
+		}
+	}
+	if (l->catalogue.no_tracefs && ((l->kinds & TRACED) != 0 || rc != 0)) {
+		text_printf(&l->message,
+		        "%stracepoints cannot be read; as root run 'mount -t tracefs nodev "
+		        "/sys/kernel/tracing', or list as root",
+		        l->message.n > 0 ? "; " : "");
+		rc = 1;
+	}
+	return rc;
+}
+
+static int run(struct list *l, int root, sonde_list_write_fn write, void *arg)
+{
+	const struct sonde_list_options *o = l->options;
+	struct text marks = {0};
+	bool *wanted;
+	int rc, rc_write;
+
+	read_words(l);
+	if (!catalogue_read(
+	            &l->catalogue, root, l->globs ? (1u << CATALOGUE_KINDS) - 1 : l->kinds)) {
+		return SONDE_ENOMEM;
+	}
+	text_fill(&marks, 0, l->catalogue.n + 1);
+	if (marks.failed) {
+		return SONDE_ENOMEM;
+	}
+	wanted = (bool *)(void *)marks.p;
+	rc = choose(l, wanted);
+	put_all(l, wanted);
+	text_fini(&marks);
+	if (l->out.failed || l->message.failed) {
+		return SONDE_ENOMEM;
+	}
+	if (o->message != NULL && o->message_size > 0) {
+		(void)snprintf(o->message, o->message_size, "%.*s", (int)l->message.n,
+		        l->message.p != NULL ? l->message.p : "");
+	}
+	rc_write = l->out.n > 0 ? write(arg, l->out.p, l->out.n) : 0;
+	return rc_write < 0 ? rc_write : rc;
+}
+
+int sonde_list_print(const struct sonde_list_options *options, sonde_list_write_fn write, void *arg)
+{
+	struct sonde_list_options o = {0};
+	struct list l = {.options = &o};
+	int root, rc;
+
+	memcpy(&o, options, options->size < sizeof(o) ? options->size : sizeof(o));
+	root = proc_root_open(o.root != NULL ? o.root : "/");
+	if (root < 0) {
+		return SONDE_EIO;
+	}
+	rc = run(&l, root, write, arg);
+	catalogue_fini(&l.catalogue);
+	text_fini(&l.out);
+	text_fini(&l.message);
+	(void)close(root);
+	return rc;
+}
