@@ -186,8 +186,11 @@ bool event_raw_parse(struct word w, uint64_t *config)
 		return false;
 	}
 	for (i = 1; i < w.n; i++) {
-		char c = w.p[i] >= 'A' && w.p[i] <= 'F' ? (char)(w.p[i] | 0x20) : w.p[i];
+		char c = w.p[i];
 
+		if (c >= 'A' && c <= 'F') {
+			c = (char)(c - 'A' + 'a');
+		}
 		digit = c != '\0' ? strchr(digits, c) : NULL;
 		if (digit == NULL) {
 			return false;

@@ -53,7 +53,8 @@ bool word_number(struct word w, uint64_t *value)
 	return w.n > 0;
 }
 
-static void append(struct error *err, const char *fmt, va_list ap)
+static void __attribute__((format(printf, 2, 0)))
+append(struct error *err, const char *fmt, va_list ap)
 {
 	size_t n = strnlen(err->text, sizeof(err->text) - 1);
 
@@ -78,7 +79,10 @@ static void put_visible(char *out, const char *s, size_t n)
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		out[i] = (unsigned char)s[i] >= ' ' && s[i] != 0x7f ? s[i] : '?';
+		out[i] = '?';
+		if ((unsigned char)s[i] >= ' ' && s[i] != 0x7f) {
+			out[i] = s[i];
+		}
 	}
 	out[n] = '\0';
 }

@@ -61,7 +61,7 @@ bool event_raw_parse(struct word w, uint64_t *config); /* rNNN: up to 16 digits 
 bool event_cache_name(size_t i, char out[32], uint64_t *config);
 
 /* modifier.c; 0, or SONDE_EARG with a message. member: a group is pinned or exclusive by its leader. */
-int event_modify(const struct parse *p, struct event *event, struct word modifiers, bool member);
+int event_modify(const struct parse *p, struct event *event, struct word letters, bool member);
 bool event_is_modifiers(struct word w); /* nothing but letters that are modifiers */
 
 /* term.c */
@@ -135,7 +135,7 @@ uint64_t pmu_format_max(const struct pmu_format *format);
 bool pmu_format_decode(const char *text, struct pmu_format *out); /* false: not understood */
 
 /* pmu_event.c: PMU/TERMS/ as one event for each PMU that is meant, and NAME as an alias */
-int pmu_event_parse(const struct parse *p, struct word pmu, struct word terms);
+int pmu_event_parse(const struct parse *p, struct word name, struct word terms);
 int pmu_alias_parse(const struct parse *p, struct word name); /* 1, or 0: none has it */
 
 /*

@@ -196,7 +196,7 @@ static int choose(const struct parse *p, const struct term *term, struct word w,
 static int choose_branches(const struct parse *p, const struct term *term, uint64_t *value)
 {
 	struct word left = term->value;
-	uint64_t bit;
+	uint64_t bit = 0;
 	size_t n;
 
 	*value = 0;

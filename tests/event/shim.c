@@ -74,13 +74,14 @@ static void clear_bits(uint8_t *p, uint64_t bits)
 static long open_stand_in(long (*real)(long, ...), const long a[6])
 {
 	uint8_t attr[ATTR_MOST] = {0};
-	const uint8_t *asked = (const uint8_t *)a[0];
+	const uint8_t *asked;
 	uint32_t type = TYPE_SOFTWARE;
 	uint64_t config = SOFTWARE_DUMMY;
 	uint32_t size;
 	int cpu = (int)a[2];
 	long fd;
 
+	memcpy(&asked, &a[0], sizeof(asked));
 	memcpy(&size, asked + AT_SIZE, sizeof(size));
 	size = size < 64 || size > ATTR_MOST ? 64 : size;
 	memcpy(attr, asked, size);
@@ -104,6 +105,7 @@ static long open_stand_in(long (*real)(long, ...), const long a[6])
 	return fd;
 }
 
+// NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): libc reserves its names
 __attribute__((visibility("default"))) void *mmap(
         void *addr, size_t size, int prot, int flags, int fd, off_t offset)
 {
@@ -117,6 +119,7 @@ __attribute__((visibility("default"))) void *mmap(
 	return real(addr, size, prot, flags, fd, offset);
 }
 
+// NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): libc reserves its names
 __attribute__((visibility("default"))) long syscall(long number, ...)
 {
 	long (*real)(long, ...);
