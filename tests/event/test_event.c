@@ -213,6 +213,23 @@ static void test_bad(void)
 	}
 }
 
+static void test_names(void)
+{
+	static const char *const cases[][2] = {{" L1-dcache-loads:k ", "L1-dcache-loads:k"},
+	        {"mem:0x1000/8:w", "mem:0x1000/8:w"}, {"mem:0x1000:x:u", "mem:0x1000:x:u"},
+	        {"cycles/name=foo/u", "foo"}, {"cycles/name='a:b/c'/", "a:b/c"},
+	        {"cpu-clock/period=5/u", "cpu-clock/period=5/u"}, {"r1a8:u", "r1a8:u"}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct event_list list = {0};
+		struct error err = {0};
+
+		ok(event_parse(&list, -1, cases[i][0], &err) == 0, cases[i][0]);
+		eq_str(list.v[0].name, cases[i][1], "its name");
+		event_list_fini(&list);
+	}
+}
+
 static void test_long(void)
 {
 	struct event_list list = {0};
@@ -233,6 +250,7 @@ int main(void)
 	test_user_only();
 	test_groups();
 	test_bad();
+	test_names();
 	test_long();
 	return tap_done();
 }

@@ -188,6 +188,54 @@ static void test_bad(void)
 	}
 }
 
+static void test_tracepoints(void)
+{
+	static const char *const bad[][2] = {
+	        {"sched:sched_swich",
+	                "no tracepoint 'sched_swich' in its system\n  sched:sched_swich\n"
+	                "        ^^^^^^^^^^^\n  did you mean 'sched_switch'"},
+	        {"shed:sched_switch", "no tracepoints of a system 'shed'"},
+	        {"shed:sched_switch", "did you mean 'sched'"},
+	        {"sched:foo*", "no tracepoint matches 'sched:foo*'"},
+	        {"ftrace:bprint", "no tracepoint 'bprint'"},
+	        {"sched:", "a tracepoint is SYSTEM:NAME"},
+	        {"sched:sched_switch:x", "bad modifier 'x'"},
+	        {"sched:sched_switch/x=1/", "unknown term 'x'"},
+	};
+	struct event_list list = {0};
+	struct error err = {0};
+	struct fixture f;
+	size_t i;
+
+	machine_open(&f, "trace");
+	ok(event_parse(&list, f.fd, "cycles,sched:sched_w*/call-graph=fp,name=w/u,raw*:sys_enter",
+	           &err) == 0,
+	        "tracepoints");
+	eq_u64(list.n, 4, "a glob of two among them");
+	eq_u64(list.v[1].attr.config, 371, "in the order of their names");
+	eq_str(list.v[3].name, "raw_syscalls:sys_enter", "called by system and name");
+	eq_str(list.v[2].name, "w", "or as a term says");
+	eq_u64(list.v[1].terms.call_graph, EVENT_CALL_GRAPH_FP, "with terms");
+	ok(event_set_filter(&list, "id == 1", &err) == 0 &&
+	                event_set_filter(&list, "a > 2", &err) == 0,
+	        "filters");
+	eq_str(list.v[3].filter, "(id == 1) && (a > 2)", "both hold");
+	ok(list.v[1].filter == NULL, "of the last word only");
+	event_list_fini(&list);
+	ok(event_parse(&list, f.fd, "cycles", &err) == 0 &&
+	                event_set_filter(&list, "x", &err) == SONDE_EARG,
+	        "other events take none");
+	event_list_fini(&list);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		eq_u64(event_parse(&list, f.fd, bad[i][0], &err), SONDE_EARG, bad[i][0]);
+		if (!ok(strstr(err.text, bad[i][1]) != NULL, "says where and why")) {
+			printf("# %.60s\n", err.text);
+		}
+		event_list_fini(&list);
+	}
+	fixture_close(&f);
+}
+
 static size_t count(const struct catalogue *c, enum catalogue_kind kind)
 {
 	size_t n = 0;
@@ -212,6 +260,12 @@ static void test_catalogue(void)
 	ok(c.v[0].available && c.no_tracefs, "with counters, without tracepoints");
 	catalogue_fini(&c);
 	fixture_close(&f);
+	machine_open(&f, "trace");
+	ok(catalogue_read(&c, f.fd, ~0u) && !c.no_tracefs, "tracefs");
+	eq_u64(count(&c, CATALOGUE_TRACEPOINT), 5, "only what has a number");
+	eq_u64(count(&c, CATALOGUE_SDT), 1, "a program's own apart");
+	catalogue_fini(&c);
+	fixture_close(&f);
 	ok(catalogue_read(&c, -1, 1u << CATALOGUE_HARDWARE) && !c.v[0].available,
 	        "without sysfs nothing is counted");
 	catalogue_fini(&c);
@@ -227,6 +281,7 @@ int main(int argc, char **argv)
 	test_many();
 	test_probes();
 	test_bad();
+	test_tracepoints();
 	test_catalogue();
 	return tap_done();
 }
