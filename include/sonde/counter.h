@@ -69,9 +69,9 @@ SONDE_API const struct sonde_error *sonde_counter_error(struct sonde_counter *c)
 SONDE_API int sonde_counter_open(struct sonde_counter *c, const char *events);
 
 /*
- * The same for one attr, of which type, config, config1 to config4, the flags of what to leave out
- * and the breakpoint count. leader: an event that leads the group which the new one joins; -1:
- * none. SONDE_EARG: event `leader` leads none, or others were opened behind its group.
+ * The same for one attr of the caller's; read_format and the flags DISABLED and INHERIT are the
+ * handle's. leader: an event that leads the group which the new one joins; -1: none. SONDE_EARG:
+ * event `leader` leads none, or others were opened behind its group.
  */
 SONDE_API int sonde_counter_open_attr(
         struct sonde_counter *c, const struct sonde_attr *attr, int leader);

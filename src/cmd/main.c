@@ -27,6 +27,7 @@ static const struct command {
         {"repair", cmd_repair, "write a whole recording of what is good in a damaged one"},
         {"flamegraph", cmd_flamegraph, "write a recording as a self-contained HTML flame graph"},
         {"doctor", cmd_doctor, "say what this machine allows of profiling, and how to allow more"},
+        {"test", cmd_test, "test what profiling needs on this machine"},
         {"pt", cmd_pt, "read raw traces of Intel PT"},
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "counter/counter.h"
 
+#include "abi/abi.h"
 #include "core/array.h"
 #include "counter/page.h"
 #include "event/event.h"
@@ -33,6 +34,7 @@ struct sonde_counter {
 	int root_fd;
 };
 
+#define ATTR_SIZE   128u /* up to sig_data: what Linux 5.13 knows */
 #define READ_FORMAT (SONDE_READ_ENABLED | SONDE_READ_RUNNING | SONDE_READ_ID | SONDE_READ_LOST)
 
 struct sonde_counter *counter_new_with(
@@ -142,6 +144,8 @@ static int add(struct sonde_counter *c, const char *name, const struct sonde_att
 	}
 	o = &c->v[c->n];
 	*o = (struct opened){.attr = *attr, .leader = leader, .members = 1, .fd = -1};
+	/* size 0 would be that of the first kernels: no config2; newer fields may be there if zero */
+	o->attr.size = attr->config3 != 0 || attr->config4 != 0 ? ATTR_SIZE_NOW : ATTR_SIZE;
 	o->attr.read_format = READ_FORMAT | (members > 1 ? SONDE_READ_GROUP : 0);
 	o->attr.flags &= ~(1ull << SONDE_FLAG_DISABLED);
 	if (c->options.enabled == 0 && leader == c->n) {

@@ -112,6 +112,7 @@ static void test_group(void)
 	eq_str(sonde_counter_name(c, 2), "cs", "by name");
 	eq_u64(sonde_counter_leader(c, 3), 1, "the last in the group of the second");
 	eq_u64(f.group[4], 2, "for the kernel too");
+	eq_u64(f.attr[1].size, 128, "all of the attr counts, not only what the first kernels knew");
 	ok(sonde_attr_has(&f.attr[2], SONDE_FLAG_DISABLED) &&
 	                !sonde_attr_has(&f.attr[3], SONDE_FLAG_DISABLED),
 	        "the leader starts its group");

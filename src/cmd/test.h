@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Self-tests: each runs in a process of its own and says Ok, Skip or FAILED, and why. */
+#ifndef SONDE_CMD_TEST_H
+#define SONDE_CMD_TEST_H
+
+enum test_outcome { TEST_OK = 0, TEST_SKIP, TEST_FAIL };
+
+/* What is said when a test does not end with Ok. Always gives `outcome` back. */
+struct test_reason {
+	char text[512];
+};
+
+enum test_outcome test_say(struct test_reason *why, enum test_outcome outcome, const char *fmt, ...)
+        __attribute__((format(printf, 3, 4)));
+
+/* Skip for what this machine or this user cannot do, else FAILED: from a status of the library. */
+enum test_outcome test_status(struct test_reason *why, int status, const char *text);
+
+/* test_kernel.c */
+enum test_outcome test_software_events(struct test_reason *why);
+enum test_outcome test_parse(struct test_reason *why);
+enum test_outcome test_group(struct test_reason *why);
+enum test_outcome test_tracepoint(struct test_reason *why);
+enum test_outcome test_breakpoint(struct test_reason *why);
+enum test_outcome test_uprobe(struct test_reason *why);
+enum test_outcome test_page_clock(struct test_reason *why);
+enum test_outcome test_rdpmc(struct test_reason *why);
+enum test_outcome test_tracking(struct test_reason *why);
+enum test_outcome test_ring_wrap(struct test_reason *why);
+
+/* test_files.c */
+enum test_outcome test_record(struct test_reason *why);
+enum test_outcome test_side_band(struct test_reason *why);
+enum test_outcome test_symbols(struct test_reason *why);
+enum test_outcome test_write_read(struct test_reason *why);
+enum test_outcome test_intel_pt(struct test_reason *why);
+
+/* Burns the processor for some 200 ms, for tests that record; not to be inlined. */
+void test_spin(void);
+
+#endif
