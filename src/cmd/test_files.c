@@ -112,7 +112,7 @@ static enum test_outcome record_and_read(struct samples *s, struct test_reason *
 
 enum test_outcome test_record(struct test_reason *why)
 {
-	struct samples s;
+	struct samples s = {0};
 	enum test_outcome outcome = record_and_read(&s, why);
 
 	if (outcome != TEST_OK) {
@@ -128,7 +128,7 @@ enum test_outcome test_record(struct test_reason *why)
 
 enum test_outcome test_symbols(struct test_reason *why)
 {
-	struct samples s;
+	struct samples s = {0};
 	enum test_outcome outcome = record_and_read(&s, why);
 
 	if (outcome != TEST_OK) {

@@ -170,7 +170,7 @@ void doctor_check_files(struct sonde_doctor *d)
 	doctor_set(d, SONDE_DOCTOR_LIMITED,
 	        "%lld files are fewer than %lld events on %lld cpus take", (long long)files,
 	        (long long)events, (long long)d->ncpus);
-	doctor_fix(d, "ulimit -n %lld", (long long)(events * d->ncpus + 1024));
+	doctor_fix(d, "ulimit -n %lld", (long long)events * d->ncpus + 1024);
 }
 
 void doctor_check_rate(struct sonde_doctor *d)

@@ -217,8 +217,7 @@ static void group_digits(const char *s, const char *separator, char *out, size_t
 
 	for (i = 0; i < digits && n + len + 2 < size; i++) {
 		if (i != 0 && (digits - i) % 3 == 0) {
-			memcpy(out + n, separator, len);
-			n += len;
+			n += (size_t)snprintf(out + n, size - n, "%s", separator);
 		}
 		out[n++] = s[i];
 	}

@@ -201,9 +201,9 @@ static int read_cpus(struct report *r, const struct sonde_record_cpu_map *map)
 	for (i = 0; map->type == 0 && i < map->cpus.count; i++) {
 		add_cpu(r, sonde_list_number(&map->cpus, i) & 0xffff);
 	}
-	for (i = 0; map->type == 1 && i < map->mask.count * map->long_size * 8; i++) {
-		word = sonde_list_number(&map->mask, i / (map->long_size * 8u));
-		if ((word >> (i % (map->long_size * 8u)) & 1) != 0) {
+	for (i = 0; map->type == 1 && i < map->mask.count * map->long_size * 8ull; i++) {
+		word = sonde_list_number(&map->mask, i / (map->long_size * 8ull));
+		if ((word >> (i % (map->long_size * 8ull)) & 1) != 0) {
 			add_cpu(r, i);
 		}
 	}

@@ -23,6 +23,7 @@
 #define NEVER       UINT64_MAX
 #define NO_PIDFD_MS 50 /* how often to ask for a workload where the kernel has no pidfds */
 #define TARGETS_MS  200 /* how often to ask whether targets still run */
+#define LONG_MS     3600000 /* nothing to ask for */
 
 static uint64_t now_ns(void)
 {
@@ -170,7 +171,7 @@ int stat_go(struct sonde_stat *s)
 		got = read(s->exec_fd, &why, sizeof(why));
 	} while (got < 0 && errno == EINTR);
 	close_fd(&s->exec_fd);
-	if (got > 0) {
+	if (got > 0 && s->options.workload != NULL) {
 		return error_set(&s->error, SONDE_ENOENT, NO_OFFSET, "cannot run '%s': %s",
 		        s->options.workload[0], strerror(why));
 	}
@@ -219,7 +220,7 @@ static void put_title(struct sonde_stat *s)
 	} else if (s->by_cpu) {
 		text_str(&t, "'system wide'");
 	} else {
-		for (i = 0; o->workload[i] != NULL; i++) {
+		for (i = 0; o->workload != NULL && o->workload[i] != NULL; i++) {
 			text_printf(&t, "%s%s", i == 0 ? "'" : " ", o->workload[i]);
 		}
 		text_char(&t, '\'');
@@ -299,19 +300,38 @@ static bool targets_run(struct sonde_stat *s)
 	return false;
 }
 
+static bool child_ended(const struct sonde_stat *s)
+{
+	siginfo_t info = {0};
+
+	return waitid(P_PID, (id_t)s->child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	       info.si_pid != 0;
+}
+
+/* How often to ask for ends that no descriptor tells of. */
+static uint64_t ask_ns(const struct sonde_stat *s, const struct waiting *w)
+{
+	return NS_PER_MS * (s->child > 0 && w->child_fd < 0      ? NO_PIDFD_MS
+	                           : s->child == 0 && !s->by_cpu ? TARGETS_MS
+	                                                         : LONG_MS);
+}
+
+static bool ended_unseen(struct sonde_stat *s, const struct waiting *w)
+{
+	if (s->child > 0) {
+		return w->child_fd < 0 && child_ended(s);
+	}
+	return !s->by_cpu && !targets_run(s);
+}
+
 /* 1: something ended the run; 0: the interval did; negative: failure. */
 static int wait_once(struct sonde_stat *s, struct waiting *w)
 {
 	struct pollfd fds[2] = {
 	        {.fd = s->stop_fd, .events = POLLIN}, {.fd = w->child_fd, .events = POLLIN}};
-	bool targets = s->child == 0 && !s->by_cpu;
-
 	for (;;) {
 		uint64_t now = now_ns();
 		uint64_t until = w->end_ns < w->next_ns ? w->end_ns : w->next_ns;
-		uint64_t ask = s->child > 0 && w->child_fd < 0 ? NO_PIDFD_MS
-		               : targets                       ? TARGETS_MS
-		                                               : 3600 * 1000ull;
 		uint64_t left = until > now ? until - now : 0;
 		struct timespec t;
 		int rc;
@@ -319,7 +339,7 @@ static int wait_once(struct sonde_stat *s, struct waiting *w)
 		if (left == 0) {
 			return w->end_ns <= now ? 1 : 0;
 		}
-		left = left < ask * NS_PER_MS ? left : ask * NS_PER_MS;
+		left = left < ask_ns(s, w) ? left : ask_ns(s, w);
 		t.tv_sec = (time_t)(left / 1000000000ull);
 		t.tv_nsec = (long)(left % 1000000000ull);
 		rc = ppoll(fds, 2, &t, NULL);
@@ -330,16 +350,7 @@ static int wait_once(struct sonde_stat *s, struct waiting *w)
 		if (rc > 0) {
 			return 1;
 		}
-		if (s->child > 0 && w->child_fd < 0) {
-			siginfo_t info = {0};
-
-			if (waitid(P_PID, (id_t)s->child, &info, WEXITED | WNOHANG | WNOWAIT) ==
-			                0 &&
-			        info.si_pid != 0) {
-				return 1;
-			}
-		}
-		if (targets && !targets_run(s)) {
+		if (rc == 0 && ended_unseen(s, w)) {
 			return 1;
 		}
 	}
@@ -348,11 +359,7 @@ static int wait_once(struct sonde_stat *s, struct waiting *w)
 /* Where the end came from elsewhere the workload still runs. */
 static void end_workload(struct sonde_stat *s)
 {
-	siginfo_t info = {0};
-
-	if (s->child > 0 &&
-	        waitid(P_PID, (id_t)s->child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-	        info.si_pid == 0) {
+	if (s->child > 0 && !child_ended(s)) {
 		(void)kill(s->child, SIGTERM);
 	}
 }

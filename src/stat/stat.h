@@ -172,7 +172,7 @@ struct stat_opened { /* of one event: [cpu * nthreads + thread], -1 and 0 where 
 struct stat_writer;
 
 /* Begins a recording of a set whose events are open. */
-int stat_writer_open(struct stat_writer **w, const char *path, const struct stat_set *set,
+int stat_writer_open(struct stat_writer **out, const char *path, const struct stat_set *set,
         const struct stat_opened *opened, struct error *err);
 /* STAT_CONFIG and what comes before it. */
 int stat_writer_begin(struct stat_writer *w, uint64_t interval_ms, struct error *err);

@@ -15,6 +15,7 @@
 #include "capture/capture.h"
 #include "core/span.h"
 #include "file/writer.h"
+#include "proc/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -119,13 +120,17 @@ static int start_file(struct stat_writer *w, struct error *err)
 	uint64_t *ids = calloc(n * cells + 1, 8);
 	int rc;
 
-	for (e = 0; list != NULL && ids != NULL && e < n; e++) {
+	if (list == NULL || ids == NULL) {
+		free(list);
+		free(ids);
+		return error_nomem(err);
+	}
+	for (e = 0; e < n; e++) {
 		list[e].attr = &w->opened[e].attr;
 		list[e].ids = ids + e * cells;
 		list[e].nids = collect_ids(w->set, &w->opened[e], ids + e * cells);
 	}
-	rc = list == NULL || ids == NULL ? error_nomem(err)
-	                                 : file_writer_start(&w->file, w->fd, list, n, err);
+	rc = file_writer_start(&w->file, w->fd, list, n, err);
 	free(list);
 	free(ids);
 	return rc;
@@ -282,43 +287,55 @@ static size_t make_features(
 	return n + 1;
 }
 
+/* As a recorder of these events, as far as features look at one; the caller frees what it holds. */
+static struct sonde_record *like_recorder(
+        struct stat_writer *w, int root, const struct event_list *events, char *const *command_line)
+{
+	struct sonde_record *like = calloc(1, sizeof(*like));
+	size_t e, cells = w->set->ncpus * w->set->nthreads;
+
+	if (like == NULL) {
+		return NULL;
+	}
+	like->root_fd = root;
+	like->events = *events;
+	like->options.command_line = command_line;
+	(void)proc_read_cpus(root, "sys/devices/system/cpu/online", &like->cpus, &like->ncpus);
+	like->opened = calloc(w->set->nevents + 1, sizeof(*like->opened));
+	for (e = 0; like->opened != NULL && e < w->set->nevents; e++) {
+		like->opened[e].ids = calloc(cells + 1, 8);
+		if (like->opened[e].ids != NULL) {
+			like->opened[e].nids =
+			        collect_ids(w->set, &w->opened[e], like->opened[e].ids);
+		}
+	}
+	return like;
+}
+
 int stat_writer_close(struct stat_writer *w, int root, const struct event_list *events,
         char *const *command_line, struct error *err)
 {
 	struct file_writer_feature features[CAPTURE_FEATURES_MAX + 1];
-	size_t i, n, e, cells = w->set->ncpus * w->set->nthreads;
-	struct capture_fds *fds = calloc(w->set->nevents + 1, sizeof(*fds));
-	pid_t *cpus = calloc(w->set->ncpus, sizeof(*cpus));
-	struct sonde_record *like = calloc(1, sizeof(*like));
+	struct sonde_record *like = like_recorder(w, root, events, command_line);
+	size_t i, n = 0, e;
 	int rc;
 
-	rc = fds == NULL || cpus == NULL || like == NULL ? error_nomem(err) : 0;
-	for (e = 0; rc == 0 && e < w->set->nevents; e++) {
-		fds[e].ids = calloc(cells + 1, 8);
-		rc = fds[e].ids == NULL ? error_nomem(err) : 0;
-		fds[e].nids = rc == 0 ? collect_ids(w->set, &w->opened[e], fds[e].ids) : 0;
-	}
-	for (i = 0; rc == 0 && i < w->set->ncpus; i++) {
-		cpus[i] = w->set->cpus[i].cpu;
-	}
-	if (rc == 0) {
-		like->root_fd = root;
-		like->events = *events;
-		like->opened = fds;
-		like->options.command_line = command_line;
-		like->cpus = cpus;
-		like->ncpus = w->set->ncpus;
+	if (like == NULL || like->opened == NULL) {
+		rc = error_nomem(err);
+	} else {
 		n = make_features(like, features);
 		rc = file_writer_finish(&w->file, features, n, err);
-		for (i = 0; i < n; i++) {
-			text_fini(&features[i].bytes);
+	}
+	for (i = 0; i < n; i++) {
+		text_fini(&features[i].bytes);
+	}
+	if (like != NULL) {
+		for (e = 0; like->opened != NULL && e < w->set->nevents; e++) {
+			free(like->opened[e].ids);
 		}
+		free(like->opened);
+		free(like->cpus);
 	}
-	for (e = 0; fds != NULL && e < w->set->nevents; e++) {
-		free(fds[e].ids);
-	}
-	free(fds);
-	free(cpus);
 	free(like);
 	return rc;
 }
