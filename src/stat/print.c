@@ -27,8 +27,11 @@ struct group {
 struct groups {
 	struct group *v;
 	size_t n;
-	size_t *of_cell; /* group of each cell */
+	size_t *first; /* of each group: its first cell, NO_CELL behind the last */
+	size_t *next; /* of each cell: the next one of its group */
 };
+
+#define NO_CELL SIZE_MAX
 
 void stat_printer_fini(struct stat_printer *p)
 {
@@ -87,24 +90,34 @@ static bool counts_cpus(enum sonde_stat_by by)
 static int make_groups(const struct stat_set *s, struct groups *out)
 {
 	size_t cells = s->ncpus * s->nthreads;
-	size_t cpu, thread, i;
+	size_t cell, i;
 	struct group g = {0};
 
 	out->v = calloc(cells + 1, sizeof(*out->v));
-	out->of_cell = calloc(cells + 1, sizeof(*out->of_cell));
-	if (out->v == NULL || out->of_cell == NULL) {
+	out->first = calloc(cells + 1, sizeof(*out->first));
+	out->next = calloc(cells + 1, sizeof(*out->next));
+	if (out->v == NULL || out->first == NULL || out->next == NULL) {
 		return SONDE_ENOMEM;
 	}
-	for (cpu = 0; cpu < s->ncpus; cpu++) {
-		for (thread = 0; thread < s->nthreads; thread++) {
+	for (cell = 0; cell < cells; cell++) {
+		size_t cpu = cell / s->nthreads, thread = cell % s->nthreads;
+
+		/* every cpu and every thread is a group of its own; of the rest there are few */
+		i = s->by == SONDE_STAT_BY_CPU ? cpu : s->by == SONDE_STAT_BY_THREAD ? thread : 0;
+		if (i == out->n || counts_cpus(s->by)) {
 			name_group(s, &s->cpus[cpu], &s->threads[thread], &g);
-			for (i = 0; i < out->n && strcmp(out->v[i].label, g.label) != 0; i++) {
-			}
-			if (i == out->n) {
-				out->v[out->n++] = g;
-			}
-			out->of_cell[cpu * s->nthreads + thread] = i;
 		}
+		for (; counts_cpus(s->by) && i < out->n; i++) {
+			if (strcmp(out->v[i].label, g.label) == 0) {
+				break;
+			}
+		}
+		if (i == out->n) {
+			out->first[out->n] = NO_CELL;
+			out->v[out->n++] = g;
+		}
+		out->next[cell] = out->first[i];
+		out->first[i] = cell;
 	}
 	return 0;
 }
@@ -141,19 +154,15 @@ static void sum_row(const struct stat_printer *p, const struct stat_set *s,
         const struct groups *groups, size_t group, struct stat_row *row)
 {
 	struct stat_count sum = {0};
-	size_t i, cells = s->ncpus * s->nthreads;
+	size_t i;
 	double runs = s->nruns > 1 ? s->nruns : 1;
 	double value = 0;
 
 	row->ncells = 0;
 	row->absent = true;
-	for (i = 0; i < cells; i++) {
-		struct stat_count c;
+	for (i = groups->first[group]; i != NO_CELL; i = groups->next[i]) {
+		struct stat_count c = cell_count(p, row->event, i);
 
-		if (groups->of_cell[i] != group) {
-			continue;
-		}
-		c = cell_count(p, row->event, i);
 		if (c.absent) {
 			continue;
 		}
@@ -548,7 +557,8 @@ int stat_print_rows(struct stat_printer *p, const struct stat_set *s, struct tex
 	}
 	free(rows);
 	free(groups.v);
-	free(groups.of_cell);
+	free(groups.first);
+	free(groups.next);
 	return rc;
 }
 

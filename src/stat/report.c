@@ -15,7 +15,10 @@
 #include <stdlib.h>
 
 #define CPUS_MAX    65536u /* as many as a CPU_MAP can name */
-#define CELLS_MAX   (64u << 20) /* counts that are kept */
+#define CELLS_MAX   (4u << 20) /* counts of all events: 256 MiB */
+#define CELLS_FREE  (1u << 17) /* places for counts that rounds may have ... */
+#define CELLS_EACH  64u /* ... and for each byte of records; a count takes 48 bytes */
+#define TARGET_SIZE 24u /* bytes of a thread in a THREAD_MAP */
 #define UNIT_WIDTH  4u
 #define NOT_ANY_CPU 0xffff
 
@@ -28,6 +31,7 @@ struct report {
 	struct stat_printer printer;
 	uint64_t interval_ms;
 	bool began; /* the matrices are there */
+	uint64_t bytes, cells; /* that were read, that were printed: a small file claims a lot */
 	struct text text;
 	struct error error;
 };
@@ -154,17 +158,18 @@ static void read_nodes(struct report *r)
 
 static int read_threads(struct report *r, const struct sonde_record_thread_map *map)
 {
+	const uint64_t most = map->threads.size / TARGET_SIZE; /* that the record has room for */
 	struct sonde_record_target t;
-	uint64_t i;
+	uint64_t i, n = map->nr < most ? map->nr : most;
 
-	if (r->set.threads != NULL || map->nr > CELLS_MAX) {
+	if (r->set.threads != NULL) {
 		return 0;
 	}
-	r->set.threads = calloc(map->nr + 1, sizeof(*r->set.threads));
+	r->set.threads = calloc(n + 1, sizeof(*r->set.threads));
 	if (r->set.threads == NULL) {
 		return error_nomem(&r->error);
 	}
-	for (i = 0; i < map->nr && sonde_list_get(&map->threads, i, &t, sizeof(t)) == 1; i++) {
+	for (i = 0; i < n && sonde_list_get(&map->threads, i, &t, sizeof(t)) == 1; i++) {
 		struct stat_thread *to = &r->set.threads[i];
 
 		to->tid = (pid_t)t.pid;
@@ -278,9 +283,14 @@ static int begin(struct report *r)
 		return 0;
 	}
 	if (r->set.cpus == NULL || r->set.threads == NULL || r->set.ncpus == 0 ||
-	        r->set.nthreads == 0 || r->set.nthreads > CELLS_MAX / r->set.ncpus) {
+	        r->set.nthreads == 0) {
 		return error_set(&r->error, SONDE_EFORMAT, NO_OFFSET,
 		        "counts come before the maps of cpus and threads that they belong to");
+	}
+	if (r->set.nthreads * r->set.ncpus > CELLS_MAX / (r->set.nevents + 1)) {
+		return error_set(&r->error, SONDE_ELIMIT, NO_OFFSET,
+		        "%zu events on %zu cpus for %zu threads: more than %u counts",
+		        r->set.nevents, r->set.ncpus, r->set.nthreads, CELLS_MAX);
 	}
 	read_topology(r);
 	read_nodes(r);
@@ -326,6 +336,11 @@ static int read_stat(struct report *r, const struct sonde_record_stat *stat, lon
 	return 0;
 }
 
+static uint64_t cells_of(const struct report *r)
+{
+	return r->set.ncpus * r->set.nthreads * (r->set.nevents + 1);
+}
+
 static int read_round(struct report *r, const struct sonde_record_stat_round *round)
 {
 	struct stat_mean wall = {0};
@@ -333,6 +348,12 @@ static int read_round(struct report *r, const struct sonde_record_stat_round *ro
 	char title[4096];
 
 	TRY(begin(r));
+	r->cells += cells_of(r);
+	if (r->cells > CELLS_FREE + CELLS_EACH * r->bytes) {
+		return error_set(&r->error, SONDE_ELIMIT, NO_OFFSET,
+		        "rounds of %zu cpus, %zu threads and %zu events each hold hardly a count",
+		        r->set.ncpus, r->set.nthreads, r->set.nevents);
+	}
 	if (round->type != 0) { /* the end of it all */
 		struct cursor c = feature(r, FEATURE_CMDLINE);
 		uint32_t i, n = cursor_u32(&c);
@@ -379,6 +400,7 @@ static int read_record(struct report *r, const struct sonde_raw_record *raw, uns
 	if (raw->type < RECORD_THREAD_MAP || raw->type > RECORD_EVENT_UPDATE) {
 		return 0;
 	}
+	r->bytes += raw->size;
 	TRY(sonde_file_decode(r->file, raw, &t));
 	switch (t->type) {
 	case RECORD_THREAD_MAP: return read_threads(r, &t->thread_map);
