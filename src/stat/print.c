@@ -155,7 +155,7 @@ static void sum_row(const struct stat_printer *p, const struct stat_set *s,
 {
 	struct stat_count sum = {0};
 	size_t i;
-	double runs = s->nruns > 1 ? s->nruns : 1;
+	unsigned runs = s->nruns > 1 ? s->nruns : 1;
 	double value = 0;
 
 	row->ncells = 0;
@@ -176,8 +176,8 @@ static void sum_row(const struct stat_printer *p, const struct stat_set *s,
 	if (s->by == SONDE_STAT_BY_ALL) {
 		value = s->nruns > 1 ? row->event->runs.mean * runs : scaled(s, &sum);
 	}
-	row->enabled = (uint64_t)((double)sum.enabled / runs);
-	row->running = (uint64_t)((double)sum.running / runs);
+	row->enabled = sum.enabled / runs;
+	row->running = sum.running / runs;
 	row->counted = row->event->supported && sum.running != 0 && sum.enabled != 0;
 	row->value = value / runs * row->event->scale;
 	row->noise = -1;
