@@ -91,7 +91,8 @@ struct sonde_pt_step {
 	                where tracing ends */
 	uint64_t last; /* INSN, BLOCK: address of the last instruction */
 	uint64_t insns; /* instructions that were executed so far, with this step's */
-	uint64_t tsc; /* the time, if it is followed, in TSC ticks, an estimate; 0: not known */
+	uint64_t tsc; /* the time, if it is followed, in TSC ticks, an estimate; as long as no TSC
+	                 packet was there, ticks since the beginning */
 	uint64_t exact_tsc; /* the last time that packets told as it is (TSC, MTC); as `tsc` where
 	                       nothing was estimated */
 	uint64_t cycles; /* core cycles that CYC packets told so far, if time is followed ... */

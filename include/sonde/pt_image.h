@@ -7,8 +7,8 @@
  * generation of all code, 1, 2, and so on. A flow is in one space and one generation at a time; who
  * moves it is said in sonde/pt_flow.h. Code of older generations stays for flows that are there.
  *
- * Threads: sections are added before flows use their space. Everything else may be called at any
- * time, on any thread.
+ * Threads: sonde_pt_image_change may be called at any time, on any thread; sections and bases are
+ * set before flows use their space, the reader before there are flows.
  */
 #ifndef SONDE_INCLUDE_PT_IMAGE_H
 #define SONDE_INCLUDE_PT_IMAGE_H
@@ -66,8 +66,8 @@ SONDE_API int sonde_pt_image_set_base(struct sonde_pt_image *image, uint32_t spa
 
 /*
  * A new generation, in which these n bytes are at address of a space, and all other code is as it
- * was; data NULL: nothing is there any more. *generation is its number. The bytes stay the
- * caller's. 0, SONDE_EARG, SONDE_ENOMEM.
+ * was; data NULL: nothing is there any more. *generation is its number; a flow that is told a number
+ * that does not exist takes the newest. The bytes stay the caller's. 0, SONDE_EARG, SONDE_ENOMEM.
  */
 SONDE_API int sonde_pt_image_change(struct sonde_pt_image *image, uint32_t space, uint64_t address,
         const void *data, size_t n, uint32_t *generation);
