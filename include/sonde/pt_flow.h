@@ -95,8 +95,10 @@ struct sonde_pt_step {
 	                 packet was there, ticks since the beginning */
 	uint64_t exact_tsc; /* the last time that packets told as it is (TSC, MTC); as `tsc` where
 	                       nothing was estimated */
-	uint64_t cycles; /* core cycles that CYC packets told so far, if time is followed ... */
-	uint64_t cycle_insns; /* ... and the instructions at the branch for which they did */
+	/* Core cycles so far, if the time is followed (see struct sonde_pt_time), and the
+	   instructions that were executed when they were told. Of two steps the differences are
+	   the instructions per cycle between; where cycle_insns is insns they are known here. */
+	uint64_t cycles, cycle_insns;
 	uint64_t offset; /* ERROR: of the packet at which it was found; GAP: where it begins */
 	uint64_t end; /* GAP: offset of the packet with which the flow goes on */
 	uint64_t psb; /* ERROR: of the last PSB whose state was good; UINT64_MAX: there is none */

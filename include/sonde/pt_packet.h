@@ -208,10 +208,12 @@ struct sonde_pt_time {
 	struct sonde_pt_clock clock;
 	uint64_t tsc; /* the best estimate, in TSC ticks; see has_tsc */
 	uint64_t exact; /* the tsc at the last TSC or MTC packet */
-	uint64_t cycles; /* all cycles that CYC packets told */
+	uint64_t cycles; /* core cycles so far: those that CYC packets told; as long as there was
+	                    none, what TSC and MTC packets and the speed make of it */
 	uint64_t speed; /* TSC ticks a core cycle, times 2^16; 0: not known */
 	uint64_t lost_mtc, lost_cyc; /* packets that could not be used */
 	uint32_t cbr; /* the last CBR; 0: none */
+	bool has_cyc; /* a CYC packet was there: cycles are exact from there on */
 	bool has_tsc; /* a TSC packet was there: tsc is the machine's counter, not just a sum */
 	struct {
 		uint64_t cycle_base; /* the tsc from which cycles are counted on ... */

@@ -91,9 +91,11 @@ static void reset(struct sonde_pt_flow *f)
 
 void pt_flow_time(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
+	uint64_t cycles = f->time.cycles;
+
 	if (f->options.time) {
 		(void)sonde_pt_time_packet(&f->time, p);
-		f->cycled = f->cycled || p->kind == SONDE_PT_CYC;
+		f->cycled = f->cycled || f->time.cycles != cycles || p->kind == SONDE_PT_CYC;
 		pt_space_time(f);
 	}
 }
@@ -181,6 +183,7 @@ static void emit_bound(struct sonde_pt_flow *f, uint64_t ip)
 			if (!pt_walk(f, PT_GOAL_COUNT, 1, &insn)) {
 				break;
 			}
+			pt_emit_cycles(f);
 		}
 		pt_emit_event(f, event);
 		if (event->kind >= SONDE_PT_EVENT_TSX_BEGIN &&
@@ -338,7 +341,9 @@ static void on_pge(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 		return;
 	}
 	pt_waiting_emit(f, &f->attached);
-	/* Where tracing begins a PSB+ may come first, with an IP as if it were on (BDM70). */
+	/* Where tracing begins a PSB+ may come first, with an IP as if it were on (BDM70). A part
+	   does not know whether its PSB+ is such a one. */
+	f->diverged = f->diverged || (f->is_part && f->enabled && f->by_psb);
 	if (f->enabled && !f->by_psb) {
 		pt_emit_event(f, &event);
 	}

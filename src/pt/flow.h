@@ -275,6 +275,8 @@ uint64_t pt_bits_offset(const struct sonde_pt_flow *f, uint64_t *begin);
 /* step.c: output. Instructions that were walked; pt_emit_branch behind it: where they lead. */
 void pt_emit_run(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns);
 void pt_emit_branch(struct sonde_pt_flow *f, uint64_t to, bool taken);
+/* The run that was emitted last ends with what a packet tells of: cycles are known there. */
+void pt_emit_cycles(struct sonde_pt_flow *f);
 /* A whole node, and what follows it. */
 void pt_emit_node(struct sonde_pt_flow *f, uint32_t node, uint32_t next, bool taken);
 void pt_emit_event(struct sonde_pt_flow *f, const struct sonde_pt_event *event);

@@ -66,7 +66,7 @@ static void queue_run(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns, bool
 	item->cycle_insns = f->cycle_insns;
 }
 
-/* A branch that packets decide is done: the last CYC, if one was there, was for it. */
+/* What a packet tells of is done: the last CYC, if one was there, was for it. */
 static void take_cycles(struct sonde_pt_flow *f)
 {
 	if (f->cycled) {
@@ -90,16 +90,21 @@ void pt_emit_run(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns)
 	}
 }
 
-void pt_emit_branch(struct sonde_pt_flow *f, uint64_t to, bool taken)
+void pt_emit_cycles(struct sonde_pt_flow *f)
 {
 	take_cycles(f);
 	if (f->run_open) {
-		struct pt_item *item = &f->items[f->tail - 1];
+		f->items[f->tail - 1].cycles = f->cycles;
+		f->items[f->tail - 1].cycle_insns = f->cycle_insns;
+	}
+}
 
-		item->to = to;
-		item->taken = taken;
-		item->cycles = f->cycles;
-		item->cycle_insns = f->cycle_insns;
+void pt_emit_branch(struct sonde_pt_flow *f, uint64_t to, bool taken)
+{
+	pt_emit_cycles(f);
+	if (f->run_open) {
+		f->items[f->tail - 1].to = to;
+		f->items[f->tail - 1].taken = taken;
 	}
 }
 

@@ -142,8 +142,17 @@ static void on_mtc(struct sonde_pt_time *t, uint8_t mtc)
 	}
 }
 
+/* Cycles of a trace that does not tell them, at a packet that tells the time as it is. */
+static void estimate_cycles(struct sonde_pt_time *t, uint64_t before)
+{
+	if (!t->has_cyc && t->speed != 0 && before != 0 && t->exact > before) {
+		t->cycles += (t->exact - before) * SPEED_ONE / t->speed;
+	}
+}
+
 static int on_cyc(struct sonde_pt_time *t, uint64_t cycles)
 {
+	t->has_cyc = true;
 	t->cycles += cycles;
 	t->own.interval_cycles += cycles;
 	t->own.cycled = true;
@@ -172,6 +181,8 @@ static void forget_calibration(struct sonde_pt_time *t)
 
 int sonde_pt_time_packet(struct sonde_pt_time *time, const struct sonde_pt_packet *packet)
 {
+	uint64_t before = time->exact;
+
 	switch (packet->kind) {
 	case SONDE_PT_TSC: on_tsc(time, packet->value); break;
 	case SONDE_PT_TMA: on_tma(time, packet); break;
@@ -191,5 +202,6 @@ int sonde_pt_time_packet(struct sonde_pt_time *time, const struct sonde_pt_packe
 		break;
 	default: break;
 	}
+	estimate_cycles(time, before);
 	return SONDE_PT_ERROR_NONE;
 }
