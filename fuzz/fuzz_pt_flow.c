@@ -58,17 +58,17 @@ static struct sonde_pt_flow *new_flow(
 }
 
 /* Picks out of all instructions what a flow gives that is asked only for that. */
-static void check_wanted(struct sonde_pt_graph *graph, const uint8_t *trace, size_t n,
+static uint64_t check_wanted(struct sonde_pt_graph *graph, const uint8_t *trace, size_t n,
         const struct variant *variant, const struct sonde_pt_totals *want)
 {
+	bool branches = variant->options->want != SONDE_PT_WANT_INSNS;
 	struct sonde_pt_flow_options options = *variant->options;
 	struct variant v = *variant;
 	struct sonde_pt_flow *flow;
 	const struct sonde_pt_step *step;
-	uint64_t taken = 0, other = 0, sampled = 0, last = 0, errors = 0, done = 0;
+	uint64_t taken = 0, other = 0, sampled = 0, last = 0, errors = 0, done = 0, sum = 0;
 	int rc = 1;
 
-	options.want = SONDE_PT_WANT_INSNS | SONDE_PT_WANT_TAKEN | SONDE_PT_WANT_NOT_TAKEN;
 	options.every = 5;
 	v.options = &options;
 	flow = new_flow(graph, trace, n, &v);
@@ -85,16 +85,37 @@ static void check_wanted(struct sonde_pt_graph *graph, const uint8_t *trace, siz
 		}
 		last = step->insns;
 		sampled += step->sampled;
+		sum = step->sampled ? sum * 31 + step->ip : sum;
 		taken += step->taken;
 		other += step->conditional && !step->taken && step->to != 0;
 	}
 	if (flow == NULL || rc < 0 ||
 	        (rc == 0 && (sampled != want->insns / 5 ||
-	                            (errors == 0 && (taken != want->taken ||
-	                                                    taken + other > want->branches))))) {
+	                            (branches && errors == 0 &&
+	                                    (taken != want->taken ||
+	                                            taken + other > want->branches))))) {
 		abort();
 	}
 	sonde_pt_flow_free(flow);
+	return rc == 0 ? sum : 0;
+}
+
+/* The instructions that are chosen are the same whatever else is wanted. */
+static void check_sampled(struct sonde_pt_graph *graph, const uint8_t *trace, size_t n,
+        const struct variant *variant, const struct sonde_pt_totals *want)
+{
+	struct sonde_pt_flow_options options = *variant->options;
+	struct variant v = *variant;
+	uint64_t among, alone;
+
+	v.options = &options;
+	options.want = SONDE_PT_WANT_INSNS | SONDE_PT_WANT_TAKEN | SONDE_PT_WANT_NOT_TAKEN;
+	among = check_wanted(graph, trace, n, &v, want);
+	options.want = SONDE_PT_WANT_INSNS;
+	alone = check_wanted(graph, trace, n, &v, want);
+	if (among != 0 && among != alone) {
+		abort();
+	}
 }
 
 static void follow(const struct sonde_pt_image *image, const uint8_t *trace, size_t n,
@@ -133,7 +154,7 @@ static void follow(const struct sonde_pt_image *image, const uint8_t *trace, siz
 	if (!variant->moves) {
 		check_jobs(graph, trace, n, variant->options, &totals);
 	}
-	check_wanted(graph, trace, n, variant, &totals);
+	check_sampled(graph, trace, n, variant, &totals);
 	sonde_pt_flow_free(steps);
 	sonde_pt_flow_free(counts);
 	sonde_pt_graph_free(graph);

@@ -370,6 +370,54 @@ static uint32_t run_counting(struct sonde_pt_flow *f, uint32_t at, uint32_t cont
 	return at;
 }
 
+/* Whether nothing is wanted of the nodes that come next, but for an instruction by its number. */
+static inline bool is_quiet(const struct sonde_pt_flow *f)
+{
+	return (f->want & ~(SONDE_PT_WANT_EVENTS | SONDE_PT_WANT_NOTHING)) == 0 && !f->cycled &&
+	       f->time.tsc < f->tick_at;
+}
+
+/*
+ * Nodes that are only passed, as `step` would, up to the one in which an instruction is wanted: no
+ * branch of our own depends on the code. PT_HOT_ROOM nodes fit onto the stack.
+ */
+static __attribute__((noinline)) uint32_t quiet(struct sonde_pt_flow *f, uint32_t at)
+{
+	const struct pt_node *nodes = f->graph->nodes;
+	uint32_t *sp = f->stack + f->sp;
+	uint64_t bits = f->bits;
+	uint64_t insns = f->insns;
+	unsigned nbits = f->nbits;
+
+	for (unsigned i = 0; i < PT_HOT_ROOM && nbits != 0; i++) {
+		const struct pt_node *n = &nodes[at];
+		uint32_t info = __atomic_load_n(&n->info, __ATOMIC_ACQUIRE);
+		uint32_t kind = PT_NODE_KIND(info);
+		uint32_t bit = (uint32_t)(bits >> 63);
+		uint32_t top = n->push != PT_NODE_NONE ? n->push : sp[-1];
+		bool is_ret = kind == PT_NODE_RET;
+		uint32_t next = n->next[bit];
+
+		next = is_ret ? top & (0 - bit) : next;
+		if (kind > PT_NODE_RET || next == PT_NODE_NONE ||
+		        insns + PT_NODE_INSNS(info) >= f->sample_at) {
+			break;
+		}
+		insns += PT_NODE_INSNS(info);
+		*sp = n->push;
+		sp += n->push != PT_NODE_NONE;
+		sp -= is_ret;
+		bits <<= kind != PT_NODE_GOTO;
+		nbits -= kind != PT_NODE_GOTO;
+		at = next;
+	}
+	f->insns = insns;
+	f->bits = bits;
+	f->nbits = nbits;
+	f->sp = (unsigned)(sp - f->stack);
+	return at;
+}
+
 static uint32_t run_steps(struct sonde_pt_flow *f, uint32_t at, uint32_t context)
 {
 	while (!f->failed && f->tail - f->head < QUEUE_SOME) {
@@ -377,6 +425,12 @@ static uint32_t run_steps(struct sonde_pt_flow *f, uint32_t at, uint32_t context
 
 		if (f->sp > PT_STACK_SIZE - PT_HOT_ROOM) {
 			pt_stack_shrink(f);
+		}
+		if (is_quiet(f)) {
+			at = quiet(f, at);
+			if (f->nbits == 0 && refill(f)) {
+				continue;
+			}
 		}
 		if (kind_of(f, at) == PT_NODE_UNBUILT) {
 			f->failed = !pt_graph_build(f->graph, at);

@@ -58,6 +58,8 @@ void pt_gap_behind(struct sonde_pt_flow *f, bool syncing)
 		return;
 	}
 	if (f->done && (!f->synced || f->lost || f->syncing)) {
+		/* The whole may not find its place at the PSB+ that ends a part. */
+		f->diverged = f->diverged || f->ending;
 		end_at(f, f->ended_at < size ? f->ended_at : size, 0);
 	} else if (f->synced && !f->syncing && !f->lost) {
 		end_at(f, syncing ? f->last_psb : f->packet_at, f->enabled ? f->found_ip : 0);
