@@ -59,7 +59,7 @@ void pt_on_ptw(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 		if (!f->synced) {
 			return;
 		}
-		pt_emit_cycles(f);
+		pt_emit_told(f);
 	}
 	pt_emit_event(f, &event);
 }

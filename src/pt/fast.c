@@ -374,7 +374,7 @@ static uint32_t run_counting(struct sonde_pt_flow *f, uint32_t at, uint32_t cont
 static inline bool is_quiet(const struct sonde_pt_flow *f)
 {
 	return (f->want & ~(SONDE_PT_WANT_EVENTS | SONDE_PT_WANT_NOTHING)) == 0 && !f->cycled &&
-	       f->time.tsc < f->tick_at;
+	       !f->time_moved && f->time.tsc < f->tick_at;
 }
 
 /*

@@ -94,6 +94,11 @@ void pt_flow_time(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	uint64_t cycles = f->time.cycles;
 
 	if (f->options.time) {
+		if (!f->time_moved) {
+			f->before_tsc = f->time.tsc;
+			f->before_exact = f->time.exact;
+			f->time_moved = true;
+		}
 		(void)sonde_pt_time_packet(&f->time, p);
 		f->cycled = f->cycled || f->time.cycles != cycles || p->kind == SONDE_PT_CYC;
 		pt_space_time(f);
@@ -183,7 +188,7 @@ static void emit_bound(struct sonde_pt_flow *f, uint64_t ip)
 			if (!pt_walk(f, PT_GOAL_COUNT, 1, &insn)) {
 				break;
 			}
-			pt_emit_cycles(f);
+			pt_emit_told(f);
 		}
 		pt_emit_event(f, event);
 		if (event->kind >= SONDE_PT_EVENT_TSX_BEGIN &&
@@ -504,6 +509,7 @@ static void on_psbend(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	if (f->synced) {
 		f->good_psb = f->last_psb;
 	}
+	f->time_moved = false;
 	f->syncing = false;
 	f->overflowed = false;
 	f->may_enable = false;

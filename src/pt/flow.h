@@ -28,7 +28,7 @@ struct pt_item {
 	uint8_t kind; /* enum sonde_pt_step_kind; INSN stands for a run of instructions */
 	bool speculative, resync;
 	bool taken; /* a run: its last instruction is a branch that was taken */
-	bool tick; /* a run: `every_ticks` chooses its first instruction */
+	bool tick; /* a run: `every_ticks` chooses its last instruction */
 	uint16_t error;
 	uint32_t context, insns, space;
 	uint32_t node; /* a run: the node that it is; PT_NODE_NONE: it was walked */
@@ -37,6 +37,7 @@ struct pt_item {
 	                a gap: the offset of its end */
 	uint64_t before; /* instructions that were executed before it */
 	uint64_t tsc, exact, cycles, cycle_insns; /* as in a step */
+	uint64_t before_tsc, before_exact; /* a run: of all its instructions but the last */
 	struct sonde_pt_event event;
 };
 
@@ -180,6 +181,9 @@ struct sonde_pt_flow {
 	uint64_t
 	        sample_at; /* the number of an instruction that `every` chooses; UINT64_MAX: none */
 	uint64_t tick_at; /* when `every_ticks` chooses one; UINT64_MAX: never */
+	/* The time has changed, and no branch was decided since; before that it was: */
+	bool time_moved;
+	uint64_t before_tsc, before_exact;
 	bool cycled; /* a CYC was there, and no branch since */
 	uint64_t cycles, cycle_insns; /* as in a step */
 	struct pt_item run; /* the run that is being given away: insns are left, the next at ip */
@@ -275,8 +279,9 @@ uint64_t pt_bits_offset(const struct sonde_pt_flow *f, uint64_t *begin);
 /* step.c: output. Instructions that were walked; pt_emit_branch behind it: where they lead. */
 void pt_emit_run(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns);
 void pt_emit_branch(struct sonde_pt_flow *f, uint64_t to, bool taken);
-/* The run that was emitted last ends with what a packet tells of: cycles are known there. */
-void pt_emit_cycles(struct sonde_pt_flow *f);
+/* The run that was emitted last ends with what a packet tells of: there the time and the cycles of
+   the packets before it hold. */
+void pt_emit_told(struct sonde_pt_flow *f);
 /* A whole node, and what follows it. */
 void pt_emit_node(struct sonde_pt_flow *f, uint32_t node, uint32_t next, bool taken);
 void pt_emit_event(struct sonde_pt_flow *f, const struct sonde_pt_event *event);

@@ -26,13 +26,22 @@ static void begin(struct sonde_pt_flow *f, uint8_t kind)
 	f->step = (struct sonde_pt_step){.kind = kind,
 	        .ip = f->run.ip,
 	        .space = f->run.space,
-	        .tsc = f->run.tsc,
-	        .exact_tsc = f->run.exact,
+	        .tsc = f->run.before_tsc,
+	        .exact_tsc = f->run.before_exact,
 	        .cycles = f->run.cycles,
 	        .cycle_insns = f->run.cycle_insns,
 	        .speculative = f->run.speculative,
 	        .first = f->first};
 	f->first = false;
+}
+
+/* The last instruction of a run is what the packets behind the last time tell of. */
+static void end_run(struct sonde_pt_flow *f)
+{
+	if (f->run.insns == 0) {
+		f->step.tsc = f->run.tsc;
+		f->step.exact_tsc = f->run.exact;
+	}
 }
 
 /* The end of the node: its last instruction. Only without direct branches before it. */
@@ -121,9 +130,9 @@ static int next_insn(struct sonde_pt_flow *f)
 	bool all = (f->want & SONDE_PT_WANT_INSNS) != 0;
 
 	while (f->run.insns != 0) {
-		bool tick = f->run.tick;
+		bool tick;
 
-		if (!all && !tick && at_end(f) && !has_multiple(f)) {
+		if (!all && at_end(f) && !has_multiple(f)) {
 			f->run.ip = f->graph->cold[f->run.node].end;
 			f->run.before += f->run.insns - 1;
 			f->run.insns = 1;
@@ -136,7 +145,8 @@ static int next_insn(struct sonde_pt_flow *f)
 				return SONDE_EFORMAT;
 			}
 		}
-		f->run.tick = false;
+		tick = f->run.tick && f->run.insns == 0;
+		end_run(f);
 		f->step.insns = f->run.before;
 		f->step.sampled = tick || is_multiple(f);
 		if (f->step.sampled || is_wanted(f, &f->step)) {
@@ -157,6 +167,7 @@ static int next_block(struct sonde_pt_flow *f)
 			return SONDE_EFORMAT;
 		}
 	}
+	end_run(f);
 	f->step.insns = f->run.before;
 	return 1;
 }

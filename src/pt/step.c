@@ -62,8 +62,27 @@ static void queue_run(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns, bool
 	item->before = f->insns - insns;
 	item->tsc = f->time.tsc;
 	item->exact = f->time.exact;
+	item->before_tsc = f->time.tsc;
+	item->before_exact = f->time.exact;
 	item->cycles = f->cycles;
 	item->cycle_insns = f->cycle_insns;
+}
+
+/*
+ * A packet of time is read when the branch that comes next is to be decided: it is the time of that
+ * branch, while code before it was followed without a packet.
+ */
+static void take_time(struct sonde_pt_flow *f, bool told)
+{
+	struct pt_item *item = f->run_open ? &f->items[f->tail - 1] : NULL;
+
+	if (item != NULL && f->time_moved) {
+		item->before_tsc = f->before_tsc;
+		item->before_exact = f->before_exact;
+		item->tsc = told ? f->time.tsc : f->before_tsc;
+		item->exact = told ? f->time.exact : f->before_exact;
+	}
+	f->time_moved = f->time_moved && !told;
 }
 
 /* What a packet tells of is done: the last CYC, if one was there, was for it. */
@@ -87,21 +106,23 @@ void pt_emit_run(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns)
 	           (chosen(f, insns, &tick) ||
 	                   (f->want & ~(SONDE_PT_WANT_EVENTS | SONDE_PT_WANT_NOTHING)) != 0)) {
 		queue_run(f, ip, insns, tick);
+		take_time(f, false);
 	}
 }
 
-void pt_emit_cycles(struct sonde_pt_flow *f)
+void pt_emit_told(struct sonde_pt_flow *f)
 {
 	take_cycles(f);
 	if (f->run_open) {
 		f->items[f->tail - 1].cycles = f->cycles;
 		f->items[f->tail - 1].cycle_insns = f->cycle_insns;
 	}
+	take_time(f, true);
 }
 
 void pt_emit_branch(struct sonde_pt_flow *f, uint64_t to, bool taken)
 {
-	pt_emit_cycles(f);
+	pt_emit_told(f);
 	if (f->run_open) {
 		f->items[f->tail - 1].to = to;
 		f->items[f->tail - 1].taken = taken;
@@ -146,6 +167,7 @@ void pt_emit_node(struct sonde_pt_flow *f, uint32_t node, uint32_t next, bool ta
 		item->to = f->graph->cold[next].ip;
 		item->taken = taken;
 	}
+	take_time(f, PT_NODE_KIND(f->graph->nodes[node].info) != PT_NODE_GOTO);
 }
 
 /* What all but runs have. */
@@ -182,6 +204,7 @@ void pt_emit_event(struct sonde_pt_flow *f, const struct sonde_pt_event *event)
 		item = queue(f, SONDE_PT_STEP_EVENT, event->ip);
 	}
 	f->run_open = false;
+	f->time_moved = false;
 	if (item != NULL) {
 		item->event = *event;
 		item->event.tsc = f->time.tsc;
