@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Half of the input is code, half is a trace behind a PSB that leads into it. Following it by steps
- * and only counting must give the same numbers; both come to an end.
+ * and only counting must give the same numbers; both come to an end; two threads do the same.
  */
 #include <sonde/pt_flow.h>
 #include <stdlib.h>
@@ -118,6 +118,72 @@ static void check_sampled(struct sonde_pt_graph *graph, const uint8_t *trace, si
 	}
 }
 
+/* What was seen of steps, in their order. */
+static uint64_t hash(uint64_t h, const struct sonde_pt_step *step)
+{
+	const uint64_t words[] = {step->kind, step->ip, step->to, step->insns, step->offset,
+	        step->end, (uint64_t)step->error, step->taken, step->first, step->event.kind,
+	        step->event.value, step->event.ip};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		h = (h ^ words[i]) * 0x9e3779b97f4a7c15ULL;
+		h ^= h >> 32;
+	}
+	return h;
+}
+
+struct seen {
+	struct sonde_pt_step steps[2][4096]; /* by worker */
+	size_t n[2];
+	uint64_t hash;
+};
+
+static int take(void *arg, unsigned worker, struct sonde_pt_flow *part)
+{
+	struct seen *seen = arg;
+	const struct sonde_pt_step *step;
+
+	seen->n[worker] = 0;
+	while (sonde_pt_flow_next(part, &step) > 0) {
+		if (seen->n[worker] == 4096) {
+			return SONDE_ELIMIT;
+		}
+		seen->steps[worker][seen->n[worker]++] = *step;
+	}
+	return 0;
+}
+
+static int append(void *arg, unsigned worker, struct sonde_pt_flow *part)
+{
+	struct seen *seen = arg;
+
+	(void)part;
+	for (size_t i = 0; i < seen->n[worker]; i++) {
+		seen->hash = hash(seen->hash, &seen->steps[worker][i]);
+	}
+	return 0;
+}
+
+/* So do its steps, one behind the other. */
+static void check_parts(struct sonde_pt_graph *graph, const uint8_t *trace, size_t n,
+        const struct sonde_pt_flow_options *options, uint64_t want)
+{
+	static struct seen seen;
+	struct sonde_pt_flow_options o = *options;
+	struct sonde_pt_flow *flow;
+	int rc;
+
+	o.jobs = 2;
+	o.part = 1;
+	seen.hash = 0;
+	flow = sonde_pt_flow_new(graph, trace, n, &o);
+	rc = flow != NULL ? sonde_pt_flow_parts(flow, take, append, &seen) : -1;
+	if (rc != SONDE_ELIMIT && (rc != 0 || seen.hash != want)) {
+		abort();
+	}
+	sonde_pt_flow_free(flow);
+}
+
 static void follow(const struct sonde_pt_image *image, const uint8_t *trace, size_t n,
         const struct variant *variant)
 {
@@ -126,7 +192,7 @@ static void follow(const struct sonde_pt_image *image, const uint8_t *trace, siz
 	struct sonde_pt_flow *counts = new_flow(graph, trace, n, variant);
 	struct sonde_pt_totals totals;
 	const struct sonde_pt_step *step;
-	uint64_t insns = 0, events = 0, errors = 0, gaps = 0, lost = 0, last = 0, done = 0;
+	uint64_t insns = 0, events = 0, errors = 0, gaps = 0, lost = 0, last = 0, done = 0, h = 0;
 	int rc = 1;
 
 	if (graph == NULL || steps == NULL || counts == NULL ||
@@ -134,6 +200,7 @@ static void follow(const struct sonde_pt_image *image, const uint8_t *trace, siz
 		abort();
 	}
 	while (done++ < STEPS_MAX && (rc = sonde_pt_flow_next(steps, &step)) > 0) {
+		h = hash(h, step);
 		insns += step->kind == SONDE_PT_STEP_INSN;
 		events += step->kind == SONDE_PT_STEP_EVENT;
 		errors += step->kind == SONDE_PT_STEP_ERROR;
@@ -155,6 +222,9 @@ static void follow(const struct sonde_pt_image *image, const uint8_t *trace, siz
 		check_jobs(graph, trace, n, variant->options, &totals);
 	}
 	check_sampled(graph, trace, n, variant, &totals);
+	if (rc == 0 && !variant->moves) {
+		check_parts(graph, trace, n, variant->options, h);
+	}
 	sonde_pt_flow_free(steps);
 	sonde_pt_flow_free(counts);
 	sonde_pt_graph_free(graph);

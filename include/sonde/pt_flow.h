@@ -198,6 +198,24 @@ struct sonde_pt_move {
  */
 SONDE_API int sonde_pt_flow_move(struct sonde_pt_flow *flow, const struct sonde_pt_move *move);
 
+/* Does something with a part of a flow; worker is below options.jobs. Negative: an error. */
+typedef int (*sonde_pt_part_fn)(void *arg, unsigned worker, struct sonde_pt_flow *part);
+
+/*
+ * The steps of a trace from options.jobs threads. The trace is cut into parts at PSBs (each of
+ * options.part bytes at least; 0: 16 KiB). For each, `work` is called on one of the threads, and
+ * takes the part's steps by sonde_pt_flow_next(part, ..) until there are none; then, on the same
+ * thread, `emit` (may be NULL) for one part after the other, in the order of the trace. All steps in
+ * this order are those that sonde_pt_flow_next(flow, ..) gives, for any number of threads. A part
+ * lives until its `emit` is over; what a worker keeps for one may be used again for its next.
+ *
+ * To be called before any step of the flow was taken. One thread does it all where jobs is below 2,
+ * and with ticks, every_ticks, choose_space or moves. 0, SONDE_ENOMEM, or what `work` or `emit`
+ * returned that was negative.
+ */
+SONDE_API int sonde_pt_flow_parts(
+        struct sonde_pt_flow *flow, sonde_pt_part_fn work, sonde_pt_part_fn emit, void *arg);
+
 struct sonde_pt_totals {
 	uint64_t insns; /* that were executed */
 	uint64_t branches; /* taken or not */

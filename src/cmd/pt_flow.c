@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct flow {
@@ -23,11 +24,25 @@ struct flow {
 	bool keep_position, keep_calibration, insn_decoder, check, no_inst;
 	bool ipc, time, psb, edges;
 	uint64_t ipc_insns, ipc_cycles; /* at the last IPC */
-	uint64_t insns, nblocks, jobs;
+	uint64_t insns, nblocks, jobs, part;
 	bool open_block; /* the block goes on with the next instruction */
 	bool failed;
+	FILE *out;
 };
 
+/* A part of the trace on one of the threads. */
+struct part {
+	struct flow flow; /* as the whole, but for what is summed up */
+	char *text;
+	size_t size;
+};
+
+struct parts {
+	struct flow *whole;
+	struct part *of; /* for each worker */
+};
+
+#define JOBS_MAX       256
 #define BRANCHES_TAKEN (SONDE_PT_WANT_TAKEN | SONDE_PT_WANT_CALLS | SONDE_PT_WANT_RETURNS)
 
 /* One event's text. */
@@ -240,13 +255,13 @@ static bool show_pair(const struct flow *f, const struct sonde_pt_event *e)
 		from = e->ip;
 		to = e->value;
 	} else if (e->kind == SONDE_PT_EVENT_OVERFLOW && e->has_ip) {
-		(void)printf("[overflow]\n");
+		(void)fprintf(f->out, "[overflow]\n");
 		to = e->ip;
 	} else {
 		return false;
 	}
 	if (!f->quiet && (e->kind != SONDE_PT_EVENT_DISABLED || e->value != 0)) {
-		(void)printf("%016" PRIx64 " %016" PRIx64 "\n", from, to);
+		(void)fprintf(f->out, "%016" PRIx64 " %016" PRIx64 "\n", from, to);
 	}
 	return true;
 }
@@ -269,9 +284,9 @@ static void show_event(struct flow *f, const struct sonde_pt_event *e)
 		return;
 	}
 	if (f->event_time) {
-		(void)printf("[%016" PRIx64 "  %s]\n", e->tsc, w.text);
+		(void)fprintf(f->out, "[%016" PRIx64 "  %s]\n", e->tsc, w.text);
 	} else {
-		(void)printf("[%s]\n", w.text);
+		(void)fprintf(f->out, "[%s]\n", w.text);
 	}
 }
 
@@ -279,19 +294,20 @@ static void show_event(struct flow *f, const struct sonde_pt_event *e)
 static void end_line(struct flow *f, const struct sonde_pt_step *s)
 {
 	if (f->time) {
-		(void)printf("  %016" PRIx64 "%s", s->tsc, s->tsc == s->exact_tsc ? "" : "~");
+		(void)fprintf(
+		        f->out, "  %016" PRIx64 "%s", s->tsc, s->tsc == s->exact_tsc ? "" : "~");
 	}
 	if (f->ipc && s->cycle_insns == s->insns && s->cycles != f->ipc_cycles) {
 		uint64_t insns = s->insns - f->ipc_insns;
 		uint64_t cycles = s->cycles - f->ipc_cycles;
 
 		/* Cut, not rounded, as perf script does. */
-		(void)printf("  IPC: %" PRIu64 ".%02" PRIu64 " (%" PRIu64 "/%" PRIu64 ")",
+		(void)fprintf(f->out, "  IPC: %" PRIu64 ".%02" PRIu64 " (%" PRIu64 "/%" PRIu64 ")",
 		        insns / cycles, insns % cycles * 100 / cycles, insns, cycles);
 		f->ipc_insns = s->insns;
 		f->ipc_cycles = s->cycles;
 	}
-	(void)putchar('\n');
+	(void)fputc('\n', f->out);
 }
 
 static void show_insn(struct flow *f, const struct sonde_pt_step *s)
@@ -300,7 +316,7 @@ static void show_insn(struct flow *f, const struct sonde_pt_step *s)
 	if (s->first || !f->open_block) {
 		f->nblocks++;
 		if (f->show_blocks && !f->quiet) {
-			(void)printf("[block]\n");
+			(void)fprintf(f->out, "[block]\n");
 		}
 	}
 	f->open_block = !(s->call && f->end_on_call) && !(s->jump && f->end_on_jump);
@@ -308,12 +324,12 @@ static void show_insn(struct flow *f, const struct sonde_pt_step *s)
 		return;
 	}
 	if (s->sampled || (f->want & SONDE_PT_WANT_INSNS && f->every + f->every_ticks == 0)) {
-		(void)printf("%s%016" PRIx64, s->speculative ? "? " : "", s->ip);
+		(void)fprintf(f->out, "%s%016" PRIx64, s->speculative ? "? " : "", s->ip);
 		end_line(f, s);
 	}
 	if ((s->taken && f->want & BRANCHES_TAKEN) ||
 	        (s->conditional && !s->taken && s->to != 0 && f->want & SONDE_PT_WANT_NOT_TAKEN)) {
-		(void)printf("%016" PRIx64 " %016" PRIx64, s->ip, s->to);
+		(void)fprintf(f->out, "%016" PRIx64 " %016" PRIx64, s->ip, s->to);
 		end_line(f, s);
 	}
 }
@@ -323,7 +339,8 @@ static void show_block(struct flow *f, const struct sonde_pt_step *s)
 	f->insns += s->count;
 	f->nblocks++;
 	if (!f->quiet) {
-		(void)printf("%016" PRIx64 " %016" PRIx64 " %" PRIu32, s->ip, s->last, s->count);
+		(void)fprintf(
+		        f->out, "%016" PRIx64 " %016" PRIx64 " %" PRIu32, s->ip, s->last, s->count);
 		end_line(f, s);
 	}
 }
@@ -331,11 +348,11 @@ static void show_block(struct flow *f, const struct sonde_pt_step *s)
 static void show_gap(struct flow *f, const struct sonde_pt_step *s)
 {
 	if (f->gaps) {
-		(void)printf("[%" PRIx64 "..%" PRIx64 ": gap: %" PRIu64 " bytes]\n", s->offset,
-		        s->end, s->end - s->offset);
+		(void)fprintf(f->out, "[%" PRIx64 "..%" PRIx64 ": gap: %" PRIu64 " bytes]\n",
+		        s->offset, s->end, s->end - s->offset);
 	}
 	if (f->want & SONDE_PT_WANT_TAKEN && !f->quiet && s->ip != 0) {
-		(void)printf("%016" PRIx64 " %016" PRIx64 "\n", UINT64_C(0), s->ip);
+		(void)fprintf(f->out, "%016" PRIx64 " %016" PRIx64 "\n", UINT64_C(0), s->ip);
 	}
 }
 
@@ -348,17 +365,17 @@ static void show_step(struct flow *f, const struct sonde_pt_step *s)
 	case SONDE_PT_STEP_ERROR:
 		f->failed = true;
 		f->open_block = false;
-		(void)printf("[%" PRIx64 ", %" PRIx64 ": %serror: %s", s->offset, s->ip,
+		(void)fprintf(f->out, "[%" PRIx64 ", %" PRIx64 ": %serror: %s", s->offset, s->ip,
 		        s->resync ? "resync " : "", sonde_pt_error_text(s->error));
 		if (f->psb && s->psb != UINT64_MAX) {
-			(void)printf(", psb: %" PRIx64, s->psb);
+			(void)fprintf(f->out, ", psb: %" PRIx64, s->psb);
 		}
-		(void)printf("]\n");
+		(void)fprintf(f->out, "]\n");
 		break;
 	case SONDE_PT_STEP_GAP: show_gap(f, s); break;
 	default:
 		if (!f->quiet) {
-			(void)printf("[end of trace]\n");
+			(void)fprintf(f->out, "[end of trace]\n");
 		}
 		break;
 	}
@@ -410,7 +427,8 @@ static void fill_options(struct flow *f, struct sonde_pt_flow_options *o)
 	o->clock = pt_clock_make(&f->clock, &f->cpu);
 	o->clock.keep_calibration = f->keep_calibration;
 	o->keep_position = f->keep_position;
-	o->jobs = (unsigned)(f->jobs < 256 ? f->jobs : 256);
+	o->jobs = (unsigned)(f->jobs < JOBS_MAX ? f->jobs : JOBS_MAX);
+	o->part = (size_t)f->part;
 	o->time = f->event_time || f->event_tick || f->time || f->ipc;
 	o->ticks = f->event_tick;
 	o->want = f->want;
@@ -432,12 +450,65 @@ static void fill_options(struct flow *f, struct sonde_pt_flow_options *o)
 	}
 }
 
+static int show_part(void *arg, unsigned worker, struct sonde_pt_flow *flow)
+{
+	const struct parts *parts = arg;
+	struct part *p = &parts->of[worker];
+	const struct sonde_pt_step *step;
+	int rc;
+
+	*p = (struct part){.flow = *parts->whole};
+	p->flow.insns = 0;
+	p->flow.nblocks = 0;
+	p->flow.out = open_memstream(&p->text, &p->size);
+	if (p->flow.out == NULL) {
+		return SONDE_ENOMEM;
+	}
+	while ((rc = sonde_pt_flow_next(flow, &step)) > 0) {
+		show_step(&p->flow, step);
+	}
+	return fclose(p->flow.out) == 0 ? rc : SONDE_ENOMEM;
+}
+
+static int put_part(void *arg, unsigned worker, struct sonde_pt_flow *flow)
+{
+	const struct parts *parts = arg;
+	struct part *p = &parts->of[worker];
+	struct flow *f = parts->whole;
+
+	(void)flow;
+	(void)fwrite(p->text, 1, p->size, f->out);
+	free(p->text);
+	f->insns += p->flow.insns;
+	f->nblocks += p->flow.nblocks;
+	f->failed = f->failed || p->flow.failed;
+	return 0;
+}
+
+static int show_steps(struct flow *f, struct sonde_pt_flow *flow)
+{
+	const struct sonde_pt_step *step;
+	struct parts parts = {.whole = f};
+	int rc;
+
+	if (f->jobs < 2) {
+		while ((rc = sonde_pt_flow_next(flow, &step)) > 0) {
+			show_step(f, step);
+		}
+		return rc;
+	}
+	parts.of = calloc(JOBS_MAX, sizeof(*parts.of));
+	rc = parts.of != NULL ? sonde_pt_flow_parts(flow, show_part, put_part, &parts)
+	                      : SONDE_ENOMEM;
+	free(parts.of);
+	return rc;
+}
+
 static int follow(struct flow *f, const struct pt_file *trace)
 {
 	struct sonde_pt_flow_options o = {.size = sizeof(o)};
 	struct sonde_pt_graph *graph = sonde_pt_graph_new(f->code.image);
 	struct sonde_pt_flow *flow;
-	const struct sonde_pt_step *step;
 	int rc = SONDE_ENOMEM;
 
 	fill_options(f, &o);
@@ -456,9 +527,7 @@ static int follow(struct flow *f, const struct pt_file *trace)
 	if (flow != NULL && f->count) {
 		rc = show_count(f, flow);
 	} else if (flow != NULL) {
-		while ((rc = sonde_pt_flow_next(flow, &step)) > 0) {
-			show_step(f, step);
-		}
+		rc = show_steps(f, flow);
 		show_stat(f);
 	}
 	sonde_pt_flow_free(flow);
@@ -558,7 +627,7 @@ static int run(struct flow *f, const struct option_command *command, int argc, c
 
 int cmd_pt_flow(int argc, char **argv)
 {
-	struct flow f = {.code = {.image = sonde_pt_image_new()}};
+	struct flow f = {.code = {.image = sonde_pt_image_new()}, .out = stdout};
 	const struct option_def defs[] = {
 	        OPTION_TEXT(0, "pt", &f.trace, "FILE", "the trace"),
 	        OPTION_CALL(0, "raw", OPTION_REQUIRED, pt_code_raw, &f.code,
@@ -580,7 +649,9 @@ int cmd_pt_flow(int argc, char **argv)
 	        OPTION_SWITCH(0, "count", &f.count, "print only totals"),
 	        OPTION_SWITCH(0, "edges", &f.edges,
 	                "with --count: print the edges, from and to and how often"),
-	        OPTION_UINT('j', "jobs", &f.jobs, "N", "threads that count"),
+	        OPTION_UINT('j', "jobs", &f.jobs, "N", "threads"),
+	        OPTION_UINT(0, "part", &f.part, "BYTES",
+	                "of the trace that a thread takes at once, at least"),
 	        OPTION_SWITCH(0, "branches", &f.branches,
 	                "print the branches that were taken, from and to"),
 	        OPTION_TEXT(0, "itrace", &f.itrace, "LETTERS",

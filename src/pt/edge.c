@@ -271,6 +271,8 @@ int sonde_pt_flow_count(struct sonde_pt_flow *flow, struct sonde_pt_totals *tota
 	if (!pt_counts_new(flow)) {
 		return SONDE_ENOMEM;
 	}
+	/* Nothing that is counted depends on the time, but for these. */
+	flow->options.time = flow->options.time && (flow->options.ticks || flow->nmoves != 0);
 	rc = pt_parallel_count(flow);
 	if (rc < 0 || (rc == 0 && !pt_counts_run(flow))) {
 		return SONDE_ENOMEM;

@@ -415,7 +415,7 @@ static void on_pgd(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	}
 	f->in_async = f->in_async && !is_vm_entry(f);
 	if (f->in_async || f->lost) {
-		disable(f, f->in_async, f->async_at, has_ip ? to : 0);
+		disable(f, f->in_async, f->in_async ? f->async_at : 0, has_ip ? to : 0);
 		return;
 	}
 	if (!pt_walk(f, has_ip ? PT_GOAL_TARGET : PT_GOAL_LEAVE, to, &insn)) {
@@ -840,11 +840,13 @@ static void next_packet(struct sonde_pt_flow *f)
 
 void pt_flow_packet(struct sonde_pt_flow *f)
 {
+	bool in_psb = f->in_psb;
 	bool syncing;
 
 	pt_gap_before(f, &syncing);
 	next_packet(f);
 	pt_gap_behind(f, syncing);
+	f->paused = in_psb && !f->in_psb && f->last_psb >= f->pause_at && pt_place_is_one(f);
 }
 
 /* PADs and packets of time may stand in between. */
@@ -900,6 +902,7 @@ struct sonde_pt_flow *sonde_pt_flow_new(struct sonde_pt_graph *graph, const void
 	take_options(f, options);
 	f->good_psb = UINT64_MAX;
 	f->sp = 1;
+	f->pause_at = UINT64_MAX;
 	f->stop_at = UINT64_MAX;
 	f->ended_at = UINT64_MAX;
 	f->graph = graph;

@@ -93,6 +93,19 @@ struct pt_counts {
 	struct sonde_pt_edge edge;
 };
 
+/* What there is to know of a flow directly behind a PSB+ where nothing is open. */
+struct pt_place {
+	uint64_t at; /* offset of the packet behind it; 0: the trace begins */
+	uint64_t psb; /* its offset */
+	uint64_t ip; /* the last one, where tracing is off */
+	uint64_t last_ip, disabled_at;
+	struct sonde_pt_time time;
+	enum pt_mode mode;
+	bool done, enabled, fresh, by_psb, speculative, interrupts, mode_stale, has_disabled_at;
+	bool cycled;
+	uint64_t cycles, cycle_insns, insns; /* what was summed up */
+};
+
 struct sonde_pt_flow {
 	struct sonde_pt_graph *graph;
 	struct sonde_pt_flow_options options;
@@ -150,6 +163,10 @@ struct sonde_pt_flow {
 	bool diverged; /* the part is not what it would be inside the whole */
 	bool saw_exec; /* the PSB+ told the mode */
 	uint64_t stop_at, ended_at;
+
+	/* No more is given behind a PSB+ there or later, for now. */
+	uint64_t pause_at; /* offset; UINT64_MAX: nowhere */
+	bool paused;
 
 	uint64_t psb_at, async_at, disabled_at, error_at;
 	int pending_exec; /* a MODE.EXEC's value that waits for its packet; -1: none */
@@ -310,6 +327,16 @@ void pt_counts_free(struct pt_counts *c); /* NULL is fine */
 bool pt_counts_run(struct sonde_pt_flow *f);
 /* Adds what another flow of the same graph counted. */
 bool pt_counts_merge(struct sonde_pt_flow *f, const struct sonde_pt_flow *other);
+
+/* place.c: whether the flow is at one, and which. */
+bool pt_place_is_one(const struct sonde_pt_flow *f);
+struct pt_place pt_place_of(const struct sonde_pt_flow *f);
+/* Whether the flow goes on in the same way from both. */
+bool pt_place_same(const struct pt_place *a, const struct pt_place *b);
+/* Begins anew with the PSB at an offset, before which the time was that. */
+void pt_place_begin(
+        struct sonde_pt_flow *f, uint64_t offset, const struct sonde_pt_time *time, bool cycled);
+void pt_place_goto(struct sonde_pt_flow *f, const struct pt_place *place);
 
 /* parallel.c: counts the whole trace; 1, 0 (it must be done by one thread), or SONDE_ENOMEM. */
 int pt_parallel_count(struct sonde_pt_flow *f);

@@ -217,7 +217,7 @@ int sonde_pt_flow_next(struct sonde_pt_flow *flow, const struct sonde_pt_step **
 		if (rc != 0) {
 			return rc;
 		}
-		while (flow->head == flow->tail && !flow->done && !flow->failed) {
+		while (flow->head == flow->tail && !flow->done && !flow->failed && !flow->paused) {
 			pt_flow_packet(flow);
 		}
 		if (flow->failed) {

@@ -17,14 +17,12 @@ static void set_view(struct sonde_pt_flow *f, uint32_t view)
 		return;
 	}
 	f->view = view;
-	for (unsigned i = 0; i < f->sp && !f->failed; i++) {
+	for (unsigned i = 1; i < f->sp && !f->failed; i++) {
 		const struct pt_cold *cold = &f->graph->cold[f->stack[i]];
 
-		if (f->stack[i] != PT_NODE_NONE) {
-			f->stack[i] = pt_graph_node(f->graph,
-			        pt_context(view, pt_context_mode(cold->context)), cold->ip);
-			f->failed = f->stack[i] == PT_NODE_NONE;
-		}
+		f->stack[i] = pt_graph_node(
+		        f->graph, pt_context(view, pt_context_mode(cold->context)), cold->ip);
+		f->failed = f->stack[i] == PT_NODE_NONE;
 	}
 }
 

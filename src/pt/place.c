@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Places: a flow directly behind a PSB+ where nothing is open. Little is known there that the
+ * packets did not just tell, so a flow that begins with the PSB can be compared with one that came
+ * there.
+ */
+#include "pt/flow.h"
+
+#include <string.h>
+
+bool pt_place_is_one(const struct sonde_pt_flow *f)
+{
+	bool reading = f->syncing || f->in_psb || f->in_gap || f->nbits != 0;
+	bool waiting = f->bound.count != 0 || f->deferred.count != 0 || f->attached.count != 0 ||
+	               f->evd.extra != 0 || f->pending_exec >= 0;
+	bool open = f->in_async || f->fup_is_branch || f->fup_is_void || f->block_ends || f->lost;
+
+	return f->synced && f->good_psb == f->last_psb && !reading && !waiting && !open;
+}
+
+struct pt_place pt_place_of(const struct sonde_pt_flow *f)
+{
+	return (struct pt_place){
+	        .at = (uint64_t)(f->cursor.p - f->cursor.begin),
+	        .psb = f->last_psb,
+	        .done = f->done,
+	        .ip = f->ip,
+	        .last_ip = f->last_ip,
+	        .mode = f->mode,
+	        .enabled = f->enabled,
+	        .fresh = f->fresh,
+	        .by_psb = f->by_psb,
+	        .speculative = f->speculative,
+	        .interrupts = f->interrupts,
+	        .mode_stale = f->mode_stale,
+	        .has_disabled_at = f->has_disabled_at,
+	        .disabled_at = f->disabled_at,
+	        .time = f->time,
+	        .cycled = f->cycled,
+	        .cycles = f->cycles,
+	        .cycle_insns = f->cycle_insns,
+	        .insns = f->insns,
+	};
+}
+
+/* Counts are left out: they only say what was. So is where tracing ended, which is taken over. */
+bool pt_place_same(const struct pt_place *a, const struct pt_place *b)
+{
+	return a->at == b->at && a->psb == b->psb && a->done == b->done &&
+	       (a->ip == b->ip || !a->enabled) && a->last_ip == b->last_ip && a->mode == b->mode &&
+	       a->enabled == b->enabled && a->fresh == b->fresh && a->by_psb == b->by_psb &&
+	       a->speculative == b->speculative && a->interrupts == b->interrupts &&
+	       a->mode_stale == b->mode_stale && a->cycled == b->cycled &&
+	       memcmp(&a->time, &b->time, sizeof(a->time)) == 0;
+}
+
+void pt_place_begin(
+        struct sonde_pt_flow *f, uint64_t offset, const struct sonde_pt_time *time, bool cycled)
+{
+	pt_flow_restart(f, offset, UINT64_MAX);
+	f->time = *time;
+	f->cycled = cycled;
+	f->insns = 0;
+	f->cycles = 0;
+	f->cycle_insns = 0;
+	f->sample_at = f->options.every > 1 ? f->options.every : UINT64_MAX;
+	f->last_ip = 0;
+	f->last_psb = 0;
+	f->good_psb = UINT64_MAX;
+	f->run_open = false;
+	f->run.insns = 0;
+	f->head = 0;
+	f->tail = 0;
+	f->paused = false;
+}
+
+void pt_place_goto(struct sonde_pt_flow *f, const struct pt_place *place)
+{
+	uint64_t every = f->options.every;
+
+	pt_place_begin(f, place->at, &place->time, place->cycled);
+	if (place->at == 0) {
+		return;
+	}
+	f->in_gap = false;
+	f->synced = true;
+	f->syncing = false;
+	f->done = place->done;
+	f->ip = place->ip;
+	f->last_ip = place->last_ip;
+	f->last_psb = place->psb;
+	f->good_psb = place->psb;
+	f->mode = place->mode;
+	f->enabled = place->enabled;
+	f->fresh = place->fresh;
+	f->by_psb = place->by_psb;
+	f->speculative = place->speculative;
+	f->interrupts = place->interrupts;
+	f->mode_stale = place->mode_stale;
+	f->has_disabled_at = place->has_disabled_at;
+	f->disabled_at = place->disabled_at;
+	f->cycles = place->cycles;
+	f->cycle_insns = place->cycle_insns;
+	f->insns = place->insns;
+	f->sample_at = every > 1 ? (f->insns / every + 1) * every : UINT64_MAX;
+}
