@@ -231,7 +231,12 @@ bool pt_counts_run(struct sonde_pt_flow *f)
 	while (!f->done && !f->failed) {
 		pt_flow_packet(f);
 	}
-	return !f->failed && pt_counts_flush_hops(f) && flush_recent(f->counts);
+	return !f->failed;
+}
+
+bool pt_counts_finish(struct sonde_pt_flow *f)
+{
+	return pt_counts_flush_hops(f) && flush_recent(f->counts);
 }
 
 static bool merge_table(struct pt_edge_table *to, const struct pt_edge_table *from)
@@ -246,10 +251,13 @@ static bool merge_table(struct pt_edge_table *to, const struct pt_edge_table *fr
 	return true;
 }
 
-bool pt_counts_merge(struct sonde_pt_flow *f, const struct sonde_pt_flow *other)
+bool pt_counts_merge(struct sonde_pt_flow *f, struct sonde_pt_flow *other)
 {
 	uint32_t nodes = atomic_load_explicit(&f->graph->count, memory_order_acquire);
 
+	if (!pt_counts_finish(other)) {
+		return false;
+	}
 	for (size_t i = 0; i < 2 * (size_t)nodes; i++) {
 		f->counts->nodes[i] += other->counts->nodes[i];
 	}
@@ -274,7 +282,7 @@ int sonde_pt_flow_count(struct sonde_pt_flow *flow, struct sonde_pt_totals *tota
 	/* Nothing that is counted depends on the time, but for these. */
 	flow->options.time = flow->options.time && (flow->options.ticks || flow->nmoves != 0);
 	rc = pt_parallel_count(flow);
-	if (rc < 0 || (rc == 0 && !pt_counts_run(flow))) {
+	if (rc < 0 || (rc == 0 && (!pt_counts_run(flow) || !pt_counts_finish(flow)))) {
 		return SONDE_ENOMEM;
 	}
 	sum_up(flow, totals);

@@ -325,8 +325,10 @@ bool pt_counts_new(struct sonde_pt_flow *f);
 void pt_counts_free(struct pt_counts *c); /* NULL is fine */
 /* Counts to the end of the part; false: no memory. */
 bool pt_counts_run(struct sonde_pt_flow *f);
-/* Adds what another flow of the same graph counted. */
-bool pt_counts_merge(struct sonde_pt_flow *f, const struct sonde_pt_flow *other);
+/* Adds up what was counted in many places; false: no memory. */
+bool pt_counts_finish(struct sonde_pt_flow *f);
+/* Adds what another flow of the same graph counted, and finishes it first. */
+bool pt_counts_merge(struct sonde_pt_flow *f, struct sonde_pt_flow *other);
 
 /* place.c: whether the flow is at one, and which. */
 bool pt_place_is_one(const struct sonde_pt_flow *f);

@@ -25,9 +25,9 @@
  * iii is the IP compression: 0 no IP, 1 16 bits, 2 32 bits, 3 48 bits sign-extended, 4 48 bits, 6
  * all 64. All numbers are little-endian. Source: Intel SDM, volume 3, "Intel Processor Trace".
  */
-#define _GNU_SOURCE /* memmem */
 #include "pt/packet.h"
 
+#include "core/span.h"
 #include "pt/errata.h"
 
 #include <stdlib.h>
@@ -286,17 +286,19 @@ static const struct shape extended[256] = {
 
 static const uint8_t ip_size[8] = {1, 3, 5, 7, 7, 0, 9, 0}; /* of the packet; 0: reserved */
 
+/* Packets with an IP, by the low 5 bits of the first byte. */
+static const uint8_t ip_kinds[32] = {[0x0d] = SONDE_PT_TIP,
+        [0x11] = SONDE_PT_TIP_PGE,
+        [0x01] = SONDE_PT_TIP_PGD,
+        [0x1d] = SONDE_PT_FUP};
+
 /* Kind and size of packets with an odd first byte, except CYC; size 0: none. */
 static struct shape odd_shape(const uint8_t *p, size_t left)
 {
-	static const uint8_t kinds[32] = {[0x0d] = SONDE_PT_TIP,
-	        [0x11] = SONDE_PT_TIP_PGE,
-	        [0x01] = SONDE_PT_TIP_PGD,
-	        [0x1d] = SONDE_PT_FUP};
-	unsigned low = p[0] & 0x1f;
+	unsigned kind = ip_kinds[p[0] & 0x1f];
 
-	if (kinds[low] != 0) {
-		return (struct shape){ip_size[p[0] >> 5], kinds[low]};
+	if (kind != 0) {
+		return (struct shape){ip_size[p[0] >> 5], (uint8_t)kind};
 	}
 	switch (p[0]) {
 	case 0x19: return (struct shape){8, SONDE_PT_TSC};
@@ -458,10 +460,47 @@ struct pt_cursor pt_cursor_make(const uint8_t *data, size_t n)
 	return (struct pt_cursor){.begin = data, .p = data, .end = data + n};
 }
 
-/* The search costs next to nothing beside reading the packets. */
+#define SEARCH_BLOCK 64
+
+/* Whether a PSB may have 4 aligned bytes in a block; compilers make vectors of this. */
+static bool may_have_psb(const uint8_t *p)
+{
+	uint32_t words[SEARCH_BLOCK / 4];
+	uint32_t hits = 0;
+
+	memcpy(words, p, SEARCH_BLOCK);
+	for (unsigned i = 0; i < SEARCH_BLOCK / 4; i++) {
+		hits |= (words[i] == 0x82028202u) | (words[i] == 0x02820282u);
+	}
+	return hits != 0;
+}
+
+/* A PSB that lies over 4 bytes of a block begins at most 12 bytes before it, or in it. */
 const uint8_t *pt_find_psb(const uint8_t *p, const uint8_t *end)
 {
-	return p < end ? memmem(p, (size_t)(end - p), psb_bytes, sizeof(psb_bytes)) : NULL;
+	const uint8_t *from = p;
+
+	while ((size_t)(end - p) >= SEARCH_BLOCK) {
+		const uint8_t *next = p + SEARCH_BLOCK;
+
+		if (may_have_psb(p)) {
+			const uint8_t *first = p - from < 12 ? from : p - 12;
+
+			for (const uint8_t *q = first; q < next; q++) {
+				if (*q == psb_bytes[0] && is_psb(q, end)) {
+					return q;
+				}
+			}
+		}
+		p = next;
+	}
+	p = p - from < 15 ? from : p - 15;
+	for (; p < end; p++) {
+		if (*p == psb_bytes[0] && is_psb(p, end)) {
+			return p;
+		}
+	}
+	return NULL;
 }
 
 int pt_cursor_sync(struct pt_cursor *c)
@@ -473,21 +512,87 @@ int pt_cursor_sync(struct pt_cursor *c)
 	return p != NULL;
 }
 
-/* Consecutive short TNTs are most of a trace. */
+/* The high bit of each byte that is 0, of which the lowest one is right. */
+static inline uint64_t zero_bytes(uint64_t v)
+{
+	return (v - 0x0101010101010101u) & ~v & 0x8080808080808080u;
+}
+
+static inline uint64_t load_8(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, 8);
+	return HOST_BIG_ENDIAN ? __builtin_bswap64(v) : v;
+}
+
+/* How many of the next 8 bytes are short TNTs, up to the first one that is none: even, and above 2.
+ */
+static inline unsigned short_tnts(const uint8_t *p)
+{
+	uint64_t v = load_8(p);
+	uint64_t other = (v & 0x0101010101010101u) << 7 | zero_bytes(v & 0xfcfcfcfcfcfcfcfcu);
+
+	return other != 0 ? (unsigned)__builtin_ctzll(other) / 8 : 8;
+}
+
+/*
+ * Size and kind of a packet that is known by its first byte and has no 02 in it, where a PSB might
+ * begin; size 0: another one. 9 bytes can be read.
+ */
+static inline struct shape plain_shape(const uint8_t *p)
+{
+	struct shape shape = {ip_size[p[0] >> 5], ip_kinds[p[0] & 0x1f]};
+	uint64_t twos = zero_bytes(load_8(p + 1) ^ 0x0202020202020202u);
+
+	if (p[0] == 0x59) {
+		shape = (struct shape){2, SONDE_PT_MTC};
+	}
+	if (shape.kind == 0 || shape.size == 0 ||
+	        (shape.size > 1 && twos << (72 - 8 * shape.size) != 0)) {
+		shape.size = 0;
+	}
+	return shape;
+}
+
+/* Consecutive short TNTs are most of a trace, and most others are TIPs. */
+static void walk_plain(struct pt_cursor *c, uint64_t *counts)
+{
+	const uint8_t *p = c->p;
+	uint64_t tnts = 0;
+
+	while (c->end - p >= 17) {
+		unsigned n = short_tnts(p);
+		struct shape shape;
+
+		p += n;
+		tnts += n;
+		if (n == 8) {
+			continue;
+		}
+		shape = plain_shape(p);
+		if (shape.size == 0) {
+			break;
+		}
+		p += shape.size;
+		counts[shape.kind]++;
+	}
+	c->p = p;
+	counts[SONDE_PT_TNT8] += tnts;
+}
+
 uint64_t pt_packet_walk(const uint8_t *data, size_t n, uint64_t *counts)
 {
 	struct pt_cursor c = pt_cursor_make(data, n);
 	struct sonde_pt_packet packet;
 	uint64_t skipped = 0;
-	uint64_t short_tnt = 0;
 
 	for (;;) {
 		const uint8_t *before;
 		int rc;
 
-		while (c.p < c.end && (c.p[0] & 1) == 0 && c.p[0] > 2 && c.bip_size == 0) {
-			c.p++;
-			short_tnt++;
+		if (c.bip_size == 0) {
+			walk_plain(&c, counts);
 		}
 		rc = pt_cursor_next(&c, &packet);
 		if (rc == 0) {
@@ -502,7 +607,6 @@ uint64_t pt_packet_walk(const uint8_t *data, size_t n, uint64_t *counts)
 		(void)pt_cursor_sync(&c);
 		skipped += (uint64_t)(c.p - before);
 	}
-	counts[SONDE_PT_TNT8] += short_tnt;
 	return skipped;
 }
 

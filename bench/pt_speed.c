@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What counting a trace costs inside one process: pt_speed CODE ADDRESS TRACE TURNS.
+ *
+ * In each turn, one behind the other: a loop of additions and multiplications on one thread, its
+ * halves on two; the trace counted by one thread, and by two; its packets walked over; its PSBs
+ * looked for. The code is decoded anew each time. Prints the median and the best of all turns and
+ * the median of the CPU time of all threads, in ms, and the scaling from one thread to two by each
+ * of them. On a machine with other work the loop and counting have the same to suffer; CPU time
+ * knows nothing of waiting.
+ */
+#include "pt/packet.h"
+
+#include <pthread.h>
+#include <sonde/pt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define LOOP_ROUNDS 40000000u
+#define TURNS_MAX   1000u
+
+enum what { LOOP_1, LOOP_2, COUNT_1, COUNT_2, WALK, SEARCH, WHATS };
+
+struct bytes {
+	uint8_t *p;
+	size_t n;
+};
+
+struct bench {
+	struct bytes code, trace;
+	uint64_t address;
+	uint64_t insns; /* that were counted: all must agree */
+	double ms[WHATS][TURNS_MAX], cpu[WHATS][TURNS_MAX]; /* cpu: of all threads */
+};
+
+static double now(clockid_t clock)
+{
+	struct timespec t;
+
+	(void)clock_gettime(clock, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static struct bytes load(const char *path)
+{
+	FILE *in = fopen(path, "rb");
+	struct bytes b = {NULL, 0};
+	long n = -1;
+
+	if (in != NULL && fseek(in, 0, SEEK_END) == 0) {
+		n = ftell(in);
+	}
+	if (n > 0 && fseek(in, 0, SEEK_SET) == 0) {
+		b.p = malloc((size_t)n);
+		b.n = b.p != NULL ? fread(b.p, 1, (size_t)n, in) : 0;
+	}
+	if (in != NULL) {
+		(void)fclose(in);
+	}
+	return b;
+}
+
+static void *loop(void *arg)
+{
+	uint64_t *x = arg;
+	uint64_t a = *x;
+	uint64_t b = a + 1;
+
+	for (unsigned i = 0; i < LOOP_ROUNDS / 2; i++) {
+		a = a * 6364136223846793005u + b;
+		b = b * 2862933555777941757u + a;
+	}
+	*x = a ^ b;
+	return NULL;
+}
+
+static bool run_loop(unsigned threads)
+{
+	uint64_t x[2] = {1, 2};
+	pthread_t other;
+
+	if (threads == 1) {
+		(void)loop(&x[0]);
+		(void)loop(&x[1]);
+		return (x[0] ^ x[1]) != 0;
+	}
+	if (pthread_create(&other, NULL, loop, &x[1]) != 0) {
+		return false;
+	}
+	(void)loop(&x[0]);
+	(void)pthread_join(other, NULL);
+	return (x[0] ^ x[1]) != 0;
+}
+
+static bool count(struct bench *b, unsigned jobs)
+{
+	const struct sonde_pt_flow_options options = {.size = sizeof(options), .jobs = jobs};
+	struct sonde_pt_image *image = sonde_pt_image_new();
+	struct sonde_pt_graph *graph = sonde_pt_graph_new(image);
+	struct sonde_pt_flow *flow = NULL;
+	struct sonde_pt_totals totals = {0};
+	bool good = false;
+
+	if (graph != NULL && sonde_pt_image_add(image, 0, b->address, b->code.p, b->code.n) == 0) {
+		flow = sonde_pt_flow_new(graph, b->trace.p, b->trace.n, &options);
+		good = flow != NULL && sonde_pt_flow_count(flow, &totals) == 0;
+	}
+	sonde_pt_flow_free(flow);
+	sonde_pt_graph_free(graph);
+	sonde_pt_image_free(image);
+	good = good && totals.errors == 0 && (b->insns == 0 || b->insns == totals.insns);
+	b->insns = totals.insns;
+	return good;
+}
+
+static bool walk(const struct bench *b)
+{
+	uint64_t counts[SONDE_PT_KINDS] = {0};
+
+	return pt_packet_walk(b->trace.p, b->trace.n, counts) == 0 && counts[SONDE_PT_TNT8] != 0;
+}
+
+/* All PSBs. */
+static bool search(const struct bench *b)
+{
+	const uint8_t *end = b->trace.p + b->trace.n;
+	const uint8_t *psb = pt_find_psb(b->trace.p, end);
+	unsigned n = 0;
+
+	for (; psb != NULL; n++) {
+		psb = pt_find_psb(psb + 16, end);
+	}
+	return n != 0;
+}
+
+static bool run(struct bench *b, enum what what)
+{
+	switch (what) {
+	case LOOP_1: return run_loop(1);
+	case LOOP_2: return run_loop(2);
+	case COUNT_1: return count(b, 1);
+	case COUNT_2: return count(b, 2);
+	case WALK: return walk(b);
+	case SEARCH: return search(b);
+	case WHATS: break;
+	}
+	return false;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const double *x = a;
+	const double *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const names[WHATS] = {
+	        "loop 1", "loop 2", "count 1", "count 2", "packets", "search"};
+	struct bench *b = calloc(1, sizeof(*b));
+	unsigned turns = argc > 4 ? (unsigned)strtoul(argv[4], NULL, 10) : 0;
+	double median[WHATS], best[WHATS], cpu[WHATS];
+
+	if (b == NULL || turns == 0 || turns > TURNS_MAX) {
+		(void)fprintf(stderr, "usage: pt_speed CODE ADDRESS TRACE TURNS\n");
+		return 1;
+	}
+	b->code = load(argv[1]);
+	b->address = strtoull(argv[2], NULL, 0);
+	b->trace = load(argv[3]);
+	for (unsigned i = 0; i < turns; i++) {
+		for (unsigned what = 0; what < WHATS; what++) {
+			double begin = now(CLOCK_MONOTONIC);
+			double spent = now(CLOCK_PROCESS_CPUTIME_ID);
+
+			if (!run(b, what)) {
+				(void)fprintf(stderr, "pt_speed: %s failed\n", names[what]);
+				return 1;
+			}
+			b->ms[what][i] = now(CLOCK_MONOTONIC) - begin;
+			b->cpu[what][i] = now(CLOCK_PROCESS_CPUTIME_ID) - spent;
+		}
+	}
+	for (unsigned what = 0; what < WHATS; what++) {
+		qsort(b->ms[what], turns, sizeof(double), by_size);
+		qsort(b->cpu[what], turns, sizeof(double), by_size);
+		median[what] = b->ms[what][turns / 2];
+		best[what] = b->ms[what][0];
+		cpu[what] = b->cpu[what][turns / 2];
+		(void)printf("%s:\t%.2f\t%.2f\t%.2f\n", names[what], median[what], best[what],
+		        cpu[what]);
+	}
+	(void)printf("scaling of the loop:\t%.3f\t%.3f\t%.3f\n", median[LOOP_1] / median[LOOP_2],
+	        best[LOOP_1] / best[LOOP_2], 2 * cpu[LOOP_1] / cpu[LOOP_2]);
+	(void)printf("scaling of counting:\t%.3f\t%.3f\t%.3f\n", median[COUNT_1] / median[COUNT_2],
+	        best[COUNT_1] / best[COUNT_2], 2 * cpu[COUNT_1] / cpu[COUNT_2]);
+	(void)printf("GB/s of packets:\t%.3f\t%.3f\t%.3f\n",
+	        (double)b->trace.n / median[WALK] / 1e6, (double)b->trace.n / best[WALK] / 1e6,
+	        (double)b->trace.n / cpu[WALK] / 1e6);
+	(void)printf("GB/s of the search for PSBs:\t%.3f\t%.3f\t%.3f\n",
+	        (double)b->trace.n / median[SEARCH] / 1e6, (double)b->trace.n / best[SEARCH] / 1e6,
+	        (double)b->trace.n / cpu[SEARCH] / 1e6);
+	free(b->code.p);
+	free(b->trace.p);
+	free(b);
+	return 0;
+}
