@@ -6,7 +6,8 @@
  *
  * One letter for each opcode says what follows it; `shapes` says what the letters mean. What a
  * processor would refuse for reasons that do not change the length (a LOCK that is not allowed, a
- * reserved register) is not looked at: such an instruction does not run, so no trace leads over it.
+ * reserved register) is not looked at but for branches: such an instruction does not run, so no
+ * trace leads over it.
  * Source: the opcode maps of the Intel SDM, volume 2, appendix A; XOP and 3DNow! from AMD's
  * manuals.
  */
@@ -149,6 +150,7 @@ struct decoder {
 	uint8_t repeat; /* F2 or F3, the last one; 0: none */
 	bool has_modrm;
 	bool operand_prefix, address_prefix, wide; /* 66, 67, REX.W */
+	bool lock;
 	bool extended; /* REX2, VEX, EVEX or XOP */
 	bool plain; /* the opcode is one that has branches: not VEX, EVEX, XOP */
 	bool jump_absolute;
@@ -195,7 +197,7 @@ static int read_prefixes(struct decoder *d)
 		case 0x67: d->address_prefix = true; break;
 		case 0xf2:
 		case 0xf3: d->repeat = *d->p; break;
-		case 0xf0:
+		case 0xf0: d->lock = true; break;
 		case 0x26:
 		case 0x2e:
 		case 0x36:
@@ -556,6 +558,16 @@ static void classify_two(const struct decoder *d, struct pt_insn *out)
 	}
 }
 
+/* Branches that the processor refuses: with LOCK, and a far address out of a register. */
+static bool is_no_branch(const struct decoder *d, const struct pt_insn *insn)
+{
+	if (insn->class == PT_CLASS_OTHER) {
+		return false;
+	}
+	return d->lock || (d->map == MAP_ONE && d->opcode == 0xff && d->modrm >= 0xc0 &&
+	                          insn->class >= PT_CLASS_FAR_CALL);
+}
+
 int pt_insn_decode(const uint8_t *p, size_t n, enum pt_mode mode, struct pt_insn *out)
 {
 	struct decoder d = {.start = p, .p = p, .end = p + n, .mode = mode};
@@ -583,7 +595,7 @@ int pt_insn_decode(const uint8_t *p, size_t n, enum pt_mode mode, struct pt_insn
 	} else if (d.plain && d.map == MAP_0F) {
 		classify_two(&d, out);
 	}
-	return PT_INSN_OK;
+	return is_no_branch(&d, out) ? PT_INSN_BAD : PT_INSN_OK;
 }
 
 uint64_t pt_insn_target(const struct pt_insn *insn, uint64_t ip, enum pt_mode mode)

@@ -56,6 +56,9 @@ static const struct known {
         {"9a000000000000", 64, 255, 0, 0, 0, "far call ptr is none in 64-bit code"},
         {"9a00000000000000", 32, 7, PT_CLASS_FAR_CALL, 0, 0, "and one of 7 bytes in 32-bit code"},
         {"6666666666666666666666666666666690", 64, 255, 0, 0, 0, "16 bytes are too many"},
+        {"f0e800000000", 64, 255, 0, 0, 0, "no branch has LOCK"},
+        {"ffd8", 64, 255, 0, 0, 0, "a far address is not in a register"},
+        {"f0ff00", 64, 3, PT_CLASS_OTHER, 0, 0, "lock inc"},
         {"0f", 64, 0, 0, 0, 0, "an escape alone is cut short"},
 };
 
