@@ -516,7 +516,10 @@ static uint8_t special_one(const struct decoder *d)
 	                                                                     : PT_SPECIAL_NONE;
 }
 
-/* The rows of 0F 01, 0F 22, 0F AE and 0F C7 that matter; prefix 0 is any, 1 is none of 66 F2 F3. */
+/*
+ * The rows of 0F 01, 0F 22, 0F AE and 0F C7 that matter; prefix 0 is any, 1 is none of 66 F2 F3.
+ * ERETS, ERETU and UIRET are only of 64-bit code.
+ */
 static const struct two_row {
 	uint8_t opcode, modrm_mask, modrm, prefix, class, special;
 } two_rows[] = {
@@ -550,7 +553,8 @@ static void classify_two(const struct decoder *d, struct pt_insn *out)
 		const struct two_row *row = &two_rows[i];
 
 		if (row->opcode == d->opcode && (d->modrm & row->modrm_mask) == row->modrm &&
-		        (row->prefix == 0 || row->prefix == prefix)) {
+		        (row->prefix == 0 || row->prefix == prefix) &&
+		        (row->special != PT_SPECIAL_IRET || d->mode == PT_MODE_64)) {
 			out->class = row->class;
 			out->special = row->special;
 			return;

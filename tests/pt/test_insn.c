@@ -39,6 +39,8 @@ static const struct known {
         {"f20f01ca", 64, 4, PT_CLASS_FAR_RET, PT_SPECIAL_IRET, 0, "erets"},
         {"0f01ca", 64, 3, PT_CLASS_OTHER, 0, 0, "clac"},
         {"f30f01ec", 64, 4, PT_CLASS_FAR_RET, PT_SPECIAL_IRET, 0, "uiret"},
+        {"f30f01ec", 32, 4, PT_CLASS_OTHER, 0, 0, "no uiret in 32-bit code"},
+        {"f20f01ca", 32, 4, PT_CLASS_OTHER, 0, 0, "nor erets"},
         {"f30faee0", 64, 4, PT_CLASS_OTHER, PT_SPECIAL_PTWRITE, 0, "ptwrite eax"},
         {"f3480fae2425785634120f", 64, 10, PT_CLASS_OTHER, PT_SPECIAL_PTWRITE, 0, "ptwrite [m64]"},
         {"0f22d8", 64, 3, PT_CLASS_OTHER, PT_SPECIAL_MOV_CR3, 0, "mov cr3, rax"},
