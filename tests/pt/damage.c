@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Damage in good traces, as TAP: damage CODE ADDRESS TRACE [SEEDS].
+ * Damage in good traces, as TAP: damage CODE ADDRESS TRACE [SEEDS [PROGRAMS]].
  *
  * For each seed some bytes of the trace are changed, taken out or put in. Then
  *  - the branches that the packets before the damage decide are those of the good trace, and no
@@ -11,6 +11,7 @@
  *    so that all that was used is outside, and all that was not is told with its size;
  *  - the totals tell the same gaps, and parts on three threads count the same.
  */
+#include "tests/pt/program.h"
 #include "tests/tap.h"
 
 #include <sonde/pt_flow.h>
@@ -36,6 +37,12 @@ struct told {
 	uint64_t gap_bytes;
 	unsigned errors;
 	bool untold; /* something came between an error and its gap */
+};
+
+/* Code, and the ranges of it that were traced. */
+struct subject {
+	struct sonde_pt_graph *graph;
+	struct sonde_pt_flow_options options;
 };
 
 static const uint8_t psb[16] = {
@@ -87,14 +94,15 @@ static void take(struct told *told, const struct sonde_pt_step *step, bool *open
 }
 
 /* Adds to what is there. */
-static void decode(struct sonde_pt_graph *graph, const uint8_t *trace, size_t n, struct told *told)
+static void decode(const struct subject *subject, const uint8_t *trace, size_t n, struct told *told)
 {
-	const struct sonde_pt_flow_options options = {
-	        .size = sizeof(options), .want = SONDE_PT_WANT_TAKEN | SONDE_PT_WANT_NOT_TAKEN};
-	struct sonde_pt_flow *flow = sonde_pt_flow_new(graph, trace, n, &options);
+	struct sonde_pt_flow_options options = subject->options;
+	struct sonde_pt_flow *flow;
 	const struct sonde_pt_step *step;
 	bool open = false;
 
+	options.want = SONDE_PT_WANT_TAKEN | SONDE_PT_WANT_NOT_TAKEN;
+	flow = sonde_pt_flow_new(subject->graph, trace, n, &options);
 	while (flow != NULL && sonde_pt_flow_next(flow, &step) > 0) {
 		take(told, step, &open);
 	}
@@ -109,13 +117,15 @@ static void told_free(struct told *told)
 }
 
 static struct sonde_pt_totals count(
-        struct sonde_pt_graph *graph, const uint8_t *trace, size_t n, unsigned jobs)
+        const struct subject *subject, const uint8_t *trace, size_t n, unsigned jobs)
 {
-	const struct sonde_pt_flow_options options = {
-	        .size = sizeof(options), .jobs = jobs, .part = 300};
-	struct sonde_pt_flow *flow = sonde_pt_flow_new(graph, trace, n, &options);
+	struct sonde_pt_flow_options options = subject->options;
+	struct sonde_pt_flow *flow;
 	struct sonde_pt_totals totals = {0};
 
+	options.jobs = jobs;
+	options.part = 300;
+	flow = sonde_pt_flow_new(subject->graph, trace, n, &options);
 	if (flow == NULL || sonde_pt_flow_count(flow, &totals) != 0) {
 		abort();
 	}
@@ -210,14 +220,14 @@ static bool begins_with_bits(const struct bytes *trace, uint64_t from, uint64_t 
  * of all; but for those that the first packet of the gap behind decided before it failed, and those
  * that no packet decides, on the way to the place that it names.
  */
-static bool is_piece(struct sonde_pt_graph *graph, const struct bytes *trace,
+static bool is_piece(const struct subject *subject, const struct bytes *trace,
         const uint64_t range[2], const struct pairs *all, const uint64_t branches[2])
 {
 	struct told piece = {.errors = 0};
 	const struct pairs want = {.p = all->p + branches[0], .n = branches[1] - branches[0]};
 	bool same;
 
-	decode(graph, trace->p + range[0], range[1] - range[0], &piece);
+	decode(subject, trace->p + range[0], range[1] - range[0], &piece);
 	same = starts_with(&want, &piece.branches);
 	for (size_t i = piece.branches.n; same && i < want.n; i++) {
 		same = want.p[i][2] != 0 || begins_with_bits(trace, range[1], trace->n);
@@ -227,7 +237,7 @@ static bool is_piece(struct sonde_pt_graph *graph, const struct bytes *trace,
 }
 
 static bool same_in_pieces(
-        struct sonde_pt_graph *graph, const struct bytes *trace, const struct told *told)
+        const struct subject *subject, const struct bytes *trace, const struct told *told)
 {
 	uint64_t from[2] = {0, 0};
 
@@ -237,7 +247,7 @@ static bool same_in_pieces(
 		const uint64_t range[2] = {from[0], gap[0]};
 		const uint64_t branches[2] = {from[1], gap[2]};
 
-		if (!is_piece(graph, trace, range, &told->branches, branches)) {
+		if (!is_piece(subject, trace, range, &told->branches, branches)) {
 			return false;
 		}
 		from[0] = gap[1];
@@ -246,35 +256,35 @@ static bool same_in_pieces(
 	return true;
 }
 
-static bool same_totals(struct sonde_pt_graph *graph, const struct bytes *trace,
+static bool same_totals(const struct subject *subject, const struct bytes *trace,
         const struct told *told, unsigned jobs)
 {
-	struct sonde_pt_totals one = count(graph, trace->p, trace->n, 1);
-	struct sonde_pt_totals many = count(graph, trace->p, trace->n, jobs);
+	struct sonde_pt_totals one = count(subject, trace->p, trace->n, 1);
+	struct sonde_pt_totals many = count(subject, trace->p, trace->n, jobs);
 
 	return memcmp(&one, &many, sizeof(one)) == 0 && one.errors == told->errors &&
 	       one.gaps == told->gaps.n && one.gap_bytes == told->gap_bytes;
 }
 
-static void try_seed(struct sonde_pt_graph *graph, const struct bytes *trace,
+static void try_seed(const struct subject *subject, const struct bytes *trace,
         const struct told *good, uint64_t *random, struct tally *bad)
 {
 	struct told got = {.errors = 0}, before = {.errors = 0}, after = {.errors = 0};
 	size_t at, behind;
 	struct bytes broken = damage(trace, random, &at, &behind);
 
-	decode(graph, broken.p, broken.n, &got);
-	decode(graph, broken.p, at, &before);
+	decode(subject, broken.p, broken.n, &got);
+	decode(subject, broken.p, at, &before);
 	while (behind + 16 < trace->n && memcmp(trace->p + behind, psb, 16) != 0) {
 		behind++;
 	}
-	decode(graph, trace->p + behind, trace->n - behind, &after);
+	decode(subject, trace->p + behind, trace->n - behind, &after);
 	bad->before += !starts_with(&got.branches, &before.branches) ||
 	               !starts_with(&good->branches, &before.branches);
 	bad->behind += !ends_with(&got.branches, &after.branches);
 	bad->gaps += !good_gaps(&got, &broken);
-	bad->pieces += !same_in_pieces(graph, &broken, &got);
-	bad->jobs += !same_totals(graph, &broken, &got, 3);
+	bad->pieces += !same_in_pieces(subject, &broken, &got);
+	bad->jobs += !same_totals(subject, &broken, &got, 3);
 	bad->errors += got.errors != 0;
 	bad->all_gaps += got.gaps.n;
 	bad->all_bytes += got.gap_bytes;
@@ -284,13 +294,69 @@ static void try_seed(struct sonde_pt_graph *graph, const struct bytes *trace,
 	free(broken.p);
 }
 
+/* The same with traces that have packets of every kind, each damaged once. */
+static void try_program(struct program *p, uint64_t seed, uint64_t *random, struct tally *bad)
+{
+	struct sonde_pt_image *image = sonde_pt_image_new();
+	struct subject subject = {sonde_pt_graph_new(image), {.size = sizeof(subject.options)}};
+	const struct bytes trace = {p->trace, 0};
+	struct bytes whole = trace;
+	struct told good = {.errors = 0};
+
+	program_make(p, seed, false);
+	for (unsigned i = 0; i < PROGRAM_REGIONS; i++) {
+		(void)sonde_pt_image_add(
+		        image, 0, p->regions[i].base, p->regions[i].code, p->regions[i].size);
+	}
+	for (unsigned i = 0; i < p->filters; i++) {
+		subject.options.filter[i].first = p->filter[i].first;
+		subject.options.filter[i].last = p->filter[i].last;
+	}
+	subject.options.filters = p->filters;
+	whole.n = p->trace_size;
+	decode(&subject, whole.p, whole.n, &good);
+	if (whole.n > 256) {
+		try_seed(&subject, &whole, &good, random, bad);
+	}
+	told_free(&good);
+	sonde_pt_graph_free(subject.graph);
+	sonde_pt_image_free(image);
+}
+
+static void tell(const struct tally *bad, unsigned seeds)
+{
+	printf("# %u seeds, %u with an error, %" PRIu64 " gaps of %" PRIu64 " bytes\n", seeds,
+	        bad->errors, bad->all_gaps, bad->all_bytes);
+	ok(bad->errors > seeds / 2, "the damage was not too small");
+	eq_u64(bad->before, 0, "before the damage there are the branches that were there");
+	eq_u64(bad->behind, 0, "behind the next PSB all is as it was");
+	eq_u64(bad->gaps, 0, "each error has its gap, up to a PSB or the end");
+	eq_u64(bad->pieces, 0, "nothing inside a gap was used, and all outside was");
+	eq_u64(bad->jobs, 0, "totals, of three threads too, tell the same gaps");
+}
+
+static void try_programs(unsigned n)
+{
+	struct program *p = malloc(sizeof(*p));
+	uint64_t random = 88172645463325252ULL;
+	struct tally bad = {0};
+
+	for (unsigned i = 0; p != NULL && i < n; i++) {
+		try_program(p, i + 1, &random, &bad);
+	}
+	if (n != 0) {
+		tell(&bad, n);
+	}
+	free(p);
+}
+
 int main(int argc, char **argv)
 {
 	struct bytes code = argc > 3 ? load(argv[1]) : (struct bytes){NULL, 0};
 	struct bytes trace = argc > 3 ? load(argv[3]) : (struct bytes){NULL, 0};
 	unsigned seeds = argc > 4 ? (unsigned)strtoul(argv[4], NULL, 10) : 1000;
 	struct sonde_pt_image *image = sonde_pt_image_new();
-	struct sonde_pt_graph *graph = sonde_pt_graph_new(image);
+	struct subject subject = {sonde_pt_graph_new(image), {.size = sizeof(subject.options)}};
 	uint64_t random = 88172645463325252ULL;
 	struct tally bad = {0};
 	struct told good = {.errors = 0};
@@ -298,21 +364,15 @@ int main(int argc, char **argv)
 	ok(trace.n >= 1024 && sonde_pt_image_add(
 	                              image, 0, strtoull(argv[2], NULL, 0), code.p, code.n) == 0,
 	        "there is a trace and its code");
-	decode(graph, trace.p, trace.n, &good);
+	decode(&subject, trace.p, trace.n, &good);
 	ok(good.errors == 0 && good.gaps.n == 0 && good.branches.n > 1000, "which is good");
 	for (unsigned i = 0; i < seeds && trace.n >= 1024; i++) {
-		try_seed(graph, &trace, &good, &random, &bad);
+		try_seed(&subject, &trace, &good, &random, &bad);
 	}
-	printf("# %u seeds, %u with an error, %" PRIu64 " gaps of %" PRIu64 " bytes\n", seeds,
-	        bad.errors, bad.all_gaps, bad.all_bytes);
-	ok(bad.errors > seeds / 2, "the damage was not too small");
-	eq_u64(bad.before, 0, "before the damage there are the branches that were there");
-	eq_u64(bad.behind, 0, "behind the next PSB all is as it was");
-	eq_u64(bad.gaps, 0, "each error has its gap, up to a PSB or the end");
-	eq_u64(bad.pieces, 0, "nothing inside a gap was used, and all outside was");
-	eq_u64(bad.jobs, 0, "totals, of three threads too, tell the same gaps");
+	tell(&bad, seeds);
+	try_programs(argc > 5 ? (unsigned)strtoul(argv[5], NULL, 10) : 0);
 	told_free(&good);
-	sonde_pt_graph_free(graph);
+	sonde_pt_graph_free(subject.graph);
 	sonde_pt_image_free(image);
 	free(code.p);
 	free(trace.p);

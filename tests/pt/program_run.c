@@ -248,7 +248,7 @@ static void sync(struct run *r, bool on)
 	if (chance(r, 2)) {
 		packet(r, SONDE_PT_MODE_TSX, r->speculative ? SONDE_PT_TSX_IN : 0, 0);
 	}
-	r->told_mode = on ? 0 : r->told_mode;
+	r->told_mode = 0; /* a reader that begins here does not know it */
 	if (on || all) {
 		tell_mode(r, r->at);
 	}
