@@ -40,16 +40,16 @@ static void drop_branches(struct sonde_pt_flow *f)
 
 void pt_flow_error(struct sonde_pt_flow *f, int error)
 {
-	bool placing = f->in_psbend && !f->options.keep_position;
 	bool status = error == SONDE_PT_ERROR_STATUS;
+	bool at_psb = (f->in_psbend || status) && !f->options.keep_position;
 	bool unread = error <= SONDE_PT_ERROR_TRUNCATED;
 
 	/* The whole would go on in another way than the part behind does. */
 	f->diverged = f->diverged || (f->ending && !f->in_psbend) || (f->is_part && f->fresh);
 	pt_emit_error(f, error, false);
-	pt_gap_open(f, f->packet_at, true);
+	pt_gap_open(f, at_psb ? f->last_psb : f->packet_at, true);
 	drop_branches(f);
-	if (placing) { /* the state at this PSB is known */
+	if (at_psb) { /* the state at this PSB is known */
 		f->cursor.p = f->cursor.begin + f->last_psb;
 		f->synced = false;
 		return;
@@ -146,7 +146,7 @@ static void apply_exec(struct sonde_pt_flow *f)
 	if (mode != f->mode || f->mode_stale) {
 		pt_emit_event(f, &event);
 	}
-	f->mode = mode;
+	pt_space_set_mode(f, mode);
 	f->mode_stale = false;
 	if (interrupts != f->interrupts) {
 		event = (struct sonde_pt_event){.kind = SONDE_PT_EVENT_IFLAG,
@@ -479,6 +479,24 @@ static void on_psb(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	f->last_psb = p->offset;
 }
 
+/* Whether a TIP.PGE is next, which a part that begins here would take for one behind a pause. */
+static bool enables_next(const struct sonde_pt_flow *f)
+{
+	struct pt_cursor c = f->cursor;
+	struct sonde_pt_packet p;
+
+	while (pt_cursor_next(&c, &p) > 0) {
+		if (p.kind == SONDE_PT_TIP_PGE) {
+			return true;
+		}
+		if (p.kind == SONDE_PT_PSB || p.kind == SONDE_PT_OVF ||
+		        (p.kind >= SONDE_PT_TNT8 && p.kind <= SONDE_PT_FUP)) {
+			return false;
+		}
+	}
+	return false;
+}
+
 /* Calls before a PSB are never the target of a compressed return behind it. */
 static void on_psbend(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
@@ -503,6 +521,7 @@ static void on_psbend(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 		pt_gap_found(f, f->psb_at);
 	} else {
 		f->error_at = p->offset;
+		f->diverged = f->diverged || (f->ending && enables_next(f));
 		(void)place(f, f->psb_at);
 	}
 	f->in_psbend = false;
@@ -529,7 +548,7 @@ static void status_exec(struct sonde_pt_flow *f, const struct sonde_pt_packet *p
 		pt_flow_error(f, SONDE_PT_ERROR_STATUS);
 		return;
 	}
-	f->mode = mode;
+	pt_space_set_mode(f, mode);
 	f->mode_stale = false;
 	f->saw_exec = true;
 	f->interrupts = p->value & SONDE_PT_EXEC_IF;

@@ -267,6 +267,8 @@ void pt_end_block(struct sonde_pt_flow *f, uint64_t ip);
 
 /* space.c: code is that of a space in a generation from now on. */
 void pt_space_set(struct sonde_pt_flow *f, uint32_t space, uint32_t generation);
+/* Code is read in another mode from here on. */
+void pt_space_set_mode(struct sonde_pt_flow *f, enum pt_mode mode);
 /* What a PAGING or VMCS event changes. */
 void pt_space_event(struct sonde_pt_flow *f, const struct sonde_pt_event *event);
 /* Whether a move has become due by the time. */

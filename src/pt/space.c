@@ -1,11 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which code a flow runs: PIP and VMCS packets tell the address space, the caller tells where code
- * changes. The nodes on the return stack belong to one view, so they are looked up anew in another.
+ * changes, MODE.EXEC tells how it is read. The nodes on the return stack belong to one view and
+ * mode, so they are looked up anew in another: returns lead into the code that is run now.
  */
 #include "pt/flow.h"
 
 #include "core/array.h"
+
+static void look_up_stack(struct sonde_pt_flow *f)
+{
+	uint32_t context = pt_flow_context(f);
+
+	for (unsigned i = 1; i < f->sp && !f->failed; i++) {
+		if (f->stack[i] != PT_NODE_NONE) {
+			f->stack[i] =
+			        pt_graph_node(f->graph, context, f->graph->cold[f->stack[i]].ip);
+			f->failed = f->stack[i] == PT_NODE_NONE;
+		}
+	}
+}
 
 static void set_view(struct sonde_pt_flow *f, uint32_t view)
 {
@@ -17,12 +31,14 @@ static void set_view(struct sonde_pt_flow *f, uint32_t view)
 		return;
 	}
 	f->view = view;
-	for (unsigned i = 1; i < f->sp && !f->failed; i++) {
-		const struct pt_cold *cold = &f->graph->cold[f->stack[i]];
+	look_up_stack(f);
+}
 
-		f->stack[i] = pt_graph_node(
-		        f->graph, pt_context(view, pt_context_mode(cold->context)), cold->ip);
-		f->failed = f->stack[i] == PT_NODE_NONE;
+void pt_space_set_mode(struct sonde_pt_flow *f, enum pt_mode mode)
+{
+	if (mode != f->mode) {
+		f->mode = mode;
+		look_up_stack(f);
 	}
 }
 
