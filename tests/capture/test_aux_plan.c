@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "pt_recorder.h"
 
+#include <limits.h>
+
 static const struct event *last_event(const struct sonde_record *r)
 {
 	return &r->events.v[r->events.n - 1];
@@ -257,6 +259,49 @@ static void filtered(const char *text, const char *want, const char *error)
 	sonde_record_free(r);
 }
 
+/* Where in its file this program's function is; false: cannot be told here. */
+static bool own_function(uint64_t addr, char path[PATH_MAX], uint64_t *offset)
+{
+	unsigned long long start, end, at;
+	FILE *maps = fopen("/proc/self/maps", "re");
+	char line[PATH_MAX + 128];
+	bool found = false;
+
+	while (!found && maps != NULL && fgets(line, sizeof(line), maps) != NULL) {
+		found = sscanf(line, "%llx-%llx %*s %llx %*s %*s %4095s", &start, &end, &at,
+		                path) == 4 &&
+		        addr >= start && addr < end;
+		*offset = addr - start + at;
+	}
+	if (maps != NULL) {
+		(void)fclose(maps);
+	}
+	return found;
+}
+
+int aux_test_function(int x);
+
+int aux_test_function(int x)
+{
+	return x + 1;
+}
+
+static void test_own_filter(void)
+{
+	char path[PATH_MAX], text[PATH_MAX + 64], want[PATH_MAX + 64];
+	uint64_t offset;
+
+	if (!own_function((uint64_t)(uintptr_t)aux_test_function, path, &offset)) {
+		skip("/proc/self/maps does not name this program");
+		return;
+	}
+	(void)snprintf(text, sizeof(text), "start aux_test_function @ %s", path);
+	(void)snprintf(want, sizeof(want), "start 0x%llx@%s", (unsigned long long)offset, path);
+	filtered(text, want, NULL);
+	(void)snprintf(text, sizeof(text), "filter no_such_function @ %s", path);
+	filtered(text, NULL, "'no_such_function' not found");
+}
+
 static void test_filter(void)
 {
 	filtered("filter 0x1100/0x20@/no/such/object", "filter 0x1100/0x20@/no/such/object", NULL);
@@ -293,6 +338,7 @@ int main(int argc, char **argv)
 	test_sizes();
 	test_sample();
 	test_filter();
+	test_own_filter();
 	fake_end();
 	fixture_close(&machine);
 	return tap_done();
