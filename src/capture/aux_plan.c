@@ -14,6 +14,7 @@
 #define DATA_UNPRIVILEGED ((uint64_t)256 << 10)
 #define SAMPLE_DEFAULT    4096u
 #define SAMPLE_MAX        61440u
+#define SPE_INTERVAL      4096u /* operations from sample to sample, where the PMU names none */
 #define PSB_SMALLEST      2048u /* bytes of trace between PSBs, as psb_period counts them */
 
 static const struct capture_aux_pmu pmus[] = {
@@ -342,6 +343,20 @@ static void plan_no_rate(const struct sonde_record *r, struct sonde_attr *attr)
 	}
 }
 
+/* What is traced: all of it with Intel PT; Arm SPE takes one operation in so many. */
+static void plan_trace_attr(const struct sonde_record *r, struct sonde_attr *attr)
+{
+	uint64_t least = aux_pmu_number(r, "caps/min_interval");
+
+	plan_no_rate(r, attr);
+	set_flag(attr, SONDE_FLAG_EXCLUDE_GUEST, false);
+	if (r->aux.pmu->type == AUXTRACE_ARM_SPE && r->options.period == 0) {
+		set_flag(attr, SONDE_FLAG_FREQ, false);
+		attr->sample_type &= ~(uint64_t)SONDE_SAMPLE_PERIOD;
+		attr->sample_period = least != 0 ? least : SPE_INTERVAL;
+	}
+}
+
 static void plan_switch_attr(struct sonde_attr *attr)
 {
 	attr->sample_period = 1;
@@ -385,8 +400,7 @@ void capture_aux_plan_attrs(struct sonde_record *r)
 	for (i = 0; i < r->events.n; i++) {
 		attr = &r->events.v[i].attr;
 		if (i == 0) {
-			plan_no_rate(r, attr);
-			set_flag(attr, SONDE_FLAG_EXCLUDE_GUEST, false);
+			plan_trace_attr(r, attr);
 		} else if (r->events.v[i].everywhere && attr->type == SONDE_TYPE_TRACEPOINT) {
 			plan_switch_attr(attr);
 		} else if (r->events.v[i].tracking) {

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define PT_TYPE   10u
+#define SPE_TYPE  11u
 #define PT_CONFIG 0x300e601u
 #define CPUS      2
 #define PAGE      ((uint64_t)FAKE_PAGE)

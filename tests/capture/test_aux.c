@@ -319,6 +319,32 @@ static void test_info(void)
 	ok(strstr(said, "perf event ring buffer mmapped per cpu\n") != NULL, "-v line");
 }
 
+/* Another PMU with an AUX area: the same way, with its own words in AUXTRACE_INFO. */
+static void test_spe(void)
+{
+	struct sonde_record_options o = options("spe.data");
+	struct play p = {.last = 30, .each = 3000};
+	struct sonde_record *r;
+	struct seen s;
+	size_t i = 0;
+
+	events[0] = "arm_spe_0//u";
+	o.aux_pages = 4;
+	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = SPE_TYPE});
+	r = begin(&o);
+	s = record(r, &p);
+	ok(whole(&s, &p), "every byte is in the file, at its place");
+	eq_u64(load_u32(s.info, false), 4, "AUXTRACE_INFO of Arm SPE");
+	eq_u64(s.info_size, 8 + 16, "has two words");
+	eq_u64(info_word(&s, 0), SPE_TYPE, "the PMU's type");
+	eq_u64(info_word(&s, 1), 1, "and that areas are by cpu");
+	while (i < fake_events() && fake_event(i)->attr.type != SPE_TYPE) {
+		i++;
+	}
+	ok(i < fake_events() && fake_event(i)->attr.sample_period == 1024,
+	        "takes as many samples as the hardware can");
+}
+
 static void test_clock(void)
 {
 	static const struct fake_page page = {.time_shift = 31,
@@ -610,6 +636,7 @@ int main(int argc, char **argv)
 	test_snapshot(false, 0, 100, "snapshot-few.data");
 	test_snapshot(true, 0, 3001, "snapshot-old-kernel.data");
 	test_info();
+	test_spe();
 	test_clock();
 	test_offline();
 	test_per_thread();

@@ -70,6 +70,18 @@ static void test_events(void)
 	ok(sonde_record_start(r) == 0, "but not without times");
 	eq_u64(r->events.n, 2, "the dummy alone");
 	sonde_record_free(r);
+
+	fake_reset(&(struct fake_options){.ncpus = CPUS,
+	        .aux_type = PT_TYPE,
+	        .unprivileged = true,
+	        .unknown_flags = 1u << SONDE_FLAG_CONTEXT_SWITCH});
+	events[0] = "intel_pt//u";
+	o.all_cpus = false;
+	o.pids = "7";
+	r = begin(&o);
+	ok(sonde_record_start(r) == 0, "nor where tracepoints are not allowed");
+	eq_u64(r->events.n, 2, "the dummy alone");
+	sonde_record_free(r);
 }
 
 static void refused(struct sonde_record_options o, const char *event, const char *why)
