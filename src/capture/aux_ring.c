@@ -145,10 +145,11 @@ static int put_area(struct sonde_record *r, size_t ring, uint64_t from, uint64_t
  */
 static void start_again(struct sonde_record *r, size_t ring)
 {
-	size_t i;
+	size_t i = r->per_thread ? ring : ring * r->nthreads;
+	size_t end = r->per_thread ? ring + 1 : i + r->nthreads;
 
-	for (i = 0; i < r->ncpus * r->nthreads; i++) {
-		if (capture_ring_of(r, i) == ring && r->opened[0].fds[i] >= 0) {
+	for (; i < end; i++) {
+		if (r->opened[0].fds[i] >= 0) {
 			(void)r->kernel->enable(r->opened[0].fds[i], true);
 		}
 	}

@@ -373,6 +373,44 @@ static void test_clock(void)
 	ok(strstr(said, "TSC not available") == NULL, "then nobody is warned");
 }
 
+/* More side-band than a ring of one page holds. */
+static bool play_flood(void *arg)
+{
+	struct play *p = arg;
+	unsigned i = p->polls++, k;
+
+	if (i == 0) {
+		fake_run(0, 7, 7);
+	}
+	for (k = 0; k < 60; k++) {
+		fake_mmap(7, 0x10000 + (uint64_t)0x1000 * p->files++, 0x1000, "/lib/flood");
+	}
+	fake_trace(0, 700);
+	return i < p->last;
+}
+
+static void test_flood(void)
+{
+	struct sonde_record_options o = options("flood.data");
+	struct play p = {.last = 60};
+	struct sonde_record *r;
+	struct seen s;
+
+	o.mmap_pages = 1;
+	o.aux_pages = 2;
+	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
+	r = begin(&o);
+	p.record = r;
+	fake_on_poll(play_flood, &p);
+	ok(sonde_record_start(r) == 0 && sonde_record_run(r) == 0, "records are lost");
+	ok(sonde_record_get_result(r)->lost > 100, "and counted");
+	sonde_record_free(r);
+	s = read_back();
+	ok(s.maps < p.files && s.aux_bytes < s.bytes[0], "also those that tell of trace");
+	ok(s.wrong == 0 && s.bytes[0] == fake_aux_end(0) && s.bytes[0] > 0,
+	        "but no byte of the trace");
+}
+
 /* A cpu goes off-line in the middle. */
 static bool play_offline(void *arg)
 {
@@ -638,6 +676,7 @@ int main(int argc, char **argv)
 	test_info();
 	test_spe();
 	test_clock();
+	test_flood();
 	test_offline();
 	test_per_thread();
 	test_workers();
