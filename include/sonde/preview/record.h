@@ -2,7 +2,8 @@
 /*
  * Recording: opens events, reads their rings and writes perf.data.
  *
- * Threads: a recorder is used by one thread; only sonde_record_stop may be called from anywhere.
+ * Threads: a recorder is used by one thread; only sonde_record_stop, sonde_record_switch and
+ * sonde_record_snapshot may be called from anywhere.
  */
 #ifndef SONDE_PREVIEW_RECORD_H
 #define SONDE_PREVIEW_RECORD_H
