@@ -52,23 +52,90 @@ static int to_writer(void *arg, const void *bytes, size_t n, struct error *err)
 	return file_writer_append(arg, &iov, 1, err);
 }
 
+/* ---- whole records of scattered pieces ---- */
+
+struct pieces {
+	const struct iovec *iov;
+	int n, i;
+	size_t at; /* in piece i */
+};
+
+static size_t pieces_left(const struct pieces *p)
+{
+	size_t left = 0;
+	int i;
+
+	for (i = p->i; i < p->n; i++) {
+		left += p->iov[i].iov_len;
+	}
+	return left - p->at;
+}
+
+/* Moves on by n bytes, which are there; copies them to `to`, unless that is NULL. */
+static void pieces_move(struct pieces *p, size_t n, uint8_t *to)
+{
+	size_t part;
+
+	while (n > 0) {
+		part = p->iov[p->i].iov_len - p->at;
+		part = part < n ? part : n;
+		if (to != NULL) {
+			memcpy(to, (const uint8_t *)p->iov[p->i].iov_base + p->at, part);
+			to += part;
+		}
+		p->at += part;
+		n -= part;
+		if (p->at == p->iov[p->i].iov_len) {
+			p->i++;
+			p->at = 0;
+		}
+	}
+}
+
+/* Bytes of whole records that fit into `room`. A header is never cut: records and pieces are
+ * multiples of 8 bytes. What is no record is taken as it comes. */
+static size_t pieces_fit(const struct pieces *p, size_t room)
+{
+	struct pieces walk = *p;
+	size_t left = pieces_left(p), n = 0, size;
+
+	while (n < left) {
+		size = load_u16((const uint8_t *)walk.iov[walk.i].iov_base + walk.at + 6, false);
+		if (size < RECORD_HEADER_SIZE || size > left - n) {
+			return left < room ? left : room;
+		}
+		if (size > room - n) {
+			break;
+		}
+		pieces_move(&walk, size, NULL);
+		n += size;
+	}
+	return n;
+}
+
 /* ---- on the thread that writes ---- */
 
 static int write_kernel(struct capture_lane *lane, struct iovec *iov, int n, struct error *err)
 {
 	struct packer_out to = {.put = to_writer, .arg = lane->writer};
-	size_t at, part;
-	int i;
+	struct pieces p = {.iov = iov, .n = n};
+	size_t fit, part;
 
 	if (lane->packer == NULL) {
 		return file_writer_append(lane->writer, iov, n, err);
 	}
-	for (i = 0; i < n; i++) {
-		for (at = 0; at < iov[i].iov_len; at += part) {
-			part = iov[i].iov_len - at;
-			part = part < PACKER_PUT_MAX ? part : PACKER_PUT_MAX;
-			TRY(packer_put(lane->packer, (const uint8_t *)iov[i].iov_base + at, part,
-			        &to, err));
+	while (p.i < p.n) {
+		fit = pieces_fit(&p, packer_room(lane->packer));
+		if (fit == 0) {
+			TRY(packer_flush(lane->packer, &to, err));
+			continue;
+		}
+		for (; fit > 0; fit -= part) {
+			part = iov[p.i].iov_len - p.at;
+			part = part < fit ? part : fit;
+			TRY(packer_put(lane->packer, (const uint8_t *)iov[p.i].iov_base + p.at,
+			        part, &to, err));
+			pieces_move(&p, part, NULL);
 		}
 	}
 	return 0;
@@ -179,29 +246,30 @@ static struct chunk *new_chunk(struct lane_worker *w)
 	return c;
 }
 
-/* Room for at least `least` bytes of this kind; NULL: no memory at all. */
-static struct chunk *chunk_for(struct lane_worker *w, enum kind kind, size_t least)
+/* The last chunk, when it can take one more piece of this kind; else a new one. */
+static struct chunk *chunk_for(struct lane_worker *w, enum kind kind)
 {
 	struct chunk *c = w->last;
 
-	if (c != NULL && CHUNK_BYTES - c->n >= least &&
+	if (c != NULL &&
 	        (c->nsegments < SEGMENTS_MAX || c->segments[c->nsegments - 1].kind == kind)) {
 		return c;
 	}
 	return new_chunk(w);
 }
 
-static void add(struct chunk *c, enum kind kind, const uint8_t *p, size_t n)
+/* Where n more bytes of this kind go, for which there is room. */
+static uint8_t *add(struct chunk *c, enum kind kind, size_t n)
 {
+	uint8_t *to = c->bytes + c->n;
+
 	if (c->nsegments == 0 || c->segments[c->nsegments - 1].kind != kind) {
 		c->segments[c->nsegments].kind = kind;
 		c->segments[c->nsegments++].n = 0;
 	}
 	c->segments[c->nsegments - 1].n += n;
-	if (n != 0) {
-		memcpy(c->bytes + c->n, p, n);
-		c->n += n;
-	}
+	c->n += n;
+	return to;
 }
 
 static int failed(struct lane_worker *w, struct error *err)
@@ -212,33 +280,52 @@ static int failed(struct lane_worker *w, struct error *err)
 	return w->rc;
 }
 
+static size_t least_of(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* With the lock. */
+static int queue_pieces(struct lane_worker *w, enum kind kind, struct pieces *p, struct error *err)
+{
+	struct chunk *c;
+	size_t n;
+
+	while (p->i < p->n) {
+		c = chunk_for(w, kind);
+		n = c == NULL             ? 0
+		    : kind == KIND_KERNEL ? pieces_fit(p, CHUNK_BYTES - c->n)
+		                          : least_of(pieces_left(p), CHUNK_BYTES - c->n);
+		if (c != NULL && n == 0) {
+			c = new_chunk(w);
+			n = c == NULL             ? 0
+			    : kind == KIND_KERNEL ? pieces_fit(p, CHUNK_BYTES)
+			                          : least_of(pieces_left(p), CHUNK_BYTES);
+		}
+		if (c == NULL) {
+			return error_nomem(err);
+		}
+		pieces_move(p, n, add(c, kind, n));
+	}
+	return 0;
+}
+
 static int queue(
         struct lane_worker *w, enum kind kind, const struct iovec *iov, int n, struct error *err)
 {
+	struct pieces p = {.iov = iov, .n = n};
 	struct chunk *c;
-	size_t at, part;
-	int i, rc;
+	int rc;
 
 	(void)pthread_mutex_lock(&w->lock);
-	for (i = 0; i < n; i++) {
-		for (at = 0; at < iov[i].iov_len; at += part) {
-			c = chunk_for(w, kind, 1);
-			if (c == NULL) {
-				(void)pthread_mutex_unlock(&w->lock);
-				return error_nomem(err);
-			}
-			part = iov[i].iov_len - at;
-			part = part < CHUNK_BYTES - c->n ? part : CHUNK_BYTES - c->n;
-			add(c, kind, (const uint8_t *)iov[i].iov_base + at, part);
-		}
-	}
-	if (kind == KIND_MARK) {
-		c = chunk_for(w, kind, 0);
+	rc = queue_pieces(w, kind, &p, err);
+	if (kind == KIND_MARK && rc >= 0) {
+		c = chunk_for(w, kind);
 		if (c != NULL) {
-			add(c, kind, NULL, 0);
+			(void)add(c, kind, 0);
 		}
 	}
-	rc = failed(w, err);
+	rc = rc < 0 ? rc : failed(w, err);
 	(void)pthread_cond_signal(&w->more);
 	(void)pthread_mutex_unlock(&w->lock);
 	return rc;

@@ -303,19 +303,37 @@ int capture_output_finish(struct sonde_record *r, bool quick)
 	return 0;
 }
 
+/* A folder can be read from the start: what its files are stands in the features. */
+int capture_output_describe(struct sonde_record *r)
+{
+	struct capture_scan nothing = {0};
+
+	if (!r->output.directory) {
+		return 0;
+	}
+	TRY(capture_lane_drain(&r->output.lane, &r->error));
+	return write_features(r, &nothing);
+}
+
 void capture_output_salvage(struct sonde_record *r)
 {
 	struct capture_output *o = &r->output;
 	struct capture_scan nothing = {0};
 	struct error kept = r->error;
+	int rc;
 
 	if (o->fd < 0 || o->pipe || o->lane.writer == NULL) {
 		return;
 	}
 	capture_lane_close(&o->lane); /* what the worker still had does not fit anyway */
-	(void)capture_streams_finish(r);
-	if (file_writer_trim(&r->writer, &r->error) >= 0 && write_features(r, &nothing) < 0) {
-		(void)file_writer_trim(&r->writer, &r->error);
+	capture_streams_salvage(r);
+	rc = file_writer_trim(&r->writer, false, &r->error);
+	if (rc >= 0 && write_features(r, &nothing) < 0) {
+		/* what is compressed cannot be read without them */
+		rc = file_writer_trim(&r->writer, r->options.compress != 0, &r->error);
+		if (rc < 0 || r->options.compress == 0 || write_features(r, &nothing) < 0) {
+			(void)file_writer_trim(&r->writer, false, &r->error);
+		}
 	}
 	r->result.bytes = r->writer.data_size;
 	r->error = kept;

@@ -26,6 +26,9 @@ void capture_output_close(struct sonde_record *r);
 /* Records to the main file: as they are, and those of the kernel, which may be compressed. */
 int capture_output_put(struct sonde_record *r, struct iovec *iov, int n);
 
+/* Features of a folder, before its threads write. */
+int capture_output_describe(struct sonde_record *r);
+
 /* Completes the file; quick: without reading it back. */
 int capture_output_finish(struct sonde_record *r, bool quick);
 

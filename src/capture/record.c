@@ -182,6 +182,7 @@ static int start(struct sonde_record *r)
 	if (!r->tail_synthesis) {
 		TRY(capture_synth(r));
 	}
+	TRY(capture_output_describe(r));
 	TRY(capture_streams_start(r));
 	TRY(enable_first(r));
 	if (r->child > 0) {

@@ -261,7 +261,7 @@ static int stream_pass(struct capture_stream *s)
 		TRY(capture_lane_kernel(&s->lane, iov, n, &s->error));
 		capture_ring_release(ring);
 	}
-	return 0;
+	return capture_lane_mark(&s->lane, &s->error);
 }
 
 static int stream_loop(struct capture_stream *s, struct pollfd *fds)
@@ -405,6 +405,19 @@ int capture_streams_finish(struct sonde_record *r)
 		}
 	}
 	return 0;
+}
+
+void capture_streams_salvage(struct sonde_record *r)
+{
+	struct error ignored = {0};
+	size_t i;
+
+	for (i = 0; i < r->nstreams; i++) {
+		if (r->streams[i].lane.writer != NULL) {
+			(void)file_writer_trim(&r->streams[i].writer, false, &ignored);
+			r->result.bytes += r->streams[i].writer.data_size;
+		}
+	}
 }
 
 /* While threads run this is a glance; sizes are words of one store each. */

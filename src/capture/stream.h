@@ -23,6 +23,9 @@ int capture_streams_stop(struct sonde_record *r);
 /* Completes the files. */
 int capture_streams_finish(struct sonde_record *r);
 
+/* After a failure: leaves whole records only. */
+void capture_streams_salvage(struct sonde_record *r);
+
 uint64_t capture_streams_written(const struct sonde_record *r);
 void capture_streams_free(struct sonde_record *r);
 

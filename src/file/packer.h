@@ -29,7 +29,10 @@ struct packer_out {
 int packer_new(struct packer **out, int level, bool swap, struct error *err);
 void packer_free(struct packer *p); /* NULL is fine */
 
-/* Takes whole records. */
+/* Bytes that can be put before something is written. */
+size_t packer_room(const struct packer *p);
+
+/* Takes whole records, or parts of one for all of which there is room. */
 int packer_put(struct packer *p, const void *bytes, size_t n, const struct packer_out *to,
         struct error *err);
 /* Writes what is held back; what is put later continues the stream. */

@@ -84,6 +84,11 @@ int packer_flush(struct packer *p, const struct packer_out *to, struct error *er
 	return 0;
 }
 
+size_t packer_room(const struct packer *p)
+{
+	return PACKER_PUT_MAX - p->n;
+}
+
 int packer_put(struct packer *p, const void *bytes, size_t n, const struct packer_out *to,
         struct error *err)
 {

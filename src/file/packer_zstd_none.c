@@ -16,6 +16,12 @@ void packer_free(struct packer *p)
 	(void)p;
 }
 
+size_t packer_room(const struct packer *p)
+{
+	(void)p;
+	return 0;
+}
+
 int packer_put(struct packer *p, const void *bytes, size_t n, const struct packer_out *to,
         struct error *err)
 {

@@ -215,14 +215,18 @@ int file_writer_append(struct file_writer *w, struct iovec *iov, int n, struct e
 
 int file_writer_mark(struct file_writer *w, struct error *err)
 {
+	w->marked = w->data_size;
+	if (w->marked - w->far[1] >= WRITER_ROOM) {
+		w->far[0] = w->far[1];
+		w->far[1] = w->marked;
+	}
 	if (w->stream || w->data_at == 0) {
 		return 0;
 	}
-	w->marked = w->data_size;
 	return write_at(w->fd, &w->data_size, 8, 48, err);
 }
 
-int file_writer_trim(struct file_writer *w, struct error *err)
+int file_writer_trim(struct file_writer *w, bool room, struct error *err)
 {
 	uint8_t header[RECORD_HEADER_SIZE + 8];
 	uint64_t end = w->data_size;
@@ -231,8 +235,8 @@ int file_writer_trim(struct file_writer *w, struct error *err)
 	if (w->stream) {
 		return 0;
 	}
-	w->data_size = w->marked;
-	while (end - w->data_size >= sizeof(header) &&
+	w->data_size = room ? w->far[0] : w->marked;
+	while (!room && end - w->data_size >= sizeof(header) &&
 	        pread(w->fd, header, sizeof(header), (off_t)(w->data_at + w->data_size)) ==
 	                (ssize_t)sizeof(header)) {
 		size = load_u16(header + 6, false);
@@ -249,6 +253,9 @@ int file_writer_trim(struct file_writer *w, struct error *err)
 	}
 	if (ftruncate(w->fd, (off_t)(w->data_at + w->data_size)) != 0) {
 		return write_failed(err, w->data_at + w->data_size);
+	}
+	if (w->data_at == 0) {
+		return 0;
 	}
 	memset(w->features, 0, sizeof(w->features));
 	return write_header(w, w->data_size, err);

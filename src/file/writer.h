@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <sys/uio.h>
 
+#define WRITER_ROOM      65536u /* bytes that features need at most, most often */
 #define WRITER_ATTR_SIZE 128u /* the newest form that perf 6.1 takes */
 
 struct file_writer {
@@ -30,6 +31,7 @@ struct file_writer {
 	uint64_t attrs_at, attrs_size;
 	uint64_t data_at, data_size; /* bytes */
 	uint64_t marked; /* of them, what the header says */
+	uint64_t far[2]; /* older marks: the first is WRITER_ROOM bytes behind the last one, or 0 */
 	uint64_t features[4];
 };
 
@@ -65,9 +67,10 @@ int file_writer_append(struct file_writer *w, struct iovec *iov, int n, struct e
 
 /*
  * After a failure: cuts off what is no whole record behind the last mark, and says the size in the
- * header. SONDE_EIO.
+ * header. room: cuts off WRITER_ROOM bytes of records as well, for what must come behind them.
+ * SONDE_EIO.
  */
-int file_writer_trim(struct file_writer *w, struct error *err);
+int file_writer_trim(struct file_writer *w, bool room, struct error *err);
 
 /* Puts the size that is known so far into the header; nothing to do where there is none. */
 int file_writer_mark(struct file_writer *w, struct error *err);
