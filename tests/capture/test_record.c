@@ -6,10 +6,13 @@
 #include "abi/abi.h"
 #include "capture/capture.h"
 #include "file/file.h"
+#include "proc/proc.h"
 #include "tap.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PAGE        4096u
@@ -38,13 +41,22 @@ static struct {
 	unsigned precise_max; /* steps of precision that there are, with 0; 0: no limit */
 	int open_limit; /* then EMFILE; 0: none */
 	size_t map_limit; /* bytes; larger maps get EPERM; 0: none */
+	const char *on_line; /* the list of cpus, from which cpu 1 vanishes when it is opened */
 	char said[4096];
 } k;
+
+static void write_text(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	if (f == NULL || fputs(text, f) < 0 || fclose(f) != 0) {
+		abort();
+	}
+}
 
 static int fake_open(const struct sonde_attr *attr, pid_t pid, int cpu, int group_fd)
 {
 	(void)pid;
-	(void)cpu;
 	if ((attr->flags & k.refused_flags) != 0 || (attr->read_format & k.refused_format) != 0) {
 		k.refused++;
 		errno = k.refuse_errno;
@@ -56,6 +68,11 @@ static int fake_open(const struct sonde_attr *attr, pid_t pid, int cpu, int grou
 	}
 	if (k.refuse_errno == EACCES && !sonde_attr_has(attr, SONDE_FLAG_EXCLUDE_KERNEL)) {
 		errno = EACCES;
+		return -1;
+	}
+	if (k.on_line != NULL && cpu == 1) {
+		write_text(k.on_line, "0\n");
+		errno = ENODEV;
 		return -1;
 	}
 	if (k.open_limit != 0 && k.open_fds == k.open_limit) {
@@ -478,6 +495,53 @@ static void test_limits(void)
 	sonde_record_free(r);
 }
 
+static void test_off_line(void)
+{
+	static const char *const folders[] = {
+	        "sys", "sys/devices", "sys/devices/system", "sys/devices/system/cpu"};
+	char root[] = "/tmp/sonde-test-cpus-XXXXXX";
+	char path[128];
+	struct sonde_record_options o = {.size = sizeof(o),
+	        .all_cpus = true,
+	        .no_build_ids = true,
+	        .output = output,
+	        .message = said};
+	struct sonde_record *r;
+
+	if (mkdtemp(root) == NULL) {
+		abort();
+	}
+	for (size_t i = 0; i < 4; i++) {
+		(void)snprintf(path, sizeof(path), "%s/%s", root, folders[i]);
+		(void)mkdir(path, 0700);
+	}
+	(void)snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/online", root);
+	write_text(path, "0-1\n");
+	reset();
+	k.on_line = path;
+	k.polls_max = 1;
+	(void)unlink(output);
+	r = sonde_record_new(&o);
+	if (r == NULL) {
+		abort();
+	}
+	r->kernel = &fake;
+	(void)close(r->root_fd);
+	r->root_fd = proc_root_open(root);
+	ok(sonde_record_start(r) == 0, "a cpu goes off-line while events are opened");
+	ok(strstr(k.said, "cpu 1 went off-line") != NULL, "it is told");
+	ok(r->rings[0].page != NULL && r->rings[1].page == NULL, "and left out");
+	ok(sonde_record_run(r) == 0, "the others are recorded");
+	sonde_record_free(r);
+	eq_u64(k.open_fds, 0, "all descriptors are closed");
+	(void)unlink(path);
+	for (size_t i = 4; i-- > 0;) {
+		(void)snprintf(path, sizeof(path), "%s/%s", root, folders[i]);
+		(void)rmdir(path);
+	}
+	(void)rmdir(root);
+}
+
 int main(void)
 {
 	if (mkdtemp(folder) == NULL) {
@@ -491,6 +555,7 @@ int main(void)
 	test_groups();
 	test_precision();
 	test_limits();
+	test_off_line();
 	(void)unlink(output);
 	(void)snprintf(output, sizeof(output), "%s/perf.data.old", folder);
 	(void)unlink(output);
