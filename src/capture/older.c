@@ -165,6 +165,32 @@ static bool drop_guests(struct sonde_record *r, size_t e)
 	return true;
 }
 
+/* A weak group (W) that cannot be scheduled as one becomes single events. */
+static bool break_weak_group(struct sonde_record *r, size_t e)
+{
+	const uint64_t leads = 1ULL << SONDE_FLAG_DISABLED | 1ULL << SONDE_FLAG_ENABLE_ON_EXEC;
+	size_t leader = r->events.v[e].leader;
+	struct event *event;
+	size_t k;
+
+	if (leader == e || !r->events.v[leader].weak) {
+		return false;
+	}
+	capture_say(r, SONDE_RECORD_VERBOSE,
+	        "the group of '%s' cannot be counted at the same time: its events go alone",
+	        r->events.v[leader].name);
+	for (k = 0; k < r->events.n; k++) {
+		event = &r->events.v[k];
+		if (event->leader == leader) {
+			event->leader = k;
+			event->members = 1;
+			event->attr.flags |= r->events.v[leader].attr.flags & leads;
+			event->attr.read_format &= ~(uint64_t)SONDE_READ_GROUP;
+		}
+	}
+	return true;
+}
+
 bool capture_use_older(struct sonde_record *r, size_t e, int why)
 {
 	bool changed = false;
@@ -172,6 +198,9 @@ bool capture_use_older(struct sonde_record *r, size_t e, int why)
 
 	if (why != EINVAL && why != E2BIG) {
 		return false;
+	}
+	if (break_weak_group(r, e)) {
+		return true;
 	}
 	for (i = 0; i < STEPS; i++) {
 		changed |= drop(r, &steps[i]);

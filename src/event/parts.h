@@ -129,7 +129,10 @@ bool pmu_read(struct event_machine *m, int root, struct event_pmu *pmu); /* fals
 const struct pmu_format *pmu_format_find(const struct event_pmu *pmu, struct word name);
 const struct pmu_alias *pmu_alias_find(const struct event_pmu *pmu, struct word name);
 bool pmu_matches(const struct event_pmu *pmu, struct word name, bool exact);
-bool pmu_cap(int root, const struct event_pmu *pmu, const char *cap, uint64_t *value); /* hex */
+/* A hexadecimal number in a file of one of the PMU's folders. */
+bool pmu_number(int root, const struct event_pmu *pmu, const char *folder, const char *file,
+        uint64_t *value);
+bool pmu_cap(int root, const struct event_pmu *pmu, const char *cap, uint64_t *value);
 uint64_t pmu_deposit(uint64_t mask, uint64_t value);
 uint64_t pmu_format_max(const struct pmu_format *format);
 bool pmu_format_decode(const char *text, struct pmu_format *out); /* false: not understood */

@@ -360,19 +360,25 @@ bool pmu_matches(const struct event_pmu *pmu, struct word name, bool exact)
 	return false;
 }
 
-bool pmu_cap(int root, const struct event_pmu *pmu, const char *cap, uint64_t *value)
+bool pmu_number(int root, const struct event_pmu *pmu, const char *folder, const char *file,
+        uint64_t *value)
 {
-	char file[128];
+	char path[300];
 	char buf[FILE_MOST];
 	char *end;
 
-	(void)snprintf(file, sizeof(file), "caps/%s", cap);
-	if (!read_line(root, pmu->name, file, buf)) {
+	(void)snprintf(path, sizeof(path), "%s/%s", folder, file);
+	if (strchr(file, '/') != NULL || !read_line(root, pmu->name, path, buf)) {
 		return false;
 	}
 	errno = 0;
 	*value = strtoull(buf, &end, 16);
 	return end != buf && errno == 0;
+}
+
+bool pmu_cap(int root, const struct event_pmu *pmu, const char *cap, uint64_t *value)
+{
+	return pmu_number(root, pmu, "caps", cap, value);
 }
 
 uint64_t pmu_deposit(uint64_t mask, uint64_t value)

@@ -214,6 +214,21 @@ static bool take_raw(const struct build *b, const struct term *term)
 	return true;
 }
 
+/* "@tmc_etr0": where CoreSight writes to, a number that sysfs has for its name. */
+static void take_sink(const struct build *b, struct word name)
+{
+	char sink[128];
+	uint64_t v;
+
+	if (name.n < sizeof(sink)) {
+		memcpy(sink, name.p, name.n);
+		sink[name.n] = '\0';
+		if (pmu_number(b->p->root, b->pmu, "sinks", sink, &v)) {
+			event_of(b)->attr.config2 |= v;
+		}
+	}
+}
+
 /* What is not of the PMU: first, so that its formats come on top of a config. */
 static int take_general(struct build *b, const struct term *term)
 {
@@ -230,6 +245,7 @@ static int take_general(struct build *b, const struct term *term)
 		return 1;
 	}
 	if (term->name.p[0] == '@') {
+		take_sink(b, (struct word){term->name.p + 1, term->name.n - 1});
 		text_printf(&t, "%s%s%.*s", old != NULL ? old : "", old != NULL ? "," : "",
 		        (int)term->name.n, term->name.p);
 		event->driver_config = t.failed ? NULL : arena_text(&b->p->list->arena, t.p, t.n);

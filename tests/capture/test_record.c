@@ -36,6 +36,7 @@ static struct {
 	uint64_t lost_read; /* what read() says per descriptor of the first event */
 	uint64_t refused_flags, refused_format; /* attrs with these bits get refuse_errno */
 	int refuse_errno, refused;
+	bool no_groups; /* members get EINVAL */
 	uint32_t size_limit; /* larger attrs get E2BIG; 0: none */
 	unsigned grouped; /* events that were opened as members of a group */
 	unsigned precise_max; /* steps of precision that there are, with 0; 0: no limit */
@@ -60,6 +61,10 @@ static int fake_open(const struct sonde_attr *attr, pid_t pid, int cpu, int grou
 	if ((attr->flags & k.refused_flags) != 0 || (attr->read_format & k.refused_format) != 0) {
 		k.refused++;
 		errno = k.refuse_errno;
+		return -1;
+	}
+	if (k.no_groups && group_fd >= FIRST_FD) {
+		errno = EINVAL;
 		return -1;
 	}
 	if (k.size_limit != 0 && attr->size > k.size_limit) {
@@ -340,6 +345,25 @@ static void test_full(void)
 	eq_u64(seen.lost_samples, 7, "losses that only the counter knows become LOST_SAMPLES");
 }
 
+static void test_weak_group(void)
+{
+	struct sonde_record *r;
+
+	reset();
+	k.no_groups = true;
+	r = begin("{cpu-clock,page-faults}:W,cs", 1);
+	ok(sonde_record_start(r) == 0, "a weak group that does not fit");
+	eq_u64(r->events.v[1].leader, 1, "is taken apart");
+	eq_u64(r->events.v[0].members, 1, "into single events");
+	ok(sonde_attr_has(&r->events.v[1].attr, SONDE_FLAG_DISABLED), "that wait like the others");
+	sonde_record_free(r);
+	reset();
+	k.no_groups = true;
+	r = begin("{cpu-clock,page-faults}", 1);
+	ok(sonde_record_start(r) < 0, "another group is not");
+	sonde_record_free(r);
+}
+
 static void test_refusals(void)
 {
 	static const int errors[] = {E2BIG, EINVAL};
@@ -551,6 +575,7 @@ int main(void)
 	test_wrap();
 	test_full();
 	test_refusals();
+	test_weak_group();
 	test_permission();
 	test_groups();
 	test_precision();

@@ -42,6 +42,7 @@ static void test_values(void)
 	        {"broadwell", "intel_pt//", 8, 0x400, 0, 0, 0},
 	        {"amd", "cpu/event=0x1c2/", 4, 0x1000000c2, 0, 0, 0},
 	        {"amd", "amd_df/event=0x3807,umask=0xf03/", 12, 0x380f000307, 0, 0, 0},
+	        {"arm", "cs_etm/@tmc_etr0,retstack/u", 10, 0x20000000, 0, 0x2b8a7c31, 0},
 	        {"arm", "arm_spe_0/inv_event_filter=2/", 9, 0, 0, 0, 2},
 	};
 	struct fixture f;
