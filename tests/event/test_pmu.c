@@ -2,6 +2,7 @@
 /* Strings that mean something on saved machines only: PMUs, their checks, and what is said of mistakes. */
 #define _GNU_SOURCE
 #include "event/catalogue.h"
+#include "event/parts.h"
 #include "fixture.h"
 #include "tap.h"
 
@@ -237,6 +238,27 @@ static void test_tracepoints(void)
 	fixture_close(&f);
 }
 
+static void test_pfm(void)
+{
+	struct event_list list = {0};
+	struct error err = {0};
+	int rc = event_parse(&list, -1, "perf::PERF_COUNT_SW_PAGE_FAULTS:u,cs", &err);
+
+	if (pfm_about() == NULL) {
+		eq_u64(rc, SONDE_EARG, "without libpfm4 its names are unknown");
+		skip("built without libpfm4");
+		return;
+	}
+	ok(rc == 0 && list.n == 2, "a name of libpfm4");
+	eq_u64(list.v[0].attr.type, SONDE_TYPE_SOFTWARE, "is an event of the kernel");
+	eq_u64(list.v[0].attr.config, SONDE_SW_PAGE_FAULTS, "that it knows the number of");
+	ok(sonde_attr_has(&list.v[0].attr, SONDE_FLAG_EXCLUDE_KERNEL) &&
+	                !sonde_attr_has(&list.v[0].attr, SONDE_FLAG_EXCLUDE_USER),
+	        "with modifiers");
+	eq_str(list.v[0].name, "perf::PERF_COUNT_SW_PAGE_FAULTS:u", "called as it was given");
+	event_list_fini(&list);
+}
+
 static size_t count(const struct catalogue *c, enum catalogue_kind kind)
 {
 	size_t n = 0;
@@ -283,6 +305,7 @@ int main(int argc, char **argv)
 	test_probes();
 	test_bad();
 	test_tracepoints();
+	test_pfm();
 	test_catalogue();
 	return tap_done();
 }
