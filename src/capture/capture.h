@@ -170,7 +170,8 @@ int capture_plan(struct sonde_record *r); /* options to attrs */
 bool capture_use_older(struct sonde_record *r, size_t e, int why);
 bool capture_only_counts(
         const struct sonde_record *r, size_t e); /* opens when it need not sample */
-void capture_attr_sizes(struct sonde_record *r, bool in_file); /* in files all are of one size */
+void capture_attr_sizes(struct sonde_record *r,
+        bool in_file); /* in files all are of one size, without addresses of ours */
 
 void capture_terms_apply(struct event *event); /* what its own terms say wins over options */
 int capture_find_targets(struct sonde_record *r); /* options to cpus and threads */

@@ -219,6 +219,9 @@ void capture_attr_sizes(struct sonde_record *r, bool in_file)
 		attr->size = in_file || (attr->config3 | attr->config4) == 0 ? WRITER_ATTR_SIZE
 		             : attr->config4 != 0                            ? 144
 		                                                             : 136;
+		if (in_file && r->events.v[k].text_address) {
+			attr->config1 = 0;
+		}
 	}
 }
 

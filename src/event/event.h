@@ -88,6 +88,7 @@ struct event {
 	const char *filter; /* an expression for its tracepoint, or address filters; NULL: none */
 	const char *driver_config; /* terms for the driver ("@sink"), joined by ","; NULL: none */
 	bool aux; /* fills an AUX area */
+	bool text_address; /* config1 is where a text of the list stands: of no use in a file */
 	uint64_t unasked; /* bits of config that nobody asked for and that AUX sampling is better
 	                     without: a long PSB period */
 	bool clock; /* counts nanoseconds, shown as msec */

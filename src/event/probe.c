@@ -56,6 +56,7 @@ int probe_term(const struct parse *p, struct event *event, const struct term *te
 		return error_nomem(p->err);
 	}
 	event->attr.config1 = (uint64_t)(uintptr_t)copy;
+	event->text_address = true;
 	return 1;
 }
 
