@@ -105,6 +105,20 @@ static void plan_attr(struct sonde_stat *s, struct event *event, bool leads)
 	}
 }
 
+static void number_cgroup(struct stat_set *set, size_t event)
+{
+	size_t i;
+
+	for (i = 0; i < event; i++) {
+		if (set->events[i].cgroup != NULL &&
+		        strcmp(set->events[i].cgroup, set->events[event].cgroup) == 0) {
+			set->events[event].cgroup_index = set->events[i].cgroup_index;
+			return;
+		}
+	}
+	set->events[event].cgroup_index = ++set->ncgroups;
+}
+
 /* Names of cgroups, one for each event; the last one does for the rest, as in perf. */
 static int plan_cgroups(struct sonde_stat *s)
 {
@@ -118,6 +132,7 @@ static int plan_cgroups(struct sonde_stat *s)
 			if (s->set.events[i].cgroup == NULL) {
 				return error_nomem(&s->error);
 			}
+			number_cgroup(&s->set, i);
 		}
 		last = last[n] == ',' ? last + n + 1 : strchr(p, ',') == NULL ? last : last + n;
 	}

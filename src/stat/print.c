@@ -313,8 +313,8 @@ static void text_row(const struct stat_printer *p, const struct stat_set *s,
 	text_fill(out, ' ', pad > 0 ? (size_t)pad : 0);
 	text_printf(out, "%s %-*s %-*s", value, (int)p->unit_width, e->unit,
 	        row->counted ? NAME_WIDTH : NAME_WIDTH_BAD, e->name);
-	if (e->cgroup != NULL) {
-		text_printf(out, " %s", e->cgroup);
+	if (s->ncgroups > 0) {
+		text_printf(out, " %s", e->cgroup != NULL ? e->cgroup : "");
 	}
 	text_metric(row->counted ? &row->metric : &(const struct stat_metric){0}, out);
 	if (row->counted && row->noise > 0) {
@@ -388,8 +388,8 @@ static void csv_row(const struct stat_printer *p, const struct stat_set *s,
 	csv_front(p, s, row, out);
 	value_text(p, row, value, sizeof(value));
 	text_printf(out, "%s%s%s%s%s", value, sep, e->unit, sep, e->name);
-	if (e->cgroup != NULL) {
-		text_printf(out, "%s%s", sep, e->cgroup);
+	if (s->ncgroups > 0) {
+		text_printf(out, "%s%s", sep, e->cgroup != NULL ? e->cgroup : "");
 	}
 	if (row->noise >= 0) {
 		text_printf(out, "%s%.2f%%", sep, row->noise);
@@ -461,9 +461,9 @@ static void json_row(const struct stat_printer *p, const struct stat_set *s,
 	json_text(e->unit, out);
 	text_str(out, ", \"event\" : ");
 	json_text(e->name, out);
-	if (e->cgroup != NULL) {
+	if (s->ncgroups > 0) {
 		text_str(out, ", \"cgroup\" : ");
-		json_text(e->cgroup, out);
+		json_text(e->cgroup != NULL ? e->cgroup : "", out);
 	}
 	if (row->noise >= 0) {
 		text_printf(out, ", \"variance\" : %.2f", row->noise);
@@ -500,6 +500,13 @@ static int prepare_bases(struct stat_printer *p, size_t n)
 	return 0;
 }
 
+/* Counts are in relation to those of the same group of cells and the same cgroup. */
+static struct stat_bases *bases_of(const struct stat_printer *p, const struct stat_set *s,
+        const struct stat_event *e, size_t group)
+{
+	return &p->bases[group * (s->ncgroups + 1) + e->cgroup_index];
+}
+
 /* All rows, those of an event together or those of a group, and their metrics. */
 static void fill_rows(struct stat_printer *p, const struct stat_set *s, const struct groups *groups,
         struct stat_row *rows)
@@ -514,13 +521,13 @@ static void fill_rows(struct stat_printer *p, const struct stat_set *s, const st
 
 			row->event = &s->events[e];
 			sum_row(p, s, groups, g, row);
-			add_base(p, row, &p->bases[g]);
+			add_base(p, row, bases_of(p, s, row->event, g));
 		}
 	}
 	for (i = 0; i < n; i++) {
 		g = by_event ? i % groups->n : i / s->nevents;
-		stat_metric(rows[i].event, rows[i].value, &p->bases[g], p->wall_ns, &rows[i].metric,
-		        &rows[i].more);
+		stat_metric(rows[i].event, rows[i].value, bases_of(p, s, rows[i].event, g),
+		        p->wall_ns, &rows[i].metric, &rows[i].more);
 	}
 }
 
@@ -535,7 +542,7 @@ int stat_print_rows(struct stat_printer *p, const struct stat_set *s, struct tex
 		return 0;
 	}
 	rc = make_groups(s, &groups);
-	rc = rc == 0 ? prepare_bases(p, groups.n) : rc;
+	rc = rc == 0 ? prepare_bases(p, groups.n * (s->ncgroups + 1)) : rc;
 	if (rc == 0) {
 		rows = calloc(s->nevents * groups.n + 1, sizeof(*rows));
 		rc = rows == NULL ? SONDE_ENOMEM : 0;

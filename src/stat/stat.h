@@ -42,6 +42,7 @@ struct stat_event {
 	char *name;
 	char *unit; /* "" or what the count times scale is in */
 	char *cgroup; /* NULL: none */
+	size_t cgroup_index; /* the same for events of the same cgroup; 0: none */
 	double scale;
 	uint32_t type;
 	uint64_t config;
@@ -70,6 +71,7 @@ struct stat_set {
 	size_t nthreads;
 	enum sonde_stat_by by;
 	bool scale;
+	size_t ncgroups; /* different ones; 0: no event has one, and none is printed */
 	unsigned nruns; /* counts are sums over so many runs; 0 means 1 */
 };
 

@@ -33,6 +33,7 @@ def run(tool, words):
 
 def mask(text):
     """Numbers become N with the width that they are printed in; a rate may have any unit, or be none at all."""
+    text = text.replace("(null)", "")  # what perf's -j has for no unit (doc/differences.md)
     if text.startswith("{"):
         return "\n".join(str([(k, v if isinstance(v, str) and not re.match(r"[\d.]+$", v) else "N")
                              for k, v in json.loads(line).items()]).replace("K/", "/").replace("M/", "/")
@@ -97,6 +98,24 @@ def shapes():
     compare("a command that is killed", ["-e", "page-faults", "sh", "-c", "kill -9 $$"])
 
 
+def cgroups():
+    """In a cgroup that is made for it: one name is for all events, several are for one each."""
+    root = next((m.split()[1] for m in open("/proc/mounts") if m.split()[2] == "cgroup2"), None)
+    path = os.path.join(root or "/nowhere", f"sonde-test-{os.getpid()}")
+    try:
+        os.mkdir(path)
+    except OSError as why:
+        result(True, f"cgroups # SKIP {why}")
+        return
+    name = os.path.basename(path)
+    for form in ([], ["-x,"], ["-j"]):
+        for names in (name, f"{name},", f",{name}", f"{name},,{name}"):
+            shown = names.replace(name, "G")
+            compare(" ".join(["cgroups", shown, *form]),
+                    [*form, "-a", "-e", "cs,task-clock,page-faults", "-G", names, "sleep", "0.01"])
+    os.rmdir(path)
+
+
 def counts():
     """What does not change from run to run is equal: page faults of a program that touches its memory."""
     code = "b = bytearray(8 << 20)\nfor i in range(0, len(b), 4096): b[i] = 1"
@@ -119,6 +138,7 @@ if subprocess.run(["perf", "stat", "-a", "-n", "true"], capture_output=True).ret
     print("1..0 # SKIP there is no perf, or it may not count")
     sys.exit(0)
 shapes()
+cgroups()
 counts()
 print(f"1..{count}")
 sys.exit(failed != 0)
