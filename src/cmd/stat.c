@@ -145,7 +145,8 @@ static bool open_output(struct command *c)
 		        c->output != NULL ? c->output : "--log-fd", strerror(errno));
 		return false;
 	}
-	if (strftime(when, sizeof(when), "%a %b %d %T %Y", localtime(&now)) > 0) {
+	if (c->output != NULL &&
+	        strftime(when, sizeof(when), "%a %b %d %T %Y", localtime(&now)) > 0) {
 		(void)fprintf(c->out, "# started on %s\n\n", when);
 	}
 	return true;

@@ -132,7 +132,8 @@ static int not_allowed(
 	}
 	return error_set(err, SONDE_EPERM, NO_OFFSET,
 	        "not allowed to count '%s' though kernel.perf_event_paranoid is %lld: the thread "
-	        "is another user's, or a container's filter forbids perf_event_open",
+	        "is another user's, the event is one for CAP_PERFMON only, or a container's filter "
+	        "forbids perf_event_open",
 	        name, (long long)paranoid);
 }
 

@@ -448,9 +448,14 @@ static int open_event(struct sonde_stat *s, size_t e)
 {
 	const char *cgroup = s->set.events[e].cgroup, *filter = s->events.v[e].filter;
 	struct stat_opened *o = &s->opened[e];
+	bool needs_id;
 	int cgroup_fd = -1, rc = 0;
 	size_t i;
 
+	if ((s->opened[o->leader].attr.read_format & SONDE_READ_GROUP) == 0) {
+		o->attr.read_format &= ~(uint64_t)(SONDE_READ_GROUP | SONDE_READ_ID);
+	}
+	needs_id = (o->attr.read_format & SONDE_READ_GROUP) != 0 || s->options.record != NULL;
 	s->set.events[e].supported = o->leader == e || s->set.events[o->leader].supported;
 	if (cgroup != NULL) {
 		cgroup_fd = open_cgroup(s, cgroup);
@@ -464,7 +469,8 @@ static int open_event(struct sonde_stat *s, size_t e)
 			continue;
 		}
 		rc = open_cell(s, e, i, cgroup_fd);
-		if (rc == 0 && o->fds[i] >= 0 &&
+		/* members of groups are known by their ids, counts of recordings too */
+		if (rc == 0 && o->fds[i] >= 0 && needs_id &&
 		        s->kernel->id(o->fds[i], &o->ids[i], s->kernel->arg) < 0) {
 			o->ids[i] = 0;
 		}
@@ -568,41 +574,66 @@ static void store(struct sonde_stat *s, size_t e, size_t i, const struct sonde_c
 	event->now[i].running = v->running + (sums ? event->before[i].running : 0);
 }
 
-static int read_cell(struct sonde_stat *s, size_t e, size_t i)
+static int read_failed(struct sonde_stat *s, size_t e, ssize_t got)
+{
+	if (got >= 0) {
+		return 0; /* pinned, and no counter was free: not counted */
+	}
+	return error_set(&s->error, SONDE_EIO, NO_OFFSET, "cannot read '%s': %s",
+	        s->set.events[e].name, strerror(errno));
+}
+
+/* A leader and its members; those that could not be opened are not in the group. */
+static int read_group(struct sonde_stat *s, size_t e, size_t i)
 {
 	struct stat_opened *o = &s->opened[e];
-	size_t members = o->grouped && o->leader == e ? s->events.v[e].members : 1;
-	size_t words = 5 + 3 * members, k, nr = 0;
+	size_t members = s->events.v[e].members, words = 3 + 3 * members, k, at, nr = 0;
 	uint64_t *buf = calloc(words, sizeof(*buf));
 	struct sonde_counter_value *values = calloc(members, sizeof(*values));
-	ssize_t got = -1;
+	ssize_t got;
 	int rc = 0;
 
 	if (buf == NULL || values == NULL) {
-		rc = error_nomem(&s->error);
-	} else {
-		got = s->kernel->read(o->fds[i], buf, words * 8, s->kernel->arg);
+		free(buf);
+		free(values);
+		return error_nomem(&s->error);
 	}
-	if (rc == 0 && got > 0 &&
-	        counter_values(o->attr.read_format, buf, (size_t)got / 8, values, members, &nr)) {
-		/* members that could not be opened are not in the group */
-		for (k = 0; k < members && nr > 0; k++) {
-			size_t at = 0;
-
-			while (members > 1 && at < nr && values[at].id != s->opened[e + k].ids[i]) {
-				at++;
-			}
-			if (at < nr && s->opened[e + k].fds[i] >= 0) {
-				store(s, e + k, i, &values[at]);
-			}
+	got = s->kernel->read(o->fds[i], buf, words * 8, s->kernel->arg);
+	if (got <= 0 ||
+	        !counter_values(o->attr.read_format, buf, (size_t)got / 8, values, members, &nr)) {
+		rc = read_failed(s, e, got);
+	}
+	nr = nr < members ? nr : members;
+	for (k = 0; k < members && nr > 0; k++) {
+		for (at = 0; at < nr && values[at].id != s->opened[e + k].ids[i]; at++) {
 		}
-	} else if (rc == 0 && got < 0) {
-		rc = error_set(&s->error, SONDE_EIO, NO_OFFSET, "cannot read '%s': %s",
-		        s->set.events[e].name, strerror(errno));
+		if (at < nr && s->opened[e + k].fds[i] >= 0) {
+			store(s, e + k, i, &values[at]);
+		}
 	}
 	free(buf);
 	free(values);
 	return rc;
+}
+
+static int read_cell(struct sonde_stat *s, size_t e, size_t i)
+{
+	struct stat_opened *o = &s->opened[e];
+	struct sonde_counter_value value;
+	uint64_t buf[6];
+	size_t nr;
+	ssize_t got;
+
+	if (o->grouped) {
+		return read_group(s, e, i);
+	}
+	got = s->kernel->read(o->fds[i], buf, sizeof(buf), s->kernel->arg);
+	if (got <= 0 ||
+	        !counter_values(o->attr.read_format, buf, (size_t)got / 8, &value, 1, &nr)) {
+		return read_failed(s, e, got);
+	}
+	store(s, e, i, &value);
+	return 0;
 }
 
 int stat_read(struct sonde_stat *s)

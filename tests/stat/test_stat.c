@@ -13,6 +13,7 @@
 static struct {
 	int opened, closed, refuse_from;
 	uint64_t factor;
+	bool refuse_groups;
 	char out[16384];
 	size_t n;
 } k;
@@ -20,6 +21,10 @@ static struct {
 static int fake_open(const struct sonde_attr *attr, pid_t pid, int cpu, int group,
         unsigned long flags, void *arg)
 {
+	if (k.refuse_groups && (attr->read_format & SONDE_READ_GROUP) != 0) {
+		errno = EINVAL; /* as kernels before 4.13 do for what is inherited */
+		return -1;
+	}
 	(void)pid, (void)cpu, (void)group, (void)flags, (void)arg;
 	if (k.refuse_from != 0 && attr->type == SONDE_TYPE_HARDWARE &&
 	        attr->config >= (uint64_t)k.refuse_from) {
@@ -163,6 +168,11 @@ static void test_unsupported(void)
 	        "is said to be so");
 	ok(run("{branches,cycles}", o) == SONDE_EUNSUPPORTED, "one that leads a group is an error");
 	k.refuse_from = 0;
+	k.refuse_groups = true;
+	eq_u64(run("{cycles,branches}", o), 0, "a kernel that reads no inherited groups");
+	eq_str(k.out, "1000,,cycles,800,100.00,,\n2000,,branches,800,100.00,,\n",
+	        "reads their members one by one");
+	k.refuse_groups = false;
 	o.by = SONDE_STAT_BY_CORE;
 	ok(run("cycles", o) == SONDE_EARG, "cores of a command are a mistake");
 }
