@@ -9,7 +9,7 @@
  *  - each error is followed by its gap, which ends at a PSB or where the trace ends, and gaps lie
  *    behind one another: what is between them, each piece decoded alone, gives the same branches,
  *    so that all that was used is outside, and all that was not is told with its size;
- *  - the totals tell the same gaps, and parts on three threads count the same.
+ *  - the totals tell the same gaps, and parts on three threads count the same and give the same.
  */
 #include "tests/pt/program.h"
 #include "tests/tap.h"
@@ -93,8 +93,9 @@ static void take(struct told *told, const struct sonde_pt_step *step, bool *open
 	}
 }
 
-/* Adds to what is there. */
-static void decode(const struct subject *subject, const uint8_t *trace, size_t n, struct told *told)
+/* Adds to what is there, by so many threads. */
+static void decode_by(const struct subject *subject, const uint8_t *trace, size_t n,
+        struct told *told, unsigned jobs)
 {
 	struct sonde_pt_flow_options options = subject->options;
 	struct sonde_pt_flow *flow;
@@ -102,12 +103,19 @@ static void decode(const struct subject *subject, const uint8_t *trace, size_t n
 	bool open = false;
 
 	options.want = SONDE_PT_WANT_TAKEN | SONDE_PT_WANT_NOT_TAKEN;
+	options.jobs = jobs;
+	options.part = 300;
 	flow = sonde_pt_flow_new(subject->graph, trace, n, &options);
 	while (flow != NULL && sonde_pt_flow_next(flow, &step) > 0) {
 		take(told, step, &open);
 	}
 	told->untold = told->untold || open;
 	sonde_pt_flow_free(flow);
+}
+
+static void decode(const struct subject *subject, const uint8_t *trace, size_t n, struct told *told)
+{
+	decode_by(subject, trace, n, told, 1);
 }
 
 static void told_free(struct told *told)
@@ -166,7 +174,7 @@ static struct bytes damage(const struct bytes *trace, uint64_t *random, size_t *
 }
 
 struct tally {
-	unsigned before, behind, jobs, errors, gaps, pieces;
+	unsigned before, behind, jobs, steps, errors, gaps, pieces;
 	uint64_t all_gaps, all_bytes;
 };
 
@@ -266,6 +274,21 @@ static bool same_totals(const struct subject *subject, const struct bytes *trace
 	       one.gaps == told->gaps.n && one.gap_bytes == told->gap_bytes;
 }
 
+/* Steps by many threads are the same ones. */
+static bool same_steps(const struct subject *subject, const struct bytes *trace,
+        const struct told *told, unsigned jobs)
+{
+	struct told many = {.errors = 0};
+	bool same;
+
+	decode_by(subject, trace->p, trace->n, &many, jobs);
+	same = many.branches.n == told->branches.n && many.gaps.n == told->gaps.n &&
+	       starts_with(&many.branches, &told->branches) &&
+	       starts_with(&many.gaps, &told->gaps) && many.errors == told->errors;
+	told_free(&many);
+	return same;
+}
+
 static void try_seed(const struct subject *subject, const struct bytes *trace,
         const struct told *good, uint64_t *random, struct tally *bad)
 {
@@ -285,6 +308,7 @@ static void try_seed(const struct subject *subject, const struct bytes *trace,
 	bad->gaps += !good_gaps(&got, &broken);
 	bad->pieces += !same_in_pieces(subject, &broken, &got);
 	bad->jobs += !same_totals(subject, &broken, &got, 3);
+	bad->steps += !same_steps(subject, &broken, &got, 3);
 	bad->errors += got.errors != 0;
 	bad->all_gaps += got.gaps.n;
 	bad->all_bytes += got.gap_bytes;
@@ -333,6 +357,7 @@ static void tell(const struct tally *bad, unsigned seeds)
 	eq_u64(bad->gaps, 0, "each error has its gap, up to a PSB or the end");
 	eq_u64(bad->pieces, 0, "nothing inside a gap was used, and all outside was");
 	eq_u64(bad->jobs, 0, "totals, of three threads too, tell the same gaps");
+	eq_u64(bad->steps, 0, "three threads give the same steps");
 }
 
 static void try_programs(unsigned n)
