@@ -36,6 +36,14 @@ void pt_waiting_emit(struct sonde_pt_flow *f, struct pt_waiting *w)
 	w->count = 0;
 }
 
+void pt_waiting_give_up(struct sonde_pt_flow *f)
+{
+	pt_waiting_emit(f, &f->bound);
+	pt_waiting_emit(f, &f->deferred);
+	pt_waiting_emit(f, &f->attached);
+	f->fup_is_branch = false;
+}
+
 void pt_on_ptw(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
 	struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_PTWRITE, .value = p->value};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A flow inside the layer. Its files: flow.c packets that are no branches, event.c those of events,
- * gap.c what is passed over, walk.c code between them instruction by instruction, fast.c branches
- * node by node, more.c TNT packets, step.c and give.c what the caller gets, edge.c and parallel.c
- * counts.
+ * sync.c PSB and OVF, gap.c what is passed over, walk.c code between them instruction by
+ * instruction, fast.c branches node by node, more.c TNT packets, step.c and give.c what the caller
+ * gets, edge.c and parallel.c counts.
  *
  * Where a flow stands: nothing of the code at `ip` was executed yet, except inside fast.c, where a
  * node tells. Names of what a flow waits for are those at the head of flow.c.
@@ -248,6 +248,7 @@ void pt_walk_branch(struct sonde_pt_flow *f);
 void pt_waiting_add(
         struct sonde_pt_flow *f, struct pt_waiting *w, const struct sonde_pt_event *event);
 void pt_waiting_emit(struct sonde_pt_flow *f, struct pt_waiting *w);
+void pt_waiting_give_up(struct sonde_pt_flow *f); /* events whose place never came */
 void pt_on_ptw(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
 void pt_on_exstop(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
 void pt_on_mwait(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
@@ -281,6 +282,21 @@ void pt_flow_time(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
 
 /* Handles one packet, or the end of the trace. */
 void pt_flow_packet(struct sonde_pt_flow *f);
+/*
+ * Brings the flow to ip. false: there was an error, and what the packet tells must be left; where
+ * the position is kept the flow is at ip then too.
+ */
+bool pt_flow_place(struct sonde_pt_flow *f, uint64_t ip);
+
+/* sync.c: goes to the next PSB. */
+void pt_sync_find(struct sonde_pt_flow *f);
+void pt_sync_psb(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
+void pt_sync_psbend(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
+void pt_sync_ovf(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
+/* A MODE.EXEC in a PSB+: the state as it should be already. */
+void pt_sync_exec(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
+/* What may stand in a PSB+. */
+bool pt_sync_may_have(unsigned kind);
 /* Begins anew at an offset, for a part of the trace; counts stay. */
 void pt_flow_restart(struct sonde_pt_flow *f, uint64_t offset, uint64_t stop_at);
 /* Reports an error at f->error_at and goes to where it can go on. */
@@ -366,6 +382,14 @@ static inline uint32_t pt_stack_top(const struct sonde_pt_flow *f)
 static inline void pt_stack_pop(struct sonde_pt_flow *f)
 {
 	f->sp -= f->sp > 1;
+}
+
+static inline enum pt_mode pt_mode_of(unsigned exec)
+{
+	if (exec & SONDE_PT_EXEC_CS_L) {
+		return PT_MODE_64;
+	}
+	return exec & SONDE_PT_EXEC_CS_D ? PT_MODE_32 : PT_MODE_16;
 }
 
 static inline uint32_t pt_flow_context(const struct sonde_pt_flow *f)
