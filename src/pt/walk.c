@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define WALK_DIRECT_MAX (1u << 14) /* direct branches without a packet: an endless loop */
+#define SPECIAL_MAX (1u << 14) /* instructions in front of one to which a packet may be bound */
 
 static bool in_filters(const struct sonde_pt_flow *f, uint64_t ip)
 {
@@ -118,11 +118,28 @@ static bool stop(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns, int error
 	return error == SONDE_PT_ERROR_NONE;
 }
 
+/*
+ * Whether a direct branch was met before: without a decision between, code goes in a circle then.
+ * One that was met is kept, and another one each time their number has doubled.
+ */
+static bool is_circle(uint64_t ip, uint32_t *direct, uint64_t *seen)
+{
+	if (*direct != 0 && ip == *seen) {
+		return true;
+	}
+	++*direct;
+	if ((*direct & (*direct - 1)) == 0) {
+		*seen = ip;
+	}
+	return false;
+}
+
 bool pt_walk(struct sonde_pt_flow *f, enum pt_goal goal, uint64_t arg, struct pt_insn *insn)
 {
 	uint64_t from = f->ip;
 	uint32_t insns = 0;
 	uint32_t direct = 0;
+	uint64_t seen = 0;
 
 	f->fresh = false;
 	f->by_psb = false;
@@ -147,7 +164,7 @@ bool pt_walk(struct sonde_pt_flow *f, enum pt_goal goal, uint64_t arg, struct pt
 			continue;
 		}
 		verdict = judge(f, goal, arg, insn);
-		if (verdict == GO_ON && ++direct > WALK_DIRECT_MAX) {
+		if (verdict == GO_ON && goal != PT_GOAL_COUNT && is_circle(f->ip, &direct, &seen)) {
 			return stop(f, from, insns, SONDE_PT_ERROR_LOOP);
 		}
 		if (verdict != GO_ON) {
@@ -182,7 +199,7 @@ bool pt_leads_to_special(const struct sonde_pt_flow *f, enum pt_special special)
 {
 	uint64_t ip = f->ip;
 
-	for (unsigned i = 0; i < 65536; i++) {
+	for (unsigned i = 0; i < SPECIAL_MAX; i++) {
 		struct pt_insn insn;
 
 		if (pt_image_insn(f->graph->image, pt_flow_context(f), ip, &insn) != 0) {
