@@ -100,6 +100,28 @@ static uint64_t check_wanted(struct sonde_pt_graph *graph, const uint8_t *trace,
 	return rc == 0 ? sum : 0;
 }
 
+static void check_ticks(
+        struct sonde_pt_graph *graph, const uint8_t *trace, size_t n, const struct variant *variant)
+{
+	struct sonde_pt_flow *flow = new_flow(graph, trace, n, variant);
+	const struct sonde_pt_step *step;
+	uint64_t last = 0, done = 0;
+	int rc = 1;
+
+	while (flow != NULL && done++ < STEPS_MAX && (rc = sonde_pt_flow_next(flow, &step)) > 0) {
+		if (step->kind == SONDE_PT_STEP_INSN) {
+			if (step->insns <= last || !step->sampled) {
+				abort();
+			}
+			last = step->insns;
+		}
+	}
+	if (flow == NULL || rc < 0) {
+		abort();
+	}
+	sonde_pt_flow_free(flow);
+}
+
 /* The instructions that are chosen are the same whatever else is wanted. */
 static void check_sampled(struct sonde_pt_graph *graph, const uint8_t *trace, size_t n,
         const struct variant *variant, const struct sonde_pt_totals *want)
@@ -116,6 +138,8 @@ static void check_sampled(struct sonde_pt_graph *graph, const uint8_t *trace, si
 	if (among != 0 && among != alone) {
 		abort();
 	}
+	options.every_ticks = 7;
+	check_ticks(graph, trace, n, &v);
 }
 
 /* What was seen of steps, in their order. */

@@ -160,7 +160,8 @@ struct sonde_pt_flow_options {
 	unsigned want; /* SONDE_PT_WANT_*; 0: INSNS and EVENTS */
 	uint64_t every; /* of the instructions give only each whose number is a multiple of this */
 	uint64_t
-	        every_ticks; /* and the first branch behind each so many TSC ticks; follows the time */
+	        every_ticks; /* and each that reaches a multiple of so many TSC ticks, if all last a cycle
+	                         until the next packet of time; follows the time */
 	uint32_t space, generation; /* of the code, where the trace begins */
 	sonde_pt_space_fn choose_space; /* NULL: PIP and VMCS change nothing */
 	void *choose_arg;

@@ -374,7 +374,7 @@ static uint32_t run_counting(struct sonde_pt_flow *f, uint32_t at, uint32_t cont
 static inline bool is_quiet(const struct sonde_pt_flow *f)
 {
 	return (f->want & ~(SONDE_PT_WANT_EVENTS | SONDE_PT_WANT_NOTHING)) == 0 && !f->cycled &&
-	       !f->time_moved && f->time.tsc < f->tick_at;
+	       !f->time_moved;
 }
 
 /*
@@ -387,6 +387,7 @@ static __attribute__((noinline)) uint32_t quiet(struct sonde_pt_flow *f, uint32_
 	uint32_t *sp = f->stack + f->sp;
 	uint64_t bits = f->bits;
 	uint64_t insns = f->insns;
+	uint64_t end = f->sample_at < f->ticks.number ? f->sample_at : f->ticks.number;
 	unsigned nbits = f->nbits;
 
 	for (unsigned i = 0; i < PT_HOT_ROOM && nbits != 0; i++) {
@@ -400,7 +401,7 @@ static __attribute__((noinline)) uint32_t quiet(struct sonde_pt_flow *f, uint32_
 
 		next = is_ret ? top & (0 - bit) : next;
 		if (kind > PT_NODE_RET || next == PT_NODE_NONE ||
-		        insns + PT_NODE_INSNS(info) >= f->sample_at) {
+		        insns + PT_NODE_INSNS(info) >= end) {
 			break;
 		}
 		insns += PT_NODE_INSNS(info);

@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define EVERY_TICKS_MAX (1ULL << 40) /* minutes */
+
 typedef void (*handler_fn)(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
 
 static uint64_t offset(const struct sonde_pt_flow *f)
@@ -69,6 +71,7 @@ void pt_flow_time(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 		(void)sonde_pt_time_packet(&f->time, p);
 		f->cycled = f->cycled || f->time.cycles != cycles || p->kind == SONDE_PT_CYC;
 		pt_space_time(f);
+		pt_ticks_told(&f->ticks, &f->time, f->insns);
 	}
 }
 
@@ -643,10 +646,11 @@ static void take_options(struct sonde_pt_flow *f, const struct sonde_pt_flow_opt
 	o->time = o->time || o->every_ticks != 0;
 	f->want = o->want != 0 ? o->want : SONDE_PT_WANT_INSNS | SONDE_PT_WANT_EVENTS;
 	f->sample_at = UINT64_MAX;
-	f->tick_at = UINT64_MAX;
+	f->ticks.number = UINT64_MAX;
 	if ((f->want & SONDE_PT_WANT_INSNS) != 0 && (f->want & SONDE_PT_WANT_BLOCKS) == 0) {
 		f->sample_at = o->every > 1 ? o->every : UINT64_MAX;
-		f->tick_at = o->every_ticks != 0 ? 1 : UINT64_MAX;
+		f->ticks.every =
+		        o->every_ticks < EVERY_TICKS_MAX ? o->every_ticks : EVERY_TICKS_MAX;
 	}
 	if (f->want & SONDE_PT_WANT_BLOCKS || o->every > 1 || o->every_ticks != 0) {
 		f->want &= ~SONDE_PT_WANT_INSNS; /* not each */

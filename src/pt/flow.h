@@ -23,12 +23,20 @@
 #define PT_EDGE_LOG     256
 #define PT_TIPS         1024 /* a power of two */
 
+/* Which instruction `every_ticks` chooses next. */
+struct pt_ticks {
+	uint64_t every; /* TSC ticks; 0: none is chosen */
+	uint64_t at; /* the time that is to be reached, a multiple of it; 0: no time was told yet */
+	uint64_t tsc, insns; /* the last time that was told, and instructions until then */
+	uint64_t each; /* ticks that one is taken to last, times 2^16 */
+	uint64_t number; /* of the one that reaches it; UINT64_MAX: none */
+};
+
 /* One part of the output. Of a run the event is not set. */
 struct pt_item {
 	uint8_t kind; /* enum sonde_pt_step_kind; INSN stands for a run of instructions */
 	bool speculative, resync;
 	bool taken; /* a run: its last instruction is a branch that was taken */
-	bool tick; /* a run: `every_ticks` chooses its last instruction */
 	uint16_t error;
 	uint32_t context, insns, space;
 	uint32_t node; /* a run: the node that it is; PT_NODE_NONE: it was walked */
@@ -38,6 +46,7 @@ struct pt_item {
 	uint64_t before; /* instructions that were executed before it */
 	uint64_t tsc, exact, cycles, cycle_insns; /* as in a step */
 	uint64_t before_tsc, before_exact; /* a run: of all its instructions but the last */
+	struct pt_ticks ticks; /* a run: which instructions of it `every_ticks` chooses */
 	struct sonde_pt_event event;
 };
 
@@ -197,7 +206,7 @@ struct sonde_pt_flow {
 	uint64_t insns; /* that were executed, where steps are given */
 	uint64_t
 	        sample_at; /* the number of an instruction that `every` chooses; UINT64_MAX: none */
-	uint64_t tick_at; /* when `every_ticks` chooses one; UINT64_MAX: never */
+	struct pt_ticks ticks;
 	/* The time has changed, and no branch was decided since; before that it was: */
 	bool time_moved;
 	uint64_t before_tsc, before_exact;
@@ -310,6 +319,11 @@ bool pt_refill(struct sonde_pt_flow *f);
 bool pt_deferred(struct sonde_pt_flow *f);
 /* Where the packet of the next branch bit ends, and where it begins, in bytes. */
 uint64_t pt_bits_offset(const struct sonde_pt_flow *f, uint64_t *begin);
+
+/* tick.c: a time was told when so many instructions had run. */
+void pt_ticks_told(struct pt_ticks *t, const struct sonde_pt_time *time, uint64_t insns);
+/* Instructions up to a number have run. */
+void pt_ticks_pass(struct pt_ticks *t, uint64_t number);
 
 /* step.c: output. Instructions that were walked; pt_emit_branch behind it: where they lead. */
 void pt_emit_run(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns);

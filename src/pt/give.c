@@ -124,6 +124,21 @@ static bool has_multiple(const struct sonde_pt_flow *f)
 	       f->run.before / every != (f->run.before + f->run.insns) / every;
 }
 
+/* Whether `every_ticks` chooses the instruction that was taken last, or one that is left. */
+static bool is_tick(struct sonde_pt_flow *f)
+{
+	if (f->run.ticks.number != f->run.before) {
+		return false;
+	}
+	pt_ticks_pass(&f->run.ticks, f->run.before);
+	return true;
+}
+
+static bool has_tick(const struct sonde_pt_flow *f)
+{
+	return f->run.ticks.number <= f->run.before + f->run.insns;
+}
+
 /* The next instruction of the run that is wanted: 1, 0, or negative. */
 static int next_insn(struct sonde_pt_flow *f)
 {
@@ -132,7 +147,7 @@ static int next_insn(struct sonde_pt_flow *f)
 	while (f->run.insns != 0) {
 		bool tick;
 
-		if (!all && at_end(f) && !has_multiple(f)) {
+		if (!all && at_end(f) && !has_multiple(f) && !has_tick(f)) {
 			f->run.ip = f->graph->cold[f->run.node].end;
 			f->run.before += f->run.insns - 1;
 			f->run.insns = 1;
@@ -145,7 +160,7 @@ static int next_insn(struct sonde_pt_flow *f)
 				return SONDE_EFORMAT;
 			}
 		}
-		tick = f->run.tick && f->run.insns == 0;
+		tick = is_tick(f);
 		end_run(f);
 		f->step.insns = f->run.before;
 		f->step.sampled = tick || is_multiple(f);

@@ -23,25 +23,31 @@ static struct pt_item *new_item(struct sonde_pt_flow *f)
 	return &f->items[f->tail++];
 }
 
-/* Whether an instruction of so many more is chosen by number or time. */
-static bool chosen(struct sonde_pt_flow *f, uint32_t insns, bool *tick)
+/* Whether `every` chooses one of so many more instructions. */
+static bool has_multiple(struct sonde_pt_flow *f, uint32_t insns)
 {
-	bool by_number;
+	bool has = f->insns + insns >= f->sample_at;
 
 	f->insns += insns;
-	by_number = f->insns >= f->sample_at;
-	*tick = f->time.tsc >= f->tick_at;
-	if (by_number) {
+	if (has) {
 		f->sample_at +=
 		        ((f->insns - f->sample_at) / f->options.every + 1) * f->options.every;
 	}
-	if (*tick) {
-		f->tick_at = (f->time.tsc / f->options.every_ticks + 1) * f->options.every_ticks;
-	}
-	return by_number || *tick;
+	return has;
 }
 
-static void queue_run(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns, bool tick)
+/* Whether `every_ticks` chooses one of the last instructions. */
+static bool has_tick(struct sonde_pt_flow *f)
+{
+	bool has = f->ticks.number <= f->insns;
+
+	if (has) {
+		pt_ticks_pass(&f->ticks, f->insns);
+	}
+	return has;
+}
+
+static void queue_run(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns)
 {
 	struct pt_item *item = new_item(f);
 
@@ -52,7 +58,7 @@ static void queue_run(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns, bool
 	item->kind = SONDE_PT_STEP_INSN;
 	item->speculative = f->speculative;
 	item->taken = false;
-	item->tick = tick;
+	item->ticks.number = UINT64_MAX;
 	item->context = pt_flow_context(f);
 	item->space = f->space;
 	item->insns = insns;
@@ -95,17 +101,31 @@ static void take_cycles(struct sonde_pt_flow *f)
 	}
 }
 
+/* So many instructions have run. */
+static void emit(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns, bool wanted)
+{
+	const struct pt_ticks ticks = f->ticks;
+
+	wanted = has_multiple(f, insns) || wanted;
+	wanted = has_tick(f) || wanted;
+	f->run_open = false;
+	if (wanted) {
+		queue_run(f, ip, insns);
+	}
+	if (f->run_open && ticks.number <= f->insns) {
+		f->items[f->tail - 1].ticks = ticks;
+	}
+}
+
 void pt_emit_run(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns)
 {
-	bool tick;
+	const unsigned nothing = SONDE_PT_WANT_EVENTS | SONDE_PT_WANT_NOTHING;
 
 	f->run_open = false;
 	if (f->counting) {
 		f->counts->insns += insns;
-	} else if (insns != 0 &&
-	           (chosen(f, insns, &tick) ||
-	                   (f->want & ~(SONDE_PT_WANT_EVENTS | SONDE_PT_WANT_NOTHING)) != 0)) {
-		queue_run(f, ip, insns, tick);
+	} else if (insns != 0) {
+		emit(f, ip, insns, (f->want & ~nothing) != 0);
 		take_time(f, false);
 	}
 }
@@ -149,16 +169,12 @@ static bool has_wanted(const struct sonde_pt_flow *f, uint32_t node, bool taken)
 
 void pt_emit_node(struct sonde_pt_flow *f, uint32_t node, uint32_t next, bool taken)
 {
-	uint32_t insns = PT_NODE_INSNS(f->graph->nodes[node].info);
-	bool tick;
-	bool wanted = chosen(f, insns, &tick);
+	uint32_t info = f->graph->nodes[node].info;
+	bool told = PT_NODE_KIND(info) != PT_NODE_GOTO;
 
-	if (PT_NODE_KIND(f->graph->nodes[node].info) != PT_NODE_GOTO) {
+	emit(f, f->graph->cold[node].ip, PT_NODE_INSNS(info), has_wanted(f, node, taken));
+	if (told) {
 		take_cycles(f);
-	}
-	f->run_open = false;
-	if (wanted || has_wanted(f, node, taken)) {
-		queue_run(f, f->graph->cold[node].ip, insns, tick);
 	}
 	if (f->run_open) {
 		struct pt_item *item = &f->items[f->tail - 1];
@@ -166,8 +182,10 @@ void pt_emit_node(struct sonde_pt_flow *f, uint32_t node, uint32_t next, bool ta
 		item->node = node;
 		item->to = f->graph->cold[next].ip;
 		item->taken = taken;
+		item->cycles = f->cycles;
+		item->cycle_insns = f->cycle_insns;
 	}
-	take_time(f, PT_NODE_KIND(f->graph->nodes[node].info) != PT_NODE_GOTO);
+	take_time(f, told);
 }
 
 /* What all but runs have. */
