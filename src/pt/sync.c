@@ -235,6 +235,7 @@ void pt_flow_restart(struct sonde_pt_flow *f, uint64_t offset, uint64_t stop_at)
 	f->cursor.errata = f->errata;
 	f->cursor.p += offset;
 	f->mode = PT_MODE_64;
+	f->time_moved = false;
 	f->interrupts = false;
 	f->synced = false;
 	f->done = false;
