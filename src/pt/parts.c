@@ -71,6 +71,7 @@ static void read_time(struct pt_cursor *c, struct part *to)
 	struct sonde_pt_packet p;
 
 	while ((uint64_t)(c->p - c->begin) < to->begin) {
+		uint64_t cycles;
 		int rc;
 
 		while (c->p < c->end && (c->p[0] & 1) == 0 && c->p[0] > 2 && c->bip_size == 0) {
@@ -89,9 +90,10 @@ static void read_time(struct pt_cursor *c, struct part *to)
 			(void)pt_cursor_sync(c);
 			continue;
 		}
+		cycles = to->time.cycles;
 		(void)sonde_pt_time_packet(&to->time, &p);
 		to->cycled = (to->cycled && p.kind != SONDE_PT_TNT64 && p.kind != SONDE_PT_TIP) ||
-		             p.kind == SONDE_PT_CYC;
+		             to->time.cycles != cycles || p.kind == SONDE_PT_CYC;
 	}
 }
 

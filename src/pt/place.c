@@ -6,8 +6,6 @@
  */
 #include "pt/flow.h"
 
-#include <string.h>
-
 bool pt_place_is_one(const struct sonde_pt_flow *f)
 {
 	bool reading = f->syncing || f->in_psb || f->in_gap || f->nbits != 0;
@@ -43,6 +41,25 @@ struct pt_place pt_place_of(const struct sonde_pt_flow *f)
 	};
 }
 
+/* The clock is that of the trace. */
+static bool same_time(const struct sonde_pt_time *a, const struct sonde_pt_time *b)
+{
+	bool told = a->tsc == b->tsc && a->exact == b->exact && a->cycles == b->cycles &&
+	            a->speed == b->speed && a->cbr == b->cbr && a->has_tsc == b->has_tsc &&
+	            a->lost_mtc == b->lost_mtc && a->lost_cyc == b->lost_cyc &&
+	            a->has_cyc == b->has_cyc;
+	bool cycles = a->own.cycle_base == b->own.cycle_base && a->own.fast == b->own.fast &&
+	              a->own.interval_ticks == b->own.interval_ticks &&
+	              a->own.interval_cycles == b->own.interval_cycles &&
+	              a->own.cycled == b->own.cycled;
+	bool crystal = a->own.ctc_base == b->own.ctc_base && a->own.ctc_ticks == b->own.ctc_ticks &&
+	               a->own.ctc == b->own.ctc && a->own.ctc_mask == b->own.ctc_mask &&
+	               a->own.mtc == b->own.mtc && a->own.has_ctc == b->own.has_ctc &&
+	               a->own.has_mtc == b->own.has_mtc;
+
+	return told && cycles && crystal;
+}
+
 /* Counts are left out: they only say what was. So is where tracing ended, which is taken over. */
 bool pt_place_same(const struct pt_place *a, const struct pt_place *b)
 {
@@ -51,7 +68,7 @@ bool pt_place_same(const struct pt_place *a, const struct pt_place *b)
 	       a->enabled == b->enabled && a->fresh == b->fresh && a->by_psb == b->by_psb &&
 	       a->speculative == b->speculative && a->interrupts == b->interrupts &&
 	       a->mode_stale == b->mode_stale && a->cycled == b->cycled &&
-	       memcmp(&a->time, &b->time, sizeof(a->time)) == 0;
+	       same_time(&a->time, &b->time);
 }
 
 void pt_place_begin(
@@ -60,6 +77,7 @@ void pt_place_begin(
 	pt_flow_restart(f, offset, UINT64_MAX);
 	f->time = *time;
 	f->cycled = cycled;
+	f->time_moved = false;
 	f->insns = 0;
 	f->cycles = 0;
 	f->cycle_insns = 0;
