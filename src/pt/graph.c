@@ -63,8 +63,8 @@ struct sonde_pt_graph *sonde_pt_graph_new(const struct sonde_pt_image *image)
 	g->image = image;
 	g->nodes = pt_reserve(PT_NODES_MAX * sizeof(*g->nodes));
 	g->cold = pt_reserve(PT_NODES_MAX * sizeof(*g->cold));
-	g->hops = pt_reserve(PT_NODES_MAX * PT_HOPS * sizeof(*g->hops));
-	g->tip_hops = pt_reserve(PT_NODES_MAX * PT_HOPS * sizeof(*g->tip_hops));
+	g->hops = pt_reserve(sizeof(*g->hops) * PT_HOPS * PT_NODES_MAX);
+	g->tip_hops = pt_reserve(sizeof(*g->tip_hops) * PT_HOPS * PT_NODES_MAX);
 	atomic_init(&g->table, table);
 	atomic_init(&g->count, 1);
 	atomic_flag_clear(&g->busy);
@@ -91,8 +91,8 @@ void sonde_pt_graph_free(struct sonde_pt_graph *graph)
 	}
 	pt_release(graph->nodes, PT_NODES_MAX * sizeof(*graph->nodes));
 	pt_release(graph->cold, PT_NODES_MAX * sizeof(*graph->cold));
-	pt_release(graph->hops, PT_NODES_MAX * PT_HOPS * sizeof(*graph->hops));
-	pt_release(graph->tip_hops, PT_NODES_MAX * PT_HOPS * sizeof(*graph->tip_hops));
+	pt_release(graph->hops, sizeof(*graph->hops) * PT_HOPS * PT_NODES_MAX);
+	pt_release(graph->tip_hops, sizeof(*graph->tip_hops) * PT_HOPS * PT_NODES_MAX);
 	free(graph);
 }
 
