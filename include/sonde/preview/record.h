@@ -129,8 +129,6 @@ struct sonde_record_options {
 	const char *synthesis; /* "task,mmap,cgroup,all" or "no"; NULL: all */
 	bool all_build_ids; /* of everything that was mapped, hit or not */
 	bool mapping_build_ids; /* in records of mappings, by the kernel; not in the header */
-	bool text_pokes; /* changes of the kernel's code */
-	bool exclude_self; /* tracepoints: not those of the recorder */
 
 	bool dry_run; /* reads the options and stops */
 
