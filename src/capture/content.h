@@ -28,7 +28,7 @@ int capture_content_parse(
         const struct sonde_record_options *options, struct capture_content *out, struct error *err);
 
 /* Adds to an attr that has its rate; tracking: of the event that only carries side-band. */
-void capture_content_apply(const struct sonde_record_options *options,
-        const struct capture_content *content, struct sonde_attr *attr, bool tracking);
+void capture_content_apply(const struct sonde_record_options *o, const struct capture_content *c,
+        struct sonde_attr *attr, bool tracking);
 
 #endif

@@ -370,8 +370,10 @@ int capture_streams_stop(struct sonde_record *r)
 	size_t i;
 	int rc = 0;
 
-	if (r->streams != NULL && r->streams_stop_fd >= 0 &&
-	        write(r->streams_stop_fd, &one, sizeof(one)) < 0) {
+	if (r->streams == NULL) {
+		return 0;
+	}
+	if (r->streams_stop_fd >= 0 && write(r->streams_stop_fd, &one, sizeof(one)) < 0) {
 		rc = error_set(&r->error, SONDE_EIO, NO_OFFSET, "cannot stop the threads: %s",
 		        strerror(errno));
 	}

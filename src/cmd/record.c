@@ -184,13 +184,13 @@ static void raise_file_limit(void)
 }
 
 /* Not for what is started. */
-static void set_priority(const struct record_command *c)
+static void set_priority(struct record_command *c)
 {
 	struct sched_param param = {.sched_priority = (int)c->realtime};
 
 	if (c->realtime != 0 &&
 	        sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param) != 0) {
-		on_message((void *)(uintptr_t)c, SONDE_RECORD_WARNING,
+		on_message(c, SONDE_RECORD_WARNING,
 		        "-r: this priority is not allowed; CAP_SYS_NICE or 'ulimit -r' allow it");
 	}
 }
