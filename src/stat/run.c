@@ -250,6 +250,28 @@ static int print_end(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
 	return flush(s, write, arg);
 }
 
+/* A recording that fails ends; what is counted is printed all the same. */
+static void record_failed(struct sonde_stat *s, int rc)
+{
+	if (rc < 0) {
+		s->record_rc = rc;
+		stat_writer_free(s->writer);
+		s->writer = NULL;
+	}
+}
+
+static void record_round(struct sonde_stat *s, bool final, uint64_t time_ns)
+{
+	int rc;
+
+	if (s->writer == NULL) {
+		return;
+	}
+	rc = stat_writer_counts(s->writer, &s->error);
+	rc = rc == 0 ? stat_writer_round(s->writer, final, time_ns, &s->error) : rc;
+	record_failed(s, rc);
+}
+
 static int print_interval(
         struct sonde_stat *s, uint64_t *last, sonde_stat_write_fn write, void *arg)
 {
@@ -262,10 +284,7 @@ static int print_interval(
 	s->printer.stamp_ns = now;
 	s->printer.wall_ns = (double)(now - *last);
 	*last = now;
-	if (s->writer != NULL) {
-		TRY(stat_writer_counts(s->writer, &s->error));
-		TRY(stat_writer_round(s->writer, false, now, &s->error));
-	}
+	record_round(s, false, now);
 	if (stat_print_rows(&s->printer, &s->set, &s->text) < 0) {
 		return error_nomem(&s->error);
 	}
@@ -494,13 +513,12 @@ static int run_once(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
 	if (s->options.interval_ms == 0) { /* else the summary is that of what was printed */
 		TRY(stat_read(s));
 	}
-	if (s->writer != NULL && s->options.interval_ms == 0) {
-		TRY(stat_writer_counts(s->writer, &s->error));
-		TRY(stat_writer_round(s->writer, true, (uint64_t)s->wall.mean, &s->error));
+	if (s->options.interval_ms == 0) {
+		record_round(s, true, (uint64_t)s->wall.mean);
 	}
 	if (s->writer != NULL) {
-		TRY(stat_writer_close(
-		        s->writer, s->root_fd, &s->events, s->options.command_line, &s->error));
+		record_failed(s, stat_writer_close(s->writer, s->root_fd, &s->events,
+		                         s->options.command_line, &s->error));
 	}
 	add_run(s);
 	stat_close(s);
@@ -555,8 +573,8 @@ int sonde_stat_run(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
 			break; /* the runs that were are printed */
 		}
 	}
-	if (s->options.interval_ms != 0 && !s->options.summary) {
-		return 0;
+	if (s->options.interval_ms == 0 || s->options.summary) {
+		TRY(print_end(s, write, arg));
 	}
-	return print_end(s, write, arg);
+	return s->record_rc;
 }

@@ -203,7 +203,8 @@ struct sonde_stat {
 	struct stat_mean wall; /* ns */
 	uint64_t usage[2]; /* user, system time of the last workload, ns */
 	struct stat_printer printer;
-	struct stat_writer *writer;
+	struct stat_writer *writer; /* NULL: none, or it failed: counting goes on */
+	int record_rc; /* how it failed */
 	struct text text;
 };
 

@@ -21,6 +21,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define UPDATE_UNIT  0u
@@ -92,12 +93,17 @@ static int end_record(struct stat_writer *w, struct error *err)
 	return file_writer_append(&w->file, &iov, 1, err);
 }
 
+/* What was recorded before gets another name; devices and empty files do not. */
 static bool keep_old(const char *path)
 {
 	char old[4096];
+	struct stat st;
 
+	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0) {
+		return true;
+	}
 	(void)snprintf(old, sizeof(old), "%s.old", path);
-	return rename(path, old) == 0 || errno == ENOENT;
+	return rename(path, old) == 0;
 }
 
 /* The ids that exist: of events that were opened, in the order of the matrix. */
