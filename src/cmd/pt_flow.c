@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* sonde pt flow: the instructions that a trace tells, one IP a line, with events and errors. */
 #include "cmd/commands.h"
+#include "cmd/pt_event.h"
 #include "cmd/pt_image.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,8 @@ struct flow {
 	uint64_t filter_cfg[4], filter_a[4], filter_b[4];
 	bool branches, gaps, quiet, stat, stat_insn, stat_blocks, count;
 	bool blocks, show_blocks, end_on_call, end_on_jump;
-	bool event_ip, event_time, event_tick, event_iflags;
+	struct pt_event_words words;
+	bool event_time;
 	bool keep_position, keep_calibration, insn_decoder, check, no_inst;
 	bool ipc, time, psb, edges;
 	uint64_t ipc_insns, ipc_cycles; /* at the last IPC */
@@ -39,206 +40,12 @@ struct part {
 
 struct parts {
 	struct flow *whole;
+	struct flow start; /* as it was */
 	struct part *of; /* for each worker */
 };
 
 #define JOBS_MAX       256
 #define BRANCHES_TAKEN (SONDE_PT_WANT_TAKEN | SONDE_PT_WANT_CALLS | SONDE_PT_WANT_RETURNS)
-
-/* One event's text. */
-struct words {
-	char text[256];
-};
-
-__attribute__((format(printf, 2, 3))) static void say(struct words *w, const char *fmt, ...)
-{
-	size_t n = strlen(w->text);
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(w->text + n, sizeof(w->text) - n, fmt, ap);
-	va_end(ap);
-}
-
-static void say_ip(
-        const struct flow *f, const struct sonde_pt_event *e, const char *word, struct words *w)
-{
-	if (f->event_ip && e->has_ip) {
-		say(w, ", %s: %016" PRIx64, word, e->ip);
-	}
-}
-
-static void say_enabled(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
-{
-	say(w, "%s", e->value ? "resumed" : "enabled");
-	say_ip(f, e, "ip", w);
-}
-
-static void say_disabled(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
-{
-	say(w, "disabled");
-	say_ip(f, e, "at", w);
-}
-
-static void say_async(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
-{
-	say(w, "interrupt");
-	if (f->event_ip) {
-		say_ip(f, e, "from", w);
-		say(w, ", to: %016" PRIx64, e->value);
-	}
-}
-
-static void say_exec(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
-{
-	say(w, "exec mode: %" PRIu64 "-bit", e->value);
-	say_ip(f, e, "ip", w);
-}
-
-static void say_iflag(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
-{
-	if (f->event_iflags) {
-		say(w, "interrupts %s", e->value ? "enabled" : "disabled");
-		say_ip(f, e, "ip", w);
-	}
-}
-
-static void say_paging(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
-{
-	say(w, "paging, cr3: %016" PRIx64 "%s", e->value, e->extra ? ", nr" : "");
-	say_ip(f, e, "ip", w);
-}
-
-static void say_vmcs(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
-{
-	say(w, "vmcs, base: %016" PRIx64, e->value);
-	say_ip(f, e, "ip", w);
-}
-
-static void say_mwait(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
-{
-	say(w, "mwait %" PRIx64 " %" PRIx64, e->value, e->extra);
-	say_ip(f, e, "ip", w);
-}
-
-static void say_pwre(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
-{
-	(void)f;
-	say(w, "pwre c%" PRIu64 ".%" PRIu64 "%s", e->value, e->extra, e->count ? " hw" : "");
-}
-
-static void say_pwrx(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
-{
-	(void)f;
-	say(w, "pwrx %s%s%sc%" PRIu64 " (c%" PRIu64 ")",
-	        e->count & SONDE_PT_WAKE_INTERRUPT ? "int: " : "",
-	        e->count & SONDE_PT_WAKE_STORE ? "st: " : "",
-	        e->count & SONDE_PT_WAKE_HW ? "hw: " : "", e->value, e->extra);
-}
-
-static void say_ptwrite(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
-{
-	say(w, "ptwrite: %" PRIx64, e->value);
-	say_ip(f, e, "ip", w);
-}
-
-static void say_mnt(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
-{
-	(void)f;
-	say(w, "mnt: %" PRIx64, e->value);
-}
-
-static void say_cbr(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
-{
-	(void)f;
-	say(w, "cbr: %" PRIx64, e->value);
-}
-
-static void say_tick(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
-{
-	if (f->event_tick) {
-		say(w, "tick");
-		say_ip(f, e, "ip", w);
-	}
-}
-
-static void say_trig(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
-{
-	say(w, "trig %" PRIx64 "%s", e->value, e->count ? ", mult" : "");
-	say_ip(f, e, "ip", w);
-}
-
-/* A CFE with its EVDs: 0 is CR2, 1 a VM exit's qualification, 2 its reason. */
-static void say_cfe(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
-{
-	const char *name = sonde_pt_cfe_name(e->count);
-
-	if (e->count == 1) {
-		name = "interrupt";
-	} else if (e->count == 9) {
-		name = "vmexit, intr:";
-	}
-	say(w, "%s", name != NULL ? name : "unknown event");
-	if (sonde_pt_cfe_has_vector(e->count)) {
-		say(w, " %" PRIu64, e->value);
-	}
-	if (e->extra & 1) {
-		say(w, ", cr2: %016" PRIx64, e->data[0]);
-	}
-	if (e->extra & 4) {
-		say(w, ", vmxr: %016" PRIx64, e->data[2]);
-	}
-	if (e->extra & 2) {
-		say(w, ", vmxq: %016" PRIx64, e->data[1]);
-	}
-	say_ip(f, e, "ip", w);
-}
-
-static void say_block(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
-{
-	(void)f;
-	say(w, "pebs block %u, size: %" PRIu64, e->count, e->value);
-}
-
-static void say_item(const struct flow *f, const struct sonde_pt_event *e, struct words *w)
-{
-	(void)f;
-	say(w, "pebs item %" PRIu64 ".%u: %" PRIx64, e->extra, e->count, e->value);
-}
-
-typedef void (*say_fn)(const struct flow *f, const struct sonde_pt_event *e, struct words *w);
-
-/* Either a function, or a word that the IP may follow. */
-static const struct {
-	say_fn fn;
-	const char *word;
-} sayings[SONDE_PT_EVENTS] = {
-        [SONDE_PT_EVENT_ENABLED] = {say_enabled, NULL},
-        [SONDE_PT_EVENT_DISABLED] = {say_disabled, NULL},
-        [SONDE_PT_EVENT_ASYNC] = {say_async, NULL},
-        [SONDE_PT_EVENT_EXEC_MODE] = {say_exec, NULL},
-        [SONDE_PT_EVENT_IFLAG] = {say_iflag, NULL},
-        [SONDE_PT_EVENT_PAGING] = {say_paging, NULL},
-        [SONDE_PT_EVENT_VMCS] = {say_vmcs, NULL},
-        [SONDE_PT_EVENT_OVERFLOW] = {NULL, "overflow"},
-        [SONDE_PT_EVENT_TSX_BEGIN] = {NULL, "begin transaction"},
-        [SONDE_PT_EVENT_TSX_COMMIT] = {NULL, "committed"},
-        [SONDE_PT_EVENT_TSX_ABORT] = {NULL, "aborted"},
-        [SONDE_PT_EVENT_EXSTOP] = {NULL, "exstop"},
-        [SONDE_PT_EVENT_MWAIT] = {say_mwait, NULL},
-        [SONDE_PT_EVENT_PWRE] = {say_pwre, NULL},
-        [SONDE_PT_EVENT_PWRX] = {say_pwrx, NULL},
-        [SONDE_PT_EVENT_PTWRITE] = {say_ptwrite, NULL},
-        [SONDE_PT_EVENT_MNT] = {say_mnt, NULL},
-        [SONDE_PT_EVENT_CBR] = {say_cbr, NULL},
-        [SONDE_PT_EVENT_TICK] = {say_tick, NULL},
-        [SONDE_PT_EVENT_TRIG] = {say_trig, NULL},
-        [SONDE_PT_EVENT_CFE] = {say_cfe, NULL},
-        [SONDE_PT_EVENT_STOP] = {NULL, "stopped"},
-        [SONDE_PT_EVENT_PEBS_BLOCK] = {say_block, NULL},
-        [SONDE_PT_EVENT_PEBS_ITEM] = {say_item, NULL},
-        [SONDE_PT_EVENT_PEBS_END] = {NULL, "pebs end"},
-};
 
 /* What an event is in a list of branches: 0 is where nothing is traced. */
 static bool show_pair(const struct flow *f, const struct sonde_pt_event *e)
@@ -268,25 +75,20 @@ static bool show_pair(const struct flow *f, const struct sonde_pt_event *e)
 
 static void show_event(struct flow *f, const struct sonde_pt_event *e)
 {
-	struct words w = {""};
+	char text[PT_EVENT_TEXT];
 
-	if (sayings[e->kind].fn != NULL) {
-		sayings[e->kind].fn(f, e, &w);
-	} else {
-		say(&w, "%s", sayings[e->kind].word);
-		say_ip(f, e, "ip", &w);
-	}
-	f->open_block = f->open_block && w.text[0] == '\0';
+	pt_event_text(&f->words, e, text);
+	f->open_block = f->open_block && text[0] == '\0';
 	if (f->branches && show_pair(f, e)) {
 		return;
 	}
-	if (w.text[0] == '\0' || f->quiet) {
+	if (text[0] == '\0' || f->quiet) {
 		return;
 	}
 	if (f->event_time) {
-		(void)fprintf(f->out, "[%016" PRIx64 "  %s]\n", e->tsc, w.text);
+		(void)fprintf(f->out, "[%016" PRIx64 "  %s]\n", e->tsc, text);
 	} else {
-		(void)fprintf(f->out, "[%s]\n", w.text);
+		(void)fprintf(f->out, "[%s]\n", text);
 	}
 }
 
@@ -429,8 +231,8 @@ static void fill_options(struct flow *f, struct sonde_pt_flow_options *o)
 	o->keep_position = f->keep_position;
 	o->jobs = (unsigned)(f->jobs < JOBS_MAX ? f->jobs : JOBS_MAX);
 	o->part = (size_t)f->part;
-	o->time = f->event_time || f->event_tick || f->time || f->ipc;
-	o->ticks = f->event_tick;
+	o->time = f->event_time || f->words.ticks || f->time || f->ipc;
+	o->ticks = f->words.ticks;
 	o->want = f->want;
 	o->every = f->every;
 	if (f->code.nspaces > 1) {
@@ -457,7 +259,7 @@ static int show_part(void *arg, unsigned worker, struct sonde_pt_flow *flow)
 	const struct sonde_pt_step *step;
 	int rc;
 
-	*p = (struct part){.flow = *parts->whole};
+	*p = (struct part){.flow = parts->start};
 	p->flow.insns = 0;
 	p->flow.nblocks = 0;
 	p->flow.out = open_memstream(&p->text, &p->size);
@@ -488,10 +290,10 @@ static int put_part(void *arg, unsigned worker, struct sonde_pt_flow *flow)
 static int show_steps(struct flow *f, struct sonde_pt_flow *flow)
 {
 	const struct sonde_pt_step *step;
-	struct parts parts = {.whole = f};
+	struct parts parts = {.whole = f, .start = *f};
 	int rc;
 
-	if (f->jobs < 2) {
+	if (f->jobs < 2 || f->ipc) { /* cycles are told since the line before */
 		while ((rc = sonde_pt_flow_next(flow, &step)) > 0) {
 			show_step(f, step);
 		}
@@ -668,10 +470,10 @@ int cmd_pt_flow(int argc, char **argv)
 	        OPTION_SWITCH(0, "stat:blocks", &f.stat_blocks, "of blocks"),
 	        OPTION_SWITCH(0, "resync-on-error", &f.keep_position,
 	                "go on at the next IP, not at the next PSB"),
-	        OPTION_SWITCH(0, "event:ip", &f.event_ip, "show the IPs of events"),
+	        OPTION_SWITCH(0, "event:ip", &f.words.ip, "show the IPs of events"),
 	        OPTION_SWITCH(0, "event:time", &f.event_time, "show the times of events"),
-	        OPTION_SWITCH(0, "event:tick", &f.event_tick, "show where time goes on"),
-	        OPTION_SWITCH(0, "event:iflags", &f.event_iflags,
+	        OPTION_SWITCH(0, "event:tick", &f.words.ticks, "show where time goes on"),
+	        OPTION_SWITCH(0, "event:iflags", &f.words.iflags,
 	                "show where interrupts are turned on and off"),
 	        OPTION_SWITCH(0, "insn-decoder", &f.insn_decoder, "count no blocks (default)"),
 	        OPTION_SWITCH(0, "block-decoder", &f.blocks, "count blocks"),
