@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Time, twice. Packets of any kind and order: a TSC packet is believed, nothing overflows. And
- * those of a machine whose clock is known, with MTCs lost now and then and a core that changes its
- * speed: what is called exact is at most one crystal tick behind the clock, and cycles never pull
- * it.
+ * Time, twice. Packets of any kind and order: a TSC packet is believed, nothing overflows. And those
+ * of a machine whose clock is known, with MTCs lost now and then: what is called exact is at most
+ * one crystal tick from the clock. Without CYC packets, which would tell how often MTCs wrapped.
  */
 #include "pt/packet.h"
 
@@ -42,7 +41,7 @@ static void any_packets(const struct sonde_pt_clock *clock, const uint8_t *data,
 struct machine {
 	struct sonde_pt_clock clock;
 	struct sonde_pt_time time;
-	uint64_t tsc, ctc, cycle_tsc; /* cycle_tsc: what CYC packets told */
+	uint64_t tsc, ctc;
 	unsigned lost; /* MTCs since the last one that was seen */
 };
 
@@ -120,8 +119,6 @@ static void known_machine(const uint8_t *data, size_t size)
 		switch (data[i] & 7) {
 		case 0: sync(&m); break;
 		case 1: give(&m, SONDE_PT_CBR, n, 0); break;
-		case 2: give(&m, SONDE_PT_CYC, n, 0); break;
-		case 3: give(&m, SONDE_PT_CYC, n << 12, 0); break;
 		case 4: give(&m, SONDE_PT_OVF, 0, 0); break;
 		default: run(&m, n << (data[i] >> 3 & 7), data[i] >> 6 == 3); break;
 		}
