@@ -2,8 +2,8 @@
 /*
  * Reading a perf.data as it stands: every record in the order of the input, attrs, header features.
  * Every container is opened by the same call: seekable file (version 1 and 2), pipe stream,
- *directory, gzip, xz or zstd around them, compressed records. Nothing is changed or swapped: bytes
- *are in the writer's byte order, sonde_file_big_endian() tells which.
+ * directory, gzip, xz or zstd around them, compressed records. Nothing is changed or swapped: bytes
+ * are in the writer's byte order, sonde_file_big_endian() tells which.
  *
  *	struct sonde_file *f = sonde_file_new(NULL);
  *	const struct sonde_raw_record *r;

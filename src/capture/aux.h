@@ -6,8 +6,8 @@
  *	full trace   the kernel waits for us: what is not taken in time is lost, the event goes off
  *	             and stays off until it is enabled again, which is why every pass does that
  *	snapshot     the ring goes round; on request the event is stopped, the ring is taken, and
- *the event goes on. Side-band goes on meanwhile: it is the dummy event's sample       the kernel
- *puts the newest bytes of the ring into samples of other events
+ *	             the event goes on. Side-band goes on meanwhile: it is the dummy event's
+ *	sample       the kernel puts the newest bytes of the ring into samples of other events
  */
 #ifndef SONDE_CAPTURE_AUX_H
 #define SONDE_CAPTURE_AUX_H

@@ -4,8 +4,8 @@
  * page, as perf_event_open(2) lays it out:
  *
  *	1056  u64 aux_head    the kernel's, read with acquire
- *	1064  u64 aux_tail    ours, written with release; nobody looks at it where the area goes
- *round 1072  u64 aux_offset  ours before the area is mapped: where in the file of the event it is
+ *	1064  u64 aux_tail    ours, written with release; nobody looks at it where the area goes round
+ *	1072  u64 aux_offset  ours before the area is mapped: where in the file of the event it is
  *	1080  u64 aux_size    bytes, the same
  *
  * An AUXTRACE record, its bytes behind it:

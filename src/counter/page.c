@@ -15,7 +15,7 @@
  * its own cpu never sees an odd number; one that reads another's page, as tests do, can.
  *
  * Before bit0_is_deprecated came (3.12), one bit meant both rdpmc and time: such pages give
- *nothing.
+ * nothing.
  */
 #include "counter/page.h"
 

@@ -4,13 +4,14 @@
  *
  *	STRING    = ITEM {"," ITEM}
  *	ITEM      = EVENT | [NAME] "{" EVENT {"," EVENT} "}" [":" MODIFIERS]
- *	EVENT     = NAME ["/" [TERMS] "/"] [[":"] MODIFIERS]	cycles, L1-dcache-load-misses, r1a8,
- *cpu-clock/period=1000/u | PMU "/" [TERMS] "/" [[":"] MODIFIERS]	cpu/event=0x3c,umask=0x1/u,
- *intel_pt// | "mem:" ADDR ["/" LENGTH] [":" r w x] [":" MODIFIERS] | SYSTEM ":" NAME ["/" TERMS
- *"/"] [":" MODIFIERS]	a tracepoint, both may be globs TERMS     = TERM {"," TERM} TERM      = NAME
- *["=" VALUE]	the value may stand in quotes; without one it is 1 MODIFIERS = u k h (where it
- *counts) G H (guest, host) I (not when idle) p pp ppp P (precise) D (pinned) e (exclusive) W (weak)
- *b (BPF) S (a group's leader samples for all)
+ *	EVENT     = NAME ["/" [TERMS] "/"] [[":"] MODIFIERS]       cycles, r1a8, cpu-clock/period=1000/u
+ *	          | PMU "/" [TERMS] "/" [[":"] MODIFIERS]          cpu/event=0x3c,umask=0x1/u, intel_pt//
+ *	          | "mem:" ADDR ["/" LENGTH] [":" r w x] [":" MODIFIERS]
+ *	          | SYSTEM ":" NAME ["/" TERMS "/"] [":" MODIFIERS]  a tracepoint, both may be globs
+ *	TERMS     = TERM {"," TERM}
+ *	TERM      = NAME ["=" VALUE]     the value may stand in quotes; without one it is 1
+ *	MODIFIERS = u k h (where it counts) G H (guest, host) I (not when idle) p pp ppp P (precise)
+ *	            D (pinned) e (exclusive) W (weak) b (BPF) S (a group's leader samples for all)
  *
  * A NAME without PMU may also be an event of sysfs ("mem-loads") or one that libpfm4 knows.
  */

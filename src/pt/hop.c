@@ -9,11 +9,11 @@
  *	0..5    bits that are taken
  *	6..7    what is added to the depth of the return stack, and 1: 0 where it is returned from
  *	8..31   the node it leads to; 0: the one on top of the return stack. By a TIP: the node that
- *ends with the branch 32..63  the node that is pushed, or, where it is returned from the stack, the
- *one that returns
+ *	        ends with the branch
+ *	32..63  the node that is pushed, or, where it is returned from the stack, the one that returns
  *
  * A word is 0 until it was made, and PT_HOP_CANNOT where there is none. Two threads may make the
- *same one: both store the same.
+ * same one: both store the same.
  */
 #include "pt/graph.h"
 

@@ -3,9 +3,9 @@
  * Counts on their way to rows:
  *
  *	struct stat_set      events, and for each a matrix of counts [cpu][thread]
- *	struct stat_groups   which cells of the matrix make one row (all, a cpu, a core, a thread
- *...) struct stat_row      the sum of such cells for one event, scaled, with its metric print.c
- *rows to text, CSV or JSON
+ *	struct stat_groups   which cells of the matrix make one row (all, a cpu, a core, a thread ...)
+ *	struct stat_row      the sum of such cells for one event, scaled, with its metric
+ *	print.c              rows to text, CSV or JSON
  *
  * A set is filled by run.c from counters or by report.c from a recording.
  */
