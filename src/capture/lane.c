@@ -72,6 +72,23 @@ static size_t pieces_left(const struct pieces *p)
 	return left - p->at;
 }
 
+/* Never stands at the end of a piece, or at an empty one. */
+static void pieces_skip(struct pieces *p)
+{
+	while (p->i < p->n && p->at == p->iov[p->i].iov_len) {
+		p->i++;
+		p->at = 0;
+	}
+}
+
+static struct pieces pieces_make(const struct iovec *iov, int n)
+{
+	struct pieces p = {.iov = iov, .n = n};
+
+	pieces_skip(&p);
+	return p;
+}
+
 /* Moves on by n bytes, which are there; copies them to `to`, unless that is NULL. */
 static void pieces_move(struct pieces *p, size_t n, uint8_t *to)
 {
@@ -86,10 +103,7 @@ static void pieces_move(struct pieces *p, size_t n, uint8_t *to)
 		}
 		p->at += part;
 		n -= part;
-		if (p->at == p->iov[p->i].iov_len) {
-			p->i++;
-			p->at = 0;
-		}
+		pieces_skip(p);
 	}
 }
 
@@ -119,7 +133,7 @@ static size_t pieces_fit(const struct pieces *p, size_t room)
 static int write_kernel(struct capture_lane *lane, struct iovec *iov, int n, struct error *err)
 {
 	struct packer_out to = {.put = to_writer, .arg = lane->writer};
-	struct pieces p = {.iov = iov, .n = n};
+	struct pieces p = pieces_make(iov, n);
 	size_t fit, part;
 
 	if (lane->packer == NULL) {
@@ -233,6 +247,8 @@ static struct chunk *new_chunk(struct lane_worker *w)
 		if (w->chunks == 0) {
 			return NULL;
 		}
+		/* one call may fill all chunks before its end tells the worker of them */
+		(void)pthread_cond_signal(&w->more);
 		(void)pthread_cond_wait(&w->room, &w->lock);
 	}
 	c->next = NULL;
@@ -314,7 +330,7 @@ static int queue_pieces(struct lane_worker *w, enum kind kind, struct pieces *p,
 static int queue(
         struct lane_worker *w, enum kind kind, const struct iovec *iov, int n, struct error *err)
 {
-	struct pieces p = {.iov = iov, .n = n};
+	struct pieces p = pieces_make(iov, n);
 	struct chunk *c;
 	int rc;
 

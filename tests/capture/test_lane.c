@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* The way of records to the file: in order, whole, and to its end, with a worker and without. */
+#include "capture/lane.h"
+#include "tap.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define BIG ((size_t)40 << 20) /* bytes: more than the queue of a worker holds */
+
+static char path[] = "/tmp/sonde-test-lane-XXXXXX";
+
+/* Empty pieces in front, between and at the end, as rings give them that do not wrap around. */
+static void test_pieces(bool worker)
+{
+	struct capture_lane lane;
+	struct file_writer writer;
+	struct error error = {0};
+	uint64_t record[2] = {(uint64_t)16 << 48 | 68, 7};
+	struct iovec iov[5] = {{NULL, 0}, {record, 8}, {NULL, 0}, {record + 1, 8}, {NULL, 0}};
+	struct iovec again[5];
+	uint64_t got[5] = {0};
+	int fd = open(path, O_RDWR | O_TRUNC | O_CLOEXEC);
+
+	memcpy(again, iov, sizeof(iov));
+	file_writer_start_bare(&writer, fd);
+	ok(capture_lane_open(&lane, &writer, 0, worker, &error) == 0 &&
+	                capture_lane_kernel(&lane, iov, 5, &error) == 0 &&
+	                capture_lane_other(&lane, again, 5, &error) == 0 &&
+	                capture_lane_drain(&lane, &error) == 0,
+	        "pieces of which some are empty");
+	ok(pread(fd, got, sizeof(got), 0) == 32 && got[1] == 7 && got[3] == 7, "are written once");
+	capture_lane_close(&lane);
+	(void)close(fd);
+}
+
+/* One call that is longer than the queue, to a worker that sleeps. */
+static void test_long(void)
+{
+	struct capture_lane lane;
+	struct file_writer writer;
+	struct error error = {0};
+	uint8_t *bytes = calloc(1, BIG);
+	struct iovec iov = {bytes, BIG};
+	int fd = open(path, O_RDWR | O_TRUNC | O_CLOEXEC);
+
+	if (bytes == NULL) {
+		abort();
+	}
+	file_writer_start_bare(&writer, fd);
+	ok(capture_lane_open(&lane, &writer, 0, true, &error) == 0, "a worker");
+	(void)usleep(20000);
+	ok(capture_lane_other(&lane, &iov, 1, &error) == 0 &&
+	                capture_lane_drain(&lane, &error) == 0 &&
+	                lseek(fd, 0, SEEK_END) == (off_t)BIG,
+	        "takes more at once than its queue holds");
+	capture_lane_close(&lane);
+	(void)close(fd);
+	free(bytes);
+}
+
+int main(void)
+{
+	int fd = mkstemp(path);
+
+	if (fd < 0) {
+		abort();
+	}
+	(void)close(fd);
+	test_pieces(false);
+	test_pieces(true);
+	test_long();
+	(void)unlink(path);
+	return tap_done();
+}
