@@ -25,7 +25,7 @@ struct capture_content {
 
 /* SONDE_EARG names the word that is wrong and what is valid; SONDE_EUNSUPPORTED. */
 int capture_content_parse(
-        const struct sonde_record_options *options, struct capture_content *out, struct error *err);
+        const struct sonde_record_options *o, struct capture_content *c, struct error *err);
 
 /* Adds to an attr that has its rate; tracking: of the event that only carries side-band. */
 void capture_content_apply(const struct sonde_record_options *o, const struct capture_content *c,

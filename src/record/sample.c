@@ -424,7 +424,7 @@ static inline void clear(struct sonde_sample *out)
 	pair *p = (pair *)out;
 
 	_Static_assert(sizeof(*out) % sizeof(pair) == 8, "and one word at the end");
-	for (size_t i = 0; i < sizeof(*out) / sizeof(pair); i++) {
+	for (size_t i = 0; i < (sizeof(*out) - 8) / sizeof(pair); i++) {
 		p[i] = (pair){0, 0};
 		__asm__ volatile("" : : : "memory");
 	}

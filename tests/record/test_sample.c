@@ -186,6 +186,12 @@ static void test_counts(uint64_t format, bool swap)
 	record_scratch_fini(&scratch);
 }
 
+/* Padding too: both were cleared as a whole. */
+static bool same_bytes(const void *a, const void *b, size_t n)
+{
+	return memcmp(a, b, n) == 0;
+}
+
 /* Decoding over what the last sample left is decoding, whatever the parts and their sizes. */
 static void test_over(bool swap)
 {
@@ -221,11 +227,11 @@ static void test_over(bool swap)
 				good++;
 				wrong += record_sample_decode_over(
 				                 &plan, body, swap, &scratch, &over) != 1;
-				wrong += memcmp(&plain, &over, sizeof(over)) != 0;
+				wrong += !same_bytes(&plain, &over, sizeof(over));
 			} else if (kept) {
 				wrong += record_sample_decode_over(
 				                 &plan, body, swap, &scratch, &over) != 0;
-				wrong += memcmp(&plain, &over, sizeof(over)) != 0;
+				wrong += !same_bytes(&plain, &over, sizeof(over));
 				kept = false;
 			} else if (record_sample_decode(&plan, body, swap, &scratch, &over) == 1) {
 				kept = true;
