@@ -232,7 +232,8 @@ static bool is_piece(const struct subject *subject, const struct bytes *trace,
         const uint64_t range[2], const struct pairs *all, const uint64_t branches[2])
 {
 	struct told piece = {.errors = 0};
-	const struct pairs want = {.p = all->p + branches[0], .n = branches[1] - branches[0]};
+	const struct pairs want = {
+	        .p = all->p != NULL ? all->p + branches[0] : NULL, .n = branches[1] - branches[0]};
 	bool same;
 
 	decode(subject, trace->p + range[0], range[1] - range[0], &piece);
