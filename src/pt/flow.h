@@ -173,7 +173,7 @@ struct sonde_pt_flow {
 	bool saw_exec; /* the PSB+ told the mode */
 	uint64_t stop_at, ended_at;
 
-	/* No more is given behind a PSB+ there or later, for now. */
+	/* The flow pauses behind a PSB+ there or later, until it is given another place. */
 	uint64_t pause_at; /* offset; UINT64_MAX: nowhere */
 	bool paused;
 

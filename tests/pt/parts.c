@@ -4,67 +4,19 @@
  * in one to three places; for several kinds of steps, those of 2, 3 and 5 threads that take the
  * smallest parts must be those of one, field by field. So must those of one thread part by part.
  */
+#include "tests/pt/steps.h"
 #include "tests/tap.h"
 
 #include <sonde/pt.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_MAX (16u << 20)
 #define JOBS_MAX 5
-
-struct bytes {
-	uint8_t *p;
-	size_t n;
-};
-
-struct steps {
-	struct sonde_pt_step *p;
-	size_t n, cap;
-};
 
 struct parts {
 	struct steps of[JOBS_MAX]; /* by worker: of its part */
 	struct steps all;
 };
-
-static struct bytes load(const char *path)
-{
-	FILE *in = fopen(path, "rb");
-	struct bytes b = {calloc(1, FILE_MAX), 0};
-
-	b.n = in != NULL && b.p != NULL ? fread(b.p, 1, FILE_MAX, in) : 0;
-	if (in != NULL) {
-		(void)fclose(in);
-	}
-	return b;
-}
-
-static void add(struct steps *list, const struct sonde_pt_step *step)
-{
-	if (list->n == list->cap) {
-		list->cap = list->cap * 2 + 1024;
-		list->p = realloc(list->p, list->cap * sizeof(*list->p));
-		if (list->p == NULL) {
-			abort();
-		}
-	}
-	list->p[list->n++] = *step;
-}
-
-static struct steps decode(struct sonde_pt_graph *graph, const struct bytes *trace,
-        const struct sonde_pt_flow_options *options)
-{
-	struct sonde_pt_flow *flow = sonde_pt_flow_new(graph, trace->p, trace->n, options);
-	const struct sonde_pt_step *step;
-	struct steps list = {NULL, 0, 0};
-
-	while (flow != NULL && sonde_pt_flow_next(flow, &step) > 0) {
-		add(&list, step);
-	}
-	sonde_pt_flow_free(flow);
-	return list;
-}
 
 static int take(void *arg, unsigned worker, struct sonde_pt_flow *part)
 {
