@@ -2,7 +2,8 @@
 /*
  * Time, twice. Packets of any kind and order: a TSC packet is believed, nothing overflows. And those
  * of a machine whose clock is known, with MTCs lost now and then: what is called exact is at most
- * one crystal tick from the clock. Without CYC packets, which would tell how often MTCs wrapped.
+ * one crystal tick from the clock. Where the machine writes CYC packets, they tell how often MTCs
+ * wrapped, so more of them may be lost in a row than MTC has numbers.
  */
 #include "pt/packet.h"
 
@@ -43,7 +44,16 @@ struct machine {
 	struct sonde_pt_time time;
 	uint64_t tsc, ctc;
 	unsigned lost; /* MTCs since the last one that was seen */
+	bool mtc_seen; /* since TMA, of which MTCs have 16 bits at most */
+	bool writes_cycles; /* a CYC in front of each MTC and CBR */
+	bool told; /* the speed */
+	bool timed; /* cycles are time since the last MTC */
+	unsigned ratio; /* cycles a bus clock; a bus clock has NOMINAL ticks */
+	uint64_t cycled; /* TSC up to which cycles were told */
+	uint64_t rest; /* of a cycle that had begun then, in NOMINAL parts of it */
 };
+
+#define NOMINAL 24
 
 static void give(struct machine *m, uint8_t kind, uint64_t value, uint64_t extra)
 {
@@ -63,10 +73,45 @@ static uint64_t to_tsc(const struct machine *m, uint64_t ctc)
 	return ctc * m->clock.tsc_ratio_numerator / m->clock.tsc_ratio_denominator;
 }
 
+static void give_cycles(struct machine *m, uint64_t tsc)
+{
+	uint64_t parts = (tsc - m->cycled) * m->ratio + m->rest;
+
+	if (m->writes_cycles) {
+		give(m, SONDE_PT_CYC, parts / NOMINAL, 0);
+	}
+	m->rest = parts % NOMINAL;
+	m->cycled = tsc;
+}
+
+static void change_speed(struct machine *m, unsigned ratio)
+{
+	give_cycles(m, m->tsc);
+	m->ratio = ratio;
+	m->told = m->clock.nominal_ratio != 0;
+	give(m, SONDE_PT_CBR, ratio, 0);
+}
+
+/*
+ * Up to 254 MTCs in a row can be told from none; where cycles count too, many more, if there are
+ * enough of them between two MTCs to know the speed by.
+ */
+static bool may_lose(const struct machine *m)
+{
+	uint64_t cycles = (to_tsc(m, 1ULL << m->clock.mtc_shift) * m->ratio) / NOMINAL;
+
+	if (!m->mtc_seen && ((uint64_t)m->lost + 2) << m->clock.mtc_shift >= 0xffff) {
+		return false;
+	}
+	return m->lost < (m->writes_cycles && m->timed && m->mtc_seen && cycles > 64 ? 1000 : 200);
+}
+
 static void sync(struct machine *m)
 {
 	uint64_t ctc = to_ctc(m, m->tsc);
 
+	give_cycles(m, m->tsc);
+	m->mtc_seen = false;
 	give(m, SONDE_PT_TSC, m->tsc, 0);
 	give(m, SONDE_PT_TMA, ctc & 0xffff, m->tsc - to_tsc(m, ctc));
 	m->ctc = ctc;
@@ -85,19 +130,32 @@ static void run(struct machine *m, uint64_t ticks, bool lose)
 	for (uint64_t next = ((m->ctc >> shift) + 1) << shift; next <= to; next += 1ULL << shift) {
 		uint64_t now = to_tsc(m, next);
 
-		/* Up to 254 in a row can be told from none; of the first, TMA has 16 bits. */
-		if (lose && m->lost < 200 && ((uint64_t)m->lost + 2) << shift < 0xffff) {
+		if (lose && may_lose(m)) {
 			m->lost++;
 			continue;
 		}
+		give_cycles(m, now);
 		give(m, SONDE_PT_MTC, next >> shift & 0xff, 0);
 		m->lost = 0;
+		m->mtc_seen = true;
+		m->timed = m->told;
 		if (m->time.exact > now + tick || m->time.exact + tick < now ||
 		        m->time.tsc != m->time.exact) {
 			abort();
 		}
 	}
 	m->ctc = to;
+}
+
+/* The speed is known again when it is told again; how often MTCs wrapped before is not. */
+static void overflow(struct machine *m)
+{
+	if (m->lost > 200) {
+		return;
+	}
+	give(m, SONDE_PT_OVF, 0, 0);
+	m->told = false;
+	m->timed = false;
 }
 
 static void known_machine(const uint8_t *data, size_t size)
@@ -107,10 +165,13 @@ static void known_machine(const uint8_t *data, size_t size)
 	const uint32_t *ratio = ratios[data[0] % 6];
 	struct machine m = {.clock = {.tsc_ratio_numerator = ratio[0],
 	                            .tsc_ratio_denominator = ratio[1],
-	                            .nominal_ratio = data[1] & 1 ? 24 : 0,
+	                            .nominal_ratio = data[1] & 1 ? NOMINAL : 0,
 	                            .mtc_shift = data[1] >> 1 & 15},
-	        .tsc = (uint64_t)data[2] << 20 | data[3]};
+	        .tsc = (uint64_t)data[2] << 20 | data[3],
+	        .writes_cycles = data[1] & 32,
+	        .ratio = NOMINAL};
 
+	m.cycled = m.tsc;
 	sonde_pt_time_init(&m.time, &m.clock);
 	sync(&m);
 	for (size_t i = 4; i + 1 < size; i += 2) {
@@ -118,8 +179,8 @@ static void known_machine(const uint8_t *data, size_t size)
 
 		switch (data[i] & 7) {
 		case 0: sync(&m); break;
-		case 1: give(&m, SONDE_PT_CBR, n, 0); break;
-		case 4: give(&m, SONDE_PT_OVF, 0, 0); break;
+		case 1: change_speed(&m, 4 + n % 60); break;
+		case 4: overflow(&m); break;
 		default: run(&m, n << (data[i] >> 3 & 7), data[i] >> 6 == 3); break;
 		}
 	}

@@ -220,6 +220,7 @@ struct sonde_pt_time {
 		uint64_t fast; /* ... and what they added, times 2^16 */
 		uint64_t ctc_base; /* the tsc at the crystal tick from which MTCs are counted */
 		uint64_t ctc_ticks; /* crystal ticks since then */
+		uint64_t mtc_tsc; /* the tsc at the last MTC */
 		uint64_t interval_ticks, interval_cycles; /* for calibration */
 		uint32_t ctc; /* the crystal clock as far as the last TMA or MTC told it */
 		uint32_t ctc_mask; /* the bits of it that are known */

@@ -72,29 +72,43 @@ static void on_tma(struct sonde_pt_time *t, const struct sonde_pt_packet *p)
 	t->own.has_ctc = true;
 }
 
-/*
- * An MTC has 8 bits: if 256 or more were lost, as where packets were, only the cycles that went by
- * tell how often they wrapped. What they say is right to half of that.
- */
-static uint64_t lost_wraps(const struct sonde_pt_time *t, uint64_t tsc)
+/* How often the 8 bits of MTCs wrapped in so many TSC ticks, rounded. */
+static uint64_t wraps(const struct sonde_pt_time *t, uint64_t ticks_passed)
 {
 	uint64_t wrap = ticks(&t->clock, 256ull << (t->clock.mtc_shift & 15));
 
-	if (t->speed == 0 || wrap == 0 || t->tsc <= tsc || t->tsc - tsc < wrap / 2) {
-		return 0;
-	}
-	return (t->tsc - tsc + wrap / 2) / wrap;
+	return wrap == 0 ? 0 : (ticks_passed + wrap / 2) / wrap;
 }
 
-/* The speed of the core from the MTC before to this one, so many MTCs later. */
-static void calibrate(struct sonde_pt_time *t, uint64_t mtcs)
+/*
+ * If 256 MTCs or more were lost, as where packets were, only the cycles that went by tell how often
+ * they wrapped. What they say is right to half of that.
+ */
+static uint64_t lost_wraps(const struct sonde_pt_time *t, uint64_t tsc)
 {
+	return t->speed == 0 || t->tsc <= tsc ? 0 : wraps(t, t->tsc - tsc);
+}
+
+/*
+ * The speed of the core from the MTC before to this one, at `tsc`. A TSC packet may have come
+ * between the two, so that time tells how many MTCs it was.
+ */
+static void calibrate(struct sonde_pt_time *t, uint8_t mtc, uint64_t tsc)
+{
+	unsigned shift = t->clock.mtc_shift & 15;
+	uint64_t passed = ticks(&t->clock, (uint64_t)(uint8_t)(mtc - t->own.mtc) << shift);
+
 	if (!t->own.has_mtc) {
 		t->own.interval_ticks = 0;
 		t->own.interval_cycles = 0;
 		return;
 	}
-	t->own.interval_ticks += ticks(&t->clock, mtcs << (t->clock.mtc_shift & 15));
+	if (tsc > t->own.mtc_tsc + passed) {
+		uint64_t more = wraps(t, tsc - t->own.mtc_tsc - passed);
+
+		passed = ticks(&t->clock, (more * 256 + (uint8_t)(mtc - t->own.mtc)) << shift);
+	}
+	t->own.interval_ticks += passed;
 	if (t->own.interval_cycles != 0) {
 		t->speed = t->own.interval_ticks * SPEED_ONE / t->own.interval_cycles;
 		t->own.interval_ticks = 0;
@@ -113,7 +127,6 @@ static void on_mtc(struct sonde_pt_time *t, uint8_t mtc)
 	bool late = t->own.has_mtc && !t->own.cycled && t->speed != 0;
 	uint64_t base = t->tsc;
 	uint64_t passed = 0;
-	uint64_t wraps;
 
 	if (!has_ratio(&t->clock)) {
 		t->lost_mtc++;
@@ -123,14 +136,15 @@ static void on_mtc(struct sonde_pt_time *t, uint8_t mtc)
 		base = t->own.ctc_base;
 		passed = t->own.ctc_ticks + ((ctc - t->own.ctc) & t->own.ctc_mask);
 	}
-	wraps = lost_wraps(t, base + ticks(&t->clock, passed));
+	passed += lost_wraps(t, base + ticks(&t->clock, passed)) * 256 << shift;
+	t->tsc = base + ticks(&t->clock, passed);
+	t->exact = t->tsc;
 	if (!t->clock.no_calibration) {
-		calibrate(t, (uint8_t)(mtc - t->own.mtc) + wraps * 256);
+		calibrate(t, mtc, t->tsc);
 	}
 	t->own.ctc_base = base;
-	t->own.ctc_ticks = passed + (wraps * 256 << shift);
-	t->tsc = base + ticks(&t->clock, t->own.ctc_ticks);
-	t->exact = t->tsc;
+	t->own.ctc_ticks = passed;
+	t->own.mtc_tsc = t->tsc;
 	t->own.ctc = ctc;
 	t->own.ctc_mask = 0xffffffffu >> (24 - shift);
 	t->own.mtc = mtc;
@@ -165,11 +179,20 @@ static int on_cyc(struct sonde_pt_time *t, uint64_t cycles)
 	return SONDE_PT_ERROR_NONE;
 }
 
+/* An interval with cycles of two speeds calibrates nothing: the next one starts at the next MTC. */
 static void on_cbr(struct sonde_pt_time *t, uint32_t ratio)
 {
+	uint32_t before = t->cbr;
+
 	t->cbr = ratio;
+	if (ratio == before && t->speed != 0) {
+		return;
+	}
+	t->own.has_mtc = false;
 	if (ratio != 0 && t->clock.nominal_ratio != 0) {
 		t->speed = (uint64_t)t->clock.nominal_ratio * SPEED_ONE / ratio;
+	} else {
+		t->speed = ratio != 0 ? t->speed * before / ratio : 0;
 	}
 }
 
