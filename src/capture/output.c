@@ -44,6 +44,18 @@ static void remove_tree(const char *path, unsigned depth)
 	(void)rmdir(path);
 }
 
+/* A recording: a file or a folder of them. */
+static void remove_output(const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+		remove_tree(path, 3);
+	} else {
+		(void)unlink(path);
+	}
+}
+
 /* What is there becomes FILE.old. A folder is taken for a recording when it has a file `data`. */
 static int make_room(struct sonde_record *r)
 {
@@ -66,11 +78,7 @@ static int make_room(struct sonde_record *r)
 		return 0; /* such as a device */
 	}
 	(void)snprintf(old, sizeof(old), "%s.old", r->out_name);
-	if (lstat(old, &st) == 0 && S_ISDIR(st.st_mode)) {
-		remove_tree(old, 3);
-	} else {
-		(void)unlink(old);
-	}
+	remove_output(old);
 	if (rename(r->out_name, old) != 0) {
 		return error_set(&r->error, status_of(errno), NO_OFFSET,
 		        "cannot rename '%s' to '%s': %s", r->out_name, old, strerror(errno));
@@ -102,19 +110,32 @@ static int open_file(struct sonde_record *r)
 	return o->fd < 0 ? cannot_create(r, o->path) : capture_kcore_copy(r, r->out_name);
 }
 
-/* FILE.YYYYMMDDhhmmsscc, local time with hundredths: perf's form. */
-static int stamp(struct sonde_record *r, char **name)
+/* FILE.YYYYMMDDhhmmsscc, local time with hundredths of a second since 1970: perf's form. */
+static int stamped(struct sonde_record *r, uint64_t hundredths, char **name)
 {
-	struct timespec now = {0};
+	time_t seconds = (time_t)(hundredths / 100);
 	struct tm tm = {0};
 	char text[32];
 
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	(void)localtime_r(&now.tv_sec, &tm);
+	(void)localtime_r(&seconds, &tm);
 	(void)strftime(text, sizeof(text), "%Y%m%d%H%M%S", &tm);
-	if (asprintf(name, "%s.%s%02ld", r->out_name, text, now.tv_nsec / 10000000) < 0) {
+	if (asprintf(name, "%s.%s%02u", r->out_name, text, (unsigned)(hundredths % 100)) < 0) {
 		*name = NULL;
 		return error_nomem(&r->error);
+	}
+	return 0;
+}
+
+/* A file that is there is kept: of two in the same hundredth, the second has the next one's name. */
+static int stamp(struct sonde_record *r, char **name)
+{
+	uint64_t hundredths = capture_now_ns(CLOCK_REALTIME) / 10000000;
+	struct stat st;
+
+	TRY(stamped(r, hundredths, name));
+	while (lstat(*name, &st) == 0) {
+		free(*name);
+		TRY(stamped(r, ++hundredths, name));
 	}
 	if (rename(r->out_name, *name) != 0) {
 		return error_set(&r->error, status_of(errno), NO_OFFSET,
@@ -141,7 +162,7 @@ static int keep(struct sonde_record *r, char *name)
 		return error_nomem(&r->error);
 	}
 	if (o->kept[o->next] != NULL) {
-		(void)unlink(o->kept[o->next]);
+		remove_output(o->kept[o->next]);
 		free(o->kept[o->next]);
 	}
 	o->kept[o->next] = name;
