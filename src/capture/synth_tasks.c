@@ -76,8 +76,8 @@ static bool put_build_id(const struct sonde_record *r, const char *path, struct 
 static void put_map(
         const struct sonde_record *r, pid_t pid, const struct proc_map *m, struct text *t)
 {
-	size_t at = capture_record_begin(t, RECORD_MMAP2, MISC_USER);
-	uint16_t misc = MISC_USER | MISC_MMAP_BUILD_ID;
+	uint16_t misc = m->exec ? MISC_USER : MISC_USER | MISC_MMAP_DATA;
+	size_t at = capture_record_begin(t, RECORD_MMAP2, misc);
 
 	feature_put_u32(t, (uint32_t)pid);
 	feature_put_u32(t, (uint32_t)pid);
@@ -85,6 +85,7 @@ static void put_map(
 	feature_put_u64(t, m->end - m->start);
 	feature_put_u64(t, m->pgoff);
 	if (put_build_id(r, m->name, t) && !t->failed) {
+		misc |= MISC_MMAP_BUILD_ID;
 		memcpy(t->p + at + 4, &misc, sizeof(misc));
 	} else {
 		feature_put_u32(t, m->maj);
@@ -99,8 +100,10 @@ static void put_map(
 	capture_record_end(r, t, at);
 }
 
+/* Code, and what can be read where addresses of data are recorded. */
 static void put_maps(const struct sonde_record *r, pid_t pid, struct text *t)
 {
+	bool data = r->options.data_addresses || r->content.chain == CAPTURE_CHAIN_DWARF;
 	struct proc_maps maps;
 	struct proc_map map;
 
@@ -108,14 +111,34 @@ static void put_maps(const struct sonde_record *r, pid_t pid, struct text *t)
 		return; /* ended, or another user's */
 	}
 	while (proc_maps_next(&maps, &map)) {
-		if (map.exec && strlen(map.name) < 4096) {
+		if ((map.exec || (data && map.read)) && strlen(map.name) < 4096) {
 			put_map(r, pid, &map, t);
 		}
 	}
 	proc_maps_close(&maps);
 }
 
-/* A process with all its threads. forks: as in system-wide recording, with who started whom. */
+static void put_task(const struct sonde_record *r, const struct proc_status *status, pid_t tid,
+        bool forks, struct text *t)
+{
+	pid_t pid = status->pid;
+
+	if (forks) {
+		put_fork(r, status, tid, t);
+	}
+	if (r->options.namespaces) {
+		put_namespaces(r, pid, tid, t);
+	}
+	put_comm(r, status, tid, t);
+	if (tid == pid && r->synth_maps) {
+		put_maps(r, pid, t);
+	}
+}
+
+/*
+ * A process with all its threads. forks: as in system-wide recording, with who started whom. Most
+ * processes have one thread, whose folder in task is costly for the kernel to make.
+ */
 int capture_synth_task(struct sonde_record *r, pid_t pid, bool forks, struct text *t)
 {
 	struct proc_status status;
@@ -123,23 +146,20 @@ int capture_synth_task(struct sonde_record *r, pid_t pid, bool forks, struct tex
 	pid_t *tids;
 	size_t i, n;
 
+	if (!r->synth_tasks || !proc_status_read(r->root_fd, pid, pid, &status)) {
+		return 0;
+	}
+	if (status.threads == 1) {
+		put_task(r, &status, pid, forks, t);
+		return t->failed ? SONDE_ENOMEM : 0;
+	}
 	(void)snprintf(path, sizeof(path), "proc/%d/task", (int)pid);
 	if (proc_list_numbers(r->root_fd, path, &tids, &n) < 0) {
 		return 0;
 	}
-	for (i = 0; r->synth_tasks && i < n; i++) {
-		if (!proc_status_read(r->root_fd, pid, tids[i], &status)) {
-			continue;
-		}
-		if (forks) {
-			put_fork(r, &status, tids[i], t);
-		}
-		if (r->options.namespaces) {
-			put_namespaces(r, pid, tids[i], t);
-		}
-		put_comm(r, &status, tids[i], t);
-		if (tids[i] == pid && r->synth_maps) {
-			put_maps(r, pid, t);
+	for (i = 0; i < n; i++) {
+		if (proc_status_read(r->root_fd, pid, tids[i], &status)) {
+			put_task(r, &status, tids[i], forks, t);
 		}
 	}
 	free(tids);

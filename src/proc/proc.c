@@ -53,8 +53,11 @@ bool proc_read_file(int root, const char *path, struct text *out)
 		return false;
 	}
 	do {
-		p = text_room(out, 16384);
-		got = p != NULL ? read(fd, p, 16384) : -1;
+		/* Most files end within the first piece: what is left of it is enough to see that. */
+		size_t room = out->cap - out->n >= 4096 ? out->cap - out->n : 16384;
+
+		p = text_room(out, room);
+		got = p != NULL ? read(fd, p, room) : -1;
 		out->n += got > 0 ? (size_t)got : 0;
 	} while (got > 0 || (got < 0 && p != NULL && errno == EINTR));
 	(void)close(fd);
@@ -161,16 +164,30 @@ void proc_maps_close(struct proc_maps *maps)
 	text_fini(&maps->text);
 }
 
-/* A line: START-END PERM OFFSET MAJ:MIN INODE   NAME */
-static bool parse_map(char *line, struct proc_map *map)
+/* Digits up to something else. strtoull() was a tenth of the cost of 2,000 processes. */
+static uint64_t take_number(const char **p, unsigned base)
 {
-	char *p;
+	uint64_t v = 0;
 
-	map->start = strtoull(line, &p, 16);
-	if (*p != '-') {
+	for (;; (*p)++) {
+		unsigned c = (unsigned char)**p;
+		unsigned digit = c - '0' <= 9 ? c - '0' : (c | 32) - 'a' + 10;
+
+		if (digit >= base || (c - '0' > 9 && digit < 10)) {
+			return v;
+		}
+		v = v * base + digit;
+	}
+}
+
+/* A line: START-END PERM OFFSET MAJ:MIN INODE   NAME */
+static bool parse_map(const char *p, struct proc_map *map)
+{
+	map->start = take_number(&p, 16);
+	if (*p++ != '-') {
 		return false;
 	}
-	map->end = strtoull(p + 1, &p, 16);
+	map->end = take_number(&p, 16);
 	if (strnlen(p, 6) < 6) {
 		return false;
 	}
@@ -178,13 +195,16 @@ static bool parse_map(char *line, struct proc_map *map)
 	map->write = p[2] == 'w';
 	map->exec = p[3] == 'x';
 	map->shared = p[4] == 's';
-	map->pgoff = strtoull(p + 5, &p, 16);
-	map->maj = (uint32_t)strtoul(p, &p, 16);
-	if (*p != ':') {
+	p += 6;
+	map->pgoff = take_number(&p, 16);
+	p += *p == ' ';
+	map->maj = (uint32_t)take_number(&p, 16);
+	if (*p++ != ':') {
 		return false;
 	}
-	map->min = (uint32_t)strtoul(p + 1, &p, 16);
-	map->ino = strtoull(p, &p, 10);
+	map->min = (uint32_t)take_number(&p, 16);
+	p += *p == ' ';
+	map->ino = take_number(&p, 10);
 	map->name = p + strspn(p, " ");
 	return true;
 }
@@ -274,28 +294,41 @@ int proc_list_numbers(int root, const char *path, pid_t **list, size_t *n)
 	return 0;
 }
 
+/* The number behind "\nNAME:" in the text of a status; 0: there is none. */
+static pid_t status_number(const char *text, const char *name)
+{
+	const char *p = strstr(text, name);
+
+	return p != NULL ? (pid_t)strtol(p + strlen(name), NULL, 10) : 0;
+}
+
 bool proc_status_read(int root, pid_t pid, pid_t tid, struct proc_status *status)
 {
-	struct text t = {0};
-	const char *p;
+	char text[4096]; /* the kernel gives it in one piece, and what we want stands in front */
 	char path[64];
-	size_t n;
+	ssize_t got;
+	int fd;
 
 	*status = (struct proc_status){.pid = pid};
-	(void)snprintf(path, sizeof(path), "proc/%d/task/%d/status", (int)pid, (int)tid);
-	if (!proc_read_file(root, path, &t)) {
-		text_fini(&t);
+	(void)snprintf(path, sizeof(path), pid == tid ? "proc/%d/status" : "proc/%d/task/%d/status",
+	        (int)pid, (int)tid);
+	fd = openat(root, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
 		return false;
 	}
-	text_char(&t, '\0');
-	if (!t.failed && strncmp(t.p, "Name:\t", 6) == 0) {
-		n = strcspn(t.p + 6, "\n");
-		memcpy(status->comm, t.p + 6, n < 15 ? n : 15);
+	got = read(fd, text, sizeof(text) - 1);
+	(void)close(fd);
+	if (got <= 0) {
+		return false;
 	}
-	p = t.failed ? NULL : strstr(t.p, "\nTgid:");
-	status->pid = p != NULL ? (pid_t)strtol(p + 6, NULL, 10) : pid;
-	p = t.failed ? NULL : strstr(t.p, "\nPPid:");
-	status->ppid = p != NULL ? (pid_t)strtol(p + 6, NULL, 10) : 0;
-	text_fini(&t);
+	text[got] = '\0';
+	if (strncmp(text, "Name:\t", 6) == 0) {
+		size_t n = strcspn(text + 6, "\n");
+
+		memcpy(status->comm, text + 6, n < 15 ? n : 15);
+	}
+	status->pid = status_number(text, "\nTgid:");
+	status->ppid = status_number(text, "\nPPid:");
+	status->threads = status_number(text, "\nThreads:");
 	return true;
 }

@@ -77,9 +77,11 @@ int proc_list_numbers(int root, const char *path, pid_t **list, size_t *n);
 struct proc_status {
 	pid_t pid; /* thread group */
 	pid_t ppid;
+	pid_t threads; /* 0: not told */
 	char comm[16];
 };
 
+/* Of a thread, or of a process (tid is pid); false when it has gone, with errno. */
 bool proc_status_read(int root, pid_t pid, pid_t tid, struct proc_status *status);
 
 #endif
