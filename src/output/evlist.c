@@ -4,6 +4,7 @@
 #include "file/feature.h"
 #include "file/tracing.h"
 #include "output/json.h"
+#include "output/of_file.h"
 #include "record/attr_text.h"
 
 #include <sonde/preview/evlist.h>
@@ -185,8 +186,7 @@ static void put_json(struct text *out, const struct file *f)
 	arena_fini(&arena);
 }
 
-int sonde_evlist_print(const char *path, const struct sonde_evlist_options *options,
-        sonde_evlist_write_fn write, void *arg)
+static void put(struct text *out, const struct file *f, const void *arg)
 {
 	static const enum output_evlist_mode modes[] = {
 	        [SONDE_EVLIST_NAMES] = EVLIST_NAMES,
@@ -194,26 +194,28 @@ int sonde_evlist_print(const char *path, const struct sonde_evlist_options *opti
 	        [SONDE_EVLIST_DETAIL] = EVLIST_DETAIL,
 	        [SONDE_EVLIST_GROUPS] = EVLIST_GROUPS,
 	};
-	struct diag_sink diags = {.fn = options->on_diag, .arg = options->diag_arg};
-	struct file f = {.diags = &diags, .check_owner = options->check_owner != 0};
-	struct text out = {0};
-	int rc = file_open(&f, path);
+	const struct sonde_evlist_options *options = arg;
 
-	if (rc >= 0) {
-		if (options->json != 0) {
-			put_json(&out, &f);
-		} else {
-			output_evlist(&out, &f, modes[options->mode], options->trace_fields != 0);
-		}
-		rc = out.failed ? error_nomem(&f.error) : write(arg, out.p, out.n);
+	if (options->json != 0) {
+		put_json(out, f);
+	} else {
+		output_evlist(out, f, modes[options->mode], options->trace_fields != 0);
 	}
-	if (rc < 0 && options->message != NULL) {
-		(void)snprintf(options->message, options->message_size, "%s", f.error.text);
-	}
-	if (rc >= 0 && diags.counts[SONDE_DIAG_TRUNCATED] + diags.counts[SONDE_DIAG_DAMAGED] != 0) {
-		rc = 1;
-	}
-	text_fini(&out);
-	file_close(&f);
-	return rc;
+}
+
+int sonde_evlist_print(const char *path, const struct sonde_evlist_options *options,
+        sonde_evlist_write_fn write, void *arg)
+{
+	const struct output_of_file job = {
+	        .path = path,
+	        .check_owner = options->check_owner != 0,
+	        .on_diag = options->on_diag,
+	        .diag_arg = options->diag_arg,
+	        .message = options->message,
+	        .message_size = options->message_size,
+	        .put = put,
+	        .options = options,
+	};
+
+	return output_of_file(&job, write, arg);
 }

@@ -6,6 +6,7 @@
 
 #include "file/feature.h"
 #include "output/json.h"
+#include "output/of_file.h"
 #include "record/attr_text.h"
 
 #include <sonde/preview/header.h>
@@ -618,29 +619,30 @@ void output_header_json(struct text *out, const struct file *f)
 	arena_fini(&arena);
 }
 
+static void put(struct text *out, const struct file *f, const void *arg)
+{
+	const struct sonde_header_options *options = arg;
+
+	if (options->json != 0) {
+		output_header_json(out, f);
+	} else {
+		output_header(out, f, options->full != 0);
+	}
+}
+
 int sonde_header_print(const char *path, const struct sonde_header_options *options,
         sonde_header_write_fn write, void *arg)
 {
-	struct diag_sink diags = {.fn = options->on_diag, .arg = options->diag_arg};
-	struct file f = {.diags = &diags, .check_owner = options->check_owner != 0};
-	struct text out = {0};
-	int rc = file_open(&f, path);
+	const struct output_of_file job = {
+	        .path = path,
+	        .check_owner = options->check_owner != 0,
+	        .on_diag = options->on_diag,
+	        .diag_arg = options->diag_arg,
+	        .message = options->message,
+	        .message_size = options->message_size,
+	        .put = put,
+	        .options = options,
+	};
 
-	if (rc >= 0) {
-		if (options->json != 0) {
-			output_header_json(&out, &f);
-		} else {
-			output_header(&out, &f, options->full != 0);
-		}
-		rc = out.failed ? error_nomem(&f.error) : write(arg, out.p, out.n);
-	}
-	if (rc < 0 && options->message != NULL) {
-		(void)snprintf(options->message, options->message_size, "%s", f.error.text);
-	}
-	if (rc >= 0 && diags.counts[SONDE_DIAG_TRUNCATED] + diags.counts[SONDE_DIAG_DAMAGED] != 0) {
-		rc = 1;
-	}
-	text_fini(&out);
-	file_close(&f);
-	return rc;
+	return output_of_file(&job, write, arg);
 }

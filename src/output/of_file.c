@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#include "output/of_file.h"
+
+#include <stdio.h>
+
+int output_of_file(const struct output_of_file *job,
+        int (*write)(void *arg, const char *text, size_t n), void *arg)
+{
+	struct diag_sink diags = {.fn = job->on_diag, .arg = job->diag_arg};
+	struct file f = {.diags = &diags, .check_owner = job->check_owner};
+	struct text out = {0};
+	int rc = file_open(&f, job->path);
+
+	if (rc >= 0) {
+		job->put(&out, &f, job->options);
+		rc = out.failed ? error_nomem(&f.error) : write(arg, out.p, out.n);
+	}
+	if (rc < 0 && job->message != NULL) {
+		(void)snprintf(job->message, job->message_size, "%s", f.error.text);
+	}
+	if (rc >= 0 && diags.counts[SONDE_DIAG_TRUNCATED] + diags.counts[SONDE_DIAG_DAMAGED] != 0) {
+		rc = 1;
+	}
+	text_fini(&out);
+	file_close(&f);
+	return rc;
+}
