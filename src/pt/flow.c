@@ -615,6 +615,24 @@ void pt_flow_packet(struct sonde_pt_flow *f)
 }
 
 /* PADs and packets of time may stand in between. */
+static bool only_time(const struct sonde_pt_packet *p)
+{
+	return p->kind == SONDE_PT_PAD || handlers[p->kind].handle == pt_flow_time;
+}
+
+bool pt_flow_pass_time(struct sonde_pt_flow *f)
+{
+	struct pt_cursor c = f->cursor;
+	struct sonde_pt_packet p;
+
+	if (pt_cursor_next(&c, &p) <= 0 || !only_time(&p)) {
+		return false;
+	}
+	pt_flow_time(f, &p);
+	f->cursor = c;
+	return true;
+}
+
 bool pt_flow_tip(struct sonde_pt_flow *f, uint64_t *ip)
 {
 	struct pt_cursor c = f->cursor;
@@ -626,7 +644,7 @@ bool pt_flow_tip(struct sonde_pt_flow *f, uint64_t *ip)
 			f->cursor = c;
 			return true;
 		}
-		if (p.kind != SONDE_PT_PAD && handlers[p.kind].handle != pt_flow_time) {
+		if (!only_time(&p)) {
 			return false;
 		}
 		pt_flow_time(f, &p);

@@ -313,6 +313,9 @@ void pt_flow_error(struct sonde_pt_flow *f, int error);
 /* The TIP at the cursor, behind packets of time: reads it; false: something else stands there. */
 bool pt_flow_tip(struct sonde_pt_flow *f, uint64_t *ip);
 
+/* Takes the next packet if it is one of time or padding. */
+bool pt_flow_pass_time(struct sonde_pt_flow *f);
+
 /* more.c: more branches behind f->bits; false: no TNT comes next, or there is no room. */
 bool pt_refill(struct sonde_pt_flow *f);
 /* Before an indirect branch: whether the next TIP may be its, in spite of bits that stand before. */

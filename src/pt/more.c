@@ -102,13 +102,16 @@ bool pt_refill(struct sonde_pt_flow *f)
 	return n != 0;
 }
 
-/* All bits up to the TIP are read, so that it does not matter how many were before. */
+/*
+ * All bits up to the TIP are read, so that it does not matter how many were before. Where time is
+ * wanted, packets of it stand between: they are taken early, for branches that come after this one.
+ */
 bool pt_deferred(struct sonde_pt_flow *f)
 {
 	bool more = f->nbits != 0;
 
 	while (more && f->nbits <= DEFER_MAX) {
-		more = pt_refill(f);
+		more = pt_refill(f) || pt_flow_pass_time(f);
 	}
 	return f->nbits <= DEFER_MAX;
 }

@@ -18,6 +18,8 @@
 #include <string.h>
 
 #define SPEED_ONE 65536u
+/* As few would tell the speed too roughly: an interval may then be longer than from MTC to MTC. */
+#define CALIBRATION_CYCLES 64
 
 void sonde_pt_time_init(struct sonde_pt_time *time, const struct sonde_pt_clock *clock)
 {
@@ -109,7 +111,7 @@ static void calibrate(struct sonde_pt_time *t, uint8_t mtc, uint64_t tsc)
 		passed = ticks(&t->clock, (more * 256 + (uint8_t)(mtc - t->own.mtc)) << shift);
 	}
 	t->own.interval_ticks += passed;
-	if (t->own.interval_cycles != 0) {
+	if (t->own.interval_cycles >= CALIBRATION_CYCLES) {
 		t->speed = t->own.interval_ticks * SPEED_ONE / t->own.interval_cycles;
 		t->own.interval_ticks = 0;
 		t->own.interval_cycles = 0;
