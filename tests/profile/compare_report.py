@@ -7,7 +7,8 @@ usage: compare_report.py [--rows] [--show N] SONDE FILE...
 Order among equal rows is free, and among branches of a graph that have the same share. perf searches its
 trees of chains with an order that is none when some addresses have no name, and now and then misses a
 branch that is there: the same function is in it twice, and small parts fall below the limit. Rows for which
-perf shows that (with -g graph,0) are compared without their graphs (doc/differences.md). Exit status 1 when something differs; 77 without perf. --rows leaves
+perf shows that (with -g graph,0) are compared without their graphs (doc/differences.md). The level, [k] or [.], of an
+address where nothing is mapped is not compared either. Exit status 1 when something differs; 77 without perf. --rows leaves
 call graphs out of the comparison.
 """
 import argparse
@@ -40,6 +41,7 @@ SYMBOL = re.compile(r"^ +[ \d.%]* (\d+)  (\[[.k]\] .*?) *$")
 # A line of a graph: what is drawn in front, "--" with a share or "---", a name.
 BRANCH = re.compile(r"^([ |]*)(?:(--)(\d+\.\d\d)%--|(?=---))?-*([^ |-].*)$")
 NAMELESS = re.compile(r"\[[.k]\] (0x)?[0-9a-f]{16}$")
+LEVEL = re.compile(r"\[[.k]\] (0x[0-9a-f]{16})(?= *$)", re.MULTILINE)
 ROW = re.compile(r"^ +\d+\.\d\d%")
 
 
@@ -147,6 +149,19 @@ def symbol_row(text):
     return int(row.group(1)), name[4:] if NAMELESS.match(name) else name
 
 
+def without_level(missing, extra):
+    """Leaves out rows that differ in nothing but the level of an address where nothing is mapped."""
+    def plain(key):
+        return key[0], LEVEL.sub(r"[?] \1", key[1], count=1)
+    left = collections.Counter()
+    for key, n in missing.items():
+        left[plain(key)] += n
+    for key, n in extra.items():
+        left[plain(key)] -= n
+    return tuple(collections.Counter({k: n for k, n in one.items() if left[plain(k)] * sign > 0})
+                 for one, sign in ((missing, 1), (extra, -1)))
+
+
 def join_split(counted, split):
     """Rows of `-s sym` whose symbol is in split: without their graphs, samples added up."""
     out = collections.Counter()
@@ -196,6 +211,7 @@ def compare(sonde, path, words, args):
     if missing and extra and not args.rows:
         whole = rows(run(["perf", "report", "--stdio", "-n", "-g", "graph,0", "-i", path] + words), True)
         missing, extra = without_split(missing, extra, whole)
+    missing, extra = without_level(missing, extra)
     show_difference(missing, extra, args.show)
     return sum(want.values()), sum(missing.values()), sum(extra.values())
 
