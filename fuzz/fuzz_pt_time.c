@@ -179,7 +179,7 @@ static void known_machine(const uint8_t *data, size_t size)
 
 		switch (data[i] & 7) {
 		case 0: sync(&m); break;
-		case 1: change_speed(&m, 4 + n % 60); break;
+		case 1: change_speed(&m, 4 + (unsigned)(n % 60)); break;
 		case 4: overflow(&m); break;
 		default: run(&m, n << (data[i] >> 3 & 7), data[i] >> 6 == 3); break;
 		}

@@ -205,9 +205,10 @@ bool pt_counts_new(struct sonde_pt_flow *f)
 		if (f->counts == NULL) {
 			return false;
 		}
-		f->counts->nodes = pt_reserve(sizeof(uint64_t) * 2 * PT_NODES_MAX);
-		f->counts->hops = pt_reserve(sizeof(uint32_t) * PT_HOPS * PT_NODES_MAX);
-		f->counts->tip_hops = pt_reserve(sizeof(uint32_t) * PT_HOPS * PT_NODES_MAX);
+		f->counts->nodes_max = f->graph->nodes_max;
+		f->counts->nodes = pt_reserve(sizeof(uint64_t) * 2 * f->counts->nodes_max);
+		f->counts->hops = pt_reserve(sizeof(uint32_t) * PT_HOPS * f->counts->nodes_max);
+		f->counts->tip_hops = pt_reserve(sizeof(uint32_t) * PT_HOPS * f->counts->nodes_max);
 	}
 	f->counting = true;
 	return f->counts->nodes != NULL && f->counts->hops != NULL && f->counts->tip_hops != NULL;
@@ -216,9 +217,9 @@ bool pt_counts_new(struct sonde_pt_flow *f)
 void pt_counts_free(struct pt_counts *c)
 {
 	if (c != NULL) {
-		pt_release(c->nodes, sizeof(uint64_t) * 2 * PT_NODES_MAX);
-		pt_release(c->hops, sizeof(uint32_t) * PT_HOPS * PT_NODES_MAX);
-		pt_release(c->tip_hops, sizeof(uint32_t) * PT_HOPS * PT_NODES_MAX);
+		pt_release(c->nodes, sizeof(uint64_t) * 2 * c->nodes_max);
+		pt_release(c->hops, sizeof(uint32_t) * PT_HOPS * c->nodes_max);
+		pt_release(c->tip_hops, sizeof(uint32_t) * PT_HOPS * c->nodes_max);
 		free(c->edges.slots);
 		free(c->plain.slots);
 		free(c->all.slots);

@@ -86,6 +86,7 @@ struct pt_tip {
 
 /* What a flow that gives no steps counts. */
 struct pt_counts {
+	uint32_t nodes_max; /* of the graph */
 	uint64_t *nodes; /* two for each node: a bit that is 0, and all else */
 	/* For each hop, not yet added to `nodes`: small, as the loop is all over them. */
 	uint32_t *hops, *tip_hops;

@@ -50,6 +50,37 @@ static struct pt_table *table_new(uint32_t size, struct pt_table *older)
 	return t;
 }
 
+static void nodes_release(struct sonde_pt_graph *g)
+{
+	pt_release(g->nodes, sizeof(*g->nodes) * g->nodes_max);
+	pt_release(g->cold, sizeof(*g->cold) * g->nodes_max);
+	pt_release(g->hops, sizeof(*g->hops) * PT_HOPS * g->nodes_max);
+	pt_release(g->tip_hops, sizeof(*g->tip_hops) * PT_HOPS * g->nodes_max);
+	g->nodes = NULL;
+	g->cold = NULL;
+	g->hops = NULL;
+	g->tip_hops = NULL;
+}
+
+/*
+ * Some 3 GB of addresses for PT_NODES_MAX: too much where a limit holds (ulimit -v,
+ * vm.overcommit_memory). As much again must be left for what flows count.
+ */
+static bool nodes_reserve(struct sonde_pt_graph *g)
+{
+	size_t hops = sizeof(*g->hops) * PT_HOPS * g->nodes_max;
+	size_t spare = 2 * hops + (sizeof(*g->nodes) + sizeof(*g->cold)) * g->nodes_max;
+	void *counts = pt_reserve(spare);
+
+	g->nodes = pt_reserve(sizeof(*g->nodes) * g->nodes_max);
+	g->cold = pt_reserve(sizeof(*g->cold) * g->nodes_max);
+	g->hops = pt_reserve(hops);
+	g->tip_hops = pt_reserve(hops);
+	pt_release(counts, spare);
+	return counts != NULL && g->nodes != NULL && g->cold != NULL && g->hops != NULL &&
+	       g->tip_hops != NULL;
+}
+
 struct sonde_pt_graph *sonde_pt_graph_new(const struct sonde_pt_image *image)
 {
 	struct sonde_pt_graph *g = calloc(1, sizeof(*g));
@@ -61,10 +92,11 @@ struct sonde_pt_graph *sonde_pt_graph_new(const struct sonde_pt_image *image)
 		return NULL;
 	}
 	g->image = image;
-	g->nodes = pt_reserve(PT_NODES_MAX * sizeof(*g->nodes));
-	g->cold = pt_reserve(PT_NODES_MAX * sizeof(*g->cold));
-	g->hops = pt_reserve(sizeof(*g->hops) * PT_HOPS * PT_NODES_MAX);
-	g->tip_hops = pt_reserve(sizeof(*g->tip_hops) * PT_HOPS * PT_NODES_MAX);
+	g->nodes_max = PT_NODES_MAX;
+	while (!nodes_reserve(g) && g->nodes_max > PT_NODES_MIN) {
+		nodes_release(g);
+		g->nodes_max /= 2;
+	}
 	atomic_init(&g->table, table);
 	atomic_init(&g->count, 1);
 	atomic_flag_clear(&g->busy);
@@ -89,10 +121,7 @@ void sonde_pt_graph_free(struct sonde_pt_graph *graph)
 		free(table);
 		table = older;
 	}
-	pt_release(graph->nodes, PT_NODES_MAX * sizeof(*graph->nodes));
-	pt_release(graph->cold, PT_NODES_MAX * sizeof(*graph->cold));
-	pt_release(graph->hops, sizeof(*graph->hops) * PT_HOPS * PT_NODES_MAX);
-	pt_release(graph->tip_hops, sizeof(*graph->tip_hops) * PT_HOPS * PT_NODES_MAX);
+	nodes_release(graph);
 	free(graph);
 }
 
@@ -151,7 +180,7 @@ static uint32_t add(struct sonde_pt_graph *g, uint32_t context, uint64_t ip)
 	uint32_t slot;
 	uint32_t found = probe(g, table, context, ip, &slot);
 
-	if (found != PT_NODE_NONE || index == PT_NODES_MAX) {
+	if (found != PT_NODE_NONE || index == g->nodes_max) {
 		return found;
 	}
 	if (index >= table->mask / 2) {

@@ -46,6 +46,7 @@ struct sonde_pt_graph {
 	struct pt_node *nodes;
 	struct pt_cold *cold;
 	uint64_t *hops, *tip_hops; /* PT_HOPS for each node, see hop.c */
+	uint32_t nodes_max; /* that there is room for */
 	const struct sonde_pt_image *image;
 	_Atomic(struct pt_table *) table; /* from address to node */
 	_Atomic uint32_t count;
@@ -55,6 +56,7 @@ struct sonde_pt_graph {
 /* No node has index 0. */
 #define PT_NODE_NONE 0u
 #define PT_NODES_MAX (1u << 24)
+#define PT_NODES_MIN (1u << 16) /* where fewer have room, there is no graph */
 
 /* n bytes of zeros that take memory as they are touched; NULL: there is none. */
 void *pt_reserve(size_t n);
