@@ -50,6 +50,7 @@ struct capture_kernel {
 	bool (*privileged)(void); /* limits of locked memory are not for us */
 	uint64_t (*memlock)(void); /* RLIMIT_MEMLOCK, bytes */
 	uint64_t (*ticks)(void); /* of the processor's clock, or ns where it cannot be read */
+	int (*run_on)(const pid_t *cpus, size_t n); /* the calling thread, on these cpus only */
 };
 
 const struct capture_kernel *capture_kernel_linux(void);
@@ -86,6 +87,12 @@ struct capture_fds {
 	int *fds;
 	uint64_t *ids;
 	size_t nids;
+};
+
+/* Cpus that the recorder runs on while it reads a ring; none: wherever it is. */
+struct capture_place {
+	pid_t *cpus;
+	size_t n;
 };
 
 /* Who is recorded. */
@@ -125,6 +132,8 @@ struct sonde_record {
 	size_t nrings;
 	size_t ring_pages;
 	struct capture_aux aux;
+	struct capture_place *places; /* by cpu; NULL: it stays where it is */
+	size_t place; /* where it is; SIZE_MAX: nowhere yet */
 	struct pollfd *polls; /* by ring; fd -1: nothing comes from it any more */
 
 	pid_t child; /* 0: none, or it was waited for */
@@ -200,6 +209,10 @@ void capture_synth_cgroups(const struct sonde_record *r, struct text *t);
 void capture_synth_workload(struct sonde_record *r, struct text *t);
 int capture_synth_task(struct sonde_record *r, pid_t pid, bool forks, struct text *out);
 int capture_lost(struct sonde_record *r);
+/* --affinity: which cpus belong to each ring; moves there. SONDE_EARG, SONDE_ENOMEM. */
+int capture_places_plan(struct sonde_record *r);
+void capture_places_go(struct sonde_record *r, size_t ring);
+void capture_places_free(struct sonde_record *r);
 /* Rings to the output, those that have enough, or all. */
 int capture_pass(struct sonde_record *r, bool all);
 /* What rings that are written backward hold, as it is now. */

@@ -4,6 +4,7 @@
 #include "capture/capture.h"
 #include "record/record.h"
 
+#include <sched.h>
 #include <string.h>
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
@@ -131,6 +132,20 @@ static uint64_t linux_ticks(void)
 }
 #endif
 
+static int linux_run_on(const pid_t *cpus, size_t n)
+{
+	cpu_set_t set;
+	size_t i;
+
+	CPU_ZERO(&set);
+	for (i = 0; i < n; i++) {
+		if (cpus[i] >= 0 && cpus[i] < CPU_SETSIZE) {
+			CPU_SET((size_t)cpus[i], &set);
+		}
+	}
+	return sched_setaffinity(0, sizeof(set), &set);
+}
+
 const struct capture_kernel *capture_kernel_linux(void)
 {
 	static const struct capture_kernel kernel = {
@@ -152,6 +167,7 @@ const struct capture_kernel *capture_kernel_linux(void)
 	        .privileged = linux_privileged,
 	        .memlock = linux_memlock,
 	        .ticks = linux_ticks,
+	        .run_on = linux_run_on,
 	};
 
 	return &kernel;

@@ -94,6 +94,7 @@ void sonde_record_free(struct sonde_record *r)
 	close_fd(&r->snapshot_fd);
 	close_fd(&r->root_fd);
 	capture_cgroups_close(r);
+	capture_places_free(r);
 	event_list_fini(&r->events);
 	free(r->planned);
 	free(r->cpus);
@@ -176,6 +177,7 @@ static int start(struct sonde_record *r)
 	TRY(capture_find_targets(r));
 	TRY(capture_open(r));
 	TRY(capture_streams_plan(r));
+	TRY(capture_places_plan(r));
 	r->clock_wall_ns = capture_now_ns(CLOCK_REALTIME);
 	r->clock_ns = r->options.use_clockid ? capture_now_ns(r->options.clockid) : 0;
 	TRY(capture_output_start(r));

@@ -211,10 +211,13 @@ static int check_output(struct record_command *c, const struct option_command *c
 	if (c->aio != NULL && o->threads != NULL) {
 		return options_mistake(command, "either --aio or --threads");
 	}
-	if (c->affinity != NULL && strcmp(c->affinity, "sys") != 0 &&
-	        strcmp(c->affinity, "node") != 0 && strcmp(c->affinity, "cpu") != 0) {
+	if (o->affinity != NULL && strcmp(o->affinity, "sys") != 0 &&
+	        strcmp(o->affinity, "node") != 0 && strcmp(o->affinity, "cpu") != 0) {
 		return options_mistake(
-		        command, "--affinity wants sys, node or cpu, not '%s'", c->affinity);
+		        command, "--affinity wants sys, node or cpu, not '%s'", o->affinity);
+	}
+	if (o->affinity != NULL && strcmp(o->affinity, "sys") != 0 && o->threads != NULL) {
+		return options_mistake(command, "either --affinity or --threads");
 	}
 	if (o->threads != NULL && o->switch_output) {
 		on_message(c, SONDE_RECORD_WARNING,

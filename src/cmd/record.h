@@ -20,7 +20,7 @@ struct record_command {
 	bool build_id_cache;
 	bool bpf_events;
 	bool accepted; /* what needs nothing done */
-	const char *aio, *affinity;
+	const char *aio;
 	uint64_t realtime;
 	int verbose;
 };
@@ -184,7 +184,8 @@ int record_on_registers(const struct option_def *def, const char *arg, bool unse
 	        OPTION_SWITCH(0, "no-buffering", &(o)->no_buffering, "wake up for every sample"),  \
 	        OPTION_UINT('r', "realtime", &(c)->realtime, "PRIO",                               \
 	                "run with this SCHED_FIFO priority"),                                      \
-	        OPTION_TEXT(0, "affinity", &(c)->affinity, "MODE", "accepted: sys, node or cpu"),  \
+	        OPTION_TEXT(0, "affinity", &(o)->affinity, "MODE",                                 \
+	                "where it runs while it reads a ring: sys, node or cpu"),                  \
 	        OPTION_TEXT('D', "delay", &(o)->delay, "MS|-1|FROM-TO,...",                        \
 	                "when events are on, in ms from the start; -1: not before a command"),     \
 	        OPTION_CALL(0, "control", OPTION_REQUIRED, record_on_control, (c),                 \

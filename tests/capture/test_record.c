@@ -43,6 +43,8 @@ static struct {
 	int open_limit; /* then EMFILE; 0: none */
 	size_t map_limit; /* bytes; larger maps get EPERM; 0: none */
 	const char *on_line; /* the list of cpus, from which cpu 1 vanishes when it is opened */
+	char moved[256]; /* the cpus that the recorder went to, one list behind the other */
+	bool all_rings; /* samples come from all of them */
 	char said[4096];
 } k;
 
@@ -76,7 +78,7 @@ static int fake_open(const struct sonde_attr *attr, pid_t pid, int cpu, int grou
 		return -1;
 	}
 	if (k.on_line != NULL && cpu == 1) {
-		write_text(k.on_line, "0\n");
+		write_text(k.on_line, "0,2\n");
 		errno = ENODEV;
 		return -1;
 	}
@@ -212,9 +214,25 @@ static int fake_poll(struct pollfd *fds, nfds_t n, int timeout_ms)
 		return 1;
 	}
 	for (unsigned i = 0; i < k.samples_each && k.nrings != 0; i++) {
-		put_sample(&k.rings[0]);
+		for (size_t ring = 0; ring < (k.all_rings ? k.nrings : 1); ring++) {
+			put_sample(&k.rings[ring]);
+		}
 	}
 	return 1;
+}
+
+static int fake_run_on(const pid_t *cpus, size_t n)
+{
+	size_t at;
+
+	for (size_t i = 0; i < n; i++) {
+		at = strlen(k.moved);
+		(void)snprintf(k.moved + at, sizeof(k.moved) - at, "%s%d", i == 0 ? "" : ",",
+		        (int)cpus[i]);
+	}
+	at = strlen(k.moved);
+	(void)snprintf(k.moved + at, sizeof(k.moved) - at, ";");
+	return 0;
 }
 
 static const struct capture_kernel fake = {
@@ -227,6 +245,7 @@ static const struct capture_kernel fake = {
         .enable = fake_enable,
         .read = fake_read,
         .poll = fake_poll,
+        .run_on = fake_run_on,
 };
 
 static void said(void *arg, enum sonde_record_message kind, const char *text)
@@ -519,31 +538,62 @@ static void test_limits(void)
 	sonde_record_free(r);
 }
 
-static void test_off_line(void)
+static const char *const folders[] = {"sys", "sys/devices", "sys/devices/system",
+        "sys/devices/system/cpu", "sys/devices/system/node", "sys/devices/system/node/node0",
+        "sys/devices/system/node/node1"};
+static const struct {
+	const char *path, *text;
+} machine_files[] = {{"sys/devices/system/cpu/online", "0-2\n"},
+        {"sys/devices/system/node/online", "0-1\n"},
+        {"sys/devices/system/node/node0/cpulist", "0-1\n"},
+        {"sys/devices/system/node/node1/cpulist", "2\n"}};
+
+#define FOLDERS (sizeof(folders) / sizeof(folders[0]))
+#define FILES   (sizeof(machine_files) / sizeof(machine_files[0]))
+
+/* A machine of three cpus, the first two in one node. */
+static void make_machine(char *root)
 {
-	static const char *const folders[] = {
-	        "sys", "sys/devices", "sys/devices/system", "sys/devices/system/cpu"};
-	char root[] = "/tmp/sonde-test-cpus-XXXXXX";
 	char path[128];
+
+	if (mkdtemp(root) == NULL) {
+		abort();
+	}
+	for (size_t i = 0; i < FOLDERS; i++) {
+		(void)snprintf(path, sizeof(path), "%s/%s", root, folders[i]);
+		(void)mkdir(path, 0700);
+	}
+	for (size_t i = 0; i < FILES; i++) {
+		(void)snprintf(path, sizeof(path), "%s/%s", root, machine_files[i].path);
+		write_text(path, machine_files[i].text);
+	}
+}
+
+static void remove_machine(const char *root)
+{
+	char path[128];
+
+	for (size_t i = 0; i < FILES; i++) {
+		(void)snprintf(path, sizeof(path), "%s/%s", root, machine_files[i].path);
+		(void)unlink(path);
+	}
+	for (size_t i = FOLDERS; i-- > 0;) {
+		(void)snprintf(path, sizeof(path), "%s/%s", root, folders[i]);
+		(void)rmdir(path);
+	}
+	(void)rmdir(root);
+}
+
+static struct sonde_record *begin_all(const char *root, const char *affinity)
+{
 	struct sonde_record_options o = {.size = sizeof(o),
 	        .all_cpus = true,
+	        .affinity = affinity,
 	        .no_build_ids = true,
 	        .output = output,
 	        .message = said};
 	struct sonde_record *r;
 
-	if (mkdtemp(root) == NULL) {
-		abort();
-	}
-	for (size_t i = 0; i < 4; i++) {
-		(void)snprintf(path, sizeof(path), "%s/%s", root, folders[i]);
-		(void)mkdir(path, 0700);
-	}
-	(void)snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/online", root);
-	write_text(path, "0-1\n");
-	reset();
-	k.on_line = path;
-	k.polls_max = 1;
 	(void)unlink(output);
 	r = sonde_record_new(&o);
 	if (r == NULL) {
@@ -552,18 +602,65 @@ static void test_off_line(void)
 	r->kernel = &fake;
 	(void)close(r->root_fd);
 	r->root_fd = proc_root_open(root);
+	return r;
+}
+
+static void test_off_line(void)
+{
+	char root[] = "/tmp/sonde-test-cpus-XXXXXX";
+	char path[128];
+	struct sonde_record *r;
+
+	make_machine(root);
+	(void)snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/online", root);
+	reset();
+	k.on_line = path;
+	k.polls_max = 1;
+	r = begin_all(root, NULL);
 	ok(sonde_record_start(r) == 0, "a cpu goes off-line while events are opened");
 	ok(strstr(k.said, "cpu 1 went off-line") != NULL, "it is told");
 	ok(r->rings[0].page != NULL && r->rings[1].page == NULL, "and left out");
 	ok(sonde_record_run(r) == 0, "the others are recorded");
 	sonde_record_free(r);
 	eq_u64(k.open_fds, 0, "all descriptors are closed");
-	(void)unlink(path);
-	for (size_t i = 4; i-- > 0;) {
-		(void)snprintf(path, sizeof(path), "%s/%s", root, folders[i]);
-		(void)rmdir(path);
-	}
-	(void)rmdir(root);
+	remove_machine(root);
+}
+
+static void affinity(const char *root, const char *mode, const char *moves)
+{
+	struct sonde_record *r;
+
+	reset();
+	k.all_rings = true;
+	k.samples_each = 1;
+	k.polls_max = 2;
+	r = begin_all(root, mode);
+	ok(sonde_record_start(r) == 0 && sonde_record_run(r) == 0, "--affinity");
+	eq_str(k.moved, moves, mode != NULL ? mode : "no --affinity");
+	sonde_record_free(r);
+}
+
+static void test_affinity(void)
+{
+	char root[] = "/tmp/sonde-test-cpus-XXXXXX";
+	struct sonde_record *r;
+
+	make_machine(root);
+	affinity(root, NULL, "");
+	affinity(root, "sys", "");
+	affinity(root, "cpu", "0;1;2;0;1;2;"); /* two passes over three rings */
+	affinity(root, "node", "0,1;2;0,1;2;");
+	reset();
+	k.all_rings = true;
+	k.polls_max = 2;
+	r = begin_all(root, "cpu");
+	ok(sonde_record_start(r) == 0 && sonde_record_run(r) == 0, "nothing to read");
+	eq_str(k.moved, "", "no reason to move");
+	sonde_record_free(r);
+	r = begin_all(root, "core");
+	eq_u64(sonde_record_start(r), SONDE_EARG, "a mode that is none");
+	sonde_record_free(r);
+	remove_machine(root);
 }
 
 int main(void)
@@ -581,6 +678,7 @@ int main(void)
 	test_precision();
 	test_limits();
 	test_off_line();
+	test_affinity();
 	(void)unlink(output);
 	(void)snprintf(output, sizeof(output), "%s/perf.data.old", folder);
 	(void)unlink(output);

@@ -118,6 +118,8 @@ struct sonde_record_options {
 	uint64_t flush_bytes; /* a ring is read when it has as many; at most a quarter of it */
 	const char *threads; /* a folder, written by threads: "cpu", "core", "package", "numa", or
 	                        "CPUS/AFFINITY:..." ; "" is "cpu"; NULL: one file */
+	const char *affinity; /* "cpu", "node": runs there while it reads a cpu's ring; NULL, "sys":
+	                         wherever it is */
 	bool switch_output; /* another file whenever sonde_record_switch asks for it, */
 	uint64_t switch_bytes; /* when it has as many (0: never) */
 	uint64_t switch_ns; /* or after that time (0: never) */

@@ -13,6 +13,8 @@ show record -p 1,x
 sonde record -m 3 -q -o rounded true 2>&1
 echo "-m 3: status $?"
 show record -F 100 -c 1000 true
+show record --affinity=core true
+show record --affinity=cpu --threads true
 sonde record -m 1M -q -o whole true 2>&1
 echo "-m 1M: status $?"
 sonde record -v -q -o quiet true 2>&1
