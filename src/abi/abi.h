@@ -70,6 +70,7 @@ enum abi_misc {
 	MISC_HYPERVISOR = 3,
 	MISC_GUEST_KERNEL = 4,
 	MISC_GUEST_USER = 5,
+	MISC_MAPS_CUT = 1 << 12, /* reading /proc/PID/maps took too long: this is the last */
 	MISC_MMAP_DATA = 1 << 13,
 	MISC_COMM_EXEC = 1 << 13,
 	MISC_FORK_EXEC = 1 << 13,

@@ -206,8 +206,17 @@ int capture_synth(struct sonde_record *r); /* start state into the file */
 void capture_build_id_put(struct text *t, const uint8_t *id, int n); /* as MMAP2 has it */
 int capture_synth_plan(struct sonde_record *r); /* reads options.synthesis */
 void capture_synth_cgroups(const struct sonde_record *r, struct text *t);
-void capture_synth_workload(struct sonde_record *r, struct text *t);
+size_t capture_synth_workload(struct sonde_record *r, struct text *t); /* processes cut, as below */
+/*
+ * A process with all its threads. forks: as in system-wide recording, with who started whom. 1 when
+ * its mappings took too long to read, and some are missing. For several threads.
+ */
 int capture_synth_task(struct sonde_record *r, pid_t pid, bool forks, struct text *out);
+uint64_t capture_maps_limit(
+        const struct sonde_record *r); /* ms that the mappings of one may take */
+/* Those of many, by options.synth_threads threads; cut: grows by processes that were. */
+int capture_synth_threads(
+        struct sonde_record *r, const pid_t *pids, size_t n, struct text *out, size_t *cut);
 int capture_lost(struct sonde_record *r);
 /* --affinity: which cpus belong to each ring; moves there. SONDE_EARG, SONDE_ENOMEM. */
 int capture_places_plan(struct sonde_record *r);

@@ -60,9 +60,32 @@ static int not_allowed(struct sonde_record *r, const struct event *event)
 	        event->name, (long long)paranoid);
 }
 
+/* Things that the kernel calls an invalid argument. */
+static int invalid(struct sonde_record *r, const struct event *event)
+{
+	int64_t max;
+
+	if (sonde_attr_has(&event->attr, SONDE_FLAG_FREQ) &&
+	        proc_read_number(r->root_fd, "proc/sys/kernel/perf_event_max_sample_rate", &max) &&
+	        event->attr.sample_period > (uint64_t)max) {
+		return error_set(&r->error, SONDE_ELIMIT, NO_OFFSET,
+		        "'%s' wants %llu Hz, but kernel.perf_event_max_sample_rate allows %lld Hz",
+		        event->name, (unsigned long long)event->attr.sample_period, (long long)max);
+	}
+	if (r->aux.pmu == NULL && event->attr.aux_sample_size != 0) {
+		return error_set(&r->error, SONDE_EARG, NO_OFFSET,
+		        "No AUX area event to sample: '%s' wants one, such as intel_pt//, to lead "
+		        "its group",
+		        event->name);
+	}
+	return error_set(&r->error, SONDE_EIO, NO_OFFSET, "cannot open '%s': %s", event->name,
+	        strerror(EINVAL));
+}
+
 static int open_failed(struct sonde_record *r, const struct event *event, int why)
 {
 	switch (why) {
+	case EINVAL: return invalid(r, event);
 	case EACCES:
 	case EPERM: return not_allowed(r, event);
 	case EOPNOTSUPP:
@@ -70,6 +93,12 @@ static int open_failed(struct sonde_record *r, const struct event *event, int wh
 			return error_set(&r->error, SONDE_EUNSUPPORTED, NO_OFFSET,
 			        "'%s' cannot record branches: this machine's counters have no "
 			        "branch stack (-b, -j, --call-graph lbr need one)",
+			        event->name);
+		}
+		if (sonde_attr_has(&event->attr, SONDE_FLAG_AUX_OUTPUT)) {
+			return error_set(&r->error, SONDE_EUNSUPPORTED, NO_OFFSET,
+			        "'%s' cannot write into an AUX area: its hardware has no "
+			        "aux-output",
 			        event->name);
 		}
 		__attribute__((fallthrough));

@@ -78,26 +78,45 @@ static int check_hardware(struct sonde_record *r)
 	return 0;
 }
 
-static uint64_t pick_frequency(struct sonde_record *r)
+static int pick_frequency(struct sonde_record *r, uint64_t *out)
 {
 	uint64_t want = r->options.frequency != 0 ? r->options.frequency : DEFAULT_FREQUENCY;
 	int64_t max;
 
-	if (proc_read_number(r->root_fd, "proc/sys/kernel/perf_event_max_sample_rate", &max) &&
-	        want > (uint64_t)max) {
-		if (want == UINT64_MAX) {
-			capture_say(r, SONDE_RECORD_WARNING,
-			        "using the highest frequency that is allowed, %lld Hz",
-			        (long long)max);
-		} else {
-			capture_say(r, SONDE_RECORD_WARNING,
-			        "%llu Hz is more than kernel.perf_event_max_sample_rate allows: "
-			        "using %lld Hz",
-			        (unsigned long long)want, (long long)max);
-		}
-		return (uint64_t)max;
+	*out = want;
+	if (!proc_read_number(r->root_fd, "proc/sys/kernel/perf_event_max_sample_rate", &max) ||
+	        want <= (uint64_t)max) {
+		return 0;
 	}
-	return want;
+	*out = (uint64_t)max;
+	if (want == UINT64_MAX) {
+		capture_say(r, SONDE_RECORD_WARNING,
+		        "using the highest frequency that is allowed, %lld Hz", (long long)max);
+		return 0;
+	}
+	if (r->options.strict_frequency) {
+		return error_set(&r->error, SONDE_ELIMIT, NO_OFFSET,
+		        "%llu Hz is more than the %lld Hz that kernel.perf_event_max_sample_rate "
+		        "allows: lower -F, raise it as root with 'sysctl "
+		        "kernel.perf_event_max_sample_rate=%llu', or leave out --strict-freq",
+		        (unsigned long long)want, (long long)max, (unsigned long long)want);
+	}
+	capture_say(r, SONDE_RECORD_WARNING,
+	        "%llu Hz is more than kernel.perf_event_max_sample_rate allows: using %lld Hz "
+	        "(--strict-freq makes this an error)",
+	        (unsigned long long)want, (long long)max);
+	return 0;
+}
+
+/* --group: one group of all, with the event that tells of tasks, as perf makes it. */
+static void join_all(struct event_list *events)
+{
+	size_t i;
+
+	for (i = 0; i < events->n; i++) {
+		events->v[i].leader = 0;
+		events->v[i].members = i == 0 ? events->n : 0;
+	}
 }
 
 static int add_tracking(struct sonde_record *r)
@@ -245,9 +264,10 @@ static struct event *side_band_event(struct sonde_record *r)
 
 int capture_plan(struct sonde_record *r)
 {
-	uint64_t frequency = pick_frequency(r);
+	uint64_t frequency;
 	size_t i;
 
+	TRY(pick_frequency(r, &frequency));
 	r->planned = calloc(r->options.nevents + 1, sizeof(*r->planned));
 	if (r->planned == NULL) {
 		return error_nomem(&r->error);
@@ -263,6 +283,9 @@ int capture_plan(struct sonde_record *r)
 		r->planned[0] = r->events.n;
 	}
 	TRY(check_hardware(r));
+	if (r->options.group) {
+		join_all(&r->events);
+	}
 	TRY(plan_content(r));
 	TRY(capture_synth_plan(r));
 	TRY(capture_aux_plan(r));
@@ -270,6 +293,9 @@ int capture_plan(struct sonde_record *r)
 	if (r->aux.pmu == NULL && (r->targets == CAPTURE_ALL || r->control.delayed ||
 	                                  event_cores_differ(&r->events, r->root_fd))) {
 		TRY(add_tracking(r));
+		if (r->options.group) {
+			join_all(&r->events);
+		}
 	}
 	TRY(capture_kcore_plan(r));
 	for (i = 0; i < r->events.n; i++) {

@@ -230,12 +230,29 @@ static int write_text(struct sonde_record *r, struct text *t)
 	return rc;
 }
 
-int capture_synth(struct sonde_record *r)
+static int synth_all(struct sonde_record *r, struct text *t, size_t *cut)
 {
-	struct text t = {0};
 	pid_t *pids = NULL;
 	size_t i, n = 0;
 	int rc = 0;
+
+	(void)proc_list_numbers(r->root_fd, "proc", &pids, &n);
+	if (r->options.synth_threads > 1) {
+		rc = capture_synth_threads(r, pids, n, t, cut);
+		n = 0;
+	}
+	for (i = 0; rc >= 0 && i < n; i++) {
+		*cut += capture_synth_task(r, pids[i], true, t) > 0;
+		rc = t->n > SYNTH_BYTES ? write_text(r, t) : 0;
+	}
+	free(pids);
+	return rc;
+}
+
+int capture_synth(struct sonde_record *r)
+{
+	struct text t = {0};
+	size_t i, cut = 0;
 
 	capture_aux_put_time(r, &t);
 	put_id_index(r, &t);
@@ -248,22 +265,23 @@ int capture_synth(struct sonde_record *r)
 	put_cpus(r, &t);
 	capture_synth_cgroups(r, &t);
 	if (r->targets == CAPTURE_ALL) {
-		(void)proc_list_numbers(r->root_fd, "proc", &pids, &n);
+		TRY(synth_all(r, &t, &cut));
 	}
-	for (i = 0; rc >= 0 && i < n; i++) {
-		(void)capture_synth_task(r, pids[i], true, &t);
-		rc = t.n > SYNTH_BYTES ? write_text(r, &t) : 0;
-	}
-	free(pids);
-	TRY(rc);
 	for (i = 0; i < r->npids; i++) {
-		(void)capture_synth_task(r, r->pids[i], false, &t);
+		cut += capture_synth_task(r, r->pids[i], false, &t) > 0;
 	}
 	for (i = 0; i < r->nowners; i++) {
-		(void)capture_synth_task(r, r->owners[i], false, &t);
+		cut += capture_synth_task(r, r->owners[i], false, &t) > 0;
 	}
 	if (r->child > 0 && r->targets == CAPTURE_WORKLOAD) {
-		capture_synth_workload(r, &t);
+		cut += capture_synth_workload(r, &t);
+	}
+	if (cut > 0) {
+		capture_say(r, SONDE_RECORD_WARNING,
+		        "reading their mappings took longer than %llu ms for %zu of the processes: "
+		        "the "
+		        "last ones are missing; --proc-map-timeout gives more time",
+		        (unsigned long long)capture_maps_limit(r), cut);
 	}
 	record_end(&t, capture_record_begin(&t, RECORD_FINISHED_INIT, 0));
 	return write_text(r, &t);

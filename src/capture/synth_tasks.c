@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define PATH_ROOM 1024
+#define PATH_ROOM     1024
+#define MAPS_LIMIT_MS 500 /* perf-record(1) */
 
 static void put_comm(
         const struct sonde_record *r, const struct proc_status *s, pid_t tid, struct text *t)
@@ -100,25 +101,43 @@ static void put_map(
 	capture_record_end(r, t, at);
 }
 
-/* Code, and what can be read where addresses of data are recorded. */
-static void put_maps(const struct sonde_record *r, pid_t pid, struct text *t)
+/*
+ * Code, and what can be read where addresses of data are recorded. True when it took too long: the
+ * last record says that others are missing.
+ */
+static bool put_maps(const struct sonde_record *r, pid_t pid, struct text *t)
 {
 	bool data = r->options.data_addresses || r->content.chain == CAPTURE_CHAIN_DWARF;
 	struct proc_maps maps;
 	struct proc_map map;
+	size_t last = SIZE_MAX;
+	uint16_t misc;
 
-	if (!proc_maps_open(&maps, r->root_fd, pid)) {
-		return; /* ended, or another user's */
+	if (!proc_maps_open(&maps, r->root_fd, pid, capture_maps_limit(r))) {
+		return false; /* ended, or another user's */
 	}
 	while (proc_maps_next(&maps, &map)) {
 		if ((map.exec || (data && map.read)) && strlen(map.name) < 4096) {
+			last = t->n;
 			put_map(r, pid, &map, t);
 		}
 	}
 	proc_maps_close(&maps);
+	if (maps.cut && last != SIZE_MAX && !t->failed) {
+		memcpy(&misc, t->p + last + 4, sizeof(misc));
+		misc |= MISC_MAPS_CUT;
+		memcpy(t->p + last + 4, &misc, sizeof(misc));
+	}
+	return maps.cut;
 }
 
-static void put_task(const struct sonde_record *r, const struct proc_status *status, pid_t tid,
+uint64_t capture_maps_limit(const struct sonde_record *r)
+{
+	return r->options.maps_limit_ms != 0 ? r->options.maps_limit_ms : MAPS_LIMIT_MS;
+}
+
+/* True when its mappings took too long. */
+static bool put_task(const struct sonde_record *r, const struct proc_status *status, pid_t tid,
         bool forks, struct text *t)
 {
 	pid_t pid = status->pid;
@@ -130,28 +149,24 @@ static void put_task(const struct sonde_record *r, const struct proc_status *sta
 		put_namespaces(r, pid, tid, t);
 	}
 	put_comm(r, status, tid, t);
-	if (tid == pid && r->synth_maps) {
-		put_maps(r, pid, t);
-	}
+	return tid == pid && r->synth_maps && put_maps(r, pid, t);
 }
 
-/*
- * A process with all its threads. forks: as in system-wide recording, with who started whom. Most
- * processes have one thread, whose folder in task is costly for the kernel to make.
- */
+/* Most processes have one thread, whose folder in task is costly for the kernel to make. */
 int capture_synth_task(struct sonde_record *r, pid_t pid, bool forks, struct text *t)
 {
 	struct proc_status status;
 	char path[64];
 	pid_t *tids;
 	size_t i, n;
+	bool cut = false;
 
 	if (!r->synth_tasks || !proc_status_read(r->root_fd, pid, pid, &status)) {
 		return 0;
 	}
 	if (status.threads == 1) {
-		put_task(r, &status, pid, forks, t);
-		return t->failed ? SONDE_ENOMEM : 0;
+		cut = put_task(r, &status, pid, forks, t);
+		return t->failed ? SONDE_ENOMEM : cut;
 	}
 	(void)snprintf(path, sizeof(path), "proc/%d/task", (int)pid);
 	if (proc_list_numbers(r->root_fd, path, &tids, &n) < 0) {
@@ -159,11 +174,11 @@ int capture_synth_task(struct sonde_record *r, pid_t pid, bool forks, struct tex
 	}
 	for (i = 0; i < n; i++) {
 		if (proc_status_read(r->root_fd, pid, tids[i], &status)) {
-			put_task(r, &status, tids[i], forks, t);
+			cut |= put_task(r, &status, tids[i], forks, t);
 		}
 	}
 	free(tids);
-	return t->failed ? SONDE_ENOMEM : 0;
+	return t->failed ? SONDE_ENOMEM : cut;
 }
 
 /* ---- control groups ---- */
@@ -241,21 +256,21 @@ static bool listed(const pid_t *list, size_t n, pid_t v)
 }
 
 /* A workload that runs already, and what it started: children have higher numbers, most often. */
-void capture_synth_workload(struct sonde_record *r, struct text *t)
+size_t capture_synth_workload(struct sonde_record *r, struct text *t)
 {
 	struct proc_status status;
 	pid_t *pids = NULL, *family = NULL;
-	size_t i, n = 0, k = 1;
+	size_t i, n = 0, k = 1, cut = 0;
 
 	if (!proc_status_read(r->root_fd, r->child, r->child, &status)) {
-		return;
+		return 0;
 	}
 	if (r->go_fd >= 0) { /* it waits: it has nothing of its own yet */
 		put_comm(r, &status, r->child, t);
 		if (r->options.namespaces) {
 			put_namespaces(r, r->child, r->child, t);
 		}
-		return;
+		return 0;
 	}
 	(void)proc_list_numbers(r->root_fd, "proc", &pids, &n);
 	family = malloc((n + 1) * sizeof(*family));
@@ -270,10 +285,11 @@ void capture_synth_workload(struct sonde_record *r, struct text *t)
 		}
 	}
 	for (i = 0; family != NULL && i < k; i++) {
-		(void)capture_synth_task(r, family[i], false, t);
+		cut += capture_synth_task(r, family[i], false, t) > 0;
 	}
 	free(family);
 	free(pids);
+	return cut;
 }
 
 /* ---- what is wanted ---- */

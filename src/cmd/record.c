@@ -232,6 +232,20 @@ static int check_output(struct record_command *c, const struct option_command *c
 	return OPTIONS_RUN;
 }
 
+/* What perf's users may ask for, and is not there. */
+static void warn_of_missing(struct record_command *c)
+{
+	if (c->off_cpu) {
+		on_message(c, SONDE_RECORD_WARNING,
+		        "--off-cpu is ignored: it needs a BPF program that sonde does not have; "
+		        "-e sched:sched_switch or --switch-events show when tasks wait");
+	}
+	if (c->debuginfod != NULL) {
+		on_message(c, SONDE_RECORD_VERBOSE,
+		        "--debuginfod: nothing is fetched while recording");
+	}
+}
+
 /* What was asked for, when it makes no sense together: OPTIONS_USAGE; else OPTIONS_RUN. */
 static int check_options(
         struct record_command *c, const struct option_command *command, bool workload)
@@ -299,6 +313,7 @@ static int parse_and_run(struct record_command *c, int argc, char **argv)
 	o->cgroup_filters = c->cgroups;
 	o->filters = c->filters;
 	o->no_switch_events = c->switches_given && !o->switch_events;
+	warn_of_missing(c);
 	raise_file_limit();
 	set_priority(c);
 	return run(c);

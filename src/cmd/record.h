@@ -20,7 +20,9 @@ struct record_command {
 	bool build_id_cache;
 	bool bpf_events;
 	bool accepted; /* what needs nothing done */
-	const char *aio;
+	bool off_cpu;
+	const char *aio, *debuginfod;
+	const char *ignored; /* of options for BPF programs */
 	uint64_t realtime;
 	int verbose;
 };
@@ -68,7 +70,10 @@ int record_on_registers(const struct option_def *def, const char *arg, bool unse
 	        "events, such as cpu-clock, page-faults:u (default: cycles)"),                     \
 	        OPTION_CALL('F', "freq", OPTION_REQUIRED, record_on_frequency, (c), "N|max",       \
 	                "samples a second (default: 4000)"),                                       \
+	        OPTION_SWITCH(0, "strict-freq", &(o)->strict_frequency,                            \
+	                "fail where so many samples a second are not allowed"),                    \
 	        OPTION_UINT('c', "count", &(o)->period, "N", "a sample every N events"),           \
+	        OPTION_SWITCH(0, "group", &(o)->group, "all events are one group"),                \
 	        OPTION_CALL(0, "filter", OPTION_REQUIRED, record_on_filter, (c), "FILTER",         \
 	                "for the tracepoint or trace in front of it"),                             \
 	        OPTION_CALL(0, "exclude-perf", OPTION_NONE, record_on_exclude_perf, (c), NULL,     \
@@ -128,7 +133,11 @@ int record_on_registers(const struct option_def *def, const char *arg, bool unse
 	        OPTION_TEXT(0, "synth", &(o)->synthesis, "KIND[,KIND]",                            \
 	                "of what was there before: task, mmap, cgroup, all or no"),                \
 	        OPTION_SWITCH(0, "tail-synthesize", &(o)->tail_synthesis,                          \
-	                "what is there at the end, not at the beginning")
+	                "what is there at the end, not at the beginning"),                         \
+	        OPTION_UINT(0, "num-thread-synthesize", &(o)->synth_threads, "N",                  \
+	                "threads that read what was there before"),                                \
+	        OPTION_UINT(0, "proc-map-timeout", &(o)->maps_limit_ms, "MS",                      \
+	                "how long reading the mappings of one process may take (default: 500)")
 
 #define RECORD_TRACE_OPTIONS(c, o)                                                                 \
 	OPTION_HEADING("Trace (an event with an AUX area, such as intel_pt//)"),                   \
@@ -169,7 +178,9 @@ int record_on_registers(const struct option_def *def, const char *arg, bool unse
 	        OPTION_SWITCH(0, "buildid-mmap", &(o)->mapping_build_ids,                          \
 	                "build ids in records of mappings"),                                       \
 	        OPTION_SWITCH('N', "no-buildid-cache", &(c)->build_id_cache,                       \
-	                "accepted; sonde never fills ~/.debug")
+	                "accepted; sonde never fills ~/.debug"),                                   \
+	        OPTION_CALL(0, "debuginfod", OPTION_OPTIONAL, record_on_optional,                  \
+	                &(c)->debuginfod, "URLS", "accepted; sonde record fetches nothing")
 
 #define RECORD_RING_OPTIONS(c, o)                                                                  \
 	OPTION_HEADING("How"),                                                                     \
@@ -191,6 +202,12 @@ int record_on_registers(const struct option_def *def, const char *arg, bool unse
 	        OPTION_CALL(0, "control", OPTION_REQUIRED, record_on_control, (c),                 \
 	                "fd:N[,N]|fifo:F[,F]",                                                     \
 	                "where commands come from, and where they are acknowledged"),              \
-	        OPTION_SWITCH(0, "dry-run", &(o)->dry_run, "check the options and stop")
+	        OPTION_SWITCH(0, "dry-run", &(o)->dry_run, "check the options and stop"),          \
+	        OPTION_SWITCH(0, "off-cpu", &(c)->off_cpu,                                         \
+	                "accepted with a warning: time off the cpu is not recorded"),              \
+	        OPTION_TEXT(0, "clang-path", &(c)->ignored, "FILE",                                \
+	                "accepted; sonde compiles no BPF programs"),                               \
+	        OPTION_TEXT(0, "clang-opt", &(c)->ignored, "OPTIONS", "the same"),                 \
+	        OPTION_TEXT(0, "vmlinux", &(c)->ignored, "FILE", "the same")
 
 #endif

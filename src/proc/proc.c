@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 int proc_root_open(const char *path)
@@ -43,9 +44,19 @@ bool proc_stat(int root, const char *path, struct stat *st)
 	return fstatat(root, path, st, 0) == 0;
 }
 
-bool proc_read_file(int root, const char *path, struct text *out)
+static uint64_t now_ms(void)
+{
+	struct timespec ts;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
+/* limit_ms: 0: none. late: whether it ended because of that; what was read until then is there. */
+static bool read_file(int root, const char *path, uint64_t limit_ms, struct text *out, bool *late)
 {
 	int fd = openat(root, path, O_RDONLY | O_CLOEXEC);
+	uint64_t end = limit_ms != 0 ? now_ms() + limit_ms : 0;
 	ssize_t got;
 	char *p;
 
@@ -59,9 +70,17 @@ bool proc_read_file(int root, const char *path, struct text *out)
 		p = text_room(out, room);
 		got = p != NULL ? read(fd, p, room) : -1;
 		out->n += got > 0 ? (size_t)got : 0;
-	} while (got > 0 || (got < 0 && p != NULL && errno == EINTR));
+		*late = got > 0 && end != 0 && now_ms() >= end;
+	} while (!*late && (got > 0 || (got < 0 && p != NULL && errno == EINTR)));
 	(void)close(fd);
-	return got == 0;
+	return got == 0 || *late;
+}
+
+bool proc_read_file(int root, const char *path, struct text *out)
+{
+	bool late;
+
+	return read_file(root, path, 0, out, &late);
 }
 
 bool proc_read_line(int root, const char *path, char *buf, size_t size)
@@ -145,13 +164,13 @@ bool proc_kernel_text(int root, struct proc_kernel *kernel)
 	return kernel->start != 0 && kernel->end > kernel->start;
 }
 
-bool proc_maps_open(struct proc_maps *maps, int root, pid_t pid)
+bool proc_maps_open(struct proc_maps *maps, int root, pid_t pid, uint64_t limit_ms)
 {
 	char path[64];
 
 	*maps = (struct proc_maps){0};
 	(void)snprintf(path, sizeof(path), "proc/%d/maps", (int)pid);
-	if (!proc_read_file(root, path, &maps->text)) {
+	if (!read_file(root, path, limit_ms, &maps->text, &maps->cut)) {
 		text_fini(&maps->text);
 		return false;
 	}

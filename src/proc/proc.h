@@ -59,9 +59,11 @@ struct proc_map {
 struct proc_maps {
 	struct text text;
 	size_t at;
+	bool cut; /* it took too long: the last ones are missing */
 };
 
-bool proc_maps_open(struct proc_maps *maps, int root, pid_t pid);
+/* limit_ms: how long it may take to read them; 0: as long as it takes. */
+bool proc_maps_open(struct proc_maps *maps, int root, pid_t pid, uint64_t limit_ms);
 bool proc_maps_next(struct proc_maps *maps, struct proc_map *map);
 void proc_maps_close(struct proc_maps *maps);
 

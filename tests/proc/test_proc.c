@@ -63,7 +63,7 @@ static void test_task(int root)
 	eq_str(status.comm, "a name of 15 ch", "with a name of spaces");
 	eq_u64(status.pid, 4242, "of its process");
 	ok(!proc_status_read(root, 4242, 4244, &status), "a thread that ended");
-	ok(proc_maps_open(&maps, root, 4242), "its mappings");
+	ok(proc_maps_open(&maps, root, 4242, 0), "its mappings");
 	ok(proc_maps_next(&maps, &map) && map.read && !map.exec && map.start == 0x400000, "data");
 	ok(proc_maps_next(&maps, &map) && map.exec && map.end == 0x500000 && map.pgoff == 0x1000,
 	        "text");
@@ -77,7 +77,7 @@ static void test_task(int root)
 	ok(proc_maps_next(&maps, &map) && strcmp(map.name, "[vdso]") == 0, "the vdso");
 	ok(!proc_maps_next(&maps, &map), "a line that is none ends nothing but itself");
 	proc_maps_close(&maps);
-	ok(!proc_maps_open(&maps, root, 1), "another process has ended");
+	ok(!proc_maps_open(&maps, root, 1, 0), "another process has ended");
 }
 
 int main(int argc, char **argv)

@@ -50,6 +50,8 @@ struct sonde_record_options {
 	bool all_cpus;
 	uint64_t frequency; /* in Hz; 0: 4000; UINT64_MAX: what the kernel allows */
 	uint64_t period; /* in events; not 0 wins over frequency */
+	bool strict_frequency; /* one that the kernel does not allow is an error */
+	bool group; /* all events are one group */
 	bool callchains;
 	bool no_inherit;
 	bool no_build_ids;
@@ -129,6 +131,8 @@ struct sonde_record_options {
 	bool overwrite; /* rings keep the newest records, which are written at the end */
 	bool tail_synthesis; /* the state of the system as it is at the end; with overwrite always */
 	const char *synthesis; /* "task,mmap,cgroup,all" or "no"; NULL: all */
+	uint64_t synth_threads; /* that read it, with all_cpus; 0: 1 */
+	uint64_t maps_limit_ms; /* that reading a process's mappings may take; 0: 500 */
 	bool all_build_ids; /* of everything that was mapped, hit or not */
 	bool mapping_build_ids; /* in records of mappings, by the kernel; not in the header */
 

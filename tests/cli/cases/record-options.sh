@@ -13,6 +13,12 @@ show record -p 1,x
 sonde record -m 3 -q -o rounded true 2>&1
 echo "-m 3: status $?"
 show record -F 100 -c 1000 true
+sonde record --strict-freq -F 1000000000 true 2>&1 | sed 's/the [0-9]* Hz/the MAX Hz/'
+echo "--strict-freq: status ${PIPESTATUS[0]}"
+sonde record -e cpu-clock/freq=1000000000/ true 2>&1 | sed 's/allows [0-9]* Hz/allows MAX Hz/'
+show record -e cpu-clock/aux-sample-size=64/ true
+show record -e cpu-clock --num-thread-synthesize=x true
+sonde record -e cpu-clock -o accepted --vmlinux=none --off-cpu true 2>&1 | grep -v '^\['
 show record --affinity=core true
 show record --affinity=cpu --threads true
 sonde record -m 1M -q -o whole true 2>&1
