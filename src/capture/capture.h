@@ -95,6 +95,14 @@ struct capture_place {
 	size_t n;
 };
 
+/* What makes the recording go on in another file. */
+struct capture_triggers {
+	struct event_list events;
+	struct capture_ring *rings; /* by event and cpu */
+	int *fds;
+	size_t n; /* that are open */
+};
+
 /* Who is recorded. */
 enum capture_targets {
 	CAPTURE_WORKLOAD = 0, /* the command and what it starts */
@@ -152,6 +160,7 @@ struct sonde_record {
 	bool tail_synthesis;
 	bool synth_tasks, synth_maps, synth_cgroups; /* of what was there before */
 	int switch_fd;
+	struct capture_triggers triggers;
 	uint64_t stops; /* how often somebody said stop */
 	struct capture_control control;
 	uint64_t clock_wall_ns, clock_ns;
@@ -218,6 +227,11 @@ uint64_t capture_maps_limit(
 int capture_synth_threads(
         struct sonde_record *r, const pid_t *pids, size_t n, struct text *out, size_t *cut);
 int capture_lost(struct sonde_record *r);
+/* options.triggers to events; opens them; asks for another file when one happened. */
+int capture_triggers_plan(struct sonde_record *r);
+int capture_triggers_open(struct sonde_record *r);
+void capture_triggers_look(struct sonde_record *r);
+void capture_triggers_close(struct sonde_record *r);
 /* --affinity: which cpus belong to each ring; moves there. SONDE_EARG, SONDE_ENOMEM. */
 int capture_places_plan(struct sonde_record *r);
 void capture_places_go(struct sonde_record *r, size_t ring);

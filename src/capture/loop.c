@@ -145,7 +145,7 @@ int capture_enable(struct sonde_record *r, size_t event, bool on)
 
 struct loop {
 	struct sonde_record *r;
-	struct pollfd *fds; /* WATCHES, rings, rings that tell of BPF programs */
+	struct pollfd *fds; /* WATCHES, rings, rings that tell of BPF programs, triggers */
 	size_t n;
 	bool blind; /* the end of the workload cannot be listened to: kernels before 5.3 */
 	uint64_t lost_ns; /* since when all events of a workload that runs on have ended; 0: not */
@@ -307,6 +307,7 @@ static int run(struct loop *l)
 		}
 		r->result.wakeups += rings_woke(l);
 		capture_bpf_look(r);
+		capture_triggers_look(r);
 		TRY(capture_pass(r, false));
 		for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 			rc = steps[i](l);
@@ -320,7 +321,7 @@ static int run(struct loop *l)
 int capture_loop(struct sonde_record *r)
 {
 	size_t nbpf = r->bpf != NULL ? r->bpf->nrings : 0;
-	struct loop l = {.r = r, .n = WATCHES + r->nrings + nbpf};
+	struct loop l = {.r = r, .n = WATCHES + r->nrings + nbpf + r->triggers.n};
 	const int watched[WATCHES] = {
 	        [WATCH_STOP] = r->stop_fd,
 	        [WATCH_WORKLOAD] = r->child > 0 ? (int)syscall(SYS_pidfd_open, r->child, 0u) : -1,
@@ -343,6 +344,9 @@ int capture_loop(struct sonde_record *r)
 	}
 	for (i = 0; l.fds != NULL && i < nbpf; i++) {
 		l.fds[WATCHES + r->nrings + i].fd = r->bpf->fds[i];
+	}
+	for (i = 0; l.fds != NULL && i < r->triggers.n; i++) {
+		l.fds[WATCHES + r->nrings + nbpf + i].fd = r->triggers.fds[i];
 	}
 	rc = l.fds != NULL ? run(&l) : error_nomem(&r->error);
 	if (watched[WATCH_WORKLOAD] >= 0) {

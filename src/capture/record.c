@@ -53,6 +53,7 @@ struct sonde_record *sonde_record_new(const struct sonde_record_options *options
 	r->root_fd = proc_root_open("/");
 	r->go_fd = r->exec_fd = r->output.fd = -1;
 	r->streams_stop_fd = r->streams_over_fd = -1;
+	r->options.switch_output |= r->options.ntriggers != 0;
 	r->tail_synthesis = r->options.tail_synthesis || r->options.overwrite;
 	r->options.timestamp_names |= r->options.switch_output || r->options.switch_bytes != 0 ||
 	                              r->options.switch_ns != 0;
@@ -87,6 +88,7 @@ void sonde_record_free(struct sonde_record *r)
 	capture_streams_free(r);
 	capture_output_close(r);
 	capture_control_free(r);
+	capture_triggers_close(r);
 	(void)capture_close(r);
 	close_fd(&r->exec_fd);
 	close_fd(&r->switch_fd);
@@ -168,6 +170,7 @@ static int start(struct sonde_record *r)
 	capture_choose(r);
 	TRY(capture_control_plan(r));
 	TRY(capture_plan(r));
+	TRY(capture_triggers_plan(r));
 	if (r->options.dry_run) {
 		return 0;
 	}
@@ -176,6 +179,7 @@ static int start(struct sonde_record *r)
 	}
 	TRY(capture_find_targets(r));
 	TRY(capture_open(r));
+	TRY(capture_triggers_open(r));
 	TRY(capture_streams_plan(r));
 	TRY(capture_places_plan(r));
 	r->clock_wall_ns = capture_now_ns(CLOCK_REALTIME);

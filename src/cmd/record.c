@@ -223,6 +223,7 @@ static int check_output(struct record_command *c, const struct option_command *c
 		on_message(c, SONDE_RECORD_WARNING,
 		        "--switch-output is not available with --threads: one folder is written");
 		o->switch_output = false;
+		o->ntriggers = 0;
 		o->switch_bytes = o->switch_ns = 0;
 	}
 	/* what is slow waits until somebody asks for it: files are switched while events come in */
@@ -309,6 +310,7 @@ static int parse_and_run(struct record_command *c, int argc, char **argv)
 	o->inherit = c->inherit_given && !o->no_inherit;
 	o->no_bpf_events = !c->bpf_events;
 	o->events = c->events;
+	o->triggers = c->triggers;
 	o->debug = c->verbose > 1;
 	o->cgroup_filters = c->cgroups;
 	o->filters = c->filters;
@@ -326,9 +328,11 @@ int cmd_record(int argc, char **argv)
 	int rc = 255;
 
 	c.events = calloc((size_t)argc + 1, sizeof(*c.events));
+	c.triggers = calloc((size_t)argc + 1, sizeof(*c.triggers));
 	c.cgroups = calloc((size_t)argc + 1, sizeof(*c.cgroups));
 	c.filters = calloc((size_t)argc + 1, sizeof(*c.filters));
-	if (c.events != NULL && c.cgroups != NULL && c.filters != NULL && line != NULL) {
+	if (c.events != NULL && c.triggers != NULL && c.cgroups != NULL && c.filters != NULL &&
+	        line != NULL) {
 		memcpy(line, argv, (size_t)argc * sizeof(*line));
 		c.options.size = sizeof(c.options);
 		c.options.command_line = line;
@@ -338,6 +342,7 @@ int cmd_record(int argc, char **argv)
 	}
 	free(line);
 	free(c.events);
+	free(c.triggers);
 	free(c.cgroups);
 	free(c.filters);
 	return rc;

@@ -9,7 +9,7 @@
 
 struct record_command {
 	struct sonde_record_options options;
-	const char **events;
+	const char **events, **triggers;
 	struct sonde_record_cgroup *cgroups;
 	struct sonde_record_filter *filters;
 	char exclude_self[32]; /* a filter: not what this process does */
@@ -41,6 +41,7 @@ int record_on_choice(const struct option_def *def, const char *arg, bool unset);
 int record_on_branch_any(const struct option_def *def, const char *arg, bool unset);
 int record_on_compress(const struct option_def *def, const char *arg, bool unset);
 int record_on_switch(const struct option_def *def, const char *arg, bool unset);
+int record_on_trigger(const struct option_def *def, const char *arg, bool unset);
 int record_on_bytes(const struct option_def *def, const char *arg, bool unset);
 int record_on_control(const struct option_def *def, const char *arg, bool unset);
 int record_on_optional(const struct option_def *def, const char *arg, bool unset);
@@ -159,6 +160,8 @@ int record_on_registers(const struct option_def *def, const char *arg, bool unse
 	                "CPUS/AFFINITY:..."),                                                      \
 	        OPTION_CALL(0, "switch-output", OPTION_OPTIONAL, record_on_switch, (o),            \
 	                "signal|SIZE|TIME", "another file after SIGUSR2, 10M, 5s, ..."),           \
+	        OPTION_CALL(0, "switch-output-event", OPTION_REQUIRED, record_on_trigger, (c),     \
+	                "EVENT[,EVENT]", "another file whenever one of these happens"),            \
 	        OPTION_UINT(                                                                       \
 	                0, "switch-max-files", &(o)->switch_files, "N", "keep the last N files"),  \
 	        OPTION_CALL(0, "max-size", OPTION_REQUIRED, record_on_bytes, &(o)->max_bytes,      \

@@ -327,6 +327,19 @@ int record_on_switch(const struct option_def *def, const char *arg, bool unset)
 	return -1;
 }
 
+int record_on_trigger(const struct option_def *def, const char *arg, bool unset)
+{
+	struct record_command *c = def->target;
+
+	if (unset) {
+		c->options.ntriggers = 0;
+		return 0;
+	}
+	c->options.switch_output = true;
+	c->triggers[c->options.ntriggers++] = arg;
+	return 0;
+}
+
 int record_on_optional(const struct option_def *def, const char *arg, bool unset)
 {
 	*(const char **)def->target = unset ? NULL : arg != NULL ? arg : "";

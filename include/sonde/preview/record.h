@@ -123,6 +123,9 @@ struct sonde_record_options {
 	const char *affinity; /* "cpu", "node": runs there while it reads a cpu's ring; NULL, "sys":
 	                         wherever it is */
 	bool switch_output; /* another file whenever sonde_record_switch asks for it, */
+	const char *const *triggers; /* event strings, which are not recorded: whenever one happens
+	                                on any cpu; sets switch_output */
+	size_t ntriggers;
 	uint64_t switch_bytes; /* when it has as many (0: never) */
 	uint64_t switch_ns; /* or after that time (0: never) */
 	uint64_t switch_files; /* keeps the last ones only; 0: all */

@@ -17,6 +17,8 @@ sonde record --strict-freq -F 1000000000 true 2>&1 | sed 's/the [0-9]* Hz/the MA
 echo "--strict-freq: status ${PIPESTATUS[0]}"
 sonde record -e cpu-clock/freq=1000000000/ true 2>&1 | sed 's/allows [0-9]* Hz/allows MAX Hz/'
 show record -e cpu-clock/aux-sample-size=64/ true
+show record --switch-output-event=cpu-clock true
+show record --switch-output-event=no-such-event true
 show record -e cpu-clock --num-thread-synthesize=x true
 sonde record -e cpu-clock -o accepted --vmlinux=none --off-cpu true 2>&1 | grep -v '^\['
 show record --affinity=core true
