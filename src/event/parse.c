@@ -112,6 +112,25 @@ static int add_common(const struct parse *p, struct word w)
 	return 0;
 }
 
+/* config, config1, config2: the number in the place of what the name stands for. 0: another term. */
+static int take_config(const struct parse *p, struct event *event, const struct term *term)
+{
+	static const char *const names[] = {"config", "config1", "config2"};
+	uint64_t *const values[] = {
+	        &event->attr.config, &event->attr.config1, &event->attr.config2};
+	size_t i;
+
+	for (i = 0; i < 3 && !word_is(term->name, names[i]); i++) {
+	}
+	if (i == 3) {
+		return 0;
+	}
+	TRY(term_number(p, term, 0, UINT64_MAX, values[i]));
+	event->clock = event->attr.type == SONDE_TYPE_SOFTWARE &&
+	               event->attr.config <= SONDE_SW_TASK_CLOCK;
+	return 1;
+}
+
 /* Terms of an event that is none of a PMU. */
 static int apply_terms(const struct parse *p, struct event *event, struct word terms)
 {
@@ -123,6 +142,7 @@ static int apply_terms(const struct parse *p, struct event *event, struct word t
 
 	while ((rc = term_next(p, &at, terms.p + terms.n, &term)) > 0) {
 		known = term_apply(p, event, &term);
+		known = known == 0 ? take_config(p, event, &term) : known;
 		TRY(known);
 		if (known != 0) {
 			continue;
@@ -134,7 +154,8 @@ static int apply_terms(const struct parse *p, struct event *event, struct word t
 		near_offer(&near, "call-graph");
 		near_hint(&near, p->err);
 		term_list(&t);
-		rc = event_hint(p->err, "valid are: %.*s", (int)t.n, t.p != NULL ? t.p : "");
+		rc = event_hint(p->err, "valid are: config, config1, config2, %.*s", (int)t.n,
+		        t.p != NULL ? t.p : "");
 		text_fini(&t);
 		return rc;
 	}
