@@ -33,7 +33,25 @@ static uint32_t put_caps(int root, const char *pmu, struct text *t)
 	return n;
 }
 
-/* CPU_PMU_CAPS: those of the processor's own PMU. */
+static bool has_core_pmu(const struct sonde_record *r)
+{
+	struct stat st;
+
+	return proc_stat(r->root_fd, DEVICES "/cpu/type", &st);
+}
+
+/* Counters of one kind of cores, where there are several kinds. */
+static bool is_kind(const char *pmu)
+{
+	static const char *const kinds[] = {"cpu_core", "cpu_atom", "cpu_lowpower"};
+	size_t i;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && strcmp(kinds[i], pmu) != 0; i++) {
+	}
+	return i < sizeof(kinds) / sizeof(kinds[0]);
+}
+
+/* CPU_PMU_CAPS: those of the processor's own PMU, which may be none. */
 bool capture_cpu_caps_put(const struct sonde_record *r, struct text *t)
 {
 	struct text list = {0};
@@ -43,57 +61,72 @@ bool capture_cpu_caps_put(const struct sonde_record *r, struct text *t)
 	text_bytes(t, list.p, list.n);
 	t->failed |= list.failed;
 	text_fini(&list);
-	return n > 0;
+	return n > 0 || has_core_pmu(r);
 }
 
-/* PMU_CAPS: those of all others, which may be none. */
-bool capture_pmu_caps_put(const struct sonde_record *r, struct text *t)
+/* Those of the kinds of cores, or of all but them; returns how many PMUs have some. */
+static uint32_t put_all_caps(int root, bool kinds, struct text *list)
 {
-	DIR *dir = proc_open_dir(r->root_fd, DEVICES);
-	struct text list = {0}, caps = {0};
+	DIR *dir = proc_open_dir(root, DEVICES);
+	struct text caps = {0};
 	struct dirent *e;
 	uint32_t n = 0, count;
 
 	while (dir != NULL && (e = readdir(dir)) != NULL) {
-		if (e->d_name[0] == '.' || strcmp(e->d_name, "cpu") == 0) {
+		if (e->d_name[0] == '.' || strcmp(e->d_name, "cpu") == 0 ||
+		        is_kind(e->d_name) != kinds) {
 			continue;
 		}
 		caps.n = 0;
-		count = put_caps(r->root_fd, e->d_name, &caps);
+		count = put_caps(root, e->d_name, &caps);
 		if (count > 0) {
-			feature_put_u32(&list, count);
-			text_bytes(&list, caps.p, caps.n);
-			feature_put_text(&list, e->d_name);
+			feature_put_u32(list, count);
+			text_bytes(list, caps.p, caps.n);
+			feature_put_text(list, e->d_name);
 			n++;
 		}
 	}
 	if (dir != NULL) {
 		(void)closedir(dir);
 	}
+	list->failed |= caps.failed;
+	text_fini(&caps);
+	return n;
+}
+
+/* PMU_CAPS: those of all others, which may be none; kinds of cores come first. */
+bool capture_pmu_caps_put(const struct sonde_record *r, struct text *t)
+{
+	struct text list = {0};
+	uint32_t n = put_all_caps(r->root_fd, true, &list);
+
+	n += put_all_caps(r->root_fd, false, &list);
 	feature_put_u32(t, n);
 	text_bytes(t, list.p, list.n);
-	t->failed |= list.failed || caps.failed;
+	t->failed |= list.failed;
 	text_fini(&list);
-	text_fini(&caps);
 	return true;
 }
 
-/* HYBRID_TOPOLOGY: which cpus are of which kind, where there are several. */
+/* HYBRID_TOPOLOGY: which cpus are of which kind, where there are several; in the folder's order. */
 bool capture_hybrid_put(const struct sonde_record *r, struct text *t)
 {
-	static const char *const kinds[] = {"cpu_core", "cpu_atom", "cpu_lowpower"};
+	DIR *dir = proc_open_dir(r->root_fd, DEVICES);
 	char path[PATH_ROOM], cpus[1024];
 	struct text list = {0};
+	struct dirent *e;
 	uint32_t n = 0;
-	size_t i;
 
-	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		(void)snprintf(path, sizeof(path), DEVICES "/%s/cpus", kinds[i]);
-		if (proc_read_line(r->root_fd, path, cpus, sizeof(cpus))) {
-			feature_put_text(&list, kinds[i]);
+	while (dir != NULL && (e = readdir(dir)) != NULL) {
+		(void)snprintf(path, sizeof(path), DEVICES "/%s/cpus", e->d_name);
+		if (is_kind(e->d_name) && proc_read_line(r->root_fd, path, cpus, sizeof(cpus))) {
+			feature_put_text(&list, e->d_name);
 			feature_put_text(&list, cpus);
 			n++;
 		}
+	}
+	if (dir != NULL) {
+		(void)closedir(dir);
 	}
 	feature_put_u32(t, n);
 	text_bytes(t, list.p, list.n);
