@@ -401,7 +401,14 @@ static void open_rings(struct sonde_record *r, struct capture_bpf *b)
 	b->rings = calloc(r->ncpus, sizeof(*b->rings));
 	b->fds = calloc(r->ncpus, sizeof(*b->fds));
 	for (i = 0; b->rings != NULL && b->fds != NULL && i < r->ncpus; i++) {
-		fd = r->cpus[i] >= 0 ? r->kernel->open(&attr, -1, (int)r->cpus[i], -1) : -1;
+		if (r->cpus[i] < 0) {
+			return;
+		}
+		if (i == 0) {
+			capture_trace_attr(r, &attr);
+		}
+		fd = r->kernel->open(&attr, -1, (int)r->cpus[i], -1);
+		capture_trace_open(r, -1, (int)r->cpus[i], -1, 0, fd);
 		map = fd >= 0 ? r->kernel->map(fd, size) : NULL;
 		if (map == NULL || !capture_ring_init(&b->rings[b->nrings], map, size)) {
 			if (fd >= 0) {

@@ -74,7 +74,7 @@ static uint64_t *field(struct sonde_attr *attr, enum place place)
 }
 
 /* Would the kernel take an event with nothing but this? */
-static bool refused(const struct sonde_record *r, const struct step *step)
+static bool refused(struct sonde_record *r, const struct step *step)
 {
 	struct sonde_attr attr = {.type = SONDE_TYPE_SOFTWARE,
 	        .config = SONDE_SW_CPU_CLOCK,
@@ -89,7 +89,9 @@ static bool refused(const struct sonde_record *r, const struct step *step)
 	} else if (step->bits == 1ULL << SONDE_FLAG_USE_CLOCKID) {
 		attr.clockid = CLOCK_MONOTONIC;
 	}
+	capture_trace_attr(r, &attr);
 	fd = r->kernel->open(&attr, 0, -1, -1);
+	capture_trace_open(r, 0, -1, -1, 0, fd);
 	if (fd >= 0) {
 		(void)r->kernel->close(fd);
 	}

@@ -15,7 +15,7 @@ static void set_flag(struct sonde_attr *attr, enum sonde_attr_flag flag, bool on
 }
 
 /* Asks the kernel whether it has an event with this precision. */
-static bool event_exists(const struct sonde_record *r, const struct event *event, unsigned precise)
+static bool event_exists(struct sonde_record *r, const struct event *event, unsigned precise)
 {
 	struct sonde_attr attr = {.type = event->attr.type,
 	        .size = WRITER_ATTR_SIZE,
@@ -26,7 +26,9 @@ static bool event_exists(const struct sonde_record *r, const struct event *event
 	set_flag(&attr, SONDE_FLAG_DISABLED, true);
 	set_flag(&attr, SONDE_FLAG_EXCLUDE_KERNEL, true);
 	set_flag(&attr, SONDE_FLAG_EXCLUDE_HV, true);
+	capture_trace_attr(r, &attr);
 	fd = r->kernel->open(&attr, 0, -1, -1);
+	capture_trace_open(r, 0, -1, -1, 0, fd);
 	if (fd >= 0) {
 		(void)r->kernel->close(fd);
 	}
@@ -34,7 +36,7 @@ static bool event_exists(const struct sonde_record *r, const struct event *event
 }
 
 /* P asks for the most that the hardware can: not every processor has all the steps. */
-static void lower_precision(const struct sonde_record *r, struct event *event)
+static void lower_precision(struct sonde_record *r, struct event *event)
 {
 	unsigned precise = 3;
 

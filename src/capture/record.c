@@ -236,6 +236,8 @@ static int finish(struct sonde_record *r)
 	if (r->tail_synthesis) {
 		TRY(capture_synth(r));
 	}
+	capture_say(r, SONDE_RECORD_NOTICE, "Woken up %llu times to write data",
+	        (unsigned long long)r->result.wakeups);
 	return capture_output_finish(r, capture_stopped_twice(r));
 }
 

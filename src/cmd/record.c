@@ -74,8 +74,6 @@ static void print_result(struct record_command *c, struct sonde_record *r)
 	if (c->quiet || o->dry_run) {
 		return;
 	}
-	(void)fprintf(stderr, "[ sonde record: Woken up %llu times to write data ]\n",
-	        (unsigned long long)res->wakeups);
 	if (res->lost > 0) {
 		(void)fprintf(stderr,
 		        "[ sonde record: lost %llu events: try larger rings (-m) or a lower "
