@@ -188,6 +188,7 @@ int capture_plan(struct sonde_record *r); /* options to attrs */
 bool capture_use_older(struct sonde_record *r, size_t e, int why);
 bool capture_only_counts(
         const struct sonde_record *r, size_t e); /* opens when it need not sample */
+uint32_t capture_attr_size(const struct sonde_attr *attr); /* bytes that hold all that it asks */
 void capture_attr_sizes(struct sonde_record *r,
         bool in_file); /* in files all are of one size, without addresses of ours */
 

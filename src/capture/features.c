@@ -136,16 +136,28 @@ static bool put_command(struct sonde_record *r, struct text *t)
 	return n > 0;
 }
 
+/*
+ * The attrs in front of the data are of the one size that perf 6.1 takes there; here it takes larger
+ * ones too, and they are whole.
+ */
 static bool put_events(struct sonde_record *r, struct text *t)
 {
-	uint8_t attr[ATTR_SIZE_NOW];
+	uint8_t bytes[ATTR_SIZE_NOW];
+	struct sonde_attr attr;
+	uint32_t size = WRITER_ATTR_SIZE;
 	size_t i;
 
-	feature_put_u32(t, (uint32_t)r->events.n);
-	feature_put_u32(t, WRITER_ATTR_SIZE);
 	for (i = 0; i < r->events.n; i++) {
-		record_attr_encode(&r->events.v[i].attr, attr);
-		text_bytes(t, (const char *)attr, WRITER_ATTR_SIZE);
+		attr = r->events.v[i].attr;
+		size = capture_attr_size(&attr) > size ? capture_attr_size(&attr) : size;
+	}
+	feature_put_u32(t, (uint32_t)r->events.n);
+	feature_put_u32(t, size);
+	for (i = 0; i < r->events.n; i++) {
+		attr = r->events.v[i].attr;
+		attr.size = capture_attr_size(&attr);
+		record_attr_encode(&attr, bytes);
+		text_bytes(t, (const char *)bytes, size);
 		feature_put_u32(t, (uint32_t)r->opened[i].nids);
 		feature_put_text(t, r->events.v[i].name);
 		text_bytes(t, (const char *)r->opened[i].ids, r->opened[i].nids * 8);

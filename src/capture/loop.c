@@ -48,11 +48,24 @@ static int put_round(struct sonde_record *r)
 	return capture_lane_mark(&r->output.lane, &r->error);
 }
 
+/* What stays in rings that are overwritten is older than what any round had. */
+static bool keeps_old(const struct sonde_record *r)
+{
+	size_t e;
+
+	for (e = 0; e < r->events.n; e++) {
+		if (sonde_attr_has(&r->events.v[e].attr, SONDE_FLAG_WRITE_BACKWARD)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /*
  * All heads are looked at before anything is read. So what a pass leaves in a ring was written
  * after the pass began, and a FINISHED_ROUND holds: later rounds have nothing older than what was
  * seen one round before. Rings that have too little to be read are no exception: with flush_bytes
- * there are no such marks.
+ * there are no such marks, nor beside rings that are overwritten.
  */
 int capture_pass(struct sonde_record *r, bool all)
 {
@@ -80,7 +93,7 @@ int capture_pass(struct sonde_record *r, bool all)
 		}
 		TRY(capture_aux_pass(r, i));
 	}
-	if (r->options.flush_bytes > 1) {
+	if (r->options.flush_bytes > 1 || keeps_old(r)) {
 		return capture_lane_mark(&r->output.lane, &r->error);
 	}
 	return put_round(r);

@@ -211,6 +211,11 @@ bool capture_use_older(struct sonde_record *r, size_t e, int why)
 	return changed || drop_guests(r, e);
 }
 
+uint32_t capture_attr_size(const struct sonde_attr *attr)
+{
+	return attr->config4 != 0 ? 144 : attr->config3 != 0 ? 136 : WRITER_ATTR_SIZE;
+}
+
 void capture_attr_sizes(struct sonde_record *r, bool in_file)
 {
 	struct sonde_attr *attr;
@@ -218,9 +223,7 @@ void capture_attr_sizes(struct sonde_record *r, bool in_file)
 
 	for (k = 0; k < r->events.n; k++) {
 		attr = &r->events.v[k].attr;
-		attr->size = in_file || (attr->config3 | attr->config4) == 0 ? WRITER_ATTR_SIZE
-		             : attr->config4 != 0                            ? 144
-		                                                             : 136;
+		attr->size = in_file ? WRITER_ATTR_SIZE : capture_attr_size(attr);
 		if (in_file && r->events.v[k].text_address) {
 			attr->config1 = 0;
 		}

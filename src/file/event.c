@@ -122,9 +122,26 @@ int file_index_ids(struct file *f)
 	return 0;
 }
 
-/* One entry of EVENT_DESC behind its attr; ids that the attrs lack are taken from there. */
-static int name_from_desc(struct file *f, size_t index, struct cursor *c)
+/* Newer fields than those that the attr itself has room for: perf 6.1 reads attrs of 128 bytes. */
+static void take_newer(struct file *f, struct file_event *e, struct span attr)
 {
+	struct sonde_attr more;
+
+	if (attr.n <= e->bytes.n || !record_attr_decode(attr, f->swap, &more)) {
+		return;
+	}
+	if (e->bytes.n < 136) {
+		e->attr.config3 = more.config3;
+	}
+	if (e->bytes.n < 144) {
+		e->attr.config4 = more.config4;
+	}
+}
+
+/* One entry of EVENT_DESC; ids that the attrs lack are taken from there. */
+static int name_from_desc(struct file *f, size_t index, uint32_t attr_size, struct cursor *c)
+{
+	struct span attr = cursor_bytes(c, attr_size);
 	uint32_t nids = cursor_u32(c);
 	uint32_t len = cursor_u32(c);
 	struct span name = cursor_text(c, len);
@@ -149,6 +166,7 @@ static int name_from_desc(struct file *f, size_t index, struct cursor *c)
 	if (event >= f->nevents) {
 		return 0;
 	}
+	take_newer(f, &f->events[event], attr);
 	if (f->events[event].name == NULL) {
 		f->events[event].name = arena_text(&f->arena, (const char *)name.p, name.n);
 	}
@@ -163,8 +181,7 @@ static int read_event_names(struct file *f)
 	uint32_t attr_size = cursor_u32(&c);
 
 	for (uint32_t i = 0; i < nr && !c.bad && bytes.n != 0; i++) {
-		(void)cursor_bytes(&c, attr_size);
-		TRY(name_from_desc(f, i, &c));
+		TRY(name_from_desc(f, i, attr_size, &c));
 	}
 	if (c.bad && bytes.n != 0) {
 		f->names_cut = true;

@@ -540,13 +540,15 @@ static void test_limits(void)
 
 static const char *const folders[] = {"sys", "sys/devices", "sys/devices/system",
         "sys/devices/system/cpu", "sys/devices/system/node", "sys/devices/system/node/node0",
-        "sys/devices/system/node/node1"};
+        "sys/devices/system/node/node1", "sys/bus", "sys/bus/event_source",
+        "sys/bus/event_source/devices", "sys/bus/event_source/devices/mine"};
 static const struct {
 	const char *path, *text;
 } machine_files[] = {{"sys/devices/system/cpu/online", "0-2\n"},
         {"sys/devices/system/node/online", "0-1\n"},
         {"sys/devices/system/node/node0/cpulist", "0-1\n"},
-        {"sys/devices/system/node/node1/cpulist", "2\n"}};
+        {"sys/devices/system/node/node1/cpulist", "2\n"},
+        {"sys/bus/event_source/devices/mine/type", "42\n"}};
 
 #define FOLDERS (sizeof(folders) / sizeof(folders[0]))
 #define FILES   (sizeof(machine_files) / sizeof(machine_files[0]))
@@ -640,6 +642,34 @@ static void affinity(const char *root, const char *mode, const char *moves)
 	sonde_record_free(r);
 }
 
+/* What the newest fields of an attr say is in the file, though perf 6.1 has no room for it. */
+static void test_newer_fields(void)
+{
+	static const char *const events[] = {
+	        "mine/config=1,config3=5/", "mine/config4=6/,cpu-clock"};
+	char root[] = "/tmp/sonde-test-cpus-XXXXXX";
+	struct diag_sink diags = {0};
+	struct file f = {.diags = &diags};
+	struct sonde_record *r;
+
+	make_machine(root);
+	reset();
+	k.polls_max = 1;
+	r = begin_all(root, NULL);
+	r->options.events = events;
+	r->options.nevents = 2;
+	ok(sonde_record_start(r) == 0 && sonde_record_run(r) == 0, "events with newer fields");
+	sonde_record_free(r);
+	ok(file_open(&f, output) >= 0 && f.nevents >= 3, "they are in the file");
+	eq_u64(f.events[0].bytes.n, 128, "in attrs that perf 6.1 reads");
+	eq_u64(f.events[0].attr.config3, 5, "config3");
+	eq_u64(f.events[1].attr.config4, 6, "config4");
+	eq_u64(f.events[2].attr.config3 | f.events[2].attr.config4, 0, "not where nobody asked");
+	eq_str(f.events[0].name, events[0], "with their names");
+	file_close(&f);
+	remove_machine(root);
+}
+
 static void test_affinity(void)
 {
 	char root[] = "/tmp/sonde-test-cpus-XXXXXX";
@@ -679,6 +709,7 @@ int main(void)
 	test_limits();
 	test_off_line();
 	test_affinity();
+	test_newer_fields();
 	(void)unlink(output);
 	(void)snprintf(output, sizeof(output), "%s/perf.data.old", folder);
 	(void)unlink(output);
