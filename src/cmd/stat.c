@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
+#include "cmd/stat.h"
 #include "cmd/commands.h"
-#include "cmd/options.h"
-
-#include <sonde/preview/stat.h>
 
 #include <errno.h>
 #include <langinfo.h>
@@ -17,18 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-struct command {
-	struct sonde_stat_options options;
-	const char **events, **filters;
-	const char *output;
-	uint64_t output_fd; /* 0: not given */
-	bool append, big_numbers, inherit, scale, quiet, csv_summary;
-	bool by_core, by_socket, by_die, by_node, by_thread, by_cpu, json;
-	int verbose;
-	uint64_t repeat;
-	char thousands[8];
-	FILE *out;
-};
+/* What -T counts. */
+#define TRANSACTIONS "task-clock,{instructions,cycles,cpu/cycles-t/,cpu/tx-start/}"
 
 /* What a signal handler can reach. */
 static struct sonde_stat *volatile running;
@@ -44,7 +32,7 @@ static void on_signal(int sig)
 
 static void on_message(void *arg, enum sonde_stat_message kind, const char *text)
 {
-	const struct command *c = arg;
+	const struct stat_command *c = arg;
 
 	if (!c->quiet && (kind != SONDE_STAT_VERBOSE || c->verbose > 0)) {
 		(void)fprintf(stderr, "%s\n", text);
@@ -53,7 +41,7 @@ static void on_message(void *arg, enum sonde_stat_message kind, const char *text
 
 static int on_text(void *arg, const char *text, size_t n)
 {
-	struct command *c = arg;
+	struct stat_command *c = arg;
 
 	if (c->quiet) {
 		return 0;
@@ -61,61 +49,9 @@ static int on_text(void *arg, const char *text, size_t n)
 	return fwrite(text, 1, n, c->out) == n && fflush(c->out) == 0 ? 0 : -1;
 }
 
-static int on_event(const struct option_def *def, const char *arg, bool unset)
-{
-	struct command *c = def->target;
-
-	if (unset) {
-		c->options.nevents = 0;
-		return 0;
-	}
-	c->events[c->options.nevents++] = arg;
-	return 0;
-}
-
-static int on_filter(const struct option_def *def, const char *arg, bool unset)
-{
-	struct command *c = def->target;
-
-	if (c->options.nevents == 0) {
-		(void)fprintf(
-		        stderr, "sonde stat: --filter belongs behind the -e that it is for\n");
-		return -1;
-	}
-	c->filters[c->options.nevents - 1] = unset ? NULL : arg;
-	return 0;
-}
-
-static int on_delay(const struct option_def *def, const char *arg, bool unset)
-{
-	struct command *c = def->target;
-	char *end;
-
-	c->options.delay_ms = 0;
-	if (unset) {
-		return 0;
-	}
-	c->options.delay_ms = strtol(arg, &end, 10);
-	if (end == arg || *end != '\0' || c->options.delay_ms < -1 ||
-	        c->options.delay_ms > INT32_MAX) {
-		(void)fprintf(stderr, "sonde stat: -D wants milliseconds, or -1, not '%s'\n", arg);
-		return -1;
-	}
-	return 0;
-}
-
-static int on_separator(const struct option_def *def, const char *arg, bool unset)
-{
-	struct command *c = def->target;
-
-	c->options.format = unset ? SONDE_STAT_TEXT : SONDE_STAT_CSV;
-	c->options.separator = unset ? NULL : strcmp(arg, "\\t") == 0 ? "\t" : arg;
-	return 0;
-}
-
 /* The separator of thousands that the user's locale has, which programs do not get by themselves.
  */
-static void find_thousands(struct command *c)
+static void find_thousands(struct stat_command *c)
 {
 	locale_t locale = newlocale(LC_NUMERIC_MASK, "", (locale_t)0);
 	const char *sep = locale != (locale_t)0 ? nl_langinfo_l(THOUSEP, locale) : "";
@@ -129,7 +65,7 @@ static void find_thousands(struct command *c)
 	}
 }
 
-static bool open_output(struct command *c)
+static bool open_output(struct stat_command *c)
 {
 	time_t now = time(NULL);
 	char when[64];
@@ -164,7 +100,39 @@ static int exit_status(const struct sonde_stat *s)
 	return status != -1 && WIFEXITED(status) ? WEXITSTATUS(status) : 0;
 }
 
-static int run(struct command *c)
+/* Runs a line of the shell; how it ended, -1 when it could not be run. */
+static int run_hook(const char *line)
+{
+	int status = system(line);
+
+	return status != -1 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int on_moment(void *arg, enum sonde_stat_moment moment)
+{
+	struct stat_command *c = arg;
+	const char *line = moment == SONDE_STAT_RUN_BEGINS  ? c->before
+	                   : moment == SONDE_STAT_RUN_ENDED ? c->after
+	                                                    : NULL;
+	int status = line != NULL ? run_hook(line) : 0;
+
+	if (status != 0) {
+		(void)fprintf(stderr, "sonde stat: the command '%s' ended with status %d\n", line,
+		        status);
+		c->hook_failed = moment == SONDE_STAT_RUN_BEGINS;
+		return c->hook_failed ? SONDE_EARG : 0;
+	}
+	if (moment == SONDE_STAT_RUN_BEGINS && c->sync) {
+		sync();
+	}
+	if (moment == SONDE_STAT_INTERVAL && c->interval_clear) {
+		(void)fputs("\033[H\033[2J\n", stdout);
+		(void)fflush(stdout);
+	}
+	return 0;
+}
+
+static int run(struct stat_command *c)
 {
 	struct sigaction action = {.sa_handler = on_signal};
 	struct sonde_stat *s = sonde_stat_new(&c->options);
@@ -180,10 +148,10 @@ static int run(struct command *c)
 	(void)sigaction(SIGHUP, &action, NULL);
 	if (open_output(c)) {
 		rc = sonde_stat_run(s, on_text, c);
-		status = rc == SONDE_EARG ? OPTIONS_USAGE : 255;
-		if (rc < 0) {
+		status = rc == SONDE_EARG && !c->hook_failed ? OPTIONS_USAGE : 255;
+		if (rc < 0 && !c->hook_failed) {
 			(void)fprintf(stderr, "sonde stat: %s\n", sonde_stat_error(s)->text);
-		} else {
+		} else if (rc >= 0) {
 			status = exit_status(s);
 		}
 		if (c->out != stderr && fclose(c->out) != 0) {
@@ -206,7 +174,7 @@ static void raise_file_limit(void)
 	}
 }
 
-static enum sonde_stat_by pick_by(const struct command *c, enum sonde_stat_by none)
+static enum sonde_stat_by pick_by(const struct stat_command *c, enum sonde_stat_by none)
 {
 	return c->by_core     ? SONDE_STAT_BY_CORE
 	       : c->by_die    ? SONDE_STAT_BY_DIE
@@ -217,27 +185,20 @@ static enum sonde_stat_by pick_by(const struct command *c, enum sonde_stat_by no
 	                      : none;
 }
 
-static int check_and_run(struct command *c, const struct option_command *command)
+static int check_and_run(struct stat_command *c, const struct option_command *command)
 {
 	struct sonde_stat_options *o = &c->options;
+	int rc = stat_check_options(c, command);
 
-	if (c->json && o->format == SONDE_STAT_CSV) {
-		return options_mistake(command, "either -x or -j: both were given");
+	if (rc != OPTIONS_RUN) {
+		return rc;
 	}
-	if (c->output != NULL && c->output_fd != 0) {
-		return options_mistake(command, "either --output or --log-fd: both were given");
-	}
-	if (o->interval_count != 0 && o->interval_ms == 0) {
-		return options_mistake(command, "--interval-count counts intervals: -I is missing");
-	}
-	if (o->timeout_ms != 0 && o->interval_ms != 0) {
-		return options_mistake(command, "--timeout and -I do not go together");
-	}
-	if (o->timeout_ms != 0 && o->timeout_ms < 10) {
-		return options_mistake(command, "--timeout wants at least 10 ms");
-	}
-	if (c->repeat > 100000) {
-		return options_mistake(command, "-r wants a number of runs up to 100000");
+	if (c->metrics != NULL) {
+		(void)fprintf(stderr,
+		        "sonde stat: cannot find the metric or group '%s': nothing is known of "
+		        "this "
+		        "processor's model\n",
+		        c->metrics);
 	}
 	if (o->timeout_ms != 0 && o->timeout_ms < 100) {
 		on_message(c, SONDE_STAT_WARNING,
@@ -249,6 +210,13 @@ static int check_and_run(struct command *c, const struct option_command *command
 	o->no_scale = !c->scale;
 	o->no_csv_summary = !c->csv_summary;
 	o->repeat = (unsigned)c->repeat;
+	o->forever = c->repeat_given && c->repeat == 0 && o->workload != NULL;
+	o->interval_headers = c->interval_clear;
+	o->moment = on_moment;
+	o->moment_arg = c;
+	if (c->transactions) {
+		c->events[o->nevents++] = TRANSACTIONS;
+	}
 	o->events = c->events;
 	o->filters = c->filters;
 	o->by = pick_by(c, SONDE_STAT_BY_ALL);
@@ -257,60 +225,18 @@ static int check_and_run(struct command *c, const struct option_command *command
 	return run(c);
 }
 
-static int parse_and_run(struct command *c, int argc, char **argv, bool record)
+static int parse_and_run(struct stat_command *c, int argc, char **argv, bool record)
 {
 	struct sonde_stat_options *o = &c->options;
 	const char *data = NULL;
 	const struct option_def defs[] = {
-	        OPTION_HEADING("What to count"),
-	        OPTION_CALL('e', "event", OPTION_REQUIRED, on_event, c, "EVENT[,EVENT]",
-	                "events, such as task-clock, page-faults:u, {cycles,instructions}"),
-	        OPTION_CALL(0, "filter", OPTION_REQUIRED, on_filter, c, "EXPRESSION",
-	                "of the tracepoints before it, only these"),
-	        OPTION_COUNT('d', "detailed", &o->detail,
-	                "events of caches too; more with -d -d and -d -d -d"),
-	        OPTION_SWITCH('n', "null", &o->no_events, "no events: only the time"),
-	        OPTION_SWITCH('a', "all-cpus", &o->all_cpus, "all processes on all cpus"),
-	        OPTION_TEXT('C', "cpu", &o->cpus, "CPUS", "only these cpus: 0-3,7"),
-	        OPTION_TEXT('p', "pid", &o->pids, "PID[,PID]", "running processes"),
-	        OPTION_TEXT('t', "tid", &o->tids, "TID[,TID]", "running threads"),
-	        OPTION_TEXT('G', "cgroup", &o->cgroups, "NAME[,NAME]",
-	                "cgroups, one for each event; the last for the rest"),
-	        OPTION_SWITCH('i', "no-inherit", &o->no_inherit, "no child processes"),
-	        OPTION_SWITCH(0, "all-user", &o->all_user, "user space only"),
-	        OPTION_SWITCH(0, "all-kernel", &o->all_kernel, "the kernel only"),
-	        OPTION_HEADING("When"),
-	        OPTION_UINT('r', "repeat", &c->repeat, "N", "run N times: mean and its error"),
-	        OPTION_UINT(
-	                'I', "interval-print", &o->interval_ms, "MS", "counts of each interval"),
-	        OPTION_UINT(0, "interval-count", &o->interval_count, "N", "only so many"),
-	        OPTION_SWITCH(0, "summary", &o->summary, "the sums behind the intervals"),
-	        OPTION_UINT(0, "timeout", &o->timeout_ms, "MS", "stop after this time"),
-	        OPTION_CALL('D', "delay", OPTION_REQUIRED, on_delay, c, "MS",
-	                "wait before counting; -1: never start"),
-	        OPTION_HEADING("Sums of"),
-	        OPTION_SWITCH('A', "no-aggr", &c->by_cpu, "each cpu"),
-	        OPTION_SWITCH(0, "per-core", &c->by_core, "cores"),
-	        OPTION_SWITCH(0, "per-die", &c->by_die, "dies"),
-	        OPTION_SWITCH(0, "per-socket", &c->by_socket, "sockets"),
-	        OPTION_SWITCH(0, "per-node", &c->by_node, "NUMA nodes"),
-	        OPTION_SWITCH(0, "per-thread", &c->by_thread, "each thread of -p or -t"),
-	        OPTION_SWITCH('c', "scale", &c->scale,
-	                "scale counts that shared their counter (the default)"),
-	        OPTION_HEADING("Output"),
-	        OPTION_CALL('x', "field-separator", OPTION_REQUIRED, on_separator, c, "TEXT",
-	                "lines of fields"),
-	        OPTION_SWITCH('j', "json-output", &c->json, "lines of JSON"),
-	        OPTION_SWITCH('B', "big-num", &c->big_numbers,
-	                "separate thousands as the locale does (the default)"),
-	        OPTION_SWITCH(0, "csv-summary", &c->csv_summary,
-	                "begin lines of --summary with that word (the default)"),
+	        STAT_COUNT_OPTIONS(c, o),
+	        STAT_MODEL_OPTIONS(c),
+	        STAT_TIME_OPTIONS(c, o),
+	        STAT_SUM_OPTIONS(c),
+	        STAT_OUTPUT_OPTIONS(c),
 	        OPTION_TEXT('o', "output", record ? &data : &c->output, "FILE",
 	                record ? "the recording (default: perf.data)" : "write there"),
-	        OPTION_SWITCH(0, "append", &c->append, "add to what is in that file"),
-	        OPTION_UINT(0, "log-fd", &c->output_fd, "FD", "write to an open file"),
-	        OPTION_SWITCH(0, "quiet", &c->quiet, "no output"),
-	        OPTION_COUNT('v', "verbose", &c->verbose, "say more"),
 	        OPTION_END,
 	};
 	const struct option_command command = {
@@ -340,7 +266,7 @@ static int parse_and_run(struct command *c, int argc, char **argv, bool record)
 
 static int report(int argc, char **argv)
 {
-	struct command c = {.out = stdout, .big_numbers = true};
+	struct stat_command c = {.out = stdout, .big_numbers = true};
 	const char *input = "perf.data";
 	const struct option_def defs[] = {
 	        OPTION_TEXT('i', "input", &input, "FILE", "input file; perf.data when not given"),
@@ -349,7 +275,7 @@ static int report(int argc, char **argv)
 	        OPTION_SWITCH(0, "per-die", &c.by_die, "of dies"),
 	        OPTION_SWITCH(0, "per-socket", &c.by_socket, "of sockets"),
 	        OPTION_SWITCH(0, "per-node", &c.by_node, "of NUMA nodes"),
-	        OPTION_CALL('x', "field-separator", OPTION_REQUIRED, on_separator, &c, "TEXT",
+	        OPTION_CALL('x', "field-separator", OPTION_REQUIRED, stat_on_separator, &c, "TEXT",
 	                "lines of fields"),
 	        OPTION_SWITCH('j', "json-output", &c.json, "lines of JSON"),
 	        OPTION_SWITCH('B', "big-num", &c.big_numbers,
@@ -386,7 +312,7 @@ static int report(int argc, char **argv)
 
 int cmd_stat(int argc, char **argv)
 {
-	struct command c = {
+	struct stat_command c = {
 	        .inherit = true, .scale = true, .big_numbers = true, .csv_summary = true};
 	char **line = calloc((size_t)argc + 2, sizeof(*line));
 	int rc = 255;

@@ -94,8 +94,7 @@ static void plan_attr(struct sonde_stat *s, struct event *event, bool leads)
 	set_flag(attr, SONDE_FLAG_INHERIT, !o->no_inherit);
 	set_flag(attr, SONDE_FLAG_DISABLED, leads);
 	set_flag(attr, SONDE_FLAG_ENABLE_ON_EXEC,
-	        leads && o->workload != NULL && !s->by_cpu && o->pids == NULL && o->tids == NULL &&
-	                o->delay_ms == 0);
+	        leads && stat_owns_workload(s) && o->delay_ms == 0);
 	if (o->all_user) {
 		set_flag(attr, SONDE_FLAG_EXCLUDE_KERNEL, true);
 		set_flag(attr, SONDE_FLAG_EXCLUDE_HV, true);
@@ -103,40 +102,6 @@ static void plan_attr(struct sonde_stat *s, struct event *event, bool leads)
 	if (o->all_kernel) {
 		set_flag(attr, SONDE_FLAG_EXCLUDE_USER, true);
 	}
-}
-
-static void number_cgroup(struct stat_set *set, size_t event)
-{
-	size_t i;
-
-	for (i = 0; i < event; i++) {
-		if (set->events[i].cgroup != NULL &&
-		        strcmp(set->events[i].cgroup, set->events[event].cgroup) == 0) {
-			set->events[event].cgroup_index = set->events[i].cgroup_index;
-			return;
-		}
-	}
-	set->events[event].cgroup_index = ++set->ncgroups;
-}
-
-/* Names of cgroups, one for each event; the last one does for the rest, as in perf. */
-static int plan_cgroups(struct sonde_stat *s)
-{
-	const char *p = s->options.cgroups, *last = p;
-	size_t i, n;
-
-	for (i = 0; p != NULL && i < s->set.nevents; i++) {
-		n = strcspn(last, ",");
-		if (n > 0) {
-			s->set.events[i].cgroup = strndup(last, n);
-			if (s->set.events[i].cgroup == NULL) {
-				return error_nomem(&s->error);
-			}
-			number_cgroup(&s->set, i);
-		}
-		last = last[n] == ',' ? last + n + 1 : strchr(p, ',') == NULL ? last : last + n;
-	}
-	return 0;
 }
 
 /* What the PMU says that it counts. */
@@ -157,6 +122,17 @@ static bool set_unit(struct stat_event *to, const struct event *event)
 	return true;
 }
 
+/* All events, whatever groups they were in, as one. */
+static void group_all(struct event_list *list)
+{
+	size_t i;
+
+	for (i = 0; i < list->n; i++) {
+		list->v[i].leader = 0;
+		list->v[i].members = i == 0 ? list->n : 0;
+	}
+}
+
 int stat_plan(struct sonde_stat *s)
 {
 	const struct sonde_stat_options *o = &s->options;
@@ -173,6 +149,9 @@ int stat_plan(struct sonde_stat *s)
 			TRY(add_usual(s, &usual[i]));
 		}
 	}
+	if (o->group) {
+		group_all(&s->events);
+	}
 	for (i = 0; i < s->events.n; i++) {
 		plan_attr(s, &s->events.v[i], s->events.v[i].leader == i);
 		if (stat_set_add(&s->set, s->events.v[i].name, &s->events.v[i].attr) < 0 ||
@@ -180,191 +159,10 @@ int stat_plan(struct sonde_stat *s)
 			return error_nomem(&s->error);
 		}
 	}
-	return plan_cgroups(s);
-}
-
-/* ---- cpus and threads ---- */
-
-static int add_thread(struct sonde_stat *s, pid_t pid, pid_t tid)
-{
-	struct proc_status status;
-	struct stat_thread *grown =
-	        realloc(s->set.threads, (s->set.nthreads + 1) * sizeof(*s->set.threads));
-
-	if (grown == NULL) {
-		return error_nomem(&s->error);
-	}
-	s->set.threads = grown;
-	grown[s->set.nthreads] = (struct stat_thread){.tid = tid};
-	if (s->set.by == SONDE_STAT_BY_THREAD && proc_status_read(s->root_fd, pid, tid, &status)) {
-		memcpy(grown[s->set.nthreads].comm, status.comm, sizeof(status.comm));
-	}
-	s->set.nthreads++;
-	return 0;
-}
-
-static int add_process(struct sonde_stat *s, pid_t pid)
-{
-	char path[64];
-	pid_t *list;
-	size_t i, n;
-	int rc = 0;
-
-	(void)snprintf(path, sizeof(path), "proc/%d/task", (int)pid);
-	if (proc_list_numbers(s->root_fd, path, &list, &n) < 0) {
-		return error_set(&s->error, SONDE_ENOENT, NO_OFFSET, "there is no process %d: %s",
-		        (int)pid, strerror(errno));
-	}
-	for (i = 0; rc == 0 && i < n; i++) {
-		rc = add_thread(s, pid, list[i]);
-	}
-	free(list);
-	return rc;
-}
-
-static int add_targets(struct sonde_stat *s, const char *list, bool processes)
-{
-	const char *p = list;
-	char *end;
-	long v;
-
-	for (;;) {
-		v = strtol(p, &end, 10);
-		if (end == p || v <= 0 || v > INT32_MAX || (*end != ',' && *end != '\0')) {
-			return error_set(&s->error, SONDE_EARG, NO_OFFSET,
-			        "%s wants numbers separated by commas, not '%s'",
-			        processes ? "-p" : "-t", list);
-		}
-		TRY(processes ? add_process(s, (pid_t)v) : add_thread(s, (pid_t)v, (pid_t)v));
-		if (*end == '\0') {
-			return 0;
-		}
-		p = end + 1;
-	}
-}
-
-static bool cpu_wanted(const char *list, int cpu)
-{
-	const char *p = list;
-	char *end;
-	long from, to;
-
-	for (; p != NULL && *p != '\0'; p = *end == ',' ? end + 1 : end) {
-		from = to = strtol(p, &end, 10);
-		if (end == p) {
-			return false;
-		}
-		if (*end == '-') {
-			to = strtol(end + 1, &end, 10);
-		}
-		if (cpu >= from && cpu <= to) {
-			return true;
-		}
-		if (*end != ',') {
-			return false;
-		}
-	}
-	return list == NULL;
-}
-
-static int add_cpus(struct sonde_stat *s)
-{
-	pid_t *list = NULL;
-	size_t i, n;
-
-	if (!s->by_cpu) {
-		s->set.cpus = calloc(1, sizeof(*s->set.cpus));
-		if (s->set.cpus == NULL) {
-			return error_nomem(&s->error);
-		}
-		s->set.cpus[0].cpu = -1;
-		s->set.ncpus = 1;
-		return 0;
-	}
-	if (s->options.cpus != NULL &&
-	        strspn(s->options.cpus, "0123456789,-") != strlen(s->options.cpus)) {
-		return error_set(&s->error, SONDE_EARG, NO_OFFSET,
-		        "-C wants a list of cpus such as 0-3,7, not '%s'", s->options.cpus);
-	}
-	if (proc_read_cpus(s->root_fd, "sys/devices/system/cpu/online", &list, &n) < 0) {
-		free(list);
-		return error_set(&s->error, SONDE_EIO, NO_OFFSET,
-		        "cannot read which cpus are on-line: %s", strerror(errno));
-	}
-	s->set.cpus = calloc(n + 1, sizeof(*s->set.cpus));
-	for (i = 0; s->set.cpus != NULL && i < n; i++) {
-		if (cpu_wanted(s->options.cpus, (int)list[i])) {
-			s->set.cpus[s->set.ncpus++].cpu = (int)list[i];
-		}
-	}
-	free(list);
-	if (s->set.cpus == NULL) {
-		return error_nomem(&s->error);
-	}
-	if (s->set.ncpus == 0) {
-		return error_set(&s->error, SONDE_EARG, NO_OFFSET,
-		        "none of the cpus '%s' is on-line", s->options.cpus);
-	}
-	stat_set_places(&s->set, s->root_fd);
-	return 0;
-}
-
-int stat_targets(struct sonde_stat *s)
-{
-	const struct sonde_stat_options *o = &s->options;
-
-	if (s->set.cpus == NULL) {
-		TRY(add_cpus(s));
-	}
-	free(s->set.threads);
-	s->set.threads = NULL;
-	s->set.nthreads = 0;
-	if (s->by_cpu) {
-		return add_thread(s, -1, -1);
-	}
-	if (o->pids != NULL || o->tids != NULL) {
-		TRY(o->pids != NULL ? add_targets(s, o->pids, true) : 0);
-		return o->tids != NULL ? add_targets(s, o->tids, false) : 0;
-	}
-	return add_thread(s, s->child, s->child);
+	return stat_cgroups_plan(s);
 }
 
 /* ---- opening ---- */
-
-/* The folder of a cgroup: below the hierarchy that has perf_event, else below that of version 2. */
-static int open_cgroup(struct sonde_stat *s, const char *name)
-{
-	char line[1024], best[512] = "", path[1024];
-	FILE *mounts = proc_open_stream(s->root_fd, "proc/mounts");
-	int fd;
-
-	while (mounts != NULL && fgets(line, sizeof(line), mounts) != NULL) {
-		char where[512], type[32], options[256];
-
-		if (sscanf(line, "%*s %511s %31s %255s", where, type, options) != 3) {
-			continue;
-		}
-		if (strcmp(type, "cgroup") == 0 && strstr(options, "perf_event") != NULL) {
-			(void)snprintf(best, sizeof(best), "%s", where);
-			break;
-		}
-		if (strcmp(type, "cgroup2") == 0) {
-			(void)snprintf(best, sizeof(best), "%s", where);
-		}
-	}
-	if (mounts != NULL) {
-		(void)fclose(mounts);
-	}
-	(void)snprintf(path, sizeof(path), "%s/%s", best + (best[0] == '/'), name);
-	fd = openat(s->root_fd, path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		return error_set(&s->error, SONDE_ENOENT, NO_OFFSET,
-		        best[0] != '\0' ? "there is no cgroup '%s' below %s: %s"
-		                        : "no cgroup file system is mounted for '%s'%s: %s",
-		        name, best, strerror(errno));
-	}
-	return fd;
-}
 
 static bool is_unsupported(int why)
 {
@@ -458,13 +256,13 @@ static int open_event(struct sonde_stat *s, size_t e)
 	needs_id = (o->attr.read_format & SONDE_READ_GROUP) != 0 || s->options.record != NULL;
 	s->set.events[e].supported = o->leader == e || s->set.events[o->leader].supported;
 	if (cgroup != NULL) {
-		cgroup_fd = open_cgroup(s, cgroup);
+		cgroup_fd = stat_cgroup_open(s, cgroup);
 		TRY(cgroup_fd);
 	}
 	for (i = 0; rc == 0 && s->set.events[e].supported && i < s->set.ncpus * s->set.nthreads;
 	        i++) {
-		if (s->by_cpu &&
-		        !cpu_wanted(s->events.v[e].cpus, s->set.cpus[i / s->set.nthreads].cpu)) {
+		if (s->by_cpu && !stat_cpu_wanted(s->events.v[e].cpus,
+		                         s->set.cpus[i / s->set.nthreads].cpu)) {
 			s->set.events[e].now[i].absent = true; /* its PMU counts elsewhere */
 			continue;
 		}

@@ -15,6 +15,9 @@
 #define NAME_WIDTH      32
 #define NAME_WIDTH_BAD  25 /* of what was not counted */
 #define METRIC_WIDTH    35
+#define TABLE_WIDTH     16 /* of a time in the table of runs: indent and digits */
+#define TABLE_STEPS     20 /* marks for as much as the time itself */
+#define TABLE_MOST      4000 /* marks in a line */
 #define HEADER_INTERVAL 25 /* intervals from header to header */
 
 /* One set of cells that are added up: those of the same key. */
@@ -550,7 +553,7 @@ int stat_print_rows(struct stat_printer *p, const struct stat_set *s, struct tex
 	if (rc == 0) {
 		fill_rows(p, s, &groups, rows);
 		if (p->intervals && p->format == SONDE_STAT_TEXT &&
-		        p->lines++ % HEADER_INTERVAL == 0) {
+		        (p->lines++ % HEADER_INTERVAL == 0 || p->headers)) {
 			text_header(p, s->by, out);
 		}
 		for (i = 0; s->by == SONDE_STAT_BY_THREAD && i < s->nevents; i++) {
@@ -582,11 +585,20 @@ void stat_print_title(
 	text_str(out, ":\n\n");
 }
 
+/* As many digits as the error of a mean has meaning, in seconds. */
+static int seconds_digits(const struct stat_mean *wall)
+{
+	double error = stat_mean_error(wall) / 1e9;
+	int digits = error > 0 ? (int)ceil(-log10(error)) + 2 : 9;
+
+	return digits < 1 ? 1 : digits > 9 ? 9 : digits;
+}
+
 void stat_print_times(const struct stat_printer *p, const struct stat_mean *wall,
         const uint64_t usage[2], struct text *out)
 {
 	double seconds = wall->mean / 1e9, error = stat_mean_error(wall) / 1e9;
-	int digits;
+	int digits = seconds_digits(wall);
 
 	if (p->format != SONDE_STAT_TEXT) {
 		return;
@@ -601,10 +613,39 @@ void stat_print_times(const struct stat_printer *p, const struct stat_mean *wall
 			        (double)usage[0] / 1e9, (double)usage[1] / 1e9);
 		}
 	} else {
-		/* as many digits as the error has meaning */
-		digits = error > 0 ? (int)ceil(-log10(error)) + 2 : 9;
-		digits = digits < 1 ? 1 : digits > 9 ? 9 : digits;
 		text_printf(out, " %17.*f +- %.*f seconds time elapsed  ( +-%6.2f%% )\n\n", digits,
 		        seconds, digits, error, stat_mean_error_percent(wall));
 	}
+}
+
+void stat_print_table(const struct stat_printer *p, const struct stat_mean *wall,
+        const double *each, size_t n, struct text *out)
+{
+	int digits = seconds_digits(wall);
+	size_t indent = (size_t)(TABLE_WIDTH - digits), i;
+
+	if (p->format != SONDE_STAT_TEXT) {
+		return;
+	}
+	if (p->nbases != 0) {
+		text_char(out, '\n');
+	}
+	text_fill(out, ' ', indent);
+	text_str(out, "# Table of individual measurements:\n");
+	for (i = 0; i < n; i++) {
+		double off = each[i] - wall->mean;
+		double steps = each[i] > 0 ? fabs(off) / each[i] * TABLE_STEPS : 0;
+
+		text_fill(out, ' ', indent);
+		text_printf(out, "%.*f (%+.*f) ", digits, each[i] / 1e9, digits, off / 1e9);
+		text_fill(out, '#', steps < TABLE_MOST ? (size_t)steps + 1 : TABLE_MOST);
+		text_char(out, '\n');
+	}
+	text_char(out, '\n');
+	text_fill(out, ' ', indent);
+	text_str(out, "# Final result:\n");
+	text_fill(out, ' ', indent);
+	text_printf(out, "%.*f +- %.*f seconds time elapsed  ( +-%6.2f%% )\n\n", digits,
+	        wall->mean / 1e9, digits, stat_mean_error(wall) / 1e9,
+	        stat_mean_error_percent(wall));
 }

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "stat/stat.h"
 
+#include "core/array.h"
 #include "proc/proc.h"
 
 #include <errno.h>
@@ -53,6 +54,7 @@ struct sonde_stat *stat_new_with(
 	s->printer.format = s->options.format;
 	s->printer.separator = s->options.separator != NULL ? s->options.separator : ",";
 	s->printer.thousands = s->options.thousands;
+	s->printer.headers = s->options.interval_headers;
 	s->by_cpu = s->options.pids == NULL && s->options.tids == NULL &&
 	            (s->options.all_cpus || s->options.cpus != NULL || s->options.workload == NULL);
 	return s;
@@ -89,6 +91,7 @@ void sonde_stat_free(struct sonde_stat *s)
 	stat_printer_fini(&s->printer);
 	event_list_fini(&s->events);
 	text_fini(&s->text);
+	free(s->walls);
 	free(s);
 }
 
@@ -234,7 +237,7 @@ static void put_title(struct sonde_stat *s)
 static int print_end(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
 {
 	const struct sonde_stat_options *o = &s->options;
-	bool mine = o->workload != NULL && !s->by_cpu && o->pids == NULL && o->tids == NULL;
+	bool mine = stat_owns_workload(s) && !o->forever, table = o->table && s->nwalls > 1;
 
 	s->printer.intervals = false;
 	s->printer.prefix = o->interval_ms != 0 && !o->no_csv_summary ? "summary" : NULL;
@@ -243,7 +246,11 @@ static int print_end(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
 	if (stat_print_rows(&s->printer, &s->set, &s->text) < 0) {
 		return error_nomem(&s->error);
 	}
-	stat_print_times(&s->printer, &s->wall, mine ? s->usage : NULL, &s->text);
+	if (table) {
+		stat_print_table(&s->printer, &s->wall, s->walls, s->nwalls, &s->text);
+	} else {
+		stat_print_times(&s->printer, &s->wall, mine ? s->usage : NULL, &s->text);
+	}
 	if (mine && s->wall.n < 2 && o->format == SONDE_STAT_TEXT) {
 		text_char(&s->text, '\n');
 	}
@@ -272,6 +279,16 @@ static void record_round(struct sonde_stat *s, bool final, uint64_t time_ns)
 	record_failed(s, rc);
 }
 
+static int tell(struct sonde_stat *s, enum sonde_stat_moment moment)
+{
+	int rc = s->options.moment != NULL ? s->options.moment(s->options.moment_arg, moment) : 0;
+
+	if (rc < 0 && s->error.status == 0) {
+		return error_set(&s->error, rc, NO_OFFSET, "ended as asked for");
+	}
+	return rc < 0 ? rc : 0;
+}
+
 static int print_interval(
         struct sonde_stat *s, uint64_t *last, sonde_stat_write_fn write, void *arg)
 {
@@ -285,6 +302,7 @@ static int print_interval(
 	s->printer.wall_ns = (double)(now - *last);
 	*last = now;
 	record_round(s, false, now);
+	TRY(tell(s, SONDE_STAT_INTERVAL));
 	if (stat_print_rows(&s->printer, &s->set, &s->text) < 0) {
 		return error_nomem(&s->error);
 	}
@@ -383,6 +401,16 @@ static void end_workload(struct sonde_stat *s)
 	}
 }
 
+static int add_time(struct sonde_stat *s, double ns)
+{
+	if (!array_reserve(&s->walls, &s->walls_cap, s->nwalls + 1, sizeof(*s->walls))) {
+		return error_nomem(&s->error);
+	}
+	s->walls[s->nwalls++] = ns;
+	stat_mean_add(&s->wall, ns);
+	return 0;
+}
+
 static int wait_end(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
 {
 	const struct sonde_stat_options *o = &s->options;
@@ -418,7 +446,7 @@ static int wait_end(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
 	}
 	close_fd(&w.child_fd);
 	TRY(rc);
-	stat_mean_add(&s->wall, (double)(now_ns() - s->start_ns));
+	TRY(add_time(s, (double)(now_ns() - s->start_ns)));
 	if (o->interval_ms != 0 && (o->interval_count == 0 || w.intervals < o->interval_count)) {
 		TRY(print_interval(s, &w.last_ns, write, arg)); /* what is left of the last one */
 	}
@@ -445,8 +473,7 @@ static int delay(struct sonde_stat *s)
 static int start(struct sonde_stat *s)
 {
 	const struct sonde_stat_options *o = &s->options;
-	bool on_exec = o->workload != NULL && !s->by_cpu && o->pids == NULL && o->tids == NULL &&
-	               o->delay_ms == 0;
+	bool on_exec = stat_owns_workload(s) && o->delay_ms == 0;
 	int stays_off;
 
 	if (o->delay_ms == 0 && !on_exec) {
@@ -495,11 +522,12 @@ static void add_run(struct sonde_stat *s)
 
 static int run_once(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
 {
+	TRY(tell(s, SONDE_STAT_RUN_BEGINS));
 	if (s->options.workload != NULL) {
 		TRY(stat_fork(s));
 	}
 	TRY(stat_targets(s));
-	if (s->set.nruns == 0 && stat_set_alloc(&s->set) < 0) {
+	if (s->set.events != NULL && s->set.events[0].now == NULL && stat_set_alloc(&s->set) < 0) {
 		return error_nomem(&s->error);
 	}
 	TRY(stat_open(s));
@@ -522,7 +550,22 @@ static int run_once(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
 	}
 	add_run(s);
 	stat_close(s);
-	return 0;
+	return tell(s, SONDE_STAT_RUN_ENDED);
+}
+
+/* The next run begins from nothing. */
+static void forget_run(struct sonde_stat *s)
+{
+	size_t e, cells = s->set.ncpus * s->set.nthreads;
+
+	for (e = 0; e < s->set.nevents; e++) {
+		memset(s->set.events[e].now, 0, cells * sizeof(struct stat_count));
+		memset(s->set.events[e].before, 0, cells * sizeof(struct stat_count));
+		s->set.events[e].runs = (struct stat_mean){0};
+	}
+	s->set.nruns = 0;
+	s->nwalls = 0;
+	s->wall = (struct stat_mean){0};
 }
 
 static int check(struct sonde_stat *s)
@@ -545,17 +588,38 @@ static int check(struct sonde_stat *s)
 		return error_set(&s->error, SONDE_EARG, NO_OFFSET,
 		        "--per-thread wants the threads: -p PID or -t TID");
 	}
-	if (o->repeat > 1 && (o->workload == NULL || o->interval_ms != 0 || o->record != NULL)) {
+	if ((o->repeat > 1 || o->forever) &&
+	        (o->workload == NULL || o->interval_ms != 0 || o->record != NULL)) {
 		return error_set(&s->error, SONDE_EARG, NO_OFFSET,
 		        "-r repeats a command, and goes together neither with -I nor with record");
 	}
 	return 0;
 }
 
+static int runs(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
+{
+	const struct sonde_stat_options *o = &s->options;
+	struct pollfd stop = {.fd = s->stop_fd, .events = POLLIN};
+	unsigned left = o->repeat > 1 ? o->repeat : 1;
+
+	while (o->forever || left-- > 0) {
+		TRY(run_once(s, write, arg));
+		if (poll(&stop, 1, 0) > 0) {
+			break; /* the runs that were are printed */
+		}
+		if (o->forever) {
+			TRY(print_end(s, write, arg));
+			forget_run(s);
+		}
+	}
+	if (!o->forever && (o->interval_ms == 0 || o->summary)) {
+		TRY(print_end(s, write, arg));
+	}
+	return s->record_rc;
+}
+
 int sonde_stat_run(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
 {
-	struct pollfd stop = {.fd = s->stop_fd, .events = POLLIN};
-	unsigned runs = s->options.repeat > 1 ? s->options.repeat : 1;
 	size_t i;
 
 	TRY(check(s));
@@ -567,14 +631,5 @@ int sonde_stat_run(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
 		s->printer.unit_width =
 		        n > s->printer.unit_width ? (unsigned)n : s->printer.unit_width;
 	}
-	while (runs-- > 0) {
-		TRY(run_once(s, write, arg));
-		if (poll(&stop, 1, 0) > 0) {
-			break; /* the runs that were are printed */
-		}
-	}
-	if (s->options.interval_ms == 0 || s->options.summary) {
-		TRY(print_end(s, write, arg));
-	}
-	return s->record_rc;
+	return runs(s, write, arg);
 }

@@ -139,6 +139,7 @@ struct stat_printer {
 	enum sonde_stat_format format;
 	const char *separator, *thousands;
 	bool intervals; /* counts are those of an interval */
+	bool headers; /* above each interval */
 	bool mean_bases; /* metrics of intervals are over the means so far, as in perf's report */
 	bool keep_bases; /* the next set goes on with them */
 	double wall_ns; /* time that the counts took; 0: not known */
@@ -160,6 +161,9 @@ void stat_print_title(
         const struct stat_printer *p, const char *title, unsigned runs, struct text *out);
 void stat_print_times(const struct stat_printer *p, const struct stat_mean *wall,
         const uint64_t usage[2], struct text *out);
+/* The same of runs whose times in ns are known one by one. */
+void stat_print_table(const struct stat_printer *p, const struct stat_mean *wall,
+        const double *each, size_t n, struct text *out);
 
 /* ---- recordings ---- */
 
@@ -201,6 +205,8 @@ struct sonde_stat {
 	int workload_status;
 	uint64_t start_ns; /* when counting began */
 	struct stat_mean wall; /* ns */
+	double *walls; /* of each run, ns */
+	size_t nwalls, walls_cap;
 	uint64_t usage[2]; /* user, system time of the last workload, ns */
 	struct stat_printer printer;
 	struct stat_writer *writer; /* NULL: none, or it failed: counting goes on */
@@ -210,6 +216,12 @@ struct sonde_stat {
 
 int stat_plan(struct sonde_stat *s); /* options to events */
 int stat_targets(struct sonde_stat *s); /* options to cpus and threads */
+/* Is cpu in a list such as "0-3,7"? NULL: all are. */
+bool stat_cpu_wanted(const char *list, int cpu);
+int stat_cgroups_plan(struct sonde_stat *s); /* names to events */
+int stat_cgroup_open(struct sonde_stat *s, const char *name); /* a descriptor of its folder */
+/* Is it the workload that is counted, and not only something while it runs? */
+bool stat_owns_workload(const struct sonde_stat *s);
 int stat_open(struct sonde_stat *s);
 void stat_close(struct sonde_stat *s);
 int stat_enable(struct sonde_stat *s, bool on);

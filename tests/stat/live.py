@@ -6,60 +6,10 @@ order, what is not counted, and the exit status. Where both count the same work,
 """
 import json
 import os
-import re
 import subprocess
 import sys
 
-SONDE = os.path.realpath(sys.argv[1])
-ENV = {**os.environ, "LC_ALL": "C"}
-count = failed = 0
-SOFT = "task-clock,cs,migrations,page-faults"
-
-
-def result(good, name, *notes):
-    global count, failed
-    count += 1
-    failed += not good
-    print(f"{'' if good else 'not '}ok {count} - {name}")
-    for note in notes if not good else ():
-        for line in note.splitlines():
-            print("#  ", line)
-
-
-def run(tool, words):
-    done = subprocess.run([tool, "stat", *words], capture_output=True, text=True, env=ENV)
-    return done.returncode, done.stderr, done.stdout
-
-
-def mask(text):
-    """Numbers become N with the width that they are printed in; a rate may have any unit, or be none at all."""
-    text = text.replace("(null)", "")  # what perf's -j has for no unit (doc/differences.md)
-    if text.startswith("{"):
-        return "\n".join(str([(k, v if isinstance(v, str) and not re.match(r"[\d.]+$", v) else "N")
-                             for k, v in json.loads(line).items()]).replace("K/", "/").replace("M/", "/")
-                         for line in text.splitlines())
-    text = re.sub(r"'[^']*'", lambda m: m.group(0).replace(" ", "_"), text)
-    text = re.sub(r"( *)(\d+\.\d+|\d+)", lambda m: "N" * len(m.group(0)) if m.group(1) else "N", text)
-    text = re.sub(r"[KMG]?/sec *", "/sec ", text)
-    text = re.sub(r",[KMG]?/sec", ",/sec", text)
-    text = re.sub(r'"[KMG]?/sec"', '"/sec"', text)
-    return text
-
-
-def compare(name, words):
-    """Three tries: chance may leave a thread unscheduled, or an interval out."""
-    for _ in range(3):
-        want, got = run("perf", words), run(SONDE, words)
-        if "-I" in words and "--summary" not in words:  # on a busy machine some intervals come late
-            lines = min(want[1].count("\n"), got[1].count("\n"))
-            want, got = ((r[0], "\n".join(r[1].splitlines()[:lines]), r[2]) for r in (want, got))
-        if (want[0], mask(want[1]), want[2]) == (got[0], mask(got[1]), got[2]):
-            break
-    else:
-        result(False, name, "perf: status %d\n%s" % want[:2], "sonde: status %d\n%s" % got[:2])
-        return
-    result(True, name)
-
+from shape import SOFT, SONDE, compare, done, need_perf, result, run
 
 def shapes():
     work = ["sh", "-c", "i=0; while [ $i -lt 3000 ]; do i=$((i + 1)); done"]
@@ -88,9 +38,9 @@ def shapes():
     compare("no big numbers", ["--no-big-num", "-e", "task-clock", *work])
     compare("a group", ["-e", "{task-clock,cs}", "-e", "page-faults", *work])
     for tool in ("perf", SONDE):
-        done = run(tool, ["-e", "{cycles,instructions}", "-e", "page-faults", *work])
-        result(done[0] in (0, 255) and (done[0] == 0 or "not supported" in done[1]),
-               "a group that is not supported: " + os.path.basename(tool), done[1])
+        got = run(tool, ["-e", "{cycles,instructions}", "-e", "page-faults", *work])
+        result(got[0] in (0, 255) and (got[0] == 0 or "not supported" in got[1]),
+               "a group that is not supported: " + os.path.basename(tool), got[1])
     compare("no inheritance", ["-i", "-e", SOFT, *work])
     compare("timeout", ["--timeout", "150", "-e", SOFT, "sleep", "5"])
     compare("delay", ["-D", "20", "-e", SOFT, "sleep", "0.06"])
@@ -127,18 +77,15 @@ def counts():
             faults.append(float(json.loads(line)["counter-value"]))
         result(abs(faults[0] - faults[1]) < 0.02 * faults[0] and faults[0] > 2000,
                f"page faults are the same: {faults}")
-    done = [json.loads(line) for line in run(SONDE, ["-j", "-a", "-A", "-e", "cpu-clock", "sleep", "0.2"])[1].splitlines()]
-    result(all(150 < float(d["counter-value"]) < 1000 for d in done) and len(done) == os.cpu_count(),
+    clocks = [json.loads(line) for line in run(SONDE, ["-j", "-a", "-A", "-e", "cpu-clock", "sleep", "0.2"])[1].splitlines()]
+    result(all(150 < float(d["counter-value"]) < 1000 for d in clocks) and len(clocks) == os.cpu_count(),
            "every cpu's clock went on")
     lines = run(SONDE, ["-I", "50", "-x,", "-a", "-e", "cpu-clock", "sleep", "0.4"])[1].splitlines()
     result(7 <= len(lines) <= 9, f"intervals come in time: {len(lines)}")
 
 
-if subprocess.run(["perf", "stat", "-a", "-n", "true"], capture_output=True).returncode != 0:
-    print("1..0 # SKIP there is no perf, or it may not count")
-    sys.exit(0)
+need_perf()
 shapes()
 cgroups()
 counts()
-print(f"1..{count}")
-sys.exit(failed != 0)
+done()

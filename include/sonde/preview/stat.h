@@ -35,6 +35,13 @@ enum sonde_stat_message {
 	SONDE_STAT_VERBOSE
 };
 
+/* What comes next. */
+enum sonde_stat_moment {
+	SONDE_STAT_RUN_BEGINS = 0, /* a run: the workload is not there yet */
+	SONDE_STAT_RUN_ENDED, /* it was waited for */
+	SONDE_STAT_INTERVAL /* counts of an interval */
+};
+
 /* Texts and arrays must live until sonde_stat_free. Zero is the default of what has no comment. */
 struct sonde_stat_options {
 	size_t size; /* sizeof(struct sonde_stat_options) */
@@ -66,6 +73,13 @@ struct sonde_stat_options {
 	char *const *command_line; /* for that, NULL-terminated */
 	void (*message)(void *arg, enum sonde_stat_message kind, const char *text);
 	void *message_arg;
+	bool forever; /* run after run, each printed for itself, until it is stopped; no repeat */
+	bool table; /* of repeats: the time of each run */
+	bool group; /* all events are one group */
+	bool interval_headers; /* a header above each interval */
+	/* Told before it is; a negative result ends the work with that status. NULL: not told. */
+	int (*moment)(void *arg, enum sonde_stat_moment moment);
+	void *moment_arg;
 };
 
 /* Takes text; a negative result ends the work with that status. */

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* Options to cpus and threads: the two sides of the matrix of counts. */
+#include "stat/stat.h"
+
+#include "proc/proc.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+bool stat_owns_workload(const struct sonde_stat *s)
+{
+	const struct sonde_stat_options *o = &s->options;
+
+	return o->workload != NULL && !s->by_cpu && o->pids == NULL && o->tids == NULL;
+}
+
+static int add_thread(struct sonde_stat *s, pid_t pid, pid_t tid)
+{
+	struct proc_status status;
+	struct stat_thread *grown =
+	        realloc(s->set.threads, (s->set.nthreads + 1) * sizeof(*s->set.threads));
+
+	if (grown == NULL) {
+		return error_nomem(&s->error);
+	}
+	s->set.threads = grown;
+	grown[s->set.nthreads] = (struct stat_thread){.tid = tid};
+	if (s->set.by == SONDE_STAT_BY_THREAD && proc_status_read(s->root_fd, pid, tid, &status)) {
+		memcpy(grown[s->set.nthreads].comm, status.comm, sizeof(status.comm));
+	}
+	s->set.nthreads++;
+	return 0;
+}
+
+static int add_process(struct sonde_stat *s, pid_t pid)
+{
+	char path[64];
+	pid_t *list;
+	size_t i, n;
+	int rc = 0;
+
+	(void)snprintf(path, sizeof(path), "proc/%d/task", (int)pid);
+	if (proc_list_numbers(s->root_fd, path, &list, &n) < 0) {
+		return error_set(&s->error, SONDE_ENOENT, NO_OFFSET, "there is no process %d: %s",
+		        (int)pid, strerror(errno));
+	}
+	for (i = 0; rc == 0 && i < n; i++) {
+		rc = add_thread(s, pid, list[i]);
+	}
+	free(list);
+	return rc;
+}
+
+static int add_targets(struct sonde_stat *s, const char *list, bool processes)
+{
+	const char *p = list;
+	char *end;
+	long v;
+
+	for (;;) {
+		v = strtol(p, &end, 10);
+		if (end == p || v <= 0 || v > INT32_MAX || (*end != ',' && *end != '\0')) {
+			return error_set(&s->error, SONDE_EARG, NO_OFFSET,
+			        "%s wants numbers separated by commas, not '%s'",
+			        processes ? "-p" : "-t", list);
+		}
+		TRY(processes ? add_process(s, (pid_t)v) : add_thread(s, (pid_t)v, (pid_t)v));
+		if (*end == '\0') {
+			return 0;
+		}
+		p = end + 1;
+	}
+}
+
+bool stat_cpu_wanted(const char *list, int cpu)
+{
+	const char *p = list;
+	char *end;
+	long from, to;
+
+	for (; p != NULL && *p != '\0'; p = *end == ',' ? end + 1 : end) {
+		from = to = strtol(p, &end, 10);
+		if (end == p) {
+			return false;
+		}
+		if (*end == '-') {
+			to = strtol(end + 1, &end, 10);
+		}
+		if (cpu >= from && cpu <= to) {
+			return true;
+		}
+		if (*end != ',') {
+			return false;
+		}
+	}
+	return list == NULL;
+}
+
+static int add_cpus(struct sonde_stat *s)
+{
+	pid_t *list = NULL;
+	size_t i, n;
+
+	if (!s->by_cpu) {
+		s->set.cpus = calloc(1, sizeof(*s->set.cpus));
+		if (s->set.cpus == NULL) {
+			return error_nomem(&s->error);
+		}
+		s->set.cpus[0].cpu = -1;
+		s->set.ncpus = 1;
+		return 0;
+	}
+	if (s->options.cpus != NULL &&
+	        strspn(s->options.cpus, "0123456789,-") != strlen(s->options.cpus)) {
+		return error_set(&s->error, SONDE_EARG, NO_OFFSET,
+		        "-C wants a list of cpus such as 0-3,7, not '%s'", s->options.cpus);
+	}
+	if (proc_read_cpus(s->root_fd, "sys/devices/system/cpu/online", &list, &n) < 0) {
+		free(list);
+		return error_set(&s->error, SONDE_EIO, NO_OFFSET,
+		        "cannot read which cpus are on-line: %s", strerror(errno));
+	}
+	s->set.cpus = calloc(n + 1, sizeof(*s->set.cpus));
+	for (i = 0; s->set.cpus != NULL && i < n; i++) {
+		if (stat_cpu_wanted(s->options.cpus, (int)list[i])) {
+			s->set.cpus[s->set.ncpus++].cpu = (int)list[i];
+		}
+	}
+	free(list);
+	if (s->set.cpus == NULL) {
+		return error_nomem(&s->error);
+	}
+	if (s->set.ncpus == 0) {
+		return error_set(&s->error, SONDE_EARG, NO_OFFSET,
+		        "none of the cpus '%s' is on-line", s->options.cpus);
+	}
+	stat_set_places(&s->set, s->root_fd);
+	return 0;
+}
+
+int stat_targets(struct sonde_stat *s)
+{
+	const struct sonde_stat_options *o = &s->options;
+
+	if (s->set.cpus == NULL) {
+		TRY(add_cpus(s));
+	}
+	if (s->set.threads != NULL && !stat_owns_workload(s)) {
+		return 0; /* the same in every run: the matrices have their size */
+	}
+	free(s->set.threads);
+	s->set.threads = NULL;
+	s->set.nthreads = 0;
+	if (s->by_cpu) {
+		return add_thread(s, -1, -1);
+	}
+	if (o->pids != NULL || o->tids != NULL) {
+		TRY(o->pids != NULL ? add_targets(s, o->pids, true) : 0);
+		return o->tids != NULL ? add_targets(s, o->tids, false) : 0;
+	}
+	return add_thread(s, s->child, s->child);
+}
