@@ -225,48 +225,10 @@ static int check_and_run(struct stat_command *c, const struct option_command *co
 	return run(c);
 }
 
-static int parse_and_run(struct stat_command *c, int argc, char **argv, bool record)
+/* before: with what stood in front of the word */
+static int report(const struct stat_command *before, int argc, char **argv)
 {
-	struct sonde_stat_options *o = &c->options;
-	const char *data = NULL;
-	const struct option_def defs[] = {
-	        STAT_COUNT_OPTIONS(c, o),
-	        STAT_MODEL_OPTIONS(c),
-	        STAT_TIME_OPTIONS(c, o),
-	        STAT_SUM_OPTIONS(c),
-	        STAT_OUTPUT_OPTIONS(c),
-	        OPTION_TEXT('o', "output", record ? &data : &c->output, "FILE",
-	                record ? "the recording (default: perf.data)" : "write there"),
-	        OPTION_END,
-	};
-	const struct option_command command = {
-	        .name = record ? "stat record" : "stat",
-	        .usage = record ? "[options] [--] [command]"
-	                        : "[options] [--] [command] | record ... | report ...",
-	        .about = "Counts events of a command, of threads, or of the whole machine.",
-	        .defs = defs,
-	};
-	struct option_rest rest;
-	int rc = options_parse(&command, argc, argv, &rest);
-
-	if (rc != OPTIONS_RUN) {
-		return rc;
-	}
-	if (!record && rest.argc > 0 && strcmp(rest.argv[0], "record") == 0 &&
-	        c->options.record == NULL) {
-		o->record = "perf.data"; /* options may stand on either side of the word */
-		return parse_and_run(c, rest.argc, rest.argv, true);
-	}
-	if (record) {
-		o->record = data != NULL ? data : "perf.data";
-	}
-	o->workload = rest.argc > 0 ? rest.argv : NULL;
-	return check_and_run(c, &command);
-}
-
-static int report(int argc, char **argv)
-{
-	struct stat_command c = {.out = stdout, .big_numbers = true};
+	struct stat_command c = *before;
 	const char *input = "perf.data";
 	const struct option_def defs[] = {
 	        OPTION_TEXT('i', "input", &input, "FILE", "input file; perf.data when not given"),
@@ -300,6 +262,8 @@ static int report(int argc, char **argv)
 	}
 	c.out = stderr; /* where perf prints it too */
 	c.options.by = pick_by(&c, SONDE_STAT_BY_RECORDED);
+	c.options.message = on_message;
+	c.options.message_arg = &c;
 	c.options.format = c.json ? SONDE_STAT_JSON : c.options.format;
 	find_thousands(&c);
 	rc = sonde_stat_report(input, &c.options, on_text, &c, message, sizeof(message));
@@ -310,6 +274,49 @@ static int report(int argc, char **argv)
 	return 0;
 }
 
+static int parse_and_run(struct stat_command *c, int argc, char **argv, bool record)
+{
+	struct sonde_stat_options *o = &c->options;
+	const char *data = NULL;
+	const struct option_def defs[] = {
+	        STAT_COUNT_OPTIONS(c, o),
+	        STAT_MODEL_OPTIONS(c),
+	        STAT_TIME_OPTIONS(c, o),
+	        STAT_SUM_OPTIONS(c),
+	        STAT_OUTPUT_OPTIONS(c),
+	        OPTION_TEXT('o', "output", record ? &data : &c->output, "FILE",
+	                record ? "the recording (default: perf.data)" : "write there"),
+	        OPTION_END,
+	};
+	const struct option_command command = {
+	        .name = record ? "stat record" : "stat",
+	        .usage = record ? "[options] [--] [command]"
+	                        : "[options] [--] [command] | record ... | report ...",
+	        .about = "Counts events of a command, of threads, or of the whole machine.",
+	        .defs = defs,
+	};
+	struct option_rest rest;
+	int rc = options_parse(&command, argc, argv, &rest);
+
+	if (rc != OPTIONS_RUN) {
+		return rc;
+	}
+	if (!record && rest.argc > 0 && strcmp(rest.argv[0], "record") == 0 &&
+	        c->options.record == NULL) {
+		o->record = "perf.data"; /* options may stand on either side of the word */
+		return parse_and_run(c, rest.argc, rest.argv, true);
+	}
+	if (!record && rest.argc > 0 && strcmp(rest.argv[0], "report") == 0 &&
+	        c->options.record == NULL) {
+		return report(c, rest.argc, rest.argv);
+	}
+	if (record) {
+		o->record = data != NULL ? data : "perf.data";
+	}
+	o->workload = rest.argc > 0 ? rest.argv : NULL;
+	return check_and_run(c, &command);
+}
+
 int cmd_stat(int argc, char **argv)
 {
 	struct stat_command c = {
@@ -317,10 +324,6 @@ int cmd_stat(int argc, char **argv)
 	char **line = calloc((size_t)argc + 2, sizeof(*line));
 	int rc = 255;
 
-	if (argc > 1 && strcmp(argv[1], "report") == 0) {
-		free(line);
-		return report(argc - 1, argv + 1);
-	}
 	c.events = calloc((size_t)argc + 1, sizeof(*c.events));
 	c.filters = calloc((size_t)argc + 1, sizeof(*c.filters));
 	if (c.events != NULL && c.filters != NULL && line != NULL) {

@@ -57,6 +57,8 @@ int stat_check_options(struct stat_command *c, const struct option_command *comm
 	        OPTION_TEXT('t', "tid", &(o)->tids, "TID[,TID]", "running threads"),               \
 	        OPTION_TEXT('G', "cgroup", &(o)->cgroups, "NAME[,NAME]",                           \
 	                "cgroups, one for each event; the last for the rest"),                     \
+	        OPTION_TEXT(0, "for-each-cgroup", &(o)->each_cgroup, "NAME[,NAME]",                \
+	                "all events for each of these, which may be patterns"),                    \
 	        OPTION_SWITCH('i', "no-inherit", &(o)->no_inherit, "no child processes"),          \
 	        OPTION_SWITCH(0, "all-user", &(o)->all_user, "user space only"),                   \
 	        OPTION_SWITCH(0, "all-kernel", &(o)->all_kernel, "the kernel only")

@@ -157,6 +157,9 @@ int stat_check_options(struct stat_command *c, const struct option_command *comm
 	if (c->output != NULL && c->output_fd != 0) {
 		return options_mistake(command, "either --output or --log-fd: both were given");
 	}
+	if (o->cgroups != NULL && o->each_cgroup != NULL) {
+		return options_mistake(command, "-G and --for-each-cgroup do not go together");
+	}
 	rc = check_times(c, command);
 	rc = rc == 0 ? check_model(c, command) : rc;
 	return rc == 0 ? OPTIONS_RUN : rc;

@@ -2,12 +2,19 @@
 /* Events of control groups: names given one for each event, or all events for each group. */
 #include "stat/stat.h"
 
+#include "core/array.h"
 #include "proc/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#define PATH_SIZE 512
+#define DEPTH_MAX 64 /* folders in each other */
+
+#define PATTERN_MARKS "^$[]*(){}|+?" /* a dot is one of names too */
 
 static void number_cgroup(struct stat_set *set, size_t event)
 {
@@ -29,6 +36,13 @@ int stat_cgroups_plan(struct sonde_stat *s)
 	const char *p = s->options.cgroups, *last = p;
 	size_t i, n;
 
+	for (i = 0; s->neach > 0 && i < s->set.nevents; i++) {
+		s->set.events[i].cgroup = strdup(s->each[i / (s->set.nevents / s->neach)]);
+		if (s->set.events[i].cgroup == NULL) {
+			return error_nomem(&s->error);
+		}
+		number_cgroup(&s->set, i);
+	}
 	for (i = 0; p != NULL && i < s->set.nevents; i++) {
 		n = strcspn(last, ",");
 		if (n > 0) {
@@ -43,13 +57,13 @@ int stat_cgroups_plan(struct sonde_stat *s)
 	return 0;
 }
 
-/* The folder of a cgroup: below the hierarchy that has perf_event, else below that of version 2. */
-int stat_cgroup_open(struct sonde_stat *s, const char *name)
+/* The hierarchy that has perf_event, else that of version 2; "" when none is mounted. */
+static void find_mount(struct sonde_stat *s, char best[PATH_SIZE])
 {
-	char line[1024], best[512] = "", path[1024];
+	char line[2048];
 	FILE *mounts = proc_open_stream(s->root_fd, "proc/mounts");
-	int fd;
 
+	best[0] = '\0';
 	while (mounts != NULL && fgets(line, sizeof(line), mounts) != NULL) {
 		char where[512], type[32], options[256];
 
@@ -57,16 +71,24 @@ int stat_cgroup_open(struct sonde_stat *s, const char *name)
 			continue;
 		}
 		if (strcmp(type, "cgroup") == 0 && strstr(options, "perf_event") != NULL) {
-			(void)snprintf(best, sizeof(best), "%s", where);
+			(void)snprintf(best, PATH_SIZE, "%s", where);
 			break;
 		}
 		if (strcmp(type, "cgroup2") == 0) {
-			(void)snprintf(best, sizeof(best), "%s", where);
+			(void)snprintf(best, PATH_SIZE, "%s", where);
 		}
 	}
 	if (mounts != NULL) {
 		(void)fclose(mounts);
 	}
+}
+
+int stat_cgroup_open(struct sonde_stat *s, const char *name)
+{
+	char best[PATH_SIZE], path[2 * PATH_SIZE];
+	int fd;
+
+	find_mount(s, best);
 	(void)snprintf(path, sizeof(path), "%s/%s", best + (best[0] == '/'), name);
 	fd = openat(s->root_fd, path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
@@ -76,4 +98,143 @@ int stat_cgroup_open(struct sonde_stat *s, const char *name)
 		        name, best, strerror(errno));
 	}
 	return fd;
+}
+
+/* ---- all events for each ---- */
+
+static int add_name(struct sonde_stat *s, const char *name, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < s->neach; i++) {
+		if (strlen(s->each[i]) == n && memcmp(s->each[i], name, n) == 0) {
+			return 0;
+		}
+	}
+	if (!array_reserve(&s->each, &s->each_cap, s->neach + 1, sizeof(*s->each))) {
+		return error_nomem(&s->error);
+	}
+	s->each[s->neach] = strndup(name, n);
+	if (s->each[s->neach] == NULL) {
+		return error_nomem(&s->error);
+	}
+	s->neach++;
+	return 0;
+}
+
+/* Folders on the way down. path: that of the innermost one; from: where its name below the mount
+ * begins. */
+struct walk {
+	DIR *dirs[DEPTH_MAX];
+	size_t ends[DEPTH_MAX]; /* lengths of path */
+	size_t depth, from;
+	char path[4 * PATH_SIZE];
+};
+
+static int enter(struct sonde_stat *s, struct walk *w, const regex_t *pattern)
+{
+	size_t n = strlen(w->path), from = w->from < n ? w->from : n;
+
+	if (regexec(pattern, w->path + from, 0, NULL, 0) == 0) {
+		TRY(add_name(s, w->path + from, n - from));
+	}
+	if (w->depth < DEPTH_MAX) {
+		w->dirs[w->depth] = proc_open_dir(s->root_fd, w->path);
+		w->ends[w->depth] = n;
+		w->depth += w->dirs[w->depth] != NULL;
+	}
+	return 0;
+}
+
+/* Each before those inside it, in the order of the folders: that of perf's rows. */
+static int add_matches(struct sonde_stat *s, const regex_t *pattern)
+{
+	struct walk *w = calloc(1, sizeof(*w));
+	char mount[PATH_SIZE];
+	struct dirent *entry;
+	int rc;
+
+	if (w == NULL) {
+		return error_nomem(&s->error);
+	}
+	find_mount(s, mount);
+	(void)snprintf(w->path, sizeof(w->path), "%s", mount + (mount[0] == '/'));
+	w->from = strlen(w->path) + 1;
+	rc = mount[0] != '\0' ? enter(s, w, pattern) : 0;
+	while (rc == 0 && w->depth > 0) {
+		size_t end = w->ends[w->depth - 1];
+
+		entry = readdir(w->dirs[w->depth - 1]);
+		if (entry == NULL) {
+			(void)closedir(w->dirs[--w->depth]);
+		} else if (entry->d_type == DT_DIR && entry->d_name[0] != '.' &&
+		           end + strlen(entry->d_name) + 2 < sizeof(w->path)) {
+			(void)snprintf(w->path + end, sizeof(w->path) - end, "/%s", entry->d_name);
+			rc = enter(s, w, pattern);
+		}
+	}
+	while (w->depth > 0) {
+		(void)closedir(w->dirs[--w->depth]);
+	}
+	free(w);
+	return rc;
+}
+
+static int add_pattern(struct sonde_stat *s, const char *text)
+{
+	size_t before = s->neach;
+	char why[128];
+	regex_t pattern;
+	int rc = regcomp(&pattern, text, REG_NOSUB);
+
+	if (rc != 0) {
+		(void)regerror(rc, &pattern, why, sizeof(why));
+		return error_set(&s->error, SONDE_EARG, NO_OFFSET,
+		        "--for-each-cgroup: '%s' is no pattern: %s", text, why);
+	}
+	rc = add_matches(s, &pattern);
+	regfree(&pattern);
+	TRY(rc);
+	return s->neach > before ? 0
+	                         : error_set(&s->error, SONDE_EARG, NO_OFFSET,
+	                                   "--for-each-cgroup: no cgroup matches '%s'", text);
+}
+
+/* A name, or a pattern when it has a character that only those have; nothing is the root. */
+static int add_word(struct sonde_stat *s, const char *p, size_t n)
+{
+	char word[PATH_SIZE];
+
+	if (n >= sizeof(word)) {
+		return error_set(&s->error, SONDE_EARG, NO_OFFSET,
+		        "--for-each-cgroup: a name of %zu characters is too long", n);
+	}
+	memcpy(word, p, n);
+	word[n] = '\0';
+	return strpbrk(word, PATTERN_MARKS) != NULL
+	               ? add_pattern(s, word)
+	               : add_name(s, n > 0 ? word : "/", n > 0 ? n : 1);
+}
+
+int stat_cgroups_expand(struct sonde_stat *s)
+{
+	const char *p = s->options.each_cgroup;
+	size_t i, k, n, base = s->events.n;
+
+	for (; p != NULL; p = p[n] == ',' ? p + n + 1 : NULL) {
+		n = strcspn(p, ",");
+		TRY(add_word(s, p, n));
+	}
+	for (k = 1; k < s->neach; k++) {
+		for (i = 0; i < base; i++) {
+			struct event *copy = event_list_add(&s->events);
+
+			if (copy == NULL) {
+				return error_nomem(&s->error);
+			}
+			*copy = s->events.v[i];
+			copy->leader += k * base;
+		}
+	}
+	return 0;
 }

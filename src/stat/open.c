@@ -152,6 +152,7 @@ int stat_plan(struct sonde_stat *s)
 	if (o->group) {
 		group_all(&s->events);
 	}
+	TRY(stat_cgroups_expand(s));
 	for (i = 0; i < s->events.n; i++) {
 		plan_attr(s, &s->events.v[i], s->events.v[i].leader == i);
 		if (stat_set_add(&s->set, s->events.v[i].name, &s->events.v[i].attr) < 0 ||
@@ -216,7 +217,7 @@ static int open_cell(struct sonde_stat *s, size_t e, size_t i, int cgroup_fd)
 			return 0;
 		}
 		why = errno;
-		if (why == ESRCH && s->set.nthreads > 1) {
+		if (why == ESRCH && (s->set.nthreads > 1 || s->all_threads)) {
 			return 0; /* one of many has ended */
 		}
 		if (ease(s, e, &o->attr, why)) {

@@ -22,7 +22,7 @@
 
 /* One set of cells that are added up: those of the same key. */
 struct group {
-	char label[40], pad[48];
+	char label[STAT_LABEL_SIZE], pad[STAT_LABEL_SIZE];
 	unsigned ncpus;
 	double order; /* of threads: the greatest first */
 };
@@ -440,7 +440,9 @@ static void json_row(const struct stat_printer *p, const struct stat_set *s,
 	        [SONDE_STAT_BY_NODE] = "node",
 	};
 	const struct stat_event *e = row->event;
-	const struct stat_metric none = {.unit = ""};
+	/* what clocks have is named also where the time is not known, as in perf */
+	const struct stat_metric none = {
+	        .unit = row->counted && row->event->clock ? "CPUs utilized" : ""};
 	const struct stat_metric *m =
 	        row->counted && row->metric.unit != NULL ? &row->metric : &none;
 	char value[128];
@@ -560,7 +562,8 @@ int stat_print_rows(struct stat_printer *p, const struct stat_set *s, struct tex
 			qsort(rows + i * groups.n, groups.n, sizeof(*rows), compare_rows);
 		}
 		for (i = 0; i < s->nevents * groups.n; i++) {
-			if (!rows[i].absent) {
+			if (!rows[i].absent &&
+			        (!s->counted_only || (rows[i].counted && rows[i].value > 0))) {
 				print_row(p, s, &rows[i], out);
 			}
 		}

@@ -294,8 +294,11 @@ static int begin(struct report *r)
 	}
 	read_topology(r);
 	read_nodes(r);
-	if (r->options->by != SONDE_STAT_BY_RECORDED) {
+	if (r->options->by != SONDE_STAT_BY_RECORDED && r->set.cpus[0].cpu >= 0) {
 		r->set.by = r->options->by;
+	} else if (r->options->by != SONDE_STAT_BY_RECORDED && r->options->message != NULL) {
+		r->options->message(r->options->message_arg, SONDE_STAT_WARNING,
+		        "the counts are those of tasks: on which cpus they were is not known");
 	}
 	r->began = true;
 	if (stat_set_alloc(&r->set) < 0) {

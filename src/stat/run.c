@@ -57,6 +57,10 @@ struct sonde_stat *stat_new_with(
 	s->printer.headers = s->options.interval_headers;
 	s->by_cpu = s->options.pids == NULL && s->options.tids == NULL &&
 	            (s->options.all_cpus || s->options.cpus != NULL || s->options.workload == NULL);
+	if (s->by_cpu && s->options.by == SONDE_STAT_BY_THREAD && s->options.cpus == NULL) {
+		s->by_cpu = false;
+		s->all_threads = s->set.counted_only = true;
+	}
 	return s;
 }
 
@@ -91,6 +95,10 @@ void sonde_stat_free(struct sonde_stat *s)
 	stat_printer_fini(&s->printer);
 	event_list_fini(&s->events);
 	text_fini(&s->text);
+	while (s->neach > 0) {
+		free(s->each[--s->neach]);
+	}
+	free(s->each);
 	free(s->walls);
 	free(s);
 }
@@ -220,7 +228,7 @@ static void put_title(struct sonde_stat *s)
 		        o->pids != NULL ? o->pids : o->tids);
 	} else if (o->cpus != NULL) {
 		text_printf(&t, "'CPU(s) %s'", o->cpus);
-	} else if (s->by_cpu) {
+	} else if (s->by_cpu || s->all_threads) {
 		text_str(&t, "'system wide'");
 	} else {
 		for (i = 0; o->workload != NULL && o->workload[i] != NULL; i++) {
@@ -576,17 +584,18 @@ static int check(struct sonde_stat *s)
 		return error_set(&s->error, SONDE_EIO, NO_OFFSET,
 		        "no file descriptors are left: raise the limit with 'ulimit -n'");
 	}
-	if (!s->by_cpu && o->cgroups != NULL) {
-		return error_set(
-		        &s->error, SONDE_EARG, NO_OFFSET, "-G counts on cpus: it wants -a or -C");
+	if (!s->by_cpu && (o->cgroups != NULL || o->each_cgroup != NULL)) {
+		return error_set(&s->error, SONDE_EARG, NO_OFFSET,
+		        "%s counts on cpus: it wants -a or -C",
+		        o->cgroups != NULL ? "-G" : "--for-each-cgroup");
 	}
 	if (!s->by_cpu && o->by != SONDE_STAT_BY_ALL && o->by != SONDE_STAT_BY_THREAD) {
 		return error_set(&s->error, SONDE_EARG, NO_OFFSET,
 		        "counts of cpus are there system-wide only: add -a or -C");
 	}
-	if (o->by == SONDE_STAT_BY_THREAD && o->pids == NULL && o->tids == NULL) {
+	if (o->by == SONDE_STAT_BY_THREAD && (s->by_cpu || stat_owns_workload(s))) {
 		return error_set(&s->error, SONDE_EARG, NO_OFFSET,
-		        "--per-thread wants the threads: -p PID or -t TID");
+		        "--per-thread wants the threads: -p PID, -t TID, or -a for all");
 	}
 	if ((o->repeat > 1 || o->forever) &&
 	        (o->workload == NULL || o->interval_ms != 0 || o->record != NULL)) {

@@ -57,9 +57,11 @@ struct stat_place { /* where a cpu is; -1: not known */
 	int cpu, core, die, socket, node;
 };
 
+#define STAT_COMM_SIZE 64
+
 struct stat_thread {
 	pid_t tid;
-	char comm[17];
+	char comm[STAT_COMM_SIZE]; /* of kernel threads longer than those of others */
 };
 
 struct stat_set {
@@ -68,9 +70,10 @@ struct stat_set {
 	struct stat_place *cpus; /* one with cpu -1: any */
 	size_t ncpus;
 	struct stat_thread *threads; /* one with tid -1: all */
-	size_t nthreads;
+	size_t nthreads, threads_cap;
 	enum sonde_stat_by by;
 	bool scale;
+	bool counted_only; /* of the many threads of a machine those that counted are rows */
 	size_t ncgroups; /* different ones; 0: no event has one, and none is printed */
 	unsigned nruns; /* counts are sums over so many runs; 0 means 1 */
 };
@@ -121,10 +124,12 @@ struct stat_metric {
 void stat_metric(const struct stat_event *e, double value, const struct stat_bases *bases,
         double wall_ns, struct stat_metric *out, struct stat_metric *more);
 
+#define STAT_LABEL_SIZE (STAT_COMM_SIZE + 16)
+
 struct stat_row {
 	const struct stat_event *event;
-	char label[40]; /* "S0-D0-C1", "CPU3", "bash-12" or "" */
-	char pad[48]; /* the label as it begins a line of text */
+	char label[STAT_LABEL_SIZE]; /* "S0-D0-C1", "CPU3", "bash-12" or "" */
+	char pad[STAT_LABEL_SIZE]; /* the label as it begins a line of text */
 	unsigned ncells; /* cpus that were added up */
 	bool absent; /* none of them has the event's PMU */
 	double value; /* in the event's unit, scaled */
@@ -197,9 +202,12 @@ struct sonde_stat {
 	struct error error;
 	struct sonde_error public_error;
 	struct event_list events;
+	char **each; /* cgroups that all events are for */
+	size_t neach, each_cap;
 	struct stat_set set;
 	struct stat_opened *opened;
 	bool by_cpu; /* counts on cpus, not along with threads */
+	bool all_threads; /* of the machine, one by one */
 	pid_t child; /* 0: none */
 	int go_fd, exec_fd, stop_fd;
 	int workload_status;
@@ -219,6 +227,7 @@ int stat_targets(struct sonde_stat *s); /* options to cpus and threads */
 /* Is cpu in a list such as "0-3,7"? NULL: all are. */
 bool stat_cpu_wanted(const char *list, int cpu);
 int stat_cgroups_plan(struct sonde_stat *s); /* names to events */
+int stat_cgroups_expand(struct sonde_stat *s); /* all events for each cgroup */
 int stat_cgroup_open(struct sonde_stat *s, const char *name); /* a descriptor of its folder */
 /* Is it the workload that is counted, and not only something while it runs? */
 bool stat_owns_workload(const struct sonde_stat *s);

@@ -2,6 +2,7 @@
 /* Options to cpus and threads: the two sides of the matrix of counts. */
 #include "stat/stat.h"
 
+#include "core/array.h"
 #include "proc/proc.h"
 
 #include <errno.h>
@@ -12,22 +13,26 @@ bool stat_owns_workload(const struct sonde_stat *s)
 {
 	const struct sonde_stat_options *o = &s->options;
 
-	return o->workload != NULL && !s->by_cpu && o->pids == NULL && o->tids == NULL;
+	return o->workload != NULL && !s->by_cpu && !s->all_threads && o->pids == NULL &&
+	       o->tids == NULL;
 }
 
-static int add_thread(struct sonde_stat *s, pid_t pid, pid_t tid)
+static int add_thread(struct sonde_stat *s, pid_t tid)
 {
-	struct proc_status status;
-	struct stat_thread *grown =
-	        realloc(s->set.threads, (s->set.nthreads + 1) * sizeof(*s->set.threads));
+	char path[64];
+	struct stat_thread *to;
 
-	if (grown == NULL) {
+	if (!array_reserve(&s->set.threads, &s->set.threads_cap, s->set.nthreads + 1,
+	            sizeof(*s->set.threads))) {
 		return error_nomem(&s->error);
 	}
-	s->set.threads = grown;
-	grown[s->set.nthreads] = (struct stat_thread){.tid = tid};
-	if (s->set.by == SONDE_STAT_BY_THREAD && proc_status_read(s->root_fd, pid, tid, &status)) {
-		memcpy(grown[s->set.nthreads].comm, status.comm, sizeof(status.comm));
+	to = &s->set.threads[s->set.nthreads];
+	*to = (struct stat_thread){.tid = tid};
+	if (s->set.by == SONDE_STAT_BY_THREAD) {
+		(void)snprintf(path, sizeof(path), "proc/%d/comm", (int)tid);
+		if (!proc_read_line(s->root_fd, path, to->comm, sizeof(to->comm))) {
+			to->comm[0] = '\0'; /* it has ended */
+		}
 	}
 	s->set.nthreads++;
 	return 0;
@@ -46,7 +51,7 @@ static int add_process(struct sonde_stat *s, pid_t pid)
 		        (int)pid, strerror(errno));
 	}
 	for (i = 0; rc == 0 && i < n; i++) {
-		rc = add_thread(s, pid, list[i]);
+		rc = add_thread(s, list[i]);
 	}
 	free(list);
 	return rc;
@@ -65,12 +70,38 @@ static int add_targets(struct sonde_stat *s, const char *list, bool processes)
 			        "%s wants numbers separated by commas, not '%s'",
 			        processes ? "-p" : "-t", list);
 		}
-		TRY(processes ? add_process(s, (pid_t)v) : add_thread(s, (pid_t)v, (pid_t)v));
+		TRY(processes ? add_process(s, (pid_t)v) : add_thread(s, (pid_t)v));
 		if (*end == '\0') {
 			return 0;
 		}
 		p = end + 1;
 	}
+}
+
+/* Every thread of every process; those that end meanwhile are left out. */
+static int add_all(struct sonde_stat *s)
+{
+	char path[64];
+	pid_t *list, *threads;
+	size_t i, k, n, nthreads;
+	int rc = 0;
+
+	if (proc_list_numbers(s->root_fd, "proc", &list, &n) < 0) {
+		return error_set(&s->error, SONDE_EIO, NO_OFFSET, "cannot list processes: %s",
+		        strerror(errno));
+	}
+	for (i = 0; rc == 0 && i < n; i++) {
+		(void)snprintf(path, sizeof(path), "proc/%d/task", (int)list[i]);
+		if (proc_list_numbers(s->root_fd, path, &threads, &nthreads) < 0) {
+			continue;
+		}
+		for (k = 0; rc == 0 && k < nthreads; k++) {
+			rc = add_thread(s, threads[k]);
+		}
+		free(threads);
+	}
+	free(list);
+	return rc;
 }
 
 bool stat_cpu_wanted(const char *list, int cpu)
@@ -146,18 +177,19 @@ int stat_targets(struct sonde_stat *s)
 	if (s->set.cpus == NULL) {
 		TRY(add_cpus(s));
 	}
-	if (s->set.threads != NULL && !stat_owns_workload(s)) {
+	if (s->set.nthreads != 0 && !stat_owns_workload(s)) {
 		return 0; /* the same in every run: the matrices have their size */
 	}
-	free(s->set.threads);
-	s->set.threads = NULL;
 	s->set.nthreads = 0;
 	if (s->by_cpu) {
-		return add_thread(s, -1, -1);
+		return add_thread(s, -1);
+	}
+	if (s->all_threads) {
+		return add_all(s);
 	}
 	if (o->pids != NULL || o->tids != NULL) {
 		TRY(o->pids != NULL ? add_targets(s, o->pids, true) : 0);
 		return o->tids != NULL ? add_targets(s, o->tids, false) : 0;
 	}
-	return add_thread(s, s->child, s->child);
+	return add_thread(s, s->child);
 }

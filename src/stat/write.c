@@ -196,13 +196,14 @@ static int write_maps(struct stat_writer *w, struct error *err)
 {
 	const struct stat_set *set = w->set;
 	struct text *t = begin_record(w, RECORD_THREAD_MAP);
-	size_t i;
+	size_t i, n;
 
 	put_u64(t, set->nthreads);
 	for (i = 0; i < set->nthreads; i++) {
 		put_u64(t, (uint64_t)(int64_t)set->threads[i].tid);
-		text_bytes(t, set->threads[i].comm, strlen(set->threads[i].comm));
-		text_fill(t, '\0', COMM_SIZE - strlen(set->threads[i].comm));
+		n = strnlen(set->threads[i].comm, COMM_SIZE - 1);
+		text_bytes(t, set->threads[i].comm, n);
+		text_fill(t, '\0', COMM_SIZE - n);
 	}
 	TRY(end_record(w, err));
 	t = begin_record(w, RECORD_CPU_MAP);

@@ -63,8 +63,52 @@ def others():
                "refused with the reason: " + " ".join(words), want[1], got[1])
 
 
+def threads():
+    """Of all threads: those that counted something, whatever they were."""
+    for form in ([], ["-x,"], ["-j"]):
+        rows = []
+        for tool in ("perf", SONDE):
+            got = run(tool, ["--per-thread", "-a", "-e", "task-clock", *form, "sleep", "0.05"])
+            line = next((t for t in got[1].splitlines() if "sleep" not in t and "task-clock" in t), "")
+            rows.append((got[0], re.sub(r"[\w:/.+-]*-(\d+)", "T-N", mask(line)).split()))
+        result(rows[0] == rows[1] and rows[0][1], " ".join(["all threads", *form]), str(rows[0]), str(rows[1]))
+    text = run(SONDE, ["--per-thread", "-a", "-e", "cs,cycles", "sleep", "0.05"])[1]
+    result("'system wide'" in text and not re.search(r" 0 +cs| cycles|not counted", text), "no line of what is 0", text)
+    for words in (["--per-thread", "true"], ["--per-thread", "-C", "0", "true"]):
+        result(run("perf", words)[0] != 0 and run(SONDE, words)[0] != 0, "refused: " + " ".join(words))
+
+
+def each_cgroup():
+    root = next((m.split()[1] for m in open("/proc/mounts") if m.split()[2] == "cgroup2"), None)
+    names = [f"sonde-each-{os.getpid()}{tail}" for tail in ("-a", "-b", "-a/in")]
+    try:
+        for name in names:
+            os.mkdir(os.path.join(root or "/nowhere", name))
+    except OSError as why:
+        result(True, f"each cgroup # SKIP {why}")
+        return
+    a, b, _ = names
+    common = a[:-2]
+    for form in ([], ["-x,"], ["-j"]):
+        for asked in (f"{a},{b}", f"{common}-.*", f"^{common}-[ab]$", f"{a}$", f"{a},,{b}", f"{a},{a}", "/", "",
+                      f"{b},{common}.*", f"\\({common}\\)"):
+            compare(" ".join(["each of", asked.replace(common, "G"), *form]),
+                    [*form, "-a", "-e", "cs", "-e", "{page-faults,task-clock}", "--for-each-cgroup", asked, "sleep", "0.01"])
+    compare("each, cpus", ["-a", "-A", "-e", "cs", "--for-each-cgroup", common + ".*", "true"])
+    compare("each, nothing asked for", ["-C", "0", "--for-each-cgroup", a, "true"])
+    for asked in (common, common + "-.", f"{a}|{b}", "[", common + "x*y*z$"):
+        words = ["-a", "-e", "cs", "--for-each-cgroup", asked, "true"]
+        result(run("perf", words)[0] != 0 and run(SONDE, words)[0] != 0, "refused: each of " + asked.replace(common, "G"))
+    for words in (["--for-each-cgroup", a, "true"], ["-a", "--for-each-cgroup", a, "-G", a, "-e", "cs", "true"]):
+        result(run("perf", words)[0] != 0 and run(SONDE, words)[0] != 0, "refused: a cgroup without cpus, or twice")
+    for name in reversed(names):
+        os.rmdir(os.path.join(root, name))
+
+
 need_perf()
 repeats()
+threads()
+each_cgroup()
 for_ever()
 intervals()
 others()

@@ -4,6 +4,7 @@
 The recordings are made (make_stat.py), as no machine of ours has hardware counters, and recorded by both tools.
 """
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -34,6 +35,8 @@ def run(tool, path, *options):
 
 def compare(name, path, *options):
     want, got = run("perf", path, *options), run(SONDE, path, *options)
+    want, got = (re.sub("^warning: processing task.*\n|^the counts are those of tasks.*\n", "", t, flags=re.M)
+                 for t in (want, got))
     result(want == got, " ".join([name, *options]), "perf:\n" + want, "sonde:\n" + got)
 
 
@@ -108,6 +111,17 @@ def made(path):
          "--per-core", cpus=2, interval=10, times=[T * (k + 1) for k in range(30)], **MACHINE)
 
 
+def forms(name, path):
+    """perf takes the form in front of the word `report`; `(null)` is no unit (doc/differences.md)."""
+    for form in ("-x,", "-x\\t", "-j"):
+        texts = []
+        for tool, words in (("perf", [form, "report", "-i", path]), (SONDE, [form, "report", "-i", path]),
+                            (SONDE, ["report", "-i", path, form])):
+            done = subprocess.run([tool, "stat", *words], capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"})
+            texts.append((done.returncode, done.stdout, done.stderr.replace("(null)", "")))
+        result(texts[0] == texts[1] == texts[2], f"{name}, {form}", *map(str, texts))
+
+
 def recorded(folder):
     clocks = ["-e", "task-clock,context-switches", "-e", "page-faults"]
     for tool in ("perf", SONDE):
@@ -118,11 +132,24 @@ def recorded(folder):
                             ("one cpu", ["-C", "0", *clocks, "sleep", "0.01"]),
                             ("nodes", ["-a", "--per-node", *clocks, "sleep", "0.01"]),
                             ("a group", ["-e", "{task-clock,page-faults:u}", "-e", "cycles", "true"]),
-                            ("threads", ["--per-thread", "-p", str(os.getpid()), *clocks, "sleep", "0.01"])):
+                            ("threads", ["--per-thread", "-p", str(os.getpid()), *clocks, "sleep", "0.01"]),
+                            ("one group", ["-g", *clocks, "true"]),
+                            ("cgroups", ["--for-each-cgroup", "/,", "-a", "-e", "cs,page-faults", "sleep", "0.01"]),
+                            ("late", ["-D", "10", "-a", *clocks, "sleep", "0.02"]),
+                            ("never", ["-D", "-1", *clocks, "true"]),
+                            ("a time", ["--timeout", "20", "-a", *clocks, "sleep", "1"])):
             path = os.path.join(folder, f"{os.path.basename(tool)}-{name}.data".replace(" ", "-"))
             subprocess.run([tool, "stat", "record", "-o", path, *words], stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL, check=False)
             compare(f"{name} of {os.path.basename(tool)}", path)
+            for option in ("-A", "--per-core", "--per-socket"):
+                compare(f"{name} of {os.path.basename(tool)}", path, option)
+            forms(f"{name} of {os.path.basename(tool)}", path)
+    # perf writes no such file that can be read
+    path = os.path.join(folder, "all-threads.data")
+    subprocess.run([SONDE, "stat", "record", "-o", path, "--per-thread", "-a", "-e", "cs,page-faults", "sleep", "0.02"],
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    compare("all threads of sonde", path)
 
 
 if subprocess.run(["perf", "stat", "-n", "true"], capture_output=True).returncode != 0:

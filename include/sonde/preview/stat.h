@@ -73,6 +73,7 @@ struct sonde_stat_options {
 	char *const *command_line; /* for that, NULL-terminated */
 	void (*message)(void *arg, enum sonde_stat_message kind, const char *text);
 	void *message_arg;
+	const char *each_cgroup; /* names or patterns: all events for each of them; or NULL */
 	bool forever; /* run after run, each printed for itself, until it is stopped; no repeat */
 	bool table; /* of repeats: the time of each run */
 	bool group; /* all events are one group */
@@ -111,7 +112,7 @@ SONDE_API void sonde_stat_free(struct sonde_stat *s);
 
 /*
  * Prints the counts of a recording of `perf stat record` or `sonde stat record`; of the options
- * by, format, separator, thousands count. 0, SONDE_EFORMAT (no counts in it), or as
+ * by, format, separator, thousands, message count. 0, SONDE_EFORMAT (no counts in it), or as
  * sonde_file_open. message: room for the words about a failure, may be NULL.
  */
 SONDE_API int sonde_stat_report(const char *input, const struct sonde_stat_options *options,
