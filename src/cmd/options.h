@@ -152,6 +152,12 @@ int options_mistake(const struct option_command *command, const char *fmt, ...)
  */
 const char *options_input(void);
 
+/*
+ * "fd:N[,N]" or "fifo:NAME[,NAME]" of --control: descriptors for commands and answers, -1 without
+ * these; NULL: none. 0, or -1 after printing what is wrong.
+ */
+int options_control(const char *command, const char *arg, int *control_fd, int *ack_fd);
+
 /* A whole number, decimal or 0x, nothing behind it; false when it is none or does not fit. */
 bool options_number(const char *text, uint64_t *value);
 

@@ -346,57 +346,11 @@ int record_on_optional(const struct option_def *def, const char *arg, bool unset
 	return 0;
 }
 
-/* Each end of a FIFO is opened for both ways: it does not end when one of the others goes. */
-static int open_control(const char *arg, size_t n, bool fifo, int *fd)
-{
-	char name[4096];
-	char *end;
-	long v;
-
-	if (n == 0 || n >= sizeof(name)) {
-		return -1;
-	}
-	memcpy(name, arg, n);
-	name[n] = '\0';
-	if (fifo) {
-		*fd = open(name, O_RDWR | O_CLOEXEC);
-		if (*fd < 0) {
-			(void)fprintf(stderr, "sonde record: --control cannot open '%s': %s\n",
-			        name, strerror(errno));
-		}
-		return *fd < 0 ? -1 : 0;
-	}
-	v = strtol(name, &end, 10);
-	*fd = (int)v;
-	return end != name && *end == '\0' && v >= 0 && v <= INT_MAX && fcntl(*fd, F_GETFD) >= 0
-	               ? 0
-	               : -1;
-}
-
 int record_on_control(const struct option_def *def, const char *arg, bool unset)
 {
 	struct record_command *c = def->target;
 	struct sonde_record_options *o = &c->options;
-	bool fifo = !unset && strncmp(arg, "fifo:", 5) == 0;
-	size_t n;
 
 	o->has_control = !unset;
-	o->ack_fd = -1;
-	if (unset) {
-		return 0;
-	}
-	if (fifo || strncmp(arg, "fd:", 3) == 0) {
-		arg += fifo ? 5 : 3;
-		n = strcspn(arg, ",");
-		if (open_control(arg, n, fifo, &o->control_fd) == 0 &&
-		        (arg[n] == '\0' || open_control(arg + n + 1, strlen(arg + n + 1), fifo,
-		                                   &o->ack_fd) == 0)) {
-			return 0;
-		}
-	}
-	(void)fprintf(stderr,
-	        "sonde record: --control wants fd:NUMBER[,NUMBER] or fifo:NAME[,NAME] of what is "
-	        "there, not '%s'\n",
-	        arg);
-	return -1;
+	return options_control("record", unset ? NULL : arg, &o->control_fd, &o->ack_fd);
 }

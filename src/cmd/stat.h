@@ -32,6 +32,7 @@ int stat_on_event(const struct option_def *def, const char *arg, bool unset);
 int stat_on_filter(const struct option_def *def, const char *arg, bool unset);
 int stat_on_delay(const struct option_def *def, const char *arg, bool unset);
 int stat_on_separator(const struct option_def *def, const char *arg, bool unset);
+int stat_on_control(const struct option_def *def, const char *arg, bool unset);
 int stat_on_iostat(const struct option_def *def, const char *arg, bool unset);
 
 /*
@@ -104,6 +105,8 @@ int stat_check_options(struct stat_command *c, const struct option_command *comm
 	                "clear the screen before each"),                                           \
 	        OPTION_SWITCH(0, "summary", &(o)->summary, "the sums behind the intervals"),       \
 	        OPTION_UINT(0, "timeout", &(o)->timeout_ms, "MS", "stop after this time"),         \
+	        OPTION_CALL(0, "control", OPTION_REQUIRED, stat_on_control, (c),                   \
+	                "fd:N[,N]|fifo:F[,F]", "commands, and where they are answered"),           \
 	        OPTION_CALL('D', "delay", OPTION_REQUIRED, stat_on_delay, (c), "MS",               \
 	                "wait before counting; -1: begin with events off")
 

@@ -2,6 +2,7 @@
 /* Options of `sonde stat` that need more than to be stored, and what goes together. */
 #include "cmd/stat.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -57,6 +58,23 @@ int stat_on_separator(const struct option_def *def, const char *arg, bool unset)
 
 	c->options.format = unset ? SONDE_STAT_TEXT : SONDE_STAT_CSV;
 	c->options.separator = unset ? NULL : strcmp(arg, "\\t") == 0 ? "\t" : arg;
+	return 0;
+}
+
+int stat_on_control(const struct option_def *def, const char *arg, bool unset)
+{
+	struct stat_command *c = def->target;
+	int flags;
+
+	c->options.has_control = !unset;
+	if (options_control(
+	            "stat", unset ? NULL : arg, &c->options.control_fd, &c->options.ack_fd) < 0) {
+		return -1;
+	}
+	flags = unset ? -1 : fcntl(c->options.control_fd, F_GETFL);
+	if (flags >= 0) {
+		(void)fcntl(c->options.control_fd, F_SETFL, flags | O_NONBLOCK);
+	}
 	return 0;
 }
 

@@ -122,6 +122,11 @@ static int add_name(struct sonde_stat *s, const char *name, size_t n)
 	return 0;
 }
 
+struct patterns {
+	regex_t *v;
+	size_t n, cap;
+};
+
 /* Folders on the way down. path: that of the innermost one; from: where its name below the mount
  * begins. */
 struct walk {
@@ -131,12 +136,15 @@ struct walk {
 	char path[4 * PATH_SIZE];
 };
 
-static int enter(struct sonde_stat *s, struct walk *w, const regex_t *pattern)
+static int enter(struct sonde_stat *s, struct walk *w, const struct patterns *all)
 {
-	size_t n = strlen(w->path), from = w->from < n ? w->from : n;
+	size_t i, n = strlen(w->path), from = w->from < n ? w->from : n;
 
-	if (regexec(pattern, w->path + from, 0, NULL, 0) == 0) {
-		TRY(add_name(s, w->path + from, n - from));
+	for (i = 0; i < all->n; i++) {
+		if (regexec(&all->v[i], w->path + from, 0, NULL, 0) == 0) {
+			TRY(add_name(s, w->path + from, n - from));
+			break;
+		}
 	}
 	if (w->depth < DEPTH_MAX) {
 		w->dirs[w->depth] = proc_open_dir(s->root_fd, w->path);
@@ -147,7 +155,7 @@ static int enter(struct sonde_stat *s, struct walk *w, const regex_t *pattern)
 }
 
 /* Each before those inside it, in the order of the folders: that of perf's rows. */
-static int add_matches(struct sonde_stat *s, const regex_t *pattern)
+static int add_matches(struct sonde_stat *s, const struct patterns *all)
 {
 	struct walk *w = calloc(1, sizeof(*w));
 	char mount[PATH_SIZE];
@@ -160,7 +168,7 @@ static int add_matches(struct sonde_stat *s, const regex_t *pattern)
 	find_mount(s, mount);
 	(void)snprintf(w->path, sizeof(w->path), "%s", mount + (mount[0] == '/'));
 	w->from = strlen(w->path) + 1;
-	rc = mount[0] != '\0' ? enter(s, w, pattern) : 0;
+	rc = mount[0] != '\0' ? enter(s, w, all) : 0;
 	while (rc == 0 && w->depth > 0) {
 		size_t end = w->ends[w->depth - 1];
 
@@ -170,7 +178,7 @@ static int add_matches(struct sonde_stat *s, const regex_t *pattern)
 		} else if (entry->d_type == DT_DIR && entry->d_name[0] != '.' &&
 		           end + strlen(entry->d_name) + 2 < sizeof(w->path)) {
 			(void)snprintf(w->path + end, sizeof(w->path) - end, "/%s", entry->d_name);
-			rc = enter(s, w, pattern);
+			rc = enter(s, w, all);
 		}
 	}
 	while (w->depth > 0) {
@@ -180,50 +188,63 @@ static int add_matches(struct sonde_stat *s, const regex_t *pattern)
 	return rc;
 }
 
-static int add_pattern(struct sonde_stat *s, const char *text)
+/* Patterns, one for each word; an empty one stands for the root alone, as in perf. */
+static int add_patterns(struct sonde_stat *s, const char *list)
 {
-	size_t before = s->neach;
-	char why[128];
-	regex_t pattern;
-	int rc = regcomp(&pattern, text, REG_NOSUB);
+	struct patterns all = {0};
+	char why[128], *word;
+	size_t n;
+	int rc = 0;
 
-	if (rc != 0) {
-		(void)regerror(rc, &pattern, why, sizeof(why));
-		return error_set(&s->error, SONDE_EARG, NO_OFFSET,
-		        "--for-each-cgroup: '%s' is no pattern: %s", text, why);
+	for (; rc == 0 && list != NULL; list = list[n] == ',' ? list + n + 1 : NULL) {
+		n = strcspn(list, ",");
+		word = n > 0 ? strndup(list, n) : strdup("^$");
+		if (word == NULL || !array_reserve(&all.v, &all.cap, all.n + 1, sizeof(*all.v))) {
+			rc = error_nomem(&s->error);
+		} else if ((rc = regcomp(&all.v[all.n], word, REG_NOSUB)) != 0) {
+			(void)regerror(rc, &all.v[all.n], why, sizeof(why));
+			rc = error_set(&s->error, SONDE_EARG, NO_OFFSET,
+			        "--for-each-cgroup: '%s' is no pattern: %s", word, why);
+		} else {
+			all.n++;
+		}
+		free(word);
 	}
-	rc = add_matches(s, &pattern);
-	regfree(&pattern);
-	TRY(rc);
-	return s->neach > before ? 0
-	                         : error_set(&s->error, SONDE_EARG, NO_OFFSET,
-	                                   "--for-each-cgroup: no cgroup matches '%s'", text);
+	rc = rc == 0 ? add_matches(s, &all) : rc;
+	while (all.n > 0) {
+		regfree(&all.v[--all.n]);
+	}
+	free(all.v);
+	return rc;
 }
 
-/* A name, or a pattern when it has a character that only those have; nothing is the root. */
-static int add_word(struct sonde_stat *s, const char *p, size_t n)
+static int add_names(struct sonde_stat *s, const char *list)
 {
-	char word[PATH_SIZE];
+	size_t n;
 
-	if (n >= sizeof(word)) {
-		return error_set(&s->error, SONDE_EARG, NO_OFFSET,
-		        "--for-each-cgroup: a name of %zu characters is too long", n);
+	for (; list != NULL; list = list[n] == ',' ? list + n + 1 : NULL) {
+		n = strcspn(list, ",");
+		TRY(add_name(s, n > 0 ? list : "/", n > 0 ? n : 1));
 	}
-	memcpy(word, p, n);
-	word[n] = '\0';
-	return strpbrk(word, PATTERN_MARKS) != NULL
-	               ? add_pattern(s, word)
-	               : add_name(s, n > 0 ? word : "/", n > 0 ? n : 1);
+	return 0;
 }
 
 int stat_cgroups_expand(struct sonde_stat *s)
 {
-	const char *p = s->options.each_cgroup;
-	size_t i, k, n, base = s->events.n;
+	const char *list = s->options.each_cgroup;
+	size_t i, k, base = s->events.n;
 
-	for (; p != NULL; p = p[n] == ',' ? p + n + 1 : NULL) {
-		n = strcspn(p, ",");
-		TRY(add_word(s, p, n));
+	if (list == NULL) {
+		return 0;
+	}
+	if (strpbrk(list, PATTERN_MARKS) == NULL) {
+		TRY(add_names(s, list));
+	} else {
+		TRY(add_patterns(s, list));
+		if (s->neach == 0) {
+			return error_set(&s->error, SONDE_EARG, NO_OFFSET,
+			        "--for-each-cgroup: no cgroup matches '%s'", list);
+		}
 	}
 	for (k = 1; k < s->neach; k++) {
 		for (i = 0; i < base; i++) {

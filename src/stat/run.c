@@ -100,6 +100,7 @@ void sonde_stat_free(struct sonde_stat *s)
 	}
 	free(s->each);
 	free(s->walls);
+	free(s->line);
 	free(s);
 }
 
@@ -372,8 +373,11 @@ static bool ended_unseen(struct sonde_stat *s, const struct waiting *w)
 /* 1: something ended the run; 0: the interval did; negative: failure. */
 static int wait_once(struct sonde_stat *s, struct waiting *w)
 {
-	struct pollfd fds[2] = {
-	        {.fd = s->stop_fd, .events = POLLIN}, {.fd = w->child_fd, .events = POLLIN}};
+	struct pollfd fds[3] = {{.fd = s->stop_fd, .events = POLLIN},
+	        {.fd = w->child_fd, .events = POLLIN},
+	        {.fd = s->options.has_control && !s->control_closed ? s->options.control_fd : -1,
+	                .events = POLLIN}};
+
 	for (;;) {
 		uint64_t now = now_ns();
 		uint64_t until = w->end_ns < w->next_ns ? w->end_ns : w->next_ns;
@@ -387,13 +391,17 @@ static int wait_once(struct sonde_stat *s, struct waiting *w)
 		left = left < ask_ns(s, w) ? left : ask_ns(s, w);
 		t.tv_sec = (time_t)(left / 1000000000ull);
 		t.tv_nsec = (long)(left % 1000000000ull);
-		rc = ppoll(fds, 2, &t, NULL);
+		rc = ppoll(fds, 3, &t, NULL);
 		if (rc < 0 && errno != EINTR) {
 			return error_set(&s->error, SONDE_EIO, NO_OFFSET, "poll failed: %s",
 			        strerror(errno));
 		}
-		if (rc > 0) {
+		if (rc > 0 && (fds[0].revents != 0 || fds[1].revents != 0)) {
 			return 1;
+		}
+		if (rc > 0) {
+			TRY(stat_control_read(s));
+			fds[2].fd = s->control_closed ? -1 : fds[2].fd;
 		}
 		if (rc == 0 && ended_unseen(s, w)) {
 			return 1;
@@ -493,8 +501,7 @@ static int start(struct sonde_stat *s)
 	}
 	stays_off = delay(s);
 	if (o->delay_ms != 0 && !stays_off) {
-		TRY(stat_enable(s, true));
-		stat_say(s, SONDE_STAT_NOTE, "Events enabled");
+		TRY(stat_switch(s, true));
 		s->start_ns = now_ns();
 	}
 	return 0;

@@ -219,6 +219,9 @@ struct sonde_stat {
 	struct stat_printer printer;
 	struct stat_writer *writer; /* NULL: none, or it failed: counting goes on */
 	int record_rc; /* how it failed */
+	char *line; /* of commands, that has not ended; STAT_CONTROL_LINE bytes */
+	size_t nline;
+	bool control_closed;
 	struct text text;
 };
 
@@ -237,6 +240,13 @@ int stat_enable(struct sonde_stat *s, bool on);
 int stat_read(struct sonde_stat *s); /* into `now` of the set */
 int stat_fork(struct sonde_stat *s);
 int stat_go(struct sonde_stat *s);
+
+/* Reads lines of commands and carries them out. */
+#define STAT_CONTROL_LINE 4096
+int stat_control_read(struct sonde_stat *s);
+/* Events on or off, and said so. */
+int stat_switch(struct sonde_stat *s, bool on);
+
 void stat_say(struct sonde_stat *s, enum sonde_stat_message kind, const char *fmt, ...)
         __attribute__((format(printf, 3, 4)));
 

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import time
 
-from shape import ENV, SOFT, SONDE, compare, done, mask, need_perf, result, run
+from shape import ENV, SOFT, SONDE, compare, done, drop, mask, need_perf, result, run
 
 
 def repeats():
@@ -91,7 +91,7 @@ def each_cgroup():
     common = a[:-2]
     for form in ([], ["-x,"], ["-j"]):
         for asked in (f"{a},{b}", f"{common}-.*", f"^{common}-[ab]$", f"{a}$", f"{a},,{b}", f"{a},{a}", "/", "",
-                      f"{b},{common}.*", f"\\({common}\\)"):
+                      f"{b},{common}.*", f"\\({common}\\)", f"nothing,{b}$", f",{a}$", f"{a},{b}$"):
             compare(" ".join(["each of", asked.replace(common, "G"), *form]),
                     [*form, "-a", "-e", "cs", "-e", "{page-faults,task-clock}", "--for-each-cgroup", asked, "sleep", "0.01"])
     compare("each, cpus", ["-a", "-A", "-e", "cs", "--for-each-cgroup", common + ".*", "true"])
@@ -105,11 +105,47 @@ def each_cgroup():
         os.rmdir(os.path.join(root, name))
 
 
+def control():
+    """Commands over FIFOs: what is told, what is answered, and that what was off was not counted."""
+    with tempfile.TemporaryDirectory() as folder:
+        fifos = [os.path.join(folder, n) for n in ("commands", "answers")]
+        for path in fifos:
+            os.mkfifo(path)
+        ends = [os.open(path, os.O_RDWR | os.O_NONBLOCK) for path in fifos]
+        for commands, words in ((["enable", "disable"], ["-D", "-1", "-a"]), (["enable"], ["-D", "-1"]),
+                                (["disable", "enable", "disable"], ["-a"]), (["ping", "evlist", "stop"], ["-a"]),
+                                (["nothing", "ping"], ["-a"])):
+            texts = []
+            for tool in ("perf", SONDE):
+                p = subprocess.Popen([tool, "stat", *words, "-e", "cpu-clock,cs", "--control", "fifo:" + ",".join(fifos),
+                                      "sleep", "1"], stderr=subprocess.PIPE, text=True, env=ENV)
+                answers = []
+                time.sleep(0.2)
+                for command in commands:
+                    os.write(ends[0], command.encode() + b"\n")
+                    time.sleep(0.05)
+                    try:
+                        answers.append(os.read(ends[1], 100).strip(b"\0\n"))
+                    except BlockingIOError:
+                        answers.append(None)
+                err = drop(p.communicate(timeout=20)[1], "is not known")
+                clock = float(re.search(r"([\d.]+) msec", err).group(1)) if "msec" in err else 0
+                texts.append((p.returncode, answers, clock < 900, mask(err)))
+            result(texts[0] == texts[1], f"control {' '.join(words)}: {' '.join(commands)}", *map(str, texts))
+        for end in ends:
+            os.close(end)
+    compare("no commands come", ["--control", "fd:0", "-e", SOFT, "true"])
+    for where in ("fifo:/nowhere/at/all", "fd:x", "fifo:", "nothing", ""):
+        words = ["--control", where, "-e", "cs", "true"]
+        result(run("perf", words)[0] == run(SONDE, words)[0] == 129, "refused: --control " + where)
+
+
 need_perf()
 repeats()
 threads()
 each_cgroup()
 for_ever()
+control()
 intervals()
 others()
 done()

@@ -75,6 +75,9 @@ struct sonde_stat_options {
 	void *message_arg;
 	const char *each_cgroup; /* names or patterns: all events for each of them; or NULL */
 	bool forever; /* run after run, each printed for itself, until it is stopped; no repeat */
+	bool has_control; /* lines "enable", "disable" ... are read of control_fd */
+	int control_fd,
+	        ack_fd; /* ack_fd: answered there when a line was carried out; -1: nowhere */
 	bool table; /* of repeats: the time of each run */
 	bool group; /* all events are one group */
 	bool interval_headers; /* a header above each interval */
