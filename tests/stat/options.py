@@ -70,7 +70,7 @@ def threads():
         for tool in ("perf", SONDE):
             got = run(tool, ["--per-thread", "-a", "-e", "task-clock", *form, "sleep", "0.05"])
             line = next((t for t in got[1].splitlines() if "sleep" not in t and "task-clock" in t), "")
-            rows.append((got[0], re.sub(r"[\w:/.+-]*-(\d+)", "T-N", mask(line)).split()))
+            rows.append((got[0], re.sub(r"[^ ,\"]+-N+", "T-N", mask(line)).split()))
         result(rows[0] == rows[1] and rows[0][1], " ".join(["all threads", *form]), str(rows[0]), str(rows[1]))
     text = run(SONDE, ["--per-thread", "-a", "-e", "cs,cycles", "sleep", "0.05"])[1]
     result("'system wide'" in text and not re.search(r" 0 +cs| cycles|not counted", text), "no line of what is 0", text)
