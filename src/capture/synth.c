@@ -181,6 +181,8 @@ static void put_updates(const struct sonde_record *r, struct text *t)
 		if (r->events.v[i].clock && r->opened[i].nids > 0) {
 			put_update(t, 0, r->opened[i].ids[0], "msec", 5);
 			put_update(t, 1, r->opened[i].ids[0], &scale, sizeof(scale));
+		} else if (r->events.v[i].tool != EVENT_TOOL_NONE && r->opened[i].nids > 0) {
+			put_update(t, 0, r->opened[i].ids[0], "ns", 3);
 		}
 	}
 }

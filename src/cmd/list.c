@@ -30,7 +30,7 @@ int cmd_list(int argc, char **argv)
 	};
 	const struct option_command command = {
 	        .name = "list",
-	        .usage = "[options] [hw|sw|cache|pmu|raw|breakpoint|tracepoint|sdt|GLOB] ...",
+	        .usage = "[options] [hw|sw|tool|cache|pmu|raw|breakpoint|tracepoint|sdt|GLOB] ...",
 	        .about = "Lists the events that can be recorded and counted.",
 	        .defs = defs,
 	};

@@ -47,20 +47,23 @@ static bool has_cores(const struct event_machine *m)
 	return false;
 }
 
-static bool add_common(struct catalogue *c, uint32_t type, bool available)
+static bool add_common(struct catalogue *c, enum catalogue_kind kind, bool available)
 {
+	const uint32_t type =
+	        kind == CATALOGUE_HARDWARE ? SONDE_TYPE_HARDWARE : SONDE_TYPE_SOFTWARE;
 	const struct event_name *names;
-	bool hardware = type == SONDE_TYPE_HARDWARE;
 	size_t i, n;
 
 	names = event_names(&n);
 	for (i = 0; i < n; i++) {
 		struct catalogue_entry entry = {.name = names[i].name,
-		        .kind = hardware ? CATALOGUE_HARDWARE : CATALOGUE_SOFTWARE,
+		        .kind = kind,
+		        .unit = kind == CATALOGUE_TOOL ? "ns" : NULL,
 		        .scale = 1,
 		        .available = available};
 
-		if (names[i].type != type || names[i].alias_of != NULL) {
+		if (names[i].type != type || names[i].alias_of != NULL ||
+		        (names[i].tool != EVENT_TOOL_NONE) != (kind == CATALOGUE_TOOL)) {
 			continue;
 		}
 		if (i + 1 < n && names[i + 1].alias_of != NULL) {
@@ -222,10 +225,10 @@ bool catalogue_read(struct catalogue *c, int root, unsigned kinds)
 		return false;
 	}
 	cores = has_cores(m);
-	if (((kinds >> CATALOGUE_HARDWARE & 1) != 0 &&
-	            !add_common(c, SONDE_TYPE_HARDWARE, cores)) ||
+	if (((kinds >> CATALOGUE_HARDWARE & 1) != 0 && !add_common(c, CATALOGUE_HARDWARE, cores)) ||
 	        ((kinds >> CATALOGUE_SOFTWARE & 1) != 0 &&
-	                !add_common(c, SONDE_TYPE_SOFTWARE, true)) ||
+	                !add_common(c, CATALOGUE_SOFTWARE, true)) ||
+	        ((kinds >> CATALOGUE_TOOL & 1) != 0 && !add_common(c, CATALOGUE_TOOL, true)) ||
 	        ((kinds >> CATALOGUE_CACHE & 1) != 0 && !add_caches(c, cores)) ||
 	        !add_pmus(c, root, m, kinds) || !add_forms(c, kinds, cores)) {
 		return false;

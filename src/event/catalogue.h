@@ -8,6 +8,7 @@
 enum catalogue_kind {
 	CATALOGUE_HARDWARE,
 	CATALOGUE_SOFTWARE,
+	CATALOGUE_TOOL, /* what a tool that counts knows by itself */
 	CATALOGUE_CACHE,
 	CATALOGUE_PMU,
 	CATALOGUE_RAW, /* forms rather than names: rNNN, PMU/TERMS/ */

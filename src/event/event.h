@@ -53,6 +53,14 @@ enum event_call_graph {
 	EVENT_CALL_GRAPH_LBR
 };
 
+/* What a tool that counts knows by itself: in the kernel these are dummies. */
+enum event_tool {
+	EVENT_TOOL_NONE,
+	EVENT_TOOL_DURATION, /* from the beginning to the end of counting */
+	EVENT_TOOL_USER, /* of the command, when it was waited for */
+	EVENT_TOOL_SYSTEM
+};
+
 struct event_terms {
 	uint32_t set; /* enum event_term_bit */
 	uint64_t period; /* in events */
@@ -92,6 +100,7 @@ struct event {
 	bool text_address; /* config1 is where a text of the list stands: of no use in a file */
 	uint64_t unasked; /* bits of config that nobody asked for and that AUX sampling is better
 	                     without: a long PSB period */
+	enum event_tool tool; /* its count, in ns, is not the kernel's */
 	bool clock; /* counts nanoseconds, shown as msec */
 	bool hardware; /* needs a hardware PMU; cycles may fall back to cpu-clock */
 	bool everywhere; /* of all tasks whoever is recorded: sched_switch beside a trace */
@@ -102,6 +111,9 @@ struct event {
 	bool leader_samples; /* S: samples of its leader hold its count */
 	bool weak; /* W: may leave its group when that cannot be scheduled */
 };
+
+/* Of an event's name as files have it, with its modifiers. */
+enum event_tool event_tool_named(const char *name);
 
 struct event_machine;
 

@@ -14,11 +14,16 @@
 
 #define HW(name, config, of)                                                                       \
 	{                                                                                          \
-		name, SONDE_TYPE_HARDWARE, config, of                                              \
+		name, SONDE_TYPE_HARDWARE, config, of, EVENT_TOOL_NONE                             \
 	}
 #define SW(name, config, of)                                                                       \
 	{                                                                                          \
-		name, SONDE_TYPE_SOFTWARE, config, of                                              \
+		name, SONDE_TYPE_SOFTWARE, config, of, EVENT_TOOL_NONE                             \
+	}
+
+#define TOOL(name, tool)                                                                           \
+	{                                                                                          \
+		name, SONDE_TYPE_SOFTWARE, SONDE_SW_DUMMY, NULL, tool                              \
 	}
 
 static const struct event_name names[] = {
@@ -37,6 +42,9 @@ static const struct event_name names[] = {
         SW("cgroup-switches", SONDE_SW_CGROUP_SWITCHES, NULL),
         SW("bpf-output", SONDE_SW_BPF_OUTPUT, NULL),
         SW("dummy", SONDE_SW_DUMMY, NULL),
+        TOOL("duration_time", EVENT_TOOL_DURATION),
+        TOOL("user_time", EVENT_TOOL_USER),
+        TOOL("system_time", EVENT_TOOL_SYSTEM),
         HW("cpu-cycles", 0, NULL),
         HW("cycles", 0, "cpu-cycles"),
         HW("instructions", 1, NULL),
@@ -69,6 +77,13 @@ const struct event_name *event_name_find(struct word w)
 		}
 	}
 	return NULL;
+}
+
+enum event_tool event_tool_named(const char *name)
+{
+	const struct event_name *found = event_name_find((struct word){name, strcspn(name, ":")});
+
+	return found != NULL ? found->tool : EVENT_TOOL_NONE;
 }
 
 struct part {

@@ -104,6 +104,11 @@ static int add_common(const struct parse *p, struct word w)
 	event->hardware = type == SONDE_TYPE_HARDWARE;
 	event->clock = type == SONDE_TYPE_SOFTWARE && config <= SONDE_SW_TASK_CLOCK;
 	event->name = NULL;
+	if (name != NULL && name->tool != EVENT_TOOL_NONE) {
+		event->tool = name->tool;
+		event->unit = "ns";
+		event->scale = 1;
+	}
 	if (type == SONDE_TYPE_SOFTWARE && config == SONDE_SW_BPF_OUTPUT) {
 		event->attr.sample_type = SONDE_SAMPLE_RAW | SONDE_SAMPLE_TIME | SONDE_SAMPLE_CPU |
 		                          SONDE_SAMPLE_PERIOD;

@@ -50,6 +50,7 @@ struct event_name {
 	uint32_t type;
 	uint32_t config;
 	const char *alias_of; /* NULL: it is the first of its names */
+	enum event_tool tool;
 };
 
 const struct event_name *event_names(size_t *n);

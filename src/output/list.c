@@ -19,6 +19,7 @@ static const struct kind {
 } kinds[CATALOGUE_KINDS] = {
         [CATALOGUE_HARDWARE] = {{"hardware", "hw"}, "Hardware event"},
         [CATALOGUE_SOFTWARE] = {{"software", "sw"}, "Software event"},
+        [CATALOGUE_TOOL] = {{"tool"}, "Tool event"},
         [CATALOGUE_CACHE] = {{"cache", "hwcache"}, "Hardware cache event"},
         [CATALOGUE_PMU] = {{"pmu"}, "Kernel PMU event"},
         [CATALOGUE_RAW] = {{"raw"}, "Raw event descriptor"},

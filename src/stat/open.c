@@ -159,6 +159,7 @@ int stat_plan(struct sonde_stat *s)
 		        !set_unit(&s->set.events[i], &s->events.v[i])) {
 			return error_nomem(&s->error);
 		}
+		s->set.events[i].tool = s->events.v[i].tool;
 	}
 	return stat_cgroups_plan(s);
 }
@@ -243,6 +244,13 @@ static int open_cell(struct sonde_stat *s, size_t e, size_t i, int cgroup_fd)
 	}
 }
 
+/* A PMU that counts on other cpus; what the tool knows by itself has the first one. */
+static bool counts_elsewhere(const struct sonde_stat *s, size_t e, size_t i)
+{
+	return !stat_cpu_wanted(s->events.v[e].cpus, s->set.cpus[i / s->set.nthreads].cpu) ||
+	       (s->events.v[e].tool != EVENT_TOOL_NONE && i / s->set.nthreads != 0);
+}
+
 static int open_event(struct sonde_stat *s, size_t e)
 {
 	const char *cgroup = s->set.events[e].cgroup, *filter = s->events.v[e].filter;
@@ -262,8 +270,7 @@ static int open_event(struct sonde_stat *s, size_t e)
 	}
 	for (i = 0; rc == 0 && s->set.events[e].supported && i < s->set.ncpus * s->set.nthreads;
 	        i++) {
-		if (s->by_cpu && !stat_cpu_wanted(s->events.v[e].cpus,
-		                         s->set.cpus[i / s->set.nthreads].cpu)) {
+		if (s->by_cpu && counts_elsewhere(s, e, i)) {
 			s->set.events[e].now[i].absent = true; /* its PMU counts elsewhere */
 			continue;
 		}
@@ -435,6 +442,22 @@ static int read_cell(struct sonde_stat *s, size_t e, size_t i)
 	return 0;
 }
 
+/* The count of a tool's event stands in the first cell; the others have none. */
+static void read_tool(struct sonde_stat *s, size_t e)
+{
+	const uint64_t times[] = {[EVENT_TOOL_DURATION] = s->end_ns - s->start_ns,
+	        [EVENT_TOOL_USER] = s->usage[0],
+	        [EVENT_TOOL_SYSTEM] = s->usage[1]};
+	const uint64_t v = times[s->set.events[e].tool];
+	const struct sonde_counter_value value = {.value = v, .enabled = v, .running = v};
+	size_t i, cells = s->set.ncpus * s->set.nthreads;
+
+	store(s, e, 0, &value);
+	for (i = 1; i < cells; i++) {
+		s->set.events[e].now[i] = (struct stat_count){.absent = true};
+	}
+}
+
 int stat_read(struct sonde_stat *s)
 {
 	size_t e, i, cells = s->set.ncpus * s->set.nthreads;
@@ -447,6 +470,11 @@ int stat_read(struct sonde_stat *s)
 			if (s->opened[e].fds[i] >= 0) {
 				TRY(read_cell(s, e, i));
 			}
+		}
+	}
+	for (e = 0; e < s->set.nevents; e++) {
+		if (s->set.events[e].tool != EVENT_TOOL_NONE && s->set.events[e].supported) {
+			read_tool(s, e);
 		}
 	}
 	return 0;

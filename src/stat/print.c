@@ -167,6 +167,8 @@ static void sum_row(const struct stat_printer *p, const struct stat_set *s,
 		struct stat_count c = cell_count(p, row->event, i);
 
 		if (c.absent) {
+			/* a tool's event has a line for parts that it is not counted in */
+			row->absent &= row->event->tool == EVENT_TOOL_NONE || !counts_cpus(s->by);
 			continue;
 		}
 		row->absent = false;

@@ -279,6 +279,9 @@ static int read_update(struct report *r, const struct sonde_record_event_update 
 /* Everything that gives the matrices their shape was read. */
 static int begin(struct report *r)
 {
+	const size_t cells = r->set.ncpus * r->set.nthreads;
+	size_t e, i;
+
 	if (r->began) {
 		return 0;
 	}
@@ -303,6 +306,11 @@ static int begin(struct report *r)
 	r->began = true;
 	if (stat_set_alloc(&r->set) < 0) {
 		return error_nomem(&r->error);
+	}
+	for (e = 0; e < r->set.nevents; e++) {
+		for (i = 0; r->set.events[e].tool != EVENT_TOOL_NONE && i < cells; i++) {
+			r->set.events[e].now[i].absent = true; /* until a record has it */
+		}
 	}
 	return 0;
 }
@@ -425,6 +433,10 @@ static int read_events(struct report *r)
 		if (stat_set_add(&r->set, sonde_file_event_name(r->file, i),
 		            sonde_file_event_attr(r->file, i)) < 0) {
 			return error_nomem(&r->error);
+		}
+		if (r->set.events[i].config == SONDE_SW_DUMMY &&
+		        r->set.events[i].type == SONDE_TYPE_SOFTWARE) {
+			r->set.events[i].tool = event_tool_named(r->set.events[i].name);
 		}
 		(void)sonde_file_event_ids(r->file, i, &n);
 		r->set.events[i].supported = n > 0;

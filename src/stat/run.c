@@ -227,7 +227,7 @@ static void put_title(struct sonde_stat *s)
 	if (o->pids != NULL || o->tids != NULL) {
 		text_printf(&t, "%s id '%s'", o->pids != NULL ? "process" : "thread",
 		        o->pids != NULL ? o->pids : o->tids);
-	} else if (o->cpus != NULL) {
+	} else if (o->cpus != NULL && !o->all_cpus) {
 		text_printf(&t, "'CPU(s) %s'", o->cpus);
 	} else if (s->by_cpu || s->all_threads) {
 		text_str(&t, "'system wide'");
@@ -304,8 +304,9 @@ static int print_interval(
 	size_t e, cells = s->set.ncpus * s->set.nthreads;
 	uint64_t now;
 
+	s->end_ns = now_ns();
 	TRY(stat_read(s));
-	now = now_ns() - s->start_ns;
+	now = s->end_ns - s->start_ns;
 	s->printer.intervals = true;
 	s->printer.stamp_ns = now;
 	s->printer.wall_ns = (double)(now - *last);
@@ -462,7 +463,8 @@ static int wait_end(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
 	}
 	close_fd(&w.child_fd);
 	TRY(rc);
-	TRY(add_time(s, (double)(now_ns() - s->start_ns)));
+	s->end_ns = now_ns();
+	TRY(add_time(s, (double)(s->end_ns - s->start_ns)));
 	if (o->interval_ms != 0 && (o->interval_count == 0 || w.intervals < o->interval_count)) {
 		TRY(print_interval(s, &w.last_ns, write, arg)); /* what is left of the last one */
 	}

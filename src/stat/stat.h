@@ -46,6 +46,7 @@ struct stat_event {
 	double scale;
 	uint32_t type;
 	uint64_t config;
+	enum event_tool tool; /* its count is ours, in one cell */
 	bool clock; /* task-clock or cpu-clock: nanoseconds */
 	bool supported;
 	struct stat_count *now; /* [cpu * nthreads + thread] */
@@ -211,7 +212,7 @@ struct sonde_stat {
 	pid_t child; /* 0: none */
 	int go_fd, exec_fd, stop_fd;
 	int workload_status;
-	uint64_t start_ns; /* when counting began */
+	uint64_t start_ns, end_ns; /* when counting began and ended; 0: it has not */
 	struct stat_mean wall; /* ns */
 	double *walls; /* of each run, ns */
 	size_t nwalls, walls_cap;

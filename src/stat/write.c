@@ -2,7 +2,7 @@
 /*
  * Recordings of counters, in the form of perf 6.1 (seen in its files):
  *
- *	EVENT_UPDATE  unit, then scale, of events that have one, by the first id
+ *	EVENT_UPDATE  unit, scale other than 1, cpus when they are not all; by the first id
  *	THREAD_MAP    threads with their names; one without name when it is a workload, -1 for all
  *	CPU_MAP       a range of cpus; the list {65535} where counts belong to threads
  *	STAT_CONFIG   how counts are added up, interval in ms, whether they are scaled
@@ -26,6 +26,7 @@
 
 #define UPDATE_UNIT  0u
 #define UPDATE_SCALE 1u
+#define UPDATE_CPUS  3u
 #define MAP_CPUS     0u
 #define MAP_RANGE    2u
 #define COMM_SIZE    16u
@@ -164,6 +165,66 @@ int stat_writer_open(struct stat_writer **out, const char *path, const struct st
 	return start_file(w, err);
 }
 
+static int write_update(struct stat_writer *w, uint64_t type, uint64_t id, const struct text *data,
+        struct error *err)
+{
+	struct text *t = begin_record(w, RECORD_EVENT_UPDATE);
+
+	put_u64(t, type);
+	put_u64(t, id);
+	text_bytes(t, data->p, data->n);
+	t->failed |= data->failed;
+	return end_record(w, err);
+}
+
+/* Where it is counted, when that is not everywhere: a list as in CPU_MAP; 0 bytes: everywhere. */
+static void put_own_cpus(const struct stat_writer *w, size_t e, struct text *t)
+{
+	const struct stat_event *event = &w->set->events[e];
+	uint16_t n = 0;
+	size_t i;
+
+	put_u16(t, MAP_CPUS);
+	put_u16(t, 0); /* the number, when it is known */
+	for (i = 0; i < w->set->ncpus; i++) {
+		if (!event->now[i * w->set->nthreads].absent) {
+			int cpu = w->set->cpus[i].cpu;
+
+			put_u16(t, cpu < 0 ? 0 : (uint16_t)cpu);
+			n++;
+		}
+	}
+	if (t->failed || (n == w->set->ncpus && event->tool == EVENT_TOOL_NONE)) {
+		t->n = 0;
+		return;
+	}
+	store_u16((uint8_t *)t->p + 2, n, false);
+}
+
+static int write_event_updates(struct stat_writer *w, size_t e, uint64_t id, struct error *err)
+{
+	const struct stat_event *event = &w->set->events[e];
+	struct text data = {0};
+	int rc = 0;
+
+	if (event->unit[0] != '\0') {
+		text_bytes(&data, event->unit, strlen(event->unit) + 1);
+		rc = write_update(w, UPDATE_UNIT, id, &data, err);
+	}
+	if (rc == 0 && event->scale != 1) {
+		data.n = 0;
+		text_bytes(&data, (const char *)&event->scale, sizeof(event->scale));
+		rc = write_update(w, UPDATE_SCALE, id, &data, err);
+	}
+	data.n = 0;
+	put_own_cpus(w, e, &data);
+	if (rc == 0 && data.n > 0) {
+		rc = write_update(w, UPDATE_CPUS, id, &data, err);
+	}
+	text_fini(&data);
+	return rc;
+}
+
 static int write_updates(struct stat_writer *w, struct error *err)
 {
 	size_t e, cells = w->set->ncpus * w->set->nthreads;
@@ -171,22 +232,9 @@ static int write_updates(struct stat_writer *w, struct error *err)
 	int rc = ids == NULL ? error_nomem(err) : 0;
 
 	for (e = 0; rc == 0 && e < w->set->nevents; e++) {
-		const struct stat_event *event = &w->set->events[e];
-		struct text *t;
-
-		if (event->unit[0] == '\0' || collect_ids(w->set, &w->opened[e], ids) == 0) {
-			continue;
+		if (collect_ids(w->set, &w->opened[e], ids) > 0) {
+			rc = write_event_updates(w, e, ids[0], err);
 		}
-		t = begin_record(w, RECORD_EVENT_UPDATE);
-		put_u64(t, UPDATE_UNIT);
-		put_u64(t, ids[0]);
-		text_bytes(t, event->unit, strlen(event->unit) + 1);
-		rc = end_record(w, err);
-		t = begin_record(w, RECORD_EVENT_UPDATE);
-		put_u64(t, UPDATE_SCALE);
-		put_u64(t, ids[0]);
-		text_bytes(t, (const char *)&event->scale, sizeof(event->scale));
-		rc = rc == 0 ? end_record(w, err) : rc;
 	}
 	free(ids);
 	return rc;
@@ -243,7 +291,7 @@ static int write_count(
 	const struct stat_count *c = &w->set->events[e].now[i];
 	struct text *t;
 
-	if (w->opened[e].fds[i] < 0) {
+	if (w->opened[e].fds[i] < 0 || c->absent) {
 		return 0;
 	}
 	t = begin_record(w, RECORD_STAT);

@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -105,6 +106,25 @@ def each_cgroup():
         os.rmdir(os.path.join(root, name))
 
 
+def tools():
+    """Times that the tool knows: the command here uses time of both kinds, else they are not counted."""
+    work = [sys.executable, "-S", "-c", "import os\nfor i in range(40000): os.stat('/')\nfor i in range(400000): pass"]
+    every = ["-e", "duration_time,user_time", "-e", "system_time,cs"]
+    for form in ([], ["-x,"], ["-j"]):
+        compare(" ".join(["tools", *form]), [*form, *every, *work])
+        compare(" ".join(["tools, repeats", *form]), [*form, "-r", "2", *every, *work])
+        for by in ([], ["-A"], ["--per-core"], ["--per-node"], ["-C", "1", "-A"]):
+            compare(" ".join(["tools of the machine", *by, *form]), [*form, "-a", *by, *every, *work])
+        compare(" ".join(["tools, intervals", *form]), [*form, "-I", "20", "-a", "-e", "duration_time", "sleep", "0.07"])
+        compare(" ".join(["tools, a thread", *form]),
+                [*form, "--per-thread", "-p", str(os.getpid()), "-e", "duration_time", "sleep", "0.01"])
+    compare("tools with modifiers and a clock", ["-e", "task-clock,duration_time:u,user_time:k", *work])
+    text = run(SONDE, ["-x,", "-e", "{cs,duration_time},user_time,system_time", *work])[1]
+    ns = {line.split(",")[2]: int(line.split(",")[0]) for line in text.splitlines()}
+    result(0.02 < (ns["user_time"] + ns["system_time"]) / ns["duration_time"] < 1.1 and ns["system_time"] > 0,
+           "they belong together", text)
+
+
 def control():
     """Commands over FIFOs: what is told, what is answered, and that what was off was not counted."""
     with tempfile.TemporaryDirectory() as folder:
@@ -146,6 +166,7 @@ threads()
 each_cgroup()
 for_ever()
 control()
+tools()
 intervals()
 others()
 done()

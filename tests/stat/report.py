@@ -135,6 +135,11 @@ def recorded(folder):
                             ("threads", ["--per-thread", "-p", str(os.getpid()), *clocks, "sleep", "0.01"]),
                             ("one group", ["-g", *clocks, "true"]),
                             ("cgroups", ["--for-each-cgroup", "/,", "-a", "-e", "cs,page-faults", "sleep", "0.01"]),
+                            ("tools", ["-e", "duration_time,user_time,cs", "true"]),
+                            ("tools of cpus", ["-a", "-e", "duration_time,cs", "-e", "system_time", "sleep", "0.01"]),
+                            ("tools of a cpu", ["-C", "0", "-e", "duration_time,cs", "sleep", "0.01"]),
+                            ("tools, intervals", ["-a", "-I", "10", "-e", "duration_time,cs", "sleep", "0.03"]),
+                            ("tools, a thread", ["--per-thread", "-p", str(os.getpid()), "-e", "duration_time,cs", "true"]),
                             ("late", ["-D", "10", "-a", *clocks, "sleep", "0.02"]),
                             ("never", ["-D", "-1", *clocks, "true"]),
                             ("a time", ["--timeout", "20", "-a", *clocks, "sleep", "1"])):
