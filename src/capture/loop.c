@@ -265,7 +265,7 @@ static int ended(struct loop *l)
 	if (l->fds[WATCH_WORKLOAD].revents != 0) {
 		return CONTROL_STOP;
 	}
-	if (l->blind && waitpid(r->child, &r->result.workload_status, WNOHANG) > 0) {
+	if (l->blind && waitpid(r->child, &r->result.workload_status, WNOHANG) != 0) {
 		r->child = 0;
 		return CONTROL_STOP;
 	}

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -165,6 +166,17 @@ static int enable_first(struct sonde_record *r)
 	return 0;
 }
 
+/* Behind the fork: a program that uses select(2) cannot have more than it was given. */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
 static int start(struct sonde_record *r)
 {
 	capture_choose(r);
@@ -176,6 +188,9 @@ static int start(struct sonde_record *r)
 	}
 	if (r->options.workload != NULL) {
 		TRY(capture_fork(r));
+	}
+	if (r->options.raise_file_limit) {
+		raise_file_limit();
 	}
 	TRY(capture_find_targets(r));
 	TRY(capture_open(r));

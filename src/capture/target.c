@@ -7,10 +7,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -289,11 +292,27 @@ int capture_find_targets(struct sonde_record *r)
 	return 0;
 }
 
-static void run_child(struct sonde_record *r, int go, int failed)
+/* As exec would do it, so that no handler of the recorder runs in the child before that. */
+static void forget_handlers(void)
+{
+	struct sigaction action;
+	int sig;
+
+	for (sig = 1; sig < NSIG; sig++) {
+		if (sigaction(sig, NULL, &action) == 0 && action.sa_handler != SIG_IGN &&
+		        action.sa_handler != SIG_DFL) {
+			(void)signal(sig, SIG_DFL);
+		}
+	}
+}
+
+/* mask: of signals, for the workload; until it starts all are blocked. */
+static void run_child(struct sonde_record *r, int go, int failed, const sigset_t *mask)
 {
 	char byte;
 	int why;
 
+	forget_handlers();
 	(void)prctl(PR_SET_NAME, "sonde-exec");
 	if (r->options.output != NULL && strcmp(r->options.output, "-") == 0) {
 		(void)dup2(STDERR_FILENO, STDOUT_FILENO); /* the stream is ours alone */
@@ -301,6 +320,7 @@ static void run_child(struct sonde_record *r, int go, int failed)
 	if (read(go, &byte, 1) != 1) {
 		_exit(1); /* the recorder gave up */
 	}
+	(void)pthread_sigmask(SIG_SETMASK, mask, NULL); /* who was interrupted ends here */
 	(void)execvp(r->options.workload[0], r->options.workload);
 	why = errno;
 	if (write(failed, &why, sizeof(why)) < 0) {
@@ -309,24 +329,53 @@ static void run_child(struct sonde_record *r, int go, int failed)
 	_exit(127);
 }
 
+static int cannot_fork(struct sonde_record *r, const char *what)
+{
+	return error_set(&r->error, errno == EMFILE ? SONDE_ELIMIT : SONDE_EIO, NO_OFFSET,
+	        "cannot %s: %s%s", what, strerror(errno),
+	        errno == EMFILE ? "; raise the limit with 'ulimit -n'" : "");
+}
+
+static void close_both(const int fds[2])
+{
+	int kept = errno;
+
+	(void)close(fds[0]);
+	(void)close(fds[1]);
+	errno = kept;
+}
+
+/*
+ * The workload waits for a byte. A Ctrl-C goes to all processes of a terminal: the child keeps it
+ * until the byte came, so that its events can be opened whenever it happens, and the recording ends
+ * as that of any workload that was interrupted.
+ */
 int capture_fork(struct sonde_record *r)
 {
+	sigset_t all, mask;
 	int go[2], failed[2];
 
-	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(failed, O_CLOEXEC) < 0) {
-		return error_set(&r->error, errno == EMFILE ? SONDE_ELIMIT : SONDE_EIO, NO_OFFSET,
-		        "cannot make a pipe: %s%s", strerror(errno),
-		        errno == EMFILE ? "; raise the limit with 'ulimit -n'" : "");
+	/* a socket, to which can be sent without a SIGPIPE for the program that records */
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go) < 0) {
+		return cannot_fork(r, "make a socket");
 	}
+	if (pipe2(failed, O_CLOEXEC) < 0) {
+		close_both(go);
+		return cannot_fork(r, "make a pipe");
+	}
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &mask);
 	r->child = fork();
-	if (r->child < 0) {
-		r->child = 0;
-		return error_set(
-		        &r->error, SONDE_EIO, NO_OFFSET, "cannot fork: %s", strerror(errno));
-	}
 	if (r->child == 0) {
 		(void)close(go[1]);
-		run_child(r, go[0], failed[1]);
+		run_child(r, go[0], failed[1], &mask);
+	}
+	(void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	if (r->child < 0) {
+		r->child = 0;
+		close_both(go);
+		close_both(failed);
+		return cannot_fork(r, "fork");
 	}
 	(void)close(go[0]);
 	(void)close(failed[1]);
@@ -335,14 +384,13 @@ int capture_fork(struct sonde_record *r)
 	return 0;
 }
 
+/* A child that was killed meanwhile is a workload that has ended: the loop finds that. */
 int capture_go(struct sonde_record *r)
 {
 	int why = 0;
 	ssize_t got;
 
-	if (write(r->go_fd, "", 1) != 1) {
-		return error_set(&r->error, SONDE_EIO, NO_OFFSET, "the workload went away");
-	}
+	(void)send(r->go_fd, "", 1, MSG_NOSIGNAL);
 	(void)close(r->go_fd);
 	r->go_fd = -1;
 	do {

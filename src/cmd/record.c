@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -119,24 +118,40 @@ static int workload_exit(int status)
 
 static const int stopping[] = {SIGINT, SIGTERM, SIGHUP};
 
+static bool is_ignored(int sig)
+{
+	struct sigaction old;
+
+	return sigaction(sig, NULL, &old) == 0 && old.sa_handler == SIG_IGN;
+}
+
+/*
+ * A shell that is no user's ignores SIGINT for what it starts in the background, and scripts end
+ * recordings by it all the same: it is caught always, as perf does. What a workload finds ignored
+ * stays so where nothing here needs a handler.
+ */
 static void catch_signals(const struct sonde_record_options *o)
 {
 	struct sigaction stop = {.sa_handler = on_signal};
 	struct sigaction user = {.sa_handler = on_user_signal, .sa_flags = SA_RESTART};
 	struct sigaction pipe = {.sa_handler = on_pipe};
-	struct sigaction old;
 	size_t i;
 
 	switching = o->switch_output;
 	snapshots = o->snapshot;
 	for (i = 0; i < sizeof(stopping) / sizeof(stopping[0]); i++) {
 		/* who is started by nohup is to go on */
-		if (sigaction(stopping[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
+		if (stopping[i] != SIGHUP || !is_ignored(SIGHUP)) {
 			(void)sigaction(stopping[i], &stop, NULL);
 		}
 	}
-	(void)sigaction(SIGUSR2, &user, NULL);
-	(void)sigaction(SIGPIPE, &pipe, NULL);
+	if (switching || snapshots || !is_ignored(SIGUSR2)) {
+		(void)sigaction(SIGUSR2, &user, NULL);
+	}
+	if (!is_ignored(SIGPIPE)) {
+		(void)sigaction(SIGPIPE, &pipe, NULL);
+	}
+	(void)signal(SIGCHLD, SIG_DFL); /* where it is ignored nobody learns how a child ended */
 }
 
 static int run(struct record_command *c)
@@ -169,16 +184,6 @@ static int run(struct record_command *c)
 		return rc == SONDE_EARG ? 129 : 255; /* as for an option that is not known */
 	}
 	return workload_exit(status);
-}
-
-static void raise_file_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-		limit.rlim_cur = limit.rlim_max;
-		(void)setrlimit(RLIMIT_NOFILE, &limit);
-	}
 }
 
 /* Not for what is started. */
@@ -312,9 +317,9 @@ static int parse_and_run(struct record_command *c, int argc, char **argv)
 	o->debug = c->verbose > 1;
 	o->cgroup_filters = c->cgroups;
 	o->filters = c->filters;
+	o->raise_file_limit = true;
 	o->no_switch_events = c->switches_given && !o->switch_events;
 	warn_of_missing(c);
-	raise_file_limit();
 	set_priority(c);
 	return run(c);
 }

@@ -149,6 +149,8 @@ struct sonde_record_options {
 	void (*message)(void *arg, enum sonde_record_message kind, const char *text);
 	void *message_arg;
 	bool debug; /* also tell of every attr and every call that opens one */
+	bool raise_file_limit; /* of this process, to what RLIMIT_NOFILE may be; not the workload's
+	                        */
 };
 
 /* The registers that user_regs and intr_regs know here, in their order, separated by blanks. */
