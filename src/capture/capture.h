@@ -154,8 +154,10 @@ struct sonde_record {
 	struct capture_output output;
 	struct capture_stream *streams; /* threads that read rings; NULL: none */
 	size_t nstreams;
-	int streams_stop_fd, streams_over_fd;
-	uint64_t streams_over; /* threads whose tasks have all ended */
+	int streams_stop_fd;
+	int streams_news_fd; /* raised by a thread: its tasks have all ended, or max_bytes is reached */
+	uint64_t streams_before; /* bytes in the main file when they started */
+	size_t streams_over; /* threads whose tasks have all ended; atomic */
 	char *out_name;
 	bool tail_synthesis;
 	bool synth_tasks, synth_maps, synth_cgroups; /* of what was there before */

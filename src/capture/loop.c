@@ -270,9 +270,11 @@ static int ended(struct loop *l)
 		return CONTROL_STOP;
 	}
 	if ((l->fds[WATCH_STREAMS].revents & POLLIN) != 0) {
-		r->streams_over += take_count(r->streams_over_fd);
+		(void)take_count(r->streams_news_fd);
 	}
-	over = r->streams != NULL ? r->streams_over >= r->nstreams : all_hung_up(l);
+	over = r->streams != NULL
+	               ? __atomic_load_n(&r->streams_over, __ATOMIC_RELAXED) >= r->nstreams
+	               : all_hung_up(l);
 	if (over && r->child == 0) {
 		return CONTROL_STOP;
 	}
@@ -341,7 +343,7 @@ int capture_loop(struct sonde_record *r)
 	        [WATCH_SNAPSHOT] = r->snapshot_fd,
 	        [WATCH_SWITCH] = r->switch_fd,
 	        [WATCH_CONTROL] = r->options.has_control ? r->options.control_fd : -1,
-	        [WATCH_STREAMS] = r->streams_over_fd,
+	        [WATCH_STREAMS] = r->streams_news_fd,
 	};
 	size_t i;
 	int rc;

@@ -53,7 +53,7 @@ struct sonde_record *sonde_record_new(const struct sonde_record_options *options
 	r->result = (struct sonde_record_result){.size = sizeof(r->result), .workload_status = -1};
 	r->root_fd = proc_root_open("/");
 	r->go_fd = r->exec_fd = r->output.fd = -1;
-	r->streams_stop_fd = r->streams_over_fd = -1;
+	r->streams_stop_fd = r->streams_news_fd = -1;
 	r->options.switch_output |= r->options.ntriggers != 0;
 	r->tail_synthesis = r->options.tail_synthesis || r->options.overwrite;
 	r->options.timestamp_names |= r->options.switch_output || r->options.switch_bytes != 0 ||

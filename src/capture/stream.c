@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Each thread has its rings, its file and, with -z, its own compressed stream. Nothing is shared
- * but the descriptor that says stop and the one that says that all tasks of a thread have ended.
+ * but the descriptor that says stop, the one that says that the main thread is to have a look, and
+ * how much each has written.
  */
 #define _GNU_SOURCE
 #include "capture/stream.h"
@@ -34,6 +35,8 @@ struct capture_stream {
 	int rc;
 	struct error error;
 	uint64_t wakeups;
+	uint64_t written; /* bytes in the file, for other threads; atomic */
+	bool told_over, told_full;
 };
 
 /* ---- which thread reads what ---- */
@@ -244,6 +247,25 @@ int capture_streams_plan(struct sonde_record *r)
 
 /* ---- the threads ---- */
 
+static bool tell_main(const struct sonde_record *r)
+{
+	uint64_t one = 1;
+
+	return write(r->streams_news_fd, &one, sizeof(one)) == sizeof(one);
+}
+
+/* Says once that files have grown to what they may have together. */
+static void check_size(struct capture_stream *s)
+{
+	struct sonde_record *r = s->r;
+	uint64_t most = r->options.max_bytes;
+
+	__atomic_store_n(&s->written, s->writer.data_size, __ATOMIC_RELAXED);
+	if (most != 0 && !s->told_full && r->streams_before + capture_streams_written(r) >= most) {
+		s->told_full = tell_main(r);
+	}
+}
+
 static int stream_pass(struct capture_stream *s)
 {
 	struct sonde_record *r = s->r;
@@ -261,14 +283,14 @@ static int stream_pass(struct capture_stream *s)
 		TRY(capture_lane_kernel(&s->lane, iov, n, &s->error));
 		capture_ring_release(ring);
 	}
-	return capture_lane_mark(&s->lane, &s->error);
+	TRY(capture_lane_mark(&s->lane, &s->error));
+	check_size(s);
+	return 0;
 }
 
 static int stream_loop(struct capture_stream *s, struct pollfd *fds)
 {
 	struct sonde_record *r = s->r;
-	uint64_t one = 1;
-	bool told = false;
 	bool left;
 	size_t i;
 
@@ -292,8 +314,10 @@ static int stream_loop(struct capture_stream *s, struct pollfd *fds)
 			}
 			left |= fds[i].fd >= 0;
 		}
-		if (!left && !told) {
-			told = write(r->streams_over_fd, &one, sizeof(one)) == sizeof(one);
+		if (!left && !s->told_over) {
+			(void)__atomic_add_fetch(&r->streams_over, 1, __ATOMIC_RELAXED);
+			s->told_over = true;
+			(void)tell_main(r);
 		}
 	}
 }
@@ -329,7 +353,6 @@ static int start_one(struct sonde_record *r, size_t i)
 	struct capture_stream *s = &r->streams[i];
 	char path[4096];
 
-	s->r = r;
 	(void)snprintf(path, sizeof(path), "%s/data.%zu", r->out_name, i);
 	s->fd = open(path, O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0600);
 	if (s->fd < 0) {
@@ -354,11 +377,13 @@ int capture_streams_start(struct sonde_record *r)
 		return 0;
 	}
 	r->streams_stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	r->streams_over_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (r->streams_stop_fd < 0 || r->streams_over_fd < 0) {
+	r->streams_news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (r->streams_stop_fd < 0 || r->streams_news_fd < 0) {
 		return error_set(&r->error, SONDE_ELIMIT, NO_OFFSET, "too many open files");
 	}
+	r->streams_before = capture_lane_written(&r->output.lane);
 	for (i = 0; i < r->nstreams; i++) {
+		r->streams[i].r = r;
 		TRY(start_one(r, i));
 	}
 	return 0;
@@ -422,14 +447,14 @@ void capture_streams_salvage(struct sonde_record *r)
 	}
 }
 
-/* While threads run this is a glance; sizes are words of one store each. */
+/* While threads run this is a glance. */
 uint64_t capture_streams_written(const struct sonde_record *r)
 {
 	uint64_t n = 0;
 	size_t i;
 
 	for (i = 0; i < r->nstreams; i++) {
-		n += __atomic_load_n(&r->streams[i].writer.data_size, __ATOMIC_RELAXED);
+		n += __atomic_load_n(&r->streams[i].written, __ATOMIC_RELAXED);
 	}
 	return n;
 }
@@ -449,8 +474,8 @@ void capture_streams_free(struct sonde_record *r)
 	if (r->streams_stop_fd >= 0) {
 		(void)close(r->streams_stop_fd);
 	}
-	if (r->streams_over_fd >= 0) {
-		(void)close(r->streams_over_fd);
+	if (r->streams_news_fd >= 0) {
+		(void)close(r->streams_news_fd);
 	}
 	free(r->streams);
 	r->streams = NULL;
