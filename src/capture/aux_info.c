@@ -138,9 +138,9 @@ static struct clock ring_clock(const struct sonde_record *r)
 
 void capture_aux_put_time(const struct sonde_record *r, struct text *t)
 {
-	uint32_t head[2] = {RECORD_TIME_CONV, 56u << 16};
 	struct clock c;
-	char caps[8] = {0};
+	char caps[2];
+	size_t at;
 
 	if (r->aux.pmu == NULL) {
 		return;
@@ -151,13 +151,14 @@ void capture_aux_put_time(const struct sonde_record *r, struct text *t)
 	}
 	caps[0] = 1;
 	caps[1] = c.cap_short ? 1 : 0;
-	text_bytes(t, (const char *)head, sizeof(head));
+	at = capture_record_begin(t, RECORD_TIME_CONV, 0);
 	feature_put_u64(t, c.shift);
 	feature_put_u64(t, c.mult);
 	feature_put_u64(t, c.zero);
 	feature_put_u64(t, c.cycles);
 	feature_put_u64(t, c.mask);
 	text_bytes(t, caps, sizeof(caps));
+	capture_record_end_plain(t, at);
 }
 
 static void put_intel_pt(struct sonde_record *r, struct text *t)
@@ -196,26 +197,22 @@ static void put_intel_pt(struct sonde_record *r, struct text *t)
 
 void capture_aux_put_info(struct sonde_record *r, struct text *t)
 {
-	uint32_t head[4] = {RECORD_AUXTRACE_INFO, 0, 0, 0};
-	size_t at = t->n;
-	uint16_t size;
+	size_t at;
 
 	if (r->aux.pmu == NULL) {
 		return;
 	}
 	capture_say(r, SONDE_RECORD_LINE, "Synthesizing auxtrace information");
-	head[2] = r->aux.pmu->type;
-	text_bytes(t, (const char *)head, sizeof(head));
+	at = capture_record_begin(t, RECORD_AUXTRACE_INFO, 0);
+	feature_put_u32(t, r->aux.pmu->type);
+	feature_put_u32(t, 0);
 	if (r->aux.pmu->type == AUXTRACE_INTEL_PT) {
 		put_intel_pt(r, t);
 	} else {
 		feature_put_u64(t, r->events.v[0].attr.type);
 		feature_put_u64(t, r->aux.rings[0].cpu >= 0);
 	}
-	size = (uint16_t)(t->n - at);
-	if (!t->failed) {
-		memcpy(t->p + at + 6, &size, sizeof(size));
-	}
+	capture_record_end_plain(t, at);
 }
 
 bool capture_aux_put_index(const struct sonde_record *r, struct text *t)

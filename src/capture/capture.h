@@ -214,6 +214,8 @@ int capture_go(struct sonde_record *r); /* lets it exec */
 /* A synthesized record: its header, and its end with the bytes that every record of a kernel has. */
 size_t capture_record_begin(struct text *t, uint32_t type, uint16_t misc);
 void capture_record_end(const struct sonde_record *r, struct text *t, size_t at);
+/* The end of a record of our own kind, which has none of these. */
+void capture_record_end_plain(struct text *t, size_t at);
 int capture_synth(struct sonde_record *r); /* start state into the file */
 void capture_build_id_put(struct text *t, const uint8_t *id, int n); /* as MMAP2 has it */
 int capture_synth_plan(struct sonde_record *r); /* reads options.synthesis */

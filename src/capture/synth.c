@@ -14,14 +14,15 @@
 
 size_t capture_record_begin(struct text *t, uint32_t type, uint16_t misc)
 {
-	uint32_t head[2] = {type, misc};
+	const uint16_t rest[2] = {misc}; /* and the size, which the end tells */
 	size_t at = t->n;
 
-	text_bytes(t, (const char *)head, sizeof(head));
+	feature_put_u32(t, type);
+	text_bytes(t, (const char *)rest, sizeof(rest));
 	return at;
 }
 
-static void record_end(struct text *t, size_t at)
+void capture_record_end_plain(struct text *t, size_t at)
 {
 	uint16_t size;
 
@@ -54,7 +55,7 @@ void capture_record_end(const struct sonde_record *r, struct text *t, size_t at)
 {
 	text_fill(t, '\0', (8 - (t->n - at) % 8) % 8);
 	put_trailer(t, &r->events.v[0].attr, 0);
-	record_end(t, at);
+	capture_record_end_plain(t, at);
 }
 
 static void put_id_index(const struct sonde_record *r, struct text *t)
@@ -81,7 +82,7 @@ static void put_id_index(const struct sonde_record *r, struct text *t)
 			feature_put_u64(t, (uint64_t)r->threads[i % r->nthreads]);
 		}
 	}
-	record_end(t, at);
+	capture_record_end_plain(t, at);
 }
 
 void capture_build_id_put(struct text *t, const uint8_t *id, int n)
@@ -169,7 +170,7 @@ static void put_update(struct text *t, uint64_t type, uint64_t id, const void *d
 	feature_put_u64(t, id);
 	text_bytes(t, data, n);
 	text_fill(t, '\0', 24 - n); /* perf leaves this room */
-	record_end(t, at);
+	capture_record_end_plain(t, at);
 }
 
 static void put_updates(const struct sonde_record *r, struct text *t)
@@ -200,7 +201,7 @@ static void put_threads(const struct sonde_record *r, struct text *t)
 		feature_put_u64(t, (uint64_t)r->threads[i]);
 		text_fill(t, '\0', 16);
 	}
-	record_end(t, at);
+	capture_record_end_plain(t, at);
 }
 
 static void put_cpus(const struct sonde_record *r, struct text *t)
@@ -220,7 +221,7 @@ static void put_cpus(const struct sonde_record *r, struct text *t)
 		cpu = (uint16_t)r->cpus[i];
 		text_bytes(t, (const char *)&cpu, sizeof(cpu));
 	}
-	record_end(t, at);
+	capture_record_end_plain(t, at);
 }
 
 static int write_text(struct sonde_record *r, struct text *t)
@@ -285,7 +286,7 @@ int capture_synth(struct sonde_record *r)
 		        "last ones are missing; --proc-map-timeout gives more time",
 		        (unsigned long long)capture_maps_limit(r), cut);
 	}
-	record_end(&t, capture_record_begin(&t, RECORD_FINISHED_INIT, 0));
+	capture_record_end_plain(&t, capture_record_begin(&t, RECORD_FINISHED_INIT, 0));
 	return write_text(r, &t);
 }
 
@@ -340,7 +341,7 @@ int capture_lost(struct sonde_record *r)
 			at = capture_record_begin(&t, RECORD_LOST_SAMPLES, 0);
 			feature_put_u64(&t, lost);
 			put_trailer(&t, &r->events.v[e].attr, id);
-			record_end(&t, at);
+			capture_record_end_plain(&t, at);
 		}
 	}
 	return t.n > 0 ? write_text(r, &t) : 0;

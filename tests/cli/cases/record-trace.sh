@@ -1,3 +1,4 @@
+# Records.
 # Options for traces.
 # What does not go with the events, or is no size, is said before anything starts.
 show record -e cpu-clock -S true
