@@ -162,7 +162,10 @@ static void on_mtc(struct sonde_pt_time *t, uint8_t mtc)
 static void estimate_cycles(struct sonde_pt_time *t, uint64_t before)
 {
 	if (!t->has_cyc && t->speed != 0 && before != 0 && t->exact > before) {
-		t->cycles += (t->exact - before) * SPEED_ONE / t->speed;
+		uint64_t passed = t->exact - before; /* up to 2^56 */
+
+		t->cycles +=
+		        passed / t->speed * SPEED_ONE + passed % t->speed * SPEED_ONE / t->speed;
 	}
 }
 
