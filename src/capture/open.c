@@ -11,33 +11,68 @@
 #define DEFAULT_RING_BYTES ((size_t)512 * 1024)
 #define ALL_RINGS_BYTES    ((size_t)256 << 20) /* of rings whose size nobody asked for */
 
-/* The first process that was asked for and is another user's; 0: none. */
-static pid_t foreign_process(const struct sonde_record *r, unsigned *uid)
+static pid_t foreign(const struct sonde_record *r, const pid_t *list, size_t n, unsigned *uid)
 {
 	struct stat st;
 	char path[64];
 	size_t i;
 
-	for (i = 0; i < r->npids; i++) {
-		(void)snprintf(path, sizeof(path), "proc/%d", (int)r->pids[i]);
+	for (i = 0; i < n; i++) {
+		(void)snprintf(path, sizeof(path), "proc/%d", (int)list[i]);
 		if (proc_stat(r->root_fd, path, &st) && st.st_uid != geteuid()) {
 			*uid = st.st_uid;
-			return r->pids[i];
+			return list[i];
 		}
 	}
 	return 0;
 }
 
+/* The first process, or that of a thread, that was asked for and is another user's; 0: none. */
+static pid_t foreign_process(const struct sonde_record *r, unsigned *uid)
+{
+	pid_t pid = foreign(r, r->pids, r->npids, uid);
+
+	return pid != 0 ? pid : foreign(r, r->owners, r->nowners, uid);
+}
+
+/* The highest kernel.perf_event_paranoid that lets an ordinary user open it: its document. */
+static int paranoid_for(const struct sonde_record *r, const struct event *event)
+{
+	if (event->attr.type == SONDE_TYPE_TRACEPOINT) {
+		return -1;
+	}
+	return r->targets == CAPTURE_ALL                                 ? 0
+	       : sonde_attr_has(&event->attr, SONDE_FLAG_EXCLUDE_KERNEL) ? 2
+	                                                                 : 1;
+}
+
+/* What no level of the sysctl gives to an ordinary user; NULL: nothing of that. */
+static const char *privilege_for(const struct event *event)
+{
+	if (event->pmu != NULL &&
+	        (strcmp(event->pmu, "uprobe") == 0 || strcmp(event->pmu, "kprobe") == 0)) {
+		return "probes need root, or the capability CAP_SYS_ADMIN";
+	}
+	if (sonde_attr_has(&event->attr, SONDE_FLAG_NAMESPACES)) {
+		return "--namespaces needs root, or the capability CAP_PERFMON";
+	}
+	return NULL;
+}
+
 /* What stands in the way: another user's process, the sysctl, or something that says no to all. */
 static int not_allowed(struct sonde_record *r, const struct event *event)
 {
-	bool user_only = sonde_attr_has(&event->attr, SONDE_FLAG_EXCLUDE_KERNEL);
-	int needed = r->targets == CAPTURE_ALL ? 0 : user_only ? 2 : 1;
+	const char *privilege = privilege_for(event);
+	int needed = paranoid_for(r, event);
 	int64_t paranoid = 2;
 	unsigned uid = 0;
 	pid_t pid;
 
 	(void)proc_read_number(r->root_fd, "proc/sys/kernel/perf_event_paranoid", &paranoid);
+	if (privilege != NULL) {
+		return error_set(&r->error, SONDE_EPERM, NO_OFFSET, "not allowed to open '%s': %s",
+		        event->name, privilege);
+	}
 	if (paranoid > needed) {
 		return error_set(&r->error, SONDE_EPERM, NO_OFFSET,
 		        "not allowed to open '%s'%s: kernel.perf_event_paranoid is %lld; as root "
@@ -55,9 +90,12 @@ static int not_allowed(struct sonde_record *r, const struct event *event)
 		        (int)pid, uid);
 	}
 	return error_set(&r->error, SONDE_EPERM, NO_OFFSET,
-	        "not allowed to open '%s' though kernel.perf_event_paranoid is %lld: a security "
+	        "not allowed to open '%s' though kernel.perf_event_paranoid is %lld: %sa security "
 	        "module or a container's filter forbids perf_event_open",
-	        event->name, (long long)paranoid);
+	        event->name, (long long)paranoid,
+	        r->targets == CAPTURE_TASKS ? "the process has another group or more rights than "
+	                                      "this one, or "
+	                                    : "");
 }
 
 /* Things that the kernel calls an invalid argument. */

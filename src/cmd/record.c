@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "cmd/record.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -187,15 +188,19 @@ static int run(struct record_command *c)
 }
 
 /* Not for what is started. */
-static void set_priority(struct record_command *c)
+static bool set_priority(struct record_command *c)
 {
 	struct sched_param param = {.sched_priority = (int)c->realtime};
 
-	if (c->realtime != 0 &&
-	        sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param) != 0) {
-		on_message(c, SONDE_RECORD_WARNING,
-		        "-r: this priority is not allowed; CAP_SYS_NICE or 'ulimit -r' allow it");
+	if (c->realtime == 0 ||
+	        sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param) == 0) {
+		return true;
 	}
+	(void)fprintf(stderr, "sonde record: -r %llu: %s\n", (unsigned long long)c->realtime,
+	        errno == EPERM
+	                ? "this priority is not allowed; CAP_SYS_NICE or 'ulimit -r' allow it"
+	                : "there is no such priority: valid are 1 to 99");
+	return false;
 }
 
 static int check_output(struct record_command *c, const struct option_command *command)
@@ -320,8 +325,7 @@ static int parse_and_run(struct record_command *c, int argc, char **argv)
 	o->raise_file_limit = true;
 	o->no_switch_events = c->switches_given && !o->switch_events;
 	warn_of_missing(c);
-	set_priority(c);
-	return run(c);
+	return set_priority(c) ? run(c) : 255;
 }
 
 int cmd_record(int argc, char **argv)

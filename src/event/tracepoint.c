@@ -64,13 +64,16 @@ static bool names_read(struct names *names, int root, const char *path)
 const char *tracepoint_place(int root)
 {
 	struct stat st;
+	bool closed = false;
 	size_t i;
 
 	for (i = 0; i < 2; i++) {
 		if (root >= 0 && proc_stat(root, places[i], &st)) {
 			return places[i];
 		}
+		closed |= errno == EACCES;
 	}
+	errno = closed ? EACCES : ENOENT;
 	return NULL;
 }
 
