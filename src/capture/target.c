@@ -55,6 +55,20 @@ static bool has_number(const pid_t *list, size_t n, pid_t v)
 	return i < n;
 }
 
+/* Another number follows; a comma at the end, as lists that were put together have, is none. */
+static bool goes_on(const char *end)
+{
+	return *end == ',' && end[1] != '\0';
+}
+
+/* Of those that are named one by one: "0-999" may well mean all that there are. */
+static void tell_missing(struct sonde_record *r, long from, long to)
+{
+	if (from == to && !has_number(r->cpus, r->ncpus, (pid_t)from)) {
+		capture_say(r, SONDE_RECORD_WARNING, "-C: cpu %ld is not on-line: left out", from);
+	}
+}
+
 /*
  * Keeps of the cpus that are on-line those of a list such as "0,2-3". Beside a trace all stay, for
  * its side-band: what runs on these cpus may have been mapped on others.
@@ -78,6 +92,7 @@ static int pick_cpus(struct sonde_record *r, const char *list)
 			return error_set(&r->error, SONDE_EARG, NO_OFFSET,
 			        "-C wants a list of cpus such as 0,2-3, not '%s'", list);
 		}
+		tell_missing(r, from, to);
 		for (i = 0; i < r->ncpus; i++) {
 			if (r->cpus[i] >= from && r->cpus[i] <= to &&
 			        !has_number(picked, n, r->cpus[i]) &&
@@ -86,7 +101,7 @@ static int pick_cpus(struct sonde_record *r, const char *list)
 				return error_nomem(&r->error);
 			}
 		}
-		if (*end == '\0') {
+		if (!goes_on(end)) {
 			break;
 		}
 	}
@@ -117,6 +132,14 @@ static int find_cpus(struct sonde_record *r)
 	return r->options.cpus != NULL ? pick_cpus(r, r->options.cpus) : 0;
 }
 
+static int not_there(struct sonde_record *r, const char *what, pid_t id)
+{
+	bool gone = errno == ENOENT || errno == ESRCH;
+
+	return error_set(&r->error, SONDE_ENOENT, NO_OFFSET, "there is no %s %d%s%s", what, (int)id,
+	        gone ? "" : ": ", gone ? "" : strerror(errno));
+}
+
 static int add_process(struct sonde_record *r, pid_t pid)
 {
 	char path[64];
@@ -129,8 +152,7 @@ static int add_process(struct sonde_record *r, pid_t pid)
 	}
 	(void)snprintf(path, sizeof(path), "proc/%d/task", (int)pid);
 	if (proc_list_numbers(r->root_fd, path, &list, &n) < 0) {
-		return error_set(&r->error, SONDE_ENOENT, NO_OFFSET, "there is no process %d: %s",
-		        (int)pid, strerror(errno));
+		return not_there(r, "process", pid);
 	}
 	for (i = 0; rc == 0 && i < n; i++) {
 		rc = add_number(&r->threads, &r->nthreads, list[i]);
@@ -148,8 +170,7 @@ static int add_thread(struct sonde_record *r, pid_t tid)
 		return 0;
 	}
 	if (!proc_status_read(r->root_fd, tid, tid, &status)) {
-		return error_set(&r->error, SONDE_ENOENT, NO_OFFSET, "there is no thread %d: %s",
-		        (int)tid, strerror(errno));
+		return not_there(r, "thread", tid);
 	}
 	if (add_number(&r->threads, &r->nthreads, tid) < 0 ||
 	        (!has_number(r->owners, r->nowners, status.pid) &&
@@ -174,7 +195,7 @@ static int parse_numbers(struct sonde_record *r, const char *list, const char *w
 			        "%s numbers separated by commas, not '%s'", what, list);
 		}
 		TRY(add(r, (pid_t)v));
-		if (*end == '\0') {
+		if (!goes_on(end)) {
 			return 0;
 		}
 		p = end + 1;

@@ -276,11 +276,12 @@ static int check_options(
 		return options_mistake(command, "-G needs -a or -C: a control group is watched on "
 		                                "cpus, whatever runs there");
 	}
-	if (tasks && o->all_cpus && o->user == NULL) {
+	if (tasks && o->all_cpus) {
 		o->all_cpus = false;
 		on_message(c, SONDE_RECORD_WARNING,
-		        o->pids != NULL ? "-p was given: recording it alone, not -a"
-		                        : "-t was given: recording it alone, not -a");
+		        o->pids != NULL   ? "-p was given: recording it alone, not -a"
+		        : o->tids != NULL ? "-t was given: recording it alone, not -a"
+		                          : "-u was given: recording it alone, not -a");
 	}
 	return check_output(c, command);
 }
