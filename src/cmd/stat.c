@@ -46,7 +46,11 @@ static int on_text(void *arg, const char *text, size_t n)
 	if (c->quiet) {
 		return 0;
 	}
-	return fwrite(text, 1, n, c->out) == n && fflush(c->out) == 0 ? 0 : -1;
+	if (fwrite(text, 1, n, c->out) == n && fflush(c->out) == 0) {
+		return 0;
+	}
+	c->write_errno = errno;
+	return -1;
 }
 
 /* The separator of thousands that the user's locale has, which programs do not get by themselves.
@@ -134,7 +138,9 @@ static int on_moment(void *arg, enum sonde_stat_moment moment)
 
 static int run(struct stat_command *c)
 {
-	struct sigaction action = {.sa_handler = on_signal};
+	static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction action = {.sa_handler = on_signal}, old;
+	size_t i;
 	struct sonde_stat *s = sonde_stat_new(&c->options);
 	int rc, status = 255;
 
@@ -143,14 +149,19 @@ static int run(struct stat_command *c)
 		return 255;
 	}
 	running = s;
-	(void)sigaction(SIGINT, &action, NULL);
-	(void)sigaction(SIGTERM, &action, NULL);
-	(void)sigaction(SIGHUP, &action, NULL);
+	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		/* what nohup or a shell's background ignores stays ignored */
+		if (sigaction(ends[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
+			(void)sigaction(ends[i], &action, NULL);
+		}
+	}
 	if (open_output(c)) {
 		rc = sonde_stat_run(s, on_text, c);
 		status = rc == SONDE_EARG && !c->hook_failed ? OPTIONS_USAGE : 255;
 		if (rc < 0 && !c->hook_failed) {
-			(void)fprintf(stderr, "sonde stat: %s\n", sonde_stat_error(s)->text);
+			(void)fprintf(stderr, "sonde stat: %s%s%s\n", sonde_stat_error(s)->text,
+			        c->write_errno != 0 ? ": " : "",
+			        c->write_errno != 0 ? strerror(c->write_errno) : "");
 		} else if (rc >= 0) {
 			status = exit_status(s);
 		}

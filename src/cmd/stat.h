@@ -21,6 +21,7 @@ struct stat_command {
 	const char *metrics, *cpu_type, *before, *after;
 	bool hook_failed; /* a command of --pre, which is told by itself */
 	int verbose;
+	int write_errno; /* why the counts could not be written; 0: they were */
 	uint64_t repeat, level;
 	bool repeat_given;
 	char thousands[8];

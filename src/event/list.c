@@ -137,7 +137,9 @@ bool event_exclude_kernel(struct event_list *list, struct event *event)
 		return name_stand_in(list, event);
 	}
 	text_str(&name, event->name);
-	text_str(&name, strchr(event->name, ':') == NULL ? ":u" : "u");
+	/* behind the terms of a PMU modifiers follow at once */
+	text_str(&name,
+	        strchr(event->name, ':') != NULL || strchr(event->name, '/') != NULL ? "u" : ":u");
 	text_char(&name, '\0');
 	ok = !name.failed && event_set_name(list, event, name.p);
 	text_fini(&name);

@@ -200,6 +200,24 @@ static bool ease(struct sonde_stat *s, size_t e, struct sonde_attr *attr, int wh
 	return false;
 }
 
+/* Threads of others among all threads, and a cpu that went off-line: the rest is counted. */
+static bool is_elsewhere(struct sonde_stat *s, size_t i, int why)
+{
+	const int cpu = s->set.cpus[i / s->set.nthreads].cpu;
+	int64_t online;
+	char path[64];
+
+	if (s->all_threads && (why == EACCES || why == EPERM)) {
+		s->refused++;
+		return s->refused < s->set.nthreads;
+	}
+	if (why != ENODEV || cpu < 0) {
+		return false;
+	}
+	(void)snprintf(path, sizeof(path), "sys/devices/system/cpu/cpu%d/online", cpu);
+	return proc_read_number(s->root_fd, path, &online) && online == 0;
+}
+
 static int open_cell(struct sonde_stat *s, size_t e, size_t i, int cgroup_fd)
 {
 	struct stat_opened *o = &s->opened[e];
@@ -230,6 +248,9 @@ static int open_cell(struct sonde_stat *s, size_t e, size_t i, int cgroup_fd)
 			continue;
 		}
 		o->attr = asked;
+		if (is_elsewhere(s, i, why)) {
+			return 0;
+		}
 		if (is_unsupported(why) && s->events.v[e].members > 1) {
 			return error_set(&s->error, SONDE_EUNSUPPORTED, NO_OFFSET,
 			        "the event '%s' is not supported here, and it leads a group",
@@ -259,6 +280,7 @@ static int open_event(struct sonde_stat *s, size_t e)
 	int cgroup_fd = -1, rc = 0;
 	size_t i;
 
+	s->refused = 0;
 	if ((s->opened[o->leader].attr.read_format & SONDE_READ_GROUP) == 0) {
 		o->attr.read_format &= ~(uint64_t)(SONDE_READ_GROUP | SONDE_READ_ID);
 	}

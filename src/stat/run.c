@@ -205,6 +205,7 @@ static void reap(struct sonde_stat *s)
 
 /* ---- printing ---- */
 
+/* What cannot be written ends the printing, not the workload: that is told at the end. */
 static int flush(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
 {
 	int rc;
@@ -212,10 +213,10 @@ static int flush(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
 	if (s->text.failed) {
 		return error_nomem(&s->error);
 	}
-	rc = s->text.n > 0 ? write(arg, s->text.p, s->text.n) : 0;
+	rc = s->text.n > 0 && s->write_rc == 0 ? write(arg, s->text.p, s->text.n) : 0;
 	s->text.n = 0;
-	return rc < 0 ? error_set(&s->error, SONDE_EIO, NO_OFFSET, "the counts cannot be written")
-	              : 0;
+	s->write_rc = rc < 0 ? SONDE_EIO : s->write_rc;
+	return 0;
 }
 
 static void put_title(struct sonde_stat *s)
@@ -632,6 +633,9 @@ static int runs(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
 	}
 	if (!o->forever && (o->interval_ms == 0 || o->summary)) {
 		TRY(print_end(s, write, arg));
+	}
+	if (s->write_rc < 0) {
+		return error_set(&s->error, SONDE_EIO, NO_OFFSET, "the counts cannot be written");
 	}
 	return s->record_rc;
 }

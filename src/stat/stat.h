@@ -209,6 +209,7 @@ struct sonde_stat {
 	struct stat_opened *opened;
 	bool by_cpu; /* counts on cpus, not along with threads */
 	bool all_threads; /* of the machine, one by one */
+	size_t refused; /* of these, for the event that is opened: not ours to count */
 	pid_t child; /* 0: none */
 	int go_fd, exec_fd, stop_fd;
 	int workload_status;
@@ -220,6 +221,7 @@ struct sonde_stat {
 	struct stat_printer printer;
 	struct stat_writer *writer; /* NULL: none, or it failed: counting goes on */
 	int record_rc; /* how it failed */
+	int write_rc; /* the output failed, nothing more is written */
 	char *line; /* of commands, that has not ended; STAT_CONTROL_LINE bytes */
 	size_t nline;
 	bool control_closed;

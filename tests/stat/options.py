@@ -69,9 +69,12 @@ def threads():
     for form in ([], ["-x,"], ["-j"]):
         rows = []
         for tool in ("perf", SONDE):
-            got = run(tool, ["--per-thread", "-a", "-e", "task-clock", *form, "sleep", "0.05"])
+            for _ in range(5):  # perf fails when a thread ends while it looks
+                got = run(tool, ["--per-thread", "-a", "-e", "task-clock", *form, "sleep", "0.05"])
+                if got[0] == 0:
+                    break
             line = next((t for t in got[1].splitlines() if "sleep" not in t and "task-clock" in t), "")
-            rows.append((got[0], re.sub(r"[^ ,\"]+-N+", "T-N", mask(line)).split()))
+            rows.append((got[0], re.sub(r"[^ ,\"]+-N+|'[^',]+-\d+'", "T-N", mask(line)).split()))
         result(rows[0] == rows[1] and rows[0][1], " ".join(["all threads", *form]), str(rows[0]), str(rows[1]))
     text = run(SONDE, ["--per-thread", "-a", "-e", "cs,cycles", "sleep", "0.05"])[1]
     result("'system wide'" in text and not re.search(r" 0 +cs| cycles|not counted", text), "no line of what is 0", text)
@@ -125,6 +128,70 @@ def tools():
            "they belong together", text)
 
 
+def output():
+    """What cannot be written is told, and the command is left alone."""
+    for words in (["-e", "cs"], ["-I", "20", "-a", "-e", "cs"], ["-r", "2", "-x,", "-e", "cs"]):
+        got = run(SONDE, ["-o", "/dev/full", *words, "sh", "-c", "sleep 0.1; echo whole"])
+        result(got[0] == 255 and "No space left" in got[1] and "whole" in got[2], "full: " + " ".join(words), *map(str, got))
+    got = run(SONDE, ["record", "-o", "/dev/full", "-e", "cs", "sh", "-c", "sleep 0.1; echo whole"])
+    result(got[0] == 255 and "No space left" in got[1] and "whole" not in got[2], "full: a recording", *map(str, got))
+    for words in (["-o", "/nowhere/at/all"], ["-o", "/"], ["--log-fd", "77"]):
+        words = [*words, "-e", "cs", "echo", "ran"]
+        want, got = run("perf", words), run(SONDE, words)
+        result(want[0] != 0 and got[0] == 255 and "ran" not in got[2] + want[2], "refused: " + " ".join(words[:2]))
+
+
+def signals():
+    """Twice the same one: the counts are printed, and it ends by it; what is ignored stays so."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        p = subprocess.Popen([SONDE, "stat", "-a", "-e", "cs", "sleep", "20"], stderr=subprocess.PIPE, text=True, env=ENV)
+        time.sleep(0.3)
+        p.send_signal(number)
+        p.send_signal(number)
+        err = p.communicate(timeout=20)[1]
+        result(p.returncode == -number and "seconds time elapsed" in err, f"signal {number}, twice", err)
+        p = subprocess.Popen(["sh", "-c", f"trap '' {number}; exec {SONDE} stat -e cs sleep 0.5"], stderr=subprocess.PIPE,
+                             text=True, env=ENV)
+        time.sleep(0.2)
+        p.send_signal(number)
+        err = p.communicate(timeout=20)[1]
+        result(p.returncode == 0 and "Interrupt" not in err, f"signal {number}, ignored", err)
+
+
+def unprivileged():
+    """As a user who may count his own programs in user space, and nothing else."""
+    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    try:
+        paranoid = int(open("/proc/sys/kernel/perf_event_paranoid").read())
+        runs = subprocess.run([*nobody, SONDE, "stat", "-h"], capture_output=True, cwd="/").returncode == 0
+    except OSError:
+        runs = False
+    if not runs or paranoid != 2:
+        result(True, "an unprivileged user # SKIP there is none, he cannot run it, or he may do more")
+        return
+
+    def both(words):
+        return [subprocess.run([*nobody, tool, "stat", *words], capture_output=True, text=True, env=ENV, cwd="/")
+                for tool in ("perf", SONDE)]
+
+    for words in (["true"], ["-e", SOFT, "true"], ["-x,", "-e", "{cs,page-faults}", "true"], ["-j", "-e", "cs:u", "true"],
+                  ["-e", "msr/tsc/,duration_time", "true"]):
+        want, got = both(words)
+        result((want.returncode, mask(want.stderr)) == (got.returncode, mask(got.stderr)),
+               "unprivileged: " + " ".join(words), want.stderr, got.stderr)
+    for words, why in ((["-e", "cs:k", "true"], "paranoid"), (["-a", "-e", "cs", "true"], "paranoid"),
+                       (["-C", "0", "-e", "cs", "true"], "paranoid"), (["-p", "1", "-e", "cs", "true"], "another user"),
+                       (["--all-kernel", "-e", "cs", "true"], "paranoid")):
+        want, got = both(words)
+        result(want.returncode == got.returncode == 255 and why in got.stderr,
+               "unprivileged, refused: " + " ".join(words), got.stderr)
+    want, got = both(["-e", "sched:sched_switch", "true"])
+    result(want.returncode != 0 and got.returncode != 0 and "mounted" not in got.stderr or got.returncode == 0,
+           "unprivileged, a tracepoint", got.stderr)
+    got = both(["--per-thread", "-a", "-e", "page-faults", "sh", "-c", ":"])[1]
+    result(got.returncode == 0 and re.search("[1-9] +page-faults:u", got.stderr), "unprivileged, his threads", got.stderr)
+
+
 def control():
     """Commands over FIFOs: what is told, what is answered, and that what was off was not counted."""
     with tempfile.TemporaryDirectory() as folder:
@@ -165,6 +232,9 @@ repeats()
 threads()
 each_cgroup()
 for_ever()
+output()
+signals()
+unprivileged()
 control()
 tools()
 intervals()

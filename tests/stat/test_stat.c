@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Counting against a kernel whose hardware counters take turns, and repeats with known numbers. */
+#define _GNU_SOURCE
+#include "fixture.h"
 #include "tap.h"
 
 #include "proc/proc.h"
@@ -12,6 +14,7 @@
  */
 static struct {
 	int opened, closed, refuse_from;
+	int no_cpu; /* that has no device; 0: all have one */
 	uint64_t factor;
 	bool refuse_groups;
 	char out[16384];
@@ -25,7 +28,11 @@ static int fake_open(const struct sonde_attr *attr, pid_t pid, int cpu, int grou
 		errno = EINVAL; /* as kernels before 4.13 do for what is inherited */
 		return -1;
 	}
-	(void)pid, (void)cpu, (void)group, (void)flags, (void)arg;
+	(void)pid, (void)group, (void)flags, (void)arg;
+	if (k.no_cpu != 0 && cpu == k.no_cpu) {
+		errno = ENODEV;
+		return -1;
+	}
 	if (k.refuse_from != 0 && attr->type == SONDE_TYPE_HARDWARE &&
 	        attr->config >= (uint64_t)k.refuse_from) {
 		errno = ENOENT;
@@ -82,7 +89,7 @@ static int collect(void *arg, const char *text, size_t n)
 	return 0;
 }
 
-static int run(const char *events, struct sonde_stat_options o)
+static int run_in(int root, const char *events, struct sonde_stat_options o)
 {
 	static char program[] = "true";
 	static char *const words[] = {program, NULL};
@@ -96,10 +103,42 @@ static int run(const char *events, struct sonde_stat_options o)
 	o.nevents = events != NULL;
 	k.n = 0;
 	k.opened = k.closed = 0;
-	s = stat_new_with(&o, &kernel, proc_root_open("/"));
+	s = stat_new_with(&o, &kernel, root);
 	rc = sonde_stat_run(s, collect, NULL);
 	sonde_stat_free(s);
 	return rc;
+}
+
+static int run(const char *events, struct sonde_stat_options o)
+{
+	return run_in(proc_root_open("/"), events, o);
+}
+
+/* Three cpus were on-line when the list was read; one of them is no longer when it is opened. */
+static void test_cpu_gone(const char *machine)
+{
+	struct sonde_stat_options o = {.by = SONDE_STAT_BY_CPU,
+	        .format = SONDE_STAT_CSV,
+	        .separator = ",",
+	        .all_cpus = true};
+	struct fixture f;
+
+	fixture_open(&f, machine);
+	k.no_cpu = 1;
+	eq_u64(run_in(proc_root_open(f.path), "cs,page-faults", o), 0, "a cpu goes off-line");
+	eq_str(k.out,
+	        "CPU0,1000,,cs,800,100.00,,\n"
+	        "CPU1,<not counted>,,cs,0,100.00,,\n"
+	        "CPU2,2000,,cs,800,100.00,,\n"
+	        "CPU0,12000,,page-faults,200,25.00,,\n"
+	        "CPU1,<not counted>,,page-faults,0,100.00,,\n"
+	        "CPU2,16000,,page-faults,200,25.00,,\n",
+	        "the others are counted");
+	k.no_cpu = 2;
+	eq_u64(run_in(proc_root_open(f.path), "cs", o), 0, "a cpu that is on-line");
+	ok(strstr(k.out, "CPU0,<not supported>") == k.out, "and has no device: not supported");
+	k.no_cpu = 0;
+	fixture_close(&f);
 }
 
 static void test_shared(void)
@@ -188,8 +227,13 @@ static void test_means(void)
 	ok(m.mean == 15 && stat_mean_error(&m) == 5, "two values");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	if (argc < 2) {
+		(void)fprintf(stderr, "usage: test_stat MACHINE\n");
+		return 2;
+	}
+	test_cpu_gone(argv[1]);
 	test_means();
 	test_shared();
 	test_repeats();
