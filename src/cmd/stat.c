@@ -175,16 +175,6 @@ static int run(struct stat_command *c)
 	return status;
 }
 
-static void raise_file_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-		limit.rlim_cur = limit.rlim_max;
-		(void)setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
 static enum sonde_stat_by pick_by(const struct stat_command *c, enum sonde_stat_by none)
 {
 	return c->by_core     ? SONDE_STAT_BY_CORE
@@ -232,7 +222,7 @@ static int check_and_run(struct stat_command *c, const struct option_command *co
 	o->filters = c->filters;
 	o->by = pick_by(c, SONDE_STAT_BY_ALL);
 	find_thousands(c);
-	raise_file_limit();
+	o->raise_file_limit = true;
 	return run(c);
 }
 

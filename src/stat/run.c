@@ -69,7 +69,7 @@ struct sonde_stat *sonde_stat_new(const struct sonde_stat_options *options)
 	return stat_new_with(options, counter_kernel_linux(), proc_root_open("/"));
 }
 
-static void close_fd(int *fd)
+void stat_close_fd(int *fd)
 {
 	if (*fd >= 0) {
 		(void)close(*fd);
@@ -82,15 +82,15 @@ void sonde_stat_free(struct sonde_stat *s)
 	if (s == NULL) {
 		return;
 	}
-	close_fd(&s->go_fd); /* a workload that waits ends at this */
+	stat_close_fd(&s->go_fd); /* a workload that waits ends at this */
 	if (s->child > 0) {
 		(void)waitpid(s->child, NULL, 0);
 	}
 	stat_close(s);
 	stat_writer_free(s->writer);
-	close_fd(&s->exec_fd);
-	close_fd(&s->stop_fd);
-	close_fd(&s->root_fd);
+	stat_close_fd(&s->exec_fd);
+	stat_close_fd(&s->stop_fd);
+	stat_close_fd(&s->root_fd);
 	stat_set_fini(&s->set);
 	stat_printer_fini(&s->printer);
 	event_list_fini(&s->events);
@@ -125,82 +125,6 @@ const struct sonde_error *sonde_stat_error(struct sonde_stat *s)
 	s->public_error = (struct sonde_error){
 	        .status = s->error.status, .offset = s->error.offset, .text = s->error.text};
 	return &s->public_error;
-}
-
-/* ---- the workload ---- */
-
-static void run_child(char *const *argv, int go, int failed)
-{
-	char byte;
-	int why;
-
-	if (read(go, &byte, 1) != 1) {
-		_exit(1); /* nobody waits for it any more */
-	}
-	(void)execvp(argv[0], argv);
-	why = errno;
-	if (write(failed, &why, sizeof(why)) < 0) {
-		_exit(126);
-	}
-	_exit(127);
-}
-
-int stat_fork(struct sonde_stat *s)
-{
-	int go[2], failed[2];
-
-	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(failed, O_CLOEXEC) < 0) {
-		return error_set(&s->error, errno == EMFILE ? SONDE_ELIMIT : SONDE_EIO, NO_OFFSET,
-		        "cannot make a pipe: %s", strerror(errno));
-	}
-	s->child = fork();
-	if (s->child < 0) {
-		s->child = 0;
-		return error_set(
-		        &s->error, SONDE_EIO, NO_OFFSET, "cannot fork: %s", strerror(errno));
-	}
-	if (s->child == 0) {
-		(void)close(go[1]);
-		run_child(s->options.workload, go[0], failed[1]);
-	}
-	(void)close(go[0]);
-	(void)close(failed[1]);
-	s->go_fd = go[1];
-	s->exec_fd = failed[0];
-	return 0;
-}
-
-int stat_go(struct sonde_stat *s)
-{
-	int why = 0;
-	ssize_t got;
-
-	if (write(s->go_fd, "", 1) != 1) {
-		return error_set(&s->error, SONDE_EIO, NO_OFFSET, "the workload went away");
-	}
-	close_fd(&s->go_fd);
-	do {
-		got = read(s->exec_fd, &why, sizeof(why));
-	} while (got < 0 && errno == EINTR);
-	close_fd(&s->exec_fd);
-	if (got > 0 && s->options.workload != NULL) {
-		return error_set(&s->error, SONDE_ENOENT, NO_OFFSET, "cannot run '%s': %s",
-		        s->options.workload[0], strerror(why));
-	}
-	return 0;
-}
-
-static void reap(struct sonde_stat *s)
-{
-	struct rusage usage = {0};
-
-	if (s->child > 0 && wait4(s->child, &s->workload_status, 0, &usage) == s->child) {
-		s->usage[0] = (uint64_t)usage.ru_utime.tv_sec * 1000000000ull +
-		              (uint64_t)usage.ru_utime.tv_usec * 1000ull;
-		s->usage[1] = (uint64_t)usage.ru_stime.tv_sec * 1000000000ull +
-		              (uint64_t)usage.ru_stime.tv_usec * 1000ull;
-	}
-	s->child = 0;
 }
 
 /* ---- printing ---- */
@@ -457,12 +381,12 @@ static int wait_end(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
 		}
 	}
 	end_workload(s);
-	reap(s);
+	stat_reap(s);
 	if (s->workload_status != -1 && WIFSIGNALED(s->workload_status) && o->workload != NULL) {
 		stat_say(s, SONDE_STAT_NOTE, "%s: %s", o->workload[0],
 		        strsignal(WTERMSIG(s->workload_status)));
 	}
-	close_fd(&w.child_fd);
+	stat_close_fd(&w.child_fd);
 	TRY(rc);
 	s->end_ns = now_ns();
 	TRY(add_time(s, (double)(s->end_ns - s->start_ns)));
@@ -543,6 +467,9 @@ static int run_once(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
 	TRY(tell(s, SONDE_STAT_RUN_BEGINS));
 	if (s->options.workload != NULL) {
 		TRY(stat_fork(s));
+	}
+	if (s->options.raise_file_limit) {
+		stat_raise_file_limit(s);
 	}
 	TRY(stat_targets(s));
 	if (s->set.events != NULL && s->set.events[0].now == NULL && stat_set_alloc(&s->set) < 0) {

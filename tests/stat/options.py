@@ -158,6 +158,22 @@ def signals():
         result(p.returncode == 0 and "Interrupt" not in err, f"signal {number}, ignored", err)
 
 
+def surroundings():
+    """What the command is started with is what it would have without us."""
+    show = ["sh", "-c", "ulimit -Sn; grep -E 'Sig(Blk|Ign)' /proc/self/status"]
+    for words in ([], ["-r", "2"]):
+        plain = subprocess.run(["sh", "-c", 'ulimit -Sn 256; "$@"', "sh", *show], capture_output=True, text=True).stdout
+        got = subprocess.run(["sh", "-c", 'ulimit -Sn 256; "$@"', "sh", SONDE, "stat", "-e", "cs", *words, *show],
+                             capture_output=True, text=True, env=ENV).stdout
+        result(got == plain * (2 if words else 1) and "256" in got, " ".join(["limits and signals", *words]), plain, got)
+    p = subprocess.Popen([SONDE, "stat", "--per-thread", "-a", "-e", "cs", "sleep", "5"], stderr=subprocess.PIPE, text=True,
+                         env=ENV, start_new_session=True)
+    time.sleep(0.01)
+    os.killpg(p.pid, signal.SIGINT)
+    err = p.communicate(timeout=20)[1]
+    result(p.returncode == -signal.SIGINT and "went away" not in err, "Ctrl-C at the start", err)
+
+
 def unprivileged():
     """As a user who may count his own programs in user space, and nothing else."""
     nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
@@ -234,6 +250,7 @@ each_cgroup()
 for_ever()
 output()
 signals()
+surroundings()
 unprivileged()
 control()
 tools()

@@ -74,6 +74,8 @@ struct sonde_stat_options {
 	void (*message)(void *arg, enum sonde_stat_message kind, const char *text);
 	void *message_arg;
 	const char *each_cgroup; /* names or patterns: all events for each of them; or NULL */
+	/* Many descriptors may be needed: raise the soft limit to the hard one, not for the workload. */
+	bool raise_file_limit;
 	bool forever; /* run after run, each printed for itself, until it is stopped; no repeat */
 	bool has_control; /* lines "enable", "disable" ... are read of control_fd */
 	int control_fd,
