@@ -241,6 +241,8 @@ static int report(const struct stat_command *before, int argc, char **argv)
 	        OPTION_CALL('x', "field-separator", OPTION_REQUIRED, stat_on_separator, &c, "TEXT",
 	                "lines of fields"),
 	        OPTION_SWITCH('j', "json-output", &c.json, "lines of JSON"),
+	        OPTION_SWITCH(0, "metric-only", &c.options.metrics_only,
+	                "metrics without the counts that they are made of"),
 	        OPTION_SWITCH('B', "big-num", &c.big_numbers,
 	                "separate thousands as the locale does (the default)"),
 	        OPTION_END,

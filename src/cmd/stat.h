@@ -130,6 +130,8 @@ int stat_check_options(struct stat_command *c, const struct option_command *comm
 	                "separate thousands as the locale does (the default)"),                    \
 	        OPTION_SWITCH(0, "csv-summary", &(c)->csv_summary,                                 \
 	                "begin lines of --summary with that word (the default)"),                  \
+	        OPTION_SWITCH(0, "metric-only", &(c)->options.metrics_only,                        \
+	                "metrics without the counts that they are made of"),                       \
 	        OPTION_SWITCH(0, "append", &(c)->append, "add to what is in that file"),           \
 	        OPTION_UINT(0, "log-fd", &(c)->output_fd, "FD", "write to an open file"),          \
 	        OPTION_SWITCH(0, "quiet", &(c)->quiet, "no output"),                               \

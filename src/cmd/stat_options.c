@@ -178,6 +178,10 @@ int stat_check_options(struct stat_command *c, const struct option_command *comm
 	if (o->cgroups != NULL && o->each_cgroup != NULL) {
 		return options_mistake(command, "-G and --for-each-cgroup do not go together");
 	}
+	if (o->metrics_only && (c->by_thread || c->repeat_given)) {
+		return options_mistake(
+		        command, "--metric-only goes with neither --per-thread nor -r");
+	}
 	rc = check_times(c, command);
 	rc = rc == 0 ? check_model(c, command) : rc;
 	return rc == 0 ? OPTIONS_RUN : rc;

@@ -7,6 +7,7 @@
 #include "stat/stat.h"
 
 #include <math.h>
+#include <stdio.h>
 
 void stat_mean_add(struct stat_mean *m, double v)
 {
@@ -105,6 +106,18 @@ static const struct relation *find_relation(const struct stat_event *e)
 		}
 	}
 	return NULL;
+}
+
+bool stat_metric_name(const struct stat_event *e, char *out, size_t size)
+{
+	const struct relation *r = find_relation(e);
+
+	if (r != NULL) {
+		bool part = strncmp(r->unit, "of all ", 7) == 0; /* of what, only the event says */
+
+		(void)snprintf(out, size, "%s%s%s", part ? e->name : "", part ? " " : "", r->unit);
+	}
+	return r != NULL;
 }
 
 static void set_rate(double value, double ns, struct stat_metric *out)

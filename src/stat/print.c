@@ -412,7 +412,7 @@ static void csv_row(const struct stat_printer *p, const struct stat_set *s,
 	}
 }
 
-static void json_text(const char *s, struct text *out)
+void stat_put_json(const char *s, struct text *out)
 {
 	text_char(out, '"');
 	for (; *s != '\0'; s++) {
@@ -457,7 +457,7 @@ static void json_row(const struct stat_printer *p, const struct stat_set *s,
 	}
 	if (keys[s->by] != NULL) {
 		text_printf(out, "\"%s\" : ", keys[s->by]);
-		json_text(s->by == SONDE_STAT_BY_CPU ? row->label + 3 : row->label, out);
+		stat_put_json(s->by == SONDE_STAT_BY_CPU ? row->label + 3 : row->label, out);
 		text_str(out, ", ");
 	}
 	if (counts_cpus(s->by)) {
@@ -465,12 +465,12 @@ static void json_row(const struct stat_printer *p, const struct stat_set *s,
 	}
 	value_text(p, row, value, sizeof(value));
 	text_printf(out, "\"counter-value\" : \"%s\", \"unit\" : ", value);
-	json_text(e->unit, out);
+	stat_put_json(e->unit, out);
 	text_str(out, ", \"event\" : ");
-	json_text(e->name, out);
+	stat_put_json(e->name, out);
 	if (s->ncgroups > 0) {
 		text_str(out, ", \"cgroup\" : ");
-		json_text(e->cgroup != NULL ? e->cgroup : "", out);
+		stat_put_json(e->cgroup != NULL ? e->cgroup : "", out);
 	}
 	if (row->noise >= 0) {
 		text_printf(out, ", \"variance\" : %.2f", row->noise);
@@ -538,11 +538,31 @@ static void fill_rows(struct stat_printer *p, const struct stat_set *s, const st
 	}
 }
 
+static int put_rows(struct stat_printer *p, const struct stat_set *s, struct stat_row *rows,
+        size_t ngroups, struct text *out)
+{
+	size_t i;
+
+	if (p->intervals && p->format == SONDE_STAT_TEXT &&
+	        (p->lines++ % HEADER_INTERVAL == 0 || p->headers)) {
+		text_header(p, s->by, out);
+	}
+	for (i = 0; s->by == SONDE_STAT_BY_THREAD && i < s->nevents; i++) {
+		qsort(rows + i * ngroups, ngroups, sizeof(*rows), compare_rows);
+	}
+	for (i = 0; i < s->nevents * ngroups; i++) {
+		if (!rows[i].absent &&
+		        (!s->counted_only || (rows[i].counted && rows[i].value > 0))) {
+			print_row(p, s, &rows[i], out);
+		}
+	}
+	return 0;
+}
+
 int stat_print_rows(struct stat_printer *p, const struct stat_set *s, struct text *out)
 {
 	struct groups groups = {0};
 	struct stat_row *rows = NULL;
-	size_t i;
 	int rc;
 
 	if (s->nevents == 0) {
@@ -556,19 +576,8 @@ int stat_print_rows(struct stat_printer *p, const struct stat_set *s, struct tex
 	}
 	if (rc == 0) {
 		fill_rows(p, s, &groups, rows);
-		if (p->intervals && p->format == SONDE_STAT_TEXT &&
-		        (p->lines++ % HEADER_INTERVAL == 0 || p->headers)) {
-			text_header(p, s->by, out);
-		}
-		for (i = 0; s->by == SONDE_STAT_BY_THREAD && i < s->nevents; i++) {
-			qsort(rows + i * groups.n, groups.n, sizeof(*rows), compare_rows);
-		}
-		for (i = 0; i < s->nevents * groups.n; i++) {
-			if (!rows[i].absent &&
-			        (!s->counted_only || (rows[i].counted && rows[i].value > 0))) {
-				print_row(p, s, &rows[i], out);
-			}
-		}
+		rc = p->metrics_only ? stat_print_metrics(p, s, rows, groups.n, out)
+		                     : put_rows(p, s, rows, groups.n, out);
 	}
 	free(rows);
 	free(groups.v);

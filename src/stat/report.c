@@ -478,6 +478,7 @@ int sonde_stat_report(const char *input, const struct sonde_stat_options *option
 	        .printer = {.format = options->format,
 	                .separator = options->separator != NULL ? options->separator : ",",
 	                .thousands = options->thousands,
+	                .metrics_only = options->metrics_only,
 	                .unit_width = UNIT_WIDTH}};
 	int rc = r.file == NULL ? error_nomem(&r.error) : read_all(&r, input);
 

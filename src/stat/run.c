@@ -54,6 +54,7 @@ struct sonde_stat *stat_new_with(
 	s->printer.format = s->options.format;
 	s->printer.separator = s->options.separator != NULL ? s->options.separator : ",";
 	s->printer.thousands = s->options.thousands;
+	s->printer.metrics_only = s->options.metrics_only;
 	s->printer.headers = s->options.interval_headers;
 	s->by_cpu = s->options.pids == NULL && s->options.tids == NULL &&
 	            (s->options.all_cpus || s->options.cpus != NULL || s->options.workload == NULL);
@@ -296,41 +297,46 @@ static bool ended_unseen(struct sonde_stat *s, const struct waiting *w)
 	return !s->by_cpu && !targets_run(s);
 }
 
+/* Waits for an end, a command or some time; 1: it ended, 0: not yet; negative: failure. */
+static int wait_for(struct sonde_stat *s, const struct waiting *w, uint64_t ns)
+{
+	const bool commands = s->options.has_control && !s->control_closed;
+	const struct timespec t = {
+	        .tv_sec = (time_t)(ns / 1000000000ull), .tv_nsec = (long)(ns % 1000000000ull)};
+	struct pollfd fds[3] = {{.fd = s->stop_fd, .events = POLLIN},
+	        {.fd = w->child_fd, .events = POLLIN},
+	        {.fd = commands ? s->options.control_fd : -1, .events = POLLIN}};
+	int rc = ppoll(fds, 3, &t, NULL);
+
+	if (rc < 0) {
+		return errno == EINTR ? 0
+		                      : error_set(&s->error, SONDE_EIO, NO_OFFSET,
+		                                "poll failed: %s", strerror(errno));
+	}
+	if (rc == 0) {
+		return ended_unseen(s, w);
+	}
+	if (fds[0].revents != 0 || fds[1].revents != 0) {
+		return 1;
+	}
+	return stat_control_read(s);
+}
+
 /* 1: something ended the run; 0: the interval did; negative: failure. */
 static int wait_once(struct sonde_stat *s, struct waiting *w)
 {
-	struct pollfd fds[3] = {{.fd = s->stop_fd, .events = POLLIN},
-	        {.fd = w->child_fd, .events = POLLIN},
-	        {.fd = s->options.has_control && !s->control_closed ? s->options.control_fd : -1,
-	                .events = POLLIN}};
-
 	for (;;) {
 		uint64_t now = now_ns();
 		uint64_t until = w->end_ns < w->next_ns ? w->end_ns : w->next_ns;
 		uint64_t left = until > now ? until - now : 0;
-		struct timespec t;
 		int rc;
 
 		if (left == 0) {
 			return w->end_ns <= now ? 1 : 0;
 		}
-		left = left < ask_ns(s, w) ? left : ask_ns(s, w);
-		t.tv_sec = (time_t)(left / 1000000000ull);
-		t.tv_nsec = (long)(left % 1000000000ull);
-		rc = ppoll(fds, 3, &t, NULL);
-		if (rc < 0 && errno != EINTR) {
-			return error_set(&s->error, SONDE_EIO, NO_OFFSET, "poll failed: %s",
-			        strerror(errno));
-		}
-		if (rc > 0 && (fds[0].revents != 0 || fds[1].revents != 0)) {
-			return 1;
-		}
-		if (rc > 0) {
-			TRY(stat_control_read(s));
-			fds[2].fd = s->control_closed ? -1 : fds[2].fd;
-		}
-		if (rc == 0 && ended_unseen(s, w)) {
-			return 1;
+		rc = wait_for(s, w, left < ask_ns(s, w) ? left : ask_ns(s, w));
+		if (rc != 0) {
+			return rc;
 		}
 	}
 }
@@ -560,6 +566,12 @@ static int runs(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
 	}
 	if (!o->forever && (o->interval_ms == 0 || o->summary)) {
 		TRY(print_end(s, write, arg));
+	}
+	if (o->metrics_only && s->printer.nmetrics == 0) {
+		stat_say(s, SONDE_STAT_WARNING,
+		        "no metrics: they are of cycles, instructions, branches and caches, and "
+		        "none "
+		        "of these was counted");
 	}
 	if (s->write_rc < 0) {
 		return error_set(&s->error, SONDE_EIO, NO_OFFSET, "the counts cannot be written");

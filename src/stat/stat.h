@@ -127,6 +127,9 @@ void stat_metric(const struct stat_event *e, double value, const struct stat_bas
 
 #define STAT_LABEL_SIZE (STAT_COMM_SIZE + 16)
 
+/* What the metric is called that relates e to others; false: it has none. */
+bool stat_metric_name(const struct stat_event *e, char *out, size_t size);
+
 struct stat_row {
 	const struct stat_event *event;
 	char label[STAT_LABEL_SIZE]; /* "S0-D0-C1", "CPU3", "bash-12" or "" */
@@ -145,6 +148,7 @@ struct stat_printer {
 	enum sonde_stat_format format;
 	const char *separator, *thousands;
 	bool intervals; /* counts are those of an interval */
+	bool metrics_only; /* without the counts that they are made of */
 	bool headers; /* above each interval */
 	bool mean_bases; /* metrics of intervals are over the means so far, as in perf's report */
 	bool keep_bases; /* the next set goes on with them */
@@ -152,6 +156,7 @@ struct stat_printer {
 	uint64_t stamp_ns; /* end of the interval */
 	const char *prefix; /* of CSV lines: "summary" padded, or NULL */
 	unsigned unit_width;
+	size_t nmetrics; /* columns of metrics that had a value */
 	unsigned lines; /* intervals since the header was printed */
 	struct stat_bases *bases; /* of each group */
 	size_t nbases;
@@ -161,6 +166,12 @@ void stat_printer_fini(struct stat_printer *p);
 
 /* Rows of all events, or of one interval. SONDE_ENOMEM. */
 int stat_print_rows(struct stat_printer *p, const struct stat_set *s, struct text *out);
+
+/* The same as metrics alone. rows: filled, of all events and groups; no event makes no line. */
+int stat_print_metrics(struct stat_printer *p, const struct stat_set *s,
+        const struct stat_row *rows, size_t ngroups, struct text *out);
+
+void stat_put_json(const char *s, struct text *out); /* in quotes */
 
 /* Title, and the times below. wall: of runs in ns; usage: user and system time in ns, or NULL. */
 void stat_print_title(

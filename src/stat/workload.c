@@ -11,20 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* As exec does it: what the tool does when it is interrupted is not for the child. */
-static void forget_handlers(void)
-{
-	struct sigaction action;
-	int sig;
-
-	for (sig = 1; sig < NSIG; sig++) {
-		if (sigaction(sig, NULL, &action) == 0 && action.sa_handler != SIG_IGN &&
-		        action.sa_handler != SIG_DFL) {
-			(void)signal(sig, SIG_DFL);
-		}
-	}
-}
-
 /* mask: the signals that the workload has blocked; all are until it starts. */
 static void run_child(const struct sonde_stat *s, int go, int failed, const sigset_t *mask)
 {
@@ -33,7 +19,6 @@ static void run_child(const struct sonde_stat *s, int go, int failed, const sigs
 	char byte;
 	int why;
 
-	forget_handlers();
 	if (s->soft_limit != 0 && getrlimit(RLIMIT_NOFILE, &limit) == 0) {
 		limit.rlim_cur = s->soft_limit;
 		(void)setrlimit(RLIMIT_NOFILE, &limit);
@@ -41,7 +26,7 @@ static void run_child(const struct sonde_stat *s, int go, int failed, const sigs
 	if (read(go, &byte, 1) != 1) {
 		_exit(1); /* nobody waits for it any more */
 	}
-	(void)pthread_sigmask(SIG_SETMASK, mask, NULL); /* who was interrupted ends here */
+	(void)pthread_sigmask(SIG_SETMASK, mask, NULL);
 	(void)execvp(argv[0], argv);
 	why = errno;
 	if (write(failed, &why, sizeof(why)) < 0) {

@@ -231,7 +231,7 @@ static int write_updates(struct stat_writer *w, struct error *err)
 	uint64_t *ids = calloc(cells + 1, 8);
 	int rc = ids == NULL ? error_nomem(err) : 0;
 
-	for (e = 0; rc == 0 && e < w->set->nevents; e++) {
+	for (e = 0; ids != NULL && rc == 0 && e < w->set->nevents; e++) {
 		if (collect_ids(w->set, &w->opened[e], ids) > 0) {
 			rc = write_event_updates(w, e, ids[0], err);
 		}

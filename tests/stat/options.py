@@ -57,7 +57,10 @@ def others():
     compare("what needs nothing done", ["--hybrid-merge", "--no-merge", "--metric-no-group", "--metric-no-merge",
                                         "--percore-show-thread", "--td-level", "1", "-S", "-e", SOFT, "true"])
     compare("a metric that is not known", ["-M", "nothing", "-e", SOFT, "true"], without="nothing'")
-    for words in (["-T"], ["--topdown"], ["--topdown", "-a"], ["--smi-cost"], ["--iostat"], ["--iostat=list"],
+    got = run(SONDE, ["--metric-only", "-e", SOFT, "true"])
+    result(got[0] == 0 and "no metrics" in got[1] and "page-faults" not in got[1], "no metrics to show", got[1])
+    for words in (["--metric-only", "--per-thread", "-a"], ["--metric-only", "-r", "2"], ["-T"], ["--topdown"],
+                  ["--topdown", "-a"], ["--smi-cost"], ["--iostat"], ["--iostat=list"],
                   ["--cputype", "nothing"], ["--table"], ["-r", "-1"], ["-r", "x"]):
         want, got = run("perf", [*words, "true"]), run(SONDE, [*words, "true"])
         result(want[0] != 0 and got[0] != 0 and words[0].split("=")[0].replace("-r", "--repeat") in got[1],

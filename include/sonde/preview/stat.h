@@ -81,6 +81,7 @@ struct sonde_stat_options {
 	int control_fd,
 	        ack_fd; /* ack_fd: answered there when a line was carried out; -1: nowhere */
 	bool table; /* of repeats: the time of each run */
+	bool metrics_only; /* without the counts that they are made of */
 	bool group; /* all events are one group */
 	bool interval_headers; /* a header above each interval */
 	/* Told before it is; a negative result ends the work with that status. NULL: not told. */
@@ -117,7 +118,7 @@ SONDE_API void sonde_stat_free(struct sonde_stat *s);
 
 /*
  * Prints the counts of a recording of `perf stat record` or `sonde stat record`; of the options
- * by, format, separator, thousands, message count. 0, SONDE_EFORMAT (no counts in it), or as
+ * by, format, separator, thousands, metrics_only, message count. 0, SONDE_EFORMAT (no counts in it), or as
  * sonde_file_open. message: room for the words about a failure, may be NULL.
  */
 SONDE_API int sonde_stat_report(const char *input, const struct sonde_stat_options *options,
