@@ -313,27 +313,12 @@ int capture_find_targets(struct sonde_record *r)
 	return 0;
 }
 
-/* As exec would do it, so that no handler of the recorder runs in the child before that. */
-static void forget_handlers(void)
-{
-	struct sigaction action;
-	int sig;
-
-	for (sig = 1; sig < NSIG; sig++) {
-		if (sigaction(sig, NULL, &action) == 0 && action.sa_handler != SIG_IGN &&
-		        action.sa_handler != SIG_DFL) {
-			(void)signal(sig, SIG_DFL);
-		}
-	}
-}
-
 /* mask: of signals, for the workload; until it starts all are blocked. */
 static void run_child(struct sonde_record *r, int go, int failed, const sigset_t *mask)
 {
 	char byte;
 	int why;
 
-	forget_handlers();
 	(void)prctl(PR_SET_NAME, "sonde-exec");
 	if (r->options.output != NULL && strcmp(r->options.output, "-") == 0) {
 		(void)dup2(STDERR_FILENO, STDOUT_FILENO); /* the stream is ours alone */
@@ -341,7 +326,7 @@ static void run_child(struct sonde_record *r, int go, int failed, const sigset_t
 	if (read(go, &byte, 1) != 1) {
 		_exit(1); /* the recorder gave up */
 	}
-	(void)pthread_sigmask(SIG_SETMASK, mask, NULL); /* who was interrupted ends here */
+	(void)pthread_sigmask(SIG_SETMASK, mask, NULL); /* what came meanwhile comes now */
 	(void)execvp(r->options.workload[0], r->options.workload);
 	why = errno;
 	if (write(failed, &why, sizeof(why)) < 0) {
@@ -368,8 +353,8 @@ static void close_both(const int fds[2])
 
 /*
  * The workload waits for a byte. A Ctrl-C goes to all processes of a terminal: the child keeps it
- * until the byte came, so that its events can be opened whenever it happens, and the recording ends
- * as that of any workload that was interrupted.
+ * until the byte came, so that its events can be opened whenever it happens. What then happens is
+ * up to the handlers of the program that records: they run in the child until it is another program.
  */
 int capture_fork(struct sonde_record *r)
 {

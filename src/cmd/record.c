@@ -18,9 +18,24 @@ int cmd_record(int argc, char **argv);
 static struct sonde_record *volatile running;
 static volatile sig_atomic_t stopped_by; /* 0: nothing did */
 static volatile sig_atomic_t switching, snapshots; /* what SIGUSR2 means */
+static volatile pid_t self;
+
+/* In a child that is no other program yet a signal does what it will do to that one. */
+static bool in_child(int sig)
+{
+	if (getpid() == self) {
+		return false;
+	}
+	(void)signal(sig, SIG_DFL);
+	(void)raise(sig);
+	return true;
+}
 
 static void on_signal(int sig)
 {
+	if (in_child(sig)) {
+		return;
+	}
 	stopped_by = sig;
 	if (running != NULL) {
 		sonde_record_stop(running);
@@ -30,7 +45,9 @@ static void on_signal(int sig)
 /* As asked for: another file, a snapshot, or nothing; workloads do not inherit a handler. */
 static void on_user_signal(int sig)
 {
-	(void)sig;
+	if (in_child(sig)) {
+		return;
+	}
 	if (running != NULL && switching) {
 		sonde_record_switch(running);
 	}
@@ -166,6 +183,7 @@ static int run(struct record_command *c)
 		return 255;
 	}
 	running = r;
+	self = getpid();
 	catch_signals(&c->options);
 	rc = sonde_record_start(r);
 	rc = rc < 0 ? rc : sonde_record_run(r);
