@@ -7,6 +7,7 @@
 #include "record/record.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -185,6 +186,14 @@ void file_writer_start_bare(struct file_writer *w, int fd)
 	*w = (struct file_writer){.fd = fd};
 }
 
+/* A pipe that somebody else made non-blocking is full: waits for the reader. */
+static bool wait_for_room(const struct file_writer *w)
+{
+	struct pollfd p = {.fd = w->fd, .events = POLLOUT};
+
+	return w->stream && errno == EAGAIN && (poll(&p, 1, -1) >= 0 || errno == EINTR);
+}
+
 int file_writer_append(struct file_writer *w, struct iovec *iov, int n, struct error *err)
 {
 	ssize_t got;
@@ -193,7 +202,7 @@ int file_writer_append(struct file_writer *w, struct iovec *iov, int n, struct e
 		got = w->stream ? writev(w->fd, iov, n < IOV_MOST ? n : IOV_MOST)
 		                : pwritev(w->fd, iov, n < IOV_MOST ? n : IOV_MOST,
 		                          (off_t)(w->data_at + w->data_size));
-		if (got < 0 && errno == EINTR) {
+		if (got < 0 && (errno == EINTR || wait_for_room(w))) {
 			continue;
 		}
 		if (got < 0) {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The way of records to the file: in order, whole, and to its end, with a worker and without. */
+#define _GNU_SOURCE
 #include "capture/lane.h"
 #include "tap.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -60,6 +62,58 @@ static void test_long(void)
 	free(bytes);
 }
 
+struct reader {
+	int fd;
+	size_t got;
+};
+
+/* As slow as a reader that has other things to do. */
+static void *read_all(void *arg)
+{
+	struct reader *r = arg;
+	char bytes[32768];
+	ssize_t n;
+
+	(void)usleep(20000);
+	while ((n = read(r->fd, bytes, sizeof(bytes))) > 0) {
+		r->got += (size_t)n;
+	}
+	return NULL;
+}
+
+/* Standard output may be a pipe that another program made non-blocking. */
+static void test_full_pipe(void)
+{
+	struct file_writer writer = {.stream = true};
+	struct capture_lane lane;
+	struct error error = {0};
+	struct reader reader = {0};
+	const size_t size = (size_t)1 << 20;
+	void *bytes = calloc(1, size);
+	struct iovec iov = {bytes, size};
+	pthread_t thread;
+	int ends[2];
+
+	if (bytes == NULL || pipe2(ends, O_CLOEXEC) != 0 ||
+	        fcntl(ends[1], F_SETFL, O_NONBLOCK) != 0) {
+		abort();
+	}
+	reader.fd = ends[0];
+	writer.fd = ends[1];
+	if (pthread_create(&thread, NULL, read_all, &reader) != 0) {
+		abort();
+	}
+	ok(capture_lane_open(&lane, &writer, 0, false, &error) == 0 &&
+	                capture_lane_other(&lane, &iov, 1, &error) == 0,
+	        "waits for the reader of a pipe that does not block");
+	capture_lane_close(&lane);
+	(void)close(ends[1]);
+	(void)pthread_join(thread, NULL);
+	eq_u64(reader.got, size, "who gets everything");
+	(void)close(ends[0]);
+	free(bytes);
+}
+
 int main(void)
 {
 	int fd = mkstemp(path);
@@ -71,6 +125,7 @@ int main(void)
 	test_pieces(false);
 	test_pieces(true);
 	test_long();
+	test_full_pipe();
 	(void)unlink(path);
 	return tap_done();
 }
