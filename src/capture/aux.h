@@ -92,6 +92,7 @@ int capture_aux_pass(struct sonde_record *r, size_t ring);
 /* Takes a snapshot of every area; `pass` brings the records first. */
 int capture_aux_snapshot(struct sonde_record *r);
 
+void capture_aux_unmap(struct sonde_record *r); /* all areas; they may be mapped again */
 void capture_aux_close(struct sonde_record *r);
 
 /* ---- what the file says about it ---- */

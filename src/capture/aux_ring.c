@@ -130,10 +130,8 @@ static int put_area(struct sonde_record *r, size_t ring, uint64_t from, uint64_t
 	store_u32(head + 32, (uint32_t)ring, false);
 	store_u32(head + 36, (uint32_t)area->tid, false);
 	store_u32(head + 40, (uint32_t)area->cpu, false);
-	TRY(capture_lane_drain(&r->output.lane, &r->error)); /* the place must be known */
-	if (r->output.lane.worker != NULL) { /* where the record will stand */
-		TRY(capture_lane_drain(&r->output.lane, &r->error));
-	}
+	/* the index says where the record stands: all before it must be written */
+	TRY(capture_lane_drain(&r->output.lane, &r->error));
 	feature_put_u64(&r->aux.index, r->writer.data_at + r->writer.data_size);
 	feature_put_u64(&r->aux.index, AUXTRACE_SIZE);
 	return capture_lane_other(&r->output.lane, iov, 4, &r->error);
@@ -252,7 +250,7 @@ int capture_aux_snapshot(struct sonde_record *r)
 	return rc < 0 ? rc : capture_lane_mark(&r->output.lane, &r->error);
 }
 
-void capture_aux_close(struct sonde_record *r)
+void capture_aux_unmap(struct sonde_record *r)
 {
 	size_t i;
 
@@ -260,7 +258,12 @@ void capture_aux_close(struct sonde_record *r)
 		if (r->aux.rings[i].data != NULL) {
 			r->kernel->unmap(r->aux.rings[i].data, (size_t)r->aux.rings[i].size);
 		}
+		r->aux.rings[i] = (struct capture_aux_ring){0};
 	}
+}
+
+void capture_aux_close(struct sonde_record *r)
+{
 	free(r->aux.rings);
 	text_fini(&r->aux.index);
 	text_fini(&r->aux.filter);

@@ -172,6 +172,8 @@ struct sonde_record {
 void capture_say(struct sonde_record *r, enum sonde_record_message kind, const char *fmt, ...)
         __attribute__((format(printf, 3, 4)));
 uint64_t capture_now_ns(int clock);
+/* ms as poll(2) has them, rounded up; INT_MAX for more: who waits looks at the clock again. */
+int capture_timeout(uint64_t ns);
 
 /* Say with -vv what is opened and what came of it (fd; -1 with errno, which stays as it is).
  * flags: those that not every event has. */

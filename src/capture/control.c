@@ -118,7 +118,7 @@ int capture_control_timeout(const struct sonde_record *r)
 		return -1;
 	}
 	now = capture_now_ns(CLOCK_MONOTONIC) - c->began_ns;
-	return now >= c->turns[c->turn] ? 0 : (int)((c->turns[c->turn] - now + 999999) / 1000000);
+	return now >= c->turns[c->turn] ? 0 : capture_timeout(c->turns[c->turn] - now);
 }
 
 static int all(struct sonde_record *r, bool on)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #define DEFAULT_RING_BYTES ((size_t)512 * 1024)
+#define RINGS_TOO_LARGE    1 /* beside 0 and errors */
 #define ALL_RINGS_BYTES    ((size_t)256 << 20) /* of rings whose size nobody asked for */
 
 static pid_t foreign(const struct sonde_record *r, const pid_t *list, size_t n, unsigned *uid)
@@ -335,24 +336,17 @@ static int map_failed(struct sonde_record *r, int why)
 	        ring_kb, (long long)mlock_kb, ring_kb);
 }
 
-/* Without -m a ring shrinks until the limits allow it; all are of one size. */
+/* RINGS_TOO_LARGE: without -m, beyond what limits allow. */
 static int map_ring(struct sonde_record *r, struct capture_ring *ring, int fd, bool backward)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t size;
-	void *map;
+	size_t size = (r->ring_pages + 1) * (size_t)sysconf(_SC_PAGESIZE);
+	void *map = backward ? r->kernel->map_overwrite(fd, size) : r->kernel->map(fd, size);
 
-	for (;;) {
-		size = (r->ring_pages + 1) * page;
-		map = backward ? r->kernel->map_overwrite(fd, size) : r->kernel->map(fd, size);
-		if (map != NULL) {
-			break;
-		}
-		if ((errno != EPERM && errno != ENOMEM) || r->options.mmap_pages != 0 ||
-		        r->ring_pages == 1) {
-			return map_failed(r, errno);
-		}
-		r->ring_pages /= 2;
+	if (map == NULL) {
+		return (errno == EPERM || errno == ENOMEM) && r->options.mmap_pages == 0 &&
+		                       r->ring_pages > 1
+		               ? RINGS_TOO_LARGE
+		               : map_failed(r, errno);
 	}
 	if (!capture_ring_init(ring, map, size)) {
 		return error_set(&r->error, SONDE_EUNSUPPORTED, NO_OFFSET,
@@ -369,7 +363,7 @@ static int join_rings(struct sonde_record *r, int *ring_fds)
 {
 	size_t e, i, ring;
 	bool backward;
-	int fd;
+	int fd, rc;
 
 	for (i = 0; i < r->ncpus * r->nthreads; i++) {
 		for (e = 0; e < r->events.n; e++) {
@@ -387,7 +381,10 @@ static int join_rings(struct sonde_record *r, int *ring_fds)
 				}
 				continue;
 			}
-			TRY(map_ring(r, &r->rings[ring], fd, backward));
+			rc = map_ring(r, &r->rings[ring], fd, backward);
+			if (rc != 0) {
+				return rc;
+			}
 			if (e == 0) {
 				TRY(capture_aux_map(r, ring, fd, (int)r->cpus[i / r->nthreads],
 				        r->threads[i % r->nthreads]));
@@ -461,27 +458,56 @@ static size_t default_pages(const struct sonde_record *r)
 	return pages;
 }
 
-int capture_open(struct sonde_record *r)
+static void unmap_rings(struct sonde_record *r)
 {
-	int *ring_fds;
+	size_t i;
+
+	capture_aux_unmap(r);
+	for (i = 0; r->rings != NULL && i < r->nrings; i++) {
+		if (r->rings[i].page != NULL) {
+			r->kernel->unmap(r->rings[i].page, r->rings[i].map_size);
+		}
+		r->rings[i] = (struct capture_ring){0};
+	}
+}
+
+/*
+ * All rings are of one size: without -m the limits are shared out, so that the last one is not left
+ * with nothing. Events that shared a ring are given another one when that is mapped.
+ */
+static int map_rings(struct sonde_record *r)
+{
+	int *ring_fds = malloc(r->nrings * sizeof(*ring_fds));
 	size_t i;
 	int rc;
+
+	if (ring_fds == NULL) {
+		return error_nomem(&r->error);
+	}
+	for (;; r->ring_pages /= 2) {
+		for (i = 0; i < r->nrings; i++) {
+			ring_fds[i] = -1;
+		}
+		rc = join_rings(r, ring_fds);
+		if (rc != RINGS_TOO_LARGE) {
+			break;
+		}
+		unmap_rings(r);
+	}
+	free(ring_fds);
+	return rc;
+}
+
+int capture_open(struct sonde_record *r)
+{
+	size_t i;
 
 	TRY(allocate(r));
 	TRY(capture_cgroups_open(r));
 	r->ring_pages = r->options.mmap_pages != 0 ? r->options.mmap_pages : default_pages(r);
 	TRY(capture_aux_plan_sizes(r, r->nrings / 2));
 	TRY(open_all(r));
-	ring_fds = malloc(r->nrings * sizeof(*ring_fds));
-	if (ring_fds == NULL) {
-		return error_nomem(&r->error);
-	}
-	for (i = 0; i < r->nrings; i++) {
-		ring_fds[i] = -1;
-	}
-	rc = join_rings(r, ring_fds);
-	free(ring_fds);
-	TRY(rc);
+	TRY(map_rings(r));
 	capture_say(r, SONDE_RECORD_LINE, "mmap size %zuB",
 	        (r->ring_pages + 1) * (size_t)sysconf(_SC_PAGESIZE));
 	if (r->aux.pmu != NULL) {
@@ -538,13 +564,9 @@ int capture_close(struct sonde_record *r)
 {
 	size_t i;
 
-	capture_aux_close(r);
 	capture_bpf_close(r);
-	for (i = 0; r->rings != NULL && i < r->nrings; i++) {
-		if (r->rings[i].page != NULL) {
-			r->kernel->unmap(r->rings[i].page, r->rings[i].map_size);
-		}
-	}
+	unmap_rings(r);
+	capture_aux_close(r);
 	for (i = 0; r->opened != NULL && i < r->events.n; i++) {
 		if (r->opened[i].fds != NULL) {
 			close_event(r, i);

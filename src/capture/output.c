@@ -388,7 +388,7 @@ int capture_output_timeout(const struct sonde_record *r)
 		return -1;
 	}
 	age = capture_now_ns(CLOCK_MONOTONIC) - r->output.began_ns;
-	return age >= r->options.switch_ns ? 0 : (int)((r->options.switch_ns - age) / 1000000) + 1;
+	return age >= r->options.switch_ns ? 0 : capture_timeout(r->options.switch_ns - age);
 }
 
 int capture_output_due(struct sonde_record *r)

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +39,13 @@ uint64_t capture_now_ns(int clock)
 
 	(void)clock_gettime(clock, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+int capture_timeout(uint64_t ns)
+{
+	uint64_t ms = ns / 1000000 + (ns % 1000000 != 0);
+
+	return ms < INT_MAX ? (int)ms : INT_MAX;
 }
 
 struct sonde_record *sonde_record_new(const struct sonde_record_options *options)

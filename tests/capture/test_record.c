@@ -42,6 +42,7 @@ static struct {
 	unsigned precise_max; /* steps of precision that there are, with 0; 0: no limit */
 	int open_limit; /* then EMFILE; 0: none */
 	size_t map_limit; /* bytes; larger maps get EPERM; 0: none */
+	size_t all_limit, mapped; /* bytes of all maps; what goes beyond gets EPERM; 0: none */
 	const char *on_line; /* the list of cpus, from which cpu 1 vanishes when it is opened */
 	char moved[256]; /* the cpus that the recorder went to, one list behind the other */
 	bool all_rings; /* samples come from all of them */
@@ -111,7 +112,8 @@ static void *fake_map(int fd, size_t size)
 		errno = EINVAL;
 		return NULL;
 	}
-	if (k.map_limit != 0 && size > k.map_limit) {
+	if ((k.map_limit != 0 && size > k.map_limit) ||
+	        (k.all_limit != 0 && k.mapped + size > k.all_limit)) {
 		errno = EPERM;
 		return NULL;
 	}
@@ -120,13 +122,19 @@ static void *fake_map(int fd, size_t size)
 		abort();
 	}
 	memset(p, 0, size);
+	k.mapped += size;
 	k.rings[k.nrings++] = (struct ring){.fd = fd, .page = p, .size = size - PAGE};
 	return p;
 }
 
 static void fake_unmap(void *map, size_t size)
 {
-	(void)size;
+	size_t i;
+
+	for (i = 0; i < k.nrings && k.rings[i].page != map; i++) {
+	}
+	k.rings[i] = k.rings[--k.nrings];
+	k.mapped -= size;
 	free(map);
 }
 
@@ -607,6 +615,41 @@ static struct sonde_record *begin_all(const char *root, const char *affinity)
 	return r;
 }
 
+/* The limit is for all rings together: none takes what the last one needs. */
+static void test_shared_limit(void)
+{
+	char root[] = "/tmp/sonde-test-cpus-XXXXXX";
+	struct sonde_record *r;
+
+	make_machine(root);
+	reset();
+	k.all_limit = (size_t)140 * PAGE; /* one ring of the default size, and 11 pages */
+	k.all_rings = true;
+	k.samples_each = 1;
+	k.polls_max = 2;
+	r = begin_all(root, NULL);
+	ok(sonde_record_start(r) == 0, "rings share what may be locked");
+	eq_u64(k.mapped, (size_t)3 * 33 * PAGE, "all are of the largest size that fits");
+	ok(sonde_record_run(r) == 0 && k.sent >= 3, "and are read");
+	sonde_record_free(r);
+	eq_u64(k.mapped, 0, "nothing stays mapped");
+	reset();
+	k.all_limit = (size_t)5 * PAGE;
+	r = begin_all(root, NULL);
+	eq_u64(sonde_record_start(r), SONDE_EPERM, "too little for all of them");
+	sonde_record_free(r);
+	eq_u64(k.mapped, 0, "nothing stays mapped after that");
+	remove_machine(root);
+}
+
+static void test_waits(void)
+{
+	eq_u64(capture_timeout(0), 0, "no time");
+	eq_u64(capture_timeout(1), 1, "a wait is never too short");
+	eq_u64(capture_timeout(3000000000u * UINT64_C(1000000)), INT32_MAX,
+	        "a wait of a month is not one without end, nor in the past");
+}
+
 static void test_off_line(void)
 {
 	char root[] = "/tmp/sonde-test-cpus-XXXXXX";
@@ -707,6 +750,8 @@ int main(void)
 	test_groups();
 	test_precision();
 	test_limits();
+	test_shared_limit();
+	test_waits();
 	test_off_line();
 	test_affinity();
 	test_newer_fields();
