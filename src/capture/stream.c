@@ -131,25 +131,34 @@ static int plan_by_file(struct sonde_record *r, const char *name)
 	return 0;
 }
 
+/* Nodes may have numbers with gaps between them, and no cpu. */
 static int plan_by_node(struct sonde_record *r)
 {
 	char path[MASK_ROOM], line[MASK_ROOM];
 	struct capture_stream *s;
+	pid_t *nodes = NULL;
 	cpu_set_t set;
-	int node;
+	size_t i, n = 0;
+	int rc = 0;
 
-	for (node = 0;; node++) {
-		(void)snprintf(path, sizeof(path), "sys/devices/system/node/node%d/cpulist", node);
-		if (!proc_read_line(r->root_fd, path, line, sizeof(line))) {
-			break;
+	(void)proc_read_cpus(r->root_fd, "sys/devices/system/node/online", &nodes, &n);
+	for (i = 0; i < n && rc == 0; i++) {
+		(void)snprintf(path, sizeof(path), "sys/devices/system/node/node%d/cpulist",
+		        (int)nodes[i]);
+		if (!proc_read_line(r->root_fd, path, line, sizeof(line)) ||
+		        !parse_mask(line, strlen(line), &set)) {
+			continue;
 		}
-		s = parse_mask(line, strlen(line), &set) ? add_stream(r) : NULL;
-		if (s != NULL && take_rings(r, s, &set) == 0) {
+		s = add_stream(r);
+		if (s == NULL) {
+			rc = error_nomem(&r->error);
+		} else if (take_rings(r, s, &set) == 0) {
 			free(s->rings);
 			r->nstreams--;
 		}
 	}
-	return r->nstreams > 0 ? 0 : plan_by_file(r, "package_cpus_list");
+	free(nodes);
+	return rc < 0 || r->nstreams > 0 ? rc : plan_by_file(r, "package_cpus_list");
 }
 
 static int bad_spec(struct sonde_record *r, const char *why)

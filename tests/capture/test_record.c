@@ -642,6 +642,37 @@ static void test_shared_limit(void)
 	remove_machine(root);
 }
 
+static void put_machine_file(const char *root, const char *name, const char *text)
+{
+	char path[128];
+
+	(void)snprintf(path, sizeof(path), "%s/%s", root, name);
+	write_text(path, text);
+}
+
+static void test_nodes(void)
+{
+	char root[] = "/tmp/sonde-test-cpus-XXXXXX";
+	char path[128];
+	struct sonde_record *r;
+
+	make_machine(root);
+	put_machine_file(root, "sys/devices/system/node/online", "1\n");
+	put_machine_file(root, "sys/devices/system/node/node1/cpulist", "0-2\n");
+	(void)snprintf(path, sizeof(path), "%s/sys/devices/system/node/node0/cpulist", root);
+	(void)unlink(path);
+	reset();
+	r = begin_all(root, NULL);
+	r->options.threads = "numa";
+	eq_u64(capture_find_targets(r), 0, "a machine whose first node is no number 0");
+	r->nrings = 2 * r->ncpus;
+	r->rings = calloc(r->nrings, sizeof(*r->rings));
+	eq_u64(capture_streams_plan(r), 0, "--threads numa");
+	eq_u64(r->nstreams, 1, "the nodes that there are");
+	sonde_record_free(r);
+	remove_machine(root);
+}
+
 static void test_waits(void)
 {
 	eq_u64(capture_timeout(0), 0, "no time");
@@ -752,6 +783,7 @@ int main(void)
 	test_limits();
 	test_shared_limit();
 	test_waits();
+	test_nodes();
 	test_off_line();
 	test_affinity();
 	test_newer_fields();
