@@ -21,6 +21,7 @@ static int status_of(int why)
 {
 	return why == EACCES || why == EPERM || why == EROFS ? SONDE_EPERM
 	       : why == ENOENT                               ? SONDE_ENOENT
+	       : why == EMFILE                               ? SONDE_ELIMIT
 	                                                     : SONDE_EIO;
 }
 
@@ -88,8 +89,8 @@ static int make_room(struct sonde_record *r)
 
 static int cannot_create(struct sonde_record *r, const char *path)
 {
-	return error_set(&r->error, status_of(errno), NO_OFFSET, "cannot create '%s': %s", path,
-	        strerror(errno));
+	return error_set(&r->error, status_of(errno), NO_OFFSET, "cannot create '%s': %s%s", path,
+	        strerror(errno), errno == EMFILE ? "; raise the limit with 'ulimit -n'" : "");
 }
 
 static int open_file(struct sonde_record *r)

@@ -6,11 +6,13 @@
 #include "proc/proc.h"
 #include "record/feature_write.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #define SYNTH_BYTES ((size_t)1 << 20) /* what is gathered before it is written */
+#define SPARE_FILES 8u /* descriptors: more than reading of /proc has open at once */
 
 size_t capture_record_begin(struct text *t, uint32_t type, uint16_t misc)
 {
@@ -252,11 +254,30 @@ static int synth_all(struct sonde_record *r, struct text *t, size_t *cut)
 	return rc;
 }
 
+/* What cannot be opened in /proc is taken for a task that has ended: there must be room for it. */
+static int check_files(struct sonde_record *r)
+{
+	int fds[SPARE_FILES];
+	size_t i, n = 0;
+
+	while (n < SPARE_FILES && (fds[n] = fcntl(r->root_fd, F_DUPFD_CLOEXEC, 0)) >= 0) {
+		n++;
+	}
+	for (i = 0; i < n; i++) {
+		(void)close(fds[i]);
+	}
+	return n == SPARE_FILES ? 0
+	                        : error_set(&r->error, SONDE_ELIMIT, NO_OFFSET,
+	                                  "too many open files to read /proc: raise the limit with "
+	                                  "'ulimit -n'");
+}
+
 int capture_synth(struct sonde_record *r)
 {
 	struct text t = {0};
 	size_t i, cut = 0;
 
+	TRY(check_files(r));
 	capture_aux_put_time(r, &t);
 	put_id_index(r, &t);
 	capture_aux_put_info(r, &t);
