@@ -26,11 +26,14 @@
 #include "abi/abi.h"
 #include "capture/aux_pmu.h"
 #include "capture/capture.h"
+#include "core/span.h"
 #include "proc/proc.h"
 #include "record/feature_write.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+
+#define INDEX_ENTRY 16u /* {u64 file offset, u64 size of the record} */
 
 /* places in the control page: perf_event_open(2) */
 #define AT_LOCK     8
@@ -215,12 +218,19 @@ void capture_aux_put_info(struct sonde_record *r, struct text *t)
 	capture_record_end_plain(t, at);
 }
 
+/* Records that were written when the disk was full may have been cut off again. */
 bool capture_aux_put_index(const struct sonde_record *r, struct text *t)
 {
-	if (r->aux.index.n == 0) {
+	uint64_t end = r->writer.data_at + r->writer.data_size;
+	size_t n = r->aux.index.n / INDEX_ENTRY * INDEX_ENTRY;
+
+	while (n > 0 && load_u64((const uint8_t *)r->aux.index.p + n - INDEX_ENTRY, false) >= end) {
+		n -= INDEX_ENTRY;
+	}
+	if (n == 0) {
 		return false;
 	}
-	feature_put_u64(t, r->aux.index.n / 16);
-	text_bytes(t, r->aux.index.p, r->aux.index.n);
+	feature_put_u64(t, n / INDEX_ENTRY);
+	text_bytes(t, r->aux.index.p, n);
 	return true;
 }

@@ -134,6 +134,9 @@ static int put_area(struct sonde_record *r, size_t ring, uint64_t from, uint64_t
 	TRY(capture_lane_drain(&r->output.lane, &r->error));
 	feature_put_u64(&r->aux.index, r->writer.data_at + r->writer.data_size);
 	feature_put_u64(&r->aux.index, AUXTRACE_SIZE);
+	if (r->aux.index.failed) {
+		return error_nomem(&r->error);
+	}
 	return capture_lane_other(&r->output.lane, iov, 4, &r->error);
 }
 

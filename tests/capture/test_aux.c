@@ -6,6 +6,9 @@
 #define _GNU_SOURCE
 #include "pt_recorder.h"
 
+#include <signal.h>
+#include <sys/resource.h>
+
 #define AUX_TRUNCATED 1u
 #define AUX_OVERWRITE 2u
 #define AUX_PARTIAL   4u
@@ -60,6 +63,7 @@ struct seen {
 	uint64_t wrong; /* bytes that are not what the hardware made, or were never there */
 	uint64_t aux_records, aux_bytes, truncated, overwrite, partial, collision;
 	uint64_t starts, maps, switches, infos, chunks, indexed, clocks;
+	uint64_t astray; /* places in the index where no record is */
 	uint64_t damaged;
 	uint8_t info[256];
 	size_t info_size;
@@ -149,9 +153,11 @@ static struct seen read_back(void)
 	for (i = 0; i < n && index.n >= 24 + i * 16; i++) {
 		const uint8_t *at = f.bytes.p + load_u64(index.p + 8 + i * 16, false);
 
-		s.indexed += load_u32(at, false) == RECORD_AUXTRACE &&
+		s.indexed += at <= f.bytes.p + f.bytes.n - 48 &&
+		             load_u32(at, false) == RECORD_AUXTRACE &&
 		             load_u64(index.p + 16 + i * 16, false) == 48;
 	}
+	s.astray = n - s.indexed;
 	s.damaged = diags.counts[SONDE_DIAG_TRUNCATED] + diags.counts[SONDE_DIAG_DAMAGED];
 	file_close(&f);
 	return s;
@@ -662,6 +668,43 @@ static void test_samples(void)
 	eq_u64(wrong, 0, "with the newest bytes of trace");
 }
 
+/* The disk is full in the middle of trace: what stands in the file is whole, and so is its index. */
+static void test_disk_full(void)
+{
+	struct sonde_record_options o = options("no-room.data");
+	struct rlimit old, limit;
+	unsigned i, features = 0;
+
+	o.aux_pages = 16;
+	(void)getrlimit(RLIMIT_FSIZE, &old);
+	(void)signal(SIGXFSZ, SIG_IGN);
+	for (i = 0; i < 12; i++) {
+		struct play p = {.last = 200, .each = 20000};
+		struct sonde_record *r;
+		struct seen s;
+
+		fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
+		r = begin(&o);
+		p.record = r;
+		fake_on_poll(play, &p);
+		limit = old;
+		limit.rlim_cur = 100000 + 4096 * i;
+		(void)setrlimit(RLIMIT_FSIZE, &limit);
+		ok(sonde_record_start(r) == 0, "it starts while there is room");
+		eq_u64(sonde_record_run(r), SONDE_EIO, "it ends when there is none");
+		(void)setrlimit(RLIMIT_FSIZE, &old);
+		s = read_back();
+		ok(s.damaged == 0 && s.wrong == 0 && s.chunks > 0, "trace up to there is whole");
+		eq_u64(s.astray, 0, "the index names nothing that was cut off");
+		ok(s.indexed == 0 || s.indexed == s.chunks, "and all that was not");
+		features += s.indexed > 0;
+		sonde_record_free(r);
+	}
+	ok(features > 0, "there was room for an index");
+	(void)signal(SIGXFSZ, SIG_DFL);
+	(void)unlink(output);
+}
+
 int main(int argc, char **argv)
 {
 	fixture_open(&machine, argv[1]);
@@ -684,6 +727,7 @@ int main(int argc, char **argv)
 	test_some_cpus();
 	test_workload();
 	test_samples();
+	test_disk_full();
 	fake_end();
 	fixture_close(&machine);
 	return tap_done();
