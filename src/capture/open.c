@@ -237,11 +237,12 @@ static bool went_off_line(struct sonde_record *r, size_t at)
 	return !there;
 }
 
-/* -1 with errno; 0 also when the thread has ended. */
+/* -1 with errno; 0 also when some of the threads have ended, but ESRCH when all have. */
 static int open_event(struct sonde_record *r, size_t e)
 {
 	const struct event *event = &r->events.v[e];
 	const int *leaders = event->leader != e ? r->opened[event->leader].fds : NULL;
+	bool gone = false, any = false;
 	size_t i;
 	int fd;
 
@@ -257,7 +258,13 @@ static int open_event(struct sonde_record *r, size_t e)
 		if (fd < 0 && !(errno == ESRCH && r->nthreads > 1) && !went_off_line(r, i)) {
 			return -1;
 		}
+		gone |= fd < 0 && errno == ESRCH;
+		any |= fd >= 0;
 		r->opened[e].fds[i] = fd;
+	}
+	if (e == 0 && gone && !any) {
+		errno = ESRCH;
+		return -1;
 	}
 	return 0;
 }

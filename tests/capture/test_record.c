@@ -3,6 +3,7 @@
  * Whole recordings on a kernel that is played by this program: rings that wrap and fill up, and
  * what is done when the kernel refuses.
  */
+#define _GNU_SOURCE
 #include "abi/abi.h"
 #include "capture/capture.h"
 #include "file/file.h"
@@ -10,6 +11,8 @@
 #include "tap.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -45,6 +48,7 @@ static struct {
 	size_t all_limit, mapped; /* bytes of all maps; what goes beyond gets EPERM; 0: none */
 	const char *on_line; /* the list of cpus, from which cpu 1 vanishes when it is opened */
 	char moved[256]; /* the cpus that the recorder went to, one list behind the other */
+	bool gone; /* all threads have ended: ESRCH */
 	bool all_rings; /* samples come from all of them */
 	char said[4096];
 } k;
@@ -61,6 +65,10 @@ static void write_text(const char *path, const char *text)
 static int fake_open(const struct sonde_attr *attr, pid_t pid, int cpu, int group_fd)
 {
 	(void)pid;
+	if (k.gone) {
+		errno = ESRCH;
+		return -1;
+	}
 	if ((attr->flags & k.refused_flags) != 0 || (attr->read_format & k.refused_format) != 0) {
 		k.refused++;
 		errno = k.refuse_errno;
@@ -673,6 +681,36 @@ static void test_nodes(void)
 	remove_machine(root);
 }
 
+static void *wait_for_end(void *arg)
+{
+	char byte;
+
+	return read(*(int *)arg, &byte, 1) < 0 ? arg : NULL;
+}
+
+/* A process of two threads that ends while its events are opened: no empty recording. */
+static void test_gone(void)
+{
+	struct sonde_record *r;
+	pthread_t thread;
+	int ends[2];
+
+	reset();
+	k.gone = true;
+	if (pipe2(ends, O_CLOEXEC) != 0 ||
+	        pthread_create(&thread, NULL, wait_for_end, &ends[0]) != 0) {
+		abort();
+	}
+	r = begin("cpu-clock", 0);
+	eq_u64(sonde_record_start(r), SONDE_ENOENT, "a process that ended");
+	ok(r->nthreads == 2 && strstr(sonde_record_error(r)->text, "has ended") != NULL,
+	        "with all its threads");
+	sonde_record_free(r);
+	(void)close(ends[1]);
+	(void)pthread_join(thread, NULL);
+	(void)close(ends[0]);
+}
+
 static void test_waits(void)
 {
 	eq_u64(capture_timeout(0), 0, "no time");
@@ -782,6 +820,7 @@ int main(void)
 	test_precision();
 	test_limits();
 	test_shared_limit();
+	test_gone();
 	test_waits();
 	test_nodes();
 	test_off_line();
