@@ -112,19 +112,19 @@ static int open_file(struct sonde_record *r)
 }
 
 /* FILE.YYYYMMDDhhmmsscc, local time with hundredths of a second since 1970: perf's form. */
-static int stamped(struct sonde_record *r, uint64_t hundredths, char **name)
+static char *stamped(const struct sonde_record *r, uint64_t hundredths)
 {
 	time_t seconds = (time_t)(hundredths / 100);
 	struct tm tm = {0};
 	char text[32];
+	char *name;
 
 	(void)localtime_r(&seconds, &tm);
 	(void)strftime(text, sizeof(text), "%Y%m%d%H%M%S", &tm);
-	if (asprintf(name, "%s.%s%02u", r->out_name, text, (unsigned)(hundredths % 100)) < 0) {
-		*name = NULL;
-		return error_nomem(&r->error);
+	if (asprintf(&name, "%s.%s%02u", r->out_name, text, (unsigned)(hundredths % 100)) < 0) {
+		return NULL;
 	}
-	return 0;
+	return name;
 }
 
 /* A file that is there is kept: of two in the same hundredth, the second has the next one's name. */
@@ -133,10 +133,13 @@ static int stamp(struct sonde_record *r, char **name)
 	uint64_t hundredths = capture_now_ns(CLOCK_REALTIME) / 10000000;
 	struct stat st;
 
-	TRY(stamped(r, hundredths, name));
-	while (lstat(*name, &st) == 0) {
+	*name = stamped(r, hundredths);
+	while (*name != NULL && lstat(*name, &st) == 0) {
 		free(*name);
-		TRY(stamped(r, ++hundredths, name));
+		*name = stamped(r, ++hundredths);
+	}
+	if (*name == NULL) {
+		return error_nomem(&r->error);
 	}
 	if (rename(r->out_name, *name) != 0) {
 		return error_set(&r->error, status_of(errno), NO_OFFSET,
