@@ -2,6 +2,7 @@
 """Options of `sonde stat` beside those of the installed perf, as TAP: options.py SONDE."""
 import os
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -229,11 +230,9 @@ def control():
                 time.sleep(0.2)
                 for command in commands:
                     os.write(ends[0], command.encode() + b"\n")
-                    time.sleep(0.05)
-                    try:
-                        answers.append(os.read(ends[1], 100).strip(b"\0\n"))
-                    except BlockingIOError:
-                        answers.append(None)
+                    there = select.select([ends[1]], [], [], 0.1 if command == "nothing" else 5)[0]
+                    time.sleep(0.01)  # perf's NUL behind the line
+                    answers.append(os.read(ends[1], 100).strip(b"\0\n") if there else None)
                 err = drop(p.communicate(timeout=20)[1], "is not known")
                 clock = float(re.search(r"([\d.]+) msec", err).group(1)) if "msec" in err else 0
                 texts.append((p.returncode, answers, clock < 900, mask(err)))
