@@ -108,6 +108,13 @@ static const struct relation *find_relation(const struct stat_event *e)
 	return NULL;
 }
 
+const char *stat_metric_unit(const struct stat_event *e)
+{
+	const struct relation *r = find_relation(e);
+
+	return e->clock ? "CPUs utilized" : r == NULL ? "" : r == &relations[0] ? "Ghz" : r->unit;
+}
+
 bool stat_metric_name(const struct stat_event *e, char *out, size_t size)
 {
 	const struct relation *r = find_relation(e);

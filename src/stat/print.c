@@ -389,6 +389,7 @@ static void csv_row(const struct stat_printer *p, const struct stat_set *s,
 	const char *sep = p->separator;
 	const struct stat_metric none = {0};
 	char value[128];
+	int i;
 
 	csv_front(p, s, row, out);
 	value_text(p, row, value, sizeof(value));
@@ -404,7 +405,10 @@ static void csv_row(const struct stat_printer *p, const struct stat_set *s,
 	csv_metric(p, row->counted ? &row->metric : &none, out);
 	if (row->counted && row->more.unit != NULL) {
 		csv_front(p, s, row, out);
-		text_printf(out, "%s%s%s%s", sep, sep, sep, sep);
+		/* as many as perf has: one more for each field in front */
+		for (i = 0; i < 3 + (row->label[0] != '\0') + counts_cpus(s->by); i++) {
+			text_str(out, sep);
+		}
 		if (row->noise >= 0) {
 			text_str(out, sep);
 		}
@@ -428,7 +432,8 @@ void stat_put_json(const char *s, struct text *out)
 	text_char(out, '"');
 }
 
-static void json_row(const struct stat_printer *p, const struct stat_set *s,
+/* When and where. */
+static void json_front(const struct stat_printer *p, const struct stat_set *s,
         const struct stat_row *row, struct text *out)
 {
 	static const char *const keys[] = {
@@ -441,13 +446,6 @@ static void json_row(const struct stat_printer *p, const struct stat_set *s,
 	        [SONDE_STAT_BY_RECORDED] = NULL,
 	        [SONDE_STAT_BY_NODE] = "node",
 	};
-	const struct stat_event *e = row->event;
-	/* what clocks have is named also where the time is not known, as in perf */
-	const struct stat_metric none = {
-	        .unit = row->counted && row->event->clock ? "CPUs utilized" : ""};
-	const struct stat_metric *m =
-	        row->counted && row->metric.unit != NULL ? &row->metric : &none;
-	char value[128];
 
 	text_char(out, '{');
 	if (p->intervals) {
@@ -463,6 +461,19 @@ static void json_row(const struct stat_printer *p, const struct stat_set *s,
 	if (counts_cpus(s->by)) {
 		text_printf(out, "\"aggregate-number\" : %u, ", row->ncells);
 	}
+}
+
+static void json_row(const struct stat_printer *p, const struct stat_set *s,
+        const struct stat_row *row, struct text *out)
+{
+	const struct stat_event *e = row->event;
+	/* perf names it also where it is not known */
+	const struct stat_metric none = {.unit = row->counted ? stat_metric_unit(row->event) : ""};
+	const struct stat_metric *m =
+	        row->counted && row->metric.unit != NULL ? &row->metric : &none;
+	char value[128];
+
+	json_front(p, s, row, out);
 	value_text(p, row, value, sizeof(value));
 	text_printf(out, "\"counter-value\" : \"%s\", \"unit\" : ", value);
 	stat_put_json(e->unit, out);
@@ -479,6 +490,11 @@ static void json_row(const struct stat_printer *p, const struct stat_set *s,
 	        ", \"event-runtime\" : %llu, \"pcnt-running\" : %.2f, \"metric-value\" : %f, "
 	        "\"metric-unit\" : \"%s\"}\n",
 	        (unsigned long long)row->running, percent_running(row), m->value, m->unit);
+	if (row->counted && row->more.unit != NULL) {
+		json_front(p, s, row, out);
+		text_printf(out, "\"metric-value\" : %f, \"metric-unit\" : \"%s\"}\n",
+		        row->more.value, row->more.unit);
+	}
 }
 
 /* ---- sets ---- */

@@ -127,6 +127,9 @@ void stat_metric(const struct stat_event *e, double value, const struct stat_bas
 
 #define STAT_LABEL_SIZE (STAT_COMM_SIZE + 16)
 
+/* The unit that the event's metric has, or would have where what it relates to is not there; "". */
+const char *stat_metric_unit(const struct stat_event *e);
+
 /* What the metric is called that relates e to others; false: it has none. */
 bool stat_metric_name(const struct stat_event *e, char *out, size_t size);
 

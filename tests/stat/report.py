@@ -112,14 +112,16 @@ def made(path):
          "--per-core", cpus=2, interval=10, times=[T * (k + 1) for k in range(30)], **MACHINE)
 
 
-def forms(name, path):
+def forms(name, path, *by):
     """perf takes the form in front of the word `report`; `(null)` is no unit (doc/differences.md)."""
     for form in ("-x,", "-x\\t", "-j"):
         texts = []
-        for tool, words in (("perf", [form, "report", "-i", path]), (SONDE, [form, "report", "-i", path]),
-                            (SONDE, ["report", "-i", path, form])):
+        for tool, words in (("perf", [form, "report", "-i", path, *by]), (SONDE, [form, "report", "-i", path, *by]),
+                            (SONDE, ["report", "-i", path, form, *by])):
             done = subprocess.run([tool, "stat", *words], capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"})
-            texts.append((done.returncode, done.stdout, done.stderr.replace("(null)", "")))
+            # perf cuts the percentage to a whole one (doc/differences.md)
+            text = re.sub(r'("pcnt-running" : |\d[,\t])\d+\.\d\d(?=[,\t])', r"\1P", done.stderr.replace("(null)", ""))
+            texts.append((done.returncode, done.stdout, text))
         result(texts[0] == texts[1] == texts[2], f"{name}, {form}", *map(str, texts))
 
 
@@ -136,6 +138,8 @@ def metrics(path):
     events = (*USUAL, *CACHES, ("stalled-cycles-frontend", 5000000), ("stalled-cycles-backend", 7000000),
               ("cache-references", 1000), ("cache-misses", 350))
     recording(path, two(*events), cpus=2, **MACHINE)
+    for by in ([], ["-A"], ["--per-core"], ["--per-socket"]):
+        forms(" ".join(["all metrics", *by]), path, *by)
     for by in ([], ["-A"], ["--per-core"], ["--per-socket"], ["--per-node"]):
         want, got = lines("perf", "-x,"), lines(SONDE, "-x,")
         result(want[1:] == got[1:] and len(got) > 1, " ".join(["metrics alone", *by]), "\n".join(want), "\n".join(got))
