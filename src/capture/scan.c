@@ -169,7 +169,7 @@ static void put_build_ids(const struct scan *s)
 	uint8_t id[IMAGE_BUILD_ID_MAX] = {0};
 	bool kernel = false;
 
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < n && !capture_stopped_twice(s->r); i++) { /* files may be far away */
 		object = timeline_object(s->timeline, (uint32_t)i);
 		kernel |= object->kind == TIMELINE_KERNEL;
 		if (s->hit[i] || s->all || object->kind == TIMELINE_VDSO) {
