@@ -210,7 +210,7 @@ int capture_open(struct sonde_record *r); /* opens events, maps rings */
 int capture_next_poll(const struct sonde_record *r, size_t ring, int from);
 int capture_cgroups_open(struct sonde_record *r);
 void capture_cgroups_close(struct sonde_record *r);
-int capture_close(struct sonde_record *r);
+void capture_close(struct sonde_record *r);
 int capture_fork(struct sonde_record *r); /* the workload, waiting to exec */
 int capture_go(struct sonde_record *r); /* lets it exec */
 /* A synthesized record: its header, and its end with the bytes that every record of a kernel has. */

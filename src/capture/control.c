@@ -230,13 +230,12 @@ static const struct command {
 } commands[] = {{"enable", do_enable}, {"disable", do_disable}, {"snapshot", do_snapshot},
         {"stop", do_stop}, {"ping", do_ping}, {"evlist", do_evlist}};
 
-static int acknowledge(struct sonde_record *r)
+static void acknowledge(struct sonde_record *r)
 {
 	if (r->options.ack_fd >= 0 && write(r->options.ack_fd, "ack\n", 4) != 4) {
 		capture_say(r, SONDE_RECORD_WARNING, "a command cannot be answered: %s",
 		        strerror(errno));
 	}
-	return 0;
 }
 
 static int run_line(struct sonde_record *r, char *line)
@@ -249,7 +248,7 @@ static int run_line(struct sonde_record *r, char *line)
 		if (strlen(commands[i].name) == n && strncmp(commands[i].name, line, n) == 0) {
 			rc = commands[i].run(r, rest);
 			TRY(rc);
-			TRY(acknowledge(r));
+			acknowledge(r);
 			return rc;
 		}
 	}

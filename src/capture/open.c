@@ -567,7 +567,7 @@ int capture_next_poll(const struct sonde_record *r, size_t ring, int from)
 	return -1;
 }
 
-int capture_close(struct sonde_record *r)
+void capture_close(struct sonde_record *r)
 {
 	size_t i;
 
@@ -584,5 +584,4 @@ int capture_close(struct sonde_record *r)
 	free(r->opened);
 	free(r->rings);
 	free(r->polls);
-	return 0;
 }

@@ -170,7 +170,6 @@ static int keep(struct sonde_record *r, char *name)
 		free(o->kept[o->next]);
 	}
 	o->kept[o->next] = name;
-	o->nkept += o->nkept < r->options.switch_files;
 	o->next = (o->next + 1) % (size_t)r->options.switch_files;
 	return 0;
 }

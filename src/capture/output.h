@@ -16,7 +16,7 @@ struct capture_output {
 	uint64_t done; /* bytes of records in files that are complete */
 	uint64_t rounds; /* wake-ups that earlier files had */
 	char **kept; /* files that are complete, the oldest at `next` once all places are in use */
-	size_t nkept, next;
+	size_t next;
 };
 
 /* Opens the first file and writes what comes before records. SONDE_EIO, SONDE_EPERM, ... */

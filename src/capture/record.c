@@ -98,7 +98,7 @@ void sonde_record_free(struct sonde_record *r)
 	capture_output_close(r);
 	capture_control_free(r);
 	capture_triggers_close(r);
-	(void)capture_close(r);
+	capture_close(r);
 	close_fd(&r->exec_fd);
 	close_fd(&r->switch_fd);
 	close_fd(&r->stop_fd);
