@@ -703,7 +703,7 @@ static void test_gone(void)
 	}
 	r = begin("cpu-clock", 0);
 	eq_u64(sonde_record_start(r), SONDE_ENOENT, "a process that ended");
-	ok(r->nthreads == 2 && strstr(sonde_record_error(r)->text, "has ended") != NULL,
+	ok(r->nthreads >= 2 && strstr(sonde_record_error(r)->text, "has ended") != NULL,
 	        "with all its threads");
 	sonde_record_free(r);
 	(void)close(ends[1]);
