@@ -148,7 +148,8 @@ def output():
 def signals():
     """Twice the same one: the counts are printed, and it ends by it; what is ignored stays so."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        p = subprocess.Popen([SONDE, "stat", "-a", "-e", "cs", "sleep", "20"], stderr=subprocess.PIPE, text=True, env=ENV)
+        p = subprocess.Popen([SONDE, "stat", "-a", "-e", "cs", "sleep", "20"], stderr=subprocess.PIPE, text=True, env=ENV,
+                             preexec_fn=lambda n=number: signal.signal(n, signal.SIG_DFL))  # not ignored, as under nohup
         time.sleep(0.3)
         p.send_signal(number)
         p.send_signal(number)
