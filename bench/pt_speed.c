@@ -3,8 +3,9 @@
  * What counting a trace costs inside one process: pt_speed CODE ADDRESS TRACE TURNS.
  *
  * In each turn, one behind the other: a loop of additions and multiplications on one thread, its
- * halves on two; the trace counted by one thread, and by two; its packets walked over; its PSBs
- * looked for. The code is decoded anew each time. Prints the median and the best of all turns and
+ * halves on two; the trace counted by one thread, and by two; counted as a whole by each of two
+ * threads that share nothing ("apart": what this machine has for two, whose caches are not twice as
+ * large); its packets walked over; its PSBs looked for. The code is decoded anew each time. Prints the median and the best of all turns and
  * the median of the CPU time of all threads, in ms, and the scaling from one thread to two by each
  * of them. On a machine with other work the loop and counting have the same to suffer; CPU time
  * knows nothing of waiting.
@@ -21,7 +22,7 @@
 #define LOOP_ROUNDS 40000000u
 #define TURNS_MAX   1000u
 
-enum what { LOOP_1, LOOP_2, COUNT_1, COUNT_2, WALK, SEARCH, WHATS };
+enum what { LOOP_1, LOOP_2, COUNT_1, COUNT_2, APART, WALK, SEARCH, WHATS };
 
 struct bytes {
 	uint8_t *p;
@@ -94,7 +95,8 @@ static bool run_loop(unsigned threads)
 	return (x[0] ^ x[1]) != 0;
 }
 
-static bool count(struct bench *b, unsigned jobs)
+/* The instructions of the trace; 0: it failed. */
+static uint64_t counted(const struct bench *b, unsigned jobs)
 {
 	const struct sonde_pt_flow_options options = {.size = sizeof(options), .jobs = jobs};
 	struct sonde_pt_image *image = sonde_pt_image_new();
@@ -110,9 +112,43 @@ static bool count(struct bench *b, unsigned jobs)
 	sonde_pt_flow_free(flow);
 	sonde_pt_graph_free(graph);
 	sonde_pt_image_free(image);
-	good = good && totals.errors == 0 && (b->insns == 0 || b->insns == totals.insns);
-	b->insns = totals.insns;
+	return good && totals.errors == 0 ? totals.insns : 0;
+}
+
+static bool count(struct bench *b, unsigned jobs)
+{
+	uint64_t insns = counted(b, jobs);
+	bool good = insns != 0 && (b->insns == 0 || b->insns == insns);
+
+	b->insns = insns;
 	return good;
+}
+
+struct whole {
+	const struct bench *b;
+	uint64_t insns;
+};
+
+static void *count_whole(void *arg)
+{
+	struct whole *whole = arg;
+
+	whole->insns = counted(whole->b, 1);
+	return NULL;
+}
+
+/* Two threads that share no graph: each counts all of the trace. */
+static bool count_apart(const struct bench *b)
+{
+	struct whole wholes[2] = {{.b = b}, {.b = b}};
+	pthread_t other;
+
+	if (pthread_create(&other, NULL, count_whole, &wholes[1]) != 0) {
+		return false;
+	}
+	(void)count_whole(&wholes[0]);
+	(void)pthread_join(other, NULL);
+	return wholes[0].insns == b->insns && wholes[1].insns == b->insns;
 }
 
 static bool walk(const struct bench *b)
@@ -142,6 +178,7 @@ static bool run(struct bench *b, enum what what)
 	case LOOP_2: return run_loop(2);
 	case COUNT_1: return count(b, 1);
 	case COUNT_2: return count(b, 2);
+	case APART: return count_apart(b);
 	case WALK: return walk(b);
 	case SEARCH: return search(b);
 	case WHATS: break;
@@ -158,7 +195,7 @@ static int by_size(const void *a, const void *b)
 }
 
 static const char *const names[WHATS] = {
-        "loop 1", "loop 2", "count 1", "count 2", "packets", "search"};
+        "loop 1", "loop 2", "count 1", "count 2", "apart", "packets", "search"};
 
 static bool measure(struct bench *b, unsigned turns)
 {
@@ -188,7 +225,7 @@ static void print(struct bench *b, unsigned turns)
 	double gb = (double)b->trace.n / 1e6; /* of 1e9 bytes, in 1000 s */
 	const double size[3] = {gb, gb, gb};
 	double found[WHATS][3]; /* median, best, CPU */
-	double halves[2][3];
+	double halves[3][3];
 
 	for (unsigned what = 0; what < WHATS; what++) {
 		qsort(b->ms[what], turns, sizeof(double), by_size);
@@ -204,8 +241,12 @@ static void print(struct bench *b, unsigned turns)
 	memcpy(halves[1], found[COUNT_2], sizeof(halves[1]));
 	halves[0][2] /= 2;
 	halves[1][2] /= 2;
+	for (unsigned k = 0; k < 3; k++) { /* twice the work, by two threads */
+		halves[2][k] = found[APART][k] / (k < 2 ? 2 : 4);
+	}
 	print_rates("scaling of the loop", found[LOOP_1], halves[0]);
 	print_rates("scaling of counting", found[COUNT_1], halves[1]);
+	print_rates("scaling of two that share nothing", found[COUNT_1], halves[2]);
 	print_rates("GB/s of packets", size, found[WALK]);
 	print_rates("GB/s of the search for PSBs", size, found[SEARCH]);
 }
