@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LINKS_FIRST 4096u /* a power of two */
+
 static struct pt_edge *find(const struct pt_edge_table *t, const struct pt_edge *edge)
 {
 	size_t i = hash_step(hash_u64(edge->from + edge->space), edge->to) & (t->size - 1);
@@ -53,31 +55,61 @@ bool pt_edge_add(struct pt_edge_table *t, const struct pt_edge *edge)
 	return true;
 }
 
-/* From node to node. */
-static bool add(struct pt_edge_table *t, uint64_t from, uint64_t to, uint64_t count)
-{
-	const struct pt_edge edge = {.from = from, .to = to, .count = count};
+static bool grow_links(struct pt_links *t);
 
-	return pt_edge_add(t, &edge);
+/* There is always an empty slot. */
+static bool add(struct pt_links *t, uint64_t key, uint64_t count)
+{
+	uint32_t i;
+
+	if (__builtin_expect(t->used >= t->size / 2, 0) && !grow_links(t)) {
+		return false;
+	}
+	i = (uint32_t)(key * 0x9e3779b97f4a7c15ULL >> 32) & (t->size - 1);
+	while (t->slots[i].key != key) {
+		if (t->slots[i].count == 0) {
+			t->slots[i].key = key;
+			t->used++;
+			break;
+		}
+		i = (i + 1) & (t->size - 1);
+	}
+	t->slots[i].count += count;
+	return true;
+}
+
+static bool grow_links(struct pt_links *t)
+{
+	struct pt_links bigger = {.size = t->size != 0 ? t->size * 2 : LINKS_FIRST};
+
+	bigger.slots = calloc(bigger.size, sizeof(*bigger.slots));
+	if (bigger.slots == NULL) {
+		return false;
+	}
+	for (uint32_t i = 0; i < t->size; i++) {
+		if (t->slots[i].count != 0) {
+			(void)add(&bigger, t->slots[i].key, t->slots[i].count);
+		}
+	}
+	free(t->slots);
+	*t = bigger;
+	return true;
 }
 
 /* Most edges come again soon: a small table in front of the large one takes them. */
-void pt_counts_edge(struct sonde_pt_flow *f, uint32_t from, uint32_t to)
+static void count_link(struct sonde_pt_flow *f, uint64_t key)
 {
-	uint64_t key = (uint64_t)from << 32 | to;
-	struct pt_recent_edge *recent =
-	        &f->counts->recent[(uint32_t)(key * 0x9e3779b97f4a7c15ULL >> 40) &
-	                           (PT_RECENT_EDGES - 1)];
+	struct pt_link *recent = &f->counts->recent[(uint32_t)(key * 0x9e3779b97f4a7c15ULL >> 40) &
+	                                            (PT_RECENT_LINKS - 1)];
 
 	if (recent->key == key) {
 		recent->count++;
 		return;
 	}
-	if (recent->count != 0 && !add(&f->counts->edges, recent->key >> 32,
-	                                  recent->key & 0xffffffff, recent->count)) {
+	if (recent->count != 0 && !add(&f->counts->links, recent->key, recent->count)) {
 		f->failed = true;
 	}
-	*recent = (struct pt_recent_edge){.key = key, .count = 1};
+	*recent = (struct pt_link){.key = key, .count = 1};
 }
 
 void pt_counts_flush_log(struct sonde_pt_flow *f)
@@ -85,7 +117,7 @@ void pt_counts_flush_log(struct sonde_pt_flow *f)
 	struct pt_edge_log *log = &f->counts->log;
 
 	for (unsigned i = 0; i < log->count; i++) {
-		pt_counts_edge(f, (uint32_t)(log->edges[i] >> 32), (uint32_t)log->edges[i]);
+		count_link(f, log->edges[i]);
 	}
 	log->count = 0;
 }
@@ -106,7 +138,7 @@ static bool spread(
 
 		c->nodes[2 * (size_t)node + path.steps[i].bit] += count;
 		if (to != PT_NODE_NONE && PT_NODE_KIND(f->graph->nodes[node].info) == PT_NODE_RET &&
-		        !add(&c->edges, node, to, count)) {
+		        !add(&c->links, (uint64_t)node << 32 | to, count)) {
 			return false;
 		}
 	}
@@ -138,6 +170,9 @@ bool pt_counts_flush_hops(struct sonde_pt_flow *f)
 {
 	uint32_t nodes = atomic_load_explicit(&f->graph->count, memory_order_acquire);
 
+	if (f->counts->since == 0) {
+		return true;
+	}
 	f->counts->since = 0;
 	for (uint32_t at = 1; at < nodes; at++) {
 		for (unsigned by = 0; by < PT_HOPS; by++) {
@@ -156,15 +191,15 @@ void pt_counts_plain(struct sonde_pt_flow *f, uint64_t from, uint64_t to)
 	f->failed = !pt_edge_add(&f->counts->plain, &edge) || f->failed;
 }
 
-static bool flush_recent(struct pt_counts *c)
+static bool flush_recent(struct pt_counts *c, struct pt_links *to)
 {
-	for (unsigned i = 0; i < PT_RECENT_EDGES; i++) {
-		struct pt_recent_edge *r = &c->recent[i];
+	for (unsigned i = 0; i < PT_RECENT_LINKS; i++) {
+		struct pt_link *r = &c->recent[i];
 
-		if (r->count != 0 && !add(&c->edges, r->key >> 32, r->key & 0xffffffff, r->count)) {
+		if (r->count != 0 && !add(to, r->key, r->count)) {
 			return false;
 		}
-		*r = (struct pt_recent_edge){0, 0};
+		*r = (struct pt_link){0, 0};
 	}
 	return true;
 }
@@ -220,7 +255,7 @@ void pt_counts_free(struct pt_counts *c)
 		pt_release(c->nodes, sizeof(uint64_t) * 2 * c->nodes_max);
 		pt_release(c->hops, sizeof(uint32_t) * PT_HOPS * c->nodes_max);
 		pt_release(c->tip_hops, sizeof(uint32_t) * PT_HOPS * c->nodes_max);
-		free(c->edges.slots);
+		free(c->links.slots);
 		free(c->plain.slots);
 		free(c->all.slots);
 		free(c);
@@ -237,7 +272,7 @@ bool pt_counts_run(struct sonde_pt_flow *f)
 
 bool pt_counts_finish(struct sonde_pt_flow *f)
 {
-	return pt_counts_flush_hops(f) && flush_recent(f->counts);
+	return pt_counts_flush_hops(f) && flush_recent(f->counts, &f->counts->links);
 }
 
 static bool merge_table(struct pt_edge_table *to, const struct pt_edge_table *from)
@@ -252,13 +287,26 @@ static bool merge_table(struct pt_edge_table *to, const struct pt_edge_table *fr
 	return true;
 }
 
+static bool merge_links(struct pt_links *to, const struct pt_links *from)
+{
+	for (uint32_t i = 0; i < from->size; i++) {
+		const struct pt_link *l = &from->slots[i];
+
+		if (l->count != 0 && !add(to, l->key, l->count)) {
+			return false;
+		}
+	}
+	return true;
+}
+
 bool pt_counts_merge(struct sonde_pt_flow *f, struct sonde_pt_flow *other)
 {
-	uint32_t nodes = atomic_load_explicit(&f->graph->count, memory_order_acquire);
+	uint32_t nodes;
 
-	if (!pt_counts_finish(other)) {
+	if (!pt_counts_flush_hops(other)) {
 		return false;
 	}
+	nodes = atomic_load_explicit(&f->graph->count, memory_order_acquire);
 	for (size_t i = 0; i < 2 * (size_t)nodes; i++) {
 		f->counts->nodes[i] += other->counts->nodes[i];
 	}
@@ -269,7 +317,8 @@ bool pt_counts_merge(struct sonde_pt_flow *f, struct sonde_pt_flow *other)
 	f->errors += other->errors;
 	f->gaps += other->gaps;
 	f->gap_bytes += other->gap_bytes;
-	return merge_table(&f->counts->edges, &other->counts->edges) &&
+	return flush_recent(other->counts, &f->counts->links) &&
+	       merge_links(&f->counts->links, &other->counts->links) &&
 	       merge_table(&f->counts->plain, &other->counts->plain);
 }
 

@@ -31,7 +31,7 @@ static bool add_direct(struct sonde_pt_flow *f, uint32_t node, struct pt_edge ed
 	return true;
 }
 
-static uint32_t space_of(const struct sonde_pt_flow *f, uint64_t node)
+static uint32_t space_of(const struct sonde_pt_flow *f, uint32_t node)
 {
 	return pt_image_space(f->graph->image, f->graph->cold[node].context >> 2);
 }
@@ -61,6 +61,17 @@ static bool add_node(struct sonde_pt_flow *f, uint32_t node)
 	return true;
 }
 
+static bool add_link(struct sonde_pt_flow *f, const struct pt_link *link)
+{
+	uint32_t from = (uint32_t)(link->key >> 32), to = (uint32_t)link->key;
+	const struct pt_edge edge = {.from = f->graph->cold[from].end,
+	        .to = f->graph->cold[to].ip,
+	        .count = link->count,
+	        .space = space_of(f, from)};
+
+	return pt_edge_add(&f->counts->all, &edge);
+}
+
 static bool gather(struct sonde_pt_flow *f)
 {
 	const struct sonde_pt_graph *g = f->graph;
@@ -72,16 +83,9 @@ static bool gather(struct sonde_pt_flow *f)
 			return false;
 		}
 	}
-	for (size_t i = 0; i < c->edges.size; i++) {
-		struct pt_edge edge = c->edges.slots[i];
-
-		if (edge.count != 0) {
-			edge.space = space_of(f, edge.from);
-			edge.from = g->cold[edge.from].end;
-			edge.to = g->cold[edge.to].ip;
-			if (!pt_edge_add(&c->all, &edge)) {
-				return false;
-			}
+	for (uint32_t i = 0; i < c->links.size; i++) {
+		if (c->links.slots[i].count != 0 && !add_link(f, &c->links.slots[i])) {
+			return false;
 		}
 	}
 	for (size_t i = 0; i < c->plain.size; i++) {

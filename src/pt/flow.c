@@ -614,7 +614,6 @@ void pt_flow_packet(struct sonde_pt_flow *f)
 	f->paused = in_psb && !f->in_psb && f->last_psb >= f->pause_at && pt_place_is_one(f);
 }
 
-/* PADs and packets of time may stand in between. */
 static bool only_time(const struct sonde_pt_packet *p)
 {
 	return p->kind == SONDE_PT_PAD || handlers[p->kind].handle == pt_flow_time;
@@ -633,6 +632,7 @@ bool pt_flow_pass_time(struct sonde_pt_flow *f)
 	return true;
 }
 
+/* PADs and packets of time may stand in between. */
 bool pt_flow_tip(struct sonde_pt_flow *f, uint64_t *ip)
 {
 	struct pt_cursor c = f->cursor;

@@ -19,7 +19,7 @@
 #define PT_HOT_ROOM                                                                                \
 	64 /* what the fast loop adds to a stack or log before it looks: bits in a word */
 #define PT_WAITING_MAX  32 /* events between two packets that place them */
-#define PT_RECENT_EDGES 4096
+#define PT_RECENT_LINKS 4096
 #define PT_EDGE_LOG     256
 #define PT_TIPS         1024 /* a power of two */
 
@@ -67,9 +67,14 @@ struct pt_edge_table {
 	size_t size, used; /* size: a power of two, or 0 */
 };
 
-struct pt_recent_edge {
-	uint64_t key; /* from << 32 | to */
-	uint64_t count;
+/* An edge between nodes: from << 32 | to; count 0: the slot is empty. */
+struct pt_link {
+	uint64_t key, count;
+};
+
+struct pt_links {
+	struct pt_link *slots;
+	uint32_t size, used; /* size: a power of two, or 0 */
 };
 
 /* Edges that wait to be counted: from << 32 | to. */
@@ -91,8 +96,8 @@ struct pt_counts {
 	/* For each hop, not yet added to `nodes`: small, as the loop is all over them. */
 	uint32_t *hops, *tip_hops;
 	uint64_t since; /* hops since they were added, at most */
-	struct pt_recent_edge recent[PT_RECENT_EDGES]; /* in front of `edges` */
-	struct pt_edge_table edges; /* from node to node, where a node does not say to which */
+	struct pt_links links; /* where a node does not say to which */
+	struct pt_link recent[PT_RECENT_LINKS]; /* in front of `links` */
 	struct pt_edge_log log; /* in front of `recent` */
 	struct pt_edge_table plain; /* from address to address, met by walk.c */
 	uint64_t insns, branches, taken; /* met by walk.c */
@@ -352,10 +357,10 @@ void pt_gap_before(struct sonde_pt_flow *f, bool *syncing);
 void pt_gap_behind(struct sonde_pt_flow *f, bool syncing);
 
 /* edge.c: counts. */
-void pt_counts_edge(struct sonde_pt_flow *f, uint32_t from, uint32_t to);
 /* Adds an edge's count; no count is 0. false: no memory. */
 bool pt_edge_add(struct pt_edge_table *t, const struct pt_edge *edge);
 void pt_counts_flush_log(struct sonde_pt_flow *f);
+/* Counts of hops become counts of nodes; false: no memory. */
 bool pt_counts_flush_hops(struct sonde_pt_flow *f);
 bool pt_counts_new(struct sonde_pt_flow *f);
 void pt_counts_free(struct pt_counts *c); /* NULL is fine */
@@ -363,7 +368,7 @@ void pt_counts_free(struct pt_counts *c); /* NULL is fine */
 bool pt_counts_run(struct sonde_pt_flow *f);
 /* Adds up what was counted in many places; false: no memory. */
 bool pt_counts_finish(struct sonde_pt_flow *f);
-/* Adds what another flow of the same graph counted, and finishes it first. */
+/* Adds what another flow of the same graph counted. */
 bool pt_counts_merge(struct sonde_pt_flow *f, struct sonde_pt_flow *other);
 
 /* place.c: whether the flow is at one, and which. */

@@ -15,8 +15,8 @@
 
 #include <stdlib.h>
 
-#define PART_MIN  (64u << 10)
-#define PARTS_JOB 16 /* parts a thread, so that all end at about the same time */
+#define PART_MIN  (16u << 10)
+#define PARTS_JOB 64 /* parts a thread, so that all end at about the same time */
 
 struct part {
 	uint64_t begin,
@@ -60,12 +60,20 @@ static bool cut(struct parallel *p)
 	}
 }
 
+/*
+ * Follows a part. Behind the last one each thread adds up what it counted, while that is in the
+ * caches of its processor.
+ */
 static int work(void *arg, unsigned worker, size_t task)
 {
 	struct parallel *p = arg;
 	struct sonde_pt_flow *f = p->workers[worker];
-	struct part *part = &p->parts[task];
+	struct part *part;
 
+	if (task >= p->count) {
+		return pt_counts_flush_hops(f) ? SONDE_OK : SONDE_ENOMEM;
+	}
+	part = &p->parts[task];
 	pt_flow_restart(f, part->begin, part->end);
 	if (!pt_counts_run(f)) {
 		return SONDE_ENOMEM;
@@ -113,7 +121,7 @@ static int run(struct parallel *p)
 	if (!make_workers(p)) {
 		return SONDE_ENOMEM;
 	}
-	rc = pool_run(p->jobs, p->count, work, p);
+	rc = pool_run(p->jobs, p->count + p->jobs, work, p);
 	if (rc < 0 && rc != SONDE_EFORMAT) {
 		return rc;
 	}
