@@ -168,6 +168,6 @@ int tracepoint_each(
 bool tracepoint_has_system(int root, struct word system); /* or it is a glob */
 int tracepoint_parse(const struct parse *p, struct word system, struct word name);
 int pfm_parse(const struct parse *p, struct word name); /* 1, or 0: libpfm4 does not know it */
-const char *pfm_about(void); /* "libpfm4 4.13", or NULL: built without */
+const char *pfm_about(void); /* "libpfm4", or NULL: it is not here */
 
 #endif

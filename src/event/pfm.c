@@ -1,9 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* Names that libpfm4 knows: UNHALTED_CORE_CYCLES, snb::INST_RETIRED:ANY_P:u. */
+/*
+ * Names that libpfm4 knows: UNHALTED_CORE_CYCLES, snb::INST_RETIRED:ANY_P:u. The library is loaded
+ * when a name may be one of its own: it is a megabyte of tables with addresses in them, which every
+ * process that is linked with it gets a copy of. Into a static program it is linked.
+ */
 #include "event/parts.h"
 
+#include <dlfcn.h>
 #include <perfmon/pfmlib_perf_event.h>
 #include <string.h>
+
+struct pfm {
+	__typeof__(&pfm_initialize) initialize;
+	__typeof__(&pfm_get_os_event_encoding) encode;
+};
+
+#ifdef PFM_LINKED
+static bool load(struct pfm *pfm)
+{
+	*pfm = (struct pfm){pfm_initialize, pfm_get_os_event_encoding};
+	return true;
+}
+#else
+/* It stays loaded: what it initialises is its own. */
+static bool load(struct pfm *pfm)
+{
+	void *library = dlopen("libpfm.so.4", RTLD_LAZY | RTLD_LOCAL);
+
+	if (library == NULL) {
+		return false;
+	}
+	pfm->initialize = (__typeof__(pfm->initialize))dlsym(library, "pfm_initialize");
+	pfm->encode = (__typeof__(pfm->encode))dlsym(library, "pfm_get_os_event_encoding");
+	return pfm->initialize != NULL && pfm->encode != NULL;
+}
+#endif
 
 int pfm_parse(const struct parse *p, struct word name)
 {
@@ -11,14 +42,14 @@ int pfm_parse(const struct parse *p, struct word name)
 	pfm_perf_encode_arg_t arg = {.attr = &attr, .size = sizeof(arg)};
 	char text[256];
 	struct event *event;
+	struct pfm pfm;
 
-	if (name.n >= sizeof(text) || pfm_initialize() != PFM_SUCCESS) {
+	if (name.n >= sizeof(text) || !load(&pfm) || pfm.initialize() != PFM_SUCCESS) {
 		return 0;
 	}
 	memcpy(text, name.p, name.n);
 	text[name.n] = '\0';
-	if (pfm_get_os_event_encoding(text, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &arg) !=
-	        PFM_SUCCESS) {
+	if (pfm.encode(text, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &arg) != PFM_SUCCESS) {
 		return 0;
 	}
 	event = event_list_add(p->list);
@@ -42,5 +73,7 @@ int pfm_parse(const struct parse *p, struct word name)
 
 const char *pfm_about(void)
 {
-	return "libpfm4";
+	struct pfm pfm;
+
+	return load(&pfm) ? "libpfm4" : NULL;
 }
