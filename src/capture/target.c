@@ -185,21 +185,16 @@ static int parse_numbers(struct sonde_record *r, const char *list, const char *w
         int (*add)(struct sonde_record *r, pid_t v))
 {
 	const char *p = list;
-	char *end;
-	long v;
+	pid_t id;
 
-	for (;;) {
-		v = strtol(p, &end, 10);
-		if (end == p || v <= 0 || v > INT32_MAX || (*end != ',' && *end != '\0')) {
+	do {
+		if (!proc_take_id(&p, &id)) {
 			return error_set(&r->error, SONDE_EARG, NO_OFFSET,
 			        "%s numbers separated by commas, not '%s'", what, list);
 		}
-		TRY(add(r, (pid_t)v));
-		if (!goes_on(end)) {
-			return 0;
-		}
-		p = end + 1;
-	}
+		TRY(add(r, id));
+	} while (*p != '\0');
+	return 0;
 }
 
 static bool find_user(const char *name, uid_t *uid)

@@ -39,6 +39,19 @@ DIR *proc_open_dir(int root, const char *path)
 	return dir;
 }
 
+bool proc_take_id(const char **list, pid_t *id)
+{
+	char *end;
+	long v = strtol(*list, &end, 10);
+
+	if (end == *list || v <= 0 || v > INT32_MAX || (*end != ',' && *end != '\0')) {
+		return false;
+	}
+	*id = (pid_t)v;
+	*list = end + (*end == ',');
+	return true;
+}
+
 bool proc_stat(int root, const char *path, struct stat *st)
 {
 	return fstatat(root, path, st, 0) == 0;

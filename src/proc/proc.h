@@ -23,6 +23,12 @@ int proc_root_open(const char *path);
 FILE *proc_open_stream(int root, const char *path);
 DIR *proc_open_dir(int root, const char *path);
 
+/*
+ * Takes the first number of a list of processes or threads such as "7,8", and the comma behind it,
+ * which may also end the list, as in those that were put together. false: there is none above 0.
+ */
+bool proc_take_id(const char **list, pid_t *id);
+
 /* Follows links; false with errno. */
 bool proc_stat(int root, const char *path, struct stat *st);
 

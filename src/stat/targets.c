@@ -60,22 +60,17 @@ static int add_process(struct sonde_stat *s, pid_t pid)
 static int add_targets(struct sonde_stat *s, const char *list, bool processes)
 {
 	const char *p = list;
-	char *end;
-	long v;
+	pid_t id;
 
-	for (;;) {
-		v = strtol(p, &end, 10);
-		if (end == p || v <= 0 || v > INT32_MAX || (*end != ',' && *end != '\0')) {
+	do {
+		if (!proc_take_id(&p, &id)) {
 			return error_set(&s->error, SONDE_EARG, NO_OFFSET,
 			        "%s wants numbers separated by commas, not '%s'",
 			        processes ? "-p" : "-t", list);
 		}
-		TRY(processes ? add_process(s, (pid_t)v) : add_thread(s, (pid_t)v));
-		if (*end == '\0') {
-			return 0;
-		}
-		p = end + 1;
-	}
+		TRY(processes ? add_process(s, id) : add_thread(s, id));
+	} while (*p != '\0');
+	return 0;
 }
 
 /* Every thread of every process; those that end meanwhile are left out. */

@@ -80,6 +80,21 @@ static void test_task(int root)
 	ok(!proc_maps_open(&maps, root, 1, 0), "another process has ended");
 }
 
+static void test_ids(void)
+{
+	static const char *const bad[] = {"", ",", "0", "-1", "x", "7x", "2147483648", " "};
+	const char *p = "7,2147483647,";
+	pid_t id = 0;
+	size_t i;
+
+	ok(proc_take_id(&p, &id) && id == 7, "a number of a list");
+	ok(proc_take_id(&p, &id) && id == 2147483647 && *p == '\0', "the last one and its comma");
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		p = bad[i];
+		ok(!proc_take_id(&p, &id) && p == bad[i], bad[i]);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct fixture f;
@@ -93,5 +108,6 @@ int main(int argc, char **argv)
 	test_lists(f.fd);
 	test_task(f.fd);
 	fixture_close(&f);
+	test_ids();
 	return tap_done();
 }
