@@ -173,6 +173,8 @@ void pt_sync_ovf(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 		f->diverged = f->diverged || f->in_gap;
 		return;
 	}
+	/* it cuts the PSB+ off that a part began with, perhaps before the mode was told */
+	f->diverged = f->diverged || (f->is_part && f->syncing && !f->saw_exec);
 	pt_flow_time(f, p);
 	pt_waiting_give_up(f);
 	reset(f);
