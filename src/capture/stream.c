@@ -45,25 +45,15 @@ struct capture_stream {
 static bool parse_mask(const char *s, size_t n, cpu_set_t *set)
 {
 	const char *end = s + n;
-	char *next;
 	long from, to;
 
 	CPU_ZERO(set);
 	while (s < end) {
-		from = to = strtol(s, &next, 10);
-		if (next > s && *next == '-') {
-			s = next + 1;
-			to = strtol(s, &next, 10);
-		}
-		if (next == s || next > end || from < 0 || to < from || to >= CPU_SETSIZE) {
+		if (!proc_take_range(&s, &from, &to) || s > end || to >= CPU_SETSIZE) {
 			return false;
 		}
 		for (; from <= to; from++) {
 			CPU_SET((size_t)from, set);
-		}
-		s = next + (next < end && *next == ',');
-		if (next < end && *next != ',') {
-			return false;
 		}
 	}
 	return n > 0;

@@ -55,12 +55,6 @@ static bool has_number(const pid_t *list, size_t n, pid_t v)
 	return i < n;
 }
 
-/* Another number follows; a comma at the end, as lists that were put together have, is none. */
-static bool goes_on(const char *end)
-{
-	return *end == ',' && end[1] != '\0';
-}
-
 /* Of those that are named one by one: "0-999" may well mean all that there are. */
 static void tell_missing(struct sonde_record *r, long from, long to)
 {
@@ -79,15 +73,9 @@ static int pick_cpus(struct sonde_record *r, const char *list)
 	pid_t *picked = NULL;
 	size_t i, n = 0;
 	long from, to;
-	char *end;
 
-	for (;; p = end + 1) {
-		from = to = strtol(p, &end, 10);
-		if (end > p && *end == '-') {
-			p = end + 1;
-			to = strtol(p, &end, 10);
-		}
-		if (end == p || from < 0 || to < from || (*end != ',' && *end != '\0')) {
+	do {
+		if (!proc_take_range(&p, &from, &to)) {
 			free(picked);
 			return error_set(&r->error, SONDE_EARG, NO_OFFSET,
 			        "-C wants a list of cpus such as 0,2-3, not '%s'", list);
@@ -101,10 +89,7 @@ static int pick_cpus(struct sonde_record *r, const char *list)
 				return error_nomem(&r->error);
 			}
 		}
-		if (!goes_on(end)) {
-			break;
-		}
-	}
+	} while (*p != '\0');
 	if (n == 0) {
 		return error_set(&r->error, SONDE_ENOENT, NO_OFFSET,
 		        "-C %s: none of these cpus is on-line; those that are: %d to %d", list,

@@ -52,6 +52,36 @@ bool proc_take_id(const char **list, pid_t *id)
 	return true;
 }
 
+static bool take_decimal(const char **p, long *v)
+{
+	char *end;
+
+	if (**p < '0' || **p > '9') {
+		return false;
+	}
+	*v = strtol(*p, &end, 10);
+	*p = end;
+	return true;
+}
+
+bool proc_take_range(const char **list, long *from, long *to)
+{
+	const char *p = *list;
+
+	if (!take_decimal(&p, from)) {
+		return false;
+	}
+	*to = *from;
+	if (*p == '-') {
+		p++;
+		if (!take_decimal(&p, to) || *to < *from) {
+			return false;
+		}
+	}
+	*list = p + (*p == ',');
+	return true;
+}
+
 bool proc_stat(int root, const char *path, struct stat *st)
 {
 	return fstatat(root, path, st, 0) == 0;
@@ -265,7 +295,7 @@ bool proc_maps_next(struct proc_maps *maps, struct proc_map *map)
 int proc_read_cpus(int root, const char *path, pid_t **list, size_t *n)
 {
 	char line[4096];
-	char *p = line;
+	const char *p = line;
 	size_t cap = 0;
 	long first, last;
 
@@ -274,16 +304,13 @@ int proc_read_cpus(int root, const char *path, pid_t **list, size_t *n)
 	if (!proc_read_line(root, path, line, sizeof(line))) {
 		return -1;
 	}
-	while (*p >= '0' && *p <= '9') {
-		first = strtol(p, &p, 10);
-		last = *p == '-' ? strtol(p + 1, &p, 10) : first;
+	while (proc_take_range(&p, &first, &last)) {
 		for (; first <= last && *n < CPUS_MAX; first++) {
 			if (!array_reserve(list, &cap, *n + 1, sizeof(**list))) {
 				return -1;
 			}
 			(*list)[(*n)++] = (pid_t)first;
 		}
-		p += *p == ',';
 	}
 	errno = *n > 0 ? 0 : ENODATA;
 	return *n > 0 ? 0 : -1;

@@ -29,6 +29,12 @@ DIR *proc_open_dir(int root, const char *path);
  */
 bool proc_take_id(const char **list, pid_t *id);
 
+/*
+ * Takes the first part of a list of cpus such as "0,2-3", a number or a range, and the comma behind
+ * it. false: it begins with neither. Where the list ends is the caller's to see.
+ */
+bool proc_take_range(const char **list, long *from, long *to);
+
 /* Follows links; false with errno. */
 bool proc_stat(int root, const char *path, struct stat *st);
 

@@ -101,26 +101,26 @@ static int add_all(struct sonde_stat *s)
 
 bool stat_cpu_wanted(const char *list, int cpu)
 {
-	const char *p = list;
-	char *end;
 	long from, to;
 
-	for (; p != NULL && *p != '\0'; p = *end == ',' ? end + 1 : end) {
-		from = to = strtol(p, &end, 10);
-		if (end == p) {
-			return false;
-		}
-		if (*end == '-') {
-			to = strtol(end + 1, &end, 10);
-		}
+	for (const char *p = list; p != NULL && proc_take_range(&p, &from, &to);) {
 		if (cpu >= from && cpu <= to) {
 			return true;
 		}
-		if (*end != ',') {
-			return false;
-		}
 	}
 	return list == NULL;
+}
+
+static bool is_list(const char *p)
+{
+	long from, to;
+
+	do {
+		if (!proc_take_range(&p, &from, &to)) {
+			return false;
+		}
+	} while (*p != '\0');
+	return true;
 }
 
 static int add_cpus(struct sonde_stat *s)
@@ -137,8 +137,7 @@ static int add_cpus(struct sonde_stat *s)
 		s->set.ncpus = 1;
 		return 0;
 	}
-	if (s->options.cpus != NULL &&
-	        strspn(s->options.cpus, "0123456789,-") != strlen(s->options.cpus)) {
+	if (s->options.cpus != NULL && !is_list(s->options.cpus)) {
 		return error_set(&s->error, SONDE_EARG, NO_OFFSET,
 		        "-C wants a list of cpus such as 0-3,7, not '%s'", s->options.cpus);
 	}

@@ -95,6 +95,22 @@ static void test_ids(void)
 	}
 }
 
+static void test_ranges(void)
+{
+	static const char *const bad[] = {"", ",", "-1", "x", "3-", "3-2", "3-x", " 1"};
+	const char *p = "0,2-3,x";
+	long from = -1, to = -1;
+	size_t i;
+
+	ok(proc_take_range(&p, &from, &to) && from == 0 && to == 0, "a cpu of a list");
+	ok(proc_take_range(&p, &from, &to) && from == 2 && to == 3, "a range of cpus");
+	ok(!proc_take_range(&p, &from, &to) && *p == 'x', "what is none stays");
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		p = bad[i];
+		ok(!proc_take_range(&p, &from, &to) && p == bad[i], bad[i]);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct fixture f;
@@ -109,5 +125,6 @@ int main(int argc, char **argv)
 	test_task(f.fd);
 	fixture_close(&f);
 	test_ids();
+	test_ranges();
 	return tap_done();
 }
