@@ -321,7 +321,7 @@ static uint64_t fixed_at(const struct span body, uint8_t at, bool swap)
 /*
  * Writes the members that a sample has, not the whole union: most records are samples. What the
  * trailer repeats is taken from the input again; what was just written in small pieces and is read
- * in large ones makes the processor wait.
+ * in large ones, as compilers read pid and tid together, makes the processor wait.
  */
 static int decode_sample(struct sonde_file *f, const struct sonde_raw_record *r,
         const struct file_event *e, struct span body)
@@ -337,8 +337,13 @@ static int decode_sample(struct sonde_file *f, const struct sonde_raw_record *r,
 	t->type = RECORD_SAMPLE;
 	t->misc = r->misc;
 	t->event = (long)(e - f->file.events);
-	t->trailer.pid = t->sample.pid;
-	t->trailer.tid = t->sample.tid;
+	if (rc > 0 && plan->tid != RECORD_NOT_THERE) {
+		t->trailer.pid = load_u32(body.p + plan->tid, swap);
+		t->trailer.tid = load_u32(body.p + plan->tid + 4, swap);
+	} else {
+		t->trailer.pid = t->sample.pid;
+		t->trailer.tid = t->sample.tid;
+	}
 	t->trailer.time = fixed_at(body, plan->time, swap);
 	t->trailer.id = fixed_at(body, plan->sample_id, swap);
 	t->trailer.stream_id = fixed_at(body, plan->stream_id, swap);
