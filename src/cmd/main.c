@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The sonde command: finds the subcommand and hands over. Exit status 1: no or unknown command. */
+/*
+ * The sonde command: finds the subcommand and hands over. Exit status 1: no or unknown command; 129:
+ * a command that only perf has, or a mistake in the options in front of it.
+ */
 #include "cmd/commands.h"
+#include "cmd/options.h"
+#include "cmd/perf_only.h"
 
 #include <sonde/base.h>
 
@@ -84,6 +89,9 @@ static int unknown_command(const char *name)
 	const struct command *near = NULL;
 	unsigned best = 4;
 
+	if (perf_only_command(name)) {
+		return OPTIONS_USAGE;
+	}
 	for (size_t i = 0; i < COMMANDS; i++) {
 		unsigned d = distance(name, commands[i].name);
 
@@ -98,6 +106,28 @@ static int unknown_command(const char *name)
 		(void)fprintf(stderr, "\nDid you mean this?\n\t%s\n", near->name);
 	}
 	return 1;
+}
+
+/* word: what is in front of the command, with its dashes */
+static int unknown_option(const char *word)
+{
+	const struct option_def *def = perf_only_options("");
+	size_t n = strcspn(word, "=");
+	char written[64];
+
+	for (; def->kind != OPTION_KIND_END; def++) {
+		if (def->short_name != 0 && word[1] == def->short_name && word[2] == '\0') {
+			return perf_only_option("", def, word);
+		}
+		if (n == strlen(def->long_name) + 2 && strncmp(word, "--", 2) == 0 &&
+		        strncmp(word + 2, def->long_name, n - 2) == 0) {
+			(void)snprintf(written, sizeof(written), "%.*s", (int)n, word);
+			return perf_only_option("", def, written);
+		}
+	}
+	(void)fprintf(
+	        stderr, "sonde: unknown option %s; 'sonde --help' lists the commands\n", word);
+	return OPTIONS_USAGE;
 }
 
 static int help(int argc, char **argv)
@@ -134,6 +164,9 @@ int main(int argc, char **argv)
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
 	        strcmp(argv[1], "help") == 0) {
 		return help(argc - 1, argv + 1);
+	}
+	if (argv[1][0] == '-') {
+		return unknown_option(argv[1]);
 	}
 	c = find(argv[1]);
 	if (c == NULL) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/options.h"
 
+#include "cmd/perf_only.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -152,20 +154,25 @@ static void match_negated(struct match *m, const struct option_def *def, const c
 	}
 }
 
-static struct match match_long(const struct option_command *command, const char *name, size_t n)
+static void match_table(struct match *m, const struct option_def *def, const char *name, size_t n)
 {
-	const struct option_def *def;
-	struct match m = {0};
-
-	for (def = command->defs; def->kind != OPTION_KIND_END; def++) {
+	for (; def->kind != OPTION_KIND_END; def++) {
 		if (def->long_name == NULL) {
 			continue;
 		}
 		if (starts_with(def->long_name, name, n)) {
-			match_add(&m, def, def->long_name, n, false);
+			match_add(m, def, def->long_name, n, false);
 		}
-		match_negated(&m, def, name, n);
+		match_negated(m, def, name, n);
 	}
+}
+
+static struct match match_long(const struct option_command *command, const char *name, size_t n)
+{
+	struct match m = {0};
+
+	match_table(&m, command->defs, name, n);
+	match_table(&m, perf_only_options(command->name), name, n);
 	return m;
 }
 
@@ -237,7 +244,8 @@ static int set_option(
 	case OPTION_KIND_DOUBLE: return set_number(p, def, arg);
 	case OPTION_KIND_CALL: return set_call(p, def, arg, unset);
 	case OPTION_KIND_END:
-	case OPTION_KIND_HEADING: break;
+	case OPTION_KIND_HEADING:
+	case OPTION_KIND_PERF_ONLY: break;
 	}
 	return OPTIONS_RUN;
 }
@@ -248,6 +256,7 @@ static int parse_long(struct parser *p, const char *word)
 	const char *arg = equals != NULL ? equals + 1 : NULL;
 	size_t n = equals != NULL ? (size_t)(equals - word) : strlen(word);
 	struct match m = match_long(p->command, word, n);
+	char written[64];
 
 	if (m.def == NULL) {
 		return options_mistake(p->command, "unknown option --%.*s", (int)n, word);
@@ -256,6 +265,10 @@ static int parse_long(struct parser *p, const char *word)
 		return options_mistake(p->command, "--%.*s is short for several: --%s%s and --%s%s",
 		        (int)n, word, m.unset ? "no-" : "", m.def->long_name,
 		        m.other_unset ? "no-" : "", m.other->long_name);
+	}
+	if (m.def->kind == OPTION_KIND_PERF_ONLY) {
+		(void)snprintf(written, sizeof(written), "--%.*s", (int)n, word);
+		return perf_only_option(p->command->name, m.def, written);
 	}
 	if (arg != NULL && (m.unset || m.def->arg == OPTION_NONE)) {
 		return options_mistake(p->command, "--%.*s takes no value", (int)n, word);
@@ -270,16 +283,24 @@ static int parse_long(struct parser *p, const char *word)
 	return set_option(p, m.def, arg, m.unset);
 }
 
-static const struct option_def *find_short(const struct option_command *command, char c)
+static const struct option_def *find_short(const struct option_def *def, char c)
 {
-	const struct option_def *def;
-
-	for (def = command->defs; def->kind != OPTION_KIND_END; def++) {
+	for (; def->kind != OPTION_KIND_END; def++) {
 		if (def->short_name == c && c != 0) {
 			return def;
 		}
 	}
 	return NULL;
+}
+
+static int unknown_short(const struct parser *p, char c)
+{
+	const struct option_def *def = find_short(perf_only_options(p->command->name), c);
+
+	if (def == NULL) {
+		return options_mistake(p->command, "unknown option -%c", c);
+	}
+	return perf_only_option(p->command->name, def, (const char[]){'-', c, '\0'});
 }
 
 /* word: what stands behind the '-'. */
@@ -290,13 +311,13 @@ static int parse_short(struct parser *p, const char *word)
 	int rc = OPTIONS_RUN;
 
 	for (; rc == OPTIONS_RUN && *word != '\0'; word++) {
-		def = find_short(p->command, *word);
+		def = find_short(p->command->defs, *word);
 		if (def == NULL && *word == 'h') {
 			print_help(p->command);
 			return 0;
 		}
 		if (def == NULL) {
-			return options_mistake(p->command, "unknown option -%c", *word);
+			return unknown_short(p, *word);
 		}
 		if (def->arg == OPTION_NONE) {
 			rc = set_option(p, def, NULL, false);

@@ -23,7 +23,8 @@
  *		return rc;  // 0 after --help, 129 after a mistake, which was printed
  *	}
  *
- * What a perf user's fingers know holds: long options may be cut short as long as one is meant;
+ * What a perf user's fingers know holds: long options may be cut short as long as one is meant (of
+ * those that perf alone has, too);
  * `--no-x` undoes `--x` (and `--x` undoes an option that is called "no-x"); `-ab` is `-a -b`;
  * `-oFILE`, `-o FILE`, `--output FILE` and `--output=FILE` are the same; an optional argument must
  * be stuck on (`-gMODE`, `--call-graph=MODE`); `--` ends the options; the last of several wins.
@@ -43,8 +44,9 @@ enum option_kind {
 	OPTION_KIND_UINT, /* uint64_t, decimal or 0x; --no-x: 0 */
 	OPTION_KIND_DOUBLE, /* double; --no-x: 0 */
 	OPTION_KIND_CALL, /* option_fn */
-	OPTION_KIND_HEADING /* no option: `help` becomes a heading in the table that --help prints
-	                     */
+	OPTION_KIND_HEADING, /* no option: `help` becomes a heading in the table that --help prints
+	                      */
+	OPTION_KIND_PERF_ONLY /* perf_only.h: perf has it, Sonde does not yet */
 };
 
 enum option_arg {

@@ -17,7 +17,6 @@ struct stat_command {
 	bool append, big_numbers, inherit, scale, quiet, csv_summary;
 	bool by_core, by_socket, by_die, by_node, by_thread, by_cpu, json;
 	bool transactions, topdown, smi_cost, iostat, sync, interval_clear;
-	bool accepted; /* what needs nothing done */
 	const char *metrics, *cpu_type, *before, *after;
 	bool hook_failed; /* a command of --pre, which is told by itself */
 	int verbose;
@@ -76,12 +75,7 @@ int stat_check_options(struct stat_command *c, const struct option_command *comm
 	        OPTION_CALL(0, "iostat", OPTION_OPTIONAL, stat_on_iostat, (c), "PORTS",            \
 	                "traffic of I/O ports"),                                                   \
 	        OPTION_TEXT(0, "cputype", &(c)->cpu_type, "TYPE",                                  \
-	                "only cores of this type: core, atom"),                                    \
-	        OPTION_SWITCH(0, "metric-no-group", &(c)->accepted, NULL),                         \
-	        OPTION_SWITCH(0, "metric-no-merge", &(c)->accepted, NULL),                         \
-	        OPTION_SWITCH(0, "hybrid-merge", &(c)->accepted, NULL),                            \
-	        OPTION_SWITCH(0, "no-merge", &(c)->accepted, NULL),                                \
-	        OPTION_SWITCH(0, "percore-show-thread", &(c)->accepted, NULL)
+	                "only cores of this type: core, atom")
 
 #define STAT_TIME_OPTIONS(c, o)                                                                    \
 	OPTION_HEADING("When"),                                                                    \

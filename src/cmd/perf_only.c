@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/perf_only.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* In the order of the alphabet, one entry a line. */
+#define PERF_ONLY(s, l)                                                                            \
+	{                                                                                          \
+		.short_name = (s), .long_name = (l), .kind = OPTION_KIND_PERF_ONLY                 \
+	}
+
+/* In front of a command: perf --no-pager report */
+static const struct option_def perf_options[] = {
+        PERF_ONLY(0, "buildid-dir"),
+        PERF_ONLY(0, "debug"),
+        PERF_ONLY(0, "debugfs-dir"),
+        PERF_ONLY(0, "exec-path"),
+        PERF_ONLY(0, "html-path"),
+        PERF_ONLY(0, "list-cmds"),
+        PERF_ONLY(0, "list-opts"),
+        PERF_ONLY(0, "no-pager"),
+        PERF_ONLY('p', "paginate"),
+        OPTION_END,
+};
+
+static const struct option_def report_options[] = {
+        PERF_ONLY(0, "asm-raw"),
+        PERF_ONLY(0, "branch-history"),
+        PERF_ONLY('b', "branch-stack"),
+        PERF_ONLY(0, "demangle-kernel"),
+        PERF_ONLY(0, "disable-order"),
+        PERF_ONLY('M', "disassembler-style"),
+        PERF_ONLY('D', "dump-raw-trace"),
+        PERF_ONLY('x', "exclude-other"),
+        PERF_ONLY(0, "full-source-path"),
+        PERF_ONLY(0, "group"),
+        PERF_ONLY(0, "group-sort-idx"),
+        PERF_ONLY('U', "hide-unresolved"),
+        PERF_ONLY(0, "hierarchy"),
+        PERF_ONLY(0, "ignore-callees"),
+        PERF_ONLY(0, "ignore-vmlinux"),
+        PERF_ONLY(0, "inline"),
+        PERF_ONLY(0, "itrace"),
+        PERF_ONLY(0, "mem-mode"),
+        PERF_ONLY(0, "mmaps"),
+        PERF_ONLY('m', "modules"),
+        PERF_ONLY(0, "ns"),
+        PERF_ONLY(0, "objdump"),
+        PERF_ONLY('p', "parent"),
+        PERF_ONLY(0, "percent-type"),
+        PERF_ONLY(0, "prefix"),
+        PERF_ONLY(0, "prefix-strip"),
+        PERF_ONLY(0, "pretty"),
+        PERF_ONLY(0, "raw-trace"),
+        PERF_ONLY(0, "samples"),
+        PERF_ONLY(0, "show-cpu-utilization"),
+        PERF_ONLY(0, "show-on-off-events"),
+        PERF_ONLY(0, "show-ref-call-graph"),
+        PERF_ONLY(0, "showcpuutilization"),
+        PERF_ONLY(0, "skip-empty"),
+        PERF_ONLY(0, "socket-filter"),
+        PERF_ONLY(0, "source"),
+        PERF_ONLY(0, "stitch-lbr"),
+        PERF_ONLY(0, "switch-off"),
+        PERF_ONLY(0, "switch-on"),
+        PERF_ONLY(0, "tasks"),
+        PERF_ONLY(0, "time-quantum"),
+        PERF_ONLY(0, "total-cycles"),
+        PERF_ONLY(0, "tui"),
+        PERF_ONLY('k', "vmlinux"),
+        OPTION_END,
+};
+
+static const struct option_def script_options[] = {
+        PERF_ONLY(0, "addr-range"),
+        PERF_ONLY('a', "all-cpus"),
+        PERF_ONLY(0, "call-ret-trace"),
+        PERF_ONLY(0, "call-trace"),
+        PERF_ONLY('d', "debug-mode"),
+        PERF_ONLY(0, "deltatime"),
+        PERF_ONLY(0, "demangle-kernel"),
+        PERF_ONLY(0, "dlarg"),
+        PERF_ONLY(0, "dlfilter"),
+        PERF_ONLY(0, "dump-unsorted-raw-trace"),
+        PERF_ONLY(0, "full-source-path"),
+        PERF_ONLY('g', "gen-script"),
+        PERF_ONLY(0, "graph-function"),
+        PERF_ONLY(0, "guest-code"),
+        PERF_ONLY(0, "guestkallsyms"),
+        PERF_ONLY(0, "guestmodules"),
+        PERF_ONLY(0, "guestmount"),
+        PERF_ONLY(0, "guestvmlinux"),
+        PERF_ONLY(0, "inline"),
+        PERF_ONLY(0, "insn-trace"),
+        PERF_ONLY(0, "itrace"),
+        PERF_ONLY('L', "Latency"),
+        PERF_ONLY('l', "list"),
+        PERF_ONLY(0, "list-dlfilters"),
+        PERF_ONLY(0, "max-blocks"),
+        PERF_ONLY(0, "per-event-dump"),
+        PERF_ONLY(0, "reltime"),
+        PERF_ONLY('s', "script"),
+        PERF_ONLY(0, "show-bpf-events"),
+        PERF_ONLY(0, "show-cgroup-events"),
+        PERF_ONLY(0, "show-kernel-path"),
+        PERF_ONLY(0, "show-namespace-events"),
+        PERF_ONLY(0, "show-on-off-events"),
+        PERF_ONLY(0, "show-round-events"),
+        PERF_ONLY(0, "show-text-poke-events"),
+        PERF_ONLY(0, "stitch-lbr"),
+        PERF_ONLY(0, "stop-bt"),
+        PERF_ONLY(0, "switch-off"),
+        PERF_ONLY(0, "switch-on"),
+        PERF_ONLY('v', "verbose"),
+        PERF_ONLY('k', "vmlinux"),
+        PERF_ONLY(0, "xed"),
+        OPTION_END,
+};
+
+static const struct option_def list_options[] = {
+        PERF_ONLY(0, "cputype"),
+        PERF_ONLY(0, "debug"),
+        OPTION_END,
+};
+
+static const struct option_def buildid_list_options[] = {
+        PERF_ONLY('m', "kernel-maps"),
+        OPTION_END,
+};
+
+static const struct option_def stat_options[] = {
+        PERF_ONLY(0, "hybrid-merge"),
+        PERF_ONLY(0, "metric-no-group"),
+        PERF_ONLY(0, "metric-no-merge"),
+        PERF_ONLY(0, "no-merge"),
+        PERF_ONLY(0, "percore-show-thread"),
+        OPTION_END,
+};
+
+static const struct option_def test_options[] = {
+        PERF_ONLY('F', "dont-fork"),
+        PERF_ONLY('s', "skip"),
+        PERF_ONLY('w', "workload"),
+        OPTION_END,
+};
+static const struct option_def none[] = {OPTION_END};
+
+static const struct {
+	const char *command;
+	const struct option_def *options;
+	bool reads; /* a recording */
+} tables[] = {
+        {"", perf_options, false},
+        {"report", report_options, true},
+        {"script", script_options, true},
+        {"list", list_options, false},
+        {"buildid-list", buildid_list_options, true},
+        {"stat", stat_options, false},
+        {"test", test_options, false},
+};
+
+#define TABLES (sizeof(tables) / sizeof(tables[0]))
+
+static size_t find_table(const char *command)
+{
+	size_t i = 0;
+
+	while (i < TABLES && strcmp(tables[i].command, command) != 0) {
+		i++;
+	}
+	return i;
+}
+
+const struct option_def *perf_only_options(const char *command)
+{
+	size_t i = find_table(command);
+
+	return i < TABLES ? tables[i].options : none;
+}
+
+int perf_only_option(const char *command, const struct option_def *def, const char *written)
+{
+	const char *gap = *command != '\0' ? " " : "";
+	size_t i = find_table(command);
+
+	(void)fprintf(stderr, "sonde%s%s: %s", gap, command, written);
+	if (def->long_name != NULL && strcmp(written + strspn(written, "-"), def->long_name) != 0) {
+		(void)fprintf(stderr, " (--%s)", def->long_name);
+	}
+	(void)fprintf(
+	        stderr, " is an option of perf%s%s that Sonde does not have yet\n", gap, command);
+	if (i < TABLES && tables[i].reads) {
+		(void)fprintf(stderr, "'perf %s' reads the same recording and has it.\n", command);
+	}
+	(void)fprintf(stderr, "'sonde%s%s --help' lists the options of Sonde.\n", gap, command);
+	return OPTIONS_USAGE;
+}
+
+static const struct {
+	const char *name;
+	const char *instead; /* NULL: use perf's */
+} commands[] = {
+        {"annotate", NULL},
+        {"archive", NULL},
+        {"bench", NULL},
+        {"buildid-cache", NULL},
+        {"c2c", NULL},
+        {"config", "Sonde reads no configuration file."},
+        {"daemon", NULL},
+        {"data", "'sonde convert' writes recordings in other containers; 'perf data convert' "
+                 "writes CTF and JSON."},
+        {"diff", NULL},
+        {"ftrace", NULL},
+        {"inject", NULL},
+        {"iostat", "'sonde stat --iostat' counts the same events."},
+        {"kallsyms", NULL},
+        {"kmem", NULL},
+        {"kvm", NULL},
+        {"kwork", NULL},
+        {"lock", NULL},
+        {"mem", NULL},
+        {"probe", NULL},
+        {"sched", NULL},
+        {"timechart", NULL},
+        {"top", "'sonde record -a' and then 'sonde report' show what ran; 'perf top' shows it "
+                "while it runs."},
+        {"trace", NULL},
+};
+
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+bool perf_only_command(const char *name)
+{
+	size_t i = 0;
+
+	while (i < COMMANDS && strcmp(commands[i].name, name) != 0) {
+		i++;
+	}
+	if (i == COMMANDS) {
+		return false;
+	}
+	(void)fprintf(
+	        stderr, "sonde: '%s' is a command of perf that Sonde does not have yet\n", name);
+	if (commands[i].instead != NULL) {
+		(void)fprintf(stderr, "%s\n", commands[i].instead);
+	} else {
+		(void)fprintf(stderr, "Use 'perf %s' for now.\n", name);
+	}
+	return true;
+}
