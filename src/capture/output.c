@@ -5,8 +5,8 @@
 #include "abi/abi.h"
 #include "capture/capture.h"
 #include "capture/stream.h"
+#include "file/room.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -25,68 +25,6 @@ static int status_of(int why)
 	                                                     : SONDE_EIO;
 }
 
-static void remove_tree(const char *path, unsigned depth)
-{
-	DIR *dir = depth > 0 ? opendir(path) : NULL;
-	struct dirent *e;
-	char name[4096];
-
-	while (dir != NULL && (e = readdir(dir)) != NULL) {
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
-		        snprintf(name, sizeof(name), "%s/%s", path, e->d_name) <
-		                (int)sizeof(name) &&
-		        unlink(name) != 0) {
-			remove_tree(name, depth - 1);
-		}
-	}
-	if (dir != NULL) {
-		(void)closedir(dir);
-	}
-	(void)rmdir(path);
-}
-
-/* A recording: a file or a folder of them. */
-static void remove_output(const char *path)
-{
-	struct stat st;
-
-	if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-		remove_tree(path, 3);
-	} else {
-		(void)unlink(path);
-	}
-}
-
-/* What is there becomes FILE.old. A folder is taken for a recording when it has a file `data`. */
-static int make_room(struct sonde_record *r)
-{
-	char old[4096];
-	struct stat st;
-
-	if (stat(r->out_name, &st) != 0 || (S_ISREG(st.st_mode) && st.st_size == 0)) {
-		return 0;
-	}
-	(void)snprintf(old, sizeof(old), "%s/data", r->out_name);
-	if (S_ISDIR(st.st_mode) && access(old, F_OK) != 0) {
-		return rmdir(r->out_name) == 0
-		               ? 0
-		               : error_set(&r->error, SONDE_EIO, NO_OFFSET,
-		                         "'%s' is a folder that is no recording: name another "
-		                         "output with -o",
-		                         r->out_name);
-	}
-	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
-		return 0; /* such as a device */
-	}
-	(void)snprintf(old, sizeof(old), "%s.old", r->out_name);
-	remove_output(old);
-	if (rename(r->out_name, old) != 0) {
-		return error_set(&r->error, status_of(errno), NO_OFFSET,
-		        "cannot rename '%s' to '%s': %s", r->out_name, old, strerror(errno));
-	}
-	return 0;
-}
-
 static int cannot_create(struct sonde_record *r, const char *path)
 {
 	return error_set(&r->error, status_of(errno), NO_OFFSET, "cannot create '%s': %s%s", path,
@@ -97,7 +35,7 @@ static int open_file(struct sonde_record *r)
 {
 	struct capture_output *o = &r->output;
 
-	TRY(make_room(r));
+	TRY(file_make_room(r->out_name, &r->error));
 	if (o->directory && mkdir(r->out_name, 0700) != 0) {
 		return cannot_create(r, r->out_name);
 	}
@@ -166,7 +104,7 @@ static int keep(struct sonde_record *r, char *name)
 		return error_nomem(&r->error);
 	}
 	if (o->kept[o->next] != NULL) {
-		remove_output(o->kept[o->next]);
+		(void)unlink(o->kept[o->next]);
 		free(o->kept[o->next]);
 	}
 	o->kept[o->next] = name;

@@ -14,6 +14,7 @@
 #include "abi/abi.h"
 #include "capture/capture.h"
 #include "core/span.h"
+#include "file/room.h"
 #include "file/writer.h"
 #include "proc/proc.h"
 
@@ -21,7 +22,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define UPDATE_UNIT  0u
@@ -94,19 +94,6 @@ static int end_record(struct stat_writer *w, struct error *err)
 	return file_writer_append(&w->file, &iov, 1, err);
 }
 
-/* What was recorded before gets another name; devices and empty files do not. */
-static bool keep_old(const char *path)
-{
-	char old[4096];
-	struct stat st;
-
-	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0) {
-		return true;
-	}
-	(void)snprintf(old, sizeof(old), "%s.old", path);
-	return rename(path, old) == 0;
-}
-
 /* The ids that exist: of events that were opened, in the order of the matrix. */
 static size_t collect_ids(const struct stat_set *set, const struct stat_opened *o, uint64_t *out)
 {
@@ -155,9 +142,8 @@ int stat_writer_open(struct stat_writer **out, const char *path, const struct st
 	w->set = set;
 	w->opened = opened;
 	w->fd = -1;
-	if (keep_old(path)) {
-		w->fd = open(path, O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0600);
-	}
+	TRY(file_make_room(path, err));
+	w->fd = open(path, O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0600);
 	if (w->fd < 0) {
 		return error_set(
 		        err, SONDE_EIO, NO_OFFSET, "cannot create '%s': %s", path, strerror(errno));
