@@ -63,8 +63,8 @@ struct sonde_location {
 	const char *dso; /* path of the object; NULL: nothing is mapped there */
 	const char *symbol; /* NULL: unknown */
 	uint64_t symbol_offset; /* bytes from the symbol's start */
-	uint64_t address; /* in the object: file offset for user objects, run-time address for the
-	                     kernel */
+	uint64_t address; /* in the object: file offset for user objects, bytes from the start of a
+	                     kernel module, run-time address for the kernel */
 };
 
 /* A new handle; options may be NULL. NULL: no memory. Free with sonde_session_free. */

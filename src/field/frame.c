@@ -21,7 +21,7 @@ void frame_cache_fini(struct frame_cache *c)
 
 const char *frame_object_name(const struct timeline *t, const struct timeline_object *o)
 {
-	return o->kind == TIMELINE_KERNEL ? "[kernel.kallsyms]" : timeline_text(t, o->name);
+	return timeline_text(t, o->kind == TIMELINE_MODULE && !o->listed ? o->short_name : o->name);
 }
 
 static void put_symbol(

@@ -43,7 +43,8 @@ void frame_cache_fini(struct frame_cache *c);
 void frame_text(struct frame_cache *c, struct text *out, const struct timeline_view *view,
         uint32_t cpumode, uint64_t address, unsigned parts);
 
-/* The name under which an object is shown. */
+/* The name of an object beside an address: its path; of a module that no list of build ids has by
+ * its path, the name without it. */
 const char *frame_object_name(const struct timeline *t, const struct timeline_object *o);
 
 #endif

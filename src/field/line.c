@@ -105,12 +105,34 @@ static void put_event(const struct line_context *c)
 	text_bytes(c->out, c->plan->event, c->plan->event_size);
 }
 
+/* The events whose addresses perf names: page faults of all kinds. */
+static bool names_addr(const struct sonde_attr *attr)
+{
+	return attr->type == SONDE_TYPE_SOFTWARE &&
+	       (attr->config == SONDE_SW_PAGE_FAULTS || attr->config == SONDE_SW_PAGE_FAULTS_MIN ||
+	               attr->config == SONDE_SW_PAGE_FAULTS_MAJ);
+}
+
+/* The mode in which an address is mapped: the kernel works on memory of the user too. */
+static uint32_t addr_mode(const struct line_context *c)
+{
+	const struct timeline *t = session_timeline(c->frames->session);
+	const struct session_sample *s = c->sample;
+	uint32_t other = s->cpumode == MISC_KERNEL ? MISC_USER : MISC_KERNEL;
+
+	if (timeline_find(t, s->view, s->cpumode, s->s.addr) == NULL &&
+	        timeline_find(t, s->view, other, s->s.addr) != NULL) {
+		return other;
+	}
+	return s->cpumode;
+}
+
 static void put_addr(const struct line_context *c)
 {
 	text_hex(c->out, c->sample->s.addr, 16, ' ');
-	if (c->plan->frame_parts != 0) {
-		frame_text(c->frames, c->out, c->sample->view, c->sample->cpumode,
-		        c->sample->s.addr, c->plan->frame_parts);
+	if (c->plan->frame_parts != 0 && c->plan->names_addr) {
+		frame_text(c->frames, c->out, c->sample->view, addr_mode(c), c->sample->s.addr,
+		        c->plan->frame_parts);
 	}
 }
 
@@ -345,6 +367,7 @@ int line_plan_make(struct line_plan *plan, const struct line_style *style, uint6
 	        .chain = (attr->sample_type & SONDE_SAMPLE_CALLCHAIN) != 0 && !style->hide_chain &&
 	                 (fields & FIELD_BIT(FIELD_IP)) != 0,
 	        .frame_parts = frame_parts(fields),
+	        .names_addr = names_addr(attr),
 	        .attr = attr,
 	};
 	text_padded(&name, event, (int)style->event_width);

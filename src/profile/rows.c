@@ -295,16 +295,8 @@ static int names_make(struct profile *p)
 	}
 	for (size_t i = 0; i < n; i++) {
 		const struct timeline_object *o = timeline_object(t, (uint32_t)i);
-		const char *name = timeline_text(t, o->name);
-		const char *slash = strrchr(name, '/');
-		char text[64];
+		const char *name = timeline_text(t, o->short_name);
 
-		if (o->kind == TIMELINE_ANON) {
-			(void)snprintf(text, sizeof(text), "[JIT] tid %u", o->pid);
-			name = text;
-		} else if (slash != NULL && slash[1] != 0) {
-			name = slash + 1;
-		}
 		p->dso[i] = intern_add(&p->names, name, strlen(name));
 		if (p->dso[i] == INTERN_NONE) {
 			return SONDE_ENOMEM;

@@ -90,6 +90,7 @@ static struct symbol_table *load(struct sonde_session *s, uint32_t object)
 	        .kind = symbol_kind(o->kind),
 	        .path = timeline_text(s->timeline, o->name),
 	        .pid = o->pid,
+	        .base = o->base,
 	        .build_id = o->build_id_size != 0 ? o->build_id : NULL,
 	        .build_id_size = o->build_id_size,
 	        .demangle = s->options.no_demangle == 0,

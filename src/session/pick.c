@@ -113,10 +113,10 @@ static int parse_dsos(struct pick *p, struct sonde_session *s, const char *text)
 
 	p->dsos = rc < 0 ? NULL : calloc(timeline_objects(t) + 1, sizeof(*p->dsos));
 	for (size_t i = 0; p->dsos != NULL && i < timeline_objects(t); i++) {
-		const char *name = timeline_text(t, timeline_object(t, (uint32_t)i)->name);
-		const char *slash = strrchr(name, '/');
+		const struct timeline_object *o = timeline_object(t, (uint32_t)i);
 
-		p->dsos[i] = list_has(&list, name) || (slash != NULL && list_has(&list, slash + 1));
+		p->dsos[i] = list_has(&list, timeline_text(t, o->name)) ||
+		             list_has(&list, timeline_text(t, o->short_name));
 	}
 	p->only_dso = list_only(&list);
 	free(list.words);

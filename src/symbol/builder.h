@@ -49,6 +49,8 @@ struct symbol_builder {
 
 void builder_fini(struct symbol_builder *b);
 void builder_add(struct symbol_builder *b, const struct raw_symbol *s);
+/* Addresses count from `base` on; symbols below it are dropped. */
+void builder_rebase(struct symbol_builder *b, uint64_t base);
 /* Makes the table and empties the builder, also on failure. */
 int builder_finish(struct symbol_builder *b, struct symbol_table **out, struct error *err);
 

@@ -264,6 +264,9 @@ static void load_kernel(struct loader *l)
 	}
 	builder_read_kallsyms(&l->b, (struct span){.p = l->text.bytes, .n = l->text.size},
 	        is_module ? module : NULL);
+	if (is_module) {
+		builder_rebase(&l->b, l->req->base);
+	}
 	if (l->b.count == 0 && l->b.why[0] == 0) {
 		why(&l->b, "kallsyms has no text symbols of %.100s",
 		        is_module ? module : "the kernel");

@@ -5,7 +5,7 @@
  * outside.)
  *
  * Addresses: for ELF objects and the vdso an offset in the file (ip - map start + map pgoff); for
- * the kernel, modules and perf maps the run-time address.
+ * modules bytes from their start; for the kernel and perf maps the run-time address.
  */
 #ifndef SONDE_SYMBOL_SYMBOL_H
 #define SONDE_SYMBOL_SYMBOL_H
@@ -39,6 +39,7 @@ struct symbol_request {
 	/* The mapping's file name; "[kernel.kallsyms]"; "[module]" or its .ko file; a perf map. */
 	const char *path;
 	uint32_t pid; /* for a perf map whose path is not the map file itself */
+	uint64_t base; /* of a module: its run-time address, which is 0 in the table */
 	const uint8_t *build_id;
 	size_t build_id_size; /* 0: unknown */
 	bool demangle;

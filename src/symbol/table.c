@@ -26,6 +26,22 @@ void builder_add(struct symbol_builder *b, const struct raw_symbol *s)
 	b->count++;
 }
 
+void builder_rebase(struct symbol_builder *b, uint64_t base)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < b->count; i++) {
+		struct raw_symbol s = b->raw[i];
+
+		if (s.start >= base) {
+			s.start -= base;
+			s.end -= base;
+			b->raw[kept++] = s;
+		}
+	}
+	b->count = kept;
+}
+
 static int raw_compare(const void *pa, const void *pb)
 {
 	const struct raw_symbol *a = pa;

@@ -14,10 +14,12 @@
 
 #include "core/array.h"
 #include "core/hash.h"
+#include "core/text.h"
 #include "timeline/space.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #define NONE       UINT32_MAX
 #define KERNEL_PID UINT32_MAX /* the "process" whose space is the kernel's */
@@ -197,7 +199,8 @@ int timeline_add(struct timeline *t, const struct record *r, bool swap, uint64_t
 
 /* Objects. */
 
-static enum timeline_object_kind user_kind(const char *name)
+/* Memory without a file can hold code of a JIT compiler where it is executable, else only data. */
+static enum timeline_object_kind user_kind(const char *name, uint32_t prot)
 {
 	static const struct {
 		const char *prefix;
@@ -210,18 +213,68 @@ static enum timeline_object_kind user_kind(const char *name)
 	        {"[vdso]", TIMELINE_VDSO},
 	        {"[vdso32]", TIMELINE_VDSO},
 	        {"[vdsox32]", TIMELINE_VDSO},
-	        {"[stack", TIMELINE_NONE},
-	        {"/SYSV", TIMELINE_NONE},
+	        {"[stack", TIMELINE_ANON},
+	        {"/SYSV", TIMELINE_ANON},
 	        {"[vsyscall]", TIMELINE_NONE},
 	        {"[uprobes]", TIMELINE_NONE},
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (strncmp(name, kinds[i].prefix, strlen(kinds[i].prefix)) == 0) {
-			return kinds[i].kind;
+		if (strncmp(name, kinds[i].prefix, strlen(kinds[i].prefix)) != 0) {
+			continue;
 		}
+		return kinds[i].kind == TIMELINE_ANON && (prot & PROT_EXEC) == 0 ? TIMELINE_NONE
+		                                                                 : kinds[i].kind;
 	}
 	return TIMELINE_USER;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+}
+
+/* The size of a module's own name in that of its file: "mac80211" in "mac80211.ko.xz"; 0: it is no
+ * module's file. */
+static size_t module_name_size(const char *file)
+{
+	static const char *const ends[] = {".ko", ".ko.gz", ".ko.xz"};
+	size_t n = strlen(file);
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		size_t end = strlen(ends[i]);
+
+		if (n > end && strcmp(file + n - end, ends[i]) == 0) {
+			return n - end;
+		}
+	}
+	return 0;
+}
+
+/* A module is called as the kernel calls it, "[snd_hda]" for snd-hda.ko. */
+static uint32_t module_short_name(struct timeline *t, const char *path)
+{
+	const char *file = base_name(path);
+	size_t own = module_name_size(file);
+	size_t n = own != 0 ? own : strlen(file);
+	struct text name = {0};
+	uint32_t id = INTERN_NONE;
+
+	if (file[0] == '[') {
+		return intern_add(&t->texts, file, n);
+	}
+	text_str(&name, own != 0 ? "[" : "");
+	for (size_t i = 0; i < n; i++) {
+		text_char(&name, (char)(file[i] == '-' ? '_' : file[i]));
+	}
+	text_str(&name, own != 0 ? "]" : "");
+	if (!name.failed) {
+		id = intern_add(&t->texts, name.p, name.n);
+	}
+	text_fini(&name);
+	return id;
 }
 
 static bool objects_rehash(struct timeline *t)
@@ -257,7 +310,7 @@ static uint32_t object_get(struct timeline *t, const struct timeline_object *o)
 {
 	size_t i;
 
-	if (o->name == INTERN_NONE) {
+	if (o->name == INTERN_NONE || o->short_name == INTERN_NONE) {
 		return NONE;
 	}
 	if ((t->nobjects + 1) * 2 > t->nobject_slots && !objects_rehash(t)) {
@@ -280,18 +333,24 @@ static uint32_t object_get(struct timeline *t, const struct timeline_object *o)
 static uint32_t user_object(struct timeline *t, const struct record_mmap *m)
 {
 	struct timeline_object o = {.kind = TIMELINE_USER, .build_id_size = m->build_id_size};
+	const char *name;
 	char text[64];
 
 	o.name = intern_add(&t->texts, (const char *)m->name.p, m->name.n);
 	if (o.name == INTERN_NONE) {
 		return NONE;
 	}
-	o.kind = user_kind(intern_text(&t->texts, o.name));
+	o.kind = user_kind(intern_text(&t->texts, o.name), m->prot);
 	if (o.kind == TIMELINE_ANON) {
 		int n = snprintf(text, sizeof(text), "/tmp/perf-%u.map", m->pid);
 
 		o.name = intern_add(&t->texts, text, (size_t)n);
+		n = snprintf(text, sizeof(text), "[JIT] tid %u", m->pid);
+		o.short_name = intern_add(&t->texts, text, (size_t)n);
 		o.pid = m->pid;
+	} else {
+		name = base_name(intern_text(&t->texts, o.name));
+		o.short_name = intern_add(&t->texts, name, strlen(name));
 	}
 	memcpy(o.build_id, m->build_id, sizeof(o.build_id));
 	return object_get(t, &o);
@@ -310,6 +369,12 @@ static uint32_t kernel_object(struct timeline *t, const struct record_mmap *m)
 		n = sizeof(core) - 1;
 	}
 	o.name = intern_add(&t->texts, name, n);
+	if (o.name == INTERN_NONE) {
+		return NONE;
+	}
+	o.short_name = o.kind == TIMELINE_KERNEL
+	                       ? o.name
+	                       : module_short_name(t, intern_text(&t->texts, o.name));
 	memcpy(o.build_id, m->build_id, sizeof(o.build_id));
 	return object_get(t, &o);
 }
@@ -509,6 +574,9 @@ static bool map_into(struct timeline *t, uint32_t process, const struct note *n,
 	if (t->objects[object].kind == TIMELINE_KERNEL) {
 		end = kernel_end(end);
 		map->end = end;
+	}
+	if (t->objects[object].kind == TIMELINE_MODULE) {
+		t->objects[object].base = m->start - m->pgoff;
 	}
 	root = space_insert(&t->pool, last_root(p), m->start, end, (uint32_t)t->nmappings++);
 	return !t->pool.failed && process_set_root(p, n->time, root, false);
@@ -763,13 +831,22 @@ uint64_t timeline_object_address(
 {
 	switch (t->objects[m->object].kind) {
 	case TIMELINE_USER:
-	case TIMELINE_VDSO: return addr - m->start + m->pgoff;
+	case TIMELINE_VDSO:
+	case TIMELINE_MODULE: return addr - m->start + m->pgoff;
 	case TIMELINE_KERNEL:
-	case TIMELINE_MODULE:
 	case TIMELINE_ANON:
 	case TIMELINE_NONE: break;
 	}
 	return addr;
+}
+
+/* perf finds the entry of a list by its short name, where a '-' is a '_' for modules only. */
+static bool is_listed(const struct timeline *t, const struct timeline_object *o)
+{
+	const char *file = base_name(intern_text(&t->texts, o->name));
+
+	return module_name_size(file) != 0 ||
+	       strcmp(file, intern_text(&t->texts, o->short_name)) == 0;
 }
 
 int timeline_add_build_id(struct timeline *t, const char *name, const uint8_t *id, size_t size)
@@ -781,8 +858,13 @@ int timeline_add_build_id(struct timeline *t, const char *name, const uint8_t *i
 	}
 	for (size_t i = 0; i < t->nobjects; i++) {
 		struct timeline_object *o = &t->objects[i];
+		bool module = o->kind == TIMELINE_MODULE;
 
-		if (o->name == text && o->build_id_size == 0 && size <= BUILD_ID_MAX) {
+		if (o->name != text && !(module && o->short_name == text)) {
+			continue;
+		}
+		o->listed = o->listed || (module && o->name == text && is_listed(t, o));
+		if (o->build_id_size == 0 && size <= BUILD_ID_MAX) {
 			memcpy(o->build_id, id, size);
 			o->build_id_size = (uint8_t)size;
 		}

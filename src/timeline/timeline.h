@@ -17,20 +17,23 @@
 enum timeline_object_kind {
 	TIMELINE_USER, /* an ELF file */
 	TIMELINE_KERNEL, /* [kernel.kallsyms]; addresses are run-time addresses */
-	TIMELINE_MODULE, /* a kernel module; run-time addresses */
+	TIMELINE_MODULE, /* a kernel module; addresses count from its start */
 	TIMELINE_VDSO,
-	TIMELINE_ANON, /* anonymous executable memory: symbols from /tmp/perf-PID.map; run-time
-	                  addresses */
-	TIMELINE_NONE /* [stack], [heap] and the like: no symbols; run-time addresses */
+	TIMELINE_ANON, /* executable memory without a file: symbols from /tmp/perf-PID.map;
+	                  run-time addresses */
+	TIMELINE_NONE /* data without a file, such as [stack]: no symbols; run-time addresses */
 };
 
 /* What can be mapped: one per distinct (name, build id), named by its index. */
 struct timeline_object {
 	enum timeline_object_kind kind;
 	uint32_t name; /* interned: path as recorded; /tmp/perf-PID.map for anonymous memory */
+	uint32_t short_name; /* interned: "libc.so.6", "[mac80211]", "[JIT] tid PID" */
 	uint32_t pid; /* of TIMELINE_ANON */
 	uint8_t build_id[BUILD_ID_MAX];
 	uint8_t build_id_size; /* 0: not known */
+	bool listed; /* a list of build ids has the path of this module */
+	uint64_t base; /* of TIMELINE_MODULE: run-time address of its start when last mapped */
 };
 
 struct timeline_mapping {

@@ -5,6 +5,7 @@
 #include "tap.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 static const char kallsyms[] = "ffffffff81000000 T _stext\n"
                                "ffffffff81001000 t local_one\n"
@@ -64,6 +65,27 @@ static void test_module(void)
 	symbol_table_free(t);
 }
 
+/* The addresses of a module count from where it was loaded. */
+static void test_module_base(void)
+{
+	char path[] = "/tmp/sonde-kallsyms-XXXXXX";
+	int fd = mkstemp(path);
+	struct symbol_request req = {.kind = SYMBOL_MODULE,
+	        .path = "/lib/modules/6.1/kernel/mm.ko.xz",
+	        .kallsyms = path,
+	        .base = 0xffffffffa0000080};
+	struct symbol_table *t = NULL;
+	struct error err = {0};
+
+	ok(fd >= 0 && write(fd, kallsyms, sizeof(kallsyms) - 1) > 0, "a kallsyms file is written");
+	eq_u64(symbol_table_load(&req, &t, &err), 0, "symbols of a module's file load");
+	eq_str(name_at(t, 0x84), "in_module2", "addresses count from the base of the module");
+	eq_u64(symbol_table_count(t), 1, "a symbol below the base of the module is dropped");
+	symbol_table_free(t);
+	(void)close(fd);
+	(void)unlink(path);
+}
+
 /* Of a file that is not there nothing is mapped. */
 static void test_nothing(void)
 {
@@ -114,6 +136,7 @@ int main(void)
 {
 	test_kernel();
 	test_module();
+	test_module_base();
 	test_perf_map();
 	test_nothing();
 	test_demangle();

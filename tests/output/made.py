@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Recordings written by recording.py: sonde prints of them what perf 6.1 printed.
+
+usage: made.py SONDE          compares with made.txt, also the installed perf where that is 6.1
+       made.py --update PERF  writes made.txt from what perf prints
+
+Blank lines, comment lines and blanks at the ends of lines do not count; in reports neither does the width of
+columns, which perf makes wide enough for rows that it does not show.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from recording import KERNEL, Event, Recording  # noqa: E402
+
+PAGE_FAULTS, MINOR_FAULTS, MAJOR_FAULTS, CPU_CLOCK = (1, 2), (1, 5), (1, 6), (1, 0)
+DSO_SYM = ["report", "--stdio", "-g", "none", "--no-children", "-s", "dso,sym"]
+DSOS = ["report", "--stdio", "-g", "none", "--no-children", "-s", "dso"]
+CASES = []
+EXPECTED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "made.txt")
+
+
+def case(name, make, *checks):
+    """checks: arguments of commands"""
+    CASES.append((name, make, checks))
+
+
+def modules(path):
+    """Kernel modules by the names that recordings have for them; some are in the list of build ids."""
+    folder = "/lib/modules/6.1.0/kernel/"
+    r = Recording([Event(*CPU_CLOCK)])
+    r.comm(1, "prog", 7)
+    start = 0xffffffffc0000000
+    names = ["net/mac80211.ko", "crypto/aes-x86_64.ko.xz", "fs/ext4.ko.gz", "fs/nfs.ko.zst", "a-b.elf", "dm.mod.ko"]
+    for i, name in enumerate([folder + n for n in names] + ["[snd-hda]"]):
+        r.mmap(0, -1, start, 0x1000, name, 0, KERNEL)
+        r.sample(1000 + i, start + 0x10 + i, 7, mode=KERNEL, period=i + 1)
+        if i in (0, 2):
+            r.build_id(name, bytes([i + 1] * 20), KERNEL)
+        start += 0x10000
+    r.write(path)
+
+
+case("modules", modules,
+     DSO_SYM,
+     ["script", "-F", "ip,sym,dso"],
+     DSOS + ["-d", "[mac80211]"],
+     DSOS + ["-d", "mac80211.ko"],
+     DSOS + ["-d", "/lib/modules/6.1.0/kernel/crypto/aes-x86_64.ko.xz"],
+     ["script", "-F", "ip,dso", "--dsos", "[aes_x86_64]"],
+     ["buildid-list"],
+     ["buildid-list", "-H"])
+
+
+def addresses(path):
+    """Faults at data of files, stack, heap and memory of a JIT compiler, from both modes."""
+    r = Recording([Event(*PAGE_FAULTS), Event(*MINOR_FAULTS), Event(*MAJOR_FAULTS), Event(*CPU_CLOCK), Event(0, 0)])
+    r.comm(1, "prog", 7)
+    r.mmap2(2, 7, 0x400000, 0x1000, "/nowhere/prog", 5)
+    r.mmap2(2, 7, 0x500000, 0x1000, "/nowhere/prog", 3, 0x1000)
+    at = 0x600000
+    for name in ["//anon", "/dev/zero", "[heap]", "[stack]", "/SYSV00000000", "/memfd:x (deleted)"]:
+        for prot in (3, 5):
+            r.mmap2(2, 7, at, 0x1000, name, prot, at)
+            r.sample(at, 0x400010, 7, addr=at + 8)
+            at += 0x1000
+    r.mmap(3, 7, at, 0x1000, "//anon", at, data=True)
+    r.sample(at, 0x400010, 7, addr=at + 8)
+    for i in range(len(r.events)):
+        r.sample(at + 1 + i, 0x400020, 7, addr=0x500020, event=i)
+    r.sample(at + 9, 0xffffffff81000000, 7, addr=0x500030, mode=KERNEL)
+    r.sample(at + 10, 0x400030, 7, addr=0x10)
+    r.write(path)
+
+
+case("data addresses", addresses,
+     ["script", "-F", "event,addr,sym,dso"],
+     ["script", "-F", "addr,ip,sym"])
+
+
+def command(tool, arguments, path):
+    done = subprocess.run([tool] + arguments + ["-i", path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          stdin=subprocess.DEVNULL, check=False)
+    lines = [line.rstrip() for line in done.stdout.decode(errors="replace").split("\n")]
+    if arguments[0] == "report":
+        lines = [" ".join(line.split()) for line in lines]
+    return "".join(line + "\n" for line in lines if line and not line.startswith("#"))
+
+
+def perf_6_1():
+    perf = shutil.which("perf")
+    if perf is None:
+        return None
+    version = subprocess.run([perf, "--version"], stdout=subprocess.PIPE, check=False).stdout
+    return perf if version.startswith(b"perf version 6.1.") else None
+
+
+def results(tool):
+    """(title, text) of all checks."""
+    for name, make, checks in CASES:
+        path = os.path.join(os.environ["HOME"], "perf.data")
+        make(path)
+        for arguments in checks:
+            yield f"{name}: {' '.join(arguments)}", command(tool, arguments, path)
+
+
+def expectations():
+    found, title = {}, None
+    with open(EXPECTED, encoding="utf-8") as lines:
+        for line in lines:
+            if line.startswith("=== "):
+                title = line[4:].rstrip("\n")
+                found[title] = ""
+            else:
+                found[title] += line
+    return found
+
+
+def update(perf):
+    with open(EXPECTED, "w", encoding="utf-8") as out:
+        for title, text in results(perf):
+            out.write(f"=== {title}\n{text}")
+
+
+def compare(sonde):
+    n, expected, perf = 0, expectations(), perf_6_1()
+    for label, tool in (("sonde", sonde), ("perf", perf)):
+        if tool is None:
+            n += 1
+            print(f"ok {n} - perf prints the same # SKIP there is no perf 6.1")
+            continue
+        for title, text in results(tool):
+            n += 1
+            good = text == expected.get(title)
+            print(f"{'' if good else 'not '}ok {n} - {label}, {title}")
+            if not good:
+                print("".join(f"# {line}\n" for line in text.split("\n")), end="")
+    print(f"1..{n}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["HOME"] = folder
+        os.environ["SONDE_CACHE"] = ""
+        if sys.argv[1] == "--update":
+            update(sys.argv[2])
+        else:
+            compare(sys.argv[1])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""Writes small recordings from scratch, for tests that need what no machine here has.
+
+    r = Recording([Event(type=1, config=0)])
+    r.comm(0, "swapper", pid=7)
+    r.mmap(0, -1, 0xffffffffa0000000, 0x1000, "/lib/modules/6.1/kernel/mac80211.ko", mode=KERNEL)
+    r.sample(1000, ip=0xffffffffa0000010, pid=7, mode=KERNEL)
+    r.build_id("/lib/modules/6.1/kernel/mac80211.ko", bytes(range(20)), KERNEL)
+    r.write("perf.data")
+
+All events have IP|TID|TIME|ADDR|ID|CPU|PERIOD unless Event(sample_type=...) says otherwise; times are in ns.
+"""
+import struct
+
+KERNEL, USER = 1, 2
+IP, TID, TIME, ADDR, READ, CALLCHAIN, ID, CPU, PERIOD = (1 << bit for bit in range(9))
+MMAP, COMM, FORK, SAMPLE, MMAP2 = 1, 3, 7, 9, 10
+MMAP_DATA = 1 << 13
+BUILD_ID = 2
+USUAL = IP | TID | TIME | ADDR | ID | CPU | PERIOD
+
+
+class Event:
+    def __init__(self, type, config, period=1, sample_type=USUAL, flags=0, read_format=4):
+        self.type, self.config, self.period = type, config, period
+        self.sample_type, self.flags, self.read_format = sample_type, flags, read_format
+
+    def attr(self):
+        sample_id_all, mmap, comm, task = 1 << 18, 1 << 8, 1 << 9, 1 << 13
+        flags = sample_id_all | mmap | comm | task | self.flags
+        head = struct.pack("<IIQQQQQ", self.type, 128, self.config, self.period, self.sample_type,
+                           self.read_format, flags)
+        return head.ljust(128, b"\0")
+
+
+def padded(name):
+    raw = name.encode() + b"\0"
+    return raw + b"\0" * (-len(raw) % 8)
+
+
+class Recording:
+    def __init__(self, events):
+        self.events, self.records, self.build_ids = events, [], []
+
+    def record(self, type, misc, body):
+        self.records.append(struct.pack("<IHH", type, misc, 8 + len(body)) + body)
+
+    def trailer(self, time, pid, tid, cpu=0):
+        """sample_id_all of the first event."""
+        out, bits = b"", self.events[0].sample_type
+        if bits & TID:
+            out += struct.pack("<ii", pid, tid)
+        if bits & TIME:
+            out += struct.pack("<Q", time)
+        if bits & ID:
+            out += struct.pack("<Q", 1)
+        if bits & CPU:
+            out += struct.pack("<II", cpu, 0)
+        return out
+
+    def comm(self, time, name, pid, tid=None, exec_=False):
+        tid = pid if tid is None else tid
+        self.record(COMM, exec_ << 13, struct.pack("<ii", pid, tid) + padded(name) + self.trailer(time, pid, tid))
+
+    def fork(self, time, pid, tid, ppid, ptid):
+        self.record(FORK, 0, struct.pack("<iiiiQ", pid, ppid, tid, ptid, time) + self.trailer(time, ppid, ptid))
+
+    def mmap(self, time, pid, start, size, name, pgoff=0, mode=USER, data=False):
+        self.record(MMAP, mode | (MMAP_DATA if data else 0),
+                    struct.pack("<iiQQQ", pid, 0 if pid < 0 else pid, start, size, pgoff) + padded(name) +
+                    self.trailer(time, pid, 0 if pid < 0 else pid))
+
+    def mmap2(self, time, pid, start, size, name, prot, pgoff=0):
+        data = prot & 4 == 0
+        self.record(MMAP2, USER | (MMAP_DATA if data else 0),
+                    struct.pack("<iiQQQIIQQII", pid, pid, start, size, pgoff, 0, 0, 0, 0, prot, 2) +
+                    padded(name) + self.trailer(time, pid, pid))
+
+    def sample(self, time, ip, pid, tid=None, mode=USER, addr=0, event=0, cpu=0, chain=(), period=1):
+        bits, out = self.events[event].sample_type, b""
+        if bits & IP:
+            out += struct.pack("<Q", ip)
+        if bits & TID:
+            out += struct.pack("<ii", pid, pid if tid is None else tid)
+        if bits & TIME:
+            out += struct.pack("<Q", time)
+        if bits & ADDR:
+            out += struct.pack("<Q", addr)
+        if bits & ID:
+            out += struct.pack("<Q", event + 1)
+        if bits & CPU:
+            out += struct.pack("<II", cpu, 0)
+        if bits & PERIOD:
+            out += struct.pack("<Q", period)
+        if bits & CALLCHAIN:
+            out += struct.pack(f"<Q{len(chain)}Q", len(chain), *chain)
+        self.record(SAMPLE, mode, out)
+
+    def build_id(self, name, build_id, mode=USER):
+        raw = name.encode().ljust(64 * (len(name) // 64 + 1), b"\0")
+        self.build_ids.append(struct.pack("<IHHi", 0, mode | 1 << 15, 36 + len(raw), -1) +
+                              build_id.ljust(20, b"\0") + bytes([len(build_id), 0, 0, 0]) + raw)
+
+    def write(self, path):
+        ids = 104
+        attrs = ids + 8 * len(self.events)
+        data = attrs + 144 * len(self.events)
+        body = b"".join(self.records)
+        listed = b"".join(self.build_ids)
+        header = b"PERFILE2" + struct.pack("<8Q", 104, 144, attrs, 144 * len(self.events), data, len(body), 0, 0)
+        header += struct.pack("<4Q", (1 << BUILD_ID) if listed else 0, 0, 0, 0)
+        with open(path, "wb") as out:
+            out.write(header)
+            for i in range(len(self.events)):
+                out.write(struct.pack("<Q", i + 1))
+            for i, event in enumerate(self.events):
+                out.write(event.attr() + struct.pack("<QQ", ids + 8 * i, 8))
+            out.write(body)
+            if listed:
+                out.write(struct.pack("<QQ", data + len(body) + 16, len(listed)) + listed)
