@@ -44,7 +44,7 @@ struct sonde_file_info {
 	int version; /* 1 "PERFFILE", 2 "PERFILE2" */
 	int big_endian; /* not 0: the writer's byte order */
 	int swapped; /* not 0: it is not this machine's */
-	int interrupted; /* not 0: the recorder did not end; there are no features */
+	int interrupted; /* not 0: the recorder did not end; features may be missing */
 	int truncated; /* not 0: the input is shorter than its header says */
 	uint64_t header_size;
 	uint64_t attr_size; /* of one entry of the attrs section; 0 in pipes */

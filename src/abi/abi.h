@@ -135,7 +135,9 @@ enum abi_feature {
 };
 
 /* "PERFILE2" as the u64 that a little-endian writer stores */
-#define FILE_MAGIC2      0x32454c4946524550ULL
+#define FILE_MAGIC2 0x32454c4946524550ULL
+/* "SONDEREC", the offset of an empty section of event types: Sonde has not finished this file */
+#define FILE_UNFINISHED  0x43455245444e4f53ULL
 #define FILE_HEADER_SIZE 104u
 #define PIPE_HEADER_SIZE 16u
 #define ATTR_SIZE_VER0   64u

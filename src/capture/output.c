@@ -215,11 +215,15 @@ int capture_output_put(struct sonde_record *r, struct iovec *iov, int n)
 
 /* ---- end ---- */
 
-static int write_features(struct sonde_record *r, const struct capture_scan *scan)
+typedef int write_features_fn(struct file_writer *w, const struct file_writer_feature *features,
+        size_t n, struct error *err);
+
+static int write_features(
+        struct sonde_record *r, const struct capture_scan *scan, write_features_fn *write)
 {
 	struct file_writer_feature features[CAPTURE_FEATURES_MAX];
 	size_t n = capture_features(r, scan, features);
-	int rc = file_writer_finish(&r->writer, features, n, &r->error);
+	int rc = write(&r->writer, features, n, &r->error);
 
 	free_features(features, n);
 	return rc;
@@ -236,16 +240,16 @@ int capture_output_finish(struct sonde_record *r, bool quick)
 	capture_lane_counts(&o->lane, &r->result.unpacked, &r->result.packed);
 	r->result.bytes = r->writer.data_size;
 	if (o->pipe) {
-		return 0;
+		return file_writer_finish_stream(&r->writer, &r->error);
 	}
 	TRY(capture_streams_finish(r));
 	if (!quick && (r->options.compress != 0 || o->directory)) {
-		TRY(write_features(r, &scan)); /* so that it can be opened */
+		TRY(write_features(r, &scan, file_writer_describe)); /* so that it can be opened */
 	}
 	if (!quick) {
 		TRY(capture_scan_file(r, &scan));
 	}
-	rc = write_features(r, &scan);
+	rc = write_features(r, &scan, file_writer_finish);
 	text_fini(&scan.build_ids);
 	TRY(rc);
 	r->result.samples += scan.samples;
@@ -274,7 +278,7 @@ int capture_output_describe(struct sonde_record *r)
 		return 0;
 	}
 	TRY(capture_lane_drain(&r->output.lane, &r->error));
-	return write_features(r, &nothing);
+	return write_features(r, &nothing, file_writer_describe);
 }
 
 void capture_output_salvage(struct sonde_record *r)
@@ -290,10 +294,11 @@ void capture_output_salvage(struct sonde_record *r)
 	capture_lane_close(&o->lane); /* what the worker still had does not fit anyway */
 	capture_streams_salvage(r);
 	rc = file_writer_trim(&r->writer, false, &r->error);
-	if (rc >= 0 && write_features(r, &nothing) < 0) {
+	if (rc >= 0 && write_features(r, &nothing, file_writer_finish) < 0) {
 		/* what is compressed cannot be read without them */
 		rc = file_writer_trim(&r->writer, r->options.compress != 0, &r->error);
-		if (rc < 0 || r->options.compress == 0 || write_features(r, &nothing) < 0) {
+		if (rc < 0 || r->options.compress == 0 ||
+		        write_features(r, &nothing, file_writer_finish) < 0) {
 			(void)file_writer_trim(&r->writer, false, &r->error);
 		}
 	}

@@ -124,7 +124,8 @@ static int read_seekable(struct file *f)
 	if (f->interrupted) {
 		diag_report(f->diags, SONDE_DIAG_NOTE, 48,
 		        "the recorder did not end by itself: everything up to the end of the "
-		        "file is read, the header features are missing");
+		        "file is read, the header features %s",
+		        file_has_features(f) ? "are those of its start" : "are missing");
 	}
 	return 0;
 }

@@ -110,8 +110,7 @@ struct file {
 	bool swap; /* the writer's byte order is not ours */
 	bool pipe; /* a stream of records: attrs and features stand among them */
 	bool directory;
-	bool interrupted; /* data size was 0: the recorder did not end; data runs to the end of the
-	                     file */
+	bool interrupted; /* the recorder did not end (doc/decisions/0010) */
 	bool truncated; /* the file is shorter than its header says, or a record is cut */
 	bool names_cut; /* EVENT_DESC does not hold what it says */
 	bool old; /* version 1 */
@@ -154,6 +153,12 @@ void file_close(struct file *f);
 static inline bool file_has_feature(const struct file *f, enum abi_feature bit)
 {
 	return (f->feature_bits[(unsigned)bit / 64] >> ((unsigned)bit % 64) & 1) != 0;
+}
+
+static inline bool file_has_features(const struct file *f)
+{
+	return (f->feature_bits[0] | f->feature_bits[1] | f->feature_bits[2] |
+	               f->feature_bits[3]) != 0;
 }
 
 /* The bytes of a feature; n is 0 when it is absent. */

@@ -71,12 +71,36 @@ static int keep_naming(struct file *f, const struct record *r)
 	return 0;
 }
 
+/* Sonde's recorder puts two rounds in a row in front of the records and at the end (writer.h). */
+struct rounds {
+	unsigned in_row; /* up to the last record, without those in front */
+	bool records; /* there was something other than events, features and rounds */
+	bool promised; /* two in a row are in front of the records */
+};
+
+static void count_round(struct rounds *n, uint32_t type)
+{
+	if (type == RECORD_FINISHED_ROUND) {
+		n->in_row++;
+		if (n->in_row == 2 && !n->records && !n->promised) {
+			n->promised = true;
+			n->in_row = 0; /* they are not those of the end */
+		}
+		return;
+	}
+	n->in_row = 0;
+	n->records |= type != RECORD_HEADER_ATTR && type != RECORD_HEADER_FEATURE &&
+	              type != RECORD_TRACING_DATA;
+}
+
 int file_read_pipe(struct file *f)
 {
 	uint64_t position = file_begin(f);
+	struct rounds rounds = {0};
 	struct record r;
 
 	while (file_next(f, &position, &r, NULL) > 0) {
+		count_round(&rounds, r.type);
 		switch (r.type) {
 		case RECORD_HEADER_ATTR: TRY(take_attr(f, &r)); break;
 		case RECORD_HEADER_FEATURE: take_feature(f, &r); break;
@@ -91,6 +115,11 @@ int file_read_pipe(struct file *f)
 		case RECORD_COMPRESSED2: f->compressed = true; break;
 		default: break;
 		}
+	}
+	f->interrupted = rounds.promised && rounds.in_row < 2;
+	if (f->interrupted) {
+		diag_report(f->diags, SONDE_DIAG_NOTE, f->bytes.n,
+		        "the recorder did not end by itself: its last records are missing");
 	}
 	return 0;
 }

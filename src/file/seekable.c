@@ -11,8 +11,9 @@
  *
  * attrs: { attr (entry size - 16 bytes), section ids }, ids: u64 each; before or behind the data.
  * Behind the data section: one section for each feature bit that is set, in rising order, then the
- * features. A recorder that did not end leaves data size 0, or one that is behind and no features:
- * data runs to the end of the file, and its last record may be half written.
+ * features. A recorder that did not end leaves data size 0, or one that is too small and no features:
+ * data runs to the end of the file, and its last record may be half written. Sonde's leaves a mark
+ * as well (FILE_UNFINISHED).
  *
  * Version 1 ("PERFFILE") has the same shape; the magic does not tell the byte order, the size of
  * an attr entry does. Its event types name events (event.c). Its header may end before the feature
@@ -49,19 +50,21 @@ static struct file_section section_at(const struct file *f, uint64_t offset)
 	return take_section(&c);
 }
 
-/* Sonde's recorder keeps the data size up to date now and then: a size that was behind when it was
- * killed shows by bytes behind the data that are neither features nor attrs. */
-static bool recorder_was_killed(const struct file *f)
+static bool is_unfinished(const struct file *f)
+{
+	struct file_section types = section_at(f, HEADER_TYPES);
+
+	return !f->old && types.offset == FILE_UNFINISHED && types.size == 0;
+}
+
+/* Sonde's recorder updates the data size now and then. One that was too small when it was killed
+ * shows by bytes after the data that are neither features nor attrs. */
+static bool size_is_too_small(const struct file *f)
 {
 	uint64_t left = f->bytes.n - f->data.offset;
 
-	for (size_t i = 0; i < FEATURE_BITS / 64; i++) {
-		if (f->feature_bits[i] != 0) {
-			return false;
-		}
-	}
-	return !f->old && f->header_size >= FILE_HEADER_SIZE && f->data.size < left &&
-	       section_at(f, HEADER_ATTRS).offset < f->data.offset &&
+	return !file_has_features(f) && !f->old && f->header_size >= FILE_HEADER_SIZE &&
+	       f->data.size < left && section_at(f, HEADER_ATTRS).offset < f->data.offset &&
 	       section_at(f, HEADER_TYPES).size == 0;
 }
 
@@ -108,9 +111,11 @@ int file_read_header(struct file *f)
 		f->data = (struct file_section){f->bytes.n, 0};
 		return 0;
 	}
-	if (f->data.size == 0 || recorder_was_killed(f)) {
+	f->interrupted = is_unfinished(f);
+	if (f->data.size == 0 || size_is_too_small(f)) {
 		f->data.size = f->bytes.n - f->data.offset;
-		f->interrupted = f->data.size != 0;
+		f->interrupted |= f->data.size != 0;
+		memset(f->feature_bits, 0, sizeof(f->feature_bits));
 		return 0;
 	}
 	if (f->data.size > f->bytes.n - f->data.offset) {
@@ -166,7 +171,7 @@ void file_read_feature_table(struct file *f)
 {
 	uint64_t at = f->data.offset + f->data.size;
 
-	if (f->interrupted || f->truncated) {
+	if (f->truncated) {
 		memset(f->feature_bits, 0, sizeof(f->feature_bits));
 		return;
 	}

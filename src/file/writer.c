@@ -51,7 +51,7 @@ static int write_header(struct file_writer *w, uint64_t data_size, struct error 
 	        w->attrs_size,
 	        w->data_at,
 	        data_size,
-	        0,
+	        w->finished ? 0 : FILE_UNFINISHED,
 	        0,
 	        w->features[0],
 	        w->features[1],
@@ -106,6 +106,13 @@ static void put_record_header(struct text *t, uint32_t type, size_t size)
 	text_bytes(t, (const char *)header, sizeof(header));
 }
 
+/* Begins and ends the records of a stream; nobody else has two in a row. */
+static void put_two_rounds(struct text *t)
+{
+	put_record_header(t, RECORD_FINISHED_ROUND, RECORD_HEADER_SIZE);
+	put_record_header(t, RECORD_FINISHED_ROUND, RECORD_HEADER_SIZE);
+}
+
 static int write_stream(struct file_writer *w, struct text *t, struct error *err)
 {
 	struct iovec iov = {.iov_base = t->p, .iov_len = t->n};
@@ -139,6 +146,7 @@ int file_writer_start_stream(struct file_writer *w, int fd, const struct file_wr
 		text_bytes(&t, (const char *)attr, WRITER_ATTR_SIZE);
 		text_bytes(&t, (const char *)events[i].ids, events[i].nids * 8);
 	}
+	put_two_rounds(&t);
 	return write_stream(w, &t, err);
 }
 
@@ -178,6 +186,14 @@ int file_writer_stream_features(struct file_writer *w, const struct file_writer_
 		text_bytes(&t, tracing->bytes.p, tracing->bytes.n);
 		text_fill(&t, '\0', size - tracing->bytes.n);
 	}
+	return write_stream(w, &t, err);
+}
+
+int file_writer_finish_stream(struct file_writer *w, struct error *err)
+{
+	struct text t = {0};
+
+	put_two_rounds(&t);
 	return write_stream(w, &t, err);
 }
 
@@ -267,11 +283,12 @@ int file_writer_trim(struct file_writer *w, bool room, struct error *err)
 		return 0;
 	}
 	memset(w->features, 0, sizeof(w->features));
+	w->finished = true; /* the recorder has said why it ends */
 	return write_header(w, w->data_size, err);
 }
 
-int file_writer_finish(struct file_writer *w, const struct file_writer_feature *features, size_t n,
-        struct error *err)
+int file_writer_describe(struct file_writer *w, const struct file_writer_feature *features,
+        size_t n, struct error *err)
 {
 	uint64_t table = w->data_at + w->data_size;
 	uint64_t at = table + n * 16;
@@ -291,4 +308,11 @@ int file_writer_finish(struct file_writer *w, const struct file_writer_feature *
 	rc = t.failed ? error_nomem(err) : write_at(w->fd, t.p, t.n, table, err);
 	text_fini(&t);
 	return rc < 0 ? rc : write_header(w, w->data_size, err);
+}
+
+int file_writer_finish(struct file_writer *w, const struct file_writer_feature *features, size_t n,
+        struct error *err)
+{
+	w->finished = true;
+	return file_writer_describe(w, features, n, err);
 }

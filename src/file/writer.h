@@ -8,8 +8,10 @@
  *	     data: records
  *	     table of sections of the features that are set, then their payloads
  *
- * A recorder that dies leaves a file whose data.size is 0 or behind; readers walk to the end of the
- * file.
+ * Until it is finished the offset of the section of event types, which is empty, is FILE_UNFINISHED:
+ * a recorder that is killed leaves a file with that mark, and perhaps with data.size 0 or too small;
+ * readers go to the end of the file (doc/decisions/0010). Streams have FINISHED_ROUND twice in front
+ * of their first records, and again as their last ones when they are finished.
  */
 #ifndef SONDE_FILE_WRITER_H
 #define SONDE_FILE_WRITER_H
@@ -28,6 +30,7 @@
 struct file_writer {
 	int fd; /* owned by the caller */
 	bool stream; /* written front to back: no header to come back to */
+	bool finished; /* the header has no FILE_UNFINISHED */
 	uint64_t attrs_at, attrs_size;
 	uint64_t data_at, data_size; /* bytes */
 	uint64_t marked; /* of them, what the header says */
@@ -75,8 +78,16 @@ int file_writer_trim(struct file_writer *w, bool room, struct error *err);
 /* Puts the size that is known so far into the header; nothing to do where there is none. */
 int file_writer_mark(struct file_writer *w, struct error *err);
 
-/* Writes the features, which stand in rising order of their bits, and the final header. */
+/* Writes the features, in rising order of their bits, and a header that is still unfinished. More
+ * records may follow, over the features. */
+int file_writer_describe(struct file_writer *w, const struct file_writer_feature *features,
+        size_t n, struct error *err);
+
+/* The same with the final header. */
 int file_writer_finish(struct file_writer *w, const struct file_writer_feature *features, size_t n,
         struct error *err);
+
+/* The end of a stream. */
+int file_writer_finish_stream(struct file_writer *w, struct error *err);
 
 #endif

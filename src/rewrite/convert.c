@@ -326,6 +326,25 @@ static int record_copy(struct convert *c, const struct record *r)
 	return 0;
 }
 
+/* A stream of a recorder that was killed lacks its end, which says that nothing is missing
+ * (file/writer.h). What could be read becomes a whole recording. */
+static int stream_end(struct convert *c)
+{
+	const size_t n = RECORD_HEADER_SIZE;
+	uint8_t round[RECORD_HEADER_SIZE] = {0};
+	bool swap = c->in.swap != c->turn;
+
+	if (!c->to_pipe || !c->in.pipe || !c->in.interrupted) {
+		return 0;
+	}
+	store_u32(round, RECORD_FINISHED_ROUND, swap);
+	store_u16(round + 6, (uint16_t)n, swap);
+	for (unsigned i = 0; i < 2; i++) {
+		WRITE(c, sonde_writer_record(c->out, 0, round, n, NULL, 0));
+	}
+	return 0;
+}
+
 static int records_copy(struct convert *c)
 {
 	uint64_t position = file_begin(&c->in);
@@ -335,6 +354,7 @@ static int records_copy(struct convert *c)
 	while (file_next(&c->in, &position, &r, &c->diags) > 0) {
 		TRY(record_copy(c, &r));
 	}
+	TRY(stream_end(c));
 	if (!c->to_pipe && c->build_ids.n != 0) {
 		WRITE(c, sonde_writer_feature(
 		                 c->out, FEATURE_BUILD_ID, c->build_ids.p, c->build_ids.n));

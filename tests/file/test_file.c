@@ -177,10 +177,76 @@ static void test_killed(void)
 	ok(!o.f.interrupted && records(&o) == 3, "a file without features that is whole");
 	eq_u64(o.diags.counts[SONDE_DIAG_NOTE], 0, "is not noted");
 	file_close(&o.f);
+	make_at(&m, 56, FILE_UNFINISHED);
+	reopen(&o);
+	ok(o.f.interrupted && records(&o) == 3, "a file with the mark of an unfinished one");
+	eq_u64(o.diags.counts[SONDE_DIAG_NOTE], 1, "is noted");
+	file_close(&o.f);
+	make_at(&m, 64, 8);
+	reopen(&o);
+	ok(!o.f.interrupted, "the mark is none where there are event types");
+	file_close(&o.f);
+	make_at(&m, 64, 0);
+	make_at(&m, 56, 0);
 	make_at(&m, 48, 1ull << 63);
 	reopen(&o);
 	ok(o.rc == 0 && records(&o) == 3 && loss(&o) == 1, "a data size behind the end");
 	file_close(&o.f);
+	with_features();
+	make_at(&m, 56, FILE_UNFINISHED);
+	reopen(&o);
+	ok(o.f.interrupted && file_has_feature(&o.f, FEATURE_HOSTNAME) && records(&o) == 1,
+	        "an unfinished file keeps the features that it has");
+	file_close(&o.f);
+}
+
+/* A stream whose records are FINISHED_ROUNDs in front of an event, in front of a sample, and at the
+ * end. */
+static bool stream_is_interrupted(unsigned first, unsigned middle, unsigned last)
+{
+	struct sonde_attr attr = {.type = 1,
+	        .size = 128,
+	        .sample_period = 1,
+	        .sample_type = SONDE_SAMPLE_IP | SONDE_SAMPLE_TID | SONDE_SAMPLE_PERIOD};
+	uint8_t bytes[144];
+	struct opened o;
+	bool interrupted;
+
+	memset(&m, 0, sizeof(m));
+	make_u64(&m, FILE_MAGIC2);
+	make_u64(&m, 16);
+	for (unsigned i = 0; i < first; i++) {
+		make_record(&m, RECORD_FINISHED_ROUND, 0, 8);
+	}
+	record_attr_encode(&attr, bytes);
+	make_record(&m, RECORD_HEADER_ATTR, 0, 8 + 128);
+	memcpy(m.p + m.n, bytes, 128);
+	m.n += 128;
+	for (unsigned i = 0; i < middle; i++) {
+		make_record(&m, RECORD_FINISHED_ROUND, 0, 8);
+	}
+	make_sample(&m, 1, 2, 3);
+	for (unsigned i = 0; i < last; i++) {
+		make_record(&m, RECORD_FINISHED_ROUND, 0, 8);
+	}
+	reopen(&o);
+	interrupted = o.rc == 0 && o.f.interrupted;
+	file_close(&o.f);
+	return interrupted;
+}
+
+static void test_killed_stream(void)
+{
+	ok(!stream_is_interrupted(0, 0, 0) && !stream_is_interrupted(0, 1, 1) &&
+	                !stream_is_interrupted(1, 1, 0),
+	        "a stream without two rounds in front says nothing about its end");
+	ok(stream_is_interrupted(2, 0, 0) && stream_is_interrupted(0, 2, 1),
+	        "a stream with two rounds in front and not at its end is interrupted");
+	ok(stream_is_interrupted(2, 0, 1) && !stream_is_interrupted(2, 0, 3) &&
+	                !stream_is_interrupted(4, 0, 2),
+	        "those in front are not those of the end");
+	ok(!stream_is_interrupted(2, 0, 2) && !stream_is_interrupted(0, 2, 2),
+	        "with two at its end it is whole");
 }
 
 /* Two events whose samples have their ids in different places: behind TIME, and in front
@@ -296,6 +362,7 @@ int main(void)
 		test_ids();
 		test_features();
 		test_killed();
+		test_killed_stream();
 	}
 	test_halves();
 	return tap_done();
