@@ -41,17 +41,28 @@ static uint64_t row_weight(const struct report *r, const struct profile_row *row
 /* The rows of an event in order, and the columns' widths. */
 static int rows_select(struct report *r, uint32_t event)
 {
+	size_t shown = 0;
+
 	r->norder = 0;
 	report_columns_reset(r);
 	for (size_t i = 0; i < r->profile.nrows; i++) {
 		const struct profile_row *row = &r->profile.rows[i];
 
-		if (row->event == event && !row->hidden) {
+		if (row->event != event) {
+			continue;
+		}
+		if (!row->hidden) {
 			report_columns_widen(r, row);
-			r->order[r->norder++] = (uint32_t)i;
+		}
+		r->order[r->norder++] = (uint32_t)i;
+	}
+	TRY(report_order(r)); /* of the hidden ones too: they take part, see report_order.c */
+	for (size_t i = 0; i < r->norder; i++) {
+		if (!r->profile.rows[r->order[i]].hidden) {
+			r->order[shown++] = r->order[i];
 		}
 	}
-	TRY(report_order(r));
+	r->norder = shown;
 	return r->cell.failed ? SONDE_ENOMEM : 0;
 }
 

@@ -13,7 +13,8 @@
 
 #include <stdlib.h>
 
-#define NUMBER_MAX 64u /* digits that a forced width may ask for */
+#define ADDRESS_WIDTH 16
+#define NUMBER_MAX    64u /* digits that a forced width may ask for */
 
 struct column_def {
 	const char *name, *other_name;
@@ -109,6 +110,8 @@ static void columns_usual(
 	list_join(&r->columns, sort);
 	list_join(&r->sorts, sort);
 	list_join(&r->sorts, added);
+	list_join(
+	        &r->sorts, &r->columns); /* numbers that are only shown: where all else is equal */
 }
 
 /* A column that would say the same in every row stands above the rows instead. */
@@ -242,6 +245,16 @@ static bool cell_make(struct report *r, const struct profile_row *row, enum prof
 	return true;
 }
 
+/* As in perf the column of objects has room for an address when a row has no object. */
+static int unknown_width(
+        const struct report *r, const struct profile_row *row, enum profile_key key)
+{
+	bool room = key == PROFILE_DSO && row->dso == r->profile.unknown &&
+	            r->options.widths == NULL && r->options.filter.dsos == NULL;
+
+	return room ? ADDRESS_WIDTH : 0;
+}
+
 /*
  * As in perf the column of names is as wide as the last names of the rows' first threads: a longer
  * name that a thread had before an exec is cut.
@@ -253,7 +266,8 @@ static int cell_width(struct report *r, const struct profile_row *row, enum prof
 
 	if (key != PROFILE_COMM) {
 		(void)cell_make(r, row, key);
-		return (int)r->cell.n;
+		return (int)r->cell.n > unknown_width(r, row, key) ? (int)r->cell.n
+		                                                   : unknown_width(r, row, key);
 	}
 	view = timeline_at(line, r->cursor, row->first_pid, row->first_tid, UINT64_MAX);
 	return (int)strlen(timeline_text(line, view->comm));

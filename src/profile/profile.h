@@ -96,7 +96,10 @@ struct profile_row {
 	uint32_t object, dso;
 	uint32_t comm, pid, tid, cpu;
 	uint32_t first_pid, first_tid; /* thread of the first sample */
+	uint32_t first_object; /* where that one was, PROFILE_NONE: nothing is mapped there */
+	uint32_t step; /* in its chain, in the order of graphs: 1, 2...; 0: its leaf */
 	uint32_t event;
+	uint32_t depth; /* frames of its longest chain, from the row to where graphs end */
 	uint32_t mark; /* of the chain that counted last */
 	uint32_t refs; /* chains that belong to the row's graph */
 	size_t ref; /* first of them */

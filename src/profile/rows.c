@@ -110,22 +110,31 @@ static int row_find(struct folder *f, uint32_t who, uint32_t frame, bool self, u
 	return 0;
 }
 
-/* Adds a chain to a row; kernel: what the row's level shows when this is its first sample. */
-static void row_count(
-        struct profile *p, const struct profile_chain *c, uint32_t mark, uint32_t row, bool kernel)
+/* A chain as one of its rows sees it. */
+struct met {
+	const struct profile_chain *chain;
+	uint32_t mark; /* no other chain's */
+	uint32_t object, step, depth; /* see struct profile_row */
+	bool kernel; /* what the row's level shows when this is its first sample */
+};
+
+static void row_count(struct profile_row *r, const struct met *met)
 {
-	struct profile_row *r = &p->rows[row];
+	const struct profile_chain *c = met->chain;
 
 	if (c->time < r->time || (c->time == r->time && c->first_tid < r->first_tid)) {
 		r->time = c->time;
 		r->first_pid = c->first_pid;
 		r->first_tid = c->first_tid;
-		r->kernel = kernel;
+		r->first_object = met->object;
+		r->step = met->step;
+		r->kernel = met->kernel;
 		r->hidden = c->hidden;
 	}
-	if (r->mark != mark) {
+	if (r->mark != met->mark) {
 		r->children += c->period;
-		r->mark = mark;
+		r->depth = met->depth > r->depth ? met->depth : r->depth;
+		r->mark = met->mark;
 	}
 }
 
@@ -136,7 +145,7 @@ static void row_count(
 static int callers_count(struct folder *f, const struct profile_chain *c, uint32_t mark)
 {
 	struct profile *p = f->p;
-	bool kernel = c->kernel;
+	struct met met = {.chain = c, .mark = mark, .kernel = c->kernel};
 
 	for (uint32_t k = 0; k < c->n; k++) {
 		size_t word = c->first + (p->options.caller ? c->n - 1 - k : k);
@@ -145,10 +154,13 @@ static int callers_count(struct folder *f, const struct profile_chain *c, uint32
 		uint32_t row;
 
 		if (object != PROFILE_NONE) {
-			kernel = profile_is_kernel(p, object);
+			met.kernel = profile_is_kernel(p, object);
 		}
 		TRY(row_find(f, c->who, frame, false, &row));
-		row_count(p, c, mark, row, kernel);
+		met.object = object;
+		met.step = k + 1;
+		met.depth = c->n - k;
+		row_count(&p->rows[row], &met);
 		if (p->rows_of != NULL) {
 			p->rows_of[word] = row;
 		}
@@ -176,6 +188,7 @@ static int chain_fold(struct folder *f, uint32_t chain)
 	struct profile_chain *c = &p->counts.chains[chain];
 	uint32_t event = p->counts.who[c->who].event;
 	struct profile_row *r;
+	struct met met;
 
 	c->hidden = chain_hidden(p, c);
 	p->totals[event] += c->period;
@@ -187,7 +200,12 @@ static int chain_fold(struct folder *f, uint32_t chain)
 	if (p->modes != NULL) {
 		p->modes[c->row * (size_t)PROFILE_MODES + p->counts.who[c->who].mode] += c->period;
 	}
-	row_count(p, c, chain + 1, c->row, c->kernel);
+	met = (struct met){.chain = c,
+	        .mark = chain + 1,
+	        .object = p->counts.frames[c->leaf].object,
+	        .depth = c->n,
+	        .kernel = c->kernel};
+	row_count(r, &met);
 	return p->options.children ? callers_count(f, c, chain + 1) : 0;
 }
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares `sonde report -n` with `perf report --stdio -n`, as multisets of (row, graph lines).
+"""Compares `sonde report -n` with `perf report --stdio -n`: rows with their graphs, and the order of the rows.
 
 usage: compare_report.py [--rows] [--show N] SONDE FILE...
 
-Order among equal rows is free, and among branches of a graph that have the same share. perf searches its
+Only rows that are the same text may change places, and branches of a graph that have the same share. perf searches its
 trees of chains with an order that is none when some addresses have no name, and now and then misses a
 branch that is there: the same function is in it twice, and small parts fall below the limit. Rows for which
 perf shows that (with -g graph,0) are compared without their graphs (doc/differences.md). The level, [k] or [.], of an
@@ -162,6 +162,35 @@ def without_level(missing, extra):
                  for one, sign in ((missing, 1), (extra, -1)))
 
 
+class Result(collections.namedtuple("Result", "total missing extra moved")):
+    """Rows of perf; rows that only perf has, or only Sonde; rows of both that are not where perf has them."""
+
+    def good(self):
+        return self.total > 0 and self.missing == self.extra == self.moved == 0
+
+    def __str__(self):
+        return f"{self.total} rows, {self.missing} missing, {self.extra} extra, {self.moved} moved"
+
+
+def row_list(text):
+    """The rows without graphs, in order, and what stands between them."""
+    lines = (line.rstrip() for line in text.split("\n"))
+    return [LEVEL.sub(r"[?] \1", line, count=1) for line in lines if ROW.match(line) or " of event " in line]
+
+
+def moved_rows(want, got):
+    """Pairs of rows, perf's and ours, that differ at the same place; rows that only one has are left out."""
+    both = collections.Counter(want) & collections.Counter(got)
+
+    def left(rows_of_one):
+        rest = both.copy()
+        for row in rows_of_one:
+            if rest[row] > 0:
+                rest[row] -= 1
+                yield row
+    return [(a, b) for a, b in zip(left(want), left(got)) if a != b]
+
+
 def join_split(counted, split):
     """Rows of `-s sym` whose symbol is in split: without their graphs, samples added up."""
     out = collections.Counter()
@@ -200,8 +229,9 @@ def show_difference(missing, extra, most):
 
 
 def compare(sonde, path, words, args):
-    want = rows(run(["perf", "report", "--stdio", "-n", "-i", path] + words), not args.rows)
-    got = rows(run([sonde] + args.command + ["-n", "-i", path] + words), not args.rows)
+    texts = [run(["perf", "report", "--stdio", "-n", "-i", path] + words),
+             run([sonde] + args.command + ["-n", "-i", path] + words)]
+    want, got = (rows(text, not args.rows) for text in texts)
     if words == SETS[6]:
         split = split_symbols(want)
         want, got = join_split(want, split), join_split(got, split)
@@ -213,7 +243,10 @@ def compare(sonde, path, words, args):
         missing, extra = without_split(missing, extra, whole)
     missing, extra = without_level(missing, extra)
     show_difference(missing, extra, args.show)
-    return sum(want.values()), sum(missing.values()), sum(extra.values())
+    moved = moved_rows(*map(row_list, texts))
+    for pair in moved[:args.show]:
+        print("#   another order:\n#     perf  {}\n#     sonde {}".format(*pair))
+    return Result(sum(want.values()), sum(missing.values()), sum(extra.values()), len(moved))
 
 
 def main():
@@ -234,11 +267,10 @@ def main():
     for path in args.files:
         for name in map(int, args.sets.split(",")):
             number += 1
-            total, missing, extra = compare(args.sonde, path, SETS[name], args)
-            good = missing == 0 and extra == 0
-            bad += not good
-            print(f"{'' if good else 'not '}ok {number} - {path.split('/')[-1]} set {name}: "
-                  f"{total} rows, {missing} missing, {extra} extra", flush=True)
+            result = compare(args.sonde, path, SETS[name], args)
+            bad += not result.good()
+            print(f"{'' if result.good() else 'not '}ok {number} - {path.split('/')[-1]} set {name}: {result}",
+                  flush=True)
     print(f"1..{number}")
     return 1 if bad else 0
 
