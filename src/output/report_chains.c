@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The call graph of a row as whole chains: those that end at the same place after the same way,
- * most first. Sorted by their frames, equal chains are neighbours, and a chain stands in front of
- * all that go on behind its end.
+ * most first. Sorted by their frames, equal chains are neighbours, and all chains that go on after
+ * the end of another one are in front of it; chains of equal weight stay in this order, as in perf.
  */
 #define _GNU_SOURCE /* qsort_r */
 #include "output/report.h"
@@ -16,6 +16,19 @@ struct run { /* chains that are the same from the row on */
 	uint32_t n; /* frames */
 };
 
+static int frame_order(const struct profile *p, uint32_t x, uint32_t y)
+{
+	const struct profile_frame *frames = p->counts.frames;
+
+	if (x == PROFILE_NONE || y == PROFILE_NONE) {
+		return x == PROFILE_NONE ? 1 : -1;
+	}
+	if (profile_frame_before(p, &frames[x], &frames[y])) {
+		return -1;
+	}
+	return profile_frame_before(p, &frames[y], &frames[x]) || x > y ? 1 : -1;
+}
+
 static int ref_order(const void *a, const void *b, void *arg)
 {
 	const struct profile *p = arg;
@@ -25,7 +38,7 @@ static int ref_order(const void *a, const void *b, void *arg)
 		uint32_t y = profile_graph_step(p, *(const struct profile_ref *)b, depth);
 
 		if (x != y) {
-			return x == PROFILE_NONE ? -1 : y == PROFILE_NONE ? 1 : x < y ? -1 : 1;
+			return frame_order(p, x, y);
 		}
 		if (x == PROFILE_NONE) {
 			return 0;
@@ -82,11 +95,12 @@ static size_t runs_make(
 	return nruns;
 }
 
-/* Adds what goes on behind a run's end; it stands behind the run. */
-static void run_add_all(
-        const struct profile *p, const struct profile_ref *refs, size_t n, struct run *run)
+/* Adds what goes on after a run's end; it is in front of the run. */
+static void run_add_all(const struct profile *p, const struct profile_ref *refs, struct run *run)
 {
-	for (size_t i = run->first; i < n && goes_on(p, refs, run, i); i++) {
+	run->all_periods = run->periods;
+	run->all_samples = run->samples;
+	for (size_t i = run->first; i-- > 0 && goes_on(p, refs, run, i);) {
 		run->all_periods += p->counts.chains[refs[i].chain].period;
 		run->all_samples += p->counts.chains[refs[i].chain].samples;
 	}
@@ -146,7 +160,7 @@ int report_chains(struct report *r, const struct profile_row *row)
 		if (r->options.graph_kind == SONDE_REPORT_GRAPH_FOLDED) {
 			put_folded(r, refs, &runs[i], total);
 		} else {
-			run_add_all(p, refs, row->refs, &runs[i]);
+			run_add_all(p, refs, &runs[i]);
 			put_flat(r, refs, &runs[i], total);
 		}
 	}

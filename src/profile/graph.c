@@ -170,23 +170,47 @@ static size_t node_sums(struct profile *p, const struct profile_node *node, uint
 	return met;
 }
 
-/* Most first; ties in an order that does not depend on the workers. */
+/*
+ * Whether x comes in front of y. perf's trees have the objects that it met last first: those of the
+ * list of build ids come first, as the header is read first, then the others as they are mapped.
+ */
+static bool object_before(const struct profile *p, uint32_t x, uint32_t y)
+{
+	const struct timeline *t = session_timeline(p->session);
+	uint32_t listed_x, listed_y;
+
+	if (x == PROFILE_NONE || y == PROFILE_NONE) {
+		return y == PROFILE_NONE;
+	}
+	listed_x = timeline_object(t, x)->list_number;
+	listed_y = timeline_object(t, y)->list_number;
+	if (listed_x != 0 && listed_y != 0) {
+		return listed_x > listed_y;
+	}
+	return listed_x == listed_y ? x > y : listed_x == 0;
+}
+
+bool profile_frame_before(
+        const struct profile *p, const struct profile_frame *x, const struct profile_frame *y)
+{
+	if (x->object != y->object) {
+		return object_before(p, x->object, y->object);
+	}
+	if (x->object == PROFILE_NONE) {
+		return x->ip > y->ip;
+	}
+	return x->address > y->address;
+}
+
+/* Most first; then by what the branches begin with. */
 static bool node_before(
         const struct profile *p, const struct profile_node *a, const struct profile_node *b)
 {
-	const struct profile_frame *x = profile_graph_frame(p, a, a->depth);
-	const struct profile_frame *y = profile_graph_frame(p, b, b->depth);
-
 	if (a->sum != b->sum) {
 		return a->sum > b->sum;
 	}
-	if (x->object != y->object) {
-		return x->object < y->object;
-	}
-	if (x->symbol != y->symbol) {
-		return x->symbol > y->symbol; /* as perf has it */
-	}
-	return x->ip > y->ip;
+	return profile_frame_before(
+	        p, profile_graph_frame(p, a, a->depth), profile_graph_frame(p, b, b->depth));
 }
 
 /* Few nodes are visible: at most 100 / limit unless the limit is 0. */

@@ -174,6 +174,9 @@ int profile_graph_expand(
 /* The frame of a ref at a depth of its row's graph; PROFILE_NONE behind the end. */
 uint32_t profile_graph_step(const struct profile *p, struct profile_ref ref, uint32_t depth);
 uint64_t profile_graph_samples(const struct profile *p, const struct profile_node *node);
+/* Of branches with the same weight: by object, and in one from the highest address to the lowest. */
+bool profile_frame_before(
+        const struct profile *p, const struct profile_frame *x, const struct profile_frame *y);
 const struct profile_frame *profile_graph_frame(
         const struct profile *p, const struct profile_node *node, uint32_t depth);
 

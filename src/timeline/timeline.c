@@ -77,6 +77,7 @@ struct timeline {
 	size_t nnotes, notes_cap;
 	bool swap;
 	struct timeline_object *objects;
+	uint32_t nlisted; /* build ids that were added */
 	size_t nobjects, objects_cap;
 	uint32_t *object_slots; /* index + 1 */
 	size_t nobject_slots;
@@ -856,12 +857,16 @@ int timeline_add_build_id(struct timeline *t, const char *name, const uint8_t *i
 	if (text == INTERN_NONE) {
 		return SONDE_ENOMEM;
 	}
+	t->nlisted++;
 	for (size_t i = 0; i < t->nobjects; i++) {
 		struct timeline_object *o = &t->objects[i];
 		bool module = o->kind == TIMELINE_MODULE;
 
 		if (o->name != text && !(module && o->short_name == text)) {
 			continue;
+		}
+		if (o->list_number == 0) {
+			o->list_number = t->nlisted;
 		}
 		o->listed = o->listed || (module && o->name == text && is_listed(t, o));
 		if (o->build_id_size == 0 && size <= BUILD_ID_MAX) {

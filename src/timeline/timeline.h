@@ -34,6 +34,7 @@ struct timeline_object {
 	uint8_t build_id_size; /* 0: not known */
 	bool listed; /* a list of build ids has the path of this module */
 	uint64_t base; /* of TIMELINE_MODULE: run-time address of its start when last mapped */
+	uint32_t list_number; /* place in the list of build ids, from 1 on; 0: it is not there */
 };
 
 struct timeline_mapping {

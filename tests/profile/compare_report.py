@@ -4,12 +4,11 @@
 
 usage: compare_report.py [--rows] [--show N] SONDE FILE...
 
-Only rows that are the same text may change places, and branches of a graph that have the same share. perf searches its
-trees of chains with an order that is none when some addresses have no name, and now and then misses a
-branch that is there: the same function is in it twice, and small parts fall below the limit. Rows for which
-perf shows that (with -g graph,0) are compared without their graphs (doc/differences.md). The level, [k] or [.], of an
-address where nothing is mapped is not compared either. Exit status 1 when something differs; 77 without perf. --rows leaves
-call graphs out of the comparison.
+Only rows that are the same text may change places. perf searches its trees of chains with an order that is none when
+some addresses have no name, and now and then misses a branch that is there: the same function is in it twice, and
+small parts fall below the limit. Rows for which perf shows that (with -g graph,0) are compared without their graphs
+(doc/differences.md). The level, [k] or [.], of an address where nothing is mapped is not compared either. Exit status
+1 when something differs; 77 without perf. --rows leaves call graphs out of the comparison.
 """
 import argparse
 import collections
@@ -89,11 +88,8 @@ class Node:
         self.column, self.share, self.names, self.children = column, share, [name], []
 
     def text(self, depth=0):
-        """The branch with the order of branches of the same share made regular: that order is free."""
         lines = [f"{' ' * depth}{self.share} {name}" for name in self.names]
-        texts = [(child.share, child.text(depth + 1)) for child in self.children]
-        texts.sort(key=lambda t: (-float(t[0] or 0), t[1]))
-        return "\n".join(lines + [t[1] for t in texts])
+        return "\n".join(lines + [child.text(depth + 1) for child in self.children])
 
     def split(self):
         """Whether two branches from here or below start with the same name."""
@@ -125,7 +121,7 @@ def graph(lines):
 
 
 def regular(text):
-    """A row with its graph in regular order."""
+    """A row with its graph, however that is drawn."""
     lines = text.split("\n")
     return lines[0] + graph(lines[1:]).text()
 
