@@ -4,6 +4,7 @@
 #include <time.h>
 
 #define NS_PER_SEC 1000000000u
+#define ID_WIDTH   7u /* as in perf 6.12; 5 in perf 6.1 */
 
 struct line_context {
 	struct text *out;
@@ -24,25 +25,30 @@ static void put_comm(const struct line_context *c)
 	text_char(c->out, ' ');
 }
 
+/* Ids are signed where they are shown: the kernel gives -1 to what has none. */
+static void put_id(struct text *out, uint32_t id, unsigned width)
+{
+	if ((int32_t)id < 0) {
+		text_printf(out, "%*d", (int)width, (int)id);
+	} else {
+		text_u64(out, id, width, ' ');
+	}
+}
+
 static void put_pid(const struct line_context *c)
 {
-	text_u64(c->out, c->sample->s.pid, 7, ' ');
+	put_id(c->out, c->sample->s.pid, ID_WIDTH);
 	text_char(c->out, (c->plan->fields & FIELD_BIT(FIELD_TID)) != 0 ? '/' : ' ');
 }
 
-/* Ids are signed where they are shown: the kernel gives -1 to what has none. */
 static void put_tid(const struct line_context *c)
 {
 	size_t start = c->out->n;
 	bool behind_pid = (c->plan->fields & FIELD_BIT(FIELD_PID)) != 0;
 
-	if ((int32_t)c->sample->s.tid < 0) {
-		text_printf(c->out, behind_pid ? "%-7d" : "%7d", (int)c->sample->s.tid);
-	} else {
-		text_u64(c->out, c->sample->s.tid, behind_pid ? 0 : 7, ' ');
-		if (behind_pid && c->out->n - start < 7) {
-			text_fill(c->out, ' ', 7 - (c->out->n - start));
-		}
+	put_id(c->out, c->sample->s.tid, behind_pid ? 0 : ID_WIDTH);
+	if (behind_pid && c->out->n - start < ID_WIDTH) {
+		text_fill(c->out, ' ', ID_WIDTH - (c->out->n - start));
 	}
 	text_char(c->out, ' ');
 }

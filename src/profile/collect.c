@@ -223,7 +223,7 @@ static int who_find(
 	const bool *by = p->options.key;
 	struct profile_who key = {.event = s->event};
 
-	key.comm = by[PROFILE_COMM] ? s->view->comm : 0;
+	key.comm = by[PROFILE_COMM] ? s->view->row_comm : 0;
 	key.pid = by[PROFILE_PID] ? s->view->pid : 0;
 	key.tid = by[PROFILE_PID] ? s->view->tid : 0;
 	key.cpu = by[PROFILE_CPU] ? s->s.cpu : 0;

@@ -56,6 +56,8 @@ struct thread {
 	uint64_t start;
 	struct name_at *names;
 	size_t nnames, names_cap;
+	bool forked; /* a FORK opened it */
+	bool renamed; /* names[0] is the number, but perf report counts it under names[1] */
 };
 
 /* Newest generation of a number; open addressing. */
@@ -517,6 +519,9 @@ static bool play_fork(struct timeline *t, const struct note *n)
 	if (n->time == 0 && slots_find(&t->tids, f.tid) != NONE) {
 		return true; /* synthesised state of a thread that another record named already */
 	}
+	if (f.tid == f.ptid && f.pid == f.ppid) {
+		return true; /* tasks of other PID namespaces all have the number 0 */
+	}
 	parent = slots_find(&t->pids, f.ppid);
 	if (f.pid == f.ppid || f.tid != f.pid) {
 		p = process_get(t, f.pid);
@@ -533,7 +538,11 @@ static bool play_fork(struct timeline *t, const struct note *n)
 		return false;
 	}
 	th = thread_new(t, p, f.tid, n->time);
-	return th != NONE && fork_name(t, th, f.ptid, n->time);
+	if (th == NONE) {
+		return false;
+	}
+	t->threads[th].forked = true;
+	return fork_name(t, th, f.ptid, n->time);
 }
 
 /*
@@ -629,22 +638,30 @@ static bool play(struct timeline *t, const struct note *n)
 	}
 }
 
-/* Threads that nothing names are called by their number, as perf calls them. */
+/* Until its first name a thread is called by its number, as in perf. */
 static bool name_nameless(struct timeline *t)
 {
 	char text[32];
 
 	for (size_t i = 0; i < t->nthreads; i++) {
 		struct thread *th = &t->threads[i];
+		uint64_t from = th->older != NONE ? th->start : 0;
 		int n;
 
-		if (th->nnames != 0) {
+		if (th->nnames != 0 && th->names[0].time <= from) {
 			continue;
 		}
 		n = th->tid == 0 ? snprintf(text, sizeof(text), "swapper")
 		                 : snprintf(text, sizeof(text), ":%d", (int)th->tid);
-		if (!thread_name(th, 0, intern_add(&t->texts, text, (size_t)n))) {
+		if (!thread_name(th, from, intern_add(&t->texts, text, (size_t)n))) {
 			return false;
+		}
+		th->renamed = th->nnames > 1 && th->tid != 0 && !th->forked;
+		for (size_t k = th->nnames - 1; k > 0; k--) { /* to the front */
+			struct name_at last = th->names[k];
+
+			th->names[k] = th->names[k - 1];
+			th->names[k - 1] = last;
 		}
 	}
 	return true;
@@ -784,6 +801,10 @@ static void view_fill(const struct timeline *t, struct timeline_view *v, uint32_
 	}
 	i = names_at(&t->threads[th], time);
 	v->comm = t->threads[th].names[i].name;
+	v->row_comm = v->comm;
+	if (i == 0 && t->threads[th].renamed) {
+		v->row_comm = t->threads[th].names[1].name;
+	}
 	narrow(v, i == 0 ? 0 : t->threads[th].names[i].time,
 	        i + 1 < t->threads[th].nnames ? t->threads[th].names[i + 1].time : UINT64_MAX);
 	view_process(t, t->threads[th].process, v, time);

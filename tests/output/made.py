@@ -5,10 +5,12 @@
 usage: made.py SONDE          compares with made.txt, also the installed perf where that is 6.1
        made.py --update PERF  writes made.txt from what perf prints
 
-Blank lines, comment lines and blanks at the ends of lines do not count; in reports neither does the width of
+The columns of ids are 7 wide, as in perf 6.12 (5 in perf 6.1): their width is not compared here. Blank lines,
+comment lines and blanks at the ends of lines do not count; in reports neither does the width of
 columns, which perf makes wide enough for rows that it does not show.
 """
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -22,6 +24,7 @@ PAGE_FAULTS, MINOR_FAULTS, MAJOR_FAULTS, CPU_CLOCK = (1, 2), (1, 5), (1, 6), (1,
 DSO_SYM = ["report", "--stdio", "-g", "none", "--no-children", "-s", "dso,sym"]
 DSOS = ["report", "--stdio", "-g", "none", "--no-children", "-s", "dso"]
 CASES = []
+IDS = re.compile(r"^(.{16}) +(-?\d+)")
 EXPECTED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "made.txt")
 
 
@@ -83,10 +86,35 @@ case("data addresses", addresses,
      ["script", "-F", "addr,ip,sym"])
 
 
+def names(path):
+    """Samples before the first name of their thread, and tasks of other PID namespaces, which are all 0:0."""
+    r = Recording([Event(*CPU_CLOCK)])
+    for time in range(100000, 1000000, 100000):
+        for tid in (0, 10, 20, 30, -1):
+            r.sample(time + 50000, 0x1000, tid)
+    r.comm(500000, "late", 10)
+    r.fork(200000, 20, 20, 10, 10)
+    r.comm(300000, "child", 20, exec_=True)
+    r.fork(600000, 30, 30, 10, 10)
+    r.comm(400000, "foreign", 0, exec_=True)
+    r.fork(700000, 0, 0, 0, 0)
+    r.comm(800000, "gone", -1)
+    r.comm(800000, "forked", 20)
+    r.write(path)
+
+
+case("names", names,
+     ["script", "-F", "comm,tid,time"],
+     ["script", "-F", "comm,pid"],
+     ["report", "--stdio", "-g", "none", "--no-children", "-s", "comm"])
+
+
 def command(tool, arguments, path):
     done = subprocess.run([tool] + arguments + ["-i", path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           stdin=subprocess.DEVNULL, check=False)
     lines = [line.rstrip() for line in done.stdout.decode(errors="replace").split("\n")]
+    if "comm,tid,time" in arguments or "comm,pid" in arguments:
+        lines = [IDS.sub(r"\1 \2", line) for line in lines]
     if arguments[0] == "report":
         lines = [" ".join(line.split()) for line in lines]
     return "".join(line + "\n" for line in lines if line and not line.startswith("#"))
@@ -140,7 +168,22 @@ def compare(sonde):
             print(f"{'' if good else 'not '}ok {n} - {label}, {title}")
             if not good:
                 print("".join(f"# {line}\n" for line in text.split("\n")), end="")
+    n = id_widths(n, sonde, 7)
+    n = id_widths(n, perf, 5) if perf is not None else n
     print(f"1..{n}")
+
+
+def id_widths(n, tool, width):
+    """pid and tid are right-aligned in columns of this width; a tid after a pid is left-aligned."""
+    path = os.path.join(os.environ["HOME"], "perf.data")
+    names(path)
+    for fields, row in (("comm,tid", f"{'late':>16} {10:>{width}} "), ("comm,pid", f"{'late':>16} {10:>{width}} "),
+                        ("pid,tid", f"{10:>{width}}/{10:<{width}} "), ("pid,tid", f"{-1:>{width}}/{-1:<{width}} ")):
+        done = subprocess.run([tool, "script", "-F", fields, "-i", path], stdout=subprocess.PIPE, check=False)
+        n += 1
+        good = row in done.stdout.decode().split("\n")
+        print(f"{'' if good else 'not '}ok {n} - {os.path.basename(tool)}: ids of {fields} are {width} wide: '{row}'")
+    return n
 
 
 def main():

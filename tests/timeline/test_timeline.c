@@ -137,9 +137,36 @@ static void test_rules(void)
 	timeline_free(t);
 }
 
+/* A name holds from its record on, not before. */
+static void test_names(void)
+{
+	static struct bytes b[8];
+	struct diag_sink diags = {0};
+	struct timeline *t = timeline_new(&diags);
+
+	add_comm(t, &b[0], 10, "late", false, 500);
+	add_fork(t, &b[1], 20, 10, 100);
+	add_comm(t, &b[2], 20, "child", true, 300);
+	add_fork(t, &b[3], 30, 10, 600);
+	add_comm(t, &b[4], 0, "foreign", true, 400);
+	add_fork(t, &b[5], 0, 0, 700);
+	eq_u64(timeline_seal(t), 0, "a timeline with late names is built");
+	eq_str(comm_at(t, 10, 499), ":10", "before its first name a thread has its number");
+	eq_str(comm_at(t, 10, 500), "late", "the name holds from its record on");
+	eq_str(comm_at(t, 20, 50), ":20", "before its fork a thread has its number");
+	eq_str(comm_at(t, 20, 200), ":20", "a child of a nameless parent has its number");
+	eq_str(comm_at(t, 20, 300), "child", "until it gets a name");
+	eq_str(comm_at(t, 30, 650), "late", "a child of a named parent has the parent's name");
+	eq_str(comm_at(t, 0, 399), "swapper", "the idle task before foreign tasks get names");
+	eq_str(comm_at(t, 0, 400), "foreign", "a foreign task changes the name of number 0");
+	eq_str(comm_at(t, 0, 700), "foreign", "a fork among foreign tasks keeps the name");
+	timeline_free(t);
+}
+
 int main(void)
 {
 	test_space();
 	test_rules();
+	test_names();
 	return tap_done();
 }
