@@ -177,7 +177,8 @@ static uint32_t mark_mode(uint64_t mark)
 
 /*
  * Entries of a chain: marks switch the mode, addresses make a line each. A mark that no kernel
- * writes means that the unwinder ran into data: such a chain is not shown at all.
+ * writes means that the unwinder ran into data: such a chain is not shown at all. Where the kernel
+ * left the chain to an unwinder, the address of the sample is the one entry that is known.
  */
 static void put_chain(const struct line_context *c)
 {
@@ -205,6 +206,9 @@ static void put_chain(const struct line_context *c)
 			c->out->n = start;
 			return;
 		}
+	}
+	if (c->out->n == start && c->plan->stack && left > 0) {
+		frame_text(c->frames, c->out, s->view, s->cpumode, s->s.ip, parts);
 	}
 }
 
@@ -373,6 +377,7 @@ int line_plan_make(struct line_plan *plan, const struct line_style *style, uint6
 	        .chain = (attr->sample_type & SONDE_SAMPLE_CALLCHAIN) != 0 && !style->hide_chain &&
 	                 (fields & FIELD_BIT(FIELD_IP)) != 0,
 	        .frame_parts = frame_parts(fields),
+	        .stack = (attr->sample_type & SONDE_SAMPLE_STACK_USER) != 0,
 	        .names_addr = names_addr(attr),
 	        .attr = attr,
 	};

@@ -14,6 +14,7 @@ struct line_plan {
 	uint64_t fields;
 	bool chain; /* print call chains */
 	unsigned frame_parts; /* enum frame_part, without FRAME_LINE */
+	bool stack; /* user code of chains is not unwound: at least the sample's ip is shown */
 	bool names_addr; /* the field addr has symbol and object too */
 	const struct sonde_attr *attr;
 	const char *event; /* name, right-aligned to the longest one */

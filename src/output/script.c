@@ -254,6 +254,20 @@ static int print_samples(struct script *s)
 	return rc;
 }
 
+/* Warns of what the lines lack. */
+static void report_unshown(struct script *s)
+{
+	unsigned kinds = 0;
+
+	for (size_t i = 0; i < session_file(s->session)->nevents; i++) {
+		const struct line_plan *plan = &s->plans[i];
+
+		kinds |= plan->chain ? SESSION_USER_STACKS : 0;
+		kinds |= (plan->fields & FIELD_BIT(FIELD_TRACE)) != 0 ? SESSION_TRACE_FIELDS : 0;
+	}
+	session_report_unshown(s->session, kinds, "perf script");
+}
+
 static int run(struct script *s, const struct sonde_script_options *o)
 {
 	struct field_choice choice;
@@ -263,6 +277,7 @@ static int run(struct script *s, const struct sonde_script_options *o)
 	TRY(choose_fields(s, o, &choice));
 	TRY(make_style(s, o));
 	TRY(make_plans(s, &choice));
+	report_unshown(s);
 	if (o->header != 0) {
 		TRY(print_header(s, o->header > 1));
 	}

@@ -97,6 +97,18 @@ struct session_event_count {
 };
 const struct session_event_count *session_event_counts(const struct sonde_session *s);
 
+/* What samples hold that this version cannot show; bits. */
+enum session_unshown {
+	SESSION_USER_STACKS = 1, /* copies of the stack, to be unwound into call chains */
+	SESSION_TRACE_FIELDS = 2 /* the text of tracepoints */
+};
+
+/*
+ * Reports each of `kinds` that some sample of the recording has, as one SONDE_DIAG_UNSHOWN.
+ * `instead`: the command that can show it, such as "perf script".
+ */
+void session_report_unshown(struct sonde_session *s, unsigned kinds, const char *instead);
+
 /* The symbols of an object, loaded when first asked for; empty when nothing is found; NULL: no
  * memory. */
 const struct symbol_table *session_symbols(struct sonde_session *s, uint32_t object);

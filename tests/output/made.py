@@ -18,7 +18,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from recording import KERNEL, Event, Recording  # noqa: E402
+from recording import CALLCHAIN, KERNEL, STACK_USER, USUAL, Event, Recording  # noqa: E402
 
 PAGE_FAULTS, MINOR_FAULTS, MAJOR_FAULTS, CPU_CLOCK = (1, 2), (1, 5), (1, 6), (1, 0)
 DSO_SYM = ["report", "--stdio", "-g", "none", "--no-children", "-s", "dso,sym"]
@@ -168,9 +168,55 @@ def compare(sonde):
             print(f"{'' if good else 'not '}ok {n} - {label}, {title}")
             if not good:
                 print("".join(f"# {line}\n" for line in text.split("\n")), end="")
+    n = unshown(n, sonde)
     n = id_widths(n, sonde, 7)
     n = id_widths(n, perf, 5) if perf is not None else n
     print(f"1..{n}")
+
+
+def stacks(path):
+    """Chains whose user part lies in copies of the stack, and a chain that is whole."""
+    r = Recording([Event(*CPU_CLOCK, sample_type=USUAL | CALLCHAIN | STACK_USER)])
+    r.comm(1, "prog", 7)
+    r.sample(1000, 0x400010, 7)
+    r.sample(2000, 0xffffffff81000010, 7, mode=KERNEL, chain=(2**64 - 128, 0xffffffff81000010))
+    r.write(path)
+
+
+def tracepoints(path):
+    r = Recording([Event(2, 99), Event(2, 98)])
+    r.comm(1, "prog", 7)
+    r.sample(1000, 0x400010, 7)
+    r.sample(2000, 0x400010, 7, event=1)
+    r.write(path)
+
+
+STACKS = ("Warning: user call chains were recorded as copies of the stack (--call-graph dwarf), which this version "
+          "cannot unwind: callers in user code are missing; to see them use 'perf script'\n")
+FIELDS = ("Warning: this version cannot show the fields of tracepoints as text, only their names; to see them use "
+          "'perf script'\n")
+
+
+def unshown(n, sonde):
+    """What this version cannot show is said once, and samples without their chain have an address."""
+    path = os.path.join(os.environ["HOME"], "perf.data")
+    frames = ["\t          400010 [unknown]", "\tffffffff81000010 [unknown]"]
+    for make, arguments, lines, warnings in (
+            (stacks, ["-F", "ip,sym"], frames, STACKS), (stacks, ["-G", "-F", "tid"], None, ""),
+            (stacks, ["-F", "comm,tid"], None, ""), (tracepoints, [], None, FIELDS),
+            (tracepoints, ["-F", "comm"], ["prog".rjust(16) + " "] * 2, "")):
+        make(path)
+        done = subprocess.run([sonde, "script", "-i", path] + arguments, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, check=False)
+        got = [line for line in done.stdout.decode().split("\n") if line]
+        good = done.returncode == 0 and done.stderr.decode() == warnings
+        good = good and len(got) == 2 and (lines is None or got == lines)
+        n += 1
+        print(f"{'' if good else 'not '}ok {n} - {make.__name__}: script {' '.join(arguments)} "
+              f"{'warns once' if warnings else 'does not warn'}")
+        if not good:
+            print("\n".join("# " + line for line in got + done.stderr.decode().split("\n")))
+    return n
 
 
 def id_widths(n, tool, width):

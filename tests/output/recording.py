@@ -14,6 +14,7 @@ import struct
 
 KERNEL, USER = 1, 2
 IP, TID, TIME, ADDR, READ, CALLCHAIN, ID, CPU, PERIOD = (1 << bit for bit in range(9))
+STACK_USER = 1 << 13
 MMAP, COMM, FORK, SAMPLE, MMAP2 = 1, 3, 7, 9, 10
 MMAP_DATA = 1 << 13
 BUILD_ID = 2
@@ -94,6 +95,8 @@ class Recording:
             out += struct.pack("<Q", period)
         if bits & CALLCHAIN:
             out += struct.pack(f"<Q{len(chain)}Q", len(chain), *chain)
+        if bits & STACK_USER:
+            out += struct.pack("<QQQ", 8, 0, 8)
         self.record(SAMPLE, mode, out)
 
     def build_id(self, name, build_id, mode=USER):
