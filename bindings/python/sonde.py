@@ -55,6 +55,7 @@ class Status(enum.IntEnum):
     EINTERRUPTED = -7
     EPERM = -8
     ENOENT = -9
+    EOUTPUT = -10
 
 
 class SondeError(Exception):

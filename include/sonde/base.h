@@ -32,7 +32,9 @@ enum sonde_status {
 	SONDE_EARG = -6, /* the caller's words make no sense (event string, field list, ...) */
 	SONDE_EINTERRUPTED = -7, /* stopped on request */
 	SONDE_EPERM = -8, /* the system does not allow it */
-	SONDE_ENOENT = -9 /* the named thing does not exist */
+	SONDE_ENOENT = -9, /* the named thing does not exist */
+	/* standard output cannot be written, or the caller's output function failed, which knows why */
+	SONDE_EOUTPUT = -10
 };
 
 /* A short English text for a status; never NULL, static. */

@@ -66,8 +66,9 @@ SONDE_API int sonde_writer_feature(
 
 /*
  * Creates the output and writes what comes first. path: a file, a directory that is made, or "-"
- * for standard output (streams only). SONDE_EIO, SONDE_EPERM, SONDE_ENOENT, SONDE_EARG (streams
- * cannot hold an event of more than 8,000 ids, files must be seekable), SONDE_EUNSUPPORTED.
+ * for standard output: a stream, or a file where it is an empty one. SONDE_EIO, SONDE_EPERM,
+ * SONDE_ENOENT, SONDE_EARG (streams cannot hold an event of more than 8,000 ids; standard output is
+ * no file, nothing was written), SONDE_EOUTPUT (standard output failed), SONDE_EUNSUPPORTED.
  */
 SONDE_API int sonde_writer_open(struct sonde_writer *w, const char *path);
 

@@ -28,7 +28,7 @@ int cmd_check(int argc, char **argv)
 	struct option_rest rest;
 	struct sonde_check_options o = {.size = sizeof(o)};
 	struct terminal_output out;
-	int rc = options_parse(&command, argc, argv, &rest);
+	int rc = options_parse(&command, argc, argv, &rest), status;
 
 	if (rc != OPTIONS_RUN) {
 		return rc;
@@ -42,6 +42,9 @@ int cmd_check(int argc, char **argv)
 	terminal_output_open(&out, false);
 	rc = sonde_check(rest.argc == 1 ? rest.argv[0] : input, &o, terminal_output_write, &out);
 	terminal_output_close(&out);
+	if (terminal_output_failed(&out, &status)) {
+		return status;
+	}
 	if (rc == SONDE_ENOMEM) {
 		(void)fprintf(stderr, "Error: out of memory\n");
 	}

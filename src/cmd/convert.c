@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define EXIT_FILE    255 /* the input is missing or cannot be used */
+#define EXIT_OUTPUT  1 /* standard output cannot be written */
 #define LEVEL_MAX    22 /* of zstd */
 #define NEEDS_OUTPUT "-o FILE says where to write; '-' is standard output"
 #define LEVEL_PERF   1 /* what -z means without a number, as for record */
@@ -69,7 +70,7 @@ static int run(const struct convert *c, struct sonde_convert_options *o)
 	rc = sonde_convert(c->input, c->output, o);
 	if (rc < 0) {
 		(void)fprintf(stderr, "Error: %s\n", message);
-		return EXIT_FILE;
+		return rc == SONDE_EOUTPUT ? EXIT_OUTPUT : EXIT_FILE;
 	}
 	if (strcmp(c->output, "-") != 0) {
 		(void)fprintf(stderr, "[ sonde: wrote %llu records to %s ]\n",
@@ -128,7 +129,7 @@ int cmd_convert(int argc, char **argv)
 	        OPTION_TEXT(
 	                'o', "output", &c.output, "FILE", "what to write; '-': standard output"),
 	        OPTION_TEXT(0, "to", &c.to, "KIND",
-	                "file, pipe or directory; as the input when not given"),
+	                "file, pipe or directory; as the input, but pipe with -o -"),
 	        OPTION_TEXT(0, "endian", &c.endian, "ORDER",
 	                "little or big; as the input when not given"),
 	        OPTION_CALL('z', "compress", OPTION_OPTIONAL, on_level, &c, "LEVEL",

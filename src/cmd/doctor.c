@@ -26,7 +26,7 @@ int cmd_doctor(int argc, char **argv)
 	};
 	struct option_rest rest;
 	struct terminal_output out;
-	int rc = options_parse(&command, argc, argv, &rest);
+	int rc = options_parse(&command, argc, argv, &rest), status;
 
 	if (rc != OPTIONS_RUN) {
 		return rc;
@@ -39,7 +39,10 @@ int cmd_doctor(int argc, char **argv)
 	terminal_output_open(&out, false);
 	rc = sonde_doctor_print(&o, json, terminal_output_write, &out);
 	terminal_output_close(&out);
-	if (rc < 0 && !out.closed) {
+	if (terminal_output_failed(&out, &status)) {
+		return status;
+	}
+	if (rc < 0) {
 		(void)fprintf(stderr, "sonde doctor: cannot look at '%s': %s\n",
 		        o.root != NULL ? o.root : "/", sonde_status_text(rc));
 		return 255;

@@ -128,25 +128,6 @@ static int close_target(struct target *t, bool finished)
 	return rc;
 }
 
-static int write_piece(void *arg, const char *data, size_t n)
-{
-	const int *fd = arg;
-	ssize_t done;
-
-	while (n > 0) {
-		done = write(*fd, data, n);
-		if (done < 0 && errno == EINTR) {
-			continue;
-		}
-		if (done < 0) {
-			return SONDE_EIO;
-		}
-		data += done;
-		n -= (size_t)done;
-	}
-	return 0;
-}
-
 /* The index of the event that is asked for by number or name; SIZE_MAX - 1: there is none. */
 static size_t find_event(const struct sonde_session *s, const char *wanted)
 {
@@ -175,31 +156,46 @@ static void list_events(const struct sonde_session *s, const char *wanted)
 	}
 }
 
+/* Prints that the output cannot be written, by errno; the exit status. */
+static int write_failed(const struct flamegraph *f, int error)
+{
+	if (strcmp(f->output, "-") == 0) {
+		return terminal_stdout_failed(error);
+	}
+	say("cannot write", f->output, strerror(error));
+	return EXIT_FAILED;
+}
+
+/* OPTIONS_RUN after a page was written, whole; else the exit status. */
 static int write_page(const struct flamegraph *f, struct sonde_session *s, size_t event)
 {
 	struct sonde_flamegraph_options o = {.size = sizeof(o), .title = f->title, .event = event};
+	struct terminal_output out = {0};
 	struct target t;
 	int rc = open_target(&t, f->output);
 	int closed;
 
 	if (rc < 0) {
-		say("cannot write", f->output, strerror(-rc));
 		(void)close_target(&t, false);
-		return rc;
+		return write_failed(f, -rc);
 	}
-	errno = 0;
-	rc = sonde_flamegraph_write(s, &o, write_piece, &t.fd);
-	if (rc == SONDE_EIO && errno != 0) {
-		say("cannot write", f->output, strerror(errno));
-	} else if (rc < 0) {
-		say("cannot draw", f->input, sonde_session_error(s)->text);
-	}
+	out.fd = t.fd;
+	rc = sonde_flamegraph_write(s, &o, terminal_output_write, &out);
 	closed = close_target(&t, rc >= 0);
-	if (closed < 0 && rc >= 0) {
-		say("cannot write", f->output, strerror(-closed));
-		return closed;
+	if (out.error != 0) {
+		return write_failed(f, out.error);
 	}
-	return rc;
+	if (rc < 0) {
+		say("cannot draw", f->input, sonde_session_error(s)->text);
+		return EXIT_FAILED;
+	}
+	if (closed < 0) {
+		return write_failed(f, -closed);
+	}
+	if (rc == 0) {
+		(void)fprintf(stderr, "Warning: no samples in %s\n", f->input);
+	}
+	return OPTIONS_RUN;
 }
 
 static int draw(struct flamegraph *f, struct sonde_session *s)
@@ -212,11 +208,8 @@ static int draw(struct flamegraph *f, struct sonde_session *s)
 		return EXIT_FAILED;
 	}
 	rc = write_page(f, s, event);
-	if (rc < 0) {
-		return EXIT_FAILED;
-	}
-	if (rc == 0) {
-		(void)fprintf(stderr, "Warning: no samples in %s\n", f->input);
+	if (rc != OPTIONS_RUN) {
+		return rc;
 	}
 	if (strcmp(f->output, "-") != 0) {
 		(void)fprintf(stderr, "flame graph written to %s\n", f->output);

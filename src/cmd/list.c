@@ -36,7 +36,7 @@ int cmd_list(int argc, char **argv)
 	};
 	struct option_rest rest;
 	struct terminal_output out;
-	int rc = options_parse(&command, argc, argv, &rest);
+	int rc = options_parse(&command, argc, argv, &rest), status;
 
 	if (rc != OPTIONS_RUN) {
 		return rc;
@@ -48,8 +48,8 @@ int cmd_list(int argc, char **argv)
 	terminal_output_open(&out, false);
 	rc = sonde_list_print(&o, terminal_output_write, &out);
 	terminal_output_close(&out);
-	if (out.closed) {
-		return 0;
+	if (terminal_output_failed(&out, &status)) {
+		return status;
 	}
 	if (rc < 0) {
 		(void)fprintf(stderr, "sonde list: cannot look at '%s': %s\n",

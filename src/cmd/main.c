@@ -6,12 +6,15 @@
 #include "cmd/commands.h"
 #include "cmd/options.h"
 #include "cmd/perf_only.h"
+#include "cmd/terminal.h"
 
 #include <sonde/base.h>
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct command {
 	const char *name;
@@ -148,7 +151,19 @@ static int help(int argc, char **argv)
 	return c->run(2, args);
 }
 
-int main(int argc, char **argv)
+/* A file that is opened must not get the number of a standard one that the user closed. */
+static void hold_standard_files(void)
+{
+	static const int modes[] = {O_WRONLY, O_RDONLY, O_WRONLY}; /* 0 and 1: reads, writes fail */
+
+	for (int fd = 0; fd < 3; fd++) {
+		if (fcntl(fd, F_GETFD) < 0) {
+			(void)open("/dev/null", modes[fd] | O_CLOEXEC);
+		}
+	}
+}
+
+static int run(int argc, char **argv)
 {
 	const struct command *c;
 
@@ -173,4 +188,10 @@ int main(int argc, char **argv)
 		return unknown_command(argv[1]);
 	}
 	return c->run(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+	hold_standard_files();
+	return terminal_stdout_finish(run(argc, argv));
 }

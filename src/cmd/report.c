@@ -236,12 +236,15 @@ static int report_header_only(struct report_command *c)
 	        .on_diag = on_diag,
 	        .diag_arg = c};
 	struct terminal_output out;
-	int rc;
+	int rc, status;
 
 	terminal_output_open(&out, c->pager);
 	rc = sonde_header_print(c->input, &o, terminal_output_write, &out);
 	terminal_output_close(&out);
-	if (rc < 0 && !out.closed) {
+	if (terminal_output_failed(&out, &status)) {
+		return status;
+	}
+	if (rc < 0) {
 		(void)fprintf(stderr, "Error: %s\n", message);
 		return EXIT_UNREADABLE;
 	}
@@ -255,7 +258,7 @@ static int report_open(struct report_command *c)
 {
 	struct sonde_session *s = session_make(c);
 	struct terminal_output out;
-	int rc = s != NULL ? sonde_session_open(s, c->input) : SONDE_ENOMEM;
+	int rc = s != NULL ? sonde_session_open(s, c->input) : SONDE_ENOMEM, status;
 
 	if (rc < 0) {
 		(void)fprintf(stderr, "Error: %s\n",
@@ -267,9 +270,11 @@ static int report_open(struct report_command *c)
 	rc = sonde_report_print(s, &c->report, terminal_output_write, &out);
 	terminal_progress_end(&c->progress);
 	terminal_output_close(&out);
-	if (rc < 0 && out.closed) {
-		rc = 0;
-	} else if (rc == SONDE_EARG) {
+	if (terminal_output_failed(&out, &status)) {
+		sonde_session_free(s);
+		return status;
+	}
+	if (rc == SONDE_EARG) {
 		(void)fprintf(stderr, "Error: %s\n", sonde_session_error(s)->text);
 		rc = OPTIONS_USAGE;
 	} else if (rc < 0) {

@@ -62,24 +62,27 @@ static int header_only(struct script *s)
 	        .on_diag = on_diag,
 	        .diag_arg = s};
 	struct terminal_output out;
-	int rc;
+	int rc, status;
 
 	terminal_output_open(&out, s->pager);
 	rc = sonde_header_print(s->input, &o, terminal_output_write, &out);
 	terminal_output_close(&out);
-	if (rc < 0 && !out.closed) {
+	if (terminal_output_failed(&out, &status)) {
+		return status;
+	}
+	if (rc < 0) {
 		(void)fprintf(stderr, "Error: %s\n", message);
 		return EXIT_FILE;
 	}
 	return rc > 0;
 }
 
-static int finish(const struct sonde_session *session, const char *input, int rc, bool closed)
+static int finish(const struct sonde_session *session, const char *input, int rc)
 {
 	uint64_t lost = sonde_session_diags(session, SONDE_DIAG_TRUNCATED) +
 	                sonde_session_diags(session, SONDE_DIAG_DAMAGED);
 
-	if (rc < 0 && !closed) {
+	if (rc < 0) {
 		(void)fprintf(stderr, "Error: %s\n", sonde_session_error(session)->text);
 		return rc == SONDE_EARG ? OPTIONS_USAGE : EXIT_FILE;
 	}
@@ -123,7 +126,7 @@ static int run(struct script *s)
 	};
 	struct sonde_session *session = sonde_session_new(&so);
 	struct terminal_output out = {0};
-	int rc;
+	int rc, status;
 
 	if (session == NULL) {
 		(void)fprintf(stderr, "Error: out of memory\n");
@@ -136,9 +139,11 @@ static int run(struct script *s)
 		terminal_progress_end(&s->progress);
 		terminal_output_close(&out);
 	}
-	rc = finish(session, s->input, rc, out.closed);
+	if (!terminal_output_failed(&out, &status)) {
+		status = finish(session, s->input, rc);
+	}
 	sonde_session_free(session);
-	return rc;
+	return status;
 }
 
 int cmd_script(int argc, char **argv)

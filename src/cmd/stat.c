@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "cmd/stat.h"
 #include "cmd/commands.h"
+#include "cmd/terminal.h"
 
 #include <errno.h>
 #include <langinfo.h>
@@ -67,6 +68,20 @@ static void find_thousands(struct stat_command *c)
 	if (locale != (locale_t)0) {
 		freelocale(locale);
 	}
+}
+
+/* The exit status after printing why the counts cannot be written. */
+static int write_failed(const struct stat_command *c)
+{
+	if (c->out != stderr && fileno(c->out) == STDOUT_FILENO) {
+		return terminal_stdout_failed(c->write_errno);
+	}
+	(void)fprintf(stderr, "sonde stat: cannot write %s: %s\n",
+	        c->output != NULL  ? c->output
+	        : c->out == stderr ? "standard error"
+	                           : "to --log-fd",
+	        strerror(c->write_errno));
+	return 255;
 }
 
 static bool open_output(struct stat_command *c)
@@ -158,14 +173,14 @@ static int run(struct stat_command *c)
 	if (open_output(c)) {
 		rc = sonde_stat_run(s, on_text, c);
 		status = rc == SONDE_EARG && !c->hook_failed ? OPTIONS_USAGE : 255;
-		if (rc < 0 && !c->hook_failed) {
-			(void)fprintf(stderr, "sonde stat: %s%s%s\n", sonde_stat_error(s)->text,
-			        c->write_errno != 0 ? ": " : "",
-			        c->write_errno != 0 ? strerror(c->write_errno) : "");
+		if (rc == SONDE_EOUTPUT && c->write_errno != 0) {
+			status = write_failed(c);
+		} else if (rc < 0 && !c->hook_failed) {
+			(void)fprintf(stderr, "sonde stat: %s\n", sonde_stat_error(s)->text);
 		} else if (rc >= 0) {
 			status = exit_status(s);
 		}
-		if (c->out != stderr && fclose(c->out) != 0) {
+		if (c->out != stderr && fclose(c->out) != 0 && c->write_errno == 0) {
 			(void)fprintf(stderr, "sonde stat: cannot write: %s\n", strerror(errno));
 			status = 255;
 		}

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define EXIT_FILE     255 /* the file is missing or cannot be used */
+#define EXIT_OUTPUT   1 /* standard output cannot be written */
 #define NS_PER_S      1000000000ull
 #define SHOW_AFTER_NS 500000000ull
 #define DIAGS_MAX     20 /* that are printed */
@@ -96,7 +97,7 @@ int terminal_output_write(void *arg, const char *text, size_t n)
 			continue;
 		}
 		if (done < 0) {
-			out->closed = errno == EPIPE;
+			out->error = errno;
 			return -1;
 		}
 		text += done;
@@ -115,9 +116,45 @@ void terminal_output_close(struct terminal_output *out)
 	out->pager = 0;
 }
 
+bool terminal_output_failed(const struct terminal_output *out, int *status)
+{
+	if (out->error != 0) {
+		*status = terminal_stdout_failed(out->error);
+	}
+	return out->error != 0;
+}
+
+int terminal_stdout_failed(int error)
+{
+	if (error == EPIPE) {
+		return 0;
+	}
+	(void)fprintf(stderr, "Error: cannot write standard output%s%s\n", error != 0 ? ": " : "",
+	        error != 0 ? strerror(error) : "");
+	return EXIT_OUTPUT;
+}
+
+int terminal_stdout_finish(int status)
+{
+	bool failed = ferror(stdout) != 0;
+	int rc;
+
+	errno = 0;
+	if (fflush(stdout) == 0 && !failed) {
+		return status;
+	}
+	rc = terminal_stdout_failed(errno);
+	return status != 0 ? status : rc;
+}
+
 int terminal_exit(const struct terminal_output *out, int rc, const char *input, const char *message)
 {
-	if (rc < 0 && !out->closed) {
+	int status;
+
+	if (terminal_output_failed(out, &status)) {
+		return status;
+	}
+	if (rc < 0) {
 		(void)fprintf(stderr, "Error: %s\n", message);
 		return EXIT_FILE;
 	}

@@ -21,13 +21,24 @@ int terminal_color(const char *when);
 struct terminal_output {
 	int fd;
 	pid_t pager; /* 0: none */
-	bool closed; /* the reader went away, which is no error */
+	int error; /* errno of the write that failed; 0: none did */
 };
 
 void terminal_output_open(struct terminal_output *out, bool pager);
-/* A sonde_report_print writer: arg is the struct terminal_output. -1 when the reader went away. */
+/* The library's output function: arg is the struct terminal_output. -1 after an error. */
 int terminal_output_write(void *arg, const char *text, size_t n);
 void terminal_output_close(struct terminal_output *out);
+/*
+ * Whether a write failed. Then *status is the exit status: 0 where the reader went away, which is no
+ * error, or else 1, after printing why.
+ */
+bool terminal_output_failed(const struct terminal_output *out, int *status);
+
+/* Prints that standard output takes no more, by errno. Returns the exit status: 0 for EPIPE, or 1. */
+int terminal_stdout_failed(int error);
+
+/* Writes what stdio still holds of standard output; status, or 1 when that fails. */
+int terminal_stdout_finish(int status);
 
 /*
  * The exit status of a command that printed the recording `input`, and the words that go with it:

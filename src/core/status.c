@@ -17,6 +17,7 @@ const char *sonde_status_text(int status)
 	        "interrupted",
 	        "not permitted",
 	        "does not exist",
+	        "the output was not taken",
 	};
 	size_t i = status > 0 ? 0 : (size_t) - (long)status;
 
@@ -59,6 +60,14 @@ int error_wrap(struct error *err, const char *fmt, ...)
 int error_nomem(struct error *err)
 {
 	return error_set(err, SONDE_ENOMEM, NO_OFFSET, "out of memory");
+}
+
+int error_plain(struct error *err, int status)
+{
+	if (status == SONDE_ENOMEM || status == SONDE_EOUTPUT) {
+		return error_set(err, status, NO_OFFSET, "%s", sonde_status_text(status));
+	}
+	return status;
 }
 
 void diag_report(

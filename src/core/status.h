@@ -35,6 +35,15 @@ int error_wrap(struct error *err, const char *fmt, ...) __attribute__((format(pr
 
 int error_nomem(struct error *err);
 
+/* Sets the text of a status that needs no other: SONDE_ENOMEM, SONDE_EOUTPUT. Returns status. */
+int error_plain(struct error *err, int status);
+
+/* The status of what an output function of the caller returned: any negative number is a failure. */
+static inline int status_of_output(int rc)
+{
+	return rc < 0 ? SONDE_EOUTPUT : 0;
+}
+
 /* Counts diagnostics and passes them to the user's function; single-threaded. */
 struct diag_sink {
 	sonde_diag_fn fn; /* may be NULL */

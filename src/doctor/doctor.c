@@ -236,7 +236,7 @@ int sonde_doctor_print(const struct sonde_doctor_options *options, bool json,
 		json_end(&j);
 	}
 	if (rc == 0) {
-		rc = out.failed ? SONDE_ENOMEM : write(arg, out.p, out.n);
+		rc = out.failed ? SONDE_ENOMEM : status_of_output(write(arg, out.p, out.n));
 	}
 	text_fini(&out);
 	sonde_doctor_free(d);

@@ -11,9 +11,10 @@
 
 static int failed(struct sink *s, const char *what, struct error *err)
 {
-	int status = errno == EACCES || errno == EPERM || errno == EROFS ? SONDE_EPERM
-	             : errno == ENOENT                                   ? SONDE_ENOENT
-	                                                                 : SONDE_EIO;
+	int status = !s->owned                                             ? SONDE_EOUTPUT
+	             : errno == EACCES || errno == EPERM || errno == EROFS ? SONDE_EPERM
+	             : errno == ENOENT                                     ? SONDE_ENOENT
+	                                                                   : SONDE_EIO;
 	const char *hint = errno == ENOSPC || errno == EDQUOT
 	                           ? "; make room or write to another file system"
 	                   : errno == ESPIPE ? "; only a stream can be written here (--to pipe)"
@@ -28,13 +29,13 @@ int sink_open(struct sink *s, const char *path, struct error *err)
 	bool standard = strcmp(path, "-") == 0;
 
 	*s = (struct sink){.fd = -1};
+	s->owned = !standard;
 	s->path = strdup(standard ? "standard output" : path);
 	s->buffer = malloc(BUFFER);
 	if (s->path == NULL || s->buffer == NULL) {
 		sink_close(s);
 		return error_nomem(err);
 	}
-	s->owned = !standard;
 	s->fd = standard ? STDOUT_FILENO
 	                 : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (s->fd < 0) {
@@ -55,7 +56,7 @@ static int write_all(struct sink *s, const uint8_t *p, size_t n, struct error *e
 			continue;
 		}
 		if (got < 0) {
-			return failed(s, "write to", err);
+			return failed(s, "write", err);
 		}
 		p += got;
 		n -= (size_t)got;
@@ -98,7 +99,7 @@ int sink_patch(struct sink *s, const void *data, size_t n, uint64_t at, struct e
 			continue;
 		}
 		if (got < 0) {
-			return failed(s, "write to", err);
+			return failed(s, "write", err);
 		}
 		p += got;
 		at += (uint64_t)got;

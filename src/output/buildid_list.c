@@ -225,7 +225,7 @@ static int lines_write(const struct lines *lines, const struct sonde_buildid_opt
 	int rc;
 
 	(options->json != 0 ? put_json : put_lines)(&out, lines);
-	rc = out.failed ? SONDE_ENOMEM : write(arg, out.p, out.n);
+	rc = out.failed ? SONDE_ENOMEM : status_of_output(write(arg, out.p, out.n));
 	text_fini(&out);
 	return rc;
 }
@@ -261,9 +261,7 @@ static int print_header_list(const char *path, const struct sonde_buildid_option
 	if (rc >= 0) {
 		rc = lines_write(&lines, options, write, arg);
 	}
-	if (rc == SONDE_ENOMEM) {
-		error_nomem(&f.error);
-	}
+	(void)error_plain(&f.error, rc);
 	if (rc < 0 && options->message != NULL) {
 		(void)snprintf(options->message, options->message_size, "%s", f.error.text);
 	}
@@ -287,9 +285,7 @@ static int list_print(struct sonde_session *s, const struct sonde_buildid_option
 	if (rc >= 0) {
 		rc = lines_write(&lines, options, write, arg);
 	}
-	if (rc == SONDE_ENOMEM) {
-		error_nomem(session_error(s));
-	}
+	(void)error_plain(session_error(s), rc);
 	arena_fini(&arena);
 	return rc;
 }

@@ -416,7 +416,7 @@ int sonde_check(const char *path, const struct sonde_check_options *options,
 	} else {
 		say_text(c, path, verdict);
 	}
-	rc = c->out.failed ? SONDE_ENOMEM : write(arg, c->out.p, c->out.n);
+	rc = c->out.failed ? SONDE_ENOMEM : status_of_output(write(arg, c->out.p, c->out.n));
 	text_fini(&c->out);
 	file_close(&c->file);
 	free(c);

@@ -217,10 +217,10 @@ static int flush(struct dump *d, size_t least)
 		return error_nomem(&d->file.error);
 	}
 	if (d->out.n >= least && d->out.n != 0) {
-		rc = d->write(d->arg, d->out.p, d->out.n);
+		rc = status_of_output(d->write(d->arg, d->out.p, d->out.n));
 		d->out.n = 0;
 	}
-	return rc;
+	return error_plain(&d->file.error, rc);
 }
 
 static int dump_records(struct dump *d)

@@ -44,9 +44,9 @@ static int flush(struct page *p)
 	if (p->out.failed) {
 		return error_nomem(session_error(p->session));
 	}
-	rc = p->out.n == 0 ? 0 : p->write(p->arg, p->out.p, p->out.n);
+	rc = p->out.n == 0 ? 0 : status_of_output(p->write(p->arg, p->out.p, p->out.n));
 	p->out.n = 0;
-	return rc;
+	return error_plain(session_error(p->session), rc);
 }
 
 static int flush_when_full(struct page *p)

@@ -272,7 +272,7 @@ static int run(struct list *l, int root, sonde_list_write_fn write, void *arg)
 		(void)snprintf(o->message, o->message_size, "%.*s", (int)l->message.n,
 		        l->message.p != NULL ? l->message.p : "");
 	}
-	rc_write = l->out.n > 0 ? write(arg, l->out.p, l->out.n) : 0;
+	rc_write = l->out.n > 0 ? status_of_output(write(arg, l->out.p, l->out.n)) : 0;
 	return rc_write < 0 ? rc_write : rc;
 }
 

@@ -13,7 +13,8 @@ int output_of_file(const struct output_of_file *job,
 
 	if (rc >= 0) {
 		job->put(&out, &f, job->options);
-		rc = out.failed ? error_nomem(&f.error) : write(arg, out.p, out.n);
+		rc = out.failed ? SONDE_ENOMEM : status_of_output(write(arg, out.p, out.n));
+		(void)error_plain(&f.error, rc);
 	}
 	if (rc < 0 && job->message != NULL) {
 		(void)snprintf(job->message, job->message_size, "%s", f.error.text);

@@ -28,9 +28,9 @@ int report_flush(struct report *r, size_t above)
 	if (r->text.n <= above) {
 		return 0;
 	}
-	rc = r->write(r->arg, r->text.p, r->text.n);
+	rc = status_of_output(r->write(r->arg, r->text.p, r->text.n));
 	r->text.n = 0;
-	return rc < 0 ? rc : 0;
+	return rc;
 }
 
 static uint64_t row_weight(const struct report *r, const struct profile_row *row)
@@ -233,9 +233,7 @@ int sonde_report_print(struct sonde_session *s, const struct sonde_report_option
 
 		rc = written < 0 ? written : rc;
 	}
-	if (rc == SONDE_ENOMEM) {
-		error_nomem(session_error(s));
-	}
+	(void)error_plain(session_error(s), rc);
 	profile_fini(&r.profile);
 	pick_fini(&r.pick);
 	text_fini(&r.text);

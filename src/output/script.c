@@ -147,7 +147,7 @@ static int write_window(void *arg, unsigned worker, size_t window)
 	struct script_worker *w = &s->workers[worker];
 
 	session_progress(s->session, window + 1, session_windows(s->session));
-	return w->out.n != 0 ? s->write(s->arg, w->out.p, w->out.n) : 0;
+	return w->out.n != 0 ? status_of_output(s->write(s->arg, w->out.p, w->out.n)) : 0;
 }
 
 static int choose_fields(
@@ -224,7 +224,7 @@ static int print_header(struct script *s, bool full)
 	int rc;
 
 	output_header(&out, session_file(s->session), full);
-	rc = out.failed ? SONDE_ENOMEM : s->write(s->arg, out.p, out.n);
+	rc = out.failed ? SONDE_ENOMEM : status_of_output(s->write(s->arg, out.p, out.n));
 	text_fini(&out);
 	return rc;
 }
@@ -248,10 +248,7 @@ static int print_samples(struct script *s)
 		}
 	}
 	free(s->workers);
-	if (rc == SONDE_ENOMEM) {
-		return error_nomem(session_error(s->session));
-	}
-	return rc;
+	return error_plain(session_error(s->session), rc);
 }
 
 /* Warns of what the lines lack. */

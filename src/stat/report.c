@@ -324,9 +324,10 @@ static int flush(struct report *r)
 	if (r->text.failed) {
 		return error_nomem(&r->error);
 	}
-	rc = r->write(r->write_arg, r->text.p != NULL ? r->text.p : "", r->text.n);
+	rc = status_of_output(
+	        r->write(r->write_arg, r->text.p != NULL ? r->text.p : "", r->text.n));
 	r->text.n = 0;
-	return rc < 0 ? SONDE_EIO : 0;
+	return error_plain(&r->error, rc);
 }
 
 static int read_stat(struct report *r, const struct sonde_record_stat *stat, long event)

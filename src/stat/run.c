@@ -140,7 +140,7 @@ static int flush(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
 	}
 	rc = s->text.n > 0 && s->write_rc == 0 ? write(arg, s->text.p, s->text.n) : 0;
 	s->text.n = 0;
-	s->write_rc = rc < 0 ? SONDE_EIO : s->write_rc;
+	s->write_rc = rc < 0 ? status_of_output(rc) : s->write_rc;
 	return 0;
 }
 
@@ -574,7 +574,7 @@ static int runs(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
 		        "of these was counted");
 	}
 	if (s->write_rc < 0) {
-		return error_set(&s->error, SONDE_EIO, NO_OFFSET, "the counts cannot be written");
+		return error_plain(&s->error, SONDE_EOUTPUT);
 	}
 	return s->record_rc;
 }

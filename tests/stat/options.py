@@ -209,7 +209,7 @@ def unprivileged():
     result(want.returncode != 0 and got.returncode != 0 and "mounted" not in got.stderr or got.returncode == 0,
            "unprivileged, a tracepoint", got.stderr)
     got = both(["--per-thread", "-a", "-e", "page-faults", "sh", "-c", ":"])[1]
-    result(got.returncode == 0 and re.search("[1-9] +page-faults:u", got.stderr), "unprivileged, his threads", got.stderr)
+    result(got.returncode == 0 and re.search(r"[1-9]\d* +page-faults:u", got.stderr), "unprivileged, his threads", got.stderr)
 
 
 def control():

@@ -21,14 +21,14 @@ struct sonde_buildid_options {
 	void *diag_arg;
 };
 
-/* Takes n bytes of text; a negative status stops the work and is returned. */
+/* Takes n bytes of text; a negative number stops the work: SONDE_EOUTPUT. */
 typedef int (*sonde_buildid_write_fn)(void *arg, const char *text, size_t n);
 
 /*
  * Opens the recording at path and prints a line for each object: its build id, or blanks, and its
  * name. Without with_hits these are the objects that the recorder listed; a recording without such
  * a list is read as with with_hits. 0; 1: printed, but part of the file is missing; or as
- * sonde_session_open, or what write returned.
+ * sonde_session_open, or SONDE_EOUTPUT.
  */
 SONDE_API int sonde_buildid_print(const char *path, const struct sonde_buildid_options *options,
         sonde_buildid_write_fn write, void *arg);

@@ -21,7 +21,7 @@ struct sonde_flamegraph_options {
 	size_t event; /* 0 .. sonde_session_events() - 1, or SONDE_FLAMEGRAPH_FIRST_EVENT */
 };
 
-/* Takes n bytes of the page. A negative status stops the writing and is returned. */
+/* Takes n bytes of the page. A negative number stops the writing: SONDE_EOUTPUT. */
 typedef int (*sonde_flamegraph_write_fn)(void *arg, const char *data, size_t n);
 
 /*
@@ -30,7 +30,7 @@ typedef int (*sonde_flamegraph_write_fn)(void *arg, const char *data, size_t n);
  * bytes are the same for any number of workers.
  *
  * 1; 0: the page was written, but the event has no samples; SONDE_EARG: no such event;
- * SONDE_ENOMEM; or what `write` returned. sonde_session_error says more, except about `write`.
+ * SONDE_ENOMEM; SONDE_EOUTPUT. sonde_session_error has the words.
  */
 SONDE_API int sonde_flamegraph_write(struct sonde_session *s,
         const struct sonde_flamegraph_options *options, sonde_flamegraph_write_fn write, void *arg);

@@ -67,10 +67,10 @@ struct sonde_report_options {
 SONDE_API void sonde_report_options_init(struct sonde_report_options *o);
 
 /*
- * Writes the report of an open session in pieces through `write` (a negative return stops). 0;
+ * Writes the report of an open session in pieces through `write` (a negative return stops: SONDE_EOUTPUT). 0;
  * 1 when there was no sample to report; or SONDE_EARG (an unknown sort key, a list that makes no
- * sense), SONDE_ENOMEM, what the reading of samples says, or what write
- * returned; sonde_session_error(s) has the words.
+ * sense), SONDE_ENOMEM, or what the reading of samples says;
+ * sonde_session_error(s) has the words.
  */
 SONDE_API int sonde_report_print(struct sonde_session *s, const struct sonde_report_options *o,
         int (*write)(void *arg, const char *text, size_t n), void *arg);

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* Takes n bytes of text; a negative status stops the work and is returned. Not called by two
+/* Takes n bytes of text; a negative number stops the work: SONDE_EOUTPUT. Not called by two
  * threads at once. */
 typedef int (*sonde_script_write_fn)(void *arg, const char *text, size_t n);
 

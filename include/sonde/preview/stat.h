@@ -89,7 +89,7 @@ struct sonde_stat_options {
 	void *moment_arg;
 };
 
-/* Takes text; a negative result ends the work with that status. */
+/* Takes text; after a negative number no more is written: SONDE_EOUTPUT. */
 typedef int (*sonde_stat_write_fn)(void *arg, const char *text, size_t n);
 
 struct sonde_stat;
