@@ -114,7 +114,8 @@ int file_read_header(struct file *f)
 	f->interrupted = is_unfinished(f);
 	if (f->data.size == 0 || size_is_too_small(f)) {
 		f->data.size = f->bytes.n - f->data.offset;
-		f->interrupted |= f->data.size != 0;
+		/* nothing at all after the header: not even the features that a proper end has */
+		f->interrupted |= f->data.size != 0 || f->header_size >= FILE_HEADER_SIZE;
 		memset(f->feature_bits, 0, sizeof(f->feature_bits));
 		return 0;
 	}

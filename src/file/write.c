@@ -5,9 +5,11 @@
 #include "record/layout.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 int write_failed(struct sonde_writer *w, int status)
 {
@@ -315,10 +317,29 @@ static int compressed_set(struct sonde_writer *w)
 	return feature_set(w, FEATURE_COMPRESSED, payload, sizeof(payload));
 }
 
+/* A file's header is written again at its end, at its offset: not in a pipe, nor after other text. */
+static int standard_output_fits(struct sonde_writer *w)
+{
+	struct stat st;
+	int flags = fcntl(STDOUT_FILENO, F_GETFL);
+
+	if (w->o.container == SONDE_CONTAINER_FILE && fstat(STDOUT_FILENO, &st) == 0 &&
+	        S_ISREG(st.st_mode) && flags >= 0 && (flags & O_APPEND) == 0 &&
+	        lseek(STDOUT_FILENO, 0, SEEK_CUR) == 0) {
+		return 0;
+	}
+	return error_set(&w->error, SONDE_EARG, NO_OFFSET,
+	        "standard output cannot hold a %s; write a stream (--to pipe), or name a file",
+	        w->o.container == SONDE_CONTAINER_FILE ? "seekable file" : "directory");
+}
+
 static int writer_open(struct sonde_writer *w, const char *path)
 {
 	if (w->opened) {
 		return write_misuse(w, "this writer has an output already");
+	}
+	if (strcmp(path, "-") == 0 && w->o.container != SONDE_CONTAINER_PIPE) {
+		TRY(standard_output_fits(w));
 	}
 	if (w->o.container == SONDE_CONTAINER_DIRECTORY) {
 		TRY(directory_make(w, path));

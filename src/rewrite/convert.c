@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #define STREAM_FEATURE_MAX 0xffe0u /* bytes that the FEATURE record of a stream can hold */
@@ -400,7 +401,9 @@ static int convert_open(struct convert *c, const char *path, const char *output)
 		return error_set(
 		        &c->error, c->in.error.status, c->in.error.offset, "%s", c->in.error.text);
 	}
-	if (wo.container == 0) {
+	if (wo.container == 0 && strcmp(output, "-") == 0) {
+		wo.container = SONDE_CONTAINER_PIPE;
+	} else if (wo.container == 0) {
 		wo.container = c->in.directory ? SONDE_CONTAINER_DIRECTORY
 		               : c->in.pipe    ? SONDE_CONTAINER_PIPE
 		                               : SONDE_CONTAINER_FILE;

@@ -11,7 +11,8 @@ extern "C" {
 
 struct sonde_convert_options {
 	size_t size; /* sizeof(struct sonde_convert_options) of the caller */
-	enum sonde_container container; /* 0: as the input, version 1 as version 2 */
+	/* 0: as the input, version 1 as version 2; to standard output a stream */
+	enum sonde_container container;
 	enum sonde_byte_order order; /* ignored unless set_order */
 	int set_order; /* 0: as the input */
 	int compress; /* zstd level; 0: not compressed; -1: as the input, 9 at most */
