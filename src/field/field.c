@@ -80,10 +80,13 @@ enum field_type field_type_of(const struct sonde_attr *attr)
 	return attr->type <= SONDE_TYPE_BREAKPOINT ? types[attr->type] : FIELD_TYPE_OTHER;
 }
 
-void field_choice_default(struct field_choice *c)
+void field_choice_default(struct field_choice *c, bool chains)
 {
 	*c = (struct field_choice){0};
 	memcpy(c->shown, defaults, sizeof(c->shown));
+	if (chains) {
+		c->shown[FIELD_TYPE_TRACE] |= FIELDS_WHERE;
+	}
 }
 
 static bool word_is(const char *text, size_t n, const char *word)

@@ -70,7 +70,11 @@ struct field_choice {
 
 enum field_type field_type_of(const struct sonde_attr *attr);
 
-void field_choice_default(struct field_choice *c);
+/*
+ * The usual fields. chains: some tracepoint recorded call chains and they are not hidden, so
+ * tracepoints show where they were hit too, as in perf.
+ */
+void field_choice_default(struct field_choice *c, bool chains);
 
 /*
  * Takes what stands behind -F: "comm,ip", "+symoff,-dso", "sw:comm,ip". SONDE_EARG with words in

@@ -231,10 +231,13 @@ static void put_regs(
 {
 	size_t i = 0;
 
+	if (abi == 0) { /* no registers: a kernel thread has none of a user */
+		return;
+	}
 	text_str(c->out, " ABI:");
 	text_u64(c->out, abi, 0, ' ');
 	text_char(c->out, ' ');
-	for (unsigned bit = 0; bit < 64 && regs != NULL && abi != 0; bit++) {
+	for (unsigned bit = 0; bit < 64 && regs != NULL; bit++) {
 		if ((mask >> bit & 1) == 0) {
 			continue;
 		}

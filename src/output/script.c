@@ -154,8 +154,16 @@ static int choose_fields(
         struct script *s, const struct sonde_script_options *o, struct field_choice *choice)
 {
 	struct error *err = session_error(s->session);
+	const struct file *f = session_file(s->session);
+	bool chains = false;
 
-	field_choice_default(choice);
+	for (size_t i = 0; i < f->nevents; i++) {
+		const struct sonde_attr *attr = &f->events[i].attr;
+
+		chains = chains || (attr->type == SONDE_TYPE_TRACEPOINT &&
+		                           (attr->sample_type & SONDE_SAMPLE_CALLCHAIN) != 0);
+	}
+	field_choice_default(choice, chains && o->nfields == 0 && !o->hide_call_graph);
 	for (size_t i = 0; i < o->nfields; i++) {
 		TRY(field_choice_parse(choice, o->fields[i], err));
 	}

@@ -16,7 +16,7 @@ static uint64_t fields_of(const char *spec, int *rc)
 	struct error err = {0};
 	uint64_t fields = 0;
 
-	field_choice_default(&choice);
+	field_choice_default(&choice, false);
 	*rc = spec != NULL ? field_choice_parse(&choice, spec, &err) : 0;
 	if (*rc >= 0) {
 		*rc = field_choice_event(&choice, &clock_attr, "cpu-clock", &fields, &err);
@@ -40,6 +40,26 @@ static void test_choice(void)
 	eq_u64(fields_of("+pid", &rc), usual | BIT(FIELD_PID), "+field");
 	eq_u64(fields_of("sw:comm", &rc), BIT(FIELD_COMM), "fields of this type of event");
 	eq_u64(fields_of("hw:comm", &rc), usual, "fields of another type");
+}
+
+static void test_tracepoint_chains(void)
+{
+	static const struct sonde_attr attr = {
+	        .type = SONDE_TYPE_TRACEPOINT,
+	        .sample_type = SONDE_SAMPLE_IP | SONDE_SAMPLE_TID,
+	};
+	uint64_t who = BIT(FIELD_COMM) | BIT(FIELD_TID) | BIT(FIELD_EVENT) | BIT(FIELD_TRACE);
+	uint64_t where = BIT(FIELD_IP) | BIT(FIELD_SYM) | BIT(FIELD_SYMOFF) | BIT(FIELD_DSO),
+	         fields;
+	struct field_choice choice;
+	struct error err = {0};
+
+	field_choice_default(&choice, false);
+	eq_u64(field_choice_event(&choice, &attr, "tp", &fields, &err), 0, "tracepoint");
+	eq_u64(fields, who, "a tracepoint without call chains shows no address");
+	field_choice_default(&choice, true);
+	eq_u64(field_choice_event(&choice, &attr, "tp", &fields, &err), 0, "tracepoint");
+	eq_u64(fields, who | where, "a tracepoint with call chains shows them");
 }
 
 static void test_mistakes(void)
@@ -103,6 +123,7 @@ int main(void)
 {
 	test_data_src();
 	test_choice();
+	test_tracepoint_chains();
 	test_mistakes();
 	test_names();
 	return tap_done();
