@@ -150,6 +150,19 @@ static double scaled(const struct stat_set *s, const struct stat_count *c)
 }
 
 /*
+ * Adds one more cpu of a socket, die, core or node, from the last to the first. As in perf 6.1 such
+ * a part is not counted when one of its cpus is not, and lists the cpus up to the first such one.
+ */
+static void add_cpu(struct stat_row *row, const struct stat_count *c, bool *whole)
+{
+	if (c->enabled == 0 || c->running == 0) {
+		row->ncells = 0;
+		*whole = false;
+	}
+	row->ncells++;
+}
+
+/*
  * The sum of a group's cells for one event. The sum over everything is scaled once, those of parts
  * are sums of cells that were scaled: so perf 6.1 does it.
  */
@@ -160,6 +173,7 @@ static void sum_row(const struct stat_printer *p, const struct stat_set *s,
 	size_t i;
 	unsigned runs = s->nruns > 1 ? s->nruns : 1;
 	double value = 0;
+	bool whole = true;
 
 	row->ncells = 0;
 	row->absent = true;
@@ -176,7 +190,13 @@ static void sum_row(const struct stat_printer *p, const struct stat_set *s,
 		sum.enabled += c.enabled;
 		sum.running += c.running;
 		value += scaled(s, &c);
-		row->ncells += !counts_cpus(s->by) || c.enabled == 0 || c.running != 0;
+		if (counts_cpus(s->by)) {
+			add_cpu(row, &c, &whole);
+		}
+	}
+	if (!whole) {
+		sum = (struct stat_count){0};
+		value = 0;
 	}
 	if (s->by == SONDE_STAT_BY_ALL) {
 		value = s->nruns > 1 ? row->event->runs.mean * runs : scaled(s, &sum);

@@ -3,6 +3,7 @@
 
 The recordings are made (make_stat.py), as no machine of ours has hardware counters, and recorded by both tools.
 """
+import itertools
 import json
 import os
 import re
@@ -97,6 +98,12 @@ def made(path):
         make(f"cpus, recorded by {by}", shared(*uneven), cpus=2, **MACHINE, **how)
     for option in ("-A", "--per-core", "--per-die", "--per-socket", "--per-node"):
         make("cpus", shared(*uneven), option, cpus=2, **MACHINE)
+    yes, never, late = (5, T, T), (0, 0, 0), (0, T, 0)
+    for cells in itertools.product((yes, never, late), repeat=2):
+        name = "cpus that do not count: " + " ".join("yes" if c == yes else "never" if c == never else "late" for c in cells)
+        for by in ("--per-socket", "--per-core", "--per-node"):
+            make(name, [Event("context-switches", [[(7, T, T)] * 4]), Event("page-faults", [[*cells, yes, *cells[:1]]])], by,
+                 cpus=4, **MACHINE)
     threads = ((11, "abc"), (4000000, "a-long-comm-1234"))
     make("threads", shared(*uneven), aggr=THREAD, threads=threads)
     make("threads in one", shared(*uneven), threads=threads)
