@@ -6,10 +6,12 @@ order, what is not counted, and the exit status. Where both count the same work,
 """
 import json
 import os
+import re
 import subprocess
 import sys
+import tempfile
 
-from shape import SOFT, SONDE, compare, done, need_perf, result, run
+from shape import ENV, SOFT, SONDE, compare, done, need_perf, result, run
 
 def shapes():
     work = ["sh", "-c", "i=0; while [ $i -lt 3000 ]; do i=$((i + 1)); done"]
@@ -25,6 +27,8 @@ def shapes():
         compare(" ".join(["intervals", *form]), [*form, "-I", "20", "-a", "-e", SOFT, "sleep", "0.07"])
         compare(" ".join(["intervals of cores", *form]),
                 [*form, "-I", "20", "-a", "--per-core", "-e", SOFT, "sleep", "0.07"])
+        compare(" ".join(["interval count", *form]),
+                [*form, "-I", "20", "--interval-count", "3", "-a", "-e", SOFT, "sleep", "2"])
         compare(" ".join(["interval count and summary", *form]),
                 [*form, "-I", "20", "--interval-count", "2", "--summary", "-a", "-e", SOFT, "sleep", "0.07"])
         compare(" ".join(["threads", *form]), [*form, "--per-thread", "-t", str(os.getpid()), "-e", SOFT, *nap])
@@ -62,8 +66,29 @@ def cgroups():
         for names in (name, f"{name},", f",{name}", f"{name},,{name}"):
             shown = names.replace(name, "G")
             compare(" ".join(["cgroups", shown, *form]),
-                    [*form, "-a", "-e", "cs,task-clock,page-faults", "-G", names, "sleep", "0.01"])
+                    [*form, "-a", "-e", "cs,task-clock,page-faults", "-G", names, "sleep", "0.01"], cgroups=True)
     os.rmdir(path)
+
+
+def means():
+    """Of repeats that touch more pages each time: the count is their mean, where perf has that of the last one."""
+    code = ("n = int(open('n').read())\nopen('n', 'w').write(str(n + 1))\n"
+            "b = bytearray(n << 22)\nfor i in range(0, len(b), 4096): b[i] = 1")
+    pattern = {"": r"(\d+) +page-faults:u", "-x,": r"(\d+),,page-faults:u", "-j": r'"counter-value" : "([\d.]+)"'}
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "n")
+        for form, digits in pattern.items():
+            found = []
+            for tool, words in (("perf", []), ("perf", ["-r", "4"]), (SONDE, ["-r", "4"])):
+                with open(path, "w", encoding="ascii") as f:
+                    f.write("1")
+                done = subprocess.run([tool, "stat", *words, *form.split(), "-e", "page-faults:u", sys.executable, "-S", "-c",
+                                       code], capture_output=True, text=True, cwd=folder, env=ENV)
+                count = re.search(digits, done.stderr)
+                found.append(float(count.group(1)) if count else 0)
+            more = [n - found[0] for n in found[1:]]  # than the first one
+            result(abs(more[0] - 3 * 1024) < 100 and abs(more[1] - 1.5 * 1024) < 100,
+                   f"repeats {form}: the mean, where perf has the last".replace("  ", " "), str(found))
 
 
 def counts():
@@ -87,5 +112,6 @@ def counts():
 need_perf()
 shapes()
 cgroups()
+means()
 counts()
 done()

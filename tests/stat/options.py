@@ -100,7 +100,8 @@ def each_cgroup():
         for asked in (f"{a},{b}", f"{common}-.*", f"^{common}-[ab]$", f"{a}$", f"{a},,{b}", f"{a},{a}", "/", "",
                       f"{b},{common}.*", f"\\({common}\\)", f"nothing,{b}$", f",{a}$", f"{a},{b}$"):
             compare(" ".join(["each of", asked.replace(common, "G"), *form]),
-                    [*form, "-a", "-e", "cs", "-e", "{page-faults,task-clock}", "--for-each-cgroup", asked, "sleep", "0.01"])
+                    [*form, "-a", "-e", "cs", "-e", "{page-faults,task-clock}", "--for-each-cgroup", asked, "sleep", "0.01"],
+                    cgroups=True)
     compare("each, cpus", ["-a", "-A", "-e", "cs", "--for-each-cgroup", common + ".*", "true"])
     compare("each, nothing asked for", ["-C", "0", "--for-each-cgroup", a, "true"])
     for asked in (common, common + "-.", f"{a}|{b}", "[", common + "x*y*z$"):

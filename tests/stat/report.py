@@ -37,7 +37,8 @@ def run(tool, path, *options):
 
 def compare(name, path, *options):
     want, got = run("perf", path, *options), run(SONDE, path, *options)
-    want, got = (re.sub("^warning: processing task.*\n|^the counts are those of tasks.*\n", "", t, flags=re.M)
+    # both warn that the counts are not those of cpus, in words of their own
+    want, got = (re.sub("^warning: processing task.*$|^the counts are those of tasks.*$", "WARNING", t, flags=re.M)
                  for t in (want, got))
     result(want == got, " ".join([name, *options]), "perf:\n" + want, "sonde:\n" + got)
 
@@ -120,16 +121,17 @@ def made(path):
 
 
 def forms(name, path, *by):
-    """perf takes the form in front of the word `report`; `(null)` is no unit (doc/differences.md)."""
+    """perf takes the form in front of the word `report`, has "(null)" where there is no unit, and cuts how much of the
+    time was counted to whole percents (doc/differences.md: `stat report`; `stat -j`; `stat -x`, `-j`)."""
     for form in ("-x,", "-x\\t", "-j"):
         texts = []
         for tool, words in (("perf", [form, "report", "-i", path, *by]), (SONDE, [form, "report", "-i", path, *by]),
                             (SONDE, ["report", "-i", path, form, *by])):
             done = subprocess.run([tool, "stat", *words], capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"})
-            # perf cuts the percentage to a whole one (doc/differences.md)
-            text = re.sub(r'("pcnt-running" : |\d[,\t])\d+\.\d\d(?=[,\t])', r"\1P", done.stderr.replace("(null)", ""))
+            text = done.stderr.replace('"metric-unit" : "(null)"', '"metric-unit" : ""')
+            text = re.sub(r'("pcnt-running" : |\d[,\t])(\d+)\.\d\d(?=[,\t])', r"\1\2", text)
             texts.append((done.returncode, done.stdout, text))
-        result(texts[0] == texts[1] == texts[2], f"{name}, {form}", *map(str, texts))
+        result(texts[0] == texts[1] == texts[2] and texts[0][2] != "", f"{name}, {form}", *map(str, texts))
 
 
 def metrics(path):
@@ -152,7 +154,8 @@ def metrics(path):
         result(want[1:] == got[1:] and len(got) > 1, " ".join(["metrics alone", *by]), "\n".join(want), "\n".join(got))
         objects = [json.loads(line) for line in lines(SONDE, "-j")]
         cells = [line.split(",")[:-1] for line in got[1:]]
-        result([sum(v is not None for v in o.values()) for o in objects] == [sum(v != "" for v in c) for c in cells],
+        result([sum(v is not None for v in o.values()) for o in objects] == [sum(v != "" for v in c) for c in cells]
+               and cells != [],
                " ".join(["the same as JSON", *by]))
         if by == ["-A"]:
             head = got[0].replace("stalled cycles per insn,", "")

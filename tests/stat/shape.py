@@ -1,4 +1,5 @@
 """What tests of `sonde stat` share: TAP, and the form of what perf and sonde print, with numbers masked."""
+import difflib
 import json
 import os
 import re
@@ -27,19 +28,71 @@ def run(tool, words):
 
 
 def mask(text):
-    """Numbers become N with the width that they are printed in; a rate may have any unit, or be none at all."""
-    text = re.sub(r"  \(100\.00%\)$", "", text, flags=re.M)  # some ns less: where a cgroup is switched to late
-    text = text.replace("(null)", "")  # what perf's -j has for no unit (doc/differences.md)
+    """Numbers become N with the width that they are printed in; a rate may have any unit, or be none at all, as the
+    numbers decide that: bad_rates() looks whether they do. Where -j has no unit perf has "(null)" (doc/differences.md:
+    `stat -j`, a count without a metric)."""
     if text.startswith("{"):
-        return "\n".join(str([(k, v if isinstance(v, str) and not re.match(r"[\d.]+$", v) else "N")
-                             for k, v in json.loads(line).items()]).replace("K/", "/").replace("M/", "/")
-                         for line in text.splitlines())
+        text = text.replace('"metric-unit" : "(null)"', '"metric-unit" : ""')
+        return "\n".join(str([(k, RATE.sub("/sec", v) if isinstance(v, str) and not re.match(r"[\d.]+$", v) else "N")
+                              for k, v in json.loads(line).items()]) for line in text.splitlines())
     text = re.sub(r"'[^']*'", lambda m: m.group(0).replace(" ", "_"), text)
     text = re.sub(r"( *)(\d+\.\d+|\d+)", lambda m: "N" * len(m.group(0)) if m.group(1) else "N", text)
     text = re.sub(r"[KMG]?/sec *", "/sec ", text)
-    text = re.sub(r",[KMG]?/sec", ",/sec", text)
-    text = re.sub(r'"[KMG]?/sec"', '"/sec"', text)
-    return text
+    return re.sub(r",[KMG]?/sec", ",/sec", text)
+
+
+RATE = re.compile(r"^[KMG]?/sec$")
+SCALES = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9}
+NUMBER = r"[\d.]+"
+TEXT_ROW = re.compile(rf"^(.*?)(?<!\S)({NUMBER})(?: msec|     ) +([^\s#\d][^\s#]*)((?: +[^\s#]+)?) +# +({NUMBER}) +"
+                      "([KMG]?/sec|CPUs utilized)")
+CSV_ROW = re.compile(rf"^(.*?),?({NUMBER}),(?:msec)?,([^,]*),((?:[^,]*,)*?)\d+,{NUMBER},({NUMBER}),(.*)$")
+
+
+def rows(text):
+    """Counts with rates: (what is counted for, event, value, rate, its unit); numbers as they are printed."""
+    for line in text.splitlines():
+        if line.startswith("{"):
+            row = json.loads(line)
+            key = [row.get(k) for k in ("interval", "cpu", "core", "socket", "die", "node", "thread", "cgroup")]
+            rate = row.get("metric-value")
+            yield str(key), row.get("event"), row.get("counter-value"), f"{rate:f}" if rate else "", row.get("metric-unit")
+            continue
+        found = (CSV_ROW if "," in line else TEXT_ROW).match(line)
+        if found:
+            before, value, event, cgroup, rate, unit = found.groups()
+            key = re.sub(r"[\d.]+%,", "", before + " " + cgroup)  # of repeats: how far they are from each other
+            yield " ".join(key.split()), event, value, rate, unit
+
+
+def places(number):
+    """Half a unit of the last place that is printed."""
+    return 0.5 / 10 ** len(number.partition(".")[2])
+
+
+def is_rate(event, value, rate, unit, clock):
+    """Whether the rate is count / clock, as exactly as the three are printed."""
+    scale = SCALES[unit[:-4]]
+    low, high = (float(value) + k * places(value) for k in (-1, 1))
+    early, late = (float(clock) / 1e3 + k * places(clock) / 1e3 for k in (-1, 1))
+    near = places(rate) * scale
+    return low / late - near <= float(rate) * scale <= high / max(early, 1e-12) + near
+
+
+def bad_rates(text, units_only=False):
+    """Rates that are not count / clock as printed beside them, or have a unit that is not the right one."""
+    bad, clocks = [], {}
+    for key, event, value, _, _ in rows(text):
+        if (event or "").startswith(("task-clock", "cpu-clock")) and re.fullmatch(NUMBER, value or ""):
+            clocks.setdefault(key, []).append(value)
+    for key, event, value, rate, unit in rows(text):
+        if not RATE.match(unit or "") or not rate:
+            continue
+        if float(rate) > 1000 or (SCALES[unit[:-4]] > 1 and float(rate) < 0.9995):
+            bad.append(f"not the unit for it: {event} {rate} {unit}")
+        elif not units_only and not any(is_rate(event, value, rate, unit, c) for c in clocks.get(key, [])):
+            bad.append(f"{key}: {event}: {value} in {clocks.get(key)} msec is not {rate} {unit}")
+    return bad
 
 
 def drop(text, without):
@@ -47,28 +100,57 @@ def drop(text, without):
 
 
 def loosen(text):
-    """Of repeats: how many digits there are, and which errors are 0, is chance."""
-    text = re.sub(r" +\( \+-[^)]*\)$", "", text, flags=re.M)
-    text = re.sub(r"^( *[\d.]+ \([+-][\d.]+\)) #+$", r"\1 #", text, flags=re.M).replace("(-", "(+")
-    return re.sub(r"  +", " ", re.sub(r"\d+\.\d+", "1.0", text))
+    """Of repeats: a count that was the same each time has no error, but times always have one; how exactly they are
+    printed depends on how far they are from each other, as does the number of marks and the sign in a table."""
+    lines = []
+    for line in text.split("\n"):
+        if "msec" not in line and "seconds" not in line:
+            line = re.sub(r"\( \+-[^)]*\)$", "", line).rstrip()
+        row = re.match(r"^ *[\d.]+ \([+-][\d.]+\) #+$", line)
+        if row or "seconds" in line or re.match(" *# ", line):
+            line = re.sub(r"  +", " ", re.sub(r"\d+\.\d+", "1.0", line)).replace("(-", "(+")
+        lines.append(re.sub(r"#+$", "#", line) if row else line)
+    return "\n".join(lines)
 
 
-def compare(name, words, without=None):
-    """Lines that hold `without` are left out. Three tries: chance may leave a thread unscheduled, or an interval out."""
-    for _ in range(3):
-        want, got = run("perf", words), run(SONDE, words)
-        want, got = ((r[0], drop(r[1], without), r[2]) for r in (want, got))
+def periods(text):
+    """The first interval with what stands above it, and the different ones that follow: how many of them there are is
+    chance, as on a busy machine some come late."""
+    blocks, before, now = [], [], None
+    for line in text.splitlines():
+        found = re.match(r'\s*(?:\{"interval" : )?(\d+\.\d+)', line)
+        if found is None:
+            before.append(line)
+        elif found.group(1) == now:
+            blocks[-1].append(line)
+        else:
+            now = found.group(1)
+            blocks.append([*before, line])
+            before = []
+    shapes = [mask("\n".join(block)) for block in blocks]
+    return "\n".join([*shapes[:1], *sorted(set(shapes[1:])), *before, f"{'several' if len(shapes) > 1 else 'too few'} intervals"])
+
+
+def compare(name, words, without=None, cgroups=False):
+    """Lines that hold `without` are left out. With cgroups, how much of the time they were counted is: the kernel may
+    switch to one some ns late, on which both print (100.00%)."""
+    shapes, notes = [], []
+    for tool in ("perf", SONDE):
+        status, err, out = run(tool, words)
+        err = drop(err, without)
+        # of repeats perf prints the last one's count and the rate of all (`stat -r` in doc/differences.md)
+        bad = bad_rates(err, units_only=tool == "perf" and "-r" in words)
+        notes.append(f"{tool}: status {status}\n{err}" + "\n".join(bad))
+        if cgroups:
+            err = re.sub(r"  \((?:100\.00|99\.9\d)%\)$", "", err, flags=re.M)
         if "-r" in words and not {"-x,", "-j"} & set(words):
-            want, got = ((r[0], loosen(r[1]), r[2]) for r in (want, got))
-        if "-I" in words and "--summary" not in words:  # on a busy machine some intervals come late
-            lines = min(want[1].count("\n"), got[1].count("\n"))
-            want, got = ((r[0], "\n".join(r[1].splitlines()[:lines]), r[2]) for r in (want, got))
-        if (want[0], mask(want[1]), want[2]) == (got[0], mask(got[1]), got[2]):
-            break
-    else:
-        result(False, name, "perf: status %d\n%s" % want[:2], "sonde: status %d\n%s" % got[:2])
-        return
-    result(True, name)
+            err = loosen(err)
+        few = "-I" in words and "--summary" not in words and "--interval-count" not in words
+        out = re.sub(r"(\x1b\[H\x1b\[2J\n)+", r"\1", out) if few else out  # --interval-clear: one for each
+        shapes.append((status, periods(err) if few else mask(err), out, bad))
+    same = shapes[0] == shapes[1] and shapes[1][3] == [] and (shapes[1][1] != "" or shapes[1][2] != "")
+    differ = difflib.unified_diff(shapes[0][1].splitlines(), shapes[1][1].splitlines(), "perf", "sonde", n=0, lineterm="")
+    result(same, name, *notes, "\n".join(map(repr, differ)), *(repr(s[2]) for s in shapes))
 
 
 def done():
