@@ -245,11 +245,12 @@ static bool cell_make(struct report *r, const struct profile_row *row, enum prof
 	return true;
 }
 
-/* As in perf the column of objects has room for an address when a row has no object. */
+/* As in perf the column of objects has room for an address when a row begins without a symbol. */
 static int unknown_width(
         const struct report *r, const struct profile_row *row, enum profile_key key)
 {
-	bool room = key == PROFILE_DSO && row->dso == r->profile.unknown &&
+	bool room = key == PROFILE_DSO &&
+	            r->profile.counts.frames[row->first_frame].symbol == NULL &&
 	            r->options.widths == NULL && r->options.filter.dsos == NULL;
 
 	return room ? ADDRESS_WIDTH : 0;

@@ -70,14 +70,18 @@ static void put_frames(struct report *r, const struct profile_node *node, uint32
 static void put_node(struct report *r, uint64_t total, size_t at, bool last, struct text *prefix)
 {
 	const struct profile_node *node = &r->nodes.p[at];
+	uint64_t samples = profile_graph_samples(&r->profile, node);
 
+	if (samples == 0 && r->options.graph_value == SONDE_REPORT_VALUE_COUNT) {
+		return; /* only chains that end above, which perf does not count there */
+	}
 	if (node->nrefs != 0) {
 		text_bytes(&r->text, prefix->p, prefix->n);
 		text_str(&r->text, "|          \n");
 	}
 	text_bytes(&r->text, prefix->p, prefix->n);
 	text_str(&r->text, last ? " --" : "|--");
-	report_graph_value(r, node->sum, profile_graph_samples(&r->profile, node), total);
+	report_graph_value(r, node->sum, samples, total);
 	text_str(&r->text, "--");
 	text_str(prefix, last ? "           " : "|          ");
 	put_frames(r, node, 0, node->n, prefix);

@@ -79,10 +79,15 @@ static int name_compare(const void *a, const void *b)
 static uint32_t row_text(
         const struct profile *p, const struct profile_row *row, enum profile_key key)
 {
+	uint32_t object = p->counts.frames[row->first_frame].object;
+
 	if (key == PROFILE_COMM) {
 		return row->comm;
 	}
-	return row->first_object != PROFILE_NONE ? p->dso[row->first_object] : p->unknown;
+	if (p->options.key[PROFILE_DSO]) {
+		return row->dso;
+	}
+	return object != PROFILE_NONE ? p->dso[object] : p->unknown;
 }
 
 /* Ranks of interned texts. */

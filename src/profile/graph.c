@@ -196,10 +196,7 @@ bool profile_frame_before(
 	if (x->object != y->object) {
 		return object_before(p, x->object, y->object);
 	}
-	if (x->object == PROFILE_NONE) {
-		return x->ip > y->ip;
-	}
-	return x->address > y->address;
+	return x->address != y->address ? x->address > y->address : x->ip > y->ip;
 }
 
 /* Most first; then by what the branches begin with. */
@@ -251,6 +248,9 @@ int profile_graph_expand(
 	bool good = array_reserve(&out->p, &out->cap, out->n + met + 1, sizeof(*out->p));
 	uint64_t limit = node_limit(p, event, node, met);
 
+	if (node->whole) { /* shares are of what ends there too */
+		rest.sum = node->sum - node->below;
+	}
 	for (size_t i = 0; i < met; i++) {
 		uint32_t frame = p->order[i];
 		uint32_t n = p->buckets[frame];

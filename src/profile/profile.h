@@ -96,7 +96,7 @@ struct profile_row {
 	uint32_t object, dso;
 	uint32_t comm, pid, tid, cpu;
 	uint32_t first_pid, first_tid; /* thread of the first sample */
-	uint32_t first_object; /* where that one was, PROFILE_NONE: nothing is mapped there */
+	uint32_t first_frame; /* where that one was, whatever rows are told apart by */
 	uint32_t step; /* in its chain, in the order of graphs: 1, 2...; 0: its leaf */
 	uint32_t event;
 	uint32_t depth; /* frames of its longest chain, from the row to where graphs end */
@@ -153,7 +153,7 @@ struct profile_node {
 	struct profile_ref *refs;
 	size_t nrefs;
 	uint64_t sum; /* periods */
-	uint64_t hidden_samples; /* of a node without frames */
+	uint64_t hidden_samples; /* of a node without frames; not those that end above it */
 	uint64_t below; /* periods of all that is below, once it was expanded */
 	bool whole; /* fractal: shares below are of sum, not of `below` */
 	uint32_t depth, n;

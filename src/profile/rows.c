@@ -114,7 +114,7 @@ static int row_find(struct folder *f, uint32_t who, uint32_t frame, bool self, u
 struct met {
 	const struct profile_chain *chain;
 	uint32_t mark; /* no other chain's */
-	uint32_t object, step, depth; /* see struct profile_row */
+	uint32_t frame, step, depth; /* see struct profile_row */
 	bool kernel; /* what the row's level shows when this is its first sample */
 };
 
@@ -126,7 +126,7 @@ static void row_count(struct profile_row *r, const struct met *met)
 		r->time = c->time;
 		r->first_pid = c->first_pid;
 		r->first_tid = c->first_tid;
-		r->first_object = met->object;
+		r->first_frame = met->frame;
 		r->step = met->step;
 		r->kernel = met->kernel;
 		r->hidden = c->hidden;
@@ -157,7 +157,7 @@ static int callers_count(struct folder *f, const struct profile_chain *c, uint32
 			met.kernel = profile_is_kernel(p, object);
 		}
 		TRY(row_find(f, c->who, frame, false, &row));
-		met.object = object;
+		met.frame = frame;
 		met.step = k + 1;
 		met.depth = c->n - k;
 		row_count(&p->rows[row], &met);
@@ -202,7 +202,7 @@ static int chain_fold(struct folder *f, uint32_t chain)
 	}
 	met = (struct met){.chain = c,
 	        .mark = chain + 1,
-	        .object = p->counts.frames[c->leaf].object,
+	        .frame = c->leaf,
 	        .depth = c->n,
 	        .kernel = c->kernel};
 	row_count(r, &met);

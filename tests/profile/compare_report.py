@@ -7,12 +7,15 @@ usage: compare_report.py [--rows] [--show N] SONDE FILE...
 Only rows that are the same text may change places. perf searches its trees of chains with an order that is none when
 some addresses have no name, and now and then misses a branch that is there: the same function is in it twice, and
 small parts fall below the limit. Rows for which perf shows that (with -g graph,0) are compared without their graphs
-(doc/differences.md). The level, [k] or [.], of an address where nothing is mapped is not compared either. Exit status
-1 when something differs; 77 without perf. --rows leaves call graphs out of the comparison.
+(doc/differences.md). Branches of the same share in different objects come in the order in which these lie in perf's
+memory; where that changes with its environment, any order will do. The level, [k] or [.], of an address where nothing
+is mapped is not compared either. Exit status 1 when something differs; 77 without perf. --rows leaves call graphs out
+of the comparison.
 """
 import argparse
 import collections
 import difflib
+import os
 import re
 import shutil
 import subprocess
@@ -44,10 +47,10 @@ LEVEL = re.compile(r"\[[.k]\] (0x[0-9a-f]{16})(?= *$)", re.MULTILINE)
 ROW = re.compile(r"^ +\d+\.\d\d%")
 
 
-def run(command):
+def run(command, **variables):
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, check=False)
-    return done.stdout.decode("utf-8", "replace")
+                          stderr=subprocess.PIPE, check=False, env=dict(os.environ, **variables))
+    return done.stdout.decode("utf-8", "replace").replace("[...] (inlined)", "[...]")  # doc/differences.md
 
 
 def rows(text, with_graph):
@@ -87,9 +90,13 @@ class Node:
     def __init__(self, column, share="", name=""):
         self.column, self.share, self.names, self.children = column, share, [name], []
 
-    def text(self, depth=0):
+    def text(self, free, depth=0):
+        """free: branches of the same share may be in any order."""
         lines = [f"{' ' * depth}{self.share} {name}" for name in self.names]
-        return "\n".join(lines + [child.text(depth + 1) for child in self.children])
+        texts = [(child.share, child.text(free, depth + 1)) for child in self.children]
+        if free:
+            texts.sort(key=lambda t: (-float(t[0] or 0), t[1]))
+        return "\n".join(lines + [t[1] for t in texts])
 
     def split(self):
         """Whether two branches from here or below start with the same name."""
@@ -120,10 +127,16 @@ def graph(lines):
     return root
 
 
-def regular(text):
-    """A row with its graph, however that is drawn."""
+def regular(text, unsteady=()):
+    """A row with its graph, however that is drawn; in any order where perf is unsteady."""
     lines = text.split("\n")
-    return lines[0] + graph(lines[1:]).text()
+    return lines[0] + graph(lines[1:]).text(lines[0] in unsteady)
+
+
+def unsteady_rows(command, text):
+    """Rows whose graphs perf draws in another order when only its environment is another one."""
+    outputs = [rows(text, True)] + [rows(run(command, PADDING="x" * n), True) for n in (1, 500, 5000)]
+    return {row.split("\n")[0] for other in outputs[1:] for _, row in (outputs[0] - other) | (other - outputs[0])}
 
 
 def without_split(missing, extra, whole):
@@ -224,16 +237,30 @@ def show_difference(missing, extra, most):
         print(f"#   only sonde: {text}")
 
 
+def differing(want, got, unsteady):
+    """What only one has, as it is printed."""
+    shown = {regular(text, unsteady): text for _, text in list(want) + list(got)}
+
+    def all_regular(one):
+        out = collections.Counter()
+        for (section, text), n in one.items():
+            out[(section, regular(text, unsteady))] += n
+        return out
+    want, got = all_regular(want), all_regular(got)
+    return tuple(collections.Counter({(k[0], shown[k[1]]): n for k, n in one.items()})
+                 for one in (want - got, got - want))
+
+
 def compare(sonde, path, words, args):
-    texts = [run(["perf", "report", "--stdio", "-n", "-i", path] + words),
-             run([sonde] + args.command + ["-n", "-i", path] + words)]
+    perf = ["perf", "report", "--stdio", "-n", "-i", path] + words
+    texts = [run(perf), run([sonde] + args.command + ["-n", "-i", path] + words)]
     want, got = (rows(text, not args.rows) for text in texts)
     if words == SETS[6]:
         split = split_symbols(want)
         want, got = join_split(want, split), join_split(got, split)
-    shown = {regular(text): text for _, text in list(want) + list(got)}
-    want, got = (collections.Counter({(k[0], regular(k[1])): n for k, n in one.items()}) for one in (want, got))
-    missing, extra = ({(k[0], shown[k[1]]): n for k, n in one.items()} for one in (want - got, got - want))
+    missing, extra = differing(want, got, ())
+    if missing and extra and not args.rows:
+        missing, extra = differing(missing, extra, unsteady_rows(perf, texts[0]))
     if missing and extra and not args.rows:
         whole = rows(run(["perf", "report", "--stdio", "-n", "-g", "graph,0", "-i", path] + words), True)
         missing, extra = without_split(missing, extra, whole)
