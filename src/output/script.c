@@ -273,6 +273,24 @@ static void report_unshown(struct script *s)
 	session_report_unshown(s->session, kinds, "perf script");
 }
 
+static int print_counts(struct script *s)
+{
+	int rc = 0;
+
+	if (session_counts(s->session)->records[RECORD_STAT_ROUND] != 0) {
+		rc = script_stat_print(session_file(s->session), s->write, s->arg);
+	}
+	if (rc == SONDE_ENOMEM) {
+		return error_nomem(session_error(s->session));
+	}
+	if (rc == SONDE_ELIMIT) {
+		return error_set(session_error(s->session), rc, NO_OFFSET,
+		        "the rounds of counts are damaged: they repeat more lines than a file of "
+		        "this size has");
+	}
+	return rc;
+}
+
 static int run(struct script *s, const struct sonde_script_options *o)
 {
 	struct field_choice choice;
@@ -286,6 +304,7 @@ static int run(struct script *s, const struct sonde_script_options *o)
 	if (o->header != 0) {
 		TRY(print_header(s, o->header > 1));
 	}
+	TRY(print_counts(s));
 	return print_samples(s);
 }
 

@@ -109,6 +109,43 @@ case("names", names,
      ["report", "--stdio", "-g", "none", "--no-children", "-s", "comm"])
 
 
+def cpu_counts(path, by=0):
+    """Counts of three intervals on two cpus, of which one event was on for part of the time."""
+    r = Recording([Event(1, 3, flags=1), Event(1, 0)])
+    r.thread_map((-1, ""))
+    r.cpu_map(0, 2)
+    r.stat_config(by)
+    for i in range(1, 4):
+        for cpu in (2, 0):
+            r.stat(1, cpu, 0, i * 2**40 + cpu)
+            r.stat(0, cpu, 0, i * 100 + cpu, 1000 * i, (900 + cpu) * i)
+        r.stat_round(i * 10_000_000, i == 3)
+    r.write(path)
+
+
+def all_counts(path):
+    cpu_counts(path, 1)
+
+
+case("counts of cpus", cpu_counts, ["script"])
+case("counts of cpus, added up", all_counts, ["script"])
+
+
+def thread_counts(path):
+    r = Recording([Event(1, 3, flags=1), Event(1, 0)])
+    r.thread_map((101, "one"), (1000102, "two"))
+    r.cpu_map(-1)
+    r.stat_config(5)
+    for event in (0, 1):
+        for thread in (1, 0):
+            r.stat(event, -1, thread, 10 * event + thread)
+    r.stat_round(2**41, True)
+    r.write(path)
+
+
+case("counts of threads", thread_counts, ["script"])
+
+
 def command(tool, arguments, path):
     done = subprocess.run([tool] + arguments + ["-i", path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           stdin=subprocess.DEVNULL, check=False)

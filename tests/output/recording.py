@@ -99,6 +99,24 @@ class Recording:
             out += struct.pack("<QQQ", 8, 0, 8)
         self.record(SAMPLE, mode, out)
 
+    def thread_map(self, *threads):
+        self.record(73, 0, struct.pack("<Q", len(threads)) +
+                    b"".join(struct.pack("<q16s", tid, name.encode()) for tid, name in threads))
+
+    def cpu_map(self, *cpus):
+        raw = struct.pack(f"<HH{len(cpus)}H", 0, len(cpus), *(cpu & 0xffff for cpu in cpus))
+        self.record(74, 0, raw + b"\0" * (-len(raw) % 8))
+
+    def stat_config(self, by):
+        """by: 0 each cpu, 1 all cpus, 5 threads, as in AGGR of perf stat; counts every 10 ms, scaled"""
+        self.record(75, 0, struct.pack("<7Q", 3, 0, by, 1, 10, 2, 1))
+
+    def stat(self, event, cpu, thread, value, enabled=100, running=100):
+        self.record(76, 0, struct.pack("<QiiQQQ", event + 1, cpu, thread, value, enabled, running))
+
+    def stat_round(self, time, last=False):
+        self.record(77, 0, struct.pack("<QQ", int(last), time))
+
     def build_id(self, name, build_id, mode=USER):
         raw = name.encode().ljust(64 * (len(name) // 64 + 1), b"\0")
         self.build_ids.append(struct.pack("<IHHi", 0, mode | 1 << 15, 36 + len(raw), -1) +
