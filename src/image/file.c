@@ -118,3 +118,19 @@ int image_text_read(struct image_text *t, const char *path, struct error *err)
 	}
 	return rc;
 }
+
+size_t image_head_read(const char *path, uint8_t *out, size_t n)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t at = 0;
+	ssize_t got = fd < 0 ? -1 : 1;
+
+	while (got > 0 && at < n) {
+		got = read(fd, out + at, n - at);
+		at += got > 0 ? (size_t)got : 0;
+	}
+	if (fd >= 0) {
+		(void)close(fd);
+	}
+	return at;
+}

@@ -38,6 +38,9 @@ struct image_text {
 
 int image_text_read(struct image_text *t, const char *path, struct error *err);
 
+/* At most n bytes of the beginning of a file, also one of /proc; 0: none to be had. */
+size_t image_head_read(const char *path, uint8_t *out, size_t n);
+
 /* One section; name is "" where the input's is damaged. */
 struct image_section {
 	const char *name;

@@ -91,6 +91,9 @@ static struct symbol_table *load(struct sonde_session *s, uint32_t object)
 	        .path = timeline_text(s->timeline, o->name),
 	        .pid = o->pid,
 	        .base = o->base,
+	        .reference = o->kind == TIMELINE_KERNEL && o->base != 0
+	                             ? timeline_text(s->timeline, o->reference)
+	                             : NULL,
 	        .build_id = o->build_id_size != 0 ? o->build_id : NULL,
 	        .build_id_size = o->build_id_size,
 	        .demangle = s->options.no_demangle == 0,

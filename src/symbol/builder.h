@@ -54,6 +54,12 @@ void builder_rebase(struct symbol_builder *b, uint64_t base);
 /* Makes the table and empties the builder, also on failure. */
 int builder_finish(struct symbol_builder *b, struct symbol_table **out, struct error *err);
 
+/* The address of one symbol in the text of a kallsyms; false: it has none such. */
+bool kallsyms_find(struct span text, const char *name, uint64_t *address);
+/* Moves all symbols of a finished table so that what was at `from` is at `to`; drops those that do
+ * not stay on the same side of it. */
+void symbol_table_move(struct symbol_table *t, uint64_t from, uint64_t to);
+
 /* Readers: add what they find. */
 void builder_read_kallsyms(struct symbol_builder *b, struct span text, const char *module);
 void builder_read_perf_map(struct symbol_builder *b, struct span text);

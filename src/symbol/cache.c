@@ -170,18 +170,6 @@ int symbol_cache_encode(
 	return SONDE_OK;
 }
 
-/* At most n bytes of the beginning of a file; 0: none to be had. */
-static size_t read_head(const char *path, uint8_t *out, size_t n)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t got = fd >= 0 ? read(fd, out, n) : -1;
-
-	if (fd >= 0) {
-		(void)close(fd);
-	}
-	return got > 0 ? (size_t)got : 0;
-}
-
 bool symbol_cache_key_make(struct symbol_cache_key *key)
 {
 	uint8_t head[4096];
@@ -189,10 +177,10 @@ bool symbol_cache_key_make(struct symbol_cache_key *key)
 
 	memset(key, 0, sizeof(*key));
 	key->id_size = (uint32_t)image_build_id_of_kernel(key->id);
-	n = read_head("/proc/kallsyms", head, sizeof(head));
+	n = image_head_read("/proc/kallsyms", head, sizeof(head));
 	key->head = hash_bytes(head, n);
 	return n != 0 && key->id_size != 0 &&
-	       read_head("/proc/sys/kernel/random/boot_id", key->boot, sizeof(key->boot)) ==
+	       image_head_read("/proc/sys/kernel/random/boot_id", key->boot, sizeof(key->boot)) ==
 	               sizeof(key->boot);
 }
 

@@ -25,6 +25,7 @@ struct loader {
 	struct image_text text; /* kallsyms or a perf map */
 	char name[IMAGE_PATH_MAX]; /* the file being tried */
 	struct symbol_cache_key key;
+	uint64_t reference; /* address of the request's reference in what is read; 0: not there */
 	bool cacheable; /* what is read goes into the cache under the key */
 	struct symbol_table *cached; /* was found there: nothing is read */
 };
@@ -239,13 +240,26 @@ static bool find_kallsyms(struct loader *l, const char *module)
 	return false;
 }
 
+/* Where the reference of the request is now; it is one of the first symbols of kallsyms. */
+static bool find_reference(struct loader *l)
+{
+	uint8_t head[65536];
+	struct span text = {.p = head};
+
+	if (l->req->reference == NULL) {
+		return true;
+	}
+	text.n = image_head_read("/proc/kallsyms", head, sizeof(head));
+	return kallsyms_find(text, l->req->reference, &l->reference);
+}
+
 /* The symbols of the kernel that runs, from an earlier run. */
 static bool find_cached(struct loader *l)
 {
 	if (l->req->cache == NULL || l->req->kallsyms != NULL || !is_running_kernel(l, NULL)) {
 		return false;
 	}
-	l->cacheable = symbol_cache_key_make(&l->key);
+	l->cacheable = find_reference(l) && symbol_cache_key_make(&l->key);
 	l->cached = l->cacheable ? symbol_cache_load(l->req->cache, &l->key) : NULL;
 	return l->cached != NULL;
 }
@@ -254,6 +268,7 @@ static void load_kernel(struct loader *l)
 {
 	char module[128];
 	bool is_module = l->req->kind == SYMBOL_MODULE;
+	struct span text;
 
 	if (!is_module && find_cached(l)) {
 		return;
@@ -262,8 +277,11 @@ static void load_kernel(struct loader *l)
 	if (!find_kallsyms(l, is_module ? module : NULL)) {
 		return;
 	}
-	builder_read_kallsyms(&l->b, (struct span){.p = l->text.bytes, .n = l->text.size},
-	        is_module ? module : NULL);
+	text = (struct span){.p = l->text.bytes, .n = l->text.size};
+	builder_read_kallsyms(&l->b, text, is_module ? module : NULL);
+	if (!is_module && l->req->reference != NULL && l->reference == 0) {
+		(void)kallsyms_find(text, l->req->reference, &l->reference);
+	}
 	if (is_module) {
 		builder_rebase(&l->b, l->req->base);
 	}
@@ -308,11 +326,14 @@ static int table_make(struct loader *l, struct symbol_table **out, struct error 
 {
 	if (l->cached != NULL) {
 		*out = l->cached;
-		return SONDE_OK;
+	} else {
+		TRY(builder_finish(&l->b, out, err));
 	}
-	TRY(builder_finish(&l->b, out, err));
-	if (l->cacheable && (*out)->count != 0 && (*out)->why[0] == 0) {
+	if (l->cached == NULL && l->cacheable && (*out)->count != 0 && (*out)->why[0] == 0) {
 		symbol_cache_save(l->req->cache, &l->key, *out);
+	}
+	if (l->reference != 0 && l->reference != l->req->base) {
+		symbol_table_move(*out, l->reference, l->req->base);
 	}
 	return SONDE_OK;
 }

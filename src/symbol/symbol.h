@@ -40,6 +40,9 @@ struct symbol_request {
 	const char *path;
 	uint32_t pid; /* for a perf map whose path is not the map file itself */
 	uint64_t base; /* of a module: its run-time address, which is 0 in the table */
+	/* Of the kernel: a symbol that was at `base` when it was recorded; the kernel may have been
+	 * loaded elsewhere since. NULL: not known. */
+	const char *reference;
 	const uint8_t *build_id;
 	size_t build_id_size; /* 0: unknown */
 	bool demangle;

@@ -256,6 +256,24 @@ int builder_finish(struct symbol_builder *b, struct symbol_table **out, struct e
 	return rc;
 }
 
+void symbol_table_move(struct symbol_table *t, uint64_t from, uint64_t to)
+{
+	uint64_t by = to - from;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->count; i++) {
+		struct symbol s = t->symbols[i];
+
+		s.start += by;
+		s.end += by;
+		if ((s.start < t->starts[i]) == (to < from) && s.end >= s.start) {
+			t->starts[kept] = s.start;
+			t->symbols[kept++] = s;
+		}
+	}
+	t->count = kept;
+}
+
 void symbol_table_free(struct symbol_table *t)
 {
 	if (t == NULL) {

@@ -147,6 +147,23 @@ static bool read_kallsyms_line(struct line l, const char *module, struct raw_sym
 	return true;
 }
 
+bool kallsyms_find(struct span text, const char *name, uint64_t *address)
+{
+	struct line rest = whole_text(text);
+	size_t n = strlen(name);
+	struct line l;
+	uint64_t v;
+
+	while (next_line(&rest, &l)) {
+		if (take_hex(&l, &v) && l.end - l.p == (ptrdiff_t)n + 3 &&
+		        memcmp(l.p + 3, name, n) == 0) {
+			*address = v;
+			return true;
+		}
+	}
+	return false;
+}
+
 void builder_read_kallsyms(struct symbol_builder *b, struct span text, const char *module)
 {
 	struct line rest = whole_text(text);

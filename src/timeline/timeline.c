@@ -359,7 +359,8 @@ static uint32_t user_object(struct timeline *t, const struct record_mmap *m)
 	return object_get(t, &o);
 }
 
-/* "[kernel.kallsyms]_text" and "[guest.kernel.kallsyms]_text" name a symbol behind the bracket. */
+/* "[kernel.kallsyms]_text" and "[guest.kernel.kallsyms]_text" name a symbol, whose address is in
+ * place of the offset. */
 static uint32_t kernel_object(struct timeline *t, const struct record_mmap *m)
 {
 	static const char core[] = "[kernel.kallsyms]";
@@ -370,9 +371,11 @@ static uint32_t kernel_object(struct timeline *t, const struct record_mmap *m)
 	if (n >= sizeof(core) - 1 && memcmp(name, core, sizeof(core) - 1) == 0) {
 		o.kind = TIMELINE_KERNEL;
 		n = sizeof(core) - 1;
+		o.reference = intern_add(&t->texts, name + n, m->name.n - n);
+		o.base = m->name.n > n ? m->pgoff : 0;
 	}
 	o.name = intern_add(&t->texts, name, n);
-	if (o.name == INTERN_NONE) {
+	if (o.name == INTERN_NONE || o.reference == INTERN_NONE) {
 		return NONE;
 	}
 	o.short_name = o.kind == TIMELINE_KERNEL

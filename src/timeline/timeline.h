@@ -33,8 +33,13 @@ struct timeline_object {
 	uint8_t build_id[BUILD_ID_MAX];
 	uint8_t build_id_size; /* 0: not known */
 	bool listed; /* a list of build ids has the path of this module */
-	uint64_t base; /* of TIMELINE_MODULE: run-time address of its start when last mapped */
 	uint32_t list_number; /* place in the list of build ids, from 1 on; 0: it is not there */
+	/*
+	 * TIMELINE_MODULE: run-time address of its start when last mapped. TIMELINE_KERNEL: that of
+	 * the symbol `reference`, such as _text; 0: not recorded.
+	 */
+	uint64_t base;
+	uint32_t reference; /* interned */
 };
 
 struct timeline_mapping {

@@ -86,6 +86,39 @@ static void test_module_base(void)
 	(void)unlink(path);
 }
 
+/* The kernel was loaded elsewhere when it was recorded: its symbols move there. */
+static void test_kernel_moved(void)
+{
+	static const char low[] = "0000000000001000 D per_cpu\n";
+	char path[] = "/tmp/sonde-kallsyms-XXXXXX";
+	int fd = mkstemp(path);
+	struct symbol_request req = {.kind = SYMBOL_KERNEL,
+	        .path = "[kernel.kallsyms]",
+	        .kallsyms = path,
+	        .base = 0xffffffffb4200000,
+	        .reference = "_stext"};
+	struct symbol_table *t = NULL;
+	struct error err = {0};
+
+	ok(fd >= 0 && write(fd, low, sizeof(low) - 1) > 0 &&
+	                write(fd, kallsyms, sizeof(kallsyms) - 1) > 0,
+	        "kallsyms of a kernel are written");
+	eq_u64(symbol_table_load(&req, &t, &err), 0, "symbols of a moved kernel load");
+	eq_str(name_at(t, 0xffffffffb4202010), "second", "symbols move with the reference");
+	symbol_table_free(t);
+	req.base = 0x81000190;
+	eq_u64(symbol_table_load(&req, &t, &err), 0, "a kernel of 32 bits loads");
+	eq_str(name_at(t, 0x810021a0), "second", "symbols move below 4 GiB");
+	eq_str(name_at(t, 0x100001200), NULL, "a symbol that would move the other way is dropped");
+	symbol_table_free(t);
+	req.reference = "nothing";
+	eq_u64(symbol_table_load(&req, &t, &err), 0, "a kernel without the reference loads");
+	eq_str(name_at(t, 0xffffffff81002010), "second", "and its symbols stay");
+	symbol_table_free(t);
+	(void)close(fd);
+	(void)unlink(path);
+}
+
 /* Of a file that is not there nothing is mapped. */
 static void test_nothing(void)
 {
@@ -137,6 +170,7 @@ int main(void)
 	test_kernel();
 	test_module();
 	test_module_base();
+	test_kernel_moved();
 	test_perf_map();
 	test_nothing();
 	test_demangle();
