@@ -17,6 +17,12 @@
 #define SONDE_API
 #endif
 
+#if defined(__GNUC__)
+#define SONDE_EXTENSION __extension__ /* unnamed unions in C99 */
+#else
+#define SONDE_EXTENSION
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

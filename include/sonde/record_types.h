@@ -395,7 +395,7 @@ struct sonde_typed_record {
 	uint16_t misc;
 	long event; /* index; -1: it belongs to none */
 	struct sonde_record_trailer trailer;
-	union {
+	SONDE_EXTENSION union {
 		struct sonde_record_mmap mmap; /* 1, 10 */
 		struct sonde_record_lost lost; /* 2 */
 		struct sonde_record_comm comm; /* 3 */

@@ -59,7 +59,7 @@ static int open_group(struct sonde_record *r, const char *mount, const char *nam
 }
 
 /* limit: events that stand before this filter; *next: the first that has had no name yet. */
-static int deal_out(struct sonde_record *r, const struct sonde_record_cgroup *filter,
+static int deal_out(struct sonde_record *r, const struct sonde_record_cgroup_filter *filter,
         const char *mount, size_t limit, size_t *next)
 {
 	const char *s = filter->names;

@@ -10,7 +10,7 @@
 struct record_command {
 	struct sonde_record_options options;
 	const char **events, **triggers;
-	struct sonde_record_cgroup *cgroups;
+	struct sonde_record_cgroup_filter *cgroups;
 	struct sonde_record_filter *filters;
 	char exclude_self[32]; /* a filter: not what this process does */
 	bool switches_given; /* --switch-events or its --no- stood there */

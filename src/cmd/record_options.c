@@ -245,7 +245,7 @@ int record_on_cgroups(const struct option_def *def, const char *arg, bool unset)
 		return 0;
 	}
 	c->cgroups[c->options.ncgroup_filters++] =
-	        (struct sonde_record_cgroup){.names = arg, .nevents = c->options.nevents};
+	        (struct sonde_record_cgroup_filter){.names = arg, .nevents = c->options.nevents};
 	return 0;
 }
 

@@ -28,7 +28,7 @@ enum sonde_record_message {
 enum sonde_record_choice { SONDE_RECORD_AUTO = 0, SONDE_RECORD_YES, SONDE_RECORD_NO };
 
 /* Control groups for events: the first for the first, and so on; one alone is for all of them. */
-struct sonde_record_cgroup {
+struct sonde_record_cgroup_filter {
 	const char *names; /* "a,,b": paths below the mounted hierarchy; an empty one is for none */
 	size_t nevents; /* it is for those of the first nevents event strings */
 };
@@ -85,7 +85,8 @@ struct sonde_record_options {
 	const char *cpus; /* "0,2-3": only there; without pids, tids and user all processes */
 	bool per_thread; /* rings for threads, not cpus: no children, no times by default */
 	bool inherit; /* asked for by name: tids with the threads that they start */
-	const struct sonde_record_cgroup *cgroup_filters; /* in the order of the command line */
+	const struct sonde_record_cgroup_filter
+	        *cgroup_filters; /* in the order of the command line */
 	size_t ncgroup_filters;
 
 	/* what a sample holds */
