@@ -67,8 +67,9 @@ void doctor_check_build_ids(struct sonde_doctor *d)
 	}
 	if (n == 0) {
 		doctor_set(d, SONDE_DOCTOR_LIMITED,
-		        "%s/.debug is empty: programs are looked for where they ran", home);
-		doctor_fix(d, "perf buildid-cache --add PROGRAM");
+		        "%s/.debug is empty: programs are looked for where they ran, and have no "
+		        "names once they were built anew",
+		        home);
 		return;
 	}
 	doctor_set(d, SONDE_DOCTOR_OK, "%s/.debug holds build ids with %zu different beginnings",
@@ -77,12 +78,10 @@ void doctor_check_build_ids(struct sonde_doctor *d)
 
 void doctor_check_debuginfod(struct sonde_doctor *d)
 {
-	if (d->options.debuginfod_urls == NULL || d->options.debuginfod_urls[0] == '\0') {
-		doctor_set(d, SONDE_DOCTOR_LIMITED,
-		        "DEBUGINFOD_URLS is not set: debug files are looked for on this machine "
-		        "only");
-		doctor_fix(d, "export DEBUGINFOD_URLS=https://debuginfod.elfutils.org");
-		return;
-	}
-	doctor_set(d, SONDE_DOCTOR_OK, "DEBUGINFOD_URLS is %s", d->options.debuginfod_urls);
+	const char *urls = d->options.debuginfod_urls;
+
+	doctor_set(d, SONDE_DOCTOR_LIMITED,
+	        "%sSonde fetches no debug files yet: they are looked for on this machine only",
+	        urls != NULL && urls[0] != '\0' ? "DEBUGINFOD_URLS is set, but " : "");
+	doctor_fix(d, "install the debug files of the package (NAME-dbgsym or NAME-debuginfo)");
 }

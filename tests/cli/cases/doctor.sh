@@ -60,5 +60,8 @@ show doctor --root desktop
 show doctor --root container
 show doctor --root board
 show doctor --root board --json
+echo "== with DEBUGINFOD_URLS"
+DEBUGINFOD_URLS=https://example.org "$SONDE" doctor --root board | grep -A1 debuginfod
+echo "== fixes that are commands of perf: $("$SONDE" doctor --root board | grep -c 'to change it:.*perf [a-z]')"
 show doctor --root missing
 show doctor nothing
