@@ -44,7 +44,7 @@ static int on_text(void *arg, const char *text, size_t n)
 {
 	struct stat_command *c = arg;
 
-	if (c->quiet) {
+	if (c->quiet || c->streams) {
 		return 0;
 	}
 	if (fwrite(text, 1, n, c->out) == n && fflush(c->out) == 0) {
@@ -71,8 +71,12 @@ static void find_thousands(struct stat_command *c)
 }
 
 /* The exit status after printing why the counts cannot be written. */
-static int write_failed(const struct stat_command *c)
+static int write_failed(const struct stat_command *c, const char *why)
 {
+	if (c->write_errno == 0) { /* the recording on standard output */
+		(void)fprintf(stderr, "Error: %s\n", why);
+		return 1;
+	}
 	if (c->out != stderr && fileno(c->out) == STDOUT_FILENO) {
 		return terminal_stdout_failed(c->write_errno);
 	}
@@ -90,6 +94,9 @@ static bool open_output(struct stat_command *c)
 	char when[64];
 
 	c->out = stderr;
+	if (c->output != NULL && strcmp(c->output, "-") == 0) {
+		c->output = NULL; /* as perf: where it goes anyway */
+	}
 	if (c->output == NULL && c->output_fd == 0) {
 		return true;
 	}
@@ -173,8 +180,8 @@ static int run(struct stat_command *c)
 	if (open_output(c)) {
 		rc = sonde_stat_run(s, on_text, c);
 		status = rc == SONDE_EARG && !c->hook_failed ? OPTIONS_USAGE : 255;
-		if (rc == SONDE_EOUTPUT && c->write_errno != 0) {
-			status = write_failed(c);
+		if (rc == SONDE_EOUTPUT) {
+			status = write_failed(c, sonde_stat_error(s)->text);
 		} else if (rc < 0 && !c->hook_failed) {
 			(void)fprintf(stderr, "sonde stat: %s\n", sonde_stat_error(s)->text);
 		} else if (rc >= 0) {
@@ -245,9 +252,10 @@ static int check_and_run(struct stat_command *c, const struct option_command *co
 static int report(const struct stat_command *before, int argc, char **argv)
 {
 	struct stat_command c = *before;
-	const char *input = "perf.data";
+	const char *input = options_input();
 	const struct option_def defs[] = {
-	        OPTION_TEXT('i', "input", &input, "FILE", "input file; perf.data when not given"),
+	        OPTION_TEXT('i', "input", &input, "FILE",
+	                "input file; perf.data, or standard input if a pipe"),
 	        OPTION_SWITCH('A', "no-aggr", &c.by_cpu, "sums of each cpu"),
 	        OPTION_SWITCH(0, "per-core", &c.by_core, "of cores"),
 	        OPTION_SWITCH(0, "per-die", &c.by_die, "of dies"),
@@ -330,6 +338,7 @@ static int parse_and_run(struct stat_command *c, int argc, char **argv, bool rec
 	}
 	if (record) {
 		o->record = data != NULL ? data : "perf.data";
+		c->streams = strcmp(o->record, "-") == 0;
 	}
 	o->workload = rest.argc > 0 ? rest.argv : NULL;
 	return check_and_run(c, &command);

@@ -15,6 +15,7 @@ struct stat_command {
 	const char *output;
 	uint64_t output_fd; /* 0: not given */
 	bool append, big_numbers, inherit, scale, quiet, csv_summary;
+	bool streams; /* a recording to standard output: as in perf no counts are printed */
 	bool by_core, by_socket, by_die, by_node, by_thread, by_cpu, json;
 	bool transactions, topdown, smi_cost, iostat, sync, interval_clear;
 	const char *metrics, *cpu_type, *before, *after;

@@ -221,8 +221,8 @@ static void add_base(
 	int base = stat_base_of(row->event);
 	double v = row->event->clock ? row->value / row->event->scale : row->value;
 
-	if (base < 0 || !row->counted) {
-		return;
+	if (base < 0 || (!row->counted && !p->mean_bases)) {
+		return; /* an interval in which it did not run counts for its mean, as in perf */
 	}
 	if (!p->mean_bases) {
 		if (!bases->known[base]) {

@@ -353,6 +353,25 @@ static uint64_t cells_of(const struct report *r)
 	return r->set.ncpus * r->set.nthreads * (r->set.nevents + 1);
 }
 
+/* What was counted, in quotes: the command line, or "pipe" for a stream, which has none. */
+static void make_title(const struct report *r, char *title, size_t size)
+{
+	struct cursor c = feature(r, FEATURE_CMDLINE);
+	uint32_t i, n = cursor_u32(&c);
+	bool pipe = sonde_file_get_info(r->file)->container == SONDE_CONTAINER_PIPE;
+	size_t at = (size_t)snprintf(title, size, n == 0 && pipe ? "'pipe" : "'");
+
+	for (i = 0; i < n && !c.bad && at < size - 1; i++) {
+		struct span word = feature_text(&c);
+		int got = snprintf(title + at, size - at, "%s%.*s", i == 0 ? "" : " ", (int)word.n,
+		        word.p != NULL ? (const char *)word.p : "");
+
+		at += got > 0 ? (size_t)got : 0;
+	}
+	at = at < size - 2 ? at : size - 2;
+	(void)snprintf(title + at, size - at, "'");
+}
+
 static int read_round(struct report *r, const struct sonde_record_stat_round *round)
 {
 	struct stat_mean wall = {0};
@@ -367,21 +386,7 @@ static int read_round(struct report *r, const struct sonde_record_stat_round *ro
 		        r->set.ncpus, r->set.nthreads, r->set.nevents);
 	}
 	if (round->type != 0) { /* the end of it all */
-		struct cursor c = feature(r, FEATURE_CMDLINE);
-		uint32_t i, n = cursor_u32(&c);
-		size_t at = 0;
-
-		title[0] = '\0';
-		for (i = 0; i < n && !c.bad && at < sizeof(title) - 1; i++) {
-			struct span word = feature_text(&c);
-			int got = snprintf(title + at, sizeof(title) - at, "%s%.*s",
-			        i == 0 ? "'" : " ", (int)word.n,
-			        word.p != NULL ? (const char *)word.p : "");
-
-			at += got > 0 ? (size_t)got : 0;
-		}
-		at = at < sizeof(title) - 2 ? at : sizeof(title) - 2;
-		(void)snprintf(title + at, sizeof(title) - at, "'");
+		make_title(r, title, sizeof(title));
 		stat_mean_add(&wall, (double)round->time);
 		r->printer.intervals = false;
 		r->printer.wall_ns = (double)round->time;

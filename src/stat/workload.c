@@ -26,6 +26,9 @@ static void run_child(const struct sonde_stat *s, int go, int failed, const sigs
 	if (read(go, &byte, 1) != 1) {
 		_exit(1); /* nobody waits for it any more */
 	}
+	if (s->options.record != NULL && strcmp(s->options.record, "-") == 0) {
+		(void)dup2(STDERR_FILENO, STDOUT_FILENO); /* the stream is ours alone */
+	}
 	(void)pthread_sigmask(SIG_SETMASK, mask, NULL);
 	(void)execvp(argv[0], argv);
 	why = errno;

@@ -2,12 +2,15 @@
 /*
  * Recordings of counters, in the form of perf 6.1 (seen in its files):
  *
- *	EVENT_UPDATE  unit, scale other than 1, cpus when they are not all; by the first id
+ *	EVENT_UPDATE  unit, scale other than 1, cpus when they are not all; in a stream the name, which
+ *	              files have in a feature; by the first id
  *	THREAD_MAP    threads with their names; one without name when it is a workload, -1 for all
  *	CPU_MAP       a range of cpus; the list {65535} where counts belong to threads
  *	STAT_CONFIG   how counts are added up, interval in ms, whether they are scaled
  *	STAT          for each cpu each event each thread
  *	STAT_ROUND    0: an interval ends at this time, 1: all ends
+ *
+ * A stream has no features.
  */
 #include "stat/stat.h"
 
@@ -26,6 +29,7 @@
 
 #define UPDATE_UNIT  0u
 #define UPDATE_SCALE 1u
+#define UPDATE_NAME  2u
 #define UPDATE_CPUS  3u
 #define MAP_CPUS     0u
 #define MAP_RANGE    2u
@@ -45,7 +49,7 @@ void stat_writer_free(struct stat_writer *w)
 	if (w == NULL) {
 		return;
 	}
-	if (w->fd >= 0) {
+	if (w->fd > STDOUT_FILENO) {
 		(void)close(w->fd);
 	}
 	text_fini(&w->record);
@@ -76,10 +80,19 @@ static struct text *begin_record(struct stat_writer *w, uint32_t type)
 	return &w->record;
 }
 
+static int write_failed(const struct stat_writer *w, int rc, struct error *err)
+{
+	return w->fd != STDOUT_FILENO
+	               ? rc
+	               : error_set(err, SONDE_EOUTPUT, NO_OFFSET,
+	                         "cannot write standard output: %s", strerror(errno));
+}
+
 static int end_record(struct stat_writer *w, struct error *err)
 {
 	struct text *t = &w->record;
 	struct iovec iov;
+	int rc;
 
 	text_fill(t, '\0', (8 - t->n % 8) % 8);
 	if (t->failed) {
@@ -91,7 +104,8 @@ static int end_record(struct stat_writer *w, struct error *err)
 	}
 	store_u16((uint8_t *)t->p + 6, (uint16_t)t->n, false);
 	iov = (struct iovec){.iov_base = t->p, .iov_len = t->n};
-	return file_writer_append(&w->file, &iov, 1, err);
+	rc = file_writer_append(&w->file, &iov, 1, err);
+	return rc < 0 ? write_failed(w, rc, err) : 0;
 }
 
 /* The ids that exist: of events that were opened, in the order of the matrix. */
@@ -124,10 +138,11 @@ static int start_file(struct stat_writer *w, struct error *err)
 		list[e].ids = ids + e * cells;
 		list[e].nids = collect_ids(w->set, &w->opened[e], ids + e * cells);
 	}
-	rc = file_writer_start(&w->file, w->fd, list, n, err);
+	rc = w->fd == STDOUT_FILENO ? file_writer_start_stream(&w->file, w->fd, list, n, err)
+	                            : file_writer_start(&w->file, w->fd, list, n, err);
 	free(list);
 	free(ids);
-	return rc;
+	return rc == SONDE_EIO ? write_failed(w, rc, err) : rc;
 }
 
 int stat_writer_open(struct stat_writer **out, const char *path, const struct stat_set *set,
@@ -142,8 +157,12 @@ int stat_writer_open(struct stat_writer **out, const char *path, const struct st
 	w->set = set;
 	w->opened = opened;
 	w->fd = -1;
-	TRY(file_make_room(path, err));
-	w->fd = open(path, O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0600);
+	if (strcmp(path, "-") == 0) {
+		w->fd = STDOUT_FILENO;
+	} else {
+		TRY(file_make_room(path, err));
+		w->fd = open(path, O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0600);
+	}
 	if (w->fd < 0) {
 		return error_set(
 		        err, SONDE_EIO, NO_OFFSET, "cannot create '%s': %s", path, strerror(errno));
@@ -193,7 +212,12 @@ static int write_event_updates(struct stat_writer *w, size_t e, uint64_t id, str
 	struct text data = {0};
 	int rc = 0;
 
-	if (event->unit[0] != '\0') {
+	if (w->file.stream) {
+		text_bytes(&data, event->name, strlen(event->name) + 1);
+		rc = write_update(w, UPDATE_NAME, id, &data, err);
+	}
+	data.n = 0;
+	if (rc == 0 && event->unit[0] != '\0') {
 		text_bytes(&data, event->unit, strlen(event->unit) + 1);
 		rc = write_update(w, UPDATE_UNIT, id, &data, err);
 	}
@@ -357,10 +381,14 @@ int stat_writer_close(struct stat_writer *w, int root, const struct event_list *
         char *const *command_line, struct error *err)
 {
 	struct file_writer_feature features[CAPTURE_FEATURES_MAX + 1];
-	struct sonde_record *like = like_recorder(w, root, events, command_line);
+	struct sonde_record *like;
 	size_t i, n = 0, e;
 	int rc;
 
+	if (w->file.stream) {
+		return 0;
+	}
+	like = like_recorder(w, root, events, command_line);
 	if (like == NULL || like->opened == NULL) {
 		rc = error_nomem(err);
 	} else {

@@ -69,7 +69,8 @@ struct sonde_stat_options {
 	enum sonde_stat_format format;
 	const char *separator; /* of CSV */
 	const char *thousands; /* between groups of three digits; NULL: none */
-	const char *record; /* a perf.data to write the counts to, or NULL */
+	/* a perf.data to write the counts to, or NULL; "-": a stream on standard output */
+	const char *record;
 	char *const *command_line; /* for that, NULL-terminated */
 	void (*message)(void *arg, enum sonde_stat_message kind, const char *text);
 	void *message_arg;
