@@ -212,6 +212,7 @@ static int report_run(struct report *r)
 	profile_init(&r->profile, r->session, &po);
 	TRY(pick_init(&r->pick, r->session, &o->filter));
 	TRY(report_columns_init(r));
+	session_report_unshown(r->session, SESSION_TRACES, "perf report");
 	TRY(profile_run(&r->profile));
 	TRY(put_events(r));
 	if (o->threads) {

@@ -262,7 +262,7 @@ static int print_samples(struct script *s)
 /* Warns of what the lines lack. */
 static void report_unshown(struct script *s)
 {
-	unsigned kinds = 0;
+	unsigned kinds = SESSION_TRACES;
 
 	for (size_t i = 0; i < session_file(s->session)->nevents; i++) {
 		const struct line_plan *plan = &s->plans[i];

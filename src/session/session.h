@@ -100,11 +100,12 @@ const struct session_event_count *session_event_counts(const struct sonde_sessio
 /* What samples hold that this version cannot show; bits. */
 enum session_unshown {
 	SESSION_USER_STACKS = 1, /* copies of the stack, to be unwound into call chains */
-	SESSION_TRACE_FIELDS = 2 /* the text of tracepoints */
+	SESSION_TRACE_FIELDS = 2, /* the text of tracepoints */
+	SESSION_TRACES = 4 /* AUX area traces, to be decoded into samples */
 };
 
 /*
- * Reports each of `kinds` that some sample of the recording has, as one SONDE_DIAG_UNSHOWN.
+ * Reports each of `kinds` that the recording has, as one SONDE_DIAG_UNSHOWN.
  * `instead`: the command that can show it, such as "perf script".
  */
 void session_report_unshown(struct sonde_session *s, unsigned kinds, const char *instead);

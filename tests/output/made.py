@@ -18,7 +18,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from recording import CALLCHAIN, KERNEL, STACK_USER, USUAL, Event, Recording  # noqa: E402
+from recording import AUXTRACE, CALLCHAIN, KERNEL, STACK_USER, USUAL, Event, Recording  # noqa: E402
 
 PAGE_FAULTS, MINOR_FAULTS, MAJOR_FAULTS, CPU_CLOCK = (1, 2), (1, 5), (1, 6), (1, 0)
 DSO_SYM = ["report", "--stdio", "-g", "none", "--no-children", "-s", "dso,sym"]
@@ -228,10 +228,21 @@ def tracepoints(path):
     r.write(path)
 
 
+def trace(path):
+    r = Recording([Event(*CPU_CLOCK)])
+    r.comm(1, "prog", 7)
+    r.sample(1000, 0x400010, 7)
+    r.sample(2000, 0x400010, 7)
+    r.record(AUXTRACE, 0, bytes(40))
+    r.write(path)
+
+
 STACKS = ("Warning: user call chains were recorded as copies of the stack (--call-graph dwarf), which this version "
           "cannot unwind: callers in user code are missing; to see them use 'perf script'\n")
 FIELDS = ("Warning: this version cannot show the fields of tracepoints as text, only their names; to see them use "
           "'perf script'\n")
+TRACES = ("Warning: this version does not decode traces (Intel PT and others) into samples, which are missing; to see "
+          "them use 'perf script'\n")
 
 
 def unshown(n, sonde):
@@ -241,7 +252,8 @@ def unshown(n, sonde):
     for make, arguments, lines, warnings in (
             (stacks, ["-F", "ip,sym"], frames, STACKS), (stacks, ["-G", "-F", "tid"], None, ""),
             (stacks, ["-F", "comm,tid"], None, ""), (tracepoints, [], None, FIELDS),
-            (tracepoints, ["-F", "comm"], ["prog".rjust(16) + " "] * 2, "")):
+            (tracepoints, ["-F", "comm"], ["prog".rjust(16) + " "] * 2, ""),
+            (trace, ["-F", "comm"], ["prog".rjust(16) + " "] * 2, TRACES)):
         make(path)
         done = subprocess.run([sonde, "script", "-i", path] + arguments, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, check=False)
