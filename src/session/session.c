@@ -83,7 +83,8 @@ static int add_build_id(
 	name[b->name.n] = '\0';
 	return s->options.counts_only != 0
 	               ? 0
-	               : timeline_add_build_id(s->timeline, name, b->id.p, b->id.n);
+	               : timeline_add_build_id(s->timeline, name, b->id.p, b->id.n,
+	                         (b->misc & MISC_CPUMODE_MASK) == MISC_KERNEL);
 }
 
 /* From the header, and from records of pipe streams. */

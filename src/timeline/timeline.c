@@ -865,16 +865,19 @@ uint64_t timeline_object_address(
 	return addr;
 }
 
-/* perf finds the entry of a list by its short name, where a '-' is a '_' for modules only. */
-static bool is_listed(const struct timeline *t, const struct timeline_object *o)
+/* perf finds the entry of a list by its short name: that of a module, where a '-' is a '_', when
+ * the entry is for kernel code; else that of the file. */
+static bool is_listed(const struct timeline *t, const struct timeline_object *o, bool kernel)
 {
 	const char *file = base_name(intern_text(&t->texts, o->name));
 
-	return module_name_size(file) != 0 ||
-	       strcmp(file, intern_text(&t->texts, o->short_name)) == 0;
+	return module_name_size(file) != 0
+	               ? kernel
+	               : strcmp(file, intern_text(&t->texts, o->short_name)) == 0;
 }
 
-int timeline_add_build_id(struct timeline *t, const char *name, const uint8_t *id, size_t size)
+int timeline_add_build_id(
+        struct timeline *t, const char *name, const uint8_t *id, size_t size, bool kernel)
 {
 	uint32_t text = intern_add(&t->texts, name, strlen(name));
 
@@ -892,7 +895,7 @@ int timeline_add_build_id(struct timeline *t, const char *name, const uint8_t *i
 		if (o->list_number == 0) {
 			o->list_number = t->nlisted;
 		}
-		o->listed = o->listed || (module && o->name == text && is_listed(t, o));
+		o->listed = o->listed || (module && o->name == text && is_listed(t, o, kernel));
 		if (o->build_id_size == 0 && size <= BUILD_ID_MAX) {
 			memcpy(o->build_id, id, size);
 			o->build_id_size = (uint8_t)size;

@@ -32,7 +32,7 @@ struct timeline_object {
 	uint32_t pid; /* of TIMELINE_ANON */
 	uint8_t build_id[BUILD_ID_MAX];
 	uint8_t build_id_size; /* 0: not known */
-	bool listed; /* a list of build ids has the path of this module */
+	bool listed; /* a list of build ids has the path of this module, as code of the kernel */
 	uint32_t list_number; /* place in the list of build ids, from 1 on; 0: it is not there */
 	/*
 	 * TIMELINE_MODULE: run-time address of its start when last mapped. TIMELINE_KERNEL: that of
@@ -77,13 +77,14 @@ struct timeline *timeline_new(struct diag_sink *diags); /* NULL: no memory */
 void timeline_free(struct timeline *t);
 
 /*
- * Takes a record of types MMAP, MMAP2, COMM, FORK, EXIT, KSYMBOL, BUILD_ID feature data is given by
- * timeline_add_build_id. Records come in file order, `time` is that of the trailer (0 for
- * synthesised state). The bytes of r must stay until timeline_seal. Others are ignored. Negative:
- * no memory.
+ * Takes a record of types MMAP, MMAP2, COMM, FORK, EXIT, KSYMBOL, in file order; `time` is that of
+ * the trailer (0 for synthesised state). The bytes of r must stay until timeline_seal. Others are
+ * ignored. Entries of a list of build ids come through timeline_add_build_id; kernel: it is for
+ * code of the kernel. Negative: no memory.
  */
 int timeline_add(struct timeline *t, const struct record *r, bool swap, uint64_t time);
-int timeline_add_build_id(struct timeline *t, const char *name, const uint8_t *id, size_t size);
+int timeline_add_build_id(
+        struct timeline *t, const char *name, const uint8_t *id, size_t size, bool kernel);
 /* Threads met only in samples get the name ":TID"; call for each distinct one before sealing. */
 int timeline_add_thread(struct timeline *t, uint32_t pid, uint32_t tid);
 

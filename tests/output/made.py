@@ -18,7 +18,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from recording import AUXTRACE, CALLCHAIN, KERNEL, STACK_USER, USUAL, Event, Recording  # noqa: E402
+from recording import AUXTRACE, CALLCHAIN, KERNEL, STACK_USER, USER, USUAL, Event, Recording  # noqa: E402
 
 PAGE_FAULTS, MINOR_FAULTS, MAJOR_FAULTS, CPU_CLOCK = (1, 2), (1, 5), (1, 6), (1, 0)
 DSO_SYM = ["report", "--stdio", "-g", "none", "--no-children", "-s", "dso,sym"]
@@ -58,6 +58,22 @@ case("modules", modules,
      ["script", "-F", "ip,dso", "--dsos", "[aes_x86_64]"],
      ["buildid-list"],
      ["buildid-list", "-H"])
+
+
+def listed(path):
+    """Modules whose entries in the list of build ids are for code of the kernel and of users."""
+    r = Recording([Event(*CPU_CLOCK)])
+    r.comm(1, "prog", 7)
+    for i, mode in enumerate((KERNEL, USER)):
+        start, name = 0xffffffffc0000000 + 0x10000 * i, f"/lib/modules/6.1.0/kernel/fs/fs{i}.ko"
+        r.mmap(0, -1, start, 0x1000, name, 0, KERNEL)
+        r.sample(1000 + i, start + 0x10, 7, mode=KERNEL)
+        r.build_id(name, bytes([i + 1] * 20), mode)
+    r.write(path)
+
+
+case("listed modules", listed,
+     ["script", "-F", "ip,sym,dso"])
 
 
 def addresses(path):
