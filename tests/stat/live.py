@@ -105,8 +105,10 @@ def counts():
     clocks = [json.loads(line) for line in run(SONDE, ["-j", "-a", "-A", "-e", "cpu-clock", "sleep", "0.2"])[1].splitlines()]
     result(all(150 < float(d["counter-value"]) < 1000 for d in clocks) and len(clocks) == os.cpu_count(),
            "every cpu's clock went on")
-    lines = run(SONDE, ["-I", "50", "-x,", "-a", "-e", "cpu-clock", "sleep", "0.4"])[1].splitlines()
-    result(7 <= len(lines) <= 9, f"intervals come in time: {len(lines)}")
+    lines = run(SONDE, ["-I", "50", "--interval-count", "7", "-x,", "-a", "-e", "cpu-clock", "sleep", "60"])[1].splitlines()
+    stamps = [float(line.split(",")[0]) for line in lines]
+    result(len(stamps) == 7 and all(0.05 * k <= t < 60 for k, t in enumerate(stamps, 1)) and stamps == sorted(set(stamps)),
+           f"intervals come in time: {stamps}")
 
 
 need_perf()
