@@ -3,7 +3,7 @@
  * The inside of a session, for the layers above it: chunks of samples in no order for counting,
  * windows of samples in time order for printing, and symbols of objects.
  *
- * After session_open everything here is safe from several threads, each with its own
+ * After sonde_session_open everything here is safe from several threads, each with its own
  * session_worker.
  */
 #ifndef SONDE_SESSION_INTERNAL_H
