@@ -9,7 +9,7 @@ import time
 SOME_TIME = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done"
 BEGUN = ["sh", "-c", f": >begun; {SOME_TIME}"]
 UNTIL_STOP = ["sh", "-c", f": >begun; until [ -e stop ]; do :; done; {SOME_TIME}"]
-SPIN = ["sh", "-c", "while :; do :; done"]
+SPIN = ["sh", "-c", "ulimit -t 300; while :; do :; done"]  # not for ever when a test forgets it
 
 
 def wait_for(condition, seconds=60):

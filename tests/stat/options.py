@@ -44,7 +44,7 @@ def for_ever():
             while err.count("page-faults") < 3:  # runs
                 err += p.stderr.readline()
             p.send_signal(signal.SIGINT)
-            err = (err + p.communicate(timeout=60)[1]).replace("sleep: Interrupt\n", "")
+            err = (err + p.communicate(timeout=300)[1]).replace("sleep: Interrupt\n", "")
             runs = err.count("page-faults")
             first = err[:err.index("seconds time elapsed")] if not form else "".join(err.splitlines(True)[:4])
             texts.append((p.returncode, runs > 2, mask(first)))
@@ -157,13 +157,13 @@ def signals():
         p.stdout.readline()
         p.send_signal(number)
         p.send_signal(number)
-        p.wait(timeout=60)
+        p.wait(timeout=300)
         err = p.communicate()[1]
         result(p.returncode == -number and "seconds time elapsed" in err, f"signal {number}, twice", err)
         p = subprocess.Popen(["sh", "-c", f"trap '' {number}; exec \"$@\"", "sh", SONDE, "stat", "-e", "cs", *waits], **pipes)
         p.stdout.readline()
         p.send_signal(number)
-        err = p.communicate("go on\n", timeout=60)[1]
+        err = p.communicate("go on\n", timeout=300)[1]
         result(p.returncode == 0 and "Interrupt" not in err, f"signal {number}, ignored", err)
 
 
@@ -179,7 +179,7 @@ def surroundings():
                          env=ENV, start_new_session=True)
     time.sleep(0.01)
     os.killpg(p.pid, signal.SIGINT)
-    err = p.communicate(timeout=20)[1]
+    err = p.communicate(timeout=300)[1]
     result(p.returncode == -signal.SIGINT and "went away" not in err, "Ctrl-C at the start", err)
 
 
@@ -239,7 +239,7 @@ def control():
                     time.sleep(0.2)
                     begin = time.monotonic()
                     if command == "the end":
-                        err = drop(p.communicate("end\n", timeout=60)[1], "is not known")
+                        err = drop(p.communicate("end\n", timeout=300)[1], "is not known")
                     else:
                         os.write(ends[0], command.encode() + b"\n")
                         there = select.select([ends[1]], [], [], 0.1 if command == "nothing" else 30)[0]

@@ -1,6 +1,6 @@
 # Records.
 # kill -9 of a real recorder: all that it wrote can be read.
-"$SONDE" record -q -e cpu-clock -F 1000 -m 4 -o killed -- sh -c 'while :; do :; done' 2>err.txt &
+"$SONDE" record -q -e cpu-clock -F 1000 -m 4 -o killed -- sh -c 'ulimit -t 100; while :; do :; done' 2>err.txt &
 recorder=$!
 for i in $(seq 100); do
 	sleep 0.1
