@@ -35,7 +35,7 @@ enum test_outcome test_symbols(struct test_reason *why);
 enum test_outcome test_write_read(struct test_reason *why);
 enum test_outcome test_intel_pt(struct test_reason *why);
 
-/* Burns the processor for some 200 ms, for tests that record; not to be inlined. */
+/* Burns 200 ms of CPU time, for tests that record; not to be inlined. */
 void test_spin(void);
 
 #endif

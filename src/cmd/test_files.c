@@ -118,7 +118,7 @@ enum test_outcome test_record(struct test_reason *why)
 	if (outcome != TEST_OK) {
 		return outcome;
 	}
-	/* 200 ms at 1000 Hz, on a machine that may have other work */
+	/* 200 ms of CPU time at 1000 Hz, some of which a virtual machine may not get */
 	if (s.count < 20 || s.in_us < s.count / 2) {
 		return test_say(
 		        why, TEST_FAIL, "%u samples, %u of them in the program", s.count, s.in_us);
