@@ -96,7 +96,8 @@ def perf_counts(path):
 
 def compare(name, path, with_perf, folder):
     want, why = records(path)
-    if want is None:
+    if not want:
+        check(False, f"{name}: is read", why)
         return
     loose = sorted(x for x in want if not x.startswith('[68,'))
     made = {}
@@ -116,7 +117,7 @@ def compare(name, path, with_perf, folder):
         got, why = records(out, ordered=form != "directory")
         expected = loose if form == "directory" else want
         check(got == expected, f"{name}: back from {form}", difference(expected, got, why + done.stderr.decode()))
-        check(header(out) == header(made["file"]), f"{name}: header back from {form}",
+        check(header(out) == header(made["file"]) != [], f"{name}: header back from {form}",
               difference(header(made["file"]), header(out), ""))
     if with_perf:
         compare_perf(name, path, made)
