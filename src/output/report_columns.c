@@ -251,7 +251,8 @@ static int unknown_width(
 {
 	bool room = key == PROFILE_DSO &&
 	            r->profile.counts.frames[row->first_frame].symbol == NULL &&
-	            r->options.widths == NULL && r->options.filter.dsos == NULL;
+	            r->options.widths == NULL && r->options.separator == NULL &&
+	            r->options.filter.dsos == NULL;
 
 	return room ? ADDRESS_WIDTH : 0;
 }
