@@ -76,6 +76,7 @@ class DiagnosticKind(enum.IntEnum):
     UNKNOWN = 2
     LOST = 3
     NOTE = 4
+    NOT_SHOWN = 5
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ enum sonde_diag_kind {
 	SONDE_DIAG_UNKNOWN, /* a newer record, feature or bit was skipped */
 	SONDE_DIAG_LOST, /* the recording itself says that something was lost */
 	SONDE_DIAG_NOTE, /* something a user should know; nothing is missing */
-	SONDE_DIAG_UNSHOWN, /* was recorded, but this version cannot show it */
+	SONDE_DIAG_NOT_SHOWN, /* was recorded, but this version cannot show it */
 	SONDE_DIAG_KINDS
 };
 

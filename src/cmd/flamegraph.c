@@ -47,9 +47,8 @@ static void on_diag(void *arg, const struct sonde_diag *diag)
 {
 	struct flamegraph *f = arg;
 
-	if (diag->kind == SONDE_DIAG_LOST ||
-	        (diag->kind == SONDE_DIAG_NOTE && diag->offset == UINT64_MAX)) {
-		return; /* losses stand in the page; notes about the whole file need no action */
+	if (diag->kind == SONDE_DIAG_NOTE && diag->offset == UINT64_MAX) {
+		return; /* about the whole file, and nobody has to act on it */
 	}
 	terminal_diag_show(&f->warnings, diag);
 }

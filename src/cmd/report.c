@@ -127,6 +127,7 @@ static int on_graph(const struct option_def *def, const char *arg, bool unset)
 		}
 		arg += n + (arg[n] == ',');
 	}
+	c->report.graph_given = !unset && c->report.no_graph == 0;
 	return 0;
 }
 
@@ -191,6 +192,7 @@ static void options_settle(struct report_command *c)
 		o->header = SONDE_REPORT_HEADER;
 	}
 	if (c->inverted) {
+		o->graph_given = 1;
 		o->order_given = 1;
 		o->callee = 0;
 	}

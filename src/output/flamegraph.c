@@ -128,7 +128,7 @@ static void put_summary(struct page *p)
 	put_named_text(p, "unit", "ns", is_clock(sonde_session_event_attr(s, p->event)) ? 2 : 0);
 	put_named_number(p, "samples", p->tree->samples);
 	put_named_number(p, "total_samples", total);
-	put_named_number(p, "lost", counts->lost_events + counts->lost_samples);
+	put_named_number(p, "lost", counts->lost);
 	put_named_number(p, "damaged",
 	        sonde_session_diags(s, SONDE_DIAG_TRUNCATED) +
 	                sonde_session_diags(s, SONDE_DIAG_DAMAGED));
@@ -315,6 +315,7 @@ int sonde_flamegraph_write(struct sonde_session *s, const struct sonde_flamegrap
 		        sonde_session_events(s));
 	}
 	page.event = (uint32_t)event;
+	session_report_not_shown(s, SESSION_USER_STACKS | SESSION_TRACES, "perf report");
 	rc = flame_tree_build(&tree, s, page.event);
 	if (rc >= 0) {
 		rc = put_page(&page);

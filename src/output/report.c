@@ -180,6 +180,42 @@ static bool session_has_chains(const struct sonde_session *s)
 	return false;
 }
 
+/* Whether perf's rows are the texts of tracepoints: when there is no other event. */
+static bool trace_wanted(const struct report *r)
+{
+	size_t events = sonde_session_events(r->session);
+
+	if (r->options.sort != NULL || r->options.fields != NULL) {
+		return false;
+	}
+	for (size_t e = 0; e < events; e++) {
+		if (sonde_session_event_attr(r->session, e)->type != SONDE_TYPE_TRACEPOINT) {
+			return false;
+		}
+	}
+	return events != 0;
+}
+
+/* Warnings about what these rows leave out of the recording. */
+static void warn(struct report *r, bool chains)
+{
+	const struct sonde_report_options *o = &r->options;
+	unsigned kinds = SESSION_BRANCHES | SESSION_TRACES;
+
+	if (chains && !(o->no_children && o->no_graph)) {
+		kinds |= SESSION_USER_STACKS;
+	}
+	if (trace_wanted(r)) {
+		kinds |= SESSION_TRACE_FIELDS;
+	}
+	session_report_not_shown(r->session, kinds, "perf report");
+	if (!chains && o->graph_given) {
+		diag_report(session_diags(r->session), SONDE_DIAG_NOT_SHOWN, NO_OFFSET,
+		        "call graphs are asked for, but no call chains were recorded: record with "
+		        "`sonde record -g`");
+	}
+}
+
 static int report_run(struct report *r)
 {
 	const struct sonde_report_options *o = &r->options;
@@ -205,6 +241,7 @@ static int report_run(struct report *r)
 	if (o->stats) {
 		return o->json ? report_stats_json(r) : report_stats(r);
 	}
+	warn(r, chains);
 	po.children = chains && !o->no_children;
 	po.graph = chains && !o->no_graph;
 	po.caller = o->order_given ? !o->callee : po.children;
@@ -212,7 +249,6 @@ static int report_run(struct report *r)
 	profile_init(&r->profile, r->session, &po);
 	TRY(pick_init(&r->pick, r->session, &o->filter));
 	TRY(report_columns_init(r));
-	session_report_unshown(r->session, SESSION_TRACES, "perf report");
 	TRY(profile_run(&r->profile));
 	TRY(put_events(r));
 	if (o->threads) {

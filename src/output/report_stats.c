@@ -22,7 +22,12 @@ int report_stats(struct report *r)
 	for (uint32_t i = 0; i < RECORD_TYPE_MAX; i++) {
 		total += c->records[i];
 	}
-	text_str(t, "\nAggregated stats:\n");
+	text_str(t, "\nAggregated stats:");
+	if (c->records[RECORD_AUXTRACE_INFO] != 0) { /* as perf, though nothing is synthesized */
+		text_str(t, " (excludes AUX area (e.g. instruction trace) decoded / synthesized "
+		            "events)");
+	}
+	text_char(t, '\n');
 	put_count(t, "TOTAL", total);
 	text_char(t, '\n');
 	for (uint32_t i = 0; i < RECORD_TYPE_MAX; i++) {
@@ -45,8 +50,8 @@ int report_stats(struct report *r)
 		text_printf(t, "%s stats:\n", sonde_session_event_name(r->session, e));
 		put_count(t, "SAMPLE", by_event[e].samples);
 		text_char(t, '\n');
-		if (by_event[e].side_band[RECORD_LOST_SAMPLES] != 0) {
-			put_count(t, "LOST_SAMPLES", by_event[e].side_band[RECORD_LOST_SAMPLES]);
+		if (by_event[e].lost_samples != 0) { /* as perf: how many, not how many records */
+			put_count(t, "LOST_SAMPLES", by_event[e].lost_samples);
 			text_char(t, '\n');
 		}
 	}

@@ -260,7 +260,7 @@ static int print_samples(struct script *s)
 }
 
 /* Warns of what the lines lack. */
-static void report_unshown(struct script *s)
+static void report_not_shown(struct script *s)
 {
 	unsigned kinds = SESSION_TRACES;
 
@@ -270,7 +270,7 @@ static void report_unshown(struct script *s)
 		kinds |= plan->chain ? SESSION_USER_STACKS : 0;
 		kinds |= (plan->fields & FIELD_BIT(FIELD_TRACE)) != 0 ? SESSION_TRACE_FIELDS : 0;
 	}
-	session_report_unshown(s->session, kinds, "perf script");
+	session_report_not_shown(s->session, kinds, "perf script");
 }
 
 static int print_counts(struct script *s)
@@ -300,7 +300,7 @@ static int run(struct script *s, const struct sonde_script_options *o)
 	TRY(choose_fields(s, o, &choice));
 	TRY(make_style(s, o));
 	TRY(make_plans(s, &choice));
-	report_unshown(s);
+	report_not_shown(s);
 	if (o->header != 0) {
 		TRY(print_header(s, o->header > 1));
 	}

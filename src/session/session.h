@@ -87,28 +87,33 @@ struct session_counts {
 	uint64_t lost_events; /* sum of "lost" of LOST records */
 	uint64_t lost_samples; /* sum of LOST_SAMPLES */
 	uint64_t lost_chunks; /* LOST records */
+	uint64_t lost; /* what was lost: LOST and LOST_SAMPLES, each loss once */
 	uint64_t first_time, last_time; /* of samples, ns; 0 when there are none */
 };
 const struct session_counts *session_counts(const struct sonde_session *s);
 /* Per event (index of the attr): number of samples, sum of periods; [sonde_session_events()] */
 struct session_event_count {
-	uint64_t samples, period, lost;
+	uint64_t samples, period;
+	uint64_t lost_records,
+	        lost_samples; /* by LOST records and LOST_SAMPLES with the event's id */
+	uint64_t lost; /* each loss once */
 	uint64_t side_band[RECORD_KERNEL_MAX]; /* records that carry this event's id, by type */
 };
 const struct session_event_count *session_event_counts(const struct sonde_session *s);
 
 /* What samples hold that this version cannot show; bits. */
-enum session_unshown {
+enum session_not_shown {
 	SESSION_USER_STACKS = 1, /* copies of the stack, to be unwound into call chains */
 	SESSION_TRACE_FIELDS = 2, /* the text of tracepoints */
-	SESSION_TRACES = 4 /* AUX area traces, to be decoded into samples */
+	SESSION_TRACES = 4, /* AUX area traces, to be decoded into samples */
+	SESSION_BRANCHES = 8 /* branch stacks */
 };
 
 /*
- * Reports each of `kinds` that the recording has, as one SONDE_DIAG_UNSHOWN.
+ * Reports each of `kinds` that the recording has, as one SONDE_DIAG_NOT_SHOWN with the number of samples.
  * `instead`: the command that can show it, such as "perf script".
  */
-void session_report_unshown(struct sonde_session *s, unsigned kinds, const char *instead);
+void session_report_not_shown(struct sonde_session *s, unsigned kinds, const char *instead);
 
 /* The symbols of an object, loaded when first asked for; empty when nothing is found; NULL: no
  * memory. */

@@ -170,26 +170,61 @@ static void walk_lost(struct walk *w, const struct record *r)
 	struct sonde_session *s = w->s;
 	struct cursor c = cursor_make(r->body, s->file.swap);
 	const struct file_event *e = file_record_event(&s->file, r);
-	uint64_t lost;
+	bool samples = r->type == RECORD_LOST_SAMPLES;
+	uint64_t id = samples ? 0 : cursor_u64(&c);
+	uint64_t lost = cursor_u64(&c);
 
-	if (r->type == RECORD_LOST) {
-		uint64_t id = cursor_u64(&c);
-
-		lost = cursor_u64(&c);
-		if (file_event_by_id(&s->file, id) != NULL) {
-			e = file_event_by_id(&s->file, id);
-		}
+	if (samples) {
+		s->counts.lost_samples += lost;
+	} else {
+		e = file_event_by_id(&s->file, id) != NULL ? file_event_by_id(&s->file, id) : e;
 		s->counts.lost_chunks++;
 		s->counts.lost_events += lost;
-	} else {
-		lost = cursor_u64(&c);
-		s->counts.lost_samples += lost;
 	}
-	if (e != NULL) {
-		s->event_counts[e - s->file.events].lost += lost;
+	if (e != NULL && samples) {
+		s->event_counts[e - s->file.events].lost_samples += lost;
+	} else if (e != NULL) {
+		s->event_counts[e - s->file.events].lost_records += lost;
 	}
-	diag_report(&s->diags, SONDE_DIAG_LOST, r->offset, "%llu events were lost while recording",
-	        (unsigned long long)lost);
+}
+
+/*
+ * Recorders that read the events' own counts of lost samples write these as LOST_SAMPLES in the
+ * end: what the kernel put into LOST records for want of room in a ring is among them. Without such
+ * counts LOST_SAMPLES are the kernel's, of another buffer.
+ */
+static uint64_t lost_once(bool counted, uint64_t records, uint64_t samples)
+{
+	if (!counted) {
+		return records + samples;
+	}
+	return records > samples ? records : samples;
+}
+
+/* One report of all that was lost. */
+static void walk_lost_end(struct walk *w)
+{
+	struct sonde_session *s = w->s;
+	struct session_counts *n = &s->counts;
+	bool counted = false;
+	uint64_t all;
+
+	for (size_t i = 0; i < s->file.nevents; i++) {
+		bool own = (s->file.events[i].attr.read_format & SONDE_READ_LOST) != 0;
+		struct session_event_count *e = &s->event_counts[i];
+
+		e->lost = lost_once(own, e->lost_records, e->lost_samples);
+		counted = counted || own;
+	}
+	n->lost = lost_once(counted, n->lost_events, n->lost_samples);
+	if (n->lost == 0) {
+		return;
+	}
+	all = n->lost + n->records[RECORD_SAMPLE];
+	diag_report(&s->diags, SONDE_DIAG_LOST, NO_OFFSET,
+	        "%llu events were lost while recording, %.1f%% of all: record with a lower rate "
+	        "(-F), fewer events or larger rings (-m)",
+	        (unsigned long long)n->lost, 100.0 * (double)n->lost / (double)all);
 }
 
 /* Where nobody needs the timeline: says what it would say of the record, and forgets it. */
@@ -389,6 +424,7 @@ int session_walk(struct sonde_session *s)
 			break;
 		}
 	}
+	walk_lost_end(&w);
 	if (rc >= 0) {
 		rc = walk_reads_end(&w);
 	}

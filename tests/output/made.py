@@ -221,7 +221,7 @@ def compare(sonde):
             print(f"{'' if good else 'not '}ok {n} - {label}, {title}")
             if not good:
                 print("".join(f"# {line}\n" for line in text.split("\n")), end="")
-    n = unshown(n, sonde)
+    n = not_shown(n, sonde)
     n = id_widths(n, sonde, 7)
     n = id_widths(n, perf, 5) if perf is not None else n
     print(f"1..{n}")
@@ -253,15 +253,17 @@ def trace(path):
     r.write(path)
 
 
-STACKS = ("Warning: user call chains were recorded as copies of the stack (--call-graph dwarf), which this version "
-          "cannot unwind: callers in user code are missing; to see them use 'perf script'\n")
-FIELDS = ("Warning: this version cannot show the fields of tracepoints as text, only their names; to see them use "
+STACKS = ("Warning: 2 samples have a copy of the user stack (--call-graph dwarf), which is not unwound yet: callers in "
+          "user code are missing; 'sonde record -g' records the callers of programs with frame pointers; to see those of "
+          "this recording use 'perf script'\n")
+FIELDS = ("Warning: 2 samples are of tracepoints, whose fields are not shown as text yet; to see them use "
           "'perf script'\n")
-TRACES = ("Warning: this version does not decode traces (Intel PT and others) into samples, which are missing; to see "
-          "them use 'perf script'\n")
+TRACES = ("Warning: traces (Intel PT and others) are not decoded into samples yet, which are missing; to see them use "
+          "'perf script'\n")
 
 
-def unshown(n, sonde):
+
+def not_shown(n, sonde):
     """What this version cannot show is said once, and samples without their chain have an address."""
     path = os.path.join(os.environ["HOME"], "perf.data")
     frames = ["\t          400010 [unknown]", "\tffffffff81000010 [unknown]"]

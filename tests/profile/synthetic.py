@@ -2,18 +2,26 @@
 """Recordings from lists of samples: a perf.data file of one event with call chains, as simple as it can be."""
 import struct
 
-IP, TID, TIME, CALLCHAIN, PERIOD = 1, 2, 4, 0x20, 0x100
+IP, TID, TIME, CALLCHAIN, PERIOD, BRANCHES, REGS, STACK, IDENTIFIER = (1 << i for i in (0, 1, 2, 5, 8, 11, 12, 13, 16))
 CONTEXT_USER = 2**64 - 512
-MMAP, COMM, SAMPLE = 1, 3, 9
+MMAP, LOST, COMM, SAMPLE, LOST_SAMPLES = 1, 2, 3, 9, 13
+ID = 77
 USER = 2  # misc of records
 
 
 class Recording:
-    def __init__(self, chains=True):
-        self.type = IP | TID | TIME | PERIOD | (CALLCHAIN if chains else 0)
-        self.chains = chains
+    """counted: the event counts its lost samples; stack, branches: each sample has an empty one."""
+
+    def __init__(self, chains=True, counted=False, stack=False, branches=False, tracepoint=False):
+        self.type = IDENTIFIER | IP | TID | TIME | PERIOD | (CALLCHAIN if chains else 0)
+        self.type |= (STACK | REGS if stack else 0) | (BRANCHES if branches else 0)
+        self.chains, self.counted, self.stack, self.branches = chains, counted, stack, branches
+        self.tracepoint = tracepoint
         self.data = b""
         self.time = 1000
+
+    def sample_id(self, pid, tid):
+        return struct.pack("<IIQQ", pid, tid, self.time, ID)
 
     def record(self, kind, misc, body):
         self.data += struct.pack("<IHH", kind, misc, 8 + len(body)) + body
@@ -22,7 +30,7 @@ class Recording:
         text = name.encode() + b"\0"
         text += b"\0" * (-len(text) % 8)
         self.time += 1
-        self.record(kind, misc, struct.pack("<II", pid, tid) + body + text + struct.pack("<IIQ", pid, tid, self.time))
+        self.record(kind, misc, struct.pack("<II", pid, tid) + body + text + self.sample_id(pid, tid))
 
     def comm(self, pid, tid, name):
         self.side_band(COMM, 0, pid, tid, b"", name)
@@ -33,17 +41,33 @@ class Recording:
     def sample(self, pid, tid, chain, period=1000):
         """chain: user addresses, the sampled one first."""
         self.time += 1
-        body = struct.pack("<QIIQQ", chain[0], pid, tid, self.time, period)
+        body = struct.pack("<QQIIQQ", ID, chain[0], pid, tid, self.time, period)
         if self.chains:
             words = [CONTEXT_USER, *chain]
             body += struct.pack(f"<{len(words) + 1}Q", len(words), *words)
+        if self.branches:
+            body += struct.pack("<Q", 0)
+        if self.stack:
+            body += struct.pack("<QQ", 0, 0)  # no registers, no bytes
         self.record(SAMPLE, USER, body)
+
+    def lost(self, n):
+        """n records did not fit into a ring."""
+        self.time += 1
+        self.record(LOST, 0, struct.pack("<QQ", ID, n) + self.sample_id(0, 0))
+
+    def lost_samples(self, n):
+        self.time += 1
+        self.record(LOST_SAMPLES, 0, struct.pack("<Q", n) + self.sample_id(0, 0))
 
     def write(self, path):
         flags = 1 << 8 | 1 << 9 | 1 << 10 | 1 << 18  # mmap, comm, freq, sample_id_all
-        attr = struct.pack("<IIQQQQQ", 1, 112, 0, 1000, self.type, 0, flags).ljust(112, b"\0")
-        entry = attr + struct.pack("<QQ", 0, 0)
-        start = 104 + len(entry)
-        head = struct.pack("<QQQQQQQQ", 104, len(entry), 104, len(entry), start, len(self.data), 0, 0)
+        kind, config = (2, 300) if self.tracepoint else (1, 0)
+        read_format = 4 | 16 if self.counted else 4  # ID, LOST
+        attr = struct.pack("<IIQQQQQ", kind, 112, config, 1000, self.type, read_format, flags).ljust(112, b"\0")
+        ids = struct.pack("<Q", ID)
+        entry = attr + struct.pack("<QQ", 104, len(ids))
+        start = 104 + len(ids) + len(entry)
+        head = struct.pack("<QQQQQQQQ", 104, len(entry), 104 + len(ids), len(entry), start, len(self.data), 0, 0)
         with open(path, "wb") as f:
-            f.write((b"PERFILE2" + head).ljust(104, b"\0") + entry + self.data)
+            f.write((b"PERFILE2" + head).ljust(104, b"\0") + ids + entry + self.data)

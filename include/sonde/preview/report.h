@@ -61,6 +61,7 @@ struct sonde_report_options {
 	int quiet; /* not 0: rows only */
 	int color; /* not 0: colour escapes by overhead */
 	int json; /* not 0: --stats and --header-only as JSON, see doc/json.md */
+	int graph_given; /* not 0: call graphs were asked for; a warning when there are none */
 };
 
 /* Fills *o with what `sonde report` does without options. */
