@@ -483,6 +483,18 @@ static bool has_branches(const struct sonde_record *r)
 	return false;
 }
 
+/* Zeros where perf does not look for build ids of samples, unless somebody asks for the times. */
+static bool put_times(const struct sonde_record *r, const struct capture_scan *scan, struct text *t)
+{
+	const struct sonde_record_options *o = &r->options;
+	bool looks = !o->no_build_ids && !o->all_build_ids && !o->mapping_build_ids;
+	bool known = looks || o->sample_times;
+
+	feature_put_u64(t, known ? scan->first : 0);
+	feature_put_u64(t, known ? scan->last : 0);
+	return true;
+}
+
 static bool put_feature(
         struct sonde_record *r, const struct capture_scan *scan, unsigned bit, struct text *t)
 {
@@ -509,10 +521,7 @@ static bool put_feature(
 	case FEATURE_GROUP_DESC: return put_groups(r, t);
 	case FEATURE_AUXTRACE: return capture_aux_put_index(r, t);
 	case FEATURE_CACHE: return put_caches(r, t);
-	case FEATURE_SAMPLE_TIME:
-		feature_put_u64(t, scan->first);
-		feature_put_u64(t, scan->last);
-		return true;
+	case FEATURE_SAMPLE_TIME: return put_times(r, scan, t);
 	case FEATURE_MEM_TOPOLOGY: return put_memory(r, t);
 	case FEATURE_CLOCKID:
 	case FEATURE_CLOCK_DATA: return put_clock(r, t, bit);

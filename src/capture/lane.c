@@ -14,7 +14,6 @@
 #include <stdlib.h>
 
 #define CHUNK_BYTES  PACKER_PUT_MAX
-#define CHUNKS_MAX   64u /* 16 MiB */
 #define SEGMENTS_MAX 32u
 
 enum kind { KIND_KERNEL, KIND_OTHER, KIND_MARK };
@@ -37,7 +36,7 @@ struct lane_worker {
 	pthread_cond_t room; /* for the recorder: a chunk came back */
 	struct chunk *first, *last; /* filled */
 	struct chunk *spare;
-	size_t chunks; /* that there are */
+	size_t chunks, chunks_max; /* that exist; that may */
 	bool busy; /* with a chunk that is not in the list */
 	bool ending;
 	int rc; /* of the first failure; then nothing more is written */
@@ -239,7 +238,7 @@ static struct chunk *new_chunk(struct lane_worker *w)
 			w->spare = c->next;
 			break;
 		}
-		c = w->chunks < CHUNKS_MAX ? malloc(sizeof(*c)) : NULL;
+		c = w->chunks < w->chunks_max ? malloc(sizeof(*c)) : NULL;
 		if (c != NULL) {
 			w->chunks++;
 			break;
@@ -350,7 +349,7 @@ static int queue(
 
 /* ---- the lane ---- */
 
-static int start_worker(struct capture_lane *lane, struct error *err)
+static int start_worker(struct capture_lane *lane, unsigned blocks, struct error *err)
 {
 	struct lane_worker *w = calloc(1, sizeof(*w));
 
@@ -360,6 +359,7 @@ static int start_worker(struct capture_lane *lane, struct error *err)
 	(void)pthread_mutex_init(&w->lock, NULL);
 	(void)pthread_cond_init(&w->more, NULL);
 	(void)pthread_cond_init(&w->room, NULL);
+	w->chunks_max = blocks * (LANE_BLOCK / CHUNK_BYTES);
 	lane->worker = w;
 	if (pthread_create(&w->thread, NULL, work, lane) != 0) {
 		free(w);
@@ -370,14 +370,14 @@ static int start_worker(struct capture_lane *lane, struct error *err)
 	return 0;
 }
 
-int capture_lane_open(struct capture_lane *lane, struct file_writer *writer, int level, bool worker,
-        struct error *err)
+int capture_lane_open(struct capture_lane *lane, struct file_writer *writer, int level,
+        unsigned blocks, struct error *err)
 {
 	*lane = (struct capture_lane){.writer = writer};
 	if (level != 0) {
 		TRY(packer_new(&lane->packer, level, false, err));
 	}
-	return worker ? start_worker(lane, err) : 0;
+	return blocks != 0 ? start_worker(lane, blocks, err) : 0;
 }
 
 void capture_lane_close(struct capture_lane *lane)

@@ -20,9 +20,13 @@ struct capture_lane {
 	struct lane_worker *worker; /* NULL: all happens on the caller's thread */
 };
 
-/* level: of zstd, 0: not compressed. SONDE_ENOMEM, SONDE_EUNSUPPORTED. */
-int capture_lane_open(struct capture_lane *lane, struct file_writer *writer, int level, bool worker,
-        struct error *err);
+/* Bytes that may wait for a worker are this many in a block, and of so many blocks at most. */
+#define LANE_BLOCK      ((size_t)4 << 20)
+#define LANE_BLOCKS_MAX 4u
+
+/* level: of zstd, 0: not compressed. blocks: 0: no worker. SONDE_ENOMEM, SONDE_EUNSUPPORTED. */
+int capture_lane_open(struct capture_lane *lane, struct file_writer *writer, int level,
+        unsigned blocks, struct error *err);
 void capture_lane_close(struct capture_lane *lane);
 
 /*

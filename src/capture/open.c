@@ -505,6 +505,20 @@ static int map_rings(struct sonde_record *r)
 	return rc;
 }
 
+/* A ring is read when it is half full. */
+static void warn_of_small_files(struct sonde_record *r)
+{
+	uint64_t half = r->ring_pages * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
+
+	if (r->options.switch_bytes != 0 && r->options.switch_bytes < half) {
+		capture_say(r, SONDE_RECORD_WARNING,
+		        "--switch-output: files will be larger than %lluK, as up to %lluK are read "
+		        "from a ring at once; smaller rings (-m) make smaller files",
+		        (unsigned long long)(r->options.switch_bytes + 1023) / 1024,
+		        (unsigned long long)half / 1024);
+	}
+}
+
 int capture_open(struct sonde_record *r)
 {
 	size_t i;
@@ -515,6 +529,7 @@ int capture_open(struct sonde_record *r)
 	TRY(capture_aux_plan_sizes(r, r->nrings / 2));
 	TRY(open_all(r));
 	TRY(map_rings(r));
+	warn_of_small_files(r);
 	capture_say(r, SONDE_RECORD_LINE, "mmap size %zuB",
 	        (r->ring_pages + 1) * (size_t)sysconf(_SC_PAGESIZE));
 	if (r->aux.pmu != NULL) {

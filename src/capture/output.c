@@ -157,10 +157,25 @@ static int start_stream(struct sonde_record *r)
 	return rc;
 }
 
+/* How much may wait for a worker that compresses, or only writes; 0: there is none. */
+static unsigned worker_blocks(const struct sonde_record *r)
+{
+	const struct sonde_record_options *o = &r->options;
+
+	if (r->streams != NULL || (o->compress == 0 && !o->async_writes)) {
+		return 0;
+	}
+	if (!o->async_writes) {
+		return LANE_BLOCKS_MAX;
+	}
+	return o->async_blocks == 0                ? 1
+	       : o->async_blocks < LANE_BLOCKS_MAX ? o->async_blocks
+	                                           : LANE_BLOCKS_MAX;
+}
+
 static int begin(struct sonde_record *r)
 {
 	struct capture_output *o = &r->output;
-	bool compress = r->options.compress != 0;
 
 	if (!o->pipe) {
 		TRY(open_file(r));
@@ -172,7 +187,7 @@ static int begin(struct sonde_record *r)
 		TRY(start_stream(r));
 	}
 	return capture_lane_open(&o->lane, &r->writer, r->streams == NULL ? r->options.compress : 0,
-	        r->streams == NULL && (compress || r->options.async_writes), &r->error);
+	        worker_blocks(r), &r->error);
 }
 
 int capture_output_start(struct sonde_record *r)

@@ -221,6 +221,18 @@ static bool set_priority(struct record_command *c)
 	return false;
 }
 
+/* "": 1; more than 4 are 4, as with perf. */
+static bool parse_blocks(const char *arg, unsigned *out)
+{
+	uint64_t n = 1;
+
+	if (*arg != '\0' && (!options_number(arg, &n) || n == 0)) {
+		return false;
+	}
+	*out = n < 4 ? (unsigned)n : 4;
+	return true;
+}
+
 static int check_output(struct record_command *c, const struct option_command *command)
 {
 	struct sonde_record_options *o = &c->options;
@@ -256,20 +268,42 @@ static int check_output(struct record_command *c, const struct option_command *c
 	o->no_build_ids |= o->switch_output && !c->buildid_given;
 	o->no_build_ids |= o->mapping_build_ids;
 	o->async_writes = c->aio != NULL;
+	if (c->aio != NULL && !parse_blocks(c->aio, &o->async_blocks)) {
+		return options_mistake(
+		        command, "--aio wants a number of blocks, 1 to 4, not '%s'", c->aio);
+	}
 	return OPTIONS_RUN;
 }
 
-/* What perf's users may ask for, and is not there. */
+/* What perf's users may ask for, and Sonde does not have. */
 static void warn_of_missing(struct record_command *c)
 {
-	if (c->off_cpu) {
-		on_message(c, SONDE_RECORD_WARNING,
-		        "--off-cpu is ignored: it needs a BPF program that sonde does not have; "
-		        "-e sched:sched_switch or --switch-events show when tasks wait");
-	}
-	if (c->debuginfod != NULL) {
-		on_message(c, SONDE_RECORD_VERBOSE,
-		        "--debuginfod: nothing is fetched while recording");
+	const struct {
+		const char *name, *why;
+		bool given;
+	} missing[] = {
+	        {"--off-cpu",
+	                "it needs a BPF program that sonde does not have; -e sched:sched_switch or "
+	                "--switch-events show when tasks wait",
+	                c->off_cpu},
+	        {"--debuginfod",
+	                "sonde record fetches no files; export DEBUGINFOD_URLS for 'perf report', "
+	                "or "
+	                "fetch them with debuginfod-find",
+	                c->debuginfod != NULL},
+	        {"--clang-path", "sonde compiles no BPF programs", c->clang_path != NULL},
+	        {"--clang-opt", "sonde compiles no BPF programs", c->clang_opt != NULL},
+	        {"--vmlinux", "sonde compiles no BPF programs, which it is for",
+	                c->vmlinux != NULL},
+	};
+	char text[256];
+
+	for (size_t i = 0; i < sizeof(missing) / sizeof(missing[0]); i++) {
+		if (missing[i].given) {
+			(void)snprintf(text, sizeof(text), "%s is ignored: %s", missing[i].name,
+			        missing[i].why);
+			on_message(c, SONDE_RECORD_WARNING, text);
+		}
 	}
 }
 
@@ -335,7 +369,6 @@ static int parse_and_run(struct record_command *c, int argc, char **argv)
 	c->verbose = c->quiet ? 0 : c->verbose;
 	o->workload = rest.argc > 0 ? rest.argv : NULL;
 	o->inherit = c->inherit_given && !o->no_inherit;
-	o->no_bpf_events = !c->bpf_events;
 	o->events = c->events;
 	o->triggers = c->triggers;
 	o->debug = c->verbose > 1;
@@ -349,7 +382,7 @@ static int parse_and_run(struct record_command *c, int argc, char **argv)
 
 int cmd_record(int argc, char **argv)
 {
-	struct record_command c = {.bpf_events = true};
+	struct record_command c = {.options.size = sizeof(c.options)};
 	char **line = calloc((size_t)argc + 1, sizeof(*line));
 	int rc = 255;
 
@@ -360,7 +393,6 @@ int cmd_record(int argc, char **argv)
 	if (c.events != NULL && c.triggers != NULL && c.cgroups != NULL && c.filters != NULL &&
 	        line != NULL) {
 		memcpy(line, argv, (size_t)argc * sizeof(*line));
-		c.options.size = sizeof(c.options);
 		c.options.command_line = line;
 		c.options.message = on_message;
 		c.options.message_arg = &c;

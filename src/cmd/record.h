@@ -18,11 +18,9 @@ struct record_command {
 	bool inherit_given; /* -i or --inherit stood there */
 	bool buildid_given; /* -B or --no-no-buildid */
 	bool build_id_cache;
-	bool bpf_events;
-	bool accepted; /* what needs nothing done */
 	bool off_cpu;
 	const char *aio, *debuginfod;
-	const char *ignored; /* of options for BPF programs */
+	const char *clang_path, *clang_opt, *vmlinux; /* for BPF programs: ignored with a warning */
 	uint64_t realtime;
 	int verbose;
 };
@@ -129,8 +127,8 @@ int record_on_registers(const struct option_def *def, const char *arg, bool unse
 	                .help = "context switches"},                                               \
 	        OPTION_SWITCH(0, "namespaces", &(o)->namespaces, "namespaces of tasks"),           \
 	        OPTION_SWITCH(0, "all-cgroups", &(o)->cgroups, "cgroups of samples"),              \
-	        OPTION_SWITCH(0, "bpf-event", &(c)->bpf_events,                                    \
-	                "loading of BPF programs (the default)"),                                  \
+	        OPTION_SWITCH(0, "no-bpf-event", &(o)->no_bpf_events,                              \
+	                "no records of BPF programs that are loaded"),                             \
 	        OPTION_TEXT(0, "synth", &(o)->synthesis, "KIND[,KIND]",                            \
 	                "of what was there before: task, mmap, cgroup, all or no"),                \
 	        OPTION_SWITCH(0, "tail-synthesize", &(o)->tail_synthesis,                          \
@@ -168,8 +166,8 @@ int record_on_registers(const struct option_def *def, const char *arg, bool unse
 	                "SIZE", "stop when as much is written"),                                   \
 	        OPTION_SWITCH(0, "timestamp-filename", &(o)->timestamp_names,                      \
 	                "the time in the file's name"),                                            \
-	        OPTION_SWITCH(0, "timestamp-boundary", &(c)->accepted,                             \
-	                "times of the first and last sample (always there)"),                      \
+	        OPTION_SWITCH(0, "timestamp-boundary", &(o)->sample_times,                         \
+	                "times of the first and last sample, also with -B"),                       \
 	        {.short_name = 'B',                                                                \
 	                .long_name = "no-buildid",                                                 \
 	                .kind = OPTION_KIND_SWITCH,                                                \
@@ -183,7 +181,7 @@ int record_on_registers(const struct option_def *def, const char *arg, bool unse
 	        OPTION_SWITCH('N', "no-buildid-cache", &(c)->build_id_cache,                       \
 	                "accepted; sonde never fills ~/.debug"),                                   \
 	        OPTION_CALL(0, "debuginfod", OPTION_OPTIONAL, record_on_optional,                  \
-	                &(c)->debuginfod, "URLS", "accepted; sonde record fetches nothing")
+	                &(c)->debuginfod, "URLS", "ignored with a warning: nothing is fetched")
 
 #define RECORD_RING_OPTIONS(c, o)                                                                  \
 	OPTION_HEADING("How"),                                                                     \
@@ -194,7 +192,7 @@ int record_on_registers(const struct option_def *def, const char *arg, bool unse
 	        OPTION_CALL(0, "mmap-flush", OPTION_REQUIRED, record_on_bytes, &(o)->flush_bytes,  \
 	                "SIZE", "read a ring when it has as much"),                                \
 	        OPTION_CALL(0, "aio", OPTION_OPTIONAL, record_on_optional, &(c)->aio, "N",         \
-	                "write on a thread of its own"),                                           \
+	                "write on a thread, N (1 to 4) blocks of 4 MiB ahead"),                    \
 	        OPTION_SWITCH(0, "no-buffering", &(o)->no_buffering, "wake up for every sample"),  \
 	        OPTION_UINT('r', "realtime", &(c)->realtime, "PRIO",                               \
 	                "run with this SCHED_FIFO priority"),                                      \
@@ -207,10 +205,10 @@ int record_on_registers(const struct option_def *def, const char *arg, bool unse
 	                "where commands come from, and where they are acknowledged"),              \
 	        OPTION_SWITCH(0, "dry-run", &(o)->dry_run, "check the options and stop"),          \
 	        OPTION_SWITCH(0, "off-cpu", &(c)->off_cpu,                                         \
-	                "accepted with a warning: time off the cpu is not recorded"),              \
-	        OPTION_TEXT(0, "clang-path", &(c)->ignored, "FILE",                                \
-	                "accepted; sonde compiles no BPF programs"),                               \
-	        OPTION_TEXT(0, "clang-opt", &(c)->ignored, "OPTIONS", "the same"),                 \
-	        OPTION_TEXT(0, "vmlinux", &(c)->ignored, "FILE", "the same")
+	                "ignored with a warning: time off the cpu is not recorded"),               \
+	        OPTION_TEXT(0, "clang-path", &(c)->clang_path, "FILE",                             \
+	                "ignored with a warning: no BPF programs are compiled"),                   \
+	        OPTION_TEXT(0, "clang-opt", &(c)->clang_opt, "OPTIONS", "the same"),               \
+	        OPTION_TEXT(0, "vmlinux", &(c)->vmlinux, "FILE", "the same")
 
 #endif

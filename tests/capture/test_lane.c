@@ -27,7 +27,7 @@ static void test_pieces(bool worker)
 
 	memcpy(again, iov, sizeof(iov));
 	file_writer_start_bare(&writer, fd);
-	ok(capture_lane_open(&lane, &writer, 0, worker, &error) == 0 &&
+	ok(capture_lane_open(&lane, &writer, 0, worker ? 1 : 0, &error) == 0 &&
 	                capture_lane_kernel(&lane, iov, 5, &error) == 0 &&
 	                capture_lane_other(&lane, again, 5, &error) == 0 &&
 	                capture_lane_drain(&lane, &error) == 0,
@@ -51,7 +51,7 @@ static void test_long(void)
 		abort();
 	}
 	file_writer_start_bare(&writer, fd);
-	ok(capture_lane_open(&lane, &writer, 0, true, &error) == 0, "a worker");
+	ok(capture_lane_open(&lane, &writer, 0, LANE_BLOCKS_MAX, &error) == 0, "a worker");
 	(void)usleep(20000);
 	ok(capture_lane_other(&lane, &iov, 1, &error) == 0 &&
 	                capture_lane_drain(&lane, &error) == 0 &&
@@ -103,7 +103,7 @@ static void test_full_pipe(void)
 	if (pthread_create(&thread, NULL, read_all, &reader) != 0) {
 		abort();
 	}
-	ok(capture_lane_open(&lane, &writer, 0, false, &error) == 0 &&
+	ok(capture_lane_open(&lane, &writer, 0, 0, &error) == 0 &&
 	                capture_lane_other(&lane, &iov, 1, &error) == 0,
 	        "waits for the reader of a pipe that does not block");
 	capture_lane_close(&lane);
@@ -114,6 +114,76 @@ static void test_full_pipe(void)
 	free(bytes);
 }
 
+struct feed {
+	struct capture_lane *lane;
+	size_t taken; /* bytes; atomic */
+};
+
+static void *feed_all(void *arg)
+{
+	struct feed *f = arg;
+	static uint8_t bytes[64 << 10];
+	struct error error = {0};
+
+	for (size_t n = 0; n < BIG; n += sizeof(bytes)) {
+		struct iovec iov = {bytes, sizeof(bytes)};
+
+		if (capture_lane_other(f->lane, &iov, 1, &error) < 0) {
+			break;
+		}
+		(void)__atomic_add_fetch(&f->taken, sizeof(bytes), __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+/* What a worker with so many blocks takes while nobody reads the pipe that it writes to. */
+static size_t taken_by(unsigned blocks)
+{
+	struct file_writer writer = {.stream = true};
+	struct capture_lane lane;
+	struct feed feed = {.lane = &lane};
+	struct reader reader = {0};
+	struct error error = {0};
+	pthread_t feeder, thread;
+	size_t before, taken = 0;
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) != 0) {
+		abort();
+	}
+	writer.fd = ends[1];
+	reader.fd = ends[0];
+	if (capture_lane_open(&lane, &writer, 0, blocks, &error) != 0 ||
+	        pthread_create(&feeder, NULL, feed_all, &feed) != 0) {
+		abort();
+	}
+	do { /* until it takes no more */
+		before = taken;
+		(void)usleep(300000);
+		taken = __atomic_load_n(&feed.taken, __ATOMIC_RELAXED);
+	} while (taken != before || taken == 0);
+	if (pthread_create(&thread, NULL, read_all, &reader) != 0) {
+		abort();
+	}
+	(void)pthread_join(feeder, NULL);
+	capture_lane_close(&lane);
+	(void)close(ends[1]);
+	(void)pthread_join(thread, NULL);
+	(void)close(ends[0]);
+	ok(reader.got == BIG, "all of it is written in the end");
+	return taken;
+}
+
+static void test_blocks(void)
+{
+	for (unsigned blocks = 1; blocks <= LANE_BLOCKS_MAX; blocks += 3) {
+		size_t taken = taken_by(blocks);
+
+		ok(taken > blocks * LANE_BLOCK / 2 && taken <= blocks * LANE_BLOCK + (1 << 20),
+		        "a worker takes as much as its blocks hold");
+	}
+}
+
 int main(void)
 {
 	int fd = mkstemp(path);
@@ -122,6 +192,7 @@ int main(void)
 		abort();
 	}
 	(void)close(fd);
+	test_blocks();
 	test_pieces(false);
 	test_pieces(true);
 	test_long();

@@ -152,6 +152,10 @@ struct sonde_record_options {
 	bool debug; /* also tell of every attr and every call that opens one */
 	bool raise_file_limit; /* of this process, to what RLIMIT_NOFILE may be; not the workload's
 	                        */
+	bool sample_times; /* times of the first and last sample in the header also with
+	                      no_build_ids, all_build_ids and mapping_build_ids */
+	unsigned async_blocks; /* with async_writes: blocks of 4 MiB that may wait to be written, 1
+	                          to 4; 0: 1 */
 };
 
 /* The registers that user_regs and intr_regs know here, in their order, separated by blanks. */

@@ -20,7 +20,9 @@ show record -e cpu-clock/aux-sample-size=64/ true
 show record --switch-output-event=cpu-clock true
 show record --switch-output-event=no-such-event true
 show record -e cpu-clock --num-thread-synthesize=x true
-sonde record -e cpu-clock -o accepted --vmlinux=none --off-cpu true 2>&1 | grep -v '^\['
+sonde record -e cpu-clock -o accepted --vmlinux=none --clang-path=cc --clang-opt=-O --debuginfod --off-cpu true 2>&1 | grep -v '^\['
+show record -e cpu-clock --aio=0 true
+show record -e cpu-clock --aio=x true
 show record --affinity=core true
 show record --affinity=cpu --threads true
 sonde record -m 1M -q -o whole true 2>&1
