@@ -2,25 +2,57 @@
 /* Finds what a recording holds that this version cannot show. */
 #include "session/session.h"
 
-static bool has_user_stacks(const struct sonde_attr *attr)
+#define STACKS_LOOKED_AT 1000u /* samples */
+
+typedef bool applies_fn(const struct sonde_session *s, const struct file_event *e);
+
+/* Whether one of the first samples has a copy of its stack: simpleperf unwinds and drops them. */
+static bool has_stacks(const struct sonde_session *s, const struct file_event *wanted)
 {
-	return (attr->sample_type & SONDE_SAMPLE_STACK_USER) != 0 &&
-	       (attr->sample_type & SONDE_SAMPLE_CALLCHAIN) != 0;
+	struct record_scratch scratch = {0};
+	uint64_t offset = file_begin(&s->file);
+	struct sonde_sample sample;
+	unsigned looked = 0;
+	bool found = false;
+	struct record r;
+
+	while (!found && looked < STACKS_LOOKED_AT && file_next(&s->file, &offset, &r, NULL) > 0) {
+		if (r.type != RECORD_SAMPLE || file_sample_event(&s->file, &r) != wanted ||
+		        r.body.n < wanted->plan.fixed_size) {
+			continue;
+		}
+		looked++;
+		found = record_sample_decode(
+		                &wanted->plan, r.body, s->file.swap, &scratch, &sample) >= 0 &&
+		        sample.user_stack_len != 0;
+	}
+	record_scratch_fini(&scratch);
+	return found;
 }
 
-static bool has_branches(const struct sonde_attr *attr)
+/* The kernel left the user's part of the chain out. */
+static bool has_user_stacks(const struct sonde_session *s, const struct file_event *e)
 {
-	return (attr->sample_type & SONDE_SAMPLE_BRANCH_STACK) != 0;
+	return (e->attr.sample_type & SONDE_SAMPLE_STACK_USER) != 0 &&
+	       (e->attr.sample_type & SONDE_SAMPLE_CALLCHAIN) != 0 &&
+	       (e->attr.flags >> SONDE_FLAG_EXCLUDE_CALLCHAIN_USER & 1) != 0 && has_stacks(s, e);
 }
 
-static bool has_trace_fields(const struct sonde_attr *attr)
+static bool has_branches(const struct sonde_session *s, const struct file_event *e)
 {
-	return attr->type == SONDE_TYPE_TRACEPOINT;
+	(void)s;
+	return (e->attr.sample_type & SONDE_SAMPLE_BRANCH_STACK) != 0;
+}
+
+static bool has_trace_fields(const struct sonde_session *s, const struct file_event *e)
+{
+	(void)s;
+	return e->attr.type == SONDE_TYPE_TRACEPOINT;
 }
 
 static const struct {
 	unsigned kind; /* of enum session_not_shown */
-	bool (*applies)(const struct sonde_attr *attr);
+	applies_fn *applies;
 	const char *words; /* between the number of samples and the command that can show it */
 } kinds_of_samples[] = {
         {SESSION_USER_STACKS, has_user_stacks,
@@ -36,13 +68,14 @@ static const struct {
                 "use"},
 };
 
-static uint64_t samples_with(
-        const struct sonde_session *s, bool (*applies)(const struct sonde_attr *attr))
+static uint64_t samples_with(const struct sonde_session *s, applies_fn *applies)
 {
 	uint64_t n = 0;
 
 	for (size_t e = 0; e < s->file.nevents; e++) {
-		n += applies(&s->file.events[e].attr) ? s->event_counts[e].samples : 0;
+		if (s->event_counts[e].samples != 0 && applies(s, &s->file.events[e])) {
+			n += s->event_counts[e].samples;
+		}
 	}
 	return n;
 }
@@ -50,9 +83,11 @@ static uint64_t samples_with(
 void session_report_not_shown(struct sonde_session *s, unsigned kinds, const char *instead)
 {
 	for (size_t i = 0; i < sizeof(kinds_of_samples) / sizeof(kinds_of_samples[0]); i++) {
-		uint64_t n = samples_with(s, kinds_of_samples[i].applies);
+		uint64_t n = (kinds & kinds_of_samples[i].kind) != 0
+		                     ? samples_with(s, kinds_of_samples[i].applies)
+		                     : 0;
 
-		if ((kinds & kinds_of_samples[i].kind) != 0 && n != 0) {
+		if (n != 0) {
 			diag_report(&s->diags, SONDE_DIAG_NOT_SHOWN, NO_OFFSET, "%llu %s '%s'",
 			        (unsigned long long)n, kinds_of_samples[i].words, instead);
 		}

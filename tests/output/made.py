@@ -227,13 +227,18 @@ def compare(sonde):
     print(f"1..{n}")
 
 
-def stacks(path):
-    """Chains whose user part lies in copies of the stack, and a chain that is whole."""
-    r = Recording([Event(*CPU_CLOCK, sample_type=USUAL | CALLCHAIN | STACK_USER)])
+def stacks(path, flags=1 << 22):
+    """Chains whose user part lies in copies of the stack: the kernel left it out (exclude_callchain_user)."""
+    r = Recording([Event(*CPU_CLOCK, sample_type=USUAL | CALLCHAIN | STACK_USER, flags=flags)])
     r.comm(1, "prog", 7)
     r.sample(1000, 0x400010, 7)
     r.sample(2000, 0xffffffff81000010, 7, mode=KERNEL, chain=(2**64 - 128, 0xffffffff81000010))
     r.write(path)
+
+
+def whole_chains(path):
+    """Copies of the stack beside chains that the kernel did walk."""
+    stacks(path, 0)
 
 
 def tracepoints(path):
@@ -269,7 +274,8 @@ def not_shown(n, sonde):
     frames = ["\t          400010 [unknown]", "\tffffffff81000010 [unknown]"]
     for make, arguments, lines, warnings in (
             (stacks, ["-F", "ip,sym"], frames, STACKS), (stacks, ["-G", "-F", "tid"], None, ""),
-            (stacks, ["-F", "comm,tid"], None, ""), (tracepoints, [], None, FIELDS),
+            (stacks, ["-F", "comm,tid"], None, ""), (whole_chains, ["-F", "ip,sym"], None, ""),
+            (tracepoints, [], None, FIELDS),
             (tracepoints, ["-F", "comm"], ["prog".rjust(16) + " "] * 2, ""),
             (trace, ["-F", "comm"], ["prog".rjust(16) + " "] * 2, TRACES)):
         make(path)

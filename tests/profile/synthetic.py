@@ -48,7 +48,7 @@ class Recording:
         if self.branches:
             body += struct.pack("<Q", 0)
         if self.stack:
-            body += struct.pack("<QQ", 0, 0)  # no registers, no bytes
+            body += struct.pack("<QQQQ", 0, 8, 0, 8)  # no registers, 8 bytes
         self.record(SAMPLE, USER, body)
 
     def lost(self, n):
@@ -62,6 +62,7 @@ class Recording:
 
     def write(self, path):
         flags = 1 << 8 | 1 << 9 | 1 << 10 | 1 << 18  # mmap, comm, freq, sample_id_all
+        flags |= 1 << 22 if self.stack else 0  # exclude_callchain_user
         kind, config = (2, 300) if self.tracepoint else (1, 0)
         read_format = 4 | 16 if self.counted else 4  # ID, LOST
         attr = struct.pack("<IIQQQQQ", kind, 112, config, 1000, self.type, read_format, flags).ljust(112, b"\0")
