@@ -23,7 +23,7 @@ struct stat_command {
 	int verbose;
 	int write_errno; /* why the counts could not be written; 0: they were */
 	uint64_t repeat, level;
-	bool repeat_given;
+	bool repeat_given, level_given;
 	char thousands[8];
 	FILE *out;
 };
@@ -71,7 +71,15 @@ int stat_check_options(struct stat_command *c, const struct option_command *comm
 	                "metrics of the processor's model"),                                       \
 	        OPTION_SWITCH('T', "transaction", &(c)->transactions, "transactional memory"),     \
 	        OPTION_SWITCH(0, "topdown", &(c)->topdown, "where the pipeline waits"),            \
-	        OPTION_UINT(0, "td-level", &(c)->level, "N", "how deep; 0: as deep as it goes"),   \
+	        {                                                                                  \
+	                .long_name = "td-level",                                                   \
+	                .kind = OPTION_KIND_UINT,                                                  \
+	                .arg = OPTION_REQUIRED,                                                    \
+	                .target = &(c)->level,                                                     \
+	                .given = &(c)->level_given,                                                \
+	                .arg_name = "N",                                                           \
+	                .help = "of --topdown: how deep; 0: as deep as it goes",                   \
+	        },                                                                                 \
 	        OPTION_SWITCH(0, "smi-cost", &(c)->smi_cost, "time in the firmware"),              \
 	        OPTION_CALL(0, "iostat", OPTION_OPTIONAL, stat_on_iostat, (c), "PORTS",            \
 	                "traffic of I/O ports"),                                                   \
@@ -113,7 +121,7 @@ int stat_check_options(struct stat_command *c, const struct option_command *comm
 	        OPTION_SWITCH(0, "per-socket", &(c)->by_socket, "sockets"),                        \
 	        OPTION_SWITCH(0, "per-node", &(c)->by_node, "NUMA nodes"),                         \
 	        OPTION_SWITCH(0, "per-thread", &(c)->by_thread, "each thread of -p, -t or -a"),    \
-	        OPTION_SWITCH('c', "scale", &(c)->scale,                                           \
+	        OPTION_SWITCH(0, "scale", &(c)->scale,                                             \
 	                "scale counts that shared their counter (the default)")
 
 #define STAT_OUTPUT_OPTIONS(c)                                                                     \

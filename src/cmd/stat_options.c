@@ -121,6 +121,10 @@ static int check_model(struct stat_command *c, const struct option_command *comm
 	}
 	(void)snprintf(name, sizeof(name), "bus/event_source/devices/cpu_%s",
 	        c->cpu_type != NULL ? c->cpu_type : "");
+	if (c->level_given && !c->topdown) {
+		return options_mistake(
+		        command, "--td-level is a level of --topdown, which is not given");
+	}
 	if (c->topdown && !c->options.all_cpus) {
 		return options_mistake(command, "--topdown counts on cpus: it wants -a");
 	}

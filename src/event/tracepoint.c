@@ -16,7 +16,7 @@
 static const char *const places[] = {
         "sys/kernel/tracing/events", "sys/kernel/debug/tracing/events"};
 
-/* The sorted folders in one; false with errno, or no memory (errno 0). The caller frees. */
+/* The folders in one. */
 struct names {
 	struct arena arena;
 	const char **v;
@@ -34,6 +34,7 @@ static int compare(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* In the order of the folder, which is perf's; false with errno, or no memory (errno 0). */
 static bool names_read(struct names *names, int root, const char *path)
 {
 	DIR *dir = proc_open_dir(root, path);
@@ -54,10 +55,17 @@ static bool names_read(struct names *names, int root, const char *path)
 		names->n += ok;
 	}
 	(void)closedir(dir);
+	errno = 0;
+	return ok;
+}
+
+static bool names_read_sorted(struct names *names, int root, const char *path)
+{
+	bool ok = names_read(names, root, path);
+
 	if (names->n > 0) {
 		qsort(names->v, names->n, sizeof(*names->v), compare);
 	}
-	errno = 0;
 	return ok;
 }
 
@@ -236,12 +244,12 @@ int tracepoint_each(
 	size_t i, k;
 	bool ok = true;
 
-	if (place == NULL || !names_read(&systems, root, place)) {
+	if (place == NULL || !names_read_sorted(&systems, root, place)) {
 		return 0;
 	}
 	for (i = 0; ok && i < systems.n; i++) {
 		(void)snprintf(path, sizeof(path), "%s/%s", place, systems.v[i]);
-		if (names_read(&names, root, path)) {
+		if (names_read_sorted(&names, root, path)) {
 			for (k = 0; ok && k < names.n; k++) {
 				/* some of ftrace's own have a format, but no number */
 				(void)snprintf(path, sizeof(path), "%s/%s/%s/id", place,

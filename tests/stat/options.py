@@ -57,7 +57,7 @@ def intervals():
 
 def others():
     compare("one group of all", ["-g", "-e", "cs,task-clock", "true"])
-    compare("what needs nothing done", ["--td-level", "1", "-S", "-e", SOFT, "true"])
+    compare("what needs nothing done", ["-S", "-e", SOFT, "true"])
     compare("a metric that is not known", ["-M", "nothing", "-e", SOFT, "true"], without="nothing'")
     got = run(SONDE, ["--metric-only", "-e", SOFT, "true"])
     result(got[0] == 0 and "no metrics" in got[1] and "page-faults" not in got[1], "no metrics to show", got[1])

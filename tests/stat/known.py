@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Where `sonde stat` is as perf, and where doc/differences.md says that it is not, as TAP: known.py SONDE."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+SONDE = os.path.realpath(sys.argv[1])
+count = failures = 0
+
+
+def result(good, what, detail=""):
+    global count, failures
+    count += 1
+    failures += not good
+    print(f"{'' if good else 'not '}ok {count} - {what}")
+    for line in [] if good else str(detail).splitlines()[:24]:
+        print("#   " + line[:200])
+
+
+def run(tool, *argv):
+    p = subprocess.run([tool, *argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                       timeout=60, env={**os.environ, "LC_ALL": "C"})
+    return p.returncode, p.stdout, p.stderr
+
+
+def events(text):
+    """The names in the rows of -x, output, in their order."""
+    return [line.split(",")[2] for line in text.splitlines() if line.count(",") >= 5]
+
+
+def order():
+    """The rows of a pattern are in perf's order, which is that of the folder."""
+    for pattern in ("sched:*", "t*:*", "sched:sched_s*,timer:*"):
+        want, got = (run(tool, "stat", "-x,", "-e", pattern, "true") for tool in ("perf", SONDE))
+        if want[0] != 0 or len(events(want[2])) < 3:
+            print(f"# {pattern}: perf cannot count it here")
+            continue
+        result(events(want[2]) == events(got[2]), f"-e '{pattern}': {len(events(want[2]))} rows in perf's order",
+               f"{events(want[2])}\n{events(got[2])}")
+
+
+def statuses():
+    for words, ours in ((["true"], 0), (["false"], 1), (["sh", "-c", "exit 7"], 7)):
+        want, got = (run(tool, "stat", "-I", "1000", "-e", "cs", *words) for tool in ("perf", SONDE))
+        result((want[0], got[0]) == (0, ours), f"-I, {' '.join(words)}: perf's status is 0, ours that of the command",
+               f"{want[0]} {got[0]}")
+
+
+def refused():
+    want, got = (run(tool, "stat", "-c", "-e", "cs", "true") for tool in ("perf", SONDE))
+    result(want[0] == got[0] == 129 and "unknown" in got[2], "-c: no option, as for perf", got[2])
+    want, got = (run(tool, "stat", "--td-level", "1", "-e", "cs", "true") for tool in ("perf", SONDE))
+    result((want[0], got[0]) == (0, 129) and "--topdown" in got[2] and "seconds time" in want[2],
+           "--td-level without --topdown: perf does nothing, we refuse it", f"{want} {got}")
+
+
+def cgroups():
+    before, behind = (["stat", "-a", "-x,", *words, "sleep", "0.01"]
+                      for words in (["-G", "/", "-e", "cs"], ["-e", "cs", "-G", "/"]))
+    good = run("perf", *behind)
+    if good[0] != 0 or "not supported" in good[2]:
+        print("# no cgroups of perf events here")
+        return
+    want, got = run("perf", *before), run(SONDE, *before)
+    shape = [re.sub(r"[\d.]+", "N", run(SONDE, *w)[2]) for w in (before, behind)]
+    result(want[0] == 129 and got[0] == 0 and shape[0] == shape[1] and ",/," in shape[0],
+           "-G in front of -e: refused by perf, here the same as behind it", f"{want} {got} {shape}")
+
+
+def main():
+    if shutil.which("perf") is None or not run("perf", "version")[1].startswith("perf version 6.1"):
+        print("1..0 # SKIP perf 6.1 is not installed")
+        return 0
+    order()
+    statuses()
+    refused()
+    cgroups()
+    print(f"1..{count}")
+    return failures != 0
+
+
+sys.exit(main())
