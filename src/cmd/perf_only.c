@@ -133,7 +133,6 @@ static const struct option_def stat_options[] = {
         PERF_ONLY(0, "hybrid-merge"),
         PERF_ONLY(0, "metric-no-group"),
         PERF_ONLY(0, "metric-no-merge"),
-        PERF_ONLY(0, "no-merge"),
         PERF_ONLY(0, "percore-show-thread"),
         OPTION_END,
 };

@@ -84,7 +84,9 @@ int stat_check_options(struct stat_command *c, const struct option_command *comm
 	        OPTION_CALL(0, "iostat", OPTION_OPTIONAL, stat_on_iostat, (c), "PORTS",            \
 	                "traffic of I/O ports"),                                                   \
 	        OPTION_TEXT(0, "cputype", &(c)->cpu_type, "TYPE",                                  \
-	                "only cores of this type: core, atom")
+	                "only cores of this type: core, atom"),                                    \
+	        OPTION_SWITCH(0, "no-merge", &(c)->options.no_merge,                               \
+	                "a row for each PMU that an event counts on, not their sum")
 
 #define STAT_TIME_OPTIONS(c, o)                                                                    \
 	OPTION_HEADING("When"),                                                                    \

@@ -133,6 +133,65 @@ static void group_all(struct event_list *list)
 	}
 }
 
+static bool is_sibling(const struct event *a, const struct event *b)
+{
+	return a->uncore && b->uncore && strcmp(a->name, b->name) == 0;
+}
+
+/*
+ * One event string may stand for a counter of each memory controller, or other PMUs of a kind: they
+ * have one row, as in perf, or with --no-merge names that tell them apart.
+ */
+static bool merge_siblings(struct sonde_stat *s)
+{
+	const struct event_list *list = &s->events;
+	size_t i, k;
+
+	for (i = 0; i < list->n; i++) {
+		for (k = i; list->v[i].instance > 0 && k-- > 0;) {
+			if (list->v[k].instance == 0 && is_sibling(&list->v[k], &list->v[i])) {
+				s->set.events[i].row = k;
+				s->set.events[k].merged = true;
+				break;
+			}
+		}
+	}
+	for (i = 0; s->options.no_merge && i < list->n; i++) {
+		struct stat_event *e = &s->set.events[i];
+		struct text name = {0};
+
+		if (e->merged || e->row != i) {
+			text_printf(&name, "%s [%s]", e->name, list->v[i].pmu);
+			text_char(&name, '\0');
+			if (name.failed) {
+				text_fini(&name);
+				return false;
+			}
+			free(e->name);
+			e->name = name.p;
+			e->merged = false;
+			e->row = i;
+		}
+	}
+	return true;
+}
+
+static int check_percore(struct sonde_stat *s)
+{
+	size_t i;
+
+	for (i = 0; s->options.by == SONDE_STAT_BY_CPU && i < s->events.n; i++) {
+		if (s->events.v[i].terms.percore) {
+			return error_set(&s->error, SONDE_EARG, NO_OFFSET,
+			        "%s: percore with -A, the sum of a core on each of its cpus, is "
+			        "not "
+			        "there yet; --per-core prints the sums of cores",
+			        s->events.v[i].name);
+		}
+	}
+	return 0;
+}
+
 int stat_plan(struct sonde_stat *s)
 {
 	const struct sonde_stat_options *o = &s->options;
@@ -160,6 +219,10 @@ int stat_plan(struct sonde_stat *s)
 			return error_nomem(&s->error);
 		}
 		s->set.events[i].tool = s->events.v[i].tool;
+	}
+	TRY(check_percore(s));
+	if (!merge_siblings(s)) {
+		return error_nomem(&s->error);
 	}
 	return stat_cgroups_plan(s);
 }

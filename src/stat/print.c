@@ -163,26 +163,23 @@ static void add_cpu(struct stat_row *row, const struct stat_count *c, bool *whol
 }
 
 /*
- * The sum of a group's cells for one event. The sum over everything is scaled once, those of parts
- * are sums of cells that were scaled: so perf 6.1 does it.
+ * Adds a group's cells of one event to its row; the value is returned. The sum over everything is
+ * scaled once, those of parts are sums of cells that were scaled: so perf 6.1 does it.
  */
-static void sum_row(const struct stat_printer *p, const struct stat_set *s,
-        const struct groups *groups, size_t group, struct stat_row *row)
+static double sum_event(const struct stat_printer *p, const struct stat_set *s,
+        const struct groups *groups, size_t group, const struct stat_event *e, struct stat_row *row)
 {
 	struct stat_count sum = {0};
 	size_t i;
-	unsigned runs = s->nruns > 1 ? s->nruns : 1;
 	double value = 0;
 	bool whole = true;
 
-	row->ncells = 0;
-	row->absent = true;
 	for (i = groups->first[group]; i != NO_CELL; i = groups->next[i]) {
-		struct stat_count c = cell_count(p, row->event, i);
+		struct stat_count c = cell_count(p, e, i);
 
 		if (c.absent) {
 			/* a tool's event has a line for parts that it is not counted in */
-			row->absent &= row->event->tool == EVENT_TOOL_NONE || !counts_cpus(s->by);
+			row->absent &= e->tool == EVENT_TOOL_NONE || !counts_cpus(s->by);
 			continue;
 		}
 		row->absent = false;
@@ -198,12 +195,37 @@ static void sum_row(const struct stat_printer *p, const struct stat_set *s,
 		sum = (struct stat_count){0};
 		value = 0;
 	}
-	if (s->by == SONDE_STAT_BY_ALL) {
-		value = s->nruns > 1 ? row->event->runs.mean * runs : scaled(s, &sum);
+	row->enabled += sum.enabled;
+	row->running += sum.running;
+	return s->by == SONDE_STAT_BY_ALL ? scaled(s, &sum) : value;
+}
+
+/* An event, and those that are merged with it. */
+static void sum_row(const struct stat_printer *p, const struct stat_set *s,
+        const struct groups *groups, size_t group, struct stat_row *row)
+{
+	const struct stat_event *event = row->event;
+	const size_t own = (size_t)(event - s->events);
+	unsigned runs = s->nruns > 1 ? s->nruns : 1;
+	double value;
+	size_t e;
+
+	row->absent = true;
+	if (event->row != own) {
+		return;
 	}
-	row->enabled = sum.enabled / runs;
-	row->running = sum.running / runs;
-	row->counted = row->event->supported && sum.running != 0 && sum.enabled != 0;
+	value = sum_event(p, s, groups, group, event, row);
+	for (e = own + 1; event->merged && e < s->nevents; e++) {
+		if (s->events[e].row == own) {
+			value += sum_event(p, s, groups, group, &s->events[e], row);
+		}
+	}
+	if (s->by == SONDE_STAT_BY_ALL && s->nruns > 1) {
+		value = event->runs.mean * runs;
+	}
+	row->counted = event->supported && row->running != 0 && row->enabled != 0;
+	row->enabled /= runs;
+	row->running /= runs;
 	row->value = value / runs * row->event->scale;
 	row->noise = -1;
 	if (s->nruns > 1) {

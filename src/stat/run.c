@@ -441,23 +441,47 @@ static int start(struct sonde_stat *s)
 }
 
 /* The sum of an event over all cells in the last run, for the mean and its error. */
+/* What an event counted in this run. */
+static struct stat_count run_sum(const struct stat_set *set, const struct stat_event *event)
+{
+	size_t i, cells = set->ncpus * set->nthreads;
+	struct stat_count sum = {0};
+
+	for (i = 0; i < cells; i++) {
+		sum.value += event->now[i].value - event->before[i].value;
+		sum.enabled += event->now[i].enabled - event->before[i].enabled;
+		sum.running += event->now[i].running - event->before[i].running;
+	}
+	return sum;
+}
+
+static double run_value(const struct stat_set *set, const struct stat_event *event)
+{
+	struct stat_count sum = run_sum(set, event);
+
+	return set->scale && sum.running != 0
+	               ? (double)sonde_counter_scale(sum.value, sum.enabled, sum.running)
+	               : (double)sum.value;
+}
+
 static void add_run(struct sonde_stat *s)
 {
-	size_t e, i, cells = s->set.ncpus * s->set.nthreads;
+	size_t e, k, cells = s->set.ncpus * s->set.nthreads;
 
 	for (e = 0; e < s->set.nevents; e++) {
 		struct stat_event *event = &s->set.events[e];
-		struct stat_count sum = {0};
+		double value = run_value(&s->set, event);
 
-		for (i = 0; i < cells; i++) {
-			sum.value += event->now[i].value - event->before[i].value;
-			sum.enabled += event->now[i].enabled - event->before[i].enabled;
-			sum.running += event->now[i].running - event->before[i].running;
+		for (k = e + 1; event->merged && k < s->set.nevents; k++) {
+			value += s->set.events[k].row == e ? run_value(&s->set, &s->set.events[k])
+			                                   : 0;
 		}
-		stat_mean_add(&event->runs,
-		        s->set.scale && sum.running != 0
-		                ? (double)sonde_counter_scale(sum.value, sum.enabled, sum.running)
-		                : (double)sum.value);
+		stat_mean_add(&event->runs, value);
+	}
+	for (e = 0; e < s->set.nevents; e++) {
+		struct stat_event *event = &s->set.events[e];
+		struct stat_count sum = run_sum(&s->set, event);
+
 		if (s->options.repeat > 1) {
 			memcpy(event->before, event->now, cells * sizeof(struct stat_count));
 		}

@@ -32,7 +32,8 @@ int stat_set_add(struct stat_set *s, const char *name, const struct sonde_attr *
 		return SONDE_ENOMEM;
 	}
 	e = &s->events[s->nevents];
-	*e = (struct stat_event){.type = attr->type, .config = attr->config, .scale = 1};
+	*e = (struct stat_event){
+	        .type = attr->type, .config = attr->config, .scale = 1, .row = s->nevents};
 	e->clock = attr->type == SONDE_TYPE_SOFTWARE &&
 	           (attr->config == SONDE_SW_CPU_CLOCK || attr->config == SONDE_SW_TASK_CLOCK);
 	e->name = strdup(name);

@@ -51,7 +51,9 @@ struct stat_event {
 	bool supported;
 	struct stat_count *now; /* [cpu * nthreads + thread] */
 	struct stat_count *before; /* at the end of the last interval */
-	struct stat_mean runs; /* of the sum over all cells */
+	struct stat_mean runs; /* of the sum over all cells, of what is merged too */
+	size_t row; /* index of the event in whose row it is counted: mostly its own */
+	bool merged; /* others are counted in its row */
 };
 
 struct stat_place { /* where a cpu is; -1: not known */

@@ -216,6 +216,61 @@ static void test_unsupported(void)
 	ok(run("cycles", o) == SONDE_EARG, "cores of a command are a mistake");
 }
 
+/* One event string that stands for counters of two memory controllers, on two packages. */
+static void test_merged(const char *machine)
+{
+	struct sonde_stat_options o = {.by = SONDE_STAT_BY_ALL,
+	        .format = SONDE_STAT_CSV,
+	        .separator = ",",
+	        .no_scale = true,
+	        .all_cpus = true};
+	struct fixture f;
+
+	fixture_open(&f, machine);
+	eq_u64(run_in(proc_root_open(f.path), "imc/reads/", o), 0, "two controllers");
+	eq_str(k.out, "10000,,imc/reads/,2000,62.50,,\n", "one row, the sum of four counters");
+	o.by = SONDE_STAT_BY_CPU;
+	eq_u64(run_in(proc_root_open(f.path), "imc/reads/", o), 0, "on each cpu");
+	ok(k.opened == 4 && strcmp(k.out, "CPU0,4000,,imc/reads/,1000,62.50,,\n"
+	                                  "CPU1,6000,,imc/reads/,1000,62.50,,\n") == 0,
+	        "the sum of its two counters");
+	o.no_merge = true;
+	eq_u64(run_in(proc_root_open(f.path), "imc/reads/", o), 0, "not merged");
+	eq_str(k.out,
+	        "CPU0,1000,,imc/reads/ [uncore_imc_0],800,100.00,,\n"
+	        "CPU1,2000,,imc/reads/ [uncore_imc_0],800,100.00,,\n"
+	        "CPU0,3000,,imc/reads/ [uncore_imc_1],200,25.00,,\n"
+	        "CPU1,4000,,imc/reads/ [uncore_imc_1],200,25.00,,\n",
+	        "each has a row, with its name");
+	o.by = SONDE_STAT_BY_ALL;
+	o.no_merge = false;
+	eq_u64(run_in(proc_root_open(f.path), "imc/reads/,imc/reads/,uncore_imc_1/reads/", o), 0,
+	        "the same event twice, and of one controller");
+	eq_str(k.out,
+	        "10000,,imc/reads/,2000,62.50,,\n10000,,imc/reads/,2000,62.50,,\n"
+	        "3000,,uncore_imc_1/reads/,1600,100.00,,\n",
+	        "three rows");
+	o.repeat = 2;
+	k.factor = 1; /* 1 to 4 times, then 5 to 8 times the counts */
+	eq_u64(run_in(proc_root_open(f.path), "imc/reads/", o), 0, "two runs");
+	k.factor = 0;
+	/* 1 4 9 16 and 5 12 21 32 thousand: 30000 and 70000 */
+	eq_str(k.out, "50000,,imc/reads/,40.00%,2000,62.50,,\n", "the mean of the sums");
+	fixture_close(&f);
+}
+
+static void test_percore(void)
+{
+	struct sonde_stat_options o = {.by = SONDE_STAT_BY_CPU,
+	        .format = SONDE_STAT_CSV,
+	        .separator = ",",
+	        .all_cpus = true};
+
+	ok(run("cpu-clock/percore/", o) == SONDE_EARG, "percore with -A is not there yet");
+	o.by = SONDE_STAT_BY_CORE;
+	eq_u64(run("cpu-clock/percore/", o), 0, "cores are sums anyway");
+}
+
 static void test_means(void)
 {
 	struct stat_mean m = {0};
@@ -229,8 +284,8 @@ static void test_means(void)
 
 int main(int argc, char **argv)
 {
-	if (argc < 2) {
-		(void)fprintf(stderr, "usage: test_stat MACHINE\n");
+	if (argc < 3) {
+		(void)fprintf(stderr, "usage: test_stat MACHINE MEMORY_CONTROLLERS\n");
 		return 2;
 	}
 	test_cpu_gone(argv[1]);
@@ -238,5 +293,7 @@ int main(int argc, char **argv)
 	test_shared();
 	test_repeats();
 	test_unsupported();
+	test_merged(argv[2]);
+	test_percore();
 	return tap_done();
 }

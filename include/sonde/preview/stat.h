@@ -88,6 +88,7 @@ struct sonde_stat_options {
 	/* Told before it is; a negative result ends the work with that status. NULL: not told. */
 	int (*moment)(void *arg, enum sonde_stat_moment moment);
 	void *moment_arg;
+	bool no_merge; /* an event on several PMUs of a kind: a row for each, not their sum */
 };
 
 /* Takes text; after a negative number no more is written: SONDE_EOUTPUT. */
