@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compares `report` and `script` of every recording in $SONDE_CORPUS with the installed perf, as TAP.
+
+usage: compare_text.py [--table] [--show N] SONDE [NAME...]
+
+NAME: only files whose name contains it. --table prints a table of files and comparisons instead of TAP.
+
+Each file and comparison ends as one of
+  equal     same lines
+  listed    same lines after the masks named beside it; each is a row of doc/differences.md
+  not read  perf shows no sample; its status and message are shown. Sonde must end by itself
+  differs   everything else; also where perf prints something and Sonde nothing
+
+Branches of a graph with equal shares whose order changes when only perf's environment changes may be in any order.
+
+Both tools run with an empty HOME, without debuginfod, and with --kallsyms=/dev/null: no kernel function has a name.
+Without this option perf 6.1 names the kernel of a recording of another machine by the symbols of the running kernel
+where the recording has no build id, and those are wrong. User code is named by the ELF files of this machine
+where build ids match or the recording has none, for both tools alike.
+"""
+import argparse
+import concurrent.futures
+import csv
+import difflib
+import os
+import re
+import shutil
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+from perf_text import MASKS, ROW, Output, lines_of, parse_mappings  # noqa: E402
+
+CORPUS = os.environ.get("SONDE_CORPUS", "")
+WHO = "comm,tid,time,event,"
+# Name of the comparison, command, and the sample bit that a file must have for it.
+COMPARISONS = [
+    ("report", ["report", "--stdio", "-n"], None),
+    ("no-children", ["report", "--stdio", "-n", "--no-children"], None),
+    ("no-graph", ["report", "--stdio", "-n", "-g", "none"], None),
+    ("dso", ["report", "--stdio", "-n", "-s", "dso"], None),
+    ("sym", ["report", "--stdio", "-n", "-s", "sym"], None),
+    ("script", ["script"], None),
+    ("fields", ["script", "-F", "comm,pid,tid,time,event,ip,sym,symoff,dso"], "TIME"),
+    ("addr", ["script", "-F", WHO + "addr,ip,sym,dso"], "ADDR"),
+    ("data_src", ["script", "-F", WHO + "data_src"], "DATA_SRC"),
+    ("weight", ["script", "-F", WHO + "weight"], "WEIGHT"),
+    ("iregs", ["script", "-F", WHO + "iregs"], "REGS_INTR"),
+    ("uregs", ["script", "-F", WHO + "uregs"], "REGS_USER"),
+]
+OPTIONS = ["--kallsyms=/dev/null", "-f"]
+
+
+class File:
+    """A recording of the corpus and what INDEX.tsv says about it. Each command runs on it once."""
+
+    def __init__(self, row):
+        self.name = row["path"]
+        path = os.path.join(CORPUS, row["path"])
+        self.path = path[:-5] if path.endswith("/data") else path  # a directory recording is named by its folder
+        self.pipe = row["mode"] == "pipe"
+        self.bits = set(re.split(r"[|; ]", (row["sample_types"] or "").replace("WEIGHT_STRUCT", "WEIGHT")))
+        self.trace = "AUXTRACE:" in (row["records"] or "")
+        self.home = None
+        self.outputs, self.mapped = {}, None
+
+    def run(self, tool, words):
+        key = (tool, *words)
+        if key not in self.outputs:
+            self.outputs[key] = Output([tool, *words, *OPTIONS, "-i", self.path], self.home)
+        return self.outputs[key]
+
+    def unsteady(self, words, lines):
+        """First lines of rows whose graph perf draws in another order where its memory begins elsewhere."""
+        heads = set()
+        for padding in ("x" * 500, "x" * 5000) if "--stdio" in words else ():
+            other = Output(["perf", *words, *OPTIONS, "-i", self.path], self.home, PADDING=padding)
+            found = dict(blocks_of(lines_of(words, other.text)))
+            heads |= {head for head, graph in blocks_of(lines) if found.get(head) != graph}
+        return heads
+
+    def mappings(self):
+        if self.mapped is None:
+            self.mapped = parse_mappings(self.run("perf", ["script", "--show-mmap-events", "-F", "comm"]).text)
+        return self.mapped
+
+
+def blocks_of(lines):
+    """(first line of a row, lines of its graph)."""
+    blocks = [(lines[0], [])] if lines else []
+    for line in lines[1:]:
+        if ROW.match(line) or line.startswith("#"):
+            blocks.append((line, []))
+        else:
+            blocks[-1][1].append(line)
+    return blocks
+
+
+def undrawn(line):
+    return line.lstrip(" |-")
+
+
+def any_order(lines, heads):
+    """The graphs of these rows as sorted lines without what is drawn in front."""
+    out = []
+    for head, graph in blocks_of(lines):
+        graph = sorted(map(undrawn, graph)) if head in heads else graph
+        out += [head, *graph]
+    return out
+
+
+class Result:
+    def __init__(self, verdict, detail, lines=()):
+        self.verdict, self.detail, self.lines = verdict, detail, lines
+
+
+def texts(sonde, file, words, masks):
+    """Both lists of lines with these masks."""
+    both = [o for m in masks for o in m.both]
+    only_perf = [o for m in masks for o in m.perf]
+    want = lines_of(words, file.run("perf", [*words, *both, *only_perf]).text)
+    got = lines_of(words, file.run(sonde, [*words, *both]).text)
+    for mask in masks:
+        if mask.change:
+            want, got = mask.change(file, want, got)
+    return want, got
+
+
+def difference(want, got):
+    return list(difflib.unified_diff(want, got, "perf", "sonde", n=0, lineterm=""))
+
+
+def compare(sonde, file, words):
+    perf, ours = file.run("perf", words), file.run(sonde, words)
+    want, got = texts(sonde, file, words, [])
+    if ours.status < 0:
+        return Result("differs", f"sonde: signal or timeout {ours.status}: {ours.message}")
+    if not want:
+        return Result("not read", f"perf: status {perf.status}, {perf.message or 'no message'}")
+    if want == got:
+        return Result("equal", f"{len(want)} lines")
+
+    def same(masks):
+        theirs, mine = texts(sonde, file, words, masks)
+        if theirs != mine and sorted(map(undrawn, theirs)) == sorted(map(undrawn, mine)):
+            options = [o for m in masks for o in m.both + m.perf]
+            heads = file.unsteady([*words, *options], theirs)
+            theirs, mine = (any_order(lines, heads) for lines in (theirs, mine))
+        if not theirs and not mine:  # perf shows nothing without what Sonde does not do: then that is said
+            return "does not decode traces" in ours.errors
+        return theirs == mine
+
+    if same([]):
+        return Result("equal", f"{len(want)} lines, but for branches whose order is chance in perf")
+    masks = [m for m in MASKS if m.command in (None, words[0]) and m.when(file)]
+    if masks and same(masks):
+        for mask in list(masks):  # those that are needed
+            fewer = [m for m in masks if m is not mask]
+            masks = fewer if same(fewer) else masks
+        missing = [m.row for m in masks if not m.is_listed()]
+        if missing:
+            return Result("differs", "not in doc/differences.md: " + "; ".join(missing))
+        return Result("listed", "; ".join(m.row for m in masks))
+    lines = difference(*texts(sonde, file, words, masks)) or difference(want, got)
+    return Result("differs", f"status {ours.status}, perf {perf.status}: {ours.message}", lines)
+
+
+def compare_file(sonde, file):
+    with tempfile.TemporaryDirectory() as file.home:
+        return [(label, compare(sonde, file, words)) for label, words, bit in COMPARISONS
+                if bit is None or bit in file.bits]
+
+
+def files(only):
+    with open(os.path.join(CORPUS, "INDEX.tsv"), encoding="utf-8") as f:
+        return [File(row) for row in csv.DictReader(f, delimiter="\t") if "crashers" not in row["path"] and
+                (not only or any(o in row["path"] for o in only))]
+
+
+def print_table(results):
+    """A row a file, a column a comparison; then what is listed and what perf does not read, with the reasons."""
+    labels = [c[0] for c in COMPARISONS]
+    print("| file | " + " | ".join(labels) + " |\n|" + "---|" * (len(labels) + 1))
+    for file, of_file in results:
+        verdicts = {label: r.verdict for label, r in of_file}
+        print(f"| {file.name} | " + " | ".join(verdicts.get(label, "") for label in labels) + " |")
+    for verdict in ("listed", "not read", "differs"):
+        reasons = {}
+        for file, of_file in results:
+            for label, r in of_file:
+                if r.verdict == verdict:
+                    reasons.setdefault(r.detail, []).append(f"{file.name} ({label})")
+        print(f"\n{verdict}: {sum(map(len, reasons.values()))}")
+        for reason, where in sorted(reasons.items()):
+            print(f"- {reason}: {', '.join(where)}")
+    print(f"\nequal: {sum(r.verdict == 'equal' for _, of_file in results for _, r in of_file)}")
+
+
+def print_tap(results, show):
+    count = bad = 0
+    for file, of_file in results:
+        for label, r in of_file:
+            count += 1
+            bad += r.verdict == "differs"
+            print(f"{'not ' if r.verdict == 'differs' else ''}ok {count} - {label} of {file.name}: {r.verdict} ({r.detail})")
+            for line in r.lines[:show]:
+                print("#   " + line[:240])
+        sys.stdout.flush()
+    print(f"1..{count}")
+    return bad != 0
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--table", action="store_true")
+    parser.add_argument("--show", type=int, default=12)
+    parser.add_argument("sonde")
+    parser.add_argument("names", nargs="*")
+    args = parser.parse_args()
+    if not os.path.isfile(os.path.join(CORPUS, "INDEX.tsv")):
+        print("1..0 # SKIP SONDE_CORPUS does not name a folder with INDEX.tsv")
+        return 0
+    if shutil.which("perf") is None:
+        print("1..0 # SKIP perf is not installed")
+        return 0
+    sonde, chosen = os.path.realpath(args.sonde), files(args.names)
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        results = zip(chosen, pool.map(lambda file: compare_file(sonde, file), chosen))
+        if args.table:
+            print_table(list(results))
+            return 0
+        return print_tap(results, args.show)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: MIT
+"""What comparisons of whole texts with perf share: running a command, which lines are compared, and the masks of
+differences that are wanted.
+
+Rules for `report`: all lines but the tip, in perf's order, blanks at the end of a line left out. Only rows that
+look alike in all columns may change places (with their call graphs).
+Rules for `script`: all lines in perf's order; the column of the tid is 7 wide in Sonde, as in newer releases of
+perf, and 5 in perf 6.1, so blanks around it count as one.
+Everything else: all lines.
+"""
+import itertools
+import os
+import re
+import subprocess
+
+DIFFERENCES = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "doc", "differences.md")
+TIMEOUT = 120
+
+
+def environment(home):
+    """For both tools: a HOME of its own (no build-id cache, no configuration), no debuginfod."""
+    return dict(os.environ, HOME=home, TMPDIR=home, LC_ALL="C", TZ="UTC", PAGER="cat", PERF_PAGER="cat",
+                DEBUGINFOD_URLS="")
+
+
+class Output:
+    """Runs a command and keeps its status, both texts, and the first message."""
+
+    def __init__(self, words, home, cwd=None, **variables):
+        try:
+            done = subprocess.run(words, capture_output=True, env=environment(home) | variables, stdin=subprocess.DEVNULL,
+                                  timeout=TIMEOUT, check=False, cwd=cwd)
+            self.status, out, err = done.returncode, done.stdout, done.stderr
+        except subprocess.TimeoutExpired:
+            self.status, out, err = -1, b"", b"timeout"
+        self.text = out.decode("utf-8", "replace")
+        self.errors = err.decode("utf-8", "replace")
+        lines = [line.strip() for line in self.errors.splitlines()]
+        self.message = next((line for line in lines if line not in ("", "Error:", "Warning:")), "")
+
+
+# ---- what is compared of a text ----
+
+ROW = re.compile(r"^ +\d+\.\d\d%")
+TID = re.compile(r"^(\s*\S.*?)\s+(-?\d+(?:/-?\d+)?)\s+(?=\[|\d|\S+:)")
+
+
+def report_lines(text):
+    """Lines of a report without the tip; neighbouring rows that look alike are in a regular order."""
+    blocks = []
+    for line in text.rstrip("\n").split("\n"):
+        line = line.rstrip()
+        if line.startswith(("# (Tip", "# (Cannot load tips")):
+            continue
+        if ROW.match(line) or not blocks or line.startswith("#"):
+            blocks.append([line])
+        else:
+            blocks[-1].append(line)
+    out = []
+    for head, group in itertools.groupby(blocks, key=lambda b: b[0]):
+        group = list(group)
+        out.extend(itertools.chain.from_iterable(sorted(group) if ROW.match(head) else group))
+    while out and out[-1] in ("", "#"):
+        out.pop()
+    return out
+
+
+def script_line(line):
+    return (line if line.startswith("\t") else TID.sub(r"\1 \2 ", line, count=1)).rstrip()
+
+
+def lines_of(words, text):
+    """The lines of a command's text that are compared; none where it has no rows, no samples, nothing."""
+    if text.strip() == "":
+        return []
+    if words[0] == "report":
+        lines = report_lines(text)
+        return lines if "--stdio" not in words or any(ROW.match(line) for line in lines) else []
+    lines = text.rstrip("\n").split("\n")
+    return [script_line(line) for line in lines] if words[0] == "script" else [line.rstrip() for line in lines]
+
+
+# ---- differences that are wanted ----
+
+
+class Mask:
+    """row: how the row of doc/differences.md begins. command: report, script, ..., or none. when(file): whether it can be
+    the reason there. perf: options that make perf do what Sonde does. both: options that leave the difference out of
+    both texts. change(file, perf's lines, Sonde's lines) returns both lists without it."""
+
+    def __init__(self, row, command, when, perf=(), both=(), change=None):
+        self.row, self.command, self.when = row, command, when
+        self.perf, self.both, self.change = list(perf), list(both), change
+
+    def is_listed(self):
+        with open(DIFFERENCES, encoding="utf-8") as f:
+            return any(line.startswith("| " + self.row) for line in f)
+
+
+MMAP = re.compile(r"PERF_RECORD_MMAP2? -?\d+/-?\d+: \[0x([0-9a-f]+)\(0x([0-9a-f]+)\) @ (?:0x)?([0-9a-f]+)[^\]]*\]:"
+                  r" \S+ (.*)$", re.MULTILINE)
+FRAME = re.compile(r"^\t *([0-9a-f]+)( .*?(?:\((.*)\))?)$")
+
+
+def parse_mappings(text):
+    """(start, size, offset, name) of each mapping in the text of `perf script --show-mmap-events`."""
+    return {(int(a, 16), int(n, 16), int(off, 16), name) for a, n, off, name in MMAP.findall(text)}
+
+
+def chain_addresses(file, want, got):
+    """An entry of a call chain in Sonde gets perf's number when that is its offset in the file that it names."""
+    out = list(got)
+    for i, (p, s) in enumerate(zip(want, got)):
+        if p == s or not s.startswith("\t"):
+            continue
+        p, s = FRAME.match(p), FRAME.match(s)
+        if p and s and p.group(2) == s.group(2):
+            offset, address = int(p.group(1), 16), int(s.group(1), 16)
+            if any(address - start + at == offset for start, size, at, name in file.mappings()
+                   if start <= address < start + size and s.group(3) in (name, "inlined")):
+                out[i] = want[i]
+    return want, out
+
+
+def kernel_frame(line):
+    frame = FRAME.match(line)
+    return frame is None or 0xffff800000000000 <= int(frame.group(1), 16) < 0xffffffffffff0000
+
+
+def without_user_frames(_file, want, got):
+    return tuple([line for line in lines if kernel_frame(line)] for lines in (want, got))
+
+
+EVENTS = re.compile(r"(?<= of )events(?= ')")
+TRACEPOINT = re.compile(r"^(\s*\S.*?: +\S+:[\w-]+:).*$")
+
+
+def one_event(_file, want, got):
+    return [EVENTS.sub("event", line) if line.startswith("#") else line for line in want], got
+
+
+def without_fields(_file, want, got):
+    return tuple([TRACEPOINT.sub(r"\1", line) for line in lines] for lines in (want, got))
+
+
+UNMAPPED = re.compile(r"^([ \d.%]*?) +(\d+) +(.*\[unknown\] +)\[[.k]\] ((?:0x)?[0-9a-f]{16})$")
+
+
+def joined_unmapped(lines):
+    """Lines without the rows of addresses where nothing is mapped; and those, added up over [k] and [.]."""
+    left, sums, inside = [], {}, False
+    for line in lines:
+        row = UNMAPPED.match(line)
+        inside = row is not None or (inside and line != "" and not line.startswith("#") and not ROW.match(line))
+        if row:
+            shares = [round(float(word[:-1]) * 100) for word in row.group(1).split()]
+            before = sums.get(row.groups()[2:], [0] * (len(shares) + 1))
+            sums[row.groups()[2:]] = [a + b for a, b in zip(before, [*shares, int(row.group(2))])]
+        elif not inside and line != "":
+            left.append(line)
+    return left + [f"{where} {numbers}" for where, numbers in sorted(sums.items())]
+
+
+def without_levels(_file, want, got):
+    return joined_unmapped(want), joined_unmapped(got)
+
+
+def folded_data_src(_file, want, got):
+    return tuple([re.sub("  +", " ", line) if "|OP " in line else line for line in lines] for lines in (want, got))
+
+
+def without_rights(_file, want, got):
+    return tuple([re.sub(r"(?<=\]: )\S+(?= )", "rights", line) for line in lines] for lines in (want, got))
+
+
+def without_tool(_file, want, got):
+    return [line.replace("# Tip: use 'perf evlist", "# Tip: use 'sonde evlist") for line in want], got
+
+
+def bit(name):
+    return lambda file: name in file.bits
+
+
+def never(_file):  # in the recordings of the repository only
+    return False
+
+
+MASKS = [
+    Mask("addresses in the call chains of `script`", "script", bit("CALLCHAIN"), change=chain_addresses),
+    Mask("`report` of groups of events", "report", lambda file: True, perf=["--no-group"], change=one_event),
+    Mask("`report` of a pipe stream with call chains", "report", lambda file: file.pipe and "CALLCHAIN" in file.bits,
+         both=["--no-children"]),
+    Mask("`report` of branch stacks", "report", bit("BRANCH_STACK"), perf=["--no-branch-stack"]),
+    Mask("`report` and `script` of Intel PT", None, lambda file: file.trace, perf=["--no-itrace"]),
+    Mask("call chains of recorded user stacks", "report", bit("STACK_USER"), both=["--no-children", "-g", "none"]),
+    Mask("call chains of recorded user stacks", "script", bit("STACK_USER"), change=without_user_frames),
+    Mask("text of tracepoints", "report", bit("RAW"), both=["-s", "comm,dso,sym"]),
+    Mask("text of tracepoints", "script", bit("RAW"), change=without_fields),
+    Mask("`report`: the level, `[k]` or `[.]`", "report", bit("CALLCHAIN"), change=without_levels),
+    Mask("`script`: columns after `data_src`", "script", bit("DATA_SRC"), change=folded_data_src),
+    Mask("`script --show-mmap-events` of a recording in the other byte order", "script", never, change=without_rights),
+    Mask("`evlist`, tip for tracepoints", "evlist", never, change=without_tool),
+]
