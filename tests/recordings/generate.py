@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""Recordings that no perf of this machine can make: one in the other byte order, and one with kernel modules.
+
+The layouts are those of the kernel's linux/perf_event.h and of perf.data-file-format.txt. Nothing here knows Sonde.
+"""
+import struct
+
+COMM, EXIT, FORK, SAMPLE, MMAP, MMAP2 = 3, 4, 7, 9, 1, 10
+IP, TID, TIME, CALLCHAIN, PERIOD = 1, 2, 4, 32, 256
+STRINGS = {3, 4, 5, 6, 8, 9}  # HOSTNAME, OSRELEASE, VERSION, ARCH, CPUDESC, CPUID: features that are one string
+NRCPUS, TOTAL_MEM, CMDLINE, BUILD_ID = 7, 10, 11, 2
+ATTR = "IIQQQQQIIQQ"  # type, size, config, period, sample_type, read_format, flags, wakeup, bp_type, config1, config2
+
+
+def other_way(layout, data):
+    """Swaps fields of struct letters; s and bytes that are left over stay."""
+    size = struct.calcsize("<" + layout)
+    return struct.pack(">" + layout, *struct.unpack("<" + layout, data[:size])) + data[size:]
+
+
+def swap_flags(flags):
+    """Bit fields are allocated from the other end of the word."""
+    return sum(1 << (63 - bit) for bit in range(64) if flags >> bit & 1)
+
+
+def swap_attr(attr):
+    fields = list(struct.unpack("<" + ATTR, attr[:72]))
+    precise = fields[6] >> 15 & 3
+    assert precise == 0, "precise_ip is two bits wide"
+    fields[6] = swap_flags(fields[6])
+    # From branch_sample_type on: regs_user, stack_user, clockid, regs_intr, aux_watermark, max_stack, ..., sig_data.
+    return struct.pack(">" + ATTR, *fields) + other_way("QQIiQIHHIIQ", attr[72:])
+
+
+def swap_body(kind, body, sample_type):
+    tail = {IP: "Q", TID: "II", TIME: "Q", PERIOD: "Q"}
+    if kind == SAMPLE:
+        layout = "".join(tail[bit] for bit in (IP, TID, TIME, PERIOD) if sample_type & bit and bit < CALLCHAIN)
+        return other_way(layout + "Q" * ((len(body) - struct.calcsize("<" + layout)) // 8), body)
+    if kind == COMM:
+        return other_way("II", body[:-16]) + other_way("IIQ", body[-16:])
+    if kind in (FORK, EXIT):
+        return other_way("IIIIQIIQ", body)
+    if kind == MMAP:
+        return other_way("IIQQQ", body[:-16]) + other_way("IIQ", body[-16:])
+    if kind == MMAP2:
+        return other_way("IIQQQIIQQII", body[:-16]) + other_way("IIQ", body[-16:])
+    return other_way("Q" * (len(body) // 8), body) if kind < 64 else None
+
+
+def swap_records(data, sample_type):
+    """Records of perf itself (types from 64) but for the end of a round are left out."""
+    out, at = b"", 0
+    while at < len(data):
+        kind, misc, size = struct.unpack_from("<IHH", data, at)
+        body = b"" if kind == 68 else swap_body(kind, data[at + 8:at + size], sample_type)
+        if body is not None:
+            out += struct.pack(">IHH", kind, misc, 8 + len(body)) + body
+        at += size
+    return out
+
+
+def swap_feature(number, data):
+    if number in STRINGS:
+        return other_way("I", data)
+    if number == NRCPUS:
+        return other_way("II", data)
+    if number == TOTAL_MEM:
+        return other_way("Q", data)
+    if number == CMDLINE:
+        out, at = other_way("I", data[:4]), 4
+        while at < len(data):
+            size = struct.unpack_from("<I", data, at)[0]
+            out += other_way("I", data[at:at + 4 + size])
+            at += 4 + size
+        return out
+    if number == BUILD_ID:
+        out, at = b"", 0
+        while at < len(data):
+            size = struct.unpack_from("<IHH", data, at)[2]
+            out += other_way("IHHi", data[at:at + size])
+            at += size
+        return out
+    return None
+
+
+def swap(path, to):
+    """A recording of one event with IP, TID, TIME, PERIOD and maybe CALLCHAIN, in big-endian byte order."""
+    with open(path, "rb") as f:
+        data = f.read()
+    size, attr_size, attrs_at, attrs_n, data_at, data_n = struct.unpack_from("<QQQQQQ", data, 8)
+    assert data[:8] == b"PERFILE2" and attr_size == attrs_n, "one event, little-endian"
+    bits = struct.unpack_from("<4Q", data, 72)
+    numbers = [i for i in range(256) if bits[i // 64] >> (i % 64) & 1]
+    sections = [struct.unpack_from("<QQ", data, data_at + data_n + 16 * i) for i in range(len(numbers))]
+    features = [(n, swap_feature(n, data[at:at + length])) for n, (at, length) in zip(numbers, sections)]
+    features = [(n, f) for n, f in features if f is not None]
+    attr = data[attrs_at:attrs_at + attr_size - 16]
+    ids_at, ids_n = struct.unpack_from("<QQ", data, attrs_at + attr_size - 16)
+    records = swap_records(data[data_at:data_at + data_n], struct.unpack_from("<Q", attr, 24)[0])
+    ids = other_way("Q" * (ids_n // 8), data[ids_at:ids_at + ids_n])
+    bitmap = sum(1 << n for n, _ in features)
+    start = size + len(ids) + attr_size
+    out = b"2ELIFREP" + struct.pack(">QQQQQQQQ", size, attr_size, size + len(ids), attr_size, start, len(records), 0, 0)
+    out += struct.pack(">4Q", *(bitmap >> 64 * i & (1 << 64) - 1 for i in range(4))) + ids
+    out += swap_attr(attr) + struct.pack(">QQ", size, len(ids)) + records
+    at = len(out) + 16 * len(features)
+    for _, feature in features:
+        out += struct.pack(">QQ", at, len(feature))
+        at += len(feature)
+    with open(to, "wb") as f:
+        f.write(out + b"".join(feature for _, feature in features))
+
+
+# ---- modules ----
+
+def write(to, attr, data):
+    """A file of one event; its one feature is the architecture, which names registers."""
+    start, arch = 104 + len(attr) + 16, struct.pack("<I", 8) + b"x86_64\0\0"
+    with open(to, "wb") as f:
+        f.write(b"PERFILE2" + struct.pack("<8Q", 104, 144, 104, 144, start, len(data), 0, 0))
+        f.write(struct.pack("<4Q", 1 << 6, 0, 0, 0) + attr + struct.pack("<QQ", 0, 0) + data)
+        f.write(struct.pack("<QQ", start + len(data) + 16, len(arch)) + arch)
+
+
+MODULES = [  # start, size, file
+    (0xffffffffa0000000, 0x20000, "/lib/modules/6.1.0/kernel/net/mac80211/mac80211.ko"),
+    (0xffffffffa0020000, 0x10000, "/lib/modules/6.1.0/kernel/sound/pci/hda/snd-hda-intel.ko.xz"),
+    (0xffffffffa0030000, 0x8000, "[nf_tables]"),
+]
+
+
+def modules(to):
+    """Samples in the kernel and in three modules, with call chains from one into the other."""
+    kernel, user = 0xffffffff81000000, 0x400000
+    trailer = struct.pack("<IIQ", 7, 7, 0)
+
+    def text(name):
+        return name.encode() + bytes(8 - len(name) % 8)
+
+    def record(kind, misc, body):
+        return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
+
+    def mapping(misc, pid, start, size, offset, name):
+        return record(MMAP, misc, struct.pack("<iiQQQ", pid, max(pid, 0), start, size, offset) + text(name) + trailer)
+
+    data = mapping(1, -1, kernel, 0x1000000, kernel, "[kernel.kallsyms]_text")
+    for start, size, name in MODULES:
+        data += mapping(1, -1, start, size, 0, name)
+    data += record(COMM, 0, struct.pack("<II", 7, 7) + text("worker") + trailer)
+    data += mapping(2, 7, user, 0x10000, 0, "/opt/none/worker")
+    for i in range(24):
+        chain = [MODULES[i % 3][0] + 0x100 + 16 * (i % 5), MODULES[(i + 1) % 3][0] + 0x800, kernel + 0x4000 + i % 2]
+        ip = chain[0] if i % 4 else kernel + 0x9000
+        chain = [(1 << 64) - 128, ip, *chain[1:], (1 << 64) - 512, user + 0x1000]
+        data += record(SAMPLE, 1, struct.pack("<QIIQQQ", ip, 7, 7, 1000000 * (i + 1), 1000 << i % 12, len(chain)) +
+                       struct.pack(f"<{len(chain)}Q", *chain))
+    sample_type = IP | TID | TIME | CALLCHAIN | PERIOD
+    flags = 1 << 8 | 1 << 9 | 1 << 18  # mmap, comm, sample_id_all
+    attr = struct.pack("<" + ATTR, 1, 128, 0, 1000, sample_type, 0, flags, 0, 0, 0, 0) + bytes(56)
+    write(to, attr, data)
+
+
+def registers(to):
+    """Samples with registers of user code, of which every other one has none, as in a kernel thread."""
+    trailer = struct.pack("<IIQ", 7, 7, 0)
+    data = struct.pack("<IHHII8s", COMM, 0, 24 + len(trailer), 7, 7, b"worker") + trailer
+    for i in range(8):
+        regs = struct.pack("<QQQ", 2, 0x7ffc00001000 + i, 0x401000 + i) if i % 2 else struct.pack("<Q", 0)
+        body = struct.pack("<QIIQ", 0x401000 + i, 7, 7, 1000000 * i) + regs
+        data += struct.pack("<IHH", SAMPLE, 2 if i % 2 else 1, 8 + len(body)) + body
+    attr = struct.pack("<" + ATTR, 1, 128, 0, 1000, IP | TID | TIME | 1 << 12, 0, 1 << 9 | 1 << 18, 0, 0, 0, 0)
+    attr += struct.pack("<QQ", 0, 1 << 7 | 1 << 8) + bytes(40)  # SP and IP
+    write(to, attr, data)

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""The recordings of this folder: how each was made, and which texts of perf lie beside it."""
+
+SPIN, TASKS, MEMORY = "/mnt/spin 3000", "/mnt/tasks", "/mnt/memory"
+WATCHED = "0x401000"  # address of `watched` in memory
+
+# Texts: file NAME.TEXT holds what perf prints for this command.
+TEXTS = {
+    "header": "report --header-only -I",
+    "evlist": "evlist -v",
+    "buildid": "buildid-list",
+    "report": "report --stdio -n",
+    "no-children": "report --stdio -n --no-children",
+    "caller": "report --stdio -n --no-children -g caller",
+    "comm": "report --stdio -n -s comm,pid",
+    "dso": "report --stdio -n -s dso -g none",
+    "no-graph": "report --stdio -n --no-children -g none",
+    "stats": "report --stats",
+    "script": "script",
+    "records": "script --show-task-events --show-mmap-events --show-switch-events",
+    "mmaps": "script --show-mmap-events -F comm",
+    "addr": "script -F comm,tid,time,event,addr,ip,sym,dso",
+    "data_src": "script -F comm,tid,time,event,addr,data_src,weight",
+    "pages": "script -F comm,tid,time,event,addr,phys_addr,data_page_size,code_page_size",
+    "uregs": "script -F comm,tid,event,ip,uregs",
+    "iregs": "script -F comm,tid,event,ip,iregs",
+    "cpu": "script -F comm,tid,cpu,time,event,ip,sym",
+    "stat": "stat report",
+}
+CLOCK = "-e cpu-clock:u -F 4000 "
+ALWAYS = ["script", "report"]
+
+
+class Recipe:
+    """name: NAME.data. how: words after `perf record -N -q -o NAME.data`; a whole shell command; or with generate.py, the
+    call; or none: a copy of a file that others made. texts: those beside script and report, or all of them where
+    `only`. masks: for a text the rows of doc/differences.md why Sonde's is another one."""
+
+    def __init__(self, name, how, texts="", only=False, masks=None):
+        self.name, self.how, self.masks = name, how, masks or {}
+        self.texts = ([] if only else ALWAYS) + texts.split()
+
+
+GROUPS = {"report": ["`report` of groups of events"]}
+ADDRESSES = "addresses in the call chains of `script`"
+CHAINS = {"script": [ADDRESSES]}
+UNWOUND = "call chains of recorded user stacks"
+TRACED = "text of tracepoints"
+TIP = "`evlist`, tip for tracepoints"
+RECIPES = [
+    Recipe("basic", CLOCK + SPIN, "header evlist buildid stats"),
+    Recipe("chains", "-g " + CLOCK + SPIN, "header evlist no-children caller mmaps", masks=CHAINS),
+    Recipe("chains-tasks", "-g " + CLOCK + TASKS, "caller mmaps", masks=CHAINS),
+    Recipe("dwarf", "--call-graph dwarf,512 -e cpu-clock:u -F 2000 " + SPIN, "header evlist",
+           masks={"script": [UNWOUND], "report": [UNWOUND]}),
+    Recipe("groups", "-e '{cpu-clock:u,task-clock:u}' " + SPIN, "header evlist", masks=GROUPS),
+    Recipe("counts", "-e '{cpu-clock:u,page-faults:u}:S' -F 4000 " + TASKS, "evlist stats", masks=GROUPS),
+    Recipe("reads", "-s " + CLOCK + TASKS, "stats"),
+    Recipe("no-inherit", "-s --no-inherit " + CLOCK + TASKS, "stats"),
+    Recipe("tasks", CLOCK + TASKS, "records comm stats"),
+    Recipe("switches", "--switch-events " + CLOCK + TASKS, "records evlist"),
+    Recipe("namespaces", "--namespaces " + CLOCK + TASKS, "stats"),
+    Recipe("cgroups", "--all-cgroups " + CLOCK + SPIN, "stats evlist"),
+    Recipe("faults", "-d -e page-faults:u -c 1 " + MEMORY, "addr"),
+    Recipe("breakpoints", f"-d -e mem:{WATCHED}:w:u -e mem:{WATCHED}:rw:u -c 1 " + MEMORY, "addr evlist"),
+    Recipe("pages", "-d --phys-data --data-page-size --code-page-size -e page-faults:u -c 1 " + MEMORY, "pages evlist"),
+    Recipe("weight", "-W -d " + CLOCK + SPIN, "data_src"),
+    Recipe("user-regs", "--user-regs=ip,sp,ax " + CLOCK + SPIN, "uregs evlist"),
+    Recipe("intr-regs", "--intr-regs=ip,sp,ax " + CLOCK + SPIN, "iregs evlist"),
+    Recipe("cpus", "--sample-cpu --sample-identifier -e cpu-clock:u,page-faults:u -F 3000 " + TASKS, "cpu evlist"),
+    Recipe("lost", f"-m 1 -c 1 -d -g -e page-faults:u -e mem:{WATCHED}:rw:u " + MEMORY, "stats mmaps", masks=CHAINS),
+    Recipe("timeless", "--per-thread --no-timestamp -e cpu-clock:u -c 200000 " + SPIN, "evlist"),
+    Recipe("overwrite", "--overwrite --tail-synthesize -m 1 -e cpu-clock:u -F 20000 " + SPIN, "evlist stats"),
+    Recipe("buildid-mmap", "--buildid-mmap " + CLOCK + TASKS, "buildid records"),
+    Recipe("compressed", "-z " + CLOCK + TASKS, "header stats"),
+    Recipe("threads", "--threads " + CLOCK + TASKS, "header stats"),
+    Recipe("tracepoints", "-e sched:sched_process_exec,sched:sched_process_fork,syscalls:sys_enter_prctl " + TASKS,
+           "evlist header", masks={"script": [TRACED], "report": [TRACED], "evlist": [TIP]}),
+    Recipe("uprobe", "perf probe -q -x /mnt/spin outer; perf record -N -q -g -e probe_spin:outer -o uprobe.data "
+           "/mnt/spin 15; perf probe -q -d probe_spin:outer", "evlist mmaps",
+           masks={"script": [TRACED, ADDRESSES], "report": [TRACED], "evlist": [TIP]}),
+    Recipe("pipe", f"perf record -N -q -g {CLOCK} -o - {SPIN} >pipe.data", "header no-children records",
+           masks=CHAINS | {"records": [ADDRESSES], "report": ["`report` of a pipe stream with call chains"]}),
+    Recipe("stat", "perf stat record -e cs,page-faults -o stat.data " + TASKS, "script stat stats header", only=True),
+    Recipe("stat-interval", "perf stat record -I 5 -e cs,page-faults -o stat-interval.data " + TASKS, "script stat stats",
+           only=True),
+    Recipe("big-endian", "swap('basic')", "header buildid stats"),
+    Recipe("big-endian-chains", "swap('chains')", "no-children mmaps",
+           masks=CHAINS | {"mmaps": ["`script --show-mmap-events` of a recording in the other byte order"]}),
+    Recipe("modules", "modules()", "no-graph no-children dso mmaps", masks=CHAINS),
+    Recipe("registers", "registers()", "uregs", only=True),
+    Recipe("quipper-branches", None, "evlist header", masks={"report": ["`report` of branch stacks"]}),
+    Recipe("quipper-groups", None, "evlist buildid", masks=GROUPS),
+    Recipe("quipper-namespaces", None, "stats evlist header"),
+    Recipe("quipper-old", None, "header buildid stats"),
+    Recipe("aarch64-pipe", None, "header"),
+]
