@@ -261,6 +261,9 @@ struct capture_scan {
 };
 
 int capture_scan_file(struct sonde_record *r, struct capture_scan *out);
+/* Puts the objects of these entries of the feature BUILD_ID into options.build_id_cache. Warns where
+ * that fails. */
+void capture_cache_fill(struct sonde_record *r, const struct text *build_ids);
 
 /* The formats of the tracepoints that are recorded; false: there are none. */
 bool capture_tracing_put(const struct sonde_record *r, struct text *out);

@@ -265,6 +265,9 @@ int capture_output_finish(struct sonde_record *r, bool quick)
 		TRY(capture_scan_file(r, &scan));
 	}
 	rc = write_features(r, &scan, file_writer_finish);
+	if (rc >= 0) {
+		capture_cache_fill(r, &scan.build_ids);
+	}
 	text_fini(&scan.build_ids);
 	TRY(rc);
 	r->result.samples += scan.samples;

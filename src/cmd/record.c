@@ -307,6 +307,19 @@ static void warn_of_missing(struct record_command *c)
 	}
 }
 
+/* ~/.debug, as perf's. */
+static void choose_cache(struct record_command *c)
+{
+	const char *home = getenv("HOME");
+
+	if (c->no_cache || home == NULL || *home == '\0') {
+		return;
+	}
+	if (snprintf(c->cache, sizeof(c->cache), "%s/.debug", home) < (int)sizeof(c->cache)) {
+		c->options.build_id_cache = c->cache;
+	}
+}
+
 /* What was asked for, when it makes no sense together: OPTIONS_USAGE; else OPTIONS_RUN. */
 static int check_options(
         struct record_command *c, const struct option_command *command, bool workload)
@@ -377,6 +390,7 @@ static int parse_and_run(struct record_command *c, int argc, char **argv)
 	o->raise_file_limit = true;
 	o->no_switch_events = c->switches_given && !o->switch_events;
 	warn_of_missing(c);
+	choose_cache(c);
 	return set_priority(c) ? run(c) : 255;
 }
 

@@ -17,7 +17,8 @@ struct record_command {
 	bool quiet;
 	bool inherit_given; /* -i or --inherit stood there */
 	bool buildid_given; /* -B or --no-no-buildid */
-	bool build_id_cache;
+	bool no_cache;
+	char cache[4096]; /* the folder of the build-id cache */
 	bool off_cpu;
 	const char *aio, *debuginfod;
 	const char *clang_path, *clang_opt, *vmlinux; /* for BPF programs: ignored with a warning */
@@ -178,8 +179,8 @@ int record_on_registers(const struct option_def *def, const char *arg, bool unse
 	                0, "buildid-all", &(o)->all_build_ids, "build ids of all, hit or not"),    \
 	        OPTION_SWITCH(0, "buildid-mmap", &(o)->mapping_build_ids,                          \
 	                "build ids in records of mappings"),                                       \
-	        OPTION_SWITCH('N', "no-buildid-cache", &(c)->build_id_cache,                       \
-	                "accepted; sonde never fills ~/.debug"),                                   \
+	        OPTION_SWITCH('N', "no-buildid-cache", &(c)->no_cache,                             \
+	                "do not keep what was hit in ~/.debug"),                                   \
 	        OPTION_CALL(0, "debuginfod", OPTION_OPTIONAL, record_on_optional,                  \
 	                &(c)->debuginfod, "URLS", "ignored with a warning: nothing is fetched")
 

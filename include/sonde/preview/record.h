@@ -154,6 +154,8 @@ struct sonde_record_options {
 	                        */
 	bool sample_times; /* times of the first and last sample in the header also with
 	                      no_build_ids, all_build_ids and mapping_build_ids */
+	const char *build_id_cache; /* a folder, made where it is missing, that takes the objects
+	                               that were hit, as perf's ~/.debug does; NULL: none */
 	unsigned async_blocks; /* with async_writes: blocks of 4 MiB that may wait to be written, 1
 	                          to 4; 0: 1 */
 };

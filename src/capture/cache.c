@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The build-id cache: objects that were hit are kept for readers, also after a program was rebuilt.
+ * The layout is perf's, as perf 6.1 leaves it on disk:
+ *
+ *	PATH/ID/elf                     a hard link to the file, or a copy of it
+ *	[kernel.kallsyms]/ID/kallsyms   a copy of /proc/kallsyms
+ *	[vdso]/ID/vdso
+ *	.build-id/xx/rest               link to ../../PATH/ID; ID without its first byte
+ *
+ * Other recorders may write at the same time: every file and link is made under a name of its own and
+ * then renamed.
+ */
+#define _GNU_SOURCE
+#include "abi/abi.h"
+#include "capture/capture.h"
+#include "core/span.h"
+#include "image/image.h"
+#include "proc/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* An entry of the feature BUILD_ID: header (8), pid (4), id (20), its size (1), 3 unused, name. */
+#define ENTRY_SIZE    6u
+#define ENTRY_ID      12u
+#define ENTRY_ID_SIZE 32u
+#define ENTRY_NAME    36u
+
+#define COPY_MOST ((size_t)1 << 30) /* bytes that one call copies */
+
+struct cache {
+	struct sonde_record *r;
+	int dir; /* of the cache */
+	char id[2 * IMAGE_BUILD_ID_MAX + 1]; /* of the object at hand, in hex */
+	const char *name;
+	const char *leaf; /* "elf", "kallsyms" or "vdso" */
+	char folder[PATH_MAX]; /* NAME/ID, without a slash in front */
+	char temporary[64]; /* a name that nobody else uses */
+	unsigned made;
+};
+
+static bool format(char *out, size_t n, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static bool format(char *out, size_t n, const char *fmt, ...)
+{
+	va_list ap;
+	int len;
+
+	va_start(ap, fmt);
+	len = vsnprintf(out, n, fmt, ap);
+	va_end(ap);
+	if (len < 0 || (size_t)len >= n) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	return true;
+}
+
+/* Makes the folders of a path, but not its last component. */
+static bool make_folders(int dir, char *path)
+{
+	char *slash;
+
+	for (slash = strchr(path, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdirat(dir, path, 0755) != 0 && errno != EEXIST) {
+			return false;
+		}
+		*slash = '/';
+	}
+	return true;
+}
+
+/* To its name, from the temporary one, which goes in any case. */
+static bool move_to(const struct cache *c, const char *name)
+{
+	bool good = renameat(c->dir, c->temporary, c->dir, name) == 0;
+	int why = errno;
+
+	(void)unlinkat(c->dir, c->temporary, 0); /* also where both are one file */
+	errno = why;
+	return good;
+}
+
+static bool write_bytes(int fd, const void *bytes, size_t n)
+{
+	const char *p = bytes;
+
+	while (n > 0) {
+		ssize_t got = write(fd, p, n);
+
+		if (got < 0 && errno == EINTR) {
+			continue;
+		}
+		if (got <= 0) {
+			return false;
+		}
+		p += got;
+		n -= (size_t)got;
+	}
+	return true;
+}
+
+static bool put_bytes(const struct cache *c, const void *bytes, size_t n, mode_t mode)
+{
+	int fd = openat(c->dir, c->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	bool good = fd >= 0 && write_bytes(fd, bytes, n);
+	int why = errno;
+
+	if (fd >= 0) {
+		(void)close(fd);
+	}
+	errno = why;
+	return good;
+}
+
+static bool copy_file(const struct cache *c)
+{
+	int from = open(c->name, O_RDONLY | O_CLOEXEC);
+	int to = from < 0 ? -1
+	                  : openat(c->dir, c->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+	                            0755);
+	ssize_t got = to < 0 ? -1 : 1;
+	char bytes[65536];
+	int why;
+
+	while (got > 0) {
+		got = copy_file_range(from, NULL, to, NULL, COPY_MOST, 0);
+		if (got < 0 && (errno == EXDEV || errno == EINVAL || errno == ENOSYS ||
+		                       errno == EOPNOTSUPP)) {
+			got = read(from, bytes, sizeof(bytes));
+			got = got > 0 && !write_bytes(to, bytes, (size_t)got) ? -1 : got;
+		}
+	}
+	why = errno;
+	if (to >= 0) {
+		(void)close(to);
+	}
+	if (from >= 0) {
+		(void)close(from);
+	}
+	errno = why;
+	return got == 0;
+}
+
+static bool put_kallsyms(const struct cache *c)
+{
+	struct text t = {0};
+	bool good = proc_read_file(c->r->root_fd, "proc/kallsyms", &t) && !t.failed &&
+	            put_bytes(c, t.p, t.n, 0644);
+	int why = errno;
+
+	text_fini(&t);
+	errno = why;
+	return good;
+}
+
+/* The object's bytes, under the temporary name. */
+static bool put_object(const struct cache *c)
+{
+	struct span vdso = image_vdso();
+
+	if (strcmp(c->leaf, "kallsyms") == 0) {
+		return put_kallsyms(c);
+	}
+	if (strcmp(c->leaf, "vdso") == 0) {
+		return put_bytes(c, vdso.p, vdso.n, 0644);
+	}
+	return linkat(AT_FDCWD, c->name, c->dir, c->temporary, AT_SYMLINK_FOLLOW) == 0 ||
+	       copy_file(c);
+}
+
+static bool add(struct cache *c)
+{
+	char name[PATH_MAX], target[PATH_MAX], link[128];
+
+	if (!format(name, sizeof(name), "%s/%s", c->folder, c->leaf) ||
+	        !format(target, sizeof(target), "../../%s", c->folder) ||
+	        !format(link, sizeof(link), ".build-id/%.2s/%s", c->id, c->id + 2) ||
+	        !format(c->temporary, sizeof(c->temporary), ".sonde-%ld-%u", (long)getpid(),
+	                c->made++) ||
+	        !make_folders(c->dir, name) || !make_folders(c->dir, link)) {
+		return false;
+	}
+	if (!put_object(c)) {
+		int why = errno;
+
+		(void)unlinkat(c->dir, c->temporary, 0);
+		errno = why;
+		return false;
+	}
+	return move_to(c, name) && symlinkat(target, c->dir, c->temporary) == 0 && move_to(c, link);
+}
+
+/* Names come from the kernel, and none of them climbs; those of this process's own vdso and of the
+ * kernel are not paths. Modules have names without a file. */
+static bool choose(struct cache *c)
+{
+	struct proc_kernel text;
+
+	if (strcmp(c->name, "[kernel.kallsyms]") == 0) {
+		c->leaf = "kallsyms";
+		return proc_kernel_text(c->r->root_fd, &text); /* addresses are not hidden */
+	}
+	if (strcmp(c->name, "[vdso]") == 0) {
+		c->leaf = "vdso";
+		return image_vdso().n != 0;
+	}
+	c->leaf = "elf";
+	return c->name[0] == '/' && strstr(c->name, "/../") == NULL &&
+	       strstr(c->name, "//") == NULL;
+}
+
+static bool is_there(const struct cache *c)
+{
+	char path[160];
+
+	return format(path, sizeof(path), ".build-id/%.2s/%s/%s", c->id, c->id + 2, c->leaf) &&
+	       faccessat(c->dir, path, F_OK, 0) == 0;
+}
+
+/* False: the cache cannot be written. */
+static bool add_entry(struct cache *c, const uint8_t *entry)
+{
+	size_t n = entry[ENTRY_ID_SIZE];
+
+	n = n <= IMAGE_BUILD_ID_MAX ? n : IMAGE_BUILD_ID_MAX;
+	for (size_t i = 0; i < n; i++) {
+		(void)snprintf(c->id + 2 * i, 3, "%02x", entry[ENTRY_ID + i]);
+	}
+	c->name = (const char *)entry + ENTRY_NAME;
+	if (n < 2 || !choose(c) || is_there(c)) {
+		return true;
+	}
+	return format(c->folder, sizeof(c->folder), "%s/%s", c->name + (c->name[0] == '/'),
+	               c->id) &&
+	       add(c);
+}
+
+/* The cache's own folder, which is made with those above it. */
+static int open_cache(const char *path)
+{
+	char whole[PATH_MAX];
+
+	if (!format(whole, sizeof(whole), "%s/", path + (path[0] == '/'))) {
+		return -1;
+	}
+	if (path[0] == '/') {
+		int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		bool good = make_folders(root, whole);
+
+		(void)close(root);
+		if (!good) {
+			return -1;
+		}
+	} else if (!make_folders(AT_FDCWD, whole)) {
+		return -1;
+	}
+	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+void capture_cache_fill(struct sonde_record *r, const struct text *build_ids)
+{
+	const char *path = r->options.build_id_cache;
+	const uint8_t *p = (const uint8_t *)build_ids->p;
+	struct cache *c;
+	bool good = true;
+
+	if (path == NULL || build_ids->n == 0 || build_ids->failed) {
+		return;
+	}
+	c = calloc(1, sizeof(*c));
+	if (c == NULL) {
+		return; /* what follows says so */
+	}
+	c->r = r;
+	c->dir = open_cache(path);
+	good = c->dir >= 0;
+	for (size_t at = 0, size; good && at + ENTRY_NAME < build_ids->n; at += size) {
+		size = load_u16(p + at + ENTRY_SIZE, false);
+		good = !capture_stopped_twice(r) && add_entry(c, p + at);
+	}
+	if (!good && r->stops < 2) {
+		capture_say(r, SONDE_RECORD_WARNING,
+		        "the build-id cache %s was not filled: %s; -N records without it", path,
+		        strerror(errno));
+	}
+	if (c->dir >= 0) {
+		(void)close(c->dir);
+	}
+	free(c);
+}
