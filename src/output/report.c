@@ -126,6 +126,16 @@ static bool event_shown(const struct report *r, uint32_t event)
 	return r->profile.samples[event] != 0;
 }
 
+static bool report_has_samples(const struct report *r)
+{
+	for (size_t e = 0; e < sonde_session_events(r->session); e++) {
+		if (r->profile.samples[e] != 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static int put_events(struct report *r)
 {
 	const struct session_counts *counts = session_counts(r->session);
@@ -141,6 +151,9 @@ static int put_events(struct report *r)
 			text_str(&r->text, "# To display the perf.data header info, please use "
 			                   "--header/--header-only options.\n#\n");
 		}
+	}
+	if (!report_has_samples(r)) {
+		return 0; /* the caller says so */
 	}
 	report_columns_elided(r); /* --quiet leaves these */
 	if (!r->options.quiet) {
@@ -158,16 +171,6 @@ static int put_events(struct report *r)
 		                   "--no-children -g callee)\n#\n");
 	}
 	return 0;
-}
-
-static bool report_has_samples(const struct report *r)
-{
-	for (size_t e = 0; e < sonde_session_events(r->session); e++) {
-		if (r->profile.samples[e] != 0) {
-			return true;
-		}
-	}
-	return false;
 }
 
 static bool session_has_chains(const struct sonde_session *s)

@@ -1,5 +1,6 @@
-# Lists of what is looked at. perf prints the same; with -d it hides every row that began with a sample of
-# another object.
+# Lists of what is looked at. perf prints the same; with -d it hides every row that began with a sample of another
+# object. What is refused below with status 129 it takes or reports with status 0 or 234, percentages of time without
+# times in the header it refuses (doc/differences.md).
 "$GEN" -n 2000 -o perf.data
 printf 'job1\n\njob2\n' >names
 show report --stdio -g none -n --no-children -s comm -c job1
