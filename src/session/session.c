@@ -27,6 +27,9 @@ struct sonde_session *sonde_session_new(const struct sonde_session_options *opti
 
 		memcpy(&s->options, options, n);
 	}
+	if (s->options.symfs != NULL && strspn(s->options.symfs, "/") == strlen(s->options.symfs)) {
+		s->options.symfs = NULL; /* this system's own root: no other system, as in perf */
+	}
 	if (s->options.jobs == 0) {
 		s->options.jobs = pool_default_jobs();
 	}

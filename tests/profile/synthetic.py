@@ -6,7 +6,7 @@ IP, TID, TIME, CALLCHAIN, PERIOD, BRANCHES, REGS, STACK, IDENTIFIER = (1 << i fo
 CONTEXT_USER = 2**64 - 512
 MMAP, LOST, COMM, SAMPLE, LOST_SAMPLES = 1, 2, 3, 9, 13
 ID = 77
-USER = 2  # misc of records
+KERNEL, USER = 1, 2  # misc of records
 
 
 class Recording:
@@ -27,6 +27,7 @@ class Recording:
         self.data += struct.pack("<IHH", kind, misc, 8 + len(body)) + body
 
     def side_band(self, kind, misc, pid, tid, body, name):
+        """pid of the kernel's mappings: 2**32 - 1."""
         text = name.encode() + b"\0"
         text += b"\0" * (-len(text) % 8)
         self.time += 1
@@ -38,8 +39,11 @@ class Recording:
     def mmap(self, pid, address, size, offset, name):
         self.side_band(MMAP, USER, pid, pid, struct.pack("<QQQ", address, size, offset), name)
 
-    def sample(self, pid, tid, chain, period=1000):
-        """chain: user addresses, the sampled one first."""
+    def map_kernel(self, address, size):
+        self.side_band(MMAP, KERNEL, 2**32 - 1, 0, struct.pack("<QQQ", address, size, address), "[kernel.kallsyms]_text")
+
+    def sample(self, pid, tid, chain, period=1000, misc=USER):
+        """chain: addresses, the sampled one first; where there are chains, in user code."""
         self.time += 1
         body = struct.pack("<QQIIQQ", ID, chain[0], pid, tid, self.time, period)
         if self.chains:
@@ -49,7 +53,7 @@ class Recording:
             body += struct.pack("<Q", 0)
         if self.stack:
             body += struct.pack("<QQQQ", 0, 8, 0, 8)  # no registers, 8 bytes
-        self.record(SAMPLE, USER, body)
+        self.record(SAMPLE, misc, body)
 
     def lost(self, n):
         """n records did not fit into a ring."""
