@@ -17,6 +17,7 @@ class Recording:
         self.type |= (STACK | REGS if stack else 0) | (BRANCHES if branches else 0)
         self.chains, self.counted, self.stack, self.branches = chains, counted, stack, branches
         self.tracepoint = tracepoint
+        self.second = False
         self.data = b""
         self.time = 1000
 
@@ -55,6 +56,12 @@ class Recording:
             body += struct.pack("<QQQQ", 0, 8, 0, 8)  # no registers, 8 bytes
         self.record(SAMPLE, misc, body)
 
+    def sample_without_chain(self, pid, tid, ip, period=1000):
+        """A sample of a second event, page-faults, which records no chains."""
+        self.time += 1
+        self.second = True
+        self.record(SAMPLE, USER, struct.pack("<QQIIQQ", ID + 1, ip, pid, tid, self.time, period))
+
     def lost(self, n):
         """n records did not fit into a ring."""
         self.time += 1
@@ -69,10 +76,11 @@ class Recording:
         flags |= 1 << 22 if self.stack else 0  # exclude_callchain_user
         kind, config = (2, 300) if self.tracepoint else (1, 0)
         read_format = 4 | 16 if self.counted else 4  # ID, LOST
-        attr = struct.pack("<IIQQQQQ", kind, 112, config, 1000, self.type, read_format, flags).ljust(112, b"\0")
-        ids = struct.pack("<Q", ID)
-        entry = attr + struct.pack("<QQ", 104, len(ids))
-        start = 104 + len(ids) + len(entry)
-        head = struct.pack("<QQQQQQQQ", 104, len(entry), 104 + len(ids), len(entry), start, len(self.data), 0, 0)
+        entries, ids = b"", struct.pack("<QQ", ID, ID + 1)
+        for i, (config, fields) in enumerate([(config, self.type), (2, self.type & ~CALLCHAIN)][:1 + self.second]):
+            attr = struct.pack("<IIQQQQQ", kind, 112, config, 1000, fields, read_format, flags).ljust(112, b"\0")
+            entries += attr + struct.pack("<QQ", 104 + 8 * i, 8)
+        at, size = 104 + len(ids), 112 + 16
+        head = struct.pack("<QQQQQQQQ", 104, size, at, len(entries), at + len(entries), len(self.data), 0, 0)
         with open(path, "wb") as f:
-            f.write((b"PERFILE2" + head).ljust(104, b"\0") + ids + entry + self.data)
+            f.write((b"PERFILE2" + head).ljust(104, b"\0") + ids + entries + self.data)
