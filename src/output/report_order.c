@@ -255,6 +255,8 @@ static int sort_by_tree(struct sorter *s, const struct plan *plan)
 	}
 	rc = report_tree_sort(s->r->order, s->r->norder, row_before, s);
 	free(s->table);
+	s->table = NULL;
+	s->plan = NULL;
 	return rc;
 }
 
