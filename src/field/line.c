@@ -56,7 +56,11 @@ static void put_tid(const struct line_context *c)
 static void put_cpu(const struct line_context *c)
 {
 	text_char(c->out, '[');
-	text_u64(c->out, c->sample->s.cpu, 3, '0');
+	if ((int32_t)c->sample->s.cpu < 0) {
+		text_printf(c->out, "%03d", (int)c->sample->s.cpu); /* of no processor */
+	} else {
+		text_u64(c->out, c->sample->s.cpu, 3, '0');
+	}
 	text_bytes(c->out, "] ", 2);
 }
 

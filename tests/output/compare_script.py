@@ -4,8 +4,9 @@
 
 usage: compare_script.py [--sonde PATH] [--perf PATH] [--sets 1,2,30] FILE...
 
-Rules: blanks in front of the thread's ids are not counted, as these columns are wider (doc/differences.md: `script`:
-columns pid and tid), nor is what perf takes for _init. perf 6.1 shows user frames of call chains as file offsets where newer
+Rules: ids are wider by 2 (doc/differences.md), so that a line may have up to 4 blanks more than perf's, where
+perf has one already or at its beginning; after the text of data_src it may have fewer. All other blanks are
+compared. perf 6.1 shows user frames of call chains as file offsets where newer
 ones show the address: such a line agrees when address - start + offset of the mapping that covers it is
 what perf shows; everything behind that column must be the same. The header's version of the layout (width
 of ids) does not matter for the same reason. Prints a line for each set; the exit status is 1 when any
@@ -31,8 +32,15 @@ SETS = {
     28: ["--max-stack", "3"],
     30: ["--header"],
     31: ["-G"],
+    40: ["-F", "addr"],
+    41: ["-F", "addr,sym,symoff,dso"],
+    42: ["-F", "ip,addr,sym,dso"],
+    43: ["-F", "addr,data_src,weight"],
+    44: ["-F", "ip,iregs"],
+    45: ["-F", "ip,uregs"],
 }
-IDS = re.compile(rb"^( *\S.*?|) +(-?\d+)(?:/(-?\d+) *)?(?= |$)")
+WIDER = 4
+DATA_SRC = re.compile(rb"(\|OP [^|]*\|.*?\|BLK  N/A) +")
 FRAME = re.compile(rb"^\t *([0-9a-f]+)(.*)$", re.S)
 MMAP = re.compile(
     rb"PERF_RECORD_MMAP2? (-?\d+)/-?\d+: \[0x([0-9a-f]+)\(0x([0-9a-f]+)\) @ (?:0x)?([0-9a-f]+)"
@@ -76,6 +84,19 @@ PLT_PERF = re.compile(rb" _init(\+0x[0-9a-f]+)?(?= |$)")
 PLT_SONDE = re.compile(rb" \S+@plt(\+0x[0-9a-f]+)?(?= |$)")
 
 
+def is_wider(perf_line, sonde_line):
+    """sonde's line is perf's with at most WIDER blanks more."""
+    at, more = 0, 0
+    for byte in sonde_line:
+        if at < len(perf_line) and perf_line[at] == byte:
+            at += 1
+        elif byte == ord(" "):
+            more += 1
+        else:
+            return False
+    return at == len(perf_line) and more <= WIDER
+
+
 def lines_agree(perf_line, sonde_line, mappings):
     if PLT_PERF.search(perf_line) and PLT_SONDE.search(sonde_line):
         perf_line = PLT_PERF.sub(b" PLT", perf_line)
@@ -84,7 +105,7 @@ def lines_agree(perf_line, sonde_line, mappings):
         return True
     p, s = FRAME.match(perf_line), FRAME.match(sonde_line)
     if p is None or s is None:
-        return IDS.sub(rb"\1 \2/\3", perf_line) == IDS.sub(rb"\1 \2/\3", sonde_line)
+        return is_wider(DATA_SRC.sub(rb"\1 ", perf_line), DATA_SRC.sub(rb"\1 ", sonde_line))
     if p.group(2) != s.group(2):
         return False
     if p.group(1) == s.group(1):
@@ -127,7 +148,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--sonde", default="sonde")
     parser.add_argument("--perf", default="perf")
-    parser.add_argument("--sets", default="1,2,3,4,5,30,31")
+    parser.add_argument("--sets", default="1,2,3,4,5,30,31,40,41,42,43,44,45")
     parser.add_argument("files", nargs="+")
     args = parser.parse_args()
     if shutil.which(args.perf) is None:

@@ -125,6 +125,17 @@ case("names", names,
      ["report", "--stdio", "-g", "none", "--no-children", "-s", "comm"])
 
 
+def no_cpu(path):
+    """A sample of no cpu, and one far up."""
+    r = Recording([Event(*CPU_CLOCK)])
+    for i, cpu in enumerate((0, 2**32 - 1, 1023)):
+        r.sample(1000 + i, 0x400010, 7, cpu=cpu)
+    r.write(path)
+
+
+case("a sample of no cpu", no_cpu, ["script", "-F", "cpu,event"])
+
+
 def cpu_counts(path, by=0):
     """Counts of three intervals on two cpus, of which one event was on for part of the time."""
     r = Recording([Event(1, 3, flags=1), Event(1, 0)])
@@ -222,6 +233,7 @@ def compare(sonde):
             if not good:
                 print("".join(f"# {line}\n" for line in text.split("\n")), end="")
     n = not_shown(n, sonde)
+    n = differences(n, sonde, perf)
     n = id_widths(n, sonde, 7)
     n = id_widths(n, perf, 5) if perf is not None else n
     print(f"1..{n}")
@@ -266,6 +278,64 @@ FIELDS = ("Warning: 2 samples are of tracepoints, whose fields are not shown as 
 TRACES = ("Warning: traces (Intel PT and others) are not decoded into samples yet, which are missing; to see them use "
           "'perf script'\n")
 
+
+def vdso_build_id():
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        start, end = (int(x, 16) for x in next(m for m in maps if "[vdso]" in m).split()[0].split("-"))
+    with open("/proc/self/mem", "rb") as memory:
+        memory.seek(start)
+        return re.search(rb"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0(.{20})", memory.read(end - start), re.S)[1]
+
+
+def vdso(path):
+    """Samples all over the [vdso] of this machine, whose build id is known."""
+    r = Recording([Event(*CPU_CLOCK)])
+    r.comm(1, "prog", 7)
+    r.mmap2(2, 7, 0x10000, 0x2000, "[vdso]", 5)
+    for at in range(0x10000, 0x12000, 16):
+        r.sample(1000000 + at, at, 7)
+    r.build_id("[vdso]", vdso_build_id())
+    r.write(path)
+
+
+def run(tool, arguments):
+    path = os.path.join(os.environ["HOME"], "perf.data")
+    done = subprocess.run([tool, "script"] + arguments + ["-i", path], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, check=False)
+    return done.returncode, done.stdout.decode(errors="replace")
+
+
+def differences(n, sonde, perf):
+    """Rows of doc/differences.md: what perf 6.1 does, where it is installed, and what sonde does."""
+    path = os.path.join(os.environ["HOME"], "perf.data")
+    checks = [
+        ("functions of [vdso] have names", vdso, ["-F", "ip,sym"],
+         lambda status, text: status == 0 and re.search(r"__vdso_\w+", text) is not None,
+         lambda status, text: status == 0 and "__vdso_" not in text and "[unknown]" in text),
+        ("-D has a line for each record, and its bytes", names, ["-D"],
+         lambda status, text: status == 0 and
+         len(re.findall(r"^0x[0-9a-f]+ [A-Z0-9]+ size=", text, re.M)) == 53 and
+         len(re.findall(r"^    0000  ", text, re.M)) == 53,
+         lambda status, text: status == 0 and len(re.findall(r"PERF_RECORD_(SAMPLE|COMM|FORK)", text)) == 53),
+        ("-F +dsoff shows the offset in the object", modules, ["-F", "+dsoff"],
+         lambda status, text: status == 0 and "([aes_x86_64]+0x11)" in text,
+         lambda status, text: status != 0 and text == ""),
+        ("--time in percent without times in the header", names, ["--time", "0%-50%", "-F", "tid"],
+         lambda status, text: status == 0 and 20 <= len(text.split()) <= 25,
+         lambda status, text: status == 234 and text == ""),
+    ]
+    for name, make, arguments, own, perfs in checks:
+        make(path)
+        for tool, test in ((sonde, own), (perf, perfs)):
+            if tool is None:
+                continue
+            status, text = run(tool, arguments)
+            n += 1
+            good = test(status, text)
+            print(f"{'' if good else 'not '}ok {n} - difference: {name}: {os.path.basename(tool)}")
+            if not good:
+                print(f"# status {status}\n" + "\n".join("# " + line for line in text.split("\n")[:20]))
+    return n
 
 
 def not_shown(n, sonde):
