@@ -2,6 +2,7 @@
 """Where the tests against perf run, and how they wait: for what happened, never for a time that should be enough."""
 import os
 import select
+import subprocess
 import time
 
 # Commands that are recorded: the first creates the file `begun` when it runs, the second also ends only when there is
@@ -10,6 +11,15 @@ SOME_TIME = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done"
 BEGUN = ["sh", "-c", f": >begun; {SOME_TIME}"]
 UNTIL_STOP = ["sh", "-c", f": >begun; until [ -e stop ]; do :; done; {SOME_TIME}"]
 SPIN = ["sh", "-c", "ulimit -t 300; while :; do :; done"]  # not for ever when a test forgets it
+
+
+def nobody_may_run(program):
+    """Whether the user nobody may run what was built here: not below a folder such as /root."""
+    try:
+        return subprocess.run([program, "--version"], user=65534, group=65534, extra_groups=[], capture_output=True,
+                              check=False).returncode == 0
+    except PermissionError:
+        return False
 
 
 def wait_for(condition, seconds=60):
