@@ -94,6 +94,7 @@ struct profile_row {
 	uint64_t address; /* unknown symbols: printed */
 	const struct symbol *symbol;
 	uint32_t object, dso;
+	uint32_t file; /* of symbol: the short name of its object, 0 without one */
 	uint32_t comm, pid, tid, cpu;
 	uint32_t first_pid, first_tid; /* thread of the first sample */
 	uint32_t first_frame; /* where that one was, whatever rows are told apart by */

@@ -16,11 +16,20 @@ struct folder {
 	struct index rows;
 };
 
+/* As in perf copies of one file, in containers for example, have one row for a function. */
+static bool symbol_same(const struct profile_row *a, const struct profile_row *b)
+{
+	if (a->symbol == NULL || b->symbol == NULL) {
+		return a->symbol == b->symbol;
+	}
+	return a->file == b->file && a->symbol->start == b->symbol->start &&
+	       a->symbol->end == b->symbol->end;
+}
+
 static bool row_same(const struct profile_row *a, const struct profile_row *b)
 {
-	return a->symbol == b->symbol && a->address == b->address && a->comm == b->comm &&
-	       a->dso == b->dso && a->tid == b->tid && a->cpu == b->cpu && a->event == b->event &&
-	       a->object == b->object;
+	return a->address == b->address && a->comm == b->comm && a->dso == b->dso &&
+	       a->tid == b->tid && a->cpu == b->cpu && a->event == b->event && symbol_same(a, b);
 }
 
 /* self: unknown symbols go by their address in the object, callers by the ip. */
@@ -41,6 +50,7 @@ static struct profile_row row_key(
 	if (p->options.key[PROFILE_SYM] && f->symbol != NULL) {
 		key.object = f->object;
 		key.symbol = f->symbol;
+		key.file = p->dso[f->object];
 	} else if (p->options.key[PROFILE_SYM]) { /* as perf: by address only */
 		key.address = self ? f->address : f->ip;
 	}
@@ -49,11 +59,11 @@ static struct profile_row row_key(
 
 static uint32_t row_hash(const struct profile_row *key)
 {
-	uint64_t h = hash_step(
-	        (uintptr_t)key->symbol ^ key->address, (uint64_t)key->comm << 32 | key->dso);
+	uint64_t place = key->symbol != NULL ? key->symbol->start : key->address;
+	uint64_t h = hash_step(place, (uint64_t)key->comm << 32 | key->dso);
 
 	h = hash_step(h, (uint64_t)key->tid << 32 | key->cpu);
-	return (uint32_t)(hash_u64(hash_step(h, (uint64_t)key->event << 32 | key->object)) >> 32);
+	return (uint32_t)(hash_u64(hash_step(h, (uint64_t)key->event << 32 | key->file)) >> 32);
 }
 
 static int row_index(struct folder *f, const struct profile_row *key, uint32_t *id)
