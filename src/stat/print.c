@@ -207,6 +207,7 @@ static void sum_row(const struct stat_printer *p, const struct stat_set *s,
 	const struct stat_event *event = row->event;
 	const size_t own = (size_t)(event - s->events);
 	unsigned runs = s->nruns > 1 ? s->nruns : 1;
+	unsigned ncells;
 	double value;
 	size_t e;
 
@@ -215,11 +216,13 @@ static void sum_row(const struct stat_printer *p, const struct stat_set *s,
 		return;
 	}
 	value = sum_event(p, s, groups, group, event, row);
+	ncells = row->ncells; /* cpus, not counters */
 	for (e = own + 1; event->merged && e < s->nevents; e++) {
 		if (s->events[e].row == own) {
 			value += sum_event(p, s, groups, group, &s->events[e], row);
 		}
 	}
+	row->ncells = ncells;
 	if (s->by == SONDE_STAT_BY_ALL && s->nruns > 1) {
 		value = event->runs.mean * runs;
 	}

@@ -242,8 +242,11 @@ static void test_merged(const char *machine)
 	        "CPU0,3000,,imc/reads/ [uncore_imc_1],200,25.00,,\n"
 	        "CPU1,4000,,imc/reads/ [uncore_imc_1],200,25.00,,\n",
 	        "each has a row, with its name");
-	o.by = SONDE_STAT_BY_ALL;
 	o.no_merge = false;
+	o.by = SONDE_STAT_BY_SOCKET;
+	eq_u64(run_in(proc_root_open(f.path), "imc/reads/", o), 0, "by socket");
+	eq_str(k.out, "S0,2,10000,,imc/reads/,2000,62.50,,\n", "two cpus, not four counters");
+	o.by = SONDE_STAT_BY_ALL;
 	eq_u64(run_in(proc_root_open(f.path), "imc/reads/,imc/reads/,uncore_imc_1/reads/", o), 0,
 	        "the same event twice, and of one controller");
 	eq_str(k.out,
