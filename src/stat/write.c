@@ -386,7 +386,8 @@ int stat_writer_close(struct stat_writer *w, int root, const struct event_list *
 	int rc;
 
 	if (w->file.stream) {
-		return 0;
+		rc = file_writer_finish_stream(&w->file, err);
+		return rc < 0 ? write_failed(w, rc, err) : 0;
 	}
 	like = like_recorder(w, root, events, command_line);
 	if (like == NULL || like->opened == NULL) {

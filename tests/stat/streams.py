@@ -39,9 +39,9 @@ def run(*argv, stdin=b"", stdout=subprocess.PIPE):
 
 
 def records(stream):
-    """The types of the records; perf puts the kernel's mapping among them."""
+    """The types of the records; perf puts the kernel's mapping among them, Sonde its marks of the ends."""
     out = run(SONDE, "dump", "-i", "-", stdin=stream)[1].decode()
-    return [t for t in re.findall(r"^0x[0-9a-f]+ (\w+) ", out, re.M) if t != "MMAP"]
+    return [t for t in re.findall(r"^0x[0-9a-f]+ (\w+) ", out, re.M) if t not in ("MMAP", "FINISHED_ROUND")]
 
 
 def recordings():
@@ -55,6 +55,8 @@ def recordings():
                    f"{what}: {name} writes a stream and nothing else", f"{status} {err} {stream[:8]}")
             result(run(SONDE, "check", "-i", "-", stdin=stream)[0] == 0, f"{what}: the stream of {name} is whole")
             seen.append(records(stream))
+            if tool == SONDE:
+                result(run(SONDE, "check", "-i", "-", stdin=stream[:-8])[0] == 1, f"{what}: without its end it is not")
             for extra in ([], ["-x,"]):
                 want = run("perf", "stat", *extra, "report", "-i", "-", stdin=stream)
                 got = run(SONDE, "stat", *extra, "report", "-i", "-", stdin=stream)
