@@ -7,13 +7,13 @@
 #include <stdio.h>
 
 struct list {
-	bool json, raw_dump, details, describe, deprecated;
+	bool json, raw_dump, details;
 	int verbose;
 };
 
 int cmd_list(int argc, char **argv)
 {
-	struct list l = {.describe = true};
+	struct list l = {0};
 	char message[1024] = "";
 	struct sonde_list_options o = {
 	        .size = sizeof(o), .message = message, .message_size = sizeof(message)};
@@ -21,8 +21,6 @@ int cmd_list(int argc, char **argv)
 	        OPTION_SWITCH(0, "json", &l.json, "everything as JSON"),
 	        OPTION_SWITCH(0, "details", &l.details, "what each stands for, its unit and cpus"),
 	        OPTION_COUNT('v', "long-desc", &l.verbose, "the same as --details"),
-	        OPTION_SWITCH('d', "desc", &l.describe, "accepted; there are no descriptions"),
-	        OPTION_SWITCH(0, "deprecated", &l.deprecated, "accepted; nothing is hidden"),
 	        OPTION_SWITCH(0, "raw-dump", &l.raw_dump, "names only, in one line"),
 	        OPTION_TEXT(
 	                0, "root", &o.root, "DIR", "list the machine whose proc and sys are there"),

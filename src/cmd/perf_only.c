@@ -121,6 +121,8 @@ static const struct option_def script_options[] = {
 static const struct option_def list_options[] = {
         PERF_ONLY(0, "cputype"),
         PERF_ONLY(0, "debug"),
+        PERF_ONLY(0, "deprecated"),
+        PERF_ONLY('d', "desc"),
         OPTION_END,
 };
 
