@@ -130,6 +130,8 @@ def forms(name, path, *by):
             done = subprocess.run([tool, "stat", *words], capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"})
             text = done.stderr.replace('"metric-unit" : "(null)"', '"metric-unit" : ""')
             text = re.sub(r'("pcnt-running" : |\d[,\t])(\d+)\.\d\d(?=[,\t])', r"\1\2", text)
+            # 99.996 is 99 when it is cut, and 100.00 when it is rounded to two digits
+            text = re.sub(r'("pcnt-running" : |\d[,\t])99(?=[,\t])', r"\g<1>100", text)
             texts.append((done.returncode, done.stdout, text))
         result(texts[0] == texts[1] == texts[2] and texts[0][2] != "", f"{name}, {form}", *map(str, texts))
 
