@@ -86,10 +86,10 @@ def lines_of(words, text):
 class Mask:
     """row: how the row of doc/differences.md begins. command: report, script, ..., or none. when(file): whether it can be
     the reason there. perf: options that make perf do what Sonde does. both: options that leave the difference out of
-    both texts. change(file, perf's lines, Sonde's lines) returns both lists without it."""
+    both texts. change(file, perf's lines, Sonde's lines) returns both lists without it. warning: what Sonde must say."""
 
-    def __init__(self, row, command, when, perf=(), both=(), change=None):
-        self.row, self.command, self.when = row, command, when
+    def __init__(self, row, command, when, perf=(), both=(), change=None, warning=""):
+        self.row, self.command, self.when, self.warning = row, command, when, warning
         self.perf, self.both, self.change = list(perf), list(both), change
 
     def is_listed(self):
@@ -190,12 +190,16 @@ MASKS = [
     Mask("`report` of groups of events", "report", lambda file: True, perf=["--no-group"], change=one_event),
     Mask("`report` of a pipe stream with call chains", "report", lambda file: file.pipe and "CALLCHAIN" in file.bits,
          both=["--no-children"]),
-    Mask("`report` of branch stacks", "report", bit("BRANCH_STACK"), perf=["--no-branch-stack"]),
-    Mask("`report` and `script` of Intel PT", None, lambda file: file.trace, perf=["--no-itrace"]),
-    Mask("call chains of recorded user stacks", "report", bit("STACK_USER"), both=["--no-children", "-g", "none"]),
-    Mask("call chains of recorded user stacks", "script", bit("STACK_USER"), change=without_user_frames),
+    Mask("`report` of branch stacks", "report", bit("BRANCH_STACK"), perf=["--no-branch-stack"],
+         warning="have a branch stack"),
+    Mask("`report` and `script` of Intel PT", None, lambda file: file.trace, perf=["--no-itrace"],
+         warning="not decoded into samples"),
+    Mask("call chains of recorded user stacks", "report", bit("STACK_USER"), both=["--no-children", "-g", "none"],
+         warning="have a copy of the user stack"),
+    Mask("call chains of recorded user stacks", "script", bit("STACK_USER"), change=without_user_frames,
+         warning="have a copy of the user stack"),
     Mask("text of tracepoints", "report", bit("RAW"), both=["-s", "comm,dso,sym"]),
-    Mask("text of tracepoints", "script", bit("RAW"), change=without_fields),
+    Mask("text of tracepoints", "script", bit("RAW"), change=without_fields, warning="are of tracepoints"),
     Mask("`report`: the level, `[k]` or `[.]`", "report", bit("CALLCHAIN"), change=without_levels),
     Mask("`script`: columns after `data_src`", "script", bit("DATA_SRC"), change=folded_data_src),
     Mask("`script --show-mmap-events` of a recording in the other byte order", "script", never, change=without_rights),
