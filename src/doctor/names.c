@@ -70,6 +70,7 @@ void doctor_check_build_ids(struct sonde_doctor *d)
 		        "%s/.debug is empty: programs are looked for where they ran, and have no "
 		        "names once they were built anew",
 		        home);
+		doctor_fix(d, "record without -N and -B: sonde record -g -- COMMAND");
 		return;
 	}
 	doctor_set(d, SONDE_DOCTOR_OK, "%s/.debug holds build ids with %zu different beginnings",
