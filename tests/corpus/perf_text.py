@@ -190,7 +190,7 @@ MASKS = [
     Mask("`report` of groups of events", "report", lambda file: True, perf=["--no-group"], change=one_event),
     Mask("`report` of a pipe stream with call chains", "report", lambda file: file.pipe and "CALLCHAIN" in file.bits,
          both=["--no-children"]),
-    Mask("`report` of branch stacks", "report", bit("BRANCH_STACK"), perf=["--no-branch-stack"],
+    Mask("`report` of samples with branch stacks", "report", bit("BRANCH_STACK"), perf=["--no-branch-stack"],
          warning="have a branch stack"),
     Mask("`report` and `script` of Intel PT", None, lambda file: file.trace, perf=["--no-itrace"],
          warning="not decoded into samples"),

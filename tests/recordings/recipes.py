@@ -89,7 +89,7 @@ RECIPES = [
            masks=CHAINS | {"mmaps": ["`script --show-mmap-events` of a recording in the other byte order"]}),
     Recipe("modules", "modules()", "no-graph no-children dso mmaps", masks=CHAINS),
     Recipe("registers", "registers()", "uregs", only=True),
-    Recipe("quipper-branches", None, "evlist header", masks={"report": ["`report` of branch stacks"]}),
+    Recipe("quipper-branches", None, "evlist header", masks={"report": ["`report` of samples with branch stacks"]}),
     Recipe("quipper-groups", None, "evlist buildid", masks=GROUPS),
     Recipe("quipper-namespaces", None, "stats evlist header"),
     Recipe("quipper-old", None, "header buildid stats"),
