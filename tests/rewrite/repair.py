@@ -35,6 +35,10 @@ def records_of(data):
         at += n
 
 
+def said_of_whole(path, records):
+    return f"{path}: seekable file, little-endian, 2 events, {records} records\n{path}: whole\n"
+
+
 def damaged(data, seed):
     """The name of a kind of damage, and the damaged bytes."""
     chance = random.Random(seed)
@@ -66,9 +70,9 @@ def main():
         subprocess.run([GEN, "-n", "3000", "-e", "2", "-o", good], check=True)
         with open(good, "rb") as f:
             data = f.read()
-        done = sonde("check", good)
-        check(done.returncode == 0 and done.stdout.endswith("whole\n"), "a good one is whole", done.stdout)
         whole = sum(1 for _ in records_of(data))
+        done = sonde("check", good)
+        check((done.returncode, done.stdout) == (0, said_of_whole(good, whole)), "a good one is whole", done.stdout)
         for seed in range(24):
             name, content = damaged(data, seed)
             with open(bad, "wb") as f:
@@ -78,11 +82,13 @@ def main():
             done = sonde("repair", bad, "-o", out)
             # of a recorder that died every record is there, only what it writes at its end is missing
             check(done.returncode == (seed % 6 != 3), f"{seed}, {name}: repair says so", done.stderr)
+            with open(out, "rb") as f:
+                left = sum(1 for _ in records_of(f.read()))
+            check(f"wrote {left} records to {out} ]" in done.stderr, f"{seed}, {name}: repair counts", done.stderr)
             done = sonde("check", out)
-            check(done.returncode == 0, f"{seed}, {name}: the repaired one is whole", done.stdout)
+            check((done.returncode, done.stdout) == (0, said_of_whole(out, left)),
+                  f"{seed}, {name}: the repaired one is whole", done.stdout)
             if seed % 6 not in (2, 3):
-                with open(out, "rb") as f:
-                    left = sum(1 for _ in records_of(f.read()))
                 check(whole - left < 12, f"{seed}, {name}: little is missing", f"{left} of {whole}")
         for name, content in (("nothing", b""), ("a text", b"hello, world\n" * 100), ("its magic", b"PERFILE2")):
             with open(bad, "wb") as f:
