@@ -7,26 +7,26 @@ static const struct field_def defs[FIELD_COUNT] = {
         [FIELD_COMM] = {"comm", SONDE_SAMPLE_TID, "TID"},
         [FIELD_PID] = {"pid", SONDE_SAMPLE_TID, "TID"},
         [FIELD_TID] = {"tid", SONDE_SAMPLE_TID, "TID"},
-        [FIELD_CPU] = {"cpu", SONDE_SAMPLE_CPU, "CPU"},
+        [FIELD_CPU] = {"cpu", SONDE_SAMPLE_CPU, "CPU", true},
         [FIELD_MISC] = {"misc", 0, NULL},
         [FIELD_TIME] = {"time", SONDE_SAMPLE_TIME, "TIME"},
         [FIELD_TOD] = {"tod", SONDE_SAMPLE_TIME, "TIME"},
         [FIELD_PERIOD] = {"period", 0, NULL},
         [FIELD_EVENT] = {"event", 0, NULL},
         [FIELD_TRACE] = {"trace", 0, NULL},
-        [FIELD_ADDR] = {"addr", SONDE_SAMPLE_ADDR, "ADDR"},
-        [FIELD_DATA_SRC] = {"data_src", SONDE_SAMPLE_DATA_SRC, "DATA_SRC"},
+        [FIELD_ADDR] = {"addr", SONDE_SAMPLE_ADDR, "ADDR", true},
+        [FIELD_DATA_SRC] = {"data_src", SONDE_SAMPLE_DATA_SRC, "DATA_SRC", true},
         [FIELD_WEIGHT] = {"weight", (uint64_t)SONDE_SAMPLE_WEIGHT | SONDE_SAMPLE_WEIGHT_STRUCT,
-                "WEIGHT"},
+                "WEIGHT", true},
         [FIELD_INS_LAT] = {"ins_lat", SONDE_SAMPLE_WEIGHT_STRUCT, "WEIGHT_STRUCT"},
         [FIELD_IP] = {"ip", SONDE_SAMPLE_IP, "IP"},
         [FIELD_SYM] = {"sym", 0, NULL},
         [FIELD_SYMOFF] = {"symoff", 0, NULL},
         [FIELD_DSO] = {"dso", 0, NULL},
         [FIELD_DSOFF] = {"dsoff", 0, NULL},
-        [FIELD_IREGS] = {"iregs", SONDE_SAMPLE_REGS_INTR, "IREGS"},
+        [FIELD_IREGS] = {"iregs", SONDE_SAMPLE_REGS_INTR, "IREGS", true},
         [FIELD_UREGS] = {"uregs", SONDE_SAMPLE_REGS_USER, "UREGS"},
-        [FIELD_PHYS_ADDR] = {"phys_addr", SONDE_SAMPLE_PHYS_ADDR, "PHYS_ADDR"},
+        [FIELD_PHYS_ADDR] = {"phys_addr", SONDE_SAMPLE_PHYS_ADDR, "PHYS_ADDR", true},
         [FIELD_DATA_PAGE_SIZE] = {"data_page_size", SONDE_SAMPLE_DATA_PAGE_SIZE, "DATA_PAGE_SIZE"},
         [FIELD_CODE_PAGE_SIZE] = {"code_page_size", SONDE_SAMPLE_CODE_PAGE_SIZE, "CODE_PAGE_SIZE"},
 };
@@ -214,8 +214,8 @@ int field_choice_parse(struct field_choice *c, const char *spec, struct error *e
 	return 0;
 }
 
-int field_choice_event(const struct field_choice *c, const struct sonde_attr *attr,
-        const char *event_name, uint64_t *fields, struct error *err)
+int field_choice_type(const struct field_choice *c, const struct sonde_attr *attr,
+        const char *event_name, bool traced, uint64_t *fields, struct error *err)
 {
 	enum field_type type = field_type_of(attr);
 
@@ -226,13 +226,19 @@ int field_choice_event(const struct field_choice *c, const struct sonde_attr *at
 		}
 		if (defs[i].needs == 0 || (attr->sample_type & defs[i].needs) != 0) {
 			*fields |= BIT(i);
-		} else if ((c->wanted[type] & BIT(i)) != 0) {
+			continue;
+		}
+		if ((c->wanted[type] & BIT(i)) == 0) {
+			continue;
+		}
+		if (!traced || !defs[i].traced) {
 			return error_set(err, SONDE_EARG, NO_OFFSET,
 			        "samples of '%s' do not have %s, which the field '%s' needs: "
 			        "record it, "
 			        "or leave the field out",
 			        event_name, defs[i].attribute, defs[i].name);
 		}
+		*fields |= BIT(i);
 	}
 	return 0;
 }

@@ -57,6 +57,7 @@ struct field_def {
 	const char *name;
 	uint64_t needs; /* bits of enum sonde_sample_bit, one of them is enough; 0: none */
 	const char *attribute; /* name of that bit in messages */
+	bool traced; /* may be asked for without it when the file has a hardware trace, as in perf */
 };
 
 const struct field_def *field_def(enum field_id id);
@@ -83,10 +84,11 @@ void field_choice_default(struct field_choice *c, bool chains);
 int field_choice_parse(struct field_choice *c, const char *spec, struct error *err);
 
 /*
- * The fields of one event: what was chosen for its type less what it did not record. SONDE_EARG
- * when something was asked for by name that is not there.
+ * The fields of all events of a type: what was chosen for it less what the samples of attr do not
+ * have; attr is that of the first event of the type that is no dummy. SONDE_EARG when something was
+ * asked for by name that is not there. traced: the file has a hardware trace.
  */
-int field_choice_event(const struct field_choice *c, const struct sonde_attr *attr,
-        const char *event_name, uint64_t *fields, struct error *err);
+int field_choice_type(const struct field_choice *c, const struct sonde_attr *attr,
+        const char *event_name, bool traced, uint64_t *fields, struct error *err);
 
 #endif

@@ -6,6 +6,9 @@
 #define NS_PER_SEC 1000000000u
 #define ID_WIDTH   7u /* as in perf 6.12; 5 in perf 6.1 */
 
+/* Of a sample that says nothing of its data: every part is "N/A". */
+#define DATA_SRC_NONE 0x5080021u
+
 struct line_context {
 	struct text *out;
 	const struct line_plan *plan;
@@ -74,9 +77,11 @@ static void put_misc(const struct line_context *c)
 
 static void put_time(const struct line_context *c)
 {
-	uint64_t ns = c->sample->s.time % NS_PER_SEC;
+	/* of another event of the type, with times: perf's -1 */
+	uint64_t time = c->plan->timed ? c->sample->s.time : UINT64_MAX;
+	uint64_t ns = time % NS_PER_SEC;
 
-	text_u64(c->out, c->sample->s.time / NS_PER_SEC, 5, ' ');
+	text_u64(c->out, time / NS_PER_SEC, 5, ' ');
 	text_char(c->out, '.');
 	if (c->style->ns) {
 		text_u64(c->out, ns, 9, '0');
@@ -148,9 +153,12 @@ static void put_addr(const struct line_context *c)
 
 static void put_data_src(const struct line_context *c)
 {
-	text_hex(c->out, c->sample->s.data_src, 16, ' ');
+	bool there = (c->plan->attr->sample_type & SONDE_SAMPLE_DATA_SRC) != 0;
+	uint64_t value = there ? c->sample->s.data_src : DATA_SRC_NONE;
+
+	text_hex(c->out, value, 16, ' ');
 	text_char(c->out, ' ');
-	line_data_src(c->out, c->sample->s.data_src);
+	line_data_src(c->out, value);
 }
 
 static void put_weight(const struct line_context *c)
@@ -386,6 +394,7 @@ int line_plan_make(struct line_plan *plan, const struct line_style *style, uint6
 	        .frame_parts = frame_parts(fields),
 	        .stack = (attr->sample_type & SONDE_SAMPLE_STACK_USER) != 0,
 	        .names_addr = names_addr(attr),
+	        .timed = (attr->sample_type & SONDE_SAMPLE_TIME) != 0,
 	        .attr = attr,
 	};
 	text_padded(&name, event, (int)style->event_width);

@@ -16,6 +16,7 @@ struct line_plan {
 	unsigned frame_parts; /* enum frame_part, without FRAME_LINE */
 	bool stack; /* user code of chains is not unwound: at least the sample's ip is shown */
 	bool names_addr; /* the field addr has symbol and object too */
+	bool timed; /* samples have times */
 	const struct sonde_attr *attr;
 	const char *event; /* name, right-aligned to the longest one */
 	size_t event_size;

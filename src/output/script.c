@@ -170,6 +170,42 @@ static int choose_fields(
 	return 0;
 }
 
+/*
+ * The fields of an event: those of its type, which the first event of the type decides; NULL: one
+ * of dummies only. perf checks no dummy and no later event of a type.
+ */
+static const struct file_event *decides_fields(const struct file *f, enum field_type type)
+{
+	for (size_t i = 0; i < f->nevents; i++) {
+		const struct sonde_attr *attr = &f->events[i].attr;
+		bool dummy = attr->type == SONDE_TYPE_SOFTWARE && attr->config == SONDE_SW_DUMMY;
+
+		if (field_type_of(attr) == type && !dummy) {
+			return &f->events[i];
+		}
+	}
+	return NULL;
+}
+
+static int fields_of(
+        struct script *s, const struct field_choice *choice, size_t event, uint64_t *fields)
+{
+	const struct file *f = session_file(s->session);
+	enum field_type type = field_type_of(&f->events[event].attr);
+	const struct file_event *e = decides_fields(f, type);
+
+	if (e == NULL) {
+		*fields = choice->shown[type];
+	} else {
+		TRY(field_choice_type(choice, &e->attr, e->name,
+		        file_has_feature(f, FEATURE_AUXTRACE), fields, session_error(s->session)));
+	}
+	if (session_event_counts(s->session)[event].samples == 0) {
+		*fields &= ~FIELD_BIT(FIELD_TOD);
+	}
+	return 0;
+}
+
 static int make_plans(struct script *s, const struct field_choice *choice)
 {
 	const struct file *f = session_file(s->session);
@@ -187,11 +223,7 @@ static int make_plans(struct script *s, const struct field_choice *choice)
 	for (size_t i = 0; i < f->nevents; i++) {
 		const struct file_event *e = &f->events[i];
 
-		TRY(field_choice_event(
-		        choice, &e->attr, e->name, &fields, session_error(s->session)));
-		if (session_event_counts(s->session)[i].samples == 0) {
-			fields &= ~FIELD_BIT(FIELD_TOD);
-		}
+		TRY(fields_of(s, choice, i, &fields));
 		if ((fields & FIELD_BIT(FIELD_TOD)) != 0 && !s->style.has_tod) {
 			return error_set(session_error(s->session), SONDE_EARG, NO_OFFSET,
 			        "the field 'tod' needs the wall clock: record with -k "

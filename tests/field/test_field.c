@@ -19,7 +19,7 @@ static uint64_t fields_of(const char *spec, int *rc)
 	field_choice_default(&choice, false);
 	*rc = spec != NULL ? field_choice_parse(&choice, spec, &err) : 0;
 	if (*rc >= 0) {
-		*rc = field_choice_event(&choice, &clock_attr, "cpu-clock", &fields, &err);
+		*rc = field_choice_type(&choice, &clock_attr, "cpu-clock", false, &fields, &err);
 	}
 	return fields;
 }
@@ -55,10 +55,10 @@ static void test_tracepoint_chains(void)
 	struct error err = {0};
 
 	field_choice_default(&choice, false);
-	eq_u64(field_choice_event(&choice, &attr, "tp", &fields, &err), 0, "tracepoint");
+	eq_u64(field_choice_type(&choice, &attr, "tp", false, &fields, &err), 0, "tracepoint");
 	eq_u64(fields, who, "a tracepoint without call chains shows no address");
 	field_choice_default(&choice, true);
-	eq_u64(field_choice_event(&choice, &attr, "tp", &fields, &err), 0, "tracepoint");
+	eq_u64(field_choice_type(&choice, &attr, "tp", false, &fields, &err), 0, "tracepoint");
 	eq_u64(fields, who | where, "a tracepoint with call chains shows them");
 }
 

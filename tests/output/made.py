@@ -18,9 +18,10 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from recording import AUXTRACE, CALLCHAIN, KERNEL, STACK_USER, USER, USUAL, Event, Recording  # noqa: E402
+from recording import (ADDR, AUXTRACE, CALLCHAIN, CPU, IDENTIFIER, IP, KERNEL, PERIOD, STACK_USER, TID,  # noqa: E402
+                       TIME, USER, USUAL, Event, Recording)
 
-PAGE_FAULTS, MINOR_FAULTS, MAJOR_FAULTS, CPU_CLOCK = (1, 2), (1, 5), (1, 6), (1, 0)
+PAGE_FAULTS, MINOR_FAULTS, MAJOR_FAULTS, CPU_CLOCK, DUMMY, CYCLES = (1, 2), (1, 5), (1, 6), (1, 0), (1, 9), (0, 0)
 DSO_SYM = ["report", "--stdio", "-g", "none", "--no-children", "-s", "dso,sym"]
 DSOS = ["report", "--stdio", "-g", "none", "--no-children", "-s", "dso"]
 CASES = []
@@ -136,6 +137,39 @@ def no_cpu(path):
 case("a sample of no cpu", no_cpu, ["script", "-F", "cpu,event"])
 
 
+def with_fields(*events, traced=False):
+    """One sample of each event; events: (type and config, whether samples have CPU, TIME and ADDR)."""
+    def make(path):
+        less = IP | TID | PERIOD | IDENTIFIER
+        r = Recording([Event(*kind, sample_type=less | (TIME | ADDR | CPU if more else 0)) for kind, more in events])
+        r.traced = traced
+        r.comm(1, "prog", 7)
+        for i, (kind, _) in enumerate(events):
+            if kind != DUMMY:
+                r.sample(1000 + i, 0x400010, 7, event=i, cpu=3, addr=0x99)
+        r.write(path)
+    return make
+
+
+# The first event of a type decides which fields all its events show; dummies decide nothing.
+ASKED = [["script", "-F", "cpu,event"], ["script", "-F", "time,event"], ["script", "-F", "addr,event"]]
+USUAL_FIELDS = ["script", "-F", "-comm,-tid"]
+case("an event without fields after one with them", with_fields((CPU_CLOCK, True), (PAGE_FAULTS, False)),
+     *ASKED, USUAL_FIELDS)
+case("an event without fields before one with them", with_fields((PAGE_FAULTS, False), (CPU_CLOCK, True)),
+     *ASKED, USUAL_FIELDS)
+case("an event without fields of another type", with_fields((CYCLES, True), (PAGE_FAULTS, False)),
+     *ASKED, ["script", "-F", "hw:cpu,event", "-F", "sw:event"], USUAL_FIELDS)
+case("a dummy without fields", with_fields((CPU_CLOCK, True), (DUMMY, False)), *ASKED, USUAL_FIELDS)
+case("a dummy without fields first", with_fields((DUMMY, False), (CPU_CLOCK, True)), *ASKED, USUAL_FIELDS)
+case("a dummy alone of its type without fields", with_fields((CYCLES, True), (DUMMY, False)), *ASKED, USUAL_FIELDS)
+# Where there is a hardware trace some fields may be asked for that samples do not have.
+case("a trace, and an event without fields", with_fields((CYCLES, False), traced=True),
+     *(["script", "-F", "event," + field] for field in (
+         "cpu", "time", "addr", "data_src", "weight", "ins_lat", "iregs", "uregs", "phys_addr", "data_page_size")),
+     USUAL_FIELDS)
+
+
 def cpu_counts(path, by=0):
     """Counts of three intervals on two cpus, of which one event was on for part of the time."""
     r = Recording([Event(1, 3, flags=1), Event(1, 0)])
@@ -176,6 +210,8 @@ case("counts of threads", thread_counts, ["script"])
 def command(tool, arguments, path):
     done = subprocess.run([tool] + arguments + ["-i", path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           stdin=subprocess.DEVNULL, check=False)
+    if done.returncode != 0:
+        return "refused\n"
     lines = [line.rstrip() for line in done.stdout.decode(errors="replace").split("\n")]
     if "comm,tid,time" in arguments or "comm,pid" in arguments:
         lines = [IDS.sub(r"\1 \2", line) for line in lines]

@@ -15,9 +15,10 @@ import struct
 KERNEL, USER = 1, 2
 IP, TID, TIME, ADDR, READ, CALLCHAIN, ID, CPU, PERIOD = (1 << bit for bit in range(9))
 STACK_USER = 1 << 13
+IDENTIFIER = 1 << 16
 MMAP, COMM, FORK, SAMPLE, MMAP2, AUXTRACE = 1, 3, 7, 9, 10, 71
 MMAP_DATA = 1 << 13
-BUILD_ID = 2
+BUILD_ID, TRACE_INDEX = 2, 18  # sections of the header
 USUAL = IP | TID | TIME | ADDR | ID | CPU | PERIOD
 
 
@@ -42,6 +43,7 @@ def padded(name):
 class Recording:
     def __init__(self, events):
         self.events, self.records, self.build_ids = events, [], []
+        self.traced = False  # the header has an index of hardware traces, of none
 
     def record(self, type, misc, body):
         self.records.append(struct.pack("<IHH", type, misc, 8 + len(body)) + body)
@@ -57,6 +59,8 @@ class Recording:
             out += struct.pack("<Q", 1)
         if bits & CPU:
             out += struct.pack("<II", cpu, 0)
+        if bits & IDENTIFIER:
+            out += struct.pack("<Q", 1)
         return out
 
     def comm(self, time, name, pid, tid=None, exec_=False):
@@ -79,6 +83,8 @@ class Recording:
 
     def sample(self, time, ip, pid, tid=None, mode=USER, addr=0, event=0, cpu=0, chain=(), period=1):
         bits, out = self.events[event].sample_type, b""
+        if bits & IDENTIFIER:
+            out += struct.pack("<Q", event + 1)
         if bits & IP:
             out += struct.pack("<Q", ip)
         if bits & TID:
@@ -122,14 +128,19 @@ class Recording:
         self.build_ids.append(struct.pack("<IHHi", 0, mode | 1 << 15, 36 + len(raw), -1) +
                               build_id.ljust(20, b"\0") + bytes([len(build_id), 0, 0, 0]) + raw)
 
+    def sections(self):
+        """(bit, bytes) of the header's sections, in the order of the bits"""
+        found = [(BUILD_ID, b"".join(self.build_ids))] if self.build_ids else []
+        return found + ([(TRACE_INDEX, struct.pack("<Q", 0))] if self.traced else [])
+
     def write(self, path):
         ids = 104
         attrs = ids + 8 * len(self.events)
         data = attrs + 144 * len(self.events)
         body = b"".join(self.records)
-        listed = b"".join(self.build_ids)
+        sections = self.sections()
         header = b"PERFILE2" + struct.pack("<8Q", 104, 144, attrs, 144 * len(self.events), data, len(body), 0, 0)
-        header += struct.pack("<4Q", (1 << BUILD_ID) if listed else 0, 0, 0, 0)
+        header += struct.pack("<4Q", sum(1 << bit for bit, _ in sections), 0, 0, 0)
         with open(path, "wb") as out:
             out.write(header)
             for i in range(len(self.events)):
@@ -137,5 +148,8 @@ class Recording:
             for i, event in enumerate(self.events):
                 out.write(event.attr() + struct.pack("<QQ", ids + 8 * i, 8))
             out.write(body)
-            if listed:
-                out.write(struct.pack("<QQ", data + len(body) + 16, len(listed)) + listed)
+            at = data + len(body) + 16 * len(sections)
+            for _, raw in sections:
+                out.write(struct.pack("<QQ", at, len(raw)))
+                at += len(raw)
+            out.write(b"".join(raw for _, raw in sections))
