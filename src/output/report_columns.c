@@ -213,8 +213,12 @@ static const char *column_title(const struct report *r, unsigned id)
 	return self ? "Self" : defs[id].title;
 }
 
-/* The text of a key's column, not padded, to r->cell; false: it is never cut. */
-static bool cell_make(struct report *r, const struct profile_row *row, enum profile_key key)
+/*
+ * The text of a key's column, not padded, to r->cell; width: of the column, as many digits a
+ * processor has at least. False: it is never cut.
+ */
+static bool cell_make(
+        struct report *r, const struct profile_row *row, enum profile_key key, int width)
 {
 	struct text *t = &r->cell;
 	const struct timeline *line = session_timeline(r->session);
@@ -239,7 +243,7 @@ static bool cell_make(struct report *r, const struct profile_row *row, enum prof
 		view = timeline_at(line, r->cursor, row->pid, row->tid, UINT64_MAX);
 		text_printf(t, "%7d:%s", (int)row->tid, timeline_text(line, view->comm));
 		break;
-	case PROFILE_CPU: text_printf(t, "%.3d", (int)row->cpu); break;
+	case PROFILE_CPU: text_printf(t, "%.*d", width, (int)row->cpu); return false;
 	case PROFILE_KEYS: break;
 	}
 	return true;
@@ -259,15 +263,19 @@ static int unknown_width(
 
 /*
  * As in perf the column of names is as wide as the last names of the rows' first threads: a longer
- * name that a thread had before an exec is cut.
+ * name that a thread had before an exec is cut. The column of processors is as wide as its title,
+ * though numbers may be longer.
  */
 static int cell_width(struct report *r, const struct profile_row *row, enum profile_key key)
 {
 	const struct timeline *line = session_timeline(r->session);
 	const struct timeline_view *view;
 
+	if (key == PROFILE_CPU) {
+		return 0;
+	}
 	if (key != PROFILE_COMM) {
-		(void)cell_make(r, row, key);
+		(void)cell_make(r, row, key, 0);
 		return (int)r->cell.n > unknown_width(r, row, key) ? (int)r->cell.n
 		                                                   : unknown_width(r, row, key);
 	}
@@ -399,7 +407,7 @@ void report_columns_row(struct report *r, const struct profile_row *row)
 		if (id < REPORT_KEY) {
 			put_number(r, row, i);
 		} else {
-			if (cell_make(r, row, (enum profile_key)(id - REPORT_KEY)) &&
+			if (cell_make(r, row, (enum profile_key)(id - REPORT_KEY), r->width[i]) &&
 			        r->cell.n > width) {
 				r->cell.n = width;
 			}
