@@ -253,10 +253,8 @@ static bool cell_make(
 static int unknown_width(
         const struct report *r, const struct profile_row *row, enum profile_key key)
 {
-	bool room = key == PROFILE_DSO &&
-	            r->profile.counts.frames[row->first_frame].symbol == NULL &&
-	            r->options.widths == NULL && r->options.separator == NULL &&
-	            r->options.filter.dsos == NULL;
+	bool room = key == PROFILE_DSO && row->unknown && r->options.widths == NULL &&
+	            r->options.separator == NULL && r->options.filter.dsos == NULL;
 
 	return room ? ADDRESS_WIDTH : 0;
 }

@@ -105,6 +105,7 @@ struct profile_row {
 	uint32_t refs; /* chains that belong to the row's graph */
 	size_t ref; /* first of them */
 	bool kernel;
+	bool unknown; /* where its first sample was has no symbol */
 	bool hidden; /* its first sample did not pass the filters: so does perf */
 };
 

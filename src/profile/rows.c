@@ -126,6 +126,7 @@ struct met {
 	uint32_t mark; /* no other chain's */
 	uint32_t frame, step, depth; /* see struct profile_row */
 	bool kernel; /* what the row's level shows when this is its first sample */
+	bool unknown; /* the frame has no symbol */
 };
 
 static void row_count(struct profile_row *r, const struct met *met)
@@ -139,6 +140,7 @@ static void row_count(struct profile_row *r, const struct met *met)
 		r->first_frame = met->frame;
 		r->step = met->step;
 		r->kernel = met->kernel;
+		r->unknown = met->unknown;
 		r->hidden = c->hidden;
 	}
 	if (r->mark != met->mark) {
@@ -168,6 +170,7 @@ static int callers_count(struct folder *f, const struct profile_chain *c, uint32
 		}
 		TRY(row_find(f, c->who, frame, false, &row));
 		met.frame = frame;
+		met.unknown = p->counts.frames[frame].symbol == NULL;
 		met.step = k + 1;
 		met.depth = c->n - k;
 		row_count(&p->rows[row], &met);
@@ -214,7 +217,8 @@ static int chain_fold(struct folder *f, uint32_t chain)
 	        .mark = chain + 1,
 	        .frame = c->leaf,
 	        .depth = c->n,
-	        .kernel = c->kernel};
+	        .kernel = c->kernel,
+	        .unknown = p->counts.frames[c->leaf].symbol == NULL};
 	row_count(r, &met);
 	return p->options.children ? callers_count(f, c, chain + 1) : 0;
 }
