@@ -1,36 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A red-black tree that only grows. Nodes are numbers: node i is the i-th that was inserted, from 1
- * on; 0 is a leaf, which is black.
- */
 #include "output/report_tree.h"
 
 #include "core/status.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum { LEFT, RIGHT };
+#define LEFT  REPORT_TREE_LEFT
+#define RIGHT REPORT_TREE_RIGHT
 
-struct node {
-	uint32_t child[2];
-	uint32_t parent;
-	bool red;
-};
-
-struct tree {
-	struct node *nodes; /* [0] is the leaf */
-	uint32_t root;
-};
-
-static unsigned side_of(const struct tree *t, uint32_t node)
+static unsigned side_of(const struct report_tree *t, uint32_t node)
 {
 	return t->nodes[t->nodes[node].parent].child[RIGHT] == node ? RIGHT : LEFT;
 }
 
 /* The child on the other side takes the node's place, and the node becomes its child. */
-static void rotate(struct tree *t, uint32_t node, unsigned side)
+static void rotate(struct report_tree *t, uint32_t node, unsigned side)
 {
-	struct node *n = &t->nodes[node];
+	struct report_tree_node *n = &t->nodes[node];
 	uint32_t up = n->child[!side];
 	uint32_t parent = n->parent;
 
@@ -49,9 +36,9 @@ static void rotate(struct tree *t, uint32_t node, unsigned side)
 }
 
 /* No red node has a red parent again, after `node` came in as a red one. */
-static void balance(struct tree *t, uint32_t node)
+static void balance(struct report_tree *t, uint32_t node)
 {
-	struct node *n = t->nodes;
+	struct report_tree_node *n = t->nodes;
 
 	while (n[n[node].parent].red) {
 		uint32_t parent = n[node].parent;
@@ -77,18 +64,23 @@ static void balance(struct tree *t, uint32_t node)
 	n[t->root].red = false;
 }
 
-static void insert(struct tree *t, const uint32_t *order, uint32_t node,
-        bool (*before)(const void *arg, uint32_t a, uint32_t b), const void *arg)
+int report_tree_init(struct report_tree *t, size_t n)
 {
-	uint32_t parent = 0, at = t->root;
-	unsigned side = LEFT;
+	*t = (struct report_tree){.nodes = calloc(n + 1, sizeof(*t->nodes))};
+	return t->nodes != NULL ? 0 : SONDE_ENOMEM;
+}
 
-	while (at != 0) {
-		parent = at;
-		side = before(arg, order[node - 1], order[at - 1]) ? LEFT : RIGHT;
-		at = t->nodes[at].child[side];
-	}
-	t->nodes[node] = (struct node){.parent = parent, .red = true};
+void report_tree_fini(struct report_tree *t)
+{
+	free(t->nodes);
+	t->nodes = NULL;
+}
+
+void report_tree_insert(struct report_tree *t, uint32_t parent, enum report_tree_side side)
+{
+	uint32_t node = ++t->n;
+
+	t->nodes[node] = (struct report_tree_node){.parent = parent, .red = true};
 	if (parent == 0) {
 		t->root = node;
 	} else {
@@ -97,7 +89,7 @@ static void insert(struct tree *t, const uint32_t *order, uint32_t node,
 	balance(t, node);
 }
 
-static uint32_t leftmost(const struct tree *t, uint32_t node)
+static uint32_t leftmost(const struct report_tree *t, uint32_t node)
 {
 	while (t->nodes[node].child[LEFT] != 0) {
 		node = t->nodes[node].child[LEFT];
@@ -105,7 +97,7 @@ static uint32_t leftmost(const struct tree *t, uint32_t node)
 	return node;
 }
 
-static uint32_t next(const struct tree *t, uint32_t node)
+static uint32_t next(const struct report_tree *t, uint32_t node)
 {
 	if (t->nodes[node].child[RIGHT] != 0) {
 		return leftmost(t, t->nodes[node].child[RIGHT]);
@@ -116,28 +108,12 @@ static uint32_t next(const struct tree *t, uint32_t node)
 	return t->nodes[node].parent;
 }
 
-int report_tree_sort(uint32_t *order, size_t n,
-        bool (*before)(const void *arg, uint32_t a, uint32_t b), const void *arg)
+void report_tree_order(const struct report_tree *t, uint32_t *order, uint32_t *spare)
 {
-	struct tree t = {.nodes = calloc(n + 1, sizeof(*t.nodes))};
-	uint32_t *sorted = malloc((n + 1) * sizeof(*sorted));
-	uint32_t node;
-	int rc = SONDE_ENOMEM;
+	uint32_t node = t->n != 0 ? leftmost(t, t->root) : 0;
 
-	if (t.nodes != NULL && sorted != NULL) {
-		for (uint32_t i = 1; i <= n; i++) {
-			insert(&t, order, i, before, arg);
-		}
-		node = leftmost(&t, t.root);
-		for (size_t i = 0; i < n; i++, node = next(&t, node)) {
-			sorted[i] = order[node - 1];
-		}
-		for (size_t i = 0; i < n; i++) {
-			order[i] = sorted[i];
-		}
-		rc = 0;
+	memcpy(spare, order, t->n * sizeof(*spare));
+	for (size_t i = 0; i < t->n; i++, node = next(t, node)) {
+		order[i] = spare[node - 1];
 	}
-	free(t.nodes);
-	free(sorted);
-	return rc;
 }
