@@ -5,6 +5,7 @@
 #include "cmd/options.h"
 #include "cmd/terminal.h"
 
+#include <sonde/preview/dump.h>
 #include <stdio.h>
 
 static void on_diag(void *arg, const struct sonde_diag *diag)
@@ -12,7 +13,7 @@ static void on_diag(void *arg, const struct sonde_diag *diag)
 	terminal_diag_show(arg, diag);
 }
 
-int dump_print(const char *input, struct sonde_dump_options *o)
+static int dump_print(const char *input, struct sonde_dump_options *o)
 {
 	char message[1024] = "";
 	unsigned shown = 0;
@@ -28,6 +29,13 @@ int dump_print(const char *input, struct sonde_dump_options *o)
 	rc = sonde_dump_print(input, o, terminal_output_write, &out);
 	terminal_output_close(&out);
 	return terminal_exit(&out, rc, input, message);
+}
+
+int dump_raw(const char *input, bool force)
+{
+	struct sonde_dump_options o = {.raw = 1, .check_owner = !force};
+
+	return dump_print(input, &o);
 }
 
 int cmd_dump(int argc, char **argv)

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What `sonde dump` and `sonde script -D` share. */
+/* What -D of `sonde report` and `sonde script` does. */
 #ifndef SONDE_CMD_DUMP_H
 #define SONDE_CMD_DUMP_H
 
-#include <sonde/preview/dump.h>
+#include <stdbool.h>
 
-/* Dumps to standard output, words about failures to standard error; the exit status. */
-int dump_print(const char *input, struct sonde_dump_options *o);
+/*
+ * Dumps every record with its bytes to standard output, words about failures to standard error; the
+ * exit status. force: files of other users too.
+ */
+int dump_raw(const char *input, bool force);
 
 #endif

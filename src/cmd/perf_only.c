@@ -31,7 +31,6 @@ static const struct option_def report_options[] = {
         PERF_ONLY(0, "demangle-kernel"),
         PERF_ONLY(0, "disable-order"),
         PERF_ONLY('M', "disassembler-style"),
-        PERF_ONLY('D', "dump-raw-trace"),
         PERF_ONLY('x', "exclude-other"),
         PERF_ONLY(0, "full-source-path"),
         PERF_ONLY(0, "group"),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* `sonde report`: where a recorded program spent its time. */
 #include "cmd/report.h"
+#include "cmd/dump.h"
 #include "cmd/options.h"
 #include "cmd/terminal.h"
 
@@ -19,7 +20,7 @@ struct report_command {
 	const char *input, *color, *symfs, *kallsyms;
 	bool threads, samples, period, children, stats, quiet, inverted, demangle, pager, stdio,
 	        force;
-	bool header, header_only, header_full, strict, json;
+	bool header, header_only, header_full, strict, json, dump;
 	bool children_given;
 	int verbose;
 	unsigned diags_shown;
@@ -392,6 +393,8 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 	        OPTION_SWITCH(
 	                'T', "threads", &c->threads, "also what each thread counted (record -s)"),
 	        OPTION_SWITCH(0, "stats", &c->stats, "count records by type instead"),
+	        OPTION_SWITCH('D', "dump-raw-trace", &c->dump,
+	                "print every record with its bytes instead, as 'sonde dump --raw'"),
 	        OPTION_SWITCH(0, "header", &c->header, "show the header of the file first"),
 	        OPTION_SWITCH(0, "header-only", &c->header_only, "show only the header"),
 	        OPTION_SWITCH('I', "show-info", &c->header_full, "with CPU and memory topology"),
@@ -443,6 +446,9 @@ static int report_words(int argc, char **argv)
 	rc = report_parse(&c, argc, argv);
 	if (rc != OPTIONS_RUN) {
 		return rc;
+	}
+	if (c.dump) {
+		return dump_raw(c.input, c.force);
 	}
 	if (c.json && !c.stats && !c.header_only) {
 		return options_mistake(&command_words, "--json goes with --stats or --header-only");

@@ -206,9 +206,7 @@ int cmd_script(int argc, char **argv)
 		return options_mistake(&command, "unexpected word '%s'", rest.argv[0]);
 	}
 	if (s.dump) {
-		struct sonde_dump_options o = {.raw = 1, .check_owner = !s.force};
-
-		return dump_print(s.input, &o);
+		return dump_raw(s.input, s.force);
 	}
 	return s.header_only ? header_only(&s) : run(&s);
 }

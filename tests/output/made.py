@@ -337,27 +337,33 @@ def vdso(path):
 
 def run(tool, arguments):
     path = os.path.join(os.environ["HOME"], "perf.data")
-    done = subprocess.run([tool, "script"] + arguments + ["-i", path], stdout=subprocess.PIPE,
+    done = subprocess.run([tool] + arguments + ["-i", path], stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, check=False)
     return done.returncode, done.stdout.decode(errors="replace")
+
+
+def dumped(status, text):
+    return (status == 0 and len(re.findall(r"^0x[0-9a-f]+ [A-Z0-9]+ size=", text, re.M)) == 53 and
+            len(re.findall(r"^    0000  ", text, re.M)) == 53)
+
+
+def dumped_by_perf(status, text):
+    return status == 0 and len(re.findall(r"PERF_RECORD_(SAMPLE|COMM|FORK)", text)) == 53
 
 
 def differences(n, sonde, perf):
     """Rows of doc/differences.md: what perf 6.1 does, where it is installed, and what sonde does."""
     path = os.path.join(os.environ["HOME"], "perf.data")
     checks = [
-        ("functions of [vdso] have names", vdso, ["-F", "ip,sym"],
+        ("functions of [vdso] have names", vdso, ["script", "-F", "ip,sym"],
          lambda status, text: status == 0 and re.search(r"__vdso_\w+", text) is not None,
          lambda status, text: status == 0 and "__vdso_" not in text and "[unknown]" in text),
-        ("-D has a line for each record, and its bytes", names, ["-D"],
-         lambda status, text: status == 0 and
-         len(re.findall(r"^0x[0-9a-f]+ [A-Z0-9]+ size=", text, re.M)) == 53 and
-         len(re.findall(r"^    0000  ", text, re.M)) == 53,
-         lambda status, text: status == 0 and len(re.findall(r"PERF_RECORD_(SAMPLE|COMM|FORK)", text)) == 53),
-        ("-F +dsoff shows the offset in the object", modules, ["-F", "+dsoff"],
+        ("script -D has a line for each record, and its bytes", names, ["script", "-D"], dumped, dumped_by_perf),
+        ("report -D has a line for each record, and its bytes", names, ["report", "-D"], dumped, dumped_by_perf),
+        ("-F +dsoff shows the offset in the object", modules, ["script", "-F", "+dsoff"],
          lambda status, text: status == 0 and "([aes_x86_64]+0x11)" in text,
          lambda status, text: status != 0 and text == ""),
-        ("--time in percent without times in the header", names, ["--time", "0%-50%", "-F", "tid"],
+        ("--time in percent without times in the header", names, ["script", "--time", "0%-50%", "-F", "tid"],
          lambda status, text: status == 0 and 20 <= len(text.split()) <= 25,
          lambda status, text: status == 234 and text == ""),
     ]
