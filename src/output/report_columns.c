@@ -122,6 +122,16 @@ static bool column_elided(const struct report *r, unsigned id)
 	       (id == REPORT_KEY + PROFILE_SYM && r->pick.only_symbol != NULL);
 }
 
+bool report_columns_left_out(const struct report *r, unsigned id)
+{
+	for (unsigned i = 0; i < r->columns.n; i++) {
+		if (r->columns.id[i] == id) {
+			return false;
+		}
+	}
+	return memchr(r->elided, (int)id, r->nelided) != NULL;
+}
+
 static void columns_elide(struct report *r)
 {
 	struct report_list all = r->columns;

@@ -348,6 +348,9 @@ static struct plan plan_output(const struct sorter *s)
 	bool depth = false;
 
 	for (unsigned k = 0; k < r->sorts.n; k++) {
+		if (report_columns_left_out(r, r->sorts.id[k])) { /* so does perf */
+			continue;
+		}
 		if (r->sorts.id[k] == REPORT_KEY + PROFILE_SYM) {
 			if (s->known) {
 				plan_add(&plan, BY_NAME, 0);
