@@ -9,9 +9,10 @@
  *	records of round 1 ... mark, round 2 ... mark, round 3 ...
  *	newest T1                 T2              (all of round 3 is later than T1)
  *
- * So the samples with a time in (T1, T2] stand in rounds 2 and 3: a window reads two rounds and
+ * So the records with a time in (T1, T2] are in rounds 2 and 3: a window reads two rounds and
  * sorts only those. Small rounds are joined until they hold ROUND_BYTES. Where the promise is
- * broken, or where there are no marks, the whole file is one round.
+ * broken for a sample, or where there are no marks, the whole file is one round; other records that
+ * are older than promised are given with the window that ends with the round in front of theirs.
  */
 #include "session/session.h"
 
@@ -35,7 +36,7 @@ struct walk {
 	struct sonde_session *s;
 	struct seen seen;
 	struct reads_walk reads;
-	uint64_t newest; /* time of samples so far, ns */
+	uint64_t newest; /* time of the kernel's records so far, ns */
 	uint64_t round_start; /* offset */
 	bool late; /* a round's promise was broken */
 };
@@ -274,6 +275,9 @@ static int walk_side_band(struct walk *w, const struct record *r)
 	}
 	if (any->plan.time == RECORD_NOT_THERE) {
 		trailer.time = r->offset;
+	}
+	if (trailer.time > w->newest) {
+		w->newest = trailer.time;
 	}
 	if (r->type == RECORD_FORK && record_task_decode(r, s->file.swap, &task)) {
 		TRY(walk_seen(w, task.ppid, task.ptid)); /* so that it has some name */

@@ -132,10 +132,9 @@ static bool record_time(const struct session_worker *w, const struct record *r, 
 	return true;
 }
 
-/* Takes from [offset, end) the samples with after < time <= limit (from the very first with first).
- */
+/* Takes from [offset, end) the records with after < time <= limit (all until limit with all). */
 static int gather(struct session_worker *w, uint64_t offset, uint64_t end, uint64_t after,
-        uint64_t limit, bool first)
+        uint64_t limit, bool all)
 {
 	const struct file *f = &w->session->file;
 	struct record r;
@@ -146,7 +145,7 @@ static int gather(struct session_worker *w, uint64_t offset, uint64_t end, uint6
 		if (!record_time(w, &r, &time)) {
 			continue;
 		}
-		if (time > limit || (time <= after && !first)) {
+		if (time > limit || (time <= after && !all)) {
 			continue;
 		}
 		if (!array_reserve(&w->keys, &w->keys_cap, w->nkeys + 1, sizeof(*w->keys))) {
@@ -157,20 +156,26 @@ static int gather(struct session_worker *w, uint64_t offset, uint64_t end, uint6
 	return 0;
 }
 
+/*
+ * What the round has after the limit of the window before, and what the next round has until the
+ * limit of this one, with records other than samples that are older than promised.
+ */
 int session_window_open(struct session_worker *w, size_t window)
 {
 	const struct sonde_session *s = w->session;
-	uint64_t start = window == 0 ? file_begin(&s->file) : s->rounds[window - 1].end;
-	uint64_t after = window == 0 ? 0 : s->rounds[window - 1].limit;
-	uint64_t limit = s->rounds[window].limit;
-	size_t last = window + 1 < s->nrounds ? window + 1 : window;
+	const struct session_round *round = &s->rounds[window];
+	uint64_t start = window == 0 ? file_begin(&s->file) : round[-1].end;
+	uint64_t after = window == 0 ? 0 : round[-1].limit;
 
 	w->sorted = true;
 	w->ncounts = 0;
 	w->count = 0;
 	w->nkeys = 0;
 	w->key = 0;
-	TRY(gather(w, start, s->rounds[last].end, after, limit, window == 0));
+	TRY(gather(w, start, round->end, after, round->limit, window == 0));
+	if (window + 1 < s->nrounds) {
+		TRY(gather(w, round->end, round[1].end, 0, round->limit, true));
+	}
 	return sort_keys(w) ? 0 : SONDE_ENOMEM;
 }
 

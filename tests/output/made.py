@@ -171,6 +171,24 @@ case("a trace, and an event without fields", with_fields((CYCLES, False), traced
      USUAL_FIELDS)
 
 
+def switches(path):
+    """Rounds with switches newer than all samples of the round, and one that is older than the rounds promise."""
+    r = Recording([Event(*CPU_CLOCK)])
+    r.comm(1, "prog", 7)
+    for number in range(4):
+        for i in range(17000):  # a round that is not joined with the next one
+            r.sample((number + 1) * 1_000_000_000 + i * 1000, 0x400010, 7, cpu=3)
+        r.switch(number * 1_000_000_000 + 1_500_000_000, 7)
+        r.switch(number * 1_000_000_000 + 1_600_000_000, 7, out=True)
+        if number == 3:
+            r.switch(1_700_000_000, 7)
+        r.finished_round()
+    r.write(path)
+
+
+case("switches at the ends of rounds", switches, ["script", "-F", "comm,tid,time", "--tid", "99", "--show-switch-events"])
+
+
 def cpu_counts(path, by=0):
     """Counts of three intervals on two cpus, of which one event was on for part of the time."""
     r = Recording([Event(1, 3, flags=1), Event(1, 0)])

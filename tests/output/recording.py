@@ -16,7 +16,7 @@ KERNEL, USER = 1, 2
 IP, TID, TIME, ADDR, READ, CALLCHAIN, ID, CPU, PERIOD = (1 << bit for bit in range(9))
 STACK_USER = 1 << 13
 IDENTIFIER = 1 << 16
-MMAP, COMM, FORK, SAMPLE, MMAP2, AUXTRACE = 1, 3, 7, 9, 10, 71
+MMAP, COMM, FORK, SAMPLE, MMAP2, SWITCH, FINISHED_ROUND, AUXTRACE = 1, 3, 7, 9, 10, 14, 68, 71
 MMAP_DATA = 1 << 13
 BUILD_ID, TRACE_INDEX = 2, 18  # sections of the header
 USUAL = IP | TID | TIME | ADDR | ID | CPU | PERIOD
@@ -104,6 +104,12 @@ class Recording:
         if bits & STACK_USER:
             out += struct.pack("<QQQ", 8, 0, 8)
         self.record(SAMPLE, mode, out)
+
+    def switch(self, time, pid, out=False):
+        self.record(SWITCH, out << 13, self.trailer(time, pid, pid))
+
+    def finished_round(self):
+        self.record(FINISHED_ROUND, 0, b"")
 
     def thread_map(self, *threads):
         self.record(73, 0, struct.pack("<Q", len(threads)) +
