@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Recordings written by recording.py: sonde prints of them what perf 6.1 printed.
+"""Recordings written by tests/recording.py: sonde prints of them what perf 6.1 printed.
 
 usage: made.py SONDE          compares with made.txt, also the installed perf where that is 6.1
        made.py --update PERF  writes made.txt from what perf prints
@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from recording import (ADDR, AUXTRACE, CALLCHAIN, CPU, IDENTIFIER, IP, KERNEL, PERIOD, STACK_USER, TID,  # noqa: E402
                        TIME, USER, USUAL, Event, Recording)
 

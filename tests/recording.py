@@ -12,11 +12,11 @@ All events have IP|TID|TIME|ADDR|ID|CPU|PERIOD unless Event(sample_type=...) say
 """
 import struct
 
-KERNEL, USER = 1, 2
+KERNEL, USER = 1, 2  # misc of records
+CONTEXT_USER = 2**64 - 512  # in front of the entries of a chain in user code
 IP, TID, TIME, ADDR, READ, CALLCHAIN, ID, CPU, PERIOD = (1 << bit for bit in range(9))
-STACK_USER = 1 << 13
-IDENTIFIER = 1 << 16
-MMAP, COMM, FORK, SAMPLE, MMAP2, SWITCH, FINISHED_ROUND, AUXTRACE = 1, 3, 7, 9, 10, 14, 68, 71
+BRANCH_STACK, REGS_USER, STACK_USER, IDENTIFIER = 1 << 11, 1 << 12, 1 << 13, 1 << 16
+MMAP, LOST, COMM, FORK, SAMPLE, MMAP2, LOST_SAMPLES, SWITCH, FINISHED_ROUND, AUXTRACE = 1, 2, 3, 7, 9, 10, 13, 14, 68, 71
 MMAP_DATA = 1 << 13
 BUILD_ID, TRACE_INDEX = 2, 18  # sections of the header
 USUAL = IP | TID | TIME | ADDR | ID | CPU | PERIOD
@@ -101,9 +101,20 @@ class Recording:
             out += struct.pack("<Q", period)
         if bits & CALLCHAIN:
             out += struct.pack(f"<Q{len(chain)}Q", len(chain), *chain)
+        if bits & BRANCH_STACK:
+            out += struct.pack("<Q", 0)  # none
+        if bits & REGS_USER:
+            out += struct.pack("<Q", 0)  # none
         if bits & STACK_USER:
             out += struct.pack("<QQQ", 8, 0, 8)
         self.record(SAMPLE, mode, out)
+
+    def lost(self, time, n):
+        """n records of the first event did not fit into a ring."""
+        self.record(LOST, 0, struct.pack("<QQ", 1, n) + self.trailer(time, 0, 0))
+
+    def lost_samples(self, time, n):
+        self.record(LOST_SAMPLES, 0, struct.pack("<Q", n) + self.trailer(time, 0, 0))
 
     def switch(self, time, pid, out=False):
         self.record(SWITCH, out << 13, self.trailer(time, pid, pid))
