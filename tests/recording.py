@@ -17,6 +17,7 @@ CONTEXT_USER = 2**64 - 512  # in front of the entries of a chain in user code
 IP, TID, TIME, ADDR, READ, CALLCHAIN, ID, CPU, PERIOD = (1 << bit for bit in range(9))
 BRANCH_STACK, REGS_USER, STACK_USER, IDENTIFIER = 1 << 11, 1 << 12, 1 << 13, 1 << 16
 MMAP, LOST, COMM, FORK, SAMPLE, MMAP2, LOST_SAMPLES, SWITCH, FINISHED_ROUND, AUXTRACE = 1, 2, 3, 7, 9, 10, 13, 14, 68, 71
+CGROUP = 19
 MMAP_DATA = 1 << 13
 BUILD_ID, TRACE_INDEX = 2, 18  # sections of the header
 USUAL = IP | TID | TIME | ADDR | ID | CPU | PERIOD
@@ -115,6 +116,9 @@ class Recording:
 
     def lost_samples(self, time, n):
         self.record(LOST_SAMPLES, 0, struct.pack("<Q", n) + self.trailer(time, 0, 0))
+
+    def cgroup(self, time, number, path):
+        self.record(CGROUP, 0, struct.pack("<Q", number) + padded(path) + self.trailer(time, 0, 0))
 
     def switch(self, time, pid, out=False):
         self.record(SWITCH, out << 13, self.trailer(time, pid, pid))

@@ -101,8 +101,6 @@ static const struct option_def script_options[] = {
         PERF_ONLY(0, "reltime"),
         PERF_ONLY('s', "script"),
         PERF_ONLY(0, "show-bpf-events"),
-        PERF_ONLY(0, "show-cgroup-events"),
-        PERF_ONLY(0, "show-kernel-path"),
         PERF_ONLY(0, "show-namespace-events"),
         PERF_ONLY(0, "show-on-off-events"),
         PERF_ONLY(0, "show-round-events"),

@@ -16,7 +16,7 @@ struct script {
 	const char *symfs, *kallsyms;
 	struct sonde_filter filter;
 	uint64_t jobs, max_stack;
-	bool tasks, mmaps, switches, lost;
+	bool tasks, mmaps, switches, lost, cgroups, kernel_path;
 	bool hide_call_graph, ns, header, header_only, full, demangle, force, strict, pager, dump;
 	struct terminal_progress progress;
 	const char *fields[FIELDS_MAX];
@@ -122,6 +122,8 @@ static int run(struct script *s)
 	        .show_mmaps = s->mmaps,
 	        .show_switches = s->switches,
 	        .show_lost = s->lost,
+	        .show_cgroups = s->cgroups,
+	        .kernel_path = s->kernel_path,
 	        .header = s->header ? 1 + s->full : 0,
 	};
 	struct sonde_session *session = sonde_session_new(&so);
@@ -173,6 +175,9 @@ int cmd_script(int argc, char **argv)
 	        OPTION_SWITCH(0, "show-mmap-events", &s.mmaps, "show mappings too"),
 	        OPTION_SWITCH(0, "show-switch-events", &s.switches, "show context switches too"),
 	        OPTION_SWITCH(0, "show-lost-events", &s.lost, "show where events were lost too"),
+	        OPTION_SWITCH(0, "show-cgroup-events", &s.cgroups, "show new control groups too"),
+	        OPTION_SWITCH(0, "show-kernel-path", &s.kernel_path,
+	                "show kernel modules by the paths of their files"),
 	        OPTION_SWITCH(0, "ns", &s.ns, "show times with nine digits"),
 	        OPTION_UINT(
 	                0, "max-stack", &s.max_stack, "N", "entries of a call chain to show; 127"),

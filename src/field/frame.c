@@ -48,7 +48,10 @@ static void put_object(struct text *out, const struct timeline *t, const struct 
 	if (m == NULL) {
 		text_str(out, "[unknown]");
 	} else {
-		text_str(out, frame_object_name(t, timeline_object(t, m->object)));
+		const struct timeline_object *o = timeline_object(t, m->object);
+
+		text_str(out, (parts & FRAME_PATH) != 0 ? timeline_text(t, o->name)
+		                                        : frame_object_name(t, o));
 		if ((parts & FRAME_DSOFF) != 0) {
 			text_bytes(out, "+0x", 3);
 			text_hex(out, address - m->start + m->pgoff, 0, ' ');

@@ -19,6 +19,7 @@ enum frame_part {
 	FRAME_SYMOFF = 2,
 	FRAME_DSO = 4,
 	FRAME_DSOFF = 8,
+	FRAME_PATH = 32, /* kernel modules by their paths, not their names */
 	FRAME_LINE = 16 /* a line of a call chain: tab and address in front, newline behind */
 };
 

@@ -361,7 +361,7 @@ void line_head(struct text *out, const struct line_plan *plan, const struct line
 	}
 }
 
-static unsigned frame_parts(uint64_t fields)
+static unsigned frame_parts(uint64_t fields, bool kernel_path)
 {
 	static const struct {
 		enum field_id field;
@@ -379,6 +379,9 @@ static unsigned frame_parts(uint64_t fields)
 			parts |= (unsigned)map[i].part;
 		}
 	}
+	if (kernel_path && (parts & (FRAME_DSO | FRAME_DSOFF)) != 0) {
+		parts |= FRAME_PATH;
+	}
 	return parts;
 }
 
@@ -391,7 +394,7 @@ int line_plan_make(struct line_plan *plan, const struct line_style *style, uint6
 	        .fields = fields,
 	        .chain = (attr->sample_type & SONDE_SAMPLE_CALLCHAIN) != 0 && !style->hide_chain &&
 	                 (fields & FIELD_BIT(FIELD_IP)) != 0,
-	        .frame_parts = frame_parts(fields),
+	        .frame_parts = frame_parts(fields, style->kernel_path),
 	        .stack = (attr->sample_type & SONDE_SAMPLE_STACK_USER) != 0,
 	        .names_addr = names_addr(attr),
 	        .timed = (attr->sample_type & SONDE_SAMPLE_TIME) != 0,

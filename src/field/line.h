@@ -26,6 +26,7 @@ struct line_plan {
 struct line_style {
 	bool ns;
 	bool hide_chain;
+	bool kernel_path; /* FRAME_PATH */
 	uint64_t max_stack; /* entries of a chain */
 	bool has_tod; /* CLOCK_DATA: wall clock = time - tod_clock + tod_wall, in ns */
 	uint64_t tod_wall, tod_clock;

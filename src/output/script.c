@@ -111,6 +111,7 @@ static uint32_t kinds_of(const struct sonde_script_options *o)
 	if (o->show_switches) {
 		kinds |= 1u << RECORD_SWITCH | 1u << RECORD_SWITCH_CPU_WIDE;
 	}
+	kinds |= o->show_cgroups ? 1u << RECORD_CGROUP : 0;
 	return kinds | (o->show_lost ? 1u << RECORD_LOST : 0);
 }
 
@@ -246,6 +247,7 @@ static int make_style(struct script *s, const struct sonde_script_options *o)
 	s->style = (struct line_style){
 	        .ns = o->ns != 0,
 	        .hide_chain = o->hide_call_graph != 0,
+	        .kernel_path = o->kernel_path != 0,
 	        .max_stack = o->max_stack != 0 ? o->max_stack : MAX_STACK_USUAL,
 	};
 	if (FEATURE_READ(f, FEATURE_CLOCK_DATA, &s->arena, &clock) > 0 && clock.version == 1) {

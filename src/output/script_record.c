@@ -99,6 +99,18 @@ static void put_lost(struct text *out, const struct record *r, bool swap)
 	text_u64(out, cursor_u64(&c), 0, ' ');
 }
 
+static void put_cgroup(struct text *out, const struct record *r, bool swap)
+{
+	struct cursor c = cursor_make(r->body, swap);
+	struct span path;
+
+	text_str(out, "PERF_RECORD_CGROUP cgroup: ");
+	text_u64(out, cursor_u64(&c), 0, ' ');
+	path = cursor_text(&c, cursor_left(&c));
+	text_char(out, ' ');
+	text_bytes(out, (const char *)path.p, path.n);
+}
+
 void script_record_text(struct text *out, const struct record *r, bool swap)
 {
 	switch (r->type) {
@@ -109,6 +121,7 @@ void script_record_text(struct text *out, const struct record *r, bool swap)
 	case RECORD_EXIT: put_task(out, r, swap); break;
 	case RECORD_SWITCH:
 	case RECORD_SWITCH_CPU_WIDE: put_switch(out, r, swap); break;
+	case RECORD_CGROUP: put_cgroup(out, r, swap); break;
 	case RECORD_LOST: put_lost(out, r, swap); break;
 	default: break;
 	}

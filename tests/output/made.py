@@ -54,6 +54,7 @@ def modules(path):
 case("modules", modules,
      DSO_SYM,
      ["script", "-F", "ip,sym,dso"],
+     ["script", "-F", "ip,sym,dso", "--show-kernel-path"],
      DSOS + ["-d", "[mac80211]"],
      DSOS + ["-d", "mac80211.ko"],
      DSOS + ["-d", "/lib/modules/6.1.0/kernel/crypto/aes-x86_64.ko.xz"],
@@ -169,6 +170,18 @@ case("a trace, and an event without fields", with_fields((CYCLES, False), traced
      *(["script", "-F", "event," + field] for field in (
          "cpu", "time", "addr", "data_src", "weight", "ins_lat", "iregs", "uregs", "phys_addr", "data_page_size")),
      USUAL_FIELDS)
+
+
+def cgroups(path):
+    r = Recording([Event(*CPU_CLOCK)])
+    r.comm(1, "prog", 7)
+    r.cgroup(5_000_000, 1, "/")
+    r.cgroup(6_000_000, 2**40, "/system.slice/a b")
+    r.sample(7_000_000, 0x400010, 7)
+    r.write(path)
+
+
+case("control groups", cgroups, ["script", "-F", "comm,tid,time", "--show-cgroup-events"])
 
 
 def switches(path):

@@ -26,6 +26,8 @@ struct sonde_script_options {
 	int show_switches; /* of switches between threads, */
 	int show_lost; /* of lost events */
 	int header; /* 1: print the header of the file first; 2: with all its details */
+	int show_cgroups; /* not 0: also records of new control groups */
+	int kernel_path; /* not 0: kernel modules by the paths of their files */
 };
 
 /*
