@@ -13,6 +13,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import tap  # noqa: E402
+from tap import result  # noqa: E402
+
 SONDE, GEN = (os.path.realpath(p) for p in sys.argv[1:3])
 SMALL = "small.data"
 TRACE = "trace.pt"  # PSB, PSBEND, TIP.PGE, TNT: a branch where no code is
@@ -38,16 +42,6 @@ MEASURES = [["stat", "--log-fd", "1", "-e", "task-clock", "true"],
 FULL = "cannot write standard output: No space left on device"
 BROKEN = "cannot write standard output: Broken pipe"
 CLOSED = "cannot write standard output: Bad file descriptor"
-count = failures = 0
-
-
-def result(good, what, detail=""):
-    global count, failures
-    count += 1
-    failures += not good
-    print(f"{'' if good else 'not '}ok {count} - {what}")
-    for line in [] if good else str(detail).splitlines()[:20]:
-        print("#   " + line)
 
 
 def run(argv, before=None, stdout=None, **more):
@@ -125,8 +119,7 @@ def main():
             full(argv)
         output_files()
         os.chdir("/")
-    print(f"1..{count}")
-    return failures != 0
+    return tap.end()
 
 
 sys.exit(main())

@@ -4,24 +4,19 @@
 
 The help of the installed perf is the measure: each of its options and commands is either in Sonde's help or refused
 as "of perf that Sonde does not have yet", and the tables of perf_only.c hold nothing else."""
+import os
 import re
 import shutil
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import tap  # noqa: E402
+from tap import result  # noqa: E402
+
 SONDE, TABLES = sys.argv[1:3]
 COMMANDS = ["record", "report", "script", "stat", "list", "evlist", "buildid-list", "test"]
 NOT_YET = "of perf{} that Sonde does not have yet"
-count = failures = 0
-
-
-def result(good, what, detail=""):
-    global count, failures
-    count += 1
-    failures += not good
-    print(f"{'' if good else 'not '}ok {count} - {what}")
-    for line in [] if good else str(detail).splitlines()[:20]:
-        print("#   " + line)
 
 
 def run(*argv):
@@ -138,8 +133,7 @@ def main():
     check_commands(commands)
     check_front(options[""])
     check_forms(options)
-    print(f"1..{count}")
-    return failures != 0
+    return tap.end()
 
 
 sys.exit(main())

@@ -8,18 +8,12 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import tap  # noqa: E402
+from tap import result  # noqa: E402
+
 SONDE, GEN = (os.path.realpath(p) for p in sys.argv[1:3])
 FORMS = {"a file": [], "a stream": ["--to", "pipe"], "a folder": ["--to", "directory"], "a compressed file": ["-z"]}
-count = failures = 0
-
-
-def result(good, what, detail=""):
-    global count, failures
-    count += 1
-    failures += not good
-    print(f"{'' if good else 'not '}ok {count} - {what}")
-    for line in [] if good else str(detail).splitlines()[:12]:
-        print("#   " + line)
 
 
 def run(*argv, stdout=subprocess.PIPE):
@@ -76,8 +70,7 @@ def main():
             result(status == 255 and open("begun", "rb").read() == b"other text\n",
                    f"--to file into a file that is {what}: refused, nothing is written", err)
         os.chdir("/")
-    print(f"1..{count}")
-    return failures != 0
+    return tap.end()
 
 
 sys.exit(main())

@@ -7,17 +7,11 @@ import shutil
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import tap  # noqa: E402
+from tap import result  # noqa: E402
+
 SONDE = os.path.realpath(sys.argv[1])
-count = failures = 0
-
-
-def result(good, what, detail=""):
-    global count, failures
-    count += 1
-    failures += not good
-    print(f"{'' if good else 'not '}ok {count} - {what}")
-    for line in [] if good else str(detail).splitlines()[:24]:
-        print("#   " + line[:200])
 
 
 def run(tool, *argv):
@@ -78,8 +72,7 @@ def main():
     statuses()
     refused()
     cgroups()
-    print(f"1..{count}")
-    return failures != 0
+    return tap.end()
 
 
 sys.exit(main())

@@ -10,6 +10,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import tap  # noqa: E402
+from tap import result  # noqa: E402
+
 SONDE = os.path.realpath(sys.argv[1])
 EVENTS = "context-switches,page-faults,task-clock"
 FORMS = {
@@ -20,16 +24,6 @@ FORMS = {
     "each cpu": ["-A", "-a", "-e", "task-clock", "sleep", "0.05"],
     "one event, its name in capitals": ["-e", "task-clock/name=OWN/", "true"],
 }
-count = failures = 0
-
-
-def result(good, what, detail=""):
-    global count, failures
-    count += 1
-    failures += not good
-    print(f"{'' if good else 'not '}ok {count} - {what}")
-    for line in [] if good else str(detail).splitlines()[:24]:
-        print("#   " + line)
 
 
 def run(*argv, stdin=b"", stdout=subprocess.PIPE):
@@ -97,8 +91,7 @@ def main():
         full()
         counts()
         os.chdir("/")
-    print(f"1..{count}")
-    return failures != 0
+    return tap.end()
 
 
 sys.exit(main())
