@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Copies of the kernel in a directory stay with it, or are named when they cannot: kcore.py SONDE GEN."""
+import collections
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -25,6 +27,29 @@ def convert(*words):
     return subprocess.run([SONDE, "convert", *words], capture_output=True, text=True)
 
 
+KINDS = {3: "COMM", 4: "EXIT", 7: "FORK", 9: "SAMPLE", 10: "MMAP2"}  # those that every form of a recording has
+
+
+def written(path):
+    """Kind -> number of records of a seekable file."""
+    with open(path, "rb") as f:
+        data = f.read()
+    at, size = struct.unpack_from("<QQ", data, 40)
+    end, kinds = at + size, collections.Counter()
+    while at < end:
+        kind, _, n = struct.unpack_from("<IHH", data, at)
+        kinds[KINDS.get(kind)] += 1
+        at += n
+    del kinds[None]
+    return kinds
+
+
+def check_records(path, want, what):
+    done = subprocess.run([SONDE, "report", "--stats", "-i", path], capture_output=True, text=True)
+    got = {name: int(n) for name, n in re.findall(r"^ +(\w+) events: +(\d+)  \( *[\d.]+%\)$", done.stdout, re.M)}
+    check(want and want.items() <= got.items(), f"{what}: its records", f"{want} {done.stdout} {done.stderr}")
+
+
 def format_at(data):
     """Where the directory's format (feature 24) stands."""
     header = struct.unpack_from("<8sQQQQQQQQ4Q", data)
@@ -44,6 +69,7 @@ def main():
         os.mkfifo(os.path.join(first, "kcore_dir/fifo"))
         done = convert(first, "-o", second)
         check(done.returncode == 0, "directory to directory", done.stderr)
+        check_records(second, written(made), "directory to directory")
         for name, content in FILES.items():
             path = os.path.join(second, name)
             got = None
@@ -73,6 +99,7 @@ def main():
               "a directory of one file stays one", f"{os.listdir(fourth)} {done.stderr}")
         done = convert(first, "-o", plain, "--to", "file")
         check(done.returncode == 0 and "copies of the kernel" in done.stderr, "to a file: they are named", done.stderr)
+        check_records(plain, written(made), "to a file")
     print(f"1..{count}")
     return failures != 0
 
