@@ -249,9 +249,9 @@ static bool cell_make(
 		}
 		text_str(t, name);
 		break;
-	case PROFILE_PID: /* the thread's last name, whatever it was at the sample */
-		view = timeline_at(line, r->cursor, row->pid, row->tid, UINT64_MAX);
-		text_printf(t, "%7d:%s", (int)row->tid, timeline_text(line, view->comm));
+	case PROFILE_PID: /* the task's last name, whatever it was at the sample */
+		view = timeline_at(line, r->cursor, row->pid, row->tid, row->time);
+		text_printf(t, "%7d:%s", (int)row->tid, timeline_text(line, view->last_comm));
 		break;
 	case PROFILE_CPU: text_printf(t, "%.*d", width, (int)row->cpu); return false;
 	case PROFILE_KEYS: break;
@@ -287,8 +287,8 @@ static int cell_width(struct report *r, const struct profile_row *row, enum prof
 		return (int)r->cell.n > unknown_width(r, row, key) ? (int)r->cell.n
 		                                                   : unknown_width(r, row, key);
 	}
-	view = timeline_at(line, r->cursor, row->first_pid, row->first_tid, UINT64_MAX);
-	return (int)strlen(timeline_text(line, view->comm));
+	view = timeline_at(line, r->cursor, row->first_pid, row->first_tid, row->time);
+	return (int)strlen(timeline_text(line, view->last_comm));
 }
 
 void report_columns_reset(struct report *r)

@@ -507,6 +507,27 @@ static bool fork_name(struct timeline *t, uint32_t th, uint32_t ptid, uint64_t t
 	        t->threads[parent].names[t->threads[parent].nnames - 1].name);
 }
 
+/*
+ * Tasks of other PID namespaces all have the number 0. As in perf the name that it gets afterwards
+ * is not that of what ran before.
+ */
+static bool play_fork_of_itself(struct timeline *t, uint32_t tid, uint64_t time)
+{
+	uint32_t old = slots_find(&t->tids, tid);
+	uint32_t new;
+
+	if (old == NONE || t->threads[old].nnames == 0) {
+		return true;
+	}
+	new = thread_new(t, t->threads[old].process, tid, time);
+	if (new == NONE) {
+		return false;
+	}
+	t->threads[new].forked = true;
+	return thread_name(
+	        &t->threads[new], time, t->threads[old].names[t->threads[old].nnames - 1].name);
+}
+
 static bool play_fork(struct timeline *t, const struct note *n)
 {
 	struct record_task f;
@@ -523,7 +544,7 @@ static bool play_fork(struct timeline *t, const struct note *n)
 		return true; /* synthesised state of a thread that another record named already */
 	}
 	if (f.tid == f.ptid && f.pid == f.ppid) {
-		return true; /* tasks of other PID namespaces all have the number 0 */
+		return play_fork_of_itself(t, f.tid, n->time);
 	}
 	parent = slots_find(&t->pids, f.ppid);
 	if (f.pid == f.ppid || f.tid != f.pid) {
@@ -782,6 +803,8 @@ static uint32_t thread_at(const struct timeline *t, struct timeline_view *v, uin
 	}
 	if (th != NONE && t->threads[th].start <= time) {
 		narrow(v, t->threads[th].start, UINT64_MAX);
+	} else if (th != NONE) {
+		narrow(v, 0, t->threads[th].start);
 	}
 	return th;
 }
@@ -805,6 +828,10 @@ static void view_fill(const struct timeline *t, struct timeline_view *v, uint32_
 	i = names_at(&t->threads[th], time);
 	v->comm = t->threads[th].names[i].name;
 	v->row_comm = v->comm;
+	v->last_comm = v->comm;
+	if (t->threads[th].start <= time) { /* else of a task that no record is about */
+		v->last_comm = t->threads[th].names[t->threads[th].nnames - 1].name;
+	}
 	if (i == 0 && t->threads[th].renamed) {
 		v->row_comm = t->threads[th].names[1].name;
 	}

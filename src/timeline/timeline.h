@@ -59,6 +59,7 @@ struct timeline_view {
 	uint32_t comm; /* interned: the last name at or before the time, ":TID" before the first */
 	uint32_t
 	        row_comm; /* the same, but before the first name that name: as perf report counts */
+	uint32_t last_comm; /* its last name, before the number was given to another task */
 	uint32_t root; /* user address space at that time */
 	uint32_t kernel_root; /* kernel address space at that time */
 	uint32_t later_root; /* the last state of the same program (until the next exec) */

@@ -125,7 +125,34 @@ def names(path):
 case("names", names,
      ["script", "-F", "comm,tid,time"],
      ["script", "-F", "comm,pid"],
-     ["report", "--stdio", "-g", "none", "--no-children", "-s", "comm"])
+     ["report", "--stdio", "-g", "none", "--no-children", "-s", "comm"],
+     ["report", "--stdio", "-g", "none", "--no-children", "-s", "pid"],
+     ["report", "--stdio", "-g", "none", "--no-children", "-s", "comm,dso"])
+
+
+def other_tasks(path):
+    """Numbers that are given to one task after another, also of tasks of other PID namespaces, which are all 0:0."""
+    r = Recording([Event(*CPU_CLOCK)])
+    r.comm(1000, "first", 0, exec_=True)
+    r.comm(1000, "eight", 8)
+    r.fork(210000, 9, 9, 8, 8)
+    for time in range(100000, 900000, 50000):
+        for tid in (0, 9):
+            r.sample(time, 0x1000 + time, tid)
+    r.comm(310000, "second-name", 0, exec_=True)
+    r.fork(420000, 0, 0, 0, 0)
+    r.comm(510000, "a-longer-name", 0, exec_=True)
+    r.comm(260000, "nine", 9)
+    r.fork(520000, 9, 9, 8, 8)
+    r.comm(620000, "nine-again", 9)
+    r.write(path)
+
+
+case("numbers of several tasks", other_tasks,
+     ["report", "--stdio", "-g", "none", "--no-children", "-s", "pid"],
+     ["report", "--stdio", "-g", "none", "--no-children", "-s", "pid,sym"],
+     ["report", "--stdio", "-g", "none", "--no-children", "-s", "comm,dso"],
+     ["script", "-F", "comm,tid,time"])
 
 
 def no_cpu(path):
