@@ -38,8 +38,8 @@ SETS = {
     40: ["--max-stack", "2"],
     46: ["--stats"],
 }
-# With -s sym perf lists a symbol in several rows now and then (doc/differences.md).
-SYMBOL = re.compile(r"^ +[ \d.%]* (\d+)  (\[[.k]\] .*?) *$")
+# With -s sym, and -s pid,sym, perf lists a symbol in several rows now and then (doc/differences.md).
+SYMBOL = re.compile(r"^ +[ \d.%]* (\d+)  ( *\d+:.*?)?(\[[.k]\] .*?) *$")
 # A line of a graph: what is drawn in front, "--" with a share or "---", a name.
 BRANCH = re.compile(r"^([ |]*)(?:(--)(\d+\.\d\d)%--|(?=---))?-*([^ |-].*)$")
 NAMELESS = re.compile(r"\[[.k]\] (0x)?[0-9a-f]{16}$")
@@ -154,8 +154,8 @@ def symbol_row(text):
     row = SYMBOL.match(text.split("\n")[0])
     if row is None:
         return None
-    name = row.group(2)
-    return int(row.group(1)), name[4:] if NAMELESS.match(name) else name
+    task, name = row.group(2) or "", row.group(3)
+    return int(row.group(1)), task + (name[4:] if NAMELESS.match(name) else name)
 
 
 def without_level(missing, extra):
@@ -255,7 +255,7 @@ def compare(sonde, path, words, args):
     perf = ["perf", "report", "--stdio", "-n", "-i", path] + words
     texts = [run(perf), run([sonde] + args.command + ["-n", "-i", path] + words)]
     want, got = (rows(text, not args.rows) for text in texts)
-    if words[-2:] == SETS[6]:
+    if words[-2:] in (SETS[6], ["-s", "pid,sym"]):
         split = split_symbols(want)
         want, got = join_split(want, split), join_split(got, split)
     missing, extra = differing(want, got, ())
