@@ -7,6 +7,7 @@ wanted are in doc/differences.md, and here in WANTED line by line or as a rule t
 """
 import csv
 import json
+import difflib
 import os
 import re
 import shutil
@@ -71,6 +72,7 @@ for name, objects in (
     for command in ("buildid-list", "buildid-list -H"):
         WANTED[name, command] = ([], [NO_ID + o for o in objects], "buildid-list of a compressed pipe, or of one with trace")
 GROUPS_OF_PIPES = {"quipper/perf.data.piped.header_feautres_group_desc-6.8": "{cycles:u,instructions:u}\n"}
+STATS_OF_PIPES = [*GROUPS_OF_PIPES, "quipper/perf.data.piped.header_features_aligned-6.12"]
 JSON_COMMANDS = {
     "sonde-header": ["report", "--header-only", "--json"],
     "sonde-evlist": ["evlist", "--json"],
@@ -232,6 +234,18 @@ def check_json(name, schema, command):
         result(False, what, [f"status {status}: {e}: {err[:200]}"])
 
 
+def check_stats_of_pipe(name):
+    """In `report --stats` of a pipe perf's names are made from attrs; in `script` they are those of the stream."""
+    path = os.path.join(CORPUS, name)
+    theirs, ours = (run(tool, "report", "--stats", "-f", "-i", path)[1] for tool in ("perf", SONDE))
+    events = {word.rstrip(":") for word in run("perf", "script", "-F", "event", "-f", "-i", path)[1].split()}
+    for event in events:
+        theirs = theirs.replace(f"\n{event}H stats:", f"\n{event} stats:")
+    result(events and ours == theirs and all(f"\n{event} stats:" in ours for event in events),
+           f"report --stats of {name} (but for names, which are those of perf script)",
+           difflib.unified_diff(theirs.split("\n"), ours.split("\n"), "perf", "sonde", lineterm=""))
+
+
 def main():
     if not os.path.isfile(os.path.join(CORPUS, "INDEX.tsv")):
         print("1..0 # SKIP SONDE_CORPUS does not name a folder with INDEX.tsv")
@@ -244,6 +258,8 @@ def main():
             compare(name, mode, events, command)
         for schema, command in JSON_COMMANDS.items():
             check_json(name, schema, command)
+    for name in STATS_OF_PIPES:
+        check_stats_of_pipe(name)
     print(f"1..{count}")
     return failures != 0
 
