@@ -10,10 +10,12 @@
  *	last	the last word of each line is removed
  *	middle	the word in the middle of each line is removed
  *
- * `record` and `stat` print on standard error, and their standard output belongs to the command that they run. Pages of
+ * `record` and `stat` print on standard error, and their standard output belongs to the command that they run; where
+ * another command's standard error goes to the same file as its output, its lines are spoiled as well. Pages of
  * `flamegraph` and texts of `stat -o` are spoiled in their files. Recordings stay as they are, as perf reads those, but in
- * modes that begin with "recording-": these leave texts alone, and spoil the file of `record -o` instead. It is emptied,
- * loses half of its records, or the last or middle 8 bytes of each record become 0.
+ * modes that begin with "records-" or "events-": these leave texts alone, and spoil the file of `record -o` instead. It is
+ * emptied, loses half of its records or events, or the last or middle 8 bytes of each record are inverted, or the flags or
+ * the sample type of each event.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -34,6 +36,7 @@
 #include <unistd.h>
 
 enum mode { WHOLE, NOTHING, HALF, LAST, MIDDLE };
+enum part { TEXT, RECORDS, EVENTS };
 static const char *const mode_names[] = {"whole", "nothing", "half", "last", "middle"};
 
 struct stream {
@@ -51,16 +54,25 @@ static void forward(int signal)
 	kill(child, signal);
 }
 
+static void forward_signals(void)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		struct sigaction now;
+		if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN) {
+			sigaction(signals[i], &(struct sigaction){.sa_handler = forward}, NULL);
+		}
+	}
+}
+
 __attribute__((noreturn)) static void die(const char *what)
 {
 	(void)fprintf(stderr, "mutation wrapper: %s: %s\n", what, strerror(errno));
 	_exit(99);
 }
 
-/* *recording: whether recordings are meant, not texts. */
-static enum mode read_mode(const char *folder, bool *recording)
+static enum mode read_mode(const char *folder, enum part *part)
 {
-	static const char prefix[] = "recording-";
 	char path[4096], word[32] = "";
 	(void)snprintf(path, sizeof(path), "%s/mode", folder);
 	FILE *file = fopen(path, "re");
@@ -68,8 +80,9 @@ static enum mode read_mode(const char *folder, bool *recording)
 		die(path);
 	}
 	(void)fclose(file);
-	*recording = strncmp(word, prefix, strlen(prefix)) == 0;
-	const char *name = *recording ? word + strlen(prefix) : word;
+	const char *dash = strchr(word, '-');
+	const char *name = dash == NULL ? word : dash + 1;
+	*part = dash == NULL ? TEXT : word[0] == 'e' ? EVENTS : RECORDS;
 	for (size_t i = 0; i < sizeof(mode_names) / sizeof(mode_names[0]); i++) {
 		if (strcmp(name, mode_names[i]) == 0) {
 			return (enum mode)i;
@@ -223,7 +236,14 @@ static void spoil_file(const char *path, enum mode mode)
 	(void)fclose(file);
 }
 
-/* Zeroes 8 bytes of each record that has them besides its header; returns where the first half of them ends. */
+static void invert(uint8_t *bytes)
+{
+	for (size_t i = 0; i < 8; i++) {
+		bytes[i] = (uint8_t)~bytes[i];
+	}
+}
+
+/* Inverts 8 bytes of each record that has them besides its header; returns where the first half of them ends. */
 static uint64_t spoil_records(uint8_t *data, uint64_t begin, uint64_t end, enum mode mode)
 {
 	uint64_t half = begin;
@@ -234,7 +254,7 @@ static uint64_t spoil_records(uint8_t *data, uint64_t begin, uint64_t end, enum 
 			break;
 		}
 		if (size >= 24 && (mode == LAST || mode == MIDDLE)) {
-			memset(data + at + (mode == LAST ? size - 8u : size / 16u * 8u), 0, 8);
+			invert(data + at + (mode == LAST ? size - 8u : size / 16u * 8u));
 		}
 		at += size;
 		half = at <= begin + (end - begin) / 2 ? at : half;
@@ -242,12 +262,32 @@ static uint64_t spoil_records(uint8_t *data, uint64_t begin, uint64_t end, enum 
 	return half;
 }
 
-static void spoil_recording(const char *path, enum mode mode)
+/* Inverts the flags or the sample type of each event, or leaves only half of them. */
+static void spoil_events(uint8_t *data, uint64_t file_size, enum mode mode)
+{
+	uint64_t head[3]; // the size of an event; offset and size of all
+	memcpy(head, data + 16, sizeof(head));
+	if (head[0] < 48 || head[1] > file_size || head[2] > file_size - head[1]) {
+		return;
+	}
+	uint64_t count = head[2] / head[0], half = count / 2 * head[0];
+	if (mode == HALF) {
+		memcpy(data + 32, &half, sizeof(half));
+	}
+	for (uint64_t i = 0; i < count && (mode == LAST || mode == MIDDLE); i++) {
+		invert(data + head[1] + i * head[0] + (mode == LAST ? 40 : 24));
+	}
+}
+
+static void spoil_recording(const char *path, enum part what, enum mode mode)
 {
 	struct stat info;
+	if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size < 104) {
+		return; // a folder, a device or a stream, or never written
+	}
 	int fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size < 104) {
-		return; // a folder or a stream, or never written
+	if (fd < 0) {
+		die(path);
 	}
 	if (mode == NOTHING) {
 		if (ftruncate(fd, 0) != 0) {
@@ -259,9 +299,13 @@ static void spoil_recording(const char *path, enum mode mode)
 	if (data == MAP_FAILED) {
 		die(path);
 	}
+	if (what == EVENTS) {
+		spoil_events(data, (uint64_t)info.st_size, mode);
+	}
 	uint64_t part[2]; // offset and size of the records
 	memcpy(part, data + 40, sizeof(part));
-	if (part[0] <= (uint64_t)info.st_size && part[1] <= (uint64_t)info.st_size - part[0]) {
+	if (what == RECORDS && part[0] <= (uint64_t)info.st_size &&
+	        part[1] <= (uint64_t)info.st_size - part[0]) {
 		uint64_t half = spoil_records(data, part[0], part[0] + part[1], mode) - part[0];
 		if (mode == HALF) {
 			memcpy(data + 48, &half, sizeof(half));
@@ -296,8 +340,17 @@ __attribute__((noreturn)) static void end_alike(int status)
 	_exit(WEXITSTATUS(status));
 }
 
-static pid_t start(
-        const char *real, char **argv, const int *fds, size_t count, struct stream *streams)
+/* Whether both go to one file, where their lines have to keep their order: 2>&1. */
+static bool errors_join_output(void)
+{
+	struct stat out, err;
+	return fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &err) == 0 &&
+	       out.st_dev == err.st_dev && out.st_ino == err.st_ino;
+}
+
+/* joined: standard error goes where standard output does. */
+static pid_t start(const char *real, char **argv, const int *fds, size_t count, bool joined,
+        struct stream *streams)
 {
 	int ends[2][2];
 	for (size_t i = 0; i < count; i++) {
@@ -307,6 +360,8 @@ static pid_t start(
 		streams[i] =
 		        (struct stream){.from = ends[i][0], .to = fds[i] == 1 ? stdout : stderr};
 	}
+	struct sigaction before; // where it is ignored waitpid() finds no status
+	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &before);
 	pid_t pid = fork();
 	if (pid < 0) {
 		die("fork");
@@ -317,9 +372,13 @@ static pid_t start(
 		}
 		return pid;
 	}
+	sigaction(SIGCHLD, &before, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (size_t i = 0; i < count; i++) {
 		dup2(ends[i][1], fds[i]);
+	}
+	if (joined) {
+		dup2(STDOUT_FILENO, STDERR_FILENO);
 	}
 	execv(real, argv);
 	die(real);
@@ -335,12 +394,12 @@ int main(int argc, char **argv)
 	folder[n] = '\0';
 	*strrchr(folder, '/') = '\0';
 	(void)snprintf(real, sizeof(real), "%s/real", folder);
-	bool recording;
-	enum mode mode = read_mode(folder, &recording);
-	enum mode text_mode = recording ? WHOLE : mode;
+	enum part part;
+	enum mode mode = read_mode(folder, &part);
+	enum mode text_mode = part == TEXT ? mode : WHOLE;
 	const char *command = argc > 1 ? argv[1] : "";
 	bool stats = strcmp(command, "stat") == 0, record = strcmp(command, "record") == 0;
-	const char *saved = recording && record ? output_file(argv) : NULL;
+	const char *saved = part != TEXT && record ? output_file(argv) : NULL;
 	const char *file = stats || strcmp(command, "flamegraph") == 0 ? output_file(argv) : NULL;
 	int fds[2], count = 0;
 	if (!record && (!stats || (argc > 2 && strcmp(argv[2], "report") == 0))) {
@@ -349,23 +408,21 @@ int main(int argc, char **argv)
 	if (record || stats) {
 		fds[count++] = STDERR_FILENO;
 	}
+	bool joined = count == 1 && fds[0] == STDOUT_FILENO && errors_join_output();
 	if (text_mode == NOTHING && file == NULL) { // as it is, without a process between
 		int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 		for (int i = 0; i < count; i++) {
 			dup2(null, fds[i]);
 		}
+		if (joined) {
+			dup2(null, STDERR_FILENO);
+		}
 		execv(real, argv);
 		die(real);
 	}
 	struct stream streams[2];
-	child = start(real, argv, fds, (size_t)count, streams);
-	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
-		struct sigaction now;
-		if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN) {
-			sigaction(signals[i], &(struct sigaction){.sa_handler = forward}, NULL);
-		}
-	}
+	child = start(real, argv, fds, (size_t)count, joined, streams);
+	forward_signals();
 	(void)signal(SIGPIPE, SIG_IGN);
 	int status = pass_on(streams, (size_t)count, text_mode);
 	for (int i = 0; i < count; i++) {
@@ -375,7 +432,7 @@ int main(int argc, char **argv)
 		spoil_file(file, text_mode);
 	}
 	if (saved != NULL) {
-		spoil_recording(saved, mode);
+		spoil_recording(saved, part, mode);
 	}
 	end_alike(status);
 }
