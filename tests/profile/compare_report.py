@@ -4,7 +4,8 @@
 
 usage: compare_report.py [--rows] [--show N] SONDE FILE...
 
-Only rows that are the same text may change places. perf searches its trees of chains with an order that is none when
+Only rows that are the same text may change places, and rows of the same share where perf has several rows of one
+symbol (doc/differences.md: `report -s sym`). perf searches its trees of chains with an order that is none when
 some addresses have no name, and now and then misses a branch that is there: the same function is in it twice, and
 small parts fall below the limit. Rows for which perf shows that (with -g graph,0) are compared without their graphs
 (doc/differences.md). Branches of the same share in different objects come in the order in which these lie in perf's
@@ -15,6 +16,7 @@ of the comparison.
 import argparse
 import collections
 import difflib
+import itertools
 import os
 import re
 import shutil
@@ -44,7 +46,7 @@ SYMBOL = re.compile(r"^ +[ \d.%]* (\d+)  ( *\d+:.*?)?(\[[.k]\] .*?) *$")
 BRANCH = re.compile(r"^([ |]*)(?:(--)(\d+\.\d\d)%--|(?=---))?-*([^ |-].*)$")
 NAMELESS = re.compile(r"\[[.k]\] (0x)?[0-9a-f]{16}$")
 LEVEL = re.compile(r"\[[.k]\] (0x[0-9a-f]{16})(?= *$)", re.MULTILINE)
-ROW = re.compile(r"^ +\d+\.\d\d%")
+ROW = re.compile(r"^ +\d+\.\d\d%")  # the share that rows are sorted by first
 
 
 def run(command, **variables):
@@ -187,6 +189,14 @@ def row_list(text):
     return [LEVEL.sub(r"[?] \1", line, count=1) for line in lines if ROW.match(line) or " of event " in line]
 
 
+def ties_sorted(listed):
+    """The rows, those of the same share sorted by their texts."""
+    out = []
+    for _, tied in itertools.groupby(listed, lambda row: ROW.match(row).group() if ROW.match(row) else row):
+        out += sorted(tied)
+    return out
+
+
 def moved_rows(want, got):
     """Pairs of rows, perf's and ours, that differ at the same place; rows that only one has are left out."""
     both = collections.Counter(want) & collections.Counter(got)
@@ -255,8 +265,8 @@ def compare(sonde, path, words, args):
     perf = ["perf", "report", "--stdio", "-n", "-i", path] + words
     texts = [run(perf), run([sonde] + args.command + ["-n", "-i", path] + words)]
     want, got = (rows(text, not args.rows) for text in texts)
-    if words[-2:] in (SETS[6], ["-s", "pid,sym"]):
-        split = split_symbols(want)
+    split = split_symbols(want) if words[-2:] in (SETS[6], ["-s", "pid,sym"]) else set()
+    if split:
         want, got = join_split(want, split), join_split(got, split)
     missing, extra = differing(want, got, ())
     if missing and extra and not args.rows:
@@ -266,7 +276,10 @@ def compare(sonde, path, words, args):
         missing, extra = without_split(missing, extra, whole)
     missing, extra = without_level(missing, extra)
     show_difference(missing, extra, args.show)
-    moved = moved_rows(*map(row_list, texts))
+    listed = [row_list(text) for text in texts]
+    if split:  # the order of ties comes from perf's tree of rows, which has those that perf made twice
+        listed = [ties_sorted(one) for one in listed]
+    moved = moved_rows(*listed)
     for pair in moved[:args.show]:
         print("#   another order:\n#     perf  {}\n#     sonde {}".format(*pair))
     return Result(sum(want.values()), sum(missing.values()), sum(extra.values()), len(moved))
