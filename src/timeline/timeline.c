@@ -274,7 +274,7 @@ static uint32_t module_short_name(struct timeline *t, const char *path)
 	}
 	text_str(&name, own != 0 ? "]" : "");
 	if (!name.failed) {
-		id = intern_add(&t->texts, name.p, name.n);
+		id = intern_add(&t->texts, name.p != NULL ? name.p : "", name.n);
 	}
 	text_fini(&name);
 	return id;
