@@ -13,7 +13,8 @@ import tempfile
 
 from shape import ENV, SOFT, SONDE, compare, done, need_perf, result, run
 
-def shapes():
+def shapes(idle, busy):
+    """idle, busy: processes that never run, and always do."""
     work = ["sh", "-c", "i=0; while [ $i -lt 3000 ]; do i=$((i + 1)); done"]
     nap = ["sleep", "0.05"]
     for form in ([], ["-x,"], ["-j"]):
@@ -23,7 +24,7 @@ def shapes():
         for by in ([], ["-A"], ["--per-core"], ["--per-socket"], ["--per-die"], ["--per-node"]):
             compare(" ".join(["the machine", *by, *form]), [*form, "-a", *by, "-e", SOFT, *nap])
         compare(" ".join(["one cpu", *form]), [*form, "-C", "0", "-e", SOFT, *nap])
-        compare(" ".join(["nobody runs", *form]), [*form, "-p", str(os.getppid()), "-e", SOFT, *nap])
+        compare(" ".join(["nobody runs", *form]), [*form, "-p", str(idle.pid), "-e", SOFT, *nap])
         compare(" ".join(["intervals", *form]), [*form, "-I", "20", "-a", "-e", SOFT, "sleep", "0.07"])
         compare(" ".join(["intervals of cores", *form]),
                 [*form, "-I", "20", "-a", "--per-core", "-e", SOFT, "sleep", "0.07"])
@@ -31,7 +32,7 @@ def shapes():
                 [*form, "-I", "20", "--interval-count", "3", "-a", "-e", SOFT, "sleep", "2"])
         compare(" ".join(["interval count and summary", *form]),
                 [*form, "-I", "20", "--interval-count", "2", "--summary", "-a", "-e", SOFT, "sleep", "0.07"])
-        compare(" ".join(["threads", *form]), [*form, "--per-thread", "-t", str(os.getpid()), "-e", SOFT, *nap])
+        compare(" ".join(["threads", *form]), [*form, "--per-thread", "-t", str(busy.pid), "-e", SOFT, *nap])
         compare(" ".join(["detail", *form]), [*form, "-d", "-d", "-d", *work])
     compare("tracepoints and a PMU", ["-e", "sched:sched_process_exit,msr/tsc/", "-e", "raw_syscalls:sys_enter", *work])
     compare("a filter", ["-e", "raw_syscalls:sys_enter", "--filter", "id == 1", *work])
@@ -112,7 +113,13 @@ def counts():
 
 
 need_perf()
-shapes()
+with subprocess.Popen(["sleep", "600"]) as idle, \
+        subprocess.Popen(["sh", "-c", "ulimit -t 300; while :; do :; done"]) as busy:
+    try:
+        shapes(idle, busy)
+    finally:
+        idle.kill()
+        busy.kill()
 cgroups()
 means()
 counts()
