@@ -243,7 +243,7 @@ bool perf_only_command(const char *name)
 	if (commands[i].instead != NULL) {
 		(void)fprintf(stderr, "%s\n", commands[i].instead);
 	} else {
-		(void)fprintf(stderr, "Use 'perf %s' for now.\n", name);
+		(void)fprintf(stderr, "'perf %s' has it.\n", name);
 	}
 	return true;
 }

@@ -70,7 +70,7 @@ void report_columns_reset(struct report *r);
 void report_columns_widen(struct report *r, const struct profile_row *row);
 /* The number in a column that is not a key's. */
 uint64_t report_columns_value(const struct report *r, const struct profile_row *row, unsigned id);
-/* Whether a column stands above the rows, as it would say the same in every one. */
+/* Whether a column is printed once above the rows, as all rows have the same value. */
 bool report_columns_left_out(const struct report *r, unsigned id);
 void report_columns_titles(struct report *r);
 void report_columns_row(struct report *r, const struct profile_row *row);

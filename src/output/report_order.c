@@ -73,10 +73,10 @@ struct table {
 
 /* What a tree of the output compares, with as little memory to touch as can be. */
 struct spot {
-	uint32_t group; /* rank by the columns in front of the depth */
+	uint32_t group; /* rank by the columns before the depth */
 	uint32_t depth;
 	uint32_t pid, tid; /* only among rows of one thread depths are compared */
-	uint32_t rest; /* rank by the columns behind the depth */
+	uint32_t rest; /* rank by the columns after the depth */
 };
 
 #define SIGNED(v) ((v) ^ (uint64_t)1 << 63)
@@ -428,7 +428,7 @@ static void groups_mark(struct sorter *s, const struct column *columns, size_t n
 }
 
 /*
- * Gives the spots their groups, of rows that are sorted by the columns in front of the depth.
+ * Gives the spots their groups, of rows that are sorted by the columns before the depth.
  * Whether in a group that has rows of several threads the depths differ: only there is no order.
  */
 static bool groups_rank(
@@ -458,7 +458,7 @@ static bool groups_rank(
 
 /*
  * The order of a tree that rows come into as they are sorted now. Rows come by their keys, so that
- * most are behind all that came before: the processor is told so, which makes it twice as fast.
+ * most come after all earlier ones: a branch hint says so, which makes it twice as fast.
  */
 static int sort_by_spots(struct sorter *s, const struct spot *spots)
 {

@@ -97,7 +97,7 @@ struct profile_row {
 	uint32_t file; /* of symbol: the short name of its object, 0 without one */
 	uint32_t comm, pid, tid, cpu;
 	uint32_t first_pid, first_tid; /* thread of the first sample */
-	uint32_t first_frame; /* where that one was, whatever rows are told apart by */
+	uint32_t first_frame; /* of the first sample, also where rows are not by symbol */
 	uint32_t step; /* in its chain, in the order of graphs: 1, 2...; 0: its leaf */
 	uint32_t event;
 	uint32_t depth; /* frames of its longest chain, from the row to where graphs end */

@@ -116,7 +116,7 @@ def files():
 
 
 # `evlist` of a pipe (doc/differences.md): perf makes names from the attrs, so modifiers may be others, and a PMU has no
-# name; and behind a short attr it takes ids for fields that the attr does not have. Everything else is equal.
+# name; and after a short attr it takes ids for fields that the attr does not have. Everything else is equal.
 NAME_AND_ATTR = re.compile(r"^(.*?)(?::[a-zA-Z]+)?(: .*)?$")
 EXTRA_FIELD = re.compile(r", (\{ bp_len, config2 \}|\w+): -?[\w|]+")
 OFFSETS = {"{ bp_len, config2 }": 64, "branch_sample_type": 72, "sample_regs_user": 80, "sample_stack_user": 88, "clockid": 92,

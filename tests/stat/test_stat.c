@@ -216,7 +216,7 @@ static void test_unsupported(void)
 	ok(run("cycles", o) == SONDE_EARG, "cores of a command are a mistake");
 }
 
-/* One event string that stands for counters of two memory controllers, on two packages. */
+/* One event string that opens counters of two memory controllers, on two packages. */
 static void test_merged(const char *machine)
 {
 	struct sonde_stat_options o = {.by = SONDE_STAT_BY_ALL,
