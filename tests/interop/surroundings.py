@@ -2,6 +2,7 @@
 """Where the tests against perf run, and how they wait: for what happened, never for a time that should be enough."""
 import os
 import select
+import shutil
 import subprocess
 import time
 
@@ -20,6 +21,14 @@ def nobody_may_run(program):
                               check=False).returncode == 0
     except PermissionError:
         return False
+
+
+def keep(path):
+    """Copies the recording of a comparison that failed to the folder that SONDE_KEEP names."""
+    folder = os.environ.get("SONDE_KEEP")
+    if folder and os.path.isfile(path):
+        os.makedirs(folder, exist_ok=True)
+        shutil.copy(path, os.path.join(folder, f"{os.getpid()}-{os.path.basename(path)}"))
 
 
 def wait_for(condition, seconds=60):
@@ -48,9 +57,9 @@ def stop():
 
 
 def cpu_time(task):
-    """Seconds that a thread ran; 0 when it has ended."""
+    """Seconds that a thread ran; 0 when it has ended. /proc/TID/stat would be that of its whole process."""
     try:
-        with open(f"/proc/{task}/stat", encoding="utf-8", errors="replace") as f:
+        with open(f"/proc/{task}/task/{task}/stat", encoding="utf-8", errors="replace") as f:
             fields = f.read().rpartition(")")[2].split()
     except OSError:
         return 0
