@@ -54,7 +54,7 @@ static void walk(struct sonde_session *s)
 {
 	struct sum walked = {0}, mapped = {0};
 	const struct sonde_event *e;
-	struct sonde_location where;
+	const struct sonde_frame *where;
 	uint64_t last = 0;
 
 	while (sonde_session_next(s, &e) > 0) {
@@ -67,6 +67,7 @@ static void walk(struct sonde_session *s)
 		last = timed ? e->sample->time : last;
 		add(&walked, e);
 		(void)sonde_session_resolve(s, e, e->cpumode, e->sample->ip, &where);
+		(void)sonde_session_frames(s, e, &where);
 	}
 	if (sonde_session_map(s, count, &mapped) == 0 &&
 	        (mapped.samples != walked.samples || mapped.mix != walked.mix)) {

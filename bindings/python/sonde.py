@@ -169,11 +169,16 @@ class _Thread(ctypes.Structure):
 
 class _Event(ctypes.Structure):
     _fields_ = [("sample", ctypes.POINTER(_Sample)), ("thread", _Thread), ("event", _u32), ("cpumode", _u32),
-                ("offset", _u64), ("view", ctypes.c_void_p)]
+                ("offset", _u64), ("inside", ctypes.c_void_p)]
 
 
-class _Location(ctypes.Structure):
-    _fields_ = [("dso", ctypes.c_char_p), ("symbol", ctypes.c_char_p), ("symbol_offset", _u64), ("address", _u64)]
+class _Frame(ctypes.Structure):
+    pass
+
+
+_FrameP = ctypes.POINTER(_Frame)
+_Frame._fields_ = [("caller", _FrameP), ("dso", ctypes.c_char_p), ("symbol", ctypes.c_char_p), ("symbol_offset", _u64),
+                   ("ip", _u64), ("address", _u64), ("cpumode", _u32), ("inline_depth", _u32)]
 
 
 class _SessionOptions(ctypes.Structure):
@@ -227,7 +232,8 @@ _FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "sonde_session_event_name": (ctypes.c_char_p, [_P, ctypes.c_size_t]),
     "sonde_session_event_attr": (ctypes.POINTER(_Attr), [_P, ctypes.c_size_t]),
     "sonde_session_next": (_int, [_P, ctypes.POINTER(ctypes.POINTER(_Event))]),
-    "sonde_session_resolve": (_int, [_P, ctypes.POINTER(_Event), _u32, _u64, ctypes.POINTER(_Location)]),
+    "sonde_session_frames": (_int, [_P, ctypes.POINTER(_Event), ctypes.POINTER(_FrameP)]),
+    "sonde_session_resolve": (_int, [_P, ctypes.POINTER(_Event), _u32, _u64, ctypes.POINTER(_FrameP)]),
 }
 
 _loaded: Optional[ctypes.CDLL] = None
@@ -741,7 +747,7 @@ class Sample:
     period: int  # events that the sample stands for
     location: Location  # of ip; empty without `symbols`
     callchain: Tuple[int, ...]  # as recorded, leaf first, with context marks
-    frames: Tuple[Frame, ...]  # the same without marks; empty without `symbols`
+    frames: Tuple[Frame, ...]  # the same without marks, deferred parts joined; empty without `symbols`
     raw: bytes
     weight: Optional[int]
     data_src: Optional[int]
@@ -750,8 +756,12 @@ class Sample:
 
 
 _NOWHERE = Location(None, None, 0, 0)
-_MARKS = (1 << 64) - 4095
-_CONTEXTS = {(1 << 64) - 32: 3, (1 << 64) - 128: 1, (1 << 64) - 512: 2, (1 << 64) - 2176: 4, (1 << 64) - 2560: 5}
+
+
+def _location(f: Any) -> Location:
+    return Location(_optional(f.dso), _optional(f.symbol), f.symbol_offset, f.address)
+
+
 _TIME, _ADDR, _WEIGHTS, _DATA_SRC, _PHYS_ADDR = 1 << 2, 1 << 3, 1 << 14 | 1 << 24, 1 << 15, 1 << 19
 _NO_CPU = (1 << 32) - 1
 
@@ -787,17 +797,18 @@ class Session(_Handle):
         self.close()
 
     def _locate(self, event: Any, cpumode: int, address: int) -> Location:
-        out = _Location()
-        if not self._symbols or not self._call("resolve", event, cpumode, address, ctypes.byref(out)):
+        out = _FrameP()
+        if not self._symbols or not self._check(self._call("resolve", event, cpumode, address, ctypes.byref(out))):
             return _NOWHERE
-        return Location(_optional(out.dso), _optional(out.symbol), out.symbol_offset, out.address)
+        return _location(out.contents)
 
-    def _frames(self, event: Any, cpumode: int, chain: Tuple[int, ...]) -> Iterator[Frame]:
-        for address in chain:
-            if address >= _MARKS:
-                cpumode = _CONTEXTS.get(address, cpumode)
-            else:
-                yield Frame(address, cpumode, self._locate(event, cpumode, address))
+    def _frames(self, event: Any) -> Iterator[Frame]:
+        frame = _FrameP()
+        self._check(self._call("frames", event, ctypes.byref(frame)))
+        while frame:
+            f = frame.contents
+            yield Frame(f.ip, f.cpumode, _location(f))
+            frame = f.caller
 
     def _sample(self, event: Any) -> Sample:
         e = event.contents
@@ -809,7 +820,7 @@ class Session(_Handle):
             pid=e.thread.pid, tid=e.thread.tid, comm=_text(e.thread.comm), cpu=s.cpu if s.cpu != _NO_CPU else None,
             cpumode=e.cpumode, ip=s.ip, addr=s.addr if has & _ADDR else None, period=s.period,
             location=self._locate(event, e.cpumode, s.ip), callchain=chain,
-            frames=tuple(self._frames(event, e.cpumode, chain)) if self._symbols else (),
+            frames=tuple(self._frames(event)) if self._symbols and chain else (),
             raw=_bytes_at(s.raw, s.raw_len), weight=s.weight if has & _WEIGHTS else None,
             data_src=s.data_src if has & _DATA_SRC else None,
             phys_addr=s.phys_addr if has & _PHYS_ADDR else None, offset=e.offset)

@@ -55,16 +55,21 @@ struct sonde_event {
 	uint32_t cpumode; /* 1 kernel, 2 user, 3 hypervisor, 4 guest kernel, 5 guest user, 0 unknown
 	                   */
 	uint64_t offset; /* of the record in the file, in bytes */
-	const void *view; /* of use to sonde_session_resolve only */
+	void *inside; /* for sonde_session_frames and sonde_session_resolve */
 };
 
-/* What an address is. Texts live as long as the session. */
-struct sonde_location {
+/* A place in code: where a sample was, or what called it. Texts live as long as the session. */
+struct sonde_frame {
+	const struct sonde_frame *caller; /* what called this one; NULL: the outermost */
 	const char *dso; /* path of the object; NULL: nothing is mapped there */
 	const char *symbol; /* NULL: unknown */
 	uint64_t symbol_offset; /* bytes from the symbol's start */
+	uint64_t ip; /* run-time address */
 	uint64_t address; /* in the object: file offset for user objects, bytes from the start of a
 	                     kernel module, run-time address for the kernel */
+	uint32_t cpumode; /* as sonde_event.cpumode */
+	uint32_t inline_depth; /* functions that this one was inlined into at its address; 0 until
+	                          inlined functions are expanded */
 };
 
 /* A new handle; options may be NULL. NULL: no memory. Free with sonde_session_free. */
@@ -106,12 +111,24 @@ SONDE_API int sonde_session_map(struct sonde_session *s, sonde_map_fn fn, void *
 SONDE_API unsigned sonde_session_jobs(const struct sonde_session *s);
 
 /*
- * Names an address of the sample's own process (user or kernel, told apart by cpumode: of the
- * sample for its ip, by the context marks inside a call chain). Fills *out; 1 when at least the
- * object is known, else 0. May be called from several threads, also inside sonde_session_map.
+ * The frames of a sample: its call chain without context marks, leaf first, each with its object
+ * and symbol, and with the user part that the kernel recorded later (CALLCHAIN_DEFERRED) where
+ * there is one. A sample without a call chain, or whose chain holds a mark that no kernel writes,
+ * has one frame: where it was. Fills *leaf, follow `caller`. The number of frames, or
+ * SONDE_ENOMEM. The frames live until the next sample, or the next call for this one; their
+ * structs belong to the library. May be called inside sonde_session_map.
+ */
+SONDE_API int sonde_session_frames(
+        struct sonde_session *s, const struct sonde_event *e, const struct sonde_frame **leaf);
+
+/*
+ * Names any address of the sample's own process, such as a branch or the address of data in code.
+ * cpumode says in which mode it was used: 1 kernel, 2 user. Fills *out, with caller NULL; lives as
+ * the frames do. 1 when at least the object is known, 0 when nothing is mapped there, or
+ * SONDE_ENOMEM. May be called inside sonde_session_map.
  */
 SONDE_API int sonde_session_resolve(struct sonde_session *s, const struct sonde_event *e,
-        uint32_t cpumode, uint64_t address, struct sonde_location *out);
+        uint32_t cpumode, uint64_t address, const struct sonde_frame **out);
 
 #ifdef __cplusplus
 }

@@ -74,7 +74,7 @@ static int read_samples(const char *path, struct samples *out)
 {
 	struct sonde_session *s = sonde_session_new(NULL);
 	const struct sonde_event *e;
-	struct sonde_location at;
+	const struct sonde_frame *at;
 	int rc = s != NULL ? sonde_session_open(s, path) : SONDE_ENOMEM;
 
 	memset(out, 0, sizeof(*out));
@@ -83,11 +83,11 @@ static int read_samples(const char *path, struct samples *out)
 		if (sonde_session_resolve(s, e, e->cpumode, e->sample->ip, &at) != 1) {
 			continue;
 		}
-		out->in_us += at.dso != NULL && strstr(at.dso, "sonde") != NULL;
-		out->named += at.symbol != NULL;
-		out->in_spin += at.symbol != NULL && strcmp(at.symbol, "test_spin") == 0;
-		if (at.symbol != NULL && out->symbol[0] == '\0') {
-			(void)snprintf(out->symbol, sizeof(out->symbol), "%s", at.symbol);
+		out->in_us += strstr(at->dso, "sonde") != NULL;
+		out->named += at->symbol != NULL;
+		out->in_spin += at->symbol != NULL && strcmp(at->symbol, "test_spin") == 0;
+		if (at->symbol != NULL && out->symbol[0] == '\0') {
+			(void)snprintf(out->symbol, sizeof(out->symbol), "%s", at->symbol);
 		}
 	}
 	sonde_session_free(s);

@@ -13,7 +13,7 @@ struct line_context {
 	struct text *out;
 	const struct line_plan *plan;
 	const struct line_style *style;
-	struct frame_cache *frames;
+	struct address_cache *addresses;
 	const struct session_sample *sample;
 };
 
@@ -22,7 +22,7 @@ typedef void (*line_fn)(const struct line_context *c);
 static void put_comm(const struct line_context *c)
 {
 	const char *comm =
-	        timeline_text(session_timeline(c->frames->session), c->sample->view->comm);
+	        timeline_text(session_timeline(c->addresses->session), c->sample->view->comm);
 
 	text_padded(c->out, comm, c->plan->chain ? 0 : 16);
 	text_char(c->out, ' ');
@@ -131,12 +131,12 @@ static bool names_addr(const struct sonde_attr *attr)
 /* The mode in which an address is mapped: the kernel works on memory of the user too. */
 static uint32_t addr_mode(const struct line_context *c)
 {
-	const struct timeline *t = session_timeline(c->frames->session);
+	struct frame_reader *frames = &c->addresses->frames;
 	const struct session_sample *s = c->sample;
 	uint32_t other = s->cpumode == MISC_KERNEL ? MISC_USER : MISC_KERNEL;
 
-	if (timeline_find(t, s->view, s->cpumode, s->s.addr) == NULL &&
-	        timeline_find(t, s->view, other, s->s.addr) != NULL) {
+	if (frame_mapping(frames, s->view, s->cpumode, s->s.addr) == NULL &&
+	        frame_mapping(frames, s->view, other, s->s.addr) != NULL) {
 		return other;
 	}
 	return s->cpumode;
@@ -145,9 +145,9 @@ static uint32_t addr_mode(const struct line_context *c)
 static void put_addr(const struct line_context *c)
 {
 	text_hex(c->out, c->sample->s.addr, 16, ' ');
-	if (c->plan->frame_parts != 0 && c->plan->names_addr) {
-		frame_text(c->frames, c->out, c->sample->view, addr_mode(c), c->sample->s.addr,
-		        c->plan->frame_parts);
+	if (c->plan->address_parts != 0 && c->plan->names_addr) {
+		address_text(c->addresses, c->out, c->sample->view, addr_mode(c), c->sample->s.addr,
+		        c->plan->address_parts);
 	}
 }
 
@@ -176,51 +176,36 @@ static void put_ins_lat(const struct line_context *c)
 	text_u64(c->out, parts ? c->sample->s.weight >> 32 & 0xffff : 0, 16, ' ');
 }
 
-/* The mode of the entries behind a mark; UINT32_MAX: not a mark that can stand there. */
-static uint32_t mark_mode(uint64_t mark)
-{
-	switch (mark) {
-	case CALLCHAIN_KERNEL: return MISC_KERNEL;
-	case CALLCHAIN_USER: return MISC_USER;
-	case CALLCHAIN_HV: return MISC_HYPERVISOR;
-	default: return UINT32_MAX;
-	}
-}
-
 /*
- * Entries of a chain: marks switch the mode, addresses make a line each. A mark that no kernel
- * writes means that the unwinder ran into data: such a chain is not shown at all. Where the kernel
- * left the chain to an unwinder, the address of the sample is the one entry that is known.
+ * A line for each address of a chain. Where the kernel left the chain to an unwinder, the address
+ * of the sample is the one entry that is known.
  */
 static void put_chain(const struct line_context *c)
 {
 	const struct session_sample *s = c->sample;
-	unsigned parts = c->plan->frame_parts | FRAME_LINE;
+	unsigned parts = c->plan->address_parts | ADDRESS_LINE;
+	struct frame_reader *frames = &c->addresses->frames;
 	uint64_t left = c->style->max_stack;
-	uint32_t mode = s->cpumode;
+	struct frame_chain chain;
+	uint64_t ip;
 	size_t start;
+	int rc = 0;
 
 	text_char(c->out, '\n');
 	start = c->out->n;
-	for (uint64_t i = 0; i < s->s.callchain_len && left > 0; i++) {
-		uint64_t ip = s->s.callchain[i];
-
-		if (ip < CALLCHAIN_MARKS) {
-			frame_text(c->frames, c->out, s->view, mode, ip, parts);
-			left--;
-			continue;
-		}
-		if (ip == CALLCHAIN_DEFERRED) {
-			return; /* the rest comes in a record of its own */
-		}
-		mode = mark_mode(ip);
-		if (mode == UINT32_MAX) {
-			c->out->n = start;
-			return;
-		}
+	if (frame_chain_open(frames, &s->s, s->cpumode, &chain) < 0) {
+		c->out->failed = true;
+		return;
+	}
+	for (; left > 0 && (rc = frame_chain_next(&chain, &ip)) > 0; left--) {
+		address_text(c->addresses, c->out, s->view, chain.mode, ip, parts);
+	}
+	if (rc < 0) {
+		c->out->n = start;
+		return;
 	}
 	if (c->out->n == start && c->plan->stack && left > 0) {
-		frame_text(c->frames, c->out, s->view, s->cpumode, s->s.ip, parts);
+		address_text(c->addresses, c->out, s->view, s->cpumode, s->s.ip, parts);
 	}
 }
 
@@ -232,9 +217,9 @@ static void put_ip(const struct line_context *c)
 	}
 	text_char(c->out, ' ');
 	text_hex(c->out, c->sample->s.ip, 16, ' ');
-	if (c->plan->frame_parts != 0) {
-		frame_text(c->frames, c->out, c->sample->view, c->sample->cpumode, c->sample->s.ip,
-		        c->plan->frame_parts);
+	if (c->plan->address_parts != 0) {
+		address_text(c->addresses, c->out, c->sample->view, c->sample->cpumode,
+		        c->sample->s.ip, c->plan->address_parts);
 	}
 }
 
@@ -332,9 +317,9 @@ static const line_fn printers[FIELD_COUNT] = {
 };
 
 void line_text(struct text *out, const struct line_plan *plan, const struct line_style *style,
-        struct frame_cache *frames, const struct session_sample *sample)
+        struct address_cache *addresses, const struct session_sample *sample)
 {
-	struct line_context c = {out, plan, style, frames, sample};
+	struct line_context c = {out, plan, style, addresses, sample};
 
 	for (uint64_t left = plan->fields; left != 0; left &= left - 1) {
 		line_fn fn = printers[__builtin_ctzll(left)];
@@ -347,9 +332,9 @@ void line_text(struct text *out, const struct line_plan *plan, const struct line
 }
 
 void line_head(struct text *out, const struct line_plan *plan, const struct line_style *style,
-        struct frame_cache *frames, const struct session_sample *sample)
+        struct address_cache *addresses, const struct session_sample *sample)
 {
-	struct line_context c = {out, plan, style, frames, sample};
+	struct line_context c = {out, plan, style, addresses, sample};
 	uint64_t head = plan->fields & (FIELD_BIT(FIELD_TOD) * 2 - 1) & ~FIELD_BIT(FIELD_MISC);
 
 	for (; head != 0; head &= head - 1) {
@@ -361,16 +346,16 @@ void line_head(struct text *out, const struct line_plan *plan, const struct line
 	}
 }
 
-static unsigned frame_parts(uint64_t fields, bool kernel_path)
+static unsigned address_parts(uint64_t fields, bool kernel_path)
 {
 	static const struct {
 		enum field_id field;
-		enum frame_part part;
+		enum address_part part;
 	} map[] = {
-	        {FIELD_SYM, FRAME_SYM},
-	        {FIELD_SYMOFF, FRAME_SYMOFF},
-	        {FIELD_DSO, FRAME_DSO},
-	        {FIELD_DSOFF, FRAME_DSOFF},
+	        {FIELD_SYM, ADDRESS_SYM},
+	        {FIELD_SYMOFF, ADDRESS_SYMOFF},
+	        {FIELD_DSO, ADDRESS_DSO},
+	        {FIELD_DSOFF, ADDRESS_DSOFF},
 	};
 	unsigned parts = 0;
 
@@ -379,8 +364,8 @@ static unsigned frame_parts(uint64_t fields, bool kernel_path)
 			parts |= (unsigned)map[i].part;
 		}
 	}
-	if (kernel_path && (parts & (FRAME_DSO | FRAME_DSOFF)) != 0) {
-		parts |= FRAME_PATH;
+	if (kernel_path && (parts & (ADDRESS_DSO | ADDRESS_DSOFF)) != 0) {
+		parts |= ADDRESS_PATH;
 	}
 	return parts;
 }
@@ -394,7 +379,7 @@ int line_plan_make(struct line_plan *plan, const struct line_style *style, uint6
 	        .fields = fields,
 	        .chain = (attr->sample_type & SONDE_SAMPLE_CALLCHAIN) != 0 && !style->hide_chain &&
 	                 (fields & FIELD_BIT(FIELD_IP)) != 0,
-	        .frame_parts = frame_parts(fields, style->kernel_path),
+	        .address_parts = address_parts(fields, style->kernel_path),
 	        .stack = (attr->sample_type & SONDE_SAMPLE_STACK_USER) != 0,
 	        .names_addr = names_addr(attr),
 	        .timed = (attr->sample_type & SONDE_SAMPLE_TIME) != 0,

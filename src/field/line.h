@@ -6,14 +6,14 @@
 #ifndef SONDE_FIELD_LINE_H
 #define SONDE_FIELD_LINE_H
 
+#include "field/address.h"
 #include "field/field.h"
-#include "field/frame.h"
 
 /* How the samples of one event are printed; made once, read by all workers. */
 struct line_plan {
 	uint64_t fields;
 	bool chain; /* print call chains */
-	unsigned frame_parts; /* enum frame_part, without FRAME_LINE */
+	unsigned address_parts; /* enum address_part, without ADDRESS_LINE */
 	bool stack; /* user code of chains is not unwound: at least the sample's ip is shown */
 	bool names_addr; /* the field addr has symbol and object too */
 	bool timed; /* samples have times */
@@ -26,7 +26,7 @@ struct line_plan {
 struct line_style {
 	bool ns;
 	bool hide_chain;
-	bool kernel_path; /* FRAME_PATH */
+	bool kernel_path; /* ADDRESS_PATH */
 	uint64_t max_stack; /* entries of a chain */
 	bool has_tod; /* CLOCK_DATA: wall clock = time - tod_clock + tod_wall, in ns */
 	uint64_t tod_wall, tod_clock;
@@ -40,11 +40,11 @@ int line_plan_make(struct line_plan *plan, const struct line_style *style, uint6
         const struct sonde_attr *attr, const char *event, struct arena *arena);
 
 void line_text(struct text *out, const struct line_plan *plan, const struct line_style *style,
-        struct frame_cache *frames, const struct session_sample *sample);
+        struct address_cache *addresses, const struct session_sample *sample);
 
 /* Only who, where and when: what stands in front of a record that is no sample. */
 void line_head(struct text *out, const struct line_plan *plan, const struct line_style *style,
-        struct frame_cache *frames, const struct session_sample *sample);
+        struct address_cache *addresses, const struct session_sample *sample);
 
 /* "|OP LOAD|LVL L1 hit|..." for the value of PERF_SAMPLE_DATA_SRC. */
 void line_data_src(struct text *out, uint64_t value);

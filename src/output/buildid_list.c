@@ -6,7 +6,7 @@
  */
 #include "file/feature.h"
 #include "output/json.h"
-#include "profile/hits.h"
+#include "session/session.h"
 
 #include <sonde/preview/buildid.h>
 
@@ -194,7 +194,7 @@ static int lines_of_hits(struct lines *lines, struct sonde_session *s, struct ar
 	if (lines->items == NULL || hit == NULL) {
 		return SONDE_ENOMEM;
 	}
-	TRY(profile_hits(s, hit));
+	TRY(session_hits(s, hit));
 	for (size_t i = 0; i < n; i++) {
 		const struct timeline_object *o = timeline_object(t, (uint32_t)i);
 

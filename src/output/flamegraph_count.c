@@ -14,6 +14,7 @@ int flame_worker_init(struct flame_worker *w, struct sonde_session *s, uint32_t 
 {
 	*w = (struct flame_worker){.session = s, .event = event};
 	session_worker_init(&w->samples, s);
+	TRY(frame_reader_init(&w->frames, session_frames(s)));
 	if (!array_reserve(&w->nodes, &w->nodes_cap, 1, sizeof(*w->nodes))) {
 		return SONDE_ENOMEM;
 	}
@@ -25,6 +26,7 @@ int flame_worker_init(struct flame_worker *w, struct sonde_session *s, uint32_t 
 void flame_worker_fini(struct flame_worker *w)
 {
 	session_worker_fini(&w->samples);
+	frame_reader_fini(&w->frames);
 	flame_map_fini(&w->kernel_places);
 	flame_map_fini(&w->user_places);
 	flame_map_fini(&w->other_places);
@@ -62,24 +64,15 @@ static uint32_t add_place(struct flame_worker *w, const struct flame_place *plac
 static struct flame_place find_place(
         struct flame_worker *w, const struct timeline_view *view, uint32_t cpumode, uint64_t addr)
 {
-	const struct timeline *t = session_timeline(w->session);
 	struct flame_place place = {.kind = FLAME_UNRESOLVED, .object = FLAME_NONE};
-	const struct timeline_mapping *m = NULL;
-	const struct symbol_table *table;
-	const struct symbol *symbol;
+	const struct frame *f = frame_find(&w->frames, view, cpumode, addr);
 
-	if (cpumode == MISC_KERNEL || cpumode == MISC_USER) {
-		m = timeline_find(t, view, cpumode, addr);
+	if (f != NULL && f->object != FRAME_NOWHERE) {
+		place.object = f->object;
 	}
-	if (m == NULL) {
-		return place;
-	}
-	place.object = m->object;
-	table = session_symbols(w->session, m->object);
-	symbol = symbol_table_find(table, timeline_object_address(t, m, addr));
-	if (symbol != NULL) {
+	if (f != NULL && f->symbol != NULL) {
 		place.kind = cpumode == MISC_KERNEL ? FLAME_KERNEL : FLAME_USER;
-		place.symbol = symbol_name(table, symbol);
+		place.symbol = frame_symbol_name(w->frames.resolver, f->object, f->symbol);
 	}
 	return place;
 }
@@ -108,17 +101,6 @@ static uint32_t place_at(
 	return id;
 }
 
-/* What the addresses behind a context mark are; MISC_CPUMODE_MASK: not a mark that we know. */
-static uint32_t mark_cpumode(uint64_t mark)
-{
-	switch (mark) {
-	case CALLCHAIN_HV: return MISC_HYPERVISOR;
-	case CALLCHAIN_KERNEL: return MISC_KERNEL;
-	case CALLCHAIN_USER: return MISC_USER;
-	default: return MISC_CPUMODE_MASK;
-	}
-}
-
 static bool push_place(struct flame_worker *w, size_t *n, uint32_t place)
 {
 	if (place == FLAME_NONE ||
@@ -131,25 +113,16 @@ static bool push_place(struct flame_worker *w, size_t *n, uint32_t place)
 
 /* Fills w->path, leaf first and the command last; its length, or 0: no memory. */
 static size_t resolve_path(
-        struct flame_worker *w, const struct session_sample *s, const uint64_t *chain, size_t count)
+        struct flame_worker *w, const struct session_sample *s, struct frame_chain chain)
 {
 	struct flame_place comm = {.kind = FLAME_COMM, .object = FLAME_NONE, .comm = s->view->comm};
-	uint32_t cpumode = s->cpumode;
 	size_t n = 0;
-	size_t i;
+	uint64_t ip;
 
-	for (i = 0; i < count; i++) {
-		if (chain[i] < CALLCHAIN_MARKS) {
-			if (!push_place(w, &n, place_at(w, s->view, cpumode, chain[i]))) {
-				return 0;
-			}
-			continue;
+	while (frame_chain_next(&chain, &ip) > 0) {
+		if (!push_place(w, &n, place_at(w, s->view, chain.mode, ip))) {
+			return 0;
 		}
-		if (chain[i] == CALLCHAIN_DEFERRED) {
-			i++; /* a cookie follows, which stands for frames that came later */
-			continue;
-		}
-		cpumode = mark_cpumode(chain[i]);
 	}
 	return push_place(w, &n, add_place(w, &comm)) ? n : 0;
 }
@@ -173,9 +146,9 @@ static uint32_t child_of(struct flame_worker *w, uint32_t parent, uint32_t place
 
 /* The node where a chain ends; FLAME_NONE: no memory. */
 static uint32_t walk_chain(
-        struct flame_worker *w, const struct session_sample *s, const uint64_t *chain, size_t count)
+        struct flame_worker *w, const struct session_sample *s, const struct frame_chain *chain)
 {
-	size_t n = resolve_path(w, s, chain, count);
+	size_t n = resolve_path(w, s, *chain);
 	uint32_t node = n == 0 ? FLAME_NONE : 0;
 
 	while (n > 0 && node != FLAME_NONE) {
@@ -226,10 +199,10 @@ static uint32_t *find_chain(struct flame_worker *w, uint64_t hash, size_t count)
 
 /* The node where a sample ends. Everything that the path depends on is in the words. */
 static uint32_t intern_chain(
-        struct flame_worker *w, const struct session_sample *s, const uint64_t *chain, size_t count)
+        struct flame_worker *w, const struct session_sample *s, const struct frame_chain *chain)
 {
 	const struct timeline_view *view = s->view;
-	size_t total = CHAIN_HEAD + count;
+	size_t total = CHAIN_HEAD + chain->n;
 	uint64_t *words, hash;
 	uint32_t *slot;
 	uint32_t node;
@@ -243,13 +216,13 @@ static uint32_t intern_chain(
 	words[0] = (uint64_t)view->comm << 32 | s->cpumode;
 	words[1] = (uint64_t)view->root << 32 | view->later_root;
 	words[2] = view->kernel_root;
-	memcpy(words + CHAIN_HEAD, chain, count * sizeof(*chain));
+	memcpy(words + CHAIN_HEAD, chain->words, chain->n * sizeof(*words));
 	hash = hash_bytes(words, total * sizeof(*words));
 	slot = find_chain(w, hash, total);
 	if (*slot != 0) {
 		return w->chains[*slot - 1].node;
 	}
-	node = walk_chain(w, s, chain, count);
+	node = walk_chain(w, s, chain);
 	if (node == FLAME_NONE || w->nchains == FLAME_NONE - 1) {
 		return FLAME_NONE;
 	}
@@ -260,34 +233,30 @@ static uint32_t intern_chain(
 	return node;
 }
 
-/*
- * False for a chain that was not recorded, that holds nothing but context marks, or that an unknown
- * mark voids, as in report and script: the unwinder ran into data.
- */
-static bool chain_usable(const struct sonde_sample *s)
+/* Whether a chain has an address, and no mark that voids it: the unwinder ran into data. */
+static bool chain_usable(struct frame_chain chain)
 {
 	bool any = false;
-	uint64_t i;
+	uint64_t ip;
+	int rc;
 
-	for (i = 0; i < s->callchain_len; i++) {
-		if (s->callchain[i] < CALLCHAIN_MARKS) {
-			any = true;
-		} else if (s->callchain[i] == CALLCHAIN_DEFERRED) {
-			i++; /* a cookie */
-		} else if (mark_cpumode(s->callchain[i]) == MISC_CPUMODE_MASK) {
-			return false;
-		}
+	while ((rc = frame_chain_next(&chain, &ip)) > 0) {
+		any = true;
 	}
-	return any;
+	return any && rc == 0;
 }
 
 static int count_sample(struct flame_worker *w, const struct session_sample *s)
 {
-	bool chained = chain_usable(&s->s);
-	uint32_t node = chained ? intern_chain(w, s, s->s.callchain, (size_t)s->s.callchain_len)
-	                        : intern_chain(w, s, &s->s.ip, 1);
 	struct flame_step *step;
+	struct frame_chain chain;
+	uint32_t node;
 
+	TRY(frame_chain_open(&w->frames, &s->s, s->cpumode, &chain));
+	if (!chain_usable(chain)) {
+		chain = (struct frame_chain){.words = &s->s.ip, .n = 1, .mode = s->cpumode};
+	}
+	node = intern_chain(w, s, &chain);
 	if (node == FLAME_NONE) {
 		return SONDE_ENOMEM;
 	}

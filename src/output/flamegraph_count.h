@@ -29,6 +29,7 @@ struct flame_chain {
 
 struct flame_worker {
 	struct session_worker samples;
+	struct frame_reader frames;
 	struct sonde_session *session;
 	uint32_t event;
 	/* address, in a kernel or user address space -> place */

@@ -21,7 +21,7 @@
 
 struct script_worker {
 	struct session_worker session;
-	struct frame_cache frames;
+	struct address_cache addresses;
 	struct text out;
 	bool ready;
 };
@@ -44,46 +44,40 @@ static int worker_ready(struct script *s, struct script_worker *w)
 	if (w->ready) {
 		return 0;
 	}
-	TRY(frame_cache_init(&w->frames, s->session));
+	TRY(address_cache_init(&w->addresses, s->session));
 	session_worker_init(&w->session, s->session);
 	w->session.kinds = s->kinds;
 	w->ready = true;
 	return 0;
 }
 
-/* Whether the filters let a sample through. */
-static bool sample_wanted(const struct script *s, const struct session_sample *sample)
+/* Whether the filters let a sample through: 1, 0, negative: no memory. */
+static int sample_wanted(
+        const struct script *s, struct frame_reader *frames, const struct session_sample *sample)
 {
 	const struct pick *pick = &s->pick;
-	const struct timeline *t = session_timeline(s->session);
-	const struct timeline_mapping *m;
-	const struct symbol_table *table;
-	const struct symbol *symbol = NULL;
-	uint64_t address;
+	const struct frame *f;
 
 	if (!pick_takes(pick, sample->s.cpu, sample->s.time) ||
 	        !pick_thread(pick, sample->view->pid, sample->view->tid) ||
 	        !pick_comm(pick, sample->view->comm)) {
-		return false;
+		return 0;
 	}
 	if (pick->dsos == NULL && !pick->by_symbol) {
-		return true;
+		return 1;
 	}
-	m = timeline_find(t, sample->view, sample->cpumode, sample->s.ip);
-	if (!pick_object(pick, m != NULL ? m->object : UINT32_MAX)) {
-		return false;
+	f = frame_find(frames, sample->view, sample->cpumode, sample->s.ip);
+	if (f == NULL) {
+		return SONDE_ENOMEM;
 	}
-	if (m == NULL || !pick->by_symbol) {
-		return pick_symbol(pick, NULL, 0, sample->s.ip);
+	if (!pick_object(pick, f->object)) {
+		return 0;
 	}
-	table = session_symbols(s->session, m->object);
-	address = timeline_object_address(t, m, sample->s.ip);
-	symbol = table != NULL ? symbol_table_find(table, address) : NULL;
-	if (symbol == NULL) {
-		return pick_symbol(pick, NULL, 0, sample->s.ip);
+	if (f->symbol == NULL || !pick->by_symbol) {
+		return pick_symbol(pick, NULL, 0, f->ip);
 	}
-	return pick_symbol(pick, symbol_name(table, symbol),
-	        sample->s.ip - (address - symbol->start), sample->s.ip);
+	return pick_symbol(pick, frame_symbol_name(frames->resolver, f->object, f->symbol),
+	        f->ip - (f->address - f->symbol->start), f->ip);
 }
 
 /* Other records are chosen by processor only, as in perf. */
@@ -94,7 +88,7 @@ static void put_record(const struct script *s, struct script_worker *w, const st
 	        (sample->s.cpu >= s->pick.ncpus || s->pick.cpus[sample->s.cpu] == 0)) {
 		return;
 	}
-	line_head(&w->out, &s->plans[sample->event], &s->style, &w->frames, sample);
+	line_head(&w->out, &s->plans[sample->event], &s->style, &w->addresses, sample);
 	script_record_text(&w->out, r, session_file(s->session)->swap);
 }
 
@@ -131,10 +125,14 @@ static int format_window(void *arg, unsigned worker, size_t window)
 			put_record(s, w, &r, &sample);
 			continue;
 		}
-		if (!sample_wanted(s, &sample)) {
+		rc = sample_wanted(s, &w->addresses.frames, &sample);
+		if (rc < 0) {
+			return rc;
+		}
+		if (rc == 0) {
 			continue;
 		}
-		line_text(&w->out, &s->plans[sample.event], &s->style, &w->frames, &sample);
+		line_text(&w->out, &s->plans[sample.event], &s->style, &w->addresses, &sample);
 	}
 	if (rc == 0 && w->out.failed) {
 		return SONDE_ENOMEM;
@@ -286,7 +284,7 @@ static int print_samples(struct script *s)
 		text_fini(&s->workers[i].out);
 		if (s->workers[i].ready) {
 			session_worker_fini(&s->workers[i].session);
-			frame_cache_fini(&s->workers[i].frames);
+			address_cache_fini(&s->workers[i].addresses);
 		}
 	}
 	free(s->workers);

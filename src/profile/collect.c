@@ -27,12 +27,6 @@ struct recent_place {
 	uint32_t frame; /* + 1; 0: free */
 };
 
-struct recent_range { /* of an address space: all of it in one mapping */
-	struct timeline_range range;
-	uint32_t root, mode;
-	const struct timeline_mapping *mapping;
-};
-
 /* A sample, and its chain as it stands in the input. */
 struct recent_sample {
 	uint64_t hash, ip;
@@ -57,9 +51,9 @@ struct waiting_sample {
 
 struct profile_worker {
 	struct session_worker worker;
+	struct frame_reader frames_of; /* addresses to objects */
 	struct profile_counts counts;
 	struct recent_place places[RECENT];
-	struct recent_range ranges[RECENT];
 	struct recent_sample samples[RECENT];
 	struct profile_who last_key;
 	uint32_t last_who; /* PROFILE_NONE: none yet */
@@ -84,23 +78,6 @@ static bool needs_chains(const struct profile *p)
 	return p->options.children || p->options.graph;
 }
 
-/* The mapping of an address, NULL: none. */
-static const struct timeline_mapping *mapping_find(const struct profile *p,
-        struct profile_worker *w, const struct timeline_view *v, uint32_t mode, uint64_t ip)
-{
-	uint32_t root = mode == MISC_KERNEL ? v->kernel_root : v->root;
-	uint64_t hash = hash_u64(ip >> 12 ^ (uint64_t)root << 40);
-	struct recent_range *r = &w->ranges[hash & (RECENT - 1)];
-
-	if (ip < r->range.start || ip >= r->range.end || r->root != root || r->mode != mode) {
-		r->mapping =
-		        timeline_find_range(session_timeline(p->session), v, mode, ip, &r->range);
-		r->root = root;
-		r->mode = mode;
-	}
-	return r->mapping;
-}
-
 static struct recent_place *recent_place(struct profile_worker *w, uint32_t root, uint64_t ip)
 {
 	return &w->places[hash_u64(ip ^ (uint64_t)root << 40) & (RECENT - 1)];
@@ -110,29 +87,25 @@ static struct recent_place *recent_place(struct profile_worker *w, uint32_t root
 static void word_add(struct profile *p, struct profile_worker *w, const struct timeline_view *v,
         uint32_t mode, uint64_t ip)
 {
-	bool kernel = mode == MISC_KERNEL;
 	struct recent_place place = {.ip = ip,
-	        .root = kernel ? v->kernel_root : v->root,
-	        .later_root = kernel ? 0 : v->later_root,
+	        .root = frame_root(v, mode),
+	        .later_root = mode == MISC_KERNEL ? 0 : v->later_root,
 	        .mode = mode};
 	const struct recent_place *r = recent_place(w, place.root, ip);
 	struct waiting_word *word = &w->words[w->nwords++];
-	const struct timeline_mapping *m;
-	struct profile_frame key = {.ip = ip, .address = ip, .object = PROFILE_NONE};
+	struct profile_frame key;
+	struct frame at;
 
 	if (r->ip == ip && r->root == place.root && r->mode == mode &&
 	        r->later_root == place.later_root && r->frame != 0) {
 		word->place = *r;
 		return;
 	}
-	m = mapping_find(p, w, v, mode, ip);
-	if (m != NULL) {
-		key.object = m->object;
-		key.address = timeline_object_address(session_timeline(p->session), m, ip);
-	}
-	if (!needs_chains(p)) {
-		key.ip = key.address; /* of use for callers only */
-	}
+	at = frame_locate(&w->frames_of, v, mode, ip);
+	key = (struct profile_frame){
+	        .ip = needs_chains(p) ? ip : at.address, /* of use for callers only */
+	        .address = at.address,
+	        .object = at.object};
 	*word = (struct waiting_word){.place = place,
 	        .address = key.address,
 	        .object = key.object,
@@ -169,44 +142,26 @@ static int words_resolve(struct profile *p, struct profile_worker *w)
 	return 0;
 }
 
-/* The mode that a context mark switches to; MISC_CPUMODE_MASK: not a mark that we know. */
-static uint32_t mark_mode(uint64_t mark)
+/* The leaf and the chain to the waiting words. */
+static int words_add(struct profile *p, struct profile_worker *w, const struct session_sample *s,
+        struct frame_chain *chain, uint32_t *n)
 {
-	return mark == CALLCHAIN_KERNEL ? MISC_KERNEL
-	       : mark == CALLCHAIN_USER ? MISC_USER
-	       : mark == CALLCHAIN_HV   ? MISC_HYPERVISOR
-	                                : MISC_CPUMODE_MASK;
-}
-
-/* The leaf and the chain to the waiting words. As in perf, an unknown mark voids the whole chain.
- */
-static int words_add(
-        struct profile *p, struct profile_worker *w, const struct session_sample *s, uint32_t *n)
-{
-	uint64_t len = needs_chains(p) ? s->s.callchain_len : 0;
 	uint32_t max = p->options.max_stack;
 	uint64_t left =
 	        p->options.caller ? UINT64_MAX : max; /* the outermost are kept, see below */
-	uint32_t mode = s->cpumode;
 	size_t first = w->nwords + 1;
+	uint64_t ip;
+	int rc = 0;
 
-	if (!array_reserve(&w->words, &w->words_cap, first + len, sizeof(*w->words))) {
+	if (!array_reserve(&w->words, &w->words_cap, first + chain->n, sizeof(*w->words))) {
 		return SONDE_ENOMEM;
 	}
-	word_add(p, w, s->view, mode, s->s.ip);
-	for (uint64_t i = 0; i < len && left > 0; i++) {
-		uint64_t ip = s->s.callchain[i];
-
-		if (ip >= CALLCHAIN_MARKS) {
-			mode = mark_mode(ip);
-			if (mode == MISC_CPUMODE_MASK) {
-				w->nwords = first;
-				break;
-			}
-			continue;
-		}
-		word_add(p, w, s->view, mode, ip);
-		left--;
+	word_add(p, w, s->view, s->cpumode, s->s.ip);
+	for (; left > 0 && (rc = frame_chain_next(chain, &ip)) > 0; left--) {
+		word_add(p, w, s->view, chain->mode, ip);
+	}
+	if (rc < 0) {
+		w->nwords = first;
 	}
 	*n = (uint32_t)(w->nwords - first);
 	if (*n > max) {
@@ -274,11 +229,11 @@ static int waiting_count(struct profile *p, struct profile_worker *w)
 }
 
 /* The sample's words as a key; false when they do not stay where they are. */
-static bool recent_key(const struct profile *p, const struct profile_worker *w,
-        const struct session_sample *s, uint32_t who, struct recent_sample *out)
+static bool recent_key(const struct profile_worker *w, const struct session_sample *s,
+        const struct frame_chain *chain, uint32_t who, struct recent_sample *out)
 {
 	const struct record_scratch *scratch = &w->worker.scratch;
-	const uint64_t *chain = s->s.callchain;
+	const uint64_t *words = chain->words;
 	uint64_t h = hash_step(s->s.ip, (uint64_t)who << 32 | s->view->root);
 
 	*out = (struct recent_sample){.ip = s->s.ip,
@@ -287,13 +242,13 @@ static bool recent_key(const struct profile *p, const struct profile_worker *w,
 	        .later_root = s->view->later_root,
 	        .who = who,
 	        .cpumode = s->cpumode};
-	if (needs_chains(p) && s->s.callchain_len != 0) {
-		if (scratch->words != NULL && chain >= scratch->words &&
-		        chain < scratch->words + scratch->cap) {
+	if (chain->n != 0) {
+		if (scratch->words != NULL && words >= scratch->words &&
+		        words < scratch->words + scratch->cap) {
 			return false;
 		}
-		out->chain = chain;
-		out->n = (uint32_t)s->s.callchain_len;
+		out->chain = words;
+		out->n = (uint32_t)chain->n;
 	}
 	for (uint32_t i = 0; i < out->n; i++) {
 		h = hash_step(h, out->chain[i]);
@@ -315,19 +270,23 @@ static int sample_count(struct profile *p, struct profile_worker *w, const struc
 	struct waiting_sample *new = &w->waiting[w->nwaiting];
 	struct profile_chain *c = &new->chain;
 	const struct recent_sample *r;
+	struct frame_chain chain = {0};
 
 	*c = (struct profile_chain){.samples = 1, .period = s->s.period, .time = s->s.time};
 	TRY(who_find(p, w, s, &c->who));
 	c->first_pid = s->view->pid;
 	c->first_tid = s->view->tid;
-	new->stays = recent_key(p, w, s, c->who, &new->key);
+	if (needs_chains(p)) {
+		TRY(frame_chain_open(&w->frames_of, &s->s, s->cpumode, &chain));
+	}
+	new->stays = recent_key(w, s, &chain, c->who, &new->key);
 	r = &w->samples[new->key.hash &(RECENT - 1)];
 	if (new->stays && recent_same(r, &new->key)) {
 		profile_chain_count(&w->counts.chains[r->id - 1], c);
 		return 0;
 	}
 	new->first = w->nwords;
-	TRY(words_add(p, w, s, &c->n));
+	TRY(words_add(p, w, s, &chain, &c->n));
 	return ++w->nwaiting == BATCH ? waiting_count(p, w) : 0;
 }
 
@@ -347,10 +306,11 @@ static int collect_chunk(void *arg, unsigned worker, size_t chunk)
 	return rc < 0 ? rc : waiting_count(p, w);
 }
 
-static void worker_init(struct profile_worker *w, struct sonde_session *s)
+static int worker_init(struct profile_worker *w, struct sonde_session *s)
 {
 	session_worker_init(&w->worker, s);
 	w->last_who = PROFILE_NONE;
+	return frame_reader_init(&w->frames_of, session_frames(s));
 }
 
 int profile_collect(struct profile *p)
@@ -363,7 +323,7 @@ int profile_collect(struct profile *p)
 	}
 	p->nworkers = jobs;
 	for (unsigned i = 0; i < jobs; i++) {
-		worker_init(&p->workers[i], p->session);
+		TRY(worker_init(&p->workers[i], p->session));
 	}
 	TRY(pool_run(jobs, session_chunks(p->session), collect_chunk, p));
 	session_forget(p->session);
@@ -382,6 +342,7 @@ void profile_workers_free(struct profile *p)
 {
 	for (unsigned i = 0; i < p->nworkers; i++) {
 		session_worker_fini(&p->workers[i].worker);
+		frame_reader_fini(&p->workers[i].frames_of);
 		profile_counts_fini(&p->workers[i].counts);
 		free(p->workers[i].words);
 		free(p->workers[i].frames);

@@ -99,8 +99,8 @@ int profile_frame_add(
 		return SONDE_ENOMEM;
 	}
 	if (key.symbol == NULL && key.object != PROFILE_NONE) {
-		key.symbol =
-		        symbol_table_find(session_symbols(p->session, key.object), key.address);
+		key.symbol = symbol_table_find(
+		        frame_symbols(session_frames(p->session), key.object), key.address);
 	}
 	key.same = (uint32_t)c->nframes;
 	key.row_key = PROFILE_NONE;

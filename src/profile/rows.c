@@ -386,5 +386,5 @@ void profile_fini(struct profile *p)
 
 const char *profile_symbol(const struct profile *p, uint32_t object, const struct symbol *sym)
 {
-	return sym == NULL ? NULL : symbol_name(session_symbols(p->session, object), sym);
+	return frame_symbol_name(session_frames(p->session), object, sym);
 }

@@ -7,6 +7,7 @@
 #include "core/pool.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -49,7 +50,9 @@ void sonde_session_free(struct sonde_session *s)
 		return;
 	}
 	session_worker_fini(&s->next);
-	session_objects_fini(s);
+	session_shown_fini(&s->shown_sample);
+	frame_resolver_fini(&s->frames);
+	free(s->cache);
 	timeline_free(s->timeline);
 	file_close(&s->file);
 	free(s->event_counts);
@@ -117,6 +120,46 @@ static int read_build_ids(struct sonde_session *s)
 	return 0;
 }
 
+static char *joined(const char *folder, const char *below)
+{
+	size_t n = strlen(folder) + strlen(below) + 1;
+	char *path = malloc(n);
+
+	if (path != NULL) {
+		(void)snprintf(path, n, "%s%s", folder, below);
+	}
+	return path;
+}
+
+/* SONDE_CACHE names the folder of what is kept between runs; empty: nothing is kept. */
+static char *cache_folder(void)
+{
+	const char *own = getenv("SONDE_CACHE");
+	const char *base = getenv("XDG_CACHE_HOME");
+	const char *home = getenv("HOME");
+
+	if (own != NULL) {
+		return own[0] != 0 ? joined(own, "") : NULL;
+	}
+	if (base != NULL && base[0] == '/') { /* others are to be ignored, says its standard */
+		return joined(base, "/sonde");
+	}
+	return home != NULL && home[0] == '/' ? joined(home, "/.cache/sonde") : NULL;
+}
+
+static int seal(struct sonde_session *s)
+{
+	TRY(timeline_seal(s->timeline));
+	TRY(read_build_ids(s));
+	s->cache = cache_folder();
+	s->frames.options = (struct frame_options){.symfs = s->options.symfs,
+	        .kallsyms = s->options.kallsyms,
+	        .home = getenv("HOME"),
+	        .cache = s->cache,
+	        .demangle = s->options.no_demangle == 0};
+	return frame_resolver_seal(&s->frames, s->timeline);
+}
+
 static int open_steps(struct sonde_session *s, const char *path)
 {
 	int rc;
@@ -138,11 +181,7 @@ static int open_steps(struct sonde_session *s, const char *path)
 	if (s->event_counts == NULL || s->timeline == NULL) {
 		return error_nomem(&s->error);
 	}
-	if (session_walk(s) < 0 || timeline_seal(s->timeline) < 0 || read_build_ids(s) < 0 ||
-	        session_objects_init(s) < 0) {
-		return error_nomem(&s->error);
-	}
-	return 0;
+	return session_walk(s) < 0 || seal(s) < 0 ? error_nomem(&s->error) : 0;
 }
 
 int sonde_session_open(struct sonde_session *s, const char *path)
@@ -185,21 +224,6 @@ const struct sonde_attr *sonde_session_event_attr(const struct sonde_session *s,
 	return event < s->file.nevents ? &s->file.events[event].attr : NULL;
 }
 
-static void show_event(
-        const struct sonde_session *s, const struct session_sample *in, struct sonde_event *out)
-{
-	*out = (struct sonde_event){
-	        .sample = &in->s,
-	        .thread = {.pid = in->s.pid,
-	                .tid = in->s.tid,
-	                .comm = in->view->known ? timeline_text(s->timeline, in->view->comm) : "?"},
-	        .event = in->event,
-	        .cpumode = in->cpumode,
-	        .offset = in->offset,
-	        .view = in->view,
-	};
-}
-
 int sonde_session_next(struct sonde_session *s, const struct sonde_event **e)
 {
 	int rc;
@@ -214,61 +238,16 @@ int sonde_session_next(struct sonde_session *s, const struct sonde_event **e)
 			}
 			s->next_open = true;
 		}
-		rc = session_worker_next(&s->next, &s->sample);
+		rc = session_worker_next(&s->next, &s->shown_sample.sample);
 		if (rc < 0) {
 			return error_nomem(&s->error);
 		}
 		if (rc > 0) {
-			show_event(s, &s->sample, &s->event);
-			*e = &s->event;
+			*e = session_show(&s->shown_sample, s);
 			return 1;
 		}
 		s->next_open = false;
 	}
-}
-
-struct map_job {
-	struct sonde_session *session;
-	struct session_worker *workers;
-	sonde_map_fn fn;
-	void *arg;
-};
-
-static int map_chunk(void *arg, unsigned worker, size_t task)
-{
-	struct map_job *job = arg;
-	struct session_worker *w = &job->workers[worker];
-	struct session_sample sample;
-	struct sonde_event event;
-	int rc;
-
-	session_chunk_open(w, task);
-	while ((rc = session_worker_next(w, &sample)) > 0) {
-		show_event(job->session, &sample, &event);
-		TRY(job->fn(job->arg, worker, &event));
-	}
-	return rc;
-}
-
-int sonde_session_map(struct sonde_session *s, sonde_map_fn fn, void *arg)
-{
-	struct map_job job = {.session = s, .fn = fn, .arg = arg};
-	unsigned jobs = s->options.jobs;
-	int rc;
-
-	job.workers = calloc(jobs, sizeof(*job.workers));
-	if (job.workers == NULL) {
-		return error_nomem(&s->error);
-	}
-	for (unsigned i = 0; i < jobs; i++) {
-		session_worker_init(&job.workers[i], s);
-	}
-	rc = pool_run(jobs, s->nchunks, map_chunk, &job);
-	for (unsigned i = 0; i < jobs; i++) {
-		session_worker_fini(&job.workers[i]);
-	}
-	free(job.workers);
-	return rc;
 }
 
 unsigned sonde_session_jobs(const struct sonde_session *s)
@@ -276,26 +255,9 @@ unsigned sonde_session_jobs(const struct sonde_session *s)
 	return s->options.jobs;
 }
 
-int sonde_session_resolve(struct sonde_session *s, const struct sonde_event *e, uint32_t cpumode,
-        uint64_t address, struct sonde_location *out)
+const struct frame_resolver *session_frames(const struct sonde_session *s)
 {
-	const struct timeline_mapping *m = timeline_find(s->timeline, e->view, cpumode, address);
-	const struct symbol_table *table;
-	const struct symbol *sym;
-
-	*out = (struct sonde_location){.address = address};
-	if (m == NULL) {
-		return 0;
-	}
-	out->dso = timeline_text(s->timeline, timeline_object(s->timeline, m->object)->name);
-	out->address = timeline_object_address(s->timeline, m, address);
-	table = session_symbols(s, m->object);
-	sym = symbol_table_find(table, out->address);
-	if (sym != NULL) {
-		out->symbol = symbol_name(table, sym);
-		out->symbol_offset = out->address - sym->start;
-	}
-	return 1;
+	return &s->frames;
 }
 
 const struct file *session_file(const struct sonde_session *s)

@@ -11,8 +11,8 @@
 
 #include "core/status.h"
 #include "file/file.h"
+#include "frame/frame.h"
 #include "session/reads.h"
-#include "symbol/symbol.h"
 #include "timeline/timeline.h"
 
 #include <sonde/session.h>
@@ -110,14 +110,16 @@ enum session_not_shown {
 };
 
 /*
- * Reports each of `kinds` that the recording has, as one SONDE_DIAG_NOT_SHOWN with the number of samples.
- * `instead`: the command that can show it, such as "perf script".
+ * Reports each of `kinds` that the recording has, as one SONDE_DIAG_NOT_SHOWN with the number of
+ * samples. `instead`: the command that can show it, such as "perf script".
  */
 void session_report_not_shown(struct sonde_session *s, unsigned kinds, const char *instead);
 
-/* The symbols of an object, loaded when first asked for; empty when nothing is found; NULL: no
- * memory. */
-const struct symbol_table *session_symbols(struct sonde_session *s, uint32_t object);
+/* What the frames of the recording are found with. */
+const struct frame_resolver *session_frames(const struct sonde_session *s);
+
+/* Sets hit[i] of each object that samples fell into, [timeline_objects()]. Negative on failure. */
+int session_hits(struct sonde_session *s, bool *hit);
 
 /*
  * Inside the layer: the parts of a session.
@@ -126,6 +128,19 @@ struct session_round { /* records up to here were all written before the next ma
 	uint64_t end; /* bytes from the file's start */
 	uint64_t limit; /* no sample behind the following round is at or before this time */
 };
+
+/* A sample as the public API shows it, and what was asked about it. Zero-initialised is valid. */
+struct session_shown {
+	struct session_sample sample;
+	struct sonde_event event;
+	struct frame_reader reader; /* made when first asked for */
+	struct sonde_frame *frames;
+	size_t frames_cap;
+};
+
+/* Fills the event of shown->sample. */
+const struct sonde_event *session_show(struct session_shown *shown, const struct sonde_session *s);
+void session_shown_fini(struct session_shown *shown);
 
 struct sonde_session {
 	struct sonde_session_options options;
@@ -143,20 +158,16 @@ struct sonde_session {
 	struct session_round *rounds;
 	size_t nrounds, rounds_cap;
 	struct session_reads reads; /* periods from counts in samples */
-	struct session_object *objects; /* by timeline object: symbols */
+	struct frame_resolver frames;
 	char *cache; /* folder of the symbol cache; NULL: none */
 	struct session_worker next; /* of sonde_session_next */
 	size_t next_window;
 	bool next_open;
-	struct session_sample sample;
-	struct sonde_event event;
+	struct session_shown shown_sample;
 	bool opened;
 };
 
 /* Walks all records once: side-band into the timeline, chunks, rounds, counts. */
 int session_walk(struct sonde_session *s);
-
-int session_objects_init(struct sonde_session *s);
-void session_objects_fini(struct sonde_session *s);
 
 #endif

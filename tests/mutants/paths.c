@@ -131,7 +131,7 @@ static void walk_session(const struct input *in, int mode)
 	struct sonde_session *s = open_session(in, 1);
 	struct sum walked = {0}, mapped = {0};
 	const struct sonde_event *e;
-	struct sonde_location where;
+	const struct sonde_frame *where;
 	uint64_t last = 0;
 
 	(void)mode;
@@ -150,6 +150,7 @@ static void walk_session(const struct input *in, int mode)
 		}
 		add(&walked, e);
 		(void)sonde_session_resolve(s, e, e->cpumode, e->sample->ip, &where);
+		(void)sonde_session_frames(s, e, &where);
 	}
 	if (sonde_session_map(s, add_mapped, &mapped) == 0 &&
 	        (mapped.samples != walked.samples || mapped.mix != walked.mix)) {

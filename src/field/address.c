@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+#include "field/address.h"
+
+#include <stdlib.h>
+
+int address_cache_init(struct address_cache *c, struct sonde_session *session)
+{
+	c->session = session;
+	TRY(frame_reader_init(&c->frames, session_frames(session)));
+	c->slots = calloc(ADDRESS_SLOTS, sizeof(*c->slots));
+	return c->slots != NULL ? 0 : SONDE_ENOMEM;
+}
+
+void address_cache_fini(struct address_cache *c)
+{
+	for (size_t i = 0; c->slots != NULL && i < ADDRESS_SLOTS; i++) {
+		free(c->slots[i].longer);
+	}
+	free(c->slots);
+	c->slots = NULL;
+	frame_reader_fini(&c->frames);
+}
+
+static void put_symbol(
+        struct text *out, const struct frame_resolver *r, const struct frame *f, unsigned parts)
+{
+	text_char(out, ' ');
+	if (f->symbol == NULL) {
+		text_str(out, "[unknown]");
+		return;
+	}
+	text_str(out, frame_symbol_name(r, f->object, f->symbol));
+	if ((parts & ADDRESS_SYMOFF) != 0) {
+		text_bytes(out, "+0x", 3);
+		text_hex(out, f->address - f->symbol->start, 0, ' ');
+	}
+}
+
+static void put_object(
+        struct text *out, const struct timeline *t, const struct frame *f, unsigned parts)
+{
+	text_bytes(out, " (", 2);
+	if (f->mapping == NULL) {
+		text_str(out, "[unknown]");
+	} else {
+		const struct timeline_object *o = timeline_object(t, f->object);
+
+		text_str(out, (parts & ADDRESS_PATH) != 0 ? timeline_text(t, o->name)
+		                                          : frame_object_name(t, o));
+		if ((parts & ADDRESS_DSOFF) != 0) {
+			text_bytes(out, "+0x", 3);
+			text_hex(out, f->ip - f->mapping->start + f->mapping->pgoff, 0, ' ');
+		}
+	}
+	text_char(out, ')');
+}
+
+/* The long way: finds out what the address is. */
+static void make_text(struct address_cache *c, struct text *out, const struct timeline_view *view,
+        uint32_t cpumode, uint64_t address, unsigned parts)
+{
+	const struct frame *f = NULL;
+	struct frame at;
+
+	if ((parts & ADDRESS_LINE) != 0) {
+		text_char(out, '\t');
+		text_hex(out, address, 16, ' ');
+	}
+	if ((parts & ADDRESS_SYM) != 0) {
+		f = frame_find(&c->frames, view, cpumode, address);
+		if (f == NULL) {
+			out->failed = true;
+			return;
+		}
+		put_symbol(out, c->frames.resolver, f, parts);
+	}
+	if ((parts & (ADDRESS_DSO | ADDRESS_DSOFF)) != 0) {
+		if (f == NULL) {
+			at = frame_locate(&c->frames, view, cpumode, address);
+			f = &at;
+		}
+		put_object(out, c->frames.resolver->timeline, f, parts);
+	}
+	if ((parts & ADDRESS_LINE) != 0) {
+		text_char(out, '\n');
+	}
+}
+
+struct address_key {
+	uint64_t address;
+	uint32_t root, later_root;
+	uint16_t cpumode, parts;
+};
+
+/* Kernel addresses mean the same to all processes. */
+static struct address_key make_key(
+        const struct timeline_view *view, uint32_t cpumode, uint64_t address, unsigned parts)
+{
+	struct address_key key = {
+	        .address = address, .cpumode = (uint16_t)cpumode, .parts = (uint16_t)parts};
+
+	if (cpumode == MISC_KERNEL) {
+		key.root = view->kernel_root;
+	} else {
+		key.root = view->root;
+		key.later_root = view->later_root;
+	}
+	return key;
+}
+
+static struct address_slot *slot_of(struct address_cache *c, const struct address_key *key)
+{
+	uint64_t h = (key->address ^ (uint64_t)key->root << 40) * 0x9e3779b97f4a7c15ULL;
+
+	return &c->slots[h >> 40 & (ADDRESS_SLOTS - 1)];
+}
+
+static bool slot_fits(const struct address_slot *s, const struct address_key *key)
+{
+	return s->address == key->address && s->root == key->root &&
+	       s->later_root == key->later_root && s->cpumode == key->cpumode &&
+	       s->parts == key->parts && s->n != 0;
+}
+
+static void slot_fill(
+        struct address_slot *s, const struct address_key *key, const char *text, size_t n)
+{
+	char *to = s->text;
+
+	s->n = 0;
+	free(s->longer);
+	s->longer = NULL;
+	if (n > ADDRESS_INLINE) {
+		s->longer = to = malloc(n);
+	}
+	if (to == NULL || n > UINT32_MAX) {
+		return; /* not remembered, made anew next time */
+	}
+	memcpy(to, text, n);
+	s->address = key->address;
+	s->root = key->root;
+	s->later_root = key->later_root;
+	s->cpumode = key->cpumode;
+	s->parts = key->parts;
+	s->n = (uint32_t)n;
+}
+
+void address_text(struct address_cache *c, struct text *out, const struct timeline_view *view,
+        uint32_t cpumode, uint64_t address, unsigned parts)
+{
+	struct address_key key = make_key(view, cpumode, address, parts);
+	struct address_slot *s = slot_of(c, &key);
+	size_t start = out->n;
+	char *p;
+
+	if (slot_fits(s, &key)) {
+		if (s->longer != NULL) {
+			text_bytes(out, s->longer, s->n);
+			return;
+		}
+		p = text_room(out, ADDRESS_INLINE);
+		if (p != NULL) {
+			memcpy(p, s->text,
+			        ADDRESS_INLINE); /* a fixed size is cheaper than the exact one */
+			out->n += s->n;
+		}
+		return;
+	}
+	make_text(c, out, view, cpumode, address, parts);
+	if (!out->failed && out->n > start) {
+		slot_fill(s, &key, out->p + start, out->n - start);
+	}
+}

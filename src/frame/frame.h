@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From a sample to its frames: the entries of its call chain, where each is mapped, and its symbol.
+ * This is the only code that reads the marks of call chains and that turns an address into a
+ * mapping and a symbol.
+ *
+ *	sample -> frame_chain_open -> frame_chain_next ...   addresses, each with its mode
+ *	               |                    |
+ *	     deferred chains are      frame_locate: mapping, object, address in the object
+ *	     joined here              frame_find:   the same and the symbol, remembered
+ *
+ * A resolver belongs to a recording and is read-only once it is sealed; each worker has a reader of
+ * its own.
+ */
+#ifndef SONDE_FRAME_H
+#define SONDE_FRAME_H
+
+#include "abi/abi.h"
+#include "core/hash.h"
+#include "symbol/symbol.h"
+#include "timeline/timeline.h"
+
+#include <sonde/sample.h>
+
+#define FRAME_NOWHERE UINT32_MAX /* object of an address where nothing is mapped */
+#define FRAME_NO_MODE UINT32_MAX
+
+/* A place in code that was running, or that called it. */
+struct frame {
+	uint64_t ip; /* run-time address */
+	uint64_t
+	        address; /* in the object, see timeline_object_address; ip where nothing is mapped */
+	const struct timeline_mapping *mapping; /* NULL: nothing is mapped */
+	const struct symbol *symbol; /* NULL: unknown */
+	uint32_t object; /* index in the timeline, or FRAME_NOWHERE */
+	uint32_t mode; /* MISC_KERNEL, MISC_USER, ... */
+	uint32_t inline_depth; /* functions that this one was inlined into at its address */
+};
+
+struct frame_options {
+	const char *symfs; /* objects of another system are below this folder; NULL: of this one */
+	const char *kallsyms; /* symbols of the kernel; NULL: /proc/kallsyms */
+	const char *home; /* for ~/.debug; NULL: none */
+	const char *cache; /* folder of the symbol cache; NULL: none */
+	bool demangle;
+};
+
+struct frame_object;
+
+/* What the frames of a recording are found with. */
+struct frame_resolver {
+	struct frame_options options; /* texts must live as long as the resolver */
+	const struct timeline *timeline;
+	struct frame_object *objects; /* symbols, by object of the timeline */
+};
+
+/* After the timeline was sealed; SONDE_ENOMEM. frame_resolver_fini in any case. */
+int frame_resolver_seal(struct frame_resolver *f, const struct timeline *t);
+void frame_resolver_fini(struct frame_resolver *f);
+
+/* The symbols of an object, loaded when first asked for, by whichever worker asks; empty when
+ * nothing is found; NULL: no memory. */
+const struct symbol_table *frame_symbols(const struct frame_resolver *f, uint32_t object);
+
+/* The name of a frame's symbol; NULL: unknown. */
+const char *frame_symbol_name(
+        const struct frame_resolver *f, uint32_t object, const struct symbol *symbol);
+
+/* The name of an object beside an address: its path; of a module that no list of build ids has by
+ * its path, the name without it. */
+const char *frame_object_name(const struct timeline *t, const struct timeline_object *o);
+
+/*
+ * Recent answers of a worker. Both memories are direct-mapped: their size does not grow with the
+ * input.
+ */
+#define FRAME_RANGES 4096u
+#define FRAME_FRAMES 4096u
+
+struct frame_range { /* of an address space: all of it in one mapping */
+	struct timeline_range range;
+	uint32_t root, mode;
+	const struct timeline_mapping *mapping;
+};
+
+struct frame_slot {
+	struct frame frame;
+	uint32_t root, later_root;
+	bool used;
+};
+
+struct frame_reader {
+	const struct frame_resolver *resolver;
+	struct frame_range *ranges; /* [FRAME_RANGES] */
+	struct frame_slot *slots; /* [FRAME_FRAMES]; NULL until frame_find is called */
+};
+
+int frame_reader_init(struct frame_reader *r, const struct frame_resolver *f); /* SONDE_ENOMEM */
+void frame_reader_fini(struct frame_reader *r);
+
+/* A call chain and the place in it. */
+struct frame_chain {
+	const uint64_t *
+	        words; /* addresses and marks; of the sample, or of the reader until its next chain */
+	size_t n, next;
+	uint32_t mode; /* of the address that frame_chain_next gave last */
+};
+
+/*
+ * Begins with the leaf; mode: the sample's own. User stacks and branch stacks that are to become
+ * entries of the chain would be added here. 0, or SONDE_ENOMEM.
+ */
+static inline int frame_chain_open(struct frame_reader *r, const struct sonde_sample *s,
+        uint32_t mode, struct frame_chain *chain)
+{
+	(void)r;
+	*chain = (struct frame_chain){
+	        .words = s->callchain, .n = (size_t)s->callchain_len, .mode = mode};
+	return 0;
+}
+
+/* The mode of the addresses after a mark; FRAME_NO_MODE: no kernel writes such a mark. */
+static inline uint32_t frame_mark_mode(uint64_t mark)
+{
+	return mark == CALLCHAIN_KERNEL ? MISC_KERNEL
+	       : mark == CALLCHAIN_USER ? MISC_USER
+	       : mark == CALLCHAIN_HV   ? MISC_HYPERVISOR
+	                                : FRAME_NO_MODE;
+}
+
+/*
+ * The next address, with its mode in chain->mode. 1, 0 at the end. SONDE_EFORMAT: a mark that no
+ * kernel writes. The unwinder ran into data, and nothing of the chain is to be used, as in perf.
+ */
+static inline int frame_chain_next(struct frame_chain *chain, uint64_t *ip)
+{
+	while (chain->next < chain->n) {
+		uint64_t word = chain->words[chain->next++];
+
+		if (word < CALLCHAIN_MARKS) {
+			*ip = word;
+			return 1;
+		}
+		if (word == CALLCHAIN_DEFERRED) { /* the rest was never recorded */
+			break;
+		}
+		chain->mode = frame_mark_mode(word);
+		if (chain->mode == FRAME_NO_MODE) {
+			return SONDE_EFORMAT;
+		}
+	}
+	return 0;
+}
+
+/* The address space that a mode's addresses are looked up in. */
+static inline uint32_t frame_root(const struct timeline_view *v, uint32_t mode)
+{
+	return mode == MISC_KERNEL ? v->kernel_root : v->root;
+}
+
+/* The mapping of an address; NULL: none. */
+static inline const struct timeline_mapping *frame_mapping(
+        struct frame_reader *r, const struct timeline_view *v, uint32_t mode, uint64_t ip)
+{
+	uint32_t root = frame_root(v, mode);
+	uint64_t hash = hash_u64(ip >> 12 ^ (uint64_t)root << 40);
+	struct frame_range *near = &r->ranges[hash & (FRAME_RANGES - 1)];
+
+	if (ip < near->range.start || ip >= near->range.end || near->root != root ||
+	        near->mode != mode) {
+		near->mapping =
+		        timeline_find_range(r->resolver->timeline, v, mode, ip, &near->range);
+		near->root = root;
+		near->mode = mode;
+	}
+	return near->mapping;
+}
+
+/* Where an address is; its symbol is left out. */
+static inline struct frame frame_locate(
+        struct frame_reader *r, const struct timeline_view *v, uint32_t mode, uint64_t ip)
+{
+	const struct timeline_mapping *m = frame_mapping(r, v, mode, ip);
+	struct frame f = {
+	        .ip = ip, .address = ip, .mapping = m, .object = FRAME_NOWHERE, .mode = mode};
+
+	if (m != NULL) {
+		f.object = m->object;
+		f.address = timeline_object_address(r->resolver->timeline, m, ip);
+	}
+	return f;
+}
+
+/*
+ * The same with its symbol; valid until the reader's next frame_find. Inlined functions would be
+ * expanded here. NULL: no memory.
+ */
+const struct frame *frame_find(
+        struct frame_reader *r, const struct timeline_view *v, uint32_t mode, uint64_t ip);
+
+#endif

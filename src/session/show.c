@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* Samples and their frames as the public API shows them. */
+#include "core/array.h"
+#include "core/pool.h"
+#include "session/session.h"
+
+#include <stdlib.h>
+
+const struct sonde_event *session_show(struct session_shown *shown, const struct sonde_session *s)
+{
+	const struct session_sample *in = &shown->sample;
+
+	shown->event = (struct sonde_event){
+	        .sample = &in->s,
+	        .thread = {.pid = in->s.pid,
+	                .tid = in->s.tid,
+	                .comm = in->view->known ? timeline_text(s->timeline, in->view->comm) : "?"},
+	        .event = in->event,
+	        .cpumode = in->cpumode,
+	        .offset = in->offset,
+	        .inside = shown,
+	};
+	return &shown->event;
+}
+
+void session_shown_fini(struct session_shown *shown)
+{
+	frame_reader_fini(&shown->reader);
+	free(shown->frames);
+	*shown = (struct session_shown){0};
+}
+
+struct map_worker {
+	struct session_worker samples;
+	struct session_shown shown;
+};
+
+struct map_job {
+	struct sonde_session *session;
+	struct map_worker *workers;
+	sonde_map_fn fn;
+	void *arg;
+};
+
+static int map_chunk(void *arg, unsigned worker, size_t task)
+{
+	struct map_job *job = arg;
+	struct map_worker *w = &job->workers[worker];
+	int rc;
+
+	session_chunk_open(&w->samples, task);
+	while ((rc = session_worker_next(&w->samples, &w->shown.sample)) > 0) {
+		TRY(job->fn(job->arg, worker, session_show(&w->shown, job->session)));
+	}
+	return rc;
+}
+
+int sonde_session_map(struct sonde_session *s, sonde_map_fn fn, void *arg)
+{
+	struct map_job job = {.session = s, .fn = fn, .arg = arg};
+	unsigned jobs = s->options.jobs;
+	int rc;
+
+	job.workers = calloc(jobs, sizeof(*job.workers));
+	if (job.workers == NULL) {
+		return error_nomem(&s->error);
+	}
+	for (unsigned i = 0; i < jobs; i++) {
+		session_worker_init(&job.workers[i].samples, s);
+	}
+	rc = pool_run(jobs, session_chunks(s), map_chunk, &job);
+	for (unsigned i = 0; i < jobs; i++) {
+		session_worker_fini(&job.workers[i].samples);
+		session_shown_fini(&job.workers[i].shown);
+	}
+	free(job.workers);
+	return rc;
+}
+
+/* Makes room for one more frame than n; negative: no memory. */
+static int room_for(struct session_shown *shown, const struct sonde_session *s, size_t n)
+{
+	if (shown->reader.resolver == NULL) {
+		TRY(frame_reader_init(&shown->reader, &s->frames));
+	}
+	return array_reserve(&shown->frames, &shown->frames_cap, n + 1, sizeof(*shown->frames))
+	               ? 0
+	               : SONDE_ENOMEM;
+}
+
+static int frame_show(struct session_shown *shown, const struct sonde_session *s, uint32_t cpumode,
+        uint64_t ip, struct sonde_frame *out)
+{
+	const struct frame *f = frame_find(&shown->reader, shown->sample.view, cpumode, ip);
+
+	if (f == NULL) {
+		return SONDE_ENOMEM;
+	}
+	*out = (struct sonde_frame){.ip = ip,
+	        .address = f->address,
+	        .cpumode = cpumode,
+	        .inline_depth = f->inline_depth};
+	if (f->object == FRAME_NOWHERE) {
+		return 0;
+	}
+	out->dso = timeline_text(s->timeline, timeline_object(s->timeline, f->object)->name);
+	if (f->symbol != NULL) {
+		out->symbol = frame_symbol_name(&s->frames, f->object, f->symbol);
+		out->symbol_offset = f->address - f->symbol->start;
+	}
+	return 1;
+}
+
+int sonde_session_frames(
+        struct sonde_session *s, const struct sonde_event *e, const struct sonde_frame **leaf)
+{
+	struct session_shown *shown = e->inside;
+	struct frame_chain chain;
+	size_t n = 0;
+	uint64_t ip;
+	int rc;
+
+	TRY(room_for(shown, s, 0));
+	TRY(frame_chain_open(&shown->reader, e->sample, e->cpumode, &chain));
+	TRY(room_for(shown, s, chain.n));
+	while ((rc = frame_chain_next(&chain, &ip)) > 0) {
+		TRY(frame_show(shown, s, chain.mode, ip, &shown->frames[n++]));
+	}
+	if (rc < 0 || n == 0) {
+		n = 1;
+		TRY(frame_show(shown, s, e->cpumode, e->sample->ip, &shown->frames[0]));
+	}
+	for (size_t i = 0; i + 1 < n; i++) {
+		shown->frames[i].caller = &shown->frames[i + 1];
+	}
+	*leaf = shown->frames;
+	return (int)n;
+}
+
+int sonde_session_resolve(struct sonde_session *s, const struct sonde_event *e, uint32_t cpumode,
+        uint64_t address, const struct sonde_frame **out)
+{
+	struct session_shown *shown = e->inside;
+
+	TRY(room_for(shown, s, 0));
+	*out = shown->frames;
+	return frame_show(shown, s, cpumode, address, shown->frames);
+}
