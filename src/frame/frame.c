@@ -14,6 +14,7 @@ void frame_reader_fini(struct frame_reader *r)
 {
 	free(r->ranges);
 	free(r->slots);
+	free(r->joined);
 	*r = (struct frame_reader){0};
 }
 

@@ -47,16 +47,36 @@ struct frame_options {
 
 struct frame_object;
 
+/* A CALLCHAIN_DEFERRED record: the user part of chains that end with its cookie. */
+struct frame_deferred {
+	uint64_t cookie, time; /* ns; the offset in the file where records have no time */
+	uint32_t tid, n;
+	const uint8_t *words; /* in the input, in its byte order; maybe not aligned */
+};
+
 /* What the frames of a recording are found with. */
 struct frame_resolver {
 	struct frame_options options; /* texts must live as long as the resolver */
 	const struct timeline *timeline;
 	struct frame_object *objects; /* symbols, by object of the timeline */
+	struct frame_deferred *deferred; /* sorted by thread, cookie and time when sealed */
+	size_t ndeferred, deferred_cap;
+	bool swap; /* the input has the other byte order */
 };
+
+/*
+ * Adds a CALLCHAIN_DEFERRED record of thread `tid`; its bytes must stay. Call before sealing. 1, 0
+ * when the record is cut short, SONDE_ENOMEM.
+ */
+int frame_deferred_add(
+        struct frame_resolver *f, const struct record *r, uint32_t tid, uint64_t time);
 
 /* After the timeline was sealed; SONDE_ENOMEM. frame_resolver_fini in any case. */
 int frame_resolver_seal(struct frame_resolver *f, const struct timeline *t);
 void frame_resolver_fini(struct frame_resolver *f);
+
+/* Inside of the folder: what sealing does with the deferred chains. */
+void frame_deferred_sort(struct frame_resolver *f);
 
 /* The symbols of an object, loaded when first asked for, by whichever worker asks; empty when
  * nothing is found; NULL: no memory. */
@@ -93,6 +113,8 @@ struct frame_reader {
 	const struct frame_resolver *resolver;
 	struct frame_range *ranges; /* [FRAME_RANGES] */
 	struct frame_slot *slots; /* [FRAME_FRAMES]; NULL until frame_find is called */
+	uint64_t *joined; /* a chain with its deferred part */
+	size_t joined_cap;
 };
 
 int frame_reader_init(struct frame_reader *r, const struct frame_resolver *f); /* SONDE_ENOMEM */
@@ -106,6 +128,10 @@ struct frame_chain {
 	uint32_t mode; /* of the address that frame_chain_next gave last */
 };
 
+/* Joins a chain that ends with the cookie of a deferred part, or cuts the cookie off. */
+int frame_chain_join(
+        struct frame_reader *r, const struct sonde_sample *s, struct frame_chain *chain);
+
 /*
  * Begins with the leaf; mode: the sample's own. User stacks and branch stacks that are to become
  * entries of the chain would be added here. 0, or SONDE_ENOMEM.
@@ -113,9 +139,12 @@ struct frame_chain {
 static inline int frame_chain_open(struct frame_reader *r, const struct sonde_sample *s,
         uint32_t mode, struct frame_chain *chain)
 {
-	(void)r;
-	*chain = (struct frame_chain){
-	        .words = s->callchain, .n = (size_t)s->callchain_len, .mode = mode};
+	size_t n = (size_t)s->callchain_len;
+
+	*chain = (struct frame_chain){.words = s->callchain, .n = n, .mode = mode};
+	if (n >= 2 && chain->words[n - 2] == CALLCHAIN_DEFERRED) {
+		return frame_chain_join(r, s, chain);
+	}
 	return 0;
 }
 

@@ -16,6 +16,7 @@ int frame_resolver_seal(struct frame_resolver *f, const struct timeline *t)
 {
 	size_t n = timeline_objects(t);
 
+	frame_deferred_sort(f);
 	f->objects = calloc(n != 0 ? n : 1, sizeof(*f->objects));
 	if (f->objects == NULL) {
 		return SONDE_ENOMEM;
@@ -36,6 +37,7 @@ void frame_resolver_fini(struct frame_resolver *f)
 		pthread_mutex_destroy(&f->objects[i].loading);
 	}
 	free(f->objects);
+	free(f->deferred);
 }
 
 static enum symbol_object_kind symbol_kind(enum timeline_object_kind kind)

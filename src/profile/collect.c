@@ -243,8 +243,9 @@ static bool recent_key(const struct profile_worker *w, const struct session_samp
 	        .who = who,
 	        .cpumode = s->cpumode};
 	if (chain->n != 0) {
-		if (scratch->words != NULL && words >= scratch->words &&
-		        words < scratch->words + scratch->cap) {
+		if (words == w->frames_of.joined ||
+		        (scratch->words != NULL && words >= scratch->words &&
+		                words < scratch->words + scratch->cap)) {
 			return false;
 		}
 		out->chain = words;

@@ -181,6 +181,7 @@ static int open_steps(struct sonde_session *s, const char *path)
 	if (s->event_counts == NULL || s->timeline == NULL) {
 		return error_nomem(&s->error);
 	}
+	s->frames.swap = s->file.swap;
 	return session_walk(s) < 0 || seal(s) < 0 ? error_nomem(&s->error) : 0;
 }
 

@@ -255,6 +255,22 @@ static int walk_only_look(struct sonde_session *s, const struct record *r)
 	return 0;
 }
 
+static int walk_deferred(
+        struct walk *w, const struct record *r, const struct record_trailer *trailer)
+{
+	struct sonde_session *s = w->s;
+	int rc = 1;
+
+	if (s->options.counts_only == 0) {
+		rc = frame_deferred_add(&s->frames, r, trailer->tid, trailer->time);
+	}
+	if (rc == 0) {
+		diag_report(&s->diags, SONDE_DIAG_DAMAGED, r->offset,
+		        "a CALLCHAIN_DEFERRED record is cut short");
+	}
+	return rc < 0 ? rc : 0;
+}
+
 static int walk_side_band(struct walk *w, const struct record *r)
 {
 	struct sonde_session *s = w->s;
@@ -292,6 +308,7 @@ static int walk_side_band(struct walk *w, const struct record *r)
 		               : timeline_add(s->timeline, r, s->file.swap, trailer.time);
 	case RECORD_SWITCH:
 	case RECORD_SWITCH_CPU_WIDE: return walk_seen(w, trailer.pid, trailer.tid);
+	case RECORD_CALLCHAIN_DEFERRED: return walk_deferred(w, r, &trailer);
 	default: return 0;
 	}
 }
