@@ -8,8 +8,8 @@
 #ifndef SONDE_PROFILE_H
 #define SONDE_PROFILE_H
 
+#include "core/index.h"
 #include "core/intern.h"
-#include "profile/index.h"
 #include "session/pick.h"
 
 enum profile_key {

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An open-addressing index over numbered things that stand in an array of the caller. Hashes are
- * kept, so that growing needs no keys.
+ * The hash table of this library: an open-addressing index over numbered elements that the caller
+ * keeps in an array. Hashes are stored, so growing needs no keys and most look-ups compare one.
  *
- *	for (id = index_next(x, hash, &at); id != INDEX_NONE; at++, id = index_next(x, hash, &at))
- *		if (thing id is the one) return id;
+ *	size_t at = hash;
+ *	while ((id = index_next(x, hash, &at)) != INDEX_NONE) {
+ *		if (element id is equal) return id;
+ *		at++;
+ *	}
  *	index_put(x, hash, at, new id);
  */
-#ifndef SONDE_PROFILE_INDEX_H
-#define SONDE_PROFILE_INDEX_H
+#ifndef SONDE_CORE_INDEX_H
+#define SONDE_CORE_INDEX_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,7 +22,7 @@ struct index_slot {
 	uint32_t hash, id; /* id + 1; 0: free */
 };
 
-/* Zero-initialised is a valid empty one; index_room comes first, before each search. */
+/* Zero-initialised is a valid empty one. */
 struct index {
 	struct index_slot *slots;
 	size_t nslots; /* a power of two, or 0 */
@@ -29,14 +32,16 @@ struct index {
 void index_fini(struct index *x);
 int index_grow(struct index *x);
 
-/* Makes room for one more; negative: no memory. */
+/* Makes room for one more element, before the search for it; negative: no memory. */
 static inline int index_room(struct index *x)
 {
 	return x->n * 2 >= x->nslots ? index_grow(x) : 0;
 }
 
-/* The next thing with this hash from slot *at on (first: the hash itself); *at is its slot, or the
- * free one where it ends. */
+/*
+ * The next element with this hash from slot *at on (first: the hash itself); *at is its slot, or
+ * the free one where the search ends. The index has room or is not empty.
+ */
 static inline uint32_t index_next(const struct index *x, uint32_t hash, size_t *at)
 {
 	for (;; ++*at) {
@@ -53,8 +58,8 @@ static inline uint32_t index_next(const struct index *x, uint32_t hash, size_t *
 
 /*
  * For look-ups in batches, so that the misses of the processor's caches overlap: asks for a slot,
- * and later for what it names. The second is a guess: the id where the look-up will begin, or
- * INDEX_NONE.
+ * and later for the element that it names. The second is a guess: the id where the look-up will
+ * begin, or INDEX_NONE.
  */
 static inline void index_prefetch(const struct index *x, uint32_t hash)
 {
@@ -73,10 +78,17 @@ static inline uint32_t index_guess(const struct index *x, uint32_t hash)
 	return s.hash == hash ? s.id - 1 : INDEX_NONE;
 }
 
+/* Fills the free slot where a search ended. */
 static inline void index_put(struct index *x, uint32_t hash, size_t at, uint32_t id)
 {
 	x->slots[at & (x->nslots - 1)] = (struct index_slot){hash, id + 1};
 	x->n++;
+}
+
+/* The element in the slot where a search found one gets another number. */
+static inline void index_replace(struct index *x, size_t at, uint32_t id)
+{
+	x->slots[at & (x->nslots - 1)].id = id + 1;
 }
 
 #endif

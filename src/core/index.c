@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "profile/index.h"
+#include "core/index.h"
 
 #include "core/status.h"
 
@@ -13,7 +13,7 @@ void index_fini(struct index *x)
 
 int index_grow(struct index *x)
 {
-	size_t n = x->nslots == 0 ? 1024 : x->nslots * 2;
+	size_t n = x->nslots == 0 ? 64 : x->nslots * 2;
 	struct index_slot *slots = calloc(n, sizeof(*slots));
 
 	if (slots == NULL) {
