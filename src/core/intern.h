@@ -4,6 +4,7 @@
 #define SONDE_CORE_INTERN_H
 
 #include "core/arena.h"
+#include "core/index.h"
 
 #include <stdint.h>
 
@@ -15,8 +16,7 @@ struct intern {
 	const char **texts;
 	size_t count;
 	size_t cap;
-	uint32_t *slots; /* id + 1, 0 is free */
-	size_t nslots; /* a power of two, or 0 */
+	struct index index;
 };
 
 void intern_fini(struct intern *in);

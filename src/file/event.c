@@ -60,18 +60,24 @@ int file_add_event(struct file *f, struct span attr, struct span ids)
 	return take_ids(f, e, ids);
 }
 
-static bool id_add(struct file *f, uint64_t id, uint32_t event)
+/* The first event with an id keeps it. */
+static int id_add(struct file *f, uint64_t id, uint32_t event)
 {
-	size_t i = hash_u64(id) & (f->nslots - 1);
+	uint32_t hash = (uint32_t)hash_u64(id);
+	size_t at = hash;
+	uint32_t i;
 
-	while (f->ids[i].event != 0) {
+	TRY(index_room(&f->id_index));
+	while ((i = index_next(&f->id_index, hash, &at)) != INDEX_NONE) {
 		if (f->ids[i].id == id) {
-			return true; /* the first one keeps it */
+			return 0;
 		}
-		i = (i + 1) & (f->nslots - 1);
+		at++;
 	}
-	f->ids[i] = (struct file_id_slot){.id = id, .event = event + 1};
-	return true;
+	i = (uint32_t)f->id_index.n;
+	f->ids[i] = (struct file_id){.id = id, .event = event};
+	index_put(&f->id_index, hash, at, i);
+	return 0;
 }
 
 /* Takes a place that is not in the list yet. */
@@ -100,23 +106,16 @@ int file_index_ids(struct file *f)
 		add_place(&f->trailer_places, f->events[i].plan.trailer_id, i);
 	}
 	free(f->ids);
-	f->ids = NULL;
-	f->nslots = 0;
-	if (total == 0) {
-		return 0;
-	}
-	f->nslots = 16;
-	while (f->nslots < total * 2) {
-		f->nslots *= 2;
-	}
-	f->ids = calloc(f->nslots, sizeof(*f->ids));
+	index_fini(&f->id_index);
+	f->ids = calloc(total + 1, sizeof(*f->ids));
 	if (f->ids == NULL) {
-		f->nslots = 0;
 		return error_nomem(&f->error);
 	}
 	for (size_t i = 0; i < f->nevents; i++) {
 		for (size_t j = 0; j < f->events[i].nids; j++) {
-			(void)id_add(f, f->events[i].ids[j], (uint32_t)i);
+			if (id_add(f, f->events[i].ids[j], (uint32_t)i) < 0) {
+				return error_nomem(&f->error);
+			}
 		}
 	}
 	return 0;
@@ -337,23 +336,25 @@ int file_name_events(struct file *f)
 
 const struct file_event *file_event_by_id(const struct file *f, uint64_t id)
 {
-	size_t i;
+	uint32_t hash = (uint32_t)hash_u64(id);
+	size_t at = hash;
+	uint32_t i;
 
-	if (f->nslots == 0) {
+	if (f->id_index.n == 0) {
 		return NULL;
 	}
-	for (i = hash_u64(id) & (f->nslots - 1); f->ids[i].event != 0;
-	        i = (i + 1) & (f->nslots - 1)) {
+	while ((i = index_next(&f->id_index, hash, &at)) != INDEX_NONE) {
 		if (f->ids[i].id == id) {
-			return &f->events[f->ids[i].event - 1];
+			return &f->events[f->ids[i].event];
 		}
+		at++;
 	}
 	return NULL;
 }
 
 static const struct file_event *event_of_id(const struct file *f, uint64_t id)
 {
-	return id == 0 || f->nslots == 0 ? &f->events[0] : file_event_by_id(f, id);
+	return id == 0 || f->id_index.n == 0 ? &f->events[0] : file_event_by_id(f, id);
 }
 
 /* Where a record of this event has its id. */

@@ -220,11 +220,12 @@ void file_close(struct file *f)
 	free(f->events);
 	free(f->namings);
 	free(f->ids);
+	index_fini(&f->id_index);
 	arena_fini(&f->arena);
 	f->sources = NULL;
 	f->streams = NULL;
 	f->events = NULL;
 	f->namings = NULL;
 	f->ids = NULL;
-	f->nsources = f->nstreams = f->nevents = f->nnamings = f->nslots = 0;
+	f->nsources = f->nstreams = f->nevents = f->nnamings = 0;
 }

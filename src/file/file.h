@@ -12,6 +12,7 @@
 
 #include "abi/abi.h"
 #include "core/arena.h"
+#include "core/index.h"
 #include "core/status.h"
 #include "file/source.h"
 #include "record/record.h"
@@ -40,9 +41,10 @@ struct file_section {
 	uint64_t size; /* bytes; checked against the file */
 };
 
-struct file_id_slot {
+/* An id and the event that has it. */
+struct file_id {
 	uint64_t id;
-	uint32_t event; /* index + 1; 0: free slot */
+	uint32_t event;
 };
 
 /* A record that names events, in streams. */
@@ -129,8 +131,8 @@ struct file {
 	struct file_naming *namings; /* of pipes, until names are given */
 	size_t nnamings, namings_cap;
 	const char *kallsyms; /* of the recorded kernel, in a directory; NULL: none */
-	struct file_id_slot *ids;
-	size_t nslots; /* a power of two, or 0 */
+	struct file_id *ids; /* each once */
+	struct index id_index;
 };
 
 /* Opens and reads header, attrs, ids, event names. Negative: f->error says why; close all the same.

@@ -62,49 +62,39 @@ const uint64_t *session_reads_find(
 	return reads->periods + reads->records[low].first;
 }
 
-static struct reads_last *find_slot(
-        struct reads_last *slots, size_t nslots, uint64_t id, uint32_t tid)
+/* The last count of an instance, all 0 when it is new; NULL: no memory. */
+static struct reads_last *last_of(struct reads_walk *w, uint64_t id, uint32_t tid)
 {
-	size_t i = hash_step(hash_u64(id), tid) & (nslots - 1);
+	uint32_t hash = (uint32_t)hash_step(hash_u64(id), tid);
+	size_t at = hash;
+	uint32_t i;
 
-	while (slots[i].used && (slots[i].id != id || slots[i].tid != tid)) {
-		i = (i + 1) & (nslots - 1);
+	if (index_room(&w->index) < 0) {
+		return NULL;
 	}
-	return &slots[i];
-}
-
-static bool slots_grow(struct reads_walk *w)
-{
-	size_t n = w->nslots != 0 ? w->nslots * 2 : 64;
-	struct reads_last *slots = calloc(n, sizeof(*slots));
-
-	if (slots == NULL) {
-		return false;
-	}
-	for (size_t i = 0; i < w->nslots; i++) {
-		if (w->slots[i].used) {
-			*find_slot(slots, n, w->slots[i].id, w->slots[i].tid) = w->slots[i];
+	while ((i = index_next(&w->index, hash, &at)) != INDEX_NONE) {
+		if (w->last[i].id == id && w->last[i].tid == tid) {
+			return &w->last[i];
 		}
+		at++;
 	}
-	free(w->slots);
-	w->slots = slots;
-	w->nslots = n;
-	return true;
+	if (!array_reserve(&w->last, &w->last_cap, w->nlast + 1, sizeof(*w->last))) {
+		return NULL;
+	}
+	i = (uint32_t)w->nlast++;
+	w->last[i] = (struct reads_last){.id = id, .tid = tid};
+	index_put(&w->index, hash, at, i);
+	return &w->last[i];
 }
 
 /* What the instance counted since its last sample; a count that went down began anew. */
 static int period_of(struct reads_walk *w, const struct sonde_record_read_value *count,
         uint32_t tid, uint64_t time, uint64_t *period)
 {
-	struct reads_last *last;
+	struct reads_last *last = last_of(w, count->id, tid);
 
-	if ((w->used + 1) * 2 > w->nslots && !slots_grow(w)) {
+	if (last == NULL) {
 		return SONDE_ENOMEM;
-	}
-	last = find_slot(w->slots, w->nslots, count->id, tid);
-	if (!last->used) {
-		w->used++;
-		*last = (struct reads_last){.id = count->id, .tid = tid, .used = true};
 	}
 	w->disorder |= time < last->time;
 	*period = count->value >= last->value ? count->value - last->value : count->value;
@@ -155,7 +145,7 @@ static int periods_of(struct reads_walk *w, const struct file_event *e, const st
 static bool is_counted(const struct reads_walk *w, const struct file_event *e)
 {
 	return (e->plan.sample_type & SONDE_SAMPLE_READ) != 0 &&
-	       (e->plan.read_format & SONDE_READ_ID) != 0 && w->file->nslots != 0;
+	       (e->plan.read_format & SONDE_READ_ID) != 0 && w->file->id_index.n != 0;
 }
 
 int reads_walk_add(struct reads_walk *w, const struct file_event *e, const struct record *r)
@@ -219,9 +209,9 @@ static int again(struct reads_walk *w, const struct place *places)
 	struct record_counts counts;
 	struct record r;
 
-	memset(w->slots, 0, w->nslots * sizeof(*w->slots));
+	index_fini(&w->index);
+	w->nlast = 0;
 	memset(w->totals, 0, w->file->nevents * sizeof(*w->totals));
-	w->used = 0;
 	w->diags = NULL; /* reported before */
 	for (size_t i = 0; i < w->out->nrecords; i++) {
 		const struct file_event *e;
@@ -265,6 +255,7 @@ int reads_walk_end(struct reads_walk *w)
 
 void reads_walk_fini(struct reads_walk *w)
 {
-	free(w->slots);
+	free(w->last);
+	index_fini(&w->index);
 	free(w->totals);
 }

@@ -7,6 +7,7 @@
 #ifndef SONDE_SESSION_READS_H
 #define SONDE_SESSION_READS_H
 
+#include "core/index.h"
 #include "core/status.h"
 #include "file/file.h"
 
@@ -38,7 +39,6 @@ struct reads_last {
 	uint64_t id, value;
 	uint64_t time; /* of its sample, ns */
 	uint32_t tid; /* of inherited events, which count each thread for itself; else 0 */
-	bool used;
 };
 
 struct reads_total {
@@ -50,8 +50,9 @@ struct reads_walk {
 	const struct file *file;
 	struct session_reads *out;
 	struct diag_sink *diags; /* NULL: nothing is reported */
-	struct reads_last *slots; /* by (id, tid), open addressing */
-	size_t nslots, used;
+	struct reads_last *last; /* by (id, tid) */
+	size_t nlast, last_cap;
+	struct index index; /* of them */
 	struct reads_total *totals; /* by event; NULL until there is a count */
 	bool disorder; /* an instance's counts do not come by time */
 };

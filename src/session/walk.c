@@ -17,7 +17,6 @@
 #include "session/session.h"
 
 #include "core/array.h"
-#include "core/hash.h"
 #include "file/feature.h"
 
 #include <stdlib.h>
@@ -25,78 +24,24 @@
 #define CHUNK_BYTES ((uint64_t)1 << 20)
 #define ROUND_BYTES ((uint64_t)1 << 20)
 
-/* Threads that were met in samples: (pid, tid) pairs; open addressing. */
-struct seen {
-	uint64_t *slots; /* key + 1; 0: free */
-	size_t n, used;
-	uint64_t last;
-};
-
 struct walk {
 	struct sonde_session *s;
-	struct seen seen;
 	struct reads_walk reads;
 	uint64_t newest; /* time of the kernel's records so far, ns */
 	uint64_t round_start; /* offset */
+	uint64_t thread; /* pid and tid that were added last; (0, 0) is added first */
 	bool late; /* a round's promise was broken */
 };
 
-static bool seen_grow(struct seen *seen)
-{
-	size_t n = seen->n != 0 ? seen->n * 2 : 256;
-	uint64_t *slots = calloc(n, sizeof(*slots));
-
-	if (slots == NULL) {
-		return false;
-	}
-	for (size_t i = 0; i < seen->n; i++) {
-		size_t j = hash_u64(seen->slots[i]) & (n - 1);
-
-		if (seen->slots[i] == 0) {
-			continue;
-		}
-		while (slots[j] != 0) {
-			j = (j + 1) & (n - 1);
-		}
-		slots[j] = seen->slots[i];
-	}
-	free(seen->slots);
-	seen->slots = slots;
-	seen->n = n;
-	return true;
-}
-
-/* 1: new, 0: known, negative: no memory. */
-static int seen_add(struct seen *seen, uint64_t key)
-{
-	size_t i;
-
-	key++;
-	if (key == seen->last) {
-		return 0;
-	}
-	if ((seen->used + 1) * 2 > seen->n && !seen_grow(seen)) {
-		return SONDE_ENOMEM;
-	}
-	seen->last = key;
-	for (i = hash_u64(key) & (seen->n - 1); seen->slots[i] != 0; i = (i + 1) & (seen->n - 1)) {
-		if (seen->slots[i] == key) {
-			return 0;
-		}
-	}
-	seen->slots[i] = key;
-	seen->used++;
-	return 1;
-}
-
 static int walk_seen(struct walk *w, uint32_t pid, uint32_t tid)
 {
-	int rc = 0;
+	uint64_t thread = (uint64_t)pid << 32 | tid;
 
-	if (w->s->options.counts_only == 0) {
-		rc = seen_add(&w->seen, (uint64_t)pid << 32 | tid);
+	if (w->s->options.counts_only != 0 || thread == w->thread) {
+		return 0;
 	}
-	return rc > 0 ? timeline_add_thread(w->s->timeline, pid, tid) : rc;
+	w->thread = thread;
+	return timeline_add_thread(w->s->timeline, pid, tid);
 }
 
 static int walk_thread(struct walk *w, const struct file_event *e, const struct record *r)
@@ -450,6 +395,5 @@ int session_walk(struct sonde_session *s)
 		rc = walk_reads_end(&w);
 	}
 	reads_walk_fini(&w.reads);
-	free(w.seen.slots);
 	return rc < 0 ? rc : walk_end(&w);
 }

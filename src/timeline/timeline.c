@@ -14,6 +14,7 @@
 
 #include "core/array.h"
 #include "core/hash.h"
+#include "core/index.h"
 #include "core/text.h"
 #include "timeline/space.h"
 
@@ -60,16 +61,9 @@ struct thread {
 	bool renamed; /* names[0] is the number, but perf report counts it under names[1] */
 };
 
-/* Newest generation of a number; open addressing. */
-struct slot {
-	uint32_t key;
-	uint32_t index; /* + 1; 0: free */
-};
-
-struct slots {
-	struct slot *p;
-	size_t n; /* a power of two, or 0 */
-	size_t used;
+/* A thread that was met in records. */
+struct met {
+	uint32_t pid, tid;
 };
 
 struct timeline {
@@ -77,75 +71,64 @@ struct timeline {
 	struct intern texts;
 	struct note *notes;
 	size_t nnotes, notes_cap;
+	struct met *met;
+	size_t nmet, met_cap;
+	struct index met_index;
 	bool swap;
 	struct timeline_object *objects;
 	uint32_t nlisted; /* build ids that were added */
 	size_t nobjects, objects_cap;
-	uint32_t *object_slots; /* index + 1 */
-	size_t nobject_slots;
+	struct index object_index; /* by name */
 	struct timeline_mapping *mappings;
 	size_t nmappings, mappings_cap;
 	struct process *processes;
 	size_t nprocesses, processes_cap;
 	struct thread *threads;
 	size_t nthreads, threads_cap;
-	struct slots pids, tids;
+	struct index pids, tids; /* newest generation of a number */
 	struct space_pool pool;
 	uint32_t kernel; /* process that stands for the kernel */
 };
 
-static bool slots_grow(struct slots *s)
+/* The newest generation of a number, or NONE; *at is its slot, or the one to put it into. */
+static uint32_t process_slot(const struct timeline *t, uint32_t pid, size_t *at)
 {
-	size_t n = s->n != 0 ? s->n * 2 : 64;
-	struct slot *p = calloc(n, sizeof(*p));
+	uint32_t hash = (uint32_t)hash_u64(pid);
+	uint32_t p = NONE;
 
-	if (p == NULL) {
-		return false;
+	*at = hash;
+	while (t->pids.n != 0 && (p = index_next(&t->pids, hash, at)) != NONE &&
+	        t->processes[p].pid != pid) {
+		++*at;
 	}
-	for (size_t i = 0; i < s->n; i++) {
-		size_t j = hash_u64(s->p[i].key) & (n - 1);
-
-		if (s->p[i].index == 0) {
-			continue;
-		}
-		while (p[j].index != 0) {
-			j = (j + 1) & (n - 1);
-		}
-		p[j] = s->p[i];
-	}
-	free(s->p);
-	s->p = p;
-	s->n = n;
-	return true;
+	return p;
 }
 
-static uint32_t slots_find(const struct slots *s, uint32_t key)
+static uint32_t thread_slot(const struct timeline *t, uint32_t tid, size_t *at)
 {
-	if (s->n == 0) {
-		return NONE;
+	uint32_t hash = (uint32_t)hash_u64(tid);
+	uint32_t th = NONE;
+
+	*at = hash;
+	while (t->tids.n != 0 && (th = index_next(&t->tids, hash, at)) != NONE &&
+	        t->threads[th].tid != tid) {
+		++*at;
 	}
-	for (size_t i = hash_u64(key) & (s->n - 1); s->p[i].index != 0; i = (i + 1) & (s->n - 1)) {
-		if (s->p[i].key == key) {
-			return s->p[i].index - 1;
-		}
-	}
-	return NONE;
+	return th;
 }
 
-static bool slots_set(struct slots *s, uint32_t key, uint32_t index)
+static uint32_t process_find(const struct timeline *t, uint32_t pid)
 {
-	size_t i;
+	size_t at;
 
-	if ((s->used + 1) * 2 > s->n && !slots_grow(s)) {
-		return false;
-	}
-	i = hash_u64(key) & (s->n - 1);
-	while (s->p[i].index != 0 && s->p[i].key != key) {
-		i = (i + 1) & (s->n - 1);
-	}
-	s->used += s->p[i].index == 0;
-	s->p[i] = (struct slot){.key = key, .index = index + 1};
-	return true;
+	return process_slot(t, pid, &at);
+}
+
+static uint32_t thread_find(const struct timeline *t, uint32_t tid)
+{
+	size_t at;
+
+	return thread_slot(t, tid, &at);
 }
 
 struct timeline *timeline_new(struct diag_sink *diags)
@@ -164,6 +147,17 @@ struct timeline *timeline_new(struct diag_sink *diags)
 	return t;
 }
 
+static void forget_notes(struct timeline *t)
+{
+	free(t->notes);
+	t->notes = NULL;
+	t->nnotes = t->notes_cap = 0;
+	free(t->met);
+	t->met = NULL;
+	t->nmet = t->met_cap = 0;
+	index_fini(&t->met_index);
+}
+
 void timeline_free(struct timeline *t)
 {
 	if (t == NULL) {
@@ -177,11 +171,11 @@ void timeline_free(struct timeline *t)
 	}
 	free(t->processes);
 	free(t->threads);
-	free(t->pids.p);
-	free(t->tids.p);
-	free(t->notes);
+	index_fini(&t->pids);
+	index_fini(&t->tids);
+	forget_notes(t);
 	free(t->objects);
-	free(t->object_slots);
+	index_fini(&t->object_index);
 	free(t->mappings);
 	space_pool_fini(&t->pool);
 	intern_fini(&t->texts);
@@ -280,28 +274,6 @@ static uint32_t module_short_name(struct timeline *t, const char *path)
 	return id;
 }
 
-static bool objects_rehash(struct timeline *t)
-{
-	size_t n = t->nobject_slots != 0 ? t->nobject_slots * 2 : 64;
-	uint32_t *slots = calloc(n, sizeof(*slots));
-
-	if (slots == NULL) {
-		return false;
-	}
-	for (size_t o = 0; o < t->nobjects; o++) {
-		size_t i = hash_u64(t->objects[o].name) & (n - 1);
-
-		while (slots[i] != 0) {
-			i = (i + 1) & (n - 1);
-		}
-		slots[i] = (uint32_t)o + 1;
-	}
-	free(t->object_slots);
-	t->object_slots = slots;
-	t->nobject_slots = n;
-	return true;
-}
-
 static bool same_object(const struct timeline_object *a, const struct timeline_object *b)
 {
 	return a->name == b->name && a->kind == b->kind && a->pid == b->pid &&
@@ -311,26 +283,27 @@ static bool same_object(const struct timeline_object *a, const struct timeline_o
 
 static uint32_t object_get(struct timeline *t, const struct timeline_object *o)
 {
-	size_t i;
+	uint32_t hash = (uint32_t)hash_u64(o->name);
+	uint32_t id;
+	size_t at = hash;
 
-	if (o->name == INTERN_NONE || o->short_name == INTERN_NONE) {
+	if (o->name == INTERN_NONE || o->short_name == INTERN_NONE ||
+	        index_room(&t->object_index) < 0) {
 		return NONE;
 	}
-	if ((t->nobjects + 1) * 2 > t->nobject_slots && !objects_rehash(t)) {
-		return NONE;
-	}
-	for (i = hash_u64(o->name) & (t->nobject_slots - 1); t->object_slots[i] != 0;
-	        i = (i + 1) & (t->nobject_slots - 1)) {
-		if (same_object(&t->objects[t->object_slots[i] - 1], o)) {
-			return t->object_slots[i] - 1;
+	while ((id = index_next(&t->object_index, hash, &at)) != NONE) {
+		if (same_object(&t->objects[id], o)) {
+			return id;
 		}
+		at++;
 	}
 	if (!array_reserve(&t->objects, &t->objects_cap, t->nobjects + 1, sizeof(*t->objects))) {
 		return NONE;
 	}
-	t->objects[t->nobjects] = *o;
-	t->object_slots[i] = (uint32_t)++t->nobjects;
-	return (uint32_t)t->nobjects - 1;
+	id = (uint32_t)t->nobjects++;
+	t->objects[id] = *o;
+	index_put(&t->object_index, hash, at, id);
+	return id;
 }
 
 static uint32_t user_object(struct timeline *t, const struct record_mmap *m)
@@ -387,27 +360,38 @@ static uint32_t kernel_object(struct timeline *t, const struct record_mmap *m)
 
 /* Threads and processes. */
 
+/* Puts the number of a new generation where process_slot or thread_slot ended. */
+static void generation_put(
+        struct index *x, uint32_t number, size_t at, uint32_t older, uint32_t newest)
+{
+	if (older != NONE) {
+		index_replace(x, at, newest);
+	} else {
+		index_put(x, (uint32_t)hash_u64(number), at, newest);
+	}
+}
+
 static uint32_t process_new(struct timeline *t, uint32_t pid, uint64_t time, uint32_t root)
 {
-	uint32_t older = slots_find(&t->pids, pid);
-	struct process *p;
+	uint32_t id = (uint32_t)t->nprocesses;
+	struct process p = {.pid = pid, .start = time};
+	size_t at;
 
-	if (!array_reserve(&t->processes, &t->processes_cap, t->nprocesses + 1, sizeof(*p)) ||
-	        !slots_set(&t->pids, pid, (uint32_t)t->nprocesses)) {
+	if (index_room(&t->pids) < 0 ||
+	        !array_reserve(&t->processes, &t->processes_cap, t->nprocesses + 1, sizeof(p)) ||
+	        !array_reserve(&p.roots, &p.roots_cap, 1, sizeof(*p.roots))) {
 		return NONE;
 	}
-	p = &t->processes[t->nprocesses];
-	*p = (struct process){.pid = pid, .older = older, .start = time};
-	if (!array_reserve(&p->roots, &p->roots_cap, 1, sizeof(*p->roots))) {
-		return NONE;
-	}
-	p->roots[p->nroots++] = (struct root_at){.time = time, .root = root, .exec = true};
-	return (uint32_t)t->nprocesses++;
+	p.roots[p.nroots++] = (struct root_at){.time = time, .root = root, .exec = true};
+	p.older = process_slot(t, pid, &at);
+	t->processes[t->nprocesses++] = p;
+	generation_put(&t->pids, pid, at, p.older, id);
+	return id;
 }
 
 static uint32_t process_get(struct timeline *t, uint32_t pid)
 {
-	uint32_t p = slots_find(&t->pids, pid);
+	uint32_t p = process_find(t, pid);
 
 	return p != NONE ? p : process_new(t, pid, 0, TIMELINE_NO_ROOT);
 }
@@ -424,20 +408,23 @@ static bool thread_name(struct thread *th, uint64_t time, uint32_t name)
 
 static uint32_t thread_new(struct timeline *t, uint32_t process, uint32_t tid, uint64_t time)
 {
-	uint32_t older = slots_find(&t->tids, tid);
+	uint32_t id = (uint32_t)t->nthreads;
+	struct thread th = {.tid = tid, .process = process, .start = time};
+	size_t at;
 
-	if (!array_reserve(&t->threads, &t->threads_cap, t->nthreads + 1, sizeof(*t->threads)) ||
-	        !slots_set(&t->tids, tid, (uint32_t)t->nthreads)) {
+	if (index_room(&t->tids) < 0 ||
+	        !array_reserve(&t->threads, &t->threads_cap, t->nthreads + 1, sizeof(th))) {
 		return NONE;
 	}
-	t->threads[t->nthreads] =
-	        (struct thread){.tid = tid, .process = process, .older = older, .start = time};
-	return (uint32_t)t->nthreads++;
+	th.older = thread_slot(t, tid, &at);
+	t->threads[t->nthreads++] = th;
+	generation_put(&t->tids, tid, at, th.older, id);
+	return id;
 }
 
 static uint32_t thread_get(struct timeline *t, uint32_t pid, uint32_t tid)
 {
-	uint32_t th = slots_find(&t->tids, tid);
+	uint32_t th = thread_find(t, tid);
 	uint32_t p;
 
 	if (th != NONE && t->processes[t->threads[th].process].pid == pid) {
@@ -498,7 +485,7 @@ static bool play_comm(struct timeline *t, const struct note *n)
 
 static bool fork_name(struct timeline *t, uint32_t th, uint32_t ptid, uint64_t time)
 {
-	uint32_t parent = slots_find(&t->tids, ptid);
+	uint32_t parent = thread_find(t, ptid);
 
 	if (parent == NONE || parent == th || t->threads[parent].nnames == 0) {
 		return true;
@@ -513,7 +500,7 @@ static bool fork_name(struct timeline *t, uint32_t th, uint32_t ptid, uint64_t t
  */
 static bool play_fork_of_itself(struct timeline *t, uint32_t tid, uint64_t time)
 {
-	uint32_t old = slots_find(&t->tids, tid);
+	uint32_t old = thread_find(t, tid);
 	uint32_t new;
 
 	if (old == NONE || t->threads[old].nnames == 0) {
@@ -540,18 +527,18 @@ static bool play_fork(struct timeline *t, const struct note *n)
 		        "a FORK record is cut short");
 		return true;
 	}
-	if (n->time == 0 && slots_find(&t->tids, f.tid) != NONE) {
+	if (n->time == 0 && thread_find(t, f.tid) != NONE) {
 		return true; /* synthesised state of a thread that another record named already */
 	}
 	if (f.tid == f.ptid && f.pid == f.ppid) {
 		return play_fork_of_itself(t, f.tid, n->time);
 	}
-	parent = slots_find(&t->pids, f.ppid);
+	parent = process_find(t, f.ppid);
 	if (f.pid == f.ppid || f.tid != f.pid) {
 		p = process_get(t, f.pid);
 	} else {
 		bool copy = parent != NONE && (n->record.misc & MISC_FORK_EXEC) == 0;
-		uint32_t known = n->time == 0 ? slots_find(&t->pids, f.pid) : NONE;
+		uint32_t known = n->time == 0 ? process_find(t, f.pid) : NONE;
 
 		p = known != NONE
 		            ? known
@@ -693,17 +680,23 @@ static bool name_nameless(struct timeline *t)
 
 int timeline_add_thread(struct timeline *t, uint32_t pid, uint32_t tid)
 {
-	/* called for samples of threads; kept for after the notes were played, when still unknown
-	 */
-	struct note *n;
+	uint32_t hash = (uint32_t)hash_u64((uint64_t)pid << 32 | tid);
+	uint32_t id;
+	size_t at = hash;
 
-	if (!array_reserve(&t->notes, &t->notes_cap, t->nnotes + 1, sizeof(*t->notes))) {
+	TRY(index_room(&t->met_index));
+	while ((id = index_next(&t->met_index, hash, &at)) != INDEX_NONE) {
+		if (t->met[id].pid == pid && t->met[id].tid == tid) {
+			return 0;
+		}
+		at++;
+	}
+	if (!array_reserve(&t->met, &t->met_cap, t->nmet + 1, sizeof(*t->met))) {
 		return SONDE_ENOMEM;
 	}
-	n = &t->notes[t->nnotes];
-	*n = (struct note){.time = UINT64_MAX, .order = (uint32_t)t->nnotes};
-	n->record.offset = (uint64_t)pid << 32 | tid;
-	t->nnotes++;
+	id = (uint32_t)t->nmet++;
+	t->met[id] = (struct met){.pid = pid, .tid = tid};
+	index_put(&t->met_index, hash, at, id);
 	return 0;
 }
 
@@ -717,19 +710,16 @@ int timeline_seal(struct timeline *t)
 		qsort(t->notes, t->nnotes, sizeof(*t->notes), note_order);
 	}
 	for (size_t i = 0; i < t->nnotes; i++) {
-		const struct note *n = &t->notes[i];
-		bool good = n->record.type != 0 ? play(t, n)
-		                                : thread_get(t, (uint32_t)(n->record.offset >> 32),
-		                                          (uint32_t)n->record.offset) != NONE;
-
-		if (!good) {
+		if (!play(t, &t->notes[i])) {
 			return SONDE_ENOMEM;
 		}
 	}
-	free(t->notes);
-	t->notes = NULL;
-	t->nnotes = 0;
-	t->notes_cap = 0;
+	for (size_t i = 0; i < t->nmet; i++) {
+		if (thread_get(t, t->met[i].pid, t->met[i].tid) == NONE) {
+			return SONDE_ENOMEM;
+		}
+	}
+	forget_notes(t);
 	return name_nameless(t) ? 0 : SONDE_ENOMEM;
 }
 
@@ -795,7 +785,7 @@ static void view_process(
 /* The generation that is current at `time`; when all are later, the oldest. */
 static uint32_t thread_at(const struct timeline *t, struct timeline_view *v, uint64_t time)
 {
-	uint32_t th = slots_find(&t->tids, v->tid);
+	uint32_t th = thread_find(t, v->tid);
 
 	while (th != NONE && t->threads[th].start > time && t->threads[th].older != NONE) {
 		narrow(v, 0, t->threads[th].start);

@@ -86,7 +86,8 @@ void timeline_free(struct timeline *t);
 int timeline_add(struct timeline *t, const struct record *r, bool swap, uint64_t time);
 int timeline_add_build_id(
         struct timeline *t, const char *name, const uint8_t *id, size_t size, bool kernel);
-/* Threads met only in samples get the name ":TID"; call for each distinct one before sealing. */
+/* A thread of a sample, before sealing, any number of times: without a COMM record its name is
+ * ":TID". Negative: no memory. */
 int timeline_add_thread(struct timeline *t, uint32_t pid, uint32_t tid);
 
 /* Sorts what was added and builds the trees; after that the timeline is read-only. */
