@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/text.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -129,25 +128,30 @@ void text_percent(struct text *t, uint64_t part, uint64_t total, unsigned width)
 	text_u64(t, whole % 100, 2, '0');
 }
 
-void text_printf(struct text *t, const char *fmt, ...)
+void text_vprintf(struct text *t, const char *fmt, va_list ap)
 {
-	va_list ap;
+	va_list again;
 	char *p;
 	int n;
 
-	va_start(ap, fmt);
+	va_copy(again, ap);
 	n = vsnprintf(NULL, 0, fmt, ap);
-	va_end(ap);
 	if (n < 0) {
 		t->failed = true;
-		return;
 	}
-	p = text_room(t, (size_t)n + 1);
-	if (p == NULL) {
-		return;
+	p = n >= 0 ? text_room(t, (size_t)n + 1) : NULL;
+	if (p != NULL) {
+		(void)vsnprintf(p, (size_t)n + 1, fmt, again);
+		t->n += (size_t)n;
 	}
+	va_end(again);
+}
+
+void text_printf(struct text *t, const char *fmt, ...)
+{
+	va_list ap;
+
 	va_start(ap, fmt);
-	(void)vsnprintf(p, (size_t)n + 1, fmt, ap);
+	text_vprintf(t, fmt, ap);
 	va_end(ap);
-	t->n += (size_t)n;
 }

@@ -7,6 +7,7 @@
 #ifndef SONDE_CORE_TEXT_H
 #define SONDE_CORE_TEXT_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -71,5 +72,7 @@ void text_hex(struct text *t, uint64_t v, unsigned width, char pad);
 void text_percent(struct text *t, uint64_t part, uint64_t total, unsigned width);
 
 void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void text_vprintf(struct text *t, const char *fmt, va_list ap)
+        __attribute__((format(printf, 2, 0)));
 
 #endif

@@ -2,8 +2,8 @@
 /* The list of what is looked at, and how it is printed. */
 #include "doctor/doctor.h"
 
+#include "core/json.h"
 #include "core/status.h"
-#include "output/json.h"
 #include "proc/proc.h"
 
 #include <stdarg.h>

@@ -4,8 +4,8 @@
  * files: the host first, then guests by rising pid, else in the order of the file; of a name that
  * stands twice the first one's place and the last one's id.
  */
+#include "core/json.h"
 #include "file/feature.h"
-#include "output/json.h"
 #include "session/session.h"
 
 #include <sonde/preview/buildid.h>
@@ -51,7 +51,7 @@ static void put_json(struct text *out, const struct lines *lines)
 
 		json_object(&j, NULL);
 		if (l->id.n != 0) {
-			json_bytes(&j, "build_id", l->id);
+			json_hex(&j, "build_id", l->id);
 		} else {
 			json_text(&j, "build_id", NULL);
 		}

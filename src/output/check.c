@@ -3,9 +3,8 @@
  * The check of a recording: container, sections, features, every record's fields and event, order
  * across rounds, and the loss that the recording itself tells of.
  */
-#include "core/text.h"
+#include "core/json.h"
 #include "file/file.h"
-#include "output/dump.h"
 #include "record/layout.h"
 
 #include <sonde/preview/check.h>
@@ -34,6 +33,7 @@ struct check {
 	struct diag_sink diags;
 	struct sonde_check_options o;
 	struct text out; /* the problems, as they are met */
+	struct json json; /* their array, when it is wanted; writes to out */
 	uint64_t problems[PROBLEMS], told;
 	uint64_t records, unknown, skipped; /* records; of unknown types; bytes between them */
 	uint64_t newest, before, limit; /* ns: of all so far; at the last mark; what was finished */
@@ -53,16 +53,14 @@ static void problem_put(struct check *c, enum problem p, uint64_t offset, const 
 		return;
 	}
 	if (c->o.json) {
-		text_str(&c->out, c->told > 1 ? ",\n{\"kind\":\"" : "\n{\"kind\":\"");
-		text_str(&c->out, problem_names[p]);
-		text_char(&c->out, '"');
+		json_line(&c->json);
+		json_object(&c->json, NULL);
+		json_text(&c->json, "kind", problem_names[p]);
 		if (offset != NO_OFFSET) {
-			text_str(&c->out, ",\"offset\":");
-			text_u64(&c->out, offset, 0, ' ');
+			json_u64(&c->json, "offset", offset);
 		}
-		text_str(&c->out, ",\"text\":");
-		dump_json_string(&c->out, text, strlen(text));
-		text_char(&c->out, '}');
+		json_text(&c->json, "text", text);
+		json_close(&c->json);
 		return;
 	}
 	text_printf(&c->out, "%-8s ", problem_names[p]);
@@ -340,41 +338,42 @@ static void say_text(struct check *c, const char *path, enum sonde_verdict verdi
 	text_printf(t, "%s: %s\n", path, verdicts[verdict]);
 }
 
-static void json_count(struct text *t, const char *name, uint64_t n)
-{
-	text_str(t, name);
-	text_u64(t, n, 0, ' ');
-}
-
 static void say_json(struct check *c, const char *path, enum sonde_verdict verdict)
 {
-	struct text *t = &c->out, problems = c->out;
+	struct text problems;
+	struct json j = {.out = &c->out};
 
-	c->out = (struct text){0};
-	text_str(t, "{\"schema\":\"sonde-check\",\"version\":1,\"file\":");
-	dump_json_string(t, path, strlen(path));
-	text_printf(t, ",\"verdict\":\"%s\",\"container\":\"%s\"", verdicts[verdict],
-	        verdict == SONDE_UNUSABLE ? "unknown" : container_of(&c->file));
-	json_count(t, ",\"events\":", c->file.nevents);
-	json_count(t, ",\"records\":", c->records);
-	json_count(t, ",\"unknown_records\":", c->unknown);
-	json_count(t, ",\"skipped_bytes\":", c->skipped);
-	text_str(t, c->file.interrupted ? ",\"interrupted\":true" : ",\"interrupted\":false");
-	json_count(t, ",\"lost\":{\"events\":", c->lost);
-	json_count(t, ",\"samples\":", c->lost_samples);
-	json_count(t, ",\"throttled\":", c->throttled);
+	json_close(&c->json);
+	problems = c->out;
+	c->out = (struct text){.failed = problems.failed};
+	json_begin(&j, "check", 1);
+	json_text(&j, "file", path);
+	json_text(&j, "verdict", verdicts[verdict]);
+	json_text(&j, "container", verdict == SONDE_UNUSABLE ? "unknown" : container_of(&c->file));
+	json_u64(&j, "events", c->file.nevents);
+	json_u64(&j, "records", c->records);
+	json_u64(&j, "unknown_records", c->unknown);
+	json_u64(&j, "skipped_bytes", c->skipped);
+	json_bool(&j, "interrupted", c->file.interrupted);
+	json_object(&j, "lost");
+	json_u64(&j, "events", c->lost);
+	json_u64(&j, "samples", c->lost_samples);
+	json_u64(&j, "throttled", c->throttled);
 	for (unsigned i = 0; i < 4; i++) {
-		text_printf(t, ",\"aux_%s\":%llu", aux_names[i], (unsigned long long)c->aux[i]);
+		char key[32];
+
+		(void)snprintf(key, sizeof(key), "aux_%s", aux_names[i]);
+		json_u64(&j, key, c->aux[i]);
 	}
-	json_count(t, ",\"trace_errors\":", c->trace_errors);
-	text_str(t, "},\"counts\":{");
+	json_u64(&j, "trace_errors", c->trace_errors);
+	json_close(&j);
+	json_object(&j, "counts");
 	for (unsigned i = 0; i < PROBLEMS; i++) {
-		text_printf(t, "%s\"%s\":%llu", i != 0 ? "," : "", problem_names[i],
-		        (unsigned long long)c->problems[i]);
+		json_u64(&j, problem_names[i], c->problems[i]);
 	}
-	text_str(t, "},\"problems\":[");
-	text_bytes(t, problems.p, problems.n);
-	text_str(t, "]}\n");
+	json_close(&j);
+	json_raw(&j, "problems", problems.p, problems.n);
+	json_end(&j);
 	text_fini(&problems);
 }
 
@@ -410,6 +409,10 @@ int sonde_check(const char *path, const struct sonde_check_options *options,
 	c->diags.arg = c;
 	c->file.diags = &c->diags;
 	c->file.check_owner = c->o.check_owner != 0;
+	c->json.out = &c->out;
+	if (c->o.json) {
+		json_array(&c->json, NULL);
+	}
 	verdict = check_all(c, path);
 	if (c->o.json) {
 		say_json(c, path, verdict);

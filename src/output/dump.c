@@ -29,10 +29,10 @@ struct dump {
 	sonde_dump_write_fn write;
 	void *arg;
 	struct text out;
+	struct json json; /* the document, when it is one; writes to out */
 	uint8_t wanted[RECORD_TYPE_MAX]; /* by type, when some are asked for */
 	bool some;
 	uint32_t cpus;
-	uint64_t printed;
 };
 
 /* ---- which types ---- */
@@ -80,16 +80,6 @@ static int types_parse(struct dump *d)
 
 /* ---- one record ---- */
 
-/* The bits of misc that have a name, each between `quote`s. */
-static void put_misc(struct text *out, const struct record *r, const char *quote)
-{
-	const char *name;
-
-	for (unsigned i = 0; (name = sonde_record_misc_name(r->type, r->misc, i)) != NULL; i++) {
-		text_printf(out, "%s%s%s%s", i != 0 ? "," : "", quote, name, quote);
-	}
-}
-
 static const struct file_event *event_of(const struct file *f, const struct record *r)
 {
 	if (r->type == RECORD_SAMPLE) {
@@ -98,16 +88,14 @@ static const struct file_event *event_of(const struct file *f, const struct reco
 	return r->type < RECORD_USER_START ? file_record_event(f, r) : NULL;
 }
 
-static void put_type(struct text *out, uint32_t type)
+static const char *type_name(uint32_t type, char unknown[32])
 {
 	const char *name = record_type_name(type);
 
-	if (name != NULL) {
-		text_str(out, name);
-	} else {
-		text_str(out, "UNKNOWN_");
-		text_u64(out, type, 0, ' ');
+	if (name == NULL) {
+		(void)snprintf(unknown, 32, "UNKNOWN_%u", type);
 	}
+	return name != NULL ? name : unknown;
 }
 
 static void dump_text(struct dump *d, const struct record *r, const struct file_place *place,
@@ -116,6 +104,8 @@ static void dump_text(struct dump *d, const struct record *r, const struct file_
 	struct text *out = &d->out;
 	struct span outside = file_outside(&d->file, r);
 	struct record_walk w;
+	char unknown[32];
+	const char *name;
 
 	if (d->file.nstreams > 1) {
 		text_str(out, place->stream->name);
@@ -128,14 +118,18 @@ static void dump_text(struct dump *d, const struct record *r, const struct file_
 		text_hex(out, place->inside, 0, '0');
 	}
 	text_char(out, ' ');
-	put_type(out, r->type);
+	text_str(out, type_name(r->type, unknown));
 	text_str(out, " size=");
 	text_u64(out, r->body.n + RECORD_HEADER_SIZE, 0, ' ');
 	text_str(out, " misc=0x");
 	text_hex(out, r->misc, 0, '0');
 	if (r->misc != 0) {
 		text_char(out, '(');
-		put_misc(out, r, "");
+		for (unsigned i = 0; (name = sonde_record_misc_name(r->type, r->misc, i)) != NULL;
+		        i++) {
+			text_str(out, i != 0 ? "," : "");
+			text_str(out, name);
+		}
 		text_char(out, ')');
 	}
 	if (e != NULL) {
@@ -158,53 +152,47 @@ static void dump_text(struct dump *d, const struct record *r, const struct file_
 	}
 }
 
-static void json_number(struct text *out, const char *name, uint64_t v)
-{
-	text_str(out, name);
-	text_u64(out, v, 0, ' ');
-}
-
 static void dump_json(struct dump *d, const struct record *r, const struct file_place *place,
         const struct file_event *e)
 {
-	struct text *out = &d->out;
+	struct json *j = &d->json;
 	struct span outside = file_outside(&d->file, r);
 	struct record_walk w;
+	char unknown[32];
+	const char *name;
 
-	text_str(out, d->printed != 0 ? ",\n{" : "\n{");
+	json_line(j);
+	json_object(j, NULL);
 	if (d->file.nstreams > 1) {
-		text_str(out, "\"file\":");
-		dump_json_string(out, place->stream->name, strlen(place->stream->name));
-		text_char(out, ',');
+		json_text(j, "file", place->stream->name);
 	}
-	json_number(out, "\"offset\":", place->offset);
+	json_u64(j, "offset", place->offset);
 	if (place->inflated) {
-		json_number(out, ",\"inside\":", place->inside);
+		json_u64(j, "inside", place->inside);
 	}
-	json_number(out, ",\"type\":", r->type);
-	text_str(out, ",\"type_is\":\"");
-	put_type(out, r->type);
-	json_number(out, "\",\"size\":", r->body.n + RECORD_HEADER_SIZE);
-	json_number(out, ",\"misc\":", r->misc);
-	text_str(out, ",\"misc_is\":[");
-	put_misc(out, r, "\"");
-	text_char(out, ']');
+	json_u64(j, "type", r->type);
+	json_text(j, "type_is", type_name(r->type, unknown));
+	json_u64(j, "size", r->body.n + RECORD_HEADER_SIZE);
+	json_u64(j, "misc", r->misc);
+	json_array(j, "misc_is");
+	for (unsigned i = 0; (name = sonde_record_misc_name(r->type, r->misc, i)) != NULL; i++) {
+		json_text(j, NULL, name);
+	}
+	json_close(j);
 	if (e != NULL) {
-		text_str(out, ",\"event\":");
-		dump_json_string(out, e->name, strlen(e->name));
+		json_text(j, "event", e->name);
 	}
-	text_str(out, ",\"fields\":");
 	record_walk_init(&w, r, d->file.swap, e != NULL ? &e->plan : NULL, d->cpus);
-	dump_fields_json(out, &w, d->o.raw != 0);
+	(void)dump_fields_json(j, "fields", &w, d->o.raw != 0);
 	if (outside.n != 0) {
-		json_number(out, ",\"payload_size\":", outside.n);
+		json_u64(j, "payload_size", outside.n);
 	}
 	if (d->o.raw) {
-		text_str(out, ",\"raw\":");
-		dump_json_hex(out, (struct span){r->body.p - RECORD_HEADER_SIZE,
-		                           r->body.n + RECORD_HEADER_SIZE});
+		json_hex(j, "raw",
+		        (struct span){
+		                r->body.p - RECORD_HEADER_SIZE, r->body.n + RECORD_HEADER_SIZE});
 	}
-	text_char(out, '}');
+	json_close(j);
 }
 
 /* ---- all of them ---- */
@@ -242,7 +230,6 @@ static int dump_records(struct dump *d)
 		} else {
 			dump_text(d, &r, &place, e);
 		}
-		d->printed++;
 		TRY(flush(d, PIECE));
 	}
 	return 0;
@@ -255,13 +242,15 @@ static int dump_all(struct dump *d, const char *path)
 	TRY(file_inflate(&d->file));
 	d->cpus = file_cpus(&d->file);
 	if (d->o.json) {
-		text_str(&d->out, "{\"schema\":\"sonde-dump\",\"version\":1,\"byte_order\":\"");
-		text_str(&d->out, d->file.swap != HOST_BIG_ENDIAN ? "big" : "little");
-		text_str(&d->out, "\",\"records\":[");
+		json_begin(&d->json, "dump", 1);
+		json_text(
+		        &d->json, "byte_order", d->file.swap != HOST_BIG_ENDIAN ? "big" : "little");
+		json_array(&d->json, "records");
 	}
 	TRY(dump_records(d));
 	if (d->o.json) {
-		text_str(&d->out, "\n]}\n");
+		json_line(&d->json);
+		json_end(&d->json);
 	}
 	return flush(d, 0);
 }
@@ -280,6 +269,7 @@ int sonde_dump_print(const char *path, const struct sonde_dump_options *options,
 	d->diags.arg = d->o.diag_arg;
 	d->file.diags = &d->diags;
 	d->file.check_owner = d->o.check_owner != 0;
+	d->json.out = &d->out;
 	d->write = write;
 	d->arg = arg;
 	rc = dump_all(d, path);

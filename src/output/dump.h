@@ -3,18 +3,16 @@
 #ifndef SONDE_OUTPUT_DUMP_H
 #define SONDE_OUTPUT_DUMP_H
 
-#include "core/text.h"
+#include "core/json.h"
 #include "record/layout.h"
 
-/* Appends all fields: ` name=value ...`, or `"name":value,...` with the outer braces. */
+/* Appends all fields: ` name=value ...`. */
 void dump_fields_text(struct text *out, struct record_walk *w);
-void dump_fields_json(struct text *out, struct record_walk *w, bool raw);
+
+/* The same as an object; raw: with all bytes of long fields. False: a field did not fit. */
+bool dump_fields_json(struct json *j, const char *key, struct record_walk *w, bool raw);
 
 /* 16 bytes a line, with their offset in front and the printable ones behind. */
 void dump_hex(struct text *out, struct span bytes);
-
-/* A JSON string; bytes that are no UTF-8 become U+FFFD. */
-void dump_json_string(struct text *out, const char *s, size_t n);
-void dump_json_hex(struct text *out, struct span bytes);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "output/dump.h"
 
-#include "output/escape.h"
+#include <stdio.h>
 
 #define SHORT_BYTES 64u /* longer ones are told by their length, unless all bytes are asked for */
 
@@ -238,171 +238,120 @@ void dump_fields_text(struct text *out, struct record_walk *w)
 
 /* ---- JSON ---- */
 
-void dump_json_hex(struct text *out, struct span bytes)
+static void json_number(struct json *j, const char *key, const struct layout_field *f, uint64_t v)
 {
-	char *p = text_room(out, 2 * bytes.n + 2);
+	double real;
 
-	if (p == NULL) {
-		return;
-	}
-	*p++ = '"';
-	for (size_t i = 0; i < bytes.n; i++) {
-		*p++ = "0123456789abcdef"[bytes.p[i] >> 4];
-		*p++ = "0123456789abcdef"[bytes.p[i] & 15];
-	}
-	*p = '"';
-	out->n += 2 * bytes.n + 2;
-}
-
-void dump_json_string(struct text *out, const char *s, size_t n)
-{
-	output_escape_json(out, s, n);
-}
-
-static void json_name(struct text *out, const char *name, const char *tail)
-{
-	text_char(out, '"');
-	text_str(out, name);
-	text_str(out, tail);
-	text_bytes(out, "\":", 2);
-}
-
-static void json_number(struct text *out, const struct layout_field *f, uint64_t v)
-{
 	if (f->kind == LAYOUT_F64) {
-		put_real(out, v);
+		memcpy(&real, &v, sizeof(real));
+		json_printf(j, key, "%.17g", real);
+	} else if (f->kind == LAYOUT_S32 || f->kind == LAYOUT_S64) {
+		json_s64(j, key, (int64_t)v);
 	} else {
-		put_decimal(out, f->kind, v);
+		json_u64(j, key, v);
 	}
 }
 
-static void json_parts(struct text *out, const struct layout_field *f, uint64_t v)
+static void json_parts(struct json *j, const char *key, const struct layout_field *f, uint64_t v)
 {
-	bool first = true;
-
-	text_char(out, '{');
+	json_object(j, key);
 	for (const struct layout_name *n = f->names; n->name != NULL; n++) {
-		uint64_t part = part_of(n, v);
-
-		if (part != 0) {
-			text_str(out, first ? "" : ",");
-			json_name(out, n->name, "");
-			text_u64(out, part, 0, ' ');
-			first = false;
+		if (part_of(n, v) != 0) {
+			json_u64(j, n->name, part_of(n, v));
 		}
 	}
-	text_char(out, '}');
+	json_close(j);
 }
 
-static void json_flags(struct text *out, const struct layout_field *f, uint64_t v)
+static void json_flags(struct json *j, const char *key, const struct layout_field *f, uint64_t v)
 {
-	bool first = true;
-
-	text_char(out, '[');
+	json_array(j, key);
 	for (const struct layout_name *n = f->names; n->name != NULL; n++) {
 		if ((v & n->value) != 0) {
-			text_str(out, first ? "\"" : ",\"");
-			text_str(out, n->name);
-			text_char(out, '"');
-			first = false;
+			json_text(j, NULL, n->name);
 		}
 	}
-	text_char(out, ']');
+	json_close(j);
 }
 
 /* What a number means, as a second member `NAME_is`. */
-static void json_meaning(struct text *out, const struct layout_field *f, uint64_t v)
+static void json_meaning(struct json *j, const struct layout_field *f, uint64_t v)
 {
 	const char *name = f->show == SHOW_NAMES ? name_of(f, v) : NULL;
 	bool parts = f->kind == LAYOUT_BITS || f->kind == LAYOUT_MIRRORED;
+	char key[64];
 
 	if (!parts && f->show != SHOW_FLAGS && name == NULL) {
 		return;
 	}
-	text_char(out, ',');
-	json_name(out, f->name, "_is");
+	(void)snprintf(key, sizeof(key), "%s_is", f->name);
 	if (parts) {
-		json_parts(out, f, v);
+		json_parts(j, key, f, v);
 	} else if (name == NULL) {
-		json_flags(out, f, v);
+		json_flags(j, key, f, v);
 	} else {
-		dump_json_string(out, name, strlen(name));
+		json_text(j, key, name);
 	}
 }
 
-static void json_bytes(struct text *out, struct span s, bool raw)
+static void json_bytes(struct json *j, const char *key, struct span s, bool raw)
 {
 	if (raw || s.n <= SHORT_BYTES) {
-		dump_json_hex(out, s);
+		json_hex(j, key, s);
 		return;
 	}
-	text_str(out, "{\"bytes\":");
-	text_u64(out, s.n, 0, ' ');
-	text_char(out, '}');
+	json_object(j, key);
+	json_u64(j, "bytes", s.n);
+	json_close(j);
 }
 
-static void json_value(struct text *out, const struct layout_value *v, bool swap, bool raw)
+static void json_value(struct json *j, const struct layout_value *v, bool swap, bool raw)
 {
 	const struct layout_field *f = v->field;
 
-	json_name(out, f->name, "");
 	if (is_text(f)) {
 		const char *s;
 		size_t n = text_length(v, &s);
 
-		dump_json_string(out, s, n);
+		json_string(j, f->name, s, n);
 	} else if (f->kind == LAYOUT_BYTES) {
-		json_bytes(out, v->bytes, raw);
+		json_bytes(j, f->name, v->bytes, raw);
 	} else if (!v->array) {
-		json_number(out, f, v->number);
-		json_meaning(out, f, v->number);
+		json_number(j, f->name, f, v->number);
+		json_meaning(j, f, v->number);
 	} else {
-		text_char(out, '[');
+		json_array(j, f->name);
 		for (uint64_t i = 0; i < v->count; i++) {
-			text_str(out, i != 0 ? "," : "");
-			json_number(out, f, layout_number(v, i, swap));
+			json_number(j, NULL, f, layout_number(v, i, swap));
 		}
-		text_char(out, ']');
+		json_close(j);
 	}
 }
 
-void dump_fields_json(struct text *out, struct record_walk *w, bool raw)
+bool dump_fields_json(struct json *j, const char *key, struct record_walk *w, bool raw)
 {
 	struct layout_value v;
 	enum layout_event event;
-	bool first = true;
 
-	text_char(out, '{');
+	json_object(j, key);
 	while ((event = record_walk_next(w, &v)) != LAYOUT_END) {
-		bool ends = event == LAYOUT_LIST_END || event == LAYOUT_ITEM_END;
-
 		if (hidden(event, &v)) {
 			continue;
 		}
-		text_str(out, first || ends ? "" : ",");
-		first = event == LAYOUT_LIST || event == LAYOUT_ITEM;
 		switch (event) {
-		case LAYOUT_VALUE: json_value(out, &v, w->walk.c.swap, raw); break;
-		case LAYOUT_REST:
-			json_name(out, w->bad ? "cut" : "more", "");
-			json_bytes(out, v.bytes, raw);
-			break;
-		case LAYOUT_LIST:
-			json_name(out, v.field->name, "");
-			text_char(out, '[');
-			break;
+		case LAYOUT_VALUE: json_value(j, &v, w->walk.c.swap, raw); break;
+		case LAYOUT_REST: json_bytes(j, w->bad ? "cut" : "more", v.bytes, raw); break;
+		case LAYOUT_LIST: json_array(j, v.field->name); break;
 		case LAYOUT_ITEM:
-			if (v.field->count.is == COUNT_ONE) {
-				json_name(out, v.field->name, "");
-			}
-			text_char(out, '{');
+			json_object(j, v.field->count.is == COUNT_ONE ? v.field->name : NULL);
 			break;
-		case LAYOUT_LIST_END: text_char(out, ']'); break;
-		case LAYOUT_ITEM_END: text_char(out, '}'); break;
+		case LAYOUT_LIST_END:
+		case LAYOUT_ITEM_END: json_close(j); break;
 		case LAYOUT_END: break;
 		}
 	}
-	text_char(out, '}');
+	json_close(j);
+	return !w->bad;
 }
 
 /* ---- bytes ---- */

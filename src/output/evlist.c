@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "output/evlist.h"
 
+#include "core/json.h"
 #include "file/feature.h"
 #include "file/tracing.h"
-#include "output/json.h"
+#include "output/dump.h"
 #include "output/of_file.h"
 #include "record/attr_text.h"
 
@@ -147,12 +148,12 @@ void output_evlist(
 
 static void json_event(struct json *j, const struct file *f, const struct file_event *e)
 {
-	struct layout_walk w;
+	struct record_walk w = {0};
 
 	json_object(j, NULL);
 	json_text(j, "name", e->name);
-	layout_walk_init(&w, layout_of_attr(), e->bytes, f->swap, NULL, 0);
-	(void)json_fields(j, "attr", &w);
+	layout_walk_init(&w.walk, layout_of_attr(), e->bytes, f->swap, NULL, 0);
+	(void)dump_fields_json(j, "attr", &w, false);
 	json_array(j, "ids");
 	for (size_t i = 0; i < e->nids; i++) {
 		json_u64(j, NULL, e->ids[i]);

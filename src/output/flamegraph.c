@@ -19,7 +19,8 @@
  */
 #include <sonde/preview/flamegraph.h>
 
-#include "output/escape.h"
+#include "core/escape.h"
+#include "core/json.h"
 #include "output/flamegraph_page.h"
 #include "output/flamegraph_tree.h"
 
@@ -33,6 +34,7 @@ struct page {
 	const char *title;
 	uint32_t event;
 	struct text out;
+	struct json json; /* writes to out */
 	sonde_flamegraph_write_fn write;
 	void *arg;
 };
@@ -54,24 +56,22 @@ static int flush_when_full(struct page *p)
 	return p->out.n >= PIECE || p->out.failed ? flush(p) : 0;
 }
 
-static void put_number(struct page *p, uint64_t v, bool first)
-{
-	if (!first) {
-		text_char(&p->out, ',');
-	}
-	text_u64(&p->out, v, 0, ' ');
-}
-
 static void put_named_number(struct page *p, const char *name, uint64_t v)
 {
-	text_printf(&p->out, ",\n\"%s\":", name);
-	text_u64(&p->out, v, 0, ' ');
+	json_line(&p->json);
+	json_u64(&p->json, name, v);
 }
 
 static void put_named_text(struct page *p, const char *name, const char *s, size_t n)
 {
-	text_printf(&p->out, ",\n\"%s\":", name);
-	output_escape_json(&p->out, s, n);
+	json_line(&p->json);
+	json_string(&p->json, name, s, n);
+}
+
+static void put_named_array(struct page *p, const char *name)
+{
+	json_line(&p->json);
+	json_array(&p->json, name);
 }
 
 /* The recorded command: u32 number of words, then each as u32 size and that many bytes. */
@@ -121,7 +121,8 @@ static void put_summary(struct page *p)
 	for (i = 0; i < sonde_session_events(s); i++) {
 		total += events[i].samples;
 	}
-	text_str(&p->out, "{\"version\":1");
+	json_object(&p->json, NULL);
+	json_u64(&p->json, "version", 1);
 	put_named_text(p, "title", p->title, strlen(p->title));
 	put_command(p);
 	put_named_text(p, "event", name, strlen(name));
@@ -147,28 +148,25 @@ static int put_frames(struct page *p)
 	size_t i;
 	int rc = 0;
 
-	text_str(&p->out, ",\n\"frames\":[");
+	put_named_array(p, "frames");
 	for (i = 0; i < 2 * tree->nframes && rc >= 0; i++) {
 		pair[0] = intern_text(&tree->texts, tree->frames[i / 2].name);
 		pair[1] = intern_text(&tree->texts, tree->frames[i / 2].dso);
 		id = intern_add(&numbers, pair[i % 2], strlen(pair[i % 2]));
-		put_number(p, id, i == 0);
+		json_u64(&p->json, NULL, id);
 		if (i % 2 == 1) {
-			put_number(p, (uint64_t)tree->frames[i / 2].kind, false);
+			json_u64(&p->json, NULL, (uint64_t)tree->frames[i / 2].kind);
 		}
 		rc = id == INTERN_NONE ? error_nomem(session_error(p->session))
 		                       : flush_when_full(p);
 	}
-	text_str(&p->out, "],\n\"strings\":[");
+	json_close(&p->json);
+	put_named_array(p, "strings");
 	for (i = 0; i < numbers.count && rc >= 0; i++) {
-		if (i > 0) {
-			text_char(&p->out, ',');
-		}
-		pair[0] = intern_text(&numbers, (uint32_t)i);
-		output_escape_json(&p->out, pair[0], strlen(pair[0]));
+		json_text(&p->json, NULL, intern_text(&numbers, (uint32_t)i));
 		rc = flush_when_full(p);
 	}
-	text_char(&p->out, ']');
+	json_close(&p->json);
 	intern_fini(&numbers);
 	return rc;
 }
@@ -199,12 +197,12 @@ static int put_nodes(
 {
 	size_t i;
 
-	text_printf(&p->out, ",\n\"%s\":[", name);
+	put_named_array(p, name);
 	for (i = first; i < p->tree->nnodes; i++) {
-		put_number(p, get(&p->tree->nodes[i]), i == first);
+		json_u64(&p->json, NULL, get(&p->tree->nodes[i]));
 		TRY(flush_when_full(p));
 	}
-	text_char(&p->out, ']');
+	json_close(&p->json);
 	return 0;
 }
 
@@ -245,7 +243,7 @@ static int put_data(struct page *p)
 	} else {
 		put_named_number(p, "period", period);
 	}
-	text_str(&p->out, "}\n");
+	json_end(&p->json);
 	return flush_when_full(p);
 }
 
@@ -265,7 +263,7 @@ static int put_page(struct page *p)
 	const char *at = (const char *)flamegraph_page;
 
 	put_page_until(p, &at, FLAMEGRAPH_TITLE_MARK);
-	output_escape_html(&p->out, p->title, strlen(p->title));
+	escape_html(&p->out, p->title, strlen(p->title));
 	put_page_until(p, &at, FLAMEGRAPH_DATA_MARK);
 	TRY(put_data(p));
 	text_str(&p->out, at);
@@ -309,6 +307,7 @@ int sonde_flamegraph_write(struct sonde_session *s, const struct sonde_flamegrap
 	        .session = s, .tree = &tree, .title = o.title, .write = write, .arg = arg};
 	int rc;
 
+	page.json.out = &page.out;
 	if (event >= sonde_session_events(s)) {
 		return error_set(session_error(s), SONDE_EARG, NO_OFFSET,
 		        "there is no event %zu: the recording has %zu", event,

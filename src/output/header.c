@@ -4,8 +4,9 @@
 
 #include <inttypes.h>
 
+#include "core/json.h"
 #include "file/feature.h"
-#include "output/json.h"
+#include "output/dump.h"
 #include "output/of_file.h"
 #include "record/attr_text.h"
 
@@ -575,7 +576,7 @@ static void json_feature(struct json *j, const struct file *f, unsigned bit, uin
 {
 	const struct layout *layout = layout_of_feature(bit);
 	struct span bytes = file_feature(f, (enum abi_feature)bit);
-	struct layout_walk w;
+	struct record_walk w = {0};
 
 	json_object(j, NULL);
 	json_u64(j, "feature", bit);
@@ -584,9 +585,9 @@ static void json_feature(struct json *j, const struct file *f, unsigned bit, uin
 	if (bit == FEATURE_SIMPLEPERF_META_INFO) {
 		json_pairs(j, f);
 	} else if (layout != NULL && bit < FEATURE_LAST) { /* simpleperf's are bytes to us */
-		layout_walk_init(&w, layout, bytes, f->swap, NULL, 0);
-		w.slots[SLOT_CPUS] = ncpus;
-		if (!json_fields(j, "fields", &w)) {
+		layout_walk_init(&w.walk, layout, bytes, f->swap, NULL, 0);
+		w.walk.slots[SLOT_CPUS] = ncpus;
+		if (!dump_fields_json(j, "fields", &w, false)) {
 			json_bool(j, "damaged", true);
 		}
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
+#include "core/json.h"
 #include "event/catalogue.h"
-#include "output/json.h"
 #include "proc/proc.h"
 
 #include <sonde/preview/list.h>

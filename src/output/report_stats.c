@@ -3,7 +3,7 @@
 #include "output/report.h"
 
 #include "abi/abi.h"
-#include "output/json.h"
+#include "core/json.h"
 
 static void put_count(struct text *t, const char *name, uint64_t n)
 {

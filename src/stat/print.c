@@ -7,6 +7,8 @@
  */
 #include "stat/stat.h"
 
+#include "core/json.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -461,25 +463,9 @@ static void csv_row(const struct stat_printer *p, const struct stat_set *s,
 	}
 }
 
-void stat_put_json(const char *s, struct text *out)
-{
-	text_char(out, '"');
-	for (; *s != '\0'; s++) {
-		if ((unsigned char)*s < 0x20) {
-			text_printf(out, "\\u%04x", (unsigned char)*s);
-			continue;
-		}
-		if (*s == '"' || *s == '\\') {
-			text_char(out, '\\');
-		}
-		text_char(out, *s);
-	}
-	text_char(out, '"');
-}
-
 /* When and where. */
 static void json_front(const struct stat_printer *p, const struct stat_set *s,
-        const struct stat_row *row, struct text *out)
+        const struct stat_row *row, struct json *j)
 {
 	static const char *const keys[] = {
 	        [SONDE_STAT_BY_CPU] = "cpu",
@@ -492,20 +478,26 @@ static void json_front(const struct stat_printer *p, const struct stat_set *s,
 	        [SONDE_STAT_BY_NODE] = "node",
 	};
 
-	text_char(out, '{');
+	json_object(j, NULL);
 	if (p->intervals) {
-		text_printf(out, "\"interval\" : %llu.%09llu, ",
+		json_printf(j, "interval", "%llu.%09llu",
 		        (unsigned long long)(p->stamp_ns / 1000000000),
 		        (unsigned long long)(p->stamp_ns % 1000000000));
 	}
 	if (keys[s->by] != NULL) {
-		text_printf(out, "\"%s\" : ", keys[s->by]);
-		stat_put_json(s->by == SONDE_STAT_BY_CPU ? row->label + 3 : row->label, out);
-		text_str(out, ", ");
+		json_text(j, keys[s->by], s->by == SONDE_STAT_BY_CPU ? row->label + 3 : row->label);
 	}
 	if (counts_cpus(s->by)) {
-		text_printf(out, "\"aggregate-number\" : %u, ", row->ncells);
+		json_u64(j, "aggregate-number", row->ncells);
 	}
+}
+
+/* The end of a line. */
+static void json_metric(struct json *j, const struct stat_metric *m)
+{
+	json_printf(j, "metric-value", "%f", m->value);
+	json_text(j, "metric-unit", m->unit);
+	json_end(j);
 }
 
 static void json_row(const struct stat_printer *p, const struct stat_set *s,
@@ -516,29 +508,26 @@ static void json_row(const struct stat_printer *p, const struct stat_set *s,
 	const struct stat_metric none = {.unit = row->counted ? stat_metric_unit(row->event) : ""};
 	const struct stat_metric *m =
 	        row->counted && row->metric.unit != NULL ? &row->metric : &none;
+	struct json j = {.out = out, .as_perf = true};
 	char value[128];
 
-	json_front(p, s, row, out);
+	json_front(p, s, row, &j);
 	value_text(p, row, value, sizeof(value));
-	text_printf(out, "\"counter-value\" : \"%s\", \"unit\" : ", value);
-	stat_put_json(e->unit, out);
-	text_str(out, ", \"event\" : ");
-	stat_put_json(e->name, out);
+	json_text(&j, "counter-value", value);
+	json_text(&j, "unit", e->unit);
+	json_text(&j, "event", e->name);
 	if (s->ncgroups > 0) {
-		text_str(out, ", \"cgroup\" : ");
-		stat_put_json(e->cgroup != NULL ? e->cgroup : "", out);
+		json_text(&j, "cgroup", e->cgroup != NULL ? e->cgroup : "");
 	}
 	if (row->noise >= 0) {
-		text_printf(out, ", \"variance\" : %.2f", row->noise);
+		json_printf(&j, "variance", "%.2f", row->noise);
 	}
-	text_printf(out,
-	        ", \"event-runtime\" : %llu, \"pcnt-running\" : %.2f, \"metric-value\" : %f, "
-	        "\"metric-unit\" : \"%s\"}\n",
-	        (unsigned long long)row->running, percent_running(row), m->value, m->unit);
+	json_u64(&j, "event-runtime", row->running);
+	json_printf(&j, "pcnt-running", "%.2f", percent_running(row));
+	json_metric(&j, m);
 	if (row->counted && row->more.unit != NULL) {
-		json_front(p, s, row, out);
-		text_printf(out, "\"metric-value\" : %f, \"metric-unit\" : \"%s\"}\n",
-		        row->more.value, row->more.unit);
+		json_front(p, s, row, &j);
+		json_metric(&j, &row->more);
 	}
 }
 

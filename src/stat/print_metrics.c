@@ -8,6 +8,8 @@
  */
 #include "stat/stat.h"
 
+#include "core/json.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -66,16 +68,6 @@ static const struct stat_metric *metric_of(
 	const struct stat_row *row = row_of(t, c->event, group);
 
 	return !row->counted ? &none : c->more ? &row->more : &row->metric;
-}
-
-static void put_stamp(
-        const struct stat_printer *p, const char *before, const char *behind, struct text *out)
-{
-	if (p->intervals) {
-		text_printf(out, "%s%llu.%09llu%s", before,
-		        (unsigned long long)(p->stamp_ns / 1000000000),
-		        (unsigned long long)(p->stamp_ns % 1000000000), behind);
-	}
 }
 
 static int cell_width(const struct column *c)
@@ -170,7 +162,11 @@ static void csv_line(const struct table *t, size_t group, struct text *out)
 	const char *sep = t->printer->separator;
 	size_t i;
 
-	put_stamp(t->printer, "     ", sep, out);
+	if (t->printer->intervals) {
+		text_printf(out, "     %llu.%09llu%s",
+		        (unsigned long long)(t->printer->stamp_ns / 1000000000),
+		        (unsigned long long)(t->printer->stamp_ns % 1000000000), sep);
+	}
 	if (first->label[0] != '\0') {
 		text_printf(out, "%s%s", first->label, sep);
 	}
@@ -188,46 +184,42 @@ static void csv_line(const struct table *t, size_t group, struct text *out)
 	text_char(out, '\n');
 }
 
-static void json_line(const struct table *t, size_t group, struct text *out)
+static void json_metrics(const struct table *t, size_t group, struct text *out)
 {
 	const struct stat_row *first = row_of(t, 0, group);
-	const char *part = part_name(t->set->by), *between = "";
+	const char *part = part_name(t->set->by);
+	struct json j = {.out = out, .as_perf = true};
 	size_t i;
 
-	text_char(out, '{');
+	json_object(&j, NULL);
 	if (t->printer->intervals) {
-		put_stamp(t->printer, "\"interval\" : ", "", out);
-		between = ", ";
+		json_printf(&j, "interval", "%llu.%09llu",
+		        (unsigned long long)(t->printer->stamp_ns / 1000000000),
+		        (unsigned long long)(t->printer->stamp_ns % 1000000000));
 	}
 	if (part != NULL) {
-		text_printf(out, "%s\"%s\" : ", between, part);
-		stat_put_json(first->label + (t->set->by == SONDE_STAT_BY_CPU ? 3 : 0), out);
-		between = ", ";
+		json_text(&j, part, first->label + (t->set->by == SONDE_STAT_BY_CPU ? 3 : 0));
 	}
 	if (t->by_part) {
-		text_printf(out, ", \"aggregate-number\" : %u", first->ncells);
+		json_u64(&j, "aggregate-number", first->ncells);
 	}
 	for (i = 0; i < t->ncolumns; i++) {
 		const struct stat_metric *m = metric_of(t, &t->columns[i], group);
 
-		text_str(out, between);
-		stat_put_json(t->columns[i].name, out);
-		text_str(out, " : ");
 		if (m->unit != NULL) {
-			text_printf(out, "%.*f", (int)m->digits, m->value);
+			json_printf(&j, t->columns[i].name, "%.*f", (int)m->digits, m->value);
 		} else {
-			text_str(out, "null");
+			json_text(&j, t->columns[i].name, NULL);
 		}
-		between = ", ";
 	}
-	text_str(out, "}\n");
+	json_end(&j);
 }
 
 int stat_print_metrics(struct stat_printer *p, const struct stat_set *s,
         const struct stat_row *rows, size_t ngroups, struct text *out)
 {
 	static void (*const lines[])(const struct table *, size_t, struct text *) = {
-	        text_line, csv_line, json_line};
+	        text_line, csv_line, json_metrics};
 	static void (*const heads[])(const struct table *, struct text *) = {
 	        text_head, csv_head, NULL};
 	struct table t = {.printer = p,

@@ -176,8 +176,6 @@ int stat_print_rows(struct stat_printer *p, const struct stat_set *s, struct tex
 int stat_print_metrics(struct stat_printer *p, const struct stat_set *s,
         const struct stat_row *rows, size_t ngroups, struct text *out);
 
-void stat_put_json(const char *s, struct text *out); /* in quotes */
-
 /* Title, and the times below. wall: of runs in ns; usage: user and system time in ns, or NULL. */
 void stat_print_title(
         const struct stat_printer *p, const char *title, unsigned runs, struct text *out);

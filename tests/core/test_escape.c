@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "output/escape.h"
+#include "core/escape.h"
 
-#include "tap.h"
+#include "tests/tap.h"
 
 typedef void (*escape_fn)(struct text *t, const char *s, size_t n);
 
@@ -22,7 +22,7 @@ static void check(escape_fn escape, const char *in, const char *want, const char
 
 static void test_json(void)
 {
-	escape_fn e = output_escape_json;
+	escape_fn e = escape_json;
 
 	check(e, "", "\"\"", "empty");
 	check(e, "main", "\"main\"", "plain");
@@ -41,7 +41,7 @@ static void test_json(void)
 
 static void test_invalid(void)
 {
-	escape_fn e = output_escape_json;
+	escape_fn e = escape_json;
 
 	check(e, "\x80", "\"" BAD "\"", "continuation alone");
 	check(e, "a\xff\xfe", "\"a" BAD BAD "\"", "bytes that never occur");
@@ -59,7 +59,7 @@ static void test_invalid(void)
 
 static void test_html(void)
 {
-	escape_fn e = output_escape_html;
+	escape_fn e = escape_html;
 
 	check(e, "<b a=\"x\" c='y'>&amp;", "&lt;b a=&quot;x&quot; c=&#39;y&#39;&gt;&amp;amp;",
 	        "markup");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Foreign text in JSON and HTML: nothing that comes from a recording may become markup or code. */
-#ifndef SONDE_OUTPUT_ESCAPE_H
-#define SONDE_OUTPUT_ESCAPE_H
+#ifndef SONDE_CORE_ESCAPE_H
+#define SONDE_CORE_ESCAPE_H
 
 #include "core/text.h"
 
@@ -10,9 +10,9 @@
  * and '&' are written as \u escapes, so no "</script>" or "<!--" can be formed. Each byte that is
  * no part of valid UTF-8 becomes U+FFFD.
  */
-void output_escape_json(struct text *t, const char *s, size_t n);
+void escape_json(struct text *t, const char *s, size_t n);
 
 /* Writes s[0..n) as the content of an HTML element or of a quoted attribute; UTF-8 as above. */
-void output_escape_html(struct text *t, const char *s, size_t n);
+void escape_html(struct text *t, const char *s, size_t n);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "output/escape.h"
+#include "core/escape.h"
 
 #define REPLACEMENT 0xfffdu /* U+FFFD */
 
@@ -61,13 +61,28 @@ static void put_unicode_escape(struct text *t, uint32_t c)
 	text_hex(t, c, 4, '0');
 }
 
-void output_escape_json(struct text *t, const char *s, size_t n)
+/* Whether JSON has the byte as it is. */
+static bool is_plain(char c)
+{
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
+}
+
+void escape_json(struct text *t, const char *s, size_t n)
 {
 	size_t i = 0;
 	uint32_t c;
 
 	text_char(t, '"');
 	while (i < n) {
+		size_t start = i;
+
+		while (i < n && is_plain(s[i])) {
+			i++;
+		}
+		text_bytes(t, s + start, i - start);
+		if (i == n) {
+			break;
+		}
 		c = next_char((const uint8_t *)s, n, &i);
 		if (c == '"' || c == '\\') {
 			text_char(t, '\\');
@@ -82,7 +97,7 @@ void output_escape_json(struct text *t, const char *s, size_t n)
 	text_char(t, '"');
 }
 
-void output_escape_html(struct text *t, const char *s, size_t n)
+void escape_html(struct text *t, const char *s, size_t n)
 {
 	size_t i = 0;
 	uint32_t c;

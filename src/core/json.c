@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/json.h"
+
+#include "core/escape.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+
+/* What only JSON itself asks for; bytes that are no UTF-8 stay. */
+static void put_as_perf(struct text *out, const char *s, size_t n)
+{
+	text_char(out, '"');
+	for (size_t i = 0; i < n; i++) {
+		if ((unsigned char)s[i] < 0x20) {
+			text_printf(out, "\\u%04x", (unsigned char)s[i]);
+			continue;
+		}
+		if (s[i] == '"' || s[i] == '\\') {
+			text_char(out, '\\');
+		}
+		text_char(out, s[i]);
+	}
+	text_char(out, '"');
+}
+
+static void put_string(struct json *j, const char *s, size_t n)
+{
+	(j->as_perf ? put_as_perf : escape_json)(j->out, s, n);
+}
+
+static void put_line(struct json *j)
+{
+	if (j->on_new_line) {
+		text_char(j->out, '\n');
+		j->on_new_line = false;
+	}
+}
+
+static void put_key(struct json *j, const char *key)
+{
+	if (j->depth != 0 && j->more[j->depth - 1]) {
+		text_str(j->out, j->as_perf ? ", " : ",");
+	}
+	if (j->depth != 0) {
+		j->more[j->depth - 1] = true;
+	}
+	put_line(j);
+	if (key != NULL) {
+		put_string(j, key, strlen(key));
+		text_str(j->out, j->as_perf ? " : " : ":");
+	}
+}
+
+static void open_bracket(struct json *j, const char *key, char bracket, char close)
+{
+	put_key(j, key);
+	text_char(j->out, bracket);
+	if (j->depth == JSON_DEPTH) { /* no layout is as deep */
+		j->out->failed = true;
+		return;
+	}
+	j->more[j->depth] = false;
+	j->close[j->depth++] = close;
+}
+
+void json_object(struct json *j, const char *key)
+{
+	open_bracket(j, key, '{', '}');
+}
+
+void json_array(struct json *j, const char *key)
+{
+	open_bracket(j, key, '[', ']');
+}
+
+void json_close(struct json *j)
+{
+	put_line(j);
+	text_char(j->out, j->close[--j->depth]);
+}
+
+void json_line(struct json *j)
+{
+	j->on_new_line = true;
+}
+
+void json_begin(struct json *j, const char *kind, unsigned version)
+{
+	json_object(j, NULL);
+	json_printf(j, "schema", "\"sonde-%s\"", kind);
+	json_u64(j, "version", version);
+}
+
+void json_end(struct json *j)
+{
+	while (j->depth != 0) {
+		json_close(j);
+	}
+	text_char(j->out, '\n');
+}
+
+void json_u64(struct json *j, const char *key, uint64_t v)
+{
+	put_key(j, key);
+	text_u64(j->out, v, 0, ' ');
+}
+
+void json_s64(struct json *j, const char *key, int64_t v)
+{
+	put_key(j, key);
+	if (v < 0) {
+		text_char(j->out, '-');
+	}
+	text_u64(j->out, v < 0 ? 0 - (uint64_t)v : (uint64_t)v, 0, ' ');
+}
+
+void json_bool(struct json *j, const char *key, bool v)
+{
+	put_key(j, key);
+	text_str(j->out, v ? "true" : "false");
+}
+
+void json_text(struct json *j, const char *key, const char *s)
+{
+	if (s == NULL) {
+		json_raw(j, key, "null", 4);
+		return;
+	}
+	json_string(j, key, s, strlen(s));
+}
+
+void json_string(struct json *j, const char *key, const char *s, size_t n)
+{
+	put_key(j, key);
+	put_string(j, s, n);
+}
+
+void json_hex(struct json *j, const char *key, struct span bytes)
+{
+	char *p;
+
+	put_key(j, key);
+	p = text_room(j->out, 2 * bytes.n + 2);
+	if (p == NULL) {
+		return;
+	}
+	*p++ = '"';
+	for (size_t i = 0; i < bytes.n; i++) {
+		*p++ = "0123456789abcdef"[bytes.p[i] >> 4];
+		*p++ = "0123456789abcdef"[bytes.p[i] & 15];
+	}
+	*p = '"';
+	j->out->n += 2 * bytes.n + 2;
+}
+
+void json_printf(struct json *j, const char *key, const char *fmt, ...)
+{
+	va_list ap;
+
+	put_key(j, key);
+	va_start(ap, fmt);
+	text_vprintf(j->out, fmt, ap);
+	va_end(ap);
+}
+
+void json_raw(struct json *j, const char *key, const char *s, size_t n)
+{
+	put_key(j, key);
+	text_bytes(j->out, s, n);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The one writer of JSON: objects and arrays that are opened and closed, and members with a key
+ * (NULL inside arrays).
+ *
+ *	json_begin(&j, "list", 1);      {"schema":"sonde-list","version":1,
+ *	json_array(&j, "names");        "names":[
+ *	json_text(&j, NULL, "cycles");  "cycles"
+ *	json_end(&j);                   ]}
+ */
+#ifndef SONDE_CORE_JSON_H
+#define SONDE_CORE_JSON_H
+
+#include "core/span.h"
+#include "core/text.h"
+
+#define JSON_DEPTH 32u
+
+/* `out` set is ready. */
+struct json {
+	struct text *out;
+	bool as_perf; /* as `perf stat -j`: spaces around ':' and after ',', '<' is not escaped */
+	bool on_new_line; /* of json_line */
+	unsigned depth;
+	bool more[JSON_DEPTH]; /* this object or array has a member already */
+	char close[JSON_DEPTH]; /* '}' or ']' */
+};
+
+/* The document: an object that names its schema, "sonde-KIND", and its version (doc/json.md). */
+void json_begin(struct json *j, const char *kind, unsigned version);
+void json_end(struct json *j); /* closes all, and the line */
+
+void json_object(struct json *j, const char *key);
+void json_array(struct json *j, const char *key);
+void json_close(struct json *j);
+
+/* What is written next, a member or a closing bracket, begins a line. */
+void json_line(struct json *j);
+
+void json_u64(struct json *j, const char *key, uint64_t v);
+void json_s64(struct json *j, const char *key, int64_t v);
+void json_bool(struct json *j, const char *key, bool v);
+void json_text(struct json *j, const char *key, const char *s); /* NULL: null */
+void json_string(struct json *j, const char *key, const char *s, size_t n);
+void json_hex(struct json *j, const char *key, struct span bytes); /* as a string */
+
+/* A value that is JSON already: a number in a format of the caller's, or a document's part. */
+void json_printf(struct json *j, const char *key, const char *fmt, ...)
+        __attribute__((format(printf, 3, 4)));
+void json_raw(struct json *j, const char *key, const char *s, size_t n);
+
+#endif
