@@ -61,13 +61,19 @@ static void put_unicode_escape(struct text *t, uint32_t c)
 	text_hex(t, c, 4, '0');
 }
 
-/* Whether JSON has the byte as it is. */
+/* Markup, and what ends a line of a script. */
+static bool is_risky(uint32_t c)
+{
+	return c == 0x7f || c == '<' || c == '>' || c == '&' || c == 0x2028 || c == 0x2029;
+}
+
+/* Whether every JSON has the byte as it is. */
 static bool is_plain(char c)
 {
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
 }
 
-void escape_json(struct text *t, const char *s, size_t n)
+void escape_json(struct text *t, const char *s, size_t n, bool in_script)
 {
 	size_t i = 0;
 	uint32_t c;
@@ -87,8 +93,7 @@ void escape_json(struct text *t, const char *s, size_t n)
 		if (c == '"' || c == '\\') {
 			text_char(t, '\\');
 			text_char(t, (char)c);
-		} else if (c < 0x20 || c == 0x7f || c == '<' || c == '>' || c == '&' ||
-		           c == 0x2028 || c == 0x2029) {
+		} else if (c < 0x20 || (in_script && is_risky(c))) {
 			put_unicode_escape(t, c);
 		} else {
 			put_char(t, c);

@@ -6,11 +6,11 @@
 #include "core/text.h"
 
 /*
- * Writes s[0..n) as a JSON string with its quotes. Safe inside a <script> element as well: '<', '>'
- * and '&' are written as \u escapes, so no "</script>" or "<!--" can be formed. Each byte that is
- * no part of valid UTF-8 becomes U+FFFD.
+ * Writes s[0..n) as a JSON string with its quotes. Each byte that is no part of valid UTF-8 becomes
+ * U+FFFD. in_script: safe inside a <script> element as well: '<', '>' and '&' are written as \u
+ * escapes, so no "</script>" or "<!--" can be formed; else only what JSON asks for is escaped.
  */
-void escape_json(struct text *t, const char *s, size_t n);
+void escape_json(struct text *t, const char *s, size_t n, bool in_script);
 
 /* Writes s[0..n) as the content of an HTML element or of a quoted attribute; UTF-8 as above. */
 void escape_html(struct text *t, const char *s, size_t n);

@@ -6,26 +6,9 @@
 #include <inttypes.h>
 #include <stdarg.h>
 
-/* What only JSON itself asks for; bytes that are no UTF-8 stay. */
-static void put_as_perf(struct text *out, const char *s, size_t n)
-{
-	text_char(out, '"');
-	for (size_t i = 0; i < n; i++) {
-		if ((unsigned char)s[i] < 0x20) {
-			text_printf(out, "\\u%04x", (unsigned char)s[i]);
-			continue;
-		}
-		if (s[i] == '"' || s[i] == '\\') {
-			text_char(out, '\\');
-		}
-		text_char(out, s[i]);
-	}
-	text_char(out, '"');
-}
-
 static void put_string(struct json *j, const char *s, size_t n)
 {
-	(j->as_perf ? put_as_perf : escape_json)(j->out, s, n);
+	escape_json(j->out, s, n, !j->as_perf);
 }
 
 static void put_line(struct json *j)

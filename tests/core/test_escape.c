@@ -3,6 +3,16 @@
 
 #include "tests/tap.h"
 
+static void script_json(struct text *t, const char *s, size_t n)
+{
+	escape_json(t, s, n, true);
+}
+
+static void plain_json(struct text *t, const char *s, size_t n)
+{
+	escape_json(t, s, n, false);
+}
+
 typedef void (*escape_fn)(struct text *t, const char *s, size_t n);
 
 static void check_n(escape_fn escape, const char *in, size_t n, const char *want, const char *what)
@@ -22,7 +32,7 @@ static void check(escape_fn escape, const char *in, const char *want, const char
 
 static void test_json(void)
 {
-	escape_fn e = escape_json;
+	escape_fn e = script_json;
 
 	check(e, "", "\"\"", "empty");
 	check(e, "main", "\"main\"", "plain");
@@ -41,7 +51,7 @@ static void test_json(void)
 
 static void test_invalid(void)
 {
-	escape_fn e = escape_json;
+	escape_fn e = script_json;
 
 	check(e, "\x80", "\"" BAD "\"", "continuation alone");
 	check(e, "a\xff\xfe", "\"a" BAD BAD "\"", "bytes that never occur");
@@ -55,6 +65,10 @@ static void test_invalid(void)
 	check(e, "\xed\xa0\x80", "\"" BAD BAD BAD "\"", "surrogate");
 	check(e, "\xf4\x90\x80\x80", "\"" BAD BAD BAD BAD "\"", "above U+10FFFF");
 	check(e, "\xf4\x8f\xbf\xbf", "\"\xf4\x8f\xbf\xbf\"", "U+10FFFF");
+	check(plain_json, "<a&b>\x7f\n\"", "\"<a&b>\x7f\\u000a\\\"\"",
+	        "outside of scripts markup stays");
+	check(plain_json, "\xe2\x80\xa8", "\"\xe2\x80\xa8\"", "outside of scripts separators stay");
+	check(plain_json, "a\xff<", "\"a" BAD "<\"", "outside of scripts UTF-8 is repaired too");
 }
 
 static void test_html(void)

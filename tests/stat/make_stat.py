@@ -48,7 +48,7 @@ def record(kind_, body):
 
 
 def text(value):
-    raw = value.encode() + b"\0"
+    raw = value.encode(errors="surrogateescape") + b"\0"
     raw += b"\0" * (-len(raw) % 64)
     return struct.pack("<I", len(raw)) + raw
 
@@ -100,7 +100,7 @@ def recording(path, events, *, aggr=GLOBAL, interval=0, times=(1000000,), cpus=0
             body = event.unit.encode() + b"\0"
             data += record(78, struct.pack("<QQ", 0, ids[event][0]) + body + b"\0" * (-len(body) % 8))
             data += record(78, struct.pack("<QQd", 1, ids[event][0], event.scale))
-    names = b"".join(struct.pack("<Q16s", pid & (1 << 64) - 1, comm.encode()) for pid, comm in threads)
+    names = b"".join(struct.pack("<Q16s", pid & (1 << 64) - 1, comm.encode(errors="surrogateescape")) for pid, comm in threads)
     data += record(73, struct.pack("<Q", len(threads)) + names)
     numbers = list(range(cpus)) if cpus else [65535]
     data += record(74, struct.pack("<HH", 0, len(numbers)) + struct.pack(f"<{len(numbers)}H", *numbers))

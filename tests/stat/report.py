@@ -174,6 +174,19 @@ def metrics(path):
            "columns stand below their names", "\n".join(text))
 
 
+def not_utf8(path):
+    """Bytes that are no UTF-8 become U+FFFD, as in every JSON of sonde (doc/differences.md: `stat -j`)."""
+    recording(path, [Event("n\udcffame", [[(5, T, T), (6, T, T)]])], aggr=THREAD, threads=((11, "t\udcc3<"), (12, "x")))
+    done = subprocess.run([SONDE, "stat", "report", "-i", path, "-j"], capture_output=True)
+    try:
+        lines = [json.loads(line) for line in done.stderr.decode().splitlines()]
+    except ValueError as e:
+        lines = [{"event": str(e), "thread": ""}]
+    got = sorted((line["event"], line["thread"]) for line in lines)
+    want = [("n\ufffdame", "t\ufffd<-11"), ("n\ufffdame", "x-12")]
+    result(got == want, "JSON of names that are not UTF-8", str(want), str(got), str(done.stderr))
+
+
 def recorded(folder):
     clocks = ["-e", "task-clock,context-switches", "-e", "page-faults"]
     for tool in ("perf", SONDE):
@@ -215,6 +228,7 @@ if subprocess.run(["perf", "stat", "-n", "true"], capture_output=True).returncod
 with tempfile.TemporaryDirectory() as scratch:
     made(os.path.join(scratch, "made.data"))
     metrics(os.path.join(scratch, "metrics.data"))
+    not_utf8(os.path.join(scratch, "names.data"))
     recorded(scratch)
 print(f"1..{count}")
 sys.exit(failed != 0)
