@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Chains to nodes of the flame graph, on the recording of tests/profile. */
-#include "output/flamegraph_count.h"
+#include "flamegraph/count.h"
 
 #include "../profile/chains.h"
 #include "tap.h"

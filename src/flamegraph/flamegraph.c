@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes a flame graph as one HTML page: page.html with the title and this JSON in it:
+ *
+ *	title, command, event, unit  texts; unit is "ns" when weights are times, else ""
+ *	samples, total_samples  of the event; of all events
+ *	lost                    events and samples that the recording says were lost
+ *	damaged                 places of the input that could not be read
+ *	duration                from the first sample of the recording to the last, in ns
+ *	strings                 texts
+ *	frames                  three numbers for each: name, object (both in strings), kind as in
+ *	                        enum flame_kind
+ *	frame, up, self         one number for each node, in depth-first order: its frame; how many
+ *	                        levels to climb from the node before it to reach its parent (0: its
+ *	                        parent is the node before it; absent for the root); samples that end
+ *	                        in it
+ *	period                  weight of every sample, when it is the same for all
+ *	weight                  else: sum of periods of the samples that end in each node
+ */
+#include <sonde/preview/flamegraph.h>
+
+#include "core/escape.h"
+#include "core/json.h"
+#include "flamegraph/page.h"
+#include "flamegraph/tree.h"
+
+#include <string.h>
+
+#define PIECE ((size_t)64 * 1024) /* what is handed out at once, in bytes */
+
+struct page {
+	struct sonde_session *session;
+	const struct flame_tree *tree;
+	const char *title;
+	uint32_t event;
+	struct text out;
+	struct json json; /* writes to out */
+	sonde_flamegraph_write_fn write;
+	void *arg;
+};
+
+static int flush(struct page *p)
+{
+	int rc;
+
+	if (p->out.failed) {
+		return error_nomem(session_error(p->session));
+	}
+	rc = p->out.n == 0 ? 0 : status_of_output(p->write(p->arg, p->out.p, p->out.n));
+	p->out.n = 0;
+	return error_plain(session_error(p->session), rc);
+}
+
+static int flush_when_full(struct page *p)
+{
+	return p->out.n >= PIECE || p->out.failed ? flush(p) : 0;
+}
+
+static void put_named_number(struct page *p, const char *name, uint64_t v)
+{
+	json_line(&p->json);
+	json_u64(&p->json, name, v);
+}
+
+static void put_named_text(struct page *p, const char *name, const char *s, size_t n)
+{
+	json_line(&p->json);
+	json_string(&p->json, name, s, n);
+}
+
+static void put_named_array(struct page *p, const char *name)
+{
+	json_line(&p->json);
+	json_array(&p->json, name);
+}
+
+/* The recorded command: u32 number of words, then each as u32 size and that many bytes. */
+static void put_command(struct page *p)
+{
+	const struct file *f = session_file(p->session);
+	struct span bytes = file_feature(f, FEATURE_CMDLINE);
+	struct cursor c = {.bad = true};
+	struct text words = {0};
+	struct span word;
+	uint32_t i, n = 0;
+
+	if (bytes.n != 0) {
+		c = cursor_make(bytes, f->swap);
+		n = cursor_u32(&c);
+	}
+	for (i = 0; i < n && !c.bad; i++) {
+		word = cursor_text(&c, cursor_u32(&c));
+		if (i > 0) {
+			text_char(&words, ' ');
+		}
+		if (word.p != NULL) {
+			text_bytes(&words, (const char *)word.p, word.n);
+		}
+	}
+	put_named_text(p, "command", words.n != 0 ? words.p : "", words.n);
+	p->out.failed = p->out.failed || words.failed;
+	text_fini(&words);
+}
+
+/* Clocks count nanoseconds. */
+static bool is_clock(const struct sonde_attr *attr)
+{
+	return attr->type == SONDE_TYPE_SOFTWARE &&
+	       (attr->config == SONDE_SW_CPU_CLOCK || attr->config == SONDE_SW_TASK_CLOCK);
+}
+
+static void put_summary(struct page *p)
+{
+	struct sonde_session *s = p->session;
+	const struct session_counts *counts = session_counts(s);
+	const struct session_event_count *events = session_event_counts(s);
+	const char *name = sonde_session_event_name(s, p->event);
+	uint64_t total = 0;
+	size_t i;
+
+	for (i = 0; i < sonde_session_events(s); i++) {
+		total += events[i].samples;
+	}
+	json_object(&p->json, NULL);
+	json_u64(&p->json, "version", 1);
+	put_named_text(p, "title", p->title, strlen(p->title));
+	put_command(p);
+	put_named_text(p, "event", name, strlen(name));
+	put_named_text(p, "unit", "ns", is_clock(sonde_session_event_attr(s, p->event)) ? 2 : 0);
+	put_named_number(p, "samples", p->tree->samples);
+	put_named_number(p, "total_samples", total);
+	put_named_number(p, "lost", counts->lost);
+	put_named_number(p, "damaged",
+	        sonde_session_diags(s, SONDE_DIAG_TRUNCATED) +
+	                sonde_session_diags(s, SONDE_DIAG_DAMAGED));
+	put_named_number(p, "duration",
+	        counts->last_time > counts->first_time ? counts->last_time - counts->first_time
+	                                               : 0);
+}
+
+/* Strings are numbered in the order in which the sorted frames name them. */
+static int put_frames(struct page *p)
+{
+	const struct flame_tree *tree = p->tree;
+	struct intern numbers = {0};
+	const char *pair[2];
+	uint32_t id;
+	size_t i;
+	int rc = 0;
+
+	put_named_array(p, "frames");
+	for (i = 0; i < 2 * tree->nframes && rc >= 0; i++) {
+		pair[0] = intern_text(&tree->texts, tree->frames[i / 2].name);
+		pair[1] = intern_text(&tree->texts, tree->frames[i / 2].dso);
+		id = intern_add(&numbers, pair[i % 2], strlen(pair[i % 2]));
+		json_u64(&p->json, NULL, id);
+		if (i % 2 == 1) {
+			json_u64(&p->json, NULL, (uint64_t)tree->frames[i / 2].kind);
+		}
+		rc = id == INTERN_NONE ? error_nomem(session_error(p->session))
+		                       : flush_when_full(p);
+	}
+	json_close(&p->json);
+	put_named_array(p, "strings");
+	for (i = 0; i < numbers.count && rc >= 0; i++) {
+		json_text(&p->json, NULL, intern_text(&numbers, (uint32_t)i));
+		rc = flush_when_full(p);
+	}
+	json_close(&p->json);
+	intern_fini(&numbers);
+	return rc;
+}
+
+static uint64_t node_frame(const struct flame_node *n)
+{
+	return n->frame;
+}
+
+static uint64_t node_up(const struct flame_node *n)
+{
+	return n[-1].depth + 1 - n->depth;
+}
+
+static uint64_t node_self(const struct flame_node *n)
+{
+	return n->samples;
+}
+
+static uint64_t node_weight(const struct flame_node *n)
+{
+	return n->weight;
+}
+
+/* One number of each node from the first one on. */
+static int put_nodes(
+        struct page *p, const char *name, size_t first, uint64_t (*get)(const struct flame_node *n))
+{
+	size_t i;
+
+	put_named_array(p, name);
+	for (i = first; i < p->tree->nnodes; i++) {
+		json_u64(&p->json, NULL, get(&p->tree->nodes[i]));
+		TRY(flush_when_full(p));
+	}
+	json_close(&p->json);
+	return 0;
+}
+
+/* The period that all samples share; 0: there is none. */
+static uint64_t common_period(const struct flame_tree *tree)
+{
+	const struct flame_node *n;
+	uint64_t period = 0, product;
+	size_t i;
+
+	for (i = 0; i < tree->nnodes; i++) {
+		n = &tree->nodes[i];
+		if (n->samples == 0) {
+			continue;
+		}
+		if (period == 0) {
+			period = n->weight / n->samples;
+		}
+		if (period == 0 || __builtin_mul_overflow(period, n->samples, &product) ||
+		        product != n->weight) {
+			return 0;
+		}
+	}
+	return period;
+}
+
+static int put_data(struct page *p)
+{
+	uint64_t period = common_period(p->tree);
+
+	put_summary(p);
+	TRY(put_frames(p));
+	TRY(put_nodes(p, "frame", 0, node_frame));
+	TRY(put_nodes(p, "up", 1, node_up));
+	TRY(put_nodes(p, "self", 0, node_self));
+	if (period == 0) {
+		TRY(put_nodes(p, "weight", 0, node_weight));
+	} else {
+		put_named_number(p, "period", period);
+	}
+	json_end(&p->json);
+	return flush_when_full(p);
+}
+
+/* Writes the page from *at to the mark, and moves *at behind it. */
+static void put_page_until(struct page *p, const char **at, const char *mark)
+{
+	const char *end = strstr(*at, mark);
+
+	if (end != NULL) {
+		text_bytes(&p->out, *at, (size_t)(end - *at));
+		*at = end + strlen(mark);
+	}
+}
+
+static int put_page(struct page *p)
+{
+	const char *at = (const char *)flamegraph_page;
+
+	put_page_until(p, &at, FLAMEGRAPH_TITLE_MARK);
+	escape_html(&p->out, p->title, strlen(p->title));
+	put_page_until(p, &at, FLAMEGRAPH_DATA_MARK);
+	TRY(put_data(p));
+	text_str(&p->out, at);
+	return flush(p);
+}
+
+static size_t first_event(const struct sonde_session *s)
+{
+	const struct session_event_count *events = session_event_counts(s);
+	size_t i;
+
+	for (i = 0; i < sonde_session_events(s); i++) {
+		if (events[i].samples != 0) {
+			return i;
+		}
+	}
+	return 0;
+}
+
+/* What the caller's options say, with defaults for what an older caller does not know. */
+static struct sonde_flamegraph_options read_options(const struct sonde_flamegraph_options *in)
+{
+	struct sonde_flamegraph_options o = {.event = SONDE_FLAMEGRAPH_FIRST_EVENT};
+
+	if (in != NULL) {
+		memcpy(&o, in, in->size < sizeof(o) ? in->size : sizeof(o));
+	}
+	if (o.title == NULL) {
+		o.title = "Flame graph";
+	}
+	return o;
+}
+
+int sonde_flamegraph_write(struct sonde_session *s, const struct sonde_flamegraph_options *options,
+        sonde_flamegraph_write_fn write, void *arg)
+{
+	struct sonde_flamegraph_options o = read_options(options);
+	size_t event = o.event == SONDE_FLAMEGRAPH_FIRST_EVENT ? first_event(s) : o.event;
+	struct flame_tree tree = {0};
+	struct page page = {
+	        .session = s, .tree = &tree, .title = o.title, .write = write, .arg = arg};
+	int rc;
+
+	page.json.out = &page.out;
+	if (event >= sonde_session_events(s)) {
+		return error_set(session_error(s), SONDE_EARG, NO_OFFSET,
+		        "there is no event %zu: the recording has %zu", event,
+		        sonde_session_events(s));
+	}
+	page.event = (uint32_t)event;
+	session_report_not_shown(s, SESSION_USER_STACKS | SESSION_TRACES, "perf report");
+	rc = flame_tree_build(&tree, s, page.event);
+	if (rc >= 0) {
+		rc = put_page(&page);
+	}
+	if (rc >= 0) {
+		rc = tree.samples != 0;
+	}
+	text_fini(&page.out);
+	flame_tree_fini(&tree);
+	return rc;
+}

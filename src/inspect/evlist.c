@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+#include "inspect/evlist.h"
+
+#include "core/json.h"
+#include "file/feature.h"
+#include "file/tracing.h"
+#include "inspect/dump.h"
+#include "inspect/of_file.h"
+#include "record/attr_text.h"
+
+#include <sonde/preview/evlist.h>
+#include <stdio.h>
+
+/* What the recorder copied from tracefs; n is 0 when there is nothing. */
+static struct span tracing_blob(const struct file *f)
+{
+	uint64_t position = file_begin(f);
+	struct record r;
+
+	if (!f->pipe) {
+		return file_feature(f, FEATURE_TRACING_DATA);
+	}
+	while (file_next(f, &position, &r, NULL) > 0) {
+		if (r.type == RECORD_TRACING_DATA) {
+			return file_outside(f, &r);
+		}
+	}
+	return (struct span){NULL, 0};
+}
+
+static bool is_tracepoint(const struct file_event *e)
+{
+	return e->attr.type == SONDE_TYPE_TRACEPOINT;
+}
+
+static bool has_tracepoints(const struct file *f)
+{
+	for (size_t i = 0; i < f->nevents; i++) {
+		if (is_tracepoint(&f->events[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void put_trace_fields(struct text *out, const struct file_event *e, struct span blob)
+{
+	struct tracing_format format;
+	struct span name;
+	size_t at = 0;
+	bool first = true;
+
+	if (!is_tracepoint(e)) {
+		text_str(out, "(not a tracepoint)");
+		return;
+	}
+	text_str(out, "trace_fields: ");
+	if (!tracing_find(blob, e->attr.config, &format)) {
+		text_str(out, "(the recording does not say)");
+		return;
+	}
+	while (tracing_next_field(&format, &at, &name)) {
+		text_str(out, first ? "" : ",");
+		text_bytes(out, (const char *)name.p, name.n);
+		first = false;
+	}
+}
+
+static void put_event(struct text *out, const struct file_event *e, enum inspect_evlist_mode mode)
+{
+	static const struct record_attr_style detail = {": ", ", ", ": ", 0};
+
+	text_str(out, e->name);
+	if (mode == EVLIST_DETAIL) {
+		record_attr_text(out, &e->attr, &detail);
+	} else if (mode == EVLIST_FREQ) {
+		text_str(out, sonde_attr_has(&e->attr, SONDE_FLAG_FREQ) ? ": sample_freq="
+		                                                        : ": sample_period=");
+		text_u64(out, e->attr.sample_period, 0, ' ');
+	}
+}
+
+/* The number of members of the group that event i leads; 0: it leads none. */
+static size_t group_size(const struct feature_groups *groups, size_t i, size_t nevents)
+{
+	for (size_t g = 0; g < groups->n; g++) {
+		uint32_t members = groups->items[g].members;
+
+		if (groups->items[g].leader == i && members > 1 && members <= nevents - i) {
+			return members;
+		}
+	}
+	return 0;
+}
+
+static void put_groups(struct text *out, const struct file *f)
+{
+	struct feature_groups groups;
+	struct arena arena = {0};
+	size_t n;
+
+	if (FEATURE_READ(f, FEATURE_GROUP_DESC, &arena, &groups) <= 0) {
+		groups.n = 0;
+	}
+	for (size_t i = 0; i < f->nevents; i += n == 0 ? 1 : n) {
+		n = group_size(&groups, i, f->nevents);
+		if (n != 0) {
+			text_char(out, '{');
+		}
+		text_str(out, f->events[i].name);
+		for (size_t j = 1; j < n; j++) {
+			text_char(out, ',');
+			text_str(out, f->events[i + j].name);
+		}
+		text_str(out, n != 0 ? "}\n" : "\n");
+	}
+	arena_fini(&arena);
+}
+
+static void put_events(
+        struct text *out, const struct file *f, enum inspect_evlist_mode mode, bool trace_fields)
+{
+	struct span blob = trace_fields ? tracing_blob(f) : (struct span){NULL, 0};
+
+	for (size_t i = 0; i < f->nevents; i++) {
+		put_event(out, &f->events[i], mode);
+		if (trace_fields) {
+			text_str(out, mode == EVLIST_NAMES ? ": " : ", ");
+			put_trace_fields(out, &f->events[i], blob);
+		}
+		text_char(out, '\n');
+	}
+}
+
+void inspect_evlist(
+        struct text *out, const struct file *f, enum inspect_evlist_mode mode, bool trace_fields)
+{
+	if (mode == EVLIST_GROUPS) {
+		put_groups(out, f);
+	} else {
+		put_events(out, f, mode, trace_fields);
+	}
+	if (!trace_fields && has_tracepoints(f)) {
+		text_str(out, "# Tip: use 'sonde evlist --trace-fields' to show fields for "
+		              "tracepoint events\n");
+	}
+}
+
+static void json_event(struct json *j, const struct file *f, const struct file_event *e)
+{
+	struct record_walk w = {0};
+
+	json_object(j, NULL);
+	json_text(j, "name", e->name);
+	layout_walk_init(&w.walk, layout_of_attr(), e->bytes, f->swap, NULL, 0);
+	(void)dump_fields_json(j, "attr", &w, false);
+	json_array(j, "ids");
+	for (size_t i = 0; i < e->nids; i++) {
+		json_u64(j, NULL, e->ids[i]);
+	}
+	json_close(j);
+	json_close(j);
+}
+
+static void put_json(struct text *out, const struct file *f)
+{
+	struct json j = {.out = out};
+	struct feature_groups groups;
+	struct arena arena = {0};
+
+	(void)FEATURE_READ(f, FEATURE_GROUP_DESC, &arena, &groups);
+	json_begin(&j, "evlist", 1);
+	json_array(&j, "events");
+	for (size_t i = 0; i < f->nevents; i++) {
+		json_event(&j, f, &f->events[i]);
+	}
+	json_close(&j);
+	json_array(&j, "groups");
+	for (size_t i = 0; i < groups.n; i++) {
+		json_object(&j, NULL);
+		json_text(&j, "name", groups.items[i].name.s);
+		json_u64(&j, "leader", groups.items[i].leader);
+		json_u64(&j, "members", groups.items[i].members);
+		json_close(&j);
+	}
+	json_end(&j);
+	arena_fini(&arena);
+}
+
+static void put(struct text *out, const struct file *f, const void *arg)
+{
+	static const enum inspect_evlist_mode modes[] = {
+	        [SONDE_EVLIST_NAMES] = EVLIST_NAMES,
+	        [SONDE_EVLIST_FREQ] = EVLIST_FREQ,
+	        [SONDE_EVLIST_DETAIL] = EVLIST_DETAIL,
+	        [SONDE_EVLIST_GROUPS] = EVLIST_GROUPS,
+	};
+	const struct sonde_evlist_options *options = arg;
+
+	if (options->json != 0) {
+		put_json(out, f);
+	} else {
+		inspect_evlist(out, f, modes[options->mode], options->trace_fields != 0);
+	}
+}
+
+int sonde_evlist_print(const char *path, const struct sonde_evlist_options *options,
+        sonde_evlist_write_fn write, void *arg)
+{
+	const struct inspect_of_file job = {
+	        .path = path,
+	        .check_owner = options->check_owner != 0,
+	        .on_diag = options->on_diag,
+	        .diag_arg = options->diag_arg,
+	        .message = options->message,
+	        .message_size = options->message_size,
+	        .put = put,
+	        .options = options,
+	};
+
+	return inspect_of_file(&job, write, arg);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Text that is made of the header of a recording and its features. */
+#ifndef SONDE_INSPECT_OF_FILE_H
+#define SONDE_INSPECT_OF_FILE_H
+
+#include "core/text.h"
+#include "file/file.h"
+
+struct inspect_of_file {
+	const char *path;
+	bool check_owner;
+	sonde_diag_fn on_diag; /* NULL: diagnostics are only counted */
+	void *diag_arg;
+	char *message; /* NULL, or where words about a failure are put */
+	size_t message_size;
+	void (*put)(struct text *out, const struct file *f, const void *options);
+	const void *options;
+};
+
+/* Opens the file, lets put() make the text and gives it to write(). 0; 1: part of the file is
+ * missing; a negative status: of file_open(), of write(), or SONDE_ENOMEM. */
+int inspect_of_file(const struct inspect_of_file *job,
+        int (*write)(void *arg, const char *text, size_t n), void *arg);
+
+#endif

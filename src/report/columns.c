@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Columns of a report: from the words of --sort and --fields to cells and to the order of rows.
+ *
+ * Without --fields, or with "+...": overheads, samples and periods as switched on, the added
+ * fields, then the words of --sort; rows are ordered by overhead first. With --fields: its words,
+ * then those of --sort that are not among them; rows are ordered by --sort, then by the fields that
+ * are not among it. That is what perf does.
+ */
+#include "report/report.h"
+
+#include "symbol/symbol.h"
+
+#include <stdlib.h>
+
+#define ADDRESS_WIDTH 16
+#define NUMBER_MAX    64u /* digits that a forced width may ask for */
+
+struct column_def {
+	const char *name, *other_name;
+	const char *title;
+	unsigned width; /* of numbers */
+};
+
+static const struct column_def defs[REPORT_COLUMN_COUNT] = {
+        [REPORT_CHILDREN] = {"overhead_children", NULL, "Children", 8},
+        [REPORT_OVERHEAD] = {"overhead", NULL, "Overhead", 8},
+        [REPORT_SYS] = {"overhead_sys", NULL, "sys", 8},
+        [REPORT_US] = {"overhead_us", NULL, "usr", 8},
+        [REPORT_GUEST_SYS] = {"overhead_guest_sys", NULL, "guest sys", 9},
+        [REPORT_GUEST_US] = {"overhead_guest_us", NULL, "guest usr", 9},
+        [REPORT_SAMPLE] = {"sample", NULL, "Samples", 12},
+        [REPORT_PERIOD] = {"period", NULL, "Period", 12},
+        [REPORT_KEY + PROFILE_COMM] = {"comm", NULL, "Command", 0},
+        [REPORT_KEY + PROFILE_DSO] = {"dso", NULL, "Shared Object", 0},
+        [REPORT_KEY + PROFILE_SYM] = {"sym", "symbol", "Symbol", 0},
+        [REPORT_KEY + PROFILE_PID] = {"pid", "tid", "    Pid:Command", 0},
+        [REPORT_KEY + PROFILE_CPU] = {"cpu", NULL, "CPU", 0},
+};
+
+#define KNOWN                                                                                      \
+	"overhead, overhead_children, overhead_sys, overhead_us, overhead_guest_sys, "             \
+	"overhead_guest_us, sample, period, comm, dso, sym, pid, tid and cpu"
+
+static bool word_is(const char *word, size_t n, const char *name)
+{
+	return name != NULL && strlen(name) == n && memcmp(word, name, n) == 0;
+}
+
+static void list_add(struct report_list *list, unsigned id)
+{
+	for (unsigned i = 0; i < list->n; i++) {
+		if (list->id[i] == id) {
+			return;
+		}
+	}
+	if (list->n < REPORT_COLUMN_COUNT) { /* always: each id is there once */
+		list->id[list->n++] = (uint8_t)id;
+	}
+}
+
+static void list_join(struct report_list *list, const struct report_list *more)
+{
+	for (unsigned i = 0; i < more->n; i++) {
+		list_add(list, more->id[i]);
+	}
+}
+
+static int list_parse(
+        struct report *r, const char *option, const char *words, struct report_list *list)
+{
+	for (size_t n; *words != 0; words += n + (words[n] != 0)) {
+		unsigned id = 0;
+
+		n = strcspn(words, ", ");
+		while (n != 0 && id < REPORT_COLUMN_COUNT && !word_is(words, n, defs[id].name) &&
+		        !word_is(words, n, defs[id].other_name)) {
+			id++;
+		}
+		if (id == REPORT_COLUMN_COUNT) {
+			return error_set(session_error(r->session), SONDE_EARG, NO_OFFSET,
+			        "%s: '%.*s' is not known: " KNOWN " are", option, (int)n, words);
+		}
+		if (n != 0) {
+			list_add(list, id);
+		}
+	}
+	if (list->n == 0) {
+		return error_set(session_error(r->session), SONDE_EARG, NO_OFFSET,
+		        "%s: nothing is given: " KNOWN " are known", option);
+	}
+	return 0;
+}
+
+static void columns_usual(
+        struct report *r, const struct report_list *sort, const struct report_list *added)
+{
+	if (r->profile.options.children) {
+		list_add(&r->columns, REPORT_CHILDREN);
+	}
+	list_add(&r->columns, REPORT_OVERHEAD);
+	r->sorts = r->columns;
+	if (r->options.show_samples) {
+		list_add(&r->columns, REPORT_SAMPLE);
+	}
+	if (r->options.show_period) {
+		list_add(&r->columns, REPORT_PERIOD);
+	}
+	list_join(&r->columns, added);
+	list_join(&r->columns, sort);
+	list_join(&r->sorts, sort);
+	list_join(&r->sorts, added);
+	list_join(
+	        &r->sorts, &r->columns); /* numbers that are only shown: where all else is equal */
+}
+
+/* A column that would say the same in every row stands above the rows instead. */
+static bool column_elided(const struct report *r, unsigned id)
+{
+	return (id == REPORT_KEY + PROFILE_COMM && r->pick.only_comm != NULL) ||
+	       (id == REPORT_KEY + PROFILE_DSO && r->pick.only_dso != NULL) ||
+	       (id == REPORT_KEY + PROFILE_SYM && r->pick.only_symbol != NULL);
+}
+
+bool report_columns_left_out(const struct report *r, unsigned id)
+{
+	for (unsigned i = 0; i < r->columns.n; i++) {
+		if (r->columns.id[i] == id) {
+			return false;
+		}
+	}
+	return memchr(r->elided, (int)id, r->nelided) != NULL;
+}
+
+static void columns_elide(struct report *r)
+{
+	struct report_list all = r->columns;
+	bool any = false; /* a key that is not elided */
+
+	for (unsigned i = 0; i < all.n; i++) {
+		any = any || (all.id[i] >= REPORT_KEY && !column_elided(r, all.id[i]));
+	}
+	r->columns.n = 0;
+	for (unsigned i = 0; i < all.n; i++) {
+		unsigned id = all.id[i];
+
+		if (id >= REPORT_KEY) {
+			r->profile.options.key[id - REPORT_KEY] = true;
+		}
+		if (id >= REPORT_SYS && id <= REPORT_GUEST_US) {
+			r->profile.options.modes = true;
+		}
+		if (column_elided(r, id)) {
+			r->elided[r->nelided++] = (uint8_t)id;
+		}
+		if (!any || !column_elided(r, id)) {
+			list_add(&r->columns, id);
+		}
+	}
+}
+
+static int widths_parse(struct report *r)
+{
+	const char *text = r->options.widths;
+	char *end;
+
+	for (unsigned i = 0; text != NULL && *text != 0; i++) {
+		unsigned long width = strtoul(text, &end, 10);
+
+		if (*text < '0' || *text > '9' || (*end != 0 && *end != ',') ||
+		        width > UINT16_MAX) {
+			return error_set(session_error(r->session), SONDE_EARG, NO_OFFSET,
+			        "'%s' is no list of column widths: write numbers with commas "
+			        "between",
+			        r->options.widths);
+		}
+		if (i < r->columns.n) {
+			r->forced[i] = (int)width;
+		}
+		text = end + (*end == ',');
+	}
+	return 0;
+}
+
+int report_columns_init(struct report *r)
+{
+	const char *words = r->options.sort != NULL ? r->options.sort : "comm,dso,sym";
+	const char *fields = r->options.fields;
+	struct report_list sort = {0}, added = {0};
+
+	words += *words == '+'; /* added to the usual ones, which are there already */
+	if (r->options.sort != NULL && r->options.sort[0] == '+') {
+		TRY(list_parse(r, "--sort", "comm,dso,sym", &sort));
+	}
+	if (fields == NULL || *fields == '+' || r->options.sort != NULL) {
+		TRY(list_parse(r, "--sort", words, &sort));
+	}
+	if (fields != NULL) {
+		TRY(list_parse(r, "--fields", fields + (*fields == '+'), &added));
+	}
+	if (fields == NULL || *fields == '+') {
+		columns_usual(r, &sort, &added);
+	} else {
+		r->strict = true;
+		r->columns = r->sorts = added;
+		if (sort.n != 0) {
+			r->sorts = sort;
+		}
+		list_join(&r->columns, &sort);
+		list_join(&r->sorts, &added);
+	}
+	for (unsigned i = 0; i < r->sorts.n && r->first_key == 0; i++) {
+		r->first_key = r->sorts.id[i] >= REPORT_KEY ? r->sorts.id[i] : 0;
+	}
+	columns_elide(r);
+	return widths_parse(r);
+}
+
+static const char *column_title(const struct report *r, unsigned id)
+{
+	bool self = id == REPORT_OVERHEAD && r->profile.options.children && !r->strict;
+
+	return self ? "Self" : defs[id].title;
+}
+
+/*
+ * The text of a key's column, not padded, to r->cell; width: of the column, as many digits a
+ * processor has at least. False: it is never cut.
+ */
+static bool cell_make(
+        struct report *r, const struct profile_row *row, enum profile_key key, int width)
+{
+	struct text *t = &r->cell;
+	const struct timeline *line = session_timeline(r->session);
+	const struct timeline_view *view;
+	const char *name;
+
+	t->n = 0;
+	switch (key) {
+	case PROFILE_COMM: text_str(t, timeline_text(line, row->comm)); break;
+	case PROFILE_DSO: text_str(t, intern_text(&r->profile.names, row->dso)); break;
+	case PROFILE_SYM:
+		name = profile_symbol(&r->profile, row->object, row->symbol);
+		text_str(t, row->kernel ? "[k] " : "[.] ");
+		if (name == NULL) {
+			text_str(t, row->address != 0 ? "0x" : "");
+			text_hex(t, row->address, 16, '0');
+			return false;
+		}
+		text_str(t, name);
+		break;
+	case PROFILE_PID: /* the task's last name, whatever it was at the sample */
+		view = timeline_at(line, r->cursor, row->pid, row->tid, row->time);
+		text_printf(t, "%7d:%s", (int)row->tid, timeline_text(line, view->last_comm));
+		break;
+	case PROFILE_CPU: text_printf(t, "%.*d", width, (int)row->cpu); return false;
+	case PROFILE_KEYS: break;
+	}
+	return true;
+}
+
+/* As in perf the column of objects has room for an address when a row begins without a symbol. */
+static int unknown_width(
+        const struct report *r, const struct profile_row *row, enum profile_key key)
+{
+	bool room = key == PROFILE_DSO && row->unknown && r->options.widths == NULL &&
+	            r->options.separator == NULL && r->options.filter.dsos == NULL;
+
+	return room ? ADDRESS_WIDTH : 0;
+}
+
+/*
+ * As in perf the column of names is as wide as the last names of the rows' first threads: a longer
+ * name that a thread had before an exec is cut. The column of processors is as wide as its title,
+ * though numbers may be longer.
+ */
+static int cell_width(struct report *r, const struct profile_row *row, enum profile_key key)
+{
+	const struct timeline *line = session_timeline(r->session);
+	const struct timeline_view *view;
+
+	if (key == PROFILE_CPU) {
+		return 0;
+	}
+	if (key != PROFILE_COMM) {
+		(void)cell_make(r, row, key, 0);
+		return (int)r->cell.n > unknown_width(r, row, key) ? (int)r->cell.n
+		                                                   : unknown_width(r, row, key);
+	}
+	view = timeline_at(line, r->cursor, row->first_pid, row->first_tid, row->time);
+	return (int)strlen(timeline_text(line, view->last_comm));
+}
+
+void report_columns_reset(struct report *r)
+{
+	for (unsigned i = 0; i < r->columns.n; i++) {
+		unsigned id = r->columns.id[i];
+		int title = (int)strlen(column_title(r, id));
+		int width = r->forced[i] != 0 ? r->forced[i] : (int)defs[id].width;
+
+		r->width[i] =
+		        width > title || (r->forced[i] != 0 && id >= REPORT_KEY) ? width : title;
+	}
+}
+
+void report_columns_widen(struct report *r, const struct profile_row *row)
+{
+	for (unsigned i = 0; i < r->columns.n; i++) {
+		unsigned id = r->columns.id[i];
+
+		if (id >= REPORT_KEY && r->forced[i] == 0) {
+			int width = cell_width(r, row, (enum profile_key)(id - REPORT_KEY));
+
+			r->width[i] = width > r->width[i] ? width : r->width[i];
+		}
+	}
+}
+
+uint64_t report_columns_value(const struct report *r, const struct profile_row *row, unsigned id)
+{
+	static const uint8_t modes[] = {[REPORT_SYS] = MISC_KERNEL,
+	        [REPORT_US] = MISC_USER,
+	        [REPORT_GUEST_SYS] = MISC_GUEST_KERNEL,
+	        [REPORT_GUEST_US] = MISC_GUEST_USER};
+	size_t at = (size_t)(row - r->profile.rows);
+
+	switch (id) {
+	case REPORT_CHILDREN: return row->children;
+	case REPORT_SAMPLE: return row->samples;
+	case REPORT_OVERHEAD:
+	case REPORT_PERIOD: return row->period;
+	default: return r->profile.modes[at * PROFILE_MODES + modes[id]];
+	}
+}
+
+const char *report_color(const struct report *r, uint64_t part, uint64_t total)
+{
+	double percent = total == 0 ? 0.0 : 100.0 * (double)part / (double)total;
+
+	if (!r->options.color || percent < 0.5) {
+		return "";
+	}
+	return percent >= 5.0 ? "\033[31m" : "\033[32m";
+}
+
+static void put_percent(struct report *r, uint64_t part, uint64_t total, unsigned width)
+{
+	const char *color = r->options.separator == NULL ? report_color(r, part, total) : "";
+
+	text_str(&r->text, color);
+	text_char(&r->text, ' ');
+	text_percent(&r->text, part, total, width);
+	text_char(&r->text, '%');
+	text_str(&r->text, *color != 0 ? REPORT_COLOR_OFF : "");
+}
+
+/* A number, right-aligned; with a separator, left-aligned. Returns what it takes on the screen. */
+static void put_number(struct report *r, const struct profile_row *row, unsigned i)
+{
+	unsigned id = r->columns.id[i];
+	unsigned width = r->forced[i] != 0 ? (unsigned)r->forced[i] : defs[id].width;
+	uint64_t value = report_columns_value(r, row, id);
+
+	width = r->options.separator != NULL ? 0 : width > NUMBER_MAX ? NUMBER_MAX : width;
+	if (id == REPORT_CHILDREN && !r->profile.options.children) {
+		text_padded(&r->text, "N/A", (int)width);
+	} else if (id >= REPORT_SAMPLE) {
+		text_char(&r->text, ' ');
+		text_u64(&r->text, value, width > 1 ? width - 1 : 0, ' ');
+	} else {
+		put_percent(
+		        r, value, r->profile.shown_totals[row->event], width > 2 ? width - 2 : 0);
+	}
+}
+
+static void put_between(struct report *r, unsigned i)
+{
+	if (r->options.separator == NULL) {
+		text_str(&r->text, "  ");
+	} else if (i != 0) {
+		text_str(&r->text, r->options.separator);
+	}
+}
+
+/* Bytes from `start` on that take no room: the escapes of colours. */
+static size_t escapes_size(const struct report *r, size_t start)
+{
+	static const size_t on_and_off = sizeof("\033[31m") - 1 + sizeof(REPORT_COLOR_OFF) - 1;
+
+	return r->options.color && start < r->text.n && r->text.p[start] == '\033' ? on_and_off : 0;
+}
+
+/* The only character that a separator of one makes invalid elsewhere becomes a dot. */
+static void cell_clean(struct report *r)
+{
+	const char *separator = r->options.separator;
+
+	for (size_t i = 0; separator != NULL && separator[1] == 0 && i < r->cell.n; i++) {
+		if (r->cell.p[i] == separator[0]) {
+			r->cell.p[i] = '.';
+		}
+	}
+}
+
+void report_columns_row(struct report *r, const struct profile_row *row)
+{
+	for (unsigned i = 0; i < r->columns.n; i++) {
+		unsigned id = r->columns.id[i];
+		bool last = i + 1 == r->columns.n;
+		size_t width = (size_t)r->width[i];
+		size_t start, n;
+
+		put_between(r, i);
+		start = r->text.n;
+		if (id < REPORT_KEY) {
+			put_number(r, row, i);
+		} else {
+			if (cell_make(r, row, (enum profile_key)(id - REPORT_KEY), r->width[i]) &&
+			        r->cell.n > width) {
+				r->cell.n = width;
+			}
+			cell_clean(r);
+			text_bytes(&r->text, r->cell.p, r->cell.n);
+		}
+		n = r->text.n - start - escapes_size(r, start);
+		if (n < width && !(last && id == REPORT_KEY + PROFILE_SYM)) {
+			text_fill(&r->text, ' ', width - n);
+		}
+	}
+	text_char(&r->text, '\n');
+}
+
+void report_columns_titles(struct report *r)
+{
+	struct text *t = &r->text;
+
+	for (unsigned i = 0; i < r->columns.n; i++) {
+		unsigned id = r->columns.id[i];
+		const char *title = column_title(r, id);
+		size_t n = strlen(title);
+
+		if (i == 0) {
+			text_str(t, "# ");
+		} else {
+			put_between(r, i);
+		}
+		n = n > (size_t)r->width[i] ? (size_t)r->width[i] : n;
+		if (id < REPORT_KEY) {
+			text_fill(t, ' ', (size_t)r->width[i] - n);
+		}
+		text_bytes(t, title, n);
+		if (id >= REPORT_KEY) {
+			text_fill(t, ' ', (size_t)r->width[i] - n);
+		}
+	}
+	text_char(t, '\n');
+	if (r->options.separator != NULL) {
+		return;
+	}
+	for (unsigned i = 0; i < r->columns.n; i++) {
+		text_str(t, i == 0 ? "# " : "  ");
+		text_fill(t, '.', (size_t)r->width[i]);
+	}
+	text_str(t, "\n#\n");
+}
+
+/* What the elided columns would say, in perf's order. */
+void report_columns_elided(struct report *r)
+{
+	static const struct {
+		unsigned id;
+		const char *what;
+	} lines[] = {{REPORT_KEY + PROFILE_COMM, "comm"}, {REPORT_KEY + PROFILE_DSO, "dso"},
+	        {REPORT_KEY + PROFILE_SYM, "symbol"}};
+	const char *const names[] = {r->pick.only_comm, r->pick.only_dso, r->pick.only_symbol};
+
+	for (unsigned k = 0; k < 3; k++) {
+		for (unsigned i = 0; i < r->nelided; i++) {
+			if (r->elided[i] == lines[k].id) {
+				text_printf(&r->text, "# %s: %s\n", lines[k].what, names[k]);
+			}
+		}
+	}
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside of the report text: columns, rows and graphs of one profile. */
+#ifndef SONDE_REPORT_TEXT_H
+#define SONDE_REPORT_TEXT_H
+
+#include "core/text.h"
+#include "profile/profile.h"
+
+#include <sonde/preview/report.h>
+
+enum report_column {
+	REPORT_CHILDREN,
+	REPORT_OVERHEAD,
+	REPORT_SYS,
+	REPORT_US,
+	REPORT_GUEST_SYS,
+	REPORT_GUEST_US,
+	REPORT_SAMPLE, /* from here on numbers are no percentages */
+	REPORT_PERIOD,
+	REPORT_KEY, /* + enum profile_key */
+	REPORT_COLUMN_COUNT = REPORT_KEY + PROFILE_KEYS
+};
+
+/* Columns, none of them twice. */
+struct report_list {
+	uint8_t id[REPORT_COLUMN_COUNT];
+	unsigned n;
+};
+
+struct report {
+	struct sonde_session *session;
+	struct sonde_report_options options;
+	struct pick pick;
+	struct report_list columns; /* as printed */
+	struct report_list sorts; /* rows are ordered by the first, then by the second ... */
+	unsigned first_key; /* the first column of a key in sorts; 0: none */
+	bool strict; /* the columns are those that --fields names */
+	uint8_t elided[REPORT_COLUMN_COUNT]; /* keys that would say the same in every row */
+	unsigned nelided;
+	int forced[REPORT_COLUMN_COUNT]; /* widths by number of the column; 0: as wide as needed */
+	struct profile profile;
+	struct text text;
+	struct text cell; /* of one column */
+	int (*write)(void *arg, const char *text, size_t n);
+	void *arg;
+	struct timeline_cursor *cursor;
+	uint32_t *order; /* rows of one event, as printed */
+	size_t norder;
+	int width[REPORT_COLUMN_COUNT]; /* by number of the column */
+	struct profile_nodes nodes; /* graph nodes on the way down */
+};
+
+/* Passes text on when there is much of it. */
+int report_flush(struct report *r, size_t above);
+/* Puts r->order in the order in which rows are printed; negative: no memory. */
+int report_order(struct report *r);
+int report_stats(struct report *r);
+int report_stats_json(struct report *r);
+int report_threads(struct report *r);
+
+#define REPORT_COLOR_OFF "\033[m"
+/* The escape for a share: red from 5 percent on, green from 0.5; nothing when there are no colours.
+ */
+const char *report_color(const struct report *r, uint64_t part, uint64_t total);
+
+/* Options to columns; SONDE_EARG with words. Wants the pick and profile.options.children. */
+int report_columns_init(struct report *r);
+/* Widths of an event's columns: of the titles, then wider by rows. */
+void report_columns_reset(struct report *r);
+void report_columns_widen(struct report *r, const struct profile_row *row);
+/* The number in a column that is not a key's. */
+uint64_t report_columns_value(const struct report *r, const struct profile_row *row, unsigned id);
+/* Whether a column is printed once above the rows, as all rows have the same value. */
+bool report_columns_left_out(const struct report *r, unsigned id);
+void report_columns_titles(struct report *r);
+void report_columns_row(struct report *r, const struct profile_row *row);
+void report_columns_elided(struct report *r);
+void report_graph_name(struct report *r, const struct profile_frame *f);
+/* A share of total, or a number, as graphs are asked to show it. */
+void report_graph_value(struct report *r, uint64_t periods, uint64_t samples, uint64_t total);
+int report_chains(struct report *r, const struct profile_row *row); /* flat and folded */
+int report_graph(struct report *r, const struct profile_row *row);
+
+#endif

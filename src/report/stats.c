@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* `report --stats`: how many records of each type, in all and by event. */
+#include "report/report.h"
+
+#include "abi/abi.h"
+#include "core/json.h"
+
+static void put_count(struct text *t, const char *name, uint64_t n)
+{
+	text_padded(t, name, 16);
+	text_str(t, " events: ");
+	text_u64(t, n, 10, ' ');
+}
+
+int report_stats(struct report *r)
+{
+	const struct session_counts *c = session_counts(r->session);
+	const struct session_event_count *by_event = session_event_counts(r->session);
+	struct text *t = &r->text;
+	uint64_t total = c->unknown_records;
+
+	for (uint32_t i = 0; i < RECORD_TYPE_MAX; i++) {
+		total += c->records[i];
+	}
+	text_str(t, "\nAggregated stats:");
+	if (c->records[RECORD_AUXTRACE_INFO] != 0) { /* as perf, though nothing is synthesized */
+		text_str(t, " (excludes AUX area (e.g. instruction trace) decoded / synthesized "
+		            "events)");
+	}
+	text_char(t, '\n');
+	put_count(t, "TOTAL", total);
+	text_char(t, '\n');
+	for (uint32_t i = 0; i < RECORD_TYPE_MAX; i++) {
+		const char *name = record_type_name(i);
+
+		if (c->records[i] == 0) {
+			continue;
+		}
+		put_count(t, name != NULL ? name : "UNKNOWN", c->records[i]);
+		text_printf(t, "  (%4.1f%%)\n", 100.0 * (double)c->records[i] / (double)total);
+	}
+	if (c->unknown_records != 0) {
+		put_count(t, "UNKNOWN", c->unknown_records);
+		text_printf(t, "  (%4.1f%%)\n", 100.0 * (double)c->unknown_records / (double)total);
+	}
+	for (size_t e = 0; e < sonde_session_events(r->session); e++) {
+		if (by_event[e].samples == 0) {
+			continue;
+		}
+		text_printf(t, "%s stats:\n", sonde_session_event_name(r->session, e));
+		put_count(t, "SAMPLE", by_event[e].samples);
+		text_char(t, '\n');
+		if (by_event[e].lost_samples != 0) { /* as perf: how many, not how many records */
+			put_count(t, "LOST_SAMPLES", by_event[e].lost_samples);
+			text_char(t, '\n');
+		}
+	}
+	return 0;
+}
+
+int report_stats_json(struct report *r)
+{
+	const struct session_counts *c = session_counts(r->session);
+	const struct session_event_count *by_event = session_event_counts(r->session);
+	struct json j = {.out = &r->text};
+
+	json_begin(&j, "report-stats", 1);
+	json_object(&j, "records");
+	for (uint32_t i = 0; i < RECORD_TYPE_MAX; i++) {
+		const char *name = record_type_name(i);
+
+		if (c->records[i] != 0) {
+			json_u64(&j, name != NULL ? name : "UNKNOWN", c->records[i]);
+		}
+	}
+	json_close(&j);
+	json_u64(&j, "unknown_records", c->unknown_records);
+	json_u64(&j, "lost_events", c->lost_events);
+	json_u64(&j, "lost_samples", c->lost_samples);
+	json_u64(&j, "first_sample_ns", c->first_time);
+	json_u64(&j, "last_sample_ns", c->last_time);
+	json_array(&j, "events");
+	for (size_t e = 0; e < sonde_session_events(r->session); e++) {
+		json_object(&j, NULL);
+		json_text(&j, "name", sonde_session_event_name(r->session, e));
+		json_u64(&j, "samples", by_event[e].samples);
+		json_u64(&j, "period", by_event[e].period);
+		json_u64(&j, "lost", by_event[e].lost);
+		json_close(&j);
+	}
+	json_end(&j);
+	return 0;
+}

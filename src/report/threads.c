@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `report --threads`: what each thread counted, from the READ records that `record -s` leaves:
+ *
+ *	u32 pid, tid; u64 value; [time_enabled] [time_running] [id] [lost], by read_format
+ */
+#include "report/report.h"
+
+#include "abi/abi.h"
+#include "core/array.h"
+#include "core/hash.h"
+
+#include <stdlib.h>
+
+struct thread_counts {
+	uint32_t pid, tid;
+};
+
+struct thread_table {
+	struct thread_counts *threads;
+	uint64_t *values; /* events for each thread */
+	size_t n, threads_cap, values_cap;
+	size_t events;
+	struct index known;
+};
+
+static int table_add(struct thread_table *t, uint32_t pid, uint32_t tid, size_t event, uint64_t v)
+{
+	uint32_t hash = (uint32_t)hash_u64((uint64_t)pid << 32 | tid);
+	size_t at = hash;
+	uint32_t i;
+
+	TRY(index_room(&t->known));
+	for (i = index_next(&t->known, hash, &at); i != INDEX_NONE;
+	        at++, i = index_next(&t->known, hash, &at)) {
+		if (t->threads[i].pid == pid && t->threads[i].tid == tid) {
+			break;
+		}
+	}
+	if (i == INDEX_NONE) {
+		if (t->n >= UINT32_MAX - 1) {
+			return SONDE_ENOMEM;
+		}
+		i = (uint32_t)t->n;
+		if (!array_reserve(&t->threads, &t->threads_cap, t->n + 1, sizeof(*t->threads)) ||
+		        !array_reserve(&t->values, &t->values_cap, (t->n + 1) * t->events,
+		                sizeof(*t->values))) {
+			return SONDE_ENOMEM;
+		}
+		t->threads[t->n++] = (struct thread_counts){pid, tid};
+		index_put(&t->known, hash, at, i);
+		memset(t->values + (size_t)i * t->events, 0, t->events * sizeof(*t->values));
+	}
+	t->values[(size_t)i * t->events + event] += v;
+	return 0;
+}
+
+static int table_read(struct thread_table *t, const struct file *f)
+{
+	uint64_t position = file_begin(f);
+	struct record r;
+
+	while (file_next(f, &position, &r, NULL) > 0) {
+		struct cursor c = cursor_make(r.body, f->swap);
+		uint32_t pid, tid;
+		uint64_t value, id, format;
+		const struct file_event *e;
+
+		if (r.type != RECORD_READ) {
+			continue;
+		}
+		pid = cursor_u32(&c);
+		tid = cursor_u32(&c);
+		value = cursor_u64(&c);
+		format = f->events[0].attr.read_format; /* the same for all events of a file */
+		if ((format & SONDE_READ_ENABLED) != 0) {
+			(void)cursor_u64(&c);
+		}
+		if ((format & SONDE_READ_RUNNING) != 0) {
+			(void)cursor_u64(&c);
+		}
+		id = (format & SONDE_READ_ID) != 0 ? cursor_u64(&c) : 0;
+		e = (format & SONDE_READ_ID) != 0 ? file_event_by_id(f, id) : &f->events[0];
+		if (c.bad || e == NULL || (format & SONDE_READ_GROUP) != 0) {
+			continue;
+		}
+		TRY(table_add(t, pid, tid, (size_t)(e - f->events), value));
+	}
+	return 0;
+}
+
+static int digits(uint64_t v)
+{
+	int n = 1;
+
+	for (; v >= 10; v /= 10) {
+		n++;
+	}
+	return n;
+}
+
+static void widen(int *width, int needed)
+{
+	*width = needed > *width ? needed : *width;
+}
+
+static void table_put(
+        const struct thread_table *t, const struct file *f, int *width, struct text *out)
+{
+	int pid = 3, tid = 3;
+
+	for (size_t e = 0; e < t->events; e++) {
+		width[e] = (int)strlen(f->events[e].name);
+	}
+	for (size_t i = 0; i < t->n; i++) {
+		widen(&pid, digits(t->threads[i].pid));
+		widen(&tid, digits(t->threads[i].tid));
+		for (size_t e = 0; e < t->events; e++) {
+			widen(&width[e], digits(t->values[(size_t)i * t->events + e]));
+		}
+	}
+	text_printf(out, "# %*s  %*s", pid, "PID", tid, "TID");
+	for (size_t e = 0; e < t->events; e++) {
+		text_printf(out, "  %*s", width[e], f->events[e].name);
+	}
+	text_char(out, '\n');
+	for (size_t i = 0; i < t->n; i++) {
+		text_printf(out, "  %*u  %*u", pid, t->threads[i].pid, tid, t->threads[i].tid);
+		for (size_t e = 0; e < t->events; e++) {
+			text_str(out, "  ");
+			text_u64(
+			        out, t->values[(size_t)i * t->events + e], (unsigned)width[e], ' ');
+		}
+		text_char(out, '\n');
+	}
+}
+
+int report_threads(struct report *r)
+{
+	const struct file *f = session_file(r->session);
+	struct thread_table t = {.events = f->nevents};
+	int *width = calloc(f->nevents + 1, sizeof(*width));
+	int rc = width == NULL ? SONDE_ENOMEM : f->nevents != 0 ? table_read(&t, f) : 0;
+
+	t.events = t.n != 0 ? t.events : 0; /* as perf: then only the first two titles */
+	if (rc >= 0) {
+		table_put(&t, f, width, &r->text);
+	}
+	free(width);
+	index_fini(&t.known);
+	free(t.threads);
+	free(t.values);
+	return rc;
+}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Samples as text. The windows of a session are in time order; each is formatted into its worker's
+ * buffer and written when all earlier ones were, so the text is the same for every number of
+ * workers.
+ */
+#include <sonde/preview/script.h>
+
+#include "abi/abi.h"
+#include "core/pool.h"
+#include "field/line.h"
+#include "file/feature.h"
+#include "inspect/header.h"
+#include "record/record.h"
+#include "script/script.h"
+#include "session/pick.h"
+
+#include <stdlib.h>
+
+#define MAX_STACK_USUAL 127u
+
+struct script_worker {
+	struct session_worker session;
+	struct address_cache addresses;
+	struct text out;
+	bool ready;
+};
+
+struct script {
+	struct sonde_session *session;
+	struct line_style style;
+	struct pick pick;
+	uint32_t kinds; /* bits by type of the other records that are shown */
+	struct line_plan *plans; /* by event */
+	struct script_worker *workers;
+	unsigned nworkers;
+	struct arena arena;
+	sonde_script_write_fn write;
+	void *arg;
+};
+
+static int worker_ready(struct script *s, struct script_worker *w)
+{
+	if (w->ready) {
+		return 0;
+	}
+	TRY(address_cache_init(&w->addresses, s->session));
+	session_worker_init(&w->session, s->session);
+	w->session.kinds = s->kinds;
+	w->ready = true;
+	return 0;
+}
+
+/* Whether the filters let a sample through: 1, 0, negative: no memory. */
+static int sample_wanted(
+        const struct script *s, struct frame_reader *frames, const struct session_sample *sample)
+{
+	const struct pick *pick = &s->pick;
+	const struct frame *f;
+
+	if (!pick_takes(pick, sample->s.cpu, sample->s.time) ||
+	        !pick_thread(pick, sample->view->pid, sample->view->tid) ||
+	        !pick_comm(pick, sample->view->comm)) {
+		return 0;
+	}
+	if (pick->dsos == NULL && !pick->by_symbol) {
+		return 1;
+	}
+	f = frame_find(frames, sample->view, sample->cpumode, sample->s.ip);
+	if (f == NULL) {
+		return SONDE_ENOMEM;
+	}
+	if (!pick_object(pick, f->object)) {
+		return 0;
+	}
+	if (f->symbol == NULL || !pick->by_symbol) {
+		return pick_symbol(pick, NULL, 0, f->ip);
+	}
+	return pick_symbol(pick, frame_symbol_name(frames->resolver, f->object, f->symbol),
+	        f->ip - (f->address - f->symbol->start), f->ip);
+}
+
+/* Other records are chosen by processor only, as in perf. */
+static void put_record(const struct script *s, struct script_worker *w, const struct record *r,
+        const struct session_sample *sample)
+{
+	if (s->pick.cpus != NULL &&
+	        (sample->s.cpu >= s->pick.ncpus || s->pick.cpus[sample->s.cpu] == 0)) {
+		return;
+	}
+	line_head(&w->out, &s->plans[sample->event], &s->style, &w->addresses, sample);
+	script_record_text(&w->out, r, session_file(s->session)->swap);
+}
+
+static uint32_t kinds_of(const struct sonde_script_options *o)
+{
+	uint32_t kinds = 0;
+
+	if (o->show_tasks) {
+		kinds |= 1u << RECORD_COMM | 1u << RECORD_FORK | 1u << RECORD_EXIT;
+	}
+	if (o->show_mmaps) {
+		kinds |= 1u << RECORD_MMAP | 1u << RECORD_MMAP2;
+	}
+	if (o->show_switches) {
+		kinds |= 1u << RECORD_SWITCH | 1u << RECORD_SWITCH_CPU_WIDE;
+	}
+	kinds |= o->show_cgroups ? 1u << RECORD_CGROUP : 0;
+	return kinds | (o->show_lost ? 1u << RECORD_LOST : 0);
+}
+
+static int format_window(void *arg, unsigned worker, size_t window)
+{
+	struct script *s = arg;
+	struct script_worker *w = &s->workers[worker];
+	struct session_sample sample;
+	struct record r;
+	int rc;
+
+	TRY(worker_ready(s, w));
+	TRY(session_window_open(&w->session, window));
+	w->out.n = 0;
+	while ((rc = session_worker_next_any(&w->session, &r, &sample)) > 0) {
+		if (r.type != RECORD_SAMPLE) {
+			put_record(s, w, &r, &sample);
+			continue;
+		}
+		rc = sample_wanted(s, &w->addresses.frames, &sample);
+		if (rc < 0) {
+			return rc;
+		}
+		if (rc == 0) {
+			continue;
+		}
+		line_text(&w->out, &s->plans[sample.event], &s->style, &w->addresses, &sample);
+	}
+	if (rc == 0 && w->out.failed) {
+		return SONDE_ENOMEM;
+	}
+	return rc;
+}
+
+static int write_window(void *arg, unsigned worker, size_t window)
+{
+	struct script *s = arg;
+	struct script_worker *w = &s->workers[worker];
+
+	session_progress(s->session, window + 1, session_windows(s->session));
+	return w->out.n != 0 ? status_of_output(s->write(s->arg, w->out.p, w->out.n)) : 0;
+}
+
+static int choose_fields(
+        struct script *s, const struct sonde_script_options *o, struct field_choice *choice)
+{
+	struct error *err = session_error(s->session);
+	const struct file *f = session_file(s->session);
+	bool chains = false;
+
+	for (size_t i = 0; i < f->nevents; i++) {
+		const struct sonde_attr *attr = &f->events[i].attr;
+
+		chains = chains || (attr->type == SONDE_TYPE_TRACEPOINT &&
+		                           (attr->sample_type & SONDE_SAMPLE_CALLCHAIN) != 0);
+	}
+	field_choice_default(choice, chains && o->nfields == 0 && !o->hide_call_graph);
+	for (size_t i = 0; i < o->nfields; i++) {
+		TRY(field_choice_parse(choice, o->fields[i], err));
+	}
+	return 0;
+}
+
+/*
+ * The fields of an event: those of its type, which the first event of the type decides; NULL: one
+ * of dummies only. perf checks no dummy and no later event of a type.
+ */
+static const struct file_event *decides_fields(const struct file *f, enum field_type type)
+{
+	for (size_t i = 0; i < f->nevents; i++) {
+		const struct sonde_attr *attr = &f->events[i].attr;
+		bool dummy = attr->type == SONDE_TYPE_SOFTWARE && attr->config == SONDE_SW_DUMMY;
+
+		if (field_type_of(attr) == type && !dummy) {
+			return &f->events[i];
+		}
+	}
+	return NULL;
+}
+
+static int fields_of(
+        struct script *s, const struct field_choice *choice, size_t event, uint64_t *fields)
+{
+	const struct file *f = session_file(s->session);
+	enum field_type type = field_type_of(&f->events[event].attr);
+	const struct file_event *e = decides_fields(f, type);
+
+	if (e == NULL) {
+		*fields = choice->shown[type];
+	} else {
+		TRY(field_choice_type(choice, &e->attr, e->name,
+		        file_has_feature(f, FEATURE_AUXTRACE), fields, session_error(s->session)));
+	}
+	if (session_event_counts(s->session)[event].samples == 0) {
+		*fields &= ~FIELD_BIT(FIELD_TOD);
+	}
+	return 0;
+}
+
+static int make_plans(struct script *s, const struct field_choice *choice)
+{
+	const struct file *f = session_file(s->session);
+	uint64_t fields;
+
+	s->plans = arena_zalloc(&s->arena, (f->nevents + 1) * sizeof(*s->plans));
+	if (s->plans == NULL) {
+		return error_nomem(session_error(s->session));
+	}
+	for (size_t i = 0; i < f->nevents; i++) {
+		size_t n = strlen(f->events[i].name);
+
+		s->style.event_width = n > s->style.event_width ? n : s->style.event_width;
+	}
+	for (size_t i = 0; i < f->nevents; i++) {
+		const struct file_event *e = &f->events[i];
+
+		TRY(fields_of(s, choice, i, &fields));
+		if ((fields & FIELD_BIT(FIELD_TOD)) != 0 && !s->style.has_tod) {
+			return error_set(session_error(s->session), SONDE_EARG, NO_OFFSET,
+			        "the field 'tod' needs the wall clock: record with -k "
+			        "CLOCK_MONOTONIC");
+		}
+		if (line_plan_make(&s->plans[i], &s->style, fields, &e->attr, e->name, &s->arena) <
+		        0) {
+			return error_nomem(session_error(s->session));
+		}
+	}
+	return 0;
+}
+
+static int make_style(struct script *s, const struct sonde_script_options *o)
+{
+	const struct file *f = session_file(s->session);
+	struct feature_clock clock;
+	struct layout_text machine;
+
+	s->style = (struct line_style){
+	        .ns = o->ns != 0,
+	        .hide_chain = o->hide_call_graph != 0,
+	        .kernel_path = o->kernel_path != 0,
+	        .max_stack = o->max_stack != 0 ? o->max_stack : MAX_STACK_USUAL,
+	};
+	if (FEATURE_READ(f, FEATURE_CLOCK_DATA, &s->arena, &clock) > 0 && clock.version == 1) {
+		s->style.has_tod = true;
+		s->style.tod_wall = clock.wall_ns;
+		s->style.tod_clock = clock.clock_ns;
+	}
+	TRY(FEATURE_READ(f, FEATURE_ARCH, &s->arena, &machine));
+	s->style.regs = record_reg_names(machine.s, &s->style.nregs);
+	return 0;
+}
+
+static int print_header(struct script *s, bool full)
+{
+	struct text out = {0};
+	int rc;
+
+	inspect_header(&out, session_file(s->session), full);
+	rc = out.failed ? SONDE_ENOMEM : status_of_output(s->write(s->arg, out.p, out.n));
+	text_fini(&out);
+	return rc;
+}
+
+static int print_samples(struct script *s)
+{
+	int rc;
+
+	s->nworkers = session_jobs(s->session);
+	s->workers = calloc(s->nworkers, sizeof(*s->workers));
+	if (s->workers == NULL) {
+		return error_nomem(session_error(s->session));
+	}
+	rc = pool_run_ordered(
+	        s->nworkers, session_windows(s->session), format_window, write_window, s);
+	for (unsigned i = 0; i < s->nworkers; i++) {
+		text_fini(&s->workers[i].out);
+		if (s->workers[i].ready) {
+			session_worker_fini(&s->workers[i].session);
+			address_cache_fini(&s->workers[i].addresses);
+		}
+	}
+	free(s->workers);
+	return error_plain(session_error(s->session), rc);
+}
+
+/* Warns of what the lines lack. */
+static void report_not_shown(struct script *s)
+{
+	unsigned kinds = SESSION_TRACES;
+
+	for (size_t i = 0; i < session_file(s->session)->nevents; i++) {
+		const struct line_plan *plan = &s->plans[i];
+
+		kinds |= plan->chain ? SESSION_USER_STACKS : 0;
+		kinds |= (plan->fields & FIELD_BIT(FIELD_TRACE)) != 0 ? SESSION_TRACE_FIELDS : 0;
+	}
+	session_report_not_shown(s->session, kinds, "perf script");
+}
+
+static int print_counts(struct script *s)
+{
+	int rc = 0;
+
+	if (session_counts(s->session)->records[RECORD_STAT_ROUND] != 0) {
+		rc = script_stat_print(session_file(s->session), s->write, s->arg);
+	}
+	if (rc == SONDE_ENOMEM) {
+		return error_nomem(session_error(s->session));
+	}
+	if (rc == SONDE_ELIMIT) {
+		return error_set(session_error(s->session), rc, NO_OFFSET,
+		        "the rounds of counts are damaged: they repeat more lines than a file of "
+		        "this size has");
+	}
+	return rc;
+}
+
+static int run(struct script *s, const struct sonde_script_options *o)
+{
+	struct field_choice choice;
+
+	s->kinds = kinds_of(o);
+	TRY(pick_init(&s->pick, s->session, &o->filter));
+	TRY(choose_fields(s, o, &choice));
+	TRY(make_style(s, o));
+	TRY(make_plans(s, &choice));
+	report_not_shown(s);
+	if (o->header != 0) {
+		TRY(print_header(s, o->header > 1));
+	}
+	TRY(print_counts(s));
+	return print_samples(s);
+}
+
+int sonde_script_print(struct sonde_session *session, const struct sonde_script_options *options,
+        sonde_script_write_fn write, void *arg)
+{
+	struct script s = {.session = session, .write = write, .arg = arg};
+	struct sonde_script_options o = {0};
+	int rc;
+
+	if (options != NULL) {
+		memcpy(&o, options, options->size < sizeof(o) ? options->size : sizeof(o));
+	}
+	rc = run(&s, &o);
+	pick_fini(&s.pick);
+	arena_fini(&s.arena);
+	return rc;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside of the text of `sonde script`. */
+#ifndef SONDE_SCRIPT_TEXT_H
+#define SONDE_SCRIPT_TEXT_H
+
+#include "core/text.h"
+#include "file/file.h"
+#include "record/record.h"
+
+#include <sonde/preview/script.h>
+
+/* The words for a record of types MMAP, MMAP2, COMM, FORK, EXIT, SWITCH, SWITCH_CPU_WIDE, LOST. */
+void script_record_text(struct text *out, const struct record *r, bool swap);
+
+/*
+ * Prints the counts of a `stat record` file, nothing for others. SONDE_ENOMEM, SONDE_ELIMIT (many
+ * more lines than the file has bytes), or what write returned.
+ */
+int script_stat_print(const struct file *f, sonde_script_write_fn write, void *arg);
+
+#endif
