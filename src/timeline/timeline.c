@@ -15,12 +15,11 @@
 #include "core/array.h"
 #include "core/hash.h"
 #include "core/index.h"
-#include "core/text.h"
+#include "timeline/objects.h"
 #include "timeline/space.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #define NONE       UINT32_MAX
 #define KERNEL_PID UINT32_MAX /* the "process" whose space is the kernel's */
@@ -31,14 +30,10 @@ struct note {
 	struct record record;
 };
 
-struct name_at {
+/* A new name of a thread, or a new root of a process. */
+struct change {
 	uint64_t time;
-	uint32_t name;
-};
-
-struct root_at {
-	uint64_t time;
-	uint32_t root;
+	uint32_t to; /* interned text, or root */
 	bool exec; /* a new program begins here */
 };
 
@@ -46,7 +41,7 @@ struct process {
 	uint32_t pid;
 	uint32_t older; /* generation before this one, or NONE */
 	uint64_t start;
-	struct root_at *roots;
+	struct change *roots;
 	size_t nroots, roots_cap;
 };
 
@@ -55,7 +50,7 @@ struct thread {
 	uint32_t process;
 	uint32_t older;
 	uint64_t start;
-	struct name_at *names;
+	struct change *names;
 	size_t nnames, names_cap;
 	bool forked; /* a FORK opened it */
 	bool renamed; /* names[0] is the number, but perf report counts it under names[1] */
@@ -75,10 +70,7 @@ struct timeline {
 	size_t nmet, met_cap;
 	struct index met_index;
 	bool swap;
-	struct timeline_object *objects;
-	uint32_t nlisted; /* build ids that were added */
-	size_t nobjects, objects_cap;
-	struct index object_index; /* by name */
+	struct objects objects;
 	struct timeline_mapping *mappings;
 	size_t nmappings, mappings_cap;
 	struct process *processes;
@@ -137,6 +129,7 @@ struct timeline *timeline_new(struct diag_sink *diags)
 
 	if (t != NULL) {
 		t->diags = diags;
+		t->objects.texts = &t->texts;
 		t->kernel = NONE;
 		/* text 0 is the name of threads that nothing names, not even a sample */
 		if (intern_add(&t->texts, "?", 1) != 0) {
@@ -174,8 +167,7 @@ void timeline_free(struct timeline *t)
 	index_fini(&t->pids);
 	index_fini(&t->tids);
 	forget_notes(t);
-	free(t->objects);
-	index_fini(&t->object_index);
+	objects_fini(&t->objects);
 	free(t->mappings);
 	space_pool_fini(&t->pool);
 	intern_fini(&t->texts);
@@ -192,170 +184,6 @@ int timeline_add(struct timeline *t, const struct record *r, bool swap, uint64_t
 	        (struct note){.time = time, .order = (uint32_t)t->nnotes, .record = *r};
 	t->nnotes++;
 	return 0;
-}
-
-/* Objects. */
-
-/* Memory without a file can hold code of a JIT compiler where it is executable, else only data. */
-static enum timeline_object_kind user_kind(const char *name, uint32_t prot)
-{
-	static const struct {
-		const char *prefix;
-		enum timeline_object_kind kind;
-	} kinds[] = {
-	        {"//anon", TIMELINE_ANON},
-	        {"/anon_hugepage", TIMELINE_ANON},
-	        {"/dev/zero", TIMELINE_ANON},
-	        {"[heap]", TIMELINE_ANON},
-	        {"[vdso]", TIMELINE_VDSO},
-	        {"[vdso32]", TIMELINE_VDSO},
-	        {"[vdsox32]", TIMELINE_VDSO},
-	        {"[stack", TIMELINE_ANON},
-	        {"/SYSV", TIMELINE_ANON},
-	        {"[vsyscall]", TIMELINE_NONE},
-	        {"[uprobes]", TIMELINE_NONE},
-	};
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (strncmp(name, kinds[i].prefix, strlen(kinds[i].prefix)) != 0) {
-			continue;
-		}
-		return kinds[i].kind == TIMELINE_ANON && (prot & PROT_EXEC) == 0 ? TIMELINE_NONE
-		                                                                 : kinds[i].kind;
-	}
-	return TIMELINE_USER;
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
-}
-
-/* The size of a module's own name in that of its file: "mac80211" in "mac80211.ko.xz"; 0: it is no
- * module's file. */
-static size_t module_name_size(const char *file)
-{
-	static const char *const ends[] = {".ko", ".ko.gz", ".ko.xz"};
-	size_t n = strlen(file);
-
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-		size_t end = strlen(ends[i]);
-
-		if (n > end && strcmp(file + n - end, ends[i]) == 0) {
-			return n - end;
-		}
-	}
-	return 0;
-}
-
-/* A module is called as the kernel calls it, "[snd_hda]" for snd-hda.ko. */
-static uint32_t module_short_name(struct timeline *t, const char *path)
-{
-	const char *file = base_name(path);
-	size_t own = module_name_size(file);
-	size_t n = own != 0 ? own : strlen(file);
-	struct text name = {0};
-	uint32_t id = INTERN_NONE;
-
-	if (file[0] == '[') {
-		return intern_add(&t->texts, file, n);
-	}
-	text_str(&name, own != 0 ? "[" : "");
-	for (size_t i = 0; i < n; i++) {
-		text_char(&name, (char)(file[i] == '-' ? '_' : file[i]));
-	}
-	text_str(&name, own != 0 ? "]" : "");
-	if (!name.failed) {
-		id = intern_add(&t->texts, name.p != NULL ? name.p : "", name.n);
-	}
-	text_fini(&name);
-	return id;
-}
-
-static bool same_object(const struct timeline_object *a, const struct timeline_object *b)
-{
-	return a->name == b->name && a->kind == b->kind && a->pid == b->pid &&
-	       a->build_id_size == b->build_id_size &&
-	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
-}
-
-static uint32_t object_get(struct timeline *t, const struct timeline_object *o)
-{
-	uint32_t hash = (uint32_t)hash_u64(o->name);
-	uint32_t id;
-	size_t at = hash;
-
-	if (o->name == INTERN_NONE || o->short_name == INTERN_NONE ||
-	        index_room(&t->object_index) < 0) {
-		return NONE;
-	}
-	while ((id = index_next(&t->object_index, hash, &at)) != NONE) {
-		if (same_object(&t->objects[id], o)) {
-			return id;
-		}
-		at++;
-	}
-	if (!array_reserve(&t->objects, &t->objects_cap, t->nobjects + 1, sizeof(*t->objects))) {
-		return NONE;
-	}
-	id = (uint32_t)t->nobjects++;
-	t->objects[id] = *o;
-	index_put(&t->object_index, hash, at, id);
-	return id;
-}
-
-static uint32_t user_object(struct timeline *t, const struct record_mmap *m)
-{
-	struct timeline_object o = {.kind = TIMELINE_USER, .build_id_size = m->build_id_size};
-	const char *name;
-	char text[64];
-
-	o.name = intern_add(&t->texts, (const char *)m->name.p, m->name.n);
-	if (o.name == INTERN_NONE) {
-		return NONE;
-	}
-	o.kind = user_kind(intern_text(&t->texts, o.name), m->prot);
-	if (o.kind == TIMELINE_ANON) {
-		int n = snprintf(text, sizeof(text), "/tmp/perf-%u.map", m->pid);
-
-		o.name = intern_add(&t->texts, text, (size_t)n);
-		n = snprintf(text, sizeof(text), "[JIT] tid %u", m->pid);
-		o.short_name = intern_add(&t->texts, text, (size_t)n);
-		o.pid = m->pid;
-	} else {
-		name = base_name(intern_text(&t->texts, o.name));
-		o.short_name = intern_add(&t->texts, name, strlen(name));
-	}
-	memcpy(o.build_id, m->build_id, sizeof(o.build_id));
-	return object_get(t, &o);
-}
-
-/* "[kernel.kallsyms]_text" and "[guest.kernel.kallsyms]_text" name a symbol, whose address is in
- * place of the offset. */
-static uint32_t kernel_object(struct timeline *t, const struct record_mmap *m)
-{
-	static const char core[] = "[kernel.kallsyms]";
-	struct timeline_object o = {.kind = TIMELINE_MODULE, .build_id_size = m->build_id_size};
-	const char *name = (const char *)m->name.p;
-	size_t n = m->name.n;
-
-	if (n >= sizeof(core) - 1 && memcmp(name, core, sizeof(core) - 1) == 0) {
-		o.kind = TIMELINE_KERNEL;
-		n = sizeof(core) - 1;
-		o.reference = intern_add(&t->texts, name + n, m->name.n - n);
-		o.base = m->name.n > n ? m->pgoff : 0;
-	}
-	o.name = intern_add(&t->texts, name, n);
-	if (o.name == INTERN_NONE || o.reference == INTERN_NONE) {
-		return NONE;
-	}
-	o.short_name = o.kind == TIMELINE_KERNEL
-	                       ? o.name
-	                       : module_short_name(t, intern_text(&t->texts, o.name));
-	memcpy(o.build_id, m->build_id, sizeof(o.build_id));
-	return object_get(t, &o);
 }
 
 /* Threads and processes. */
@@ -382,7 +210,7 @@ static uint32_t process_new(struct timeline *t, uint32_t pid, uint64_t time, uin
 	        !array_reserve(&p.roots, &p.roots_cap, 1, sizeof(*p.roots))) {
 		return NONE;
 	}
-	p.roots[p.nroots++] = (struct root_at){.time = time, .root = root, .exec = true};
+	p.roots[p.nroots++] = (struct change){.time = time, .to = root, .exec = true};
 	p.older = process_slot(t, pid, &at);
 	t->processes[t->nprocesses++] = p;
 	generation_put(&t->pids, pid, at, p.older, id);
@@ -402,7 +230,7 @@ static bool thread_name(struct thread *th, uint64_t time, uint32_t name)
 	        !array_reserve(&th->names, &th->names_cap, th->nnames + 1, sizeof(*th->names))) {
 		return false;
 	}
-	th->names[th->nnames++] = (struct name_at){.time = time, .name = name};
+	th->names[th->nnames++] = (struct change){.time = time, .to = name};
 	return true;
 }
 
@@ -436,21 +264,21 @@ static uint32_t thread_get(struct timeline *t, uint32_t pid, uint32_t tid)
 
 static uint32_t last_root(const struct process *p)
 {
-	return p->roots[p->nroots - 1].root;
+	return p->roots[p->nroots - 1].to;
 }
 
 static bool process_set_root(struct process *p, uint64_t time, uint32_t root, bool exec)
 {
-	struct root_at *last = &p->roots[p->nroots - 1];
+	struct change *last = &p->roots[p->nroots - 1];
 
 	if (last->time == time && !exec) {
-		last->root = root;
+		last->to = root;
 		return true;
 	}
 	if (!array_reserve(&p->roots, &p->roots_cap, p->nroots + 1, sizeof(*p->roots))) {
 		return false;
 	}
-	p->roots[p->nroots++] = (struct root_at){.time = time, .root = root, .exec = exec};
+	p->roots[p->nroots++] = (struct change){.time = time, .to = root, .exec = exec};
 	return true;
 }
 
@@ -490,8 +318,8 @@ static bool fork_name(struct timeline *t, uint32_t th, uint32_t ptid, uint64_t t
 	if (parent == NONE || parent == th || t->threads[parent].nnames == 0) {
 		return true;
 	}
-	return thread_name(&t->threads[th], time,
-	        t->threads[parent].names[t->threads[parent].nnames - 1].name);
+	return thread_name(
+	        &t->threads[th], time, t->threads[parent].names[t->threads[parent].nnames - 1].to);
 }
 
 /*
@@ -512,7 +340,7 @@ static bool play_fork_of_itself(struct timeline *t, uint32_t tid, uint64_t time)
 	}
 	t->threads[new].forked = true;
 	return thread_name(
-	        &t->threads[new], time, t->threads[old].names[t->threads[old].nnames - 1].name);
+	        &t->threads[new], time, t->threads[old].names[t->threads[old].nnames - 1].to);
 }
 
 static bool play_fork(struct timeline *t, const struct note *n)
@@ -592,12 +420,12 @@ static bool map_into(struct timeline *t, uint32_t process, const struct note *n,
 	        .prot = m->prot,
 	        .flags = m->flags};
 	p = &t->processes[process];
-	if (t->objects[object].kind == TIMELINE_KERNEL) {
+	if (t->objects.items[object].kind == TIMELINE_KERNEL) {
 		end = kernel_end(end);
 		map->end = end;
 	}
-	if (t->objects[object].kind == TIMELINE_MODULE) {
-		t->objects[object].base = m->start - m->pgoff;
+	if (t->objects.items[object].kind == TIMELINE_MODULE) {
+		t->objects.items[object].base = m->start - m->pgoff;
 	}
 	root = space_insert(&t->pool, last_root(p), m->start, end, (uint32_t)t->nmappings++);
 	return !t->pool.failed && process_set_root(p, n->time, root, false);
@@ -615,7 +443,7 @@ static bool play_mmap(struct timeline *t, const struct note *n)
 		return true;
 	}
 	if (mode == MISC_KERNEL) {
-		return map_into(t, t->kernel, n, &m, kernel_object(t, &m));
+		return map_into(t, t->kernel, n, &m, objects_kernel(&t->objects, &m));
 	}
 	if (mode == MISC_GUEST_KERNEL || mode == MISC_GUEST_USER) {
 		return true; /* guests are other machines */
@@ -624,7 +452,7 @@ static bool play_mmap(struct timeline *t, const struct note *n)
 	if (th == NONE) {
 		return false;
 	}
-	return map_into(t, t->threads[th].process, n, &m, user_object(t, &m));
+	return map_into(t, t->threads[th].process, n, &m, objects_user(&t->objects, &m));
 }
 
 static int note_order(const void *a, const void *b)
@@ -669,7 +497,7 @@ static bool name_nameless(struct timeline *t)
 		}
 		th->renamed = th->nnames > 1 && th->tid != 0 && !th->forked;
 		for (size_t k = th->nnames - 1; k > 0; k--) { /* to the front */
-			struct name_at last = th->names[k];
+			struct change last = th->names[k];
 
 			th->names[k] = th->names[k - 1];
 			th->names[k - 1] = last;
@@ -725,61 +553,46 @@ int timeline_seal(struct timeline *t)
 
 /* Looking up. */
 
-/* Index of the last element with time <= `time`; 0 when the first is later. */
-static size_t roots_at(const struct process *p, uint64_t time)
-{
-	size_t lo = 0;
-	size_t hi = p->nroots;
-
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (p->roots[mid].time <= time) {
-			lo = mid;
-		} else {
-			hi = mid;
-		}
-	}
-	return lo;
-}
-
-static size_t names_at(const struct thread *th, uint64_t time)
-{
-	size_t lo = 0;
-	size_t hi = th->nnames;
-
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (th->names[mid].time <= time) {
-			lo = mid;
-		} else {
-			hi = mid;
-		}
-	}
-	return lo;
-}
-
 static void narrow(struct timeline_view *v, uint64_t from, uint64_t until)
 {
 	v->from = from > v->from ? from : v->from;
 	v->until = until < v->until ? until : v->until;
 }
 
+/*
+ * Narrows the view to the period of the last of n changes at or before its time (the first one when
+ * all are later), and returns that change's index.
+ */
+static size_t change_at(const struct change *c, size_t n, uint64_t time, struct timeline_view *v)
+{
+	size_t lo = 0;
+	size_t hi = n;
+
+	while (hi - lo > 1) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (c[mid].time <= time) {
+			lo = mid;
+		} else {
+			hi = mid;
+		}
+	}
+	narrow(v, lo == 0 ? 0 : c[lo].time, lo + 1 < n ? c[lo + 1].time : UINT64_MAX);
+	return lo;
+}
+
 static void view_process(
         const struct timeline *t, uint32_t process, struct timeline_view *v, uint64_t time)
 {
 	const struct process *p = &t->processes[process];
-	size_t i = roots_at(p, time);
+	size_t i = change_at(p->roots, p->nroots, time, v);
 	size_t last = i;
 
-	v->root = p->roots[i].root;
-	narrow(v, i == 0 ? 0 : p->roots[i].time,
-	        i + 1 < p->nroots ? p->roots[i + 1].time : UINT64_MAX);
+	v->root = p->roots[i].to;
 	while (last + 1 < p->nroots && !p->roots[last + 1].exec) {
 		last++;
 	}
-	v->later_root = p->roots[last].root;
+	v->later_root = p->roots[last].to;
 }
 
 /* The generation that is current at `time`; when all are later, the oldest. */
@@ -803,30 +616,27 @@ static void view_fill(const struct timeline *t, struct timeline_view *v, uint32_
         uint64_t time)
 {
 	const struct process *k = &t->processes[t->kernel];
-	size_t i = roots_at(k, time);
+	size_t i;
 	uint32_t th;
 
 	*v = (struct timeline_view){.pid = pid, .tid = tid, .until = UINT64_MAX, .known = true};
-	v->kernel_root = k->roots[i].root;
-	narrow(v, i == 0 ? 0 : k->roots[i].time,
-	        i + 1 < k->nroots ? k->roots[i + 1].time : UINT64_MAX);
+	i = change_at(k->roots, k->nroots, time, v);
+	v->kernel_root = k->roots[i].to;
 	th = thread_at(t, v, time);
 	if (th == NONE) {
 		v->known = false;
 		return;
 	}
-	i = names_at(&t->threads[th], time);
-	v->comm = t->threads[th].names[i].name;
+	i = change_at(t->threads[th].names, t->threads[th].nnames, time, v);
+	v->comm = t->threads[th].names[i].to;
 	v->row_comm = v->comm;
 	v->last_comm = v->comm;
 	if (t->threads[th].start <= time) { /* else of a task that no record is about */
-		v->last_comm = t->threads[th].names[t->threads[th].nnames - 1].name;
+		v->last_comm = t->threads[th].names[t->threads[th].nnames - 1].to;
 	}
 	if (i == 0 && t->threads[th].renamed) {
-		v->row_comm = t->threads[th].names[1].name;
+		v->row_comm = t->threads[th].names[1].to;
 	}
-	narrow(v, i == 0 ? 0 : t->threads[th].names[i].time,
-	        i + 1 < t->threads[th].nnames ? t->threads[th].names[i + 1].time : UINT64_MAX);
 	view_process(t, t->threads[th].process, v, time);
 }
 
@@ -871,7 +681,7 @@ const struct timeline_mapping *timeline_find(
 uint64_t timeline_object_address(
         const struct timeline *t, const struct timeline_mapping *m, uint64_t addr)
 {
-	switch (t->objects[m->object].kind) {
+	switch (t->objects.items[m->object].kind) {
 	case TIMELINE_USER:
 	case TIMELINE_VDSO:
 	case TIMELINE_MODULE: return addr - m->start + m->pgoff;
@@ -882,53 +692,20 @@ uint64_t timeline_object_address(
 	return addr;
 }
 
-/* perf finds the entry of a list by its short name: that of a module, where a '-' is a '_', when
- * the entry is for kernel code; else that of the file. */
-static bool is_listed(const struct timeline *t, const struct timeline_object *o, bool kernel)
-{
-	const char *file = base_name(intern_text(&t->texts, o->name));
-
-	return module_name_size(file) != 0
-	               ? kernel
-	               : strcmp(file, intern_text(&t->texts, o->short_name)) == 0;
-}
-
 int timeline_add_build_id(
         struct timeline *t, const char *name, const uint8_t *id, size_t size, bool kernel)
 {
-	uint32_t text = intern_add(&t->texts, name, strlen(name));
-
-	if (text == INTERN_NONE) {
-		return SONDE_ENOMEM;
-	}
-	t->nlisted++;
-	for (size_t i = 0; i < t->nobjects; i++) {
-		struct timeline_object *o = &t->objects[i];
-		bool module = o->kind == TIMELINE_MODULE;
-
-		if (o->name != text && !(module && o->short_name == text)) {
-			continue;
-		}
-		if (o->list_number == 0) {
-			o->list_number = t->nlisted;
-		}
-		o->listed = o->listed || (module && o->name == text && is_listed(t, o, kernel));
-		if (o->build_id_size == 0 && size <= BUILD_ID_MAX) {
-			memcpy(o->build_id, id, size);
-			o->build_id_size = (uint8_t)size;
-		}
-	}
-	return 0;
+	return objects_add_build_id(&t->objects, name, id, size, kernel);
 }
 
 size_t timeline_objects(const struct timeline *t)
 {
-	return t->nobjects;
+	return t->objects.n;
 }
 
 const struct timeline_object *timeline_object(const struct timeline *t, uint32_t index)
 {
-	return &t->objects[index];
+	return &t->objects.items[index];
 }
 
 const char *timeline_text(const struct timeline *t, uint32_t id)

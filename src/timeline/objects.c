@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+#include "timeline/objects.h"
+
+#include "core/array.h"
+#include "core/hash.h"
+#include "core/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+void objects_fini(struct objects *all)
+{
+	free(all->items);
+	index_fini(&all->index);
+	*all = (struct objects){0};
+}
+
+/* Memory without a file can hold code of a JIT compiler where it is executable, else only data. */
+static enum timeline_object_kind user_kind(const char *name, uint32_t prot)
+{
+	static const struct {
+		const char *prefix;
+		enum timeline_object_kind kind;
+	} kinds[] = {
+	        {"//anon", TIMELINE_ANON},
+	        {"/anon_hugepage", TIMELINE_ANON},
+	        {"/dev/zero", TIMELINE_ANON},
+	        {"[heap]", TIMELINE_ANON},
+	        {"[vdso]", TIMELINE_VDSO},
+	        {"[vdso32]", TIMELINE_VDSO},
+	        {"[vdsox32]", TIMELINE_VDSO},
+	        {"[stack", TIMELINE_ANON},
+	        {"/SYSV", TIMELINE_ANON},
+	        {"[vsyscall]", TIMELINE_NONE},
+	        {"[uprobes]", TIMELINE_NONE},
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strncmp(name, kinds[i].prefix, strlen(kinds[i].prefix)) != 0) {
+			continue;
+		}
+		return kinds[i].kind == TIMELINE_ANON && (prot & PROT_EXEC) == 0 ? TIMELINE_NONE
+		                                                                 : kinds[i].kind;
+	}
+	return TIMELINE_USER;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+}
+
+/* The size of a module's own name in that of its file: "mac80211" in "mac80211.ko.xz"; 0: it is no
+ * module's file. */
+static size_t module_name_size(const char *file)
+{
+	static const char *const ends[] = {".ko", ".ko.gz", ".ko.xz"};
+	size_t n = strlen(file);
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		size_t end = strlen(ends[i]);
+
+		if (n > end && strcmp(file + n - end, ends[i]) == 0) {
+			return n - end;
+		}
+	}
+	return 0;
+}
+
+/* A module is called as the kernel calls it, "[snd_hda]" for snd-hda.ko. */
+static uint32_t module_short_name(struct objects *all, const char *path)
+{
+	const char *file = base_name(path);
+	size_t own = module_name_size(file);
+	size_t n = own != 0 ? own : strlen(file);
+	struct text name = {0};
+	uint32_t id = INTERN_NONE;
+
+	if (file[0] == '[') {
+		return intern_add(all->texts, file, n);
+	}
+	text_str(&name, own != 0 ? "[" : "");
+	for (size_t i = 0; i < n; i++) {
+		text_char(&name, (char)(file[i] == '-' ? '_' : file[i]));
+	}
+	text_str(&name, own != 0 ? "]" : "");
+	if (!name.failed) {
+		id = intern_add(all->texts, name.p != NULL ? name.p : "", name.n);
+	}
+	text_fini(&name);
+	return id;
+}
+
+static bool same_object(const struct timeline_object *a, const struct timeline_object *b)
+{
+	return a->name == b->name && a->kind == b->kind && a->pid == b->pid &&
+	       a->build_id_size == b->build_id_size &&
+	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
+}
+
+static uint32_t object_get(struct objects *all, const struct timeline_object *o)
+{
+	uint32_t hash = (uint32_t)hash_u64(o->name);
+	uint32_t id;
+	size_t at = hash;
+
+	if (o->name == INTERN_NONE || o->short_name == INTERN_NONE || index_room(&all->index) < 0) {
+		return OBJECT_NONE;
+	}
+	while ((id = index_next(&all->index, hash, &at)) != OBJECT_NONE) {
+		if (same_object(&all->items[id], o)) {
+			return id;
+		}
+		at++;
+	}
+	if (!array_reserve(&all->items, &all->cap, all->n + 1, sizeof(*all->items))) {
+		return OBJECT_NONE;
+	}
+	id = (uint32_t)all->n++;
+	all->items[id] = *o;
+	index_put(&all->index, hash, at, id);
+	return id;
+}
+
+uint32_t objects_user(struct objects *all, const struct record_mmap *m)
+{
+	struct timeline_object o = {.kind = TIMELINE_USER, .build_id_size = m->build_id_size};
+	const char *name;
+	char text[64];
+
+	o.name = intern_add(all->texts, (const char *)m->name.p, m->name.n);
+	if (o.name == INTERN_NONE) {
+		return OBJECT_NONE;
+	}
+	o.kind = user_kind(intern_text(all->texts, o.name), m->prot);
+	if (o.kind == TIMELINE_ANON) {
+		int n = snprintf(text, sizeof(text), "/tmp/perf-%u.map", m->pid);
+
+		o.name = intern_add(all->texts, text, (size_t)n);
+		n = snprintf(text, sizeof(text), "[JIT] tid %u", m->pid);
+		o.short_name = intern_add(all->texts, text, (size_t)n);
+		o.pid = m->pid;
+	} else {
+		name = base_name(intern_text(all->texts, o.name));
+		o.short_name = intern_add(all->texts, name, strlen(name));
+	}
+	memcpy(o.build_id, m->build_id, sizeof(o.build_id));
+	return object_get(all, &o);
+}
+
+/* "[kernel.kallsyms]_text" and "[guest.kernel.kallsyms]_text" name a symbol, whose address is in
+ * place of the offset. */
+uint32_t objects_kernel(struct objects *all, const struct record_mmap *m)
+{
+	static const char core[] = "[kernel.kallsyms]";
+	struct timeline_object o = {.kind = TIMELINE_MODULE, .build_id_size = m->build_id_size};
+	const char *name = (const char *)m->name.p;
+	size_t n = m->name.n;
+
+	if (n >= sizeof(core) - 1 && memcmp(name, core, sizeof(core) - 1) == 0) {
+		o.kind = TIMELINE_KERNEL;
+		n = sizeof(core) - 1;
+		o.reference = intern_add(all->texts, name + n, m->name.n - n);
+		o.base = m->name.n > n ? m->pgoff : 0;
+	}
+	o.name = intern_add(all->texts, name, n);
+	if (o.name == INTERN_NONE || o.reference == INTERN_NONE) {
+		return OBJECT_NONE;
+	}
+	o.short_name = o.kind == TIMELINE_KERNEL
+	                       ? o.name
+	                       : module_short_name(all, intern_text(all->texts, o.name));
+	memcpy(o.build_id, m->build_id, sizeof(o.build_id));
+	return object_get(all, &o);
+}
+
+/* perf finds the entry of a list by its short name: that of a module, where a '-' is a '_', when
+ * the entry is for kernel code; else that of the file. */
+static bool is_listed(const struct objects *all, const struct timeline_object *o, bool kernel)
+{
+	const char *file = base_name(intern_text(all->texts, o->name));
+
+	return module_name_size(file) != 0
+	               ? kernel
+	               : strcmp(file, intern_text(all->texts, o->short_name)) == 0;
+}
+
+int objects_add_build_id(
+        struct objects *all, const char *name, const uint8_t *id, size_t size, bool kernel)
+{
+	uint32_t text = intern_add(all->texts, name, strlen(name));
+
+	if (text == INTERN_NONE) {
+		return SONDE_ENOMEM;
+	}
+	all->nlisted++;
+	for (size_t i = 0; i < all->n; i++) {
+		struct timeline_object *o = &all->items[i];
+		bool module = o->kind == TIMELINE_MODULE;
+
+		if (o->name != text && !(module && o->short_name == text)) {
+			continue;
+		}
+		if (o->list_number == 0) {
+			o->list_number = all->nlisted;
+		}
+		o->listed = o->listed || (module && o->name == text && is_listed(all, o, kernel));
+		if (o->build_id_size == 0 && size <= BUILD_ID_MAX) {
+			memcpy(o->build_id, id, size);
+			o->build_id_size = (uint8_t)size;
+		}
+	}
+	return 0;
+}
