@@ -15,6 +15,7 @@
 #include "core/array.h"
 #include "core/hash.h"
 #include "core/index.h"
+#include "core/sort.h"
 #include "timeline/objects.h"
 #include "timeline/space.h"
 
@@ -24,10 +25,12 @@
 #define NONE       UINT32_MAX
 #define KERNEL_PID UINT32_MAX /* the "process" whose space is the kernel's */
 
+/* A record of side-band until it is played. */
 struct note {
 	uint64_t time;
-	uint32_t order; /* of arrival */
-	struct record record;
+	uint64_t offset; /* in the file */
+	const uint8_t *body;
+	uint16_t type, misc, size; /* size: of the body */
 };
 
 /* A new name of a thread, or a new root of a process. */
@@ -176,13 +179,20 @@ void timeline_free(struct timeline *t)
 
 int timeline_add(struct timeline *t, const struct record *r, bool swap, uint64_t time)
 {
+	if (r->type != RECORD_MMAP && r->type != RECORD_MMAP2 && r->type != RECORD_COMM &&
+	        r->type != RECORD_FORK) {
+		return 0;
+	}
 	if (!array_reserve(&t->notes, &t->notes_cap, t->nnotes + 1, sizeof(*t->notes))) {
 		return SONDE_ENOMEM;
 	}
 	t->swap = swap;
-	t->notes[t->nnotes] =
-	        (struct note){.time = time, .order = (uint32_t)t->nnotes, .record = *r};
-	t->nnotes++;
+	t->notes[t->nnotes++] = (struct note){.time = time,
+	        .offset = r->offset,
+	        .body = r->body.p,
+	        .type = (uint16_t)r->type,
+	        .misc = r->misc,
+	        .size = (uint16_t)r->body.n};
 	return 0;
 }
 
@@ -284,15 +294,14 @@ static bool process_set_root(struct process *p, uint64_t time, uint32_t root, bo
 
 /* Playing the notes. */
 
-static bool play_comm(struct timeline *t, const struct note *n)
+static bool play_comm(struct timeline *t, const struct record *r, uint64_t time)
 {
 	struct record_comm c;
 	struct process *p;
 	uint32_t th;
 
-	if (!record_comm_decode(&n->record, t->swap, &c)) {
-		diag_report(t->diags, SONDE_DIAG_DAMAGED, n->record.offset,
-		        "a COMM record is cut short");
+	if (!record_comm_decode(r, t->swap, &c)) {
+		diag_report(t->diags, SONDE_DIAG_DAMAGED, r->offset, "a COMM record is cut short");
 		return true;
 	}
 	th = thread_get(t, c.pid, c.tid);
@@ -304,11 +313,11 @@ static bool play_comm(struct timeline *t, const struct note *n)
 	 * kernel walks are those of the old program.
 	 */
 	p = &t->processes[t->threads[th].process];
-	if (c.exec && !process_set_root(p, n->time, last_root(p), true)) {
+	if (c.exec && !process_set_root(p, time, last_root(p), true)) {
 		return false;
 	}
 	return thread_name(
-	        &t->threads[th], n->time, intern_add(&t->texts, (const char *)c.name.p, c.name.n));
+	        &t->threads[th], time, intern_add(&t->texts, (const char *)c.name.p, c.name.n));
 }
 
 static bool fork_name(struct timeline *t, uint32_t th, uint32_t ptid, uint64_t time)
@@ -343,45 +352,44 @@ static bool play_fork_of_itself(struct timeline *t, uint32_t tid, uint64_t time)
 	        &t->threads[new], time, t->threads[old].names[t->threads[old].nnames - 1].to);
 }
 
-static bool play_fork(struct timeline *t, const struct note *n)
+static bool play_fork(struct timeline *t, const struct record *r, uint64_t time)
 {
 	struct record_task f;
 	uint32_t p;
 	uint32_t th;
 	uint32_t parent;
 
-	if (!record_task_decode(&n->record, t->swap, &f)) {
-		diag_report(t->diags, SONDE_DIAG_DAMAGED, n->record.offset,
-		        "a FORK record is cut short");
+	if (!record_task_decode(r, t->swap, &f)) {
+		diag_report(t->diags, SONDE_DIAG_DAMAGED, r->offset, "a FORK record is cut short");
 		return true;
 	}
-	if (n->time == 0 && thread_find(t, f.tid) != NONE) {
+	if (time == 0 && thread_find(t, f.tid) != NONE) {
 		return true; /* synthesised state of a thread that another record named already */
 	}
 	if (f.tid == f.ptid && f.pid == f.ppid) {
-		return play_fork_of_itself(t, f.tid, n->time);
+		return play_fork_of_itself(t, f.tid, time);
 	}
 	parent = process_find(t, f.ppid);
 	if (f.pid == f.ppid || f.tid != f.pid) {
 		p = process_get(t, f.pid);
 	} else {
-		bool copy = parent != NONE && (n->record.misc & MISC_FORK_EXEC) == 0;
-		uint32_t known = n->time == 0 ? process_find(t, f.pid) : NONE;
+		bool copy = parent != NONE && (r->misc & MISC_FORK_EXEC) == 0;
+		uint32_t known = time == 0 ? process_find(t, f.pid) : NONE;
 
 		p = known != NONE
 		            ? known
-		            : process_new(t, f.pid, n->time,
+		            : process_new(t, f.pid, time,
 		                      copy ? last_root(&t->processes[parent]) : TIMELINE_NO_ROOT);
 	}
 	if (p == NONE) {
 		return false;
 	}
-	th = thread_new(t, p, f.tid, n->time);
+	th = thread_new(t, p, f.tid, time);
 	if (th == NONE) {
 		return false;
 	}
 	t->threads[th].forked = true;
-	return fork_name(t, th, f.ptid, n->time);
+	return fork_name(t, th, f.ptid, time);
 }
 
 /*
@@ -396,7 +404,7 @@ static uint64_t kernel_end(uint64_t end)
 	return end > UINT64_MAX - gib ? UINT64_MAX : (end + gib - 1) & ~(gib - 1);
 }
 
-static bool map_into(struct timeline *t, uint32_t process, const struct note *n,
+static bool map_into(struct timeline *t, uint32_t process, uint64_t time,
         const struct record_mmap *m, uint32_t object)
 {
 	struct timeline_mapping *map;
@@ -415,7 +423,7 @@ static bool map_into(struct timeline *t, uint32_t process, const struct note *n,
 	*map = (struct timeline_mapping){.start = m->start,
 	        .end = end,
 	        .pgoff = m->pgoff,
-	        .time = n->time,
+	        .time = time,
 	        .object = object,
 	        .prot = m->prot,
 	        .flags = m->flags};
@@ -428,22 +436,21 @@ static bool map_into(struct timeline *t, uint32_t process, const struct note *n,
 		t->objects.items[object].base = m->start - m->pgoff;
 	}
 	root = space_insert(&t->pool, last_root(p), m->start, end, (uint32_t)t->nmappings++);
-	return !t->pool.failed && process_set_root(p, n->time, root, false);
+	return !t->pool.failed && process_set_root(p, time, root, false);
 }
 
-static bool play_mmap(struct timeline *t, const struct note *n)
+static bool play_mmap(struct timeline *t, const struct record *r, uint64_t time)
 {
 	struct record_mmap m;
-	uint32_t mode = n->record.misc & MISC_CPUMODE_MASK;
+	uint32_t mode = r->misc & MISC_CPUMODE_MASK;
 	uint32_t th;
 
-	if (!record_mmap_decode(&n->record, t->swap, &m)) {
-		diag_report(t->diags, SONDE_DIAG_DAMAGED, n->record.offset,
-		        "an MMAP record is cut short");
+	if (!record_mmap_decode(r, t->swap, &m)) {
+		diag_report(t->diags, SONDE_DIAG_DAMAGED, r->offset, "an MMAP record is cut short");
 		return true;
 	}
 	if (mode == MISC_KERNEL) {
-		return map_into(t, t->kernel, n, &m, objects_kernel(&t->objects, &m));
+		return map_into(t, t->kernel, time, &m, objects_kernel(&t->objects, &m));
 	}
 	if (mode == MISC_GUEST_KERNEL || mode == MISC_GUEST_USER) {
 		return true; /* guests are other machines */
@@ -452,29 +459,41 @@ static bool play_mmap(struct timeline *t, const struct note *n)
 	if (th == NONE) {
 		return false;
 	}
-	return map_into(t, t->threads[th].process, n, &m, objects_user(&t->objects, &m));
-}
-
-static int note_order(const void *a, const void *b)
-{
-	const struct note *x = a;
-	const struct note *y = b;
-
-	if (x->time != y->time) {
-		return x->time < y->time ? -1 : 1;
-	}
-	return x->order < y->order ? -1 : x->order > y->order;
+	return map_into(t, t->threads[th].process, time, &m, objects_user(&t->objects, &m));
 }
 
 static bool play(struct timeline *t, const struct note *n)
 {
-	switch (n->record.type) {
-	case RECORD_COMM: return play_comm(t, n);
-	case RECORD_FORK: return play_fork(t, n);
-	case RECORD_MMAP:
-	case RECORD_MMAP2: return play_mmap(t, n);
-	default: return true;
+	const struct record r = {
+	        .type = n->type, .misc = n->misc, .offset = n->offset, .body = {n->body, n->size}};
+
+	switch (n->type) {
+	case RECORD_COMM: return play_comm(t, &r, n->time);
+	case RECORD_FORK: return play_fork(t, &r, n->time);
+	default: return play_mmap(t, &r, n->time);
 	}
+}
+
+/* By time; notes of one time as they were added. */
+static int play_all(struct timeline *t)
+{
+	uint64_t *times = calloc(t->nnotes + 1, sizeof(*times));
+	uint32_t *order = calloc(2 * t->nnotes + 1, sizeof(*order));
+	bool good = times != NULL && order != NULL;
+
+	for (size_t i = 0; good && i < t->nnotes; i++) {
+		times[i] = t->notes[i].time;
+		order[i] = (uint32_t)i;
+	}
+	if (good) {
+		sort_order(times, order, order + t->nnotes, t->nnotes);
+	}
+	free(times);
+	for (size_t i = 0; good && i < t->nnotes; i++) {
+		good = play(t, &t->notes[order[i]]);
+	}
+	free(order);
+	return good ? 0 : SONDE_ENOMEM;
 }
 
 /* Until its first name a thread is called by its number, as in perf. */
@@ -534,14 +553,7 @@ int timeline_seal(struct timeline *t)
 	if (t->kernel == NONE) {
 		return SONDE_ENOMEM;
 	}
-	if (t->nnotes != 0) {
-		qsort(t->notes, t->nnotes, sizeof(*t->notes), note_order);
-	}
-	for (size_t i = 0; i < t->nnotes; i++) {
-		if (!play(t, &t->notes[i])) {
-			return SONDE_ENOMEM;
-		}
-	}
+	TRY(play_all(t));
 	for (size_t i = 0; i < t->nmet; i++) {
 		if (thread_get(t, t->met[i].pid, t->met[i].tid) == NONE) {
 			return SONDE_ENOMEM;
