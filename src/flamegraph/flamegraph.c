@@ -21,6 +21,7 @@
 
 #include "core/escape.h"
 #include "core/json.h"
+#include "file/feature.h"
 #include "flamegraph/page.h"
 #include "flamegraph/tree.h"
 
@@ -74,32 +75,25 @@ static void put_named_array(struct page *p, const char *name)
 	json_array(&p->json, name);
 }
 
-/* The recorded command: u32 number of words, then each as u32 size and that many bytes. */
+/* The recorded command, its words with blanks between them. */
 static void put_command(struct page *p)
 {
-	const struct file *f = session_file(p->session);
-	struct span bytes = file_feature(f, FEATURE_CMDLINE);
-	struct cursor c = {.bad = true};
+	struct arena arena = {0};
 	struct text words = {0};
-	struct span word;
-	uint32_t i, n = 0;
+	struct feature_list list;
 
-	if (bytes.n != 0) {
-		c = cursor_make(bytes, f->swap);
-		n = cursor_u32(&c);
+	if (FEATURE_READ(session_file(p->session), FEATURE_CMDLINE, &arena, &list) ==
+	        SONDE_ENOMEM) {
+		p->out.failed = true;
 	}
-	for (i = 0; i < n && !c.bad; i++) {
-		word = cursor_text(&c, cursor_u32(&c));
-		if (i > 0) {
-			text_char(&words, ' ');
-		}
-		if (word.p != NULL) {
-			text_bytes(&words, (const char *)word.p, word.n);
-		}
+	for (size_t i = 0; i < list.n; i++) {
+		text_str(&words, i != 0 ? " " : "");
+		text_str(&words, list.items[i].s);
 	}
 	put_named_text(p, "command", words.n != 0 ? words.p : "", words.n);
 	p->out.failed = p->out.failed || words.failed;
 	text_fini(&words);
+	arena_fini(&arena);
 }
 
 /* Clocks count nanoseconds. */
