@@ -51,24 +51,36 @@ static bool add_common(struct catalogue *c, enum catalogue_kind kind, bool avail
 {
 	const uint32_t type =
 	        kind == CATALOGUE_HARDWARE ? SONDE_TYPE_HARDWARE : SONDE_TYPE_SOFTWARE;
-	const struct event_name *names;
+	const struct record_event_name *names;
 	size_t i, n;
 
-	names = event_names(&n);
+	names = record_event_names(&n);
 	for (i = 0; i < n; i++) {
-		struct catalogue_entry entry = {.name = names[i].name,
-		        .kind = kind,
-		        .unit = kind == CATALOGUE_TOOL ? "ns" : NULL,
-		        .scale = 1,
-		        .available = available};
+		struct catalogue_entry entry = {
+		        .name = names[i].name, .kind = kind, .scale = 1, .available = available};
 
-		if (names[i].type != type || names[i].alias_of != NULL ||
-		        (names[i].tool != EVENT_TOOL_NONE) != (kind == CATALOGUE_TOOL)) {
+		if (names[i].type != type || names[i].alias_of != NULL) {
 			continue;
 		}
 		if (i + 1 < n && names[i + 1].alias_of != NULL) {
 			entry.alias = names[i + 1].name;
 		}
+		if (!add(c, &entry)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool add_tools(struct catalogue *c)
+{
+	for (enum event_tool tool = EVENT_TOOL_NONE + 1; tool < EVENT_TOOLS; tool++) {
+		const struct catalogue_entry entry = {.name = event_tool_name(tool),
+		        .kind = CATALOGUE_TOOL,
+		        .unit = "ns",
+		        .scale = 1,
+		        .available = true};
+
 		if (!add(c, &entry)) {
 			return false;
 		}
@@ -228,7 +240,7 @@ bool catalogue_read(struct catalogue *c, int root, unsigned kinds)
 	if (((kinds >> CATALOGUE_HARDWARE & 1) != 0 && !add_common(c, CATALOGUE_HARDWARE, cores)) ||
 	        ((kinds >> CATALOGUE_SOFTWARE & 1) != 0 &&
 	                !add_common(c, CATALOGUE_SOFTWARE, true)) ||
-	        ((kinds >> CATALOGUE_TOOL & 1) != 0 && !add_common(c, CATALOGUE_TOOL, true)) ||
+	        ((kinds >> CATALOGUE_TOOL & 1) != 0 && !add_tools(c)) ||
 	        ((kinds >> CATALOGUE_CACHE & 1) != 0 && !add_caches(c, cores)) ||
 	        !add_pmus(c, root, m, kinds) || !add_forms(c, kinds, cores)) {
 		return false;

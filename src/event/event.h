@@ -58,7 +58,8 @@ enum event_tool {
 	EVENT_TOOL_NONE,
 	EVENT_TOOL_DURATION, /* from the beginning to the end of counting */
 	EVENT_TOOL_USER, /* of the command, when it was waited for */
-	EVENT_TOOL_SYSTEM
+	EVENT_TOOL_SYSTEM,
+	EVENT_TOOLS
 };
 
 struct event_terms {
@@ -114,6 +115,7 @@ struct event {
 
 /* Of an event's name as files have it, with its modifiers. */
 enum event_tool event_tool_named(const char *name);
+const char *event_tool_name(enum event_tool tool);
 
 struct event_machine;
 

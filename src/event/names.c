@@ -1,77 +1,42 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Names that mean the same on every machine. A cache event is
- *
- *	config = cache | operation << 8 | result << 16	(perf_event_open(2))
- *
- * and its name CACHE[-OPERATION][-RESULT]; without an operation it loads, without a result it
- * counts all of them. The names of each part are those that perf 6.1 takes.
- */
+/* Finds the names of record/event_name.h in event strings, and those of what tools count. */
 #include "event/parts.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define HW(name, config, of)                                                                       \
-	{                                                                                          \
-		name, SONDE_TYPE_HARDWARE, config, of, EVENT_TOOL_NONE                             \
-	}
-#define SW(name, config, of)                                                                       \
-	{                                                                                          \
-		name, SONDE_TYPE_SOFTWARE, config, of, EVENT_TOOL_NONE                             \
-	}
-
-#define TOOL(name, tool)                                                                           \
-	{                                                                                          \
-		name, SONDE_TYPE_SOFTWARE, SONDE_SW_DUMMY, NULL, tool                              \
-	}
-
-static const struct event_name names[] = {
-        SW("cpu-clock", SONDE_SW_CPU_CLOCK, NULL),
-        SW("task-clock", SONDE_SW_TASK_CLOCK, NULL),
-        SW("page-faults", SONDE_SW_PAGE_FAULTS, NULL),
-        SW("faults", SONDE_SW_PAGE_FAULTS, "page-faults"),
-        SW("minor-faults", SONDE_SW_PAGE_FAULTS_MIN, NULL),
-        SW("major-faults", SONDE_SW_PAGE_FAULTS_MAJ, NULL),
-        SW("context-switches", SONDE_SW_CONTEXT_SWITCHES, NULL),
-        SW("cs", SONDE_SW_CONTEXT_SWITCHES, "context-switches"),
-        SW("cpu-migrations", SONDE_SW_CPU_MIGRATIONS, NULL),
-        SW("migrations", SONDE_SW_CPU_MIGRATIONS, "cpu-migrations"),
-        SW("alignment-faults", SONDE_SW_ALIGNMENT_FAULTS, NULL),
-        SW("emulation-faults", SONDE_SW_EMULATION_FAULTS, NULL),
-        SW("cgroup-switches", SONDE_SW_CGROUP_SWITCHES, NULL),
-        SW("bpf-output", SONDE_SW_BPF_OUTPUT, NULL),
-        SW("dummy", SONDE_SW_DUMMY, NULL),
-        TOOL("duration_time", EVENT_TOOL_DURATION),
-        TOOL("user_time", EVENT_TOOL_USER),
-        TOOL("system_time", EVENT_TOOL_SYSTEM),
-        HW("cpu-cycles", 0, NULL),
-        HW("cycles", 0, "cpu-cycles"),
-        HW("instructions", 1, NULL),
-        HW("cache-references", 2, NULL),
-        HW("cache-misses", 3, NULL),
-        HW("branch-instructions", 4, NULL),
-        HW("branches", 4, "branch-instructions"),
-        HW("branch-misses", 5, NULL),
-        HW("bus-cycles", 6, NULL),
-        HW("stalled-cycles-frontend", 7, NULL),
-        HW("idle-cycles-frontend", 7, "stalled-cycles-frontend"),
-        HW("stalled-cycles-backend", 8, NULL),
-        HW("idle-cycles-backend", 8, "stalled-cycles-backend"),
-        HW("ref-cycles", 9, NULL),
+static const char *const tools[EVENT_TOOLS] = {
+        [EVENT_TOOL_DURATION] = "duration_time",
+        [EVENT_TOOL_USER] = "user_time",
+        [EVENT_TOOL_SYSTEM] = "system_time",
 };
 
-const struct event_name *event_names(size_t *n)
+const char *event_tool_name(enum event_tool tool)
 {
-	*n = sizeof(names) / sizeof(names[0]);
-	return names;
+	return tools[tool];
 }
 
-const struct event_name *event_name_find(struct word w)
+enum event_tool event_tool_find(struct word w)
 {
-	size_t i;
+	for (enum event_tool i = EVENT_TOOL_NONE + 1; i < EVENT_TOOLS; i++) {
+		if (word_is(w, tools[i])) {
+			return i;
+		}
+	}
+	return EVENT_TOOL_NONE;
+}
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+enum event_tool event_tool_named(const char *name)
+{
+	return event_tool_find((struct word){name, strcspn(name, ":")});
+}
+
+const struct record_event_name *event_name_find(struct word w)
+{
+	size_t n;
+	const struct record_event_name *names = record_event_names(&n);
+
+	for (size_t i = 0; i < n; i++) {
 		if (word_is(w, names[i].name)) {
 			return &names[i];
 		}
@@ -79,52 +44,17 @@ const struct event_name *event_name_find(struct word w)
 	return NULL;
 }
 
-enum event_tool event_tool_named(const char *name)
-{
-	const struct event_name *found = event_name_find((struct word){name, strcspn(name, ":")});
-
-	return found != NULL ? found->tool : EVENT_TOOL_NONE;
-}
-
-struct part {
-	const char *names[6];
-};
-
-static const struct part caches[] = {
-        {{"L1-dcache", "l1-d", "l1d", "L1-data"}},
-        {{"L1-icache", "l1-i", "l1i", "L1-instruction"}},
-        {{"LLC", "L2"}},
-        {{"dTLB", "d-tlb", "Data-TLB"}},
-        {{"iTLB", "i-tlb", "Instruction-TLB"}},
-        {{"branch", "bpu", "btb", "bpc"}},
-        {{"node"}},
-};
-static const struct part operations[] = {
-        {{"loads", "load", "read"}},
-        {{"stores", "store", "write"}},
-        {{"prefetches", "prefetch", "speculative-read", "speculative-load"}},
-};
-static const struct part results[] = {
-        {{"refs", "Reference", "ops", "access"}},
-        {{"misses", "miss"}},
-};
-/* How the usual name says operation and result. */
-static const char *const usual[3][2] = {
-        {"loads", "load-misses"}, {"stores", "store-misses"}, {"prefetches", "prefetch-misses"}};
-/* A bit for each operation that a cache has: code is not stored to, an iTLB only looked up. */
-static const uint8_t allowed[] = {7, 5, 7, 7, 1, 1, 7};
-
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-
 /* The part whose longest name w begins with, up to a "-" or the end; -1: none. *used: its bytes. */
-static int begins(struct word w, const struct part *parts, size_t n, size_t *used)
+static int begins(struct word w, const struct record_cache_word *parts, size_t n, size_t *used)
 {
 	int found = -1;
 	size_t i, k, len;
 
 	*used = 0;
 	for (i = 0; i < n; i++) {
-		for (k = 0; k < COUNT(parts->names) && parts[i].names[k] != NULL; k++) {
+		for (k = 0; k < sizeof(parts->names) / sizeof(parts->names[0]) &&
+		            parts[i].names[k] != NULL;
+		        k++) {
 			len = strlen(parts[i].names[k]);
 			if (len > *used && len <= w.n && memcmp(w.p, parts[i].names[k], len) == 0 &&
 			        (len == w.n || w.p[len] == '-')) {
@@ -139,7 +69,7 @@ static int begins(struct word w, const struct part *parts, size_t n, size_t *use
 bool event_cache_parse(struct word w, uint64_t *config)
 {
 	size_t used;
-	int cache = begins(w, caches, COUNT(caches), &used);
+	int cache = begins(w, record_caches, RECORD_CACHES, &used);
 	int op = -1;
 	int result = -1;
 	int words;
@@ -148,12 +78,12 @@ bool event_cache_parse(struct word w, uint64_t *config)
 	for (words = 0; cache >= 0 && words < 2 && used < w.n; words++) {
 		w.p += used + 1;
 		w.n -= used + 1;
-		which = begins(w, operations, COUNT(operations), &used);
+		which = begins(w, record_cache_operations, RECORD_CACHE_OPERATIONS, &used);
 		if (which >= 0) {
 			op = op < 0 ? which : op;
 			continue;
 		}
-		which = begins(w, results, COUNT(results), &used);
+		which = begins(w, record_cache_results, RECORD_CACHE_RESULTS, &used);
 		result = result < 0 ? which : result;
 		if (which < 0) {
 			return false;
@@ -161,7 +91,7 @@ bool event_cache_parse(struct word w, uint64_t *config)
 	}
 	op = op < 0 ? 0 : op;
 	result = result < 0 ? 0 : result;
-	if (cache < 0 || used != w.n || (allowed[cache] >> op & 1) == 0) {
+	if (cache < 0 || used != w.n || !record_cache_allowed((unsigned)cache, (unsigned)op)) {
 		return false;
 	}
 	*config = (uint64_t)cache | (uint64_t)op << 8 | (uint64_t)result << 16;
@@ -170,17 +100,16 @@ bool event_cache_parse(struct word w, uint64_t *config)
 
 bool event_cache_name(size_t i, char out[32], uint64_t *config)
 {
-	size_t cache, op, result;
-
-	for (cache = 0; cache < COUNT(caches); cache++) {
-		for (op = 0; op < COUNT(operations); op++) {
-			if ((allowed[cache] >> op & 1) == 0) {
+	for (unsigned cache = 0; cache < RECORD_CACHES; cache++) {
+		for (unsigned op = 0; op < RECORD_CACHE_OPERATIONS; op++) {
+			if (!record_cache_allowed(cache, op)) {
 				continue;
 			}
-			for (result = 0; result < 2; result++) {
+			for (unsigned result = 0; result < RECORD_CACHE_RESULTS; result++) {
 				if (i-- == 0) {
-					(void)snprintf(out, 32, "%s-%s", caches[cache].names[0],
-					        usual[op][result]);
+					(void)snprintf(out, 32, "%s-%s",
+					        record_caches[cache].names[0],
+					        record_cache_usual(op, result));
 					*config = cache | op << 8 | result << 16;
 					return true;
 				}

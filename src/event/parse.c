@@ -34,23 +34,27 @@ static bool is_common(struct word w)
 {
 	uint64_t v;
 
-	return event_name_find(w) != NULL || event_cache_parse(w, &v) || event_raw_parse(w, &v);
+	return event_name_find(w) != NULL || event_tool_find(w) != EVENT_TOOL_NONE ||
+	       event_cache_parse(w, &v) || event_raw_parse(w, &v);
 }
 
 static int unknown_event(const struct parse *p, struct word w)
 {
 	struct near near = {.word = w};
 	struct event_machine *m = p->list->machine;
-	const struct event_name *names;
+	const struct record_event_name *names;
 	char cache[32];
 	char caches[64][32];
 	uint64_t v;
 	size_t i, k, n;
 
 	(void)event_fail(p, w, "unknown event '%.*s'", (int)(w.n < 64 ? w.n : 64), w.p);
-	names = event_names(&n);
+	names = record_event_names(&n);
 	for (i = 0; i < n; i++) {
 		near_offer(&near, names[i].name);
+	}
+	for (enum event_tool tool = EVENT_TOOL_NONE + 1; tool < EVENT_TOOLS; tool++) {
+		near_offer(&near, event_tool_name(tool));
 	}
 	for (i = 0; i < 64 && event_cache_name(i, cache, &v); i++) {
 		memcpy(caches[i], cache, sizeof(cache));
@@ -76,7 +80,8 @@ static int unknown_event(const struct parse *p, struct word w)
 
 static int add_common(const struct parse *p, struct word w)
 {
-	const struct event_name *name = event_name_find(w);
+	const struct record_event_name *name = event_name_find(w);
+	enum event_tool tool = event_tool_find(w);
 	struct event *event;
 	uint64_t config;
 	uint32_t type;
@@ -85,6 +90,9 @@ static int add_common(const struct parse *p, struct word w)
 	if (name != NULL) {
 		type = name->type;
 		config = name->config;
+	} else if (tool != EVENT_TOOL_NONE) {
+		type = SONDE_TYPE_SOFTWARE;
+		config = SONDE_SW_DUMMY;
 	} else if (event_raw_parse(w, &config)) {
 		type = SONDE_TYPE_RAW;
 	} else {
@@ -104,8 +112,8 @@ static int add_common(const struct parse *p, struct word w)
 	event->hardware = type == SONDE_TYPE_HARDWARE;
 	event->clock = type == SONDE_TYPE_SOFTWARE && config <= SONDE_SW_TASK_CLOCK;
 	event->name = NULL;
-	if (name != NULL && name->tool != EVENT_TOOL_NONE) {
-		event->tool = name->tool;
+	if (tool != EVENT_TOOL_NONE) {
+		event->tool = tool;
 		event->unit = "ns";
 		event->scale = 1;
 	}

@@ -5,6 +5,7 @@
 
 #include "core/text.h"
 #include "event/event.h"
+#include "record/event_name.h"
 
 /* A piece of the string that is parsed. */
 struct word {
@@ -45,16 +46,8 @@ void near_offer(struct near *near, const char *name); /* must live as long as `n
 void near_hint(const struct near *near, struct error *err); /* "did you mean ...?" or nothing */
 
 /* names.c: what has the same name on every machine */
-struct event_name {
-	const char *name;
-	uint32_t type;
-	uint32_t config;
-	const char *alias_of; /* NULL: it is the first of its names */
-	enum event_tool tool;
-};
-
-const struct event_name *event_names(size_t *n);
-const struct event_name *event_name_find(struct word w);
+const struct record_event_name *event_name_find(struct word w);
+enum event_tool event_tool_find(struct word w);
 bool event_cache_parse(struct word w, uint64_t *config);
 bool event_raw_parse(struct word w, uint64_t *config); /* rNNN: up to 16 digits */
 

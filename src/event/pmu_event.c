@@ -53,7 +53,7 @@ static bool is_core(const struct event_pmu *pmu)
 /* cpu/cycles/: an event that all machines know, on this PMU's cores. */
 static bool take_common_name(const struct build *b, const struct term *term)
 {
-	const struct event_name *name = event_name_find(term->name);
+	const struct record_event_name *name = event_name_find(term->name);
 	struct event *event = event_of(b);
 	uint64_t config;
 

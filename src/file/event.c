@@ -14,9 +14,9 @@
 
 #include "core/array.h"
 #include "core/hash.h"
-#include "file/event_name.h"
 #include "file/feature.h"
 #include "file/tracing.h"
+#include "record/event_name.h"
 
 #include <stdlib.h>
 
@@ -325,7 +325,7 @@ int file_name_events(struct file *f)
 	name_tracepoints(f);
 	for (size_t i = 0; i < f->nevents; i++) {
 		if (f->events[i].name == NULL) {
-			f->events[i].name = file_event_name(&f->arena, &f->events[i].attr);
+			f->events[i].name = record_attr_name(&f->arena, &f->events[i].attr);
 		}
 		if (f->events[i].name == NULL) {
 			return error_nomem(&f->error);

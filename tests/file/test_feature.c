@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Names made from attrs, and header features: decode(encode(x)) is x in both byte orders. */
-#include "file/event_name.h"
 #include "file/feature.h"
 #include "file/tracing.h"
+#include "record/event_name.h"
 
 #include "tap.h"
 
@@ -63,7 +63,7 @@ static void test_names(void)
 		        .bp_type = names[i].type == SONDE_TYPE_BREAKPOINT ? 3 : 0,
 		        .config1 = 0x1234};
 
-		eq_str(file_event_name(&a, &attr), names[i].name, names[i].name);
+		eq_str(record_attr_name(&a, &attr), names[i].name, names[i].name);
 	}
 	arena_fini(&a);
 }
