@@ -67,8 +67,9 @@ SONDE_API int sonde_writer_feature(
 /*
  * Creates the output and writes what comes first. path: a file, a directory that is made, or "-"
  * for standard output: a stream, or a file where it is an empty one. SONDE_EIO, SONDE_EPERM,
- * SONDE_ENOENT, SONDE_EARG (streams cannot hold an event of more than 8,000 ids; standard output is
- * no file, nothing was written), SONDE_EOUTPUT (standard output failed), SONDE_EUNSUPPORTED.
+ * SONDE_ENOENT, SONDE_ELIMIT (streams cannot hold an event of more than 8,000 ids), SONDE_EARG
+ * (standard output is no file, nothing was written), SONDE_EOUTPUT (standard output failed),
+ * SONDE_EUNSUPPORTED.
  */
 SONDE_API int sonde_writer_open(struct sonde_writer *w, const char *path);
 

@@ -128,10 +128,9 @@ static int start_writer(struct sonde_record *r)
 		        .ids = r->opened[i].ids,
 		        .nids = r->opened[i].nids};
 	}
-	rc = r->output.pipe
-	             ? file_writer_start_stream(
-	                       &r->writer, r->output.fd, list, r->events.n, &r->error)
-	             : file_writer_start(&r->writer, r->output.fd, list, r->events.n, &r->error);
+	r->writer =
+	        (struct file_writer){.fd = r->output.fd, .stream = r->output.pipe, .marks = true};
+	rc = file_writer_start(&r->writer, list, r->events.n, &r->error);
 	free(list);
 	return rc;
 }
@@ -145,15 +144,27 @@ static void free_features(struct file_writer_feature *features, size_t n)
 	}
 }
 
-/* The features of a stream come first: what only the end tells is not among them. */
+/*
+ * The features of a stream come first. The times of samples are not known yet; BRANCH_STACK has no
+ * bytes, as the end mark of the features.
+ */
 static int start_stream(struct sonde_record *r)
 {
 	struct file_writer_feature features[CAPTURE_FEATURES_MAX];
 	struct capture_scan nothing = {0};
-	size_t n = capture_features(r, &nothing, features);
-	int rc = file_writer_stream_features(&r->writer, features, n, &r->error);
+	size_t i, kept = 0, n = capture_features(r, &nothing, features);
+	int rc;
 
-	free_features(features, n);
+	for (i = 0; i < n; i++) {
+		if (features[i].bit == FEATURE_BRANCH_STACK ||
+		        features[i].bit == FEATURE_SAMPLE_TIME) {
+			text_fini(&features[i].bytes);
+		} else {
+			features[kept++] = features[i];
+		}
+	}
+	rc = file_writer_stream_features(&r->writer, features, kept, &r->error);
+	free_features(features, kept);
 	return rc;
 }
 
@@ -255,7 +266,7 @@ int capture_output_finish(struct sonde_record *r, bool quick)
 	capture_lane_counts(&o->lane, &r->result.unpacked, &r->result.packed);
 	r->result.bytes = r->writer.data_size;
 	if (o->pipe) {
-		return file_writer_finish_stream(&r->writer, &r->error);
+		return file_writer_finish(&r->writer, NULL, 0, &r->error);
 	}
 	TRY(capture_streams_finish(r));
 	if (!quick && (r->options.compress != 0 || o->directory)) {

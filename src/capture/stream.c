@@ -358,7 +358,7 @@ static int start_one(struct sonde_record *r, size_t i)
 		return error_set(&r->error, SONDE_EIO, NO_OFFSET, "cannot create '%s': %s", path,
 		        strerror(errno));
 	}
-	file_writer_start_bare(&s->writer, s->fd);
+	s->writer = (struct file_writer){.fd = s->fd};
 	TRY(capture_lane_open(&s->lane, &s->writer, r->options.compress, 0, &r->error));
 	if (pthread_create(&s->thread, NULL, stream_run, s) != 0) {
 		return error_set(&r->error, SONDE_ELIMIT, NO_OFFSET,

@@ -45,8 +45,20 @@ struct sonde_writer *sonde_writer_new(const struct sonde_writer_options *options
 	return w;
 }
 
+static void stream_free(struct write_stream *s)
+{
+	packer_free(s->packer);
+	file_writer_fini(&s->file);
+	if (s->owned) {
+		(void)close(s->file.fd);
+	}
+	free(s->path);
+}
+
 void sonde_writer_free(struct sonde_writer *w)
 {
+	struct error ignored = {0};
+
 	if (w == NULL) {
 		return;
 	}
@@ -55,20 +67,18 @@ void sonde_writer_free(struct sonde_writer *w)
 		free(w->events[i].ids);
 		free(w->events[i].name);
 	}
-	for (size_t i = 0; i < FEATURE_BITS; i++) {
-		free(w->features[i].bytes);
+	for (size_t i = 0; i < w->nfeatures; i++) {
+		text_fini(&w->features[i].bytes);
 	}
 	for (size_t i = 0; i < w->nstreams; i++) {
-		struct error ignored = {0};
-
-		(void)sink_flush(&w->streams[i].sink, &ignored);
-		packer_free(w->streams[i].packer);
-		sink_close(&w->streams[i].sink);
+		(void)file_writer_flush(&w->streams[i].file, &ignored);
+		stream_free(&w->streams[i]);
 	}
 	free(w->events);
+	free(w->features);
 	free(w->streams);
-	free(w->places);
 	free(w->directory);
+	text_fini(&w->places);
 	text_fini(&w->scratch);
 	free(w);
 }
@@ -105,6 +115,7 @@ static int event_add(struct sonde_writer *w, const void *attr, size_t n, const u
         size_t nids, const char *name)
 {
 	struct write_event e = {0};
+	struct sonde_attr decoded;
 
 	if (w->opened) {
 		return write_misuse(w, "events must be added before the output is opened");
@@ -112,12 +123,12 @@ static int event_add(struct sonde_writer *w, const void *attr, size_t n, const u
 	if (n < ATTR_SIZE_VER0 || n > UINT16_MAX / 2) {
 		return write_misuse(w, "an attr has 64 to 32,767 bytes");
 	}
-	if (!record_attr_decode((struct span){attr, n}, w->swap, &e.decoded) ||
+	if (!record_attr_decode((struct span){attr, n}, w->swap, &decoded) ||
 	        !array_reserve(&w->events, &w->events_cap, w->nevents + 1, sizeof(e)) ||
 	        event_copy(&e, attr, n, ids, nids, name) < 0) {
 		return error_nomem(&w->error);
 	}
-	record_plan_make(&e.plan, &e.decoded);
+	record_plan_make(&e.plan, &decoded);
 	w->events[w->nevents] = e;
 	return (int)w->nevents++;
 }
@@ -161,10 +172,29 @@ int sonde_writer_event(struct sonde_writer *w, const struct sonde_attr *attr, co
 	        w, bytes, a.size, ids != NULL ? ids : &id, ids != NULL ? nids : 1, name);
 }
 
+/* Where the feature is, or belongs. */
+static size_t feature_index(const struct sonde_writer *w, unsigned bit)
+{
+	size_t i = 0;
+
+	while (i < w->nfeatures && w->features[i].bit < bit) {
+		i++;
+	}
+	return i;
+}
+
+/* The feature's bytes; NULL: it is not set. */
+static const struct text *feature_find(const struct sonde_writer *w, unsigned bit)
+{
+	size_t i = feature_index(w, bit);
+
+	return i < w->nfeatures && w->features[i].bit == bit ? &w->features[i].bytes : NULL;
+}
+
 static int feature_set(struct sonde_writer *w, unsigned bit, const void *bytes, size_t n)
 {
-	struct write_feature *f = &w->features[bit % FEATURE_BITS];
-	uint8_t *copy;
+	size_t i = feature_index(w, bit);
+	struct text copy = {0};
 
 	if (bit == 0 || bit >= FEATURE_BITS) {
 		return write_misuse(w, "features have the numbers 1 to 255");
@@ -172,16 +202,27 @@ static int feature_set(struct sonde_writer *w, unsigned bit, const void *bytes, 
 	if (w->closed || (w->opened && w->o.container == SONDE_CONTAINER_PIPE)) {
 		return write_misuse(w, "features of a stream must be set before it is opened");
 	}
-	copy = malloc(n + 1);
-	if (copy == NULL) {
+	text_bytes(&copy, bytes, n);
+	if (copy.failed || !array_reserve(&w->features, &w->features_cap, w->nfeatures + 1,
+	                           sizeof(*w->features))) {
+		text_fini(&copy);
 		return error_nomem(&w->error);
 	}
-	if (n != 0) {
-		memcpy(copy, bytes, n);
+	if (i < w->nfeatures && w->features[i].bit == bit) {
+		text_fini(&w->features[i].bytes);
+	} else {
+		memmove(w->features + i + 1, w->features + i,
+		        (w->nfeatures++ - i) * sizeof(*w->features));
 	}
-	free(f->bytes);
-	*f = (struct write_feature){.bytes = copy, .n = n, .set = true};
+	w->features[i] = (struct file_writer_feature){.bit = bit, .bytes = copy};
 	return 0;
+}
+
+/* Sets the feature to what is in w->scratch. */
+static int feature_made(struct sonde_writer *w, unsigned bit)
+{
+	return w->scratch.failed ? error_nomem(&w->error)
+	                         : feature_set(w, bit, w->scratch.p, w->scratch.n);
 }
 
 int sonde_writer_feature(struct sonde_writer *w, unsigned bit, const void *bytes, size_t n)
@@ -201,12 +242,12 @@ static int names_set(struct sonde_writer *w)
 		named |= w->events[i].name != NULL;
 		room = w->events[i].attr_size > room ? w->events[i].attr_size : room;
 	}
-	if (!named || w->features[FEATURE_EVENT_DESC].set) {
+	if (!named || feature_find(w, FEATURE_EVENT_DESC) != NULL) {
 		return 0;
 	}
 	t->n = 0;
-	write_u32(w, t, (uint32_t)w->nevents);
-	write_u32(w, t, (uint32_t)room);
+	file_put_u32(t, (uint32_t)w->nevents, w->swap);
+	file_put_u32(t, (uint32_t)room, w->swap);
 	for (size_t i = 0; i < w->nevents; i++) {
 		const struct write_event *e = &w->events[i];
 		const char *name = e->name != NULL ? e->name : "";
@@ -214,41 +255,66 @@ static int names_set(struct sonde_writer *w)
 
 		text_bytes(t, (const char *)e->attr, e->attr_size);
 		text_fill(t, '\0', room - e->attr_size);
-		write_u32(w, t, (uint32_t)e->nids);
-		write_u32(w, t, (uint32_t)padded);
+		file_put_u32(t, (uint32_t)e->nids, w->swap);
+		file_put_u32(t, (uint32_t)padded, w->swap);
 		text_bytes(t, name, len);
 		text_fill(t, '\0', padded - len);
 		for (size_t j = 0; j < e->nids; j++) {
-			write_u64(w, t, e->ids[j]);
+			file_put_u64(t, e->ids[j], w->swap);
 		}
 	}
-	return t->failed ? error_nomem(&w->error) : feature_set(w, FEATURE_EVENT_DESC, t->p, t->n);
+	return feature_made(w, FEATURE_EVENT_DESC);
 }
 
 /* ---- opening and closing ---- */
 
-static int stream_open(struct sonde_writer *w, const char *path)
+static int cannot_create(struct sonde_writer *w, const char *path)
 {
-	struct write_stream s = {0};
+	int status = errno == EACCES || errno == EPERM || errno == EROFS ? SONDE_EPERM
+	             : errno == ENOENT                                   ? SONDE_ENOENT
+	                                                                 : SONDE_EIO;
 
-	if (!array_reserve(&w->streams, &w->streams_cap, w->nstreams + 1, sizeof(s))) {
+	return error_set(&w->error, status, 0, "cannot create %s: %s%s", path, strerror(errno),
+	        errno == ENOSPC || errno == EDQUOT ? "; make room or write to another file system"
+	                                           : "");
+}
+
+/* Adds a file over a descriptor, which is the writer's if `owned`; also when that fails. */
+static int stream_add(struct sonde_writer *w, int fd, const char *path, bool owned)
+{
+	struct write_stream s = {.path = strdup(path), .owned = owned};
+
+	s.file = (struct file_writer){.fd = fd,
+	        .name = s.path,
+	        .stream = w->o.container == SONDE_CONTAINER_PIPE,
+	        .swap = w->swap,
+	        .standard = fd == STDOUT_FILENO};
+	if (s.path == NULL ||
+	        !array_reserve(&w->streams, &w->streams_cap, w->nstreams + 1, sizeof(s))) {
+		stream_free(&s);
 		return error_nomem(&w->error);
 	}
-	TRY(sink_open(&s.sink, path, &w->error));
 	w->streams[w->nstreams++] = s;
 	return w->o.compress == 0 ? 0
 	                          : packer_new(&w->streams[w->nstreams - 1].packer, w->o.compress,
 	                                    w->swap, &w->error);
 }
 
-static int to_sink(void *arg, const void *bytes, size_t n, struct error *err)
+static int stream_open(struct sonde_writer *w, const char *path)
 {
-	return sink_put(arg, bytes, n, err);
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	return fd < 0 ? cannot_create(w, path) : stream_add(w, fd, path, true);
+}
+
+static int to_file(void *arg, const void *bytes, size_t n, struct error *err)
+{
+	return file_writer_put(arg, bytes, n, err);
 }
 
 static int stream_flush(struct sonde_writer *w, struct write_stream *s)
 {
-	struct packer_out to = {.put = to_sink, .arg = &s->sink};
+	struct packer_out to = {.put = to_file, .arg = &s->file};
 
 	return packer_flush(s->packer, &to, &w->error);
 }
@@ -289,7 +355,7 @@ static int directory_make(struct sonde_writer *w, const char *path)
 		        "cannot make the directory %s: %s", path, strerror(errno));
 	}
 	store_u64(version, 1, w->swap);
-	if (!w->features[FEATURE_DIR_FORMAT].set) {
+	if (feature_find(w, FEATURE_DIR_FORMAT) == NULL) {
 		TRY(feature_set(w, FEATURE_DIR_FORMAT, version, sizeof(version)));
 	}
 	return directory_streams(w, 0);
@@ -318,19 +384,48 @@ static int compressed_set(struct sonde_writer *w)
 }
 
 /* A file's header is written again at its end, at its offset: not in a pipe, nor after other text. */
-static int standard_output_fits(struct sonde_writer *w)
+static bool holds_file(int fd)
 {
 	struct stat st;
-	int flags = fcntl(STDOUT_FILENO, F_GETFL);
+	int flags = fcntl(fd, F_GETFL);
 
-	if (w->o.container == SONDE_CONTAINER_FILE && fstat(STDOUT_FILENO, &st) == 0 &&
-	        S_ISREG(st.st_mode) && flags >= 0 && (flags & O_APPEND) == 0 &&
-	        lseek(STDOUT_FILENO, 0, SEEK_CUR) == 0) {
-		return 0;
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && flags >= 0 &&
+	       (flags & O_APPEND) == 0 && lseek(fd, 0, SEEK_CUR) == 0;
+}
+
+static int standard_output_open(struct sonde_writer *w)
+{
+	if (w->o.container == SONDE_CONTAINER_DIRECTORY ||
+	        (w->o.container == SONDE_CONTAINER_FILE && !holds_file(STDOUT_FILENO))) {
+		return error_set(&w->error, SONDE_EARG, NO_OFFSET,
+		        "standard output cannot hold a %s; write a stream (--to pipe), or name a "
+		        "file",
+		        w->o.container == SONDE_CONTAINER_FILE ? "seekable file" : "directory");
 	}
-	return error_set(&w->error, SONDE_EARG, NO_OFFSET,
-	        "standard output cannot hold a %s; write a stream (--to pipe), or name a file",
-	        w->o.container == SONDE_CONTAINER_FILE ? "seekable file" : "directory");
+	return stream_add(w, STDOUT_FILENO, "standard output", false);
+}
+
+/* Writes what comes before the records to the main file. */
+static int start(struct sonde_writer *w)
+{
+	struct file_writer *f = &w->streams[0].file;
+	struct file_writer_event *events = calloc(w->nevents + 1, sizeof(*events));
+	int rc;
+
+	if (events == NULL) {
+		return error_nomem(&w->error);
+	}
+	for (size_t i = 0; i < w->nevents; i++) {
+		const struct write_event *e = &w->events[i];
+
+		events[i] = (struct file_writer_event){
+		        .bytes = {e->attr, e->attr_size}, .ids = e->ids, .nids = e->nids};
+	}
+	rc = file_writer_start(f, events, w->nevents, &w->error);
+	free(events);
+	return rc < 0 || !f->stream
+	               ? rc
+	               : file_writer_stream_features(f, w->features, w->nfeatures, &w->error);
 }
 
 static int writer_open(struct sonde_writer *w, const char *path)
@@ -338,10 +433,9 @@ static int writer_open(struct sonde_writer *w, const char *path)
 	if (w->opened) {
 		return write_misuse(w, "this writer has an output already");
 	}
-	if (strcmp(path, "-") == 0 && w->o.container != SONDE_CONTAINER_PIPE) {
-		TRY(standard_output_fits(w));
-	}
-	if (w->o.container == SONDE_CONTAINER_DIRECTORY) {
+	if (strcmp(path, "-") == 0) {
+		TRY(standard_output_open(w));
+	} else if (w->o.container == SONDE_CONTAINER_DIRECTORY) {
 		TRY(directory_make(w, path));
 	} else {
 		TRY(stream_open(w, path));
@@ -349,13 +443,7 @@ static int writer_open(struct sonde_writer *w, const char *path)
 	TRY(names_set(w));
 	TRY(compressed_set(w)); /* a stream needs it now, a file gets the ratio at the end */
 	w->opened = true;
-	if (w->o.container == SONDE_CONTAINER_PIPE) {
-		return write_pipe_start(w);
-	}
-	TRY(write_file_start(w));
-	/* a pipe says so now, and not after an hour of writing */
-	TRY(sink_flush(&w->streams[0].sink, &w->error));
-	return sink_patch(&w->streams[0].sink, "PERFILE2", w->swap ? 0 : 8, 0, &w->error);
+	return start(w);
 }
 
 int sonde_writer_open(struct sonde_writer *w, const char *path)
@@ -369,38 +457,38 @@ static int places_set(struct sonde_writer *w)
 {
 	struct text *t = &w->scratch;
 
-	if (w->nplaces == 0) {
+	if (w->places.n == 0 && !w->places.failed) {
 		return 0;
 	}
 	t->n = 0;
-	write_u64(w, t, w->nplaces);
-	for (size_t i = 0; i < w->nplaces; i++) {
-		write_u64(w, t, w->places[i].offset);
-		write_u64(w, t, w->places[i].size);
-	}
-	return t->failed ? error_nomem(&w->error) : feature_set(w, FEATURE_AUXTRACE, t->p, t->n);
+	file_put_u64(t, w->places.n / 16, w->swap);
+	text_bytes(t, w->places.p, w->places.n);
+	t->failed |= w->places.failed;
+	return feature_made(w, FEATURE_AUXTRACE);
 }
 
 /* A data size of 0 says that the recorder did not end: without a record, the end of a round is one.
  */
 static int data_fill(struct sonde_writer *w)
 {
+	struct file_writer *f = &w->streams[0].file;
 	uint8_t round[RECORD_HEADER_SIZE] = {0};
 
-	if (w->streams[0].sink.at != w->data_at) {
+	if (file_writer_at(f) != f->data_at) {
 		return 0;
 	}
 	store_u32(round, RECORD_FINISHED_ROUND, w->swap);
 	store_u16(round + 6, RECORD_HEADER_SIZE, w->swap);
-	return sink_put(&w->streams[0].sink, round, sizeof(round), &w->error);
+	return file_writer_put(f, round, sizeof(round), &w->error);
 }
 
 /* Whether the format of the directory says that there are data.0, data.1, ... */
 static bool directory_parted(const struct sonde_writer *w)
 {
-	const struct write_feature *f = &w->features[FEATURE_DIR_FORMAT];
+	const struct text *format = feature_find(w, FEATURE_DIR_FORMAT);
 
-	return f->n < 8 || load_u64(f->bytes, w->swap) != 0;
+	return format == NULL || format->n < 8 ||
+	       load_u64((const uint8_t *)format->p, w->swap) != 0;
 }
 
 static int writer_close(struct sonde_writer *w)
@@ -416,15 +504,18 @@ static int writer_close(struct sonde_writer *w)
 			TRY(stream_flush(w, &w->streams[i]));
 		}
 	}
+	for (size_t i = 1; i < w->nstreams; i++) {
+		TRY(file_writer_flush(&w->streams[i].file, &w->error));
+	}
 	if (w->o.container != SONDE_CONTAINER_PIPE) {
 		TRY(data_fill(w));
 		TRY(places_set(w));
 		TRY(compressed_set(w));
-		TRY(write_file_finish(w));
 	}
+	TRY(file_writer_finish(&w->streams[0].file, w->features, w->nfeatures, &w->error));
 	w->closed = true;
-	for (size_t i = 0; i < w->nstreams; i++) {
-		TRY(sink_flush(&w->streams[i].sink, &w->error));
+	if (!w->streams[0].owned && !w->streams[0].file.stream) {
+		(void)lseek(w->streams[0].file.fd, 0, SEEK_END); /* for what others write there */
 	}
 	return 0;
 }
@@ -436,15 +527,6 @@ int sonde_writer_close(struct sonde_writer *w)
 }
 
 /* ---- records ---- */
-
-static int place_add(struct sonde_writer *w, uint64_t offset, uint64_t size)
-{
-	if (!array_reserve(&w->places, &w->places_cap, w->nplaces + 1, sizeof(*w->places))) {
-		return error_nomem(&w->error);
-	}
-	w->places[w->nplaces++] = (struct write_place){offset, size};
-	return 0;
-}
 
 int write_record_put(struct sonde_writer *w, uint32_t stream, struct span r, struct span payload)
 {
@@ -465,7 +547,7 @@ int write_record_put(struct sonde_writer *w, uint32_t stream, struct span r, str
 	s = &w->streams[stream];
 	type = load_u32(r.p, w->swap);
 	if (s->packer != NULL && type < RECORD_USER_START) {
-		struct packer_out to = {.put = to_sink, .arg = &s->sink};
+		struct packer_out to = {.put = to_file, .arg = &s->file};
 
 		return packer_put(s->packer, r.p, r.n, &to, &w->error);
 	}
@@ -473,10 +555,11 @@ int write_record_put(struct sonde_writer *w, uint32_t stream, struct span r, str
 		TRY(stream_flush(w, s));
 	}
 	if (type == RECORD_AUXTRACE && stream == 0) {
-		TRY(place_add(w, s->sink.at, r.n));
+		file_put_u64(&w->places, file_writer_at(&s->file), w->swap);
+		file_put_u64(&w->places, r.n, w->swap);
 	}
-	TRY(sink_put(&s->sink, r.p, r.n, &w->error));
-	return sink_put(&s->sink, payload.p, payload.n, &w->error);
+	TRY(file_writer_put(&s->file, r.p, r.n, &w->error));
+	return payload.n == 0 ? 0 : file_writer_put(&s->file, payload.p, payload.n, &w->error);
 }
 
 int sonde_writer_record(struct sonde_writer *w, uint32_t stream, const void *bytes, size_t n,

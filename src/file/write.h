@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of a writer (sonde/write.h): what its parts share. */
+/* The inside of sonde/write.h: what write.c and write_record.c share. */
 #ifndef SONDE_FILE_WRITE_H
 #define SONDE_FILE_WRITE_H
 
 #include "abi/abi.h"
-#include "core/span.h"
-#include "core/text.h"
 #include "file/packer.h"
-#include "file/sink.h"
+#include "file/writer.h"
 #include "record/record.h"
 
 #include <sonde/write.h>
@@ -18,23 +16,15 @@ struct write_event {
 	uint64_t *ids; /* host order */
 	size_t nids;
 	char *name; /* NULL: none */
-	struct sonde_attr decoded;
 	struct record_plan plan;
 };
 
-struct write_feature {
-	uint8_t *bytes;
-	size_t n;
-	bool set;
-};
-
+/* One file. */
 struct write_stream {
-	struct sink sink;
+	struct file_writer file;
+	char *path; /* for messages */
+	bool owned; /* the descriptor is closed with the writer */
 	struct packer *packer; /* NULL: not compressed */
-};
-
-struct write_place { /* of an AUXTRACE record */
-	uint64_t offset, size; /* bytes */
 };
 
 struct sonde_writer {
@@ -46,12 +36,11 @@ struct sonde_writer {
 	char *directory; /* NULL: one file */
 	struct write_event *events;
 	size_t nevents, events_cap;
-	struct write_feature features[FEATURE_BITS];
+	struct file_writer_feature *features; /* in rising order of their bits */
+	size_t nfeatures, features_cap;
 	struct write_stream *streams; /* 0: the main file */
 	size_t nstreams, streams_cap;
-	struct write_place *places;
-	size_t nplaces, places_cap;
-	uint64_t attrs_at, attrs_size, entry_size, data_at; /* of a seekable file, bytes */
+	struct text places; /* of AUXTRACE records: u64 offset, size */
 	struct text scratch;
 };
 
@@ -73,14 +62,5 @@ int write_misuse(struct sonde_writer *w, const char *text);
 
 /* Appends a record in the file's byte order. */
 int write_record_put(struct sonde_writer *w, uint32_t stream, struct span r, struct span payload);
-
-/* Parts of the containers: write what comes before and behind the records. */
-int write_file_start(struct sonde_writer *w);
-int write_file_finish(struct sonde_writer *w);
-int write_pipe_start(struct sonde_writer *w);
-
-/* Appends numbers in the file's byte order. */
-void write_u32(const struct sonde_writer *w, struct text *t, uint32_t v);
-void write_u64(const struct sonde_writer *w, struct text *t, uint64_t v);
 
 #endif

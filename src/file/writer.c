@@ -2,204 +2,59 @@
 #include "file/writer.h"
 
 #include "abi/abi.h"
-#include "core/span.h"
-#include "record/feature_write.h"
 #include "record/record.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <string.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #define IOV_MOST    1024 /* pieces that one call takes: IOV_MAX of Linux */
 #define RECORD_MOST 0xfff8u /* bytes, the largest multiple of 8 that a record's size can say */
-#define STREAM_LAST 32u /* number of the empty feature behind the features: perf 6.1's */
+#define BUFFER      (256u << 10) /* bytes */
+/* Number of the empty feature after the features: perf 6.1's, unless there are newer ones. */
+#define STREAM_LAST 32u
 
-static int write_failed(struct error *err, uint64_t at)
+/* ---- bytes ---- */
+
+static int write_failed(const struct file_writer *w, uint64_t at, struct error *err)
 {
-	return error_set(err, SONDE_EIO, at, "cannot write the output: %s%s", strerror(errno),
-	        errno == ENOSPC ? "; what was written so far is kept" : "");
+	bool full = errno == ENOSPC || errno == EDQUOT;
+	const char *name = "the output", *hint = "";
+
+	if (w->name != NULL) {
+		name = w->name;
+		hint = full              ? "; make room or write to another file system"
+		       : errno == ESPIPE ? "; only a stream can be written here (--to pipe)"
+		                         : "";
+	} else if (w->standard) {
+		name = "standard output";
+	} else if (full) {
+		hint = "; what was written so far is kept";
+	}
+	return error_set(err, w->standard ? SONDE_EOUTPUT : SONDE_EIO, at, "cannot write %s: %s%s",
+	        name, strerror(errno), hint);
 }
 
-static int write_at(int fd, const void *data, size_t n, uint64_t at, struct error *err)
+static int write_at(
+        const struct file_writer *w, const void *data, size_t n, uint64_t at, struct error *err)
 {
 	const char *p = data;
 	ssize_t got;
 
 	while (n > 0) {
-		got = pwrite(fd, p, n, (off_t)at);
+		got = pwrite(w->fd, p, n, (off_t)at);
 		if (got < 0 && errno == EINTR) {
 			continue;
 		}
 		if (got <= 0) {
-			return write_failed(err, at);
+			return write_failed(w, at, err);
 		}
 		p += got;
 		n -= (size_t)got;
 		at += (uint64_t)got;
 	}
 	return 0;
-}
-
-static int write_header(struct file_writer *w, uint64_t data_size, struct error *err)
-{
-	uint64_t header[FILE_HEADER_SIZE / 8] = {
-	        FILE_MAGIC2,
-	        FILE_HEADER_SIZE,
-	        WRITER_ATTR_SIZE + 16,
-	        w->attrs_at,
-	        w->attrs_size,
-	        w->data_at,
-	        data_size,
-	        w->finished ? 0 : FILE_UNFINISHED,
-	        0,
-	        w->features[0],
-	        w->features[1],
-	        w->features[2],
-	        w->features[3],
-	};
-
-	return write_at(w->fd, header, sizeof(header), 0, err);
-}
-
-int file_writer_start(struct file_writer *w, int fd, const struct file_writer_event *events,
-        size_t nevents, struct error *err)
-{
-	struct text t = {0};
-	uint8_t attr[ATTR_SIZE_NOW];
-	uint64_t at = FILE_HEADER_SIZE;
-	size_t i;
-	int rc;
-
-	*w = (struct file_writer){.fd = fd};
-	for (i = 0; i < nevents; i++) {
-		text_bytes(&t, (const char *)events[i].ids, events[i].nids * 8);
-	}
-	w->attrs_at = at + t.n;
-	for (i = 0; i < nevents; i++) {
-		record_attr_encode(events[i].attr, attr);
-		text_bytes(&t, (const char *)attr, WRITER_ATTR_SIZE);
-		feature_put_u64(&t, at);
-		feature_put_u64(&t, events[i].nids * 8);
-		at += events[i].nids * 8;
-	}
-	w->attrs_size = nevents * (WRITER_ATTR_SIZE + 16);
-	w->data_at = w->attrs_at + w->attrs_size;
-	if (t.failed) {
-		rc = error_nomem(err);
-	} else {
-		rc = write_header(w, 0, err);
-	}
-	if (rc >= 0) {
-		rc = write_at(fd, t.p, t.n, FILE_HEADER_SIZE, err);
-	}
-	text_fini(&t);
-	return rc;
-}
-
-static void put_record_header(struct text *t, uint32_t type, size_t size)
-{
-	uint8_t header[RECORD_HEADER_SIZE] = {0};
-
-	store_u32(header, type, false);
-	store_u16(header + 6, (uint16_t)size, false);
-	text_bytes(t, (const char *)header, sizeof(header));
-}
-
-/* Begins and ends the records of a stream; nobody else has two in a row. */
-static void put_two_rounds(struct text *t)
-{
-	put_record_header(t, RECORD_FINISHED_ROUND, RECORD_HEADER_SIZE);
-	put_record_header(t, RECORD_FINISHED_ROUND, RECORD_HEADER_SIZE);
-}
-
-static int write_stream(struct file_writer *w, struct text *t, struct error *err)
-{
-	struct iovec iov = {.iov_base = t->p, .iov_len = t->n};
-	int rc = t->failed ? error_nomem(err) : file_writer_append(w, &iov, 1, err);
-
-	text_fini(t);
-	return rc;
-}
-
-int file_writer_start_stream(struct file_writer *w, int fd, const struct file_writer_event *events,
-        size_t nevents, struct error *err)
-{
-	uint8_t attr[ATTR_SIZE_NOW];
-	struct text t = {0};
-	size_t i, size;
-
-	*w = (struct file_writer){.fd = fd, .stream = true};
-	feature_put_u64(&t, FILE_MAGIC2);
-	feature_put_u64(&t, PIPE_HEADER_SIZE);
-	for (i = 0; i < nevents; i++) {
-		size = RECORD_HEADER_SIZE + WRITER_ATTR_SIZE + events[i].nids * 8;
-		if (size > RECORD_MOST) {
-			text_fini(&t);
-			return error_set(err, SONDE_ELIMIT, NO_OFFSET,
-			        "event %zu has %zu ids, more than a stream can hold: write to a "
-			        "file",
-			        i, events[i].nids);
-		}
-		put_record_header(&t, RECORD_HEADER_ATTR, size);
-		record_attr_encode(events[i].attr, attr);
-		text_bytes(&t, (const char *)attr, WRITER_ATTR_SIZE);
-		text_bytes(&t, (const char *)events[i].ids, events[i].nids * 8);
-	}
-	put_two_rounds(&t);
-	return write_stream(w, &t, err);
-}
-
-/* Features that a stream has as records of their own, or not at all. */
-static bool feature_streams(unsigned bit)
-{
-	return bit != FEATURE_TRACING_DATA && bit != FEATURE_BUILD_ID && bit != FEATURE_AUXTRACE &&
-	       bit != FEATURE_DIR_FORMAT && bit != FEATURE_BRANCH_STACK &&
-	       bit != FEATURE_SAMPLE_TIME;
-}
-
-int file_writer_stream_features(struct file_writer *w, const struct file_writer_feature *features,
-        size_t n, struct error *err)
-{
-	const struct file_writer_feature *tracing = NULL;
-	struct text t = {0};
-	size_t i, size;
-
-	for (i = 0; i < n; i++) {
-		size = RECORD_HEADER_SIZE + 8 + (features[i].bytes.n + 7) / 8 * 8;
-		tracing = features[i].bit == FEATURE_TRACING_DATA ? &features[i] : tracing;
-		if (!feature_streams(features[i].bit) || size > RECORD_MOST) {
-			continue;
-		}
-		put_record_header(&t, RECORD_HEADER_FEATURE, size);
-		feature_put_u64(&t, features[i].bit);
-		text_bytes(&t, features[i].bytes.p, features[i].bytes.n);
-		text_fill(&t, '\0', size - RECORD_HEADER_SIZE - 8 - features[i].bytes.n);
-	}
-	put_record_header(&t, RECORD_HEADER_FEATURE, RECORD_HEADER_SIZE + 8);
-	feature_put_u64(&t, STREAM_LAST);
-	if (tracing != NULL) {
-		size = (tracing->bytes.n + 7) / 8 * 8;
-		put_record_header(&t, RECORD_TRACING_DATA, RECORD_HEADER_SIZE + 8);
-		feature_put_u32(&t, (uint32_t)size);
-		feature_put_u32(&t, 0);
-		text_bytes(&t, tracing->bytes.p, tracing->bytes.n);
-		text_fill(&t, '\0', size - tracing->bytes.n);
-	}
-	return write_stream(w, &t, err);
-}
-
-int file_writer_finish_stream(struct file_writer *w, struct error *err)
-{
-	struct text t = {0};
-
-	put_two_rounds(&t);
-	return write_stream(w, &t, err);
-}
-
-void file_writer_start_bare(struct file_writer *w, int fd)
-{
-	*w = (struct file_writer){.fd = fd};
 }
 
 /* A pipe that somebody else made non-blocking is full: waits for the reader. */
@@ -210,7 +65,7 @@ static bool wait_for_room(const struct file_writer *w)
 	return w->stream && errno == EAGAIN && (poll(&p, 1, -1) >= 0 || errno == EINTR);
 }
 
-int file_writer_append(struct file_writer *w, struct iovec *iov, int n, struct error *err)
+static int write_pieces(struct file_writer *w, struct iovec *iov, int n, struct error *err)
 {
 	ssize_t got;
 
@@ -222,7 +77,7 @@ int file_writer_append(struct file_writer *w, struct iovec *iov, int n, struct e
 			continue;
 		}
 		if (got < 0) {
-			return write_failed(err, w->data_at + w->data_size);
+			return write_failed(w, w->data_at + w->data_size, err);
 		}
 		w->data_size += (uint64_t)got;
 		while (n > 0 && (size_t)got >= iov->iov_len) {
@@ -238,8 +93,206 @@ int file_writer_append(struct file_writer *w, struct iovec *iov, int n, struct e
 	return 0;
 }
 
+int file_writer_flush(struct file_writer *w, struct error *err)
+{
+	struct iovec iov = {.iov_base = w->buffer, .iov_len = w->held};
+
+	if (w->held == 0) {
+		return 0;
+	}
+	w->held = 0;
+	return write_pieces(w, &iov, 1, err);
+}
+
+int file_writer_append(struct file_writer *w, struct iovec *iov, int n, struct error *err)
+{
+	TRY(file_writer_flush(w, err));
+	return write_pieces(w, iov, n, err);
+}
+
+static int append_bytes(struct file_writer *w, const void *bytes, size_t n, struct error *err)
+{
+	struct iovec iov = {.iov_len = n};
+
+	memcpy(&iov.iov_base, &bytes, sizeof(bytes)); /* iovec has no const; nothing is changed */
+	return file_writer_append(w, &iov, 1, err);
+}
+
+int file_writer_put(struct file_writer *w, const void *bytes, size_t n, struct error *err)
+{
+	if (w->buffer == NULL) {
+		w->buffer = malloc(BUFFER);
+		if (w->buffer == NULL) {
+			return error_nomem(err);
+		}
+	}
+	if (n > BUFFER - w->held) {
+		TRY(file_writer_flush(w, err));
+	}
+	if (n > BUFFER) {
+		return append_bytes(w, bytes, n, err);
+	}
+	if (n != 0) {
+		memcpy(w->buffer + w->held, bytes, n);
+		w->held += n;
+	}
+	return 0;
+}
+
+void file_writer_fini(struct file_writer *w)
+{
+	free(w->buffer);
+	w->buffer = NULL;
+	w->held = 0;
+}
+
+/* ---- numbers and headers in the byte order of the output ---- */
+
+void file_put_u32(struct text *t, uint32_t v, bool swap)
+{
+	v = swap ? __builtin_bswap32(v) : v;
+	text_bytes(t, (const char *)&v, sizeof(v));
+}
+
+void file_put_u64(struct text *t, uint64_t v, bool swap)
+{
+	v = swap ? __builtin_bswap64(v) : v;
+	text_bytes(t, (const char *)&v, sizeof(v));
+}
+
+static void put_ids(const struct file_writer *w, struct text *t, const struct file_writer_event *e)
+{
+	for (size_t i = 0; i < e->nids; i++) {
+		file_put_u64(t, e->ids[i], w->swap);
+	}
+}
+
+static void put_record(
+        const struct file_writer *w, struct text *t, uint32_t type, uint16_t misc, size_t size)
+{
+	uint8_t header[RECORD_HEADER_SIZE];
+
+	store_u32(header, type, w->swap);
+	store_u16(header + 4, misc, w->swap);
+	store_u16(header + 6, (uint16_t)size, w->swap);
+	text_bytes(t, (const char *)header, sizeof(header));
+}
+
+/* Bytes and zeros up to a multiple of 8. */
+static void put_padded(struct text *t, const struct text *bytes)
+{
+	text_bytes(t, bytes->p, bytes->n);
+	text_fill(t, '\0', (8 - bytes->n % 8) % 8);
+}
+
+/* Writes the text at the end of the records, and frees it. */
+static int append_text(struct file_writer *w, struct text *t, struct error *err)
+{
+	int rc = t->failed ? error_nomem(err) : append_bytes(w, t->p, t->n, err);
+
+	text_fini(t);
+	return rc;
+}
+
+/* The event's attr; room: for one that is not bytes yet. */
+static struct span attr_of(const struct file_writer_event *e, uint8_t room[ATTR_SIZE_NOW])
+{
+	if (e->attr == NULL) {
+		return e->bytes;
+	}
+	record_attr_encode(e->attr, room);
+	return (struct span){room, WRITER_ATTR_SIZE};
+}
+
+/* ---- seekable files ---- */
+
+static int write_header(const struct file_writer *w, uint64_t data_size, struct error *err)
+{
+	uint64_t header[FILE_HEADER_SIZE / 8] = {
+	        FILE_MAGIC2,
+	        FILE_HEADER_SIZE,
+	        w->entry_size,
+	        w->attrs_at,
+	        w->attrs_size,
+	        w->data_at,
+	        data_size,
+	        w->finished || !w->marks ? 0 : FILE_UNFINISHED,
+	        0,
+	        w->features[0],
+	        w->features[1],
+	        w->features[2],
+	        w->features[3],
+	};
+
+	for (size_t i = 0; w->swap && i < sizeof(header) / 8; i++) {
+		header[i] = __builtin_bswap64(header[i]);
+	}
+	return write_at(w, header, sizeof(header), 0, err);
+}
+
+static int start_file(struct file_writer *w, const struct file_writer_event *events, size_t nevents,
+        struct error *err)
+{
+	uint8_t room[ATTR_SIZE_NOW];
+	uint64_t at = FILE_HEADER_SIZE;
+	size_t longest = ATTR_SIZE_VER0;
+	struct text t = {0};
+	struct span attr;
+	int rc;
+
+	for (size_t i = 0; i < nevents; i++) {
+		attr = attr_of(&events[i], room);
+		longest = attr.n > longest ? (attr.n + 7) / 8 * 8 : longest;
+		put_ids(w, &t, &events[i]);
+	}
+	w->entry_size = longest + 16;
+	w->attrs_at = at + t.n;
+	w->attrs_size = nevents * w->entry_size;
+	w->data_at = w->attrs_at + w->attrs_size;
+	for (size_t i = 0; i < nevents; i++) {
+		attr = attr_of(&events[i], room);
+		text_bytes(&t, (const char *)attr.p, attr.n);
+		text_fill(&t, '\0', longest - attr.n);
+		file_put_u64(&t, at, w->swap);
+		file_put_u64(&t, events[i].nids * 8, w->swap);
+		at += events[i].nids * 8;
+	}
+	rc = t.failed ? error_nomem(err) : write_header(w, 0, err);
+	if (rc >= 0) {
+		rc = write_at(w, t.p, t.n, FILE_HEADER_SIZE, err);
+	}
+	text_fini(&t);
+	return rc;
+}
+
+int file_writer_describe(struct file_writer *w, const struct file_writer_feature *features,
+        size_t n, struct error *err)
+{
+	uint64_t at;
+	struct text t = {0};
+	int rc;
+
+	TRY(file_writer_flush(w, err));
+	at = file_writer_at(w) + n * 16;
+	for (size_t i = 0; i < n; i++) {
+		file_put_u64(&t, at, w->swap);
+		file_put_u64(&t, features[i].bytes.n, w->swap);
+		at += features[i].bytes.n;
+		w->features[features[i].bit / 64] |= (uint64_t)1 << (features[i].bit % 64);
+	}
+	for (size_t i = 0; i < n; i++) {
+		text_bytes(&t, features[i].bytes.p, features[i].bytes.n);
+	}
+	rc = t.failed ? error_nomem(err) : write_at(w, t.p, t.n, file_writer_at(w), err);
+	text_fini(&t);
+	return rc < 0 ? rc : write_header(w, w->data_size, err);
+}
+
 int file_writer_mark(struct file_writer *w, struct error *err)
 {
+	uint8_t size[8];
+
+	TRY(file_writer_flush(w, err));
 	w->marked = w->data_size;
 	if (w->marked - w->far[1] >= WRITER_ROOM) {
 		w->far[0] = w->far[1];
@@ -248,7 +301,8 @@ int file_writer_mark(struct file_writer *w, struct error *err)
 	if (w->stream || w->data_at == 0) {
 		return 0;
 	}
-	return write_at(w->fd, &w->data_size, 8, 48, err);
+	store_u64(size, w->data_size, w->swap);
+	return write_at(w, size, sizeof(size), 48, err);
 }
 
 int file_writer_trim(struct file_writer *w, bool room, struct error *err)
@@ -264,12 +318,12 @@ int file_writer_trim(struct file_writer *w, bool room, struct error *err)
 	while (!room && end - w->data_size >= sizeof(header) &&
 	        pread(w->fd, header, sizeof(header), (off_t)(w->data_at + w->data_size)) ==
 	                (ssize_t)sizeof(header)) {
-		size = load_u16(header + 6, false);
+		size = load_u16(header + 6, w->swap);
 		if (size < RECORD_HEADER_SIZE) {
 			break;
 		}
-		if (load_u32(header, false) == RECORD_AUXTRACE) { /* trace stands behind it */
-			size += load_u64(header + RECORD_HEADER_SIZE, false);
+		if (load_u32(header, w->swap) == RECORD_AUXTRACE) { /* its trace follows it */
+			size += load_u64(header + RECORD_HEADER_SIZE, w->swap);
 		}
 		if (size > end - w->data_size) {
 			break;
@@ -277,7 +331,7 @@ int file_writer_trim(struct file_writer *w, bool room, struct error *err)
 		w->data_size += size;
 	}
 	if (ftruncate(w->fd, (off_t)(w->data_at + w->data_size)) != 0) {
-		return write_failed(err, w->data_at + w->data_size);
+		return write_failed(w, w->data_at + w->data_size, err);
 	}
 	if (w->data_at == 0) {
 		return 0;
@@ -287,32 +341,162 @@ int file_writer_trim(struct file_writer *w, bool room, struct error *err)
 	return write_header(w, w->data_size, err);
 }
 
-int file_writer_describe(struct file_writer *w, const struct file_writer_feature *features,
+/* ---- streams ---- */
+
+/* Begins and ends the records of a recorder's stream; nobody else has two in a row. */
+static void put_two_rounds(const struct file_writer *w, struct text *t)
+{
+	put_record(w, t, RECORD_FINISHED_ROUND, 0, RECORD_HEADER_SIZE);
+	put_record(w, t, RECORD_FINISHED_ROUND, 0, RECORD_HEADER_SIZE);
+}
+
+/*
+ * Bytes of an attr in a stream, where its own size says where the ids begin: zeros after that size
+ * are padding of an attrs section and are left out.
+ */
+static size_t attr_length(const struct file_writer *w, struct span attr)
+{
+	uint32_t claimed = load_u32(attr.p + 4, w->swap);
+	size_t n = claimed >= ATTR_SIZE_VER0 && claimed < attr.n ? claimed : attr.n;
+
+	for (size_t i = n; i < attr.n; i++) {
+		n = attr.p[i] != 0 ? attr.n : n;
+	}
+	return n;
+}
+
+/* A size of the attr that is wrong is set right. False: too many ids for a record. */
+static bool put_attr(const struct file_writer *w, struct text *t, const struct file_writer_event *e)
+{
+	uint8_t room[ATTR_SIZE_NOW];
+	struct span attr = attr_of(e, room);
+	uint32_t claimed = load_u32(attr.p + 4, w->swap);
+	size_t n = attr_length(w, attr), at;
+
+	if (RECORD_HEADER_SIZE + attr.n + e->nids * 8 > RECORD_MOST) {
+		return false;
+	}
+	put_record(w, t, RECORD_HEADER_ATTR, 0, RECORD_HEADER_SIZE + n + e->nids * 8);
+	at = t->n;
+	text_bytes(t, (const char *)attr.p, n);
+	if (n != claimed && !t->failed && (claimed != 0 || n != ATTR_SIZE_VER0)) {
+		store_u32((uint8_t *)t->p + at + 4, (uint32_t)n, w->swap);
+	}
+	put_ids(w, t, e);
+	return true;
+}
+
+static int start_stream(struct file_writer *w, const struct file_writer_event *events,
+        size_t nevents, struct error *err)
+{
+	struct text t = {0};
+
+	file_put_u64(&t, FILE_MAGIC2, w->swap);
+	file_put_u64(&t, PIPE_HEADER_SIZE, w->swap);
+	for (size_t i = 0; i < nevents; i++) {
+		if (!put_attr(w, &t, &events[i])) {
+			text_fini(&t);
+			return error_set(err, SONDE_ELIMIT, NO_OFFSET,
+			        "event %zu has %zu ids, more than a stream can hold: write to a "
+			        "file",
+			        i, events[i].nids);
+		}
+	}
+	if (w->marks) {
+		put_two_rounds(w, &t);
+	}
+	return append_text(w, &t, err);
+}
+
+static void put_tracing(const struct file_writer *w, struct text *t, const struct text *bytes)
+{
+	put_record(w, t, RECORD_TRACING_DATA, 0, RECORD_HEADER_SIZE + 8);
+	file_put_u32(t, (uint32_t)((bytes->n + 7) / 8 * 8), w->swap);
+	file_put_u32(t, 0, w->swap);
+	put_padded(t, bytes);
+}
+
+/* The feature's entries are records already, but for their type. */
+static void put_build_ids(const struct file_writer *w, struct text *t, const struct text *bytes)
+{
+	struct cursor c = cursor_make((struct span){(const uint8_t *)bytes->p, bytes->n}, w->swap);
+
+	while (cursor_left(&c) >= RECORD_HEADER_SIZE) {
+		uint16_t misc, size;
+		struct span body;
+
+		(void)cursor_u32(&c);
+		misc = cursor_u16(&c);
+		size = cursor_u16(&c);
+		body = cursor_bytes(&c, size >= RECORD_HEADER_SIZE ? size - RECORD_HEADER_SIZE : 0);
+		if (c.bad || body.n == 0) {
+			return;
+		}
+		put_record(w, t, RECORD_BUILD_ID, misc, size);
+		text_bytes(t, (const char *)body.p, body.n);
+	}
+}
+
+/* Features that a stream has as records of their own, or not at all. */
+static bool feature_streams(unsigned bit)
+{
+	return bit != FEATURE_TRACING_DATA && bit != FEATURE_BUILD_ID && bit != FEATURE_AUXTRACE &&
+	       bit != FEATURE_DIR_FORMAT;
+}
+
+int file_writer_stream_features(struct file_writer *w, const struct file_writer_feature *features,
         size_t n, struct error *err)
 {
-	uint64_t table = w->data_at + w->data_size;
-	uint64_t at = table + n * 16;
+	static const struct text none;
+	const struct text *tracing = NULL, *build_ids = &none;
+	unsigned last = STREAM_LAST;
 	struct text t = {0};
-	size_t i;
-	int rc;
 
-	for (i = 0; i < n; i++) {
-		feature_put_u64(&t, at);
-		feature_put_u64(&t, features[i].bytes.n);
-		at += features[i].bytes.n;
-		w->features[features[i].bit / 64] |= 1ULL << (features[i].bit % 64);
+	for (size_t i = 0; i < n; i++) {
+		const struct text *bytes = &features[i].bytes;
+		unsigned bit = features[i].bit;
+		size_t size = RECORD_HEADER_SIZE + 8 + (bytes->n + 7) / 8 * 8;
+
+		tracing = bit == FEATURE_TRACING_DATA ? bytes : tracing;
+		build_ids = bit == FEATURE_BUILD_ID ? bytes : build_ids;
+		if (!feature_streams(bit) || size > RECORD_MOST) {
+			continue;
+		}
+		last = bit >= STREAM_LAST ? bit + 1 : last;
+		put_record(w, &t, RECORD_HEADER_FEATURE, 0, size);
+		file_put_u64(&t, bit, w->swap);
+		put_padded(&t, bytes);
 	}
-	for (i = 0; i < n; i++) {
-		text_bytes(&t, features[i].bytes.p, features[i].bytes.n);
+	put_record(w, &t, RECORD_HEADER_FEATURE, 0, RECORD_HEADER_SIZE + 8);
+	file_put_u64(&t, last, w->swap);
+	if (tracing != NULL) {
+		put_tracing(w, &t, tracing);
 	}
-	rc = t.failed ? error_nomem(err) : write_at(w->fd, t.p, t.n, table, err);
-	text_fini(&t);
-	return rc < 0 ? rc : write_header(w, w->data_size, err);
+	put_build_ids(w, &t, build_ids);
+	return append_text(w, &t, err);
+}
+
+/* ---- both ---- */
+
+int file_writer_start(struct file_writer *w, const struct file_writer_event *events, size_t nevents,
+        struct error *err)
+{
+	return w->stream ? start_stream(w, events, nevents, err)
+	                 : start_file(w, events, nevents, err);
 }
 
 int file_writer_finish(struct file_writer *w, const struct file_writer_feature *features, size_t n,
         struct error *err)
 {
+	struct text t = {0};
+
 	w->finished = true;
-	return file_writer_describe(w, features, n, err);
+	if (!w->stream) {
+		return file_writer_describe(w, features, n, err);
+	}
+	if (!w->marks) {
+		return file_writer_flush(w, err);
+	}
+	put_two_rounds(w, &t);
+	return append_text(w, &t, err);
 }

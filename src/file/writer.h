@@ -1,46 +1,57 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes the seekable form of perf.data front to back:
+ * Writes the containers of recordings, front to back; doc/format.md draws them.
  *
+ * Seekable file:
  *	0    header, 104 bytes, written at once with data.size 0, and again at the end
  *	104  ids of every event (u64 each)
- *	     attrs: 128 bytes of attr and a section {offset, size} for its ids, 144 together
+ *	     attrs: an attr and a section {offset, size} for its ids, for each event
  *	     data: records
  *	     table of sections of the features that are set, then their payloads
  *
- * Until it is finished the offset of the section of event types, which is empty, is FILE_UNFINISHED:
- * a recorder that is killed leaves a file with that mark, and perhaps with data.size 0 or too small;
- * readers go to the end of the file (doc/decisions/0010). Streams have FINISHED_ROUND twice in front
- * of their first records, and again as their last ones when they are finished.
+ * Stream: 16 bytes of header, an ATTR record for each event, FEATURE records and an empty one as
+ * end mark, TRACING_DATA and BUILD_ID records; then the records.
+ *
+ * A recorder sets `marks`. Until its file is finished the offset of the section of event types,
+ * which is empty, is FILE_UNFINISHED; if it is killed, data.size may be 0 or too small and readers
+ * go to the end of the file (doc/decisions/0010). In its streams FINISHED_ROUND comes twice before
+ * the first record, and again as the last two records when they are finished.
  */
 #ifndef SONDE_FILE_WRITER_H
 #define SONDE_FILE_WRITER_H
 
+#include "core/span.h"
 #include "core/status.h"
 #include "core/text.h"
 
 #include <sonde/attr.h>
-
-#include <stdbool.h>
 #include <sys/uio.h>
 
 #define WRITER_ROOM      65536u /* bytes that features need at most, most often */
 #define WRITER_ATTR_SIZE 128u /* the newest form that perf 6.1 takes */
 
+/* Set `fd`, and what else is not 0, then start. Numbers after `standard` are read-only. */
 struct file_writer {
 	int fd; /* owned by the caller */
+	const char *name; /* in messages; NULL: "the output" of a recorder */
 	bool stream; /* written front to back: no header to come back to */
+	bool swap; /* the byte order is not this machine's */
+	bool marks; /* what is unfinished says so */
+	bool standard; /* it is standard output: failures are SONDE_EOUTPUT */
 	bool finished; /* the header has no FILE_UNFINISHED */
-	uint64_t attrs_at, attrs_size;
-	uint64_t data_at, data_size; /* bytes */
+	uint64_t attrs_at, attrs_size, entry_size; /* bytes */
+	uint64_t data_at, data_size; /* bytes, without those that are held back */
 	uint64_t marked; /* of them, what the header says */
-	uint64_t far[2]; /* older marks: the first is WRITER_ROOM bytes behind the last one, or 0 */
+	uint64_t far[2]; /* older marks: the first is WRITER_ROOM bytes before the last one, or 0 */
 	uint64_t features[4];
+	uint8_t *buffer; /* of file_writer_put */
+	size_t held; /* bytes in it */
 };
 
 struct file_writer_event {
-	const struct sonde_attr *attr;
-	const uint64_t *ids;
+	const struct sonde_attr *attr; /* NULL: as bytes, in the order of what is written */
+	struct span bytes;
+	const uint64_t *ids; /* host order */
 	size_t nids;
 };
 
@@ -49,28 +60,38 @@ struct file_writer_feature {
 	struct text bytes;
 };
 
-/* Writes header, ids and attrs to an empty file. SONDE_EIO, SONDE_ENOMEM. */
-int file_writer_start(struct file_writer *w, int fd, const struct file_writer_event *events,
-        size_t nevents, struct error *err);
+/* Appends a number, in the other byte order with `swap`. */
+void file_put_u32(struct text *t, uint32_t v, bool swap);
+void file_put_u64(struct text *t, uint64_t v, bool swap);
 
 /*
- * The same for a stream: its header and an ATTR record for each event; SONDE_ELIMIT: an event has
- * more ids than a record can hold. Then come the features and the end mark behind them.
+ * Writes what comes before the records: to an empty file, or to a stream. SONDE_EIO, SONDE_EOUTPUT,
+ * SONDE_ENOMEM; SONDE_ELIMIT: an event has more ids than a record of a stream can hold. The
+ * features of a stream come next.
  */
-int file_writer_start_stream(struct file_writer *w, int fd, const struct file_writer_event *events,
-        size_t nevents, struct error *err);
+int file_writer_start(struct file_writer *w, const struct file_writer_event *events, size_t nevents,
+        struct error *err);
 int file_writer_stream_features(struct file_writer *w, const struct file_writer_feature *features,
         size_t n, struct error *err);
 
-/* Records without anything around them: a further file of a directory. */
-void file_writer_start_bare(struct file_writer *w, int fd);
-
-/* Appends records; iov is used up. SONDE_EIO with the reason. */
+/* Appends records; iov is used up. A writer that was not started is a further file of a directory:
+ * records without anything around them. SONDE_EIO, SONDE_EOUTPUT with the reason. */
 int file_writer_append(struct file_writer *w, struct iovec *iov, int n, struct error *err);
 
+/* The same through a buffer, which file_writer_fini frees. */
+int file_writer_put(struct file_writer *w, const void *bytes, size_t n, struct error *err);
+int file_writer_flush(struct file_writer *w, struct error *err);
+void file_writer_fini(struct file_writer *w);
+
+/* Offset after all that was put, in bytes. */
+static inline uint64_t file_writer_at(const struct file_writer *w)
+{
+	return w->data_at + w->data_size + w->held;
+}
+
 /*
- * After a failure: cuts off what is no whole record behind the last mark, and says the size in the
- * header. room: cuts off WRITER_ROOM bytes of records as well, for what must come behind them.
+ * After a failure: cuts off what is no whole record after the last mark, and says the size in the
+ * header. room: cuts off WRITER_ROOM bytes of records as well, for what must come after them.
  * SONDE_EIO.
  */
 int file_writer_trim(struct file_writer *w, bool room, struct error *err);
@@ -83,11 +104,8 @@ int file_writer_mark(struct file_writer *w, struct error *err);
 int file_writer_describe(struct file_writer *w, const struct file_writer_feature *features,
         size_t n, struct error *err);
 
-/* The same with the final header. */
+/* The same with the final header; a stream has no features at its end. */
 int file_writer_finish(struct file_writer *w, const struct file_writer_feature *features, size_t n,
         struct error *err);
-
-/* The end of a stream. */
-int file_writer_finish_stream(struct file_writer *w, struct error *err);
 
 #endif

@@ -39,8 +39,6 @@ struct stat_writer {
 	const struct stat_set *set;
 	const struct stat_opened *opened;
 	struct file_writer file;
-	int fd;
-	char *path;
 	struct text record; /* the one that is made */
 };
 
@@ -49,11 +47,11 @@ void stat_writer_free(struct stat_writer *w)
 	if (w == NULL) {
 		return;
 	}
-	if (w->fd > STDOUT_FILENO) {
-		(void)close(w->fd);
+	if (w->file.fd > STDOUT_FILENO) {
+		(void)close(w->file.fd);
 	}
+	file_writer_fini(&w->file);
 	text_fini(&w->record);
-	free(w->path);
 	free(w);
 }
 
@@ -80,19 +78,9 @@ static struct text *begin_record(struct stat_writer *w, uint32_t type)
 	return &w->record;
 }
 
-static int write_failed(const struct stat_writer *w, int rc, struct error *err)
-{
-	return w->fd != STDOUT_FILENO
-	               ? rc
-	               : error_set(err, SONDE_EOUTPUT, NO_OFFSET,
-	                         "cannot write standard output: %s", strerror(errno));
-}
-
 static int end_record(struct stat_writer *w, struct error *err)
 {
 	struct text *t = &w->record;
-	struct iovec iov;
-	int rc;
 
 	text_fill(t, '\0', (8 - t->n % 8) % 8);
 	if (t->failed) {
@@ -103,9 +91,7 @@ static int end_record(struct stat_writer *w, struct error *err)
 		        "a record would be longer than 64 KiB: too many threads");
 	}
 	store_u16((uint8_t *)t->p + 6, (uint16_t)t->n, false);
-	iov = (struct iovec){.iov_base = t->p, .iov_len = t->n};
-	rc = file_writer_append(&w->file, &iov, 1, err);
-	return rc < 0 ? write_failed(w, rc, err) : 0;
+	return file_writer_put(&w->file, t->p, t->n, err);
 }
 
 /* The ids that exist: of events that were opened, in the order of the matrix. */
@@ -138,32 +124,33 @@ static int start_file(struct stat_writer *w, struct error *err)
 		list[e].ids = ids + e * cells;
 		list[e].nids = collect_ids(w->set, &w->opened[e], ids + e * cells);
 	}
-	rc = w->fd == STDOUT_FILENO ? file_writer_start_stream(&w->file, w->fd, list, n, err)
-	                            : file_writer_start(&w->file, w->fd, list, n, err);
+	rc = file_writer_start(&w->file, list, n, err);
 	free(list);
 	free(ids);
-	return rc == SONDE_EIO ? write_failed(w, rc, err) : rc;
+	return rc;
 }
 
 int stat_writer_open(struct stat_writer **out, const char *path, const struct stat_set *set,
         const struct stat_opened *opened, struct error *err)
 {
 	struct stat_writer *w = calloc(1, sizeof(*w));
+	bool standard = strcmp(path, "-") == 0;
 
 	*out = w;
-	if (w == NULL || (w->path = strdup(path)) == NULL) {
+	if (w == NULL) {
 		return error_nomem(err);
 	}
 	w->set = set;
 	w->opened = opened;
-	w->fd = -1;
-	if (strcmp(path, "-") == 0) {
-		w->fd = STDOUT_FILENO;
+	w->file = (struct file_writer){
+	        .fd = -1, .stream = standard, .standard = standard, .marks = true};
+	if (standard) {
+		w->file.fd = STDOUT_FILENO;
 	} else {
 		TRY(file_make_room(path, err));
-		w->fd = open(path, O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0600);
+		w->file.fd = open(path, O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0600);
 	}
-	if (w->fd < 0) {
+	if (w->file.fd < 0) {
 		return error_set(
 		        err, SONDE_EIO, NO_OFFSET, "cannot create '%s': %s", path, strerror(errno));
 	}
@@ -291,7 +278,8 @@ int stat_writer_begin(struct stat_writer *w, uint64_t interval_ms, struct error 
 	TRY(write_maps(w, err));
 	t = begin_record(w, RECORD_STAT_CONFIG);
 	text_bytes(t, (const char *)config, sizeof(config));
-	return end_record(w, err);
+	TRY(end_record(w, err));
+	return file_writer_flush(&w->file, err);
 }
 
 static int write_count(
@@ -386,8 +374,7 @@ int stat_writer_close(struct stat_writer *w, int root, const struct event_list *
 	int rc;
 
 	if (w->file.stream) {
-		rc = file_writer_finish_stream(&w->file, err);
-		return rc < 0 ? write_failed(w, rc, err) : 0;
+		return file_writer_finish(&w->file, NULL, 0, err);
 	}
 	like = like_recorder(w, root, events, command_line);
 	if (like == NULL || like->opened == NULL) {

@@ -17,7 +17,7 @@ static char path[] = "/tmp/sonde-test-lane-XXXXXX";
 static void test_pieces(bool worker)
 {
 	struct capture_lane lane;
-	struct file_writer writer;
+	struct file_writer writer = {0};
 	struct error error = {0};
 	uint64_t record[2] = {(uint64_t)16 << 48 | 68, 7};
 	struct iovec iov[5] = {{NULL, 0}, {record, 8}, {NULL, 0}, {record + 1, 8}, {NULL, 0}};
@@ -26,7 +26,7 @@ static void test_pieces(bool worker)
 	int fd = open(path, O_RDWR | O_TRUNC | O_CLOEXEC);
 
 	memcpy(again, iov, sizeof(iov));
-	file_writer_start_bare(&writer, fd);
+	writer.fd = fd;
 	ok(capture_lane_open(&lane, &writer, 0, worker ? 1 : 0, &error) == 0 &&
 	                capture_lane_kernel(&lane, iov, 5, &error) == 0 &&
 	                capture_lane_other(&lane, again, 5, &error) == 0 &&
@@ -41,7 +41,7 @@ static void test_pieces(bool worker)
 static void test_long(void)
 {
 	struct capture_lane lane;
-	struct file_writer writer;
+	struct file_writer writer = {0};
 	struct error error = {0};
 	uint8_t *bytes = calloc(1, BIG);
 	struct iovec iov = {bytes, BIG};
@@ -50,7 +50,7 @@ static void test_long(void)
 	if (bytes == NULL) {
 		abort();
 	}
-	file_writer_start_bare(&writer, fd);
+	writer.fd = fd;
 	ok(capture_lane_open(&lane, &writer, 0, LANE_BLOCKS_MAX, &error) == 0, "a worker");
 	(void)usleep(20000);
 	ok(capture_lane_other(&lane, &iov, 1, &error) == 0 &&
