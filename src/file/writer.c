@@ -11,7 +11,6 @@
 
 #define IOV_MOST    1024 /* pieces that one call takes: IOV_MAX of Linux */
 #define RECORD_MOST 0xfff8u /* bytes, the largest multiple of 8 that a record's size can say */
-#define BUFFER      (256u << 10) /* bytes */
 /* Number of the empty feature after the features: perf 6.1's, unless there are newer ones. */
 #define STREAM_LAST 32u
 
@@ -118,32 +117,27 @@ static int append_bytes(struct file_writer *w, const void *bytes, size_t n, stru
 	return file_writer_append(w, &iov, 1, err);
 }
 
-int file_writer_put(struct file_writer *w, const void *bytes, size_t n, struct error *err)
+int file_writer_put_flushed(struct file_writer *w, const void *bytes, size_t n, struct error *err)
 {
+	TRY(file_writer_flush(w, err));
+	if (n > WRITER_BUFFER) {
+		return append_bytes(w, bytes, n, err);
+	}
 	if (w->buffer == NULL) {
-		w->buffer = malloc(BUFFER);
+		w->buffer = malloc(WRITER_BUFFER);
 		if (w->buffer == NULL) {
 			return error_nomem(err);
 		}
+		w->room = WRITER_BUFFER;
 	}
-	if (n > BUFFER - w->held) {
-		TRY(file_writer_flush(w, err));
-	}
-	if (n > BUFFER) {
-		return append_bytes(w, bytes, n, err);
-	}
-	if (n != 0) {
-		memcpy(w->buffer + w->held, bytes, n);
-		w->held += n;
-	}
-	return 0;
+	return file_writer_put(w, bytes, n, err);
 }
 
 void file_writer_fini(struct file_writer *w)
 {
 	free(w->buffer);
 	w->buffer = NULL;
-	w->held = 0;
+	w->held = w->room = 0;
 }
 
 /* ---- numbers and headers in the byte order of the output ---- */

@@ -28,6 +28,7 @@
 #include <sys/uio.h>
 
 #define WRITER_ROOM      65536u /* bytes that features need at most, most often */
+#define WRITER_BUFFER    (256u << 10) /* bytes */
 #define WRITER_ATTR_SIZE 128u /* the newest form that perf 6.1 takes */
 
 /* Set `fd`, and what else is not 0, then start. Numbers after `standard` are read-only. */
@@ -46,6 +47,7 @@ struct file_writer {
 	uint64_t features[4];
 	uint8_t *buffer; /* of file_writer_put */
 	size_t held; /* bytes in it */
+	size_t room; /* bytes that it can hold */
 };
 
 struct file_writer_event {
@@ -78,8 +80,22 @@ int file_writer_stream_features(struct file_writer *w, const struct file_writer_
  * records without anything around them. SONDE_EIO, SONDE_EOUTPUT with the reason. */
 int file_writer_append(struct file_writer *w, struct iovec *iov, int n, struct error *err);
 
-/* The same through a buffer, which file_writer_fini frees. */
-int file_writer_put(struct file_writer *w, const void *bytes, size_t n, struct error *err);
+/* For file_writer_put, which has no room in its buffer. */
+int file_writer_put_flushed(struct file_writer *w, const void *bytes, size_t n, struct error *err);
+
+/* Appends 1 byte or more through a buffer, which file_writer_fini frees. SONDE_EIO, SONDE_EOUTPUT,
+ * SONDE_ENOMEM. */
+static inline int file_writer_put(
+        struct file_writer *w, const void *bytes, size_t n, struct error *err)
+{
+	if (n > w->room - w->held) {
+		return file_writer_put_flushed(w, bytes, n, err);
+	}
+	memcpy(w->buffer + w->held, bytes, n);
+	w->held += n;
+	return 0;
+}
+
 int file_writer_flush(struct file_writer *w, struct error *err);
 void file_writer_fini(struct file_writer *w);
 
