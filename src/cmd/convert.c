@@ -3,7 +3,7 @@
 #include "cmd/options.h"
 #include "cmd/terminal.h"
 
-#include <sonde/preview/convert.h>
+#include <sonde/preview/rewrite.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,32 +55,42 @@ static int word_of(const char *word, const char *const *words, int n)
 	return -1;
 }
 
-static int run(const struct convert *c, struct sonde_convert_options *o)
+static int rewrite_failed(struct sonde_rewriter *rw, int rc)
 {
-	char message[1024] = "";
+	(void)fprintf(stderr, "Error: %s\n",
+	        rw != NULL ? sonde_rewriter_error(rw)->text : sonde_status_text(rc));
+	sonde_rewriter_free(rw);
+	return rc == SONDE_EOUTPUT ? EXIT_OUTPUT : EXIT_FILE;
+}
+
+static int run(const struct convert *c, struct sonde_rewriter_options *o)
+{
+	struct sonde_rewriter *rw;
 	unsigned shown = 0;
 	int rc;
 
 	o->size = sizeof(*o);
 	o->check_owner = !c->force;
-	o->message = message;
-	o->message_size = sizeof(message);
 	o->on_diag = on_diag;
 	o->diag_arg = &shown;
-	rc = sonde_convert(c->input, c->output, o);
+	rw = sonde_rewriter_new(o);
+	rc = rw != NULL ? sonde_rewriter_open(rw, c->input) : SONDE_ENOMEM;
+	if (rc >= 0) {
+		rc = sonde_rewriter_write(rw, c->output);
+	}
 	if (rc < 0) {
-		(void)fprintf(stderr, "Error: %s\n", message);
-		return rc == SONDE_EOUTPUT ? EXIT_OUTPUT : EXIT_FILE;
+		return rewrite_failed(rw, rc);
 	}
 	if (strcmp(c->output, "-") != 0) {
 		(void)fprintf(stderr, "[ sonde: wrote %llu records to %s ]\n",
-		        (unsigned long long)o->records, c->output);
+		        (unsigned long long)sonde_rewriter_written(rw), c->output);
 	}
 	if (rc > 0) {
 		(void)fprintf(stderr,
 		        "Warning: part of %s was not read (see above) and is not in the output\n",
 		        c->input);
 	}
+	sonde_rewriter_free(rw);
 	return rc > 0;
 }
 
@@ -101,7 +111,7 @@ int cmd_repair(int argc, char **argv)
 	        .defs = defs,
 	        .anywhere = true,
 	};
-	struct sonde_convert_options o = {.compress = -1, .whole = 1};
+	struct sonde_rewriter_options o = {.whole = true};
 	struct option_rest rest;
 	int rc = options_parse(&command, argc, argv, &rest);
 
@@ -145,7 +155,7 @@ int cmd_convert(int argc, char **argv)
 	        .defs = defs,
 	        .anywhere = true,
 	};
-	struct sonde_convert_options o = {0};
+	struct sonde_rewriter_options o = {0};
 	struct option_rest rest;
 	int rc = options_parse(&command, argc, argv, &rest), container, order;
 
@@ -173,7 +183,6 @@ int cmd_convert(int argc, char **argv)
 	c.input = rest.argc == 1 ? rest.argv[0] : c.input;
 	o.container = (enum sonde_container)container;
 	o.order = (enum sonde_byte_order)order;
-	o.set_order = order != 0;
-	o.compress = c.plain ? 0 : c.level;
+	o.compress = c.plain || c.level == 0 ? SONDE_REWRITE_PLAIN : c.level < 0 ? 0 : c.level;
 	return run(&c, &o);
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The public reading API over a file: sonde/file.h, and where walks of sonde/record.h begin. */
+#include "file/reader.h"
+
 #include "file/feature.h"
-#include "file/file.h"
 #include "record/fields.h"
 #include "record/typed.h"
-
-#include <sonde/file.h>
 
 #include <stdlib.h>
 
@@ -54,6 +53,11 @@ void sonde_file_free(struct sonde_file *f)
 	record_scratch_fini(&f->scratch);
 	file_close(&f->file);
 	free(f);
+}
+
+struct file *reader_file(struct sonde_file *f)
+{
+	return &f->file;
 }
 
 const struct sonde_error *sonde_file_error(const struct sonde_file *f)
@@ -118,25 +122,29 @@ const struct sonde_file_info *sonde_file_get_info(const struct sonde_file *f)
 	return &f->info;
 }
 
-static void fill_place(struct sonde_file *f, uint64_t position)
+static void find_place(struct sonde_file *f, uint64_t position)
 {
-	struct file_place place;
+	struct file_place place = file_place(&f->file, position);
 
-	f->record.position = position;
-	if (f->file.nstreams == 1 && f->file.streams->runs == NULL) { /* as file_place, for most */
-		f->record.file = f->file.streams->name;
-		f->record.stream = 0;
-		f->record.inflated = 0;
-		f->record.offset = position - f->file.streams->base;
-		f->record.inside = 0;
-		return;
-	}
-	place = file_place(&f->file, position);
 	f->record.file = place.stream->name;
 	f->record.stream = (uint32_t)(place.stream - f->file.streams);
 	f->record.inflated = place.inflated;
 	f->record.offset = place.offset;
 	f->record.inside = place.inside;
+}
+
+static inline void fill_place(struct sonde_file *f, uint64_t position)
+{
+	f->record.position = position;
+	if (f->file.nstreams != 1 || f->file.streams->runs != NULL) {
+		find_place(f, position);
+		return;
+	}
+	f->record.file = f->file.streams->name; /* as file_place, for most */
+	f->record.stream = 0;
+	f->record.inflated = 0;
+	f->record.offset = position - f->file.streams->base;
+	f->record.inside = 0;
 }
 
 static void fill_gap(struct sonde_file *f)

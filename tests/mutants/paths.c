@@ -5,12 +5,12 @@
 #include <sonde/file.h>
 #include <sonde/preview/buildid.h>
 #include <sonde/preview/check.h>
-#include <sonde/preview/convert.h>
 #include <sonde/preview/dump.h>
 #include <sonde/preview/evlist.h>
 #include <sonde/preview/flamegraph.h>
 #include <sonde/preview/header.h>
 #include <sonde/preview/report.h>
+#include <sonde/preview/rewrite.h>
 #include <sonde/preview/script.h>
 #include <sonde/session.h>
 #include <stdio.h>
@@ -357,19 +357,20 @@ static void read_back(const struct input *in, int whole)
 
 static void convert(const struct input *in, int mode)
 {
-	char message[256];
-	struct sonde_convert_options o = {.size = sizeof(o),
+	struct sonde_rewriter_options o = {.size = sizeof(o),
 	        .container = (enum sonde_container)(mode & 3),
-	        .order = mode & 4 ? SONDE_ORDER_BIG : SONDE_ORDER_LITTLE,
-	        .set_order = (mode & 3) != 0,
-	        .compress = (mode & 3) == 0       ? -1
+	        .order = (mode & 3) == 0 ? SONDE_ORDER_HOST
+	                 : mode & 4      ? SONDE_ORDER_BIG
+	                                 : SONDE_ORDER_LITTLE,
+	        .compress = (mode & 3) == 0       ? 0
 	                    : in->number % 3 == 0 ? 1
-	                                          : 0,
-	        .whole = (mode & 3) == 0,
-	        .message = message,
-	        .message_size = sizeof(message)};
-	int rc = sonde_convert(in->path, in->output, &o);
+	                                          : SONDE_REWRITE_PLAIN,
+	        .whole = (mode & 3) == 0};
+	struct sonde_rewriter *rw = sonde_rewriter_new(&o);
+	int rc = rw != NULL ? sonde_rewriter_open(rw, in->path) : SONDE_ENOMEM;
 
+	rc = rc < 0 ? rc : sonde_rewriter_write(rw, in->output);
+	sonde_rewriter_free(rw);
 	if (rc >= 0) {
 		read_back(in, o.whole || rc == 0);
 	}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The chain: a record of the input goes to the first stage, what that passes on to the second, and
+ * so on; `at` is the stage whose turn it is.
+ *
+ *	sonde_file_next -> stage 0 -> sonde_rewriter_put -> stage 1 -> ... -> output_record
+ */
+#include "rewrite/output.h"
+
+#include "core/array.h"
+#include "file/reader.h"
+#include "rewrite/kcore.h"
+#include "rewrite/repair.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+enum phase { PHASE_NEW, PHASE_OPEN, PHASE_LOOK, PHASE_BEGIN, PHASE_RECORDS, PHASE_DONE };
+
+struct sonde_rewriter {
+	struct sonde_rewriter_options o;
+	struct error error;
+	struct sonde_error shown;
+	enum phase phase;
+	struct sonde_file *in;
+	char *path; /* of the input */
+	struct sonde_rewriter_stage *stages;
+	size_t nstages, stages_cap;
+	size_t at; /* the stage at work */
+	const struct sonde_raw_record *record; /* that it has */
+	struct repair repair;
+	struct output out;
+};
+
+static int failed(struct sonde_rewriter *rw, int status)
+{
+	if (rw->error.status >= 0) { /* a stage gave no reason */
+		(void)error_set(&rw->error, status, NO_OFFSET,
+		        "a stage of the rewriting failed: %s", sonde_status_text(status));
+	}
+	rw->shown = (struct sonde_error){
+	        .status = status, .offset = rw->error.offset, .text = rw->error.text};
+	return status;
+}
+
+static int misuse(struct sonde_rewriter *rw, const char *text)
+{
+	return error_set(&rw->error, SONDE_EARG, NO_OFFSET, "%s", text);
+}
+
+/* What a public function begins with: the status of the first failure ends all that follow. */
+#define REWRITER_TRY(rw, expr)                                                                     \
+	do {                                                                                       \
+		int try_rc_ = (rw)->shown.status < 0 ? (rw)->shown.status : (expr);                \
+		if (try_rc_ < 0) {                                                                 \
+			return failed((rw), try_rc_);                                              \
+		}                                                                                  \
+	} while (0)
+
+static int stage_add(struct sonde_rewriter *rw, const struct sonde_rewriter_stage *stage)
+{
+	struct sonde_rewriter_stage copy = {0};
+
+	if (rw->phase > PHASE_OPEN) {
+		return misuse(rw, "stages must be added before anything is written");
+	}
+	if (!array_reserve(&rw->stages, &rw->stages_cap, rw->nstages + 1, sizeof(copy))) {
+		return error_nomem(&rw->error);
+	}
+	memcpy(&copy, stage, stage->size < sizeof(copy) ? stage->size : sizeof(copy));
+	rw->stages[rw->nstages++] = copy;
+	return 0;
+}
+
+struct sonde_rewriter *sonde_rewriter_new(const struct sonde_rewriter_options *options)
+{
+	struct sonde_rewriter *rw = calloc(1, sizeof(*rw));
+	struct sonde_rewriter_stage repair;
+
+	if (rw == NULL) {
+		return NULL;
+	}
+	if (options != NULL) {
+		memcpy(&rw->o, options,
+		        options->size < sizeof(rw->o) ? options->size : sizeof(rw->o));
+	}
+	rw->shown.text = rw->error.text;
+	rw->shown.offset = NO_OFFSET;
+	rw->out.error = &rw->error;
+	rw->repair.output = &rw->out;
+	repair = repair_stage(&rw->repair);
+	if (rw->o.whole && stage_add(rw, &repair) < 0) {
+		sonde_rewriter_free(rw);
+		return NULL;
+	}
+	return rw;
+}
+
+void sonde_rewriter_free(struct sonde_rewriter *rw)
+{
+	if (rw == NULL) {
+		return;
+	}
+	output_fini(&rw->out);
+	sonde_file_free(rw->in);
+	free(rw->stages);
+	free(rw->path);
+	free(rw);
+}
+
+const struct sonde_error *sonde_rewriter_error(const struct sonde_rewriter *rw)
+{
+	return &rw->shown;
+}
+
+static int rewriter_open(struct sonde_rewriter *rw, const char *path)
+{
+	const struct sonde_file_options o = {
+	        .size = sizeof(o), .on_diag = rw->o.on_diag, .diag_arg = rw->o.diag_arg};
+	const struct sonde_error *e;
+
+	if (rw->phase != PHASE_NEW) {
+		return misuse(rw, "this rewriter has an input already");
+	}
+	rw->in = sonde_file_new(&o);
+	rw->path = strdup(path);
+	if (rw->in == NULL || rw->path == NULL) {
+		return error_nomem(&rw->error);
+	}
+	rw->out.in = reader_file(rw->in);
+	rw->out.in->check_owner = rw->o.check_owner;
+	if (sonde_file_open(rw->in, path) < 0) {
+		e = sonde_file_error(rw->in);
+		return error_set(&rw->error, e->status, e->offset, "%s", e->text);
+	}
+	rw->phase = PHASE_OPEN;
+	return 0;
+}
+
+int sonde_rewriter_open(struct sonde_rewriter *rw, const char *path)
+{
+	REWRITER_TRY(rw, rewriter_open(rw, path));
+	return 0;
+}
+
+int sonde_rewriter_add(struct sonde_rewriter *rw, const struct sonde_rewriter_stage *stage)
+{
+	REWRITER_TRY(rw, stage_add(rw, stage));
+	return 0;
+}
+
+/* ---- for stages ---- */
+
+struct sonde_file *sonde_rewriter_file(struct sonde_rewriter *rw)
+{
+	return rw->phase != PHASE_NEW ? rw->in : NULL;
+}
+
+/* Of a call of a stage: also the failure of a function whose status it did not look at. */
+static int result_of(const struct sonde_rewriter *rw, int rc)
+{
+	return rw->shown.status < 0 ? rw->shown.status : rc;
+}
+
+/* To the stage whose turn it is, or to the output. */
+static int hand_over(struct sonde_rewriter *rw, const struct sonde_raw_record *r)
+{
+	while (rw->at < rw->nstages && rw->stages[rw->at].record == NULL) {
+		rw->at++;
+	}
+	if (rw->at == rw->nstages) {
+		return output_record(&rw->out, r);
+	}
+	rw->record = r;
+	return result_of(rw, rw->stages[rw->at].record(rw->stages[rw->at].arg, rw, r));
+}
+
+static int record_put(struct sonde_rewriter *rw, const struct sonde_raw_record *r)
+{
+	bool swap = rw->out.in->swap;
+	struct sonde_raw_record made;
+	size_t at = rw->at;
+	const struct sonde_raw_record *record = rw->record;
+	int rc;
+
+	if (rw->phase != PHASE_RECORDS || at == rw->nstages) {
+		return misuse(rw, "records are passed on in a stage's record and end only");
+	}
+	if (r != record) { /* the stage's own: only what its bytes say is believed */
+		const uint8_t *bytes = r->bytes;
+
+		if (r->size < RECORD_HEADER_SIZE || load_u16(bytes + 6, swap) != r->size) {
+			return misuse(rw, "a record's size must be that of its bytes, 8 or more");
+		}
+		made = *r;
+		made.type = load_u32(bytes, swap);
+		made.misc = load_u16(bytes + 4, swap);
+		made.gap = NULL;
+		r = &made;
+	}
+	rw->at++;
+	rc = hand_over(rw, r);
+	rw->at = at;
+	rw->record = record;
+	return rc;
+}
+
+int sonde_rewriter_put(struct sonde_rewriter *rw, const struct sonde_raw_record *r)
+{
+	REWRITER_TRY(rw, record_put(rw, r));
+	return 0;
+}
+
+static int feature_set(struct sonde_rewriter *rw, unsigned bit, const void *bytes, size_t n)
+{
+	if (rw->phase != PHASE_BEGIN && rw->phase != PHASE_RECORDS) {
+		return misuse(rw, "features are set in a stage's begin, record and end only");
+	}
+	return output_set_feature(&rw->out, bit, bytes, n);
+}
+
+int sonde_rewriter_feature(struct sonde_rewriter *rw, unsigned bit, const void *bytes, size_t n)
+{
+	REWRITER_TRY(rw, feature_set(rw, bit, bytes, n));
+	return 0;
+}
+
+int sonde_rewriter_fail(struct sonde_rewriter *rw, int status, const char *text)
+{
+	(void)error_set(&rw->error, status, NO_OFFSET, "%s", text);
+	return failed(rw, status);
+}
+
+/* ---- all of it ---- */
+
+/* Writing over the input would pull its bytes away while they are read. */
+static int same_file(struct sonde_rewriter *rw, const char *output)
+{
+	struct stat a, b;
+
+	if (stat(rw->path, &a) == 0 && stat(output, &b) == 0 && a.st_dev == b.st_dev &&
+	        a.st_ino == b.st_ino && !S_ISCHR(a.st_mode)) {
+		return error_set(&rw->error, SONDE_EARG, NO_OFFSET,
+		        "%s is the input itself; give another name for the output", output);
+	}
+	return 0;
+}
+
+/* Shows the input to the stages that ask for it; its diagnostics come with the second pass. */
+static int look(struct sonde_rewriter *rw)
+{
+	struct diag_sink *diags = rw->out.in->diags;
+	const struct diag_sink kept = *diags;
+	const struct sonde_raw_record *r;
+	bool wanted = false;
+	int rc = 0;
+
+	for (size_t i = 0; i < rw->nstages; i++) {
+		wanted |= rw->stages[i].look != NULL;
+	}
+	rw->phase = PHASE_LOOK;
+	diags->fn = NULL;
+	while (wanted && rc >= 0 && (rc = sonde_file_next(rw->in, &r)) > 0) {
+		for (size_t i = 0; i < rw->nstages && rc >= 0; i++) {
+			if (rw->stages[i].look != NULL && !output_record_is_made(r->type)) {
+				rc = result_of(rw, rw->stages[i].look(rw->stages[i].arg, rw, r));
+			}
+		}
+	}
+	*diags = kept;
+	sonde_file_rewind(rw->in);
+	return rc;
+}
+
+static int begin(struct sonde_rewriter *rw)
+{
+	rw->phase = PHASE_BEGIN;
+	for (size_t i = 0; i < rw->nstages; i++) {
+		if (rw->stages[i].begin != NULL) {
+			TRY(result_of(rw, rw->stages[i].begin(rw->stages[i].arg, rw)));
+		}
+	}
+	return 0;
+}
+
+static int records_pass(struct sonde_rewriter *rw)
+{
+	const struct sonde_raw_record *r;
+	int rc;
+
+	rw->phase = PHASE_RECORDS;
+	while ((rc = sonde_file_next(rw->in, &r)) > 0) {
+		if (output_record_is_made(r->type)) {
+			continue;
+		}
+		rw->at = 0;
+		TRY(rw->nstages == 0 ? output_record(&rw->out, r) : hand_over(rw, r));
+	}
+	rw->record = NULL;
+	for (size_t i = 0; i < rw->nstages && rc >= 0; i++) {
+		rw->at = i;
+		if (rw->stages[i].end != NULL) {
+			rc = result_of(rw, rw->stages[i].end(rw->stages[i].arg, rw));
+		}
+	}
+	return rc;
+}
+
+/* A folder keeps its copies of the kernel; nothing else has a place for them. */
+static int kcore_keep(struct sonde_rewriter *rw, const char *output)
+{
+	if (!rw->out.in->directory || !kcore_there(rw->path)) {
+		return 0;
+	}
+	if (rw->out.to_directory) {
+		return kcore_copy(rw->path, output, &rw->error);
+	}
+	diag_report(rw->out.in->diags, SONDE_DIAG_NOTE, NO_OFFSET,
+	        "the copies of the kernel in %s stay there: only a directory can hold them",
+	        rw->path);
+	return 0;
+}
+
+static int write_all(struct sonde_rewriter *rw, const char *output)
+{
+	if (rw->phase != PHASE_OPEN) {
+		return misuse(rw, rw->phase == PHASE_NEW ? "this rewriter has no input"
+		                                         : "a rewriter writes once");
+	}
+	TRY(same_file(rw, output));
+	TRY(output_plan(&rw->out, &rw->o, output));
+	TRY(look(rw));
+	TRY(begin(rw));
+	TRY(output_open(&rw->out, output));
+	TRY(records_pass(rw));
+	TRY(output_end(&rw->out));
+	TRY(kcore_keep(rw, output));
+	rw->phase = PHASE_DONE;
+	return output_close(&rw->out);
+}
+
+int sonde_rewriter_write(struct sonde_rewriter *rw, const char *path)
+{
+	REWRITER_TRY(rw, write_all(rw, path));
+	return sonde_file_diags(rw->in, SONDE_DIAG_TRUNCATED) != 0 ||
+	       sonde_file_diags(rw->in, SONDE_DIAG_DAMAGED) != 0;
+}
+
+uint64_t sonde_rewriter_written(const struct sonde_rewriter *rw)
+{
+	return rw->out.records;
+}
+
+uint64_t sonde_rewriter_left_out(const struct sonde_rewriter *rw)
+{
+	return rw->repair.left_out;
+}
