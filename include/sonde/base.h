@@ -76,6 +76,12 @@ struct sonde_diag {
 /* Called once for each diagnostic, on the thread that made the call that met it. */
 typedef void (*sonde_diag_fn)(void *arg, const struct sonde_diag *diag);
 
+/*
+ * Takes the next n bytes of what a function prints; not NUL-terminated, valid during the call. Calls
+ * come one after the other. A negative return stops the printing, which then returns SONDE_EOUTPUT.
+ */
+typedef int (*sonde_write_fn)(void *arg, const char *text, size_t n);
+
 #ifdef __cplusplus
 }
 #endif

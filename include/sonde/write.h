@@ -73,6 +73,17 @@ SONDE_API int sonde_writer_feature(
  */
 SONDE_API int sonde_writer_open(struct sonde_writer *w, const char *path);
 
+/* The same over a descriptor of the caller, which stays open: for a stream, or for a file when it is
+ * an empty file. SONDE_EARG: it cannot hold the container, nothing was written. */
+SONDE_API int sonde_writer_open_fd(struct sonde_writer *w, int fd);
+
+/*
+ * The same for a stream whose bytes go to `write`, in order, some hundred KB at a time: bytes, not
+ * text. It is called until the writer is closed or freed. SONDE_EARG: the container is no stream;
+ * SONDE_EOUTPUT from this and later functions: `write` returned a negative number.
+ */
+SONDE_API int sonde_writer_open_function(struct sonde_writer *w, sonde_write_fn write, void *arg);
+
 /*
  * Appends one record as it stands, header included, in the file's byte order; what stands outside
  * its size (AUXTRACE, TRACING_DATA) is given as payload. stream: 0, in directories n for data.n-1.

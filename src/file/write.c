@@ -393,16 +393,37 @@ static bool holds_file(int fd)
 	       (flags & O_APPEND) == 0 && lseek(fd, 0, SEEK_CUR) == 0;
 }
 
-static int standard_output_open(struct sonde_writer *w)
+static int descriptor_open(struct sonde_writer *w, int fd)
 {
+	const char *name = fd == STDOUT_FILENO ? "standard output" : "the descriptor";
+
 	if (w->o.container == SONDE_CONTAINER_DIRECTORY ||
-	        (w->o.container == SONDE_CONTAINER_FILE && !holds_file(STDOUT_FILENO))) {
+	        (w->o.container == SONDE_CONTAINER_FILE && !holds_file(fd))) {
 		return error_set(&w->error, SONDE_EARG, NO_OFFSET,
-		        "standard output cannot hold a %s; write a stream (--to pipe), or name a "
-		        "file",
+		        "%s cannot hold a %s; write a stream (--to pipe), or name a file", name,
 		        w->o.container == SONDE_CONTAINER_FILE ? "seekable file" : "directory");
 	}
-	return stream_add(w, STDOUT_FILENO, "standard output", false);
+	return stream_add(w, fd, name, false);
+}
+
+static int function_open(struct sonde_writer *w, sonde_write_fn write, void *arg)
+{
+	if (w->o.container != SONDE_CONTAINER_PIPE) {
+		return write_misuse(w, "a function can only take a stream");
+	}
+	TRY(stream_add(w, -1, "the output", false));
+	w->streams[0].file.put = write;
+	w->streams[0].file.put_arg = arg;
+	return 0;
+}
+
+static int path_open(struct sonde_writer *w, const char *path)
+{
+	if (strcmp(path, "-") == 0) {
+		return descriptor_open(w, STDOUT_FILENO);
+	}
+	return w->o.container == SONDE_CONTAINER_DIRECTORY ? directory_make(w, path)
+	                                                   : stream_open(w, path);
 }
 
 /* Writes what comes before the records to the main file. */
@@ -428,27 +449,40 @@ static int start(struct sonde_writer *w)
 	               : file_writer_stream_features(f, w->features, w->nfeatures, &w->error);
 }
 
-static int writer_open(struct sonde_writer *w, const char *path)
+static int begin(struct sonde_writer *w)
 {
-	if (w->opened) {
-		return write_misuse(w, "this writer has an output already");
-	}
-	if (strcmp(path, "-") == 0) {
-		TRY(standard_output_open(w));
-	} else if (w->o.container == SONDE_CONTAINER_DIRECTORY) {
-		TRY(directory_make(w, path));
-	} else {
-		TRY(stream_open(w, path));
-	}
 	TRY(names_set(w));
 	TRY(compressed_set(w)); /* a stream needs it now, a file gets the ratio at the end */
 	w->opened = true;
 	return start(w);
 }
 
+static int check_unopened(struct sonde_writer *w)
+{
+	return w->opened ? write_misuse(w, "this writer has an output already") : 0;
+}
+
 int sonde_writer_open(struct sonde_writer *w, const char *path)
 {
-	WRITER_TRY(w, writer_open(w, path));
+	WRITER_TRY(w, check_unopened(w));
+	WRITER_TRY(w, path_open(w, path));
+	WRITER_TRY(w, begin(w));
+	return 0;
+}
+
+int sonde_writer_open_fd(struct sonde_writer *w, int fd)
+{
+	WRITER_TRY(w, check_unopened(w));
+	WRITER_TRY(w, descriptor_open(w, fd));
+	WRITER_TRY(w, begin(w));
+	return 0;
+}
+
+int sonde_writer_open_function(struct sonde_writer *w, sonde_write_fn write, void *arg)
+{
+	WRITER_TRY(w, check_unopened(w));
+	WRITER_TRY(w, function_open(w, write, arg));
+	WRITER_TRY(w, begin(w));
 	return 0;
 }
 

@@ -64,10 +64,25 @@ static bool wait_for_room(const struct file_writer *w)
 	return w->stream && errno == EAGAIN && (poll(&p, 1, -1) >= 0 || errno == EINTR);
 }
 
+static int call_pieces(struct file_writer *w, const struct iovec *iov, int n, struct error *err)
+{
+	for (int i = 0; i < n; i++) {
+		if (iov[i].iov_len != 0 &&
+		        w->put(w->put_arg, iov[i].iov_base, iov[i].iov_len) < 0) {
+			return error_plain(err, SONDE_EOUTPUT);
+		}
+		w->data_size += iov[i].iov_len;
+	}
+	return 0;
+}
+
 static int write_pieces(struct file_writer *w, struct iovec *iov, int n, struct error *err)
 {
 	ssize_t got;
 
+	if (w->put != NULL) {
+		return call_pieces(w, iov, n, err);
+	}
 	while (n > 0) {
 		got = w->stream ? writev(w->fd, iov, n < IOV_MOST ? n : IOV_MOST)
 		                : pwritev(w->fd, iov, n < IOV_MOST ? n : IOV_MOST,

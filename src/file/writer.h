@@ -31,9 +31,11 @@
 #define WRITER_BUFFER    (256u << 10) /* bytes */
 #define WRITER_ATTR_SIZE 128u /* the newest form that perf 6.1 takes */
 
-/* Set `fd`, and what else is not 0, then start. Numbers after `standard` are read-only. */
+/* Set `fd` or `put`, and what else is not 0, then start. Numbers after `standard` are read-only. */
 struct file_writer {
 	int fd; /* owned by the caller */
+	sonde_write_fn put; /* takes the bytes of a stream in place of fd; NULL: none */
+	void *put_arg;
 	const char *name; /* in messages; NULL: "the output" of a recorder */
 	bool stream; /* written front to back: no header to come back to */
 	bool swap; /* the byte order is not this machine's */

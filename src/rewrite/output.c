@@ -367,21 +367,24 @@ static int level_of(const struct file *f)
 	return (int)(level < LEVEL_KEPT ? level : LEVEL_KEPT);
 }
 
-static enum sonde_container container_of(const struct file *f, const char *path)
+static enum sonde_container container_of(const struct file *f, const struct output_target *target)
 {
-	return strcmp(path, "-") == 0 ? SONDE_CONTAINER_PIPE
-	       : f->directory         ? SONDE_CONTAINER_DIRECTORY
-	       : f->pipe              ? SONDE_CONTAINER_PIPE
-	                              : SONDE_CONTAINER_FILE;
+	bool named = target->path != NULL && strcmp(target->path, "-") != 0;
+
+	return !named         ? SONDE_CONTAINER_PIPE
+	       : f->directory ? SONDE_CONTAINER_DIRECTORY
+	       : f->pipe      ? SONDE_CONTAINER_PIPE
+	                      : SONDE_CONTAINER_FILE;
 }
 
-int output_plan(struct output *o, const struct sonde_rewriter_options *options, const char *path)
+int output_plan(struct output *o, const struct sonde_rewriter_options *options,
+        const struct output_target *target)
 {
 	struct sonde_writer_options wo = {.size = sizeof(wo), .container = options->container};
 	struct span s = file_feature(o->in, FEATURE_NRCPUS);
 
 	if (wo.container == 0) {
-		wo.container = container_of(o->in, path);
+		wo.container = container_of(o->in, target);
 	}
 	if (o->in->nevents == 0 && wo.container != SONDE_CONTAINER_PIPE) {
 		return error_set(o->error, SONDE_EFORMAT, NO_OFFSET,
@@ -402,11 +405,17 @@ int output_plan(struct output *o, const struct sonde_rewriter_options *options, 
 	return o->writer != NULL ? 0 : error_nomem(o->error);
 }
 
-int output_open(struct output *o, const char *path)
+int output_open(struct output *o, const struct output_target *target)
 {
 	TRY(events_write(o));
 	TRY(features_write(o));
-	WRITE(o, sonde_writer_open(o->writer, path));
+	if (target->path != NULL) {
+		WRITE(o, sonde_writer_open(o->writer, target->path));
+	} else if (target->write != NULL) {
+		WRITE(o, sonde_writer_open_function(o->writer, target->write, target->write_arg));
+	} else {
+		WRITE(o, sonde_writer_open_fd(o->writer, target->fd));
+	}
 	o->opened = true;
 	return build_ids_start(o);
 }

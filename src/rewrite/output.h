@@ -9,6 +9,14 @@
 
 #include <sonde/preview/rewrite.h>
 
+/* Where it goes: a path, a function, or a descriptor. */
+struct output_target {
+	const char *path; /* "-": standard output; NULL: not to a path */
+	sonde_write_fn write; /* NULL: not to a function */
+	void *write_arg;
+	int fd;
+};
+
 /* A header feature that a stage changed. */
 struct output_feature {
 	bool changed;
@@ -33,7 +41,8 @@ struct output {
 };
 
 /* Chooses the form of the output: events and features may be read and changed after that. */
-int output_plan(struct output *o, const struct sonde_rewriter_options *options, const char *path);
+int output_plan(struct output *o, const struct sonde_rewriter_options *options,
+        const struct output_target *target);
 void output_fini(struct output *o);
 
 /* Whether a feature is set, and not one that the writer makes; and whether all its fields fit. */
@@ -43,7 +52,7 @@ void output_drop_feature(struct output *o, unsigned bit);
 int output_set_feature(struct output *o, unsigned bit, const void *bytes, size_t n);
 
 /* Writes events and features. */
-int output_open(struct output *o, const char *path);
+int output_open(struct output *o, const struct output_target *target);
 /* A record, of which bytes, size, payload, payload_size, stream, type and position are set. */
 int output_record(struct output *o, const struct sonde_raw_record *r);
 /* After the last record. */

@@ -234,14 +234,18 @@ int sonde_rewriter_fail(struct sonde_rewriter *rw, int status, const char *text)
 /* ---- all of it ---- */
 
 /* Writing over the input would pull its bytes away while they are read. */
-static int same_file(struct sonde_rewriter *rw, const char *output)
+static int same_file(struct sonde_rewriter *rw, const struct output_target *target)
 {
+	const char *name = target->path != NULL ? target->path : "the descriptor";
 	struct stat a, b;
+	int rc = target->write != NULL  ? -1
+	         : target->path != NULL ? stat(target->path, &b)
+	                                : fstat(target->fd, &b);
 
-	if (stat(rw->path, &a) == 0 && stat(output, &b) == 0 && a.st_dev == b.st_dev &&
-	        a.st_ino == b.st_ino && !S_ISCHR(a.st_mode)) {
+	if (rc == 0 && stat(rw->path, &a) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino &&
+	        !S_ISCHR(a.st_mode)) {
 		return error_set(&rw->error, SONDE_EARG, NO_OFFSET,
-		        "%s is the input itself; give another name for the output", output);
+		        "%s is the input itself; give another name for the output", name);
 	}
 	return 0;
 }
@@ -321,29 +325,44 @@ static int kcore_keep(struct sonde_rewriter *rw, const char *output)
 	return 0;
 }
 
-static int write_all(struct sonde_rewriter *rw, const char *output)
+static int write_all(struct sonde_rewriter *rw, const struct output_target *target)
 {
 	if (rw->phase != PHASE_OPEN) {
 		return misuse(rw, rw->phase == PHASE_NEW ? "this rewriter has no input"
 		                                         : "a rewriter writes once");
 	}
-	TRY(same_file(rw, output));
-	TRY(output_plan(&rw->out, &rw->o, output));
+	TRY(same_file(rw, target));
+	TRY(output_plan(&rw->out, &rw->o, target));
 	TRY(look(rw));
 	TRY(begin(rw));
-	TRY(output_open(&rw->out, output));
+	TRY(output_open(&rw->out, target));
 	TRY(records_pass(rw));
 	TRY(output_end(&rw->out));
-	TRY(kcore_keep(rw, output));
+	TRY(kcore_keep(rw, target->path));
 	rw->phase = PHASE_DONE;
 	return output_close(&rw->out);
 }
 
-int sonde_rewriter_write(struct sonde_rewriter *rw, const char *path)
+static int write_to(struct sonde_rewriter *rw, struct output_target target)
 {
-	REWRITER_TRY(rw, write_all(rw, path));
+	REWRITER_TRY(rw, write_all(rw, &target));
 	return sonde_file_diags(rw->in, SONDE_DIAG_TRUNCATED) != 0 ||
 	       sonde_file_diags(rw->in, SONDE_DIAG_DAMAGED) != 0;
+}
+
+int sonde_rewriter_write(struct sonde_rewriter *rw, const char *path)
+{
+	return write_to(rw, (struct output_target){.path = path});
+}
+
+int sonde_rewriter_write_fd(struct sonde_rewriter *rw, int fd)
+{
+	return write_to(rw, (struct output_target){.fd = fd});
+}
+
+int sonde_rewriter_write_function(struct sonde_rewriter *rw, sonde_write_fn write, void *arg)
+{
+	return write_to(rw, (struct output_target){.write = write, .write_arg = arg});
 }
 
 uint64_t sonde_rewriter_written(const struct sonde_rewriter *rw)

@@ -103,6 +103,12 @@ SONDE_API int sonde_rewriter_add(
  */
 SONDE_API int sonde_rewriter_write(struct sonde_rewriter *rw, const char *path);
 
+/* The same to a descriptor of the caller, and to a function; as sonde_writer_open_fd and
+ * sonde_writer_open_function. */
+SONDE_API int sonde_rewriter_write_fd(struct sonde_rewriter *rw, int fd);
+SONDE_API int sonde_rewriter_write_function(
+        struct sonde_rewriter *rw, sonde_write_fn write, void *arg);
+
 /* Records that were written; and records and header features that `whole` left out. */
 SONDE_API uint64_t sonde_rewriter_written(const struct sonde_rewriter *rw);
 SONDE_API uint64_t sonde_rewriter_left_out(const struct sonde_rewriter *rw);
