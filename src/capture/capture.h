@@ -13,6 +13,7 @@
 #include "core/text.h"
 #include "event/event.h"
 #include "file/writer.h"
+#include "host/workload.h"
 
 #include <sonde/preview/record.h>
 
@@ -144,9 +145,7 @@ struct sonde_record {
 	size_t place; /* where it is; SIZE_MAX: nowhere yet */
 	struct pollfd *polls; /* by ring; fd -1: nothing comes from it any more */
 
-	pid_t child; /* 0: none, or it was waited for */
-	int go_fd; /* a byte lets the child exec; -1: it has gone */
-	int exec_fd; /* errno of a failed exec comes here */
+	struct host_workload workload;
 	int stop_fd;
 	int snapshot_fd;
 
@@ -211,8 +210,6 @@ int capture_next_poll(const struct sonde_record *r, size_t ring, int from);
 int capture_cgroups_open(struct sonde_record *r);
 void capture_cgroups_close(struct sonde_record *r);
 void capture_close(struct sonde_record *r);
-int capture_fork(struct sonde_record *r); /* the workload, waiting to exec */
-int capture_go(struct sonde_record *r); /* lets it exec */
 /* A synthesized record: its header, and its end with the bytes that every record of a kernel has. */
 size_t capture_record_begin(struct text *t, uint32_t type, uint16_t misc);
 void capture_record_end(const struct sonde_record *r, struct text *t, size_t at);

@@ -244,7 +244,7 @@ static int lost_for(const struct loop *l)
 {
 	uint64_t now = capture_now_ns(CLOCK_MONOTONIC);
 
-	if (l->lost_ns == 0 || l->lost_ns == UINT64_MAX || l->r->child == 0) {
+	if (l->lost_ns == 0 || l->lost_ns == UINT64_MAX || l->r->workload.pid == 0) {
 		return -1;
 	}
 	return now - l->lost_ns >= LOST_MS * 1000000ull
@@ -265,8 +265,8 @@ static int ended(struct loop *l)
 	if (l->fds[WATCH_WORKLOAD].revents != 0) {
 		return CONTROL_STOP;
 	}
-	if (l->blind && waitpid(r->child, &r->result.workload_status, WNOHANG) != 0) {
-		r->child = 0;
+	if (l->blind && waitpid(r->workload.pid, &r->result.workload_status, WNOHANG) != 0) {
+		r->workload.pid = 0;
 		return CONTROL_STOP;
 	}
 	if ((l->fds[WATCH_STREAMS].revents & POLLIN) != 0) {
@@ -275,7 +275,7 @@ static int ended(struct loop *l)
 	over = r->streams != NULL
 	               ? __atomic_load_n(&r->streams_over, __ATOMIC_RELAXED) >= r->nstreams
 	               : all_hung_up(l);
-	if (over && r->child == 0) {
+	if (over && r->workload.pid == 0) {
 		return CONTROL_STOP;
 	}
 	if (over && l->lost_ns == 0 && r->targets == CAPTURE_WORKLOAD) {
@@ -339,7 +339,9 @@ int capture_loop(struct sonde_record *r)
 	struct loop l = {.r = r, .n = WATCHES + r->nrings + nbpf + r->triggers.n};
 	const int watched[WATCHES] = {
 	        [WATCH_STOP] = r->stop_fd,
-	        [WATCH_WORKLOAD] = r->child > 0 ? (int)syscall(SYS_pidfd_open, r->child, 0u) : -1,
+	        [WATCH_WORKLOAD] = r->workload.pid > 0
+	                                   ? (int)syscall(SYS_pidfd_open, r->workload.pid, 0u)
+	                                   : -1,
 	        [WATCH_SNAPSHOT] = r->snapshot_fd,
 	        [WATCH_SWITCH] = r->switch_fd,
 	        [WATCH_CONTROL] = r->options.has_control ? r->options.control_fd : -1,
@@ -348,7 +350,7 @@ int capture_loop(struct sonde_record *r)
 	size_t i;
 	int rc;
 
-	l.blind = watched[WATCH_WORKLOAD] < 0 && r->child > 0;
+	l.blind = watched[WATCH_WORKLOAD] < 0 && r->workload.pid > 0;
 	l.fds = calloc(l.n, sizeof(*l.fds));
 	for (i = 0; l.fds != NULL && i < l.n; i++) {
 		l.fds[i].events = POLLIN;

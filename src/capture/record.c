@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -60,7 +59,8 @@ struct sonde_record *sonde_record_new(const struct sonde_record_options *options
 	r->kernel = capture_kernel_linux();
 	r->result = (struct sonde_record_result){.size = sizeof(r->result), .workload_status = -1};
 	r->root_fd = proc_root_open("/");
-	r->go_fd = r->exec_fd = r->output.fd = -1;
+	r->workload = HOST_NO_WORKLOAD;
+	r->output.fd = -1;
 	r->streams_stop_fd = r->streams_news_fd = -1;
 	r->options.switch_output |= r->options.ntriggers != 0;
 	r->tail_synthesis = r->options.tail_synthesis || r->options.overwrite;
@@ -90,16 +90,12 @@ void sonde_record_free(struct sonde_record *r)
 	if (r == NULL) {
 		return;
 	}
-	close_fd(&r->go_fd); /* a workload that waits ends at this */
-	if (r->child > 0) {
-		(void)waitpid(r->child, NULL, 0);
-	}
+	host_workload_fini(&r->workload);
 	capture_streams_free(r);
 	capture_output_close(r);
 	capture_control_free(r);
 	capture_triggers_close(r);
 	capture_close(r);
-	close_fd(&r->exec_fd);
 	close_fd(&r->switch_fd);
 	close_fd(&r->stop_fd);
 	close_fd(&r->snapshot_fd);
@@ -174,15 +170,12 @@ static int enable_first(struct sonde_record *r)
 	return 0;
 }
 
-/* Behind the fork: a program that uses select(2) cannot have more than it was given. */
-static void raise_file_limit(void)
+static int fork_workload(struct sonde_record *r)
 {
-	struct rlimit limit;
+	const struct host_workload_options options = {.argv = r->options.workload,
+	        .no_stdout = r->options.output != NULL && strcmp(r->options.output, "-") == 0};
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-		limit.rlim_cur = limit.rlim_max;
-		(void)setrlimit(RLIMIT_NOFILE, &limit);
-	}
+	return host_workload_fork(&r->workload, &options, &r->error);
 }
 
 static int start(struct sonde_record *r)
@@ -195,10 +188,10 @@ static int start(struct sonde_record *r)
 		return 0;
 	}
 	if (r->options.workload != NULL) {
-		TRY(capture_fork(r));
+		TRY(fork_workload(r));
 	}
 	if (r->options.raise_file_limit) {
-		raise_file_limit();
+		(void)host_raise_file_limit(); /* after the fork: the workload keeps its own */
 	}
 	TRY(capture_find_targets(r));
 	TRY(capture_open(r));
@@ -214,8 +207,8 @@ static int start(struct sonde_record *r)
 	TRY(capture_output_describe(r));
 	TRY(capture_streams_start(r));
 	TRY(enable_first(r));
-	if (r->child > 0) {
-		TRY(capture_go(r));
+	if (r->workload.pid > 0) {
+		TRY(host_workload_go(&r->workload, r->options.workload[0], &r->error));
 	}
 	capture_control_begin(r);
 	return 0;
@@ -266,15 +259,15 @@ static int finish(struct sonde_record *r)
 
 static void end_workload(struct sonde_record *r, bool failed)
 {
-	if (r->child <= 0) {
+	if (r->workload.pid <= 0) {
 		return;
 	}
-	if (failed || waitpid(r->child, &r->result.workload_status, WNOHANG) == 0) {
+	if (failed || waitpid(r->workload.pid, &r->result.workload_status, WNOHANG) == 0) {
 		/* stopped by the user: perf ends its workload too */
-		(void)kill(r->child, SIGTERM);
-		(void)waitpid(r->child, &r->result.workload_status, 0);
+		(void)kill(r->workload.pid, SIGTERM);
+		(void)waitpid(r->workload.pid, &r->result.workload_status, 0);
 	}
-	r->child = 0;
+	r->workload.pid = 0;
 }
 
 int sonde_record_run(struct sonde_record *r)

@@ -297,7 +297,7 @@ int capture_synth(struct sonde_record *r)
 	for (i = 0; i < r->nowners; i++) {
 		cut += capture_synth_task(r, r->owners[i], false, &t) > 0;
 	}
-	if (r->child > 0 && r->targets == CAPTURE_WORKLOAD) {
+	if (r->workload.pid > 0 && r->targets == CAPTURE_WORKLOAD) {
 		cut += capture_synth_workload(r, &t);
 	}
 	if (cut > 0) {

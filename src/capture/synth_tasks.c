@@ -262,23 +262,23 @@ size_t capture_synth_workload(struct sonde_record *r, struct text *t)
 	pid_t *pids = NULL, *family = NULL;
 	size_t i, n = 0, k = 1, cut = 0;
 
-	if (!proc_status_read(r->root_fd, r->child, r->child, &status)) {
+	if (!proc_status_read(r->root_fd, r->workload.pid, r->workload.pid, &status)) {
 		return 0;
 	}
-	if (r->go_fd >= 0) { /* it waits: it has nothing of its own yet */
-		put_comm(r, &status, r->child, t);
+	if (r->workload.go_fd >= 0) { /* it waits: it has nothing of its own yet */
+		put_comm(r, &status, r->workload.pid, t);
 		if (r->options.namespaces) {
-			put_namespaces(r, r->child, r->child, t);
+			put_namespaces(r, r->workload.pid, r->workload.pid, t);
 		}
 		return 0;
 	}
 	(void)proc_list_numbers(r->root_fd, "proc", &pids, &n);
 	family = malloc((n + 1) * sizeof(*family));
 	if (family != NULL) {
-		family[0] = r->child;
+		family[0] = r->workload.pid;
 	}
 	for (i = 0; family != NULL && i < n; i++) {
-		if (pids[i] != r->child &&
+		if (pids[i] != r->workload.pid &&
 		        proc_status_read(r->root_fd, pids[i], pids[i], &status) &&
 		        listed(family, k, status.ppid)) {
 			family[k++] = pids[i];

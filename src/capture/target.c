@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Who is recorded: cpus, threads, and the workload that waits behind a pipe until all is open. */
+/* Who is recorded: cpus and threads. */
 #define _GNU_SOURCE
 #include "capture/capture.h"
 #include "core/array.h"
 #include "proc/proc.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
 #include <pwd.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static int add_number(pid_t **list, size_t *n, pid_t v)
@@ -287,106 +280,8 @@ int capture_find_targets(struct sonde_record *r)
 		TRY(add_user(r));
 	}
 	if (r->nthreads == 0 && add_number(&r->threads, &r->nthreads,
-	                                r->targets == CAPTURE_ALL ? -1 : r->child) < 0) {
+	                                r->targets == CAPTURE_ALL ? -1 : r->workload.pid) < 0) {
 		return error_nomem(&r->error);
-	}
-	return 0;
-}
-
-/* mask: of signals, for the workload; until it starts all are blocked. */
-static void run_child(struct sonde_record *r, int go, int failed, const sigset_t *mask)
-{
-	char byte;
-	int why;
-
-	(void)prctl(PR_SET_NAME, "sonde-exec");
-	if (r->options.output != NULL && strcmp(r->options.output, "-") == 0) {
-		(void)dup2(STDERR_FILENO, STDOUT_FILENO); /* the stream is ours alone */
-	}
-	if (read(go, &byte, 1) != 1) {
-		_exit(1); /* the recorder gave up */
-	}
-	(void)pthread_sigmask(SIG_SETMASK, mask, NULL); /* what came meanwhile comes now */
-	(void)execvp(r->options.workload[0], r->options.workload);
-	why = errno;
-	if (write(failed, &why, sizeof(why)) < 0) {
-		_exit(126);
-	}
-	_exit(127);
-}
-
-static int cannot_fork(struct sonde_record *r, const char *what)
-{
-	return error_set(&r->error, errno == EMFILE ? SONDE_ELIMIT : SONDE_EIO, NO_OFFSET,
-	        "cannot %s: %s%s", what, strerror(errno),
-	        errno == EMFILE ? "; raise the limit with 'ulimit -n'" : "");
-}
-
-static void close_both(const int fds[2])
-{
-	int kept = errno;
-
-	(void)close(fds[0]);
-	(void)close(fds[1]);
-	errno = kept;
-}
-
-/*
- * The workload waits for a byte. A Ctrl-C goes to all processes of a terminal: the child keeps it
- * until the byte came, so that its events can be opened whenever it happens. What then happens is
- * up to the handlers of the program that records: they run in the child until it is another program.
- */
-int capture_fork(struct sonde_record *r)
-{
-	sigset_t all, mask;
-	int go[2], failed[2];
-
-	/* a socket, to which can be sent without a SIGPIPE for the program that records */
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go) < 0) {
-		return cannot_fork(r, "make a socket");
-	}
-	if (pipe2(failed, O_CLOEXEC) < 0) {
-		close_both(go);
-		return cannot_fork(r, "make a pipe");
-	}
-	(void)sigfillset(&all);
-	(void)pthread_sigmask(SIG_SETMASK, &all, &mask);
-	r->child = fork();
-	if (r->child == 0) {
-		(void)close(go[1]);
-		run_child(r, go[0], failed[1], &mask);
-	}
-	(void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
-	if (r->child < 0) {
-		r->child = 0;
-		close_both(go);
-		close_both(failed);
-		return cannot_fork(r, "fork");
-	}
-	(void)close(go[0]);
-	(void)close(failed[1]);
-	r->go_fd = go[1];
-	r->exec_fd = failed[0];
-	return 0;
-}
-
-/* A child that was killed meanwhile is a workload that has ended: the loop finds that. */
-int capture_go(struct sonde_record *r)
-{
-	int why = 0;
-	ssize_t got;
-
-	(void)send(r->go_fd, "", 1, MSG_NOSIGNAL);
-	(void)close(r->go_fd);
-	r->go_fd = -1;
-	do {
-		got = read(r->exec_fd, &why, sizeof(why));
-	} while (got < 0 && errno == EINTR);
-	(void)close(r->exec_fd);
-	r->exec_fd = -1;
-	if (got > 0) {
-		return error_set(&r->error, SONDE_ENOENT, NO_OFFSET, "cannot run '%s': %s",
-		        r->options.workload[0], strerror(why));
 	}
 	return 0;
 }

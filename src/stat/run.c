@@ -46,7 +46,7 @@ struct sonde_stat *stat_new_with(
 	        options->size < sizeof(s->options) ? options->size : sizeof(s->options));
 	s->kernel = kernel;
 	s->root_fd = root;
-	s->go_fd = s->exec_fd = -1;
+	s->workload = HOST_NO_WORKLOAD;
 	s->workload_status = -1;
 	s->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	s->set.by = s->options.by;
@@ -70,7 +70,7 @@ struct sonde_stat *sonde_stat_new(const struct sonde_stat_options *options)
 	return stat_new_with(options, counter_kernel_linux(), proc_root_open("/"));
 }
 
-void stat_close_fd(int *fd)
+static void close_fd(int *fd)
 {
 	if (*fd >= 0) {
 		(void)close(*fd);
@@ -83,15 +83,11 @@ void sonde_stat_free(struct sonde_stat *s)
 	if (s == NULL) {
 		return;
 	}
-	stat_close_fd(&s->go_fd); /* a workload that waits ends at this */
-	if (s->child > 0) {
-		(void)waitpid(s->child, NULL, 0);
-	}
+	host_workload_fini(&s->workload);
 	stat_close(s);
 	stat_writer_free(s->writer);
-	stat_close_fd(&s->exec_fd);
-	stat_close_fd(&s->stop_fd);
-	stat_close_fd(&s->root_fd);
+	close_fd(&s->stop_fd);
+	close_fd(&s->root_fd);
 	stat_set_fini(&s->set);
 	stat_printer_fini(&s->printer);
 	event_list_fini(&s->events);
@@ -277,21 +273,21 @@ static bool child_ended(const struct sonde_stat *s)
 {
 	siginfo_t info = {0};
 
-	return waitid(P_PID, (id_t)s->child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	return waitid(P_PID, (id_t)s->workload.pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
 	       info.si_pid != 0;
 }
 
 /* How often to ask for ends that no descriptor tells of. */
 static uint64_t ask_ns(const struct sonde_stat *s, const struct waiting *w)
 {
-	return NS_PER_MS * (s->child > 0 && w->child_fd < 0      ? NO_PIDFD_MS
-	                           : s->child == 0 && !s->by_cpu ? TARGETS_MS
-	                                                         : LONG_MS);
+	return NS_PER_MS * (s->workload.pid > 0 && w->child_fd < 0      ? NO_PIDFD_MS
+	                           : s->workload.pid == 0 && !s->by_cpu ? TARGETS_MS
+	                                                                : LONG_MS);
 }
 
 static bool ended_unseen(struct sonde_stat *s, const struct waiting *w)
 {
-	if (s->child > 0) {
+	if (s->workload.pid > 0) {
 		return w->child_fd < 0 && child_ended(s);
 	}
 	return !s->by_cpu && !targets_run(s);
@@ -344,9 +340,24 @@ static int wait_once(struct sonde_stat *s, struct waiting *w)
 /* Where the end came from elsewhere the workload still runs. */
 static void end_workload(struct sonde_stat *s)
 {
-	if (s->child > 0 && !child_ended(s)) {
-		(void)kill(s->child, SIGTERM);
+	if (s->workload.pid > 0 && !child_ended(s)) {
+		(void)kill(s->workload.pid, SIGTERM);
 	}
+}
+
+/* The end of the workload, and the times that it used. */
+static void reap(struct sonde_stat *s)
+{
+	struct rusage usage = {0};
+
+	if (s->workload.pid > 0 &&
+	        wait4(s->workload.pid, &s->workload_status, 0, &usage) == s->workload.pid) {
+		s->usage[0] = (uint64_t)usage.ru_utime.tv_sec * 1000000000ull +
+		              (uint64_t)usage.ru_utime.tv_usec * 1000ull;
+		s->usage[1] = (uint64_t)usage.ru_stime.tv_sec * 1000000000ull +
+		              (uint64_t)usage.ru_stime.tv_usec * 1000ull;
+	}
+	s->workload.pid = 0;
 }
 
 static int add_time(struct sonde_stat *s, double ns)
@@ -366,8 +377,8 @@ static int wait_end(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
 	struct waiting w = {.child_fd = -1, .end_ns = NEVER, .next_ns = NEVER};
 	int rc;
 
-	if (s->child > 0) {
-		w.child_fd = (int)syscall(SYS_pidfd_open, s->child, 0u);
+	if (s->workload.pid > 0) {
+		w.child_fd = (int)syscall(SYS_pidfd_open, s->workload.pid, 0u);
 	}
 	w.end_ns = o->timeout_ms != 0 ? s->start_ns + o->timeout_ms * NS_PER_MS : NEVER;
 	w.next_ns = step != 0 ? s->start_ns + step : NEVER;
@@ -381,18 +392,18 @@ static int wait_end(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
 		}
 		if (++w.intervals == o->interval_count) {
 			w.next_ns = NEVER; /* the workload goes on uncounted, as in perf */
-			if (s->child == 0) {
+			if (s->workload.pid == 0) {
 				break;
 			}
 		}
 	}
 	end_workload(s);
-	stat_reap(s);
+	reap(s);
 	if (s->workload_status != -1 && WIFSIGNALED(s->workload_status) && o->workload != NULL) {
 		stat_say(s, SONDE_STAT_NOTE, "%s: %s", o->workload[0],
 		        strsignal(WTERMSIG(s->workload_status)));
 	}
-	stat_close_fd(&w.child_fd);
+	close_fd(&w.child_fd);
 	TRY(rc);
 	s->end_ns = now_ns();
 	TRY(add_time(s, (double)(s->end_ns - s->start_ns)));
@@ -403,6 +414,16 @@ static int wait_end(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
 }
 
 /* ---- runs ---- */
+
+static int fork_workload(struct sonde_stat *s)
+{
+	const char *record = s->options.record;
+	const struct host_workload_options options = {.argv = s->options.workload,
+	        .no_stdout = record != NULL && strcmp(record, "-") == 0,
+	        .files = s->soft_limit};
+
+	return host_workload_fork(&s->workload, &options, &s->error);
+}
 
 static int delay(struct sonde_stat *s)
 {
@@ -429,8 +450,8 @@ static int start(struct sonde_stat *s)
 		TRY(stat_enable(s, true));
 	}
 	s->start_ns = now_ns();
-	if (s->child > 0) {
-		TRY(stat_go(s));
+	if (s->workload.pid > 0) {
+		TRY(host_workload_go(&s->workload, o->workload[0], &s->error));
 	}
 	stays_off = delay(s);
 	if (o->delay_ms != 0 && !stays_off) {
@@ -494,12 +515,15 @@ static void add_run(struct sonde_stat *s)
 
 static int run_once(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
 {
+	uint64_t files;
+
 	TRY(tell(s, SONDE_STAT_RUN_BEGINS));
 	if (s->options.workload != NULL) {
-		TRY(stat_fork(s));
+		TRY(fork_workload(s));
 	}
 	if (s->options.raise_file_limit) {
-		stat_raise_file_limit(s);
+		files = host_raise_file_limit();
+		s->soft_limit = files != 0 ? files : s->soft_limit;
 	}
 	TRY(stat_targets(s));
 	if (s->set.events != NULL && s->set.events[0].now == NULL && stat_set_alloc(&s->set) < 0) {

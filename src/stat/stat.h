@@ -16,6 +16,7 @@
 #include "core/text.h"
 #include "counter/counter.h"
 #include "event/event.h"
+#include "host/workload.h"
 
 #include <sonde/preview/stat.h>
 
@@ -224,9 +225,9 @@ struct sonde_stat {
 	bool by_cpu; /* counts on cpus, not along with threads */
 	bool all_threads; /* of the machine, one by one */
 	size_t refused; /* of these, for the event that is opened: not ours to count */
-	pid_t child; /* 0: none */
+	struct host_workload workload;
 	uint64_t soft_limit; /* of descriptors, before it was raised; 0: it was not */
-	int go_fd, exec_fd, stop_fd;
+	int stop_fd;
 	int workload_status;
 	uint64_t start_ns, end_ns; /* when counting began and ended; 0: it has not */
 	struct stat_mean wall; /* ns */
@@ -256,12 +257,6 @@ int stat_open(struct sonde_stat *s);
 void stat_close(struct sonde_stat *s);
 int stat_enable(struct sonde_stat *s, bool on);
 int stat_read(struct sonde_stat *s); /* into `now` of the set */
-int stat_fork(struct sonde_stat *s);
-int stat_go(struct sonde_stat *s);
-void stat_reap(struct sonde_stat *s); /* its end and what it used */
-void stat_close_fd(int *fd);
-/* Workloads get back what was given: programs that use select(2) cannot have more. */
-void stat_raise_file_limit(struct sonde_stat *s);
 
 /* Reads lines of commands and carries them out. */
 #define STAT_CONTROL_LINE 4096

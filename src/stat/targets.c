@@ -185,5 +185,5 @@ int stat_targets(struct sonde_stat *s)
 		TRY(o->pids != NULL ? add_targets(s, o->pids, true) : 0);
 		return o->tids != NULL ? add_targets(s, o->tids, false) : 0;
 	}
-	return add_thread(s, s->child);
+	return add_thread(s, s->workload.pid);
 }

@@ -570,9 +570,9 @@ static bool play_exec(void *arg)
 	unsigned i = p->polls++;
 
 	if (i == 0) {
-		fake_run(0, p->record->child, p->record->child);
+		fake_run(0, p->record->workload.pid, p->record->workload.pid);
 		fake_trace(0, 1000);
-		fake_exec(p->record->child, "true");
+		fake_exec(p->record->workload.pid, "true");
 	}
 	fake_trace(0, 1000);
 	return i < p->last;
