@@ -3,57 +3,21 @@
  * Control groups for events (-G). The names go to the events before them in turn, as perf deals
  * them out: the first to the first; a single one to all; an empty one leaves its event alone.
  */
-#define _GNU_SOURCE
+#include "host/cgroup.h"
 #include "capture/capture.h"
-#include "proc/proc.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#define MOUNT_ROOM 1024
-
-/* Where the hierarchy that perf events know is mounted: that of its own controller, or the unified
- * one. A line of /proc/mounts: DEVICE PLACE TYPE OPTIONS ... */
-static bool find_mount(int root, char place[MOUNT_ROOM])
-{
-	char line[2048], at[MOUNT_ROOM], type[64], options[512];
-	FILE *f = proc_open_stream(root, "proc/mounts");
-	bool found = false;
-
-	while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
-		if (sscanf(line, "%*s %1023s %63s %511s", at, type, options) != 3) {
-			continue;
-		}
-		if (strcmp(type, "cgroup") == 0 && strstr(options, "perf_event") != NULL) {
-			(void)snprintf(place, MOUNT_ROOM, "%s", at);
-			found = true;
-			break;
-		}
-		if (strcmp(type, "cgroup2") == 0 && !found) {
-			(void)snprintf(place, MOUNT_ROOM, "%s", at);
-			found = true;
-		}
-	}
-	if (f != NULL) {
-		(void)fclose(f);
-	}
-	return found;
-}
-
 static int open_group(struct sonde_record *r, const char *mount, const char *name, size_t n)
 {
-	char path[MOUNT_ROOM + 512];
-	int fd;
+	int fd = host_cgroup_open(r->root_fd, mount, name, n);
 
-	(void)snprintf(path, sizeof(path), "%s/%.*s", mount, (int)n, name);
-	fd = openat(r->root_fd, path + strspn(path, "/"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0) {
 		return error_set(&r->error, SONDE_ENOENT, NO_OFFSET,
-		        "-G: there is no control group '%.*s': %s: %s", (int)n, name, path,
-		        strerror(errno));
+		        "-G: there is no control group '%.*s': %s/%.*s: %s", (int)n, name, mount,
+		        (int)n, name, strerror(errno));
 	}
 	return fd;
 }
@@ -94,7 +58,7 @@ static int deal_out(struct sonde_record *r, const struct sonde_record_cgroup_fil
 int capture_cgroups_open(struct sonde_record *r)
 {
 	const struct sonde_record_options *o = &r->options;
-	char mount[MOUNT_ROOM];
+	char mount[HOST_CGROUP_MOUNT];
 	size_t i, next = 0, before;
 
 	if (o->ncgroup_filters == 0) {
@@ -107,7 +71,7 @@ int capture_cgroups_open(struct sonde_record *r)
 	for (i = 0; i < r->events.n; i++) {
 		r->cgroup_fds[i] = -1;
 	}
-	if (!find_mount(r->root_fd, mount)) {
+	if (!host_cgroup_mount(r->root_fd, mount)) {
 		return error_set(&r->error, SONDE_EUNSUPPORTED, NO_OFFSET,
 		        "-G: no control groups are mounted; as root run 'mount -t cgroup2 none "
 		        "/sys/fs/cgroup'");

@@ -3,15 +3,14 @@
 #include "stat/stat.h"
 
 #include "core/array.h"
+#include "host/cgroup.h"
 #include "proc/proc.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define PATH_SIZE 512
 #define DEPTH_MAX 64 /* folders in each other */
 
 #define PATTERN_MARKS "^$[]*(){}|+?" /* a dot is one of names too */
@@ -57,45 +56,17 @@ int stat_cgroups_plan(struct sonde_stat *s)
 	return 0;
 }
 
-/* The hierarchy that has perf_event, else that of version 2; "" when none is mounted. */
-static void find_mount(struct sonde_stat *s, char best[PATH_SIZE])
-{
-	char line[2048];
-	FILE *mounts = proc_open_stream(s->root_fd, "proc/mounts");
-
-	best[0] = '\0';
-	while (mounts != NULL && fgets(line, sizeof(line), mounts) != NULL) {
-		char where[512], type[32], options[256];
-
-		if (sscanf(line, "%*s %511s %31s %255s", where, type, options) != 3) {
-			continue;
-		}
-		if (strcmp(type, "cgroup") == 0 && strstr(options, "perf_event") != NULL) {
-			(void)snprintf(best, PATH_SIZE, "%s", where);
-			break;
-		}
-		if (strcmp(type, "cgroup2") == 0) {
-			(void)snprintf(best, PATH_SIZE, "%s", where);
-		}
-	}
-	if (mounts != NULL) {
-		(void)fclose(mounts);
-	}
-}
-
 int stat_cgroup_open(struct sonde_stat *s, const char *name)
 {
-	char best[PATH_SIZE], path[2 * PATH_SIZE];
-	int fd;
+	char mount[HOST_CGROUP_MOUNT];
+	bool mounted = host_cgroup_mount(s->root_fd, mount);
+	int fd = host_cgroup_open(s->root_fd, mount, name, strlen(name));
 
-	find_mount(s, best);
-	(void)snprintf(path, sizeof(path), "%s/%s", best + (best[0] == '/'), name);
-	fd = openat(s->root_fd, path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		return error_set(&s->error, SONDE_ENOENT, NO_OFFSET,
-		        best[0] != '\0' ? "there is no cgroup '%s' below %s: %s"
-		                        : "no cgroup file system is mounted for '%s'%s: %s",
-		        name, best, strerror(errno));
+		        mounted ? "there is no cgroup '%s' below %s: %s"
+		                : "no cgroup file system is mounted for '%s'%s: %s",
+		        name, mount, strerror(errno));
 	}
 	return fd;
 }
@@ -133,7 +104,7 @@ struct walk {
 	DIR *dirs[DEPTH_MAX];
 	size_t ends[DEPTH_MAX]; /* lengths of path */
 	size_t depth, from;
-	char path[4 * PATH_SIZE];
+	char path[2 * HOST_CGROUP_MOUNT];
 };
 
 static int enter(struct sonde_stat *s, struct walk *w, const struct patterns *all)
@@ -158,17 +129,18 @@ static int enter(struct sonde_stat *s, struct walk *w, const struct patterns *al
 static int add_matches(struct sonde_stat *s, const struct patterns *all)
 {
 	struct walk *w = calloc(1, sizeof(*w));
-	char mount[PATH_SIZE];
+	char mount[HOST_CGROUP_MOUNT];
 	struct dirent *entry;
-	int rc;
+	int rc = 0;
 
 	if (w == NULL) {
 		return error_nomem(&s->error);
 	}
-	find_mount(s, mount);
-	(void)snprintf(w->path, sizeof(w->path), "%s", mount + (mount[0] == '/'));
-	w->from = strlen(w->path) + 1;
-	rc = mount[0] != '\0' ? enter(s, w, all) : 0;
+	if (host_cgroup_mount(s->root_fd, mount)) {
+		(void)snprintf(w->path, sizeof(w->path), "%s", mount + (mount[0] == '/'));
+		w->from = strlen(w->path) + 1;
+		rc = enter(s, w, all);
+	}
 	while (rc == 0 && w->depth > 0) {
 		size_t end = w->ends[w->depth - 1];
 
