@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Commands are lines. Those that are known are answered by "ack" and a newline once they are done,
- * also when they had nothing to do, as perf answers them.
- */
-#define _GNU_SOURCE
 #include "capture/control.h"
 
 #include "capture/capture.h"
 #include "record/attr_text.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 /* ---- delays ---- */
 
@@ -136,7 +129,7 @@ int capture_control_turn(struct sonde_record *r)
 		TRY(all(r, c->turn % 2 == 0));
 		c->turn++;
 	}
-	return c->ends && c->turn == c->nturns ? CONTROL_STOP : CONTROL_GO_ON;
+	return c->ends && c->turn == c->nturns ? HOST_CONTROL_STOP : HOST_CONTROL_GO_ON;
 }
 
 /* ---- commands ---- */
@@ -157,43 +150,46 @@ static int one(struct sonde_record *r, const char *name, bool on)
 	return 0;
 }
 
-static int do_enable(struct sonde_record *r, const char *rest)
+static int do_enable(void *arg, const char *rest)
 {
-	return *rest == '\0' ? all(r, true) : one(r, rest, true);
+	return *rest == '\0' ? all(arg, true) : one(arg, rest, true);
 }
 
-static int do_disable(struct sonde_record *r, const char *rest)
+static int do_disable(void *arg, const char *rest)
 {
-	return *rest == '\0' ? all(r, false) : one(r, rest, false);
+	return *rest == '\0' ? all(arg, false) : one(arg, rest, false);
 }
 
-static int do_snapshot(struct sonde_record *r, const char *rest)
+static int do_snapshot(void *arg, const char *rest)
 {
+	struct sonde_record *r = arg;
+
 	(void)rest;
 	return r->aux.pmu != NULL ? capture_aux_snapshot(r) : 0;
 }
 
-static int do_stop(struct sonde_record *r, const char *rest)
+static int do_stop(void *arg, const char *rest)
 {
-	(void)r;
+	(void)arg;
 	(void)rest;
-	return CONTROL_STOP;
+	return HOST_CONTROL_STOP;
 }
 
-static int do_ping(struct sonde_record *r, const char *rest)
+static int do_ping(void *arg, const char *rest)
 {
-	(void)r;
+	(void)arg;
 	(void)rest;
 	return 0;
 }
 
 /* Events as `sonde evlist` lists them: names, with -v their attrs, with -F their rates, with -g
  * groups in braces. */
-static int do_evlist(struct sonde_record *r, const char *rest)
+static int do_evlist(void *arg, const char *rest)
 {
 	static const struct record_attr_style detail = {": ", ", ", ": ", 0};
 	bool verbose = strcmp(rest, "-v") == 0, rates = strcmp(rest, "-F") == 0;
 	bool groups = strcmp(rest, "-g") == 0;
+	struct sonde_record *r = arg;
 	const struct event *e;
 	struct text t = {0};
 	size_t i, left = 0;
@@ -224,62 +220,21 @@ static int do_evlist(struct sonde_record *r, const char *rest)
 	return 0;
 }
 
-static const struct command {
-	const char *name;
-	int (*run)(struct sonde_record *r, const char *rest);
-} commands[] = {{"enable", do_enable}, {"disable", do_disable}, {"snapshot", do_snapshot},
-        {"stop", do_stop}, {"ping", do_ping}, {"evlist", do_evlist}};
-
-static void acknowledge(struct sonde_record *r)
+static void warn(void *arg, const char *text)
 {
-	if (r->options.ack_fd >= 0 && write(r->options.ack_fd, "ack\n", 4) != 4) {
-		capture_say(r, SONDE_RECORD_WARNING, "a command cannot be answered: %s",
-		        strerror(errno));
-	}
-}
-
-static int run_line(struct sonde_record *r, char *line)
-{
-	size_t i, n = strcspn(line, " \t");
-	char *rest = line + n + strspn(line + n, " \t");
-	int rc;
-
-	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-		if (strlen(commands[i].name) == n && strncmp(commands[i].name, line, n) == 0) {
-			rc = commands[i].run(r, rest);
-			TRY(rc);
-			acknowledge(r);
-			return rc;
-		}
-	}
-	if (n > 0) {
-		capture_say(r, SONDE_RECORD_WARNING,
-		        "the command '%s' is not known; valid are enable [EVENT], disable "
-		        "[EVENT], snapshot, stop, ping, evlist [-v|-g|-F]",
-		        line);
-	}
-	return 0;
+	capture_say(arg, SONDE_RECORD_WARNING, "%s", text);
 }
 
 int capture_control_read(struct sonde_record *r)
 {
-	struct capture_control *c = &r->control;
-	ssize_t got = read(r->options.control_fd, c->line + c->n, CONTROL_LINE - 1 - c->n);
-	char *end;
-	int rc = CONTROL_GO_ON;
+	static const struct host_command list[] = {{"enable", do_enable}, {"disable", do_disable},
+	        {"snapshot", do_snapshot}, {"stop", do_stop}, {"ping", do_ping},
+	        {"evlist", do_evlist}};
+	static const struct host_commands commands = {.v = list,
+	        .n = sizeof(list) / sizeof(list[0]),
+	        .valid = "enable [EVENT], disable [EVENT], snapshot, stop, ping, evlist [-v|-g|-F]",
+	        .warn = warn};
 
-	if (got <= 0) {
-		c->closed |= got == 0 || (errno != EAGAIN && errno != EINTR);
-		return CONTROL_GO_ON;
-	}
-	c->n += (size_t)got;
-	while (rc == CONTROL_GO_ON && (end = memchr(c->line, '\n', c->n)) != NULL) {
-		*end = '\0';
-		rc = run_line(r, c->line);
-		TRY(rc);
-		c->n -= (size_t)(end + 1 - c->line);
-		memmove(c->line, end + 1, c->n);
-	}
-	c->n = c->n == CONTROL_LINE - 1 ? 0 : c->n; /* no command is that long */
-	return rc;
+	return host_control_read(
+	        &r->control.commands, r->options.control_fd, r->options.ack_fd, &commands, r);
 }

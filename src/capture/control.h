@@ -3,11 +3,9 @@
 #ifndef SONDE_CAPTURE_CONTROL_H
 #define SONDE_CAPTURE_CONTROL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "host/control.h"
 
-#define CONTROL_LINE 256
+#include <stdint.h>
 
 struct sonde_record;
 
@@ -17,12 +15,8 @@ struct capture_control {
 	size_t nturns, turn; /* turn: the next one */
 	bool ends; /* with the last turn */
 	uint64_t began_ns;
-	char line[CONTROL_LINE]; /* a command that is not complete */
-	size_t n;
-	bool closed; /* nobody will send anything any more */
+	struct host_control commands;
 };
-
-enum capture_control_say { CONTROL_GO_ON = 0, CONTROL_STOP = 1 };
 
 /* Reads options.delay. SONDE_EARG. */
 int capture_control_plan(struct sonde_record *r);
@@ -31,10 +25,10 @@ void capture_control_free(struct sonde_record *r);
 
 /* ms until the next turn; -1: there is none. */
 int capture_control_timeout(const struct sonde_record *r);
-/* Takes the turns that are due; enum capture_control_say, or a status. */
+/* Takes the turns that are due; HOST_CONTROL_STOP behind the last of ranges, or a status. */
 int capture_control_turn(struct sonde_record *r);
 
-/* Reads and carries out commands; enum capture_control_say, or a status. */
+/* Reads and carries out commands; HOST_CONTROL_STOP, or a status. */
 int capture_control_read(struct sonde_record *r);
 
 #endif

@@ -215,7 +215,7 @@ static int switch_file(struct loop *l)
 
 	if (due == 2) {
 		l->r->stops++;
-		return CONTROL_STOP;
+		return HOST_CONTROL_STOP;
 	}
 	if (!asked && due == 0) {
 		return 0;
@@ -230,9 +230,9 @@ static int obey(struct loop *l)
 	struct pollfd *p = &l->fds[WATCH_CONTROL];
 	int rc = capture_control_turn(l->r);
 
-	if (rc == CONTROL_GO_ON && p->revents != 0) {
+	if (rc == HOST_CONTROL_GO_ON && p->revents != 0) {
 		rc = capture_control_read(l->r);
-		if (l->r->control.closed || (p->revents & (POLLERR | POLLNVAL)) != 0) {
+		if (l->r->control.commands.closed || (p->revents & (POLLERR | POLLNVAL)) != 0) {
 			p->fd = -1;
 		}
 	}
@@ -252,7 +252,7 @@ static int lost_for(const struct loop *l)
 	               : (int)(LOST_MS - (now - l->lost_ns) / 1000000);
 }
 
-/* CONTROL_STOP when the recording is over. */
+/* HOST_CONTROL_STOP when the recording is over. */
 static int ended(struct loop *l)
 {
 	struct sonde_record *r = l->r;
@@ -260,14 +260,14 @@ static int ended(struct loop *l)
 
 	if (l->fds[WATCH_STOP].revents != 0) {
 		r->stops += take_count(r->stop_fd);
-		return CONTROL_STOP;
+		return HOST_CONTROL_STOP;
 	}
 	if (l->fds[WATCH_WORKLOAD].revents != 0) {
-		return CONTROL_STOP;
+		return HOST_CONTROL_STOP;
 	}
 	if (l->blind && waitpid(r->workload.pid, &r->result.workload_status, WNOHANG) != 0) {
 		r->workload.pid = 0;
-		return CONTROL_STOP;
+		return HOST_CONTROL_STOP;
 	}
 	if ((l->fds[WATCH_STREAMS].revents & POLLIN) != 0) {
 		(void)take_count(r->streams_news_fd);
@@ -276,7 +276,7 @@ static int ended(struct loop *l)
 	               ? __atomic_load_n(&r->streams_over, __ATOMIC_RELAXED) >= r->nstreams
 	               : all_hung_up(l);
 	if (over && r->workload.pid == 0) {
-		return CONTROL_STOP;
+		return HOST_CONTROL_STOP;
 	}
 	if (over && l->lost_ns == 0 && r->targets == CAPTURE_WORKLOAD) {
 		l->lost_ns = capture_now_ns(CLOCK_MONOTONIC);
@@ -287,7 +287,7 @@ static int ended(struct loop *l)
 		        "the command runs on, but the kernel does not let it be recorded any more: "
 		        "it has become another user's (a set-user-id program)");
 	}
-	return CONTROL_GO_ON;
+	return HOST_CONTROL_GO_ON;
 }
 
 static bool rings_woke(const struct loop *l)
@@ -326,7 +326,7 @@ static int run(struct loop *l)
 		TRY(capture_pass(r, false));
 		for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 			rc = steps[i](l);
-			if (rc != CONTROL_GO_ON) {
+			if (rc != HOST_CONTROL_GO_ON) {
 				return rc < 0 ? rc : 0;
 			}
 		}

@@ -97,7 +97,6 @@ void sonde_stat_free(struct sonde_stat *s)
 	}
 	free(s->each);
 	free(s->walls);
-	free(s->line);
 	free(s);
 }
 
@@ -296,7 +295,7 @@ static bool ended_unseen(struct sonde_stat *s, const struct waiting *w)
 /* Waits for an end, a command or some time; 1: it ended, 0: not yet; negative: failure. */
 static int wait_for(struct sonde_stat *s, const struct waiting *w, uint64_t ns)
 {
-	const bool commands = s->options.has_control && !s->control_closed;
+	const bool commands = s->options.has_control && !s->control.closed;
 	const struct timespec t = {
 	        .tv_sec = (time_t)(ns / 1000000000ull), .tv_nsec = (long)(ns % 1000000000ull)};
 	struct pollfd fds[3] = {{.fd = s->stop_fd, .events = POLLIN},

@@ -16,6 +16,7 @@
 #include "core/text.h"
 #include "counter/counter.h"
 #include "event/event.h"
+#include "host/control.h"
 #include "host/workload.h"
 
 #include <sonde/preview/stat.h>
@@ -238,9 +239,7 @@ struct sonde_stat {
 	struct stat_writer *writer; /* NULL: none, or it failed: counting goes on */
 	int record_rc; /* how it failed */
 	int write_rc; /* the output failed, nothing more is written */
-	char *line; /* of commands, that has not ended; STAT_CONTROL_LINE bytes */
-	size_t nline;
-	bool control_closed;
+	struct host_control control;
 	struct text text;
 };
 
@@ -259,7 +258,6 @@ int stat_enable(struct sonde_stat *s, bool on);
 int stat_read(struct sonde_stat *s); /* into `now` of the set */
 
 /* Reads lines of commands and carries them out. */
-#define STAT_CONTROL_LINE 4096
 int stat_control_read(struct sonde_stat *s);
 /* Events on or off, and said so. */
 int stat_switch(struct sonde_stat *s, bool on);
