@@ -203,9 +203,9 @@ static bool opens(const struct sonde_record *r, struct sonde_attr attr, pid_t pi
 {
 	int fd;
 
-	attr.size = WRITER_ATTR_SIZE;
+	attr.size = HOST_ATTR_SIZE;
 	set_flag(&attr, SONDE_FLAG_DISABLED, true);
-	fd = r->kernel->open(&attr, pid, cpu, -1);
+	fd = r->kernel->open(&attr, pid, cpu, -1, 0);
 	if (fd >= 0) {
 		(void)r->kernel->close(fd);
 	}

@@ -151,7 +151,7 @@ static void start_again(struct sonde_record *r, size_t ring)
 
 	for (; i < end; i++) {
 		if (r->opened[0].fds[i] >= 0) {
-			(void)r->kernel->enable(r->opened[0].fds[i], true);
+			(void)r->kernel->enable(r->opened[0].fds[i], true, false);
 		}
 	}
 }
@@ -228,7 +228,7 @@ static void switch_trace(struct sonde_record *r, bool on)
 
 	for (i = 0; i < r->ncpus * r->nthreads; i++) {
 		if (r->opened[0].fds[i] >= 0) {
-			(void)r->kernel->enable(r->opened[0].fds[i], on);
+			(void)r->kernel->enable(r->opened[0].fds[i], on, false);
 		}
 	}
 }

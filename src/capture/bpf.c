@@ -388,7 +388,7 @@ bool capture_bpf_put_types(const struct sonde_record *r, struct text *t)
 static void open_rings(struct sonde_record *r, struct capture_bpf *b)
 {
 	struct sonde_attr attr = {.type = SONDE_TYPE_SOFTWARE,
-	        .size = WRITER_ATTR_SIZE,
+	        .size = HOST_ATTR_SIZE,
 	        .config = SONDE_SW_DUMMY,
 	        .flags = 1ull << SONDE_FLAG_WATERMARK | 1ull << SONDE_FLAG_SAMPLE_ID_ALL |
 	                 1ull << SONDE_FLAG_BPF_EVENT,
@@ -407,9 +407,9 @@ static void open_rings(struct sonde_record *r, struct capture_bpf *b)
 		if (i == 0) {
 			capture_trace_attr(r, &attr);
 		}
-		fd = r->kernel->open(&attr, -1, (int)r->cpus[i], -1);
+		fd = r->kernel->open(&attr, -1, (int)r->cpus[i], -1, 0);
 		capture_trace_open(r, -1, (int)r->cpus[i], -1, 0, fd);
-		map = fd >= 0 ? r->kernel->map(fd, size) : NULL;
+		map = fd >= 0 ? r->kernel->map(fd, size, false) : NULL;
 		if (map == NULL || !capture_ring_init(&b->rings[b->nrings], map, size)) {
 			if (fd >= 0) {
 				(void)r->kernel->close(fd);
@@ -422,7 +422,7 @@ static void open_rings(struct sonde_record *r, struct capture_bpf *b)
 
 int capture_bpf_open(struct sonde_record *r)
 {
-	if (r->options.no_bpf_events || r->kernel != capture_kernel_linux()) {
+	if (r->options.no_bpf_events || r->kernel != host_kernel_linux()) {
 		return 0;
 	}
 	r->bpf = calloc(1, sizeof(*r->bpf));

@@ -13,48 +13,12 @@
 #include "core/text.h"
 #include "event/event.h"
 #include "file/writer.h"
+#include "host/kernel.h"
 #include "host/workload.h"
 
 #include <sonde/preview/record.h>
 
-#include <poll.h>
 #include <sys/types.h>
-
-#define OPEN_PID_CGROUP 4u /* flag of perf_event_open(2): the process is a control group */
-
-/*
- * The kernel as recording sees it, so that a fake can stand in. All return -1 with errno.
- * open: group_fd is the leader of the event's group on that cpu and thread, -1 for none.
- */
-struct capture_kernel {
-	int (*open)(const struct sonde_attr *attr, pid_t pid, int cpu, int group_fd);
-	/* for what runs on the cpu in a control group, given by a descriptor of its folder */
-	int (*open_cgroup)(const struct sonde_attr *attr, int cgroup_fd, int cpu, int group_fd);
-	int (*close)(int fd);
-	void *(*map)(int fd, size_t size); /* NULL with errno */
-	/* as map, for a ring that the kernel writes over: without a tail of ours */
-	void *(*map_overwrite)(int fd, size_t size);
-	int (*pause)(int fd, bool on); /* whether the ring of this event stands still */
-	/* The AUX area of an event whose ring is mapped and names `offset` and `size` in its
-	 * control page. overwrite: the kernel goes round without waiting for the tail. NULL with
-	 * errno. */
-	void *(*map_aux)(int fd, size_t size, uint64_t offset, bool overwrite);
-	void (*unmap)(void *map, size_t size);
-	int (*id)(int fd, uint64_t *id);
-	int (*redirect)(int fd, int ring_fd);
-	int (*enable)(int fd, bool on);
-	int (*set_filter)(int fd, const char *text);
-	ssize_t (*read)(int fd, void *buf, size_t size);
-	int (*poll)(struct pollfd *fds, nfds_t n, int timeout_ms);
-	/* The processor's answer, eax to edx; zeros where there is no such leaf or instruction. */
-	void (*cpuid)(uint32_t leaf, uint32_t subleaf, uint32_t out[4]);
-	bool (*privileged)(void); /* limits of locked memory are not for us */
-	uint64_t (*memlock)(void); /* RLIMIT_MEMLOCK, bytes */
-	uint64_t (*ticks)(void); /* of the processor's clock, or ns where it cannot be read */
-	int (*run_on)(const pid_t *cpus, size_t n); /* the calling thread, on these cpus only */
-};
-
-const struct capture_kernel *capture_kernel_linux(void);
 
 /* One ring: `page` is the control page, data stands behind it. */
 struct capture_ring {
@@ -113,7 +77,7 @@ enum capture_targets {
 
 struct sonde_record {
 	struct sonde_record_options options;
-	const struct capture_kernel *kernel;
+	const struct host_kernel *kernel;
 	int root_fd; /* where proc and sys are: "/" but for tests */
 	struct error error;
 	struct sonde_error public_error;

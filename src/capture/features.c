@@ -144,7 +144,7 @@ static bool put_events(struct sonde_record *r, struct text *t)
 {
 	uint8_t bytes[ATTR_SIZE_NOW];
 	struct sonde_attr attr;
-	uint32_t size = WRITER_ATTR_SIZE;
+	uint32_t size = HOST_ATTR_SIZE;
 	size_t i;
 
 	for (i = 0; i < r->events.n; i++) {

@@ -90,7 +90,7 @@ static bool refused(struct sonde_record *r, const struct step *step)
 		attr.clockid = CLOCK_MONOTONIC;
 	}
 	capture_trace_attr(r, &attr);
-	fd = r->kernel->open(&attr, 0, -1, -1);
+	fd = r->kernel->open(&attr, 0, -1, -1, 0);
 	capture_trace_open(r, 0, -1, -1, 0, fd);
 	if (fd >= 0) {
 		(void)r->kernel->close(fd);
@@ -213,7 +213,7 @@ bool capture_use_older(struct sonde_record *r, size_t e, int why)
 
 uint32_t capture_attr_size(const struct sonde_attr *attr)
 {
-	return attr->config4 != 0 ? 144 : attr->config3 != 0 ? 136 : WRITER_ATTR_SIZE;
+	return attr->config4 != 0 ? 144 : attr->config3 != 0 ? 136 : HOST_ATTR_SIZE;
 }
 
 void capture_attr_sizes(struct sonde_record *r, bool in_file)
@@ -223,7 +223,7 @@ void capture_attr_sizes(struct sonde_record *r, bool in_file)
 
 	for (k = 0; k < r->events.n; k++) {
 		attr = &r->events.v[k].attr;
-		attr->size = in_file ? WRITER_ATTR_SIZE : capture_attr_size(attr);
+		attr->size = in_file ? HOST_ATTR_SIZE : capture_attr_size(attr);
 		if (in_file && r->events.v[k].text_address) {
 			attr->config1 = 0;
 		}
@@ -243,7 +243,7 @@ bool capture_only_counts(const struct sonde_record *r, size_t e)
 	attr.flags &= ~(1ULL << SONDE_FLAG_FREQ);
 	attr.flags |= 1ULL << SONDE_FLAG_DISABLED;
 	fd = r->kernel->open(&attr, r->events.v[e].uncore ? -1 : 0,
-	        r->events.v[e].uncore ? (int)r->cpus[0] : -1, -1);
+	        r->events.v[e].uncore ? (int)r->cpus[0] : -1, -1, 0);
 	if (fd >= 0) {
 		(void)r->kernel->close(fd);
 	}

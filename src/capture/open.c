@@ -187,11 +187,11 @@ static int open_one(struct sonde_record *r, size_t e, size_t at, int leader)
 	int fd;
 
 	if (r->cgroup_fds != NULL && r->cgroup_fds[e] >= 0) {
-		fd = r->kernel->open_cgroup(&event->attr, r->cgroup_fds[e], cpu, leader);
-		capture_trace_open(r, r->cgroup_fds[e], cpu, leader, OPEN_PID_CGROUP, fd);
+		fd = r->kernel->open(&event->attr, r->cgroup_fds[e], cpu, leader, HOST_OPEN_CGROUP);
+		capture_trace_open(r, r->cgroup_fds[e], cpu, leader, HOST_OPEN_CGROUP, fd);
 		return fd;
 	}
-	fd = r->kernel->open(&event->attr, pid, cpu, leader);
+	fd = r->kernel->open(&event->attr, pid, cpu, leader, 0);
 	capture_trace_open(r, pid, cpu, leader, 0, fd);
 	return fd;
 }
@@ -347,7 +347,7 @@ static int map_failed(struct sonde_record *r, int why)
 static int map_ring(struct sonde_record *r, struct capture_ring *ring, int fd, bool backward)
 {
 	size_t size = (r->ring_pages + 1) * (size_t)sysconf(_SC_PAGESIZE);
-	void *map = backward ? r->kernel->map_overwrite(fd, size) : r->kernel->map(fd, size);
+	void *map = r->kernel->map(fd, size, backward);
 
 	if (map == NULL) {
 		return (errno == EPERM || errno == ENOMEM) && r->options.mmap_pages == 0 &&

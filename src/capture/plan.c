@@ -18,7 +18,7 @@ static void set_flag(struct sonde_attr *attr, enum sonde_attr_flag flag, bool on
 static bool event_exists(struct sonde_record *r, const struct event *event, unsigned precise)
 {
 	struct sonde_attr attr = {.type = event->attr.type,
-	        .size = WRITER_ATTR_SIZE,
+	        .size = HOST_ATTR_SIZE,
 	        .config = event->attr.config,
 	        .flags = (uint64_t)precise << SONDE_FLAG_PRECISE_IP};
 	int fd;
@@ -27,7 +27,7 @@ static bool event_exists(struct sonde_record *r, const struct event *event, unsi
 	set_flag(&attr, SONDE_FLAG_EXCLUDE_KERNEL, true);
 	set_flag(&attr, SONDE_FLAG_EXCLUDE_HV, true);
 	capture_trace_attr(r, &attr);
-	fd = r->kernel->open(&attr, 0, -1, -1);
+	fd = r->kernel->open(&attr, 0, -1, -1, 0);
 	capture_trace_open(r, 0, -1, -1, 0, fd);
 	if (fd >= 0) {
 		(void)r->kernel->close(fd);
@@ -167,7 +167,7 @@ static void plan_event(struct sonde_record *r, struct event *event, uint64_t fre
 	bool leads = leader == event;
 	bool on_exec = o->workload != NULL && r->targets == CAPTURE_WORKLOAD;
 
-	attr->size = WRITER_ATTR_SIZE;
+	attr->size = HOST_ATTR_SIZE;
 	attr->read_format = SONDE_READ_ID | SONDE_READ_LOST;
 	attr->sample_type |= SONDE_SAMPLE_IP | SONDE_SAMPLE_TID;
 	attr->sample_type |= capture_wants_time(r) ? SONDE_SAMPLE_TIME : 0;

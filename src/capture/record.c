@@ -56,7 +56,7 @@ struct sonde_record *sonde_record_new(const struct sonde_record_options *options
 	}
 	memcpy(&r->options, options,
 	        options->size < sizeof(r->options) ? options->size : sizeof(r->options));
-	r->kernel = capture_kernel_linux();
+	r->kernel = host_kernel_linux();
 	r->result = (struct sonde_record_result){.size = sizeof(r->result), .workload_status = -1};
 	r->root_fd = proc_root_open("/");
 	r->workload = HOST_NO_WORKLOAD;
@@ -232,7 +232,7 @@ static void disable_all(struct sonde_record *r)
 	for (e = 0; e < r->events.n; e++) {
 		for (i = 0; i < r->ncpus * r->nthreads; i++) {
 			if (r->opened[e].fds[i] >= 0) {
-				(void)r->kernel->enable(r->opened[e].fds[i], false);
+				(void)r->kernel->enable(r->opened[e].fds[i], false, false);
 			}
 		}
 	}

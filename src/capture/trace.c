@@ -5,8 +5,6 @@
 
 #include <errno.h>
 
-#define OPEN_FLAGS 0x8u /* close on exec: what every event is opened with */
-
 static bool wanted(const struct sonde_record *r)
 {
 	return r->options.message != NULL && r->options.debug;
@@ -43,7 +41,7 @@ void capture_trace_open(
 		return;
 	}
 	text_printf(&t, "sys_perf_event_open: pid %d  cpu %d  group_fd %d  flags 0x%x", (int)pid,
-	        cpu, group_fd, OPEN_FLAGS | flags);
+	        cpu, group_fd, HOST_OPEN_CLOEXEC | flags);
 	if (fd >= 0) {
 		text_printf(&t, " = %d", fd);
 	} else {

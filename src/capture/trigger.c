@@ -26,7 +26,7 @@ static int plan(struct sonde_record *r, struct event *event)
 		        "often, as cpu-clock/period=NANOSECONDS/, or use --switch-output=TIME",
 		        event->name);
 	}
-	attr->size = WRITER_ATTR_SIZE;
+	attr->size = HOST_ATTR_SIZE;
 	attr->sample_period = event->default_period != 0 ? event->default_period : 1;
 	capture_terms_apply(event);
 	attr->sample_type = SONDE_SAMPLE_IDENTIFIER;
@@ -55,7 +55,7 @@ static int open_one(struct sonde_record *r, const struct event *event, pid_t cpu
 {
 	struct capture_triggers *t = &r->triggers;
 	size_t size = (RING_PAGES + 1) * (size_t)sysconf(_SC_PAGESIZE);
-	int fd = r->kernel->open(&event->attr, -1, (int)cpu, -1);
+	int fd = r->kernel->open(&event->attr, -1, (int)cpu, -1, 0);
 	void *map;
 	int why;
 
@@ -63,7 +63,7 @@ static int open_one(struct sonde_record *r, const struct event *event, pid_t cpu
 	if (fd < 0) {
 		return errno == ENODEV ? 0 : refused(r, event, errno); /* went off-line */
 	}
-	map = r->kernel->map(fd, size);
+	map = r->kernel->map(fd, size, false);
 	if (map == NULL) {
 		why = errno;
 		(void)r->kernel->close(fd);

@@ -24,7 +24,7 @@ struct opened {
 
 struct sonde_counter {
 	struct sonde_counter_options options;
-	const struct counter_kernel *kernel;
+	const struct host_kernel *kernel;
 	struct opened *v;
 	size_t n, cap;
 	uint64_t *buf; /* of group reads */
@@ -34,11 +34,10 @@ struct sonde_counter {
 	int root_fd;
 };
 
-#define ATTR_SIZE   128u /* up to sig_data: what Linux 5.13 knows */
 #define READ_FORMAT (SONDE_READ_ENABLED | SONDE_READ_RUNNING | SONDE_READ_ID | SONDE_READ_LOST)
 
 struct sonde_counter *counter_new_with(
-        const struct sonde_counter_options *options, const struct counter_kernel *kernel)
+        const struct sonde_counter_options *options, const struct host_kernel *kernel)
 {
 	struct sonde_counter *c = calloc(1, sizeof(*c));
 
@@ -56,7 +55,12 @@ struct sonde_counter *counter_new_with(
 
 struct sonde_counter *sonde_counter_new(const struct sonde_counter_options *options)
 {
-	return counter_new_with(options, counter_kernel_linux());
+	return counter_new_with(options, host_kernel_linux());
+}
+
+static size_t page_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
 /* Members of a group go before their leader. */
@@ -66,9 +70,9 @@ static void close_from(struct sonde_counter *c, size_t first)
 		struct opened *o = &c->v[--c->n];
 
 		if (o->page != NULL) {
-			c->kernel->unmap(o->page, c->kernel->arg);
+			c->kernel->unmap(o->page, page_size());
 		}
-		(void)c->kernel->close(o->fd, c->kernel->arg);
+		(void)c->kernel->close(o->fd);
 		free(o->name);
 	}
 }
@@ -108,7 +112,7 @@ static int open_attr(struct sonde_counter *c, struct opened *o)
 		        "all threads can be counted on one cpu only: set one_cpu");
 	}
 	for (;;) {
-		o->fd = c->kernel->open(&o->attr, opt->thread, cpu, leader, 0, c->kernel->arg);
+		o->fd = c->kernel->open(&o->attr, opt->thread, cpu, leader, 0);
 		if (o->fd >= 0) {
 			return 0;
 		}
@@ -145,7 +149,7 @@ static int add(struct sonde_counter *c, const char *name, const struct sonde_att
 	o = &c->v[c->n];
 	*o = (struct opened){.attr = *attr, .leader = leader, .members = 1, .fd = -1};
 	/* size 0 would be that of the first kernels: no config2; newer fields may be there if zero */
-	o->attr.size = attr->config3 != 0 || attr->config4 != 0 ? ATTR_SIZE_NOW : ATTR_SIZE;
+	o->attr.size = attr->config3 != 0 || attr->config4 != 0 ? ATTR_SIZE_NOW : HOST_ATTR_SIZE;
 	o->attr.read_format = READ_FORMAT | (members > 1 ? SONDE_READ_GROUP : 0);
 	o->attr.flags &= ~(1ull << SONDE_FLAG_DISABLED);
 	if (c->options.enabled == 0 && leader == c->n) {
@@ -225,13 +229,14 @@ int sonde_counter_fd(const struct sonde_counter *c, size_t event)
 	return c->v[event].fd;
 }
 
-static int control_all(struct sonde_counter *c, enum counter_ioctl what)
+/* Calls one of these for every group. */
+static int control_all(
+        struct sonde_counter *c, int (*control)(const struct sonde_counter *c, int fd))
 {
 	size_t i;
 
 	for (i = 0; i < c->n; i++) {
-		if (c->v[i].leader == i &&
-		        c->kernel->control(c->v[i].fd, what, true, c->kernel->arg) < 0) {
+		if (c->v[i].leader == i && control(c, c->v[i].fd) < 0) {
 			return error_set(&c->error, SONDE_EIO, NO_OFFSET, "cannot control '%s': %s",
 			        c->v[i].name, strerror(errno));
 		}
@@ -239,19 +244,34 @@ static int control_all(struct sonde_counter *c, enum counter_ioctl what)
 	return 0;
 }
 
+static int enable(const struct sonde_counter *c, int fd)
+{
+	return c->kernel->enable(fd, true, true);
+}
+
+static int disable(const struct sonde_counter *c, int fd)
+{
+	return c->kernel->enable(fd, false, true);
+}
+
+static int reset(const struct sonde_counter *c, int fd)
+{
+	return c->kernel->reset(fd, true);
+}
+
 int sonde_counter_enable(struct sonde_counter *c)
 {
-	return control_all(c, COUNTER_ENABLE);
+	return control_all(c, enable);
 }
 
 int sonde_counter_disable(struct sonde_counter *c)
 {
-	return control_all(c, COUNTER_DISABLE);
+	return control_all(c, disable);
 }
 
 int sonde_counter_reset(struct sonde_counter *c)
 {
-	return control_all(c, COUNTER_RESET);
+	return control_all(c, reset);
 }
 
 static int read_failed(struct sonde_counter *c, const struct opened *o, ssize_t got)
@@ -281,7 +301,7 @@ static int read_values(struct sonde_counter *c, const struct opened *o,
 		buf = c->buf;
 	}
 	memset(out, 0, max * sizeof(*out));
-	got = c->kernel->read(o->fd, buf, need * 8, c->kernel->arg);
+	got = c->kernel->read(o->fd, buf, need * 8);
 	if (got <= 0 || !counter_values(o->attr.read_format, buf, (size_t)got / 8, out, max, nr)) {
 		return read_failed(c, o, got);
 	}
@@ -320,7 +340,7 @@ const void *sonde_counter_page(struct sonde_counter *c, size_t event)
 	struct opened *o = &c->v[event];
 
 	if (o->page == NULL && !o->no_page) {
-		o->page = c->kernel->map(o->fd, c->kernel->arg);
+		o->page = c->kernel->map(o->fd, page_size(), true);
 		o->no_page = o->page == NULL;
 	}
 	return o->page;

@@ -4,32 +4,9 @@
 #define SONDE_COUNTER_COUNTER_H
 
 #include "core/status.h"
+#include "host/kernel.h"
 
 #include <sonde/counter.h>
-
-#include <stdbool.h>
-#include <sys/types.h>
-
-enum counter_ioctl { COUNTER_ENABLE, COUNTER_DISABLE, COUNTER_RESET };
-
-/* The kernel as counting sees it, so that a fake can stand in. All return -1 with errno. */
-struct counter_kernel {
-	void *arg; /* of the fake; the last argument of every call */
-	int (*open)(const struct sonde_attr *attr, pid_t pid, int cpu, int group_fd,
-	        unsigned long flags, void *arg);
-	int (*close)(int fd, void *arg);
-	ssize_t (*read)(int fd, void *buf, size_t size, void *arg);
-	int (*control)(int fd, enum counter_ioctl what, bool group, void *arg);
-	int (*id)(int fd, uint64_t *id, void *arg);
-	void *(*map)(int fd, void *arg); /* the control page, read-only; NULL with errno */
-	void (*unmap)(void *page, void *arg);
-	int (*filter)(int fd, const char *filter, void *arg);
-};
-
-const struct counter_kernel *counter_kernel_linux(void);
-
-#define COUNTER_OPEN_CLOEXEC 8ul
-#define COUNTER_OPEN_CGROUP  4ul /* pid is the descriptor of a cgroup's directory */
 
 /*
  * What is tried when an attr is refused with EINVAL or E2BIG: fewer things that older kernels, or
@@ -48,8 +25,8 @@ int counter_open_failed(struct error *err, int root, const char *name,
 bool counter_values(uint64_t read_format, const uint64_t *numbers, size_t n,
         struct sonde_counter_value *out, size_t max, size_t *nr);
 
-/* As counter_kernel_linux, for tests. */
+/* As sonde_counter_new, with a kernel that is a fake. */
 struct sonde_counter *counter_new_with(
-        const struct sonde_counter_options *options, const struct counter_kernel *kernel);
+        const struct sonde_counter_options *options, const struct host_kernel *kernel);
 
 #endif

@@ -1,97 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE
-#include "abi/abi.h"
 #include "counter/counter.h"
 #include "proc/proc.h"
-#include "record/record.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-/* ioctl numbers of perf events: perf_event_open(2) */
-#define IOC_ENABLE     _IO('$', 0)
-#define IOC_DISABLE    _IO('$', 1)
-#define IOC_RESET      _IO('$', 3)
-#define IOC_SET_FILTER _IOW('$', 6, char *)
-#define IOC_ID         _IOR('$', 7, uint64_t *)
-#define IOC_FLAG_GROUP 1ul
-
-static int linux_open(const struct sonde_attr *attr, pid_t pid, int cpu, int group_fd,
-        unsigned long flags, void *arg)
-{
-	uint8_t bytes[ATTR_SIZE_NOW];
-
-	(void)arg;
-	record_attr_encode(attr, bytes);
-	return (int)syscall(
-	        SYS_perf_event_open, bytes, pid, cpu, group_fd, flags | COUNTER_OPEN_CLOEXEC);
-}
-
-static int linux_close(int fd, void *arg)
-{
-	(void)arg;
-	return close(fd);
-}
-
-static ssize_t linux_read(int fd, void *buf, size_t size, void *arg)
-{
-	(void)arg;
-	return read(fd, buf, size);
-}
-
-static int linux_control(int fd, enum counter_ioctl what, bool group, void *arg)
-{
-	static const unsigned long requests[] = {IOC_ENABLE, IOC_DISABLE, IOC_RESET};
-
-	(void)arg;
-	return ioctl(fd, requests[what], group ? IOC_FLAG_GROUP : 0ul);
-}
-
-static int linux_id(int fd, uint64_t *id, void *arg)
-{
-	(void)arg;
-	return ioctl(fd, IOC_ID, id);
-}
-
-static void *linux_map(int fd, void *arg)
-{
-	void *p = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);
-
-	(void)arg;
-	return p == MAP_FAILED ? NULL : p;
-}
-
-static void linux_unmap(void *page, void *arg)
-{
-	(void)arg;
-	(void)munmap(page, (size_t)sysconf(_SC_PAGESIZE));
-}
-
-static int linux_filter(int fd, const char *filter, void *arg)
-{
-	(void)arg;
-	return ioctl(fd, IOC_SET_FILTER, filter);
-}
-
-const struct counter_kernel *counter_kernel_linux(void)
-{
-	static const struct counter_kernel kernel = {
-	        .open = linux_open,
-	        .close = linux_close,
-	        .read = linux_read,
-	        .control = linux_control,
-	        .id = linux_id,
-	        .map = linux_map,
-	        .unmap = linux_unmap,
-	        .filter = linux_filter,
-	};
-
-	return &kernel;
-}
 
 bool counter_attr_ease(struct sonde_attr *attr, const struct sonde_attr *asked, unsigned step)
 {

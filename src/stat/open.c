@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define ATTR_SIZE 128u /* the newest form that perf 6.1 takes */
-
 void stat_say(struct sonde_stat *s, enum sonde_stat_message kind, const char *fmt, ...)
 {
 	char text[1024];
@@ -85,7 +83,7 @@ static void plan_attr(struct sonde_stat *s, struct event *event, bool leads)
 	struct sonde_attr *attr = &event->attr;
 	bool in_group = s->events.v[event->leader].members > 1;
 
-	attr->size = ATTR_SIZE;
+	attr->size = HOST_ATTR_SIZE;
 	attr->sample_type = SONDE_SAMPLE_IDENTIFIER;
 	attr->read_format = SONDE_READ_ENABLED | SONDE_READ_RUNNING;
 	attr->read_format |= in_group ? SONDE_READ_ID | SONDE_READ_GROUP : 0;
@@ -293,8 +291,8 @@ static int open_cell(struct sonde_stat *s, size_t e, size_t i, int cgroup_fd)
 	int why;
 
 	for (;;) {
-		o->fds[i] = s->kernel->open(&o->attr, tid, cpu, group_fd,
-		        cgroup_fd >= 0 ? COUNTER_OPEN_CGROUP : 0, s->kernel->arg);
+		o->fds[i] = s->kernel->open(
+		        &o->attr, tid, cpu, group_fd, cgroup_fd >= 0 ? HOST_OPEN_CGROUP : 0);
 		if (o->fds[i] >= 0) {
 			return 0;
 		}
@@ -362,11 +360,11 @@ static int open_event(struct sonde_stat *s, size_t e)
 		rc = open_cell(s, e, i, cgroup_fd);
 		/* members of groups are known by their ids, counts of recordings too */
 		if (rc == 0 && o->fds[i] >= 0 && needs_id &&
-		        s->kernel->id(o->fds[i], &o->ids[i], s->kernel->arg) < 0) {
+		        s->kernel->id(o->fds[i], &o->ids[i]) < 0) {
 			o->ids[i] = 0;
 		}
 		if (rc == 0 && o->fds[i] >= 0 && filter != NULL &&
-		        s->kernel->filter(o->fds[i], filter, s->kernel->arg) < 0) {
+		        s->kernel->set_filter(o->fds[i], filter) < 0) {
 			rc = error_set(&s->error, SONDE_EARG, NO_OFFSET,
 			        "the kernel refuses the filter '%s' for '%s': %s", filter,
 			        s->set.events[e].name, strerror(errno));
@@ -421,7 +419,7 @@ void stat_close(struct sonde_stat *s)
 	for (e = 0; s->opened != NULL && e < s->set.nevents; e++) {
 		for (i = 0; s->opened[e].fds != NULL && i < cells; i++) {
 			if (s->opened[e].fds[i] >= 0) {
-				(void)s->kernel->close(s->opened[e].fds[i], s->kernel->arg);
+				(void)s->kernel->close(s->opened[e].fds[i]);
 			}
 		}
 		free(s->opened[e].fds);
@@ -442,8 +440,7 @@ int stat_enable(struct sonde_stat *s, bool on)
 		for (i = 0; i < cells; i++) {
 			int fd = s->opened[e].fds[i];
 
-			if (fd >= 0 && s->kernel->control(fd, on ? COUNTER_ENABLE : COUNTER_DISABLE,
-			                       false, s->kernel->arg) < 0) {
+			if (fd >= 0 && s->kernel->enable(fd, on, false) < 0) {
 				return error_set(&s->error, SONDE_EIO, NO_OFFSET,
 				        "cannot start '%s': %s", s->set.events[e].name,
 				        strerror(errno));
@@ -489,7 +486,7 @@ static int read_group(struct sonde_stat *s, size_t e, size_t i)
 		free(values);
 		return error_nomem(&s->error);
 	}
-	got = s->kernel->read(o->fds[i], buf, words * 8, s->kernel->arg);
+	got = s->kernel->read(o->fds[i], buf, words * 8);
 	if (got <= 0 ||
 	        !counter_values(o->attr.read_format, buf, (size_t)got / 8, values, members, &nr)) {
 		rc = read_failed(s, e, got);
@@ -518,7 +515,7 @@ static int read_cell(struct sonde_stat *s, size_t e, size_t i)
 	if (o->grouped) {
 		return read_group(s, e, i);
 	}
-	got = s->kernel->read(o->fds[i], buf, sizeof(buf), s->kernel->arg);
+	got = s->kernel->read(o->fds[i], buf, sizeof(buf));
 	if (got <= 0 ||
 	        !counter_values(o->attr.read_format, buf, (size_t)got / 8, &value, 1, &nr)) {
 		return read_failed(s, e, got);

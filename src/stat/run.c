@@ -35,7 +35,7 @@ static uint64_t now_ns(void)
 }
 
 struct sonde_stat *stat_new_with(
-        const struct sonde_stat_options *options, const struct counter_kernel *kernel, int root)
+        const struct sonde_stat_options *options, const struct host_kernel *kernel, int root)
 {
 	struct sonde_stat *s = calloc(1, sizeof(*s));
 
@@ -67,7 +67,7 @@ struct sonde_stat *stat_new_with(
 
 struct sonde_stat *sonde_stat_new(const struct sonde_stat_options *options)
 {
-	return stat_new_with(options, counter_kernel_linux(), proc_root_open("/"));
+	return stat_new_with(options, host_kernel_linux(), proc_root_open("/"));
 }
 
 static void close_fd(int *fd)

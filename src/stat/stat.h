@@ -214,7 +214,7 @@ void stat_writer_free(struct stat_writer *w);
 
 struct sonde_stat {
 	struct sonde_stat_options options;
-	const struct counter_kernel *kernel;
+	const struct host_kernel *kernel;
 	int root_fd;
 	struct error error;
 	struct sonde_error public_error;
@@ -266,6 +266,6 @@ void stat_say(struct sonde_stat *s, enum sonde_stat_message kind, const char *fm
         __attribute__((format(printf, 3, 4)));
 
 struct sonde_stat *stat_new_with(
-        const struct sonde_stat_options *options, const struct counter_kernel *kernel, int root);
+        const struct sonde_stat_options *options, const struct host_kernel *kernel, int root);
 
 #endif

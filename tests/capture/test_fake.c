@@ -10,7 +10,7 @@
 #define PT_TYPE 10u
 #define PAGE    FAKE_PAGE
 
-static const struct capture_kernel *k;
+static const struct host_kernel *k;
 
 static int open_event(uint32_t type, uint64_t config, uint64_t flags, pid_t pid)
 {
@@ -20,7 +20,7 @@ static int open_event(uint32_t type, uint64_t config, uint64_t flags, pid_t pid)
 	        .sample_type = SONDE_SAMPLE_TID | SONDE_SAMPLE_TIME | SONDE_SAMPLE_IDENTIFIER,
 	        .flags = flags | 1u << SONDE_FLAG_SAMPLE_ID_ALL};
 
-	return k->open(&attr, pid, 0, -1);
+	return k->open(&attr, pid, 0, -1, 0);
 }
 
 static uint64_t *word(void *map, size_t at)
@@ -43,7 +43,7 @@ static void test_data_ring(void)
 
 	fake_reset(&(struct fake_options){0});
 	fd = open_event(SONDE_TYPE_SOFTWARE, 0, 0, 7);
-	map = k->map(fd, 2 * PAGE);
+	map = k->map(fd, 2 * PAGE, false);
 	ok(capture_ring_init(&ring, map, 2 * PAGE), "a ring of one page");
 	fake_run(0, 7, 7);
 	while (fake_sample(fake_event(0), 1)) {
@@ -71,11 +71,11 @@ static void test_side_band(void)
 	fake_reset(&(struct fake_options){0});
 	fd = open_event(SONDE_TYPE_SOFTWARE, SONDE_SW_DUMMY,
 	        1u << SONDE_FLAG_COMM | 1u << SONDE_FLAG_DISABLED | 1u << SONDE_FLAG_INHERIT, 7);
-	map = k->map(fd, 2 * PAGE);
+	map = k->map(fd, 2 * PAGE, false);
 	(void)capture_ring_init(&ring, map, 2 * PAGE);
 	fake_comm(7, "early");
 	ok(!capture_ring_look(&ring), "an event that is off yields nothing");
-	(void)k->enable(fd, true);
+	(void)k->enable(fd, true, false);
 	fake_mmap(7, 0x1000, 0x1000, "/bin/true");
 	ok(!capture_ring_look(&ring), "nor one that does not ask for it");
 	fake_comm(8, "other");
@@ -94,7 +94,7 @@ static void test_full_trace(void)
 
 	fake_reset(&(struct fake_options){.aux_type = PT_TYPE});
 	fd = open_event(PT_TYPE, 0, 0, 7);
-	map = k->map(fd, 2 * PAGE);
+	map = k->map(fd, 2 * PAGE, false);
 	aux = map_aux(fd, map, 2, false);
 	if (!ok(aux != NULL, "an AUX area")) {
 		abort();
@@ -114,7 +114,7 @@ static void test_full_trace(void)
 	*word(map, 1064) = 2 * PAGE;
 	fake_trace(0, 64);
 	eq_u64(fake_aux_end(0), 2 * PAGE, "room alone does not start it");
-	(void)k->enable(fd, true);
+	(void)k->enable(fd, true, false);
 	fake_trace(0, PAGE);
 	eq_u64(fake_aux_end(0), 3 * PAGE, "IOC_ENABLE does");
 	eq_u64(aux[0], fake_aux_byte(0, 2 * PAGE), "and the area goes round");
@@ -131,7 +131,7 @@ static void test_overwrite(void)
 
 	fake_reset(&(struct fake_options){.aux_type = PT_TYPE});
 	fd = open_event(PT_TYPE, 0, 0, 7);
-	map = k->map(fd, 2 * PAGE);
+	map = k->map(fd, 2 * PAGE, false);
 	aux = map_aux(fd, map, 1, true);
 	if (aux == NULL) {
 		abort();
@@ -139,7 +139,7 @@ static void test_overwrite(void)
 	fake_run(0, 7, 7);
 	fake_trace(0, 5 * PAGE + 10);
 	eq_u64(*word(map, 1056), 0, "overwrite: nothing is told while it runs");
-	(void)k->enable(fd, false);
+	(void)k->enable(fd, false, false);
 	eq_u64(*word(map, 1056), 5 * PAGE + 10, "until it is off");
 	eq_u64(aux[9], fake_pt_byte(0, 5 * PAGE + 9), "the area has the newest");
 	eq_u64(aux[10], fake_pt_byte(0, 4 * PAGE + 10), "and before it the oldest");
@@ -154,18 +154,19 @@ static void test_refusals(void)
 	int fd;
 
 	fake_reset(&(struct fake_options){.attr_size = 104});
-	ok(k->open(&attr, 7, 0, -1) < 0 && errno == E2BIG, "a field that the kernel does not know");
+	ok(k->open(&attr, 7, 0, -1, 0) < 0 && errno == E2BIG,
+	        "a field that the kernel does not know");
 	attr.aux_watermark = 0;
-	fd = k->open(&attr, 7, 0, -1);
+	fd = k->open(&attr, 7, 0, -1, 0);
 	ok(fd >= 0, "it may be there when it is zero");
-	ok(k->open(&attr, 7, 1, -1) < 0 && errno == ENODEV, "a cpu that is not there");
+	ok(k->open(&attr, 7, 1, -1, 0) < 0 && errno == ENODEV, "a cpu that is not there");
 	fake_offline(0);
-	ok(k->open(&attr, 7, 0, -1) < 0 && errno == ENODEV, "or no more");
+	ok(k->open(&attr, 7, 0, -1, 0) < 0 && errno == ENODEV, "or no more");
 	fake_reset(&(struct fake_options){
 	        .unprivileged = true, .memlock = PAGE, .aux_type = PT_TYPE, .mlock_kb = 12});
 	ok(open_event(SONDE_TYPE_TRACEPOINT, 1, 0, 7) < 0 && errno == EACCES, "no tracepoints");
 	fd = open_event(PT_TYPE, 0, 0, 7);
-	map = k->map(fd, 2 * PAGE);
+	map = k->map(fd, 2 * PAGE, false);
 	ok(map != NULL, "a ring within the limit");
 	ok(map_aux(fd, map, 4, false) == NULL && errno == EPERM, "an AUX area above it");
 	ok(map_aux(fd, map, 2, false) != NULL, "and one that just fits");

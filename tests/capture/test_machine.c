@@ -19,8 +19,10 @@
 static int next_fd;
 static int64_t refuse; /* not 0: user space only is allowed */
 
-static int fake_open(const struct sonde_attr *attr, pid_t pid, int cpu, int group_fd)
+static int fake_open(
+        const struct sonde_attr *attr, pid_t pid, int cpu, int group_fd, unsigned flags)
 {
+	(void)flags;
 	(void)pid;
 	(void)cpu;
 	(void)group_fd;
@@ -37,11 +39,12 @@ static int fake_close(int fd)
 	return 0;
 }
 
-static void *fake_map(int fd, size_t size)
+static void *fake_map(int fd, size_t size, bool read_only)
 {
 	void *p = aligned_alloc(4096, size);
 
 	(void)fd;
+	(void)read_only;
 	return p != NULL ? memset(p, 0, size) : NULL;
 }
 
@@ -64,10 +67,11 @@ static int fake_redirect(int fd, int ring_fd)
 	return 0;
 }
 
-static int fake_enable(int fd, bool on)
+static int fake_enable(int fd, bool on, bool group)
 {
 	(void)fd;
 	(void)on;
+	(void)group;
 	return 0;
 }
 
@@ -86,7 +90,7 @@ static int fake_poll(struct pollfd *fds, nfds_t n, int timeout_ms)
 	return 1;
 }
 
-static const struct capture_kernel fake = {
+static const struct host_kernel fake = {
         .open = fake_open,
         .close = fake_close,
         .map = fake_map,

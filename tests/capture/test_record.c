@@ -62,8 +62,10 @@ static void write_text(const char *path, const char *text)
 	}
 }
 
-static int fake_open(const struct sonde_attr *attr, pid_t pid, int cpu, int group_fd)
+static int fake_open(
+        const struct sonde_attr *attr, pid_t pid, int cpu, int group_fd, unsigned flags)
 {
+	(void)flags;
 	(void)pid;
 	if (k.gone) {
 		errno = ESRCH;
@@ -111,11 +113,12 @@ static int fake_close(int fd)
 	return 0;
 }
 
-static void *fake_map(int fd, size_t size)
+static void *fake_map(int fd, size_t size, bool read_only)
 {
 	size_t pages = size / PAGE - 1;
 	void *p;
 
+	(void)read_only;
 	if ((pages & (pages - 1)) != 0) {
 		errno = EINVAL;
 		return NULL;
@@ -159,10 +162,11 @@ static int fake_redirect(int fd, int ring_fd)
 	return 0;
 }
 
-static int fake_enable(int fd, bool on)
+static int fake_enable(int fd, bool on, bool group)
 {
 	(void)fd;
 	(void)on;
+	(void)group;
 	return 0;
 }
 
@@ -251,7 +255,7 @@ static int fake_run_on(const pid_t *cpus, size_t n)
 	return 0;
 }
 
-static const struct capture_kernel fake = {
+static const struct host_kernel fake = {
         .open = fake_open,
         .close = fake_close,
         .map = fake_map,

@@ -17,13 +17,12 @@ static struct fake {
 	int refuse; /* errno */
 	uint64_t refuse_format; /* read_format bits that are not known */
 	bool pinned_out;
-	int controls[3];
+	int enables;
 } f;
 
-static int fake_open(const struct sonde_attr *attr, pid_t pid, int cpu, int group,
-        unsigned long flags, void *arg)
+static int fake_open(const struct sonde_attr *attr, pid_t pid, int cpu, int group, unsigned flags)
 {
-	(void)pid, (void)cpu, (void)flags, (void)arg;
+	(void)pid, (void)cpu, (void)flags;
 	if (f.refuse != 0 || (attr->read_format & f.refuse_format) != 0) {
 		errno = f.refuse != 0 ? f.refuse : EINVAL;
 		return -1;
@@ -33,21 +32,20 @@ static int fake_open(const struct sonde_attr *attr, pid_t pid, int cpu, int grou
 	return f.opened;
 }
 
-static int fake_close(int fd, void *arg)
+static int fake_close(int fd)
 {
-	(void)fd, (void)arg;
+	(void)fd;
 	f.closed++;
 	return 0;
 }
 
-static ssize_t fake_read(int fd, void *buf, size_t size, void *arg)
+static ssize_t fake_read(int fd, void *buf, size_t size)
 {
 	uint64_t out[64];
 	uint64_t format = f.attr[fd].read_format;
 	size_t n = 0;
 	int i;
 
-	(void)arg;
 	if (f.pinned_out) {
 		return 0;
 	}
@@ -81,23 +79,23 @@ static ssize_t fake_read(int fd, void *buf, size_t size, void *arg)
 	return (ssize_t)(n * 8);
 }
 
-static int fake_control(int fd, enum counter_ioctl what, bool group, void *arg)
+static int fake_enable(int fd, bool on, bool group)
 {
-	(void)fd, (void)group, (void)arg;
-	f.controls[what]++;
+	(void)fd, (void)group;
+	f.enables += on;
 	return 0;
 }
 
-static void *fake_map(int fd, void *arg)
+static void *fake_map(int fd, size_t size, bool read_only)
 {
-	(void)fd, (void)arg;
+	(void)fd, (void)size, (void)read_only;
 	return NULL;
 }
 
-static const struct counter_kernel kernel = {.open = fake_open,
+static const struct host_kernel kernel = {.open = fake_open,
         .close = fake_close,
         .read = fake_read,
-        .control = fake_control,
+        .enable = fake_enable,
         .map = fake_map};
 
 static void test_group(void)
@@ -117,7 +115,7 @@ static void test_group(void)
 	                !sonde_attr_has(&f.attr[3], SONDE_FLAG_DISABLED),
 	        "the leader starts its group");
 	eq_u64(sonde_counter_enable(c), 0, "enabled");
-	eq_u64(f.controls[COUNTER_ENABLE], 2, "by one call for each group");
+	eq_u64(f.enables, 2, "by one call for each group");
 	eq_u64(sonde_counter_read_all(c, v, 4), 4, "read at once");
 	eq_u64(v[0].value, 1000, "the first");
 	eq_u64(v[3].value, 4000, "the last of the group");

@@ -163,11 +163,13 @@ static int refuses(const struct sonde_attr *attr, pid_t pid, int cpu, int group_
 	return 0;
 }
 
-static int fake_open(const struct sonde_attr *attr, pid_t pid, int cpu, int group_fd)
+static int fake_open(
+        const struct sonde_attr *attr, pid_t pid, int cpu, int group_fd, unsigned flags)
 {
 	int why = refuses(attr, pid, cpu, group_fd);
 	struct fake_event *e;
 
+	(void)flags;
 	if (why != 0) {
 		errno = why;
 		return -1;
@@ -229,12 +231,13 @@ static void *shared(size_t size)
 	return p;
 }
 
-static void *fake_map(int fd, size_t size)
+static void *fake_map(int fd, size_t size, bool read_only)
 {
 	size_t pages = size / FAKE_PAGE - 1;
 	struct fake_event *e = by_fd(fd);
 	struct fake_ring *ring;
 
+	(void)read_only;
 	if (e == NULL || size < FAKE_PAGE || size % FAKE_PAGE != 0 || (pages & (pages - 1)) != 0 ||
 	        e->ring != NULL) {
 		errno = EINVAL;
@@ -323,11 +326,12 @@ static int fake_redirect(int fd, int ring_fd)
 	return 0;
 }
 
-static int fake_enable(int fd, bool on)
+static int fake_enable(int fd, bool on, bool group)
 {
 	struct fake_event *e = by_fd(fd);
 	bool aux;
 
+	(void)group;
 	if (e == NULL || !e->open) {
 		errno = EBADF;
 		return -1;
@@ -479,9 +483,9 @@ static uint64_t fake_ticks(void)
 	return fake_machine.now * 3;
 }
 
-const struct capture_kernel *fake_kernel(void)
+const struct host_kernel *fake_kernel(void)
 {
-	static const struct capture_kernel kernel = {
+	static const struct host_kernel kernel = {
 	        .open = fake_open,
 	        .close = fake_close,
 	        .map = fake_map,

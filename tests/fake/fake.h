@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A kernel to record from, played by the test itself: the other end of struct capture_kernel.
+ * A kernel to record from, played by the test itself: the other end of struct host_kernel.
  *
  *	fake_reset(&options);           a machine without events
  *	fake_kernel()                   the table of functions to give to the code under test
@@ -57,7 +57,7 @@ enum fake_cap { /* bits of the control page's capabilities */
 
 void fake_reset(const struct fake_options *options);
 void fake_end(void); /* frees all that is left */
-const struct capture_kernel *fake_kernel(void);
+const struct host_kernel *fake_kernel(void);
 
 /*
  * step is called at each poll, before it answers; when it returns false the recording is over:

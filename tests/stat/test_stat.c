@@ -21,14 +21,13 @@ static struct {
 	size_t n;
 } k;
 
-static int fake_open(const struct sonde_attr *attr, pid_t pid, int cpu, int group,
-        unsigned long flags, void *arg)
+static int fake_open(const struct sonde_attr *attr, pid_t pid, int cpu, int group, unsigned flags)
 {
 	if (k.refuse_groups && (attr->read_format & SONDE_READ_GROUP) != 0) {
 		errno = EINVAL; /* as kernels before 4.13 do for what is inherited */
 		return -1;
 	}
-	(void)pid, (void)group, (void)flags, (void)arg;
+	(void)pid, (void)group, (void)flags;
 	if (k.no_cpu != 0 && cpu == k.no_cpu) {
 		errno = ENODEV;
 		return -1;
@@ -41,41 +40,40 @@ static int fake_open(const struct sonde_attr *attr, pid_t pid, int cpu, int grou
 	return 1000 + k.opened++;
 }
 
-static int fake_close(int fd, void *arg)
+static int fake_close(int fd)
 {
-	(void)fd, (void)arg;
+	(void)fd;
 	k.closed++;
 	return 0;
 }
 
-static ssize_t fake_read(int fd, void *buf, size_t size, void *arg)
+static ssize_t fake_read(int fd, void *buf, size_t size)
 {
 	uint64_t *out = buf, n = (uint64_t)(fd - 1000) % 4;
 
-	(void)size, (void)arg;
+	(void)size;
 	out[0] = (1000 + 1000 * n) * (k.factor != 0 ? k.factor++ : 1);
 	out[1] = 800;
 	out[2] = n < 2 ? 800 : 200;
 	return 24;
 }
 
-static int fake_control(int fd, enum counter_ioctl what, bool group, void *arg)
+static int fake_enable(int fd, bool on, bool group)
 {
-	(void)fd, (void)what, (void)group, (void)arg;
+	(void)fd, (void)on, (void)group;
 	return 0;
 }
 
-static int fake_id(int fd, uint64_t *id, void *arg)
+static int fake_id(int fd, uint64_t *id)
 {
-	(void)arg;
 	*id = (uint64_t)fd;
 	return 0;
 }
 
-static const struct counter_kernel kernel = {.open = fake_open,
+static const struct host_kernel kernel = {.open = fake_open,
         .close = fake_close,
         .read = fake_read,
-        .control = fake_control,
+        .enable = fake_enable,
         .id = fake_id};
 
 static int collect(void *arg, const char *text, size_t n)

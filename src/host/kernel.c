@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
+#include "host/kernel.h"
+
 #include "abi/abi.h"
-#include "capture/capture.h"
 #include "record/record.h"
 
 #include <sched.h>
@@ -19,33 +20,28 @@
 /* ioctl numbers of perf events: perf_event_open(2) */
 #define IOC_ENABLE       _IO('$', 0)
 #define IOC_DISABLE      _IO('$', 1)
+#define IOC_RESET        _IO('$', 3)
 #define IOC_SET_OUTPUT   _IO('$', 5)
 #define IOC_SET_FILTER   _IOW('$', 6, char *)
 #define IOC_ID           _IOR('$', 7, uint64_t *)
 #define IOC_PAUSE_OUTPUT _IOW('$', 9, uint32_t)
 
-#define OPEN_CLOEXEC 8ul
+#define IOC_FLAG_GROUP 1ul
 
-static int linux_open(const struct sonde_attr *attr, pid_t pid, int cpu, int group_fd)
+static int linux_open(
+        const struct sonde_attr *attr, pid_t pid, int cpu, int group_fd, unsigned flags)
 {
 	uint8_t bytes[ATTR_SIZE_NOW];
 
 	record_attr_encode(attr, bytes);
-	return (int)syscall(SYS_perf_event_open, bytes, pid, cpu, group_fd, OPEN_CLOEXEC);
+	return (int)syscall(SYS_perf_event_open, bytes, pid, cpu, group_fd,
+	        (unsigned long)(HOST_OPEN_CLOEXEC | flags));
 }
 
-static int linux_open_cgroup(const struct sonde_attr *attr, int cgroup_fd, int cpu, int group_fd)
+static void *linux_map(int fd, size_t size, bool read_only)
 {
-	uint8_t bytes[ATTR_SIZE_NOW];
-
-	record_attr_encode(attr, bytes);
-	return (int)syscall(SYS_perf_event_open, bytes, cgroup_fd, cpu, group_fd,
-	        OPEN_CLOEXEC | (unsigned long)OPEN_PID_CGROUP);
-}
-
-static void *linux_map(int fd, size_t size)
-{
-	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *p =
+	        mmap(NULL, size, read_only ? PROT_READ : PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	return p == MAP_FAILED ? NULL : p;
 }
@@ -54,13 +50,6 @@ static void *linux_map_aux(int fd, size_t size, uint64_t offset, bool overwrite)
 {
 	void *p = mmap(NULL, size, overwrite ? PROT_READ : PROT_READ | PROT_WRITE, MAP_SHARED, fd,
 	        (off_t)offset);
-
-	return p == MAP_FAILED ? NULL : p;
-}
-
-static void *linux_map_overwrite(int fd, size_t size)
-{
-	void *p = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
 
 	return p == MAP_FAILED ? NULL : p;
 }
@@ -85,9 +74,14 @@ static int linux_redirect(int fd, int ring_fd)
 	return ioctl(fd, IOC_SET_OUTPUT, ring_fd);
 }
 
-static int linux_enable(int fd, bool on)
+static int linux_enable(int fd, bool on, bool group)
 {
-	return ioctl(fd, on ? IOC_ENABLE : IOC_DISABLE, 0);
+	return ioctl(fd, on ? IOC_ENABLE : IOC_DISABLE, group ? IOC_FLAG_GROUP : 0ul);
+}
+
+static int linux_reset(int fd, bool group)
+{
+	return ioctl(fd, IOC_RESET, group ? IOC_FLAG_GROUP : 0ul);
 }
 
 static int linux_set_filter(int fd, const char *text)
@@ -128,7 +122,10 @@ static void linux_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4])
 
 static uint64_t linux_ticks(void)
 {
-	return capture_now_ns(CLOCK_MONOTONIC);
+	struct timespec ts = {0};
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 #endif
 
@@ -146,20 +143,19 @@ static int linux_run_on(const pid_t *cpus, size_t n)
 	return sched_setaffinity(0, sizeof(set), &set);
 }
 
-const struct capture_kernel *capture_kernel_linux(void)
+const struct host_kernel *host_kernel_linux(void)
 {
-	static const struct capture_kernel kernel = {
+	static const struct host_kernel kernel = {
 	        .open = linux_open,
-	        .open_cgroup = linux_open_cgroup,
 	        .close = close,
 	        .map = linux_map,
 	        .map_aux = linux_map_aux,
-	        .map_overwrite = linux_map_overwrite,
 	        .pause = linux_pause,
 	        .unmap = linux_unmap,
 	        .id = linux_id,
 	        .redirect = linux_redirect,
 	        .enable = linux_enable,
+	        .reset = linux_reset,
 	        .set_filter = linux_set_filter,
 	        .read = read,
 	        .poll = poll,
