@@ -201,15 +201,9 @@ static int choose_mode(struct sonde_record *r)
 /* Asks the kernel for the event, off, of this process. */
 static bool opens(const struct sonde_record *r, struct sonde_attr attr, pid_t pid, int cpu)
 {
-	int fd;
-
 	attr.size = HOST_ATTR_SIZE;
 	set_flag(&attr, SONDE_FLAG_DISABLED, true);
-	fd = r->kernel->open(&attr, pid, cpu, -1, 0);
-	if (fd >= 0) {
-		(void)r->kernel->close(fd);
-	}
-	return fd >= 0;
+	return host_kernel_takes(r->kernel, &attr, pid, cpu);
 }
 
 static bool kernel_tells_switches(const struct sonde_record *r)

@@ -144,6 +144,9 @@ void capture_trace_attr(struct sonde_record *r, const struct sonde_attr *attr);
 void capture_trace_open(
         struct sonde_record *r, pid_t pid, int cpu, int group_fd, unsigned flags, int fd);
 
+/* Would the kernel open this event for this thread? False with errno. */
+bool capture_probe(struct sonde_record *r, const struct sonde_attr *attr);
+
 void capture_choose(struct sonde_record *r); /* options to modes */
 bool capture_wants_time(const struct sonde_record *r);
 int capture_plan(struct sonde_record *r); /* options to attrs */
@@ -155,7 +158,6 @@ int capture_plan(struct sonde_record *r); /* options to attrs */
 bool capture_use_older(struct sonde_record *r, size_t e, int why);
 bool capture_only_counts(
         const struct sonde_record *r, size_t e); /* opens when it need not sample */
-uint32_t capture_attr_size(const struct sonde_attr *attr); /* bytes that hold all that it asks */
 void capture_attr_sizes(struct sonde_record *r,
         bool in_file); /* in files all are of one size, without addresses of ours */
 

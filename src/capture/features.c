@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "abi/abi.h"
 #include "capture/capture.h"
+#include "host/older.h"
 #include "proc/proc.h"
 #include "record/feature_write.h"
 #include "record/record.h"
@@ -149,13 +150,13 @@ static bool put_events(struct sonde_record *r, struct text *t)
 
 	for (i = 0; i < r->events.n; i++) {
 		attr = r->events.v[i].attr;
-		size = capture_attr_size(&attr) > size ? capture_attr_size(&attr) : size;
+		size = host_attr_size(&attr) > size ? host_attr_size(&attr) : size;
 	}
 	feature_put_u32(t, (uint32_t)r->events.n);
 	feature_put_u32(t, size);
 	for (i = 0; i < r->events.n; i++) {
 		attr = r->events.v[i].attr;
-		attr.size = capture_attr_size(&attr);
+		attr.size = host_attr_size(&attr);
 		record_attr_encode(&attr, bytes);
 		text_bytes(t, (const char *)bytes, size);
 		feature_put_u32(t, (uint32_t)r->opened[i].nids);

@@ -21,18 +21,11 @@ static bool event_exists(struct sonde_record *r, const struct event *event, unsi
 	        .size = HOST_ATTR_SIZE,
 	        .config = event->attr.config,
 	        .flags = (uint64_t)precise << SONDE_FLAG_PRECISE_IP};
-	int fd;
 
 	set_flag(&attr, SONDE_FLAG_DISABLED, true);
 	set_flag(&attr, SONDE_FLAG_EXCLUDE_KERNEL, true);
 	set_flag(&attr, SONDE_FLAG_EXCLUDE_HV, true);
-	capture_trace_attr(r, &attr);
-	fd = r->kernel->open(&attr, 0, -1, -1, 0);
-	capture_trace_open(r, 0, -1, -1, 0, fd);
-	if (fd >= 0) {
-		(void)r->kernel->close(fd);
-	}
-	return fd >= 0 || errno == EACCES || errno == EPERM;
+	return capture_probe(r, &attr) || errno == EACCES || errno == EPERM;
 }
 
 /* P asks for the most that the hardware can: not every processor has all the steps. */

@@ -50,3 +50,16 @@ void capture_trace_open(
 	say(r, &t);
 	errno = kept;
 }
+
+bool capture_probe(struct sonde_record *r, const struct sonde_attr *attr)
+{
+	int fd;
+
+	capture_trace_attr(r, attr);
+	fd = r->kernel->open(attr, 0, -1, -1, 0);
+	capture_trace_open(r, 0, -1, -1, 0, fd);
+	if (fd >= 0) {
+		(void)r->kernel->close(fd);
+	}
+	return fd >= 0;
+}

@@ -5,6 +5,7 @@
 #include "core/array.h"
 #include "counter/page.h"
 #include "event/event.h"
+#include "host/older.h"
 #include "proc/proc.h"
 
 #include <errno.h>
@@ -103,8 +104,6 @@ static int open_attr(struct sonde_counter *c, struct opened *o)
 	const struct sonde_counter_options *opt = &c->options;
 	int leader = o->leader < c->n ? c->v[o->leader].fd : -1;
 	int cpu = opt->one_cpu != 0 ? opt->cpu : -1;
-	struct sonde_attr asked = o->attr;
-	unsigned step = 0;
 	int why;
 
 	if (opt->thread == -1 && opt->one_cpu == 0) {
@@ -120,12 +119,10 @@ static int open_attr(struct sonde_counter *c, struct opened *o)
 		if (why == EINVAL && opt->inherit != 0 &&
 		        (o->attr.read_format & SONDE_READ_GROUP) != 0) {
 			/* before 4.13 what is inherited could not be read as a group */
-			asked.read_format &= ~(uint64_t)SONDE_READ_GROUP;
-			o->attr = asked;
+			o->attr.read_format &= ~(uint64_t)SONDE_READ_GROUP;
 			continue;
 		}
-		if ((why != EINVAL && why != E2BIG) ||
-		        !counter_attr_ease(&o->attr, &asked, ++step)) {
+		if (!host_attr_ease(c->kernel, &o->attr, why)) {
 			return counter_open_failed(
 			        &c->error, c->root_fd, o->name, &o->attr, opt->thread == -1, why);
 		}

@@ -8,12 +8,6 @@
 
 #include <sonde/counter.h>
 
-/*
- * What is tried when an attr is refused with EINVAL or E2BIG: fewer things that older kernels, or
- * PMUs without guests, do not know. step: 1, 2, ...; false behind the last one.
- */
-bool counter_attr_ease(struct sonde_attr *attr, const struct sonde_attr *asked, unsigned step);
-
 /* The words and the status for an errno of open. root: where proc is; all: on all threads. */
 int counter_open_failed(struct error *err, int root, const char *name,
         const struct sonde_attr *attr, bool all, int why);

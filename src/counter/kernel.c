@@ -5,29 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-bool counter_attr_ease(struct sonde_attr *attr, const struct sonde_attr *asked, unsigned step)
-{
-	static const struct {
-		bool lost, guest, identifier; /* what goes: new in 6.0, 3.1 (and with PMUs), 3.12 */
-	} steps[] = {{true, false, false}, {false, true, false}, {true, true, false},
-	        {true, true, true}};
-
-	if (step == 0 || step > sizeof(steps) / sizeof(steps[0])) {
-		return false;
-	}
-	*attr = *asked;
-	if (steps[step - 1].lost) {
-		attr->read_format &= ~(uint64_t)SONDE_READ_LOST;
-	}
-	if (steps[step - 1].guest) {
-		attr->flags &= ~(1ull << SONDE_FLAG_EXCLUDE_GUEST);
-	}
-	if (steps[step - 1].identifier) {
-		attr->sample_type &= ~(uint64_t)SONDE_SAMPLE_IDENTIFIER;
-	}
-	return true;
-}
-
 static int not_allowed(
         struct error *err, int root, const char *name, const struct sonde_attr *attr, bool all)
 {

@@ -143,6 +143,17 @@ static int linux_run_on(const pid_t *cpus, size_t n)
 	return sched_setaffinity(0, sizeof(set), &set);
 }
 
+bool host_kernel_takes(
+        const struct host_kernel *kernel, const struct sonde_attr *attr, pid_t pid, int cpu)
+{
+	int fd = kernel->open(attr, pid, cpu, -1, 0);
+
+	if (fd >= 0) {
+		(void)kernel->close(fd);
+	}
+	return fd >= 0;
+}
+
 const struct host_kernel *host_kernel_linux(void)
 {
 	static const struct host_kernel kernel = {

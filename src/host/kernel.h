@@ -45,6 +45,10 @@ struct host_kernel {
 	int (*run_on)(const pid_t *cpus, size_t n); /* the calling thread, on these cpus only */
 };
 
+/* Opens an event and closes it: would it be taken? False with errno. */
+bool host_kernel_takes(
+        const struct host_kernel *kernel, const struct sonde_attr *attr, pid_t pid, int cpu);
+
 /* The kernel of this machine. */
 const struct host_kernel *host_kernel_linux(void);
 

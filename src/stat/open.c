@@ -2,6 +2,7 @@
 /* Options to events, cpus and threads; opens, starts and reads the counters. */
 #include "stat/stat.h"
 
+#include "host/older.h"
 #include "proc/proc.h"
 
 #include <errno.h>
@@ -287,7 +288,6 @@ static int open_cell(struct sonde_stat *s, size_t e, size_t i, int cgroup_fd)
 	pid_t tid = cgroup_fd >= 0 ? cgroup_fd : s->set.threads[i % s->set.nthreads].tid;
 	int cpu = s->set.cpus[i / s->set.nthreads].cpu;
 	struct sonde_attr asked = o->attr;
-	unsigned step = 0;
 	int why;
 
 	for (;;) {
@@ -304,8 +304,7 @@ static int open_cell(struct sonde_stat *s, size_t e, size_t i, int cgroup_fd)
 			asked = o->attr;
 			continue;
 		}
-		if ((why == EINVAL || why == E2BIG) &&
-		        counter_attr_ease(&o->attr, &asked, ++step)) {
+		if (host_attr_ease(s->kernel, &o->attr, why)) {
 			continue;
 		}
 		o->attr = asked;
