@@ -5,6 +5,7 @@
 #include "image/image.h"
 #include "proc/proc.h"
 #include "record/feature_write.h"
+#include "record/record.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -311,30 +312,22 @@ int capture_synth(struct sonde_record *r)
 	return write_text(r, &t);
 }
 
-/*
- * The samples that an event lost, from {value, [enabled, running], id, lost} or, for a group, from
- * {n, [enabled, running], {value, id, lost}[n]}.
- */
+/* The samples that an event lost, of the values of its group. */
 static uint64_t read_lost(
         const struct sonde_record *r, const struct event *event, int fd, uint64_t id)
 {
-	const uint64_t format = event->attr.read_format;
-	size_t times = (format & SONDE_READ_ENABLED) / SONDE_READ_ENABLED +
-	               (format & SONDE_READ_RUNNING) / SONDE_READ_RUNNING;
-	uint64_t v[3 + 3 * 64];
-	ssize_t got = r->kernel->read(fd, v, sizeof(v));
-	size_t i, at;
+	uint64_t words[3 + 3 * 64];
+	ssize_t got = r->kernel->read(fd, words, sizeof(words));
+	struct sonde_record_read_value v;
+	struct record_counts counts;
 
-	if ((format & SONDE_READ_GROUP) == 0) {
-		return got == (ssize_t)(8 * (3 + times)) ? v[2 + times] : 0;
+	if (got <= 0 || !record_counts_read(event->attr.read_format,
+	                        (struct span){(const uint8_t *)words, (size_t)got}, &counts)) {
+		return 0;
 	}
-	for (i = 0; got >= 8 && i < v[0]; i++) {
-		at = 1 + times + i * 3;
-		if ((at + 3) * 8 > (size_t)got) {
-			break;
-		}
-		if (v[at + 1] == id) {
-			return v[at + 2];
+	while (record_counts_next(&counts, &v)) {
+		if (v.id == id) {
+			return v.lost;
 		}
 	}
 	return 0;

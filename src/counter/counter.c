@@ -7,6 +7,7 @@
 #include "event/event.h"
 #include "host/older.h"
 #include "proc/proc.h"
+#include "record/record.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -287,7 +288,9 @@ static int read_values(struct sonde_counter *c, const struct opened *o,
 {
 	uint64_t few[5];
 	uint64_t *buf = few;
-	size_t need = sizeof(few) / sizeof(few[0]);
+	size_t i, need = sizeof(few) / sizeof(few[0]);
+	struct sonde_record_read_value v;
+	struct record_counts counts;
 	ssize_t got;
 
 	if ((o->attr.read_format & SONDE_READ_GROUP) != 0) {
@@ -299,8 +302,17 @@ static int read_values(struct sonde_counter *c, const struct opened *o,
 	}
 	memset(out, 0, max * sizeof(*out));
 	got = c->kernel->read(o->fd, buf, need * 8);
-	if (got <= 0 || !counter_values(o->attr.read_format, buf, (size_t)got / 8, out, max, nr)) {
+	if (got <= 0 || !record_counts_read(o->attr.read_format,
+	                        (struct span){(const uint8_t *)buf, (size_t)got}, &counts)) {
 		return read_failed(c, o, got);
+	}
+	*nr = (size_t)counts.left;
+	for (i = 0; i < max && record_counts_next(&counts, &v); i++) {
+		out[i] = (struct sonde_counter_value){.value = v.value,
+		        .enabled = counts.enabled,
+		        .running = counts.running,
+		        .id = v.id,
+		        .lost = v.lost};
 	}
 	return 0;
 }

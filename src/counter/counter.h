@@ -12,13 +12,6 @@
 int counter_open_failed(struct error *err, int root, const char *name,
         const struct sonde_attr *attr, bool all, int why);
 
-/*
- * The values that read gave: the first, or those of a group. n: numbers there are. False when they
- * are too few. *nr: how many values, at most max of them in out.
- */
-bool counter_values(uint64_t read_format, const uint64_t *numbers, size_t n,
-        struct sonde_counter_value *out, size_t max, size_t *nr);
-
 /* As sonde_counter_new, with a kernel that is a fake. */
 struct sonde_counter *counter_new_with(
         const struct sonde_counter_options *options, const struct host_kernel *kernel);

@@ -98,6 +98,9 @@ struct record_counts {
 
 bool record_counts_begin(
         const struct record_plan *plan, struct span body, bool swap, struct record_counts *out);
+/* The same of what read(2) of an event returned, in host order. */
+bool record_counts_read(uint64_t read_format, struct span bytes, struct record_counts *out);
+/* False: there are no more. `enabled` and `running` are those of the value. */
 bool record_counts_next(struct record_counts *counts, struct sonde_record_read_value *out);
 
 /* The trailer of a record that is not a sample; fields that are not there are 0. False: too short.

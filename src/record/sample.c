@@ -166,6 +166,12 @@ bool record_counts_begin(
 	       cursor_take(&out->c, plan->fixed_size) != NULL && counts_begin(out);
 }
 
+bool record_counts_read(uint64_t read_format, struct span bytes, struct record_counts *out)
+{
+	*out = (struct record_counts){.c = cursor_make(bytes, false), .format = read_format};
+	return counts_begin(out);
+}
+
 bool record_counts_next(struct record_counts *counts, struct sonde_record_read_value *out)
 {
 	uint64_t f = counts->format;

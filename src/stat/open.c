@@ -4,6 +4,7 @@
 
 #include "host/older.h"
 #include "proc/proc.h"
+#include "record/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +25,8 @@ void stat_say(struct sonde_stat *s, enum sonde_stat_message kind, const char *fm
 		s->options.message(s->options.message_arg, kind, text);
 	}
 }
+
+#define FEW_WORDS 48 /* that a group reads without memory of its own */
 
 /* ---- events ---- */
 
@@ -451,14 +454,17 @@ int stat_enable(struct sonde_stat *s, bool on)
 
 /* ---- reading ---- */
 
-static void store(struct sonde_stat *s, size_t e, size_t i, const struct sonde_counter_value *v)
+static void store(struct sonde_stat *s, size_t e, size_t i, struct stat_count v)
 {
 	struct stat_event *event = &s->set.events[e];
-	bool sums = s->options.repeat > 1; /* runs are added up */
 
-	event->now[i].value = v->value + (sums ? event->before[i].value : 0);
-	event->now[i].enabled = v->enabled + (sums ? event->before[i].enabled : 0);
-	event->now[i].running = v->running + (sums ? event->before[i].running : 0);
+	if (s->options.repeat > 1) { /* runs are added up */
+		v.value += event->before[i].value;
+		v.enabled += event->before[i].enabled;
+		v.running += event->before[i].running;
+	}
+	v.absent = event->now[i].absent;
+	event->now[i] = v;
 }
 
 static int read_failed(struct sonde_stat *s, size_t e, ssize_t got)
@@ -470,57 +476,52 @@ static int read_failed(struct sonde_stat *s, size_t e, ssize_t got)
 	        s->set.events[e].name, strerror(errno));
 }
 
-/* A leader and its members; those that could not be opened are not in the group. */
-static int read_group(struct sonde_stat *s, size_t e, size_t i)
+/* Into the event, or into the member of its group that has the value's id. */
+static void store_value(struct sonde_stat *s, size_t e, size_t i,
+        const struct record_counts *counts, const struct sonde_record_read_value *v)
 {
-	struct stat_opened *o = &s->opened[e];
-	size_t members = s->events.v[e].members, words = 3 + 3 * members, k, at, nr = 0;
-	uint64_t *buf = calloc(words, sizeof(*buf));
-	struct sonde_counter_value *values = calloc(members, sizeof(*values));
-	ssize_t got;
-	int rc = 0;
+	const struct stat_count count = {
+	        .value = v->value, .enabled = counts->enabled, .running = counts->running};
+	size_t k;
 
-	if (buf == NULL || values == NULL) {
-		free(buf);
-		free(values);
-		return error_nomem(&s->error);
+	if (!s->opened[e].grouped) {
+		store(s, e, i, count);
+		return;
 	}
-	got = s->kernel->read(o->fds[i], buf, words * 8);
-	if (got <= 0 ||
-	        !counter_values(o->attr.read_format, buf, (size_t)got / 8, values, members, &nr)) {
-		rc = read_failed(s, e, got);
-	}
-	nr = nr < members ? nr : members;
-	for (k = 0; k < members && nr > 0; k++) {
-		for (at = 0; at < nr && values[at].id != s->opened[e + k].ids[i]; at++) {
-		}
-		if (at < nr && s->opened[e + k].fds[i] >= 0) {
-			store(s, e + k, i, &values[at]);
+	/* those that could not be opened are not in the group */
+	for (k = e; k < e + s->events.v[e].members; k++) {
+		if (s->opened[k].ids[i] == v->id && s->opened[k].fds[i] >= 0) {
+			store(s, k, i, count);
 		}
 	}
-	free(buf);
-	free(values);
-	return rc;
 }
 
 static int read_cell(struct sonde_stat *s, size_t e, size_t i)
 {
-	struct stat_opened *o = &s->opened[e];
-	struct sonde_counter_value value;
-	uint64_t buf[6];
-	size_t nr;
+	const struct stat_opened *o = &s->opened[e];
+	size_t n = 3 + 3 * (o->grouped ? s->events.v[e].members : 1);
+	uint64_t few[FEW_WORDS], *buf = n <= FEW_WORDS ? few : malloc(n * sizeof(*buf));
+	struct sonde_record_read_value v;
+	struct record_counts counts;
 	ssize_t got;
+	int rc = 0;
 
-	if (o->grouped) {
-		return read_group(s, e, i);
+	if (buf == NULL) {
+		return error_nomem(&s->error);
 	}
-	got = s->kernel->read(o->fds[i], buf, sizeof(buf));
-	if (got <= 0 ||
-	        !counter_values(o->attr.read_format, buf, (size_t)got / 8, &value, 1, &nr)) {
-		return read_failed(s, e, got);
+	got = s->kernel->read(o->fds[i], buf, n * sizeof(*buf));
+	if (got > 0 && record_counts_read(o->attr.read_format,
+	                       (struct span){(const uint8_t *)buf, (size_t)got}, &counts)) {
+		while (record_counts_next(&counts, &v)) {
+			store_value(s, e, i, &counts, &v);
+		}
+	} else {
+		rc = read_failed(s, e, got);
 	}
-	store(s, e, i, &value);
-	return 0;
+	if (buf != few) {
+		free(buf);
+	}
+	return rc;
 }
 
 /* The count of a tool's event stands in the first cell; the others have none. */
@@ -530,10 +531,10 @@ static void read_tool(struct sonde_stat *s, size_t e)
 	        [EVENT_TOOL_USER] = s->usage[0],
 	        [EVENT_TOOL_SYSTEM] = s->usage[1]};
 	const uint64_t v = times[s->set.events[e].tool];
-	const struct sonde_counter_value value = {.value = v, .enabled = v, .running = v};
+	const struct stat_count value = {.value = v, .enabled = v, .running = v};
 	size_t i, cells = s->set.ncpus * s->set.nthreads;
 
-	store(s, e, 0, &value);
+	store(s, e, 0, value);
 	for (i = 1; i < cells; i++) {
 		s->set.events[e].now[i] = (struct stat_count){.absent = true};
 	}
