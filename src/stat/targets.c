@@ -47,8 +47,10 @@ static int add_process(struct sonde_stat *s, pid_t pid)
 
 	(void)snprintf(path, sizeof(path), "proc/%d/task", (int)pid);
 	if (proc_list_numbers(s->root_fd, path, &list, &n) < 0) {
-		return error_set(&s->error, SONDE_ENOENT, NO_OFFSET, "there is no process %d: %s",
-		        (int)pid, strerror(errno));
+		bool gone = errno == ENOENT || errno == ESRCH;
+
+		return error_set(&s->error, SONDE_ENOENT, NO_OFFSET, "there is no process %d%s%s",
+		        (int)pid, gone ? "" : ": ", gone ? "" : strerror(errno));
 	}
 	for (i = 0; rc == 0 && i < n; i++) {
 		rc = add_thread(s, list[i]);
@@ -65,8 +67,8 @@ static int add_targets(struct sonde_stat *s, const char *list, bool processes)
 	do {
 		if (!proc_take_id(&p, &id)) {
 			return error_set(&s->error, SONDE_EARG, NO_OFFSET,
-			        "%s wants numbers separated by commas, not '%s'",
-			        processes ? "-p" : "-t", list);
+			        "%s numbers separated by commas, not '%s'",
+			        processes ? "-p wants process" : "-t wants thread", list);
 		}
 		TRY(processes ? add_process(s, id) : add_thread(s, id));
 	} while (*p != '\0');

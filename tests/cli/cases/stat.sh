@@ -28,4 +28,6 @@ show stat -I 10 -r 2 true
 show stat -e no-such-event true 2>&1 | sed 's/valid are.*/.../;s/near.*//'
 show stat --timeout 5
 show stat -p 0
+show stat -p 999999999
+show stat -t 1,x
 show stat -C one
