@@ -146,8 +146,8 @@ static int put_area(struct sonde_record *r, size_t ring, uint64_t from, uint64_t
  */
 static void start_again(struct sonde_record *r, size_t ring)
 {
-	size_t i = r->per_thread ? ring : ring * r->nthreads;
-	size_t end = r->per_thread ? ring + 1 : i + r->nthreads;
+	size_t i = r->per_thread ? ring : ring * r->tasks.nthreads;
+	size_t end = r->per_thread ? ring + 1 : i + r->tasks.nthreads;
 
 	for (; i < end; i++) {
 		if (r->opened[0].fds[i] >= 0) {
@@ -226,7 +226,7 @@ static void switch_trace(struct sonde_record *r, bool on)
 {
 	size_t i;
 
-	for (i = 0; i < r->ncpus * r->nthreads; i++) {
+	for (i = 0; i < r->ncpus * r->tasks.nthreads; i++) {
 		if (r->opened[0].fds[i] >= 0) {
 			(void)r->kernel->enable(r->opened[0].fds[i], on, false);
 		}

@@ -14,6 +14,7 @@
 #include "event/event.h"
 #include "file/writer.h"
 #include "host/kernel.h"
+#include "host/tasks.h"
 #include "host/workload.h"
 
 #include <sonde/preview/record.h>
@@ -95,12 +96,7 @@ struct sonde_record {
 	bool per_thread; /* a ring for each thread, on cpu -1; else one for each cpu */
 	struct capture_content content;
 	struct capture_bpf *bpf; /* NULL: nobody asks about BPF programs */
-	pid_t *pids; /* processes that are recorded as a whole */
-	size_t npids;
-	pid_t *owners; /* processes of the threads asked for by number */
-	size_t nowners;
-	pid_t *threads; /* -1 alone: system-wide */
-	size_t nthreads;
+	struct host_tasks tasks;
 	struct capture_ring *rings; /* one for each cpu or thread */
 	size_t nrings;
 	size_t ring_pages;

@@ -22,7 +22,7 @@ static int set_filter(struct sonde_record *r, size_t e, const char *text)
 {
 	size_t i;
 
-	for (i = 0; i < r->ncpus * r->nthreads; i++) {
+	for (i = 0; i < r->ncpus * r->tasks.nthreads; i++) {
 		if (r->opened[e].fds[i] < 0 ||
 		        r->kernel->set_filter(r->opened[e].fds[i], text) >= 0) {
 			continue;

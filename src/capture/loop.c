@@ -131,7 +131,7 @@ static int switch_event(struct sonde_record *r, size_t e, bool on)
 {
 	size_t i;
 
-	for (i = 0; i < r->ncpus * r->nthreads; i++) {
+	for (i = 0; i < r->ncpus * r->tasks.nthreads; i++) {
 		if (r->opened[e].fds[i] >= 0 &&
 		        r->kernel->enable(r->opened[e].fds[i], on, false) < 0) {
 			return error_set(&r->error, SONDE_EIO, NO_OFFSET, "cannot %s '%s': %s",

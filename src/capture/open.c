@@ -12,30 +12,6 @@
 #define RINGS_TOO_LARGE    1 /* beside 0 and errors */
 #define ALL_RINGS_BYTES    ((size_t)256 << 20) /* of rings whose size nobody asked for */
 
-static pid_t foreign(const struct sonde_record *r, const pid_t *list, size_t n, unsigned *uid)
-{
-	struct stat st;
-	char path[64];
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		(void)snprintf(path, sizeof(path), "proc/%d", (int)list[i]);
-		if (proc_stat(r->root_fd, path, &st) && st.st_uid != geteuid()) {
-			*uid = st.st_uid;
-			return list[i];
-		}
-	}
-	return 0;
-}
-
-/* The first process, or that of a thread, that was asked for and is another user's; 0: none. */
-static pid_t foreign_process(const struct sonde_record *r, unsigned *uid)
-{
-	pid_t pid = foreign(r, r->pids, r->npids, uid);
-
-	return pid != 0 ? pid : foreign(r, r->owners, r->nowners, uid);
-}
-
 /* The highest kernel.perf_event_paranoid that lets an ordinary user open it: its document. */
 static int paranoid_for(const struct sonde_record *r, const struct event *event)
 {
@@ -82,7 +58,7 @@ static int not_allowed(struct sonde_record *r, const struct event *event)
 		        event->name, r->targets == CAPTURE_ALL ? " on all cpus" : "",
 		        (long long)paranoid, needed);
 	}
-	pid = foreign_process(r, &uid);
+	pid = host_tasks_foreign(&r->tasks, r->root_fd, &uid);
 	if (pid != 0) {
 		return error_set(&r->error, SONDE_EPERM, NO_OFFSET,
 		        "not allowed to record process %d: it belongs to user %u; record as that "
@@ -182,8 +158,8 @@ static bool drop_kernel(struct sonde_record *r)
 static int open_one(struct sonde_record *r, size_t e, size_t at, int leader)
 {
 	const struct event *event = &r->events.v[e];
-	int cpu = (int)r->cpus[at / r->nthreads];
-	pid_t pid = event->everywhere ? -1 : r->threads[at % r->nthreads];
+	int cpu = (int)r->cpus[at / r->tasks.nthreads];
+	pid_t pid = event->everywhere ? -1 : r->tasks.threads[at % r->tasks.nthreads];
 	int fd;
 
 	if (r->cgroup_fds != NULL && r->cgroup_fds[e] >= 0) {
@@ -202,12 +178,12 @@ static bool left_out(const struct sonde_record *r, const struct event *event, si
 	size_t i;
 
 	if (event->everywhere) {
-		return at % r->nthreads != 0;
+		return at % r->tasks.nthreads != 0;
 	}
 	if (event->tracking || r->picked == NULL) {
 		return false;
 	}
-	for (i = 0; i < r->npicked && r->picked[i] != r->cpus[at / r->nthreads]; i++) {
+	for (i = 0; i < r->npicked && r->picked[i] != r->cpus[at / r->tasks.nthreads]; i++) {
 	}
 	return i == r->npicked;
 }
@@ -224,15 +200,15 @@ static bool went_off_line(struct sonde_record *r, size_t at)
 		return false;
 	}
 	if (proc_read_cpus(r->root_fd, "sys/devices/system/cpu/online", &list, &n) == 0) {
-		for (i = 0; i < n && list[i] != r->cpus[at / r->nthreads]; i++) {
+		for (i = 0; i < n && list[i] != r->cpus[at / r->tasks.nthreads]; i++) {
 		}
 		there = i < n;
 	}
 	free(list);
 	errno = kept;
-	if (!there && at % r->nthreads == 0) {
+	if (!there && at % r->tasks.nthreads == 0) {
 		capture_say(r, SONDE_RECORD_WARNING, "cpu %d went off-line: going on without it",
-		        (int)r->cpus[at / r->nthreads]);
+		        (int)r->cpus[at / r->tasks.nthreads]);
 	}
 	return !there;
 }
@@ -247,7 +223,7 @@ static int open_event(struct sonde_record *r, size_t e)
 	int fd;
 
 	capture_trace_attr(r, &event->attr);
-	for (i = 0; i < r->ncpus * r->nthreads; i++) {
+	for (i = 0; i < r->ncpus * r->tasks.nthreads; i++) {
 		if (leaders != NULL && leaders[i] < 0) {
 			continue; /* the thread had ended when the leader was opened */
 		}
@@ -255,7 +231,7 @@ static int open_event(struct sonde_record *r, size_t e)
 			continue;
 		}
 		fd = open_one(r, e, i, leaders != NULL ? leaders[i] : -1);
-		if (fd < 0 && !(errno == ESRCH && r->nthreads > 1) && !went_off_line(r, i)) {
+		if (fd < 0 && !(errno == ESRCH && r->tasks.nthreads > 1) && !went_off_line(r, i)) {
 			return -1;
 		}
 		gone |= fd < 0 && errno == ESRCH;
@@ -273,7 +249,7 @@ static void close_event(struct sonde_record *r, size_t e)
 {
 	size_t i;
 
-	for (i = 0; i < r->ncpus * r->nthreads; i++) {
+	for (i = 0; i < r->ncpus * r->tasks.nthreads; i++) {
 		if (r->opened[e].fds[i] >= 0) {
 			(void)r->kernel->close(r->opened[e].fds[i]);
 			r->opened[e].fds[i] = -1;
@@ -304,7 +280,7 @@ static int open_all(struct sonde_record *r)
 		}
 		if (why == ESRCH) {
 			return error_set(&r->error, SONDE_ENOENT, NO_OFFSET, "process %d has ended",
-			        (int)r->threads[0]);
+			        (int)r->tasks.threads[0]);
 		}
 		if (why == EINVAL && capture_only_counts(r, e)) {
 			return error_set(&r->error, SONDE_EUNSUPPORTED, NO_OFFSET,
@@ -372,7 +348,7 @@ static int join_rings(struct sonde_record *r, int *ring_fds)
 	bool backward;
 	int fd, rc;
 
-	for (i = 0; i < r->ncpus * r->nthreads; i++) {
+	for (i = 0; i < r->ncpus * r->tasks.nthreads; i++) {
 		for (e = 0; e < r->events.n; e++) {
 			fd = r->opened[e].fds[i];
 			backward = sonde_attr_has(&r->events.v[e].attr, SONDE_FLAG_WRITE_BACKWARD);
@@ -393,8 +369,9 @@ static int join_rings(struct sonde_record *r, int *ring_fds)
 				return rc;
 			}
 			if (e == 0) {
-				TRY(capture_aux_map(r, ring, fd, (int)r->cpus[i / r->nthreads],
-				        r->threads[i % r->nthreads]));
+				TRY(capture_aux_map(r, ring, fd,
+				        (int)r->cpus[i / r->tasks.nthreads],
+				        r->tasks.threads[i % r->tasks.nthreads]));
 			}
 			ring_fds[ring] = fd;
 			/* nobody waits for what is written over */
@@ -409,7 +386,7 @@ static int read_ids(struct sonde_record *r, struct capture_fds *o)
 {
 	size_t i;
 
-	for (i = 0; i < r->ncpus * r->nthreads; i++) {
+	for (i = 0; i < r->ncpus * r->tasks.nthreads; i++) {
 		if (o->fds[i] < 0) {
 			continue;
 		}
@@ -424,11 +401,11 @@ static int read_ids(struct sonde_record *r, struct capture_fds *o)
 
 static int allocate(struct sonde_record *r)
 {
-	size_t n = r->ncpus * r->nthreads;
+	size_t n = r->ncpus * r->tasks.nthreads;
 	size_t i, k;
 
 	/* the first half is written forward, the second one backward */
-	r->nrings = 2 * (r->per_thread ? r->nthreads : r->ncpus);
+	r->nrings = 2 * (r->per_thread ? r->tasks.nthreads : r->ncpus);
 	r->opened = calloc(r->events.n, sizeof(*r->opened));
 	r->rings = calloc(r->nrings, sizeof(*r->rings));
 	r->aux.rings = calloc(r->nrings, sizeof(*r->aux.rings));
@@ -565,8 +542,8 @@ int capture_next_poll(const struct sonde_record *r, size_t ring, int from)
 {
 	struct pollfd p = {.events = POLLIN};
 	size_t half = ring % (r->nrings / 2);
-	size_t i, first = r->per_thread ? half : half * r->nthreads;
-	size_t end = r->per_thread ? half + 1 : first + r->nthreads;
+	size_t i, first = r->per_thread ? half : half * r->tasks.nthreads;
+	size_t end = r->per_thread ? half + 1 : first + r->tasks.nthreads;
 	bool behind = false;
 
 	for (i = first; i < end; i++) {

@@ -106,9 +106,7 @@ void sonde_record_free(struct sonde_record *r)
 	free(r->planned);
 	free(r->cpus);
 	free(r->picked);
-	free(r->pids);
-	free(r->owners);
-	free(r->threads);
+	host_tasks_fini(&r->tasks);
 	free(r->out_name);
 	free(r);
 }
@@ -230,7 +228,7 @@ static void disable_all(struct sonde_record *r)
 
 	r->aux.running = false;
 	for (e = 0; e < r->events.n; e++) {
-		for (i = 0; i < r->ncpus * r->nthreads; i++) {
+		for (i = 0; i < r->ncpus * r->tasks.nthreads; i++) {
 			if (r->opened[e].fds[i] >= 0) {
 				(void)r->kernel->enable(r->opened[e].fds[i], false, false);
 			}

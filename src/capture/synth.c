@@ -75,14 +75,14 @@ static void put_id_index(const struct sonde_record *r, struct text *t)
 	}
 	feature_put_u64(t, nr);
 	for (e = 0; e < r->events.n; e++) {
-		for (i = 0, k = 0; i < r->ncpus * r->nthreads; i++) {
+		for (i = 0, k = 0; i < r->ncpus * r->tasks.nthreads; i++) {
 			if (r->opened[e].fds[i] < 0) {
 				continue;
 			}
 			feature_put_u64(t, r->opened[e].ids[k++]);
 			feature_put_u64(t, capture_ring_of(r, i));
-			feature_put_u64(t, (uint64_t)r->cpus[i / r->nthreads]);
-			feature_put_u64(t, (uint64_t)r->threads[i % r->nthreads]);
+			feature_put_u64(t, (uint64_t)r->cpus[i / r->tasks.nthreads]);
+			feature_put_u64(t, (uint64_t)r->tasks.threads[i % r->tasks.nthreads]);
 		}
 	}
 	capture_record_end_plain(t, at);
@@ -195,13 +195,13 @@ static void put_threads(const struct sonde_record *r, struct text *t)
 {
 	size_t i, at = capture_record_begin(t, RECORD_THREAD_MAP, 0);
 
-	if (r->nthreads * 24 + 16 > UINT16_MAX) {
+	if (r->tasks.nthreads * 24 + 16 > UINT16_MAX) {
 		t->n = at;
 		return;
 	}
-	feature_put_u64(t, r->nthreads);
-	for (i = 0; i < r->nthreads; i++) {
-		feature_put_u64(t, (uint64_t)r->threads[i]);
+	feature_put_u64(t, r->tasks.nthreads);
+	for (i = 0; i < r->tasks.nthreads; i++) {
+		feature_put_u64(t, (uint64_t)r->tasks.threads[i]);
 		text_fill(t, '\0', 16);
 	}
 	capture_record_end_plain(t, at);
@@ -292,11 +292,11 @@ int capture_synth(struct sonde_record *r)
 	if (r->targets == CAPTURE_ALL) {
 		TRY(synth_all(r, &t, &cut));
 	}
-	for (i = 0; i < r->npids; i++) {
-		cut += capture_synth_task(r, r->pids[i], false, &t) > 0;
+	for (i = 0; i < r->tasks.npids; i++) {
+		cut += capture_synth_task(r, r->tasks.pids[i], false, &t) > 0;
 	}
-	for (i = 0; i < r->nowners; i++) {
-		cut += capture_synth_task(r, r->owners[i], false, &t) > 0;
+	for (i = 0; i < r->tasks.nowners; i++) {
+		cut += capture_synth_task(r, r->tasks.owners[i], false, &t) > 0;
 	}
 	if (r->workload.pid > 0 && r->targets == CAPTURE_WORKLOAD) {
 		cut += capture_synth_workload(r, &t);
@@ -343,7 +343,7 @@ int capture_lost(struct sonde_record *r)
 		if ((r->events.v[e].attr.read_format & SONDE_READ_LOST) == 0) {
 			continue;
 		}
-		for (i = 0, k = 0; i < r->ncpus * r->nthreads; i++) {
+		for (i = 0, k = 0; i < r->ncpus * r->tasks.nthreads; i++) {
 			if (r->opened[e].fds[i] < 0) {
 				continue;
 			}

@@ -2,11 +2,8 @@
 /* Who is recorded: cpus and threads. */
 #define _GNU_SOURCE
 #include "capture/capture.h"
-#include "core/array.h"
 #include "proc/proc.h"
 
-#include <errno.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -110,122 +107,6 @@ static int find_cpus(struct sonde_record *r)
 	return r->options.cpus != NULL ? pick_cpus(r, r->options.cpus) : 0;
 }
 
-static int not_there(struct sonde_record *r, const char *what, pid_t id)
-{
-	bool gone = errno == ENOENT || errno == ESRCH;
-
-	return error_set(&r->error, SONDE_ENOENT, NO_OFFSET, "there is no %s %d%s%s", what, (int)id,
-	        gone ? "" : ": ", gone ? "" : strerror(errno));
-}
-
-static int add_process(struct sonde_record *r, pid_t pid)
-{
-	char path[64];
-	pid_t *list;
-	size_t i, n;
-	int rc = 0;
-
-	if (has_number(r->pids, r->npids, pid)) {
-		return 0;
-	}
-	(void)snprintf(path, sizeof(path), "proc/%d/task", (int)pid);
-	if (proc_list_numbers(r->root_fd, path, &list, &n) < 0) {
-		return not_there(r, "process", pid);
-	}
-	for (i = 0; rc == 0 && i < n; i++) {
-		rc = add_number(&r->threads, &r->nthreads, list[i]);
-	}
-	free(list);
-	rc = rc == 0 ? add_number(&r->pids, &r->npids, pid) : rc;
-	return rc == 0 ? 0 : error_nomem(&r->error);
-}
-
-static int add_thread(struct sonde_record *r, pid_t tid)
-{
-	struct proc_status status;
-
-	if (has_number(r->threads, r->nthreads, tid)) {
-		return 0;
-	}
-	if (!proc_status_read(r->root_fd, tid, tid, &status)) {
-		return not_there(r, "thread", tid);
-	}
-	if (add_number(&r->threads, &r->nthreads, tid) < 0 ||
-	        (!has_number(r->owners, r->nowners, status.pid) &&
-	                !has_number(r->pids, r->npids, status.pid) &&
-	                add_number(&r->owners, &r->nowners, status.pid) < 0)) {
-		return error_nomem(&r->error);
-	}
-	return 0;
-}
-
-static int parse_numbers(struct sonde_record *r, const char *list, const char *what,
-        int (*add)(struct sonde_record *r, pid_t v))
-{
-	const char *p = list;
-	pid_t id;
-
-	do {
-		if (!proc_take_id(&p, &id)) {
-			return error_set(&r->error, SONDE_EARG, NO_OFFSET,
-			        "%s numbers separated by commas, not '%s'", what, list);
-		}
-		TRY(add(r, id));
-	} while (*p != '\0');
-	return 0;
-}
-
-static bool find_user(const char *name, uid_t *uid)
-{
-	struct passwd entry, *found = NULL;
-	char buf[4096];
-	char *end;
-	unsigned long v = strtoul(name, &end, 10);
-
-	if (end > name && *end == '\0' && v <= UINT32_MAX) {
-		*uid = (uid_t)v;
-		return true;
-	}
-	if (getpwnam_r(name, &entry, buf, sizeof(buf), &found) != 0 || found == NULL) {
-		return false;
-	}
-	*uid = found->pw_uid;
-	return true;
-}
-
-/* All processes of a user; what ends meanwhile is left out. */
-static int add_user(struct sonde_record *r)
-{
-	struct stat st;
-	char path[64];
-	pid_t *list;
-	size_t i, n;
-	uid_t uid;
-	int rc = 0;
-
-	if (!find_user(r->options.user, &uid)) {
-		return error_set(&r->error, SONDE_EARG, NO_OFFSET,
-		        "-u: there is no user '%s'; a number is taken as it is", r->options.user);
-	}
-	if (proc_list_numbers(r->root_fd, "proc", &list, &n) < 0) {
-		return error_set(
-		        &r->error, SONDE_EIO, NO_OFFSET, "cannot list /proc: %s", strerror(errno));
-	}
-	for (i = 0; rc >= 0 && i < n; i++) {
-		(void)snprintf(path, sizeof(path), "proc/%d", (int)list[i]);
-		if (proc_stat(r->root_fd, path, &st) && st.st_uid == uid) {
-			rc = add_process(r, list[i]);
-			rc = rc == SONDE_ENOENT ? 0 : rc;
-		}
-	}
-	free(list);
-	if (rc >= 0 && r->npids == 0) {
-		return error_set(&r->error, SONDE_ENOENT, NO_OFFSET,
-		        "-u: user '%s' runs no process now", r->options.user);
-	}
-	return rc;
-}
-
 /*
  * The three modes: rings for threads, without inheritance (tids, or per_thread with others than all
  * processes), or for cpus, of all processes or of those that were asked for; a workload alone has
@@ -262,26 +143,26 @@ bool capture_wants_time(const struct sonde_record *r)
 
 size_t capture_ring_of(const struct sonde_record *r, size_t at)
 {
-	return r->per_thread ? at : at / r->nthreads;
+	return r->per_thread ? at : at / r->tasks.nthreads;
 }
 
 int capture_find_targets(struct sonde_record *r)
 {
 	const struct sonde_record_options *o = &r->options;
+	struct host_tasks *t = &r->tasks;
 
 	TRY(find_cpus(r));
 	if (o->pids != NULL) {
-		TRY(parse_numbers(r, o->pids, "-p wants process", add_process));
+		TRY(host_tasks_add_pids(t, r->root_fd, o->pids, &r->error));
 	}
 	if (o->tids != NULL) {
-		TRY(parse_numbers(r, o->tids, "-t wants thread", add_thread));
+		TRY(host_tasks_add_tids(t, r->root_fd, o->tids, true, &r->error));
 	}
-	if (r->nthreads == 0 && o->user != NULL) {
-		TRY(add_user(r));
+	if (t->nthreads == 0 && o->user != NULL) {
+		TRY(host_tasks_add_user(t, r->root_fd, o->user, &r->error));
 	}
-	if (r->nthreads == 0 && add_number(&r->threads, &r->nthreads,
-	                                r->targets == CAPTURE_ALL ? -1 : r->workload.pid) < 0) {
-		return error_nomem(&r->error);
-	}
-	return 0;
+	return t->nthreads != 0
+	               ? 0
+	               : host_tasks_add(
+	                         t, r->targets == CAPTURE_ALL ? -1 : r->workload.pid, &r->error);
 }

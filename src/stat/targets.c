@@ -3,6 +3,7 @@
 #include "stat/stat.h"
 
 #include "core/array.h"
+#include "host/tasks.h"
 #include "proc/proc.h"
 
 #include <errno.h>
@@ -17,88 +18,45 @@ bool stat_owns_workload(const struct sonde_stat *s)
 	       o->tids == NULL;
 }
 
-static int add_thread(struct sonde_stat *s, pid_t tid)
+/* The threads of the matrix, with their names where rows are threads. */
+static int set_threads(struct sonde_stat *s, const struct host_tasks *tasks)
 {
 	char path[64];
 	struct stat_thread *to;
+	size_t i;
 
-	if (!array_reserve(&s->set.threads, &s->set.threads_cap, s->set.nthreads + 1,
+	if (!array_reserve(&s->set.threads, &s->set.threads_cap, tasks->nthreads,
 	            sizeof(*s->set.threads))) {
 		return error_nomem(&s->error);
 	}
-	to = &s->set.threads[s->set.nthreads];
-	*to = (struct stat_thread){.tid = tid};
-	if (s->set.by == SONDE_STAT_BY_THREAD) {
-		(void)snprintf(path, sizeof(path), "proc/%d/comm", (int)tid);
-		if (!proc_read_line(s->root_fd, path, to->comm, sizeof(to->comm))) {
+	for (i = 0; i < tasks->nthreads; i++) {
+		to = &s->set.threads[i];
+		*to = (struct stat_thread){.tid = tasks->threads[i]};
+		(void)snprintf(path, sizeof(path), "proc/%d/comm", (int)to->tid);
+		if (s->set.by == SONDE_STAT_BY_THREAD &&
+		        !proc_read_line(s->root_fd, path, to->comm, sizeof(to->comm))) {
 			to->comm[0] = '\0'; /* it has ended */
 		}
 	}
-	s->set.nthreads++;
+	s->set.nthreads = tasks->nthreads;
 	return 0;
 }
 
-static int add_process(struct sonde_stat *s, pid_t pid)
+static int find_tasks(struct sonde_stat *s, struct host_tasks *t)
 {
-	char path[64];
-	pid_t *list;
-	size_t i, n;
-	int rc = 0;
+	const struct sonde_stat_options *o = &s->options;
 
-	(void)snprintf(path, sizeof(path), "proc/%d/task", (int)pid);
-	if (proc_list_numbers(s->root_fd, path, &list, &n) < 0) {
-		bool gone = errno == ENOENT || errno == ESRCH;
-
-		return error_set(&s->error, SONDE_ENOENT, NO_OFFSET, "there is no process %d%s%s",
-		        (int)pid, gone ? "" : ": ", gone ? "" : strerror(errno));
+	if (s->by_cpu) {
+		return host_tasks_add(t, -1, &s->error);
 	}
-	for (i = 0; rc == 0 && i < n; i++) {
-		rc = add_thread(s, list[i]);
+	if (s->all_threads) {
+		return host_tasks_add_all(t, s->root_fd, &s->error);
 	}
-	free(list);
-	return rc;
-}
-
-static int add_targets(struct sonde_stat *s, const char *list, bool processes)
-{
-	const char *p = list;
-	pid_t id;
-
-	do {
-		if (!proc_take_id(&p, &id)) {
-			return error_set(&s->error, SONDE_EARG, NO_OFFSET,
-			        "%s numbers separated by commas, not '%s'",
-			        processes ? "-p wants process" : "-t wants thread", list);
-		}
-		TRY(processes ? add_process(s, id) : add_thread(s, id));
-	} while (*p != '\0');
-	return 0;
-}
-
-/* Every thread of every process; those that end meanwhile are left out. */
-static int add_all(struct sonde_stat *s)
-{
-	char path[64];
-	pid_t *list, *threads;
-	size_t i, k, n, nthreads;
-	int rc = 0;
-
-	if (proc_list_numbers(s->root_fd, "proc", &list, &n) < 0) {
-		return error_set(&s->error, SONDE_EIO, NO_OFFSET, "cannot list processes: %s",
-		        strerror(errno));
+	if (o->pids == NULL && o->tids == NULL) {
+		return host_tasks_add(t, s->workload.pid, &s->error);
 	}
-	for (i = 0; rc == 0 && i < n; i++) {
-		(void)snprintf(path, sizeof(path), "proc/%d/task", (int)list[i]);
-		if (proc_list_numbers(s->root_fd, path, &threads, &nthreads) < 0) {
-			continue;
-		}
-		for (k = 0; rc == 0 && k < nthreads; k++) {
-			rc = add_thread(s, threads[k]);
-		}
-		free(threads);
-	}
-	free(list);
-	return rc;
+	TRY(o->pids != NULL ? host_tasks_add_pids(t, s->root_fd, o->pids, &s->error) : 0);
+	return o->tids != NULL ? host_tasks_add_tids(t, s->root_fd, o->tids, false, &s->error) : 0;
 }
 
 bool stat_cpu_wanted(const char *list, int cpu)
@@ -168,7 +126,8 @@ static int add_cpus(struct sonde_stat *s)
 
 int stat_targets(struct sonde_stat *s)
 {
-	const struct sonde_stat_options *o = &s->options;
+	struct host_tasks tasks = {0};
+	int rc;
 
 	if (s->set.cpus == NULL) {
 		TRY(add_cpus(s));
@@ -176,16 +135,8 @@ int stat_targets(struct sonde_stat *s)
 	if (s->set.nthreads != 0 && !stat_owns_workload(s)) {
 		return 0; /* the same in every run: the matrices have their size */
 	}
-	s->set.nthreads = 0;
-	if (s->by_cpu) {
-		return add_thread(s, -1);
-	}
-	if (s->all_threads) {
-		return add_all(s);
-	}
-	if (o->pids != NULL || o->tids != NULL) {
-		TRY(o->pids != NULL ? add_targets(s, o->pids, true) : 0);
-		return o->tids != NULL ? add_targets(s, o->tids, false) : 0;
-	}
-	return add_thread(s, s->workload.pid);
+	rc = find_tasks(s, &tasks);
+	rc = rc < 0 ? rc : set_threads(s, &tasks);
+	host_tasks_fini(&tasks);
+	return rc;
 }

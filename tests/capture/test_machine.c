@@ -189,7 +189,7 @@ static void test_state(const struct fixture *f)
 	uint64_t offset;
 
 	ok(sonde_record_start(r) == 0 && sonde_record_run(r) == 0, "a recording of a process");
-	eq_u64(r->nthreads, 2, "of two threads");
+	eq_u64(r->tasks.nthreads, 2, "of two threads");
 	sonde_record_free(r);
 	ok(file_open(&file, output) >= 0, "the file opens");
 	for (offset = file.data.offset; file_next(&file, &offset, &rec, &diags) > 0;) {

@@ -481,7 +481,7 @@ static void test_groups(void)
 	reset();
 	r = begin("page-faults,{cpu-clock,task-clock,cs}:S", 1);
 	ok(sonde_record_start(r) == 0, "a group is opened");
-	eq_u64(k.grouped, 2 * r->ncpus * r->nthreads,
+	eq_u64(k.grouped, 2 * r->ncpus * r->tasks.nthreads,
 	        "its members behind their leader, for each thread on each cpu");
 	ok((r->events.v[1].attr.read_format & SONDE_READ_GROUP) != 0 &&
 	                (r->events.v[1].attr.sample_type & SONDE_SAMPLE_READ) != 0,
@@ -707,7 +707,7 @@ static void test_gone(void)
 	}
 	r = begin("cpu-clock", 0);
 	eq_u64(sonde_record_start(r), SONDE_ENOENT, "a process that ended");
-	ok(r->nthreads >= 2 && strstr(sonde_record_error(r)->text, "has ended") != NULL,
+	ok(r->tasks.nthreads >= 2 && strstr(sonde_record_error(r)->text, "has ended") != NULL,
 	        "with all its threads");
 	sonde_record_free(r);
 	(void)close(ends[1]);
