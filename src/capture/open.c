@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Opens every event on every cpu for every thread, and one ring a cpu. */
 #include "capture/capture.h"
+#include "host/refusal.h"
 #include "proc/proc.h"
 
 #include <errno.h>
@@ -12,126 +13,22 @@
 #define RINGS_TOO_LARGE    1 /* beside 0 and errors */
 #define ALL_RINGS_BYTES    ((size_t)256 << 20) /* of rings whose size nobody asked for */
 
-/* The highest kernel.perf_event_paranoid that lets an ordinary user open it: its document. */
-static int paranoid_for(const struct sonde_record *r, const struct event *event)
+static int open_failed(struct sonde_record *r, const struct event *event, int why)
 {
-	if (event->attr.type == SONDE_TYPE_TRACEPOINT) {
-		return -1;
-	}
-	return r->targets == CAPTURE_ALL                                 ? 0
-	       : sonde_attr_has(&event->attr, SONDE_FLAG_EXCLUDE_KERNEL) ? 2
-	                                                                 : 1;
-}
+	const struct host_refusal refusal = {.root = r->root_fd,
+	        .name = event->name,
+	        .attr = &event->attr,
+	        .pmu = event->pmu,
+	        .all = r->targets == CAPTURE_ALL,
+	        .tasks = r->targets == CAPTURE_TASKS ? &r->tasks : NULL};
 
-/* What no level of the sysctl gives to an ordinary user; NULL: nothing of that. */
-static const char *privilege_for(const struct event *event)
-{
-	if (event->pmu != NULL &&
-	        (strcmp(event->pmu, "uprobe") == 0 || strcmp(event->pmu, "kprobe") == 0)) {
-		return "probes need root, or the capability CAP_SYS_ADMIN";
-	}
-	if (sonde_attr_has(&event->attr, SONDE_FLAG_NAMESPACES)) {
-		return "--namespaces needs root, or the capability CAP_PERFMON";
-	}
-	return NULL;
-}
-
-/* What stands in the way: another user's process, the sysctl, or something that says no to all. */
-static int not_allowed(struct sonde_record *r, const struct event *event)
-{
-	const char *privilege = privilege_for(event);
-	int needed = paranoid_for(r, event);
-	int64_t paranoid = 2;
-	unsigned uid = 0;
-	pid_t pid;
-
-	(void)proc_read_number(r->root_fd, "proc/sys/kernel/perf_event_paranoid", &paranoid);
-	if (privilege != NULL) {
-		return error_set(&r->error, SONDE_EPERM, NO_OFFSET, "not allowed to open '%s': %s",
-		        event->name, privilege);
-	}
-	if (paranoid > needed) {
-		return error_set(&r->error, SONDE_EPERM, NO_OFFSET,
-		        "not allowed to open '%s'%s: kernel.perf_event_paranoid is %lld; as root "
-		        "run 'sysctl kernel.perf_event_paranoid=%d', or give sonde the capability "
-		        "CAP_PERFMON",
-		        event->name, r->targets == CAPTURE_ALL ? " on all cpus" : "",
-		        (long long)paranoid, needed);
-	}
-	pid = host_tasks_foreign(&r->tasks, r->root_fd, &uid);
-	if (pid != 0) {
-		return error_set(&r->error, SONDE_EPERM, NO_OFFSET,
-		        "not allowed to record process %d: it belongs to user %u; record as that "
-		        "user or as root, or give sonde the capabilities CAP_PERFMON and "
-		        "CAP_SYS_PTRACE",
-		        (int)pid, uid);
-	}
-	return error_set(&r->error, SONDE_EPERM, NO_OFFSET,
-	        "not allowed to open '%s' though kernel.perf_event_paranoid is %lld: %sa security "
-	        "module or a container's filter forbids perf_event_open",
-	        event->name, (long long)paranoid,
-	        r->targets == CAPTURE_TASKS ? "the process has another group or more rights than "
-	                                      "this one, or "
-	                                    : "");
-}
-
-/* Things that the kernel calls an invalid argument. */
-static int invalid(struct sonde_record *r, const struct event *event)
-{
-	int64_t max;
-
-	if (sonde_attr_has(&event->attr, SONDE_FLAG_FREQ) &&
-	        proc_read_number(r->root_fd, "proc/sys/kernel/perf_event_max_sample_rate", &max) &&
-	        event->attr.sample_period > (uint64_t)max) {
-		return error_set(&r->error, SONDE_ELIMIT, NO_OFFSET,
-		        "'%s' wants %llu Hz, but kernel.perf_event_max_sample_rate allows %lld Hz",
-		        event->name, (unsigned long long)event->attr.sample_period, (long long)max);
-	}
-	if (r->aux.pmu == NULL && event->attr.aux_sample_size != 0) {
+	if (why == EINVAL && r->aux.pmu == NULL && event->attr.aux_sample_size != 0) {
 		return error_set(&r->error, SONDE_EARG, NO_OFFSET,
 		        "No AUX area event to sample: '%s' wants one, such as intel_pt//, to lead "
 		        "its group",
 		        event->name);
 	}
-	return error_set(&r->error, SONDE_EIO, NO_OFFSET, "cannot open '%s': %s", event->name,
-	        strerror(EINVAL));
-}
-
-static int open_failed(struct sonde_record *r, const struct event *event, int why)
-{
-	switch (why) {
-	case EINVAL: return invalid(r, event);
-	case EACCES:
-	case EPERM: return not_allowed(r, event);
-	case EOPNOTSUPP:
-		if ((event->attr.sample_type & SONDE_SAMPLE_BRANCH_STACK) != 0) {
-			return error_set(&r->error, SONDE_EUNSUPPORTED, NO_OFFSET,
-			        "'%s' cannot record branches: this machine's counters have no "
-			        "branch stack (-b, -j, --call-graph lbr need one)",
-			        event->name);
-		}
-		if (sonde_attr_has(&event->attr, SONDE_FLAG_AUX_OUTPUT)) {
-			return error_set(&r->error, SONDE_EUNSUPPORTED, NO_OFFSET,
-			        "'%s' cannot write into an AUX area: its hardware has no "
-			        "aux-output",
-			        event->name);
-		}
-		__attribute__((fallthrough));
-	case ENOENT:
-	case ENODEV:
-		return error_set(&r->error, SONDE_EUNSUPPORTED, NO_OFFSET,
-		        "the event '%s' is not supported here", event->name);
-	case EMFILE:
-		return error_set(&r->error, SONDE_ELIMIT, NO_OFFSET,
-		        "too many open files for '%s': raise the limit with 'ulimit -n'",
-		        event->name);
-	case ENOSYS:
-		return error_set(&r->error, SONDE_EUNSUPPORTED, NO_OFFSET,
-		        "this kernel has no perf_event_open, or it is filtered (seccomp)");
-	default:
-		return error_set(&r->error, SONDE_EIO, NO_OFFSET, "cannot open '%s': %s",
-		        event->name, strerror(why));
-	}
+	return host_refusal(&r->error, &refusal, why);
 }
 
 static bool drop_kernel(struct sonde_record *r)

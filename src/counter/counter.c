@@ -6,6 +6,7 @@
 #include "counter/page.h"
 #include "event/event.h"
 #include "host/older.h"
+#include "host/refusal.h"
 #include "proc/proc.h"
 #include "record/record.h"
 
@@ -124,8 +125,13 @@ static int open_attr(struct sonde_counter *c, struct opened *o)
 			continue;
 		}
 		if (!host_attr_ease(c->kernel, &o->attr, why)) {
-			return counter_open_failed(
-			        &c->error, c->root_fd, o->name, &o->attr, opt->thread == -1, why);
+			const struct host_refusal refusal = {.root = c->root_fd,
+			        .name = o->name,
+			        .attr = &o->attr,
+			        .all = opt->thread == -1,
+			        .counting = true};
+
+			return host_refusal(&c->error, &refusal, why);
 		}
 	}
 }

@@ -3,6 +3,7 @@
 #include "stat/stat.h"
 
 #include "host/older.h"
+#include "host/refusal.h"
 #include "proc/proc.h"
 #include "record/record.h"
 
@@ -283,6 +284,26 @@ static bool is_elsewhere(struct sonde_stat *s, size_t i, int why)
 	return proc_read_number(s->root_fd, path, &online) && online == 0;
 }
 
+static int open_failed(struct sonde_stat *s, size_t e, int why)
+{
+	const struct host_refusal refusal = {.root = s->root_fd,
+	        .name = s->set.events[e].name,
+	        .attr = &s->opened[e].attr,
+	        .all = s->by_cpu,
+	        .counting = true};
+
+	if (!is_unsupported(why)) {
+		return host_refusal(&s->error, &refusal, why);
+	}
+	if (s->events.v[e].members > 1) {
+		return error_set(&s->error, SONDE_EUNSUPPORTED, NO_OFFSET,
+		        "the event '%s' is not supported here, and it leads a group",
+		        s->set.events[e].name);
+	}
+	s->set.events[e].supported = false;
+	return 0;
+}
+
 static int open_cell(struct sonde_stat *s, size_t e, size_t i, int cgroup_fd)
 {
 	struct stat_opened *o = &s->opened[e];
@@ -314,17 +335,7 @@ static int open_cell(struct sonde_stat *s, size_t e, size_t i, int cgroup_fd)
 		if (is_elsewhere(s, i, why)) {
 			return 0;
 		}
-		if (is_unsupported(why) && s->events.v[e].members > 1) {
-			return error_set(&s->error, SONDE_EUNSUPPORTED, NO_OFFSET,
-			        "the event '%s' is not supported here, and it leads a group",
-			        s->set.events[e].name);
-		}
-		if (is_unsupported(why)) {
-			s->set.events[e].supported = false;
-			return 0;
-		}
-		return counter_open_failed(
-		        &s->error, s->root_fd, s->set.events[e].name, &o->attr, s->by_cpu, why);
+		return open_failed(s, e, why);
 	}
 }
 
