@@ -224,13 +224,6 @@ int capture_scan_file(struct sonde_record *r, struct capture_scan *out);
  * that fails. */
 void capture_cache_fill(struct sonde_record *r, const struct text *build_ids);
 
-/* The formats of the tracepoints that are recorded; false: there are none. */
-bool capture_tracing_put(const struct sonde_record *r, struct text *out);
-
-bool capture_cpu_caps_put(const struct sonde_record *r, struct text *out);
-bool capture_pmu_caps_put(const struct sonde_record *r, struct text *out);
-bool capture_hybrid_put(const struct sonde_record *r, struct text *out);
-
 /* The header features; the caller frees their texts. Returns how many. */
 #define CAPTURE_FEATURES_MAX 32
 size_t capture_features(struct sonde_record *r, const struct capture_scan *scan,

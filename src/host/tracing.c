@@ -15,7 +15,8 @@
  *	u32  n, n bytes of printk_formats
  *	u64  n, n bytes of saved_cmdlines (none)
  */
-#include "capture/capture.h"
+#include "host/description.h"
+
 #include "core/array.h"
 #include "proc/proc.h"
 #include "record/feature_write.h"
@@ -115,17 +116,17 @@ static bool by_id(int root, const char *events, uint64_t id, struct tracepoint *
 	return found;
 }
 
-static bool collect(const struct sonde_record *r, const char *events, struct tracepoints *list)
+static bool collect(const struct host_description *d, const char *events, struct tracepoints *list)
 {
 	const struct event *event;
 	struct tracepoint t;
 	size_t i, k;
 
-	for (i = 0; i < r->events.n; i++) {
-		event = &r->events.v[i];
+	for (i = 0; i < d->events->n; i++) {
+		event = &d->events->v[i];
 		if (event->attr.type != SONDE_TYPE_TRACEPOINT ||
-		        (!by_name(r->root_fd, events, event, &t) &&
-		                !by_id(r->root_fd, events, event->attr.config, &t))) {
+		        (!by_name(d->root, events, event, &t) &&
+		                !by_id(d->root, events, event->attr.config, &t))) {
 			continue;
 		}
 		for (k = 0; k < list->n && (strcmp(list->v[k].system, t.system) != 0 ||
@@ -210,35 +211,35 @@ static void put_systems(
 	text_fini(&formats);
 }
 
-bool capture_tracing_put(const struct sonde_record *r, struct text *t)
+bool host_put_tracing(const struct host_description *d, struct text *t)
 {
 	static const char magic[] = "\027\010\104tracing0.6"; /* with its NUL */
 	static const uint16_t order = 1;
 	struct tracepoints list = {0};
-	const char *events = tracefs(r->root_fd);
+	const char *events = tracefs(d->root);
 	char path[PATH_ROOM];
 	size_t i;
 
-	for (i = 0; i < r->events.n && r->events.v[i].attr.type != SONDE_TYPE_TRACEPOINT; i++) {
+	for (i = 0; i < d->events->n && d->events->v[i].attr.type != SONDE_TYPE_TRACEPOINT; i++) {
 	}
-	if (i == r->events.n || events == NULL) {
+	if (i == d->events->n || events == NULL) {
 		return false;
 	}
-	t->failed |= !collect(r, events, &list);
+	t->failed |= !collect(d, events, &list);
 	text_bytes(t, magic, sizeof(magic));
 	text_char(t, (char)(*(const uint8_t *)&order == 0));
 	text_char(t, (char)sizeof(long));
 	feature_put_u32(t, (uint32_t)sysconf(_SC_PAGESIZE));
 	text_bytes(t, "header_page", sizeof("header_page"));
 	(void)snprintf(path, sizeof(path), "%s/header_page", events);
-	put_file(r->root_fd, t, path, true);
+	put_file(d->root, t, path, true);
 	text_bytes(t, "header_event", sizeof("header_event"));
 	(void)snprintf(path, sizeof(path), "%s/header_event", events);
-	put_file(r->root_fd, t, path, true);
-	put_systems(r->root_fd, events, &list, t);
+	put_file(d->root, t, path, true);
+	put_systems(d->root, events, &list, t);
 	feature_put_u32(t, 0);
 	(void)snprintf(path, sizeof(path), "%s/../printk_formats", events);
-	put_file(r->root_fd, t, path, false);
+	put_file(d->root, t, path, false);
 	feature_put_u64(t, 0);
 	free(list.v);
 	return true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Header features about PMUs, from sys/bus/event_source/devices: doc/format.md draws them. */
-#include "capture/capture.h"
+#include "host/description.h"
+
 #include "proc/proc.h"
 #include "record/feature_write.h"
 
@@ -33,11 +34,11 @@ static uint32_t put_caps(int root, const char *pmu, struct text *t)
 	return n;
 }
 
-static bool has_core_pmu(const struct sonde_record *r)
+static bool has_core_pmu(const struct host_description *d)
 {
 	struct stat st;
 
-	return proc_stat(r->root_fd, DEVICES "/cpu/type", &st);
+	return proc_stat(d->root, DEVICES "/cpu/type", &st);
 }
 
 /* Counters of one kind of cores, where there are several kinds. */
@@ -52,16 +53,16 @@ static bool is_kind(const char *pmu)
 }
 
 /* CPU_PMU_CAPS: those of the processor's own PMU, which may be none. */
-bool capture_cpu_caps_put(const struct sonde_record *r, struct text *t)
+bool host_put_cpu_caps(const struct host_description *d, struct text *t)
 {
 	struct text list = {0};
-	uint32_t n = put_caps(r->root_fd, "cpu", &list);
+	uint32_t n = put_caps(d->root, "cpu", &list);
 
 	feature_put_u32(t, n);
 	text_bytes(t, list.p, list.n);
 	t->failed |= list.failed;
 	text_fini(&list);
-	return n > 0 || has_core_pmu(r);
+	return n > 0 || has_core_pmu(d);
 }
 
 /* Those of the kinds of cores, or of all but them; returns how many PMUs have some. */
@@ -95,12 +96,12 @@ static uint32_t put_all_caps(int root, bool kinds, struct text *list)
 }
 
 /* PMU_CAPS: those of all others, which may be none; kinds of cores come first. */
-bool capture_pmu_caps_put(const struct sonde_record *r, struct text *t)
+bool host_put_pmu_caps(const struct host_description *d, struct text *t)
 {
 	struct text list = {0};
-	uint32_t n = put_all_caps(r->root_fd, true, &list);
+	uint32_t n = put_all_caps(d->root, true, &list);
 
-	n += put_all_caps(r->root_fd, false, &list);
+	n += put_all_caps(d->root, false, &list);
 	feature_put_u32(t, n);
 	text_bytes(t, list.p, list.n);
 	t->failed |= list.failed;
@@ -109,9 +110,9 @@ bool capture_pmu_caps_put(const struct sonde_record *r, struct text *t)
 }
 
 /* HYBRID_TOPOLOGY: which cpus are of which kind, where there are several; in the folder's order. */
-bool capture_hybrid_put(const struct sonde_record *r, struct text *t)
+bool host_put_hybrid(const struct host_description *d, struct text *t)
 {
-	DIR *dir = proc_open_dir(r->root_fd, DEVICES);
+	DIR *dir = proc_open_dir(d->root, DEVICES);
 	char path[PATH_ROOM], cpus[1024];
 	struct text list = {0};
 	struct dirent *e;
@@ -119,7 +120,7 @@ bool capture_hybrid_put(const struct sonde_record *r, struct text *t)
 
 	while (dir != NULL && (e = readdir(dir)) != NULL) {
 		(void)snprintf(path, sizeof(path), DEVICES "/%s/cpus", e->d_name);
-		if (is_kind(e->d_name) && proc_read_line(r->root_fd, path, cpus, sizeof(cpus))) {
+		if (is_kind(e->d_name) && proc_read_line(d->root, path, cpus, sizeof(cpus))) {
 			feature_put_text(&list, e->d_name);
 			feature_put_text(&list, cpus);
 			n++;
