@@ -154,14 +154,14 @@ void capture_aux_put_time(const struct sonde_record *r, struct text *t)
 	}
 	caps[0] = 1;
 	caps[1] = c.cap_short ? 1 : 0;
-	at = capture_record_begin(t, RECORD_TIME_CONV, 0);
+	at = host_record_begin(t, RECORD_TIME_CONV, 0);
 	feature_put_u64(t, c.shift);
 	feature_put_u64(t, c.mult);
 	feature_put_u64(t, c.zero);
 	feature_put_u64(t, c.cycles);
 	feature_put_u64(t, c.mask);
 	text_bytes(t, caps, sizeof(caps));
-	capture_record_end_plain(t, at);
+	host_record_end(t, at, NULL, 0);
 }
 
 static void put_intel_pt(struct sonde_record *r, struct text *t)
@@ -206,7 +206,7 @@ void capture_aux_put_info(struct sonde_record *r, struct text *t)
 		return;
 	}
 	capture_say(r, SONDE_RECORD_LINE, "Synthesizing auxtrace information");
-	at = capture_record_begin(t, RECORD_AUXTRACE_INFO, 0);
+	at = host_record_begin(t, RECORD_AUXTRACE_INFO, 0);
 	feature_put_u32(t, r->aux.pmu->type);
 	feature_put_u32(t, 0);
 	if (r->aux.pmu->type == AUXTRACE_INTEL_PT) {
@@ -215,7 +215,7 @@ void capture_aux_put_info(struct sonde_record *r, struct text *t)
 		feature_put_u64(t, r->events.v[0].attr.type);
 		feature_put_u64(t, r->aux.rings[0].cpu >= 0);
 	}
-	capture_record_end_plain(t, at);
+	host_record_end(t, at, NULL, 0);
 }
 
 /* Records that were written when the disk was full may have been cut off again. */

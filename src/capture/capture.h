@@ -14,6 +14,7 @@
 #include "event/event.h"
 #include "file/writer.h"
 #include "host/kernel.h"
+#include "host/synth.h"
 #include "host/tasks.h"
 #include "host/workload.h"
 
@@ -119,7 +120,7 @@ struct sonde_record {
 	size_t streams_over; /* threads whose tasks have all ended; atomic */
 	char *out_name;
 	bool tail_synthesis;
-	bool synth_tasks, synth_maps, synth_cgroups; /* of what was there before */
+	struct host_synth synth; /* what of the running system is recorded */
 	int switch_fd;
 	struct capture_triggers triggers;
 	uint64_t stops; /* how often somebody said stop */
@@ -172,26 +173,8 @@ int capture_next_poll(const struct sonde_record *r, size_t ring, int from);
 int capture_cgroups_open(struct sonde_record *r);
 void capture_cgroups_close(struct sonde_record *r);
 void capture_close(struct sonde_record *r);
-/* A synthesized record: its header, and its end with the bytes that every record of a kernel has. */
-size_t capture_record_begin(struct text *t, uint32_t type, uint16_t misc);
-void capture_record_end(const struct sonde_record *r, struct text *t, size_t at);
-/* The end of a record of our own kind, which has none of these. */
-void capture_record_end_plain(struct text *t, size_t at);
+int capture_synth_plan(struct sonde_record *r); /* options to r->synth */
 int capture_synth(struct sonde_record *r); /* start state into the file */
-void capture_build_id_put(struct text *t, const uint8_t *id, int n); /* as MMAP2 has it */
-int capture_synth_plan(struct sonde_record *r); /* reads options.synthesis */
-void capture_synth_cgroups(const struct sonde_record *r, struct text *t);
-size_t capture_synth_workload(struct sonde_record *r, struct text *t); /* processes cut, as below */
-/*
- * A process with all its threads. forks: as in system-wide recording, with who started whom. 1 when
- * its mappings took too long to read, and some are missing. For several threads.
- */
-int capture_synth_task(struct sonde_record *r, pid_t pid, bool forks, struct text *out);
-uint64_t capture_maps_limit(
-        const struct sonde_record *r); /* ms that the mappings of one may take */
-/* Those of many, by options.synth_threads threads; cut: grows by processes that were. */
-int capture_synth_threads(
-        struct sonde_record *r, const pid_t *pids, size_t n, struct text *out, size_t *cut);
 int capture_lost(struct sonde_record *r);
 /* options.triggers to events; opens them; asks for another file when one happened. */
 int capture_triggers_plan(struct sonde_record *r);

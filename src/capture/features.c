@@ -56,8 +56,6 @@ static bool put_own(const struct sonde_record *r, const struct capture_scan *sca
 		feature_put_u64(t, r->streams != NULL ? 1 : 0);
 		return r->output.directory;
 	case FEATURE_COMPRESSED: return put_compressed(r, t);
-	case FEATURE_BPF_PROG_INFO: return capture_bpf_put_programs(r, t);
-	case FEATURE_BPF_BTF: return capture_bpf_put_types(r, t);
 	default: *known = false; return false;
 	}
 }
@@ -90,6 +88,7 @@ size_t capture_features(struct sonde_record *r, const struct capture_scan *scan,
 	        .events = &r->events,
 	        .ids = ids,
 	        .command_line = r->options.command_line,
+	        .bpf = r->bpf != NULL ? &r->bpf->known : NULL,
 	        .first = says_times(&r->options) ? scan->first : 0,
 	        .last = says_times(&r->options) ? scan->last : 0};
 	bool known, good;

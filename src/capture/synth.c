@@ -2,7 +2,6 @@
 /* The state of the running system as records, in the order in which perf writes them. */
 #include "abi/abi.h"
 #include "capture/capture.h"
-#include "image/image.h"
 #include "proc/proc.h"
 #include "record/feature_write.h"
 #include "record/record.h"
@@ -12,58 +11,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define SYNTH_BYTES ((size_t)1 << 20) /* what is gathered before it is written */
-#define SPARE_FILES 8u /* descriptors: more than reading of /proc has open at once */
-
-size_t capture_record_begin(struct text *t, uint32_t type, uint16_t misc)
-{
-	const uint16_t rest[2] = {misc}; /* and the size, which the end tells */
-	size_t at = t->n;
-
-	feature_put_u32(t, type);
-	text_bytes(t, (const char *)rest, sizeof(rest));
-	return at;
-}
-
-void capture_record_end_plain(struct text *t, size_t at)
-{
-	uint16_t size;
-
-	if (t->failed) {
-		return;
-	}
-	text_fill(t, '\0', (8 - (t->n - at) % 8) % 8);
-	size = (uint16_t)(t->n - at);
-	if (!t->failed) {
-		memcpy(t->p + at + 6, &size, sizeof(size));
-	}
-}
-
-/* The bytes of sample_id behind a record; zeros but for the id. */
-static void put_trailer(struct text *t, const struct sonde_attr *attr, uint64_t id)
-{
-	static const uint64_t order[] = {SONDE_SAMPLE_TID, SONDE_SAMPLE_TIME, SONDE_SAMPLE_ID,
-	        SONDE_SAMPLE_STREAM_ID, SONDE_SAMPLE_CPU, SONDE_SAMPLE_IDENTIFIER};
-	size_t i;
-
-	for (i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
-		if ((attr->sample_type & order[i]) != 0) {
-			feature_put_u64(t,
-			        (order[i] & (SONDE_SAMPLE_ID | SONDE_SAMPLE_IDENTIFIER)) ? id : 0);
-		}
-	}
-}
-
-void capture_record_end(const struct sonde_record *r, struct text *t, size_t at)
-{
-	text_fill(t, '\0', (8 - (t->n - at) % 8) % 8);
-	put_trailer(t, &r->events.v[0].attr, 0);
-	capture_record_end_plain(t, at);
-}
+#define MAPS_LIMIT_MS 500 /* perf-record(1) */
+#define SYNTH_BYTES   ((size_t)1 << 20) /* what is gathered before it is written */
+#define SPARE_FILES   8u /* descriptors: more than reading of /proc has open at once */
 
 static void put_id_index(const struct sonde_record *r, struct text *t)
 {
-	size_t e, i, k = 0, at = capture_record_begin(t, RECORD_ID_INDEX, 0);
+	size_t e, i, k = 0, at = host_record_begin(t, RECORD_ID_INDEX, 0);
 	uint64_t nr = 0;
 
 	for (e = 0; e < r->events.n; e++) {
@@ -85,95 +39,31 @@ static void put_id_index(const struct sonde_record *r, struct text *t)
 			feature_put_u64(t, (uint64_t)r->tasks.threads[i % r->tasks.nthreads]);
 		}
 	}
-	capture_record_end_plain(t, at);
+	host_record_end(t, at, NULL, 0);
 }
 
-void capture_build_id_put(struct text *t, const uint8_t *id, int n)
+static bool records_kernel(const struct sonde_record *r)
 {
-	text_char(t, (char)n);
-	text_fill(t, '\0', 3);
-	text_bytes(t, (const char *)id, (size_t)n);
-	text_fill(t, '\0', 20 - (size_t)n);
-}
-
-struct kernel_map {
-	uint64_t start, size, pgoff;
-};
-
-/* n: size of the build id; 0: none, and the short form of the record. */
-static void put_kernel_map(const struct sonde_record *r, struct text *t, const char *name,
-        struct kernel_map m, const uint8_t *id, int n)
-{
-	size_t at = capture_record_begin(t, n > 0 ? RECORD_MMAP2 : RECORD_MMAP,
-	        n > 0 ? MISC_KERNEL | MISC_MMAP_BUILD_ID : MISC_KERNEL);
-
-	feature_put_u32(t, UINT32_MAX);
-	feature_put_u32(t, 0);
-	feature_put_u64(t, m.start);
-	feature_put_u64(t, m.size);
-	feature_put_u64(t, m.pgoff);
-	if (n > 0) {
-		capture_build_id_put(t, id, n);
-		feature_put_u64(t, 0); /* protection and flags */
-	}
-	text_bytes(t, name, strlen(name) + 1);
-	capture_record_end(r, t, at);
-}
-
-static void put_kernel(const struct sonde_record *r, struct text *t)
-{
-	uint8_t id[IMAGE_BUILD_ID_MAX] = {0};
-	struct proc_kernel kernel;
-	bool wanted = false;
-	char name[64];
 	size_t i;
-	int n;
 
 	for (i = 0; i < r->events.n; i++) {
-		wanted |= !r->events.v[i].tracking &&
-		          !sonde_attr_has(&r->events.v[i].attr, SONDE_FLAG_EXCLUDE_KERNEL);
-	}
-	if (!wanted || !proc_kernel_text(r->root_fd, &kernel)) {
-		return;
-	}
-	(void)snprintf(name, sizeof(name), "[kernel.kallsyms]%s", kernel.name);
-	n = r->options.mapping_build_ids ? image_build_id_of_kernel(id) : 0;
-	put_kernel_map(r, t, name,
-	        (struct kernel_map){kernel.start, kernel.end - kernel.start, kernel.start}, id, n);
-}
-
-/* A line of /proc/modules: NAME SIZE USES DEPENDENTS STATE 0xADDRESS */
-static void put_modules(const struct sonde_record *r, struct text *t)
-{
-	unsigned long long size, addr;
-	char line[1024], name[128], path[512];
-	uint8_t id[IMAGE_BUILD_ID_MAX] = {0};
-	FILE *f = proc_open_stream(r->root_fd, "proc/modules");
-	int n;
-
-	while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
-		if (sscanf(line, "%127s %llu %*s %*s %*s %llx", name, &size, &addr) != 3 ||
-		        addr == 0) {
-			continue;
+		if (!r->events.v[i].tracking &&
+		        !sonde_attr_has(&r->events.v[i].attr, SONDE_FLAG_EXCLUDE_KERNEL)) {
+			return true;
 		}
-		(void)snprintf(path, sizeof(path), "[%s]", name);
-		n = r->options.mapping_build_ids ? image_build_id_of_module(name, id) : 0;
-		put_kernel_map(r, t, path, (struct kernel_map){addr, size, 0}, id, n);
 	}
-	if (f != NULL) {
-		(void)fclose(f);
-	}
+	return false;
 }
 
 static void put_update(struct text *t, uint64_t type, uint64_t id, const void *data, size_t n)
 {
-	size_t at = capture_record_begin(t, RECORD_EVENT_UPDATE, 0);
+	size_t at = host_record_begin(t, RECORD_EVENT_UPDATE, 0);
 
 	feature_put_u64(t, type);
 	feature_put_u64(t, id);
 	text_bytes(t, data, n);
 	text_fill(t, '\0', 24 - n); /* perf leaves this room */
-	capture_record_end_plain(t, at);
+	host_record_end(t, at, NULL, 0);
 }
 
 static void put_updates(const struct sonde_record *r, struct text *t)
@@ -193,7 +83,7 @@ static void put_updates(const struct sonde_record *r, struct text *t)
 
 static void put_threads(const struct sonde_record *r, struct text *t)
 {
-	size_t i, at = capture_record_begin(t, RECORD_THREAD_MAP, 0);
+	size_t i, at = host_record_begin(t, RECORD_THREAD_MAP, 0);
 
 	if (r->tasks.nthreads * 24 + 16 > UINT16_MAX) {
 		t->n = at;
@@ -204,12 +94,12 @@ static void put_threads(const struct sonde_record *r, struct text *t)
 		feature_put_u64(t, (uint64_t)r->tasks.threads[i]);
 		text_fill(t, '\0', 16);
 	}
-	capture_record_end_plain(t, at);
+	host_record_end(t, at, NULL, 0);
 }
 
 static void put_cpus(const struct sonde_record *r, struct text *t)
 {
-	size_t i, at = capture_record_begin(t, RECORD_CPU_MAP, 0);
+	size_t i, at = host_record_begin(t, RECORD_CPU_MAP, 0);
 	bool range =
 	        r->cpus[0] >= 0 && (size_t)(r->cpus[r->ncpus - 1] - r->cpus[0]) + 1 == r->ncpus;
 	uint16_t v[4] = {2, 0, (uint16_t)r->cpus[0], (uint16_t)r->cpus[r->ncpus - 1]};
@@ -224,7 +114,7 @@ static void put_cpus(const struct sonde_record *r, struct text *t)
 		cpu = (uint16_t)r->cpus[i];
 		text_bytes(t, (const char *)&cpu, sizeof(cpu));
 	}
-	capture_record_end_plain(t, at);
+	host_record_end(t, at, NULL, 0);
 }
 
 static int write_text(struct sonde_record *r, struct text *t)
@@ -236,7 +126,8 @@ static int write_text(struct sonde_record *r, struct text *t)
 	return rc;
 }
 
-static int synth_all(struct sonde_record *r, struct text *t, size_t *cut)
+static int synth_all(
+        struct sonde_record *r, const struct host_synth *synth, struct text *t, size_t *cut)
 {
 	pid_t *pids = NULL;
 	size_t i, n = 0;
@@ -244,11 +135,11 @@ static int synth_all(struct sonde_record *r, struct text *t, size_t *cut)
 
 	(void)proc_list_numbers(r->root_fd, "proc", &pids, &n);
 	if (r->options.synth_threads > 1) {
-		rc = capture_synth_threads(r, pids, n, t, cut);
+		rc = host_synth_tasks(synth, pids, n, r->options.synth_threads, t, cut, &r->error);
 		n = 0;
 	}
 	for (i = 0; rc >= 0 && i < n; i++) {
-		*cut += capture_synth_task(r, pids[i], true, t) > 0;
+		*cut += host_synth_task(synth, pids[i], true, t) > 0;
 		rc = t->n > SYNTH_BYTES ? write_text(r, t) : 0;
 	}
 	free(pids);
@@ -273,42 +164,66 @@ static int check_files(struct sonde_record *r)
 	                                  "'ulimit -n'");
 }
 
+int capture_synth_plan(struct sonde_record *r)
+{
+	const struct sonde_record_options *o = &r->options;
+
+	TRY(host_synth_choose(&r->synth, o->synthesis, &r->error));
+	r->synth.cgroups &= o->cgroups;
+	r->synth.namespaces = o->namespaces;
+	r->synth.data_maps = o->data_addresses || r->content.chain == CAPTURE_CHAIN_DWARF;
+	r->synth.build_ids = o->mapping_build_ids;
+	r->synth.maps_limit_ms = o->maps_limit_ms != 0 ? o->maps_limit_ms : MAPS_LIMIT_MS;
+	return 0;
+}
+
 int capture_synth(struct sonde_record *r)
 {
+	struct host_synth synth = r->synth;
 	struct text t = {0};
 	size_t i, cut = 0;
 
 	TRY(check_files(r));
+	synth.root = r->root_fd;
+	synth.attr = &r->events.v[0].attr;
 	capture_aux_put_time(r, &t);
 	put_id_index(r, &t);
 	capture_aux_put_info(r, &t);
-	put_kernel(r, &t);
-	put_modules(r, &t);
-	capture_bpf_synth(r, &t);
+	if (records_kernel(r)) {
+		host_synth_kernel(&synth, &t);
+	}
+	host_synth_modules(&synth, &t);
+	if (r->bpf != NULL) {
+		host_bpf_synth(&r->bpf->known, synth.attr, &t);
+	}
 	put_updates(r, &t);
 	put_threads(r, &t);
 	put_cpus(r, &t);
-	capture_synth_cgroups(r, &t);
+	host_synth_cgroups(&synth, &t);
 	if (r->targets == CAPTURE_ALL) {
-		TRY(synth_all(r, &t, &cut));
+		TRY(synth_all(r, &synth, &t, &cut));
 	}
 	for (i = 0; i < r->tasks.npids; i++) {
-		cut += capture_synth_task(r, r->tasks.pids[i], false, &t) > 0;
+		cut += host_synth_task(&synth, r->tasks.pids[i], false, &t) > 0;
 	}
 	for (i = 0; i < r->tasks.nowners; i++) {
-		cut += capture_synth_task(r, r->tasks.owners[i], false, &t) > 0;
+		cut += host_synth_task(&synth, r->tasks.owners[i], false, &t) > 0;
 	}
 	if (r->workload.pid > 0 && r->targets == CAPTURE_WORKLOAD) {
-		cut += capture_synth_workload(r, &t);
+		if (r->workload.go_fd >= 0) {
+			host_synth_waiting(&synth, r->workload.pid, &t);
+		} else {
+			cut += host_synth_workload(&synth, r->workload.pid, &t);
+		}
 	}
 	if (cut > 0) {
 		capture_say(r, SONDE_RECORD_WARNING,
 		        "reading their mappings took longer than %llu ms for %zu of the processes: "
 		        "the "
 		        "last ones are missing; --proc-map-timeout gives more time",
-		        (unsigned long long)capture_maps_limit(r), cut);
+		        (unsigned long long)synth.maps_limit_ms, cut);
 	}
-	capture_record_end_plain(&t, capture_record_begin(&t, RECORD_FINISHED_INIT, 0));
+	host_record_end(&t, host_record_begin(&t, RECORD_FINISHED_INIT, 0), NULL, 0);
 	return write_text(r, &t);
 }
 
@@ -352,10 +267,9 @@ int capture_lost(struct sonde_record *r)
 			if (lost == 0) {
 				continue;
 			}
-			at = capture_record_begin(&t, RECORD_LOST_SAMPLES, 0);
+			at = host_record_begin(&t, RECORD_LOST_SAMPLES, 0);
 			feature_put_u64(&t, lost);
-			put_trailer(&t, &r->events.v[e].attr, id);
-			capture_record_end_plain(&t, at);
+			host_record_end(&t, at, &r->events.v[e].attr, id);
 		}
 	}
 	return t.n > 0 ? write_text(r, &t) : 0;

@@ -5,6 +5,7 @@
 
 #include "core/text.h"
 #include "event/event.h"
+#include "host/bpf.h"
 
 #include <sys/types.h>
 
@@ -20,6 +21,7 @@ struct host_description {
 	const struct event_list *events;
 	const struct host_ids *ids; /* by event */
 	char *const *command_line; /* NULL-terminated, or NULL */
+	const struct host_bpf *bpf; /* programs; NULL: nobody asked */
 	uint64_t first, last; /* ns, of the samples; 0: not known */
 };
 

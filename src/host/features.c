@@ -460,6 +460,18 @@ static bool put_times(const struct host_description *d, struct text *t)
 	return true;
 }
 
+static bool put_programs(const struct host_description *d, struct text *t)
+{
+	host_bpf_put_programs(d->bpf, t);
+	return true;
+}
+
+static bool put_program_types(const struct host_description *d, struct text *t)
+{
+	host_bpf_put_types(d->bpf, t);
+	return true;
+}
+
 static bool put_total_memory(const struct host_description *d, struct text *t)
 {
 	feature_put_u64(t, meminfo_kb(d->root, "proc/meminfo", "MemTotal:"));
@@ -484,6 +496,8 @@ bool host_feature_put(const struct host_description *d, unsigned bit, struct tex
 	        [FEATURE_BRANCH_STACK] = put_branches,
 	        [FEATURE_CPU_PMU_CAPS] = host_put_cpu_caps,
 	        [FEATURE_HYBRID_TOPOLOGY] = host_put_hybrid,
+	        [FEATURE_BPF_PROG_INFO] = put_programs,
+	        [FEATURE_BPF_BTF] = put_program_types,
 	        [FEATURE_PMU_CAPS] = host_put_pmu_caps,
 	};
 	static bool (*const put_text[FEATURE_LAST])(

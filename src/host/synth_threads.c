@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The processes of the machine as records, read by several threads (--num-thread-synthesize). */
-#include "capture/capture.h"
+#include "host/synth.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 /* What one thread reads: a run of the list of processes, so that the order stays. */
 struct part {
-	struct sonde_record *r;
+	const struct host_synth *synth;
 	const pid_t *pids;
 	size_t n;
 	struct text text;
@@ -24,25 +24,25 @@ static void *read_part(void *arg)
 	size_t i;
 
 	for (i = 0; i < part->n; i++) {
-		part->cut += capture_synth_task(part->r, part->pids[i], true, &part->text) > 0;
+		part->cut += host_synth_task(part->synth, part->pids[i], true, &part->text) > 0;
 	}
 	return NULL;
 }
 
-int capture_synth_threads(
-        struct sonde_record *r, const pid_t *pids, size_t n, struct text *out, size_t *cut)
+int host_synth_tasks(const struct host_synth *s, const pid_t *pids, size_t n, size_t threads,
+        struct text *out, size_t *cut, struct error *err)
 {
-	size_t i, k = r->options.synth_threads;
+	size_t i, k = threads;
 	struct part *parts;
 
 	k = k < THREADS_MAX ? k : THREADS_MAX;
 	k = k < n ? k : n;
 	parts = calloc(k, sizeof(*parts));
 	if (parts == NULL) {
-		return k == 0 ? 0 : error_nomem(&r->error);
+		return k == 0 ? 0 : error_nomem(err);
 	}
 	for (i = 0; i < k; i++) {
-		parts[i].r = r;
+		parts[i].synth = s;
 		parts[i].pids = pids + n * i / k;
 		parts[i].n = n * (i + 1) / k - n * i / k;
 		/* this thread takes the last part, and those that find no thread */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tasks and control groups that are there, as records. */
 #include "abi/abi.h"
-#include "capture/capture.h"
+#include "host/synth.h"
 #include "image/image.h"
 #include "proc/proc.h"
 #include "record/feature_write.h"
@@ -9,39 +9,38 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define PATH_ROOM     1024
-#define MAPS_LIMIT_MS 500 /* perf-record(1) */
+#define PATH_ROOM 1024
 
 static void put_comm(
-        const struct sonde_record *r, const struct proc_status *s, pid_t tid, struct text *t)
+        const struct host_synth *s, const struct proc_status *status, pid_t tid, struct text *t)
 {
-	size_t at = capture_record_begin(t, RECORD_COMM, 0);
+	size_t at = host_record_begin(t, RECORD_COMM, 0);
 
-	feature_put_u32(t, (uint32_t)s->pid);
+	feature_put_u32(t, (uint32_t)status->pid);
 	feature_put_u32(t, (uint32_t)tid);
-	text_bytes(t, s->comm, strlen(s->comm) + 1);
+	text_bytes(t, status->comm, strlen(status->comm) + 1);
 	text_fill(t, '\0', (8 - (t->n - at) % 8) % 8);
-	capture_record_end(r, t, at);
+	host_record_end(t, at, s->attr, 0);
 }
 
 static void put_fork(
-        const struct sonde_record *r, const struct proc_status *s, pid_t tid, struct text *t)
+        const struct host_synth *s, const struct proc_status *status, pid_t tid, struct text *t)
 {
-	size_t at = capture_record_begin(t, RECORD_FORK, MISC_FORK_EXEC);
-	bool main_thread = tid == s->pid;
+	size_t at = host_record_begin(t, RECORD_FORK, MISC_FORK_EXEC);
+	bool main_thread = tid == status->pid;
 
-	feature_put_u32(t, (uint32_t)s->pid);
-	feature_put_u32(t, (uint32_t)(main_thread ? s->ppid : s->pid));
+	feature_put_u32(t, (uint32_t)status->pid);
+	feature_put_u32(t, (uint32_t)(main_thread ? status->ppid : status->pid));
 	feature_put_u32(t, (uint32_t)tid);
-	feature_put_u32(t, (uint32_t)(main_thread ? s->ppid : s->pid));
+	feature_put_u32(t, (uint32_t)(main_thread ? status->ppid : status->pid));
 	feature_put_u64(t, 0);
-	capture_record_end(r, t, at);
+	host_record_end(t, at, s->attr, 0);
 }
 
-static void put_namespaces(const struct sonde_record *r, pid_t pid, pid_t tid, struct text *t)
+static void put_namespaces(const struct host_synth *s, pid_t pid, pid_t tid, struct text *t)
 {
 	static const char *const names[] = {"net", "uts", "ipc", "pid", "user", "mnt", "cgroup"};
-	size_t i, at = capture_record_begin(t, RECORD_NAMESPACES, 0);
+	size_t i, at = host_record_begin(t, RECORD_NAMESPACES, 0);
 	struct stat st;
 	char path[64];
 
@@ -50,42 +49,40 @@ static void put_namespaces(const struct sonde_record *r, pid_t pid, pid_t tid, s
 	feature_put_u64(t, 7);
 	for (i = 0; i < 7; i++) {
 		(void)snprintf(path, sizeof(path), "proc/%d/ns/%s", (int)pid, names[i]);
-		if (!proc_stat(r->root_fd, path, &st)) {
+		if (!proc_stat(s->root, path, &st)) {
 			st.st_dev = 0;
 			st.st_ino = 0;
 		}
 		feature_put_u64(t, st.st_dev);
 		feature_put_u64(t, st.st_ino);
 	}
-	capture_record_end(r, t, at);
+	host_record_end(t, at, s->attr, 0);
 }
 
 /* The build id in the place of device and inode. */
-static bool put_build_id(const struct sonde_record *r, const char *path, struct text *t)
+static bool put_build_id(const struct host_synth *s, const char *path, struct text *t)
 {
 	uint8_t id[IMAGE_BUILD_ID_MAX] = {0};
-	int n = r->options.mapping_build_ids && path[0] == '/' ? image_build_id_of_file(path, id)
-	                                                       : 0;
+	int n = s->build_ids && path[0] == '/' ? image_build_id_of_file(path, id) : 0;
 
 	if (n <= 0) {
 		return false;
 	}
-	capture_build_id_put(t, id, n);
+	host_put_build_id(t, id, n);
 	return true;
 }
 
-static void put_map(
-        const struct sonde_record *r, pid_t pid, const struct proc_map *m, struct text *t)
+static void put_map(const struct host_synth *s, pid_t pid, const struct proc_map *m, struct text *t)
 {
 	uint16_t misc = m->exec ? MISC_USER : MISC_USER | MISC_MMAP_DATA;
-	size_t at = capture_record_begin(t, RECORD_MMAP2, misc);
+	size_t at = host_record_begin(t, RECORD_MMAP2, misc);
 
 	feature_put_u32(t, (uint32_t)pid);
 	feature_put_u32(t, (uint32_t)pid);
 	feature_put_u64(t, m->start);
 	feature_put_u64(t, m->end - m->start);
 	feature_put_u64(t, m->pgoff);
-	if (put_build_id(r, m->name, t) && !t->failed) {
+	if (put_build_id(s, m->name, t) && !t->failed) {
 		misc |= MISC_MMAP_BUILD_ID;
 		memcpy(t->p + at + 4, &misc, sizeof(misc));
 	} else {
@@ -98,28 +95,27 @@ static void put_map(
 	feature_put_u32(t, m->shared ? 1 : 2);
 	text_str(t, m->name[0] != '\0' ? m->name : "//anon");
 	text_char(t, '\0');
-	capture_record_end(r, t, at);
+	host_record_end(t, at, s->attr, 0);
 }
 
 /*
  * Code, and what can be read where addresses of data are recorded. True when it took too long: the
  * last record says that others are missing.
  */
-static bool put_maps(const struct sonde_record *r, pid_t pid, struct text *t)
+static bool put_maps(const struct host_synth *s, pid_t pid, struct text *t)
 {
-	bool data = r->options.data_addresses || r->content.chain == CAPTURE_CHAIN_DWARF;
 	struct proc_maps maps;
 	struct proc_map map;
 	size_t last = SIZE_MAX;
 	uint16_t misc;
 
-	if (!proc_maps_open(&maps, r->root_fd, pid, capture_maps_limit(r))) {
+	if (!proc_maps_open(&maps, s->root, pid, s->maps_limit_ms)) {
 		return false; /* ended, or another user's */
 	}
 	while (proc_maps_next(&maps, &map)) {
-		if ((map.exec || (data && map.read)) && strlen(map.name) < 4096) {
+		if ((map.exec || (s->data_maps && map.read)) && strlen(map.name) < 4096) {
 			last = t->n;
-			put_map(r, pid, &map, t);
+			put_map(s, pid, &map, t);
 		}
 	}
 	proc_maps_close(&maps);
@@ -131,29 +127,24 @@ static bool put_maps(const struct sonde_record *r, pid_t pid, struct text *t)
 	return maps.cut;
 }
 
-uint64_t capture_maps_limit(const struct sonde_record *r)
-{
-	return r->options.maps_limit_ms != 0 ? r->options.maps_limit_ms : MAPS_LIMIT_MS;
-}
-
 /* True when its mappings took too long. */
-static bool put_task(const struct sonde_record *r, const struct proc_status *status, pid_t tid,
+static bool put_task(const struct host_synth *s, const struct proc_status *status, pid_t tid,
         bool forks, struct text *t)
 {
 	pid_t pid = status->pid;
 
 	if (forks) {
-		put_fork(r, status, tid, t);
+		put_fork(s, status, tid, t);
 	}
-	if (r->options.namespaces) {
-		put_namespaces(r, pid, tid, t);
+	if (s->namespaces) {
+		put_namespaces(s, pid, tid, t);
 	}
-	put_comm(r, status, tid, t);
-	return tid == pid && r->synth_maps && put_maps(r, pid, t);
+	put_comm(s, status, tid, t);
+	return tid == pid && s->maps && put_maps(s, pid, t);
 }
 
 /* Most processes have one thread, whose folder in task is costly for the kernel to make. */
-int capture_synth_task(struct sonde_record *r, pid_t pid, bool forks, struct text *t)
+int host_synth_task(const struct host_synth *s, pid_t pid, bool forks, struct text *t)
 {
 	struct proc_status status;
 	char path[64];
@@ -161,20 +152,20 @@ int capture_synth_task(struct sonde_record *r, pid_t pid, bool forks, struct tex
 	size_t i, n;
 	bool cut = false;
 
-	if (!r->synth_tasks || !proc_status_read(r->root_fd, pid, pid, &status)) {
+	if (!s->tasks || !proc_status_read(s->root, pid, pid, &status)) {
 		return 0;
 	}
 	if (status.threads == 1) {
-		cut = put_task(r, &status, pid, forks, t);
+		cut = put_task(s, &status, pid, forks, t);
 		return t->failed ? SONDE_ENOMEM : cut;
 	}
 	(void)snprintf(path, sizeof(path), "proc/%d/task", (int)pid);
-	if (proc_list_numbers(r->root_fd, path, &tids, &n) < 0) {
+	if (proc_list_numbers(s->root, path, &tids, &n) < 0) {
 		return 0;
 	}
 	for (i = 0; i < n; i++) {
-		if (proc_status_read(r->root_fd, pid, tids[i], &status)) {
-			cut |= put_task(r, &status, tids[i], forks, t);
+		if (proc_status_read(s->root, pid, tids[i], &status)) {
+			cut |= put_task(s, &status, tids[i], forks, t);
 		}
 	}
 	free(tids);
@@ -185,13 +176,13 @@ int capture_synth_task(struct sonde_record *r, pid_t pid, bool forks, struct tex
 
 #define CGROUPS_MAX 65536 /* that are told of */
 
-static void put_cgroup(const struct sonde_record *r, uint64_t id, const char *path, struct text *t)
+static void put_cgroup(const struct host_synth *s, uint64_t id, const char *path, struct text *t)
 {
-	size_t at = capture_record_begin(t, RECORD_CGROUP, 0);
+	size_t at = host_record_begin(t, RECORD_CGROUP, 0);
 
 	feature_put_u64(t, id);
 	text_bytes(t, path, strlen(path) + 1);
-	capture_record_end(r, t, at);
+	host_record_end(t, at, s->attr, 0);
 }
 
 /* Appends the names of the folders in one group to a list that is worked through. */
@@ -217,7 +208,7 @@ static bool add_children(int root, const char *mount, const char *path, struct t
 }
 
 /* The id of a group is the inode of its folder. */
-void capture_synth_cgroups(const struct sonde_record *r, struct text *t)
+void host_synth_cgroups(const struct host_synth *s, struct text *t)
 {
 	const char *mount = "sys/fs/cgroup/unified";
 	char name[PATH_ROOM], path[PATH_ROOM / 2];
@@ -225,10 +216,10 @@ void capture_synth_cgroups(const struct sonde_record *r, struct text *t)
 	struct stat st;
 	size_t at = 0, n = 0;
 
-	if (!r->options.cgroups || !r->synth_cgroups) {
+	if (!s->cgroups) {
 		return;
 	}
-	if (!proc_stat(r->root_fd, mount, &st)) {
+	if (!proc_stat(s->root, mount, &st)) {
 		mount = "sys/fs/cgroup";
 	}
 	text_bytes(&todo, "/", 2);
@@ -236,9 +227,9 @@ void capture_synth_cgroups(const struct sonde_record *r, struct text *t)
 		(void)snprintf(path, sizeof(path), "%s", todo.p + at);
 		at += strlen(path) + 1;
 		(void)snprintf(name, sizeof(name), "%s%s", mount, path);
-		if (proc_stat(r->root_fd, name, &st)) {
-			put_cgroup(r, st.st_ino, path, t);
-			(void)add_children(r->root_fd, mount, path, &todo);
+		if (proc_stat(s->root, name, &st)) {
+			put_cgroup(s, st.st_ino, path, t);
+			(void)add_children(s->root, mount, path, &todo);
 		}
 	}
 	text_fini(&todo);
@@ -255,37 +246,41 @@ static bool listed(const pid_t *list, size_t n, pid_t v)
 	return i < n;
 }
 
-/* A workload that runs already, and what it started: children have higher numbers, most often. */
-size_t capture_synth_workload(struct sonde_record *r, struct text *t)
+void host_synth_waiting(const struct host_synth *s, pid_t pid, struct text *t)
+{
+	struct proc_status status;
+
+	if (proc_status_read(s->root, pid, pid, &status)) {
+		put_comm(s, &status, pid, t);
+		if (s->namespaces) {
+			put_namespaces(s, pid, pid, t);
+		}
+	}
+}
+
+/* Children have higher numbers, most often. */
+size_t host_synth_workload(const struct host_synth *s, pid_t pid, struct text *t)
 {
 	struct proc_status status;
 	pid_t *pids = NULL, *family = NULL;
 	size_t i, n = 0, k = 1, cut = 0;
 
-	if (!proc_status_read(r->root_fd, r->workload.pid, r->workload.pid, &status)) {
+	if (!proc_status_read(s->root, pid, pid, &status)) {
 		return 0;
 	}
-	if (r->workload.go_fd >= 0) { /* it waits: it has nothing of its own yet */
-		put_comm(r, &status, r->workload.pid, t);
-		if (r->options.namespaces) {
-			put_namespaces(r, r->workload.pid, r->workload.pid, t);
-		}
-		return 0;
-	}
-	(void)proc_list_numbers(r->root_fd, "proc", &pids, &n);
+	(void)proc_list_numbers(s->root, "proc", &pids, &n);
 	family = malloc((n + 1) * sizeof(*family));
 	if (family != NULL) {
-		family[0] = r->workload.pid;
+		family[0] = pid;
 	}
 	for (i = 0; family != NULL && i < n; i++) {
-		if (pids[i] != r->workload.pid &&
-		        proc_status_read(r->root_fd, pids[i], pids[i], &status) &&
+		if (pids[i] != pid && proc_status_read(s->root, pids[i], pids[i], &status) &&
 		        listed(family, k, status.ppid)) {
 			family[k++] = pids[i];
 		}
 	}
 	for (i = 0; family != NULL && i < k; i++) {
-		cut += capture_synth_task(r, family[i], false, t) > 0;
+		cut += host_synth_task(s, family[i], false, t) > 0;
 	}
 	free(family);
 	free(pids);
@@ -294,30 +289,29 @@ size_t capture_synth_workload(struct sonde_record *r, struct text *t)
 
 /* ---- what is wanted ---- */
 
-/* "no", or a list of task, mmap (with its tasks), cgroup and all; the default is all. */
-int capture_synth_plan(struct sonde_record *r)
+int host_synth_choose(struct host_synth *s, const char *list, struct error *err)
 {
-	const char *s = r->options.synthesis != NULL ? r->options.synthesis : "all";
+	const char *p = list != NULL ? list : "all";
 	size_t n;
 
-	for (;; s += n + 1) {
-		n = strcspn(s, ",");
-		if (n == 3 && strncmp(s, "all", n) == 0) {
-			r->synth_tasks = r->synth_maps = r->synth_cgroups = true;
-		} else if (n == 4 && strncmp(s, "task", n) == 0) {
-			r->synth_tasks = true;
-		} else if (n == 4 && strncmp(s, "mmap", n) == 0) {
-			r->synth_tasks = r->synth_maps = true;
-		} else if (n == 6 && strncmp(s, "cgroup", n) == 0) {
-			r->synth_cgroups = true;
-		} else if (n == 2 && strncmp(s, "no", n) == 0) {
-			r->synth_tasks = r->synth_maps = r->synth_cgroups = false;
+	for (;; p += n + 1) {
+		n = strcspn(p, ",");
+		if (n == 3 && strncmp(p, "all", n) == 0) {
+			s->tasks = s->maps = s->cgroups = true;
+		} else if (n == 4 && strncmp(p, "task", n) == 0) {
+			s->tasks = true;
+		} else if (n == 4 && strncmp(p, "mmap", n) == 0) {
+			s->tasks = s->maps = true; /* mappings with their tasks */
+		} else if (n == 6 && strncmp(p, "cgroup", n) == 0) {
+			s->cgroups = true;
+		} else if (n == 2 && strncmp(p, "no", n) == 0) {
+			s->tasks = s->maps = s->cgroups = false;
 		} else {
-			return error_set(&r->error, SONDE_EARG, NO_OFFSET,
+			return error_set(err, SONDE_EARG, NO_OFFSET,
 			        "--synth wants task, mmap, cgroup, all or no, not '%.*s'", (int)n,
-			        s);
+			        p);
 		}
-		if (s[n] == '\0') {
+		if (p[n] == '\0') {
 			return 0;
 		}
 	}
