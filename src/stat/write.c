@@ -15,10 +15,10 @@
 #include "stat/stat.h"
 
 #include "abi/abi.h"
-#include "capture/capture.h"
 #include "core/span.h"
 #include "file/room.h"
 #include "file/writer.h"
+#include "host/description.h"
 #include "proc/proc.h"
 
 #include <errno.h>
@@ -326,73 +326,67 @@ int stat_writer_round(struct stat_writer *w, bool final, uint64_t time_ns, struc
 	return file_writer_mark(&w->file, err);
 }
 
-/* The features that a recorder writes of this machine, and the mark that counts are inside. */
+/* What is known of this machine and of the events, and the mark that counts are inside. */
 static size_t make_features(
-        struct sonde_record *like, struct file_writer_feature out[CAPTURE_FEATURES_MAX + 1])
+        const struct host_description *d, struct file_writer_feature out[FEATURE_LAST])
 {
-	const struct capture_scan nothing = {0};
-	size_t i, n = capture_features(like, &nothing, out);
+	struct text t;
+	size_t n = 0;
+	unsigned bit;
 
-	for (i = n; i > 0 && out[i - 1].bit > FEATURE_STAT; i--) {
-		out[i] = out[i - 1];
-	}
-	out[i] = (struct file_writer_feature){.bit = FEATURE_STAT};
-	return n + 1;
-}
-
-/* As a recorder of these events, as far as features look at one; the caller frees what it holds. */
-static struct sonde_record *like_recorder(
-        struct stat_writer *w, int root, const struct event_list *events, char *const *command_line)
-{
-	struct sonde_record *like = calloc(1, sizeof(*like));
-	size_t e, cells = w->set->ncpus * w->set->nthreads;
-
-	if (like == NULL) {
-		return NULL;
-	}
-	like->root_fd = root;
-	like->events = *events;
-	like->options.command_line = command_line;
-	(void)proc_read_cpus(root, "sys/devices/system/cpu/online", &like->cpus, &like->ncpus);
-	like->opened = calloc(w->set->nevents + 1, sizeof(*like->opened));
-	for (e = 0; like->opened != NULL && e < w->set->nevents; e++) {
-		like->opened[e].ids = calloc(cells + 1, 8);
-		if (like->opened[e].ids != NULL) {
-			like->opened[e].nids =
-			        collect_ids(w->set, &w->opened[e], like->opened[e].ids);
+	for (bit = 1; bit < FEATURE_LAST; bit++) {
+		t = (struct text){0};
+		if ((bit == FEATURE_STAT || host_feature_put(d, bit, &t)) && !t.failed) {
+			out[n++] = (struct file_writer_feature){.bit = bit, .bytes = t};
+		} else {
+			text_fini(&t);
 		}
 	}
-	return like;
+	return n;
+}
+
+static int finish(struct stat_writer *w, const struct host_description *d, struct error *err)
+{
+	struct file_writer_feature features[FEATURE_LAST];
+	size_t n = make_features(d, features);
+	int rc = file_writer_finish(&w->file, features, n, err);
+
+	while (n > 0) {
+		text_fini(&features[--n].bytes);
+	}
+	return rc;
 }
 
 int stat_writer_close(struct stat_writer *w, int root, const struct event_list *events,
         char *const *command_line, struct error *err)
 {
-	struct file_writer_feature features[CAPTURE_FEATURES_MAX + 1];
-	struct sonde_record *like;
-	size_t i, n = 0, e;
+	size_t e, cells = w->set->ncpus * w->set->nthreads, n = w->set->nevents, ncpus = 0;
+	struct host_ids *ids;
+	uint64_t *numbers;
+	pid_t *cpus = NULL;
 	int rc;
 
 	if (w->file.stream) {
 		return file_writer_finish(&w->file, NULL, 0, err);
 	}
-	like = like_recorder(w, root, events, command_line);
-	if (like == NULL || like->opened == NULL) {
-		rc = error_nomem(err);
-	} else {
-		n = make_features(like, features);
-		rc = file_writer_finish(&w->file, features, n, err);
+	ids = calloc(n + 1, sizeof(*ids));
+	numbers = calloc(n * cells + 1, sizeof(*numbers));
+	(void)proc_read_cpus(root, "sys/devices/system/cpu/online", &cpus, &ncpus);
+	for (e = 0; ids != NULL && numbers != NULL && e < n; e++) {
+		ids[e].v = numbers + e * cells;
+		ids[e].n = collect_ids(w->set, &w->opened[e], numbers + e * cells);
 	}
-	for (i = 0; i < n; i++) {
-		text_fini(&features[i].bytes);
-	}
-	if (like != NULL) {
-		for (e = 0; like->opened != NULL && e < w->set->nevents; e++) {
-			free(like->opened[e].ids);
-		}
-		free(like->opened);
-		free(like->cpus);
-	}
-	free(like);
+	rc = ids == NULL || numbers == NULL ? error_nomem(err)
+	                                    : finish(w,
+	                                              &(struct host_description){.root = root,
+	                                                      .cpus = cpus,
+	                                                      .ncpus = ncpus,
+	                                                      .events = events,
+	                                                      .ids = ids,
+	                                                      .command_line = command_line},
+	                                              err);
+	free(cpus);
+	free(numbers);
+	free(ids);
 	return rc;
 }
