@@ -13,6 +13,7 @@
 #include "core/text.h"
 #include "event/event.h"
 #include "file/writer.h"
+#include "host/affinity.h"
 #include "host/kernel.h"
 #include "host/synth.h"
 #include "host/tasks.h"
@@ -56,12 +57,6 @@ struct capture_fds {
 	size_t nids;
 };
 
-/* Cpus that the recorder runs on while it reads a ring; none: wherever it is. */
-struct capture_place {
-	pid_t *cpus;
-	size_t n;
-};
-
 /* What makes the recording go on in another file. */
 struct capture_triggers {
 	struct event_list events;
@@ -102,8 +97,7 @@ struct sonde_record {
 	size_t nrings;
 	size_t ring_pages;
 	struct capture_aux aux;
-	struct capture_place *places; /* by cpu; NULL: it stays where it is */
-	size_t place; /* where it is; SIZE_MAX: nowhere yet */
+	struct host_affinity affinity; /* near which cpu it reads a ring */
 	struct pollfd *polls; /* by ring; fd -1: nothing comes from it any more */
 
 	struct host_workload workload;
@@ -164,10 +158,9 @@ size_t capture_ring_of(const struct sonde_record *r, size_t at); /* at: index of
 /* Gives the last events that were parsed the filters that stand behind that many event strings. */
 int capture_plan_filters(struct sonde_record *r, size_t nevents);
 int capture_set_filters(struct sonde_record *r); /* to the kernel */
-/* --kcore: may it be done, and the event that tells of changes; its attr; the copy in the folder. */
+/* --kcore: may it be done, and the event that tells of changes; its attr. */
 int capture_kcore_plan(struct sonde_record *r);
 void capture_kcore_plan_attrs(struct sonde_record *r);
-int capture_kcore_copy(struct sonde_record *r, const char *folder);
 int capture_open(struct sonde_record *r); /* opens events, maps rings */
 int capture_next_poll(const struct sonde_record *r, size_t ring, int from);
 int capture_cgroups_open(struct sonde_record *r);
@@ -181,10 +174,6 @@ int capture_triggers_plan(struct sonde_record *r);
 int capture_triggers_open(struct sonde_record *r);
 void capture_triggers_look(struct sonde_record *r);
 void capture_triggers_close(struct sonde_record *r);
-/* --affinity: which cpus belong to each ring; moves there. SONDE_EARG, SONDE_ENOMEM. */
-int capture_places_plan(struct sonde_record *r);
-void capture_places_go(struct sonde_record *r, size_t ring);
-void capture_places_free(struct sonde_record *r);
 /* Rings to the output, those that have enough, or all. */
 int capture_pass(struct sonde_record *r, bool all);
 /* What rings that are written backward hold, as it is now. */
@@ -203,10 +192,6 @@ struct capture_scan {
 };
 
 int capture_scan_file(struct sonde_record *r, struct capture_scan *out);
-/* Puts the objects of these entries of the feature BUILD_ID into options.build_id_cache. Warns where
- * that fails. */
-void capture_cache_fill(struct sonde_record *r, const struct text *build_ids);
-
 /* The header features; the caller frees their texts. Returns how many. */
 #define CAPTURE_FEATURES_MAX 32
 size_t capture_features(struct sonde_record *r, const struct capture_scan *scan,

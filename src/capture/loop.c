@@ -86,7 +86,7 @@ int capture_pass(struct sonde_record *r, bool all)
 	for (i = 0; i < r->nrings; i++) {
 		if (r->streams == NULL && r->rings[i].page != NULL && !r->rings[i].backward &&
 		        has_enough(r, &r->rings[i], all)) {
-			capture_places_go(r, i);
+			host_affinity_go(&r->affinity, r->kernel, i % (r->nrings / 2));
 			n = capture_ring_pieces(&r->rings[i], iov);
 			TRY(n == 0 ? 0 : capture_lane_kernel(&r->output.lane, iov, n, &r->error));
 			capture_ring_release(&r->rings[i]);
@@ -111,7 +111,7 @@ int capture_dump_backward(struct sonde_record *r)
 		if (ring->page == NULL || !ring->backward) {
 			continue;
 		}
-		capture_places_go(r, i);
+		host_affinity_go(&r->affinity, r->kernel, i % (r->nrings / 2));
 		(void)r->kernel->pause(ring->fd, true);
 		rc = capture_ring_backward(ring, &list, &n);
 		for (at = 0; rc >= 0 && at < n; at += 512) {

@@ -6,6 +6,8 @@
 #include "capture/capture.h"
 #include "capture/stream.h"
 #include "file/room.h"
+#include "host/cache.h"
+#include "host/kcore.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +48,10 @@ static int open_file(struct sonde_record *r)
 		return error_nomem(&r->error);
 	}
 	o->fd = open(o->path, O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0600);
-	return o->fd < 0 ? cannot_create(r, o->path) : capture_kcore_copy(r, r->out_name);
+	if (o->fd < 0) {
+		return cannot_create(r, o->path);
+	}
+	return r->options.kcore ? host_kcore_copy(r->root_fd, r->out_name, &r->error) : 0;
 }
 
 /* FILE.YYYYMMDDhhmmsscc, local time with hundredths of a second since 1970: perf's form. */
@@ -255,6 +260,24 @@ static int write_features(
 	return rc;
 }
 
+static bool stopped(void *recorder)
+{
+	return capture_stopped_twice(recorder);
+}
+
+static void fill_cache(struct sonde_record *r, const struct text *build_ids)
+{
+	const char *path = r->options.build_id_cache;
+	const struct span entries = {(const uint8_t *)build_ids->p, build_ids->n};
+
+	if (path != NULL && entries.n != 0 && !build_ids->failed &&
+	        !host_cache_fill(path, r->root_fd, entries, stopped, r) && r->stops < 2) {
+		capture_say(r, SONDE_RECORD_WARNING,
+		        "the build-id cache %s was not filled: %s; -N records without it", path,
+		        strerror(errno));
+	}
+}
+
 int capture_output_finish(struct sonde_record *r, bool quick)
 {
 	struct capture_output *o = &r->output;
@@ -277,7 +300,7 @@ int capture_output_finish(struct sonde_record *r, bool quick)
 	}
 	rc = write_features(r, &scan, file_writer_finish);
 	if (rc >= 0) {
-		capture_cache_fill(r, &scan.build_ids);
+		fill_cache(r, &scan.build_ids);
 	}
 	text_fini(&scan.build_ids);
 	TRY(rc);

@@ -101,7 +101,7 @@ void sonde_record_free(struct sonde_record *r)
 	close_fd(&r->snapshot_fd);
 	close_fd(&r->root_fd);
 	capture_cgroups_close(r);
-	capture_places_free(r);
+	host_affinity_fini(&r->affinity);
 	event_list_fini(&r->events);
 	free(r->planned);
 	free(r->cpus);
@@ -176,6 +176,15 @@ static int fork_workload(struct sonde_record *r)
 	return host_workload_fork(&r->workload, &options, &r->error);
 }
 
+/* Rings of threads are near no cpu, and threads that write have places of their own. */
+static int plan_affinity(struct sonde_record *r)
+{
+	size_t n = r->per_thread || r->streams != NULL ? 0 : r->ncpus;
+
+	return host_affinity_plan(
+	        &r->affinity, r->options.affinity, r->root_fd, r->cpus, n, &r->error);
+}
+
 static int start(struct sonde_record *r)
 {
 	capture_choose(r);
@@ -195,7 +204,7 @@ static int start(struct sonde_record *r)
 	TRY(capture_open(r));
 	TRY(capture_triggers_open(r));
 	TRY(capture_streams_plan(r));
-	TRY(capture_places_plan(r));
+	TRY(plan_affinity(r));
 	r->clock_wall_ns = capture_now_ns(CLOCK_REALTIME);
 	r->clock_ns = r->options.use_clockid ? capture_now_ns(r->options.clockid) : 0;
 	TRY(capture_output_start(r));

@@ -12,9 +12,9 @@
  * then renamed.
  */
 #define _GNU_SOURCE
-#include "abi/abi.h"
-#include "capture/capture.h"
-#include "core/span.h"
+#include "host/cache.h"
+
+#include "core/text.h"
 #include "image/image.h"
 #include "proc/proc.h"
 
@@ -35,7 +35,7 @@
 #define COPY_MOST ((size_t)1 << 30) /* bytes that one call copies */
 
 struct cache {
-	struct sonde_record *r;
+	int root; /* where proc is */
 	int dir; /* of the cache */
 	char id[2 * IMAGE_BUILD_ID_MAX + 1]; /* of the object at hand, in hex */
 	const char *name;
@@ -151,7 +151,7 @@ static bool copy_file(const struct cache *c)
 static bool put_kallsyms(const struct cache *c)
 {
 	struct text t = {0};
-	bool good = proc_read_file(c->r->root_fd, "proc/kallsyms", &t) && !t.failed &&
+	bool good = proc_read_file(c->root, "proc/kallsyms", &t) && !t.failed &&
 	            put_bytes(c, t.p, t.n, 0644);
 	int why = errno;
 
@@ -205,7 +205,7 @@ static bool choose(struct cache *c)
 
 	if (strcmp(c->name, "[kernel.kallsyms]") == 0) {
 		c->leaf = "kallsyms";
-		return proc_kernel_text(c->r->root_fd, &text); /* addresses are not hidden */
+		return proc_kernel_text(c->root, &text); /* addresses are not hidden */
 	}
 	if (strcmp(c->name, "[vdso]") == 0) {
 		c->leaf = "vdso";
@@ -264,34 +264,31 @@ static int open_cache(const char *path)
 	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-void capture_cache_fill(struct sonde_record *r, const struct text *build_ids)
+bool host_cache_fill(
+        const char *path, int root, struct span build_ids, bool (*stopped)(void *arg), void *arg)
 {
-	const char *path = r->options.build_id_cache;
-	const uint8_t *p = (const uint8_t *)build_ids->p;
-	struct cache *c;
-	bool good = true;
+	struct cache *c = calloc(1, sizeof(*c));
+	bool good;
+	int why;
 
-	if (path == NULL || build_ids->n == 0 || build_ids->failed) {
-		return;
-	}
-	c = calloc(1, sizeof(*c));
 	if (c == NULL) {
-		return; /* what follows says so */
+		return false;
 	}
-	c->r = r;
+	c->root = root;
 	c->dir = open_cache(path);
 	good = c->dir >= 0;
-	for (size_t at = 0, size; good && at + ENTRY_NAME < build_ids->n; at += size) {
-		size = load_u16(p + at + ENTRY_SIZE, false);
-		good = !capture_stopped_twice(r) && add_entry(c, p + at);
+	for (size_t at = 0, size; good && at + ENTRY_NAME < build_ids.n; at += size) {
+		size = load_u16(build_ids.p + at + ENTRY_SIZE, false);
+		if (stopped(arg)) {
+			break;
+		}
+		good = add_entry(c, build_ids.p + at);
 	}
-	if (!good && r->stops < 2) {
-		capture_say(r, SONDE_RECORD_WARNING,
-		        "the build-id cache %s was not filled: %s; -N records without it", path,
-		        strerror(errno));
-	}
+	why = errno;
 	if (c->dir >= 0) {
 		(void)close(c->dir);
 	}
 	free(c);
+	errno = why;
+	return good;
 }
