@@ -171,7 +171,8 @@ static void put_intel_pt(struct sonde_record *r, struct text *t)
 	uint32_t ratio[4];
 
 	if (!c.cap_zero) {
-		capture_say(r, SONDE_RECORD_WARNING, "Intel Processor Trace: TSC not available");
+		capture_say(
+		        &r->log, SONDE_RECORD_WARNING, "Intel Processor Trace: TSC not available");
 	}
 	r->kernel->cpuid(CLOCKS_LEAF, 0, ratio);
 	feature_put_u64(t, r->events.v[0].attr.type);
@@ -205,7 +206,7 @@ void capture_aux_put_info(struct sonde_record *r, struct text *t)
 	if (r->aux.pmu == NULL) {
 		return;
 	}
-	capture_say(r, SONDE_RECORD_LINE, "Synthesizing auxtrace information");
+	capture_say(&r->log, SONDE_RECORD_LINE, "Synthesizing auxtrace information");
 	at = host_record_begin(t, RECORD_AUXTRACE_INFO, 0);
 	feature_put_u32(t, r->aux.pmu->type);
 	feature_put_u32(t, 0);

@@ -283,7 +283,7 @@ static int plan_filter(struct sonde_record *r)
 		        "number of address filters (%llu) exceeds maximum (%llu)",
 		        (unsigned long long)n, (unsigned long long)most);
 	}
-	capture_say(r, SONDE_RECORD_LINE, "Address filter: %s", r->aux.filter.p);
+	capture_say(&r->log, SONDE_RECORD_LINE, "Address filter: %s", r->aux.filter.p);
 	return 0;
 }
 
@@ -462,7 +462,7 @@ static void warn_of_psb(struct sonde_record *r, const char *what, uint64_t size)
 		psb <<= (r->events.v[0].attr.config & mask) >> __builtin_ctzll(mask);
 	}
 	if (r->aux.pmu->type == AUXTRACE_INTEL_PT && size <= psb + 256) {
-		capture_say(r, SONDE_RECORD_WARNING,
+		capture_say(&r->log, SONDE_RECORD_WARNING,
 		        "Intel PT %s size (%llu) may be too small for PSB period (%llu)", what,
 		        (unsigned long long)size, (unsigned long long)psb);
 	}
@@ -485,7 +485,7 @@ static int plan_snapshot_size(struct sonde_record *r)
 		        "%llu",
 		        (unsigned long long)aux->snapshot_size, (unsigned long long)aux->size);
 	}
-	capture_say(r, SONDE_RECORD_LINE, "Intel PT snapshot size: %llu",
+	capture_say(&r->log, SONDE_RECORD_LINE, "Intel PT snapshot size: %llu",
 	        (unsigned long long)aux->snapshot_size);
 	warn_of_psb(r, "snapshot", aux->snapshot_size);
 	return 0;
@@ -552,7 +552,7 @@ int capture_aux_plan_sizes(struct sonde_record *r, size_t nrings)
 		        aux->pmu->title, (unsigned long long)least / 1024);
 	}
 	if (aux->mode == CAPTURE_AUX_SAMPLE) {
-		capture_say(r, SONDE_RECORD_LINE,
+		capture_say(&r->log, SONDE_RECORD_LINE,
 		        "Intel PT min. sample size: %llu max. sample size: %llu",
 		        (unsigned long long)smallest_sample(r),
 		        (unsigned long long)largest_sample(r));

@@ -241,7 +241,7 @@ int capture_aux_snapshot(struct sonde_record *r)
 	if (r->aux.mode != CAPTURE_AUX_SNAPSHOT) {
 		return 0;
 	}
-	capture_say(r, SONDE_RECORD_LINE, "Recording AUX area tracing snapshot");
+	capture_say(&r->log, SONDE_RECORD_LINE, "Recording AUX area tracing snapshot");
 	switch_trace(r, false);
 	rc = capture_pass(r, true);
 	for (i = 0; rc >= 0 && i < r->aux.nrings; i++) {

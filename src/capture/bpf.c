@@ -32,10 +32,10 @@ static void open_rings(struct sonde_record *r, struct capture_bpf *b)
 			return;
 		}
 		if (i == 0) {
-			capture_trace_attr(r, &attr);
+			capture_log_attr(&r->log, &attr);
 		}
 		fd = r->kernel->open(&attr, -1, (int)r->cpus[i], -1, 0);
-		capture_trace_open(r, -1, (int)r->cpus[i], -1, 0, fd);
+		capture_log_open(&r->log, -1, (int)r->cpus[i], -1, 0, fd);
 		map = fd >= 0 ? r->kernel->map(fd, size, false) : NULL;
 		if (map == NULL || !capture_ring_init(&b->rings[b->nrings], map, size)) {
 			if (fd >= 0) {

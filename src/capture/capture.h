@@ -7,6 +7,7 @@
 #include "capture/bpf.h"
 #include "capture/content.h"
 #include "capture/control.h"
+#include "capture/log.h"
 #include "capture/output.h"
 #include "capture/stream.h"
 #include "core/status.h"
@@ -75,6 +76,7 @@ enum capture_targets {
 struct sonde_record {
 	struct sonde_record_options options;
 	const struct host_kernel *kernel;
+	struct capture_log log;
 	int root_fd; /* where proc and sys are: "/" but for tests */
 	struct error error;
 	struct sonde_error public_error;
@@ -123,20 +125,9 @@ struct sonde_record {
 	bool kernel_excluded; /* fell back to user space */
 };
 
-void capture_say(struct sonde_record *r, enum sonde_record_message kind, const char *fmt, ...)
-        __attribute__((format(printf, 3, 4)));
 uint64_t capture_now_ns(int clock);
 /* ms as poll(2) has them, rounded up; INT_MAX for more: who waits looks at the clock again. */
 int capture_timeout(uint64_t ns);
-
-/* Say with -vv what is opened and what came of it (fd; -1 with errno, which stays as it is).
- * flags: those that not every event has. */
-void capture_trace_attr(struct sonde_record *r, const struct sonde_attr *attr);
-void capture_trace_open(
-        struct sonde_record *r, pid_t pid, int cpu, int group_fd, unsigned flags, int fd);
-
-/* Would the kernel open this event for this thread? False with errno. */
-bool capture_probe(struct sonde_record *r, const struct sonde_attr *attr);
 
 void capture_choose(struct sonde_record *r); /* options to modes */
 bool capture_wants_time(const struct sonde_record *r);

@@ -85,7 +85,7 @@ void capture_control_begin(struct sonde_record *r)
 {
 	r->control.began_ns = capture_now_ns(CLOCK_MONOTONIC);
 	if (r->control.delayed) {
-		capture_say(r, SONDE_RECORD_STATE, "Events disabled");
+		capture_say(&r->log, SONDE_RECORD_STATE, "Events disabled");
 	}
 	if (r->options.has_control) {
 		int flags = fcntl(r->options.control_fd, F_GETFL);
@@ -117,7 +117,7 @@ int capture_control_timeout(const struct sonde_record *r)
 static int all(struct sonde_record *r, bool on)
 {
 	TRY(capture_enable(r, SIZE_MAX, on));
-	capture_say(r, SONDE_RECORD_STATE, on ? "Events enabled" : "Events disabled");
+	capture_say(&r->log, SONDE_RECORD_STATE, on ? "Events enabled" : "Events disabled");
 	return 0;
 }
 
@@ -141,12 +141,12 @@ static int one(struct sonde_record *r, const char *name, bool on)
 	for (i = 0; i < r->events.n; i++) {
 		if (strcmp(r->events.v[i].name, name) == 0) {
 			TRY(capture_enable(r, i, on));
-			capture_say(r, SONDE_RECORD_STATE, "Event %s %s", name,
+			capture_say(&r->log, SONDE_RECORD_STATE, "Event %s %s", name,
 			        on ? "enabled" : "disabled");
 			return 0;
 		}
 	}
-	capture_say(r, SONDE_RECORD_STATE, "failed: can't find '%s' event", name);
+	capture_say(&r->log, SONDE_RECORD_STATE, "failed: can't find '%s' event", name);
 	return 0;
 }
 
@@ -222,7 +222,9 @@ static int do_evlist(void *arg, const char *rest)
 
 static void warn(void *arg, const char *text)
 {
-	capture_say(arg, SONDE_RECORD_WARNING, "%s", text);
+	const struct sonde_record *r = arg;
+
+	capture_say(&r->log, SONDE_RECORD_WARNING, "%s", text);
 }
 
 int capture_control_read(struct sonde_record *r)

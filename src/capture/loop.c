@@ -284,7 +284,7 @@ static int ended(struct loop *l)
 	}
 	if (lost_for(l) == 0) {
 		l->lost_ns = UINT64_MAX;
-		capture_say(r, SONDE_RECORD_WARNING,
+		capture_say(&r->log, SONDE_RECORD_WARNING,
 		        "the command runs on, but the kernel does not let it be recorded any more: "
 		        "it has become another user's (a set-user-id program)");
 	}

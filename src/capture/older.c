@@ -15,13 +15,14 @@ static bool drop(struct sonde_record *r, const struct host_attr_bits *bits)
 	for (k = 0; k < r->events.n; k++) {
 		found |= host_attr_has_bits(&r->events.v[k].attr, bits);
 	}
-	if (!found || bits->counting || capture_probe(r, &probe) || !host_attr_unknown(errno)) {
+	if (!found || bits->counting || capture_probe(&r->log, r->kernel, &probe) ||
+	        !host_attr_unknown(errno)) {
 		return false;
 	}
 	for (k = 0; k < r->events.n; k++) {
 		host_attr_drop_bits(&r->events.v[k].attr, bits);
 	}
-	capture_say(r, bits->asked ? SONDE_RECORD_WARNING : SONDE_RECORD_VERBOSE,
+	capture_say(&r->log, bits->asked ? SONDE_RECORD_WARNING : SONDE_RECORD_VERBOSE,
 	        "this kernel refuses %s: going without", bits->name);
 	return true;
 }
@@ -44,7 +45,7 @@ static bool shrink(struct sonde_record *r)
 	for (k = 0; k < r->events.n; k++) {
 		lost |= host_attr_cut(&r->events.v[k].attr, before);
 	}
-	capture_say(r, lost ? SONDE_RECORD_WARNING : SONDE_RECORD_VERBOSE,
+	capture_say(&r->log, lost ? SONDE_RECORD_WARNING : SONDE_RECORD_VERBOSE,
 	        "this kernel refuses attrs of %u bytes: going without %s", now, brought);
 	return true;
 }
@@ -59,7 +60,7 @@ static bool drop_guests(struct sonde_record *r, size_t e)
 		return false;
 	}
 	attr->flags &= ~bits;
-	capture_say(r, SONDE_RECORD_VERBOSE, "'%s' refuses guest exclusion: going without",
+	capture_say(&r->log, SONDE_RECORD_VERBOSE, "'%s' refuses guest exclusion: going without",
 	        r->events.v[e].name);
 	return true;
 }
@@ -75,7 +76,7 @@ static bool break_weak_group(struct sonde_record *r, size_t e)
 	if (leader == e || !r->events.v[leader].weak) {
 		return false;
 	}
-	capture_say(r, SONDE_RECORD_VERBOSE,
+	capture_say(&r->log, SONDE_RECORD_VERBOSE,
 	        "the group of '%s' cannot be counted at the same time: its events go alone",
 	        r->events.v[leader].name);
 	for (k = 0; k < r->events.n; k++) {

@@ -61,11 +61,11 @@ static int open_one(struct sonde_record *r, size_t e, size_t at, int leader)
 
 	if (r->cgroup_fds != NULL && r->cgroup_fds[e] >= 0) {
 		fd = r->kernel->open(&event->attr, r->cgroup_fds[e], cpu, leader, HOST_OPEN_CGROUP);
-		capture_trace_open(r, r->cgroup_fds[e], cpu, leader, HOST_OPEN_CGROUP, fd);
+		capture_log_open(&r->log, r->cgroup_fds[e], cpu, leader, HOST_OPEN_CGROUP, fd);
 		return fd;
 	}
 	fd = r->kernel->open(&event->attr, pid, cpu, leader, 0);
-	capture_trace_open(r, pid, cpu, leader, 0, fd);
+	capture_log_open(&r->log, pid, cpu, leader, 0, fd);
 	return fd;
 }
 
@@ -104,7 +104,8 @@ static bool went_off_line(struct sonde_record *r, size_t at)
 	free(list);
 	errno = kept;
 	if (!there && at % r->tasks.nthreads == 0) {
-		capture_say(r, SONDE_RECORD_WARNING, "cpu %d went off-line: going on without it",
+		capture_say(&r->log, SONDE_RECORD_WARNING,
+		        "cpu %d went off-line: going on without it",
 		        (int)r->cpus[at / r->tasks.nthreads]);
 	}
 	return !there;
@@ -119,7 +120,7 @@ static int open_event(struct sonde_record *r, size_t e)
 	size_t i;
 	int fd;
 
-	capture_trace_attr(r, &event->attr);
+	capture_log_attr(&r->log, &event->attr);
 	for (i = 0; i < r->ncpus * r->tasks.nthreads; i++) {
 		if (leaders != NULL && leaders[i] < 0) {
 			continue; /* the thread had ended when the leader was opened */
@@ -188,7 +189,7 @@ static int open_all(struct sonde_record *r)
 	}
 	capture_attr_sizes(r, true);
 	if (r->kernel_excluded) {
-		capture_say(r, SONDE_RECORD_WARNING,
+		capture_say(&r->log, SONDE_RECORD_WARNING,
 		        "kernel.perf_event_paranoid does not allow kernel profiling: recording "
 		        "user space only");
 	}
@@ -385,7 +386,7 @@ static void warn_of_small_files(struct sonde_record *r)
 	uint64_t half = r->ring_pages * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
 
 	if (r->options.switch_bytes != 0 && r->options.switch_bytes < half) {
-		capture_say(r, SONDE_RECORD_WARNING,
+		capture_say(&r->log, SONDE_RECORD_WARNING,
 		        "--switch-output: files will be larger than %lluK, as up to %lluK are read "
 		        "from a ring at once; smaller rings (-m) make smaller files",
 		        (unsigned long long)(r->options.switch_bytes + 1023) / 1024,
@@ -404,13 +405,13 @@ int capture_open(struct sonde_record *r)
 	TRY(open_all(r));
 	TRY(map_rings(r));
 	warn_of_small_files(r);
-	capture_say(r, SONDE_RECORD_LINE, "mmap size %zuB",
+	capture_say(&r->log, SONDE_RECORD_LINE, "mmap size %zuB",
 	        (r->ring_pages + 1) * (size_t)sysconf(_SC_PAGESIZE));
 	if (r->aux.pmu != NULL) {
-		capture_say(r, SONDE_RECORD_LINE, "AUX area mmap length %llu",
+		capture_say(&r->log, SONDE_RECORD_LINE, "AUX area mmap length %llu",
 		        (unsigned long long)r->aux.size);
 	}
-	capture_say(r, SONDE_RECORD_LINE, "perf event ring buffer mmapped per %s",
+	capture_say(&r->log, SONDE_RECORD_LINE, "perf event ring buffer mmapped per %s",
 	        r->per_thread ? "thread" : "cpu");
 	for (i = 0; i < r->events.n; i++) {
 		TRY(read_ids(r, &r->opened[i]));

@@ -88,7 +88,7 @@ static int stamp(struct sonde_record *r, char **name)
 		return error_set(&r->error, status_of(errno), NO_OFFSET,
 		        "cannot rename '%s' to '%s': %s", r->out_name, *name, strerror(errno));
 	}
-	capture_say(r, SONDE_RECORD_NOTICE, "Dump %s", *name);
+	capture_say(&r->log, SONDE_RECORD_NOTICE, "Dump %s", *name);
 	return 0;
 }
 
@@ -272,7 +272,7 @@ static void fill_cache(struct sonde_record *r, const struct text *build_ids)
 
 	if (path != NULL && entries.n != 0 && !build_ids->failed &&
 	        !host_cache_fill(path, r->root_fd, entries, stopped, r) && r->stops < 2) {
-		capture_say(r, SONDE_RECORD_WARNING,
+		capture_say(&r->log, SONDE_RECORD_WARNING,
 		        "the build-id cache %s was not filled: %s; -N records without it", path,
 		        strerror(errno));
 	}
@@ -364,7 +364,7 @@ int capture_output_switch(struct sonde_record *r)
 {
 	struct capture_output *o = &r->output;
 
-	capture_say(r, SONDE_RECORD_NOTICE, "dump data: Woken up %llu times",
+	capture_say(&r->log, SONDE_RECORD_NOTICE, "dump data: Woken up %llu times",
 	        (unsigned long long)(r->result.wakeups - o->rounds));
 	o->rounds = r->result.wakeups;
 	if (r->tail_synthesis) {
@@ -399,7 +399,7 @@ int capture_output_due(struct sonde_record *r)
 	}
 	written = capture_lane_written(&r->output.lane) + capture_streams_written(r);
 	if (o->max_bytes != 0 && r->output.done + written >= o->max_bytes) {
-		capture_say(r, SONDE_RECORD_NOTICE,
+		capture_say(&r->log, SONDE_RECORD_NOTICE,
 		        "perf size limit reached (%llu KB), stopping session",
 		        (unsigned long long)(r->output.done + written) / 1024);
 		return 2;

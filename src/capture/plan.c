@@ -25,7 +25,7 @@ static bool event_exists(struct sonde_record *r, const struct event *event, unsi
 	set_flag(&attr, SONDE_FLAG_DISABLED, true);
 	set_flag(&attr, SONDE_FLAG_EXCLUDE_KERNEL, true);
 	set_flag(&attr, SONDE_FLAG_EXCLUDE_HV, true);
-	return capture_probe(r, &attr) || errno == EACCES || errno == EPERM;
+	return capture_probe(&r->log, r->kernel, &attr) || errno == EACCES || errno == EPERM;
 }
 
 /* P asks for the most that the hardware can: not every processor has all the steps. */
@@ -66,7 +66,7 @@ static int check_hardware(struct sonde_record *r)
 		if (!event_use_cpu_clock(&r->events, event)) {
 			return error_nomem(&r->error);
 		}
-		capture_say(r,
+		capture_say(&r->log,
 		        r->options.nevents != 0 ? SONDE_RECORD_WARNING : SONDE_RECORD_VERBOSE,
 		        "no hardware cycles counter here: recording '%s' instead", event->name);
 	}
@@ -85,7 +85,7 @@ static int pick_frequency(struct sonde_record *r, uint64_t *out)
 	}
 	*out = (uint64_t)max;
 	if (want == UINT64_MAX) {
-		capture_say(r, SONDE_RECORD_WARNING,
+		capture_say(&r->log, SONDE_RECORD_WARNING,
 		        "using the highest frequency that is allowed, %lld Hz", (long long)max);
 		return 0;
 	}
@@ -96,7 +96,7 @@ static int pick_frequency(struct sonde_record *r, uint64_t *out)
 		        "kernel.perf_event_max_sample_rate=%llu', or leave out --strict-freq",
 		        (unsigned long long)want, (long long)max, (unsigned long long)want);
 	}
-	capture_say(r, SONDE_RECORD_WARNING,
+	capture_say(&r->log, SONDE_RECORD_WARNING,
 	        "%llu Hz is more than kernel.perf_event_max_sample_rate allows: using %lld Hz "
 	        "(--strict-freq makes this an error)",
 	        (unsigned long long)want, (long long)max);
@@ -235,7 +235,7 @@ static int plan_content(struct sonde_record *r)
 	TRY(capture_content_parse(&r->options, &r->content, &r->error));
 	if (proc_read_number(r->root_fd, "proc/sys/kernel/perf_event_max_stack", &max) &&
 	        r->content.frames_max > (uint64_t)max) {
-		capture_say(r, SONDE_RECORD_WARNING,
+		capture_say(&r->log, SONDE_RECORD_WARNING,
 		        "call chains of %llu frames are more than kernel.perf_event_max_stack "
 		        "allows: using %lld",
 		        (unsigned long long)r->content.frames_max, (long long)max);

@@ -18,20 +18,6 @@
 #include <time.h>
 #include <unistd.h>
 
-void capture_say(struct sonde_record *r, enum sonde_record_message kind, const char *fmt, ...)
-{
-	char text[512];
-	va_list ap;
-
-	if (r->options.message == NULL) {
-		return;
-	}
-	va_start(ap, fmt);
-	(void)vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	r->options.message(r->options.message_arg, kind, text);
-}
-
 uint64_t capture_now_ns(int clock)
 {
 	struct timespec ts = {0};
@@ -57,6 +43,7 @@ struct sonde_record *sonde_record_new(const struct sonde_record_options *options
 	memcpy(&r->options, options,
 	        options->size < sizeof(r->options) ? options->size : sizeof(r->options));
 	r->kernel = host_kernel_linux();
+	r->log = (struct capture_log){r->options.message, r->options.message_arg, r->options.debug};
 	r->result = (struct sonde_record_result){.size = sizeof(r->result), .workload_status = -1};
 	r->root_fd = proc_root_open("/");
 	r->workload = HOST_NO_WORKLOAD;
@@ -259,7 +246,7 @@ static int finish(struct sonde_record *r)
 	if (r->tail_synthesis) {
 		TRY(capture_synth(r));
 	}
-	capture_say(r, SONDE_RECORD_NOTICE, "Woken up %llu times to write data",
+	capture_say(&r->log, SONDE_RECORD_NOTICE, "Woken up %llu times to write data",
 	        (unsigned long long)r->result.wakeups);
 	return capture_output_finish(r, capture_stopped_twice(r));
 }

@@ -217,7 +217,7 @@ int capture_synth(struct sonde_record *r)
 		}
 	}
 	if (cut > 0) {
-		capture_say(r, SONDE_RECORD_WARNING,
+		capture_say(&r->log, SONDE_RECORD_WARNING,
 		        "reading their mappings took longer than %llu ms for %zu of the processes: "
 		        "the "
 		        "last ones are missing; --proc-map-timeout gives more time",

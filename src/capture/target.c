@@ -49,7 +49,8 @@ static bool has_number(const pid_t *list, size_t n, pid_t v)
 static void tell_missing(struct sonde_record *r, long from, long to)
 {
 	if (from == to && !has_number(r->cpus, r->ncpus, (pid_t)from)) {
-		capture_say(r, SONDE_RECORD_WARNING, "-C: cpu %ld is not on-line: left out", from);
+		capture_say(&r->log, SONDE_RECORD_WARNING, "-C: cpu %ld is not on-line: left out",
+		        from);
 	}
 }
 
@@ -125,11 +126,11 @@ void capture_choose(struct sonde_record *r)
 		r->options.no_inherit = true;
 	}
 	if (o->per_thread && !r->per_thread) {
-		capture_say(r, SONDE_RECORD_WARNING,
+		capture_say(&r->log, SONDE_RECORD_WARNING,
 		        "rings are those of the cpus: --per-thread means nothing with -a or -C");
 	}
 	if (o->user != NULL && (o->pids != NULL || o->tids != NULL)) {
-		capture_say(r, SONDE_RECORD_WARNING,
+		capture_say(&r->log, SONDE_RECORD_WARNING,
 		        "-p or -t was given: recording that alone, not -u");
 	}
 }

@@ -59,7 +59,7 @@ static int open_one(struct sonde_record *r, const struct event *event, pid_t cpu
 	void *map;
 	int why;
 
-	capture_trace_open(r, -1, (int)cpu, -1, 0, fd);
+	capture_log_open(&r->log, -1, (int)cpu, -1, 0, fd);
 	if (fd < 0) {
 		return errno == ENODEV ? 0 : refused(r, event, errno); /* went off-line */
 	}
@@ -86,7 +86,7 @@ static int open_all(struct sonde_record *r, const pid_t *cpus, size_t ncpus)
 		return error_nomem(&r->error);
 	}
 	for (e = 0; e < t->events.n; e++) {
-		capture_trace_attr(r, &t->events.v[e].attr);
+		capture_log_attr(&r->log, &t->events.v[e].attr);
 		for (i = 0; i < ncpus; i++) {
 			TRY(open_one(r, &t->events.v[e], cpus[i]));
 		}
