@@ -89,8 +89,8 @@ bool capture_aux_look(struct sonde_record *r);
 /* Takes what was looked at into the file, area by area, and starts what went off. */
 int capture_aux_pass(struct sonde_record *r, size_t ring);
 
-/* Takes a snapshot of every area; `pass` brings the records first. */
-int capture_aux_snapshot(struct sonde_record *r);
+/* Takes a snapshot of one area, whose event is off. */
+int capture_aux_take(struct sonde_record *r, size_t ring);
 
 void capture_aux_unmap(struct sonde_record *r); /* all areas; they may be mapped again */
 void capture_aux_close(struct sonde_record *r);

@@ -201,7 +201,7 @@ static bool any_set(const uint8_t *p, uint64_t n)
  * filled, but the zeros that it had in the beginning do. What the snapshot before took is left out
  * where the head says how much that is.
  */
-static int take_snapshot(struct sonde_record *r, size_t ring)
+int capture_aux_take(struct sonde_record *r, size_t ring)
 {
 	struct capture_aux_ring *area = &r->aux.rings[ring];
 	uint64_t head = look(r, ring);
@@ -220,37 +220,6 @@ static int take_snapshot(struct sonde_record *r, size_t ring)
 		return 0;
 	}
 	return put_area(r, ring, head >= n ? head - n : head + area->size - n, n);
-}
-
-static void switch_trace(struct sonde_record *r, bool on)
-{
-	size_t i;
-
-	for (i = 0; i < r->ncpus * r->tasks.nthreads; i++) {
-		if (r->opened[0].fds[i] >= 0) {
-			(void)r->kernel->enable(r->opened[0].fds[i], on, false);
-		}
-	}
-}
-
-int capture_aux_snapshot(struct sonde_record *r)
-{
-	size_t i;
-	int rc;
-
-	if (r->aux.mode != CAPTURE_AUX_SNAPSHOT) {
-		return 0;
-	}
-	capture_say(&r->log, SONDE_RECORD_LINE, "Recording AUX area tracing snapshot");
-	switch_trace(r, false);
-	rc = capture_pass(r, true);
-	for (i = 0; rc >= 0 && i < r->aux.nrings; i++) {
-		rc = r->aux.rings[i].data != NULL ? take_snapshot(r, i) : 0;
-	}
-	if (r->aux.running) {
-		switch_trace(r, true);
-	}
-	return rc < 0 ? rc : capture_lane_mark(&r->output.lane, &r->error);
 }
 
 void capture_aux_unmap(struct sonde_record *r)

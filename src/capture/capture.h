@@ -10,6 +10,7 @@
 #include "capture/log.h"
 #include "capture/output.h"
 #include "capture/stream.h"
+#include "capture/wait.h"
 #include "core/status.h"
 #include "core/text.h"
 #include "event/event.h"
@@ -103,7 +104,7 @@ struct sonde_record {
 	struct pollfd *polls; /* by ring; fd -1: nothing comes from it any more */
 
 	struct host_workload workload;
-	int stop_fd;
+	struct capture_stop stop;
 	int snapshot_fd;
 
 	struct file_writer writer;
@@ -119,15 +120,10 @@ struct sonde_record {
 	struct host_synth synth; /* what of the running system is recorded */
 	int switch_fd;
 	struct capture_triggers triggers;
-	uint64_t stops; /* how often somebody said stop */
 	struct capture_control control;
 	uint64_t clock_wall_ns, clock_ns;
 	bool kernel_excluded; /* fell back to user space */
 };
-
-uint64_t capture_now_ns(int clock);
-/* ms as poll(2) has them, rounded up; INT_MAX for more: who waits looks at the clock again. */
-int capture_timeout(uint64_t ns);
 
 void capture_choose(struct sonde_record *r); /* options to modes */
 bool capture_wants_time(const struct sonde_record *r);
@@ -160,18 +156,19 @@ void capture_close(struct sonde_record *r);
 int capture_synth_plan(struct sonde_record *r); /* options to r->synth */
 int capture_synth(struct sonde_record *r); /* start state into the file */
 int capture_lost(struct sonde_record *r);
-/* options.triggers to events; opens them; asks for another file when one happened. */
+/* options.triggers to events; opens them; whether one happened. */
 int capture_triggers_plan(struct sonde_record *r);
 int capture_triggers_open(struct sonde_record *r);
-void capture_triggers_look(struct sonde_record *r);
+bool capture_triggers_look(struct sonde_record *r);
 void capture_triggers_close(struct sonde_record *r);
 /* Rings to the output, those that have enough, or all. */
 int capture_pass(struct sonde_record *r, bool all);
 /* What rings that are written backward hold, as it is now. */
 int capture_dump_backward(struct sonde_record *r);
+/* Takes a snapshot of every AUX area, behind the records that the rings have. */
+int capture_snapshot(struct sonde_record *r);
 int capture_loop(struct sonde_record *r);
-bool capture_stopped_twice(struct sonde_record *r);
-/* Starts and stops events; event: its index, SIZE_MAX: all. what: that is_wanted is true for. */
+/* Starts or stops one event, SIZE_MAX: all that are not for side-band. */
 int capture_enable(struct sonde_record *r, size_t event, bool on);
 
 /* Reads the file back: counts samples, their times, and build ids of what was hit. */

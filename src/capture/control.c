@@ -165,7 +165,7 @@ static int do_snapshot(void *arg, const char *rest)
 	struct sonde_record *r = arg;
 
 	(void)rest;
-	return r->aux.pmu != NULL ? capture_aux_snapshot(r) : 0;
+	return r->aux.pmu != NULL ? capture_snapshot(r) : 0;
 }
 
 static int do_stop(void *arg, const char *rest)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Waits for rings, tasks, commands and time, and moves records from rings to the output. */
+/* Waits for rings, tasks, commands and time. */
 #define _GNU_SOURCE
 #include "abi/abi.h"
 #include "capture/capture.h"
@@ -26,137 +26,6 @@ enum {
 #define LOST_MS  500 /* how long a workload without events may take to end */
 #define BLIND_MS 50 /* how often a workload is asked for that cannot be listened to */
 
-/* ---- rings to the output ---- */
-
-static bool has_enough(const struct sonde_record *r, const struct capture_ring *ring, bool all)
-{
-	uint64_t least = r->options.flush_bytes;
-
-	least = least < ring->size / 4 ? least : ring->size / 4;
-	return all || ring->head - ring->tail >= least;
-}
-
-static int put_round(struct sonde_record *r)
-{
-	uint8_t round[RECORD_HEADER_SIZE] = {0};
-	struct iovec iov = {.iov_base = round, .iov_len = sizeof(round)};
-
-	store_u32(round, RECORD_FINISHED_ROUND, false);
-	store_u16(round + 6, RECORD_HEADER_SIZE, false);
-	TRY(capture_output_put(r, &iov, 1));
-	/* should this process be killed, perf too reads all that is written */
-	return capture_lane_mark(&r->output.lane, &r->error);
-}
-
-/* What stays in rings that are overwritten is older than what any round had. */
-static bool keeps_old(const struct sonde_record *r)
-{
-	size_t e;
-
-	for (e = 0; e < r->events.n; e++) {
-		if (sonde_attr_has(&r->events.v[e].attr, SONDE_FLAG_WRITE_BACKWARD)) {
-			return true;
-		}
-	}
-	return false;
-}
-
-/*
- * All heads are looked at before anything is read. So what a pass leaves in a ring was written
- * after the pass began, and a FINISHED_ROUND holds: later rounds have nothing older than what was
- * seen one round before. Rings that have too little to be read are no exception: with flush_bytes
- * there are no such marks, nor beside rings that are overwritten.
- */
-int capture_pass(struct sonde_record *r, bool all)
-{
-	struct iovec iov[2];
-	bool any = false;
-	size_t i;
-	int n;
-
-	for (i = 0; r->streams == NULL && i < r->nrings; i++) {
-		if (r->rings[i].page != NULL && !r->rings[i].backward) {
-			any |= capture_ring_look(&r->rings[i]);
-		}
-	}
-	any |= capture_aux_look(r);
-	if (!any) {
-		return 0;
-	}
-	for (i = 0; i < r->nrings; i++) {
-		if (r->streams == NULL && r->rings[i].page != NULL && !r->rings[i].backward &&
-		        has_enough(r, &r->rings[i], all)) {
-			host_affinity_go(&r->affinity, r->kernel, i % (r->nrings / 2));
-			n = capture_ring_pieces(&r->rings[i], iov);
-			TRY(n == 0 ? 0 : capture_lane_kernel(&r->output.lane, iov, n, &r->error));
-			capture_ring_release(&r->rings[i]);
-		}
-		TRY(capture_aux_pass(r, i));
-	}
-	if (r->options.flush_bytes > 1 || keeps_old(r)) {
-		return capture_lane_mark(&r->output.lane, &r->error);
-	}
-	return put_round(r);
-}
-
-int capture_dump_backward(struct sonde_record *r)
-{
-	struct iovec *list;
-	size_t i, at, n;
-	int rc;
-
-	for (i = 0; i < r->nrings; i++) {
-		struct capture_ring *ring = &r->rings[i];
-
-		if (ring->page == NULL || !ring->backward) {
-			continue;
-		}
-		host_affinity_go(&r->affinity, r->kernel, i % (r->nrings / 2));
-		(void)r->kernel->pause(ring->fd, true);
-		rc = capture_ring_backward(ring, &list, &n);
-		for (at = 0; rc >= 0 && at < n; at += 512) {
-			rc = capture_lane_kernel(&r->output.lane, list + at,
-			        (int)(n - at < 512 ? n - at : 512), &r->error);
-		}
-		free(list);
-		(void)r->kernel->pause(ring->fd, false);
-		TRY(rc);
-	}
-	return 0;
-}
-
-/* ---- events on and off ---- */
-
-static int switch_event(struct sonde_record *r, size_t e, bool on)
-{
-	size_t i;
-
-	for (i = 0; i < r->ncpus * r->tasks.nthreads; i++) {
-		if (r->opened[e].fds[i] >= 0 &&
-		        r->kernel->enable(r->opened[e].fds[i], on, false) < 0) {
-			return error_set(&r->error, SONDE_EIO, NO_OFFSET, "cannot %s '%s': %s",
-			        on ? "enable" : "disable", r->events.v[e].name, strerror(errno));
-		}
-	}
-	return 0;
-}
-
-int capture_enable(struct sonde_record *r, size_t event, bool on)
-{
-	size_t e;
-
-	r->aux.running = event == SIZE_MAX || event == 0 ? on : r->aux.running;
-	for (e = 0; e < r->events.n; e++) {
-		/* side-band goes on: it is needed to understand what comes later */
-		if (event == SIZE_MAX ? !r->events.v[e].tracking : e == event) {
-			TRY(switch_event(r, e, on));
-		}
-	}
-	return 0;
-}
-
-/* ---- waiting ---- */
-
 struct loop {
 	struct sonde_record *r;
 	struct pollfd *fds; /* WATCHES, rings, rings that tell of BPF programs, triggers */
@@ -164,19 +33,6 @@ struct loop {
 	bool blind; /* the end of the workload cannot be listened to: kernels before 5.3 */
 	uint64_t lost_ns; /* since when all events of a workload that runs on have ended; 0: not */
 };
-
-static uint64_t take_count(int fd)
-{
-	uint64_t n = 0;
-
-	return read(fd, &n, sizeof(n)) == sizeof(n) ? n : 0;
-}
-
-bool capture_stopped_twice(struct sonde_record *r)
-{
-	r->stops += take_count(r->stop_fd);
-	return r->stops > 1;
-}
 
 static int earlier(int a, int b)
 {
@@ -205,17 +61,18 @@ static int take_snapshot(struct loop *l)
 {
 	struct pollfd *p = &l->fds[WATCH_SNAPSHOT];
 
-	return (p->revents & POLLIN) != 0 && take_count(p->fd) > 0 ? capture_aux_snapshot(l->r) : 0;
+	return (p->revents & POLLIN) != 0 && capture_wake_take(p->fd) > 0 ? capture_snapshot(l->r)
+	                                                                  : 0;
 }
 
 static int switch_file(struct loop *l)
 {
 	struct pollfd *p = &l->fds[WATCH_SWITCH];
-	bool asked = (p->revents & POLLIN) != 0 && take_count(p->fd) > 0;
+	bool asked = (p->revents & POLLIN) != 0 && capture_wake_take(p->fd) > 0;
 	int due = capture_output_due(l->r);
 
 	if (due == 2) {
-		l->r->stops++;
+		l->r->stop.n++;
 		return HOST_CONTROL_STOP;
 	}
 	if (!asked && due == 0) {
@@ -260,7 +117,7 @@ static int ended(struct loop *l)
 	bool over;
 
 	if (l->fds[WATCH_STOP].revents != 0) {
-		r->stops += take_count(r->stop_fd);
+		r->stop.n += capture_wake_take(r->stop.fd);
 		return HOST_CONTROL_STOP;
 	}
 	if (l->fds[WATCH_WORKLOAD].revents != 0) {
@@ -271,7 +128,7 @@ static int ended(struct loop *l)
 		return HOST_CONTROL_STOP;
 	}
 	if ((l->fds[WATCH_STREAMS].revents & POLLIN) != 0) {
-		(void)take_count(r->streams_news_fd);
+		(void)capture_wake_take(r->streams_news_fd);
 	}
 	over = r->streams != NULL
 	               ? __atomic_load_n(&r->streams_over, __ATOMIC_RELAXED) >= r->nstreams
@@ -323,7 +180,9 @@ static int run(struct loop *l)
 		}
 		r->result.wakeups += rings_woke(l);
 		capture_bpf_look(r);
-		capture_triggers_look(r);
+		if (capture_triggers_look(r)) {
+			capture_wake(r->switch_fd);
+		}
 		TRY(capture_pass(r, false));
 		for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 			rc = steps[i](l);
@@ -339,7 +198,7 @@ int capture_loop(struct sonde_record *r)
 	size_t nbpf = r->bpf != NULL ? r->bpf->nrings : 0;
 	struct loop l = {.r = r, .n = WATCHES + r->nrings + nbpf + r->triggers.n};
 	const int watched[WATCHES] = {
-	        [WATCH_STOP] = r->stop_fd,
+	        [WATCH_STOP] = r->stop.fd,
 	        [WATCH_WORKLOAD] = r->workload.pid > 0
 	                                   ? (int)syscall(SYS_pidfd_open, r->workload.pid, 0u)
 	                                   : -1,

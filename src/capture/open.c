@@ -420,6 +420,34 @@ int capture_open(struct sonde_record *r)
 	return capture_bpf_open(r);
 }
 
+static int switch_event(struct sonde_record *r, size_t e, bool on)
+{
+	size_t i;
+
+	for (i = 0; i < r->ncpus * r->tasks.nthreads; i++) {
+		if (r->opened[e].fds[i] >= 0 &&
+		        r->kernel->enable(r->opened[e].fds[i], on, false) < 0) {
+			return error_set(&r->error, SONDE_EIO, NO_OFFSET, "cannot %s '%s': %s",
+			        on ? "enable" : "disable", r->events.v[e].name, strerror(errno));
+		}
+	}
+	return 0;
+}
+
+int capture_enable(struct sonde_record *r, size_t event, bool on)
+{
+	size_t e;
+
+	r->aux.running = event == SIZE_MAX || event == 0 ? on : r->aux.running;
+	for (e = 0; e < r->events.n; e++) {
+		/* side-band goes on: it is needed to understand what comes later */
+		if (event == SIZE_MAX ? !r->events.v[e].tracking : e == event) {
+			TRY(switch_event(r, e, on));
+		}
+	}
+	return 0;
+}
+
 static bool has_fd(const struct sonde_record *r, size_t at, int fd)
 {
 	size_t e;

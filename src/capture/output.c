@@ -239,11 +239,6 @@ void capture_output_close(struct sonde_record *r)
 	o->path = NULL;
 }
 
-int capture_output_put(struct sonde_record *r, struct iovec *iov, int n)
-{
-	return capture_lane_other(&r->output.lane, iov, n, &r->error);
-}
-
 /* ---- end ---- */
 
 typedef int write_features_fn(struct file_writer *w, const struct file_writer_feature *features,
@@ -260,9 +255,9 @@ static int write_features(
 	return rc;
 }
 
-static bool stopped(void *recorder)
+static bool stopped(void *stop)
 {
-	return capture_stopped_twice(recorder);
+	return capture_stopped_twice(stop);
 }
 
 static void fill_cache(struct sonde_record *r, const struct text *build_ids)
@@ -271,7 +266,7 @@ static void fill_cache(struct sonde_record *r, const struct text *build_ids)
 	const struct span entries = {(const uint8_t *)build_ids->p, build_ids->n};
 
 	if (path != NULL && entries.n != 0 && !build_ids->failed &&
-	        !host_cache_fill(path, r->root_fd, entries, stopped, r) && r->stops < 2) {
+	        !host_cache_fill(path, r->root_fd, entries, stopped, &r->stop) && r->stop.n < 2) {
 		capture_say(&r->log, SONDE_RECORD_WARNING,
 		        "the build-id cache %s was not filled: %s; -N records without it", path,
 		        strerror(errno));

@@ -23,9 +23,6 @@ struct capture_output {
 int capture_output_start(struct sonde_record *r);
 void capture_output_close(struct sonde_record *r);
 
-/* Records to the main file: as they are, and those of the kernel, which may be compressed. */
-int capture_output_put(struct sonde_record *r, struct iovec *iov, int n);
-
 /* Features of a folder, before its threads write. */
 int capture_output_describe(struct sonde_record *r);
 

@@ -7,31 +7,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-uint64_t capture_now_ns(int clock)
-{
-	struct timespec ts = {0};
-
-	(void)clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
-int capture_timeout(uint64_t ns)
-{
-	uint64_t ms = ns / 1000000 + (ns % 1000000 != 0);
-
-	return ms < INT_MAX ? (int)ms : INT_MAX;
-}
 
 struct sonde_record *sonde_record_new(const struct sonde_record_options *options)
 {
@@ -53,11 +36,11 @@ struct sonde_record *sonde_record_new(const struct sonde_record_options *options
 	r->tail_synthesis = r->options.tail_synthesis || r->options.overwrite;
 	r->options.timestamp_names |= r->options.switch_output || r->options.switch_bytes != 0 ||
 	                              r->options.switch_ns != 0;
-	r->switch_fd = r->options.switch_output ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1;
-	r->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	r->snapshot_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	r->switch_fd = r->options.switch_output ? capture_wake_open() : -1;
+	r->stop.fd = capture_wake_open();
+	r->snapshot_fd = capture_wake_open();
 	r->out_name = strdup(r->options.output != NULL ? r->options.output : "perf.data");
-	if (r->out_name == NULL || r->stop_fd < 0 || r->snapshot_fd < 0 || r->root_fd < 0) {
+	if (r->out_name == NULL || r->stop.fd < 0 || r->snapshot_fd < 0 || r->root_fd < 0) {
 		sonde_record_free(r);
 		return NULL;
 	}
@@ -84,7 +67,7 @@ void sonde_record_free(struct sonde_record *r)
 	capture_triggers_close(r);
 	capture_close(r);
 	close_fd(&r->switch_fd);
-	close_fd(&r->stop_fd);
+	close_fd(&r->stop.fd);
 	close_fd(&r->snapshot_fd);
 	close_fd(&r->root_fd);
 	capture_cgroups_close(r);
@@ -98,32 +81,19 @@ void sonde_record_free(struct sonde_record *r)
 	free(r);
 }
 
-static void raise_event(int fd)
-{
-	uint64_t one = 1;
-	int kept = errno;
-
-	if (write(fd, &one, sizeof(one)) < 0) {
-		/* the counter is full: it was raised already */
-	}
-	errno = kept;
-}
-
 void sonde_record_stop(struct sonde_record *r)
 {
-	raise_event(r->stop_fd);
+	capture_wake(r->stop.fd);
 }
 
 void sonde_record_switch(struct sonde_record *r)
 {
-	if (r->switch_fd >= 0) {
-		raise_event(r->switch_fd);
-	}
+	capture_wake(r->switch_fd);
 }
 
 void sonde_record_snapshot(struct sonde_record *r)
 {
-	raise_event(r->snapshot_fd);
+	capture_wake(r->snapshot_fd);
 }
 
 const struct sonde_error *sonde_record_error(struct sonde_record *r)
@@ -237,7 +207,7 @@ static int finish(struct sonde_record *r)
 {
 	TRY(capture_streams_stop(r));
 	if (r->options.snapshot_on_exit) {
-		TRY(capture_aux_snapshot(r));
+		TRY(capture_snapshot(r));
 	}
 	TRY(capture_pass(r, true));
 	TRY(capture_dump_backward(r));
@@ -248,7 +218,7 @@ static int finish(struct sonde_record *r)
 	}
 	capture_say(&r->log, SONDE_RECORD_NOTICE, "Woken up %llu times to write data",
 	        (unsigned long long)r->result.wakeups);
-	return capture_output_finish(r, capture_stopped_twice(r));
+	return capture_output_finish(r, capture_stopped_twice(&r->stop));
 }
 
 static void end_workload(struct sonde_record *r, bool failed)

@@ -34,10 +34,9 @@ struct scan {
 	uint64_t seen[1u << SEEN_BITS]; /* hashes of (address space, page) that were looked up */
 };
 
-/* Who says stop a second time does not want to wait for build ids. */
 static bool gives_up(struct scan *s)
 {
-	return (++s->seen_records & 0xffff) == 0 && capture_stopped_twice(s->r);
+	return (++s->seen_records & 0xffff) == 0 && capture_stopped_twice(&s->r->stop);
 }
 
 static bool is_side_band(uint32_t type)
@@ -169,7 +168,7 @@ static void put_build_ids(const struct scan *s)
 	uint8_t id[IMAGE_BUILD_ID_MAX] = {0};
 	bool kernel = false;
 
-	for (i = 0; i < n && !capture_stopped_twice(s->r); i++) { /* files may be far away */
+	for (i = 0; i < n && !capture_stopped_twice(&s->r->stop); i++) { /* files may be far away */
 		object = timeline_object(s->timeline, (uint32_t)i);
 		kernel |= object->kind == TIMELINE_KERNEL;
 		if (s->hit[i] || s->all || object->kind == TIMELINE_VDSO) {

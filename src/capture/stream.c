@@ -16,7 +16,6 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #define MASK_ROOM 1024
@@ -246,13 +245,6 @@ int capture_streams_plan(struct sonde_record *r)
 
 /* ---- the threads ---- */
 
-static bool tell_main(const struct sonde_record *r)
-{
-	uint64_t one = 1;
-
-	return write(r->streams_news_fd, &one, sizeof(one)) == sizeof(one);
-}
-
 /* Says once that files have grown to what they may have together. */
 static void check_size(struct capture_stream *s)
 {
@@ -261,7 +253,8 @@ static void check_size(struct capture_stream *s)
 
 	__atomic_store_n(&s->written, s->writer.data_size, __ATOMIC_RELAXED);
 	if (most != 0 && !s->told_full && r->streams_before + capture_streams_written(r) >= most) {
-		s->told_full = tell_main(r);
+		capture_wake(r->streams_news_fd);
+		s->told_full = true;
 	}
 }
 
@@ -316,7 +309,7 @@ static int stream_loop(struct capture_stream *s, struct pollfd *fds)
 		if (!left && !s->told_over) {
 			(void)__atomic_add_fetch(&r->streams_over, 1, __ATOMIC_RELAXED);
 			s->told_over = true;
-			(void)tell_main(r);
+			capture_wake(r->streams_news_fd);
 		}
 	}
 }
@@ -325,7 +318,6 @@ static void *stream_run(void *arg)
 {
 	struct capture_stream *s = arg;
 	struct pollfd *fds = calloc(s->nrings + 1, sizeof(*fds));
-	uint64_t one = 1;
 	size_t i;
 
 	if (fds == NULL) {
@@ -341,8 +333,8 @@ static void *stream_run(void *arg)
 	fds[s->nrings] = (struct pollfd){.fd = s->r->streams_stop_fd, .events = POLLIN};
 	s->rc = stream_loop(s, fds);
 	free(fds);
-	if (s->rc < 0 && write(s->r->stop_fd, &one, sizeof(one)) < 0) {
-		return NULL; /* it was stopped already */
+	if (s->rc < 0) {
+		capture_wake(s->r->stop.fd);
 	}
 	return NULL;
 }
@@ -375,8 +367,8 @@ int capture_streams_start(struct sonde_record *r)
 	if (r->streams == NULL) {
 		return 0;
 	}
-	r->streams_stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	r->streams_news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	r->streams_stop_fd = capture_wake_open();
+	r->streams_news_fd = capture_wake_open();
 	if (r->streams_stop_fd < 0 || r->streams_news_fd < 0) {
 		return error_set(&r->error, SONDE_ELIMIT, NO_OFFSET, "too many open files");
 	}
@@ -390,18 +382,14 @@ int capture_streams_start(struct sonde_record *r)
 
 int capture_streams_stop(struct sonde_record *r)
 {
-	uint64_t one = 1;
 	size_t i;
 	int rc = 0;
 
 	if (r->streams == NULL) {
 		return 0;
 	}
-	if (r->streams_stop_fd >= 0 && write(r->streams_stop_fd, &one, sizeof(one)) < 0) {
-		rc = error_set(&r->error, SONDE_EIO, NO_OFFSET, "cannot stop the threads: %s",
-		        strerror(errno));
-	}
-	for (i = 0; rc == 0 && i < r->nstreams; i++) {
+	capture_wake(r->streams_stop_fd);
+	for (i = 0; i < r->nstreams; i++) {
 		if (!r->streams[i].running) {
 			continue;
 		}

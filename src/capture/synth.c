@@ -120,7 +120,8 @@ static void put_cpus(const struct sonde_record *r, struct text *t)
 static int write_text(struct sonde_record *r, struct text *t)
 {
 	struct iovec iov = {.iov_base = t->p, .iov_len = t->n};
-	int rc = t->failed ? error_nomem(&r->error) : capture_output_put(r, &iov, 1);
+	int rc = t->failed ? error_nomem(&r->error)
+	                   : capture_lane_other(&r->output.lane, &iov, 1, &r->error);
 
 	text_fini(t);
 	return rc;

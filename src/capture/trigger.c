@@ -155,7 +155,7 @@ static bool happened(struct capture_ring *ring)
 	return any;
 }
 
-void capture_triggers_look(struct sonde_record *r)
+bool capture_triggers_look(struct sonde_record *r)
 {
 	struct capture_triggers *t = &r->triggers;
 	bool any = false;
@@ -164,9 +164,7 @@ void capture_triggers_look(struct sonde_record *r)
 	for (i = 0; i < t->n; i++) {
 		any |= happened(&t->rings[i]);
 	}
-	if (any) {
-		sonde_record_switch(r);
-	}
+	return any;
 }
 
 void capture_triggers_close(struct sonde_record *r)

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* Moves what rings and AUX areas have to the output. */
+#include "abi/abi.h"
+#include "capture/capture.h"
+#include "core/span.h"
+
+#include <stdlib.h>
+
+static bool has_enough(const struct sonde_record *r, const struct capture_ring *ring, bool all)
+{
+	uint64_t least = r->options.flush_bytes;
+
+	least = least < ring->size / 4 ? least : ring->size / 4;
+	return all || ring->head - ring->tail >= least;
+}
+
+static int put_round(struct sonde_record *r)
+{
+	uint8_t round[RECORD_HEADER_SIZE] = {0};
+	struct iovec iov = {.iov_base = round, .iov_len = sizeof(round)};
+
+	store_u32(round, RECORD_FINISHED_ROUND, false);
+	store_u16(round + 6, RECORD_HEADER_SIZE, false);
+	TRY(capture_lane_other(&r->output.lane, &iov, 1, &r->error));
+	/* should this process be killed, perf too reads all that is written */
+	return capture_lane_mark(&r->output.lane, &r->error);
+}
+
+/* What stays in rings that are overwritten is older than what any round had. */
+static bool keeps_old(const struct sonde_record *r)
+{
+	size_t e;
+
+	for (e = 0; e < r->events.n; e++) {
+		if (sonde_attr_has(&r->events.v[e].attr, SONDE_FLAG_WRITE_BACKWARD)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * All heads are looked at before anything is read. So what a pass leaves in a ring was written
+ * after the pass began, and a FINISHED_ROUND holds: later rounds have nothing older than what was
+ * seen one round before. Rings that have too little to be read are no exception: with flush_bytes
+ * there are no such marks, nor beside rings that are overwritten.
+ */
+int capture_pass(struct sonde_record *r, bool all)
+{
+	struct iovec iov[2];
+	bool any = false;
+	size_t i;
+	int n;
+
+	for (i = 0; r->streams == NULL && i < r->nrings; i++) {
+		if (r->rings[i].page != NULL && !r->rings[i].backward) {
+			any |= capture_ring_look(&r->rings[i]);
+		}
+	}
+	any |= capture_aux_look(r);
+	if (!any) {
+		return 0;
+	}
+	for (i = 0; i < r->nrings; i++) {
+		if (r->streams == NULL && r->rings[i].page != NULL && !r->rings[i].backward &&
+		        has_enough(r, &r->rings[i], all)) {
+			host_affinity_go(&r->affinity, r->kernel, i % (r->nrings / 2));
+			n = capture_ring_pieces(&r->rings[i], iov);
+			TRY(n == 0 ? 0 : capture_lane_kernel(&r->output.lane, iov, n, &r->error));
+			capture_ring_release(&r->rings[i]);
+		}
+		TRY(capture_aux_pass(r, i));
+	}
+	if (r->options.flush_bytes > 1 || keeps_old(r)) {
+		return capture_lane_mark(&r->output.lane, &r->error);
+	}
+	return put_round(r);
+}
+
+int capture_dump_backward(struct sonde_record *r)
+{
+	struct iovec *list;
+	size_t i, at, n;
+	int rc;
+
+	for (i = 0; i < r->nrings; i++) {
+		struct capture_ring *ring = &r->rings[i];
+
+		if (ring->page == NULL || !ring->backward) {
+			continue;
+		}
+		host_affinity_go(&r->affinity, r->kernel, i % (r->nrings / 2));
+		(void)r->kernel->pause(ring->fd, true);
+		rc = capture_ring_backward(ring, &list, &n);
+		for (at = 0; rc >= 0 && at < n; at += 512) {
+			rc = capture_lane_kernel(&r->output.lane, list + at,
+			        (int)(n - at < 512 ? n - at : 512), &r->error);
+		}
+		free(list);
+		(void)r->kernel->pause(ring->fd, false);
+		TRY(rc);
+	}
+	return 0;
+}
+
+static void switch_trace(struct sonde_record *r, bool on)
+{
+	size_t i;
+
+	for (i = 0; i < r->ncpus * r->tasks.nthreads; i++) {
+		if (r->opened[0].fds[i] >= 0) {
+			(void)r->kernel->enable(r->opened[0].fds[i], on, false);
+		}
+	}
+}
+
+int capture_snapshot(struct sonde_record *r)
+{
+	size_t i;
+	int rc;
+
+	if (r->aux.mode != CAPTURE_AUX_SNAPSHOT) {
+		return 0;
+	}
+	capture_say(&r->log, SONDE_RECORD_LINE, "Recording AUX area tracing snapshot");
+	switch_trace(r, false);
+	rc = capture_pass(r, true);
+	for (i = 0; rc >= 0 && i < r->aux.nrings; i++) {
+		rc = r->aux.rings[i].data != NULL ? capture_aux_take(r, i) : 0;
+	}
+	if (r->aux.running) {
+		switch_trace(r, true);
+	}
+	return rc < 0 ? rc : capture_lane_mark(&r->output.lane, &r->error);
+}
