@@ -21,22 +21,6 @@
 #include <sys/types.h>
 
 struct sonde_record;
-struct capture_ring;
-struct capture_aux_pmu;
-
-enum capture_aux_mode {
-	CAPTURE_AUX_NONE = 0,
-	CAPTURE_AUX_FULL,
-	CAPTURE_AUX_SNAPSHOT,
-	CAPTURE_AUX_SAMPLE
-};
-
-enum capture_aux_switch { /* as AUXTRACE_INFO says it */
-	CAPTURE_SWITCH_NONE = 0,
-	CAPTURE_SWITCH_TRACEPOINT,
-	CAPTURE_SWITCH_TASK,
-	CAPTURE_SWITCH_CPU
-};
 
 struct capture_aux_ring {
 	uint8_t *data; /* NULL: this ring has no AUX area */
@@ -50,30 +34,13 @@ struct capture_aux_ring {
 };
 
 struct capture_aux {
-	enum capture_aux_mode mode;
-	const struct capture_aux_pmu *pmu;
-	char pmu_name[32]; /* its folder in sysfs */
-	enum capture_aux_switch switches;
 	uint64_t size; /* bytes of each area */
 	uint64_t snapshot_size; /* bytes */
 	struct capture_aux_ring *rings; /* by ring */
 	size_t nrings;
 	bool running; /* events are on: one that went off by itself is started again */
 	struct text index; /* {u64 file offset, u64 size of the record} of each AUXTRACE */
-	struct text filter; /* as the kernel got it, with a NUL; empty: none */
 };
-
-/* ---- planning: events and attrs, before targets are known ---- */
-
-/*
- * Finds the AUX event among the parsed ones, puts it first, adds the events that belong to it: the
- * dummy for side-band, sched_switch where the kernel has no records of switches. SONDE_EARG with
- * perf's words where the options do not go with the events.
- */
-int capture_aux_plan(struct sonde_record *r);
-
-/* Puts the attrs of all events right, after everything else has. */
-void capture_aux_plan_attrs(struct sonde_record *r);
 
 /* Sizes of areas and rings by options and limits, once rings can be counted. SONDE_EARG. */
 int capture_aux_plan_sizes(struct sonde_record *r, size_t nrings);
@@ -100,13 +67,5 @@ void capture_aux_close(struct sonde_record *r);
 void capture_aux_put_time(const struct sonde_record *r, struct text *t); /* TIME_CONV */
 void capture_aux_put_info(struct sonde_record *r, struct text *t); /* AUXTRACE_INFO */
 bool capture_aux_put_index(const struct sonde_record *r, struct text *t); /* feature AUXTRACE */
-
-/* ---- address filters ---- */
-
-/*
- * What the user wrote, as the kernel wants it: symbols become offsets, sizes are worked out.
- * SONDE_EARG says what was not understood, or which symbols a name could mean.
- */
-int capture_aux_filter(int root, const char *text, struct text *out, struct error *err);
 
 #endif

@@ -24,7 +24,6 @@
  * Seen in files of perf 6.1; the same words in its dump.
  */
 #include "abi/abi.h"
-#include "capture/aux_pmu.h"
 #include "capture/capture.h"
 #include "core/span.h"
 #include "proc/proc.h"
@@ -52,40 +51,6 @@ struct clock {
 	uint64_t shift, mult, zero, cycles, mask;
 	bool cap_zero, cap_short;
 };
-
-/* "config:14-17" or "config:10", also lists of them */
-uint64_t aux_format_mask(const struct sonde_record *r, const char *term)
-{
-	char path[128], line[128];
-	uint64_t mask = 0;
-	unsigned long from, to;
-	char *p;
-
-	(void)snprintf(path, sizeof(path), AUX_PMU_FOLDER "%s/format/%s", r->aux.pmu_name, term);
-	if (!proc_read_line(r->root_fd, path, line, sizeof(line)) ||
-	        strncmp(line, "config:", 7) != 0) {
-		return 0;
-	}
-	for (p = line + 6; *p == ':' || *p == ',';) {
-		from = to = strtoul(p + 1, &p, 10);
-		if (*p == '-') {
-			to = strtoul(p + 1, &p, 10);
-		}
-		for (; from <= to && from < 64; from++) {
-			mask |= 1ull << from;
-		}
-	}
-	return mask;
-}
-
-uint64_t aux_pmu_number(const struct sonde_record *r, const char *file)
-{
-	char path[128];
-	int64_t v;
-
-	(void)snprintf(path, sizeof(path), AUX_PMU_FOLDER "%s/%s", r->aux.pmu_name, file);
-	return proc_read_number(r->root_fd, path, &v) ? (uint64_t)v : 0;
-}
 
 static uint64_t page_u64(const uint8_t *page, size_t at)
 {
@@ -145,7 +110,7 @@ void capture_aux_put_time(const struct sonde_record *r, struct text *t)
 	char caps[2];
 	size_t at;
 
-	if (r->aux.pmu == NULL) {
+	if (r->plan.aux.pmu == NULL) {
 		return;
 	}
 	c = ring_clock(r);
@@ -167,7 +132,7 @@ void capture_aux_put_time(const struct sonde_record *r, struct text *t)
 static void put_intel_pt(struct sonde_record *r, struct text *t)
 {
 	struct clock c = ring_clock(r);
-	size_t filter = r->aux.filter.n > 0 ? r->aux.filter.n - 1 : 0;
+	size_t filter = r->plan.aux.filter.n > 0 ? r->plan.aux.filter.n - 1 : 0;
 	uint32_t ratio[4];
 
 	if (!c.cap_zero) {
@@ -175,45 +140,45 @@ static void put_intel_pt(struct sonde_record *r, struct text *t)
 		        &r->log, SONDE_RECORD_WARNING, "Intel Processor Trace: TSC not available");
 	}
 	r->kernel->cpuid(CLOCKS_LEAF, 0, ratio);
-	feature_put_u64(t, r->events.v[0].attr.type);
+	feature_put_u64(t, r->plan.events.v[0].attr.type);
 	feature_put_u64(t, c.shift);
 	feature_put_u64(t, c.mult);
 	feature_put_u64(t, c.zero);
 	feature_put_u64(t, c.cap_zero);
-	feature_put_u64(t, aux_format_mask(r, "tsc"));
-	feature_put_u64(t, aux_format_mask(r, "noretcomp"));
-	feature_put_u64(t, r->aux.switches);
-	feature_put_u64(t, r->aux.mode == CAPTURE_AUX_SNAPSHOT);
+	feature_put_u64(t, capture_aux_mask(&r->plan.aux, r->root_fd, "tsc"));
+	feature_put_u64(t, capture_aux_mask(&r->plan.aux, r->root_fd, "noretcomp"));
+	feature_put_u64(t, r->plan.aux.switches);
+	feature_put_u64(t, r->plan.aux.mode == CAPTURE_AUX_SNAPSHOT);
 	feature_put_u64(t, r->aux.rings[0].cpu >= 0);
-	feature_put_u64(t, aux_format_mask(r, "mtc"));
-	feature_put_u64(t, aux_format_mask(r, "mtc_period"));
+	feature_put_u64(t, capture_aux_mask(&r->plan.aux, r->root_fd, "mtc"));
+	feature_put_u64(t, capture_aux_mask(&r->plan.aux, r->root_fd, "mtc_period"));
 	feature_put_u64(t, ratio[1]);
 	feature_put_u64(t, ratio[0]);
-	feature_put_u64(t, aux_format_mask(r, "cyc"));
-	feature_put_u64(t, aux_pmu_number(r, "max_nonturbo_ratio"));
+	feature_put_u64(t, capture_aux_mask(&r->plan.aux, r->root_fd, "cyc"));
+	feature_put_u64(t, capture_aux_number(&r->plan.aux, r->root_fd, "max_nonturbo_ratio"));
 	feature_put_u64(t, filter);
 	if (filter > 0) {
-		text_bytes(t, r->aux.filter.p, filter + 1);
+		text_bytes(t, r->plan.aux.filter.p, filter + 1);
 		text_fill(t, '\0', (8 - (filter + 1) % 8) % 8);
 	}
-	feature_put_u64(t, aux_pmu_number(r, "caps/event_trace"));
+	feature_put_u64(t, capture_aux_number(&r->plan.aux, r->root_fd, "caps/event_trace"));
 }
 
 void capture_aux_put_info(struct sonde_record *r, struct text *t)
 {
 	size_t at;
 
-	if (r->aux.pmu == NULL) {
+	if (r->plan.aux.pmu == NULL) {
 		return;
 	}
 	capture_say(&r->log, SONDE_RECORD_LINE, "Synthesizing auxtrace information");
 	at = host_record_begin(t, RECORD_AUXTRACE_INFO, 0);
-	feature_put_u32(t, r->aux.pmu->type);
+	feature_put_u32(t, r->plan.aux.pmu->type);
 	feature_put_u32(t, 0);
-	if (r->aux.pmu->type == AUXTRACE_INTEL_PT) {
+	if (r->plan.aux.pmu->type == AUXTRACE_INTEL_PT) {
 		put_intel_pt(r, t);
 	} else {
-		feature_put_u64(t, r->events.v[0].attr.type);
+		feature_put_u64(t, r->plan.events.v[0].attr.type);
 		feature_put_u64(t, r->aux.rings[0].cpu >= 0);
 	}
 	host_record_end(t, at, NULL, 0);

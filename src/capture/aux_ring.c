@@ -18,7 +18,6 @@
  *	48  bytes
  */
 #include "abi/abi.h"
-#include "capture/aux_pmu.h"
 #include "capture/capture.h"
 #include "core/span.h"
 #include "record/feature_write.h"
@@ -59,14 +58,14 @@ int capture_aux_map(struct sonde_record *r, size_t ring, int fd, int cpu, pid_t 
 	struct capture_aux_ring *area;
 	uint64_t offset = data->map_size;
 
-	if (r->aux.pmu == NULL) {
+	if (r->plan.aux.pmu == NULL) {
 		return 0;
 	}
 	area = &r->aux.rings[ring];
 	*page_word(data, AT_AUX_OFFSET) = offset;
 	*page_word(data, AT_AUX_SIZE) = r->aux.size;
 	area->data = r->kernel->map_aux(
-	        fd, (size_t)r->aux.size, offset, r->aux.mode != CAPTURE_AUX_FULL);
+	        fd, (size_t)r->aux.size, offset, r->plan.aux.mode != CAPTURE_AUX_FULL);
 	if (area->data == NULL) {
 		return map_failed(r, errno);
 	}
@@ -96,7 +95,7 @@ bool capture_aux_look(struct sonde_record *r)
 	bool any = false;
 	size_t i;
 
-	if (r->aux.mode != CAPTURE_AUX_FULL) {
+	if (r->plan.aux.mode != CAPTURE_AUX_FULL) {
 		return false;
 	}
 	for (i = 0; i < r->aux.nrings; i++) {
@@ -146,8 +145,8 @@ static int put_area(struct sonde_record *r, size_t ring, uint64_t from, uint64_t
  */
 static void start_again(struct sonde_record *r, size_t ring)
 {
-	size_t i = r->per_thread ? ring : ring * r->tasks.nthreads;
-	size_t end = r->per_thread ? ring + 1 : i + r->tasks.nthreads;
+	size_t i = r->plan.per_thread ? ring : ring * r->tasks.nthreads;
+	size_t end = r->plan.per_thread ? ring + 1 : i + r->tasks.nthreads;
 
 	for (; i < end; i++) {
 		if (r->opened[0].fds[i] >= 0) {
@@ -161,7 +160,7 @@ int capture_aux_pass(struct sonde_record *r, size_t ring)
 	struct capture_aux_ring *area;
 	uint64_t n;
 
-	if (r->aux.mode != CAPTURE_AUX_FULL || r->aux.rings[ring].data == NULL) {
+	if (r->plan.aux.mode != CAPTURE_AUX_FULL || r->aux.rings[ring].data == NULL) {
 		return 0;
 	}
 	area = &r->aux.rings[ring];
@@ -238,6 +237,5 @@ void capture_aux_close(struct sonde_record *r)
 {
 	free(r->aux.rings);
 	text_fini(&r->aux.index);
-	text_fini(&r->aux.filter);
 	r->aux = (struct capture_aux){0};
 }

@@ -5,10 +5,10 @@
 
 #include "capture/aux.h"
 #include "capture/bpf.h"
-#include "capture/content.h"
 #include "capture/control.h"
 #include "capture/log.h"
 #include "capture/output.h"
+#include "capture/plan/plan.h"
 #include "capture/stream.h"
 #include "capture/wait.h"
 #include "core/status.h"
@@ -67,13 +67,6 @@ struct capture_triggers {
 	size_t n; /* that are open */
 };
 
-/* Who is recorded. */
-enum capture_targets {
-	CAPTURE_WORKLOAD = 0, /* the command and what it starts */
-	CAPTURE_TASKS, /* running processes or threads */
-	CAPTURE_ALL /* everything on the cpus */
-};
-
 struct sonde_record {
 	struct sonde_record_options options;
 	const struct host_kernel *kernel;
@@ -83,17 +76,13 @@ struct sonde_record {
 	struct sonde_error public_error;
 	struct sonde_record_result result;
 
-	struct event_list events;
-	size_t *planned; /* [k]: events that the first k event strings made; [nevents]: all */
+	struct capture_plan plan;
 	int *cgroup_fds; /* by event, -1: none; NULL: nobody asked */
 	struct capture_fds *opened; /* one for each event */
 	pid_t *cpus;
 	size_t ncpus;
 	pid_t *picked; /* the cpus of all events but those for side-band; NULL: all */
 	size_t npicked;
-	enum capture_targets targets;
-	bool per_thread; /* a ring for each thread, on cpu -1; else one for each cpu */
-	struct capture_content content;
 	struct capture_bpf *bpf; /* NULL: nobody asks about BPF programs */
 	struct host_tasks tasks;
 	struct capture_ring *rings; /* one for each cpu or thread */
@@ -125,10 +114,6 @@ struct sonde_record {
 	bool kernel_excluded; /* fell back to user space */
 };
 
-void capture_choose(struct sonde_record *r); /* options to modes */
-bool capture_wants_time(const struct sonde_record *r);
-int capture_plan(struct sonde_record *r); /* options to attrs */
-
 /*
  * The kernel refused event e with this errno: leaves out what it does not know; true: try again.
  * All events keep the same shape.
@@ -139,15 +124,9 @@ bool capture_only_counts(
 void capture_attr_sizes(struct sonde_record *r,
         bool in_file); /* in files all are of one size, without addresses of ours */
 
-void capture_terms_apply(struct event *event); /* what its own terms say wins over options */
 int capture_find_targets(struct sonde_record *r); /* options to cpus and threads */
 size_t capture_ring_of(const struct sonde_record *r, size_t at); /* at: index of a descriptor */
-/* Gives the last events that were parsed the filters that stand behind that many event strings. */
-int capture_plan_filters(struct sonde_record *r, size_t nevents);
 int capture_set_filters(struct sonde_record *r); /* to the kernel */
-/* --kcore: may it be done, and the event that tells of changes; its attr. */
-int capture_kcore_plan(struct sonde_record *r);
-void capture_kcore_plan_attrs(struct sonde_record *r);
 int capture_open(struct sonde_record *r); /* opens events, maps rings */
 int capture_next_poll(const struct sonde_record *r, size_t ring, int from);
 int capture_cgroups_open(struct sonde_record *r);

@@ -64,11 +64,11 @@ int capture_cgroups_open(struct sonde_record *r)
 	if (o->ncgroup_filters == 0) {
 		return 0;
 	}
-	r->cgroup_fds = malloc(r->events.n * sizeof(*r->cgroup_fds));
+	r->cgroup_fds = malloc(r->plan.events.n * sizeof(*r->cgroup_fds));
 	if (r->cgroup_fds == NULL) {
 		return error_nomem(&r->error);
 	}
-	for (i = 0; i < r->events.n; i++) {
+	for (i = 0; i < r->plan.events.n; i++) {
 		r->cgroup_fds[i] = -1;
 	}
 	if (!host_cgroup_mount(r->root_fd, mount)) {
@@ -79,7 +79,7 @@ int capture_cgroups_open(struct sonde_record *r)
 	for (i = 0; i < o->ncgroup_filters; i++) {
 		before = o->cgroup_filters[i].nevents;
 		TRY(deal_out(r, &o->cgroup_filters[i], mount,
-		        before == 0 ? r->planned[o->nevents] : r->planned[before], &next));
+		        before == 0 ? r->plan.parsed[o->nevents] : r->plan.parsed[before], &next));
 	}
 	return 0;
 }
@@ -88,7 +88,7 @@ void capture_cgroups_close(struct sonde_record *r)
 {
 	size_t i;
 
-	for (i = 0; r->cgroup_fds != NULL && i < r->events.n; i++) {
+	for (i = 0; r->cgroup_fds != NULL && i < r->plan.events.n; i++) {
 		if (r->cgroup_fds[i] >= 0) {
 			(void)close(r->cgroup_fds[i]);
 		}

@@ -63,7 +63,6 @@ int capture_control_plan(struct sonde_record *r)
 	if (s == NULL) {
 		return 0;
 	}
-	c->delayed = true;
 	if (strcmp(s, "-1") == 0) {
 		return 0;
 	}
@@ -84,7 +83,7 @@ int capture_control_plan(struct sonde_record *r)
 void capture_control_begin(struct sonde_record *r)
 {
 	r->control.began_ns = capture_now_ns(CLOCK_MONOTONIC);
-	if (r->control.delayed) {
+	if (r->plan.delayed) {
 		capture_say(&r->log, SONDE_RECORD_STATE, "Events disabled");
 	}
 	if (r->options.has_control) {
@@ -138,8 +137,8 @@ static int one(struct sonde_record *r, const char *name, bool on)
 {
 	size_t i;
 
-	for (i = 0; i < r->events.n; i++) {
-		if (strcmp(r->events.v[i].name, name) == 0) {
+	for (i = 0; i < r->plan.events.n; i++) {
+		if (strcmp(r->plan.events.v[i].name, name) == 0) {
 			TRY(capture_enable(r, i, on));
 			capture_say(&r->log, SONDE_RECORD_STATE, "Event %s %s", name,
 			        on ? "enabled" : "disabled");
@@ -165,7 +164,7 @@ static int do_snapshot(void *arg, const char *rest)
 	struct sonde_record *r = arg;
 
 	(void)rest;
-	return r->aux.pmu != NULL ? capture_snapshot(r) : 0;
+	return r->plan.aux.pmu != NULL ? capture_snapshot(r) : 0;
 }
 
 static int do_stop(void *arg, const char *rest)
@@ -194,8 +193,8 @@ static int do_evlist(void *arg, const char *rest)
 	struct text t = {0};
 	size_t i, left = 0;
 
-	for (i = 0; i < r->events.n; i++) {
-		e = &r->events.v[i];
+	for (i = 0; i < r->plan.events.n; i++) {
+		e = &r->plan.events.v[i];
 		if (groups && e->members > 1) {
 			left = e->members;
 			text_char(&t, '{');

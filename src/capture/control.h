@@ -10,7 +10,6 @@
 struct sonde_record;
 
 struct capture_control {
-	bool delayed; /* events do not start by themselves */
 	uint64_t *turns; /* ns since the start: on, off, on, ... */
 	size_t nturns, turn; /* turn: the next one */
 	bool ends; /* with the last turn */

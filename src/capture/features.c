@@ -69,10 +69,10 @@ static bool says_times(const struct sonde_record_options *o)
 
 static struct host_ids *collect_ids(const struct sonde_record *r)
 {
-	struct host_ids *ids = calloc(r->events.n, sizeof(*ids));
+	struct host_ids *ids = calloc(r->plan.events.n, sizeof(*ids));
 	size_t i;
 
-	for (i = 0; ids != NULL && i < r->events.n; i++) {
+	for (i = 0; ids != NULL && i < r->plan.events.n; i++) {
 		ids[i] = (struct host_ids){r->opened[i].ids, r->opened[i].nids};
 	}
 	return ids;
@@ -85,7 +85,7 @@ size_t capture_features(struct sonde_record *r, const struct capture_scan *scan,
 	const struct host_description machine = {.root = r->root_fd,
 	        .cpus = r->cpus,
 	        .ncpus = r->ncpus,
-	        .events = &r->events,
+	        .events = &r->plan.events,
 	        .ids = ids,
 	        .command_line = r->options.command_line,
 	        .bpf = r->bpf != NULL ? &r->bpf->known : NULL,

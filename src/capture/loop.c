@@ -136,7 +136,7 @@ static int ended(struct loop *l)
 	if (over && r->workload.pid == 0) {
 		return HOST_CONTROL_STOP;
 	}
-	if (over && l->lost_ns == 0 && r->targets == CAPTURE_WORKLOAD) {
+	if (over && l->lost_ns == 0 && r->plan.targets == CAPTURE_WORKLOAD) {
 		l->lost_ns = capture_now_ns(CLOCK_MONOTONIC);
 	}
 	if (lost_for(l) == 0) {

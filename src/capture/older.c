@@ -8,19 +8,19 @@
 /* Leaves out of all events what one of them has and the kernel refuses. */
 static bool drop(struct sonde_record *r, const struct host_attr_bits *bits)
 {
-	struct sonde_attr probe = host_attr_probe(bits, r->events.v[0].attr.size);
+	struct sonde_attr probe = host_attr_probe(bits, r->plan.events.v[0].attr.size);
 	bool found = false;
 	size_t k;
 
-	for (k = 0; k < r->events.n; k++) {
-		found |= host_attr_has_bits(&r->events.v[k].attr, bits);
+	for (k = 0; k < r->plan.events.n; k++) {
+		found |= host_attr_has_bits(&r->plan.events.v[k].attr, bits);
 	}
 	if (!found || bits->counting || capture_probe(&r->log, r->kernel, &probe) ||
 	        !host_attr_unknown(errno)) {
 		return false;
 	}
-	for (k = 0; k < r->events.n; k++) {
-		host_attr_drop_bits(&r->events.v[k].attr, bits);
+	for (k = 0; k < r->plan.events.n; k++) {
+		host_attr_drop_bits(&r->plan.events.v[k].attr, bits);
 	}
 	capture_say(&r->log, bits->asked ? SONDE_RECORD_WARNING : SONDE_RECORD_VERBOSE,
 	        "this kernel refuses %s: going without", bits->name);
@@ -35,15 +35,15 @@ static bool shrink(struct sonde_record *r)
 	bool lost = false;
 	size_t k;
 
-	for (k = 0; k < r->events.n; k++) {
-		now = r->events.v[k].attr.size > now ? r->events.v[k].attr.size : now;
+	for (k = 0; k < r->plan.events.n; k++) {
+		now = r->plan.events.v[k].attr.size > now ? r->plan.events.v[k].attr.size : now;
 	}
 	before = host_attr_size_before(now, &brought);
 	if (before == 0) {
 		return false;
 	}
-	for (k = 0; k < r->events.n; k++) {
-		lost |= host_attr_cut(&r->events.v[k].attr, before);
+	for (k = 0; k < r->plan.events.n; k++) {
+		lost |= host_attr_cut(&r->plan.events.v[k].attr, before);
 	}
 	capture_say(&r->log, lost ? SONDE_RECORD_WARNING : SONDE_RECORD_VERBOSE,
 	        "this kernel refuses attrs of %u bytes: going without %s", now, brought);
@@ -54,14 +54,14 @@ static bool shrink(struct sonde_record *r)
 static bool drop_guests(struct sonde_record *r, size_t e)
 {
 	const uint64_t bits = 1ULL << SONDE_FLAG_EXCLUDE_GUEST;
-	struct sonde_attr *attr = &r->events.v[e].attr;
+	struct sonde_attr *attr = &r->plan.events.v[e].attr;
 
-	if (r->events.v[e].pmu == NULL || (attr->flags & bits) == 0) {
+	if (r->plan.events.v[e].pmu == NULL || (attr->flags & bits) == 0) {
 		return false;
 	}
 	attr->flags &= ~bits;
 	capture_say(&r->log, SONDE_RECORD_VERBOSE, "'%s' refuses guest exclusion: going without",
-	        r->events.v[e].name);
+	        r->plan.events.v[e].name);
 	return true;
 }
 
@@ -69,22 +69,22 @@ static bool drop_guests(struct sonde_record *r, size_t e)
 static bool break_weak_group(struct sonde_record *r, size_t e)
 {
 	const uint64_t leads = 1ULL << SONDE_FLAG_DISABLED | 1ULL << SONDE_FLAG_ENABLE_ON_EXEC;
-	size_t leader = r->events.v[e].leader;
+	size_t leader = r->plan.events.v[e].leader;
 	struct event *event;
 	size_t k;
 
-	if (leader == e || !r->events.v[leader].weak) {
+	if (leader == e || !r->plan.events.v[leader].weak) {
 		return false;
 	}
 	capture_say(&r->log, SONDE_RECORD_VERBOSE,
 	        "the group of '%s' cannot be counted at the same time: its events go alone",
-	        r->events.v[leader].name);
-	for (k = 0; k < r->events.n; k++) {
-		event = &r->events.v[k];
+	        r->plan.events.v[leader].name);
+	for (k = 0; k < r->plan.events.n; k++) {
+		event = &r->plan.events.v[k];
 		if (event->leader == leader) {
 			event->leader = k;
 			event->members = 1;
-			event->attr.flags |= r->events.v[leader].attr.flags & leads;
+			event->attr.flags |= r->plan.events.v[leader].attr.flags & leads;
 			event->attr.read_format &= ~(uint64_t)SONDE_READ_GROUP;
 		}
 	}
@@ -114,10 +114,10 @@ void capture_attr_sizes(struct sonde_record *r, bool in_file)
 	struct sonde_attr *attr;
 	size_t k;
 
-	for (k = 0; k < r->events.n; k++) {
-		attr = &r->events.v[k].attr;
+	for (k = 0; k < r->plan.events.n; k++) {
+		attr = &r->plan.events.v[k].attr;
 		attr->size = in_file ? HOST_ATTR_SIZE : host_attr_size(attr);
-		if (in_file && r->events.v[k].text_address) {
+		if (in_file && r->plan.events.v[k].text_address) {
 			attr->config1 = 0;
 		}
 	}
@@ -125,10 +125,10 @@ void capture_attr_sizes(struct sonde_record *r, bool in_file)
 
 bool capture_only_counts(const struct sonde_record *r, size_t e)
 {
-	struct sonde_attr attr = r->events.v[e].attr;
-	bool uncore = r->events.v[e].uncore;
+	struct sonde_attr attr = r->plan.events.v[e].attr;
+	bool uncore = r->plan.events.v[e].uncore;
 
-	if (r->events.v[e].pmu == NULL) {
+	if (r->plan.events.v[e].pmu == NULL) {
 		return false;
 	}
 	attr.sample_period = 0;

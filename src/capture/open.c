@@ -19,10 +19,10 @@ static int open_failed(struct sonde_record *r, const struct event *event, int wh
 	        .name = event->name,
 	        .attr = &event->attr,
 	        .pmu = event->pmu,
-	        .all = r->targets == CAPTURE_ALL,
-	        .tasks = r->targets == CAPTURE_TASKS ? &r->tasks : NULL};
+	        .all = r->plan.targets == CAPTURE_ALL,
+	        .tasks = r->plan.targets == CAPTURE_TASKS ? &r->tasks : NULL};
 
-	if (why == EINVAL && r->aux.pmu == NULL && event->attr.aux_sample_size != 0) {
+	if (why == EINVAL && r->plan.aux.pmu == NULL && event->attr.aux_sample_size != 0) {
 		return error_set(&r->error, SONDE_EARG, NO_OFFSET,
 		        "No AUX area event to sample: '%s' wants one, such as intel_pt//, to lead "
 		        "its group",
@@ -35,18 +35,18 @@ static bool drop_kernel(struct sonde_record *r)
 {
 	size_t i;
 
-	if (r->kernel_excluded || r->targets == CAPTURE_ALL) {
+	if (r->kernel_excluded || r->plan.targets == CAPTURE_ALL) {
 		return false;
 	}
-	for (i = 0; i < r->events.n; i++) {
-		if (sonde_attr_has(&r->events.v[i].attr, SONDE_FLAG_EXCLUDE_USER)) {
+	for (i = 0; i < r->plan.events.n; i++) {
+		if (sonde_attr_has(&r->plan.events.v[i].attr, SONDE_FLAG_EXCLUDE_USER)) {
 			return false;
 		}
 	}
 	r->kernel_excluded = true;
-	for (i = 0; i < r->events.n; i++) {
-		if (!sonde_attr_has(&r->events.v[i].attr, SONDE_FLAG_EXCLUDE_KERNEL)) {
-			(void)event_exclude_kernel(&r->events, &r->events.v[i]);
+	for (i = 0; i < r->plan.events.n; i++) {
+		if (!sonde_attr_has(&r->plan.events.v[i].attr, SONDE_FLAG_EXCLUDE_KERNEL)) {
+			(void)event_exclude_kernel(&r->plan.events, &r->plan.events.v[i]);
 		}
 	}
 	return true;
@@ -54,7 +54,7 @@ static bool drop_kernel(struct sonde_record *r)
 
 static int open_one(struct sonde_record *r, size_t e, size_t at, int leader)
 {
-	const struct event *event = &r->events.v[e];
+	const struct event *event = &r->plan.events.v[e];
 	int cpu = (int)r->cpus[at / r->tasks.nthreads];
 	pid_t pid = event->everywhere ? -1 : r->tasks.threads[at % r->tasks.nthreads];
 	int fd;
@@ -93,7 +93,7 @@ static bool went_off_line(struct sonde_record *r, size_t at)
 	size_t i, n = 0;
 	bool there = true;
 
-	if (kept != ENODEV || r->per_thread || r->ncpus < 2) {
+	if (kept != ENODEV || r->plan.per_thread || r->ncpus < 2) {
 		return false;
 	}
 	if (proc_read_cpus(r->root_fd, "sys/devices/system/cpu/online", &list, &n) == 0) {
@@ -114,7 +114,7 @@ static bool went_off_line(struct sonde_record *r, size_t at)
 /* -1 with errno; 0 also when some of the threads have ended, but ESRCH when all have. */
 static int open_event(struct sonde_record *r, size_t e)
 {
-	const struct event *event = &r->events.v[e];
+	const struct event *event = &r->plan.events.v[e];
 	const int *leaders = event->leader != e ? r->opened[event->leader].fds : NULL;
 	bool gone = false, any = false;
 	size_t i;
@@ -162,7 +162,7 @@ static int open_all(struct sonde_record *r)
 	int why;
 
 	capture_attr_sizes(r, false);
-	while (e < r->events.n) {
+	while (e < r->plan.events.n) {
 		if (open_event(r, e) == 0) {
 			e++;
 			continue;
@@ -183,9 +183,9 @@ static int open_all(struct sonde_record *r)
 		if (why == EINVAL && capture_only_counts(r, e)) {
 			return error_set(&r->error, SONDE_EUNSUPPORTED, NO_OFFSET,
 			        "the PMU '%s' counts, but takes no samples: try 'sonde stat -e %s'",
-			        r->events.v[e].pmu, r->events.v[e].name);
+			        r->plan.events.v[e].pmu, r->plan.events.v[e].name);
 		}
-		return open_failed(r, &r->events.v[e], why);
+		return open_failed(r, &r->plan.events.v[e], why);
 	}
 	capture_attr_sizes(r, true);
 	if (r->kernel_excluded) {
@@ -247,9 +247,10 @@ static int join_rings(struct sonde_record *r, int *ring_fds)
 	int fd, rc;
 
 	for (i = 0; i < r->ncpus * r->tasks.nthreads; i++) {
-		for (e = 0; e < r->events.n; e++) {
+		for (e = 0; e < r->plan.events.n; e++) {
 			fd = r->opened[e].fds[i];
-			backward = sonde_attr_has(&r->events.v[e].attr, SONDE_FLAG_WRITE_BACKWARD);
+			backward = sonde_attr_has(
+			        &r->plan.events.v[e].attr, SONDE_FLAG_WRITE_BACKWARD);
 			ring = capture_ring_of(r, i) + (backward ? r->nrings / 2 : 0);
 			if (fd < 0) {
 				continue;
@@ -303,8 +304,8 @@ static int allocate(struct sonde_record *r)
 	size_t i, k;
 
 	/* the first half is written forward, the second one backward */
-	r->nrings = 2 * (r->per_thread ? r->tasks.nthreads : r->ncpus);
-	r->opened = calloc(r->events.n, sizeof(*r->opened));
+	r->nrings = 2 * (r->plan.per_thread ? r->tasks.nthreads : r->ncpus);
+	r->opened = calloc(r->plan.events.n, sizeof(*r->opened));
 	r->rings = calloc(r->nrings, sizeof(*r->rings));
 	r->aux.rings = calloc(r->nrings, sizeof(*r->aux.rings));
 	r->aux.nrings = r->aux.rings != NULL ? r->nrings : 0; /* the second half stays empty */
@@ -315,7 +316,7 @@ static int allocate(struct sonde_record *r)
 	for (i = 0; i < r->nrings; i++) {
 		r->polls[i].fd = -1;
 	}
-	for (i = 0; i < r->events.n; i++) {
+	for (i = 0; i < r->plan.events.n; i++) {
 		r->opened[i].fds = calloc(n, sizeof(int));
 		r->opened[i].ids = calloc(n, sizeof(uint64_t));
 		if (r->opened[i].fds == NULL || r->opened[i].ids == NULL) {
@@ -407,13 +408,13 @@ int capture_open(struct sonde_record *r)
 	warn_of_small_files(r);
 	capture_say(&r->log, SONDE_RECORD_LINE, "mmap size %zuB",
 	        (r->ring_pages + 1) * (size_t)sysconf(_SC_PAGESIZE));
-	if (r->aux.pmu != NULL) {
+	if (r->plan.aux.pmu != NULL) {
 		capture_say(&r->log, SONDE_RECORD_LINE, "AUX area mmap length %llu",
 		        (unsigned long long)r->aux.size);
 	}
 	capture_say(&r->log, SONDE_RECORD_LINE, "perf event ring buffer mmapped per %s",
-	        r->per_thread ? "thread" : "cpu");
-	for (i = 0; i < r->events.n; i++) {
+	        r->plan.per_thread ? "thread" : "cpu");
+	for (i = 0; i < r->plan.events.n; i++) {
 		TRY(read_ids(r, &r->opened[i]));
 	}
 	TRY(capture_set_filters(r));
@@ -428,7 +429,8 @@ static int switch_event(struct sonde_record *r, size_t e, bool on)
 		if (r->opened[e].fds[i] >= 0 &&
 		        r->kernel->enable(r->opened[e].fds[i], on, false) < 0) {
 			return error_set(&r->error, SONDE_EIO, NO_OFFSET, "cannot %s '%s': %s",
-			        on ? "enable" : "disable", r->events.v[e].name, strerror(errno));
+			        on ? "enable" : "disable", r->plan.events.v[e].name,
+			        strerror(errno));
 		}
 	}
 	return 0;
@@ -439,9 +441,9 @@ int capture_enable(struct sonde_record *r, size_t event, bool on)
 	size_t e;
 
 	r->aux.running = event == SIZE_MAX || event == 0 ? on : r->aux.running;
-	for (e = 0; e < r->events.n; e++) {
+	for (e = 0; e < r->plan.events.n; e++) {
 		/* side-band goes on: it is needed to understand what comes later */
-		if (event == SIZE_MAX ? !r->events.v[e].tracking : e == event) {
+		if (event == SIZE_MAX ? !r->plan.events.v[e].tracking : e == event) {
 			TRY(switch_event(r, e, on));
 		}
 	}
@@ -452,7 +454,7 @@ static bool has_fd(const struct sonde_record *r, size_t at, int fd)
 {
 	size_t e;
 
-	for (e = 0; e < r->events.n; e++) {
+	for (e = 0; e < r->plan.events.n; e++) {
 		if (r->opened[e].fds[at] == fd) {
 			return true;
 		}
@@ -468,8 +470,8 @@ int capture_next_poll(const struct sonde_record *r, size_t ring, int from)
 {
 	struct pollfd p = {.events = POLLIN};
 	size_t half = ring % (r->nrings / 2);
-	size_t i, first = r->per_thread ? half : half * r->tasks.nthreads;
-	size_t end = r->per_thread ? half + 1 : first + r->tasks.nthreads;
+	size_t i, first = r->plan.per_thread ? half : half * r->tasks.nthreads;
+	size_t end = r->plan.per_thread ? half + 1 : first + r->tasks.nthreads;
 	bool behind = false;
 
 	for (i = first; i < end; i++) {
@@ -492,7 +494,7 @@ void capture_close(struct sonde_record *r)
 	capture_bpf_close(r);
 	unmap_rings(r);
 	capture_aux_close(r);
-	for (i = 0; r->opened != NULL && i < r->events.n; i++) {
+	for (i = 0; r->opened != NULL && i < r->plan.events.n; i++) {
 		if (r->opened[i].fds != NULL) {
 			close_event(r, i);
 		}

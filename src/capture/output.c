@@ -121,21 +121,21 @@ static int keep(struct sonde_record *r, char *name)
 
 static int start_writer(struct sonde_record *r)
 {
-	struct file_writer_event *list = calloc(r->events.n, sizeof(*list));
+	struct file_writer_event *list = calloc(r->plan.events.n, sizeof(*list));
 	size_t i;
 	int rc;
 
 	if (list == NULL) {
 		return error_nomem(&r->error);
 	}
-	for (i = 0; i < r->events.n; i++) {
-		list[i] = (struct file_writer_event){.attr = &r->events.v[i].attr,
+	for (i = 0; i < r->plan.events.n; i++) {
+		list[i] = (struct file_writer_event){.attr = &r->plan.events.v[i].attr,
 		        .ids = r->opened[i].ids,
 		        .nids = r->opened[i].nids};
 	}
 	r->writer =
 	        (struct file_writer){.fd = r->output.fd, .stream = r->output.pipe, .marks = true};
-	rc = file_writer_start(&r->writer, list, r->events.n, &r->error);
+	rc = file_writer_start(&r->writer, list, r->plan.events.n, &r->error);
 	free(list);
 	return rc;
 }

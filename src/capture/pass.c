@@ -31,8 +31,8 @@ static bool keeps_old(const struct sonde_record *r)
 {
 	size_t e;
 
-	for (e = 0; e < r->events.n; e++) {
-		if (sonde_attr_has(&r->events.v[e].attr, SONDE_FLAG_WRITE_BACKWARD)) {
+	for (e = 0; e < r->plan.events.n; e++) {
+		if (sonde_attr_has(&r->plan.events.v[e].attr, SONDE_FLAG_WRITE_BACKWARD)) {
 			return true;
 		}
 	}
@@ -119,7 +119,7 @@ int capture_snapshot(struct sonde_record *r)
 	size_t i;
 	int rc;
 
-	if (r->aux.mode != CAPTURE_AUX_SNAPSHOT) {
+	if (r->plan.aux.mode != CAPTURE_AUX_SNAPSHOT) {
 		return 0;
 	}
 	capture_say(&r->log, SONDE_RECORD_LINE, "Recording AUX area tracing snapshot");

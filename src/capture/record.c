@@ -72,8 +72,7 @@ void sonde_record_free(struct sonde_record *r)
 	close_fd(&r->root_fd);
 	capture_cgroups_close(r);
 	host_affinity_fini(&r->affinity);
-	event_list_fini(&r->events);
-	free(r->planned);
+	capture_plan_fini(&r->plan);
 	free(r->cpus);
 	free(r->picked);
 	host_tasks_fini(&r->tasks);
@@ -113,12 +112,12 @@ static int enable_first(struct sonde_record *r)
 {
 	size_t e;
 
-	r->aux.running = !r->control.delayed;
-	for (e = 0; e < r->events.n; e++) {
-		const struct event *event = &r->events.v[e];
+	r->aux.running = !r->plan.delayed;
+	for (e = 0; e < r->plan.events.n; e++) {
+		const struct event *event = &r->plan.events.v[e];
 
 		if (!sonde_attr_has(&event->attr, SONDE_FLAG_ENABLE_ON_EXEC) &&
-		        (event->tracking || !r->control.delayed)) {
+		        (event->tracking || !r->plan.delayed)) {
 			TRY(capture_enable(r, e, true));
 		}
 	}
@@ -136,7 +135,7 @@ static int fork_workload(struct sonde_record *r)
 /* Rings of threads are near no cpu, and threads that write have places of their own. */
 static int plan_affinity(struct sonde_record *r)
 {
-	size_t n = r->per_thread || r->streams != NULL ? 0 : r->ncpus;
+	size_t n = r->plan.per_thread || r->streams != NULL ? 0 : r->ncpus;
 
 	return host_affinity_plan(
 	        &r->affinity, r->options.affinity, r->root_fd, r->cpus, n, &r->error);
@@ -144,9 +143,11 @@ static int plan_affinity(struct sonde_record *r)
 
 static int start(struct sonde_record *r)
 {
-	capture_choose(r);
+	const struct capture_machine machine = {r->kernel, r->root_fd, &r->log, &r->error};
+
 	TRY(capture_control_plan(r));
-	TRY(capture_plan(r));
+	TRY(capture_plan_make(&r->plan, &r->options, &machine));
+	TRY(capture_synth_plan(r));
 	TRY(capture_triggers_plan(r));
 	if (r->options.dry_run) {
 		return 0;
@@ -193,7 +194,7 @@ static void disable_all(struct sonde_record *r)
 	size_t e, i;
 
 	r->aux.running = false;
-	for (e = 0; e < r->events.n; e++) {
+	for (e = 0; e < r->plan.events.n; e++) {
 		for (i = 0; i < r->ncpus * r->tasks.nthreads; i++) {
 			if (r->opened[e].fds[i] >= 0) {
 				(void)r->kernel->enable(r->opened[e].fds[i], false, false);

@@ -259,7 +259,7 @@ int capture_scan_file(struct sonde_record *r, struct capture_scan *out)
 	}
 	s->r = r;
 	s->out = out;
-	s->all = r->aux.pmu != NULL || r->options.all_build_ids;
+	s->all = r->plan.aux.pmu != NULL || r->options.all_build_ids;
 	s->file.diags = &s->diags;
 	rc = r->options.compress != 0 || r->streams != NULL ? scan_whole(r, s) : scan_plain(r, s);
 	free(s);

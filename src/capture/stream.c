@@ -83,7 +83,7 @@ static size_t take_rings(struct sonde_record *r, struct capture_stream *s, const
 	size_t i;
 
 	for (i = 0; i < r->nrings; i++) {
-		if (r->per_thread || CPU_ISSET((size_t)r->cpus[i % (r->nrings / 2)], set)) {
+		if (r->plan.per_thread || CPU_ISSET((size_t)r->cpus[i % (r->nrings / 2)], set)) {
 			s->rings[s->nrings++] = i;
 		}
 	}
@@ -223,7 +223,7 @@ int capture_streams_plan(struct sonde_record *r)
 	if (spec == NULL) {
 		return 0;
 	}
-	if (r->per_thread) {
+	if (r->plan.per_thread) {
 		struct capture_stream *s = add_stream(r);
 		cpu_set_t all;
 

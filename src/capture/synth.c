@@ -20,7 +20,7 @@ static void put_id_index(const struct sonde_record *r, struct text *t)
 	size_t e, i, k = 0, at = host_record_begin(t, RECORD_ID_INDEX, 0);
 	uint64_t nr = 0;
 
-	for (e = 0; e < r->events.n; e++) {
+	for (e = 0; e < r->plan.events.n; e++) {
 		nr += r->opened[e].nids;
 	}
 	if (nr * 32 + 16 > UINT16_MAX) { /* perf leaves it out too when it cannot be one record */
@@ -28,7 +28,7 @@ static void put_id_index(const struct sonde_record *r, struct text *t)
 		return;
 	}
 	feature_put_u64(t, nr);
-	for (e = 0; e < r->events.n; e++) {
+	for (e = 0; e < r->plan.events.n; e++) {
 		for (i = 0, k = 0; i < r->ncpus * r->tasks.nthreads; i++) {
 			if (r->opened[e].fds[i] < 0) {
 				continue;
@@ -46,9 +46,9 @@ static bool records_kernel(const struct sonde_record *r)
 {
 	size_t i;
 
-	for (i = 0; i < r->events.n; i++) {
-		if (!r->events.v[i].tracking &&
-		        !sonde_attr_has(&r->events.v[i].attr, SONDE_FLAG_EXCLUDE_KERNEL)) {
+	for (i = 0; i < r->plan.events.n; i++) {
+		if (!r->plan.events.v[i].tracking &&
+		        !sonde_attr_has(&r->plan.events.v[i].attr, SONDE_FLAG_EXCLUDE_KERNEL)) {
 			return true;
 		}
 	}
@@ -71,11 +71,11 @@ static void put_updates(const struct sonde_record *r, struct text *t)
 	const double scale = 1e-6; /* ns to msec */
 	size_t i;
 
-	for (i = 0; i < r->events.n; i++) {
-		if (r->events.v[i].clock && r->opened[i].nids > 0) {
+	for (i = 0; i < r->plan.events.n; i++) {
+		if (r->plan.events.v[i].clock && r->opened[i].nids > 0) {
 			put_update(t, 0, r->opened[i].ids[0], "msec", 5);
 			put_update(t, 1, r->opened[i].ids[0], &scale, sizeof(scale));
-		} else if (r->events.v[i].tool != EVENT_TOOL_NONE && r->opened[i].nids > 0) {
+		} else if (r->plan.events.v[i].tool != EVENT_TOOL_NONE && r->opened[i].nids > 0) {
 			put_update(t, 0, r->opened[i].ids[0], "ns", 3);
 		}
 	}
@@ -172,7 +172,7 @@ int capture_synth_plan(struct sonde_record *r)
 	TRY(host_synth_choose(&r->synth, o->synthesis, &r->error));
 	r->synth.cgroups &= o->cgroups;
 	r->synth.namespaces = o->namespaces;
-	r->synth.data_maps = o->data_addresses || r->content.chain == CAPTURE_CHAIN_DWARF;
+	r->synth.data_maps = o->data_addresses || r->plan.content.chain == CAPTURE_CHAIN_DWARF;
 	r->synth.build_ids = o->mapping_build_ids;
 	r->synth.maps_limit_ms = o->maps_limit_ms != 0 ? o->maps_limit_ms : MAPS_LIMIT_MS;
 	return 0;
@@ -186,7 +186,7 @@ int capture_synth(struct sonde_record *r)
 
 	TRY(check_files(r));
 	synth.root = r->root_fd;
-	synth.attr = &r->events.v[0].attr;
+	synth.attr = &r->plan.events.v[0].attr;
 	capture_aux_put_time(r, &t);
 	put_id_index(r, &t);
 	capture_aux_put_info(r, &t);
@@ -201,7 +201,7 @@ int capture_synth(struct sonde_record *r)
 	put_threads(r, &t);
 	put_cpus(r, &t);
 	host_synth_cgroups(&synth, &t);
-	if (r->targets == CAPTURE_ALL) {
+	if (r->plan.targets == CAPTURE_ALL) {
 		TRY(synth_all(r, &synth, &t, &cut));
 	}
 	for (i = 0; i < r->tasks.npids; i++) {
@@ -210,7 +210,7 @@ int capture_synth(struct sonde_record *r)
 	for (i = 0; i < r->tasks.nowners; i++) {
 		cut += host_synth_task(&synth, r->tasks.owners[i], false, &t) > 0;
 	}
-	if (r->workload.pid > 0 && r->targets == CAPTURE_WORKLOAD) {
+	if (r->workload.pid > 0 && r->plan.targets == CAPTURE_WORKLOAD) {
 		if (r->workload.go_fd >= 0) {
 			host_synth_waiting(&synth, r->workload.pid, &t);
 		} else {
@@ -255,8 +255,8 @@ int capture_lost(struct sonde_record *r)
 	uint64_t lost, id;
 	size_t e, i, k, at;
 
-	for (e = 0; e < r->events.n; e++) {
-		if ((r->events.v[e].attr.read_format & SONDE_READ_LOST) == 0) {
+	for (e = 0; e < r->plan.events.n; e++) {
+		if ((r->plan.events.v[e].attr.read_format & SONDE_READ_LOST) == 0) {
 			continue;
 		}
 		for (i = 0, k = 0; i < r->ncpus * r->tasks.nthreads; i++) {
@@ -264,13 +264,13 @@ int capture_lost(struct sonde_record *r)
 				continue;
 			}
 			id = r->opened[e].ids[k++];
-			lost = read_lost(r, &r->events.v[e], r->opened[e].fds[i], id);
+			lost = read_lost(r, &r->plan.events.v[e], r->opened[e].fds[i], id);
 			if (lost == 0) {
 				continue;
 			}
 			at = host_record_begin(&t, RECORD_LOST_SAMPLES, 0);
 			feature_put_u64(&t, lost);
-			host_record_end(&t, at, &r->events.v[e].attr, id);
+			host_record_end(&t, at, &r->plan.events.v[e].attr, id);
 		}
 	}
 	return t.n > 0 ? write_text(r, &t) : 0;

@@ -86,7 +86,7 @@ static int pick_cpus(struct sonde_record *r, const char *list)
 		        "-C %s: none of these cpus is on-line; those that are: %d to %d", list,
 		        (int)r->cpus[0], (int)r->cpus[r->ncpus - 1]);
 	}
-	if (r->aux.pmu != NULL) {
+	if (r->plan.aux.pmu != NULL) {
 		r->picked = picked;
 		r->npicked = n;
 		return 0;
@@ -99,7 +99,7 @@ static int pick_cpus(struct sonde_record *r, const char *list)
 
 static int find_cpus(struct sonde_record *r)
 {
-	if (r->per_thread) {
+	if (r->plan.per_thread) {
 		return add_number(&r->cpus, &r->ncpus, -1) < 0 ? error_nomem(&r->error) : 0;
 	}
 	if (proc_read_cpus(r->root_fd, "sys/devices/system/cpu/online", &r->cpus, &r->ncpus) != 0) {
@@ -108,43 +108,9 @@ static int find_cpus(struct sonde_record *r)
 	return r->options.cpus != NULL ? pick_cpus(r, r->options.cpus) : 0;
 }
 
-/*
- * The three modes: rings for threads, without inheritance (tids, or per_thread with others than all
- * processes), or for cpus, of all processes or of those that were asked for; a workload alone has
- * rings for cpus as well.
- */
-void capture_choose(struct sonde_record *r)
-{
-	const struct sonde_record_options *o = &r->options;
-
-	r->targets = o->pids != NULL || o->tids != NULL || o->user != NULL       ? CAPTURE_TASKS
-	             : o->all_cpus || o->cpus != NULL || o->ncgroup_filters != 0 ? CAPTURE_ALL
-	                                                                         : CAPTURE_WORKLOAD;
-	r->per_thread = r->targets != CAPTURE_ALL && o->cpus == NULL && !o->all_cpus &&
-	                (o->per_thread || (o->tids != NULL && !o->inherit));
-	if (o->tids != NULL && !o->inherit) {
-		r->options.no_inherit = true;
-	}
-	if (o->per_thread && !r->per_thread) {
-		capture_say(&r->log, SONDE_RECORD_WARNING,
-		        "rings are those of the cpus: --per-thread means nothing with -a or -C");
-	}
-	if (o->user != NULL && (o->pids != NULL || o->tids != NULL)) {
-		capture_say(&r->log, SONDE_RECORD_WARNING,
-		        "-p or -t was given: recording that alone, not -u");
-	}
-}
-
-bool capture_wants_time(const struct sonde_record *r)
-{
-	return r->options.timestamps == SONDE_RECORD_AUTO
-	               ? !r->per_thread || !r->options.per_thread
-	               : r->options.timestamps == SONDE_RECORD_YES;
-}
-
 size_t capture_ring_of(const struct sonde_record *r, size_t at)
 {
-	return r->per_thread ? at : at / r->tasks.nthreads;
+	return r->plan.per_thread ? at : at / r->tasks.nthreads;
 }
 
 int capture_find_targets(struct sonde_record *r)
@@ -164,6 +130,6 @@ int capture_find_targets(struct sonde_record *r)
 	}
 	return t->nthreads != 0
 	               ? 0
-	               : host_tasks_add(
-	                         t, r->targets == CAPTURE_ALL ? -1 : r->workload.pid, &r->error);
+	               : host_tasks_add(t, r->plan.targets == CAPTURE_ALL ? -1 : r->workload.pid,
+	                         &r->error);
 }

@@ -7,7 +7,7 @@
 
 static const struct event *last_event(const struct sonde_record *r)
 {
-	return &r->events.v[r->events.n - 1];
+	return &r->plan.events.v[r->plan.events.n - 1];
 }
 
 static void test_events(void)
@@ -22,9 +22,9 @@ static void test_events(void)
 	o.nevents = 2;
 	r = begin(&o);
 	ok(sonde_record_start(r) == 0, "trace and samples");
-	eq_str(r->events.v[0].name, "intel_pt//", "the trace goes first");
-	eq_u64(r->events.v[0].attr.config, PT_CONFIG, "with perf's config");
-	a = &r->events.v[0].attr;
+	eq_str(r->plan.events.v[0].name, "intel_pt//", "the trace goes first");
+	eq_u64(r->plan.events.v[0].attr.config, PT_CONFIG, "with perf's config");
+	a = &r->plan.events.v[0].attr;
 	eq_u64(a->sample_period, 1, "the trace has no samples");
 	eq_u64(a->sample_type,
 	        SONDE_SAMPLE_IP | SONDE_SAMPLE_TID | SONDE_SAMPLE_TIME | SONDE_SAMPLE_CPU |
@@ -40,14 +40,15 @@ static void test_events(void)
 	ok(sonde_attr_has(a, SONDE_FLAG_CONTEXT_SWITCH) && sonde_attr_has(a, SONDE_FLAG_MMAP2) &&
 	                !sonde_attr_has(a, SONDE_FLAG_DISABLED),
 	        "tells of switches and mappings, and is on from the start");
-	ok(!sonde_attr_has(&r->events.v[0].attr, SONDE_FLAG_MMAP), "the trace does not");
+	ok(!sonde_attr_has(&r->plan.events.v[0].attr, SONDE_FLAG_MMAP), "the trace does not");
 	sonde_record_free(r);
 
 	o.nevents = 1;
 	events[0] = "intel_pt/tsc=0/";
 	r = begin(&o);
 	ok(sonde_record_start(r) == 0, "no times in the trace");
-	ok(!sonde_attr_has(&last_event(r)->attr, SONDE_FLAG_CONTEXT_SWITCH) && r->events.n == 2,
+	ok(!sonde_attr_has(&last_event(r)->attr, SONDE_FLAG_CONTEXT_SWITCH) &&
+	                r->plan.events.n == 2,
 	        "then nobody needs switches");
 	sonde_record_free(r);
 
@@ -57,9 +58,9 @@ static void test_events(void)
 	events[0] = "intel_pt//";
 	r = begin(&o);
 	ok(sonde_record_start(r) == 0, "a kernel without records of switches");
-	eq_u64(r->events.n, 3, "gets sched_switch");
-	eq_u64(r->events.v[1].attr.config, 372, "by its id");
-	eq_u64(r->events.v[1].attr.sample_type,
+	eq_u64(r->plan.events.n, 3, "gets sched_switch");
+	eq_u64(r->plan.events.v[1].attr.config, 372, "by its id");
+	eq_u64(r->plan.events.v[1].attr.sample_type,
 	        SONDE_SAMPLE_IP | SONDE_SAMPLE_TID | SONDE_SAMPLE_TIME | SONDE_SAMPLE_CPU |
 	                SONDE_SAMPLE_PERIOD | SONDE_SAMPLE_RAW | SONDE_SAMPLE_IDENTIFIER,
 	        "sampled as perf samples it");
@@ -68,7 +69,7 @@ static void test_events(void)
 	events[0] = "intel_pt/tsc=0/";
 	r = begin(&o);
 	ok(sonde_record_start(r) == 0, "but not without times");
-	eq_u64(r->events.n, 2, "the dummy alone");
+	eq_u64(r->plan.events.n, 2, "the dummy alone");
 	sonde_record_free(r);
 
 	fake_reset(&(struct fake_options){.ncpus = CPUS,
@@ -80,7 +81,7 @@ static void test_events(void)
 	o.pids = "7";
 	r = begin(&o);
 	ok(sonde_record_start(r) == 0, "nor where tracepoints are not allowed");
-	eq_u64(r->events.n, 2, "the dummy alone");
+	eq_u64(r->plan.events.n, 2, "the dummy alone");
 	sonde_record_free(r);
 }
 
@@ -228,12 +229,12 @@ static void sampled(const char *event, const char *more, uint32_t size)
 	if (!ok(sonde_record_start(r) == 0, "trace in samples")) {
 		printf("# %s\n", sonde_record_error(r)->text);
 	}
-	eq_u64(r->events.v[0].attr.config, 0xe601, "PSBs as near as can be");
-	eq_u64(r->events.v[1].leader, 0, "both in one group");
-	eq_u64(r->events.v[1].attr.aux_sample_size, size, "bytes in each sample");
-	ok((r->events.v[1].attr.sample_type & SONDE_SAMPLE_AUX) != 0, "which says so");
+	eq_u64(r->plan.events.v[0].attr.config, 0xe601, "PSBs as near as can be");
+	eq_u64(r->plan.events.v[1].leader, 0, "both in one group");
+	eq_u64(r->plan.events.v[1].attr.aux_sample_size, size, "bytes in each sample");
+	ok((r->plan.events.v[1].attr.sample_type & SONDE_SAMPLE_AUX) != 0, "which says so");
 	eq_u64(r->aux.size, size, "the area need not be larger");
-	eq_u64(r->events.v[0].attr.aux_watermark, 0, "nobody is woken for it");
+	eq_u64(r->plan.events.v[0].attr.aux_watermark, 0, "nobody is woken for it");
 	sonde_record_free(r);
 }
 

@@ -147,11 +147,12 @@ static void test_copy(void)
 	size_t n;
 
 	ok(sonde_record_start(r) == 0, "a recording with --kcore");
-	eq_u64(r->events.n, 3, "cpu-clock, the dummy, and one more");
-	a = &r->events.v[2].attr;
+	eq_u64(r->plan.events.n, 3, "cpu-clock, the dummy, and one more");
+	a = &r->plan.events.v[2].attr;
 	ok(sonde_attr_has(a, SONDE_FLAG_TEXT_POKE) && sonde_attr_has(a, SONDE_FLAG_KSYMBOL),
 	        "that tells of changes of the kernel's code");
-	ok(!sonde_attr_has(&r->events.v[1].attr, SONDE_FLAG_KSYMBOL), "which the dummy does not");
+	ok(!sonde_attr_has(&r->plan.events.v[1].attr, SONDE_FLAG_KSYMBOL),
+	        "which the dummy does not");
 	fake_run(0, 7, 7);
 	ok(fake_sample(fake_find(SONDE_TYPE_SOFTWARE, 0, 0), TEXT + 0x2010),
 	        "a sample in the kernel");

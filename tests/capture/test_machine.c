@@ -163,7 +163,7 @@ static void test_header(const struct fixture *f)
 
 	ok(sonde_record_start(r) == 0 && sonde_record_run(r) == 0, "a recording of all cpus");
 	ok(r->ncpus == 3 && r->cpus[2] == 3, "has the cpus of the saved machine");
-	eq_u64(r->events.v[0].attr.sample_period, 4000, "and a frequency it allows");
+	eq_u64(r->plan.events.v[0].attr.sample_period, 4000, "and a frequency it allows");
 	sonde_record_free(r);
 	ok(sonde_header_print(output, &h, keep, &t) == 0, "its header");
 	text_char(&t, '\0');

@@ -392,9 +392,10 @@ static void test_weak_group(void)
 	k.no_groups = true;
 	r = begin("{cpu-clock,page-faults}:W,cs", 1);
 	ok(sonde_record_start(r) == 0, "a weak group that does not fit");
-	eq_u64(r->events.v[1].leader, 1, "is taken apart");
-	eq_u64(r->events.v[0].members, 1, "into single events");
-	ok(sonde_attr_has(&r->events.v[1].attr, SONDE_FLAG_DISABLED), "that wait like the others");
+	eq_u64(r->plan.events.v[1].leader, 1, "is taken apart");
+	eq_u64(r->plan.events.v[0].members, 1, "into single events");
+	ok(sonde_attr_has(&r->plan.events.v[1].attr, SONDE_FLAG_DISABLED),
+	        "that wait like the others");
 	sonde_record_free(r);
 	reset();
 	k.no_groups = true;
@@ -417,9 +418,9 @@ static void test_refusals(void)
 		r = begin("cpu-clock", 1);
 		ok(sonde_record_start(r) == 0, "an older kernel: bits are dropped");
 		eq_u64(k.refused, 4, "each is asked for alone once the event was refused");
-		eq_u64(r->events.v[0].attr.flags & k.refused_flags, 0, "all that it refused");
-		ok(sonde_attr_has(&r->events.v[0].attr, SONDE_FLAG_MMAP2) &&
-		                sonde_attr_has(&r->events.v[0].attr, SONDE_FLAG_COMM_EXEC),
+		eq_u64(r->plan.events.v[0].attr.flags & k.refused_flags, 0, "all that it refused");
+		ok(sonde_attr_has(&r->plan.events.v[0].attr, SONDE_FLAG_MMAP2) &&
+		                sonde_attr_has(&r->plan.events.v[0].attr, SONDE_FLAG_COMM_EXEC),
 		        "and no more");
 		ok(strstr(k.said, "lost counts") != NULL && strstr(k.said, "ksymbol") != NULL,
 		        "a curious user is told");
@@ -435,8 +436,8 @@ static void test_refusals(void)
 		ok(strstr(k.said, "attrs of 128 bytes: going without sig_data") != NULL &&
 		                strstr(k.said, "attrs of 112 bytes") != NULL,
 		        "size by size, and it is said");
-		eq_u64(r->events.v[0].attr.sample_max_stack, 0, "what stood behind is gone");
-		eq_u64(r->events.v[0].attr.size, 128, "in the file all attrs have one size");
+		eq_u64(r->plan.events.v[0].attr.sample_max_stack, 0, "what stood behind is gone");
+		eq_u64(r->plan.events.v[0].attr.size, 128, "in the file all attrs have one size");
 		sonde_record_free(r);
 	}
 	reset();
@@ -460,7 +461,7 @@ static void test_permission(void)
 	k.refuse_errno = EACCES;
 	r = begin("cpu-clock", 1);
 	ok(sonde_record_start(r) == 0, "without permission: user space only");
-	eq_str(r->events.v[0].name, "cpu-clock:u", "the event's name says so");
+	eq_str(r->plan.events.v[0].name, "cpu-clock:u", "the event's name says so");
 	ok(strstr(k.said, "perf_event_paranoid") != NULL, "and a warning names the sysctl");
 	sonde_record_free(r);
 	reset();
@@ -483,15 +484,15 @@ static void test_groups(void)
 	ok(sonde_record_start(r) == 0, "a group is opened");
 	eq_u64(k.grouped, 2 * r->ncpus * r->tasks.nthreads,
 	        "its members behind their leader, for each thread on each cpu");
-	ok((r->events.v[1].attr.read_format & SONDE_READ_GROUP) != 0 &&
-	                (r->events.v[1].attr.sample_type & SONDE_SAMPLE_READ) != 0,
+	ok((r->plan.events.v[1].attr.read_format & SONDE_READ_GROUP) != 0 &&
+	                (r->plan.events.v[1].attr.sample_type & SONDE_SAMPLE_READ) != 0,
 	        ":S: the leader's samples hold all counts");
-	eq_u64(r->events.v[2].attr.sample_period, 0, "and the others do not sample");
-	ok(sonde_attr_has(&r->events.v[0].attr, SONDE_FLAG_INHERIT) &&
-	                !sonde_attr_has(&r->events.v[1].attr, SONDE_FLAG_INHERIT),
+	eq_u64(r->plan.events.v[2].attr.sample_period, 0, "and the others do not sample");
+	ok(sonde_attr_has(&r->plan.events.v[0].attr, SONDE_FLAG_INHERIT) &&
+	                !sonde_attr_has(&r->plan.events.v[1].attr, SONDE_FLAG_INHERIT),
 	        "nor does it hold for children");
-	ok(sonde_attr_has(&r->events.v[1].attr, SONDE_FLAG_DISABLED) &&
-	                !sonde_attr_has(&r->events.v[2].attr, SONDE_FLAG_DISABLED),
+	ok(sonde_attr_has(&r->plan.events.v[1].attr, SONDE_FLAG_DISABLED) &&
+	                !sonde_attr_has(&r->plan.events.v[2].attr, SONDE_FLAG_DISABLED),
 	        "the leader starts all");
 	sonde_record_stop(r);
 	ok(sonde_record_run(r) == 0, "and recorded");
@@ -520,9 +521,9 @@ static void test_precision(void)
 		k.precise_max = max;
 		r = begin("cycles:P", 1);
 		ok(sonde_record_start(r) == 0, "cycles:P on hardware of some precision");
-		eq_u64(r->events.v[0].attr.flags >> SONDE_FLAG_PRECISE_IP & 3, max - 1,
+		eq_u64(r->plan.events.v[0].attr.flags >> SONDE_FLAG_PRECISE_IP & 3, max - 1,
 		        "takes the most that there is");
-		eq_str(r->events.v[0].name, "cycles:P", "under its name");
+		eq_str(r->plan.events.v[0].name, "cycles:P", "under its name");
 		sonde_record_free(r);
 	}
 }

@@ -2,20 +2,17 @@
 /* The event that tells of changes of the kernel's code beside a copy of it (--kcore). */
 #include "host/kcore.h"
 
-#include "capture/capture.h"
+#include "capture/plan/plan.h"
 
-int capture_kcore_plan(struct sonde_record *r)
+int capture_kcore_plan(struct event_list *events, int root, struct error *err)
 {
 	struct event *event;
 
-	if (!r->options.kcore) {
-		return 0;
-	}
-	TRY(host_kcore_check(r->root_fd, &r->error));
+	TRY(host_kcore_check(root, err));
 	/* what changes the kernel's code from here on, whoever is recorded */
-	event = event_list_add(&r->events);
-	if (event == NULL || !event_set_name(&r->events, event, "dummy:u")) {
-		return error_nomem(&r->error);
+	event = event_list_add(events);
+	if (event == NULL || !event_set_name(events, event, "dummy:u")) {
+		return error_nomem(err);
 	}
 	event->attr.type = SONDE_TYPE_SOFTWARE;
 	event->attr.config = SONDE_SW_DUMMY;
@@ -23,7 +20,7 @@ int capture_kcore_plan(struct sonde_record *r)
 	return 0;
 }
 
-void capture_kcore_plan_attrs(struct sonde_record *r)
+void capture_kcore_attrs(struct event_list *events)
 {
 	static const struct {
 		enum sonde_attr_flag flag;
@@ -35,13 +32,10 @@ void capture_kcore_plan_attrs(struct sonde_record *r)
 	struct sonde_attr *attr;
 	size_t i, k;
 
-	if (!r->options.kcore) {
-		return;
-	}
-	for (i = 0; i < r->events.n; i++) {
-		attr = &r->events.v[i].attr;
+	for (i = 0; i < events->n; i++) {
+		attr = &events->v[i].attr;
 		attr->flags &= ~(1ull << SONDE_FLAG_KSYMBOL);
-		if (!r->events.v[i].everywhere || attr->type != SONDE_TYPE_SOFTWARE) {
+		if (!events->v[i].everywhere || attr->type != SONDE_TYPE_SOFTWARE) {
 			continue;
 		}
 		attr->sample_period = 1;

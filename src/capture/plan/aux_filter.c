@@ -16,7 +16,7 @@
  * where stop with a size is what the user calls tracestop.
  */
 #define _GNU_SOURCE
-#include "capture/aux.h"
+#include "capture/plan/aux.h"
 #include "core/array.h"
 #include "core/span.h"
 #include "image/image.h"

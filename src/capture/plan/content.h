@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a sample holds, as the options say it in words. */
-#ifndef SONDE_CAPTURE_CONTENT_H
-#define SONDE_CAPTURE_CONTENT_H
+#ifndef SONDE_CAPTURE_PLAN_CONTENT_H
+#define SONDE_CAPTURE_PLAN_CONTENT_H
 
 #include "core/status.h"
 
@@ -30,5 +30,8 @@ int capture_content_parse(
 /* Adds to an attr that has its rate; tracking: of the event that only carries side-band. */
 void capture_content_apply(const struct sonde_record_options *o, const struct capture_content *c,
         struct sonde_attr *attr, bool tracking);
+
+/* --all-user and --all-kernel alone. */
+void capture_content_levels(const struct sonde_record_options *o, struct sonde_attr *attr);
 
 #endif

@@ -3,8 +3,9 @@
  * What a sample holds: options to sample_type and its companions, with the bits that perf 6.1 sets
  * for the same options (seen with `perf record -vv` and in the attrs of its files).
  */
-#include "capture/content.h"
-#include "capture/capture.h"
+#include "capture/plan/content.h"
+
+#include "core/text.h"
 #include "record/record.h"
 
 #include <ctype.h>
@@ -289,6 +290,18 @@ static void set_counts(const struct sonde_record_options *o, struct sonde_attr *
 	}
 }
 
+void capture_content_levels(const struct sonde_record_options *o, struct sonde_attr *attr)
+{
+	if (o->all_user) {
+		set_flag(attr, SONDE_FLAG_EXCLUDE_KERNEL, true);
+		set_flag(attr, SONDE_FLAG_EXCLUDE_USER, false);
+	}
+	if (o->all_kernel) {
+		set_flag(attr, SONDE_FLAG_EXCLUDE_KERNEL, false);
+		set_flag(attr, SONDE_FLAG_EXCLUDE_USER, true);
+	}
+}
+
 void capture_content_apply(const struct sonde_record_options *o, const struct capture_content *c,
         struct sonde_attr *attr, bool tracking)
 {
@@ -323,12 +336,5 @@ void capture_content_apply(const struct sonde_record_options *o, const struct ca
 	set_chain(o, c, attr);
 	attr->branch_sample_type = c->branches != 0 ? c->branches : attr->branch_sample_type;
 	set_counts(o, attr);
-	if (o->all_user) {
-		set_flag(attr, SONDE_FLAG_EXCLUDE_KERNEL, true);
-		set_flag(attr, SONDE_FLAG_EXCLUDE_USER, false);
-	}
-	if (o->all_kernel) {
-		set_flag(attr, SONDE_FLAG_EXCLUDE_KERNEL, false);
-		set_flag(attr, SONDE_FLAG_EXCLUDE_USER, true);
-	}
+	capture_content_levels(o, attr);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Terms of one event ("cycles/period=1000,call-graph=fp/") over what the options made of its attr.
  */
-#include "capture/capture.h"
+#include "capture/plan/plan.h"
 
 /* General registers of x86-64 as PERF_SAMPLE_REGS_USER counts them: all but segments that are not
  * saved for a user (ds, es); of Arm64: x0 to pc. */
