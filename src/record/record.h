@@ -27,6 +27,11 @@ struct record {
  */
 bool record_attr_decode(struct span bytes, bool swap, struct sonde_attr *attr);
 
+static inline void record_attr_set(struct sonde_attr *attr, enum sonde_attr_flag flag, bool on)
+{
+	attr->flags = (attr->flags & ~(1ull << flag)) | (uint64_t)on << flag;
+}
+
 /* What stands behind the fields we know, in an attr that is larger; empty otherwise. */
 struct span record_attr_tail(struct span bytes);
 

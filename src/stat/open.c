@@ -77,11 +77,6 @@ static int add_usual(struct sonde_stat *s, const struct usual *u)
 	return 0;
 }
 
-static void set_flag(struct sonde_attr *attr, enum sonde_attr_flag flag, bool on)
-{
-	attr->flags = (attr->flags & ~(1ull << flag)) | (uint64_t)on << flag;
-}
-
 static void plan_attr(struct sonde_stat *s, struct event *event, bool leads)
 {
 	const struct sonde_stat_options *o = &s->options;
@@ -93,17 +88,17 @@ static void plan_attr(struct sonde_stat *s, struct event *event, bool leads)
 	attr->read_format = SONDE_READ_ENABLED | SONDE_READ_RUNNING;
 	attr->read_format |= in_group ? SONDE_READ_ID | SONDE_READ_GROUP : 0;
 	attr->sample_period = 0;
-	set_flag(attr, SONDE_FLAG_FREQ, false);
-	set_flag(attr, SONDE_FLAG_INHERIT, !o->no_inherit);
-	set_flag(attr, SONDE_FLAG_DISABLED, leads);
-	set_flag(attr, SONDE_FLAG_ENABLE_ON_EXEC,
+	record_attr_set(attr, SONDE_FLAG_FREQ, false);
+	record_attr_set(attr, SONDE_FLAG_INHERIT, !o->no_inherit);
+	record_attr_set(attr, SONDE_FLAG_DISABLED, leads);
+	record_attr_set(attr, SONDE_FLAG_ENABLE_ON_EXEC,
 	        leads && stat_owns_workload(s) && o->delay_ms == 0);
 	if (o->all_user) {
-		set_flag(attr, SONDE_FLAG_EXCLUDE_KERNEL, true);
-		set_flag(attr, SONDE_FLAG_EXCLUDE_HV, true);
+		record_attr_set(attr, SONDE_FLAG_EXCLUDE_KERNEL, true);
+		record_attr_set(attr, SONDE_FLAG_EXCLUDE_HV, true);
 	}
 	if (o->all_kernel) {
-		set_flag(attr, SONDE_FLAG_EXCLUDE_USER, true);
+		record_attr_set(attr, SONDE_FLAG_EXCLUDE_USER, true);
 	}
 }
 
@@ -253,7 +248,7 @@ static bool ease(struct sonde_stat *s, size_t e, struct sonde_attr *attr, int wh
 	        !sonde_attr_has(attr, SONDE_FLAG_EXCLUDE_USER)) {
 		char *name;
 
-		set_flag(attr, SONDE_FLAG_EXCLUDE_KERNEL, true);
+		record_attr_set(attr, SONDE_FLAG_EXCLUDE_KERNEL, true);
 		event->attr = *attr;
 		name = event_exclude_kernel(&s->events, event) ? strdup(event->name) : NULL;
 		*attr = event->attr;

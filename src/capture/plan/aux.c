@@ -3,6 +3,7 @@
 #include "capture/plan/plan.h"
 
 #include "proc/proc.h"
+#include "record/record.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,11 +17,6 @@ static const struct capture_aux_pmu pmus[] = {
         {"intel_pt", "Intel Processor Trace", AUXTRACE_INTEL_PT},
         {"arm_spe_", "Arm Statistical Profiling", AUXTRACE_ARM_SPE},
 };
-
-static void set_flag(struct sonde_attr *attr, enum sonde_attr_flag flag, bool on)
-{
-	attr->flags = (attr->flags & ~(1ULL << flag)) | (uint64_t)on << flag;
-}
 
 static const struct capture_aux_pmu *pmu_of(const struct event *event)
 {
@@ -222,7 +218,7 @@ static int choose_mode(struct capture_plan *p, const struct capture_machine *m)
 static bool opens(const struct capture_machine *m, struct sonde_attr attr, pid_t pid, int cpu)
 {
 	attr.size = HOST_ATTR_SIZE;
-	set_flag(&attr, SONDE_FLAG_DISABLED, true);
+	record_attr_set(&attr, SONDE_FLAG_DISABLED, true);
 	return host_kernel_takes(m->kernel, &attr, pid, cpu);
 }
 
@@ -230,8 +226,8 @@ static bool kernel_tells_switches(const struct capture_machine *m)
 {
 	struct sonde_attr attr = {.type = SONDE_TYPE_SOFTWARE, .config = SONDE_SW_DUMMY};
 
-	set_flag(&attr, SONDE_FLAG_EXCLUDE_KERNEL, true);
-	set_flag(&attr, SONDE_FLAG_CONTEXT_SWITCH, true);
+	record_attr_set(&attr, SONDE_FLAG_EXCLUDE_KERNEL, true);
+	record_attr_set(&attr, SONDE_FLAG_CONTEXT_SWITCH, true);
 	return opens(m, attr, 0, -1);
 }
 
@@ -354,7 +350,7 @@ static void plan_no_rate(const struct capture_plan *p, struct sonde_attr *attr)
 	if (p->options->period == 0 && p->options->frequency == 0) {
 		attr->sample_period = 1;
 		attr->sample_type &= ~(uint64_t)SONDE_SAMPLE_PERIOD;
-		set_flag(attr, SONDE_FLAG_FREQ, false);
+		record_attr_set(attr, SONDE_FLAG_FREQ, false);
 	}
 }
 
@@ -364,9 +360,9 @@ static void plan_trace_attr(const struct capture_plan *p, struct sonde_attr *att
 	uint64_t least = p->aux.min_interval;
 
 	plan_no_rate(p, attr);
-	set_flag(attr, SONDE_FLAG_EXCLUDE_GUEST, false);
+	record_attr_set(attr, SONDE_FLAG_EXCLUDE_GUEST, false);
 	if (p->aux.pmu->type == AUXTRACE_ARM_SPE && p->options->period == 0) {
-		set_flag(attr, SONDE_FLAG_FREQ, false);
+		record_attr_set(attr, SONDE_FLAG_FREQ, false);
 		attr->sample_type &= ~(uint64_t)SONDE_SAMPLE_PERIOD;
 		attr->sample_period = least != 0 ? least : SPE_INTERVAL;
 	}
@@ -378,10 +374,10 @@ static void plan_switch_attr(struct sonde_attr *attr)
 	attr->sample_type |=
 	        SONDE_SAMPLE_TIME | SONDE_SAMPLE_CPU | SONDE_SAMPLE_PERIOD | SONDE_SAMPLE_RAW;
 	attr->sample_type &= ~(uint64_t)SONDE_SAMPLE_CALLCHAIN;
-	set_flag(attr, SONDE_FLAG_FREQ, false);
-	set_flag(attr, SONDE_FLAG_DISABLED, false);
-	set_flag(attr, SONDE_FLAG_ENABLE_ON_EXEC, false);
-	set_flag(attr, SONDE_FLAG_EXCLUDE_GUEST, true);
+	record_attr_set(attr, SONDE_FLAG_FREQ, false);
+	record_attr_set(attr, SONDE_FLAG_DISABLED, false);
+	record_attr_set(attr, SONDE_FLAG_ENABLE_ON_EXEC, false);
+	record_attr_set(attr, SONDE_FLAG_EXCLUDE_GUEST, true);
 }
 
 /*
@@ -395,13 +391,13 @@ static void plan_dummy_attr(const struct capture_plan *p, struct sonde_attr *att
 	bool wait = capture_plan_waits(p) && !switches;
 
 	plan_no_rate(p, attr);
-	set_flag(attr, SONDE_FLAG_EXCLUDE_KERNEL, true);
-	set_flag(attr, SONDE_FLAG_EXCLUDE_HV, true);
-	set_flag(attr, SONDE_FLAG_EXCLUDE_GUEST, true);
-	set_flag(attr, SONDE_FLAG_CONTEXT_SWITCH,
+	record_attr_set(attr, SONDE_FLAG_EXCLUDE_KERNEL, true);
+	record_attr_set(attr, SONDE_FLAG_EXCLUDE_HV, true);
+	record_attr_set(attr, SONDE_FLAG_EXCLUDE_GUEST, true);
+	record_attr_set(attr, SONDE_FLAG_CONTEXT_SWITCH,
 	        switches || sonde_attr_has(attr, SONDE_FLAG_CONTEXT_SWITCH));
-	set_flag(attr, SONDE_FLAG_DISABLED, wait);
-	set_flag(attr, SONDE_FLAG_ENABLE_ON_EXEC, wait);
+	record_attr_set(attr, SONDE_FLAG_DISABLED, wait);
+	record_attr_set(attr, SONDE_FLAG_ENABLE_ON_EXEC, wait);
 }
 
 void capture_aux_plan_attrs(struct capture_plan *p)

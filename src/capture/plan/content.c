@@ -237,11 +237,6 @@ int capture_content_parse(
 
 /* ---- to an attr ---- */
 
-static void set_flag(struct sonde_attr *attr, enum sonde_attr_flag flag, bool on)
-{
-	attr->flags = (attr->flags & ~(1ULL << flag)) | (uint64_t)on << flag;
-}
-
 static void choose(uint64_t *mask, uint64_t bit, bool on)
 {
 	*mask = on ? *mask | bit : *mask & ~bit;
@@ -258,20 +253,20 @@ static void set_chain(const struct sonde_record_options *o, const struct capture
 	}
 	attr->sample_type |= SONDE_SAMPLE_CALLCHAIN;
 	attr->sample_max_stack = (uint16_t)c->frames_max;
-	set_flag(attr, SONDE_FLAG_EXCLUDE_CALLCHAIN_KERNEL, o->user_callchains);
-	set_flag(attr, SONDE_FLAG_EXCLUDE_CALLCHAIN_USER, o->kernel_callchains);
+	record_attr_set(attr, SONDE_FLAG_EXCLUDE_CALLCHAIN_KERNEL, o->user_callchains);
+	record_attr_set(attr, SONDE_FLAG_EXCLUDE_CALLCHAIN_USER, o->kernel_callchains);
 	if (c->chain == CAPTURE_CHAIN_LBR &&
 	        !sonde_attr_has(attr, SONDE_FLAG_EXCLUDE_USER)) { /* it knows user space only */
 		attr->sample_type |= SONDE_SAMPLE_BRANCH_STACK;
 		attr->branch_sample_type = BRANCH_CALL_GRAPH;
-		set_flag(attr, SONDE_FLAG_EXCLUDE_CALLCHAIN_USER, true);
+		record_attr_set(attr, SONDE_FLAG_EXCLUDE_CALLCHAIN_USER, true);
 	}
 	if (c->chain == CAPTURE_CHAIN_DWARF) {
 		attr->sample_type |= SONDE_SAMPLE_REGS_USER | SONDE_SAMPLE_STACK_USER;
 		attr->sample_regs_user = c->user_regs != 0 ? c->user_regs | unwind_registers()
 		                                           : all_registers(&names, &n);
 		attr->sample_stack_user = c->stack_dump;
-		set_flag(attr, SONDE_FLAG_EXCLUDE_CALLCHAIN_USER, true);
+		record_attr_set(attr, SONDE_FLAG_EXCLUDE_CALLCHAIN_USER, true);
 	}
 }
 
@@ -280,12 +275,12 @@ static void set_counts(const struct sonde_record_options *o, struct sonde_attr *
 	if (o->thread_counts || o->running_time) {
 		attr->read_format |= SONDE_READ_ENABLED | SONDE_READ_RUNNING;
 	}
-	set_flag(attr, SONDE_FLAG_INHERIT_STAT, o->thread_counts);
+	record_attr_set(attr, SONDE_FLAG_INHERIT_STAT, o->thread_counts);
 	if (o->no_samples) {
 		attr->sample_period = 0;
 	}
 	if (o->no_buffering) {
-		set_flag(attr, SONDE_FLAG_WATERMARK, false);
+		record_attr_set(attr, SONDE_FLAG_WATERMARK, false);
 		attr->wakeup_events = 1;
 	}
 }
@@ -293,12 +288,12 @@ static void set_counts(const struct sonde_record_options *o, struct sonde_attr *
 void capture_content_levels(const struct sonde_record_options *o, struct sonde_attr *attr)
 {
 	if (o->all_user) {
-		set_flag(attr, SONDE_FLAG_EXCLUDE_KERNEL, true);
-		set_flag(attr, SONDE_FLAG_EXCLUDE_USER, false);
+		record_attr_set(attr, SONDE_FLAG_EXCLUDE_KERNEL, true);
+		record_attr_set(attr, SONDE_FLAG_EXCLUDE_USER, false);
 	}
 	if (o->all_kernel) {
-		set_flag(attr, SONDE_FLAG_EXCLUDE_KERNEL, false);
-		set_flag(attr, SONDE_FLAG_EXCLUDE_USER, true);
+		record_attr_set(attr, SONDE_FLAG_EXCLUDE_KERNEL, false);
+		record_attr_set(attr, SONDE_FLAG_EXCLUDE_USER, true);
 	}
 }
 

@@ -3,17 +3,13 @@
 #include "capture/plan/plan.h"
 
 #include "proc/proc.h"
+#include "record/record.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define DEFAULT_FREQUENCY 4000
-
-static void set_flag(struct sonde_attr *attr, enum sonde_attr_flag flag, bool on)
-{
-	attr->flags = (attr->flags & ~(1ULL << flag)) | (uint64_t)on << flag;
-}
 
 /* Asks the kernel whether it has an event with this precision. */
 static bool event_exists(
@@ -24,9 +20,9 @@ static bool event_exists(
 	        .config = event->attr.config,
 	        .flags = (uint64_t)precise << SONDE_FLAG_PRECISE_IP};
 
-	set_flag(&attr, SONDE_FLAG_DISABLED, true);
-	set_flag(&attr, SONDE_FLAG_EXCLUDE_KERNEL, true);
-	set_flag(&attr, SONDE_FLAG_EXCLUDE_HV, true);
+	record_attr_set(&attr, SONDE_FLAG_DISABLED, true);
+	record_attr_set(&attr, SONDE_FLAG_EXCLUDE_KERNEL, true);
+	record_attr_set(&attr, SONDE_FLAG_EXCLUDE_HV, true);
 	return capture_probe(m->log, m->kernel, &attr) || errno == EACCES || errno == EPERM;
 }
 
@@ -131,20 +127,20 @@ static int add_tracking(struct capture_plan *p, struct error *err)
 
 static void plan_side_band(const struct capture_plan *p, struct sonde_attr *attr)
 {
-	set_flag(attr, SONDE_FLAG_MMAP, true);
-	set_flag(attr, SONDE_FLAG_MMAP_DATA,
+	record_attr_set(attr, SONDE_FLAG_MMAP, true);
+	record_attr_set(attr, SONDE_FLAG_MMAP_DATA,
 	        p->options->data_addresses || p->content.chain == CAPTURE_CHAIN_DWARF ||
 	                (attr->sample_type & SONDE_SAMPLE_STACK_USER) != 0);
-	set_flag(attr, SONDE_FLAG_COMM, true);
-	set_flag(attr, SONDE_FLAG_TASK, true);
-	set_flag(attr, SONDE_FLAG_MMAP2, true);
-	set_flag(attr, SONDE_FLAG_COMM_EXEC, true);
-	set_flag(attr, SONDE_FLAG_KSYMBOL, true);
-	set_flag(attr, SONDE_FLAG_BPF_EVENT, !p->options->no_bpf_events);
-	set_flag(attr, SONDE_FLAG_CONTEXT_SWITCH, p->options->switch_events);
-	set_flag(attr, SONDE_FLAG_NAMESPACES, p->options->namespaces);
-	set_flag(attr, SONDE_FLAG_CGROUP, p->options->cgroups);
-	set_flag(attr, SONDE_FLAG_BUILD_ID, p->options->mapping_build_ids);
+	record_attr_set(attr, SONDE_FLAG_COMM, true);
+	record_attr_set(attr, SONDE_FLAG_TASK, true);
+	record_attr_set(attr, SONDE_FLAG_MMAP2, true);
+	record_attr_set(attr, SONDE_FLAG_COMM_EXEC, true);
+	record_attr_set(attr, SONDE_FLAG_KSYMBOL, true);
+	record_attr_set(attr, SONDE_FLAG_BPF_EVENT, !p->options->no_bpf_events);
+	record_attr_set(attr, SONDE_FLAG_CONTEXT_SWITCH, p->options->switch_events);
+	record_attr_set(attr, SONDE_FLAG_NAMESPACES, p->options->namespaces);
+	record_attr_set(attr, SONDE_FLAG_CGROUP, p->options->cgroups);
+	record_attr_set(attr, SONDE_FLAG_BUILD_ID, p->options->mapping_build_ids);
 }
 
 static void plan_event(const struct capture_plan *p, struct event *event)
@@ -173,17 +169,18 @@ static void plan_event(const struct capture_plan *p, struct event *event)
 	}
 	if (by_time) {
 		attr->sample_type |= SONDE_SAMPLE_PERIOD;
-		set_flag(attr, SONDE_FLAG_FREQ, true);
+		record_attr_set(attr, SONDE_FLAG_FREQ, true);
 	}
 	attr->sample_type |= p->targets == CAPTURE_ALL ? SONDE_SAMPLE_CPU : 0;
 	attr->sample_type |= o->cgroups ? SONDE_SAMPLE_CGROUP : 0;
-	set_flag(attr, SONDE_FLAG_SAMPLE_ID_ALL, true);
+	record_attr_set(attr, SONDE_FLAG_SAMPLE_ID_ALL, true);
 	/* the kernel cannot read a group that is inherited */
-	set_flag(attr, SONDE_FLAG_INHERIT,
+	record_attr_set(attr, SONDE_FLAG_INHERIT,
 	        p->inherit && !p->per_thread && !(event->leader_samples && leader->members > 1));
 	/* the members of a group count when its leader does */
-	set_flag(attr, SONDE_FLAG_DISABLED, leads && (!event->tracking || (on_exec && p->delayed)));
-	set_flag(
+	record_attr_set(
+	        attr, SONDE_FLAG_DISABLED, leads && (!event->tracking || (on_exec && p->delayed)));
+	record_attr_set(
 	        attr, SONDE_FLAG_ENABLE_ON_EXEC, leads && on_exec && event->tracking == p->delayed);
 	if (event->leader_samples) {
 		attr->sample_type |= SONDE_SAMPLE_READ;
@@ -192,11 +189,11 @@ static void plan_event(const struct capture_plan *p, struct event *event)
 	capture_content_apply(o, &p->content, attr, event->tracking);
 	if (event->leader_samples && !leads) {
 		attr->sample_period = 0;
-		set_flag(attr, SONDE_FLAG_FREQ, false);
+		record_attr_set(attr, SONDE_FLAG_FREQ, false);
 	}
-	set_flag(attr, SONDE_FLAG_WRITE_BACKWARD, o->overwrite);
+	record_attr_set(attr, SONDE_FLAG_WRITE_BACKWARD, o->overwrite);
 	if (o->use_clockid) {
-		set_flag(attr, SONDE_FLAG_USE_CLOCKID, true);
+		record_attr_set(attr, SONDE_FLAG_USE_CLOCKID, true);
 		attr->clockid = o->clockid;
 	}
 	capture_terms_apply(event);

@@ -3,6 +3,8 @@
  */
 #include "capture/plan/plan.h"
 
+#include "record/record.h"
+
 /* General registers of x86-64 as PERF_SAMPLE_REGS_USER counts them: all but segments that are not
  * saved for a user (ds, es); of Arm64: x0 to pc. */
 #if defined(__aarch64__)
@@ -21,11 +23,6 @@ enum {
 	BRANCH_HW_INDEX = 1 << 17
 };
 
-static void set_flag(struct sonde_attr *attr, enum sonde_attr_flag flag, bool on)
-{
-	attr->flags = (attr->flags & ~(1ULL << flag)) | (uint64_t)on << flag;
-}
-
 static void drop_chains(struct sonde_attr *attr)
 {
 	attr->sample_type &= ~(uint64_t)(SONDE_SAMPLE_CALLCHAIN | SONDE_SAMPLE_REGS_USER |
@@ -36,7 +33,7 @@ static void drop_chains(struct sonde_attr *attr)
 	}
 	attr->sample_regs_user = 0;
 	attr->sample_stack_user = 0;
-	set_flag(attr, SONDE_FLAG_EXCLUDE_CALLCHAIN_USER, false);
+	record_attr_set(attr, SONDE_FLAG_EXCLUDE_CALLCHAIN_USER, false);
 }
 
 static void use_dwarf(struct sonde_attr *attr, uint32_t stack_size)
@@ -45,7 +42,7 @@ static void use_dwarf(struct sonde_attr *attr, uint32_t stack_size)
 	                     SONDE_SAMPLE_STACK_USER | SONDE_SAMPLE_ADDR | SONDE_SAMPLE_DATA_SRC;
 	attr->sample_regs_user = USER_REGS;
 	attr->sample_stack_user = stack_size != 0 ? (stack_size + 7) / 8 * 8 : STACK_DEFAULT;
-	set_flag(attr, SONDE_FLAG_EXCLUDE_CALLCHAIN_USER, true);
+	record_attr_set(attr, SONDE_FLAG_EXCLUDE_CALLCHAIN_USER, true);
 }
 
 static void use_lbr(struct sonde_attr *attr)
@@ -85,12 +82,12 @@ static void apply_rate(struct sonde_attr *attr, const struct event_terms *t)
 	if ((t->set & EVENT_TERM_FREQ) != 0) {
 		attr->sample_period = t->freq;
 		attr->sample_type |= SONDE_SAMPLE_PERIOD;
-		set_flag(attr, SONDE_FLAG_FREQ, true);
+		record_attr_set(attr, SONDE_FLAG_FREQ, true);
 	}
 	if ((t->set & EVENT_TERM_PERIOD) != 0) {
 		attr->sample_period = t->period;
 		attr->sample_type &= ~(uint64_t)SONDE_SAMPLE_PERIOD;
-		set_flag(attr, SONDE_FLAG_FREQ, false);
+		record_attr_set(attr, SONDE_FLAG_FREQ, false);
 	}
 }
 
@@ -113,13 +110,13 @@ void capture_terms_apply(struct event *event)
 		attr->branch_sample_type = t->branch_type;
 	}
 	if ((t->set & EVENT_TERM_INHERIT) != 0) {
-		set_flag(attr, SONDE_FLAG_INHERIT, t->inherit);
+		record_attr_set(attr, SONDE_FLAG_INHERIT, t->inherit);
 	}
 	if ((t->set & EVENT_TERM_OVERWRITE) != 0) {
-		set_flag(attr, SONDE_FLAG_WRITE_BACKWARD, t->overwrite);
+		record_attr_set(attr, SONDE_FLAG_WRITE_BACKWARD, t->overwrite);
 	}
 	if ((t->set & EVENT_TERM_AUX_OUTPUT) != 0) {
-		set_flag(attr, SONDE_FLAG_AUX_OUTPUT, t->aux_output);
+		record_attr_set(attr, SONDE_FLAG_AUX_OUTPUT, t->aux_output);
 	}
 	if ((t->set & EVENT_TERM_AUX_SAMPLE_SIZE) != 0) {
 		attr->aux_sample_size = t->aux_sample_size;
