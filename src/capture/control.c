@@ -115,7 +115,7 @@ int capture_control_timeout(const struct sonde_record *r)
 
 static int all(struct sonde_record *r, bool on)
 {
-	TRY(capture_enable(r, SIZE_MAX, on));
+	TRY(capture_enable(&r->rings, SIZE_MAX, on));
 	capture_say(&r->log, SONDE_RECORD_STATE, on ? "Events enabled" : "Events disabled");
 	return 0;
 }
@@ -139,7 +139,7 @@ static int one(struct sonde_record *r, const char *name, bool on)
 
 	for (i = 0; i < r->plan.events.n; i++) {
 		if (strcmp(r->plan.events.v[i].name, name) == 0) {
-			TRY(capture_enable(r, i, on));
+			TRY(capture_enable(&r->rings, i, on));
 			capture_say(&r->log, SONDE_RECORD_STATE, "Event %s %s", name,
 			        on ? "enabled" : "disabled");
 			return 0;

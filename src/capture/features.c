@@ -49,7 +49,9 @@ static bool put_own(const struct sonde_record *r, const struct capture_scan *sca
 	case FEATURE_BUILD_ID:
 		text_bytes(t, scan->build_ids.p, scan->build_ids.n);
 		return scan->build_ids.n > 0;
-	case FEATURE_AUXTRACE: return capture_aux_put_index(r, t);
+	case FEATURE_AUXTRACE:
+		return capture_aux_put_index(
+		        &r->rings.aux, r->writer.data_at + r->writer.data_size, t);
 	case FEATURE_CLOCKID:
 	case FEATURE_CLOCK_DATA: return put_clock(r, bit, t);
 	case FEATURE_DIR_FORMAT:
@@ -73,7 +75,7 @@ static struct host_ids *collect_ids(const struct sonde_record *r)
 	size_t i;
 
 	for (i = 0; ids != NULL && i < r->plan.events.n; i++) {
-		ids[i] = (struct host_ids){r->opened[i].ids, r->opened[i].nids};
+		ids[i] = (struct host_ids){r->rings.opened[i].ids, r->rings.opened[i].nids};
 	}
 	return ids;
 }
@@ -83,12 +85,12 @@ size_t capture_features(struct sonde_record *r, const struct capture_scan *scan,
 {
 	struct host_ids *ids = collect_ids(r);
 	const struct host_description machine = {.root = r->root_fd,
-	        .cpus = r->cpus,
-	        .ncpus = r->ncpus,
+	        .cpus = r->rings.cpus,
+	        .ncpus = r->rings.ncpus,
 	        .events = &r->plan.events,
 	        .ids = ids,
 	        .command_line = r->options.command_line,
-	        .bpf = r->bpf != NULL ? &r->bpf->known : NULL,
+	        .bpf = &r->bpf.known,
 	        .first = says_times(&r->options) ? scan->first : 0,
 	        .last = says_times(&r->options) ? scan->last : 0};
 	bool known, good;

@@ -47,10 +47,10 @@ static bool all_hung_up(struct loop *l)
 	bool left = false;
 	size_t i;
 
-	for (i = 0; i < l->r->nrings; i++) {
+	for (i = 0; i < l->r->rings.n; i++) {
 		if (fds[i].fd >= 0 && (fds[i].revents & (POLLHUP | POLLERR)) != 0 &&
 		        (fds[i].revents & POLLIN) == 0) {
-			fds[i].fd = capture_next_poll(l->r, i, fds[i].fd);
+			fds[i].fd = capture_next_poll(&l->r->rings, i, fds[i].fd);
 		}
 		left |= fds[i].fd >= 0;
 	}
@@ -179,8 +179,8 @@ static int run(struct loop *l)
 			continue;
 		}
 		r->result.wakeups += rings_woke(l);
-		capture_bpf_look(r);
-		if (capture_triggers_look(r)) {
+		capture_bpf_look(&r->bpf);
+		if (capture_triggers_look(&r->triggers)) {
 			capture_wake(r->switch_fd);
 		}
 		TRY(capture_pass(r, false));
@@ -195,8 +195,8 @@ static int run(struct loop *l)
 
 int capture_loop(struct sonde_record *r)
 {
-	size_t nbpf = r->bpf != NULL ? r->bpf->nrings : 0;
-	struct loop l = {.r = r, .n = WATCHES + r->nrings + nbpf + r->triggers.n};
+	size_t nbpf = r->bpf.watch.n, ntriggers = r->triggers.watch.n;
+	struct loop l = {.r = r, .n = WATCHES + r->rings.n + nbpf + ntriggers};
 	const int watched[WATCHES] = {
 	        [WATCH_STOP] = r->stop.fd,
 	        [WATCH_WORKLOAD] = r->workload.pid > 0
@@ -216,14 +216,14 @@ int capture_loop(struct sonde_record *r)
 		l.fds[i].events = POLLIN;
 		l.fds[i].fd = i < WATCHES ? watched[i] : -1;
 	}
-	for (i = 0; l.fds != NULL && r->streams == NULL && i < r->nrings; i++) {
-		l.fds[WATCHES + i] = r->polls[i];
+	for (i = 0; l.fds != NULL && r->streams == NULL && i < r->rings.n; i++) {
+		l.fds[WATCHES + i] = r->rings.polls[i];
 	}
 	for (i = 0; l.fds != NULL && i < nbpf; i++) {
-		l.fds[WATCHES + r->nrings + i].fd = r->bpf->fds[i];
+		l.fds[WATCHES + r->rings.n + i].fd = r->bpf.watch.fds[i];
 	}
-	for (i = 0; l.fds != NULL && i < r->triggers.n; i++) {
-		l.fds[WATCHES + r->nrings + nbpf + i].fd = r->triggers.fds[i];
+	for (i = 0; l.fds != NULL && i < ntriggers; i++) {
+		l.fds[WATCHES + r->rings.n + nbpf + i].fd = r->triggers.watch.fds[i];
 	}
 	rc = l.fds != NULL ? run(&l) : error_nomem(&r->error);
 	if (watched[WATCH_WORKLOAD] >= 0) {

@@ -130,8 +130,8 @@ static int start_writer(struct sonde_record *r)
 	}
 	for (i = 0; i < r->plan.events.n; i++) {
 		list[i] = (struct file_writer_event){.attr = &r->plan.events.v[i].attr,
-		        .ids = r->opened[i].ids,
-		        .nids = r->opened[i].nids};
+		        .ids = r->rings.opened[i].ids,
+		        .nids = r->rings.opened[i].nids};
 	}
 	r->writer =
 	        (struct file_writer){.fd = r->output.fd, .stream = r->output.pipe, .marks = true};
@@ -197,7 +197,7 @@ static int begin(struct sonde_record *r)
 		TRY(open_file(r));
 	}
 	o->began_ns = capture_now_ns(CLOCK_MONOTONIC);
-	r->aux.index.n = 0;
+	r->rings.aux.index.n = 0;
 	TRY(start_writer(r));
 	if (o->pipe) {
 		TRY(start_stream(r));

@@ -52,24 +52,24 @@ int capture_pass(struct sonde_record *r, bool all)
 	size_t i;
 	int n;
 
-	for (i = 0; r->streams == NULL && i < r->nrings; i++) {
-		if (r->rings[i].page != NULL && !r->rings[i].backward) {
-			any |= capture_ring_look(&r->rings[i]);
+	for (i = 0; r->streams == NULL && i < r->rings.n; i++) {
+		if (r->rings.v[i].page != NULL && !r->rings.v[i].backward) {
+			any |= capture_ring_look(&r->rings.v[i]);
 		}
 	}
-	any |= capture_aux_look(r);
+	any |= capture_aux_look(&r->rings);
 	if (!any) {
 		return 0;
 	}
-	for (i = 0; i < r->nrings; i++) {
-		if (r->streams == NULL && r->rings[i].page != NULL && !r->rings[i].backward &&
-		        has_enough(r, &r->rings[i], all)) {
-			host_affinity_go(&r->affinity, r->kernel, i % (r->nrings / 2));
-			n = capture_ring_pieces(&r->rings[i], iov);
+	for (i = 0; i < r->rings.n; i++) {
+		if (r->streams == NULL && r->rings.v[i].page != NULL && !r->rings.v[i].backward &&
+		        has_enough(r, &r->rings.v[i], all)) {
+			host_affinity_go(&r->affinity, r->kernel, i % (r->rings.n / 2));
+			n = capture_ring_pieces(&r->rings.v[i], iov);
 			TRY(n == 0 ? 0 : capture_lane_kernel(&r->output.lane, iov, n, &r->error));
-			capture_ring_release(&r->rings[i]);
+			capture_ring_release(&r->rings.v[i]);
 		}
-		TRY(capture_aux_pass(r, i));
+		TRY(capture_aux_pass(&r->rings, i, &r->output.lane));
 	}
 	if (r->options.flush_bytes > 1 || keeps_old(r)) {
 		return capture_lane_mark(&r->output.lane, &r->error);
@@ -83,13 +83,13 @@ int capture_dump_backward(struct sonde_record *r)
 	size_t i, at, n;
 	int rc;
 
-	for (i = 0; i < r->nrings; i++) {
-		struct capture_ring *ring = &r->rings[i];
+	for (i = 0; i < r->rings.n; i++) {
+		struct capture_ring *ring = &r->rings.v[i];
 
 		if (ring->page == NULL || !ring->backward) {
 			continue;
 		}
-		host_affinity_go(&r->affinity, r->kernel, i % (r->nrings / 2));
+		host_affinity_go(&r->affinity, r->kernel, i % (r->rings.n / 2));
 		(void)r->kernel->pause(ring->fd, true);
 		rc = capture_ring_backward(ring, &list, &n);
 		for (at = 0; rc >= 0 && at < n; at += 512) {
@@ -107,9 +107,9 @@ static void switch_trace(struct sonde_record *r, bool on)
 {
 	size_t i;
 
-	for (i = 0; i < r->ncpus * r->tasks.nthreads; i++) {
-		if (r->opened[0].fds[i] >= 0) {
-			(void)r->kernel->enable(r->opened[0].fds[i], on, false);
+	for (i = 0; i < capture_cells(&r->rings); i++) {
+		if (r->rings.opened[0].fds[i] >= 0) {
+			(void)r->kernel->enable(r->rings.opened[0].fds[i], on, false);
 		}
 	}
 }
@@ -125,10 +125,12 @@ int capture_snapshot(struct sonde_record *r)
 	capture_say(&r->log, SONDE_RECORD_LINE, "Recording AUX area tracing snapshot");
 	switch_trace(r, false);
 	rc = capture_pass(r, true);
-	for (i = 0; rc >= 0 && i < r->aux.nrings; i++) {
-		rc = r->aux.rings[i].data != NULL ? capture_aux_take(r, i) : 0;
+	for (i = 0; rc >= 0 && i < r->rings.aux.nrings; i++) {
+		rc = r->rings.aux.rings[i].data != NULL
+		             ? capture_aux_take(&r->rings, i, &r->output.lane)
+		             : 0;
 	}
-	if (r->aux.running) {
+	if (r->rings.aux.running) {
 		switch_trace(r, true);
 	}
 	return rc < 0 ? rc : capture_lane_mark(&r->output.lane, &r->error);

@@ -29,6 +29,9 @@ struct sonde_record *sonde_record_new(const struct sonde_record_options *options
 	r->log = (struct capture_log){r->options.message, r->options.message_arg, r->options.debug};
 	r->result = (struct sonde_record_result){.size = sizeof(r->result), .workload_status = -1};
 	r->root_fd = proc_root_open("/");
+	r->rings.log = &r->log;
+	r->rings.err = &r->error;
+	r->rings.plan = &r->plan;
 	r->workload = HOST_NO_WORKLOAD;
 	r->output.fd = -1;
 	r->streams_stop_fd = r->streams_news_fd = -1;
@@ -64,18 +67,15 @@ void sonde_record_free(struct sonde_record *r)
 	capture_streams_free(r);
 	capture_output_close(r);
 	capture_control_free(r);
-	capture_triggers_close(r);
-	capture_close(r);
+	capture_triggers_close(&r->triggers, r->kernel);
+	capture_bpf_close(&r->bpf, r->kernel);
+	capture_close(&r->rings);
 	close_fd(&r->switch_fd);
 	close_fd(&r->stop.fd);
 	close_fd(&r->snapshot_fd);
 	close_fd(&r->root_fd);
-	capture_cgroups_close(r);
 	host_affinity_fini(&r->affinity);
 	capture_plan_fini(&r->plan);
-	free(r->cpus);
-	free(r->picked);
-	host_tasks_fini(&r->tasks);
 	free(r->out_name);
 	free(r);
 }
@@ -112,13 +112,13 @@ static int enable_first(struct sonde_record *r)
 {
 	size_t e;
 
-	r->aux.running = !r->plan.delayed;
+	r->rings.aux.running = !r->plan.delayed;
 	for (e = 0; e < r->plan.events.n; e++) {
 		const struct event *event = &r->plan.events.v[e];
 
 		if (!sonde_attr_has(&event->attr, SONDE_FLAG_ENABLE_ON_EXEC) &&
 		        (event->tracking || !r->plan.delayed)) {
-			TRY(capture_enable(r, e, true));
+			TRY(capture_enable(&r->rings, e, true));
 		}
 	}
 	return 0;
@@ -135,10 +135,10 @@ static int fork_workload(struct sonde_record *r)
 /* Rings of threads are near no cpu, and threads that write have places of their own. */
 static int plan_affinity(struct sonde_record *r)
 {
-	size_t n = r->plan.per_thread || r->streams != NULL ? 0 : r->ncpus;
+	size_t n = r->plan.per_thread || r->streams != NULL ? 0 : r->rings.ncpus;
 
 	return host_affinity_plan(
-	        &r->affinity, r->options.affinity, r->root_fd, r->cpus, n, &r->error);
+	        &r->affinity, r->options.affinity, r->root_fd, r->rings.cpus, n, &r->error);
 }
 
 static int start(struct sonde_record *r)
@@ -148,7 +148,7 @@ static int start(struct sonde_record *r)
 	TRY(capture_control_plan(r));
 	TRY(capture_plan_make(&r->plan, &r->options, &machine));
 	TRY(capture_synth_plan(r));
-	TRY(capture_triggers_plan(r));
+	TRY(capture_triggers_plan(&r->triggers, &r->options, r->root_fd, &r->error));
 	if (r->options.dry_run) {
 		return 0;
 	}
@@ -158,9 +158,15 @@ static int start(struct sonde_record *r)
 	if (r->options.raise_file_limit) {
 		(void)host_raise_file_limit(); /* after the fork: the workload keeps its own */
 	}
-	TRY(capture_find_targets(r));
-	TRY(capture_open(r));
-	TRY(capture_triggers_open(r));
+	r->rings.kernel = r->kernel;
+	r->rings.root = r->root_fd;
+	TRY(capture_find_targets(&r->rings, r->workload.pid));
+	TRY(capture_open(&r->rings));
+	r->watches_bpf = !r->options.no_bpf_events && r->kernel == host_kernel_linux();
+	if (r->watches_bpf) {
+		capture_bpf_open(&r->bpf, &r->rings);
+	}
+	TRY(capture_triggers_open(&r->triggers, &r->rings));
 	TRY(capture_streams_plan(r));
 	TRY(plan_affinity(r));
 	r->clock_wall_ns = capture_now_ns(CLOCK_REALTIME);
@@ -189,20 +195,6 @@ int sonde_record_start(struct sonde_record *r)
 	return rc;
 }
 
-static void disable_all(struct sonde_record *r)
-{
-	size_t e, i;
-
-	r->aux.running = false;
-	for (e = 0; e < r->plan.events.n; e++) {
-		for (i = 0; i < r->ncpus * r->tasks.nthreads; i++) {
-			if (r->opened[e].fds[i] >= 0) {
-				(void)r->kernel->enable(r->opened[e].fds[i], false, false);
-			}
-		}
-	}
-}
-
 /* What is left in rings, what only the end tells, and the rest of the file. */
 static int finish(struct sonde_record *r)
 {
@@ -212,7 +204,7 @@ static int finish(struct sonde_record *r)
 	}
 	TRY(capture_pass(r, true));
 	TRY(capture_dump_backward(r));
-	capture_bpf_look(r);
+	capture_bpf_look(&r->bpf);
 	TRY(capture_lost(r));
 	if (r->tail_synthesis) {
 		TRY(capture_synth(r));
@@ -244,7 +236,7 @@ int sonde_record_run(struct sonde_record *r)
 	}
 	rc = capture_loop(r);
 	end_workload(r, rc < 0);
-	disable_all(r);
+	capture_disable_all(&r->rings);
 	rc = rc < 0 ? rc : finish(r);
 	if (rc < 0) {
 		(void)capture_streams_stop(r);

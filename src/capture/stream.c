@@ -69,7 +69,7 @@ static struct capture_stream *add_stream(struct sonde_record *r)
 	s = &r->streams[r->nstreams];
 	memset(s, 0, sizeof(*s));
 	s->fd = -1;
-	s->rings = calloc(r->nrings, sizeof(*s->rings));
+	s->rings = calloc(r->rings.n, sizeof(*s->rings));
 	if (s->rings == NULL) {
 		return NULL;
 	}
@@ -82,8 +82,9 @@ static size_t take_rings(struct sonde_record *r, struct capture_stream *s, const
 {
 	size_t i;
 
-	for (i = 0; i < r->nrings; i++) {
-		if (r->plan.per_thread || CPU_ISSET((size_t)r->cpus[i % (r->nrings / 2)], set)) {
+	for (i = 0; i < r->rings.n; i++) {
+		if (r->plan.per_thread ||
+		        CPU_ISSET((size_t)r->rings.cpus[i % (r->rings.n / 2)], set)) {
 			s->rings[s->nrings++] = i;
 		}
 	}
@@ -99,16 +100,16 @@ static int plan_by_file(struct sonde_record *r, const char *name)
 	size_t i;
 
 	CPU_ZERO(&done);
-	for (i = 0; i < r->ncpus; i++) {
-		if (CPU_ISSET((size_t)r->cpus[i], &done)) {
+	for (i = 0; i < r->rings.ncpus; i++) {
+		if (CPU_ISSET((size_t)r->rings.cpus[i], &done)) {
 			continue;
 		}
 		CPU_ZERO(&set);
 		(void)snprintf(path, sizeof(path), "sys/devices/system/cpu/cpu%d/topology/%s",
-		        (int)r->cpus[i], name);
+		        (int)r->rings.cpus[i], name);
 		if (name[0] == '\0' || !proc_read_line(r->root_fd, path, line, sizeof(line)) ||
 		        !parse_mask(line, strlen(line), &set)) {
-			CPU_SET((size_t)r->cpus[i], &set);
+			CPU_SET((size_t)r->rings.cpus[i], &set);
 		}
 		CPU_OR(&done, &done, &set);
 		s = add_stream(r);
@@ -200,11 +201,11 @@ static int check_all_read(struct sonde_record *r)
 
 	for (i = 0; i < r->nstreams; i++) {
 		for (k = 0; k < r->streams[i].nrings; k++) {
-			n += r->rings[r->streams[i].rings[k]].page != NULL;
+			n += r->rings.v[r->streams[i].rings[k]].page != NULL;
 		}
 	}
-	for (i = 0, k = 0; i < r->nrings; i++) {
-		k += r->rings[i].page != NULL;
+	for (i = 0, k = 0; i < r->rings.n; i++) {
+		k += r->rings.v[i].page != NULL;
 	}
 	return n >= k ? 0
 	              : bad_spec(r,
@@ -266,7 +267,7 @@ static int stream_pass(struct capture_stream *s)
 	int n;
 
 	for (i = 0; i < s->nrings; i++) {
-		struct capture_ring *ring = &r->rings[s->rings[i]];
+		struct capture_ring *ring = &r->rings.v[s->rings[i]];
 
 		if (ring->page == NULL || ring->backward || !capture_ring_look(ring)) {
 			continue;
@@ -302,7 +303,7 @@ static int stream_loop(struct capture_stream *s, struct pollfd *fds)
 		for (i = 0, left = false; i < s->nrings; i++) {
 			if (fds[i].fd >= 0 && (fds[i].revents & (POLLHUP | POLLERR)) != 0 &&
 			        (fds[i].revents & POLLIN) == 0) {
-				fds[i].fd = capture_next_poll(r, s->rings[i], fds[i].fd);
+				fds[i].fd = capture_next_poll(&r->rings, s->rings[i], fds[i].fd);
 			}
 			left |= fds[i].fd >= 0;
 		}
@@ -328,7 +329,7 @@ static void *stream_run(void *arg)
 		(void)sched_setaffinity(0, sizeof(s->affinity), &s->affinity);
 	}
 	for (i = 0; i < s->nrings; i++) {
-		fds[i] = s->r->polls[s->rings[i]];
+		fds[i] = s->r->rings.polls[s->rings[i]];
 	}
 	fds[s->nrings] = (struct pollfd){.fd = s->r->streams_stop_fd, .events = POLLIN};
 	s->rc = stream_loop(s, fds);

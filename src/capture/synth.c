@@ -21,7 +21,7 @@ static void put_id_index(const struct sonde_record *r, struct text *t)
 	uint64_t nr = 0;
 
 	for (e = 0; e < r->plan.events.n; e++) {
-		nr += r->opened[e].nids;
+		nr += r->rings.opened[e].nids;
 	}
 	if (nr * 32 + 16 > UINT16_MAX) { /* perf leaves it out too when it cannot be one record */
 		t->n = at;
@@ -29,14 +29,15 @@ static void put_id_index(const struct sonde_record *r, struct text *t)
 	}
 	feature_put_u64(t, nr);
 	for (e = 0; e < r->plan.events.n; e++) {
-		for (i = 0, k = 0; i < r->ncpus * r->tasks.nthreads; i++) {
-			if (r->opened[e].fds[i] < 0) {
+		for (i = 0, k = 0; i < capture_cells(&r->rings); i++) {
+			if (r->rings.opened[e].fds[i] < 0) {
 				continue;
 			}
-			feature_put_u64(t, r->opened[e].ids[k++]);
-			feature_put_u64(t, capture_ring_of(r, i));
-			feature_put_u64(t, (uint64_t)r->cpus[i / r->tasks.nthreads]);
-			feature_put_u64(t, (uint64_t)r->tasks.threads[i % r->tasks.nthreads]);
+			feature_put_u64(t, r->rings.opened[e].ids[k++]);
+			feature_put_u64(t, capture_ring_of(&r->rings, i));
+			feature_put_u64(t, (uint64_t)r->rings.cpus[i / r->rings.tasks.nthreads]);
+			feature_put_u64(
+			        t, (uint64_t)r->rings.tasks.threads[i % r->rings.tasks.nthreads]);
 		}
 	}
 	host_record_end(t, at, NULL, 0);
@@ -72,11 +73,12 @@ static void put_updates(const struct sonde_record *r, struct text *t)
 	size_t i;
 
 	for (i = 0; i < r->plan.events.n; i++) {
-		if (r->plan.events.v[i].clock && r->opened[i].nids > 0) {
-			put_update(t, 0, r->opened[i].ids[0], "msec", 5);
-			put_update(t, 1, r->opened[i].ids[0], &scale, sizeof(scale));
-		} else if (r->plan.events.v[i].tool != EVENT_TOOL_NONE && r->opened[i].nids > 0) {
-			put_update(t, 0, r->opened[i].ids[0], "ns", 3);
+		if (r->plan.events.v[i].clock && r->rings.opened[i].nids > 0) {
+			put_update(t, 0, r->rings.opened[i].ids[0], "msec", 5);
+			put_update(t, 1, r->rings.opened[i].ids[0], &scale, sizeof(scale));
+		} else if (r->plan.events.v[i].tool != EVENT_TOOL_NONE &&
+		           r->rings.opened[i].nids > 0) {
+			put_update(t, 0, r->rings.opened[i].ids[0], "ns", 3);
 		}
 	}
 }
@@ -85,13 +87,13 @@ static void put_threads(const struct sonde_record *r, struct text *t)
 {
 	size_t i, at = host_record_begin(t, RECORD_THREAD_MAP, 0);
 
-	if (r->tasks.nthreads * 24 + 16 > UINT16_MAX) {
+	if (r->rings.tasks.nthreads * 24 + 16 > UINT16_MAX) {
 		t->n = at;
 		return;
 	}
-	feature_put_u64(t, r->tasks.nthreads);
-	for (i = 0; i < r->tasks.nthreads; i++) {
-		feature_put_u64(t, (uint64_t)r->tasks.threads[i]);
+	feature_put_u64(t, r->rings.tasks.nthreads);
+	for (i = 0; i < r->rings.tasks.nthreads; i++) {
+		feature_put_u64(t, (uint64_t)r->rings.tasks.threads[i]);
 		text_fill(t, '\0', 16);
 	}
 	host_record_end(t, at, NULL, 0);
@@ -100,18 +102,20 @@ static void put_threads(const struct sonde_record *r, struct text *t)
 static void put_cpus(const struct sonde_record *r, struct text *t)
 {
 	size_t i, at = host_record_begin(t, RECORD_CPU_MAP, 0);
-	bool range =
-	        r->cpus[0] >= 0 && (size_t)(r->cpus[r->ncpus - 1] - r->cpus[0]) + 1 == r->ncpus;
-	uint16_t v[4] = {2, 0, (uint16_t)r->cpus[0], (uint16_t)r->cpus[r->ncpus - 1]};
+	bool range = r->rings.cpus[0] >= 0 &&
+	             (size_t)(r->rings.cpus[r->rings.ncpus - 1] - r->rings.cpus[0]) + 1 ==
+	                     r->rings.ncpus;
+	uint16_t v[4] = {
+	        2, 0, (uint16_t)r->rings.cpus[0], (uint16_t)r->rings.cpus[r->rings.ncpus - 1]};
 	uint16_t cpu;
 
 	if (!range) {
 		v[0] = 0;
-		v[1] = (uint16_t)r->ncpus;
+		v[1] = (uint16_t)r->rings.ncpus;
 	}
 	text_bytes(t, (const char *)v, range ? 8 : 4);
-	for (i = 0; !range && i < r->ncpus; i++) {
-		cpu = (uint16_t)r->cpus[i];
+	for (i = 0; !range && i < r->rings.ncpus; i++) {
+		cpu = (uint16_t)r->rings.cpus[i];
 		text_bytes(t, (const char *)&cpu, sizeof(cpu));
 	}
 	host_record_end(t, at, NULL, 0);
@@ -187,15 +191,15 @@ int capture_synth(struct sonde_record *r)
 	TRY(check_files(r));
 	synth.root = r->root_fd;
 	synth.attr = &r->plan.events.v[0].attr;
-	capture_aux_put_time(r, &t);
+	capture_aux_put_time(&r->rings, &t);
 	put_id_index(r, &t);
-	capture_aux_put_info(r, &t);
+	capture_aux_put_info(&r->rings, &t);
 	if (records_kernel(r)) {
 		host_synth_kernel(&synth, &t);
 	}
 	host_synth_modules(&synth, &t);
-	if (r->bpf != NULL) {
-		host_bpf_synth(&r->bpf->known, synth.attr, &t);
+	if (r->watches_bpf) {
+		host_bpf_synth(&r->bpf.known, synth.attr, &t);
 	}
 	put_updates(r, &t);
 	put_threads(r, &t);
@@ -204,11 +208,11 @@ int capture_synth(struct sonde_record *r)
 	if (r->plan.targets == CAPTURE_ALL) {
 		TRY(synth_all(r, &synth, &t, &cut));
 	}
-	for (i = 0; i < r->tasks.npids; i++) {
-		cut += host_synth_task(&synth, r->tasks.pids[i], false, &t) > 0;
+	for (i = 0; i < r->rings.tasks.npids; i++) {
+		cut += host_synth_task(&synth, r->rings.tasks.pids[i], false, &t) > 0;
 	}
-	for (i = 0; i < r->tasks.nowners; i++) {
-		cut += host_synth_task(&synth, r->tasks.owners[i], false, &t) > 0;
+	for (i = 0; i < r->rings.tasks.nowners; i++) {
+		cut += host_synth_task(&synth, r->rings.tasks.owners[i], false, &t) > 0;
 	}
 	if (r->workload.pid > 0 && r->plan.targets == CAPTURE_WORKLOAD) {
 		if (r->workload.go_fd >= 0) {
@@ -259,12 +263,12 @@ int capture_lost(struct sonde_record *r)
 		if ((r->plan.events.v[e].attr.read_format & SONDE_READ_LOST) == 0) {
 			continue;
 		}
-		for (i = 0, k = 0; i < r->ncpus * r->tasks.nthreads; i++) {
-			if (r->opened[e].fds[i] < 0) {
+		for (i = 0, k = 0; i < capture_cells(&r->rings); i++) {
+			if (r->rings.opened[e].fds[i] < 0) {
 				continue;
 			}
-			id = r->opened[e].ids[k++];
-			lost = read_lost(r, &r->plan.events.v[e], r->opened[e].fds[i], id);
+			id = r->rings.opened[e].ids[k++];
+			lost = read_lost(r, &r->plan.events.v[e], r->rings.opened[e].fds[i], id);
 			if (lost == 0) {
 				continue;
 			}

@@ -209,8 +209,8 @@ static void test_sizes(void)
 		if (!ok(sonde_record_start(r) == 0, "sizes by limits and options")) {
 			printf("# %s\n", sonde_record_error(r)->text);
 		}
-		eq_u64(r->ring_pages * PAGE, s->data, "bytes of a data ring");
-		eq_u64(r->aux.size, s->aux, "bytes of an AUX area");
+		eq_u64(r->rings.pages * PAGE, s->data, "bytes of a data ring");
+		eq_u64(r->rings.aux.size, s->aux, "bytes of an AUX area");
 		sonde_record_free(r);
 	}
 }
@@ -233,7 +233,7 @@ static void sampled(const char *event, const char *more, uint32_t size)
 	eq_u64(r->plan.events.v[1].leader, 0, "both in one group");
 	eq_u64(r->plan.events.v[1].attr.aux_sample_size, size, "bytes in each sample");
 	ok((r->plan.events.v[1].attr.sample_type & SONDE_SAMPLE_AUX) != 0, "which says so");
-	eq_u64(r->aux.size, size, "the area need not be larger");
+	eq_u64(r->rings.aux.size, size, "the area need not be larger");
 	eq_u64(r->plan.events.v[0].attr.aux_watermark, 0, "nobody is woken for it");
 	sonde_record_free(r);
 }

@@ -162,7 +162,7 @@ static void test_header(const struct fixture *f)
 	struct text t = {0};
 
 	ok(sonde_record_start(r) == 0 && sonde_record_run(r) == 0, "a recording of all cpus");
-	ok(r->ncpus == 3 && r->cpus[2] == 3, "has the cpus of the saved machine");
+	ok(r->rings.ncpus == 3 && r->rings.cpus[2] == 3, "has the cpus of the saved machine");
 	eq_u64(r->plan.events.v[0].attr.sample_period, 4000, "and a frequency it allows");
 	sonde_record_free(r);
 	ok(sonde_header_print(output, &h, keep, &t) == 0, "its header");
@@ -189,7 +189,7 @@ static void test_state(const struct fixture *f)
 	uint64_t offset;
 
 	ok(sonde_record_start(r) == 0 && sonde_record_run(r) == 0, "a recording of a process");
-	eq_u64(r->tasks.nthreads, 2, "of two threads");
+	eq_u64(r->rings.tasks.nthreads, 2, "of two threads");
 	sonde_record_free(r);
 	ok(file_open(&file, output) >= 0, "the file opens");
 	for (offset = file.data.offset; file_next(&file, &offset, &rec, &diags) > 0;) {

@@ -482,7 +482,7 @@ static void test_groups(void)
 	reset();
 	r = begin("page-faults,{cpu-clock,task-clock,cs}:S", 1);
 	ok(sonde_record_start(r) == 0, "a group is opened");
-	eq_u64(k.grouped, 2 * r->ncpus * r->tasks.nthreads,
+	eq_u64(k.grouped, 2 * capture_cells(&r->rings),
 	        "its members behind their leader, for each thread on each cpu");
 	ok((r->plan.events.v[1].attr.read_format & SONDE_READ_GROUP) != 0 &&
 	                (r->plan.events.v[1].attr.sample_type & SONDE_SAMPLE_READ) != 0,
@@ -544,7 +544,7 @@ static void test_limits(void)
 	k.map_limit = (size_t)9 * PAGE;
 	r = begin("cpu-clock", 0);
 	ok(sonde_record_start(r) == 0, "no -m: the ring shrinks to what is allowed");
-	eq_u64(r->ring_pages, 8, "8 pages");
+	eq_u64(r->rings.pages, 8, "8 pages");
 	sonde_record_free(r);
 	reset();
 	k.map_limit = (size_t)9 * PAGE;
@@ -677,9 +677,12 @@ static void test_nodes(void)
 	reset();
 	r = begin_all(root, NULL);
 	r->options.threads = "numa";
-	eq_u64(capture_find_targets(r), 0, "a machine whose first node is no number 0");
-	r->nrings = 2 * r->ncpus;
-	r->rings = calloc(r->nrings, sizeof(*r->rings));
+	r->rings.root = r->root_fd;
+	r->plan.options = &r->options;
+	r->plan.targets = CAPTURE_ALL;
+	eq_u64(capture_find_targets(&r->rings, 0), 0, "a machine whose first node is no number 0");
+	r->rings.n = 2 * r->rings.ncpus;
+	r->rings.v = calloc(r->rings.n, sizeof(*r->rings.v));
 	eq_u64(capture_streams_plan(r), 0, "--threads numa");
 	eq_u64(r->nstreams, 1, "the nodes that there are");
 	sonde_record_free(r);
@@ -708,7 +711,7 @@ static void test_gone(void)
 	}
 	r = begin("cpu-clock", 0);
 	eq_u64(sonde_record_start(r), SONDE_ENOENT, "a process that ended");
-	ok(r->tasks.nthreads >= 2 && strstr(sonde_record_error(r)->text, "has ended") != NULL,
+	ok(r->rings.tasks.nthreads >= 2 && strstr(sonde_record_error(r)->text, "has ended") != NULL,
 	        "with all its threads");
 	sonde_record_free(r);
 	(void)close(ends[1]);
@@ -738,7 +741,7 @@ static void test_off_line(void)
 	r = begin_all(root, NULL);
 	ok(sonde_record_start(r) == 0, "a cpu goes off-line while events are opened");
 	ok(strstr(k.said, "cpu 1 went off-line") != NULL, "it is told");
-	ok(r->rings[0].page != NULL && r->rings[1].page == NULL, "and left out");
+	ok(r->rings.v[0].page != NULL && r->rings.v[1].page == NULL, "and left out");
 	ok(sonde_record_run(r) == 0, "the others are recorded");
 	sonde_record_free(r);
 	eq_u64(k.open_fds, 0, "all descriptors are closed");

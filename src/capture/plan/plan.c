@@ -285,11 +285,6 @@ bool capture_plan_times(const struct capture_plan *p)
 	               : p->options->timestamps == SONDE_RECORD_YES;
 }
 
-bool capture_plan_waits(const struct capture_plan *p)
-{
-	return p->options->workload != NULL && p->targets == CAPTURE_WORKLOAD;
-}
-
 /* Gives the last events that were parsed the filters that come after that many event strings. */
 static int plan_filters(struct capture_plan *p, size_t nevents, struct error *err)
 {

@@ -54,7 +54,10 @@ void capture_plan_attrs(struct capture_plan *p);
 bool capture_plan_times(const struct capture_plan *p);
 
 /* A workload that was started for this, and nothing else: events wait for its exec. */
-bool capture_plan_waits(const struct capture_plan *p);
+static inline bool capture_plan_waits(const struct capture_plan *p)
+{
+	return p->options->workload != NULL && p->targets == CAPTURE_WORKLOAD;
+}
 
 /* --kcore: may it be done, and the event that tells of changes; its attr. */
 int capture_kcore_plan(struct event_list *events, int root, struct error *err);

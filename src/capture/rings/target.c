@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Who is recorded: cpus and threads. */
 #define _GNU_SOURCE
-#include "capture/capture.h"
+#include "capture/rings/rings.h"
 #include "proc/proc.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ static int add_number(pid_t **list, size_t *n, pid_t v)
 }
 
 /* Without sysfs they are the first ones, most likely. */
-static int first_cpus(struct sonde_record *r)
+static int first_cpus(struct capture_rings *r)
 {
 	long i, n = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -30,10 +30,10 @@ static int first_cpus(struct sonde_record *r)
 	r->ncpus = 0;
 	for (i = 0; i < n; i++) {
 		if (add_number(&r->cpus, &r->ncpus, (pid_t)i) < 0) {
-			return error_nomem(&r->error);
+			return error_nomem(r->err);
 		}
 	}
-	return r->ncpus > 0 ? 0 : error_set(&r->error, SONDE_EIO, NO_OFFSET, "no cpu is on-line");
+	return r->ncpus > 0 ? 0 : error_set(r->err, SONDE_EIO, NO_OFFSET, "no cpu is on-line");
 }
 
 static bool has_number(const pid_t *list, size_t n, pid_t v)
@@ -46,11 +46,11 @@ static bool has_number(const pid_t *list, size_t n, pid_t v)
 }
 
 /* Of those that are named one by one: "0-999" may well mean all that there are. */
-static void tell_missing(struct sonde_record *r, long from, long to)
+static void tell_missing(struct capture_rings *r, long from, long to)
 {
 	if (from == to && !has_number(r->cpus, r->ncpus, (pid_t)from)) {
-		capture_say(&r->log, SONDE_RECORD_WARNING, "-C: cpu %ld is not on-line: left out",
-		        from);
+		capture_say(
+		        r->log, SONDE_RECORD_WARNING, "-C: cpu %ld is not on-line: left out", from);
 	}
 }
 
@@ -58,7 +58,7 @@ static void tell_missing(struct sonde_record *r, long from, long to)
  * Keeps of the cpus that are on-line those of a list such as "0,2-3". Beside a trace all stay, for
  * its side-band: what runs on these cpus may have been mapped on others.
  */
-static int pick_cpus(struct sonde_record *r, const char *list)
+static int pick_cpus(struct capture_rings *r, const char *list)
 {
 	const char *p = list;
 	pid_t *picked = NULL;
@@ -68,7 +68,7 @@ static int pick_cpus(struct sonde_record *r, const char *list)
 	do {
 		if (!proc_take_range(&p, &from, &to)) {
 			free(picked);
-			return error_set(&r->error, SONDE_EARG, NO_OFFSET,
+			return error_set(r->err, SONDE_EARG, NO_OFFSET,
 			        "-C wants a list of cpus such as 0,2-3, not '%s'", list);
 		}
 		tell_missing(r, from, to);
@@ -77,16 +77,16 @@ static int pick_cpus(struct sonde_record *r, const char *list)
 			        !has_number(picked, n, r->cpus[i]) &&
 			        add_number(&picked, &n, r->cpus[i]) < 0) {
 				free(picked);
-				return error_nomem(&r->error);
+				return error_nomem(r->err);
 			}
 		}
 	} while (*p != '\0');
 	if (n == 0) {
-		return error_set(&r->error, SONDE_ENOENT, NO_OFFSET,
+		return error_set(r->err, SONDE_ENOENT, NO_OFFSET,
 		        "-C %s: none of these cpus is on-line; those that are: %d to %d", list,
 		        (int)r->cpus[0], (int)r->cpus[r->ncpus - 1]);
 	}
-	if (r->plan.aux.pmu != NULL) {
+	if (r->plan->aux.pmu != NULL) {
 		r->picked = picked;
 		r->npicked = n;
 		return 0;
@@ -97,39 +97,43 @@ static int pick_cpus(struct sonde_record *r, const char *list)
 	return 0;
 }
 
-static int find_cpus(struct sonde_record *r)
+static int find_cpus(struct capture_rings *r)
 {
-	if (r->plan.per_thread) {
-		return add_number(&r->cpus, &r->ncpus, -1) < 0 ? error_nomem(&r->error) : 0;
+	if (r->plan->per_thread) {
+		return add_number(&r->cpus, &r->ncpus, -1) < 0 ? error_nomem(r->err) : 0;
 	}
-	if (proc_read_cpus(r->root_fd, "sys/devices/system/cpu/online", &r->cpus, &r->ncpus) != 0) {
+	if (proc_read_cpus(r->root, "sys/devices/system/cpu/online", &r->cpus, &r->ncpus) != 0) {
 		TRY(first_cpus(r));
 	}
-	return r->options.cpus != NULL ? pick_cpus(r, r->options.cpus) : 0;
+	return r->plan->options->cpus != NULL ? pick_cpus(r, r->plan->options->cpus) : 0;
 }
 
-size_t capture_ring_of(const struct sonde_record *r, size_t at)
+size_t capture_cells(const struct capture_rings *r)
 {
-	return r->plan.per_thread ? at : at / r->tasks.nthreads;
+	return r->ncpus * r->tasks.nthreads;
 }
 
-int capture_find_targets(struct sonde_record *r)
+size_t capture_ring_of(const struct capture_rings *r, size_t cell)
 {
-	const struct sonde_record_options *o = &r->options;
+	return r->plan->per_thread ? cell : cell / r->tasks.nthreads;
+}
+
+int capture_find_targets(struct capture_rings *r, pid_t workload)
+{
+	const struct sonde_record_options *o = r->plan->options;
 	struct host_tasks *t = &r->tasks;
 
 	TRY(find_cpus(r));
 	if (o->pids != NULL) {
-		TRY(host_tasks_add_pids(t, r->root_fd, o->pids, &r->error));
+		TRY(host_tasks_add_pids(t, r->root, o->pids, r->err));
 	}
 	if (o->tids != NULL) {
-		TRY(host_tasks_add_tids(t, r->root_fd, o->tids, true, &r->error));
+		TRY(host_tasks_add_tids(t, r->root, o->tids, true, r->err));
 	}
 	if (t->nthreads == 0 && o->user != NULL) {
-		TRY(host_tasks_add_user(t, r->root_fd, o->user, &r->error));
+		TRY(host_tasks_add_user(t, r->root, o->user, r->err));
 	}
 	return t->nthreads != 0
 	               ? 0
-	               : host_tasks_add(t, r->plan.targets == CAPTURE_ALL ? -1 : r->workload.pid,
-	                         &r->error);
+	               : host_tasks_add(t, r->plan->targets == CAPTURE_ALL ? -1 : workload, r->err);
 }

@@ -1,97 +1,97 @@
 /* SPDX-License-Identifier: MIT */
 /* What is left out where the kernel, or a PMU, refuses an event: of all events alike. */
 #include "host/older.h"
-#include "capture/capture.h"
+#include "capture/rings/rings.h"
 
 #include <errno.h>
 
 /* Leaves out of all events what one of them has and the kernel refuses. */
-static bool drop(struct sonde_record *r, const struct host_attr_bits *bits)
+static bool drop(struct capture_rings *r, const struct host_attr_bits *bits)
 {
-	struct sonde_attr probe = host_attr_probe(bits, r->plan.events.v[0].attr.size);
+	struct sonde_attr probe = host_attr_probe(bits, r->plan->events.v[0].attr.size);
 	bool found = false;
 	size_t k;
 
-	for (k = 0; k < r->plan.events.n; k++) {
-		found |= host_attr_has_bits(&r->plan.events.v[k].attr, bits);
+	for (k = 0; k < r->plan->events.n; k++) {
+		found |= host_attr_has_bits(&r->plan->events.v[k].attr, bits);
 	}
-	if (!found || bits->counting || capture_probe(&r->log, r->kernel, &probe) ||
+	if (!found || bits->counting || capture_probe(r->log, r->kernel, &probe) ||
 	        !host_attr_unknown(errno)) {
 		return false;
 	}
-	for (k = 0; k < r->plan.events.n; k++) {
-		host_attr_drop_bits(&r->plan.events.v[k].attr, bits);
+	for (k = 0; k < r->plan->events.n; k++) {
+		host_attr_drop_bits(&r->plan->events.v[k].attr, bits);
 	}
-	capture_say(&r->log, bits->asked ? SONDE_RECORD_WARNING : SONDE_RECORD_VERBOSE,
+	capture_say(r->log, bits->asked ? SONDE_RECORD_WARNING : SONDE_RECORD_VERBOSE,
 	        "this kernel refuses %s: going without", bits->name);
 	return true;
 }
 
 /* Attrs of the size that kernels had before. */
-static bool shrink(struct sonde_record *r)
+static bool shrink(struct capture_rings *r)
 {
 	uint32_t now = 0, before;
 	const char *brought;
 	bool lost = false;
 	size_t k;
 
-	for (k = 0; k < r->plan.events.n; k++) {
-		now = r->plan.events.v[k].attr.size > now ? r->plan.events.v[k].attr.size : now;
+	for (k = 0; k < r->plan->events.n; k++) {
+		now = r->plan->events.v[k].attr.size > now ? r->plan->events.v[k].attr.size : now;
 	}
 	before = host_attr_size_before(now, &brought);
 	if (before == 0) {
 		return false;
 	}
-	for (k = 0; k < r->plan.events.n; k++) {
-		lost |= host_attr_cut(&r->plan.events.v[k].attr, before);
+	for (k = 0; k < r->plan->events.n; k++) {
+		lost |= host_attr_cut(&r->plan->events.v[k].attr, before);
 	}
-	capture_say(&r->log, lost ? SONDE_RECORD_WARNING : SONDE_RECORD_VERBOSE,
+	capture_say(r->log, lost ? SONDE_RECORD_WARNING : SONDE_RECORD_VERBOSE,
 	        "this kernel refuses attrs of %u bytes: going without %s", now, brought);
 	return true;
 }
 
 /* Some PMUs know nothing of guests: they count them like everybody. */
-static bool drop_guests(struct sonde_record *r, size_t e)
+static bool drop_guests(struct capture_rings *r, size_t e)
 {
 	const uint64_t bits = 1ULL << SONDE_FLAG_EXCLUDE_GUEST;
-	struct sonde_attr *attr = &r->plan.events.v[e].attr;
+	struct sonde_attr *attr = &r->plan->events.v[e].attr;
 
-	if (r->plan.events.v[e].pmu == NULL || (attr->flags & bits) == 0) {
+	if (r->plan->events.v[e].pmu == NULL || (attr->flags & bits) == 0) {
 		return false;
 	}
 	attr->flags &= ~bits;
-	capture_say(&r->log, SONDE_RECORD_VERBOSE, "'%s' refuses guest exclusion: going without",
-	        r->plan.events.v[e].name);
+	capture_say(r->log, SONDE_RECORD_VERBOSE, "'%s' refuses guest exclusion: going without",
+	        r->plan->events.v[e].name);
 	return true;
 }
 
 /* A weak group (W) that cannot be scheduled as one becomes single events. */
-static bool break_weak_group(struct sonde_record *r, size_t e)
+static bool break_weak_group(struct capture_rings *r, size_t e)
 {
 	const uint64_t leads = 1ULL << SONDE_FLAG_DISABLED | 1ULL << SONDE_FLAG_ENABLE_ON_EXEC;
-	size_t leader = r->plan.events.v[e].leader;
+	size_t leader = r->plan->events.v[e].leader;
 	struct event *event;
 	size_t k;
 
-	if (leader == e || !r->plan.events.v[leader].weak) {
+	if (leader == e || !r->plan->events.v[leader].weak) {
 		return false;
 	}
-	capture_say(&r->log, SONDE_RECORD_VERBOSE,
+	capture_say(r->log, SONDE_RECORD_VERBOSE,
 	        "the group of '%s' cannot be counted at the same time: its events go alone",
-	        r->plan.events.v[leader].name);
-	for (k = 0; k < r->plan.events.n; k++) {
-		event = &r->plan.events.v[k];
+	        r->plan->events.v[leader].name);
+	for (k = 0; k < r->plan->events.n; k++) {
+		event = &r->plan->events.v[k];
 		if (event->leader == leader) {
 			event->leader = k;
 			event->members = 1;
-			event->attr.flags |= r->plan.events.v[leader].attr.flags & leads;
+			event->attr.flags |= r->plan->events.v[leader].attr.flags & leads;
 			event->attr.read_format &= ~(uint64_t)SONDE_READ_GROUP;
 		}
 	}
 	return true;
 }
 
-bool capture_use_older(struct sonde_record *r, size_t e, int why)
+bool capture_use_older(struct capture_rings *r, size_t e, int why)
 {
 	bool changed = false;
 	size_t i;
@@ -109,26 +109,26 @@ bool capture_use_older(struct sonde_record *r, size_t e, int why)
 	return changed || drop_guests(r, e);
 }
 
-void capture_attr_sizes(struct sonde_record *r, bool in_file)
+void capture_attr_sizes(struct capture_rings *r, bool in_file)
 {
 	struct sonde_attr *attr;
 	size_t k;
 
-	for (k = 0; k < r->plan.events.n; k++) {
-		attr = &r->plan.events.v[k].attr;
+	for (k = 0; k < r->plan->events.n; k++) {
+		attr = &r->plan->events.v[k].attr;
 		attr->size = in_file ? HOST_ATTR_SIZE : host_attr_size(attr);
-		if (in_file && r->plan.events.v[k].text_address) {
+		if (in_file && r->plan->events.v[k].text_address) {
 			attr->config1 = 0;
 		}
 	}
 }
 
-bool capture_only_counts(const struct sonde_record *r, size_t e)
+bool capture_only_counts(const struct capture_rings *r, size_t e)
 {
-	struct sonde_attr attr = r->plan.events.v[e].attr;
-	bool uncore = r->plan.events.v[e].uncore;
+	struct sonde_attr attr = r->plan->events.v[e].attr;
+	bool uncore = r->plan->events.v[e].uncore;
 
-	if (r->plan.events.v[e].pmu == NULL) {
+	if (r->plan->events.v[e].pmu == NULL) {
 		return false;
 	}
 	attr.sample_period = 0;

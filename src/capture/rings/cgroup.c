@@ -4,18 +4,18 @@
  * them out: the first to the first; a single one to all; an empty one leaves its event alone.
  */
 #include "host/cgroup.h"
-#include "capture/capture.h"
+#include "capture/rings/rings.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-static int open_group(struct sonde_record *r, const char *mount, const char *name, size_t n)
+static int open_group(struct capture_rings *r, const char *mount, const char *name, size_t n)
 {
-	int fd = host_cgroup_open(r->root_fd, mount, name, n);
+	int fd = host_cgroup_open(r->root, mount, name, n);
 
 	if (fd < 0) {
-		return error_set(&r->error, SONDE_ENOENT, NO_OFFSET,
+		return error_set(r->err, SONDE_ENOENT, NO_OFFSET,
 		        "-G: there is no control group '%.*s': %s/%.*s: %s", (int)n, name, mount,
 		        (int)n, name, strerror(errno));
 	}
@@ -23,7 +23,7 @@ static int open_group(struct sonde_record *r, const char *mount, const char *nam
 }
 
 /* limit: events that stand before this filter; *next: the first that has had no name yet. */
-static int deal_out(struct sonde_record *r, const struct sonde_record_cgroup_filter *filter,
+static int deal_out(struct capture_rings *r, const struct sonde_record_cgroup_filter *filter,
         const char *mount, size_t limit, size_t *next)
 {
 	const char *s = filter->names;
@@ -34,7 +34,7 @@ static int deal_out(struct sonde_record *r, const struct sonde_record_cgroup_fil
 
 	for (;; s += n + 1, n = strcspn(s, ",")) {
 		if (*next >= limit) {
-			return error_set(&r->error, SONDE_EARG, NO_OFFSET,
+			return error_set(r->err, SONDE_EARG, NO_OFFSET,
 			        "-G: more control groups than events before them: '%s'", s);
 		}
 		if (n > 0) {
@@ -55,40 +55,41 @@ static int deal_out(struct sonde_record *r, const struct sonde_record_cgroup_fil
 	return 0;
 }
 
-int capture_cgroups_open(struct sonde_record *r)
+int capture_cgroups_open(struct capture_rings *r)
 {
-	const struct sonde_record_options *o = &r->options;
+	const struct sonde_record_options *o = r->plan->options;
 	char mount[HOST_CGROUP_MOUNT];
 	size_t i, next = 0, before;
 
 	if (o->ncgroup_filters == 0) {
 		return 0;
 	}
-	r->cgroup_fds = malloc(r->plan.events.n * sizeof(*r->cgroup_fds));
+	r->cgroup_fds = malloc(r->plan->events.n * sizeof(*r->cgroup_fds));
 	if (r->cgroup_fds == NULL) {
-		return error_nomem(&r->error);
+		return error_nomem(r->err);
 	}
-	for (i = 0; i < r->plan.events.n; i++) {
+	for (i = 0; i < r->plan->events.n; i++) {
 		r->cgroup_fds[i] = -1;
 	}
-	if (!host_cgroup_mount(r->root_fd, mount)) {
-		return error_set(&r->error, SONDE_EUNSUPPORTED, NO_OFFSET,
+	if (!host_cgroup_mount(r->root, mount)) {
+		return error_set(r->err, SONDE_EUNSUPPORTED, NO_OFFSET,
 		        "-G: no control groups are mounted; as root run 'mount -t cgroup2 none "
 		        "/sys/fs/cgroup'");
 	}
 	for (i = 0; i < o->ncgroup_filters; i++) {
 		before = o->cgroup_filters[i].nevents;
 		TRY(deal_out(r, &o->cgroup_filters[i], mount,
-		        before == 0 ? r->plan.parsed[o->nevents] : r->plan.parsed[before], &next));
+		        before == 0 ? r->plan->parsed[o->nevents] : r->plan->parsed[before],
+		        &next));
 	}
 	return 0;
 }
 
-void capture_cgroups_close(struct sonde_record *r)
+void capture_cgroups_close(struct capture_rings *r)
 {
 	size_t i;
 
-	for (i = 0; r->cgroup_fds != NULL && i < r->plan.events.n; i++) {
+	for (i = 0; r->cgroup_fds != NULL && i < r->plan->events.n; i++) {
 		if (r->cgroup_fds[i] >= 0) {
 			(void)close(r->cgroup_fds[i]);
 		}

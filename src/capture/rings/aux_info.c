@@ -24,8 +24,9 @@
  * Seen in files of perf 6.1; the same words in its dump.
  */
 #include "abi/abi.h"
-#include "capture/capture.h"
+#include "capture/rings/rings.h"
 #include "core/span.h"
+#include "host/synth.h"
 #include "proc/proc.h"
 #include "record/feature_write.h"
 
@@ -92,25 +93,25 @@ static struct clock read_clock(const uint8_t *page)
 	return c;
 }
 
-static struct clock ring_clock(const struct sonde_record *r)
+static struct clock ring_clock(const struct capture_rings *r)
 {
 	size_t i;
 
 	for (i = 0; i < r->aux.nrings; i++) {
-		if (r->rings[i].page != NULL) {
-			return read_clock(r->rings[i].page);
+		if (r->v[i].page != NULL) {
+			return read_clock(r->v[i].page);
 		}
 	}
 	return (struct clock){0};
 }
 
-void capture_aux_put_time(const struct sonde_record *r, struct text *t)
+void capture_aux_put_time(const struct capture_rings *r, struct text *t)
 {
 	struct clock c;
 	char caps[2];
 	size_t at;
 
-	if (r->plan.aux.pmu == NULL) {
+	if (r->plan->aux.pmu == NULL) {
 		return;
 	}
 	c = ring_clock(r);
@@ -129,74 +130,73 @@ void capture_aux_put_time(const struct sonde_record *r, struct text *t)
 	host_record_end(t, at, NULL, 0);
 }
 
-static void put_intel_pt(struct sonde_record *r, struct text *t)
+static void put_intel_pt(struct capture_rings *r, struct text *t)
 {
 	struct clock c = ring_clock(r);
-	size_t filter = r->plan.aux.filter.n > 0 ? r->plan.aux.filter.n - 1 : 0;
+	size_t filter = r->plan->aux.filter.n > 0 ? r->plan->aux.filter.n - 1 : 0;
 	uint32_t ratio[4];
 
 	if (!c.cap_zero) {
 		capture_say(
-		        &r->log, SONDE_RECORD_WARNING, "Intel Processor Trace: TSC not available");
+		        r->log, SONDE_RECORD_WARNING, "Intel Processor Trace: TSC not available");
 	}
 	r->kernel->cpuid(CLOCKS_LEAF, 0, ratio);
-	feature_put_u64(t, r->plan.events.v[0].attr.type);
+	feature_put_u64(t, r->plan->events.v[0].attr.type);
 	feature_put_u64(t, c.shift);
 	feature_put_u64(t, c.mult);
 	feature_put_u64(t, c.zero);
 	feature_put_u64(t, c.cap_zero);
-	feature_put_u64(t, capture_aux_mask(&r->plan.aux, r->root_fd, "tsc"));
-	feature_put_u64(t, capture_aux_mask(&r->plan.aux, r->root_fd, "noretcomp"));
-	feature_put_u64(t, r->plan.aux.switches);
-	feature_put_u64(t, r->plan.aux.mode == CAPTURE_AUX_SNAPSHOT);
+	feature_put_u64(t, capture_aux_mask(&r->plan->aux, r->root, "tsc"));
+	feature_put_u64(t, capture_aux_mask(&r->plan->aux, r->root, "noretcomp"));
+	feature_put_u64(t, r->plan->aux.switches);
+	feature_put_u64(t, r->plan->aux.mode == CAPTURE_AUX_SNAPSHOT);
 	feature_put_u64(t, r->aux.rings[0].cpu >= 0);
-	feature_put_u64(t, capture_aux_mask(&r->plan.aux, r->root_fd, "mtc"));
-	feature_put_u64(t, capture_aux_mask(&r->plan.aux, r->root_fd, "mtc_period"));
+	feature_put_u64(t, capture_aux_mask(&r->plan->aux, r->root, "mtc"));
+	feature_put_u64(t, capture_aux_mask(&r->plan->aux, r->root, "mtc_period"));
 	feature_put_u64(t, ratio[1]);
 	feature_put_u64(t, ratio[0]);
-	feature_put_u64(t, capture_aux_mask(&r->plan.aux, r->root_fd, "cyc"));
-	feature_put_u64(t, capture_aux_number(&r->plan.aux, r->root_fd, "max_nonturbo_ratio"));
+	feature_put_u64(t, capture_aux_mask(&r->plan->aux, r->root, "cyc"));
+	feature_put_u64(t, capture_aux_number(&r->plan->aux, r->root, "max_nonturbo_ratio"));
 	feature_put_u64(t, filter);
 	if (filter > 0) {
-		text_bytes(t, r->plan.aux.filter.p, filter + 1);
+		text_bytes(t, r->plan->aux.filter.p, filter + 1);
 		text_fill(t, '\0', (8 - (filter + 1) % 8) % 8);
 	}
-	feature_put_u64(t, capture_aux_number(&r->plan.aux, r->root_fd, "caps/event_trace"));
+	feature_put_u64(t, capture_aux_number(&r->plan->aux, r->root, "caps/event_trace"));
 }
 
-void capture_aux_put_info(struct sonde_record *r, struct text *t)
+void capture_aux_put_info(struct capture_rings *r, struct text *t)
 {
 	size_t at;
 
-	if (r->plan.aux.pmu == NULL) {
+	if (r->plan->aux.pmu == NULL) {
 		return;
 	}
-	capture_say(&r->log, SONDE_RECORD_LINE, "Synthesizing auxtrace information");
+	capture_say(r->log, SONDE_RECORD_LINE, "Synthesizing auxtrace information");
 	at = host_record_begin(t, RECORD_AUXTRACE_INFO, 0);
-	feature_put_u32(t, r->plan.aux.pmu->type);
+	feature_put_u32(t, r->plan->aux.pmu->type);
 	feature_put_u32(t, 0);
-	if (r->plan.aux.pmu->type == AUXTRACE_INTEL_PT) {
+	if (r->plan->aux.pmu->type == AUXTRACE_INTEL_PT) {
 		put_intel_pt(r, t);
 	} else {
-		feature_put_u64(t, r->plan.events.v[0].attr.type);
+		feature_put_u64(t, r->plan->events.v[0].attr.type);
 		feature_put_u64(t, r->aux.rings[0].cpu >= 0);
 	}
 	host_record_end(t, at, NULL, 0);
 }
 
 /* Records that were written when the disk was full may have been cut off again. */
-bool capture_aux_put_index(const struct sonde_record *r, struct text *t)
+bool capture_aux_put_index(const struct capture_aux *aux, uint64_t end, struct text *t)
 {
-	uint64_t end = r->writer.data_at + r->writer.data_size;
-	size_t n = r->aux.index.n / INDEX_ENTRY * INDEX_ENTRY;
+	size_t n = aux->index.n / INDEX_ENTRY * INDEX_ENTRY;
 
-	while (n > 0 && load_u64((const uint8_t *)r->aux.index.p + n - INDEX_ENTRY, false) >= end) {
+	while (n > 0 && load_u64((const uint8_t *)aux->index.p + n - INDEX_ENTRY, false) >= end) {
 		n -= INDEX_ENTRY;
 	}
 	if (n == 0) {
 		return false;
 	}
 	feature_put_u64(t, n / INDEX_ENTRY);
-	text_bytes(t, r->aux.index.p, n);
+	text_bytes(t, aux->index.p, n);
 	return true;
 }

@@ -18,7 +18,8 @@
  *	48  bytes
  */
 #include "abi/abi.h"
-#include "capture/capture.h"
+#include "capture/lane.h"
+#include "capture/rings/rings.h"
 #include "core/span.h"
 #include "record/feature_write.h"
 
@@ -38,34 +39,34 @@ static uint64_t *page_word(const struct capture_ring *ring, size_t at)
 	return (uint64_t *)(void *)((uint8_t *)ring->page + at);
 }
 
-static int map_failed(struct sonde_record *r, int why)
+static int map_failed(struct capture_rings *r, int why)
 {
 	if (why == EPERM) {
-		return error_set(&r->error, SONDE_EPERM, NO_OFFSET,
+		return error_set(r->err, SONDE_EPERM, NO_OFFSET,
 		        "not allowed to map an AUX area of %llu kB beside each ring of %zu kB: a "
 		        "user may lock kernel.perf_event_mlock_kb less a page for each cpu, and "
 		        "'ulimit -l' once; ask for less with -m, or raise one of them",
-		        (unsigned long long)r->aux.size / 1024, r->rings[0].map_size / 1024);
+		        (unsigned long long)r->aux.size / 1024, r->v[0].map_size / 1024);
 	}
-	return error_set(&r->error, why == ENOMEM ? SONDE_ENOMEM : SONDE_EIO, NO_OFFSET,
+	return error_set(r->err, why == ENOMEM ? SONDE_ENOMEM : SONDE_EIO, NO_OFFSET,
 	        "cannot map an AUX area of %llu kB: %s%s", (unsigned long long)r->aux.size / 1024,
 	        strerror(why), why == ENOMEM ? "; ask for less with -m" : "");
 }
 
-int capture_aux_map(struct sonde_record *r, size_t ring, int fd, int cpu, pid_t tid)
+int capture_aux_map(struct capture_rings *r, size_t ring, int fd, int cpu, pid_t tid)
 {
-	struct capture_ring *data = &r->rings[ring];
+	struct capture_ring *data = &r->v[ring];
 	struct capture_aux_ring *area;
 	uint64_t offset = data->map_size;
 
-	if (r->plan.aux.pmu == NULL) {
+	if (r->plan->aux.pmu == NULL) {
 		return 0;
 	}
 	area = &r->aux.rings[ring];
 	*page_word(data, AT_AUX_OFFSET) = offset;
 	*page_word(data, AT_AUX_SIZE) = r->aux.size;
 	area->data = r->kernel->map_aux(
-	        fd, (size_t)r->aux.size, offset, r->plan.aux.mode != CAPTURE_AUX_FULL);
+	        fd, (size_t)r->aux.size, offset, r->plan->aux.mode != CAPTURE_AUX_FULL);
 	if (area->data == NULL) {
 		return map_failed(r, errno);
 	}
@@ -76,26 +77,26 @@ int capture_aux_map(struct sonde_record *r, size_t ring, int fd, int cpu, pid_t 
 	return 0;
 }
 
-static uint64_t look(const struct sonde_record *r, size_t ring)
+static uint64_t look(const struct capture_rings *r, size_t ring)
 {
-	return __atomic_load_n(page_word(&r->rings[ring], AT_AUX_HEAD), __ATOMIC_ACQUIRE);
+	return __atomic_load_n(page_word(&r->v[ring], AT_AUX_HEAD), __ATOMIC_ACQUIRE);
 }
 
 /* While the trace runs, bytes that are no whole unit stay for the next time: zeros between bytes
  * of a packet would spoil it. */
-static uint64_t ready(const struct sonde_record *r, const struct capture_aux_ring *area)
+static uint64_t ready(const struct capture_rings *r, const struct capture_aux_ring *area)
 {
 	uint64_t n = area->head - area->tail;
 
 	return r->aux.running ? n - n % UNIT : n;
 }
 
-bool capture_aux_look(struct sonde_record *r)
+bool capture_aux_look(struct capture_rings *r)
 {
 	bool any = false;
 	size_t i;
 
-	if (r->plan.aux.mode != CAPTURE_AUX_FULL) {
+	if (r->plan->aux.mode != CAPTURE_AUX_FULL) {
 		return false;
 	}
 	for (i = 0; i < r->aux.nrings; i++) {
@@ -108,7 +109,8 @@ bool capture_aux_look(struct sonde_record *r)
 }
 
 /* n bytes of the stream from `from` on; n is at most the area's size. */
-static int put_area(struct sonde_record *r, size_t ring, uint64_t from, uint64_t n)
+static int put_area(
+        struct capture_rings *r, size_t ring, uint64_t from, uint64_t n, struct capture_lane *lane)
 {
 	const struct capture_aux_ring *area = &r->aux.rings[ring];
 	uint8_t head[AUXTRACE_SIZE] = {0};
@@ -130,23 +132,23 @@ static int put_area(struct sonde_record *r, size_t ring, uint64_t from, uint64_t
 	store_u32(head + 36, (uint32_t)area->tid, false);
 	store_u32(head + 40, (uint32_t)area->cpu, false);
 	/* the index says where the record stands: all before it must be written */
-	TRY(capture_lane_drain(&r->output.lane, &r->error));
-	feature_put_u64(&r->aux.index, r->writer.data_at + r->writer.data_size);
+	TRY(capture_lane_drain(lane, r->err));
+	feature_put_u64(&r->aux.index, lane->writer->data_at + lane->writer->data_size);
 	feature_put_u64(&r->aux.index, AUXTRACE_SIZE);
 	if (r->aux.index.failed) {
-		return error_nomem(&r->error);
+		return error_nomem(r->err);
 	}
-	return capture_lane_other(&r->output.lane, iov, 4, &r->error);
+	return capture_lane_other(lane, iov, 4, r->err);
 }
 
 /*
  * An event that found its area full is off, and nothing says so for sure: it is started again
  * whenever there is room. That does nothing to one that is on.
  */
-static void start_again(struct sonde_record *r, size_t ring)
+static void start_again(struct capture_rings *r, size_t ring)
 {
-	size_t i = r->plan.per_thread ? ring : ring * r->tasks.nthreads;
-	size_t end = r->plan.per_thread ? ring + 1 : i + r->tasks.nthreads;
+	size_t i = r->plan->per_thread ? ring : ring * r->tasks.nthreads;
+	size_t end = r->plan->per_thread ? ring + 1 : i + r->tasks.nthreads;
 
 	for (; i < end; i++) {
 		if (r->opened[0].fds[i] >= 0) {
@@ -155,27 +157,27 @@ static void start_again(struct sonde_record *r, size_t ring)
 	}
 }
 
-int capture_aux_pass(struct sonde_record *r, size_t ring)
+int capture_aux_pass(struct capture_rings *r, size_t ring, struct capture_lane *lane)
 {
 	struct capture_aux_ring *area;
 	uint64_t n;
 
-	if (r->plan.aux.mode != CAPTURE_AUX_FULL || r->aux.rings[ring].data == NULL) {
+	if (r->plan->aux.mode != CAPTURE_AUX_FULL || r->aux.rings[ring].data == NULL) {
 		return 0;
 	}
 	area = &r->aux.rings[ring];
 	n = ready(r, area);
 	if (n > area->size) {
-		return error_set(&r->error, SONDE_EIO, NO_OFFSET,
+		return error_set(r->err, SONDE_EIO, NO_OFFSET,
 		        "the kernel's AUX area went past what was read: %llu bytes of %llu",
 		        (unsigned long long)n, (unsigned long long)area->size);
 	}
 	if (n == 0) {
 		return 0;
 	}
-	TRY(put_area(r, ring, area->tail, n));
+	TRY(put_area(r, ring, area->tail, n, lane));
 	area->tail += n;
-	__atomic_store_n(page_word(&r->rings[ring], AT_AUX_TAIL), area->tail, __ATOMIC_RELEASE);
+	__atomic_store_n(page_word(&r->v[ring], AT_AUX_TAIL), area->tail, __ATOMIC_RELEASE);
 	if (r->aux.running) {
 		start_again(r, ring);
 	}
@@ -200,7 +202,7 @@ static bool any_set(const uint8_t *p, uint64_t n)
  * filled, but the zeros that it had in the beginning do. What the snapshot before took is left out
  * where the head says how much that is.
  */
-int capture_aux_take(struct sonde_record *r, size_t ring)
+int capture_aux_take(struct capture_rings *r, size_t ring, struct capture_lane *lane)
 {
 	struct capture_aux_ring *area = &r->aux.rings[ring];
 	uint64_t head = look(r, ring);
@@ -218,10 +220,10 @@ int capture_aux_take(struct sonde_record *r, size_t ring)
 	if (n == 0) {
 		return 0;
 	}
-	return put_area(r, ring, head >= n ? head - n : head + area->size - n, n);
+	return put_area(r, ring, head >= n ? head - n : head + area->size - n, n, lane);
 }
 
-void capture_aux_unmap(struct sonde_record *r)
+void capture_aux_unmap(struct capture_rings *r)
 {
 	size_t i;
 
@@ -233,7 +235,7 @@ void capture_aux_unmap(struct sonde_record *r)
 	}
 }
 
-void capture_aux_close(struct sonde_record *r)
+void capture_aux_close(struct capture_rings *r)
 {
 	free(r->aux.rings);
 	text_fini(&r->aux.index);

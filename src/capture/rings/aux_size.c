@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sizes of AUX areas and of the rings beside them: as perf 6.1 chooses them. */
-#include "capture/capture.h"
+#include "capture/rings/rings.h"
 #include "proc/proc.h"
 
 #include <unistd.h>
@@ -10,11 +10,11 @@
 #define DATA_UNPRIVILEGED ((uint64_t)256 << 10)
 #define PSB_SMALLEST      2048u /* bytes of trace between PSBs, as psb_period counts them */
 
-static bool privileged(const struct sonde_record *r)
+static bool privileged(const struct capture_rings *r)
 {
 	int64_t paranoid = 2;
 
-	(void)proc_read_number(r->root_fd, "proc/sys/kernel/perf_event_paranoid", &paranoid);
+	(void)proc_read_number(r->root, "proc/sys/kernel/perf_event_paranoid", &paranoid);
 	return paranoid < 0 || r->kernel->privileged();
 }
 
@@ -28,26 +28,26 @@ static uint64_t power_of_two(uint64_t v)
 	return p;
 }
 
-static uint64_t largest_sample(const struct sonde_record *r)
+static uint64_t largest_sample(const struct capture_rings *r)
 {
 	uint64_t most = 0;
 	size_t i;
 
-	for (i = 0; i < r->plan.events.n; i++) {
-		most = r->plan.events.v[i].attr.aux_sample_size > most
-		               ? r->plan.events.v[i].attr.aux_sample_size
+	for (i = 0; i < r->plan->events.n; i++) {
+		most = r->plan->events.v[i].attr.aux_sample_size > most
+		               ? r->plan->events.v[i].attr.aux_sample_size
 		               : most;
 	}
 	return most;
 }
 
-static uint64_t smallest_sample(const struct sonde_record *r)
+static uint64_t smallest_sample(const struct capture_rings *r)
 {
 	uint64_t least = CAPTURE_SAMPLE_MAX;
 	size_t i;
 
-	for (i = 0; i < r->plan.events.n; i++) {
-		uint64_t v = r->plan.events.v[i].attr.aux_sample_size;
+	for (i = 0; i < r->plan->events.n; i++) {
+		uint64_t v = r->plan->events.v[i].attr.aux_sample_size;
 
 		least = v != 0 && v < least ? v : least;
 	}
@@ -55,39 +55,39 @@ static uint64_t smallest_sample(const struct sonde_record *r)
 }
 
 /* A piece of trace without a PSB cannot be decoded. */
-static void warn_of_psb(struct sonde_record *r, const char *what, uint64_t size)
+static void warn_of_psb(struct capture_rings *r, const char *what, uint64_t size)
 {
-	uint64_t mask = capture_aux_mask(&r->plan.aux, r->root_fd, "psb_period");
+	uint64_t mask = capture_aux_mask(&r->plan->aux, r->root, "psb_period");
 	uint64_t psb = PSB_SMALLEST;
 
 	if (mask != 0) {
-		psb <<= (r->plan.events.v[0].attr.config & mask) >> __builtin_ctzll(mask);
+		psb <<= (r->plan->events.v[0].attr.config & mask) >> __builtin_ctzll(mask);
 	}
-	if (r->plan.aux.pmu->type == AUXTRACE_INTEL_PT && size <= psb + 256) {
-		capture_say(&r->log, SONDE_RECORD_WARNING,
+	if (r->plan->aux.pmu->type == AUXTRACE_INTEL_PT && size <= psb + 256) {
+		capture_say(r->log, SONDE_RECORD_WARNING,
 		        "Intel PT %s size (%llu) may be too small for PSB period (%llu)", what,
 		        (unsigned long long)size, (unsigned long long)psb);
 	}
 }
 
-static int plan_snapshot_size(struct sonde_record *r)
+static int plan_snapshot_size(struct capture_rings *r)
 {
 	struct capture_aux *aux = &r->aux;
 
-	aux->snapshot_size = r->options.snapshot_size;
-	if (r->options.aux_pages == 0 && aux->snapshot_size != 0) {
+	aux->snapshot_size = r->plan->options->snapshot_size;
+	if (r->plan->options->aux_pages == 0 && aux->snapshot_size != 0) {
 		aux->size = power_of_two(aux->snapshot_size);
 	}
 	if (aux->snapshot_size == 0) {
 		aux->snapshot_size = aux->size;
 	}
 	if (aux->snapshot_size > aux->size) {
-		return error_set(&r->error, SONDE_EARG, NO_OFFSET,
+		return error_set(r->err, SONDE_EARG, NO_OFFSET,
 		        "Snapshot size %llu must not be greater than AUX area tracing mmap size "
 		        "%llu",
 		        (unsigned long long)aux->snapshot_size, (unsigned long long)aux->size);
 	}
-	capture_say(&r->log, SONDE_RECORD_LINE, "Intel PT snapshot size: %llu",
+	capture_say(r->log, SONDE_RECORD_LINE, "Intel PT snapshot size: %llu",
 	        (unsigned long long)aux->snapshot_size);
 	warn_of_psb(r, "snapshot", aux->snapshot_size);
 	return 0;
@@ -97,17 +97,17 @@ static int plan_snapshot_size(struct sonde_record *r)
  * What an unprivileged user may lock: perf_event_mlock_kb less a page for each cpu, and
  * RLIMIT_MEMLOCK once. What nobody asked for shrinks until it fits, the larger one first.
  */
-static void fit_limits(struct sonde_record *r, size_t nrings, uint64_t least)
+static void fit_limits(struct capture_rings *r, size_t nrings, uint64_t least)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t data = r->ring_pages * page;
-	bool data_may = r->options.mmap_pages == 0;
-	bool area_may = r->options.aux_pages == 0 && r->options.snapshot_size == 0 &&
-	                r->plan.aux.mode != CAPTURE_AUX_SAMPLE;
+	uint64_t data = r->pages * page;
+	bool data_may = r->plan->options->mmap_pages == 0;
+	bool area_may = r->plan->options->aux_pages == 0 && r->plan->options->snapshot_size == 0 &&
+	                r->plan->aux.mode != CAPTURE_AUX_SAMPLE;
 	int64_t mlock_kb = 516;
 	uint64_t allowed;
 
-	(void)proc_read_number(r->root_fd, "proc/sys/kernel/perf_event_mlock_kb", &mlock_kb);
+	(void)proc_read_number(r->root, "proc/sys/kernel/perf_event_mlock_kb", &mlock_kb);
 	allowed = (uint64_t)mlock_kb * 1024;
 	allowed = (allowed > page ? allowed - page : 0) * r->ncpus + r->kernel->memlock();
 	while (nrings * (data + r->aux.size) > allowed) {
@@ -121,47 +121,47 @@ static void fit_limits(struct sonde_record *r, size_t nrings, uint64_t least)
 			break;
 		}
 	}
-	r->ring_pages = data / page;
+	r->pages = data / page;
 }
 
-int capture_aux_plan_sizes(struct sonde_record *r, size_t nrings)
+int capture_aux_plan_sizes(struct capture_rings *r, size_t nrings)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	struct capture_aux *aux = &r->aux;
-	uint64_t least = r->plan.aux.mode == CAPTURE_AUX_FULL ? 2 * page : page;
+	uint64_t least = r->plan->aux.mode == CAPTURE_AUX_FULL ? 2 * page : page;
 	bool limited;
 
-	if (r->plan.aux.pmu == NULL) {
+	if (r->plan->aux.pmu == NULL) {
 		return 0;
 	}
 	limited = !privileged(r);
-	if (limited && r->options.mmap_pages == 0) {
-		r->ring_pages = DATA_UNPRIVILEGED / page;
+	if (limited && r->plan->options->mmap_pages == 0) {
+		r->pages = DATA_UNPRIVILEGED / page;
 	}
-	aux->size = r->options.aux_pages != 0                ? r->options.aux_pages * page
-	            : r->plan.aux.mode == CAPTURE_AUX_SAMPLE ? power_of_two(largest_sample(r))
-	            : limited                                ? AREA_UNPRIVILEGED
-	                                                     : AREA_PRIVILEGED;
+	aux->size = r->plan->options->aux_pages != 0          ? r->plan->options->aux_pages * page
+	            : r->plan->aux.mode == CAPTURE_AUX_SAMPLE ? power_of_two(largest_sample(r))
+	            : limited                                 ? AREA_UNPRIVILEGED
+	                                                      : AREA_PRIVILEGED;
 	if (limited) {
 		fit_limits(r, nrings, least);
 	}
-	if (r->plan.aux.mode == CAPTURE_AUX_SNAPSHOT) {
+	if (r->plan->aux.mode == CAPTURE_AUX_SNAPSHOT) {
 		TRY(plan_snapshot_size(r));
 	}
 	if (aux->size < least || (aux->size & (aux->size - 1)) != 0) {
-		return error_set(&r->error, SONDE_EARG, NO_OFFSET,
+		return error_set(r->err, SONDE_EARG, NO_OFFSET,
 		        "Invalid mmap size for %s: must be at least %lluKiB and a power of 2",
-		        r->plan.aux.pmu->title, (unsigned long long)least / 1024);
+		        r->plan->aux.pmu->title, (unsigned long long)least / 1024);
 	}
-	if (r->plan.aux.mode == CAPTURE_AUX_SAMPLE) {
-		capture_say(&r->log, SONDE_RECORD_LINE,
+	if (r->plan->aux.mode == CAPTURE_AUX_SAMPLE) {
+		capture_say(r->log, SONDE_RECORD_LINE,
 		        "Intel PT min. sample size: %llu max. sample size: %llu",
 		        (unsigned long long)smallest_sample(r),
 		        (unsigned long long)largest_sample(r));
 		warn_of_psb(r, "sample", smallest_sample(r));
 	}
-	if (r->plan.aux.mode == CAPTURE_AUX_FULL) {
-		r->plan.events.v[0].attr.aux_watermark =
+	if (r->plan->aux.mode == CAPTURE_AUX_FULL) {
+		r->plan->events.v[0].attr.aux_watermark =
 		        (uint32_t)(aux->size / 4 < UINT32_MAX ? aux->size / 4 : UINT32_MAX);
 	}
 	return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Opens every event on every cpu for every thread, and one ring a cpu. */
-#include "capture/capture.h"
+#include "capture/rings/rings.h"
 #include "host/refusal.h"
 #include "proc/proc.h"
 
@@ -13,64 +13,64 @@
 #define RINGS_TOO_LARGE    1 /* beside 0 and errors */
 #define ALL_RINGS_BYTES    ((size_t)256 << 20) /* of rings whose size nobody asked for */
 
-static int open_failed(struct sonde_record *r, const struct event *event, int why)
+static int open_failed(struct capture_rings *r, const struct event *event, int why)
 {
-	const struct host_refusal refusal = {.root = r->root_fd,
+	const struct host_refusal refusal = {.root = r->root,
 	        .name = event->name,
 	        .attr = &event->attr,
 	        .pmu = event->pmu,
-	        .all = r->plan.targets == CAPTURE_ALL,
-	        .tasks = r->plan.targets == CAPTURE_TASKS ? &r->tasks : NULL};
+	        .all = r->plan->targets == CAPTURE_ALL,
+	        .tasks = r->plan->targets == CAPTURE_TASKS ? &r->tasks : NULL};
 
-	if (why == EINVAL && r->plan.aux.pmu == NULL && event->attr.aux_sample_size != 0) {
-		return error_set(&r->error, SONDE_EARG, NO_OFFSET,
+	if (why == EINVAL && r->plan->aux.pmu == NULL && event->attr.aux_sample_size != 0) {
+		return error_set(r->err, SONDE_EARG, NO_OFFSET,
 		        "No AUX area event to sample: '%s' wants one, such as intel_pt//, to lead "
 		        "its group",
 		        event->name);
 	}
-	return host_refusal(&r->error, &refusal, why);
+	return host_refusal(r->err, &refusal, why);
 }
 
-static bool drop_kernel(struct sonde_record *r)
+static bool drop_kernel(struct capture_rings *r)
 {
 	size_t i;
 
-	if (r->kernel_excluded || r->plan.targets == CAPTURE_ALL) {
+	if (r->kernel_excluded || r->plan->targets == CAPTURE_ALL) {
 		return false;
 	}
-	for (i = 0; i < r->plan.events.n; i++) {
-		if (sonde_attr_has(&r->plan.events.v[i].attr, SONDE_FLAG_EXCLUDE_USER)) {
+	for (i = 0; i < r->plan->events.n; i++) {
+		if (sonde_attr_has(&r->plan->events.v[i].attr, SONDE_FLAG_EXCLUDE_USER)) {
 			return false;
 		}
 	}
 	r->kernel_excluded = true;
-	for (i = 0; i < r->plan.events.n; i++) {
-		if (!sonde_attr_has(&r->plan.events.v[i].attr, SONDE_FLAG_EXCLUDE_KERNEL)) {
-			(void)event_exclude_kernel(&r->plan.events, &r->plan.events.v[i]);
+	for (i = 0; i < r->plan->events.n; i++) {
+		if (!sonde_attr_has(&r->plan->events.v[i].attr, SONDE_FLAG_EXCLUDE_KERNEL)) {
+			(void)event_exclude_kernel(&r->plan->events, &r->plan->events.v[i]);
 		}
 	}
 	return true;
 }
 
-static int open_one(struct sonde_record *r, size_t e, size_t at, int leader)
+static int open_one(struct capture_rings *r, size_t e, size_t at, int leader)
 {
-	const struct event *event = &r->plan.events.v[e];
+	const struct event *event = &r->plan->events.v[e];
 	int cpu = (int)r->cpus[at / r->tasks.nthreads];
 	pid_t pid = event->everywhere ? -1 : r->tasks.threads[at % r->tasks.nthreads];
 	int fd;
 
 	if (r->cgroup_fds != NULL && r->cgroup_fds[e] >= 0) {
 		fd = r->kernel->open(&event->attr, r->cgroup_fds[e], cpu, leader, HOST_OPEN_CGROUP);
-		capture_log_open(&r->log, r->cgroup_fds[e], cpu, leader, HOST_OPEN_CGROUP, fd);
+		capture_log_open(r->log, r->cgroup_fds[e], cpu, leader, HOST_OPEN_CGROUP, fd);
 		return fd;
 	}
 	fd = r->kernel->open(&event->attr, pid, cpu, leader, 0);
-	capture_log_open(&r->log, pid, cpu, leader, 0, fd);
+	capture_log_open(r->log, pid, cpu, leader, 0, fd);
 	return fd;
 }
 
 /* Nothing to open: a cpu that was not asked for, or a thread that an event for all tasks covers. */
-static bool left_out(const struct sonde_record *r, const struct event *event, size_t at)
+static bool left_out(const struct capture_rings *r, const struct event *event, size_t at)
 {
 	size_t i;
 
@@ -86,17 +86,17 @@ static bool left_out(const struct sonde_record *r, const struct event *event, si
 }
 
 /* Whether an event could not be opened because its cpu is not on-line any more; keeps errno. */
-static bool went_off_line(struct sonde_record *r, size_t at)
+static bool went_off_line(struct capture_rings *r, size_t at)
 {
 	int kept = errno;
 	pid_t *list = NULL;
 	size_t i, n = 0;
 	bool there = true;
 
-	if (kept != ENODEV || r->plan.per_thread || r->ncpus < 2) {
+	if (kept != ENODEV || r->plan->per_thread || r->ncpus < 2) {
 		return false;
 	}
-	if (proc_read_cpus(r->root_fd, "sys/devices/system/cpu/online", &list, &n) == 0) {
+	if (proc_read_cpus(r->root, "sys/devices/system/cpu/online", &list, &n) == 0) {
 		for (i = 0; i < n && list[i] != r->cpus[at / r->tasks.nthreads]; i++) {
 		}
 		there = i < n;
@@ -104,7 +104,7 @@ static bool went_off_line(struct sonde_record *r, size_t at)
 	free(list);
 	errno = kept;
 	if (!there && at % r->tasks.nthreads == 0) {
-		capture_say(&r->log, SONDE_RECORD_WARNING,
+		capture_say(r->log, SONDE_RECORD_WARNING,
 		        "cpu %d went off-line: going on without it",
 		        (int)r->cpus[at / r->tasks.nthreads]);
 	}
@@ -112,16 +112,16 @@ static bool went_off_line(struct sonde_record *r, size_t at)
 }
 
 /* -1 with errno; 0 also when some of the threads have ended, but ESRCH when all have. */
-static int open_event(struct sonde_record *r, size_t e)
+static int open_event(struct capture_rings *r, size_t e)
 {
-	const struct event *event = &r->plan.events.v[e];
+	const struct event *event = &r->plan->events.v[e];
 	const int *leaders = event->leader != e ? r->opened[event->leader].fds : NULL;
 	bool gone = false, any = false;
 	size_t i;
 	int fd;
 
-	capture_log_attr(&r->log, &event->attr);
-	for (i = 0; i < r->ncpus * r->tasks.nthreads; i++) {
+	capture_log_attr(r->log, &event->attr);
+	for (i = 0; i < capture_cells(r); i++) {
 		if (leaders != NULL && leaders[i] < 0) {
 			continue; /* the thread had ended when the leader was opened */
 		}
@@ -143,11 +143,11 @@ static int open_event(struct sonde_record *r, size_t e)
 	return 0;
 }
 
-static void close_event(struct sonde_record *r, size_t e)
+static void close_event(struct capture_rings *r, size_t e)
 {
 	size_t i;
 
-	for (i = 0; i < r->ncpus * r->tasks.nthreads; i++) {
+	for (i = 0; i < capture_cells(r); i++) {
 		if (r->opened[e].fds[i] >= 0) {
 			(void)r->kernel->close(r->opened[e].fds[i]);
 			r->opened[e].fds[i] = -1;
@@ -155,14 +155,14 @@ static void close_event(struct sonde_record *r, size_t e)
 	}
 }
 
-static int open_all(struct sonde_record *r)
+static int open_all(struct capture_rings *r)
 {
 	size_t e = 0;
 	size_t k;
 	int why;
 
 	capture_attr_sizes(r, false);
-	while (e < r->plan.events.n) {
+	while (e < r->plan->events.n) {
 		if (open_event(r, e) == 0) {
 			e++;
 			continue;
@@ -177,40 +177,40 @@ static int open_all(struct sonde_record *r)
 			continue;
 		}
 		if (why == ESRCH) {
-			return error_set(&r->error, SONDE_ENOENT, NO_OFFSET, "process %d has ended",
+			return error_set(r->err, SONDE_ENOENT, NO_OFFSET, "process %d has ended",
 			        (int)r->tasks.threads[0]);
 		}
 		if (why == EINVAL && capture_only_counts(r, e)) {
-			return error_set(&r->error, SONDE_EUNSUPPORTED, NO_OFFSET,
+			return error_set(r->err, SONDE_EUNSUPPORTED, NO_OFFSET,
 			        "the PMU '%s' counts, but takes no samples: try 'sonde stat -e %s'",
-			        r->plan.events.v[e].pmu, r->plan.events.v[e].name);
+			        r->plan->events.v[e].pmu, r->plan->events.v[e].name);
 		}
-		return open_failed(r, &r->plan.events.v[e], why);
+		return open_failed(r, &r->plan->events.v[e], why);
 	}
 	capture_attr_sizes(r, true);
 	if (r->kernel_excluded) {
-		capture_say(&r->log, SONDE_RECORD_WARNING,
+		capture_say(r->log, SONDE_RECORD_WARNING,
 		        "kernel.perf_event_paranoid does not allow kernel profiling: recording "
 		        "user space only");
 	}
 	return 0;
 }
 
-static int map_failed(struct sonde_record *r, int why)
+static int map_failed(struct capture_rings *r, int why)
 {
-	size_t ring_kb = (r->ring_pages + 1) * (size_t)sysconf(_SC_PAGESIZE) / 1024;
+	size_t ring_kb = (r->pages + 1) * (size_t)sysconf(_SC_PAGESIZE) / 1024;
 	int64_t mlock_kb = 0;
 
-	if (why == EINVAL && (r->ring_pages & (r->ring_pages - 1)) != 0) {
-		return error_set(&r->error, SONDE_EARG, NO_OFFSET,
-		        "a ring of %zu pages is not possible: use a power of two", r->ring_pages);
+	if (why == EINVAL && (r->pages & (r->pages - 1)) != 0) {
+		return error_set(r->err, SONDE_EARG, NO_OFFSET,
+		        "a ring of %zu pages is not possible: use a power of two", r->pages);
 	}
 	if (why != EPERM) {
-		return error_set(&r->error, SONDE_EIO, NO_OFFSET,
-		        "cannot map a ring of %zu pages: %s", r->ring_pages, strerror(why));
+		return error_set(r->err, SONDE_EIO, NO_OFFSET, "cannot map a ring of %zu pages: %s",
+		        r->pages, strerror(why));
 	}
-	(void)proc_read_number(r->root_fd, "proc/sys/kernel/perf_event_mlock_kb", &mlock_kb);
-	return error_set(&r->error, SONDE_EPERM, NO_OFFSET,
+	(void)proc_read_number(r->root, "proc/sys/kernel/perf_event_mlock_kb", &mlock_kb);
+	return error_set(r->err, SONDE_EPERM, NO_OFFSET,
 	        "not allowed to map %zu kB for the ring of each cpu: kernel.perf_event_mlock_kb is "
 	        "%lld; ask for less with -m, raise it as root with 'sysctl "
 	        "kernel.perf_event_mlock_kb=%zu', or raise 'ulimit -l'",
@@ -218,19 +218,19 @@ static int map_failed(struct sonde_record *r, int why)
 }
 
 /* RINGS_TOO_LARGE: without -m, beyond what limits allow. */
-static int map_ring(struct sonde_record *r, struct capture_ring *ring, int fd, bool backward)
+static int map_ring(struct capture_rings *r, struct capture_ring *ring, int fd, bool backward)
 {
-	size_t size = (r->ring_pages + 1) * (size_t)sysconf(_SC_PAGESIZE);
+	size_t size = (r->pages + 1) * (size_t)sysconf(_SC_PAGESIZE);
 	void *map = r->kernel->map(fd, size, backward);
 
 	if (map == NULL) {
-		return (errno == EPERM || errno == ENOMEM) && r->options.mmap_pages == 0 &&
-		                       r->ring_pages > 1
+		return (errno == EPERM || errno == ENOMEM) && r->plan->options->mmap_pages == 0 &&
+		                       r->pages > 1
 		               ? RINGS_TOO_LARGE
 		               : map_failed(r, errno);
 	}
 	if (!capture_ring_init(ring, map, size)) {
-		return error_set(&r->error, SONDE_EUNSUPPORTED, NO_OFFSET,
+		return error_set(r->err, SONDE_EUNSUPPORTED, NO_OFFSET,
 		        "the kernel's ring has a layout that is not known");
 	}
 	ring->backward = backward;
@@ -240,30 +240,30 @@ static int map_ring(struct sonde_record *r, struct capture_ring *ring, int fd, b
 
 /* Gives every descriptor its ring; ring_fds: the descriptor that each ring is mapped from, or -1.
  */
-static int join_rings(struct sonde_record *r, int *ring_fds)
+static int join_rings(struct capture_rings *r, int *ring_fds)
 {
 	size_t e, i, ring;
 	bool backward;
 	int fd, rc;
 
-	for (i = 0; i < r->ncpus * r->tasks.nthreads; i++) {
-		for (e = 0; e < r->plan.events.n; e++) {
+	for (i = 0; i < capture_cells(r); i++) {
+		for (e = 0; e < r->plan->events.n; e++) {
 			fd = r->opened[e].fds[i];
 			backward = sonde_attr_has(
-			        &r->plan.events.v[e].attr, SONDE_FLAG_WRITE_BACKWARD);
-			ring = capture_ring_of(r, i) + (backward ? r->nrings / 2 : 0);
+			        &r->plan->events.v[e].attr, SONDE_FLAG_WRITE_BACKWARD);
+			ring = capture_ring_of(r, i) + (backward ? r->n / 2 : 0);
 			if (fd < 0) {
 				continue;
 			}
 			if (ring_fds[ring] >= 0) {
 				if (r->kernel->redirect(fd, ring_fds[ring]) < 0) {
-					return error_set(&r->error, SONDE_EIO, NO_OFFSET,
+					return error_set(r->err, SONDE_EIO, NO_OFFSET,
 					        "cannot share a ring between events: %s",
 					        strerror(errno));
 				}
 				continue;
 			}
-			rc = map_ring(r, &r->rings[ring], fd, backward);
+			rc = map_ring(r, &r->v[ring], fd, backward);
 			if (rc != 0) {
 				return rc;
 			}
@@ -281,16 +281,16 @@ static int join_rings(struct sonde_record *r, int *ring_fds)
 	return 0;
 }
 
-static int read_ids(struct sonde_record *r, struct capture_fds *o)
+static int read_ids(struct capture_rings *r, struct capture_fds *o)
 {
 	size_t i;
 
-	for (i = 0; i < r->ncpus * r->tasks.nthreads; i++) {
+	for (i = 0; i < capture_cells(r); i++) {
 		if (o->fds[i] < 0) {
 			continue;
 		}
 		if (r->kernel->id(o->fds[i], &o->ids[o->nids]) < 0) {
-			return error_set(&r->error, SONDE_EIO, NO_OFFSET,
+			return error_set(r->err, SONDE_EIO, NO_OFFSET,
 			        "cannot read an event's id: %s", strerror(errno));
 		}
 		o->nids++;
@@ -298,29 +298,29 @@ static int read_ids(struct sonde_record *r, struct capture_fds *o)
 	return 0;
 }
 
-static int allocate(struct sonde_record *r)
+static int allocate(struct capture_rings *r)
 {
-	size_t n = r->ncpus * r->tasks.nthreads;
+	size_t n = capture_cells(r);
 	size_t i, k;
 
 	/* the first half is written forward, the second one backward */
-	r->nrings = 2 * (r->plan.per_thread ? r->tasks.nthreads : r->ncpus);
-	r->opened = calloc(r->plan.events.n, sizeof(*r->opened));
-	r->rings = calloc(r->nrings, sizeof(*r->rings));
-	r->aux.rings = calloc(r->nrings, sizeof(*r->aux.rings));
-	r->aux.nrings = r->aux.rings != NULL ? r->nrings : 0; /* the second half stays empty */
-	r->polls = calloc(r->nrings, sizeof(*r->polls));
-	if (r->opened == NULL || r->rings == NULL || r->polls == NULL || r->aux.rings == NULL) {
-		return error_nomem(&r->error);
+	r->n = 2 * (r->plan->per_thread ? r->tasks.nthreads : r->ncpus);
+	r->opened = calloc(r->plan->events.n, sizeof(*r->opened));
+	r->v = calloc(r->n, sizeof(*r->v));
+	r->aux.rings = calloc(r->n, sizeof(*r->aux.rings));
+	r->aux.nrings = r->aux.rings != NULL ? r->n : 0; /* the second half stays empty */
+	r->polls = calloc(r->n, sizeof(*r->polls));
+	if (r->opened == NULL || r->v == NULL || r->polls == NULL || r->aux.rings == NULL) {
+		return error_nomem(r->err);
 	}
-	for (i = 0; i < r->nrings; i++) {
+	for (i = 0; i < r->n; i++) {
 		r->polls[i].fd = -1;
 	}
-	for (i = 0; i < r->plan.events.n; i++) {
+	for (i = 0; i < r->plan->events.n; i++) {
 		r->opened[i].fds = calloc(n, sizeof(int));
 		r->opened[i].ids = calloc(n, sizeof(uint64_t));
 		if (r->opened[i].fds == NULL || r->opened[i].ids == NULL) {
-			return error_nomem(&r->error);
+			return error_nomem(r->err);
 		}
 		for (k = 0; k < n; k++) {
 			r->opened[i].fds[k] = -1;
@@ -330,27 +330,27 @@ static int allocate(struct sonde_record *r)
 }
 
 /* Rings of thousands of threads must not take all memory: what nobody asked for is shared out. */
-static size_t default_pages(const struct sonde_record *r)
+static size_t default_pages(const struct capture_rings *r)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t pages = DEFAULT_RING_BYTES / page;
 
-	while (pages > 2 && pages * page * r->nrings / 2 > ALL_RINGS_BYTES) {
+	while (pages > 2 && pages * page * r->n / 2 > ALL_RINGS_BYTES) {
 		pages /= 2;
 	}
 	return pages;
 }
 
-static void unmap_rings(struct sonde_record *r)
+static void unmap_rings(struct capture_rings *r)
 {
 	size_t i;
 
 	capture_aux_unmap(r);
-	for (i = 0; r->rings != NULL && i < r->nrings; i++) {
-		if (r->rings[i].page != NULL) {
-			r->kernel->unmap(r->rings[i].page, r->rings[i].map_size);
+	for (i = 0; r->v != NULL && i < r->n; i++) {
+		if (r->v[i].page != NULL) {
+			r->kernel->unmap(r->v[i].page, r->v[i].map_size);
 		}
-		r->rings[i] = (struct capture_ring){0};
+		r->v[i] = (struct capture_ring){0};
 	}
 }
 
@@ -358,17 +358,17 @@ static void unmap_rings(struct sonde_record *r)
  * All rings are of one size: without -m the limits are shared out, so that the last one is not left
  * with nothing. Events that shared a ring are given another one when that is mapped.
  */
-static int map_rings(struct sonde_record *r)
+static int map_rings(struct capture_rings *r)
 {
-	int *ring_fds = malloc(r->nrings * sizeof(*ring_fds));
+	int *ring_fds = malloc(r->n * sizeof(*ring_fds));
 	size_t i;
 	int rc;
 
 	if (ring_fds == NULL) {
-		return error_nomem(&r->error);
+		return error_nomem(r->err);
 	}
-	for (;; r->ring_pages /= 2) {
-		for (i = 0; i < r->nrings; i++) {
+	for (;; r->pages /= 2) {
+		for (i = 0; i < r->n; i++) {
 			ring_fds[i] = -1;
 		}
 		rc = join_rings(r, ring_fds);
@@ -382,79 +382,93 @@ static int map_rings(struct sonde_record *r)
 }
 
 /* A ring is read when it is half full. */
-static void warn_of_small_files(struct sonde_record *r)
+static void warn_of_small_files(struct capture_rings *r)
 {
-	uint64_t half = r->ring_pages * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
+	uint64_t half = r->pages * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
 
-	if (r->options.switch_bytes != 0 && r->options.switch_bytes < half) {
-		capture_say(&r->log, SONDE_RECORD_WARNING,
+	if (r->plan->options->switch_bytes != 0 && r->plan->options->switch_bytes < half) {
+		capture_say(r->log, SONDE_RECORD_WARNING,
 		        "--switch-output: files will be larger than %lluK, as up to %lluK are read "
 		        "from a ring at once; smaller rings (-m) make smaller files",
-		        (unsigned long long)(r->options.switch_bytes + 1023) / 1024,
+		        (unsigned long long)(r->plan->options->switch_bytes + 1023) / 1024,
 		        (unsigned long long)half / 1024);
 	}
 }
 
-int capture_open(struct sonde_record *r)
+int capture_open(struct capture_rings *r)
 {
 	size_t i;
 
 	TRY(allocate(r));
 	TRY(capture_cgroups_open(r));
-	r->ring_pages = r->options.mmap_pages != 0 ? r->options.mmap_pages : default_pages(r);
-	TRY(capture_aux_plan_sizes(r, r->nrings / 2));
+	r->pages =
+	        r->plan->options->mmap_pages != 0 ? r->plan->options->mmap_pages : default_pages(r);
+	TRY(capture_aux_plan_sizes(r, r->n / 2));
 	TRY(open_all(r));
 	TRY(map_rings(r));
 	warn_of_small_files(r);
-	capture_say(&r->log, SONDE_RECORD_LINE, "mmap size %zuB",
-	        (r->ring_pages + 1) * (size_t)sysconf(_SC_PAGESIZE));
-	if (r->plan.aux.pmu != NULL) {
-		capture_say(&r->log, SONDE_RECORD_LINE, "AUX area mmap length %llu",
+	capture_say(r->log, SONDE_RECORD_LINE, "mmap size %zuB",
+	        (r->pages + 1) * (size_t)sysconf(_SC_PAGESIZE));
+	if (r->plan->aux.pmu != NULL) {
+		capture_say(r->log, SONDE_RECORD_LINE, "AUX area mmap length %llu",
 		        (unsigned long long)r->aux.size);
 	}
-	capture_say(&r->log, SONDE_RECORD_LINE, "perf event ring buffer mmapped per %s",
-	        r->plan.per_thread ? "thread" : "cpu");
-	for (i = 0; i < r->plan.events.n; i++) {
+	capture_say(r->log, SONDE_RECORD_LINE, "perf event ring buffer mmapped per %s",
+	        r->plan->per_thread ? "thread" : "cpu");
+	for (i = 0; i < r->plan->events.n; i++) {
 		TRY(read_ids(r, &r->opened[i]));
 	}
-	TRY(capture_set_filters(r));
-	return capture_bpf_open(r);
+	return capture_set_filters(r);
 }
 
-static int switch_event(struct sonde_record *r, size_t e, bool on)
+static int switch_event(struct capture_rings *r, size_t e, bool on)
 {
 	size_t i;
 
-	for (i = 0; i < r->ncpus * r->tasks.nthreads; i++) {
+	for (i = 0; i < capture_cells(r); i++) {
 		if (r->opened[e].fds[i] >= 0 &&
 		        r->kernel->enable(r->opened[e].fds[i], on, false) < 0) {
-			return error_set(&r->error, SONDE_EIO, NO_OFFSET, "cannot %s '%s': %s",
-			        on ? "enable" : "disable", r->plan.events.v[e].name,
+			return error_set(r->err, SONDE_EIO, NO_OFFSET, "cannot %s '%s': %s",
+			        on ? "enable" : "disable", r->plan->events.v[e].name,
 			        strerror(errno));
 		}
 	}
 	return 0;
 }
 
-int capture_enable(struct sonde_record *r, size_t event, bool on)
+int capture_enable(struct capture_rings *r, size_t event, bool on)
 {
 	size_t e;
 
 	r->aux.running = event == SIZE_MAX || event == 0 ? on : r->aux.running;
-	for (e = 0; e < r->plan.events.n; e++) {
+	for (e = 0; e < r->plan->events.n; e++) {
 		/* side-band goes on: it is needed to understand what comes later */
-		if (event == SIZE_MAX ? !r->plan.events.v[e].tracking : e == event) {
+		if (event == SIZE_MAX ? !r->plan->events.v[e].tracking : e == event) {
 			TRY(switch_event(r, e, on));
 		}
 	}
 	return 0;
 }
 
-static bool has_fd(const struct sonde_record *r, size_t at, int fd)
+void capture_disable_all(struct capture_rings *r)
+{
+	size_t e, i;
+
+	r->aux.running = false;
+	for (e = 0; e < r->plan->events.n; e++) {
+		for (i = 0; i < capture_cells(r); i++) {
+			if (r->opened[e].fds[i] >= 0) {
+				(void)r->kernel->enable(r->opened[e].fds[i], false, false);
+			}
+		}
+	}
+}
+
+static bool has_fd(const struct capture_rings *r, size_t at, int fd)
 {
 	size_t e;
 
-	for (e = 0; e < r->plan.events.n; e++) {
+	for (e = 0; e < r->plan->events.n; e++) {
 		if (r->opened[e].fds[at] == fd) {
 			return true;
 		}
@@ -466,12 +480,12 @@ static bool has_fd(const struct sonde_record *r, size_t at, int fd)
  * The descriptor that a ring is listened to is of a task that has ended: another one that shares
  * the ring takes its place. -1: all have ended. from: the one until now.
  */
-int capture_next_poll(const struct sonde_record *r, size_t ring, int from)
+int capture_next_poll(const struct capture_rings *r, size_t ring, int from)
 {
 	struct pollfd p = {.events = POLLIN};
-	size_t half = ring % (r->nrings / 2);
-	size_t i, first = r->plan.per_thread ? half : half * r->tasks.nthreads;
-	size_t end = r->plan.per_thread ? half + 1 : first + r->tasks.nthreads;
+	size_t half = ring % (r->n / 2);
+	size_t i, first = r->plan->per_thread ? half : half * r->tasks.nthreads;
+	size_t end = r->plan->per_thread ? half + 1 : first + r->tasks.nthreads;
 	bool behind = false;
 
 	for (i = first; i < end; i++) {
@@ -487,14 +501,13 @@ int capture_next_poll(const struct sonde_record *r, size_t ring, int from)
 	return -1;
 }
 
-void capture_close(struct sonde_record *r)
+void capture_close(struct capture_rings *r)
 {
 	size_t i;
 
-	capture_bpf_close(r);
 	unmap_rings(r);
 	capture_aux_close(r);
-	for (i = 0; r->opened != NULL && i < r->plan.events.n; i++) {
+	for (i = 0; r->opened != NULL && i < r->plan->events.n; i++) {
 		if (r->opened[i].fds != NULL) {
 			close_event(r, i);
 		}
@@ -502,6 +515,10 @@ void capture_close(struct sonde_record *r)
 		free(r->opened[i].ids);
 	}
 	free(r->opened);
-	free(r->rings);
+	free(r->v);
 	free(r->polls);
+	capture_cgroups_close(r);
+	host_tasks_fini(&r->tasks);
+	free(r->cpus);
+	free(r->picked);
 }

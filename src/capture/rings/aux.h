@@ -9,8 +9,8 @@
  *	             the event goes on. Side-band goes on meanwhile: it is the dummy event's
  *	sample       the kernel puts the newest bytes of the ring into samples of other events
  */
-#ifndef SONDE_CAPTURE_AUX_H
-#define SONDE_CAPTURE_AUX_H
+#ifndef SONDE_CAPTURE_RINGS_AUX_H
+#define SONDE_CAPTURE_RINGS_AUX_H
 
 #include "core/status.h"
 #include "core/text.h"
@@ -20,7 +20,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct sonde_record;
+struct capture_lane;
+struct capture_rings;
 
 struct capture_aux_ring {
 	uint8_t *data; /* NULL: this ring has no AUX area */
@@ -43,29 +44,30 @@ struct capture_aux {
 };
 
 /* Sizes of areas and rings by options and limits, once rings can be counted. SONDE_EARG. */
-int capture_aux_plan_sizes(struct sonde_record *r, size_t nrings);
+int capture_aux_plan_sizes(struct capture_rings *r, size_t nrings);
 
 /* ---- areas ---- */
 
 /* Maps the area of ring number `ring`, whose records fd brings. */
-int capture_aux_map(struct sonde_record *r, size_t ring, int fd, int cpu, pid_t tid);
+int capture_aux_map(struct capture_rings *r, size_t ring, int fd, int cpu, pid_t tid);
 
 /* True when a full trace has something to take. Looks at all heads. */
-bool capture_aux_look(struct sonde_record *r);
+bool capture_aux_look(struct capture_rings *r);
 
-/* Takes what was looked at into the file, area by area, and starts what went off. */
-int capture_aux_pass(struct sonde_record *r, size_t ring);
+/* Takes what was looked at into the file, and starts what went off. */
+int capture_aux_pass(struct capture_rings *r, size_t ring, struct capture_lane *lane);
 
 /* Takes a snapshot of one area, whose event is off. */
-int capture_aux_take(struct sonde_record *r, size_t ring);
+int capture_aux_take(struct capture_rings *r, size_t ring, struct capture_lane *lane);
 
-void capture_aux_unmap(struct sonde_record *r); /* all areas; they may be mapped again */
-void capture_aux_close(struct sonde_record *r);
+void capture_aux_unmap(struct capture_rings *r); /* all areas; they may be mapped again */
+void capture_aux_close(struct capture_rings *r);
 
 /* ---- what the file says about it ---- */
 
-void capture_aux_put_time(const struct sonde_record *r, struct text *t); /* TIME_CONV */
-void capture_aux_put_info(struct sonde_record *r, struct text *t); /* AUXTRACE_INFO */
-bool capture_aux_put_index(const struct sonde_record *r, struct text *t); /* feature AUXTRACE */
+void capture_aux_put_time(const struct capture_rings *r, struct text *t); /* TIME_CONV */
+void capture_aux_put_info(struct capture_rings *r, struct text *t); /* AUXTRACE_INFO */
+/* The feature AUXTRACE, of what begins before `end` in the file. */
+bool capture_aux_put_index(const struct capture_aux *aux, uint64_t end, struct text *t);
 
 #endif

@@ -8,9 +8,12 @@
  *	1040  u64 data_offset bytes from the page's start; 0: one page (kernels before 4.1)
  *	1048  u64 data_size   bytes; 0: all behind the page
  */
-#include "capture/capture.h"
+#include "capture/rings/ring.h"
+
+#include "core/status.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define AT_COMPAT 4

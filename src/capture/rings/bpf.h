@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* BPF programs that are loaded while it records: events that tell of them have rings of their own. */
+#ifndef SONDE_CAPTURE_RINGS_BPF_H
+#define SONDE_CAPTURE_RINGS_BPF_H
+
+#include "capture/rings/watch.h"
+#include "host/bpf.h"
+
+struct capture_rings;
+
+struct capture_bpf {
+	struct host_bpf known;
+	struct capture_watch watch;
+};
+
+/* On the cpus of these rings. Where the kernel does not allow it nothing is missing. */
+void capture_bpf_open(struct capture_bpf *b, const struct capture_rings *r);
+void capture_bpf_close(struct capture_bpf *b, const struct host_kernel *kernel);
+
+/* Asks for the programs that the rings tell of. */
+void capture_bpf_look(struct capture_bpf *b);
+
+#endif
