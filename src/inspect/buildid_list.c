@@ -12,7 +12,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 struct line {
 	int32_t pid; /* of a guest; -1: the host */
@@ -230,58 +229,19 @@ static int lines_write(const struct lines *lines, const struct sonde_buildid_opt
 	return rc;
 }
 
-/* A file that can be opened twice, and whose header says all. */
-static bool header_says_all(const char *path, const struct sonde_buildid_options *options)
+static int print_list(struct sonde_session *s, const char *path,
+        const struct sonde_buildid_options *options, sonde_buildid_write_fn write, void *arg)
 {
-	struct diag_sink silent = {0};
-	struct file f = {.diags = &silent, .check_owner = options->check_owner != 0};
-	struct stat st;
-	bool all;
-
-	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) {
-		return false;
-	}
-	all = file_open(&f, path) >= 0 && list_is_enough(&f, options);
-	file_close(&f);
-	return all;
-}
-
-static int print_header_list(const char *path, const struct sonde_buildid_options *options,
-        sonde_buildid_write_fn write, void *arg)
-{
-	struct diag_sink diags = {.fn = options->on_diag, .arg = options->diag_arg};
-	struct file f = {.diags = &diags, .check_owner = options->check_owner != 0};
 	struct arena arena = {0};
 	struct lines lines = {0};
-	int rc = file_open(&f, path);
+	int rc = session_open_header(s, path);
 
-	if (rc >= 0) {
-		rc = lines_of_feature(&lines, &f, &arena, &diags);
+	if (rc >= 0 && list_is_enough(session_file(s), options)) {
+		rc = lines_of_feature(&lines, session_file(s), &arena, session_diags(s));
+	} else if (rc >= 0) {
+		rc = session_open_records(s);
+		rc = rc >= 0 ? lines_of_hits(&lines, s, &arena) : rc;
 	}
-	if (rc >= 0) {
-		rc = lines_write(&lines, options, write, arg);
-	}
-	(void)error_plain(&f.error, rc);
-	if (rc < 0 && options->message != NULL) {
-		(void)snprintf(options->message, options->message_size, "%s", f.error.text);
-	}
-	if (rc >= 0) {
-		rc = diags.counts[SONDE_DIAG_TRUNCATED] + diags.counts[SONDE_DIAG_DAMAGED] != 0;
-	}
-	arena_fini(&arena);
-	file_close(&f);
-	return rc;
-}
-
-static int list_print(struct sonde_session *s, const struct sonde_buildid_options *options,
-        sonde_buildid_write_fn write, void *arg)
-{
-	const struct file *f = session_file(s);
-	struct arena arena = {0};
-	struct lines lines = {0};
-	int rc = list_is_enough(f, options) ? lines_of_feature(&lines, f, &arena, NULL)
-	                                    : lines_of_hits(&lines, s, &arena);
-
 	if (rc >= 0) {
 		rc = lines_write(&lines, options, write, arg);
 	}
@@ -290,7 +250,7 @@ static int list_print(struct sonde_session *s, const struct sonde_buildid_option
 	return rc;
 }
 
-static int print_session_list(const char *path, const struct sonde_buildid_options *options,
+int sonde_buildid_print(const char *path, const struct sonde_buildid_options *options,
         sonde_buildid_write_fn write, void *arg)
 {
 	struct sonde_session_options so = {.size = sizeof(so),
@@ -298,11 +258,8 @@ static int print_session_list(const char *path, const struct sonde_buildid_optio
 	        .diag_arg = options->diag_arg,
 	        .check_owner = options->check_owner};
 	struct sonde_session *s = sonde_session_new(&so);
-	int rc = s != NULL ? sonde_session_open(s, path) : SONDE_ENOMEM;
+	int rc = s != NULL ? print_list(s, path, options, write, arg) : SONDE_ENOMEM;
 
-	if (rc >= 0) {
-		rc = list_print(s, options, write, arg);
-	}
 	if (rc < 0 && options->message != NULL) {
 		(void)snprintf(options->message, options->message_size, "%s",
 		        s != NULL ? sonde_session_error(s)->text : sonde_status_text(rc));
@@ -314,11 +271,4 @@ static int print_session_list(const char *path, const struct sonde_buildid_optio
 	}
 	sonde_session_free(s);
 	return rc;
-}
-
-int sonde_buildid_print(const char *path, const struct sonde_buildid_options *options,
-        sonde_buildid_write_fn write, void *arg)
-{
-	return header_says_all(path, options) ? print_header_list(path, options, write, arg)
-	                                      : print_session_list(path, options, write, arg);
 }

@@ -160,33 +160,10 @@ static int seal(struct sonde_session *s)
 	return frame_resolver_seal(&s->frames, s->timeline);
 }
 
-static int open_steps(struct sonde_session *s, const char *path)
+int session_open_header(struct sonde_session *s, const char *path)
 {
 	int rc;
 
-	s->file.check_owner = s->options.check_owner != 0;
-	rc = file_open(&s->file, path);
-	if (rc >= 0) {
-		rc = file_inflate(&s->file);
-	}
-	if (s->options.kallsyms == NULL) {
-		s->options.kallsyms = s->file.kallsyms;
-	}
-	if (rc < 0) {
-		s->error = s->file.error;
-		return rc;
-	}
-	s->event_counts = calloc(s->file.nevents + 1, sizeof(*s->event_counts));
-	s->timeline = timeline_new(&s->diags);
-	if (s->event_counts == NULL || s->timeline == NULL) {
-		return error_nomem(&s->error);
-	}
-	s->frames.swap = s->file.swap;
-	return session_walk(s) < 0 || seal(s) < 0 ? error_nomem(&s->error) : 0;
-}
-
-int sonde_session_open(struct sonde_session *s, const char *path)
-{
 	if (s->opened) {
 		return error_set(
 		        &s->error, SONDE_EARG, NO_OFFSET, "this session has a file already");
@@ -197,12 +174,47 @@ int sonde_session_open(struct sonde_session *s, const char *path)
 		        "cannot read the symbols of the kernel from %s: %s", s->options.kallsyms,
 		        strerror(errno));
 	}
-	TRY(open_steps(s, path));
+	s->file.check_owner = s->options.check_owner != 0;
+	rc = file_open(&s->file, path);
+	if (rc < 0) {
+		s->error = s->file.error;
+	}
+	return rc;
+}
+
+int session_open_records(struct sonde_session *s)
+{
+	int rc = file_inflate(&s->file);
+
+	if (rc < 0) {
+		s->error = s->file.error;
+		return rc;
+	}
+	if (s->options.kallsyms == NULL) {
+		s->options.kallsyms = s->file.kallsyms;
+	}
+	s->event_counts = calloc(s->file.nevents + 1, sizeof(*s->event_counts));
+	s->timeline = timeline_new(&s->diags);
+	if (s->event_counts == NULL || s->timeline == NULL) {
+		return error_nomem(&s->error);
+	}
+	s->frames.swap = s->file.swap;
+	if (session_walk(s) < 0 || seal(s) < 0) {
+		return error_nomem(&s->error);
+	}
 	if (s->options.strict != 0 &&
 	        s->diags.counts[SONDE_DIAG_TRUNCATED] + s->diags.counts[SONDE_DIAG_DAMAGED] != 0) {
-		return error_set(&s->error, SONDE_EFORMAT, NO_OFFSET, "%s is damaged", path);
+		return error_set(
+		        &s->error, SONDE_EFORMAT, NO_OFFSET, "%s is damaged", s->file.path);
 	}
 	return 0;
+}
+
+int sonde_session_open(struct sonde_session *s, const char *path)
+{
+	int rc = session_open_header(s, path);
+
+	return rc < 0 ? rc : session_open_records(s);
 }
 
 uint64_t sonde_session_diags(const struct sonde_session *s, enum sonde_diag_kind kind)

@@ -71,6 +71,13 @@ int session_worker_next(struct session_worker *w, struct session_sample *out);
  */
 int session_worker_next_any(struct session_worker *w, struct record *r, struct session_sample *out);
 
+/*
+ * The two halves of sonde_session_open, for who may need the header only: after the first one
+ * session_file has it, after both everything works.
+ */
+int session_open_header(struct sonde_session *s, const char *path);
+int session_open_records(struct sonde_session *s);
+
 const struct file *session_file(const struct sonde_session *s);
 /* All samples were read: the memory of the input's bytes can go; spans of it stay valid. */
 void session_forget(const struct sonde_session *s);
