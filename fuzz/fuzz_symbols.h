@@ -24,7 +24,7 @@ static inline void check_symbols(const struct symbol_table *table)
 		if (s->start < s->end && symbol_table_find(table, s->start) != s) {
 			abort();
 		}
-		if (strlen(symbol_raw_name(table, s)) > 1u << 20) {
+		if (strlen(symbol_name(table, s)) > 1u << 20) {
 			abort();
 		}
 		end = s->end;

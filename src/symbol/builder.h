@@ -14,7 +14,6 @@ struct symbol_table {
 	char *names;
 	_Atomic(char *) *shown; /* demangled names made so far; NULL: no name is mangled */
 	uint64_t skipped;
-	char why[256];
 };
 
 /* A table without mangled names, to be filled; NULL: no memory. */
@@ -44,7 +43,6 @@ struct symbol_builder {
 	bool sorted_by_order_only; /* equal starts: the last in the input wins (perf maps) */
 	bool demangle;
 	bool failed; /* no memory */
-	char why[256];
 };
 
 void builder_fini(struct symbol_builder *b);

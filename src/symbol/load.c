@@ -4,7 +4,6 @@
 #include "symbol/builder.h"
 #include "symbol/cache.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -30,20 +29,6 @@ struct loader {
 	struct symbol_table *cached; /* was found there: nothing is read */
 };
 
-static void why(struct symbol_builder *b, const char *fmt, ...)
-        __attribute__((format(printf, 2, 3)));
-
-static void why(struct symbol_builder *b, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	if (vsnprintf(b->why, sizeof(b->why), fmt, ap) < 0) {
-		b->why[0] = 0;
-	}
-	va_end(ap);
-}
-
 static void object_close(struct object *o)
 {
 	image_elf_close(&o->elf);
@@ -66,19 +51,11 @@ static bool object_open(struct loader *l, struct object *o)
 	*o = (struct object){0};
 	if (image_file_open(&o->file, l->name, &err) < 0 ||
 	        image_elf_open(&o->elf, o->file.bytes, &err) < 0) {
-		if (l->b.why[0] == 0) {
-			why(&l->b, "%.200s", err.text);
-		}
 		object_close(o);
 		return false;
 	}
-	if (l->where.id.size != 0 && !same_id(&o->elf.build_id, &l->where.id)) {
-		why(&l->b, "%.180s has another build id than the recorded object", l->name);
-		object_close(o);
-		return false;
-	}
-	if (l->where.id.size != 0 && o->elf.build_id.size == 0) {
-		why(&l->b, "%.180s has no build id, the recorded object had", l->name);
+	if (l->where.id.size != 0 &&
+	        (o->elf.build_id.size == 0 || !same_id(&o->elf.build_id, &l->where.id))) {
 		object_close(o);
 		return false;
 	}
@@ -125,35 +102,23 @@ static void load_elf(struct loader *l)
 {
 	struct object *object = &l->object;
 	struct object *debug = &l->debug;
-	char from[IMAGE_PATH_MAX] = "";
 	bool have =
 	        open_place(l, IMAGE_PLACE_PATH, object) || open_place(l, IMAGE_PLACE_CACHE, object);
 	bool have_debug = false;
 
-	if (have) {
-		memcpy(from, l->name, sizeof(from));
+	if (have && l->where.id.size == 0) {
 		/* From here on only files of this very object count. */
-		if (l->where.id.size == 0) {
-			l->where.id = object->elf.build_id;
-		}
+		l->where.id = object->elf.build_id;
 	}
 	if (!have || !has_symtab(&object->elf)) {
 		have_debug =
 		        open_debug(l, have ? &object->elf : NULL, debug) && has_symtab(&debug->elf);
-	}
-	if (have_debug) {
-		memcpy(from, l->name, sizeof(from));
 	}
 	if (!have && !have_debug) {
 		return;
 	}
 	builder_read_elf(
 	        &l->b, have ? &object->elf : &debug->elf, have_debug ? &debug->elf : &object->elf);
-	if (l->b.count == 0) {
-		why(&l->b, "%.200s has no symbols", from);
-	} else {
-		why(&l->b, "%.250s", from);
-	}
 }
 
 /* Our own vdso stands for a recorded one when the ids agree, or when none was recorded. */
@@ -162,7 +127,6 @@ static int load_vdso(struct loader *l, struct error *err)
 	struct span s = image_vdso();
 
 	if (s.n == 0) {
-		why(&l->b, "this process has no vdso");
 		return SONDE_OK;
 	}
 	if (image_elf_open(&l->object.elf, s, err) < 0) {
@@ -171,7 +135,6 @@ static int load_vdso(struct loader *l, struct error *err)
 	if (l->where.id.size != 0 && !same_id(&l->object.elf.build_id, &l->where.id)) {
 		image_elf_close(&l->object.elf);
 		if (!open_place(l, IMAGE_PLACE_CACHE, &l->object)) {
-			why(&l->b, "the recorded vdso is not this kernel's, and not in ~/.debug");
 			return SONDE_OK;
 		}
 	}
@@ -223,11 +186,8 @@ static bool find_kallsyms(struct loader *l, const char *module)
 	struct error err = {0};
 
 	if (given != NULL || is_running_kernel(l, module)) {
-		if (image_text_read(&l->text, given != NULL ? given : "/proc/kallsyms", &err) < 0) {
-			why(&l->b, "%.200s", err.text);
-			return false;
-		}
-		return true;
+		return image_text_read(&l->text, given != NULL ? given : "/proc/kallsyms", &err) >=
+		       0;
 	}
 	for (unsigned i = 0;
 	        image_place_name(&l->where, IMAGE_PLACE_CACHE, i, l->name, sizeof(l->name)); i++) {
@@ -235,8 +195,6 @@ static bool find_kallsyms(struct loader *l, const char *module)
 			return true;
 		}
 	}
-	why(&l->b,
-	        "the recorded kernel does not run here: give its kallsyms, or put it in ~/.debug");
 	return false;
 }
 
@@ -285,10 +243,6 @@ static void load_kernel(struct loader *l)
 	if (is_module) {
 		builder_rebase(&l->b, l->req->base);
 	}
-	if (l->b.count == 0 && l->b.why[0] == 0) {
-		why(&l->b, "kallsyms has no text symbols of %.100s",
-		        is_module ? module : "the kernel");
-	}
 }
 
 static void load_perf_map(struct loader *l)
@@ -303,22 +257,16 @@ static void load_perf_map(struct loader *l)
 		len = snprintf(l->name, sizeof(l->name), "/tmp/perf-%u.map", l->req->pid);
 	}
 	if (len < 0 || (size_t)len >= sizeof(l->name)) {
-		why(&l->b, "the name of the perf map is too long");
 		return;
 	}
 	if (image_text_read(&l->text, l->name, &err) < 0) {
-		why(&l->b, "%.200s", err.text);
 		return;
 	}
 	/* Anyone can write into /tmp; names of another user's making are not shown. */
 	if (l->text.uid != 0 && l->text.uid != geteuid()) {
-		why(&l->b, "%.180s belongs to neither this user nor root: ignored", l->name);
 		return;
 	}
 	builder_read_perf_map(&l->b, (struct span){.p = l->text.bytes, .n = l->text.size});
-	if (l->b.count == 0) {
-		why(&l->b, "%.200s has no symbols", l->name);
-	}
 }
 
 /* The names are still those in the files, so that these stay open. */
@@ -329,7 +277,7 @@ static int table_make(struct loader *l, struct symbol_table **out, struct error 
 	} else {
 		TRY(builder_finish(&l->b, out, err));
 	}
-	if (l->cached == NULL && l->cacheable && (*out)->count != 0 && (*out)->why[0] == 0) {
+	if (l->cached == NULL && l->cacheable && (*out)->count != 0) {
 		symbol_cache_save(l->req->cache, &l->key, *out);
 	}
 	if (l->reference != 0 && l->reference != l->req->base) {

@@ -53,8 +53,7 @@ struct symbol_request {
 };
 
 /*
- * Loads an object's symbols. SONDE_OK with an empty table when nothing is found, symbol_table_why
- * says the reason. Negative (SONDE_ENOMEM, ...) only when the call itself failed.
+ * Loads an object's symbols. SONDE_OK with an empty table when nothing is found. Negative (SONDE_ENOMEM, ...) only when the call itself failed.
  */
 int symbol_table_load(
         const struct symbol_request *req, struct symbol_table **out, struct error *err);
@@ -65,15 +64,11 @@ const struct symbol *symbol_table_find(const struct symbol_table *t, uint64_t ad
 
 /* Name for people: demangled without parameters when the request said so. Lives as long as t. */
 const char *symbol_name(const struct symbol_table *t, const struct symbol *s);
-/* Name as it stands in the object. */
-const char *symbol_raw_name(const struct symbol_table *t, const struct symbol *s);
 
 /* Symbols sorted by start, never overlapping. */
 size_t symbol_table_count(const struct symbol_table *t);
 const struct symbol *symbol_table_at(const struct symbol_table *t, size_t i);
 
-/* Why the table is empty, or which file it is from; never NULL. */
-const char *symbol_table_why(const struct symbol_table *t);
 /* Lines or entries of the input that made no sense and were skipped. */
 uint64_t symbol_table_skipped(const struct symbol_table *t);
 

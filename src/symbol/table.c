@@ -238,7 +238,6 @@ static int make_table(struct symbol_builder *b, struct symbol_table *t, struct e
 	}
 	table_fill(t, b);
 	t->skipped = b->skipped;
-	memcpy(t->why, b->why, sizeof(t->why));
 	return SONDE_OK;
 }
 
@@ -311,11 +310,6 @@ const struct symbol *symbol_table_find(const struct symbol_table *t, uint64_t ad
 	return addr < t->symbols[base - t->starts].end ? &t->symbols[base - t->starts] : NULL;
 }
 
-const char *symbol_raw_name(const struct symbol_table *t, const struct symbol *s)
-{
-	return t->names + s->name;
-}
-
 const char *symbol_name(const struct symbol_table *t, const struct symbol *s)
 {
 	char *raw = t->names + s->name;
@@ -354,11 +348,6 @@ size_t symbol_table_count(const struct symbol_table *t)
 const struct symbol *symbol_table_at(const struct symbol_table *t, size_t i)
 {
 	return &t->symbols[i];
-}
-
-const char *symbol_table_why(const struct symbol_table *t)
-{
-	return t->why;
 }
 
 uint64_t symbol_table_skipped(const struct symbol_table *t)

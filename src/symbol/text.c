@@ -168,8 +168,6 @@ void builder_read_kallsyms(struct symbol_builder *b, struct span text, const cha
 {
 	struct line rest = whole_text(text);
 	struct line l;
-	bool seen = false;
-	bool hidden = true;
 
 	b->last_size = 4096;
 	b->demangle = false;
@@ -181,17 +179,9 @@ void builder_read_kallsyms(struct symbol_builder *b, struct span text, const cha
 			b->skipped += bad || is_damaged(&l);
 			continue;
 		}
-		seen = true;
-		hidden = hidden && s.start == 0;
 		if (s.start != 0) {
 			builder_add(b, &s);
 		}
-	}
-	if (seen && hidden) {
-		static const char why[] =
-		        "kallsyms shows no addresses (see /proc/sys/kernel/kptr_restrict)";
-
-		memcpy(b->why, why, sizeof(why));
 	}
 }
 

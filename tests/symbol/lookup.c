@@ -58,7 +58,7 @@ int main(int argc, char **argv)
 		(void)fprintf(stderr, "lookup: %s\n", err.text);
 		return 1;
 	}
-	(void)fprintf(stderr, "%zu symbols, %s\n", symbol_table_count(t), symbol_table_why(t));
+	(void)fprintf(stderr, "%zu symbols\n", symbol_table_count(t));
 	while (fgets(line, sizeof(line), stdin) != NULL) {
 		answer(t, strtoull(line, NULL, 16));
 	}

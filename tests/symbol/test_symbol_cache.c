@@ -36,7 +36,7 @@ static bool same_table(const struct symbol_table *a, const struct symbol_table *
 
 		if (x->start != y->start || x->end != y->end || x->binding != y->binding ||
 		        x->type != y->type || symbol_table_find(b, x->start) != y ||
-		        strcmp(symbol_raw_name(a, x), symbol_raw_name(b, y)) != 0) {
+		        strcmp(symbol_name(a, x), symbol_name(b, y)) != 0) {
 			return false;
 		}
 	}

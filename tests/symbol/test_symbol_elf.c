@@ -43,7 +43,7 @@ static void test_self(const struct image_file *f)
 	symbol_table_free(t);
 	req.path = "/nonexistent/file";
 	eq_u64(symbol_table_load(&req, &t, &err), 0, "a missing file is an empty table");
-	ok(symbol_table_count(t) == 0 && symbol_table_why(t)[0] != 0, "with a reason");
+	eq_u64(symbol_table_count(t), 0, "a missing file has no symbols");
 	symbol_table_free(t);
 }
 
