@@ -63,10 +63,10 @@ bool options_number(const char *text, uint64_t *value)
 static int help_left(const struct option_def *def, char *buf, size_t size)
 {
 	const char *arg = def->arg_name != NULL ? def->arg_name : "ARG";
-	const char *head = def->arg == OPTION_OPTIONAL   ? (def->long_name != NULL ? "[=" : "[")
+	const char *head = def->arg >= OPTION_OPTIONAL   ? (def->long_name != NULL ? "[=" : "[")
 	                   : def->arg == OPTION_REQUIRED ? " "
 	                                                 : "";
-	const char *tail = def->arg == OPTION_OPTIONAL ? "]" : "";
+	const char *tail = def->arg >= OPTION_OPTIONAL ? "]" : "";
 	char first[4] = "";
 
 	if (def->arg == OPTION_NONE) {
@@ -250,6 +250,16 @@ static int set_option(
 	return OPTIONS_RUN;
 }
 
+/* The next word, when it is the argument of this option; else NULL. */
+static const char *take_word(struct parser *p, const struct option_def *def)
+{
+	bool taken = p->next < p->argc &&
+	             (def->arg == OPTION_REQUIRED ||
+	                     (def->arg == OPTION_APART && p->argv[p->next][0] != '-'));
+
+	return taken ? p->argv[p->next++] : NULL;
+}
+
 static int parse_long(struct parser *p, const char *word)
 {
 	const char *equals = strchr(word, '=');
@@ -273,12 +283,10 @@ static int parse_long(struct parser *p, const char *word)
 	if (arg != NULL && (m.unset || m.def->arg == OPTION_NONE)) {
 		return options_mistake(p->command, "--%.*s takes no value", (int)n, word);
 	}
+	arg = arg == NULL && !m.unset ? take_word(p, m.def) : arg;
 	if (arg == NULL && !m.unset && m.def->arg == OPTION_REQUIRED) {
-		if (p->next >= p->argc) {
-			return options_mistake(p->command, "--%s wants a value: %s",
-			        m.def->long_name, m.def->arg_name);
-		}
-		arg = p->argv[p->next++];
+		return options_mistake(
+		        p->command, "--%s wants a value: %s", m.def->long_name, m.def->arg_name);
 	}
 	return set_option(p, m.def, arg, m.unset);
 }
@@ -323,13 +331,10 @@ static int parse_short(struct parser *p, const char *word)
 			rc = set_option(p, def, NULL, false);
 			continue;
 		}
-		arg = word[1] != '\0' ? word + 1 : NULL;
+		arg = word[1] != '\0' ? word + 1 : take_word(p, def);
 		if (arg == NULL && def->arg == OPTION_REQUIRED) {
-			if (p->next >= p->argc) {
-				return options_mistake(
-				        p->command, "-%c wants a value: %s", *word, def->arg_name);
-			}
-			arg = p->argv[p->next++];
+			return options_mistake(
+			        p->command, "-%c wants a value: %s", *word, def->arg_name);
 		}
 		return set_option(p, def, arg, false);
 	}

@@ -27,7 +27,7 @@
  * those that perf alone has, too);
  * `--no-x` undoes `--x` (and `--x` undoes an option that is called "no-x"); `-ab` is `-a -b`;
  * `-oFILE`, `-o FILE`, `--output FILE` and `--output=FILE` are the same; an optional argument must
- * be stuck on (`-gMODE`, `--call-graph=MODE`); `--` ends the options; the last of several wins.
+ * be stuck on (`-zLEVEL`, `--threads=SPEC`), unless its option says OPTION_APART; `--` ends the options; the last of several wins.
  */
 #ifndef SONDE_CMD_OPTIONS_H
 #define SONDE_CMD_OPTIONS_H
@@ -52,7 +52,8 @@ enum option_kind {
 enum option_arg {
 	OPTION_NONE = 0,
 	OPTION_REQUIRED,
-	OPTION_OPTIONAL /* TEXT: target is set to fallback without one; CALL: arg is NULL */
+	OPTION_OPTIONAL, /* TEXT: target is set to fallback without one; CALL: arg is NULL */
+	OPTION_APART /* the same, but it may be the next word, unless that begins with a '-' */
 };
 
 struct option_def;

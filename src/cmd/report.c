@@ -301,57 +301,6 @@ static int report_open(struct report_command *c)
 	return rc;
 }
 
-/* `-g MODE` is `-gMODE`: this optional argument may stand apart, as every perf user writes it. */
-static int graph_join(int argc, char **argv, char **joined)
-{
-	int n = 0;
-
-	for (int i = 0; i < argc; i++) {
-		bool graph = strcmp(argv[i], "-g") == 0 || strcmp(argv[i], "--call-graph") == 0;
-		size_t size;
-
-		joined[n] = argv[i];
-		if (graph && i + 1 < argc && argv[i + 1][0] != '-') {
-			size = strlen(argv[i + 1]) + sizeof("-g");
-			joined[n] = malloc(size);
-			if (joined[n] == NULL) {
-				return -1;
-			}
-			(void)snprintf(joined[n], size, "-g%s", argv[++i]);
-		}
-		n++;
-	}
-	joined[n] = NULL;
-	return n;
-}
-
-static int report_words(int argc, char **argv);
-
-int cmd_report(int argc, char **argv)
-{
-	char **joined = calloc((size_t)argc + 1, sizeof(*joined));
-	int n = joined != NULL ? graph_join(argc, argv, joined) : -1;
-	int rc;
-
-	if (n < 0) {
-		(void)fprintf(stderr, "Error: %s\n", sonde_status_text(SONDE_ENOMEM));
-		free(joined);
-		return 1;
-	}
-	rc = report_words(n, joined);
-	for (int i = 0, k = 0; i < argc; i++, k++) { /* a text that is not argv's own was joined */
-		if (joined[k] == NULL) {
-			break;
-		}
-		if (joined[k] != argv[i]) {
-			free(joined[k]);
-			i++;
-		}
-	}
-	free(joined);
-	return rc;
-}
-
 static const struct option_command command_words = {.name = "report", .usage = "[options]"};
 
 static int report_parse(struct report_command *c, int argc, char **argv)
@@ -382,7 +331,7 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 	        OPTION_SWITCH('n', "show-nr-samples", &c->samples, "show the number of samples"),
 	        OPTION_SWITCH(0, "show-total-period", &c->period, "show the sum of periods"),
 	        OPTION_SWITCH(0, "children", &c->children, "count callers with what they called"),
-	        OPTION_CALL('g', "call-graph", OPTION_OPTIONAL, on_graph, c, "MODE",
+	        OPTION_CALL('g', "call-graph", OPTION_APART, on_graph, c, "MODE",
 	                "none, graph, fractal, flat or folded, with limits, order, value "
 	                "(graph,0.5,caller)"),
 	        OPTION_SWITCH(
@@ -432,7 +381,7 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 	return rc;
 }
 
-static int report_words(int argc, char **argv)
+int cmd_report(int argc, char **argv)
 {
 	struct report_command c = {.input = options_input(),
 	        .children = true,
