@@ -215,8 +215,8 @@ static void print_check(const struct sonde_doctor_check *c, struct json *json, s
 	json_close(json);
 }
 
-int sonde_doctor_print(const struct sonde_doctor_options *options, bool json,
-        int (*write)(void *arg, const char *text, size_t n), void *arg)
+int sonde_doctor_print(
+        const struct sonde_doctor_options *options, bool json, sonde_write_fn write, void *arg)
 {
 	struct sonde_doctor *d = sonde_doctor_new(options);
 	const struct sonde_doctor_check *check;

@@ -36,7 +36,7 @@ struct page {
 	uint32_t event;
 	struct text out;
 	struct json json; /* writes to out */
-	sonde_flamegraph_write_fn write;
+	sonde_write_fn write;
 	void *arg;
 };
 
@@ -292,7 +292,7 @@ static struct sonde_flamegraph_options read_options(const struct sonde_flamegrap
 }
 
 int sonde_flamegraph_write(struct sonde_session *s, const struct sonde_flamegraph_options *options,
-        sonde_flamegraph_write_fn write, void *arg)
+        sonde_write_fn write, void *arg)
 {
 	struct sonde_flamegraph_options o = read_options(options);
 	size_t event = o.event == SONDE_FLAMEGRAPH_FIRST_EVENT ? first_event(s) : o.event;

@@ -218,7 +218,7 @@ static bool list_is_enough(const struct file *f, const struct sonde_buildid_opti
 }
 
 static int lines_write(const struct lines *lines, const struct sonde_buildid_options *options,
-        sonde_buildid_write_fn write, void *arg)
+        sonde_write_fn write, void *arg)
 {
 	struct text out = {0};
 	int rc;
@@ -230,7 +230,7 @@ static int lines_write(const struct lines *lines, const struct sonde_buildid_opt
 }
 
 static int print_list(struct sonde_session *s, const char *path,
-        const struct sonde_buildid_options *options, sonde_buildid_write_fn write, void *arg)
+        const struct sonde_buildid_options *options, sonde_write_fn write, void *arg)
 {
 	struct arena arena = {0};
 	struct lines lines = {0};
@@ -251,7 +251,7 @@ static int print_list(struct sonde_session *s, const char *path,
 }
 
 int sonde_buildid_print(const char *path, const struct sonde_buildid_options *options,
-        sonde_buildid_write_fn write, void *arg)
+        sonde_write_fn write, void *arg)
 {
 	struct sonde_session_options so = {.size = sizeof(so),
 	        .on_diag = options->on_diag,

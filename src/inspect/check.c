@@ -393,8 +393,8 @@ static enum sonde_verdict check_all(struct check *c, const char *path)
 	return c->told != 0 || c->file.interrupted ? SONDE_USABLE : SONDE_WHOLE;
 }
 
-int sonde_check(const char *path, const struct sonde_check_options *options,
-        sonde_check_write_fn write, void *arg)
+int sonde_check(const char *path, const struct sonde_check_options *options, sonde_write_fn write,
+        void *arg)
 {
 	struct check *c = calloc(1, sizeof(*c));
 	enum sonde_verdict verdict;

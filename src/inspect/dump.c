@@ -26,7 +26,7 @@ struct dump {
 	struct file file;
 	struct diag_sink diags;
 	struct sonde_dump_options o;
-	sonde_dump_write_fn write;
+	sonde_write_fn write;
 	void *arg;
 	struct text out;
 	struct json json; /* the document, when it is one; writes to out */
@@ -255,8 +255,8 @@ static int dump_all(struct dump *d, const char *path)
 	return flush(d, 0);
 }
 
-int sonde_dump_print(const char *path, const struct sonde_dump_options *options,
-        sonde_dump_write_fn write, void *arg)
+int sonde_dump_print(
+        const char *path, const struct sonde_dump_options *options, sonde_write_fn write, void *arg)
 {
 	struct dump *d = calloc(1, sizeof(*d));
 	int rc;

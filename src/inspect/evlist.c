@@ -205,7 +205,7 @@ static void put(struct text *out, const struct file *f, const void *arg)
 }
 
 int sonde_evlist_print(const char *path, const struct sonde_evlist_options *options,
-        sonde_evlist_write_fn write, void *arg)
+        sonde_write_fn write, void *arg)
 {
 	const struct inspect_of_file job = {
 	        .path = path,

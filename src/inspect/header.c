@@ -632,7 +632,7 @@ static void put(struct text *out, const struct file *f, const void *arg)
 }
 
 int sonde_header_print(const char *path, const struct sonde_header_options *options,
-        sonde_header_write_fn write, void *arg)
+        sonde_write_fn write, void *arg)
 {
 	const struct inspect_of_file job = {
 	        .path = path,

@@ -245,7 +245,7 @@ static int choose(struct list *l, bool *wanted)
 	return rc;
 }
 
-static int run(struct list *l, int root, sonde_list_write_fn write, void *arg)
+static int run(struct list *l, int root, sonde_write_fn write, void *arg)
 {
 	const struct sonde_list_options *o = l->options;
 	struct text marks = {0};
@@ -276,7 +276,7 @@ static int run(struct list *l, int root, sonde_list_write_fn write, void *arg)
 	return rc_write < 0 ? rc_write : rc;
 }
 
-int sonde_list_print(const struct sonde_list_options *options, sonde_list_write_fn write, void *arg)
+int sonde_list_print(const struct sonde_list_options *options, sonde_write_fn write, void *arg)
 {
 	struct sonde_list_options o = {0};
 	struct list l = {.options = &o};

@@ -3,8 +3,7 @@
 
 #include <stdio.h>
 
-int inspect_of_file(const struct inspect_of_file *job,
-        int (*write)(void *arg, const char *text, size_t n), void *arg)
+int inspect_of_file(const struct inspect_of_file *job, sonde_write_fn write, void *arg)
 {
 	struct diag_sink diags = {.fn = job->on_diag, .arg = job->diag_arg};
 	struct file f = {.diags = &diags, .check_owner = job->check_owner};

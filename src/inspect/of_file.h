@@ -19,7 +19,6 @@ struct inspect_of_file {
 
 /* Opens the file, lets put() make the text and gives it to write(). 0; 1: part of the file is
  * missing; a negative status: of file_open(), of write(), or SONDE_ENOMEM. */
-int inspect_of_file(const struct inspect_of_file *job,
-        int (*write)(void *arg, const char *text, size_t n), void *arg);
+int inspect_of_file(const struct inspect_of_file *job, sonde_write_fn write, void *arg);
 
 #endif

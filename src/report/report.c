@@ -261,7 +261,7 @@ static int report_run(struct report *r)
 }
 
 int sonde_report_print(struct sonde_session *s, const struct sonde_report_options *o,
-        int (*write)(void *arg, const char *text, size_t n), void *arg)
+        sonde_write_fn write, void *arg)
 {
 	struct report r = {.session = s, .write = write, .arg = arg};
 	int rc;

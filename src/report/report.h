@@ -41,7 +41,7 @@ struct report {
 	struct profile profile;
 	struct text text;
 	struct text cell; /* of one column */
-	int (*write)(void *arg, const char *text, size_t n);
+	sonde_write_fn write;
 	void *arg;
 	struct timeline_cursor *cursor;
 	uint32_t *order; /* rows of one event, as printed */

@@ -35,7 +35,7 @@ struct script {
 	struct script_worker *workers;
 	unsigned nworkers;
 	struct arena arena;
-	sonde_script_write_fn write;
+	sonde_write_fn write;
 	void *arg;
 };
 
@@ -341,7 +341,7 @@ static int run(struct script *s, const struct sonde_script_options *o)
 }
 
 int sonde_script_print(struct sonde_session *session, const struct sonde_script_options *options,
-        sonde_script_write_fn write, void *arg)
+        sonde_write_fn write, void *arg)
 {
 	struct script s = {.session = session, .write = write, .arg = arg};
 	struct sonde_script_options o = {0};

@@ -215,7 +215,7 @@ static int take_record(struct stat_table *t, const struct record *r, struct text
 	}
 }
 
-int script_stat_print(const struct file *f, sonde_script_write_fn write, void *arg)
+int script_stat_print(const struct file *f, sonde_write_fn write, void *arg)
 {
 	struct stat_table t = {.file = f};
 	struct text out = {0};

@@ -25,7 +25,7 @@
 struct report {
 	struct sonde_file *file;
 	const struct sonde_stat_options *options;
-	sonde_stat_write_fn write;
+	sonde_write_fn write;
 	void *write_arg;
 	struct stat_set set;
 	struct stat_printer printer;
@@ -474,7 +474,7 @@ static int read_all(struct report *r, const char *input)
 }
 
 int sonde_stat_report(const char *input, const struct sonde_stat_options *options,
-        sonde_stat_write_fn write, void *arg, char *message, size_t message_size)
+        sonde_write_fn write, void *arg, char *message, size_t message_size)
 {
 	struct report r = {.options = options,
 	        .write = write,

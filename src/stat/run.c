@@ -126,7 +126,7 @@ const struct sonde_error *sonde_stat_error(struct sonde_stat *s)
 /* ---- printing ---- */
 
 /* What cannot be written ends the printing, not the workload: that is told at the end. */
-static int flush(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
+static int flush(struct sonde_stat *s, sonde_write_fn write, void *arg)
 {
 	int rc;
 
@@ -164,7 +164,7 @@ static void put_title(struct sonde_stat *s)
 	text_fini(&t);
 }
 
-static int print_end(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
+static int print_end(struct sonde_stat *s, sonde_write_fn write, void *arg)
 {
 	const struct sonde_stat_options *o = &s->options;
 	bool mine = stat_owns_workload(s) && !o->forever, table = o->table && s->nwalls > 1;
@@ -219,8 +219,7 @@ static int tell(struct sonde_stat *s, enum sonde_stat_moment moment)
 	return rc < 0 ? rc : 0;
 }
 
-static int print_interval(
-        struct sonde_stat *s, uint64_t *last, sonde_stat_write_fn write, void *arg)
+static int print_interval(struct sonde_stat *s, uint64_t *last, sonde_write_fn write, void *arg)
 {
 	size_t e, cells = s->set.ncpus * s->set.nthreads;
 	uint64_t now;
@@ -369,7 +368,7 @@ static int add_time(struct sonde_stat *s, double ns)
 	return 0;
 }
 
-static int wait_end(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
+static int wait_end(struct sonde_stat *s, sonde_write_fn write, void *arg)
 {
 	const struct sonde_stat_options *o = &s->options;
 	const uint64_t step = o->interval_ms * NS_PER_MS;
@@ -512,7 +511,7 @@ static void add_run(struct sonde_stat *s)
 	s->set.nruns++;
 }
 
-static int run_once(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
+static int run_once(struct sonde_stat *s, sonde_write_fn write, void *arg)
 {
 	uint64_t files;
 
@@ -595,7 +594,7 @@ static int check(struct sonde_stat *s)
 	return 0;
 }
 
-static int runs(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
+static int runs(struct sonde_stat *s, sonde_write_fn write, void *arg)
 {
 	const struct sonde_stat_options *o = &s->options;
 	struct pollfd stop = {.fd = s->stop_fd, .events = POLLIN};
@@ -626,7 +625,7 @@ static int runs(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
 	return s->record_rc;
 }
 
-int sonde_stat_run(struct sonde_stat *s, sonde_stat_write_fn write, void *arg)
+int sonde_stat_run(struct sonde_stat *s, sonde_write_fn write, void *arg)
 {
 	size_t i;
 

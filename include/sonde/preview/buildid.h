@@ -21,9 +21,6 @@ struct sonde_buildid_options {
 	void *diag_arg;
 };
 
-/* Takes n bytes of text; a negative number stops the work: SONDE_EOUTPUT. */
-typedef int (*sonde_buildid_write_fn)(void *arg, const char *text, size_t n);
-
 /*
  * Opens the recording at path and prints a line for each object: its build id, or blanks, and its
  * name. Without with_hits these are the objects that the recorder listed; a recording without such
@@ -31,7 +28,7 @@ typedef int (*sonde_buildid_write_fn)(void *arg, const char *text, size_t n);
  * sonde_session_open, or SONDE_EOUTPUT.
  */
 SONDE_API int sonde_buildid_print(const char *path, const struct sonde_buildid_options *options,
-        sonde_buildid_write_fn write, void *arg);
+        sonde_write_fn write, void *arg);
 
 /*
  * The build id of an ELF file, or of the running kernel when path is NULL, as hexadecimal text of

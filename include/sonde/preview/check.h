@@ -22,15 +22,12 @@ struct sonde_check_options {
 	uint64_t most; /* problems told one by one; 0: 100. All are counted */
 };
 
-/* Takes n bytes of text; a negative number stops the work: SONDE_EOUTPUT. */
-typedef int (*sonde_check_write_fn)(void *arg, const char *text, size_t n);
-
 /*
  * Reads all of the recording at path and says what is wrong with it. An enum sonde_verdict, or
  * SONDE_EOUTPUT, or SONDE_ENOMEM.
  */
 SONDE_API int sonde_check(const char *path, const struct sonde_check_options *options,
-        sonde_check_write_fn write, void *arg);
+        sonde_write_fn write, void *arg);
 
 #ifdef __cplusplus
 }

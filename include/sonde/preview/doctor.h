@@ -50,8 +50,8 @@ SONDE_API void sonde_doctor_free(struct sonde_doctor *d);
  * All of it as text, or as JSON (schema sonde-doctor, doc/json.md). A negative number that write
  * returns stops it: SONDE_EOUTPUT. 0, or as sonde_doctor_next.
  */
-SONDE_API int sonde_doctor_print(const struct sonde_doctor_options *options, bool json,
-        int (*write)(void *arg, const char *text, size_t n), void *arg);
+SONDE_API int sonde_doctor_print(
+        const struct sonde_doctor_options *options, bool json, sonde_write_fn write, void *arg);
 
 #ifdef __cplusplus
 }

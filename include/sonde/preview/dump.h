@@ -21,15 +21,12 @@ struct sonde_dump_options {
 	void *diag_arg;
 };
 
-/* Takes n bytes of text; a negative number stops the work: SONDE_EOUTPUT. */
-typedef int (*sonde_dump_write_fn)(void *arg, const char *text, size_t n);
-
 /*
  * Opens the file at path and prints its records. 0; 1: printed, but part of the file is missing;
  * SONDE_EARG: a type that nobody knows; or as sonde_file_open, or SONDE_EOUTPUT.
  */
 SONDE_API int sonde_dump_print(const char *path, const struct sonde_dump_options *options,
-        sonde_dump_write_fn write, void *arg);
+        sonde_write_fn write, void *arg);
 
 #ifdef __cplusplus
 }

@@ -29,15 +29,12 @@ struct sonde_evlist_options {
 	int trace_fields; /* not 0: with the fields of tracepoints */
 };
 
-/* Takes n bytes of text; a negative number stops the work: SONDE_EOUTPUT. */
-typedef int (*sonde_evlist_write_fn)(void *arg, const char *text, size_t n);
-
 /*
  * Opens the file at path and prints its events. 0; 1: printed, but part of the file is missing; or
  * as sonde_session_open, or SONDE_EOUTPUT.
  */
 SONDE_API int sonde_evlist_print(const char *path, const struct sonde_evlist_options *options,
-        sonde_evlist_write_fn write, void *arg);
+        sonde_write_fn write, void *arg);
 
 #ifdef __cplusplus
 }

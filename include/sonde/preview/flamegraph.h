@@ -21,9 +21,6 @@ struct sonde_flamegraph_options {
 	size_t event; /* 0 .. sonde_session_events() - 1, or SONDE_FLAMEGRAPH_FIRST_EVENT */
 };
 
-/* Takes n bytes of the page. A negative number stops the writing: SONDE_EOUTPUT. */
-typedef int (*sonde_flamegraph_write_fn)(void *arg, const char *data, size_t n);
-
 /*
  * Counts all samples of one event by call chain, on the session's workers, and hands the page to
  * `write` piece by piece, on the calling thread. The session must be open; options may be NULL. The
@@ -33,7 +30,7 @@ typedef int (*sonde_flamegraph_write_fn)(void *arg, const char *data, size_t n);
  * SONDE_ENOMEM; SONDE_EOUTPUT. sonde_session_error has the words.
  */
 SONDE_API int sonde_flamegraph_write(struct sonde_session *s,
-        const struct sonde_flamegraph_options *options, sonde_flamegraph_write_fn write, void *arg);
+        const struct sonde_flamegraph_options *options, sonde_write_fn write, void *arg);
 
 #ifdef __cplusplus
 }

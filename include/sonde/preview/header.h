@@ -21,15 +21,12 @@ struct sonde_header_options {
 	int json; /* not 0: everything as JSON, see doc/json.md */
 };
 
-/* Takes n bytes of text; a negative number stops the work: SONDE_EOUTPUT. */
-typedef int (*sonde_header_write_fn)(void *arg, const char *text, size_t n);
-
 /*
  * Opens the file at path and prints its header. 0; 1: printed, but part of the file is missing; or
  * as sonde_session_open, or SONDE_EOUTPUT.
  */
 SONDE_API int sonde_header_print(const char *path, const struct sonde_header_options *options,
-        sonde_header_write_fn write, void *arg);
+        sonde_write_fn write, void *arg);
 
 #ifdef __cplusplus
 }

@@ -32,16 +32,13 @@ struct sonde_list_options {
 	size_t message_size;
 };
 
-/* Takes n bytes of text; a negative number stops the work: SONDE_EOUTPUT. */
-typedef int (*sonde_list_write_fn)(void *arg, const char *text, size_t n);
-
 /*
  * Prints them. 0; 1: printed, but a word matched nothing, or tracepoints were asked for and cannot
  * be read (the message says which); SONDE_EIO: root cannot be opened; SONDE_ENOMEM;
  * SONDE_EOUTPUT.
  */
 SONDE_API int sonde_list_print(
-        const struct sonde_list_options *options, sonde_list_write_fn write, void *arg);
+        const struct sonde_list_options *options, sonde_write_fn write, void *arg);
 
 #ifdef __cplusplus
 }

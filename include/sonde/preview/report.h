@@ -74,7 +74,7 @@ SONDE_API void sonde_report_options_init(struct sonde_report_options *o);
  * sonde_session_error(s) has the words.
  */
 SONDE_API int sonde_report_print(struct sonde_session *s, const struct sonde_report_options *o,
-        int (*write)(void *arg, const char *text, size_t n), void *arg);
+        sonde_write_fn write, void *arg);
 
 #ifdef __cplusplus
 }

@@ -9,10 +9,6 @@
 extern "C" {
 #endif
 
-/* Takes n bytes of text; a negative number stops the work: SONDE_EOUTPUT. Not called by two
- * threads at once. */
-typedef int (*sonde_script_write_fn)(void *arg, const char *text, size_t n);
-
 struct sonde_script_options {
 	size_t size; /* sizeof(struct sonde_script_options) of the caller */
 	const char *const *fields; /* as given to -F, one after the other; NULL: the usual fields */
@@ -36,7 +32,7 @@ struct sonde_script_options {
  * (sonde_session_error has the words), SONDE_ENOMEM, or what write returned.
  */
 SONDE_API int sonde_script_print(struct sonde_session *s,
-        const struct sonde_script_options *options, sonde_script_write_fn write, void *arg);
+        const struct sonde_script_options *options, sonde_write_fn write, void *arg);
 
 #ifdef __cplusplus
 }

@@ -91,9 +91,6 @@ struct sonde_stat_options {
 	bool no_merge; /* an event on several PMUs of a kind: a row for each, not their sum */
 };
 
-/* Takes text; after a negative number no more is written: SONDE_EOUTPUT. */
-typedef int (*sonde_stat_write_fn)(void *arg, const char *text, size_t n);
-
 struct sonde_stat;
 
 /* NULL: no memory. */
@@ -104,7 +101,7 @@ SONDE_API struct sonde_stat *sonde_stat_new(const struct sonde_stat_options *opt
  * or SONDE_EARG, SONDE_EPERM, SONDE_ENOENT, SONDE_EUNSUPPORTED, SONDE_ELIMIT, SONDE_EIO,
  * SONDE_ENOMEM.
  */
-SONDE_API int sonde_stat_run(struct sonde_stat *s, sonde_stat_write_fn write, void *arg);
+SONDE_API int sonde_stat_run(struct sonde_stat *s, sonde_write_fn write, void *arg);
 
 /* Makes sonde_stat_run come to its end and print; async-signal-safe. */
 SONDE_API void sonde_stat_stop(struct sonde_stat *s);
@@ -124,7 +121,7 @@ SONDE_API void sonde_stat_free(struct sonde_stat *s);
  * sonde_file_open. message: room for the words about a failure, may be NULL.
  */
 SONDE_API int sonde_stat_report(const char *input, const struct sonde_stat_options *options,
-        sonde_stat_write_fn write, void *arg, char *message, size_t message_size);
+        sonde_write_fn write, void *arg, char *message, size_t message_size);
 
 #ifdef __cplusplus
 }
