@@ -78,15 +78,15 @@ static void walk(struct sonde_session *s)
 static void print(struct sonde_session *s, const char *path)
 {
 	struct sonde_script_options script = {.size = sizeof(script)};
-	struct sonde_header_options header = {.size = sizeof(header), .full = 1};
+	struct sonde_header_options header = {.size = sizeof(header), .full = true};
 	struct sonde_report_options report;
 	size_t room = TEXT_MAX;
 
 	sonde_report_options_init(&report);
 	(void)sonde_report_print(s, &report, drop, &room);
 	report.sort = "sym,pid";
-	report.no_children = 1;
-	report.show_samples = 1;
+	report.no_children = true;
+	report.show_samples = true;
 	room = TEXT_MAX;
 	(void)sonde_report_print(s, &report, drop, &room);
 	room = TEXT_MAX;

@@ -98,7 +98,7 @@ class Container(enum.IntEnum):
 
 # ---- the library's structs, as in include/sonde/*.h; tests/python compares both ----
 
-_u16, _u32, _u64, _int = ctypes.c_uint16, ctypes.c_uint32, ctypes.c_uint64, ctypes.c_int
+_u16, _u32, _u64, _int, _bool = ctypes.c_uint16, ctypes.c_uint32, ctypes.c_uint64, ctypes.c_int, ctypes.c_bool
 _NO_OFFSET = (1 << 64) - 1
 
 
@@ -114,23 +114,23 @@ _DiagFn = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(_Diag))
 
 
 class _FileOptions(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_size_t), ("on_diag", _DiagFn), ("diag_arg", ctypes.c_void_p), ("gaps", _int)]
+    _fields_ = [("size", ctypes.c_size_t), ("on_diag", _DiagFn), ("diag_arg", ctypes.c_void_p), ("gaps", _bool)]
 
 
 class _FileInfo(ctypes.Structure):
-    _fields_ = [("container", _int), ("version", _int), ("big_endian", _int), ("swapped", _int),
-                ("interrupted", _int), ("truncated", _int), ("header_size", _u64), ("attr_size", _u64),
+    _fields_ = [("container", _int), ("version", _int), ("big_endian", _bool), ("swapped", _bool),
+                ("interrupted", _bool), ("truncated", _bool), ("header_size", _u64), ("attr_size", _u64),
                 ("data_offset", _u64), ("data_size", _u64), ("feature_bits", _u64 * 4), ("streams", ctypes.c_size_t)]
 
 
 class _RawRecord(ctypes.Structure):
     _fields_ = [("type", _u32), ("misc", _u16), ("size", ctypes.c_size_t), ("bytes", ctypes.c_void_p),
                 ("payload", ctypes.c_void_p), ("payload_size", _u64), ("file", ctypes.c_char_p), ("stream", _u32),
-                ("inflated", _int), ("offset", _u64), ("inside", _u64), ("position", _u64), ("gap", ctypes.c_char_p)]
+                ("inflated", _bool), ("offset", _u64), ("inside", _u64), ("position", _u64), ("gap", ctypes.c_char_p)]
 
 
 class _Field(ctypes.Structure):
-    _fields_ = [("what", _int), ("kind", _int), ("show", _int), ("array", _int), ("empty", _int),
+    _fields_ = [("what", _int), ("kind", _int), ("show", _int), ("array", _bool), ("empty", _bool),
                 ("width", ctypes.c_uint), ("name", ctypes.c_char_p), ("note", ctypes.c_char_p),
                 ("unit", ctypes.c_char_p), ("number", _u64), ("real", ctypes.c_double),
                 ("meaning", ctypes.c_char_p), ("count", _u64), ("text", ctypes.c_void_p),
@@ -183,9 +183,9 @@ _Frame._fields_ = [("caller", _FrameP), ("dso", ctypes.c_char_p), ("symbol", cty
 
 class _SessionOptions(ctypes.Structure):
     _fields_ = [("size", ctypes.c_size_t), ("jobs", ctypes.c_uint), ("on_diag", _DiagFn),
-                ("diag_arg", ctypes.c_void_p), ("strict", _int), ("symfs", ctypes.c_char_p),
-                ("kallsyms", ctypes.c_char_p), ("no_demangle", _int), ("on_progress", ctypes.c_void_p),
-                ("progress_arg", ctypes.c_void_p), ("check_owner", _int)]
+                ("diag_arg", ctypes.c_void_p), ("strict", _bool), ("symfs", ctypes.c_char_p),
+                ("kallsyms", ctypes.c_char_p), ("no_demangle", _bool), ("on_progress", ctypes.c_void_p),
+                ("progress_arg", ctypes.c_void_p), ("check_owner", _bool)]
 
 
 _VALUE, _LIST, _LIST_END, _STRUCT, _STRUCT_END, _REST = range(1, 7)

@@ -8,6 +8,7 @@
 #ifndef SONDE_BASE_H
 #define SONDE_BASE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -31,10 +31,10 @@ extern "C" {
 struct sonde_counter_options {
 	size_t size; /* sizeof(struct sonde_counter_options) of the caller */
 	int thread; /* thread number; 0: the thread that opens; -1: all threads, needs one_cpu */
-	int one_cpu; /* not 0: counts on `cpu` only */
+	bool one_cpu; /* counts on `cpu` only */
 	int cpu;
-	int inherit; /* not 0: threads and processes that are started later count too */
-	int enabled; /* not 0: counts from opening on; else from sonde_counter_enable on */
+	bool inherit; /* threads and processes that are started later count too */
+	bool enabled; /* counts from opening on; else from sonde_counter_enable on */
 };
 
 /* The counters of one thread, or of one cpu. */
@@ -149,7 +149,7 @@ struct sonde_page_clock {
 	uint64_t zero; /* time of tick 0, ns; 2^64 is added or taken away as needed */
 	uint32_t mult; /* ns = ticks * mult / 2^shift */
 	uint16_t shift;
-	uint16_t is_short; /* not 0: ticks have fewer than 64 bits, `cycles` and `mask` hold */
+	bool is_short; /* ticks have fewer than 64 bits, `cycles` and `mask` hold */
 	uint64_t cycles; /* a full count of ticks that was read when the page was written */
 	uint64_t mask; /* the bits that the short counter has */
 };

@@ -29,7 +29,7 @@ struct sonde_file_options {
 	size_t size; /* sizeof(struct sonde_file_options) of the caller */
 	sonde_diag_fn on_diag; /* NULL: diagnostics are only counted */
 	void *diag_arg;
-	int gaps; /* not 0: sonde_file_next gives skipped bytes too, as items with `gap` set */
+	bool gaps; /* sonde_file_next gives skipped bytes too, as items with `gap` set */
 };
 
 enum sonde_container {
@@ -42,10 +42,10 @@ enum sonde_container {
 struct sonde_file_info {
 	enum sonde_container container;
 	int version; /* 1 "PERFFILE", 2 "PERFILE2" */
-	int big_endian; /* not 0: the writer's byte order */
-	int swapped; /* not 0: it is not this machine's */
-	int interrupted; /* not 0: the recorder did not end; features may be missing */
-	int truncated; /* not 0: the input is shorter than its header says */
+	bool big_endian; /* the writer's byte order */
+	bool swapped; /* it is not this machine's */
+	bool interrupted; /* the recorder did not end; features may be missing */
+	bool truncated; /* the input is shorter than its header says */
 	uint64_t header_size;
 	uint64_t attr_size; /* of one entry of the attrs section; 0 in pipes */
 	uint64_t data_offset, data_size;
@@ -68,7 +68,7 @@ struct sonde_raw_record {
 	uint64_t payload_size; /* bytes; 0 when there is none (types AUXTRACE and TRACING_DATA) */
 	const char *file; /* path of the file that holds it */
 	uint32_t stream; /* 0: the main file; 1, 2, ...: data.0, data.1, ... in rising order */
-	int inflated; /* not 0: it came out of a compressed record */
+	bool inflated; /* it came out of a compressed record */
 	uint64_t offset; /* bytes from that file's start */
 	uint64_t inside; /* bytes; 0 when inflated is 0 */
 	uint64_t position; /* rises with every item; the order of the input */

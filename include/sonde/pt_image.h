@@ -14,8 +14,6 @@
 #define SONDE_INCLUDE_PT_IMAGE_H
 
 #include <sonde/base.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -9,9 +9,6 @@
 #define SONDE_INCLUDE_PT_PACKET_H
 
 #include <sonde/base.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -77,8 +77,8 @@ struct sonde_field {
 	enum sonde_field_what what;
 	enum sonde_field_kind kind;
 	enum sonde_field_show show;
-	int array; /* not 0: `count` numbers, sonde_fields_number gives each */
-	int empty; /* not 0: padding that is all zero, or no byte at all: nothing to show */
+	bool array; /* `count` numbers, sonde_fields_number gives each */
+	bool empty; /* padding that is all zero, or no byte at all: nothing to show */
 	unsigned width; /* bytes of one number as it stands; 0 when there is none */
 	const char *name; /* NULL for items of a list and for REST */
 	const char *note; /* meaning, in words; NULL for REST */

@@ -30,7 +30,7 @@ struct sonde_list {
 	uint64_t count;
 	const void *bytes; /* as they stand, not aligned */
 	size_t size; /* bytes */
-	int swapped; /* not 0: not in this machine's byte order */
+	bool swapped; /* not in this machine's byte order */
 	const void *field, *plan; /* of use to sonde_list_* only */
 };
 

@@ -28,18 +28,18 @@ struct sonde_session_options {
 	unsigned jobs; /* workers; 0: one for each processor */
 	sonde_diag_fn on_diag; /* NULL: diagnostics are only counted */
 	void *diag_arg;
-	int strict; /* not 0: damaged input is an error */
+	bool strict; /* damaged input is an error */
 	const char *symfs; /* look for objects below this directory; NULL: / */
 	const char *kallsyms; /* symbols of the kernel from this file; NULL: /proc/kallsyms */
-	int no_demangle; /* not 0: names as they stand in the object */
+	bool no_demangle; /* names as they stand in the object */
 	/* Called now and then during long work with parts done of total; from one thread at a time.
 	 */
 	void (*on_progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
-	int check_owner; /* not 0: refuse a file that belongs neither to this user nor to root */
-	/* not 0: records are only counted, in memory that does not grow with the file: for
+	bool check_owner; /* refuse a file that belongs neither to this user nor to root */
+	/* records are only counted, in memory that does not grow with the file: for
 	   sonde_report_print with `stats` or a header; there are no samples */
-	int counts_only;
+	bool counts_only;
 };
 
 struct sonde_thread {

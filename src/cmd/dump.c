@@ -33,7 +33,7 @@ static int dump_print(const char *input, struct sonde_dump_options *o)
 
 int dump_raw(const char *input, bool force)
 {
-	struct sonde_dump_options o = {.raw = 1, .check_owner = !force};
+	struct sonde_dump_options o = {.raw = true, .check_owner = !force};
 
 	return dump_print(input, &o);
 }

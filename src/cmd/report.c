@@ -18,10 +18,8 @@
 struct report_command {
 	struct sonde_report_options report;
 	const char *input, *color, *symfs, *kallsyms;
-	bool threads, samples, period, children, stats, quiet, inverted, demangle, pager, stdio,
-	        force;
-	bool header, header_only, header_full, strict, json, dump;
-	bool children_given;
+	bool children, children_given, inverted, demangle, pager, stdio, force;
+	bool header, header_only, strict, dump;
 	int verbose;
 	unsigned diags_shown;
 	uint64_t jobs, max_stack;
@@ -51,7 +49,7 @@ static void set_value(struct sonde_report_options *o, int value)
 
 static void set_order(struct sonde_report_options *o, int value)
 {
-	o->order_given = 1;
+	o->order_given = true;
 	o->callee = value;
 }
 
@@ -128,7 +126,7 @@ static int on_graph(const struct option_def *def, const char *arg, bool unset)
 		}
 		arg += n + (arg[n] == ',');
 	}
-	c->report.graph_given = !unset && c->report.no_graph == 0;
+	c->report.graph_given = !unset && !c->report.no_graph;
 	return 0;
 }
 
@@ -137,7 +135,7 @@ static int on_percentage(const struct option_def *def, const char *arg, bool uns
 	struct report_command *c = def->target;
 
 	c->report.relative = !unset && strcmp(arg, "relative") == 0;
-	if (unset || c->report.relative != 0 || strcmp(arg, "absolute") == 0) {
+	if (unset || c->report.relative || strcmp(arg, "absolute") == 0) {
 		return 0;
 	}
 	(void)fprintf(stderr, "Error: --percentage is relative or absolute, not '%s'\n", arg);
@@ -178,24 +176,17 @@ static void options_settle(struct report_command *c)
 {
 	struct sonde_report_options *o = &c->report;
 
-	o->show_samples = c->samples;
-	o->show_period = c->period;
 	o->no_children = !c->children;
-	o->threads = c->threads;
-	o->stats = c->stats;
-	o->quiet = c->quiet;
-	o->json = c->json;
 	o->max_stack = (uint32_t)c->max_stack;
-	o->header_full = c->header_full;
 	if (c->header_only) {
 		o->header = SONDE_REPORT_HEADER_ONLY;
 	} else if (c->header) {
 		o->header = SONDE_REPORT_HEADER;
 	}
 	if (c->inverted) {
-		o->graph_given = 1;
-		o->order_given = 1;
-		o->callee = 0;
+		o->graph_given = true;
+		o->order_given = true;
+		o->callee = false;
 	}
 }
 
@@ -213,7 +204,7 @@ static struct sonde_session *session_make(struct report_command *c)
 	        .no_demangle = !c->demangle,
 	        .on_progress = terminal_progress_show,
 	        .progress_arg = &c->progress,
-	        .counts_only = c->stats,
+	        .counts_only = c->report.stats,
 	};
 
 	return sonde_session_new(&so);
@@ -231,8 +222,8 @@ static int report_header_only(struct report_command *c)
 {
 	char message[1024] = "";
 	struct sonde_header_options o = {.size = sizeof(o),
-	        .full = c->header_full,
-	        .json = c->json,
+	        .full = c->report.header_full,
+	        .json = c->report.json,
 	        .message = message,
 	        .message_size = sizeof(message),
 	        .check_owner = !c->force,
@@ -328,8 +319,10 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 	                "only from START,END in seconds, 10%-20%, or 10%/2"),
 	        OPTION_CALL(0, "percentage", OPTION_REQUIRED, on_percentage, c, "HOW",
 	                "of what the filters leave (relative) or of all (absolute)"),
-	        OPTION_SWITCH('n', "show-nr-samples", &c->samples, "show the number of samples"),
-	        OPTION_SWITCH(0, "show-total-period", &c->period, "show the sum of periods"),
+	        OPTION_SWITCH('n', "show-nr-samples", &c->report.show_samples,
+	                "show the number of samples"),
+	        OPTION_SWITCH(
+	                0, "show-total-period", &c->report.show_period, "show the sum of periods"),
 	        OPTION_SWITCH(0, "children", &c->children, "count callers with what they called"),
 	        OPTION_CALL('g', "call-graph", OPTION_APART, on_graph, c, "MODE",
 	                "none, graph, fractal, flat or folded, with limits, order, value "
@@ -339,16 +332,17 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 	        OPTION_CALL(0, "percent-limit", OPTION_REQUIRED, on_percent_limit, c, "PERCENT",
 	                "hide rows and branches below"),
 	        OPTION_UINT(0, "max-stack", &c->max_stack, "N", "use N frames of a chain (127)"),
-	        OPTION_SWITCH(
-	                'T', "threads", &c->threads, "also what each thread counted (record -s)"),
-	        OPTION_SWITCH(0, "stats", &c->stats, "count records by type instead"),
+	        OPTION_SWITCH('T', "threads", &c->report.threads,
+	                "also what each thread counted (record -s)"),
+	        OPTION_SWITCH(0, "stats", &c->report.stats, "count records by type instead"),
 	        OPTION_SWITCH('D', "dump-raw-trace", &c->dump,
 	                "print every record with its bytes instead, as 'sonde dump --raw'"),
 	        OPTION_SWITCH(0, "header", &c->header, "show the header of the file first"),
 	        OPTION_SWITCH(0, "header-only", &c->header_only, "show only the header"),
-	        OPTION_SWITCH('I', "show-info", &c->header_full, "with CPU and memory topology"),
-	        OPTION_SWITCH(0, "json", &c->json, "with --header-only or --stats: as JSON"),
-	        OPTION_SWITCH('q', "quiet", &c->quiet, "rows only"),
+	        OPTION_SWITCH(
+	                'I', "show-info", &c->report.header_full, "with CPU and memory topology"),
+	        OPTION_SWITCH(0, "json", &c->report.json, "with --header-only or --stats: as JSON"),
+	        OPTION_SWITCH('q', "quiet", &c->report.quiet, "rows only"),
 	        OPTION_COUNT('v', "verbose", &c->verbose, "show also what is only worth noting"),
 	        OPTION_SWITCH(0, "stdio", &c->stdio, "text output, which is the only one"),
 	        OPTION_SWITCH('f', "force", &c->force, "read files of other users too"),
@@ -389,7 +383,7 @@ int cmd_report(int argc, char **argv)
 	        .pager = true,
 	        .stdio = true,
 	        .progress = {.what = "Processing"}};
-	int rc;
+	int rc, color;
 
 	sonde_report_options_init(&c.report);
 	rc = report_parse(&c, argc, argv);
@@ -399,14 +393,15 @@ int cmd_report(int argc, char **argv)
 	if (c.dump) {
 		return dump_raw(c.input, c.force);
 	}
-	if (c.json && !c.stats && !c.header_only) {
+	if (c.report.json && !c.report.stats && !c.header_only) {
 		return options_mistake(&command_words, "--json goes with --stats or --header-only");
 	}
-	c.report.color = terminal_color(c.color);
-	if (c.report.color < 0) {
+	color = terminal_color(c.color);
+	if (color < 0) {
 		return options_mistake(
 		        &command_words, "--color is auto, always or never, not '%s'", c.color);
 	}
+	c.report.color = color > 0;
 	if (c.report.separator != NULL && c.report.separator[0] == 0) {
 		c.report.separator = NULL;
 	}

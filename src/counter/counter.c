@@ -108,7 +108,7 @@ static int open_attr(struct sonde_counter *c, struct opened *o)
 	int cpu = opt->one_cpu != 0 ? opt->cpu : -1;
 	int why;
 
-	if (opt->thread == -1 && opt->one_cpu == 0) {
+	if (opt->thread == -1 && !opt->one_cpu) {
 		return error_set(&c->error, SONDE_EARG, NO_OFFSET,
 		        "all threads can be counted on one cpu only: set one_cpu");
 	}
@@ -118,7 +118,7 @@ static int open_attr(struct sonde_counter *c, struct opened *o)
 			return 0;
 		}
 		why = errno;
-		if (why == EINVAL && opt->inherit != 0 &&
+		if (why == EINVAL && opt->inherit &&
 		        (o->attr.read_format & SONDE_READ_GROUP) != 0) {
 			/* before 4.13 what is inherited could not be read as a group */
 			o->attr.read_format &= ~(uint64_t)SONDE_READ_GROUP;
@@ -156,10 +156,10 @@ static int add(struct sonde_counter *c, const char *name, const struct sonde_att
 	o->attr.size = attr->config3 != 0 || attr->config4 != 0 ? ATTR_SIZE_NOW : HOST_ATTR_SIZE;
 	o->attr.read_format = READ_FORMAT | (members > 1 ? SONDE_READ_GROUP : 0);
 	o->attr.flags &= ~(1ull << SONDE_FLAG_DISABLED);
-	if (c->options.enabled == 0 && leader == c->n) {
+	if (!c->options.enabled && leader == c->n) {
 		o->attr.flags |= 1ull << SONDE_FLAG_DISABLED; /* members follow their leader */
 	}
-	if (c->options.inherit != 0) {
+	if (c->options.inherit) {
 		o->attr.flags |= 1ull << SONDE_FLAG_INHERIT;
 	}
 	o->name = strdup(name);

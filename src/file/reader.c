@@ -188,7 +188,7 @@ int sonde_file_next(struct sonde_file *f, const struct sonde_raw_record **r)
 		if (step == FILE_END) {
 			break;
 		}
-		if (step == FILE_GAP && f->options.gaps == 0) {
+		if (step == FILE_GAP && !f->options.gaps) {
 			continue;
 		}
 		if (step == FILE_GAP) {

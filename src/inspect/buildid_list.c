@@ -214,7 +214,7 @@ static int lines_of_hits(struct lines *lines, struct sonde_session *s, struct ar
 static bool list_is_enough(const struct file *f, const struct sonde_buildid_options *options)
 {
 	return file_has_feature(f, FEATURE_BUILD_ID) &&
-	       (options->with_hits == 0 || file_has_feature(f, FEATURE_AUXTRACE));
+	       (!options->with_hits || file_has_feature(f, FEATURE_AUXTRACE));
 }
 
 static int lines_write(const struct lines *lines, const struct sonde_buildid_options *options,
@@ -223,7 +223,7 @@ static int lines_write(const struct lines *lines, const struct sonde_buildid_opt
 	struct text out = {0};
 	int rc;
 
-	(options->json != 0 ? put_json : put_lines)(&out, lines);
+	(options->json ? put_json : put_lines)(&out, lines);
 	rc = out.failed ? SONDE_ENOMEM : status_of_output(write(arg, out.p, out.n));
 	text_fini(&out);
 	return rc;

@@ -197,7 +197,7 @@ static void put(struct text *out, const struct file *f, const void *arg)
 	};
 	const struct sonde_evlist_options *options = arg;
 
-	if (options->json != 0) {
+	if (options->json) {
 		put_json(out, f);
 	} else {
 		inspect_evlist(out, f, modes[options->mode], options->trace_fields != 0);
@@ -209,7 +209,7 @@ int sonde_evlist_print(const char *path, const struct sonde_evlist_options *opti
 {
 	const struct inspect_of_file job = {
 	        .path = path,
-	        .check_owner = options->check_owner != 0,
+	        .check_owner = options->check_owner,
 	        .on_diag = options->on_diag,
 	        .diag_arg = options->diag_arg,
 	        .message = options->message,

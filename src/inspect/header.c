@@ -636,7 +636,7 @@ int sonde_header_print(const char *path, const struct sonde_header_options *opti
 {
 	const struct inspect_of_file job = {
 	        .path = path,
-	        .check_owner = options->check_owner != 0,
+	        .check_owner = options->check_owner,
 	        .on_diag = options->on_diag,
 	        .diag_arg = options->diag_arg,
 	        .message = options->message,

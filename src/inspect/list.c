@@ -128,7 +128,7 @@ static void put_line(struct list *l, const struct catalogue_entry *e)
 	}
 	text_printf(t, " [%s%s]\n", kinds[e->kind].title,
 	        e->available ? "" : "; not counted here: this machine shows no hardware counters");
-	if (l->options->details != 0) {
+	if (l->options->details) {
 		put_details(t, e);
 	}
 }

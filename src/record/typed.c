@@ -141,9 +141,8 @@ uint64_t sonde_list_number(const struct sonde_list *list, uint64_t i)
 	const struct layout_value v = {
 	        .field = list->field, .bytes = {list->bytes, list->size}, .count = list->count};
 
-	return i < list->count && v.field->kind < LAYOUT_CHARS
-	               ? layout_number(&v, i, list->swapped != 0)
-	               : 0;
+	return i < list->count && v.field->kind < LAYOUT_CHARS ? layout_number(&v, i, list->swapped)
+	                                                       : 0;
 }
 
 int sonde_list_get(const struct sonde_list *list, uint64_t i, void *item, size_t size)
@@ -159,8 +158,8 @@ int sonde_list_get(const struct sonde_list *list, uint64_t i, void *item, size_t
 	}
 	each = list->size / (size_t)list->count; /* structs of the records' lists are of one size */
 	layout_walk_init(&w.walk, f->sub,
-	        (struct span){(const uint8_t *)list->bytes + each * (size_t)i, each},
-	        list->swapped != 0, list->plan, 0);
+	        (struct span){(const uint8_t *)list->bytes + each * (size_t)i, each}, list->swapped,
+	        list->plan, 0);
 	store_all(&w, (uint8_t *)out);
 	memcpy(item, out, size < f->sub->size ? size : f->sub->size);
 	return 1;

@@ -226,8 +226,8 @@ static int report_run(struct report *r)
 	        .pick = &r->pick,
 	        .symbol_part = o->symbol_part,
 	        .fractal = o->graph_kind == SONDE_REPORT_GRAPH_FRACTAL,
-	        .by_address = o->graph_address != 0,
-	        .relative = o->relative != 0};
+	        .by_address = o->graph_address,
+	        .relative = o->relative};
 	bool chains = session_has_chains(r->session);
 
 	if (o->json && o->header == SONDE_REPORT_HEADER_ONLY) {

@@ -243,9 +243,9 @@ static int make_style(struct script *s, const struct sonde_script_options *o)
 	struct layout_text machine;
 
 	s->style = (struct line_style){
-	        .ns = o->ns != 0,
-	        .hide_chain = o->hide_call_graph != 0,
-	        .kernel_path = o->kernel_path != 0,
+	        .ns = o->ns,
+	        .hide_chain = o->hide_call_graph,
+	        .kernel_path = o->kernel_path,
 	        .max_stack = o->max_stack != 0 ? o->max_stack : MAX_STACK_USUAL,
 	};
 	if (FEATURE_READ(f, FEATURE_CLOCK_DATA, &s->arena, &clock) > 0 && clock.version == 1) {

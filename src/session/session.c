@@ -87,10 +87,9 @@ static int add_build_id(
 	}
 	memcpy(name, b->name.p, b->name.n);
 	name[b->name.n] = '\0';
-	return s->options.counts_only != 0
-	               ? 0
-	               : timeline_add_build_id(s->timeline, name, b->id.p, b->id.n,
-	                         (b->misc & MISC_CPUMODE_MASK) == MISC_KERNEL);
+	return s->options.counts_only ? 0
+	                              : timeline_add_build_id(s->timeline, name, b->id.p, b->id.n,
+	                                        (b->misc & MISC_CPUMODE_MASK) == MISC_KERNEL);
 }
 
 /* From the header, and from records of pipe streams. */
@@ -156,7 +155,7 @@ static int seal(struct sonde_session *s)
 	        .kallsyms = s->options.kallsyms,
 	        .home = getenv("HOME"),
 	        .cache = s->cache,
-	        .demangle = s->options.no_demangle == 0};
+	        .demangle = !s->options.no_demangle};
 	return frame_resolver_seal(&s->frames, s->timeline);
 }
 

@@ -50,7 +50,7 @@ static int walk_thread(struct walk *w, const struct file_event *e, const struct 
 	uint32_t pid;
 	uint32_t tid;
 
-	if (w->s->options.counts_only != 0 || e->plan.tid == RECORD_NOT_THERE ||
+	if (w->s->options.counts_only || e->plan.tid == RECORD_NOT_THERE ||
 	        r->body.n < (size_t)e->plan.tid + 8) {
 		return 0;
 	}
@@ -206,7 +206,7 @@ static int walk_deferred(
 	struct sonde_session *s = w->s;
 	int rc = 1;
 
-	if (s->options.counts_only == 0) {
+	if (!s->options.counts_only) {
 		rc = frame_deferred_add(&s->frames, r, trailer->tid, trailer->time);
 	}
 	if (rc == 0) {
@@ -248,7 +248,7 @@ static int walk_side_band(struct walk *w, const struct record *r)
 	case RECORD_MMAP2:
 	case RECORD_COMM:
 	case RECORD_FORK:
-		return s->options.counts_only != 0
+		return s->options.counts_only
 		               ? walk_only_look(s, r)
 		               : timeline_add(s->timeline, r, s->file.swap, trailer.time);
 	case RECORD_SWITCH:
@@ -262,7 +262,7 @@ static int walk_round(struct walk *w, uint64_t end)
 {
 	struct sonde_session *s = w->s;
 
-	if (s->options.counts_only != 0 || end - w->round_start < ROUND_BYTES) {
+	if (s->options.counts_only || end - w->round_start < ROUND_BYTES) {
 		return 0;
 	}
 	if (!array_reserve(&s->rounds, &s->rounds_cap, s->nrounds + 1, sizeof(*s->rounds))) {
@@ -278,7 +278,7 @@ static int walk_chunk(struct walk *w, uint64_t offset)
 	struct sonde_session *s = w->s;
 
 	if (s->nchunks != 0 &&
-	        (s->options.counts_only != 0 || offset - s->chunks[s->nchunks - 1] < CHUNK_BYTES)) {
+	        (s->options.counts_only || offset - s->chunks[s->nchunks - 1] < CHUNK_BYTES)) {
 		return 0;
 	}
 	if (!array_reserve(&s->chunks, &s->chunks_cap, s->nchunks + 2, sizeof(*s->chunks))) {
@@ -312,7 +312,7 @@ static int walk_record(struct walk *w, const struct record *r, uint64_t end)
 	if (r->type == RECORD_FINISHED_ROUND) {
 		return walk_round(w, end);
 	}
-	if (r->type == RECORD_BUILD_ID && s->options.counts_only != 0) {
+	if (r->type == RECORD_BUILD_ID && s->options.counts_only) {
 		return walk_only_look(s, r);
 	}
 	if (r->type == RECORD_BUILD_ID) {
@@ -345,7 +345,7 @@ static int walk_end(struct walk *w)
 	struct sonde_session *s = w->s;
 	uint64_t end = file_end(&s->file);
 
-	if (s->options.counts_only != 0) {
+	if (s->options.counts_only) {
 		s->nchunks = 0;
 		return 0;
 	}

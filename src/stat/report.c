@@ -43,8 +43,7 @@ static struct cursor feature(const struct report *r, unsigned bit)
 	size_t n;
 	const void *p = sonde_file_feature(r->file, bit, &n);
 
-	return cursor_make(
-	        (struct span){.p = p, .n = n}, sonde_file_get_info(r->file)->swapped != 0);
+	return cursor_make((struct span){.p = p, .n = n}, sonde_file_get_info(r->file)->swapped);
 }
 
 static struct span feature_text(struct cursor *c)

@@ -158,7 +158,7 @@ static void test_header(const struct fixture *f)
 	static const char *const events[] = {"{cpu-clock,page-faults}"};
 	struct sonde_record_options o = {.events = events, .nevents = 1, .all_cpus = true};
 	struct sonde_record *r = begin(f, &o);
-	struct sonde_header_options h = {.size = sizeof(h), .full = 1};
+	struct sonde_header_options h = {.size = sizeof(h), .full = true};
 	struct text t = {0};
 
 	ok(sonde_record_start(r) == 0 && sonde_record_run(r) == 0, "a recording of all cpus");

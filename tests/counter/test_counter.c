@@ -176,7 +176,7 @@ static void test_refusals(void)
 
 static void test_machine(void)
 {
-	struct sonde_counter_options o = {.size = sizeof(o), .inherit = 1};
+	struct sonde_counter_options o = {.size = sizeof(o), .inherit = true};
 	struct sonde_counter *c = sonde_counter_new(NULL);
 	struct sonde_counter_value v[3], again;
 	const struct sonde_page_cpu *cpu = sonde_page_cpu();

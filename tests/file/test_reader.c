@@ -64,7 +64,7 @@ static void test_whole(void)
 	eq_u64(size, 2, "and its ids");
 	ok(sonde_file_event_name(f, 1) == NULL, "no name of an event that is not there");
 	ok(sonde_file_next(f, &r) == 1 && r->type == RECORD_SAMPLE && r->size == 40 &&
-	                r->offset == m.data && r->inflated == 0 && r->stream == 0,
+	                r->offset == m.data && !r->inflated && r->stream == 0,
 	        "the first record");
 	eq_str(r->file, path, "with its file");
 	ok(sonde_file_record_event(f, r) == 0, "and its event");

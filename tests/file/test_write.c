@@ -154,7 +154,7 @@ static void check_some(const struct sonde_writer_options *options)
 			ok(r->inflated == (options->compress != 0), "compressed as asked");
 		}
 		if (records == 2) {
-			check_sample(r, info->swapped != 0);
+			check_sample(r, info->swapped);
 		}
 		records++;
 	}

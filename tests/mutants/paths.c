@@ -161,15 +161,15 @@ static void walk_session(const struct input *in, int mode)
 
 static const struct report_form {
 	const char *sort;
-	int no_children, no_graph, callee, samples, stats, json;
+	bool no_children, no_graph, callee, samples, stats, json;
 	enum sonde_report_header header;
 } report_forms[] = {
         {0},
-        {.sort = "sym,pid", .no_children = 1, .samples = 1},
-        {.sort = "comm,dso", .no_children = 1, .no_graph = 1},
-        {.sort = "cpu,sym", .callee = 1, .header = SONDE_REPORT_HEADER},
-        {.stats = 1},
-        {.stats = 1, .json = 1},
+        {.sort = "sym,pid", .no_children = true, .samples = true},
+        {.sort = "comm,dso", .no_children = true, .no_graph = true},
+        {.sort = "cpu,sym", .callee = true, .header = SONDE_REPORT_HEADER},
+        {.stats = true},
+        {.stats = true, .json = true},
 };
 
 static void report(const struct input *in, int mode)
@@ -192,7 +192,7 @@ static void report(const struct input *in, int mode)
 	o.stats = form->stats;
 	o.json = form->json;
 	o.header = form->header;
-	o.header_full = 1;
+	o.header_full = true;
 	(void)sonde_report_print(s, &o, drop, &sum);
 	sonde_session_free(s);
 }
@@ -250,7 +250,7 @@ static void header(const struct input *in, int json)
 {
 	char message[256];
 	struct sonde_header_options o = {.size = sizeof(o),
-	        .full = 1,
+	        .full = true,
 	        .json = json,
 	        .message = message,
 	        .message_size = sizeof(message)};

@@ -4,7 +4,6 @@
 #define SONDE_PREVIEW_BUILDID_H
 
 #include <sonde/base.h>
-#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -12,9 +11,9 @@ extern "C" {
 
 struct sonde_buildid_options {
 	size_t size; /* sizeof(struct sonde_buildid_options) of the caller */
-	int with_hits; /* not 0: only objects that samples fell into */
-	int json; /* not 0: as JSON, see doc/json.md */
-	int check_owner; /* not 0: refuse a file that belongs neither to this user nor to root */
+	bool with_hits; /* only objects that samples fell into */
+	bool json; /* as JSON, see doc/json.md */
+	bool check_owner; /* refuse a file that belongs neither to this user nor to root */
 	char *message; /* NULL, or where words about a failure are put */
 	size_t message_size;
 	sonde_diag_fn on_diag; /* NULL: diagnostics are only counted */

@@ -17,8 +17,8 @@ enum sonde_verdict {
 
 struct sonde_check_options {
 	size_t size; /* sizeof(struct sonde_check_options) of the caller */
-	int json; /* a JSON document, doc/json.md, in place of lines of text */
-	int check_owner; /* refuse files that belong neither to this user nor to root */
+	bool json; /* a JSON document, doc/json.md, in place of lines of text */
+	bool check_owner; /* refuse files that belong neither to this user nor to root */
 	uint64_t most; /* problems told one by one; 0: 100. All are counted */
 };
 

@@ -11,9 +11,9 @@ extern "C" {
 
 struct sonde_dump_options {
 	size_t size; /* sizeof(struct sonde_dump_options) of the caller */
-	int json; /* one JSON document, doc/json.md, in place of lines of text */
-	int raw; /* the bytes of each record too */
-	int check_owner; /* refuse files that belong neither to this user nor to root */
+	bool json; /* one JSON document, doc/json.md, in place of lines of text */
+	bool raw; /* the bytes of each record too */
+	bool check_owner; /* refuse files that belong neither to this user nor to root */
 	const char *types; /* "SAMPLE,MMAP2,71": these types only; NULL: all */
 	char *message; /* NULL, or where words about a failure are put */
 	size_t message_size;

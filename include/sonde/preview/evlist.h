@@ -4,7 +4,6 @@
 #define SONDE_PREVIEW_EVLIST_H
 
 #include <sonde/base.h>
-#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -24,9 +23,9 @@ struct sonde_evlist_options {
 	size_t message_size;
 	sonde_diag_fn on_diag; /* NULL: diagnostics are only counted */
 	void *diag_arg;
-	int check_owner; /* not 0: refuse a file that belongs neither to this user nor to root */
-	int json; /* not 0: everything as JSON, see doc/json.md */
-	int trace_fields; /* not 0: with the fields of tracepoints */
+	bool check_owner; /* refuse a file that belongs neither to this user nor to root */
+	bool json; /* everything as JSON, see doc/json.md */
+	bool trace_fields; /* with the fields of tracepoints */
 };
 
 /*

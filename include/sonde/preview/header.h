@@ -4,7 +4,6 @@
 #define SONDE_PREVIEW_HEADER_H
 
 #include <sonde/base.h>
-#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -12,13 +11,13 @@ extern "C" {
 
 struct sonde_header_options {
 	size_t size; /* sizeof(struct sonde_header_options) of the caller */
-	int full; /* not 0: with topologies, caches and memory blocks */
+	bool full; /* with topologies, caches and memory blocks */
 	char *message; /* NULL, or where words about a failure are put */
 	size_t message_size;
 	sonde_diag_fn on_diag; /* NULL: diagnostics are only counted */
 	void *diag_arg;
-	int check_owner; /* not 0: refuse a file that belongs neither to this user nor to root */
-	int json; /* not 0: everything as JSON, see doc/json.md */
+	bool check_owner; /* refuse a file that belongs neither to this user nor to root */
+	bool json; /* everything as JSON, see doc/json.md */
 };
 
 /*

@@ -4,7 +4,6 @@
 #define SONDE_PREVIEW_LIST_H
 
 #include <sonde/base.h>
-#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -20,7 +19,7 @@ struct sonde_list_options {
 	size_t size; /* sizeof(struct sonde_list_options) of the caller */
 	const char *root; /* the folder that has proc and sys in it; NULL: "/" */
 	enum sonde_list_form form;
-	int details; /* not 0: also what each stands for, its unit and cpus, and the terms of PMUs */
+	bool details; /* also what each stands for, its unit and cpus, and the terms of PMUs */
 	/*
 	 * Kinds (hw, sw, cache, pmu, tracepoint, sdt, raw, breakpoint, and the long words for them), globs
 	 * of names, or parts of names where a glob matches nothing; none: all. The texts must live until

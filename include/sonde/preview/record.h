@@ -10,8 +10,6 @@
 
 #include <sonde/base.h>
 
-#include <stdbool.h>
-
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -40,28 +40,28 @@ struct sonde_report_options {
 	const char *widths; /* of columns, comma-separated, 0: as wide as needed; NULL */
 	struct sonde_filter filter;
 	const char *symbol_part; /* only rows whose symbol has this in its name; NULL: all */
-	int relative; /* not 0: percentages of what the filters leave */
-	int no_children; /* not 0: count a sample for its own function only */
-	int no_graph; /* not 0: no call graphs */
-	int callee; /* not 0: graphs start at the row's function and go to its callers */
-	int order_given; /* not 0: `callee` was asked for; 0: callee only without children */
+	bool relative; /* percentages of what the filters leave */
+	bool no_children; /* count a sample for its own function only */
+	bool no_graph; /* no call graphs */
+	bool callee; /* graphs start at the row's function and go to its callers */
+	bool order_given; /* `callee` was asked for; 0: callee only without children */
 	enum sonde_report_graph graph_kind;
 	enum sonde_report_value graph_value;
-	int graph_address; /* not 0: addresses of one function make different branches */
+	bool graph_address; /* addresses of one function make different branches */
 	uint32_t graph_branches; /* of one branch that are shown at most; 0: all */
 	double graph_limit; /* percent; branches below are not shown */
 	double percent_limit; /* percent; rows below are not shown */
-	int show_samples; /* not 0: a column with the number of samples */
-	int show_period; /* not 0: a column with the sum of periods */
+	bool show_samples; /* a column with the number of samples */
+	bool show_period; /* a column with the sum of periods */
 	uint32_t max_stack; /* frames of a chain that count; 0: 127 */
-	int threads; /* not 0: also what each thread counted, when that was recorded */
-	int stats; /* not 0: counts of record types instead of rows */
+	bool threads; /* also what each thread counted, when that was recorded */
+	bool stats; /* counts of record types instead of rows */
 	enum sonde_report_header header;
-	int header_full; /* not 0: with the CPU and memory topology */
-	int quiet; /* not 0: rows only */
-	int color; /* not 0: colour escapes by overhead */
-	int json; /* not 0: --stats and --header-only as JSON, see doc/json.md */
-	int graph_given; /* not 0: call graphs were asked for; a warning when there are none */
+	bool header_full; /* with the CPU and memory topology */
+	bool quiet; /* rows only */
+	bool color; /* colour escapes by overhead */
+	bool json; /* --stats and --header-only as JSON, see doc/json.md */
+	bool graph_given; /* call graphs were asked for; a warning when there are none */
 };
 
 /* Fills *o with what `sonde report` does without options. */

@@ -13,17 +13,17 @@ struct sonde_script_options {
 	size_t size; /* sizeof(struct sonde_script_options) of the caller */
 	const char *const *fields; /* as given to -F, one after the other; NULL: the usual fields */
 	size_t nfields;
-	int hide_call_graph; /* not 0: the sample's own address instead of its call chain */
-	int ns; /* not 0: times with nine digits */
+	bool hide_call_graph; /* the sample's own address instead of its call chain */
+	bool ns; /* times with nine digits */
 	uint64_t max_stack; /* entries of a call chain that are printed; 0: 127 */
 	struct sonde_filter filter; /* of the samples that are printed */
-	int show_tasks; /* not 0: also records of new names, forks and exits, */
-	int show_mmaps; /* of mappings, */
-	int show_switches; /* of switches between threads, */
-	int show_lost; /* of lost events */
+	bool show_tasks; /* also records of new names, forks and exits, */
+	bool show_mmaps; /* of mappings, */
+	bool show_switches; /* of switches between threads, */
+	bool show_lost; /* of lost events */
 	int header; /* 1: print the header of the file first; 2: with all its details */
-	int show_cgroups; /* not 0: also records of new control groups */
-	int kernel_path; /* not 0: kernel modules by the paths of their files */
+	bool show_cgroups; /* also records of new control groups */
+	bool kernel_path; /* kernel modules by the paths of their files */
 };
 
 /*
