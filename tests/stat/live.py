@@ -17,6 +17,7 @@ def shapes(idle, busy):
     """idle, busy: processes that never run, and always do."""
     work = ["sh", "-c", "i=0; while [ $i -lt 3000 ]; do i=$((i + 1)); done"]
     nap = ["sleep", "0.05"]
+    several = ["sleep", "0.4"]  # intervals, also where perf gets little time
     for form in ([], ["-x,"], ["-j"]):
         compare(" ".join(["nothing asked for", *form]), [*form, *work])
         compare(" ".join(["software events", *form]), [*form, "-e", SOFT, *work])
@@ -25,9 +26,9 @@ def shapes(idle, busy):
             compare(" ".join(["the machine", *by, *form]), [*form, "-a", *by, "-e", SOFT, *nap])
         compare(" ".join(["one cpu", *form]), [*form, "-C", "0", "-e", SOFT, *nap])
         compare(" ".join(["nobody runs", *form]), [*form, "-p", str(idle.pid), "-e", SOFT, *nap])
-        compare(" ".join(["intervals", *form]), [*form, "-I", "20", "-a", "-e", SOFT, "sleep", "0.07"])
+        compare(" ".join(["intervals", *form]), [*form, "-I", "20", "-a", "-e", SOFT, *several])
         compare(" ".join(["intervals of cores", *form]),
-                [*form, "-I", "20", "-a", "--per-core", "-e", SOFT, "sleep", "0.07"])
+                [*form, "-I", "20", "-a", "--per-core", "-e", SOFT, *several])
         compare(" ".join(["interval count", *form]),
                 [*form, "-I", "20", "--interval-count", "3", "-a", "-e", SOFT, "sleep", "2"])
         compare(" ".join(["interval count and summary", *form]),
