@@ -10,7 +10,9 @@ some addresses have no name, and now and then misses a branch that is there: the
 small parts fall below the limit. Rows for which perf shows that (with -g graph,0) are compared without their graphs
 (doc/differences.md). Branches of the same share in different objects come in the order in which these lie in perf's
 memory; where that changes with its environment, any order will do. The level, [k] or [.], of an address where nothing
-is mapped is not compared either. Exit status 1 when something differs; 77 without perf. --rows leaves call graphs out
+is mapped is not compared either. Neither is the place of such an address in the upper half of all addresses among
+rows of the same share: perf compares addresses by the sign of their difference, so that its trees decide
+(doc/differences.md). Exit status 1 when something differs; 77 without perf. --rows leaves call graphs out
 of the comparison.
 """
 import argparse
@@ -45,7 +47,8 @@ SYMBOL = re.compile(r"^ +[ \d.%]* (\d+)  ( *\d+:.*?)?(\[[.k]\] .*?) *$")
 # A line of a graph: what is drawn in front, "--" with a share or "---", a name.
 BRANCH = re.compile(r"^([ |]*)(?:(--)(\d+\.\d\d)%--|(?=---))?-*([^ |-].*)$")
 NAMELESS = re.compile(r"\[[.k]\] (0x)?[0-9a-f]{16}$")
-LEVEL = re.compile(r"\[[.k]\] (0x[0-9a-f]{16})(?= *$)", re.MULTILINE)
+LEVEL = re.compile(r"\[[.k]\] ((?:0x|0{16}(?= *$))[0-9a-f]{0,16})(?= *$)", re.MULTILINE)
+WILD = re.compile(r"\[unknown\] +\[\?\] 0x[89a-f][0-9a-f]{15}$")
 ROW = re.compile(r"^ +\d+\.\d\d%")  # the share that rows are sorted by first
 
 
@@ -200,6 +203,7 @@ def ties_sorted(listed):
 def moved_rows(want, got):
     """Pairs of rows, perf's and ours, that differ at the same place; rows that only one has are left out."""
     both = collections.Counter(want) & collections.Counter(got)
+    both = collections.Counter({row: n for row, n in both.items() if not WILD.search(row)})
 
     def left(rows_of_one):
         rest = both.copy()
