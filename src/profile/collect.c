@@ -55,7 +55,8 @@ struct profile_worker {
 	struct profile_counts counts;
 	struct recent_place places[RECENT];
 	struct recent_sample samples[RECENT];
-	struct profile_who last_key;
+	struct profile_who last;
+	uint32_t last_words[FIELD_KEY_WORDS_MAX]; /* the vector of last.key */
 	uint32_t last_who; /* PROFILE_NONE: none yet */
 	struct waiting_sample waiting[BATCH];
 	size_t nwaiting;
@@ -175,19 +176,22 @@ static int words_add(struct profile *p, struct profile_worker *w, const struct s
 static int who_find(
         struct profile *p, struct profile_worker *w, const struct session_sample *s, uint32_t *who)
 {
-	const bool *by = p->options.key;
-	struct profile_who key = {.event = s->event};
+	size_t size = p->options.keys.words * sizeof(uint32_t);
+	struct profile_who key = {.event = s->event, .key = w->last.key};
+	uint32_t words[FIELD_KEY_WORDS_MAX];
+	bool first = w->last_who == PROFILE_NONE;
 
-	key.comm = by[PROFILE_COMM] ? s->view->row_comm : 0;
-	key.pid = by[PROFILE_PID] ? s->view->pid : 0;
-	key.tid = by[PROFILE_PID] ? s->view->tid : 0;
-	key.cpu = by[PROFILE_CPU] ? s->s.cpu : 0;
+	field_keys_get(&p->options.keys, &p->source, s, words);
+	if (first || memcmp(words, w->last_words, size) != 0) {
+		TRY(profile_key_add(p, &w->counts, words, &key.key));
+		memcpy(w->last_words, words, size);
+	}
 	key.hidden = !pick_comm(p->options.pick, s->view->comm) ||
 	             !pick_thread(p->options.pick, s->view->pid, s->view->tid);
 	key.mode = p->options.modes ? s->cpumode : 0;
-	if (w->last_who == PROFILE_NONE || memcmp(&key, &w->last_key, sizeof(key)) != 0) {
+	if (first || memcmp(&key, &w->last, sizeof(key)) != 0) {
 		TRY(profile_who_add(&w->counts, &key, &w->last_who));
-		w->last_key = key;
+		w->last = key;
 	}
 	*who = w->last_who;
 	return 0;

@@ -12,6 +12,7 @@
 
 void profile_counts_drop_indexes(struct profile_counts *c)
 {
+	index_fini(&c->vectors);
 	index_fini(&c->whos);
 	index_fini(&c->places);
 	index_fini(&c->symbols);
@@ -21,6 +22,7 @@ void profile_counts_drop_indexes(struct profile_counts *c)
 void profile_counts_fini(struct profile_counts *c)
 {
 	profile_counts_drop_indexes(c);
+	free(c->keys);
 	free(c->who);
 	free(c->frames);
 	free(c->chains);
@@ -28,12 +30,38 @@ void profile_counts_fini(struct profile_counts *c)
 	*c = (struct profile_counts){0};
 }
 
+int profile_key_add(
+        const struct profile *p, struct profile_counts *c, const uint32_t *words, uint32_t *id)
+{
+	size_t n = p->options.keys.words;
+	size_t size = n * sizeof(*words);
+	uint32_t hash = (uint32_t)hash_bytes(words, size);
+	size_t at = hash;
+
+	*id = 0;
+	if (n == 0) {
+		return 0;
+	}
+	TRY(index_room(&c->vectors));
+	for (*id = index_next(&c->vectors, hash, &at); *id != INDEX_NONE;
+	        at++, *id = index_next(&c->vectors, hash, &at)) {
+		if (memcmp(c->keys + *id * n, words, size) == 0) {
+			return 0;
+		}
+	}
+	if (c->nkeys >= IDS_MAX ||
+	        !array_reserve(&c->keys, &c->keys_cap, (c->nkeys + 1) * n, sizeof(*c->keys))) {
+		return SONDE_ENOMEM;
+	}
+	*id = (uint32_t)c->nkeys;
+	memcpy(c->keys + c->nkeys++ * n, words, size);
+	index_put(&c->vectors, hash, at, *id);
+	return 0;
+}
+
 int profile_who_add(struct profile_counts *c, const struct profile_who *key, uint32_t *id)
 {
-	uint64_t h = hash_step((uint64_t)key->comm << 32 | key->event, (uint64_t)key->tid << 32);
-	uint64_t more = (uint64_t)key->hidden << 63 ^ (uint64_t)key->mode << 56;
-	uint32_t hash =
-	        (uint32_t)hash_u64(hash_step(h, more ^ (uint64_t)key->pid << 32 ^ key->cpu));
+	uint32_t hash = (uint32_t)hash_bytes(key, sizeof(*key));
 	size_t at = hash;
 
 	TRY(index_room(&c->whos));
@@ -171,19 +199,28 @@ int profile_chain_add(
 
 /* Numbers in `c` of what has a number in `from`. */
 struct merge_ids {
-	uint32_t *who, *frames;
+	uint32_t *who, *frames, *keys;
 };
 
 static int merge_numbers(struct profile *p, struct profile_counts *c,
         const struct profile_counts *from, struct merge_ids *ids)
 {
+	size_t words = p->options.keys.words;
+
+	ids->keys = calloc(from->nkeys + 1, sizeof(*ids->keys));
 	ids->who = malloc((from->nwho + 1) * sizeof(*ids->who));
 	ids->frames = malloc((from->nframes + 1) * sizeof(*ids->frames));
-	if (ids->who == NULL || ids->frames == NULL) {
+	if (ids->keys == NULL || ids->who == NULL || ids->frames == NULL) {
 		return SONDE_ENOMEM;
 	}
+	for (size_t i = 0; i < from->nkeys; i++) {
+		TRY(profile_key_add(p, c, from->keys + i * words, &ids->keys[i]));
+	}
 	for (size_t i = 0; i < from->nwho; i++) {
-		TRY(profile_who_add(c, &from->who[i], &ids->who[i]));
+		struct profile_who who = from->who[i];
+
+		who.key = ids->keys[who.key];
+		TRY(profile_who_add(c, &who, &ids->who[i]));
 	}
 	for (size_t i = 0; i < from->nframes; i++) {
 		if (from->frames[i].same == i) {
@@ -220,6 +257,7 @@ int profile_counts_merge(struct profile *p, struct profile_counts *c, struct pro
 	if (rc >= 0) {
 		rc = merge_chains(c, from, &ids);
 	}
+	free(ids.keys);
 	free(ids.who);
 	free(ids.frames);
 	return rc;

@@ -10,22 +10,14 @@
 
 #include "core/index.h"
 #include "core/intern.h"
+#include "field/key.h"
 #include "session/pick.h"
-
-enum profile_key {
-	PROFILE_COMM,
-	PROFILE_DSO,
-	PROFILE_SYM,
-	PROFILE_PID, /* the thread; printed as Pid:Command */
-	PROFILE_CPU,
-	PROFILE_KEYS
-};
 
 #define PROFILE_NONE  UINT32_MAX
 #define PROFILE_MODES 8 /* cpumodes fit in three bits */
 
 struct profile_options {
-	bool key[PROFILE_KEYS]; /* what makes rows different */
+	struct field_key_choice keys; /* what makes rows different */
 	bool children; /* count a sample also for its callers */
 	bool graph; /* keep chains for profile_graph_* */
 	bool caller; /* graphs start at the outermost caller */
@@ -39,9 +31,10 @@ struct profile_options {
 	bool modes; /* keep periods by cpumode in profile.modes */
 };
 
-/* What of a row is not its code; what is not sorted by is 0. */
+/* What of a row is not its code. */
 struct profile_who {
-	uint32_t event, comm, pid, tid, cpu;
+	uint32_t event;
+	uint32_t key; /* number of the vector of words that the keys have filled; 0 without words */
 	uint32_t hidden; /* by the filters of threads; rows are not told apart by this and mode */
 	uint32_t mode; /* cpumode, when periods are kept by it */
 };
@@ -76,6 +69,8 @@ struct profile_chain {
 
 /* Chains and what they consist of. Zero-initialised is a valid empty one. */
 struct profile_counts {
+	uint32_t *keys; /* vectors of options.keys.words each */
+	size_t nkeys, keys_cap;
 	struct profile_who *who;
 	size_t nwho, who_cap;
 	struct profile_frame *frames;
@@ -84,7 +79,8 @@ struct profile_counts {
 	size_t nchains, chains_cap;
 	uint32_t *words; /* frames of all chains */
 	size_t nwords, words_cap;
-	struct index whos, places, symbols, known; /* of who, frames, frames with symbols, chains */
+	/* of keys, who, frames, frames with symbols, chains */
+	struct index vectors, whos, places, symbols, known;
 };
 
 struct profile_row {
@@ -95,7 +91,7 @@ struct profile_row {
 	const struct symbol *symbol;
 	uint32_t object, dso;
 	uint32_t file; /* of symbol: the short name of its object, 0 without one */
-	uint32_t comm, pid, tid, cpu;
+	uint32_t key; /* of profile_who */
 	uint32_t first_pid, first_tid; /* thread of the first sample */
 	uint32_t first_frame; /* of the first sample, also where rows are not by symbol */
 	uint32_t step; /* in its chain, in the order of graphs: 1, 2...; 0: its leaf */
@@ -119,6 +115,7 @@ struct profile_worker;
 struct profile {
 	struct sonde_session *session;
 	struct profile_options options;
+	struct field_source source;
 	struct intern names; /* short names of objects */
 	uint32_t *dso; /* object -> id in names */
 	uint32_t unknown; /* id of "[unknown]" */
@@ -149,6 +146,15 @@ int profile_run(struct profile *p);
 
 /* The short name of an object ("[unknown]" for PROFILE_NONE) and of a symbol, NULL when unknown. */
 const char *profile_symbol(const struct profile *p, uint32_t object, const struct symbol *sym);
+
+/* The words of a key that is not the frame's. */
+static inline const uint32_t *profile_row_words(
+        const struct profile *p, const struct profile_row *row, size_t key)
+{
+	const struct field_key_choice *c = &p->options.keys;
+
+	return p->counts.keys + (size_t)row->key * c->words + c->at[key];
+}
 
 /* A node of a row's graph: frames from `depth` on that all its chains share. */
 struct profile_node {
@@ -186,6 +192,9 @@ const struct profile_frame *profile_graph_frame(
 
 void profile_counts_fini(struct profile_counts *c);
 void profile_counts_drop_indexes(struct profile_counts *c);
+/* The number of a vector of words. */
+int profile_key_add(
+        const struct profile *p, struct profile_counts *c, const uint32_t *words, uint32_t *id);
 int profile_who_add(struct profile_counts *c, const struct profile_who *key, uint32_t *id);
 /* The frame of key (ip, address, object); its symbol is looked up when the place is new. */
 int profile_frame_add(

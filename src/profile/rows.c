@@ -28,8 +28,8 @@ static bool symbol_same(const struct profile_row *a, const struct profile_row *b
 
 static bool row_same(const struct profile_row *a, const struct profile_row *b)
 {
-	return a->address == b->address && a->comm == b->comm && a->dso == b->dso &&
-	       a->tid == b->tid && a->cpu == b->cpu && a->event == b->event && symbol_same(a, b);
+	return a->address == b->address && a->key == b->key && a->dso == b->dso &&
+	       a->event == b->event && symbol_same(a, b);
 }
 
 /* self: unknown symbols go by their address in the object, callers by the ip. */
@@ -37,21 +37,16 @@ static struct profile_row row_key(
         const struct profile *p, uint32_t who, const struct profile_frame *f, bool self)
 {
 	const struct profile_who *w = &p->counts.who[who];
-	struct profile_row key = {.event = w->event,
-	        .comm = w->comm,
-	        .pid = w->pid,
-	        .tid = w->tid,
-	        .cpu = w->cpu,
-	        .object = PROFILE_NONE};
+	struct profile_row key = {.event = w->event, .key = w->key, .object = PROFILE_NONE};
 
-	if (p->options.key[PROFILE_DSO]) {
+	if (p->options.keys.chosen[FIELD_KEY_DSO]) {
 		key.dso = f->object != PROFILE_NONE ? p->dso[f->object] : p->unknown;
 	}
-	if (p->options.key[PROFILE_SYM] && f->symbol != NULL) {
+	if (p->options.keys.chosen[FIELD_KEY_SYM] && f->symbol != NULL) {
 		key.object = f->object;
 		key.symbol = f->symbol;
 		key.file = p->dso[f->object];
-	} else if (p->options.key[PROFILE_SYM]) { /* as perf: by address only */
+	} else if (p->options.keys.chosen[FIELD_KEY_SYM]) { /* as perf: by address only */
 		key.address = self ? f->address : f->ip;
 	}
 	return key;
@@ -60,9 +55,8 @@ static struct profile_row row_key(
 static uint32_t row_hash(const struct profile_row *key)
 {
 	uint64_t place = key->symbol != NULL ? key->symbol->start : key->address;
-	uint64_t h = hash_step(place, (uint64_t)key->comm << 32 | key->dso);
+	uint64_t h = hash_step(place, (uint64_t)key->key << 32 | key->dso);
 
-	h = hash_step(h, (uint64_t)key->tid << 32 | key->cpu);
 	return (uint32_t)(hash_u64(hash_step(h, (uint64_t)key->event << 32 | key->file)) >> 32);
 }
 
@@ -343,6 +337,7 @@ void profile_init(struct profile *p, struct sonde_session *s, const struct profi
 	memset(p, 0, sizeof(*p));
 	p->session = s;
 	p->options = *o;
+	p->source.session = s;
 }
 
 int profile_run(struct profile *p)

@@ -16,35 +16,75 @@
 #define ADDRESS_WIDTH 16
 #define NUMBER_MAX    64u /* digits that a forced width may ask for */
 
-struct column_def {
-	const char *name, *other_name;
-	const char *title;
-	unsigned width; /* of numbers */
+/* Columns of numbers; those of keys are in field/key.c. */
+static const struct {
+	const char *name, *title;
+	unsigned width;
+} numbers[REPORT_KEY] = {
+        [REPORT_OVERHEAD] = {"overhead", "Overhead", 8},
+        [REPORT_CHILDREN] = {"overhead_children", "Children", 8},
+        [REPORT_SYS] = {"overhead_sys", "sys", 8},
+        [REPORT_US] = {"overhead_us", "usr", 8},
+        [REPORT_GUEST_SYS] = {"overhead_guest_sys", "guest sys", 9},
+        [REPORT_GUEST_US] = {"overhead_guest_us", "guest usr", 9},
+        [REPORT_SAMPLE] = {"sample", "Samples", 12},
+        [REPORT_PERIOD] = {"period", "Period", 12},
 };
 
-static const struct column_def defs[REPORT_COLUMN_COUNT] = {
-        [REPORT_CHILDREN] = {"overhead_children", NULL, "Children", 8},
-        [REPORT_OVERHEAD] = {"overhead", NULL, "Overhead", 8},
-        [REPORT_SYS] = {"overhead_sys", NULL, "sys", 8},
-        [REPORT_US] = {"overhead_us", NULL, "usr", 8},
-        [REPORT_GUEST_SYS] = {"overhead_guest_sys", NULL, "guest sys", 9},
-        [REPORT_GUEST_US] = {"overhead_guest_us", NULL, "guest usr", 9},
-        [REPORT_SAMPLE] = {"sample", NULL, "Samples", 12},
-        [REPORT_PERIOD] = {"period", NULL, "Period", 12},
-        [REPORT_KEY + PROFILE_COMM] = {"comm", NULL, "Command", 0},
-        [REPORT_KEY + PROFILE_DSO] = {"dso", NULL, "Shared Object", 0},
-        [REPORT_KEY + PROFILE_SYM] = {"sym", "symbol", "Symbol", 0},
-        [REPORT_KEY + PROFILE_PID] = {"pid", "tid", "    Pid:Command", 0},
-        [REPORT_KEY + PROFILE_CPU] = {"cpu", NULL, "CPU", 0},
-};
+static const char *column_name(unsigned id)
+{
+	return id < REPORT_KEY ? numbers[id].name : field_key(id - REPORT_KEY)->name;
+}
 
-#define KNOWN                                                                                      \
-	"overhead, overhead_children, overhead_sys, overhead_us, overhead_guest_sys, "             \
-	"overhead_guest_us, sample, period, comm, dso, sym, pid, tid and cpu"
+static const char *column_other_name(unsigned id)
+{
+	return id < REPORT_KEY ? NULL : field_key(id - REPORT_KEY)->other_name;
+}
+
+static unsigned columns_known(void)
+{
+	return REPORT_KEY + (unsigned)field_keys();
+}
 
 static bool word_is(const char *word, size_t n, const char *name)
 {
 	return name != NULL && strlen(name) == n && memcmp(word, name, n) == 0;
+}
+
+static void list_known(struct text *out)
+{
+	for (unsigned id = 0; id < columns_known(); id++) {
+		const char *other = column_other_name(id);
+
+		text_str(out, id == 0 ? "" : id + 1 < columns_known() ? ", " : " and ");
+		text_str(out, column_name(id));
+		if (other != NULL) {
+			text_str(out, ", ");
+			text_str(out, other);
+		}
+	}
+	text_char(out, '\0');
+}
+
+/* SONDE_EARG with the words that would be right. */
+static int list_wrong(struct report *r, const char *option, const char *word, size_t n)
+{
+	struct error *err = session_error(r->session);
+	struct text known = {0};
+	int rc;
+
+	list_known(&known);
+	if (known.failed) {
+		rc = SONDE_ENOMEM;
+	} else if (n != 0) {
+		rc = error_set(err, SONDE_EARG, NO_OFFSET, "%s: '%.*s' is not known: %s are",
+		        option, (int)n, word, known.p);
+	} else {
+		rc = error_set(err, SONDE_EARG, NO_OFFSET, "%s: nothing is given: %s are known",
+		        option, known.p);
+	}
+	text_fini(&known);
+	return rc;
 }
 
 static void list_add(struct report_list *list, unsigned id)
@@ -73,23 +113,18 @@ static int list_parse(
 		unsigned id = 0;
 
 		n = strcspn(words, ", ");
-		while (n != 0 && id < REPORT_COLUMN_COUNT && !word_is(words, n, defs[id].name) &&
-		        !word_is(words, n, defs[id].other_name)) {
+		while (n != 0 && id < columns_known() && !word_is(words, n, column_name(id)) &&
+		        !word_is(words, n, column_other_name(id))) {
 			id++;
 		}
-		if (id == REPORT_COLUMN_COUNT) {
-			return error_set(session_error(r->session), SONDE_EARG, NO_OFFSET,
-			        "%s: '%.*s' is not known: " KNOWN " are", option, (int)n, words);
+		if (id == columns_known()) {
+			return list_wrong(r, option, words, n);
 		}
 		if (n != 0) {
 			list_add(list, id);
 		}
 	}
-	if (list->n == 0) {
-		return error_set(session_error(r->session), SONDE_EARG, NO_OFFSET,
-		        "%s: nothing is given: " KNOWN " are known", option);
-	}
-	return 0;
+	return list->n != 0 ? 0 : list_wrong(r, option, "", 0);
 }
 
 static void columns_usual(
@@ -117,9 +152,9 @@ static void columns_usual(
 /* A column that would say the same in every row stands above the rows instead. */
 static bool column_elided(const struct report *r, unsigned id)
 {
-	return (id == REPORT_KEY + PROFILE_COMM && r->pick.only_comm != NULL) ||
-	       (id == REPORT_KEY + PROFILE_DSO && r->pick.only_dso != NULL) ||
-	       (id == REPORT_KEY + PROFILE_SYM && r->pick.only_symbol != NULL);
+	return (id == REPORT_KEY + FIELD_KEY_COMM && r->pick.only_comm != NULL) ||
+	       (id == REPORT_KEY + FIELD_KEY_DSO && r->pick.only_dso != NULL) ||
+	       (id == REPORT_KEY + FIELD_KEY_SYM && r->pick.only_symbol != NULL);
 }
 
 bool report_columns_left_out(const struct report *r, unsigned id)
@@ -145,7 +180,7 @@ static void columns_elide(struct report *r)
 		unsigned id = all.id[i];
 
 		if (id >= REPORT_KEY) {
-			r->profile.options.key[id - REPORT_KEY] = true;
+			field_key_choose(&r->profile.options.keys, id - REPORT_KEY);
 		}
 		if (id >= REPORT_SYS && id <= REPORT_GUEST_US) {
 			r->profile.options.modes = true;
@@ -220,50 +255,50 @@ static const char *column_title(const struct report *r, unsigned id)
 {
 	bool self = id == REPORT_OVERHEAD && r->profile.options.children && !r->strict;
 
-	return self ? "Self" : defs[id].title;
+	return self              ? "Self"
+	       : id < REPORT_KEY ? numbers[id].title
+	                         : field_key(id - REPORT_KEY)->title;
 }
 
 /*
  * The text of a key's column, not padded, to r->cell; width: of the column, as many digits a
  * processor has at least. False: it is never cut.
  */
-static bool cell_make(
-        struct report *r, const struct profile_row *row, enum profile_key key, int width)
+static bool cell_make(struct report *r, const struct profile_row *row, unsigned key, int width)
 {
 	struct text *t = &r->cell;
-	const struct timeline *line = session_timeline(r->session);
-	const struct timeline_view *view;
+	struct field_value value = {.time = row->time,
+	        .pid = row->first_pid,
+	        .samples = row->samples,
+	        .cursor = r->cursor,
+	        .width = width};
 	const char *name;
 
 	t->n = 0;
-	switch (key) {
-	case PROFILE_COMM: text_str(t, timeline_text(line, row->comm)); break;
-	case PROFILE_DSO: text_str(t, intern_text(&r->profile.names, row->dso)); break;
-	case PROFILE_SYM:
-		name = profile_symbol(&r->profile, row->object, row->symbol);
-		text_str(t, row->kernel ? "[k] " : "[.] ");
-		if (name == NULL) {
-			text_str(t, row->address != 0 ? "0x" : "");
-			text_hex(t, row->address, 16, '0');
-			return false;
-		}
-		text_str(t, name);
-		break;
-	case PROFILE_PID: /* the task's last name, whatever it was at the sample */
-		view = timeline_at(line, r->cursor, row->pid, row->tid, row->time);
-		text_printf(t, "%7d:%s", (int)row->tid, timeline_text(line, view->last_comm));
-		break;
-	case PROFILE_CPU: text_printf(t, "%.*d", width, (int)row->cpu); return false;
-	case PROFILE_KEYS: break;
+	if (key == FIELD_KEY_DSO) {
+		text_str(t, intern_text(&r->profile.names, row->dso));
+		return true;
 	}
+	if (key != FIELD_KEY_SYM) {
+		value.words = profile_row_words(&r->profile, row, key);
+		field_key(key)->text(&r->profile.source, &value, t);
+		return !field_key(key)->fixed;
+	}
+	name = profile_symbol(&r->profile, row->object, row->symbol);
+	text_str(t, row->kernel ? "[k] " : "[.] ");
+	if (name == NULL) {
+		text_str(t, row->address != 0 ? "0x" : "");
+		text_hex(t, row->address, 16, '0');
+		return false;
+	}
+	text_str(t, name);
 	return true;
 }
 
 /* As in perf the column of objects has room for an address when a row begins without a symbol. */
-static int unknown_width(
-        const struct report *r, const struct profile_row *row, enum profile_key key)
+static int unknown_width(const struct report *r, const struct profile_row *row, unsigned key)
 {
-	bool room = key == PROFILE_DSO && row->unknown && r->options.widths == NULL &&
+	bool room = key == FIELD_KEY_DSO && row->unknown && r->options.widths == NULL &&
 	            r->options.separator == NULL && r->options.filter.dsos == NULL;
 
 	return room ? ADDRESS_WIDTH : 0;
@@ -274,15 +309,15 @@ static int unknown_width(
  * name that a thread had before an exec is cut. The column of processors is as wide as its title,
  * though numbers may be longer.
  */
-static int cell_width(struct report *r, const struct profile_row *row, enum profile_key key)
+static int cell_width(struct report *r, const struct profile_row *row, unsigned key)
 {
 	const struct timeline *line = session_timeline(r->session);
 	const struct timeline_view *view;
 
-	if (key == PROFILE_CPU) {
+	if (field_key(key)->fixed) {
 		return 0;
 	}
-	if (key != PROFILE_COMM) {
+	if (key != FIELD_KEY_COMM) {
 		(void)cell_make(r, row, key, 0);
 		return (int)r->cell.n > unknown_width(r, row, key) ? (int)r->cell.n
 		                                                   : unknown_width(r, row, key);
@@ -291,12 +326,17 @@ static int cell_width(struct report *r, const struct profile_row *row, enum prof
 	return (int)strlen(timeline_text(line, view->last_comm));
 }
 
+static int column_width(unsigned id)
+{
+	return id < REPORT_KEY ? (int)numbers[id].width : 0;
+}
+
 void report_columns_reset(struct report *r)
 {
 	for (unsigned i = 0; i < r->columns.n; i++) {
 		unsigned id = r->columns.id[i];
 		int title = (int)strlen(column_title(r, id));
-		int width = r->forced[i] != 0 ? r->forced[i] : (int)defs[id].width;
+		int width = r->forced[i] != 0 ? r->forced[i] : column_width(id);
 
 		r->width[i] =
 		        width > title || (r->forced[i] != 0 && id >= REPORT_KEY) ? width : title;
@@ -309,7 +349,7 @@ void report_columns_widen(struct report *r, const struct profile_row *row)
 		unsigned id = r->columns.id[i];
 
 		if (id >= REPORT_KEY && r->forced[i] == 0) {
-			int width = cell_width(r, row, (enum profile_key)(id - REPORT_KEY));
+			int width = cell_width(r, row, id - REPORT_KEY);
 
 			r->width[i] = width > r->width[i] ? width : r->width[i];
 		}
@@ -358,7 +398,7 @@ static void put_percent(struct report *r, uint64_t part, uint64_t total, unsigne
 static void put_number(struct report *r, const struct profile_row *row, unsigned i)
 {
 	unsigned id = r->columns.id[i];
-	unsigned width = r->forced[i] != 0 ? (unsigned)r->forced[i] : defs[id].width;
+	unsigned width = r->forced[i] != 0 ? (unsigned)r->forced[i] : numbers[id].width;
 	uint64_t value = report_columns_value(r, row, id);
 
 	width = r->options.separator != NULL ? 0 : width > NUMBER_MAX ? NUMBER_MAX : width;
@@ -415,15 +455,14 @@ void report_columns_row(struct report *r, const struct profile_row *row)
 		if (id < REPORT_KEY) {
 			put_number(r, row, i);
 		} else {
-			if (cell_make(r, row, (enum profile_key)(id - REPORT_KEY), r->width[i]) &&
-			        r->cell.n > width) {
+			if (cell_make(r, row, id - REPORT_KEY, r->width[i]) && r->cell.n > width) {
 				r->cell.n = width;
 			}
 			cell_clean(r);
 			text_bytes(&r->text, r->cell.p, r->cell.n);
 		}
 		n = r->text.n - start - escapes_size(r, start);
-		if (n < width && !(last && id == REPORT_KEY + PROFILE_SYM)) {
+		if (n < width && !(last && id == REPORT_KEY + FIELD_KEY_SYM)) {
 			text_fill(&r->text, ' ', width - n);
 		}
 	}
@@ -470,8 +509,8 @@ void report_columns_elided(struct report *r)
 	static const struct {
 		unsigned id;
 		const char *what;
-	} lines[] = {{REPORT_KEY + PROFILE_COMM, "comm"}, {REPORT_KEY + PROFILE_DSO, "dso"},
-	        {REPORT_KEY + PROFILE_SYM, "symbol"}};
+	} lines[] = {{REPORT_KEY + FIELD_KEY_COMM, "comm"}, {REPORT_KEY + FIELD_KEY_DSO, "dso"},
+	        {REPORT_KEY + FIELD_KEY_SYM, "symbol"}};
 	const char *const names[] = {r->pick.only_comm, r->pick.only_dso, r->pick.only_symbol};
 
 	for (unsigned k = 0; k < 3; k++) {

@@ -17,8 +17,8 @@ enum report_column {
 	REPORT_GUEST_US,
 	REPORT_SAMPLE, /* from here on numbers are no percentages */
 	REPORT_PERIOD,
-	REPORT_KEY, /* + enum profile_key */
-	REPORT_COLUMN_COUNT = REPORT_KEY + PROFILE_KEYS
+	REPORT_KEY, /* + number of a key, see field/key.h */
+	REPORT_COLUMN_COUNT = REPORT_KEY + FIELD_KEYS_MAX
 };
 
 /* Columns, none of them twice. */

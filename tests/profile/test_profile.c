@@ -44,7 +44,7 @@ static void check_row(
 static struct profile_options by_symbol(void)
 {
 	return (struct profile_options){
-	        .key[PROFILE_SYM] = true, .max_stack = 127, .pick = &everything};
+	        .keys.chosen[FIELD_KEY_SYM] = true, .max_stack = 127, .pick = &everything};
 }
 
 static void test_rows(unsigned jobs)
