@@ -67,29 +67,23 @@ static bool is_risky(uint32_t c)
 	return c == 0x7f || c == '<' || c == '>' || c == '&' || c == 0x2028 || c == 0x2029;
 }
 
-/* Whether every JSON has the byte as it is. */
-static bool is_plain(char c)
-{
-	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
-}
+/* Bytes that every JSON has as they are: printable ones, but for quotes, backslashes and markup. */
+static const bool plain[256] = {
+        [0x20 ... 0x21] = true,
+        [0x23 ... 0x25] = true,
+        [0x27 ... 0x3b] = true,
+        [0x3d] = true,
+        [0x3f ... 0x5b] = true,
+        [0x5d ... 0x7e] = true,
+};
 
-void escape_json(struct text *t, const char *s, size_t n, bool in_script)
+static void put_risky(struct text *t, const char *s, size_t n, bool in_script)
 {
 	size_t i = 0;
-	uint32_t c;
 
-	text_char(t, '"');
 	while (i < n) {
-		size_t start = i;
+		uint32_t c = next_char((const uint8_t *)s, n, &i);
 
-		while (i < n && is_plain(s[i])) {
-			i++;
-		}
-		text_bytes(t, s + start, i - start);
-		if (i == n) {
-			break;
-		}
-		c = next_char((const uint8_t *)s, n, &i);
 		if (c == '"' || c == '\\') {
 			text_char(t, '\\');
 			text_char(t, (char)c);
@@ -98,6 +92,24 @@ void escape_json(struct text *t, const char *s, size_t n, bool in_script)
 		} else {
 			put_char(t, c);
 		}
+	}
+}
+
+void escape_json(struct text *t, const char *s, size_t n, bool in_script)
+{
+	char *p = text_room(t, n + 2);
+	size_t i = 0;
+
+	if (p == NULL) {
+		return;
+	}
+	*p++ = '"';
+	for (; i < n && plain[(unsigned char)s[i]]; i++) {
+		p[i] = s[i];
+	}
+	t->n += i + 1;
+	if (i < n) {
+		put_risky(t, s + i, n - i, in_script);
 	}
 	text_char(t, '"');
 }

@@ -19,18 +19,25 @@ static void put_line(struct json *j)
 	}
 }
 
-static void put_key(struct json *j, const char *key)
+/* What is in front of a value. */
+static inline void put_key(struct json *j, const char *key)
 {
-	if (j->depth != 0 && j->more[j->depth - 1]) {
-		text_str(j->out, j->as_perf ? ", " : ",");
+	if (j->comma) {
+		text_char(j->out, ',');
+		if (j->as_perf) {
+			text_char(j->out, ' ');
+		}
 	}
-	if (j->depth != 0) {
-		j->more[j->depth - 1] = true;
-	}
+	j->comma = true;
 	put_line(j);
-	if (key != NULL) {
-		put_string(j, key, strlen(key));
-		text_str(j->out, j->as_perf ? " : " : ":");
+	if (key == NULL) {
+		return;
+	}
+	put_string(j, key, strlen(key));
+	if (j->as_perf) {
+		text_str(j->out, " : ");
+	} else {
+		text_char(j->out, ':');
 	}
 }
 
@@ -42,7 +49,7 @@ static void open_bracket(struct json *j, const char *key, char bracket, char clo
 		j->out->failed = true;
 		return;
 	}
-	j->more[j->depth] = false;
+	j->comma = false;
 	j->close[j->depth++] = close;
 }
 
@@ -60,6 +67,7 @@ void json_close(struct json *j)
 {
 	put_line(j);
 	text_char(j->out, j->close[--j->depth]);
+	j->comma = true;
 }
 
 void json_line(struct json *j)
@@ -79,6 +87,7 @@ void json_end(struct json *j)
 	while (j->depth != 0) {
 		json_close(j);
 	}
+	j->comma = false;
 	text_char(j->out, '\n');
 }
 

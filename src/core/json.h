@@ -20,9 +20,9 @@
 struct json {
 	struct text *out;
 	bool as_perf; /* as `perf stat -j`: spaces around ':' and after ',', '<' is not escaped */
+	bool comma; /* in front of what comes next */
 	bool on_new_line; /* of json_line */
 	unsigned depth;
-	bool more[JSON_DEPTH]; /* this object or array has a member already */
 	char close[JSON_DEPTH]; /* '}' or ']' */
 };
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/dump.h"
 
-#include <stdio.h>
-
 #define SHORT_BYTES 64u /* longer ones are told by their length, unless all bytes are asked for */
 
 static size_t text_length(const struct layout_value *v, const char **s)
@@ -279,12 +277,14 @@ static void json_meaning(struct json *j, const struct layout_field *f, uint64_t 
 {
 	const char *name = f->show == SHOW_NAMES ? name_of(f, v) : NULL;
 	bool parts = f->kind == LAYOUT_BITS || f->kind == LAYOUT_MIRRORED;
+	size_t n = strnlen(f->name, 60);
 	char key[64];
 
 	if (!parts && f->show != SHOW_FLAGS && name == NULL) {
 		return;
 	}
-	(void)snprintf(key, sizeof(key), "%s_is", f->name);
+	memcpy(key, f->name, n);
+	memcpy(key + n, "_is", sizeof("_is"));
 	if (parts) {
 		json_parts(j, key, f, v);
 	} else if (name == NULL) {
