@@ -354,18 +354,7 @@ static int check_options(
 static int parse_and_run(struct record_command *c, int argc, char **argv)
 {
 	struct sonde_record_options *o = &c->options;
-	const struct option_def defs[] = {
-	        RECORD_TARGET_OPTIONS(c, o),
-	        RECORD_EVENT_OPTIONS(c, o),
-	        RECORD_SAMPLE_OPTIONS(c, o),
-	        RECORD_SIDE_BAND_OPTIONS(c, o),
-	        RECORD_TRACE_OPTIONS(c, o),
-	        RECORD_OUTPUT_OPTIONS(c, o),
-	        RECORD_RING_OPTIONS(c, o),
-	        OPTION_SWITCH('q', "quiet", &c->quiet, "errors only"),
-	        OPTION_COUNT('v', "verbose", &c->verbose, "say more"),
-	        OPTION_END,
-	};
+	struct option_def defs[RECORD_OPTIONS];
 	const struct option_command command = {
 	        .name = "record",
 	        .usage = "[options] [--] [command]",
@@ -373,8 +362,10 @@ static int parse_and_run(struct record_command *c, int argc, char **argv)
 	        .defs = defs,
 	};
 	struct option_rest rest;
-	int rc = options_parse(&command, argc, argv, &rest);
+	int rc;
 
+	record_option_table(defs, c);
+	rc = options_parse(&command, argc, argv, &rest);
 	rc = rc == OPTIONS_RUN ? check_options(c, &command, rest.argc > 0) : rc;
 	if (rc != OPTIONS_RUN) {
 		return rc;

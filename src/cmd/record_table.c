@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* The options of `sonde record`, a table for each group that --help prints. */
+#include "cmd/record.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Appends a group; the end of the table. */
+#define PUT(to, group)                                                                             \
+	((struct option_def *)memcpy((to), (group), sizeof(group)) +                               \
+	        sizeof(group) / sizeof((group)[0]))
+
+static struct option_def *target_options(struct option_def *to, struct record_command *c)
+{
+	struct sonde_record_options *o = &c->options;
+	const struct option_def group[] = {
+	        OPTION_HEADING("What to record"),
+	        OPTION_SWITCH('a', "all-cpus", &o->all_cpus, "all processes on all cpus"),
+	        OPTION_TEXT('C', "cpu", &o->cpus, "LIST", "all processes on cpus such as 0,2-3"),
+	        OPTION_TEXT('p', "pid", &o->pids, "PID[,PID]", "running processes"),
+	        OPTION_TEXT('t', "tid", &o->tids, "TID[,TID]", "running threads, without children"),
+	        OPTION_TEXT('u', "uid", &o->user, "USER", "all processes of a user"),
+	        OPTION_CALL('G', "cgroup", OPTION_REQUIRED, record_on_cgroups, c, "NAME[,NAME]",
+	                "with -a: what runs in control groups"),
+	        OPTION_SWITCH(0, "per-thread", &o->per_thread, "rings for threads, not cpus"),
+	        {.short_name = 'i',
+	                .long_name = "no-inherit",
+	                .kind = OPTION_KIND_SWITCH,
+	                .target = &o->no_inherit,
+	                .given = &c->inherit_given,
+	                .help = "no child processes"},
+	};
+
+	return PUT(to, group);
+}
+
+static struct option_def *event_options(struct option_def *to, struct record_command *c)
+{
+	struct sonde_record_options *o = &c->options;
+	const struct option_def group[] = {
+	        OPTION_CALL('e', "event", OPTION_REQUIRED, record_on_event, c, "EVENT[,EVENT]",
+	                "events, such as cpu-clock, page-faults:u (default: cycles)"),
+	        OPTION_CALL('F', "freq", OPTION_REQUIRED, record_on_frequency, c, "N|max",
+	                "samples a second (default: 4000)"),
+	        OPTION_SWITCH(0, "strict-freq", &o->strict_frequency,
+	                "fail where so many samples a second are not allowed"),
+	        OPTION_UINT('c', "count", &o->period, "N", "a sample every N events"),
+	        OPTION_SWITCH(0, "group", &o->group, "all events are one group"),
+	        OPTION_CALL(0, "filter", OPTION_REQUIRED, record_on_filter, c, "FILTER",
+	                "for the tracepoint or trace in front of it"),
+	        OPTION_CALL(0, "exclude-perf", OPTION_NONE, record_on_exclude_perf, c, NULL,
+	                "not what sonde does itself: a filter for the tracepoint in front of it"),
+	        OPTION_SWITCH(0, "all-user", &o->all_user, "only what happens in user space"),
+	        OPTION_SWITCH(0, "all-kernel", &o->all_kernel, "only what happens in the kernel"),
+	};
+
+	return PUT(to, group);
+}
+
+static struct option_def *sample_options(struct option_def *to, struct record_command *c)
+{
+	struct sonde_record_options *o = &c->options;
+	const struct option_def group[] = {
+	        OPTION_HEADING("What a sample holds"),
+	        OPTION_SWITCH('g', NULL, &o->callchains, "call chains by frame pointers"),
+	        OPTION_TEXT(0, "call-graph", &o->call_graph, "MODE[,SIZE]",
+	                "call chains: fp, dwarf (stack dumps) or lbr"),
+	        OPTION_SWITCH(0, "kernel-callchains", &o->kernel_callchains,
+	                "the kernel's part of call chains only"),
+	        OPTION_SWITCH(0, "user-callchains", &o->user_callchains,
+	                "the user's part of call chains only"),
+	        OPTION_SWITCH('d', "data", &o->data_addresses, "data addresses"),
+	        OPTION_SWITCH(0, "phys-data", &o->phys_addresses, "physical data addresses"),
+	        OPTION_SWITCH(0, "data-page-size", &o->data_page_sizes, "page sizes of data"),
+	        OPTION_SWITCH(0, "code-page-size", &o->code_page_sizes, "page sizes of code"),
+	        OPTION_CALL('T', "timestamp", OPTION_NONE, record_on_choice, &o->timestamps, NULL,
+	                "times (the default)"),
+	        OPTION_CALL(
+	                'P', "period", OPTION_NONE, record_on_choice, &o->periods, NULL, "periods"),
+	        OPTION_SWITCH(0, "sample-cpu", &o->sample_cpu, "cpus"),
+	        OPTION_SWITCH(0, "sample-identifier", &o->sample_identifier,
+	                "the event's id at a fixed place"),
+	        OPTION_SWITCH('s', "stat", &o->thread_counts, "counts of each task as it ends"),
+	        OPTION_SWITCH('n', "no-samples", &o->no_samples, "no samples"),
+	        OPTION_SWITCH('R', "raw-samples", &o->raw, "raw data"),
+	        OPTION_SWITCH('W', "weight", &o->weights, "weights"),
+	        OPTION_SWITCH(0, "transaction", &o->transactions, "transaction flags"),
+	        OPTION_CALL('b', "branch-any", OPTION_NONE, record_on_branch_any, &o->branch_filter,
+	                NULL, "recent branches"),
+	        OPTION_TEXT('j', "branch-filter", &o->branch_filter, "KIND[,KIND]",
+	                "recent branches of some kinds"),
+	        OPTION_CALL('I', "intr-regs", OPTION_OPTIONAL, record_on_registers, &o->intr_regs,
+	                "REGS", "registers; '?' lists them"),
+	        OPTION_CALL(0, "user-regs", OPTION_OPTIONAL, record_on_registers, &o->user_regs,
+	                "REGS", "user-space registers"),
+	        OPTION_SWITCH(0, "running-time", &o->running_time, "how long counters ran"),
+	        OPTION_CALL('k', "clockid", OPTION_REQUIRED, record_on_clock, c, "CLOCK",
+	                "clock for times"),
+	};
+
+	return PUT(to, group);
+}
+
+static struct option_def *side_band_options(struct option_def *to, struct record_command *c)
+{
+	struct sonde_record_options *o = &c->options;
+	const struct option_def group[] = {
+	        OPTION_HEADING("Side-band"),
+	        {.long_name = "switch-events",
+	                .kind = OPTION_KIND_SWITCH,
+	                .target = &o->switch_events,
+	                .given = &c->switches_given,
+	                .help = "context switches"},
+	        OPTION_SWITCH(0, "namespaces", &o->namespaces, "namespaces of tasks"),
+	        OPTION_SWITCH(0, "all-cgroups", &o->cgroups, "cgroups of samples"),
+	        OPTION_SWITCH(0, "no-bpf-event", &o->no_bpf_events,
+	                "no records of BPF programs that are loaded"),
+	        OPTION_TEXT(0, "synth", &o->synthesis, "KIND[,KIND]",
+	                "of what was there before: task, mmap, cgroup, all or no"),
+	        OPTION_SWITCH(0, "tail-synthesize", &o->tail_synthesis,
+	                "what is there at the end, not at the beginning"),
+	        OPTION_UINT(0, "num-thread-synthesize", &o->synth_threads, "N",
+	                "threads that read what was there before"),
+	        OPTION_UINT(0, "proc-map-timeout", &o->maps_limit_ms, "MS",
+	                "how long reading the mappings of one process may take (default: 500)"),
+	};
+
+	return PUT(to, group);
+}
+
+static struct option_def *trace_options(struct option_def *to, struct record_command *c)
+{
+	struct sonde_record_options *o = &c->options;
+	const struct option_def group[] = {
+	        OPTION_HEADING("Trace (an event with an AUX area, such as intel_pt//)"),
+	        OPTION_CALL('S', "snapshot", OPTION_OPTIONAL, record_on_snapshot, c, "[e]SIZE",
+	                "trace only what a SIGUSR2 asks for; e: and the end"),
+	        OPTION_CALL(0, "aux-sample", OPTION_OPTIONAL, record_on_aux_sample, c, "BYTES",
+	                "pieces of trace in samples of the other events of its group"),
+	        OPTION_SWITCH(0, "kcore", &o->kcore, "copy the kernel's code: writes a folder"),
+	};
+
+	return PUT(to, group);
+}
+
+static struct option_def *output_options(struct option_def *to, struct record_command *c)
+{
+	struct sonde_record_options *o = &c->options;
+	const struct option_def group[] = {
+	        OPTION_HEADING("Output"),
+	        OPTION_TEXT('o', "output", &o->output, "FILE",
+	                "output (default: perf.data); - is standard output, as a stream"),
+	        OPTION_CALL('z', "compression-level", OPTION_OPTIONAL, record_on_compress, o,
+	                "LEVEL", "compressed by zstd, 1 (the default) to 22"),
+	        OPTION_CALL(0, "threads", OPTION_OPTIONAL, record_on_optional, &o->threads, "SPEC",
+	                "a folder, written by threads: cpu, core, package, numa or "
+	                "CPUS/AFFINITY:..."),
+	        OPTION_CALL(0, "switch-output", OPTION_OPTIONAL, record_on_switch, o,
+	                "signal|SIZE|TIME", "another file after SIGUSR2, 10M, 5s, ..."),
+	        OPTION_CALL(0, "switch-output-event", OPTION_REQUIRED, record_on_trigger, c,
+	                "EVENT[,EVENT]", "another file whenever one of these happens"),
+	        OPTION_UINT(0, "switch-max-files", &o->switch_files, "N", "keep the last N files"),
+	        OPTION_CALL(0, "max-size", OPTION_REQUIRED, record_on_bytes, &o->max_bytes, "SIZE",
+	                "stop when as much is written"),
+	        OPTION_SWITCH(0, "timestamp-filename", &o->timestamp_names,
+	                "the time in the file's name"),
+	        OPTION_SWITCH(0, "timestamp-boundary", &o->sample_times,
+	                "times of the first and last sample, also with -B"),
+	        {.short_name = 'B',
+	                .long_name = "no-buildid",
+	                .kind = OPTION_KIND_SWITCH,
+	                .target = &o->no_build_ids,
+	                .given = &c->buildid_given,
+	                .help = "no build ids in the file"},
+	        OPTION_SWITCH(0, "buildid-all", &o->all_build_ids, "build ids of all, hit or not"),
+	        OPTION_SWITCH(0, "buildid-mmap", &o->mapping_build_ids,
+	                "build ids in records of mappings"),
+	        OPTION_SWITCH('N', "no-buildid-cache", &c->no_cache,
+	                "do not keep what was hit in ~/.debug"),
+	        OPTION_CALL(0, "debuginfod", OPTION_OPTIONAL, record_on_optional, &c->debuginfod,
+	                "URLS", "ignored with a warning: nothing is fetched"),
+	};
+
+	return PUT(to, group);
+}
+
+static struct option_def *ring_options(struct option_def *to, struct record_command *c)
+{
+	struct sonde_record_options *o = &c->options;
+	const struct option_def group[] = {
+	        OPTION_HEADING("How"),
+	        OPTION_CALL('m', "mmap-pages", OPTION_REQUIRED, record_on_pages, c,
+	                "PAGES|SIZE[,AUX]", "size of a cpu's ring, and of its AUX area"),
+	        OPTION_SWITCH(0, "overwrite", &o->overwrite,
+	                "rings keep the newest records, written at the end"),
+	        OPTION_CALL(0, "mmap-flush", OPTION_REQUIRED, record_on_bytes, &o->flush_bytes,
+	                "SIZE", "read a ring when it has as much"),
+	        OPTION_CALL(0, "aio", OPTION_OPTIONAL, record_on_optional, &c->aio, "N",
+	                "write on a thread, N (1 to 4) blocks of 4 MiB ahead"),
+	        OPTION_SWITCH(0, "no-buffering", &o->no_buffering, "wake up for every sample"),
+	        OPTION_UINT(
+	                'r', "realtime", &c->realtime, "PRIO", "run with this SCHED_FIFO priority"),
+	        OPTION_TEXT(0, "affinity", &o->affinity, "MODE",
+	                "where it runs while it reads a ring: sys, node or cpu"),
+	        OPTION_TEXT('D', "delay", &o->delay, "MS|-1|FROM-TO,...",
+	                "when events are on, in ms from the start; -1: not before a command"),
+	        OPTION_CALL(0, "control", OPTION_REQUIRED, record_on_control, c,
+	                "fd:N[,N]|fifo:F[,F]",
+	                "where commands come from, and where they are acknowledged"),
+	        OPTION_SWITCH(0, "dry-run", &o->dry_run, "check the options and stop"),
+	        OPTION_SWITCH(0, "off-cpu", &c->off_cpu,
+	                "ignored with a warning: time off the cpu is not recorded"),
+	        OPTION_TEXT(0, "clang-path", &c->clang_path, "FILE",
+	                "ignored with a warning: no BPF programs are compiled"),
+	        OPTION_TEXT(0, "clang-opt", &c->clang_opt, "OPTIONS", "the same"),
+	        OPTION_TEXT(0, "vmlinux", &c->vmlinux, "FILE", "the same"),
+	};
+
+	return PUT(to, group);
+}
+
+void record_option_table(struct option_def *defs, struct record_command *c)
+{
+	const struct option_def last[] = {
+	        OPTION_SWITCH('q', "quiet", &c->quiet, "errors only"),
+	        OPTION_COUNT('v', "verbose", &c->verbose, "say more"),
+	        OPTION_END,
+	};
+	struct option_def *to = defs;
+
+	to = target_options(to, c);
+	to = event_options(to, c);
+	to = sample_options(to, c);
+	to = side_band_options(to, c);
+	to = trace_options(to, c);
+	to = output_options(to, c);
+	to = ring_options(to, c);
+	to = PUT(to, last);
+	assert(to - defs <= RECORD_OPTIONS);
+	(void)to;
+}
