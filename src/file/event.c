@@ -121,6 +121,62 @@ int file_index_ids(struct file *f)
 	return 0;
 }
 
+int file_own_events(struct file *f)
+{
+	const struct file_event *events = f->events;
+
+	f->arena = (struct arena){0};
+	f->id_index = (struct index){0};
+	f->ids = NULL;
+	f->events = NULL;
+	f->events_cap = 0;
+	if (!array_reserve(&f->events, &f->events_cap, f->nevents + 1, sizeof(*events))) {
+		return error_nomem(&f->error);
+	}
+	if (f->nevents != 0) {
+		memcpy(f->events, events, f->nevents * sizeof(*events));
+	}
+	return file_index_ids(f);
+}
+
+void file_free_events(struct file *f)
+{
+	free(f->events);
+	free(f->ids);
+	index_fini(&f->id_index);
+	arena_fini(&f->arena);
+	f->events = NULL;
+	f->ids = NULL;
+	f->nevents = 0;
+}
+
+int file_set_event(struct file *f, size_t event, const struct file_event *e)
+{
+	struct file_event own = event < f->nevents ? f->events[event] : (struct file_event){0};
+	uint8_t *attr = arena_alloc(&f->arena, e->bytes.n);
+	uint64_t *ids = arena_alloc(&f->arena, e->nids * 8 + 1);
+
+	if (e->name != NULL) {
+		own.name = arena_text(&f->arena, e->name, strlen(e->name));
+	}
+	if (attr == NULL || ids == NULL || own.name == NULL ||
+	        !array_reserve(&f->events, &f->events_cap, f->nevents + 1, sizeof(own))) {
+		return error_nomem(&f->error);
+	}
+	memcpy(attr, e->bytes.p, e->bytes.n);
+	own.bytes = (struct span){attr, e->bytes.n};
+	(void)record_attr_decode(own.bytes, f->swap, &own.attr);
+	record_plan_make(&own.plan, &own.attr);
+	if (e->ids != NULL) {
+		memcpy(ids, e->ids, e->nids * 8);
+		own.ids = ids;
+		own.nids = e->nids;
+	}
+	f->events[event] = own;
+	f->nevents += event == f->nevents;
+	return file_index_ids(f);
+}
+
 /* Newer fields than those that the attr itself has room for: perf 6.1 reads attrs of 128 bytes. */
 static void take_newer(struct file *f, struct file_event *e, struct span attr)
 {

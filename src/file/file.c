@@ -217,15 +217,10 @@ void file_close(struct file *f)
 	}
 	free(f->sources);
 	free(f->streams);
-	free(f->events);
 	free(f->namings);
-	free(f->ids);
-	index_fini(&f->id_index);
-	arena_fini(&f->arena);
+	file_free_events(f);
 	f->sources = NULL;
 	f->streams = NULL;
-	f->events = NULL;
 	f->namings = NULL;
-	f->ids = NULL;
-	f->nsources = f->nstreams = f->nevents = f->nnamings = 0;
+	f->nsources = f->nstreams = f->nnamings = 0;
 }

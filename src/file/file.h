@@ -195,6 +195,17 @@ void file_gap_report(const struct file *f, const struct file_gap *gap, struct di
 /* Bytes behind a record, outside its size: trace data, and format texts in pipes. */
 struct span file_outside(const struct file *f, const struct record *r);
 
+/*
+ * For a copy of a struct file: gives it events and an index of ids of its own, in which they can be
+ * changed; the rest is shared with the original, which stays open longer. Freed by file_free_events,
+ * also after a failure. SONDE_ENOMEM.
+ */
+int file_own_events(struct file *f);
+void file_free_events(struct file *f);
+/* Replaces an event of a copy, or adds one at f->nevents. Of *e bytes (64 or more), ids and name are
+ * used and copied; ids and the name of an old event may be NULL: they stay. SONDE_ENOMEM. */
+int file_set_event(struct file *f, size_t event, const struct file_event *e);
+
 /* The event of an id; NULL when nobody has it. */
 const struct file_event *file_event_by_id(const struct file *f, uint64_t id);
 

@@ -22,6 +22,7 @@ struct sonde_file {
 	uint64_t position;
 	uint32_t cpus; /* of the machine; 0: not known */
 	bool begun; /* opening was tried */
+	bool view; /* only its events are its own */
 	bool opened;
 };
 
@@ -51,13 +52,36 @@ void sonde_file_free(struct sonde_file *f)
 		return;
 	}
 	record_scratch_fini(&f->scratch);
-	file_close(&f->file);
+	if (f->view) {
+		file_free_events(&f->file);
+	} else {
+		file_close(&f->file);
+	}
 	free(f);
 }
 
 struct file *reader_file(struct sonde_file *f)
 {
 	return &f->file;
+}
+
+struct sonde_file *reader_view(const struct sonde_file *of)
+{
+	struct sonde_file *f = malloc(sizeof(*f));
+
+	if (f == NULL) {
+		return NULL;
+	}
+	*f = *of;
+	f->view = true;
+	f->scratch = (struct record_scratch){0};
+	f->sample_kept = false;
+	f->error.text = f->file.error.text;
+	if (file_own_events(&f->file) < 0) {
+		sonde_file_free(f);
+		return NULL;
+	}
+	return f;
 }
 
 const struct sonde_error *sonde_file_error(const struct sonde_file *f)

@@ -105,18 +105,19 @@ static bool names_elsewhere(const struct output *o)
 	return types && !has_feature(o, FEATURE_EVENT_DESC);
 }
 
-/* A list of names that is cut off, and was removed, is made again of the names that are known. */
+/* A list of names that is cut off, or has other events than the output, is made again of the names
+ * that are known. */
 static bool names_again(const struct output *o)
 {
-	return o->in->names_cut && !has_feature(o, FEATURE_EVENT_DESC);
+	return (o->in->names_cut || o->events != o->in) && !has_feature(o, FEATURE_EVENT_DESC);
 }
 
 static int events_write(struct output *o)
 {
 	bool named = names_again(o) || names_elsewhere(o);
 
-	for (size_t i = 0; i < o->in->nevents; i++) {
-		const struct file_event *e = &o->in->events[i];
+	for (size_t i = 0; i < o->events->nevents; i++) {
+		const struct file_event *e = &o->events->events[i];
 		struct span attr = turned(o, layout_of_attr(), e->bytes);
 
 		if (attr.p == NULL) {
@@ -344,8 +345,8 @@ int output_record(struct output *o, const struct sonde_raw_record *raw)
 	}
 	r = output_record_of(raw);
 	if (r.type < RECORD_USER_START) {
-		event = r.type == RECORD_SAMPLE ? file_sample_event(o->in, &r)
-		                                : file_record_event(o->in, &r);
+		event = r.type == RECORD_SAMPLE ? file_sample_event(o->events, &r)
+		                                : file_record_event(o->events, &r);
 	}
 	if (!same) {
 		TRY(record_turned(o, &r, event, raw->payload_size, &bytes));

@@ -26,6 +26,7 @@ struct output_feature {
 
 struct output {
 	struct file *in;
+	const struct file *events; /* those of the output: of `in`, or of a view of it */
 	struct error *error;
 	struct sonde_writer *writer;
 	bool opened;

@@ -17,6 +17,11 @@
 
 enum phase { PHASE_NEW, PHASE_OPEN, PHASE_LOOK, PHASE_BEGIN, PHASE_RECORDS, PHASE_DONE };
 
+struct rewriter_stage {
+	struct sonde_rewriter_stage calls;
+	struct sonde_file *view; /* with the events that this stage changed; NULL: none */
+};
+
 struct sonde_rewriter {
 	struct sonde_rewriter_options o;
 	struct error error;
@@ -24,7 +29,7 @@ struct sonde_rewriter {
 	enum phase phase;
 	struct sonde_file *in;
 	char *path; /* of the input */
-	struct sonde_rewriter_stage *stages;
+	struct rewriter_stage *stages;
 	size_t nstages, stages_cap;
 	size_t at; /* the stage at work */
 	const struct sonde_raw_record *record; /* that it has */
@@ -59,7 +64,7 @@ static int misuse(struct sonde_rewriter *rw, const char *text)
 
 static int stage_add(struct sonde_rewriter *rw, const struct sonde_rewriter_stage *stage)
 {
-	struct sonde_rewriter_stage copy = {0};
+	struct rewriter_stage copy = {0};
 
 	if (rw->phase > PHASE_OPEN) {
 		return misuse(rw, "stages must be added before anything is written");
@@ -67,7 +72,8 @@ static int stage_add(struct sonde_rewriter *rw, const struct sonde_rewriter_stag
 	if (!array_reserve(&rw->stages, &rw->stages_cap, rw->nstages + 1, sizeof(copy))) {
 		return error_nomem(&rw->error);
 	}
-	memcpy(&copy, stage, stage->size < sizeof(copy) ? stage->size : sizeof(copy));
+	memcpy(&copy.calls, stage,
+	        stage->size < sizeof(copy.calls) ? stage->size : sizeof(copy.calls));
 	rw->stages[rw->nstages++] = copy;
 	return 0;
 }
@@ -102,6 +108,9 @@ void sonde_rewriter_free(struct sonde_rewriter *rw)
 		return;
 	}
 	output_fini(&rw->out);
+	for (size_t i = rw->nstages; i > 0; i--) {
+		sonde_file_free(rw->stages[i - 1].view);
+	}
 	sonde_file_free(rw->in);
 	free(rw->stages);
 	free(rw->path);
@@ -151,9 +160,21 @@ int sonde_rewriter_add(struct sonde_rewriter *rw, const struct sonde_rewriter_st
 
 /* ---- for stages ---- */
 
+/* The recording as stage `at` sees it: with the events that the last stage before it changed. */
+static struct sonde_file *file_of(struct sonde_rewriter *rw, size_t at)
+{
+	while (at > 0) {
+		at--;
+		if (rw->stages[at].view != NULL) {
+			return rw->stages[at].view;
+		}
+	}
+	return rw->in;
+}
+
 struct sonde_file *sonde_rewriter_file(struct sonde_rewriter *rw)
 {
-	return rw->phase != PHASE_NEW ? rw->in : NULL;
+	return rw->phase == PHASE_NEW ? NULL : file_of(rw, rw->at);
 }
 
 /* Of a call of a stage: also the failure of a function whose status it did not look at. */
@@ -165,14 +186,17 @@ static int result_of(const struct sonde_rewriter *rw, int rc)
 /* To the stage whose turn it is, or to the output. */
 static int hand_over(struct sonde_rewriter *rw, const struct sonde_raw_record *r)
 {
-	while (rw->at < rw->nstages && rw->stages[rw->at].record == NULL) {
+	const struct sonde_rewriter_stage *stage;
+
+	while (rw->at < rw->nstages && rw->stages[rw->at].calls.record == NULL) {
 		rw->at++;
 	}
 	if (rw->at == rw->nstages) {
 		return output_record(&rw->out, r);
 	}
 	rw->record = r;
-	return result_of(rw, rw->stages[rw->at].record(rw->stages[rw->at].arg, rw, r));
+	stage = &rw->stages[rw->at].calls;
+	return result_of(rw, stage->record(stage->arg, rw, r));
 }
 
 static int record_put(struct sonde_rewriter *rw, const struct sonde_raw_record *r)
@@ -219,9 +243,52 @@ static int feature_set(struct sonde_rewriter *rw, unsigned bit, const void *byte
 	return output_set_feature(&rw->out, bit, bytes, n);
 }
 
-int sonde_rewriter_feature(struct sonde_rewriter *rw, unsigned bit, const void *bytes, size_t n)
+int sonde_rewriter_set_feature(struct sonde_rewriter *rw, unsigned bit, const void *bytes, size_t n)
 {
 	REWRITER_TRY(rw, feature_set(rw, bit, bytes, n));
+	return 0;
+}
+
+static int event_set(struct sonde_rewriter *rw, size_t event, const struct file_event *e)
+{
+	struct sonde_file **view;
+	struct file *f;
+
+	if (rw->phase != PHASE_BEGIN) {
+		return misuse(rw, "events are set in a stage's begin only");
+	}
+	view = &rw->stages[rw->at].view;
+	if (*view == NULL) {
+		*view = reader_view(file_of(rw, rw->at));
+		if (*view == NULL) {
+			return error_nomem(&rw->error);
+		}
+	}
+	f = reader_file(*view);
+	if (event > f->nevents || e->bytes.n < ATTR_SIZE_VER0 || e->bytes.n > UINT16_MAX / 2 ||
+	        (event == f->nevents && e->name == NULL)) {
+		return misuse(rw, "an event has a number up to that of the events, an attr of 64 "
+		                  "to 32,767 bytes, and a name when it is new");
+	}
+	if (file_set_event(f, event, e) < 0) {
+		return error_nomem(&rw->error);
+	}
+	output_drop_feature(&rw->out, FEATURE_EVENT_DESC); /* made again of these events */
+	return 0;
+}
+
+int sonde_rewriter_set_event(
+        struct sonde_rewriter *rw, size_t event, const struct sonde_rewriter_event *e)
+{
+	struct sonde_rewriter_event own = {0};
+	struct file_event set;
+
+	memcpy(&own, e, e->size < sizeof(own) ? e->size : sizeof(own));
+	set = (struct file_event){.bytes = {own.attr, own.attr_size},
+	        .ids = own.ids,
+	        .nids = own.ids != NULL ? own.nids : 0,
+	        .name = own.name};
+	REWRITER_TRY(rw, event_set(rw, event, &set));
 	return 0;
 }
 
@@ -260,14 +327,16 @@ static int look(struct sonde_rewriter *rw)
 	int rc = 0;
 
 	for (size_t i = 0; i < rw->nstages; i++) {
-		wanted |= rw->stages[i].look != NULL;
+		wanted |= rw->stages[i].calls.look != NULL;
 	}
 	rw->phase = PHASE_LOOK;
 	diags->fn = NULL;
 	while (wanted && rc >= 0 && (rc = sonde_file_next(rw->in, &r)) > 0) {
 		for (size_t i = 0; i < rw->nstages && rc >= 0; i++) {
-			if (rw->stages[i].look != NULL && !output_record_is_made(r->type)) {
-				rc = result_of(rw, rw->stages[i].look(rw->stages[i].arg, rw, r));
+			const struct sonde_rewriter_stage *stage = &rw->stages[i].calls;
+
+			if (stage->look != NULL && !output_record_is_made(r->type)) {
+				rc = result_of(rw, stage->look(stage->arg, rw, r));
 			}
 		}
 	}
@@ -279,11 +348,14 @@ static int look(struct sonde_rewriter *rw)
 static int begin(struct sonde_rewriter *rw)
 {
 	rw->phase = PHASE_BEGIN;
-	for (size_t i = 0; i < rw->nstages; i++) {
-		if (rw->stages[i].begin != NULL) {
-			TRY(result_of(rw, rw->stages[i].begin(rw->stages[i].arg, rw)));
+	for (rw->at = 0; rw->at < rw->nstages; rw->at++) {
+		const struct sonde_rewriter_stage *stage = &rw->stages[rw->at].calls;
+
+		if (stage->begin != NULL) {
+			TRY(result_of(rw, stage->begin(stage->arg, rw)));
 		}
 	}
+	rw->out.events = reader_file(file_of(rw, rw->nstages));
 	return 0;
 }
 
@@ -301,11 +373,10 @@ static int records_pass(struct sonde_rewriter *rw)
 		TRY(rw->nstages == 0 ? output_record(&rw->out, r) : hand_over(rw, r));
 	}
 	rw->record = NULL;
-	for (size_t i = 0; i < rw->nstages && rc >= 0; i++) {
-		rw->at = i;
-		if (rw->stages[i].end != NULL) {
-			rc = result_of(rw, rw->stages[i].end(rw->stages[i].arg, rw));
-		}
+	for (rw->at = 0; rw->at < rw->nstages && rc >= 0; rw->at++) {
+		const struct sonde_rewriter_stage *stage = &rw->stages[rw->at].calls;
+
+		rc = stage->end != NULL ? result_of(rw, stage->end(stage->arg, rw)) : 0;
 	}
 	return rc;
 }

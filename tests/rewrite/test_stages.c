@@ -413,6 +413,117 @@ static void check_recordings(const char *folder)
 	ok(n > 30, "more than 30 recordings were tried");
 }
 
+/* ---- events ---- */
+
+#define CHAIN_BIT ((uint64_t)1 << 5) /* of sample_type */
+
+/* Events without call chains, and one more. */
+static int begin_without_chains(void *arg, struct sonde_rewriter *rw)
+{
+	static const uint64_t id = 4242;
+	struct sonde_file *f = sonde_rewriter_file(rw);
+	size_t count = sonde_file_events(f);
+	unsigned char attr[256] = {0};
+	struct sonde_rewriter_event e = {.size = sizeof(e), .attr = attr, .attr_size = 64};
+	int rc = 0;
+
+	(void)arg;
+	for (size_t i = 0; i < count && rc >= 0; i++) {
+		memcpy(attr, sonde_file_event_bytes(f, i, &e.attr_size), e.attr_size);
+		store(attr + 24, sonde_file_event_attr(f, i)->sample_type & ~CHAIN_BIT, 8,
+		        foreign(rw));
+		rc = sonde_rewriter_set_event(rw, i, &e);
+	}
+	e.ids = &id;
+	e.nids = 1;
+	e.name = "one-more";
+	return rc < 0 ? rc : sonde_rewriter_set_event(rw, count, &e);
+}
+
+struct seen {
+	uint64_t samples, chained, hash;
+};
+
+static void see_sample(struct seen *seen, const struct sonde_sample *s)
+{
+	seen->samples++;
+	seen->chained += s->callchain_len != 0;
+	seen->hash = hash_bytes(seen->hash, &s->ip, sizeof(s->ip));
+	seen->hash = hash_bytes(seen->hash, &s->time, sizeof(s->time));
+	seen->hash = hash_bytes(seen->hash, &s->tid, sizeof(s->tid));
+	seen->hash = hash_bytes(seen->hash, &s->period, sizeof(s->period));
+}
+
+/* The chain is the last field of these samples. */
+static int cut_chain(void *arg, struct sonde_rewriter *rw, const struct sonde_raw_record *r)
+{
+	unsigned char bytes[4096];
+	struct sonde_raw_record cut = *r;
+	const struct sonde_typed_record *t;
+
+	if (r->type != TYPE_SAMPLE || r->size > sizeof(bytes)) {
+		return sonde_rewriter_put(rw, r);
+	}
+	if (sonde_file_decode(sonde_rewriter_file(rw), r, &t) <= 0) {
+		return sonde_rewriter_fail(rw, SONDE_EFORMAT, "a sample cannot be decoded");
+	}
+	see_sample(arg, &t->sample);
+	cut.bytes = bytes;
+	cut.size = r->size - 8 - (size_t)t->sample.callchain_len * 8;
+	memcpy(bytes, r->bytes, cut.size);
+	store(bytes + 6, cut.size, 2, foreign(rw));
+	return sonde_rewriter_put(rw, &cut);
+}
+
+static int see_cut(void *arg, struct sonde_rewriter *rw, const struct sonde_raw_record *r)
+{
+	const struct sonde_typed_record *t;
+
+	if (r->type == TYPE_SAMPLE && sonde_file_decode(sonde_rewriter_file(rw), r, &t) > 0) {
+		see_sample(arg, &t->sample);
+	}
+	return sonde_rewriter_put(rw, r);
+}
+
+static void test_events(const char *path, enum sonde_byte_order order)
+{
+	struct sonde_rewriter_options o = {.size = sizeof(o), .order = order};
+	struct seen before = {.hash = 1}, between = {.hash = 1}, after = {.hash = 1};
+	const struct sonde_rewriter_stage stages[] = {
+	        {.size = sizeof(stages[0]),
+	                .arg = &before,
+	                .begin = begin_without_chains,
+	                .record = cut_chain},
+	        {.size = sizeof(stages[0]), .arg = &between, .record = see_cut},
+	};
+	struct sonde_file *in = sonde_file_new(NULL), *f = sonde_file_new(NULL);
+	const struct sonde_typed_record *t;
+	const struct sonde_raw_record *r;
+	size_t n;
+
+	ok(rewrite(path, scratch_path("cut"), &o, stages, 2) == 0, "chains are taken out");
+	ok(before.samples != 0 && before.chained != 0, "the first stage sees samples with chains");
+	ok(between.samples == before.samples && between.chained == 0 && between.hash == before.hash,
+	        "the second stage sees the same samples by the changed events");
+	ok(sonde_file_open(in, path) == 0 && sonde_file_open(f, scratch_path("cut")) == 0,
+	        "the output is opened");
+	n = sonde_file_events(in);
+	ok(sonde_file_events(f) == n + 1, "it has one event more");
+	eq_str(sonde_file_event_name(f, 0), sonde_file_event_name(in, 0), "the first has its name");
+	eq_str(sonde_file_event_name(f, n), "one-more", "the new one has its own");
+	ok(sonde_file_event_ids(f, n, &n) != NULL && n == 1, "and its id");
+	ok((sonde_file_event_attr(f, 0)->sample_type & CHAIN_BIT) == 0, "attrs have no chain");
+	while (sonde_file_next(f, &r) > 0) {
+		if (r->type == TYPE_SAMPLE && sonde_file_decode(f, r, &t) > 0) {
+			see_sample(&after, &t->sample);
+		}
+	}
+	ok(after.samples == before.samples && after.chained == 0 && after.hash == before.hash,
+	        "the output has the same samples without chains");
+	sonde_file_free(f);
+	sonde_file_free(in);
+}
+
 /* ---- the handle ---- */
 
 struct looker {
@@ -439,9 +550,9 @@ static int see(void *arg, struct sonde_rewriter *rw, const struct sonde_raw_reco
 static int begin_features(void *arg, struct sonde_rewriter *rw)
 {
 	(void)arg;
-	return sonde_rewriter_feature(rw, 3, "12345678", 8) < 0
+	return sonde_rewriter_set_feature(rw, 3, "12345678", 8) < 0
 	               ? -1
-	               : sonde_rewriter_feature(rw, 4, NULL, 0); /* HOSTNAME, OSRELEASE */
+	               : sonde_rewriter_set_feature(rw, 4, NULL, 0); /* HOSTNAME, OSRELEASE */
 }
 
 static int end_records(void *arg, struct sonde_rewriter *rw)
@@ -569,16 +680,26 @@ static int put_early(void *arg, struct sonde_rewriter *rw)
 	return sonde_rewriter_put(rw, &made);
 }
 
+static int event_too_far(void *arg, struct sonde_rewriter *rw)
+{
+	static const unsigned char attr[64];
+	const struct sonde_rewriter_event e = {
+	        .size = sizeof(e), .attr = attr, .attr_size = sizeof(attr), .name = "far"};
+
+	(void)arg;
+	return sonde_rewriter_set_event(rw, sonde_file_events(sonde_rewriter_file(rw)) + 1, &e);
+}
+
 static int feature_of_container(void *arg, struct sonde_rewriter *rw)
 {
 	(void)arg;
-	return sonde_rewriter_feature(rw, 27, "", 0);
+	return sonde_rewriter_set_feature(rw, 27, "", 0);
 }
 
 static int feature_late(void *arg, struct sonde_rewriter *rw)
 {
 	(void)arg;
-	return sonde_rewriter_feature(rw, 3, "12345678", 8);
+	return sonde_rewriter_set_feature(rw, 3, "12345678", 8);
 }
 
 static void check_failure(const char *path, const struct sonde_rewriter_stage *stage, int status,
@@ -613,6 +734,8 @@ static void test_failures(const char *path)
 	        "a record of another size than its header says is refused");
 	check_failure(path, STAGE(begin, put_early), SONDE_EARG, "record and end",
 	        "a record cannot be put before the first one");
+	check_failure(path, STAGE(begin, event_too_far), SONDE_EARG, "event",
+	        "an event that leaves a gap is refused");
 	check_failure(path, STAGE(begin, feature_of_container), SONDE_EARG, "27",
 	        "a feature of the container cannot be set");
 	check_failure(path, STAGE(end, feature_late), SONDE_EARG, "stream",
@@ -652,6 +775,11 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	check_recordings(argv[1]);
+	(void)snprintf(path, sizeof(path), "%s/chains.data", argv[1]);
+	test_events(path, SONDE_ORDER_LITTLE);
+	test_events(path, SONDE_ORDER_BIG);
+	(void)snprintf(path, sizeof(path), "%s/big-endian-chains.data", argv[1]);
+	test_events(path, SONDE_ORDER_HOST);
 	(void)snprintf(path, sizeof(path), "%s/basic.data", argv[1]);
 	test_steps(path);
 	test_targets(path);

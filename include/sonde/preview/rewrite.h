@@ -80,7 +80,7 @@ struct sonde_rewriter_stage {
 	/* Once for each record of the input, as recorded, before anything is written: for a stage
 	 * that must know the whole recording. Costs a second pass over the input. */
 	int (*look)(void *arg, struct sonde_rewriter *rw, const struct sonde_raw_record *r);
-	/* Once, before the first record: header features can be changed. */
+	/* Once, before the first record: events and header features can be changed. */
 	int (*begin)(void *arg, struct sonde_rewriter *rw);
 	/* Once for each record that the stage before passed on. Only what is passed on with
 	 * sonde_rewriter_put goes further: a stage drops, changes and adds records that way. */
@@ -116,8 +116,10 @@ SONDE_API uint64_t sonde_rewriter_left_out(const struct sonde_rewriter *rw);
 /* ---- for stages ---- */
 
 /*
- * The input: its events, features and fields, and sonde_file_decode for its records. NULL before
- * opening. Lives as long as the handle. Not for sonde_file_next, which the rewriter itself uses.
+ * The recording as the stage that calls sees it: sonde_file_decode and sonde_file_record_fields for
+ * the records that come to it, events as the stages before left them, features as the input has
+ * them. NULL before opening. Lives as long as the handle. Not for sonde_file_next, which the rewriter
+ * itself uses.
  */
 SONDE_API struct sonde_file *sonde_rewriter_file(struct sonde_rewriter *rw);
 
@@ -136,8 +138,27 @@ SONDE_API int sonde_rewriter_put(struct sonde_rewriter *rw, const struct sonde_r
  * `end`. Without EVENT_DESC (12) a repaired recording gets a new list of names. 0; SONDE_EARG: no
  * such feature, one that describes the container, or too late; SONDE_ENOMEM.
  */
-SONDE_API int sonde_rewriter_feature(
+SONDE_API int sonde_rewriter_set_feature(
         struct sonde_rewriter *rw, unsigned bit, const void *bytes, size_t n);
+
+/* An event as a stage sets it. */
+struct sonde_rewriter_event {
+	size_t size; /* sizeof(struct sonde_rewriter_event) of the caller */
+	const void *attr; /* in the input's byte order */
+	size_t attr_size; /* bytes, 64 to 32,767 */
+	const uint64_t *ids; /* host order; NULL: as they were, of a new event none */
+	size_t nids;
+	const char *name; /* NULL: as it was */
+};
+
+/*
+ * Sets event number `event` (from 0) for the stages after this one and for the output, or adds one
+ * when it is the number of events. All of *e is copied. Records of the event that this stage passes
+ * on must have the layout of the new attr. In `begin`. 0; SONDE_EARG: at another time, no such
+ * event, an attr too short or long, a new event without a name; SONDE_ENOMEM.
+ */
+SONDE_API int sonde_rewriter_set_event(
+        struct sonde_rewriter *rw, size_t event, const struct sonde_rewriter_event *e);
 
 /* Sets the handle's error to `status` (negative) and a copy of `text`. Returns status. */
 SONDE_API int sonde_rewriter_fail(struct sonde_rewriter *rw, int status, const char *text);
