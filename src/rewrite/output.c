@@ -209,12 +209,12 @@ static int features_write(struct output *o)
 /* The entries that BUILD_ID records are added to. */
 static int build_ids_start(struct output *o)
 {
-	struct span s =
-	        turned(o, layout_of_feature(FEATURE_BUILD_ID), feature_of(o, FEATURE_BUILD_ID));
+	struct span in = feature_of(o, FEATURE_BUILD_ID);
+	struct span s = turned(o, layout_of_feature(FEATURE_BUILD_ID), in);
 
 	o->build_ids.n = 0;
 	text_bytes(&o->build_ids, (const char *)s.p, s.n);
-	return o->build_ids.failed ? error_nomem(o->error) : 0;
+	return o->build_ids.failed || s.n != in.n ? error_nomem(o->error) : 0;
 }
 
 void output_drop_feature(struct output *o, unsigned bit)
