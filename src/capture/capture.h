@@ -10,7 +10,7 @@
 #include "capture/rings/bpf.h"
 #include "capture/rings/rings.h"
 #include "capture/rings/trigger.h"
-#include "capture/stream.h"
+#include "capture/sink/stream.h"
 #include "capture/wait.h"
 #include "core/status.h"
 #include "core/text.h"
@@ -47,12 +47,7 @@ struct sonde_record {
 
 	struct file_writer writer;
 	struct capture_output output;
-	struct capture_stream *streams; /* threads that read rings; NULL: none */
-	size_t nstreams;
-	int streams_stop_fd;
-	int streams_news_fd; /* raised by a thread: its tasks have all ended, or max_bytes is reached */
-	uint64_t streams_before; /* bytes in the main file when they started */
-	size_t streams_over; /* threads whose tasks have all ended; atomic */
+	struct capture_streams streams; /* threads that read rings */
 	char *out_name;
 	bool tail_synthesis;
 	struct host_synth synth; /* what of the running system is recorded */

@@ -55,7 +55,7 @@ static bool put_own(const struct sonde_record *r, const struct capture_scan *sca
 	case FEATURE_CLOCKID:
 	case FEATURE_CLOCK_DATA: return put_clock(r, bit, t);
 	case FEATURE_DIR_FORMAT:
-		feature_put_u64(t, r->streams != NULL ? 1 : 0);
+		feature_put_u64(t, r->streams.v != NULL ? 1 : 0);
 		return r->output.directory;
 	case FEATURE_COMPRESSED: return put_compressed(r, t);
 	default: *known = false; return false;

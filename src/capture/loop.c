@@ -128,10 +128,10 @@ static int ended(struct loop *l)
 		return HOST_CONTROL_STOP;
 	}
 	if ((l->fds[WATCH_STREAMS].revents & POLLIN) != 0) {
-		(void)capture_wake_take(r->streams_news_fd);
+		(void)capture_wake_take(r->streams.news_fd);
 	}
-	over = r->streams != NULL
-	               ? __atomic_load_n(&r->streams_over, __ATOMIC_RELAXED) >= r->nstreams
+	over = r->streams.v != NULL
+	               ? __atomic_load_n(&r->streams.over, __ATOMIC_RELAXED) >= r->streams.n
 	               : all_hung_up(l);
 	if (over && r->workload.pid == 0) {
 		return HOST_CONTROL_STOP;
@@ -205,7 +205,7 @@ int capture_loop(struct sonde_record *r)
 	        [WATCH_SNAPSHOT] = r->snapshot_fd,
 	        [WATCH_SWITCH] = r->switch_fd,
 	        [WATCH_CONTROL] = r->options.has_control ? r->options.control_fd : -1,
-	        [WATCH_STREAMS] = r->streams_news_fd,
+	        [WATCH_STREAMS] = r->streams.news_fd,
 	};
 	size_t i;
 	int rc;
@@ -216,7 +216,7 @@ int capture_loop(struct sonde_record *r)
 		l.fds[i].events = POLLIN;
 		l.fds[i].fd = i < WATCHES ? watched[i] : -1;
 	}
-	for (i = 0; l.fds != NULL && r->streams == NULL && i < r->rings.n; i++) {
+	for (i = 0; l.fds != NULL && r->streams.v == NULL && i < r->rings.n; i++) {
 		l.fds[WATCHES + i] = r->rings.polls[i];
 	}
 	for (i = 0; l.fds != NULL && i < nbpf; i++) {

@@ -4,7 +4,7 @@
 
 #include "abi/abi.h"
 #include "capture/capture.h"
-#include "capture/stream.h"
+#include "capture/sink/stream.h"
 #include "file/room.h"
 #include "host/cache.h"
 #include "host/kcore.h"
@@ -178,7 +178,7 @@ static unsigned worker_blocks(const struct sonde_record *r)
 {
 	const struct sonde_record_options *o = &r->options;
 
-	if (r->streams != NULL || (o->compress == 0 && !o->async_writes)) {
+	if (r->streams.v != NULL || (o->compress == 0 && !o->async_writes)) {
 		return 0;
 	}
 	if (!o->async_writes) {
@@ -202,8 +202,8 @@ static int begin(struct sonde_record *r)
 	if (o->pipe) {
 		TRY(start_stream(r));
 	}
-	return capture_lane_open(&o->lane, &r->writer, r->streams == NULL ? r->options.compress : 0,
-	        worker_blocks(r), &r->error);
+	return capture_lane_open(&o->lane, &r->writer,
+	        r->streams.v == NULL ? r->options.compress : 0, worker_blocks(r), &r->error);
 }
 
 int capture_output_start(struct sonde_record *r)
@@ -286,7 +286,7 @@ int capture_output_finish(struct sonde_record *r, bool quick)
 	if (o->pipe) {
 		return file_writer_finish(&r->writer, NULL, 0, &r->error);
 	}
-	TRY(capture_streams_finish(r));
+	TRY(capture_streams_finish(&r->streams, &r->result));
 	if (!quick && (r->options.compress != 0 || o->directory)) {
 		TRY(write_features(r, &scan, file_writer_describe)); /* so that it can be opened */
 	}
@@ -339,7 +339,7 @@ void capture_output_salvage(struct sonde_record *r)
 		return;
 	}
 	capture_lane_close(&o->lane); /* what the worker still had does not fit anyway */
-	capture_streams_salvage(r);
+	capture_streams_salvage(&r->streams, &r->result);
 	rc = file_writer_trim(&r->writer, false, &r->error);
 	if (rc >= 0 && write_features(r, &nothing, file_writer_finish) < 0) {
 		/* what is compressed cannot be read without them */
@@ -392,7 +392,7 @@ int capture_output_due(struct sonde_record *r)
 	if (o->max_bytes == 0 && o->switch_bytes == 0 && o->switch_ns == 0) {
 		return 0;
 	}
-	written = capture_lane_written(&r->output.lane) + capture_streams_written(r);
+	written = capture_lane_written(&r->output.lane) + capture_streams_written(&r->streams);
 	if (o->max_bytes != 0 && r->output.done + written >= o->max_bytes) {
 		capture_say(&r->log, SONDE_RECORD_NOTICE,
 		        "perf size limit reached (%llu KB), stopping session",

@@ -3,7 +3,7 @@
 #ifndef SONDE_CAPTURE_OUTPUT_H
 #define SONDE_CAPTURE_OUTPUT_H
 
-#include "capture/lane.h"
+#include "capture/sink/lane.h"
 
 struct sonde_record;
 

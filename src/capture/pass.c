@@ -52,7 +52,7 @@ int capture_pass(struct sonde_record *r, bool all)
 	size_t i;
 	int n;
 
-	for (i = 0; r->streams == NULL && i < r->rings.n; i++) {
+	for (i = 0; r->streams.v == NULL && i < r->rings.n; i++) {
 		if (r->rings.v[i].page != NULL && !r->rings.v[i].backward) {
 			any |= capture_ring_look(&r->rings.v[i]);
 		}
@@ -62,7 +62,7 @@ int capture_pass(struct sonde_record *r, bool all)
 		return 0;
 	}
 	for (i = 0; i < r->rings.n; i++) {
-		if (r->streams == NULL && r->rings.v[i].page != NULL && !r->rings.v[i].backward &&
+		if (r->streams.v == NULL && r->rings.v[i].page != NULL && !r->rings.v[i].backward &&
 		        has_enough(r, &r->rings.v[i], all)) {
 			host_affinity_go(&r->affinity, r->kernel, i % (r->rings.n / 2));
 			n = capture_ring_pieces(&r->rings.v[i], iov);

@@ -34,7 +34,7 @@ struct sonde_record *sonde_record_new(const struct sonde_record_options *options
 	r->rings.plan = &r->plan;
 	r->workload = HOST_NO_WORKLOAD;
 	r->output.fd = -1;
-	r->streams_stop_fd = r->streams_news_fd = -1;
+	r->streams = CAPTURE_NO_STREAMS;
 	r->options.switch_output |= r->options.ntriggers != 0;
 	r->tail_synthesis = r->options.tail_synthesis || r->options.overwrite;
 	r->options.timestamp_names |= r->options.switch_output || r->options.switch_bytes != 0 ||
@@ -64,7 +64,7 @@ void sonde_record_free(struct sonde_record *r)
 		return;
 	}
 	host_workload_fini(&r->workload);
-	capture_streams_free(r);
+	capture_streams_free(&r->streams);
 	capture_output_close(r);
 	capture_control_free(r);
 	capture_triggers_close(&r->triggers, r->kernel);
@@ -135,7 +135,7 @@ static int fork_workload(struct sonde_record *r)
 /* Rings of threads are near no cpu, and threads that write have places of their own. */
 static int plan_affinity(struct sonde_record *r)
 {
-	size_t n = r->plan.per_thread || r->streams != NULL ? 0 : r->rings.ncpus;
+	size_t n = r->plan.per_thread || r->streams.v != NULL ? 0 : r->rings.ncpus;
 
 	return host_affinity_plan(
 	        &r->affinity, r->options.affinity, r->root_fd, r->rings.cpus, n, &r->error);
@@ -167,7 +167,7 @@ static int start(struct sonde_record *r)
 		capture_bpf_open(&r->bpf, &r->rings);
 	}
 	TRY(capture_triggers_open(&r->triggers, &r->rings));
-	TRY(capture_streams_plan(r));
+	TRY(capture_streams_plan(&r->streams, &r->rings));
 	TRY(plan_affinity(r));
 	r->clock_wall_ns = capture_now_ns(CLOCK_REALTIME);
 	r->clock_ns = r->options.use_clockid ? capture_now_ns(r->options.clockid) : 0;
@@ -176,7 +176,8 @@ static int start(struct sonde_record *r)
 		TRY(capture_synth(r));
 	}
 	TRY(capture_output_describe(r));
-	TRY(capture_streams_start(r));
+	TRY(capture_streams_start(
+	        &r->streams, r->out_name, capture_lane_written(&r->output.lane), r->stop.fd));
 	TRY(enable_first(r));
 	if (r->workload.pid > 0) {
 		TRY(host_workload_go(&r->workload, r->options.workload[0], &r->error));
@@ -198,7 +199,7 @@ int sonde_record_start(struct sonde_record *r)
 /* What is left in rings, what only the end tells, and the rest of the file. */
 static int finish(struct sonde_record *r)
 {
-	TRY(capture_streams_stop(r));
+	TRY(capture_streams_stop(&r->streams, &r->result.wakeups));
 	if (r->options.snapshot_on_exit) {
 		TRY(capture_snapshot(r));
 	}
@@ -239,7 +240,7 @@ int sonde_record_run(struct sonde_record *r)
 	capture_disable_all(&r->rings);
 	rc = rc < 0 ? rc : finish(r);
 	if (rc < 0) {
-		(void)capture_streams_stop(r);
+		(void)capture_streams_stop(&r->streams, &r->result.wakeups);
 		capture_output_salvage(r);
 	}
 	return rc;

@@ -261,7 +261,7 @@ int capture_scan_file(struct sonde_record *r, struct capture_scan *out)
 	s->out = out;
 	s->all = r->plan.aux.pmu != NULL || r->options.all_build_ids;
 	s->file.diags = &s->diags;
-	rc = r->options.compress != 0 || r->streams != NULL ? scan_whole(r, s) : scan_plain(r, s);
+	rc = r->options.compress != 0 || r->streams.v != NULL ? scan_whole(r, s) : scan_plain(r, s);
 	free(s);
 	return rc;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The way of records to the file: in order, whole, and to its end, with a worker and without. */
 #define _GNU_SOURCE
-#include "capture/lane.h"
+#include "capture/sink/lane.h"
 #include "tap.h"
 
 #include <fcntl.h>

@@ -683,8 +683,8 @@ static void test_nodes(void)
 	eq_u64(capture_find_targets(&r->rings, 0), 0, "a machine whose first node is no number 0");
 	r->rings.n = 2 * r->rings.ncpus;
 	r->rings.v = calloc(r->rings.n, sizeof(*r->rings.v));
-	eq_u64(capture_streams_plan(r), 0, "--threads numa");
-	eq_u64(r->nstreams, 1, "the nodes that there are");
+	eq_u64(capture_streams_plan(&r->streams, &r->rings), 0, "--threads numa");
+	eq_u64(r->streams.n, 1, "the nodes that there are");
 	sonde_record_free(r);
 	remove_machine(root);
 }

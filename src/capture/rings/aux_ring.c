@@ -18,8 +18,8 @@
  *	48  bytes
  */
 #include "abi/abi.h"
-#include "capture/lane.h"
 #include "capture/rings/rings.h"
+#include "capture/sink/lane.h"
 #include "core/span.h"
 #include "record/feature_write.h"
 

@@ -5,7 +5,7 @@
  * when it is written. When all chunks are in use the recorder waits: the rings fill, and what finds
  * no room there is counted by the kernel.
  */
-#include "capture/lane.h"
+#include "capture/sink/lane.h"
 
 #include "abi/abi.h"
 #include "core/span.h"
