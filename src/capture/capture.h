@@ -5,11 +5,11 @@
 
 #include "capture/control.h"
 #include "capture/log.h"
-#include "capture/output.h"
 #include "capture/plan/plan.h"
 #include "capture/rings/bpf.h"
 #include "capture/rings/rings.h"
 #include "capture/rings/trigger.h"
+#include "capture/sink/output.h"
 #include "capture/sink/stream.h"
 #include "capture/wait.h"
 #include "core/status.h"
@@ -45,10 +45,8 @@ struct sonde_record {
 	struct capture_stop stop;
 	int snapshot_fd;
 
-	struct file_writer writer;
 	struct capture_output output;
 	struct capture_streams streams; /* threads that read rings */
-	char *out_name;
 	bool tail_synthesis;
 	struct host_synth synth; /* what of the running system is recorded */
 	int switch_fd;
@@ -67,6 +65,28 @@ int capture_dump_backward(struct sonde_record *r);
 /* Takes a snapshot of every AUX area, behind the records that the rings have. */
 int capture_snapshot(struct sonde_record *r);
 int capture_loop(struct sonde_record *r);
+
+/* ---- the output ---- */
+
+/* Opens the first file and writes what comes before records. SONDE_EIO, SONDE_EPERM, ... */
+int capture_output_start(struct sonde_record *r);
+
+/* Features of a folder, before its threads write. */
+int capture_output_describe(struct sonde_record *r);
+
+/* Completes the file; quick: without reading it back. */
+int capture_output_finish(struct sonde_record *r, bool quick);
+
+/* After a failure: leaves whole records only, and features if there is room. Keeps the error. */
+void capture_output_salvage(struct sonde_record *r);
+
+/* Goes on in another file. */
+int capture_output_switch(struct sonde_record *r);
+
+/* ms until the file must be switched because of its age; -1: never. */
+int capture_output_timeout(const struct sonde_record *r);
+/* 1: it is time to switch; 2: all is full, stop. */
+int capture_output_due(struct sonde_record *r);
 
 /* Reads the file back: counts samples, their times, and build ids of what was hit. */
 struct capture_scan {

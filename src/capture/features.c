@@ -51,7 +51,7 @@ static bool put_own(const struct sonde_record *r, const struct capture_scan *sca
 		return scan->build_ids.n > 0;
 	case FEATURE_AUXTRACE:
 		return capture_aux_put_index(
-		        &r->rings.aux, r->writer.data_at + r->writer.data_size, t);
+		        &r->rings.aux, r->output.writer.data_at + r->output.writer.data_size, t);
 	case FEATURE_CLOCKID:
 	case FEATURE_CLOCK_DATA: return put_clock(r, bit, t);
 	case FEATURE_DIR_FORMAT:

@@ -1,121 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-#include "capture/output.h"
-
 #include "abi/abi.h"
 #include "capture/capture.h"
-#include "capture/sink/stream.h"
-#include "file/room.h"
 #include "host/cache.h"
 #include "host/kcore.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-/* ---- names ---- */
-
-static int status_of(int why)
-{
-	return why == EACCES || why == EPERM || why == EROFS ? SONDE_EPERM
-	       : why == ENOENT                               ? SONDE_ENOENT
-	       : why == EMFILE                               ? SONDE_ELIMIT
-	                                                     : SONDE_EIO;
-}
-
-static int cannot_create(struct sonde_record *r, const char *path)
-{
-	return error_set(&r->error, status_of(errno), NO_OFFSET, "cannot create '%s': %s%s", path,
-	        strerror(errno), errno == EMFILE ? "; raise the limit with 'ulimit -n'" : "");
-}
-
-static int open_file(struct sonde_record *r)
-{
-	struct capture_output *o = &r->output;
-
-	TRY(file_make_room(r->out_name, &r->error));
-	if (o->directory && mkdir(r->out_name, 0700) != 0) {
-		return cannot_create(r, r->out_name);
-	}
-	free(o->path);
-	o->path = NULL;
-	if (asprintf(&o->path, "%s%s", r->out_name, o->directory ? "/data" : "") < 0) {
-		o->path = NULL;
-		return error_nomem(&r->error);
-	}
-	o->fd = open(o->path, O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0600);
-	if (o->fd < 0) {
-		return cannot_create(r, o->path);
-	}
-	return r->options.kcore ? host_kcore_copy(r->root_fd, r->out_name, &r->error) : 0;
-}
-
-/* FILE.YYYYMMDDhhmmsscc, local time with hundredths of a second since 1970: perf's form. */
-static char *stamped(const struct sonde_record *r, uint64_t hundredths)
-{
-	time_t seconds = (time_t)(hundredths / 100);
-	struct tm tm = {0};
-	char text[32];
-	char *name;
-
-	(void)localtime_r(&seconds, &tm);
-	(void)strftime(text, sizeof(text), "%Y%m%d%H%M%S", &tm);
-	if (asprintf(&name, "%s.%s%02u", r->out_name, text, (unsigned)(hundredths % 100)) < 0) {
-		return NULL;
-	}
-	return name;
-}
-
-/* A file that is there is kept: of two in the same hundredth, the second has the next one's name. */
-static int stamp(struct sonde_record *r, char **name)
-{
-	uint64_t hundredths = capture_now_ns(CLOCK_REALTIME) / 10000000;
-	struct stat st;
-
-	*name = stamped(r, hundredths);
-	while (*name != NULL && lstat(*name, &st) == 0) {
-		free(*name);
-		*name = stamped(r, ++hundredths);
-	}
-	if (*name == NULL) {
-		return error_nomem(&r->error);
-	}
-	if (rename(r->out_name, *name) != 0) {
-		return error_set(&r->error, status_of(errno), NO_OFFSET,
-		        "cannot rename '%s' to '%s': %s", r->out_name, *name, strerror(errno));
-	}
-	capture_say(&r->log, SONDE_RECORD_NOTICE, "Dump %s", *name);
-	return 0;
-}
-
-/* Remembers a complete file, and removes the oldest when there are too many. */
-static int keep(struct sonde_record *r, char *name)
-{
-	struct capture_output *o = &r->output;
-
-	if (r->options.switch_files == 0) {
-		free(name);
-		return 0;
-	}
-	if (o->kept == NULL) {
-		o->kept = calloc((size_t)r->options.switch_files, sizeof(*o->kept));
-	}
-	if (o->kept == NULL) {
-		free(name);
-		return error_nomem(&r->error);
-	}
-	if (o->kept[o->next] != NULL) {
-		(void)unlink(o->kept[o->next]);
-		free(o->kept[o->next]);
-	}
-	o->kept[o->next] = name;
-	o->next = (o->next + 1) % (size_t)r->options.switch_files;
-	return 0;
-}
 
 /* ---- begin ---- */
 
@@ -133,9 +27,9 @@ static int start_writer(struct sonde_record *r)
 		        .ids = r->rings.opened[i].ids,
 		        .nids = r->rings.opened[i].nids};
 	}
-	r->writer =
+	r->output.writer =
 	        (struct file_writer){.fd = r->output.fd, .stream = r->output.pipe, .marks = true};
-	rc = file_writer_start(&r->writer, list, r->plan.events.n, &r->error);
+	rc = file_writer_start(&r->output.writer, list, r->plan.events.n, &r->error);
 	free(list);
 	return rc;
 }
@@ -168,7 +62,7 @@ static int start_stream(struct sonde_record *r)
 			features[kept++] = features[i];
 		}
 	}
-	rc = file_writer_stream_features(&r->writer, features, kept, &r->error);
+	rc = file_writer_stream_features(&r->output.writer, features, kept, &r->error);
 	free_features(features, kept);
 	return rc;
 }
@@ -194,7 +88,10 @@ static int begin(struct sonde_record *r)
 	struct capture_output *o = &r->output;
 
 	if (!o->pipe) {
-		TRY(open_file(r));
+		TRY(capture_output_open(o, &r->error));
+		if (r->options.kcore) {
+			TRY(host_kcore_copy(r->root_fd, o->name, &r->error));
+		}
 	}
 	o->began_ns = capture_now_ns(CLOCK_MONOTONIC);
 	r->rings.aux.index.n = 0;
@@ -202,7 +99,7 @@ static int begin(struct sonde_record *r)
 	if (o->pipe) {
 		TRY(start_stream(r));
 	}
-	return capture_lane_open(&o->lane, &r->writer,
+	return capture_lane_open(&o->lane, &r->output.writer,
 	        r->streams.v == NULL ? r->options.compress : 0, worker_blocks(r), &r->error);
 }
 
@@ -211,32 +108,13 @@ int capture_output_start(struct sonde_record *r)
 	struct capture_output *o = &r->output;
 
 	o->fd = -1;
-	o->pipe = strcmp(r->out_name, "-") == 0;
+	o->pipe = strcmp(r->output.name, "-") == 0;
 	if (o->pipe) {
 		o->fd = STDOUT_FILENO;
 		r->options.timestamp_names = false;
 	}
 	o->directory = r->options.threads != NULL || r->options.kcore;
 	return begin(r);
-}
-
-void capture_output_close(struct sonde_record *r)
-{
-	struct capture_output *o = &r->output;
-	size_t i;
-
-	capture_lane_close(&o->lane);
-	if (o->fd > STDOUT_FILENO) {
-		(void)close(o->fd);
-	}
-	o->fd = -1;
-	for (i = 0; o->kept != NULL && i < r->options.switch_files; i++) {
-		free(o->kept[i]);
-	}
-	free(o->kept);
-	free(o->path);
-	o->kept = NULL;
-	o->path = NULL;
 }
 
 /* ---- end ---- */
@@ -249,7 +127,7 @@ static int write_features(
 {
 	struct file_writer_feature features[CAPTURE_FEATURES_MAX];
 	size_t n = capture_features(r, scan, features);
-	int rc = write(&r->writer, features, n, &r->error);
+	int rc = write(&r->output.writer, features, n, &r->error);
 
 	free_features(features, n);
 	return rc;
@@ -277,14 +155,13 @@ int capture_output_finish(struct sonde_record *r, bool quick)
 {
 	struct capture_output *o = &r->output;
 	struct capture_scan scan = {0};
-	char *name = NULL;
 	int rc;
 
 	TRY(capture_lane_drain(&o->lane, &r->error));
 	capture_lane_counts(&o->lane, &r->result.unpacked, &r->result.packed);
-	r->result.bytes = r->writer.data_size;
+	r->result.bytes = r->output.writer.data_size;
 	if (o->pipe) {
-		return file_writer_finish(&r->writer, NULL, 0, &r->error);
+		return file_writer_finish(&r->output.writer, NULL, 0, &r->error);
 	}
 	TRY(capture_streams_finish(&r->streams, &r->result));
 	if (!quick && (r->options.compress != 0 || o->directory)) {
@@ -304,14 +181,9 @@ int capture_output_finish(struct sonde_record *r, bool quick)
 	r->result.trace_pieces += scan.aux_records;
 	r->result.trace_lost += scan.aux_truncated;
 	r->result.trace_gaps += scan.aux_gaps;
-	o->done += r->writer.data_size;
+	o->done += r->output.writer.data_size;
 	if (r->options.timestamp_names && !o->directory) {
-		rc = stamp(r, &name);
-		if (rc < 0) {
-			free(name);
-			return rc;
-		}
-		return keep(r, name);
+		return capture_output_stamp(o, &r->log, &r->error);
 	}
 	return 0;
 }
@@ -340,16 +212,16 @@ void capture_output_salvage(struct sonde_record *r)
 	}
 	capture_lane_close(&o->lane); /* what the worker still had does not fit anyway */
 	capture_streams_salvage(&r->streams, &r->result);
-	rc = file_writer_trim(&r->writer, false, &r->error);
+	rc = file_writer_trim(&r->output.writer, false, &r->error);
 	if (rc >= 0 && write_features(r, &nothing, file_writer_finish) < 0) {
 		/* what is compressed cannot be read without them */
-		rc = file_writer_trim(&r->writer, r->options.compress != 0, &r->error);
+		rc = file_writer_trim(&r->output.writer, r->options.compress != 0, &r->error);
 		if (rc < 0 || r->options.compress == 0 ||
 		        write_features(r, &nothing, file_writer_finish) < 0) {
-			(void)file_writer_trim(&r->writer, false, &r->error);
+			(void)file_writer_trim(&r->output.writer, false, &r->error);
 		}
 	}
-	r->result.bytes = r->writer.data_size;
+	r->result.bytes = r->output.writer.data_size;
 	r->error = kept;
 }
 

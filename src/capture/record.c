@@ -42,8 +42,9 @@ struct sonde_record *sonde_record_new(const struct sonde_record_options *options
 	r->switch_fd = r->options.switch_output ? capture_wake_open() : -1;
 	r->stop.fd = capture_wake_open();
 	r->snapshot_fd = capture_wake_open();
-	r->out_name = strdup(r->options.output != NULL ? r->options.output : "perf.data");
-	if (r->out_name == NULL || r->stop.fd < 0 || r->snapshot_fd < 0 || r->root_fd < 0) {
+	r->output.nkept = (size_t)r->options.switch_files;
+	r->output.name = strdup(r->options.output != NULL ? r->options.output : "perf.data");
+	if (r->output.name == NULL || r->stop.fd < 0 || r->snapshot_fd < 0 || r->root_fd < 0) {
 		sonde_record_free(r);
 		return NULL;
 	}
@@ -65,7 +66,7 @@ void sonde_record_free(struct sonde_record *r)
 	}
 	host_workload_fini(&r->workload);
 	capture_streams_free(&r->streams);
-	capture_output_close(r);
+	capture_output_close(&r->output);
 	capture_control_free(r);
 	capture_triggers_close(&r->triggers, r->kernel);
 	capture_bpf_close(&r->bpf, r->kernel);
@@ -76,7 +77,6 @@ void sonde_record_free(struct sonde_record *r)
 	close_fd(&r->root_fd);
 	host_affinity_fini(&r->affinity);
 	capture_plan_fini(&r->plan);
-	free(r->out_name);
 	free(r);
 }
 
@@ -177,7 +177,7 @@ static int start(struct sonde_record *r)
 	}
 	TRY(capture_output_describe(r));
 	TRY(capture_streams_start(
-	        &r->streams, r->out_name, capture_lane_written(&r->output.lane), r->stop.fd));
+	        &r->streams, r->output.name, capture_lane_written(&r->output.lane), r->stop.fd));
 	TRY(enable_first(r));
 	if (r->workload.pid > 0) {
 		TRY(host_workload_go(&r->workload, r->options.workload[0], &r->error));

@@ -224,7 +224,7 @@ static int scan_whole(struct sonde_record *r, struct scan *s)
 {
 	int rc = 0;
 
-	if (file_open(&s->file, r->out_name) >= 0 && file_inflate(&s->file) >= 0) {
+	if (file_open(&s->file, r->output.name) >= 0 && file_inflate(&s->file) >= 0) {
 		rc = scan_open_file(r, s);
 	}
 	file_close(&s->file);
@@ -234,14 +234,14 @@ static int scan_whole(struct sonde_record *r, struct scan *s)
 /* A plain file is mapped as far as its records go: there is no table of features behind them yet. */
 static int scan_plain(struct sonde_record *r, struct scan *s)
 {
-	size_t size = (size_t)(r->writer.data_at + r->writer.data_size);
+	size_t size = (size_t)(r->output.writer.data_at + r->output.writer.data_size);
 	void *p = mmap(NULL, size, PROT_READ, MAP_PRIVATE, r->output.fd, 0);
 	int rc = 0;
 
 	if (p == MAP_FAILED) { /* such as a device: there is nothing to read back */
 		return 0;
 	}
-	if (file_open_bytes(&s->file, (struct span){.p = p, .n = size}, r->out_name) >= 0) {
+	if (file_open_bytes(&s->file, (struct span){.p = p, .n = size}, r->output.name) >= 0) {
 		rc = scan_open_file(r, s);
 	}
 	file_close(&s->file);
