@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "capture/control.h"
 
-#include "capture/capture.h"
+#include "capture/recorder.h"
 #include "record/attr_text.h"
 
 #include <ctype.h>

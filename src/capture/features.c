@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The header features of a recording: the machine's, and what only the recorder knows. */
 #include "abi/abi.h"
-#include "capture/capture.h"
+#include "capture/recorder.h"
 #include "host/description.h"
 #include "record/feature_write.h"
 

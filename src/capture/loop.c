@@ -2,7 +2,7 @@
 /* Waits for rings, tasks, commands and time. */
 #define _GNU_SOURCE
 #include "abi/abi.h"
-#include "capture/capture.h"
+#include "capture/recorder.h"
 #include "core/span.h"
 
 #include <errno.h>

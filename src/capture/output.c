@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
 #include "abi/abi.h"
-#include "capture/capture.h"
+#include "capture/recorder.h"
 #include "host/cache.h"
 #include "host/kcore.h"
 

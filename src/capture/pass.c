@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Moves what rings and AUX areas have to the output. */
 #include "abi/abi.h"
-#include "capture/capture.h"
+#include "capture/recorder.h"
 #include "core/span.h"
 
 #include <stdlib.h>

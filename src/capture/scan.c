@@ -5,7 +5,7 @@
  * the cost of a sample does not grow with the number of processes.
  */
 #include "abi/abi.h"
-#include "capture/capture.h"
+#include "capture/recorder.h"
 #include "core/hash.h"
 #include "file/file.h"
 #include "image/image.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The state of the running system as records, in the order in which perf writes them. */
 #include "abi/abi.h"
-#include "capture/capture.h"
+#include "capture/recorder.h"
 #include "proc/proc.h"
 #include "record/feature_write.h"
 #include "record/record.h"

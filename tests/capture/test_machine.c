@@ -5,7 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "abi/abi.h"
-#include "capture/capture.h"
+#include "capture/recorder.h"
 #include "file/file.h"
 #include "fixture.h"
 #include "tap.h"

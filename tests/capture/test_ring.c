@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "capture/capture.h"
+#include "capture/recorder.h"
 #include "tap.h"
 
 #define PAGE ((size_t)4096)

@@ -21,7 +21,7 @@
 #ifndef SONDE_TESTS_FAKE_H
 #define SONDE_TESTS_FAKE_H
 
-#include "capture/capture.h"
+#include "capture/recorder.h"
 
 #define FAKE_FIRST_FD 100000 /* no descriptor of this process */
 #define FAKE_PAGE     ((size_t)4096)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The recorder. */
-#ifndef SONDE_CAPTURE_CAPTURE_H
-#define SONDE_CAPTURE_CAPTURE_H
+/* The recorder owns a plan, rings, a sink and the workload; only the files of this folder see it, those
+ * of the rooms (plan, rings, sink) take what they need. */
+#ifndef SONDE_CAPTURE_RECORDER_H
+#define SONDE_CAPTURE_RECORDER_H
 
 #include "capture/control.h"
-#include "capture/log.h"
 #include "capture/plan/plan.h"
 #include "capture/rings/bpf.h"
 #include "capture/rings/rings.h"
@@ -14,17 +14,12 @@
 #include "capture/wait.h"
 #include "core/status.h"
 #include "core/text.h"
-#include "event/event.h"
 #include "file/writer.h"
 #include "host/affinity.h"
-#include "host/kernel.h"
 #include "host/synth.h"
-#include "host/tasks.h"
 #include "host/workload.h"
 
 #include <sonde/preview/record.h>
-
-#include <sys/types.h>
 
 struct sonde_record {
 	struct sonde_record_options options;
@@ -55,9 +50,14 @@ struct sonde_record {
 	uint64_t clock_wall_ns, clock_ns;
 };
 
+/* ---- what comes before and after records of the kernel ---- */
+
 int capture_synth_plan(struct sonde_record *r); /* options to r->synth */
 int capture_synth(struct sonde_record *r); /* start state into the file */
-int capture_lost(struct sonde_record *r);
+int capture_lost(struct sonde_record *r); /* counts of lost samples, at the end */
+
+/* ---- the run ---- */
+
 /* Rings to the output, those that have enough, or all. */
 int capture_pass(struct sonde_record *r, bool all);
 /* What rings that are written backward hold, as it is now. */
