@@ -103,17 +103,6 @@ int capture_dump_backward(struct sonde_record *r)
 	return 0;
 }
 
-static void switch_trace(struct sonde_record *r, bool on)
-{
-	size_t i;
-
-	for (i = 0; i < capture_cells(&r->rings); i++) {
-		if (r->rings.opened[0].fds[i] >= 0) {
-			(void)r->kernel->enable(r->rings.opened[0].fds[i], on, false);
-		}
-	}
-}
-
 int capture_snapshot(struct sonde_record *r)
 {
 	size_t i;
@@ -123,7 +112,7 @@ int capture_snapshot(struct sonde_record *r)
 		return 0;
 	}
 	capture_say(&r->log, SONDE_RECORD_LINE, "Recording AUX area tracing snapshot");
-	switch_trace(r, false);
+	(void)capture_switch(&r->rings, 0, false);
 	rc = capture_pass(r, true);
 	for (i = 0; rc >= 0 && i < r->rings.aux.nrings; i++) {
 		rc = r->rings.aux.rings[i].data != NULL
@@ -131,7 +120,7 @@ int capture_snapshot(struct sonde_record *r)
 		             : 0;
 	}
 	if (r->rings.aux.running) {
-		switch_trace(r, true);
+		(void)capture_switch(&r->rings, 0, true);
 	}
 	return rc < 0 ? rc : capture_lane_mark(&r->output.lane, &r->error);
 }

@@ -139,8 +139,8 @@ static int synth_all(
 	int rc = 0;
 
 	(void)proc_list_numbers(r->root_fd, "proc", &pids, &n);
-	if (r->options.synth_threads > 1) {
-		rc = host_synth_tasks(synth, pids, n, r->options.synth_threads, t, cut, &r->error);
+	if (synth->threads > 1) {
+		rc = host_synth_tasks(synth, pids, n, t, cut, &r->error);
 		n = 0;
 	}
 	for (i = 0; rc >= 0 && i < n; i++) {
@@ -178,6 +178,7 @@ int capture_synth_plan(struct sonde_record *r)
 	r->synth.namespaces = o->namespaces;
 	r->synth.data_maps = o->data_addresses || r->plan.content.chain == CAPTURE_CHAIN_DWARF;
 	r->synth.build_ids = o->mapping_build_ids;
+	r->synth.threads = o->synth_threads;
 	r->synth.maps_limit_ms = o->maps_limit_ms != 0 ? o->maps_limit_ms : MAPS_LIMIT_MS;
 	return 0;
 }

@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "host/affinity.h"
 
+#include "host/tasks.h"
 #include "proc/proc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool has_cpu(const pid_t *list, size_t n, pid_t cpu)
-{
-	size_t i;
-
-	for (i = 0; i < n && list[i] != cpu; i++) {
-	}
-	return i < n;
-}
 
 /* The cpus of the memory node that a cpu belongs to; none where the machine names no nodes. */
 static void find_node(int root, pid_t cpu, struct host_affinity_cpus *out)
@@ -34,24 +26,13 @@ static void find_node(int root, pid_t cpu, struct host_affinity_cpus *out)
 		if (proc_read_cpus(root, path, &list, &n) != 0) {
 			continue;
 		}
-		if (has_cpu(list, n, cpu)) {
+		if (host_has_id(list, n, cpu)) {
 			*out = (struct host_affinity_cpus){list, n};
 		} else {
 			free(list);
 		}
 	}
 	free(nodes);
-}
-
-static int find_cpu(pid_t cpu, struct host_affinity_cpus *out)
-{
-	out->v = malloc(sizeof(*out->v));
-	if (out->v == NULL) {
-		return SONDE_ENOMEM;
-	}
-	out->v[0] = cpu;
-	out->n = 1;
-	return 0;
 }
 
 int host_affinity_plan(struct host_affinity *a, const char *mode, int root, const pid_t *cpus,
@@ -71,8 +52,8 @@ int host_affinity_plan(struct host_affinity *a, const char *mode, int root, cons
 	for (i = 0; i < a->n; i++) {
 		if (strcmp(mode, "node") == 0) {
 			find_node(root, cpus[i], &a->near[i]);
-		} else if (find_cpu(cpus[i], &a->near[i]) < 0) {
-			return error_nomem(err);
+		} else {
+			TRY(host_add_id(&a->near[i].v, &a->near[i].n, cpus[i], err));
 		}
 	}
 	return a->n == ncpus ? 0 : error_nomem(err);

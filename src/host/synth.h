@@ -18,6 +18,7 @@ struct host_synth {
 	bool namespaces; /* of tasks */
 	bool data_maps; /* mappings that are only read, too */
 	bool build_ids; /* in mappings */
+	size_t threads; /* that host_synth_tasks reads with */
 	uint64_t maps_limit_ms; /* that reading the mappings of a process may take */
 };
 
@@ -38,9 +39,9 @@ void host_synth_cgroups(const struct host_synth *s, struct text *out);
  */
 int host_synth_task(const struct host_synth *s, pid_t pid, bool forks, struct text *out);
 
-/* Many processes, read by so many threads; *cut: grows by those with missing mappings. */
-int host_synth_tasks(const struct host_synth *s, const pid_t *pids, size_t n, size_t threads,
-        struct text *out, size_t *cut, struct error *err);
+/* Many processes, read by the threads; *cut: grows by those with missing mappings. */
+int host_synth_tasks(const struct host_synth *s, const pid_t *pids, size_t n, struct text *out,
+        size_t *cut, struct error *err);
 
 /* A workload, and what it started; returns how many have missing mappings. */
 size_t host_synth_workload(const struct host_synth *s, pid_t pid, struct text *out);

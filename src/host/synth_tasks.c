@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Tasks and control groups that are there, as records. */
 #include "abi/abi.h"
+#include "core/pool.h"
 #include "host/synth.h"
+#include "host/tasks.h"
 #include "image/image.h"
 #include "proc/proc.h"
 #include "record/feature_write.h"
@@ -9,7 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define PATH_ROOM 1024
+#define PATH_ROOM   1024
+#define THREADS_MAX 64 /* more only wait for each other in the kernel */
 
 static void put_comm(
         const struct host_synth *s, const struct proc_status *status, pid_t tid, struct text *t)
@@ -172,6 +175,56 @@ int host_synth_task(const struct host_synth *s, pid_t pid, bool forks, struct te
 	return t->failed ? SONDE_ENOMEM : cut;
 }
 
+/* ---- many of them, by several threads ---- */
+
+/* What one thread reads: a part of the list of processes, so that the order stays. */
+struct part {
+	const struct host_synth *synth;
+	const pid_t *pids;
+	size_t n;
+	struct text text;
+	size_t cut; /* processes whose mappings took too long */
+};
+
+static int read_part(void *arg, unsigned worker, size_t task)
+{
+	struct part *part = (struct part *)arg + task;
+	size_t i;
+
+	(void)worker;
+	for (i = 0; i < part->n; i++) {
+		part->cut += host_synth_task(part->synth, part->pids[i], true, &part->text) > 0;
+	}
+	return 0;
+}
+
+int host_synth_tasks(const struct host_synth *s, const pid_t *pids, size_t n, struct text *out,
+        size_t *cut, struct error *err)
+{
+	size_t i, k = s->threads < THREADS_MAX ? s->threads : THREADS_MAX;
+	struct part *parts;
+
+	k = k < n ? k : n;
+	parts = calloc(k + 1, sizeof(*parts));
+	if (parts == NULL) {
+		return error_nomem(err);
+	}
+	for (i = 0; i < k; i++) {
+		parts[i].synth = s;
+		parts[i].pids = pids + n * i / k;
+		parts[i].n = n * (i + 1) / k - n * i / k;
+	}
+	(void)pool_run((unsigned)k, k, read_part, parts);
+	for (i = 0; i < k; i++) {
+		text_bytes(out, parts[i].text.p, parts[i].text.n);
+		out->failed |= parts[i].text.failed;
+		*cut += parts[i].cut;
+		text_fini(&parts[i].text);
+	}
+	free(parts);
+	return 0;
+}
+
 /* ---- control groups ---- */
 
 #define CGROUPS_MAX 65536 /* that are told of */
@@ -237,15 +290,6 @@ void host_synth_cgroups(const struct host_synth *s, struct text *t)
 
 /* ---- the workload ---- */
 
-static bool listed(const pid_t *list, size_t n, pid_t v)
-{
-	size_t i;
-
-	for (i = 0; i < n && list[i] != v; i++) {
-	}
-	return i < n;
-}
-
 void host_synth_waiting(const struct host_synth *s, pid_t pid, struct text *t)
 {
 	struct proc_status status;
@@ -275,7 +319,7 @@ size_t host_synth_workload(const struct host_synth *s, pid_t pid, struct text *t
 	}
 	for (i = 0; family != NULL && i < n; i++) {
 		if (pids[i] != pid && proc_status_read(s->root, pids[i], pids[i], &status) &&
-		        listed(family, k, status.ppid)) {
+		        host_has_id(family, k, status.ppid)) {
 			family[k++] = pids[i];
 		}
 	}

@@ -19,7 +19,7 @@ void host_tasks_fini(struct host_tasks *t)
 	*t = (struct host_tasks){0};
 }
 
-static bool has_number(const pid_t *list, size_t n, pid_t v)
+bool host_has_id(const pid_t *list, size_t n, pid_t v)
 {
 	size_t i;
 
@@ -29,7 +29,7 @@ static bool has_number(const pid_t *list, size_t n, pid_t v)
 }
 
 /* There is room for 1, 2, 4, 8 ... */
-static int add_number(pid_t **list, size_t *n, pid_t v, struct error *err)
+int host_add_id(pid_t **list, size_t *n, pid_t v, struct error *err)
 {
 	if ((*n & (*n - 1)) == 0) {
 		pid_t *grown = realloc(*list, (*n != 0 ? 2 * *n : 1) * sizeof(*grown));
@@ -45,7 +45,7 @@ static int add_number(pid_t **list, size_t *n, pid_t v, struct error *err)
 
 int host_tasks_add(struct host_tasks *t, pid_t tid, struct error *err)
 {
-	return add_number(&t->threads, &t->nthreads, tid, err);
+	return host_add_id(&t->threads, &t->nthreads, tid, err);
 }
 
 static int not_there(const char *what, pid_t id, struct error *err)
@@ -63,7 +63,7 @@ static int add_process(struct host_tasks *t, int root, pid_t pid, struct error *
 	size_t i, n;
 	int rc = 0;
 
-	if (has_number(t->pids, t->npids, pid)) {
+	if (host_has_id(t->pids, t->npids, pid)) {
 		return 0;
 	}
 	(void)snprintf(path, sizeof(path), "proc/%d/task", (int)pid);
@@ -74,7 +74,7 @@ static int add_process(struct host_tasks *t, int root, pid_t pid, struct error *
 		rc = host_tasks_add(t, list[i], err);
 	}
 	free(list);
-	return rc == 0 ? add_number(&t->pids, &t->npids, pid, err) : rc;
+	return rc == 0 ? host_add_id(&t->pids, &t->npids, pid, err) : rc;
 }
 
 static int add_owner(struct host_tasks *t, int root, pid_t tid, struct error *err)
@@ -84,11 +84,11 @@ static int add_owner(struct host_tasks *t, int root, pid_t tid, struct error *er
 	if (!proc_status_read(root, tid, tid, &status)) {
 		return not_there("thread", tid, err);
 	}
-	if (has_number(t->owners, t->nowners, status.pid) ||
-	        has_number(t->pids, t->npids, status.pid)) {
+	if (host_has_id(t->owners, t->nowners, status.pid) ||
+	        host_has_id(t->pids, t->npids, status.pid)) {
 		return 0;
 	}
-	return add_number(&t->owners, &t->nowners, status.pid, err);
+	return host_add_id(&t->owners, &t->nowners, status.pid, err);
 }
 
 static int bad_list(const char *option, const char *list, struct error *err)
@@ -121,7 +121,7 @@ int host_tasks_add_tids(
 		if (!proc_take_id(&p, &id)) {
 			return bad_list("-t wants thread", list, err);
 		}
-		if (!has_number(t->threads, t->nthreads, id)) {
+		if (!host_has_id(t->threads, t->nthreads, id)) {
 			TRY(known ? add_owner(t, root, id, err) : 0);
 			TRY(host_tasks_add(t, id, err));
 		}

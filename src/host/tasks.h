@@ -21,6 +21,10 @@ struct host_tasks {
 
 void host_tasks_fini(struct host_tasks *t);
 
+/* Lists of processes, threads or cpus. SONDE_ENOMEM. */
+bool host_has_id(const pid_t *list, size_t n, pid_t v);
+int host_add_id(pid_t **list, size_t *n, pid_t v, struct error *err);
+
 /* One thread, -1: all. SONDE_ENOMEM. */
 int host_tasks_add(struct host_tasks *t, pid_t tid, struct error *err);
 

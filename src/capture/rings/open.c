@@ -421,19 +421,17 @@ int capture_open(struct capture_rings *r)
 	return capture_set_filters(r);
 }
 
-static int switch_event(struct capture_rings *r, size_t e, bool on)
+bool capture_switch(const struct capture_rings *r, size_t e, bool on)
 {
+	bool good = true;
 	size_t i;
 
 	for (i = 0; i < capture_cells(r); i++) {
-		if (r->opened[e].fds[i] >= 0 &&
-		        r->kernel->enable(r->opened[e].fds[i], on, false) < 0) {
-			return error_set(r->err, SONDE_EIO, NO_OFFSET, "cannot %s '%s': %s",
-			        on ? "enable" : "disable", r->plan->events.v[e].name,
-			        strerror(errno));
+		if (r->opened[e].fds[i] >= 0) {
+			good &= r->kernel->enable(r->opened[e].fds[i], on, false) >= 0;
 		}
 	}
-	return 0;
+	return good;
 }
 
 int capture_enable(struct capture_rings *r, size_t event, bool on)
@@ -443,8 +441,11 @@ int capture_enable(struct capture_rings *r, size_t event, bool on)
 	r->aux.running = event == SIZE_MAX || event == 0 ? on : r->aux.running;
 	for (e = 0; e < r->plan->events.n; e++) {
 		/* side-band goes on: it is needed to understand what comes later */
-		if (event == SIZE_MAX ? !r->plan->events.v[e].tracking : e == event) {
-			TRY(switch_event(r, e, on));
+		if ((event == SIZE_MAX ? !r->plan->events.v[e].tracking : e == event) &&
+		        !capture_switch(r, e, on)) {
+			return error_set(r->err, SONDE_EIO, NO_OFFSET, "cannot %s '%s': %s",
+			        on ? "enable" : "disable", r->plan->events.v[e].name,
+			        strerror(errno));
 		}
 	}
 	return 0;
@@ -452,15 +453,11 @@ int capture_enable(struct capture_rings *r, size_t event, bool on)
 
 void capture_disable_all(struct capture_rings *r)
 {
-	size_t e, i;
+	size_t e;
 
 	r->aux.running = false;
 	for (e = 0; e < r->plan->events.n; e++) {
-		for (i = 0; i < capture_cells(r); i++) {
-			if (r->opened[e].fds[i] >= 0) {
-				(void)r->kernel->enable(r->opened[e].fds[i], false, false);
-			}
-		}
+		(void)capture_switch(r, e, false);
 	}
 }
 

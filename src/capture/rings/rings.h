@@ -51,7 +51,9 @@ void capture_close(struct capture_rings *r);
 size_t capture_cells(const struct capture_rings *r);
 size_t capture_ring_of(const struct capture_rings *r, size_t cell);
 
-/* Starts or stops one event, SIZE_MAX: all that are not for side-band. */
+/* Starts or stops one event everywhere; false with errno: not everywhere. */
+bool capture_switch(const struct capture_rings *r, size_t e, bool on);
+/* The same, SIZE_MAX: all that are not for side-band. */
 int capture_enable(struct capture_rings *r, size_t event, bool on);
 void capture_disable_all(struct capture_rings *r);
 

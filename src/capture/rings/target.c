@@ -8,18 +8,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static int add_number(pid_t **list, size_t *n, pid_t v)
-{
-	pid_t *grown = realloc(*list, (*n + 1) * sizeof(**list));
-
-	if (grown == NULL) {
-		return SONDE_ENOMEM;
-	}
-	*list = grown;
-	grown[(*n)++] = v;
-	return 0;
-}
-
 /* Without sysfs they are the first ones, most likely. */
 static int first_cpus(struct capture_rings *r)
 {
@@ -29,26 +17,19 @@ static int first_cpus(struct capture_rings *r)
 	r->cpus = NULL;
 	r->ncpus = 0;
 	for (i = 0; i < n; i++) {
-		if (add_number(&r->cpus, &r->ncpus, (pid_t)i) < 0) {
-			return error_nomem(r->err);
-		}
+		TRY(host_add_id(&r->cpus, &r->ncpus, (pid_t)i, r->err));
 	}
-	return r->ncpus > 0 ? 0 : error_set(r->err, SONDE_EIO, NO_OFFSET, "no cpu is on-line");
-}
-
-static bool has_number(const pid_t *list, size_t n, pid_t v)
-{
-	size_t i;
-
-	for (i = 0; i < n && list[i] != v; i++) {
+	if (r->ncpus == 0) {
+		(void)error_set(r->err, SONDE_EIO, NO_OFFSET, "no cpu is on-line");
+		return SONDE_EIO;
 	}
-	return i < n;
+	return 0;
 }
 
 /* Of those that are named one by one: "0-999" may well mean all that there are. */
 static void tell_missing(struct capture_rings *r, long from, long to)
 {
-	if (from == to && !has_number(r->cpus, r->ncpus, (pid_t)from)) {
+	if (from == to && !host_has_id(r->cpus, r->ncpus, (pid_t)from)) {
 		capture_say(
 		        r->log, SONDE_RECORD_WARNING, "-C: cpu %ld is not on-line: left out", from);
 	}
@@ -74,10 +55,10 @@ static int pick_cpus(struct capture_rings *r, const char *list)
 		tell_missing(r, from, to);
 		for (i = 0; i < r->ncpus; i++) {
 			if (r->cpus[i] >= from && r->cpus[i] <= to &&
-			        !has_number(picked, n, r->cpus[i]) &&
-			        add_number(&picked, &n, r->cpus[i]) < 0) {
+			        !host_has_id(picked, n, r->cpus[i]) &&
+			        host_add_id(&picked, &n, r->cpus[i], r->err) < 0) {
 				free(picked);
-				return error_nomem(r->err);
+				return SONDE_ENOMEM;
 			}
 		}
 	} while (*p != '\0');
@@ -100,7 +81,7 @@ static int pick_cpus(struct capture_rings *r, const char *list)
 static int find_cpus(struct capture_rings *r)
 {
 	if (r->plan->per_thread) {
-		return add_number(&r->cpus, &r->ncpus, -1) < 0 ? error_nomem(r->err) : 0;
+		return host_add_id(&r->cpus, &r->ncpus, -1, r->err);
 	}
 	if (proc_read_cpus(r->root, "sys/devices/system/cpu/online", &r->cpus, &r->ncpus) != 0) {
 		TRY(first_cpus(r));
