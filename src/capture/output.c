@@ -133,6 +133,20 @@ static int write_features(
 	return rc;
 }
 
+static int read_back(struct sonde_record *r, struct capture_scan *scan)
+{
+	const struct file_writer *w = &r->output.writer;
+	const struct capture_scan_options options = {.name = r->output.name,
+	        .whole = r->options.compress != 0 || r->streams.v != NULL,
+	        .fd = r->output.fd,
+	        .size = w->data_at + w->data_size,
+	        .build_ids = !r->options.no_build_ids,
+	        .all = r->plan.aux.pmu != NULL || r->options.all_build_ids,
+	        .stop = &r->stop};
+
+	return capture_scan(scan, &options) < 0 ? error_nomem(&r->error) : 0;
+}
+
 static bool stopped(void *stop)
 {
 	return capture_stopped_twice(stop);
@@ -168,7 +182,7 @@ int capture_output_finish(struct sonde_record *r, bool quick)
 		TRY(write_features(r, &scan, file_writer_describe)); /* so that it can be opened */
 	}
 	if (!quick) {
-		TRY(capture_scan_file(r, &scan));
+		TRY(read_back(r, &scan));
 	}
 	rc = write_features(r, &scan, file_writer_finish);
 	if (rc >= 0) {

@@ -9,6 +9,7 @@
 #include "capture/rings/bpf.h"
 #include "capture/rings/rings.h"
 #include "capture/rings/trigger.h"
+#include "capture/scan.h"
 #include "capture/sink/output.h"
 #include "capture/sink/stream.h"
 #include "capture/wait.h"
@@ -88,15 +89,6 @@ int capture_output_timeout(const struct sonde_record *r);
 /* 1: it is time to switch; 2: all is full, stop. */
 int capture_output_due(struct sonde_record *r);
 
-/* Reads the file back: counts samples, their times, and build ids of what was hit. */
-struct capture_scan {
-	uint64_t first, last; /* ns */
-	uint64_t samples, lost;
-	uint64_t aux_records, aux_truncated, aux_gaps;
-	struct text build_ids;
-};
-
-int capture_scan_file(struct sonde_record *r, struct capture_scan *out);
 /* The header features; the caller frees their texts. Returns how many. */
 #define CAPTURE_FEATURES_MAX 32
 size_t capture_features(struct sonde_record *r, const struct capture_scan *scan,

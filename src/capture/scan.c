@@ -4,8 +4,9 @@
  * becomes a timeline as for a report, so that forked processes and re-used addresses are right and
  * the cost of a sample does not grow with the number of processes.
  */
+#include "capture/scan.h"
+
 #include "abi/abi.h"
-#include "capture/recorder.h"
 #include "core/hash.h"
 #include "file/file.h"
 #include "image/image.h"
@@ -22,7 +23,7 @@
 enum { AUX_TRUNCATED = 1, AUX_PARTIAL = 4, AUX_COLLISION = 8 }; /* flags of an AUX record */
 
 struct scan {
-	struct sonde_record *r;
+	const struct capture_scan_options *o;
 	uint64_t seen_records;
 	struct file file;
 	struct diag_sink diags;
@@ -30,13 +31,12 @@ struct scan {
 	struct timeline_cursor cursor;
 	struct capture_scan *out;
 	bool *hit; /* by object */
-	bool all; /* a trace may have been anywhere, and is not decoded to find out */
 	uint64_t seen[1u << SEEN_BITS]; /* hashes of (address space, page) that were looked up */
 };
 
 static bool gives_up(struct scan *s)
 {
-	return (++s->seen_records & 0xffff) == 0 && capture_stopped_twice(&s->r->stop);
+	return (++s->seen_records & 0xffff) == 0 && capture_stopped_twice(s->o->stop);
 }
 
 static bool is_side_band(uint32_t type)
@@ -168,14 +168,14 @@ static void put_build_ids(const struct scan *s)
 	uint8_t id[IMAGE_BUILD_ID_MAX] = {0};
 	bool kernel = false;
 
-	for (i = 0; i < n && !capture_stopped_twice(&s->r->stop); i++) { /* files may be far away */
+	for (i = 0; i < n && !capture_stopped_twice(s->o->stop); i++) { /* files may be far away */
 		object = timeline_object(s->timeline, (uint32_t)i);
 		kernel |= object->kind == TIMELINE_KERNEL;
-		if (s->hit[i] || s->all || object->kind == TIMELINE_VDSO) {
+		if (s->hit[i] || s->o->all || object->kind == TIMELINE_VDSO) {
 			put_object(s, object);
 		}
 	}
-	if (s->all && !kernel) {
+	if (s->o->all && !kernel) {
 		put_id(s->out, MISC_KERNEL, id, image_build_id_of_kernel(id), "[kernel.kallsyms]");
 	}
 }
@@ -204,64 +204,63 @@ static int scan_build_ids(struct scan *s)
 	return 0;
 }
 
-static int scan_open_file(struct sonde_record *r, struct scan *s)
+static int scan_open_file(struct scan *s)
 {
 	int rc = 0;
 
 	s->out->samples = s->out->lost = 0;
-	if (r->options.no_build_ids) {
-		scan_samples(s, false);
-	} else {
+	if (s->o->build_ids) {
 		rc = scan_build_ids(s);
+	} else {
+		scan_samples(s, false);
 	}
 	timeline_free(s->timeline);
 	free(s->hit);
-	return rc < 0 ? error_nomem(&r->error) : 0;
+	return rc < 0 ? SONDE_ENOMEM : 0;
 }
 
 /* What is packed or in several files is opened as everybody opens it. */
-static int scan_whole(struct sonde_record *r, struct scan *s)
+static int scan_whole(struct scan *s)
 {
 	int rc = 0;
 
-	if (file_open(&s->file, r->output.name) >= 0 && file_inflate(&s->file) >= 0) {
-		rc = scan_open_file(r, s);
+	if (file_open(&s->file, s->o->name) >= 0 && file_inflate(&s->file) >= 0) {
+		rc = scan_open_file(s);
 	}
 	file_close(&s->file);
 	return rc;
 }
 
-/* A plain file is mapped as far as its records go: there is no table of features behind them yet. */
-static int scan_plain(struct sonde_record *r, struct scan *s)
+/* A plain file is mapped as far as its records go: it has no table of features yet. */
+static int scan_plain(struct scan *s)
 {
-	size_t size = (size_t)(r->output.writer.data_at + r->output.writer.data_size);
-	void *p = mmap(NULL, size, PROT_READ, MAP_PRIVATE, r->output.fd, 0);
+	size_t size = (size_t)s->o->size;
+	void *p = mmap(NULL, size, PROT_READ, MAP_PRIVATE, s->o->fd, 0);
 	int rc = 0;
 
 	if (p == MAP_FAILED) { /* such as a device: there is nothing to read back */
 		return 0;
 	}
-	if (file_open_bytes(&s->file, (struct span){.p = p, .n = size}, r->output.name) >= 0) {
-		rc = scan_open_file(r, s);
+	if (file_open_bytes(&s->file, (struct span){.p = p, .n = size}, s->o->name) >= 0) {
+		rc = scan_open_file(s);
 	}
 	file_close(&s->file);
 	(void)munmap(p, size);
 	return rc;
 }
 
-int capture_scan_file(struct sonde_record *r, struct capture_scan *out)
+int capture_scan(struct capture_scan *out, const struct capture_scan_options *o)
 {
 	struct scan *s = calloc(1, sizeof(*s));
 	int rc;
 
 	if (s == NULL) {
-		return error_nomem(&r->error);
+		return SONDE_ENOMEM;
 	}
-	s->r = r;
+	s->o = o;
 	s->out = out;
-	s->all = r->plan.aux.pmu != NULL || r->options.all_build_ids;
 	s->file.diags = &s->diags;
-	rc = r->options.compress != 0 || r->streams.v != NULL ? scan_whole(r, s) : scan_plain(r, s);
+	rc = o->whole ? scan_whole(s) : scan_plain(s);
 	free(s);
 	return rc;
 }

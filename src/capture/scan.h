@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads a recording back: counts samples, their times, and build ids of what was hit. */
+#ifndef SONDE_CAPTURE_SCAN_H
+#define SONDE_CAPTURE_SCAN_H
+
+#include "capture/wait.h"
+#include "core/status.h"
+#include "core/text.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct capture_scan_options {
+	const char *name; /* of the file or folder */
+	bool whole; /* packed, or several files: to be opened by its name */
+	int fd; /* else of the file, whose records end at `size` bytes */
+	uint64_t size;
+	bool build_ids; /* are wanted */
+	bool all; /* of everything that was mapped: a trace is not decoded to find out */
+	struct capture_stop *stop;
+};
+
+struct capture_scan {
+	uint64_t first, last; /* ns */
+	uint64_t samples, lost;
+	uint64_t aux_records, aux_truncated, aux_gaps;
+	struct text build_ids; /* entries of the feature BUILD_ID; the caller's to free */
+};
+
+/* SONDE_ENOMEM. What cannot be read back, such as a device, leaves *out as it was. */
+int capture_scan(struct capture_scan *out, const struct capture_scan_options *o);
+
+#endif
