@@ -24,7 +24,7 @@ void capture_control_free(struct sonde_record *r);
 
 /* ms until the next turn; -1: there is none. */
 int capture_control_timeout(const struct sonde_record *r);
-/* Takes the turns that are due; HOST_CONTROL_STOP behind the last of ranges, or a status. */
+/* Takes the turns that are due; HOST_CONTROL_STOP after the last range, or a status. */
 int capture_control_turn(struct sonde_record *r);
 
 /* Reads and carries out commands; HOST_CONTROL_STOP, or a status. */

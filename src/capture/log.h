@@ -17,7 +17,7 @@ void capture_say(const struct capture_log *log, enum sonde_record_message kind, 
         ...) __attribute__((format(printf, 3, 4)));
 
 /* Say with -vv what is opened and what came of it (fd; -1 with errno, which stays as it is), in
- * perf's lines. flags: those that not every event has. */
+ * perf's lines. flags: without the one that every event has. */
 void capture_log_attr(const struct capture_log *log, const struct sonde_attr *attr);
 void capture_log_open(
         const struct capture_log *log, pid_t pid, int cpu, int group_fd, unsigned flags, int fd);

@@ -59,11 +59,11 @@ int capture_lost(struct sonde_record *r); /* counts of lost samples, at the end 
 
 /* ---- the run ---- */
 
-/* Rings to the output, those that have enough, or all. */
+/* Writes what rings have to the output: full enough ones, or all. */
 int capture_pass(struct sonde_record *r, bool all);
-/* What rings that are written backward hold, as it is now. */
+/* Writes what overwritten rings hold now. */
 int capture_dump_backward(struct sonde_record *r);
-/* Takes a snapshot of every AUX area, behind the records that the rings have. */
+/* Takes a snapshot of every AUX area, after the records in the rings. */
 int capture_snapshot(struct sonde_record *r);
 int capture_loop(struct sonde_record *r);
 

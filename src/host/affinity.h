@@ -11,7 +11,7 @@ struct host_affinity_cpus {
 	size_t n; /* 0: anywhere */
 };
 
-/* Zero-initialised stays where it is. */
+/* Zero-initialised: the thread is never moved. */
 struct host_affinity {
 	struct host_affinity_cpus *near; /* by cpu; NULL: it stays where it is */
 	size_t n;
@@ -23,7 +23,7 @@ int host_affinity_plan(struct host_affinity *a, const char *mode, int root, cons
         size_t ncpus, struct error *err);
 void host_affinity_fini(struct host_affinity *a);
 
-/* To the cpus near number `cpu` of those that were planned. */
+/* Moves the calling thread to the cpus near entry `cpu` of the planned list. */
 void host_affinity_go(struct host_affinity *a, const struct host_kernel *kernel, size_t cpu);
 
 #endif

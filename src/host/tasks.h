@@ -31,7 +31,7 @@ int host_tasks_add(struct host_tasks *t, pid_t tid, struct error *err);
 /* All threads of the processes in "12,34". SONDE_EARG, SONDE_ENOENT, SONDE_ENOMEM. */
 int host_tasks_add_pids(struct host_tasks *t, int root, const char *list, struct error *err);
 
-/* The threads in "12,34". known: those that do not exist are an error, and owners are found. */
+/* The threads in "12,34". known: a missing thread is an error, and owners are found. */
 int host_tasks_add_tids(
         struct host_tasks *t, int root, const char *list, bool known, struct error *err);
 

@@ -59,7 +59,7 @@ static inline bool capture_plan_waits(const struct capture_plan *p)
 	return p->options->workload != NULL && p->targets == CAPTURE_WORKLOAD;
 }
 
-/* --kcore: may it be done, and the event that tells of changes; its attr. */
+/* --kcore: checks that it is allowed and adds the event that records code changes; its attr. */
 int capture_kcore_plan(struct event_list *events, int root, struct error *err);
 void capture_kcore_attrs(struct event_list *events);
 

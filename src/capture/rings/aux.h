@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The AUX area: a second ring beside that of the records, into which tracing hardware (Intel PT)
- * writes its own bytes. What stands here is about the ring; what the bytes mean is for readers.
+ * writes its own bytes. This is about the ring; what the bytes mean is for readers.
  *
  *	full trace   the kernel waits for us: what is not taken in time is lost, the event goes off
  *	             and stays off until it is enabled again, which is why every pass does that

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* BPF programs that are loaded while it records: events that tell of them have rings of their own. */
+/* BPF programs that are loaded during a recording: their events have rings of their own. */
 #ifndef SONDE_CAPTURE_RINGS_BPF_H
 #define SONDE_CAPTURE_RINGS_BPF_H
 
@@ -17,7 +17,7 @@ struct capture_bpf {
 void capture_bpf_open(struct capture_bpf *b, const struct capture_rings *r);
 void capture_bpf_close(struct capture_bpf *b, const struct host_kernel *kernel);
 
-/* Asks for the programs that the rings tell of. */
+/* Asks the kernel about the programs that the rings report. */
 void capture_bpf_look(struct capture_bpf *b);
 
 #endif
