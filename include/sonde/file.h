@@ -95,7 +95,7 @@ SONDE_API const struct sonde_file_info *sonde_file_get_info(const struct sonde_f
 /*
  * The next record in the order of the input: the main file, then data.0, data.1, ...; compressed
  * records are followed by what they hold. 1: *r is valid until the next call (its pointers until
- * the file is closed); 0: end; negative: failure. Bytes that are no record are reported to on_diag
+ * the file is closed); 0: end; SONDE_EARG: no file is open. Bytes that are no record are reported to on_diag
  * with their place and number, and stepped over.
  */
 SONDE_API int sonde_file_next(struct sonde_file *f, const struct sonde_raw_record **r);

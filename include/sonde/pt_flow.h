@@ -171,7 +171,7 @@ struct sonde_pt_flow;
 
 /*
  * A flow along the n bytes at data, which stay the caller's and must live as long as the flow. The
- * options may be NULL. NULL: no memory.
+ * options may be NULL. NULL: no memory, or options that this version does not know.
  */
 SONDE_API struct sonde_pt_flow *sonde_pt_flow_new(struct sonde_pt_graph *graph, const void *data,
         size_t n, const struct sonde_pt_flow_options *options);

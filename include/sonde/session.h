@@ -97,14 +97,15 @@ SONDE_API const struct sonde_attr *sonde_session_event_attr(
 /*
  * The next sample in time order. Samples with counts (PERF_SAMPLE_READ with ids) are several: one
  * for each event that counted something since its last such sample, with the event's id, and what
- * it counted as period. 1: *e is valid until the next call; 0: end; negative: failure.
+ * it counted as period. 1: *e is valid until the next call; 0: end; SONDE_EARG: the session is not
+ * open; SONDE_ENOMEM.
  */
 SONDE_API int sonde_session_next(struct sonde_session *s, const struct sonde_event **e);
 
 /*
  * Calls fn for every sample, on `jobs` threads at once (as set in the options), in no order; worker
  * is 0 .. sonde_session_jobs() - 1, so that each can count into its own place. A negative return
- * stops. 0, or the first negative value.
+ * stops. 0, or the first negative value; SONDE_EARG: the session is not open; SONDE_ENOMEM.
  */
 typedef int (*sonde_map_fn)(void *arg, unsigned worker, const struct sonde_event *e);
 SONDE_API int sonde_session_map(struct sonde_session *s, sonde_map_fn fn, void *arg);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "abi/abi.h"
 #include "capture/recorder.h"
+#include "core/options.h"
 #include "core/span.h"
 #include "proc/proc.h"
 
@@ -23,8 +24,7 @@ struct sonde_record *sonde_record_new(const struct sonde_record_options *options
 	if (r == NULL) {
 		return NULL;
 	}
-	memcpy(&r->options, options,
-	        options->size < sizeof(r->options) ? options->size : sizeof(r->options));
+	r->misused = options_copy(&r->options, sizeof(r->options), options, &r->error) < 0;
 	r->kernel = host_kernel_linux();
 	r->log = (struct capture_log){r->options.message, r->options.message_arg, r->options.debug};
 	r->result = (struct sonde_record_result){.size = sizeof(r->result), .workload_status = -1};
@@ -188,7 +188,7 @@ static int start(struct sonde_record *r)
 
 int sonde_record_start(struct sonde_record *r)
 {
-	int rc = start(r);
+	int rc = r->misused ? r->error.status : start(r);
 
 	if (rc < 0) {
 		capture_output_salvage(r);

@@ -28,6 +28,7 @@ struct sonde_record {
 	struct capture_log log;
 	int root_fd; /* where proc and sys are: "/" but for tests */
 	struct error error;
+	bool misused; /* by the options: it cannot start */
 	struct sonde_error public_error;
 	struct sonde_record_result result;
 

@@ -3,6 +3,7 @@
 
 #include "abi/abi.h"
 #include "core/array.h"
+#include "core/options.h"
 #include "counter/page.h"
 #include "event/event.h"
 #include "host/older.h"
@@ -33,6 +34,7 @@ struct sonde_counter {
 	uint64_t *buf; /* of group reads */
 	size_t buf_cap;
 	struct error error;
+	bool misused; /* the options are: nothing can be opened */
 	struct sonde_error public_error;
 	int root_fd;
 };
@@ -47,10 +49,7 @@ struct sonde_counter *counter_new_with(
 	if (c == NULL) {
 		return NULL;
 	}
-	if (options != NULL) {
-		memcpy(&c->options, options,
-		        options->size < sizeof(*options) ? options->size : sizeof(*options));
-	}
+	c->misused = options_copy(&c->options, sizeof(c->options), options, &c->error) < 0;
 	c->kernel = kernel;
 	c->root_fd = proc_root_open("/"); /* for PMUs, and words about errors */
 	return c;
@@ -147,6 +146,9 @@ static int add(struct sonde_counter *c, const char *name, const struct sonde_att
 	struct opened *o;
 	int rc;
 
+	if (c->misused) {
+		return c->error.status;
+	}
 	if (!array_reserve(&c->v, &c->cap, c->n + 1, sizeof(*c->v))) {
 		return error_nomem(&c->error);
 	}

@@ -3,7 +3,7 @@
 #include "doctor/doctor.h"
 
 #include "core/json.h"
-#include "core/status.h"
+#include "core/options.h"
 #include "proc/proc.h"
 
 #include <stdarg.h>
@@ -144,14 +144,12 @@ static void read_machine(struct sonde_doctor *d)
 struct sonde_doctor *sonde_doctor_new(const struct sonde_doctor_options *options)
 {
 	struct sonde_doctor *d = calloc(1, sizeof(*d));
+	struct error why;
 
 	if (d == NULL) {
 		return NULL;
 	}
-	if (options != NULL) {
-		memcpy(&d->options, options,
-		        options->size < sizeof(d->options) ? options->size : sizeof(d->options));
-	}
+	d->status = options_copy(&d->options, sizeof(d->options), options, &why);
 	d->root = proc_root_open(d->options.root != NULL ? d->options.root : "/");
 	if (d->root >= 0) {
 		read_machine(d);
@@ -175,6 +173,7 @@ void sonde_doctor_free(struct sonde_doctor *d)
 int sonde_doctor_next(struct sonde_doctor *d, const struct sonde_doctor_check **check)
 {
 	*check = NULL;
+	TRY(d->status);
 	if (d->root < 0) {
 		return SONDE_ENOENT;
 	}

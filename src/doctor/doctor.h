@@ -21,6 +21,7 @@ enum doctor_cap {
 
 struct sonde_doctor {
 	struct sonde_doctor_options options;
+	int status; /* negative: the options cannot be used */
 	int root;
 	size_t next;
 	struct sonde_doctor_check check;

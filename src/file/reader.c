@@ -2,6 +2,7 @@
 /* The public reading API over a file: sonde/file.h, and where walks of sonde/record.h begin. */
 #include "file/reader.h"
 
+#include "core/options.h"
 #include "file/feature.h"
 #include "record/fields.h"
 #include "record/typed.h"
@@ -33,11 +34,7 @@ struct sonde_file *sonde_file_new(const struct sonde_file_options *options)
 	if (f == NULL) {
 		return NULL;
 	}
-	if (options != NULL) {
-		size_t n = options->size < sizeof(*options) ? options->size : sizeof(*options);
-
-		memcpy(&f->options, options, n);
-	}
+	f->error.status = options_copy(&f->options, sizeof(f->options), options, &f->file.error);
 	f->diags.fn = f->options.on_diag;
 	f->diags.arg = f->options.diag_arg;
 	f->file.diags = &f->diags;
@@ -122,6 +119,9 @@ int sonde_file_open(struct sonde_file *f, const char *path)
 {
 	int rc;
 
+	if (f->error.status == SONDE_EARG && !f->begun) { /* the options */
+		return f->error.status;
+	}
 	if (f->begun) {
 		return failed(f, error_set(&f->file.error, SONDE_EARG, NO_OFFSET,
 		                         "this handle has a file already"));
@@ -203,14 +203,18 @@ int sonde_file_next(struct sonde_file *f, const struct sonde_raw_record **r)
 {
 	struct record in;
 
-	while (f->opened) {
+	if (!f->opened) {
+		return failed(f, error_set(&f->file.error, SONDE_EARG, NO_OFFSET,
+		                         "no file is open: call sonde_file_open first"));
+	}
+	for (;;) {
 		enum file_step step = file_step(&f->file, &f->position, &in, &f->gap);
 
 		if (f->gap.text[0] != '\0') {
 			file_gap_report(&f->file, &f->gap, &f->diags);
 		}
 		if (step == FILE_END) {
-			break;
+			return 0;
 		}
 		if (step == FILE_GAP && !f->options.gaps) {
 			continue;
@@ -224,7 +228,6 @@ int sonde_file_next(struct sonde_file *f, const struct sonde_raw_record **r)
 		*r = &f->record;
 		return 1;
 	}
-	return 0;
 }
 
 void sonde_file_rewind(struct sonde_file *f)

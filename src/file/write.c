@@ -2,6 +2,7 @@
 #include "file/write.h"
 
 #include "core/array.h"
+#include "core/options.h"
 #include "record/layout.h"
 
 #include <errno.h>
@@ -30,11 +31,7 @@ struct sonde_writer *sonde_writer_new(const struct sonde_writer_options *options
 	if (w == NULL) {
 		return NULL;
 	}
-	if (options != NULL) {
-		size_t n = options->size < sizeof(w->o) ? options->size : sizeof(w->o);
-
-		memcpy(&w->o, options, n);
-	}
+	w->shown.status = options_copy(&w->o, sizeof(w->o), options, &w->error);
 	if (w->o.container == 0) {
 		w->o.container = SONDE_CONTAINER_FILE;
 	}

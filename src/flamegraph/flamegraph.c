@@ -21,6 +21,7 @@
 
 #include "core/escape.h"
 #include "core/json.h"
+#include "core/options.h"
 #include "file/feature.h"
 #include "flamegraph/page.h"
 #include "flamegraph/tree.h"
@@ -277,30 +278,19 @@ static size_t first_event(const struct sonde_session *s)
 	return 0;
 }
 
-/* What the caller's options say, with defaults for what an older caller does not know. */
-static struct sonde_flamegraph_options read_options(const struct sonde_flamegraph_options *in)
-{
-	struct sonde_flamegraph_options o = {.event = SONDE_FLAMEGRAPH_FIRST_EVENT};
-
-	if (in != NULL) {
-		memcpy(&o, in, in->size < sizeof(o) ? in->size : sizeof(o));
-	}
-	if (o.title == NULL) {
-		o.title = "Flame graph";
-	}
-	return o;
-}
-
 int sonde_flamegraph_write(struct sonde_session *s, const struct sonde_flamegraph_options *options,
         sonde_write_fn write, void *arg)
 {
-	struct sonde_flamegraph_options o = read_options(options);
-	size_t event = o.event == SONDE_FLAMEGRAPH_FIRST_EVENT ? first_event(s) : o.event;
+	struct sonde_flamegraph_options o = {.event = SONDE_FLAMEGRAPH_FIRST_EVENT};
 	struct flame_tree tree = {0};
-	struct page page = {
-	        .session = s, .tree = &tree, .title = o.title, .write = write, .arg = arg};
+	struct page page = {.session = s, .tree = &tree, .write = write, .arg = arg};
+	size_t event;
 	int rc;
 
+	TRY(session_ready(s));
+	TRY(options_copy(&o, sizeof(o), options, session_error(s)));
+	page.title = o.title != NULL ? o.title : "Flame graph";
+	event = o.event == SONDE_FLAMEGRAPH_FIRST_EVENT ? first_event(s) : o.event;
 	page.json.out = &page.out;
 	if (event >= sonde_session_events(s)) {
 		return error_set(session_error(s), SONDE_EARG, NO_OFFSET,

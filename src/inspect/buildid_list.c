@@ -5,7 +5,9 @@
  * stands twice the first one's place and the last one's id.
  */
 #include "core/json.h"
+#include "core/options.h"
 #include "file/feature.h"
+#include "inspect/of_file.h"
 #include "session/session.h"
 
 #include <sonde/preview/buildid.h>
@@ -253,15 +255,22 @@ static int print_list(struct sonde_session *s, const char *path,
 int sonde_buildid_print(const char *path, const struct sonde_buildid_options *options,
         sonde_write_fn write, void *arg)
 {
-	struct sonde_session_options so = {.size = sizeof(so),
-	        .on_diag = options->on_diag,
-	        .diag_arg = options->diag_arg,
-	        .check_owner = options->check_owner};
-	struct sonde_session *s = sonde_session_new(&so);
-	int rc = s != NULL ? print_list(s, path, options, write, arg) : SONDE_ENOMEM;
+	struct sonde_buildid_options o = {0};
+	struct sonde_session_options so = {.size = sizeof(so)};
+	struct sonde_session *s;
+	struct error why;
+	int rc;
 
-	if (rc < 0 && options->message != NULL) {
-		(void)snprintf(options->message, options->message_size, "%s",
+	if (options_copy(&o, sizeof(o), options, &why) < 0) {
+		return inspect_misuse(&why, o.message, o.message_size);
+	}
+	so.on_diag = o.on_diag;
+	so.diag_arg = o.diag_arg;
+	so.check_owner = o.check_owner;
+	s = sonde_session_new(&so);
+	rc = s != NULL ? print_list(s, path, &o, write, arg) : SONDE_ENOMEM;
+	if (rc < 0 && o.message != NULL) {
+		(void)snprintf(o.message, o.message_size, "%s",
 		        s != NULL ? sonde_session_error(s)->text : sonde_status_text(rc));
 	}
 	if (rc >= 0) {

@@ -4,6 +4,7 @@
  * across rounds, and the loss that the recording itself tells of.
  */
 #include "core/json.h"
+#include "core/options.h"
 #include "file/file.h"
 #include "record/layout.h"
 
@@ -403,7 +404,11 @@ int sonde_check(const char *path, const struct sonde_check_options *options, son
 	if (c == NULL) {
 		return SONDE_ENOMEM;
 	}
-	memcpy(&c->o, options, options->size < sizeof(c->o) ? options->size : sizeof(c->o));
+	rc = options_copy(&c->o, sizeof(c->o), options, &c->file.error);
+	if (rc < 0) {
+		free(c);
+		return rc;
+	}
 	c->o.most = c->o.most != 0 ? c->o.most : MOST;
 	c->diags.fn = on_diag;
 	c->diags.arg = c;

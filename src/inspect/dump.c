@@ -10,6 +10,7 @@
  */
 #include "inspect/dump.h"
 
+#include "core/options.h"
 #include "file/feature.h"
 #include "file/file.h"
 
@@ -264,7 +265,7 @@ int sonde_dump_print(
 	if (d == NULL) {
 		return SONDE_ENOMEM;
 	}
-	memcpy(&d->o, options, options->size < sizeof(d->o) ? options->size : sizeof(d->o));
+	rc = options_copy(&d->o, sizeof(d->o), options, &d->file.error);
 	d->diags.fn = d->o.on_diag;
 	d->diags.arg = d->o.diag_arg;
 	d->file.diags = &d->diags;
@@ -272,7 +273,7 @@ int sonde_dump_print(
 	d->json.out = &d->out;
 	d->write = write;
 	d->arg = arg;
-	rc = dump_all(d, path);
+	rc = rc < 0 ? rc : dump_all(d, path);
 	if (rc < 0 && d->o.message != NULL) {
 		(void)snprintf(d->o.message, d->o.message_size, "%s", d->file.error.text);
 	}

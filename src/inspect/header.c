@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "core/json.h"
+#include "core/options.h"
 #include "file/feature.h"
 #include "inspect/dump.h"
 #include "inspect/of_file.h"
@@ -634,16 +635,17 @@ static void put(struct text *out, const struct file *f, const void *arg)
 int sonde_header_print(const char *path, const struct sonde_header_options *options,
         sonde_write_fn write, void *arg)
 {
-	const struct inspect_of_file job = {
-	        .path = path,
-	        .check_owner = options->check_owner,
-	        .on_diag = options->on_diag,
-	        .diag_arg = options->diag_arg,
-	        .message = options->message,
-	        .message_size = options->message_size,
-	        .put = put,
-	        .options = options,
-	};
+	struct sonde_header_options o = {0};
+	struct inspect_of_file job = {.path = path, .put = put, .options = &o};
+	struct error why;
 
+	if (options_copy(&o, sizeof(o), options, &why) < 0) {
+		return inspect_misuse(&why, o.message, o.message_size);
+	}
+	job.check_owner = o.check_owner;
+	job.on_diag = o.on_diag;
+	job.diag_arg = o.diag_arg;
+	job.message = o.message;
+	job.message_size = o.message_size;
 	return inspect_of_file(&job, write, arg);
 }

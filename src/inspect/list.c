@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
 #include "core/json.h"
+#include "core/options.h"
 #include "event/catalogue.h"
+#include "inspect/of_file.h"
 #include "proc/proc.h"
 
 #include <sonde/preview/list.h>
@@ -280,9 +282,12 @@ int sonde_list_print(const struct sonde_list_options *options, sonde_write_fn wr
 {
 	struct sonde_list_options o = {0};
 	struct list l = {.options = &o};
-	int root, rc;
+	struct error why;
+	int root, rc = options_copy(&o, sizeof(o), options, &why);
 
-	memcpy(&o, options, options->size < sizeof(o) ? options->size : sizeof(o));
+	if (rc < 0) {
+		return inspect_misuse(&why, o.message, o.message_size);
+	}
 	root = proc_root_open(o.root != NULL ? o.root : "/");
 	if (root < 0) {
 		return SONDE_EIO;

@@ -3,6 +3,14 @@
 
 #include <stdio.h>
 
+int inspect_misuse(const struct error *why, char *message, size_t message_size)
+{
+	if (message != NULL) {
+		(void)snprintf(message, message_size, "%s", why->text);
+	}
+	return why->status;
+}
+
 int inspect_of_file(const struct inspect_of_file *job, sonde_write_fn write, void *arg)
 {
 	struct diag_sink diags = {.fn = job->on_diag, .arg = job->diag_arg};

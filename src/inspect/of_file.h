@@ -17,6 +17,9 @@ struct inspect_of_file {
 	const void *options;
 };
 
+/* Puts why options cannot be used into the room for messages (may be NULL); its status. */
+int inspect_misuse(const struct error *why, char *message, size_t message_size);
+
 /* Opens the file, lets put() make the text and gives it to write(). 0; 1: part of the file is
  * missing; a negative status: of file_open(), of write(), or SONDE_ENOMEM. */
 int inspect_of_file(const struct inspect_of_file *job, sonde_write_fn write, void *arg);

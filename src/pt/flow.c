@@ -13,6 +13,8 @@
  */
 #include "pt/flow.h"
 
+#include "core/options.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -653,14 +655,14 @@ bool pt_flow_tip(struct sonde_pt_flow *f, uint64_t *ip)
 	return false;
 }
 
-static void take_options(struct sonde_pt_flow *f, const struct sonde_pt_flow_options *options)
+static bool take_options(struct sonde_pt_flow *f, const struct sonde_pt_flow_options *options)
 {
 	struct sonde_pt_flow_options *o = &f->options;
+	struct error why;
 
-	if (options != NULL) {
-		memcpy(o, options, options->size < sizeof(*o) ? options->size : sizeof(*o));
+	if (options_copy(o, sizeof(*o), options, &why) < 0) {
+		return false;
 	}
-	o->size = sizeof(*o);
 	o->time = o->time || o->every_ticks != 0;
 	f->want = o->want != 0 ? o->want : SONDE_PT_WANT_INSNS | SONDE_PT_WANT_EVENTS;
 	f->sample_at = UINT64_MAX;
@@ -673,6 +675,7 @@ static void take_options(struct sonde_pt_flow *f, const struct sonde_pt_flow_opt
 	if (f->want & SONDE_PT_WANT_BLOCKS || o->every > 1 || o->every_ticks != 0) {
 		f->want &= ~SONDE_PT_WANT_INSNS; /* not each */
 	}
+	return true;
 }
 
 struct sonde_pt_flow *sonde_pt_flow_new(struct sonde_pt_graph *graph, const void *data, size_t n,
@@ -680,10 +683,10 @@ struct sonde_pt_flow *sonde_pt_flow_new(struct sonde_pt_graph *graph, const void
 {
 	struct sonde_pt_flow *f = calloc(1, sizeof(*f));
 
-	if (f == NULL) {
+	if (f == NULL || !take_options(f, options)) {
+		free(f);
 		return NULL;
 	}
-	take_options(f, options);
 	f->good_psb = UINT64_MAX;
 	f->sp = 1;
 	f->pause_at = UINT64_MAX;

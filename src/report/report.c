@@ -3,6 +3,7 @@
 #include "report/report.h"
 
 #include "core/array.h"
+#include "core/options.h"
 #include "inspect/header.h"
 #include "symbol/symbol.h"
 
@@ -266,7 +267,9 @@ int sonde_report_print(struct sonde_session *s, const struct sonde_report_option
 	struct report r = {.session = s, .write = write, .arg = arg};
 	int rc;
 
-	memcpy(&r.options, o, o->size < sizeof(r.options) ? o->size : sizeof(r.options));
+	TRY(session_ready(s));
+	sonde_report_options_init(&r.options);
+	TRY(options_copy(&r.options, sizeof(r.options), o, session_error(s)));
 	rc = report_run(&r);
 	if (rc >= 0) {
 		int written = report_flush(&r, 0);

@@ -8,6 +8,7 @@
 #include "rewrite/output.h"
 
 #include "core/array.h"
+#include "core/options.h"
 #include "file/reader.h"
 #include "rewrite/kcore.h"
 #include "rewrite/repair.h"
@@ -72,8 +73,7 @@ static int stage_add(struct sonde_rewriter *rw, const struct sonde_rewriter_stag
 	if (!array_reserve(&rw->stages, &rw->stages_cap, rw->nstages + 1, sizeof(copy))) {
 		return error_nomem(&rw->error);
 	}
-	memcpy(&copy.calls, stage,
-	        stage->size < sizeof(copy.calls) ? stage->size : sizeof(copy.calls));
+	TRY(options_copy(&copy.calls, sizeof(copy.calls), stage, &rw->error));
 	rw->stages[rw->nstages++] = copy;
 	return 0;
 }
@@ -86,10 +86,7 @@ struct sonde_rewriter *sonde_rewriter_new(const struct sonde_rewriter_options *o
 	if (rw == NULL) {
 		return NULL;
 	}
-	if (options != NULL) {
-		memcpy(&rw->o, options,
-		        options->size < sizeof(rw->o) ? options->size : sizeof(rw->o));
-	}
+	rw->shown.status = options_copy(&rw->o, sizeof(rw->o), options, &rw->error);
 	rw->shown.text = rw->error.text;
 	rw->shown.offset = NO_OFFSET;
 	rw->out.error = &rw->error;

@@ -7,6 +7,7 @@
 #include <sonde/preview/script.h>
 
 #include "abi/abi.h"
+#include "core/options.h"
 #include "core/pool.h"
 #include "field/line.h"
 #include "file/feature.h"
@@ -347,9 +348,8 @@ int sonde_script_print(struct sonde_session *session, const struct sonde_script_
 	struct sonde_script_options o = {0};
 	int rc;
 
-	if (options != NULL) {
-		memcpy(&o, options, options->size < sizeof(o) ? options->size : sizeof(o));
-	}
+	TRY(session_ready(session));
+	TRY(options_copy(&o, sizeof(o), options, session_error(session)));
 	rc = run(&s, &o);
 	pick_fini(&s.pick);
 	arena_fini(&s.arena);

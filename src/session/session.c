@@ -4,6 +4,7 @@
 
 #include "file/feature.h"
 
+#include "core/options.h"
 #include "core/pool.h"
 
 #include <errno.h>
@@ -23,11 +24,7 @@ struct sonde_session *sonde_session_new(const struct sonde_session_options *opti
 		free(s);
 		return NULL;
 	}
-	if (options != NULL) {
-		size_t n = options->size < sizeof(*options) ? options->size : sizeof(*options);
-
-		memcpy(&s->options, options, n);
-	}
+	s->misused = options_copy(&s->options, sizeof(s->options), options, &s->error) < 0;
 	if (s->options.symfs != NULL && strspn(s->options.symfs, "/") == strlen(s->options.symfs)) {
 		s->options.symfs = NULL; /* this system's own root: no other system, as in perf */
 	}
@@ -163,6 +160,9 @@ int session_open_header(struct sonde_session *s, const char *path)
 {
 	int rc;
 
+	if (s->misused) {
+		return s->error.status;
+	}
 	if (s->opened) {
 		return error_set(
 		        &s->error, SONDE_EARG, NO_OFFSET, "this session has a file already");
@@ -173,7 +173,7 @@ int session_open_header(struct sonde_session *s, const char *path)
 		        "cannot read the symbols of the kernel from %s: %s", s->options.kallsyms,
 		        strerror(errno));
 	}
-	s->file.check_owner = s->options.check_owner != 0;
+	s->file.check_owner = s->options.check_owner;
 	rc = file_open(&s->file, path);
 	if (rc < 0) {
 		s->error = s->file.error;
@@ -201,11 +201,12 @@ int session_open_records(struct sonde_session *s)
 	if (session_walk(s) < 0 || seal(s) < 0) {
 		return error_nomem(&s->error);
 	}
-	if (s->options.strict != 0 &&
+	if (s->options.strict &&
 	        s->diags.counts[SONDE_DIAG_TRUNCATED] + s->diags.counts[SONDE_DIAG_DAMAGED] != 0) {
 		return error_set(
 		        &s->error, SONDE_EFORMAT, NO_OFFSET, "%s is damaged", s->file.path);
 	}
+	s->ready = true;
 	return 0;
 }
 
@@ -214,6 +215,15 @@ int sonde_session_open(struct sonde_session *s, const char *path)
 	int rc = session_open_header(s, path);
 
 	return rc < 0 ? rc : session_open_records(s);
+}
+
+int session_ready(struct sonde_session *s)
+{
+	if (s->ready) {
+		return 0;
+	}
+	return error_set(&s->error, SONDE_EARG, NO_OFFSET,
+	        "the session has no file: call sonde_session_open first");
 }
 
 uint64_t sonde_session_diags(const struct sonde_session *s, enum sonde_diag_kind kind)
@@ -240,6 +250,7 @@ int sonde_session_next(struct sonde_session *s, const struct sonde_event **e)
 {
 	int rc;
 
+	TRY(session_ready(s));
 	for (;;) {
 		if (!s->next_open) {
 			if (s->next_window >= session_windows(s)) {

@@ -71,6 +71,9 @@ int session_worker_next(struct session_worker *w, struct session_sample *out);
  */
 int session_worker_next_any(struct session_worker *w, struct record *r, struct session_sample *out);
 
+/* 0, or SONDE_EARG with words where no file was opened. */
+int session_ready(struct sonde_session *s);
+
 /*
  * The two halves of sonde_session_open, for who may need the header only: after the first one
  * session_file has it, after both everything works.
@@ -171,7 +174,9 @@ struct sonde_session {
 	size_t next_window;
 	bool next_open;
 	struct session_shown shown_sample;
-	bool opened;
+	bool misused; /* by the options: it cannot be opened */
+	bool opened; /* was tried */
+	bool ready; /* and succeeded */
 };
 
 /* Walks all records once: side-band into the timeline, chunks, rounds, counts. */

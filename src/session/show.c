@@ -61,6 +61,7 @@ int sonde_session_map(struct sonde_session *s, sonde_map_fn fn, void *arg)
 	unsigned jobs = s->options.jobs;
 	int rc;
 
+	TRY(session_ready(s));
 	job.workers = calloc(jobs, sizeof(*job.workers));
 	if (job.workers == NULL) {
 		return error_nomem(&s->error);

@@ -7,6 +7,7 @@
 #include "stat/stat.h"
 
 #include "abi/abi.h"
+#include "core/options.h"
 #include "core/span.h"
 
 #include <sonde/file.h>
@@ -24,7 +25,7 @@
 
 struct report {
 	struct sonde_file *file;
-	const struct sonde_stat_options *options;
+	struct sonde_stat_options options;
 	sonde_write_fn write;
 	void *write_arg;
 	struct stat_set set;
@@ -296,10 +297,10 @@ static int begin(struct report *r)
 	}
 	read_topology(r);
 	read_nodes(r);
-	if (r->options->by != SONDE_STAT_BY_RECORDED && r->set.cpus[0].cpu >= 0) {
-		r->set.by = r->options->by;
-	} else if (r->options->by != SONDE_STAT_BY_RECORDED && r->options->message != NULL) {
-		r->options->message(r->options->message_arg, SONDE_STAT_WARNING,
+	if (r->options.by != SONDE_STAT_BY_RECORDED && r->set.cpus[0].cpu >= 0) {
+		r->set.by = r->options.by;
+	} else if (r->options.by != SONDE_STAT_BY_RECORDED && r->options.message != NULL) {
+		r->options.message(r->options.message_arg, SONDE_STAT_WARNING,
 		        "the counts are those of tasks: on which cpus they were is not known");
 	}
 	r->began = true;
@@ -475,18 +476,20 @@ static int read_all(struct report *r, const char *input)
 int sonde_stat_report(const char *input, const struct sonde_stat_options *options,
         sonde_write_fn write, void *arg, char *message, size_t message_size)
 {
-	struct report r = {.options = options,
-	        .write = write,
+	struct report r = {.write = write,
 	        .write_arg = arg,
 	        .file = sonde_file_new(NULL),
 	        .set = {.by = SONDE_STAT_BY_ALL, .scale = true},
-	        .printer = {.format = options->format,
-	                .separator = options->separator != NULL ? options->separator : ",",
-	                .thousands = options->thousands,
-	                .metrics_only = options->metrics_only,
-	                .unit_width = UNIT_WIDTH}};
-	int rc = r.file == NULL ? error_nomem(&r.error) : read_all(&r, input);
+	        .printer = {.unit_width = UNIT_WIDTH}};
+	int rc = options_copy(&r.options, sizeof(r.options), options, &r.error);
 
+	r.printer.format = r.options.format;
+	r.printer.separator = r.options.separator != NULL ? r.options.separator : ",";
+	r.printer.thousands = r.options.thousands;
+	r.printer.metrics_only = r.options.metrics_only;
+	if (rc >= 0) {
+		rc = r.file == NULL ? error_nomem(&r.error) : read_all(&r, input);
+	}
 	if (message != NULL && message_size > 0) {
 		(void)snprintf(message, message_size, "%s", r.error.text);
 	}

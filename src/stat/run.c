@@ -5,6 +5,7 @@
 #include "stat/stat.h"
 
 #include "core/array.h"
+#include "core/options.h"
 #include "proc/proc.h"
 
 #include <errno.h>
@@ -42,8 +43,7 @@ struct sonde_stat *stat_new_with(
 	if (s == NULL) {
 		return NULL;
 	}
-	memcpy(&s->options, options,
-	        options->size < sizeof(s->options) ? options->size : sizeof(s->options));
+	s->misused = options_copy(&s->options, sizeof(s->options), options, &s->error) < 0;
 	s->kernel = kernel;
 	s->root_fd = root;
 	s->workload = HOST_NO_WORKLOAD;
@@ -629,6 +629,9 @@ int sonde_stat_run(struct sonde_stat *s, sonde_write_fn write, void *arg)
 {
 	size_t i;
 
+	if (s->misused) {
+		return s->error.status;
+	}
 	TRY(check(s));
 	TRY(stat_plan(s));
 	s->printer.unit_width = 4;

@@ -217,6 +217,7 @@ struct sonde_stat {
 	const struct host_kernel *kernel;
 	int root_fd;
 	struct error error;
+	bool misused; /* by the options: it cannot run */
 	struct sonde_error public_error;
 	struct event_list events;
 	char **each; /* cgroups that all events are for */

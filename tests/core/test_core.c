@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/arena.h"
 #include "core/intern.h"
+#include "core/options.h"
 #include "core/pool.h"
 #include "core/sort.h"
 #include "core/span.h"
@@ -125,6 +126,36 @@ static void test_error(void)
 	eq_str(sonde_status_text(-1000), "unknown status", "unknown status text");
 }
 
+static void test_options(void)
+{
+	struct known {
+		size_t size;
+		uint64_t first, second;
+	} own = {.first = 1, .second = 2};
+	struct newer {
+		struct known known;
+		uint8_t third[5];
+	} newer = {.known = {.size = sizeof(newer), .first = 7}};
+	struct error e = {0};
+
+	ok(options_copy(&own, sizeof(own), NULL, &e) == 0 && own.first == 1, "NULL: the defaults");
+	ok(options_copy(&own, sizeof(own), &newer, &e) == 0 && own.first == 7 && own.second == 0 &&
+	                own.size == sizeof(own),
+	        "options of a newer caller without new members");
+	newer.third[4] = 1;
+	ok(options_copy(&own, sizeof(own), &newer, &e) == SONDE_EARG,
+	        "a new member that is set is refused");
+	ok(strstr(e.text, "does not know") != NULL, "with words");
+	own.second = 2;
+	newer.known =
+	        (struct known){.size = offsetof(struct known, second), .first = 8, .second = 9};
+	ok(options_copy(&own, sizeof(own), &newer, &e) == 0 && own.first == 8 && own.second == 2,
+	        "members that an older caller does not have keep their defaults");
+	newer.known.size = 0;
+	ok(options_copy(&own, sizeof(own), &newer, &e) == SONDE_EARG,
+	        "a size that was not set is refused");
+}
+
 static void test_arena(void)
 {
 	struct arena a = {0};
@@ -169,6 +200,7 @@ int main(void)
 	test_intern();
 	test_pool();
 	test_error();
+	test_options();
 	test_arena();
 	test_sort();
 	return tap_done();

@@ -184,7 +184,7 @@ static void test_nothing(void)
 	ok(sonde_file_error(f)->status == SONDE_ENOENT &&
 	                strstr(sonde_file_error(f)->text, "/nowhere/at/all") != NULL,
 	        "the error names it");
-	ok(sonde_file_next(f, &r) == 0, "and there is nothing in it");
+	ok(sonde_file_next(f, &r) == SONDE_EARG, "its records cannot be read");
 	sonde_file_free(f);
 	sonde_file_free(NULL);
 }
