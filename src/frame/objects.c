@@ -78,12 +78,14 @@ static struct symbol_table *load(const struct frame_resolver *f, uint32_t object
 	struct symbol_table *table = NULL;
 	struct error err = {0};
 	bool none = o->kind == TIMELINE_NONE;
+	int rc;
 
 	/* the objects of another system: neither our caches nor our kernel know them, as in perf */
 	if (elsewhere && req.kallsyms == NULL) {
 		none = none || o->kind == TIMELINE_KERNEL || o->kind == TIMELINE_MODULE;
 	}
-	if (none || symbol_table_load(&req, &table, &err) < 0) {
+	rc = none ? SONDE_ENOENT : symbol_table_load(&req, &table, &err);
+	if (rc < 0 && rc != SONDE_ENOMEM) {
 		(void)symbol_table_from_perf_map((struct span){NULL, 0}, &table, &err);
 	}
 	return table;

@@ -127,8 +127,13 @@ int profile_frame_add(
 		return SONDE_ENOMEM;
 	}
 	if (key.symbol == NULL && key.object != PROFILE_NONE) {
-		key.symbol = symbol_table_find(
-		        frame_symbols(session_frames(p->session), key.object), key.address);
+		const struct symbol_table *table =
+		        frame_symbols(session_frames(p->session), key.object);
+
+		if (table == NULL) {
+			return SONDE_ENOMEM;
+		}
+		key.symbol = symbol_table_find(table, key.address);
 	}
 	key.same = (uint32_t)c->nframes;
 	key.row_key = PROFILE_NONE;

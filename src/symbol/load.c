@@ -43,14 +43,21 @@ static bool same_id(const struct image_build_id *a, const struct image_build_id 
 	return memcmp(a->bytes, b->bytes, n) == 0;
 }
 
+/* Whether a file was read. Where it was not there are other places to look, but not without memory. */
+static bool is_read(struct loader *l, int rc)
+{
+	l->b.failed = l->b.failed || rc == SONDE_ENOMEM;
+	return rc >= 0;
+}
+
 /* Opens the file l->name; it must have the build id that is wanted, if that is known. */
 static bool object_open(struct loader *l, struct object *o)
 {
 	struct error err = {0};
 
 	*o = (struct object){0};
-	if (image_file_open(&o->file, l->name, &err) < 0 ||
-	        image_elf_open(&o->elf, o->file.bytes, &err) < 0) {
+	if (!is_read(l, image_file_open(&o->file, l->name, &err)) ||
+	        !is_read(l, image_elf_open(&o->elf, o->file.bytes, &err))) {
 		object_close(o);
 		return false;
 	}
@@ -186,12 +193,12 @@ static bool find_kallsyms(struct loader *l, const char *module)
 	struct error err = {0};
 
 	if (given != NULL || is_running_kernel(l, module)) {
-		return image_text_read(&l->text, given != NULL ? given : "/proc/kallsyms", &err) >=
-		       0;
+		return is_read(l,
+		        image_text_read(&l->text, given != NULL ? given : "/proc/kallsyms", &err));
 	}
 	for (unsigned i = 0;
 	        image_place_name(&l->where, IMAGE_PLACE_CACHE, i, l->name, sizeof(l->name)); i++) {
-		if (image_text_read(&l->text, l->name, &err) == SONDE_OK) {
+		if (is_read(l, image_text_read(&l->text, l->name, &err))) {
 			return true;
 		}
 	}
@@ -259,7 +266,7 @@ static void load_perf_map(struct loader *l)
 	if (len < 0 || (size_t)len >= sizeof(l->name)) {
 		return;
 	}
-	if (image_text_read(&l->text, l->name, &err) < 0) {
+	if (!is_read(l, image_text_read(&l->text, l->name, &err))) {
 		return;
 	}
 	/* Anyone can write into /tmp; names of another user's making are not shown. */
