@@ -128,7 +128,10 @@ static int put_below(struct report *r, uint32_t event, size_t at, struct text *p
 		              : parent.whole              ? parent.sum
 		                                          : parent.below;
 		level.indent = prefix->n;
-		if (rc < 0 || !array_reserve(&levels, &cap, n + 1, sizeof(level))) {
+		if (rc >= 0 && !array_reserve(&levels, &cap, n + 1, sizeof(level))) {
+			rc = SONDE_ENOMEM;
+		}
+		if (rc < 0) {
 			break;
 		}
 		levels[n++] = level;
@@ -203,6 +206,7 @@ int report_graph(struct report *r, const struct profile_row *row)
 	if (r->text.n != before) {
 		text_char(&r->text, '\n');
 	}
+	rc = rc >= 0 && prefix.failed ? SONDE_ENOMEM : rc;
 	text_fini(&prefix);
 	return rc;
 }

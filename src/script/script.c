@@ -350,7 +350,7 @@ int sonde_script_print(struct sonde_session *session, const struct sonde_script_
 
 	TRY(session_ready(session));
 	TRY(options_copy(&o, sizeof(o), options, session_error(session)));
-	rc = run(&s, &o);
+	rc = error_plain(session_error(session), run(&s, &o));
 	pick_fini(&s.pick);
 	arena_fini(&s.arena);
 	return rc;
