@@ -98,9 +98,11 @@ static void put_groups(struct text *out, const struct file *f)
 {
 	struct feature_groups groups;
 	struct arena arena = {0};
+	int rc = FEATURE_READ(f, FEATURE_GROUP_DESC, &arena, &groups);
 	size_t n;
 
-	if (FEATURE_READ(f, FEATURE_GROUP_DESC, &arena, &groups) <= 0) {
+	out->failed = out->failed || rc == SONDE_ENOMEM;
+	if (rc <= 0) {
 		groups.n = 0;
 	}
 	for (size_t i = 0; i < f->nevents; i += n == 0 ? 1 : n) {
@@ -169,7 +171,9 @@ static void put_json(struct text *out, const struct file *f)
 	struct feature_groups groups;
 	struct arena arena = {0};
 
-	(void)FEATURE_READ(f, FEATURE_GROUP_DESC, &arena, &groups);
+	if (FEATURE_READ(f, FEATURE_GROUP_DESC, &arena, &groups) == SONDE_ENOMEM) {
+		out->failed = true;
+	}
 	json_begin(&j, "evlist", 1);
 	json_array(&j, "events");
 	for (size_t i = 0; i < f->nevents; i++) {

@@ -490,6 +490,7 @@ static void put_feature(struct header_context *c, enum abi_feature bit, bool ful
 {
 	const struct header_entry *e = &entries[bit];
 	size_t start = c->out->n;
+	int rc;
 
 	if (e->put == NULL) {
 		return;
@@ -498,7 +499,9 @@ static void put_feature(struct header_context *c, enum abi_feature bit, bool ful
 		text_printf(c->out, "# %s info available, use -I to display\n", feature_name(bit));
 		return;
 	}
-	if (e->put(c) < 0) {
+	rc = e->put(c);
+	c->out->failed = c->out->failed || rc == SONDE_ENOMEM;
+	if (rc < 0) {
 		c->out->n = start;
 		text_printf(c->out,
 		        "# %s cannot be read: its %llu bytes at offset %llu are damaged\n",
@@ -564,7 +567,9 @@ static void json_pairs(struct json *j, const struct file *f)
 	struct arena arena = {0};
 	struct feature_pairs pairs;
 
-	(void)FEATURE_READ(f, FEATURE_SIMPLEPERF_META_INFO, &arena, &pairs);
+	if (FEATURE_READ(f, FEATURE_SIMPLEPERF_META_INFO, &arena, &pairs) == SONDE_ENOMEM) {
+		j->out->failed = true;
+	}
 	json_object(j, "fields");
 	for (size_t i = 0; i < pairs.n; i++) {
 		json_text(j, pairs.items[i].name.s, pairs.items[i].value.s);
