@@ -378,11 +378,13 @@ static void say_json(struct check *c, const char *path, enum sonde_verdict verdi
 	text_fini(&problems);
 }
 
-static enum sonde_verdict check_all(struct check *c, const char *path)
+/* An enum sonde_verdict, or SONDE_ENOMEM. */
+static int check_all(struct check *c, const char *path)
 {
 	struct span s;
 
 	if (file_open(&c->file, path) < 0 || file_inflate(&c->file) < 0) {
+		TRY(c->file.error.status == SONDE_ENOMEM ? SONDE_ENOMEM : 0);
 		problem_put(c, PROBLEM_SECTION, c->file.error.offset, c->file.error.text);
 		return SONDE_UNUSABLE;
 	}
@@ -398,8 +400,7 @@ int sonde_check(const char *path, const struct sonde_check_options *options, son
         void *arg)
 {
 	struct check *c = calloc(1, sizeof(*c));
-	enum sonde_verdict verdict;
-	int rc;
+	int verdict, rc;
 
 	if (c == NULL) {
 		return SONDE_ENOMEM;
@@ -419,14 +420,15 @@ int sonde_check(const char *path, const struct sonde_check_options *options, son
 		json_array(&c->json, NULL);
 	}
 	verdict = check_all(c, path);
-	if (c->o.json) {
-		say_json(c, path, verdict);
-	} else {
-		say_text(c, path, verdict);
+	if (verdict >= 0 && c->o.json) {
+		say_json(c, path, (enum sonde_verdict)verdict);
+	} else if (verdict >= 0) {
+		say_text(c, path, (enum sonde_verdict)verdict);
 	}
-	rc = c->out.failed ? SONDE_ENOMEM : status_of_output(write(arg, c->out.p, c->out.n));
+	rc = verdict < 0 || c->out.failed ? SONDE_ENOMEM
+	                                  : status_of_output(write(arg, c->out.p, c->out.n));
 	text_fini(&c->out);
 	file_close(&c->file);
 	free(c);
-	return rc < 0 ? rc : (int)verdict;
+	return rc < 0 ? rc : verdict;
 }
