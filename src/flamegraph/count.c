@@ -61,23 +61,22 @@ static uint32_t add_place(struct flame_worker *w, const struct flame_place *plac
 	return id;
 }
 
-static struct flame_place find_place(
-        struct flame_worker *w, const struct timeline_view *view, uint32_t cpumode, uint64_t addr)
+static struct flame_place place_of(
+        const struct flame_worker *w, const struct frame *f, uint32_t cpumode)
 {
 	struct flame_place place = {.kind = FLAME_UNRESOLVED, .object = FLAME_NONE};
-	const struct frame *f = frame_find(&w->frames, view, cpumode, addr);
 
-	if (f != NULL && f->object != FRAME_NOWHERE) {
+	if (f->object != FRAME_NOWHERE) {
 		place.object = f->object;
 	}
-	if (f != NULL && f->symbol != NULL) {
+	if (f->symbol != NULL) {
 		place.kind = cpumode == MISC_KERNEL ? FLAME_KERNEL : FLAME_USER;
 		place.symbol = frame_symbol_name(w->frames.resolver, f->object, f->symbol);
 	}
 	return place;
 }
 
-/* As find_place, once for each distinct address of an address space. */
+/* As place_of, once for each distinct address of an address space. */
 static uint32_t place_at(
         struct flame_worker *w, const struct timeline_view *view, uint32_t cpumode, uint64_t addr)
 {
@@ -89,11 +88,16 @@ static uint32_t place_at(
 	                                        : 0;
 	uint32_t id = flame_map_get(map, space, addr);
 	struct flame_place place;
+	const struct frame *f;
 
 	if (id != FLAME_NONE) {
 		return id;
 	}
-	place = find_place(w, view, cpumode, addr);
+	f = frame_find(&w->frames, view, cpumode, addr);
+	if (f == NULL) {
+		return FLAME_NONE;
+	}
+	place = place_of(w, f, cpumode);
 	id = add_place(w, &place);
 	if (id == FLAME_NONE || flame_map_put(map, space, addr, id) < 0) {
 		return FLAME_NONE;
