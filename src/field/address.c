@@ -8,7 +8,11 @@ int address_cache_init(struct address_cache *c, struct sonde_session *session)
 	c->session = session;
 	TRY(frame_reader_init(&c->frames, session_frames(session)));
 	c->slots = calloc(ADDRESS_SLOTS, sizeof(*c->slots));
-	return c->slots != NULL ? 0 : SONDE_ENOMEM;
+	if (c->slots == NULL) {
+		frame_reader_fini(&c->frames);
+		return SONDE_ENOMEM;
+	}
+	return 0;
 }
 
 void address_cache_fini(struct address_cache *c)

@@ -41,6 +41,7 @@ struct sonde_stat *stat_new_with(
 	struct sonde_stat *s = calloc(1, sizeof(*s));
 
 	if (s == NULL) {
+		(void)close(root);
 		return NULL;
 	}
 	s->misused = options_copy(&s->options, sizeof(s->options), options, &s->error) < 0;
