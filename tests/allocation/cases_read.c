@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading: records, sessions, and all texts that are made of them. */
+#include "cases.h"
+
+#include <sonde/preview/buildid.h>
+#include <sonde/preview/check.h>
+#include <sonde/preview/doctor.h>
+#include <sonde/preview/dump.h>
+#include <sonde/preview/evlist.h>
+#include <sonde/preview/flamegraph.h>
+#include <sonde/preview/header.h>
+#include <sonde/preview/list.h>
+#include <sonde/preview/report.h>
+#include <sonde/preview/script.h>
+#include <sonde/preview/stat.h>
+#include <sonde/record.h>
+#include <sonde/session.h>
+
+#include <stdatomic.h>
+#include <string.h>
+
+/* ---- sonde/file.h and sonde/record.h ---- */
+
+static int add_fields(struct outcome *out, struct sonde_fields *fields)
+{
+	const struct sonde_field *v;
+
+	while (sonde_fields_next(fields, &v) > 0) {
+		outcome_number(out, v->number);
+	}
+	return 0;
+}
+
+static int read_records(struct outcome *out, struct sonde_file *f, struct sonde_fields *fields)
+{
+	const struct sonde_raw_record *r;
+	const struct sonde_typed_record *typed;
+	int rc;
+
+	while ((rc = sonde_file_next(f, &r)) > 0) {
+		outcome_number(out, r->type);
+		rc = sonde_file_record_fields(f, r, fields);
+		rc = rc >= 0 ? add_fields(out, fields) : rc;
+		if (rc >= 0) {
+			rc = sonde_file_decode(f, r, &typed);
+			rc = rc == SONDE_EUNSUPPORTED ? 0 : rc;
+		}
+		if (rc < 0) {
+			return rc;
+		}
+	}
+	for (unsigned bit = 0; rc >= 0 && bit < 64; bit++) {
+		if (sonde_file_feature_fields(f, bit, fields) == 0) {
+			add_fields(out, fields);
+		}
+	}
+	return rc;
+}
+
+static int read_file(struct outcome *out, const char *path)
+{
+	struct sonde_file_options o = {.size = sizeof(o), .on_diag = outcome_diag, .diag_arg = out};
+	struct sonde_file *f = sonde_file_new(&o);
+	struct sonde_fields *fields = sonde_fields_new();
+	int rc = f != NULL && fields != NULL ? sonde_file_open(f, path) : SONDE_ENOMEM;
+
+	if (rc < 0 && f != NULL && fields != NULL) {
+		outcome_error(out, rc, sonde_file_error(f));
+	}
+	rc = rc >= 0 ? read_records(out, f, fields) : rc;
+	sonde_fields_free(fields);
+	sonde_file_free(f);
+	return rc;
+}
+
+static int case_file(struct outcome *out, const struct input *in)
+{
+	return read_file(out, in->made);
+}
+
+static int case_containers(struct outcome *out, const struct input *in)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc >= 0 && in->containers[i] != NULL; i++) {
+		rc = read_file(out, in->containers[i]);
+	}
+	return rc;
+}
+
+/* ---- sessions ---- */
+
+typedef int (*session_fn)(struct outcome *out, struct sonde_session *s);
+
+static int in_session(struct outcome *out, const struct input *in, const char *path,
+        struct sonde_session_options o, session_fn fn)
+{
+	struct sonde_session *s;
+	int rc;
+
+	o.size = sizeof(o);
+	o.kallsyms = in->kallsyms;
+	o.on_diag = outcome_diag;
+	o.diag_arg = out;
+	s = sonde_session_new(&o);
+	rc = s != NULL ? sonde_session_open(s, path) : SONDE_ENOMEM;
+	rc = rc >= 0 ? fn(out, s) : rc;
+	if (s != NULL) {
+		outcome_error(out, rc, sonde_session_error(s));
+	}
+	sonde_session_free(s);
+	return rc;
+}
+
+static int each_sample(struct outcome *out, struct sonde_session *s)
+{
+	const struct sonde_event *e;
+	const struct sonde_frame *frame;
+	int rc;
+
+	while ((rc = sonde_session_next(s, &e)) > 0) {
+		outcome_number(out, e->sample->ip);
+		(void)outcome_add(out, e->thread.comm, strlen(e->thread.comm));
+		rc = sonde_session_frames(s, e, &frame);
+		out->status_only = rc < 0; /* it may be called on several threads */
+		for (; rc > 0 && frame != NULL; frame = frame->caller) {
+			if (frame->symbol != NULL) {
+				(void)outcome_add(out, frame->symbol, strlen(frame->symbol));
+			}
+		}
+		if (rc < 0) {
+			return rc;
+		}
+	}
+	return rc;
+}
+
+static int case_session(struct outcome *out, const struct input *in)
+{
+	int rc = in_session(
+	        out, in, in->made, (struct sonde_session_options){.jobs = 1}, each_sample);
+
+	for (size_t i = 0; rc >= 0 && in->containers[i] != NULL; i++) {
+		rc = in_session(out, in, in->containers[i],
+		        (struct sonde_session_options){.jobs = 1}, each_sample);
+	}
+	return rc;
+}
+
+static int count_sample(void *arg, unsigned worker, const struct sonde_event *e)
+{
+	(void)worker;
+	atomic_fetch_add((_Atomic uint64_t *)arg, e->sample->period);
+	return 0;
+}
+
+static int map_samples(struct outcome *out, struct sonde_session *s)
+{
+	_Atomic uint64_t sum = 0;
+	int rc = sonde_session_map(s, count_sample, &sum);
+
+	outcome_number(out, atomic_load(&sum));
+	return rc;
+}
+
+static int case_map(struct outcome *out, const struct input *in)
+{
+	return in_session(
+	        out, in, in->made, (struct sonde_session_options){.jobs = 2}, map_samples);
+}
+
+static int report(struct outcome *out, struct sonde_session *s)
+{
+	struct sonde_report_options o;
+
+	sonde_report_options_init(&o);
+	return sonde_report_print(s, &o, outcome_add, out);
+}
+
+static int case_report(struct outcome *out, const struct input *in)
+{
+	return in_session(out, in, in->made, (struct sonde_session_options){.jobs = 1}, report);
+}
+
+static int case_report_jobs(struct outcome *out, const struct input *in)
+{
+	return in_session(out, in, in->made, (struct sonde_session_options){.jobs = 2}, report);
+}
+
+static int report_flat(struct outcome *out, struct sonde_session *s)
+{
+	struct sonde_report_options o;
+
+	sonde_report_options_init(&o);
+	o.no_children = 1;
+	o.no_graph = 1;
+	o.sort = "pid,cpu,dso,sym";
+	o.fields = "overhead,sample,pid,cpu,dso,sym";
+	o.threads = 1;
+	o.filter.comms = "job0-1,job0-2,job0-3";
+	o.filter.time = "0%-90%";
+	return sonde_report_print(s, &o, outcome_add, out);
+}
+
+static int case_report_flat(struct outcome *out, const struct input *in)
+{
+	return in_session(
+	        out, in, in->made, (struct sonde_session_options){.jobs = 1}, report_flat);
+}
+
+static int report_folded(struct outcome *out, struct sonde_session *s)
+{
+	struct sonde_report_options o;
+
+	sonde_report_options_init(&o);
+	o.no_children = 1;
+	o.graph_kind = SONDE_REPORT_GRAPH_FOLDED;
+	o.separator = ",";
+	return sonde_report_print(s, &o, outcome_add, out);
+}
+
+static int case_report_folded(struct outcome *out, const struct input *in)
+{
+	return in_session(
+	        out, in, in->made, (struct sonde_session_options){.jobs = 1}, report_folded);
+}
+
+static int report_stats(struct outcome *out, struct sonde_session *s)
+{
+	struct sonde_report_options o;
+
+	sonde_report_options_init(&o);
+	o.stats = 1;
+	o.header = SONDE_REPORT_HEADER;
+	return sonde_report_print(s, &o, outcome_add, out);
+}
+
+static int case_report_stats(struct outcome *out, const struct input *in)
+{
+	return in_session(out, in, in->made,
+	        (struct sonde_session_options){.jobs = 1, .counts_only = 1}, report_stats);
+}
+
+static int script(struct outcome *out, struct sonde_session *s)
+{
+	return sonde_script_print(s, NULL, outcome_add, out);
+}
+
+static int case_script(struct outcome *out, const struct input *in)
+{
+	return in_session(out, in, in->made, (struct sonde_session_options){.jobs = 1}, script);
+}
+
+static int case_script_jobs(struct outcome *out, const struct input *in)
+{
+	return in_session(out, in, in->made, (struct sonde_session_options){.jobs = 2}, script);
+}
+
+static int script_more(struct outcome *out, struct sonde_session *s)
+{
+	static const char *const fields[] = {"comm,tid,time,event,ip,sym,symoff,dso"};
+	struct sonde_script_options o = {.size = sizeof(o),
+	        .fields = fields,
+	        .nfields = 1,
+	        .show_tasks = 1,
+	        .show_mmaps = 1,
+	        .header = 1,
+	        .filter = {.cpus = "0-3"}};
+
+	return sonde_script_print(s, &o, outcome_add, out);
+}
+
+static int case_script_more(struct outcome *out, const struct input *in)
+{
+	return in_session(
+	        out, in, in->made, (struct sonde_session_options){.jobs = 1}, script_more);
+}
+
+static int flamegraph(struct outcome *out, struct sonde_session *s)
+{
+	return sonde_flamegraph_write(s, NULL, outcome_add, out);
+}
+
+static int case_flamegraph(struct outcome *out, const struct input *in)
+{
+	return in_session(out, in, in->made, (struct sonde_session_options){.jobs = 1}, flamegraph);
+}
+
+/* ---- texts of files ---- */
+
+static int case_dump(struct outcome *out, const struct input *in)
+{
+	struct sonde_dump_options o = {.size = sizeof(o),
+	        .raw = 1,
+	        .message = out->text,
+	        .message_size = sizeof(out->text),
+	        .on_diag = outcome_diag,
+	        .diag_arg = out};
+	int rc = sonde_dump_print(in->made, &o, outcome_add, out);
+
+	o.json = 1;
+	return rc < 0 ? rc : sonde_dump_print(in->made, &o, outcome_add, out);
+}
+
+static int case_check(struct outcome *out, const struct input *in)
+{
+	struct sonde_check_options o = {.size = sizeof(o)};
+	int rc = sonde_check(in->made, &o, outcome_add, out);
+
+	o.json = 1;
+	for (size_t i = 0; rc >= 0 && in->containers[i] != NULL; i++) {
+		rc = sonde_check(in->containers[i], &o, outcome_add, out);
+	}
+	return rc;
+}
+
+static int case_evlist(struct outcome *out, const struct input *in)
+{
+	struct sonde_evlist_options o = {.size = sizeof(o),
+	        .mode = SONDE_EVLIST_DETAIL,
+	        .trace_fields = 1,
+	        .message = out->text,
+	        .message_size = sizeof(out->text),
+	        .on_diag = outcome_diag,
+	        .diag_arg = out};
+	int rc = sonde_evlist_print(in->made, &o, outcome_add, out);
+
+	o.json = 1;
+	return rc < 0 ? rc : sonde_evlist_print(in->made, &o, outcome_add, out);
+}
+
+static int case_header(struct outcome *out, const struct input *in)
+{
+	struct sonde_header_options o = {.size = sizeof(o),
+	        .full = 1,
+	        .message = out->text,
+	        .message_size = sizeof(out->text),
+	        .on_diag = outcome_diag,
+	        .diag_arg = out};
+	int rc = sonde_header_print(in->counts, &o, outcome_add, out);
+
+	o.json = 1;
+	return rc < 0 ? rc : sonde_header_print(in->counts, &o, outcome_add, out);
+}
+
+static int case_buildid(struct outcome *out, const struct input *in)
+{
+	struct sonde_buildid_options o = {.size = sizeof(o),
+	        .message = out->text,
+	        .message_size = sizeof(out->text),
+	        .on_diag = outcome_diag,
+	        .diag_arg = out};
+	int rc = sonde_buildid_print(in->counts, &o, outcome_add, out);
+
+	o.with_hits = 1;
+	rc = rc >= 0 ? sonde_buildid_print(in->made, &o, outcome_add, out) : rc;
+	o.json = 1;
+	return rc < 0 ? rc : sonde_buildid_print(in->made, &o, outcome_add, out);
+}
+
+static int case_stat_report(struct outcome *out, const struct input *in)
+{
+	struct sonde_stat_options o = {.size = sizeof(o), .by = SONDE_STAT_BY_RECORDED};
+
+	return sonde_stat_report(in->counts, &o, outcome_add, out, out->text, sizeof(out->text));
+}
+
+static int case_list(struct outcome *out, const struct input *in)
+{
+	static const char *const words[] = {"hw", "sw", "cache"};
+	struct sonde_list_options o = {.size = sizeof(o),
+	        .form = SONDE_LIST_JSON,
+	        .details = 1,
+	        .words = words,
+	        .nwords = 3,
+	        .message = out->text,
+	        .message_size = sizeof(out->text)};
+
+	(void)in;
+	return sonde_list_print(&o, outcome_add, out);
+}
+
+static int case_doctor(struct outcome *out, const struct input *in)
+{
+	struct sonde_doctor_options o = {.size = sizeof(o)};
+
+	(void)in;
+	return sonde_doctor_print(&o, true, outcome_add, out);
+}
+
+const struct alloc_case read_cases[] = {
+        {"records and their fields", case_file, false},
+        {"records of other containers", case_containers, false},
+        {"samples of a session", case_session, false},
+        {"samples on two threads", case_map, false},
+        {"report", case_report, false},
+        {"report on two threads", case_report_jobs, false},
+        {"report without call graphs", case_report_flat, false},
+        {"report of folded call chains", case_report_folded, false},
+        {"report --stats", case_report_stats, false},
+        {"script", case_script, false},
+        {"script on two threads", case_script_jobs, false},
+        {"script with side-band and header", case_script_more, false},
+        {"flamegraph", case_flamegraph, false},
+        {"dump", case_dump, false},
+        {"check", case_check, false},
+        {"evlist", case_evlist, false},
+        {"header", case_header, false},
+        {"buildid-list", case_buildid, false},
+        {"stat report", case_stat_report, false},
+        {"list", case_list, false},
+        {"doctor", case_doctor, true},
+        {NULL, NULL, false},
+};
