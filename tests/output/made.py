@@ -166,6 +166,17 @@ def no_cpu(path):
 case("a sample of no cpu", no_cpu, ["script", "-F", "cpu,event"], CPU_ROWS, [*CPU_ROWS, "-w", "9,6"])
 
 
+def no_thread(path):
+    """A task that ended has no number any more: its samples have process and thread -1."""
+    r = Recording([Event(*CPU_CLOCK)])
+    r.sample(1, 0x1000, -1)
+    r.sample(2, 0x1000, -1)
+    r.write(path)
+
+
+case("samples of a task without number", no_thread, ["script", "-F", "comm,time"], DSOS + ["-s", "comm"])
+
+
 def with_fields(*events, traced=False):
     """One sample of each event; events: (type and config, whether samples have CPU, TIME and ADDR)."""
     def make(path):
