@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts of a flow that gives no steps: what was counted by node is made into edges at the end. */
+/*
+ * Counts of a flow that gives no steps: what was counted by node is made into edges at the end.
+ *
+ * The tables are not those of core/index.h: a slot holds the count itself, so that counting an edge
+ * touches one line of the cache, not a slot and an element.
+ */
 #include "pt/flow.h"
 
 #include "core/hash.h"
