@@ -166,8 +166,7 @@ int cmd_convert(int argc, char **argv)
 		return options_mistake(&command, "unexpected word '%s'", rest.argv[1]);
 	}
 	if (c.output == NULL) {
-		return options_mistake(
-		        &command, "-o FILE says where to write; '-' is standard output");
+		return options_mistake(&command, NEEDS_OUTPUT);
 	}
 	container = word_of(c.to != NULL ? c.to : "", containers, 4);
 	order = word_of(c.endian != NULL ? c.endian : "", orders, 3);
