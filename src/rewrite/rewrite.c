@@ -280,7 +280,7 @@ int sonde_rewriter_set_event(
 	struct sonde_rewriter_event own = {0};
 	struct file_event set;
 
-	memcpy(&own, e, e->size < sizeof(own) ? e->size : sizeof(own));
+	REWRITER_TRY(rw, options_copy(&own, sizeof(own), e, &rw->error));
 	set = (struct file_event){.bytes = {own.attr, own.attr_size},
 	        .ids = own.ids,
 	        .nids = own.ids != NULL ? own.nids : 0,
