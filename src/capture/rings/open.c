@@ -319,11 +319,11 @@ static int allocate(struct capture_rings *r)
 	for (i = 0; i < r->plan->events.n; i++) {
 		r->opened[i].fds = calloc(n, sizeof(int));
 		r->opened[i].ids = calloc(n, sizeof(uint64_t));
+		for (k = 0; r->opened[i].fds != NULL && k < n; k++) {
+			r->opened[i].fds[k] = -1;
+		}
 		if (r->opened[i].fds == NULL || r->opened[i].ids == NULL) {
 			return error_nomem(r->err);
-		}
-		for (k = 0; k < n; k++) {
-			r->opened[i].fds[k] = -1;
 		}
 	}
 	return 0;
