@@ -48,6 +48,7 @@ static bool put_own(const struct sonde_record *r, const struct capture_scan *sca
 	switch (bit) {
 	case FEATURE_BUILD_ID:
 		text_bytes(t, scan->build_ids.p, scan->build_ids.n);
+		t->failed |= scan->build_ids.failed;
 		return scan->build_ids.n > 0;
 	case FEATURE_AUXTRACE:
 		return capture_aux_put_index(
@@ -80,8 +81,17 @@ static struct host_ids *collect_ids(const struct sonde_record *r)
 	return ids;
 }
 
-size_t capture_features(struct sonde_record *r, const struct capture_scan *scan,
-        struct file_writer_feature out[CAPTURE_FEATURES_MAX])
+void capture_features_free(struct file_writer_feature *features, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		text_fini(&features[i].bytes);
+	}
+}
+
+int capture_features(struct sonde_record *r, const struct capture_scan *scan,
+        struct file_writer_feature out[CAPTURE_FEATURES_MAX], size_t *count)
 {
 	struct host_ids *ids = collect_ids(r);
 	const struct host_description machine = {.root = r->root_fd,
@@ -93,7 +103,7 @@ size_t capture_features(struct sonde_record *r, const struct capture_scan *scan,
 	        .bpf = &r->bpf.known,
 	        .first = says_times(&r->options) ? scan->first : 0,
 	        .last = says_times(&r->options) ? scan->last : 0};
-	bool known, good;
+	bool known, good, failed = ids == NULL;
 	struct text t;
 	size_t n = 0;
 	unsigned bit;
@@ -102,6 +112,7 @@ size_t capture_features(struct sonde_record *r, const struct capture_scan *scan,
 		t = (struct text){0};
 		good = put_own(r, scan, bit, &t, &known);
 		good = known ? good : host_feature_put(&machine, bit, &t);
+		failed |= t.failed;
 		if (good && !t.failed) {
 			out[n++] = (struct file_writer_feature){.bit = bit, .bytes = t};
 		} else {
@@ -109,5 +120,10 @@ size_t capture_features(struct sonde_record *r, const struct capture_scan *scan,
 		}
 	}
 	free(ids);
-	return n;
+	if (failed) {
+		capture_features_free(out, n);
+		return error_nomem(&r->error);
+	}
+	*count = n;
+	return 0;
 }

@@ -34,15 +34,6 @@ static int start_writer(struct sonde_record *r)
 	return rc;
 }
 
-static void free_features(struct file_writer_feature *features, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		text_fini(&features[i].bytes);
-	}
-}
-
 /*
  * The features of a stream come first. The times of samples are not known yet; BRANCH_STACK has no
  * bytes, as the end mark of the features.
@@ -51,9 +42,10 @@ static int start_stream(struct sonde_record *r)
 {
 	struct file_writer_feature features[CAPTURE_FEATURES_MAX];
 	struct capture_scan nothing = {0};
-	size_t i, kept = 0, n = capture_features(r, &nothing, features);
+	size_t i, n, kept = 0;
 	int rc;
 
+	TRY(capture_features(r, &nothing, features, &n));
 	for (i = 0; i < n; i++) {
 		if (features[i].bit == FEATURE_BRANCH_STACK ||
 		        features[i].bit == FEATURE_SAMPLE_TIME) {
@@ -63,7 +55,7 @@ static int start_stream(struct sonde_record *r)
 		}
 	}
 	rc = file_writer_stream_features(&r->output.writer, features, kept, &r->error);
-	free_features(features, kept);
+	capture_features_free(features, kept);
 	return rc;
 }
 
@@ -126,10 +118,12 @@ static int write_features(
         struct sonde_record *r, const struct capture_scan *scan, write_features_fn *write)
 {
 	struct file_writer_feature features[CAPTURE_FEATURES_MAX];
-	size_t n = capture_features(r, scan, features);
-	int rc = write(&r->output.writer, features, n, &r->error);
+	size_t n;
+	int rc;
 
-	free_features(features, n);
+	TRY(capture_features(r, scan, features, &n));
+	rc = write(&r->output.writer, features, n, &r->error);
+	capture_features_free(features, n);
 	return rc;
 }
 

@@ -90,9 +90,10 @@ int capture_output_timeout(const struct sonde_record *r);
 /* 1: it is time to switch; 2: all is full, stop. */
 int capture_output_due(struct sonde_record *r);
 
-/* The header features; the caller frees their texts. Returns how many. */
 #define CAPTURE_FEATURES_MAX 32
-size_t capture_features(struct sonde_record *r, const struct capture_scan *scan,
-        struct file_writer_feature out[CAPTURE_FEATURES_MAX]);
+/* The header features, to be freed with capture_features_free. 0 or SONDE_ENOMEM. */
+int capture_features(struct sonde_record *r, const struct capture_scan *scan,
+        struct file_writer_feature out[CAPTURE_FEATURES_MAX], size_t *count);
+void capture_features_free(struct file_writer_feature *features, size_t n);
 
 #endif

@@ -222,13 +222,12 @@ static int scan_open_file(struct scan *s)
 /* What is packed or in several files is opened as everybody opens it. */
 static int scan_whole(struct scan *s)
 {
-	int rc = 0;
+	int rc = file_open(&s->file, s->o->name);
 
-	if (file_open(&s->file, s->o->name) >= 0 && file_inflate(&s->file) >= 0) {
-		rc = scan_open_file(s);
-	}
+	rc = rc >= 0 ? file_inflate(&s->file) : rc;
+	rc = rc >= 0 ? scan_open_file(s) : rc;
 	file_close(&s->file);
-	return rc;
+	return rc == SONDE_ENOMEM ? rc : 0;
 }
 
 /* A plain file is mapped as far as its records go: it has no table of features yet. */
@@ -236,17 +235,16 @@ static int scan_plain(struct scan *s)
 {
 	size_t size = (size_t)s->o->size;
 	void *p = mmap(NULL, size, PROT_READ, MAP_PRIVATE, s->o->fd, 0);
-	int rc = 0;
+	int rc;
 
 	if (p == MAP_FAILED) { /* such as a device: there is nothing to read back */
 		return 0;
 	}
-	if (file_open_bytes(&s->file, (struct span){.p = p, .n = size}, s->o->name) >= 0) {
-		rc = scan_open_file(s);
-	}
+	rc = file_open_bytes(&s->file, (struct span){.p = p, .n = size}, s->o->name);
+	rc = rc >= 0 ? scan_open_file(s) : rc;
 	file_close(&s->file);
 	(void)munmap(p, size);
-	return rc;
+	return rc == SONDE_ENOMEM ? rc : 0;
 }
 
 int capture_scan(struct capture_scan *out, const struct capture_scan_options *o)

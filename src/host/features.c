@@ -62,6 +62,7 @@ static bool put_cpu_text(const struct host_description *d, unsigned bit, struct 
 
 	good = proc_read_file(d->root, "proc/cpuinfo", &info);
 	text_char(&info, '\0');
+	t->failed |= info.failed;
 	good = good && !info.failed;
 	if (good && bit == FEATURE_CPUDESC) {
 		good = cpuinfo_value(&info, "model name", v[0], sizeof(v[0]));
@@ -84,7 +85,7 @@ static bool put_cpu_text(const struct host_description *d, unsigned bit, struct 
 	return good;
 }
 
-static uint64_t meminfo_kb(int root, const char *path, const char *key)
+static uint64_t meminfo_kb(int root, const char *path, const char *key, struct text *out)
 {
 	struct text t = {0};
 	uint64_t v = 0;
@@ -95,6 +96,7 @@ static uint64_t meminfo_kb(int root, const char *path, const char *key)
 		p = t.failed ? NULL : strstr(t.p, key);
 		v = p != NULL ? strtoull(p + strlen(key), NULL, 10) : 0;
 	}
+	out->failed |= t.failed;
 	text_fini(&t);
 	return v;
 }
@@ -189,6 +191,7 @@ static bool put_groups(const struct host_description *d, struct text *t)
 	}
 	feature_put_u32(t, n);
 	text_bytes(t, list.p, list.n);
+	t->failed |= list.failed;
 	text_fini(&list);
 	return n > 0;
 }
@@ -227,6 +230,7 @@ static bool put_siblings(const struct host_description *d, struct text *t, const
 	}
 	feature_put_u32(t, n);
 	text_bytes(t, list.p, list.n);
+	t->failed |= list.failed;
 	text_fini(&list);
 	return true;
 }
@@ -299,8 +303,8 @@ static bool put_numa(const struct host_description *d, struct text *t)
 		(void)snprintf(
 		        path, sizeof(path), "sys/devices/system/node/node%d/meminfo", nodes[i]);
 		feature_put_u32(t, (uint32_t)nodes[i]);
-		feature_put_u64(t, meminfo_kb(d->root, path, "MemTotal:"));
-		feature_put_u64(t, meminfo_kb(d->root, path, "MemFree:"));
+		feature_put_u64(t, meminfo_kb(d->root, path, "MemTotal:", t));
+		feature_put_u64(t, meminfo_kb(d->root, path, "MemFree:", t));
 		(void)snprintf(
 		        path, sizeof(path), "sys/devices/system/node/node%d/cpulist", nodes[i]);
 		feature_put_text(t, proc_read_line(d->root, path, cpus, sizeof(cpus)) ? cpus : "");
@@ -331,6 +335,7 @@ static bool put_pmus(const struct host_description *d, struct text *t)
 	}
 	feature_put_u32(t, n);
 	text_bytes(t, list.p, list.n);
+	t->failed |= list.failed;
 	text_fini(&list);
 	return n > 0;
 }
@@ -374,6 +379,7 @@ static bool put_caches(const struct host_description *d, struct text *t)
 	struct cache c;
 	int index;
 
+	t->failed |= list == NULL;
 	for (cpu = 0; list != NULL && cpu < d->ncpus; cpu++) {
 		for (index = 0; index < 8 && read_cache(d->root, (int)d->cpus[cpu], index, &c);
 		        index++) {
@@ -421,6 +427,7 @@ static bool put_memory(const struct host_description *d, struct text *t)
 	feature_put_u64(t, 1);
 	feature_put_u64(t, strtoull(line, NULL, 16));
 	feature_put_u64(t, n);
+	t->failed |= blocks == NULL;
 	for (i = 0; blocks != NULL && i < n; i++) {
 		(void)snprintf(path, sizeof(path), "sys/devices/system/node/node%d", nodes[i]);
 		nblocks = list_numbered(d->root, path, "memory", blocks, BLOCKS_MAX);
@@ -474,7 +481,7 @@ static bool put_program_types(const struct host_description *d, struct text *t)
 
 static bool put_total_memory(const struct host_description *d, struct text *t)
 {
-	feature_put_u64(t, meminfo_kb(d->root, "proc/meminfo", "MemTotal:"));
+	feature_put_u64(t, meminfo_kb(d->root, "proc/meminfo", "MemTotal:", t));
 	return true;
 }
 
