@@ -223,6 +223,7 @@ int main(int argc, char **argv)
 	test_cases(read_cases, &st, false);
 	test_cases(write_cases, &st, false);
 	test_cases(pt_cases, &st, false);
+	test_cases(record_cases, &st, true);
 	test_cases(count_cases, &st, true);
 	return tap_done();
 }

@@ -35,7 +35,8 @@ struct alloc_case {
 	bool varies; /* what it prints is not the same twice: recordings, times */
 };
 
-extern const struct alloc_case read_cases[], write_cases[], count_cases[], pt_cases[];
+extern const struct alloc_case read_cases[], write_cases[], record_cases[], count_cases[],
+        pt_cases[];
 
 /* Adds bytes to the outcome; of the type of output functions, with the outcome as arg. */
 int outcome_add(void *outcome, const char *bytes, size_t n);

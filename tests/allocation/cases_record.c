@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* Recording a short program. Skipped where the kernel does not permit it. */
+#include "cases.h"
+#include "fail.h"
+
+#include <sonde/file.h>
+#include <sonde/preview/check.h>
+#include <sonde/preview/record.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define BUILD_ID 2 /* header feature */
+
+static int ignore(void *arg, const char *text, size_t n)
+{
+	(void)arg;
+	(void)text;
+	(void)n;
+	return 0;
+}
+
+/* The recording is whole and has its header features. */
+static int add_recording(struct outcome *out, const char *path)
+{
+	struct sonde_file *f;
+	int rc;
+
+	(void)fail_end();
+	f = sonde_file_new(NULL);
+	rc = f != NULL ? sonde_file_open(f, path) : SONDE_ENOMEM;
+	if (rc >= 0) {
+		outcome_number(out, sonde_file_get_info(f)->streams);
+		/* there are build ids when a sample was in the program, which is short */
+		outcome_number(out, sonde_file_get_info(f)->feature_bits[0] & ~(1u << BUILD_ID));
+		outcome_number(out, sonde_file_events(f));
+		outcome_number(out, (uint64_t)sonde_check(path, NULL, ignore, NULL));
+	}
+	sonde_file_free(f);
+	return rc;
+}
+
+static void remove_output(const struct input *in)
+{
+	char command[600];
+
+	(void)snprintf(command, sizeof(command), "rm -rf '%s' '%s'.*", in->out, in->out);
+	(void)!system(command); /* NOLINT(cert-env33-c): a folder of this test's own */
+}
+
+static int record(struct outcome *out, const struct input *in, struct sonde_record_options o)
+{
+	static const char *const events[] = {"cpu-clock:u", "{task-clock:u,page-faults:u}"};
+	char *const words[] = {in->program, NULL};
+	struct sonde_record *r;
+	int rc;
+
+	remove_output(in);
+	o.size = sizeof(o);
+	o.workload = words;
+	o.command_line = words;
+	o.events = events;
+	o.nevents = 2;
+	o.output = in->out;
+	o.mmap_pages = 4;
+	r = sonde_record_new(&o);
+	rc = r != NULL ? sonde_record_start(r) : SONDE_ENOMEM;
+	rc = rc >= 0 ? sonde_record_run(r) : rc;
+	if (r != NULL) {
+		outcome_error(out, rc, sonde_record_error(r));
+	}
+	sonde_record_free(r);
+	return rc;
+}
+
+static int case_record(struct outcome *out, const struct input *in)
+{
+	int rc = record(out, in, (struct sonde_record_options){.callchains = true});
+
+	return rc >= 0 ? add_recording(out, in->out) : rc;
+}
+
+static int case_record_threads(struct outcome *out, const struct input *in)
+{
+	int rc = record(out, in, (struct sonde_record_options){.threads = "cpu", .compress = 1});
+
+	return rc >= 0 ? add_recording(out, in->out) : rc;
+}
+
+static int case_record_switch(struct outcome *out, const struct input *in)
+{
+	return record(out, in,
+	        (struct sonde_record_options){.switch_output = true, .async_writes = true});
+}
+
+const struct alloc_case record_cases[] = {
+        {"record", case_record, false},
+        {"record to a folder, compressed", case_record_threads, false},
+        {"record to files in turn", case_record_switch, true},
+        {NULL, NULL, false},
+};
