@@ -15,11 +15,11 @@ import struct
 KERNEL, USER = 1, 2  # misc of records
 CONTEXT_USER = 2**64 - 512  # in front of the entries of a chain in user code
 IP, TID, TIME, ADDR, READ, CALLCHAIN, ID, CPU, PERIOD = (1 << bit for bit in range(9))
-BRANCH_STACK, REGS_USER, STACK_USER, IDENTIFIER = 1 << 11, 1 << 12, 1 << 13, 1 << 16
+BRANCH_STACK, REGS_USER, STACK_USER, WEIGHT, IDENTIFIER, CGROUP_ID = (1 << bit for bit in (11, 12, 13, 14, 16, 21))
 MMAP, LOST, COMM, FORK, SAMPLE, MMAP2, LOST_SAMPLES, SWITCH, FINISHED_ROUND, AUXTRACE = 1, 2, 3, 7, 9, 10, 13, 14, 68, 71
 CGROUP = 19
 MMAP_DATA = 1 << 13
-BUILD_ID, TRACE_INDEX = 2, 18  # sections of the header
+BUILD_ID, CPU_COUNTS, CPU_TOPOLOGY, TRACE_INDEX = 2, 7, 13, 18  # sections of the header
 USUAL = IP | TID | TIME | ADDR | ID | CPU | PERIOD
 
 
@@ -44,6 +44,7 @@ def padded(name):
 class Recording:
     def __init__(self, events):
         self.events, self.records, self.build_ids = events, [], []
+        self.sockets = []  # of each cpu
         self.traced = False  # the header has an index of hardware traces, of none
 
     def record(self, type, misc, body):
@@ -82,7 +83,7 @@ class Recording:
                     struct.pack("<iiQQQIIQQII", pid, pid, start, size, pgoff, 0, 0, 0, 0, prot, 2) +
                     padded(name) + self.trailer(time, pid, pid))
 
-    def sample(self, time, ip, pid, tid=None, mode=USER, addr=0, event=0, cpu=0, chain=(), period=1):
+    def sample(self, time, ip, pid, tid=None, mode=USER, addr=0, event=0, cpu=0, chain=(), period=1, weight=0, cgroup=0):
         bits, out = self.events[event].sample_type, b""
         if bits & IDENTIFIER:
             out += struct.pack("<Q", event + 1)
@@ -108,6 +109,10 @@ class Recording:
             out += struct.pack("<Q", 0)  # none
         if bits & STACK_USER:
             out += struct.pack("<QQQ", 8, 0, 8)
+        if bits & WEIGHT:
+            out += struct.pack("<Q", weight)
+        if bits & CGROUP_ID:
+            out += struct.pack("<Q", cgroup)
         self.record(SAMPLE, mode, out)
 
     def lost(self, time, n):
@@ -152,6 +157,11 @@ class Recording:
     def sections(self):
         """(bit, bytes) of the header's sections, in the order of the bits"""
         found = [(BUILD_ID, b"".join(self.build_ids))] if self.build_ids else []
+        if self.sockets:
+            n = len(self.sockets)
+            lists = struct.pack("<II64sI", 1, 64, b"0", 0)
+            cpus = b"".join(struct.pack("<Ii", cpu, socket) for cpu, socket in enumerate(self.sockets))
+            found += [(CPU_COUNTS, struct.pack("<II", n, n)), (CPU_TOPOLOGY, lists + cpus)]
         return found + ([(TRACE_INDEX, struct.pack("<Q", 0))] if self.traced else [])
 
     def write(self, path):

@@ -64,7 +64,6 @@ static const struct option_def report_options[] = {
         PERF_ONLY(0, "switch-off"),
         PERF_ONLY(0, "switch-on"),
         PERF_ONLY(0, "tasks"),
-        PERF_ONLY(0, "time-quantum"),
         PERF_ONLY(0, "total-cycles"),
         PERF_ONLY(0, "tui"),
         PERF_ONLY('k', "vmlinux"),

@@ -161,6 +161,37 @@ static int on_percent_limit(const struct option_def *def, const char *arg, bool 
 	return 0;
 }
 
+static int on_time_quantum(const struct option_def *def, const char *arg, bool unset)
+{
+	static const struct {
+		const char *unit;
+		uint64_t ns;
+	} units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
+	struct report_command *c = def->target;
+	unsigned long n = 0;
+	char *end = NULL;
+
+	c->report.time_quantum = 0;
+	if (unset) {
+		return 0;
+	}
+	if (*arg >= '0' && *arg <= '9') {
+		n = strtoul(arg, &end, 10);
+	}
+	for (size_t i = 0; end != NULL && i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcmp(end, units[i].unit) == 0 && n <= UINT64_MAX / units[i].ns) {
+			c->report.time_quantum = n * units[i].ns;
+		}
+	}
+	if (c->report.time_quantum == 0) {
+		(void)fprintf(stderr,
+		        "Error: '%s' is no length of time: write a number and s, ms, us or ns\n",
+		        arg);
+		return -1;
+	}
+	return 0;
+}
+
 static void on_diag(void *arg, const struct sonde_diag *d)
 {
 	struct report_command *c = arg;
@@ -299,7 +330,7 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 	const struct option_def defs[] = {
 	        OPTION_TEXT('i', "input", &c->input, "FILE", "read this file (perf.data)"),
 	        OPTION_TEXT('s', "sort", &c->report.sort, "KEYS",
-	                "make rows by these: comm, dso, sym, pid, tid, cpu (comm,dso,sym)"),
+	                "make rows by these: comm, dso, sym, pid, cpu, time, ... (comm,dso,sym)"),
 	        OPTION_TEXT('F', "fields", &c->report.fields, "FIELDS",
 	                "columns: keys, overhead, overhead_children, sample, period, ..."),
 	        OPTION_TEXT('t', "field-separator", &c->report.separator, "TEXT",
@@ -331,6 +362,8 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 	                'G', "inverted", &c->inverted, "graphs start at the outermost caller"),
 	        OPTION_CALL(0, "percent-limit", OPTION_REQUIRED, on_percent_limit, c, "PERCENT",
 	                "hide rows and branches below"),
+	        OPTION_CALL(0, "time-quantum", OPTION_REQUIRED, on_time_quantum, c, "TIME",
+	                "rows of -s time are this long (100ms)"),
 	        OPTION_UINT(0, "max-stack", &c->max_stack, "N", "use N frames of a chain (127)"),
 	        OPTION_SWITCH('T', "threads", &c->report.threads,
 	                "also what each thread counted (record -s)"),

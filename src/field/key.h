@@ -10,7 +10,9 @@
 #ifndef SONDE_FIELD_KEY_H
 #define SONDE_FIELD_KEY_H
 
+#include "core/arena.h"
 #include "core/text.h"
+#include "record/feature.h"
 #include "session/session.h"
 
 #define FIELD_KEYS_MAX      16u
@@ -22,7 +24,14 @@ enum field_key_id { FIELD_KEY_COMM, FIELD_KEY_DSO, FIELD_KEY_SYM, FIELD_KEY_NAME
 /* Of a recording: made once, read by all workers. */
 struct field_source {
 	struct sonde_session *session;
+	uint64_t time_quantum; /* ns; times of one quantum are one */
+	struct arena arena;
+	struct feature_topology topology; /* empty where the header has none */
 };
+
+/* Of an open session. SONDE_ENOMEM; field_source_fini in any case. */
+int field_source_init(struct field_source *f, struct sonde_session *s);
+void field_source_fini(struct field_source *f);
 
 /* A row's value of a key, and what its text may need beside that. */
 struct field_value {
@@ -34,11 +43,18 @@ struct field_value {
 	int width; /* of the column */
 };
 
+enum field_key_style {
+	FIELD_KEY_GROWS = 1, /* the column is as wide as its texts */
+	FIELD_KEY_CUT = 2, /* a text that is longer than the column is cut */
+	FIELD_KEY_RAGGED = 4 /* not padded where it is the last column */
+};
+
 struct field_key {
 	const char *name, *other_name; /* words of --sort; other_name may be NULL */
 	const char *title;
 	unsigned words; /* 0: a key of the frame, not of the sample */
-	bool fixed; /* the column is as wide as its title, and its text is never cut */
+	unsigned style; /* bits of enum field_key_style */
+	unsigned width; /* of the column at least */
 	void (*get)(const struct field_source *f, const struct session_sample *s, uint32_t *words);
 	/* Rows with less are first; NULL: by text. */
 	uint64_t (*rank)(const uint32_t *words);

@@ -28,6 +28,7 @@ struct profile_options {
 	const struct pick *pick; /* which samples are looked at; never NULL */
 	const char *symbol_part; /* hide rows whose symbol does not have this in its name; NULL */
 	bool relative; /* shown totals are those of the rows that are not hidden */
+	uint64_t time_quantum; /* ns; 0: the usual */
 	bool modes; /* keep periods by cpumode in profile.modes */
 };
 

@@ -337,7 +337,6 @@ void profile_init(struct profile *p, struct sonde_session *s, const struct profi
 	memset(p, 0, sizeof(*p));
 	p->session = s;
 	p->options = *o;
-	p->source.session = s;
 }
 
 int profile_run(struct profile *p)
@@ -352,6 +351,10 @@ int profile_run(struct profile *p)
 	        p->shown_samples == NULL) {
 		return SONDE_ENOMEM;
 	}
+	TRY(field_source_init(&p->source, p->session));
+	if (p->options.time_quantum != 0) {
+		p->source.time_quantum = p->options.time_quantum;
+	}
 	TRY(names_make(p));
 	TRY(profile_collect(p));
 	TRY(profile_fold(p));
@@ -362,6 +365,7 @@ int profile_run(struct profile *p)
 void profile_fini(struct profile *p)
 {
 	profile_workers_free(p);
+	field_source_fini(&p->source);
 	profile_counts_fini(&p->counts);
 	intern_fini(&p->names);
 	free(p->dso);

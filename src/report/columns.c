@@ -282,7 +282,7 @@ static bool cell_make(struct report *r, const struct profile_row *row, unsigned 
 	if (key != FIELD_KEY_SYM) {
 		value.words = profile_row_words(&r->profile, row, key);
 		field_key(key)->text(&r->profile.source, &value, t);
-		return !field_key(key)->fixed;
+		return (field_key(key)->style & FIELD_KEY_CUT) != 0;
 	}
 	name = profile_symbol(&r->profile, row->object, row->symbol);
 	text_str(t, row->kernel ? "[k] " : "[.] ");
@@ -314,7 +314,7 @@ static int cell_width(struct report *r, const struct profile_row *row, unsigned 
 	const struct timeline *line = session_timeline(r->session);
 	const struct timeline_view *view;
 
-	if (field_key(key)->fixed) {
+	if ((field_key(key)->style & FIELD_KEY_GROWS) == 0) {
 		return 0;
 	}
 	if (key != FIELD_KEY_COMM) {
@@ -328,7 +328,7 @@ static int cell_width(struct report *r, const struct profile_row *row, unsigned 
 
 static int column_width(unsigned id)
 {
-	return id < REPORT_KEY ? (int)numbers[id].width : 0;
+	return (int)(id < REPORT_KEY ? numbers[id].width : field_key(id - REPORT_KEY)->width);
 }
 
 void report_columns_reset(struct report *r)
@@ -442,6 +442,11 @@ static void cell_clean(struct report *r)
 	}
 }
 
+static bool column_ragged(unsigned id)
+{
+	return id >= REPORT_KEY && (field_key(id - REPORT_KEY)->style & FIELD_KEY_RAGGED) != 0;
+}
+
 void report_columns_row(struct report *r, const struct profile_row *row)
 {
 	for (unsigned i = 0; i < r->columns.n; i++) {
@@ -462,7 +467,7 @@ void report_columns_row(struct report *r, const struct profile_row *row)
 			text_bytes(&r->text, r->cell.p, r->cell.n);
 		}
 		n = r->text.n - start - escapes_size(r, start);
-		if (n < width && !(last && id == REPORT_KEY + FIELD_KEY_SYM)) {
+		if (n < width && !(last && column_ragged(id))) {
 			text_fill(&r->text, ' ', width - n);
 		}
 	}

@@ -228,6 +228,7 @@ static int report_run(struct report *r)
 	        .symbol_part = o->symbol_part,
 	        .fractal = o->graph_kind == SONDE_REPORT_GRAPH_FRACTAL,
 	        .by_address = o->graph_address,
+	        .time_quantum = o->time_quantum,
 	        .relative = o->relative};
 	bool chains = session_has_chains(r->session);
 

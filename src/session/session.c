@@ -49,6 +49,8 @@ void sonde_session_free(struct sonde_session *s)
 	session_worker_fini(&s->next);
 	session_shown_fini(&s->shown_sample);
 	frame_resolver_fini(&s->frames);
+	index_fini(&s->cgroup_ids);
+	free(s->cgroups);
 	free(s->cache);
 	timeline_free(s->timeline);
 	file_close(&s->file);

@@ -9,6 +9,7 @@
 #ifndef SONDE_SESSION_INTERNAL_H
 #define SONDE_SESSION_INTERNAL_H
 
+#include "core/index.h"
 #include "core/status.h"
 #include "file/file.h"
 #include "frame/frame.h"
@@ -125,6 +126,9 @@ enum session_not_shown {
  */
 void session_report_not_shown(struct sonde_session *s, unsigned kinds, const char *instead);
 
+/* The path of a control group; NULL: no record names it. */
+const char *session_cgroup(const struct sonde_session *s, uint64_t id);
+
 /* What the frames of the recording are found with. */
 const struct frame_resolver *session_frames(const struct sonde_session *s);
 
@@ -137,6 +141,11 @@ int session_hits(struct sonde_session *s, bool *hit);
 struct session_round { /* records up to here were all written before the next mark */
 	uint64_t end; /* bytes from the file's start */
 	uint64_t limit; /* no sample behind the following round is at or before this time */
+};
+
+struct session_cgroup { /* a CGROUP record */
+	uint64_t id;
+	const char *path; /* in the input */
 };
 
 /* A sample as the public API shows it, and what was asked about it. Zero-initialised is valid. */
@@ -169,6 +178,9 @@ struct sonde_session {
 	size_t nrounds, rounds_cap;
 	struct session_reads reads; /* periods from counts in samples */
 	struct frame_resolver frames;
+	struct session_cgroup *cgroups; /* in the order of the file */
+	size_t ncgroups, cgroups_cap;
+	struct index cgroup_ids; /* of cgroups */
 	char *cache; /* folder of the symbol cache; NULL: none */
 	struct session_worker next; /* of sonde_session_next */
 	size_t next_window;
@@ -181,5 +193,8 @@ struct sonde_session {
 
 /* Walks all records once: side-band into the timeline, chunks, rounds, counts. */
 int session_walk(struct sonde_session *s);
+
+/* Keeps the path of a CGROUP record: the first one of an id stays, as in perf. */
+int session_cgroup_add(struct sonde_session *s, const struct record *r);
 
 #endif

@@ -253,6 +253,7 @@ static int walk_side_band(struct walk *w, const struct record *r)
 		               : timeline_add(s->timeline, r, s->file.swap, trailer.time);
 	case RECORD_SWITCH:
 	case RECORD_SWITCH_CPU_WIDE: return walk_seen(w, trailer.pid, trailer.tid);
+	case RECORD_CGROUP: return session_cgroup_add(s, r);
 	case RECORD_CALLCHAIN_DEFERRED: return walk_deferred(w, r, &trailer);
 	default: return 0;
 	}

@@ -18,8 +18,8 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from recording import (ADDR, AUXTRACE, CALLCHAIN, CPU, IDENTIFIER, IP, KERNEL, PERIOD, STACK_USER, TID,  # noqa: E402
-                       TIME, USER, USUAL, Event, Recording)
+from recording import (ADDR, AUXTRACE, CALLCHAIN, CGROUP_ID, CONTEXT_USER, CPU, IDENTIFIER, IP, KERNEL, PERIOD, STACK_USER, TID,  # noqa: E402
+                       TIME, USER, USUAL, WEIGHT, Event, Recording)
 
 PAGE_FAULTS, MINOR_FAULTS, MAJOR_FAULTS, CPU_CLOCK, DUMMY, CYCLES = (1, 2), (1, 5), (1, 6), (1, 0), (1, 9), (0, 0)
 DSO_SYM = ["report", "--stdio", "-g", "none", "--no-children", "-s", "dso,sym"]
@@ -435,6 +435,12 @@ def differences(n, sonde, perf):
         ("--time in percent without times in the header", names, ["script", "--time", "0%-50%", "-F", "tid"],
          lambda status, text: status == 0 and 20 <= len(text.split()) <= 25,
          lambda status, text: status == 234 and text == ""),
+        ("a caller counts once in rows by cgroup", twice, ["report", "--stdio", "-g", "none", "-s", "cgroup"],
+         lambda status, text: status == 0 and re.search(r"^ +100\.00% +100\.00% +/a$", text, re.M) is not None,
+         lambda status, text: status == 0 and re.search(r"^ +[2-9]\d\d\.00% +100\.00% +/a$", text, re.M) is not None),
+        ("rows by event", keys, ["report", "--stdio", "-s", "type"],
+         lambda status, text: status == 0 and "100.00%  cpu-clock" in text,
+         lambda status, text: text == ""),
     ]
     for name, make, arguments, own, perfs in checks:
         make(path)
@@ -472,6 +478,40 @@ def not_shown(n, sonde):
         if not good:
             print("\n".join("# " + line for line in got + done.stderr.decode().split("\n")))
     return n
+
+
+def keys(path):
+    """Samples that differ in what rows can be made by."""
+    r = Recording([Event(*CPU_CLOCK, sample_type=USUAL | WEIGHT | CGROUP_ID)])
+    r.sockets = [0, 1, 0, -1]
+    r.comm(0, "prog", 7)
+    r.comm(0, "other", 9)
+    r.cgroup(0, 100, "/a/b")
+    r.cgroup(0, 50, "/z")
+    for i, (pid, weight, group, cpu, period) in enumerate([
+            (7, 5, 100, 0, 1), (7, 300, 50, 1, 2), (9, 5, 50, 2, 3), (9, 300, 7, 0, 4), (7, 11, 100, 0, 5), (7, 5, 100, 3, 6),
+            (9, 7, 0, 1, 7), (7, 1 << 33, 50, 1, 8), (7, 1 << 33, 50, 1, 8), (9, 5, 0, 2, 4)]):
+        r.sample(1_000_000_000 + i * 60_000_000, 0x1000 + i % 3, pid, cpu=cpu, period=period, weight=weight, cgroup=group)
+    r.write(path)
+
+
+def twice(path):
+    """A chain of three places in one control group."""
+    r = Recording([Event(*CPU_CLOCK, sample_type=USUAL | CALLCHAIN | CGROUP_ID)])
+    r.comm(0, "prog", 7)
+    r.cgroup(0, 100, "/a")
+    r.sample(1000, 0x1000, 7, chain=[CONTEXT_USER, 0x1000, 0x2000, 0x3000], cgroup=100)
+    r.write(path)
+
+
+ROWS = ["report", "--stdio", "-n", "--no-children", "-g", "none", "-s"]
+case("keys of rows", keys,
+     ROWS + ["socket"], ROWS + ["socket,cpu"], ROWS + ["comm,socket"],
+     ROWS + ["time"], ROWS + ["time,comm"], ROWS + ["time", "--time-quantum", "50ms"],
+     ROWS + ["time,sym", "--time-quantum", "1s"], ROWS + ["time,weight", "-w", "0,0,4,3"],
+     ROWS + ["cgroup"], ROWS + ["cgroup,comm"], ROWS + ["dso,cgroup", "-w", "0,0,4,3"],
+     ROWS + ["weight"], ROWS + ["local_weight"], ROWS + ["weight,local_weight,comm", "-t", ";"],
+     ROWS + ["sym,weight"], ["report", "--stdio", "-F", "time,overhead,weight,sample"])
 
 
 def id_widths(n, tool, width):

@@ -30,7 +30,8 @@ enum sonde_report_value {
 
 struct sonde_report_options {
 	size_t size; /* sizeof(struct sonde_report_options) of the caller */
-	const char *sort; /* keys, comma-separated: comm dso sym pid cpu; NULL: comm,dso,sym */
+	const char
+	        *sort; /* keys, comma-separated, as the man page lists them; NULL: comm,dso,sym */
 	/* columns, comma-separated: keys and overhead, overhead_children, overhead_sys,
 	 * overhead_us, overhead_guest_sys, overhead_guest_us, sample, period; with '+' in front:
 	 * added; NULL */
@@ -61,6 +62,7 @@ struct sonde_report_options {
 	bool quiet; /* rows only */
 	bool color; /* colour escapes by overhead */
 	bool json; /* --stats and --header-only as JSON, see doc/json.md */
+	uint64_t time_quantum; /* ns that make one row of the key time; 0: 100 ms */
 	bool graph_given; /* call graphs were asked for; a warning when there are none */
 };
 
