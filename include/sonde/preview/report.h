@@ -30,8 +30,8 @@ enum sonde_report_value {
 
 struct sonde_report_options {
 	size_t size; /* sizeof(struct sonde_report_options) of the caller */
-	const char
-	        *sort; /* keys, comma-separated, as the man page lists them; NULL: comm,dso,sym */
+	/* keys, comma-separated, as the man page lists them; NULL: comm,dso,sym */
+	const char *sort;
 	/* columns, comma-separated: keys and overhead, overhead_children, overhead_sys,
 	 * overhead_us, overhead_guest_sys, overhead_guest_us, sample, period; with '+' in front:
 	 * added; NULL */
