@@ -11,7 +11,7 @@
 
 /* ---- delays ---- */
 
-static int bad_delay(struct sonde_record *r)
+static int bad_delay(struct sonde_recorder *r)
 {
 	return error_set(&r->error, SONDE_EARG, NO_OFFSET,
 	        "-D wants milliseconds, -1, or rising ranges such as 10-20,30-40, not '%s'",
@@ -30,7 +30,7 @@ static bool number(const char **s, uint64_t *v)
 	return *v < UINT64_MAX / 1000000;
 }
 
-static int parse_ranges(struct sonde_record *r)
+static int parse_ranges(struct sonde_recorder *r)
 {
 	struct capture_control *c = &r->control;
 	const char *s = r->options.delay;
@@ -54,7 +54,7 @@ static int parse_ranges(struct sonde_record *r)
 	}
 }
 
-int capture_control_plan(struct sonde_record *r)
+int capture_control_plan(struct sonde_recorder *r)
 {
 	struct capture_control *c = &r->control;
 	const char *s = r->options.delay;
@@ -80,11 +80,11 @@ int capture_control_plan(struct sonde_record *r)
 	return 0;
 }
 
-void capture_control_begin(struct sonde_record *r)
+void capture_control_begin(struct sonde_recorder *r)
 {
 	r->control.began_ns = capture_now_ns(CLOCK_MONOTONIC);
 	if (r->plan.delayed) {
-		capture_say(&r->log, SONDE_RECORD_STATE, "Events disabled");
+		capture_say(&r->log, SONDE_RECORDER_STATE, "Events disabled");
 	}
 	if (r->options.has_control) {
 		int flags = fcntl(r->options.control_fd, F_GETFL);
@@ -95,13 +95,13 @@ void capture_control_begin(struct sonde_record *r)
 	}
 }
 
-void capture_control_free(struct sonde_record *r)
+void capture_control_free(struct sonde_recorder *r)
 {
 	free(r->control.turns);
 	r->control.turns = NULL;
 }
 
-int capture_control_timeout(const struct sonde_record *r)
+int capture_control_timeout(const struct sonde_recorder *r)
 {
 	const struct capture_control *c = &r->control;
 	uint64_t now;
@@ -113,14 +113,14 @@ int capture_control_timeout(const struct sonde_record *r)
 	return now >= c->turns[c->turn] ? 0 : capture_timeout(c->turns[c->turn] - now);
 }
 
-static int all(struct sonde_record *r, bool on)
+static int all(struct sonde_recorder *r, bool on)
 {
 	TRY(capture_enable(&r->rings, SIZE_MAX, on));
-	capture_say(&r->log, SONDE_RECORD_STATE, on ? "Events enabled" : "Events disabled");
+	capture_say(&r->log, SONDE_RECORDER_STATE, on ? "Events enabled" : "Events disabled");
 	return 0;
 }
 
-int capture_control_turn(struct sonde_record *r)
+int capture_control_turn(struct sonde_recorder *r)
 {
 	struct capture_control *c = &r->control;
 
@@ -133,19 +133,19 @@ int capture_control_turn(struct sonde_record *r)
 
 /* ---- commands ---- */
 
-static int one(struct sonde_record *r, const char *name, bool on)
+static int one(struct sonde_recorder *r, const char *name, bool on)
 {
 	size_t i;
 
 	for (i = 0; i < r->plan.events.n; i++) {
 		if (strcmp(r->plan.events.v[i].name, name) == 0) {
 			TRY(capture_enable(&r->rings, i, on));
-			capture_say(&r->log, SONDE_RECORD_STATE, "Event %s %s", name,
+			capture_say(&r->log, SONDE_RECORDER_STATE, "Event %s %s", name,
 			        on ? "enabled" : "disabled");
 			return 0;
 		}
 	}
-	capture_say(&r->log, SONDE_RECORD_STATE, "failed: can't find '%s' event", name);
+	capture_say(&r->log, SONDE_RECORDER_STATE, "failed: can't find '%s' event", name);
 	return 0;
 }
 
@@ -161,7 +161,7 @@ static int do_disable(void *arg, const char *rest)
 
 static int do_snapshot(void *arg, const char *rest)
 {
-	struct sonde_record *r = arg;
+	struct sonde_recorder *r = arg;
 
 	(void)rest;
 	return r->plan.aux.pmu != NULL ? capture_snapshot(r) : 0;
@@ -188,7 +188,7 @@ static int do_evlist(void *arg, const char *rest)
 	static const struct record_attr_style detail = {": ", ", ", ": ", 0};
 	bool verbose = strcmp(rest, "-v") == 0, rates = strcmp(rest, "-F") == 0;
 	bool groups = strcmp(rest, "-g") == 0;
-	struct sonde_record *r = arg;
+	struct sonde_recorder *r = arg;
 	const struct event *e;
 	struct text t = {0};
 	size_t i, left = 0;
@@ -213,7 +213,7 @@ static int do_evlist(void *arg, const char *rest)
 	t.n -= t.n > 0; /* a message is told without its last end of line */
 	text_char(&t, '\0');
 	if (!t.failed && r->options.message != NULL) {
-		r->options.message(r->options.message_arg, SONDE_RECORD_STATE, t.p);
+		r->options.message(r->options.message_arg, SONDE_RECORDER_STATE, t.p);
 	}
 	text_fini(&t);
 	return 0;
@@ -221,12 +221,12 @@ static int do_evlist(void *arg, const char *rest)
 
 static void warn(void *arg, const char *text)
 {
-	const struct sonde_record *r = arg;
+	const struct sonde_recorder *r = arg;
 
-	capture_say(&r->log, SONDE_RECORD_WARNING, "%s", text);
+	capture_say(&r->log, SONDE_RECORDER_WARNING, "%s", text);
 }
 
-int capture_control_read(struct sonde_record *r)
+int capture_control_read(struct sonde_recorder *r)
 {
 	static const struct host_command list[] = {{"enable", do_enable}, {"disable", do_disable},
 	        {"snapshot", do_snapshot}, {"stop", do_stop}, {"ping", do_ping},

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-struct sonde_record;
+struct sonde_recorder;
 
 struct capture_control {
 	uint64_t *turns; /* ns since the start: on, off, on, ... */
@@ -18,16 +18,16 @@ struct capture_control {
 };
 
 /* Reads options.delay. SONDE_EARG. */
-int capture_control_plan(struct sonde_record *r);
-void capture_control_begin(struct sonde_record *r); /* time starts */
-void capture_control_free(struct sonde_record *r);
+int capture_control_plan(struct sonde_recorder *r);
+void capture_control_begin(struct sonde_recorder *r); /* time starts */
+void capture_control_free(struct sonde_recorder *r);
 
 /* ms until the next turn; -1: there is none. */
-int capture_control_timeout(const struct sonde_record *r);
+int capture_control_timeout(const struct sonde_recorder *r);
 /* Takes the turns that are due; HOST_CONTROL_STOP after the last range, or a status. */
-int capture_control_turn(struct sonde_record *r);
+int capture_control_turn(struct sonde_recorder *r);
 
 /* Reads and carries out commands; HOST_CONTROL_STOP, or a status. */
-int capture_control_read(struct sonde_record *r);
+int capture_control_read(struct sonde_recorder *r);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-static bool put_clock(const struct sonde_record *r, unsigned bit, struct text *t)
+static bool put_clock(const struct sonde_recorder *r, unsigned bit, struct text *t)
 {
 	struct timespec res = {0};
 
@@ -28,9 +28,9 @@ static bool put_clock(const struct sonde_record *r, unsigned bit, struct text *t
 }
 
 /* version, kind (1: zstd), level, ratio, the most that one record holds when inflated */
-static bool put_compressed(const struct sonde_record *r, struct text *t)
+static bool put_compressed(const struct sonde_recorder *r, struct text *t)
 {
-	const struct sonde_record_result *res = &r->result;
+	const struct sonde_recorder_result *res = &r->result;
 
 	feature_put_u32(t, 1);
 	feature_put_u32(t, 1);
@@ -41,7 +41,7 @@ static bool put_compressed(const struct sonde_record *r, struct text *t)
 }
 
 /* Those that only the recorder knows; *known is false for the others. */
-static bool put_own(const struct sonde_record *r, const struct capture_scan *scan, unsigned bit,
+static bool put_own(const struct sonde_recorder *r, const struct capture_scan *scan, unsigned bit,
         struct text *t, bool *known)
 {
 	*known = true;
@@ -65,12 +65,12 @@ static bool put_own(const struct sonde_record *r, const struct capture_scan *sca
 
 /* Are the times of samples said? Not where perf does not look for build ids of samples, unless
  * somebody asks for them. */
-static bool says_times(const struct sonde_record_options *o)
+static bool says_times(const struct sonde_recorder_options *o)
 {
 	return o->sample_times || (!o->no_build_ids && !o->all_build_ids && !o->mapping_build_ids);
 }
 
-static struct host_ids *collect_ids(const struct sonde_record *r)
+static struct host_ids *collect_ids(const struct sonde_recorder *r)
 {
 	struct host_ids *ids = calloc(r->plan.events.n, sizeof(*ids));
 	size_t i;
@@ -90,7 +90,7 @@ void capture_features_free(struct file_writer_feature *features, size_t n)
 	}
 }
 
-int capture_features(struct sonde_record *r, const struct capture_scan *scan,
+int capture_features(struct sonde_recorder *r, const struct capture_scan *scan,
         struct file_writer_feature out[CAPTURE_FEATURES_MAX], size_t *count)
 {
 	struct host_ids *ids = collect_ids(r);

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 void capture_say(
-        const struct capture_log *log, enum sonde_record_message kind, const char *fmt, ...)
+        const struct capture_log *log, enum sonde_recorder_message kind, const char *fmt, ...)
 {
 	char text[512];
 	va_list ap;
@@ -32,7 +32,7 @@ static void say(const struct capture_log *log, struct text *t)
 {
 	text_char(t, '\0');
 	if (!t->failed) {
-		log->message(log->arg, SONDE_RECORD_DEBUG, t->p);
+		log->message(log->arg, SONDE_RECORDER_DEBUG, t->p);
 	}
 	text_fini(t);
 }

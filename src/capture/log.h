@@ -5,15 +5,15 @@
 
 #include "host/kernel.h"
 
-#include <sonde/preview/record.h>
+#include <sonde/preview/recorder.h>
 
 struct capture_log {
-	void (*message)(void *arg, enum sonde_record_message kind, const char *text);
+	void (*message)(void *arg, enum sonde_recorder_message kind, const char *text);
 	void *arg;
 	bool debug; /* also what -vv says */
 };
 
-void capture_say(const struct capture_log *log, enum sonde_record_message kind, const char *fmt,
+void capture_say(const struct capture_log *log, enum sonde_recorder_message kind, const char *fmt,
         ...) __attribute__((format(printf, 3, 4)));
 
 /* Say with -vv what is opened and what came of it (fd; -1 with errno, which stays as it is), in

@@ -27,7 +27,7 @@ enum {
 #define BLIND_MS 50 /* how often a workload is asked for that cannot be listened to */
 
 struct loop {
-	struct sonde_record *r;
+	struct sonde_recorder *r;
 	struct pollfd *fds; /* WATCHES, rings, rings that tell of BPF programs, triggers */
 	size_t n;
 	bool blind; /* the end of the workload cannot be listened to: kernels before 5.3 */
@@ -113,7 +113,7 @@ static int lost_for(const struct loop *l)
 /* HOST_CONTROL_STOP when the recording is over. */
 static int ended(struct loop *l)
 {
-	struct sonde_record *r = l->r;
+	struct sonde_recorder *r = l->r;
 	bool over;
 
 	if (l->fds[WATCH_STOP].revents != 0) {
@@ -141,7 +141,7 @@ static int ended(struct loop *l)
 	}
 	if (lost_for(l) == 0) {
 		l->lost_ns = UINT64_MAX;
-		capture_say(&r->log, SONDE_RECORD_WARNING,
+		capture_say(&r->log, SONDE_RECORDER_WARNING,
 		        "the command runs on, but the kernel does not let it be recorded any more: "
 		        "it has become another user's (a set-user-id program)");
 	}
@@ -162,7 +162,7 @@ static bool rings_woke(const struct loop *l)
 
 static int run(struct loop *l)
 {
-	struct sonde_record *r = l->r;
+	struct sonde_recorder *r = l->r;
 	int (*const steps[])(struct loop *) = {take_snapshot, obey, switch_file, ended};
 	int timeout, rc;
 	size_t i;
@@ -193,7 +193,7 @@ static int run(struct loop *l)
 	}
 }
 
-int capture_loop(struct sonde_record *r)
+int capture_loop(struct sonde_recorder *r)
 {
 	size_t nbpf = r->bpf.watch.n, ntriggers = r->triggers.watch.n;
 	struct loop l = {.r = r, .n = WATCHES + r->rings.n + nbpf + ntriggers};

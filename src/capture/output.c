@@ -13,7 +13,7 @@
 
 /* ---- begin ---- */
 
-static int start_writer(struct sonde_record *r)
+static int start_writer(struct sonde_recorder *r)
 {
 	struct file_writer_event *list = calloc(r->plan.events.n, sizeof(*list));
 	size_t i;
@@ -38,7 +38,7 @@ static int start_writer(struct sonde_record *r)
  * The features of a stream come first. The times of samples are not known yet; BRANCH_STACK has no
  * bytes, as the end mark of the features.
  */
-static int start_stream(struct sonde_record *r)
+static int start_stream(struct sonde_recorder *r)
 {
 	struct file_writer_feature features[CAPTURE_FEATURES_MAX];
 	struct capture_scan nothing = {0};
@@ -60,9 +60,9 @@ static int start_stream(struct sonde_record *r)
 }
 
 /* How much may wait for a worker that compresses, or only writes; 0: there is none. */
-static unsigned worker_blocks(const struct sonde_record *r)
+static unsigned worker_blocks(const struct sonde_recorder *r)
 {
-	const struct sonde_record_options *o = &r->options;
+	const struct sonde_recorder_options *o = &r->options;
 
 	if (r->streams.v != NULL || (o->compress == 0 && !o->async_writes)) {
 		return 0;
@@ -75,7 +75,7 @@ static unsigned worker_blocks(const struct sonde_record *r)
 	                                           : LANE_BLOCKS_MAX;
 }
 
-static int begin(struct sonde_record *r)
+static int begin(struct sonde_recorder *r)
 {
 	struct capture_output *o = &r->output;
 
@@ -95,7 +95,7 @@ static int begin(struct sonde_record *r)
 	        r->streams.v == NULL ? r->options.compress : 0, worker_blocks(r), &r->error);
 }
 
-int capture_output_start(struct sonde_record *r)
+int capture_output_start(struct sonde_recorder *r)
 {
 	struct capture_output *o = &r->output;
 
@@ -115,7 +115,7 @@ typedef int write_features_fn(struct file_writer *w, const struct file_writer_fe
         size_t n, struct error *err);
 
 static int write_features(
-        struct sonde_record *r, const struct capture_scan *scan, write_features_fn *write)
+        struct sonde_recorder *r, const struct capture_scan *scan, write_features_fn *write)
 {
 	struct file_writer_feature features[CAPTURE_FEATURES_MAX];
 	size_t n;
@@ -127,7 +127,7 @@ static int write_features(
 	return rc;
 }
 
-static int read_back(struct sonde_record *r, struct capture_scan *scan)
+static int read_back(struct sonde_recorder *r, struct capture_scan *scan)
 {
 	const struct file_writer *w = &r->output.writer;
 	const struct capture_scan_options options = {.name = r->output.name,
@@ -146,20 +146,20 @@ static bool stopped(void *stop)
 	return capture_stopped_twice(stop);
 }
 
-static void fill_cache(struct sonde_record *r, const struct text *build_ids)
+static void fill_cache(struct sonde_recorder *r, const struct text *build_ids)
 {
 	const char *path = r->options.build_id_cache;
 	const struct span entries = {(const uint8_t *)build_ids->p, build_ids->n};
 
 	if (path != NULL && entries.n != 0 && !build_ids->failed &&
 	        !host_cache_fill(path, r->root_fd, entries, stopped, &r->stop) && r->stop.n < 2) {
-		capture_say(&r->log, SONDE_RECORD_WARNING,
+		capture_say(&r->log, SONDE_RECORDER_WARNING,
 		        "the build-id cache %s was not filled: %s; -N records without it", path,
 		        strerror(errno));
 	}
 }
 
-int capture_output_finish(struct sonde_record *r, bool quick)
+int capture_output_finish(struct sonde_recorder *r, bool quick)
 {
 	struct capture_output *o = &r->output;
 	struct capture_scan scan = {0};
@@ -197,7 +197,7 @@ int capture_output_finish(struct sonde_record *r, bool quick)
 }
 
 /* A folder can be read from the start: what its files are stands in the features. */
-int capture_output_describe(struct sonde_record *r)
+int capture_output_describe(struct sonde_recorder *r)
 {
 	struct capture_scan nothing = {0};
 
@@ -208,7 +208,7 @@ int capture_output_describe(struct sonde_record *r)
 	return write_features(r, &nothing, file_writer_describe);
 }
 
-void capture_output_salvage(struct sonde_record *r)
+void capture_output_salvage(struct sonde_recorder *r)
 {
 	struct capture_output *o = &r->output;
 	struct capture_scan nothing = {0};
@@ -235,11 +235,11 @@ void capture_output_salvage(struct sonde_record *r)
 
 /* ---- switching ---- */
 
-int capture_output_switch(struct sonde_record *r)
+int capture_output_switch(struct sonde_recorder *r)
 {
 	struct capture_output *o = &r->output;
 
-	capture_say(&r->log, SONDE_RECORD_NOTICE, "dump data: Woken up %llu times",
+	capture_say(&r->log, SONDE_RECORDER_NOTICE, "dump data: Woken up %llu times",
 	        (unsigned long long)(r->result.wakeups - o->rounds));
 	o->rounds = r->result.wakeups;
 	if (r->tail_synthesis) {
@@ -253,7 +253,7 @@ int capture_output_switch(struct sonde_record *r)
 	return r->tail_synthesis ? 0 : capture_synth(r);
 }
 
-int capture_output_timeout(const struct sonde_record *r)
+int capture_output_timeout(const struct sonde_recorder *r)
 {
 	uint64_t age;
 
@@ -264,9 +264,9 @@ int capture_output_timeout(const struct sonde_record *r)
 	return age >= r->options.switch_ns ? 0 : capture_timeout(r->options.switch_ns - age);
 }
 
-int capture_output_due(struct sonde_record *r)
+int capture_output_due(struct sonde_recorder *r)
 {
-	const struct sonde_record_options *o = &r->options;
+	const struct sonde_recorder_options *o = &r->options;
 	uint64_t written;
 
 	if (o->max_bytes == 0 && o->switch_bytes == 0 && o->switch_ns == 0) {
@@ -274,7 +274,7 @@ int capture_output_due(struct sonde_record *r)
 	}
 	written = capture_lane_written(&r->output.lane) + capture_streams_written(&r->streams);
 	if (o->max_bytes != 0 && r->output.done + written >= o->max_bytes) {
-		capture_say(&r->log, SONDE_RECORD_NOTICE,
+		capture_say(&r->log, SONDE_RECORDER_NOTICE,
 		        "perf size limit reached (%llu KB), stopping session",
 		        (unsigned long long)(r->output.done + written) / 1024);
 		return 2;

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-static bool has_enough(const struct sonde_record *r, const struct capture_ring *ring, bool all)
+static bool has_enough(const struct sonde_recorder *r, const struct capture_ring *ring, bool all)
 {
 	uint64_t least = r->options.flush_bytes;
 
@@ -14,7 +14,7 @@ static bool has_enough(const struct sonde_record *r, const struct capture_ring *
 	return all || ring->head - ring->tail >= least;
 }
 
-static int put_round(struct sonde_record *r)
+static int put_round(struct sonde_recorder *r)
 {
 	uint8_t round[RECORD_HEADER_SIZE] = {0};
 	struct iovec iov = {.iov_base = round, .iov_len = sizeof(round)};
@@ -27,7 +27,7 @@ static int put_round(struct sonde_record *r)
 }
 
 /* What stays in rings that are overwritten is older than what any round had. */
-static bool keeps_old(const struct sonde_record *r)
+static bool keeps_old(const struct sonde_recorder *r)
 {
 	size_t e;
 
@@ -45,7 +45,7 @@ static bool keeps_old(const struct sonde_record *r)
  * seen one round before. Rings that have too little to be read are no exception: with flush_bytes
  * there are no such marks, nor beside rings that are overwritten.
  */
-int capture_pass(struct sonde_record *r, bool all)
+int capture_pass(struct sonde_recorder *r, bool all)
 {
 	struct iovec iov[2];
 	bool any = false;
@@ -77,7 +77,7 @@ int capture_pass(struct sonde_record *r, bool all)
 	return put_round(r);
 }
 
-int capture_dump_backward(struct sonde_record *r)
+int capture_dump_backward(struct sonde_recorder *r)
 {
 	struct iovec *list;
 	size_t i, at, n;
@@ -103,7 +103,7 @@ int capture_dump_backward(struct sonde_record *r)
 	return 0;
 }
 
-int capture_snapshot(struct sonde_record *r)
+int capture_snapshot(struct sonde_recorder *r)
 {
 	size_t i;
 	int rc;
@@ -111,7 +111,7 @@ int capture_snapshot(struct sonde_record *r)
 	if (r->plan.aux.mode != CAPTURE_AUX_SNAPSHOT) {
 		return 0;
 	}
-	capture_say(&r->log, SONDE_RECORD_LINE, "Recording AUX area tracing snapshot");
+	capture_say(&r->log, SONDE_RECORDER_LINE, "Recording AUX area tracing snapshot");
 	(void)capture_switch(&r->rings, 0, false);
 	rc = capture_pass(r, true);
 	for (i = 0; rc >= 0 && i < r->rings.aux.nrings; i++) {

@@ -17,9 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-struct sonde_record *sonde_record_new(const struct sonde_record_options *options)
+struct sonde_recorder *sonde_recorder_new(const struct sonde_recorder_options *options)
 {
-	struct sonde_record *r = calloc(1, sizeof(*r));
+	struct sonde_recorder *r = calloc(1, sizeof(*r));
 
 	if (r == NULL) {
 		return NULL;
@@ -27,7 +27,8 @@ struct sonde_record *sonde_record_new(const struct sonde_record_options *options
 	r->misused = options_copy(&r->options, sizeof(r->options), options, &r->error) < 0;
 	r->kernel = host_kernel_linux();
 	r->log = (struct capture_log){r->options.message, r->options.message_arg, r->options.debug};
-	r->result = (struct sonde_record_result){.size = sizeof(r->result), .workload_status = -1};
+	r->result =
+	        (struct sonde_recorder_result){.size = sizeof(r->result), .workload_status = -1};
 	r->root_fd = proc_root_open("/");
 	r->rings.log = &r->log;
 	r->rings.err = &r->error;
@@ -45,7 +46,7 @@ struct sonde_record *sonde_record_new(const struct sonde_record_options *options
 	r->output.nkept = (size_t)r->options.switch_files;
 	r->output.name = strdup(r->options.output != NULL ? r->options.output : "perf.data");
 	if (r->output.name == NULL || r->stop.fd < 0 || r->snapshot_fd < 0 || r->root_fd < 0) {
-		sonde_record_free(r);
+		sonde_recorder_free(r);
 		return NULL;
 	}
 	return r;
@@ -59,7 +60,7 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-void sonde_record_free(struct sonde_record *r)
+void sonde_recorder_free(struct sonde_recorder *r)
 {
 	if (r == NULL) {
 		return;
@@ -80,35 +81,35 @@ void sonde_record_free(struct sonde_record *r)
 	free(r);
 }
 
-void sonde_record_stop(struct sonde_record *r)
+void sonde_recorder_stop(struct sonde_recorder *r)
 {
 	capture_wake(r->stop.fd);
 }
 
-void sonde_record_switch(struct sonde_record *r)
+void sonde_recorder_switch(struct sonde_recorder *r)
 {
 	capture_wake(r->switch_fd);
 }
 
-void sonde_record_snapshot(struct sonde_record *r)
+void sonde_recorder_snapshot(struct sonde_recorder *r)
 {
 	capture_wake(r->snapshot_fd);
 }
 
-const struct sonde_error *sonde_record_error(struct sonde_record *r)
+const struct sonde_error *sonde_recorder_error(struct sonde_recorder *r)
 {
 	r->public_error = (struct sonde_error){
 	        .status = r->error.status, .offset = r->error.offset, .text = r->error.text};
 	return &r->public_error;
 }
 
-const struct sonde_record_result *sonde_record_get_result(struct sonde_record *r)
+const struct sonde_recorder_result *sonde_recorder_get_result(struct sonde_recorder *r)
 {
 	return &r->result;
 }
 
 /* Those that nobody starts later: by a delay, or when the workload begins. */
-static int enable_first(struct sonde_record *r)
+static int enable_first(struct sonde_recorder *r)
 {
 	size_t e;
 
@@ -124,7 +125,7 @@ static int enable_first(struct sonde_record *r)
 	return 0;
 }
 
-static int fork_workload(struct sonde_record *r)
+static int fork_workload(struct sonde_recorder *r)
 {
 	const struct host_workload_options options = {.argv = r->options.workload,
 	        .no_stdout = r->options.output != NULL && strcmp(r->options.output, "-") == 0};
@@ -133,7 +134,7 @@ static int fork_workload(struct sonde_record *r)
 }
 
 /* Rings of threads are near no cpu, and threads that write have places of their own. */
-static int plan_affinity(struct sonde_record *r)
+static int plan_affinity(struct sonde_recorder *r)
 {
 	size_t n = r->plan.per_thread || r->streams.v != NULL ? 0 : r->rings.ncpus;
 
@@ -141,7 +142,7 @@ static int plan_affinity(struct sonde_record *r)
 	        &r->affinity, r->options.affinity, r->root_fd, r->rings.cpus, n, &r->error);
 }
 
-static int start(struct sonde_record *r)
+static int start(struct sonde_recorder *r)
 {
 	const struct capture_machine machine = {r->kernel, r->root_fd, &r->log, &r->error};
 
@@ -186,7 +187,7 @@ static int start(struct sonde_record *r)
 	return 0;
 }
 
-int sonde_record_start(struct sonde_record *r)
+int sonde_recorder_start(struct sonde_recorder *r)
 {
 	int rc = r->misused ? r->error.status : start(r);
 
@@ -197,7 +198,7 @@ int sonde_record_start(struct sonde_record *r)
 }
 
 /* What is left in rings, what only the end tells, and the rest of the file. */
-static int finish(struct sonde_record *r)
+static int finish(struct sonde_recorder *r)
 {
 	TRY(capture_streams_stop(&r->streams, &r->result.wakeups));
 	if (r->options.snapshot_on_exit) {
@@ -210,12 +211,12 @@ static int finish(struct sonde_record *r)
 	if (r->tail_synthesis) {
 		TRY(capture_synth(r));
 	}
-	capture_say(&r->log, SONDE_RECORD_NOTICE, "Woken up %llu times to write data",
+	capture_say(&r->log, SONDE_RECORDER_NOTICE, "Woken up %llu times to write data",
 	        (unsigned long long)r->result.wakeups);
 	return capture_output_finish(r, capture_stopped_twice(&r->stop));
 }
 
-static void end_workload(struct sonde_record *r, bool failed)
+static void end_workload(struct sonde_recorder *r, bool failed)
 {
 	if (r->workload.pid <= 0) {
 		return;
@@ -228,7 +229,7 @@ static void end_workload(struct sonde_record *r, bool failed)
 	r->workload.pid = 0;
 }
 
-int sonde_record_run(struct sonde_record *r)
+int sonde_recorder_run(struct sonde_recorder *r)
 {
 	int rc;
 

@@ -15,7 +15,7 @@
 #define SYNTH_BYTES   ((size_t)1 << 20) /* what is gathered before it is written */
 #define SPARE_FILES   8u /* descriptors: more than reading of /proc has open at once */
 
-static void put_id_index(const struct sonde_record *r, struct text *t)
+static void put_id_index(const struct sonde_recorder *r, struct text *t)
 {
 	size_t e, i, k = 0, at = host_record_begin(t, RECORD_ID_INDEX, 0);
 	uint64_t nr = 0;
@@ -43,7 +43,7 @@ static void put_id_index(const struct sonde_record *r, struct text *t)
 	host_record_end(t, at, NULL, 0);
 }
 
-static bool records_kernel(const struct sonde_record *r)
+static bool records_kernel(const struct sonde_recorder *r)
 {
 	size_t i;
 
@@ -67,7 +67,7 @@ static void put_update(struct text *t, uint64_t type, uint64_t id, const void *d
 	host_record_end(t, at, NULL, 0);
 }
 
-static void put_updates(const struct sonde_record *r, struct text *t)
+static void put_updates(const struct sonde_recorder *r, struct text *t)
 {
 	const double scale = 1e-6; /* ns to msec */
 	size_t i;
@@ -83,7 +83,7 @@ static void put_updates(const struct sonde_record *r, struct text *t)
 	}
 }
 
-static void put_threads(const struct sonde_record *r, struct text *t)
+static void put_threads(const struct sonde_recorder *r, struct text *t)
 {
 	size_t i, at = host_record_begin(t, RECORD_THREAD_MAP, 0);
 
@@ -99,7 +99,7 @@ static void put_threads(const struct sonde_record *r, struct text *t)
 	host_record_end(t, at, NULL, 0);
 }
 
-static void put_cpus(const struct sonde_record *r, struct text *t)
+static void put_cpus(const struct sonde_recorder *r, struct text *t)
 {
 	size_t i, at = host_record_begin(t, RECORD_CPU_MAP, 0);
 	bool range = r->rings.cpus[0] >= 0 &&
@@ -121,7 +121,7 @@ static void put_cpus(const struct sonde_record *r, struct text *t)
 	host_record_end(t, at, NULL, 0);
 }
 
-static int write_text(struct sonde_record *r, struct text *t)
+static int write_text(struct sonde_recorder *r, struct text *t)
 {
 	struct iovec iov = {.iov_base = t->p, .iov_len = t->n};
 	int rc = t->failed ? error_nomem(&r->error)
@@ -132,7 +132,7 @@ static int write_text(struct sonde_record *r, struct text *t)
 }
 
 static int synth_all(
-        struct sonde_record *r, const struct host_synth *synth, struct text *t, size_t *cut)
+        struct sonde_recorder *r, const struct host_synth *synth, struct text *t, size_t *cut)
 {
 	pid_t *pids = NULL;
 	size_t i, n = 0;
@@ -152,7 +152,7 @@ static int synth_all(
 }
 
 /* What cannot be opened in /proc is taken for a task that has ended: there must be room for it. */
-static int check_files(struct sonde_record *r)
+static int check_files(struct sonde_recorder *r)
 {
 	int fds[SPARE_FILES];
 	size_t i, n = 0;
@@ -169,9 +169,9 @@ static int check_files(struct sonde_record *r)
 	                                  "'ulimit -n'");
 }
 
-int capture_synth_plan(struct sonde_record *r)
+int capture_synth_plan(struct sonde_recorder *r)
 {
-	const struct sonde_record_options *o = &r->options;
+	const struct sonde_recorder_options *o = &r->options;
 
 	TRY(host_synth_choose(&r->synth, o->synthesis, &r->error));
 	r->synth.cgroups &= o->cgroups;
@@ -183,7 +183,7 @@ int capture_synth_plan(struct sonde_record *r)
 	return 0;
 }
 
-int capture_synth(struct sonde_record *r)
+int capture_synth(struct sonde_recorder *r)
 {
 	struct host_synth synth = r->synth;
 	struct text t = {0};
@@ -223,7 +223,7 @@ int capture_synth(struct sonde_record *r)
 		}
 	}
 	if (cut > 0) {
-		capture_say(&r->log, SONDE_RECORD_WARNING,
+		capture_say(&r->log, SONDE_RECORDER_WARNING,
 		        "reading their mappings took longer than %llu ms for %zu of the processes: "
 		        "the "
 		        "last ones are missing; --proc-map-timeout gives more time",
@@ -235,7 +235,7 @@ int capture_synth(struct sonde_record *r)
 
 /* The samples that an event lost, of the values of its group. */
 static uint64_t read_lost(
-        const struct sonde_record *r, const struct event *event, int fd, uint64_t id)
+        const struct sonde_recorder *r, const struct event *event, int fd, uint64_t id)
 {
 	uint64_t words[3 + 3 * 64];
 	ssize_t got = r->kernel->read(fd, words, sizeof(words));
@@ -254,7 +254,7 @@ static uint64_t read_lost(
 	return 0;
 }
 
-int capture_lost(struct sonde_record *r)
+int capture_lost(struct sonde_recorder *r)
 {
 	struct text t = {0};
 	uint64_t lost, id;

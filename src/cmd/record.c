@@ -15,7 +15,7 @@
 int cmd_record(int argc, char **argv);
 
 /* What a signal handler can reach. */
-static struct sonde_record *volatile running;
+static struct sonde_recorder *volatile running;
 static volatile sig_atomic_t stopped_by; /* 0: nothing did */
 static volatile sig_atomic_t switching, snapshots; /* what SIGUSR2 means */
 static volatile pid_t self;
@@ -38,7 +38,7 @@ static void on_signal(int sig)
 	}
 	stopped_by = sig;
 	if (running != NULL) {
-		sonde_record_stop(running);
+		sonde_recorder_stop(running);
 	}
 }
 
@@ -49,10 +49,10 @@ static void on_user_signal(int sig)
 		return;
 	}
 	if (running != NULL && switching) {
-		sonde_record_switch(running);
+		sonde_recorder_switch(running);
 	}
 	if (running != NULL && snapshots) {
-		sonde_record_snapshot(running);
+		sonde_recorder_snapshot(running);
 	}
 }
 
@@ -62,29 +62,29 @@ static void on_pipe(int sig)
 	(void)sig;
 }
 
-static void on_message(void *arg, enum sonde_record_message kind, const char *text)
+static void on_message(void *arg, enum sonde_recorder_message kind, const char *text)
 {
 	const struct record_command *c = arg;
 
-	if (kind == SONDE_RECORD_DEBUG || kind == SONDE_RECORD_LINE) {
+	if (kind == SONDE_RECORDER_DEBUG || kind == SONDE_RECORDER_LINE) {
 		if (c->verbose > 0) {
 			(void)fprintf(stderr, "%s\n", text);
 		}
-	} else if (kind == SONDE_RECORD_NOTICE || kind == SONDE_RECORD_STATE) {
+	} else if (kind == SONDE_RECORDER_NOTICE || kind == SONDE_RECORDER_STATE) {
 		if (!c->quiet) {
 			(void)fprintf(stderr,
-			        kind == SONDE_RECORD_NOTICE ? "[ sonde record: %s ]\n" : "%s\n",
+			        kind == SONDE_RECORDER_NOTICE ? "[ sonde record: %s ]\n" : "%s\n",
 			        text);
 		}
-	} else if (!c->quiet && (kind == SONDE_RECORD_WARNING || c->verbose > 0)) {
+	} else if (!c->quiet && (kind == SONDE_RECORDER_WARNING || c->verbose > 0)) {
 		(void)fprintf(stderr, "sonde record: %s\n", text);
 	}
 }
 
-static void print_result(struct record_command *c, struct sonde_record *r)
+static void print_result(struct record_command *c, struct sonde_recorder *r)
 {
-	const struct sonde_record_result *res = sonde_record_get_result(r);
-	const struct sonde_record_options *o = &c->options;
+	const struct sonde_recorder_result *res = sonde_recorder_get_result(r);
+	const struct sonde_recorder_options *o = &c->options;
 	bool stamped = o->timestamp_names || o->switch_output;
 	const double mib = 1024 * 1024;
 
@@ -148,7 +148,7 @@ static bool is_ignored(int sig)
  * recordings by it all the same: it is caught always, as perf does. What a workload finds ignored
  * stays so where nothing here needs a handler.
  */
-static void catch_signals(const struct sonde_record_options *o)
+static void catch_signals(const struct sonde_recorder_options *o)
 {
 	struct sigaction stop = {.sa_handler = on_signal};
 	struct sigaction user = {.sa_handler = on_user_signal, .sa_flags = SA_RESTART};
@@ -174,7 +174,7 @@ static void catch_signals(const struct sonde_record_options *o)
 
 static int run(struct record_command *c)
 {
-	struct sonde_record *r = sonde_record_new(&c->options);
+	struct sonde_recorder *r = sonde_recorder_new(&c->options);
 	int rc, status;
 	size_t i;
 
@@ -185,20 +185,20 @@ static int run(struct record_command *c)
 	running = r;
 	self = getpid();
 	catch_signals(&c->options);
-	rc = sonde_record_start(r);
-	rc = rc < 0 ? rc : sonde_record_run(r);
+	rc = sonde_recorder_start(r);
+	rc = rc < 0 ? rc : sonde_recorder_run(r);
 	if (rc < 0) {
-		(void)fprintf(stderr, "sonde record: %s\n", sonde_record_error(r)->text);
+		(void)fprintf(stderr, "sonde record: %s\n", sonde_recorder_error(r)->text);
 	} else {
 		print_result(c, r);
 	}
-	status = sonde_record_get_result(r)->workload_status;
+	status = sonde_recorder_get_result(r)->workload_status;
 	running = NULL;
 	for (i = 0; i < sizeof(stopping) / sizeof(stopping[0]); i++) {
 		(void)signal(stopping[i], SIG_DFL);
 	}
 	(void)signal(SIGUSR2, SIG_IGN); /* a late one must not end us */
-	sonde_record_free(r);
+	sonde_recorder_free(r);
 	if (rc < 0) {
 		return rc == SONDE_EARG ? 129 : 255; /* as for an option that is not known */
 	}
@@ -235,7 +235,7 @@ static bool parse_blocks(const char *arg, unsigned *out)
 
 static int check_output(struct record_command *c, const struct option_command *command)
 {
-	struct sonde_record_options *o = &c->options;
+	struct sonde_recorder_options *o = &c->options;
 	bool stream = o->output != NULL && strcmp(o->output, "-") == 0;
 
 	if (stream && (o->threads != NULL || o->switch_output)) {
@@ -258,7 +258,7 @@ static int check_output(struct record_command *c, const struct option_command *c
 		return options_mistake(command, "either --affinity or --threads");
 	}
 	if (o->threads != NULL && o->switch_output) {
-		on_message(c, SONDE_RECORD_WARNING,
+		on_message(c, SONDE_RECORDER_WARNING,
 		        "--switch-output is not available with --threads: one folder is written");
 		o->switch_output = false;
 		o->ntriggers = 0;
@@ -302,7 +302,7 @@ static void warn_of_missing(struct record_command *c)
 		if (missing[i].given) {
 			(void)snprintf(text, sizeof(text), "%s is ignored: %s", missing[i].name,
 			        missing[i].why);
-			on_message(c, SONDE_RECORD_WARNING, text);
+			on_message(c, SONDE_RECORDER_WARNING, text);
 		}
 	}
 }
@@ -324,7 +324,7 @@ static void choose_cache(struct record_command *c)
 static int check_options(
         struct record_command *c, const struct option_command *command, bool workload)
 {
-	struct sonde_record_options *o = &c->options;
+	struct sonde_recorder_options *o = &c->options;
 	bool tasks = o->pids != NULL || o->tids != NULL || o->user != NULL;
 
 	if (!workload && !tasks && !o->all_cpus && o->cpus == NULL && o->ncgroup_filters == 0) {
@@ -343,7 +343,7 @@ static int check_options(
 	}
 	if (tasks && o->all_cpus) {
 		o->all_cpus = false;
-		on_message(c, SONDE_RECORD_WARNING,
+		on_message(c, SONDE_RECORDER_WARNING,
 		        o->pids != NULL   ? "-p was given: recording it alone, not -a"
 		        : o->tids != NULL ? "-t was given: recording it alone, not -a"
 		                          : "-u was given: recording it alone, not -a");
@@ -353,7 +353,7 @@ static int check_options(
 
 static int parse_and_run(struct record_command *c, int argc, char **argv)
 {
-	struct sonde_record_options *o = &c->options;
+	struct sonde_recorder_options *o = &c->options;
 	struct option_def defs[RECORD_OPTIONS];
 	const struct option_command command = {
 	        .name = "record",

@@ -5,13 +5,13 @@
 
 #include "cmd/options.h"
 
-#include <sonde/preview/record.h>
+#include <sonde/preview/recorder.h>
 
 struct record_command {
-	struct sonde_record_options options;
+	struct sonde_recorder_options options;
 	const char **events, **triggers;
-	struct sonde_record_cgroup_filter *cgroups;
-	struct sonde_record_filter *filters;
+	struct sonde_recorder_cgroup_filter *cgroups;
+	struct sonde_recorder_filter *filters;
 	char exclude_self[32]; /* a filter: not what this process does */
 	bool switches_given; /* --switch-events or its --no- stood there */
 	bool quiet;

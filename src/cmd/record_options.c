@@ -161,7 +161,7 @@ int record_on_filter(const struct option_def *def, const char *arg, bool unset)
 		return 0;
 	}
 	c->filters[c->options.nfilters++] =
-	        (struct sonde_record_filter){.text = arg, .nevents = c->options.nevents};
+	        (struct sonde_recorder_filter){.text = arg, .nevents = c->options.nevents};
 	return 0;
 }
 
@@ -215,7 +215,7 @@ int record_on_clock(const struct option_def *def, const char *arg, bool unset)
 int record_on_choice(const struct option_def *def, const char *arg, bool unset)
 {
 	(void)arg;
-	*(enum sonde_record_choice *)def->target = unset ? SONDE_RECORD_NO : SONDE_RECORD_YES;
+	*(enum sonde_recorder_choice *)def->target = unset ? SONDE_RECORDER_NO : SONDE_RECORDER_YES;
 	return 0;
 }
 
@@ -229,7 +229,7 @@ int record_on_branch_any(const struct option_def *def, const char *arg, bool uns
 int record_on_registers(const struct option_def *def, const char *arg, bool unset)
 {
 	if (!unset && arg != NULL && strcmp(arg, "?") == 0) {
-		(void)fprintf(stderr, "available registers: %s\n", sonde_record_registers());
+		(void)fprintf(stderr, "available registers: %s\n", sonde_recorder_registers());
 		return -1;
 	}
 	*(const char **)def->target = unset ? NULL : arg != NULL ? arg : "";
@@ -245,13 +245,13 @@ int record_on_cgroups(const struct option_def *def, const char *arg, bool unset)
 		return 0;
 	}
 	c->cgroups[c->options.ncgroup_filters++] =
-	        (struct sonde_record_cgroup_filter){.names = arg, .nevents = c->options.nevents};
+	        (struct sonde_recorder_cgroup_filter){.names = arg, .nevents = c->options.nevents};
 	return 0;
 }
 
 int record_on_compress(const struct option_def *def, const char *arg, bool unset)
 {
-	struct sonde_record_options *o = def->target;
+	struct sonde_recorder_options *o = def->target;
 	uint64_t level = 1;
 
 	if (!unset && arg != NULL && !options_number(arg, &level)) {
@@ -311,7 +311,7 @@ int record_on_switch(const struct option_def *def, const char *arg, bool unset)
 {
 	static const uint64_t factors[] = {
 	        1000000000ull, 60 * 1000000000ull, 3600 * 1000000000ull, 86400 * 1000000000ull};
-	struct sonde_record_options *o = def->target;
+	struct sonde_recorder_options *o = def->target;
 
 	o->switch_output = !unset;
 	o->switch_bytes = o->switch_ns = 0;
@@ -349,7 +349,7 @@ int record_on_optional(const struct option_def *def, const char *arg, bool unset
 int record_on_control(const struct option_def *def, const char *arg, bool unset)
 {
 	struct record_command *c = def->target;
-	struct sonde_record_options *o = &c->options;
+	struct sonde_recorder_options *o = &c->options;
 
 	o->has_control = !unset;
 	return options_control("record", unset ? NULL : arg, &o->control_fd, &o->ack_fd);

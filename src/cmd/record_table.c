@@ -12,7 +12,7 @@
 
 static struct option_def *target_options(struct option_def *to, struct record_command *c)
 {
-	struct sonde_record_options *o = &c->options;
+	struct sonde_recorder_options *o = &c->options;
 	const struct option_def group[] = {
 	        OPTION_HEADING("What to record"),
 	        OPTION_SWITCH('a', "all-cpus", &o->all_cpus, "all processes on all cpus"),
@@ -36,7 +36,7 @@ static struct option_def *target_options(struct option_def *to, struct record_co
 
 static struct option_def *event_options(struct option_def *to, struct record_command *c)
 {
-	struct sonde_record_options *o = &c->options;
+	struct sonde_recorder_options *o = &c->options;
 	const struct option_def group[] = {
 	        OPTION_CALL('e', "event", OPTION_REQUIRED, record_on_event, c, "EVENT[,EVENT]",
 	                "events, such as cpu-clock, page-faults:u (default: cycles)"),
@@ -59,7 +59,7 @@ static struct option_def *event_options(struct option_def *to, struct record_com
 
 static struct option_def *sample_options(struct option_def *to, struct record_command *c)
 {
-	struct sonde_record_options *o = &c->options;
+	struct sonde_recorder_options *o = &c->options;
 	const struct option_def group[] = {
 	        OPTION_HEADING("What a sample holds"),
 	        OPTION_SWITCH('g', NULL, &o->callchains, "call chains by frame pointers"),
@@ -103,7 +103,7 @@ static struct option_def *sample_options(struct option_def *to, struct record_co
 
 static struct option_def *side_band_options(struct option_def *to, struct record_command *c)
 {
-	struct sonde_record_options *o = &c->options;
+	struct sonde_recorder_options *o = &c->options;
 	const struct option_def group[] = {
 	        OPTION_HEADING("Side-band"),
 	        {.long_name = "switch-events",
@@ -130,7 +130,7 @@ static struct option_def *side_band_options(struct option_def *to, struct record
 
 static struct option_def *trace_options(struct option_def *to, struct record_command *c)
 {
-	struct sonde_record_options *o = &c->options;
+	struct sonde_recorder_options *o = &c->options;
 	const struct option_def group[] = {
 	        OPTION_HEADING("Trace (an event with an AUX area, such as intel_pt//)"),
 	        OPTION_CALL('S', "snapshot", OPTION_OPTIONAL, record_on_snapshot, c, "[e]SIZE",
@@ -145,7 +145,7 @@ static struct option_def *trace_options(struct option_def *to, struct record_com
 
 static struct option_def *output_options(struct option_def *to, struct record_command *c)
 {
-	struct sonde_record_options *o = &c->options;
+	struct sonde_recorder_options *o = &c->options;
 	const struct option_def group[] = {
 	        OPTION_HEADING("Output"),
 	        OPTION_TEXT('o', "output", &o->output, "FILE",
@@ -186,7 +186,7 @@ static struct option_def *output_options(struct option_def *to, struct record_co
 
 static struct option_def *ring_options(struct option_def *to, struct record_command *c)
 {
-	struct sonde_record_options *o = &c->options;
+	struct sonde_recorder_options *o = &c->options;
 	const struct option_def group[] = {
 	        OPTION_HEADING("How"),
 	        OPTION_CALL('m', "mmap-pages", OPTION_REQUIRED, record_on_pages, c,

@@ -4,7 +4,7 @@
 #include "cmd/test.h"
 
 #include <sonde/file.h>
-#include <sonde/preview/record.h>
+#include <sonde/preview/recorder.h>
 #include <sonde/pt.h>
 #include <sonde/session.h>
 #include <sonde/write.h>
@@ -44,7 +44,7 @@ static enum test_outcome record_spin(const struct place *p, struct test_reason *
 	static char exe[] = "/proc/self/exe", test[] = "test", spin[] = "--spin";
 	static char *const words[] = {exe, test, spin, NULL};
 	static const char *const events[] = {"cpu-clock:u"};
-	struct sonde_record_options o = {.size = sizeof(o),
+	struct sonde_recorder_options o = {.size = sizeof(o),
 	        .workload = words,
 	        .events = events,
 	        .nevents = 1,
@@ -52,16 +52,16 @@ static enum test_outcome record_spin(const struct place *p, struct test_reason *
 	        .output = p->path,
 	        .command_line = words,
 	        .mmap_pages = 16};
-	struct sonde_record *r = sonde_record_new(&o);
+	struct sonde_recorder *r = sonde_recorder_new(&o);
 	enum test_outcome outcome = TEST_OK;
-	int rc = r != NULL ? sonde_record_start(r) : SONDE_ENOMEM;
+	int rc = r != NULL ? sonde_recorder_start(r) : SONDE_ENOMEM;
 
-	rc = rc >= 0 ? sonde_record_run(r) : rc;
+	rc = rc >= 0 ? sonde_recorder_run(r) : rc;
 	if (rc < 0) {
-		outcome =
-		        test_status(why, rc, r != NULL ? sonde_record_error(r)->text : "no memory");
+		outcome = test_status(
+		        why, rc, r != NULL ? sonde_recorder_error(r)->text : "no memory");
 	}
-	sonde_record_free(r);
+	sonde_recorder_free(r);
 	return outcome;
 }
 

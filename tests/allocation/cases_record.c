@@ -5,7 +5,7 @@
 
 #include <sonde/file.h>
 #include <sonde/preview/check.h>
-#include <sonde/preview/record.h>
+#include <sonde/preview/recorder.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,11 +48,11 @@ static void remove_output(const struct input *in)
 	(void)!system(command); /* NOLINT(cert-env33-c): a folder of this test's own */
 }
 
-static int record(struct outcome *out, const struct input *in, struct sonde_record_options o)
+static int record(struct outcome *out, const struct input *in, struct sonde_recorder_options o)
 {
 	static const char *const events[] = {"cpu-clock:u", "{task-clock:u,page-faults:u}"};
 	char *const words[] = {in->program, NULL};
-	struct sonde_record *r;
+	struct sonde_recorder *r;
 	int rc;
 
 	remove_output(in);
@@ -63,26 +63,26 @@ static int record(struct outcome *out, const struct input *in, struct sonde_reco
 	o.nevents = 2;
 	o.output = in->out;
 	o.mmap_pages = 4;
-	r = sonde_record_new(&o);
-	rc = r != NULL ? sonde_record_start(r) : SONDE_ENOMEM;
-	rc = rc >= 0 ? sonde_record_run(r) : rc;
+	r = sonde_recorder_new(&o);
+	rc = r != NULL ? sonde_recorder_start(r) : SONDE_ENOMEM;
+	rc = rc >= 0 ? sonde_recorder_run(r) : rc;
 	if (r != NULL) {
-		outcome_error(out, rc, sonde_record_error(r));
+		outcome_error(out, rc, sonde_recorder_error(r));
 	}
-	sonde_record_free(r);
+	sonde_recorder_free(r);
 	return rc;
 }
 
 static int case_record(struct outcome *out, const struct input *in)
 {
-	int rc = record(out, in, (struct sonde_record_options){.callchains = true});
+	int rc = record(out, in, (struct sonde_recorder_options){.callchains = true});
 
 	return rc >= 0 ? add_recording(out, in->out) : rc;
 }
 
 static int case_record_threads(struct outcome *out, const struct input *in)
 {
-	int rc = record(out, in, (struct sonde_record_options){.threads = "cpu", .compress = 1});
+	int rc = record(out, in, (struct sonde_recorder_options){.threads = "cpu", .compress = 1});
 
 	return rc >= 0 ? add_recording(out, in->out) : rc;
 }
@@ -90,7 +90,7 @@ static int case_record_threads(struct outcome *out, const struct input *in)
 static int case_record_switch(struct outcome *out, const struct input *in)
 {
 	return record(out, in,
-	        (struct sonde_record_options){.switch_output = true, .async_writes = true});
+	        (struct sonde_recorder_options){.switch_output = true, .async_writes = true});
 }
 
 const struct alloc_case record_cases[] = {

@@ -11,7 +11,7 @@
 #include <sonde/preview/flamegraph.h>
 #include <sonde/preview/header.h>
 #include <sonde/preview/list.h>
-#include <sonde/preview/record.h>
+#include <sonde/preview/recorder.h>
 #include <sonde/preview/report.h>
 #include <sonde/preview/rewrite.h>
 #include <sonde/preview/script.h>
@@ -212,14 +212,14 @@ static int call_doctor(const void *options)
 /* NULL would record the machine, so nothing is started then. */
 static int call_record(const void *options)
 {
-	struct sonde_record *r = sonde_record_new(options);
+	struct sonde_recorder *r = sonde_recorder_new(options);
 	int rc = r != NULL ? 0 : SONDE_ENOMEM;
 
 	if (options != NULL) {
-		rc = sonde_record_start(r);
-		rc = has(sonde_record_error(r)->text, "option") ? rc : -1000;
+		rc = sonde_recorder_start(r);
+		rc = has(sonde_recorder_error(r)->text, "option") ? rc : -1000;
 	}
-	sonde_record_free(r);
+	sonde_recorder_free(r);
 	return rc;
 }
 
@@ -292,7 +292,7 @@ static const struct {
         {"sonde_rewriter_add", call_stage, sizeof(struct sonde_rewriter_stage)},
         {"sonde_list_print", call_list, sizeof(struct sonde_list_options)},
         {"sonde_doctor_new", call_doctor, sizeof(struct sonde_doctor_options)},
-        {"sonde_record_new", call_record, sizeof(struct sonde_record_options)},
+        {"sonde_recorder_new", call_record, sizeof(struct sonde_recorder_options)},
         {"sonde_stat_new", call_stat, sizeof(struct sonde_stat_options)},
         {"sonde_stat_report", call_stat_report, sizeof(struct sonde_stat_options)},
         {"sonde_counter_new", call_counter, sizeof(struct sonde_counter_options)},

@@ -22,7 +22,7 @@ static struct fixture machine;
 static const char *keep; /* where recordings stay; NULL: nowhere */
 static char said[8192];
 
-static void on_message(void *arg, enum sonde_record_message kind, const char *text)
+static void on_message(void *arg, enum sonde_recorder_message kind, const char *text)
 {
 	size_t n = strlen(said);
 
@@ -34,12 +34,12 @@ static void on_message(void *arg, enum sonde_record_message kind, const char *te
 static char output[256];
 static const char *events[4];
 
-static struct sonde_record_options options(const char *name)
+static struct sonde_recorder_options options(const char *name)
 {
 	(void)snprintf(output, sizeof(output), "%s/%s", keep != NULL ? keep : machine.path, name);
 	(void)unlink(output);
 	events[0] = "intel_pt//u";
-	return (struct sonde_record_options){.size = sizeof(struct sonde_record_options),
+	return (struct sonde_recorder_options){.size = sizeof(struct sonde_recorder_options),
 	        .all_cpus = true,
 	        .events = events,
 	        .nevents = 1,
@@ -50,9 +50,9 @@ static struct sonde_record_options options(const char *name)
 }
 
 /* A recorder of the played machine. */
-static struct sonde_record *begin(const struct sonde_record_options *o)
+static struct sonde_recorder *begin(const struct sonde_recorder_options *o)
 {
-	struct sonde_record *r = sonde_record_new(o);
+	struct sonde_recorder *r = sonde_recorder_new(o);
 
 	if (r == NULL) {
 		abort();

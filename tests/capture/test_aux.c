@@ -17,7 +17,7 @@
 /* ---- what the machine does ---- */
 
 struct play {
-	struct sonde_record *record;
+	struct sonde_recorder *record;
 	unsigned polls, last;
 	uint64_t each; /* bytes of trace between polls */
 	unsigned snapshots_every; /* polls; 0: never */
@@ -49,7 +49,7 @@ static bool play(void *arg)
 		fake_run(0, i % 8 == 3 ? 9 : 7, i % 8 == 3 ? 9 : 7);
 	}
 	if (p->snapshots_every != 0 && i % p->snapshots_every == p->snapshots_every - 1) {
-		sonde_record_snapshot(p->record);
+		sonde_recorder_snapshot(p->record);
 	}
 	return i < p->last;
 }
@@ -181,25 +181,25 @@ static bool whole(const struct seen *s, const struct play *p)
 	       s->gaps[0] + s->gaps[1] == 0 && s->maps == p->files && s->truncated == lost_pieces();
 }
 
-static struct seen record(struct sonde_record *r, struct play *p)
+static struct seen record(struct sonde_recorder *r, struct play *p)
 {
 	struct seen s;
 	bool good;
 
 	p->record = r;
 	fake_on_poll(play, p);
-	good = sonde_record_start(r) == 0 && sonde_record_run(r) == 0;
+	good = sonde_recorder_start(r) == 0 && sonde_recorder_run(r) == 0;
 	if (!ok(good, "a recording")) {
-		printf("# %s\n", sonde_record_error(r)->text);
+		printf("# %s\n", sonde_recorder_error(r)->text);
 	}
 	s = read_back();
-	eq_u64(sonde_record_get_result(r)->trace_pieces, s.aux_records, "pieces are counted");
-	eq_u64(sonde_record_get_result(r)->trace_lost, s.truncated, "and losses");
-	eq_u64(sonde_record_get_result(r)->trace_gaps, s.partial + s.collision, "and gaps");
+	eq_u64(sonde_recorder_get_result(r)->trace_pieces, s.aux_records, "pieces are counted");
+	eq_u64(sonde_recorder_get_result(r)->trace_lost, s.truncated, "and losses");
+	eq_u64(sonde_recorder_get_result(r)->trace_gaps, s.partial + s.collision, "and gaps");
 	eq_u64(s.damaged, 0, "nothing in it is damaged");
 	eq_u64(s.infos, 1, "AUXTRACE_INFO is there, once");
 	eq_u64(s.indexed, s.chunks, "the index names every AUXTRACE record");
-	sonde_record_free(r);
+	sonde_recorder_free(r);
 	eq_u64(fake_open_fds(), 0, "all descriptors are closed");
 	eq_u64(fake_locked(), 0, "and all memory unlocked");
 	return s;
@@ -207,7 +207,7 @@ static struct seen record(struct sonde_record *r, struct play *p)
 
 static void test_wrap(void)
 {
-	struct sonde_record_options o = options("full-wrap.data");
+	struct sonde_recorder_options o = options("full-wrap.data");
 	struct play p = {.last = 200, .each = 3000};
 	struct seen s;
 
@@ -226,7 +226,7 @@ static void test_wrap(void)
 
 static void test_full(void)
 {
-	struct sonde_record_options o = options("full-lost.data");
+	struct sonde_recorder_options o = options("full-lost.data");
 	struct play p = {.last = 100, .each = 9000};
 	struct seen s;
 
@@ -246,7 +246,7 @@ static void test_mutations(void)
 	        {.ncpus = CPUS, .aux_type = PT_TYPE, .late = 2, .ignore_enable = true},
 	        {.ncpus = CPUS, .aux_type = PT_TYPE, .late = 2, .ignore_dummy = true},
 	};
-	struct sonde_record_options o = options("mutant.data");
+	struct sonde_recorder_options o = options("mutant.data");
 	uint64_t with;
 	struct play p = {.last = 100, .each = 9000};
 	struct seen s;
@@ -268,7 +268,7 @@ static void test_mutations(void)
 
 static void test_snapshot(bool head_wraps, uint64_t size, uint64_t each, const char *name)
 {
-	struct sonde_record_options o = options(name);
+	struct sonde_recorder_options o = options(name);
 	struct play p = {.last = 60, .each = each, .snapshots_every = 20};
 	struct seen s;
 
@@ -306,7 +306,7 @@ static void test_info(void)
 {
 	static const uint64_t want[] = {
 	        10, 0, 0, 0, 0, 0x400, 0x800, 3, 0, 1, 0x200, 0x3c000, 246, 2, 2, 29, 0, 0};
-	struct sonde_record_options o = options("info.data");
+	struct sonde_recorder_options o = options("info.data");
 	struct play p = {.last = 3, .each = 100};
 	struct seen s;
 	size_t i;
@@ -328,9 +328,9 @@ static void test_info(void)
 /* Another PMU with an AUX area: the same way, with its own words in AUXTRACE_INFO. */
 static void test_spe(void)
 {
-	struct sonde_record_options o = options("spe.data");
+	struct sonde_recorder_options o = options("spe.data");
 	struct play p = {.last = 30, .each = 3000};
-	struct sonde_record *r;
+	struct sonde_recorder *r;
 	struct seen s;
 	size_t i = 0;
 
@@ -359,7 +359,7 @@ static void test_clock(void)
 	        .time_cycles = 77,
 	        .time_mask = 0xffffffff,
 	        .caps = FAKE_CAP_TIME | FAKE_CAP_TIME_ZERO | FAKE_CAP_TIME_SHORT};
-	struct sonde_record_options o = options("clock.data");
+	struct sonde_recorder_options o = options("clock.data");
 	struct play p = {.last = 3, .each = 100};
 	struct seen s;
 
@@ -397,9 +397,9 @@ static bool play_flood(void *arg)
 
 static void test_flood(void)
 {
-	struct sonde_record_options o = options("flood.data");
+	struct sonde_recorder_options o = options("flood.data");
 	struct play p = {.last = 60};
-	struct sonde_record *r;
+	struct sonde_recorder *r;
 	struct seen s;
 
 	o.mmap_pages = 1;
@@ -408,9 +408,9 @@ static void test_flood(void)
 	r = begin(&o);
 	p.record = r;
 	fake_on_poll(play_flood, &p);
-	ok(sonde_record_start(r) == 0 && sonde_record_run(r) == 0, "records are lost");
-	ok(sonde_record_get_result(r)->lost > 100, "and counted");
-	sonde_record_free(r);
+	ok(sonde_recorder_start(r) == 0 && sonde_recorder_run(r) == 0, "records are lost");
+	ok(sonde_recorder_get_result(r)->lost > 100, "and counted");
+	sonde_recorder_free(r);
 	s = read_back();
 	ok(s.maps < p.files && s.aux_bytes < s.bytes[0], "also those that tell of trace");
 	ok(s.wrong == 0 && s.bytes[0] == fake_aux_end(0) && s.bytes[0] > 0,
@@ -431,9 +431,9 @@ static bool play_offline(void *arg)
 
 static void test_offline(void)
 {
-	struct sonde_record_options o = options("offline.data");
+	struct sonde_recorder_options o = options("offline.data");
 	struct play p = {.last = 60, .each = 3000};
-	struct sonde_record *r;
+	struct sonde_recorder *r;
 	struct seen s;
 
 	o.aux_pages = 4;
@@ -441,8 +441,8 @@ static void test_offline(void)
 	r = begin(&o);
 	p.record = r;
 	fake_on_poll(play_offline, &p);
-	ok(sonde_record_start(r) == 0 && sonde_record_run(r) == 0, "a cpu goes off-line");
-	sonde_record_free(r);
+	ok(sonde_recorder_start(r) == 0 && sonde_recorder_run(r) == 0, "a cpu goes off-line");
+	sonde_recorder_free(r);
 	s = read_back();
 	ok(whole(&s, &p), "what it had made until then is in the file, and all of the others");
 	ok(s.bytes[1] > 0 && s.bytes[1] < s.bytes[0] / 3, "it made nothing more");
@@ -450,9 +450,9 @@ static void test_offline(void)
 
 static void test_some_cpus(void)
 {
-	struct sonde_record_options o = options("cpus.data");
+	struct sonde_recorder_options o = options("cpus.data");
 	struct play p = {.last = 60, .each = 2000};
-	struct sonde_record *r;
+	struct sonde_recorder *r;
 	struct seen s;
 
 	o.all_cpus = false;
@@ -462,19 +462,19 @@ static void test_some_cpus(void)
 	r = begin(&o);
 	p.record = r;
 	fake_on_poll(play, &p);
-	ok(sonde_record_start(r) == 0, "-C 1");
+	ok(sonde_recorder_start(r) == 0, "-C 1");
 	ok(fake_find(PT_TYPE, PT_CONFIG, 0) == NULL && fake_find(PT_TYPE, PT_CONFIG, 1) != NULL,
 	        "traces that cpu alone");
 	ok(fake_find(SONDE_TYPE_SOFTWARE, SONDE_SW_DUMMY, 0) != NULL, "side-band is of all");
-	ok(sonde_record_run(r) == 0, "runs");
-	sonde_record_free(r);
+	ok(sonde_recorder_run(r) == 0, "runs");
+	sonde_recorder_free(r);
 	s = read_back();
 	ok(whole(&s, &p) && s.bytes[0] == 0 && s.bytes[1] > 0, "its trace, and mappings of others");
 }
 
 static void test_workers(void)
 {
-	struct sonde_record_options o = options("worker.data");
+	struct sonde_recorder_options o = options("worker.data");
 	struct play p = {.last = 60, .each = 3000};
 	struct seen s;
 
@@ -495,9 +495,9 @@ static void test_workers(void)
 /* A stream has no index; what is in it is the same. */
 static void test_stream(void)
 {
-	struct sonde_record_options o = options("stream.data");
+	struct sonde_recorder_options o = options("stream.data");
 	struct play p = {.last = 60, .each = 3000};
-	struct sonde_record *r;
+	struct sonde_recorder *r;
 	int kept, fd;
 	bool good;
 	struct seen s;
@@ -512,11 +512,11 @@ static void test_stream(void)
 	kept = dup(STDOUT_FILENO);
 	fd = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	(void)dup2(fd, STDOUT_FILENO);
-	good = sonde_record_start(r) == 0 && sonde_record_run(r) == 0;
+	good = sonde_recorder_start(r) == 0 && sonde_recorder_run(r) == 0;
 	(void)dup2(kept, STDOUT_FILENO);
 	(void)close(kept);
 	(void)close(fd);
-	sonde_record_free(r);
+	sonde_recorder_free(r);
 	ok(good, "a recording to a stream");
 	s = read_back();
 	ok(whole(&s, &p) && s.infos == 1, "every byte is in it, at its place");
@@ -538,9 +538,9 @@ static bool play_threads(void *arg)
 
 static void test_per_thread(void)
 {
-	struct sonde_record_options o = options("threads.data");
+	struct sonde_recorder_options o = options("threads.data");
 	struct play p = {.last = 60};
-	struct sonde_record *r;
+	struct sonde_recorder *r;
 	struct seen s;
 
 	o.all_cpus = false;
@@ -551,12 +551,12 @@ static void test_per_thread(void)
 	r = begin(&o);
 	p.record = r;
 	fake_on_poll(play_threads, &p);
-	if (!ok(sonde_record_start(r) == 0 && sonde_record_run(r) == 0,
+	if (!ok(sonde_recorder_start(r) == 0 && sonde_recorder_run(r) == 0,
 	            "an area for each thread")) {
-		printf("# %s\n", sonde_record_error(r)->text);
+		printf("# %s\n", sonde_recorder_error(r)->text);
 	}
 	ok(strstr(said, "perf event ring buffer mmapped per thread\n") != NULL, "-v line");
-	sonde_record_free(r);
+	sonde_recorder_free(r);
 	s = read_back();
 	ok(whole(&s, &p), "every byte of each is in the file, at its place");
 	eq_u64(info_word(&s, 9), 0, "AUXTRACE_INFO says that areas are not by cpu");
@@ -582,9 +582,9 @@ static void test_workload(void)
 {
 	static char command[] = "true";
 	static char *workload[] = {command, NULL};
-	struct sonde_record_options o = options("workload.data");
+	struct sonde_recorder_options o = options("workload.data");
 	struct play p = {.last = 10};
-	struct sonde_record *r;
+	struct sonde_recorder *r;
 	struct seen s;
 
 	o.all_cpus = false;
@@ -593,11 +593,11 @@ static void test_workload(void)
 	r = begin(&o);
 	p.record = r;
 	fake_on_poll(play_exec, &p);
-	ok(sonde_record_start(r) == 0, "a workload");
+	ok(sonde_recorder_start(r) == 0, "a workload");
 	ok(!fake_find(PT_TYPE, PT_CONFIG, 0)->enabled, "its trace waits for the exec");
 	ok(fake_find(SONDE_TYPE_SOFTWARE, SONDE_SW_DUMMY, 0)->enabled, "the dummy does not");
-	ok(sonde_record_run(r) == 0, "runs");
-	sonde_record_free(r);
+	ok(sonde_recorder_run(r) == 0, "runs");
+	sonde_recorder_free(r);
 	s = read_back();
 	eq_u64(s.wrong, 0, "and its trace is right");
 	ok(s.bytes[0] >= 1000 && s.bytes[0] == fake_aux_end(0), "and whole");
@@ -651,9 +651,9 @@ static void check_samples(uint64_t *samples, uint64_t *wrong)
 
 static void test_samples(void)
 {
-	struct sonde_record_options o = options("samples.data");
+	struct sonde_recorder_options o = options("samples.data");
 	struct play p = {.last = 20};
-	struct sonde_record *r;
+	struct sonde_recorder *r;
 	uint64_t samples = 0, wrong = 0;
 
 	events[0] = "{intel_pt//u,cpu-clock:u}";
@@ -661,8 +661,8 @@ static void test_samples(void)
 	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
 	r = begin(&o);
 	fake_on_poll(play_samples, &p);
-	ok(sonde_record_start(r) == 0 && sonde_record_run(r) == 0, "trace in samples");
-	sonde_record_free(r);
+	ok(sonde_recorder_start(r) == 0 && sonde_recorder_run(r) == 0, "trace in samples");
+	sonde_recorder_free(r);
 	check_samples(&samples, &wrong);
 	eq_u64(samples, p.last + 1, "every sample is there");
 	eq_u64(wrong, 0, "with the newest bytes of trace");
@@ -671,7 +671,7 @@ static void test_samples(void)
 /* The disk is full in the middle of trace: what stands in the file is whole, and so is its index. */
 static void test_disk_full(void)
 {
-	struct sonde_record_options o = options("no-room.data");
+	struct sonde_recorder_options o = options("no-room.data");
 	struct rlimit old, limit;
 	unsigned i, features = 0;
 
@@ -680,7 +680,7 @@ static void test_disk_full(void)
 	(void)signal(SIGXFSZ, SIG_IGN);
 	for (i = 0; i < 12; i++) {
 		struct play p = {.last = 200, .each = 20000};
-		struct sonde_record *r;
+		struct sonde_recorder *r;
 		struct seen s;
 
 		fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
@@ -690,15 +690,15 @@ static void test_disk_full(void)
 		limit = old;
 		limit.rlim_cur = 100000 + 4096 * i;
 		(void)setrlimit(RLIMIT_FSIZE, &limit);
-		ok(sonde_record_start(r) == 0, "it starts while there is room");
-		eq_u64(sonde_record_run(r), SONDE_EIO, "it ends when there is none");
+		ok(sonde_recorder_start(r) == 0, "it starts while there is room");
+		eq_u64(sonde_recorder_run(r), SONDE_EIO, "it ends when there is none");
 		(void)setrlimit(RLIMIT_FSIZE, &old);
 		s = read_back();
 		ok(s.damaged == 0 && s.wrong == 0 && s.chunks > 0, "trace up to there is whole");
 		eq_u64(s.astray, 0, "the index names nothing that was cut off");
 		ok(s.indexed == 0 || s.indexed == s.chunks, "and all that was not");
 		features += s.indexed > 0;
-		sonde_record_free(r);
+		sonde_recorder_free(r);
 	}
 	ok(features > 0, "there was room for an index");
 	(void)signal(SIGXFSZ, SIG_DFL);

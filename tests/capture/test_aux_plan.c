@@ -5,15 +5,15 @@
 
 #include <limits.h>
 
-static const struct event *last_event(const struct sonde_record *r)
+static const struct event *last_event(const struct sonde_recorder *r)
 {
 	return &r->plan.events.v[r->plan.events.n - 1];
 }
 
 static void test_events(void)
 {
-	struct sonde_record_options o = options("events.data");
-	struct sonde_record *r;
+	struct sonde_recorder_options o = options("events.data");
+	struct sonde_recorder *r;
 	const struct sonde_attr *a;
 
 	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
@@ -21,7 +21,7 @@ static void test_events(void)
 	events[1] = "intel_pt//";
 	o.nevents = 2;
 	r = begin(&o);
-	ok(sonde_record_start(r) == 0, "trace and samples");
+	ok(sonde_recorder_start(r) == 0, "trace and samples");
 	eq_str(r->plan.events.v[0].name, "intel_pt//", "the trace goes first");
 	eq_u64(r->plan.events.v[0].attr.config, PT_CONFIG, "with perf's config");
 	a = &r->plan.events.v[0].attr;
@@ -41,36 +41,36 @@ static void test_events(void)
 	                !sonde_attr_has(a, SONDE_FLAG_DISABLED),
 	        "tells of switches and mappings, and is on from the start");
 	ok(!sonde_attr_has(&r->plan.events.v[0].attr, SONDE_FLAG_MMAP), "the trace does not");
-	sonde_record_free(r);
+	sonde_recorder_free(r);
 
 	o.nevents = 1;
 	events[0] = "intel_pt/tsc=0/";
 	r = begin(&o);
-	ok(sonde_record_start(r) == 0, "no times in the trace");
+	ok(sonde_recorder_start(r) == 0, "no times in the trace");
 	ok(!sonde_attr_has(&last_event(r)->attr, SONDE_FLAG_CONTEXT_SWITCH) &&
 	                r->plan.events.n == 2,
 	        "then nobody needs switches");
-	sonde_record_free(r);
+	sonde_recorder_free(r);
 
 	fake_reset(&(struct fake_options){.ncpus = CPUS,
 	        .aux_type = PT_TYPE,
 	        .unknown_flags = 1u << SONDE_FLAG_CONTEXT_SWITCH});
 	events[0] = "intel_pt//";
 	r = begin(&o);
-	ok(sonde_record_start(r) == 0, "a kernel without records of switches");
+	ok(sonde_recorder_start(r) == 0, "a kernel without records of switches");
 	eq_u64(r->plan.events.n, 3, "gets sched_switch");
 	eq_u64(r->plan.events.v[1].attr.config, 372, "by its id");
 	eq_u64(r->plan.events.v[1].attr.sample_type,
 	        SONDE_SAMPLE_IP | SONDE_SAMPLE_TID | SONDE_SAMPLE_TIME | SONDE_SAMPLE_CPU |
 	                SONDE_SAMPLE_PERIOD | SONDE_SAMPLE_RAW | SONDE_SAMPLE_IDENTIFIER,
 	        "sampled as perf samples it");
-	sonde_record_free(r);
+	sonde_recorder_free(r);
 
 	events[0] = "intel_pt/tsc=0/";
 	r = begin(&o);
-	ok(sonde_record_start(r) == 0, "but not without times");
+	ok(sonde_recorder_start(r) == 0, "but not without times");
 	eq_u64(r->plan.events.n, 2, "the dummy alone");
-	sonde_record_free(r);
+	sonde_recorder_free(r);
 
 	fake_reset(&(struct fake_options){.ncpus = CPUS,
 	        .aux_type = PT_TYPE,
@@ -80,21 +80,21 @@ static void test_events(void)
 	o.all_cpus = false;
 	o.pids = "7";
 	r = begin(&o);
-	ok(sonde_record_start(r) == 0, "nor where tracepoints are not allowed");
+	ok(sonde_recorder_start(r) == 0, "nor where tracepoints are not allowed");
 	eq_u64(r->plan.events.n, 2, "the dummy alone");
-	sonde_record_free(r);
+	sonde_recorder_free(r);
 }
 
-static void refused(struct sonde_record_options o, const char *event, const char *why)
+static void refused(struct sonde_recorder_options o, const char *event, const char *why)
 {
-	struct sonde_record *r;
+	struct sonde_recorder *r;
 
 	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
 	events[0] = event;
 	r = begin(&o);
-	ok(sonde_record_start(r) < 0, "refused");
-	eq_str(sonde_record_error(r)->text, why, "in perf's words");
-	sonde_record_free(r);
+	ok(sonde_recorder_start(r) < 0, "refused");
+	eq_str(sonde_recorder_error(r)->text, why, "in perf's words");
+	sonde_recorder_free(r);
 }
 
 static void test_refusals(void)
@@ -102,7 +102,7 @@ static void test_refusals(void)
 	static const char alone[] =
 	        "AUX area sampling requires an AUX area event group leader plus other events to "
 	        "which to add samples";
-	struct sonde_record_options o = options("refused.data");
+	struct sonde_recorder_options o = options("refused.data");
 
 	o.aux_pages = 1;
 	refused(o, "intel_pt//u",
@@ -174,14 +174,14 @@ static void test_sizes(void)
 	                .data = 256 << 10,
 	                .aux = 128 << 10},
 	};
-	struct sonde_record_options o = options("sizes.data");
+	struct sonde_recorder_options o = options("sizes.data");
 	char pid[16];
 	size_t i;
 
 	(void)snprintf(pid, sizeof(pid), "%d", 7);
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		const struct sizes *s = &all[i];
-		struct sonde_record *r;
+		struct sonde_recorder *r;
 
 		fake_reset(&(struct fake_options){.ncpus = CPUS,
 		        .aux_type = PT_TYPE,
@@ -206,19 +206,19 @@ static void test_sizes(void)
 			ok(fd >= 0 && write(fd, text, (size_t)n) == n, "limit is set");
 			(void)close(fd);
 		}
-		if (!ok(sonde_record_start(r) == 0, "sizes by limits and options")) {
-			printf("# %s\n", sonde_record_error(r)->text);
+		if (!ok(sonde_recorder_start(r) == 0, "sizes by limits and options")) {
+			printf("# %s\n", sonde_recorder_error(r)->text);
 		}
 		eq_u64(r->rings.pages * PAGE, s->data, "bytes of a data ring");
 		eq_u64(r->rings.aux.size, s->aux, "bytes of an AUX area");
-		sonde_record_free(r);
+		sonde_recorder_free(r);
 	}
 }
 
 static void sampled(const char *event, const char *more, uint32_t size)
 {
-	struct sonde_record_options o = options("sample.data");
-	struct sonde_record *r;
+	struct sonde_recorder_options o = options("sample.data");
+	struct sonde_recorder *r;
 
 	events[0] = event;
 	events[1] = more;
@@ -226,8 +226,8 @@ static void sampled(const char *event, const char *more, uint32_t size)
 	o.aux_sample = more == NULL;
 	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
 	r = begin(&o);
-	if (!ok(sonde_record_start(r) == 0, "trace in samples")) {
-		printf("# %s\n", sonde_record_error(r)->text);
+	if (!ok(sonde_recorder_start(r) == 0, "trace in samples")) {
+		printf("# %s\n", sonde_recorder_error(r)->text);
 	}
 	eq_u64(r->plan.events.v[0].attr.config, 0xe601, "PSBs as near as can be");
 	eq_u64(r->plan.events.v[1].leader, 0, "both in one group");
@@ -235,7 +235,7 @@ static void sampled(const char *event, const char *more, uint32_t size)
 	ok((r->plan.events.v[1].attr.sample_type & SONDE_SAMPLE_AUX) != 0, "which says so");
 	eq_u64(r->rings.aux.size, size, "the area need not be larger");
 	eq_u64(r->plan.events.v[0].attr.aux_watermark, 0, "nobody is woken for it");
-	sonde_record_free(r);
+	sonde_recorder_free(r);
 }
 
 static void test_sample(void)
@@ -248,9 +248,9 @@ static void test_sample(void)
 /* The filter that the kernel gets; NULL: none, the recording is refused. */
 static void filtered(const char *text, const char *want, const char *error)
 {
-	struct sonde_record_filter filter = {.text = text, .nevents = 1};
-	struct sonde_record_options o = options("filter.data");
-	struct sonde_record *r;
+	struct sonde_recorder_filter filter = {.text = text, .nevents = 1};
+	struct sonde_recorder_options o = options("filter.data");
+	struct sonde_recorder *r;
 	const struct fake_event *e;
 
 	o.filters = &filter;
@@ -258,18 +258,18 @@ static void filtered(const char *text, const char *want, const char *error)
 	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
 	r = begin(&o);
 	if (want != NULL) {
-		if (!ok(sonde_record_start(r) == 0, text)) {
-			printf("# %s\n", sonde_record_error(r)->text);
+		if (!ok(sonde_recorder_start(r) == 0, text)) {
+			printf("# %s\n", sonde_recorder_error(r)->text);
 		}
 		e = fake_find(PT_TYPE, PT_CONFIG, 1);
 		eq_str(e != NULL ? e->filter : "", want, "as the kernel gets it");
 	} else {
-		ok(sonde_record_start(r) < 0, text);
-		if (!ok(strstr(sonde_record_error(r)->text, error) != NULL, error)) {
-			printf("# %s\n", sonde_record_error(r)->text);
+		ok(sonde_recorder_start(r) < 0, text);
+		if (!ok(strstr(sonde_recorder_error(r)->text, error) != NULL, error)) {
+			printf("# %s\n", sonde_recorder_error(r)->text);
 		}
 	}
-	sonde_record_free(r);
+	sonde_recorder_free(r);
 }
 
 /* Where in its file this program's function is; false: cannot be told here. */

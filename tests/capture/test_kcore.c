@@ -87,17 +87,17 @@ static bool stop_at_once(void *arg)
 	return false;
 }
 
-static struct sonde_record *begin(void)
+static struct sonde_recorder *begin(void)
 {
 	static const char *events[1] = {"cpu-clock"};
-	struct sonde_record_options o = {.size = sizeof(o),
+	struct sonde_recorder_options o = {.size = sizeof(o),
 	        .events = events,
 	        .nevents = 1,
 	        .all_cpus = true,
 	        .kcore = true,
 	        .no_build_ids = true,
 	        .output = output};
-	struct sonde_record *r = sonde_record_new(&o);
+	struct sonde_recorder *r = sonde_recorder_new(&o);
 
 	if (r == NULL) {
 		abort();
@@ -140,13 +140,13 @@ static void check_segment(const Elf64_Phdr *p, uint64_t start, uint64_t size)
 
 static void test_copy(void)
 {
-	struct sonde_record *r = begin();
+	struct sonde_recorder *r = begin();
 	const struct sonde_attr *a;
 	Elf64_Ehdr h;
 	Elf64_Phdr p[2];
 	size_t n;
 
-	ok(sonde_record_start(r) == 0, "a recording with --kcore");
+	ok(sonde_recorder_start(r) == 0, "a recording with --kcore");
 	eq_u64(r->plan.events.n, 3, "cpu-clock, the dummy, and one more");
 	a = &r->plan.events.v[2].attr;
 	ok(sonde_attr_has(a, SONDE_FLAG_TEXT_POKE) && sonde_attr_has(a, SONDE_FLAG_KSYMBOL),
@@ -156,8 +156,8 @@ static void test_copy(void)
 	fake_run(0, 7, 7);
 	ok(fake_sample(fake_find(SONDE_TYPE_SOFTWARE, 0, 0), TEXT + 0x2010),
 	        "a sample in the kernel");
-	ok(sonde_record_run(r) == 0, "it ends");
-	sonde_record_free(r);
+	ok(sonde_recorder_run(r) == 0, "it ends");
+	sonde_recorder_free(r);
 	ok(read_copy("data") > 104, "data stands in the folder");
 	n = read_copy("kcore_dir/kallsyms");
 	ok(n > 16 && memcmp(copy, "ffffffff81000000", 16) == 0, "kallsyms beside it");
@@ -174,13 +174,13 @@ static void test_copy(void)
 
 static void refused(const char *why)
 {
-	struct sonde_record *r = begin();
+	struct sonde_recorder *r = begin();
 
-	ok(sonde_record_start(r) < 0, "no copy, no recording");
-	if (!ok(strstr(sonde_record_error(r)->text, why) != NULL, why)) {
-		printf("# %s\n", sonde_record_error(r)->text);
+	ok(sonde_recorder_start(r) < 0, "no copy, no recording");
+	if (!ok(strstr(sonde_recorder_error(r)->text, why) != NULL, why)) {
+		printf("# %s\n", sonde_recorder_error(r)->text);
 	}
-	sonde_record_free(r);
+	sonde_recorder_free(r);
 }
 
 int main(int argc, char **argv)

@@ -86,7 +86,7 @@ static int fake_poll(struct pollfd *fds, nfds_t n, int timeout_ms)
 {
 	(void)n;
 	(void)timeout_ms;
-	fds[0].revents = POLLIN; /* as sonde_record_stop */
+	fds[0].revents = POLLIN; /* as sonde_recorder_stop */
 	return 1;
 }
 
@@ -104,14 +104,14 @@ static const struct host_kernel fake = {
 
 static char output[128];
 
-static struct sonde_record *begin(const struct fixture *f, struct sonde_record_options *o)
+static struct sonde_recorder *begin(const struct fixture *f, struct sonde_recorder_options *o)
 {
-	struct sonde_record *r;
+	struct sonde_recorder *r;
 
 	o->size = sizeof(*o);
 	o->output = output;
 	next_fd = FIRST_FD;
-	r = sonde_record_new(o);
+	r = sonde_recorder_new(o);
 	if (r == NULL) {
 		abort();
 	}
@@ -156,15 +156,15 @@ static void test_header(const struct fixture *f)
 	        "#    1 [256M]: 64-65",
 	};
 	static const char *const events[] = {"{cpu-clock,page-faults}"};
-	struct sonde_record_options o = {.events = events, .nevents = 1, .all_cpus = true};
-	struct sonde_record *r = begin(f, &o);
+	struct sonde_recorder_options o = {.events = events, .nevents = 1, .all_cpus = true};
+	struct sonde_recorder *r = begin(f, &o);
 	struct sonde_header_options h = {.size = sizeof(h), .full = true};
 	struct text t = {0};
 
-	ok(sonde_record_start(r) == 0 && sonde_record_run(r) == 0, "a recording of all cpus");
+	ok(sonde_recorder_start(r) == 0 && sonde_recorder_run(r) == 0, "a recording of all cpus");
 	ok(r->rings.ncpus == 3 && r->rings.cpus[2] == 3, "has the cpus of the saved machine");
 	eq_u64(r->plan.events.v[0].attr.sample_period, 4000, "and a frequency it allows");
-	sonde_record_free(r);
+	sonde_recorder_free(r);
 	ok(sonde_header_print(output, &h, keep, &t) == 0, "its header");
 	text_char(&t, '\0');
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
@@ -178,8 +178,8 @@ static void test_state(const struct fixture *f)
 {
 	static const char *const maps[] = {"[kernel.kallsyms]_text", "[ext4]", "[sd_mod]",
 	        "/opt/worker", "//anon", "/tmp/a b (deleted)", "[vdso]"};
-	struct sonde_record_options o = {.pids = "4242", .no_build_ids = true};
-	struct sonde_record *r = begin(f, &o);
+	struct sonde_recorder_options o = {.pids = "4242", .no_build_ids = true};
+	struct sonde_recorder *r = begin(f, &o);
 	struct diag_sink diags = {0};
 	struct file file = {.diags = &diags};
 	struct record_mmap m;
@@ -188,9 +188,9 @@ static void test_state(const struct fixture *f)
 	size_t nmaps = 0, ncomms = 0;
 	uint64_t offset;
 
-	ok(sonde_record_start(r) == 0 && sonde_record_run(r) == 0, "a recording of a process");
+	ok(sonde_recorder_start(r) == 0 && sonde_recorder_run(r) == 0, "a recording of a process");
 	eq_u64(r->rings.tasks.nthreads, 2, "of two threads");
-	sonde_record_free(r);
+	sonde_recorder_free(r);
 	ok(file_open(&file, output) >= 0, "the file opens");
 	for (offset = file.data.offset; file_next(&file, &offset, &rec, &diags) > 0;) {
 		if (rec.type == RECORD_MMAP || rec.type == RECORD_MMAP2) {
@@ -210,8 +210,8 @@ static void test_state(const struct fixture *f)
 /* The text of an error names what really stands in the way. */
 static void test_permission(const struct fixture *f, int64_t paranoid, const char *says)
 {
-	struct sonde_record_options o = {.all_cpus = true};
-	struct sonde_record *r = begin(f, &o);
+	struct sonde_recorder_options o = {.all_cpus = true};
+	struct sonde_recorder *r = begin(f, &o);
 	char path[] = "proc/sys/kernel/perf_event_paranoid";
 	FILE *p = fixture_file(f, path);
 
@@ -220,12 +220,12 @@ static void test_permission(const struct fixture *f, int64_t paranoid, const cha
 		(void)fclose(p);
 	}
 	refuse = 1;
-	eq_u64(sonde_record_start(r), SONDE_EPERM, "not allowed");
-	if (!ok(strstr(sonde_record_error(r)->text, says) != NULL, says)) {
-		printf("#   got %s\n", sonde_record_error(r)->text);
+	eq_u64(sonde_recorder_start(r), SONDE_EPERM, "not allowed");
+	if (!ok(strstr(sonde_recorder_error(r)->text, says) != NULL, says)) {
+		printf("#   got %s\n", sonde_recorder_error(r)->text);
 	}
 	refuse = 0;
-	sonde_record_free(r);
+	sonde_recorder_free(r);
 }
 
 int main(int argc, char **argv)

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 static const char *const strings[] = {"{cpu-clock,page-faults}:S", "cs/period=5,call-graph=fp/"};
-static const struct sonde_record_options options = {.size = sizeof(options),
+static const struct sonde_recorder_options options = {.size = sizeof(options),
         .all_cpus = true,
         .events = strings,
         .nevents = 2,

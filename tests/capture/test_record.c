@@ -222,7 +222,7 @@ static void put_sample(struct ring *r)
 	k.lost++;
 }
 
-/* fds[0] is what sonde_record_stop uses. */
+/* fds[0] is what sonde_recorder_stop uses. */
 static int fake_poll(struct pollfd *fds, nfds_t n, int timeout_ms)
 {
 	(void)timeout_ms;
@@ -268,7 +268,7 @@ static const struct host_kernel fake = {
         .run_on = fake_run_on,
 };
 
-static void said(void *arg, enum sonde_record_message kind, const char *text)
+static void said(void *arg, enum sonde_recorder_message kind, const char *text)
 {
 	size_t n = strlen(k.said);
 
@@ -281,10 +281,10 @@ static char pid_text[16];
 static char folder[] = "/tmp/sonde-test-record-XXXXXX";
 static char output[sizeof(folder) + sizeof("/perf.data.old")];
 
-static struct sonde_record *begin(const char *event, size_t pages)
+static struct sonde_recorder *begin(const char *event, size_t pages)
 {
 	static const char *events[1];
-	struct sonde_record_options o = {.size = sizeof(o),
+	struct sonde_recorder_options o = {.size = sizeof(o),
 	        .events = events,
 	        .nevents = 1,
 	        .pids = pid_text,
@@ -293,12 +293,12 @@ static struct sonde_record *begin(const char *event, size_t pages)
 	        .no_build_ids = true,
 	        .output = output,
 	        .message = said};
-	struct sonde_record *r;
+	struct sonde_recorder *r;
 
 	events[0] = event;
 	(void)unlink(output);
 	(void)snprintf(pid_text, sizeof(pid_text), "%d", (int)getpid());
-	r = sonde_record_new(&o);
+	r = sonde_recorder_new(&o);
 	if (r == NULL) {
 		abort();
 	}
@@ -343,18 +343,18 @@ static struct seen read_back(void)
 
 static struct seen record(unsigned polls, unsigned each)
 {
-	struct sonde_record *r = begin("cpu-clock", 1);
+	struct sonde_recorder *r = begin("cpu-clock", 1);
 	struct seen seen;
 
 	k.polls_max = polls;
 	k.samples_each = each;
-	ok(sonde_record_start(r) == 0 && sonde_record_run(r) == 0, "a recording");
+	ok(sonde_recorder_start(r) == 0 && sonde_recorder_run(r) == 0, "a recording");
 	seen = read_back();
 	eq_u64(seen.samples, k.sent, "every sample of the ring is in the file");
 	ok(seen.in_order, "as it was, in its order");
-	eq_u64(sonde_record_get_result(r)->samples, k.sent, "and counted");
-	eq_u64(sonde_record_get_result(r)->lost, seen.lost, "losses are counted too");
-	sonde_record_free(r);
+	eq_u64(sonde_recorder_get_result(r)->samples, k.sent, "and counted");
+	eq_u64(sonde_recorder_get_result(r)->lost, seen.lost, "losses are counted too");
+	sonde_recorder_free(r);
 	eq_u64(k.open_fds, 0, "all descriptors are closed");
 	return seen;
 }
@@ -386,22 +386,22 @@ static void test_full(void)
 
 static void test_weak_group(void)
 {
-	struct sonde_record *r;
+	struct sonde_recorder *r;
 
 	reset();
 	k.no_groups = true;
 	r = begin("{cpu-clock,page-faults}:W,cs", 1);
-	ok(sonde_record_start(r) == 0, "a weak group that does not fit");
+	ok(sonde_recorder_start(r) == 0, "a weak group that does not fit");
 	eq_u64(r->plan.events.v[1].leader, 1, "is taken apart");
 	eq_u64(r->plan.events.v[0].members, 1, "into single events");
 	ok(sonde_attr_has(&r->plan.events.v[1].attr, SONDE_FLAG_DISABLED),
 	        "that wait like the others");
-	sonde_record_free(r);
+	sonde_recorder_free(r);
 	reset();
 	k.no_groups = true;
 	r = begin("{cpu-clock,page-faults}", 1);
-	ok(sonde_record_start(r) < 0, "another group is not");
-	sonde_record_free(r);
+	ok(sonde_recorder_start(r) < 0, "another group is not");
+	sonde_recorder_free(r);
 }
 
 static void test_refusals(void)
@@ -409,14 +409,14 @@ static void test_refusals(void)
 	static const int errors[] = {E2BIG, EINVAL};
 
 	for (size_t i = 0; i < 2; i++) {
-		struct sonde_record *r;
+		struct sonde_recorder *r;
 
 		reset();
 		k.refuse_errno = errors[i];
 		k.refused_flags = 1ull << SONDE_FLAG_KSYMBOL | 1ull << SONDE_FLAG_BPF_EVENT;
 		k.refused_format = SONDE_READ_LOST;
 		r = begin("cpu-clock", 1);
-		ok(sonde_record_start(r) == 0, "an older kernel: bits are dropped");
+		ok(sonde_recorder_start(r) == 0, "an older kernel: bits are dropped");
 		eq_u64(k.refused, 4, "each is asked for alone once the event was refused");
 		eq_u64(r->plan.events.v[0].attr.flags & k.refused_flags, 0, "all that it refused");
 		ok(sonde_attr_has(&r->plan.events.v[0].attr, SONDE_FLAG_MMAP2) &&
@@ -424,64 +424,64 @@ static void test_refusals(void)
 		        "and no more");
 		ok(strstr(k.said, "lost counts") != NULL && strstr(k.said, "ksymbol") != NULL,
 		        "a curious user is told");
-		sonde_record_free(r);
+		sonde_recorder_free(r);
 		eq_u64(k.open_fds, 0, "nothing stays open");
 	}
 	reset();
 	k.size_limit = 104; /* Linux 3.19 */
 	{
-		struct sonde_record *r = begin("cpu-clock/max-stack=3/", 1);
+		struct sonde_recorder *r = begin("cpu-clock/max-stack=3/", 1);
 
-		ok(sonde_record_start(r) == 0, "a kernel with smaller attrs");
+		ok(sonde_recorder_start(r) == 0, "a kernel with smaller attrs");
 		ok(strstr(k.said, "attrs of 128 bytes: going without sig_data") != NULL &&
 		                strstr(k.said, "attrs of 112 bytes") != NULL,
 		        "size by size, and it is said");
 		eq_u64(r->plan.events.v[0].attr.sample_max_stack, 0, "what stood behind is gone");
 		eq_u64(r->plan.events.v[0].attr.size, 128, "in the file all attrs have one size");
-		sonde_record_free(r);
+		sonde_recorder_free(r);
 	}
 	reset();
 	k.refuse_errno = EINVAL;
 	k.refused_format = SONDE_READ_ID;
 	{
-		struct sonde_record *r = begin("cpu-clock", 1);
+		struct sonde_recorder *r = begin("cpu-clock", 1);
 
-		eq_u64(sonde_record_start(r), SONDE_EIO, "what is refused for good is an error");
-		ok(strstr(sonde_record_error(r)->text, "cpu-clock") != NULL,
+		eq_u64(sonde_recorder_start(r), SONDE_EIO, "what is refused for good is an error");
+		ok(strstr(sonde_recorder_error(r)->text, "cpu-clock") != NULL,
 		        "that names the event");
-		sonde_record_free(r);
+		sonde_recorder_free(r);
 	}
 }
 
 static void test_permission(void)
 {
-	struct sonde_record *r;
+	struct sonde_recorder *r;
 
 	reset();
 	k.refuse_errno = EACCES;
 	r = begin("cpu-clock", 1);
-	ok(sonde_record_start(r) == 0, "without permission: user space only");
+	ok(sonde_recorder_start(r) == 0, "without permission: user space only");
 	eq_str(r->plan.events.v[0].name, "cpu-clock:u", "the event's name says so");
 	ok(strstr(k.said, "perf_event_paranoid") != NULL, "and a warning names the sysctl");
-	sonde_record_free(r);
+	sonde_recorder_free(r);
 	reset();
 	k.refuse_errno = EACCES;
 	r = begin("cpu-clock:k", 1);
-	eq_u64(sonde_record_start(r), SONDE_EPERM, "kernel only: not allowed");
-	ok(strstr(sonde_record_error(r)->text, "sysctl kernel.perf_event_paranoid") != NULL,
+	eq_u64(sonde_recorder_start(r), SONDE_EPERM, "kernel only: not allowed");
+	ok(strstr(sonde_recorder_error(r)->text, "sysctl kernel.perf_event_paranoid") != NULL,
 	        "the error says what to do");
-	sonde_record_free(r);
+	sonde_recorder_free(r);
 }
 
 static void test_groups(void)
 {
-	struct sonde_record *r;
+	struct sonde_recorder *r;
 	struct diag_sink diags = {0};
 	struct file f = {.diags = &diags};
 
 	reset();
 	r = begin("page-faults,{cpu-clock,task-clock,cs}:S", 1);
-	ok(sonde_record_start(r) == 0, "a group is opened");
+	ok(sonde_recorder_start(r) == 0, "a group is opened");
 	eq_u64(k.grouped, 2 * capture_cells(&r->rings),
 	        "its members behind their leader, for each thread on each cpu");
 	ok((r->plan.events.v[1].attr.read_format & SONDE_READ_GROUP) != 0 &&
@@ -494,8 +494,8 @@ static void test_groups(void)
 	ok(sonde_attr_has(&r->plan.events.v[1].attr, SONDE_FLAG_DISABLED) &&
 	                !sonde_attr_has(&r->plan.events.v[2].attr, SONDE_FLAG_DISABLED),
 	        "the leader starts all");
-	sonde_record_stop(r);
-	ok(sonde_record_run(r) == 0, "and recorded");
+	sonde_recorder_stop(r);
+	ok(sonde_recorder_run(r) == 0, "and recorded");
 	ok(file_open(&f, output) == 0, "the file opens");
 	{
 		struct span desc = file_feature(&f, FEATURE_GROUP_DESC);
@@ -506,7 +506,7 @@ static void test_groups(void)
 		eq_u64(load_u32(desc.p + 76, false), 3, "of three");
 	}
 	file_close(&f);
-	sonde_record_free(r);
+	sonde_recorder_free(r);
 	eq_u64(k.open_fds, 0, "all descriptors are closed");
 }
 
@@ -515,48 +515,48 @@ static void test_precision(void)
 	unsigned max;
 
 	for (max = 1; max <= 4; max++) {
-		struct sonde_record *r;
+		struct sonde_recorder *r;
 
 		reset();
 		k.precise_max = max;
 		r = begin("cycles:P", 1);
-		ok(sonde_record_start(r) == 0, "cycles:P on hardware of some precision");
+		ok(sonde_recorder_start(r) == 0, "cycles:P on hardware of some precision");
 		eq_u64(r->plan.events.v[0].attr.flags >> SONDE_FLAG_PRECISE_IP & 3, max - 1,
 		        "takes the most that there is");
 		eq_str(r->plan.events.v[0].name, "cycles:P", "under its name");
-		sonde_record_free(r);
+		sonde_recorder_free(r);
 	}
 }
 
 static void test_limits(void)
 {
-	struct sonde_record *r;
+	struct sonde_recorder *r;
 
 	reset();
 	k.open_limit = 1;
 	r = begin("cpu-clock,page-faults", 1);
-	eq_u64(sonde_record_start(r), SONDE_ELIMIT, "too many files");
-	ok(strstr(sonde_record_error(r)->text, "ulimit -n") != NULL,
+	eq_u64(sonde_recorder_start(r), SONDE_ELIMIT, "too many files");
+	ok(strstr(sonde_recorder_error(r)->text, "ulimit -n") != NULL,
 	        "the error says what to raise");
-	sonde_record_free(r);
+	sonde_recorder_free(r);
 	eq_u64(k.open_fds, 0, "nothing stays open");
 	reset();
 	k.map_limit = (size_t)9 * PAGE;
 	r = begin("cpu-clock", 0);
-	ok(sonde_record_start(r) == 0, "no -m: the ring shrinks to what is allowed");
+	ok(sonde_recorder_start(r) == 0, "no -m: the ring shrinks to what is allowed");
 	eq_u64(r->rings.pages, 8, "8 pages");
-	sonde_record_free(r);
+	sonde_recorder_free(r);
 	reset();
 	k.map_limit = (size_t)9 * PAGE;
 	r = begin("cpu-clock", 16);
-	eq_u64(sonde_record_start(r), SONDE_EPERM, "-m that is not allowed");
-	ok(strstr(sonde_record_error(r)->text, "perf_event_mlock_kb") != NULL, "names the limit");
-	sonde_record_free(r);
+	eq_u64(sonde_recorder_start(r), SONDE_EPERM, "-m that is not allowed");
+	ok(strstr(sonde_recorder_error(r)->text, "perf_event_mlock_kb") != NULL, "names the limit");
+	sonde_recorder_free(r);
 	reset();
 	r = begin("cpu-clock", 3);
-	eq_u64(sonde_record_start(r), SONDE_EARG, "3 pages are refused");
-	ok(strstr(sonde_record_error(r)->text, "power of two") != NULL, "with the reason");
-	sonde_record_free(r);
+	eq_u64(sonde_recorder_start(r), SONDE_EARG, "3 pages are refused");
+	ok(strstr(sonde_recorder_error(r)->text, "power of two") != NULL, "with the reason");
+	sonde_recorder_free(r);
 }
 
 static const char *const folders[] = {"sys", "sys/devices", "sys/devices/system",
@@ -607,18 +607,18 @@ static void remove_machine(const char *root)
 	(void)rmdir(root);
 }
 
-static struct sonde_record *begin_all(const char *root, const char *affinity)
+static struct sonde_recorder *begin_all(const char *root, const char *affinity)
 {
-	struct sonde_record_options o = {.size = sizeof(o),
+	struct sonde_recorder_options o = {.size = sizeof(o),
 	        .all_cpus = true,
 	        .affinity = affinity,
 	        .no_build_ids = true,
 	        .output = output,
 	        .message = said};
-	struct sonde_record *r;
+	struct sonde_recorder *r;
 
 	(void)unlink(output);
-	r = sonde_record_new(&o);
+	r = sonde_recorder_new(&o);
 	if (r == NULL) {
 		abort();
 	}
@@ -632,7 +632,7 @@ static struct sonde_record *begin_all(const char *root, const char *affinity)
 static void test_shared_limit(void)
 {
 	char root[] = "/tmp/sonde-test-cpus-XXXXXX";
-	struct sonde_record *r;
+	struct sonde_recorder *r;
 
 	make_machine(root);
 	reset();
@@ -641,16 +641,16 @@ static void test_shared_limit(void)
 	k.samples_each = 1;
 	k.polls_max = 2;
 	r = begin_all(root, NULL);
-	ok(sonde_record_start(r) == 0, "rings share what may be locked");
+	ok(sonde_recorder_start(r) == 0, "rings share what may be locked");
 	eq_u64(k.mapped, (size_t)3 * 33 * PAGE, "all are of the largest size that fits");
-	ok(sonde_record_run(r) == 0 && k.sent >= 3, "and are read");
-	sonde_record_free(r);
+	ok(sonde_recorder_run(r) == 0 && k.sent >= 3, "and are read");
+	sonde_recorder_free(r);
 	eq_u64(k.mapped, 0, "nothing stays mapped");
 	reset();
 	k.all_limit = (size_t)5 * PAGE;
 	r = begin_all(root, NULL);
-	eq_u64(sonde_record_start(r), SONDE_EPERM, "too little for all of them");
-	sonde_record_free(r);
+	eq_u64(sonde_recorder_start(r), SONDE_EPERM, "too little for all of them");
+	sonde_recorder_free(r);
 	eq_u64(k.mapped, 0, "nothing stays mapped after that");
 	remove_machine(root);
 }
@@ -667,7 +667,7 @@ static void test_nodes(void)
 {
 	char root[] = "/tmp/sonde-test-cpus-XXXXXX";
 	char path[128];
-	struct sonde_record *r;
+	struct sonde_recorder *r;
 
 	make_machine(root);
 	put_machine_file(root, "sys/devices/system/node/online", "1\n");
@@ -685,7 +685,7 @@ static void test_nodes(void)
 	r->rings.v = calloc(r->rings.n, sizeof(*r->rings.v));
 	eq_u64(capture_streams_plan(&r->streams, &r->rings), 0, "--threads numa");
 	eq_u64(r->streams.n, 1, "the nodes that there are");
-	sonde_record_free(r);
+	sonde_recorder_free(r);
 	remove_machine(root);
 }
 
@@ -699,7 +699,7 @@ static void *wait_for_end(void *arg)
 /* A process of two threads that ends while its events are opened: no empty recording. */
 static void test_gone(void)
 {
-	struct sonde_record *r;
+	struct sonde_recorder *r;
 	pthread_t thread;
 	int ends[2];
 
@@ -710,10 +710,11 @@ static void test_gone(void)
 		abort();
 	}
 	r = begin("cpu-clock", 0);
-	eq_u64(sonde_record_start(r), SONDE_ENOENT, "a process that ended");
-	ok(r->rings.tasks.nthreads >= 2 && strstr(sonde_record_error(r)->text, "has ended") != NULL,
+	eq_u64(sonde_recorder_start(r), SONDE_ENOENT, "a process that ended");
+	ok(r->rings.tasks.nthreads >= 2 &&
+	                strstr(sonde_recorder_error(r)->text, "has ended") != NULL,
 	        "with all its threads");
-	sonde_record_free(r);
+	sonde_recorder_free(r);
 	(void)close(ends[1]);
 	(void)pthread_join(thread, NULL);
 	(void)close(ends[0]);
@@ -731,7 +732,7 @@ static void test_off_line(void)
 {
 	char root[] = "/tmp/sonde-test-cpus-XXXXXX";
 	char path[128];
-	struct sonde_record *r;
+	struct sonde_recorder *r;
 
 	make_machine(root);
 	(void)snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/online", root);
@@ -739,27 +740,27 @@ static void test_off_line(void)
 	k.on_line = path;
 	k.polls_max = 1;
 	r = begin_all(root, NULL);
-	ok(sonde_record_start(r) == 0, "a cpu goes off-line while events are opened");
+	ok(sonde_recorder_start(r) == 0, "a cpu goes off-line while events are opened");
 	ok(strstr(k.said, "cpu 1 went off-line") != NULL, "it is told");
 	ok(r->rings.v[0].page != NULL && r->rings.v[1].page == NULL, "and left out");
-	ok(sonde_record_run(r) == 0, "the others are recorded");
-	sonde_record_free(r);
+	ok(sonde_recorder_run(r) == 0, "the others are recorded");
+	sonde_recorder_free(r);
 	eq_u64(k.open_fds, 0, "all descriptors are closed");
 	remove_machine(root);
 }
 
 static void affinity(const char *root, const char *mode, const char *moves)
 {
-	struct sonde_record *r;
+	struct sonde_recorder *r;
 
 	reset();
 	k.all_rings = true;
 	k.samples_each = 1;
 	k.polls_max = 2;
 	r = begin_all(root, mode);
-	ok(sonde_record_start(r) == 0 && sonde_record_run(r) == 0, "--affinity");
+	ok(sonde_recorder_start(r) == 0 && sonde_recorder_run(r) == 0, "--affinity");
 	eq_str(k.moved, moves, mode != NULL ? mode : "no --affinity");
-	sonde_record_free(r);
+	sonde_recorder_free(r);
 }
 
 /* What the newest fields of an attr say is in the file, though perf 6.1 has no room for it. */
@@ -770,7 +771,7 @@ static void test_newer_fields(void)
 	char root[] = "/tmp/sonde-test-cpus-XXXXXX";
 	struct diag_sink diags = {0};
 	struct file f = {.diags = &diags};
-	struct sonde_record *r;
+	struct sonde_recorder *r;
 
 	make_machine(root);
 	reset();
@@ -778,8 +779,8 @@ static void test_newer_fields(void)
 	r = begin_all(root, NULL);
 	r->options.events = events;
 	r->options.nevents = 2;
-	ok(sonde_record_start(r) == 0 && sonde_record_run(r) == 0, "events with newer fields");
-	sonde_record_free(r);
+	ok(sonde_recorder_start(r) == 0 && sonde_recorder_run(r) == 0, "events with newer fields");
+	sonde_recorder_free(r);
 	ok(file_open(&f, output) >= 0 && f.nevents >= 3, "they are in the file");
 	eq_u64(f.events[0].bytes.n, 128, "in attrs that perf 6.1 reads");
 	eq_u64(f.events[0].attr.config3, 5, "config3");
@@ -793,7 +794,7 @@ static void test_newer_fields(void)
 static void test_affinity(void)
 {
 	char root[] = "/tmp/sonde-test-cpus-XXXXXX";
-	struct sonde_record *r;
+	struct sonde_recorder *r;
 
 	make_machine(root);
 	affinity(root, NULL, "");
@@ -804,12 +805,12 @@ static void test_affinity(void)
 	k.all_rings = true;
 	k.polls_max = 2;
 	r = begin_all(root, "cpu");
-	ok(sonde_record_start(r) == 0 && sonde_record_run(r) == 0, "nothing to read");
+	ok(sonde_recorder_start(r) == 0 && sonde_recorder_run(r) == 0, "nothing to read");
 	eq_str(k.moved, "", "no reason to move");
-	sonde_record_free(r);
+	sonde_recorder_free(r);
 	r = begin_all(root, "core");
-	eq_u64(sonde_record_start(r), SONDE_EARG, "a mode that is none");
-	sonde_record_free(r);
+	eq_u64(sonde_recorder_start(r), SONDE_EARG, "a mode that is none");
+	sonde_recorder_free(r);
 	remove_machine(root);
 }
 

@@ -188,7 +188,7 @@ static int check_output(struct capture_plan *p, const struct capture_machine *m)
 
 static int choose_mode(struct capture_plan *p, const struct capture_machine *m)
 {
-	const struct sonde_record_options *o = p->options;
+	const struct sonde_recorder_options *o = p->options;
 	bool samples;
 
 	TRY(check_output(p, m));
@@ -299,7 +299,7 @@ static int plan_filter(struct capture_plan *p, const struct capture_machine *m)
 		        "number of address filters (%llu) exceeds maximum (%llu)",
 		        (unsigned long long)n, (unsigned long long)most);
 	}
-	capture_say(m->log, SONDE_RECORD_LINE, "Address filter: %s", p->aux.filter.p);
+	capture_say(m->log, SONDE_RECORDER_LINE, "Address filter: %s", p->aux.filter.p);
 	return 0;
 }
 

@@ -94,7 +94,7 @@ static uint64_t all_registers(const char *const **names, size_t *n)
 	return strcmp((*names)[0], "AX") == 0 ? mask & ~0xf000ull : mask;
 }
 
-const char *sonde_record_registers(void)
+const char *sonde_recorder_registers(void)
 {
 	static const char x86[] =
 	        "AX BX CX DX SI DI BP SP IP FLAGS CS SS R8 R9 R10 R11 R12 R13 R14 R15";
@@ -137,7 +137,7 @@ static int parse_registers(const char *s, const char *option, uint64_t *out, str
 		if (i == count) {
 			return error_set(err, SONDE_EARG, NO_OFFSET,
 			        "%s does not know the register '%.*s'; valid are: %s", option,
-			        (int)n, s, sonde_record_registers());
+			        (int)n, s, sonde_recorder_registers());
 		}
 		*out |= 1ull << i;
 		if (s[n] == '\0') {
@@ -214,7 +214,7 @@ static int parse_chain(const char *s, struct capture_content *c, struct error *e
 }
 
 int capture_content_parse(
-        const struct sonde_record_options *o, struct capture_content *c, struct error *err)
+        const struct sonde_recorder_options *o, struct capture_content *c, struct error *err)
 {
 	*c = (struct capture_content){0};
 	if (o->callchains) {
@@ -242,7 +242,7 @@ static void choose(uint64_t *mask, uint64_t bit, bool on)
 	*mask = on ? *mask | bit : *mask & ~bit;
 }
 
-static void set_chain(const struct sonde_record_options *o, const struct capture_content *c,
+static void set_chain(const struct sonde_recorder_options *o, const struct capture_content *c,
         struct sonde_attr *attr)
 {
 	const char *const *names;
@@ -270,7 +270,7 @@ static void set_chain(const struct sonde_record_options *o, const struct capture
 	}
 }
 
-static void set_counts(const struct sonde_record_options *o, struct sonde_attr *attr)
+static void set_counts(const struct sonde_recorder_options *o, struct sonde_attr *attr)
 {
 	if (o->thread_counts || o->running_time) {
 		attr->read_format |= SONDE_READ_ENABLED | SONDE_READ_RUNNING;
@@ -285,7 +285,7 @@ static void set_counts(const struct sonde_record_options *o, struct sonde_attr *
 	}
 }
 
-void capture_content_levels(const struct sonde_record_options *o, struct sonde_attr *attr)
+void capture_content_levels(const struct sonde_recorder_options *o, struct sonde_attr *attr)
 {
 	if (o->all_user) {
 		record_attr_set(attr, SONDE_FLAG_EXCLUDE_KERNEL, true);
@@ -297,7 +297,7 @@ void capture_content_levels(const struct sonde_record_options *o, struct sonde_a
 	}
 }
 
-void capture_content_apply(const struct sonde_record_options *o, const struct capture_content *c,
+void capture_content_apply(const struct sonde_recorder_options *o, const struct capture_content *c,
         struct sonde_attr *attr, bool tracking)
 {
 	const struct {
@@ -320,8 +320,8 @@ void capture_content_apply(const struct sonde_record_options *o, const struct ca
 	};
 	size_t i;
 
-	if (o->periods != SONDE_RECORD_AUTO && !tracking) {
-		choose(&attr->sample_type, SONDE_SAMPLE_PERIOD, o->periods == SONDE_RECORD_YES);
+	if (o->periods != SONDE_RECORDER_AUTO && !tracking) {
+		choose(&attr->sample_type, SONDE_SAMPLE_PERIOD, o->periods == SONDE_RECORDER_YES);
 	}
 	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
 		attr->sample_type |= wanted[i].on ? wanted[i].bit : 0;

@@ -6,7 +6,7 @@
 #include "core/status.h"
 
 #include <sonde/attr.h>
-#include <sonde/preview/record.h>
+#include <sonde/preview/recorder.h>
 
 enum capture_chain {
 	CAPTURE_CHAIN_NONE = 0,
@@ -25,13 +25,13 @@ struct capture_content {
 
 /* SONDE_EARG names the word that is wrong and what is valid; SONDE_EUNSUPPORTED. */
 int capture_content_parse(
-        const struct sonde_record_options *o, struct capture_content *c, struct error *err);
+        const struct sonde_recorder_options *o, struct capture_content *c, struct error *err);
 
 /* Adds to an attr that has its rate; tracking: of the event that only carries side-band. */
-void capture_content_apply(const struct sonde_record_options *o, const struct capture_content *c,
+void capture_content_apply(const struct sonde_recorder_options *o, const struct capture_content *c,
         struct sonde_attr *attr, bool tracking);
 
 /* --all-user and --all-kernel alone. */
-void capture_content_levels(const struct sonde_record_options *o, struct sonde_attr *attr);
+void capture_content_levels(const struct sonde_recorder_options *o, struct sonde_attr *attr);
 
 #endif

@@ -65,7 +65,7 @@ static int check_hardware(struct capture_plan *p, const struct capture_machine *
 			return error_nomem(m->err);
 		}
 		capture_say(m->log,
-		        p->options->nevents != 0 ? SONDE_RECORD_WARNING : SONDE_RECORD_VERBOSE,
+		        p->options->nevents != 0 ? SONDE_RECORDER_WARNING : SONDE_RECORDER_VERBOSE,
 		        "no hardware cycles counter here: recording '%s' instead", event->name);
 	}
 	return 0;
@@ -83,7 +83,7 @@ static int pick_frequency(struct capture_plan *p, const struct capture_machine *
 	}
 	p->frequency = (uint64_t)max;
 	if (want == UINT64_MAX) {
-		capture_say(m->log, SONDE_RECORD_WARNING,
+		capture_say(m->log, SONDE_RECORDER_WARNING,
 		        "using the highest frequency that is allowed, %lld Hz", (long long)max);
 		return 0;
 	}
@@ -94,7 +94,7 @@ static int pick_frequency(struct capture_plan *p, const struct capture_machine *
 		        "kernel.perf_event_max_sample_rate=%llu', or leave out --strict-freq",
 		        (unsigned long long)want, (long long)max, (unsigned long long)want);
 	}
-	capture_say(m->log, SONDE_RECORD_WARNING,
+	capture_say(m->log, SONDE_RECORDER_WARNING,
 	        "%llu Hz is more than kernel.perf_event_max_sample_rate allows: using %lld Hz "
 	        "(--strict-freq makes this an error)",
 	        (unsigned long long)want, (long long)max);
@@ -145,7 +145,7 @@ static void plan_side_band(const struct capture_plan *p, struct sonde_attr *attr
 
 static void plan_event(const struct capture_plan *p, struct event *event)
 {
-	const struct sonde_record_options *o = p->options;
+	const struct sonde_recorder_options *o = p->options;
 	struct sonde_attr *attr = &event->attr;
 	/* some are taken each, such as tracepoints, unless a rate was asked for */
 	uint64_t each = o->period != 0 ? o->period : o->frequency == 0 ? event->default_period : 0;
@@ -232,7 +232,7 @@ static int plan_content(struct capture_plan *p, const struct capture_machine *m)
 	TRY(capture_content_parse(p->options, &p->content, m->err));
 	if (proc_read_number(m->root, "proc/sys/kernel/perf_event_max_stack", &max) &&
 	        p->content.frames_max > (uint64_t)max) {
-		capture_say(m->log, SONDE_RECORD_WARNING,
+		capture_say(m->log, SONDE_RECORDER_WARNING,
 		        "call chains of %llu frames are more than kernel.perf_event_max_stack "
 		        "allows: using %lld",
 		        (unsigned long long)p->content.frames_max, (long long)max);
@@ -259,7 +259,7 @@ static struct event *side_band_event(struct capture_plan *p)
  * rings for cpus as well. */
 static void choose_targets(struct capture_plan *p, const struct capture_machine *m)
 {
-	const struct sonde_record_options *o = p->options;
+	const struct sonde_recorder_options *o = p->options;
 
 	p->targets = o->pids != NULL || o->tids != NULL || o->user != NULL       ? CAPTURE_TASKS
 	             : o->all_cpus || o->cpus != NULL || o->ncgroup_filters != 0 ? CAPTURE_ALL
@@ -269,26 +269,26 @@ static void choose_targets(struct capture_plan *p, const struct capture_machine 
 	p->inherit = !o->no_inherit && (o->tids == NULL || o->inherit);
 	p->delayed = o->delay != NULL;
 	if (o->per_thread && !p->per_thread) {
-		capture_say(m->log, SONDE_RECORD_WARNING,
+		capture_say(m->log, SONDE_RECORDER_WARNING,
 		        "rings are those of the cpus: --per-thread means nothing with -a or -C");
 	}
 	if (o->user != NULL && (o->pids != NULL || o->tids != NULL)) {
-		capture_say(m->log, SONDE_RECORD_WARNING,
+		capture_say(m->log, SONDE_RECORDER_WARNING,
 		        "-p or -t was given: recording that alone, not -u");
 	}
 }
 
 bool capture_plan_times(const struct capture_plan *p)
 {
-	return p->options->timestamps == SONDE_RECORD_AUTO
+	return p->options->timestamps == SONDE_RECORDER_AUTO
 	               ? !p->per_thread || !p->options->per_thread
-	               : p->options->timestamps == SONDE_RECORD_YES;
+	               : p->options->timestamps == SONDE_RECORDER_YES;
 }
 
 /* Gives the last events that were parsed the filters that come after that many event strings. */
 static int plan_filters(struct capture_plan *p, size_t nevents, struct error *err)
 {
-	const struct sonde_record_filter *filter;
+	const struct sonde_recorder_filter *filter;
 	size_t i;
 
 	for (i = 0; i < p->options->nfilters; i++) {
@@ -302,7 +302,7 @@ static int plan_filters(struct capture_plan *p, size_t nevents, struct error *er
 
 static int parse_events(struct capture_plan *p, const struct capture_machine *m)
 {
-	const struct sonde_record_options *o = p->options;
+	const struct sonde_recorder_options *o = p->options;
 	size_t i;
 
 	p->parsed = calloc(o->nevents + 1, sizeof(*p->parsed));
@@ -357,7 +357,7 @@ void capture_plan_attrs(struct capture_plan *p)
 	capture_aux_plan_attrs(p);
 }
 
-int capture_plan_make(struct capture_plan *p, const struct sonde_record_options *options,
+int capture_plan_make(struct capture_plan *p, const struct sonde_recorder_options *options,
         const struct capture_machine *m)
 {
 	size_t i;

@@ -29,7 +29,7 @@ struct capture_machine {
 };
 
 struct capture_plan {
-	const struct sonde_record_options *options;
+	const struct sonde_recorder_options *options;
 	enum capture_targets targets;
 	bool per_thread; /* a ring for each thread, on cpu -1; else one for each cpu */
 	bool inherit; /* children are recorded, too */
@@ -43,7 +43,7 @@ struct capture_plan {
 };
 
 /* SONDE_EARG, SONDE_ELIMIT, SONDE_EUNSUPPORTED, ...: machine->err says why. */
-int capture_plan_make(struct capture_plan *p, const struct sonde_record_options *options,
+int capture_plan_make(struct capture_plan *p, const struct sonde_recorder_options *options,
         const struct capture_machine *machine);
 void capture_plan_fini(struct capture_plan *p);
 

@@ -138,7 +138,7 @@ static void put_intel_pt(struct capture_rings *r, struct text *t)
 
 	if (!c.cap_zero) {
 		capture_say(
-		        r->log, SONDE_RECORD_WARNING, "Intel Processor Trace: TSC not available");
+		        r->log, SONDE_RECORDER_WARNING, "Intel Processor Trace: TSC not available");
 	}
 	r->kernel->cpuid(CLOCKS_LEAF, 0, ratio);
 	feature_put_u64(t, r->plan->events.v[0].attr.type);
@@ -172,7 +172,7 @@ void capture_aux_put_info(struct capture_rings *r, struct text *t)
 	if (r->plan->aux.pmu == NULL) {
 		return;
 	}
-	capture_say(r->log, SONDE_RECORD_LINE, "Synthesizing auxtrace information");
+	capture_say(r->log, SONDE_RECORDER_LINE, "Synthesizing auxtrace information");
 	at = host_record_begin(t, RECORD_AUXTRACE_INFO, 0);
 	feature_put_u32(t, r->plan->aux.pmu->type);
 	feature_put_u32(t, 0);

@@ -64,7 +64,7 @@ static void warn_of_psb(struct capture_rings *r, const char *what, uint64_t size
 		psb <<= (r->plan->events.v[0].attr.config & mask) >> __builtin_ctzll(mask);
 	}
 	if (r->plan->aux.pmu->type == AUXTRACE_INTEL_PT && size <= psb + 256) {
-		capture_say(r->log, SONDE_RECORD_WARNING,
+		capture_say(r->log, SONDE_RECORDER_WARNING,
 		        "Intel PT %s size (%llu) may be too small for PSB period (%llu)", what,
 		        (unsigned long long)size, (unsigned long long)psb);
 	}
@@ -87,7 +87,7 @@ static int plan_snapshot_size(struct capture_rings *r)
 		        "%llu",
 		        (unsigned long long)aux->snapshot_size, (unsigned long long)aux->size);
 	}
-	capture_say(r->log, SONDE_RECORD_LINE, "Intel PT snapshot size: %llu",
+	capture_say(r->log, SONDE_RECORDER_LINE, "Intel PT snapshot size: %llu",
 	        (unsigned long long)aux->snapshot_size);
 	warn_of_psb(r, "snapshot", aux->snapshot_size);
 	return 0;
@@ -154,7 +154,7 @@ int capture_aux_plan_sizes(struct capture_rings *r, size_t nrings)
 		        r->plan->aux.pmu->title, (unsigned long long)least / 1024);
 	}
 	if (r->plan->aux.mode == CAPTURE_AUX_SAMPLE) {
-		capture_say(r->log, SONDE_RECORD_LINE,
+		capture_say(r->log, SONDE_RECORDER_LINE,
 		        "Intel PT min. sample size: %llu max. sample size: %llu",
 		        (unsigned long long)smallest_sample(r),
 		        (unsigned long long)largest_sample(r));

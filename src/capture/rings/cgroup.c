@@ -23,7 +23,7 @@ static int open_group(struct capture_rings *r, const char *mount, const char *na
 }
 
 /* limit: events that stand before this filter; *next: the first that has had no name yet. */
-static int deal_out(struct capture_rings *r, const struct sonde_record_cgroup_filter *filter,
+static int deal_out(struct capture_rings *r, const struct sonde_recorder_cgroup_filter *filter,
         const char *mount, size_t limit, size_t *next)
 {
 	const char *s = filter->names;
@@ -57,7 +57,7 @@ static int deal_out(struct capture_rings *r, const struct sonde_record_cgroup_fi
 
 int capture_cgroups_open(struct capture_rings *r)
 {
-	const struct sonde_record_options *o = r->plan->options;
+	const struct sonde_recorder_options *o = r->plan->options;
 	char mount[HOST_CGROUP_MOUNT];
 	size_t i, next = 0, before;
 

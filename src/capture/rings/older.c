@@ -22,7 +22,7 @@ static bool drop(struct capture_rings *r, const struct host_attr_bits *bits)
 	for (k = 0; k < r->plan->events.n; k++) {
 		host_attr_drop_bits(&r->plan->events.v[k].attr, bits);
 	}
-	capture_say(r->log, bits->asked ? SONDE_RECORD_WARNING : SONDE_RECORD_VERBOSE,
+	capture_say(r->log, bits->asked ? SONDE_RECORDER_WARNING : SONDE_RECORDER_VERBOSE,
 	        "this kernel refuses %s: going without", bits->name);
 	return true;
 }
@@ -45,7 +45,7 @@ static bool shrink(struct capture_rings *r)
 	for (k = 0; k < r->plan->events.n; k++) {
 		lost |= host_attr_cut(&r->plan->events.v[k].attr, before);
 	}
-	capture_say(r->log, lost ? SONDE_RECORD_WARNING : SONDE_RECORD_VERBOSE,
+	capture_say(r->log, lost ? SONDE_RECORDER_WARNING : SONDE_RECORDER_VERBOSE,
 	        "this kernel refuses attrs of %u bytes: going without %s", now, brought);
 	return true;
 }
@@ -60,7 +60,7 @@ static bool drop_guests(struct capture_rings *r, size_t e)
 		return false;
 	}
 	attr->flags &= ~bits;
-	capture_say(r->log, SONDE_RECORD_VERBOSE, "'%s' refuses guest exclusion: going without",
+	capture_say(r->log, SONDE_RECORDER_VERBOSE, "'%s' refuses guest exclusion: going without",
 	        r->plan->events.v[e].name);
 	return true;
 }
@@ -76,7 +76,7 @@ static bool break_weak_group(struct capture_rings *r, size_t e)
 	if (leader == e || !r->plan->events.v[leader].weak) {
 		return false;
 	}
-	capture_say(r->log, SONDE_RECORD_VERBOSE,
+	capture_say(r->log, SONDE_RECORDER_VERBOSE,
 	        "the group of '%s' cannot be counted at the same time: its events go alone",
 	        r->plan->events.v[leader].name);
 	for (k = 0; k < r->plan->events.n; k++) {

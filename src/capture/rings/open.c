@@ -104,7 +104,7 @@ static bool went_off_line(struct capture_rings *r, size_t at)
 	free(list);
 	errno = kept;
 	if (!there && at % r->tasks.nthreads == 0) {
-		capture_say(r->log, SONDE_RECORD_WARNING,
+		capture_say(r->log, SONDE_RECORDER_WARNING,
 		        "cpu %d went off-line: going on without it",
 		        (int)r->cpus[at / r->tasks.nthreads]);
 	}
@@ -189,7 +189,7 @@ static int open_all(struct capture_rings *r)
 	}
 	capture_attr_sizes(r, true);
 	if (r->kernel_excluded) {
-		capture_say(r->log, SONDE_RECORD_WARNING,
+		capture_say(r->log, SONDE_RECORDER_WARNING,
 		        "kernel.perf_event_paranoid does not allow kernel profiling: recording "
 		        "user space only");
 	}
@@ -387,7 +387,7 @@ static void warn_of_small_files(struct capture_rings *r)
 	uint64_t half = r->pages * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
 
 	if (r->plan->options->switch_bytes != 0 && r->plan->options->switch_bytes < half) {
-		capture_say(r->log, SONDE_RECORD_WARNING,
+		capture_say(r->log, SONDE_RECORDER_WARNING,
 		        "--switch-output: files will be larger than %lluK, as up to %lluK are read "
 		        "from a ring at once; smaller rings (-m) make smaller files",
 		        (unsigned long long)(r->plan->options->switch_bytes + 1023) / 1024,
@@ -407,13 +407,13 @@ int capture_open(struct capture_rings *r)
 	TRY(open_all(r));
 	TRY(map_rings(r));
 	warn_of_small_files(r);
-	capture_say(r->log, SONDE_RECORD_LINE, "mmap size %zuB",
+	capture_say(r->log, SONDE_RECORDER_LINE, "mmap size %zuB",
 	        (r->pages + 1) * (size_t)sysconf(_SC_PAGESIZE));
 	if (r->plan->aux.pmu != NULL) {
-		capture_say(r->log, SONDE_RECORD_LINE, "AUX area mmap length %llu",
+		capture_say(r->log, SONDE_RECORDER_LINE, "AUX area mmap length %llu",
 		        (unsigned long long)r->aux.size);
 	}
-	capture_say(r->log, SONDE_RECORD_LINE, "perf event ring buffer mmapped per %s",
+	capture_say(r->log, SONDE_RECORDER_LINE, "perf event ring buffer mmapped per %s",
 	        r->plan->per_thread ? "thread" : "cpu");
 	for (i = 0; i < r->plan->events.n; i++) {
 		TRY(read_ids(r, &r->opened[i]));

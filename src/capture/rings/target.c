@@ -30,8 +30,8 @@ static int first_cpus(struct capture_rings *r)
 static void tell_missing(struct capture_rings *r, long from, long to)
 {
 	if (from == to && !host_has_id(r->cpus, r->ncpus, (pid_t)from)) {
-		capture_say(
-		        r->log, SONDE_RECORD_WARNING, "-C: cpu %ld is not on-line: left out", from);
+		capture_say(r->log, SONDE_RECORDER_WARNING, "-C: cpu %ld is not on-line: left out",
+		        from);
 	}
 }
 
@@ -101,7 +101,7 @@ size_t capture_ring_of(const struct capture_rings *r, size_t cell)
 
 int capture_find_targets(struct capture_rings *r, pid_t workload)
 {
-	const struct sonde_record_options *o = r->plan->options;
+	const struct sonde_recorder_options *o = r->plan->options;
 	struct host_tasks *t = &r->tasks;
 
 	TRY(find_cpus(r));

@@ -48,7 +48,7 @@ static int refused(struct error *err, const struct event *event, int why)
 	                                                            : strerror(why));
 }
 
-int capture_triggers_plan(struct capture_triggers *t, const struct sonde_record_options *options,
+int capture_triggers_plan(struct capture_triggers *t, const struct sonde_recorder_options *options,
         int root, struct error *err)
 {
 	size_t i;

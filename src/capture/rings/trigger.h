@@ -18,7 +18,7 @@ struct capture_triggers {
 };
 
 /* options->triggers to events. SONDE_EARG. */
-int capture_triggers_plan(struct capture_triggers *t, const struct sonde_record_options *options,
+int capture_triggers_plan(struct capture_triggers *t, const struct sonde_recorder_options *options,
         int root, struct error *err);
 
 /* On all cpus that are on-line, whichever are recorded. SONDE_EPERM, SONDE_EUNSUPPORTED. */

@@ -113,7 +113,7 @@ int capture_output_stamp(struct capture_output *o, const struct capture_log *log
 		free(name);
 		return rc;
 	}
-	capture_say(log, SONDE_RECORD_NOTICE, "Dump %s", name);
+	capture_say(log, SONDE_RECORDER_NOTICE, "Dump %s", name);
 	return keep(o, name, err);
 }
 

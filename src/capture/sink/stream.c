@@ -409,7 +409,7 @@ int capture_streams_stop(struct capture_streams *all, uint64_t *wakeups)
 	return 0;
 }
 
-int capture_streams_finish(struct capture_streams *all, struct sonde_record_result *result)
+int capture_streams_finish(struct capture_streams *all, struct sonde_recorder_result *result)
 {
 	size_t i;
 
@@ -425,7 +425,7 @@ int capture_streams_finish(struct capture_streams *all, struct sonde_record_resu
 	return 0;
 }
 
-void capture_streams_salvage(struct capture_streams *all, struct sonde_record_result *result)
+void capture_streams_salvage(struct capture_streams *all, struct sonde_recorder_result *result)
 {
 	struct error ignored = {0};
 	size_t i;

@@ -31,10 +31,10 @@ int capture_streams_start(
 int capture_streams_stop(struct capture_streams *all, uint64_t *wakeups);
 
 /* Completes the files, and adds what is in them. */
-int capture_streams_finish(struct capture_streams *all, struct sonde_record_result *result);
+int capture_streams_finish(struct capture_streams *all, struct sonde_recorder_result *result);
 
 /* After a failure: leaves whole records only. */
-void capture_streams_salvage(struct capture_streams *all, struct sonde_record_result *result);
+void capture_streams_salvage(struct capture_streams *all, struct sonde_recorder_result *result);
 
 /* Bytes so far; while threads run this is a glance. */
 uint64_t capture_streams_written(const struct capture_streams *all);

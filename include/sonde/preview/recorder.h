@@ -2,11 +2,11 @@
 /*
  * Recording: opens events, reads their rings and writes perf.data.
  *
- * Threads: a recorder is used by one thread; only sonde_record_stop, sonde_record_switch and
- * sonde_record_snapshot may be called from anywhere.
+ * Threads: a recorder is used by one thread; only sonde_recorder_stop, sonde_recorder_switch and
+ * sonde_recorder_snapshot may be called from anywhere.
  */
-#ifndef SONDE_PREVIEW_RECORD_H
-#define SONDE_PREVIEW_RECORD_H
+#ifndef SONDE_PREVIEW_RECORDER_H
+#define SONDE_PREVIEW_RECORDER_H
 
 #include <sonde/base.h>
 
@@ -14,32 +14,32 @@
 extern "C" {
 #endif
 
-enum sonde_record_message {
-	SONDE_RECORD_WARNING = 0, /* something is not as asked for */
-	SONDE_RECORD_VERBOSE, /* what a curious user wants to know */
-	SONDE_RECORD_NOTICE, /* what happens to files, for "[ ... ]" */
-	SONDE_RECORD_STATE, /* what events do now, in the words of perf */
-	SONDE_RECORD_LINE, /* the same, as a whole line in the words of perf -v */
-	SONDE_RECORD_DEBUG /* lines as perf prints them with -vv; only with `debug` */
+enum sonde_recorder_message {
+	SONDE_RECORDER_WARNING = 0, /* something is not as asked for */
+	SONDE_RECORDER_VERBOSE, /* what a curious user wants to know */
+	SONDE_RECORDER_NOTICE, /* what happens to files, for "[ ... ]" */
+	SONDE_RECORDER_STATE, /* what events do now, in the words of perf */
+	SONDE_RECORDER_LINE, /* the same, as a whole line in the words of perf -v */
+	SONDE_RECORDER_DEBUG /* lines as perf prints them with -vv; only with `debug` */
 };
 
-enum sonde_record_choice { SONDE_RECORD_AUTO = 0, SONDE_RECORD_YES, SONDE_RECORD_NO };
+enum sonde_recorder_choice { SONDE_RECORDER_AUTO = 0, SONDE_RECORDER_YES, SONDE_RECORDER_NO };
 
 /* Control groups for events: the first for the first, and so on; one alone is for all of them. */
-struct sonde_record_cgroup_filter {
+struct sonde_recorder_cgroup_filter {
 	const char *names; /* "a,,b": paths below the mounted hierarchy; an empty one is for none */
 	size_t nevents; /* it is for those of the first nevents event strings */
 };
 
 /* A filter for the events of one string: the last of the first nevents event strings. */
-struct sonde_record_filter {
+struct sonde_recorder_filter {
 	const char *text; /* of a tracepoint's fields, or addresses: "filter main @ /bin/x" */
 	size_t nevents;
 };
 
-/* Zero is the default of every member. Texts and arrays must live until sonde_record_free. */
-struct sonde_record_options {
-	size_t size; /* sizeof(struct sonde_record_options) */
+/* Zero is the default of every member. Texts and arrays must live until sonde_recorder_free. */
+struct sonde_recorder_options {
+	size_t size; /* sizeof(struct sonde_recorder_options) */
 	char *const *workload; /* NULL-terminated command, or NULL */
 	const char *const
 	        *events; /* event strings; none: cycles, or cpu-clock where there are none */
@@ -63,13 +63,13 @@ struct sonde_record_options {
 	size_t mmap_pages; /* data pages of a ring, a power of two; 0: what the limits allow, 512
 	                      KiB */
 	size_t aux_pages; /* of an AUX area, a power of two; 0: 4 MiB, or what limits allow */
-	bool snapshot; /* trace only on request, see sonde_record_snapshot */
+	bool snapshot; /* trace only on request, see sonde_recorder_snapshot */
 	bool snapshot_on_exit; /* and at the end */
 	uint64_t snapshot_size; /* bytes; 0: the AUX area's size */
 	bool aux_sample; /* pieces of trace in samples of the other events of the AUX event's group
 	                  */
 	uint64_t aux_sample_size; /* bytes; 0: 4096 */
-	const struct sonde_record_filter *filters; /* in the order of the command line */
+	const struct sonde_recorder_filter *filters; /* in the order of the command line */
 	size_t nfilters;
 	bool kcore; /* a copy of the kernel's code beside the data: output is a folder */
 	bool no_switch_events; /* not even where a trace needs them */
@@ -83,7 +83,7 @@ struct sonde_record_options {
 	const char *cpus; /* "0,2-3": only there; without pids, tids and user all processes */
 	bool per_thread; /* rings for threads, not cpus: no children, no times by default */
 	bool inherit; /* asked for by name: tids with the threads that they start */
-	const struct sonde_record_cgroup_filter
+	const struct sonde_recorder_cgroup_filter
 	        *cgroup_filters; /* in the order of the command line */
 	size_t ncgroup_filters;
 
@@ -93,8 +93,8 @@ struct sonde_record_options {
 	const char *branch_filter; /* "any,u"; names as perf's -j; NULL: no branches */
 	const char *user_regs; /* "ax,bx", "" for all that there are, NULL for none */
 	const char *intr_regs; /* the same, as they are when the sample is taken */
-	enum sonde_record_choice timestamps; /* by default: but for per_thread */
-	enum sonde_record_choice periods; /* by default: where the frequency varies them */
+	enum sonde_recorder_choice timestamps; /* by default: but for per_thread */
+	enum sonde_recorder_choice periods; /* by default: where the frequency varies them */
 	bool data_addresses; /* and data sources, and mappings of data */
 	bool phys_addresses;
 	bool data_page_sizes;
@@ -121,7 +121,7 @@ struct sonde_record_options {
 	                        "CPUS/AFFINITY:..." ; "" is "cpu"; NULL: one file */
 	const char *affinity; /* "cpu", "node": runs there while it reads a cpu's ring; NULL, "sys":
 	                         wherever it is */
-	bool switch_output; /* another file whenever sonde_record_switch asks for it, */
+	bool switch_output; /* another file whenever sonde_recorder_switch asks for it, */
 	const char *const *triggers; /* event strings, which are not recorded: whenever one happens
 	                                on any cpu; sets switch_output */
 	size_t ntriggers;
@@ -145,7 +145,7 @@ struct sonde_record_options {
 	int control_fd; /* commands come here, with has_control; see sonde-record(1) */
 	int ack_fd; /* and are answered here; -1: nowhere */
 	bool has_control;
-	void (*message)(void *arg, enum sonde_record_message kind, const char *text);
+	void (*message)(void *arg, enum sonde_recorder_message kind, const char *text);
 	void *message_arg;
 	bool debug; /* also tell of every attr and every call that opens one */
 	bool raise_file_limit; /* of this process, to what RLIMIT_NOFILE may be; not the workload's
@@ -159,38 +159,38 @@ struct sonde_record_options {
 };
 
 /* The registers that user_regs and intr_regs know here, in their order, separated by blanks. */
-SONDE_API const char *sonde_record_registers(void);
+SONDE_API const char *sonde_recorder_registers(void);
 
-struct sonde_record;
+struct sonde_recorder;
 
 /* NULL: no memory. */
-SONDE_API struct sonde_record *sonde_record_new(const struct sonde_record_options *options);
+SONDE_API struct sonde_recorder *sonde_recorder_new(const struct sonde_recorder_options *options);
 
 /*
  * Opens everything, writes the state of the running system, and lets the workload go. 0,
  * SONDE_EARG, SONDE_EPERM, SONDE_ENOENT, SONDE_EIO, SONDE_EUNSUPPORTED, SONDE_ELIMIT, SONDE_ENOMEM.
  */
-SONDE_API int sonde_record_start(struct sonde_record *record);
+SONDE_API int sonde_recorder_start(struct sonde_recorder *recorder);
 
 /*
- * Reads rings until the workload or all targets ended or sonde_record_stop was called; then takes
+ * Reads rings until the workload or all targets ended or sonde_recorder_stop was called; then takes
  * what is left and completes the file. 0, SONDE_EIO, SONDE_ENOMEM.
  */
-SONDE_API int sonde_record_run(struct sonde_record *record);
+SONDE_API int sonde_recorder_run(struct sonde_recorder *recorder);
 
-/* Makes sonde_record_run take a snapshot of the AUX area; async-signal-safe. */
-SONDE_API void sonde_record_snapshot(struct sonde_record *record);
+/* Makes sonde_recorder_run take a snapshot of the AUX area; async-signal-safe. */
+SONDE_API void sonde_recorder_snapshot(struct sonde_recorder *recorder);
 
-/* Makes sonde_record_run go on in another file, with switch_output; async-signal-safe. */
-SONDE_API void sonde_record_switch(struct sonde_record *record);
+/* Makes sonde_recorder_run go on in another file, with switch_output; async-signal-safe. */
+SONDE_API void sonde_recorder_switch(struct sonde_recorder *recorder);
 
 /*
- * Makes sonde_record_run end; async-signal-safe. A second call makes it end without looking for
+ * Makes sonde_recorder_run end; async-signal-safe. A second call makes it end without looking for
  * build ids.
  */
-SONDE_API void sonde_record_stop(struct sonde_record *record);
+SONDE_API void sonde_recorder_stop(struct sonde_recorder *recorder);
 
-struct sonde_record_result {
+struct sonde_recorder_result {
 	size_t size;
 	uint64_t wakeups;
 	uint64_t bytes; /* of records in the file */
@@ -204,13 +204,14 @@ struct sonde_record_result {
 };
 
 /* What was recorded; lives as long as the recorder. */
-SONDE_API const struct sonde_record_result *sonde_record_get_result(struct sonde_record *record);
+SONDE_API const struct sonde_recorder_result *sonde_recorder_get_result(
+        struct sonde_recorder *recorder);
 
 /* The last failure; never NULL, lives as long as the recorder. */
-SONDE_API const struct sonde_error *sonde_record_error(struct sonde_record *record);
+SONDE_API const struct sonde_error *sonde_recorder_error(struct sonde_recorder *recorder);
 
 /* Ends a workload that never started; NULL is fine. */
-SONDE_API void sonde_record_free(struct sonde_record *record);
+SONDE_API void sonde_recorder_free(struct sonde_recorder *recorder);
 
 #ifdef __cplusplus
 }
