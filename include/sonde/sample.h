@@ -9,6 +9,32 @@
 extern "C" {
 #endif
 
+/* The mode in which code ran: the low bits of a record's misc. */
+enum sonde_cpumode {
+	SONDE_CPUMODE_UNKNOWN = 0,
+	SONDE_CPUMODE_KERNEL = 1,
+	SONDE_CPUMODE_USER = 2,
+	SONDE_CPUMODE_HYPERVISOR = 3,
+	SONDE_CPUMODE_GUEST_KERNEL = 4,
+	SONDE_CPUMODE_GUEST_USER = 5
+};
+
+/*
+ * Marks among the addresses of a call chain, as 64-bit words: all from SONDE_CONTEXT_FIRST on. The
+ * addresses after a mark are in its mode. sonde_session_frames gives chains without them. (enum
+ * perf_callchain_context of linux/perf_event.h)
+ */
+enum sonde_context_mark {
+	SONDE_CONTEXT_FIRST = -4095,
+	SONDE_CONTEXT_GUEST_USER = -2560,
+	SONDE_CONTEXT_GUEST_KERNEL = -2176,
+	SONDE_CONTEXT_GUEST = -2048,
+	SONDE_CONTEXT_USER_DEFERRED = -640, /* a cookie follows; see CALLCHAIN_DEFERRED */
+	SONDE_CONTEXT_USER = -512,
+	SONDE_CONTEXT_KERNEL = -128,
+	SONDE_CONTEXT_HYPERVISOR = -32
+};
+
 /* A count of an event; also an item of sonde_record_read.values. */
 struct sonde_record_read_value {
 	uint64_t value; /* count */
@@ -32,7 +58,7 @@ struct sonde_sample {
 	uint32_t cpu;
 	uint64_t period; /* events this sample stands for; 1 when not recorded */
 	uint64_t callchain_len; /* marks included */
-	const uint64_t *callchain; /* leaf first; values >= -4095 are context marks */
+	const uint64_t *callchain; /* leaf first; with marks, see enum sonde_context_mark */
 	uint32_t raw_len;
 	const void *raw; /* bytes in the recorder's byte order */
 	uint64_t branch_len;

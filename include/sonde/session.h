@@ -52,8 +52,7 @@ struct sonde_event {
 	const struct sonde_sample *sample;
 	struct sonde_thread thread;
 	uint32_t event; /* 0 .. sonde_session_events() - 1 */
-	uint32_t cpumode; /* 1 kernel, 2 user, 3 hypervisor, 4 guest kernel, 5 guest user, 0 unknown
-	                   */
+	uint32_t cpumode; /* of enum sonde_cpumode */
 	uint64_t offset; /* of the record in the file, in bytes */
 	void *inside; /* for sonde_session_frames and sonde_session_resolve */
 };
@@ -67,7 +66,7 @@ struct sonde_frame {
 	uint64_t ip; /* run-time address */
 	uint64_t address; /* in the object: file offset for user objects, bytes from the start of a
 	                     kernel module, run-time address for the kernel */
-	uint32_t cpumode; /* as sonde_event.cpumode */
+	uint32_t cpumode; /* of enum sonde_cpumode */
 	uint32_t inline_depth; /* functions that this one was inlined into at its address; 0 until
 	                          inlined functions are expanded */
 };
@@ -124,7 +123,7 @@ SONDE_API int sonde_session_frames(
 
 /*
  * Names any address of the sample's own process, such as a branch or the address of data in code.
- * cpumode says in which mode it was used: 1 kernel, 2 user. Fills *out, with caller NULL; lives as
+ * cpumode, of enum sonde_cpumode: in which mode it was used. Fills *out, with caller NULL; lives as
  * the frames do. 1 when at least the object is known, 0 when nothing is mapped there, or
  * SONDE_ENOMEM. May be called inside sonde_session_map.
  */
