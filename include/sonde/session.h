@@ -40,6 +40,11 @@ struct sonde_session_options {
 	/* records are only counted, in memory that does not grow with the file: for
 	   sonde_report_print with `stats` or a header; there are no samples */
 	bool counts_only;
+	/* Folder for what is kept between runs, such as the symbols of the running kernel; it is made
+	   when needed. NULL: nothing is kept, and nothing read. */
+	const char *cache;
+	/* Objects are also looked for by build id in `.debug` of this folder, perf's cache; NULL: no. */
+	const char *home;
 };
 
 struct sonde_thread {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sonde flamegraph: a recording as one HTML page. */
+#include "cmd/caches.h"
 #include "cmd/options.h"
 #include "cmd/terminal.h"
 
@@ -235,9 +236,12 @@ static int run(struct flamegraph *f)
 	        .no_demangle = !f->demangle,
 	        .check_owner = !f->force,
 	};
-	struct sonde_session *s = sonde_session_new(&o);
+	struct sonde_session *s;
+	struct caches caches;
 	int rc = EXIT_FAILED;
 
+	caches_set(&caches, &o);
+	s = sonde_session_new(&o);
 	if (s == NULL) {
 		say("cannot open", f->input, sonde_status_text(SONDE_ENOMEM));
 		return rc;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* `sonde report`: where a recorded program spent its time. */
 #include "cmd/report.h"
+#include "cmd/caches.h"
 #include "cmd/dump.h"
 #include "cmd/options.h"
 #include "cmd/terminal.h"
@@ -17,6 +18,7 @@
 
 struct report_command {
 	struct sonde_report_options report;
+	struct caches caches;
 	const char *input, *color, *symfs, *kallsyms;
 	bool children, children_given, inverted, demangle, pager, stdio, force;
 	bool header, header_only, strict, dump;
@@ -238,6 +240,7 @@ static struct sonde_session *session_make(struct report_command *c)
 	        .counts_only = c->report.stats,
 	};
 
+	caches_set(&c->caches, &so);
 	return sonde_session_new(&so);
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "cmd/caches.h"
 #include "cmd/commands.h"
 #include "cmd/dump.h"
 #include "cmd/options.h"
@@ -97,7 +98,7 @@ static int finish(const struct sonde_session *session, const char *input, int rc
 
 static int run(struct script *s)
 {
-	const struct sonde_session_options so = {
+	struct sonde_session_options so = {
 	        .size = sizeof(so),
 	        .jobs = (unsigned)s->jobs,
 	        .symfs = s->symfs,
@@ -126,10 +127,13 @@ static int run(struct script *s)
 	        .kernel_path = s->kernel_path,
 	        .header = s->header ? 1 + s->full : 0,
 	};
-	struct sonde_session *session = sonde_session_new(&so);
+	struct sonde_session *session;
 	struct terminal_output out = {0};
+	struct caches caches;
 	int rc, status;
 
+	caches_set(&caches, &so);
+	session = sonde_session_new(&so);
 	if (session == NULL) {
 		(void)fprintf(stderr, "Error: out of memory\n");
 		return EXIT_FILE;

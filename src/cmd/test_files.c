@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests of recordings, symbols and Intel PT. */
 #define _GNU_SOURCE
+#include "cmd/caches.h"
 #include "cmd/test.h"
 
 #include <sonde/file.h>
@@ -72,10 +73,16 @@ struct samples {
 
 static int read_samples(const char *path, struct samples *out)
 {
-	struct sonde_session *s = sonde_session_new(NULL);
-	const struct sonde_event *e;
+	struct sonde_session_options o = {.size = sizeof(o)};
 	const struct sonde_frame *at;
-	int rc = s != NULL ? sonde_session_open(s, path) : SONDE_ENOMEM;
+	const struct sonde_event *e;
+	struct sonde_session *s;
+	struct caches caches;
+	int rc;
+
+	caches_set(&caches, &o);
+	s = sonde_session_new(&o);
+	rc = s != NULL ? sonde_session_open(s, path) : SONDE_ENOMEM;
 
 	memset(out, 0, sizeof(*out));
 	while (rc >= 0 && (rc = sonde_session_next(s, &e)) > 0) {

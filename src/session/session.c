@@ -8,7 +8,6 @@
 #include "core/pool.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -51,7 +50,6 @@ void sonde_session_free(struct sonde_session *s)
 	frame_resolver_fini(&s->frames);
 	index_fini(&s->cgroup_ids);
 	free(s->cgroups);
-	free(s->cache);
 	timeline_free(s->timeline);
 	file_close(&s->file);
 	free(s->event_counts);
@@ -118,42 +116,14 @@ static int read_build_ids(struct sonde_session *s)
 	return 0;
 }
 
-static char *joined(const char *folder, const char *below)
-{
-	size_t n = strlen(folder) + strlen(below) + 1;
-	char *path = malloc(n);
-
-	if (path != NULL) {
-		(void)snprintf(path, n, "%s%s", folder, below);
-	}
-	return path;
-}
-
-/* SONDE_CACHE names the folder of what is kept between runs; empty: nothing is kept. */
-static char *cache_folder(void)
-{
-	const char *own = getenv("SONDE_CACHE");
-	const char *base = getenv("XDG_CACHE_HOME");
-	const char *home = getenv("HOME");
-
-	if (own != NULL) {
-		return own[0] != 0 ? joined(own, "") : NULL;
-	}
-	if (base != NULL && base[0] == '/') { /* others are to be ignored, says its standard */
-		return joined(base, "/sonde");
-	}
-	return home != NULL && home[0] == '/' ? joined(home, "/.cache/sonde") : NULL;
-}
-
 static int seal(struct sonde_session *s)
 {
 	TRY(timeline_seal(s->timeline));
 	TRY(read_build_ids(s));
-	s->cache = cache_folder();
 	s->frames.options = (struct frame_options){.symfs = s->options.symfs,
 	        .kallsyms = s->options.kallsyms,
-	        .home = getenv("HOME"),
-	        .cache = s->cache,
+	        .home = s->options.home,
+	        .cache = s->options.cache,
 	        .demangle = !s->options.no_demangle};
 	return frame_resolver_seal(&s->frames, s->timeline);
 }

@@ -181,7 +181,6 @@ struct sonde_session {
 	struct session_cgroup *cgroups; /* in the order of the file */
 	size_t ncgroups, cgroups_cap;
 	struct index cgroup_ids; /* of cgroups */
-	char *cache; /* folder of the symbol cache; NULL: none */
 	struct session_worker next; /* of sonde_session_next */
 	size_t next_window;
 	bool next_open;

@@ -144,6 +144,9 @@ static void print_session(const char *before)
 	AT(sonde_session_options, on_progress);
 	AT(sonde_session_options, progress_arg);
 	AT(sonde_session_options, check_owner);
+	AT(sonde_session_options, counts_only);
+	AT(sonde_session_options, cache);
+	AT(sonde_session_options, home);
 	END();
 }
 
