@@ -14,7 +14,8 @@
  * - addresses are compared by the sign of their difference: three wild ones may go round in a ring.
  * What perf prints then depends on the trees that it inserts its rows into: the first one as
  * samples come, comparing only keys; the last one as rows are printed, in the order of the first.
- * Here the same trees are made. Found with recordings that were made for it.
+ * Here the same trees are made. Found with recordings that were made for it. What is not made: rows
+ * that perf has twice until they are joined, as it does not find the first one in a tree.
  */
 #include "report/report.h"
 

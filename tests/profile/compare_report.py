@@ -10,9 +10,9 @@ some addresses have no name, and now and then misses a branch that is there: the
 small parts fall below the limit. Rows for which perf shows that (with -g graph,0) are compared without their graphs
 (doc/differences.md). Branches of the same share in different objects come in the order in which these lie in perf's
 memory; where that changes with its environment, any order will do. The level, [k] or [.], of an address where nothing
-is mapped is not compared either. Neither is the place of such an address in the upper half of all addresses among
-rows of the same share: perf compares addresses by the sign of their difference, so that its trees decide
-(doc/differences.md). Exit status 1 when something differs; 77 without perf. --rows leaves call graphs out
+is mapped is not compared either. Where an address of the upper half of all addresses has no name, as chains that end
+in data have, rows of the same share may be in any order: perf compares addresses by the sign of their difference, which
+is no order then, and may not find a row that is in its tree (doc/differences.md). Exit status 1 when something differs; 77 without perf. --rows leaves call graphs out
 of the comparison.
 """
 import argparse
@@ -203,7 +203,6 @@ def ties_sorted(listed):
 def moved_rows(want, got):
     """Pairs of rows, perf's and ours, that differ at the same place; rows that only one has are left out."""
     both = collections.Counter(want) & collections.Counter(got)
-    both = collections.Counter({row: n for row, n in both.items() if not WILD.search(row)})
 
     def left(rows_of_one):
         rest = both.copy()
@@ -281,7 +280,8 @@ def compare(sonde, path, words, args):
     missing, extra = without_level(missing, extra)
     show_difference(missing, extra, args.show)
     listed = [row_list(text) for text in texts]
-    if split:  # the order of ties comes from perf's tree of rows, which has those that perf made twice
+    wild = any(WILD.search(row) for row in listed[0])
+    if split or wild:  # the order of ties comes from perf's tree of rows, which has those that perf made twice
         listed = [ties_sorted(one) for one in listed]
     moved = moved_rows(*listed)
     for pair in moved[:args.show]:
