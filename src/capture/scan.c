@@ -7,18 +7,14 @@
 #include "capture/scan.h"
 
 #include "abi/abi.h"
-#include "core/hash.h"
 #include "file/file.h"
+#include "frame/frame.h"
 #include "image/image.h"
 #include "record/feature_write.h"
-#include "timeline/timeline.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#define PAGE_BITS 12 /* objects start and end at pages of this size at least */
-#define SEEN_BITS 13
 
 enum { AUX_TRUNCATED = 1, AUX_PARTIAL = 4, AUX_COLLISION = 8 }; /* flags of an AUX record */
 
@@ -31,7 +27,8 @@ struct scan {
 	struct timeline_cursor cursor;
 	struct capture_scan *out;
 	bool *hit; /* by object */
-	uint64_t seen[1u << SEEN_BITS]; /* hashes of (address space, page) that were looked up */
+	struct frame_resolver resolver; /* for mappings only: it is not sealed */
+	struct frame_reader frames;
 };
 
 static bool gives_up(struct scan *s)
@@ -57,24 +54,6 @@ static int scan_side_band(struct scan *s, const struct record *r)
 	return timeline_add(s->timeline, r, false, trailer.time);
 }
 
-static void mark_hit(struct scan *s, const struct timeline_view *view, uint16_t misc, uint64_t ip)
-{
-	uint32_t cpumode = misc & MISC_CPUMODE_MASK;
-	uint32_t root = cpumode == MISC_KERNEL ? view->kernel_root : view->root;
-	uint64_t key = hash_step(hash_u64(ip >> PAGE_BITS), (uint64_t)cpumode << 32 | root) | 1;
-	uint64_t *slot = &s->seen[key >> (64 - SEEN_BITS)];
-	const struct timeline_mapping *m;
-
-	if (*slot == key) {
-		return;
-	}
-	*slot = key;
-	m = timeline_find(s->timeline, view, cpumode, ip);
-	if (m != NULL) {
-		s->hit[m->object] = true;
-	}
-}
-
 static void scan_sample(struct scan *s, const struct record *r, bool build_ids)
 {
 	const struct file_event *e = file_sample_event(&s->file, r);
@@ -92,10 +71,10 @@ static void scan_sample(struct scan *s, const struct record *r, bool build_ids)
 	s->out->first = s->out->first == 0 || time < s->out->first ? time : s->out->first;
 	s->out->last = time > s->out->last ? time : s->out->last;
 	if (build_ids) {
-		mark_hit(s,
+		frame_hit(&s->frames,
 		        timeline_at(s->timeline, &s->cursor, load_u32(p + plan->tid, false),
 		                load_u32(p + plan->tid + 4, false), time),
-		        r->misc, load_u64(p + plan->ip, false));
+		        r->misc & MISC_CPUMODE_MASK, load_u64(p + plan->ip, false), s->hit);
 	}
 }
 
@@ -195,6 +174,8 @@ static int scan_build_ids(struct scan *s)
 		}
 	}
 	TRY(timeline_seal(s->timeline));
+	s->resolver.timeline = s->timeline;
+	TRY(frame_reader_init(&s->frames, &s->resolver));
 	s->hit = calloc(timeline_objects(s->timeline) + 1, sizeof(*s->hit));
 	if (s->hit == NULL) {
 		return SONDE_ENOMEM;
@@ -214,6 +195,7 @@ static int scan_open_file(struct scan *s)
 	} else {
 		scan_samples(s, false);
 	}
+	frame_reader_fini(&s->frames);
 	timeline_free(s->timeline);
 	free(s->hit);
 	return rc < 0 ? SONDE_ENOMEM : 0;

@@ -197,12 +197,22 @@ static inline const struct timeline_mapping *frame_mapping(
 
 	if (ip < near->range.start || ip >= near->range.end || near->root != root ||
 	        near->mode != mode) {
-		near->mapping =
-		        timeline_find_range(r->resolver->timeline, v, mode, ip, &near->range);
+		near->mapping = timeline_find(r->resolver->timeline, v, mode, ip, &near->range);
 		near->root = root;
 		near->mode = mode;
 	}
 	return near->mapping;
+}
+
+/* Sets hit[object] of the object that an address is in, if any. */
+static inline void frame_hit(struct frame_reader *r, const struct timeline_view *v, uint32_t mode,
+        uint64_t ip, bool *hit)
+{
+	const struct timeline_mapping *m = frame_mapping(r, v, mode, ip);
+
+	if (m != NULL) {
+		hit[m->object] = true;
+	}
 }
 
 /* Where an address is; its symbol is left out. */

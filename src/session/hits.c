@@ -14,7 +14,6 @@ struct hits_worker {
 static int hits_chunk(void *arg, unsigned worker, size_t chunk)
 {
 	struct hits_worker *w = &((struct hits_worker *)arg)[worker];
-	const struct timeline_mapping *m;
 	struct session_sample s;
 	int rc;
 
@@ -23,10 +22,7 @@ static int hits_chunk(void *arg, unsigned worker, size_t chunk)
 		if ((s.s.present & SONDE_SAMPLE_IP) == 0) {
 			continue;
 		}
-		m = frame_mapping(&w->frames, s.view, s.cpumode, s.s.ip);
-		if (m != NULL) {
-			w->hit[m->object] = true;
-		}
+		frame_hit(&w->frames, s.view, s.cpumode, s.s.ip, w->hit);
 	}
 	return rc;
 }

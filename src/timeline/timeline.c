@@ -663,7 +663,7 @@ const struct timeline_view *timeline_at(const struct timeline *t, struct timelin
 	return v;
 }
 
-const struct timeline_mapping *timeline_find_range(const struct timeline *t,
+const struct timeline_mapping *timeline_find(const struct timeline *t,
         const struct timeline_view *view, uint32_t cpumode, uint64_t addr,
         struct timeline_range *out)
 {
@@ -680,14 +680,6 @@ const struct timeline_mapping *timeline_find_range(const struct timeline *t,
 		n = space_find(&t->pool, view->later_root, addr);
 	}
 	return n != NULL ? &t->mappings[n->mapping] : NULL;
-}
-
-const struct timeline_mapping *timeline_find(
-        const struct timeline *t, const struct timeline_view *view, uint32_t cpumode, uint64_t addr)
-{
-	struct timeline_range range;
-
-	return timeline_find_range(t, view, cpumode, addr, &range);
 }
 
 uint64_t timeline_object_address(

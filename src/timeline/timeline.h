@@ -97,19 +97,16 @@ int timeline_seal(struct timeline *t);
 const struct timeline_view *timeline_at(const struct timeline *t, struct timeline_cursor *c,
         uint32_t pid, uint32_t tid, uint64_t time);
 
-/*
- * The mapping that covers addr for code that runs in cpumode (enum abi_misc: MISC_KERNEL,
- * MISC_USER); NULL: none. When none covers it at that time, the program's last state is asked.
- */
-const struct timeline_mapping *timeline_find(const struct timeline *t,
-        const struct timeline_view *view, uint32_t cpumode, uint64_t addr);
-
-/* The same, and in *out the addresses around it for which the answer is the same (empty: only this
- * one). */
 struct timeline_range {
 	uint64_t start, end; /* [start, end) */
 };
-const struct timeline_mapping *timeline_find_range(const struct timeline *t,
+
+/*
+ * The mapping that covers addr for code that runs in cpumode (enum abi_misc: MISC_KERNEL,
+ * MISC_USER); NULL: none. When none covers it at that time, the program's last state is asked. *out:
+ * the addresses around it for which the answer is the same (empty: only this one).
+ */
+const struct timeline_mapping *timeline_find(const struct timeline *t,
         const struct timeline_view *view, uint32_t cpumode, uint64_t addr,
         struct timeline_range *out);
 

@@ -91,7 +91,8 @@ static const char *dso_at(const struct timeline *t, uint32_t pid, uint64_t time,
 {
 	struct timeline_cursor c = {0};
 	const struct timeline_view *v = timeline_at(t, &c, pid, pid, time);
-	const struct timeline_mapping *m = timeline_find(t, v, MISC_USER, addr);
+	struct timeline_range range;
+	const struct timeline_mapping *m = timeline_find(t, v, MISC_USER, addr, &range);
 
 	return m != NULL ? timeline_text(t, timeline_object(t, m->object)->name) : "none";
 }
