@@ -63,27 +63,24 @@ static void put_object(
 static void make_text(struct address_cache *c, struct text *out, const struct timeline_view *view,
         uint32_t cpumode, uint64_t address, unsigned parts)
 {
-	const struct frame *f = NULL;
-	struct frame at;
+	struct frame f;
 
 	if ((parts & ADDRESS_LINE) != 0) {
 		text_char(out, '\t');
 		text_hex(out, address, 16, ' ');
 	}
+	if ((parts & (ADDRESS_SYM | ADDRESS_DSO | ADDRESS_DSOFF)) != 0) {
+		f = frame_locate(&c->frames, view, cpumode, address);
+	}
 	if ((parts & ADDRESS_SYM) != 0) {
-		f = frame_find(&c->frames, view, cpumode, address);
-		if (f == NULL) {
+		if (frame_name(c->frames.resolver, &f) < 0) {
 			out->failed = true;
 			return;
 		}
-		put_symbol(out, c->frames.resolver, f, parts);
+		put_symbol(out, c->frames.resolver, &f, parts);
 	}
 	if ((parts & (ADDRESS_DSO | ADDRESS_DSOFF)) != 0) {
-		if (f == NULL) {
-			at = frame_locate(&c->frames, view, cpumode, address);
-			f = &at;
-		}
-		put_object(out, c->frames.resolver->timeline, f, parts);
+		put_object(out, c->frames.resolver->timeline, &f, parts);
 	}
 	if ((parts & ADDRESS_LINE) != 0) {
 		text_char(out, '\n');

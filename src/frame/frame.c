@@ -18,6 +18,21 @@ void frame_reader_fini(struct frame_reader *r)
 	*r = (struct frame_reader){0};
 }
 
+int frame_name(const struct frame_resolver *f, struct frame *frame)
+{
+	const struct symbol_table *table;
+
+	if (frame->object == FRAME_NOWHERE) {
+		return 0;
+	}
+	table = frame_symbols(f, frame->object);
+	if (table == NULL) {
+		return SONDE_ENOMEM;
+	}
+	frame->symbol = symbol_table_find(table, frame->address);
+	return 0;
+}
+
 const struct frame *frame_find(
         struct frame_reader *r, const struct timeline_view *v, uint32_t mode, uint64_t ip)
 {
@@ -38,13 +53,8 @@ const struct frame *frame_find(
 	}
 	*s = (struct frame_slot){
 	        .frame = frame_locate(r, v, mode, ip), .root = root, .later_root = later_root};
-	if (s->frame.object != FRAME_NOWHERE) {
-		const struct symbol_table *table = frame_symbols(r->resolver, s->frame.object);
-
-		if (table == NULL) {
-			return NULL;
-		}
-		s->frame.symbol = symbol_table_find(table, s->frame.address);
+	if (frame_name(r->resolver, &s->frame) < 0) {
+		return NULL;
 	}
 	s->used = true;
 	return &s->frame;

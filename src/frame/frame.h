@@ -230,6 +230,9 @@ static inline struct frame frame_locate(
 	return f;
 }
 
+/* Finds the symbol of a frame that was located. SONDE_ENOMEM. */
+int frame_name(const struct frame_resolver *f, struct frame *frame);
+
 /*
  * The same with its symbol; valid until the reader's next frame_find. Inlined functions would be
  * expanded here. NULL: no memory.
