@@ -29,7 +29,7 @@ static void test_elements(bool few, const char *what)
 	static uint64_t keys[N];
 	struct index x = {0};
 	bool good = true;
-	size_t at;
+	size_t at = 0;
 
 	for (uint32_t i = 0; i < N; i++) {
 		keys[i] = (uint64_t)i * 7 + 1;
@@ -42,7 +42,8 @@ static void test_elements(bool few, const char *what)
 		       find(&x, keys, keys[i] + 1, few, &at) == INDEX_NONE;
 	}
 	ok(good && x.n == N, what);
-	ok(x.nslots >= 2 * N && (x.nslots & (x.nslots - 1)) == 0, "half of the slots stay free");
+	ok(x.nslots >= (size_t)2 * N && (x.nslots & (x.nslots - 1)) == 0,
+	        "half of the slots stay free");
 	index_fini(&x);
 	ok(x.nslots == 0 && x.n == 0, "after index_fini the index is empty");
 }
