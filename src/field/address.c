@@ -59,28 +59,35 @@ static void put_object(
 	text_char(out, ')');
 }
 
-/* The long way: finds out what the address is. */
-static void make_text(struct address_cache *c, struct text *out, const struct timeline_view *view,
-        uint32_t cpumode, uint64_t address, unsigned parts)
+/* The symbol and the object; SONDE_ENOMEM. */
+static int put_place(const struct address_cache *c, struct text *out,
+        const struct timeline_view *view, uint32_t cpumode, uint64_t address, unsigned parts)
 {
-	struct frame f;
+	const struct frame_resolver *r = c->frames.resolver;
+	struct frame f = frame_locate_new(r, view, cpumode, address);
 
+	if ((parts & ADDRESS_SYM) != 0) {
+		TRY(frame_name(r, &f));
+		put_symbol(out, r, &f, parts);
+	}
+	if ((parts & (ADDRESS_DSO | ADDRESS_DSOFF)) != 0) {
+		put_object(out, r->timeline, &f, parts);
+	}
+	return 0;
+}
+
+/* The long way: finds out what the address is. */
+static void make_text(const struct address_cache *c, struct text *out,
+        const struct timeline_view *view, uint32_t cpumode, uint64_t address, unsigned parts)
+{
 	if ((parts & ADDRESS_LINE) != 0) {
 		text_char(out, '\t');
 		text_hex(out, address, 16, ' ');
 	}
-	if ((parts & (ADDRESS_SYM | ADDRESS_DSO | ADDRESS_DSOFF)) != 0) {
-		f = frame_locate(&c->frames, view, cpumode, address);
-	}
-	if ((parts & ADDRESS_SYM) != 0) {
-		if (frame_name(c->frames.resolver, &f) < 0) {
-			out->failed = true;
-			return;
-		}
-		put_symbol(out, c->frames.resolver, &f, parts);
-	}
-	if ((parts & (ADDRESS_DSO | ADDRESS_DSOFF)) != 0) {
-		put_object(out, c->frames.resolver->timeline, &f, parts);
+	if ((parts & (ADDRESS_SYM | ADDRESS_DSO | ADDRESS_DSOFF)) != 0 &&
+	        put_place(c, out, view, cpumode, address, parts) < 0) {
+		out->failed = true;
+		return;
 	}
 	if ((parts & ADDRESS_LINE) != 0) {
 		text_char(out, '\n');

@@ -204,14 +204,15 @@ void field_key_choose(struct field_key_choice *c, size_t id)
 	c->chosen[id] = true;
 	c->at[id] = (uint8_t)c->words;
 	c->words += keys[id].words;
+	if (keys[id].get != NULL) {
+		c->got[c->ngot++] = (uint8_t)id;
+	}
 }
 
 void field_keys_get(const struct field_key_choice *c, const struct field_source *f,
         const struct session_sample *s, uint32_t *words)
 {
-	for (size_t i = 0; i < field_keys(); i++) {
-		if (c->chosen[i] && keys[i].get != NULL) {
-			keys[i].get(f, s, words + c->at[i]);
-		}
+	for (unsigned i = 0; i < c->ngot; i++) {
+		keys[c->got[i]].get(f, s, words + c->at[c->got[i]]);
 	}
 }

@@ -68,6 +68,8 @@ const struct field_key *field_key(size_t id);
 struct field_key_choice {
 	uint8_t at[FIELD_KEYS_MAX]; /* first word of a key in the row's vector */
 	bool chosen[FIELD_KEYS_MAX];
+	uint8_t got[FIELD_KEYS_MAX]; /* the chosen keys that are of the sample */
+	unsigned ngot;
 	unsigned words;
 };
 

@@ -18,21 +18,6 @@ void frame_reader_fini(struct frame_reader *r)
 	*r = (struct frame_reader){0};
 }
 
-int frame_name(const struct frame_resolver *f, struct frame *frame)
-{
-	const struct symbol_table *table;
-
-	if (frame->object == FRAME_NOWHERE) {
-		return 0;
-	}
-	table = frame_symbols(f, frame->object);
-	if (table == NULL) {
-		return SONDE_ENOMEM;
-	}
-	frame->symbol = symbol_table_find(table, frame->address);
-	return 0;
-}
-
 const struct frame *frame_find(
         struct frame_reader *r, const struct timeline_view *v, uint32_t mode, uint64_t ip)
 {

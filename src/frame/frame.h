@@ -139,12 +139,14 @@ int frame_chain_join(
 static inline int frame_chain_open(struct frame_reader *r, const struct sonde_sample *s,
         uint32_t mode, struct frame_chain *chain)
 {
-	size_t n = (size_t)s->callchain_len;
+	/* a copy of its own goes to the call below, so that *chain can stay in registers */
+	struct frame_chain own = {
+	        .words = s->callchain, .n = (size_t)s->callchain_len, .mode = mode};
 
-	*chain = (struct frame_chain){.words = s->callchain, .n = n, .mode = mode};
-	if (n >= 2 && chain->words[n - 2] == CALLCHAIN_DEFERRED) {
-		return frame_chain_join(r, s, chain);
+	if (own.n >= 2 && own.words[own.n - 2] == CALLCHAIN_DEFERRED) {
+		TRY(frame_chain_join(r, s, &own));
 	}
+	*chain = own;
 	return 0;
 }
 
@@ -215,23 +217,50 @@ static inline void frame_hit(struct frame_reader *r, const struct timeline_view 
 	}
 }
 
+static inline struct frame frame_at(const struct frame_resolver *f,
+        const struct timeline_mapping *m, uint32_t mode, uint64_t ip)
+{
+	struct frame at = {
+	        .ip = ip, .address = ip, .mapping = m, .object = FRAME_NOWHERE, .mode = mode};
+
+	if (m != NULL) {
+		at.object = m->object;
+		at.address = timeline_object_address(f->timeline, m, ip);
+	}
+	return at;
+}
+
 /* Where an address is; its symbol is left out. */
 static inline struct frame frame_locate(
         struct frame_reader *r, const struct timeline_view *v, uint32_t mode, uint64_t ip)
 {
-	const struct timeline_mapping *m = frame_mapping(r, v, mode, ip);
-	struct frame f = {
-	        .ip = ip, .address = ip, .mapping = m, .object = FRAME_NOWHERE, .mode = mode};
+	return frame_at(r->resolver, frame_mapping(r, v, mode, ip), mode, ip);
+}
 
-	if (m != NULL) {
-		f.object = m->object;
-		f.address = timeline_object_address(r->resolver->timeline, m, ip);
-	}
-	return f;
+/* The same for who remembers addresses already: without the memory of mappings. */
+static inline struct frame frame_locate_new(
+        const struct frame_resolver *f, const struct timeline_view *v, uint32_t mode, uint64_t ip)
+{
+	struct timeline_range range;
+
+	return frame_at(f, timeline_find(f->timeline, v, mode, ip, &range), mode, ip);
 }
 
 /* Finds the symbol of a frame that was located. SONDE_ENOMEM. */
-int frame_name(const struct frame_resolver *f, struct frame *frame);
+static inline int frame_name(const struct frame_resolver *f, struct frame *frame)
+{
+	const struct symbol_table *table;
+
+	if (frame->object == FRAME_NOWHERE) {
+		return 0;
+	}
+	table = frame_symbols(f, frame->object);
+	if (table == NULL) {
+		return SONDE_ENOMEM;
+	}
+	frame->symbol = symbol_table_find(table, frame->address);
+	return 0;
+}
 
 /*
  * The same with its symbol; valid until the reader's next frame_find. Inlined functions would be
