@@ -16,7 +16,7 @@
 
 /* ---- bytes ---- */
 
-static int write_failed(const struct file_writer *w, uint64_t at, struct error *err)
+static int output_failed(const struct file_writer *w, uint64_t at, struct error *err)
 {
 	bool full = errno == ENOSPC || errno == EDQUOT;
 	const char *name = "the output", *hint = "";
@@ -47,7 +47,7 @@ static int write_at(
 			continue;
 		}
 		if (got <= 0) {
-			return write_failed(w, at, err);
+			return output_failed(w, at, err);
 		}
 		p += got;
 		n -= (size_t)got;
@@ -91,7 +91,7 @@ static int write_pieces(struct file_writer *w, struct iovec *iov, int n, struct 
 			continue;
 		}
 		if (got < 0) {
-			return write_failed(w, w->data_at + w->data_size, err);
+			return output_failed(w, w->data_at + w->data_size, err);
 		}
 		w->data_size += (uint64_t)got;
 		while (n > 0 && (size_t)got >= iov->iov_len) {
@@ -340,7 +340,7 @@ int file_writer_trim(struct file_writer *w, bool room, struct error *err)
 		w->data_size += size;
 	}
 	if (ftruncate(w->fd, (off_t)(w->data_at + w->data_size)) != 0) {
-		return write_failed(w, w->data_at + w->data_size, err);
+		return output_failed(w, w->data_at + w->data_size, err);
 	}
 	if (w->data_at == 0) {
 		return 0;
