@@ -16,7 +16,7 @@ void objects_fini(struct objects *all)
 	*all = (struct objects){0};
 }
 
-/* Memory without a file can hold code of a JIT compiler where it is executable, else only data. */
+/* Executable memory without a file can hold JIT-compiled code; other such memory holds data. */
 static enum timeline_object_kind user_kind(const char *name, uint32_t prot)
 {
 	static const struct {
@@ -53,8 +53,7 @@ static const char *base_name(const char *path)
 	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
 }
 
-/* The size of a module's own name in that of its file: "mac80211" in "mac80211.ko.xz"; 0: it is no
- * module's file. */
+/* Length of the module name in a file name: 8 for "mac80211.ko.xz". 0: not the file of a module. */
 static size_t module_name_size(const char *file)
 {
 	static const char *const ends[] = {".ko", ".ko.gz", ".ko.xz"};
@@ -70,7 +69,7 @@ static size_t module_name_size(const char *file)
 	return 0;
 }
 
-/* A module is called as the kernel calls it, "[snd_hda]" for snd-hda.ko. */
+/* The kernel's name of a module: "[snd_hda]" for snd-hda.ko. */
 static uint32_t module_short_name(struct objects *all, const char *path)
 {
 	const char *file = base_name(path);
@@ -151,8 +150,7 @@ uint32_t objects_user(struct objects *all, const struct record_mmap *m)
 	return object_get(all, &o);
 }
 
-/* "[kernel.kallsyms]_text" and "[guest.kernel.kallsyms]_text" name a symbol, whose address is in
- * place of the offset. */
+/* Names such as "[kernel.kallsyms]_text" end with a symbol; the record's pgoff is its address. */
 uint32_t objects_kernel(struct objects *all, const struct record_mmap *m)
 {
 	static const char core[] = "[kernel.kallsyms]";
@@ -177,8 +175,8 @@ uint32_t objects_kernel(struct objects *all, const struct record_mmap *m)
 	return object_get(all, &o);
 }
 
-/* perf finds the entry of a list by its short name: that of a module, where a '-' is a '_', when
- * the entry is for kernel code; else that of the file. */
+/* As perf, compares short names: for kernel code the module name ('-' becomes '_'), else the file
+ * name. */
 static bool is_listed(const struct objects *all, const struct timeline_object *o, bool kernel)
 {
 	const char *file = base_name(intern_text(all->texts, o->name));

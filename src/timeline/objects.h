@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside of the timeline: what was mapped, each object once, by what MMAP records call it. */
+/* Private to timeline: the table of mapped objects, keyed by the names in MMAP records. */
 #ifndef SONDE_TIMELINE_OBJECTS_H
 #define SONDE_TIMELINE_OBJECTS_H
 
 #include "core/index.h"
 #include "timeline/timeline.h"
 
-#define OBJECT_NONE UINT32_MAX /* no memory */
+#define OBJECT_NONE UINT32_MAX /* out of memory */
 
-/* Zero-initialised, but for texts, is a valid empty one. */
+/* Empty when zero-initialised; the caller sets texts. */
 struct objects {
-	struct intern *texts; /* of the timeline */
+	struct intern *texts; /* the timeline's, not owned */
 	struct timeline_object *items;
 	size_t n, cap;
 	struct index index; /* by name */
@@ -19,7 +19,7 @@ struct objects {
 
 void objects_fini(struct objects *all);
 
-/* The index of the object that a record maps. */
+/* Return the index of the object that the record maps; it is added when new. */
 uint32_t objects_user(struct objects *all, const struct record_mmap *m);
 uint32_t objects_kernel(struct objects *all, const struct record_mmap *m);
 

@@ -33,11 +33,11 @@ static uint32_t node_copy(struct space_pool *p, uint32_t node)
 	return node_new(p, &n);
 }
 
-/* Parts of a space with starts below key, and from key on; walks down one path, copying it. */
+/* Splits a space into ranges that start below key and the others; copies one path. */
 static void split(struct space_pool *p, uint32_t root, uint64_t key, uint32_t *low, uint32_t *high)
 {
-	uint32_t low_at = 0; /* node whose right link, and */
-	uint32_t high_at = 0; /* node whose left link, waits for the next piece */
+	uint32_t low_at = 0; /* node whose right link waits for the next piece */
+	uint32_t high_at = 0; /* node whose left link waits for it */
 
 	*low = 0;
 	*high = 0;
@@ -63,7 +63,7 @@ static void split(struct space_pool *p, uint32_t root, uint64_t key, uint32_t *l
 	}
 }
 
-/* Joins two spaces, all of a below all of b. */
+/* Joins two spaces; every range of a is below every range of b. */
 static uint32_t merge(struct space_pool *p, uint32_t a, uint32_t b)
 {
 	uint32_t root = 0;
@@ -119,7 +119,7 @@ static uint32_t node_make(struct space_pool *p, uint64_t start, uint64_t end, ui
 	return node_new(p, &n);
 }
 
-/* The space without what lies behind `end`: shortens the last range; path copied. */
+/* Shortens the last range so that it ends at `end`; copies the path to it. */
 static uint32_t cut_last(struct space_pool *p, uint32_t root, uint64_t end)
 {
 	uint32_t low;
@@ -162,7 +162,7 @@ uint32_t space_insert(
 		low = cut_last(p, low, start);
 	}
 	low = merge(p, low, node_make(p, start, end, mapping));
-	if (before.end > end) { /* the new range lies within an old one */
+	if (before.end > end) { /* the new range is inside an old one: keep its end */
 		low = merge(p, low, node_make(p, end, before.end, before.mapping));
 	}
 	if (within.end > end) {

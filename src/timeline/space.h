@@ -12,23 +12,23 @@
 #include <stdint.h>
 
 struct space_node {
-	uint64_t start, end; /* [start, end), what is visible of the mapping here */
+	uint64_t start, end; /* [start, end): the part of the mapping that no later one covers */
 	uint32_t mapping; /* index */
 	uint32_t left, right;
-	uint32_t priority; /* heap order; from a hash of a counter, so depth is about 2 log n for
-	                      any input */
+	uint32_t priority; /* heap order; the hash of a counter, so that no input makes the tree
+	                      deeper than about 2 log n */
 };
 
-/* Zero-initialised is valid. */
+/* Empty when zero-initialised. */
 struct space_pool {
 	struct space_node *nodes; /* [0] is unused: index 0 means none */
 	size_t count, cap;
-	bool failed; /* out of memory: roots since then are not complete */
+	bool failed; /* out of memory: later roots are incomplete */
 };
 
 void space_pool_fini(struct space_pool *p);
 
-/* The space `root` with [start, end) now belonging to `mapping`; what lay there is cut away. */
+/* Returns the root of a space where [start, end) belongs to `mapping`; older ranges are cut. */
 uint32_t space_insert(
         struct space_pool *p, uint32_t root, uint64_t start, uint64_t end, uint32_t mapping);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Side-band comes in file order and is kept as small notes; timeline_seal sorts them by (time,
- * order of arrival) and plays them once. Playing writes, for each thread, names by time, and for
- * each process, roots of its address space by time. Time 0 (synthesised state) sorts first and so
- * holds from the beginning.
+ * Side-band comes in file order and is stored as small notes; timeline_seal sorts them by (time,
+ * order in the file) and plays them once. Playing a note adds a name to a thread or a root of the
+ * address space to a process, each with its time. Synthesised state has time 0: it sorts first and
+ * is valid from the beginning.
  *
  *	tid -> thread generations (newest first) -> names by time
  *	pid -> process generations (newest first) -> roots by time
  *
- * A FORK opens a generation, EXIT ends nothing: samples of a task can come after its EXIT.
+ * FORK starts a generation. EXIT is ignored: samples of a task can follow its EXIT.
  */
 #include "timeline/timeline.h"
 
@@ -23,9 +23,9 @@
 #include <stdlib.h>
 
 #define NONE       UINT32_MAX
-#define KERNEL_PID UINT32_MAX /* the "process" whose space is the kernel's */
+#define KERNEL_PID UINT32_MAX /* pid of the pseudo process that owns the kernel's mappings */
 
-/* A record of side-band until it is played. */
+/* A side-band record that is not played yet. */
 struct note {
 	uint64_t time;
 	uint64_t offset; /* in the file */
@@ -55,11 +55,11 @@ struct thread {
 	uint64_t start;
 	struct change *names;
 	size_t nnames, names_cap;
-	bool forked; /* a FORK opened it */
-	bool renamed; /* names[0] is the number, but perf report counts it under names[1] */
+	bool forked; /* a FORK record started this generation */
+	bool renamed; /* names[0] is ":TID"; perf report counts those samples under names[1] */
 };
 
-/* A thread that was met in records. */
+/* A thread that a record names. */
 struct met {
 	uint32_t pid, tid;
 };
@@ -80,12 +80,12 @@ struct timeline {
 	size_t nprocesses, processes_cap;
 	struct thread *threads;
 	size_t nthreads, threads_cap;
-	struct index pids, tids; /* newest generation of a number */
+	struct index pids, tids; /* newest generation by pid, by tid */
 	struct space_pool pool;
-	uint32_t kernel; /* process that stands for the kernel */
+	uint32_t kernel; /* index of the process KERNEL_PID */
 };
 
-/* The newest generation of a number, or NONE; *at is its slot, or the one to put it into. */
+/* Returns the newest generation of a pid, or NONE; *at: its slot, or the slot to insert it. */
 static uint32_t process_slot(const struct timeline *t, uint32_t pid, size_t *at)
 {
 	uint32_t hash = (uint32_t)hash_u64(pid);
@@ -134,7 +134,7 @@ struct timeline *timeline_new(struct diag_sink *diags)
 		t->diags = diags;
 		t->objects.texts = &t->texts;
 		t->kernel = NONE;
-		/* text 0 is the name of threads that nothing names, not even a sample */
+		/* text 0: the name of threads that no record and no sample names */
 		if (intern_add(&t->texts, "?", 1) != 0) {
 			timeline_free(t);
 			return NULL;
@@ -198,7 +198,7 @@ int timeline_add(struct timeline *t, const struct record *r, bool swap, uint64_t
 
 /* Threads and processes. */
 
-/* Puts the number of a new generation where process_slot or thread_slot ended. */
+/* Stores a new generation in the slot that process_slot or thread_slot found. */
 static void generation_put(
         struct index *x, uint32_t number, size_t at, uint32_t older, uint32_t newest)
 {
@@ -309,8 +309,8 @@ static bool play_comm(struct timeline *t, const struct record *r, uint64_t time)
 		return false;
 	}
 	/*
-	 * What was mapped stays until the new program maps over it: until then the stacks that the
-	 * kernel walks are those of the old program.
+	 * Old mappings stay until the new program maps over them: until then samples still have
+	 * addresses of the old program.
 	 */
 	p = &t->processes[t->threads[th].process];
 	if (c.exec && !process_set_root(p, time, last_root(p), true)) {
@@ -332,8 +332,8 @@ static bool fork_name(struct timeline *t, uint32_t th, uint32_t ptid, uint64_t t
 }
 
 /*
- * Tasks of other PID namespaces all have the number 0. As in perf the name that it gets afterwards
- * is not that of what ran before.
+ * Tasks of other PID namespaces all have tid 0, so such a task seems to fork itself. As in perf, a
+ * name set afterwards does not apply to earlier samples.
  */
 static bool play_fork_of_itself(struct timeline *t, uint32_t tid, uint64_t time)
 {
@@ -364,7 +364,7 @@ static bool play_fork(struct timeline *t, const struct record *r, uint64_t time)
 		return true;
 	}
 	if (time == 0 && thread_find(t, f.tid) != NONE) {
-		return true; /* synthesised state of a thread that another record named already */
+		return true; /* synthesised state; an earlier record named the thread already */
 	}
 	if (f.tid == f.ptid && f.pid == f.ppid) {
 		return play_fork_of_itself(t, f.tid, time);
@@ -393,9 +393,10 @@ static bool play_fork(struct timeline *t, const struct record *r, uint64_t time)
 }
 
 /*
- * The kernel's record covers _text to _etext, but its code goes on behind that (init text, which
- * the idle task's call chains show). perf resolves those too. The image never crosses a GiB
- * boundary on x86-64, where modules begin at the next one; modules are mapped over it in any case.
+ * The kernel's MMAP record covers _text to _etext, but init text, which is in call chains of the
+ * idle task, comes after it. As perf does, resolve that too: extend the mapping to the next GiB
+ * boundary. On x86-64 the image never crosses it and modules begin there; on other machines modules
+ * are mapped over the extension.
  */
 static uint64_t kernel_end(uint64_t end)
 {
@@ -453,7 +454,7 @@ static bool play_mmap(struct timeline *t, const struct record *r, uint64_t time)
 		return map_into(t, t->kernel, time, &m, objects_kernel(&t->objects, &m));
 	}
 	if (mode == MISC_GUEST_KERNEL || mode == MISC_GUEST_USER) {
-		return true; /* guests are other machines */
+		return true; /* mappings of guests are not modelled */
 	}
 	th = thread_get(t, m.pid, m.tid);
 	if (th == NONE) {
@@ -474,7 +475,7 @@ static bool play(struct timeline *t, const struct note *n)
 	}
 }
 
-/* By time; notes of one time as they were added. */
+/* In time order; notes with the same time in the order of arrival. */
 static int play_all(struct timeline *t)
 {
 	uint64_t *times = calloc(t->nnotes + 1, sizeof(*times));
@@ -496,7 +497,7 @@ static int play_all(struct timeline *t)
 	return good ? 0 : SONDE_ENOMEM;
 }
 
-/* Until its first name a thread is called by its number, as in perf. */
+/* As in perf, a thread is called ":TID" until its first name. */
 static bool name_nameless(struct timeline *t)
 {
 	char text[32];
@@ -515,7 +516,7 @@ static bool name_nameless(struct timeline *t)
 			return false;
 		}
 		th->renamed = th->nnames > 1 && th->tid != 0 && !th->forked;
-		for (size_t k = th->nnames - 1; k > 0; k--) { /* to the front */
+		for (size_t k = th->nnames - 1; k > 0; k--) { /* move ":TID" to the front */
 			struct change last = th->names[k];
 
 			th->names[k] = th->names[k - 1];
@@ -563,7 +564,7 @@ int timeline_seal(struct timeline *t)
 	return name_nameless(t) ? 0 : SONDE_ENOMEM;
 }
 
-/* Looking up. */
+/* Look-ups. */
 
 static void narrow(struct timeline_view *v, uint64_t from, uint64_t until)
 {
@@ -572,8 +573,8 @@ static void narrow(struct timeline_view *v, uint64_t from, uint64_t until)
 }
 
 /*
- * Narrows the view to the period of the last of n changes at or before its time (the first one when
- * all are later), and returns that change's index.
+ * Finds the last of n changes at or before `time`, or the first one when all are later. Returns its
+ * index and narrows the view to the time in which it is valid.
  */
 static size_t change_at(const struct change *c, size_t n, uint64_t time, struct timeline_view *v)
 {
@@ -607,7 +608,7 @@ static void view_process(
 	v->later_root = p->roots[last].to;
 }
 
-/* The generation that is current at `time`; when all are later, the oldest. */
+/* Returns the generation at `time`, or the oldest when all start later. */
 static uint32_t thread_at(const struct timeline *t, struct timeline_view *v, uint64_t time)
 {
 	uint32_t th = thread_find(t, v->tid);
@@ -643,7 +644,8 @@ static void view_fill(const struct timeline *t, struct timeline_view *v, uint32_
 	v->comm = t->threads[th].names[i].to;
 	v->row_comm = v->comm;
 	v->last_comm = v->comm;
-	if (t->threads[th].start <= time) { /* else of a task that no record is about */
+	if (t->threads[th].start <=
+	        time) { /* else the sample is of an earlier task without records */
 		v->last_comm = t->threads[th].names[t->threads[th].nnames - 1].to;
 	}
 	if (i == 0 && t->threads[th].renamed) {
