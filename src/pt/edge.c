@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts of a flow that gives no steps: what was counted by node is made into edges at the end.
+ * Counting without steps: counts are kept by node while the flow runs and become edges at the end.
  *
  * The tables are not those of core/index.h: a slot holds the count itself, so that counting an edge
- * touches one line of the cache, not a slot and an element.
+ * touches one cache line, not a slot and an element.
  */
 #include "pt/flow.h"
 
@@ -62,7 +62,7 @@ bool pt_edge_add(struct pt_edge_table *t, const struct pt_edge *edge)
 
 static bool grow_links(struct pt_links *t);
 
-/* There is always an empty slot. */
+/* The table always has an empty slot. */
 static bool add(struct pt_links *t, uint64_t key, uint64_t count)
 {
 	uint32_t i;
@@ -101,7 +101,7 @@ static bool grow_links(struct pt_links *t)
 	return true;
 }
 
-/* Most edges come again soon: a small table in front of the large one takes them. */
+/* Most edges repeat soon: a small direct-mapped table in front of the large one counts them. */
 static void count_link(struct sonde_pt_flow *f, uint64_t key)
 {
 	struct pt_link *recent = &f->counts->recent[(uint32_t)(key * 0x9e3779b97f4a7c15ULL >> 40) &
@@ -127,7 +127,7 @@ void pt_counts_flush_log(struct sonde_pt_flow *f)
 	log->count = 0;
 }
 
-/* A hop that was taken so often: counts for the nodes that it goes over. */
+/* Adds the count of a hop to each node on its path. */
 static bool spread(
         struct sonde_pt_flow *f, uint32_t at, const struct pt_hop_bits *bits, uint64_t count)
 {
@@ -150,7 +150,7 @@ static bool spread(
 	return true;
 }
 
-/* What was counted by one hop of a node; `by` is its place among those of the node. */
+/* Spreads the count of one hop of a node; `by` is its index among the hops of that node. */
 static bool spread_one(struct sonde_pt_flow *f, uint32_t at, unsigned by, bool tip)
 {
 	uint32_t *counts = tip ? f->counts->tip_hops : f->counts->hops;
@@ -228,7 +228,7 @@ static void sum_up(const struct sonde_pt_flow *f, struct sonde_pt_totals *totals
 		uint64_t all = other + taken;
 		bool decides;
 
-		if (all == 0) { /* another thread may be building it */
+		if (all == 0) { /* another thread may be building the node */
 			continue;
 		}
 		decides = PT_NODE_KIND(g->nodes[i].info) != PT_NODE_GOTO;
@@ -334,7 +334,7 @@ int sonde_pt_flow_count(struct sonde_pt_flow *flow, struct sonde_pt_totals *tota
 	if (!pt_counts_new(flow)) {
 		return SONDE_ENOMEM;
 	}
-	/* Nothing that is counted depends on the time, but for these. */
+	/* Counts depend on time only in these cases. */
 	flow->options.time = flow->options.time && (flow->options.ticks || flow->nmoves != 0);
 	rc = pt_parallel_count(flow);
 	if (rc < 0 || (rc == 0 && (!pt_counts_run(flow) || !pt_counts_finish(flow)))) {

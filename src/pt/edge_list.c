@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The edges that were counted, by address: what was counted by node is gathered at the end. */
+/* Counted edges by address: at the end, counts by node become counts of edges. */
 #include "pt/flow.h"
 
 #include <stdlib.h>
 
-/* The direct branches inside a node, each `count` times. */
+/* Adds the direct branches inside a node, each `count` times. */
 static bool add_direct(struct sonde_pt_flow *f, uint32_t node, struct pt_edge edge)
 {
 	const struct pt_cold *cold = &f->graph->cold[node];

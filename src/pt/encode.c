@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing packets: the other direction of packet.c, whose head draws the formats. */
+/* Encodes packets; the formats are drawn at the head of packet.c. */
 #include "core/array.h"
 #include "core/status.h"
 #include "pt/packet.h"
@@ -252,7 +252,7 @@ static size_t write_bep(const struct sonde_pt_packet *p, uint8_t *out)
 	return put_extended(out, 0x33 | ip_bit(p), 0, 0);
 }
 
-/* Bits of each field, and the flags, that a packet has room for. */
+/* Widths of each packet's fields in bits, and the flags that it can hold. */
 static const struct room {
 	uint8_t value, low_zeros, extra, count, flags;
 } rooms[SONDE_PT_KINDS] = {
@@ -341,10 +341,10 @@ struct sonde_pt_encoder {
 	uint8_t *bytes;
 	size_t n, cap;
 	uint64_t last_ip;
-	uint64_t bits; /* pending branches, the oldest highest */
+	uint64_t bits; /* pending branches, the oldest in the highest bit */
 	unsigned nbits;
 	bool long_tnt;
-	bool full_ip; /* behind an OVF: readers do not agree what the last IP is then */
+	bool full_ip; /* after an OVF, where decoders disagree about the last IP */
 };
 
 struct sonde_pt_encoder *sonde_pt_encoder_new(bool long_tnt)
@@ -377,7 +377,7 @@ static int append(struct sonde_pt_encoder *e, const struct sonde_pt_packet *pack
 	return n != 0 ? SONDE_OK : SONDE_EARG;
 }
 
-/* More than six branches, which only a long TNT holds, are written as one. */
+/* More than six branches fit only into a long TNT, so they are written as one. */
 static int flush(struct sonde_pt_encoder *e)
 {
 	struct sonde_pt_packet packet = {
@@ -404,7 +404,7 @@ int sonde_pt_encoder_tnt(struct sonde_pt_encoder *encoder, bool taken)
 	return SONDE_OK;
 }
 
-/* The IP compression with the fewest bytes. */
+/* Returns the IP compression that needs the fewest bytes. */
 static unsigned compression(uint64_t ip, uint64_t last)
 {
 	if (ip >> 16 == last >> 16) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which processor has which erratum. Models: the specification updates, checked by the test
- * vectors. */
+/* Errata by processor model. Source: Intel's specification updates, checked by the test vectors. */
 #include "pt/errata.h"
 
 #define BROADWELL PT_ERRATUM_BDM64

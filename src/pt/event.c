@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packets that tell of events beside the flow: PTWRITE, power, event trace, triggers. Some have
- * their place at once, some wait for a FUP ("bound", and "deferred" behind those) or for the next
- * branch
- * ("attached"); flow.c places them.
+ * Packets of events that are not branches: PTWRITE, power, event trace, triggers. Some events have
+ * an address at once; others wait for a FUP ("bound", or "deferred" until the bound ones are
+ * placed) or for the next branch ("attached"). flow.c gives them their address.
  */
 #include "pt/flow.h"
 
@@ -141,7 +140,7 @@ void pt_on_cbr(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	}
 }
 
-/* CR2 belongs to an interrupt, the two of a VM exit to that. */
+/* An EVD with CR2 belongs to an interrupt, the other two to a VM exit. */
 void pt_on_evd(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
 	uint64_t bit = 1ULL << p->count;
@@ -236,8 +235,8 @@ void pt_on_bip(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 }
 
 /*
- * A block's FUP stands behind its end. It says to which instruction the block belongs, but not how
- * far code was followed: the next branch may come before it.
+ * The FUP after a BEP names the instruction that the block belongs to. It does not say how far code
+ * was executed: the next branch may come before that instruction.
  */
 void pt_on_bep(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {

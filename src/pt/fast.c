@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The hot loop: node after node, one branch each. It stops, with the flow at the beginning of a
- * node, where a branch does not fit its packet, where code is missing, and at every packet but TNT,
- * TIP and, when nobody asks for time, those of time. The slower files then say exactly what is
- * there.
+ * The hot loop: node after node, one branch each. It stops with the flow at the beginning of a node
+ * where a branch does not fit its packet, where code is missing, and at every packet except TNT,
+ * TIP and (if the caller wants no time) packets of time. The slower files then handle exactly that
+ * case.
  */
 #include "pt/flow.h"
 
 #include "core/span.h"
 
-/* How far the first packet of the bits may be away: to find a bit's all are gone over. */
+/*
+ * Maximum distance to the first packet of the bits: all packets in between are scanned to find a
+ * bit.
+ */
 #define GATHER_BYTES 4096
-#define FRESH_MAX    (1u << 31) /* hops that are counted in 32 bits before they are added up */
-#define QUEUE_SOME   64 /* runs that are made before the caller gets them */
+#define FRESH_MAX    (1u << 31) /* hops that fit into 32-bit counts */
+#define QUEUE_SOME   64 /* runs that are queued before the caller gets them */
 
-/* A byte 02 may be where a PSB begins and cuts the packet off; the reader of packets looks. */
+/* A byte 02 may be the start of a PSB that cuts the packet off; then the packet reader decides. */
 static inline bool has_02(uint32_t v)
 {
 	uint32_t x = v ^ 0x02020202u;
@@ -22,7 +25,7 @@ static inline bool has_02(uint32_t v)
 	return ((x - 0x01010101u) & ~x & 0x80808080u) != 0;
 }
 
-/* A TIP at the cursor, the most frequent forms first; false: it is none, or an odd one. */
+/* Reads a TIP at the cursor, the most frequent forms first; false: no TIP, or a rare form. */
 static inline bool fast_tip(struct sonde_pt_flow *f, uint64_t *ip)
 {
 	const uint8_t *p = f->cursor.p;
@@ -47,8 +50,8 @@ static inline bool fast_tip(struct sonde_pt_flow *f, uint64_t *ip)
 }
 
 /*
- * As many TNTs of six bits as follow one another, up to eight: their bits, and in *n how many. Such
- * a byte is 1xxxxxx0; the first one's bits are the oldest.
+ * Reads up to eight consecutive TNTs of six bits. Returns their bits; *n: how many TNTs. Such a
+ * byte is 1xxxxxx0; the first one holds the oldest bits.
  */
 static inline uint64_t full_tnts(const uint8_t *p, unsigned *n)
 {
@@ -65,7 +68,9 @@ static inline uint64_t full_tnts(const uint8_t *p, unsigned *n)
 	return word >> (48 - *n * 6);
 }
 
-/* As pt_refill, quick where nothing but TNTs of up to 14 bytes follow and no bit is left. */
+/*
+ * As pt_refill, but fast: only if nothing but TNTs of at most 14 bytes follow and no bit is left.
+ */
 static inline bool refill(struct sonde_pt_flow *f)
 {
 	const uint8_t *p = f->cursor.p;
@@ -102,8 +107,7 @@ static inline bool refill(struct sonde_pt_flow *f)
 	return true;
 }
 
-/* The node that a TIP leads to. Most IPs come again soon: a small table stands before the graph's.
- */
+/* Returns the node that a TIP leads to. Most IPs repeat soon: a small table caches the graph's. */
 static inline uint32_t node_of(struct sonde_pt_flow *f, uint32_t context, uint64_t ip)
 {
 	struct pt_tip *tip = &f->tips[(ip ^ ip >> 12) & (PT_TIPS - 1)];
@@ -117,7 +121,7 @@ static inline uint32_t node_of(struct sonde_pt_flow *f, uint32_t context, uint64
 	return tip->node;
 }
 
-/* Where a return leads: by a bit to the last call, else by a TIP. */
+/* Returns where a return goes: by a TNT bit to the last call, else by a TIP. */
 static inline uint32_t fast_ret(struct sonde_pt_flow *f, uint32_t context)
 {
 	uint32_t next = pt_stack_top(f);
@@ -150,7 +154,7 @@ static inline bool tip_is_next(const struct sonde_pt_flow *f)
 	return f->cursor.p != f->cursor.end && (*f->cursor.p & 0x1f) == 0x0d;
 }
 
-/* Without a branch to come, code that nothing decides may lead past the place of an event. */
+/* Without a following branch, code without decisions could lead past the address of an event. */
 static inline bool branch_follows(struct sonde_pt_flow *f)
 {
 	return f->nbits != 0 || pt_refill(f) || tip_is_next(f);
@@ -179,8 +183,8 @@ static inline void push(struct sonde_pt_flow *f, uint32_t node)
 }
 
 /*
- * One node; PT_NODE_NONE: it cannot be done here, and nothing was changed. A return inside a folded
- * call needs the push first, so a push is taken back where the decision fails.
+ * Follows one node. PT_NODE_NONE: not possible here, and nothing was changed. A return inside a
+ * folded call needs the push first, so the push is undone if the decision fails.
  */
 static inline __attribute__((always_inline)) uint32_t step(
         struct sonde_pt_flow *f, uint32_t at, uint32_t context, bool counting)
@@ -231,10 +235,10 @@ static inline __attribute__((always_inline)) uint32_t step(
 }
 
 /*
- * What most of a trace is, for counts: hop after hop, without a branch of our own that depends on
- * the code, since those would be mispredicted. Ends where a hop is not known, and where there are
- * too few bits for one. The log and the return stack have room for what f->bits can lead to; above
- * the top of the stack may stand anything.
+ * The loop for most of a trace, when counting: hop after hop, with no branch of our own that
+ * depends on the traced code, since it would be mispredicted. Ends at an unknown hop and when too
+ * few bits are left for one. The log and the return stack have room for all that f->bits can lead
+ * to; slots above the top of the stack may hold garbage.
  */
 static __attribute__((noinline)) uint32_t hot(struct sonde_pt_flow *f, uint32_t at)
 {
@@ -253,7 +257,7 @@ static __attribute__((noinline)) uint32_t hot(struct sonde_pt_flow *f, uint32_t 
 		uint32_t top = sp[-1];
 		bool returns = next == PT_NODE_NONE;
 
-		/* Keeps compilers from making it a branch, which would often be mispredicted. */
+		/* Keeps compilers from making this a branch, which would often be mispredicted. */
 		__asm__("" : "+r"(top));
 		next = returns ? top : next;
 		__asm__("" : "+r"(next));
@@ -277,8 +281,8 @@ static __attribute__((noinline)) uint32_t hot(struct sonde_pt_flow *f, uint32_t 
 }
 
 /*
- * The hop that is next where no bits follow, and the TIP behind it; PT_NODE_NONE: it cannot be done
- * so, and nothing was changed.
+ * Takes the next hop, when no bits follow, and the TIP after it. PT_NODE_NONE: not possible, and
+ * nothing was changed.
  */
 static inline uint32_t hop_by_tip(struct sonde_pt_flow *f, uint32_t at, uint32_t context)
 {
@@ -301,13 +305,13 @@ static inline uint32_t hop_by_tip(struct sonde_pt_flow *f, uint32_t at, uint32_t
 	log->edges[log->count++] = (uint64_t)PT_HOP_TO(hop) << 32 | next;
 	f->stack[f->sp] = PT_HOP_NODE(hop);
 	f->sp += (unsigned)PT_HOP_DEPTH(hop);
-	f->sp += f->sp == 0; /* there was nothing to return to */
+	f->sp += f->sp == 0; /* the stack was empty */
 	f->bits = 0;
 	f->nbits = 0;
 	return next;
 }
 
-/* The hop that is next, if it was not made: false where there can be none. */
+/* Makes the next hop if it is unknown; false: there can be none. */
 static bool learn(struct sonde_pt_flow *f, uint32_t at)
 {
 	struct pt_hop_bits bits = {.count = f->nbits < PT_HOP_BITS ? f->nbits : PT_HOP_BITS,
@@ -370,7 +374,7 @@ static uint32_t run_counting(struct sonde_pt_flow *f, uint32_t at, uint32_t cont
 	return at;
 }
 
-/* Whether nothing is wanted of the nodes that come next, but for an instruction by its number. */
+/* Whether nothing is wanted of the next nodes except an instruction by its number. */
 static inline bool is_quiet(const struct sonde_pt_flow *f)
 {
 	return (f->want & ~(SONDE_PT_WANT_EVENTS | SONDE_PT_WANT_NOTHING)) == 0 && !f->cycled &&
@@ -378,8 +382,8 @@ static inline bool is_quiet(const struct sonde_pt_flow *f)
 }
 
 /*
- * Nodes that are only passed, as `step` would, up to the one in which an instruction is wanted: no
- * branch of our own depends on the code. PT_HOT_ROOM nodes fit onto the stack.
+ * Passes nodes as `step` would, up to the one that has a wanted instruction; no branch of our own
+ * depends on the traced code. PT_HOT_ROOM nodes fit into the return stack.
  */
 static __attribute__((noinline)) uint32_t quiet(struct sonde_pt_flow *f, uint32_t at)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One packet after the other: what each does to a flow. Branches are handed on to fast.c or walk.c.
+ * What each packet does to a flow. Branches are left to fast.c and walk.c.
  *
- * A packet that tells of an event stands before or behind the one that says where:
+ * A packet of an event comes before or after the packet that has its address:
  *
  *	FUP [PIP|VMCS|MODE].. TIP|TIP.PGD        an asynchronous branch, or tracing off there
  *	MODE.EXEC FUP, MODE.TSX FUP, PTW FUP ..  an event at the FUP's IP ("bound")
- *	CFE|PIP|VMCS|MODE.EXEC .. TIP|TIP.PGD    an event at the branch that comes next ("attached")
+ *	CFE|PIP|VMCS|MODE.EXEC .. TIP|TIP.PGD    an event at the next branch ("attached")
  *	MWAIT PWRE EXSTOP FUP                    PWRE waits until MWAIT is placed ("deferred")
  *	PSB .. PSBEND                            the state, nothing happened
  *	OVF .. FUP | OVF .. TIP.PGE              lost packets while tracing is on | off
@@ -39,7 +39,7 @@ void pt_flow_error(struct sonde_pt_flow *f, int error)
 	bool at_psb = (f->in_psbend || status) && !f->options.keep_position;
 	bool unread = error <= SONDE_PT_ERROR_TRUNCATED;
 
-	/* The whole would go on in another way than the part behind does. */
+	/* A flow over the whole trace would continue differently than the next part does. */
 	f->diverged = f->diverged || (f->ending && !f->in_psbend) || (f->is_part && f->fresh);
 	pt_emit_error(f, error, false);
 	pt_gap_open(f, at_psb ? f->last_psb : f->packet_at, true);
@@ -91,7 +91,7 @@ bool pt_flow_place(struct sonde_pt_flow *f, uint64_t ip)
 	return true;
 }
 
-/* A MODE.EXEC takes effect. */
+/* Applies a MODE.EXEC. */
 static void apply_exec(struct sonde_pt_flow *f)
 {
 	static const uint8_t bits[] = {0, 16, 32, 64};
@@ -133,7 +133,9 @@ static bool has_cfe(const struct pt_waiting *w)
 	return false;
 }
 
-/* The events at a FUP's IP. PTWRITE has run when its packet is written, the others are before it.
+/*
+ * Emits the events bound to a FUP. PTWRITE has executed when its packet is written; others precede
+ * it.
  */
 static void emit_bound(struct sonde_pt_flow *f, uint64_t ip)
 {
@@ -221,7 +223,7 @@ static void on_fup(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	}
 }
 
-/* VMCS before PIP, as an interrupt leaves a guest. */
+/* VMCS comes before PIP, as when an interrupt leaves a guest. */
 static void emit_attached_async(struct sonde_pt_flow *f)
 {
 	for (unsigned i = 0; i < f->attached.count; i++) {
@@ -249,7 +251,7 @@ static void end_async(struct sonde_pt_flow *f, uint64_t to)
 	apply_exec(f);
 }
 
-/* A branch that a TIP decides; the packet is left for a flow that is lost. */
+/* Takes a branch that a TIP decides; a flow that is lost does not consume the packet. */
 static void take_tip(struct sonde_pt_flow *f, const struct sonde_pt_packet *p, uint64_t to)
 {
 	struct pt_insn insn;
@@ -306,8 +308,10 @@ static void on_pge(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 		return;
 	}
 	pt_waiting_emit(f, &f->attached);
-	/* Where tracing begins a PSB+ may come first, with an IP as if it were on (BDM70). A part
-	   does not know whether its PSB+ is such a one. */
+	/*
+	 * Where tracing begins, a PSB+ may come first whose IP looks as if tracing were on (BDM70).
+	 * A part cannot know whether its PSB+ is such a one.
+	 */
 	f->diverged = f->diverged || (f->is_part && f->enabled && f->by_psb);
 	if (f->enabled && !f->by_psb) {
 		pt_emit_event(f, &event);
@@ -345,8 +349,8 @@ static void disable(struct sonde_pt_flow *f, bool has_ip, uint64_t ip, uint64_t 
 }
 
 /*
- * SKD022: the FUP before a TIP.PGD may name the VM entry that ended tracing, which was executed:
- * it was no asynchronous event.
+ * SKD022: the FUP before a TIP.PGD may name the VM entry that ended tracing. That instruction was
+ * executed, so the FUP is no asynchronous event.
  */
 static bool is_vm_entry(const struct sonde_pt_flow *f)
 {
@@ -447,7 +451,9 @@ static void on_mode_tsx(struct sonde_pt_flow *f, const struct sonde_pt_packet *p
 	f->speculative = event.kind == SONDE_PT_EVENT_TSX_BEGIN;
 }
 
-/* An event of MOV CR3 or VMPTRLD, if the code leads to one, else of the next far branch. */
+/*
+ * Binds an event to the MOV CR3 or VMPTRLD that the code leads to, else to the next far branch.
+ */
 static void bind_to_insn(struct sonde_pt_flow *f, const struct sonde_pt_event *event,
         enum pt_special special, const struct sonde_pt_packet *p)
 {
@@ -499,7 +505,7 @@ static void on_nothing(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 
 static const struct {
 	handler_fn handle;
-	bool keeps_bound; /* may stand between an event and the FUP that places it */
+	bool keeps_bound; /* may come between an event and the FUP that places it */
 } handlers[SONDE_PT_KINDS] = {
         [SONDE_PT_PAD] = {on_nothing, true},
         [SONDE_PT_TNT8] = {on_tnt, false},
@@ -634,7 +640,7 @@ bool pt_flow_pass_time(struct sonde_pt_flow *f)
 	return true;
 }
 
-/* PADs and packets of time may stand in between. */
+/* PADs and packets of time may come in between. */
 bool pt_flow_tip(struct sonde_pt_flow *f, uint64_t *ip)
 {
 	struct pt_cursor c = f->cursor;
@@ -673,7 +679,7 @@ static bool take_options(struct sonde_pt_flow *f, const struct sonde_pt_flow_opt
 		        o->every_ticks < EVERY_TICKS_MAX ? o->every_ticks : EVERY_TICKS_MAX;
 	}
 	if (f->want & SONDE_PT_WANT_BLOCKS || o->every > 1 || o->every_ticks != 0) {
-		f->want &= ~SONDE_PT_WANT_INSNS; /* not each */
+		f->want &= ~SONDE_PT_WANT_INSNS; /* not every one */
 	}
 	return true;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A flow inside the layer. Its files: flow.c packets that are no branches, event.c those of events,
- * sync.c PSB and OVF, gap.c what is passed over, walk.c code between them instruction by
- * instruction, fast.c branches node by node, more.c TNT packets, step.c and give.c what the caller
- * gets, edge.c and parallel.c counts.
+ * The state of a flow, private to pt. Files: flow.c packets in general, event.c packets of events,
+ * sync.c PSB and OVF, gap.c skipped bytes, walk.c code instruction by instruction, fast.c branches
+ * node by node, more.c TNT packets, step.c and give.c steps for the caller, edge.c and parallel.c
+ * counts.
  *
- * Where a flow stands: nothing of the code at `ip` was executed yet, except inside fast.c, where a
- * node tells. Names of what a flow waits for are those at the head of flow.c.
+ * The instruction at `ip` is not executed yet, except inside fast.c, where a node is the position.
+ * What a flow can wait for (bound, attached, deferred) is defined at the head of flow.c.
  */
 #ifndef SONDE_PT_FLOW_H
 #define SONDE_PT_FLOW_H
@@ -17,7 +17,7 @@
 
 #define PT_STACK_SIZE 1024 /* processors keep 64 calls */
 #define PT_HOT_ROOM                                                                                \
-	64 /* what the fast loop adds to a stack or log before it looks: bits in a word */
+	64 /* what the fast loop adds to a stack or log between checks: bits in a word */
 #define PT_WAITING_MAX  32 /* events between two packets that place them */
 #define PT_RECENT_LINKS 4096
 #define PT_EDGE_LOG     256
@@ -26,40 +26,40 @@
 /* Which instruction `every_ticks` chooses next. */
 struct pt_ticks {
 	uint64_t every; /* TSC ticks; 0: none is chosen */
-	uint64_t at; /* the time that is to be reached, a multiple of it; 0: no time was told yet */
-	uint64_t tsc, insns; /* the last time that was told, and instructions until then */
-	uint64_t each; /* ticks that one is taken to last, times 2^16 */
-	uint64_t number; /* of the one that reaches it; UINT64_MAX: none */
+	uint64_t at; /* the time to reach, a multiple of `every`; 0: no time is known yet */
+	uint64_t tsc, insns; /* the last known time, and the instructions executed until then */
+	uint64_t each; /* estimated ticks of one instruction, times 2^16 */
+	uint64_t number; /* number of the instruction that reaches `at`; UINT64_MAX: none */
 };
 
-/* One part of the output. Of a run the event is not set. */
+/* One item of the output queue. For a run of instructions, `event` is not set. */
 struct pt_item {
-	uint8_t kind; /* enum sonde_pt_step_kind; INSN stands for a run of instructions */
+	uint8_t kind; /* enum sonde_pt_step_kind; INSN means a run of instructions */
 	bool speculative, resync;
 	bool taken; /* a run: its last instruction is a branch that was taken */
 	uint16_t error;
 	uint32_t context, insns, space;
-	uint32_t node; /* a run: the node that it is; PT_NODE_NONE: it was walked */
+	uint32_t node; /* a run: its node; PT_NODE_NONE: it was walked instruction by instruction */
 	uint64_t ip, offset, psb;
-	uint64_t to; /* a run: where its last instruction led, if it is a branch; 0: not known;
-	                a gap: the offset of its end */
-	uint64_t before; /* instructions that were executed before it */
+	uint64_t to; /* a run: target of its last instruction, if that is a branch; 0: unknown; a
+	                gap: its end offset */
+	uint64_t before; /* instructions executed before this item */
 	uint64_t tsc, exact, cycles, cycle_insns; /* as in a step */
-	uint64_t before_tsc, before_exact; /* a run: of all its instructions but the last */
-	struct pt_ticks ticks; /* a run: which instructions of it `every_ticks` chooses */
+	uint64_t before_tsc, before_exact; /* a run: times of all its instructions but the last */
+	struct pt_ticks ticks; /* a run: which of its instructions `every_ticks` chooses */
 	struct sonde_pt_event event;
 };
 
-/* Events that wait for the packet or the instruction that places them. */
+/* Events that wait for the packet or the instruction that gives them an address. */
 struct pt_waiting {
 	struct sonde_pt_event events[PT_WAITING_MAX];
 	unsigned count;
 };
 
-/* From and to are nodes in one table, addresses in the other; count 0: empty. */
+/* from and to are nodes in one table, addresses in the other; count 0: empty. */
 struct pt_edge {
 	uint64_t from, to, count;
-	uint32_t space; /* of addresses */
+	uint32_t space; /* address space, in the table of addresses */
 };
 
 struct pt_edge_table {
@@ -77,48 +77,48 @@ struct pt_links {
 	uint32_t size, used; /* size: a power of two, or 0 */
 };
 
-/* Edges that wait to be counted: from << 32 | to. */
+/* Edges that are not counted yet: from << 32 | to. */
 struct pt_edge_log {
 	uint64_t edges[PT_EDGE_LOG + 1];
 	unsigned count;
 };
 
-/* The node of an IP that a TIP told. */
+/* Cache entry: the node of an IP from a TIP. */
 struct pt_tip {
 	uint64_t ip;
 	uint32_t context, node; /* node PT_NODE_NONE: empty */
 };
 
-/* What a flow that gives no steps counts. */
+/* Counts of a flow that makes no steps. */
 struct pt_counts {
 	uint32_t nodes_max; /* of the graph */
-	uint64_t *nodes; /* two for each node: a bit that is 0, and all else */
-	/* For each hop, not yet added to `nodes`: small, as the loop is all over them. */
+	uint64_t *nodes; /* two for each node: TNT bit 0, and everything else */
+	/* For each hop, not yet added to `nodes`; 32 bits, as the hot loop touches all of them. */
 	uint32_t *hops, *tip_hops;
-	uint64_t since; /* hops since they were added, at most */
-	struct pt_links links; /* where a node does not say to which */
-	struct pt_link recent[PT_RECENT_LINKS]; /* in front of `links` */
-	struct pt_edge_log log; /* in front of `recent` */
-	struct pt_edge_table plain; /* from address to address, met by walk.c */
-	uint64_t insns, branches, taken; /* met by walk.c */
-	/* What the caller gets. */
+	uint64_t since; /* hops since they were added to `nodes`, at most */
+	struct pt_links links; /* edges of nodes whose successor is not fixed */
+	struct pt_link recent[PT_RECENT_LINKS]; /* cache in front of `links` */
+	struct pt_edge_log log; /* cache in front of `recent` */
+	struct pt_edge_table plain; /* by address: edges that walk.c met */
+	uint64_t insns, branches, taken; /* counted by walk.c */
+	/* The caller's result. */
 	struct pt_edge_table all;
 	size_t given;
 	bool gathered;
 	struct sonde_pt_edge edge;
 };
 
-/* What there is to know of a flow directly behind a PSB+ where nothing is open. */
+/* State of a flow directly after a PSB+ when nothing is pending. */
 struct pt_place {
-	uint64_t at; /* offset of the packet behind it; 0: the trace begins */
-	uint64_t psb; /* its offset */
-	uint64_t ip; /* the last one, where tracing is off */
+	uint64_t at; /* offset of the packet after the PSB+; 0: beginning of the trace */
+	uint64_t psb; /* offset of the PSB */
+	uint64_t ip; /* the last IP; where tracing is off, the last one known */
 	uint64_t last_ip, disabled_at;
 	struct sonde_pt_time time;
 	enum pt_mode mode;
 	bool done, enabled, fresh, by_psb, speculative, interrupts, mode_stale, has_disabled_at;
 	bool cycled;
-	uint64_t cycles, cycle_insns, insns; /* what was summed up */
+	uint64_t cycles, cycle_insns, insns; /* totals so far */
 };
 
 struct sonde_pt_flow {
@@ -128,78 +128,79 @@ struct sonde_pt_flow {
 	struct pt_cursor cursor;
 	struct sonde_pt_time time;
 	uint64_t last_ip;
-	uint64_t last_psb, good_psb; /* offsets; of the last one whose PSB+ was read to its end */
+	uint64_t last_psb, good_psb; /* offsets: of the last PSB, and of the last one whose PSB+
+	                                was read to its end */
 
-	/* Where it is. */
+	/* Current position. */
 	uint64_t ip;
 	uint32_t space, generation;
-	uint32_t view; /* of the image: what both of them are */
+	uint32_t view; /* view of the image for the two above */
 	enum pt_mode mode;
 	bool synced; /* a PSB was found */
-	bool syncing; /* it is being read */
+	bool syncing; /* reading that PSB's PSB+ */
 	bool enabled; /* tracing is on */
-	bool lost; /* tracing is on, and ip is not known */
+	bool lost; /* tracing is on, and ip is unknown */
 	bool fresh; /* nothing was followed since the last sync */
-	bool by_psb; /* a PSB told that tracing is on, and nothing was followed since */
+	bool by_psb; /* a PSB+ reported that tracing is on, and nothing was followed since */
 	bool speculative, interrupts;
 	bool mode_stale; /* the next MODE.EXEC counts as a change */
 	bool in_async; /* a FUP began an asynchronous branch at async_at */
 	bool in_psb; /* between PSB and PSBEND */
-	bool in_psbend; /* the PSB's IP is being walked to */
-	bool overflowed; /* an OVF's FUP is still to come */
-	bool may_enable; /* behind an OVF a FUP or TIP alone may put tracing on */
-	bool fup_is_void; /* the next FUP says nothing */
+	bool in_psbend; /* walking to the IP of the PSB */
+	bool overflowed; /* waiting for the FUP of an OVF */
+	bool may_enable; /* after an OVF, when a FUP or TIP alone may turn tracing on */
+	bool fup_is_void; /* ignore the next FUP */
 	bool block_ends; /* the next FUP is that of a BEP */
 	uint8_t block; /* the type of the last BBP */
 	bool fup_is_branch; /* the next FUP only names the branch that events are attached to */
-	bool psb_ip; /* the PSB told an IP, which is psb_at */
+	bool psb_ip; /* the PSB+ had an IP, psb_at */
 	bool has_disabled_at;
 	bool done;
 
-	/* What is passed over, from an error (or the beginning) to where the flow goes on. */
+	/* Skipped bytes, from an error (or the beginning) to where the flow continues. */
 	bool in_gap;
-	bool gap_told; /* even if it has no bytes */
+	bool gap_told; /* report the gap even if it has no bytes */
 	uint64_t gap_at; /* offset */
-	size_t gap_item; /* its place in the output */
-	uint64_t packet_at; /* offset of the packet that is handled: gaps begin and end there */
-	uint64_t found_ip; /* the last one that told the place */
+	size_t gap_item; /* its index in the output queue */
+	uint64_t packet_at; /* offset of the current packet: gaps begin and end there */
+	uint64_t found_ip; /* the last IP that made the position known */
 
-	/* Which code it runs. */
+	/* The code that is executed. */
 	struct sonde_pt_asid asid;
-	struct sonde_pt_move *moves; /* the next is moves[moved] */
+	struct sonde_pt_move *moves; /* the next one is moves[moved] */
 	size_t moved, nmoves, moves_cap;
-	bool move_due; /* branches that are not told yet wait for it */
-	const uint8_t *fast_end; /* fast.c reads no further */
+	bool move_due; /* a move waits for branches that are not decided yet */
+	const uint8_t *fast_end; /* fast.c does not read past it */
 
-	/* A flow along a part of the trace: it ends behind the PSB+ at stop_at, or at a later PSB.
-	 */
+	/* A flow over one part of the trace ends after the PSB+ at stop_at, or at a later PSB. */
 	bool is_part; /* not the first one */
-	bool ending; /* the PSB+ is being read */
-	bool diverged; /* the part is not what it would be inside the whole */
-	bool saw_exec; /* the PSB+ told the mode */
+	bool ending; /* reading the PSB+ that ends the part */
+	bool diverged; /* a flow over the whole trace would have other state than this part */
+	bool saw_exec; /* the PSB+ contained the mode */
 	uint64_t stop_at, ended_at;
 
-	/* The flow pauses behind a PSB+ there or later, until it is given another place. */
+	/* The flow pauses after a PSB+ at or after pause_at, until the caller moves it. */
 	uint64_t pause_at; /* offset; UINT64_MAX: nowhere */
 	bool paused;
 
 	uint64_t psb_at, async_at, disabled_at, error_at;
-	int pending_exec; /* a MODE.EXEC's value that waits for its packet; -1: none */
+	int pending_exec; /* value of a MODE.EXEC that waits for its packet; -1: none */
 
-	/* Branches that were read ahead: the next one is the highest bit. */
+	/* Branch bits that were read ahead: the highest bit is next. */
 	uint64_t bits;
 	unsigned nbits, gathered;
-	const uint8_t *gather; /* the first packet of them */
+	const uint8_t *gather; /* their first packet */
 
 	struct pt_tip tips[PT_TIPS]; /* by hash of the IP */
-	/* Nodes behind calls. The first slot stays empty: what is returned to when there is none.
+	/*
+	 * Return stack of nodes. Slot 0 is always PT_NODE_NONE: the result when the stack is empty.
 	 */
 	uint32_t stack[PT_STACK_SIZE];
-	unsigned sp; /* the slot above the top */
+	unsigned sp; /* index of the slot above the top */
 
-	struct pt_waiting bound; /* for a FUP */
-	struct pt_waiting deferred; /* behind those */
-	struct pt_waiting attached; /* for the branch that the next TIP names */
+	struct pt_waiting bound; /* wait for a FUP */
+	struct pt_waiting deferred; /* wait until `bound` is placed */
+	struct pt_waiting attached; /* wait for the branch that the next TIP names */
 	struct sonde_pt_event evd; /* EVDs for the next CFE: extra and data */
 
 	/* Output. */
@@ -207,63 +208,64 @@ struct sonde_pt_flow {
 	struct pt_counts *counts;
 	struct pt_item *items;
 	size_t head, tail, cap;
-	bool run_open; /* the run that was met last is in the queue */
+	bool run_open; /* the last run that was met is in the queue */
 	unsigned want; /* SONDE_PT_WANT_* */
-	uint64_t insns; /* that were executed, where steps are given */
-	uint64_t
-	        sample_at; /* the number of an instruction that `every` chooses; UINT64_MAX: none */
+	uint64_t insns; /* executed instructions, when steps are wanted */
+	uint64_t sample_at; /* number of the next instruction that `every` chooses; UINT64_MAX:
+	                      none */
 	struct pt_ticks ticks;
-	/* The time has changed, and no branch was decided since; before that it was: */
+	/* The time has changed and no branch was decided since; the time before the change: */
 	bool time_moved;
 	uint64_t before_tsc, before_exact;
-	bool cycled; /* a CYC was there, and no branch since */
+	bool cycled; /* a CYC came, and no branch since */
 	uint64_t cycles, cycle_insns; /* as in a step */
-	struct pt_item run; /* the run that is being given away: insns are left, the next at ip */
-	unsigned direct; /* direct branches that are left in it, if it is a node */
-	bool first; /* nothing of it was given yet */
-	struct sonde_pt_step step; /* the caller's, until the next one */
-	bool failed; /* no memory, or too many nodes */
+	struct pt_item run; /* the run that steps are made of: insns are left, the next one is at
+	                       ip */
+	unsigned direct; /* direct branches left in it, if it is a node */
+	bool first; /* no step was made of it yet */
+	struct sonde_pt_step step; /* the caller's, valid until the next one */
+	bool failed; /* out of memory, or too many nodes */
 	uint64_t events, errors, gaps, gap_bytes;
-	uint64_t shown_tsc; /* of the last TICK */
+	uint64_t shown_tsc; /* time of the last TICK */
 };
 
-/* fast.c: follows branches as long as nothing else is in the way. */
+/* fast.c: follows branches until something else than TNT and TIP must be handled. */
 void pt_fast_run(struct sonde_pt_flow *f);
 
-/* What a walk looks for. */
+/* Where a walk ends. */
 enum pt_goal {
-	PT_GOAL_DECISION, /* an instruction that a packet decides */
+	PT_GOAL_DECISION, /* at an instruction that a packet decides */
 	PT_GOAL_IP, /* before the instruction at an address */
-	PT_GOAL_TARGET, /* a branch to an address, or one that a TIP would decide */
-	PT_GOAL_COUNT, /* behind so many instructions */
-	PT_GOAL_SPECIAL, /* behind an instruction to which packets are bound, or a far branch */
-	PT_GOAL_LEAVE /* a branch that a TIP would decide, or one that leaves the filters */
+	PT_GOAL_TARGET, /* at a branch to an address, or one that a TIP would decide */
+	PT_GOAL_COUNT, /* after a number of instructions */
+	PT_GOAL_SPECIAL, /* after an instruction to which packets are bound, or a far branch */
+	PT_GOAL_LEAVE /* at a branch that a TIP would decide, or one that leaves the filters */
 };
 
 /*
- * Walks from f->ip; what is passed is emitted and counted, `arg` is the goal's. Returns true, and
- * *insn is the last instruction where the goal is one (a branch's effect on ip is still to come);
- * false when there was an error, which was reported.
+ * Walks from f->ip to the goal, with argument `arg`; passed instructions are emitted and counted.
+ * Returns true with *insn, the last instruction if the goal is one (a branch's effect on ip is
+ * still to come). Returns false after an error, which was reported.
  */
 bool pt_walk(struct sonde_pt_flow *f, enum pt_goal goal, uint64_t arg, struct pt_insn *insn);
 
-/* Whether code leads from f->ip over an instruction of that kind before anything is decided. */
+/* Whether code from f->ip reaches an instruction of that kind before the next decision. */
 bool pt_leads_to_special(const struct sonde_pt_flow *f, enum pt_special special);
 
-/* The branch at f->ip goes to `to`; pushes and pops as its class wants. */
+/* Moves the flow from the branch at f->ip to `to`; pushes and pops according to its class. */
 void pt_walk_go(struct sonde_pt_flow *f, const struct pt_insn *insn, uint64_t to, bool taken);
 
-/* A TICK, if they are wanted and time went on. */
+/* Emits a TICK if they are wanted and the time has changed. */
 void pt_walk_tick(struct sonde_pt_flow *f);
 
-/* One branch that a TNT bit or a TIP decides, by walking. */
+/* Decides one branch, by a TNT bit or a TIP, by walking. */
 void pt_walk_branch(struct sonde_pt_flow *f);
 
-/* event.c: events wait for their place, or are given away. */
+/* event.c: events wait for their address, or are dropped. */
 void pt_waiting_add(
         struct sonde_pt_flow *f, struct pt_waiting *w, const struct sonde_pt_event *event);
 void pt_waiting_emit(struct sonde_pt_flow *f, struct pt_waiting *w);
-void pt_waiting_give_up(struct sonde_pt_flow *f); /* events whose place never came */
+void pt_waiting_give_up(struct sonde_pt_flow *f); /* drops events whose address never came */
 void pt_on_ptw(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
 void pt_on_exstop(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
 void pt_on_mwait(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
@@ -278,114 +280,118 @@ void pt_on_stop(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
 void pt_on_bbp(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
 void pt_on_bip(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
 void pt_on_bep(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
-/* The FUP behind a BEP, if there was one. */
+/* Handles the FUP after a BEP, if there was a BEP. */
 void pt_end_block(struct sonde_pt_flow *f, uint64_t ip);
 
-/* space.c: code is that of a space in a generation from now on. */
+/* space.c: code is now that of a space in a generation. */
 void pt_space_set(struct sonde_pt_flow *f, uint32_t space, uint32_t generation);
-/* Code is read in another mode from here on. */
+/* Code is decoded in another mode from here on. */
 void pt_space_set_mode(struct sonde_pt_flow *f, enum pt_mode mode);
-/* What a PAGING or VMCS event changes. */
+/* Applies a PAGING or VMCS event. */
 void pt_space_event(struct sonde_pt_flow *f, const struct sonde_pt_event *event);
-/* Whether a move has become due by the time. */
+/* Whether a move is due at the current time. */
 void pt_space_time(struct sonde_pt_flow *f);
-/* Does moves that are due, and says how far fast.c may go. */
+/* Makes the moves that are due, and sets how far fast.c may read. */
 void pt_space_move(struct sonde_pt_flow *f);
 
-/* flow.c: what a packet says of the time, if somebody asks for time. */
+/* flow.c: updates the time from a packet, if time is wanted. */
 void pt_flow_time(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
 
 /* Handles one packet, or the end of the trace. */
 void pt_flow_packet(struct sonde_pt_flow *f);
 /*
- * Brings the flow to ip. false: there was an error, and what the packet tells must be left; where
- * the position is kept the flow is at ip then too.
+ * Brings the flow to ip. false: an error was reported and the packet must be ignored; if the
+ * position is kept after errors, the flow is at ip then too.
  */
 bool pt_flow_place(struct sonde_pt_flow *f, uint64_t ip);
 
-/* sync.c: goes to the next PSB. */
+/* sync.c: skips to the next PSB. */
 void pt_sync_find(struct sonde_pt_flow *f);
 void pt_sync_psb(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
 void pt_sync_psbend(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
 void pt_sync_ovf(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
-/* A MODE.EXEC in a PSB+: the state as it should be already. */
+/* A MODE.EXEC in a PSB+, which repeats the current state. */
 void pt_sync_exec(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
-/* What may stand in a PSB+. */
+/* Whether a PSB+ may contain a packet of this kind. */
 bool pt_sync_may_have(unsigned kind);
-/* Begins anew at an offset, for a part of the trace; counts stay. */
+/* Restarts at an offset, for a part of the trace; counts are kept. */
 void pt_flow_restart(struct sonde_pt_flow *f, uint64_t offset, uint64_t stop_at);
-/* Reports an error at f->error_at and goes to where it can go on. */
+/* Reports an error at f->error_at and skips to where the flow can continue. */
 void pt_flow_error(struct sonde_pt_flow *f, int error);
-/* The TIP at the cursor, behind packets of time: reads it; false: something else stands there. */
+/* Reads the TIP at the cursor, after packets of time; false: another packet comes first. */
 bool pt_flow_tip(struct sonde_pt_flow *f, uint64_t *ip);
 
-/* Takes the next packet if it is one of time or padding. */
+/* Consumes the next packet if it is padding or a packet of time. */
 bool pt_flow_pass_time(struct sonde_pt_flow *f);
 
-/* more.c: more branches behind f->bits; false: no TNT comes next, or there is no room. */
+/* more.c: reads more branches after f->bits; false: no TNT comes next, or there is no room. */
 bool pt_refill(struct sonde_pt_flow *f);
-/* Before an indirect branch: whether the next TIP may be its, in spite of bits that stand before. */
+/*
+ * At an indirect branch: whether the next TIP may belong to it although bits come before the TIP.
+ */
 bool pt_deferred(struct sonde_pt_flow *f);
-/* Where the packet of the next branch bit ends, and where it begins, in bytes. */
+/* Returns the offset where the packet of the next branch bit ends; *begin: where it begins. */
 uint64_t pt_bits_offset(const struct sonde_pt_flow *f, uint64_t *begin);
 
-/* tick.c: a time was told when so many instructions had run. */
+/* tick.c: the time was known when this many instructions had run. */
 void pt_ticks_told(struct pt_ticks *t, const struct sonde_pt_time *time, uint64_t insns);
-/* Instructions up to a number have run. */
+/* All instructions up to this number have run. */
 void pt_ticks_pass(struct pt_ticks *t, uint64_t number);
 
-/* step.c: output. Instructions that were walked; pt_emit_branch behind it: where they lead. */
+/* step.c: emits walked instructions; pt_emit_branch adds where they lead. */
 void pt_emit_run(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns);
 void pt_emit_branch(struct sonde_pt_flow *f, uint64_t to, bool taken);
-/* The run that was emitted last ends with what a packet tells of: there the time and the cycles of
-   the packets before it hold. */
+/*
+ * A packet decided the end of the last emitted run: it gets the time and the cycles of the packets
+ * before that one.
+ */
 void pt_emit_told(struct sonde_pt_flow *f);
-/* A whole node, and what follows it. */
+/* Emits a whole node and its successor. */
 void pt_emit_node(struct sonde_pt_flow *f, uint32_t node, uint32_t next, bool taken);
 void pt_emit_event(struct sonde_pt_flow *f, const struct sonde_pt_event *event);
 void pt_emit_error(struct sonde_pt_flow *f, int error, bool resync);
 void pt_emit_end(struct sonde_pt_flow *f);
-/* The gap from f->gap_at, at its place in the queue. */
+/* Completes the gap from f->gap_at, at its index in the queue. */
 void pt_emit_gap(struct sonde_pt_flow *f, uint64_t end, uint64_t ip);
 
-/* gap.c: what is passed over. At an error, or at the beginning of a trace or a part. */
+/* gap.c: opens a gap at an error, or at the beginning of a trace or a part. */
 void pt_gap_open(struct sonde_pt_flow *f, uint64_t offset, bool told);
-/* The place of the flow is known (again). */
+/* The position of the flow is known (again). */
 void pt_gap_found(struct sonde_pt_flow *f, uint64_t ip);
-/* Around the handling of a packet; *syncing is the caller's. */
+/* Called before and after handling a packet; *syncing is the caller's. */
 void pt_gap_before(struct sonde_pt_flow *f, bool *syncing);
 void pt_gap_behind(struct sonde_pt_flow *f, bool syncing);
 
 /* edge.c: counts. */
-/* Adds an edge's count; no count is 0. false: no memory. */
+/* Adds an edge's count; a count is never 0. false: out of memory. */
 bool pt_edge_add(struct pt_edge_table *t, const struct pt_edge *edge);
 void pt_counts_flush_log(struct sonde_pt_flow *f);
-/* Counts of hops become counts of nodes; false: no memory. */
+/* Turns counts of hops into counts of nodes; false: out of memory. */
 bool pt_counts_flush_hops(struct sonde_pt_flow *f);
 bool pt_counts_new(struct sonde_pt_flow *f);
 void pt_counts_free(struct pt_counts *c); /* NULL is fine */
-/* Counts to the end of the part; false: no memory. */
+/* Counts up to the end of the part; false: out of memory. */
 bool pt_counts_run(struct sonde_pt_flow *f);
-/* Adds up what was counted in many places; false: no memory. */
+/* Merges the counts by node, hop and address into `all`; false: out of memory. */
 bool pt_counts_finish(struct sonde_pt_flow *f);
-/* Adds what another flow of the same graph counted. */
+/* Adds the counts of another flow over the same graph. */
 bool pt_counts_merge(struct sonde_pt_flow *f, struct sonde_pt_flow *other);
 
-/* place.c: whether the flow is at one, and which. */
+/* place.c: whether the flow is at a place (a state without anything pending), and which. */
 bool pt_place_is_one(const struct sonde_pt_flow *f);
 struct pt_place pt_place_of(const struct sonde_pt_flow *f);
-/* Whether the flow goes on in the same way from both. */
+/* Whether a flow continues in the same way from both. */
 bool pt_place_same(const struct pt_place *a, const struct pt_place *b);
-/* Begins anew with the PSB at an offset, before which the time was that. */
+/* Restarts at the PSB at an offset, with the time before it. */
 void pt_place_begin(
         struct sonde_pt_flow *f, uint64_t offset, const struct sonde_pt_time *time, bool cycled);
 void pt_place_goto(struct sonde_pt_flow *f, const struct pt_place *place);
 
-/* parallel.c: counts the whole trace; 1, 0 (it must be done by one thread), or SONDE_ENOMEM. */
+/* parallel.c: counts the whole trace. Returns 1, 0 (one thread must do it), or SONDE_ENOMEM. */
 int pt_parallel_count(struct sonde_pt_flow *f);
 void pt_counts_plain(struct sonde_pt_flow *f, uint64_t from, uint64_t to);
 
-/* walk.c: forgets the older half of the return stack. */
+/* walk.c: drops the older half of the return stack. */
 void pt_stack_shrink(struct sonde_pt_flow *f);
 
 static inline void pt_stack_push(struct sonde_pt_flow *f, uint32_t node)
@@ -396,7 +402,7 @@ static inline void pt_stack_push(struct sonde_pt_flow *f, uint32_t node)
 	f->stack[f->sp++] = node;
 }
 
-/* What the last call pushed: PT_NODE_NONE when there is none. */
+/* The node after the last call; PT_NODE_NONE: the stack is empty. */
 static inline uint32_t pt_stack_top(const struct sonde_pt_flow *f)
 {
 	return f->stack[f->sp - 1];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parts of the trace that are passed over: from the beginning, or from an error, to where the flow
- * goes on. Errors inside one are of the same gap.
+ * Skipped parts of the trace: from the beginning, or from an error, to where the flow continues.
+ * Errors inside a gap belong to it.
  *
  *	.. TNT  bad bytes ..  FUP .. TNT ..  PSB .. PSBEND  TNT
  *	        |             |              |
@@ -25,7 +25,7 @@ void pt_gap_found(struct sonde_pt_flow *f, uint64_t ip)
 	f->found_ip = ip;
 }
 
-/* What the packet that ends a gap gives comes behind the gap. */
+/* The output of the packet that ends a gap comes after the gap. */
 void pt_gap_before(struct sonde_pt_flow *f, bool *syncing)
 {
 	*syncing = f->syncing;
@@ -39,7 +39,9 @@ void pt_gap_before(struct sonde_pt_flow *f, bool *syncing)
 static void end_at(struct sonde_pt_flow *f, uint64_t end, uint64_t ip)
 {
 	f->in_gap = false;
-	/* A part without an error begins with its PSB; else the gap is the end of another one. */
+	/*
+	 * A part without an error begins with its PSB; else its gap is the end of an earlier one.
+	 */
 	f->diverged = f->diverged || (f->is_part && !f->gap_told && end > f->gap_at);
 	if (end <= f->gap_at && !f->gap_told) {
 		return; /* the trace begins with a PSB */
@@ -58,7 +60,10 @@ void pt_gap_behind(struct sonde_pt_flow *f, bool syncing)
 		return;
 	}
 	if (f->done && (!f->synced || f->lost || f->syncing)) {
-		/* The whole may not find its place at the PSB+ that ends a part. */
+		/*
+		 * A flow over the whole trace may not find its position at the PSB+ that ends a
+		 * part.
+		 */
 		f->diverged = f->diverged || f->ending;
 		end_at(f, f->ended_at < size ? f->ended_at : size, 0);
 	} else if (f->synced && !f->syncing && !f->lost) {

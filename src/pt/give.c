@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Steps out of the queue. A run is read instruction by instruction only as far as something in it
- * may be wanted: a node without direct branches is done with its last instruction, which the graph
+ * Makes steps of the queue. A run is read instruction by instruction only as far as one of them may
+ * be wanted: a node without direct branches is finished by its last instruction, which the graph
  * knows.
  */
 #include "pt/flow.h"
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* What an instruction is, in a step. */
+/* Sets the class of the step's instruction. */
 static void set_class(struct sonde_pt_step *step, unsigned class)
 {
 	step->branch = class != PT_CLASS_OTHER;
@@ -20,7 +20,7 @@ static void set_class(struct sonde_pt_step *step, unsigned class)
 	step->conditional = class == PT_CLASS_COND;
 }
 
-/* A step of the run that ends with its next instruction but insns - 1. */
+/* Begins a step of the run that ends with its next instruction, except for insns - 1 of them. */
 static void begin(struct sonde_pt_flow *f, uint8_t kind)
 {
 	f->step = (struct sonde_pt_step){.kind = kind,
@@ -35,7 +35,7 @@ static void begin(struct sonde_pt_flow *f, uint8_t kind)
 	f->first = false;
 }
 
-/* The last instruction of a run is what the packets behind the last time tell of. */
+/* The packets since the last time are about the last instruction of a run. */
 static void end_run(struct sonde_pt_flow *f)
 {
 	if (f->run.insns == 0) {
@@ -44,7 +44,7 @@ static void end_run(struct sonde_pt_flow *f)
 	}
 }
 
-/* The end of the node: its last instruction. Only without direct branches before it. */
+/* Takes the last instruction of the node, which must have no direct branch before it. */
 static void take_end(struct sonde_pt_flow *f)
 {
 	const struct pt_cold *cold = &f->graph->cold[f->run.node];
@@ -59,7 +59,7 @@ static void take_end(struct sonde_pt_flow *f)
 	f->step.to = f->run.to;
 }
 
-/* One instruction is added to the step; false: it cannot be read, the image changed. */
+/* Adds one instruction to the step; false: it cannot be read, as the image has changed. */
 static bool take_insn(struct sonde_pt_flow *f)
 {
 	struct sonde_pt_step *step = &f->step;
@@ -89,13 +89,13 @@ static bool take_insn(struct sonde_pt_flow *f)
 	return true;
 }
 
-/* Whether the graph knows all about the rest of the run. */
+/* Whether the graph knows everything about the rest of the run. */
 static bool at_end(const struct sonde_pt_flow *f)
 {
 	return f->run.node != PT_NODE_NONE && f->direct == 0;
 }
 
-/* A branch for which packets are missing is none of these. */
+/* A branch whose packets are missing matches none of these. */
 static bool is_wanted(const struct sonde_pt_flow *f, const struct sonde_pt_step *step)
 {
 	unsigned is = 0;
@@ -115,7 +115,7 @@ static bool is_multiple(const struct sonde_pt_flow *f)
 	return f->sample_at != UINT64_MAX && f->run.before % f->options.every == 0;
 }
 
-/* Whether `every` chooses an instruction that is left in the run. */
+/* Whether `every` chooses one of the remaining instructions of the run. */
 static bool has_multiple(const struct sonde_pt_flow *f)
 {
 	uint64_t every = f->options.every;
@@ -124,7 +124,7 @@ static bool has_multiple(const struct sonde_pt_flow *f)
 	       f->run.before / every != (f->run.before + f->run.insns) / every;
 }
 
-/* Whether `every_ticks` chooses the instruction that was taken last, or one that is left. */
+/* Whether `every_ticks` chooses the last taken instruction or one of the remaining. */
 static bool is_tick(struct sonde_pt_flow *f)
 {
 	if (f->run.ticks.number != f->run.before) {
@@ -139,7 +139,7 @@ static bool has_tick(const struct sonde_pt_flow *f)
 	return f->run.ticks.number <= f->run.before + f->run.insns;
 }
 
-/* The next instruction of the run that is wanted: 1, 0, or negative. */
+/* Finds the next wanted instruction of the run: 1, 0 (none), or negative. */
 static int next_insn(struct sonde_pt_flow *f)
 {
 	bool all = (f->want & SONDE_PT_WANT_INSNS) != 0;
@@ -195,7 +195,7 @@ static int next_of_run(struct sonde_pt_flow *f)
 	return f->want & SONDE_PT_WANT_BLOCKS ? next_block(f) : next_insn(f);
 }
 
-/* The next item is a step; a run is only begun. */
+/* Makes a step of the next item; a run is only started. */
 static bool next_item(struct sonde_pt_flow *f)
 {
 	const struct pt_item *item = &f->items[f->head++];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Building nodes. Memory for all nodes is reserved at once and touched as they come, so that an
- * index is an address without a further load and nothing moves under a reader's feet.
+ * Building nodes. Memory for all nodes is reserved at once and touched when they are built, so that
+ * an index is an address without a further load and nodes never move while others read them.
  *
- * Readers take no lock: a node's `info` is stored last when it is built, an entry of the table when
- * its node is complete. A table that becomes too small is replaced and kept until the end.
+ * Readers take no lock: the builder stores a node's `info` last, and an entry of the table when its
+ * node is complete. A table that becomes too small is replaced and freed with the graph.
  */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "pt/graph.h"
@@ -63,8 +63,8 @@ static void nodes_release(struct sonde_pt_graph *g)
 }
 
 /*
- * Some 3 GB of addresses for PT_NODES_MAX: too much where a limit holds (ulimit -v,
- * vm.overcommit_memory). As much again must be left for what flows count.
+ * About 3 GB of address space for PT_NODES_MAX: too much under a limit (ulimit -v,
+ * vm.overcommit_memory). As much again must remain for the counts of flows.
  */
 static bool nodes_reserve(struct sonde_pt_graph *g)
 {
@@ -137,7 +137,7 @@ static void unlock(struct sonde_pt_graph *g)
 	atomic_flag_clear_explicit(&g->busy, memory_order_release);
 }
 
-/* The node, or PT_NODE_NONE and in *slot where it belongs. */
+/* Returns the node, or PT_NODE_NONE and its slot in *slot. */
 static uint32_t probe(const struct sonde_pt_graph *g, const struct pt_table *table,
         uint32_t context, uint64_t ip, uint32_t *slot)
 {
@@ -172,7 +172,7 @@ static struct pt_table *grow(struct sonde_pt_graph *g, struct pt_table *old)
 	return table;
 }
 
-/* The lock is held. */
+/* The caller holds the lock. */
 static uint32_t add(struct sonde_pt_graph *g, uint32_t context, uint64_t ip)
 {
 	struct pt_table *table = atomic_load_explicit(&g->table, memory_order_relaxed);
@@ -214,18 +214,18 @@ uint32_t pt_graph_node(struct sonde_pt_graph *graph, uint32_t context, uint64_t 
 /* A node while it is being built. */
 struct build {
 	struct pt_insn insn;
-	uint64_t ip; /* of insn; where there is none, of what could not be read */
-	uint64_t entered; /* the address behind the call that was followed ... */
+	uint64_t ip; /* address of insn, or of the bytes that could not be read */
+	uint64_t entered; /* the address after the call that was followed ... */
 	uint32_t insns, direct;
 	int error;
-	/* ... and the build as it was when it was met. */
+	/* ... and the state of the build at that call. */
 	bool called;
 	uint64_t call_ip, call_target;
 	uint32_t call_insns, call_direct;
 	uint8_t call_size;
 };
 
-/* Follows the code from b->ip to a decision, a second call, a limit, or where there is no code. */
+/* Follows code from b->ip to a decision, a second call, a limit, or missing code. */
 static void follow(const struct sonde_pt_graph *g, uint32_t context, struct build *b)
 {
 	for (;;) {
@@ -280,8 +280,7 @@ static enum pt_node_kind kind_of(const struct build *b)
 	return b->error != 0 ? PT_NODE_DEAD : (enum pt_node_kind)kinds[b->insn.class];
 }
 
-/* Where a call was followed to what does not fit into the same node, the node ends with the call.
- */
+/* If code after a followed call does not fit into the same node, the node ends with the call. */
 static bool end_at_call(const struct build *b, enum pt_node_kind kind)
 {
 	return b->called &&
@@ -324,7 +323,7 @@ static bool complete(const struct pt_node *n, const struct build *b, enum pt_nod
 	return (kind != PT_NODE_COND && kind != PT_NODE_GOTO) || n->next[0] != PT_NODE_NONE;
 }
 
-/* Whether nothing decides on the way from a node back to it: then the trace cannot lead out. */
+/* Whether a node leads back to itself without a decision: the trace cannot leave such a loop. */
 static bool circles(const struct sonde_pt_graph *g, uint32_t index, uint32_t at)
 {
 	while (at != index && PT_NODE_KIND(g->nodes[at].info) == PT_NODE_GOTO) {
@@ -333,7 +332,7 @@ static bool circles(const struct sonde_pt_graph *g, uint32_t index, uint32_t at)
 	return at == index;
 }
 
-/* The lock is held. */
+/* The caller holds the lock. */
 static bool build(struct sonde_pt_graph *g, uint32_t index)
 {
 	struct pt_cold *cold = &g->cold[index];

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hops: what the next branch bits do together to a flow that stands at a node. They are found when
- * first met and kept in the graph, in one word each. There are two for each node and value of bits:
+ * Hops: the combined effect of the next branch bits on a flow at a node. A hop is made when first
+ * needed and stored in the graph, in one word. Each node has one for each value of the bits, of two
+ * sorts:
  *
- *	by bits      PT_HOP_BITS of them; it ends earlier where something else is in the way
- *	by a TIP     all bits that are left, which are fewer, and then a TIP
+ *	by bits      PT_HOP_BITS of them; it ends earlier where something else must be handled
+ *	by a TIP     all remaining bits, which are fewer, and then a TIP
  *
- *	0..5    bits that are taken
- *	6..7    what is added to the depth of the return stack, and 1: 0 where it is returned from
+ *	0..5    number of bits consumed
+ *	6..7    change of the return stack's depth, plus 1; 0 where the hop returns
  *	8..31   the node it leads to; 0: the one on top of the return stack. By a TIP: the node that
  *	        ends with the branch
- *	32..63  the node that is pushed, or, where it is returned from the stack, the one that returns
+ *	32..63  the node that is pushed, or, if the stack decides a return, the node that returns
  *
- * A word is 0 until it was made, and PT_HOP_CANNOT where there is none. Two threads may make the
- * same one: both store the same.
+ * A word is 0 until the hop is made, and PT_HOP_CANNOT if there is none. Two threads may make the
+ * same hop: both store the same word.
  */
 #include "pt/graph.h"
 
@@ -26,7 +27,7 @@ static void pass(struct pt_hop_path *path, uint32_t bit, bool takes_bit, uint32_
 	path->to = next;
 }
 
-/* A return by a bit; false: the hop ends before it, or with it. */
+/* Follows a return decided by a bit; false: the hop ends before or with it. */
 static bool go_return(const struct pt_node *n, uint32_t bit, struct pt_hop_path *path)
 {
 	uint32_t to = n->push != PT_NODE_NONE ? n->push : path->push;
@@ -42,7 +43,7 @@ static bool go_return(const struct pt_node *n, uint32_t bit, struct pt_hop_path 
 	return !path->returns;
 }
 
-/* Goes over one node; false: the hop ends before it, or with it. */
+/* Passes one node; false: the hop ends before or with it. */
 static bool go(const struct pt_node *n, const struct pt_hop_bits *bits, struct pt_hop_path *path)
 {
 	enum pt_node_kind kind = PT_NODE_KIND(n->info);
@@ -66,7 +67,7 @@ static bool go(const struct pt_node *n, const struct pt_hop_bits *bits, struct p
 	return true;
 }
 
-/* The branch that the TIP decides; false: it is no such. */
+/* Handles the branch that the TIP decides; false: no TIP decides this node. */
 static bool end_by_tip(
         const struct pt_node *n, const struct pt_hop_bits *bits, struct pt_hop_path *path)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Code by address space and generation. A view is what one space has in some generations in a row:
- * sections that are sorted and do not overlap, then those of its base, then what a function says.
+ * Code by address space and generation. A view is the code of one space in consecutive generations:
+ * its sorted, disjoint sections, then those of its base, then bytes from the caller's function.
  *
  *	space 7:  view of generations 0..3 <- of 4..8 <- of 9..
  *
- * Views are made when a flow first asks for them, from the one before; only generations in which
- * the space, or its base, changed have their own. A view is never freed or changed when it is in
- * use, so that reading takes no lock.
+ * Views are made when a flow first needs them, from the view before; a generation has a view of its
+ * own only if the space, or its base, changed in it. A view in use is never freed or changed, so
+ * readers take no lock.
  */
 #include "pt/image.h"
 
@@ -34,7 +34,7 @@ struct pt_view {
 	const struct pt_view *base; /* NULL: none */
 	struct pt_view *older; /* of the same space */
 	uint32_t space, index;
-	uint32_t from, to; /* generations in which it is known to hold, both inclusive */
+	uint32_t from, to; /* generations for which it is known to hold, both inclusive */
 };
 
 struct space {
@@ -44,17 +44,17 @@ struct space {
 };
 
 struct change {
-	struct section section; /* data NULL: nothing is there any more */
+	struct section section; /* data NULL: the range is removed */
 	uint32_t space;
 };
 
-/* What may grow while flows use the image. */
+/* State that may grow while flows use the image. */
 struct state {
-	struct pt_view **views; /* reserved at once, so that it never moves */
+	struct pt_view **views; /* reserved once, so that it never moves */
 	uint32_t count;
 	struct space *spaces; /* sorted by number */
 	size_t nspaces, spaces_cap;
-	struct change *changes; /* the first makes generation 1 */
+	struct change *changes; /* the first starts generation 1 */
 	size_t nchanges, changes_cap;
 	struct pt_mapping *mappings;
 	size_t nmappings, mappings_cap;
@@ -144,7 +144,7 @@ void sonde_pt_image_set_reader(struct sonde_pt_image *image, sonde_pt_read_fn re
 	image->read_arg = arg;
 }
 
-/* The first section that ends at or behind address. */
+/* Returns the first section that ends at or after address. */
 static size_t find(const struct sections *code, uint64_t address)
 {
 	size_t low = 0;
@@ -169,7 +169,7 @@ static void insert(struct sections *code, size_t at, const struct section *secti
 	code->count++;
 }
 
-/* Takes first..last out of what is there; a section that reaches over it becomes two. */
+/* Removes first..last; a section that extends past both ends becomes two. */
 static void clear(struct sections *code, uint64_t first, uint64_t last)
 {
 	size_t i = find(code, first);
@@ -211,7 +211,7 @@ static bool put(struct sections *code, const struct section *section)
 	return true;
 }
 
-/* A view that holds in generation `from`; the lock is held. */
+/* Adds a view from generation `from` on; the caller holds the lock. */
 static struct pt_view *new_view(struct state *s, uint32_t space, uint32_t from)
 {
 	struct pt_view *v = s->count < PT_VIEWS_MAX ? calloc(1, sizeof(*v)) : NULL;
@@ -243,7 +243,7 @@ static size_t find_space(const struct state *s, uint32_t space)
 	return low;
 }
 
-/* The space, made if need be; it moves when another is made. NULL: no memory, or too many. */
+/* Returns the space, adding it if new; adding may move others. NULL: out of memory, or too many. */
 static struct space *get_space(struct state *s, uint32_t space)
 {
 	size_t at = find_space(s, space);
@@ -352,7 +352,7 @@ int sonde_pt_image_change(struct sonde_pt_image *image, uint32_t space, uint64_t
 	return good ? SONDE_OK : SONDE_ENOMEM;
 }
 
-/* The last generation in first..last that changes the space or its base; 0: none does. */
+/* Returns the last generation in first..last that changes the space or its base; 0: none. */
 static uint32_t last_change(
         const struct state *s, const struct space *space, uint32_t first, uint32_t last)
 {
@@ -366,7 +366,7 @@ static uint32_t last_change(
 	return 0;
 }
 
-/* What v becomes in a generation, the last change before which is `changed`. */
+/* Derives a view from v for a generation; `changed`: the last change up to it. */
 static struct pt_view *derive(
         struct state *s, const struct pt_view *v, uint32_t changed, uint32_t generation)
 {
@@ -391,7 +391,7 @@ static struct pt_view *derive(
 	return made;
 }
 
-/* The view of a space in a generation, but for its base; the lock is held. */
+/* Returns the view of a space in a generation, without its base; the caller holds the lock. */
 static struct pt_view *view_at(
         struct state *s, struct space *space, uint32_t generation, const struct pt_view *base)
 {
@@ -455,14 +455,14 @@ uint32_t pt_image_space(const struct sonde_pt_image *image, uint32_t view)
 	return image->state->views[view]->space;
 }
 
-/* Copies what the sections have at address; *left becomes less where they begin behind it. */
+/* Copies bytes at address from the sections; *left shrinks where a section begins after address. */
 static size_t copy(const struct sections *code, uint64_t address, uint8_t *to, size_t *left)
 {
 	size_t i = find(code, address);
 	const struct section *s;
 	size_t n = *left;
 
-	if (i == code->count) { /* and p may be NULL */
+	if (i == code->count) { /* no section; p may be NULL */
 		return 0;
 	}
 	s = &code->p[i];
@@ -475,7 +475,7 @@ static size_t copy(const struct sections *code, uint64_t address, uint8_t *to, s
 	return n;
 }
 
-/* Up to n bytes, from wherever they are. */
+/* Collects up to n bytes from sections, the base and the caller's function. */
 static size_t gather(const struct sonde_pt_image *image, const struct pt_view *v, uint64_t address,
         uint8_t *to, size_t n)
 {

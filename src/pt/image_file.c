@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts of files as sections: mapped, so that what is never run is never read. */
+/* Parts of files as sections: mapped, so that pages that are never executed are never read. */
 #define _GNU_SOURCE /* O_CLOEXEC */
 #include "pt/graph.h"
 #include "pt/image.h"

@@ -4,10 +4,10 @@
  *
  *	prefixes  REX|REX2|VEX|EVEX|XOP  [0F|0F 38|0F 3A] opcode  [ModRM [SIB] [disp]]  [immediate]
  *
- * One letter for each opcode says what follows it; `shapes` says what the letters mean. What a
- * processor would refuse for reasons that do not change the length (a LOCK that is not allowed, a
- * reserved register) is not looked at but for branches: such an instruction does not run, so no
- * trace leads over it.
+ * One letter for each opcode names what follows it; `shapes` defines the letters. Errors that do
+ * not change the length (a LOCK that is not allowed, a reserved register) are checked for branches
+ * only: the processor does not execute such an instruction, so no trace contains it.
+ *
  * Source: the opcode maps of the Intel SDM, volume 2, appendix A; XOP and 3DNow! from AMD's
  * manuals.
  */
@@ -21,12 +21,12 @@ enum imm {
 	IMM_16,
 	IMM_32,
 	IMM_Z, /* 2 bytes with a 16-bit operand, else 4 */
-	IMM_V, /* as Z, 8 with REX.W */
+	IMM_V, /* as IMM_Z, but 8 with REX.W */
 	IMM_ADDRESS, /* as long as an address */
-	IMM_FAR, /* Z and a selector of 2 bytes */
+	IMM_FAR, /* as IMM_Z, and a selector of 2 bytes */
 	IMM_ENTER, /* 3 bytes */
 	IMM_REL8,
-	IMM_RELZ, /* as Z, but 4 in 64-bit code */
+	IMM_RELZ, /* as IMM_Z, but 4 in 64-bit code */
 	IMM_8_8
 };
 
@@ -34,7 +34,7 @@ enum modrm {
 	MODRM_NONE = 0,
 	MODRM_YES,
 	MODRM_REGISTER, /* always names a register, whatever mod says */
-	MODRM_TEST /* has its immediate only with /0 and /1 */
+	MODRM_TEST /* has an immediate only with /0 and /1 */
 };
 
 struct shape {
@@ -64,7 +64,7 @@ static const struct shape shapes[128] = {
         ['x'] = {MODRM_NONE, IMM_NONE, true},
 };
 
-/* P: prefix, E: escape; both are handled before the table is asked. */
+/* P: prefix, E: escape; both are handled before this table is used. */
 static const char one_byte[] = "mmmmbz..mmmmbz.E"
                                "mmmmbz..mmmmbz.."
                                "mmmmbzP.mmmmbzP."
@@ -97,7 +97,7 @@ static const char two_byte[] = "mmmmx.....x.xm.M"
                                "mmmmmmmmmmmmmmmm"
                                "mmmmmmmmmmmmmmmm"
                                "mmmmmmmmmmmmmmmm";
-/* The second map as VEX and EVEX use it. */
+/* The second map, as VEX and EVEX use it. */
 static const char vector[] = "mmmmmmmmmmmmmmmm"
                              "mmmmmmmmmmmmmmmm"
                              "mmmmmmmmmmmmmmmm"
@@ -115,7 +115,7 @@ static const char vector[] = "mmmmmmmmmmmmmmmm"
                              "mmmmmmmmmmmmmmmm"
                              "mmmmmmmmmmmmmmmm";
 
-/* Maps by number; a map without a table of its own has one shape for all opcodes. */
+/* Opcode maps; a map without a table has one shape for all opcodes. */
 enum map {
 	MAP_ONE = 0,
 	MAP_0F,
@@ -152,11 +152,11 @@ struct decoder {
 	bool operand_prefix, address_prefix, wide; /* 66, 67, REX.W */
 	bool lock;
 	bool extended; /* REX2, VEX, EVEX or XOP */
-	bool plain; /* the opcode is one that has branches: not VEX, EVEX, XOP */
+	bool plain; /* the opcode is in a map with branches: not VEX, EVEX, XOP */
 	bool jump_absolute;
 };
 
-/* In 64-bit code these are no instructions (or are read as prefixes before this is asked). */
+/* Opcodes that are invalid in 64-bit code, or read as prefixes before this function is called. */
 static bool only_legacy(uint8_t opcode)
 {
 	static const uint64_t bits[4] = {
@@ -181,7 +181,7 @@ static bool take(struct decoder *d, uint8_t *byte)
 	return true;
 }
 
-/* Takes prefixes; a REX counts only right before the opcode. The opcode is left. */
+/* Reads prefixes up to the opcode; a REX counts only directly before the opcode. */
 static int read_prefixes(struct decoder *d)
 {
 	for (;; d->p++) {
@@ -210,7 +210,9 @@ static int read_prefixes(struct decoder *d)
 	}
 }
 
-/* D5, a byte whose top bit chooses the map and bit 3 is W, an opcode without escape. */
+/*
+ * REX2: D5, then a byte with the map in its top bit and W in bit 3, then an opcode without escape.
+ */
 static int read_rex2(struct decoder *d)
 {
 	uint8_t payload;
@@ -225,7 +227,7 @@ static int read_rex2(struct decoder *d)
 	return PT_INSN_OK;
 }
 
-/* C5 and one byte, C4 and two. */
+/* VEX: C5 and one byte, or C4 and two. */
 static int read_vex(struct decoder *d, uint8_t first)
 {
 	static const uint8_t by_field[4] = {0, MAP_VECTOR, MAP_0F38, MAP_0F3A};
@@ -248,7 +250,7 @@ static int read_vex(struct decoder *d, uint8_t first)
 	return PT_INSN_OK;
 }
 
-/* 62 and three bytes; map 4 is that of one byte, with the shapes of its ModRM opcodes. */
+/* EVEX: 62 and three bytes; map 4 is the one-byte map, with the shapes of its ModRM opcodes. */
 static int read_evex(struct decoder *d)
 {
 	static const uint8_t by_field[8] = {
@@ -305,8 +307,8 @@ static int read_escaped(struct decoder *d)
 }
 
 /*
- * In 16 and 32-bit code C4, C5 and 62 are older instructions with a memory operand unless the two
- * bits where mod would stand are both set. 8F is XOP where ModRM.reg would not be 0.
+ * In 16 and 32-bit code, C4, C5 and 62 are older instructions with a memory operand unless both
+ * bits in the position of mod are set. 8F is XOP unless ModRM.reg would be 0.
  */
 static int read_opcode(struct decoder *d)
 {
@@ -349,7 +351,7 @@ static unsigned address_size(const struct decoder *d)
 	return (d->mode == PT_MODE_16) != d->address_prefix ? 2 : 4;
 }
 
-/* 2 or 4: what an immediate takes. */
+/* Size of an immediate: 2 or 4 bytes. */
 static unsigned operand_size(const struct decoder *d)
 {
 	bool small = (d->mode == PT_MODE_16) != d->operand_prefix;
@@ -357,7 +359,7 @@ static unsigned operand_size(const struct decoder *d)
 	return small && !d->wide ? 2 : 4;
 }
 
-/* SIB and displacement of a memory operand, in bytes. */
+/* Size of the SIB byte and the displacement of a memory operand. */
 static int memory_size(const struct decoder *d)
 {
 	unsigned mod = d->modrm >> 6;
@@ -410,7 +412,7 @@ static int skip(struct decoder *d, int n)
 	return PT_INSN_OK;
 }
 
-/* Two opcodes change shape by a prefix or by ModRM. */
+/* For two opcodes the shape depends on a prefix or on ModRM. */
 static struct shape shape_of(const struct decoder *d)
 {
 	char letter = maps[d->map].shape;
@@ -481,7 +483,7 @@ static int read_operands(struct decoder *d, struct pt_insn *out)
 	return rc;
 }
 
-/* Classes of the one-byte opcodes; FF is a group. */
+/* Classes of one-byte opcodes; FF is a group. */
 static uint8_t class_one(const struct decoder *d)
 {
 	static const uint8_t classes[256] = {
@@ -502,7 +504,7 @@ static uint8_t class_one(const struct decoder *d)
 	        PT_CLASS_JUMP_IND, PT_CLASS_FAR_JUMP, 0, 0};
 
 	if (d->jump_absolute) {
-		return PT_CLASS_JUMP_IND; /* direct, but the processor writes a TIP */
+		return PT_CLASS_JUMP_IND; /* a direct branch, but the processor writes a TIP */
 	}
 	return d->opcode == 0xff ? group5[d->modrm >> 3 & 7] : classes[d->opcode];
 }
@@ -517,8 +519,8 @@ static uint8_t special_one(const struct decoder *d)
 }
 
 /*
- * The rows of 0F 01, 0F 22, 0F AE and 0F C7 that matter; prefix 0 is any, 1 is none of 66 F2 F3.
- * ERETS, ERETU and UIRET are only of 64-bit code.
+ * Rows of 0F 01, 0F 22, 0F AE and 0F C7 that matter; prefix 0: any, 1: none of 66 F2 F3. ERETS,
+ * ERETU and UIRET exist in 64-bit code only.
  */
 static const struct two_row {
 	uint8_t opcode, modrm_mask, modrm, prefix, class, special;
@@ -562,7 +564,9 @@ static void classify_two(const struct decoder *d, struct pt_insn *out)
 	}
 }
 
-/* Branches that the processor refuses: with LOCK, and a far address out of a register. */
+/*
+ * Branches that the processor refuses to execute: with LOCK, and far ones with a register operand.
+ */
 static bool is_no_branch(const struct decoder *d, const struct pt_insn *insn)
 {
 	if (insn->class == PT_CLASS_OTHER) {

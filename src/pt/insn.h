@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Length and branch class of x86 instructions: all that following a trace needs to know of code. */
+/*
+ * Length and branch class of x86 instructions: all that a decoder of traces needs to know of code.
+ */
 #ifndef SONDE_PT_INSN_H
 #define SONDE_PT_INSN_H
 
@@ -11,22 +13,22 @@
 
 enum pt_mode { PT_MODE_UNKNOWN = 0, PT_MODE_16, PT_MODE_32, PT_MODE_64 };
 
-/* What an instruction does to the flow, in the words of the trace. */
+/* The effect of an instruction on the flow, in the terms of the trace. */
 enum pt_class {
-	PT_CLASS_OTHER = 0, /* the next one follows */
-	PT_CLASS_COND, /* a TNT bit tells */
+	PT_CLASS_OTHER = 0, /* the next instruction follows */
+	PT_CLASS_COND, /* decided by a TNT bit */
 	PT_CLASS_JUMP, /* direct: no packet */
 	PT_CLASS_CALL, /* direct: no packet, pushes the return address */
-	PT_CLASS_JUMP_IND, /* a TIP tells */
+	PT_CLASS_JUMP_IND, /* decided by a TIP */
 	PT_CLASS_CALL_IND,
 	PT_CLASS_RET, /* a TNT bit when compressed, else a TIP */
-	PT_CLASS_FAR_CALL, /* far transfers: a TIP tells */
+	PT_CLASS_FAR_CALL, /* far transfers: decided by a TIP */
 	PT_CLASS_FAR_RET,
 	PT_CLASS_FAR_JUMP,
 	PT_CLASSES
 };
 
-/* Instructions to which packets other than branches are bound. */
+/* Instructions that packets other than branches belong to. */
 enum pt_special {
 	PT_SPECIAL_NONE = 0,
 	PT_SPECIAL_PTWRITE, /* PTW */
@@ -47,13 +49,13 @@ struct pt_insn {
 enum pt_insn_status {
 	PT_INSN_OK = 0,
 	PT_INSN_BAD = -1, /* no instruction begins with these bytes */
-	PT_INSN_TRUNCATED = -2 /* n bytes are too few to tell */
+	PT_INSN_TRUNCATED = -2 /* more than n bytes are needed */
 };
 
-/* Decodes the instruction in the n bytes at p. enum pt_insn_status. */
+/* Decodes the instruction in the n bytes at p. Returns enum pt_insn_status. */
 int pt_insn_decode(const uint8_t *p, size_t n, enum pt_mode mode, struct pt_insn *out);
 
-/* Where a COND, JUMP or CALL at ip goes. */
+/* Target of a COND, JUMP or CALL at ip. */
 uint64_t pt_insn_target(const struct pt_insn *insn, uint64_t ip, enum pt_mode mode);
 
 #endif

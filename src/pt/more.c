@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reading branches ahead: the bits of several TNT packets become one word. An indirect branch's TIP
- * may stand behind TNT packets that tell of later branches (a deferred TIP), but TIPs keep their
- * order, so reading on over TNTs never passes one.
+ * may come after TNT packets of later branches (a deferred TIP), but TIPs keep their order, so
+ * reading ahead over TNTs never passes one.
  */
 #include "pt/flow.h"
 
 #include "core/span.h"
 
-#define GATHER_MAX 56 /* bits, of the packets that are read at once */
-#define DEFER_MAX  47 /* bits that may stand before the TIP of an earlier branch: a long TNT */
+#define GATHER_MAX 56 /* bits of the packets that are read at once */
+#define DEFER_MAX  47 /* most bits that can precede the TIP of an earlier branch: a long TNT */
 
-/* Bytes of a packet of time, where nobody asks for time, or 0. */
+/* Size of a packet of time in bytes, or 0; only for flows that do not use the time. */
 static size_t skippable(const struct sonde_pt_flow *f, const uint8_t *p, size_t left)
 {
 	size_t n = 1;
@@ -103,8 +103,8 @@ bool pt_refill(struct sonde_pt_flow *f)
 }
 
 /*
- * All bits up to the TIP are read, so that it does not matter how many were before. Where time is
- * wanted, packets of it stand between: they are taken early, for branches that come after this one.
+ * All bits up to the TIP are read, so it does not matter how many there were. If time is used,
+ * packets of time come in between: they are applied early, to branches that come after this one.
  */
 bool pt_deferred(struct sonde_pt_flow *f)
 {

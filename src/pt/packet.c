@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading packets. The first byte tells most of them apart, 02 leads to a second one:
+ * Reading packets. The first byte identifies most of them, after 02 the second byte does:
  *
  *	00                 PAD                 02 A3 +6   TNT, 47 bits
  *	1xxxxxx0 .. 1xx0   TNT, 6..1 bits      02 43 +6   PIP
@@ -57,7 +57,7 @@ static bool read_nothing(const uint8_t *p, struct sonde_pt_packet *out)
 	return true;
 }
 
-/* The bits behind the highest one that is set. */
+/* Reads the bits below the highest set bit. */
 static bool read_bits(uint64_t payload, struct sonde_pt_packet *out)
 {
 	unsigned stop;
@@ -162,7 +162,7 @@ static bool read_mwait(const uint8_t *p, struct sonde_pt_packet *out)
 	return true;
 }
 
-/* C-states are stored less one: f is C0. */
+/* C-states are stored minus one: f is C0. */
 static bool read_pwre(const uint8_t *p, struct sonde_pt_packet *out)
 {
 	out->flags = p[2] & 0x08 ? SONDE_PT_F_HW : 0;
@@ -252,7 +252,7 @@ static const read_fn readers[SONDE_PT_KINDS] = {
         [SONDE_PT_BEP] = read_ip_flag,
 };
 
-/* Size in bytes (0: no packet) and kind by the second byte behind 02. */
+/* Size in bytes (0: no packet) and kind by the byte after 02. */
 struct shape {
 	uint8_t size, kind;
 };
@@ -284,7 +284,7 @@ static const struct shape extended[256] = {
         [0xf3] = {2, SONDE_PT_OVF},
 };
 
-static const uint8_t ip_size[8] = {1, 3, 5, 7, 7, 0, 9, 0}; /* of the packet; 0: reserved */
+static const uint8_t ip_size[8] = {1, 3, 5, 7, 7, 0, 9, 0}; /* size of the packet; 0: reserved */
 
 /* Packets with an IP, by the low 5 bits of the first byte. */
 static const uint8_t ip_kinds[32] = {[0x0d] = SONDE_PT_TIP,
@@ -292,7 +292,7 @@ static const uint8_t ip_kinds[32] = {[0x0d] = SONDE_PT_TIP,
         [0x01] = SONDE_PT_TIP_PGD,
         [0x1d] = SONDE_PT_FUP};
 
-/* Kind and size of packets with an odd first byte, except CYC; size 0: none. */
+/* Kind and size of packets with an odd first byte, except CYC; size 0: no packet. */
 static struct shape odd_shape(const uint8_t *p, size_t left)
 {
 	unsigned kind = ip_kinds[p[0] & 0x1f];
@@ -322,8 +322,9 @@ static bool is_psb(const uint8_t *p, const uint8_t *end)
 }
 
 /*
- * Whether a PSB begins inside a packet of that size: the packet was cut off, as where a buffer was
- * full. If one begins right behind it too, the packet only ends with the same bytes.
+ * Whether a PSB begins inside a packet of that size: then the packet was cut off, as in a full
+ * buffer. If another PSB begins directly after the packet, the packet only ends with the same
+ * bytes.
  */
 static bool is_cut(const struct pt_cursor *c, unsigned size)
 {
@@ -335,7 +336,7 @@ static bool is_cut(const struct pt_cursor *c, unsigned size)
 	return false;
 }
 
-/* A CYC has 5 bits in its first byte and 7 in every further one. */
+/* A CYC has 5 bits in its first byte and 7 in each further one. */
 static int read_cyc(struct pt_cursor *c, struct sonde_pt_packet *out)
 {
 	size_t left = (size_t)(c->end - c->p);
@@ -387,7 +388,7 @@ static int read_bip(struct pt_cursor *c, struct sonde_pt_packet *out)
 	return 1;
 }
 
-/* A block of BIPs opens with BBP; BEP ends it, and so does what cannot stand in it. */
+/* BBP opens a block of BIPs; BEP ends it, and so does any packet that is not allowed inside. */
 static void follow_block(struct pt_cursor *c, const struct sonde_pt_packet *p)
 {
 	if (p->kind == SONDE_PT_BBP) {
@@ -397,7 +398,7 @@ static void follow_block(struct pt_cursor *c, const struct sonde_pt_packet *p)
 	}
 }
 
-/* SKZ84: a TMA with bits that should be 0 says nothing, and a byte behind it belongs to it. */
+/* SKZ84: a TMA with reserved bits set is ignored, and the byte after it belongs to it. */
 static bool repair(const struct pt_cursor *c, struct sonde_pt_packet *out)
 {
 	if ((c->errata & PT_ERRATUM_SKZ84) == 0 || out->kind != SONDE_PT_TMA ||
@@ -462,7 +463,7 @@ struct pt_cursor pt_cursor_make(const uint8_t *data, size_t n)
 
 #define SEARCH_BLOCK 64
 
-/* Whether a PSB may have 4 aligned bytes in a block; compilers make vectors of this. */
+/* Whether 4 aligned bytes of a PSB may be in a block; compilers vectorise this loop. */
 static bool may_have_psb(const uint8_t *p)
 {
 	uint32_t words[SEARCH_BLOCK / 4];
@@ -475,7 +476,7 @@ static bool may_have_psb(const uint8_t *p)
 	return hits != 0;
 }
 
-/* A PSB that lies over 4 bytes of a block begins at most 12 bytes before it, or in it. */
+/* A PSB that covers 4 bytes of a block begins at most 12 bytes before it, or in it. */
 const uint8_t *pt_find_psb(const uint8_t *p, const uint8_t *end)
 {
 	const uint8_t *from = p;
@@ -512,7 +513,7 @@ int pt_cursor_sync(struct pt_cursor *c)
 	return p != NULL;
 }
 
-/* The high bit of each byte that is 0, of which the lowest one is right. */
+/* Sets the high bit of each zero byte; only the lowest one is reliable. */
 static inline uint64_t zero_bytes(uint64_t v)
 {
 	return (v - 0x0101010101010101u) & ~v & 0x8080808080808080u;
@@ -526,8 +527,7 @@ static inline uint64_t load_8(const uint8_t *p)
 	return HOST_BIG_ENDIAN ? __builtin_bswap64(v) : v;
 }
 
-/* How many of the next 8 bytes are short TNTs, up to the first one that is none: even, and above 2.
- */
+/* Returns how many of the next 8 bytes are short TNTs before any other: even, and above 2. */
 static inline unsigned short_tnts(const uint8_t *p)
 {
 	uint64_t v = load_8(p);
@@ -537,8 +537,8 @@ static inline unsigned short_tnts(const uint8_t *p)
 }
 
 /*
- * Size and kind of a packet that is known by its first byte and has no 02 in it, where a PSB might
- * begin; size 0: another one. 9 bytes can be read.
+ * Size and kind of a packet that its first byte identifies, without a byte 02 inside, where a PSB
+ * could begin; size 0: another packet. 9 bytes must be readable.
  */
 static inline struct shape plain_shape(const uint8_t *p)
 {
@@ -555,7 +555,7 @@ static inline struct shape plain_shape(const uint8_t *p)
 	return shape;
 }
 
-/* Consecutive short TNTs are most of a trace, and most others are TIPs. */
+/* Most packets of a trace are runs of short TNTs, and most others are TIPs. */
 static void walk_plain(struct pt_cursor *c, uint64_t *counts)
 {
 	const uint8_t *p = c->p;
@@ -612,7 +612,8 @@ uint64_t pt_packet_walk(const uint8_t *data, size_t n, uint64_t *counts)
 
 bool sonde_pt_packet_ip(const struct sonde_pt_packet *packet, uint64_t *last)
 {
-	static const uint8_t kept[8] = {0, 48, 32, 0, 16, 0, 0, 0}; /* high bits of the last IP */
+	static const uint8_t kept[8] = {0, 48, 32, 0, 16, 0, 0, 0}; /* high bits kept from the
+	                                                               last IP */
 	uint64_t low;
 
 	if (packet->count == 0) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counting on many threads. A PSB+ tells all that following the trace behind it needs, so the trace
- * is cut at PSBs; each part goes on to the IP that the PSB+ behind it tells, and counts are added
+ * Counting on many threads. A PSB+ contains all state needed to follow the trace after it, so the
+ * trace is cut at PSBs; each part continues to the IP of the PSB+ after it, and counts are added
  * up.
  *
- * A part assumes that it begins at a packet and that nothing was open. Where the part before ended
- * elsewhere, or says that the whole would have gone on in another way, all is counted again by one
- * thread: that is seldom (errors at a PSB, bytes that only look like one), and exact.
+ * A part assumes that it begins at a packet and that nothing is pending. If the part before ended
+ * elsewhere, or found that a flow over the whole trace would differ, one thread counts everything
+ * again: that is rare (errors at a PSB, bytes that only look like one), and exact.
  */
 #include "pt/flow.h"
 
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #define PART_MIN  (16u << 10)
-#define PARTS_JOB 64 /* parts a thread, so that all end at about the same time */
+#define PARTS_JOB 64 /* parts for each thread, so that all threads end at about the same time */
 
 struct part {
 	uint64_t begin,
@@ -61,8 +61,8 @@ static bool cut(struct parallel *p)
 }
 
 /*
- * Follows a part. Behind the last one each thread adds up what it counted, while that is in the
- * caches of its processor.
+ * Follows a part. After its last part a thread adds up its counts while they are in its processor's
+ * caches.
  */
 static int work(void *arg, unsigned worker, size_t task)
 {
@@ -142,7 +142,7 @@ int pt_parallel_count(struct sonde_pt_flow *f)
 	struct parallel p = {.flow = f, .jobs = f->options.jobs};
 	int rc;
 
-	/* BDM64 looks at transactions, of which a PSB+ may not tell. */
+	/* BDM64 needs the state of transactions, which a PSB+ may not contain. */
 	if (p.jobs < 2 || f->options.time || f->options.choose_space != NULL || f->nmoves != 0 ||
 	        f->synced || f->done || f->cursor.p != f->cursor.begin ||
 	        (f->errata & PT_ERRATUM_BDM64) != 0) {

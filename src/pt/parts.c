@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Steps on many threads. The trace is cut at PSBs into parts, and they are taken in windows, so that
- * memory does not grow with the trace:
+ * Steps on many threads. The trace is cut at PSBs into parts, which are processed in windows, so
+ * that memory does not grow with the trace:
  *
- *	            PSB        PSB        PSB          where a part begins, little is open that the
- *	part  0     |  1       |  2       |  3         PSB+ does not tell
- *	      >-----+-->                               1. each is followed in silence, on all threads,
- *	            >----------+-->                       past its own PSB+ to behind the next one's
+ *	            PSB        PSB        PSB          little is pending before a part
+ *	part  0     |  1       |  2       |  3         that its PSB+ lacks
+ *	      >-----+-->                               1. each is followed without output, in parallel,
+ *	            >----------+-->                       from after its own PSB+ to after the next
  *	                       >----------+-->
- *	      T0    T1         T2         T3           2. joined in order: where the part before ended
- *	                                                  tells what was summed up until there
- *	      >-----><---------><---------><--         3. each is followed again from there, now giving
- *	                                                  steps, on all threads
+ *	      T0    T1         T2         T3           2. joined in order: the state where the part
+ *	                                                  before ended has the totals until there
+ *	      >-----><---------><---------><--         3. each is followed again from that state,
+ *	                                                  with steps, in parallel
  *
- * A part for which the whole comes to the PSB+ in another state than the part began with is followed
- * again from the true one, alone, before its successor is looked at. So it does not matter how often
- * that happens, but for the time it takes: the steps are those of the whole.
+ * If the state before a PSB+ differs from the state that its part began with, the part is followed
+ * again from the right state, by one thread, before its successor is joined. So however often that
+ * happens the steps are those of the whole trace; it only costs time.
  *
- * Where time is followed, its packets are read ahead for each window, as they need all before them.
+ * If time is used, its packets are read ahead for each window, as they depend on all before them.
  */
 #include "pt/flow.h"
 
@@ -26,34 +26,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PART_STEPS (16u << 10) /* bytes of a part at least: its steps may be kept as text */
-#define WINDOW_JOB 32 /* parts of a window, for each thread */
-#define CARRIED    UINT64_MAX /* what is taken over from the part before */
+#define PART_STEPS (16u << 10) /* minimum bytes of a part; its output may be kept as text */
+#define WINDOW_JOB 32 /* parts of a window for each thread */
+#define CARRIED    UINT64_MAX /* the value is taken over from the part before */
 
 struct part {
-	uint64_t begin, end; /* offsets of PSBs, 0 and UINT64_MAX at the ends */
-	struct sonde_pt_time time; /* before it */
+	uint64_t begin, end; /* offsets of PSBs; 0 and UINT64_MAX at the ends */
+	struct sonde_pt_time time; /* the time before the part */
 	bool cycled;
-	bool usable; /* `first` and `last` are good */
-	struct pt_place first, last; /* behind its own PSB+, and behind the one at `end` */
-	struct pt_place start; /* the true one: the part is done from there, to `end` */
-	bool skipped; /* an earlier one goes over it */
+	bool usable; /* `first` and `last` are valid */
+	struct pt_place first, last; /* after its own PSB+, and after the one at `end` */
+	struct pt_place start; /* the right state, from which the part is followed to `end` */
+	bool skipped; /* an earlier part extends past this one */
 };
 
 struct parts {
 	struct sonde_pt_flow *flow;
 	struct sonde_pt_flow **workers;
 	unsigned jobs;
-	struct part *parts; /* of the window */
+	struct part *parts; /* parts of the window */
 	size_t count, cap;
-	struct pt_place place; /* the true one, where the next part begins */
+	struct pt_place place; /* the right state where the next part begins */
 	uint64_t next; /* offset where the next part begins */
-	unsigned want; /* of the caller */
+	unsigned want; /* the caller's */
 	sonde_pt_part_fn work, emit;
 	void *arg;
 };
 
-/* Where the part that begins there ends. */
+/* Returns where the part that begins there ends. */
 static uint64_t cut(const struct sonde_pt_flow *f, uint64_t begin)
 {
 	const struct pt_cursor *c = &f->cursor;
@@ -65,7 +65,7 @@ static uint64_t cut(const struct sonde_pt_flow *f, uint64_t begin)
 	return psb != NULL ? (uint64_t)(psb - c->begin) : UINT64_MAX;
 }
 
-/* Reads packets up to an offset for what they tell of the time. */
+/* Reads packets up to an offset and follows the time. */
 static void read_time(struct pt_cursor *c, struct part *to)
 {
 	struct sonde_pt_packet p;
@@ -97,7 +97,7 @@ static void read_time(struct pt_cursor *c, struct part *to)
 	}
 }
 
-/* The next parts; none are left when count is 0. */
+/* Makes the next parts; count is 0 at the end of the trace. */
 static void make_window(struct parts *p)
 {
 	struct pt_cursor c = p->flow->cursor;
@@ -131,7 +131,7 @@ static void run(struct sonde_pt_flow *f, uint64_t pause_at)
 	}
 }
 
-/* In silence: nothing is wanted. */
+/* Follows a part without output: nothing is wanted. */
 static int look(void *arg, unsigned worker, size_t task)
 {
 	struct parts *p = arg;
@@ -146,7 +146,7 @@ static int look(void *arg, unsigned worker, size_t task)
 		if (!f->paused || f->last_psb != part->begin) {
 			return f->failed ? SONDE_ENOMEM : SONDE_OK;
 		}
-		/* As in a flow that came there. */
+		/* As in a flow that reached the end of the part. */
 		f->fresh = false;
 		f->by_psb = false;
 		f->ip = f->enabled ? f->ip : CARRIED;
@@ -162,7 +162,7 @@ static int look(void *arg, unsigned worker, size_t task)
 	return f->failed ? SONDE_ENOMEM : SONDE_OK;
 }
 
-/* From the true place behind a part's PSB+ to the one at its end. */
+/* Continues from the right state after a part's PSB+ to the PSB+ at its end. */
 static void step_over(struct parts *p, const struct part *part)
 {
 	struct pt_place *place = &p->place;
@@ -269,7 +269,7 @@ static int run_windows(struct parts *p)
 	}
 }
 
-/* One part behind the other on the caller's thread. */
+/* Follows one part after the other on the caller's thread. */
 static int run_alone(struct parts *p)
 {
 	struct sonde_pt_flow *f = p->flow;
@@ -321,7 +321,7 @@ int sonde_pt_flow_parts(
 	        .arg = arg};
 	int rc;
 
-	/* What a part would not know when it begins. */
+	/* State that a part does not know at its beginning. */
 	if (p.jobs < 2 || flow->options.ticks || flow->options.every_ticks != 0 ||
 	        flow->options.choose_space != NULL || flow->nmoves != 0 || flow->synced ||
 	        flow->done || flow->cursor.p != flow->cursor.begin) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Places: a flow directly behind a PSB+ where nothing is open. Little is known there that the
- * packets did not just tell, so a flow that begins with the PSB can be compared with one that came
- * there.
+ * Places: the state of a flow directly after a PSB+ when nothing is pending. Almost all state there
+ * comes from the PSB+, so a flow that begins at the PSB can be compared with one that reached it.
  */
 #include "pt/flow.h"
 
@@ -41,7 +40,7 @@ struct pt_place pt_place_of(const struct sonde_pt_flow *f)
 	};
 }
 
-/* The clock is that of the trace. */
+/* The clock is the same for the whole trace. */
 static bool same_time(const struct sonde_pt_time *a, const struct sonde_pt_time *b)
 {
 	bool told = a->tsc == b->tsc && a->exact == b->exact && a->cycles == b->cycles &&
@@ -60,7 +59,10 @@ static bool same_time(const struct sonde_pt_time *a, const struct sonde_pt_time 
 	return told && cycles && crystal;
 }
 
-/* Counts are left out: they only say what was. So is where tracing ended, which is taken over. */
+/*
+ * Totals are ignored: they do not change what follows. So is the address where tracing ended, which
+ * the next part takes over.
+ */
 bool pt_place_same(const struct pt_place *a, const struct pt_place *b)
 {
 	return a->at == b->at && a->psb == b->psb && a->done == b->done &&

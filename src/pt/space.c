@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which code a flow runs: PIP and VMCS packets tell the address space, the caller tells where code
- * changes, MODE.EXEC tells how it is read. The nodes on the return stack belong to one view and
- * mode, so they are looked up anew in another: returns lead into the code that is run now.
+ * Which code a flow runs: PIP and VMCS packets select the address space, the caller defines where
+ * code changes, MODE.EXEC selects how it is decoded. Nodes on the return stack belong to one view
+ * and mode; when either changes they are looked up again, so that returns lead into the code that
+ * runs now.
  */
 #include "pt/flow.h"
 

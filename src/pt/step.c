@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is met is put into a queue: runs of instructions, events and errors; give.c makes steps of
- * them. A run in which nothing is wanted is only counted.
+ * Runs of instructions, events and errors go into a queue; give.c makes steps of them. A run in
+ * which nothing is wanted is only counted.
  */
 #include "pt/flow.h"
 
@@ -23,7 +23,7 @@ static struct pt_item *new_item(struct sonde_pt_flow *f)
 	return &f->items[f->tail++];
 }
 
-/* Whether `every` chooses one of so many more instructions. */
+/* Whether `every` chooses one of the next `insns` instructions. */
 static bool has_multiple(struct sonde_pt_flow *f, uint32_t insns)
 {
 	bool has = f->insns + insns >= f->sample_at;
@@ -75,8 +75,8 @@ static void queue_run(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns)
 }
 
 /*
- * A packet of time is read when the branch that comes next is to be decided: it is the time of that
- * branch, while code before it was followed without a packet.
+ * A packet of time is read when the next branch is to be decided: it is the time of that branch,
+ * while code before the branch was followed without a packet.
  */
 static void take_time(struct sonde_pt_flow *f, bool told)
 {
@@ -91,7 +91,7 @@ static void take_time(struct sonde_pt_flow *f, bool told)
 	f->time_moved = f->time_moved && !told;
 }
 
-/* What a packet tells of is done: the last CYC, if one was there, was for it. */
+/* The branch or event of a packet is complete: the last CYC, if any, was about it. */
 static void take_cycles(struct sonde_pt_flow *f)
 {
 	if (f->cycled) {
@@ -101,7 +101,7 @@ static void take_cycles(struct sonde_pt_flow *f)
 	}
 }
 
-/* So many instructions have run. */
+/* Emits a run of `insns` executed instructions. */
 static void emit(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns, bool wanted)
 {
 	const struct pt_ticks ticks = f->ticks;
@@ -149,7 +149,7 @@ void pt_emit_branch(struct sonde_pt_flow *f, uint64_t to, bool taken)
 	}
 }
 
-/* Whether a node may have an instruction that is wanted for what it is. */
+/* Whether a node may contain an instruction that is wanted for its class. */
 static bool has_wanted(const struct sonde_pt_flow *f, uint32_t node, bool taken)
 {
 	static const unsigned by_kind[][2] = {
@@ -188,7 +188,7 @@ void pt_emit_node(struct sonde_pt_flow *f, uint32_t node, uint32_t next, bool ta
 	take_time(f, told);
 }
 
-/* What all but runs have. */
+/* Fills the members that all items but runs need. */
 static struct pt_item *queue(struct sonde_pt_flow *f, uint8_t kind, uint64_t ip)
 {
 	struct pt_item *item = f->counting ? NULL : new_item(f);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a flow begins anew: at a PSB, whose packets up to PSBEND ("PSB+") tell the state and are no
- * events, behind lost packets (OVF), and at the beginning of a part.
+ * Where a flow starts again: at a PSB, whose packets up to PSBEND ("PSB+") contain state and no
+ * events; after lost packets (OVF); and at the beginning of a part.
  */
 #include "pt/flow.h"
 
@@ -10,7 +10,7 @@ static uint64_t offset(const struct sonde_pt_flow *f)
 	return (uint64_t)(f->cursor.p - f->cursor.begin);
 }
 
-/* Forgets all but the place in the trace. */
+/* Resets everything but the position in the trace. */
 static void reset(struct sonde_pt_flow *f)
 {
 	f->sp = 1;
@@ -35,7 +35,7 @@ static void reset(struct sonde_pt_flow *f)
 	f->pending_exec = -1;
 }
 
-/* Whether something is open that a PSB+ does not tell. */
+/* Whether something is pending that a PSB+ does not contain. */
 static bool is_open(const struct sonde_pt_flow *f)
 {
 	return f->evd.extra != 0 || f->pending_exec >= 0 || f->in_async || f->fup_is_branch ||
@@ -57,7 +57,7 @@ void pt_sync_psb(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	f->last_psb = p->offset;
 }
 
-/* Whether a TIP.PGE is next, which a part that begins here would take for one behind a pause. */
+/* Whether a TIP.PGE is next: a part that begins here would take it for the end of a pause. */
 static bool enables_next(const struct sonde_pt_flow *f)
 {
 	struct pt_cursor c = f->cursor;
@@ -75,7 +75,7 @@ static bool enables_next(const struct sonde_pt_flow *f)
 	return false;
 }
 
-/* Calls before a PSB are never the target of a compressed return behind it. */
+/* Calls before a PSB are never the target of a compressed return after it. */
 void pt_sync_psbend(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
 	if (!f->in_psb) {
@@ -131,8 +131,7 @@ void pt_sync_exec(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	f->interrupts = p->value & SONDE_PT_EXEC_IF;
 }
 
-/* Whether the packets behind an OVF lead to a FUP, and tracing is on then; *is_void: only the
- * first. */
+/* Whether the packets after an OVF lead to a FUP with tracing on; *is_void: only the first one. */
 static bool fup_follows(const struct sonde_pt_flow *f, bool *is_void)
 {
 	struct pt_cursor c = f->cursor;
@@ -168,17 +167,17 @@ void pt_sync_ovf(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
 	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_OVERFLOW};
 
-	if (f->ending) { /* the part behind begins with it */
+	if (f->ending) { /* the next part begins with it */
 		f->done = true;
 		f->diverged = f->diverged || f->in_gap;
 		return;
 	}
-	/* it cuts the PSB+ off that a part began with, perhaps before the mode was told */
+	/* it cuts off the PSB+ that a part began with, perhaps before the mode packet */
 	f->diverged = f->diverged || (f->is_part && f->syncing && !f->saw_exec);
 	pt_flow_time(f, p);
 	pt_waiting_give_up(f);
 	reset(f);
-	f->last_ip = 0; /* it may have been in a packet that is lost */
+	f->last_ip = 0; /* the last IP may have been in a lost packet */
 	f->syncing = false;
 	f->fresh = false;
 	f->mode_stale = true;

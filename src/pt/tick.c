@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Instructions by time. Between two packets of time each instruction is taken to last one core
- * cycle, so that the one can be named, by its number, at which the time reaches the next multiple
- * of a period:
+ * Instructions by time. Between two packets of time each instruction is assumed to last one core
+ * cycle. So the number of the instruction at which the time reaches the next multiple of a period
+ * is known:
  *
- *	time told      T                        T'            (a step back is possible)
+ *	known time     T                        T'            (T' can be before T)
  *	instructions   n   n+1  n+2 ..  number ..
  *	time           T   T+c  T+2c .. >= at
  */

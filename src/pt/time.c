@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What time it is, from the packets that tell it:
+ * The time, from these packets:
  *
  *	TSC   the time stamp counter itself
- *	TMA   right behind TSC: the crystal clock (CTC) at that moment, and the TSC ticks since it
- *	      stepped
+ *	TMA   directly after TSC: the crystal clock (CTC) at that moment, and the TSC ticks since
+ *	      its last step
  *	MTC   8 bits of the crystal clock from bit MTCFreq on, every 2^MTCFreq of its ticks
  *	CYC   core cycles since the CYC before
  *	CBR   the core's frequency in multiples of the bus clock: TSC ticks a cycle = nominal / CBR
  *
- * TSC ticks a crystal tick = CPUID 15H EBX / EAX. Cycles become ticks by the speed of the core,
- * which is taken from CBR and, better, from the cycles between two MTCs (calibration). An MTC is
- * exact, so it replaces what cycles had summed up to, which may be a step back.
+ * TSC ticks per crystal tick = CPUID 15H EBX / EAX. Cycles are converted to ticks by the speed of
+ * the core, which comes from CBR or, more exactly, from the cycles between two MTCs (calibration).
+ * An MTC is exact, so it replaces the time estimated from cycles, which can be a step back.
  */
 #include "pt/errata.h"
 
 #include <string.h>
 
 #define SPEED_ONE 65536u
-/* As few would tell the speed too roughly: an interval may then be longer than from MTC to MTC. */
+/* With fewer cycles the speed would be too inexact: then an interval spans several MTCs. */
 #define CALIBRATION_CYCLES 64
 
 void sonde_pt_time_init(struct sonde_pt_time *time, const struct sonde_pt_clock *clock)
@@ -29,7 +29,7 @@ void sonde_pt_time_init(struct sonde_pt_time *time, const struct sonde_pt_clock 
 	}
 }
 
-/* Crystal ticks in TSC ticks; the counts of one trace stay far below 2^32 * 2^32. */
+/* Converts crystal ticks to TSC ticks; the counts of one trace stay far below 2^32 * 2^32. */
 static uint64_t ticks(const struct sonde_pt_clock *clock, uint64_t ctc)
 {
 	uint64_t n = clock->tsc_ratio_numerator;
@@ -43,7 +43,7 @@ static bool has_ratio(const struct sonde_pt_clock *clock)
 	return clock->tsc_ratio_numerator != 0 && clock->tsc_ratio_denominator != 0;
 }
 
-/* From here on cycles are added to tsc. */
+/* From here on cycles are added to the current tsc. */
 static void restart_cycles(struct sonde_pt_time *t)
 {
 	t->own.cycle_base = t->tsc;
@@ -74,7 +74,7 @@ static void on_tma(struct sonde_pt_time *t, const struct sonde_pt_packet *p)
 	t->own.has_ctc = true;
 }
 
-/* How often the 8 bits of MTCs wrapped in so many TSC ticks, rounded. */
+/* How often the 8 bits of MTCs wrapped in that many TSC ticks, rounded. */
 static uint64_t wraps(const struct sonde_pt_time *t, uint64_t ticks_passed)
 {
 	uint64_t wrap = ticks(&t->clock, 256ull << (t->clock.mtc_shift & 15));
@@ -83,8 +83,8 @@ static uint64_t wraps(const struct sonde_pt_time *t, uint64_t ticks_passed)
 }
 
 /*
- * If 256 MTCs or more were lost, as where packets were, only the cycles that went by tell how often
- * they wrapped. What they say is right to half of that.
+ * If 256 MTCs or more were lost, as with lost packets, only the cycles since then show how often
+ * they wrapped. That estimate is right if it is off by less than half a wrap.
  */
 static uint64_t lost_wraps(const struct sonde_pt_time *t, uint64_t tsc)
 {
@@ -92,8 +92,8 @@ static uint64_t lost_wraps(const struct sonde_pt_time *t, uint64_t tsc)
 }
 
 /*
- * The speed of the core from the MTC before to this one, at `tsc`. A TSC packet may have come
- * between the two, so that time tells how many MTCs it was.
+ * Computes the speed of the core between the previous MTC and this one, at `tsc`. A TSC packet may
+ * have come between them, so the time shows how many MTCs that was.
  */
 static void calibrate(struct sonde_pt_time *t, uint8_t mtc, uint64_t tsc)
 {
@@ -119,7 +119,7 @@ static void calibrate(struct sonde_pt_time *t, uint8_t mtc, uint64_t tsc)
 }
 
 /*
- * Cycles are told late: where none came since the MTC before, the next CYC counts from there, not
+ * CYC packets come late: if none came since the previous MTC, the next CYC counts from there, not
  * from this MTC.
  */
 static void on_mtc(struct sonde_pt_time *t, uint8_t mtc)
@@ -158,7 +158,7 @@ static void on_mtc(struct sonde_pt_time *t, uint8_t mtc)
 	}
 }
 
-/* Cycles of a trace that does not tell them, at a packet that tells the time as it is. */
+/* Estimates cycles, in a trace without CYC packets, at a packet with exact time. */
 static void estimate_cycles(struct sonde_pt_time *t, uint64_t before)
 {
 	if (!t->has_cyc && t->speed != 0 && before != 0 && t->exact > before) {
@@ -184,7 +184,9 @@ static int on_cyc(struct sonde_pt_time *t, uint64_t cycles)
 	return SONDE_PT_ERROR_NONE;
 }
 
-/* An interval with cycles of two speeds calibrates nothing: the next one starts at the next MTC. */
+/*
+ * An interval in which the speed changed calibrates nothing: the next one starts at the next MTC.
+ */
 static void on_cbr(struct sonde_pt_time *t, uint32_t ratio)
 {
 	uint32_t before = t->cbr;
@@ -223,7 +225,7 @@ int sonde_pt_time_packet(struct sonde_pt_time *time, const struct sonde_pt_packe
 		}
 		break;
 	case SONDE_PT_PSB:
-		/* The first CYC behind a PSB is wrong: no interval may reach over it. */
+		/* The first CYC after a PSB is wrong: no interval may contain it. */
 		if (pt_errata(&time->clock.cpu) & PT_ERRATUM_SKL168) {
 			time->own.has_mtc = false;
 		}

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Following code instruction by instruction: to the place of an event, and over branches where the
- * graph cannot help. It is exact and slow; fast.c does what is common.
+ * Following code instruction by instruction: to the address of an event, and over branches that the
+ * graph cannot handle. Exact and slow; fast.c handles the common case.
  */
 #include "pt/flow.h"
 
 #include <string.h>
 
-#define SPECIAL_MAX (1u << 14) /* instructions in front of one to which a packet may be bound */
+#define SPECIAL_MAX (1u << 14) /* instructions to search for one that a packet may be bound to */
 
 static bool in_filters(const struct sonde_pt_flow *f, uint64_t ip)
 {
@@ -66,7 +66,10 @@ static bool is_direct(const struct pt_insn *insn)
 	return insn->class == PT_CLASS_JUMP || insn->class == PT_CLASS_CALL;
 }
 
-/* Whether a branch is that of a TIP.PGD, which leads to `arg` or, without an IP, out of the filters. */
+/*
+ * Whether a branch is the one of a TIP.PGD: it leads to `arg` or, without an IP, out of the
+ * filters.
+ */
 static enum verdict judge_leaving(
         const struct sonde_pt_flow *f, enum pt_goal goal, uint64_t arg, const struct pt_insn *insn)
 {
@@ -90,7 +93,7 @@ static enum verdict judge_leaving(
 	return is_direct(insn) ? GO_ON : MISFIT;
 }
 
-/* Whether a branch is what the walk looks for. */
+/* Whether a branch is the goal of the walk. */
 static enum verdict judge(
         const struct sonde_pt_flow *f, enum pt_goal goal, uint64_t arg, const struct pt_insn *insn)
 {
@@ -119,8 +122,8 @@ static bool stop(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns, int error
 }
 
 /*
- * Whether a direct branch was met before: without a decision between, code goes in a circle then.
- * One that was met is kept, and another one each time their number has doubled.
+ * Whether a direct branch was passed before: code that comes back without a decision loops for
+ * ever. Keeps one address, and replaces it each time the number of branches has doubled.
  */
 static bool is_circle(uint64_t ip, uint32_t *direct, uint64_t *seen)
 {
@@ -218,8 +221,8 @@ bool pt_leads_to_special(const struct sonde_pt_flow *f, enum pt_special special)
 }
 
 /*
- * BDM64: the last conditional branch before a transaction aborts may be told wrong. If the way told
- * does not lead to where it aborted, and the other one does, that one was taken.
+ * BDM64: the bit of the last conditional branch before a transaction aborts may be wrong. If that
+ * direction does not lead to the address of the abort and the other one does, the other was taken.
  */
 static bool corrected(const struct sonde_pt_flow *f, const struct pt_insn *insn, bool taken)
 {
