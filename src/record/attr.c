@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_event_attr on disk, in either byte order. Its fields stand in layout_tool.c, in the kernel's
- * order and without gaps. The sizes that successive kernels gave it, in bytes: 64, 72 (with
- * config2), 80 (branch_sample_type), 96 (clockid), 104 (regs_intr), 112 (max_stack), 120
+ * perf_event_attr on disk, in either byte order. The table of its fields is in layout_tool.c, in
+ * the kernel's order and without gaps. Successive kernels gave it these sizes in bytes: 64, 72
+ * (with config2), 80 (branch_sample_type), 96 (clockid), 104 (regs_intr), 112 (max_stack), 120
  * (aux_action), 128 (sig_data), 136 (config3), 144 (config4).
  *
  * Source: perf_event_open(2) and <linux/perf_event.h> for the order, real files for the sizes.

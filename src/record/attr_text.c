@@ -11,7 +11,7 @@ struct bit_name {
 		0, NULL                                                                            \
 	}
 
-/* In the order of perf's output; TRANSACTION, which it does not know, at the end. */
+/* In the order of perf's output; TRANSACTION, which perf does not know, is last. */
 static const struct bit_name sample_bits[] = {{SONDE_SAMPLE_IP, "IP"}, {SONDE_SAMPLE_TID, "TID"},
         {SONDE_SAMPLE_TIME, "TIME"}, {SONDE_SAMPLE_ADDR, "ADDR"}, {SONDE_SAMPLE_READ, "READ"},
         {SONDE_SAMPLE_CALLCHAIN, "CALLCHAIN"}, {SONDE_SAMPLE_ID, "ID"}, {SONDE_SAMPLE_CPU, "CPU"},
@@ -127,7 +127,7 @@ static void put_bits(
 			v &= ~names->bit;
 		}
 	}
-	if (v != 0) { /* bits that are newer than this table */
+	if (v != 0) { /* bits that this table does not know */
 		text_str(w->out, first ? "0x" : "|0x");
 		text_hex(w->out, v, 0, ' ');
 	}

@@ -63,10 +63,13 @@ const struct record_cache_word record_cache_results[RECORD_CACHE_RESULTS] = {
         {{"refs", "Reference", "ops", "access"}},
         {{"misses", "miss"}},
 };
-/* How the usual name says operation and result. */
+/* Operation and result in the usual name. */
 static const char *const usual[RECORD_CACHE_OPERATIONS][RECORD_CACHE_RESULTS] = {
         {"loads", "load-misses"}, {"stores", "store-misses"}, {"prefetches", "prefetch-misses"}};
-/* A bit for each operation that a cache has: code is not stored to, an iTLB only looked up. */
+/*
+ * A bit for each operation that a cache supports: the instruction cache has no stores, the iTLB
+ * loads only.
+ */
 static const uint8_t allowed[RECORD_CACHES] = {7, 5, 7, 7, 1, 1, 7};
 
 bool record_cache_allowed(unsigned cache, unsigned operation)
@@ -92,7 +95,7 @@ static const char *common_name(uint32_t type, uint64_t config)
 	return name;
 }
 
-/* What is above the three parts is the number of a PMU. */
+/* Bits above the three parts are the number of a PMU. */
 static void put_cache(struct text *t, uint64_t config)
 {
 	unsigned cache = config & 0xff;
@@ -112,7 +115,7 @@ static void put_cache(struct text *t, uint64_t config)
 	}
 }
 
-/* On machines with several kinds of cores the upper half says whose event it is. */
+/* On machines with several kinds of cores the upper half is the number of the PMU. */
 static void put_hardware(struct text *t, uint64_t config)
 {
 	const char *name = common_name(SONDE_TYPE_HARDWARE, (uint32_t)config);
@@ -132,9 +135,9 @@ static void put_breakpoint(struct text *t, const struct sonde_attr *a)
 }
 
 /*
- * ":" and letters: k, u, h what is counted, when something is left out; p as often as precise_ip
- * says; H and G whether the host or guests are counted, when that is not what goes without saying:
- * the host only for a plain event, both for one that has other letters.
+ * ":" and letters: k, u, h for what is counted, if something is excluded; p as often as precise_ip;
+ * H and G for host and guests unless it is the default, which is host only for an event without
+ * other letters, and both with other letters.
  */
 static void put_modifiers(struct text *t, const struct sonde_attr *a)
 {

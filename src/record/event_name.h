@@ -4,8 +4,8 @@
  *
  *	config = cache | operation << 8 | result << 16	(perf_event_open(2))
  *
- * and its name CACHE[-OPERATION][-RESULT]; without an operation it loads, without a result it
- * counts all of them. The names of each part are those that perf 6.1 takes.
+ * and its name CACHE[-OPERATION][-RESULT]; without an operation it counts loads, without a result
+ * all accesses. perf 6.1 accepts the same names.
  */
 #ifndef SONDE_RECORD_EVENT_NAME_H
 #define SONDE_RECORD_EVENT_NAME_H
@@ -18,8 +18,8 @@
 struct record_event_name {
 	const char *name;
 	uint32_t type, config;
-	const char *alias_of; /* NULL: it is the first of its names; aliases follow it */
-	bool preferred; /* perf calls an attr so, not by the first name */
+	const char *alias_of; /* NULL: its first name; aliases follow it */
+	bool preferred; /* perf uses this name for an attr, not the first one */
 };
 
 const struct record_event_name *record_event_names(size_t *n);
@@ -30,7 +30,7 @@ const struct record_event_name *record_event_names(size_t *n);
 
 /* The names of one value of a part, the usual one first. */
 struct record_cache_word {
-	const char *names[5]; /* the rest is NULL */
+	const char *names[5]; /* unused entries are NULL */
 };
 
 extern const struct record_cache_word record_caches[RECORD_CACHES];
@@ -38,10 +38,10 @@ extern const struct record_cache_word record_cache_operations[RECORD_CACHE_OPERA
 extern const struct record_cache_word record_cache_results[RECORD_CACHE_RESULTS];
 
 bool record_cache_allowed(unsigned cache, unsigned operation);
-/* What perf appends to a cache's name, such as "load-misses". */
+/* The suffix of a cache's name as perf writes it, such as "load-misses". */
 const char *record_cache_usual(unsigned operation, unsigned result);
 
-/* A name made from an attr as perf makes it, in the arena; NULL: no memory. */
+/* Makes the name that perf gives an attr, in the arena; NULL: out of memory. */
 const char *record_attr_name(struct arena *arena, const struct sonde_attr *attr);
 
 #endif

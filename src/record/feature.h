@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Header features as typed structs, filled and written by their layouts (layout_feature.c). Texts
- * that are read are NUL-terminated and live in the caller's arena, like arrays; spans point into
- * the input. Bytes behind what is known (newer revisions, padding of pipes) are kept as the tail.
+ * Header features as typed structs, decoded and encoded by their layouts (layout_feature.c).
+ * Decoded texts are NUL-terminated and, like arrays, live in the caller's arena; spans point into
+ * the input. Bytes after the known fields (newer revisions, padding of pipes) are kept as the tail.
  */
 #ifndef SONDE_RECORD_FEATURE_H
 #define SONDE_RECORD_FEATURE_H
 
 #include "record/layout.h"
 
-/* HOSTNAME OSRELEASE VERSION ARCH CPUDESC CPUID are one layout_text;
- * TOTAL_MEM (kB), CLOCKID (ns), DIR_FORMAT one feature_number. */
+/*
+ * HOSTNAME OSRELEASE VERSION ARCH CPUDESC CPUID are a layout_text; TOTAL_MEM (kB), CLOCKID (ns),
+ * DIR_FORMAT a feature_number.
+ */
 struct feature_number {
 	uint64_t value;
 };
@@ -28,7 +30,7 @@ struct feature_build_id {
 	uint32_t type; /* 0 in files, 67 in pipes */
 	uint16_t misc; /* cpu mode; MISC_BUILD_ID_SIZE: id_size is valid */
 	uint16_t size; /* of the record, in bytes */
-	int32_t pid; /* -1: the host; else of the guest's process */
+	int32_t pid; /* -1: the host; else a process of a guest */
 	struct span id; /* 20 bytes */
 	uint8_t id_size;
 	struct span reserved; /* 3 bytes */
@@ -45,8 +47,8 @@ struct feature_cpus { /* NRCPUS */
 };
 
 struct feature_attr {
-	struct sonde_attr attr; /* what is behind attr.size is 0 */
-	struct span tail; /* bytes behind those, up to attr_size */
+	struct sonde_attr attr; /* bytes after attr.size are 0 */
+	struct span tail; /* bytes after the known fields, up to attr_size */
 };
 
 struct feature_event {
@@ -67,7 +69,8 @@ struct feature_cpu {
 };
 
 struct feature_topology { /* CPU_TOPOLOGY */
-	struct feature_list cores, threads; /* lists of cpus that belong together */
+	struct feature_list cores, threads; /* lists of cpus that share a core, or threads of one
+	                                       core */
 	bool has_cpus; /* second revision */
 	struct feature_topology_cpus {
 		struct feature_cpu *items;
@@ -76,7 +79,7 @@ struct feature_topology { /* CPU_TOPOLOGY */
 	bool has_dies; /* third revision */
 	struct feature_topology_dies {
 		struct feature_list lists;
-		int32_t *items; /* of each cpu */
+		int32_t *items; /* one for each cpu */
 		size_t n;
 	} dies;
 };
@@ -118,8 +121,8 @@ struct feature_section {
 };
 
 struct feature_sections { /* AUXTRACE */
-	bool has_nr; /* Android's recorder leaves the count out */
-	uint64_t nr; /* as the file says; the items are those that are there */
+	bool has_nr; /* false: Android's recorder omits the count */
+	uint64_t nr; /* the count in the file; items holds those that were read */
 	struct feature_section *items;
 	size_t n;
 };
@@ -143,7 +146,7 @@ struct feature_memory_node {
 	uint64_t node;
 	uint64_t blocks; /* as the writer counted them */
 	uint64_t bits; /* number of blocks that the bitmap has room for */
-	uint64_t *words; /* bit: block is there */
+	uint64_t *words; /* bit set: the block exists */
 };
 
 struct feature_memory { /* MEM_TOPOLOGY */
@@ -153,8 +156,7 @@ struct feature_memory { /* MEM_TOPOLOGY */
 	size_t n;
 };
 
-/* The kernel's struct bpf_prog_info as far as info_size goes; its pointers are offsets into data.
- */
+/* The kernel's struct bpf_prog_info up to info_size; its pointers are offsets into data. */
 struct feature_bpf_info {
 	uint32_t type, id;
 	struct span tag; /* 8 bytes */
@@ -162,8 +164,8 @@ struct feature_bpf_info {
 	uint64_t jited_prog_insns, xlated_prog_insns, load_time;
 	uint32_t created_by_uid, nr_map_ids;
 	uint64_t map_ids;
-	struct layout_text name; /* room of 16 bytes */
-	uint64_t device; /* low half: network device; bit 32: licence is compatible */
+	struct layout_text name; /* 16 bytes in the file */
+	uint64_t device; /* low half: network device; bit 32: the licence is compatible */
 	uint64_t netns_dev, netns_ino;
 	uint32_t nr_jited_ksyms, nr_jited_func_lens;
 	uint64_t jited_ksyms, jited_func_lens;
@@ -175,12 +177,12 @@ struct feature_bpf_info {
 	uint32_t nr_prog_tags;
 	uint64_t prog_tags, run_time_ns, run_cnt, recursion_misses;
 	uint32_t verified_insns, attach_btf_obj_id, attach_btf_id;
-	struct span tail; /* of a newer kernel */
+	struct span tail; /* fields of a newer kernel */
 };
 
 struct feature_program {
 	uint32_t info_size; /* bytes of info in the file */
-	uint64_t arrays; /* bits: which arrays stand in data */
+	uint64_t arrays; /* bits: which arrays data contains */
 	struct feature_bpf_info info;
 	struct span data;
 };
@@ -266,44 +268,43 @@ struct feature_chunks { /* FILE and FILE2 of simpleperf */
 	size_t n;
 };
 
-/* "HOSTNAME"; NULL: not known. */
+/* "HOSTNAME"; NULL: unknown. */
 const char *feature_name(unsigned bit);
-/* Bytes of the feature's struct; 0: not known, or nothing but a flag. */
+/* Size of the feature's struct; 0: unknown, or a feature that is only a flag. */
 size_t feature_size(unsigned bit);
 
 struct feature_source {
 	struct span bytes;
 	bool swap;
-	uint32_t ncpus; /* what NRCPUS calls available; 0: not known */
+	uint32_t ncpus; /* the available cpus of NRCPUS; 0: unknown */
 };
 
 /*
- * Reads a payload into *out, the feature's struct of `size` bytes, and what follows it into *tail
- * (may be NULL). 1; SONDE_EFORMAT: the bytes make no sense, *out is zero and *tail everything;
- * SONDE_EUNSUPPORTED: the feature is not known; SONDE_ENOMEM.
+ * Decodes a payload into *out, the feature's struct of `size` bytes, and the remaining bytes into
+ * *tail (may be NULL). Returns 1; SONDE_EFORMAT: the payload is malformed, *out is zero and *tail
+ * has all bytes; SONDE_EUNSUPPORTED: unknown feature; SONDE_ENOMEM.
  */
 int feature_decode(const struct feature_source *source, unsigned bit, struct arena *a, void *out,
         size_t size, struct span *tail);
 
-/* Appends a payload with the byte order of the host or, with swap, the other one. False: not known.
- */
+/* Appends a payload in host byte order or, with swap, in the other one. False: unknown feature. */
 bool feature_encode(struct text *t, unsigned bit, const void *value, struct span tail, bool swap);
 
 /*
- * What an entry of BUILD_ID, or a record of that type, says. Very old recorders wrote no pid: then
- * the name begins where the size stands today. A size that makes no sense counts as 20 bytes.
+ * An entry of BUILD_ID, or a record of that type. Very old recorders wrote no pid: then the name
+ * begins where the size is today. An impossible size counts as 20 bytes.
  */
 struct feature_build_id_view {
 	uint16_t misc;
-	int32_t pid; /* of a guest's process; -1: the host */
+	int32_t pid; /* process of a guest; -1: the host */
 	struct span id, name;
-	bool damaged; /* its size made no sense */
+	bool damaged; /* the size was impossible */
 };
 
-/* body: behind the 8 bytes of record header. False: too short. */
+/* body: the bytes after the 8-byte record header. False: too short. */
 bool feature_build_id_view(
         struct span body, uint16_t misc, bool swap, struct feature_build_id_view *out);
-/* The next entry of the feature; false: no more, c->bad: the last one is cut off. */
+/* Reads the next entry of the feature; false: no more; c->bad: the last one is cut off. */
 bool feature_build_id_next(struct cursor *c, struct feature_build_id_view *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The public walk over fields: what layout.h's walk gives, in the words of sonde/record.h. */
+/* The public walk over fields (sonde/record.h), on top of layout.h's walk. */
 #include "record/fields.h"
 
 #include <stdlib.h>
@@ -102,7 +102,7 @@ static void fill_text(struct sonde_field *out, const struct layout_value *v)
 {
 	size_t skip = v->field->kind == LAYOUT_STRING ? 4 : 0;
 
-	if (v->bytes.n <= skip) { /* so that a text is never NULL */
+	if (v->bytes.n <= skip) { /* no bytes: point to an empty string, never NULL */
 		out->text = "";
 		return;
 	}

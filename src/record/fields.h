@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The state behind sonde/record.h's walk, for those who begin one. */
+/* The state of sonde/record.h's walk, for code that starts one. */
 #ifndef SONDE_RECORD_FIELDS_H
 #define SONDE_RECORD_FIELDS_H
 
@@ -9,15 +9,15 @@
 
 struct sonde_fields {
 	struct record_walk walk;
-	struct layout_value value; /* of the present step */
+	struct layout_value value; /* of the current step */
 	struct sonde_field field;
 	struct sonde_field_part part;
 };
 
-/* Arguments as of record_walk_init. */
+/* Arguments as in record_walk_init. */
 void fields_begin_record(struct sonde_fields *it, const struct record *r, bool swap,
         const struct record_plan *plan, uint32_t cpus);
-/* A feature's payload or an attr; layout NULL: all bytes are LAYOUT_REST. */
+/* Walks a feature's payload or an attr; layout NULL: all bytes are LAYOUT_REST. */
 void fields_begin_layout(struct sonde_fields *it, const struct layout *layout, struct span bytes,
         bool swap, uint32_t cpus);
 

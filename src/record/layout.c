@@ -31,7 +31,7 @@ unsigned layout_width(enum layout_kind kind)
 	return widths[kind];
 }
 
-/* Moves each part between "counted from the lowest bit" and "counted from the highest". */
+/* Converts parts between "counted from the lowest bit" and "counted from the highest". */
 static uint64_t mirror(uint64_t v, const struct layout_name *parts, bool from_top)
 {
 	uint64_t out = 0;
@@ -158,7 +158,7 @@ uint64_t layout_count(const struct layout_walk *w, const struct layout_field *f)
 	switch (f->count.is) {
 	case COUNT_ONE: return 1;
 	case COUNT_FIXED: return f->count.n;
-	case COUNT_SLOT: return slot != UINT64_MAX ? slot : slot - 1; /* no list to the end */
+	case COUNT_SLOT: return slot != UINT64_MAX ? slot : slot - 1; /* not a list to the end */
 	case COUNT_REST:
 		return f->kind == LAYOUT_STRUCT ? UINT64_MAX : cursor_left(&w->c) / widths[f->kind];
 	case COUNT_USER_REGS: return w->plan->user_regs;
@@ -175,7 +175,7 @@ uint64_t layout_count(const struct layout_walk *w, const struct layout_field *f)
 	return 0;
 }
 
-/* Ends all that is open: what is left of the input is LAYOUT_REST. */
+/* Closes everything that is open: the rest of the input is LAYOUT_REST. */
 static void walk_break(struct layout_walk *w)
 {
 	w->bad = true;
@@ -197,7 +197,7 @@ bool layout_keep(struct layout_walk *w, const struct layout_field *f, uint64_t n
 	return room == 0 || number <= room;
 }
 
-/* One number: what most fields are. */
+/* Reads one number, which most fields are. */
 static bool take_number(
         struct layout_walk *w, const struct layout_field *f, struct layout_value *out)
 {
@@ -265,7 +265,7 @@ static void frame_push(struct layout_walk *w, const struct layout_field *f)
 	        .state = f->name != NULL ? FRAME_OPEN : FRAME_FIELDS};
 }
 
-/* Whether a list goes on: a list "to the end" does while bytes are left. */
+/* Whether a list has more items: a list "to the end" has while bytes are left. */
 static bool frame_more(const struct layout_walk *w, struct layout_frame *top)
 {
 	if (top->items == UINT64_MAX) {
@@ -279,7 +279,7 @@ static bool frame_is_list(const struct layout_frame *frame)
 	return frame->field != NULL && frame->field->count.is != COUNT_ONE;
 }
 
-/* What begins or ends a struct or a list; LAYOUT_END: nothing to tell, go on. */
+/* Begins or ends a struct or a list. LAYOUT_END: nothing to report, continue. */
 static enum layout_event frame_step(
         struct layout_walk *w, struct layout_frame *top, struct layout_value *out)
 {
@@ -301,7 +301,7 @@ static enum layout_event frame_step(
 		top->next = 0;
 		top->start = w->c.p;
 		return LAYOUT_ITEM;
-	case FRAME_FIELDS: /* all fields done */
+	case FRAME_FIELDS: /* all fields are done */
 		if (top->field == NULL || top->field->name == NULL) {
 			top->state = FRAME_CLOSE;
 			top->field = NULL;
@@ -373,7 +373,7 @@ const struct layout *layout_of_record(uint32_t type)
 
 static const struct layout nothing = {.name = "nothing"};
 
-/* Parts the body into what the record's own layout tells and what stands behind it. */
+/* Splits the body into the record's own fields and what follows them (see struct record_walk). */
 static const struct layout *record_parts(struct record_walk *w, const struct record *r, bool swap,
         const struct record_plan *plan, struct span *body)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The payloads of header features. Nothing in them is aligned.
- * Source: the format's public description, real files; doc/format.md is these tables in words.
+ * Payloads of header features. None of their fields is aligned.
+ *
+ * Source: the format's public description, real files; doc/format.md has these tables in words.
  */
 #include "abi/abi.h"
 #include "record/feature.h"
@@ -153,7 +154,7 @@ static const struct layout_field auxtrace_entry[] = {
 static const struct layout auxtrace_entry_layout =
         LAYOUT_TO("place", auxtrace_entry, struct feature_section);
 
-/* Android's recorder leaves the count out. */
+/* Android's recorder omits the count. */
 static const struct layout_field auxtrace_index[] = {
         {"nr", LAYOUT_U64, "AUXTRACE records", .when = {WHEN_LEFT_ODD, .value = 16},
                 TO_FEATURE(sections, nr), HAS_FEATURE(sections, has_nr)},
@@ -211,7 +212,7 @@ static const struct layout_field dir_format[] = {
         {"version", LAYOUT_U64, "0: data alone; 1: data.N beside it", TO_FEATURE(number, value)},
 };
 
-/* Two words of 32 bits: as one of 64, both stand from the other end of a big-endian writer's. */
+/* Two 32-bit words read as one u64: big-endian writers have them in the other order. */
 static const struct layout_name bpf_device[] = {
         {0, "ifindex", 32},
         {32, "gpl_compatible", 1},
@@ -221,7 +222,7 @@ static const struct layout_name bpf_device[] = {
 
 #define INFO_TO(end) .when = {WHEN_MIN, SLOT_SIZE, (end)}
 
-/* struct bpf_prog_info of <linux/bpf.h>; newer kernels add to its end. */
+/* struct bpf_prog_info of <linux/bpf.h>; newer kernels append fields. */
 static const struct layout_field bpf_info[] = {
         {"type", LAYOUT_U32, "of program", INFO_TO(4), TO_FEATURE(bpf_info, type)},
         {"id", LAYOUT_U32, "of the program", INFO_TO(8), TO_FEATURE(bpf_info, id)},

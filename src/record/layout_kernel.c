@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The records that the kernel writes (types 1 to 22), the trailer behind them, and samples.
- * Source: perf_event_open(2), section on the ring buffer; doc/format.md is these tables in words.
+ * Records that the kernel writes (types 1 to 22), their trailer, and samples.
+ *
+ * Source: perf_event_open(2), section on the ring buffer; doc/format.md has these tables in words.
  */
 #include "record/layout_tables.h"
 
@@ -14,7 +15,7 @@ static const struct layout_field pid_tid[] = {
 static const struct layout pid_tid_layout =
         LAYOUT_TO("pid and tid", pid_tid, struct sonde_record_thread);
 
-/* ---- values that read(2) gives ---- */
+/* ---- counts, as read(2) returns them ---- */
 
 static const struct layout_field read_one[] = {
         {"value", LAYOUT_U64, "count", TO(read, value)},

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * C structs from bytes and back, by the tables of layout.h: the members that fields name are
- * filled, and written in the order, under the conditions and as often as the tables say. Calls nest
- * as deep as tables do (LAYOUT_DEPTH), whatever the input is.
+ * C structs from bytes and back, by the tables of layout.h: members that fields name are read, and
+ * written in the order, under the conditions and as often as the tables say. Calls nest as deep as
+ * the tables (LAYOUT_DEPTH), whatever the input.
  */
 #include "core/status.h"
 #include "record/layout.h"
 
 #include <assert.h>
 
-#define FIRST_ITEMS 8 /* room for a list whose length is not known before its end */
+#define FIRST_ITEMS 8 /* initial room for a list whose length is known only at its end */
 
 /* ---- members ---- */
 
@@ -30,7 +30,7 @@ uint64_t layout_member_load(const void *base, struct layout_member m)
 	case 2: memcpy(&v16, p, sizeof(v16)); return v16;
 	case 4: memcpy(&v32, p, sizeof(v32)); return v32;
 	case 8: memcpy(&v64, p, sizeof(v64)); return v64;
-	default: return 0; /* nowhere */
+	default: return 0; /* not in the struct */
 	}
 }
 
@@ -60,7 +60,7 @@ static bool is_list(const struct layout_field *f)
 	return f->count.is != COUNT_ONE;
 }
 
-/* A condition that only the input can tell. */
+/* Conditions that depend on the input, not on the struct. */
 static bool when_left(const struct layout_field *f)
 {
 	return f->when.is == WHEN_LEFT || f->when.is == WHEN_LEFT_EACH ||
@@ -70,15 +70,15 @@ static bool when_left(const struct layout_field *f)
 /* ---- bytes to struct ---- */
 
 struct filler {
-	struct layout_walk w; /* of its frames only their starts are used */
+	struct layout_walk w; /* only the starts of its frames are used */
 	struct arena *arena;
 	bool bad; /* the bytes do not fit */
 };
 
-/* All of them: 0, or SONDE_ENOMEM; bytes that do not fit set f->bad. */
+/* Reads all fields: 0, or SONDE_ENOMEM; bytes that do not fit set f->bad. */
 static int fill_struct(struct filler *f, const struct layout *l, char *base);
 
-/* The least number of bytes that a struct takes, so that a claimed count can be believed. */
+/* Minimum size of a struct in bytes, for checking a claimed count. */
 static uint64_t least_bytes(const struct layout *l)
 {
 	uint64_t n = 0;
@@ -138,13 +138,13 @@ static void fill_number(struct filler *f, const struct layout_value *v, char *ba
 	struct layout_member in = layout_member_of(v->field);
 
 	if (in.size < layout_width(v->field->kind) && v->number >> (8 * in.size) != 0) {
-		f->bad = true; /* more than this machine can count */
+		f->bad = true; /* more than size_t can count */
 		return;
 	}
 	layout_member_store(base, in, v->number);
 }
 
-/* The struct says that it ended before. */
+/* Whether the field is past the end that the struct itself has recorded. */
 static bool beyond_struct(const struct filler *f, const struct layout_field *field)
 {
 	const uint8_t *start = f->w.frames[f->w.depth - 1].start;
@@ -200,8 +200,8 @@ static int items_grow(struct filler *f, struct items *items, size_t cap, size_t 
 }
 
 /*
- * A list to the end grows by doubling: its length is not known before it is read. What begins like
- * an item and is not whole is left over.
+ * A list to the end grows by doubling: its length is unknown before it is read. An incomplete last
+ * item is left over.
  */
 static int fill_to_end(struct filler *f, const struct layout *sub, struct items *items)
 {
@@ -230,7 +230,7 @@ static int fill_list(struct filler *f, const struct layout_field *field, char *b
 	uint64_t n = layout_count(&f->w, field);
 	struct items items = {0};
 
-	assert(sub->size != 0 && field->room == sizeof(items.p)); /* has a place to go to */
+	assert(sub->size != 0 && field->room == sizeof(items.p)); /* there is a member for it */
 	if (n == UINT64_MAX) {
 		TRY(fill_to_end(f, sub, &items));
 	} else if (n > cursor_left(&f->w.c) / least_bytes(sub)) {
@@ -256,7 +256,10 @@ static int fill_there(struct filler *f, const struct layout_field *field, char *
 	                      : fill_struct(f, field->sub, base + layout_member_of(field).at);
 }
 
-/* A part that is not whole is none: its bytes are those of what follows, or left over. */
+/*
+ * An incomplete optional field counts as absent: its bytes belong to the next field, or are left
+ * over.
+ */
 static int fill_optional(struct filler *f, const struct layout_field *field, char *base)
 {
 	struct layout_walk before = f->w;
@@ -321,7 +324,7 @@ int layout_fill(const struct layout *layout, const struct layout_source *source,
 struct storer {
 	struct layout_walk w; /* its slots, plan and misc */
 	struct text *out;
-	size_t first, start; /* of all and of this struct, in out */
+	size_t first, start; /* offsets in out: of the whole, and of this struct */
 	bool swap;
 };
 
@@ -336,7 +339,7 @@ static bool store_there(const struct storer *s, const struct layout_field *f, co
 	return when_left(f) ? f->room != 0 : layout_there(&s->w, f);
 }
 
-/* How many of it; a list or bytes to the end: `all`. */
+/* Number of items; for a list or bytes to the end: `all`. */
 static size_t store_count(
         const struct storer *s, const struct layout_field *f, const char *base, size_t all)
 {
@@ -368,7 +371,7 @@ static void put_number(struct storer *s, const struct layout_field *f, uint64_t 
 	}
 }
 
-/* At most n bytes, filled with NULs up to n. */
+/* Writes at most n bytes, padded with NULs to n. */
 static void put_filled(struct storer *s, const void *bytes, size_t there, size_t n)
 {
 	there = there < n ? there : n;

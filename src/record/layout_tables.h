@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of tables share. */
+/* Macros for the files of tables. */
 #ifndef SONDE_RECORD_LAYOUT_TABLES_H
 #define SONDE_RECORD_LAYOUT_TABLES_H
 
@@ -7,7 +7,7 @@
 
 #include <sonde/record_types.h>
 
-/* The tables leave out what is zero. */
+/* The tables omit members that are zero. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
 #define LAYOUT(title, table)                                                                       \
@@ -15,7 +15,7 @@
 		.name = (title), .fields = (table), .nfields = sizeof(table) / sizeof((table)[0])  \
 	}
 
-/* The same with the struct that its fields are stored into. */
+/* As LAYOUT, with the C struct that its fields are stored into. */
 #define LAYOUT_TO(title, table, type)                                                              \
 	{                                                                                          \
 		.name = (title), .fields = (table), .nfields = sizeof(table) / sizeof((table)[0]), \

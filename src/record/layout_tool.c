@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The records that the recording tool writes (types 64 and above; no trailer), and the attr.
- * Source: the format's public description, real files; doc/format.md is these tables in words.
+ * Records that the recording tool writes (types 64 and above; no trailer), and the attr.
+ *
+ * Source: the format's public description, real files; doc/format.md has these tables in words.
  */
 #include "record/layout_tables.h"
 
@@ -178,7 +179,7 @@ static const struct layout_field attr[] = {
 };
 const struct layout layout_attr = LAYOUT_TO("attr", attr, struct sonde_attr);
 
-/* Without its tail, where another number says how much room there is. */
+/* Without the tail, for places where another number gives the size of the attr. */
 const struct layout layout_attr_known = {.name = "attr",
         .fields = attr,
         .nfields = sizeof(attr) / sizeof(attr[0]) - 1,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The body of a SAMPLE, each part there when its bit is in sample_type, in this order:
+ * The body of a SAMPLE; each part is present if its bit is in sample_type, in this order:
  *
  *	fixed         u64 IDENTIFIER, u64 IP, u32 pid + u32 tid (TID), u64 TIME, u64 ADDR, u64 ID,
  *	              u64 STREAM_ID, u32 cpu + u32 0 (CPU), u64 PERIOD
@@ -100,7 +100,7 @@ void record_plan_make(struct record_plan *plan, const struct sonde_attr *attr)
 	plan_trailer(plan, sonde_attr_has(attr, SONDE_FLAG_SAMPLE_ID_ALL) != 0);
 }
 
-/* What the decoding of one sample carries around. */
+/* State of decoding one sample. */
 struct decoder {
 	const struct record_plan *plan;
 	struct cursor c;
@@ -111,8 +111,8 @@ struct decoder {
 };
 
 /*
- * n words of the body as an array in host order: in place when that is how they stand, else copied.
- * The scratch was sized for the whole body before, so that earlier pointers stay valid.
+ * Returns n words of the body as an array in host order: a pointer into the body if possible, else
+ * a copy. The scratch has room for the whole body, so earlier pointers stay valid.
  */
 static const uint64_t *take_words(struct decoder *d, uint64_t n)
 {
@@ -133,7 +133,7 @@ static const uint64_t *take_words(struct decoder *d, uint64_t n)
 		return NULL;
 	}
 	copy = d->scratch->words +
-	       d->used; /* a record is below 64 KiB: 8192 words hold all of it */
+	       d->used; /* a record is smaller than 64 KiB, so 8192 words hold all of it */
 	for (size_t i = 0; i < n; i++) {
 		copy[i] = load_u64(p + i * 8, d->c.swap);
 	}
@@ -141,14 +141,14 @@ static const uint64_t *take_words(struct decoder *d, uint64_t n)
 	return copy;
 }
 
-/* Steps over what stands before the values; false: what it claims does not fit. */
+/* Skips to the values; false: the count does not fit into the body. */
 static bool counts_begin(struct record_counts *r)
 {
 	uint64_t f = r->format;
 	unsigned per = 1u + ((f & SONDE_READ_ID) != 0) + ((f & SONDE_READ_LOST) != 0);
 
 	r->left = 1;
-	if ((f & SONDE_READ_GROUP) == 0) { /* the times stand behind the value */
+	if ((f & SONDE_READ_GROUP) == 0) { /* without GROUP the times follow the value */
 		per += (unsigned)((f & SONDE_READ_ENABLED) != 0) + ((f & SONDE_READ_RUNNING) != 0);
 		return cursor_left(&r->c) / 8 >= per;
 	}
@@ -293,7 +293,7 @@ static void take_aux(struct decoder *d)
 	d->out->aux_len = s.n;
 }
 
-/* The parts behind the fixed ones that few events have. */
+/* Decodes the parts after the fixed ones that few events have. */
 static void take_rest(struct decoder *d)
 {
 	uint64_t type = d->plan->sample_type;
@@ -370,8 +370,8 @@ static inline void take_fixed(
 }
 
 /*
- * Most samples have nothing but the fixed part and a call chain, and stand as this machine has
- * them. False: not so, or it does not fit.
+ * Fast path: most samples have only the fixed part and a call chain, aligned and in host byte
+ * order. False: another sample, or it does not fit.
  */
 static inline bool take_usual(
         const struct record_plan *plan, struct span body, bool swap, struct sonde_sample *out)
@@ -395,7 +395,7 @@ static inline bool take_usual(
 	return true;
 }
 
-/* Every part that is present is written whole, also when it is empty; others are not touched. */
+/* Writes every present part completely, even an empty one; absent parts are not changed. */
 static int decode_parts(const struct record_plan *plan, struct span body, bool swap,
         struct record_scratch *scratch, struct sonde_sample *out)
 {
@@ -422,8 +422,10 @@ static int decode_parts(const struct record_plan *plan, struct span body, bool s
 	return d.c.bad ? 0 : 1;
 }
 
-/* In steps of 16 bytes: for sizes like this one compilers take an instruction for blocks, which
- * needs longer to begin than all of the decoding. */
+/*
+ * In steps of 16 bytes: at this size compilers emit a block instruction whose start-up takes longer
+ * than all of the decoding.
+ */
 static inline void clear(struct sonde_sample *out)
 {
 	typedef uint64_t pair __attribute__((vector_size(16), aligned(8), may_alias));

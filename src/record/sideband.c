@@ -9,12 +9,12 @@
  *	FORK, EXIT  u32 pid, ppid, tid, ptid; u64 time
  *	KSYMBOL u64 addr; u32 len; u16 type, flags; char name[]
  *
- * Names end at their NUL. Source: perf_event_open(2).
+ * Names end with a NUL. Source: perf_event_open(2).
  *
- * typed.c decodes the same by the tables of fields. This stays for the timeline: over a recording
- * that is nearly all side-band (180,000 MMAP2, 2,000 samples) `report` takes 1.17 times the
- * processor time with the tables; with 400,000 samples there is no difference. The fuzzer and
- * test_typed compare both.
+ * typed.c decodes the same records by the tables of fields. The timeline uses this file because it
+ * is faster: on a recording that is nearly all side-band (180,000 MMAP2, 2,000 samples) `report`
+ * takes 1.17 times the processor time with the tables; with 400,000 samples there is no difference.
+ * The fuzzer and test_typed compare both.
  */
 #include "record/record.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The walk over a record, storing each value where its field's `to` says. */
+/* Walks over a record and stores each value at the offset in its field's `to`. */
 #include "record/typed.h"
 
 #include "abi/abi.h"
 
 #include <sonde/record.h>
 
-#define ITEM_WORDS 16 /* the largest typed struct that stands in lists, in u64 */
+#define ITEM_WORDS 16 /* size in u64 of the largest typed struct that lists contain */
 
 bool typed_knows(uint32_t type, const struct record_plan *plan)
 {
@@ -59,7 +59,7 @@ static void store_value(uint8_t *base, const struct layout_value *v, const struc
 
 /* ---- lists ---- */
 
-/* Steps over a list, which the walk has begun; what is whole of it is stored. */
+/* Skips a list that the walk has begun; its complete items are stored. */
 static void store_list(uint8_t *base, struct record_walk *w, const struct layout_field *f)
 {
 	struct sonde_list list = {
@@ -87,8 +87,7 @@ static void store_list(uint8_t *base, struct record_walk *w, const struct layout
 
 static void store_all(struct record_walk *w, uint8_t *out)
 {
-	uint8_t *bases[LAYOUT_DEPTH + 2] = {
-	        out}; /* of the structs that are open; NULL: not stored */
+	uint8_t *bases[LAYOUT_DEPTH + 2] = {out}; /* of the open structs; NULL: not stored */
 	struct layout_value v;
 	enum layout_event event;
 	unsigned depth = 0;
@@ -156,7 +155,8 @@ int sonde_list_get(const struct sonde_list *list, uint64_t i, void *item, size_t
 	if (i >= list->count || f->kind != LAYOUT_STRUCT || f->sub->size > sizeof(out)) {
 		return 0;
 	}
-	each = list->size / (size_t)list->count; /* structs of the records' lists are of one size */
+	each = list->size / (size_t)list->count; /* all structs of a record's list have the same
+	                                            size */
 	layout_walk_init(&w.walk, f->sub,
 	        (struct span){(const uint8_t *)list->bytes + each * (size_t)i, each}, list->swapped,
 	        list->plan, 0);
