@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compressed formats, one table each, so that everything else is written once. A build without the
- * library has a table without functions.
+ * Decompressors, one table of functions for each format. A build without the library has a table
+ * without functions.
  */
 #ifndef SONDE_FILE_DECODER_H
 #define SONDE_FILE_DECODER_H
@@ -9,15 +9,16 @@
 #include "core/span.h"
 
 struct decoder_ops {
-	const char *name; /* of the format and of the command that unpacks it */
+	const char *name; /* of the format, and of the command that unpacks it */
 	const char *library;
-	void *(*start)(void); /* NULL here: not in this build. NULL returned: no memory */
+	void *(*start)(void); /* NULL: not in this build. A returned NULL: out of memory */
 	/*
-	 * Writes at most cap bytes to out and moves *in behind what was used. Returns their number;
-	 * 0: all of *in is used up and nothing is left to write; -1: the input is damaged.
+	 * Writes at most cap bytes to out and advances *in past the bytes it used. Returns the
+	 * number of bytes written; 0: all of *in is used and nothing is left to write; -1: the
+	 * input is damaged.
 	 */
 	long (*next)(void *state, struct span *in, uint8_t *out, size_t cap);
-	bool (*at_end)(const void *state); /* what was read so far is whole */
+	bool (*at_end)(const void *state); /* whether the input read so far is complete */
 	void (*stop)(void *state);
 };
 

@@ -36,7 +36,7 @@ static long next(void *state, struct span *in, uint8_t *out, size_t cap)
 		} p = {.in = in->p};
 
 		if (g->at_end && (in->n == 0 || inflateReset(&g->z) != Z_OK)) {
-			return in->n == 0 ? 0 : -1; /* members follow each other */
+			return in->n == 0 ? 0 : -1; /* several members may follow each other */
 		}
 		g->z.next_in = p.out;
 		g->z.avail_in = (uInt)(in->n < INT_MAX ? in->n : INT_MAX);

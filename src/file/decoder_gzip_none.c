@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* In place of decoder_gzip.c in a build without zlib. */
+/* Replaces decoder_gzip.c in a build without zlib. */
 #include "file/decoder.h"
 
 const struct decoder_ops decoder_gzip = {.name = "gzip", .library = "zlib"};

@@ -4,7 +4,7 @@
 #include <lzma.h>
 #include <stdlib.h>
 
-#define XZ_MEMORY ((uint64_t)256 << 20) /* bytes that a stream may ask for */
+#define XZ_MEMORY ((uint64_t)256 << 20) /* most memory in bytes for one stream */
 
 struct xz {
 	lzma_stream z;
@@ -33,7 +33,7 @@ static long next(void *state, struct span *in, uint8_t *out, size_t cap)
 	x->z.avail_out = cap;
 	rc = lzma_code(&x->z, LZMA_RUN);
 	if (rc == LZMA_OK && x->z.avail_in == 0 && x->z.avail_out == cap) {
-		rc = lzma_code(&x->z, LZMA_FINISH); /* tells whether the end was reached */
+		rc = lzma_code(&x->z, LZMA_FINISH); /* LZMA_FINISH makes it report the end */
 		x->at_end = rc == LZMA_STREAM_END;
 		return 0;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* In place of decoder_xz.c in a build without liblzma. */
+/* Replaces decoder_xz.c in a build without liblzma. */
 #include "file/decoder.h"
 
 const struct decoder_ops decoder_xz = {.name = "xz", .library = "liblzma"};

@@ -6,7 +6,7 @@
 
 struct zstd {
 	ZSTD_DCtx *z;
-	size_t hint; /* 0: a frame ended here */
+	size_t hint; /* 0: at the end of a frame */
 	bool failed;
 };
 
@@ -40,7 +40,7 @@ static long next(void *state, struct span *in, uint8_t *out, size_t cap)
 			break;
 		}
 		if (to.pos == 0 && from.pos == before) {
-			break; /* all is used, nothing is left inside */
+			break; /* all input is used, no output is left */
 		}
 		s->hint = rc;
 	} while (to.pos == 0);

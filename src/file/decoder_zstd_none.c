@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* In place of decoder_zstd.c in a build without libzstd. */
+/* Replaces decoder_zstd.c in a build without libzstd. */
 #include "file/decoder.h"
 
 const struct decoder_ops decoder_zstd = {.name = "zstd", .library = "libzstd"};

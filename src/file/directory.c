@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A recording in a folder: `data` is a seekable file; with DIR_FORMAT 1 the kernel's records stand
- * in data.0, data.1, ... (records only, no header; compressed records of each are a stream of their
- * own). With DIR_FORMAT 0 there is only `data`. kcore_dir/ holds a copy of the kernel: kcore,
+ * A recording in a directory: `data` is a seekable file. With DIR_FORMAT 1 the kernel's records are
+ * in data.0, data.1, ... (records only, no header; the compressed records of each file are one
+ * stream). With DIR_FORMAT 0 there is only `data`. kcore_dir/ has a copy of the kernel: kcore,
  * kallsyms, modules.
  *
- * Source: format document of perf.data, checked against folders that perf 6.1 writes.
+ * Source: format document of perf.data, checked against directories that perf 6.1 writes.
  */
 #include "file/parts.h"
 
@@ -61,7 +61,7 @@ static int compare(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* The numbers N of the files data.N, rising. Free *out. */
+/* Returns the numbers N of the files data.N in rising order; the caller frees *out. */
 static int list_numbers(struct file *f, unsigned long **out, size_t *n)
 {
 	const struct dirent *entry;

@@ -20,9 +20,9 @@
 
 #include <stdlib.h>
 
-#define NAMED_MAX   4096u /* event types, and events that take a name from them */
-#define UPDATE_NAME 2u /* of EVENT_UPDATE */
-#define SEARCH_MAX  (256u << 20) /* bytes of tracepoint formats that are searched for names */
+#define NAMED_MAX   4096u /* event types, and events that get their name from one */
+#define UPDATE_NAME 2u /* the `what` of an EVENT_UPDATE with a name */
+#define SEARCH_MAX  (256u << 20) /* bytes of tracepoint formats to search for names */
 
 static int take_ids(struct file *f, struct file_event *e, struct span ids)
 {
@@ -60,7 +60,7 @@ int file_add_event(struct file *f, struct span attr, struct span ids)
 	return take_ids(f, e, ids);
 }
 
-/* The first event with an id keeps it. */
+/* If two events have the same id, the first keeps it. */
 static int id_add(struct file *f, uint64_t id, uint32_t event)
 {
 	uint32_t hash = (uint32_t)hash_u64(id);
@@ -80,7 +80,7 @@ static int id_add(struct file *f, uint64_t id, uint32_t event)
 	return 0;
 }
 
-/* Takes a place that is not in the list yet. */
+/* Adds an offset of ids that is not in the list yet. */
 static void add_place(struct file_places *places, uint8_t place, size_t event)
 {
 	for (size_t i = 0; i < places->n; i++) {
@@ -177,7 +177,10 @@ int file_set_event(struct file *f, size_t event, const struct file_event *e)
 	return file_index_ids(f);
 }
 
-/* Newer fields than those that the attr itself has room for: perf 6.1 reads attrs of 128 bytes. */
+/*
+ * Takes fields from EVENT_DESC that the attr section has no room for: perf 6.1 reads attrs of 128
+ * bytes.
+ */
 static void take_newer(struct file *f, struct file_event *e, struct span attr)
 {
 	struct sonde_attr more;
@@ -193,7 +196,7 @@ static void take_newer(struct file *f, struct file_event *e, struct span attr)
 	}
 }
 
-/* One entry of EVENT_DESC; ids that the attrs lack are taken from there. */
+/* Reads one entry of EVENT_DESC; ids that the attr section lacks are taken from it. */
 static int name_from_desc(struct file *f, size_t index, uint32_t attr_size, struct cursor *c)
 {
 	struct span attr = cursor_bytes(c, attr_size);
@@ -247,8 +250,9 @@ static int read_event_names(struct file *f)
 }
 
 /*
- * Names of version 1 and of old pipes go by config alone. Where the attr says itself what it counts
- * they are left alone: a recorder that could not open "cycles" took cpu-clock, and left the name.
+ * Names of version 1 and of old pipes are matched by config alone. They are not used if the attr
+ * itself identifies the event: a recorder that could not open "cycles" used cpu-clock and kept the
+ * name.
  */
 static bool needs_name(const struct file_event *e)
 {
@@ -283,7 +287,7 @@ static void name_by_update(struct file *f, struct span body)
 	}
 }
 
-/* One line of simpleperf's event_type_info: name,type,config. */
+/* Reads one line of simpleperf's event_type_info: name,type,config. */
 static void name_from_info(struct file *f, const char *line, size_t n)
 {
 	char text[256];
@@ -312,7 +316,7 @@ static void name_from_info(struct file *f, const char *line, size_t n)
 	}
 }
 
-/* simpleperf keeps names where perf has none: in META_INFO. */
+/* simpleperf stores names in META_INFO. */
 static int read_meta_info(struct file *f)
 {
 	struct arena arena = {0};
@@ -337,7 +341,7 @@ static int read_meta_info(struct file *f)
 	return rc == SONDE_ENOMEM ? rc : 0;
 }
 
-/* Tracepoints that nothing else names, by the formats that the recorder copied. */
+/* Names tracepoints that have no name yet, from the formats that the recorder copied. */
 static void name_tracepoints(struct file *f)
 {
 	struct span blob = file_feature(f, FEATURE_TRACING_DATA);
@@ -413,13 +417,16 @@ static const struct file_event *event_of_id(const struct file *f, uint64_t id)
 	return id == 0 || f->id_index.n == 0 ? &f->events[0] : file_event_by_id(f, id);
 }
 
-/* Where a record of this event has its id. */
+/* Offset of the id in a record of this event. */
 static uint8_t place_of(const struct file_event *e, bool sample)
 {
 	return sample ? e->plan.sample_id : e->plan.trailer_id;
 }
 
-/* The id at a place of a record: from the body's start in samples, from its end in others. */
+/*
+ * Reads the id at an offset of a record: from the start of the body in samples, from its end in
+ * others.
+ */
 static bool id_at(
         const struct file *f, const struct record *r, bool sample, uint8_t place, uint64_t *id)
 {
@@ -433,8 +440,8 @@ static bool id_at(
 }
 
 /*
- * Events whose records have their ids in different places: an id counts where it belongs to an
- * event that has it in that place. What has none belongs to the event that records none.
+ * For events whose records have the id at different offsets: an id counts only if it belongs to an
+ * event with this offset. A record without an id belongs to the event that records none.
  */
 static const struct file_event *event_by_place(
         const struct file *f, const struct record *r, bool sample)

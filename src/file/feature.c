@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "file/feature.h"
 
-/* What NRCPUS calls available; 0: not known. */
+/* Available cpus of NRCPUS; 0: unknown. */
 static uint32_t available_cpus(const struct file *f)
 {
 	struct cursor c = cursor_make(file_feature(f, FEATURE_NRCPUS), f->swap);

@@ -6,7 +6,7 @@
 #include "file/file.h"
 #include "record/feature.h"
 
-/* feature_decode of one feature; 0 when it is absent (*out is zero). */
+/* Decodes one feature with feature_decode; 0 when it is absent (*out is zero). */
 int feature_read(const struct file *f, unsigned bit, struct arena *a, void *out, size_t size);
 
 #define FEATURE_READ(f, bit, a, out) feature_read(f, bit, a, out, sizeof(*(out)))

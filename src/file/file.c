@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every container has: bytes at an offset, features, the sources that stay open. */
+/* Shared by all containers: bytes at an offset, features, the sources that stay open. */
 #include "file/file.h"
 
 #include "core/array.h"

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compressed records. What a recorder took out of its rings is fed through one zstd stream per
- * file, and what comes out is cut into records:
+ * Compressed records. The recorder compresses the contents of its rings with one zstd stream per
+ * file and cuts the stream into records:
  *
  *	COMPRESSED (81)   header, zstd bytes up to the record's size (not padded)
  *	COMPRESSED2 (83)  header, u64 data size, zstd bytes, NULs up to a multiple of 8
  *
  *	perf.data:  [ MMAP ][ 81: zstd 1 ][ FINISHED_ROUND ][ 81: zstd 2 ] ...
  *	the spool:  [ MMAP ][ 81: zstd 1 ][ SAMPLE ][ SAM   ...
- *	                                            `-----  kept back, put in front of zstd 2:
+ *	                                            `-----  kept until zstd 2 is decoded:
  *	            ... [ FINISHED_ROUND ][ 81: zstd 2 ][ SAMPLE ][ SAMPLE ]
  *
- * A record may end in the next compressed record: its first part is kept back. The spool is read
- * like any stream; runs say where its stretches came from, marks where bytes were stepped over.
- * A zstd stream that is damaged cannot be taken up again before a compressed record that begins
- * with a new zstd frame.
+ * A record may continue in the next compressed record: its first part is kept. The spool is read
+ * like any other stream; runs map its sections to the input, marks show where bytes were skipped.
+ * After damage, decoding can continue only at a compressed record that begins with a new zstd
+ * frame.
  *
- * In an overflown COMPRESSED2 (iterate.c) of more than PIECE_MAX bytes of data, records may hide
- * behind the first piece: whole COMPRESSED2 records up to its end. They are looked for from behind
- * the smallest place where a chain of them ends exactly there.
+ * In an overflown COMPRESSED2 (iterate.c) with more than PIECE_MAX bytes of data, records may hide
+ * after the first piece: complete COMPRESSED2 records up to its end. They are searched from the
+ * smallest offset where a chain of them ends exactly there.
  *
  * Source: format document of perf.data; checked against files of perf 6.1, 6.5 and 6.16.
  */
@@ -43,15 +43,15 @@ struct inflate {
 	struct file_mark *marks;
 	size_t nmarks, marks_cap;
 	void *decoder;
-	bool lost; /* nothing can be decoded up to the next frame */
-	uint64_t left_out; /* compressed records since then */
+	bool lost; /* nothing can be decoded before the next frame */
+	uint64_t left_out; /* compressed records skipped since then */
 	uint64_t lost_at; /* position of the last of them */
-	bool fresh; /* the decoder has seen nothing yet */
-	uint8_t *buffer; /* [kept back][new] */
+	bool fresh; /* the decoder has read nothing yet */
+	uint8_t *buffer; /* [kept part][new bytes] */
 	size_t kept;
 	uint64_t kept_origin, kept_inside;
-	uint64_t origin; /* of the compressed record at work */
-	uint64_t inside; /* bytes that came out of it so far */
+	uint64_t origin; /* of the current compressed record */
+	uint64_t inside; /* bytes inflated from it so far */
 };
 
 static int add_run(struct inflate *z, uint64_t origin, uint64_t inside, bool inflated)
@@ -64,7 +64,7 @@ static int add_run(struct inflate *z, uint64_t origin, uint64_t inside, bool inf
 	return 0;
 }
 
-/* Bytes of the input as they stand. */
+/* Copies bytes of the input unchanged. */
 static int copy_plain(struct inflate *z, uint64_t position, uint64_t size)
 {
 	const struct file_stream *s = z->from;
@@ -77,7 +77,7 @@ static int copy_plain(struct inflate *z, uint64_t position, uint64_t size)
 	return spool_append(&z->spool, s->bytes.p + origin, (size_t)size, &z->f->error);
 }
 
-/* Bytes of the input that are no records, or (size 0) a remark about the place. */
+/* Adds a mark for bytes of the input that are no records, or (size 0) for a note. */
 static int add_mark(struct inflate *z, const struct file_gap *gap)
 {
 	static const uint8_t header[RECORD_HEADER_SIZE] = {
@@ -105,7 +105,7 @@ static int add_mark(struct inflate *z, const struct file_gap *gap)
 	return copy_plain(z, gap->position, gap->size);
 }
 
-/* Writes n bytes of the buffer, of which the first were kept back. */
+/* Writes n bytes of the buffer, which begins with the kept part. */
 static int write_inflated(struct inflate *z, size_t n, size_t fresh_n)
 {
 	size_t old = z->kept < n ? z->kept : n;
@@ -131,7 +131,10 @@ static int write_inflated(struct inflate *z, size_t n, size_t fresh_n)
 	return 0;
 }
 
-/* Whole records at the start of the buffer, in bytes; all of it when they make no sense. */
+/*
+ * Size in bytes of the complete records at the start of the buffer; all of it if they are
+ * malformed.
+ */
 static size_t whole_records(const struct inflate *z, size_t n)
 {
 	size_t at = 0;
@@ -160,7 +163,7 @@ static int restart(struct inflate *z)
 	return z->decoder != NULL ? 0 : error_nomem(&z->f->error);
 }
 
-/* 1: done, 0: damaged, negative: failure. */
+/* Returns 1: done, 0: damaged, negative: failure. */
 static int decode(struct inflate *z, struct span in)
 {
 	long n;
@@ -188,7 +191,7 @@ static int report_lost(struct inflate *z, uint64_t position, const char *why)
 	struct file_gap gap = {.kind = SONDE_DIAG_DAMAGED, .position = position};
 
 	(void)snprintf(gap.text, sizeof(gap.text), "%s", why);
-	z->kept = 0; /* its end is lost */
+	z->kept = 0; /* its other part is lost */
 	return add_mark(z, &gap);
 }
 
@@ -224,7 +227,7 @@ static int feed(struct inflate *z, struct span in, uint64_t position)
 		z->lost = false;
 	}
 	rc = decode(z, in);
-	if (rc == 0 && frame && !fresh && z->inside == 0) { /* a new recorder's frame */
+	if (rc == 0 && frame && !fresh && z->inside == 0) { /* a frame of a new recorder */
 		TRY(restart(z));
 		z->kept = 0;
 		rc = decode(z, in);
@@ -237,7 +240,10 @@ static int feed(struct inflate *z, struct span in, uint64_t position)
 	        "a compressed record is damaged; reading goes on at the next zstd frame");
 }
 
-/* Where in p a chain of COMPRESSED2 records begins that ends with p; p.n when there is none. */
+/*
+ * Returns the offset in p where a chain of COMPRESSED2 records begins that ends with p; p.n if
+ * there is none.
+ */
 static size_t find_pieces(struct span p, bool swap)
 {
 	for (size_t at = 0; at + 16 <= p.n; at++) {
@@ -289,7 +295,7 @@ static int inflate_record(struct inflate *z, const struct record *r)
 	return data.n != 0 ? feed_pieces(z, data, r->offset) : 0;
 }
 
-/* A last compressed record that is cut off: what is there of it is decoded. */
+/* Decodes what the file has of a last compressed record that is cut off. */
 static int inflate_cut(struct inflate *z, const struct file_gap *gap)
 {
 	const uint8_t *p = z->from->bytes.p + (gap->position - z->from->base);
@@ -302,13 +308,13 @@ static int inflate_cut(struct inflate *z, const struct file_gap *gap)
 	z->origin = gap->position - z->from->base;
 	z->inside = 0;
 	TRY(feed(z, (struct span){p + skip, (size_t)gap->size - skip}, gap->position));
-	z->kept = 0; /* never was whole */
+	z->kept = 0; /* was never complete */
 	return 0;
 }
 
 static int inflate_all(struct inflate *z)
 {
-	struct file one = *z->f; /* the same file with this stream alone */
+	struct file one = *z->f; /* the same file with this stream only */
 	uint64_t position = z->from->start;
 	struct record r;
 	struct file_gap gap;
@@ -333,7 +339,7 @@ static int inflate_all(struct inflate *z)
 	return write_inflated(z, z->kept, 0);
 }
 
-/* Puts the spool in the place of the stream's bytes. */
+/* Replaces the stream's bytes by the spool. */
 static int take_spool(struct inflate *z)
 {
 	struct source source;
@@ -381,7 +387,10 @@ static int inflate_stream(struct file *f, struct file_stream *s)
 	return rc;
 }
 
-/* Where the header says that there are none, the first sample outside one is believed as well. */
+/*
+ * If the header has no COMPRESSED feature, the first sample outside a compressed record decides
+ * too.
+ */
 static bool has_compressed(const struct file *f, const struct file_stream *s, bool unsure)
 {
 	struct file one = *f;
@@ -401,7 +410,7 @@ static bool has_compressed(const struct file *f, const struct file_stream *s, bo
 	return false;
 }
 
-/* Positions of later streams must stay behind those of a stream that grew. */
+/* Moves later streams so that their positions stay above those of a stream that grew. */
 static void move_streams(struct file *f)
 {
 	for (size_t i = 1; i < f->nstreams; i++) {

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records one after the other:
+ * Reading records one after the other:
  *
  *	0  u32 type    4  u16 misc    6  u16 size (of the whole record, 8 or more)    8  body
  *
  * AUXTRACE (71) and TRACING_DATA (66) are followed by bytes outside their size: AUXTRACE by the
- * u64 at 8, TRACING_DATA by the u32 at 8 rounded up to 8 (simpleperf has them inside). COMPRESSED2
- * (83) says its length twice: size, and u64 data size at 8. Where 16 + data size, rounded up to 8,
- * does not fit in 16 bits, size has wrapped and the record is 16 + data size bytes long, without
- * padding.
+ * number in the u64 at 8, TRACING_DATA by the u32 at 8 rounded up to 8 (in simpleperf's files they
+ * are inside). COMPRESSED2 (83) has its length twice: size, and u64 data size at 8. Where 16 + data
+ * size, rounded up to 8, does not fit into 16 bits, size has wrapped and the record is 16 + data
+ * size bytes long, without padding.
  *
- * Damage. A record that cannot be one (shorter than 8, longer than what is left, of a type that we
- * do not know with nothing sensible behind it) ends the chain. Reading goes on at the first byte
- * behind it from which CHAIN records follow each other, or fewer that end exactly where the data
- * ends.
+ * Damage: an impossible record (shorter than 8, longer than the rest, of an unknown type with
+ * nothing plausible after it) ends the chain. Reading continues at the next byte from which CHAIN
+ * records follow each other, or fewer that end exactly where the data ends.
  *
  * Source: format document of perf.data; COMPRESSED2's overflow from a public bug analysis.
  */
@@ -24,10 +23,10 @@
 
 #define CHAIN            4u
 #define MISC_UNUSED      0x0ff8u /* between the mode and the flags */
-#define UNKNOWN_TYPE_MAX 0x10000u /* types above are not believed when looking for a record */
-#define OVERFLOW_DATA    65513u /* from here 16 + data, rounded up to 8, is 65536 or more */
+#define UNKNOWN_TYPE_MAX 0x10000u /* the search for a record ignores types from here on */
+#define OVERFLOW_DATA    65513u /* from here on, 16 + data rounded up to 8 exceeds 16 bits */
 
-/* The last stream that begins at or before the position. */
+/* Returns the last stream that begins at or before the position. */
 static const struct file_stream *stream_at(const struct file *f, uint64_t position)
 {
 	size_t a = 0;
@@ -84,16 +83,16 @@ struct file_place file_place(const struct file *f, uint64_t position)
 	return place;
 }
 
-/* A record header that was read and what it claims. */
+/* A record header and its claims. */
 struct head {
 	uint32_t type;
 	uint16_t misc;
 	uint16_t size;
 	uint64_t whole; /* bytes of the record; differs from size in an overflown COMPRESSED2 */
-	uint64_t outside; /* bytes behind it */
+	uint64_t outside; /* bytes after it that belong to it */
 };
 
-/* Reads the header at p, where left bytes are; false: this is no record. */
+/* Reads the header at p, with `left` bytes there; false: this is no record. */
 static bool take_head(const uint8_t *p, uint64_t left, bool swap, struct head *h)
 {
 	h->outside = 0;
@@ -125,7 +124,7 @@ static bool take_head(const uint8_t *p, uint64_t left, bool swap, struct head *h
 	return true;
 }
 
-/* Whether a record may look like this: what the search for the next one goes by. */
+/* Whether this looks like a record, for the search for the next one. */
 static bool plausible(const struct head *h)
 {
 	static const uint8_t least[RECORD_TYPE_MAX] = {
@@ -184,8 +183,10 @@ static bool plausible(const struct head *h)
 	return h->type >= RECORD_TYPE_MAX || h->size >= least[h->type];
 }
 
-/* How many records that look like some follow each other from p on: n, or fewer that end with the
- * data; 0 when something else comes first. */
+/*
+ * Number of plausible records that follow each other from p on: n, or fewer if the data ends after
+ * them; 0 if something else comes first.
+ */
 static unsigned chain_from(const uint8_t *p, uint64_t left, bool swap, unsigned n)
 {
 	unsigned i;
@@ -202,8 +203,10 @@ static unsigned chain_from(const uint8_t *p, uint64_t left, bool swap, unsigned 
 	return i;
 }
 
-/* Bytes from p to the next place where records begin again; left when there is none. A single one
- * at the very end is believed when it is aligned as records are. */
+/*
+ * Returns the number of bytes from p to the next records, or left. A single record at the very end
+ * counts only if it is aligned as records are.
+ */
 static uint64_t find_record(const uint8_t *p, uint64_t left, bool swap)
 {
 	for (uint64_t skip = 1; skip + RECORD_HEADER_SIZE <= left; skip++) {
@@ -217,7 +220,7 @@ static uint64_t find_record(const uint8_t *p, uint64_t left, bool swap)
 	return left;
 }
 
-/* Mostly printable: something that a program wrote to the same output as the recorder. */
+/* Mostly printable: output of a program that shares the recorder's output. */
 static bool is_text(const uint8_t *p, uint64_t n)
 {
 	uint64_t odd = 0;
@@ -230,7 +233,7 @@ static bool is_text(const uint8_t *p, uint64_t n)
 	return odd * 16 <= (n < 4096 ? n : 4096);
 }
 
-/* Says in *gap why the bytes at p are no record, when the next one is `skip` bytes away. */
+/* Sets *gap to the reason why the bytes at p are no record; the next one is `skip` bytes away. */
 static void explain(const struct file *f, const struct head *h, const uint8_t *p, uint64_t left,
         uint64_t skip, struct file_gap *gap)
 {
@@ -248,7 +251,7 @@ static void explain(const struct file *f, const struct head *h, const uint8_t *p
 		(void)snprintf(gap->text, sizeof(gap->text),
 		        "%" PRIu64 " bytes at the end of the data are no record", left);
 	} else if (to_end && known && f->interrupted && h->size > left) {
-		gap->kind = SONDE_DIAG_NOTE; /* it never was whole: no loss */
+		gap->kind = SONDE_DIAG_NOTE; /* it was never complete: nothing is lost */
 		(void)snprintf(gap->text, sizeof(gap->text),
 		        "the last record was not written to its end: it is left out");
 	} else {
@@ -280,7 +283,7 @@ static enum file_step step_over(const struct file *f, const struct head *h, cons
 	return FILE_GAP;
 }
 
-/* Whether a mark stands here; a gap then. */
+/* Returns a gap if there is a mark at *position. */
 static bool step_mark(const struct file_stream *s, uint64_t *position, struct file_gap *gap)
 {
 	size_t a = 0;
@@ -309,7 +312,7 @@ static bool step_mark(const struct file_stream *s, uint64_t *position, struct fi
 	return true;
 }
 
-/* The way of file_step for everything but usual records. */
+/* file_step for everything but the usual records. */
 static enum file_step step_slowly(const struct file *f, const struct file_stream *s,
         uint64_t *position, struct record *r, struct file_gap *gap)
 {
@@ -346,7 +349,7 @@ static enum file_step step_slowly(const struct file *f, const struct file_stream
 	return FILE_RECORD;
 }
 
-/* Usual records: of a known type, with nothing outside their size. */
+/* Records of a known type without bytes outside their size. */
 static inline bool is_usual(uint32_t type)
 {
 	const uint64_t kernel = ((uint64_t)1 << RECORD_KERNEL_MAX) - 2;
@@ -361,7 +364,7 @@ static inline bool is_usual(uint32_t type)
 	return type < RECORD_TYPE_MAX && ((user & ~unusual) >> (type - RECORD_USER_START) & 1) != 0;
 }
 
-/* The next record when it is a usual one of the stream at *position. */
+/* Reads the next record if it is a usual one of the stream at *position. */
 static inline bool step_usual(
         const struct file *f, const struct file_stream *s, uint64_t *position, struct record *r)
 {

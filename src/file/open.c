@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opening a recording: which container it is, and the steps for each. All begin with
+ * Opening a recording: which container it is, and the steps for each. All containers begin with
  *
  *	0  char magic[8]: "PERFILE2" (as a u64 of the writer's byte order) or "PERFFILE" (version 1)
- *	8  u64 header size: 16 is a pipe stream (pipe.c), else a seekable file (seekable.c)
+ *	8  u64 header size: 16 for a pipe stream (pipe.c), else a seekable file (seekable.c)
  *
- * A folder is directory.c. What is packed is unpacked first (unwrap.c); compressed records are
- * opened last (inflate.c).
+ * Directories are opened by directory.c. Packed input is unpacked first (unwrap.c), compressed
+ * records are inflated last (inflate.c).
  *
  * Source: format document of perf.data, checked against files that perf 6.1 writes.
  */
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* The byte order of version 1: that in which sizes make sense. */
+/* Byte order of version 1: the one in which the sizes are plausible. */
 static bool old_is_swapped(const struct file *f)
 {
 	uint64_t size = load_u64(f->bytes.p + 8, false);
@@ -35,7 +35,7 @@ static bool old_is_swapped(const struct file *f)
 	return attr > ATTR_ENTRY_MAX && __builtin_bswap64(attr) <= ATTR_ENTRY_MAX;
 }
 
-/* Byte order, version and header size. */
+/* Reads byte order, version and header size. */
 static int read_magic(struct file *f)
 {
 	uint64_t magic;
@@ -121,7 +121,7 @@ static bool is_directory(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Takes over the bytes of *s and opens what is in them. */
+/* Takes ownership of *s and opens the recording in it. */
 static int open_source(struct file *f, struct source *s)
 {
 	int rc = source_unwrap(s, f->path, f->diags, &f->error);

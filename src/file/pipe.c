@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A stream of records behind a header of 16 bytes: u64 magic, u64 size (16). What sections say in a
- * seekable file stands in records, mostly in front of the others:
+ * A stream of records after a header of 16 bytes: u64 magic, u64 size (16). Records replace the
+ * sections of a seekable file; most come before the others:
  *
  *	HEADER_ATTR (64)        attr (attr.size bytes), u64 ids[]
  *	HEADER_EVENT_TYPE (65)  u64 event, char name[64]
- *	TRACING_DATA (66)       u32 size, and so many bytes behind the record
+ *	TRACING_DATA (66)       u32 size, and that many bytes after the record
  *	EVENT_UPDATE (78)       u64 what, u64 id, value
- *	HEADER_FEATURE (80)     u64 feature, payload; an empty one is the end mark, but for features
- *	                        that are nothing but a mark (15, 19)
+ *	HEADER_FEATURE (80)     u64 feature, payload; an empty one ends them, except for features
+ *	                        that are only flags (15, 19)
  *
  * Source: format document of perf.data, checked against streams of perf 3.4 to 6.16.
  */
@@ -61,7 +61,7 @@ static void take_feature(struct file *f, const struct record *r)
 	}
 }
 
-/* Kept until the ids of all events are known. */
+/* Stored until the ids of all events are known. */
 static int keep_naming(struct file *f, const struct record *r)
 {
 	if (!array_reserve(&f->namings, &f->namings_cap, f->nnamings + 1, sizeof(*f->namings))) {
@@ -71,11 +71,11 @@ static int keep_naming(struct file *f, const struct record *r)
 	return 0;
 }
 
-/* Sonde's recorder puts two rounds in a row in front of the records and at the end (writer.h). */
+/* Sonde's recorder writes two rounds in a row before the records and at the end (writer.h). */
 struct rounds {
-	unsigned in_row; /* up to the last record, without those in front */
-	bool records; /* there was something other than events, features and rounds */
-	bool promised; /* two in a row are in front of the records */
+	unsigned in_row; /* up to the last record, not counting those before the first */
+	bool records; /* there was a record other than events, features and rounds */
+	bool promised; /* two rounds in a row precede the records */
 };
 
 static void count_round(struct rounds *n, uint32_t type)
@@ -84,7 +84,7 @@ static void count_round(struct rounds *n, uint32_t type)
 		n->in_row++;
 		if (n->in_row == 2 && !n->records && !n->promised) {
 			n->promised = true;
-			n->in_row = 0; /* they are not those of the end */
+			n->in_row = 0; /* they are not the ones at the end */
 		}
 		return;
 	}

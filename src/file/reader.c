@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The public reading API over a file: sonde/file.h, and where walks of sonde/record.h begin. */
+/*
+ * The public API for reading a file: sonde/file.h, and functions of sonde/record.h that begin
+ * walks.
+ */
 #include "file/reader.h"
 
 #include "core/options.h"
@@ -18,11 +21,11 @@ struct sonde_file {
 	struct sonde_raw_record record;
 	struct sonde_typed_record typed;
 	struct record_scratch scratch;
-	bool sample_kept; /* the last record that was decoded was a sample, and good */
+	bool sample_kept; /* the last decoded record was a complete sample */
 	struct file_gap gap;
 	uint64_t position;
-	uint32_t cpus; /* of the machine; 0: not known */
-	bool begun; /* opening was tried */
+	uint32_t cpus; /* available cpus; 0: unknown */
+	bool begun; /* sonde_file_open was called */
 	bool view; /* only its events are its own */
 	bool opened;
 };
@@ -119,7 +122,7 @@ int sonde_file_open(struct sonde_file *f, const char *path)
 {
 	int rc;
 
-	if (f->error.status == SONDE_EARG && !f->begun) { /* the options */
+	if (f->error.status == SONDE_EARG && !f->begun) { /* wrong options */
 		return f->error.status;
 	}
 	if (f->begun) {
@@ -164,7 +167,7 @@ static inline void fill_place(struct sonde_file *f, uint64_t position)
 		find_place(f, position);
 		return;
 	}
-	f->record.file = f->file.streams->name; /* as file_place, for most */
+	f->record.file = f->file.streams->name; /* file_place, for the common case */
 	f->record.stream = 0;
 	f->record.inflated = 0;
 	f->record.offset = position - f->file.streams->base;
@@ -281,7 +284,9 @@ static struct record record_of(const struct sonde_raw_record *r)
 	                r->size - RECORD_HEADER_SIZE}};
 }
 
-/* Records of the tool belong to no event; those of the kernel do, also types nobody knows. */
+/*
+ * Records of the tool have no event; those of the kernel have one, even if their type is unknown.
+ */
 static const struct file_event *event_of(const struct file *f, const struct record *r)
 {
 	if (r->type == RECORD_SAMPLE) {
@@ -354,9 +359,9 @@ static uint64_t fixed_at(const struct span body, uint8_t at, bool swap)
 }
 
 /*
- * Writes the members that a sample has, not the whole union: most records are samples. What the
- * trailer repeats is taken from the input again; what was just written in small pieces and is read
- * in large ones, as compilers read pid and tid together, makes the processor wait.
+ * Writes only the members that a sample has, not the whole union: most records are samples. Members
+ * that repeat the trailer are read from the input again: reading in one load what was just written
+ * by several small stores (as compilers read pid and tid together) stalls the processor.
  */
 static int decode_sample(struct sonde_file *f, const struct sonde_raw_record *r,
         const struct file_event *e, struct span body)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A folder is removed only when it holds a recording and nothing else (directory.c says what that
- * is): `data`, which begins as a perf.data file, data.N, and kcore_dir with the three files that
- * --kcore writes; regular files all of them.
+ * A directory is removed only if it contains a recording (see directory.c) and nothing else:
+ * `data`, which begins as a perf.data file, data.N, and kcore_dir with the three files that --kcore
+ * writes; all of them regular files.
  */
 #define _GNU_SOURCE
 #include "file/room.h"
@@ -21,11 +21,11 @@
 
 #define KCORE_FOLDER "kcore_dir"
 
-/* What a folder holds: names that end in NUL, and the first that no recording has. */
+/* Contents of a directory: NUL-terminated names, and the first name that no recording has. */
 struct folder {
 	int fd;
 	struct text names;
-	bool data; /* it has the file that makes it a recording */
+	bool data; /* has the file `data` */
 	char stranger[NAME_MAX + 1]; /* "": none */
 };
 
@@ -40,7 +40,7 @@ static int cannot(struct error *err, const char *what, const char *path)
 	        strerror(errno));
 }
 
-/* An empty file is one that a recorder could not even begin, for want of space. */
+/* An empty file counts: a recorder that found no space left it. */
 static bool begins_as_recording(int dir, const char *name)
 {
 	uint8_t magic[8];
@@ -120,7 +120,7 @@ static void folder_close(struct folder *f)
 	text_fini(&f->names);
 }
 
-/* Opens a folder and reads its names. `at` may be AT_FDCWD. */
+/* Opens a directory and reads its names. `at` may be AT_FDCWD. */
 static int folder_open(struct folder *f, int at, const char *name,
         bool (*fits)(struct folder *, const char *name), struct error *err)
 {
@@ -144,7 +144,7 @@ static bool has_name(const struct folder *f, const char *name)
 	return false;
 }
 
-/* A recording, with its copy of the kernel when it has one. */
+/* A recording, with its copy of the kernel if there is one. */
 struct tree {
 	struct folder top, kcore;
 };
@@ -155,7 +155,7 @@ static void tree_close(struct tree *t)
 	folder_close(&t->kcore);
 }
 
-/* Reads it; SONDE_EFORMAT: it is neither empty nor a recording. Close it in any case. */
+/* Reads the tree; SONDE_EFORMAT: neither empty nor a recording. Close it in any case. */
 static int tree_open(struct tree *t, const char *path, struct error *err)
 {
 	const char *stranger = t->top.stranger;
@@ -187,7 +187,7 @@ static bool may_remove(const struct folder *f)
 	return f->fd < 0 || f->names.n == 0 || faccessat(f->fd, ".", W_OK | X_OK, AT_EACCESS) == 0;
 }
 
-/* Only the files that were looked at, never what came later. */
+/* Removes the files that were checked, none that were created later. */
 static bool remove_names(const struct folder *f)
 {
 	const char *p = f->names.p;
@@ -212,7 +212,7 @@ static int tree_remove(const struct tree *t, const char *path, struct error *err
 	return 0;
 }
 
-/* Appends to the reason what to do. */
+/* Appends advice to the reason. */
 static int refuse(struct error *err, int rc, const char *advice)
 {
 	size_t n = strlen(err->text);
@@ -223,7 +223,7 @@ static int refuse(struct error *err, int rc, const char *advice)
 	return rc;
 }
 
-/* The folder that would be renamed. */
+/* Checks the directory that would be renamed. */
 static int check_folder(const char *path, struct error *err)
 {
 	struct tree t;
@@ -233,7 +233,7 @@ static int check_folder(const char *path, struct error *err)
 	return rc < 0 ? refuse(err, rc, "name another output with -o") : 0;
 }
 
-/* folder: what comes to `old` is a folder, which rename(2) does not put over a file. */
+/* folder: the new `old` is a directory, which rename(2) does not put over a file. */
 static int remove_old(const char *old, bool folder, struct error *err)
 {
 	struct stat st;

@@ -9,16 +9,17 @@
  *	72  u64 x 4 feature bits       104 (end)
  *	section = u64 offset, u64 size
  *
- * attrs: { attr (entry size - 16 bytes), section ids }, ids: u64 each; before or behind the data.
- * Behind the data section: one section for each feature bit that is set, in rising order, then the
- * features. A recorder that did not end leaves data size 0, or one that is too small and no features:
- * data runs to the end of the file, and its last record may be half written. Sonde's leaves a mark
- * as well (FILE_UNFINISHED).
+ * attrs: { attr (entry size - 16 bytes), section ids }, ids: u64 each; before or after the data.
+ * After the data section: one section for each feature bit that is set, in rising order, then the
+ * features. A recorder that was killed leaves data size 0, or one that is too small and no
+ * features: then data extends to the end of the file, and its last record may be incomplete.
+ * Sonde's recorder also leaves a mark (FILE_UNFINISHED).
  *
- * Version 1 ("PERFFILE") has the same shape; the magic does not tell the byte order, the size of
- * an attr entry does. Its event types name events (event.c). Its header may end before the feature
- * bits. The bits were written as the writer's longs: a 32-bit writer of the other byte order leaves
- * the halves of every u64 changed round, which shows by HOSTNAME (3), which every recorder writes.
+ * Version 1 ("PERFFILE") has the same structure; not its magic but the size of an attr entry shows
+ * the byte order. Its event types name events (event.c). Its header may end before the feature
+ * bits. The bits were written as the writer's longs: a 32-bit writer of the other byte order
+ * exchanges the halves of every u64, which the bit of HOSTNAME (3) shows, as every recorder sets
+ * it.
  *
  * Source: format document of perf.data, checked against files that perf 6.1 writes and, for version
  * 1, against one real file.
@@ -28,7 +29,7 @@
 #include <inttypes.h>
 
 #define SECTION_SIZE 16u
-#define OLD_HEADER   72u /* up to the feature bits */
+#define OLD_HEADER   72u /* size up to the feature bits */
 #define HEADER_ATTRS 24u
 #define HEADER_DATA  40u
 #define HEADER_TYPES 56u
@@ -57,8 +58,10 @@ static bool is_unfinished(const struct file *f)
 	return !f->old && types.offset == FILE_UNFINISHED && types.size == 0;
 }
 
-/* Sonde's recorder updates the data size now and then. One that was too small when it was killed
- * shows by bytes after the data that are neither features nor attrs. */
+/*
+ * Sonde's recorder updates the data size now and then. If it is too small, because the recorder was
+ * killed, the bytes after the data are neither features nor attrs.
+ */
 static bool size_is_too_small(const struct file *f)
 {
 	uint64_t left = f->bytes.n - f->data.offset;
@@ -114,7 +117,7 @@ int file_read_header(struct file *f)
 	f->interrupted = is_unfinished(f);
 	if (f->data.size == 0 || size_is_too_small(f)) {
 		f->data.size = f->bytes.n - f->data.offset;
-		/* nothing at all after the header: not even the features that a proper end has */
+		/* nothing follows the header, not even the features that a completed file has */
 		f->interrupted |= f->data.size != 0 || f->header_size >= FILE_HEADER_SIZE;
 		memset(f->feature_bits, 0, sizeof(f->feature_bits));
 		return 0;

@@ -28,7 +28,7 @@ static int open_failed(struct error *err, const char *path, int code)
 	        err, status, NO_OFFSET, "cannot open %s: %s%s", path, strerror(code), hint);
 }
 
-/* A file without a name, in TMPDIR, /var/tmp (on a disk, mostly) or /tmp. */
+/* Opens an unnamed file in TMPDIR, /var/tmp (usually on a disk) or /tmp. */
 static int open_temporary(struct error *err)
 {
 	const char *dirs[] = {getenv("TMPDIR"), "/var/tmp", "/tmp"};
@@ -79,7 +79,7 @@ static int write_all(int fd, const uint8_t *p, size_t n, struct error *err)
 	return 0;
 }
 
-/* Makes room for n more bytes in the buffer, which then moves to the file when it is large. */
+/* Makes room for n more bytes in the buffer; a large buffer moves to the file first. */
 static int spool_room(struct spool *s, size_t n, struct error *err)
 {
 	size_t cap = s->cap != 0 ? s->cap : READ_SIZE;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The blob (version 0.5 and 0.6 differ behind what is read here):
+ * The blob (versions 0.5 and 0.6 differ only after the part that is read here):
  *
  *	17 08 44 "tracing"   text version   u8 big-endian   u8 long size   u32 page size
  *	text "header_page"   u64 n, n bytes      text "header_event"  u64 n, n bytes
- *	u32 n; {u64 size, format file}[n]        of the function tracers
+ *	u32 n; {u64 size, format file}[n]        formats of the function tracers
  *	u32 n; {text system; u32 m; {u64 size, format file}[m]}[n]
  *	text: up to a NUL; numbers in the blob's own byte order
  *
@@ -40,7 +40,7 @@ static struct span take_sized(struct cursor *c)
 	return cursor_bytes(c, (size_t)n);
 }
 
-/* The rest of the line that begins with `word`; n is 0 when none does. */
+/* Returns the rest of the line that begins with `word`; n is 0 if there is none. */
 static struct span line_behind(struct span text, struct span word)
 {
 	struct cursor c = cursor_make(text, false);
@@ -72,7 +72,7 @@ static bool has_id(struct span text, uint64_t id)
 	return digits.n != 0 && v == id;
 }
 
-/* Up to the number of systems. */
+/* Reads up to the number of systems. */
 static bool blob_open(struct span blob, struct cursor *c)
 {
 	static const uint8_t magic[] = "\027\010\104tracing";
@@ -130,8 +130,10 @@ static bool is_word(uint8_t c)
 	return c == '_' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
 }
 
-/* The name in "char prev_comm[16];\toffset:..": the last word in front of the first '[' that
- * follows one, or of the ';'. "__data_loc char[] name": the last word. */
+/*
+ * Returns the name in "char prev_comm[16];\toffset:..": the last word before a '[' or ';' that
+ * follows a word. In "__data_loc char[] name" it is the last word.
+ */
 static struct span declared(struct span line)
 {
 	struct span name = {line.p, 0};
@@ -141,7 +143,7 @@ static struct span declared(struct span line)
 			continue;
 		}
 		if (i == 0 || !is_word(line.p[i - 1])) {
-			if (i != 0 && line.p[i - 1] == '[') { /* a size */
+			if (i != 0 && line.p[i - 1] == '[') { /* the size of an array */
 				break;
 			}
 			name = (struct span){line.p + i, 0};

@@ -6,10 +6,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define LAYERS      3u /* packed, and packed again */
+#define LAYERS      3u /* for packed files that were packed again */
 #define OUT_SIZE    ((size_t)128 << 10)
-#define GROWTH_MAX  2048u /* times the packed size, */
-#define GROWTH_FREE ((uint64_t)1 << 20) /* bytes, beyond this */
+#define GROWTH_MAX  2048u /* an input may grow to this multiple of its size, */
+#define GROWTH_FREE ((uint64_t)1 << 20) /* and to this many bytes in any case */
 
 static const struct decoder_ops *find_format(struct span bytes)
 {
@@ -34,7 +34,7 @@ static const struct decoder_ops *find_format(struct span bytes)
 	return NULL;
 }
 
-/* 1: unpacked to the end, 0: input damaged, cut or too large when unpacked, negative: failure. */
+/* Returns 1: unpacked to the end, 0: damaged, cut off or too large, negative: failure. */
 static int unpack(const struct decoder_ops *ops, void *state, struct span in, struct spool *spool,
         struct error *err)
 {

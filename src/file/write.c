@@ -139,7 +139,7 @@ int sonde_writer_event_bytes(struct sonde_writer *w, const void *attr, size_t n,
 	return rc;
 }
 
-/* Copies bytes of a layout into the other byte order, or as they are. */
+/* Copies bytes of a layout, in the other byte order with swap. */
 static void turn(const struct layout *layout, bool swap, const uint8_t *in, size_t n, uint8_t *out)
 {
 	struct layout_walk walk;
@@ -169,7 +169,7 @@ int sonde_writer_event(struct sonde_writer *w, const struct sonde_attr *attr, co
 	        w, bytes, a.size, ids != NULL ? ids : &id, ids != NULL ? nids : 1, name);
 }
 
-/* Where the feature is, or belongs. */
+/* Returns the index of the feature, or the one to insert it at. */
 static size_t feature_index(const struct sonde_writer *w, unsigned bit)
 {
 	size_t i = 0;
@@ -180,7 +180,7 @@ static size_t feature_index(const struct sonde_writer *w, unsigned bit)
 	return i;
 }
 
-/* The feature's bytes; NULL: it is not set. */
+/* Returns the feature's bytes; NULL: it is not set. */
 static const struct text *feature_find(const struct sonde_writer *w, unsigned bit)
 {
 	size_t i = feature_index(w, bit);
@@ -215,7 +215,7 @@ static int feature_set(struct sonde_writer *w, unsigned bit, const void *bytes, 
 	return 0;
 }
 
-/* Sets the feature to what is in w->scratch. */
+/* Sets the feature to the bytes in w->scratch. */
 static int feature_made(struct sonde_writer *w, unsigned bit)
 {
 	return w->scratch.failed ? error_nomem(&w->error)
@@ -276,7 +276,7 @@ static int cannot_create(struct sonde_writer *w, const char *path)
 	                                           : "");
 }
 
-/* Adds a file over a descriptor, which is the writer's if `owned`; also when that fails. */
+/* Adds a file for a descriptor, which the writer owns if `owned`, even after a failure. */
 static int stream_add(struct sonde_writer *w, int fd, const char *path, bool owned)
 {
 	struct write_stream s = {.path = strdup(path), .owned = owned};
@@ -316,7 +316,7 @@ static int stream_flush(struct sonde_writer *w, struct write_stream *s)
 	return packer_flush(s->packer, &to, &w->error);
 }
 
-/* data, data.0, data.1, ... up to the stream that is wanted. */
+/* Opens data, data.0, data.1, ... up to the last one wanted. */
 static int directory_streams(struct sonde_writer *w, uint32_t last)
 {
 	while (w->nstreams <= last) {
@@ -358,7 +358,7 @@ static int directory_make(struct sonde_writer *w, const char *path)
 	return directory_streams(w, 0);
 }
 
-/* COMPRESSED: `u32 version, type (1 zstd), level, ratio, most bytes a record inflates to`. */
+/* COMPRESSED: `u32 version, type (1 zstd), level, ratio, most bytes that a record inflates to`. */
 static int compressed_set(struct sonde_writer *w)
 {
 	uint64_t in = 0, out = 0;
@@ -380,7 +380,10 @@ static int compressed_set(struct sonde_writer *w)
 	return feature_set(w, FEATURE_COMPRESSED, payload, sizeof(payload));
 }
 
-/* A file's header is written again at its end, at its offset: not in a pipe, nor after other text. */
+/*
+ * Whether the header can be rewritten at its offset at the end: not in a pipe, nor after other
+ * text.
+ */
 static bool holds_file(int fd)
 {
 	struct stat st;
@@ -423,7 +426,7 @@ static int path_open(struct sonde_writer *w, const char *path)
 	                                                   : stream_open(w, path);
 }
 
-/* Writes what comes before the records to the main file. */
+/* Writes everything that comes before the records to the main file. */
 static int start(struct sonde_writer *w)
 {
 	struct file_writer *f = &w->streams[0].file;
@@ -449,7 +452,7 @@ static int start(struct sonde_writer *w)
 static int begin(struct sonde_writer *w)
 {
 	TRY(names_set(w));
-	TRY(compressed_set(w)); /* a stream needs it now, a file gets the ratio at the end */
+	TRY(compressed_set(w)); /* a stream needs it now, in a file the ratio is set at the end */
 	w->opened = true;
 	return start(w);
 }
@@ -483,7 +486,7 @@ int sonde_writer_open_function(struct sonde_writer *w, sonde_write_fn write, voi
 	return 0;
 }
 
-/* The AUXTRACE feature says where the AUXTRACE records are. */
+/* Sets the AUXTRACE feature: the offsets of the AUXTRACE records. */
 static int places_set(struct sonde_writer *w)
 {
 	struct text *t = &w->scratch;
@@ -498,7 +501,9 @@ static int places_set(struct sonde_writer *w)
 	return feature_made(w, FEATURE_AUXTRACE);
 }
 
-/* A data size of 0 says that the recorder did not end: without a record, the end of a round is one.
+/*
+ * A data size of 0 would mean a killed recorder: if there are no records, writes the end of a
+ * round.
  */
 static int data_fill(struct sonde_writer *w)
 {
@@ -513,7 +518,7 @@ static int data_fill(struct sonde_writer *w)
 	return file_writer_put(f, round, sizeof(round), &w->error);
 }
 
-/* Whether the format of the directory says that there are data.0, data.1, ... */
+/* Whether the directory's format requires data.0, data.1, ... */
 static bool directory_parted(const struct sonde_writer *w)
 {
 	const struct text *format = feature_find(w, FEATURE_DIR_FORMAT);
@@ -546,7 +551,8 @@ static int writer_close(struct sonde_writer *w)
 	TRY(file_writer_finish(&w->streams[0].file, w->features, w->nfeatures, &w->error));
 	w->closed = true;
 	if (!w->streams[0].owned && !w->streams[0].file.stream) {
-		(void)lseek(w->streams[0].file.fd, 0, SEEK_END); /* for what others write there */
+		(void)lseek(w->streams[0].file.fd, 0, SEEK_END); /* other programs may write
+		                                                    there afterwards */
 	}
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of sonde/write.h: what write.c and write_record.c share. */
+/* Private to file: what write.c and write_record.c share. */
 #ifndef SONDE_FILE_WRITE_H
 #define SONDE_FILE_WRITE_H
 
@@ -19,12 +19,12 @@ struct write_event {
 	struct record_plan plan;
 };
 
-/* One file. */
+/* One output file. */
 struct write_stream {
 	struct file_writer file;
 	char *path; /* for messages */
-	bool owned; /* the descriptor is closed with the writer */
-	struct packer *packer; /* NULL: not compressed */
+	bool owned; /* the writer closes the descriptor */
+	struct packer *packer; /* NULL: no compression */
 };
 
 struct sonde_writer {
@@ -33,10 +33,10 @@ struct sonde_writer {
 	struct sonde_error shown;
 	bool swap; /* the file's byte order is not the host's */
 	bool opened, closed;
-	char *directory; /* NULL: one file */
+	char *directory; /* NULL: a single file */
 	struct write_event *events;
 	size_t nevents, events_cap;
-	struct file_writer_feature *features; /* in rising order of their bits */
+	struct file_writer_feature *features; /* in rising order of bits */
 	size_t nfeatures, features_cap;
 	struct write_stream *streams; /* 0: the main file */
 	size_t nstreams, streams_cap;
@@ -46,12 +46,12 @@ struct sonde_writer {
 
 #define RECORD_SIZE_MAX 0xfff8u /* bytes */
 
-/* Keeps the failure for sonde_writer_error; returns its status. */
+/* Stores the failure for sonde_writer_error; returns its status. */
 int write_failed(struct sonde_writer *w, int status);
-/* Of a call that makes no sense. */
+/* For wrong calls: SONDE_EARG. */
 int write_misuse(struct sonde_writer *w, const char *text);
 
-/* What a public function begins with: the status of the first failure ends all that follow. */
+/* Public functions begin with it: after a failure all calls fail with its status. */
 #define WRITER_TRY(w, expr)                                                                        \
 	do {                                                                                       \
 		int try_rc_ = (w)->shown.status < 0 ? (w)->shown.status : (expr);                  \

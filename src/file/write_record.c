@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records that a writer makes from C structs: put together in host order, turned at the end. Their
- * formats are drawn in record/sample.c and record/sideband.c.
+ * Makes records of C structs: in host order, swapped at the end if needed. Their formats are drawn
+ * in record/sample.c and record/sideband.c.
  */
 #include "file/write.h"
 
@@ -29,10 +29,10 @@ static void record_begin(struct text *t, uint32_t type, uint16_t misc)
 	t->n = 0;
 	put_u32(t, type);
 	put_host(t, &misc, 2);
-	put_host(t, "\0", 2); /* the size, known at the end */
+	put_host(t, "\0", 2); /* the size, set at the end */
 }
 
-/* A name and its NUL, up to a multiple of 8. */
+/* A name and its NUL, padded to a multiple of 8. */
 static void put_name(struct text *t, const char *name)
 {
 	size_t n = strnlen(name, TEXT_MAX);
@@ -41,7 +41,7 @@ static void put_name(struct text *t, const char *name)
 	text_fill(t, '\0', 8 - (t->n & 7));
 }
 
-/* The trailer of side-band: that of the first event, when it asks for one. */
+/* The trailer of side-band records, according to the first event. */
 static void put_trailer(
         const struct sonde_writer *w, struct text *t, uint32_t pid, uint32_t tid, uint64_t time)
 {
@@ -156,10 +156,10 @@ int sonde_writer_mmap(struct sonde_writer *w, const struct sonde_writer_mapping 
 #define SAMPLE_LAST                                                                                \
 	(SONDE_SAMPLE_PHYS_ADDR | SONDE_SAMPLE_CGROUP | SONDE_SAMPLE_DATA_PAGE_SIZE |              \
 	        SONDE_SAMPLE_CODE_PAGE_SIZE)
-#define BRANCH_HW_INDEX ((uint64_t)1 << 17) /* branch_sample_type: the index stands in front */
-#define BRANCH_COUNTERS ((uint64_t)1 << 19) /* counters stand behind */
+#define BRANCH_HW_INDEX ((uint64_t)1 << 17) /* branch_sample_type: index before branches */
+#define BRANCH_COUNTERS ((uint64_t)1 << 19) /* counters after branches */
 
-/* Fields of one u64, in the order of the record; pid and tid, and cpu, are made of two u32. */
+/* Fields of one u64, in the order of the record; TID and CPU are two u32 each. */
 static void put_words(struct text *t, const struct sonde_sample *s, uint64_t id, uint64_t type)
 {
 	const struct {
@@ -212,7 +212,7 @@ static void put_branches(
 	}
 }
 
-/* The counts: what stands before the values of a group stands behind the value of a single one. */
+/* The counts: the times come before the values of a group, but after a single value. */
 static void put_counts(struct text *t, uint64_t format, const struct sonde_sample *s)
 {
 	bool group = (format & SONDE_READ_GROUP) != 0;
@@ -250,7 +250,9 @@ static void put_regs(struct text *t, uint64_t abi, const uint64_t *regs, unsigne
 	}
 }
 
-/* Size, bytes up to a multiple of 8, and how many of them are valid; of an empty one the size. */
+/*
+ * Size, bytes padded to a multiple of 8, number of valid bytes; an empty stack has the size only.
+ */
 static void put_stack(struct text *t, const struct sonde_sample *s)
 {
 	size_t n = (size_t)s->user_stack_len;
@@ -264,7 +266,7 @@ static void put_stack(struct text *t, const struct sonde_sample *s)
 	}
 }
 
-/* A multiple of 8 bytes, as the kernel has it. */
+/* Padded to a multiple of 8 bytes, as the kernel does. */
 static void put_aux(struct text *t, const struct sonde_sample *s)
 {
 	size_t pad = (8 - s->aux_len % 8) % 8;
@@ -274,7 +276,7 @@ static void put_aux(struct text *t, const struct sonde_sample *s)
 	text_fill(t, '\0', pad);
 }
 
-/* The parts whose length the sample tells. */
+/* Parts of variable length. */
 static void put_arrays(struct text *t, const struct record_plan *plan, const struct sonde_sample *s)
 {
 	uint64_t type = plan->sample_type;
@@ -304,7 +306,7 @@ static void put_arrays(struct text *t, const struct record_plan *plan, const str
 	}
 }
 
-/* What cannot be in a record; checked before anything is put together. */
+/* Checks what a record cannot hold, before anything is written. */
 static int sample_check(
         struct sonde_writer *w, const struct record_plan *plan, const struct sonde_sample *s)
 {

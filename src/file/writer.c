@@ -9,9 +9,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define IOV_MOST    1024 /* pieces that one call takes: IOV_MAX of Linux */
-#define RECORD_MOST 0xfff8u /* bytes, the largest multiple of 8 that a record's size can say */
-/* Number of the empty feature after the features: perf 6.1's, unless there are newer ones. */
+#define IOV_MOST    1024 /* most pieces for one call: IOV_MAX of Linux */
+#define RECORD_MOST 0xfff8u /* bytes, the largest multiple of 8 that fits into a record's size */
+/*
+ * Number of the empty feature that ends the features: perf 6.1's, or a larger one for newer
+ * features.
+ */
 #define STREAM_LAST 32u
 
 /* ---- bytes ---- */
@@ -56,7 +59,7 @@ static int write_at(
 	return 0;
 }
 
-/* A pipe that somebody else made non-blocking is full: waits for the reader. */
+/* Waits until a full pipe, which someone made non-blocking, has room. */
 static bool wait_for_room(const struct file_writer *w)
 {
 	struct pollfd p = {.fd = w->fd, .events = POLLOUT};
@@ -128,7 +131,8 @@ static int append_bytes(struct file_writer *w, const void *bytes, size_t n, stru
 {
 	struct iovec iov = {.iov_len = n};
 
-	memcpy(&iov.iov_base, &bytes, sizeof(bytes)); /* iovec has no const; nothing is changed */
+	memcpy(&iov.iov_base, &bytes, sizeof(bytes)); /* iovec has no const; the bytes are not
+	                                                 changed */
 	return file_writer_append(w, &iov, 1, err);
 }
 
@@ -187,14 +191,14 @@ static void put_record(
 	text_bytes(t, (const char *)header, sizeof(header));
 }
 
-/* Bytes and zeros up to a multiple of 8. */
+/* Bytes, padded with zeros to a multiple of 8. */
 static void put_padded(struct text *t, const struct text *bytes)
 {
 	text_bytes(t, bytes->p, bytes->n);
 	text_fill(t, '\0', (8 - bytes->n % 8) % 8);
 }
 
-/* Writes the text at the end of the records, and frees it. */
+/* Appends the text after the records and frees it. */
 static int append_text(struct file_writer *w, struct text *t, struct error *err)
 {
 	int rc = t->failed ? error_nomem(err) : append_bytes(w, t->p, t->n, err);
@@ -203,7 +207,7 @@ static int append_text(struct file_writer *w, struct text *t, struct error *err)
 	return rc;
 }
 
-/* The event's attr; room: for one that is not bytes yet. */
+/* The event's attr; room: for one that is not in bytes yet. */
 static struct span attr_of(const struct file_writer_event *e, uint8_t room[ATTR_SIZE_NOW])
 {
 	if (e->attr == NULL) {
@@ -331,7 +335,7 @@ int file_writer_trim(struct file_writer *w, bool room, struct error *err)
 		if (size < RECORD_HEADER_SIZE) {
 			break;
 		}
-		if (load_u32(header, w->swap) == RECORD_AUXTRACE) { /* its trace follows it */
+		if (load_u32(header, w->swap) == RECORD_AUXTRACE) { /* the trace data follows it */
 			size += load_u64(header + RECORD_HEADER_SIZE, w->swap);
 		}
 		if (size > end - w->data_size) {
@@ -346,13 +350,16 @@ int file_writer_trim(struct file_writer *w, bool room, struct error *err)
 		return 0;
 	}
 	memset(w->features, 0, sizeof(w->features));
-	w->finished = true; /* the recorder has said why it ends */
+	w->finished = true; /* the header now shows that the recorder has ended */
 	return write_header(w, w->data_size, err);
 }
 
 /* ---- streams ---- */
 
-/* Begins and ends the records of a recorder's stream; nobody else has two in a row. */
+/*
+ * Marks the beginning and the end of a recorder's stream; other tools never write two rounds in a
+ * row.
+ */
 static void put_two_rounds(const struct file_writer *w, struct text *t)
 {
 	put_record(w, t, RECORD_FINISHED_ROUND, 0, RECORD_HEADER_SIZE);
@@ -360,7 +367,7 @@ static void put_two_rounds(const struct file_writer *w, struct text *t)
 }
 
 /*
- * Bytes of an attr in a stream, where its own size says where the ids begin: zeros after that size
+ * Size of an attr in a stream, where the ids begin after the attr's own size: zeros after that size
  * are padding of an attrs section and are left out.
  */
 static size_t attr_length(const struct file_writer *w, struct span attr)
@@ -374,7 +381,7 @@ static size_t attr_length(const struct file_writer *w, struct span attr)
 	return n;
 }
 
-/* A size of the attr that is wrong is set right. False: too many ids for a record. */
+/* Corrects a wrong size in the attr. False: too many ids for a record. */
 static bool put_attr(const struct file_writer *w, struct text *t, const struct file_writer_event *e)
 {
 	uint8_t room[ATTR_SIZE_NOW];
@@ -425,7 +432,7 @@ static void put_tracing(const struct file_writer *w, struct text *t, const struc
 	put_padded(t, bytes);
 }
 
-/* The feature's entries are records already, but for their type. */
+/* Entries of the feature are records already, except for their type. */
 static void put_build_ids(const struct file_writer *w, struct text *t, const struct text *bytes)
 {
 	struct cursor c = cursor_make((struct span){(const uint8_t *)bytes->p, bytes->n}, w->swap);
@@ -446,7 +453,7 @@ static void put_build_ids(const struct file_writer *w, struct text *t, const str
 	}
 }
 
-/* Features that a stream has as records of their own, or not at all. */
+/* Whether a stream has the feature as records of their own, or not at all. */
 static bool feature_streams(unsigned bit)
 {
 	return bit != FEATURE_TRACING_DATA && bit != FEATURE_BUILD_ID && bit != FEATURE_AUXTRACE &&
