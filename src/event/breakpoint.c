@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mem:ADDR[/LENGTH][:ACCESS]. Where nothing is said a breakpoint watches 4 bytes for reads and
- * writes; for execution the length is that of an address (perf_event_open(2)).
+ * mem:ADDR[/LENGTH][:ACCESS]. By default a breakpoint watches reads and writes of 4 bytes; the
+ * length for execution is that of an address (perf_event_open(2)).
  */
 #include "event/parts.h"
 
@@ -12,7 +12,7 @@ static struct word number_at(const char *s)
 	return (struct word){s, strspn(s, "0123456789abcdefABCDEFxX")};
 }
 
-/* Bits of attr.bp_type; 0: these letters say something else. */
+/* Returns bits of attr.bp_type; 0: not a list of access letters. */
 static uint32_t access_of(struct word w)
 {
 	uint32_t bits = 0;

@@ -20,7 +20,7 @@ static const char *copy(struct catalogue *c, const char *text)
 	return arena_text(&c->list.arena, text, strlen(text));
 }
 
-/* name: copied. False: no memory. */
+/* Adds an entry with a copy of its name. False: out of memory. */
 static bool add(struct catalogue *c, const struct catalogue_entry *entry)
 {
 	const char *name = copy(c, entry->name);
@@ -34,7 +34,9 @@ static bool add(struct catalogue *c, const struct catalogue_entry *entry)
 	return true;
 }
 
-/* Counters of cores: without any, names of hardware events are there but cannot be counted. */
+/*
+ * Whether there is a PMU of cores; without one, hardware events have names but cannot be counted.
+ */
 static bool has_cores(const struct event_machine *m)
 {
 	size_t i;
@@ -110,7 +112,7 @@ static bool add_pmu(struct catalogue *c, const struct event_pmu *pmu)
 	char name[600];
 	size_t i;
 
-	if (pmu->aux) { /* of use without any term */
+	if (pmu->aux) { /* usable without terms */
 		const struct catalogue_entry whole = {.kind = CATALOGUE_PMU,
 		        .name = name,
 		        .pmu = pmu->name,
@@ -136,7 +138,7 @@ static bool add_pmu(struct catalogue *c, const struct event_pmu *pmu)
 		        .available = true};
 
 		(void)snprintf(name, sizeof(name), "%s/%s/", pmu->name, a->name);
-		/* what every machine calls so is not this PMU's alone */
+		/* generic names are not aliases of this PMU's events */
 		entry.alias = event_name_find((struct word){a->name, strlen(a->name)}) != NULL
 		                      ? NULL
 		                      : a->name;
@@ -147,7 +149,7 @@ static bool add_pmu(struct catalogue *c, const struct event_pmu *pmu)
 	return true;
 }
 
-/* cpu/event=0..255,umask=0..255/: which terms there are and how much they take. */
+/* Adds "cpu/event=0..255,umask=0..255/": the terms of a PMU with their ranges. */
 static bool add_form(struct catalogue *c, const struct event_pmu *pmu)
 {
 	struct catalogue_entry entry = {.kind = CATALOGUE_RAW,

@@ -9,7 +9,7 @@
  *	          | "mem:" ADDR ["/" LENGTH] [":" r w x] [":" MODIFIERS]
  *	          | SYSTEM ":" NAME ["/" TERMS "/"] [":" MODIFIERS]  a tracepoint, both may be globs
  *	TERMS     = TERM {"," TERM}
- *	TERM      = NAME ["=" VALUE]     the value may stand in quotes; without one it is 1
+ *	TERM      = NAME ["=" VALUE]     the value may be quoted; without a value it is 1
  *	MODIFIERS = u k h (where it counts) G H (guest, host) I (not when idle) p pp ppp P (precise)
  *	            D (pinned) e (exclusive) W (weak) b (BPF) S (a group's leader samples for all)
  *
@@ -25,7 +25,7 @@
 
 #include <stdbool.h>
 
-/* What the terms of one event ask for; a bit of `set` for each that was given. */
+/* The terms of an event; a bit of `set` for each one that was given. */
 enum event_term_bit {
 	EVENT_TERM_PERIOD = 1 << 0,
 	EVENT_TERM_FREQ = 1 << 1,
@@ -53,11 +53,11 @@ enum event_call_graph {
 	EVENT_CALL_GRAPH_LBR
 };
 
-/* What a tool that counts knows by itself: in the kernel these are dummies. */
+/* Events that the tool counts itself; the kernel gets a dummy event. */
 enum event_tool {
 	EVENT_TOOL_NONE,
-	EVENT_TOOL_DURATION, /* from the beginning to the end of counting */
-	EVENT_TOOL_USER, /* of the command, when it was waited for */
+	EVENT_TOOL_DURATION, /* from the beginning to the end of the measurement */
+	EVENT_TOOL_USER, /* of the command, known when it was waited for */
 	EVENT_TOOL_SYSTEM,
 	EVENT_TOOLS
 };
@@ -74,96 +74,96 @@ struct event_terms {
 	enum event_call_graph call_graph;
 	uint32_t stack_size; /* bytes of user stack in a sample */
 	uint32_t max_stack; /* frames */
-	uint64_t nr; /* samples, then it is enough */
+	uint64_t nr; /* number of samples after which the event is disabled */
 	uint32_t aux_sample_size; /* bytes */
 	uint32_t aux_action; /* bits of attr.aux_action */
 	uint64_t branch_type; /* attr.branch_sample_type */
 };
 
 struct event {
-	struct sonde_attr attr; /* type, configs, exclude bits, precise_ip; sample_type: what it
-	                           needs whatever is asked for */
-	const char *name; /* as the file names it: with its modifiers; the list's */
-	const char *group_name; /* of the group that it leads; "" when that has none */
-	size_t leader; /* index of the event that leads its group: its own when it is alone */
-	size_t members; /* of the group that it leads, with itself; 0 for the others */
-	size_t instance; /* which of the PMUs that its string stands for */
-	uint64_t default_period; /* when no rate is asked for; 0: by frequency */
+	struct sonde_attr attr; /* type, configs, exclude bits, precise_ip; sample_type: fields
+	                           that the event always needs */
+	const char *name; /* as in the file, with modifiers; owned by the list */
+	const char *group_name; /* of the group that it leads; "" if the group has no name */
+	size_t leader; /* index of its group's leader; its own index without a group */
+	size_t members; /* of the group that it leads, itself included; 0: not a leader */
+	size_t instance; /* index among the PMUs that its string matched */
+	uint64_t default_period; /* used if no rate is requested; 0: sample by frequency */
 	struct event_terms terms;
-	const char *pmu; /* NULL: none of sysfs */
-	const char *cpus; /* where it can be counted, as "0,2-3"; NULL: everywhere */
+	const char *pmu; /* NULL: not a PMU of sysfs */
+	const char *cpus; /* cpus that can count it, as "0,2-3"; NULL: all */
 	bool uncore; /* counts for a whole package: with pid -1, on `cpus` */
-	const char *unit; /* of what it counts, "" for events; NULL: not said */
-	double scale; /* counts times this are `unit`s; 1 when not said */
-	const char *filter; /* an expression for its tracepoint, or address filters; NULL: none */
+	const char *unit; /* unit of its counts, "" for events; NULL: unknown */
+	double scale; /* counts times this are `unit`s; 1 by default */
+	const char *filter; /* an expression for a tracepoint, or address filters; NULL: none */
 	const char *driver_config; /* terms for the driver ("@sink"), joined by ","; NULL: none */
 	bool aux; /* fills an AUX area */
-	bool text_address; /* config1 is where a text of the list stands: of no use in a file */
-	uint64_t unasked; /* bits of config that nobody asked for and that AUX sampling is better
-	                     without: a long PSB period */
-	enum event_tool tool; /* its count, in ns, is not the kernel's */
+	bool text_address; /* config1 is the address of a text in the list: meaningless in a file */
+	uint64_t unasked; /* bits of config set by default that AUX sampling must clear: a long
+	                     PSB period */
+	enum event_tool tool; /* the tool counts it, in ns, not the kernel */
 	bool clock; /* counts nanoseconds, shown as msec */
 	bool hardware; /* needs a hardware PMU; cycles may fall back to cpu-clock */
-	bool everywhere; /* of all tasks whoever is recorded: sched_switch beside a trace */
-	bool tracking; /* the added dummy event of system-wide recording */
-	bool most_precise; /* P: as precise as the hardware can */
-	bool stand_in; /* cpu-clock for cycles: its name follows from its attr */
-	bool by_default; /* nobody asked for it by name */
-	bool leader_samples; /* S: samples of its leader hold its count */
-	bool weak; /* W: may leave its group when that cannot be scheduled */
+	bool everywhere; /* for all tasks, whichever tasks are recorded: sched_switch with a
+	                    trace */
+	bool tracking; /* the dummy event added for system-wide recording */
+	bool most_precise; /* P: the highest precision that the hardware has */
+	bool stand_in; /* cpu-clock instead of cycles: its name is derived from its attr */
+	bool by_default; /* not requested by name */
+	bool leader_samples; /* S: samples of its leader contain its count */
+	bool weak; /* W: may leave its group if the group cannot be scheduled */
 };
 
-/* Of an event's name as files have it, with its modifiers. */
+/* Finds a tool event by its name in a file, with modifiers. */
 enum event_tool event_tool_named(const char *name);
 const char *event_tool_name(enum event_tool tool);
 
 struct event_machine;
 
-/* Zero-initialised is a valid empty list. */
+/* Empty when zero-initialised. */
 struct event_list {
 	struct event *v;
 	size_t n;
 	size_t cap;
-	size_t last; /* index of the first event that the last word of a string stood for */
-	struct arena arena; /* of the texts */
-	struct event_machine *machine; /* what was read of sysfs; NULL: nothing yet */
+	size_t last; /* index of the first event of the last word of a string */
+	struct arena arena; /* owns the texts */
+	struct event_machine *machine; /* what was read from sysfs; NULL: nothing yet */
 };
 
 void event_list_fini(struct event_list *list);
 
-/* Adds an empty event; NULL: no memory. Valid until the next one is added. */
+/* Adds an empty event; NULL: out of memory. Valid until the next one is added. */
 struct event *event_list_add(struct event_list *list);
 
-/* Gives it a name that the list keeps; false: no memory. */
+/* Sets the name to a copy owned by the list; false: out of memory. */
 bool event_set_name(struct event_list *list, struct event *event, const char *name);
 
 /*
- * Adds the events of one string. root: the directory with sys in it, for PMUs and tracepoints; -1:
- * none are known. SONDE_EARG: the text shows the place and lists what is valid; SONDE_EPERM,
- * SONDE_EIO: tracepoints cannot be read; SONDE_ENOMEM.
+ * Adds the events of one string. root: descriptor of the directory that contains sys, for PMUs and
+ * tracepoints; -1: none. SONDE_EARG: the text shows the mistake and lists what is valid;
+ * SONDE_EPERM, SONDE_EIO: tracepoints cannot be read; SONDE_ENOMEM.
  */
 int event_parse(struct event_list *list, int root, const char *text, struct error *err);
 
 /*
- * Gives the events that the last word of the last string stood for a filter; those that they have
- * hold too ("(a) && (b)"). SONDE_EARG: they take none; SONDE_ENOMEM.
+ * Adds a filter to the events of the last word of the last string; earlier filters still apply
+ * ("(a) && (b)"). SONDE_EARG: they accept none; SONDE_ENOMEM.
  */
 int event_set_filter(struct event_list *list, const char *filter, struct error *err);
 
-/* Has the machine cores of several kinds, each with counters of its own? */
+/* Whether the machine has several kinds of cores, each with counters of its own. */
 bool event_cores_differ(struct event_list *list, int root);
 
-/* Adds what is recorded when nothing is asked for: cycles as precise as the hardware can. */
+/* Adds the default event: cycles with the highest precision of the hardware. */
 int event_add_default(struct event_list *list, struct error *err);
 
-/* Turns a cycles event into the cpu-clock that stands in for it, with perf's name for that. */
+/* Replaces a cycles event by cpu-clock, with the name that perf uses for that. */
 bool event_use_cpu_clock(struct event_list *list, struct event *event);
 
-/* Names a stand-in, or the event added for tracking, by what its attr leaves out; false: no memory.
- */
+/* Sets the name of a stand-in, or of the tracking event, from its attr; false: out of memory. */
 bool event_name_again(struct event_list *list, struct event *event);
 
-/* Leaves the kernel out, as when only user space is allowed; the name says so in perf's way. */
+/* Excludes the kernel, when only user space is allowed, and changes the name as perf does. */
 bool event_exclude_kernel(struct event_list *list, struct event *event);
 
 #endif

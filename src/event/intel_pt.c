@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The terms of intel_pt: what perf-intel-pt(1) says of defaults and of the values in caps, where a
- * hexadecimal number has a bit for each value that can be asked for.
+ * Terms of intel_pt: the defaults and the rules for valid values of perf-intel-pt(1). A hexadecimal
+ * number in caps has a bit for each valid value.
  */
 #include "event/parts.h"
 
@@ -27,7 +27,7 @@ static bool cap_on(int root, const struct event_pmu *pmu, const char *cap)
 	return pmu_cap(root, pmu, cap, &v) && v != 0;
 }
 
-/* 3, or the nearest lower value that the caps allow; 0 is always there. */
+/* 3, or the next lower value that the caps allow; 0 is always allowed. */
 static uint64_t up_to_3(int root, const struct event_pmu *pmu, const char *cap)
 {
 	uint64_t valid = 0;
@@ -60,7 +60,7 @@ uint64_t intel_pt_default(int root, const struct event_pmu *pmu)
 	return config;
 }
 
-/* The value of a field: its bits gathered at the bottom. */
+/* Extracts a field: gathers its bits at the low end. */
 static uint64_t gather(uint64_t mask, uint64_t config)
 {
 	uint64_t v = 0;
@@ -75,7 +75,7 @@ static uint64_t gather(uint64_t mask, uint64_t config)
 	return v;
 }
 
-/* "0-5" or "0,3,6,9": runs of three and more are ranges. */
+/* Formats values as "0-5" or "0,3,6,9": three or more in a row become a range. */
 static void say_values(uint64_t valid, char *out, size_t size)
 {
 	unsigned from, to;
@@ -98,7 +98,7 @@ static void say_values(uint64_t valid, char *out, size_t size)
 	}
 }
 
-/* The term in the string, to show it. */
+/* Finds the term in the string, to show it in a message. */
 static struct word find_term(const struct parse *p, struct word terms, const char *name)
 {
 	const char *at = terms.p;

@@ -67,9 +67,9 @@ int event_add_default(struct event_list *list, struct error *err)
 }
 
 /*
- * The name that perf 6.1 makes from the attr of a stand-in: k, u, h for what is counted when
- * something is left out, a p for each step of precision, and G and H where they are not what goes
- * without saying: no guests, but both behind other letters.
+ * The name that perf 6.1 derives from the attr of a stand-in: k, u, h if something is excluded, a p
+ * for each level of precision, G and H if they are not the default, which is host only, or both
+ * with other letters.
  */
 static bool name_stand_in(struct event_list *list, struct event *event)
 {
@@ -137,7 +137,7 @@ bool event_exclude_kernel(struct event_list *list, struct event *event)
 		return name_stand_in(list, event);
 	}
 	text_str(&name, event->name);
-	/* behind the terms of a PMU modifiers follow at once */
+	/* after a PMU's terms, modifiers follow without a colon */
 	text_str(&name,
 	        strchr(event->name, ':') != NULL || strchr(event->name, '/') != NULL ? "u" : ":u");
 	text_char(&name, '\0');

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The letters behind an event: where it counts, how precisely, and how it shares counters. */
+/* Modifiers after an event: where it counts, how precisely, and how it shares counters. */
 #include "event/parts.h"
 
-/* How often each letter may stand in one list. */
+/* How often each letter may occur in one list. */
 static const struct modifier {
 	char letter;
 	unsigned char most;
@@ -46,7 +46,7 @@ static bool has(const struct event *event, enum sonde_attr_flag flag)
 	return sonde_attr_has(&event->attr, flag) != 0;
 }
 
-/* User, kernel and hypervisor: the first that is named leaves the others out. */
+/* User, kernel and hypervisor: the first one named excludes the others. */
 static void apply_levels(struct event *event, const unsigned count[128])
 {
 	static const enum sonde_attr_flag flags[] = {
@@ -84,8 +84,8 @@ static int count_letters(const struct parse *p, struct word w, unsigned count[12
 }
 
 /*
- * Applies a list to an event that may have modifiers already: those of a group come on top of its
- * events' own. Guests, as perf 6.1 does it: left out by u and p, or as G and H say.
+ * Applies a list to an event that may have modifiers: those of a group are added to its events'
+ * own. Guests, as in perf 6.1: excluded by u and p, or as G and H request.
  */
 int event_modify(const struct parse *p, struct event *event, struct word letters, bool member)
 {

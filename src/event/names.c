@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the names of record/event_name.h in event strings, and those of what tools count. */
+/* Finds the names of record/event_name.h, and of tool events, in event strings. */
 #include "event/parts.h"
 
 #include <stdio.h>
@@ -44,7 +44,10 @@ const struct record_event_name *event_name_find(struct word w)
 	return NULL;
 }
 
-/* The part whose longest name w begins with, up to a "-" or the end; -1: none. *used: its bytes. */
+/*
+ * Index of the part whose longest name is a prefix of w up to "-" or the end; -1: none. *used: its
+ * length.
+ */
 static int begins(struct word w, const struct record_cache_word *parts, size_t n, size_t *used)
 {
 	int found = -1;

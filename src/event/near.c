@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages about strings that are not understood: where, and what was probably meant. */
+/* Messages about invalid strings: where the mistake is, and what was probably meant. */
 #include "event/parts.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#define NAME_MOST 64 /* bytes of a name that are compared */
+#define NAME_MOST 64 /* longest name for comparison, in bytes */
 #define SHOWN     72 /* columns of the string in a message */
 
 bool word_is(struct word w, const char *text)
@@ -73,7 +73,7 @@ int event_hint(struct error *err, const char *fmt, ...)
 	return err->status;
 }
 
-/* Control characters would move the marks, or the user's terminal. */
+/* Replaces control characters, which would shift the marks or control the user's terminal. */
 static void put_visible(char *out, const char *s, size_t n)
 {
 	size_t i;
@@ -111,7 +111,7 @@ int event_fail(const struct parse *p, struct word at, const char *fmt, ...)
 	        skip + shown < all ? ".." : "", skip > 0 ? "  " : "", under);
 }
 
-/* Edits from one to the other: letters added, left out, changed, or two neighbours swapped. */
+/* Edit distance: letters added, removed or changed, and two neighbours swapped. */
 static unsigned distance(struct word a, const char *b)
 {
 	unsigned rows[3][NAME_MOST + 1];

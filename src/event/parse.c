@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* The grammar of event.h: groups, events, and what stands behind them. */
+/* The grammar of event.h: groups, events, and terms and modifiers after them. */
 #include "event/parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define STRING_MOST 65536 /* bytes of one string */
+#define STRING_MOST 65536 /* bytes of a string */
 
 static const char *skip_blanks(const char *p)
 {
 	return p + strspn(p, " \t\n");
 }
 
-/* What the parts of one event are. */
+/* The parts of one event. */
 struct item {
-	struct word all; /* as its name keeps it */
+	struct word all; /* the whole event, for its name */
 	struct word base; /* a name, a PMU, or the system of a tracepoint */
 	struct word second; /* the name of a tracepoint; p NULL: none */
 	struct word terms; /* p NULL: none */
@@ -29,7 +29,7 @@ static struct word word_at(const char *p)
 	return word_trim(w);
 }
 
-/* A name that a PMU or a tracepoint cannot have in front. */
+/* Whether a PMU or a tracepoint cannot have this name. */
 static bool is_common(struct word w)
 {
 	uint64_t v;
@@ -125,7 +125,7 @@ static int add_common(const struct parse *p, struct word w)
 	return 0;
 }
 
-/* config, config1, config2: the number in the place of what the name stands for. 0: another term. */
+/* config, config1, config2: replaces the number that the name defines. 0: another term. */
 static int take_config(const struct parse *p, struct event *event, const struct term *term)
 {
 	static const char *const names[] = {"config", "config1", "config2"};
@@ -144,7 +144,7 @@ static int take_config(const struct parse *p, struct event *event, const struct 
 	return 1;
 }
 
-/* Terms of an event that is none of a PMU. */
+/* Applies the terms of an event that does not belong to a PMU. */
 static int apply_terms(const struct parse *p, struct event *event, struct word terms)
 {
 	const char *at = terms.p;
@@ -183,7 +183,7 @@ static int name_event(const struct parse *p, struct event *event, struct word na
 	return event->name != NULL ? 0 : error_nomem(p->err);
 }
 
-/* Terms, modifiers and name for all events that one word stood for. */
+/* Applies terms, modifiers and name to all events of one word. */
 static int finish(const struct parse *p, const struct item *item, size_t first, bool pmu)
 {
 	struct event *event;
@@ -205,7 +205,7 @@ static int finish(const struct parse *p, const struct item *item, size_t first, 
 	return 0;
 }
 
-/* What stands behind the name: "/terms/" and modifiers. s: at "/", ":" or the end of the event. */
+/* Parses "/terms/" and modifiers after the name. s: at "/", ":" or the end of the event. */
 static int parse_tail(const struct parse *p, const char **at, struct item *item)
 {
 	const char *s = *at;
@@ -247,7 +247,7 @@ static int parse_breakpoint(const struct parse *p, const char **at, struct item 
 	return finish(p, item, first, false);
 }
 
-/* A name of libpfm4, which may have colons of its own: *at moves to behind it. 1: added. */
+/* Parses a name of libpfm4, which may contain colons; advances *at past it. 1: added. */
 static int parse_pfm(const struct parse *p, const char **at, const struct item *item)
 {
 	const char *begin = item->base.p;
@@ -268,7 +268,7 @@ static int parse_pfm(const struct parse *p, const char **at, const struct item *
 	return 1;
 }
 
-/* SYSTEM:NAME; *at at the colon, moves to behind the name. 1: added. */
+/* Parses SYSTEM:NAME from the colon; advances *at past the name. 1: added. */
 static int parse_tracepoint(const struct parse *p, const char **at, struct item *item)
 {
 	item->second = word_at(*at + 1);
@@ -277,7 +277,7 @@ static int parse_tracepoint(const struct parse *p, const char **at, struct item 
 	return 1;
 }
 
-/* An event of sysfs, a tracepoint, or a name of libpfm4: sysfs is read only when it must be. */
+/* An event of sysfs, a tracepoint, or a name of libpfm4: reads sysfs only if necessary. */
 static int parse_other(const struct parse *p, const char **at, struct item *item)
 {
 	const char *begin = item->base.p;
@@ -310,7 +310,7 @@ static int parse_other(const struct parse *p, const char **at, struct item *item
 	return finish(p, item, first, false);
 }
 
-/* *at: behind blanks; moves to the ",", "}" or the end behind the event. */
+/* *at: after blanks; advances to the ",", "}" or end after the event. */
 static int parse_event(const struct parse *p, const char **at)
 {
 	const char *begin = *at;
@@ -343,8 +343,8 @@ static int parse_event(const struct parse *p, const char **at)
 }
 
 /*
- * The events of a group that stand for several PMUs each are a group for each PMU: counters of
- * different PMUs cannot be scheduled together.
+ * Splits a group whose events match several PMUs into a group for each PMU: counters of different
+ * PMUs cannot be scheduled together.
  */
 static int split_group(struct event_list *list, size_t first, struct error *err)
 {
@@ -378,7 +378,7 @@ static int split_group(struct event_list *list, size_t first, struct error *err)
 	return 0;
 }
 
-/* *at: at the group's name or "{"; moves to behind the group and its modifiers. */
+/* *at: at the group's name or "{"; advances past the group and its modifiers. */
 static int parse_group(const struct parse *p, const char **at)
 {
 	struct event_list *list = p->list;

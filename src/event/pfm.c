@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names that libpfm4 knows: UNHALTED_CORE_CYCLES, snb::INST_RETIRED:ANY_P:u. The library is loaded
- * when a name may be one of its own: it is a megabyte of tables with addresses in them, which every
- * process that is linked with it gets a copy of. Into a static program it is linked.
+ * Names of libpfm4: UNHALTED_CORE_CYCLES, snb::INST_RETIRED:ANY_P:u. The library is loaded when a
+ * name may be one of its own: it has a megabyte of tables with relocations, of which every linked
+ * process would get a copy. Static programs link it.
  */
 #include "event/parts.h"
 
@@ -22,7 +22,7 @@ static bool load(struct pfm *pfm)
 	return true;
 }
 #else
-/* It stays loaded: what it initialises is its own. */
+/* Never unloaded: it initialises itself once. */
 static bool load(struct pfm *pfm)
 {
 	void *library = dlopen("libpfm.so.4", RTLD_LAZY | RTLD_LOCAL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Built without libpfm4: it knows no name. */
+/* Replaces pfm.c in a build without libpfm4: no name is known. */
 #include "event/parts.h"
 
 int pfm_parse(const struct parse *p, struct word name)

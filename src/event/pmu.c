@@ -4,12 +4,12 @@
  * notes in Documentation/ABI/testing/sysfs-bus-event_source-devices-*):
  *
  *	type			"8"; attr.type
- *	format/NAME		"config:0-7,32-35"; where the value of a term stands
- *	events/NAME		"event=0x3c,umask=0x1"; terms that have a name
+ *	format/NAME		"config:0-7,32-35"; the bits for the value of a term
+ *	events/NAME		"event=0x3c,umask=0x1"; an alias for terms
  *	events/NAME.scale	"2.5e-10"
  *	events/NAME.unit	"Joules"
- *	caps/NAME		"3f"; what the hardware can, of some PMUs in hex
- *	cpumask, cpus		"0,8"; where it counts for a package; which cores it belongs to
+ *	caps/NAME		"3f"; abilities of the hardware, for some PMUs in hex
+ *	cpumask, cpus		"0,8"; one cpu of each package it counts for; its cores
  */
 #define _GNU_SOURCE
 #include "core/array.h"
@@ -22,7 +22,7 @@
 #include <stdlib.h>
 
 #define DEVICES   "sys/bus/event_source/devices"
-#define FILE_MOST 512 /* bytes of a file that are looked at */
+#define FILE_MOST 512 /* bytes that are read of a file */
 #define MOST      65536 /* entries of a folder */
 
 static const char *copy(struct event_machine *m, const char *s)
@@ -35,7 +35,7 @@ static int by_name(const void *a, const void *b)
 	return strverscmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The names in a folder, in order; no such folder: none. The caller frees *list. */
+/* Names in a folder, sorted; empty if there is no such folder. The caller frees *list. */
 static bool list_names(
         struct event_machine *m, int root, const char *path, const char ***list, size_t *n)
 {
@@ -86,7 +86,7 @@ static bool is_aux(const char *name)
 	return false;
 }
 
-/* False: no memory. A folder without a number for its type is none of ours. */
+/* False: out of memory. Folders without a number in `type` are ignored. */
 static bool add_pmu(struct event_machine *m, int root, const char *name, size_t *cap)
 {
 	struct event_pmu pmu = {.name = name, .aux = is_aux(name)};
@@ -102,7 +102,7 @@ static bool add_pmu(struct event_machine *m, int root, const char *name, size_t 
 	if (read_line(root, name, "cpus", buf) && buf[0] != '\0') {
 		pmu.core = true;
 	} else if (read_line(root, name, "cpumask", buf) && buf[0] != '\0') {
-		/* tracing PMUs say there which cpus have one: nothing outside of cores */
+		/* in tracing PMUs the file lists the cpus that have one; they are part of cores */
 		pmu.uncore = !pmu.aux;
 	} else {
 		buf[0] = '\0';
@@ -168,7 +168,7 @@ void pmu_machine_free(struct event_machine *m)
 	free(m);
 }
 
-/* "0-7,32-35" to a mask; false when it is something else. */
+/* Converts "0-7,32-35" to a mask; false: another format. */
 static bool decode_ranges(struct word w, uint64_t *mask)
 {
 	uint64_t from, to;
@@ -231,7 +231,7 @@ static bool read_formats(struct event_machine *m, int root, struct event_pmu *pm
 
 		(void)snprintf(file, sizeof(file), "format/%s", names[i]);
 		if (!read_line(root, pmu->name, file, buf) || !pmu_format_decode(buf, f)) {
-			continue; /* of a kind that is not known: its name is no term */
+			continue; /* an unknown kind of format: not a term */
 		}
 		f->name = names[i];
 		f->text = copy(m, buf);
@@ -273,7 +273,7 @@ static bool read_aliases(struct event_machine *m, int root, struct event_pmu *pm
 
 		(void)snprintf(file, sizeof(file), "events/%s", names[i]);
 		if (strchr(names[i], '.') != NULL || !read_line(root, pmu->name, file, buf)) {
-			continue; /* .scale, .unit, .snapshot, .per-pkg of another one */
+			continue; /* .scale, .unit, .snapshot, .per-pkg of another event */
 		}
 		a->name = names[i];
 		a->terms = copy(m, buf);
@@ -333,8 +333,8 @@ const struct pmu_alias *pmu_alias_find(const struct event_pmu *pmu, struct word 
 }
 
 /*
- * exact: the PMU's name, where "uncore_" may be left out. Otherwise a glob or the name's beginning:
- * one device of many is called uncore_imc_0, and all are "imc".
+ * exact: the PMU's name, where "uncore_" may be omitted. Else a glob or a prefix: one of many
+ * devices is called uncore_imc_0, and "imc" means all.
  */
 bool pmu_matches(const struct event_pmu *pmu, struct word name, bool exact)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events of PMUs. As perf 6.1 does it: `config=` and its like are set first, then each format term
- * is or-ed into its bits, so that a term given twice, or once more behind an event that has it, is
- * both values or-ed. Where a PMU has settings of its own to begin with (Intel PT) a term replaces
- * its bits.
+ * Events of PMUs. As in perf 6.1, `config=` and similar terms are applied first; then each format
+ * term is or-ed into its bits, so that a term given twice, or in addition to one from sysfs, gives
+ * both values or-ed. For PMUs with default settings (Intel PT) a term replaces its bits.
  */
 #include "event/parts.h"
 
@@ -14,7 +13,7 @@ struct build {
 	const struct parse *p;
 	struct event_pmu *pmu;
 	size_t index; /* of the event in the list */
-	struct word terms; /* all that stands between the slashes */
+	struct word terms; /* everything between the slashes */
 	bool replace;
 	bool config_given;
 };
@@ -33,7 +32,7 @@ static uint64_t *config_of(const struct build *b, unsigned which)
 	return configs[which];
 }
 
-/* Numbers of the terms config, config1 ..; -1: another term. */
+/* Number of the term config, config1 ..; -1: another term. */
 static int which_config(struct word name)
 {
 	if (name.n < 6 || name.n > 7 || memcmp(name.p, "config", 6) != 0) {
@@ -50,7 +49,7 @@ static bool is_core(const struct event_pmu *pmu)
 	return pmu->core || strcmp(pmu->name, "cpu") == 0;
 }
 
-/* cpu/cycles/: an event that all machines know, on this PMU's cores. */
+/* cpu/cycles/: a generic event on this PMU's cores. */
 static bool take_common_name(const struct build *b, const struct term *term)
 {
 	const struct record_event_name *name = event_name_find(term->name);
@@ -141,7 +140,7 @@ static int take_format(const struct build *b, const struct parse *p, const struc
 	return 1;
 }
 
-/* Does the user give a value for this parameter of an event? */
+/* Whether the user gives a value for this parameter of an event. */
 static bool given(const struct build *b, struct word name)
 {
 	const char *at = b->terms.p;
@@ -155,7 +154,7 @@ static bool given(const struct build *b, struct word name)
 	return false;
 }
 
-/* The terms that sysfs gives for a name; "?" stands for a value that the user must give. */
+/* Applies the terms of a name in sysfs; "?" is a value that the user must give. */
 static int take_alias(struct build *b, const struct term *named, const struct pmu_alias *alias)
 {
 	struct parse inner = *b->p;
@@ -214,7 +213,7 @@ static bool take_raw(const struct build *b, const struct term *term)
 	return true;
 }
 
-/* "@tmc_etr0": where CoreSight writes to, a number that sysfs has for its name. */
+/* "@tmc_etr0": the sink of CoreSight, whose number is in sysfs. */
 static void take_sink(const struct build *b, struct word name)
 {
 	char sink[128];
@@ -229,7 +228,7 @@ static void take_sink(const struct build *b, struct word name)
 	}
 }
 
-/* What is not of the PMU: first, so that its formats come on top of a config. */
+/* Applies terms that are not the PMU's: first, so that format terms are or-ed into a config. */
 static int take_general(struct build *b, const struct term *term)
 {
 	struct event *event = event_of(b);
@@ -274,7 +273,7 @@ static int take_own(struct build *b, const struct term *term)
 	return unknown_term(b, term);
 }
 
-/* A term of take_general has nothing to do in the second round. */
+/* Whether take_general handles the term, so that the second round skips it. */
 static bool is_general(const struct build *b, const struct term *term)
 {
 	struct event scratch = *event_of(b);
@@ -314,7 +313,7 @@ static int take_terms(struct build *b)
 	                                             : 0;
 }
 
-/* One event of one PMU; the list is as it was when that does not work. */
+/* Adds an event of one PMU; the list is unchanged after a failure. */
 static int add(const struct parse *p, struct event_pmu *pmu, struct word terms, size_t instance)
 {
 	struct build b = {.p = p, .pmu = pmu, .terms = terms};
@@ -335,7 +334,7 @@ static int add(const struct parse *p, struct event_pmu *pmu, struct word terms, 
 	event->uncore = pmu->uncore;
 	event->aux = pmu->aux;
 	event->instance = instance;
-	event->name = NULL; /* the string, unless a term gives one */
+	event->name = NULL; /* the whole string, unless a term sets the name */
 	rc = take_terms(&b);
 	if (rc < 0) {
 		p->list->n--;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The PMUs kprobe and uprobe make a probe that lives as long as the event (perf_event_open(2)):
+ * The PMUs kprobe and uprobe create a probe for the lifetime of the event (perf_event_open(2)):
  *
  *	kprobe	config1: address of the function's name, config2: offset in it
  *	        config1 0, config2: address in the kernel
@@ -41,7 +41,7 @@ int probe_term(const struct parse *p, struct event *event, const struct term *te
 	if (known == NULL) {
 		return 0;
 	}
-	event->default_period = 1; /* every hit: a frequency would leave some out */
+	event->default_period = 1; /* every hit: sampling by frequency would omit some */
 	if (!known->text) {
 		TRY(term_number(p, term, 0, UINT64_MAX, &v));
 		event->attr.config2 = v;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Terms between slashes: how they are taken apart, and those that every event can have. */
+/* Terms between slashes: splitting them, and the terms that all events accept. */
 #include "event/parts.h"
 
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 
-/* Behind "uprobe_path=": a path has slashes of its own; the last one before modifiers, "," or "}"
- * ends the terms. */
+/*
+ * After "uprobe_path=": a path contains slashes; the last one before modifiers, "," or "}" ends the
+ * terms.
+ */
 static const char *close_of_path(const char *p)
 {
 	size_t n = strcspn(p, ",}");
@@ -113,7 +115,7 @@ static const struct def {
 	uint32_t bit;
 	enum kind kind;
 	size_t offset; /* in struct event_terms */
-	uint8_t width; /* bytes of the member that takes a number */
+	uint8_t width; /* size of the member for a number, in bytes */
 	uint64_t least, most;
 } defs[] = {
 #define AT(member) offsetof(struct event_terms, member)
@@ -159,7 +161,7 @@ static const struct choice call_graphs[] = {{"fp", EVENT_CALL_GRAPH_FP},
         {"dwarf", EVENT_CALL_GRAPH_DWARF}, {"lbr", EVENT_CALL_GRAPH_LBR},
         {"no", EVENT_CALL_GRAPH_NO}, {NULL, 0}};
 
-/* Bits of attr.branch_sample_type by the names that perf-record(1) gives them. */
+/* Bits of attr.branch_sample_type by their names in perf-record(1). */
 static const struct choice branches[] = {{"any", 1 << 3}, {"any_call", 1 << 4}, {"any_ret", 1 << 5},
         {"ind_call", 1 << 6}, {"ind_jmp", 1 << 12}, {"call", 1 << 13}, {"cond", 1 << 10},
         {"in_tx", 1 << 8}, {"no_tx", 1 << 9}, {"abort_tx", 1 << 7}, {"stack", 1 << 11},
@@ -192,7 +194,7 @@ static int choose(const struct parse *p, const struct term *term, struct word w,
 	return event_hint(p->err, "valid are: %s", valid);
 }
 
-/* Several may stand in a value, with "|" or, in quotes, "," between them. */
+/* A value may contain several, separated by "|" or, in quotes, by ",". */
 static int choose_branches(const struct parse *p, const struct term *term, uint64_t *value)
 {
 	struct word left = term->value;
@@ -209,7 +211,7 @@ static int choose_branches(const struct parse *p, const struct term *term, uint6
 		left.p += n;
 		left.n -= n;
 	} while (left.n > 0);
-	if ((*value & 7) == *value) { /* only where, not which */
+	if ((*value & 7) == *value) { /* privilege levels only, no kind of branch */
 		*value |= 1 << 3;
 	}
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tracepoints: tracefs has a folder for each, events/SYSTEM/NAME, and its number in the file `id`.
- * tracefs is mounted at sys/kernel/tracing, in old systems only at sys/kernel/debug/tracing.
+ * Tracepoints: tracefs has a folder for each, events/SYSTEM/NAME, with its number in the file `id`.
+ * tracefs is mounted at sys/kernel/tracing, on old systems only at sys/kernel/debug/tracing.
  */
 #define _GNU_SOURCE
 #include "core/array.h"
@@ -16,7 +16,7 @@
 static const char *const places[] = {
         "sys/kernel/tracing/events", "sys/kernel/debug/tracing/events"};
 
-/* The folders in one. */
+/* Names of subfolders. */
 struct names {
 	struct arena arena;
 	const char **v;
@@ -34,7 +34,7 @@ static int compare(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* In the order of the folder, which is perf's; false with errno, or no memory (errno 0). */
+/* In readdir order, as perf; false with errno, or out of memory (errno 0). */
 static bool names_read(struct names *names, int root, const char *path)
 {
 	DIR *dir = proc_open_dir(root, path);
@@ -113,7 +113,7 @@ static int no_tracefs(const struct parse *p, struct word at)
 	return SONDE_EARG;
 }
 
-/* 1: added; 0: it has no number; negative. */
+/* 1: added; 0: it has no number; negative: failure. */
 static int add(const struct parse *p, const char *place, const char *system, const char *name)
 {
 	char path[700];
@@ -160,7 +160,7 @@ static int unknown_name(
 	return event_hint(p->err, "all of them: sonde list tracepoint");
 }
 
-/* The tracepoints of one system that match; how many, or negative. */
+/* Adds the matching tracepoints of one system; returns how many, or negative. */
 static int add_system(const struct parse *p, const char *place, const char *system,
         const struct word name, const char *glob)
 {
@@ -251,7 +251,7 @@ int tracepoint_each(
 		(void)snprintf(path, sizeof(path), "%s/%s", place, systems.v[i]);
 		if (names_read_sorted(&names, root, path)) {
 			for (k = 0; ok && k < names.n; k++) {
-				/* some of ftrace's own have a format, but no number */
+				/* some of ftrace's own tracepoints have a format but no number */
 				(void)snprintf(path, sizeof(path), "%s/%s/%s/id", place,
 				        systems.v[i], names.v[k]);
 				ok = !proc_stat(root, path, &st) ||
