@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An arena: many allocations, freed together. Not safe to share between threads. */
+/* An arena: many allocations that are freed together. Use by one thread at a time. */
 #ifndef SONDE_CORE_ARENA_H
 #define SONDE_CORE_ARENA_H
 
@@ -7,21 +7,24 @@
 
 struct arena_block;
 
-/* Zero-initialised is a valid empty arena. */
+/* Empty when zero-initialised. */
 struct arena {
 	struct arena_block *head;
 	char *p; /* next free byte of the newest block */
 	char *end; /* one past its last byte */
-	size_t used; /* bytes handed out since the last reset */
+	size_t used; /* bytes allocated since the last reset */
 };
 
-void arena_fini(struct arena *a); /* frees everything; the arena is empty and usable again */
+void arena_fini(struct arena *a); /* frees everything; the arena is empty and can be used again */
 
-/* n bytes, aligned for any type, not cleared; NULL: no memory. Valid until arena_fini. */
+/*
+ * Allocates n bytes, aligned for any type, not cleared; NULL: out of memory. Valid until
+ * arena_fini.
+ */
 void *arena_alloc(struct arena *a, size_t n);
 void *arena_zalloc(struct arena *a, size_t n);
 
-/* A copy of n bytes with a NUL behind it. */
+/* Copies n bytes and appends a NUL. */
 char *arena_text(struct arena *a, const char *s, size_t n);
 
 #endif

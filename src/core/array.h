@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Growing arrays: a pointer, a count and a capacity that live in the user's struct. */
+/* Growing arrays: pointer, count and capacity are members of the user's struct. */
 #ifndef SONDE_CORE_ARRAY_H
 #define SONDE_CORE_ARRAY_H
 
@@ -8,7 +8,7 @@
 
 /*
  * Makes room for `need` elements of `size` bytes in the array at *data (a T **, passed as void *).
- * Grows by half at least. Returns false, with nothing changed, when there is no memory.
+ * Grows by at least half. Returns false, and changes nothing, when out of memory.
  */
 bool array_reserve(void *data, size_t *cap, size_t need, size_t size);
 

@@ -3,10 +3,13 @@
 
 #define REPLACEMENT 0xfffdu /* U+FFFD */
 
-/* Takes the next character of s[*i..n), which is not empty; an invalid byte is taken alone. */
+/*
+ * Reads the next character of s[*i..n), which is not empty; an invalid byte counts as a character.
+ */
 static uint32_t next_char(const uint8_t *s, size_t n, size_t *i)
 {
-	static const uint32_t least[] = {0, 0x80, 0x800, 0x10000}; /* shorter forms are invalid */
+	static const uint32_t least[] = {0, 0x80, 0x800, 0x10000}; /* shorter encodings are
+	                                                              invalid */
 	uint8_t first = s[(*i)++];
 	unsigned more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
 	uint32_t c;
@@ -61,13 +64,13 @@ static void put_unicode_escape(struct text *t, uint32_t c)
 	text_hex(t, c, 4, '0');
 }
 
-/* Markup, and what ends a line of a script. */
+/* Markup characters, and those that end a line of JavaScript. */
 static bool is_risky(uint32_t c)
 {
 	return c == 0x7f || c == '<' || c == '>' || c == '&' || c == 0x2028 || c == 0x2029;
 }
 
-/* Bytes that every JSON has as they are: printable ones, but for quotes, backslashes and markup. */
+/* Characters that JSON never escapes: printable ones except quotes, backslashes and markup. */
 static const bool plain[256] = {
         [0x20 ... 0x21] = true,
         [0x23 ... 0x25] = true,
@@ -128,7 +131,7 @@ void escape_html(struct text *t, const char *s, size_t n)
 		case '"': text_str(t, "&quot;"); break;
 		case '\'': text_str(t, "&#39;"); break;
 		default:
-			/* HTML has no way to write control characters */
+			/* HTML cannot express control characters */
 			put_char(t, (c < 0x20 && c != '\t') || c == 0x7f ? REPLACEMENT : c);
 			break;
 		}

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Hash functions for our open-addressing tables; not for untrusted long chains, tables probe
- * linearly. */
+/* Hash functions for the open-addressing tables of this library, which probe linearly. */
 #ifndef SONDE_CORE_HASH_H
 #define SONDE_CORE_HASH_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The hash table of this library: an open-addressing index over numbered elements that the caller
- * keeps in an array. Hashes are stored, so growing needs no keys and most look-ups compare one.
+ * The hash table of this library: an open-addressing index of elements that the caller stores in an
+ * array. Hashes are stored, so growing needs no keys and most look-ups compare one key.
  *
  *	size_t at = hash;
  *	while ((id = index_next(x, hash, &at)) != INDEX_NONE) {
@@ -22,7 +22,7 @@ struct index_slot {
 	uint32_t hash, id; /* id + 1; 0: free */
 };
 
-/* Zero-initialised is a valid empty one. */
+/* Empty when zero-initialised. */
 struct index {
 	struct index_slot *slots;
 	size_t nslots; /* a power of two, or 0 */
@@ -32,15 +32,15 @@ struct index {
 void index_fini(struct index *x);
 int index_grow(struct index *x);
 
-/* Makes room for one more element, before the search for it; negative: no memory. */
+/* Makes room for one more element; call it before the search. Negative: out of memory. */
 static inline int index_room(struct index *x)
 {
 	return x->n * 2 >= x->nslots ? index_grow(x) : 0;
 }
 
 /*
- * The next element with this hash from slot *at on (first: the hash itself); *at is its slot, or
- * the free one where the search ends. The index has room or is not empty.
+ * Returns the next element with this hash from slot *at on (first: the hash itself); *at becomes
+ * its slot, or the free slot where the search ends. The index must have room or not be empty.
  */
 static inline uint32_t index_next(const struct index *x, uint32_t hash, size_t *at)
 {
@@ -57,9 +57,9 @@ static inline uint32_t index_next(const struct index *x, uint32_t hash, size_t *
 }
 
 /*
- * For look-ups in batches, so that the misses of the processor's caches overlap: asks for a slot,
- * and later for the element that it names. The second is a guess: the id where the look-up will
- * begin, or INDEX_NONE.
+ * For look-ups in batches, so that cache misses overlap: index_prefetch loads a slot. Later,
+ * index_guess returns the id where the look-up will begin, or INDEX_NONE, so that the caller can
+ * prefetch that element. It may be wrong.
  */
 static inline void index_prefetch(const struct index *x, uint32_t hash)
 {
@@ -85,7 +85,7 @@ static inline void index_put(struct index *x, uint32_t hash, size_t at, uint32_t
 	x->n++;
 }
 
-/* The element in the slot where a search found one gets another number. */
+/* Changes the id in the slot that a search found. */
 static inline void index_replace(struct index *x, size_t at, uint32_t id)
 {
 	x->slots[at & (x->nslots - 1)].id = id + 1;

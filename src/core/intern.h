@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Strings stored once and named by a small number. Ids count up from 0 and never move. */
+/* Strings that are stored once and identified by a number. Ids count up from 0 and never change. */
 #ifndef SONDE_CORE_INTERN_H
 #define SONDE_CORE_INTERN_H
 
@@ -10,7 +10,7 @@
 
 #define INTERN_NONE UINT32_MAX
 
-/* Zero-initialised is a valid empty table. Reading is safe from many threads once writing ended. */
+/* Empty when zero-initialised. Any number of threads may read once writing has ended. */
 struct intern {
 	struct arena arena;
 	const char **texts;
@@ -21,10 +21,10 @@ struct intern {
 
 void intern_fini(struct intern *in);
 
-/* The id of s[0..n); INTERN_NONE when there is no memory. */
+/* Returns the id of s[0..n); INTERN_NONE: out of memory. */
 uint32_t intern_add(struct intern *in, const char *s, size_t n);
 
-/* The text of an id, NUL-terminated, until intern_fini. */
+/* Returns the text of an id, NUL-terminated; valid until intern_fini. */
 static inline const char *intern_text(const struct intern *in, uint32_t id)
 {
 	return in->texts[id];

@@ -19,7 +19,7 @@ static void put_line(struct json *j)
 	}
 }
 
-/* What is in front of a value. */
+/* Writes everything before a value. */
 static inline void put_key(struct json *j, const char *key)
 {
 	if (j->comma) {
@@ -45,7 +45,7 @@ static void open_bracket(struct json *j, const char *key, char bracket, char clo
 {
 	put_key(j, key);
 	text_char(j->out, bracket);
-	if (j->depth == JSON_DEPTH) { /* no layout is as deep */
+	if (j->depth == JSON_DEPTH) { /* deeper than any layout */
 		j->out->failed = true;
 		return;
 	}

@@ -15,8 +15,8 @@ struct pool {
 	size_t ntasks;
 	pthread_mutex_t lock; /* guards all below */
 	pthread_cond_t turn;
-	size_t next; /* task to hand out */
-	size_t emitted; /* tasks that were emitted */
+	size_t next; /* next task to start */
+	size_t emitted; /* number of emitted tasks */
 	size_t failed; /* number of the first task that failed; ntasks: none */
 	int rc;
 };
@@ -65,7 +65,7 @@ static void pool_fail(struct pool *p, size_t task, int rc)
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* Waits until all tasks before this one were emitted; false when one of them failed. */
+/* Waits until all earlier tasks are emitted; false when one of them failed. */
 static bool pool_wait_turn(struct pool *p, size_t task)
 {
 	bool good;
@@ -127,7 +127,7 @@ int pool_run_ordered(unsigned jobs, size_t ntasks, pool_task_fn work, pool_task_
 		workers[started] = (struct pool_worker){.pool = &p, .index = started};
 		if (pthread_create(&workers[started].thread, NULL, pool_worker_main,
 		            &workers[started]) != 0) {
-			break; /* fewer threads do the same work */
+			break; /* continue with fewer threads */
 		}
 	}
 	pool_worker_main(&workers[0]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Workers over numbered tasks. A pool lives for one call: threads start, take tasks in rising
- * order, and end. With one job, or one task, everything runs on the caller's thread.
+ * Workers for numbered tasks. A pool lives for one call: threads start, take tasks in rising order,
+ * and end. With one job, or one task, everything runs on the caller's thread.
  */
 #ifndef SONDE_CORE_POOL_H
 #define SONDE_CORE_POOL_H
@@ -10,19 +10,20 @@
 
 #define POOL_JOBS_MAX 256
 
-/* Works on one task as worker 0..jobs-1; a negative status stops the pool. */
+/* Does one task as worker 0..jobs-1; a negative status stops the pool. */
 typedef int (*pool_task_fn)(void *arg, unsigned worker, size_t task);
 
-/* The number of processors that this process may run on, at least 1. */
+/* Returns the number of processors that this process may run on, at least 1. */
 unsigned pool_default_jobs(void);
 
-/* Runs tasks 0..ntasks-1; the first negative status by task number, or 0. */
+/* Runs tasks 0..ntasks-1. Returns 0, or the negative status of the lowest-numbered failed task. */
 int pool_run(unsigned jobs, size_t ntasks, pool_task_fn work, void *arg);
 
 /*
- * As pool_run, and calls emit(arg, worker, task) for each task in order, one at a time, when its
- * work is done and all earlier ones were emitted, on the worker's own thread, before that worker
- * takes another task. So work can leave its result in per-worker memory, and memory stays bounded.
+ * As pool_run, and calls emit(arg, worker, task) for each task in order, one at a time, after its
+ * work is done and all earlier tasks were emitted. It runs on the worker's own thread before that
+ * worker takes another task. So `work` can leave its result in per-worker memory, and memory stays
+ * bounded.
  */
 int pool_run_ordered(unsigned jobs, size_t ntasks, pool_task_fn work, pool_task_fn emit, void *arg);
 

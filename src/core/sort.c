@@ -6,7 +6,7 @@
 #define DIGIT_BITS 11
 #define DIGITS     ((size_t)1 << DIGIT_BITS)
 
-/* One stable pass by the digit at `shift`. */
+/* One stable pass over the digit at `shift`. */
 static void pass(const uint64_t *keys, const uint32_t *in, uint32_t *out, size_t n, unsigned shift)
 {
 	uint32_t at[DIGITS] = {0};
@@ -30,7 +30,7 @@ void sort_order(const uint64_t *keys, uint32_t *order, uint32_t *spare, size_t n
 {
 	uint32_t *in = order;
 	uint32_t *out = spare;
-	uint64_t varies = 0; /* bits that are not the same in all keys */
+	uint64_t varies = 0; /* bits that differ between keys */
 
 	for (size_t i = 1; i < n; i++) {
 		varies |= keys[order[i]] ^ keys[order[0]];

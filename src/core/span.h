@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Spans and bounds-checked cursors: the only place that does arithmetic on input bytes.
+ * Spans and bounds-checked cursors: the only code that does arithmetic on input bytes.
  *
- * A cursor reads integers in the input's byte order. A read past the end gives zero and sets `bad`,
- * so that a parser reads a whole group of fields and checks once.
+ * A cursor reads integers in the input's byte order. A read past the end returns zero and sets
+ * `bad`, so that a parser can read a group of fields and check once.
  */
 #ifndef SONDE_CORE_SPAN_H
 #define SONDE_CORE_SPAN_H
@@ -24,7 +24,7 @@ struct span {
 #define HOST_BIG_ENDIAN false
 #endif
 
-/* Unaligned loads; `swap` says that the input's byte order is not the host's. */
+/* Unaligned loads; `swap`: the input's byte order is not the host's. */
 static inline uint16_t load_u16(const uint8_t *p, bool swap)
 {
 	uint16_t v;
@@ -49,7 +49,7 @@ static inline uint64_t load_u64(const uint8_t *p, bool swap)
 	return swap ? __builtin_bswap64(v) : v;
 }
 
-/* Unaligned stores, in host order or, with `swap`, in the other one. */
+/* Unaligned stores, in host byte order or, with `swap`, in the other one. */
 static inline void store_u16(uint8_t *p, uint16_t v, bool swap)
 {
 	v = swap ? __builtin_bswap16(v) : v;
@@ -88,7 +88,7 @@ static inline size_t cursor_left(const struct cursor *c)
 	return (size_t)(c->end - c->p);
 }
 
-/* The next n bytes, or NULL (and bad) when fewer are left. */
+/* Returns the next n bytes, or NULL (and sets bad) if fewer are left. */
 static inline const uint8_t *cursor_take(struct cursor *c, size_t n)
 {
 	const uint8_t *p = c->p;
@@ -137,7 +137,7 @@ static inline struct span cursor_bytes(struct cursor *c, size_t n)
 	return (struct span){.p = p, .n = p ? n : 0};
 }
 
-/* A text field of at most n bytes that ends at its first NUL; the cursor moves n bytes. */
+/* Reads a text field of n bytes that ends at its first NUL; the cursor advances by n bytes. */
 static inline struct span cursor_text(struct cursor *c, size_t n)
 {
 	struct span s = cursor_bytes(c, n);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Errors as a status plus causes in words, and the sink that counts diagnostics. */
+/* Errors as a status plus causes in words, and a sink that counts diagnostics. */
 #ifndef SONDE_CORE_STATUS_H
 #define SONDE_CORE_STATUS_H
 
@@ -10,7 +10,7 @@
 #define ERROR_TEXT_MAX 1024
 #define NO_OFFSET      UINT64_MAX
 
-/* Forwards a negative status. */
+/* Returns a negative status to the caller. */
 #define TRY(expr)                                                                                  \
 	do {                                                                                       \
 		int try_rc_ = (expr);                                                              \
@@ -19,32 +19,32 @@
 		}                                                                                  \
 	} while (0)
 
-/* The last failure of a handle. Zero-initialised means: nothing failed. */
+/* The last failure of a handle; none when zero-initialised. */
 struct error {
 	int status;
 	uint64_t offset;
 	char text[ERROR_TEXT_MAX];
 };
 
-/* Starts a new failure; returns status, so that `return error_set(...)` reads well. */
+/* Starts a new failure; returns status, for `return error_set(...)`. */
 int error_set(struct error *err, int status, uint64_t offset, const char *fmt, ...)
         __attribute__((format(printf, 4, 5)));
 
-/* Puts a wider cause in front of the text that is there ("cannot report FILE: " ...). */
+/* Prepends a wider cause to the text ("cannot report FILE: " ...). */
 int error_wrap(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 int error_nomem(struct error *err);
 
-/* Sets the text of a status that needs no other: SONDE_ENOMEM, SONDE_EOUTPUT. Returns status. */
+/* Sets the standard text of SONDE_ENOMEM or SONDE_EOUTPUT. Returns status. */
 int error_plain(struct error *err, int status);
 
-/* The status of what an output function of the caller returned: any negative number is a failure. */
+/* The status for the result of a caller's output function: any negative number is a failure. */
 static inline int status_of_output(int rc)
 {
 	return rc < 0 ? SONDE_EOUTPUT : 0;
 }
 
-/* Counts diagnostics and passes them to the user's function; single-threaded. */
+/* Counts diagnostics and passes them to the user's function; for one thread. */
 struct diag_sink {
 	sonde_diag_fn fn; /* may be NULL */
 	void *arg;

@@ -118,7 +118,7 @@ void text_percent(struct text *t, uint64_t part, uint64_t total, unsigned width)
 	}
 	whole = (uint64_t)hundredths;
 	rest = hundredths - (double)whole;
-	if (rest > 0.499999 && rest < 0.500001) { /* too near to a tie for our arithmetic */
+	if (rest > 0.499999 && rest < 0.500001) { /* too near to a tie for this arithmetic */
 		text_printf(t, "%*.2f", (int)width, percent);
 		return;
 	}

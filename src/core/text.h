@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A growing text buffer with fast number formatting: the hot path of script and report.
- * When memory runs out the buffer stays as it was, `failed` is set and further writes do nothing;
- * a writer checks once at the end. Not NUL-terminated.
+ * A growing text buffer with fast formatting of numbers, used on the hot paths of script and
+ * report. When out of memory the buffer keeps its contents, `failed` is set and further writes do
+ * nothing, so that a writer checks once at the end. Not NUL-terminated.
  */
 #ifndef SONDE_CORE_TEXT_H
 #define SONDE_CORE_TEXT_H
@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Zero-initialised is a valid empty buffer. */
+/* Empty when zero-initialised. */
 struct text {
 	char *p;
 	size_t n;
@@ -25,7 +25,7 @@ void text_fini(struct text *t);
 
 bool text_grow(struct text *t, size_t more);
 
-/* Room for `more` bytes behind the end, or NULL. */
+/* Returns room for `more` bytes after the end, or NULL. */
 static inline char *text_room(struct text *t, size_t more)
 {
 	if ((t->cap - t->n < more || t->p == NULL) && !text_grow(t, more)) {
@@ -64,7 +64,9 @@ void text_fill(struct text *t, char c, size_t n);
 /* As printf's %*s (right-aligned; left-aligned when width is negative). */
 void text_padded(struct text *t, const char *s, int width);
 
-/* Decimal and hexadecimal, right-aligned in `width` with `pad` (' ' or '0'); width 0: as it is. */
+/*
+ * Decimal and hexadecimal, right-aligned in `width` with `pad` (' ' or '0'); width 0: no padding.
+ */
 void text_u64(struct text *t, uint64_t v, unsigned width, char pad);
 void text_hex(struct text *t, uint64_t v, unsigned width, char pad);
 
