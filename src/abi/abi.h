@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The numbers of perf.data and of the kernel's perf ABI under our own names. Sources:
- * perf_event_open(2), perf.data's format document; doc/format.md says which were checked against
+ * perf_event_open(2), perf.data's format document; doc/format.md lists which were checked against
  * real files.
  */
 #ifndef SONDE_ABI_H
@@ -70,7 +70,7 @@ enum abi_misc {
 	MISC_HYPERVISOR = 3,
 	MISC_GUEST_KERNEL = 4,
 	MISC_GUEST_USER = 5,
-	MISC_MAPS_CUT = 1 << 12, /* reading /proc/PID/maps took too long: this is the last */
+	MISC_MAPS_CUT = 1 << 12, /* reading /proc/PID/maps timed out: no more mappings follow */
 	MISC_MMAP_DATA = 1 << 13,
 	MISC_COMM_EXEC = 1 << 13,
 	MISC_FORK_EXEC = 1 << 13,
@@ -80,7 +80,7 @@ enum abi_misc {
 	MISC_BUILD_ID_SIZE = 1 << 15
 };
 
-/* Marks inside call chains: values from here up are not addresses. */
+/* Marks inside call chains: values from here up are no addresses. */
 #define CALLCHAIN_MARKS    ((uint64_t)-4095)
 #define CALLCHAIN_HV       ((uint64_t)-32)
 #define CALLCHAIN_KERNEL   ((uint64_t)-128)
@@ -136,7 +136,7 @@ enum abi_feature {
 
 /* "PERFILE2" as the u64 that a little-endian writer stores */
 #define FILE_MAGIC2 0x32454c4946524550ULL
-/* "SONDEREC", the offset of an empty section of event types: Sonde has not finished this file */
+/* "SONDEREC", the offset of an empty section of event types: Sonde did not finish this file */
 #define FILE_UNFINISHED  0x43455245444e4f53ULL
 #define FILE_HEADER_SIZE 104u
 #define PIPE_HEADER_SIZE 16u

@@ -107,7 +107,7 @@ int image_build_id_of_module(const char *name, uint8_t id[IMAGE_BUILD_ID_MAX])
 
 struct span image_vdso(void)
 {
-	/* Mapped for ever; its size follows from its headers. */
+	/* Mapped for the process's lifetime; its size follows from its headers. */
 	uint64_t at = getauxval(AT_SYSINFO_EHDR);
 	const uint8_t *p;
 	size_t end;

@@ -2,14 +2,20 @@
 /*
  * A read-only view of ELF bytes, 32 and 64 bit, either byte order, every access checked.
  *
- *   e_ident  0: 7f 'E' 'L' 'F'   4: class (1: 32 bit, 2: 64 bit)   5: data (1: little, 2: big
- * endian) field          32-bit offset,size   64-bit offset,size e_type         16,2 16,2 e_machine
- * 18,2                 18,2 e_phoff        28,4                 32,8 e_shoff        32,4 40,8
- *   e_phentsize    42,2  e_phnum 44,2   54,2  56,2
- *   e_shentsize    46,2  e_shnum 48,2   58,2  60,2   e_shstrndx 50,2 / 62,2
+ *	e_ident  0: 7f 'E' 'L' 'F'   4: class (1: 32, 2: 64 bit)   5: data (1: little, 2: big)
+ *	field          32-bit offset, size    64-bit offset, size
+ *	e_type         16, 2                  16, 2
+ *	e_machine      18, 2                  18, 2
+ *	e_phoff        28, 4                  32, 8
+ *	e_shoff        32, 4                  40, 8
+ *	e_phentsize    42, 2                  54, 2
+ *	e_phnum        44, 2                  56, 2
+ *	e_shentsize    46, 2                  58, 2
+ *	e_shnum        48, 2                  60, 2
+ *	e_shstrndx     50, 2                  62, 2
  *
- * A section count of 0 with e_shoff set stands in section 0's sh_size; a string index of 0xffff
- * stands in its sh_link.
+ * If e_shnum is 0 and e_shoff is set, the number of sections is the sh_size of section 0; if
+ * e_shstrndx is 0xffff, the index is its sh_link.
  */
 #include "image/image.h"
 
@@ -31,7 +37,10 @@ static uint64_t word(struct cursor *c, bool is64)
 	return is64 ? cursor_u64(c) : cursor_u32(c);
 }
 
-/* Bytes [offset, offset + n) of the file, or an empty span (of a real pointer, for cursors). */
+/*
+ * Returns bytes [offset, offset + n) of the file, or an empty span (with a valid pointer, for
+ * cursors).
+ */
 static struct span part(struct span bytes, uint64_t offset, uint64_t n)
 {
 	if (offset > bytes.n || n > bytes.n - offset) {
@@ -119,7 +128,7 @@ static int read_sections(struct image_elf *e, struct header *h, struct error *er
 		h->shnum = h->shnum == 0 ? zero.size : h->shnum;
 		h->shstrndx = h->shstrndx == SHN_XINDEX ? zero.link : h->shstrndx;
 	}
-	/* A count that the bytes cannot hold is cut to what they can. */
+	/* Reduce a count to what the bytes can hold. */
 	if (h->shnum > (e->bytes.n - h->shoff) / h->shentsize) {
 		h->shnum = (e->bytes.n - h->shoff) / h->shentsize;
 	}
@@ -144,7 +153,7 @@ static int read_sections(struct image_elf *e, struct header *h, struct error *er
 	return SONDE_OK;
 }
 
-/* One program header; notes are looked at for the build id. */
+/* Reads one program header; searches notes for the build id. */
 static void read_segment(struct image_elf *e, struct span raw)
 {
 	struct cursor c = cursor_make(raw, e->swap);
@@ -188,7 +197,7 @@ static int read_segments(struct image_elf *e, const struct header *h, struct err
 	return SONDE_OK;
 }
 
-/* Sections first: a separate debug file has the note in a section, and damaged segments. */
+/* Sections first: a separate debug file has the note in a section, and wrong segments. */
 static void find_build_id(struct image_elf *e)
 {
 	for (size_t i = 0; i < e->nsections; i++) {
@@ -243,8 +252,9 @@ const struct image_section *image_elf_section(const struct image_elf *e, const c
 
 struct span image_elf_section_bytes(const struct image_elf *e, const struct image_section *s)
 {
-	/* Compressed bytes are not the section's text; nothing that is read here is ever
-	 * compressed. */
+	/*
+	 * Compressed bytes are not the contents; no section that is read here is ever compressed.
+	 */
 	if (s->type == SHT_NOBITS || (s->flags & SHF_COMPRESSED) != 0) {
 		return (struct span){.p = e->bytes.p, .n = 0};
 	}
@@ -299,6 +309,6 @@ const char *image_elf_debuglink(const struct image_elf *e)
 		return NULL;
 	}
 	text = text_at(image_elf_section_bytes(e, s), 0);
-	/* A name with a slash would lead out of the folders where such files belong. */
+	/* A name with a slash would point outside of the folders for debug files. */
 	return text[0] == 0 || strchr(text, '/') != NULL ? NULL : text;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files mapped read-only, and text files read whole. */
+/* Files mapped read-only, and text files read as a whole. */
 #include "image/image.h"
 
 #include <errno.h>
@@ -19,7 +19,9 @@ static int map_fd(struct image_file *f, int fd, const char *path, struct error *
 		return error_set(
 		        err, SONDE_EIO, NO_OFFSET, "cannot stat %s: %s", path, strerror(errno));
 	}
-	/* A device or a pipe could block for ever, or change under us. */
+	/*
+	 * Other files, such as devices and pipes, could block for ever or change while being read.
+	 */
 	if (!S_ISREG(st.st_mode)) {
 		return error_set(err, SONDE_EFORMAT, NO_OFFSET, "%s is not a regular file", path);
 	}
@@ -60,7 +62,7 @@ void image_file_close(struct image_file *f)
 	*f = (struct image_file){0};
 }
 
-/* A text larger than this is not what it says. */
+/* Larger files are not text. */
 #define TEXT_MAX ((size_t)1 << 30)
 
 static int read_all(struct image_text *t, int fd, const char *path, struct error *err)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The names under which the file of an object may stand.
+ * Candidate names for the file of an object and for its debug file.
  *
- *   ID as xx/rest: the first byte of the build id in hex, then the others
- *   ~/.debug/.build-id/xx/rest      a link to a folder with `elf`, `kallsyms` or `vdso`, or to a
- * file /usr/lib/debug/.build-id/xx/rest.debug /usr/lib/debug/PATH.debug, /usr/lib/debug/PATH
- *   .gnu_debuglink NAME: DIR/NAME, DIR/.debug/NAME, /usr/lib/debug/DIR/NAME
+ *	ID as xx/rest: the first byte of the build id in hex, then the others
+ *	~/.debug/.build-id/xx/rest      a link to a folder with `elf`, `kallsyms` or `vdso`, or a file
+ *	/usr/lib/debug/.build-id/xx/rest.debug
+ *	/usr/lib/debug/PATH.debug, /usr/lib/debug/PATH
+ *	.gnu_debuglink NAME: DIR/NAME, DIR/.debug/NAME, /usr/lib/debug/DIR/NAME
  */
 #include "image/image.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes behind an address: mapped files, a read-only view of ELF in memory, build ids, and the
- * places where the file of an object, or its separate debug file, may stand.
+ * The bytes of objects: mapped files, a read-only view of ELF in memory, build ids, and candidate
+ * names for the file of an object or its separate debug file.
  *
- * Everything here is used by one thread at a time, or read by many after it was opened.
+ * Use by one thread at a time; after opening, any number of threads may read.
  */
 #ifndef SONDE_IMAGE_IMAGE_H
 #define SONDE_IMAGE_IMAGE_H
@@ -20,7 +20,7 @@ struct image_build_id {
 	size_t size;
 };
 
-/* A regular file mapped read-only. Zero-initialised is a valid closed one. */
+/* A regular file mapped read-only. Closed when zero-initialised. */
 struct image_file {
 	struct span bytes;
 	void *map;
@@ -29,19 +29,25 @@ struct image_file {
 int image_file_open(struct image_file *f, const char *path, struct error *err);
 void image_file_close(struct image_file *f);
 
-/* A file read whole, also one of /proc that says no size. free(bytes) is the user's. */
+/*
+ * A file read as a whole, including files of /proc without a size. The caller frees bytes with
+ * free().
+ */
 struct image_text {
 	uint8_t *bytes;
 	size_t size;
-	uint32_t uid; /* the file's owner */
+	uint32_t uid; /* the owner of the file */
 };
 
 int image_text_read(struct image_text *t, const char *path, struct error *err);
 
-/* At most n bytes of the beginning of a file, also one of /proc; 0: none to be had. */
+/*
+ * Reads at most n bytes from the beginning of a file, including files of /proc; returns 0 on
+ * failure.
+ */
 size_t image_head_read(const char *path, uint8_t *out, size_t n);
 
-/* One section; name is "" where the input's is damaged. */
+/* A section; name is "" if the input's is damaged. */
 struct image_section {
 	const char *name;
 	uint32_t type;
@@ -61,12 +67,12 @@ struct image_segment {
 	uint64_t memsz;
 };
 
-/* A view of ELF bytes: valid as long as the bytes are. Zero-initialised is a valid closed one. */
+/* A view of ELF bytes, valid as long as they are. Closed when zero-initialised. */
 struct image_elf {
 	struct span bytes;
 	struct image_section *sections;
 	size_t nsections;
-	struct image_segment *segments; /* the PT_LOAD ones only */
+	struct image_segment *segments; /* only PT_LOAD */
 	size_t nsegments;
 	struct image_build_id build_id;
 	uint16_t type;
@@ -75,7 +81,7 @@ struct image_elf {
 	bool is64;
 };
 
-/* One entry of a symbol section, values as in the file. */
+/* An entry of a symbol section, with the values of the file. */
 struct image_elf_symbol {
 	uint64_t value;
 	uint64_t size;
@@ -84,49 +90,49 @@ struct image_elf_symbol {
 	uint8_t info;
 };
 
-/* SONDE_EFORMAT: not ELF, or its headers cannot be read. Damage further in leaves things out. */
+/* SONDE_EFORMAT: not ELF, or unreadable headers. Other damage makes parts missing. */
 int image_elf_open(struct image_elf *e, struct span bytes, struct error *err);
 void image_elf_close(struct image_elf *e);
 
-/* The first section with this name, or NULL. */
+/* Returns the first section with this name, or NULL. */
 const struct image_section *image_elf_section(const struct image_elf *e, const char *name);
 
-/* The section's bytes in the file; empty when it has none or they reach past the end. */
+/* Returns the section's bytes in the file; empty if it has none or they extend past the end. */
 struct span image_elf_section_bytes(const struct image_elf *e, const struct image_section *s);
 
-/* The number of entries of a symbol section, and one of them (i below that number). */
+/* Number of entries of a symbol section, and entry i (below that number). */
 size_t image_elf_symbol_count(const struct image_elf *e, const struct image_section *s);
 struct image_elf_symbol image_elf_symbol_at(
         const struct image_elf *e, const struct image_section *s, size_t i);
 
-/* The file offset of a virtual address by the PT_LOAD segments; false: none holds it. */
+/* Converts a virtual address to a file offset by the PT_LOAD segments; false: in none of them. */
 bool image_elf_offset(const struct image_elf *e, uint64_t vaddr, uint64_t *offset);
 
-/* The GNU build-id note in a span of notes; false: none. */
+/* Finds the GNU build-id note in a span of notes; false: none. */
 bool image_build_id_of_notes(struct span notes, bool swap, struct image_build_id *id);
 
-/* Each gives the size of the id, or 0 when there is none to be had. */
+/* Return the size of the id, or 0 if there is none. */
 int image_build_id_of_file(const char *path, uint8_t id[IMAGE_BUILD_ID_MAX]);
 int image_build_id_of_span(struct span bytes, uint8_t id[IMAGE_BUILD_ID_MAX]);
 int image_build_id_of_kernel(uint8_t id[IMAGE_BUILD_ID_MAX]);
 /* name without brackets: "ext4"; '-' in it means '_'. */
 int image_build_id_of_module(const char *name, uint8_t id[IMAGE_BUILD_ID_MAX]);
 int image_build_id_of_vdso(uint8_t id[IMAGE_BUILD_ID_MAX]);
-/* The same from a notes file given by path (fixtures, saved systems). */
+/* As image_build_id_of_kernel, from a file of notes (fixtures, saved systems). */
 int image_build_id_of_notes_file(const char *path, uint8_t id[IMAGE_BUILD_ID_MAX]);
 
-/* This process's own vdso, as ELF bytes; empty when there is none. Valid for ever. */
+/* This process's own vdso as ELF bytes; empty if there is none. Always valid. */
 struct span image_vdso(void);
 
-/* Where to look. All pointers may be NULL but path. */
+/* Where to search. Every pointer except path may be NULL. */
 struct image_where {
 	const char *path; /* the object's name in the recording */
-	const char *symfs; /* a prefix for every file of the recorded system */
+	const char *symfs; /* prefix for all files of the recorded system */
 	const char *home; /* for ~/.debug */
 	struct image_build_id id;
 };
 
-/* The names that a place tries, in the order in which to try them. */
+/* Groups of candidate names, in the order in which to try them. */
 enum image_place {
 	IMAGE_PLACE_PATH, /* the object itself */
 	IMAGE_PLACE_CACHE, /* ~/.debug/.build-id/xx/rest/elf (kallsyms, vdso), or the link itself */
@@ -135,20 +141,20 @@ enum image_place {
 };
 
 /*
- * The i-th name to try in a place, as text of less than n bytes. false: no more.
- * Nothing is opened here.
+ * Returns the i-th candidate of a group, as text of less than n bytes; false: no more. Opens
+ * nothing.
  */
 bool image_place_name(
         const struct image_where *w, enum image_place place, unsigned i, char *out, size_t n);
 
 /*
- * The i-th name where the file of a .gnu_debuglink may stand; `link` is the section's text.
- * Same folder, .debug/, /usr/lib/debug/FOLDER.
+ * Returns the i-th candidate for a .gnu_debuglink with the text `link`: in the same folder,
+ * .debug/, /usr/lib/debug/FOLDER.
  */
 bool image_debuglink_name(
         const struct image_where *w, const char *link, unsigned i, char *out, size_t n);
 
-/* The .gnu_debuglink text of an object, or NULL. */
+/* Returns the .gnu_debuglink text of an object, or NULL. */
 const char *image_elf_debuglink(const struct image_elf *e);
 
 #endif

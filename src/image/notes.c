@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Build ids: a note with owner "GNU" and type 3.
+ * A build id is a note with owner "GNU" and type 3:
  *
  *   0: u32 namesz (4)   4: u32 descsz (20)   8: u32 type (3)   12: "GNU\0"   16: the id
  *   04 00 00 00  14 00 00 00  03 00 00 00  47 4e 55 00  4a 5a 9b 0a ...

@@ -95,7 +95,7 @@ static uint64_t now_ms(void)
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
-/* limit_ms: 0: none. late: whether it ended because of that; what was read until then is there. */
+/* limit_ms: 0: none. late: whether the time ran out; text read until then is kept. */
 static bool read_file(int root, const char *path, uint64_t limit_ms, struct text *out, bool *late)
 {
 	int fd = openat(root, path, O_RDONLY | O_CLOEXEC);
@@ -107,7 +107,10 @@ static bool read_file(int root, const char *path, uint64_t limit_ms, struct text
 		return false;
 	}
 	do {
-		/* Most files end within the first piece: what is left of it is enough to see that. */
+		/*
+		 * Most files end within the first piece; the rest of its room is enough to see the
+		 * end.
+		 */
 		size_t room = out->cap - out->n >= 4096 ? out->cap - out->n : 16384;
 
 		p = text_room(out, room);
@@ -156,7 +159,7 @@ bool proc_read_number(int root, const char *path, int64_t *value)
 	return end != buf;
 }
 
-/* "  01000000-0220bb07 : Kernel code": the size in bytes, 0 when it is hidden. */
+/* "  01000000-0220bb07 : Kernel code": the size in bytes, 0 if it is hidden. */
 static uint64_t kernel_code_size(int root)
 {
 	unsigned long long start, end;
@@ -226,7 +229,7 @@ void proc_maps_close(struct proc_maps *maps)
 	text_fini(&maps->text);
 }
 
-/* Digits up to something else. strtoull() was a tenth of the cost of 2,000 processes. */
+/* Reads digits. strtoull() took a tenth of the time for 2,000 processes. */
 static uint64_t take_number(const char **p, unsigned base)
 {
 	uint64_t v = 0;
@@ -242,7 +245,7 @@ static uint64_t take_number(const char **p, unsigned base)
 	}
 }
 
-/* A line: START-END PERM OFFSET MAJ:MIN INODE   NAME */
+/* Parses a line: START-END PERM OFFSET MAJ:MIN INODE   NAME */
 static bool parse_map(const char *p, struct proc_map *map)
 {
 	map->start = take_number(&p, 16);
@@ -353,7 +356,7 @@ int proc_list_numbers(int root, const char *path, pid_t **list, size_t *n)
 	return 0;
 }
 
-/* The number behind "\nNAME:" in the text of a status; 0: there is none. */
+/* Returns the number after "\nNAME:" in the text of a status file; 0: not found. */
 static pid_t status_number(const char *text, const char *name)
 {
 	const char *p = strstr(text, name);
@@ -363,7 +366,8 @@ static pid_t status_number(const char *text, const char *name)
 
 bool proc_status_read(int root, pid_t pid, pid_t tid, struct proc_status *status)
 {
-	char text[4096]; /* the kernel gives it in one piece, and what we want stands in front */
+	char text[4096]; /* the kernel returns it in one piece, and the lines used here come
+	                    first */
 	char path[64];
 	ssize_t got;
 	int fd;
