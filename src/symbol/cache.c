@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel's symbols, kept on disk between runs: reading /proc/kallsyms costs far more than the
- * rest of a small report. One file, for the kernel that runs; numbers in the host's byte order:
+ * The kernel's symbols, stored on disk between runs: reading /proc/kallsyms takes much longer than
+ * the rest of a small report. One file, for the running kernel; numbers in host byte order:
  *
  *	0   "SONDESYM"                8   u32 version (1), u32 0x01020304
  *	16  u64 size of the file      24  u64 checksum of all that follows
  *	32  u64 symbols               40  u64 bytes of names
- *	48  u64 lines of kallsyms that made no sense
- *	56  what it was made from: struct symbol_cache_key, 72 bytes
+ *	48  u64 skipped lines of kallsyms
+ *	56  the key: struct symbol_cache_key, 72 bytes
  *	128 symbols x { u64 start, u64 end, u32 name, u8 binding, u8 type, u16 0 }
- *	    names in the same order, each with its NUL; a symbol's name is an offset in them
+ *	    names in the same order, each with its NUL; `name` is an offset in them
  *
- * The key holds all that the text depends on: the kernel's build id, the boot (the kernel lies
- * elsewhere after the next one), and a digest of the first bytes of kallsyms as they read now,
- * which change when addresses are hidden from this user.
+ * The key contains all that kallsyms depends on: the kernel's build id, the boot (each boot can
+ * place the kernel elsewhere), and a digest of the first bytes of kallsyms as this user reads them,
+ * which differ when addresses are hidden.
  *
- * A file is used only when it belongs to this user, nobody else may write it, and every number in
- * it makes sense. Whatever is wrong, kallsyms is read as without a cache.
+ * A file is used only if it belongs to this user, nobody else may write it, and every number in it
+ * is valid. Otherwise kallsyms is read as without a cache.
  */
 #include "symbol/cache.h"
 
@@ -37,7 +37,7 @@
 #define KEY_AT      56u
 #define HEADER_SIZE 128u
 #define ENTRY_SIZE  24u
-#define SIZE_LIMIT  ((uint64_t)64 << 20) /* bytes of a file */
+#define SIZE_LIMIT  ((uint64_t)64 << 20) /* bytes of the file */
 #define FILE_NAME   "kernel-symbols"
 
 static const uint8_t magic[8] = {'S', 'O', 'N', 'D', 'E', 'S', 'Y', 'M'};
@@ -61,8 +61,10 @@ uint64_t symbol_cache_checksum(struct span bytes)
 	return hash_step(hash_step(lanes[0], lanes[1]), hash_step(lanes[2], lanes[3]));
 }
 
-/* The entries in order and apart, their names one behind the other in `names`, which ends with a
- * NUL. */
+/*
+ * Splits the entries into the table's arrays; `names` holds their names in order and ends with a
+ * NUL.
+ */
 static bool entries_decode(struct symbol_table *t, struct span entries, struct span names)
 {
 	struct cursor c = cursor_make(entries, false);
@@ -184,7 +186,7 @@ bool symbol_cache_key_make(struct symbol_cache_key *key)
 	               sizeof(key->boot);
 }
 
-/* Only this user's own, which nobody else may write. */
+/* Whether this user owns it and nobody else may write it. */
 static bool is_ours(int fd, mode_t type, struct stat *st)
 {
 	return fstat(fd, st) == 0 && (st->st_mode & S_IFMT) == type && st->st_uid == geteuid() &&
@@ -218,7 +220,7 @@ struct symbol_table *symbol_cache_load(const char *folder, const struct symbol_c
 	return t;
 }
 
-/* The folder, made with the ones above it where they are missing; negative: not to be had. */
+/* Opens the folder, creating it and its parents if missing; negative: failure. */
 static int open_folder(const char *folder)
 {
 	char path[IMAGE_PATH_MAX];
@@ -233,7 +235,7 @@ static int open_folder(const char *folder)
 		if (folder[i] == '/' || folder[i] == 0) {
 			memcpy(path, folder, i);
 			path[i] = 0;
-			(void)mkdir(path, 0700); /* there already, or the open fails */
+			(void)mkdir(path, 0700); /* it exists already, or the open fails */
 		}
 	}
 	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -276,7 +278,8 @@ void symbol_cache_save(
 	}
 	(void)snprintf(name, sizeof(name), FILE_NAME ".%ld", (long)getpid());
 	fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd >= 0 || errno == EEXIST) { /* what a process with our number left behind goes, too */
+	if (fd >= 0 || errno == EEXIST) { /* EEXIST: the leftover file of a process with the same
+	                                     id is removed too */
 		good = fd >= 0 && write_all(fd, bytes.p, bytes.n);
 		good = fd >= 0 && close(fd) == 0 && good;
 		if (!good || renameat(dir, name, dir, FILE_NAME) != 0) {

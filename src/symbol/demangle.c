@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of C++, Rust (both manglings) and D, in the form without parameters. */
+/* Demangles names of C++, Rust (both manglings) and D, without parameters. */
 #include "symbol/symbol.h"
 
 #include <libiberty/demangle.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Longer names cost the demangler memory out of proportion, and nobody reads them. */
+/* Longer names take the demangler too much memory, and are unreadable anyway. */
 #define MANGLED_MAX 65536
 
 static char *join(char *shown, const char *suffix)

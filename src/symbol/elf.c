@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Symbols of ELF objects, at file offsets: .symtab where there is one, else .dynsym, and names for
- * the entries of .plt.
+ * Symbols of ELF objects, at file offsets: .symtab if present, else .dynsym; and names for the
+ * entries of .plt.
  *
  * PLT: after a header, entry i belongs to relocation i of .rela.plt:
- *   .plt   header | entry 0 | entry 1 | ...        x86-64: 16 bytes each, AArch64: header 32
- *   .rela.plt  r_offset r_info r_addend            r_info >> 32: index in .dynsym
+ *
+ *	.plt   header | entry 0 | entry 1 | ...        x86-64: 16 bytes each, AArch64: header 32
+ *	.rela.plt  r_offset r_info r_addend            r_info >> 32: index in .dynsym
  */
 #include "image/image.h"
 #include "symbol/builder.h"
@@ -14,13 +15,13 @@
 
 struct reader {
 	struct symbol_builder *b;
-	const struct image_elf *object; /* whose offsets count */
-	const struct image_elf *from; /* whose symbols are read */
+	const struct image_elf *object; /* file offsets are those of this file */
+	const struct image_elf *from; /* symbols are read from this file */
 	const struct image_section *section;
 	struct span texts;
 };
 
-/* The offset by segment; objects without segments (.o, .ko) by section. */
+/* File offset by segment; in objects without segments (.o, .ko) by section. */
 static bool offset_of(const struct reader *r, const struct image_elf_symbol *y, uint64_t *offset)
 {
 	const struct image_section *s;
@@ -49,7 +50,7 @@ static bool is_wanted(const struct reader *r, const struct image_elf_symbol *y)
 	case STT_FUNC:
 	case STT_GNU_IFUNC:
 	case STT_OBJECT: return (s->flags & SHF_ALLOC) != 0;
-	/* Labels of assembly code; in data they are mostly marks of the linker. */
+	/* Labels of assembly code; in data they are mostly the linker's. */
 	case STT_NOTYPE: return (s->flags & SHF_EXECINSTR) != 0;
 	default: return false;
 	}
@@ -64,7 +65,7 @@ static uint8_t binding_of(uint8_t info)
 	}
 }
 
-/* The text at an offset of a string section; n 0: none. */
+/* Text at an offset of a string section; n 0: none. */
 static struct span text_at(struct span texts, uint32_t offset)
 {
 	const uint8_t *end;
@@ -120,7 +121,7 @@ static uint64_t plt_header_size(const struct image_elf *e)
 	return e->machine == EM_AARCH64 ? 32 : 16;
 }
 
-/* x86-64 and AArch64, which share the layout of Elf64_Rela. */
+/* For x86-64 and AArch64, which both use Elf64_Rela. */
 static void read_plt(struct symbol_builder *b, const struct image_elf *e)
 {
 	const struct image_section *plt = image_elf_section(e, ".plt");
@@ -179,7 +180,7 @@ void builder_read_elf(
 	for (size_t i = 1; i < n; i++) {
 		read_symbol(&r, i);
 	}
-	/* As perf: an object none of whose own symbols are known gets no PLT names either. */
+	/* As perf: an object without symbols of its own gets no PLT names either. */
 	if (b->count > 0) {
 		read_plt(b, object);
 	}

@@ -8,25 +8,26 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* An ELF file that is open. Zero-initialised is a valid closed one. */
+/* An open ELF file. Closed when zero-initialised. */
 struct object {
 	struct image_file file;
 	struct image_elf elf;
 };
 
-/* What a load works with. */
+/* State of one load. */
 struct loader {
 	const struct symbol_request *req;
 	struct image_where where;
 	struct symbol_builder b;
-	struct object object; /* the file that ran */
+	struct object object; /* the file that was executed */
 	struct object debug; /* its separate debug file */
 	struct image_text text; /* kallsyms or a perf map */
-	char name[IMAGE_PATH_MAX]; /* the file being tried */
+	char name[IMAGE_PATH_MAX]; /* name of the current candidate */
 	struct symbol_cache_key key;
-	uint64_t reference; /* address of the request's reference in what is read; 0: not there */
-	bool cacheable; /* what is read goes into the cache under the key */
-	struct symbol_table *cached; /* was found there: nothing is read */
+	uint64_t reference; /* address of the request's reference symbol in the text that is
+	                       read; 0: not found */
+	bool cacheable; /* the table can be stored in the cache under the key */
+	struct symbol_table *cached; /* table from the cache: nothing else is read */
 };
 
 static void object_close(struct object *o)
@@ -37,20 +38,20 @@ static void object_close(struct object *o)
 
 static bool same_id(const struct image_build_id *a, const struct image_build_id *b)
 {
-	/* A recorded id may have been cut or padded; what both have must agree. */
+	/* A recorded id may be truncated or padded: compare the common part. */
 	size_t n = a->size < b->size ? a->size : b->size;
 
 	return memcmp(a->bytes, b->bytes, n) == 0;
 }
 
-/* Whether a file was read. Where it was not there are other places to look, but not without memory. */
+/* Whether a file was read. If not, other candidates remain, unless memory ran out. */
 static bool is_read(struct loader *l, int rc)
 {
 	l->b.failed = l->b.failed || rc == SONDE_ENOMEM;
 	return rc >= 0;
 }
 
-/* Opens the file l->name; it must have the build id that is wanted, if that is known. */
+/* Opens the file l->name; its build id must match the wanted one, if that is known. */
 static bool object_open(struct loader *l, struct object *o)
 {
 	struct error err = {0};
@@ -86,7 +87,7 @@ static bool has_symtab(const struct image_elf *e)
 	return s != NULL && image_elf_symbol_count(e, s) > 1;
 }
 
-/* The separate debug file of an object. */
+/* Opens the separate debug file of an object. */
 static bool open_debug(struct loader *l, const struct image_elf *object, struct object *o)
 {
 	const char *link = object != NULL ? image_elf_debuglink(object) : NULL;
@@ -101,7 +102,7 @@ static bool open_debug(struct loader *l, const struct image_elf *object, struct 
 			return true;
 		}
 	}
-	/* Without an id to check, a file that is merely in the right place is not trusted. */
+	/* Without a build id, a matching name is not enough. */
 	return l->where.id.size != 0 && open_place(l, IMAGE_PLACE_DEBUG_PATH, o);
 }
 
@@ -114,7 +115,7 @@ static void load_elf(struct loader *l)
 	bool have_debug = false;
 
 	if (have && l->where.id.size == 0) {
-		/* From here on only files of this very object count. */
+		/* From here on accept only files of this build of the object. */
 		l->where.id = object->elf.build_id;
 	}
 	if (!have || !has_symtab(&object->elf)) {
@@ -128,7 +129,7 @@ static void load_elf(struct loader *l)
 	        &l->b, have ? &object->elf : &debug->elf, have_debug ? &debug->elf : &object->elf);
 }
 
-/* Our own vdso stands for a recorded one when the ids agree, or when none was recorded. */
+/* This process's vdso replaces a recorded one if the ids agree, or if none was recorded. */
 static int load_vdso(struct loader *l, struct error *err)
 {
 	struct span s = image_vdso();
@@ -149,7 +150,7 @@ static int load_vdso(struct loader *l, struct error *err)
 	return SONDE_OK;
 }
 
-/* "[ext4]" or ".../ext4.ko.xz" as "ext4", with '_' for '-'. */
+/* Converts "[ext4]" or ".../ext4.ko.xz" to "ext4", with '_' for '-'. */
 static void module_name(const char *path, char *out, size_t n)
 {
 	const char *slash = strrchr(path, '/');
@@ -174,7 +175,7 @@ static void module_name(const char *path, char *out, size_t n)
 	out[len] = 0;
 }
 
-/* Is the running kernel the one that was recorded? */
+/* Whether the running kernel is the recorded one. */
 static bool is_running_kernel(const struct loader *l, const char *module)
 {
 	struct image_build_id id = {0};
@@ -205,7 +206,9 @@ static bool find_kallsyms(struct loader *l, const char *module)
 	return false;
 }
 
-/* Where the reference of the request is now; it is one of the first symbols of kallsyms. */
+/*
+ * Finds the current address of the request's reference; it is among the first symbols of kallsyms.
+ */
 static bool find_reference(struct loader *l)
 {
 	uint8_t head[65536];
@@ -218,7 +221,7 @@ static bool find_reference(struct loader *l)
 	return kallsyms_find(text, l->req->reference, &l->reference);
 }
 
-/* The symbols of the kernel that runs, from an earlier run. */
+/* Finds the running kernel's symbols in the cache. */
 static bool find_cached(struct loader *l)
 {
 	if (l->req->cache == NULL || l->req->kallsyms != NULL || !is_running_kernel(l, NULL)) {
@@ -269,14 +272,14 @@ static void load_perf_map(struct loader *l)
 	if (!is_read(l, image_text_read(&l->text, l->name, &err))) {
 		return;
 	}
-	/* Anyone can write into /tmp; names of another user's making are not shown. */
+	/* Anyone can write to /tmp: do not show names from another user's file. */
 	if (l->text.uid != 0 && l->text.uid != geteuid()) {
 		return;
 	}
 	builder_read_perf_map(&l->b, (struct span){.p = l->text.bytes, .n = l->text.size});
 }
 
-/* The names are still those in the files, so that these stay open. */
+/* Names still point into the files, which must stay open. */
 static int table_make(struct loader *l, struct symbol_table **out, struct error *err)
 {
 	if (l->cached != NULL) {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Symbol tables: built once, then immutable, so that any number of threads read one without locks.
- * (Demangled names are made when first asked for, by compare-and-swap; that is not visible
- * outside.)
+ * Symbol tables: built once, then immutable, so that any number of threads can read one without
+ * locks. (Demangled names are made when first needed, by compare-and-swap; callers do not notice.)
  *
  * Addresses: for ELF objects and the vdso an offset in the file (ip - map start + map pgoff); for
- * modules bytes from their start; for the kernel and perf maps the run-time address.
+ * modules an offset from their start; for the kernel and perf maps the run-time address.
  */
 #ifndef SONDE_SYMBOL_SYMBOL_H
 #define SONDE_SYMBOL_SYMBOL_H
@@ -31,50 +30,54 @@ enum symbol_object_kind {
 	SYMBOL_KERNEL,
 	SYMBOL_MODULE,
 	SYMBOL_VDSO,
-	SYMBOL_PERF_MAP /* memory without a file, of one process */
+	SYMBOL_PERF_MAP /* JIT-compiled code of one process */
 };
 
 struct symbol_request {
 	enum symbol_object_kind kind;
-	/* The mapping's file name; "[kernel.kallsyms]"; "[module]" or its .ko file; a perf map. */
+	/* File name of the mapping; "[kernel.kallsyms]"; "[module]" or its .ko file; a perf map. */
 	const char *path;
-	uint32_t pid; /* for a perf map whose path is not the map file itself */
-	uint64_t base; /* of a module: its run-time address, which is 0 in the table */
-	/* Of the kernel: a symbol that was at `base` when it was recorded; the kernel may have been
-	 * loaded elsewhere since. NULL: not known. */
+	uint32_t pid; /* of a perf map, if path is not the name of the map file */
+	uint64_t base; /* of a module: its run-time address, which is address 0 in the table */
+	/*
+	 * Of the kernel: name of the symbol that was at `base` in the recording; the kernel may
+	 * have been loaded elsewhere since. NULL: unknown.
+	 */
 	const char *reference;
 	const uint8_t *build_id;
 	size_t build_id_size; /* 0: unknown */
 	bool demangle;
 	const char *symfs; /* NULL: none */
-	const char *kallsyms; /* NULL: /proc/kallsyms, if it is the right kernel's */
-	const char *home; /* for ~/.debug; NULL: none */
-	const char *cache; /* folder for the kernel's symbols between runs; NULL: none */
+	const char *kallsyms; /* NULL: /proc/kallsyms, if it belongs to the right kernel */
+	const char *home; /* folder that contains .debug; NULL: none */
+	const char *cache; /* folder in which the kernel's symbols are stored between runs; NULL:
+	                      none */
 };
 
 /*
- * Loads an object's symbols. SONDE_OK with an empty table when nothing is found. Negative (SONDE_ENOMEM, ...) only when the call itself failed.
+ * Loads an object's symbols. SONDE_OK with an empty table if no symbols are found. Negative
+ * (SONDE_ENOMEM, ...) only if the call itself fails.
  */
 int symbol_table_load(
         const struct symbol_request *req, struct symbol_table **out, struct error *err);
-void symbol_table_free(struct symbol_table *t); /* NULL is fine */
+void symbol_table_free(struct symbol_table *t); /* accepts NULL */
 
-/* The symbol that covers an address, or NULL. */
+/* Returns the symbol that covers an address, or NULL. */
 const struct symbol *symbol_table_find(const struct symbol_table *t, uint64_t addr);
 
-/* Name for people: demangled without parameters when the request said so. Lives as long as t. */
+/* Returns the name for output: demangled without parameters if requested. Valid as long as t. */
 const char *symbol_name(const struct symbol_table *t, const struct symbol *s);
 
-/* Symbols sorted by start, never overlapping. */
+/* Symbols are sorted by start and do not overlap. */
 size_t symbol_table_count(const struct symbol_table *t);
 const struct symbol *symbol_table_at(const struct symbol_table *t, size_t i);
 
-/* Lines or entries of the input that made no sense and were skipped. */
+/* Number of invalid lines or entries that were skipped. */
 uint64_t symbol_table_skipped(const struct symbol_table *t);
 
 /*
- * The same from bytes in memory, which need not outlive the call.
- * module: NULL for the kernel proper, else a module's name without brackets.
+ * As symbol_table_load, from bytes in memory, which need not outlive the call. module: NULL for the
+ * kernel itself, else a module's name without brackets.
  */
 int symbol_table_from_kallsyms(
         struct span text, const char *module, struct symbol_table **out, struct error *err);
@@ -84,8 +87,8 @@ int symbol_table_from_elf(struct span object, struct span debug, bool demangle,
         struct symbol_table **out, struct error *err);
 
 /*
- * A name as perf 6.1 shows it: C++, Rust and D without parameters, "@plt" kept.
- * NULL: the name is not mangled, or no memory. The caller frees it.
+ * Demangles a name as perf 6.1 does: C++, Rust and D without parameters, "@plt" kept. NULL: the
+ * name is not mangled, or out of memory. The caller frees it.
  */
 char *symbol_demangle(const char *name);
 

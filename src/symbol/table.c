@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From raw symbols to a packed, sorted, immutable table. */
+/* Makes a packed, sorted, immutable table of raw symbols. */
 #include "core/array.h"
 #include "symbol/builder.h"
 
@@ -15,7 +15,7 @@ void builder_fini(struct symbol_builder *b)
 
 void builder_add(struct symbol_builder *b, const struct raw_symbol *s)
 {
-	/* An order is 32 bits wide, so that many symbols and no more. */
+	/* Order has 32 bits, which limits the number of symbols. */
 	if (b->failed || b->count == UINT32_MAX ||
 	        !array_reserve(&b->raw, &b->cap, b->count + 1, sizeof(*b->raw))) {
 		b->failed = true;
@@ -53,7 +53,7 @@ static int raw_compare(const void *pa, const void *pb)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* Large tables mostly come in order; checking first saves the sort. */
+/* Large tables are usually sorted already; checking that first saves the sort. */
 static void raw_sort(struct symbol_builder *b)
 {
 	for (size_t i = 1; i < b->count; i++) {
@@ -69,13 +69,13 @@ static bool maybe_mangled(const char *name, size_t n)
 	return n > 2 && name[0] == '_' && (name[1] == 'Z' || name[1] == 'R' || name[1] == 'D');
 }
 
-/* What the choice among aliases looks at in a name. */
+/* Properties of a name that decide between aliases. */
 struct looks {
-	size_t underscores; /* in front */
+	size_t underscores; /* leading */
 	size_t size;
 };
 
-/* perf compares names as it shows them, so that mangled ones are demangled here too. */
+/* perf compares names as it shows them, so mangled ones are demangled first. */
 static struct looks looks_of(const struct symbol_builder *b, const struct raw_symbol *s)
 {
 	struct looks l = {.size = s->name_size};
@@ -100,8 +100,9 @@ static struct looks looks_of(const struct symbol_builder *b, const struct raw_sy
 }
 
 /*
- * Does b, later in the input, replace a, which has the same start? The rules that perf 6.1 shows:
- * one without size is replaced; then not weak, global, fewer underscores in front, the longer name.
+ * Whether b, later in the input, replaces a with the same start. Rules observed in perf 6.1: a
+ * symbol without size is replaced; then preferred are not weak, global, fewer leading underscores,
+ * the longer name.
  */
 static bool replaces(const struct symbol_builder *builder, const struct raw_symbol *a,
         const struct raw_symbol *b)
@@ -142,7 +143,7 @@ static void choose_aliases(struct symbol_builder *b)
 	b->count = n;
 }
 
-/* Unknown ends reach to the next start, known ones at most to there. */
+/* A symbol without an end extends to the next start; one with an end stops there at the latest. */
 static void fix_ends(struct symbol_builder *b)
 {
 	for (size_t i = 0; i + 1 < b->count; i++) {
@@ -297,7 +298,7 @@ const struct symbol *symbol_table_find(const struct symbol_table *t, uint64_t ad
 	const uint64_t *base = t->starts;
 	size_t n = t->count;
 
-	/* Invariant: the last start that is not above addr, if any, is in base[0..n). */
+	/* Invariant: the last start at or below addr, if any, is in base[0..n). */
 	while (n > 1) {
 		size_t half = n / 2;
 
@@ -333,7 +334,7 @@ const char *symbol_name(const struct symbol_table *t, const struct symbol *s)
 	            slot, &name, made, memory_order_acq_rel, memory_order_acquire)) {
 		return made;
 	}
-	/* Another thread was first; its text is the same. */
+	/* Another thread was faster; its text is equal. */
 	if (made != raw) {
 		free(made);
 	}

@@ -2,12 +2,15 @@
 /*
  * The two text formats.
  *
- * kallsyms, a line a symbol; the module stands behind a tab:
- *   ffffffff81000000 T _stext
- *   ffffffffc0001000 t ext4_init_fs	[ext4]
+ * kallsyms has a line for each symbol; the module follows a tab:
  *
- * perf map, a line a symbol; addresses in hex with or without 0x, the name reaches to the line's
- * end: 7f0012340000 40 LazyCompile:~f /a b.js:1
+ *	ffffffff81000000 T _stext
+ *	ffffffffc0001000 t ext4_init_fs	[ext4]
+ *
+ * A perf map has a line for each symbol; addresses in hex with or without 0x, the name is the rest
+ * of the line:
+ *
+ *	7f0012340000 40 LazyCompile:~f /a b.js:1
  */
 #include "symbol/builder.h"
 
@@ -24,7 +27,7 @@ static struct line whole_text(struct span text)
 	return (struct line){.p = p, .end = p + text.n};
 }
 
-/* The next line without its newline; false at the end. */
+/* Reads the next line without its newline; false at the end. */
 static bool next_line(struct line *rest, struct line *out)
 {
 	const char *nl;
@@ -38,7 +41,7 @@ static bool next_line(struct line *rest, struct line *out)
 	return true;
 }
 
-/* Not a line of text: absurdly long, or with a NUL, which would cut the name. */
+/* Not text: a line that is far too long, or contains a NUL, which would cut the name. */
 static bool is_damaged(const struct line *l)
 {
 	return l->end - l->p > UINT16_MAX || memchr(l->p, 0, (size_t)(l->end - l->p)) != NULL;
@@ -53,7 +56,7 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* A hex number of 1 to 16 digits; the line moves behind it. */
+/* Reads a hex number of 1 to 16 digits and advances past it. */
 static bool take_hex(struct line *l, uint64_t *v)
 {
 	const char *first = l->p;
@@ -86,7 +89,7 @@ static bool take_char(struct line *l, char c)
 	return true;
 }
 
-/* Cuts "\t[module]" off the line's end; an empty span: none. */
+/* Removes "\t[module]" from the end of the line; an empty span: no module. */
 static struct span cut_module(struct line *l)
 {
 	const char *tab = memchr(l->p, '\t', (size_t)(l->end - l->p));
@@ -102,7 +105,7 @@ static struct span cut_module(struct line *l)
 	return m;
 }
 
-/* "[bpf]" and "[__builtin__ftrace]" are no part of the kernel proper either. */
+/* "[bpf]" and "[__builtin__ftrace]" are not part of the kernel itself either. */
 static bool is_wanted(struct span m, const char *module)
 {
 	size_t n = module != NULL ? strlen(module) : 0;
@@ -110,7 +113,7 @@ static bool is_wanted(struct span m, const char *module)
 	return m.n == n && (n == 0 || memcmp(m.p, module, n) == 0);
 }
 
-/* As perf: text, weak, data and bss of either case; not read-only, absolute and weak objects. */
+/* As perf: text, weak, data and bss in both cases; not read-only, absolute and weak objects. */
 static bool is_kept(char type)
 {
 	int t = type | 0x20;
@@ -200,7 +203,7 @@ static bool read_map_line(struct line l, struct raw_symbol *s)
 	if (size > UINT64_MAX - s->start) {
 		return false;
 	}
-	/* Nothing is known of the bytes behind a start without size. */
+	/* Size 0 becomes 1 byte: nothing is known of the bytes after it. */
 	s->end = s->start + size + (size == 0 && s->start != UINT64_MAX);
 	s->name = l.p;
 	s->name_size = (uint32_t)(l.end - l.p);
@@ -214,7 +217,7 @@ void builder_read_perf_map(struct symbol_builder *b, struct span text)
 	struct line l;
 
 	b->sorted_by_order_only = true;
-	b->demangle = false; /* these are names for people already */
+	b->demangle = false; /* these names are not mangled */
 	while (next_line(&rest, &l)) {
 		struct raw_symbol s = {0};
 
