@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The cpus of the memory node that a cpu belongs to; none where the machine names no nodes. */
+/* Finds the cpus of the memory node of a cpu; none if the machine has no nodes. */
 static void find_node(int root, pid_t cpu, struct host_affinity_cpus *out)
 {
 	char path[64];
@@ -59,7 +59,7 @@ int host_affinity_plan(struct host_affinity *a, const char *mode, int root, cons
 	return a->n == ncpus ? 0 : error_nomem(err);
 }
 
-/* A cpu that is off-line meanwhile, or not allowed here, is no reason to lose its ring. */
+/* A cpu that went off-line, or is not allowed here, does not stop the reading of its ring. */
 void host_affinity_go(struct host_affinity *a, const struct host_kernel *kernel, size_t cpu)
 {
 	const struct host_affinity_cpus *to, *now;

@@ -13,12 +13,12 @@ struct host_affinity_cpus {
 
 /* Zero-initialised: the thread is never moved. */
 struct host_affinity {
-	struct host_affinity_cpus *near; /* by cpu; NULL: it stays where it is */
+	struct host_affinity_cpus *near; /* by cpu; NULL: the thread is never moved */
 	size_t n;
-	size_t at; /* the last one that it went to; n: none yet */
+	size_t at; /* the last entry that it moved to; n: none yet */
 };
 
-/* mode: "cpu", "node", or NULL and "sys", which stay. SONDE_EARG, SONDE_ENOMEM. */
+/* mode: "cpu", "node", or NULL and "sys", which never move. SONDE_EARG, SONDE_ENOMEM. */
 int host_affinity_plan(struct host_affinity *a, const char *mode, int root, const pid_t *cpus,
         size_t ncpus, struct error *err);
 void host_affinity_fini(struct host_affinity *a);

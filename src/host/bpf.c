@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names and places of programs as records, and all that is known of each as the features
- * BPF_PROG_INFO and BPF_BTF. A program that is unloaded again cannot be asked for any more.
+ * BPF programs: their names and addresses as records, and their details as the features
+ * BPF_PROG_INFO and BPF_BTF. The details are read at once, as an unloaded program has none.
  *
- * Numbers and layouts: <linux/bpf.h>; the feature's layout and which arrays it has: files of perf
- * 6.1, see doc/format.md. Arrays of a program, in the order of their bits:
+ * Numbers and layouts: <linux/bpf.h>; the feature's layout and its arrays: files of perf 6.1, see
+ * doc/format.md. Arrays of a program, in the order of their bits:
  *
  *	0 jited_insns  1 xlated_insns  2 map_ids  3 jited_ksyms  4 jited_func_lens
  *	5 func_info  6 line_info  7 jited_line_info  8 prog_tags
@@ -33,14 +33,14 @@
 #define TAG_SIZE      8
 #define NAME_SIZE     16
 
-/* where things stand in a program's information */
+/* offsets in struct bpf_prog_info */
 enum { AT_TAG = 8, AT_NAME = 64, AT_BTF_ID = 128 };
 
-/* Arrays that are kept: where their count, their element size and their pointer stand. */
+/* The arrays that are read: offsets of their count, their element size and their pointer. */
 static const struct array {
 	unsigned bit;
 	unsigned count_at, pointer_at;
-	unsigned size_at; /* 0: elements of `size` bytes */
+	unsigned size_at; /* offset of the element size; 0: elements have `size` bytes */
 	unsigned size;
 } arrays[] = {
         {0, 16, 24, 0, 1}, /* jited_prog_len, jited_prog_insns */
@@ -85,7 +85,9 @@ static uint32_t element_size(const struct array *a, const uint8_t *info)
 	return a->size_at != 0 ? load_u32(info + a->size_at, false) : a->size;
 }
 
-/* Asks for the arrays: counts and element sizes as the kernel said, pointers into data. */
+/*
+ * Requests the arrays: counts and element sizes from the kernel's first answer, pointers into data.
+ */
 static size_t lay_out(const uint8_t *first, uint8_t *info, uint8_t *data)
 {
 	size_t i, at = 0;
@@ -130,7 +132,7 @@ static bool read_program(int fd, struct host_bpf_program *p)
 		free(p->data);
 		return false;
 	}
-	for (i = 0; i < ARRAYS; i++) { /* addresses of this process become offsets */
+	for (i = 0; i < ARRAYS; i++) { /* pointers of this process become offsets */
 		uint64_t v = load_u64(p->info + arrays[i].pointer_at, false);
 
 		v = v >= (uintptr_t)p->data ? v - (uintptr_t)p->data : 0;
@@ -179,7 +181,7 @@ static bool read_types(struct host_bpf *b, uint32_t id)
 	return good;
 }
 
-/* Keeps what is known of a program; the program, or NULL when it has gone. */
+/* Reads the details of a program; NULL: it was unloaded. */
 static const struct host_bpf_program *take_program(struct host_bpf *b, uint32_t id)
 {
 	struct host_bpf_program p = {0};
@@ -211,7 +213,7 @@ static const struct host_bpf_program *take_program(struct host_bpf *b, uint32_t 
 
 /* ---- names of functions in BTF ---- */
 
-/* Bytes behind a type's first 12, by kind; elements are counted by vlen. */
+/* Bytes after the first 12 of a type, by kind; the number of elements is vlen. */
 static const struct {
 	uint8_t fixed, each;
 } kinds[] = {[1] = {4, 0},
@@ -225,8 +227,10 @@ static const struct {
         [17] = {4, 0},
         [19] = {0, 12}};
 
-/* The name of type number `wanted`; NULL: there is none. Header: u16 magic, u8, u8, u32 header
- * length, offsets and lengths of types and strings; a type: u32 name, u32 info, u32. */
+/*
+ * Returns the name of type number `wanted`, or NULL. Header: u16 magic, u8, u8, u32 header length,
+ * offsets and lengths of types and strings; a type: u32 name, u32 info, u32.
+ */
 static const char *type_name(const struct host_bpf_types *t, uint32_t wanted)
 {
 	uint32_t header, types, types_len, strings, strings_len, id, info, kind, name;
@@ -262,7 +266,7 @@ static const char *type_name(const struct host_bpf_types *t, uint32_t wanted)
 	return NULL;
 }
 
-/* As the kernel calls function number i: its type's name, the program's, or F. */
+/* The kernel's name of function number i: that of its type, or of the program, or F. */
 static const char *function_name(
         const struct host_bpf *b, const struct host_bpf_program *p, uint32_t i)
 {
@@ -299,7 +303,7 @@ static void put_symbols(const struct host_bpf *b, const struct host_bpf_program 
 		at = host_record_begin(t, RECORD_KSYMBOL, 0);
 		feature_put_u64(t, load_u64(p->data + syms + 8ull * i, false));
 		feature_put_u32(t, load_u32(p->data + lens + 4ull * i, false));
-		feature_put_u32(t, 1); /* a program; flags 0: it is there */
+		feature_put_u32(t, 1); /* type 1: a program; flags 0: it is loaded */
 		text_str(t, "bpf_prog_");
 		for (k = 0; k < TAG_SIZE; k++) {
 			text_hex(t, p->data[tags + TAG_SIZE * (uint64_t)i + k], 2, '0');
@@ -320,7 +324,7 @@ static void put_event(
 {
 	size_t at = host_record_begin(t, RECORD_BPF_EVENT, 0);
 
-	feature_put_u32(t, 1); /* loaded */
+	feature_put_u32(t, 1); /* type 1: it was loaded */
 	feature_put_u32(t, p->id);
 	text_bytes(t, (const char *)p->info + AT_TAG, TAG_SIZE);
 	host_record_end(t, at, attr, 0);
@@ -334,7 +338,7 @@ void host_bpf_synth(struct host_bpf *b, const struct sonde_attr *attr, struct te
 
 	for (i = 0; i < PROGRAMS_MAX; i++) {
 		if (bpf(PROG_NEXT_ID, ids, sizeof(ids)) != 0) {
-			return; /* the last one was seen, or nothing is told to us */
+			return; /* no more programs, or no permission */
 		}
 		ids[0] = ids[1];
 		p = take_program(b, ids[0]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* BPF programs: what the kernel says about each, as records and as header features. */
+/* BPF programs as records and as header features. */
 #ifndef SONDE_HOST_BPF_H
 #define SONDE_HOST_BPF_H
 
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HOST_BPF_INFO 232u /* bytes of a program's information that perf 6.1 knows */
+#define HOST_BPF_INFO 232u /* bytes of a program's details that perf 6.1 knows */
 
 struct host_bpf_program {
 	uint32_t id;
@@ -26,7 +26,7 @@ struct host_bpf_types {
 	uint8_t *data;
 };
 
-/* Zero-initialised knows none. */
+/* Empty when zero-initialised. */
 struct host_bpf {
 	struct host_bpf_program *programs;
 	size_t n, cap;
@@ -36,13 +36,13 @@ struct host_bpf {
 
 void host_bpf_fini(struct host_bpf *b);
 
-/* Keeps what is known of a program; one that has gone is left out. */
+/* Reads the details of a program; an unloaded one is skipped. */
 void host_bpf_take(struct host_bpf *b, uint32_t id);
 
-/* Keeps all programs that are loaded, and appends their records with the trailer of attr. */
+/* Reads the details of all loaded programs, and appends their records with the trailer of attr. */
 void host_bpf_synth(struct host_bpf *b, const struct sonde_attr *attr, struct text *out);
 
-/* The payloads of BPF_PROG_INFO and BPF_BTF. b NULL: of no program. */
+/* Append the payloads of BPF_PROG_INFO and BPF_BTF. b NULL: no programs. */
 void host_bpf_put_programs(const struct host_bpf *b, struct text *out);
 void host_bpf_put_types(const struct host_bpf *b, struct text *out);
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The build-id cache: objects that were hit are kept for readers, also after a program was rebuilt.
- * The layout is perf's, as perf 6.1 leaves it on disk:
+ * The build-id cache: objects that samples hit are stored for later reports, also after a program
+ * was rebuilt. The layout is the one that perf 6.1 leaves on disk:
  *
  *	PATH/ID/elf                     a hard link to the file, or a copy of it
  *	[kernel.kallsyms]/ID/kallsyms   a copy of /proc/kallsyms
  *	[vdso]/ID/vdso
  *	.build-id/xx/rest               link to ../../PATH/ID; ID without its first byte
  *
- * Other recorders may write at the same time: every file and link is made under a name of its own and
- * then renamed.
+ * Other recorders may write at the same time: every file and link is created under a unique name
+ * and then renamed.
  */
 #define _GNU_SOURCE
 #include "host/cache.h"
@@ -35,13 +35,13 @@
 #define COPY_MOST ((size_t)1 << 30) /* bytes that one call copies */
 
 struct cache {
-	int root; /* where proc is */
-	int dir; /* of the cache */
-	char id[2 * IMAGE_BUILD_ID_MAX + 1]; /* of the object at hand, in hex */
+	int root; /* descriptor of the directory that contains proc */
+	int dir; /* descriptor of the cache */
+	char id[2 * IMAGE_BUILD_ID_MAX + 1]; /* of the current object, in hex */
 	const char *name;
 	const char *leaf; /* "elf", "kallsyms" or "vdso" */
-	char folder[PATH_MAX]; /* NAME/ID, without a slash in front */
-	char temporary[64]; /* a name that nobody else uses */
+	char folder[PATH_MAX]; /* NAME/ID, without a leading slash */
+	char temporary[64]; /* a unique name */
 	unsigned made;
 };
 
@@ -61,7 +61,7 @@ static bool format(char *out, size_t n, const char *fmt, ...)
 	return true;
 }
 
-/* Makes the folders of a path, but not its last component. */
+/* Creates the folders of a path, except for its last component. */
 static bool make_folders(int dir, char *path)
 {
 	char *slash;
@@ -76,13 +76,13 @@ static bool make_folders(int dir, char *path)
 	return true;
 }
 
-/* To its name, from the temporary one, which goes in any case. */
+/* Renames the temporary file to its name; the temporary name is removed in any case. */
 static bool move_to(const struct cache *c, const char *name)
 {
 	bool good = renameat(c->dir, c->temporary, c->dir, name) == 0;
 	int why = errno;
 
-	(void)unlinkat(c->dir, c->temporary, 0); /* also where both are one file */
+	(void)unlinkat(c->dir, c->temporary, 0); /* needed if both names are the same file */
 	errno = why;
 	return good;
 }
@@ -160,7 +160,7 @@ static bool put_kallsyms(const struct cache *c)
 	return good;
 }
 
-/* The object's bytes, under the temporary name. */
+/* Writes the object's bytes under the temporary name. */
 static bool put_object(const struct cache *c)
 {
 	struct span vdso = image_vdso();
@@ -197,8 +197,10 @@ static bool add(struct cache *c)
 	return move_to(c, name) && symlinkat(target, c->dir, c->temporary) == 0 && move_to(c, link);
 }
 
-/* Names come from the kernel, and none of them climbs; those of this process's own vdso and of the
- * kernel are not paths. Modules have names without a file. */
+/*
+ * Names come from the kernel and contain no "..". The vdso and the kernel have names that are no
+ * paths; modules have names without a file.
+ */
 static bool choose(struct cache *c)
 {
 	struct proc_kernel text;
@@ -242,7 +244,7 @@ static bool add_entry(struct cache *c, const uint8_t *entry)
 	       add(c);
 }
 
-/* The cache's own folder, which is made with those above it. */
+/* Opens the cache's folder, creating it and its parents. */
 static int open_cache(const char *path)
 {
 	char whole[PATH_MAX];

@@ -60,6 +60,6 @@ int host_control_read(
 		c->n -= (size_t)(end + 1 - c->line);
 		memmove(c->line, end + 1, c->n);
 	}
-	c->n = c->n == HOST_CONTROL_LINE - 1 ? 0 : c->n; /* no command is that long */
+	c->n = c->n == HOST_CONTROL_LINE - 1 ? 0 : c->n; /* longer than any command */
 	return rc;
 }

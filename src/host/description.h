@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Header features: what a machine is, and what was measured on it. */
+/* Header features about a machine and a measurement. */
 #ifndef SONDE_HOST_DESCRIPTION_H
 #define SONDE_HOST_DESCRIPTION_H
 
@@ -15,19 +15,20 @@ struct host_ids {
 };
 
 struct host_description {
-	int root; /* where proc and sys are */
-	const pid_t *cpus; /* of the topology */
+	int root; /* descriptor of the directory that contains proc and sys */
+	const pid_t *cpus; /* for the topology */
 	size_t ncpus;
 	const struct event_list *events;
 	const struct host_ids *ids; /* by event */
 	char *const *command_line; /* NULL-terminated, or NULL */
-	const struct host_bpf *bpf; /* programs; NULL: nobody asked */
-	uint64_t first, last; /* ns, of the samples; 0: not known */
+	const struct host_bpf *bpf; /* programs; NULL: not wanted */
+	uint64_t first, last; /* times of the first and last sample in ns; 0: unknown */
 };
 
 /*
- * Appends the payload of one feature. False: it has none; what was appended is of no use then. What
- * only a recorder or a file knows is left to them: build ids, clocks, compression, trace.
+ * Appends the payload of one feature. False: the machine has no such feature; ignore the bytes
+ * appended. Features that only a recorder or a file knows are left to them: build ids, clocks,
+ * compression, traces.
  */
 bool host_feature_put(const struct host_description *d, unsigned bit, struct text *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What cannot be read is left out. */
+/* Header features about the machine. Parts that cannot be read are omitted. */
 #define _GNU_SOURCE
 #include "host/description.h"
 
@@ -34,7 +34,7 @@ static bool put_name(const struct host_description *d, unsigned bit, struct text
 	return true;
 }
 
-/* The value of "key : value" in /proc/cpuinfo; key ends where white space starts. */
+/* Finds the value of "key : value" in /proc/cpuinfo; key ends at white space. */
 static bool cpuinfo_value(const struct text *info, const char *key, char *out, size_t size)
 {
 	size_t n = strlen(key);
@@ -101,7 +101,7 @@ static uint64_t meminfo_kb(int root, const char *path, const char *key, struct t
 	return v;
 }
 
-/* Numbers of cpus go up to this, less one: those that are there, on-line or not. */
+/* Number of possible cpus, on-line or not. */
 static uint32_t cpus_available(int root)
 {
 	pid_t *list;
@@ -141,10 +141,7 @@ static bool put_command(const struct host_description *d, struct text *t)
 	return n > 0;
 }
 
-/*
- * The attrs in front of the data are of the one size that perf 6.1 takes there; here it takes larger
- * ones too, and they are whole.
- */
+/* The attrs section has attrs of the one size that perf 6.1 accepts; here larger ones are whole. */
 static bool put_events(const struct host_description *d, struct text *t)
 {
 	uint8_t bytes[ATTR_SIZE_NOW];
@@ -204,7 +201,7 @@ static bool cpu_line(int root, int cpu, const char *name, char *buf, size_t size
 	return proc_read_line(root, path, buf, size);
 }
 
-/* The different values that a topology file has over the cpus, as a list of texts. */
+/* Appends the distinct values of a topology file over all cpus, as a list of texts. */
 static bool put_siblings(const struct host_description *d, struct text *t, const char *name)
 {
 	struct text list = {0};
@@ -265,7 +262,7 @@ static bool put_cpu_topology(const struct host_description *d, struct text *t)
 	return true;
 }
 
-/* Numbers of entries such as "node3" under path, in rising order. */
+/* Lists the numbers of entries such as "node3" under path, in rising order. */
 static size_t list_numbered(int root, const char *path, const char *prefix, int *out, size_t max)
 {
 	size_t n = 0, len = strlen(prefix), i;
@@ -371,7 +368,7 @@ static bool read_cache(int root, int cpu, int index, struct cache *c)
 	return true;
 }
 
-/* Each cache once, by level, then cpu: perf's order. */
+/* Each cache once, by level, then by cpu, as in perf. */
 static bool put_caches(const struct host_description *d, struct text *t)
 {
 	struct cache *list = calloc(d->ncpus * 8, sizeof(*list));
@@ -451,7 +448,7 @@ static bool put_branches(const struct host_description *d, struct text *t)
 {
 	size_t i;
 
-	(void)t; /* the mark is all */
+	(void)t; /* the feature has no payload */
 	for (i = 0; i < d->events->n; i++) {
 		if ((d->events->v[i].attr.sample_type & SONDE_SAMPLE_BRANCH_STACK) != 0) {
 			return true;

@@ -10,7 +10,7 @@
 #define DEVICES   "sys/bus/event_source/devices"
 #define PATH_ROOM 768
 
-/* Appends a PMU's capabilities, each a name and a value; returns how many. */
+/* Appends a PMU's capabilities as names and values; returns how many. */
 static uint32_t put_caps(int root, const char *pmu, struct text *t)
 {
 	char path[PATH_ROOM], value[256];
@@ -41,7 +41,7 @@ static bool has_core_pmu(const struct host_description *d)
 	return proc_stat(d->root, DEVICES "/cpu/type", &st);
 }
 
-/* Counters of one kind of cores, where there are several kinds. */
+/* Whether the PMU has the counters of one of several kinds of cores. */
 static bool is_kind(const char *pmu)
 {
 	static const char *const kinds[] = {"cpu_core", "cpu_atom", "cpu_lowpower"};
@@ -52,7 +52,7 @@ static bool is_kind(const char *pmu)
 	return i < sizeof(kinds) / sizeof(kinds[0]);
 }
 
-/* CPU_PMU_CAPS: those of the processor's own PMU, which may be none. */
+/* CPU_PMU_CAPS: capabilities of the processor's own PMU; possibly none. */
 bool host_put_cpu_caps(const struct host_description *d, struct text *t)
 {
 	struct text list = {0};
@@ -65,7 +65,10 @@ bool host_put_cpu_caps(const struct host_description *d, struct text *t)
 	return n > 0 || has_core_pmu(d);
 }
 
-/* Those of the kinds of cores, or of all but them; returns how many PMUs have some. */
+/*
+ * Capabilities of the PMUs of kinds of cores, or of all others; returns the number of PMUs with
+ * some.
+ */
 static uint32_t put_all_caps(int root, bool kinds, struct text *list)
 {
 	DIR *dir = proc_open_dir(root, DEVICES);
@@ -95,7 +98,7 @@ static uint32_t put_all_caps(int root, bool kinds, struct text *list)
 	return n;
 }
 
-/* PMU_CAPS: those of all others, which may be none; kinds of cores come first. */
+/* PMU_CAPS: capabilities of all other PMUs, possibly none; kinds of cores come first. */
 bool host_put_pmu_caps(const struct host_description *d, struct text *t)
 {
 	struct text list = {0};
@@ -109,7 +112,7 @@ bool host_put_pmu_caps(const struct host_description *d, struct text *t)
 	return true;
 }
 
-/* HYBRID_TOPOLOGY: which cpus are of which kind, where there are several; in the folder's order. */
+/* HYBRID_TOPOLOGY: the cpus of each kind of cores, if there are several; in readdir order. */
 bool host_put_hybrid(const struct host_description *d, struct text *t)
 {
 	DIR *dir = proc_open_dir(d->root, DEVICES);

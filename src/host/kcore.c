@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The copy of the kernel that --kcore makes beside the data, in FOLDER/kcore_dir: kallsyms and
- * modules as they are, and of /proc/kcore what is code: an ELF core file of
+ * The copy of the kernel that --kcore stores with the data, in FOLDER/kcore_dir: kallsyms and
+ * modules unchanged, and the code in /proc/kcore: an ELF core file of
  *
  *	0     ELF header (64 bytes)
  *	64    program headers (56 bytes each), PT_LOAD
  *	4096  the bytes of each, at multiples of 4096
  *
- * with the kernel's text as one segment and all modules, from the first to the end of the last, as
- * another, as far as segments of the original hold them.
+ * with the kernel's text as one segment, and all modules, from the start of the first to the end of
+ * the last, as another, as far as segments of the original contain them.
  */
 #define _GNU_SOURCE
 #include "host/kcore.h"
@@ -24,10 +24,10 @@
 #include <unistd.h>
 
 #define PAGE         4096u
-#define SEGMENTS_MAX 4096u /* of the original */
+#define SEGMENTS_MAX 4096u /* in the original */
 #define COPIES_MAX   16u
 #define PIECE        (1u << 20) /* bytes copied at once */
-#define CODE_MAX     ((uint64_t)4 << 30) /* no kernel has more */
+#define CODE_MAX     ((uint64_t)4 << 30) /* larger than any kernel */
 
 struct range {
 	uint64_t start, end;
@@ -97,7 +97,10 @@ int host_kcore_check(int root, struct error *err)
 	                      "/proc/kcore");
 }
 
-/* From the first module to the end of the last one; a line: NAME SIZE USES BY STATE 0xADDRESS */
+/*
+ * From the start of the first module to the end of the last. A line: NAME SIZE USES BY STATE
+ * 0xADDRESS
+ */
 static struct range module_range(int root)
 {
 	struct range all = {UINT64_MAX, 0};
@@ -118,7 +121,7 @@ static struct range module_range(int root)
 	return all;
 }
 
-/* What of a range the segment holds becomes one more copy, by whole pages. */
+/* Adds a copy of the part of a range that the segment contains, in whole pages. */
 static void add_copy(struct kcore *k, const Elf64_Phdr *segment, struct range range)
 {
 	uint64_t start = range.start / PAGE * PAGE;
@@ -278,7 +281,7 @@ static int copy_kcore(struct error *err, int root, int dir)
 	return rc;
 }
 
-/* A text file of /proc, also one that says no size. */
+/* Copies a text file of /proc, including files without a size. */
 static int copy_text(struct error *err, int root, int dir, const char *from, const char *to)
 {
 	struct text t = {0};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel as recording and counting see it: a table of functions, so that a fake can stand in. */
+/*
+ * The kernel interface for recording and counting: a table of functions, so that tests can use a
+ * fake.
+ */
 #ifndef SONDE_HOST_KERNEL_H
 #define SONDE_HOST_KERNEL_H
 
@@ -11,23 +14,27 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define HOST_ATTR_SIZE 128u /* bytes of the newest attr that perf 6.1 takes */
+#define HOST_ATTR_SIZE 128u /* bytes of the largest attr that perf 6.1 accepts */
 
 #define HOST_OPEN_CLOEXEC 8u /* flags of perf_event_open(2); every event is opened with this one */
 #define HOST_OPEN_CGROUP  4u /* pid is a descriptor of a control group's folder */
 
 /* All return -1 or NULL with errno. */
 struct host_kernel {
-	/* group_fd: the leader of the event's group on that cpu and thread, -1: none */
+	/* group_fd: the leader of the event's group on that cpu and thread; -1: none */
 	int (*open)(
 	        const struct sonde_attr *attr, pid_t pid, int cpu, int group_fd, unsigned flags);
 	int (*close)(int fd);
-	/* The control page and the data after it. read_only: without a tail of ours, as for a ring
-	 * that the kernel overwrites. */
+	/*
+	 * Maps the control page and the data after it. read_only: without data_tail, as for a ring
+	 * that the kernel overwrites.
+	 */
 	void *(*map)(int fd, size_t size, bool read_only);
-	int (*pause)(int fd, bool on); /* the kernel writes nothing into the event's ring */
-	/* The AUX area of an event whose ring is mapped and names `offset` and `size` in its
-	 * control page. overwrite: the kernel goes round without waiting for the tail. */
+	int (*pause)(int fd, bool on); /* the kernel stops writing to the event's ring */
+	/*
+	 * Maps the AUX area of an event whose ring is mapped and has `offset` and `size` in its
+	 * control page. overwrite: the kernel overwrites old data without waiting for aux_tail.
+	 */
 	void *(*map_aux)(int fd, size_t size, uint64_t offset, bool overwrite);
 	void (*unmap)(void *map, size_t size);
 	int (*id)(int fd, uint64_t *id);
@@ -37,15 +44,15 @@ struct host_kernel {
 	int (*set_filter)(int fd, const char *text);
 	ssize_t (*read)(int fd, void *buf, size_t size);
 	int (*poll)(struct pollfd *fds, nfds_t n, int timeout_ms);
-	/* The processor's answer, eax to edx; zeros where there is no such leaf or instruction. */
+	/* Registers eax to edx of CPUID; zeros if the leaf or the instruction is missing. */
 	void (*cpuid)(uint32_t leaf, uint32_t subleaf, uint32_t out[4]);
-	bool (*privileged)(void); /* limits of locked memory do not hold for this process */
+	bool (*privileged)(void); /* limits of locked memory do not apply to this process */
 	uint64_t (*memlock)(void); /* RLIMIT_MEMLOCK, bytes */
-	uint64_t (*ticks)(void); /* of the processor's clock, or ns where it cannot be read */
-	int (*run_on)(const pid_t *cpus, size_t n); /* the calling thread, on these cpus only */
+	uint64_t (*ticks)(void); /* the processor's clock, or ns if it cannot be read */
+	int (*run_on)(const pid_t *cpus, size_t n); /* runs the calling thread on these cpus only */
 };
 
-/* Opens an event and closes it: would it be taken? False with errno. */
+/* Whether the kernel accepts an event: opens and closes it. False with errno. */
 bool host_kernel_takes(
         const struct host_kernel *kernel, const struct sonde_attr *attr, pid_t pid, int cpu);
 

@@ -41,7 +41,7 @@ static const struct host_attr_bits table[] = {
 
 #define ENTRIES (sizeof(table) / sizeof(table[0]))
 
-/* Bytes of the attr in successive kernels, and what each brought at its end. */
+/* Sizes of attrs in bytes in successive kernels, and the fields that each added at the end. */
 static const struct size {
 	uint32_t size;
 	const char *brought;

@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <string.h>
 
-/* The highest kernel.perf_event_paranoid that lets an ordinary user open it: its document. */
+/*
+ * Highest kernel.perf_event_paranoid at which an ordinary user may open it; see its documentation.
+ */
 static int paranoid_for(const struct host_refusal *r)
 {
 	if (r->attr->type == SONDE_TYPE_TRACEPOINT && !r->counting) {
@@ -16,7 +18,7 @@ static int paranoid_for(const struct host_refusal *r)
 	return r->all ? 0 : sonde_attr_has(r->attr, SONDE_FLAG_EXCLUDE_KERNEL) ? 2 : 1;
 }
 
-/* What no level of the sysctl gives to an ordinary user; NULL: nothing of that. */
+/* What an ordinary user may not do at any level of the sysctl; NULL: does not apply. */
 static const char *privilege_for(const struct host_refusal *r)
 {
 	if (r->pmu != NULL && (strcmp(r->pmu, "uprobe") == 0 || strcmp(r->pmu, "kprobe") == 0)) {
@@ -28,7 +30,7 @@ static const char *privilege_for(const struct host_refusal *r)
 	return NULL;
 }
 
-/* The sysctl allows it, and it is refused all the same. */
+/* The sysctl allows it, but the kernel refused it. */
 static int not_allowed_here(struct error *err, const struct host_refusal *r, int64_t paranoid)
 {
 	unsigned uid = 0;
@@ -78,7 +80,7 @@ static int not_allowed(struct error *err, const struct host_refusal *r)
 	        (long long)paranoid, needed, r->counting ? "the program" : "sonde");
 }
 
-/* What the kernel calls an invalid argument. */
+/* The text for EINVAL. */
 static int invalid(struct error *err, const struct host_refusal *r)
 {
 	int64_t max;

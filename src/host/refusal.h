@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Why the kernel refused to open an event, in words: what happened and what to do. */
+/* Why the kernel refused to open an event: a text with the reason and advice. */
 #ifndef SONDE_HOST_REFUSAL_H
 #define SONDE_HOST_REFUSAL_H
 
@@ -12,16 +12,16 @@
 struct host_tasks;
 
 struct host_refusal {
-	int root; /* where proc is */
+	int root; /* descriptor of the directory that contains proc */
 	const char *name; /* of the event */
 	const struct sonde_attr *attr;
 	const char *pmu; /* its folder in sysfs; NULL: none */
-	bool all; /* of all tasks on the cpus */
-	bool counting; /* by a program of whatever name; else recording */
-	const struct host_tasks *tasks; /* running ones that were asked for; NULL: none */
+	bool all; /* for all tasks on the cpus */
+	bool counting; /* the program counts, under any name; else it records */
+	const struct host_tasks *tasks; /* the running tasks to measure; NULL: none */
 };
 
-/* Sets the words for an errno of open, and returns the status. */
+/* Sets the text for an errno of open, and returns the status. */
 int host_refusal(struct error *err, const struct host_refusal *r, int why);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What records are made of, and the kernel's own mappings. */
+/* Building records, and the records of the kernel's own mappings. */
 #include "host/synth.h"
 
 #include "abi/abi.h"
@@ -11,7 +11,7 @@
 
 size_t host_record_begin(struct text *t, uint32_t type, uint16_t misc)
 {
-	const uint16_t rest[2] = {misc}; /* and the size, which the end tells */
+	const uint16_t rest[2] = {misc}; /* and the size, which host_record_end sets */
 	size_t at = t->n;
 
 	feature_put_u32(t, type);
@@ -19,7 +19,7 @@ size_t host_record_begin(struct text *t, uint32_t type, uint16_t misc)
 	return at;
 }
 
-/* The bytes of sample_id behind a record; zeros but for the id. */
+/* Appends the sample_id of a record; zeros except for the id. */
 static void put_trailer(struct text *t, const struct sonde_attr *attr, uint64_t id)
 {
 	static const uint64_t order[] = {SONDE_SAMPLE_TID, SONDE_SAMPLE_TIME, SONDE_SAMPLE_ID,
@@ -60,7 +60,7 @@ struct kernel_map {
 	uint64_t start, size, pgoff;
 };
 
-/* n: size of the build id; 0: none, and the short form of the record. */
+/* n: size of the build id; 0: none, with the short form of the record. */
 static void put_kernel_map(const struct host_synth *s, struct text *t, const char *name,
         struct kernel_map m, const uint8_t *id, int n)
 {
@@ -96,7 +96,7 @@ void host_synth_kernel(const struct host_synth *s, struct text *t)
 	        (struct kernel_map){kernel.start, kernel.end - kernel.start, kernel.start}, id, n);
 }
 
-/* A line of /proc/modules: NAME SIZE USES DEPENDENTS STATE 0xADDRESS */
+/* Parses /proc/modules, lines: NAME SIZE USES DEPENDENTS STATE 0xADDRESS */
 void host_synth_modules(const struct host_synth *s, struct text *t)
 {
 	unsigned long long size, addr;

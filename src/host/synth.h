@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of the running system as records, in the form in which perf writes them. */
+/* The state of the running system as records, in the form that perf writes. */
 #ifndef SONDE_HOST_SYNTH_H
 #define SONDE_HOST_SYNTH_H
 
@@ -10,23 +10,23 @@
 
 #include <sys/types.h>
 
-/* Which records are wanted, and what they hold. */
+/* Which records to write, and their contents. */
 struct host_synth {
-	int root; /* where proc and sys are */
-	const struct sonde_attr *attr; /* the trailer of records is that of this event */
+	int root; /* descriptor of the directory that contains proc and sys */
+	const struct sonde_attr *attr; /* records have the trailer of this event */
 	bool tasks, maps, cgroups;
-	bool namespaces; /* of tasks */
-	bool data_maps; /* mappings that are only read, too */
-	bool build_ids; /* in mappings */
-	size_t threads; /* that host_synth_tasks reads with */
-	uint64_t maps_limit_ms; /* that reading the mappings of a process may take */
+	bool namespaces; /* write namespaces of tasks */
+	bool data_maps; /* write read-only mappings of data too */
+	bool build_ids; /* write build ids into mappings */
+	size_t threads; /* number of threads of host_synth_tasks */
+	uint64_t maps_limit_ms; /* time limit for reading the mappings of a process */
 };
 
-/* A record: its header; its end, with the trailer of an event, or attr NULL for kinds without one. */
+/* Begin a record with its header; end it, with the trailer of an event, or attr NULL for none. */
 size_t host_record_begin(struct text *t, uint32_t type, uint16_t misc);
 void host_record_end(struct text *t, size_t at, const struct sonde_attr *attr, uint64_t id);
 
-/* Reads "task,mmap,cgroup", "all" (NULL is that, too) or "no". SONDE_EARG. */
+/* Parses "task,mmap,cgroup", "all" (NULL means the same) or "no". SONDE_EARG. */
 int host_synth_choose(struct host_synth *s, const char *list, struct error *err);
 
 void host_synth_kernel(const struct host_synth *s, struct text *out);
@@ -34,22 +34,23 @@ void host_synth_modules(const struct host_synth *s, struct text *out);
 void host_synth_cgroups(const struct host_synth *s, struct text *out);
 
 /*
- * A process with all its threads. forks: as in system-wide recording, with who started whom. 1 when
- * its mappings took too long to read, and some are missing; SONDE_ENOMEM. For several threads.
+ * A process with all its threads. forks: with FORK records, as in system-wide recording. Returns 1
+ * if reading its mappings took too long and some are missing; SONDE_ENOMEM. May be called from
+ * several threads.
  */
 int host_synth_task(const struct host_synth *s, pid_t pid, bool forks, struct text *out);
 
-/* Many processes, read by the threads; *cut: grows by those with missing mappings. */
+/* Many processes, read by several threads; adds the number with missing mappings to *cut. */
 int host_synth_tasks(const struct host_synth *s, const pid_t *pids, size_t n, struct text *out,
         size_t *cut, struct error *err);
 
-/* A workload, and what it started; returns how many have missing mappings. */
+/* A workload and its children; returns the number of processes with missing mappings. */
 size_t host_synth_workload(const struct host_synth *s, pid_t pid, struct text *out);
 
-/* One that waits for its exec: it has nothing of its own yet. */
+/* A workload that waits for its exec: it has no mappings of its own yet. */
 void host_synth_waiting(const struct host_synth *s, pid_t pid, struct text *out);
 
-/* A build id as MMAP2 has it. */
+/* Appends a build id in the form of MMAP2. */
 void host_put_build_id(struct text *t, const uint8_t *id, int n);
 
 #endif

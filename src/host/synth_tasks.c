@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tasks and control groups that are there, as records. */
+/* Records of running tasks and control groups. */
 #include "abi/abi.h"
 #include "core/pool.h"
 #include "host/synth.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #define PATH_ROOM   1024
-#define THREADS_MAX 64 /* more only wait for each other in the kernel */
+#define THREADS_MAX 64 /* more threads only wait for each other in the kernel */
 
 static void put_comm(
         const struct host_synth *s, const struct proc_status *status, pid_t tid, struct text *t)
@@ -62,7 +62,7 @@ static void put_namespaces(const struct host_synth *s, pid_t pid, pid_t tid, str
 	host_record_end(t, at, s->attr, 0);
 }
 
-/* The build id in the place of device and inode. */
+/* Writes the build id instead of device and inode. */
 static bool put_build_id(const struct host_synth *s, const char *path, struct text *t)
 {
 	uint8_t id[IMAGE_BUILD_ID_MAX] = {0};
@@ -102,8 +102,8 @@ static void put_map(const struct host_synth *s, pid_t pid, const struct proc_map
 }
 
 /*
- * Code, and what can be read where addresses of data are recorded. True when it took too long: the
- * last record says that others are missing.
+ * Writes mappings of code, and readable ones if data addresses are recorded. True if it took too
+ * long: the last record is marked, as others are missing.
  */
 static bool put_maps(const struct host_synth *s, pid_t pid, struct text *t)
 {
@@ -113,7 +113,7 @@ static bool put_maps(const struct host_synth *s, pid_t pid, struct text *t)
 	uint16_t misc;
 
 	if (!proc_maps_open(&maps, s->root, pid, s->maps_limit_ms)) {
-		return false; /* ended, or another user's */
+		return false; /* the process ended, or belongs to another user */
 	}
 	while (proc_maps_next(&maps, &map)) {
 		if ((map.exec || (s->data_maps && map.read)) && strlen(map.name) < 4096) {
@@ -130,7 +130,7 @@ static bool put_maps(const struct host_synth *s, pid_t pid, struct text *t)
 	return maps.cut;
 }
 
-/* True when its mappings took too long. */
+/* True if reading the mappings took too long. */
 static bool put_task(const struct host_synth *s, const struct proc_status *status, pid_t tid,
         bool forks, struct text *t)
 {
@@ -146,7 +146,7 @@ static bool put_task(const struct host_synth *s, const struct proc_status *statu
 	return tid == pid && s->maps && put_maps(s, pid, t);
 }
 
-/* Most processes have one thread, whose folder in task is costly for the kernel to make. */
+/* Most processes have one thread; not listing its task folder saves the kernel much work. */
 int host_synth_task(const struct host_synth *s, pid_t pid, bool forks, struct text *t)
 {
 	struct proc_status status;
@@ -175,9 +175,9 @@ int host_synth_task(const struct host_synth *s, pid_t pid, bool forks, struct te
 	return t->failed ? SONDE_ENOMEM : cut;
 }
 
-/* ---- many of them, by several threads ---- */
+/* ---- many processes, by several threads ---- */
 
-/* What one thread reads: a part of the list of processes, so that the order stays. */
+/* One thread reads a consecutive part of the list of processes, so that the order is kept. */
 struct part {
 	const struct host_synth *synth;
 	const pid_t *pids;
@@ -227,7 +227,7 @@ int host_synth_tasks(const struct host_synth *s, const pid_t *pids, size_t n, st
 
 /* ---- control groups ---- */
 
-#define CGROUPS_MAX 65536 /* that are told of */
+#define CGROUPS_MAX 65536 /* limit of reported groups */
 
 static void put_cgroup(const struct host_synth *s, uint64_t id, const char *path, struct text *t)
 {
@@ -238,7 +238,7 @@ static void put_cgroup(const struct host_synth *s, uint64_t id, const char *path
 	host_record_end(t, at, s->attr, 0);
 }
 
-/* Appends the names of the folders in one group to a list that is worked through. */
+/* Appends the names of the subgroups of a group to the work list. */
 static bool add_children(int root, const char *mount, const char *path, struct text *todo)
 {
 	char name[PATH_ROOM];
@@ -302,7 +302,7 @@ void host_synth_waiting(const struct host_synth *s, pid_t pid, struct text *t)
 	}
 }
 
-/* Children have higher numbers, most often. */
+/* Children usually have higher numbers. */
 size_t host_synth_workload(const struct host_synth *s, pid_t pid, struct text *t)
 {
 	struct proc_status status;
@@ -331,7 +331,7 @@ size_t host_synth_workload(const struct host_synth *s, pid_t pid, struct text *t
 	return cut;
 }
 
-/* ---- what is wanted ---- */
+/* ---- --synth ---- */
 
 int host_synth_choose(struct host_synth *s, const char *list, struct error *err)
 {
@@ -345,7 +345,7 @@ int host_synth_choose(struct host_synth *s, const char *list, struct error *err)
 		} else if (n == 4 && strncmp(p, "task", n) == 0) {
 			s->tasks = true;
 		} else if (n == 4 && strncmp(p, "mmap", n) == 0) {
-			s->tasks = s->maps = true; /* mappings with their tasks */
+			s->tasks = s->maps = true; /* mappings need their tasks */
 		} else if (n == 6 && strncmp(p, "cgroup", n) == 0) {
 			s->cgroups = true;
 		} else if (n == 2 && strncmp(p, "no", n) == 0) {

@@ -28,7 +28,7 @@ bool host_has_id(const pid_t *list, size_t n, pid_t v)
 	return i < n;
 }
 
-/* There is room for 1, 2, 4, 8 ... */
+/* Capacity is a power of two. */
 int host_add_id(pid_t **list, size_t *n, pid_t v, struct error *err)
 {
 	if ((*n & (*n - 1)) == 0) {
@@ -160,7 +160,7 @@ static bool owned_by(int root, pid_t pid, uid_t *uid)
 	return true;
 }
 
-/* uid: of the processes that are added; NULL: all. */
+/* uid: adds only processes of this user; NULL: all. */
 static int add_some(struct host_tasks *t, int root, const uid_t *uid, struct error *err)
 {
 	pid_t *list;

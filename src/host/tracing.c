@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The formats of tracepoints, as they stand in the feature TRACING_DATA and, in streams, behind a
- * TRACING_DATA record (version 0.6, read from files of perf 6.1):
+ * Formats of tracepoints, as in the feature TRACING_DATA and, in streams, after a TRACING_DATA
+ * record (version 0.6, observed in files of perf 6.1):
  *
  *	17 08 44 "tracing" "0.6\0"
  *	u8   byte order: 0 little, 1 big
@@ -61,7 +61,7 @@ static bool has_id(int root, const char *events, const struct tracepoint *t, uin
 	return proc_read_number(root, path, &v) && (uint64_t)v == id;
 }
 
-/* Most events are called SYSTEM:NAME[:MODIFIERS]. */
+/* Most events are named SYSTEM:NAME[:MODIFIERS]. */
 static bool by_name(int root, const char *events, const struct event *event, struct tracepoint *t)
 {
 	const char *s = event->name;
@@ -97,7 +97,7 @@ static bool in_system(int root, const char *events, uint64_t id, struct tracepoi
 	return found;
 }
 
-/* One that was given another name: only its number tells. */
+/* For an event with another name: searches for its number. */
 static bool by_id(int root, const char *events, uint64_t id, struct tracepoint *t)
 {
 	DIR *dir = proc_open_dir(root, events);
@@ -144,7 +144,7 @@ static bool collect(const struct host_description *d, const char *events, struct
 	return true;
 }
 
-/* A file with its length in front, as a u64 or a u32; one that cannot be read is empty. */
+/* Appends a file after its length, a u64 or a u32; an unreadable file is empty. */
 static void put_file(int root, struct text *t, const char *path, bool wide)
 {
 	struct text bytes = {0};
@@ -162,7 +162,7 @@ static void put_file(int root, struct text *t, const char *path, bool wide)
 	text_fini(&bytes);
 }
 
-/* The formats of one system; returns how many. */
+/* Appends the formats of one system; returns how many. */
 static uint32_t put_formats(int root, const char *events, const struct tracepoints *list,
         const char *system, struct text *t)
 {

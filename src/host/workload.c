@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* mask: the signals that the workload has blocked; until it starts all are. */
+/* mask: the signals that the workload blocks; until it starts all are blocked. */
 static void run_child(
         const struct host_workload_options *o, int go, int failed, const sigset_t *mask)
 {
@@ -32,7 +32,7 @@ static void run_child(
 	if (read(go, &byte, 1) != 1) {
 		_exit(1); /* the parent gave up */
 	}
-	(void)pthread_sigmask(SIG_SETMASK, mask, NULL); /* delivers what came meanwhile */
+	(void)pthread_sigmask(SIG_SETMASK, mask, NULL); /* delivers signals that came meanwhile */
 	(void)execvp(o->argv[0], o->argv);
 	why = errno;
 	if (write(failed, &why, sizeof(why)) < 0) {
@@ -66,9 +66,9 @@ static void close_fd(int *fd)
 }
 
 /*
- * The workload waits for a byte. A Ctrl-C goes to all processes of a terminal: the child blocks it
- * until the byte came, so that its events can be opened whenever it happens. What then happens is
- * up to the handlers of the program that measures: they run in the child until the exec.
+ * The workload waits for a byte. Ctrl-C goes to all processes of a terminal: the child blocks it
+ * until the byte arrives, so that a Ctrl-C at any time does not prevent opening its events. Pending
+ * signals then run the measuring program's handlers in the child, until the exec.
  */
 int host_workload_fork(
         struct host_workload *w, const struct host_workload_options *o, struct error *err)
@@ -76,7 +76,7 @@ int host_workload_fork(
 	sigset_t all, mask;
 	int go[2], failed[2];
 
-	/* a socket: sending to a child that was killed raises no SIGPIPE here */
+	/* a socket: sending to a killed child raises no SIGPIPE */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go) < 0) {
 		return cannot(err, "make a socket");
 	}
@@ -125,7 +125,7 @@ int host_workload_go(struct host_workload *w, const char *command, struct error 
 
 void host_workload_fini(struct host_workload *w)
 {
-	close_fd(&w->go_fd); /* a child that waits exits at this */
+	close_fd(&w->go_fd); /* a waiting child exits when this is closed */
 	if (w->pid > 0) {
 		(void)waitpid(w->pid, NULL, 0);
 	}
