@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Lines of `perf buildid-list`: 40 columns of build id, a blank, the name. Observed with crafted
- * files: the host first, then guests by rising pid, else in the order of the file; of a name that
- * stands twice the first one's place and the last one's id.
+ * files: the host first, then guests by rising pid, else in file order; a name that occurs twice
+ * has the position of the first and the id of the last.
  */
 #include "core/json.h"
 #include "core/options.h"
@@ -16,11 +16,11 @@
 #include <stdlib.h>
 
 struct line {
-	int32_t pid; /* of a guest; -1: the host */
+	int32_t pid; /* process of a guest; -1: the host */
 	size_t place;
 	const char *name;
 	struct span id;
-	bool replaced; /* a later one of the same name gave its id */
+	bool replaced; /* the id is from a later entry with the same name */
 };
 
 struct lines {
@@ -63,7 +63,7 @@ static void put_json(struct text *out, const struct lines *lines)
 	json_end(&j);
 }
 
-/* By machine and name; of the same name the first in the file first. */
+/* By machine and name; equal names in file order. */
 static int by_name(const void *a, const void *b)
 {
 	const struct line *x = a, *y = b;
@@ -86,7 +86,7 @@ static int by_place(const void *a, const void *b)
 	return (x->place > y->place) - (x->place < y->place);
 }
 
-/* One line a machine and name. */
+/* Keeps one line for each machine and name. */
 static void lines_settle(struct lines *lines)
 {
 	size_t n = 0;
@@ -108,7 +108,7 @@ static void lines_settle(struct lines *lines)
 	lines->n = n;
 }
 
-/* Records whose cpu mode names neither a host nor a guest say nothing. */
+/* Records whose cpu mode is neither host nor guest are ignored. */
 static bool has_machine(uint16_t misc)
 {
 	unsigned mode = misc & MISC_CPUMODE_MASK;
@@ -116,7 +116,7 @@ static bool has_machine(uint16_t misc)
 	return mode != 0 && mode != MISC_HYPERVISOR && mode <= MISC_GUEST_USER;
 }
 
-/* diags: NULL where opening told already. */
+/* diags: NULL if opening has reported already. */
 static int lines_read(
         struct lines *lines, const struct file *f, struct arena *a, struct diag_sink *diags)
 {
@@ -165,7 +165,7 @@ static int only_by_name(const void *a, const void *b)
 	return strcmp(((const struct line *)a)->name, ((const struct line *)b)->name);
 }
 
-/* What the recorder listed comes first, in the list's order. */
+/* Objects in the recorder's list come first, in its order. */
 static int lines_order(struct lines *lines, const struct file *f, struct arena *a)
 {
 	struct lines listed = {0};
@@ -210,8 +210,8 @@ static int lines_of_hits(struct lines *lines, struct sonde_session *s, struct ar
 }
 
 /*
- * Whether the header's list answers it, so that no record has to be read. What a trace ran is not
- * known before it is decoded: then everything counts as hit.
+ * Whether the list in the header is enough, so that no record must be read. Which objects a trace
+ * hit is unknown before it is decoded: then all of them count.
  */
 static bool list_is_enough(const struct file *f, const struct sonde_buildid_options *options)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The check of a recording: container, sections, features, every record's fields and event, order
- * across rounds, and the loss that the recording itself tells of.
+ * Checks a recording: container, sections, features, every record's fields and event, order across
+ * rounds, and losses that the recording itself reports.
  */
 #include "core/json.h"
 #include "core/options.h"
@@ -13,16 +13,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MOST 100u /* problems told one by one */
+#define MOST 100u /* listed problems by default */
 
 enum problem {
-	PROBLEM_SECTION, /* of the file: outside of it, or over another one */
+	PROBLEM_SECTION, /* a section is outside of the file, or overlaps another */
 	PROBLEM_SKIPPED, /* bytes that are no record */
 	PROBLEM_CUT, /* the input ends too early */
-	PROBLEM_FEATURE, /* does not fit its fields */
-	PROBLEM_RECORD, /* does not fit its fields */
-	PROBLEM_EVENT, /* of a sample is not known */
-	PROBLEM_ORDER, /* older than a round that was finished */
+	PROBLEM_FEATURE, /* a feature does not match its fields */
+	PROBLEM_RECORD, /* a record does not match its fields */
+	PROBLEM_EVENT, /* the event of a sample is unknown */
+	PROBLEM_ORDER, /* a record is older than a completed round */
 	PROBLEMS
 };
 
@@ -33,13 +33,14 @@ struct check {
 	struct file file;
 	struct diag_sink diags;
 	struct sonde_check_options o;
-	struct text out; /* the problems, as they are met */
-	struct json json; /* their array, when it is wanted; writes to out */
+	struct text out; /* the problems in the order of detection */
+	struct json json; /* the array of problems, if JSON is wanted; writes to out */
 	uint64_t problems[PROBLEMS], told;
-	uint64_t records, unknown, skipped; /* records; of unknown types; bytes between them */
-	uint64_t newest, before, limit; /* ns: of all so far; at the last mark; what was finished */
-	uint32_t cpus; /* NRCPUS available */
-	/* what the recording lost: events, records of them, samples, throttles, AUX trouble */
+	uint64_t records, unknown, skipped; /* records; of unknown types; skipped bytes */
+	uint64_t newest, before, limit; /* times in ns: newest so far; newest at the last mark;
+	                                   end of the completed rounds */
+	uint32_t cpus; /* available cpus of NRCPUS */
+	/* losses in the recording: events, their records, samples, throttles, AUX errors */
 	uint64_t lost, lost_records, lost_samples, throttled, aux[4], trace_errors;
 };
 
@@ -87,7 +88,7 @@ static void problem(struct check *c, enum problem p, uint64_t offset, const char
 	problem_put(c, p, offset, text);
 }
 
-/* What the reader says while it opens and reads. */
+/* Diagnostics of the reader. */
 static void on_diag(void *arg, const struct sonde_diag *diag)
 {
 	struct check *c = arg;
@@ -123,7 +124,7 @@ static void section_add(
 	}
 }
 
-/* Sections of a seekable file may not lie over each other. */
+/* Sections of a seekable file must not overlap. */
 static void check_sections(struct check *c)
 {
 	const struct file *f = &c->file;
@@ -282,7 +283,7 @@ static void check_records(struct check *c)
 	}
 }
 
-/* ---- what is said ---- */
+/* ---- results ---- */
 
 static const char *const verdicts[] = {"whole", "damaged but usable", "unusable"};
 
@@ -378,7 +379,7 @@ static void say_json(struct check *c, const char *path, enum sonde_verdict verdi
 	text_fini(&problems);
 }
 
-/* An enum sonde_verdict, or SONDE_ENOMEM. */
+/* Returns an enum sonde_verdict, or SONDE_ENOMEM. */
 static int check_all(struct check *c, const char *path)
 {
 	struct span s;

@@ -4,9 +4,9 @@
  *
  *	0x1a8 MMAP2 size=88 misc=0x2(user) event="cpu-clock" pid=1 ... sample_id={ pid=1 ... }
  *
- * with hexadecimal lines below when the bytes are asked for; or one JSON document (doc/json.md).
- * Offsets are those of the file the record stands in; a record out of a compressed one has the
- * compressed one's offset, "+" and its place in what that held.
+ * with hexadecimal lines below it if bytes are wanted; or one JSON document (doc/json.md). Offsets
+ * are relative to the record's file; an inflated record has the offset of its compressed record,
+ * "+" and its offset in the inflated data.
  */
 #include "inspect/dump.h"
 
@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#define PIECE (64u << 10) /* bytes of text handed over at once */
+#define PIECE (64u << 10) /* bytes of text for one call of the output function */
 
 struct dump {
 	struct file file;
@@ -30,8 +30,8 @@ struct dump {
 	sonde_write_fn write;
 	void *arg;
 	struct text out;
-	struct json json; /* the document, when it is one; writes to out */
-	uint8_t wanted[RECORD_TYPE_MAX]; /* by type, when some are asked for */
+	struct json json; /* the JSON document, if wanted; writes to out */
+	uint8_t wanted[RECORD_TYPE_MAX]; /* by type, if only some are wanted */
 	bool some;
 	uint32_t cpus;
 };

@@ -12,7 +12,7 @@
 #include <sonde/preview/evlist.h>
 #include <stdio.h>
 
-/* What the recorder copied from tracefs; n is 0 when there is nothing. */
+/* The formats that the recorder copied from tracefs; n is 0 if there are none. */
 static struct span tracing_blob(const struct file *f)
 {
 	uint64_t position = file_begin(f);
@@ -81,7 +81,7 @@ static void put_event(struct text *out, const struct file_event *e, enum inspect
 	}
 }
 
-/* The number of members of the group that event i leads; 0: it leads none. */
+/* Number of members of the group that event i leads; 0: not a leader. */
 static size_t group_size(const struct feature_groups *groups, size_t i, size_t nevents)
 {
 	for (size_t g = 0; g < groups->n; g++) {

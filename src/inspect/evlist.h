@@ -9,7 +9,7 @@
 enum inspect_evlist_mode {
 	EVLIST_NAMES,
 	EVLIST_FREQ, /* with period or frequency */
-	EVLIST_DETAIL, /* with everything that the attr says */
+	EVLIST_DETAIL, /* with all fields of the attr */
 	EVLIST_GROUPS /* groups as {a,b} */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/dump.h"
 
-#define SHORT_BYTES 64u /* longer ones are told by their length, unless all bytes are asked for */
+#define SHORT_BYTES 64u /* of longer ones only the length is printed, unless raw */
 
 static size_t text_length(const struct layout_value *v, const char **s)
 {
@@ -17,7 +17,7 @@ static bool is_text(const struct layout_field *f)
 	       f->kind == LAYOUT_CSTRING;
 }
 
-/* Padding is told only when it is not zero. */
+/* Padding is printed only if it is not zero. */
 static bool hidden(enum layout_event event, const struct layout_value *v)
 {
 	if (event == LAYOUT_VALUE && v->field->kind == LAYOUT_BYTES && v->bytes.n == 0) {
@@ -272,7 +272,7 @@ static void json_flags(struct json *j, const char *key, const struct layout_fiel
 	json_close(j);
 }
 
-/* What a number means, as a second member `NAME_is`. */
+/* The meaning of a number, as a second member `NAME_is`. */
 static void json_meaning(struct json *j, const struct layout_field *f, uint64_t v)
 {
 	const char *name = f->show == SHOW_NAMES ? name_of(f, v) : NULL;
@@ -356,7 +356,7 @@ bool dump_fields_json(struct json *j, const char *key, struct record_walk *w, bo
 
 /* ---- bytes ---- */
 
-/* One line of up to 16 bytes into p, which has room for 96; returns its end. */
+/* Writes a line of up to 16 bytes to p, which has room for 96; returns its end. */
 static char *hex_line(char *p, size_t at, unsigned shift, struct span bytes)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -386,7 +386,7 @@ static char *hex_line(char *p, size_t at, unsigned shift, struct span bytes)
 
 void dump_hex(struct text *out, struct span bytes)
 {
-	unsigned shift = bytes.n > 0x10000 ? 28 : 12; /* of the offset's first digit */
+	unsigned shift = bytes.n > 0x10000 ? 28 : 12; /* position of the offset's first digit */
 
 	for (size_t at = 0; at < bytes.n; at += 16) {
 		char *p = text_room(out, 96);

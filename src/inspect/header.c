@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Layout: perf report --header-only [-I] of 6.1, found out by experiment with crafted files. */
+/*
+ * The header of a recording as text. Layout: perf report --header-only [-I] of 6.1, observed with
+ * crafted files.
+ */
 #include "inspect/header.h"
 
 #include <inttypes.h>
@@ -23,7 +26,7 @@ struct header_context {
 	struct arena arena;
 };
 
-/* Prints one feature that is there. 1, or a negative status when its bytes make no sense. */
+/* Prints one feature. Returns 1, or a negative status if its bytes are malformed. */
 typedef int (*header_fn)(struct header_context *c);
 
 static int put_text(struct header_context *c, enum abi_feature bit, const char *label)
@@ -216,7 +219,7 @@ static int put_group_desc(struct header_context *c)
 			continue;
 		}
 		text_str(c->out, "# group: ");
-		/* what recorders write when the user gave no name */
+		/* the name that recorders write if the user gave none */
 		text_str(c->out, strcmp(g->name.s, "{anon_group}") == 0 ? "" : g->name.s);
 		for (uint32_t m = 0; m < g->members; m++) {
 			text_char(c->out, m == 0 ? '{' : ',');
@@ -446,7 +449,7 @@ static int put_hybrid(struct header_context *c)
 }
 
 struct header_entry {
-	header_fn put; /* NULL: says nothing */
+	header_fn put; /* NULL: not printed */
 	bool is_long; /* only with -I */
 };
 
@@ -521,7 +524,7 @@ static void put_file(struct text *out, const struct file *f)
 	}
 	text_printf(out, "# captured on    : %s\n", date);
 	text_printf(out, "# header version : %d\n", f->old ? 0 : 1);
-	/* the records of a pipe stand nowhere in particular */
+	/* records of a pipe have no offset in the header */
 	text_printf(out, "# data offset    : %" PRIu64 "\n", f->pipe ? 0 : f->data.offset);
 	text_printf(out, "# data size      : %" PRIu64 "\n", f->pipe ? 0 : f->data.size);
 	text_printf(out, "# feat offset    : %" PRIu64 "\n",
@@ -540,7 +543,7 @@ static void put_missing(struct text *out, const struct file *f)
 	text_char(out, '\n');
 }
 
-/* The features of a pipe come among its records: behind the frame, and none is missing. */
+/* Features of a pipe are among its records: printed after the frame, and none is missing. */
 void inspect_header(struct text *out, const struct file *f, bool full)
 {
 	static const char frame[] = "# ========\n#\n";
@@ -561,7 +564,7 @@ void inspect_header(struct text *out, const struct file *f, bool full)
 	arena_fini(&c.arena);
 }
 
-/* simpleperf's META_INFO: names with their values. */
+/* simpleperf's META_INFO: names with values. */
 static void json_pairs(struct json *j, const struct file *f)
 {
 	struct arena arena = {0};
@@ -590,7 +593,8 @@ static void json_feature(struct json *j, const struct file *f, unsigned bit, uin
 	json_u64(j, "size", bytes.n);
 	if (bit == FEATURE_SIMPLEPERF_META_INFO) {
 		json_pairs(j, f);
-	} else if (layout != NULL && bit < FEATURE_LAST) { /* simpleperf's are bytes to us */
+	} else if (layout != NULL && bit < FEATURE_LAST) { /* simpleperf's features are printed
+	                                                      as bytes */
 		layout_walk_init(&w.walk, layout, bytes, f->swap, NULL, 0);
 		w.walk.slots[SLOT_CPUS] = ncpus;
 		if (!dump_fields_json(j, "fields", &w, false)) {

@@ -6,10 +6,10 @@
 #include "core/text.h"
 #include "file/file.h"
 
-/* Comment lines; full: with topologies, caches and memory blocks, which are long. */
+/* Prints comment lines; full: with topologies, caches and memory blocks, which are long. */
 void inspect_header(struct text *out, const struct file *f, bool full);
 
-/* The same and every field of every feature, as JSON (doc/json.md). */
+/* The same, and every field of every feature, as JSON (doc/json.md). */
 void inspect_header_json(struct text *out, const struct file *f);
 
 #endif

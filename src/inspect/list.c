@@ -16,7 +16,7 @@
 #define TRACED     (1u << CATALOGUE_TRACEPOINT | 1u << CATALOGUE_SDT)
 
 static const struct kind {
-	const char *words[4]; /* how it may be asked for; the first is what JSON calls it */
+	const char *words[4]; /* words for the kind; the first is its name in JSON */
 	const char *title;
 } kinds[CATALOGUE_KINDS] = {
         [CATALOGUE_HARDWARE] = {{"hardware", "hw"}, "Hardware event"},
@@ -30,19 +30,19 @@ static const struct kind {
         [CATALOGUE_SDT] = {{"sdt"}, "SDT event"},
 };
 
-/* What perf's metrics are made of is not in the kernel, and Sonde has no tables of it. */
+/* Metrics of perf need tables of processor models, which Sonde does not have. */
 static const char *const no_kinds[] = {"metric", "metrics", "metricgroup", "metricgroups"};
 
 struct list {
 	const struct sonde_list_options *options;
 	struct catalogue catalogue;
-	unsigned kinds; /* asked for by name */
-	bool globs; /* some words are no kinds */
+	unsigned kinds; /* kinds named by the user */
+	bool globs; /* some words are not kinds */
 	struct text out;
 	struct text message;
 };
 
-/* -1: the word is no kind. */
+/* -1: the word is not a kind. */
 static int kind_of(const char *word)
 {
 	int kind;
@@ -77,14 +77,14 @@ static bool glob_matches(const struct catalogue_entry *e, const char *glob)
 	       (e->pmu != NULL && fnmatch(glob, e->pmu, 0) == 0);
 }
 
-/* A word that matches nothing as a glob is looked for inside of names. */
+/* A word that matches nothing as a glob is searched inside names. */
 static bool part_matches(const struct catalogue_entry *e, const char *part)
 {
 	return strcasestr(e->name, part) != NULL ||
 	       (e->alias != NULL && strcasestr(e->alias, part) != NULL);
 }
 
-/* Marks what a word asks for; false: nothing. */
+/* Marks the entries that a word selects; false: none. */
 static bool mark(const struct list *l, const char *word, bool *wanted)
 {
 	bool (*const matches[])(const struct catalogue_entry *, const char *) = {
@@ -209,7 +209,7 @@ static void read_words(struct list *l)
 	}
 }
 
-/* Words that found nothing go into the message. 0, 1. */
+/* Words without a match go into the message. Returns 0 or 1. */
 static int choose(struct list *l, bool *wanted)
 {
 	const struct sonde_list_options *o = l->options;
@@ -218,7 +218,7 @@ static int choose(struct list *l, bool *wanted)
 	size_t i;
 
 	for (i = 0; i < l->catalogue.n; i++) {
-		/* without a word for it, what cannot be counted is left out */
+		/* without a word for its kind, an event that cannot be counted is omitted */
 		wanted[i] = (l->kinds >> l->catalogue.v[i].kind & 1) != 0 &&
 		            (o->nwords != 0 || l->catalogue.v[i].available);
 	}
