@@ -19,11 +19,11 @@
 
 struct opened {
 	char *name;
-	struct sonde_attr attr; /* as the kernel took it */
-	size_t leader, members; /* as of struct event */
+	struct sonde_attr attr; /* as the kernel accepted it */
+	size_t leader, members; /* as in struct event */
 	int fd;
 	void *page; /* NULL: not mapped */
-	bool no_page; /* it cannot be mapped */
+	bool no_page; /* the page cannot be mapped */
 };
 
 struct sonde_counter {
@@ -31,10 +31,10 @@ struct sonde_counter {
 	const struct host_kernel *kernel;
 	struct opened *v;
 	size_t n, cap;
-	uint64_t *buf; /* of group reads */
+	uint64_t *buf; /* for group reads */
 	size_t buf_cap;
 	struct error error;
-	bool misused; /* the options are: nothing can be opened */
+	bool misused; /* the options are wrong: nothing can be opened */
 	struct sonde_error public_error;
 	int root_fd;
 };
@@ -51,7 +51,7 @@ struct sonde_counter *counter_new_with(
 	}
 	c->misused = options_copy(&c->options, sizeof(c->options), options, &c->error) < 0;
 	c->kernel = kernel;
-	c->root_fd = proc_root_open("/"); /* for PMUs, and words about errors */
+	c->root_fd = proc_root_open("/"); /* for PMUs, and for the text of errors */
 	return c;
 }
 
@@ -65,7 +65,7 @@ static size_t page_size(void)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Members of a group go before their leader. */
+/* Members of a group are closed before their leader. */
 static void close_from(struct sonde_counter *c, size_t first)
 {
 	while (c->n > first) {
@@ -119,7 +119,7 @@ static int open_attr(struct sonde_counter *c, struct opened *o)
 		why = errno;
 		if (why == EINVAL && opt->inherit &&
 		        (o->attr.read_format & SONDE_READ_GROUP) != 0) {
-			/* before 4.13 what is inherited could not be read as a group */
+			/* before 4.13, inherited events could not be read as a group */
 			o->attr.read_format &= ~(uint64_t)SONDE_READ_GROUP;
 			continue;
 		}
@@ -136,9 +136,9 @@ static int open_attr(struct sonde_counter *c, struct opened *o)
 }
 
 /*
- * Opens one event whose attr says what to count; the rest of the attr is as the handle needs it.
- * members: of the group that it will lead. A leader reads all of them at once; reading one that is
- * alone in that form would cost more.
+ * Opens one event; attr defines what to count, the handle sets the other members. members: of the
+ * group that it will lead. A leader reads all members at once; that format costs more for a single
+ * event.
  */
 static int add(struct sonde_counter *c, const char *name, const struct sonde_attr *attr,
         size_t leader, size_t members)
@@ -154,12 +154,16 @@ static int add(struct sonde_counter *c, const char *name, const struct sonde_att
 	}
 	o = &c->v[c->n];
 	*o = (struct opened){.attr = *attr, .leader = leader, .members = 1, .fd = -1};
-	/* size 0 would be that of the first kernels: no config2; newer fields may be there if zero */
+	/*
+	 * size 0 would mean the first kernels' attr, without config2; newer fields are allowed if
+	 * zero
+	 */
 	o->attr.size = attr->config3 != 0 || attr->config4 != 0 ? ATTR_SIZE_NOW : HOST_ATTR_SIZE;
 	o->attr.read_format = READ_FORMAT | (members > 1 ? SONDE_READ_GROUP : 0);
 	o->attr.flags &= ~(1ull << SONDE_FLAG_DISABLED);
 	if (!c->options.enabled && leader == c->n) {
-		o->attr.flags |= 1ull << SONDE_FLAG_DISABLED; /* members follow their leader */
+		o->attr.flags |= 1ull << SONDE_FLAG_DISABLED; /* members are enabled with their
+		                                                 leader */
 	}
 	if (c->options.inherit) {
 		o->attr.flags |= 1ull << SONDE_FLAG_INHERIT;
@@ -235,7 +239,7 @@ int sonde_counter_fd(const struct sonde_counter *c, size_t event)
 	return c->v[event].fd;
 }
 
-/* Calls one of these for every group. */
+/* Calls a function for every group. */
 static int control_all(
         struct sonde_counter *c, int (*control)(const struct sonde_counter *c, int fd))
 {
@@ -290,7 +294,7 @@ static int read_failed(struct sonde_counter *c, const struct opened *o, ssize_t 
 	        got < 0 ? strerror(errno) : "too few bytes");
 }
 
-/* Reads what the event's read_format gives: up to max values; *nr: how many there were. */
+/* Reads values according to the event's read_format: up to max; *nr: how many there were. */
 static int read_values(struct sonde_counter *c, const struct opened *o,
         struct sonde_counter_value *out, size_t max, size_t *nr)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters over a kernel that may be a fake. */
+/* Counters with a table of kernel functions, so that tests can use a fake kernel. */
 #ifndef SONDE_COUNTER_COUNTER_H
 #define SONDE_COUNTER_COUNTER_H
 
@@ -7,7 +7,7 @@
 
 #include <sonde/counter.h>
 
-/* As sonde_counter_new, with a kernel that is a fake. */
+/* As sonde_counter_new, with these kernel functions. */
 struct sonde_counter *counter_new_with(
         const struct sonde_counter_options *options, const struct host_kernel *kernel);
 

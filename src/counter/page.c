@@ -10,12 +10,11 @@
  *	 24 u64 time_enabled      56 u64 time_offset    88 u64 time_mask
  *	 32 u64 time_running
  *
- * The kernel makes lock odd before it changes the page and even behind that. So what was read
- * between two looks at the same even number belongs together. A program that reads its own page on
- * its own cpu never sees an odd number; one that reads another's page, as tests do, can.
+ * The kernel makes lock odd before it changes the page and even afterwards. So values that were
+ * read between two reads of the same even number are consistent. A program that reads its own page
+ * on its own cpu never sees an odd number; one that reads another's page, as tests do, can.
  *
- * Before bit0_is_deprecated came (3.12), one bit meant both rdpmc and time: such pages give
- * nothing.
+ * Before bit0_is_deprecated (3.12), one bit meant both rdpmc and time: such pages are not used.
  */
 #include "counter/page.h"
 
@@ -62,16 +61,16 @@ const struct sonde_page_cpu *sonde_page_cpu(void)
 }
 #endif
 
-/* What one consistent look at the page gave. */
+/* One consistent copy of the page. */
 struct look {
-	struct counter_page page; /* lock, version and size are not kept */
+	struct counter_page page; /* lock, version and size are not copied */
 	uint64_t caps;
 	uint64_t tsc; /* 0 without CAP_USER_TIME */
 	uint64_t pmc; /* 0 without a live counter */
 	bool live;
 };
 
-/* relaxed: the fences of take_look order them against the lock */
+/* relaxed: the fences of take_look order these loads against the lock */
 #define LOAD(member) atomic_load_explicit(&(member), memory_order_relaxed)
 
 static void look_once(
@@ -99,7 +98,7 @@ static void look_once(
 	out->pmc = out->live ? cpu->pmc(cpu->arg, to->index - 1) : 0;
 }
 
-/* False when the page never held still. */
+/* False: the page changed during every attempt. */
 static bool take_look(
         const struct counter_page *page, const struct sonde_page_cpu *cpu, struct look *out)
 {
@@ -120,13 +119,13 @@ static bool take_look(
 	return false;
 }
 
-/* ticks * mult >> shift without losing bits, modulo 2^64; shift is below 64. */
+/* ticks * mult >> shift without overflow, modulo 2^64; shift is below 64. */
 static uint64_t ticks_scale(uint64_t ticks, uint32_t mult, unsigned shift)
 {
 	uint64_t quotient, rest;
 
 	if (shift > 63) {
-		return 0; /* no kernel writes this */
+		return 0; /* no kernel writes such a shift */
 	}
 	quotient = ticks >> shift;
 	rest = ticks & ((1ull << shift) - 1);
@@ -138,13 +137,13 @@ static uint64_t ticks_scale(uint64_t ticks, uint32_t mult, unsigned shift)
 	       (((rest >> 32) * mult + ((rest & UINT32_MAX) * mult >> 32)) >> (shift - 32));
 }
 
-/* All 64 bits of a counter that shows fewer: the first such count from `cycles` on. */
+/* Extends a counter with fewer than 64 bits: the first such count at or after `cycles`. */
 static uint64_t ticks_widen(uint64_t ticks, uint64_t cycles, uint64_t mask)
 {
 	return cycles + ((ticks - cycles) & mask);
 }
 
-/* The sign of a count is in its top bit. */
+/* The sign is the top bit of the count. */
 static uint64_t sign_extend(uint64_t value, unsigned width)
 {
 	uint64_t sign;
@@ -189,7 +188,7 @@ int sonde_page_read(
 		delta = look.page.time_offset +
 		        ticks_scale(ticks, look.page.time_mult, look.page.time_shift);
 		value->enabled += delta;
-		value->running += delta; /* it has an index, so it is running */
+		value->running += delta; /* the event has an index, so it is running */
 	}
 	return 1;
 }

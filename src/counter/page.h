@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The control page as it stands in memory: the one struct that is laid over the kernel's bytes, as
- * its members must be loaded whole while they change. Always in host order. */
+/*
+ * The control page in memory: the only struct laid over the kernel's bytes, as its members must be
+ * loaded whole while they change. Always in host byte order.
+ */
 #ifndef SONDE_COUNTER_PAGE_H
 #define SONDE_COUNTER_PAGE_H
 
@@ -12,8 +14,8 @@
 struct counter_page {
 	uint32_t version, compat_version;
 	_Atomic uint32_t lock;
-	_Atomic uint32_t index; /* of the hardware counter, plus 1; 0: none now */
-	_Atomic int64_t offset; /* what was counted before */
+	_Atomic uint32_t index; /* index of the hardware counter, plus 1; 0: not on a counter now */
+	_Atomic int64_t offset; /* count before the event got this counter */
 	_Atomic uint64_t time_enabled, time_running; /* ns */
 	_Atomic uint64_t capabilities;
 	_Atomic uint16_t pmc_width; /* bits */
@@ -28,7 +30,7 @@ struct counter_page {
 
 static_assert(sizeof(struct counter_page) == 96, "struct perf_event_mmap_page begins like this");
 
-/* Whether the page had a live count a moment ago: false saves a look that would be in vain. */
+/* Whether the page had a live count a moment ago; if not, reading the page is useless. */
 bool counter_page_live(const void *page);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of what is looked at, and how it is printed. */
+/* The list of checks, and how it is printed. */
 #include "doctor/doctor.h"
 
 #include "core/json.h"

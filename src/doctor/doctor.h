@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A check looks at one thing of the machine and fills in the answer. */
+/* A check examines one property of the machine and fills in a row of the answer. */
 #ifndef SONDE_DOCTOR_DOCTOR_H
 #define SONDE_DOCTOR_DOCTOR_H
 
@@ -21,7 +21,7 @@ enum doctor_cap {
 
 struct sonde_doctor {
 	struct sonde_doctor_options options;
-	int status; /* negative: the options cannot be used */
+	int status; /* negative: the options are wrong */
 	int root;
 	size_t next;
 	struct sonde_doctor_check check;
@@ -32,8 +32,8 @@ struct sonde_doctor {
 	int64_t uid;
 	int64_t paranoid; /* INT64_MIN: this kernel has no perf events */
 	int64_t ncpus, page_size;
-	bool hardware; /* a PMU of the processor */
-	bool guest; /* a virtual machine */
+	bool hardware; /* the processor has a PMU */
+	bool guest; /* running in a virtual machine */
 	char vendor[32]; /* "GenuineIntel", ... */
 };
 
@@ -42,7 +42,7 @@ static inline bool doctor_can(const struct sonde_doctor *d, enum doctor_cap cap)
 	return (d->caps >> cap & 1) != 0;
 }
 
-/* Everything that the paranoid level and kptr_restrict hold back is open to it. */
+/* Whether the user is exempt from the paranoid level and kptr_restrict. */
 static inline bool doctor_privileged(const struct sonde_doctor *d)
 {
 	return doctor_can(d, CAP_PERFMON) || doctor_can(d, CAP_SYS_ADMIN);
@@ -56,7 +56,7 @@ void doctor_fix(struct sonde_doctor *d, const char *fmt, ...) __attribute__((for
 
 bool doctor_exists(const struct sonde_doctor *d, const char *path);
 int64_t doctor_number(const struct sonde_doctor *d, const char *path, int64_t none);
-/* The value behind a key at the start of a line, such as "CapEff:"; false: there is none. */
+/* Finds the value of a key at the start of a line, such as "CapEff:"; false: not found. */
 bool doctor_value(
         const struct sonde_doctor *d, const char *path, const char *key, char *buf, size_t size);
 
@@ -71,7 +71,7 @@ void doctor_check_kptr(struct sonde_doctor *d);
 void doctor_check_ptrace(struct sonde_doctor *d);
 void doctor_check_seccomp(struct sonde_doctor *d);
 
-/* What there is to count and to trace (events.c). */
+/* Events and traces (events.c). */
 void doctor_check_pmus(struct sonde_doctor *d);
 void doctor_check_hardware(struct sonde_doctor *d);
 void doctor_check_rdpmc(struct sonde_doctor *d);
@@ -80,7 +80,7 @@ void doctor_check_tracefs(struct sonde_doctor *d);
 void doctor_check_probes(struct sonde_doctor *d);
 void doctor_check_intel_pt(struct sonde_doctor *d);
 
-/* What turns addresses into names (names.c). */
+/* Symbols and debug files (names.c). */
 void doctor_check_kallsyms(struct sonde_doctor *d);
 void doctor_check_kcore(struct sonde_doctor *d);
 void doctor_check_build_ids(struct sonde_doctor *d);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the machine has to count and to trace. */
+/* Checks of events and traces. */
 #include "doctor/doctor.h"
 #include "proc/proc.h"
 
@@ -101,7 +101,7 @@ void doctor_check_watchdog(struct sonde_doctor *d)
 	doctor_fix(d, "sudo sysctl kernel.nmi_watchdog=0");
 }
 
-/* Where tracefs stands; NULL: it is not mounted. */
+/* Returns the mount point of tracefs, or NULL. */
 static const char *find_tracefs(const struct sonde_doctor *d)
 {
 	static const char *const places[] = {"sys/kernel/tracing", "sys/kernel/debug/tracing"};
@@ -179,7 +179,7 @@ void doctor_check_probes(struct sonde_doctor *d)
 	}
 }
 
-/* Capabilities that are files with 0 or 1, and those with numbers or masks. */
+/* Adds the capabilities that are flags (files with 0 or 1), then those with numbers or masks. */
 static void tell_pt_caps(struct sonde_doctor *d)
 {
 	static const char *const flags[] = {"psb_cyc", "mtc", "ip_filtering", "ptwrite",

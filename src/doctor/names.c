@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What turns addresses into names. */
+/* Checks of the sources of names: kallsyms, debug files, caches. */
 #include "doctor/doctor.h"
 #include "proc/proc.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What this user may do: perf_event_paranoid, capabilities, limits. Source: the kernel's
- * Documentation/admin-guide/perf-security and sysctl/kernel, perf_event_open(2). */
+/*
+ * Checks of the user's rights: perf_event_paranoid, capabilities, limits. Source: the kernel's
+ * Documentation/admin-guide/perf-security and sysctl/kernel, perf_event_open(2).
+ */
 #include "doctor/doctor.h"
 
 #include <stdio.h>
@@ -114,7 +116,7 @@ void doctor_check_ptrace(struct sonde_doctor *d)
 	doctor_fix(d, "sudo sysctl kernel.yama.ptrace_scope=0");
 }
 
-/* The value of a limit in proc/self/limits, in bytes or files; -1: unlimited, or not known. */
+/* Returns a limit of proc/self/limits, in bytes or files; -1: unlimited, or unknown. */
 static int64_t limit(const struct sonde_doctor *d, const char *name)
 {
 	char value[256];
@@ -127,8 +129,8 @@ static int64_t limit(const struct sonde_doctor *d, const char *name)
 }
 
 /*
- * (perf_event_mlock_kb less a page) on each cpu for all of a user's rings together, and
- * RLIMIT_MEMLOCK once for each process: perf_event_open(2), and what the kernel allows.
+ * Per cpu, perf_event_mlock_kb less a page for all rings of a user together, and RLIMIT_MEMLOCK
+ * once per process: perf_event_open(2), and observed behaviour of the kernel.
  */
 void doctor_check_mlock(struct sonde_doctor *d)
 {
@@ -160,7 +162,7 @@ void doctor_check_mlock(struct sonde_doctor *d)
 void doctor_check_files(struct sonde_doctor *d)
 {
 	int64_t files = limit(d, "Max open files");
-	const int64_t events = 8; /* counted with -a: a good handful */
+	const int64_t events = 8; /* a typical number of events for -a */
 
 	if (files < 0 || files >= events * d->ncpus + 64) {
 		doctor_set(d, SONDE_DOCTOR_OK, "enough for %lld events on all cpus",
