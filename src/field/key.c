@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "field/key.h"
 
-#include "file/feature.h"
-
 #define SIGNED(v)    ((v) ^ 0x80000000u) /* so that -1 is before 0 */
 #define NS_PER_SEC   1000000000u
 #define TIME_QUANTUM 100000000u /* ns, perf's */
@@ -177,7 +175,7 @@ int field_source_init(struct field_source *f, struct sonde_session *s)
 	int rc;
 
 	*f = (struct field_source){.session = s, .time_quantum = TIME_QUANTUM};
-	rc = FEATURE_READ(session_file(s), FEATURE_CPU_TOPOLOGY, &f->arena, &f->topology);
+	rc = SESSION_FEATURE(s, FEATURE_CPU_TOPOLOGY, &f->arena, &f->topology);
 	return rc == SONDE_ENOMEM ? rc : 0; /* one that is damaged was reported */
 }
 

@@ -22,9 +22,9 @@
 #include "core/escape.h"
 #include "core/json.h"
 #include "core/options.h"
-#include "file/feature.h"
 #include "flamegraph/page.h"
 #include "flamegraph/tree.h"
+#include "record/feature.h"
 
 #include <string.h>
 
@@ -83,8 +83,7 @@ static void put_command(struct page *p)
 	struct text words = {0};
 	struct feature_list list;
 
-	if (FEATURE_READ(session_file(p->session), FEATURE_CMDLINE, &arena, &list) ==
-	        SONDE_ENOMEM) {
+	if (SESSION_FEATURE(p->session, FEATURE_CMDLINE, &arena, &list) == SONDE_ENOMEM) {
 		p->out.failed = true;
 	}
 	for (size_t i = 0; i < list.n; i++) {
@@ -108,13 +107,13 @@ static void put_summary(struct page *p)
 {
 	struct sonde_session *s = p->session;
 	const struct session_counts *counts = session_counts(s);
-	const struct session_event_count *events = session_event_counts(s);
+	const struct session_event *events = session_events(s);
 	const char *name = sonde_session_event_name(s, p->event);
 	uint64_t total = 0;
 	size_t i;
 
 	for (i = 0; i < sonde_session_events(s); i++) {
-		total += events[i].samples;
+		total += events[i].count.samples;
 	}
 	json_object(&p->json, NULL);
 	json_u64(&p->json, "version", 1);
@@ -267,11 +266,11 @@ static int put_page(struct page *p)
 
 static size_t first_event(const struct sonde_session *s)
 {
-	const struct session_event_count *events = session_event_counts(s);
+	const struct session_event *events = session_events(s);
 	size_t i;
 
 	for (i = 0; i < sonde_session_events(s); i++) {
-		if (events[i].samples != 0) {
+		if (events[i].count.samples != 0) {
 			return i;
 		}
 	}

@@ -8,6 +8,7 @@
 #include "core/options.h"
 #include "file/feature.h"
 #include "inspect/of_file.h"
+#include "session/file.h"
 #include "session/session.h"
 
 #include <sonde/preview/buildid.h>

@@ -13,6 +13,7 @@
 #include "inspect/dump.h"
 #include "inspect/of_file.h"
 #include "record/attr_text.h"
+#include "session/file.h"
 
 #include <sonde/preview/header.h>
 #include <stdio.h>
@@ -564,7 +565,12 @@ void inspect_header(struct text *out, const struct file *f, bool full)
 	arena_fini(&c.arena);
 }
 
-/* simpleperf's META_INFO: names with values. */
+void inspect_session_header(struct text *out, const struct sonde_session *s, bool full)
+{
+	inspect_header(out, session_file(s), full);
+}
+
+/* simpleperf's META_INFO: names with their values. */
 static void json_pairs(struct json *j, const struct file *f)
 {
 	struct arena arena = {0};
@@ -628,6 +634,11 @@ void inspect_header_json(struct text *out, const struct file *f)
 	}
 	json_end(&j);
 	arena_fini(&arena);
+}
+
+void inspect_session_header_json(struct text *out, const struct sonde_session *s)
+{
+	inspect_header_json(out, session_file(s));
 }
 
 static void put(struct text *out, const struct file *f, const void *arg)

@@ -4,12 +4,17 @@
 #define SONDE_INSPECT_HEADER_H
 
 #include "core/text.h"
-#include "file/file.h"
+
+struct file;
+struct sonde_session;
 
 /* Prints comment lines; full: with topologies, caches and memory blocks, which are long. */
 void inspect_header(struct text *out, const struct file *f, bool full);
 
-/* The same, and every field of every feature, as JSON (doc/json.md). */
+void inspect_session_header(struct text *out, const struct sonde_session *s, bool full);
+
+/* The same and every field of every feature, as JSON (doc/json.md). */
 void inspect_header_json(struct text *out, const struct file *f);
+void inspect_session_header_json(struct text *out, const struct sonde_session *s);
 
 #endif

@@ -233,12 +233,12 @@ static int report_run(struct report *r)
 	bool chains = session_has_chains(r->session);
 
 	if (o->json && o->header == SONDE_REPORT_HEADER_ONLY) {
-		inspect_header_json(&r->text, session_file(r->session));
+		inspect_session_header_json(&r->text, r->session);
 		return 0;
 	}
 	if (o->header != SONDE_REPORT_HEADER_NONE &&
 	        (!o->stats || o->header == SONDE_REPORT_HEADER_ONLY)) {
-		inspect_header(&r->text, session_file(r->session), o->header_full != 0);
+		inspect_session_header(&r->text, r->session, o->header_full != 0);
 	}
 	if (o->header == SONDE_REPORT_HEADER_ONLY) {
 		return 0;

@@ -15,7 +15,7 @@ static void put_count(struct text *t, const char *name, uint64_t n)
 int report_stats(struct report *r)
 {
 	const struct session_counts *c = session_counts(r->session);
-	const struct session_event_count *by_event = session_event_counts(r->session);
+	const struct session_event *events = session_events(r->session);
 	struct text *t = &r->text;
 	uint64_t total = c->unknown_records;
 
@@ -44,14 +44,15 @@ int report_stats(struct report *r)
 		text_printf(t, "  (%4.1f%%)\n", 100.0 * (double)c->unknown_records / (double)total);
 	}
 	for (size_t e = 0; e < sonde_session_events(r->session); e++) {
-		if (by_event[e].samples == 0) {
+		if (events[e].count.samples == 0) {
 			continue;
 		}
-		text_printf(t, "%s stats:\n", sonde_session_event_name(r->session, e));
-		put_count(t, "SAMPLE", by_event[e].samples);
+		text_printf(t, "%s stats:\n", events[e].name);
+		put_count(t, "SAMPLE", events[e].count.samples);
 		text_char(t, '\n');
-		if (by_event[e].lost_samples != 0) { /* as perf: how many, not how many records */
-			put_count(t, "LOST_SAMPLES", by_event[e].lost_samples);
+		if (events[e].count.lost_samples !=
+		        0) { /* as perf: how many, not how many records */
+			put_count(t, "LOST_SAMPLES", events[e].count.lost_samples);
 			text_char(t, '\n');
 		}
 	}
@@ -61,7 +62,7 @@ int report_stats(struct report *r)
 int report_stats_json(struct report *r)
 {
 	const struct session_counts *c = session_counts(r->session);
-	const struct session_event_count *by_event = session_event_counts(r->session);
+	const struct session_event *events = session_events(r->session);
 	struct json j = {.out = &r->text};
 
 	json_begin(&j, "report-stats", 1);
@@ -82,10 +83,10 @@ int report_stats_json(struct report *r)
 	json_array(&j, "events");
 	for (size_t e = 0; e < sonde_session_events(r->session); e++) {
 		json_object(&j, NULL);
-		json_text(&j, "name", sonde_session_event_name(r->session, e));
-		json_u64(&j, "samples", by_event[e].samples);
-		json_u64(&j, "period", by_event[e].period);
-		json_u64(&j, "lost", by_event[e].lost);
+		json_text(&j, "name", events[e].name);
+		json_u64(&j, "samples", events[e].count.samples);
+		json_u64(&j, "period", events[e].count.period);
+		json_u64(&j, "lost", events[e].count.lost);
 		json_close(&j);
 	}
 	json_end(&j);

@@ -55,16 +55,17 @@ static int table_add(struct thread_table *t, uint32_t pid, uint32_t tid, size_t 
 	return 0;
 }
 
-static int table_read(struct thread_table *t, const struct file *f)
+static int table_read(struct thread_table *t, const struct sonde_session *s)
 {
-	uint64_t position = file_begin(f);
+	const struct session_event *events = session_events(s);
+	uint64_t position = 0;
 	struct record r;
 
-	while (file_next(f, &position, &r, NULL) > 0) {
-		struct cursor c = cursor_make(r.body, f->swap);
+	while (session_record_next(s, &position, &r) > 0) {
+		struct cursor c = cursor_make(r.body, session_swap(s));
 		uint32_t pid, tid;
 		uint64_t value, id, format;
-		const struct file_event *e;
+		const struct session_event *e;
 
 		if (r.type != RECORD_READ) {
 			continue;
@@ -72,7 +73,7 @@ static int table_read(struct thread_table *t, const struct file *f)
 		pid = cursor_u32(&c);
 		tid = cursor_u32(&c);
 		value = cursor_u64(&c);
-		format = f->events[0].attr.read_format; /* the same for all events of a file */
+		format = events[0].attr.read_format; /* the same for all events of a file */
 		if ((format & SONDE_READ_ENABLED) != 0) {
 			(void)cursor_u64(&c);
 		}
@@ -80,11 +81,11 @@ static int table_read(struct thread_table *t, const struct file *f)
 			(void)cursor_u64(&c);
 		}
 		id = (format & SONDE_READ_ID) != 0 ? cursor_u64(&c) : 0;
-		e = (format & SONDE_READ_ID) != 0 ? file_event_by_id(f, id) : &f->events[0];
+		e = (format & SONDE_READ_ID) != 0 ? session_event_by_id(s, id) : events;
 		if (c.bad || e == NULL || (format & SONDE_READ_GROUP) != 0) {
 			continue;
 		}
-		TRY(table_add(t, pid, tid, (size_t)(e - f->events), value));
+		TRY(table_add(t, pid, tid, (size_t)(e - events), value));
 	}
 	return 0;
 }
@@ -104,13 +105,13 @@ static void widen(int *width, int needed)
 	*width = needed > *width ? needed : *width;
 }
 
-static void table_put(
-        const struct thread_table *t, const struct file *f, int *width, struct text *out)
+static void table_put(const struct thread_table *t, const struct session_event *events, int *width,
+        struct text *out)
 {
 	int pid = 3, tid = 3;
 
 	for (size_t e = 0; e < t->events; e++) {
-		width[e] = (int)strlen(f->events[e].name);
+		width[e] = (int)strlen(events[e].name);
 	}
 	for (size_t i = 0; i < t->n; i++) {
 		widen(&pid, digits(t->threads[i].pid));
@@ -121,7 +122,7 @@ static void table_put(
 	}
 	text_printf(out, "# %*s  %*s", pid, "PID", tid, "TID");
 	for (size_t e = 0; e < t->events; e++) {
-		text_printf(out, "  %*s", width[e], f->events[e].name);
+		text_printf(out, "  %*s", width[e], events[e].name);
 	}
 	text_char(out, '\n');
 	for (size_t i = 0; i < t->n; i++) {
@@ -137,14 +138,13 @@ static void table_put(
 
 int report_threads(struct report *r)
 {
-	const struct file *f = session_file(r->session);
-	struct thread_table t = {.events = f->nevents};
-	int *width = calloc(f->nevents + 1, sizeof(*width));
-	int rc = width == NULL ? SONDE_ENOMEM : f->nevents != 0 ? table_read(&t, f) : 0;
+	struct thread_table t = {.events = sonde_session_events(r->session)};
+	int *width = calloc(t.events + 1, sizeof(*width));
+	int rc = width == NULL ? SONDE_ENOMEM : t.events != 0 ? table_read(&t, r->session) : 0;
 
 	t.events = t.n != 0 ? t.events : 0; /* as perf: then only the first two titles */
 	if (rc >= 0) {
-		table_put(&t, f, width, &r->text);
+		table_put(&t, session_events(r->session), width, &r->text);
 	}
 	free(width);
 	index_fini(&t.known);

@@ -10,9 +10,8 @@
 #include "core/options.h"
 #include "core/pool.h"
 #include "field/line.h"
-#include "file/feature.h"
 #include "inspect/header.h"
-#include "record/record.h"
+#include "record/feature.h"
 #include "script/script.h"
 #include "session/pick.h"
 
@@ -90,7 +89,7 @@ static void put_record(const struct script *s, struct script_worker *w, const st
 		return;
 	}
 	line_head(&w->out, &s->plans[sample->event], &s->style, &w->addresses, sample);
-	script_record_text(&w->out, r, session_file(s->session)->swap);
+	script_record_text(&w->out, r, session_swap(s->session));
 }
 
 static uint32_t kinds_of(const struct sonde_script_options *o)
@@ -154,11 +153,10 @@ static int choose_fields(
         struct script *s, const struct sonde_script_options *o, struct field_choice *choice)
 {
 	struct error *err = session_error(s->session);
-	const struct file *f = session_file(s->session);
 	bool chains = false;
 
-	for (size_t i = 0; i < f->nevents; i++) {
-		const struct sonde_attr *attr = &f->events[i].attr;
+	for (size_t i = 0; i < sonde_session_events(s->session); i++) {
+		const struct sonde_attr *attr = sonde_session_event_attr(s->session, i);
 
 		chains = chains || (attr->type == SONDE_TYPE_TRACEPOINT &&
 		                           (attr->sample_type & SONDE_SAMPLE_CALLCHAIN) != 0);
@@ -174,14 +172,16 @@ static int choose_fields(
  * The fields of an event: those of its type, which the first event of the type decides; NULL: one
  * of dummies only. perf checks no dummy and no later event of a type.
  */
-static const struct file_event *decides_fields(const struct file *f, enum field_type type)
+static const struct session_event *decides_fields(
+        const struct sonde_session *session, enum field_type type)
 {
-	for (size_t i = 0; i < f->nevents; i++) {
-		const struct sonde_attr *attr = &f->events[i].attr;
+	for (size_t i = 0; i < sonde_session_events(session); i++) {
+		const struct session_event *e = &session_events(session)[i];
+		const struct sonde_attr *attr = &e->attr;
 		bool dummy = attr->type == SONDE_TYPE_SOFTWARE && attr->config == SONDE_SW_DUMMY;
 
 		if (field_type_of(attr) == type && !dummy) {
-			return &f->events[i];
+			return e;
 		}
 	}
 	return NULL;
@@ -190,17 +190,18 @@ static const struct file_event *decides_fields(const struct file *f, enum field_
 static int fields_of(
         struct script *s, const struct field_choice *choice, size_t event, uint64_t *fields)
 {
-	const struct file *f = session_file(s->session);
-	enum field_type type = field_type_of(&f->events[event].attr);
-	const struct file_event *e = decides_fields(f, type);
+	const struct session_event *events = session_events(s->session);
+	enum field_type type = field_type_of(&events[event].attr);
+	const struct session_event *e = decides_fields(s->session, type);
 
 	if (e == NULL) {
 		*fields = choice->shown[type];
 	} else {
 		TRY(field_choice_type(choice, &e->attr, e->name,
-		        file_has_feature(f, FEATURE_AUXTRACE), fields, session_error(s->session)));
+		        session_has_feature(s->session, FEATURE_AUXTRACE), fields,
+		        session_error(s->session)));
 	}
-	if (session_event_counts(s->session)[event].samples == 0) {
+	if (events[event].count.samples == 0) {
 		*fields &= ~FIELD_BIT(FIELD_TOD);
 	}
 	return 0;
@@ -208,20 +209,21 @@ static int fields_of(
 
 static int make_plans(struct script *s, const struct field_choice *choice)
 {
-	const struct file *f = session_file(s->session);
+	const struct session_event *events = session_events(s->session);
+	size_t nevents = sonde_session_events(s->session);
 	uint64_t fields;
 
-	s->plans = arena_zalloc(&s->arena, (f->nevents + 1) * sizeof(*s->plans));
+	s->plans = arena_zalloc(&s->arena, (nevents + 1) * sizeof(*s->plans));
 	if (s->plans == NULL) {
 		return error_nomem(session_error(s->session));
 	}
-	for (size_t i = 0; i < f->nevents; i++) {
-		size_t n = strlen(f->events[i].name);
+	for (size_t i = 0; i < nevents; i++) {
+		size_t n = strlen(events[i].name);
 
 		s->style.event_width = n > s->style.event_width ? n : s->style.event_width;
 	}
-	for (size_t i = 0; i < f->nevents; i++) {
-		const struct file_event *e = &f->events[i];
+	for (size_t i = 0; i < nevents; i++) {
+		const struct session_event *e = &events[i];
 
 		TRY(fields_of(s, choice, i, &fields));
 		if ((fields & FIELD_BIT(FIELD_TOD)) != 0 && !s->style.has_tod) {
@@ -239,7 +241,6 @@ static int make_plans(struct script *s, const struct field_choice *choice)
 
 static int make_style(struct script *s, const struct sonde_script_options *o)
 {
-	const struct file *f = session_file(s->session);
 	struct feature_clock clock;
 	struct layout_text machine;
 
@@ -249,12 +250,13 @@ static int make_style(struct script *s, const struct sonde_script_options *o)
 	        .kernel_path = o->kernel_path,
 	        .max_stack = o->max_stack != 0 ? o->max_stack : MAX_STACK_USUAL,
 	};
-	if (FEATURE_READ(f, FEATURE_CLOCK_DATA, &s->arena, &clock) > 0 && clock.version == 1) {
+	if (SESSION_FEATURE(s->session, FEATURE_CLOCK_DATA, &s->arena, &clock) > 0 &&
+	        clock.version == 1) {
 		s->style.has_tod = true;
 		s->style.tod_wall = clock.wall_ns;
 		s->style.tod_clock = clock.clock_ns;
 	}
-	TRY(FEATURE_READ(f, FEATURE_ARCH, &s->arena, &machine));
+	TRY(SESSION_FEATURE(s->session, FEATURE_ARCH, &s->arena, &machine));
 	s->style.regs = record_reg_names(machine.s, &s->style.nregs);
 	return 0;
 }
@@ -264,7 +266,7 @@ static int print_header(struct script *s, bool full)
 	struct text out = {0};
 	int rc;
 
-	inspect_header(&out, session_file(s->session), full);
+	inspect_session_header(&out, s->session, full);
 	rc = out.failed ? SONDE_ENOMEM : status_of_output(s->write(s->arg, out.p, out.n));
 	text_fini(&out);
 	return rc;
@@ -297,7 +299,7 @@ static void report_not_shown(struct script *s)
 {
 	unsigned kinds = SESSION_TRACES;
 
-	for (size_t i = 0; i < session_file(s->session)->nevents; i++) {
+	for (size_t i = 0; i < sonde_session_events(s->session); i++) {
 		const struct line_plan *plan = &s->plans[i];
 
 		kinds |= plan->chain ? SESSION_USER_STACKS : 0;
@@ -311,7 +313,7 @@ static int print_counts(struct script *s)
 	int rc = 0;
 
 	if (session_counts(s->session)->records[RECORD_STAT_ROUND] != 0) {
-		rc = script_stat_print(session_file(s->session), s->write, s->arg);
+		rc = script_stat_print(s->session, s->write, s->arg);
 	}
 	if (rc == SONDE_ENOMEM) {
 		return error_nomem(session_error(s->session));

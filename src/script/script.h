@@ -4,7 +4,6 @@
 #define SONDE_SCRIPT_TEXT_H
 
 #include "core/text.h"
-#include "file/file.h"
 #include "record/record.h"
 
 #include <sonde/preview/script.h>
@@ -16,6 +15,6 @@ void script_record_text(struct text *out, const struct record *r, bool swap);
  * Prints the counts of a `stat record` file, nothing for others. SONDE_ENOMEM, SONDE_ELIMIT (many
  * more lines than the file has bytes), or what write returned.
  */
-int script_stat_print(const struct file *f, sonde_write_fn write, void *arg);
+int script_stat_print(const struct sonde_session *s, sonde_write_fn write, void *arg);
 
 #endif

@@ -11,6 +11,7 @@
  *	THREAD_MAP  u64 n; n times: s64 tid; char name[16]
  */
 #include "script/script.h"
+#include "session/session.h"
 
 #include "core/array.h"
 
@@ -38,7 +39,9 @@ struct stat_cell {
 };
 
 struct stat_table {
-	const struct file *file;
+	const struct sonde_session *session;
+	const struct session_event *events;
+	bool swap;
 	struct stat_cell *cells;
 	size_t n, sorted, cap;
 	struct span threads; /* body of THREAD_MAP */
@@ -74,8 +77,8 @@ static int cell_find(const void *pa, const void *pb)
 
 static int take_stat(struct stat_table *t, const struct record *r)
 {
-	struct cursor c = cursor_make(r->body, t->file->swap);
-	const struct file_event *e = file_event_by_id(t->file, cursor_u64(&c));
+	struct cursor c = cursor_make(r->body, t->swap);
+	const struct session_event *e = session_event_by_id(t->session, cursor_u64(&c));
 	struct stat_cell cell = {.order = (uint32_t)t->n};
 	struct stat_cell *known;
 
@@ -87,7 +90,7 @@ static int take_stat(struct stat_table *t, const struct record *r)
 	if (c.bad || e == NULL) {
 		return 0; /* the walk at opening has reported it */
 	}
-	cell.event = (uint32_t)(e - t->file->events);
+	cell.event = (uint32_t)(e - t->events);
 	known = t->sorted == 0 ? NULL
 	                       : bsearch(&cell, t->cells, t->sorted, sizeof(*t->cells), cell_find);
 	if (known != NULL) {
@@ -122,7 +125,7 @@ static void sort_cells(struct stat_table *t)
 /* The number of a thread by its index in the map; -1: the counts are of no thread. */
 static int thread_of(const struct stat_table *t, int32_t index)
 {
-	struct cursor c = cursor_make(t->threads, t->file->swap);
+	struct cursor c = cursor_make(t->threads, t->swap);
 	uint64_t tid;
 
 	if (index < 0) {
@@ -135,7 +138,7 @@ static int thread_of(const struct stat_table *t, int32_t index)
 
 static void take_config(struct stat_table *t, const struct record *r)
 {
-	struct cursor c = cursor_make(r->body, t->file->swap);
+	struct cursor c = cursor_make(r->body, t->swap);
 	uint64_t n = cursor_u64(&c);
 
 	for (uint64_t i = 0; i < n && !c.bad; i++) {
@@ -174,7 +177,7 @@ static struct stat_values shown(const struct stat_table *t, struct stat_cell *ce
 
 static int put_round(struct stat_table *t, const struct record *r, struct text *out)
 {
-	struct cursor c = cursor_make(r->body, t->file->swap);
+	struct cursor c = cursor_make(r->body, t->swap);
 	unsigned long long time;
 
 	(void)cursor_u64(&c); /* type: an interval, or the end */
@@ -184,7 +187,7 @@ static int put_round(struct stat_table *t, const struct record *r, struct text *
 	}
 	sort_cells(t);
 	t->lines += t->n;
-	if (t->lines > LINES_FREE && t->lines / LINES_PER_BYTE > file_end(t->file)) {
+	if (t->lines > LINES_FREE && t->lines / LINES_PER_BYTE > session_size(t->session)) {
 		return SONDE_ELIMIT;
 	}
 	if (!t->titled) {
@@ -199,7 +202,7 @@ static int put_round(struct stat_table *t, const struct record *r, struct text *
 		text_printf(out, "%3d %8d %15llu %15llu %15llu %15llu %s\n", (int)cell->cpu,
 		        thread_of(t, cell->thread), (unsigned long long)v.value,
 		        (unsigned long long)v.enabled, (unsigned long long)v.running, time,
-		        t->file->events[cell->event].name);
+		        t->events[cell->event].name);
 	}
 	return out->failed ? SONDE_ENOMEM : 0;
 }
@@ -215,15 +218,15 @@ static int take_record(struct stat_table *t, const struct record *r, struct text
 	}
 }
 
-int script_stat_print(const struct file *f, sonde_write_fn write, void *arg)
+int script_stat_print(const struct sonde_session *s, sonde_write_fn write, void *arg)
 {
-	struct stat_table t = {.file = f};
+	struct stat_table t = {.session = s, .events = session_events(s), .swap = session_swap(s)};
 	struct text out = {0};
-	uint64_t offset = file_begin(f);
+	uint64_t position = 0;
 	struct record r;
 	int rc;
 
-	while ((rc = file_next(f, &offset, &r, NULL)) > 0) {
+	while ((rc = session_record_next(s, &position, &r)) > 0) {
 		rc = take_record(&t, &r, &out);
 		if (rc >= 0 && out.n != 0) {
 			rc = write(arg, out.p, out.n);

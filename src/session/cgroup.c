@@ -2,7 +2,7 @@
 /* Paths of control groups, by the ids that samples have. */
 #include "core/array.h"
 #include "core/hash.h"
-#include "session/session.h"
+#include "session/inside.h"
 
 /* The number of a control group, or INDEX_NONE with *at where it would be. */
 static uint32_t cgroup_find(const struct sonde_session *s, uint64_t id, size_t *at)

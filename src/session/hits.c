@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which objects samples fell into, for lists of build ids. */
 #include "core/pool.h"
-#include "session/session.h"
+#include "session/inside.h"
 
 #include <stdlib.h>
 

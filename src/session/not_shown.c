@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds what a recording holds that this version cannot show. */
-#include "session/session.h"
+#include "session/inside.h"
 
 #define STACKS_LOOKED_AT 1000u /* samples */
 
-typedef bool applies_fn(const struct sonde_session *s, const struct file_event *e);
+typedef bool applies_fn(const struct sonde_session *s, const struct session_event *e);
 
 /* Whether one of the first samples has a copy of its stack: simpleperf unwinds and drops them. */
-static bool has_stacks(const struct sonde_session *s, const struct file_event *wanted)
+static bool has_stacks(const struct sonde_session *s, const struct session_event *wanted)
 {
 	struct record_scratch scratch = {0};
 	uint64_t offset = file_begin(&s->file);
@@ -17,7 +17,10 @@ static bool has_stacks(const struct sonde_session *s, const struct file_event *w
 	struct record r;
 
 	while (!found && looked < STACKS_LOOKED_AT && file_next(&s->file, &offset, &r, NULL) > 0) {
-		if (r.type != RECORD_SAMPLE || file_sample_event(&s->file, &r) != wanted ||
+		const struct file_event *e =
+		        r.type == RECORD_SAMPLE ? file_sample_event(&s->file, &r) : NULL;
+
+		if (e == NULL || e - s->file.events != wanted - s->events ||
 		        r.body.n < wanted->plan.fixed_size) {
 			continue;
 		}
@@ -31,20 +34,20 @@ static bool has_stacks(const struct sonde_session *s, const struct file_event *w
 }
 
 /* The kernel left the user's part of the chain out. */
-static bool has_user_stacks(const struct sonde_session *s, const struct file_event *e)
+static bool has_user_stacks(const struct sonde_session *s, const struct session_event *e)
 {
 	return (e->attr.sample_type & SONDE_SAMPLE_STACK_USER) != 0 &&
 	       (e->attr.sample_type & SONDE_SAMPLE_CALLCHAIN) != 0 &&
 	       (e->attr.flags >> SONDE_FLAG_EXCLUDE_CALLCHAIN_USER & 1) != 0 && has_stacks(s, e);
 }
 
-static bool has_branches(const struct sonde_session *s, const struct file_event *e)
+static bool has_branches(const struct sonde_session *s, const struct session_event *e)
 {
 	(void)s;
 	return (e->attr.sample_type & SONDE_SAMPLE_BRANCH_STACK) != 0;
 }
 
-static bool has_trace_fields(const struct sonde_session *s, const struct file_event *e)
+static bool has_trace_fields(const struct sonde_session *s, const struct session_event *e)
 {
 	(void)s;
 	return e->attr.type == SONDE_TYPE_TRACEPOINT;
@@ -72,9 +75,11 @@ static uint64_t samples_with(const struct sonde_session *s, applies_fn *applies)
 {
 	uint64_t n = 0;
 
-	for (size_t e = 0; e < s->file.nevents; e++) {
-		if (s->event_counts[e].samples != 0 && applies(s, &s->file.events[e])) {
-			n += s->event_counts[e].samples;
+	for (size_t i = 0; i < s->nevents; i++) {
+		const struct session_event *e = &s->events[i];
+
+		if (e->count.samples != 0 && applies(s, e)) {
+			n += e->count.samples;
 		}
 	}
 	return n;

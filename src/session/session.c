@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening a recording, and the public reading API over chunks, windows and symbols. */
-#include "session/session.h"
+#include "session/inside.h"
+
+#include "session/file.h"
 
 #include "file/feature.h"
 
@@ -52,7 +54,7 @@ void sonde_session_free(struct sonde_session *s)
 	free(s->cgroups);
 	timeline_free(s->timeline);
 	file_close(&s->file);
-	free(s->event_counts);
+	free(s->events);
 	free(s->build_ids);
 	free(s->chunks);
 	free(s->rounds);
@@ -153,6 +155,27 @@ int session_open_header(struct sonde_session *s, const char *path)
 	return rc;
 }
 
+static int take_events(struct sonde_session *s)
+{
+	const struct file *f = &s->file;
+
+	s->events = calloc(f->nevents + 1, sizeof(*s->events));
+	if (s->events == NULL) {
+		return SONDE_ENOMEM;
+	}
+	for (size_t i = 0; i < f->nevents; i++) {
+		const struct file_event *e = &f->events[i];
+
+		s->events[i] = (struct session_event){.name = e->name,
+		        .ids = e->ids,
+		        .nids = e->nids,
+		        .attr = e->attr,
+		        .plan = e->plan};
+	}
+	s->nevents = f->nevents;
+	return 0;
+}
+
 int session_open_records(struct sonde_session *s)
 {
 	int rc = file_inflate(&s->file);
@@ -164,9 +187,8 @@ int session_open_records(struct sonde_session *s)
 	if (s->options.kallsyms == NULL) {
 		s->options.kallsyms = s->file.kallsyms;
 	}
-	s->event_counts = calloc(s->file.nevents + 1, sizeof(*s->event_counts));
 	s->timeline = timeline_new(&s->diags);
-	if (s->event_counts == NULL || s->timeline == NULL) {
+	if (s->timeline == NULL || take_events(s) < 0) {
 		return error_nomem(&s->error);
 	}
 	s->frames.swap = s->file.swap;
@@ -205,17 +227,17 @@ uint64_t sonde_session_diags(const struct sonde_session *s, enum sonde_diag_kind
 
 size_t sonde_session_events(const struct sonde_session *s)
 {
-	return s->file.nevents;
+	return s->nevents;
 }
 
 const char *sonde_session_event_name(const struct sonde_session *s, size_t event)
 {
-	return event < s->file.nevents ? s->file.events[event].name : NULL;
+	return event < s->nevents ? s->events[event].name : NULL;
 }
 
 const struct sonde_attr *sonde_session_event_attr(const struct sonde_session *s, size_t event)
 {
-	return event < s->file.nevents ? &s->file.events[event].attr : NULL;
+	return event < s->nevents ? &s->events[event].attr : NULL;
 }
 
 int sonde_session_next(struct sonde_session *s, const struct sonde_event **e)
@@ -297,7 +319,43 @@ const struct session_counts *session_counts(const struct sonde_session *s)
 	return &s->counts;
 }
 
-const struct session_event_count *session_event_counts(const struct sonde_session *s)
+const struct session_event *session_events(const struct sonde_session *s)
 {
-	return s->event_counts;
+	return s->events;
+}
+
+const struct session_event *session_event_by_id(const struct sonde_session *s, uint64_t id)
+{
+	const struct file_event *e = file_event_by_id(&s->file, id);
+
+	return e != NULL ? &s->events[e - s->file.events] : NULL;
+}
+
+int session_feature(
+        const struct sonde_session *s, unsigned bit, struct arena *a, void *out, size_t size)
+{
+	return feature_read(&s->file, bit, a, out, size);
+}
+
+bool session_has_feature(const struct sonde_session *s, unsigned bit)
+{
+	return bit < FEATURE_BITS && file_has_feature(&s->file, (enum abi_feature)bit);
+}
+
+bool session_swap(const struct sonde_session *s)
+{
+	return s->file.swap;
+}
+
+uint64_t session_size(const struct sonde_session *s)
+{
+	return file_end(&s->file);
+}
+
+int session_record_next(const struct sonde_session *s, uint64_t *position, struct record *r)
+{
+	if (*position == 0) {
+		*position = file_begin(&s->file);
+	}
+	return file_next(&s->file, position, r, NULL);
 }

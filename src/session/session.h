@@ -9,11 +9,10 @@
 #ifndef SONDE_SESSION_INTERNAL_H
 #define SONDE_SESSION_INTERNAL_H
 
-#include "core/index.h"
+#include "core/arena.h"
 #include "core/status.h"
-#include "file/file.h"
 #include "frame/frame.h"
-#include "session/reads.h"
+#include "record/record.h"
 #include "timeline/timeline.h"
 
 #include <sonde/session.h>
@@ -76,13 +75,28 @@ int session_worker_next_any(struct session_worker *w, struct record *r, struct s
 int session_ready(struct sonde_session *s);
 
 /*
- * The two halves of sonde_session_open, for who may need the header only: after the first one
- * session_file has it, after both everything works.
+ * The two halves of sonde_session_open, for callers that may need the header only: after the first
+ * one its features can be read, after both everything works.
  */
 int session_open_header(struct sonde_session *s, const char *path);
 int session_open_records(struct sonde_session *s);
 
-const struct file *session_file(const struct sonde_session *s);
+/* Decodes a header feature (record/feature.h) into *out of `size` bytes, which is zero when the
+ * feature is absent. 1, 0 when it is absent, or what feature_decode returns. */
+int session_feature(
+        const struct sonde_session *s, unsigned bit, struct arena *a, void *out, size_t size);
+bool session_has_feature(const struct sonde_session *s, unsigned bit);
+#define SESSION_FEATURE(s, bit, a, out) session_feature(s, bit, a, out, sizeof(*(out)))
+
+/* Whether records have the other byte order. */
+bool session_swap(const struct sonde_session *s);
+/* Bytes of all records. */
+uint64_t session_size(const struct sonde_session *s);
+/*
+ * The next record in the order of the input. *position is 0 at first. 1; 0: end. Safe from several
+ * threads.
+ */
+int session_record_next(const struct sonde_session *s, uint64_t *position, struct record *r);
 /* All samples were read: the memory of the input's bytes can go; spans of it stay valid. */
 void session_forget(const struct sonde_session *s);
 const struct timeline *session_timeline(const struct sonde_session *s);
@@ -102,15 +116,29 @@ struct session_counts {
 	uint64_t first_time, last_time; /* of samples, ns; 0 when there are none */
 };
 const struct session_counts *session_counts(const struct sonde_session *s);
-/* Per event (index of the attr): number of samples, sum of periods; [sonde_session_events()] */
+
 struct session_event_count {
-	uint64_t samples, period;
+	uint64_t samples, period; /* number of samples, sum of their periods */
 	uint64_t lost_records,
 	        lost_samples; /* by LOST records and LOST_SAMPLES with the event's id */
 	uint64_t lost; /* each loss once */
 	uint64_t side_band[RECORD_KERNEL_MAX]; /* records that carry this event's id, by type */
 };
-const struct session_event_count *session_event_counts(const struct sonde_session *s);
+
+/* An event of the recording. Text and ids live as long as the session. */
+struct session_event {
+	const char *name;
+	const uint64_t *ids;
+	size_t nids;
+	struct sonde_attr attr;
+	struct record_plan plan;
+	struct session_event_count count;
+};
+
+/* The table of events, [sonde_session_events()]; an event's number is its index. */
+const struct session_event *session_events(const struct sonde_session *s);
+/* The event that has an id; NULL: none. */
+const struct session_event *session_event_by_id(const struct sonde_session *s, uint64_t id);
 
 /* What samples hold that this version cannot show; bits. */
 enum session_not_shown {
@@ -134,66 +162,5 @@ const struct frame_resolver *session_frames(const struct sonde_session *s);
 
 /* Sets hit[i] of each object that samples fell into, [timeline_objects()]. Negative on failure. */
 int session_hits(struct sonde_session *s, bool *hit);
-
-/*
- * Inside the layer: the parts of a session.
- */
-struct session_round { /* records up to here were all written before the next mark */
-	uint64_t end; /* bytes from the file's start */
-	uint64_t limit; /* no sample behind the following round is at or before this time */
-};
-
-struct session_cgroup { /* a CGROUP record */
-	uint64_t id;
-	const char *path; /* in the input */
-};
-
-/* A sample as the public API shows it, and what was asked about it. Zero-initialised is valid. */
-struct session_shown {
-	struct session_sample sample;
-	struct sonde_event event;
-	struct frame_reader reader; /* made when first asked for */
-	struct sonde_frame *frames;
-	size_t frames_cap;
-};
-
-/* Fills the event of shown->sample. */
-const struct sonde_event *session_show(struct session_shown *shown, const struct sonde_session *s);
-void session_shown_fini(struct session_shown *shown);
-
-struct sonde_session {
-	struct sonde_session_options options;
-	struct error error;
-	struct sonde_error *shown; /* what sonde_session_error gives out */
-	struct diag_sink diags;
-	struct file file;
-	struct timeline *timeline;
-	struct session_counts counts;
-	struct session_event_count *event_counts;
-	struct record *build_ids; /* BUILD_ID records, until the timeline is built */
-	size_t nbuild_ids, build_ids_cap;
-	uint64_t *chunks; /* start offsets, and the end behind them */
-	size_t nchunks, chunks_cap;
-	struct session_round *rounds;
-	size_t nrounds, rounds_cap;
-	struct session_reads reads; /* periods from counts in samples */
-	struct frame_resolver frames;
-	struct session_cgroup *cgroups; /* in the order of the file */
-	size_t ncgroups, cgroups_cap;
-	struct index cgroup_ids; /* of cgroups */
-	struct session_worker next; /* of sonde_session_next */
-	size_t next_window;
-	bool next_open;
-	struct session_shown shown_sample;
-	bool misused; /* by the options: it cannot be opened */
-	bool opened; /* was tried */
-	bool ready; /* and succeeded */
-};
-
-/* Walks all records once: side-band into the timeline, chunks, rounds, counts. */
-int session_walk(struct sonde_session *s);
-
-/* Keeps the path of a CGROUP record: the first one of an id stays, as in perf. */
-int session_cgroup_add(struct sonde_session *s, const struct record *r);
 
 #endif

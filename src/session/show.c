@@ -2,7 +2,7 @@
 /* Samples and their frames as the public API shows them. */
 #include "core/array.h"
 #include "core/pool.h"
-#include "session/session.h"
+#include "session/inside.h"
 
 #include <stdlib.h>
 

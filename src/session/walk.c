@@ -14,7 +14,7 @@
  * broken for a sample, or where there are no marks, the whole file is one round; other records that
  * are older than promised are given with the window that ends with the round in front of theirs.
  */
-#include "session/session.h"
+#include "session/inside.h"
 
 #include "core/array.h"
 #include "file/feature.h"
@@ -98,7 +98,7 @@ static int walk_sample(struct walk *w, const struct record *r)
 		TRY(counted);
 	}
 	if (counted == 0) {
-		count = &s->event_counts[e - s->file.events];
+		count = &s->events[e - s->file.events].count;
 		count->samples++;
 		count->side_band[RECORD_SAMPLE]++;
 		count->period += e->plan.period != RECORD_NOT_THERE
@@ -128,9 +128,9 @@ static void walk_lost(struct walk *w, const struct record *r)
 		s->counts.lost_events += lost;
 	}
 	if (e != NULL && samples) {
-		s->event_counts[e - s->file.events].lost_samples += lost;
+		s->events[e - s->file.events].count.lost_samples += lost;
 	} else if (e != NULL) {
-		s->event_counts[e - s->file.events].lost_records += lost;
+		s->events[e - s->file.events].count.lost_records += lost;
 	}
 }
 
@@ -155,9 +155,9 @@ static void walk_lost_end(struct walk *w)
 	bool counted = false;
 	uint64_t all;
 
-	for (size_t i = 0; i < s->file.nevents; i++) {
-		bool own = (s->file.events[i].attr.read_format & SONDE_READ_LOST) != 0;
-		struct session_event_count *e = &s->event_counts[i];
+	for (size_t i = 0; i < s->nevents; i++) {
+		bool own = (s->events[i].attr.read_format & SONDE_READ_LOST) != 0;
+		struct session_event_count *e = &s->events[i].count;
 
 		e->lost = lost_once(own, e->lost_records, e->lost_samples);
 		counted = counted || own;
@@ -229,7 +229,7 @@ static int walk_side_band(struct walk *w, const struct record *r)
 		return 0;
 	}
 	if (e != NULL) {
-		s->event_counts[e - s->file.events].side_band[r->type]++;
+		s->events[e - s->file.events].count.side_band[r->type]++;
 	}
 	if (r->type == RECORD_LOST || r->type == RECORD_LOST_SAMPLES) {
 		walk_lost(w, r);
@@ -332,10 +332,12 @@ static int walk_reads_end(struct walk *w)
 	struct sonde_session *s = w->s;
 
 	TRY(reads_walk_end(&w->reads));
-	for (size_t i = 0; w->reads.totals != NULL && i < s->file.nevents; i++) {
-		s->event_counts[i].samples += w->reads.totals[i].samples;
-		s->event_counts[i].side_band[RECORD_SAMPLE] += w->reads.totals[i].samples;
-		s->event_counts[i].period += w->reads.totals[i].period;
+	for (size_t i = 0; w->reads.totals != NULL && i < s->nevents; i++) {
+		struct session_event_count *count = &s->events[i].count;
+
+		count->samples += w->reads.totals[i].samples;
+		count->side_band[RECORD_SAMPLE] += w->reads.totals[i].samples;
+		count->period += w->reads.totals[i].period;
 	}
 	return 0;
 }

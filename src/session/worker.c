@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Workers: samples of a chunk as they stand, or of a window sorted by (time, offset). */
-#include "session/session.h"
+#include "session/inside.h"
 
 #include "core/array.h"
 

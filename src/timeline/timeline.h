@@ -10,9 +10,10 @@
 #ifndef SONDE_TIMELINE_H
 #define SONDE_TIMELINE_H
 
+#include "abi/abi.h"
 #include "core/intern.h"
 #include "core/status.h"
-#include "file/file.h"
+#include "record/record.h"
 
 enum timeline_object_kind {
 	TIMELINE_USER, /* an ELF file */

@@ -136,8 +136,8 @@ static void samples(const struct want *want, size_t n, const char *what)
 	ok(good, what);
 	eq_u64(i, n, "and no others");
 	for (size_t k = 0; k < EVENTS; k++) {
-		good &= session_event_counts(s)[k].samples == number[k] &&
-		        session_event_counts(s)[k].period == period[k];
+		good &= session_events(s)[k].count.samples == number[k] &&
+		        session_events(s)[k].count.period == period[k];
 	}
 	ok(good, "counts by event are those of these samples");
 	sonde_session_free(s);
