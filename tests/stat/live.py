@@ -32,7 +32,7 @@ def shapes(idle, busy):
         compare(" ".join(["interval count", *form]),
                 [*form, "-I", "20", "--interval-count", "3", "-a", "-e", SOFT, "sleep", "2"])
         compare(" ".join(["interval count and summary", *form]),
-                [*form, "-I", "20", "--interval-count", "2", "--summary", "-a", "-e", SOFT, "sleep", "0.07"])
+                [*form, "-I", "20", "--interval-count", "2", "--summary", "-a", "-e", SOFT, "sleep", "0.6"])
         compare(" ".join(["threads", *form]), [*form, "--per-thread", "-t", str(busy.pid), "-e", SOFT, *nap])
         compare(" ".join(["detail", *form]), [*form, "-d", "-d", "-d", *work])
     compare("tracepoints and a PMU", ["-e", "sched:sched_process_exit,msr/tsc/", "-e", "raw_syscalls:sys_enter", *work])
