@@ -430,7 +430,7 @@ static const struct layout_field chunks[] = {
 };
 
 static const struct layout_field meta[] = {
-        {"name", LAYOUT_CSTRING, "what is told", TO_FEATURE(pair, name)},
+        {"name", LAYOUT_CSTRING, "name of the property", TO_FEATURE(pair, name)},
         {"value", LAYOUT_CSTRING, "as text", TO_FEATURE(pair, value)},
 };
 static const struct layout meta_layout = LAYOUT_TO("pair", meta, struct feature_pair);

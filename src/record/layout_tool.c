@@ -379,7 +379,7 @@ static const struct layout cpu_range_layout =
         LAYOUT_TO("CPU range", cpu_range, struct sonde_record_cpu_map);
 
 static const struct layout_field cpu_map[] = {
-        {"type", LAYOUT_U16, "how the CPUs are told", .show = SHOW_NAMES, .names = cpu_map_types,
+        {"type", LAYOUT_U16, "form of the list", .show = SHOW_NAMES, .names = cpu_map_types,
                 .keep = SLOT_TYPE, TO(cpu_map, type)},
         {NULL, LAYOUT_STRUCT, .when = {WHEN_IS, SLOT_TYPE, 0}, .sub = &cpu_list_layout},
         {NULL, LAYOUT_STRUCT, .when = {WHEN_IS, SLOT_TYPE, 1}, .sub = &cpu_mask_layout},
@@ -497,7 +497,7 @@ static const struct layout_field schedstat_cpu[] = {
         {"cpu", LAYOUT_U32, "CPU", TO(schedstat, cpu)},
         {"version", LAYOUT_U16, "of /proc/schedstat", TO(schedstat, version)},
         {"pad", LAYOUT_U16, "0", .show = SHOW_NEVER},
-        {"counters", LAYOUT_BYTES, "of that version, as they stand", .count = {COUNT_REST},
+        {"counters", LAYOUT_BYTES, "of that version, raw bytes", .count = {COUNT_REST},
                 TO(schedstat, counters)},
 };
 
@@ -506,7 +506,7 @@ static const struct layout_field schedstat_domain[] = {
         {"cpu", LAYOUT_U32, "CPU", TO(schedstat, cpu)},
         {"version", LAYOUT_U16, "of /proc/schedstat", TO(schedstat, version)},
         {"domain", LAYOUT_U16, "scheduling domain", TO(schedstat, domain)},
-        {"counters", LAYOUT_BYTES, "of that version, as they stand", .count = {COUNT_REST},
+        {"counters", LAYOUT_BYTES, "of that version, raw bytes", .count = {COUNT_REST},
                 TO(schedstat, counters)},
 };
 

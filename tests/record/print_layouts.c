@@ -183,7 +183,7 @@ int main(void)
 			print_layout(layout_of_record(t), (long)t);
 		}
 	}
-	printf("\n### Behind the records of types 1 to 22 but SAMPLE, with sample_id_all\n");
+	printf("\n### Trailer of records of types 1 to 22 except SAMPLE, with sample_id_all\n");
 	print_layout(layout_of_trailer(), -1);
 	printf("\n### The attr\n");
 	print_layout(layout_of_attr(), -1);
