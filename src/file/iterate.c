@@ -16,7 +16,7 @@
  *
  * Source: format document of perf.data; COMPRESSED2's overflow from a public bug analysis.
  */
-#include "file/file.h"
+#include "file/step.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,8 +26,7 @@
 #define UNKNOWN_TYPE_MAX 0x10000u /* the search for a record ignores types from here on */
 #define OVERFLOW_DATA    65513u /* from here on, 16 + data rounded up to 8 exceeds 16 bits */
 
-/* Returns the last stream that begins at or before the position. */
-static const struct file_stream *stream_at(const struct file *f, uint64_t position)
+const struct file_stream *file_stream_at(const struct file *f, uint64_t position)
 {
 	size_t a = 0;
 	size_t b = f->nstreams;
@@ -56,7 +55,7 @@ uint64_t file_end(const struct file *f)
 
 struct file_place file_place(const struct file *f, uint64_t position)
 {
-	const struct file_stream *s = stream_at(f, position);
+	const struct file_stream *s = file_stream_at(f, position);
 	struct file_place place = {.stream = s, .offset = position - s->base};
 	size_t a = 0;
 	size_t b = s->nruns;
@@ -349,47 +348,10 @@ static enum file_step step_slowly(const struct file *f, const struct file_stream
 	return FILE_RECORD;
 }
 
-/* Records of a known type without bytes outside their size. */
-static inline bool is_usual(uint32_t type)
-{
-	const uint64_t kernel = ((uint64_t)1 << RECORD_KERNEL_MAX) - 2;
-	const uint64_t user = ((uint64_t)1 << (RECORD_TYPE_MAX - RECORD_USER_START)) - 1;
-	const uint64_t unusual = (uint64_t)1 << (RECORD_TRACING_DATA - RECORD_USER_START) |
-	                         (uint64_t)1 << (RECORD_AUXTRACE - RECORD_USER_START) |
-	                         (uint64_t)1 << (RECORD_COMPRESSED2 - RECORD_USER_START);
-
-	if (type < RECORD_USER_START) {
-		return (kernel >> type & 1) != 0;
-	}
-	return type < RECORD_TYPE_MAX && ((user & ~unusual) >> (type - RECORD_USER_START) & 1) != 0;
-}
-
-/* Reads the next record if it is a usual one of the stream at *position. */
-static inline bool step_usual(
-        const struct file *f, const struct file_stream *s, uint64_t *position, struct record *r)
-{
-	const uint8_t *p;
-
-	if (*position >= s->end || s->end - *position < RECORD_HEADER_SIZE) {
-		return false;
-	}
-	p = s->bytes.p + (*position - s->base);
-	r->type = load_u32(p, f->swap);
-	r->misc = load_u16(p + 4, f->swap);
-	r->size = load_u16(p + 6, f->swap);
-	if (r->size < RECORD_HEADER_SIZE || r->size > s->end - *position || !is_usual(r->type)) {
-		return false;
-	}
-	r->offset = *position;
-	r->body = (struct span){p + RECORD_HEADER_SIZE, r->size - RECORD_HEADER_SIZE};
-	*position += r->size;
-	return true;
-}
-
 enum file_step file_step(
         const struct file *f, uint64_t *position, struct record *r, struct file_gap *gap)
 {
-	const struct file_stream *s = stream_at(f, *position);
+	const struct file_stream *s = file_stream_at(f, *position);
 
 	gap->size = 0;
 	gap->text[0] = '\0';
@@ -400,7 +362,7 @@ enum file_step file_step(
 		s++;
 		*position = s->start;
 	}
-	if (step_usual(f, s, position, r)) {
+	if (file_step_usual(f, s, position, r)) {
 		return FILE_RECORD;
 	}
 	return step_slowly(f, s, position, r, gap);
@@ -423,7 +385,7 @@ int file_next(const struct file *f, uint64_t *position, struct record *r, struct
 {
 	struct file_gap gap;
 
-	if (__builtin_expect(step_usual(f, stream_at(f, *position), position, r), 1)) {
+	if (__builtin_expect(file_step_usual(f, file_stream_at(f, *position), position, r), 1)) {
 		return 1;
 	}
 	for (;;) {
@@ -448,7 +410,7 @@ struct span file_outside(const struct file *f, const struct record *r)
 	if (r->type != RECORD_AUXTRACE && r->type != RECORD_TRACING_DATA) {
 		return (struct span){NULL, 0};
 	}
-	s = stream_at(f, r->offset);
+	s = file_stream_at(f, r->offset);
 	left = s->end - r->offset;
 	p = s->bytes.p + (r->offset - s->base);
 	if (!take_head(p, left, f->swap, &h) || h.outside == 0) {

@@ -28,7 +28,7 @@ const char *session_cgroup(const struct sonde_session *s, uint64_t id)
 /* u64 id; the path, NUL-terminated; sample_id (linux/perf_event.h) */
 int session_cgroup_add(struct sonde_session *s, const struct record *r)
 {
-	struct cursor c = cursor_make(r->body, s->file.swap);
+	struct cursor c = cursor_make(r->body, s->swap);
 	uint64_t id = cursor_u64(&c);
 	const char *path = (const char *)r->body.p + sizeof(id);
 	size_t at;

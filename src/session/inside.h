@@ -8,11 +8,6 @@
 #include "session/reads.h"
 #include "session/session.h"
 
-struct session_round { /* records up to here were all written before the next mark */
-	uint64_t end; /* bytes from the file's start */
-	uint64_t limit; /* no sample behind the following round is at or before this time */
-};
-
 struct session_cgroup { /* a CGROUP record */
 	uint64_t id;
 	const char *path; /* in the input */
@@ -39,14 +34,14 @@ struct sonde_session {
 	struct file file;
 	struct timeline *timeline;
 	struct session_counts counts;
-	struct session_event *events; /* [nevents] */
-	size_t nevents;
+	bool swap; /* records have the other byte order */
+	bool ids; /* events have ids */
+	struct session_source **sources; /* the file first */
+	size_t nsources, sources_cap;
+	struct session_event *events; /* the file's first */
+	size_t nevents, events_cap;
 	struct record *build_ids; /* BUILD_ID records, until the timeline is built */
 	size_t nbuild_ids, build_ids_cap;
-	uint64_t *chunks; /* start offsets, and the end behind them */
-	size_t nchunks, chunks_cap;
-	struct session_round *rounds;
-	size_t nrounds, rounds_cap;
 	struct session_reads reads; /* periods from counts in samples */
 	struct frame_resolver frames;
 	struct session_cgroup *cgroups; /* in the order of the file */
@@ -61,7 +56,11 @@ struct sonde_session {
 	bool ready; /* and succeeded */
 };
 
-/* Walks all records once: side-band into the timeline, chunks, rounds, counts. */
+/* The source of a file's records; NULL: no memory. */
+struct session_source *session_file_source(
+        const struct file *file, struct diag_sink *diags, bool counts_only);
+
+/* Walks all records of all sources once: side-band into the timeline, counts. */
 int session_walk(struct sonde_session *s);
 
 /* Keeps the path of a CGROUP record: the first one of an id stays, as in perf. */

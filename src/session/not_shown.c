@@ -4,50 +4,45 @@
 
 #define STACKS_LOOKED_AT 1000u /* samples */
 
-typedef bool applies_fn(const struct sonde_session *s, const struct session_event *e);
+typedef bool applies_fn(struct sonde_session *s, const struct session_event *e);
 
 /* Whether one of the first samples has a copy of its stack: simpleperf unwinds and drops them. */
-static bool has_stacks(const struct sonde_session *s, const struct session_event *wanted)
+static bool has_stacks(struct sonde_session *s, uint32_t event)
 {
-	struct record_scratch scratch = {0};
-	uint64_t offset = file_begin(&s->file);
-	struct sonde_sample sample;
+	struct session_worker w;
+	struct session_sample sample;
 	unsigned looked = 0;
 	bool found = false;
-	struct record r;
 
-	while (!found && looked < STACKS_LOOKED_AT && file_next(&s->file, &offset, &r, NULL) > 0) {
-		const struct file_event *e =
-		        r.type == RECORD_SAMPLE ? file_sample_event(&s->file, &r) : NULL;
-
-		if (e == NULL || e - s->file.events != wanted - s->events ||
-		        r.body.n < wanted->plan.fixed_size) {
-			continue;
+	session_worker_init(&w, s);
+	for (size_t i = 0; i < session_chunks(s) && !found && looked < STACKS_LOOKED_AT; i++) {
+		session_chunk_open(&w, i);
+		while (!found && looked < STACKS_LOOKED_AT &&
+		        session_worker_next(&w, &sample) > 0) {
+			looked += sample.event == event;
+			found = sample.event == event && sample.s.user_stack_len != 0;
 		}
-		looked++;
-		found = record_sample_decode(
-		                &wanted->plan, r.body, s->file.swap, &scratch, &sample) >= 0 &&
-		        sample.user_stack_len != 0;
 	}
-	record_scratch_fini(&scratch);
+	session_worker_fini(&w);
 	return found;
 }
 
 /* The kernel left the user's part of the chain out. */
-static bool has_user_stacks(const struct sonde_session *s, const struct session_event *e)
+static bool has_user_stacks(struct sonde_session *s, const struct session_event *e)
 {
 	return (e->attr.sample_type & SONDE_SAMPLE_STACK_USER) != 0 &&
 	       (e->attr.sample_type & SONDE_SAMPLE_CALLCHAIN) != 0 &&
-	       (e->attr.flags >> SONDE_FLAG_EXCLUDE_CALLCHAIN_USER & 1) != 0 && has_stacks(s, e);
+	       (e->attr.flags >> SONDE_FLAG_EXCLUDE_CALLCHAIN_USER & 1) != 0 &&
+	       has_stacks(s, (uint32_t)(e - s->events));
 }
 
-static bool has_branches(const struct sonde_session *s, const struct session_event *e)
+static bool has_branches(struct sonde_session *s, const struct session_event *e)
 {
 	(void)s;
 	return (e->attr.sample_type & SONDE_SAMPLE_BRANCH_STACK) != 0;
 }
 
-static bool has_trace_fields(const struct sonde_session *s, const struct session_event *e)
+static bool has_trace_fields(struct sonde_session *s, const struct session_event *e)
 {
 	(void)s;
 	return e->attr.type == SONDE_TYPE_TRACEPOINT;
@@ -71,7 +66,7 @@ static const struct {
                 "use"},
 };
 
-static uint64_t samples_with(const struct sonde_session *s, applies_fn *applies)
+static uint64_t samples_with(struct sonde_session *s, applies_fn *applies)
 {
 	uint64_t n = 0;
 

@@ -15,7 +15,7 @@
  *
  * Source: perf_event_open(2) on PERF_SAMPLE_READ, and what perf 6.1 prints of made recordings.
  */
-#include "session/reads.h"
+#include "session/inside.h"
 
 #include "core/array.h"
 #include "core/hash.h"
@@ -29,31 +29,31 @@ void session_reads_fini(struct session_reads *reads)
 	*reads = (struct session_reads){0};
 }
 
-static bool is_record(const struct session_reads *reads, size_t i, uint64_t offset)
+static bool is_record(const struct session_reads *reads, size_t i, uint64_t place)
 {
-	return i < reads->nrecords && reads->records[i].offset == offset;
+	return i < reads->nrecords && reads->records[i].place == place;
 }
 
 const uint64_t *session_reads_find(
-        const struct session_reads *reads, size_t *hint, uint64_t offset, size_t *n)
+        const struct session_reads *reads, size_t *hint, uint64_t place, size_t *n)
 {
 	size_t low = 0;
 	size_t high = reads->nrecords;
 
-	if (is_record(reads, *hint + 1, offset)) {
+	if (is_record(reads, *hint + 1, place)) {
 		low = *hint + 1;
 	} else {
 		while (low < high) {
 			size_t middle = low + (high - low) / 2;
 
-			if (reads->records[middle].offset < offset) {
+			if (reads->records[middle].place < place) {
 				low = middle + 1;
 			} else {
 				high = middle;
 			}
 		}
 	}
-	if (!is_record(reads, low, offset)) {
+	if (!is_record(reads, low, place)) {
 		return NULL;
 	}
 	*hint = low;
@@ -104,24 +104,25 @@ static int period_of(struct reads_walk *w, const struct sonde_record_read_value 
 }
 
 static uint64_t time_of(
-        const struct reads_walk *w, const struct file_event *e, const struct record *r)
+        const struct reads_walk *w, const struct session_event *e, const struct record *r)
 {
-	return e->plan.time != RECORD_NOT_THERE ? load_u64(r->body.p + e->plan.time, w->file->swap)
-	                                        : r->offset;
+	return e->plan.time != RECORD_NOT_THERE
+	               ? load_u64(r->body.p + e->plan.time, w->session->swap)
+	               : r->offset;
 }
 
 /* The periods of one record's counts. */
-static int periods_of(struct reads_walk *w, const struct file_event *e, const struct record *r,
+static int periods_of(struct reads_walk *w, const struct session_event *e, const struct record *r,
         struct record_counts *counts, uint64_t *periods)
 {
 	bool inherit = sonde_attr_has(&e->attr, SONDE_FLAG_INHERIT) != 0;
 	uint32_t tid = inherit && e->plan.tid != RECORD_NOT_THERE
-	                       ? load_u32(r->body.p + e->plan.tid + 4, w->file->swap)
+	                       ? load_u32(r->body.p + e->plan.tid + 4, w->session->swap)
 	                       : 0;
 	struct sonde_record_read_value count;
 
 	while (record_counts_next(counts, &count)) {
-		const struct file_event *member = file_event_by_id(w->file, count.id);
+		const struct session_event *member = session_event_by_id(w->session, count.id);
 		uint64_t *period = periods++;
 		struct reads_total *total;
 
@@ -135,20 +136,21 @@ static int periods_of(struct reads_walk *w, const struct file_event *e, const st
 			continue;
 		}
 		TRY(period_of(w, &count, tid, time_of(w, e, r), period));
-		total = &w->totals[member - w->file->events];
+		total = &w->totals[member - w->session->events];
 		total->samples += *period != 0;
 		total->period += *period;
 	}
 	return 0;
 }
 
-static bool is_counted(const struct reads_walk *w, const struct file_event *e)
+static bool is_counted(const struct reads_walk *w, const struct session_event *e)
 {
 	return (e->plan.sample_type & SONDE_SAMPLE_READ) != 0 &&
-	       (e->plan.read_format & SONDE_READ_ID) != 0 && w->file->id_index.n != 0;
+	       (e->plan.read_format & SONDE_READ_ID) != 0 && w->session->ids;
 }
 
-int reads_walk_add(struct reads_walk *w, const struct file_event *e, const struct record *r)
+int reads_walk_add(struct reads_walk *w, const struct session_source *src,
+        const struct session_event *e, const struct record *r)
 {
 	struct session_reads *out = w->out;
 	struct record_counts counts;
@@ -157,14 +159,15 @@ int reads_walk_add(struct reads_walk *w, const struct file_event *e, const struc
 	if (!is_counted(w, e)) {
 		return 0;
 	}
-	if (!record_counts_begin(&e->plan, r->body, w->file->swap, &counts) || counts.left == 0) {
+	if (!record_counts_begin(&e->plan, r->body, w->session->swap, &counts) ||
+	        counts.left == 0) {
 		diag_report(w->diags, SONDE_DIAG_DAMAGED, r->offset,
 		        "the counts of a sample do not fit into it");
 		return 0;
 	}
 	n = (size_t)counts.left;
 	if (w->totals == NULL) {
-		w->totals = calloc(w->file->nevents, sizeof(*w->totals));
+		w->totals = calloc(w->session->nevents, sizeof(*w->totals));
 	}
 	if (w->totals == NULL ||
 	        !array_reserve(&out->records, &out->records_cap, out->nrecords + 1,
@@ -174,8 +177,8 @@ int reads_walk_add(struct reads_walk *w, const struct file_event *e, const struc
 		return SONDE_ENOMEM;
 	}
 	TRY(periods_of(w, e, r, &counts, out->periods + out->nperiods));
-	out->records[out->nrecords++] =
-	        (struct reads_record){.offset = r->offset, .first = out->nperiods};
+	out->records[out->nrecords++] = (struct reads_record){
+	        .place = session_place(src, r->offset), .first = out->nperiods};
 	out->nperiods += n;
 	return 1;
 }
@@ -196,12 +199,17 @@ static int by_time(const void *a, const void *b)
 	return x->record < y->record ? -1 : 1;
 }
 
-/* Reads a record again that was taken before. */
-static bool record_again(const struct reads_walk *w, size_t i, struct record *r)
+/* Fetches a record again that was taken before; its event. */
+static const struct session_event *record_again(
+        const struct reads_walk *w, size_t i, struct record *r)
 {
-	uint64_t offset = w->out->records[i].offset;
+	struct session_key key = {.place = w->out->records[i].place};
+	const struct session_source *src = w->session->sources[key.place >> SESSION_SEQUENCE];
+	struct session_item item;
 
-	return file_next(w->file, &offset, r, NULL) > 0;
+	src->ops->fetch(src, &key, 1, &item);
+	*r = session_item_record(&item, w->session->swap);
+	return &w->session->events[item.event];
 }
 
 static int again(struct reads_walk *w, const struct place *places)
@@ -211,16 +219,12 @@ static int again(struct reads_walk *w, const struct place *places)
 
 	index_fini(&w->index);
 	w->nlast = 0;
-	memset(w->totals, 0, w->file->nevents * sizeof(*w->totals));
+	memset(w->totals, 0, w->session->nevents * sizeof(*w->totals));
 	w->diags = NULL; /* reported before */
 	for (size_t i = 0; i < w->out->nrecords; i++) {
-		const struct file_event *e;
+		const struct session_event *e = record_again(w, places[i].record, &r);
 
-		if (!record_again(w, places[i].record, &r)) {
-			continue;
-		}
-		e = file_sample_event(w->file, &r);
-		if (e != NULL && record_counts_begin(&e->plan, r.body, w->file->swap, &counts)) {
+		if (record_counts_begin(&e->plan, r.body, w->session->swap, &counts)) {
 			TRY(periods_of(w, e, &r, &counts,
 			        w->out->periods + w->out->records[places[i].record].first));
 		}
@@ -242,10 +246,9 @@ int reads_walk_end(struct reads_walk *w)
 		return SONDE_ENOMEM;
 	}
 	for (size_t i = 0; i < w->out->nrecords; i++) {
-		const struct file_event *e =
-		        record_again(w, i, &r) ? file_sample_event(w->file, &r) : NULL;
+		const struct session_event *e = record_again(w, i, &r);
 
-		places[i] = (struct place){.time = e != NULL ? time_of(w, e, &r) : 0, .record = i};
+		places[i] = (struct place){.time = time_of(w, e, &r), .record = i};
 	}
 	qsort(places, w->out->nrecords, sizeof(*places), by_time);
 	rc = again(w, places);

@@ -9,17 +9,17 @@
 
 #include "core/index.h"
 #include "core/status.h"
-#include "file/file.h"
+#include "session/session.h"
 
 /* The periods of one record are periods[first] up to those of the next record. */
 struct reads_record {
-	uint64_t offset; /* of the record, bytes from the file's start */
+	uint64_t place; /* stream and sequence */
 	uint64_t first;
 };
 
 /* Zero-initialised: no record has counts. */
 struct session_reads {
-	struct reads_record *records; /* by offset */
+	struct reads_record *records; /* by place */
 	size_t nrecords, records_cap;
 	uint64_t *periods; /* one a count; 0: no sample comes of it */
 	size_t nperiods, periods_cap;
@@ -29,10 +29,10 @@ void session_reads_fini(struct session_reads *reads);
 
 /*
  * The periods of a record, in the order of its counts, and their number; NULL: its sample stays as
- * it is. *hint is the caller's, zero at first: it makes look-ups in file order quick.
+ * it is. *hint is the caller's, zero at first: it makes look-ups in rising order quick.
  */
 const uint64_t *session_reads_find(
-        const struct session_reads *reads, size_t *hint, uint64_t offset, size_t *n);
+        const struct session_reads *reads, size_t *hint, uint64_t place, size_t *n);
 
 /* The last count of an event instance. */
 struct reads_last {
@@ -47,7 +47,7 @@ struct reads_total {
 
 /* What is needed while the records are walked; zero-initialised but for the first three. */
 struct reads_walk {
-	const struct file *file;
+	const struct sonde_session *session;
 	struct session_reads *out;
 	struct diag_sink *diags; /* NULL: nothing is reported */
 	struct reads_last *last; /* by (id, tid) */
@@ -58,7 +58,8 @@ struct reads_walk {
 };
 
 /* 1: the sample is taken apart; 0: it has no such counts and stays as it is; SONDE_ENOMEM. */
-int reads_walk_add(struct reads_walk *w, const struct file_event *e, const struct record *r);
+int reads_walk_add(struct reads_walk *w, const struct session_source *src,
+        const struct session_event *e, const struct record *r);
 
 /* Puts right what came in disorder; after it totals are final. 0 or SONDE_ENOMEM. */
 int reads_walk_end(struct reads_walk *w);

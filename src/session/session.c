@@ -6,6 +6,7 @@
 
 #include "file/feature.h"
 
+#include "core/array.h"
 #include "core/options.h"
 #include "core/pool.h"
 
@@ -54,10 +55,12 @@ void sonde_session_free(struct sonde_session *s)
 	free(s->cgroups);
 	timeline_free(s->timeline);
 	file_close(&s->file);
+	for (size_t i = 0; i < s->nsources; i++) {
+		s->sources[i]->ops->free(s->sources[i]);
+	}
+	free(s->sources);
 	free(s->events);
 	free(s->build_ids);
-	free(s->chunks);
-	free(s->rounds);
 	session_reads_fini(&s->reads);
 	free(s->shown);
 	free(s);
@@ -130,6 +133,51 @@ static int seal(struct sonde_session *s)
 	return frame_resolver_seal(&s->frames, s->timeline);
 }
 
+int session_add_event(struct sonde_session *s, const struct session_event *event)
+{
+	if (!array_reserve(&s->events, &s->events_cap, s->nevents + 1, sizeof(*s->events))) {
+		return SONDE_ENOMEM;
+	}
+	s->events[s->nevents] = *event;
+	s->ids = s->ids || event->nids != 0;
+	return (int)s->nevents++;
+}
+
+int session_add_source(struct sonde_session *s, struct session_source *src)
+{
+	if (!array_reserve(&s->sources, &s->sources_cap, s->nsources + 1, sizeof(*s->sources))) {
+		src->ops->free(src);
+		return SONDE_ENOMEM;
+	}
+	src->stream = (uint32_t)s->nsources;
+	s->sources[s->nsources++] = src;
+	return (int)src->stream;
+}
+
+/* The file as the first source, with its events. */
+static int add_file(struct sonde_session *s)
+{
+	const struct file *f = &s->file;
+	struct session_source *src = session_file_source(f, &s->diags, s->options.counts_only);
+
+	if (src == NULL) {
+		return SONDE_ENOMEM;
+	}
+	TRY(session_add_source(s, src));
+	s->swap = f->swap;
+	for (size_t i = 0; i < f->nevents; i++) {
+		const struct file_event *e = &f->events[i];
+		const struct session_event own = {.name = e->name,
+		        .ids = e->ids,
+		        .nids = e->nids,
+		        .attr = e->attr,
+		        .plan = e->plan};
+
+		TRY(session_add_event(s, &own));
+	}
+	return 0;
+}
+
 int session_open_header(struct sonde_session *s, const char *path)
 {
 	int rc;
@@ -151,29 +199,9 @@ int session_open_header(struct sonde_session *s, const char *path)
 	rc = file_open(&s->file, path);
 	if (rc < 0) {
 		s->error = s->file.error;
+		return rc;
 	}
-	return rc;
-}
-
-static int take_events(struct sonde_session *s)
-{
-	const struct file *f = &s->file;
-
-	s->events = calloc(f->nevents + 1, sizeof(*s->events));
-	if (s->events == NULL) {
-		return SONDE_ENOMEM;
-	}
-	for (size_t i = 0; i < f->nevents; i++) {
-		const struct file_event *e = &f->events[i];
-
-		s->events[i] = (struct session_event){.name = e->name,
-		        .ids = e->ids,
-		        .nids = e->nids,
-		        .attr = e->attr,
-		        .plan = e->plan};
-	}
-	s->nevents = f->nevents;
-	return 0;
+	return add_file(s) < 0 ? error_nomem(&s->error) : 0;
 }
 
 int session_open_records(struct sonde_session *s)
@@ -188,10 +216,10 @@ int session_open_records(struct sonde_session *s)
 		s->options.kallsyms = s->file.kallsyms;
 	}
 	s->timeline = timeline_new(&s->diags);
-	if (s->timeline == NULL || take_events(s) < 0) {
+	if (s->timeline == NULL) {
 		return error_nomem(&s->error);
 	}
-	s->frames.swap = s->file.swap;
+	s->frames.swap = s->swap;
 	if (session_walk(s) < 0 || seal(s) < 0) {
 		return error_nomem(&s->error);
 	}
@@ -328,7 +356,17 @@ const struct session_event *session_event_by_id(const struct sonde_session *s, u
 {
 	const struct file_event *e = file_event_by_id(&s->file, id);
 
-	return e != NULL ? &s->events[e - s->file.events] : NULL;
+	if (e != NULL) {
+		return &s->events[e - s->file.events];
+	}
+	for (size_t i = s->file.nevents; i < s->nevents; i++) {
+		for (size_t j = 0; j < s->events[i].nids; j++) {
+			if (s->events[i].ids[j] == id) {
+				return &s->events[i];
+			}
+		}
+	}
+	return NULL;
 }
 
 int session_feature(
@@ -344,7 +382,7 @@ bool session_has_feature(const struct sonde_session *s, unsigned bit)
 
 bool session_swap(const struct sonde_session *s)
 {
-	return s->file.swap;
+	return s->swap;
 }
 
 uint64_t session_size(const struct sonde_session *s)

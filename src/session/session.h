@@ -13,6 +13,7 @@
 #include "core/status.h"
 #include "frame/frame.h"
 #include "record/record.h"
+#include "session/source.h"
 #include "timeline/timeline.h"
 
 #include <sonde/session.h>
@@ -25,30 +26,26 @@ struct session_sample {
 	uint64_t offset; /* of the record, bytes from the file's start */
 };
 
-/* Place of a sample in a sorted window. */
-struct session_key {
-	uint64_t time; /* ns; the offset where events record no time */
-	uint64_t offset; /* of the record, bytes from the file's start */
-};
-
 /* What one worker needs; init once per worker, use for any number of chunks or windows. */
 struct session_worker {
 	struct sonde_session *session;
 	struct timeline_cursor cursor;
 	struct record_scratch scratch;
 	/* the current chunk or window */
-	uint64_t offset, end; /* of an unordered chunk */
-	struct session_key *keys; /* of a sorted window */
-	struct session_key *spare; /* of the same size, for merging */
-	size_t nkeys, keys_cap, spare_cap, key;
+	const struct session_source *source; /* of the items */
+	struct session_item items[SESSION_BATCH];
+	size_t nitems, item;
+	size_t chunk; /* of the source, when unordered */
+	uint64_t at; /* in it */
+	struct session_keys keys, spare; /* of a sorted window; for merging */
+	size_t key;
 	/* a record that is several samples, one for each of its counts */
 	struct session_sample counted; /* as it was recorded */
 	struct record counted_record;
 	const uint64_t *periods; /* [ncounts] */
 	size_t ncounts, count, reads_hint;
 	bool sorted;
-	uint32_t
-	        kinds; /* bits by record type: what windows hold besides samples; set by the user */
+	uint32_t kinds; /* bits by record type: what comes besides samples; set by the user */
 };
 
 void session_worker_init(struct session_worker *w, struct sonde_session *s);
@@ -66,7 +63,7 @@ int session_window_open(struct session_worker *w, size_t window); /* negative: n
 int session_worker_next(struct session_worker *w, struct session_sample *out);
 
 /*
- * The same for a window that holds other records too. *r is the record; when it is no sample, *out
+ * The same with the other records that `kinds` asks for. *r is the record; when it is no sample, *out
  * has who, when and where of its trailer, and the view of the thread that it is about.
  */
 int session_worker_next_any(struct session_worker *w, struct record *r, struct session_sample *out);

@@ -2,17 +2,6 @@
 /*
  * The one walk over all records when a recording is opened. It touches each record's header and
  * time only; samples are decoded later, by the workers.
- *
- * Rounds. The recorder writes a FINISHED_ROUND mark after each pass over its rings and promises: no
- * record behind the next mark is older than the newest one before this mark.
- *
- *	records of round 1 ... mark, round 2 ... mark, round 3 ...
- *	newest T1                 T2              (all of round 3 is later than T1)
- *
- * So the records with a time in (T1, T2] are in rounds 2 and 3: a window reads two rounds and
- * sorts only those. Small rounds are joined until they hold ROUND_BYTES. Where the promise is
- * broken for a sample, or where there are no marks, the whole file is one round; other records that
- * are older than promised are given with the window that ends with the round in front of theirs.
  */
 #include "session/inside.h"
 
@@ -21,16 +10,11 @@
 
 #include <stdlib.h>
 
-#define CHUNK_BYTES ((uint64_t)1 << 20)
-#define ROUND_BYTES ((uint64_t)1 << 20)
-
 struct walk {
 	struct sonde_session *s;
+	const struct session_source *source; /* of the records */
 	struct reads_walk reads;
-	uint64_t newest; /* time of the kernel's records so far, ns */
-	uint64_t round_start; /* offset */
 	uint64_t thread; /* pid and tid that were added last; (0, 0) is added first */
-	bool late; /* a round's promise was broken */
 };
 
 static int walk_seen(struct walk *w, uint32_t pid, uint32_t tid)
@@ -44,9 +28,9 @@ static int walk_seen(struct walk *w, uint32_t pid, uint32_t tid)
 	return timeline_add_thread(w->s->timeline, pid, tid);
 }
 
-static int walk_thread(struct walk *w, const struct file_event *e, const struct record *r)
+static int walk_thread(struct walk *w, const struct session_event *e, const struct record *r)
 {
-	bool swap = w->s->file.swap;
+	bool swap = w->s->swap;
 	uint32_t pid;
 	uint32_t tid;
 
@@ -61,61 +45,51 @@ static int walk_thread(struct walk *w, const struct file_event *e, const struct 
 
 static void walk_time(struct walk *w, uint64_t time)
 {
-	struct sonde_session *s = w->s;
+	struct session_counts *n = &w->s->counts;
 
-	if (s->nrounds >= 2 && time <= s->rounds[s->nrounds - 2].limit) {
-		w->late = true;
+	if (n->first_time == 0 || time < n->first_time) {
+		n->first_time = time;
 	}
-	if (time > w->newest) {
-		w->newest = time;
-	}
-	if (s->counts.first_time == 0 || time < s->counts.first_time) {
-		s->counts.first_time = time;
-	}
-	if (time > s->counts.last_time) {
-		s->counts.last_time = time;
+	if (time > n->last_time) {
+		n->last_time = time;
 	}
 }
 
-static int walk_sample(struct walk *w, const struct record *r)
+static int walk_sample(struct walk *w, const struct session_item *item, const struct record *r)
 {
 	struct sonde_session *s = w->s;
-	const struct file_event *e = file_sample_event(&s->file, r);
-	struct session_event_count *count;
+	struct session_event *e;
 	int counted = 0; /* it is taken apart into samples of its counts */
 
-	if (e == NULL) {
+	if (item->event == SESSION_NO_EVENT) {
 		diag_report(&s->diags, SONDE_DIAG_UNKNOWN, r->offset,
 		        "a sample has an id that belongs to no event of the file");
 		return 0;
 	}
+	e = &s->events[item->event];
 	if (r->body.n < e->plan.fixed_size) {
 		diag_report(&s->diags, SONDE_DIAG_DAMAGED, r->offset, "a sample is too short");
 		return 0;
 	}
 	if ((e->plan.sample_type & SONDE_SAMPLE_READ) != 0) {
-		counted = reads_walk_add(&w->reads, e, r);
+		counted = reads_walk_add(&w->reads, w->source, e, r);
 		TRY(counted);
 	}
 	if (counted == 0) {
-		count = &s->events[e - s->file.events].count;
-		count->samples++;
-		count->side_band[RECORD_SAMPLE]++;
-		count->period += e->plan.period != RECORD_NOT_THERE
-		                         ? load_u64(r->body.p + e->plan.period, s->file.swap)
-		                         : e->attr.sample_period;
+		e->count.samples++;
+		e->count.side_band[RECORD_SAMPLE]++;
+		e->count.period += e->plan.period != RECORD_NOT_THERE
+		                           ? load_u64(r->body.p + e->plan.period, s->swap)
+		                           : e->attr.sample_period;
 	}
-	walk_time(w, e->plan.time != RECORD_NOT_THERE
-	                     ? load_u64(r->body.p + e->plan.time, s->file.swap)
-	                     : r->offset);
+	walk_time(w, item->time);
 	return walk_thread(w, e, r);
 }
 
-static void walk_lost(struct walk *w, const struct record *r)
+static void walk_lost(struct walk *w, struct session_event *e, const struct record *r)
 {
 	struct sonde_session *s = w->s;
-	struct cursor c = cursor_make(r->body, s->file.swap);
-	const struct file_event *e = file_record_event(&s->file, r);
+	struct cursor c = cursor_make(r->body, s->swap);
 	bool samples = r->type == RECORD_LOST_SAMPLES;
 	uint64_t id = samples ? 0 : cursor_u64(&c);
 	uint64_t lost = cursor_u64(&c);
@@ -123,14 +97,16 @@ static void walk_lost(struct walk *w, const struct record *r)
 	if (samples) {
 		s->counts.lost_samples += lost;
 	} else {
-		e = file_event_by_id(&s->file, id) != NULL ? file_event_by_id(&s->file, id) : e;
+		const struct session_event *named = session_event_by_id(s, id);
+
+		e = named != NULL ? &s->events[named - s->events] : e;
 		s->counts.lost_chunks++;
 		s->counts.lost_events += lost;
 	}
 	if (e != NULL && samples) {
-		s->events[e - s->file.events].count.lost_samples += lost;
+		e->count.lost_samples += lost;
 	} else if (e != NULL) {
-		s->events[e - s->file.events].count.lost_records += lost;
+		e->count.lost_records += lost;
 	}
 }
 
@@ -180,7 +156,7 @@ static int walk_only_look(struct sonde_session *s, const struct record *r)
 	struct record_mmap mmap;
 	struct record_comm comm;
 	struct record_task task;
-	bool swap = s->file.swap;
+	bool swap = s->swap;
 	const char *cut = NULL;
 
 	if (r->type == RECORD_COMM) {
@@ -216,31 +192,28 @@ static int walk_deferred(
 	return rc < 0 ? rc : 0;
 }
 
-static int walk_side_band(struct walk *w, const struct record *r)
+static int walk_side_band(struct walk *w, uint32_t event, const struct record *r)
 {
 	struct sonde_session *s = w->s;
-	const struct file_event *e = file_record_event(&s->file, r);
-	const struct file_event *any = e != NULL ? e : s->file.events;
+	struct session_event *e = event != SESSION_NO_EVENT ? &s->events[event] : NULL;
+	const struct session_event *any = e != NULL ? e : s->events;
 	struct record_trailer trailer;
 	struct record_task task;
 
-	if (!record_trailer_decode(&any->plan, r->body, s->file.swap, &trailer)) {
+	if (!record_trailer_decode(&any->plan, r->body, s->swap, &trailer)) {
 		diag_report(&s->diags, SONDE_DIAG_DAMAGED, r->offset, "a record is too short");
 		return 0;
 	}
 	if (e != NULL) {
-		s->events[e - s->file.events].count.side_band[r->type]++;
+		e->count.side_band[r->type]++;
 	}
 	if (r->type == RECORD_LOST || r->type == RECORD_LOST_SAMPLES) {
-		walk_lost(w, r);
+		walk_lost(w, e, r);
 	}
 	if (any->plan.time == RECORD_NOT_THERE) {
 		trailer.time = r->offset;
 	}
-	if (trailer.time > w->newest) {
-		w->newest = trailer.time;
-	}
-	if (r->type == RECORD_FORK && record_task_decode(r, s->file.swap, &task)) {
+	if (r->type == RECORD_FORK && record_task_decode(r, s->swap, &task)) {
 		TRY(walk_seen(w, task.ppid, task.ptid)); /* so that it has some name */
 	}
 	switch (r->type) {
@@ -248,9 +221,8 @@ static int walk_side_band(struct walk *w, const struct record *r)
 	case RECORD_MMAP2:
 	case RECORD_COMM:
 	case RECORD_FORK:
-		return s->options.counts_only
-		               ? walk_only_look(s, r)
-		               : timeline_add(s->timeline, r, s->file.swap, trailer.time);
+		return s->options.counts_only ? walk_only_look(s, r)
+		                              : timeline_add(s->timeline, r, s->swap, trailer.time);
 	case RECORD_SWITCH:
 	case RECORD_SWITCH_CPU_WIDE: return walk_seen(w, trailer.pid, trailer.tid);
 	case RECORD_CGROUP: return session_cgroup_add(s, r);
@@ -259,43 +231,15 @@ static int walk_side_band(struct walk *w, const struct record *r)
 	}
 }
 
-static int walk_round(struct walk *w, uint64_t end)
+static int walk_record(struct walk *w, const struct session_item *item)
 {
 	struct sonde_session *s = w->s;
-
-	if (s->options.counts_only || end - w->round_start < ROUND_BYTES) {
-		return 0;
-	}
-	if (!array_reserve(&s->rounds, &s->rounds_cap, s->nrounds + 1, sizeof(*s->rounds))) {
-		return SONDE_ENOMEM;
-	}
-	s->rounds[s->nrounds++] = (struct session_round){.end = end, .limit = w->newest};
-	w->round_start = end;
-	return 0;
-}
-
-static int walk_chunk(struct walk *w, uint64_t offset)
-{
-	struct sonde_session *s = w->s;
-
-	if (s->nchunks != 0 &&
-	        (s->options.counts_only || offset - s->chunks[s->nchunks - 1] < CHUNK_BYTES)) {
-		return 0;
-	}
-	if (!array_reserve(&s->chunks, &s->chunks_cap, s->nchunks + 2, sizeof(*s->chunks))) {
-		return SONDE_ENOMEM;
-	}
-	s->chunks[s->nchunks++] = offset;
-	return 0;
-}
-
-static int walk_record(struct walk *w, const struct record *r, uint64_t end)
-{
-	struct sonde_session *s = w->s;
+	const struct record record = session_item_record(item, s->swap);
+	const struct record *r = &record;
 
 	if (r->type == RECORD_SAMPLE) {
 		s->counts.records[RECORD_SAMPLE]++;
-		return s->file.nevents != 0 ? walk_sample(w, r) : 0;
+		return s->nevents != 0 ? walk_sample(w, item, r) : 0;
 	}
 	if (r->type >= RECORD_TYPE_MAX || record_type_name(r->type) == NULL) {
 		s->counts.unknown_records++;
@@ -304,14 +248,11 @@ static int walk_record(struct walk *w, const struct record *r, uint64_t end)
 		return 0;
 	}
 	s->counts.records[r->type]++;
-	if (r->type < RECORD_KERNEL_MAX && s->file.nevents == 0) {
+	if (r->type < RECORD_KERNEL_MAX && s->nevents == 0) {
 		return 0; /* reported once */
 	}
 	if (r->type < RECORD_KERNEL_MAX) {
-		return walk_side_band(w, r);
-	}
-	if (r->type == RECORD_FINISHED_ROUND) {
-		return walk_round(w, end);
+		return walk_side_band(w, item->event, r);
 	}
 	if (r->type == RECORD_BUILD_ID && s->options.counts_only) {
 		return walk_only_look(s, r);
@@ -321,7 +262,7 @@ static int walk_record(struct walk *w, const struct record *r, uint64_t end)
 		            sizeof(*s->build_ids))) {
 			return SONDE_ENOMEM;
 		}
-		s->build_ids[s->nbuild_ids++] = *r;
+		s->build_ids[s->nbuild_ids++] = record;
 	}
 	return 0;
 }
@@ -342,61 +283,51 @@ static int walk_reads_end(struct walk *w)
 	return 0;
 }
 
-/* The last round takes the rest of the file; with a broken promise it takes everything. */
-static int walk_end(struct walk *w)
+static int walk_source(struct walk *w, struct session_source *src)
+{
+	struct session_item items[SESSION_BATCH];
+	int n;
+
+	w->source = src;
+	while ((n = src->ops->scan(src, items, SESSION_BATCH)) > 0) {
+		for (int i = 0; i < n; i++) {
+			TRY(walk_record(w, &items[i]));
+		}
+	}
+	return n;
+}
+
+static int walk_sources(struct walk *w)
 {
 	struct sonde_session *s = w->s;
-	uint64_t end = file_end(&s->file);
 
-	if (s->options.counts_only) {
-		s->nchunks = 0;
-		return 0;
-	}
-	if (w->late) {
-		diag_report(&s->diags, SONDE_DIAG_NOTE, NO_OFFSET,
-		        "samples are older than the recorder promised; the whole file is sorted at "
-		        "once");
-		s->nrounds = 0;
-	}
-	if (!array_reserve(&s->rounds, &s->rounds_cap, s->nrounds + 1, sizeof(*s->rounds))) {
-		return SONDE_ENOMEM;
-	}
-	s->rounds[s->nrounds++] = (struct session_round){.end = end, .limit = UINT64_MAX};
-	if (s->nchunks != 0) {
-		s->chunks[s->nchunks] = end;
+	/* idle: also who the kernel's mappings belong to */
+	TRY(timeline_add_thread(s->timeline, 0, 0));
+	for (size_t i = 0; i < s->nsources; i++) {
+		TRY(walk_source(w, s->sources[i]));
 	}
 	return 0;
 }
 
 int session_walk(struct sonde_session *s)
 {
-	struct walk w = {.s = s,
-	        .round_start = file_begin(&s->file),
-	        .reads = {.file = &s->file, .out = &s->reads, .diags = &s->diags}};
-	uint64_t offset = file_begin(&s->file);
-	struct record r;
+	struct walk w = {.s = s, .reads = {.session = s, .out = &s->reads, .diags = &s->diags}};
 	int rc;
 
-	if (s->file.nevents == 0) {
+	if (s->nevents == 0) {
 		diag_report(&s->diags, SONDE_DIAG_DAMAGED, NO_OFFSET,
 		        "the recording describes no event: its samples can only be counted");
 	}
-	TRY(timeline_add_thread(
-	        s->timeline, 0, 0)); /* idle: also who the kernel's mappings belong to */
-	while ((rc = file_next(&s->file, &offset, &r, &s->diags)) > 0) {
-		rc = walk_chunk(&w, r.offset);
-		if (rc < 0) {
-			break;
-		}
-		rc = walk_record(&w, &r, offset);
-		if (rc < 0) {
-			break;
-		}
-	}
+	rc = walk_sources(&w);
 	walk_lost_end(&w);
 	if (rc >= 0) {
 		rc = walk_reads_end(&w);
 	}
 	reads_walk_fini(&w.reads);
-	return rc < 0 ? rc : walk_end(&w);
+	if (rc >= 0 && s->sources[0]->late && !s->options.counts_only) {
+		diag_report(&s->diags, SONDE_DIAG_NOTE, NO_OFFSET,
+		        "samples are older than the recorder promised; the whole file is sorted at "
+		        "once");
+	}
+	return rc;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Workers: samples of a chunk as they stand, or of a window sorted by (time, offset). */
+/* Workers: samples of a chunk as they come, or of a window sorted by (time, stream, sequence). */
 #include "session/inside.h"
 
 #include "core/array.h"
@@ -13,34 +13,55 @@ void session_worker_init(struct session_worker *w, struct sonde_session *s)
 
 void session_worker_fini(struct session_worker *w)
 {
-	free(w->keys);
-	free(w->spare);
+	free(w->keys.p);
+	free(w->spare.p);
 	record_scratch_fini(&w->scratch);
 	*w = (struct session_worker){0};
 }
 
 size_t session_chunks(const struct sonde_session *s)
 {
-	return s->nchunks;
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->nsources; i++) {
+		n += s->sources[i]->chunks;
+	}
+	return n;
+}
+
+static void worker_rewind(struct session_worker *w, bool sorted)
+{
+	w->sorted = sorted;
+	w->ncounts = 0;
+	w->count = 0;
+	w->nitems = 0;
+	w->item = 0;
+	w->keys.n = 0;
+	w->key = 0;
+	w->at = 0;
 }
 
 void session_chunk_open(struct session_worker *w, size_t chunk)
 {
-	w->sorted = false;
-	w->ncounts = 0;
-	w->count = 0;
-	w->offset = w->session->chunks[chunk];
-	w->end = w->session->chunks[chunk + 1];
+	struct session_source *const *source = w->session->sources;
+
+	while (chunk >= (*source)->chunks) {
+		chunk -= (*source)->chunks;
+		source++;
+	}
+	worker_rewind(w, false);
+	w->source = *source;
+	w->chunk = chunk;
 }
 
 size_t session_windows(const struct sonde_session *s)
 {
-	return s->nrounds;
+	return s->nsources != 0 ? s->sources[0]->nlimits : 0;
 }
 
 static bool key_before(const struct session_key *a, const struct session_key *b)
 {
-	return a->time != b->time ? a->time < b->time : a->offset < b->offset;
+	return a->time != b->time ? a->time < b->time : a->place < b->place;
 }
 
 /* The end of the sorted run that begins at i. */
@@ -66,134 +87,96 @@ static void merge_runs(
 /* Natural merge sort: rings are sorted in themselves, so that runs are few and long. */
 static bool sort_keys(struct session_worker *w)
 {
-	size_t n = w->nkeys;
+	size_t n = w->keys.n;
 
-	if (n == 0 || run_end(w->keys, n, 0) == n) {
+	if (n == 0 || run_end(w->keys.p, n, 0) == n) {
 		return true;
 	}
-	if (!array_reserve(&w->spare, &w->spare_cap, w->keys_cap, sizeof(*w->spare))) {
+	if (!array_reserve(&w->spare.p, &w->spare.cap, w->keys.cap, sizeof(*w->spare.p))) {
 		return false;
 	}
+	w->spare.n = n;
 	for (;;) {
 		size_t i = 0;
 		size_t merges = 0;
-		struct session_key *swap = w->keys;
-		size_t cap = w->keys_cap;
+		struct session_keys swap = w->keys;
 
 		while (i < n) {
-			size_t mid = run_end(w->keys, n, i);
-			size_t end = mid < n ? run_end(w->keys, n, mid) : n;
+			size_t mid = run_end(w->keys.p, n, i);
+			size_t end = mid < n ? run_end(w->keys.p, n, mid) : n;
 
-			merge_runs(w->keys, i, mid, end, w->spare + i);
+			merge_runs(w->keys.p, i, mid, end, w->spare.p + i);
 			merges++;
 			i = end;
 		}
 		w->keys = w->spare;
-		w->keys_cap = w->spare_cap;
 		w->spare = swap;
-		w->spare_cap = cap;
 		if (merges <= 1) {
 			return true;
 		}
 	}
 }
 
-static uint64_t sample_time(
-        const struct file *f, const struct file_event *e, const struct record *r)
-{
-	return e->plan.time != RECORD_NOT_THERE ? load_u64(r->body.p + e->plan.time, f->swap)
-	                                        : r->offset;
-}
-
-/* The place in time of a record that a window holds; false: it holds none such. */
-static bool record_time(const struct session_worker *w, const struct record *r, uint64_t *time)
-{
-	const struct file *f = &w->session->file;
-	const struct file_event *e;
-	struct record_trailer trailer;
-
-	if (r->type == RECORD_SAMPLE) {
-		e = file_sample_event(f, r);
-		if (e == NULL || r->body.n < e->plan.fixed_size) {
-			return false;
-		}
-		*time = sample_time(f, e, r);
-		return true;
-	}
-	if (f->nevents == 0 || r->type >= 32 || (w->kinds >> r->type & 1) == 0) {
-		return false;
-	}
-	e = file_record_event(f, r);
-	e = e != NULL ? e : &f->events[0];
-	if (!record_trailer_decode(&e->plan, r->body, f->swap, &trailer)) {
-		return false;
-	}
-	*time = e->plan.time != RECORD_NOT_THERE ? trailer.time : r->offset;
-	return true;
-}
-
-/* Takes from [offset, end) the records with after < time <= limit (all until limit with all). */
-static int gather(struct session_worker *w, uint64_t offset, uint64_t end, uint64_t after,
-        uint64_t limit, bool all)
-{
-	const struct file *f = &w->session->file;
-	struct record r;
-
-	while (offset < end && file_next(f, &offset, &r, NULL) > 0) {
-		uint64_t time;
-
-		if (!record_time(w, &r, &time)) {
-			continue;
-		}
-		if (time > limit || (time <= after && !all)) {
-			continue;
-		}
-		if (!array_reserve(&w->keys, &w->keys_cap, w->nkeys + 1, sizeof(*w->keys))) {
-			return SONDE_ENOMEM;
-		}
-		w->keys[w->nkeys++] = (struct session_key){.time = time, .offset = r.offset};
-	}
-	return 0;
-}
-
-/*
- * What the round has after the limit of the window before, and what the next round has until the
- * limit of this one, with records other than samples that are older than promised.
- */
 int session_window_open(struct session_worker *w, size_t window)
 {
 	const struct sonde_session *s = w->session;
-	const struct session_round *round = &s->rounds[window];
-	uint64_t start = window == 0 ? file_begin(&s->file) : round[-1].end;
-	uint64_t after = window == 0 ? 0 : round[-1].limit;
+	const uint64_t *limits = s->sources[0]->limits;
+	struct session_window range = {.after = window != 0 ? limits[window - 1] : 0,
+	        .limit = limits[window],
+	        .first = window == 0,
+	        .kinds = w->kinds};
 
-	w->sorted = true;
-	w->ncounts = 0;
-	w->count = 0;
-	w->nkeys = 0;
-	w->key = 0;
-	TRY(gather(w, start, round->end, after, round->limit, window == 0));
-	if (window + 1 < s->nrounds) {
-		TRY(gather(w, round->end, round[1].end, 0, round->limit, true));
+	worker_rewind(w, true);
+	for (size_t i = 0; i < s->nsources; i++) {
+		TRY(s->sources[i]->ops->gather(s->sources[i], &range, &w->keys));
 	}
 	return sort_keys(w) ? 0 : SONDE_ENOMEM;
+}
+
+/* Fetches the next records of the chunk or window; false: there are no more. */
+static bool refill(struct session_worker *w)
+{
+	const struct session_key *keys = w->keys.p + w->key;
+	size_t left = w->keys.n - w->key;
+	size_t n = 1;
+
+	w->item = 0;
+	w->nitems = 0;
+	if (!w->sorted) {
+		w->nitems = w->source->ops->read(
+		        w->source, w->chunk, &w->at, w->kinds, w->items, SESSION_BATCH);
+		return w->nitems != 0;
+	}
+	if (left == 0) {
+		return false;
+	}
+	while (n < left && n < SESSION_BATCH &&
+	        (keys[n].place ^ keys[0].place) >> SESSION_SEQUENCE == 0) {
+		n++;
+	}
+	w->source = w->session->sources[keys[0].place >> SESSION_SEQUENCE];
+	w->source->ops->fetch(w->source, keys, n, w->items);
+	w->key += n;
+	w->nitems = n;
+	return true;
 }
 
 /* The sample of the next count of the record at hand; 0: it has no more. */
 static int take_count(struct session_worker *w, struct session_sample *out)
 {
-	const struct file *f = &w->session->file;
+	const struct sonde_session *s = w->session;
 
 	while (w->count < w->ncounts) {
 		size_t i = w->count++;
 		uint64_t id = w->counted.s.read_values[i].id;
-		const struct file_event *e = w->periods[i] != 0 ? file_event_by_id(f, id) : NULL;
+		const struct session_event *e =
+		        w->periods[i] != 0 ? session_event_by_id(s, id) : NULL;
 
 		if (e != NULL) {
 			*out = w->counted;
 			out->s.id = id;
 			out->s.period = w->periods[i];
-			out->event = (uint32_t)(e - f->events);
+			out->event = (uint32_t)(e - s->events);
 			return 1;
 		}
 	}
@@ -201,49 +184,45 @@ static int take_count(struct session_worker *w, struct session_sample *out)
 }
 
 /* A sample with counts becomes one sample a count, if the walk found periods for them. */
-static int take_counts(struct session_worker *w, const struct record *r, struct session_sample *out)
+static int take_counts(
+        struct session_worker *w, const struct session_item *item, struct session_sample *out)
 {
+	uint64_t place = session_place(w->source, item->sequence);
 	size_t n = 0;
 
-	w->periods = session_reads_find(&w->session->reads, &w->reads_hint, r->offset, &n);
+	w->periods = session_reads_find(&w->session->reads, &w->reads_hint, place, &n);
 	if (w->periods == NULL) {
 		return 1;
 	}
 	w->counted = *out;
-	w->counted_record = *r;
+	w->counted_record = session_item_record(item, w->session->swap);
 	w->count = 0;
 	w->ncounts = n < out->s.read_len ? n : (size_t)out->s.read_len;
 	return take_count(w, out);
 }
 
-/* Decodes the record into *out; 1, 0 when it is no usable sample, negative: no memory. */
-static int take_sample(struct session_worker *w, const struct record *r, struct session_sample *out)
+/* Decodes a sample into *out; 1, 0 when it has no count, negative: no memory. */
+static int take_sample(
+        struct session_worker *w, const struct session_item *item, struct session_sample *out)
 {
 	const struct sonde_session *s = w->session;
-	const struct file_event *e;
-	int rc;
+	const struct session_event *e = &s->events[item->event];
+	struct span body = {item->p + RECORD_HEADER_SIZE, item->size};
+	int rc = record_sample_decode(&e->plan, body, s->swap, &w->scratch, &out->s);
 
-	if (r->type != RECORD_SAMPLE) {
-		return 0;
-	}
-	e = file_sample_event(&s->file, r);
-	if (e == NULL || r->body.n < e->plan.fixed_size) {
-		return 0; /* reported by the walk */
-	}
-	rc = record_sample_decode(&e->plan, r->body, s->file.swap, &w->scratch, &out->s);
 	if (rc < 0) {
 		return rc;
 	}
 	if (e->plan.period == RECORD_NOT_THERE && e->attr.sample_period != 0) {
 		out->s.period = e->attr.sample_period;
 	}
-	out->event = (uint32_t)(e - s->file.events);
-	out->cpumode = r->misc & MISC_CPUMODE_MASK;
-	out->offset = r->offset;
+	out->event = item->event;
+	out->cpumode = load_u16(item->p + 4, s->swap) & MISC_CPUMODE_MASK;
+	out->offset = item->sequence;
 	out->view = timeline_at(s->timeline, &w->cursor, out->s.pid, out->s.tid,
-	        e->plan.time != RECORD_NOT_THERE ? out->s.time : r->offset);
+	        e->plan.time != RECORD_NOT_THERE ? out->s.time : item->sequence);
 	if (s->reads.nrecords != 0 && out->s.read_len != 0) {
-		return take_counts(w, r, out);
+		return take_counts(w, item, out);
 	}
 	return 1;
 }
@@ -281,25 +260,25 @@ static void record_subject(const struct record *r, bool swap, uint32_t *pid, uin
 }
 
 /* 1, or 0 when the record is too short. */
-static int take_record(struct session_worker *w, const struct record *r, struct session_sample *out)
+static int take_record(struct session_worker *w, const struct session_item *item,
+        const struct record *r, struct session_sample *out)
 {
 	const struct sonde_session *s = w->session;
-	const struct file_event *e = file_record_event(&s->file, r);
+	uint32_t event = item->event != SESSION_NO_EVENT ? item->event : 0;
+	const struct session_event *e = &s->events[event];
 	struct record_trailer trailer;
 	uint32_t pid, tid;
 
-	e = e != NULL ? e : &s->file.events[0];
-	if (!record_trailer_decode(&e->plan, r->body, s->file.swap, &trailer)) {
+	if (!record_trailer_decode(&e->plan, r->body, s->swap, &trailer)) {
 		return 0;
 	}
-	*out = (struct session_sample){.event = (uint32_t)(e - s->file.events),
-	        .cpumode = r->misc & MISC_CPUMODE_MASK,
-	        .offset = r->offset};
+	*out = (struct session_sample){
+	        .event = event, .cpumode = r->misc & MISC_CPUMODE_MASK, .offset = r->offset};
 	out->s.pid = pid = trailer.pid;
 	out->s.tid = tid = trailer.tid;
 	out->s.time = trailer.time;
 	out->s.cpu = trailer.cpu;
-	record_subject(r, s->file.swap, &pid, &tid);
+	record_subject(r, s->swap, &pid, &tid);
 	out->view = timeline_at(s->timeline, &w->cursor, pid, tid,
 	        e->plan.time != RECORD_NOT_THERE ? trailer.time : r->offset);
 	return 1;
@@ -311,14 +290,13 @@ int session_worker_next_any(struct session_worker *w, struct record *r, struct s
 		*r = w->counted_record;
 		return 1;
 	}
-	while (w->key < w->nkeys) {
-		uint64_t offset = w->keys[w->key++].offset;
-		int rc = file_next(&w->session->file, &offset, r, NULL);
+	while (w->item < w->nitems || refill(w)) {
+		const struct session_item *item = &w->items[w->item++];
+		int rc;
 
-		if (rc > 0) {
-			rc = r->type == RECORD_SAMPLE ? take_sample(w, r, out)
-			                              : take_record(w, r, out);
-		}
+		*r = session_item_record(item, w->session->swap);
+		rc = r->type == RECORD_SAMPLE ? take_sample(w, item, out)
+		                              : take_record(w, item, r, out);
 		if (rc != 0) {
 			return rc;
 		}
@@ -328,26 +306,15 @@ int session_worker_next_any(struct session_worker *w, struct record *r, struct s
 
 int session_worker_next(struct session_worker *w, struct session_sample *out)
 {
-	const struct file *f = &w->session->file;
-	struct record r;
-	int rc;
-
 	if (w->count < w->ncounts && take_count(w, out) > 0) {
 		return 1;
 	}
-	if (w->sorted) {
-		while (w->key < w->nkeys) {
-			uint64_t offset = w->keys[w->key++].offset;
+	while (w->item < w->nitems || refill(w)) {
+		const struct session_item *item = &w->items[w->item++];
+		int rc = load_u32(item->p, w->session->swap) == RECORD_SAMPLE
+		                 ? take_sample(w, item, out)
+		                 : 0;
 
-			rc = file_next(f, &offset, &r, NULL) > 0 ? take_sample(w, &r, out) : 0;
-			if (rc != 0) {
-				return rc;
-			}
-		}
-		return 0;
-	}
-	while (w->offset < w->end && file_next(f, &w->offset, &r, NULL) > 0) {
-		rc = take_sample(w, &r, out);
 		if (rc != 0) {
 			return rc;
 		}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where samples and side-band come from. A source gives records as bytes; the session decodes them
+ * by its table of events and orders the records of all sources by (time, stream, sequence). The
+ * stream is the number of the source, the sequence counts within it.
+ *
+ *	opening          scan    every record once, in sequence: timeline, counts, chunks, limits
+ *	in no order      read    the records of a chunk
+ *	in time order    gather  keys of the records of a window; the session sorts those of all sources
+ *	                 fetch   the records of some keys
+ *
+ * All but scan are pure and may run on several threads at once. They work on many records a call,
+ * so that a source costs one indirect call for a batch and none for a sample. Records have the
+ * session's byte order (session_swap), and their bytes stay until the source is freed.
+ */
+#ifndef SONDE_SESSION_SOURCE_H
+#define SONDE_SESSION_SOURCE_H
+
+#include "core/array.h"
+#include "core/span.h"
+#include "record/record.h"
+
+struct sonde_session;
+struct session_source;
+
+#define SESSION_BATCH        32u
+#define SESSION_NO_EVENT     UINT32_MAX
+#define SESSION_SEQUENCE     56u /* bits of a place; the stream is above them */
+#define SESSION_SEQUENCE_MAX (((uint64_t)1 << SESSION_SEQUENCE) - 1)
+
+/* A record of a source. */
+struct session_item {
+	const uint8_t *p; /* its header; the body follows */
+	uint64_t sequence; /* in a file: the offset */
+	uint64_t time; /* of scan only: ns; the sequence where its event records no time */
+	uint32_t event; /* number in the session's table; SESSION_NO_EVENT: not known */
+	uint32_t size; /* bytes of the body */
+};
+
+/* The order of records. */
+struct session_key {
+	uint64_t time; /* ns; the sequence where its event records no time */
+	uint64_t place; /* stream and sequence */
+};
+
+struct session_keys {
+	struct session_key *p;
+	size_t n, cap;
+};
+
+/*
+ * The records with after < time <= limit; of the first window also those at `after`. Samples of
+ * known events that are not too short, and what `kinds` asks for.
+ */
+struct session_window {
+	uint64_t after, limit; /* ns */
+	bool first;
+	uint32_t kinds; /* bits by record type: what is wanted besides samples */
+};
+
+struct session_source_ops {
+	/* The next records, up to n: their number, 0 at the end, or a negative status. After the end
+	 * chunks and limits of the source are set. */
+	int (*scan)(struct session_source *src, struct session_item *out, size_t n);
+	/* The next records of a chunk, up to n: samples, and what `kinds` asks for; see struct
+	 * session_window. *at is 0 at first. Their number, 0 at the end. */
+	size_t (*read)(const struct session_source *src, size_t chunk, uint64_t *at, uint32_t kinds,
+	        struct session_item *out, size_t n);
+	/* Adds the keys of the records of a window. 0 or SONDE_ENOMEM. */
+	int (*gather)(const struct session_source *src, const struct session_window *window,
+	        struct session_keys *keys);
+	/* The records of n keys, all of this source. */
+	void (*fetch)(const struct session_source *src, const struct session_key *keys, size_t n,
+	        struct session_item *out);
+	void (*free)(struct session_source *src);
+};
+
+/* The first member of every source. */
+struct session_source {
+	const struct session_source_ops *ops;
+	uint32_t stream; /* set by session_add_source */
+	size_t chunks; /* pieces for `read` */
+	/* Times at which the records can be cut into windows, rising, UINT64_MAX at the end. Those of the
+	 * first source are the session's windows. */
+	uint64_t *limits;
+	size_t nlimits, limits_cap;
+	bool late; /* records are older than promised: there is one window */
+};
+
+/* Adds a source, between session_open_header and session_open_records. The session frees it, also
+ * after a failure. Stream number, or SONDE_ENOMEM. */
+int session_add_source(struct sonde_session *s, struct session_source *src);
+
+/* Adds an event, at the same time; its texts and ids live as long as the source. Its number, or
+ * SONDE_ENOMEM. */
+struct session_event;
+int session_add_event(struct sonde_session *s, const struct session_event *event);
+
+static inline uint64_t session_place(const struct session_source *src, uint64_t sequence)
+{
+	return (uint64_t)src->stream << SESSION_SEQUENCE | sequence;
+}
+
+static inline struct record session_item_record(const struct session_item *item, bool swap)
+{
+	return (struct record){.type = load_u32(item->p, swap),
+	        .misc = load_u16(item->p + 4, swap),
+	        .size = load_u16(item->p + 6, swap),
+	        .offset = item->sequence,
+	        .body = {item->p + 8, item->size}};
+}
+
+/* Adds a key; false: no memory. */
+static inline bool session_keys_add(struct session_keys *keys, const struct session_source *src,
+        uint64_t time, uint64_t sequence)
+{
+	if (keys->n == keys->cap &&
+	        !array_reserve(&keys->p, &keys->cap, keys->n + 1, sizeof(*keys->p))) {
+		return false;
+	}
+	keys->p[keys->n++] =
+	        (struct session_key){.time = time, .place = session_place(src, sequence)};
+	return true;
+}
+
+#endif
