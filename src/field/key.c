@@ -7,8 +7,7 @@
 
 static void get_comm(const struct field_source *f, const struct session_sample *s, uint32_t *words)
 {
-	(void)f;
-	words[0] = s->view->row_comm;
+	words[0] = f->comm_of_sample ? s->view->comm : s->view->row_comm;
 }
 
 static void put_comm(const struct field_source *f, const struct field_value *v, struct text *out)

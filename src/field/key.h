@@ -25,6 +25,7 @@ enum field_key_id { FIELD_KEY_COMM, FIELD_KEY_DSO, FIELD_KEY_SYM, FIELD_KEY_NAME
 struct field_source {
 	struct sonde_session *session;
 	uint64_t time_quantum; /* ns; times of one quantum are one */
+	bool comm_of_sample; /* ":TID" before a thread's first name; false: that name, as in perf report */
 	struct arena arena;
 	struct feature_topology topology; /* empty where the header has none */
 };

@@ -76,7 +76,7 @@ bool profile_is_kernel(const struct profile *p, uint32_t object)
 
 static bool needs_chains(const struct profile *p)
 {
-	return p->options.children || p->options.graph;
+	return p->options.children || p->options.graph || p->options.named;
 }
 
 static struct recent_place *recent_place(struct profile_worker *w, uint32_t root, uint64_t ip)
@@ -299,12 +299,14 @@ static int collect_chunk(void *arg, unsigned worker, size_t chunk)
 {
 	struct profile *p = arg;
 	struct profile_worker *w = &p->workers[worker];
+	uint32_t one = p->options.one_event;
 	struct session_sample s;
 	int rc;
 
 	session_chunk_open(&w->worker, chunk);
 	while ((rc = session_worker_next(&w->worker, &s)) > 0) {
-		if (pick_takes(p->options.pick, s.s.cpu, s.s.time)) {
+		if (pick_takes(p->options.pick, s.s.cpu, s.s.time) &&
+		        (one == 0 || s.event == one - 1)) {
 			TRY(sample_count(p, w, &s));
 		}
 	}

@@ -148,8 +148,10 @@ int profile_frame_add(
 
 void profile_chain_count(struct profile_chain *to, const struct profile_chain *from)
 {
+	bool over = __builtin_add_overflow(to->period, from->period, &to->period);
+
 	to->samples += from->samples;
-	to->period += from->period;
+	to->over = to->over || from->over || over;
 	if (from->time < to->time || (from->time == to->time && from->first_tid < to->first_tid)) {
 		to->time = from->time;
 		to->first_pid = from->first_pid;

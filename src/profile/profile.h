@@ -30,6 +30,10 @@ struct profile_options {
 	bool relative; /* shown totals are those of the rows that are not hidden */
 	uint64_t time_quantum; /* ns; 0: the usual */
 	bool modes; /* keep periods by cpumode in profile.modes */
+	uint32_t one_event; /* + 1: of the only event whose samples are looked at; 0: all */
+	/* For sonde_profile: chains are kept, what filters hide is not counted, and a thread without a
+	 * name goes by its number. */
+	bool named;
 };
 
 /* What of a row is not its code. */
@@ -66,6 +70,7 @@ struct profile_chain {
 	uint32_t row; /* of the leaf */
 	bool kernel; /* the level of the leaf */
 	bool hidden; /* by the filters */
+	bool over; /* the sum of periods passed UINT64_MAX */
 };
 
 /* Chains and what they consist of. Zero-initialised is a valid empty one. */

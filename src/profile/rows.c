@@ -198,6 +198,9 @@ static int chain_fold(struct folder *f, uint32_t chain)
 	struct met met;
 
 	c->hidden = chain_hidden(p, c);
+	if (c->hidden && p->options.named) {
+		return 0;
+	}
 	p->totals[event] += c->period;
 	p->samples[event] += c->samples;
 	TRY(row_find(f, c->who, c->leaf, true, &c->row));
@@ -267,7 +270,7 @@ int profile_fold(struct profile *p)
 	size_t n = p->counts.nchains;
 	int rc = 0;
 
-	if (p->options.children && p->options.graph) {
+	if (p->options.children && (p->options.graph || p->options.named)) {
 		p->rows_of = malloc((p->counts.nwords + 1) * sizeof(*p->rows_of));
 		if (p->rows_of == NULL) {
 			return SONDE_ENOMEM;
@@ -352,6 +355,7 @@ int profile_run(struct profile *p)
 		return SONDE_ENOMEM;
 	}
 	TRY(field_source_init(&p->source, p->session));
+	p->source.comm_of_sample = p->options.named;
 	if (p->options.time_quantum != 0) {
 		p->source.time_quantum = p->options.time_quantum;
 	}

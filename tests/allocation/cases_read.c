@@ -10,6 +10,7 @@
 #include <sonde/preview/flamegraph.h>
 #include <sonde/preview/header.h>
 #include <sonde/preview/list.h>
+#include <sonde/preview/profile.h>
 #include <sonde/preview/report.h>
 #include <sonde/preview/script.h>
 #include <sonde/preview/stat.h>
@@ -286,6 +287,76 @@ static int case_flamegraph(struct outcome *out, const struct input *in)
 	return in_session(out, in, in->made, (struct sonde_session_options){.jobs = 1}, flamegraph);
 }
 
+/* ---- sonde/preview/profile.h ---- */
+
+static int read_tree(
+        struct outcome *out, struct sonde_profile *p, const struct sonde_profile_tree_options *o)
+{
+	struct sonde_profile_tree *tree = sonde_profile_tree_new(p, o);
+	const struct sonde_profile_node *node = tree != NULL ? sonde_profile_tree_root(tree) : NULL;
+	int rc = tree != NULL ? 0 : sonde_profile_error(p)->status;
+
+	while (rc >= 0 && node != NULL) {
+		outcome_number(out, node->period);
+		rc = sonde_profile_tree_open(tree, node);
+		while (rc == 0 && node != NULL && node->next == NULL) {
+			node = node->parent;
+		}
+		node = rc > 0 ? node->children : node != NULL ? node->next : NULL;
+	}
+	sonde_profile_tree_free(tree);
+	return rc;
+}
+
+static int read_profile(struct outcome *out, struct sonde_profile *p)
+{
+	struct sonde_profile_tree_options o = {.size = sizeof(o)};
+	struct sonde_profile_diff *diff = sonde_profile_diff_new(p, p);
+	int rc = diff != NULL ? 0 : sonde_profile_error(p)->status;
+
+	for (size_t i = 0; diff != NULL && i < sonde_profile_diff_pairs(diff); i++) {
+		const struct sonde_profile_row *row = sonde_profile_diff_pair(diff, i)->after;
+
+		(void)outcome_add(out, row->texts[0], strlen(row->texts[0]));
+		outcome_number(out, row->children);
+	}
+	sonde_profile_diff_free(diff);
+	for (size_t i = 0; rc >= 0 && i < 3; i++) {
+		o.row = i != 0 ? sonde_profile_row(p, i - 1) : NULL;
+		rc = read_tree(out, p, &o);
+	}
+	return rc;
+}
+
+/* Twice the same session: the second time it is merged with the first. */
+static int make_profile(struct outcome *out, struct sonde_profile *p, struct sonde_session *s)
+{
+	int rc = sonde_profile_add(p, s);
+
+	rc = rc >= 0 ? sonde_profile_add(p, s) : rc;
+	rc = rc >= 0 ? read_profile(out, p) : rc;
+	return outcome_error(out, rc, sonde_profile_error(p));
+}
+
+static int case_profile(struct outcome *out, const struct input *in)
+{
+	struct sonde_session_options so = {.size = sizeof(so), .jobs = 1, .kallsyms = in->kallsyms};
+	struct sonde_profile_options po = {
+	        .size = sizeof(po), .sort = "cpu,comm,dso,sym", .children = true};
+	struct sonde_session *s = sonde_session_new(&so);
+	struct sonde_profile *p = sonde_profile_new(&po);
+	int rc = s != NULL && p != NULL ? sonde_session_open(s, in->made) : SONDE_ENOMEM;
+
+	if (rc >= 0) {
+		rc = make_profile(out, p, s);
+	} else if (s != NULL && p != NULL) {
+		outcome_error(out, rc, sonde_session_error(s));
+	}
+	sonde_profile_free(p);
+	sonde_session_free(s);
+	return rc;
+}
+
 /* ---- texts of files ---- */
 
 static int case_dump(struct outcome *out, const struct input *in)
@@ -402,6 +473,7 @@ const struct alloc_case read_cases[] = {
         {"script on two threads", case_script_jobs, false},
         {"script with side-band and header", case_script_more, false},
         {"flamegraph", case_flamegraph, false},
+        {"profile", case_profile, false},
         {"dump", case_dump, false},
         {"check", case_check, false},
         {"evlist", case_evlist, false},

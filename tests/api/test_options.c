@@ -11,6 +11,7 @@
 #include <sonde/preview/flamegraph.h>
 #include <sonde/preview/header.h>
 #include <sonde/preview/list.h>
+#include <sonde/preview/profile.h>
 #include <sonde/preview/recorder.h>
 #include <sonde/preview/report.h>
 #include <sonde/preview/rewrite.h>
@@ -135,6 +136,38 @@ static int call_script(const void *options)
 static int call_flamegraph(const void *options)
 {
 	return in_session(options, print_flamegraph);
+}
+
+/* A profile of the file, and a tree of it. */
+static int use_profile(const void *options, const void *tree_options)
+{
+	struct sonde_session *s = sonde_session_new(NULL);
+	struct sonde_profile *p = sonde_profile_new(options);
+	struct sonde_profile_tree *tree;
+	int rc = sonde_session_open(s, path) >= 0 ? sonde_profile_add(p, s) : -1000;
+
+	if (rc >= 0) {
+		tree = sonde_profile_tree_new(p, tree_options);
+		rc = tree == NULL ? sonde_profile_error(p)->status
+		                  : (int)sonde_profile_tree_root(tree)->samples;
+		sonde_profile_tree_free(tree);
+	}
+	if (rc < 0 && sonde_profile_error(p)->status != rc) {
+		rc = -1000;
+	}
+	sonde_profile_free(p);
+	sonde_session_free(s);
+	return rc;
+}
+
+static int call_profile(const void *options)
+{
+	return use_profile(options, NULL);
+}
+
+static int call_profile_tree(const void *options)
+{
+	return use_profile(NULL, options);
 }
 
 static int call_check(const void *options)
@@ -283,6 +316,8 @@ static const struct {
         {"sonde_report_print", call_report, sizeof(struct sonde_report_options)},
         {"sonde_script_print", call_script, sizeof(struct sonde_script_options)},
         {"sonde_flamegraph_write", call_flamegraph, sizeof(struct sonde_flamegraph_options)},
+        {"sonde_profile_new", call_profile, sizeof(struct sonde_profile_options)},
+        {"sonde_profile_tree_new", call_profile_tree, sizeof(struct sonde_profile_tree_options)},
         {"sonde_check", call_check, sizeof(struct sonde_check_options)},
         {"sonde_dump_print", call_dump, sizeof(struct sonde_dump_options)},
         {"sonde_evlist_print", call_evlist, sizeof(struct sonde_evlist_options)},
@@ -329,6 +364,7 @@ static int count_sample(void *arg, unsigned worker, const struct sonde_event *e)
 static void test_not_open(void)
 {
 	struct sonde_session *s = sonde_session_new(NULL);
+	struct sonde_profile *p = sonde_profile_new(NULL);
 	const struct sonde_event *e;
 	size_t bytes = 0;
 
@@ -340,6 +376,10 @@ static void test_not_open(void)
 	ok(sonde_script_print(s, NULL, take, &bytes) == SONDE_EARG, "and sonde_script_print");
 	ok(sonde_flamegraph_write(s, NULL, take, &bytes) == SONDE_EARG,
 	        "and sonde_flamegraph_write");
+	ok(sonde_profile_add(p, s) == SONDE_EARG &&
+	                has(sonde_profile_error(p)->text, "sonde_session_open"),
+	        "and sonde_profile_add, with words");
+	sonde_profile_free(p);
 	ok(sonde_session_open(s, "/nonexistent") == SONDE_ENOENT, "a file that does not exist");
 	ok(sonde_session_next(s, &e) == SONDE_EARG, "a session that failed to open is not open");
 	eq_u64(bytes, 0, "nothing was printed");

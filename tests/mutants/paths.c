@@ -9,6 +9,7 @@
 #include <sonde/preview/evlist.h>
 #include <sonde/preview/flamegraph.h>
 #include <sonde/preview/header.h>
+#include <sonde/preview/profile.h>
 #include <sonde/preview/report.h>
 #include <sonde/preview/rewrite.h>
 #include <sonde/preview/script.h>
@@ -230,6 +231,57 @@ static void flamegraph(const struct input *in, int mode)
 	sonde_session_free(s);
 }
 
+/* Opens all nodes of a tree, and closes them on the way back. */
+static uint64_t tree_sum(struct sonde_profile *p, const struct sonde_profile_tree_options *o)
+{
+	struct sonde_profile_tree *tree = sonde_profile_tree_new(p, o);
+	const struct sonde_profile_node *node = tree != NULL ? sonde_profile_tree_root(tree) : NULL;
+	uint64_t sum = 0;
+
+	while (node != NULL) {
+		sum += node->self_samples;
+		if (sonde_profile_tree_open(tree, node) > 0) {
+			node = node->children;
+			continue;
+		}
+		while (node != NULL && node->next == NULL) {
+			node = node->parent;
+			if (node != NULL) {
+				sonde_profile_tree_close(tree, node);
+			}
+		}
+		node = node != NULL ? node->next : NULL;
+	}
+	sonde_profile_tree_free(tree);
+	return sum;
+}
+
+static void profile(const struct input *in, int mode)
+{
+	struct sonde_profile_options o = {.size = sizeof(o),
+	        .sort = "tid,cpu,time,dso,sym",
+	        .children = true,
+	        .by_address = mode != 0};
+	struct sonde_profile_tree_options t = {.size = sizeof(t)};
+	struct sonde_profile *p = sonde_profile_new(&o);
+	struct sonde_session *s = open_session(in, 1);
+	uint64_t sum = 0;
+
+	if (s != NULL && p != NULL && sonde_profile_add(p, s) >= 0) {
+		for (; t.event < sonde_profile_events(p); t.event++) {
+			sum += tree_sum(p, &t);
+		}
+		for (size_t i = 0; i < 3 && i < sonde_profile_rows(p); i++) {
+			t.row = sonde_profile_row(p, i);
+			t.order = i != 1 ? SONDE_PROFILE_CALLEE : SONDE_PROFILE_CALLER;
+			sum += tree_sum(p, &t);
+		}
+	}
+	(void)drop(&sum, "", 0);
+	sonde_profile_free(p);
+	sonde_session_free(s);
+}
+
 /* ---- by path ---- */
 
 static void evlist(const struct input *in, int mode)
@@ -393,6 +445,8 @@ const struct path paths[] = {
         {"script --header", script, 1},
         {"script -F", script, 2},
         {"flamegraph", flamegraph, 0},
+        {"profile", profile, 0},
+        {"profile by address", profile, 1},
         {"evlist --trace-fields", evlist, SONDE_EVLIST_NAMES},
         {"evlist -F", evlist, SONDE_EVLIST_FREQ},
         {"evlist -v", evlist, SONDE_EVLIST_DETAIL},

@@ -4,6 +4,8 @@
 #include "profile/profile.h"
 #include "tap.h"
 
+#include <sonde/preview/profile.h>
+
 static struct chains chains;
 static const struct pick everything;
 
@@ -172,6 +174,41 @@ static void test_graph(void)
 	sonde_session_free(s);
 }
 
+static const struct sonde_profile_node *child_of(
+        struct sonde_profile_tree *t, const struct sonde_profile_node *node, const char *name)
+{
+	(void)sonde_profile_tree_open(t, node);
+	for (node = node->children; node != NULL; node = node->next) {
+		if (strcmp(node->frame->name, name) == 0) {
+			return node;
+		}
+	}
+	return NULL;
+}
+
+static void test_tree(void)
+{
+	struct sonde_profile_options o = {.size = sizeof(o), .sort = "comm"};
+	struct sonde_session *s = chains_open(&chains, 1);
+	struct sonde_profile *p = sonde_profile_new(&o);
+	const struct sonde_profile_node *root, *comm, *f;
+	struct sonde_profile_tree *t;
+
+	eq_u64(sonde_profile_add(p, s), 0, "a profile of the session");
+	t = sonde_profile_tree_new(p, NULL);
+	root = sonde_profile_tree_root(t);
+	eq_u64(root->period, CHAINS_TOTAL, "the root has all periods");
+	comm = child_of(t, root, ":7");
+	eq_u64(comm != NULL ? comm->period : 0, CHAINS_TOTAL, "a thread without a name");
+	f = comm != NULL ? child_of(t, comm, "f") : NULL;
+	eq_u64(f != NULL ? f->self_period : 0, 60,
+	        "an unknown mark leaves the sample's own function, without callers");
+	eq_u64(f != NULL ? f->frame->kind : 0, SONDE_PROFILE_KERNEL, "a function of the kernel");
+	sonde_profile_tree_free(t);
+	sonde_profile_free(p);
+	sonde_session_free(s);
+}
+
 int main(void)
 {
 	chains_begin(&chains);
@@ -180,6 +217,7 @@ int main(void)
 	test_max_stack();
 	test_filters();
 	test_graph();
+	test_tree();
 	chains_end(&chains);
 	return tap_done();
 }

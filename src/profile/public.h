@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside of sonde/preview/profile.h: a profile by names. What a struct profile counted of one session
+ * is added to it with texts instead of objects, symbols and numbers of that session:
+ *
+ *	struct profile                        struct sonde_profile
+ *	frames (ip, object, symbol)     ->    frames (name, path, kind)
+ *	who (event, words of keys)      ->    groups (event, a frame for each key)
+ *	rows                            ->    rows (group, texts of object and symbol)
+ *	chains (who, leaf, row, words)  ->    the same with the numbers above
+ */
+#ifndef SONDE_PROFILE_PUBLIC_H
+#define SONDE_PROFILE_PUBLIC_H
+
+#include "profile/profile.h"
+
+#include <sonde/preview/profile.h>
+
+#define PROFILE_FRAME_ALL 0u /* the frame of roots */
+
+struct profile_named_frame {
+	struct sonde_profile_frame shown;
+	uint32_t name, dso; /* texts */
+	uint64_t detail; /* the address where frames differ by it; of a key its number */
+	uint64_t value; /* of a key */
+};
+
+struct profile_named_row {
+	struct sonde_profile_row shown;
+	uint32_t group;
+	uint32_t dso, symbol; /* texts; PROFILE_NONE: rows are not made by it */
+	bool known; /* symbol is the name of a function */
+	uint32_t mark; /* of the chain that counted last */
+	uint64_t time; /* ns, of the first sample */
+	uint32_t first_tid;
+};
+
+struct sonde_profile {
+	struct sonde_profile_options options;
+	struct error error;
+	struct sonde_error shown;
+	bool failed; /* for good: by the options, or while a session was added */
+	uint8_t keys[FIELD_KEYS_MAX]; /* as chosen */
+	uint8_t above[FIELD_KEYS_MAX]; /* those of the sample, not of its frame */
+	unsigned nkeys, nabove;
+	struct field_key_choice choice;
+	struct intern texts;
+	struct profile_named_frame *frames;
+	size_t nframes, frames_cap;
+	struct sonde_profile_event *events;
+	size_t nevents, events_cap;
+	uint32_t *groups; /* vectors of 1 + nabove: the event, then frames */
+	size_t ngroups, groups_cap;
+	struct profile_chain *chains; /* `who` is the group, `leaf` a frame */
+	size_t nchains, chains_cap;
+	uint32_t *words; /* frames */
+	uint32_t *rows_of; /* rows of words; NULL without children */
+	size_t nwords, words_cap, rows_of_cap;
+	struct profile_named_row *rows;
+	size_t nrows, rows_cap;
+	uint32_t *order; /* rows as shown */
+	struct arena arena; /* texts and numbers of rows */
+	struct index frame_ids, group_ids, row_ids;
+};
+
+static inline uint64_t profile_sum(uint64_t a, uint64_t b)
+{
+	return a + b < a ? UINT64_MAX : a + b;
+}
+
+static inline uint64_t profile_chain_period(const struct profile_chain *c)
+{
+	return c->over ? UINT64_MAX : c->period;
+}
+
+static inline uint32_t *profile_group(const struct sonde_profile *p, uint32_t group)
+{
+	return p->groups + (size_t)group * (1 + p->nabove);
+}
+
+/* The number of frame (name, dso, shown.kind, detail), which is added when it is new. SONDE_ENOMEM. */
+int profile_named_frame_add(
+        struct sonde_profile *p, const struct profile_named_frame *key, uint32_t *id);
+/* The same for a group, a vector of the event and frames. */
+int profile_group_add(struct sonde_profile *p, const uint32_t *vector, uint32_t *id);
+/* The same for row (group, dso, symbol, known). */
+int profile_row_add(struct sonde_profile *p, const struct profile_named_row *key, uint32_t *id);
+/* Adds what was counted in a session. */
+int profile_add(struct sonde_profile *p, struct sonde_session *s);
+/* The order of rows by their texts. */
+int profile_texts_compare(const struct sonde_profile *p, const struct sonde_profile_row *x,
+        const struct sonde_profile_row *y);
+/* Numbers frames and rows in the order in which they are shown. SONDE_ENOMEM. */
+int profile_names_sort(struct sonde_profile *p);
+/* Makes rc what sonde_profile_error shows, with the words that are in p->error for it; returns rc. */
+int profile_failed(struct sonde_profile *p, int rc);
+
+#endif
