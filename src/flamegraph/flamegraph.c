@@ -9,7 +9,7 @@
  *	duration                from the first sample of the recording to the last, in ns
  *	strings                 texts
  *	frames                  three numbers for each: name, object (both in strings), kind as in
- *	                        enum flame_kind
+ *	                        enum sonde_profile_kind
  *	frame, up, self         one number for each node, in depth-first order: its frame; how many
  *	                        levels to climb from the node before it to reach its parent (0: its
  *	                        parent is the node before it; absent for the root); samples that end
@@ -18,21 +18,41 @@
  *	weight                  else: sum of periods of the samples that end in each node
  */
 #include <sonde/preview/flamegraph.h>
+#include <sonde/preview/profile.h>
 
+#include "core/array.h"
 #include "core/escape.h"
+#include "core/intern.h"
 #include "core/json.h"
 #include "core/options.h"
 #include "flamegraph/page.h"
-#include "flamegraph/tree.h"
 #include "record/feature.h"
+#include "session/session.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define PIECE ((size_t)64 * 1024) /* what is handed out at once, in bytes */
 
+struct flame_node {
+	uint32_t frame; /* index */
+	uint32_t depth; /* 0: the root */
+	uint64_t weight, samples; /* of samples that end here */
+};
+
+/* The tree of an event as the page has it. Zero-initialised is valid and empty. */
+struct flame {
+	struct sonde_profile_frame
+	        *frames; /* in the order of their numbers; without a name: none */
+	size_t nframes;
+	struct flame_node *nodes; /* in depth-first order; [0]: the root */
+	size_t nnodes, nodes_cap;
+	uint64_t samples;
+};
+
 struct page {
 	struct sonde_session *session;
-	const struct flame_tree *tree;
+	struct flame flame;
 	const char *title;
 	uint32_t event;
 	struct text out;
@@ -121,7 +141,7 @@ static void put_summary(struct page *p)
 	put_command(p);
 	put_named_text(p, "event", name, strlen(name));
 	put_named_text(p, "unit", "ns", is_clock(sonde_session_event_attr(s, p->event)) ? 2 : 0);
-	put_named_number(p, "samples", p->tree->samples);
+	put_named_number(p, "samples", p->flame.samples);
 	put_named_number(p, "total_samples", total);
 	put_named_number(p, "lost", counts->lost);
 	put_named_number(p, "damaged",
@@ -135,7 +155,7 @@ static void put_summary(struct page *p)
 /* Strings are numbered in the order in which the sorted frames name them. */
 static int put_frames(struct page *p)
 {
-	const struct flame_tree *tree = p->tree;
+	const struct flame *flame = &p->flame;
 	struct intern numbers = {0};
 	const char *pair[2];
 	uint32_t id;
@@ -143,13 +163,13 @@ static int put_frames(struct page *p)
 	int rc = 0;
 
 	put_named_array(p, "frames");
-	for (i = 0; i < 2 * tree->nframes && rc >= 0; i++) {
-		pair[0] = intern_text(&tree->texts, tree->frames[i / 2].name);
-		pair[1] = intern_text(&tree->texts, tree->frames[i / 2].dso);
+	for (i = 0; i < 2 * flame->nframes && rc >= 0; i++) {
+		pair[0] = flame->frames[i / 2].name;
+		pair[1] = flame->frames[i / 2].dso;
 		id = intern_add(&numbers, pair[i % 2], strlen(pair[i % 2]));
 		json_u64(&p->json, NULL, id);
 		if (i % 2 == 1) {
-			json_u64(&p->json, NULL, (uint64_t)tree->frames[i / 2].kind);
+			json_u64(&p->json, NULL, (uint64_t)flame->frames[i / 2].kind);
 		}
 		rc = id == INTERN_NONE ? error_nomem(session_error(p->session))
 		                       : flush_when_full(p);
@@ -192,8 +212,8 @@ static int put_nodes(
 	size_t i;
 
 	put_named_array(p, name);
-	for (i = first; i < p->tree->nnodes; i++) {
-		json_u64(&p->json, NULL, get(&p->tree->nodes[i]));
+	for (i = first; i < p->flame.nnodes; i++) {
+		json_u64(&p->json, NULL, get(&p->flame.nodes[i]));
 		TRY(flush_when_full(p));
 	}
 	json_close(&p->json);
@@ -201,14 +221,14 @@ static int put_nodes(
 }
 
 /* The period that all samples share; 0: there is none. */
-static uint64_t common_period(const struct flame_tree *tree)
+static uint64_t common_period(const struct flame *flame)
 {
 	const struct flame_node *n;
 	uint64_t period = 0, product;
 	size_t i;
 
-	for (i = 0; i < tree->nnodes; i++) {
-		n = &tree->nodes[i];
+	for (i = 0; i < flame->nnodes; i++) {
+		n = &flame->nodes[i];
 		if (n->samples == 0) {
 			continue;
 		}
@@ -225,7 +245,7 @@ static uint64_t common_period(const struct flame_tree *tree)
 
 static int put_data(struct page *p)
 {
-	uint64_t period = common_period(p->tree);
+	uint64_t period = common_period(&p->flame);
 
 	put_summary(p);
 	TRY(put_frames(p));
@@ -277,12 +297,108 @@ static size_t first_event(const struct sonde_session *s)
 	return 0;
 }
 
+static int node_add(struct flame *f, const struct sonde_profile_node *n)
+{
+	if (!array_reserve(&f->nodes, &f->nodes_cap, f->nnodes + 1, sizeof(*f->nodes))) {
+		return SONDE_ENOMEM;
+	}
+	f->nodes[f->nnodes++] = (struct flame_node){.frame = n->frame->number,
+	        .depth = n->depth,
+	        .weight = n->self_period,
+	        .samples = n->self_samples};
+	f->frames[n->frame->number] = *n->frame;
+	return 0;
+}
+
+/* Opens nodes on the way down and closes them on the way back: only one path is in memory. */
+static int nodes_make(struct flame *f, struct sonde_profile_tree *tree)
+{
+	const struct sonde_profile_node *n = sonde_profile_tree_root(tree);
+
+	f->samples = n->samples;
+	while (n != NULL) {
+		TRY(node_add(f, n));
+		TRY(sonde_profile_tree_open(tree, n));
+		if (n->children != NULL) {
+			n = n->children;
+			continue;
+		}
+		while (n != NULL && n->next == NULL) {
+			n = n->parent;
+			if (n != NULL) {
+				sonde_profile_tree_close(tree, n);
+			}
+		}
+		n = n != NULL ? n->next : NULL;
+	}
+	return 0;
+}
+
+/* Leaves out frames that are in no call chain. */
+static int frames_number(struct flame *f, size_t frames)
+{
+	uint32_t *numbers = calloc(frames, sizeof(*numbers));
+
+	if (numbers == NULL) {
+		return SONDE_ENOMEM;
+	}
+	for (size_t i = 0; i < frames; i++) {
+		if (f->frames[i].name != NULL) {
+			numbers[i] = (uint32_t)f->nframes;
+			f->frames[f->nframes++] = f->frames[i];
+		}
+	}
+	for (size_t i = 0; i < f->nnodes; i++) {
+		f->nodes[i].frame = numbers[f->nodes[i].frame];
+	}
+	free(numbers);
+	return 0;
+}
+
+static int flame_make(struct flame *f, struct sonde_profile *p, size_t event)
+{
+	const struct sonde_profile_tree_options o = {
+	        .size = sizeof(o), .event = event, .by_name = true};
+	struct sonde_profile_tree *tree = sonde_profile_tree_new(p, &o);
+	size_t n = sonde_profile_frames(p);
+	int rc = tree == NULL ? sonde_profile_error(p)->status : 0;
+
+	f->frames = calloc(n, sizeof(*f->frames));
+	if (rc >= 0) {
+		rc = f->frames != NULL ? nodes_make(f, tree) : SONDE_ENOMEM;
+	}
+	sonde_profile_tree_free(tree);
+	return rc < 0 ? rc : frames_number(f, n);
+}
+
+static int page_make(struct page *page, size_t event)
+{
+	const struct sonde_profile_options o = {
+	        .size = sizeof(o), .sort = "comm", .one_event = true, .event = event};
+	struct sonde_profile *p = sonde_profile_new(&o);
+	int rc = p != NULL ? sonde_profile_add(p, page->session) : SONDE_ENOMEM;
+
+	if (rc >= 0) {
+		rc = flame_make(&page->flame, p, event);
+	}
+	(void)error_plain(session_error(page->session), rc);
+	if (rc >= 0) {
+		rc = put_page(page);
+	}
+	if (rc >= 0) {
+		rc = page->flame.samples != 0;
+	}
+	free(page->flame.frames);
+	free(page->flame.nodes);
+	sonde_profile_free(p);
+	return rc;
+}
+
 int sonde_flamegraph_write(struct sonde_session *s, const struct sonde_flamegraph_options *options,
         sonde_write_fn write, void *arg)
 {
 	struct sonde_flamegraph_options o = {.event = SONDE_FLAMEGRAPH_FIRST_EVENT};
-	struct flame_tree tree = {0};
-	struct page page = {.session = s, .tree = &tree, .write = write, .arg = arg};
+	struct page page = {.session = s, .write = write, .arg = arg};
 	size_t event;
 	int rc;
 
@@ -298,14 +414,7 @@ int sonde_flamegraph_write(struct sonde_session *s, const struct sonde_flamegrap
 	}
 	page.event = (uint32_t)event;
 	session_report_not_shown(s, SESSION_USER_STACKS | SESSION_TRACES, "perf report");
-	rc = flame_tree_build(&tree, s, page.event);
-	if (rc >= 0) {
-		rc = put_page(&page);
-	}
-	if (rc >= 0) {
-		rc = tree.samples != 0;
-	}
+	rc = page_make(&page, event);
 	text_fini(&page.out);
-	flame_tree_fini(&tree);
 	return rc;
 }
