@@ -121,7 +121,7 @@ static void put_blocked(struct text *out, uint64_t blk)
 	text_str(out, (blk & 4) != 0 ? " Addr" : "");
 }
 
-void line_data_src(struct text *out, uint64_t v)
+void data_src_text(struct text *out, uint64_t v)
 {
 	put_op(out, bits(v, OP_SHIFT, 5));
 	put_level(out, v);

@@ -1,244 +1,266 @@
 /* SPDX-License-Identifier: MIT */
 #include "field/field.h"
 
-#include <string.h>
+#include "field/address.h"
 
-static const struct field_def defs[FIELD_COUNT] = {
-        [FIELD_COMM] = {"comm", SONDE_SAMPLE_TID, "TID"},
-        [FIELD_PID] = {"pid", SONDE_SAMPLE_TID, "TID"},
-        [FIELD_TID] = {"tid", SONDE_SAMPLE_TID, "TID"},
-        [FIELD_CPU] = {"cpu", SONDE_SAMPLE_CPU, "CPU", true},
-        [FIELD_MISC] = {"misc", 0, NULL},
-        [FIELD_TIME] = {"time", SONDE_SAMPLE_TIME, "TIME"},
-        [FIELD_TOD] = {"tod", SONDE_SAMPLE_TIME, "TIME"},
-        [FIELD_PERIOD] = {"period", 0, NULL},
-        [FIELD_EVENT] = {"event", 0, NULL},
-        [FIELD_TRACE] = {"trace", 0, NULL},
-        [FIELD_ADDR] = {"addr", SONDE_SAMPLE_ADDR, "ADDR", true},
-        [FIELD_DATA_SRC] = {"data_src", SONDE_SAMPLE_DATA_SRC, "DATA_SRC", true},
-        [FIELD_WEIGHT] = {"weight", (uint64_t)SONDE_SAMPLE_WEIGHT | SONDE_SAMPLE_WEIGHT_STRUCT,
-                "WEIGHT", true},
-        [FIELD_INS_LAT] = {"ins_lat", SONDE_SAMPLE_WEIGHT_STRUCT, "WEIGHT_STRUCT"},
-        [FIELD_IP] = {"ip", SONDE_SAMPLE_IP, "IP"},
-        [FIELD_SYM] = {"sym", 0, NULL},
-        [FIELD_SYMOFF] = {"symoff", 0, NULL},
-        [FIELD_DSO] = {"dso", 0, NULL},
-        [FIELD_DSOFF] = {"dsoff", 0, NULL},
-        [FIELD_IREGS] = {"iregs", SONDE_SAMPLE_REGS_INTR, "IREGS", true},
-        [FIELD_UREGS] = {"uregs", SONDE_SAMPLE_REGS_USER, "UREGS"},
-        [FIELD_PHYS_ADDR] = {"phys_addr", SONDE_SAMPLE_PHYS_ADDR, "PHYS_ADDR", true},
-        [FIELD_DATA_PAGE_SIZE] = {"data_page_size", SONDE_SAMPLE_DATA_PAGE_SIZE, "DATA_PAGE_SIZE"},
-        [FIELD_CODE_PAGE_SIZE] = {"code_page_size", SONDE_SAMPLE_CODE_PAGE_SIZE, "CODE_PAGE_SIZE"},
+#define NS_PER_SEC   1000000000u
+#define TIME_QUANTUM 100000000u /* ns, perf's */
+
+/* Of a sample that says nothing of its data: every part is "N/A". */
+#define DATA_SRC_NONE 0x5080021u
+
+/* Values of samples. */
+
+/* Ids are signed: the kernel gives -1 to what has none. */
+static uint64_t id_of(uint32_t id)
+{
+	return (uint64_t)(int64_t)(int32_t)id;
+}
+
+static bool weight_has_parts(const struct session_sample *s)
+{
+	return (s->s.present & SONDE_SAMPLE_WEIGHT_STRUCT) != 0;
+}
+
+static uint64_t socket_of(const struct feature_topology *t, uint32_t cpu)
+{
+	return id_of(cpu < t->cpus.n ? (uint32_t)t->cpus.items[cpu].socket : UINT32_MAX);
+}
+
+#define GETTER(name, value)                                                                        \
+	static uint64_t get_##name(const struct field_source *f, const struct session_sample *s)   \
+	{                                                                                          \
+		(void)f;                                                                           \
+		return (value);                                                                    \
+	}
+
+GETTER(comm, f->comm_of_sample ? s->view->comm : s->view->row_comm)
+GETTER(pid, id_of(s->s.pid))
+GETTER(tid, id_of(s->view->tid))
+GETTER(cpu, id_of(s->s.cpu))
+GETTER(socket, socket_of(&f->topology, s->s.cpu))
+GETTER(misc, s->cpumode)
+GETTER(time, s->s.time - s->s.time % f->time_quantum)
+GETTER(tod, s->s.time - f->tod_clock + f->tod_wall)
+GETTER(period, s->s.period)
+GETTER(event, s->event)
+GETTER(addr, s->s.addr)
+GETTER(data_src, (s->s.present & SONDE_SAMPLE_DATA_SRC) != 0 ? s->s.data_src : DATA_SRC_NONE)
+GETTER(weight, weight_has_parts(s) ? (uint32_t)s->s.weight : s->s.weight)
+/* The second part of a weight that has parts: processor cycles of the instruction. */
+GETTER(ins_lat, weight_has_parts(s) ? s->s.weight >> 32 & 0xffff : 0)
+GETTER(ip, s->s.ip)
+GETTER(cgroup, s->s.cgroup)
+GETTER(phys_addr, s->s.phys_addr)
+GETTER(data_page_size, s->s.data_page_size)
+GETTER(code_page_size, s->s.code_page_size)
+
+/* Sums of rows. */
+
+#define SUM(name, value)                                                                           \
+	static uint64_t total_##name(const struct field_row *row)                                  \
+	{                                                                                          \
+		return row->value;                                                                 \
+	}
+
+SUM(children, children)
+SUM(period, period)
+SUM(samples, samples)
+SUM(sys, modes[SONDE_CPUMODE_KERNEL])
+SUM(us, modes[SONDE_CPUMODE_USER])
+SUM(guest_sys, modes[SONDE_CPUMODE_GUEST_KERNEL])
+SUM(guest_us, modes[SONDE_CPUMODE_GUEST_USER])
+
+/* Texts. */
+
+static const char *text_of_comm(const struct field_source *f, uint64_t id)
+{
+	return timeline_text(session_timeline(f->session), (uint32_t)id);
+}
+
+static const char *text_of_event(const struct field_source *f, uint64_t id)
+{
+	return sonde_session_event_name(f->session, (size_t)id);
+}
+
+static const char *text_of_cgroup(const struct field_source *f, uint64_t id)
+{
+	return session_cgroup(f->session, id);
+}
+
+/* With the task's last name, whatever it was at the sample, as in perf. */
+static void put_tid(const struct field_source *f, const struct field_value *v, struct text *out)
+{
+	const struct timeline *t = session_timeline(f->session);
+	const struct timeline_view *view =
+	        timeline_at(t, v->cursor, v->pid, (uint32_t)v->number, v->time);
+
+	text_printf(out, "%7d:%s", (int)v->number, timeline_text(t, view->last_comm));
+}
+
+/* At least as many digits as the column is wide. */
+static void put_cpu(const struct field_source *f, const struct field_value *v, struct text *out)
+{
+	(void)f;
+	text_printf(out, "%.*d", v->width, (int)v->number);
+}
+
+static void put_socket(const struct field_source *f, const struct field_value *v, struct text *out)
+{
+	(void)f;
+	text_printf(out, "%*.*d", v->width, v->width - 3, (int)v->number);
+}
+
+static void put_time(uint64_t time, struct text *out)
+{
+	text_u64(out, time / NS_PER_SEC, 0, ' ');
+	text_char(out, '.');
+	text_u64(out, time % NS_PER_SEC / 1000, 6, '0');
+}
+
+#define IN_SCRIPT            SONDE_FIELD_OF_SCRIPT
+#define KEY                  SONDE_FIELD_KEY
+#define TOTAL                SONDE_FIELD_TOTAL
+#define IN_BOTH              (SONDE_FIELD_OF_SCRIPT | SONDE_FIELD_KEY)
+#define TEXT                 (FIELD_GROWS | FIELD_CUT)
+#define TYPE_BIT(t)          (1u << FIELD_TYPE_##t)
+#define EVERY_TYPE           (FIELD_IF_CHAINS - 1)
+#define CODE_TYPES           (EVERY_TYPE & ~TYPE_BIT(TRACE))
+#define ANY_WEIGHT           ((uint64_t)SONDE_SAMPLE_WEIGHT | SONDE_SAMPLE_WEIGHT_STRUCT)
+#define FIELD(id, line, ...) [FIELD_##id] = {__VA_ARGS__},
+
+const struct field field_table[FIELD_COUNT] = {
+#include "field/fields.inc"
 };
 
-static const char *const type_names[FIELD_TYPE_COUNT] = {
-        [FIELD_TYPE_HW] = "hw",
-        [FIELD_TYPE_SW] = "sw",
-        [FIELD_TYPE_TRACE] = "trace",
-        [FIELD_TYPE_CACHE] = "cache",
-        [FIELD_TYPE_RAW] = "raw",
-        [FIELD_TYPE_BREAK] = "break",
-        [FIELD_TYPE_OTHER] = "other",
-};
+_Static_assert(FIELD_COUNT <= 64, "FIELD_BIT has no bit for the last fields");
 
-#define BIT FIELD_BIT
-
-#define FIELDS_WHO                                                                                 \
-	(BIT(FIELD_COMM) | BIT(FIELD_TID) | BIT(FIELD_CPU) | BIT(FIELD_TIME) | BIT(FIELD_EVENT))
-#define FIELDS_WHERE (BIT(FIELD_IP) | BIT(FIELD_SYM) | BIT(FIELD_SYMOFF) | BIT(FIELD_DSO))
-#define FIELDS_MEMORY                                                                              \
-	(BIT(FIELD_ADDR) | BIT(FIELD_DATA_SRC) | BIT(FIELD_WEIGHT) | BIT(FIELD_INS_LAT) |          \
-	        BIT(FIELD_PHYS_ADDR) | BIT(FIELD_DATA_PAGE_SIZE) | BIT(FIELD_CODE_PAGE_SIZE))
-
-/* What a type shows when nobody chose. */
-static const uint64_t defaults[FIELD_TYPE_COUNT] = {
-        [FIELD_TYPE_HW] = FIELDS_WHO | FIELDS_WHERE | BIT(FIELD_PERIOD),
-        [FIELD_TYPE_SW] = FIELDS_WHO | FIELDS_WHERE | BIT(FIELD_PERIOD),
-        [FIELD_TYPE_TRACE] = FIELDS_WHO | BIT(FIELD_TRACE),
-        [FIELD_TYPE_CACHE] = FIELDS_WHO | FIELDS_WHERE | BIT(FIELD_PERIOD),
-        [FIELD_TYPE_RAW] = FIELDS_WHO | FIELDS_WHERE | BIT(FIELD_PERIOD) | FIELDS_MEMORY,
-        [FIELD_TYPE_BREAK] = FIELDS_WHO | FIELDS_WHERE | BIT(FIELD_PERIOD),
-        [FIELD_TYPE_OTHER] = FIELDS_WHO | FIELDS_WHERE | BIT(FIELD_PERIOD),
-};
-
-const struct field_def *field_def(enum field_id id)
+int field_source_init(struct field_source *f, struct sonde_session *s)
 {
-	return &defs[id];
-}
-
-enum field_type field_type_of(const struct sonde_attr *attr)
-{
-	static const enum field_type types[] = {
-	        [SONDE_TYPE_HARDWARE] = FIELD_TYPE_HW,
-	        [SONDE_TYPE_SOFTWARE] = FIELD_TYPE_SW,
-	        [SONDE_TYPE_TRACEPOINT] = FIELD_TYPE_TRACE,
-	        [SONDE_TYPE_HW_CACHE] = FIELD_TYPE_CACHE,
-	        [SONDE_TYPE_RAW] = FIELD_TYPE_RAW,
-	        [SONDE_TYPE_BREAKPOINT] = FIELD_TYPE_BREAK,
-	};
-
-	return attr->type <= SONDE_TYPE_BREAKPOINT ? types[attr->type] : FIELD_TYPE_OTHER;
-}
-
-void field_choice_default(struct field_choice *c, bool chains)
-{
-	*c = (struct field_choice){0};
-	memcpy(c->shown, defaults, sizeof(c->shown));
-	if (chains) {
-		c->shown[FIELD_TYPE_TRACE] |= FIELDS_WHERE;
-	}
-}
-
-static bool word_is(const char *text, size_t n, const char *word)
-{
-	return strlen(word) == n && memcmp(text, word, n) == 0;
-}
-
-static int find_field(const char *text, size_t n, enum field_id *id)
-{
-	for (unsigned i = 0; i < FIELD_COUNT; i++) {
-		if (word_is(text, n, defs[i].name)) {
-			*id = (enum field_id)i;
-			return 0;
-		}
-	}
-	return SONDE_EARG;
-}
-
-/* The types that stand before a ':'; *spec moves behind it. All types when there is none. */
-static int parse_types(const char **spec, unsigned *first, unsigned *last, struct error *err)
-{
-	const char *colon = strchr(*spec, ':');
-
-	*first = 0;
-	*last = FIELD_TYPE_COUNT - 1;
-	if (colon == NULL) {
-		return 0;
-	}
-	for (unsigned i = 0; i < FIELD_TYPE_COUNT; i++) {
-		if (word_is(*spec, (size_t)(colon - *spec), type_names[i])) {
-			*first = *last = i;
-			*spec = colon + 1;
-			return 0;
-		}
-	}
-	return error_set(err, SONDE_EARG, NO_OFFSET,
-	        "'%.*s' is not a type of events: choose hw, sw, trace, cache, raw, break or other",
-	        (int)(colon - *spec), *spec);
-}
-
-struct field_change {
-	uint64_t add, remove;
-	bool relative; /* made of +field and -field */
-	bool absolute;
-};
-
-/* Fields of perf script that are not printed here. */
-static const char *const later[] = {"srcline", "srccode", "brstack", "brstacksym", "brstackoff",
-        "brstackinsn", "brstackinsnlen", "flags", "callindent", "insn", "insnlen", "synth",
-        "bpf-output", "metric", "ipc", "machine_pid", "vcpu"};
-
-static int unknown_field(const char *word, size_t n, struct error *err)
-{
-	const char *what = "is not a field";
-	struct text list = {0};
 	int rc;
 
-	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
-		if (word_is(word, n, later[i])) {
-			what = "is a field that this version does not print";
-		}
-	}
-	for (unsigned i = 0; i < FIELD_COUNT; i++) {
-		text_str(&list, i == 0 ? "" : ", ");
-		text_str(&list, defs[i].name);
-	}
-	text_char(&list, '\0');
-	rc = error_set(err, SONDE_EARG, NO_OFFSET, "'%.*s' %s; fields are: %s", (int)n, word, what,
-	        list.failed ? "" : list.p);
-	text_fini(&list);
-	return rc;
+	*f = (struct field_source){.session = s, .time_quantum = TIME_QUANTUM};
+	rc = SESSION_FEATURE(s, FEATURE_CPU_TOPOLOGY, &f->arena, &f->topology);
+	return rc == SONDE_ENOMEM ? rc : 0; /* one that is damaged was reported */
 }
 
-static int parse_word(const char *word, size_t n, struct field_change *change, struct error *err)
+void field_source_fini(struct field_source *f)
 {
-	char sign = (char)(*word == '+' || *word == '-' ? *word : '\0');
-	enum field_id id;
+	arena_fini(&f->arena);
+}
 
-	if (find_field(word + (sign != 0), n - (sign != 0), &id) < 0) {
-		return unknown_field(word + (sign != 0), n - (sign != 0), err);
+static bool word_is(const char *name, const char *word, size_t n)
+{
+	return name != NULL && strlen(name) == n && memcmp(name, word, n) == 0;
+}
+
+static const char *other_name(const struct field *f, unsigned uses)
+{
+	return (uses & ~(unsigned)SONDE_FIELD_OF_SCRIPT) != 0 ? f->info.other_name : NULL;
+}
+
+enum field_id field_find(unsigned uses, const char *word, size_t n)
+{
+	unsigned id = 0;
+
+	for (; id < FIELD_COUNT; id++) {
+		const struct field *f = field_at(id);
+
+		if ((f->info.uses & uses) != 0 &&
+		        (word_is(f->info.name, word, n) || word_is(other_name(f, uses), word, n))) {
+			break;
+		}
 	}
-	if (sign == '-') {
-		change->remove |= BIT(id);
-		change->add &= ~BIT(id);
+	return (enum field_id)id;
+}
+
+void field_names(unsigned uses, struct text *out)
+{
+	const char *between = "";
+
+	for (unsigned id = 0; id < FIELD_COUNT; id++) {
+		const struct field *f = field_at(id);
+		const char *other = other_name(f, uses);
+
+		if ((f->info.uses & uses) != 0) {
+			text_str(out, between);
+			text_str(out, f->info.name);
+			text_str(out, other != NULL ? ", " : "");
+			text_str(out, other != NULL ? other : "");
+			between = ", ";
+		}
+	}
+	text_char(out, '\0');
+}
+
+uint64_t field_rank(const struct field *f, uint64_t number)
+{
+	bool is_signed = f->info.type == SONDE_FIELD_ID || (f->style & FIELD_FALLS) != 0;
+	uint64_t rank = is_signed ? number ^ UINT64_C(1) << 63 : number;
+
+	return (f->style & FIELD_FALLS) != 0 ? ~rank : rank;
+}
+
+void field_text(const struct field *f, const struct field_source *source,
+        const struct field_value *v, struct text *out)
+{
+	if (v->text != NULL) {
+		text_str(out, v->text);
+	} else if (f->put != NULL) {
+		f->put(source, v, out);
+	} else if (f->info.type == SONDE_FIELD_TEXT) {
+		text_str(out, v->number == 0 ? "N/A" : "unknown");
+	} else if (f->info.type == SONDE_FIELD_TIME) {
+		put_time(v->number, out);
 	} else {
-		change->add |= BIT(id);
-		change->remove &= ~BIT(id);
+		text_u64(out, v->number, 0, ' ');
 	}
-	change->relative = change->relative || sign != 0;
-	change->absolute = change->absolute || sign == 0;
-	return 0;
 }
 
-int field_choice_parse(struct field_choice *c, const char *spec, struct error *err)
+void field_key_choose(struct field_key_choice *c, size_t id)
 {
-	struct field_change change = {0};
-	unsigned first, last;
-	size_t n;
-
-	TRY(parse_types(&spec, &first, &last, err));
-	for (; *spec != '\0'; spec += n + (spec[n] == ',')) {
-		n = strcspn(spec, ",");
-		if (n != 0) {
-			TRY(parse_word(spec, n, &change, err));
-		}
+	if (c->chosen[id]) {
+		return;
 	}
-	if (change.relative && change.absolute) {
-		return error_set(err, SONDE_EARG, NO_OFFSET,
-		        "+field and -field change the usual fields: do not mix them with plain "
-		        "names");
+	c->chosen[id] = true;
+	c->at[id] = (uint8_t)c->words;
+	c->words += field_at(id)->words;
+	if (field_at(id)->words != 0) {
+		c->got[c->ngot++] = (uint8_t)id;
 	}
-	if (!change.relative && change.add == 0 && first != last) {
-		return error_set(err, SONDE_EARG, NO_OFFSET, "the list of fields is empty");
-	}
-	for (unsigned i = first; i <= last; i++) {
-		c->shown[i] =
-		        change.relative ? (c->shown[i] | change.add) & ~change.remove : change.add;
-		c->wanted[i] = (change.relative ? c->wanted[i] & ~change.remove : 0) | change.add;
-		if ((change.add & BIT(FIELD_SYMOFF)) != 0 && (c->shown[i] & BIT(FIELD_SYM)) == 0 &&
-		        !change.relative) {
-			return error_set(err, SONDE_EARG, NO_OFFSET,
-			        "symoff is the offset from a symbol: ask for sym too");
-		}
-	}
-	return 0;
 }
 
-int field_choice_type(const struct field_choice *c, const struct sonde_attr *attr,
-        const char *event_name, bool traced, uint64_t *fields, struct error *err)
+void field_keys_get(const struct field_key_choice *c, const struct field_source *f,
+        const struct session_sample *s, uint32_t *words)
 {
-	enum field_type type = field_type_of(attr);
+	for (unsigned i = 0; i < c->ngot; i++) {
+		const struct field *field = field_at(c->got[i]);
+		uint64_t number = field->get(f, s);
 
-	*fields = 0;
-	for (unsigned i = 0; i < FIELD_COUNT; i++) {
-		if ((c->shown[type] & BIT(i)) == 0) {
-			continue;
+		if (field->words == 2) {
+			*words++ = (uint32_t)(number >> 32);
 		}
-		if (defs[i].needs == 0 || (attr->sample_type & defs[i].needs) != 0) {
-			*fields |= BIT(i);
-			continue;
-		}
-		if ((c->wanted[type] & BIT(i)) == 0) {
-			continue;
-		}
-		if (!traced || !defs[i].traced) {
-			return error_set(err, SONDE_EARG, NO_OFFSET,
-			        "samples of '%s' do not have %s, which the field '%s' needs: "
-			        "record it, "
-			        "or leave the field out",
-			        event_name, defs[i].attribute, defs[i].name);
-		}
-		*fields |= BIT(i);
+		*words++ = (uint32_t)number;
 	}
-	return 0;
+}
+
+const struct sonde_field_info *sonde_field_at(size_t index)
+{
+	return index < FIELD_COUNT ? &field_at(index)->info : NULL;
+}
+
+const char *sonde_field_sql_type(const struct sonde_field_info *f)
+{
+	switch (f->type) {
+	case SONDE_FIELD_TEXT:
+	case SONDE_FIELD_REGISTERS: return "TEXT";
+	case SONDE_FIELD_SHARE: return "REAL";
+	case SONDE_FIELD_ID:
+	case SONDE_FIELD_NUMBER:
+	case SONDE_FIELD_ADDRESS:
+	case SONDE_FIELD_TIME:
+	case SONDE_FIELD_SIZE:
+	case SONDE_FIELD_FLAGS: break;
+	}
+	return "INTEGER";
 }

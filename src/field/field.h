@@ -1,47 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every output field once: its name, what a sample must carry for it, and how it looks as text.
- * The choice of fields (-F) and the printing of samples both come from this table.
+ * The one table of fields: what a sample, or a row of samples, has a value of. `script -F`, `report --sort`
+ * and `--fields`, row keys, columns, JSON, help, completion and the check of the man pages come from it.
+ *
+ *	sample --get--> number or id of a text --> a row's words --> rank, text, JSON
+ *	row ---total--> number                 ------------------> rank, text, JSON
+ *
+ * A new field is a getter in field.c and an entry in fields.inc. A row's key is a vector of 32-bit words
+ * that the chosen keys fill, one after the other:
+ *
+ *	--sort comm,time,sym:   words  [ comm | time, time ]   and the frame of the row: its symbol
  */
 #ifndef SONDE_FIELD_H
 #define SONDE_FIELD_H
 
-#include "core/status.h"
+#include "core/arena.h"
 #include "core/text.h"
+#include "record/feature.h"
 #include "session/session.h"
 
-/* In the order in which a line of text shows them. */
+#include <sonde/preview/field.h>
+
+#define FIELD(id, ...) FIELD_##id,
 enum field_id {
-	FIELD_COMM,
-	FIELD_PID,
-	FIELD_TID,
-	FIELD_CPU,
-	FIELD_MISC,
-	FIELD_TIME,
-	FIELD_TOD,
-	FIELD_PERIOD,
-	FIELD_EVENT,
-	FIELD_TRACE,
-	FIELD_ADDR,
-	FIELD_DATA_SRC,
-	FIELD_WEIGHT,
-	FIELD_INS_LAT,
-	FIELD_IP,
-	FIELD_SYM,
-	FIELD_SYMOFF,
-	FIELD_DSO,
-	FIELD_DSOFF,
-	FIELD_IREGS,
-	FIELD_UREGS,
-	FIELD_PHYS_ADDR,
-	FIELD_DATA_PAGE_SIZE,
-	FIELD_CODE_PAGE_SIZE,
+#include "field/fields.inc"
 	FIELD_COUNT
 };
+#undef FIELD
 
-#define FIELD_BIT(id) (UINT64_C(1) << (unsigned)(id))
+#define FIELD_BIT(id)       (UINT64_C(1) << (unsigned)(id))
+#define FIELD_KEY_WORDS_MAX (2 * FIELD_COUNT)
+#define FIELD_IF_CHAINS     (1u << FIELD_TYPE_COUNT) /* tracepoints that have call chains */
 
-/* Groups of events for which fields are chosen together: what stands before the ':' in -F. */
+/* Groups of events whose fields `script` chooses together: what is before the ':' in -F. */
 enum field_type {
 	FIELD_TYPE_HW,
 	FIELD_TYPE_SW,
@@ -53,42 +44,108 @@ enum field_type {
 	FIELD_TYPE_COUNT
 };
 
-struct field_def {
-	const char *name;
-	uint64_t needs; /* bits of enum sonde_sample_bit, one of them is enough; 0: none */
-	const char *attribute; /* name of that bit in messages */
-	bool traced; /* may be asked for without it when the file has a hardware trace, as in perf */
+/* What getters need of a recording: made once, read by all workers. */
+struct field_source {
+	struct sonde_session *session;
+	uint64_t time_quantum; /* ns; times of one quantum are one */
+	bool comm_of_sample; /* ':TID' before a thread's first name; false: that name, as in perf report */
+	uint64_t tod_wall, tod_clock; /* CLOCK_DATA: wall clock = time - tod_clock + tod_wall, ns */
+	struct arena arena;
+	struct feature_topology topology; /* empty where the header has none */
 };
 
-const struct field_def *field_def(enum field_id id);
+/* Of an open session. SONDE_ENOMEM; field_source_fini in any case. */
+int field_source_init(struct field_source *f, struct sonde_session *s);
+void field_source_fini(struct field_source *f);
 
-/* Which fields are shown for the events of each type. */
-struct field_choice {
-	uint64_t shown[FIELD_TYPE_COUNT]; /* bits by enum field_id */
-	uint64_t wanted[FIELD_TYPE_COUNT]; /* asked for by name: it is an error when they are absent
-	                                    */
+/* The sums of a row. */
+struct field_row {
+	uint64_t samples, period;
+	uint64_t children; /* periods of samples that have the row anywhere in their chain */
+	const uint64_t *modes; /* periods by cpumode; NULL: not kept */
 };
 
-enum field_type field_type_of(const struct sonde_attr *attr);
+/* A row's value of a field, and what its text may need beside that. */
+struct field_value {
+	uint64_t number; /* of a text: its id */
+	const char *text; /* SONDE_FIELD_TEXT; NULL: unknown */
+	uint64_t time; /* ns, of the row's first sample */
+	uint32_t pid; /* of the row's first sample */
+	struct timeline_cursor *cursor;
+	int width; /* of the column */
+};
+
+enum field_style {
+	FIELD_GROWS = 1, /* the column is as wide as its texts */
+	FIELD_CUT = 2, /* a text that is longer than the column is cut */
+	FIELD_RAGGED = 4, /* not padded where it is the last column */
+	FIELD_FALLS = 8, /* rows with most come first, as signed numbers */
+	FIELD_SUMS = 16, /* a row shows its key's number times its samples */
+	FIELD_BY_MODE = 32 /* needs periods by cpumode */
+};
+
+struct field {
+	struct sonde_field_info info;
+	const char *attribute; /* name of info.needs in messages; NULL: script never asks for it */
+	bool traced; /* script takes it without info.needs when the file has a hardware trace, as perf */
+	unsigned usual; /* bits by enum field_type: script shows it for these when nobody chose */
+	unsigned style; /* bits of enum field_style */
+	unsigned width; /* of the column at least */
+	unsigned part; /* of an address in a line: enum address_part */
+	unsigned words; /* of a row's key; 0: of the row's frame, or no key */
+	uint64_t (*get)(const struct field_source *f, const struct session_sample *s);
+	const char *(*text_of)(const struct field_source *f, uint64_t id); /* NULL: unknown */
+	uint64_t (*total)(const struct field_row *row);
+	/* The text of a row's value where that of its type is not right. */
+	void (*put)(const struct field_source *f, const struct field_value *v, struct text *out);
+} __attribute__((aligned(128))); /* so that finding an entry is a shift */
+
+extern const struct field field_table[FIELD_COUNT];
+
+static inline const struct field *field_at(size_t id)
+{
+	return &field_table[id];
+}
+
+/* A value that rows of `report` differ in, and not a sum over a row's samples. */
+static inline bool field_is_key(size_t id)
+{
+	return field_at(id)->total == NULL;
+}
 
 /*
- * The usual fields. chains: some tracepoint recorded call chains and they are not hidden, so
- * tracepoints show where they were hit too, as in perf.
+ * The field that n bytes name among those with any of the uses (bits of enum sonde_field_use);
+ * FIELD_COUNT: none. Other names are words of `report` only.
  */
-void field_choice_default(struct field_choice *c, bool chains);
+enum field_id field_find(unsigned uses, const char *word, size_t n);
+/* The names of these fields, with ", " between, and a NUL. */
+void field_names(unsigned uses, struct text *out);
 
-/*
- * Takes what stands behind -F: "comm,ip", "+symoff,-dso", "sw:comm,ip". SONDE_EARG with words in
- * err; may be called several times, for several types.
- */
-int field_choice_parse(struct field_choice *c, const char *spec, struct error *err);
+/* The number in a key's words. */
+static inline uint64_t field_number(const struct field *f, const uint32_t *words)
+{
+	if (f->words == 2) {
+		return (uint64_t)words[0] << 32 | words[1];
+	}
+	return f->info.type == SONDE_FIELD_ID ? (uint64_t)(int64_t)(int32_t)words[0] : words[0];
+}
+/* Rows with less come first. */
+uint64_t field_rank(const struct field *f, uint64_t number);
+void field_text(const struct field *f, const struct field_source *source,
+        const struct field_value *v, struct text *out);
 
-/*
- * The fields of all events of a type: what was chosen for it less what the samples of attr do not
- * have; attr is that of the first event of the type that is no dummy. SONDE_EARG when something was
- * asked for by name that is not there. traced: the file has a hardware trace.
- */
-int field_choice_type(const struct field_choice *c, const struct sonde_attr *attr,
-        const char *event_name, bool traced, uint64_t *fields, struct error *err);
+/* The chosen keys of a row. */
+struct field_key_choice {
+	uint8_t at[FIELD_COUNT]; /* first word of a key in the row's vector */
+	bool chosen[FIELD_COUNT];
+	uint8_t got[FIELD_COUNT]; /* the chosen keys that are of the sample */
+	unsigned ngot;
+	unsigned words;
+};
+
+void field_key_choose(struct field_key_choice *c, size_t id);
+/* Fills words[0..c->words). */
+void field_keys_get(const struct field_key_choice *c, const struct field_source *f,
+        const struct session_sample *s, uint32_t *words);
 
 #endif

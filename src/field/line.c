@@ -6,20 +6,23 @@
 #define NS_PER_SEC 1000000000u
 #define ID_WIDTH   7u /* as in perf 6.12; 5 in perf 6.1 */
 
-/* Of a sample that says nothing of its data: every part is "N/A". */
-#define DATA_SRC_NONE 0x5080021u
-
 struct line_context {
 	struct text *out;
 	const struct line_plan *plan;
 	const struct line_style *style;
 	struct address_cache *addresses;
 	const struct session_sample *sample;
+	const struct field *field; /* that is printed */
 };
 
 typedef void (*line_fn)(const struct line_context *c);
 
-static void put_comm(const struct line_context *c)
+static uint64_t value_of(const struct line_context *c)
+{
+	return c->field->get(&c->style->source, c->sample);
+}
+
+static void line_comm(const struct line_context *c)
 {
 	const char *comm =
 	        timeline_text(session_timeline(c->addresses->session), c->sample->view->comm);
@@ -38,13 +41,13 @@ static void put_id(struct text *out, uint32_t id, unsigned width)
 	}
 }
 
-static void put_pid(const struct line_context *c)
+static void line_pid(const struct line_context *c)
 {
-	put_id(c->out, c->sample->s.pid, ID_WIDTH);
+	put_id(c->out, (uint32_t)value_of(c), ID_WIDTH);
 	text_char(c->out, (c->plan->fields & FIELD_BIT(FIELD_TID)) != 0 ? '/' : ' ');
 }
 
-static void put_tid(const struct line_context *c)
+static void line_tid(const struct line_context *c)
 {
 	size_t start = c->out->n;
 	bool behind_pid = (c->plan->fields & FIELD_BIT(FIELD_PID)) != 0;
@@ -56,7 +59,7 @@ static void put_tid(const struct line_context *c)
 	text_char(c->out, ' ');
 }
 
-static void put_cpu(const struct line_context *c)
+static void line_cpu(const struct line_context *c)
 {
 	text_char(c->out, '[');
 	if ((int32_t)c->sample->s.cpu < 0) {
@@ -67,15 +70,15 @@ static void put_cpu(const struct line_context *c)
 	text_bytes(c->out, "] ", 2);
 }
 
-static void put_misc(const struct line_context *c)
+static void line_misc(const struct line_context *c)
 {
 	static const char modes[][7] = {"      ", "K     ", "U     ", "H     ", "G     ", "g     "};
-	uint32_t mode = c->sample->cpumode;
+	uint64_t mode = value_of(c);
 
 	text_bytes(c->out, modes[mode < 6 ? mode : 0], 6);
 }
 
-static void put_time(const struct line_context *c)
+static void line_time(const struct line_context *c)
 {
 	/* of another event of the type, with times: perf's -1 */
 	uint64_t time = c->plan->timed ? c->sample->s.time : UINT64_MAX;
@@ -91,9 +94,9 @@ static void put_time(const struct line_context *c)
 	text_bytes(c->out, ": ", 2);
 }
 
-static void put_tod(const struct line_context *c)
+static void line_tod(const struct line_context *c)
 {
-	uint64_t wall = c->sample->s.time - c->style->tod_clock + c->style->tod_wall;
+	uint64_t wall = value_of(c);
 	time_t seconds = (time_t)(wall / NS_PER_SEC);
 	char date[32];
 	struct tm tm;
@@ -109,13 +112,13 @@ static void put_tod(const struct line_context *c)
 	text_char(c->out, ' ');
 }
 
-static void put_period(const struct line_context *c)
+static void line_period(const struct line_context *c)
 {
-	text_u64(c->out, c->sample->s.period, 10, ' ');
+	text_u64(c->out, value_of(c), 10, ' ');
 	text_char(c->out, ' ');
 }
 
-static void put_event(const struct line_context *c)
+static void line_event(const struct line_context *c)
 {
 	text_bytes(c->out, c->plan->event, c->plan->event_size);
 }
@@ -142,38 +145,34 @@ static uint32_t addr_mode(const struct line_context *c)
 	return s->cpumode;
 }
 
-static void put_addr(const struct line_context *c)
+static void line_addr(const struct line_context *c)
 {
-	text_hex(c->out, c->sample->s.addr, 16, ' ');
+	uint64_t addr = value_of(c);
+
+	text_hex(c->out, addr, 16, ' ');
 	if (c->plan->address_parts != 0 && c->plan->names_addr) {
-		address_text(c->addresses, c->out, c->sample->view, addr_mode(c), c->sample->s.addr,
+		address_text(c->addresses, c->out, c->sample->view, addr_mode(c), addr,
 		        c->plan->address_parts);
 	}
 }
 
-static void put_data_src(const struct line_context *c)
+static void line_data_src(const struct line_context *c)
 {
-	bool there = (c->plan->attr->sample_type & SONDE_SAMPLE_DATA_SRC) != 0;
-	uint64_t value = there ? c->sample->s.data_src : DATA_SRC_NONE;
+	uint64_t value = value_of(c);
 
 	text_hex(c->out, value, 16, ' ');
 	text_char(c->out, ' ');
-	line_data_src(c->out, value);
+	data_src_text(c->out, value);
 }
 
-static void put_weight(const struct line_context *c)
+static void line_number(const struct line_context *c)
 {
-	bool parts = (c->plan->attr->sample_type & SONDE_SAMPLE_WEIGHT_STRUCT) != 0;
-
-	text_u64(c->out, parts ? (uint32_t)c->sample->s.weight : c->sample->s.weight, 16, ' ');
+	text_u64(c->out, value_of(c), 16, ' ');
 }
 
-/* The second part of a weight that has parts: processor cycles of the instruction. */
-static void put_ins_lat(const struct line_context *c)
+static void line_address(const struct line_context *c)
 {
-	bool parts = (c->plan->attr->sample_type & SONDE_SAMPLE_WEIGHT_STRUCT) != 0;
-
-	text_u64(c->out, parts ? c->sample->s.weight >> 32 & 0xffff : 0, 16, ' ');
+	text_hex(c->out, value_of(c), 16, ' ');
 }
 
 /*
@@ -209,17 +208,20 @@ static void put_chain(const struct line_context *c)
 	}
 }
 
-static void put_ip(const struct line_context *c)
+static void line_ip(const struct line_context *c)
 {
+	uint64_t ip;
+
 	if (c->plan->chain) {
 		put_chain(c);
 		return;
 	}
+	ip = value_of(c);
 	text_char(c->out, ' ');
-	text_hex(c->out, c->sample->s.ip, 16, ' ');
+	text_hex(c->out, ip, 16, ' ');
 	if (c->plan->address_parts != 0) {
-		address_text(c->addresses, c->out, c->sample->view, c->sample->cpumode,
-		        c->sample->s.ip, c->plan->address_parts);
+		address_text(c->addresses, c->out, c->sample->view, c->sample->cpumode, ip,
+		        c->plan->address_parts);
 	}
 }
 
@@ -249,120 +251,74 @@ static void put_regs(
 	}
 }
 
-static void put_iregs(const struct line_context *c)
+static void line_iregs(const struct line_context *c)
 {
 	put_regs(c, c->sample->s.intr_regs_abi, c->sample->s.intr_regs,
 	        c->plan->attr->sample_regs_intr);
 }
 
-static void put_uregs(const struct line_context *c)
+static void line_uregs(const struct line_context *c)
 {
 	put_regs(c, c->sample->s.user_regs_abi, c->sample->s.user_regs,
 	        c->plan->attr->sample_regs_user);
 }
 
-static void put_phys_addr(const struct line_context *c)
-{
-	text_hex(c->out, c->sample->s.phys_addr, 16, ' ');
-}
-
-static void put_page_size(struct text *out, uint64_t size)
+static void line_size(const struct line_context *c)
 {
 	static const char units[] = "BKMGTPE";
+	uint64_t size = value_of(c);
 	unsigned unit = 0;
 
 	if (size == 0) {
-		text_str(out, " N/A");
+		text_str(c->out, " N/A");
 		return;
 	}
 	for (; size % 1024 == 0; size /= 1024) {
 		unit++;
 	}
-	text_char(out, ' ');
-	text_u64(out, size, 0, ' ');
-	text_char(out, units[unit]);
+	text_char(c->out, ' ');
+	text_u64(c->out, size, 0, ' ');
+	text_char(c->out, units[unit]);
 }
 
-static void put_data_page_size(const struct line_context *c)
-{
-	put_page_size(c->out, c->sample->s.data_page_size);
-}
-
-static void put_code_page_size(const struct line_context *c)
-{
-	put_page_size(c->out, c->sample->s.code_page_size);
-}
-
-/* What stands in no column of its own is NULL: sym and dso are printed with their address. */
+#define FIELD(id, line, ...) [FIELD_##id] = line,
 static const line_fn printers[FIELD_COUNT] = {
-        [FIELD_COMM] = put_comm,
-        [FIELD_PID] = put_pid,
-        [FIELD_TID] = put_tid,
-        [FIELD_CPU] = put_cpu,
-        [FIELD_MISC] = put_misc,
-        [FIELD_TIME] = put_time,
-        [FIELD_TOD] = put_tod,
-        [FIELD_PERIOD] = put_period,
-        [FIELD_EVENT] = put_event,
-        [FIELD_ADDR] = put_addr,
-        [FIELD_DATA_SRC] = put_data_src,
-        [FIELD_WEIGHT] = put_weight,
-        [FIELD_INS_LAT] = put_ins_lat,
-        [FIELD_IP] = put_ip,
-        [FIELD_IREGS] = put_iregs,
-        [FIELD_UREGS] = put_uregs,
-        [FIELD_PHYS_ADDR] = put_phys_addr,
-        [FIELD_DATA_PAGE_SIZE] = put_data_page_size,
-        [FIELD_CODE_PAGE_SIZE] = put_code_page_size,
+#include "field/fields.inc"
 };
+
+static void put_fields(struct line_context *c, uint64_t fields)
+{
+	for (; fields != 0; fields &= fields - 1) {
+		unsigned id = (unsigned)__builtin_ctzll(fields);
+
+		c->field = field_at(id);
+		printers[id](c);
+	}
+}
 
 void line_text(struct text *out, const struct line_plan *plan, const struct line_style *style,
         struct address_cache *addresses, const struct session_sample *sample)
 {
-	struct line_context c = {out, plan, style, addresses, sample};
+	struct line_context c = {out, plan, style, addresses, sample, NULL};
 
-	for (uint64_t left = plan->fields; left != 0; left &= left - 1) {
-		line_fn fn = printers[__builtin_ctzll(left)];
-
-		if (fn != NULL) {
-			fn(&c);
-		}
-	}
+	put_fields(&c, plan->printed);
 	text_char(out, '\n');
 }
 
 void line_head(struct text *out, const struct line_plan *plan, const struct line_style *style,
         struct address_cache *addresses, const struct session_sample *sample)
 {
-	struct line_context c = {out, plan, style, addresses, sample};
-	uint64_t head = plan->fields & (FIELD_BIT(FIELD_TOD) * 2 - 1) & ~FIELD_BIT(FIELD_MISC);
+	struct line_context c = {out, plan, style, addresses, sample, NULL};
 
-	for (; head != 0; head &= head - 1) {
-		line_fn fn = printers[__builtin_ctzll(head)];
-
-		if (fn != NULL) {
-			fn(&c);
-		}
-	}
+	put_fields(&c, plan->printed & (FIELD_BIT(FIELD_TOD) * 2 - 1) & ~FIELD_BIT(FIELD_MISC));
 }
 
 static unsigned address_parts(uint64_t fields, bool kernel_path)
 {
-	static const struct {
-		enum field_id field;
-		enum address_part part;
-	} map[] = {
-	        {FIELD_SYM, ADDRESS_SYM},
-	        {FIELD_SYMOFF, ADDRESS_SYMOFF},
-	        {FIELD_DSO, ADDRESS_DSO},
-	        {FIELD_DSOFF, ADDRESS_DSOFF},
-	};
 	unsigned parts = 0;
 
-	for (size_t i = 0; i < sizeof(map) / sizeof(map[0]); i++) {
-		if ((fields & FIELD_BIT(map[i].field)) != 0) {
-			parts |= (unsigned)map[i].part;
-		}
+	for (unsigned i = 0; i < FIELD_COUNT; i++) {
+		parts |= (fields & FIELD_BIT(i)) != 0 ? field_at(i)->part : 0;
 	}
 	if (kernel_path && (parts & (ADDRESS_DSO | ADDRESS_DSOFF)) != 0) {
 		parts |= ADDRESS_PATH;
@@ -374,9 +330,14 @@ int line_plan_make(struct line_plan *plan, const struct line_style *style, uint6
         const struct sonde_attr *attr, const char *event, struct arena *arena)
 {
 	struct text name = {0};
+	uint64_t printed = 0;
 
+	for (unsigned i = 0; i < FIELD_COUNT; i++) {
+		printed |= printers[i] != NULL ? fields & FIELD_BIT(i) : 0;
+	}
 	*plan = (struct line_plan){
 	        .fields = fields,
+	        .printed = printed,
 	        .chain = (attr->sample_type & SONDE_SAMPLE_CALLCHAIN) != 0 && !style->hide_chain &&
 	                 (fields & FIELD_BIT(FIELD_IP)) != 0,
 	        .address_parts = address_parts(fields, style->kernel_path),

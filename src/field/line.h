@@ -12,6 +12,7 @@
 /* How the samples of one event are printed; made once, read by all workers. */
 struct line_plan {
 	uint64_t fields;
+	uint64_t printed; /* those of them that have a text of their own */
 	bool chain; /* print call chains */
 	unsigned address_parts; /* enum address_part, without ADDRESS_LINE */
 	bool stack; /* user code of chains is not unwound: at least the sample's ip is shown */
@@ -28,8 +29,7 @@ struct line_style {
 	bool hide_chain;
 	bool kernel_path; /* ADDRESS_PATH */
 	uint64_t max_stack; /* entries of a chain */
-	bool has_tod; /* CLOCK_DATA: wall clock = time - tod_clock + tod_wall, in ns */
-	uint64_t tod_wall, tod_clock;
+	struct field_source source;
 	const char *const *regs; /* names by bit; NULL where none is known */
 	size_t nregs;
 	size_t event_width;
@@ -47,6 +47,6 @@ void line_head(struct text *out, const struct line_plan *plan, const struct line
         struct address_cache *addresses, const struct session_sample *sample);
 
 /* "|OP LOAD|LVL L1 hit|..." for the value of PERF_SAMPLE_DATA_SRC. */
-void line_data_src(struct text *out, uint64_t value);
+void data_src_text(struct text *out, uint64_t value);
 
 #endif

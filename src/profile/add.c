@@ -143,28 +143,29 @@ static int frames_add(struct adder *a)
 static int key_add(struct adder *a, const uint32_t *words, uint8_t id,
         const struct profile_row *first, struct profile_named_frame *frame)
 {
-	const struct field_key *key = field_key(id);
-	struct field_value value = {.words = words,
+	const struct field *key = field_at(id);
+	uint64_t number = field_number(key, words);
+	struct field_value value = {.number = number,
+	        .text = key->text_of != NULL ? key->text_of(&a->from.source, number) : NULL,
 	        .time = first->time,
 	        .pid = first->first_pid,
-	        .samples = 1,
 	        .cursor = &a->cursor,
 	        .width = CPU_DIGITS};
 	size_t blanks = 0;
 
 	a->text.n = 0;
-	key->text(&a->from.source, &value, &a->text);
+	field_text(key, &a->from.source, &value, &a->text);
 	text_char(&a->text, '\0');
 	if (a->text.failed) {
 		return SONDE_ENOMEM;
 	}
-	while (key->rank != NULL && a->text.p[blanks] == ' ') { /* numbers are right-aligned */
+	while (id != FIELD_COMM && a->text.p[blanks] == ' ') { /* numbers are right-aligned */
 		blanks++;
 	}
 	*frame = (struct profile_named_frame){.dso = a->nothing, .detail = id};
 	frame->shown.kind = SONDE_PROFILE_KEY;
-	if (key->rank != NULL) {
-		frame->value = key->words == 1 ? words[0] : (uint64_t)words[0] << 32 | words[1];
+	if (id != FIELD_COMM) {
+		frame->value = key->words == 1 ? (uint32_t)number : number;
 	}
 	return string_add(a, a->text.p + blanks, &frame->name);
 }
@@ -207,7 +208,7 @@ static int keys_add(struct adder *a)
 
 static int group_add(struct adder *a, uint32_t event, uint32_t key, uint32_t *id)
 {
-	uint32_t vector[1 + FIELD_KEYS_MAX] = {a->events[event]};
+	uint32_t vector[1 + FIELD_COUNT] = {a->events[event]};
 	size_t n = a->to->nabove;
 
 	memcpy(vector + 1, a->keys + key * n, n * sizeof(*vector));
@@ -257,10 +258,10 @@ static int row_add(struct adder *a, const struct profile_row *row, uint32_t *id)
 	struct profile_named_row *named;
 
 	TRY(group_add(a, row->event, row->key, &key.group));
-	if (p->choice.chosen[FIELD_KEY_DSO]) {
+	if (p->choice.chosen[FIELD_DSO]) {
 		TRY(string_add(a, intern_text(&a->from.names, row->dso), &key.dso));
 	}
-	if (p->choice.chosen[FIELD_KEY_SYM]) {
+	if (p->choice.chosen[FIELD_SYM]) {
 		key.known = row->symbol != NULL;
 		TRY(key.known ? string_add(a, profile_symbol(&a->from, row->object, row->symbol),
 		                        &key.symbol)
@@ -398,8 +399,8 @@ static int count(struct adder *a)
 		        "there is no event %zu: the recording has %zu", o->event,
 		        sonde_session_events(a->session));
 	}
-	if (po.keys.chosen[FIELD_KEY_SYM] && !o->by_address) {
-		field_key_choose(&po.keys, FIELD_KEY_DSO); /* code without symbols goes by it */
+	if (po.keys.chosen[FIELD_SYM] && !o->by_address) {
+		field_key_choose(&po.keys, FIELD_DSO); /* code without symbols goes by it */
 	}
 	profile_init(&a->from, a->session, &po);
 	TRY(pick_init(&a->pick, a->session, &o->filter));

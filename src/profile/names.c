@@ -82,8 +82,8 @@ static int row_show(struct sonde_profile *p, struct profile_named_row *row)
 		return SONDE_ENOMEM;
 	}
 	for (unsigned i = 0; i < p->nkeys; i++) {
-		if (p->keys[i] == FIELD_KEY_DSO || p->keys[i] == FIELD_KEY_SYM) {
-			texts[i] = text_of(p, p->keys[i] == FIELD_KEY_DSO ? row->dso : row->symbol);
+		if (p->keys[i] == FIELD_DSO || p->keys[i] == FIELD_SYM) {
+			texts[i] = text_of(p, p->keys[i] == FIELD_DSO ? row->dso : row->symbol);
 		} else {
 			const struct profile_named_frame *frame = &p->frames[group[1 + above++]];
 

@@ -10,7 +10,7 @@
 
 #include "core/index.h"
 #include "core/intern.h"
-#include "field/key.h"
+#include "field/field.h"
 #include "session/pick.h"
 
 #define PROFILE_NONE  UINT32_MAX

@@ -17,20 +17,11 @@ int profile_failed(struct sonde_profile *p, int rc)
 	return rc;
 }
 
-static bool key_is(const char *word, size_t n, const char *name)
-{
-	return name != NULL && strlen(name) == n && memcmp(word, name, n) == 0;
-}
-
 static int key_choose(struct sonde_profile *p, const char *word, size_t n)
 {
-	size_t id = 0;
+	unsigned id = field_find(SONDE_FIELD_KEY, word, n);
 
-	while (id < field_keys() && !key_is(word, n, field_key(id)->name) &&
-	        !key_is(word, n, field_key(id)->other_name)) {
-		id++;
-	}
-	if (id == field_keys()) {
+	if (id == FIELD_COUNT) {
 		return error_set(&p->error, SONDE_EARG, NO_OFFSET,
 		        "'%.*s' is no key that a profile can be sorted by: see --sort in "
 		        "sonde-report(1)",
@@ -39,7 +30,7 @@ static int key_choose(struct sonde_profile *p, const char *word, size_t n)
 	if (!p->choice.chosen[id]) {
 		p->keys[p->nkeys++] = (uint8_t)id;
 		field_key_choose(&p->choice, id);
-		if (id != FIELD_KEY_DSO && id != FIELD_KEY_SYM) {
+		if (id != FIELD_DSO && id != FIELD_SYM) {
 			p->above[p->nabove++] = (uint8_t)id;
 		}
 	}
@@ -172,7 +163,7 @@ size_t sonde_profile_keys(const struct sonde_profile *p)
 
 const char *sonde_profile_key(const struct sonde_profile *p, size_t key)
 {
-	return key < p->nkeys ? field_key(p->keys[key])->name : NULL;
+	return key < p->nkeys ? field_at(p->keys[key])->info.name : NULL;
 }
 
 size_t sonde_profile_rows(const struct sonde_profile *p)

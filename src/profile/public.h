@@ -40,8 +40,8 @@ struct sonde_profile {
 	struct error error;
 	struct sonde_error shown;
 	bool failed; /* for good: by the options, or while a session was added */
-	uint8_t keys[FIELD_KEYS_MAX]; /* as chosen */
-	uint8_t above[FIELD_KEYS_MAX]; /* those of the sample, not of its frame */
+	uint8_t keys[FIELD_COUNT]; /* as chosen */
+	uint8_t above[FIELD_COUNT]; /* those of the sample, not of its frame */
 	unsigned nkeys, nabove;
 	struct field_key_choice choice;
 	struct intern texts;

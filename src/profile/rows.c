@@ -39,14 +39,14 @@ static struct profile_row row_key(
 	const struct profile_who *w = &p->counts.who[who];
 	struct profile_row key = {.event = w->event, .key = w->key, .object = PROFILE_NONE};
 
-	if (p->options.keys.chosen[FIELD_KEY_DSO]) {
+	if (p->options.keys.chosen[FIELD_DSO]) {
 		key.dso = f->object != PROFILE_NONE ? p->dso[f->object] : p->unknown;
 	}
-	if (p->options.keys.chosen[FIELD_KEY_SYM] && f->symbol != NULL) {
+	if (p->options.keys.chosen[FIELD_SYM] && f->symbol != NULL) {
 		key.object = f->object;
 		key.symbol = f->symbol;
 		key.file = p->dso[f->object];
-	} else if (p->options.keys.chosen[FIELD_KEY_SYM]) { /* as perf: by address only */
+	} else if (p->options.keys.chosen[FIELD_SYM]) { /* as perf: by address only */
 		key.address = self ? f->address : f->ip;
 	}
 	return key;

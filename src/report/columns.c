@@ -16,55 +16,8 @@
 #define ADDRESS_WIDTH 16
 #define NUMBER_MAX    64u /* digits that a forced width may ask for */
 
-/* Columns of numbers; those of keys are in field/key.c. */
-static const struct {
-	const char *name, *title;
-	unsigned width;
-} numbers[REPORT_KEY] = {
-        [REPORT_OVERHEAD] = {"overhead", "Overhead", 8},
-        [REPORT_CHILDREN] = {"overhead_children", "Children", 8},
-        [REPORT_SYS] = {"overhead_sys", "sys", 8},
-        [REPORT_US] = {"overhead_us", "usr", 8},
-        [REPORT_GUEST_SYS] = {"overhead_guest_sys", "guest sys", 9},
-        [REPORT_GUEST_US] = {"overhead_guest_us", "guest usr", 9},
-        [REPORT_SAMPLE] = {"sample", "Samples", 12},
-        [REPORT_PERIOD] = {"period", "Period", 12},
-};
-
-static const char *column_name(unsigned id)
-{
-	return id < REPORT_KEY ? numbers[id].name : field_key(id - REPORT_KEY)->name;
-}
-
-static const char *column_other_name(unsigned id)
-{
-	return id < REPORT_KEY ? NULL : field_key(id - REPORT_KEY)->other_name;
-}
-
-static unsigned columns_known(void)
-{
-	return REPORT_KEY + (unsigned)field_keys();
-}
-
-static bool word_is(const char *word, size_t n, const char *name)
-{
-	return name != NULL && strlen(name) == n && memcmp(word, name, n) == 0;
-}
-
-static void list_known(struct text *out)
-{
-	for (unsigned id = 0; id < columns_known(); id++) {
-		const char *other = column_other_name(id);
-
-		text_str(out, id == 0 ? "" : id + 1 < columns_known() ? ", " : " and ");
-		text_str(out, column_name(id));
-		if (other != NULL) {
-			text_str(out, ", ");
-			text_str(out, other);
-		}
-	}
-	text_char(out, '\0');
-}
+/* What --sort and --fields take. */
+#define USES (SONDE_FIELD_KEY | SONDE_FIELD_TOTAL)
 
 /* SONDE_EARG with the words that would be right. */
 static int list_wrong(struct report *r, const char *option, const char *word, size_t n)
@@ -73,15 +26,15 @@ static int list_wrong(struct report *r, const char *option, const char *word, si
 	struct text known = {0};
 	int rc;
 
-	list_known(&known);
+	field_names(USES, &known);
 	if (known.failed) {
 		rc = SONDE_ENOMEM;
 	} else if (n != 0) {
-		rc = error_set(err, SONDE_EARG, NO_OFFSET, "%s: '%.*s' is not known: %s are",
+		rc = error_set(err, SONDE_EARG, NO_OFFSET, "%s: '%.*s' is not known; these are: %s",
 		        option, (int)n, word, known.p);
 	} else {
-		rc = error_set(err, SONDE_EARG, NO_OFFSET, "%s: nothing is given: %s are known",
-		        option, known.p);
+		rc = error_set(err, SONDE_EARG, NO_OFFSET,
+		        "%s: nothing is given; these are known: %s", option, known.p);
 	}
 	text_fini(&known);
 	return rc;
@@ -94,7 +47,7 @@ static void list_add(struct report_list *list, unsigned id)
 			return;
 		}
 	}
-	if (list->n < REPORT_COLUMN_COUNT) { /* always: each id is there once */
+	if (list->n < FIELD_COUNT) { /* always: each id is there once */
 		list->id[list->n++] = (uint8_t)id;
 	}
 }
@@ -110,14 +63,11 @@ static int list_parse(
         struct report *r, const char *option, const char *words, struct report_list *list)
 {
 	for (size_t n; *words != 0; words += n + (words[n] != 0)) {
-		unsigned id = 0;
+		unsigned id;
 
 		n = strcspn(words, ", ");
-		while (n != 0 && id < columns_known() && !word_is(words, n, column_name(id)) &&
-		        !word_is(words, n, column_other_name(id))) {
-			id++;
-		}
-		if (id == columns_known()) {
+		id = field_find(USES, words, n);
+		if (n != 0 && id == FIELD_COUNT) {
 			return list_wrong(r, option, words, n);
 		}
 		if (n != 0) {
@@ -131,15 +81,15 @@ static void columns_usual(
         struct report *r, const struct report_list *sort, const struct report_list *added)
 {
 	if (r->profile.options.children) {
-		list_add(&r->columns, REPORT_CHILDREN);
+		list_add(&r->columns, FIELD_OVERHEAD_CHILDREN);
 	}
-	list_add(&r->columns, REPORT_OVERHEAD);
+	list_add(&r->columns, FIELD_OVERHEAD);
 	r->sorts = r->columns;
 	if (r->options.show_samples) {
-		list_add(&r->columns, REPORT_SAMPLE);
+		list_add(&r->columns, FIELD_SAMPLE);
 	}
 	if (r->options.show_period) {
-		list_add(&r->columns, REPORT_PERIOD);
+		list_add(&r->columns, FIELD_PERIOD);
 	}
 	list_join(&r->columns, added);
 	list_join(&r->columns, sort);
@@ -152,9 +102,9 @@ static void columns_usual(
 /* A column that would say the same in every row stands above the rows instead. */
 static bool column_elided(const struct report *r, unsigned id)
 {
-	return (id == REPORT_KEY + FIELD_KEY_COMM && r->pick.only_comm != NULL) ||
-	       (id == REPORT_KEY + FIELD_KEY_DSO && r->pick.only_dso != NULL) ||
-	       (id == REPORT_KEY + FIELD_KEY_SYM && r->pick.only_symbol != NULL);
+	return (id == FIELD_COMM && r->pick.only_comm != NULL) ||
+	       (id == FIELD_DSO && r->pick.only_dso != NULL) ||
+	       (id == FIELD_SYM && r->pick.only_symbol != NULL);
 }
 
 bool report_columns_left_out(const struct report *r, unsigned id)
@@ -173,16 +123,16 @@ static void columns_elide(struct report *r)
 	bool any = false; /* a key that is not elided */
 
 	for (unsigned i = 0; i < all.n; i++) {
-		any = any || (all.id[i] >= REPORT_KEY && !column_elided(r, all.id[i]));
+		any = any || (field_is_key(all.id[i]) && !column_elided(r, all.id[i]));
 	}
 	r->columns.n = 0;
 	for (unsigned i = 0; i < all.n; i++) {
 		unsigned id = all.id[i];
 
-		if (id >= REPORT_KEY) {
-			field_key_choose(&r->profile.options.keys, id - REPORT_KEY);
+		if (field_is_key(id)) {
+			field_key_choose(&r->profile.options.keys, id);
 		}
-		if (id >= REPORT_SYS && id <= REPORT_GUEST_US) {
+		if ((field_at(id)->style & FIELD_BY_MODE) != 0) {
 			r->profile.options.modes = true;
 		}
 		if (column_elided(r, id)) {
@@ -244,8 +194,9 @@ int report_columns_init(struct report *r)
 		list_join(&r->columns, &sort);
 		list_join(&r->sorts, &added);
 	}
-	for (unsigned i = 0; i < r->sorts.n && r->first_key == 0; i++) {
-		r->first_key = r->sorts.id[i] >= REPORT_KEY ? r->sorts.id[i] : 0;
+	r->first_key = FIELD_COUNT;
+	for (unsigned i = r->sorts.n; i-- > 0;) {
+		r->first_key = field_is_key(r->sorts.id[i]) ? r->sorts.id[i] : r->first_key;
 	}
 	columns_elide(r);
 	return widths_parse(r);
@@ -253,36 +204,67 @@ int report_columns_init(struct report *r)
 
 static const char *column_title(const struct report *r, unsigned id)
 {
-	bool self = id == REPORT_OVERHEAD && r->profile.options.children && !r->strict;
+	bool self = id == FIELD_OVERHEAD && r->profile.options.children && !r->strict;
 
-	return self              ? "Self"
-	       : id < REPORT_KEY ? numbers[id].title
-	                         : field_key(id - REPORT_KEY)->title;
+	return self ? "Self" : field_at(id)->info.title;
+}
+
+static uint64_t column_number(const struct report *r, const struct profile_row *row, unsigned id)
+{
+	const struct field *f = field_at(id);
+	const struct profile *p = &r->profile;
+	struct field_row sums;
+
+	if (f->total == NULL) {
+		return field_number(f, profile_row_words(p, row, id));
+	}
+	sums = (struct field_row){row->samples, row->period, row->children, NULL};
+	if ((f->style & FIELD_BY_MODE) != 0) {
+		sums.modes = p->modes + (size_t)(row - p->rows) * PROFILE_MODES;
+	}
+	return f->total(&sums);
+}
+
+uint64_t report_columns_rank(const struct report *r, const struct profile_row *row, unsigned id)
+{
+	uint64_t number = column_number(r, row, id);
+
+	return field_is_key(id) ? field_rank(field_at(id), number) : ~number;
+}
+
+/* width: of the column. */
+static struct field_value column_value(
+        const struct report *r, const struct profile_row *row, unsigned id, int width)
+{
+	const struct field *f = field_at(id);
+	struct field_value v = {
+	        .time = row->time, .pid = row->first_pid, .cursor = r->cursor, .width = width};
+
+	v.number = column_number(r, row, id);
+	v.number *= (f->style & FIELD_SUMS) != 0 ? row->samples : 1;
+	v.text = f->text_of != NULL ? f->text_of(&r->profile.source, v.number) : NULL;
+	return v;
 }
 
 /*
  * The text of a key's column, not padded, to r->cell; width: of the column, as many digits a
  * processor has at least. False: it is never cut.
  */
-static bool cell_make(struct report *r, const struct profile_row *row, unsigned key, int width)
+static bool cell_make(struct report *r, const struct profile_row *row, unsigned id, int width)
 {
 	struct text *t = &r->cell;
-	struct field_value value = {.time = row->time,
-	        .pid = row->first_pid,
-	        .samples = row->samples,
-	        .cursor = r->cursor,
-	        .width = width};
 	const char *name;
 
 	t->n = 0;
-	if (key == FIELD_KEY_DSO) {
+	if (id == FIELD_DSO) {
 		text_str(t, intern_text(&r->profile.names, row->dso));
 		return true;
 	}
-	if (key != FIELD_KEY_SYM) {
-		value.words = profile_row_words(&r->profile, row, key);
-		field_key(key)->text(&r->profile.source, &value, t);
-		return (field_key(key)->style & FIELD_KEY_CUT) != 0;
+	if (id != FIELD_SYM) {
+		struct field_value value = column_value(r, row, id, width);
+
+		field_text(field_at(id), &r->profile.source, &value, t);
+		return (field_at(id)->style & FIELD_CUT) != 0;
 	}
 	name = profile_symbol(&r->profile, row->object, row->symbol);
 	text_str(t, row->kernel ? "[k] " : "[.] ");
@@ -296,9 +278,9 @@ static bool cell_make(struct report *r, const struct profile_row *row, unsigned 
 }
 
 /* As in perf the column of objects has room for an address when a row begins without a symbol. */
-static int unknown_width(const struct report *r, const struct profile_row *row, unsigned key)
+static int unknown_width(const struct report *r, const struct profile_row *row, unsigned id)
 {
-	bool room = key == FIELD_KEY_DSO && row->unknown && r->options.widths == NULL &&
+	bool room = id == FIELD_DSO && row->unknown && r->options.widths == NULL &&
 	            r->options.separator == NULL && r->options.filter.dsos == NULL;
 
 	return room ? ADDRESS_WIDTH : 0;
@@ -309,26 +291,21 @@ static int unknown_width(const struct report *r, const struct profile_row *row, 
  * name that a thread had before an exec is cut. The column of processors is as wide as its title,
  * though numbers may be longer.
  */
-static int cell_width(struct report *r, const struct profile_row *row, unsigned key)
+static int cell_width(struct report *r, const struct profile_row *row, unsigned id)
 {
 	const struct timeline *line = session_timeline(r->session);
 	const struct timeline_view *view;
 
-	if ((field_key(key)->style & FIELD_KEY_GROWS) == 0) {
+	if ((field_at(id)->style & FIELD_GROWS) == 0) {
 		return 0;
 	}
-	if (key != FIELD_KEY_COMM) {
-		(void)cell_make(r, row, key, 0);
-		return (int)r->cell.n > unknown_width(r, row, key) ? (int)r->cell.n
-		                                                   : unknown_width(r, row, key);
+	if (id != FIELD_COMM) {
+		(void)cell_make(r, row, id, 0);
+		return (int)r->cell.n > unknown_width(r, row, id) ? (int)r->cell.n
+		                                                  : unknown_width(r, row, id);
 	}
 	view = timeline_at(line, r->cursor, row->first_pid, row->first_tid, row->time);
 	return (int)strlen(timeline_text(line, view->last_comm));
-}
-
-static int column_width(unsigned id)
-{
-	return (int)(id < REPORT_KEY ? numbers[id].width : field_key(id - REPORT_KEY)->width);
 }
 
 void report_columns_reset(struct report *r)
@@ -336,10 +313,10 @@ void report_columns_reset(struct report *r)
 	for (unsigned i = 0; i < r->columns.n; i++) {
 		unsigned id = r->columns.id[i];
 		int title = (int)strlen(column_title(r, id));
-		int width = r->forced[i] != 0 ? r->forced[i] : column_width(id);
+		int width = r->forced[i] != 0 ? r->forced[i] : (int)field_at(id)->width;
 
 		r->width[i] =
-		        width > title || (r->forced[i] != 0 && id >= REPORT_KEY) ? width : title;
+		        width > title || (r->forced[i] != 0 && field_is_key(id)) ? width : title;
 	}
 }
 
@@ -348,28 +325,11 @@ void report_columns_widen(struct report *r, const struct profile_row *row)
 	for (unsigned i = 0; i < r->columns.n; i++) {
 		unsigned id = r->columns.id[i];
 
-		if (id >= REPORT_KEY && r->forced[i] == 0) {
-			int width = cell_width(r, row, id - REPORT_KEY);
+		if (field_is_key(id) && r->forced[i] == 0) {
+			int width = cell_width(r, row, id);
 
 			r->width[i] = width > r->width[i] ? width : r->width[i];
 		}
-	}
-}
-
-uint64_t report_columns_value(const struct report *r, const struct profile_row *row, unsigned id)
-{
-	static const uint8_t modes[] = {[REPORT_SYS] = MISC_KERNEL,
-	        [REPORT_US] = MISC_USER,
-	        [REPORT_GUEST_SYS] = MISC_GUEST_KERNEL,
-	        [REPORT_GUEST_US] = MISC_GUEST_USER};
-	size_t at = (size_t)(row - r->profile.rows);
-
-	switch (id) {
-	case REPORT_CHILDREN: return row->children;
-	case REPORT_SAMPLE: return row->samples;
-	case REPORT_OVERHEAD:
-	case REPORT_PERIOD: return row->period;
-	default: return r->profile.modes[at * PROFILE_MODES + modes[id]];
 	}
 }
 
@@ -398,13 +358,13 @@ static void put_percent(struct report *r, uint64_t part, uint64_t total, unsigne
 static void put_number(struct report *r, const struct profile_row *row, unsigned i)
 {
 	unsigned id = r->columns.id[i];
-	unsigned width = r->forced[i] != 0 ? (unsigned)r->forced[i] : numbers[id].width;
-	uint64_t value = report_columns_value(r, row, id);
+	unsigned width = r->forced[i] != 0 ? (unsigned)r->forced[i] : field_at(id)->width;
+	uint64_t value = column_number(r, row, id);
 
 	width = r->options.separator != NULL ? 0 : width > NUMBER_MAX ? NUMBER_MAX : width;
-	if (id == REPORT_CHILDREN && !r->profile.options.children) {
+	if (id == FIELD_OVERHEAD_CHILDREN && !r->profile.options.children) {
 		text_padded(&r->text, "N/A", (int)width);
-	} else if (id >= REPORT_SAMPLE) {
+	} else if (field_at(id)->info.type != SONDE_FIELD_SHARE) {
 		text_char(&r->text, ' ');
 		text_u64(&r->text, value, width > 1 ? width - 1 : 0, ' ');
 	} else {
@@ -442,11 +402,6 @@ static void cell_clean(struct report *r)
 	}
 }
 
-static bool column_ragged(unsigned id)
-{
-	return id >= REPORT_KEY && (field_key(id - REPORT_KEY)->style & FIELD_KEY_RAGGED) != 0;
-}
-
 void report_columns_row(struct report *r, const struct profile_row *row)
 {
 	for (unsigned i = 0; i < r->columns.n; i++) {
@@ -457,17 +412,17 @@ void report_columns_row(struct report *r, const struct profile_row *row)
 
 		put_between(r, i);
 		start = r->text.n;
-		if (id < REPORT_KEY) {
+		if (!field_is_key(id)) {
 			put_number(r, row, i);
 		} else {
-			if (cell_make(r, row, id - REPORT_KEY, r->width[i]) && r->cell.n > width) {
+			if (cell_make(r, row, id, r->width[i]) && r->cell.n > width) {
 				r->cell.n = width;
 			}
 			cell_clean(r);
 			text_bytes(&r->text, r->cell.p, r->cell.n);
 		}
 		n = r->text.n - start - escapes_size(r, start);
-		if (n < width && !(last && column_ragged(id))) {
+		if (n < width && !(last && (field_at(id)->style & FIELD_RAGGED) != 0)) {
 			text_fill(&r->text, ' ', width - n);
 		}
 	}
@@ -489,11 +444,11 @@ void report_columns_titles(struct report *r)
 			put_between(r, i);
 		}
 		n = n > (size_t)r->width[i] ? (size_t)r->width[i] : n;
-		if (id < REPORT_KEY) {
+		if (!field_is_key(id)) {
 			text_fill(t, ' ', (size_t)r->width[i] - n);
 		}
 		text_bytes(t, title, n);
-		if (id >= REPORT_KEY) {
+		if (field_is_key(id)) {
 			text_fill(t, ' ', (size_t)r->width[i] - n);
 		}
 	}
@@ -514,8 +469,7 @@ void report_columns_elided(struct report *r)
 	static const struct {
 		unsigned id;
 		const char *what;
-	} lines[] = {{REPORT_KEY + FIELD_KEY_COMM, "comm"}, {REPORT_KEY + FIELD_KEY_DSO, "dso"},
-	        {REPORT_KEY + FIELD_KEY_SYM, "symbol"}};
+	} lines[] = {{FIELD_COMM, "comm"}, {FIELD_DSO, "dso"}, {FIELD_SYM, "symbol"}};
 	const char *const names[] = {r->pick.only_comm, r->pick.only_dso, r->pick.only_symbol};
 
 	for (unsigned k = 0; k < 3; k++) {

@@ -155,7 +155,7 @@ static int put_single(struct report *r, const struct profile_row *row, struct te
 {
 	struct profile_node *node = &r->nodes.p[1];
 	/* the row's own name says it already when rows are sorted by symbol alone or first */
-	uint32_t skip = r->first_key == REPORT_KEY + FIELD_KEY_SYM ? 1 : 0;
+	uint32_t skip = r->first_key == FIELD_SYM ? 1 : 0;
 	uint32_t end = node->n;
 
 	/* as in perf, the limit of branches is one for the lines of this first branch too */

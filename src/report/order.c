@@ -44,7 +44,7 @@ struct column {
 
 /* Columns, the most important first. */
 struct plan {
-	struct column columns[3 * REPORT_COLUMN_COUNT];
+	struct column columns[3 * FIELD_COUNT];
 	unsigned n;
 	unsigned depth; /* where BY_DEPTH is; n: nowhere */
 };
@@ -93,34 +93,33 @@ static int name_compare(const void *a, const void *b)
 	return x->text == NULL ? 0 : strcmp(x->text, y->text);
 }
 
-static uint32_t row_text(
-        const struct profile *p, const struct profile_row *row, enum field_key_id key)
+static uint32_t row_text(const struct profile *p, const struct profile_row *row, enum field_id key)
 {
 	uint32_t object = p->counts.frames[row->first_frame].object;
 
-	if (key == FIELD_KEY_COMM) {
+	if (key == FIELD_COMM) {
 		return *profile_row_words(p, row, key);
 	}
-	if (p->options.keys.chosen[FIELD_KEY_DSO]) {
+	if (p->options.keys.chosen[FIELD_DSO]) {
 		return row->dso;
 	}
 	return object != PROFILE_NONE ? p->dso[object] : p->unknown;
 }
 
 /* Ranks of interned texts. */
-static void keys_by_text(struct sorter *s, enum field_key_id key)
+static void keys_by_text(struct sorter *s, enum field_id key)
 {
 	const struct profile *p = &s->r->profile;
 	const struct timeline *line = session_timeline(s->r->session);
-	size_t all = key == FIELD_KEY_COMM ? timeline_texts(line) : p->names.count;
+	size_t all = key == FIELD_COMM ? timeline_texts(line) : p->names.count;
 
 	for (size_t i = 0; i < all; i++) {
 		uint32_t id = (uint32_t)i;
 
 		s->names[i] = (struct named){.id = id,
-		        .last = key == FIELD_KEY_DSO && id == p->unknown,
-		        .text = key == FIELD_KEY_COMM ? timeline_text(line, id)
-		                                      : intern_text(&p->names, id)};
+		        .last = key == FIELD_DSO && id == p->unknown,
+		        .text = key == FIELD_COMM ? timeline_text(line, id)
+		                                  : intern_text(&p->names, id)};
 	}
 	qsort(s->names, all, sizeof(*s->names), name_compare);
 	for (size_t i = 0; i < all; i++) {
@@ -158,18 +157,15 @@ static void keys_by_word(struct sorter *s, unsigned id)
 {
 	struct report *r = s->r;
 
-	if (id == REPORT_KEY + FIELD_KEY_COMM || id == REPORT_KEY + FIELD_KEY_DSO) {
-		keys_by_text(s, (enum field_key_id)(id - REPORT_KEY));
+	if (id == FIELD_COMM || id == FIELD_DSO) {
+		keys_by_text(s, (enum field_id)id);
 		return;
 	}
 	for (size_t i = 0; i < r->norder; i++) {
 		const struct profile_row *row = &r->profile.rows[r->order[i]];
 		uint64_t *key = &s->keys[r->order[i]];
 
-		*key = id >= REPORT_KEY ? field_key(id - REPORT_KEY)
-		                                  ->rank(profile_row_words(
-		                                          &r->profile, row, id - REPORT_KEY))
-		                        : ~report_columns_value(r, row, id);
+		*key = report_columns_rank(r, row, id);
 	}
 }
 
@@ -204,7 +200,7 @@ static void keys_by(struct sorter *s, struct column by)
 	} else if (by.kind == BY_NAME) {
 		keys_by_symbol(s);
 	} else if (by.kind == BY_DSO) {
-		keys_by_text(s, FIELD_KEY_DSO);
+		keys_by_text(s, FIELD_DSO);
 	} else {
 		for (size_t i = 0; i < r->profile.nrows; i++) { /* memory in order */
 			s->keys[i] = row_key(r, &r->profile.rows[i], by.kind);
@@ -313,7 +309,7 @@ static void plan_symbols(const struct sorter *s, struct plan *plan)
 	if (s->unknown) {
 		plan_add(plan, BY_ADDRESS, 0);
 	}
-	if (s->known && !s->r->profile.options.keys.chosen[FIELD_KEY_DSO]) {
+	if (s->known && !s->r->profile.options.keys.chosen[FIELD_DSO]) {
 		plan_add(plan, BY_DSO, 0);
 	}
 	if (s->known && s->unknown) {
@@ -331,9 +327,9 @@ static struct plan plan_keys(const struct sorter *s)
 	struct plan plan = {0};
 
 	for (unsigned k = 0; k < r->sorts.n; k++) {
-		if (r->sorts.id[k] == REPORT_KEY + FIELD_KEY_SYM) {
+		if (r->sorts.id[k] == FIELD_SYM) {
 			plan_symbols(s, &plan);
-		} else if (r->sorts.id[k] >= REPORT_KEY) {
+		} else if (field_is_key(r->sorts.id[k])) {
 			plan_add(&plan, BY_WORD, r->sorts.id[k]);
 		}
 	}
@@ -351,14 +347,15 @@ static struct plan plan_output(const struct sorter *s)
 		if (report_columns_left_out(r, r->sorts.id[k])) { /* so does perf */
 			continue;
 		}
-		if (r->sorts.id[k] == REPORT_KEY + FIELD_KEY_SYM) {
+		if (r->sorts.id[k] == FIELD_SYM) {
 			if (s->known) {
 				plan_add(&plan, BY_NAME, 0);
 			}
 			continue;
 		}
 		plan_add(&plan, BY_WORD, r->sorts.id[k]);
-		if (r->sorts.id[k] == REPORT_CHILDREN && r->profile.options.graph && !depth) {
+		if (r->sorts.id[k] == FIELD_OVERHEAD_CHILDREN && r->profile.options.graph &&
+		        !depth) {
 			plan.depth = plan.n;
 			depth = true;
 			plan_add(&plan, BY_DEPTH, 0);
@@ -388,7 +385,7 @@ static bool keys_are_order(const struct report *r)
 	const bool *by = r->profile.options.keys.chosen;
 	uint64_t low = UINT64_MAX, high = 0;
 
-	for (size_t i = 0; i < r->norder && by[FIELD_KEY_SYM]; i++) {
+	for (size_t i = 0; i < r->norder && by[FIELD_SYM]; i++) {
 		const struct profile_row *row = &r->profile.rows[r->order[i]];
 
 		if (row->symbol == NULL) {
@@ -396,7 +393,7 @@ static bool keys_are_order(const struct report *r)
 			high = SIGNED(row->address) > high ? SIGNED(row->address) : high;
 		}
 	}
-	return low > high || (by[FIELD_KEY_DSO] && high - low <= INT64_MAX);
+	return low > high || (by[FIELD_DSO] && high - low <= INT64_MAX);
 }
 
 static bool threads_differ(const struct report *r)
@@ -553,7 +550,7 @@ static int sort_all(struct sorter *s)
 		sort_by_columns(s, met, sizeof(met) / sizeof(met[0]));
 		TRY(sort_by_keys(s, &keys));
 		if (r->profile.options.keys
-		                .chosen[FIELD_KEY_COMM]) { /* from one tree into another one */
+		                .chosen[FIELD_COMM]) { /* from one tree into another one */
 			TRY(sort_by_keys(s, &keys));
 		}
 	}

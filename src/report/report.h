@@ -8,22 +8,9 @@
 
 #include <sonde/preview/report.h>
 
-enum report_column {
-	REPORT_CHILDREN,
-	REPORT_OVERHEAD,
-	REPORT_SYS,
-	REPORT_US,
-	REPORT_GUEST_SYS,
-	REPORT_GUEST_US,
-	REPORT_SAMPLE, /* from here on numbers are no percentages */
-	REPORT_PERIOD,
-	REPORT_KEY, /* + number of a key, see field/key.h */
-	REPORT_COLUMN_COUNT = REPORT_KEY + FIELD_KEYS_MAX
-};
-
-/* Columns, none of them twice. */
+/* Fields (enum field_id), none of them twice. */
 struct report_list {
-	uint8_t id[REPORT_COLUMN_COUNT];
+	uint8_t id[FIELD_COUNT];
 	unsigned n;
 };
 
@@ -33,11 +20,11 @@ struct report {
 	struct pick pick;
 	struct report_list columns; /* as printed */
 	struct report_list sorts; /* rows are ordered by the first, then by the second ... */
-	unsigned first_key; /* the first column of a key in sorts; 0: none */
+	unsigned first_key; /* in sorts; FIELD_COUNT: none */
 	bool strict; /* the columns are those that --fields names */
-	uint8_t elided[REPORT_COLUMN_COUNT]; /* keys that would say the same in every row */
+	uint8_t elided[FIELD_COUNT]; /* keys that would say the same in every row */
 	unsigned nelided;
-	int forced[REPORT_COLUMN_COUNT]; /* widths by number of the column; 0: as wide as needed */
+	int forced[FIELD_COUNT]; /* widths by number of the column; 0: as wide as needed */
 	struct profile profile;
 	struct text text;
 	struct text cell; /* of one column */
@@ -46,7 +33,7 @@ struct report {
 	struct timeline_cursor *cursor;
 	uint32_t *order; /* rows of one event, as printed */
 	size_t norder;
-	int width[REPORT_COLUMN_COUNT]; /* by number of the column */
+	int width[FIELD_COUNT]; /* by number of the column */
 	struct profile_nodes nodes; /* graph nodes on the way down */
 };
 
@@ -68,8 +55,8 @@ int report_columns_init(struct report *r);
 /* Widths of an event's columns: of the titles, then wider by rows. */
 void report_columns_reset(struct report *r);
 void report_columns_widen(struct report *r, const struct profile_row *row);
-/* The number in a column that is not a key's. */
-uint64_t report_columns_value(const struct report *r, const struct profile_row *row, unsigned id);
+/* Rows with less come first; not of FIELD_DSO and FIELD_SYM. */
+uint64_t report_columns_rank(const struct report *r, const struct profile_row *row, unsigned id);
 /* Whether a column is printed once above the rows, as all rows have the same value. */
 bool report_columns_left_out(const struct report *r, unsigned id);
 void report_columns_titles(struct report *r);

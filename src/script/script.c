@@ -9,6 +9,7 @@
 #include "abi/abi.h"
 #include "core/options.h"
 #include "core/pool.h"
+#include "field/choice.h"
 #include "field/line.h"
 #include "inspect/header.h"
 #include "record/feature.h"
@@ -29,6 +30,7 @@ struct script_worker {
 struct script {
 	struct sonde_session *session;
 	struct line_style style;
+	bool has_tod; /* the header has CLOCK_DATA */
 	struct pick pick;
 	uint32_t kinds; /* bits by type of the other records that are shown */
 	struct line_plan *plans; /* by event */
@@ -226,7 +228,7 @@ static int make_plans(struct script *s, const struct field_choice *choice)
 		const struct session_event *e = &events[i];
 
 		TRY(fields_of(s, choice, i, &fields));
-		if ((fields & FIELD_BIT(FIELD_TOD)) != 0 && !s->style.has_tod) {
+		if ((fields & FIELD_BIT(FIELD_TOD)) != 0 && !s->has_tod) {
 			return error_set(session_error(s->session), SONDE_EARG, NO_OFFSET,
 			        "the field 'tod' needs the wall clock: record with -k "
 			        "CLOCK_MONOTONIC");
@@ -249,12 +251,13 @@ static int make_style(struct script *s, const struct sonde_script_options *o)
 	        .hide_chain = o->hide_call_graph,
 	        .kernel_path = o->kernel_path,
 	        .max_stack = o->max_stack != 0 ? o->max_stack : MAX_STACK_USUAL,
+	        .source = {.session = s->session, .time_quantum = 1},
 	};
 	if (SESSION_FEATURE(s->session, FEATURE_CLOCK_DATA, &s->arena, &clock) > 0 &&
 	        clock.version == 1) {
-		s->style.has_tod = true;
-		s->style.tod_wall = clock.wall_ns;
-		s->style.tod_clock = clock.clock_ns;
+		s->has_tod = true;
+		s->style.source.tod_wall = clock.wall_ns;
+		s->style.source.tod_clock = clock.clock_ns;
 	}
 	TRY(SESSION_FEATURE(s->session, FEATURE_ARCH, &s->arena, &machine));
 	s->style.regs = record_reg_names(machine.s, &s->style.nregs);

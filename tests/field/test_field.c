@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "field/field.h"
+#include "field/choice.h"
 #include "field/line.h"
 #include "record/record.h"
 
@@ -62,6 +62,93 @@ static void test_tracepoint_chains(void)
 	eq_u64(fields, who | where, "a tracepoint with call chains shows them");
 }
 
+/* Whether two fields of a command have one word, other than their own names first. */
+static bool name_is_taken(const struct sonde_field_info *f, size_t own)
+{
+	const struct sonde_field_info *other;
+
+	for (size_t i = 0; (other = sonde_field_at(i)) != NULL; i++) {
+		if (i != own && strcmp(other->name, f->name) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A key is of the sample or of the frame; what script prints alone is of the sample. */
+static bool has_value(enum field_id id)
+{
+	const struct field *f = field_at(id);
+	bool frame = f->part != 0;
+
+	if (f->total != NULL) {
+		return (f->info.uses & SONDE_FIELD_TOTAL) != 0;
+	}
+	return (f->info.uses & SONDE_FIELD_KEY) == 0 || frame ? f->words == 0
+	                                                      : f->words != 0 && f->get != NULL;
+}
+
+static void test_table(void)
+{
+	const struct sonde_field_info *f;
+	size_t n = 0;
+
+	for (; (f = sonde_field_at(n)) != NULL; n++) {
+		const struct field *field = field_at(n);
+		bool checked = (f->uses & SONDE_FIELD_OF_SCRIPT) == 0 || f->needs == 0 ||
+		               field->attribute != NULL;
+
+		if (!ok(f->name != NULL && f->title != NULL && f->help != NULL && f->uses != 0 &&
+		                    f->type != 0 && !name_is_taken(f, n) && checked &&
+		                    has_value((enum field_id)n),
+		            f->name != NULL ? f->name : "a field without a name")) {
+			return;
+		}
+	}
+	eq_u64(n, FIELD_COUNT, "all fields are listed");
+	eq_str(sonde_field_sql_type(sonde_field_at(FIELD_COMM)), "TEXT", "a name is TEXT in SQL");
+	eq_str(sonde_field_sql_type(sonde_field_at(FIELD_OVERHEAD)), "REAL", "a share is REAL");
+	eq_str(sonde_field_sql_type(sonde_field_at(FIELD_TIME)), "INTEGER", "a time is INTEGER");
+}
+
+static void test_keys(void)
+{
+	static const struct timeline_view view = {.tid = UINT32_MAX};
+	static const struct session_sample sample = {
+	        .s.time = 0x1234567890, .s.cpu = 3, .view = &view};
+	const struct field_source source = {.time_quantum = 1};
+	struct field_key_choice keys = {0};
+	uint32_t words[FIELD_KEY_WORDS_MAX];
+
+	field_key_choose(&keys, FIELD_CPU);
+	field_key_choose(&keys, FIELD_SYM);
+	field_key_choose(&keys, FIELD_TIME);
+	field_key_choose(&keys, FIELD_CPU);
+	field_key_choose(&keys, FIELD_TID);
+	eq_u64(keys.words, 4, "a key of 64 bits has two words, one of the frame none");
+	field_keys_get(&keys, &source, &sample, words);
+	eq_u64(field_number(field_at(FIELD_CPU), words + keys.at[FIELD_CPU]), 3, "a processor");
+	eq_u64(field_number(field_at(FIELD_TIME), words + keys.at[FIELD_TIME]), 0x1234567890,
+	        "a time of more than 32 bits");
+	eq_u64(field_number(field_at(FIELD_TID), words + keys.at[FIELD_TID]), UINT64_MAX,
+	        "a thread without an id is -1");
+	ok(field_rank(field_at(FIELD_TID), UINT64_MAX) < field_rank(field_at(FIELD_TID), 0),
+	        "-1 is before 0 among ids");
+	ok(field_rank(field_at(FIELD_WEIGHT), 2) < field_rank(field_at(FIELD_WEIGHT), 1),
+	        "the heaviest is first among weights");
+	ok(field_rank(field_at(FIELD_TIME), 1) < field_rank(field_at(FIELD_TIME), 2),
+	        "the earliest is first among times");
+}
+
+static void test_words(void)
+{
+	eq_u64(field_find(SONDE_FIELD_KEY, "pid", 3), FIELD_TID, "report takes pid for the thread");
+	eq_u64(field_find(SONDE_FIELD_KEY, "tid", 3), FIELD_TID, "report takes tid for the thread");
+	eq_u64(field_find(SONDE_FIELD_OF_SCRIPT, "pid", 3), FIELD_PID, "script has a field pid");
+	eq_u64(field_find(SONDE_FIELD_KEY, "pid,", 4), FIELD_COUNT, "a longer word is no name");
+	eq_u64(field_find(SONDE_FIELD_KEY, "ip", 2), FIELD_COUNT, "report has no key ip");
+}
+
 static void test_mistakes(void)
 {
 	static const char *const wrong[] = {
@@ -74,16 +161,11 @@ static void test_mistakes(void)
 	}
 }
 
-static void test_names(void)
+static void test_registers(void)
 {
 	const char *const *regs;
-	bool good = true;
 	size_t n;
 
-	for (unsigned i = 0; i < FIELD_COUNT; i++) {
-		good = good && field_def((enum field_id)i)->name != NULL;
-	}
-	ok(good, "every field has a name");
 	regs = record_reg_names("x86_64", &n);
 	ok(n == 24 && strcmp(regs[8], "IP") == 0, "registers of x86-64");
 	regs = record_reg_names("i686", &n);
@@ -98,7 +180,7 @@ static void check_data_src(uint64_t value, const char *want)
 {
 	struct text out = {0};
 
-	line_data_src(&out, value);
+	data_src_text(&out, value);
 	text_char(&out, '\0');
 	eq_str(out.p, want, want);
 	text_fini(&out);
@@ -125,6 +207,9 @@ int main(void)
 	test_choice();
 	test_tracepoint_chains();
 	test_mistakes();
-	test_names();
+	test_table();
+	test_keys();
+	test_words();
+	test_registers();
 	return tap_done();
 }

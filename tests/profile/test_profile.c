@@ -46,7 +46,7 @@ static void check_row(
 static struct profile_options by_symbol(void)
 {
 	return (struct profile_options){
-	        .keys.chosen[FIELD_KEY_SYM] = true, .max_stack = 127, .pick = &everything};
+	        .keys.chosen[FIELD_SYM] = true, .max_stack = 127, .pick = &everything};
 }
 
 static void test_rows(unsigned jobs)

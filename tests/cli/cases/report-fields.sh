@@ -19,3 +19,4 @@ show report --stdio -w 1,x
 show report --stdio -t .
 show report --stdio -g none -n --no-children -s symbol --time 0%-1%
 show report --stdio -g none -n --no-children -s tid --percent-limit 5
+show report --stdio -g none -n --no-children -s event

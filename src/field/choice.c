@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+#include "field/choice.h"
+
+#include <string.h>
+
+static const char *const type_names[FIELD_TYPE_COUNT] = {
+        [FIELD_TYPE_HW] = "hw",
+        [FIELD_TYPE_SW] = "sw",
+        [FIELD_TYPE_TRACE] = "trace",
+        [FIELD_TYPE_CACHE] = "cache",
+        [FIELD_TYPE_RAW] = "raw",
+        [FIELD_TYPE_BREAK] = "break",
+        [FIELD_TYPE_OTHER] = "other",
+};
+
+#define BIT FIELD_BIT
+
+enum field_type field_type_of(const struct sonde_attr *attr)
+{
+	static const enum field_type types[] = {
+	        [SONDE_TYPE_HARDWARE] = FIELD_TYPE_HW,
+	        [SONDE_TYPE_SOFTWARE] = FIELD_TYPE_SW,
+	        [SONDE_TYPE_TRACEPOINT] = FIELD_TYPE_TRACE,
+	        [SONDE_TYPE_HW_CACHE] = FIELD_TYPE_CACHE,
+	        [SONDE_TYPE_RAW] = FIELD_TYPE_RAW,
+	        [SONDE_TYPE_BREAKPOINT] = FIELD_TYPE_BREAK,
+	};
+
+	return attr->type <= SONDE_TYPE_BREAKPOINT ? types[attr->type] : FIELD_TYPE_OTHER;
+}
+
+void field_choice_default(struct field_choice *c, bool chains)
+{
+	*c = (struct field_choice){0};
+	for (unsigned i = 0; i < FIELD_COUNT; i++) {
+		unsigned usual = field_at(i)->usual;
+
+		for (unsigned type = 0; type < FIELD_TYPE_COUNT; type++) {
+			c->shown[type] |= (usual >> type & 1) != 0 ? BIT(i) : 0;
+		}
+		if (chains && (usual & FIELD_IF_CHAINS) != 0) {
+			c->shown[FIELD_TYPE_TRACE] |= BIT(i);
+		}
+	}
+}
+
+static bool word_is(const char *text, size_t n, const char *word)
+{
+	return strlen(word) == n && memcmp(text, word, n) == 0;
+}
+
+/* The types that stand before a ':'; *spec moves behind it. All types when there is none. */
+static int parse_types(const char **spec, unsigned *first, unsigned *last, struct error *err)
+{
+	const char *colon = strchr(*spec, ':');
+
+	*first = 0;
+	*last = FIELD_TYPE_COUNT - 1;
+	if (colon == NULL) {
+		return 0;
+	}
+	for (unsigned i = 0; i < FIELD_TYPE_COUNT; i++) {
+		if (word_is(*spec, (size_t)(colon - *spec), type_names[i])) {
+			*first = *last = i;
+			*spec = colon + 1;
+			return 0;
+		}
+	}
+	return error_set(err, SONDE_EARG, NO_OFFSET,
+	        "'%.*s' is not a type of events: choose hw, sw, trace, cache, raw, break or other",
+	        (int)(colon - *spec), *spec);
+}
+
+struct field_change {
+	uint64_t add, remove;
+	bool relative; /* made of +field and -field */
+	bool absolute;
+};
+
+/* Fields of perf script that are not printed here. */
+static const char *const later[] = {"srcline", "srccode", "brstack", "brstacksym", "brstackoff",
+        "brstackinsn", "brstackinsnlen", "flags", "callindent", "insn", "insnlen", "synth",
+        "bpf-output", "metric", "ipc", "machine_pid", "vcpu"};
+
+static int unknown_field(const char *word, size_t n, struct error *err)
+{
+	const char *what = "is not a field";
+	struct text list = {0};
+	int rc;
+
+	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
+		if (word_is(word, n, later[i])) {
+			what = "is a field that this version does not print";
+		}
+	}
+	field_names(SONDE_FIELD_OF_SCRIPT, &list);
+	rc = error_set(err, SONDE_EARG, NO_OFFSET, "'%.*s' %s; fields are: %s", (int)n, word, what,
+	        list.failed ? "" : list.p);
+	text_fini(&list);
+	return rc;
+}
+
+static int parse_word(const char *word, size_t n, struct field_change *change, struct error *err)
+{
+	char sign = (char)(*word == '+' || *word == '-' ? *word : '\0');
+	enum field_id id;
+
+	word += sign != 0;
+	n -= sign != 0;
+	id = field_find(SONDE_FIELD_OF_SCRIPT, word, n);
+	if (id == FIELD_COUNT) {
+		return unknown_field(word, n, err);
+	}
+	if (sign == '-') {
+		change->remove |= BIT(id);
+		change->add &= ~BIT(id);
+	} else {
+		change->add |= BIT(id);
+		change->remove &= ~BIT(id);
+	}
+	change->relative = change->relative || sign != 0;
+	change->absolute = change->absolute || sign == 0;
+	return 0;
+}
+
+int field_choice_parse(struct field_choice *c, const char *spec, struct error *err)
+{
+	struct field_change change = {0};
+	unsigned first, last;
+	size_t n;
+
+	TRY(parse_types(&spec, &first, &last, err));
+	for (; *spec != '\0'; spec += n + (spec[n] == ',')) {
+		n = strcspn(spec, ",");
+		if (n != 0) {
+			TRY(parse_word(spec, n, &change, err));
+		}
+	}
+	if (change.relative && change.absolute) {
+		return error_set(err, SONDE_EARG, NO_OFFSET,
+		        "+field and -field change the usual fields: do not mix them with plain "
+		        "names");
+	}
+	if (!change.relative && change.add == 0 && first != last) {
+		return error_set(err, SONDE_EARG, NO_OFFSET, "the list of fields is empty");
+	}
+	for (unsigned i = first; i <= last; i++) {
+		c->shown[i] =
+		        change.relative ? (c->shown[i] | change.add) & ~change.remove : change.add;
+		c->wanted[i] = (change.relative ? c->wanted[i] & ~change.remove : 0) | change.add;
+		if ((change.add & BIT(FIELD_SYMOFF)) != 0 && (c->shown[i] & BIT(FIELD_SYM)) == 0 &&
+		        !change.relative) {
+			return error_set(err, SONDE_EARG, NO_OFFSET,
+			        "symoff is the offset from a symbol: ask for sym too");
+		}
+	}
+	return 0;
+}
+
+int field_choice_type(const struct field_choice *c, const struct sonde_attr *attr,
+        const char *event_name, bool traced, uint64_t *fields, struct error *err)
+{
+	enum field_type type = field_type_of(attr);
+
+	*fields = 0;
+	for (unsigned i = 0; i < FIELD_COUNT; i++) {
+		const struct field *f = field_at(i);
+
+		if ((c->shown[type] & BIT(i)) == 0) {
+			continue;
+		}
+		if (f->info.needs == 0 || (attr->sample_type & f->info.needs) != 0) {
+			*fields |= BIT(i);
+			continue;
+		}
+		if ((c->wanted[type] & BIT(i)) == 0) {
+			continue;
+		}
+		if (!traced || !f->traced) {
+			return error_set(err, SONDE_EARG, NO_OFFSET,
+			        "samples of '%s' do not have %s, which the field '%s' needs: "
+			        "record it, or leave the field out",
+			        event_name, f->attribute, f->info.name);
+		}
+		*fields |= BIT(i);
+	}
+	return 0;
+}
