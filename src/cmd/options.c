@@ -112,6 +112,9 @@ static void print_help(const struct option_command *command)
 		}
 	}
 	printf("%-*s%s\n", HELP_COLUMN, "  -h, --help", "show this help");
+	if (command->more != NULL) {
+		command->more();
+	}
 }
 
 static bool starts_with(const char *text, const char *start, size_t n)

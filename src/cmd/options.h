@@ -124,6 +124,7 @@ struct option_command {
 	const char *usage; /* what follows the name: "[options] [--] command" */
 	const char *about; /* one sentence for --help; may be NULL */
 	const struct option_def *defs;
+	void (*more)(void); /* prints what --help has after the options; may be NULL */
 	bool anywhere; /* options may stand behind other words; else parsing stops at the first word
 	                */
 };

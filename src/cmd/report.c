@@ -3,6 +3,7 @@
 #include "cmd/report.h"
 #include "cmd/caches.h"
 #include "cmd/dump.h"
+#include "cmd/fields.h"
 #include "cmd/options.h"
 #include "cmd/terminal.h"
 
@@ -328,14 +329,18 @@ static int report_open(struct report_command *c)
 
 static const struct option_command command_words = {.name = "report", .usage = "[options]"};
 
+static void print_fields(void)
+{
+	fields_print("Keys: what rows differ in", SONDE_FIELD_KEY);
+	fields_print("Sums over the samples of a row", SONDE_FIELD_TOTAL);
+}
+
 static int report_parse(struct report_command *c, int argc, char **argv)
 {
 	const struct option_def defs[] = {
 	        OPTION_TEXT('i', "input", &c->input, "FILE", "read this file (perf.data)"),
-	        OPTION_TEXT('s', "sort", &c->report.sort, "KEYS",
-	                "make rows by these: comm, dso, sym, pid, cpu, time, ... (comm,dso,sym)"),
-	        OPTION_TEXT('F', "fields", &c->report.fields, "FIELDS",
-	                "columns: keys, overhead, overhead_children, sample, period, ..."),
+	        OPTION_TEXT('s', "sort", &c->report.sort, "KEYS", "keys of rows (comm,dso,sym)"),
+	        OPTION_TEXT('F', "fields", &c->report.fields, "FIELDS", "columns: keys and sums"),
 	        OPTION_TEXT('t', "field-separator", &c->report.separator, "TEXT",
 	                "put TEXT between columns instead of blanks"),
 	        OPTION_TEXT(
@@ -401,7 +406,8 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 	const struct option_command command = {.name = "report",
 	        .usage = "[options]",
 	        .about = "Shows where a recorded program spent its time.",
-	        .defs = defs};
+	        .defs = defs,
+	        .more = print_fields};
 	struct option_rest rest;
 	int rc = options_parse(&command, argc, argv, &rest);
 

@@ -2,6 +2,7 @@
 #include "cmd/caches.h"
 #include "cmd/commands.h"
 #include "cmd/dump.h"
+#include "cmd/fields.h"
 #include "cmd/options.h"
 #include "cmd/terminal.h"
 
@@ -152,6 +153,11 @@ static int run(struct script *s)
 	return status;
 }
 
+static void print_fields(void)
+{
+	fields_print("Fields of -F", SONDE_FIELD_OF_SCRIPT);
+}
+
 int cmd_script(int argc, char **argv)
 {
 	struct script s = {.input = options_input(),
@@ -204,6 +210,7 @@ int cmd_script(int argc, char **argv)
 	        .usage = "[options]",
 	        .about = "Prints the samples of a recording in time order.",
 	        .defs = defs,
+	        .more = print_fields,
 	};
 	struct option_rest rest;
 	int rc = options_parse(&command, argc, argv, &rest);

@@ -30,11 +30,10 @@ enum sonde_report_value {
 
 struct sonde_report_options {
 	size_t size; /* sizeof(struct sonde_report_options) of the caller */
-	/* keys, comma-separated, as the man page lists them; NULL: comm,dso,sym */
+	/* keys, comma-separated, see SONDE_FIELD_KEY in sonde/preview/field.h; NULL: comm,dso,sym */
 	const char *sort;
-	/* columns, comma-separated: keys and overhead, overhead_children, overhead_sys,
-	 * overhead_us, overhead_guest_sys, overhead_guest_us, sample, period; with '+' in front:
-	 * added; NULL */
+	/* columns, comma-separated: keys and sums (SONDE_FIELD_TOTAL); with '+' in front: added to the
+	 * usual ones; NULL: the usual ones */
 	const char *fields;
 	const char *separator; /* between columns, which are not padded with blanks then; NULL:
 	                          blanks */
