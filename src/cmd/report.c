@@ -327,6 +327,25 @@ static int report_open(struct report_command *c)
 	return rc;
 }
 
+/* An option that rows in JSON do not have; NULL: none was given. */
+static const char *text_only(const struct report_command *c)
+{
+	const struct {
+		bool given;
+		const char *option;
+	} options[] = {{c->report.graph_given, "-g"}, {c->inverted, "-G"},
+	        {c->report.threads, "-T"}, {c->report.separator != NULL, "-t"},
+	        {c->report.widths != NULL, "-w"}, {c->color != NULL, "--color"},
+	        {c->header, "--header"}, {c->report.quiet, "-q"}};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		if (options[i].given) {
+			return options[i].option;
+		}
+	}
+	return NULL;
+}
+
 static const struct option_command command_words = {.name = "report", .usage = "[options]"};
 
 static void print_fields(void)
@@ -382,7 +401,8 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 	        OPTION_SWITCH(0, "header-only", &c->header_only, "show only the header"),
 	        OPTION_SWITCH(
 	                'I', "show-info", &c->report.header_full, "with CPU and memory topology"),
-	        OPTION_SWITCH(0, "json", &c->report.json, "with --header-only or --stats: as JSON"),
+	        OPTION_SWITCH(0, "json", &c->report.json,
+	                "rows as JSON; with --stats or --header-only: these"),
 	        OPTION_SWITCH('q', "quiet", &c->report.quiet, "rows only"),
 	        OPTION_COUNT('v', "verbose", &c->verbose, "show also what is only worth noting"),
 	        OPTION_SWITCH(0, "stdio", &c->stdio, "text output, which is the only one"),
@@ -436,7 +456,12 @@ int cmd_report(int argc, char **argv)
 		return dump_raw(c.input, c.force);
 	}
 	if (c.report.json && !c.report.stats && !c.header_only) {
-		return options_mistake(&command_words, "--json goes with --stats or --header-only");
+		const char *other = text_only(&c);
+
+		if (other != NULL) {
+			return options_mistake(&command_words,
+			        "%s changes only the text: leave it or --json out", other);
+		}
 	}
 	color = terminal_color(c.color);
 	if (color < 0) {

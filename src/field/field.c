@@ -3,6 +3,8 @@
 
 #include "field/address.h"
 
+#include <inttypes.h>
+
 #define NS_PER_SEC   1000000000u
 #define TIME_QUANTUM 100000000u /* ns, perf's */
 
@@ -214,6 +216,29 @@ void field_text(const struct field *f, const struct field_source *source,
 		put_time(v->number, out);
 	} else {
 		text_u64(out, v->number, 0, ' ');
+	}
+}
+
+/* In percent, with four digits after the point. */
+static void json_share(struct json *out, const char *key, uint64_t part, uint64_t whole)
+{
+	uint64_t v = whole != 0 ? (uint64_t)((unsigned __int128)part * 1000000 / whole) : 0;
+
+	json_printf(out, key, "%" PRIu64 ".%04" PRIu64, v / 10000, v % 10000);
+}
+
+void field_json(const struct field *f, const struct field_value *v, struct json *out)
+{
+	const char *key = f->info.name;
+
+	if (f->info.type == SONDE_FIELD_TEXT) {
+		json_text(out, key, v->text);
+	} else if (f->info.type == SONDE_FIELD_ID) {
+		json_s64(out, key, (int64_t)v->number);
+	} else if (f->info.type == SONDE_FIELD_SHARE) {
+		json_share(out, key, v->number, v->whole);
+	} else {
+		json_u64(out, key, v->number);
 	}
 }
 

@@ -15,7 +15,7 @@
 #define SONDE_FIELD_H
 
 #include "core/arena.h"
-#include "core/text.h"
+#include "core/json.h"
 #include "record/feature.h"
 #include "session/session.h"
 
@@ -69,6 +69,7 @@ struct field_row {
 struct field_value {
 	uint64_t number; /* of a text: its id */
 	const char *text; /* SONDE_FIELD_TEXT; NULL: unknown */
+	uint64_t whole; /* SONDE_FIELD_SHARE: what number is a part of */
 	uint64_t time; /* ns, of the row's first sample */
 	uint32_t pid; /* of the row's first sample */
 	struct timeline_cursor *cursor;
@@ -133,6 +134,8 @@ static inline uint64_t field_number(const struct field *f, const uint32_t *words
 uint64_t field_rank(const struct field *f, uint64_t number);
 void field_text(const struct field *f, const struct field_source *source,
         const struct field_value *v, struct text *out);
+/* A member with the field's name. */
+void field_json(const struct field *f, const struct field_value *v, struct json *out);
 
 /* The chosen keys of a row. */
 struct field_key_choice {

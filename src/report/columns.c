@@ -138,7 +138,7 @@ static void columns_elide(struct report *r)
 		if (column_elided(r, id)) {
 			r->elided[r->nelided++] = (uint8_t)id;
 		}
-		if (!any || !column_elided(r, id)) {
+		if (!any || !column_elided(r, id) || r->options.json) {
 			list_add(&r->columns, id);
 		}
 	}
@@ -244,6 +244,33 @@ static struct field_value column_value(
 	v.number *= (f->style & FIELD_SUMS) != 0 ? row->samples : 1;
 	v.text = f->text_of != NULL ? f->text_of(&r->profile.source, v.number) : NULL;
 	return v;
+}
+
+void report_columns_json(
+        const struct report *r, const struct profile_row *row, unsigned id, struct json *out)
+{
+	const struct profile *p = &r->profile;
+	struct field_value value = {0};
+
+	if (id == FIELD_SYM) {
+		value.text = profile_symbol(p, row->object, row->symbol);
+	} else if (id == FIELD_DSO) {
+		value.text = intern_text(&p->names, row->dso);
+	} else {
+		value = column_value(r, row, id, 0);
+		value.whole = p->shown_totals[row->event];
+	}
+	if (id == FIELD_OVERHEAD_CHILDREN && !p->options.children) {
+		json_text(out, field_at(id)->info.name, NULL);
+	} else {
+		field_json(field_at(id), &value, out);
+	}
+	if (id == FIELD_SYM && value.text == NULL) {
+		json_u64(out, "address", row->address);
+	}
+	if (id == FIELD_SYM) {
+		json_bool(out, "kernel", row->kernel);
+	}
 }
 
 /*

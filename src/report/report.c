@@ -10,9 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define FLUSH_ABOVE (64u << 10) /* bytes */
-#define MAX_STACK   127u
-#define AHEAD       8u /* rows that are asked for before they are printed */
+#define MAX_STACK 127u
+#define AHEAD     8u /* rows that are asked for before they are printed */
 
 void sonde_report_options_init(struct sonde_report_options *o)
 {
@@ -34,13 +33,15 @@ int report_flush(struct report *r, size_t above)
 	return rc;
 }
 
-static uint64_t row_weight(const struct report *r, const struct profile_row *row)
+bool report_row_shown(const struct report *r, const struct profile_row *row)
 {
-	return r->profile.options.children ? row->children : row->period;
+	uint64_t weight = r->profile.options.children ? row->children : row->period;
+
+	return (double)weight * 100.0 >=
+	       r->options.percent_limit * (double)r->profile.shown_totals[row->event];
 }
 
-/* The rows of an event in order, and the columns' widths. */
-static int rows_select(struct report *r, uint32_t event)
+int report_rows_select(struct report *r, uint32_t event)
 {
 	size_t shown = 0;
 
@@ -52,7 +53,7 @@ static int rows_select(struct report *r, uint32_t event)
 		if (row->event != event) {
 			continue;
 		}
-		if (!row->hidden) {
+		if (!row->hidden && !r->options.json) {
 			report_columns_widen(r, row);
 		}
 		r->order[r->norder++] = (uint32_t)i;
@@ -73,7 +74,7 @@ static int put_row(struct report *r, const struct profile_row *row)
 	if (r->profile.options.graph) {
 		TRY(report_graph(r, row));
 	}
-	return report_flush(r, FLUSH_ABOVE);
+	return report_flush(r, REPORT_FLUSH_ABOVE);
 }
 
 /* 843 -> "843 ", 1420 -> "1K" */
@@ -93,7 +94,7 @@ static int put_event(struct report *r, uint32_t event)
 {
 	struct text *t = &r->text;
 
-	TRY(rows_select(r, event));
+	TRY(report_rows_select(r, event));
 	if (!r->options.quiet) {
 		text_str(t, "# Samples: ");
 		put_rounded(t, r->profile.shown_samples[event]);
@@ -112,8 +113,7 @@ static int put_event(struct report *r, uint32_t event)
 		if (i + AHEAD < r->norder) {
 			__builtin_prefetch(&r->profile.rows[r->order[i + AHEAD]]);
 		}
-		if ((double)row_weight(r, row) * 100.0 <
-		        r->options.percent_limit * (double)r->profile.shown_totals[event]) {
+		if (!report_row_shown(r, row)) {
 			continue;
 		}
 		TRY(put_row(r, row));
@@ -146,6 +146,9 @@ static int put_events(struct report *r)
 	r->order = malloc((r->profile.nrows + 1) * sizeof(*r->order));
 	if (r->order == NULL || r->cursor == NULL) {
 		return SONDE_ENOMEM;
+	}
+	if (r->options.json) {
+		return report_rows_json(r);
 	}
 	if (!r->options.quiet) {
 		if (r->options.header == SONDE_REPORT_HEADER_NONE) {
@@ -236,7 +239,7 @@ static int report_run(struct report *r)
 		inspect_session_header_json(&r->text, r->session);
 		return 0;
 	}
-	if (o->header != SONDE_REPORT_HEADER_NONE &&
+	if (o->header != SONDE_REPORT_HEADER_NONE && !o->json &&
 	        (!o->stats || o->header == SONDE_REPORT_HEADER_ONLY)) {
 		inspect_session_header(&r->text, r->session, o->header_full != 0);
 	}
@@ -248,7 +251,7 @@ static int report_run(struct report *r)
 	}
 	warn(r, chains);
 	po.children = chains && !o->no_children;
-	po.graph = chains && !o->no_graph;
+	po.graph = chains && !o->no_graph && !o->json;
 	po.caller = o->order_given ? !o->callee : po.children;
 	po.max_stack = o->max_stack != 0 ? o->max_stack : MAX_STACK;
 	profile_init(&r->profile, r->session, &po);
@@ -256,7 +259,7 @@ static int report_run(struct report *r)
 	TRY(report_columns_init(r));
 	TRY(profile_run(&r->profile));
 	TRY(put_events(r));
-	if (o->threads) {
+	if (o->threads && !o->json) {
 		TRY(report_threads(r));
 	}
 	return report_has_samples(r) ? 0 : 1;

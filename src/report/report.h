@@ -37,10 +37,17 @@ struct report {
 	struct profile_nodes nodes; /* graph nodes on the way down */
 };
 
+#define REPORT_FLUSH_ABOVE (64u << 10) /* bytes */
+
 /* Passes text on when there is much of it. */
 int report_flush(struct report *r, size_t above);
 /* Puts r->order in the order in which rows are printed; negative: no memory. */
 int report_order(struct report *r);
+/* Puts the rows of an event in order, and finds the widths of the columns. */
+int report_rows_select(struct report *r, uint32_t event);
+/* Whether a row is above the limit of rows. */
+bool report_row_shown(const struct report *r, const struct profile_row *row);
+int report_rows_json(struct report *r);
 int report_stats(struct report *r);
 int report_stats_json(struct report *r);
 int report_threads(struct report *r);
@@ -61,6 +68,9 @@ uint64_t report_columns_rank(const struct report *r, const struct profile_row *r
 bool report_columns_left_out(const struct report *r, unsigned id);
 void report_columns_titles(struct report *r);
 void report_columns_row(struct report *r, const struct profile_row *row);
+/* A column's value as a member of an object. */
+void report_columns_json(
+        const struct report *r, const struct profile_row *row, unsigned id, struct json *out);
 void report_columns_elided(struct report *r);
 void report_graph_name(struct report *r, const struct profile_frame *f);
 /* A share of total, or a number, as graphs are asked to show it. */

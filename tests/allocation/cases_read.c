@@ -226,6 +226,22 @@ static int case_report_folded(struct outcome *out, const struct input *in)
 	        out, in, in->made, (struct sonde_session_options){.jobs = 1}, report_folded);
 }
 
+static int report_json(struct outcome *out, struct sonde_session *s)
+{
+	struct sonde_report_options o;
+
+	sonde_report_options_init(&o);
+	o.sort = "sym,time,cgroup";
+	o.json = true;
+	return sonde_report_print(s, &o, outcome_add, out);
+}
+
+static int case_report_json(struct outcome *out, const struct input *in)
+{
+	return in_session(
+	        out, in, in->made, (struct sonde_session_options){.jobs = 1}, report_json);
+}
+
 static int report_stats(struct outcome *out, struct sonde_session *s)
 {
 	struct sonde_report_options o;
@@ -468,6 +484,7 @@ const struct alloc_case read_cases[] = {
         {"report on two threads", case_report_jobs, false},
         {"report without call graphs", case_report_flat, false},
         {"report of folded call chains", case_report_folded, false},
+        {"report --json", case_report_json, false},
         {"report --stats", case_report_stats, false},
         {"script", case_script, false},
         {"script on two threads", case_script_jobs, false},

@@ -24,7 +24,7 @@ COMMANDS = [
     ["--help"], ["--version"], ["help"], ["help", "report"], ["record", "--help"], ["pt", "--help"],
     ["report", "-i", SMALL], ["report", "-i", SMALL, "--stats"], ["report", "-i", SMALL, "--stats", "--json"],
     ["report", "-i", SMALL, "--header"], ["report", "-i", SMALL, "--header-only"], ["report", "-i", SMALL, "-s", "sym"],
-    ["report", "-i", SMALL, "--header-only", "--json"],
+    ["report", "-i", SMALL, "--header-only", "--json"], ["report", "-i", SMALL, "--json"],
     ["script", "-i", SMALL], ["script", "-i", SMALL, "--header"], ["script", "-i", SMALL, "--header-only"],
     ["script", "-i", SMALL, "-D"],
     ["evlist", "-i", SMALL], ["evlist", "-i", SMALL, "-v"], ["evlist", "-i", SMALL, "--json"],

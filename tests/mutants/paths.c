@@ -171,6 +171,7 @@ static const struct report_form {
         {.sort = "cpu,sym", .callee = true, .header = SONDE_REPORT_HEADER},
         {.stats = true},
         {.stats = true, .json = true},
+        {.sort = "sym,cpu,cgroup", .json = true},
 };
 
 static void report(const struct input *in, int mode)
@@ -441,6 +442,7 @@ const struct path paths[] = {
         {"report --header -g callee", report, 3},
         {"report --stats", report, 4},
         {"report --stats --json", report, 5},
+        {"report -s sym,cpu,cgroup --json", report, 6},
         {"script", script, 0},
         {"script --header", script, 1},
         {"script -F", script, 2},

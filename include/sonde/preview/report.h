@@ -60,7 +60,9 @@ struct sonde_report_options {
 	bool header_full; /* with the CPU and memory topology */
 	bool quiet; /* rows only */
 	bool color; /* colour escapes by overhead */
-	bool json; /* --stats and --header-only as JSON, see doc/json.md */
+	/* as JSON, see doc/json.md: rows without call graphs, threads and header; or stats, or
+	 * SONDE_REPORT_HEADER_ONLY */
+	bool json;
 	uint64_t time_quantum; /* ns that make one row of the key time; 0: 100 ms */
 	bool graph_given; /* call graphs were asked for; a warning when there are none */
 };

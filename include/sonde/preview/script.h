@@ -11,7 +11,7 @@ extern "C" {
 
 struct sonde_script_options {
 	size_t size; /* sizeof(struct sonde_script_options) of the caller */
-	const char *const *fields; /* arguments of -F, one after the other; NULL: the usual fields */
+	const char *const *fields; /* arguments of -F, in order; NULL: the usual fields */
 	size_t nfields;
 	bool hide_call_graph; /* the sample's own address instead of its call chain */
 	bool ns; /* times with nine digits */
