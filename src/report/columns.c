@@ -194,10 +194,7 @@ int report_columns_init(struct report *r)
 		list_join(&r->columns, &sort);
 		list_join(&r->sorts, &added);
 	}
-	r->first_key = FIELD_COUNT;
-	for (unsigned i = r->sorts.n; i-- > 0;) {
-		r->first_key = field_is_key(r->sorts.id[i]) ? r->sorts.id[i] : r->first_key;
-	}
+	r->symbol_first = fields == NULL && sort.id[0] == FIELD_SYM;
 	columns_elide(r);
 	return widths_parse(r);
 }

@@ -154,8 +154,7 @@ static int put_below(struct report *r, uint32_t event, size_t at, struct text *p
 static int put_single(struct report *r, const struct profile_row *row, struct text *prefix)
 {
 	struct profile_node *node = &r->nodes.p[1];
-	/* the row's own name says it already when rows are sorted by symbol alone or first */
-	uint32_t skip = r->first_key == FIELD_SYM ? 1 : 0;
+	uint32_t skip = r->symbol_first ? 1 : 0; /* the row's own name, as in perf */
 	uint32_t end = node->n;
 
 	/* as in perf, the limit of branches is one for the lines of this first branch too */

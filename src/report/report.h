@@ -20,7 +20,7 @@ struct report {
 	struct pick pick;
 	struct report_list columns; /* as printed */
 	struct report_list sorts; /* rows are ordered by the first, then by the second ... */
-	unsigned first_key; /* in sorts; FIELD_COUNT: none */
+	bool symbol_first; /* without --fields, and --sort begins with it */
 	bool strict; /* the columns are those that --fields names */
 	uint8_t elided[FIELD_COUNT]; /* keys that would say the same in every row */
 	unsigned nelided;
