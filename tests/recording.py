@@ -15,7 +15,8 @@ import struct
 KERNEL, USER = 1, 2  # misc of records
 CONTEXT_USER = 2**64 - 512  # in front of the entries of a chain in user code
 IP, TID, TIME, ADDR, READ, CALLCHAIN, ID, CPU, PERIOD = (1 << bit for bit in range(9))
-BRANCH_STACK, REGS_USER, STACK_USER, WEIGHT, IDENTIFIER, CGROUP_ID = (1 << bit for bit in (11, 12, 13, 14, 16, 21))
+BRANCH_STACK, REGS_USER, STACK_USER, WEIGHT, IDENTIFIER = (1 << bit for bit in (11, 12, 13, 14, 16))
+CGROUP_ID, CODE_PAGE = 1 << 21, 1 << 23
 MMAP, LOST, COMM, FORK, SAMPLE, MMAP2, LOST_SAMPLES, SWITCH, FINISHED_ROUND, AUXTRACE = 1, 2, 3, 7, 9, 10, 13, 14, 68, 71
 CGROUP = 19
 MMAP_DATA = 1 << 13
@@ -83,7 +84,8 @@ class Recording:
                     struct.pack("<iiQQQIIQQII", pid, pid, start, size, pgoff, 0, 0, 0, 0, prot, 2) +
                     padded(name) + self.trailer(time, pid, pid))
 
-    def sample(self, time, ip, pid, tid=None, mode=USER, addr=0, event=0, cpu=0, chain=(), period=1, weight=0, cgroup=0):
+    def sample(self, time, ip, pid, tid=None, mode=USER, addr=0, event=0, cpu=0, chain=(), period=1, weight=0, cgroup=0,
+               code_page=0):
         bits, out = self.events[event].sample_type, b""
         if bits & IDENTIFIER:
             out += struct.pack("<Q", event + 1)
@@ -113,6 +115,8 @@ class Recording:
             out += struct.pack("<Q", weight)
         if bits & CGROUP_ID:
             out += struct.pack("<Q", cgroup)
+        if bits & CODE_PAGE:
+            out += struct.pack("<Q", code_page)
         self.record(SAMPLE, mode, out)
 
     def lost(self, time, n):

@@ -120,6 +120,23 @@ static void put_time(uint64_t time, struct text *out)
 	text_u64(out, time % NS_PER_SEC / 1000, 6, '0');
 }
 
+/* "4K", "2M" */
+static void put_size(uint64_t size, struct text *out)
+{
+	static const char units[] = "BKMGTPE";
+	unsigned unit = 0;
+
+	if (size == 0) {
+		text_str(out, "N/A");
+		return;
+	}
+	for (; size % 1024 == 0; size /= 1024) {
+		unit++;
+	}
+	text_u64(out, size, 0, ' ');
+	text_char(out, units[unit]);
+}
+
 #define IN_SCRIPT            SONDE_FIELD_OF_SCRIPT
 #define KEY                  SONDE_FIELD_KEY
 #define TOTAL                SONDE_FIELD_TOTAL
@@ -214,6 +231,8 @@ void field_text(const struct field *f, const struct field_source *source,
 		text_str(out, v->number == 0 ? "N/A" : "unknown");
 	} else if (f->info.type == SONDE_FIELD_TIME) {
 		put_time(v->number, out);
+	} else if (f->info.type == SONDE_FIELD_SIZE) {
+		put_size(v->number, out);
 	} else {
 		text_u64(out, v->number, 0, ' ');
 	}

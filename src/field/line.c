@@ -265,20 +265,10 @@ static void line_uregs(const struct line_context *c)
 
 static void line_size(const struct line_context *c)
 {
-	static const char units[] = "BKMGTPE";
-	uint64_t size = value_of(c);
-	unsigned unit = 0;
+	const struct field_value size = {.number = value_of(c)};
 
-	if (size == 0) {
-		text_str(c->out, " N/A");
-		return;
-	}
-	for (; size % 1024 == 0; size /= 1024) {
-		unit++;
-	}
 	text_char(c->out, ' ');
-	text_u64(c->out, size, 0, ' ');
-	text_char(c->out, units[unit]);
+	field_text(c->field, &c->style->source, &size, c->out);
 }
 
 #define FIELD(id, line, ...) [FIELD_##id] = line,

@@ -15,13 +15,14 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import tap  # noqa: E402
-from recording import CGROUP_ID, CPU, ID, IP, KERNEL, PERIOD, TID, TIME, USER, WEIGHT, Event, Recording  # noqa: E402
+from recording import CGROUP_ID, CODE_PAGE, CPU, ID, IP, KERNEL, PERIOD, TID, TIME, USER, WEIGHT, Event, Recording  # noqa: E402
 from tap import result  # noqa: E402
 
 SONDE, PROGRAM = (os.path.realpath(p) for p in sys.argv[1:3])
 BASE = 0x400000
 SHARES = ["overhead", "overhead_sys", "overhead_us", "overhead_guest_sys", "overhead_guest_us"]
-SORTS = ["comm", "pid", "cpu", "socket", "time", "cgroup", "weight", "local_weight", "dso", "sym",
+SORTS = ["comm", "pid", "cpu", "socket", "time", "cgroup", "weight", "local_weight", "code_page_size",
+         "dso", "sym",
          "comm,dso,sym", "sym,time", "cgroup,cpu,local_weight"]
 SETS = [["-F", ",".join(fields), "-s", sort] for sort in SORTS
         for fields in (["overhead", "sample", "period"], [*SHARES, "sample"])]
@@ -46,7 +47,7 @@ def code():
 def make(path):
     rng = random.Random(5)
     functions, offset, size = code()
-    bits = IP | TID | TIME | ID | CPU | PERIOD | WEIGHT | CGROUP_ID
+    bits = IP | TID | TIME | ID | CPU | PERIOD | WEIGHT | CGROUP_ID | CODE_PAGE
     r = Recording([Event(1, 0, sample_type=bits), Event(1, 2, sample_type=bits)])
     r.sockets = [0, 0, 1, 1]
     for number, name in ((1, "/"), (700, "/first"), (701, "/second")):
@@ -59,7 +60,7 @@ def make(path):
         kernel = n % 7 == 0
         r.sample(10**9 + n * 10**6, rng.choice([0xffffffff81000010] if kernel else [*functions, 0x10, 0x20]),
                  *rng.choice(threads), mode=KERNEL if kernel else USER, cpu=rng.randrange(4), event=n % 3 == 0, period=rng.randrange(1000, 2000), weight=rng.randrange(1, 9),
-                 cgroup=rng.choice([1, 700, 701]))
+                 cgroup=rng.choice([1, 700, 701]), code_page=rng.choice([0, 4096, 2 << 20]))
     r.write(path)
     return len(functions)
 
@@ -84,6 +85,8 @@ def cell(name, row):
         return mark + (value if value is not None else f"0x{row['address']:016x}")
     if name == "time":
         return f"{value // 10**9}.{value % 10**9 // 1000:06}"
+    if name == "code_page_size":
+        return {0: "N/A", 4096: "4K", 2 << 20: "2M"}[value]
     return str(value) if isinstance(value, int) else value
 
 
