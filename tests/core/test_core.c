@@ -16,11 +16,11 @@ static void test_cursor(void)
 	const uint8_t bytes[] = {1, 2, 3, 4, 5, 6, 7};
 	struct cursor c = cursor_make((struct span){bytes, sizeof(bytes)}, HOST_BIG_ENDIAN);
 
-	eq_u64(cursor_u32(&c), 0x04030201, "little-endian word");
+	eq_u64(cursor_u32(&c), 0x04030201, "a little-endian word is read in host byte order");
 	eq_u64(cursor_u64(&c), 0, "a read past the end is 0");
-	ok(c.bad, "and makes the cursor bad");
+	ok(c.bad, "a read past the end sets bad");
 	c = cursor_make((struct span){bytes, sizeof(bytes)}, !HOST_BIG_ENDIAN);
-	eq_u64(cursor_u16(&c), 0x0102, "big-endian half word");
+	eq_u64(cursor_u16(&c), 0x0102, "a big-endian half word is read in host byte order");
 }
 
 static void test_text(void)
@@ -35,7 +35,8 @@ static void test_text(void)
 	text_padded(&t, "ab", -4);
 	text_printf(&t, "%d|", 7);
 	text_char(&t, '\0');
-	eq_str(t.p, "018446744073709551615000042  deadbeef  abab  7|", "numbers and padding");
+	eq_str(t.p, "018446744073709551615000042  deadbeef  abab  7|",
+	        "numbers are printed with padding");
 	text_fini(&t);
 }
 
@@ -59,7 +60,7 @@ static void test_percent(void)
 		same &= t.n == strlen(want) && memcmp(t.p, want, t.n) == 0;
 		text_fini(&t);
 	}
-	ok(same, "percents are as printf prints them");
+	ok(same, "percents are printed as by printf");
 }
 
 static void test_intern(void)
@@ -73,9 +74,9 @@ static void test_intern(void)
 
 		same &= intern_add(&in, name, (size_t)n) == i % 1000;
 	}
-	ok(same, "ids count up and equal texts share one");
-	eq_str(intern_text(&in, 999), "n999", "texts stay");
-	eq_u64(intern_add(&in, "n1\0junk", 7), 1, "a text ends at its NUL");
+	ok(same, "intern ids count up, and equal texts share one");
+	eq_str(intern_text(&in, 999), "n999", "an interned text is found by its id");
+	eq_u64(intern_add(&in, "n1\0junk", 7), 1, "an interned text ends at its NUL");
 	intern_fini(&in);
 }
 
@@ -106,12 +107,12 @@ static void test_pool(void)
 	struct order o = {.good = true};
 
 	ok(pool_run_ordered(4, 60, work, emit, &o) == 0 && o.good && o.next == 60,
-	        "tasks are emitted in order");
+	        "pool_run_ordered emits tasks in order");
 	o = (struct order){.good = true};
 	ok(pool_run_ordered(3, 100, work, emit, &o) == SONDE_EIO && o.good && o.next <= 70,
-	        "a failure stops the pool at its place");
-	ok(pool_run(2, 0, work, NULL) == 0, "no task is fine");
-	ok(pool_default_jobs() >= 1, "there is a processor");
+	        "a failed emit stops the pool at its task");
+	ok(pool_run(2, 0, work, NULL) == 0, "a pool without tasks succeeds");
+	ok(pool_default_jobs() >= 1, "there is at least one processor");
 }
 
 static void test_error(void)
@@ -119,11 +120,12 @@ static void test_error(void)
 	struct error e = {0};
 
 	eq_u64(error_set(&e, SONDE_EIO, 5, "cannot read %s", "x") == SONDE_EIO, 1,
-	        "error_set gives the status");
+	        "error_set returns the status");
 	(void)error_wrap(&e, "report failed: ");
-	eq_str(e.text, "report failed: cannot read x", "causes are put in front");
-	eq_str(sonde_status_text(SONDE_ENOENT), "does not exist", "status text");
-	eq_str(sonde_status_text(-1000), "unknown status", "unknown status text");
+	eq_str(e.text, "report failed: cannot read x",
+	        "error_wrap puts a cause in front of the text");
+	eq_str(sonde_status_text(SONDE_ENOENT), "does not exist", "a status has a text");
+	eq_str(sonde_status_text(-1000), "unknown status", "an unknown status has a text");
 }
 
 static void test_options(void)
@@ -138,22 +140,23 @@ static void test_options(void)
 	} newer = {.known = {.size = sizeof(newer), .first = 7}};
 	struct error e = {0};
 
-	ok(options_copy(&own, sizeof(own), NULL, &e) == 0 && own.first == 1, "NULL: the defaults");
+	ok(options_copy(&own, sizeof(own), NULL, &e) == 0 && own.first == 1,
+	        "options NULL: the defaults are kept");
 	ok(options_copy(&own, sizeof(own), &newer, &e) == 0 && own.first == 7 && own.second == 0 &&
 	                own.size == sizeof(own),
-	        "options of a newer caller without new members");
+	        "options of a newer caller are copied if the new members are zero");
 	newer.third[4] = 1;
 	ok(options_copy(&own, sizeof(own), &newer, &e) == SONDE_EARG,
-	        "a new member that is set is refused");
-	ok(strstr(e.text, "does not know") != NULL, "with words");
+	        "options with a new member that is set are refused");
+	ok(strstr(e.text, "does not know") != NULL, "refused options: the text names the reason");
 	own.second = 2;
 	newer.known =
 	        (struct known){.size = offsetof(struct known, second), .first = 8, .second = 9};
 	ok(options_copy(&own, sizeof(own), &newer, &e) == 0 && own.first == 8 && own.second == 2,
-	        "members that an older caller does not have keep their defaults");
+	        "options of an older caller: members that it lacks keep their defaults");
 	newer.known.size = 0;
 	ok(options_copy(&own, sizeof(own), &newer, &e) == SONDE_EARG,
-	        "a size that was not set is refused");
+	        "options of size 0 are refused");
 }
 
 static void test_arena(void)
@@ -161,9 +164,10 @@ static void test_arena(void)
 	struct arena a = {0};
 	char *big = arena_alloc(&a, 1000000);
 
-	ok(big != NULL && ((uintptr_t)arena_alloc(&a, 3) & 7) == 0, "big blocks and alignment");
-	ok(arena_alloc(&a, SIZE_MAX) == NULL, "an absurd size gives NULL");
-	eq_str(arena_text(&a, "hello", 4), "hell", "texts are copied and ended");
+	ok(big != NULL && ((uintptr_t)arena_alloc(&a, 3) & 7) == 0,
+	        "an arena allocates big blocks, and aligns small ones");
+	ok(arena_alloc(&a, SIZE_MAX) == NULL, "an arena returns NULL for an impossible size");
+	eq_str(arena_text(&a, "hello", 4), "hell", "arena_text copies n bytes and appends a NUL");
 	arena_fini(&a);
 }
 
@@ -186,10 +190,10 @@ static void test_sort(void)
 
 		good = good && (a < b || (a == b && order[i - 1] > order[i]));
 	}
-	ok(good, "keys rise, and equal ones keep their order");
+	ok(good, "sort_order sorts by rising keys and keeps the order of equal ones");
 	sort_order(keys, order, spare, 0);
 	sort_order(keys, order, spare, 1);
-	ok(order[0] < N, "nothing to sort is fine");
+	ok(order[0] < N, "sort_order of no elements does nothing");
 }
 
 int main(void)

@@ -43,7 +43,7 @@ static void test_elements(bool few, const char *what)
 	}
 	ok(good && x.n == N, what);
 	ok(x.nslots >= (size_t)2 * N && (x.nslots & (x.nslots - 1)) == 0,
-	        "half of the slots stay free");
+	        "at least half of the slots are free");
 	index_fini(&x);
 	ok(x.nslots == 0 && x.n == 0, "after index_fini the index is empty");
 }

@@ -81,7 +81,7 @@ static void test_depth(void)
 	for (unsigned i = 0; i <= JSON_DEPTH; i++) {
 		json_array(&j, NULL);
 	}
-	ok(t.failed, "one level more than JSON_DEPTH is an error");
+	ok(t.failed, "JSON_DEPTH + 1 levels are an error");
 	text_fini(&t);
 }
 

@@ -115,13 +115,14 @@ static void test_texts_and_lists(void)
 	struct feature_all_caps all_out;
 
 	ROUND_TRIP(FEATURE_HOSTNAME, &text, &text_out, &a, 0);
-	eq_str(text_out.s, "host", "a text");
-	eq_u64(text_out.raw.n, 64, "takes 64 bytes");
+	eq_str(text_out.s, "host", "HOSTNAME: the text is right");
+	eq_u64(text_out.raw.n, 64, "HOSTNAME: a text takes 64 bytes");
 	ROUND_TRIP(FEATURE_CMDLINE, &list, &list_out, &a, 0);
-	eq_str(list_out.items[1].s, "record", "a list of texts");
+	eq_str(list_out.items[1].s, "record", "CMDLINE: the second text of the list is right");
 	ROUND_TRIP(FEATURE_PMU_CAPS, &all, &all_out, &a, 0);
-	eq_str(all_out.items[0].caps.items[0].value.s, "32", "lists in lists");
-	eq_str(all_out.items[1].pmu.s, "none", "and what follows them");
+	eq_str(all_out.items[0].caps.items[0].value.s, "32",
+	        "PMU_CAPS: a value of the first PMU is right");
+	eq_str(all_out.items[1].pmu.s, "none", "PMU_CAPS: the PMU after a list of caps is right");
 	arena_fini(&a);
 }
 
@@ -135,15 +136,17 @@ static void test_topology(void)
 	struct feature_topology out;
 
 	ROUND_TRIP(FEATURE_CPU_TOPOLOGY, &first, &out, &a, 2);
-	ok(!out.has_cpus && !out.has_dies, "first revision");
+	ok(!out.has_cpus && !out.has_dies,
+	        "CPU_TOPOLOGY: the first revision has no cpus and no dies");
 	first.has_cpus = true;
 	first.cpus = (struct feature_topology_cpus){cpus, 2};
 	ROUND_TRIP(FEATURE_CPU_TOPOLOGY, &first, &out, &a, 2);
-	ok(out.has_cpus && !out.has_dies && out.cpus.items[1].socket == -1, "second revision");
+	ok(out.has_cpus && !out.has_dies && out.cpus.items[1].socket == -1,
+	        "CPU_TOPOLOGY: the second revision has cpus");
 	first.has_dies = true;
 	first.dies = (struct feature_topology_dies){{lists, 1}, die_of_cpu, 2};
 	ROUND_TRIP(FEATURE_CPU_TOPOLOGY, &first, &out, &a, 2);
-	ok(out.has_dies && out.dies.items[1] == 7, "third revision");
+	ok(out.has_dies && out.dies.items[1] == 7, "CPU_TOPOLOGY: the third revision has dies");
 	arena_fini(&a);
 }
 
@@ -162,15 +165,16 @@ static void test_events(void)
 	        .reserved = 3,
 	        .config4 = 9};
 	ROUND_TRIP(FEATURE_EVENT_DESC, &events, &out, &a, 0);
-	ok(out.items[0].attr.attr.flags == event.attr.attr.flags, "flags survive both orders");
+	ok(out.items[0].attr.attr.flags == event.attr.attr.flags,
+	        "EVENT_DESC: flags are right in both byte orders");
 	events.attr_size = 150;
 	event.attr.tail = (struct span){more, 6};
 	ROUND_TRIP(FEATURE_EVENT_DESC, &events, &out, &a, 0);
-	eq_u64(out.items[0].attr.tail.n, 6, "a larger attr keeps its tail");
+	eq_u64(out.items[0].attr.tail.n, 6, "EVENT_DESC: a larger attr keeps its tail");
 	events.attr_size = 64;
 	event.attr.tail = NO_TAIL;
 	ROUND_TRIP(FEATURE_EVENT_DESC, &events, &out, &a, 0);
-	ok(out.items[0].ids[1] == 6, "a smaller one has the same neighbours");
+	ok(out.items[0].ids[1] == 6, "EVENT_DESC: the ids after a smaller attr are right");
 	arena_fini(&a);
 }
 
@@ -183,10 +187,12 @@ static void test_domains(void)
 	struct feature_domains out;
 
 	ROUND_TRIP(FEATURE_CPU_DOMAIN_INFO, &domains, &out, &a, 0);
-	ok(out.n == 2 && out.items[1].items[0].name.s == NULL, "before 17 domains have no name");
+	ok(out.n == 2 && out.items[1].items[0].name.s == NULL,
+	        "CPU_DOMAIN_INFO: before version 17 domains have no name");
 	domains.version = 17;
 	ROUND_TRIP(FEATURE_CPU_DOMAIN_INFO, &domains, &out, &a, 0);
-	eq_str(out.items[1].items[0].name.s, "MC", "since 17 they have");
+	eq_str(out.items[1].items[0].name.s, "MC",
+	        "CPU_DOMAIN_INFO: since version 17 domains have a name");
 	arena_fini(&a);
 }
 
@@ -205,13 +211,16 @@ static void test_programs(void)
 	        .run_cnt = 6,
 	        .tail = {behind, 3}};
 	ROUND_TRIP(FEATURE_BPF_PROG_INFO, &all, &out, &a, 0);
-	ok(out.items[0].info.id == 7 && out.items[0].info.run_cnt == 6, "the info of a program");
-	ok(out.items[0].info.device == (1ULL << 32 | 2), "its bit-field in both orders");
-	eq_str(out.items[0].info.name.s, "trace", "its name");
-	ok(out.items[0].info.tail.n == 3 && out.items[0].data.n == 3, "what a newer kernel adds");
+	ok(out.items[0].info.id == 7 && out.items[0].info.run_cnt == 6,
+	        "BPF_PROG_INFO: id and run_cnt of a program are right");
+	ok(out.items[0].info.device == (1ULL << 32 | 2),
+	        "BPF_PROG_INFO: the bit-field is right in both byte orders");
+	eq_str(out.items[0].info.name.s, "trace", "BPF_PROG_INFO: the name is right");
+	ok(out.items[0].info.tail.n == 3 && out.items[0].data.n == 3,
+	        "BPF_PROG_INFO: fields of a newer kernel are the tail");
 	ok(out.items[1].info.id == 9 && out.items[1].info.xlated_prog_len == 0 &&
 	                out.items[1].info.tail.n == 2,
-	        "an older kernel's ends where it says");
+	        "BPF_PROG_INFO: info of an older kernel ends where its size says");
 	arena_fini(&a);
 }
 
@@ -228,14 +237,16 @@ static void test_tail_and_damage(void)
 	(void)feature_encode(&t, FEATURE_NRCPUS, &cpus, (struct span){behind, 3}, false);
 	source.bytes = bytes_of(&t);
 	eq_u64(feature_decode(&source, FEATURE_NRCPUS, &a, &out, sizeof(out), &tail), 1,
-	        "more bytes than are known");
-	ok(out.available == 4 && tail.n == 3 && tail.p[2] == 3, "are the tail");
+	        "NRCPUS with more bytes than its fields is decoded");
+	ok(out.available == 4 && tail.n == 3 && tail.p[2] == 3,
+	        "NRCPUS: the surplus bytes are the tail");
 	source.bytes.n = 7;
 	ok(feature_decode(&source, FEATURE_NRCPUS, &a, &out, sizeof(out), &tail) == SONDE_EFORMAT,
-	        "less than are needed: an error");
-	ok(out.available == 0 && tail.n == 7, "everything is kept as it was");
+	        "NRCPUS with fewer bytes than its fields is an error");
+	ok(out.available == 0 && tail.n == 7,
+	        "after an error the value is zero and the tail has all bytes");
 	ok(feature_decode(&source, 99, &a, &out, 0, &tail) == SONDE_EUNSUPPORTED && tail.n == 7,
-	        "a feature that is not known is kept");
+	        "an unknown feature is unsupported and the tail has all bytes");
 	text_fini(&t);
 	arena_fini(&a);
 }
@@ -251,8 +262,9 @@ static void test_counts(void)
 
 	eq_u64((uint64_t)feature_decode(
 	               &source, FEATURE_MEM_TOPOLOGY, &a, &out, sizeof(out), &tail),
-	        (uint64_t)SONDE_EFORMAT, "more nodes than there is room for");
-	ok(out.n == 0 && tail.n == sizeof(words), "none of them is believed");
+	        (uint64_t)SONDE_EFORMAT, "MEM_TOPOLOGY with more nodes than bytes is an error");
+	ok(out.n == 0 && tail.n == sizeof(words),
+	        "MEM_TOPOLOGY: no node of an impossible count is used");
 	arena_fini(&a);
 }
 
@@ -302,20 +314,21 @@ static void test_tracing(void)
 	bool good = true;
 
 	make_tracing(&t);
-	ok(tracing_find(bytes_of(&t), 47, &format), "a tracepoint by its number");
+	ok(tracing_find(bytes_of(&t), 47, &format), "a tracepoint is found by its number");
 	ok(format.system.n == 5 && format.name.n == 12 &&
 	                memcmp(format.name.p, "sched_switch", 12) == 0,
-	        "its system and name");
+	        "a tracepoint has its system and name");
 	ok(tracing_next_field(&format, &at, &name) && name.n == 9 &&
 	                memcmp(name.p, "prev_comm", 9) == 0,
-	        "its first own field, an array");
-	ok(tracing_next_field(&format, &at, &name) && name.n == 3, "a text of any length");
-	ok(!tracing_next_field(&format, &at, &name), "no more");
-	ok(!tracing_find(bytes_of(&t), 1, &format), "events of the function tracer are none");
+	        "the first own field of a tracepoint is an array");
+	ok(tracing_next_field(&format, &at, &name) && name.n == 3,
+	        "the second own field of a tracepoint is a text of any length");
+	ok(!tracing_next_field(&format, &at, &name), "the tracepoint has no third field");
+	ok(!tracing_find(bytes_of(&t), 1, &format), "events of the function tracer are not found");
 	for (size_t n = 0; n < t.n; n++) {
 		good = good && !tracing_find((struct span){(const uint8_t *)t.p, n}, 47, &format);
 	}
-	ok(good, "cut anywhere it is not found");
+	ok(good, "in a blob cut anywhere the tracepoint is not found");
 	text_fini(&t);
 }
 

@@ -51,18 +51,19 @@ static void test_attr_sizes(void)
 		reopen(&o);
 		good = o.rc == 0 && o.f.nevents == 1 && o.f.events[0].nids == 2 &&
 		       o.f.events[0].ids[1] == 6 && records(&o) == 1 && loss(&o) == 0;
-		if (!ok(good, "attrs of 64 to 200 bytes")) {
+		if (!ok(good, "a file with attrs of 64 to 200 bytes is read")) {
 			printf("#   size %zu\n", sizes[i]);
 		}
 		eq_u64(o.f.events[0].attr.config3, sizes[i] >= 136 ? 77 : 0,
-		        "what a short attr lacks is 0");
+		        "fields missing in a short attr are 0");
 		file_close(&o.f);
 	}
 	make_begin(&m, 128, true);
 	make_at(&m, 16, 56 + 16);
 	reopen(&o);
-	eq_u64(o.rc, SONDE_EFORMAT, "attrs of 56 bytes are none");
-	ok(strstr(o.f.error.text, "at byte 16") != NULL, "the error says where");
+	eq_u64(o.rc, SONDE_EFORMAT, "attrs of 56 bytes are refused");
+	ok(strstr(o.f.error.text, "at byte 16") != NULL,
+	        "the error about attrs of 56 bytes has the offset");
 	file_close(&o.f);
 }
 
@@ -74,13 +75,15 @@ static void test_ids(void)
 	make_end(&m);
 	reopen(&o);
 	ok(file_event_by_id(&o.f, 5) == &o.f.events[0], "an id finds its event");
-	ok(file_event_by_id(&o.f, 7) == NULL, "another finds none");
-	eq_str(o.f.events[0].name, "cpu-clock:HG", "a name made from the attr");
+	ok(file_event_by_id(&o.f, 7) == NULL, "an unknown id finds no event");
+	eq_str(o.f.events[0].name, "cpu-clock:HG",
+	        "an event without a name gets one derived from its attr");
 	file_close(&o.f);
 	make_at(&m, MAKE_ATTRS + 128, 1ull << 60);
 	reopen(&o);
-	ok(o.rc == 0 && o.f.events[0].nids == 0, "ids behind the end: none, the rest is read");
-	eq_u64(loss(&o), 1, "and a diagnostic");
+	ok(o.rc == 0 && o.f.events[0].nids == 0,
+	        "ids past the end of the file are ignored, everything else is read");
+	eq_u64(loss(&o), 1, "ids past the end of the file are reported");
 	file_close(&o.f);
 	make_at(&m, MAKE_ATTRS + 128, MAKE_IDS);
 	make_at(&m, MAKE_ATTRS + 136, UINT64_MAX);
@@ -128,10 +131,10 @@ static void test_features(void)
 	table = m.data + 40;
 	whole = m.n;
 	reopen(&o);
-	ok(o.rc == 0 && loss(&o) == 0, "a file with two features");
+	ok(o.rc == 0 && loss(&o) == 0, "a file with two features is read without loss");
 	eq_str(o.f.events[0].name, "named", "EVENT_DESC names the event by its id");
 	eq_u64(file_feature(&o.f, (enum abi_feature)3).n, 12, "HOSTNAME has 12 bytes");
-	eq_u64(file_feature(&o.f, (enum abi_feature)4).n, 0, "OSRELEASE is not there");
+	eq_u64(file_feature(&o.f, (enum abi_feature)4).n, 0, "OSRELEASE is absent");
 	file_close(&o.f);
 	for (size_t n = table; n < whole; n++) {
 		bool good;
@@ -140,8 +143,8 @@ static void test_features(void)
 		reopen(&o);
 		good = o.rc == 0 && loss(&o) != 0 && records(&o) == 1 && o.f.events[0].name != NULL;
 		if (!good || n == whole - 1) {
-			ok(good,
-			        "cut anywhere in the features: records are read, the loss is told");
+			ok(good, "features cut anywhere: the records are read and the loss is "
+			         "reported");
 		}
 		file_close(&o.f);
 	}
@@ -160,43 +163,48 @@ static void test_killed(void)
 		reopen(&o);
 		if (o.rc != 0 || !o.f.interrupted || records(&o) != (cut == 0 ? 3 : 2) ||
 		        loss(&o) != 0) {
-			ok(false, "data size 0, cut in the last record");
+			ok(false, "data size 0: a file cut in its last record is read");
 			printf("#   %zu bytes cut\n", cut);
 		}
 		file_close(&o.f);
 	}
-	ok(true, "data size 0: whole records are read, a half one is no loss");
+	ok(true, "data size 0: complete records are read, an incomplete one is no loss");
 	m.n = m.data + 120;
 	make_at(&m, 48, 40);
 	reopen(&o);
-	ok(o.f.interrupted && records(&o) == 3, "a data size that is behind, and no features");
-	eq_u64(o.diags.counts[SONDE_DIAG_NOTE], 1, "is noted");
+	ok(o.f.interrupted && records(&o) == 3, "a data size that is too small, without features: "
+	                                        "all records are read, interrupted");
+	eq_u64(o.diags.counts[SONDE_DIAG_NOTE], 1, "a data size that is too small is noted");
 	file_close(&o.f);
 	make_at(&m, 48, 120);
 	reopen(&o);
-	ok(!o.f.interrupted && records(&o) == 3, "a file without features that is whole");
-	eq_u64(o.diags.counts[SONDE_DIAG_NOTE], 0, "is not noted");
+	ok(!o.f.interrupted && records(&o) == 3,
+	        "a complete file without features is not interrupted");
+	eq_u64(o.diags.counts[SONDE_DIAG_NOTE], 0,
+	        "for a complete file without features there is no note");
 	file_close(&o.f);
 	make_at(&m, 56, FILE_UNFINISHED);
 	reopen(&o);
-	ok(o.f.interrupted && records(&o) == 3, "a file with the mark of an unfinished one");
-	eq_u64(o.diags.counts[SONDE_DIAG_NOTE], 1, "is noted");
+	ok(o.f.interrupted && records(&o) == 3,
+	        "a file with the mark of an unfinished file is interrupted");
+	eq_u64(o.diags.counts[SONDE_DIAG_NOTE], 1, "the mark of an unfinished file is noted");
 	file_close(&o.f);
 	make_at(&m, 64, 8);
 	reopen(&o);
-	ok(!o.f.interrupted, "the mark is none where there are event types");
+	ok(!o.f.interrupted, "the mark is ignored if there are event types");
 	file_close(&o.f);
 	make_at(&m, 64, 0);
 	make_at(&m, 56, 0);
 	make_at(&m, 48, 1ull << 63);
 	reopen(&o);
-	ok(o.rc == 0 && records(&o) == 3 && loss(&o) == 1, "a data size behind the end");
+	ok(o.rc == 0 && records(&o) == 3 && loss(&o) == 1,
+	        "a data size past the end of the file: the records are read, a loss is reported");
 	file_close(&o.f);
 	with_features();
 	make_at(&m, 56, FILE_UNFINISHED);
 	reopen(&o);
 	ok(o.f.interrupted && file_has_feature(&o.f, FEATURE_HOSTNAME) && records(&o) == 1,
-	        "an unfinished file keeps the features that it has");
+	        "the features of an unfinished file are read");
 	file_close(&o.f);
 }
 
@@ -239,14 +247,14 @@ static void test_killed_stream(void)
 {
 	ok(!stream_is_interrupted(0, 0, 0) && !stream_is_interrupted(0, 1, 1) &&
 	                !stream_is_interrupted(1, 1, 0),
-	        "a stream without two rounds in front says nothing about its end");
+	        "a stream without two rounds before the records is never interrupted");
 	ok(stream_is_interrupted(2, 0, 0) && stream_is_interrupted(0, 2, 1),
-	        "a stream with two rounds in front and not at its end is interrupted");
+	        "a stream with two rounds before the records, but not at its end, is interrupted");
 	ok(stream_is_interrupted(2, 0, 1) && !stream_is_interrupted(2, 0, 3) &&
 	                !stream_is_interrupted(4, 0, 2),
-	        "those in front are not those of the end");
+	        "rounds before the records do not count as those of the end");
 	ok(!stream_is_interrupted(2, 0, 2) && !stream_is_interrupted(0, 2, 2),
-	        "with two at its end it is whole");
+	        "a stream with two rounds at its end is complete");
 }
 
 /* Two events whose samples have their ids in different places: behind TIME, and in front
@@ -283,10 +291,10 @@ static void test_mixed(void)
 	position = file_begin(&o.f);
 	ok(file_next(&o.f, &position, &r, NULL) == 1 &&
 	                file_sample_event(&o.f, &r) == &o.f.events[0],
-	        "a sample with its id behind");
+	        "the event of a sample with ID is found");
 	ok(file_next(&o.f, &position, &r, NULL) == 1 &&
 	                file_sample_event(&o.f, &r) == &o.f.events[1],
-	        "a sample with its id in front");
+	        "the event of a sample with IDENTIFIER is found");
 	file_close(&o.f);
 }
 
@@ -308,10 +316,11 @@ static void test_halves(void)
 	m.p[m.n - 4] = 'h';
 	make_u64(&m, 0);
 	reopen(&o);
-	ok(o.rc == 0 && o.f.swap == m.swap && loss(&o) == 0, "a big-endian file");
+	ok(o.rc == 0 && o.f.swap == m.swap && loss(&o) == 0, "a big-endian file is read");
 	eq_u64(o.f.feature_bits[0], 1u << FEATURE_HOSTNAME,
-	        "halves of the feature bits are changed");
-	eq_u64(file_feature(&o.f, FEATURE_HOSTNAME).n, 12, "and the feature is found");
+	        "exchanged halves of the feature bits are corrected");
+	eq_u64(file_feature(&o.f, FEATURE_HOSTNAME).n, 12,
+	        "a feature with exchanged halves of the bits is found");
 	file_close(&o.f);
 }
 
@@ -336,19 +345,23 @@ static void test_old(void)
 	make_at(&m, 56, types);
 	make_at(&m, 64, 144);
 	reopen(&o);
-	ok(o.rc == 0 && o.f.old && o.f.swap == m.swap && records(&o) == 1, "version 1 is read");
-	eq_str(o.f.events[0].name, "sched:sched_switch", "with a name from its event types");
+	ok(o.rc == 0 && o.f.old && o.f.swap == m.swap && records(&o) == 1,
+	        "a file of version 1 is read");
+	eq_str(o.f.events[0].name, "sched:sched_switch",
+	        "version 1: the event has its name from the event types");
 	file_close(&o.f);
 	make_at_u32s(&m, MAKE_ATTRS, 1, 72);
 	make_at(&m, MAKE_ATTRS + 8, 0);
 	make_at(&m, types, 0);
 	memcpy(m.p + types + 8, "cycles", 6);
 	reopen(&o);
-	eq_str(o.f.events[0].name, "cpu-clock:HG", "a number that says what it is names the event");
+	eq_str(o.f.events[0].name, "cpu-clock:HG",
+	        "version 1: an attr that identifies itself names the event");
 	file_close(&o.f);
 	make_at(&m, 8, 72); /* a header without feature bits */
 	reopen(&o);
-	ok(o.rc == 0 && records(&o) == 1 && !o.f.interrupted, "a header that ends before them");
+	ok(o.rc == 0 && records(&o) == 1 && !o.f.interrupted,
+	        "version 1: a header that ends before the feature bits is read");
 	file_close(&o.f);
 }
 

@@ -29,7 +29,7 @@ static struct sonde_file *reopen(int gaps)
 		abort();
 	}
 	save();
-	eq_u64(sonde_file_open(f, path), 0, "a file is opened");
+	eq_u64(sonde_file_open(f, path), 0, "sonde_file_open opens the file");
 	return f;
 }
 
@@ -57,27 +57,30 @@ static void test_whole(void)
 	make_sample(&m, 4, 5, 6);
 	make_end(&m);
 	f = reopen(0);
-	eq_u64(sonde_file_events(f), 1, "one event");
+	eq_u64(sonde_file_events(f), 1, "the file has one event");
 	(void)sonde_file_event_bytes(f, 0, &size);
-	eq_u64(size, 144, "the attr as it stands");
+	eq_u64(size, 144, "the attr of the event has 144 bytes");
 	(void)sonde_file_event_ids(f, 0, &size);
-	eq_u64(size, 2, "and its ids");
-	ok(sonde_file_event_name(f, 1) == NULL, "no name of an event that is not there");
+	eq_u64(size, 2, "the event has two ids");
+	ok(sonde_file_event_name(f, 1) == NULL, "an event that does not exist has no name");
 	ok(sonde_file_next(f, &r) == 1 && r->type == RECORD_SAMPLE && r->size == 40 &&
 	                r->offset == m.data && !r->inflated && r->stream == 0,
-	        "the first record");
-	eq_str(r->file, path, "with its file");
-	ok(sonde_file_record_event(f, r) == 0, "and its event");
-	ok(sonde_file_next(f, &r) == 1 && r->type == RECORD_FINISHED_ROUND, "the second");
-	ok(sonde_file_record_event(f, r) == -1, "has no event");
-	ok(sonde_file_next(f, &r) == 1 && r->offset == m.data + 48, "the third");
-	ok(sonde_file_next(f, &r) == 0 && sonde_file_next(f, &r) == 0, "the end");
+	        "the first record is a sample with its size and offset");
+	eq_str(r->file, path, "a record has the path of its file");
+	ok(sonde_file_record_event(f, r) == 0, "the first record belongs to the event");
+	ok(sonde_file_next(f, &r) == 1 && r->type == RECORD_FINISHED_ROUND,
+	        "the second record is a FINISHED_ROUND");
+	ok(sonde_file_record_event(f, r) == -1, "a FINISHED_ROUND belongs to no event");
+	ok(sonde_file_next(f, &r) == 1 && r->offset == m.data + 48,
+	        "the third record has its offset");
+	ok(sonde_file_next(f, &r) == 0 && sonde_file_next(f, &r) == 0,
+	        "after the last record sonde_file_next returns 0");
 	sonde_file_rewind(f);
 	while (sonde_file_next(f, &r) > 0) {
 		n++;
 	}
-	eq_u64(n, 3, "and once more");
-	ok(sonde_file_open(f, path) == SONDE_EARG, "a handle opens one file");
+	eq_u64(n, 3, "after sonde_file_rewind all three records are read again");
+	ok(sonde_file_open(f, path) == SONDE_EARG, "a second open on the same handle is refused");
 	sonde_file_free(f);
 }
 
@@ -92,23 +95,23 @@ static void test_gap(void)
 	f = reopen(1);
 	for (at = m.data; sonde_file_next(f, &r) > 0; at += r->size) {
 		if (r->offset != at) {
-			ok(false, "items follow each other");
+			ok(false, "records and gaps follow each other without holes");
 		}
 		if (r->gap != NULL) {
-			eq_u64(r->offset, m.data + 120, "the gap's place");
-			eq_u64(r->size, 40, "and size");
+			eq_u64(r->offset, m.data + 120, "the gap has its offset");
+			eq_u64(r->size, 40, "the gap has its size");
 			n += 100;
 		}
 		n++;
 	}
-	eq_u64(at, m.n, "items reach to the end");
-	eq_u64(n, 110, "nine records and one gap");
-	eq_u64(sonde_file_diags(f, SONDE_DIAG_DAMAGED), 1, "which is reported");
+	eq_u64(at, m.n, "records and gaps cover the data up to its end");
+	eq_u64(n, 110, "there are nine records and one gap");
+	eq_u64(sonde_file_diags(f, SONDE_DIAG_DAMAGED), 1, "the gap is reported once");
 	sonde_file_free(f);
 	f = reopen(0);
 	for (n = 0; sonde_file_next(f, &r) > 0; n++) {
 	}
-	eq_u64(n, 9, "without gaps: nine records");
+	eq_u64(n, 9, "without gaps nine records are returned");
 	sonde_file_free(f);
 }
 
@@ -129,9 +132,10 @@ static void test_tail(void)
 	while (sonde_file_next(f, &r) > 0) {
 		n++;
 	}
-	eq_u64(n, 1, "text behind the last record");
-	eq_u64(sonde_file_diags(f, SONDE_DIAG_NOTE), 1, "is noted");
-	eq_u64(sonde_file_diags(f, SONDE_DIAG_DAMAGED), 0, "and no damage");
+	eq_u64(n, 1, "text after the last record is one gap");
+	eq_u64(sonde_file_diags(f, SONDE_DIAG_NOTE), 1, "text after the last record is noted");
+	eq_u64(sonde_file_diags(f, SONDE_DIAG_DAMAGED), 0,
+	        "text after the last record is no damage");
 	sonde_file_free(f);
 }
 
@@ -152,25 +156,35 @@ static void test_decode(void)
 	store_u16(m.p + m.data + (size_t)8 * 40 + 6, 4, m.swap); /* the size of the ninth */
 	make_end(&m);
 	f = reopen(1);
-	ok(sonde_file_next(f, &r) == 1, "a type that nobody knows");
-	ok(sonde_file_decode(f, r, &t) == SONDE_EUNSUPPORTED, "has no struct");
-	ok(strstr(sonde_file_error(f)->text, "type is not known") != NULL, "the error says so");
-	eq_u64(sonde_file_record_fields(f, r, fields), 0, "but fields:");
-	eq_u64(sonde_fields_next(fields, &v), 1, "one");
-	ok(v->what == SONDE_FIELD_REST && v->size == 32, "with all that is in it");
-	ok(sonde_file_next(f, &r) == 1 && r->type == RECORD_SAMPLE, "a sample");
-	eq_u64(sonde_file_decode(f, r, &t), 1, "is decoded");
-	ok(t->type == RECORD_SAMPLE && t->event == 0 && t->sample.ip == 1, "with its event");
-	ok(t->trailer.tid == 2 && t->trailer.time == 1 && t->sample.time == 1, "and where");
+	ok(sonde_file_next(f, &r) == 1, "a record of an unknown type is returned");
+	ok(sonde_file_decode(f, r, &t) == SONDE_EUNSUPPORTED,
+	        "a record of an unknown type has no struct");
+	ok(strstr(sonde_file_error(f)->text, "type is not known") != NULL,
+	        "the error says that the type is not known");
+	eq_u64(sonde_file_record_fields(f, r, fields), 0, "a record of an unknown type has fields");
+	eq_u64(sonde_fields_next(fields, &v), 1, "a record of an unknown type has one field");
+	ok(v->what == SONDE_FIELD_REST && v->size == 32,
+	        "the field of an unknown type covers all bytes");
+	ok(sonde_file_next(f, &r) == 1 && r->type == RECORD_SAMPLE,
+	        "the record after it is a sample");
+	eq_u64(sonde_file_decode(f, r, &t), 1, "a sample is decoded");
+	ok(t->type == RECORD_SAMPLE && t->event == 0 && t->sample.ip == 1,
+	        "a decoded sample has its event and ip");
+	ok(t->trailer.tid == 2 && t->trailer.time == 1 && t->sample.time == 1,
+	        "a decoded sample has tid and time in its trailer");
 	while (sonde_file_next(f, &r) == 1 && r->gap == NULL) {
 	}
-	ok(r->gap != NULL && sonde_file_decode(f, r, &t) == SONDE_EARG, "a gap is no record");
-	ok(sonde_file_record_fields(f, r, fields) == SONDE_EARG, "and has no fields");
-	ok(sonde_file_event_fields(f, 0, fields) == 0, "an attr has");
-	ok(sonde_fields_next(fields, &v) == 1 && strcmp(v->name, "type") == 0, "by name");
-	ok(sonde_file_event_fields(f, 1, fields) == SONDE_ENOENT, "behind the last event");
-	ok(sonde_file_feature_fields(f, 3, fields) == SONDE_ENOENT, "a feature that is not there");
-	ok(sonde_file_feature_fields(f, 256, fields) == SONDE_ENOENT, "nor can be");
+	ok(r->gap != NULL && sonde_file_decode(f, r, &t) == SONDE_EARG, "a gap cannot be decoded");
+	ok(sonde_file_record_fields(f, r, fields) == SONDE_EARG, "a gap has no fields");
+	ok(sonde_file_event_fields(f, 0, fields) == 0, "an attr has fields");
+	ok(sonde_fields_next(fields, &v) == 1 && strcmp(v->name, "type") == 0,
+	        "the first field of an attr is type");
+	ok(sonde_file_event_fields(f, 1, fields) == SONDE_ENOENT,
+	        "the attr of an event that does not exist is not found");
+	ok(sonde_file_feature_fields(f, 3, fields) == SONDE_ENOENT,
+	        "the fields of an absent feature are not found");
+	ok(sonde_file_feature_fields(f, 256, fields) == SONDE_ENOENT,
+	        "the fields of an impossible feature are not found");
 	sonde_fields_free(fields);
 	sonde_file_free(f);
 }
@@ -180,11 +194,12 @@ static void test_nothing(void)
 	struct sonde_file *f = sonde_file_new(NULL);
 	const struct sonde_raw_record *r;
 
-	ok(sonde_file_open(f, "/nowhere/at/all") == SONDE_ENOENT, "a file that is not there");
+	ok(sonde_file_open(f, "/nowhere/at/all") == SONDE_ENOENT,
+	        "opening a file that does not exist fails");
 	ok(sonde_file_error(f)->status == SONDE_ENOENT &&
 	                strstr(sonde_file_error(f)->text, "/nowhere/at/all") != NULL,
-	        "the error names it");
-	ok(sonde_file_next(f, &r) == SONDE_EARG, "its records cannot be read");
+	        "the error names the file that does not exist");
+	ok(sonde_file_next(f, &r) == SONDE_EARG, "a handle without a file has no records");
 	sonde_file_free(f);
 	sonde_file_free(NULL);
 }

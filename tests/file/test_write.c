@@ -90,8 +90,8 @@ static void write_some(const struct sonde_writer_options *options)
 		s.time = i + 2;
 		good = sonde_writer_sample(w, 0, &s) == 0;
 	}
-	ok(good && sonde_writer_close(w) == 0, "everything is written");
-	ok(sonde_writer_close(w) < 0, "and closed once");
+	ok(good && sonde_writer_close(w) == 0, "all records are written");
+	ok(sonde_writer_close(w) < 0, "closing a writer twice fails");
 	sonde_writer_free(w);
 }
 
@@ -99,7 +99,7 @@ static struct sonde_file *open_file(const char *name)
 {
 	struct sonde_file *f = sonde_file_new(NULL);
 
-	ok(sonde_file_open(f, name) == 0, "it is opened again");
+	ok(sonde_file_open(f, name) == 0, "the output is opened again");
 	return f;
 }
 
@@ -120,13 +120,13 @@ static void check_sample(const struct sonde_raw_record *r, bool swap)
 	                s.user_stack_len == 5 && memcmp(s.user_stack, "stack", 5) == 0 &&
 	                s.branch_len == 1 && s.branches[1] == 0x20 && s.intr_regs[1] == 8 &&
 	                s.phys_addr == 0x99 && s.weight == 99 && s.code_page_size == 4096,
-	        "a sample has its fields");
+	        "a sample has the fields that were written");
 	ok(s.read_len == 2 && s.read_values[1].value == 2000 && s.read_values[1].id == 78 &&
 	                s.read_values[0].lost == 1 && s.read_enabled == 50 && s.read_running == 40,
-	        "its counts");
+	        "a sample has the counts that were written");
 	ok(s.branch_hw_index == 6 && s.branch_counters[0] == 0x1f && s.aux_len == 8 &&
 	                memcmp(s.aux, "trace\0\0", 8) == 0,
-	        "what comes with branches, and trace data");
+	        "a sample has its branches and trace data");
 	record_scratch_fini(&scratch);
 }
 
@@ -141,26 +141,27 @@ static void check_some(const struct sonde_writer_options *options)
 
 	ok(info->container == options->container &&
 	                info->big_endian == (options->order == SONDE_ORDER_BIG),
-	        "container and byte order");
-	eq_str(sonde_file_event_name(f, 0), "one", "the event's name");
-	ok(sonde_file_event_ids(f, 0, &n) != NULL && n == 2, "its ids");
-	eq_u64(sonde_file_event_attr(f, 0)->flags, make_attr().flags, "its flags");
+	        "the output has the container and the byte order of the options");
+	eq_str(sonde_file_event_name(f, 0), "one", "the event has its name");
+	ok(sonde_file_event_ids(f, 0, &n) != NULL && n == 2, "the event has its two ids");
+	eq_u64(sonde_file_event_attr(f, 0)->flags, make_attr().flags, "the event has its flags");
 	while (sonde_file_next(f, &r) > 0) {
 		if (r->type >= RECORD_USER_START) {
 			continue;
 		}
 		if (records < 3) {
-			eq_u64(r->type, first[records], "the order of records");
-			ok(r->inflated == (options->compress != 0), "compressed as asked");
+			eq_u64(r->type, first[records], "records are in the order of writing");
+			ok(r->inflated == (options->compress != 0),
+			        "records are compressed if the options say so");
 		}
 		if (records == 2) {
 			check_sample(r, info->swapped);
 		}
 		records++;
 	}
-	eq_u64(records, 3002, "all of them");
+	eq_u64(records, 3002, "all 3002 records are in the output");
 	ok(sonde_file_diags(f, SONDE_DIAG_TRUNCATED) + sonde_file_diags(f, SONDE_DIAG_DAMAGED) == 0,
-	        "without damage");
+	        "the output is not damaged");
 	sonde_file_free(f);
 }
 
@@ -170,14 +171,14 @@ static void test_mistakes(void)
 	struct sonde_attr attr = {.sample_type = SONDE_SAMPLE_READ};
 	struct sonde_sample s = {0};
 
-	ok(sonde_writer_event(w, &attr, NULL, 0, NULL) == 0, "an event");
+	ok(sonde_writer_event(w, &attr, NULL, 0, NULL) == 0, "an event is added");
 	ok(sonde_writer_open(w, "/nowhere/at/all") < 0 &&
 	                strstr(sonde_writer_error(w)->text, "/nowhere/at/all") != NULL,
-	        "an output that cannot be made is named");
+	        "an output that cannot be created is named");
 	sonde_writer_free(w);
 	w = sonde_writer_new(NULL);
 	ok(sonde_writer_event(w, &attr, NULL, 0, NULL) == 0 && sonde_writer_open(w, path) == 0,
-	        "an output");
+	        "an output is opened");
 	ok(sonde_writer_sample(w, 0, &s) == SONDE_EARG, "an event without its count is refused");
 	sonde_writer_free(w);
 	w = sonde_writer_new(NULL);
@@ -185,7 +186,7 @@ static void test_mistakes(void)
 	s.user_stack_len = UINT64_MAX;
 	ok(sonde_writer_event(w, &attr, NULL, 0, NULL) == 0 && sonde_writer_open(w, path) == 0 &&
 	                sonde_writer_sample(w, 0, &s) == SONDE_ELIMIT,
-	        "and a stack that fits into no record");
+	        "a stack that does not fit into a record is refused");
 	sonde_writer_free(w);
 	sonde_writer_free(NULL);
 }

@@ -49,7 +49,7 @@ static void test_sizes(bool swap)
 	struct sonde_attr got;
 	uint8_t bytes[ATTR_SIZE_NOW], again[ATTR_SIZE_NOW];
 	static const uint8_t zeros[ATTR_SIZE_NOW];
-	char what[64];
+	char what[96];
 
 	record_attr_encode_as(&attr, swap, bytes);
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -61,10 +61,12 @@ static void test_sizes(bool swap)
 		record_attr_encode_as(&got, swap, again);
 		good = good && memcmp(again, bytes, n) == 0 &&
 		       memcmp(again + n, zeros, sizeof(again) - n) == 0;
-		(void)snprintf(what, sizeof(what), "%zu bytes%s", n, swap ? ", turned" : "");
+		(void)snprintf(what, sizeof(what),
+		        "an attr of %zu bytes%s is decoded and encoded again", n,
+		        swap ? " in the other byte order" : "");
 		ok(good, what);
 	}
-	ok(!record_attr_decode((struct span){bytes, 63}, swap, &got), "63 are none");
+	ok(!record_attr_decode((struct span){bytes, 63}, swap, &got), "63 bytes are no attr");
 }
 
 static void test_tail(void)
@@ -74,8 +76,9 @@ static void test_tail(void)
 
 	bytes[ATTR_SIZE_NOW + 7] = 9;
 	tail = record_attr_tail((struct span){bytes, sizeof(bytes)});
-	ok(tail.n == 8 && tail.p[7] == 9, "what is newer than we know is the tail");
-	eq_u64(record_attr_tail((struct span){bytes, ATTR_SIZE_NOW}).n, 0, "else there is none");
+	ok(tail.n == 8 && tail.p[7] == 9, "bytes after the known fields are the tail of an attr");
+	eq_u64(record_attr_tail((struct span){bytes, ATTR_SIZE_NOW}).n, 0,
+	        "an attr of the current size has no tail");
 }
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -105,15 +108,15 @@ static uint64_t flags_of(struct big_endian_flags in)
 static void test_bit_fields(void)
 {
 	eq_u64(flags_of((struct big_endian_flags){.precise_ip = 1}), 1u << SONDE_FLAG_PRECISE_IP,
-	        "precise_ip 1 of a big-endian writer");
+	        "precise_ip 1 of a big-endian writer is read");
 	eq_u64(flags_of((struct big_endian_flags){.precise_ip = 2}), 2u << SONDE_FLAG_PRECISE_IP,
-	        "precise_ip 2");
+	        "precise_ip 2 of a big-endian writer is read");
 	eq_u64(flags_of((struct big_endian_flags){.disabled = 1, .task = 1, .watermark = 1}),
 	        1u << SONDE_FLAG_DISABLED | 1u << SONDE_FLAG_TASK | 1u << SONDE_FLAG_WATERMARK,
-	        "flags around it");
+	        "flags of a big-endian writer before precise_ip are read");
 	eq_u64(flags_of((struct big_endian_flags){.mmap_data = 1, .defer_output = 1}),
 	        UINT64_C(1) << SONDE_FLAG_MMAP_DATA | UINT64_C(1) << SONDE_FLAG_DEFER_OUTPUT,
-	        "flags behind it");
+	        "flags of a big-endian writer after precise_ip are read");
 }
 #else
 static void test_bit_fields(void)
@@ -154,7 +157,7 @@ static void test_text(void)
 	        "  { bp_addr, config1 }             0x1000\n"
 	        "  { bp_len, config2 }              0x8\n"
 	        "------------------------------------------------------------\n",
-	        "an attr in words");
+	        "record_attr_block prints an attr as perf -vv does");
 	text_fini(&t);
 }
 

@@ -320,12 +320,12 @@ static void check_line(char *line, size_t i)
 
 	if (word == WORDS || big == NULL || !parse_bytes(little, bytes[0]) ||
 	        !parse_bytes(big, bytes[1])) {
-		ok(false, "a line of the table");
+		ok(false, "a line of the table can be parsed");
 		return;
 	}
 	ok(i < nrows && rows[i].word == word && strcmp(rows[i].field, field) == 0 &&
 	                rows[i].value == v && memcmp(rows[i].bytes, bytes[HOST_BIG_ENDIAN], 8) == 0,
-	        "this compiler's bytes are in the table");
+	        "the table has the bytes that this compiler writes");
 	check_row(word, field, v, bytes);
 }
 
@@ -353,6 +353,6 @@ int main(int argc, char **argv)
 		}
 	}
 	(void)fclose(table);
-	eq_u64(n, nrows, "the table has every row");
+	eq_u64(n, nrows, "every row of the table was checked");
 	return tap_done();
 }

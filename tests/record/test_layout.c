@@ -82,8 +82,9 @@ static void test_tables(void)
 		whole &= l != NULL;
 		sound &= l != NULL && layout_sound(l, 1, 1u << SLOT_CPUS) && parts_sound(l);
 	}
-	ok(sound, "tables: slots are kept before use, lists have items with bytes, words are full");
-	ok(whole, "tables: every record type and feature has one");
+	ok(sound,
+	        "tables: slots are kept before they are used, items have bytes, words are covered");
+	ok(whole, "tables: every record type and feature has a layout");
 }
 
 /* A number of four or eight bytes, in host order. */
@@ -174,7 +175,7 @@ static void test_random(void)
 			turns &= turns_back(&r, p);
 		}
 	}
-	ok(covers, "walk: tells every byte of random records once and in order");
+	ok(covers, "walk: every byte of random records is covered once and in order");
 	ok(turns, "turn: to the other byte order and back gives the same bytes");
 }
 
@@ -212,12 +213,14 @@ static void test_flags(bool big)
 	struct record other = r;
 
 	memcpy(body + 40, bytes[big], 8);
-	eq_u64(value_of(&r, swap, NULL, "flags", NULL), flags, "flags: read");
-	ok(record_turn(&r, swap, NULL, 0, turned), "flags: the attr fits");
+	eq_u64(value_of(&r, swap, NULL, "flags", NULL), flags,
+	        "flags of an attr are read in this byte order");
+	ok(record_turn(&r, swap, NULL, 0, turned), "an attr matches its layout");
 	eq_mem(turned + 8 + 40, bytes[!big], 8,
-	        "flags: fields stand from the other end, not bits reversed");
+	        "flags: bit-fields are mirrored as fields, their bits are not reversed");
 	other.body.p = turned + 8;
-	eq_u64(value_of(&other, !swap, NULL, "flags", NULL), flags, "flags: read back");
+	eq_u64(value_of(&other, !swap, NULL, "flags", NULL), flags,
+	        "flags of the turned attr are read back");
 }
 
 /* What the table says of a sample is what the plan decodes. */
@@ -245,16 +248,17 @@ static void test_sample(void)
 	put(body, &r.body.n, 0x402000, 8);
 	r.size = (uint16_t)(r.body.n + 8);
 	record_plan_make(&plan, &attr);
-	ok(record_turn(&r, false, &plan, 0, turned), "sample: fits its layout");
-	eq_u64(value_of(&r, false, &plan, "tid", NULL), 8, "sample: tid");
-	eq_u64(value_of(&r, false, &plan, "period", NULL), 1000, "sample: period");
+	ok(record_turn(&r, false, &plan, 0, turned), "a sample matches its layout");
+	eq_u64(value_of(&r, false, &plan, "tid", NULL), 8, "sample: tid is a field");
+	eq_u64(value_of(&r, false, &plan, "period", NULL), 1000, "sample: period is a field");
 	(void)value_of(&r, false, &plan, "ips", &ips);
-	eq_u64(ips.n, 16, "sample: two addresses");
+	eq_u64(ips.n, 16, "sample: ips has two addresses");
 	r.body.p = turned + 8;
-	eq_u64(record_sample_decode(&plan, r.body, true, &scratch, &s), 1, "sample: turned");
+	eq_u64(record_sample_decode(&plan, r.body, true, &scratch, &s), 1,
+	        "a turned sample is decoded by the plan");
 	ok(s.ip == 0x401000 && s.pid == 7 && s.tid == 8 && s.time == 99 && s.cpu == 3 &&
 	                s.period == 1000 && s.callchain_len == 2 && s.callchain[1] == 0x402000,
-	        "sample: the plan decodes the turned one");
+	        "a turned sample has the values of the original");
 	record_scratch_fini(&scratch);
 }
 

@@ -39,14 +39,15 @@ static void test_attr(void)
 	uint8_t again[144];
 
 	record_attr_encode(&a, bytes);
-	ok(record_attr_decode((struct span){bytes, 144}, false, &b), "an encoded attr decodes");
+	ok(record_attr_decode((struct span){bytes, 144}, false, &b), "an encoded attr is decoded");
 	record_attr_encode(&b, again);
-	eq_mem(bytes, again, 144, "and encodes to the same bytes");
-	ok(b.flags == a.flags && b.clockid == -3 && b.config4 == 9, "fields are where they belong");
+	eq_mem(bytes, again, 144, "a decoded attr is encoded to the same bytes");
+	ok(b.flags == a.flags && b.clockid == -3 && b.config4 == 9,
+	        "an attr has its flags and its newest fields");
 	ok(!record_attr_decode((struct span){bytes, 63}, false, &b), "63 bytes are no attr");
 	ok(record_attr_decode((struct span){bytes, 64}, false, &b) && b.config4 == 0 &&
 	                b.clockid == 0,
-	        "what a short attr lacks is zero");
+	        "fields missing in a short attr are zero");
 }
 
 /* A big-endian compiler puts the first bit-field at the top: freq is bit 53, precise_ip bits 47
@@ -59,9 +60,9 @@ static void test_attr_big(void)
 	put64(bytes, 5, (uint64_t)1 << (63 - SONDE_FLAG_FREQ) | (uint64_t)1 << 47,
 	        !HOST_BIG_ENDIAN);
 	ok(record_attr_decode((struct span){bytes, 144}, !HOST_BIG_ENDIAN, &a),
-	        "a big-endian attr decodes");
+	        "a big-endian attr is decoded");
 	eq_u64(a.flags, (uint64_t)1 << SONDE_FLAG_FREQ | (uint64_t)1 << SONDE_FLAG_PRECISE_IP,
-	        "freq and precise_ip 1 are found");
+	        "freq and precise_ip 1 of a big-endian attr are found");
 }
 
 static size_t sample_bytes(uint8_t *p, bool swap)
@@ -96,22 +97,23 @@ static void test_sample(bool swap, bool shifted)
 
 	record_plan_make(&plan, &attr);
 	eq_u64(record_sample_decode(&plan, (struct span){p, n}, swap, &scratch, &s), 1,
-	        "a sample decodes");
-	eq_u64(s.id, 77, "id");
-	eq_u64(s.ip, 0x401000, "ip");
-	ok(s.pid == 12 && s.tid == 34 && s.cpu == 3, "pid, tid, cpu are separate words");
-	ok(s.time == 1000000007 && s.period == 250000, "time and period");
+	        "a sample is decoded");
+	eq_u64(s.id, 77, "sample: id is right");
+	eq_u64(s.ip, 0x401000, "sample: ip is right");
+	ok(s.pid == 12 && s.tid == 34 && s.cpu == 3,
+	        "sample: pid, tid and cpu are separate 32-bit words");
+	ok(s.time == 1000000007 && s.period == 250000, "sample: time and period are right");
 	ok(s.callchain_len == 3 && s.callchain[0] == CALLCHAIN_USER && s.callchain[2] == 0x402000,
-	        "call chain");
-	eq_u64(s.code_page_size, 4096, "what stands behind the call chain");
+	        "sample: the call chain has its three entries");
+	eq_u64(s.code_page_size, 4096, "sample: the field after the call chain is right");
 	for (size_t i = 0; i < n; i++) {
 		all_short &=
 		        record_sample_decode(&plan, (struct span){p, i}, swap, &scratch, &s) == 0;
 	}
-	ok(all_short, "every cut body is called short");
+	ok(all_short, "sample: every cut body is reported as too short");
 	put64(p, 6, UINT64_MAX / 8, swap);
 	eq_u64(record_sample_decode(&plan, (struct span){p, n}, swap, &scratch, &s), 0,
-	        "a count beyond the record is refused");
+	        "sample: a count larger than the record is refused");
 	record_scratch_fini(&scratch);
 }
 
@@ -181,8 +183,8 @@ static void test_counts(uint64_t format, bool swap)
 	if (!good || !all_short) {
 		printf("#   read_format %" PRIu64 "\n", format);
 	}
-	ok(good, "the counts of a sample, in this read_format");
-	ok(all_short, "and every cut body is called short");
+	ok(good, "the counts of a sample are read, for this read_format");
+	ok(all_short, "the counts of every cut sample are refused, for this read_format");
 	record_scratch_fini(&scratch);
 }
 
@@ -238,8 +240,9 @@ static void test_over(bool swap)
 			}
 		}
 	}
-	eq_u64(wrong, 0, "a sample over another is as one that is decoded alone");
-	ok(good > 5000, "that many were good");
+	eq_u64(wrong, 0,
+	        "decoding over another sample gives the same as decoding into a cleared one");
+	ok(good > 5000, "decoding over another sample: enough samples were complete");
 	record_scratch_fini(&scratch);
 }
 
@@ -255,8 +258,8 @@ static void test_no_counts(void)
 	record_plan_make(&plan, &attr);
 	eq_u64(record_sample_decode(
 	               &plan, (struct span){(uint8_t *)words, 16}, false, &scratch, &s),
-	        1, "a group without members, as the first sample");
-	ok(s.read_len == 0 && s.code_page_size == 4096, "has no counts");
+	        1, "a sample with a group of no members is decoded");
+	ok(s.read_len == 0 && s.code_page_size == 4096, "a group without members has no counts");
 	record_scratch_fini(&scratch);
 }
 
@@ -275,9 +278,11 @@ static void test_trailer(void)
 	put64(p, 4, 1234, false);
 	record_plan_make(&plan, &attr);
 	ok(record_trailer_decode(&plan, (struct span){p, 40}, false, &t),
-	        "a trailer decodes from the end");
-	ok(t.pid == 5 && t.tid == 6 && t.time == 99 && t.cpu == 7 && t.id == 1234, "and is right");
-	ok(!record_trailer_decode(&plan, (struct span){p, 31}, false, &t), "a cut one is not");
+	        "a trailer is decoded from the end of a record");
+	ok(t.pid == 5 && t.tid == 6 && t.time == 99 && t.cpu == 7 && t.id == 1234,
+	        "trailer: pid, tid, time, cpu and id are right");
+	ok(!record_trailer_decode(&plan, (struct span){p, 31}, false, &t),
+	        "a cut trailer is refused");
 }
 
 static void test_mmap(void)
@@ -293,11 +298,12 @@ static void test_mmap(void)
 	put64(p, 3, 0x3000, false);
 	put32x2(p, 7, 5, 2, false);
 	memcpy(p + 64, "/bin/cat", 9);
-	ok(record_mmap_decode(&r, false, &m), "MMAP2 decodes");
+	ok(record_mmap_decode(&r, false, &m), "MMAP2 is decoded");
 	ok(m.pid == 8 && m.start == 0x1000 && m.len == 0x2000 && m.pgoff == 0x3000 && m.prot == 5,
-	        "its numbers");
-	ok(m.name.n == 8 && memcmp(m.name.p, "/bin/cat", 8) == 0, "its name ends at the NUL");
-	ok(!record_mmap_decode(&cut, false, &m), "a name without an end is refused");
+	        "MMAP2: its numbers are right");
+	ok(m.name.n == 8 && memcmp(m.name.p, "/bin/cat", 8) == 0,
+	        "MMAP2: the name ends at the NUL");
+	ok(!record_mmap_decode(&cut, false, &m), "MMAP2: a name without a NUL is refused");
 }
 
 int main(void)

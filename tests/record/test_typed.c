@@ -100,10 +100,10 @@ static void test_tables(void)
 			typed++;
 			ok(sound(l, l->size, owners), l->name);
 			ok(l->size <= sizeof(out) - offsetof(struct sonde_typed_record, mmap),
-			        "in the union");
+			        "the typed struct fits into the union");
 		}
 	}
-	eq_u64(typed, 39, "records with structs");
+	eq_u64(typed, 39, "39 record types have typed structs");
 }
 
 /* ---- records ---- */
@@ -134,27 +134,33 @@ static void test_mmap2(void)
 	put(8, 4);
 	put(99, 8);
 	put(3, 8);
-	ok(decode(RECORD_MMAP2, MISC_MMAP_BUILD_ID, &plan), "MMAP2 with a build id");
-	ok(out.mmap.pid == -1 && out.mmap.tid == 7 && out.mmap.addr == 0x400000, "numbers");
-	ok(out.mmap.len == 0x1000 && out.mmap.pgoff == 0x2000 && out.mmap.prot == 5, "and more");
-	ok(out.mmap.build_id_size == 20 && out.mmap.build_id.n == 20, "its build id");
-	eq_u64(((const uint8_t *)out.mmap.build_id.p)[19], 19, "to the end");
-	eq_u64(out.mmap.filename.n, 6, "a name");
-	eq_mem(out.mmap.filename.p, "/bin/a", 6, "without padding");
-	eq_u64(out.mmap.ino, 0, "no inode");
+	ok(decode(RECORD_MMAP2, MISC_MMAP_BUILD_ID, &plan), "MMAP2 with a build id is decoded");
+	ok(out.mmap.pid == -1 && out.mmap.tid == 7 && out.mmap.addr == 0x400000,
+	        "MMAP2: pid, tid and addr are right");
+	ok(out.mmap.len == 0x1000 && out.mmap.pgoff == 0x2000 && out.mmap.prot == 5,
+	        "MMAP2: len, pgoff and prot are right");
+	ok(out.mmap.build_id_size == 20 && out.mmap.build_id.n == 20,
+	        "MMAP2: the build id has 20 bytes");
+	eq_u64(((const uint8_t *)out.mmap.build_id.p)[19], 19,
+	        "MMAP2: the last byte of the build id is right");
+	eq_u64(out.mmap.filename.n, 6, "MMAP2: the name has 6 characters");
+	eq_mem(out.mmap.filename.p, "/bin/a", 6, "MMAP2: the name is without padding");
+	eq_u64(out.mmap.ino, 0, "MMAP2: with a build id there is no inode");
 	ok(record_mmap_decode(
 	           &(struct record){
 	                   .type = RECORD_MMAP2, .misc = MISC_MMAP_BUILD_ID, .body = {body, 116}},
 	           swap, &map) &&
 	                map.start == out.mmap.addr && map.prot == out.mmap.prot &&
 	                memcmp(map.build_id, out.mmap.build_id.p, 20) == 0,
-	        "as the timeline decodes it");
-	ok(out.trailer.pid == 7 && out.trailer.tid == 8 && out.trailer.time == 99, "the trailer");
+	        "MMAP2: record_mmap_decode gives the same values");
+	ok(out.trailer.pid == 7 && out.trailer.tid == 8 && out.trailer.time == 99,
+	        "MMAP2: the trailer is right");
 	used = 30;
-	ok(!decode(RECORD_MMAP2, 0, NULL), "a cut one");
-	ok(out.mmap.addr == 0x400000 && out.mmap.pgoff == 0, "has what is there");
+	ok(!decode(RECORD_MMAP2, 0, NULL), "a cut MMAP2 is refused");
+	ok(out.mmap.addr == 0x400000 && out.mmap.pgoff == 0,
+	        "a cut MMAP2 has its complete fields, others are 0");
 	used = 4;
-	ok(!decode(RECORD_MMAP2, 0, &plan), "shorter than its trailer");
+	ok(!decode(RECORD_MMAP2, 0, &plan), "an MMAP2 shorter than its trailer is refused");
 }
 
 static void test_lists(void)
@@ -167,17 +173,19 @@ static void test_lists(void)
 	put_text("first", 16);
 	put((uint64_t)-1, 8);
 	put_text("second", 16);
-	ok(decode(RECORD_THREAD_MAP, 0, NULL), "THREAD_MAP");
-	eq_u64(out.thread_map.threads.count, 2, "two items");
-	eq_u64(sonde_list_get(&out.thread_map.threads, 1, &target, sizeof(target)), 1, "the last");
-	ok(target.pid == -1 && target.comm.n == 6, "by its index");
+	ok(decode(RECORD_THREAD_MAP, 0, NULL), "THREAD_MAP is decoded");
+	eq_u64(out.thread_map.threads.count, 2, "THREAD_MAP has two threads");
+	eq_u64(sonde_list_get(&out.thread_map.threads, 1, &target, sizeof(target)), 1,
+	        "THREAD_MAP: the last thread is read");
+	ok(target.pid == -1 && target.comm.n == 6,
+	        "THREAD_MAP: the last thread has its pid and name");
 	eq_u64(sonde_list_get(&out.thread_map.threads, 2, &target, sizeof(target)), 0,
-	        "none behind");
-	ok(target.pid == 0 && target.comm.p == NULL, "all 0");
+	        "THREAD_MAP: there is no thread after the last");
+	ok(target.pid == 0 && target.comm.p == NULL, "THREAD_MAP: a missing thread is all 0");
 	eq_u64(sonde_list_number(&out.thread_map.threads, 0), 0,
 	        "a list of structs has no numbers");
 	eq_u64(sonde_list_get(&out.cpu_map.mask, 0, &target, sizeof(target)), 0,
-	        "nor an empty one");
+	        "an empty list has no items");
 	put(1, 4);
 	put(2, 4);
 	put(3, 8);
@@ -185,12 +193,16 @@ static void test_lists(void)
 		put(100 + i, 8);
 	}
 	put(0, 4);
-	ok(!decode(RECORD_NAMESPACES, 0, NULL), "NAMESPACES with less than it says");
-	eq_u64(out.namespaces.links.count, 2, "those that are whole");
-	eq_u64(sonde_list_get(&out.namespaces.links, 1, &link, sizeof(link)), 1, "by index");
-	ok(link.dev == 102 && link.ino == 103, "with their numbers");
-	eq_u64(sonde_list_get(&out.namespaces.links, 0, &link, 8), 1, "an older caller's struct");
-	ok(link.dev == 100 && link.ino == 103, "is filled up to its size");
+	ok(!decode(RECORD_NAMESPACES, 0, NULL),
+	        "NAMESPACES with fewer items than its count is refused");
+	eq_u64(out.namespaces.links.count, 2, "NAMESPACES: its two complete items are there");
+	eq_u64(sonde_list_get(&out.namespaces.links, 1, &link, sizeof(link)), 1,
+	        "NAMESPACES: the second item is read");
+	ok(link.dev == 102 && link.ino == 103, "NAMESPACES: the second item has its numbers");
+	eq_u64(sonde_list_get(&out.namespaces.links, 0, &link, 8), 1,
+	        "an item is read into an older caller's smaller struct");
+	ok(link.dev == 100 && link.ino == 103,
+	        "only the bytes of an older caller's struct are written");
 }
 
 static void test_numbers(void)
@@ -201,11 +213,15 @@ static void test_numbers(void)
 	put(2, 2);
 	put(4, 2);
 	put(65535, 2);
-	ok(decode(RECORD_EVENT_UPDATE, 0, NULL), "EVENT_UPDATE with CPUs");
-	ok(out.event_update.id == 42 && out.event_update.cpus.nr == 2, "a struct in a struct");
-	eq_u64(out.event_update.cpus.cpus.count, 2, "an array in it");
-	eq_u64(sonde_list_number(&out.event_update.cpus.cpus, 1), 65535, "its numbers");
-	eq_u64(sonde_list_number(&out.event_update.cpus.cpus, 2), 0, "and none behind");
+	ok(decode(RECORD_EVENT_UPDATE, 0, NULL), "EVENT_UPDATE with cpus is decoded");
+	ok(out.event_update.id == 42 && out.event_update.cpus.nr == 2,
+	        "EVENT_UPDATE: the struct inside has its numbers");
+	eq_u64(out.event_update.cpus.cpus.count, 2,
+	        "EVENT_UPDATE: the array of cpus has two numbers");
+	eq_u64(sonde_list_number(&out.event_update.cpus.cpus, 1), 65535,
+	        "EVENT_UPDATE: the second cpu is right");
+	eq_u64(sonde_list_number(&out.event_update.cpus.cpus, 2), 0,
+	        "EVENT_UPDATE: a number after the end of the array is 0");
 	put(1, 4);
 	put(0, 4);
 	for (unsigned i = 0; i < 17; i++) {
@@ -213,10 +229,13 @@ static void test_numbers(void)
 	}
 	put_text("main", 8);
 	put(1, 8);
-	ok(decode(RECORD_AUXTRACE_INFO, 0, NULL), "AUXTRACE_INFO");
-	ok(out.auxtrace_info.type == 1 && out.auxtrace_info.intel_pt.cyc_bit == 14, "by words");
-	eq_mem(out.auxtrace_info.intel_pt.filter.p, "main", 4, "with a filter");
-	eq_u64(out.auxtrace_info.intel_pt.cap_event_trace, 1, "and what is behind it");
+	ok(decode(RECORD_AUXTRACE_INFO, 0, NULL), "AUXTRACE_INFO of Intel PT is decoded");
+	ok(out.auxtrace_info.type == 1 && out.auxtrace_info.intel_pt.cyc_bit == 14,
+	        "AUXTRACE_INFO: type and cyc_bit are right");
+	eq_mem(out.auxtrace_info.intel_pt.filter.p, "main", 4,
+	        "AUXTRACE_INFO: the filter is right");
+	eq_u64(out.auxtrace_info.intel_pt.cap_event_trace, 1,
+	        "AUXTRACE_INFO: the field after the filter is right");
 }
 
 static void test_attr(void)
@@ -232,9 +251,10 @@ static void test_attr(void)
 	used = sizeof(attr);
 	put(5, 8);
 	put(6, 8);
-	ok(decode(RECORD_HEADER_ATTR, 0, NULL), "ATTR");
-	eq_mem(&out.header_attr.attr, &attr, sizeof(attr), "every member of the attr");
-	eq_u64(sonde_list_number(&out.header_attr.ids, 1), 6, "ids");
+	ok(decode(RECORD_HEADER_ATTR, 0, NULL), "ATTR is decoded");
+	eq_mem(&out.header_attr.attr, &attr, sizeof(attr),
+	        "ATTR: every member of the attr is right");
+	eq_u64(sonde_list_number(&out.header_attr.ids, 1), 6, "ATTR: the second id is right");
 }
 
 static void test_read(void)
@@ -252,12 +272,17 @@ static void test_read(void)
 	for (unsigned i = 0; i < 4; i++) {
 		put(50 + i, 8);
 	}
-	ok(decode(RECORD_READ, 0, &plan), "READ of a group");
-	ok(out.read.pid == 1 && out.read.nr == 2 && out.read.time_enabled == 1000, "its numbers");
-	eq_u64(sonde_list_get(&out.read.values, 1, &value, sizeof(value)), 1, "its values");
-	ok(value.value == 52 && value.id == 53 && value.lost == 0, "by read_format");
-	ok(!typed_knows(RECORD_READ, NULL) && !typed_knows(40, &plan), "what cannot be told");
-	ok(typed_knows(RECORD_READ, &plan) && typed_knows(RECORD_COMM, NULL), "and what can");
+	ok(decode(RECORD_READ, 0, &plan), "READ of a group is decoded");
+	ok(out.read.pid == 1 && out.read.nr == 2 && out.read.time_enabled == 1000,
+	        "READ: its numbers are right");
+	eq_u64(sonde_list_get(&out.read.values, 1, &value, sizeof(value)), 1,
+	        "READ: the second value is read");
+	ok(value.value == 52 && value.id == 53 && value.lost == 0,
+	        "READ: the second value has the fields of read_format");
+	ok(!typed_knows(RECORD_READ, NULL) && !typed_knows(40, &plan),
+	        "READ without a plan, and unknown types, cannot be decoded");
+	ok(typed_knows(RECORD_READ, &plan) && typed_knows(RECORD_COMM, NULL),
+	        "READ with a plan, and COMM without one, can be decoded");
 }
 
 int main(void)
