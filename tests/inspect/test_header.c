@@ -88,7 +88,7 @@ static void expect(enum abi_feature bit, const struct image *payload, const char
 
 	make(&m, bit, payload->bytes, payload->n);
 	text = header_of(&m);
-	ok(text != NULL && strstr(text, line) != NULL, "the whole feature is printed");
+	ok(text != NULL && strstr(text, line) != NULL, "a complete feature is printed");
 	free(text);
 	for (size_t n = 0; n < payload->n; n++) {
 		make(&m, bit, payload->bytes, n);
@@ -96,7 +96,7 @@ static void expect(enum abi_feature bit, const struct image *payload, const char
 		quiet = quiet && (text == NULL || strstr(text, line) == NULL || n > payload->n / 2);
 		free(text);
 	}
-	ok(quiet, "cut anywhere it says something else and does not crash");
+	ok(quiet, "a feature cut anywhere is reported as damaged and does not crash");
 }
 
 static void put_text(struct image *m, const char *s)

@@ -52,13 +52,14 @@ static void test_bytes(const struct symbol_table *t)
 	size_t taken = 0;
 	struct span s;
 
-	eq_u64(symbol_cache_encode(t, &key, &bytes), SONDE_OK, "a table becomes bytes");
+	eq_u64(symbol_cache_encode(t, &key, &bytes), SONDE_OK, "a table is encoded");
 	s = (struct span){(const uint8_t *)bytes.p, bytes.n};
-	eq_u64(symbol_cache_decode(s, &key, &back), SONDE_OK, "and bytes a table");
-	ok(same_table(t, back), "which is the same");
+	eq_u64(symbol_cache_decode(s, &key, &back), SONDE_OK, "an encoded table is decoded");
+	ok(same_table(t, back), "the decoded table equals the original");
 	symbol_table_free(back);
 	other.boot[0] = 'x';
-	ok(symbol_cache_decode(s, &other, &back) == SONDE_EFORMAT, "of another boot: not taken");
+	ok(symbol_cache_decode(s, &other, &back) == SONDE_EFORMAT,
+	        "a table of another boot is refused");
 	for (size_t i = 0; i < bytes.n; i++) {
 		bytes.p[i] ^= 1;
 		taken += symbol_cache_decode(s, &key, &back) != SONDE_EFORMAT;
@@ -67,7 +68,7 @@ static void test_bytes(const struct symbol_table *t)
 	for (s.n = 0; s.n < bytes.n; s.n++) {
 		taken += symbol_cache_decode(s, &key, &back) != SONDE_EFORMAT;
 	}
-	eq_u64(taken, 0, "with a bit of any byte turned, or cut anywhere: not taken");
+	eq_u64(taken, 0, "a table with any bit changed, or cut anywhere, is refused");
 	text_fini(&bytes);
 }
 
@@ -90,29 +91,31 @@ static void test_files(const struct symbol_table *t, const char *scratch)
 	(void)snprintf(folder, sizeof(folder), "%s/a/b", scratch);
 	(void)snprintf(file, sizeof(file), "%s/kernel-symbols", folder);
 	(void)snprintf(aside, sizeof(aside), "%s/aside", scratch);
-	ok(!loads(folder, &key), "no folder, nothing loads");
+	ok(!loads(folder, &key), "without a folder nothing is loaded");
 	symbol_cache_save(folder, &key, t);
-	ok(loads(folder, &key), "saved, it loads");
+	ok(loads(folder, &key), "a saved table is loaded");
 	ok(stat(file, &st) == 0 && (st.st_mode & 0777) == 0600, "only its owner may read the file");
 	key.head = 3;
-	ok(!loads(folder, &key), "not under another key");
+	ok(!loads(folder, &key), "a table under another key is not loaded");
 	symbol_cache_save(folder, &key, t);
-	ok(loads(folder, &key), "a new one takes the place of the old one");
-	ok(chmod(file, 0622) == 0 && !loads(folder, &key), "others may write it: not taken");
-	ok(chmod(file, 0600) == 0 && loads(folder, &key), "not any more: taken");
+	ok(loads(folder, &key), "a new table replaces the old one");
+	ok(chmod(file, 0622) == 0 && !loads(folder, &key),
+	        "a file that others may write is not used");
+	ok(chmod(file, 0600) == 0 && loads(folder, &key),
+	        "a file that only its owner may write is used");
 	ok(rename(file, aside) == 0 && symlink(aside, file) == 0 && !loads(folder, &key),
-	        "a link: not taken");
-	ok(unlink(file) == 0 && chmod(folder, 0777) == 0, "a folder that others may write");
+	        "a symbolic link is not used");
+	ok(unlink(file) == 0 && chmod(folder, 0777) == 0, "a folder is made writable for others");
 	symbol_cache_save(folder, &key, t);
-	ok(access(file, F_OK) != 0, "is not written to");
+	ok(access(file, F_OK) != 0, "nothing is written to a folder that others may write");
 	symbol_cache_save("/proc/no/such", &key, t);
 	symbol_cache_save("", &key, t);
-	ok(true, "a folder that cannot be made is no error");
+	ok(true, "a folder that cannot be created is no error");
 	(void)unlink(aside);
 	(void)rmdir(folder);
 	(void)snprintf(folder, sizeof(folder), "%s/a", scratch);
 	(void)rmdir(folder);
-	ok(rmdir(scratch) == 0, "nothing else was left behind");
+	ok(rmdir(scratch) == 0, "no other file is left behind");
 }
 
 int main(void)

@@ -26,23 +26,25 @@ static void test_self(const struct image_file *f)
 	struct error err = {0};
 	const struct symbol *s = NULL;
 
-	eq_u64(symbol_table_load(&req, &t, &err), 0, "own file loads");
+	eq_u64(symbol_table_load(&req, &t, &err), 0, "the test's own file is loaded");
 	for (size_t i = 0; i < symbol_table_count(t); i++) {
 		if (strcmp(symbol_name(t, symbol_table_at(t, i)), "sonde_test_target") == 0) {
 			s = symbol_table_at(t, i);
 		}
 		if (strcmp(symbol_name(t, symbol_table_at(t, i)), "sonde_test_alias") == 0) {
-			ok(false, "the weak alias was chosen");
+			ok(false, "the strong alias is preferred to the weak one");
 		}
 	}
-	ok(s != NULL && symbol_table_find(t, s->end - 1) == s, "a function is found by address");
+	ok(s != NULL && symbol_table_find(t, s->end - 1) == s,
+	        "a function is found by its addresses");
 	eq_u64(symbol_table_from_elf(f->bytes, (struct span){0}, false, &again, &err), 0,
-	        "by bytes");
-	eq_u64(symbol_table_count(again), symbol_table_count(t), "same table");
+	        "a table is loaded from bytes");
+	eq_u64(symbol_table_count(again), symbol_table_count(t),
+	        "the table from bytes has as many symbols");
 	symbol_table_free(again);
 	symbol_table_free(t);
 	req.path = "/nonexistent/file";
-	eq_u64(symbol_table_load(&req, &t, &err), 0, "a missing file is an empty table");
+	eq_u64(symbol_table_load(&req, &t, &err), 0, "loading a missing file succeeds");
 	eq_u64(symbol_table_count(t), 0, "a missing file has no symbols");
 	symbol_table_free(t);
 }
@@ -57,8 +59,9 @@ static void test_other_build_id(void)
 	struct symbol_table *t;
 	struct error err = {0};
 
-	eq_u64(symbol_table_load(&req, &t, &err), 0, "another build id");
-	eq_u64(symbol_table_count(t), 0, "its symbols are not used");
+	eq_u64(symbol_table_load(&req, &t, &err), 0,
+	        "loading a file with another build id succeeds");
+	eq_u64(symbol_table_count(t), 0, "symbols of a file with another build id are not used");
 	symbol_table_free(t);
 }
 
@@ -82,7 +85,7 @@ static void test_cut(const struct image_file *f)
 		symbol_table_free(t);
 		free(part);
 	}
-	ok(good, "cut files load what is there");
+	ok(good, "of a file cut anywhere the remaining symbols are loaded");
 }
 
 static void test_ids(void)
@@ -94,17 +97,17 @@ static void test_ids(void)
 	uint8_t bytes[IMAGE_BUILD_ID_MAX];
 	struct span all = {.p = note, .n = sizeof(note)};
 
-	ok(image_build_id_of_notes(all, HOST_BIG_ENDIAN, &id), "a note");
-	eq_u64(id.size, 20, "its size");
-	eq_mem(id.bytes, note + 16, 20, "its bytes");
+	ok(image_build_id_of_notes(all, HOST_BIG_ENDIAN, &id), "a build-id note is found");
+	eq_u64(id.size, 20, "the build id has 20 bytes");
+	eq_mem(id.bytes, note + 16, 20, "the build id has its bytes");
 	all.n--;
-	ok(!image_build_id_of_notes(all, HOST_BIG_ENDIAN, &id), "a cut note");
-	eq_u64(image_build_id_of_file("/nonexistent", bytes), 0, "no file, no id");
+	ok(!image_build_id_of_notes(all, HOST_BIG_ENDIAN, &id), "a cut note has no build id");
+	eq_u64(image_build_id_of_file("/nonexistent", bytes), 0, "a missing file has no build id");
 	if (image_vdso().n == 0) {
 		skip("no vdso here");
 		return;
 	}
-	ok(image_build_id_of_vdso(bytes) > 0, "the vdso has an id");
+	ok(image_build_id_of_vdso(bytes) > 0, "the vdso has a build id");
 }
 
 static void test_vdso(void)
@@ -117,8 +120,8 @@ static void test_vdso(void)
 		skip("no vdso here");
 		return;
 	}
-	eq_u64(symbol_table_load(&req, &t, &err), 0, "the vdso loads");
-	ok(symbol_table_count(t) > 0, "and has symbols");
+	eq_u64(symbol_table_load(&req, &t, &err), 0, "the vdso is loaded");
+	ok(symbol_table_count(t) > 0, "the vdso has symbols");
 	symbol_table_free(t);
 }
 
@@ -127,7 +130,7 @@ int main(void)
 	struct image_file f;
 	struct error err = {0};
 
-	eq_u64(image_file_open(&f, "/proc/self/exe", &err), 0, "own file maps");
+	eq_u64(image_file_open(&f, "/proc/self/exe", &err), 0, "the test's own file is mapped");
 	test_self(&f);
 	test_other_build_id();
 	test_cut(&f);

@@ -36,15 +36,18 @@ static void test_kernel(void)
 	struct symbol_table *t;
 	struct error err = {0};
 
-	eq_u64(symbol_table_from_kallsyms(span_of(kallsyms), NULL, &t, &err), 0, "kernel loads");
-	eq_u64(symbol_table_count(t), 5, "text, data and weak symbols");
-	eq_u64(symbol_table_skipped(t), 1, "a bad line is counted");
-	eq_str(name_at(t, 0xffffffff81000fff), "_stext", "a symbol reaches to the next");
-	eq_str(name_at(t, 0xffffffff81002000), "second", "the later of two aliases");
-	eq_str(name_at(t, 0xffffffff81003800), "second", "read-only data is not a symbol");
-	eq_str(name_at(t, 0xffffffff81006fff), "weak", "the last one: its page and one more");
-	eq_str(name_at(t, 0xffffffff81007000), NULL, "and no further");
-	eq_str(name_at(t, 0xffffffff80ffffff), NULL, "below the first");
+	eq_u64(symbol_table_from_kallsyms(span_of(kallsyms), NULL, &t, &err), 0,
+	        "kallsyms of a kernel are loaded");
+	eq_u64(symbol_table_count(t), 5, "text, data and weak symbols are kept");
+	eq_u64(symbol_table_skipped(t), 1, "a malformed line is counted");
+	eq_str(name_at(t, 0xffffffff81000fff), "_stext", "a symbol extends to the next one");
+	eq_str(name_at(t, 0xffffffff81002000), "second", "of two aliases the later one is chosen");
+	eq_str(name_at(t, 0xffffffff81003800), "second", "read-only data is no symbol");
+	eq_str(name_at(t, 0xffffffff81006fff), "weak",
+	        "the last symbol ends a page after its own page");
+	eq_str(name_at(t, 0xffffffff81007000), NULL, "the last symbol does not extend further");
+	eq_str(name_at(t, 0xffffffff80ffffff), NULL,
+	        "an address below the first symbol has no symbol");
 	symbol_table_free(t);
 }
 
@@ -53,14 +56,15 @@ static void test_module(void)
 	struct symbol_table *t;
 	struct error err = {0};
 
-	eq_u64(symbol_table_from_kallsyms(span_of(kallsyms), "mm", &t, &err), 0, "module loads");
-	eq_u64(symbol_table_count(t), 2, "its own symbols only");
-	eq_str(name_at(t, 0xffffffffa0000104), "in_module2", "a module's symbol");
+	eq_u64(symbol_table_from_kallsyms(span_of(kallsyms), "mm", &t, &err), 0,
+	        "symbols of a module are loaded");
+	eq_u64(symbol_table_count(t), 2, "a module's table has only its own symbols");
+	eq_str(name_at(t, 0xffffffffa0000104), "in_module2", "a module's symbol is found");
 	symbol_table_free(t);
 	eq_u64(symbol_table_from_kallsyms(
 	               span_of("0000000000000000 T a\n0000000000000000 t b\n"), NULL, &t, &err),
-	        0, "hidden addresses load");
-	eq_u64(symbol_table_count(t), 0, "and give no symbols");
+	        0, "kallsyms with hidden addresses are loaded");
+	eq_u64(symbol_table_count(t), 0, "hidden addresses give no symbols");
 	symbol_table_free(t);
 }
 
@@ -77,8 +81,8 @@ static void test_module_base(void)
 	struct error err = {0};
 
 	ok(fd >= 0 && write(fd, kallsyms, sizeof(kallsyms) - 1) > 0, "a kallsyms file is written");
-	eq_u64(symbol_table_load(&req, &t, &err), 0, "symbols of a module's file load");
-	eq_str(name_at(t, 0x84), "in_module2", "addresses count from the base of the module");
+	eq_u64(symbol_table_load(&req, &t, &err), 0, "symbols of a module's file are loaded");
+	eq_str(name_at(t, 0x84), "in_module2", "addresses are relative to the base of the module");
 	eq_u64(symbol_table_count(t), 1, "a symbol below the base of the module is dropped");
 	symbol_table_free(t);
 	(void)close(fd);
@@ -102,17 +106,19 @@ static void test_kernel_moved(void)
 	ok(fd >= 0 && write(fd, low, sizeof(low) - 1) > 0 &&
 	                write(fd, kallsyms, sizeof(kallsyms) - 1) > 0,
 	        "kallsyms of a kernel are written");
-	eq_u64(symbol_table_load(&req, &t, &err), 0, "symbols of a moved kernel load");
+	eq_u64(symbol_table_load(&req, &t, &err), 0, "symbols of a moved kernel are loaded");
 	eq_str(name_at(t, 0xffffffffb4202010), "second", "symbols move with the reference");
 	symbol_table_free(t);
 	req.base = 0x81000190;
-	eq_u64(symbol_table_load(&req, &t, &err), 0, "a kernel of 32 bits loads");
-	eq_str(name_at(t, 0x810021a0), "second", "symbols move below 4 GiB");
-	eq_str(name_at(t, 0x100001200), NULL, "a symbol that would move the other way is dropped");
+	eq_u64(symbol_table_load(&req, &t, &err), 0, "symbols of a 32-bit kernel are loaded");
+	eq_str(name_at(t, 0x810021a0), "second", "symbols below 4 GiB move with the reference");
+	eq_str(name_at(t, 0x100001200), NULL, "a symbol that would wrap around is dropped");
 	symbol_table_free(t);
 	req.reference = "nothing";
-	eq_u64(symbol_table_load(&req, &t, &err), 0, "a kernel without the reference loads");
-	eq_str(name_at(t, 0xffffffff81002010), "second", "and its symbols stay");
+	eq_u64(symbol_table_load(&req, &t, &err), 0,
+	        "symbols of a kernel without the reference are loaded");
+	eq_str(name_at(t, 0xffffffff81002010), "second",
+	        "symbols of a kernel without the reference do not move");
 	symbol_table_free(t);
 	(void)close(fd);
 	(void)unlink(path);
@@ -125,8 +131,8 @@ static void test_nothing(void)
 	struct error err = {0};
 
 	eq_u64(symbol_table_from_perf_map((struct span){NULL, 0}, &t, &err), 0,
-	        "an empty perf map");
-	ok(t == NULL || symbol_table_find(t, 0x1000) == NULL, "has no symbols");
+	        "an empty perf map is loaded");
+	ok(t == NULL || symbol_table_find(t, 0x1000) == NULL, "an empty perf map has no symbols");
 	symbol_table_free(t);
 }
 
@@ -138,14 +144,18 @@ static void test_perf_map(void)
 	struct symbol_table *t;
 	struct error err = {0};
 
-	eq_u64(symbol_table_from_perf_map(span_of(text), &t, &err), 0, "perf map loads");
-	eq_u64(symbol_table_skipped(t), 2, "bad lines are counted");
-	eq_str(name_at(t, 0x1000001f), "one", "before an overlap");
-	eq_str(name_at(t, 0x10000020), "two with blanks", "the later one in an overlap");
-	eq_str(name_at(t, 0x1000011f), "newer", "the later line for the same start");
-	eq_str(name_at(t, 0x10000200), "zero", "size 0: its start");
-	eq_str(name_at(t, 0x10000201), NULL, "size 0: no more");
-	eq_str(name_at(t, 0x20000007), "_Z3foov", "not demangled, no newline at the end");
+	eq_u64(symbol_table_from_perf_map(span_of(text), &t, &err), 0, "a perf map is loaded");
+	eq_u64(symbol_table_skipped(t), 2, "malformed lines of a perf map are counted");
+	eq_str(name_at(t, 0x1000001f), "one",
+	        "an address before an overlap belongs to the earlier symbol");
+	eq_str(name_at(t, 0x10000020), "two with blanks",
+	        "an address in an overlap belongs to the later symbol");
+	eq_str(name_at(t, 0x1000011f), "newer",
+	        "of two lines with the same start the later one is used");
+	eq_str(name_at(t, 0x10000200), "zero", "a symbol of size 0 covers its start");
+	eq_str(name_at(t, 0x10000201), NULL, "a symbol of size 0 covers one byte only");
+	eq_str(name_at(t, 0x20000007), "_Z3foov",
+	        "names of a perf map are not demangled, the last line needs no newline");
 	symbol_table_free(t);
 }
 
@@ -153,15 +163,15 @@ static void test_demangle(void)
 {
 	char *name = symbol_demangle("_ZN3foo3barEiPc");
 
-	eq_str(name, "foo::bar", "C++ without parameters");
+	eq_str(name, "foo::bar", "a C++ name is demangled without parameters");
 	free(name);
 	name = symbol_demangle("_ZN3foo3barEi@plt");
-	eq_str(name, "foo::bar@plt", "with a suffix");
+	eq_str(name, "foo::bar@plt", "a demangled name keeps its suffix @plt");
 	free(name);
 	name = symbol_demangle("_RNvC6_123foo3bar");
-	eq_str(name, "123foo::bar", "Rust v0");
+	eq_str(name, "123foo::bar", "a Rust v0 name is demangled");
 	free(name);
-	ok(symbol_demangle("main") == NULL, "a plain name");
+	ok(symbol_demangle("main") == NULL, "a plain name is not demangled");
 }
 
 int main(void)

@@ -39,7 +39,7 @@ static void test_space(void)
 			same &= (n == NULL ? UINT32_MAX : n->mapping) == plain[i][p];
 		}
 	}
-	ok(same, "all versions of a space agree with an array of pages");
+	ok(same, "every version of a space agrees with an array of pages");
 	space_pool_fini(&pool);
 }
 
@@ -121,20 +121,22 @@ static void test_rules(void)
 	(void)timeline_add_thread(t, UINT32_MAX, UINT32_MAX);
 	eq_u64(timeline_seal(t), 0, "a timeline is built");
 	eq_str(comm_at(t, 20, 150), "shell", "a child has its parent's name");
-	eq_str(dso_at(t, 20, 150, 0x10800), "/bin/sh", "and address space");
-	eq_str(comm_at(t, 20, 250), "ls", "until it calls exec");
-	eq_str(dso_at(t, 20, 400, 0x10800), "/bin/ls", "its own mapping");
+	eq_str(dso_at(t, 20, 150, 0x10800), "/bin/sh", "a child has its parent's address space");
+	eq_str(comm_at(t, 20, 250), "ls", "a child has its new name after exec");
+	eq_str(dso_at(t, 20, 400, 0x10800), "/bin/ls", "after exec a new mapping is found");
 	eq_str(dso_at(t, 20, 250, 0x10800), "/bin/sh",
-	        "what was mapped before exec stays until mapped over");
-	eq_str(dso_at(t, 10, 5, 0x50800), "late", "what is mapped later stands in for nothing");
-	eq_str(dso_at(t, 20, 400, 0x11000), "none", "the end of a mapping is outside");
-	eq_str(comm_at(t, 20, 950), "shell", "a number that is used again is another process");
-	eq_str(dso_at(t, 20, 950, 0x10800), "/bin/sh", "with another space");
-	eq_str(comm_at(t, 77, 5), ":77", "a thread that nothing names is called by its number");
+	        "mappings from before exec are found until mapped over");
+	eq_str(dso_at(t, 10, 5, 0x50800), "late",
+	        "a later mapping is found at an earlier time without a mapping");
+	eq_str(dso_at(t, 20, 400, 0x11000), "none", "the end address of a mapping is outside");
+	eq_str(comm_at(t, 20, 950), "shell", "a reused pid has the name of its new process");
+	eq_str(dso_at(t, 20, 950, 0x10800), "/bin/sh",
+	        "a reused pid has the address space of its new process");
+	eq_str(comm_at(t, 77, 5), ":77", "a thread without a name is called by its tid");
 	eq_str(comm_at(t, UINT32_MAX, 5), ":-1",
-	        "also one that is gone, which the kernel calls -1");
-	eq_str(comm_at(t, 88, 5), "?", "and one that is in no sample either has no name");
-	eq_str(comm_at(t, 10, UINT64_MAX), "shell", "the end of time is fine");
+	        "a thread that has ended, tid -1, is called by its tid");
+	eq_str(comm_at(t, 88, 5), "?", "a thread of no sample and no record is called ?");
+	eq_str(comm_at(t, 10, UINT64_MAX), "shell", "the largest time is valid");
 	timeline_free(t);
 }
 
@@ -152,15 +154,17 @@ static void test_names(void)
 	add_comm(t, &b[4], 0, "foreign", true, 400);
 	add_fork(t, &b[5], 0, 0, 700);
 	eq_u64(timeline_seal(t), 0, "a timeline with late names is built");
-	eq_str(comm_at(t, 10, 499), ":10", "before its first name a thread has its number");
-	eq_str(comm_at(t, 10, 500), "late", "the name holds from its record on");
-	eq_str(comm_at(t, 20, 50), ":20", "before its fork a thread has its number");
-	eq_str(comm_at(t, 20, 200), ":20", "a child of a nameless parent has its number");
-	eq_str(comm_at(t, 20, 300), "child", "until it gets a name");
+	eq_str(comm_at(t, 10, 499), ":10", "before its first name a thread is called by its tid");
+	eq_str(comm_at(t, 10, 500), "late", "a name applies from the time of its record");
+	eq_str(comm_at(t, 20, 50), ":20", "before its fork a thread is called by its tid");
+	eq_str(comm_at(t, 20, 200), ":20", "a child of a nameless parent is called by its tid");
+	eq_str(comm_at(t, 20, 300), "child",
+	        "a child of a nameless parent has a name after its COMM");
 	eq_str(comm_at(t, 30, 650), "late", "a child of a named parent has the parent's name");
-	eq_str(comm_at(t, 0, 399), "swapper", "the idle task before foreign tasks get names");
-	eq_str(comm_at(t, 0, 400), "foreign", "a foreign task changes the name of number 0");
-	eq_str(comm_at(t, 0, 700), "foreign", "a fork among foreign tasks keeps the name");
+	eq_str(comm_at(t, 0, 399), "swapper",
+	        "tid 0 is called swapper before foreign tasks get names");
+	eq_str(comm_at(t, 0, 400), "foreign", "a foreign task changes the name of tid 0");
+	eq_str(comm_at(t, 0, 700), "foreign", "a fork of a foreign task keeps the name of tid 0");
 	timeline_free(t);
 }
 
