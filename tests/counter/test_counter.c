@@ -105,34 +105,39 @@ static void test_group(void)
 
 	memset(&f, 0, sizeof(f));
 	c = counter_new_with(NULL, &kernel);
-	eq_u64(sonde_counter_open(c, "page-faults,{task-clock,cs,migrations}"), 0, "four events");
-	eq_u64(sonde_counter_events(c), 4, "are there");
-	eq_str(sonde_counter_name(c, 2), "cs", "by name");
-	eq_u64(sonde_counter_leader(c, 3), 1, "the last in the group of the second");
-	eq_u64(f.group[4], 2, "for the kernel too");
-	eq_u64(f.attr[1].size, 128, "all of the attr counts, not only what the first kernels knew");
+	eq_u64(sonde_counter_open(c, "page-faults,{task-clock,cs,migrations}"), 0,
+	        "a string of four events is opened");
+	eq_u64(sonde_counter_events(c), 4, "the handle has four events");
+	eq_str(sonde_counter_name(c, 2), "cs", "an event has its name");
+	eq_u64(sonde_counter_leader(c, 3), 1, "the last event has the leader of its group");
+	eq_u64(f.group[4], 2, "the kernel gets the leader of the group");
+	eq_u64(f.attr[1].size, 128,
+	        "the kernel gets the whole attr, not only the first kernels' fields");
 	ok(sonde_attr_has(&f.attr[2], SONDE_FLAG_DISABLED) &&
 	                !sonde_attr_has(&f.attr[3], SONDE_FLAG_DISABLED),
-	        "the leader starts its group");
-	eq_u64(sonde_counter_enable(c), 0, "enabled");
-	eq_u64(f.enables, 2, "by one call for each group");
-	eq_u64(sonde_counter_read_all(c, v, 4), 4, "read at once");
-	eq_u64(v[0].value, 1000, "the first");
-	eq_u64(v[3].value, 4000, "the last of the group");
-	eq_u64(v[3].id, 74, "its id");
-	eq_u64(v[3].lost, 4, "what it lost");
-	eq_u64(v[3].enabled, 200, "enabled");
-	eq_u64(v[3].running, 100, "running");
-	eq_u64(sonde_counter_scale(v[3].value, v[3].enabled, v[3].running), 8000, "scaled");
-	eq_u64(sonde_counter_read(c, 1, v), 0, "the leader alone");
-	eq_u64(v[0].value, 2000, "is itself");
-	ok(sonde_counter_read_all(c, v, 3) == SONDE_EARG, "too little room");
-	eq_u64(sonde_counter_read_self(c, 0, v), 0, "no page: by a system call");
-	eq_u64(v[0].value, 1000, "the same value");
+	        "a group is started by its leader");
+	eq_u64(sonde_counter_enable(c), 0, "all events are enabled");
+	eq_u64(f.enables, 2, "one call enables a group");
+	eq_u64(sonde_counter_read_all(c, v, 4), 4, "all events are read at once");
+	eq_u64(v[0].value, 1000, "the first event has its count");
+	eq_u64(v[3].value, 4000, "the last event of the group has its count");
+	eq_u64(v[3].id, 74, "a count has its id");
+	eq_u64(v[3].lost, 4, "a count has the number of lost samples");
+	eq_u64(v[3].enabled, 200, "a count has the time enabled");
+	eq_u64(v[3].running, 100, "a count has the time running");
+	eq_u64(sonde_counter_scale(v[3].value, v[3].enabled, v[3].running), 8000,
+	        "a count is scaled");
+	eq_u64(sonde_counter_read(c, 1, v), 0, "the leader of a group is read alone");
+	eq_u64(v[0].value, 2000, "reading the leader alone returns its count");
+	ok(sonde_counter_read_all(c, v, 3) == SONDE_EARG, "a buffer that is too small is refused");
+	eq_u64(sonde_counter_read_self(c, 0, v), 0,
+	        "without a page the event is read by a system call");
+	eq_u64(v[0].value, 1000, "the system call returns the same value");
 	f.pinned_out = true;
-	ok(sonde_counter_read(c, 0, v) == SONDE_EUNSUPPORTED, "pinned, but no counter");
+	ok(sonde_counter_read(c, 0, v) == SONDE_EUNSUPPORTED,
+	        "a pinned event without a counter is unsupported");
 	sonde_counter_free(c);
-	eq_u64(f.closed, 4, "all are closed");
+	eq_u64(f.closed, 4, "all descriptors are closed");
 }
 
 static void test_refusals(void)
@@ -150,26 +155,28 @@ static void test_refusals(void)
 		memset(&f, 0, sizeof(f));
 		c = counter_new_with(NULL, &kernel);
 		f.refuse = cases[i].why;
-		ok(sonde_counter_open(c, "cs") == cases[i].status, "refused with its status");
+		ok(sonde_counter_open(c, "cs") == cases[i].status,
+		        "a refused event has this status");
 		ok(strstr(sonde_counter_error(c)->text, cases[i].word) != NULL,
-		        "and words that help");
-		eq_u64(sonde_counter_events(c), 0, "nothing was added");
+		        "the message about a refused event helps");
+		eq_u64(sonde_counter_events(c), 0, "after a refusal no event is added");
 		sonde_counter_free(c);
 	}
 	memset(&f, 0, sizeof(f));
 	f.refuse_format = SONDE_READ_LOST;
 	c = counter_new_with(NULL, &kernel);
-	eq_u64(sonde_counter_open(c, "{cs,page-faults}"), 0, "an older kernel");
+	eq_u64(sonde_counter_open(c, "{cs,page-faults}"), 0,
+	        "a group is opened on an older kernel");
 	{
 		struct sonde_counter_value v[2];
 
-		eq_u64(sonde_counter_read_all(c, v, 2), 2, "is read as well");
-		eq_u64(v[1].value, 2000, "right");
-		eq_u64(v[1].lost, 0, "without what was lost");
+		eq_u64(sonde_counter_read_all(c, v, 2), 2, "a group of an older kernel is read");
+		eq_u64(v[1].value, 2000, "a group of an older kernel has its counts");
+		eq_u64(v[1].lost, 0, "an older kernel reports no lost samples");
 	}
 	sonde_counter_free(c);
 	c = sonde_counter_new(NULL);
-	ok(sonde_counter_open(c, "no-such-event") == SONDE_EARG, "a bad string");
+	ok(sonde_counter_open(c, "no-such-event") == SONDE_EARG, "an unknown event is refused");
 	sonde_counter_free(c);
 	sonde_counter_free(NULL);
 }
@@ -190,32 +197,36 @@ static void test_machine(void)
 		sonde_counter_free(c);
 		return;
 	}
-	ok(sonde_counter_enable(c) == 0, "started");
+	ok(sonde_counter_enable(c) == 0, "real events are enabled");
 	touch = memory = malloc((size_t)4 << 20);
 	for (i = 0; touch != NULL && i < (size_t)4 << 20; i += 4096) {
 		touch[i] = 1;
 	}
-	ok(sonde_counter_disable(c) == 0, "stopped");
-	eq_u64(sonde_counter_read_all(c, v, 3), 3, "read");
-	ok(v[0].value > 0, "page faults happened");
-	ok(v[1].value > 0 && v[1].enabled > 0 && v[1].running == v[1].enabled, "time went by");
-	ok(v[0].id != v[1].id && v[0].id != 0, "ids are there");
+	ok(sonde_counter_disable(c) == 0, "real events are disabled");
+	eq_u64(sonde_counter_read_all(c, v, 3), 3, "real events are read");
+	ok(v[0].value > 0, "page faults were counted");
+	ok(v[1].value > 0 && v[1].enabled > 0 && v[1].running == v[1].enabled,
+	        "the task clock ran all the time");
+	ok(v[0].id != v[1].id && v[0].id != 0, "events have different ids");
 	eq_u64(sonde_counter_read_self(c, 0, &again), 0, "a software event has no live count");
-	eq_u64(again.value, v[0].value, "so the system call gives it");
-	ok(sonde_counter_reset(c) == 0 && sonde_counter_read(c, 0, &again) == 0, "reset");
-	eq_u64(again.value, 0, "to nothing");
+	eq_u64(again.value, v[0].value, "a software event is read by a system call");
+	ok(sonde_counter_reset(c) == 0 && sonde_counter_read(c, 0, &again) == 0,
+	        "counts are reset");
+	eq_u64(again.value, 0, "a count is 0 after a reset");
 	if (sonde_counter_page(c, 0) != NULL && cpu != NULL &&
 	        sonde_page_clock_get(sonde_counter_page(c, 0), &clock) == 1) {
 		uint64_t ns = sonde_page_clock_ns(&clock, cpu->tsc(cpu->arg));
 
-		ok(sonde_page_clock_ticks(&clock, ns) > 0 && ns > 0, "the page's clock");
+		ok(sonde_page_clock_ticks(&clock, ns) > 0 && ns > 0,
+		        "the clock of a real page converts");
 	} else {
 		skip("the page has no clock here");
 	}
 	sonde_counter_free(c);
 	c = sonde_counter_new(&o);
-	ok(sonde_counter_open(c, "{page-faults:u,task-clock:u}") == 0, "inherited, as a group");
-	eq_u64(sonde_counter_read_all(c, v, 2), 2, "read");
+	ok(sonde_counter_open(c, "{page-faults:u,task-clock:u}") == 0,
+	        "an inherited group is opened");
+	eq_u64(sonde_counter_read_all(c, v, 2), 2, "an inherited group is read");
 	sonde_counter_free(c);
 	free(memory);
 }

@@ -64,9 +64,10 @@ static void test_widths(void)
 		        .pmc_width = (uint16_t)cases[i].width};
 
 		h.pmc = cases[i].pmc;
-		eq_u64(sonde_page_read(&page, &cpu, &v), 1, "a live count");
-		eq_u64(v.value, cases[i].want, "sign extended from its width, plus the offset");
-		eq_u64(h.counter, 2, "of the counter before index");
+		eq_u64(sonde_page_read(&page, &cpu, &v), 1, "the page has a live count");
+		eq_u64(v.value, cases[i].want,
+		        "the count is sign-extended from its width, plus the offset");
+		eq_u64(h.counter, 2, "the counter is the one before index");
 	}
 }
 
@@ -95,13 +96,16 @@ static void test_no_count(void)
 		        .capabilities = cases[i].caps};
 
 		eq_u64(sonde_page_read(&page, &cpu, &v), 0, cases[i].what);
-		eq_u64(v.enabled, 20, "the kernel's times");
-		eq_u64(v.running, 10, "both");
+		eq_u64(v.enabled, 20,
+		        "without a live count the page has the kernel's time enabled");
+		eq_u64(v.running, 10,
+		        "without a live count the page has the kernel's time running");
 	}
 	{
 		struct counter_page page = {.lock = 1};
 
-		ok(sonde_page_read(&page, &cpu, &v) == SONDE_EIO, "a page that never rests");
+		ok(sonde_page_read(&page, &cpu, &v) == SONDE_EIO,
+		        "a page that changes all the time is an error");
 	}
 }
 
@@ -119,16 +123,16 @@ static void test_times(void)
 	        .capabilities = DEPRECATED | RDPMC | TIME};
 	struct sonde_counter_value v;
 
-	eq_u64(sonde_page_read(&page, &cpu, &v), 1, "a live count with its clock");
-	eq_u64(v.enabled, 1000 + 4500 - 3000, "enabled up to now");
-	eq_u64(v.running, 400 + 4500 - 3000, "running up to now");
+	eq_u64(sonde_page_read(&page, &cpu, &v), 1, "the page has a live count and a clock");
+	eq_u64(v.enabled, 1000 + 4500 - 3000, "the time enabled is extended to now");
+	eq_u64(v.running, 400 + 4500 - 3000, "the time running is extended to now");
 	page.capabilities = DEPRECATED | RDPMC | TIME | TIME_SHORT;
 	page.time_cycles = 0xfffff00;
 	page.time_mask = 0xfff; /* twelve bits of ticks: 0xf00 was written, 0x010 is read */
 	page.time_offset = 0;
 	h.tsc = 0x10;
 	(void)sonde_page_read(&page, &cpu, &v);
-	eq_u64(v.enabled, 1000 + 0x10000010ull * 3 / 2, "a short clock that wrapped");
+	eq_u64(v.enabled, 1000 + 0x10000010ull * 3 / 2, "a short clock that wrapped is extended");
 }
 
 /* (a * b) >> shift and (a << shift) / b in 128 bits */
@@ -161,9 +165,9 @@ static void test_clock(void)
 	struct sonde_page_clock clock;
 	unsigned bad_ns = 0, bad_ticks = 0, bad_way = 0, i;
 
-	eq_u64(sonde_page_clock_get(&page, &clock), 1, "the clock");
-	eq_u64(sonde_page_clock_ns(&clock, 8000), 1000, "ticks to ns");
-	eq_u64(sonde_page_clock_ticks(&clock, 1000), 8000, "ns to ticks");
+	eq_u64(sonde_page_clock_get(&page, &clock), 1, "the page has a clock");
+	eq_u64(sonde_page_clock_ns(&clock, 8000), 1000, "ticks are converted to ns");
+	eq_u64(sonde_page_clock_ticks(&clock, 1000), 8000, "ns are converted to ticks");
 	for (i = 0; i < 200000; i++) {
 		uint64_t ticks = next() >> (next() % 64), back;
 
@@ -182,31 +186,36 @@ static void test_clock(void)
 		back = sonde_page_clock_ticks(&clock, sonde_page_clock_ns(&clock, ticks));
 		bad_way += back > ticks || ticks - back > (1ull << clock.shift) / clock.mult + 1;
 	}
-	eq_u64(bad_ns, 0, "ticks to ns without losing a bit, for every shift");
-	eq_u64(bad_ticks, 0, "ns to ticks too");
-	eq_u64(bad_way, 0, "there and back");
+	eq_u64(bad_ns, 0, "ticks are converted to ns exactly, for every shift");
+	eq_u64(bad_ticks, 0, "ns are converted to ticks exactly, for every shift");
+	eq_u64(bad_way, 0, "ticks converted to ns and back are the same");
 	page.capabilities = DEPRECATED | TIME;
-	eq_u64(sonde_page_clock_get(&page, &clock), 0, "no time_zero: no clock");
+	eq_u64(sonde_page_clock_get(&page, &clock), 0, "a page without time_zero has no clock");
 	page.capabilities = DEPRECATED | TIME | TIME_ZERO | TIME_SHORT;
 	page.time_cycles = 0x1fffffff0;
 	page.time_mask = UINT32_MAX;
 	page.time_shift = 0;
 	page.time_mult = 1;
 	page.time_zero = 0;
-	eq_u64(sonde_page_clock_get(&page, &clock), 1, "a short clock");
-	eq_u64(sonde_page_clock_ns(&clock, 0xfffffff5), 0x1fffffff5, "before the wrap");
-	eq_u64(sonde_page_clock_ns(&clock, 4), 0x200000004, "behind it");
+	eq_u64(sonde_page_clock_get(&page, &clock), 1, "a page has a short clock");
+	eq_u64(sonde_page_clock_ns(&clock, 0xfffffff5), 0x1fffffff5,
+	        "a short clock before the wrap is converted");
+	eq_u64(sonde_page_clock_ns(&clock, 4), 0x200000004,
+	        "a short clock after the wrap is converted");
 }
 
 static void test_scale(void)
 {
 	unsigned bad = 0, i;
 
-	eq_u64(sonde_counter_scale(100, 1000, 250), 400, "a quarter of the time");
-	eq_u64(sonde_counter_scale(100, 1000, 1000), 100, "all of it");
-	eq_u64(sonde_counter_scale(7, 1000, 0), 0, "never");
-	eq_u64(sonde_counter_scale(UINT64_MAX, UINT64_MAX, UINT64_MAX), UINT64_MAX, "the most");
-	eq_u64(sonde_counter_scale(UINT64_MAX, 2, 1), UINT64_MAX, "more than fits");
+	eq_u64(sonde_counter_scale(100, 1000, 250), 400,
+	        "a count of a quarter of the time is scaled by 4");
+	eq_u64(sonde_counter_scale(100, 1000, 1000), 100, "a count of all the time is not scaled");
+	eq_u64(sonde_counter_scale(7, 1000, 0), 0, "a count of an event that never ran is 0");
+	eq_u64(sonde_counter_scale(UINT64_MAX, UINT64_MAX, UINT64_MAX), UINT64_MAX,
+	        "the largest count is not scaled");
+	eq_u64(sonde_counter_scale(UINT64_MAX, 2, 1), UINT64_MAX,
+	        "a scaled count that does not fit is the largest number");
 	for (i = 0; i < 200000; i++) {
 		uint64_t v = next() >> (next() % 64), e = next() >> (next() % 64);
 		uint64_t r = next() >> (next() % 64);
@@ -216,7 +225,7 @@ static void test_scale(void)
 		bad += sonde_counter_scale(v, e, r) !=
 		       (want > UINT64_MAX ? UINT64_MAX : (uint64_t)want);
 	}
-	eq_u64(bad, 0, "as with 128 bits, for any numbers");
+	eq_u64(bad, 0, "counts are scaled as with 128 bits");
 }
 
 /*
@@ -324,10 +333,10 @@ static void test_race(uint64_t caps)
 	}
 	atomic_store(&r.stop, true);
 	(void)pthread_join(writer, NULL);
-	eq_u64(torn, 0, "no look mixes two rounds of the writer");
-	eq_u64(bad_clock, 0, "nor does the clock");
+	eq_u64(torn, 0, "no read mixes two updates of the writer");
+	eq_u64(bad_clock, 0, "no clock mixes two updates of the writer");
 	if (changes > 100) {
-		ok(true, "the writer was at work meanwhile");
+		ok(true, "the writer updated the page meanwhile");
 	} else {
 		skip("the writer got no processor meanwhile");
 	}
@@ -344,7 +353,7 @@ static void test_machine(void)
 	}
 	a = cpu->tsc(cpu->arg);
 	b = cpu->tsc(cpu->arg);
-	ok(b > a || a - b > UINT64_MAX / 2, "the time-stamp counter goes on");
+	ok(b > a || a - b > UINT64_MAX / 2, "the time-stamp counter advances");
 }
 
 int main(void)

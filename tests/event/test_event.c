@@ -10,23 +10,26 @@ static void test_good(void)
 	struct event_list list = {0};
 	struct error err = {0};
 
-	ok(event_parse(&list, -1, "cpu-clock:u,faults,cycles:kpp", &err) == 0, "three events");
-	eq_u64(list.n, 3, "are three");
+	ok(event_parse(&list, -1, "cpu-clock:u,faults,cycles:kpp", &err) == 0,
+	        "a string of three events is parsed");
+	eq_u64(list.n, 3, "the string has three events");
 	eq_str(list.v[0].name, "cpu-clock:u", "a name keeps its modifier");
 	ok(sonde_attr_has(&list.v[0].attr, SONDE_FLAG_EXCLUDE_KERNEL) &&
 	                !sonde_attr_has(&list.v[0].attr, SONDE_FLAG_EXCLUDE_USER),
-	        ":u leaves the kernel out");
+	        "cpu-clock:u excludes the kernel");
 	eq_u64(list.v[1].attr.config, SONDE_SW_PAGE_FAULTS, "faults is page-faults");
 	ok(list.v[2].hardware && sonde_attr_has(&list.v[2].attr, SONDE_FLAG_EXCLUDE_USER),
-	        "cycles:k leaves user space out");
-	eq_u64(list.v[2].attr.flags >> SONDE_FLAG_PRECISE_IP & 3, 2, "pp is precise 2");
+	        "cycles:k excludes user space");
+	eq_u64(list.v[2].attr.flags >> SONDE_FLAG_PRECISE_IP & 3, 2, "pp is precision 2");
 	(void)event_use_cpu_clock(&list, &list.v[2]);
-	eq_str(list.v[2].name, "cpu-clock:kppH", "the stand-in is called as perf calls it");
-	ok(event_add_default(&list, &err) == 0, "the default event");
+	eq_str(list.v[2].name, "cpu-clock:kppH", "the stand-in of cycles:kpp has perf's name");
+	ok(event_add_default(&list, &err) == 0, "the default event is added");
 	(void)event_use_cpu_clock(&list, &list.v[3]);
-	eq_str(list.v[3].name, "cpu-clock:ppp", "and its stand-in");
+	eq_str(list.v[3].name, "cpu-clock:ppp",
+	        "the stand-in of the default event has perf's name");
 	(void)event_exclude_kernel(&list, &list.v[3]);
-	eq_str(list.v[3].name, "cpu-clock:uhppp", "and that without the kernel");
+	eq_str(list.v[3].name, "cpu-clock:uhppp",
+	        "the default event without the kernel has perf's name");
 	event_list_fini(&list);
 }
 
@@ -82,9 +85,9 @@ static void test_modifiers(void)
 		struct error err = {0};
 
 		ok(event_parse(&list, -1, cases[i].text, &err) == 0, cases[i].text);
-		eq_u64(list.v[0].attr.flags, cases[i].flags, "means the same bits");
+		eq_u64(list.v[0].attr.flags, cases[i].flags, "the modifiers set these flags");
 		(void)event_use_cpu_clock(&list, &list.v[0]);
-		eq_str(list.v[0].name, cases[i].stand_in, "and the same name where there is none");
+		eq_str(list.v[0].name, cases[i].stand_in, "the stand-in has perf's name");
 		event_list_fini(&list);
 	}
 }
@@ -102,10 +105,10 @@ static void test_user_only(void)
 
 		ok(event_parse(&list, -1, cases[i][0], &err) == 0, cases[i][0]);
 		(void)event_exclude_kernel(&list, &list.v[0]);
-		eq_str(list.v[0].name, cases[i][1], "without the kernel");
+		eq_str(list.v[0].name, cases[i][1], "without the kernel the event has this name");
 		ok(sonde_attr_has(&list.v[0].attr, SONDE_FLAG_EXCLUDE_KERNEL) &&
 		                sonde_attr_has(&list.v[0].attr, SONDE_FLAG_EXCLUDE_HV),
-		        "leaves kernel and hypervisor out");
+		        "without the kernel, kernel and hypervisor are excluded");
 		event_list_fini(&list);
 	}
 }
@@ -117,22 +120,22 @@ static void test_groups(void)
 
 	ok(event_parse(&list, -1, "cs,{cpu-clock:u,faults}:k,hot{task-clock,cs}:S,{dummy}", &err) ==
 	                0,
-	        "groups");
-	eq_u64(list.n, 6, "and events");
-	eq_u64(list.v[0].members, 1, "an event alone is a group of one");
-	eq_u64(list.v[1].members, 2, "a leader knows how many follow");
-	eq_u64(list.v[2].leader, 1, "a member knows its leader");
-	eq_u64(list.v[2].members, 0, "and leads none");
-	eq_str(list.v[1].name, "cpu-clock:u", "a group's modifiers are not in the names");
+	        "a string with groups is parsed");
+	eq_u64(list.n, 6, "the string with groups has six events");
+	eq_u64(list.v[0].members, 1, "an event without a group has one member");
+	eq_u64(list.v[1].members, 2, "a leader has the number of its members");
+	eq_u64(list.v[2].leader, 1, "a member has the index of its leader");
+	eq_u64(list.v[2].members, 0, "a member leads no group");
+	eq_str(list.v[1].name, "cpu-clock:u", "a group's modifiers are not part of the names");
 	ok(!sonde_attr_has(&list.v[1].attr, SONDE_FLAG_EXCLUDE_KERNEL) &&
 	                sonde_attr_has(&list.v[1].attr, SONDE_FLAG_EXCLUDE_HV) &&
 	                sonde_attr_has(&list.v[2].attr, SONDE_FLAG_EXCLUDE_USER),
-	        "they come on top of the events' own");
-	eq_str(list.v[1].group_name, "", "a group without a name");
-	eq_str(list.v[3].group_name, "hot", "a group with a name");
+	        "a group's modifiers are added to those of its events");
+	eq_str(list.v[1].group_name, "", "a group without a name has an empty one");
+	eq_str(list.v[3].group_name, "hot", "a group has its name");
 	ok(list.v[3].leader_samples && list.v[4].leader_samples && !list.v[2].leader_samples,
-	        "S holds for its group");
-	eq_u64(list.v[5].leader, 5, "a group of one");
+	        "S applies to its group only");
+	eq_u64(list.v[5].leader, 5, "a group of one event leads itself");
 	event_list_fini(&list);
 }
 
@@ -206,7 +209,8 @@ static void test_bad(void)
 		struct error err = {0};
 
 		eq_u64(event_parse(&list, -1, bad[i].text, &err), SONDE_EARG, bad[i].text);
-		if (!ok(strstr(err.text, bad[i].says) != NULL, "says where and why")) {
+		if (!ok(strstr(err.text, bad[i].says) != NULL,
+		            "the message about the string has the reason")) {
 			puts_indented(err.text);
 		}
 		event_list_fini(&list);
@@ -225,7 +229,7 @@ static void test_names(void)
 		struct error err = {0};
 
 		ok(event_parse(&list, -1, cases[i][0], &err) == 0, cases[i][0]);
-		eq_str(list.v[0].name, cases[i][1], "its name");
+		eq_str(list.v[0].name, cases[i][1], "the event has the name of its string");
 		event_list_fini(&list);
 	}
 }
@@ -239,7 +243,7 @@ static void test_long(void)
 	memset(text, 'u', sizeof(text));
 	memcpy(text, "cpu-clock:", 10);
 	text[sizeof(text) - 1] = '\0';
-	eq_u64(event_parse(&list, -1, text, &err), SONDE_EARG, "a name of 3000 bytes");
+	eq_u64(event_parse(&list, -1, text, &err), SONDE_EARG, "a name of 3000 bytes is refused");
 	event_list_fini(&list);
 }
 

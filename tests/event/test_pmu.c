@@ -58,13 +58,16 @@ static void test_values(void)
 		if (ok((event_parse(&list, f.fd, cases[i].text, &err) == 0) == fits,
 		            cases[i].text) &&
 		        fits) {
-			eq_u64(list.n, 1, "one event");
-			eq_u64(list.v[0].attr.type, cases[i].type, "type");
-			eq_u64(list.v[0].attr.config, cases[i].config, "config");
-			eq_u64(list.v[0].attr.config1, cases[i].config1, "config1");
-			eq_u64(list.v[0].attr.config2, cases[i].config2, "config2");
-			eq_u64(list.v[0].attr.config3, cases[i].config3, "config3");
-			eq_str(list.v[0].name, cases[i].text, "its name is the string");
+			eq_u64(list.n, 1, "the string is one event");
+			eq_u64(list.v[0].attr.type, cases[i].type, "the event has this type");
+			eq_u64(list.v[0].attr.config, cases[i].config, "the event has this config");
+			eq_u64(list.v[0].attr.config1, cases[i].config1,
+			        "the event has this config1");
+			eq_u64(list.v[0].attr.config2, cases[i].config2,
+			        "the event has this config2");
+			eq_u64(list.v[0].attr.config3, cases[i].config3,
+			        "the event has this config3");
+			eq_str(list.v[0].name, cases[i].text, "the event's name is the string");
 		}
 		event_list_fini(&list);
 		fixture_close(&f);
@@ -79,29 +82,34 @@ static void test_many(void)
 
 	machine_open(&f, "intel");
 	ok(event_parse(&list, f.fd, "{imc/cas_count_read/,imc/cas_count_write/}", &err) == 0,
-	        "a group on two controllers");
-	eq_u64(list.n, 4, "is four events");
-	eq_u64(list.v[0].members, 2, "a group for each");
-	eq_u64(list.v[2].leader, 2, "controller");
-	eq_str(list.v[0].pmu, "uncore_imc_0", "the first");
-	eq_str(list.v[3].pmu, "uncore_imc_1", "the second");
-	eq_u64(list.v[1].attr.config, 0xc04, "has both events");
-	eq_str(list.v[0].unit, "MiB", "in units of sysfs");
-	ok(fabs(list.v[0].scale * 1024 * 1024 - 64) < 1e-9, "that are lines of 64 bytes");
-	ok(list.v[0].uncore && strcmp(list.v[0].cpus, "0,2") == 0, "on one cpu a package");
+	        "a group on two memory controllers is parsed");
+	eq_u64(list.n, 4, "two events on two controllers are four events");
+	eq_u64(list.v[0].members, 2, "the first controller has a group of two");
+	eq_u64(list.v[2].leader, 2, "the group of the second controller has its own leader");
+	eq_str(list.v[0].pmu, "uncore_imc_0", "the first group is on the first controller");
+	eq_str(list.v[3].pmu, "uncore_imc_1", "the second group is on the second controller");
+	eq_u64(list.v[1].attr.config, 0xc04, "the second event of a group has its config");
+	eq_str(list.v[0].unit, "MiB", "an event of a controller has the unit of sysfs");
+	ok(fabs(list.v[0].scale * 1024 * 1024 - 64) < 1e-9,
+	        "an event of a controller has the scale of sysfs, 64 bytes");
+	ok(list.v[0].uncore && strcmp(list.v[0].cpus, "0,2") == 0,
+	        "an uncore event is opened on one cpu for each package");
 	event_list_fini(&list);
 	ok(event_parse(&list, f.fd, "uncore_cha_*/event=1/", &err) == 0 && list.n == 3,
-	        "a glob of PMUs");
-	eq_str(list.v[2].pmu, "uncore_cha_10", "in the order of their numbers");
+	        "a glob selects three PMUs");
+	eq_str(list.v[2].pmu, "uncore_cha_10", "PMUs of a glob are ordered by number");
 	event_list_fini(&list);
 	fixture_close(&f);
 	machine_open(&f, "hybrid");
-	ok(event_parse(&list, f.fd, "{cycles,instructions:u}", &err) == 0, "where cores differ");
-	eq_u64(list.n, 4, "an event is one for each kind of them");
-	eq_u64(list.v[0].members, 2, "and a group too");
-	eq_u64(list.v[1].attr.config, UINT64_C(0xa00000001), "of the same cores");
-	eq_u64(list.v[2].attr.config, UINT64_C(0x400000000), "and of the others");
-	ok(event_cores_differ(&list, f.fd), "they differ");
+	ok(event_parse(&list, f.fd, "{cycles,instructions:u}", &err) == 0,
+	        "a group on a machine with two kinds of cores is parsed");
+	eq_u64(list.n, 4, "an event is opened for each kind of cores");
+	eq_u64(list.v[0].members, 2, "each kind of cores has a group");
+	eq_u64(list.v[1].attr.config, UINT64_C(0xa00000001),
+	        "the first group has events of the first kind");
+	eq_u64(list.v[2].attr.config, UINT64_C(0x400000000),
+	        "the second group has events of the second kind");
+	ok(event_cores_differ(&list, f.fd), "event_cores_differ finds two kinds of cores");
 	event_list_fini(&list);
 	fixture_close(&f);
 }
@@ -128,16 +136,17 @@ static void test_probes(void)
 	           "{uprobe/retprobe,uprobe_path=/bin/bash/u,uprobe/uprobe_path='/opt/a,b',"
 	           "probe_offset=0x10/},uprobe/uprobe_path=/bin/ls,probe_offset=1/",
 	           &err) == 0,
-	        "probes");
-	eq_u64(list.n, 5, "are five");
-	eq_str(text_at(list.v[0].attr.config1), "do_sys_openat2", "a function");
-	eq_u64(list.v[0].attr.config2, 4, "and an offset");
-	eq_u64(list.v[1].attr.config2, 0xffff, "an address");
-	eq_str(text_at(list.v[2].attr.config1), "/bin/bash", "a path");
-	eq_u64(list.v[2].attr.config, 1, "where it returns");
-	eq_str(text_at(list.v[3].attr.config1), "/opt/a,b", "a path in quotes");
-	eq_str(text_at(list.v[4].attr.config1), "/bin/ls", "a path before a term");
-	eq_u64(list.v[4].default_period, 1, "every hit is taken");
+	        "probes are parsed");
+	eq_u64(list.n, 5, "the string has five probes");
+	eq_str(text_at(list.v[0].attr.config1), "do_sys_openat2",
+	        "kprobe_func sets the name of the function");
+	eq_u64(list.v[0].attr.config2, 4, "probe_offset sets the offset");
+	eq_u64(list.v[1].attr.config2, 0xffff, "kprobe_addr sets the address");
+	eq_str(text_at(list.v[2].attr.config1), "/bin/bash", "uprobe_path sets the path");
+	eq_u64(list.v[2].attr.config, 1, "retprobe sets its bit");
+	eq_str(text_at(list.v[3].attr.config1), "/opt/a,b", "a quoted path may contain a comma");
+	eq_str(text_at(list.v[4].attr.config1), "/bin/ls", "a path may be followed by a term");
+	eq_u64(list.v[4].default_period, 1, "a probe takes a sample at every hit");
 	event_list_fini(&list);
 	fixture_close(&f);
 }
@@ -184,7 +193,8 @@ static void test_bad(void)
 
 		machine_open(&f, bad[i].machine);
 		eq_u64(event_parse(&list, f.fd, bad[i].text, &err), SONDE_EARG, bad[i].text);
-		ok(strstr(err.text, bad[i].says) != NULL, "says where and why");
+		ok(strstr(err.text, bad[i].says) != NULL,
+		        "the message about the string has the reason");
 		event_list_fini(&list);
 		fixture_close(&f);
 	}
@@ -212,27 +222,30 @@ static void test_tracepoints(void)
 	machine_open(&f, "trace");
 	ok(event_parse(&list, f.fd, "cycles,sched:sched_w*/call-graph=fp,name=w/u,raw*:sys_enter",
 	           &err) == 0,
-	        "tracepoints");
-	eq_u64(list.n, 4, "a glob of two among them");
+	        "tracepoints are parsed");
+	eq_u64(list.n, 4, "a glob among tracepoints selects two");
 	ok((list.v[1].attr.config == 370 && list.v[2].attr.config == 371) ||
 	                (list.v[1].attr.config == 371 && list.v[2].attr.config == 370),
-	        "both, in the order of the folder");
-	eq_str(list.v[3].name, "raw_syscalls:sys_enter", "called by system and name");
-	eq_str(list.v[2].name, "w", "or as a term says");
-	eq_u64(list.v[1].terms.call_graph, EVENT_CALL_GRAPH_FP, "with terms");
+	        "the tracepoints of a glob are in readdir order");
+	eq_str(list.v[3].name, "raw_syscalls:sys_enter",
+	        "a tracepoint is named by system and name");
+	eq_str(list.v[2].name, "w", "a tracepoint gets the name of its term");
+	eq_u64(list.v[1].terms.call_graph, EVENT_CALL_GRAPH_FP,
+	        "a tracepoint has its call-graph term");
 	ok(event_set_filter(&list, "id == 1", &err) == 0 &&
 	                event_set_filter(&list, "a > 2", &err) == 0,
-	        "filters");
-	eq_str(list.v[3].filter, "(id == 1) && (a > 2)", "both hold");
-	ok(list.v[1].filter == NULL, "of the last word only");
+	        "two filters are set");
+	eq_str(list.v[3].filter, "(id == 1) && (a > 2)", "two filters are combined with &&");
+	ok(list.v[1].filter == NULL, "a filter applies to the last word only");
 	event_list_fini(&list);
 	ok(event_parse(&list, f.fd, "cycles", &err) == 0 &&
 	                event_set_filter(&list, "x", &err) == SONDE_EARG,
-	        "other events take none");
+	        "a filter for an event that is no tracepoint is refused");
 	event_list_fini(&list);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		eq_u64(event_parse(&list, f.fd, bad[i][0], &err), SONDE_EARG, bad[i][0]);
-		if (!ok(strstr(err.text, bad[i][1]) != NULL, "says where and why")) {
+		if (!ok(strstr(err.text, bad[i][1]) != NULL,
+		            "the message about the string has the reason")) {
 			printf("# %.60s\n", err.text);
 		}
 		event_list_fini(&list);
@@ -247,17 +260,19 @@ static void test_pfm(void)
 	int rc = event_parse(&list, -1, "perf::PERF_COUNT_SW_PAGE_FAULTS:u,cs", &err);
 
 	if (pfm_about() == NULL) {
-		eq_u64(rc, SONDE_EARG, "without libpfm4 its names are unknown");
+		eq_u64(rc, SONDE_EARG, "names of libpfm4 are unknown in a build without it");
 		skip("built without libpfm4");
 		return;
 	}
-	ok(rc == 0 && list.n == 2, "a name of libpfm4");
-	eq_u64(list.v[0].attr.type, SONDE_TYPE_SOFTWARE, "is an event of the kernel");
-	eq_u64(list.v[0].attr.config, SONDE_SW_PAGE_FAULTS, "that it knows the number of");
+	ok(rc == 0 && list.n == 2, "names of libpfm4 are parsed");
+	eq_u64(list.v[0].attr.type, SONDE_TYPE_SOFTWARE, "a name of libpfm4 is a software event");
+	eq_u64(list.v[0].attr.config, SONDE_SW_PAGE_FAULTS,
+	        "a name of libpfm4 has the number of page-faults");
 	ok(sonde_attr_has(&list.v[0].attr, SONDE_FLAG_EXCLUDE_KERNEL) &&
 	                !sonde_attr_has(&list.v[0].attr, SONDE_FLAG_EXCLUDE_USER),
-	        "with modifiers");
-	eq_str(list.v[0].name, "perf::PERF_COUNT_SW_PAGE_FAULTS:u", "called as it was given");
+	        "a name of libpfm4 may have modifiers");
+	eq_str(list.v[0].name, "perf::PERF_COUNT_SW_PAGE_FAULTS:u",
+	        "an event of libpfm4 has the name of its string");
 	event_list_fini(&list);
 }
 
@@ -278,21 +293,23 @@ static void test_catalogue(void)
 	struct fixture f;
 
 	machine_open(&f, "arm");
-	ok(catalogue_read(&c, f.fd, ~0u), "a catalogue");
-	eq_u64(count(&c, CATALOGUE_HARDWARE), 10, "hardware events");
-	eq_u64(count(&c, CATALOGUE_CACHE), 32, "cache events");
-	ok(count(&c, CATALOGUE_PMU) > 20 && count(&c, CATALOGUE_RAW) > 6, "PMUs");
-	ok(c.v[0].available && c.no_tracefs, "with counters, without tracepoints");
+	ok(catalogue_read(&c, f.fd, ~0u), "a catalogue is read");
+	eq_u64(count(&c, CATALOGUE_HARDWARE), 10, "the catalogue has 10 hardware events");
+	eq_u64(count(&c, CATALOGUE_CACHE), 32, "the catalogue has 32 cache events");
+	ok(count(&c, CATALOGUE_PMU) > 20 && count(&c, CATALOGUE_RAW) > 6,
+	        "the catalogue has events of PMUs and their terms");
+	ok(c.v[0].available && c.no_tracefs,
+	        "without tracefs the catalogue has counters and no tracepoints");
 	catalogue_fini(&c);
 	fixture_close(&f);
 	machine_open(&f, "trace");
-	ok(catalogue_read(&c, f.fd, ~0u) && !c.no_tracefs, "tracefs");
-	eq_u64(count(&c, CATALOGUE_TRACEPOINT), 5, "only what has a number");
-	eq_u64(count(&c, CATALOGUE_SDT), 1, "a program's own apart");
+	ok(catalogue_read(&c, f.fd, ~0u) && !c.no_tracefs, "with tracefs a catalogue is read");
+	eq_u64(count(&c, CATALOGUE_TRACEPOINT), 5, "only tracepoints with a number are listed");
+	eq_u64(count(&c, CATALOGUE_SDT), 1, "static probes of a program are listed separately");
 	catalogue_fini(&c);
 	fixture_close(&f);
 	ok(catalogue_read(&c, -1, 1u << CATALOGUE_HARDWARE) && !c.v[0].available,
-	        "without sysfs nothing is counted");
+	        "without sysfs no event can be counted");
 	catalogue_fini(&c);
 }
 
