@@ -352,12 +352,12 @@ static void tell(const struct tally *bad, unsigned seeds)
 {
 	printf("# %u seeds, %u with an error, %" PRIu64 " gaps of %" PRIu64 " bytes\n", seeds,
 	        bad->errors, bad->all_gaps, bad->all_bytes);
-	ok(bad->errors > seeds / 2, "the damage was not too small");
-	eq_u64(bad->before, 0, "before the damage there are the branches that were there");
-	eq_u64(bad->behind, 0, "behind the next PSB all is as it was");
-	eq_u64(bad->gaps, 0, "each error has its gap, up to a PSB or the end");
-	eq_u64(bad->pieces, 0, "nothing inside a gap was used, and all outside was");
-	eq_u64(bad->jobs, 0, "totals, of three threads too, tell the same gaps");
+	ok(bad->errors > seeds / 2, "most damaged traces have an error");
+	eq_u64(bad->before, 0, "branches before the damage are the original ones");
+	eq_u64(bad->behind, 0, "branches after the next PSB are the original ones");
+	eq_u64(bad->gaps, 0, "each error has a gap up to a PSB or the end");
+	eq_u64(bad->pieces, 0, "bytes inside gaps are not used, all other bytes are");
+	eq_u64(bad->jobs, 0, "totals have the same gaps, also with three threads");
 	eq_u64(bad->steps, 0, "three threads give the same steps");
 }
 
@@ -389,9 +389,10 @@ int main(int argc, char **argv)
 
 	ok(trace.n >= 1024 && sonde_pt_image_add(
 	                              image, 0, strtoull(argv[2], NULL, 0), code.p, code.n) == 0,
-	        "there is a trace and its code");
+	        "the trace and its code are loaded");
 	decode(&subject, trace.p, trace.n, &good);
-	ok(good.errors == 0 && good.gaps.n == 0 && good.branches.n > 1000, "which is good");
+	ok(good.errors == 0 && good.gaps.n == 0 && good.branches.n > 1000,
+	        "the original trace has no errors");
 	for (unsigned i = 0; i < seeds && trace.n >= 1024; i++) {
 		try_seed(&subject, &trace, &good, &random, &bad);
 	}

@@ -505,11 +505,11 @@ int main(int argc, char **argv)
 	}
 	printf("# %" PRIu64 " programs, %" PRIu64 " instructions, %" PRIu64 " events\n", seeds,
 	        t.insns, t.events);
-	ok(seeds < 100 || is_all(&t), "all kinds of packets, compressions of IPs, and modes");
-	eq_u64(t.errors, 0, "no errors");
-	eq_u64(t.wrong_way, 0, "ours tells the instructions that were executed");
-	eq_u64(t.miscounted, 0, "counting alone gives the same numbers");
-	eq_u64(t.differ, 0, "libipt tells the same, and the same events");
+	ok(seeds < 100 || is_all(&t), "all kinds of packets, IP compressions and modes occurred");
+	eq_u64(t.errors, 0, "no trace has errors");
+	eq_u64(t.wrong_way, 0, "the flow has the executed instructions");
+	eq_u64(t.miscounted, 0, "counting has the same numbers");
+	eq_u64(t.differ, 0, "libipt has the same instructions and events");
 	free(p);
 	return tap_done();
 }

@@ -191,7 +191,7 @@ int main(int argc, char **argv)
 	ok(copy.p != NULL && trace.n >= 1024 &&
 	                sonde_pt_image_add(image, 0, strtoull(argv[2], NULL, 0), code.p, code.n) ==
 	                        0,
-	        "there is a trace and its code");
+	        "the trace and its code are loaded");
 	for (unsigned i = 0; i <= seeds && trace.n >= 1024; i++) {
 		copy.n = trace.n;
 		memcpy(copy.p, trace.p, trace.n);

@@ -178,9 +178,9 @@ int main(int argc, char **argv)
 		free(p);
 		return 0;
 	}
-	eq_u64(t.failed, 0, "all traces are followed without an error");
-	eq_u64(t.differ, 0, "the flow is what the processor did");
-	ok(t.steps > seeds * 100, "it did something");
+	eq_u64(t.failed, 0, "all traces are decoded without an error");
+	eq_u64(t.differ, 0, "the flow has the instructions that the processor executed");
+	ok(t.steps > seeds * 100, "enough instructions were executed");
 	free(p);
 	return tap_done();
 }

@@ -93,7 +93,7 @@ static void try_blocks(
 			good = !s->branch && s[1].ip == s->ip + s->size;
 		}
 	}
-	ok(good && got.n > 1000, "blocks");
+	ok(good && got.n > 1000, "blocks cover the instructions");
 	free(got.p);
 }
 
@@ -144,9 +144,9 @@ static void try_edges(struct sonde_pt_graph *graph, const struct bytes *trace, u
 		all += edge->count;
 		edges++;
 	}
-	ok(good && edges > 100, "edges are branches");
-	eq_u64(all, list.n, "all of them");
-	eq_u64(totals.branches, list.n, "as the totals say");
+	ok(good && edges > 100, "counted edges are branches");
+	eq_u64(all, list.n, "counted edges are all branches");
+	eq_u64(totals.branches, list.n, "totals have as many branches");
 	sonde_pt_flow_free(flow);
 	free(list.p);
 }
@@ -173,7 +173,7 @@ static void try_all(struct sonde_pt_graph *graph, const struct bytes *trace)
 	for (size_t i = 0; i < all.n && numbered; i++) {
 		numbered = all.p[i].insns == i + 1 && all.p[i].count == 1;
 	}
-	ok(numbered, "every instruction, numbered");
+	ok(numbered, "every instruction is a step with its number");
 	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
 		try(graph, trace, &all, &tests[i]);
 	}
@@ -192,7 +192,7 @@ int main(int argc, char **argv)
 
 	ok(trace.n >= 1024 && sonde_pt_image_add(
 	                              image, 0, strtoull(argv[2], NULL, 0), code.p, code.n) == 0,
-	        "there is a trace and its code");
+	        "the trace and its code are loaded");
 	if (trace.n >= 1024) {
 		try_all(graph, &trace);
 	}

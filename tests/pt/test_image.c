@@ -43,21 +43,26 @@ static void test_sections(void)
 	uint64_t end = 0x100c;
 	char text[2 * PT_INSN_MAX + 1];
 
-	eq_u64(sonde_pt_image_add(image, 0, 0x1000, a, 8), SONDE_OK, "a section");
-	eq_u64(sonde_pt_image_add(image, 0, 0x1003, b, 2), SONDE_OK, "one in the midst of it");
-	eq_str(at(image, 0, 0, 0x1000, text), "010203aabb060708", "the later one lies above");
-	eq_str(at(image, 0, 0, 0x1007, text), "08", "up to the end");
-	eq_str(at(image, 0, 0, 0x1008, text), "", "nothing behind it");
-	eq_str(at(image, 5, 0, 0x1000, text), "", "nothing in another space");
-	eq_u64(sonde_pt_image_add(image, 0, UINT64_MAX - 1, a, 2), SONDE_OK, "the last bytes");
-	eq_str(at(image, 0, 0, UINT64_MAX, text), "02", "nothing follows them");
+	eq_u64(sonde_pt_image_add(image, 0, 0x1000, a, 8), SONDE_OK, "a section is added");
+	eq_u64(sonde_pt_image_add(image, 0, 0x1003, b, 2), SONDE_OK,
+	        "a section inside another is added");
+	eq_str(at(image, 0, 0, 0x1000, text), "010203aabb060708",
+	        "the later section replaces the earlier bytes");
+	eq_str(at(image, 0, 0, 0x1007, text), "08", "the last byte of a section is found");
+	eq_str(at(image, 0, 0, 0x1008, text), "", "the address after a section has no code");
+	eq_str(at(image, 5, 0, 0x1000, text), "", "another space has no code");
+	eq_u64(sonde_pt_image_add(image, 0, UINT64_MAX - 1, a, 2), SONDE_OK,
+	        "a section at the end of the address space is added");
+	eq_str(at(image, 0, 0, UINT64_MAX, text), "02", "the last address has one byte of code");
 	eq_u64(sonde_pt_image_add(image, 0, UINT64_MAX - 1, a, 3), (uint64_t)SONDE_EARG,
-	        "not beyond the end");
+	        "a section past the end of the address space is refused");
 	sonde_pt_image_set_reader(image, reader, &end);
-	eq_str(at(image, 0, 0, 0x1006, text), "0708e0e0e0e0", "the function adds what is missing");
-	eq_str(at(image, 7, 0, 0x1006, text), "e7e7e7e7e7e7", "for every space");
+	eq_str(at(image, 0, 0, 0x1006, text), "0708e0e0e0e0",
+	        "the function returns bytes after a section");
+	eq_str(at(image, 7, 0, 0x1006, text), "e7e7e7e7e7e7",
+	        "the function returns bytes of any space");
 	eq_str(at(image, 0, 0, 0xffe, text), "e0e0010203aabb060708e0e0e0e0",
-	        "before a section too");
+	        "the function returns bytes before a section");
 	sonde_pt_image_free(image);
 }
 
@@ -69,14 +74,19 @@ static void test_base(void)
 
 	(void)sonde_pt_image_add(image, 9, 0x1000, kernel, 6);
 	(void)sonde_pt_image_add(image, 3, 0x1002, own, 2);
-	eq_u64(sonde_pt_image_set_base(image, 3, 9), SONDE_OK, "a space has a base");
-	eq_u64(sonde_pt_image_set_base(image, 4, 9), SONDE_OK, "so has another");
-	eq_str(at(image, 3, 0, 0x1000, text), "0102aabb0506", "what it lacks is the base's");
-	eq_str(at(image, 4, 0, 0x1004, text), "0506", "all of it where it has nothing");
-	eq_str(at(image, 9, 0, 0x1001, text), "0203040506", "the base is what it was");
-	eq_u64(sonde_pt_image_set_base(image, 9, 5), (uint64_t)SONDE_EARG, "no base below a base");
-	eq_u64(sonde_pt_image_set_base(image, 5, 3), (uint64_t)SONDE_EARG, "nor above one");
-	eq_u64(sonde_pt_image_set_base(image, 5, 5), (uint64_t)SONDE_EARG, "nor itself");
+	eq_u64(sonde_pt_image_set_base(image, 3, 9), SONDE_OK, "a space gets a base");
+	eq_u64(sonde_pt_image_set_base(image, 4, 9), SONDE_OK, "another space gets the same base");
+	eq_str(at(image, 3, 0, 0x1000, text), "0102aabb0506",
+	        "bytes missing in a space are those of its base");
+	eq_str(at(image, 4, 0, 0x1004, text), "0506",
+	        "a space without sections has the bytes of its base");
+	eq_str(at(image, 9, 0, 0x1001, text), "0203040506", "the base itself does not change");
+	eq_u64(sonde_pt_image_set_base(image, 9, 5), (uint64_t)SONDE_EARG,
+	        "a base cannot get a base");
+	eq_u64(sonde_pt_image_set_base(image, 5, 3), (uint64_t)SONDE_EARG,
+	        "a space with a base cannot be a base");
+	eq_u64(sonde_pt_image_set_base(image, 5, 5), (uint64_t)SONDE_EARG,
+	        "a space cannot be its own base");
 	sonde_pt_image_free(image);
 }
 
@@ -92,29 +102,40 @@ static void test_generations(void)
 	(void)sonde_pt_image_add(image, 9, 0x2000, k, 2);
 	(void)sonde_pt_image_set_base(image, 1, 9);
 	first = pt_image_view(image, 1, 0);
-	eq_u64(sonde_pt_image_change(image, 1, 0x1001, b, 1, &g[0]), SONDE_OK, "a change");
-	eq_u64(sonde_pt_image_change(image, 2, 0x1000, c, 2, &g[1]), SONDE_OK, "elsewhere");
-	eq_u64(sonde_pt_image_change(image, 1, 0x1002, c, 2, &g[2]), SONDE_OK, "and again");
-	eq_u64(sonde_pt_image_change(image, 9, 0x2001, b, 1, &g[3]), SONDE_OK, "of the base");
-	ok(g[0] == 1 && g[1] == 2 && g[2] == 3 && g[3] == 4, "generations are numbered");
-	eq_str(at(image, 1, 3, 0x1000, text), "01bbcccd", "the third one");
-	eq_str(at(image, 1, 3, 0x2000, text), "0909", "has the old base");
-	eq_str(at(image, 1, 1, 0x1000, text), "01bb0304", "the first one");
-	eq_str(at(image, 1, 2, 0x1000, text), "01bb0304", "is the second one too");
-	eq_u64(pt_image_view(image, 1, 2), pt_image_view(image, 1, 1), "the very same");
-	eq_str(at(image, 1, 4, 0x2000, text), "09bb", "the base changes");
-	eq_str(at(image, 1, 4, 0x1000, text), "01bbcccd", "alone");
-	eq_str(at(image, 1, 0, 0x1000, text), "01020304", "the oldest is as it was");
-	eq_u64(pt_image_view(image, 1, 0), first, "and where it was");
-	eq_str(at(image, 2, 4, 0x1000, text), "cccd0304", "the other space");
-	eq_u64(pt_image_view(image, 1, 77), pt_image_view(image, 1, 4), "none is newer");
+	eq_u64(sonde_pt_image_change(image, 1, 0x1001, b, 1, &g[0]), SONDE_OK,
+	        "a space is changed");
+	eq_u64(sonde_pt_image_change(image, 2, 0x1000, c, 2, &g[1]), SONDE_OK,
+	        "another space is changed");
+	eq_u64(sonde_pt_image_change(image, 1, 0x1002, c, 2, &g[2]), SONDE_OK,
+	        "the first space is changed again");
+	eq_u64(sonde_pt_image_change(image, 9, 0x2001, b, 1, &g[3]), SONDE_OK,
+	        "the base is changed");
+	ok(g[0] == 1 && g[1] == 2 && g[2] == 3 && g[3] == 4, "generations are numbered from 1");
+	eq_str(at(image, 1, 3, 0x1000, text), "01bbcccd", "the third generation has both changes");
+	eq_str(at(image, 1, 3, 0x2000, text), "0909",
+	        "the third generation has the unchanged base");
+	eq_str(at(image, 1, 1, 0x1000, text), "01bb0304",
+	        "the first generation has the first change");
+	eq_str(at(image, 1, 2, 0x1000, text), "01bb0304",
+	        "the second generation has the first change");
+	eq_u64(pt_image_view(image, 1, 2), pt_image_view(image, 1, 1),
+	        "the second generation shares the view of the first");
+	eq_str(at(image, 1, 4, 0x2000, text), "09bb", "the fourth generation has the changed base");
+	eq_str(at(image, 1, 4, 0x1000, text), "01bbcccd",
+	        "the fourth generation has the space's own changes");
+	eq_str(at(image, 1, 0, 0x1000, text), "01020304", "generation 0 is unchanged");
+	eq_u64(pt_image_view(image, 1, 0), first, "generation 0 has its original view");
+	eq_str(at(image, 2, 4, 0x1000, text), "cccd0304", "the other space has its change");
+	eq_u64(pt_image_view(image, 1, 77), pt_image_view(image, 1, 4),
+	        "a later generation has the newest view");
 	eq_u64(sonde_pt_image_add(image, 1, 0x3000, a, 4), (uint64_t)SONDE_EARG,
-	        "what has changed gets no more sections");
-	eq_u64(sonde_pt_image_change(image, 2, 0x1001, NULL, 2, &first), SONDE_OK, "code goes");
-	eq_str(at(image, 2, first, 0x1000, text), "cc", "and is gone");
-	eq_str(at(image, 2, first, 0x1003, text), "04", "what is behind it is not");
+	        "a changed space refuses further sections");
+	eq_u64(sonde_pt_image_change(image, 2, 0x1001, NULL, 2, &first), SONDE_OK,
+	        "code is removed");
+	eq_str(at(image, 2, first, 0x1000, text), "cc", "removed code is not found");
+	eq_str(at(image, 2, first, 0x1003, text), "04", "code after removed code is found");
 	eq_u64(sonde_pt_image_change(image, 2, 0x1001, a, 0, &first), (uint64_t)SONDE_EARG,
-	        "no change at all");
+	        "a change of no bytes is refused");
 	sonde_pt_image_free(image);
 }
 
@@ -128,20 +149,23 @@ static void test_files(const char *path)
 	for (unsigned i = 0; i < 10000 && out != NULL; i++) {
 		(void)fputc((int)(i & 0xff), out);
 	}
-	ok(out != NULL && fclose(out) == 0, "there is a file");
-	eq_u64(sonde_pt_image_add_file(image, 0, 0x1000, path, 5000, 3), SONDE_OK, "bytes of it");
-	eq_str(at(image, 0, 0, 0x1000, text), "88898a", "are these");
+	ok(out != NULL && fclose(out) == 0, "a file is written");
+	eq_u64(sonde_pt_image_add_file(image, 0, 0x1000, path, 5000, 3), SONDE_OK,
+	        "a part of a file is added");
+	eq_str(at(image, 0, 0, 0x1000, text), "88898a", "the part of the file has its bytes");
 	eq_u64(sonde_pt_image_add_file(image, 0, 0x2000, path, 9998, UINT64_MAX), SONDE_OK,
-	        "up to its end");
-	eq_str(at(image, 0, 0, 0x2000, text), "0e0f", "are two");
-	eq_u64(sonde_pt_image_add_file(image, 0, 0x2000, path, 10000, 1), SONDE_OK, "none is fine");
+	        "a part up to the end of a file is added");
+	eq_str(at(image, 0, 0, 0x2000, text), "0e0f", "the part up to the end has two bytes");
+	eq_u64(sonde_pt_image_add_file(image, 0, 0x2000, path, 10000, 1), SONDE_OK,
+	        "a part past the end of a file adds nothing");
 	eq_u64(sonde_pt_image_add_file(image, 0, 0x2000, "/nowhere/at/all", 0, 1),
-	        (uint64_t)SONDE_ENOENT, "no file is not");
+	        (uint64_t)SONDE_ENOENT, "a missing file is refused");
 	fd = open(path, O_RDONLY);
-	eq_u64(sonde_pt_image_add_fd(image, 1, 0x1000, fd, 256, 2), SONDE_OK, "by descriptor");
+	eq_u64(sonde_pt_image_add_fd(image, 1, 0x1000, fd, 256, 2), SONDE_OK,
+	        "a part of an open file is added");
 	(void)close(fd);
 	(void)remove(path);
-	eq_str(at(image, 1, 0, 0x1000, text), "0001", "and it may be closed");
+	eq_str(at(image, 1, 0, 0x1000, text), "0001", "the file may be closed afterwards");
 	sonde_pt_image_free(image);
 }
 
@@ -187,15 +211,16 @@ static void test_errors(void)
 		if (step->kind == SONDE_PT_STEP_ERROR && found++ == 0) {
 			ok(step->offset == 17 && step->psb == UINT64_MAX &&
 			                step->error == SONDE_PT_ERROR_CONTEXT,
-			        "an error inside the first PSB+");
+			        "an error inside the first PSB+ has its offset and no PSB");
 		} else if (step->kind == SONDE_PT_STEP_ERROR) {
 			ok(step->offset == 40 && step->psb == 18 && step->ip == 0x1001 &&
 			                step->error == SONDE_PT_ERROR_QUERY,
-			        "an error behind the second one");
+			        "an error after the second PSB has its offset, PSB and IP");
 		}
 	}
-	eq_u64(found, 2, "no others");
-	eq_u64(sonde_pt_flow_move(flow, &by_tsc), (uint64_t)SONDE_EARG, "no time, no move by it");
+	eq_u64(found, 2, "there are no other errors");
+	eq_u64(sonde_pt_flow_move(flow, &by_tsc), (uint64_t)SONDE_EARG,
+	        "a move by time is refused without time");
 	sonde_pt_flow_free(flow);
 	sonde_pt_graph_free(graph);
 	sonde_pt_image_free(image);
@@ -265,7 +290,7 @@ static void test_threads(void)
 	for (unsigned i = 0; i < THREADS; i++) {
 		good = good && pthread_join(threads[i], &results[i]) == 0 && results[i] != NULL;
 	}
-	ok(good && generation == CHANGES, "code changes while threads follow it");
+	ok(good && generation == CHANGES, "threads that follow changing code all find its bytes");
 	sonde_pt_graph_free(s.graph);
 	sonde_pt_image_free(s.image);
 	sonde_pt_encoder_free(encoder);
@@ -281,9 +306,9 @@ static void test_texts(void)
 			good = good && strcmp(sonde_pt_error_text(i), sonde_pt_error_text(k)) != 0;
 		}
 	}
-	ok(good, "every error has a text of its own");
-	eq_str(sonde_pt_error_text(SONDE_PT_ERRORS), "?", "others have none");
-	eq_str(sonde_pt_error_text(-1), "?", "at all");
+	ok(good, "every error has its own text");
+	eq_str(sonde_pt_error_text(SONDE_PT_ERRORS), "?", "an unknown error has the text ?");
+	eq_str(sonde_pt_error_text(-1), "?", "a negative error has the text ?");
 }
 
 int main(void)

@@ -126,8 +126,8 @@ static void test_round_trip(void)
 
 		bad += !round_trip(&p, &seen);
 	}
-	eq_u64(bad, 0, "200000 random packets are read as they were written");
-	eq_u64(seen, (1ULL << SONDE_PT_KINDS) - 1, "every kind was among them");
+	eq_u64(bad, 0, "200000 random packets are decoded as they were encoded");
+	eq_u64(seen, (1ULL << SONDE_PT_KINDS) - 1, "every kind of packet occurred");
 }
 
 static void test_encoder(void)
@@ -153,10 +153,11 @@ static void test_encoder(void)
 	rc |= sonde_pt_encoder_ip(e, SONDE_PT_TIP, 0x500000);
 	rc |= sonde_pt_encoder_ip(e, SONDE_PT_TIP, 0x8001000000500001ULL);
 	rc |= sonde_pt_encoder_bytes(e, &bytes, &n);
-	eq_u64(rc, 0, "the encoder takes what it is given");
-	eq_u64(n, sizeof(want), "and packs it into the bytes expected");
-	ok(n == sizeof(want) && memcmp(bytes, want, n) == 0, "which are these");
-	eq_u64(sonde_pt_encoder_ip(e, SONDE_PT_PSB, 0), SONDE_EARG, "a PSB has no IP");
+	eq_u64(rc, 0, "the encoder accepts branches and IPs");
+	eq_u64(n, sizeof(want), "the encoder writes the expected number of bytes");
+	ok(n == sizeof(want) && memcmp(bytes, want, n) == 0,
+	        "the encoder writes the expected bytes");
+	eq_u64(sonde_pt_encoder_ip(e, SONDE_PT_PSB, 0), SONDE_EARG, "a PSB cannot have an IP");
 	sonde_pt_encoder_free(e);
 }
 
@@ -211,12 +212,12 @@ static void test_damage(void)
 
 	(void)sonde_pt_packet_encode(&p, bytes + 21);
 	eq_u64(pt_cursor_next(&c, &p), SONDE_EFORMAT, "c9 begins no packet");
-	eq_u64(c.error, SONDE_PT_ERROR_OPCODE, "and that is the reason");
-	eq_u64(pt_cursor_sync(&c), 1, "there is a PSB behind it");
-	eq_u64(c.p - c.begin, 21, "which is found at its place");
-	eq_u64(pt_cursor_next(&c, &p), 1, "and read");
-	eq_u64(pt_cursor_sync(&c), 0, "there is no second one");
-	eq_u64(pt_cursor_next(&c, &p), 0, "the end");
+	eq_u64(c.error, SONDE_PT_ERROR_OPCODE, "the error of c9 is unknown opcode");
+	eq_u64(pt_cursor_sync(&c), 1, "the next PSB is found");
+	eq_u64(c.p - c.begin, 21, "the PSB is at its offset");
+	eq_u64(pt_cursor_next(&c, &p), 1, "the PSB is read");
+	eq_u64(pt_cursor_sync(&c), 0, "there is no second PSB");
+	eq_u64(pt_cursor_next(&c, &p), 0, "the cursor is at the end");
 }
 
 static void test_walk(void)
@@ -237,8 +238,8 @@ static void test_walk(void)
 	(void)sonde_pt_encoder_bytes(e, &bytes, &n);
 	skipped = pt_packet_walk(bytes, n, counts);
 	eq_u64(skipped, 0, "a walk skips nothing of a good trace");
-	eq_u64(counts[SONDE_PT_TNT8], 1000, "and counts its TNTs");
-	eq_u64(counts[SONDE_PT_PSB], 100, "and its PSBs");
+	eq_u64(counts[SONDE_PT_TNT8], 1000, "a walk counts the TNTs");
+	eq_u64(counts[SONDE_PT_PSB], 100, "a walk counts the PSBs");
 	sonde_pt_encoder_free(e);
 }
 
@@ -252,7 +253,7 @@ int main(void)
 	for (unsigned i = 0; i < 100; i++) {
 		bad += !flow_round_trip(&state, i & 1);
 	}
-	eq_u64(bad, 0, "100 random flows of branches and IPs come back");
+	eq_u64(bad, 0, "100 random flows of branches and IPs are decoded as encoded");
 	test_damage();
 	test_walk();
 	return tap_done();

@@ -439,14 +439,14 @@ static void run_mode(enum pt_mode mode, ZydisMachineMode zmode, ZydisStackWidth 
 	        n);
 	ok(t.accepted > n / 8, what);
 	printf("# %" PRIu64 " strings are of real code\n", real.done);
-	eq_u64(t.refused, 0, "ours refuses none of them");
-	eq_u64(t.wrong_length, 0, "the lengths are the same");
-	eq_u64(t.wrong_class, 0, "the classes are the same");
-	eq_u64(t.wrong_target, 0, "the displacements are the same");
-	ok(is_all(&t, mode), "with every encoding, map and prefix");
-	eq_u64(t.unlisted, 0, "what only Zydis rejects is listed");
-	ok(is_list_met(&t, mode), "each line of the list is met");
-	eq_u64(t.branches, 0, "and is no branch, but for those that are newer than Zydis");
+	eq_u64(t.refused, 0, "no string that Zydis accepts is refused");
+	eq_u64(t.wrong_length, 0, "lengths are those of Zydis");
+	eq_u64(t.wrong_class, 0, "classes are those of Zydis");
+	eq_u64(t.wrong_target, 0, "displacements are those of Zydis");
+	ok(is_all(&t, mode), "every encoding, map and prefix occurred");
+	eq_u64(t.unlisted, 0, "strings that only Zydis rejects are listed");
+	ok(is_list_met(&t, mode), "every line of the list occurred");
+	eq_u64(t.branches, 0, "no listed string is a branch, except those newer than Zydis");
 }
 
 int main(int argc, char **argv)

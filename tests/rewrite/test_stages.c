@@ -410,7 +410,7 @@ static void check_recordings(const char *folder)
 	if (dir != NULL) {
 		(void)closedir(dir);
 	}
-	ok(n > 30, "more than 30 recordings were tried");
+	ok(n > 30, "more than 30 recordings were rewritten");
 }
 
 /* ---- events ---- */
@@ -501,18 +501,21 @@ static void test_events(const char *path, enum sonde_byte_order order)
 	const struct sonde_raw_record *r;
 	size_t n;
 
-	ok(rewrite(path, scratch_path("cut"), &o, stages, 2) == 0, "chains are taken out");
-	ok(before.samples != 0 && before.chained != 0, "the first stage sees samples with chains");
+	ok(rewrite(path, scratch_path("cut"), &o, stages, 2) == 0,
+	        "a rewriting that removes call chains succeeds");
+	ok(before.samples != 0 && before.chained != 0, "the first stage gets samples with chains");
 	ok(between.samples == before.samples && between.chained == 0 && between.hash == before.hash,
-	        "the second stage sees the same samples by the changed events");
+	        "the second stage gets the same samples with the changed events");
 	ok(sonde_file_open(in, path) == 0 && sonde_file_open(f, scratch_path("cut")) == 0,
 	        "the output is opened");
 	n = sonde_file_events(in);
-	ok(sonde_file_events(f) == n + 1, "it has one event more");
-	eq_str(sonde_file_event_name(f, 0), sonde_file_event_name(in, 0), "the first has its name");
-	eq_str(sonde_file_event_name(f, n), "one-more", "the new one has its own");
-	ok(sonde_file_event_ids(f, n, &n) != NULL && n == 1, "and its id");
-	ok((sonde_file_event_attr(f, 0)->sample_type & CHAIN_BIT) == 0, "attrs have no chain");
+	ok(sonde_file_events(f) == n + 1, "the output has one more event");
+	eq_str(sonde_file_event_name(f, 0), sonde_file_event_name(in, 0),
+	        "the first event has its name");
+	eq_str(sonde_file_event_name(f, n), "one-more", "the new event has its name");
+	ok(sonde_file_event_ids(f, n, &n) != NULL && n == 1, "the new event has its id");
+	ok((sonde_file_event_attr(f, 0)->sample_type & CHAIN_BIT) == 0,
+	        "attrs in the output have no call chains");
 	while (sonde_file_next(f, &r) > 0) {
 		if (r->type == TYPE_SAMPLE && sonde_file_decode(f, r, &t) > 0) {
 			see_sample(&after, &t->sample);
@@ -593,17 +596,20 @@ static void test_steps(const char *path)
 	const void *p;
 	size_t n;
 
-	ok(rewrite(path, scratch_path("steps"), NULL, &stage, 1) == 0, "a stage with every step");
+	ok(rewrite(path, scratch_path("steps"), NULL, &stage, 1) == 0,
+	        "a rewriting with all callbacks succeeds");
 	c = content_of(scratch_path("steps"));
 	eq_u64(l.looked, want.records, "look is called for each record");
-	ok(l.seen == want.records && !l.late, "before the first one passes");
+	ok(l.seen == want.records && !l.late,
+	        "look is called for all records before the first one passes");
 	ok(l.ends == 1 && c.ours == 1 && c.records == want.records + 1, "end adds a record");
 	ok(sonde_file_open(f, scratch_path("steps")) == 0, "the output is opened");
 	p = sonde_file_feature(f, 3, &n);
-	ok(p != NULL && n == 8 && memcmp(p, "12345678", 8) == 0, "a feature has other bytes");
-	ok(sonde_file_feature(f, 4, &n) == NULL, "another is gone");
+	ok(p != NULL && n == 8 && memcmp(p, "12345678", 8) == 0,
+	        "a replaced feature has its new bytes");
+	ok(sonde_file_feature(f, 4, &n) == NULL, "a removed feature is absent");
 	p = sonde_file_feature(f, 6, &n);
-	ok(p != NULL && n != 0, "the others stay");
+	ok(p != NULL && n != 0, "other features are kept");
 	sonde_file_free(f);
 }
 
@@ -627,18 +633,20 @@ static void test_targets(const char *path)
 	FILE *stream = fopen(scratch_path("stream"), "wb");
 	int fd = open(scratch_path("fd"), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
-	ok(rewrite(path, scratch_path("named"), &o, NULL, 0) == 0, "a file by its name");
+	ok(rewrite(path, scratch_path("named"), &o, NULL, 0) == 0, "a file is written by name");
 	ok(opened_write(path, &o, fd, NULL) == 0 &&
 	                same_bytes(scratch_path("fd"), scratch_path("named")),
 	        "a descriptor gets the same file");
-	ok(opened_write(path, &o, fd, NULL) == SONDE_EARG, "but not after other bytes");
-	ok(opened_write(path, &o, 0, stream) == SONDE_EARG, "a function gets no file");
+	ok(opened_write(path, &o, fd, NULL) == SONDE_EARG,
+	        "a file is not written to a descriptor after other bytes");
+	ok(opened_write(path, &o, 0, stream) == SONDE_EARG, "a file is not written to a function");
 	o.container = 0;
-	ok(opened_write(path, &o, 0, stream) == 0 && fclose(stream) == 0, "but a stream");
+	ok(opened_write(path, &o, 0, stream) == 0 && fclose(stream) == 0,
+	        "a stream is written to a function");
 	o.container = SONDE_CONTAINER_PIPE;
 	ok(rewrite(path, scratch_path("pipe"), &o, NULL, 0) == 0 &&
 	                same_bytes(scratch_path("stream"), scratch_path("pipe")),
-	        "the same one as a file by its name");
+	        "the stream is the same as one written by name");
 	ok(sonde_rewriter_open(rw, path) == 0 &&
 	                sonde_rewriter_write_function(rw, refuse, NULL) == SONDE_EOUTPUT,
 	        "a function that fails ends the rewriting");
@@ -742,16 +750,16 @@ static void test_failures(const char *path)
 	        "a stream gets no feature after its records");
 	ok(sonde_rewriter_file(rw) == NULL &&
 	                sonde_rewriter_write(rw, scratch_path("failed")) == SONDE_EARG,
-	        "nothing is written without an input");
+	        "without an input nothing is written");
 	sonde_rewriter_free(rw);
 	rw = sonde_rewriter_new(NULL);
 	ok(sonde_rewriter_open(rw, path) == 0 && sonde_rewriter_write(rw, path) == SONDE_EARG &&
 	                content_of(path).good,
-	        "the input is not the output");
+	        "the input cannot be the output");
 	sonde_rewriter_free(rw);
 	rw = sonde_rewriter_new(NULL);
 	ok(sonde_rewriter_open(rw, scratch_path("missing")) == SONDE_ENOENT,
-	        "an input that does not exist is an error");
+	        "a missing input is an error");
 	sonde_rewriter_free(rw);
 	sonde_rewriter_free(NULL);
 }
@@ -784,6 +792,6 @@ int main(int argc, char **argv)
 	test_steps(path);
 	test_targets(path);
 	test_failures(path);
-	ok(remove_scratch() == 0, "nothing else was written");
+	ok(remove_scratch() == 0, "no other file was written");
 	return tap_done();
 }

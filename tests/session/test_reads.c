@@ -134,12 +134,12 @@ static void samples(const struct want *want, size_t n, const char *what)
 		i++;
 	}
 	ok(good, what);
-	eq_u64(i, n, "and no others");
+	eq_u64(i, n, "there are no other samples");
 	for (size_t k = 0; k < EVENTS; k++) {
 		good &= session_events(s)[k].count.samples == number[k] &&
 		        session_events(s)[k].count.period == period[k];
 	}
-	ok(good, "counts by event are those of these samples");
+	ok(good, "counts by event are those of the samples");
 	sonde_session_free(s);
 }
 
@@ -253,7 +253,7 @@ static void test_damaged(void)
 	SAMPLES("counts that are not there: that sample stays as recorded", {100, 0, 1, 10},
 	        {100, 1, 2, 4}, {200, 0, 1, 5}, {300, 0, 1, 5}, {400, 0, 1, 2});
 	s = open_made(1);
-	eq_u64(sonde_session_diags(s, SONDE_DIAG_DAMAGED), 2, "and is reported");
+	eq_u64(sonde_session_diags(s, SONDE_DIAG_DAMAGED), 2, "malformed counts are reported");
 	sonde_session_free(s);
 }
 
@@ -284,7 +284,7 @@ static void test_map(void)
 		uint64_t period[EVENTS] = {0};
 		struct sum sum = {0};
 
-		ok(sonde_session_map(s, add, &sum) == 0, "a map over samples of counts");
+		ok(sonde_session_map(s, add, &sum) == 0, "a map over samples with counts succeeds");
 		for (unsigned w = 0; w < jobs; w++) {
 			for (unsigned e = 0; e < EVENTS; e++) {
 				n[e] += sum.n[w][e];
@@ -292,8 +292,9 @@ static void test_map(void)
 			}
 		}
 		ok(n[0] == 40000 && period[0] == UINT64_C(3) * (40000 + 39999),
-		        "each of the leader once");
-		ok(n[1] == 5000 + 4999 && period[1] == 5000 + 4999, "each of the member once");
+		        "the map visits each sample of the leader once");
+		ok(n[1] == 5000 + 4999 && period[1] == 5000 + 4999,
+		        "the map visits each sample of the member once");
 		sonde_session_free(s);
 	}
 }

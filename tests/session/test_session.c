@@ -60,7 +60,7 @@ static bool sorted(uint64_t want, bool timed, size_t windows)
 		ips += e->sample->ip;
 		n++;
 	}
-	eq_u64(session_windows(s), windows, "pieces that are sorted alone");
+	eq_u64(session_windows(s), windows, "the recording has this number of windows");
 	sonde_session_free(s);
 	if (n != want || ips != want * (want + 1) / 2) {
 		printf("#   %" PRIu64 " samples, sum of ips %" PRIu64 "\n", n, ips);
@@ -99,16 +99,17 @@ static void test_order(void)
 {
 	uint64_t n = make_rounds(true);
 
-	ok(sorted(n, true, ROUNDS + 1), "several cpus and rounds: by time, then by offset");
+	ok(sorted(n, true, ROUNDS + 1),
+	        "samples of several cpus and rounds are sorted by time, then offset");
 	n = make_rounds(false);
-	ok(sorted(n, false, (ROUNDS + 1) / 2), "without TIME: as they stand in the file");
+	ok(sorted(n, false, (ROUNDS + 1) / 2), "without TIME samples are in file order");
 	make_begin(&m, 128, true);
 	for (n = 0; n < 3000; n++) {
 		make_sample(&m, n + 1, 1, 5000 - n);
 	}
 	make_end(&m);
 	save();
-	ok(sorted(n, true, 1), "no marks, and everything backwards");
+	ok(sorted(n, true, 1), "without rounds, samples in reverse order are sorted");
 }
 
 /* Enough of bytes between marks that every mark counts; then one sample that is far too old. */
@@ -127,8 +128,7 @@ static void test_broken_promise(void)
 	make_sample(&m, ++n, 1, 7);
 	make_end(&m);
 	save();
-	ok(sorted(n, true, 1),
-	        "a sample that is older than was promised is still put in its place");
+	ok(sorted(n, true, 1), "a sample older than its round is sorted into its place");
 }
 
 struct count {
@@ -167,8 +167,9 @@ static void test_map(void)
 		uint64_t ips = 0;
 		bool tids = true;
 
-		eq_u64(sonde_session_jobs(s), jobs, "as many workers as asked for");
-		ok(sonde_session_map(s, add, &c) == 0, "a map over all samples");
+		eq_u64(sonde_session_jobs(s), jobs,
+		        "the session uses the requested number of workers");
+		ok(sonde_session_map(s, add, &c) == 0, "a map over all samples succeeds");
 		for (unsigned w = 0; w < jobs; w++) {
 			sum += c.n[w];
 			ips += c.period[w];
@@ -181,10 +182,10 @@ static void test_map(void)
 			}
 			tids &= of_tid == (uint64_t)ROUNDS * EACH;
 		}
-		eq_u64(sum, n, "each sample once");
-		ok(ips == n * (n + 1) / 2 && tids, "the same sums for every number of workers");
+		eq_u64(sum, n, "the map visits each sample once");
+		ok(ips == n * (n + 1) / 2 && tids, "sums are equal for every number of workers");
 		eq_u64(sonde_session_map(s, stop, NULL), -1234,
-		        "a negative return stops and comes back");
+		        "a negative result of a function stops the map and is returned");
 		sonde_session_free(s);
 	}
 }
@@ -195,13 +196,15 @@ static void test_misuse(void)
 
 	(void)make_rounds(true);
 	s = open_made(1);
-	eq_u64(sonde_session_open(s, path), SONDE_EARG, "a second file on one handle is refused");
+	eq_u64(sonde_session_open(s, path), SONDE_EARG,
+	        "a second open on the same handle is refused");
 	ok(sonde_session_event_name(s, 1) == NULL && sonde_session_event_attr(s, 1) == NULL,
-	        "an event that is not there");
+	        "an event that does not exist has no name and no attr");
 	sonde_session_free(s);
 	sonde_session_free(NULL);
 	s = sonde_session_new(NULL);
-	eq_u64(sonde_session_open(s, "/no/such/file"), SONDE_ENOENT, "a file that is not there");
+	eq_u64(sonde_session_open(s, "/no/such/file"), SONDE_ENOENT,
+	        "opening a file that does not exist fails");
 	sonde_session_free(s);
 }
 
