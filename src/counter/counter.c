@@ -211,7 +211,8 @@ int sonde_counter_open_attr(struct sonde_counter *c, const struct sonde_attr *at
 	}
 	if (leader >= 0 && (size_t)leader + c->v[leader].members != c->n) {
 		return error_set(&c->error, SONDE_EARG, NO_OFFSET,
-		        "members of a group stand together: event %d has others behind it", leader);
+		        "members of a group must be consecutive: other events follow event %d",
+		        leader);
 	}
 	(void)snprintf(name, sizeof(name), "type=%u,config=0x%llx", attr->type,
 	        (unsigned long long)attr->config);

@@ -94,7 +94,7 @@ void doctor_check_seccomp(struct sonde_doctor *d)
 	}
 	doctor_set(d, SONDE_DOCTOR_LIMITED,
 	        "system calls are filtered, as in containers: perf_event_open may be forbidden "
-	        "('sonde test' tells)");
+	        "('sonde test' tries it)");
 	doctor_fix(d, "docker run --cap-add=PERFMON --security-opt seccomp=unconfined ...");
 }
 

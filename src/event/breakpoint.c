@@ -60,7 +60,7 @@ int breakpoint_parse(const struct parse *p, const char **at)
 		w = (struct word){s + 1, strspn(s + 1, "rwx")};
 		if (w.n > 0 && access_of(w) == 0) {
 			return event_fail(
-			        p, w, "each of r, w and x stands once in '%.*s'", (int)w.n, w.p);
+			        p, w, "each of r, w and x may occur once in '%.*s'", (int)w.n, w.p);
 		}
 		if (w.n > 0) {
 			attr->bp_type = access_of(w);

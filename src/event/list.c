@@ -156,15 +156,15 @@ int event_set_filter(struct event_list *list, const char *filter, struct error *
 		event = &list->v[i];
 		if (event->attr.type != SONDE_TYPE_TRACEPOINT && !event->aux) {
 			return error_set(err, SONDE_EARG, NO_OFFSET,
-			        "a filter must stand behind -e with a tracepoint, or with a PMU "
+			        "a filter must follow -e with a tracepoint, or with a PMU "
 			        "that "
-			        "traces such as intel_pt: '%s' takes none",
+			        "traces such as intel_pt: '%s' accepts none",
 			        event->name);
 		}
 	}
 	if (list->last == list->n) {
 		return error_set(err, SONDE_EARG, NO_OFFSET,
-		        "a filter must stand behind the -e that it is for");
+		        "a filter must follow the -e that it applies to");
 	}
 	for (i = list->last; i < list->n; i++) {
 		event = &list->v[i];

@@ -77,7 +77,7 @@ static int count_letters(const struct parse *p, struct word w, unsigned count[12
 		}
 		if (++count[(unsigned char)w.p[i]] > modifiers[k].most) {
 			return event_fail(p, (struct word){w.p + i, 1},
-			        "bad modifier: '%c' stands here too often", w.p[i]);
+			        "bad modifier: '%c' occurs too often", w.p[i]);
 		}
 	}
 	return 0;

@@ -432,8 +432,8 @@ static int parse_string(const struct parse *p)
 			return 0;
 		}
 		if (*s != ',') {
-			return event_fail(p, (struct word){s, 1},
-			        "a ',' is missing in front of '%.*s'", (int)strcspn(s, ","), s);
+			return event_fail(p, (struct word){s, 1}, "a ',' is missing before '%.*s'",
+			        (int)strcspn(s, ","), s);
 		}
 		s++;
 	}

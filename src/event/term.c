@@ -77,7 +77,7 @@ int term_next(const struct parse *p, const char **at, const char *end, struct te
 	out->name = word_trim((struct word){all.p, (size_t)(equals - all.p)});
 	out->value = word_trim((struct word){equals + 1, (size_t)(all.p + all.n - equals - 1)});
 	if (out->value.n == 0) {
-		return event_fail(p, all, "the term '%.*s' has no value behind '='",
+		return event_fail(p, all, "the term '%.*s' has no value after '='",
 		        (int)out->name.n, out->name.p);
 	}
 	if ((*out->value.p == '\'' || *out->value.p == '"') && out->value.n >= 2) {

@@ -203,7 +203,8 @@ static int report_left_out(struct inflate *z)
 		return 0;
 	}
 	(void)snprintf(gap.text, sizeof(gap.text),
-	        "%" PRIu64 " compressed records up to here go on from a damaged one: left out",
+	        "%" PRIu64
+	        " compressed records up to here continue a damaged one: they are skipped",
 	        z->left_out);
 	z->left_out = 0;
 	return add_mark(z, &gap);
@@ -237,7 +238,7 @@ static int feed(struct inflate *z, struct span in, uint64_t position)
 	}
 	z->lost = true;
 	return report_lost(z, position,
-	        "a compressed record is damaged; reading goes on at the next zstd frame");
+	        "a compressed record is damaged; reading continues at the next zstd frame");
 }
 
 /*

@@ -238,13 +238,13 @@ static void explain(const struct file *f, const struct head *h, const uint8_t *p
 {
 	bool to_end = skip == left;
 	bool known = left >= RECORD_HEADER_SIZE && record_type_name(h->type) != NULL;
-	const char *then = to_end ? "nothing behind it can be read" : "reading goes on behind it";
+	const char *then = to_end ? "nothing after it can be read" : "reading continues after it";
 
 	gap->kind = SONDE_DIAG_DAMAGED;
 	if (!known && left >= RECORD_HEADER_SIZE && is_text(p, skip)) {
 		gap->kind = SONDE_DIAG_NOTE;
-		(void)snprintf(gap->text, sizeof(gap->text), "%" PRIu64 " bytes of text stand %s",
-		        skip, to_end ? "behind the last record" : "between the records");
+		(void)snprintf(gap->text, sizeof(gap->text), "%" PRIu64 " bytes of text %s", skip,
+		        to_end ? "follow the last record" : "are between the records");
 	} else if (left < RECORD_HEADER_SIZE) {
 		gap->kind = f->interrupted ? SONDE_DIAG_NOTE : SONDE_DIAG_TRUNCATED;
 		(void)snprintf(gap->text, sizeof(gap->text),
@@ -252,7 +252,7 @@ static void explain(const struct file *f, const struct head *h, const uint8_t *p
 	} else if (to_end && known && f->interrupted && h->size > left) {
 		gap->kind = SONDE_DIAG_NOTE; /* it was never complete: nothing is lost */
 		(void)snprintf(gap->text, sizeof(gap->text),
-		        "the last record was not written to its end: it is left out");
+		        "the last record is incomplete: it is skipped");
 	} else {
 		if (to_end && h->size > left) {
 			gap->kind = SONDE_DIAG_TRUNCATED;
@@ -265,7 +265,7 @@ static void explain(const struct file *f, const struct head *h, const uint8_t *p
 	if (!to_end && gap->kind != SONDE_DIAG_NOTE) {
 		(void)snprintf(gap->text, sizeof(gap->text),
 		        "%" PRIu64 " bytes are no records (type %" PRIu32
-		        ", size %u); reading goes on behind them",
+		        ", size %u); reading continues after them",
 		        skip, h->type, h->size);
 	}
 }

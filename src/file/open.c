@@ -83,7 +83,7 @@ static int read_seekable(struct file *f)
 	TRY(set_main_stream(f));
 	if (f->interrupted) {
 		diag_report(f->diags, SONDE_DIAG_NOTE, 48,
-		        "the recorder did not end by itself: everything up to the end of the "
+		        "the recorder did not finish: everything up to the end of the "
 		        "file is read, the header features %s",
 		        file_has_features(f) ? "are those of its start" : "are missing");
 	}

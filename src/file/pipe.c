@@ -119,7 +119,7 @@ int file_read_pipe(struct file *f)
 	f->interrupted = rounds.promised && rounds.in_row < 2;
 	if (f->interrupted) {
 		diag_report(f->diags, SONDE_DIAG_NOTE, f->bytes.n,
-		        "the recorder did not end by itself: its last records are missing");
+		        "the recorder did not finish: its last records are missing");
 	}
 	return 0;
 }

@@ -424,7 +424,7 @@ int sonde_file_decode(struct sonde_file *f, const struct sonde_raw_record *r,
 		return failed(f, error_set(&f->file.error, SONDE_EUNSUPPORTED, r->offset,
 		                         "a record of type %u at offset %llu has no fields: its %s",
 		                         r->type, (unsigned long long)r->offset,
-		                         record_type_name(r->type) != NULL ? "event cannot be told"
+		                         record_type_name(r->type) != NULL ? "event is unknown"
 		                                                           : "type is not known"));
 	}
 	memset(&f->typed.trailer, 0,

@@ -108,7 +108,7 @@ int file_read_header(struct file *f)
 	if (f->data.offset > f->bytes.n) {
 		diag_report(f->diags, SONDE_DIAG_TRUNCATED, HEADER_DATA,
 		        "the data section begins at %" PRIu64
-		        ", behind the end of the file (%zu bytes)",
+		        ", past the end of the file (%zu bytes)",
 		        f->data.offset, f->bytes.n);
 		f->truncated = true;
 		f->data = (struct file_section){f->bytes.n, 0};
@@ -143,7 +143,7 @@ int file_read_attrs(struct file *f)
 	}
 	if (bytes.p == NULL) {
 		return file_bad_format(
-		        f, HEADER_ATTRS, "the event descriptions lie behind the end of the file");
+		        f, HEADER_ATTRS, "the event descriptions are past the end of the file");
 	}
 	if (bytes.n < f->attr_size) {
 		return file_bad_format(f, HEADER_ATTRS, "the file describes no event");
@@ -156,7 +156,7 @@ int file_read_attrs(struct file *f)
 
 		if (at.size != 0 && ids.p == NULL) {
 			diag_report(f->diags, SONDE_DIAG_DAMAGED, at.offset,
-			        "the ids of an event lie behind the end of the file");
+			        "the ids of an event are past the end of the file");
 		}
 		TRY(file_add_event(f, attr, ids));
 	}
@@ -200,7 +200,7 @@ void file_read_feature_table(struct file *f)
 		s = take_section(&c);
 		if (s.size != 0 && file_span(f, s.offset, s.size).p == NULL) {
 			diag_report(f->diags, SONDE_DIAG_DAMAGED, at - SECTION_SIZE,
-			        "header feature %u lies behind the end of the file", bit);
+			        "header feature %u is past the end of the file", bit);
 			f->feature_bits[bit / 64] &= ~((uint64_t)1 << (bit % 64));
 			continue;
 		}

@@ -188,7 +188,7 @@ int host_tasks_add_user(struct host_tasks *t, int root, const char *user, struct
 
 	if (!find_user(user, &uid)) {
 		return error_set(err, SONDE_EARG, NO_OFFSET,
-		        "-u: there is no user '%s'; a number is taken as it is", user);
+		        "-u: there is no user '%s'; numbers are accepted too", user);
 	}
 	TRY(add_some(t, root, &uid, err));
 	if (t->npids == 0) {

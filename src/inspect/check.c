@@ -171,7 +171,7 @@ static void check_features(struct check *c)
 		}
 		if (walk.bad) {
 			problem(c, PROBLEM_FEATURE, f->features[i].offset,
-			        "%s is too short for what it says it holds", l->name);
+			        "%s is too short for its contents", l->name);
 		}
 	}
 }
@@ -320,8 +320,8 @@ static void say_text(struct check *c, const char *path, enum sonde_verdict verdi
 		text_printf(t, "... and %llu more\n", (unsigned long long)(c->told - c->o.most));
 	}
 	if (verdict != SONDE_UNUSABLE) {
-		text_loss(t, "events that LOST records tell of", c->lost);
-		text_loss(t, "samples that LOST_SAMPLES records tell of", c->lost_samples);
+		text_loss(t, "events in LOST records", c->lost);
+		text_loss(t, "samples in LOST_SAMPLES records", c->lost_samples);
 		text_loss(t, "times throttled: samples are missing after each", c->throttled);
 		for (unsigned i = 0; i < 4; i++) {
 			char what[64];

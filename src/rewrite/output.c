@@ -162,7 +162,7 @@ static void stream_note(struct output *o, unsigned bit)
 
 	if (o->to_pipe && !record && ((n == 0 && !mark) || n > STREAM_FEATURE_MAX)) {
 		diag_report(o->in->diags, SONDE_DIAG_NOTE, o->in->features[bit].offset,
-		        "header feature %u of %zu bytes cannot stand in a stream and is left out",
+		        "header feature %u of %zu bytes does not fit into a stream and is left out",
 		        bit, n);
 	}
 }

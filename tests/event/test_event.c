@@ -184,7 +184,7 @@ static void test_bad(void)
 	                "bad value for 'call-graph'\n  cpu-clock/call-graph=foo/\n"
 	                "                       ^^^\n  valid are: fp, dwarf, lbr, no"},
 	        {"cpu-clock/name='x/", "do not end with '/'"},
-	        {"mem:0x1000:rr", "each of r, w and x stands once"},
+	        {"mem:0x1000:rr", "each of r, w and x may occur once"},
 	        {"mem:0x1000/x", "a breakpoint's length"},
 	        {"mem:0x1000/0", "a breakpoint's length"},
 	        {"mem:9999999999999999999999", "a breakpoint wants an address"},
@@ -197,7 +197,7 @@ static void test_bad(void)
 	        {"{cpu-clock", "the group '{cpu-clock' does not end with '}'"},
 	        {"{cpu-clock,{faults}}", "an event is missing"},
 	        {"{}", "an event is missing"},
-	        {"{cpu-clock}x", "a ',' is missing in front of 'x'"},
+	        {"{cpu-clock}x", "a ',' is missing before 'x'"},
 	        {"{cpu-clock:pp}:pp", "bad modifier: with those of the event these are 4 steps"},
 	        {"{cpu-clock},", "an event is missing"},
 	        {":u", "an event is missing"},
