@@ -80,6 +80,8 @@ enum abi_misc {
 	MISC_BUILD_ID_SIZE = 1 << 15
 };
 
+#define KSYMBOL_UNREGISTER 1u /* flag of KSYMBOL: the code is removed */
+
 /* Marks inside call chains: values from here up are no addresses. */
 #define CALLCHAIN_MARKS    ((uint64_t)-4095)
 #define CALLCHAIN_HV       ((uint64_t)-32)

@@ -135,6 +135,7 @@ static void put_object(const struct scan *s, const struct timeline_object *objec
 		put_id(s->out, MISC_USER, id, image_build_id_of_file(name, id), name);
 		return;
 	case TIMELINE_ANON:
+	case TIMELINE_CODE:
 	case TIMELINE_NONE: return;
 	}
 }

@@ -3,6 +3,8 @@
  * asks. */
 #include "frame/frame.h"
 
+#include "core/text.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -48,10 +50,27 @@ static enum symbol_object_kind symbol_kind(enum timeline_object_kind kind)
 	        [TIMELINE_MODULE] = SYMBOL_MODULE,
 	        [TIMELINE_VDSO] = SYMBOL_VDSO,
 	        [TIMELINE_ANON] = SYMBOL_PERF_MAP,
+	        [TIMELINE_CODE] = SYMBOL_PERF_MAP, /* not loaded: load_code */
 	        [TIMELINE_NONE] = SYMBOL_PERF_MAP, /* not loaded */
 	};
 
 	return kinds[kind];
+}
+
+/* One symbol, as a line of a perf map. NULL: no memory. */
+static struct symbol_table *load_code(const struct timeline *t, const struct timeline_object *o)
+{
+	struct symbol_table *table = NULL;
+	struct text line = {0};
+	struct error err = {0};
+
+	text_printf(&line, "0 %x %s\n", o->length, timeline_text(t, o->name));
+	if (!line.failed) {
+		(void)symbol_table_from_perf_map(
+		        (struct span){(const uint8_t *)line.p, line.n}, &table, &err);
+	}
+	text_fini(&line);
+	return table;
 }
 
 /* NULL only when there is no memory. */
@@ -80,6 +99,9 @@ static struct symbol_table *load(const struct frame_resolver *f, uint32_t object
 	bool none = o->kind == TIMELINE_NONE;
 	int rc;
 
+	if (o->kind == TIMELINE_CODE) {
+		return load_code(f->timeline, o);
+	}
 	/* the objects of another system: neither our caches nor our kernel know them, as in perf */
 	if (elsewhere && req.kallsyms == NULL) {
 		none = none || o->kind == TIMELINE_KERNEL || o->kind == TIMELINE_MODULE;

@@ -71,7 +71,7 @@ bool profile_is_kernel(const struct profile *p, uint32_t object)
 	enum timeline_object_kind kind =
 	        timeline_object(session_timeline(p->session), object)->kind;
 
-	return kind == TIMELINE_KERNEL || kind == TIMELINE_MODULE;
+	return kind == TIMELINE_KERNEL || kind == TIMELINE_MODULE || kind == TIMELINE_CODE;
 }
 
 static bool needs_chains(const struct profile *p)

@@ -155,11 +155,15 @@ static int walk_only_look(struct sonde_session *s, const struct record *r)
 	struct feature_build_id_view build_id;
 	struct record_mmap mmap;
 	struct record_comm comm;
+	struct record_ksymbol ksymbol;
 	struct record_task task;
 	bool swap = s->swap;
 	const char *cut = NULL;
 
-	if (r->type == RECORD_COMM) {
+	if (r->type == RECORD_KSYMBOL) {
+		cut = record_ksymbol_decode(r, swap, &ksymbol) ? NULL
+		                                               : "a KSYMBOL record is cut short";
+	} else if (r->type == RECORD_COMM) {
 		cut = record_comm_decode(r, swap, &comm) ? NULL : "a COMM record is cut short";
 	} else if (r->type == RECORD_FORK) {
 		cut = record_task_decode(r, swap, &task) ? NULL : "a FORK record is cut short";
@@ -192,6 +196,27 @@ static int walk_deferred(
 	return rc < 0 ? rc : 0;
 }
 
+/* SWITCH_CPU_WIDE: u32 pid, tid of the thread that follows (out) or that ran before (in) */
+static int walk_switch(struct walk *w, const struct record *r, const struct record_trailer *trailer)
+{
+	struct sonde_session *s = w->s;
+	struct cursor c = cursor_make(r->body, s->swap);
+	struct timeline_thread other = {TIMELINE_NO_THREAD, TIMELINE_NO_THREAD};
+	struct timeline_thread own = {trailer->pid, trailer->tid};
+	bool out = (r->misc & MISC_SWITCH_OUT) != 0;
+
+	TRY(walk_seen(w, trailer->pid, trailer->tid));
+	if (trailer->cpu == UINT32_MAX || s->options.counts_only) {
+		return 0;
+	}
+	if (r->type == RECORD_SWITCH_CPU_WIDE) {
+		other.pid = cursor_u32(&c);
+		other.tid = cursor_u32(&c);
+	}
+	return timeline_add_switch(
+	        s->timeline, trailer->cpu, trailer->time, out ? own : other, out ? other : own);
+}
+
 static int walk_side_band(struct walk *w, uint32_t event, const struct record *r)
 {
 	struct sonde_session *s = w->s;
@@ -221,10 +246,11 @@ static int walk_side_band(struct walk *w, uint32_t event, const struct record *r
 	case RECORD_MMAP2:
 	case RECORD_COMM:
 	case RECORD_FORK:
+	case RECORD_KSYMBOL:
 		return s->options.counts_only ? walk_only_look(s, r)
 		                              : timeline_add(s->timeline, r, s->swap, trailer.time);
 	case RECORD_SWITCH:
-	case RECORD_SWITCH_CPU_WIDE: return walk_seen(w, trailer.pid, trailer.tid);
+	case RECORD_SWITCH_CPU_WIDE: return walk_switch(w, r, &trailer);
 	case RECORD_CGROUP: return session_cgroup_add(s, r);
 	case RECORD_CALLCHAIN_DEFERRED: return walk_deferred(w, r, &trailer);
 	default: return 0;
@@ -239,7 +265,7 @@ static int walk_record(struct walk *w, const struct session_item *item)
 
 	if (r->type == RECORD_SAMPLE) {
 		s->counts.records[RECORD_SAMPLE]++;
-		return s->nevents != 0 ? walk_sample(w, item, r) : 0;
+		return s->events != NULL ? walk_sample(w, item, r) : 0;
 	}
 	if (r->type >= RECORD_TYPE_MAX || record_type_name(r->type) == NULL) {
 		s->counts.unknown_records++;
@@ -248,7 +274,7 @@ static int walk_record(struct walk *w, const struct session_item *item)
 		return 0;
 	}
 	s->counts.records[r->type]++;
-	if (r->type < RECORD_KERNEL_MAX && s->nevents == 0) {
+	if (r->type < RECORD_KERNEL_MAX && s->events == NULL) {
 		return 0; /* reported once */
 	}
 	if (r->type < RECORD_KERNEL_MAX) {

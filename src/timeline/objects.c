@@ -175,6 +175,21 @@ uint32_t objects_kernel(struct objects *all, const struct record_mmap *m)
 	return object_get(all, &o);
 }
 
+/* Code that the kernel made at run time, by its name. */
+uint32_t objects_code(struct objects *all, const struct record_ksymbol *k)
+{
+	struct timeline_object o = {.kind = TIMELINE_CODE};
+	uint32_t id;
+
+	o.name = intern_add(all->texts, (const char *)k->name.p, k->name.n);
+	o.short_name = o.name;
+	id = object_get(all, &o);
+	if (id != OBJECT_NONE && all->items[id].length < k->len) {
+		all->items[id].length = k->len;
+	}
+	return id;
+}
+
 /* As perf, compares short names: for kernel code the module name ('-' becomes '_'), else the file
  * name. */
 static bool is_listed(const struct objects *all, const struct timeline_object *o, bool kernel)

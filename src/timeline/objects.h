@@ -22,6 +22,7 @@ void objects_fini(struct objects *all);
 /* Return the index of the object that the record maps; it is added when new. */
 uint32_t objects_user(struct objects *all, const struct record_mmap *m);
 uint32_t objects_kernel(struct objects *all, const struct record_mmap *m);
+uint32_t objects_code(struct objects *all, const struct record_ksymbol *k);
 
 /* See timeline_add_build_id. */
 int objects_add_build_id(

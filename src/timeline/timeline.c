@@ -18,6 +18,7 @@
 #include "core/sort.h"
 #include "timeline/objects.h"
 #include "timeline/space.h"
+#include "timeline/switches.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,6 +83,7 @@ struct timeline {
 	size_t nthreads, threads_cap;
 	struct index pids, tids; /* newest generation by pid, by tid */
 	struct space_pool pool;
+	struct switches switches;
 	uint32_t kernel; /* index of the process KERNEL_PID */
 };
 
@@ -173,6 +175,7 @@ void timeline_free(struct timeline *t)
 	objects_fini(&t->objects);
 	free(t->mappings);
 	space_pool_fini(&t->pool);
+	switches_fini(&t->switches);
 	intern_fini(&t->texts);
 	free(t);
 }
@@ -180,7 +183,7 @@ void timeline_free(struct timeline *t)
 int timeline_add(struct timeline *t, const struct record *r, bool swap, uint64_t time)
 {
 	if (r->type != RECORD_MMAP && r->type != RECORD_MMAP2 && r->type != RECORD_COMM &&
-	        r->type != RECORD_FORK) {
+	        r->type != RECORD_FORK && r->type != RECORD_KSYMBOL) {
 		return 0;
 	}
 	if (!array_reserve(&t->notes, &t->notes_cap, t->nnotes + 1, sizeof(*t->notes))) {
@@ -440,6 +443,30 @@ static bool map_into(struct timeline *t, uint32_t process, uint64_t time,
 	return !t->pool.failed && process_set_root(p, time, root, false);
 }
 
+/* Code of the kernel that comes (a BPF program is loaded) or goes. */
+static bool play_ksymbol(struct timeline *t, const struct record *r, uint64_t time)
+{
+	struct process *k = &t->processes[t->kernel];
+	struct record_ksymbol s;
+	struct record_mmap map;
+	uint32_t root;
+
+	if (!record_ksymbol_decode(r, t->swap, &s)) {
+		diag_report(
+		        t->diags, SONDE_DIAG_DAMAGED, r->offset, "a KSYMBOL record is cut short");
+		return true;
+	}
+	map = (struct record_mmap){.start = s.addr, .len = s.len};
+	if ((s.flags & KSYMBOL_UNREGISTER) == 0) {
+		return map_into(t, t->kernel, time, &map, objects_code(&t->objects, &s));
+	}
+	if (s.len == 0 || s.addr > UINT64_MAX - s.len) {
+		return true;
+	}
+	root = space_insert(&t->pool, last_root(k), s.addr, s.addr + s.len, NONE);
+	return !t->pool.failed && process_set_root(k, time, root, false);
+}
+
 static bool play_mmap(struct timeline *t, const struct record *r, uint64_t time)
 {
 	struct record_mmap m;
@@ -471,6 +498,7 @@ static bool play(struct timeline *t, const struct note *n)
 	switch (n->type) {
 	case RECORD_COMM: return play_comm(t, &r, n->time);
 	case RECORD_FORK: return play_fork(t, &r, n->time);
+	case RECORD_KSYMBOL: return play_ksymbol(t, &r, n->time);
 	default: return play_mmap(t, &r, n->time);
 	}
 }
@@ -548,6 +576,12 @@ int timeline_add_thread(struct timeline *t, uint32_t pid, uint32_t tid)
 	return 0;
 }
 
+int timeline_add_switch(struct timeline *t, uint32_t cpu, uint64_t time,
+        struct timeline_thread from, struct timeline_thread to)
+{
+	return switches_add(&t->switches, cpu, time, from, to);
+}
+
 int timeline_seal(struct timeline *t)
 {
 	t->kernel = process_new(t, KERNEL_PID, 0, TIMELINE_NO_ROOT);
@@ -561,6 +595,7 @@ int timeline_seal(struct timeline *t)
 		}
 	}
 	forget_notes(t);
+	TRY(switches_seal(&t->switches));
 	return name_nameless(t) ? 0 : SONDE_ENOMEM;
 }
 
@@ -681,7 +716,12 @@ const struct timeline_mapping *timeline_find(const struct timeline *t,
 	} else if (cpumode == MISC_USER) {
 		n = space_find(&t->pool, view->later_root, addr);
 	}
-	return n != NULL ? &t->mappings[n->mapping] : NULL;
+	return n != NULL && n->mapping != NONE ? &t->mappings[n->mapping] : NULL;
+}
+
+struct timeline_thread timeline_running(const struct timeline *t, uint32_t cpu, uint64_t time)
+{
+	return switches_at(&t->switches, cpu, time);
 }
 
 uint64_t timeline_object_address(
@@ -690,6 +730,7 @@ uint64_t timeline_object_address(
 	switch (t->objects.items[m->object].kind) {
 	case TIMELINE_USER:
 	case TIMELINE_VDSO:
+	case TIMELINE_CODE:
 	case TIMELINE_MODULE: return addr - m->start + m->pgoff;
 	case TIMELINE_KERNEL:
 	case TIMELINE_ANON:

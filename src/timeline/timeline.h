@@ -22,6 +22,8 @@ enum timeline_object_kind {
 	TIMELINE_VDSO,
 	TIMELINE_ANON, /* executable memory without a file: symbols from /tmp/perf-PID.map;
 	                  run-time addresses */
+	TIMELINE_CODE, /* code that the kernel made at run time, from a KSYMBOL record: a BPF program, a
+	                  trampoline; one symbol, of the object's name; addresses count from its start */
 	TIMELINE_NONE /* data without a file, such as [stack]: no symbols; run-time addresses */
 };
 
@@ -35,6 +37,7 @@ struct timeline_object {
 	uint8_t build_id_size; /* 0: unknown */
 	bool listed; /* the list of build ids has this path, marked as kernel code */
 	uint32_t list_number; /* position in the list of build ids, from 1; 0: not listed */
+	uint32_t length; /* TIMELINE_CODE: bytes, the longest of its name */
 	/*
 	 * TIMELINE_MODULE: run-time address of its start, from its last MMAP record.
 	 * TIMELINE_KERNEL: run-time address of the symbol `reference`; 0: not recorded.
@@ -77,7 +80,7 @@ struct timeline *timeline_new(struct diag_sink *diags); /* NULL: out of memory *
 void timeline_free(struct timeline *t);
 
 /*
- * Adds one side-band record, in file order. MMAP, MMAP2, COMM and FORK are used, other types are
+ * Adds one side-band record, in file order. MMAP, MMAP2, COMM, FORK and KSYMBOL are used, other types are
  * ignored. `time` is from the record's trailer (0: synthesised state). The bytes of r must remain
  * valid until timeline_seal. Negative: out of memory.
  */
@@ -89,6 +92,19 @@ int timeline_add_build_id(
  * name is ":TID". Negative: out of memory. */
 int timeline_add_thread(struct timeline *t, uint32_t pid, uint32_t tid);
 
+/* A thread by its numbers; TIMELINE_NO_THREAD: unknown. */
+#define TIMELINE_NO_THREAD UINT32_MAX
+struct timeline_thread {
+	uint32_t pid, tid;
+};
+
+/*
+ * Adds a context switch on a processor, in any order of time: from one thread to another, either
+ * of which may be unknown. Negative: no memory.
+ */
+int timeline_add_switch(struct timeline *t, uint32_t cpu, uint64_t time,
+        struct timeline_thread from, struct timeline_thread to);
+
 /* Sorts the records and builds the trees; after that the timeline is read-only. */
 int timeline_seal(struct timeline *t);
 
@@ -99,6 +115,12 @@ const struct timeline_view *timeline_at(const struct timeline *t, struct timelin
 struct timeline_range {
 	uint64_t start, end; /* [start, end) */
 };
+
+/*
+ * The thread that ran on a processor at a time: the one that the last context switch at or before
+ * it began, or the one that the first switch after it ended. Unknown where no switch says.
+ */
+struct timeline_thread timeline_running(const struct timeline *t, uint32_t cpu, uint64_t time);
 
 /*
  * Returns the mapping that covers addr in cpumode (enum abi_misc: MISC_KERNEL, MISC_USER), or NULL.

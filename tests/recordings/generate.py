@@ -161,6 +161,48 @@ def modules(to):
     write(to, attr, data)
 
 
+def ksymbols(to):
+    """Samples in code that the kernel made at run time, which comes and goes: BPF programs and a trampoline."""
+    kernel, code, user = 0xffffffff81000000, 0xffffffffc0100000, 0x400000
+
+    def trailer(time):
+        return struct.pack("<IIQ", 7, 7, time)
+
+    def text(name):
+        return name.encode() + bytes(8 - len(name) % 8)
+
+    def record(kind, misc, body):
+        return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
+
+    def ksymbol(time, addr, size, kind, flags, name):
+        return record(17, 1, struct.pack("<QIHH", addr, size, kind, flags) + text(name) + trailer(time))
+
+    def sample(time, ip, chain):
+        period = 1000 + time // 20000 * (time // 1000000 % 7 + 1)  # so that no two lines are equal
+        chain = [(1 << 64) - 128, ip, *chain, (1 << 64) - 512, user + 0x1000]
+        return record(SAMPLE, 1, struct.pack("<QIIQQQ", ip, 7, 7, time, period, len(chain)) +
+                      struct.pack(f"<{len(chain)}Q", *chain))
+
+    data = record(MMAP, 1, struct.pack("<iiQQQ", -1, 0, kernel, 0x1000000, kernel) + text("[kernel.kallsyms]_text") +
+                  trailer(0))
+    data += record(COMM, 0, struct.pack("<II", 7, 7) + text("worker") + trailer(0))
+    data += record(MMAP, 2, struct.pack("<iiQQQ", 7, 7, user, 0x10000, 0) + text("/opt/none/worker") + trailer(0))
+    data += ksymbol(0, code, 0x100, 1, 0, "bpf_prog_0123456789abcdef_first")
+    changes = {
+        6: ksymbol(6000000, code + 0x1000, 0x40, 2, 0, "bpf_trampoline_6442500000"),
+        12: ksymbol(12000000, code, 0x100, 1, 1, "bpf_prog_0123456789abcdef_first"),
+        18: ksymbol(18000000, code, 0x80, 1, 0, "bpf_prog_fedcba9876543210_second"),
+        24: ksymbol(24000000, code + 0x2000, 0x100, 1, 0, "bpf_prog_00112233445566aa_third"),
+    }
+    places = [code + 0x10, code + 0x90, code + 0x1008, code + 0x2010, kernel + 0x9000]
+    for i in range(40):
+        data += changes.get(i, b"")
+        data += sample(1000000 * i + 500000, places[i % 5] + i, [places[2], places[0], kernel + 0x4000])
+    flags = 1 << 8 | 1 << 9 | 1 << 18 | 1 << 29  # mmap, comm, sample_id_all, ksymbol
+    attr = struct.pack("<" + ATTR, 1, 128, 0, 1000, IP | TID | TIME | CALLCHAIN | PERIOD, 0, flags, 0, 0, 0, 0)
+    write(to, attr + bytes(56), data)
+
+
 def registers(to):
     """Samples with registers of user code, of which every other one has none, as in a kernel thread."""
     trailer = struct.pack("<IIQ", 7, 7, 0)

@@ -88,6 +88,7 @@ RECIPES = [
     Recipe("big-endian-chains", "swap('chains')", "no-children mmaps",
            masks=CHAINS | {"mmaps": ["`script --show-mmap-events` of a recording in the other byte order"]}),
     Recipe("modules", "modules()", "no-graph no-children dso mmaps", masks=CHAINS),
+    Recipe("ksymbols", "ksymbols()", "no-graph no-children dso mmaps buildid", masks=CHAINS),
     Recipe("registers", "registers()", "uregs", only=True),
     Recipe("quipper-branches", None, "evlist header", masks={"report": ["`report` of samples with branch stacks"]}),
     Recipe("quipper-groups", None, "evlist buildid", masks=GROUPS),

@@ -168,10 +168,118 @@ static void test_names(void)
 	timeline_free(t);
 }
 
+#define SWITCHES 4000u
+#define CPUS     3u
+
+/* Which thread ran, from switches in random order of time, as a plain search finds it. */
+static void test_running(void)
+{
+	static uint64_t times[SWITCHES];
+	static uint32_t cpus[SWITCHES], tids[SWITCHES];
+	struct diag_sink diags = {0};
+	struct timeline *t = timeline_new(&diags);
+	const struct timeline_thread nobody = {TIMELINE_NO_THREAD, TIMELINE_NO_THREAD};
+	uint64_t seed = 7;
+	bool same = true;
+
+	for (uint32_t i = 0; i < SWITCHES; i++) {
+		struct timeline_thread to;
+
+		seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+		times[i] = 1000 + (seed >> 40) % 5000;
+		cpus[i] = (uint32_t)(seed >> 20) % CPUS * 1000;
+		tids[i] = i % 5 == 0 ? TIMELINE_NO_THREAD : i;
+		to = (struct timeline_thread){tids[i], tids[i]};
+		same &= timeline_add_switch(t, cpus[i], times[i], nobody, to) == 0;
+	}
+	eq_u64(timeline_seal(t), 0, "a timeline of switches is built");
+	for (uint64_t time = 900; time < 6100; time += 3) {
+		for (uint32_t cpu = 0; cpu < CPUS * 1000; cpu += 1000) {
+			uint32_t want = TIMELINE_NO_THREAD;
+			uint64_t last = 0;
+
+			for (uint32_t i = 0; i < SWITCHES; i++) {
+				if (cpus[i] == cpu && times[i] <= time && times[i] >= last) {
+					last = times[i];
+					want = tids[i];
+				}
+			}
+			same &= timeline_running(t, cpu, time).tid == want;
+		}
+	}
+	ok(same, "the running thread is that of the last switch at or before the time");
+	eq_u64(timeline_running(t, 1, 3000).tid, TIMELINE_NO_THREAD,
+	        "no thread is known to run on a processor without switches");
+	timeline_free(t);
+	t = timeline_new(&diags);
+	(void)timeline_add_switch(t, 2, 100, (struct timeline_thread){5, 6}, nobody);
+	(void)timeline_add_switch(t, 2, 50, (struct timeline_thread){3, 4}, nobody);
+	eq_u64(timeline_seal(t), 0, "a timeline of two switches is built");
+	eq_u64(timeline_running(t, 2, 49).tid, 4,
+	        "before the first switch the thread ran that it ended");
+	eq_u64(timeline_running(t, 2, 50).tid, TIMELINE_NO_THREAD,
+	        "after a switch to an unknown thread none is known");
+	timeline_free(t);
+}
+
+static void add_ksymbol(struct timeline *t, struct bytes *b, uint64_t addr, uint32_t len, bool gone,
+        const char *name, uint64_t time)
+{
+	struct record r = {.type = RECORD_KSYMBOL};
+	uint16_t kind[2] = {1, gone ? KSYMBOL_UNREGISTER : 0};
+
+	memset(b, 0, sizeof(*b));
+	memcpy(b->words, &addr, 8);
+	memcpy(b->words + 1, &len, 4);
+	memcpy((uint8_t *)b->words + 12, kind, 4);
+	memcpy(b->words + 2, name, strlen(name));
+	r.body = (struct span){(const uint8_t *)b->words, 16 + 32};
+	(void)timeline_add(t, &r, false, time);
+}
+
+static const char *code_at(const struct timeline *t, uint64_t time, uint64_t addr)
+{
+	struct timeline_cursor c = {0};
+	const struct timeline_view *v = timeline_at(t, &c, 0, 0, time);
+	struct timeline_range range;
+	const struct timeline_mapping *m = timeline_find(t, v, MISC_KERNEL, addr, &range);
+
+	return m != NULL ? timeline_text(t, timeline_object(t, m->object)->name) : "none";
+}
+
+static void test_ksymbols(void)
+{
+	static struct bytes b[8];
+	const uint64_t at = 0xffffffffc0100000;
+	struct diag_sink diags = {0};
+	struct timeline *t = timeline_new(&diags);
+	struct record cut = {.type = RECORD_KSYMBOL, .body = {(const uint8_t *)b, 12}};
+
+	(void)timeline_add_thread(t, 0, 0);
+	add_ksymbol(t, &b[0], at, 0x100, false, "bpf_prog_a", 0);
+	add_ksymbol(t, &b[1], at, 0x100, true, "bpf_prog_a", 200);
+	add_ksymbol(t, &b[2], at, 0x80, false, "bpf_prog_b", 300);
+	add_ksymbol(t, &b[3], at + 0x1000, 0x40, false, "trampoline", 150);
+	add_ksymbol(t, &b[4], UINT64_MAX - 4, 0x40, true, "end", 400);
+	(void)timeline_add(t, &cut, false, 500);
+	eq_u64(timeline_seal(t), 0, "a timeline of BPF programs is built");
+	eq_u64(diags.counts[SONDE_DIAG_DAMAGED], 1,
+	        "a KSYMBOL record that is cut short is reported");
+	eq_str(code_at(t, 100, at + 0xff), "bpf_prog_a", "a BPF program has its name");
+	eq_str(code_at(t, 100, at + 0x100), "none", "a BPF program ends after its length");
+	eq_str(code_at(t, 200, at), "none", "a program that is unloaded is gone");
+	eq_str(code_at(t, 300, at + 0x7f), "bpf_prog_b", "another program can have its address");
+	eq_str(code_at(t, 149, at + 0x1000), "none", "a trampoline is not there before it is made");
+	eq_str(code_at(t, 150, at + 0x1000), "trampoline", "a trampoline has its name");
+	timeline_free(t);
+}
+
 int main(void)
 {
 	test_space();
 	test_rules();
 	test_names();
+	test_running();
+	test_ksymbols();
 	return tap_done();
 }

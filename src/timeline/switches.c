@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Context switches. A ring belongs to a processor, so that the changes of one come mostly by time.
+ *
+ *	SWITCH          the thread of the trailer begins (in) or ends (out, misc bit 13)
+ *	SWITCH_CPU_WIDE u32 pid, tid of the other thread: who follows (out), or who ran before (in)
+ *
+ * (perf_event_open(2))
+ */
+#include "timeline/switches.h"
+
+#include "core/array.h"
+#include "core/hash.h"
+#include "core/sort.h"
+
+#include <stdlib.h>
+
+static const struct timeline_thread unknown = {TIMELINE_NO_THREAD, TIMELINE_NO_THREAD};
+
+void switches_fini(struct switches *s)
+{
+	for (size_t i = 0; i < s->ncpus; i++) {
+		free(s->cpus[i].changes);
+	}
+	free(s->cpus);
+	index_fini(&s->index);
+	*s = (struct switches){0};
+}
+
+/* The processor's number in the table, or INDEX_NONE with *at where it would be. */
+static uint32_t cpu_find(const struct switches *s, uint32_t cpu, size_t *at)
+{
+	uint32_t hash = (uint32_t)hash_u64(cpu);
+	uint32_t i = INDEX_NONE;
+
+	*at = hash;
+	while (s->index.nslots != 0 && (i = index_next(&s->index, hash, at)) != INDEX_NONE &&
+	        s->cpus[i].cpu != cpu) {
+		++*at;
+	}
+	return i;
+}
+
+static struct switches_cpu *cpu_get(struct switches *s, uint32_t cpu)
+{
+	size_t at;
+	uint32_t i;
+
+	if (index_room(&s->index) < 0) {
+		return NULL;
+	}
+	i = cpu_find(s, cpu, &at);
+	if (i != INDEX_NONE) {
+		return &s->cpus[i];
+	}
+	if (!array_reserve(&s->cpus, &s->cpus_cap, s->ncpus + 1, sizeof(*s->cpus))) {
+		return NULL;
+	}
+	index_put(&s->index, (uint32_t)hash_u64(cpu), at, (uint32_t)s->ncpus);
+	s->cpus[s->ncpus] =
+	        (struct switches_cpu){.cpu = cpu, .first_time = UINT64_MAX, .first = unknown};
+	return &s->cpus[s->ncpus++];
+}
+
+int switches_add(struct switches *s, uint32_t cpu, uint64_t time, struct timeline_thread from,
+        struct timeline_thread to)
+{
+	struct switches_cpu *c = cpu_get(s, cpu);
+
+	if (c == NULL || !array_reserve(&c->changes, &c->cap, c->n + 1, sizeof(*c->changes))) {
+		return SONDE_ENOMEM;
+	}
+	c->disorder = c->disorder || (c->n != 0 && c->changes[c->n - 1].time > time);
+	c->changes[c->n++] = (struct switches_change){.time = time, .to = to};
+	if (time < c->first_time) {
+		c->first_time = time;
+		c->first = from;
+	}
+	return 0;
+}
+
+static int cpu_sort(struct switches_cpu *c)
+{
+	uint64_t *times = calloc(c->n, sizeof(*times));
+	uint32_t *order = calloc(2 * c->n, sizeof(*order));
+	struct switches_change *sorted = calloc(c->n, sizeof(*sorted));
+	bool good = times != NULL && order != NULL && sorted != NULL;
+
+	for (size_t i = 0; good && i < c->n; i++) {
+		times[i] = c->changes[i].time;
+		order[i] = (uint32_t)i;
+	}
+	if (good) {
+		sort_order(times, order, order + c->n, c->n);
+		for (size_t i = 0; i < c->n; i++) {
+			sorted[i] = c->changes[order[i]];
+		}
+		memcpy(c->changes, sorted, c->n * sizeof(*sorted));
+	}
+	free(times);
+	free(order);
+	free(sorted);
+	return good ? 0 : SONDE_ENOMEM;
+}
+
+int switches_seal(struct switches *s)
+{
+	for (size_t i = 0; i < s->ncpus; i++) {
+		if (s->cpus[i].disorder) {
+			TRY(cpu_sort(&s->cpus[i]));
+		}
+	}
+	return 0;
+}
+
+struct timeline_thread switches_at(const struct switches *s, uint32_t cpu, uint64_t time)
+{
+	const struct switches_cpu *c;
+	size_t at, low = 0, high;
+	uint32_t i = cpu_find(s, cpu, &at);
+
+	if (i == INDEX_NONE) {
+		return unknown;
+	}
+	c = &s->cpus[i];
+	for (high = c->n; low < high;) {
+		size_t mid = low + (high - low) / 2;
+
+		if (c->changes[mid].time <= time) {
+			low = mid + 1;
+		} else {
+			high = mid;
+		}
+	}
+	return low != 0 ? c->changes[low - 1].to : c->first;
+}

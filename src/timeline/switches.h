@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside of the timeline: which thread ran on a processor, by time. */
+#ifndef SONDE_TIMELINE_SWITCHES_H
+#define SONDE_TIMELINE_SWITCHES_H
+
+#include "core/index.h"
+#include "timeline/timeline.h"
+
+struct switches_change {
+	uint64_t time; /* ns */
+	struct timeline_thread to;
+};
+
+struct switches_cpu {
+	uint32_t cpu;
+	struct switches_change *changes; /* by time once sealed */
+	size_t n, cap;
+	bool disorder; /* changes were added in another order */
+	uint64_t first_time; /* of the earliest change, ns */
+	struct timeline_thread first; /* who ran until then */
+};
+
+/* Zero-initialised is a valid empty one. */
+struct switches {
+	struct switches_cpu *cpus;
+	size_t ncpus, cpus_cap;
+	struct index index; /* of cpus */
+};
+
+void switches_fini(struct switches *s);
+
+/* At `time` the processor changed from one thread to another; either may be unknown. SONDE_ENOMEM. */
+int switches_add(struct switches *s, uint32_t cpu, uint64_t time, struct timeline_thread from,
+        struct timeline_thread to);
+int switches_seal(struct switches *s);
+struct timeline_thread switches_at(const struct switches *s, uint32_t cpu, uint64_t time);
+
+#endif
