@@ -17,7 +17,7 @@ def shapes(idle, busy):
     """idle, busy: processes that never run, and always do."""
     work = ["sh", "-c", "i=0; while [ $i -lt 3000 ]; do i=$((i + 1)); done"]
     nap = ["sleep", "0.05"]
-    several = ["sleep", "0.4"]  # intervals, also where perf gets little time
+    several = ["sleep", "0.4"]  # for intervals, and for a thread to run at all on a busy machine
     for form in ([], ["-x,"], ["-j"]):
         compare(" ".join(["nothing asked for", *form]), [*form, *work])
         compare(" ".join(["software events", *form]), [*form, "-e", SOFT, *work])
@@ -33,7 +33,7 @@ def shapes(idle, busy):
                 [*form, "-I", "20", "--interval-count", "3", "-a", "-e", SOFT, "sleep", "2"])
         compare(" ".join(["interval count and summary", *form]),
                 [*form, "-I", "20", "--interval-count", "2", "--summary", "-a", "-e", SOFT, "sleep", "0.6"])
-        compare(" ".join(["threads", *form]), [*form, "--per-thread", "-t", str(busy.pid), "-e", SOFT, *nap])
+        compare(" ".join(["threads", *form]), [*form, "--per-thread", "-t", str(busy.pid), "-e", SOFT, *several])
         compare(" ".join(["detail", *form]), [*form, "-d", "-d", "-d", *work])
     compare("tracepoints and a PMU", ["-e", "sched:sched_process_exit,msr/tsc/", "-e", "raw_syscalls:sys_enter", *work])
     compare("a filter", ["-e", "raw_syscalls:sys_enter", "--filter", "id == 1", *work])
