@@ -53,41 +53,11 @@ static int worker_ready(struct script *s, struct script_worker *w)
 	return 0;
 }
 
-/* Whether the filters let a sample through: 1, 0, negative: no memory. */
-static int sample_wanted(
-        const struct script *s, struct frame_reader *frames, const struct session_sample *sample)
-{
-	const struct pick *pick = &s->pick;
-	const struct frame *f;
-
-	if (!pick_takes(pick, sample->s.cpu, sample->s.time) ||
-	        !pick_thread(pick, sample->view->pid, sample->view->tid) ||
-	        !pick_comm(pick, sample->view->comm)) {
-		return 0;
-	}
-	if (pick->dsos == NULL && !pick->by_symbol) {
-		return 1;
-	}
-	f = frame_find(frames, sample->view, sample->cpumode, sample->s.ip);
-	if (f == NULL) {
-		return SONDE_ENOMEM;
-	}
-	if (!pick_object(pick, f->object)) {
-		return 0;
-	}
-	if (f->symbol == NULL || !pick->by_symbol) {
-		return pick_symbol(pick, NULL, 0, f->ip);
-	}
-	return pick_symbol(pick, frame_symbol_name(frames->resolver, f->object, f->symbol),
-	        f->ip - (f->address - f->symbol->start), f->ip);
-}
-
 /* Other records are chosen by processor only, as in perf. */
 static void put_record(const struct script *s, struct script_worker *w, const struct record *r,
         const struct session_sample *sample)
 {
-	if (s->pick.cpus != NULL &&
-	        (sample->s.cpu >= s->pick.ncpus || s->pick.cpus[sample->s.cpu] == 0)) {
+	if (!pick_cpu(&s->pick, sample->s.cpu)) {
 		return;
 	}
 	line_head(&w->out, &s->plans[sample->event], &s->style, &w->addresses, sample);
@@ -127,7 +97,7 @@ static int format_window(void *arg, unsigned worker, size_t window)
 			put_record(s, w, &r, &sample);
 			continue;
 		}
-		rc = sample_wanted(s, &w->addresses.frames, &sample);
+		rc = pick_wanted(&s->pick, &w->addresses.frames, &sample);
 		if (rc < 0) {
 			return rc;
 		}

@@ -399,3 +399,30 @@ void pick_fini(struct pick *p)
 	arena_fini(&p->arena);
 	*p = (struct pick){0};
 }
+
+int pick_wanted(
+        const struct pick *p, struct frame_reader *frames, const struct session_sample *sample)
+{
+	const struct frame *f;
+
+	if (!pick_takes(p, sample->s.cpu, sample->s.time) ||
+	        !pick_thread(p, sample->view->pid, sample->view->tid) ||
+	        !pick_comm(p, sample->view->comm)) {
+		return 0;
+	}
+	if (p->dsos == NULL && !p->by_symbol) {
+		return 1;
+	}
+	f = frame_find(frames, sample->view, sample->cpumode, sample->s.ip);
+	if (f == NULL) {
+		return SONDE_ENOMEM;
+	}
+	if (!pick_object(p, f->object)) {
+		return 0;
+	}
+	if (f->symbol == NULL || !p->by_symbol) {
+		return pick_symbol(p, NULL, 0, f->ip);
+	}
+	return pick_symbol(p, frame_symbol_name(frames->resolver, f->object, f->symbol),
+	        f->ip - (f->address - f->symbol->start), f->ip);
+}

@@ -58,12 +58,17 @@ static inline bool pick_has_number(const struct pick_numbers *numbers, uint64_t 
 	return false;
 }
 
+static inline bool pick_cpu(const struct pick *p, uint32_t cpu)
+{
+	return p->cpus == NULL || (cpu < p->ncpus && p->cpus[cpu] != 0);
+}
+
 /* Whether the sample is there at all: its processor and time. */
 static inline bool pick_takes(const struct pick *p, uint32_t cpu, uint64_t time)
 {
 	bool in = p->nranges == 0;
 
-	if (p->cpus != NULL && (cpu >= p->ncpus || p->cpus[cpu] == 0)) {
+	if (!pick_cpu(p, cpu)) {
 		return false;
 	}
 	for (size_t i = 0; i < p->nranges && !in; i++) {
@@ -94,5 +99,9 @@ static inline bool pick_symbol(const struct pick *p, const char *name, uint64_t 
 {
 	return !p->by_symbol || pick_names_symbol(p, name, start, ip);
 }
+
+/* Whether a sample is wanted, by all lists: 1, 0, SONDE_ENOMEM. */
+int pick_wanted(
+        const struct pick *p, struct frame_reader *frames, const struct session_sample *sample);
 
 #endif
