@@ -169,7 +169,7 @@ class _Thread(ctypes.Structure):
 
 class _Event(ctypes.Structure):
     _fields_ = [("sample", ctypes.POINTER(_Sample)), ("thread", _Thread), ("event", _u32), ("cpumode", _u32),
-                ("offset", _u64), ("inside", ctypes.c_void_p)]
+                ("offset", _u64), ("inside", ctypes.c_void_p), ("type", _u32)]
 
 
 class _Frame(ctypes.Structure):
@@ -228,6 +228,8 @@ _FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "sonde_session_free": (None, [_P]),
     "sonde_session_error": (ctypes.POINTER(_Error), [_P]),
     "sonde_session_open": (_int, [_P, ctypes.c_char_p]),
+    "sonde_session_open_fd": (_int, [_P, _int]),
+    "sonde_session_open_memory": (_int, [_P, ctypes.c_char_p, ctypes.c_size_t]),
     "sonde_session_diags": (_u64, [_P, _int]),
     "sonde_session_events": (ctypes.c_size_t, [_P]),
     "sonde_session_event_name": (ctypes.c_char_p, [_P, ctypes.c_size_t]),
@@ -345,13 +347,16 @@ class _Handle:
             raise SondeError(status, text, _place(error.offset))
         return status
 
-    def _begin(self, options: ctypes.Structure, path: Union[str, bytes, os.PathLike[str]]) -> None:
+    def _open(self, path: Any) -> int:
+        return int(self._call("open", os.fsencode(path)))
+
+    def _begin(self, options: ctypes.Structure, path: Any) -> None:
         options.size = ctypes.sizeof(options)
         self._handle = getattr(self._lib, f"sonde_{self._kind}_new")(ctypes.byref(options))
         if self._handle is None:
             raise MemoryError
         try:
-            self._check(self._call("open", os.fsencode(path)))
+            self._check(self._open(path))
         except SondeError:
             self.close()
             raise
@@ -770,6 +775,7 @@ _NO_CPU = (1 << 32) - 1
 class Session(_Handle):
     """A recording in order of time, with names for addresses.
 
+    path: a file; an int is a descriptor, which stays open, a memoryview the bytes of a recording, which are copied.
     symbols: name addresses (False is faster). symfs: look for objects below this folder. kallsyms: symbols of the
     kernel from this file. strict: damaged input is an error. cache: folder for what is kept between runs. home: objects
     are looked for in its .debug, perf's cache of build ids. Raises SondeError. Can be walked through once.
@@ -777,7 +783,7 @@ class Session(_Handle):
 
     _kind = "session"
 
-    def __init__(self, path: Union[str, bytes, os.PathLike[str]], symbols: bool = True,
+    def __init__(self, path: Union[str, bytes, os.PathLike[str], int, memoryview], symbols: bool = True,
                  symfs: Optional[str] = None, kallsyms: Optional[str] = None, demangle: bool = True,
                  strict: bool = False, on_diagnostic: Optional[Callable[[Diagnostic], None]] = None,
                  cache: Optional[str] = None, home: Optional[str] = None) -> None:
@@ -792,6 +798,14 @@ class Session(_Handle):
         self.events: List[Tuple[str, Attr]] = [
             (_text(self._call("event_name", i)), _attr(self._call("event_attr", i)))
             for i in range(self._call("events"))]
+
+    def _open(self, path: Any) -> int:
+        if isinstance(path, int):
+            return int(self._call("open_fd", path))
+        if isinstance(path, memoryview):
+            self._bytes = path.tobytes()  # as long as the handle
+            return int(self._call("open_memory", self._bytes, len(self._bytes)))
+        return super()._open(path)
 
     def __enter__(self) -> Session:
         return self

@@ -60,6 +60,10 @@ struct sonde_event {
 	uint32_t cpumode; /* of enum sonde_cpumode */
 	uint64_t offset; /* of the record in the file, in bytes */
 	void *inside; /* for sonde_session_frames and sonde_session_resolve */
+	/* Of the record: 9, a sample; others only where they were asked for, see preview/session.h.
+	   Of them `sample` has pid, tid, time and cpu of who wrote the record, and `thread` is the
+	   thread that it is about. */
+	uint32_t type;
 };
 
 /* A place in code: where a sample was, or what called it. Texts live as long as the session. */
@@ -88,6 +92,18 @@ SONDE_API const struct sonde_error *sonde_session_error(const struct sonde_sessi
  * SONDE_EFORMAT, SONDE_ENOMEM. Once per handle.
  */
 SONDE_API int sonde_session_open(struct sonde_session *s, const char *path);
+
+/*
+ * The same for a recording in memory: n bytes of a file or of a pipe stream. They stay the caller's
+ * and must not change until the session is freed.
+ */
+SONDE_API int sonde_session_open_memory(struct sonde_session *s, const void *bytes, size_t n);
+
+/*
+ * The same for an open descriptor, which stays open and may be closed after the call: a file, from
+ * its start wherever the descriptor is, or a pipe or socket, read to its end.
+ */
+SONDE_API int sonde_session_open_fd(struct sonde_session *s, int fd);
 
 /* Diagnostics of a kind so far. Not 0 for TRUNCATED or DAMAGED: part of the input was not read. */
 SONDE_API uint64_t sonde_session_diags(const struct sonde_session *s, enum sonde_diag_kind kind);

@@ -144,7 +144,9 @@ struct file {
  * file_close in any case.
  */
 int file_open(struct file *f, const char *path);
-/* As file_open, for bytes that the caller owns (tests, fuzzing). */
+/* As file_open, for an open descriptor, which stays open: a file from its start, or a pipe. */
+int file_open_fd(struct file *f, int fd);
+/* As file_open, for bytes that the caller owns. */
 int file_open_bytes(struct file *f, struct span bytes, const char *name);
 /*
  * Inflates compressed records: a stream with some is replaced by a spool in which each compressed

@@ -16,6 +16,7 @@
 #include "file/parts.h"
 #include "file/unwrap.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -143,9 +144,30 @@ int file_open_bytes(struct file *f, struct span bytes, const char *name)
 	return open_source(f, &s);
 }
 
+static int open_how(struct file *f, struct source_open *how)
+{
+	struct source s;
+
+	how->check_owner = f->check_owner;
+	TRY(source_open(&s, how, &f->error));
+	f->modified = how->modified;
+	return open_source(f, &s);
+}
+
+int file_open_fd(struct file *f, int fd)
+{
+	char name[32];
+	struct source_open how = {.fd = &fd};
+	int n = snprintf(name, sizeof(name), "descriptor %d", fd);
+
+	TRY(n < 0 ? SONDE_EIO : set_path(f, name));
+	how.path = f->path;
+	return open_how(f, &how);
+}
+
 int file_open(struct file *f, const char *path)
 {
-	struct source_open how = {.path = path, .check_owner = f->check_owner};
+	struct source_open how = {.path = path};
 	struct source s;
 
 	TRY(set_path(f, path));
@@ -154,9 +176,7 @@ int file_open(struct file *f, const char *path)
 		TRY(open_source(f, &s));
 		return file_add_streams(f);
 	}
-	TRY(source_open(&s, &how, &f->error));
-	f->modified = how.modified;
-	return open_source(f, &s);
+	return open_how(f, &how);
 }
 
 void file_close(struct file *f)

@@ -118,6 +118,15 @@ static void fill_info(struct sonde_file *f)
 	memcpy(f->info.feature_bits, in->feature_bits, sizeof(f->info.feature_bits));
 }
 
+void reader_begin(struct sonde_file *f)
+{
+	f->begun = true;
+	f->opened = true;
+	f->position = file_begin(&f->file);
+	f->cpus = file_cpus(&f->file);
+	fill_info(f);
+}
+
 int sonde_file_open(struct sonde_file *f, const char *path)
 {
 	int rc;
@@ -137,10 +146,7 @@ int sonde_file_open(struct sonde_file *f, const char *path)
 	if (rc < 0) {
 		return failed(f, rc);
 	}
-	f->opened = true;
-	f->position = file_begin(&f->file);
-	f->cpus = file_cpus(&f->file);
-	fill_info(f);
+	reader_begin(f);
 	return 0;
 }
 

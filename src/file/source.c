@@ -235,6 +235,9 @@ int source_open(struct source *s, struct source_open *how, struct error *err)
 	int rc;
 
 	*s = (struct source){0};
+	if (how->fd != NULL) {
+		return read_fd(s, *how->fd, how, err);
+	}
 	if (strcmp(how->path, "-") == 0) {
 		return read_fd(s, STDIN_FILENO, how, err);
 	}

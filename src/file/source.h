@@ -19,6 +19,7 @@ struct source {
 /* Arguments and results of source_open. */
 struct source_open {
 	const char *path; /* "-" is standard input */
+	const int *fd; /* NULL: open path; else read this descriptor, which stays open */
 	bool check_owner; /* refuse files of users other than this one and root */
 	int64_t modified; /* result: last change in seconds since 1970; 0: unknown */
 };

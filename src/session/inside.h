@@ -4,26 +4,33 @@
 #define SONDE_SESSION_INSIDE_H
 
 #include "core/index.h"
-#include "file/file.h"
+#include "file/reader.h"
+#include "session/pick.h"
 #include "session/reads.h"
 #include "session/session.h"
+
+#include <sonde/preview/session.h>
 
 struct session_cgroup { /* a CGROUP record */
 	uint64_t id;
 	const char *path; /* in the input */
 };
 
-/* A sample as the public API shows it, and what was asked about it. Zero-initialised is valid. */
+/* A record as the public API shows it, and what was asked about it. Zero-initialised is valid. */
 struct session_shown {
 	struct session_sample sample;
+	struct record record; /* when it is no sample */
+	struct sonde_typed_record typed;
 	struct sonde_event event;
 	struct frame_reader reader; /* made when first asked for */
 	struct sonde_frame *frames;
 	size_t frames_cap;
 };
 
-/* Fills the event of shown->sample. */
-const struct sonde_event *session_show(struct session_shown *shown, const struct sonde_session *s);
+/* The next event that sonde_session_choose wants, in shown->event. 1, 0 at the end of the worker's
+ * chunk or window, SONDE_ENOMEM. */
+int session_show_next(
+        struct session_shown *shown, const struct sonde_session *s, struct session_worker *w);
 void session_shown_fini(struct session_shown *shown);
 
 struct sonde_session {
@@ -31,13 +38,14 @@ struct sonde_session {
 	struct error error;
 	struct sonde_error *shown; /* what sonde_session_error gives out */
 	struct diag_sink diags;
-	struct file file;
+	struct sonde_file *reader;
+	struct file *file; /* of the reader */
 	struct timeline *timeline;
 	struct session_counts counts;
 	bool swap; /* records have the other byte order */
 	bool ids; /* events have ids */
-	struct session_source **sources; /* the file first */
-	size_t nsources, sources_cap;
+	struct session_source *sources[SESSION_STREAMS]; /* the file first */
+	size_t nsources;
 	struct session_event *events; /* the file's first */
 	size_t nevents, events_cap;
 	struct record *build_ids; /* BUILD_ID records, until the timeline is built */
@@ -51,6 +59,13 @@ struct sonde_session {
 	size_t next_window;
 	bool next_open;
 	struct session_shown shown_sample;
+	struct pick pick; /* of sonde_session_choose */
+	uint32_t kinds;
+	bool filtered, no_samples;
+	struct sonde_process process; /* of the lists */
+	struct sonde_thread_life thread;
+	struct sonde_mapping mapping;
+	struct sonde_object object, mapped;
 	bool misused; /* by the options: it cannot be opened */
 	bool opened; /* was tried */
 	bool ready; /* and succeeded */

@@ -22,7 +22,10 @@ struct sonde_session *sonde_session_new(const struct sonde_session_options *opti
 		return NULL;
 	}
 	s->shown = calloc(1, sizeof(*s->shown));
-	if (s->shown == NULL) {
+	s->reader = sonde_file_new(NULL);
+	if (s->shown == NULL || s->reader == NULL) {
+		sonde_file_free(s->reader);
+		free(s->shown);
 		free(s);
 		return NULL;
 	}
@@ -38,7 +41,8 @@ struct sonde_session *sonde_session_new(const struct sonde_session_options *opti
 	}
 	s->diags.fn = s->options.on_diag;
 	s->diags.arg = s->options.diag_arg;
-	s->file.diags = &s->diags;
+	s->file = reader_file(s->reader);
+	s->file->diags = &s->diags;
 	session_worker_init(&s->next, s);
 	return s;
 }
@@ -54,11 +58,11 @@ void sonde_session_free(struct sonde_session *s)
 	index_fini(&s->cgroup_ids);
 	free(s->cgroups);
 	timeline_free(s->timeline);
-	file_close(&s->file);
+	sonde_file_free(s->reader);
+	pick_fini(&s->pick);
 	for (size_t i = 0; i < s->nsources; i++) {
 		s->sources[i]->ops->free(s->sources[i]);
 	}
-	free(s->sources);
 	free(s->events);
 	free(s->build_ids);
 	session_reads_fini(&s->reads);
@@ -97,8 +101,8 @@ static int add_build_id(
 /* From the header, and from records of pipe streams. */
 static int read_build_ids(struct sonde_session *s)
 {
-	uint64_t offset = s->file.features[FEATURE_BUILD_ID].offset;
-	struct cursor c = cursor_make(file_feature(&s->file, FEATURE_BUILD_ID), s->file.swap);
+	uint64_t offset = s->file->features[FEATURE_BUILD_ID].offset;
+	struct cursor c = cursor_make(file_feature(s->file, FEATURE_BUILD_ID), s->file->swap);
 	struct feature_build_id_view b;
 
 	while (feature_build_id_next(&c, &b)) {
@@ -111,7 +115,7 @@ static int read_build_ids(struct sonde_session *s)
 	for (size_t i = 0; i < s->nbuild_ids; i++) {
 		const struct record *r = &s->build_ids[i];
 
-		if (feature_build_id_view(r->body, r->misc, s->file.swap, &b)) {
+		if (feature_build_id_view(r->body, r->misc, s->file->swap, &b)) {
 			TRY(add_build_id(s, &b, r->offset));
 		} else {
 			diag_report(
@@ -145,9 +149,9 @@ int session_add_event(struct sonde_session *s, const struct session_event *event
 
 int session_add_source(struct sonde_session *s, struct session_source *src)
 {
-	if (!array_reserve(&s->sources, &s->sources_cap, s->nsources + 1, sizeof(*s->sources))) {
+	if (s->nsources == SESSION_STREAMS) {
 		src->ops->free(src);
-		return SONDE_ENOMEM;
+		return SONDE_ELIMIT;
 	}
 	src->stream = (uint32_t)s->nsources;
 	s->sources[s->nsources++] = src;
@@ -157,7 +161,7 @@ int session_add_source(struct sonde_session *s, struct session_source *src)
 /* The file as the first source, with its events. */
 static int add_file(struct sonde_session *s)
 {
-	const struct file *f = &s->file;
+	const struct file *f = s->file;
 	struct session_source *src = session_file_source(f, &s->diags, s->options.counts_only);
 
 	if (src == NULL) {
@@ -178,7 +182,14 @@ static int add_file(struct sonde_session *s)
 	return 0;
 }
 
-int session_open_header(struct sonde_session *s, const char *path)
+/* What was given to open. */
+struct input {
+	const char *path;
+	const int *fd; /* NULL: path or bytes */
+	struct span bytes;
+};
+
+static int open_input(struct sonde_session *s, const struct input *in)
 {
 	int rc;
 
@@ -195,25 +206,33 @@ int session_open_header(struct sonde_session *s, const char *path)
 		        "cannot read the symbols of the kernel from %s: %s", s->options.kallsyms,
 		        strerror(errno));
 	}
-	s->file.check_owner = s->options.check_owner;
-	rc = file_open(&s->file, path);
+	s->file->check_owner = s->options.check_owner;
+	rc = in->fd != NULL     ? file_open_fd(s->file, *in->fd)
+	     : in->path != NULL ? file_open(s->file, in->path)
+	                        : file_open_bytes(s->file, in->bytes, "memory");
 	if (rc < 0) {
-		s->error = s->file.error;
+		s->error = s->file->error;
 		return rc;
 	}
 	return add_file(s) < 0 ? error_nomem(&s->error) : 0;
 }
 
+int session_open_header(struct sonde_session *s, const char *path)
+{
+	return open_input(s, &(struct input){.path = path});
+}
+
 int session_open_records(struct sonde_session *s)
 {
-	int rc = file_inflate(&s->file);
+	int rc = file_inflate(s->file);
 
 	if (rc < 0) {
-		s->error = s->file.error;
+		s->error = s->file->error;
 		return rc;
 	}
+	reader_begin(s->reader);
 	if (s->options.kallsyms == NULL) {
-		s->options.kallsyms = s->file.kallsyms;
+		s->options.kallsyms = s->file->kallsyms;
 	}
 	s->timeline = timeline_new(&s->diags);
 	if (s->timeline == NULL) {
@@ -226,7 +245,7 @@ int session_open_records(struct sonde_session *s)
 	if (s->options.strict &&
 	        s->diags.counts[SONDE_DIAG_TRUNCATED] + s->diags.counts[SONDE_DIAG_DAMAGED] != 0) {
 		return error_set(
-		        &s->error, SONDE_EFORMAT, NO_OFFSET, "%s is damaged", s->file.path);
+		        &s->error, SONDE_EFORMAT, NO_OFFSET, "%s is damaged", s->file->path);
 	}
 	s->ready = true;
 	return 0;
@@ -234,9 +253,25 @@ int session_open_records(struct sonde_session *s)
 
 int sonde_session_open(struct sonde_session *s, const char *path)
 {
-	int rc = session_open_header(s, path);
+	TRY(open_input(s, &(struct input){.path = path}));
+	return session_open_records(s);
+}
 
-	return rc < 0 ? rc : session_open_records(s);
+int sonde_session_open_fd(struct sonde_session *s, int fd)
+{
+	TRY(open_input(s, &(struct input){.fd = &fd}));
+	return session_open_records(s);
+}
+
+int sonde_session_open_memory(struct sonde_session *s, const void *bytes, size_t n)
+{
+	TRY(open_input(s, &(struct input){.bytes = {bytes, n}}));
+	return session_open_records(s);
+}
+
+struct sonde_file *sonde_session_file(struct sonde_session *s)
+{
+	return s->ready ? s->reader : NULL;
 }
 
 int session_ready(struct sonde_session *s)
@@ -268,6 +303,28 @@ const struct sonde_attr *sonde_session_event_attr(const struct sonde_session *s,
 	return event < s->nevents ? &s->events[event].attr : NULL;
 }
 
+int sonde_session_choose(struct sonde_session *s, const struct sonde_session_choice *choice)
+{
+	struct sonde_session_choice c = {0};
+	int rc;
+
+	TRY(session_ready(s));
+	TRY(options_copy(&c, sizeof(c), choice, &s->error));
+	pick_fini(&s->pick);
+	rc = pick_init(&s->pick, s, &c.filter);
+	if (rc < 0) {
+		pick_fini(&s->pick);
+		c = (struct sonde_session_choice){0};
+	}
+	s->filtered = memcmp(&c.filter, &(struct sonde_filter){0}, sizeof(c.filter)) != 0;
+	s->kinds = c.kinds;
+	s->no_samples = c.no_samples;
+	s->next.kinds = c.kinds;
+	s->next_window = 0;
+	s->next_open = false;
+	return error_plain(&s->error, rc);
+}
+
 int sonde_session_next(struct sonde_session *s, const struct sonde_event **e)
 {
 	int rc;
@@ -283,12 +340,12 @@ int sonde_session_next(struct sonde_session *s, const struct sonde_event **e)
 			}
 			s->next_open = true;
 		}
-		rc = session_worker_next(&s->next, &s->shown_sample.sample);
+		rc = session_show_next(&s->shown_sample, s, &s->next);
 		if (rc < 0) {
 			return error_nomem(&s->error);
 		}
 		if (rc > 0) {
-			*e = session_show(&s->shown_sample, s);
+			*e = &s->shown_sample.event;
 			return 1;
 		}
 		s->next_open = false;
@@ -307,12 +364,12 @@ const struct frame_resolver *session_frames(const struct sonde_session *s)
 
 const struct file *session_file(const struct sonde_session *s)
 {
-	return &s->file;
+	return s->file;
 }
 
 void session_forget(const struct sonde_session *s)
 {
-	file_forget(&s->file);
+	file_forget(s->file);
 }
 
 const struct timeline *session_timeline(const struct sonde_session *s)
@@ -354,12 +411,12 @@ const struct session_event *session_events(const struct sonde_session *s)
 
 const struct session_event *session_event_by_id(const struct sonde_session *s, uint64_t id)
 {
-	const struct file_event *e = file_event_by_id(&s->file, id);
+	const struct file_event *e = file_event_by_id(s->file, id);
 
 	if (e != NULL) {
-		return &s->events[e - s->file.events];
+		return &s->events[e - s->file->events];
 	}
-	for (size_t i = s->file.nevents; i < s->nevents; i++) {
+	for (size_t i = s->file->nevents; i < s->nevents; i++) {
 		for (size_t j = 0; j < s->events[i].nids; j++) {
 			if (s->events[i].ids[j] == id) {
 				return &s->events[i];
@@ -372,12 +429,12 @@ const struct session_event *session_event_by_id(const struct sonde_session *s, u
 int session_feature(
         const struct sonde_session *s, unsigned bit, struct arena *a, void *out, size_t size)
 {
-	return feature_read(&s->file, bit, a, out, size);
+	return feature_read(s->file, bit, a, out, size);
 }
 
 bool session_has_feature(const struct sonde_session *s, unsigned bit)
 {
-	return bit < FEATURE_BITS && file_has_feature(&s->file, (enum abi_feature)bit);
+	return bit < FEATURE_BITS && file_has_feature(s->file, (enum abi_feature)bit);
 }
 
 bool session_swap(const struct sonde_session *s)
@@ -387,13 +444,13 @@ bool session_swap(const struct sonde_session *s)
 
 uint64_t session_size(const struct sonde_session *s)
 {
-	return file_end(&s->file);
+	return file_end(s->file);
 }
 
 int session_record_next(const struct sonde_session *s, uint64_t *position, struct record *r)
 {
 	if (*position == 0) {
-		*position = file_begin(&s->file);
+		*position = file_begin(s->file);
 	}
-	return file_next(&s->file, position, r, NULL);
+	return file_next(s->file, position, r, NULL);
 }

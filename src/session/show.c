@@ -2,11 +2,17 @@
 /* Samples and their frames as the public API shows them. */
 #include "core/array.h"
 #include "core/pool.h"
+#include "record/typed.h"
 #include "session/inside.h"
 
 #include <stdlib.h>
 
-const struct sonde_event *session_show(struct session_shown *shown, const struct sonde_session *s)
+static int reader_ready(struct session_shown *shown, const struct sonde_session *s)
+{
+	return shown->reader.resolver == NULL ? frame_reader_init(&shown->reader, &s->frames) : 0;
+}
+
+static void show(struct session_shown *shown, const struct sonde_session *s, uint32_t type)
 {
 	const struct session_sample *in = &shown->sample;
 
@@ -19,8 +25,68 @@ const struct sonde_event *session_show(struct session_shown *shown, const struct
 	        .cpumode = in->cpumode,
 	        .offset = in->offset,
 	        .inside = shown,
+	        .type = type,
 	};
-	return &shown->event;
+}
+
+/* Whether it is one that was chosen: 1, 0, SONDE_ENOMEM. */
+static int is_chosen(struct session_shown *shown, const struct sonde_session *s, uint32_t type)
+{
+	if (type != RECORD_SAMPLE) {
+		return pick_cpu(&s->pick, shown->sample.s.cpu);
+	}
+	if (s->no_samples || !s->filtered) {
+		return !s->no_samples;
+	}
+	TRY(reader_ready(shown, s));
+	return pick_wanted(&s->pick, &shown->reader, &shown->sample);
+}
+
+int session_show_next(
+        struct session_shown *shown, const struct sonde_session *s, struct session_worker *w)
+{
+	uint32_t type = RECORD_SAMPLE;
+	int rc;
+
+	do {
+		if (w->kinds == 0) {
+			rc = session_worker_next(w, &shown->sample);
+		} else {
+			rc = session_worker_next_any(w, &shown->record, &shown->sample);
+			type = shown->record.type;
+		}
+		if (rc <= 0) {
+			return rc;
+		}
+		rc = is_chosen(shown, s, type);
+	} while (rc == 0);
+	show(shown, s, type);
+	return rc;
+}
+
+int sonde_session_record(
+        struct sonde_session *s, const struct sonde_event *e, const struct sonde_typed_record **r)
+{
+	struct session_shown *shown = e->inside;
+	struct sonde_typed_record *typed = &shown->typed;
+	const struct record_plan *plan = &s->events[e->event].plan;
+
+	*r = typed;
+	*typed = (struct sonde_typed_record){.type = e->type,
+	        .misc = (uint16_t)e->cpumode,
+	        .event = (long)e->event,
+	        .trailer = {.pid = e->sample->pid,
+	                .tid = e->sample->tid,
+	                .time = e->sample->time,
+	                .id = e->sample->id,
+	                .stream_id = e->sample->stream_id,
+	                .cpu = e->sample->cpu}};
+	if (e->type == RECORD_SAMPLE) {
+		typed->sample = *e->sample;
+		return 1;
+	}
+	typed->misc = shown->record.misc;
+	return typed_decode(&shown->record, s->swap, plan, typed);
 }
 
 void session_shown_fini(struct session_shown *shown)
@@ -49,8 +115,8 @@ static int map_chunk(void *arg, unsigned worker, size_t task)
 	int rc;
 
 	session_chunk_open(&w->samples, task);
-	while ((rc = session_worker_next(&w->samples, &w->shown.sample)) > 0) {
-		TRY(job->fn(job->arg, worker, session_show(&w->shown, job->session)));
+	while ((rc = session_show_next(&w->shown, job->session, &w->samples)) > 0) {
+		TRY(job->fn(job->arg, worker, &w->shown.event));
 	}
 	return rc;
 }
@@ -68,6 +134,7 @@ int sonde_session_map(struct sonde_session *s, sonde_map_fn fn, void *arg)
 	}
 	for (unsigned i = 0; i < jobs; i++) {
 		session_worker_init(&job.workers[i].samples, s);
+		job.workers[i].samples.kinds = s->kinds;
 	}
 	rc = pool_run(jobs, session_chunks(s), map_chunk, &job);
 	for (unsigned i = 0; i < jobs; i++) {
@@ -81,9 +148,7 @@ int sonde_session_map(struct sonde_session *s, sonde_map_fn fn, void *arg)
 /* Makes room for one more frame than n; negative: no memory. */
 static int room_for(struct session_shown *shown, const struct sonde_session *s, size_t n)
 {
-	if (shown->reader.resolver == NULL) {
-		TRY(frame_reader_init(&shown->reader, &s->frames));
-	}
+	TRY(reader_ready(shown, s));
 	return array_reserve(&shown->frames, &shown->frames_cap, n + 1, sizeof(*shown->frames))
 	               ? 0
 	               : SONDE_ENOMEM;

@@ -25,6 +25,7 @@ struct session_source;
 
 #define SESSION_BATCH        32u
 #define SESSION_NO_EVENT     UINT32_MAX
+#define SESSION_STREAMS      256u
 #define SESSION_SEQUENCE     56u /* bits of a place; the stream is above them */
 #define SESSION_SEQUENCE_MAX (((uint64_t)1 << SESSION_SEQUENCE) - 1)
 
@@ -88,7 +89,7 @@ struct session_source {
 };
 
 /* Adds a source, between session_open_header and session_open_records. The session frees it, also
- * after a failure. Stream number, or SONDE_ENOMEM. */
+ * after a failure. Stream number, or SONDE_ELIMIT: there are too many. */
 int session_add_source(struct sonde_session *s, struct session_source *src);
 
 /* Adds an event, at the same time; its texts and ids live as long as the source. Its number, or

@@ -42,7 +42,7 @@ struct change {
 };
 
 struct process {
-	uint32_t pid;
+	uint32_t pid, ppid; /* ppid: of its FORK record, or NONE */
 	uint32_t older; /* generation before this one, or NONE */
 	uint64_t start;
 	struct change *roots;
@@ -215,7 +215,7 @@ static void generation_put(
 static uint32_t process_new(struct timeline *t, uint32_t pid, uint64_t time, uint32_t root)
 {
 	uint32_t id = (uint32_t)t->nprocesses;
-	struct process p = {.pid = pid, .start = time};
+	struct process p = {.pid = pid, .ppid = NONE, .start = time};
 	size_t at;
 
 	if (index_room(&t->pids) < 0 ||
@@ -383,6 +383,9 @@ static bool play_fork(struct timeline *t, const struct record *r, uint64_t time)
 		            ? known
 		            : process_new(t, f.pid, time,
 		                      copy ? last_root(&t->processes[parent]) : TIMELINE_NO_ROOT);
+		if (p != NONE) {
+			t->processes[p].ppid = f.ppid;
+		}
 	}
 	if (p == NONE) {
 		return false;
@@ -430,7 +433,8 @@ static bool map_into(struct timeline *t, uint32_t process, uint64_t time,
 	        .time = time,
 	        .object = object,
 	        .prot = m->prot,
-	        .flags = m->flags};
+	        .flags = m->flags,
+	        .pid = t->processes[process].pid};
 	p = &t->processes[process];
 	if (t->objects.items[object].kind == TIMELINE_KERNEL) {
 		end = kernel_end(end);
@@ -743,6 +747,55 @@ int timeline_add_build_id(
         struct timeline *t, const char *name, const uint8_t *id, size_t size, bool kernel)
 {
 	return objects_add_build_id(&t->objects, name, id, size, kernel);
+}
+
+size_t timeline_processes(const struct timeline *t)
+{
+	return t->nprocesses;
+}
+
+struct timeline_life timeline_process(const struct timeline *t, size_t i)
+{
+	const struct process *p = &t->processes[i];
+	struct timeline_life life = {
+	        .pid = p->pid, .tid = p->pid, .ppid = p->ppid, .start = p->start};
+	uint32_t th = thread_find(t, p->pid);
+
+	while (th != NONE && t->threads[th].process != i) {
+		th = t->threads[th].older;
+	}
+	if (th != NONE) {
+		life.comm = t->threads[th].names[t->threads[th].nnames - 1].to;
+		life.named = true;
+	}
+	return life;
+}
+
+size_t timeline_threads(const struct timeline *t)
+{
+	return t->nthreads;
+}
+
+struct timeline_life timeline_thread(const struct timeline *t, size_t i)
+{
+	const struct thread *th = &t->threads[i];
+
+	return (struct timeline_life){.pid = t->processes[th->process].pid,
+	        .tid = th->tid,
+	        .ppid = t->processes[th->process].ppid,
+	        .start = th->start,
+	        .comm = th->names[th->nnames - 1].to,
+	        .named = true};
+}
+
+size_t timeline_mappings(const struct timeline *t)
+{
+	return t->nmappings;
+}
+
+const struct timeline_mapping *timeline_mapping(const struct timeline *t, size_t i)
+{
+	return &t->mappings[i];
 }
 
 size_t timeline_objects(const struct timeline *t)

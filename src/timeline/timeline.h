@@ -51,6 +51,16 @@ struct timeline_mapping {
 	uint64_t time;
 	uint32_t object; /* index */
 	uint32_t prot, flags;
+	uint32_t pid; /* whose it was when it was made; UINT32_MAX: the kernel's */
+};
+
+/* A process or thread, from its first record to the re-use of its number. */
+struct timeline_life {
+	uint32_t pid, tid; /* tid of a process: pid */
+	uint32_t ppid; /* of a process; UINT32_MAX: not known */
+	uint64_t start; /* ns */
+	uint32_t comm; /* interned: last name, of a process that of its main thread */
+	bool named; /* comm is set */
 };
 
 struct timeline;
@@ -135,6 +145,13 @@ const struct timeline_mapping *timeline_find(const struct timeline *t,
 uint64_t timeline_object_address(
         const struct timeline *t, const struct timeline_mapping *m, uint64_t addr);
 
+/* Lists of all that is known, by index. Of processes the kernel is one; its pid is UINT32_MAX. */
+size_t timeline_processes(const struct timeline *t);
+struct timeline_life timeline_process(const struct timeline *t, size_t i);
+size_t timeline_threads(const struct timeline *t);
+struct timeline_life timeline_thread(const struct timeline *t, size_t i);
+size_t timeline_mappings(const struct timeline *t);
+const struct timeline_mapping *timeline_mapping(const struct timeline *t, size_t i);
 size_t timeline_objects(const struct timeline *t);
 const struct timeline_object *timeline_object(const struct timeline *t, uint32_t index);
 /* The text of an interned name (comm or file name). */

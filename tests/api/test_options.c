@@ -16,6 +16,7 @@
 #include <sonde/preview/report.h>
 #include <sonde/preview/rewrite.h>
 #include <sonde/preview/script.h>
+#include <sonde/preview/session.h>
 #include <sonde/preview/stat.h>
 #include <sonde/pt.h>
 #include <sonde/session.h>
@@ -121,6 +122,17 @@ static int print_script(struct sonde_session *s, const void *options, size_t *by
 static int print_flamegraph(struct sonde_session *s, const void *options, size_t *bytes)
 {
 	return sonde_flamegraph_write(s, options, take, bytes);
+}
+
+static int choose(struct sonde_session *s, const void *options, size_t *bytes)
+{
+	*bytes = 1; /* it prints nothing */
+	return sonde_session_choose(s, options);
+}
+
+static int call_choose(const void *options)
+{
+	return in_session(options, choose);
 }
 
 static int call_report(const void *options)
@@ -315,6 +327,7 @@ static const struct {
         {"sonde_session_new", call_session, sizeof(struct sonde_session_options)},
         {"sonde_report_print", call_report, sizeof(struct sonde_report_options)},
         {"sonde_script_print", call_script, sizeof(struct sonde_script_options)},
+        {"sonde_session_choose", call_choose, sizeof(struct sonde_session_choice)},
         {"sonde_flamegraph_write", call_flamegraph, sizeof(struct sonde_flamegraph_options)},
         {"sonde_profile_new", call_profile, sizeof(struct sonde_profile_options)},
         {"sonde_profile_tree_new", call_profile_tree, sizeof(struct sonde_profile_tree_options)},

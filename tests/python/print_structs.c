@@ -120,6 +120,7 @@ static void print_session(const char *before)
 	AT(sonde_event, cpumode);
 	AT(sonde_event, offset);
 	AT(sonde_event, inside);
+	AT(sonde_event, type);
 	END();
 	BEGIN(sonde_thread);
 	AT(sonde_thread, comm);
