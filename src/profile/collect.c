@@ -11,9 +11,11 @@
 
 /*
  * Recent look-ups in front of the indexes, which do not fit the processor's caches: a few hot
- * frames make most of all chains, and a few chains most of the samples. All are direct-mapped.
+ * frames make most of all chains, and a few chains most of the samples. Places are direct-mapped, and
+ * samples too until the memory grows, which it does where it forgets chains that come again.
  */
-#define RECENT 4096u
+#define RECENT      4096u
+#define RECENT_MORE 8u /* times as many samples, with as many slots for each */
 
 /*
  * What is not among them waits until there is a batch of it, so that the misses of the processor's
@@ -54,7 +56,10 @@ struct profile_worker {
 	struct frame_reader frames_of; /* addresses to objects */
 	struct profile_counts counts;
 	struct recent_place places[RECENT];
-	struct recent_sample samples[RECENT];
+	struct recent_sample *samples;
+	size_t nslots; /* of a sample */
+	size_t forgotten; /* chains that were looked up again, since the last growth */
+	size_t looked_up;
 	struct profile_who last;
 	uint32_t last_words[FIELD_KEY_WORDS_MAX]; /* the vector of last.key */
 	uint32_t last_who; /* PROFILE_NONE: none yet */
@@ -197,9 +202,49 @@ static int who_find(
 	return 0;
 }
 
+/* The slots where a sample is remembered: w->nslots, the newest first. */
+static struct recent_sample *recent_slots(struct profile_worker *w, uint64_t hash)
+{
+	return &w->samples[(hash & (RECENT - 1)) * w->nslots];
+}
+
+static void recent_put(struct profile_worker *w, const struct recent_sample *key)
+{
+	struct recent_sample *slots = recent_slots(w, key->hash);
+
+	for (size_t i = w->nslots; i-- > 1;) {
+		slots[i] = slots[i - 1];
+	}
+	slots[0] = *key;
+}
+
+/* Remembers more samples when a quarter of those that were looked up are of known chains. */
+static void recent_grow(struct profile_worker *w)
+{
+	struct recent_sample *old = w->samples, *samples;
+
+	if (w->looked_up < RECENT / 4 || w->nslots != 1) {
+		return;
+	}
+	samples = w->forgotten > w->looked_up / 4
+	                  ? calloc((size_t)RECENT * RECENT_MORE, sizeof(*samples))
+	                  : NULL;
+	if (samples != NULL) { /* it works without, too */
+		w->samples = samples;
+		w->nslots = RECENT_MORE;
+		for (size_t i = 0; i < RECENT; i++) {
+			*recent_slots(w, i) = old[i];
+		}
+		free(old);
+	}
+	w->looked_up = w->forgotten = 0;
+}
+
 /* Counts the waiting samples. */
 static int waiting_count(struct profile *p, struct profile_worker *w)
 {
+	size_t known = w->counts.nchains;
+
 	TRY(words_resolve(p, w));
 	for (size_t i = 0; i < w->nwaiting; i++) {
 		struct waiting_sample *s = &w->waiting[i];
@@ -224,11 +269,16 @@ static int waiting_count(struct profile *p, struct profile_worker *w)
 		TRY(profile_chain_add(&w->counts, &s->chain, w->frames + s->first + 1, &s->key.id));
 		if (s->stays) {
 			s->key.id++;
-			w->samples[s->key.hash & (RECENT - 1)] = s->key;
+			recent_put(w, &s->key);
 		}
 	}
+	w->looked_up += w->nwaiting;
+	w->forgotten += w->nwaiting - (w->counts.nchains - known);
 	w->nwaiting = 0;
 	w->nwords = 0;
+	if (needs_chains(p)) { /* without, a look-up costs less than a bigger memory */
+		recent_grow(w);
+	}
 	return 0;
 }
 
@@ -285,10 +335,12 @@ static int sample_count(struct profile *p, struct profile_worker *w, const struc
 		TRY(frame_chain_open(&w->frames_of, &s->s, s->cpumode, &chain));
 	}
 	new->stays = recent_key(w, s, &chain, c->who, &new->key);
-	r = &w->samples[new->key.hash &(RECENT - 1)];
-	if (new->stays && recent_same(r, &new->key)) {
-		profile_chain_count(&w->counts.chains[r->id - 1], c);
-		return 0;
+	r = recent_slots(w, new->key.hash);
+	for (size_t i = 0; i < w->nslots && new->stays; i++) {
+		if (recent_same(&r[i], &new->key)) {
+			profile_chain_count(&w->counts.chains[r[i].id - 1], c);
+			return 0;
+		}
 	}
 	new->first = w->nwords;
 	TRY(words_add(p, w, s, &chain, &c->n));
@@ -317,6 +369,11 @@ static int worker_init(struct profile_worker *w, struct sonde_session *s)
 {
 	session_worker_init(&w->worker, s);
 	w->last_who = PROFILE_NONE;
+	w->nslots = 1;
+	w->samples = calloc(RECENT, sizeof(*w->samples));
+	if (w->samples == NULL) {
+		return SONDE_ENOMEM;
+	}
 	return frame_reader_init(&w->frames_of, session_frames(s));
 }
 
@@ -351,6 +408,7 @@ void profile_workers_free(struct profile *p)
 		session_worker_fini(&p->workers[i].worker);
 		frame_reader_fini(&p->workers[i].frames_of);
 		profile_counts_fini(&p->workers[i].counts);
+		free(p->workers[i].samples);
 		free(p->workers[i].words);
 		free(p->workers[i].frames);
 	}
