@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Replays a folder of inputs through a fuzz target in an ordinary build, as TAP: one line an input.
- * The empty input and a few fixed ones are always tried, so that a target without a corpus is run
- * too.
+ * Replays a folder of inputs through a fuzz target in an ordinary build, as TAP: a line for each
+ * input. The empty input and a few fixed ones are always run, so that a target without a corpus is
+ * run too.
  */
 #include <dirent.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Reads at most INPUT_MAX bytes; NULL when the file cannot be read. */
+/* Reads at most INPUT_MAX bytes; NULL: the file cannot be read. */
 static uint8_t *read_input(const char *path, size_t *size)
 {
 	FILE *f = fopen(path, "rb");
@@ -47,7 +47,10 @@ static void try_fixed(void)
 	}
 }
 
-/* A sanitizer or a signal ends the program inside the target; what returns has passed. */
+/*
+ * A sanitizer or a signal ends the program inside the target; an input passes if the target
+ * returns.
+ */
 static int replay(const char *folder, int count)
 {
 	DIR *dir = opendir(folder);

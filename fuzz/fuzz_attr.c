@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Attrs in both byte orders: decoded and encoded they are the same bytes, by way of the other order
- * too, and a plan can be made of anything. */
+/*
+ * Attrs in both byte orders: decoding and encoding gives the same bytes, also through the other
+ * order; a plan can be made of any attr.
+ */
 #include "record/record.h"
 
 #include <stdlib.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* ELF bytes: sorted symbols, no more than the bytes can hold; a build id of at most 20 bytes. */
+/*
+ * ELF bytes: symbols are sorted and no more than the bytes can hold; a build id has at most 20
+ * bytes.
+ */
 #include "fuzz_symbols.h"
 #include "image/image.h"
 

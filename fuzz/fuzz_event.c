@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Event strings on a machine whose PMU is part of the input: the string, a format file and the terms
- * of an event, each ended by a NUL. An event's name is a string that means the same event.
+ * Event strings on a machine whose PMU is part of the input: the string, a format file and the
+ * terms of an event, each ended by a NUL. Parsing an event's name gives the same event.
  */
 #include "core/span.h"
 #include "event/parts.h"
 
 #include <stdlib.h>
 
-/* The next text of the input; the last one needs no NUL. */
+/* Reads the next text of the input; the last one needs no NUL. */
 static char *take(const uint8_t **data, size_t *size)
 {
 	size_t n = strnlen((const char *)*data, *size);
@@ -39,7 +39,7 @@ static void add_pmu(
 	if (pmu_format_decode(format, &pmu->formats[0])) {
 		if (pmu_deposit(pmu->formats[0].mask, pmu_format_max(&pmu->formats[0])) !=
 		        pmu->formats[0].mask) {
-			abort(); /* the largest value fills all bits */
+			abort(); /* the largest value sets all bits */
 		}
 		pmu->formats[0].name = "event";
 		pmu->formats[0].text = format;
@@ -95,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (event_parse(&list, -1, text, &err) == 0) {
 		check(&list, format, terms);
 	} else if (err.text[0] == '\0' || list.n != 0) {
-		abort(); /* a failure says why, and adds nothing */
+		abort(); /* a failure has a message, and adds nothing */
 	}
 	event_list_fini(&list);
 	free(text);

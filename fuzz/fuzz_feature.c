@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Header features: byte 0 is the feature, byte 1 the number of cpus, the rest the payload. What was
- * decoded is encoded to the same bytes, in its own byte order and, when it was decoded to its end,
- * by way of the other one (a tail has no byte order).
+ * Header features: byte 0 is the feature, byte 1 the number of cpus, the rest the payload. A
+ * decoded value is encoded to the same bytes, in its own byte order and, if all bytes were decoded,
+ * through the other one (a tail has no byte order).
  */
 #include "file/feature.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A whole recording in memory, of every container: header, attrs, features, compressed records, and
+ * A whole recording in memory, in every container: header, attrs, features, compressed records, and
  * every record through its plan. The walk ends, items follow each other, and the same positions
  * give the same records again.
  */

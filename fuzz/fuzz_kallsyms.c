@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kallsyms text, as the kernel and as one module: sorted symbols, no more than there are lines. */
+/* kallsyms text, as the kernel and as a module: symbols are sorted and no more than lines. */
 #include "fuzz_symbols.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The input says what is encoded: branches, IPs, packets with any fields. What the encoder takes
- * must come back: the same branches between the same packets, the same IPs, the same fields. What
- * it refuses must leave no byte behind.
+ * The input selects what is encoded: branches, IPs, packets with any fields. Decoding gives what
+ * the encoder accepted: the same branches between the same packets, the same IPs, the same fields.
+ * A refused packet leaves no byte.
  */
 #include "pt/packet.h"
 
@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define ASKED_MAX 512
 
 struct asked {
-	struct sonde_pt_packet packet; /* count bits of value are branches, if it is a TNT8 */
+	struct sonde_pt_packet packet; /* in a TNT8: value has this many branch bits */
 	bool by_ip; /* value is the IP */
 };
 
@@ -44,7 +44,7 @@ static struct sonde_pt_packet take_packet(struct input *in)
 	return p;
 }
 
-/* Inside a block a byte that begins a TNT may begin a BIP, and a BIP has the block's size. */
+/* Inside a block, the first byte of a TNT may be that of a BIP, and a BIP has the block's size. */
 static bool may_stand(const struct sonde_pt_packet *p, unsigned block)
 {
 	if (p->kind == SONDE_PT_BIP
@@ -92,7 +92,7 @@ static bool ask_packet(struct sonde_pt_encoder *e, struct asked *a, unsigned *bl
 	return true;
 }
 
-/* One thing that is asked for; false: it was refused. */
+/* Encodes one thing; false: the encoder refused it. */
 static bool ask(struct sonde_pt_encoder *e, struct input *in, struct asked *a, unsigned *block)
 {
 	unsigned what = (unsigned)take(in, 1);
@@ -114,7 +114,7 @@ static bool ask(struct sonde_pt_encoder *e, struct input *in, struct asked *a, u
 	return ask_packet(e, a, block);
 }
 
-/* What was read, branch by branch. */
+/* Decodes branch by branch. */
 struct reader {
 	struct pt_cursor cursor;
 	struct sonde_pt_packet packet;
@@ -157,7 +157,7 @@ static void check(struct reader *r, const struct asked *a)
 		return;
 	}
 	if (r->bits != 0) {
-		abort(); /* branches that were not asked for */
+		abort(); /* branches that were not encoded */
 	}
 	next(r);
 	if (got->kind != want->kind) {
@@ -179,8 +179,8 @@ static void check(struct reader *r, const struct asked *a)
 }
 
 /*
- * The end of a packet with what follows may look like a PSB (a CYC that ends with 02, a TNT 82, a
- * PSB): a reader must take it for one.
+ * The end of a packet with the bytes after it may look like a PSB (a CYC that ends with 02, a TNT
+ * 82, a PSB): then a decoder must report a PSB.
  */
 static bool looks_like_more(
         const uint8_t *bytes, size_t n, const struct asked *asked, unsigned count)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Half of the input is code, half is a trace behind a PSB that leads into it. Following it by steps
- * and only counting must give the same numbers; both come to an end; two threads do the same.
+ * Half of the input is code, half is a trace after a PSB that leads into the code. Steps and counts
+ * give the same numbers, both end, and two threads give the same.
  */
 #include <sonde/pt_flow.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static void check_jobs(struct sonde_pt_graph *graph, const uint8_t *trace, size_
 	sonde_pt_flow_free(flow);
 }
 
-/* Where the code changes, and back; and steps of which only some are wanted. */
+/* Changes of the code and back; and steps of which only some are wanted. */
 struct variant {
 	const struct sonde_pt_flow_options *options;
 	bool moves;
@@ -57,7 +57,7 @@ static struct sonde_pt_flow *new_flow(
 	return flow;
 }
 
-/* Picks out of all instructions what a flow gives that is asked only for that. */
+/* Selects from all instructions what a flow returns that is asked only for that. */
 static uint64_t check_wanted(struct sonde_pt_graph *graph, const uint8_t *trace, size_t n,
         const struct variant *variant, const struct sonde_pt_totals *want)
 {
@@ -122,7 +122,7 @@ static void check_ticks(
 	sonde_pt_flow_free(flow);
 }
 
-/* The instructions that are chosen are the same whatever else is wanted. */
+/* The selected instructions are the same whatever else is wanted. */
 static void check_sampled(struct sonde_pt_graph *graph, const uint8_t *trace, size_t n,
         const struct variant *variant, const struct sonde_pt_totals *want)
 {
@@ -142,7 +142,7 @@ static void check_sampled(struct sonde_pt_graph *graph, const uint8_t *trace, si
 	check_ticks(graph, trace, n, &v);
 }
 
-/* What was seen of steps, in their order. */
+/* Hash of the steps, in their order. */
 static uint64_t hash(uint64_t h, const struct sonde_pt_step *step)
 {
 	const uint64_t words[] = {step->kind, step->ip, step->to, step->insns, step->offset,
@@ -188,7 +188,7 @@ static int append(void *arg, unsigned worker, struct sonde_pt_flow *part)
 	return 0;
 }
 
-/* So do its steps, one behind the other. */
+/* Many small parts give the same steps. */
 static void check_parts(struct sonde_pt_graph *graph, const uint8_t *trace, size_t n,
         const struct sonde_pt_flow_options *options, uint64_t want)
 {
@@ -230,7 +230,7 @@ static void follow(const struct sonde_pt_image *image, const uint8_t *trace, siz
 		errors += step->kind == SONDE_PT_STEP_ERROR;
 		if (step->kind == SONDE_PT_STEP_GAP) {
 			if (step->offset < last || step->end < step->offset || step->end > n) {
-				abort(); /* gaps lie behind one another */
+				abort(); /* gaps must be in order */
 			}
 			last = step->end;
 			lost += step->end - step->offset;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Code: an instruction needs exactly the bytes that its size names, in every mode. */
+/* Code: decoding an instruction needs exactly the bytes of its size, in every mode. */
 #include "pt/insn.h"
 
 #include <stdlib.h>

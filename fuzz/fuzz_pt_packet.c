@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes: packets lie behind one another, and writing what was read gives the same packet again.
- */
+/* Any bytes: packets follow each other, and encoding a decoded packet gives the same packet. */
 #include "pt/packet.h"
 
 #include <stdlib.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Time, twice. Packets of any kind and order: a TSC packet is believed, nothing overflows. And those
- * of a machine whose clock is known, with MTCs lost now and then: what is called exact is at most
- * one crystal tick from the clock. Where the machine writes CYC packets, they tell how often MTCs
- * wrapped, so more of them may be lost in a row than MTC has numbers.
+ * Time, in two ways. First, packets of any kind and order: a TSC packet sets the time, nothing
+ * overflows. Second, packets of a simulated machine with a known clock, with MTCs lost now and
+ * then: an exact time is at most one crystal tick away from the clock. If the machine writes CYC
+ * packets, they show how often MTCs wrapped, so more MTCs may be lost in a row than MTC has
+ * numbers.
  */
 #include "pt/packet.h"
 
@@ -40,19 +41,19 @@ static void any_packets(const struct sonde_pt_clock *clock, const uint8_t *data,
 	}
 }
 
-/* A machine. TSC ticks are counted from when it was switched on, as crystal ticks are. */
+/* A machine. TSC ticks count from its power-on, as crystal ticks do. */
 struct machine {
 	struct sonde_pt_clock clock;
 	struct sonde_pt_time time;
 	uint64_t tsc, ctc;
-	unsigned lost; /* MTCs since the last one that was seen */
-	bool mtc_seen; /* since TMA, of which MTCs have 16 bits at most */
-	bool writes_cycles; /* a CYC in front of each MTC and CBR */
-	bool told; /* the speed */
-	bool timed; /* cycles are time since the last MTC */
-	unsigned ratio; /* cycles a bus clock; a bus clock has NOMINAL ticks */
-	uint64_t cycled; /* TSC up to which cycles were told */
-	uint64_t rest; /* of a cycle that had begun then, in NOMINAL parts of it */
+	unsigned lost; /* MTCs since the last one that was written */
+	bool mtc_seen; /* since TMA, which has 16 bits of the clock at most */
+	bool writes_cycles; /* a CYC before each MTC and CBR */
+	bool told; /* the speed was written */
+	bool timed; /* cycles have been converted to time since the last MTC */
+	unsigned ratio; /* cycles per bus clock; a bus clock has NOMINAL ticks */
+	uint64_t cycled; /* TSC up to which cycles were written */
+	uint64_t rest; /* rest of a cycle that had begun then, in units of 1/NOMINAL */
 };
 
 #define NOMINAL 24
@@ -69,7 +70,7 @@ static uint64_t to_ctc(const struct machine *m, uint64_t tsc)
 	return tsc * m->clock.tsc_ratio_denominator / m->clock.tsc_ratio_numerator;
 }
 
-/* The TSC at which a crystal tick comes, and what a tick is, rounded up. */
+/* Converts crystal ticks to TSC ticks. */
 static uint64_t to_tsc(const struct machine *m, uint64_t ctc)
 {
 	return ctc * m->clock.tsc_ratio_numerator / m->clock.tsc_ratio_denominator;
@@ -95,8 +96,8 @@ static void change_speed(struct machine *m, unsigned ratio)
 }
 
 /*
- * Up to 254 MTCs in a row can be told from none; where cycles count too, many more, if there are
- * enough of them between two MTCs to know the speed by.
+ * Up to 254 lost MTCs in a row can be distinguished from none; with cycles many more, if there are
+ * enough cycles between two MTCs to know the speed.
  */
 static bool may_lose(const struct machine *m)
 {
@@ -120,7 +121,7 @@ static void sync(struct machine *m)
 	m->lost = 0;
 }
 
-/* The machine goes on; each MTC on the way is written, or lost. */
+/* Advances the machine; each MTC meanwhile is written, or lost. */
 static void run(struct machine *m, uint64_t ticks, bool lose)
 {
 	unsigned shift = m->clock.mtc_shift;
@@ -149,7 +150,10 @@ static void run(struct machine *m, uint64_t ticks, bool lose)
 	m->ctc = to;
 }
 
-/* The speed is known again when it is told again; how often MTCs wrapped before is not. */
+/*
+ * After an overflow the speed is known once it is written; how often MTCs wrapped before is
+ * unknown.
+ */
 static void overflow(struct machine *m)
 {
 	if (m->lost > 200) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An attr, then the bodies of records: samples, trailers and side-band, in both byte orders. */
+/* An attr, then bodies of records: samples, trailers and side-band, in both byte orders. */
 #include "abi/abi.h"
 #include "record/fields.h"
 #include "record/typed.h"
@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What a sample points at is inside the body or in scratch: touch all of it. */
+/* Arrays of a sample are inside the body or in scratch: reads all of them. */
 static uint64_t touch(const uint64_t *words, size_t n)
 {
 	uint64_t sum = 0;
@@ -25,7 +25,7 @@ static uint64_t touch(const uint64_t *words, size_t n)
 	return sum;
 }
 
-/* Values stand inside the body, one behind the other, and together they are all of it. */
+/* Values are inside the body, follow each other, and cover all of it. */
 static void walk_fields(const struct record_plan *plan, const struct record *r, bool swap)
 {
 	struct sonde_fields *it = sonde_fields_new();
@@ -61,7 +61,7 @@ static void walk_fields(const struct record_plan *plan, const struct record *r, 
 
 static void touch_list(const struct sonde_list *list)
 {
-	struct sonde_record_bpf_variable item; /* of the largest that lists hold */
+	struct sonde_record_bpf_variable item; /* the largest item of a list */
 
 	(void)sonde_list_number(list, 0);
 	(void)sonde_list_number(list, list->count - 1);
@@ -71,7 +71,7 @@ static void touch_list(const struct sonde_list *list)
 	}
 }
 
-/* What the timeline decodes by hand is what the tables say. */
+/* The timeline's decoder and the tables give the same values. */
 static void compare_typed(const struct record *r, bool swap)
 {
 	struct sonde_typed_record t;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A recording through a stage that drops, repeats and adds records, as a file or a stream of either
- * byte order, repaired on the way. The output opens, holds just the records that were passed on, and
- * nothing in it is damaged.
+ * A recording through a stage that drops, repeats and adds records, written as a file or a stream
+ * in either byte order, and repaired on the way. The output opens, has exactly the records that
+ * were passed on, and is not damaged.
  */
 #define _GNU_SOURCE
 #include <sonde/preview/rewrite.h>
@@ -17,17 +17,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct passed {
 	uint64_t records;
-	bool unknown; /* a type that nobody knows: readers believe in it by what follows it */
+	bool unknown; /* an unknown type: readers accept it because of the records after it */
 };
 
 static bool is_counted(uint32_t type)
 {
-	return type < 64 || type > 83; /* not what containers make of what they get */
+	return type < 64 || type > 83; /* not what containers make themselves */
 }
 
 static int record(void *arg, struct sonde_rewriter *rw, const struct sonde_raw_record *r)
 {
-	static const uint64_t ours[2]; /* a size of 0: refused */
+	static const uint64_t ours[2]; /* a size of 0, which is refused */
 	const struct sonde_raw_record bad = {.bytes = ours, .size = sizeof(ours)};
 	const uint8_t *bytes = r->bytes;
 	unsigned copies = bytes[r->size - 1] % 4 == 3 ? 0 : bytes[r->size - 1] % 4;
@@ -44,7 +44,7 @@ static int record(void *arg, struct sonde_rewriter *rw, const struct sonde_raw_r
 	return 0;
 }
 
-/* The first event again, as it was: from here on stages and output see a view of the input. */
+/* Sets the first event to its own value: from then on stages and output use a view of the input. */
 static int begin(void *arg, struct sonde_rewriter *rw)
 {
 	struct sonde_rewriter_event e = {.size = sizeof(e)};

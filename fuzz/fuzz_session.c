@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A whole reading of a recording: opened as a file, samples in order of time, all of them again
- * over the map, names from a folder that has none, report, script and header. Times never go back,
- * and both ways give the same samples.
+ * A whole reading of a recording: opened as a file, samples in time order, all of them again in
+ * parallel, names from an empty folder, report, script and header. Time never goes back, and both
+ * ways give the same samples.
  */
 #define _GNU_SOURCE
 #include <sonde/preview/header.h>
@@ -16,13 +16,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define TEXT_MAX (4u << 20) /* bytes; a report of a small file that is longer tells nothing new */
+#define TEXT_MAX (4u << 20) /* bytes; longer reports of a small file find nothing new */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct sum {
 	uint64_t samples;
-	uint64_t mix; /* over time, ip and offset, in any order */
+	uint64_t mix; /* sum over time, ip and offset, independent of the order */
 };
 
 static void add(struct sum *sum, const struct sonde_event *e)

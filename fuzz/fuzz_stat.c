@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Recordings of counters, printed in every form and by everything that can be added up. */
+/* Recordings of counts, printed in every form and with every sum. */
 #define _GNU_SOURCE
 #include <sonde/preview/stat.h>
 
@@ -9,11 +9,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define TEXT_MAX (4u << 20) /* bytes; what is longer tells nothing new */
+#define TEXT_MAX (4u << 20) /* bytes; longer texts find nothing new */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Text is whole lines, and has no NUL. */
+/* Text consists of complete lines without NUL. */
 static int look(void *arg, const char *text, size_t n)
 {
 	size_t *room = arg;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A cache of kernel symbols. The checksum is set right first, so that what it guards is met. What
- * is taken holds for every table, and saved and loaded once more it is the same.
+ * A cache of kernel symbols. The checksum is corrected first, so that the code after it is reached.
+ * An accepted table is a valid one, and saving and loading it gives the same table.
  */
 #include "fuzz_symbols.h"
 #include "symbol/cache.h"

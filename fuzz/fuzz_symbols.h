@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What holds for every symbol table, whatever it was read from. */
+/* Properties of every symbol table, whatever its source. */
 #ifndef FUZZ_SYMBOLS_H
 #define FUZZ_SYMBOLS_H
 

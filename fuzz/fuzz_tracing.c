@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Blobs of tracepoint formats: what is found stands in the blob. */
+/* Blobs of tracepoint formats: every span that is found is inside the blob. */
 #include "file/tracing.h"
 
 #include <stdlib.h>
