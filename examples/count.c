@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts what one's own code does: count [EVENTS] */
+/* Counts events of the program's own code: count [EVENTS] */
 #include <sonde/counter.h>
 
 #include <stdio.h>

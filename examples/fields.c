@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records with all their fields by name, of one type or of all: fields FILE [TYPE] */
+/* Prints records with all fields by name, of one type or of all: fields FILE [TYPE] */
 #include <sonde/record.h>
 
 #include <inttypes.h>

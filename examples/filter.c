@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps the samples of one thread, and all that says what ran and where: filter TID INPUT OUTPUT */
+/* Keeps the samples of one thread and all side-band: filter TID INPUT OUTPUT */
 #include <sonde/preview/rewrite.h>
 #include <sonde/record.h>
 
@@ -22,7 +22,7 @@ static int keep_thread(void *arg, struct sonde_rewriter *rw, const struct sonde_
 		filter->samples++;
 		if (sonde_file_decode(sonde_rewriter_file(rw), r, &t) <= 0 ||
 		        t->sample.tid != filter->tid) {
-			return 0; /* dropped: it is not passed on */
+			return 0; /* dropped */
 		}
 		filter->kept++;
 	}

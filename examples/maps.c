@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was mapped where: maps FILE */
+/* Prints the mappings of a recording: maps FILE */
 #include <sonde/record.h>
 
 #include <inttypes.h>

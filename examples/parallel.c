@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernel and user samples, counted on all cores: parallel FILE */
+/* Counts kernel and user samples on all processors: parallel FILE */
 #include <sonde/session.h>
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A function trace from raw Intel PT, indented by depth: pt_calls TRACE CODE ADDRESS */
+/* Prints a function trace from raw Intel PT, indented by depth: pt_calls TRACE CODE ADDRESS */
 #include <sonde/pt.h>
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The packets of a raw Intel PT trace: pt_packets TRACE */
+/* Prints the packets of a raw Intel PT trace: pt_packets TRACE */
 #include <sonde/pt.h>
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ int main(int argc, char **argv)
 
 	while (rc != 0) {
 		rc = sonde_pt_packets_next(packets, &packet);
-		if (rc < 0) { /* no packet: go on at the next PSB */
+		if (rc < 0) { /* no packet: continue at the next PSB */
 			uint64_t at = sonde_pt_packets_offset(packets);
 
 			(void)printf("%8llx  %s\n", (unsigned long long)at,

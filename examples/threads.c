@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples by thread, in time order: threads FILE */
+/* Prints samples by thread, in time order: threads FILE */
 #include <sonde/session.h>
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ int main(int argc, char **argv)
 			i++;
 		}
 		rows[i].tid = e->thread.tid;
-		rows[i].comm = e->thread.comm; /* lives as long as the session */
+		rows[i].comm = e->thread.comm; /* valid as long as the session */
 		rows[i].samples++;
 	}
 	for (size_t i = 0; rc >= 0 && i < 4096 && rows[i].samples != 0; i++) {

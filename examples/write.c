@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes a recording from nothing: an event of our own, a program, and where it was. */
+/* Writes a recording: an event, a program and its mappings, and samples. */
 #include <sonde/write.h>
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts made from a few syllables: words for the counter, JSON for the parser. */
+/* Generated texts: words for the counter, JSON for the parser. */
 #include "mill.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A parser by recursive descent that adds up the numbers it meets. Depth is bounded. */
+/* A recursive-descent parser that adds up numbers. Depth is bounded. */
 #include "mill.h"
 
 #include <ctype.h>

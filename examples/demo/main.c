@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wordmill [SECONDS]: four threads with names of their own, each with another kind of work, until
- * the time is over (3 s when not said). Prints how much each did.
+ * wordmill [SECONDS]: four threads with their own names and different work, for SECONDS (default
+ * 3). Prints how much each did.
  */
 #define _GNU_SOURCE
 #include "mill.h"

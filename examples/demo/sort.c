@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A heap sort of our own beside the C library's qsort, which calls back. */
+/* A heap sort, and the C library's qsort, which calls back. */
 #include "mill.h"
 
 #include <stdlib.h>
