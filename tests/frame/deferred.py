@@ -122,18 +122,18 @@ def main():
         for name, make in pairs.items():
             deferred, whole = make().write(folder)
             for command in COMMANDS:
-                what = f"{name}: {' '.join(command)}"
+                what = f"{name}: {' '.join(command)} is as with whole chains"
                 mine, expected = text(SONDE, command, deferred), text(SONDE, command, whole)
                 tap.result(mine[:2] == expected[:2] and len(mine[1]) > 8, what, mine[2], *mine[1], "whole:", *expected[1])
                 if shutil.which("perf") is None:
-                    tap.skip(what + ", as perf", "perf is not installed")
+                    tap.skip(what.replace("with whole chains", "perf prints it"), "perf is not installed")
                 elif command[0] == "script":  # reports name the file's number of samples and events the same way
                     perf = plain(text("perf", command, whole)[1])
-                    tap.result(plain(mine[1]) == perf, what + ", as perf", *plain(mine[1]), "perf:", *perf)
+                    tap.result(plain(mine[1]) == perf, what.replace("with whole chains", "perf prints it"), *plain(mine[1]), "perf:", *perf)
         deferred, whole = cut().write(folder)
         status, lines, said = text(SONDE, SCRIPT, deferred)
         tap.result(lines == text(SONDE, SCRIPT, whole)[1] and "CALLCHAIN_DEFERRED record is cut short" in said,
-                   "a record that claims more entries than it has", said, *lines)
+                   "a deferred chain cut short is reported, and samples keep their own part", said, *lines)
     sys.exit(tap.end())
 
 

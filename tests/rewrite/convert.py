@@ -106,18 +106,18 @@ def compare(name, path, with_perf, folder):
         done = sonde("convert", "-f", "-i", path, "-o", out, *words)
         made[form] = out
         if done.returncode not in (0, 1):
-            check(False, f"{name}: {form} is written", done.stderr.decode())
+            check(False, f"{name} is written as {form}", done.stderr.decode())
             continue
         got, why = records(out, ordered=form != "directory")
-        check(got == (loose if form == "directory" else want), f"{name}: {form} has the same records",
+        check(got == (loose if form == "directory" else want), f"{name} as {form} has the same records",
               difference(loose if form == "directory" else want, got, why))
     for form, words in (("pipe", "file"), ("file-z", "file"), ("big", "little"), ("directory", "file")):
         out = os.path.join(folder, "back")
         done = sonde("convert", "-f", "-i", made[form], "-o", out, *FORMS[words])
         got, why = records(out, ordered=form != "directory")
         expected = loose if form == "directory" else want
-        check(got == expected, f"{name}: back from {form}", difference(expected, got, why + done.stderr.decode()))
-        check(header(out) == header(made["file"]) != [], f"{name}: header back from {form}",
+        check(got == expected, f"{name} converted back from {form} has the same records", difference(expected, got, why + done.stderr.decode()))
+        check(header(out) == header(made["file"]) != [], f"{name} converted back from {form} has the same header",
               difference(header(made["file"]), header(out), ""))
     if with_perf:
         compare_perf(name, path, made)
@@ -142,7 +142,7 @@ def compare_perf(name, path, made):
         forms = [x for x in forms if x not in ("file-z", "directory")]
     for form in forms:
         got, done = perf_counts(made[form])
-        check(got == counts, f"{name}: perf counts the same in {form}",
+        check(got == counts, f"perf counts the same records in {name} as {form}",
               f"{counts}\n{got}\n{done.stderr.decode('utf-8', 'replace')}")
 
 
@@ -173,7 +173,7 @@ def main():
                     if "crashers" not in name:
                         compare(name, os.path.join(corpus, name), with_perf, folder)
         if not with_perf:
-            skip("perf reads what was written", "perf is not installed")
+            skip("perf reads the converted recordings", "perf is not installed")
     print(f"1..{count}")
     return failures != 0
 

@@ -47,7 +47,7 @@ def written(path):
 def check_records(path, want, what):
     done = subprocess.run([SONDE, "report", "--stats", "-i", path], capture_output=True, text=True)
     got = {name: int(n) for name, n in re.findall(r"^ +(\w+) events: +(\d+)  \( *[\d.]+%\)$", done.stdout, re.M)}
-    check(want and want.items() <= got.items(), f"{what}: its records", f"{want} {done.stdout} {done.stderr}")
+    check(want and want.items() <= got.items(), f"{what}: the output has the same records", f"{want} {done.stdout} {done.stderr}")
 
 
 def format_at(data):
@@ -68,7 +68,7 @@ def main():
                 f.write(content)
         os.mkfifo(os.path.join(first, "kcore_dir/fifo"))
         done = convert(first, "-o", second)
-        check(done.returncode == 0, "directory to directory", done.stderr)
+        check(done.returncode == 0, "a directory with copies of the kernel is converted", done.stderr)
         check_records(second, written(made), "directory to directory")
         for name, content in FILES.items():
             path = os.path.join(second, name)
@@ -76,8 +76,8 @@ def main():
             if os.path.exists(path):
                 with open(path, "rb") as f:
                     got = f.read()
-            check(got == content, f"{name} is the same")
-        check(not os.path.exists(os.path.join(second, "kcore_dir/fifo")), "a FIFO there is not waited for")
+            check(got == content, f"{name} is copied unchanged")
+        check(not os.path.exists(os.path.join(second, "kcore_dir/fifo")), "a FIFO among the copies is skipped")
         # with copies of the kernel perf writes one file, and says so: version 0 of the format
         single = os.path.join(folder, "single")
         third = os.path.join(folder, "third")
@@ -86,7 +86,7 @@ def main():
         os.rename(os.path.join(first, "kcore_dir__77"), os.path.join(single, "kcore_dir__77"))
         done = convert(single, "-o", third)
         check(done.returncode == 0 and sorted(os.listdir(third)) == ["data", "data.0", "kcore_dir__77"],
-              "a directory of one file without a format", f"{os.listdir(third)} {done.stderr}")
+              "a directory of one file without DIR_FORMAT is converted", f"{os.listdir(third)} {done.stderr}")
         with open(os.path.join(third, "data"), "rb") as f:
             data = bytearray(f.read())
         data[format_at(data)] = 0
@@ -96,9 +96,9 @@ def main():
         fourth = os.path.join(folder, "fourth")
         done = convert(third, "-o", fourth)
         check(done.returncode == 0 and sorted(os.listdir(fourth)) == ["data", "kcore_dir__77"],
-              "a directory of one file stays one", f"{os.listdir(fourth)} {done.stderr}")
+              "a directory of one file is converted to one of one file", f"{os.listdir(fourth)} {done.stderr}")
         done = convert(first, "-o", plain, "--to", "file")
-        check(done.returncode == 0 and "copies of the kernel" in done.stderr, "to a file: they are named", done.stderr)
+        check(done.returncode == 0 and "copies of the kernel" in done.stderr, "converting to a file names the copies that are left behind", done.stderr)
         check_records(plain, written(made), "to a file")
     print(f"1..{count}")
     return failures != 0

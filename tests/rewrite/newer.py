@@ -87,27 +87,27 @@ def main():
         path = os.path.join(folder, "newer")
         attr = make(path)
         want, why = records(path)
-        check(len(want) == 6, "all records are read", why)
+        check(len(want) == 6, "all records of a newer recording are read", why)
         done = subprocess.run([SONDE, "report", "--stdio", "-i", path], capture_output=True, text=True)
-        check(done.returncode == 0 and "future" in done.stdout, "it is reported", done.stderr)
+        check(done.returncode == 0 and "future" in done.stdout, "a newer recording is reported", done.stderr)
         for name, words in (("pipe", ["--to", "pipe"]), ("compressed", ["-z"]), ("directory", ["--to", "directory"])):
             made, back = (os.path.join(folder, name + x) for x in ("", "-back"))
             for source, target, how in ((path, made, words), (made, back, ["--to", "file", "--plain"])):
                 done = subprocess.run([SONDE, "convert", source, "-o", target, *how], capture_output=True, text=True)
-                check(done.returncode == 0, f"{name}: written", done.stderr)
+                check(done.returncode == 0, f"a newer recording is converted to {name} and back", done.stderr)
                 got, why = records(target)
-                check(got == want, f"{name}: the same records", f"{got}\n{want}\n{why}")
+                check(got == want, f"a newer recording converted to {name} has the same records", f"{got}\n{want}\n{why}")
             got, got_attr = features(back)
             padded = {bit: p[:len(FEATURES.get(bit, p))] for bit, p in got.items()}
-            check(padded == FEATURES, f"{name}: the same features", got)
-            check(got_attr == attr, f"{name}: the same attr", got_attr.hex())
+            check(padded == FEATURES, f"a newer recording converted to {name} and back has the same features", got)
+            check(got_attr == attr, f"a newer recording converted to {name} and back has the same attr", got_attr.hex())
         for order in ("big", "little"):
             target = os.path.join(folder, order)
             source = path if order == "big" else os.path.join(folder, "big")
             subprocess.run([SONDE, "convert", source, "-o", target, "--endian", order], capture_output=True)
         got, why = records(os.path.join(folder, "little"))
-        check(got == want, "to big-endian and back: the same records", f"{got}\n{want}\n{why}")
-        check(features(os.path.join(folder, "little"))[1] == attr, "to big-endian and back: the same attr")
+        check(got == want, "a newer recording converted to big-endian and back has the same records", f"{got}\n{want}\n{why}")
+        check(features(os.path.join(folder, "little"))[1] == attr, "a newer recording converted to big-endian and back has the same attr")
     print(f"1..{count}")
     return failures != 0
 

@@ -78,11 +78,11 @@ def written(name, path, folder):
             done = subprocess.run([tool, "convert", "-f", "-i", path, "-o", out, "--endian", order, "--to", "file",
                                    "--plain"], capture_output=True, env=ENV, check=False)
             if done.returncode not in (0, 1):
-                check(False, f"{name}: is written {order}-endian", done.stderr.decode(errors="replace"))
+                check(False, f"{name} is written {order}-endian", done.stderr.decode(errors="replace"))
                 return {}
             with open(out, "rb") as f:
                 made.append(f.read())
-        check(made[0] == made[1], f"{name}: both write the same {order}-endian bytes",
+        check(made[0] == made[1], f"{name}: both machines write the same {order}-endian bytes",
               f"{len(made[0])} and {len(made[1])} bytes, first at "
               f"{next((i for i, (a, b) in enumerate(zip(*made)) if a != b), min(map(len, made)))}")
         files[order] = os.path.join(folder, f"native-{order}")
@@ -98,16 +98,16 @@ def compare(name, path, folder):
         native, documents[form] = dump(NATIVE, file)
         if SONDE != NATIVE:
             other, _ = dump(SONDE, file)
-            check(native == other != b"", f"{name}, {form}: the same dump", first_difference(native, other))
+            check(native == other != b"", f"{name}, {form}: both machines print the same dump", first_difference(native, other))
     same = documents["little"] == documents["big"] != {}
-    check(same, f"{name}: the same dump of both byte orders")
+    check(same, f"{name}: both byte orders have the same dump")
     said = {}
     for form, file in [("as it is", path), *files.items()]:
         for words in SHOWN:
             native = run(NATIVE, words, file)
             if SONDE != NATIVE:
                 a, b = (without_vdso(said) for said in (native, run(SONDE, words, file)))
-                check(a == b, f"{name}, {form}: the same {' '.join(words)}", first_difference(a[1] + a[2], b[1] + b[2]))
+                check(a == b, f"{name}, {form}: both machines print the same {' '.join(words)}", first_difference(a[1] + a[2], b[1] + b[2]))
             said[form, words[0], len(words)] = (native[0], [x for x in native[1].replace(file.encode(), b"FILE")
                                                             .splitlines() if not OF_FILE.search(x)])
     sampled = any(b"SAMPLE events" in line for line in said["little", "report", 2][1])
@@ -115,7 +115,7 @@ def compare(name, path, folder):
     for words in SHOWN:
         little, big = (said[form, words[0], len(words)] for form in ("little", "big"))
         some = little[1] != [] or words[0] in may_be_empty
-        check(little == big and some, f"{name}: the same {' '.join(words)} of both byte orders",
+        check(little == big and some, f"{name}: both byte orders have the same {' '.join(words)}",
               first_difference(b"\n".join(little[1]), b"\n".join(big[1])))
 
 

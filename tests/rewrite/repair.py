@@ -72,31 +72,31 @@ def main():
             data = f.read()
         whole = sum(1 for _ in records_of(data))
         done = sonde("check", good)
-        check((done.returncode, done.stdout) == (0, said_of_whole(good, whole)), "a good one is whole", done.stdout)
+        check((done.returncode, done.stdout) == (0, said_of_whole(good, whole)), "check finds no damage in a good recording", done.stdout)
         for seed in range(24):
             name, content = damaged(data, seed)
             with open(bad, "wb") as f:
                 f.write(content)
             done = sonde("check", bad)
-            check(done.returncode == 1, f"{seed}, {name}: check finds it", done.stdout + done.stderr)
+            check(done.returncode == 1, f"{seed}, {name}: check reports the damage", done.stdout + done.stderr)
             done = sonde("repair", bad, "-o", out)
             # of a recorder that died every record is there, only what it writes at its end is missing
-            check(done.returncode == (seed % 6 != 3), f"{seed}, {name}: repair says so", done.stderr)
+            check(done.returncode == (seed % 6 != 3), f"{seed}, {name}: the status of repair shows whether records were left out", done.stderr)
             with open(out, "rb") as f:
                 left = sum(1 for _ in records_of(f.read()))
-            check(f"wrote {left} records to {out} ]" in done.stderr, f"{seed}, {name}: repair counts", done.stderr)
+            check(f"wrote {left} records to {out} ]" in done.stderr, f"{seed}, {name}: repair prints the number of written records", done.stderr)
             done = sonde("check", out)
             check((done.returncode, done.stdout) == (0, said_of_whole(out, left)),
-                  f"{seed}, {name}: the repaired one is whole", done.stdout)
+                  f"{seed}, {name}: check finds no damage in the repaired recording", done.stdout)
             if seed % 6 not in (2, 3):
-                check(whole - left < 12, f"{seed}, {name}: little is missing", f"{left} of {whole}")
+                check(whole - left < 12, f"{seed}, {name}: fewer than 12 records are missing", f"{left} of {whole}")
         for name, content in (("nothing", b""), ("a text", b"hello, world\n" * 100), ("its magic", b"PERFILE2")):
             with open(bad, "wb") as f:
                 f.write(content)
             done = sonde("check", bad)
-            check(done.returncode == 2 and "unusable" in done.stdout, f"{name}: unusable", done.stdout)
+            check(done.returncode == 2 and "unusable" in done.stdout, f"{name}: check calls the file unusable", done.stdout)
             done = sonde("repair", bad, "-o", out)
-            check(done.returncode == 255 and "Error" in done.stderr, f"{name}: repair says so", done.stderr)
+            check(done.returncode == 255 and "Error" in done.stderr, f"{name}: repair fails with a message", done.stderr)
     print(f"1..{count}")
     return failures != 0
 
