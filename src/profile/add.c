@@ -151,6 +151,7 @@ static int key_add(struct adder *a, const uint32_t *words, uint8_t id,
 	        .pid = first->first_pid,
 	        .cursor = &a->cursor,
 	        .width = CPU_DIGITS};
+	bool is_text = key->info.type == SONDE_FIELD_TEXT;
 	size_t blanks = 0;
 
 	a->text.n = 0;
@@ -159,12 +160,12 @@ static int key_add(struct adder *a, const uint32_t *words, uint8_t id,
 	if (a->text.failed) {
 		return SONDE_ENOMEM;
 	}
-	while (id != FIELD_COMM && a->text.p[blanks] == ' ') { /* numbers are right-aligned */
+	while (!is_text && a->text.p[blanks] == ' ') { /* numbers are right-aligned */
 		blanks++;
 	}
 	*frame = (struct profile_named_frame){.dso = a->nothing, .detail = id};
 	frame->shown.kind = SONDE_PROFILE_KEY;
-	if (id != FIELD_COMM) {
+	if (!is_text) {
 		frame->value = key->words == 1 ? (uint32_t)number : number;
 	}
 	return string_add(a, a->text.p + blanks, &frame->name);

@@ -121,6 +121,7 @@ static int diff_make(struct sonde_profile_diff *d, const struct sonde_profile *b
 {
 	d->before = before;
 	d->after = after;
+	TRY(after->failed);
 	if (!same_keys(before, after)) {
 		return error_set(&after->error, SONDE_EARG, NO_OFFSET,
 		        "profiles that are sorted by different keys cannot be compared");

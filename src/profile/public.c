@@ -83,8 +83,7 @@ struct sonde_profile *sonde_profile_new(const struct sonde_profile_options *opti
 		rc = keys_choose(p);
 	}
 	if (rc < 0) {
-		p->failed = true;
-		(void)profile_failed(p, rc);
+		p->failed = profile_failed(p, rc);
 	}
 	return p;
 }
@@ -123,16 +122,16 @@ static int add_failed(struct sonde_profile *p, const struct sonde_session *s, in
 	if (e->status == rc) {
 		(void)error_set(&p->error, rc, e->offset, "%s", e->text);
 	}
-	p->failed = true;
-	return profile_failed(p, rc);
+	p->failed = profile_failed(p, rc);
+	return rc;
 }
 
 int sonde_profile_add(struct sonde_profile *p, struct sonde_session *s)
 {
 	int rc;
 
-	if (p->failed) {
-		return p->shown.status;
+	if (p->failed < 0) {
+		return p->failed;
 	}
 	rc = profile_add(p, s);
 	if (rc >= 0) {
@@ -143,7 +142,7 @@ int sonde_profile_add(struct sonde_profile *p, struct sonde_session *s)
 
 size_t sonde_profile_events(const struct sonde_profile *p)
 {
-	return p->failed ? 0 : p->nevents;
+	return p->failed < 0 ? 0 : p->nevents;
 }
 
 const struct sonde_profile_event *sonde_profile_event(const struct sonde_profile *p, size_t event)
@@ -153,7 +152,7 @@ const struct sonde_profile_event *sonde_profile_event(const struct sonde_profile
 
 size_t sonde_profile_frames(const struct sonde_profile *p)
 {
-	return p->failed ? 0 : p->nframes;
+	return p->failed < 0 ? 0 : p->nframes;
 }
 
 size_t sonde_profile_keys(const struct sonde_profile *p)
@@ -161,14 +160,14 @@ size_t sonde_profile_keys(const struct sonde_profile *p)
 	return p->nkeys;
 }
 
-const char *sonde_profile_key(const struct sonde_profile *p, size_t key)
+const struct sonde_field_info *sonde_profile_key(const struct sonde_profile *p, size_t key)
 {
-	return key < p->nkeys ? field_at(p->keys[key])->info.name : NULL;
+	return key < p->nkeys ? &field_at(p->keys[key])->info : NULL;
 }
 
 size_t sonde_profile_rows(const struct sonde_profile *p)
 {
-	return p->failed ? 0 : p->nrows;
+	return p->failed < 0 ? 0 : p->nrows;
 }
 
 const struct sonde_profile_row *sonde_profile_row(const struct sonde_profile *p, size_t row)

@@ -39,7 +39,7 @@ struct sonde_profile {
 	struct sonde_profile_options options;
 	struct error error;
 	struct sonde_error shown;
-	bool failed; /* for good: by the options, or while a session was added */
+	int failed; /* for good, by the options or while a session was added: the status; else 0 */
 	uint8_t keys[FIELD_COUNT]; /* as chosen */
 	uint8_t above[FIELD_COUNT]; /* those of the sample, not of its frame */
 	unsigned nkeys, nabove;

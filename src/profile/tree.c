@@ -161,6 +161,7 @@ static int tree_make(struct sonde_profile_tree *t, struct sonde_profile *p, cons
 	size_t row;
 
 	t->profile = p;
+	TRY(p->failed);
 	TRY(options_copy(&t->options, sizeof(t->options), options, &p->error));
 	row = t->options.row != NULL ? t->options.row->number : 0;
 	if (t->options.row != NULL) {

@@ -553,6 +553,18 @@ static void test_options(void)
 	eq_u64(sonde_profile_event(p, 1)->period, all, "one event: its periods");
 	eq_u64(sonde_profile_event(p, 0)->samples, 0, "one event: none of the other one");
 	sonde_profile_free(p);
+	o.sort = "tid,cpu,comm";
+	p = profile_of(&o, 0, 1);
+	eq_str(sonde_profile_key(p, 0)->name, "tid", "the first key is the first of sort");
+	ok(sonde_profile_key(p, 3) == NULL, "there are no more keys than in sort");
+	eq_u64(sonde_profile_row(p, 0)->numbers[0],
+	        7 + number_of(sonde_profile_row(p, 0)->texts[2]) - COMM, "the number of a thread");
+	eq_u64(sonde_profile_row(p, 0)->numbers[1], UINT32_MAX,
+	        "a processor that was not recorded");
+	eq_str(sonde_profile_row(p, 0)->texts[1], "-1",
+	        "the text of a processor that was not recorded");
+	sonde_profile_free(p);
+	o.sort = "comm";
 	o.filter.comms = "comm2";
 	p = profile_of(&o, 0, 1);
 	eq_u64(sonde_profile_rows(p), 1, "a filter leaves one row");
@@ -562,7 +574,9 @@ static void test_options(void)
 	o = (struct sonde_profile_options){.size = sizeof(o), .sort = "comm,nothing"};
 	p = sonde_profile_new(&o);
 	eq_u64(sonde_profile_error(p)->status, SONDE_EARG, "an unknown key is an error");
-	eq_u64(sonde_profile_add(p, NULL), SONDE_EARG, "which every later call returns");
+	eq_u64(sonde_profile_add(p, NULL), SONDE_EARG,
+	        "a profile with an unknown key takes no session");
+	ok(sonde_profile_tree_new(p, NULL) == NULL, "a profile with an unknown key has no tree");
 	sonde_profile_free(p);
 }
 

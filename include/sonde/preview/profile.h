@@ -8,7 +8,7 @@
  *
  *	for (size_t i = 0; rc >= 0 && i < sonde_profile_rows(p); i++) {
  *		const struct sonde_profile_row *row = sonde_profile_row(p, i);
- *		... row->period, row->keys[0].text ...
+ *		... row->period, row->texts[0] ...
  *	}
  *	sonde_profile_free(p);
  *
@@ -20,6 +20,7 @@
 #ifndef SONDE_PREVIEW_PROFILE_H
 #define SONDE_PREVIEW_PROFILE_H
 
+#include <sonde/preview/field.h>
 #include <sonde/preview/filter.h>
 
 #ifdef __cplusplus
@@ -105,8 +106,9 @@ SONDE_API size_t sonde_profile_frames(const struct sonde_profile *p);
 
 /* The keys that the profile is sorted by, in the order of `sort`, each once. */
 SONDE_API size_t sonde_profile_keys(const struct sonde_profile *p);
-/* The word of a key, such as "comm"; static. NULL: there are fewer. */
-SONDE_API const char *sonde_profile_key(const struct sonde_profile *p, size_t key);
+/* A key: its word, title and type; static. NULL: there are fewer. */
+SONDE_API const struct sonde_field_info *sonde_profile_key(
+        const struct sonde_profile *p, size_t key);
 
 struct sonde_profile_row {
 	uint32_t event; /* number of the event */
@@ -117,8 +119,8 @@ struct sonde_profile_row {
 	/* The text of each key, as a report shows it, without blanks in front. Code without a symbol:
 	 * its address with by_address, else the name of its object in brackets. */
 	const char *const *texts;
-	/* The value of each key that is a number: tid, cpu, socket, time (ns), cgroup (id), weight of
-	 * one sample. 0 where it is a text, UINT32_MAX for an unknown processor or socket. */
+	/* The value of each key: of the type of the key, an id as uint32_t (UINT32_MAX: none). 0 where
+	 * it is a text; of a weight that of one sample. */
 	const uint64_t *numbers;
 	const char *symbol; /* the function; NULL: unknown, or rows are not by sym */
 	const char *dso; /* short name of the object; NULL: unknown, or rows are not by dso */
