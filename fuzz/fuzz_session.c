@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A whole reading of a recording: opened as a file, samples in time order, all of them again in
- * parallel, names from an empty folder, report, script and header. Time never goes back, and both
- * ways give the same samples.
+ * parallel, names from an empty folder, report, script and header; all records in time order, lists,
+ * and the same from memory. Time never goes back, and all ways give the same samples.
  */
 #define _GNU_SOURCE
 #include <sonde/preview/header.h>
 #include <sonde/preview/report.h>
 #include <sonde/preview/script.h>
-#include <sonde/session.h>
+#include <sonde/preview/session.h>
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -75,6 +75,64 @@ static void walk(struct sonde_session *s)
 	}
 }
 
+static void lists(struct sonde_session *s)
+{
+	const struct sonde_process *process;
+	const struct sonde_thread_life *thread;
+	const struct sonde_mapping *mapping;
+	const struct sonde_object *object;
+	size_t at;
+
+	for (at = 0; sonde_session_next_process(s, &at, &process) > 0;) {
+	}
+	for (at = 0; sonde_session_next_thread(s, &at, &thread) > 0;) {
+		if (thread->comm == NULL) {
+			abort();
+		}
+	}
+	for (at = 0; sonde_session_next_object(s, &at, &object) > 0;) {
+	}
+	for (at = 0; sonde_session_next_mapping(s, &at, &mapping) > 0;) {
+		if (mapping->end < mapping->start || mapping->object->name == NULL) {
+			abort();
+		}
+	}
+}
+
+/* All records: the samples among them are those that come without the others. */
+static void walk_all(struct sonde_session *s)
+{
+	const struct sonde_session_choice all = {.size = sizeof(all), .kinds = UINT32_MAX};
+	const struct sonde_typed_record *r;
+	const struct sonde_event *e;
+	struct sonde_thread thread;
+	uint64_t samples = 0, events = 0, mapped = 0;
+	struct sum sum = {0};
+
+	if (sonde_session_choose(s, NULL) < 0) {
+		abort();
+	}
+	while (sonde_session_next(s, &e) > 0) {
+		samples++;
+	}
+	if (sonde_session_choose(s, &all) < 0) {
+		abort();
+	}
+	for (; sonde_session_next(s, &e) > 0; events++) {
+		samples -= e->type == SONDE_RECORD_SAMPLE;
+		if (sonde_session_record(s, e, &r) < 0 || r->type != e->type) {
+			abort();
+		}
+		(void)sonde_session_running(s, e->sample->cpu, e->sample->time, &thread);
+	}
+	if (sonde_session_map(s, count, &sum) == 0) {
+		mapped = sum.samples;
+	}
+	if (samples != 0 || mapped != events) {
+		abort();
+	}
+}
+
 static void print(struct sonde_session *s, const char *path)
 {
 	struct sonde_script_options script = {.size = sizeof(script)};
@@ -109,7 +167,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (s != NULL && fd >= 0 && write(fd, data, size) == (ssize_t)size &&
 	        sonde_session_open(s, path) >= 0) {
 		walk(s);
+		walk_all(s);
+		lists(s);
 		print(s, path);
+	}
+	sonde_session_free(s);
+	s = sonde_session_new(&options);
+	if (s != NULL && sonde_session_open_memory(s, data, size) >= 0) {
+		walk(s);
 	}
 	sonde_session_free(s);
 	if (fd >= 0) {

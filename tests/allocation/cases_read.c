@@ -13,6 +13,7 @@
 #include <sonde/preview/profile.h>
 #include <sonde/preview/report.h>
 #include <sonde/preview/script.h>
+#include <sonde/preview/session.h>
 #include <sonde/preview/stat.h>
 #include <sonde/record.h>
 #include <sonde/session.h>
@@ -146,6 +147,34 @@ static int case_session(struct outcome *out, const struct input *in)
 		        (struct sonde_session_options){.jobs = 1}, each_sample);
 	}
 	return rc;
+}
+
+/* All records, of memory, with a filter; then the lists. */
+static int each_record(struct outcome *out, struct sonde_session *s)
+{
+	const struct sonde_session_choice choice = {.size = sizeof(choice),
+	        .kinds = UINT32_MAX,
+	        .filter = {.dsos = "/none,[unknown]", .time = "0,"}};
+	const struct sonde_thread_life *thread;
+	const struct sonde_typed_record *r;
+	const struct sonde_event *e;
+	size_t at = 0;
+	int rc = sonde_session_choose(s, &choice);
+
+	while (rc >= 0 && (rc = sonde_session_next(s, &e)) > 0) {
+		outcome_number(out, e->type);
+		rc = sonde_session_record(s, e, &r);
+	}
+	while (rc >= 0 && (rc = sonde_session_next_thread(s, &at, &thread)) > 0) {
+		(void)outcome_add(out, thread->comm, strlen(thread->comm));
+	}
+	return rc;
+}
+
+static int case_records(struct outcome *out, const struct input *in)
+{
+	return in_session(
+	        out, in, in->made, (struct sonde_session_options){.jobs = 1}, each_record);
 }
 
 static int count_sample(void *arg, unsigned worker, const struct sonde_event *e)
@@ -479,6 +508,7 @@ const struct alloc_case read_cases[] = {
         {"records and their fields", case_file, false},
         {"records of other containers", case_containers, false},
         {"samples of a session", case_session, false},
+        {"all records in order, with a filter", case_records, false},
         {"samples on two threads", case_map, false},
         {"report", case_report, false},
         {"report on two threads", case_report_jobs, false},
