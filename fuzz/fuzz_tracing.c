@@ -19,6 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	for (uint64_t id = 0; id < 50; id++) {
 		struct tracing_format format;
+		struct tracing_place place;
 		struct span name;
 		size_t at = 0;
 
@@ -29,6 +30,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_inside(format.name, format.text);
 		while (tracing_next_field(&format, &at, &name)) {
 			check_inside(name, format.text);
+		}
+		if (tracing_field(&format, "prev_pid", &place) &&
+		        (place.offset > UINT16_MAX || place.size > UINT16_MAX)) {
+			abort();
 		}
 	}
 	return 0;

@@ -175,3 +175,39 @@ bool tracing_next_field(const struct tracing_format *format, size_t *at, struct 
 	*at = format->text.n;
 	return false;
 }
+
+/* The number after a word of the rest of a line; false: it is not there. */
+static bool number_after(struct span rest, const char *word, uint32_t *out)
+{
+	size_t n = strlen(word);
+	uint64_t v = 0;
+	size_t i = 0;
+
+	while (i + n < rest.n && rest.p[i] != '\n' && memcmp(rest.p + i, word, n) != 0) {
+		i++;
+	}
+	if (i + n >= rest.n || rest.p[i] == '\n') {
+		return false;
+	}
+	for (i += n; i < rest.n && rest.p[i] >= '0' && rest.p[i] <= '9' && v <= UINT16_MAX; i++) {
+		v = v * 10 + (uint64_t)(rest.p[i] - '0');
+	}
+	*out = (uint32_t)v;
+	return v <= UINT16_MAX;
+}
+
+bool tracing_field(const struct tracing_format *format, const char *name, struct tracing_place *out)
+{
+	struct span found;
+	size_t at = 0;
+
+	while (tracing_next_field(format, &at, &found)) {
+		struct span rest = {found.p, format->text.n - (size_t)(found.p - format->text.p)};
+
+		if (found.n == strlen(name) && memcmp(found.p, name, found.n) == 0) {
+			return number_after(rest, "offset:", &out->offset) &&
+			       number_after(rest, "size:", &out->size);
+		}
+	}
+	return false;
+}

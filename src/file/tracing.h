@@ -22,4 +22,13 @@ bool tracing_find(struct span blob, uint64_t id, struct tracing_format *out);
 /* Returns the next of the tracepoint's own fields; begin with *at 0. False: no more. */
 bool tracing_next_field(const struct tracing_format *format, size_t *at, struct span *name);
 
+/* Bytes of a field in the data of a tracepoint. */
+struct tracing_place {
+	uint32_t offset, size;
+};
+
+/* The place of the tracepoint's own field `name`; false: it has no such field. */
+bool tracing_field(
+        const struct tracing_format *format, const char *name, struct tracing_place *out);
+
 #endif

@@ -7,11 +7,19 @@
 
 #include "core/array.h"
 #include "file/feature.h"
+#include "file/tracing.h"
 
 #include <stdlib.h>
 
+/* Samples of sched:sched_switch: where in their raw data the threads are. */
+struct walk_switches {
+	struct tracing_place prev, next; /* tids; size 0: the event is another one */
+};
+
 struct walk {
 	struct sonde_session *s;
+	struct walk_switches *switches; /* by event; NULL: no event is sched_switch */
+	struct record_scratch scratch;
 	const struct session_source *source; /* of the records */
 	struct reads_walk reads;
 	uint64_t thread; /* pid and tid that were added last; (0, 0) is added first */
@@ -55,6 +63,69 @@ static void walk_time(struct walk *w, uint64_t time)
 	}
 }
 
+/* Whether each context switch is a sample. */
+static bool is_each_switch(const struct session_event *e)
+{
+	return e->attr.type == SONDE_TYPE_TRACEPOINT &&
+	       strcmp(e->name, "sched:sched_switch") == 0 && e->attr.sample_period == 1 &&
+	       sonde_attr_has(&e->attr, SONDE_FLAG_FREQ) == 0;
+}
+
+/* Finds the tracepoint by the formats in the header; without them its samples add no switches. */
+static int find_switches(struct walk *w)
+{
+	const struct sonde_session *s = w->s;
+	struct span blob = file_feature(s->file, FEATURE_TRACING_DATA);
+
+	for (size_t i = 0; i < s->file->nevents && blob.n != 0; i++) {
+		const struct session_event *e = &s->events[i];
+		struct walk_switches found;
+		struct tracing_format format;
+
+		if (!is_each_switch(e) || !tracing_find(blob, e->attr.config, &format) ||
+		        !tracing_field(&format, "prev_pid", &found.prev) ||
+		        !tracing_field(&format, "next_pid", &found.next) || found.prev.size != 4 ||
+		        found.next.size != 4) {
+			continue;
+		}
+		if (w->switches == NULL) {
+			w->switches = calloc(s->nevents, sizeof(*w->switches));
+		}
+		if (w->switches == NULL) {
+			return SONDE_ENOMEM;
+		}
+		w->switches[i] = found;
+	}
+	return 0;
+}
+
+static struct timeline_thread thread_in(const struct walk *w, const uint8_t *raw, uint32_t offset)
+{
+	uint32_t tid = load_u32(raw + offset, w->s->swap);
+
+	return (struct timeline_thread){tid == 0 ? 0 : TIMELINE_NO_THREAD, tid};
+}
+
+/* A sample of sched_switch. Its own numbers are of no use: those of a task that ends are -1. */
+static int walk_switch_sample(struct walk *w, uint32_t event, const struct record *r)
+{
+	struct sonde_session *s = w->s;
+	const struct walk_switches *at = &w->switches[event];
+	struct sonde_sample sample;
+
+	if (at->next.size == 0) {
+		return 0;
+	}
+	TRY(record_sample_decode(&s->events[event].plan, r->body, s->swap, &w->scratch, &sample));
+	if (sample.cpu == UINT32_MAX || sample.raw_len < at->next.offset + 4 ||
+	        sample.raw_len < at->prev.offset + 4) {
+		return 0;
+	}
+	return timeline_add_switch(s->timeline, sample.cpu, sample.time,
+	        thread_in(w, sample.raw, at->prev.offset),
+	        thread_in(w, sample.raw, at->next.offset));
+}
+
 static int walk_sample(struct walk *w, const struct session_item *item, const struct record *r)
 {
 	struct sonde_session *s = w->s;
@@ -83,6 +154,9 @@ static int walk_sample(struct walk *w, const struct session_item *item, const st
 		                           : e->attr.sample_period;
 	}
 	walk_time(w, item->time);
+	if (w->switches != NULL) {
+		TRY(walk_switch_sample(w, item->event, r));
+	}
 	return walk_thread(w, e, r);
 }
 
@@ -327,6 +401,9 @@ static int walk_sources(struct walk *w)
 {
 	struct sonde_session *s = w->s;
 
+	if (!s->options.counts_only) {
+		TRY(find_switches(w));
+	}
 	/* idle: also who the kernel's mappings belong to */
 	TRY(timeline_add_thread(s->timeline, 0, 0));
 	for (size_t i = 0; i < s->nsources; i++) {
@@ -350,6 +427,8 @@ int session_walk(struct sonde_session *s)
 		rc = walk_reads_end(&w);
 	}
 	reads_walk_fini(&w.reads);
+	record_scratch_fini(&w.scratch);
+	free(w.switches);
 	if (rc >= 0 && s->sources[0]->late && !s->options.counts_only) {
 		diag_report(&s->diags, SONDE_DIAG_NOTE, NO_OFFSET,
 		        "samples are older than the recorder promised; the whole file is sorted at "

@@ -725,7 +725,15 @@ const struct timeline_mapping *timeline_find(const struct timeline *t,
 
 struct timeline_thread timeline_running(const struct timeline *t, uint32_t cpu, uint64_t time)
 {
-	return switches_at(&t->switches, cpu, time);
+	struct timeline_thread who = switches_at(&t->switches, cpu, time);
+	struct timeline_view v = {.tid = who.tid};
+	uint32_t th;
+
+	if (who.tid != TIMELINE_NO_THREAD && who.pid == TIMELINE_NO_THREAD) {
+		th = thread_at(t, &v, time);
+		who.pid = th != NONE ? t->processes[t->threads[th].process].pid : who.pid;
+	}
+	return who;
 }
 
 uint64_t timeline_object_address(

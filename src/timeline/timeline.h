@@ -110,7 +110,7 @@ struct timeline_thread {
 
 /*
  * Adds a context switch on a processor, in any order of time: from one thread to another, either
- * of which may be unknown. Negative: no memory.
+ * of which may be unknown, or its pid alone. Negative: no memory.
  */
 int timeline_add_switch(struct timeline *t, uint32_t cpu, uint64_t time,
         struct timeline_thread from, struct timeline_thread to);

@@ -309,6 +309,7 @@ static void test_tracing(void)
 {
 	struct text t = {0};
 	struct tracing_format format;
+	struct tracing_place place;
 	struct span name;
 	size_t at = 0;
 	bool good = true;
@@ -324,6 +325,12 @@ static void test_tracing(void)
 	ok(tracing_next_field(&format, &at, &name) && name.n == 3,
 	        "the second own field of a tracepoint is a text of any length");
 	ok(!tracing_next_field(&format, &at, &name), "the tracepoint has no third field");
+	ok(tracing_field(&format, "prev_comm", &place) && place.offset == 8 && place.size == 16,
+	        "a field has its offset and size");
+	ok(tracing_field(&format, "why", &place) && place.offset == 24 && place.size == 4,
+	        "the last field has its offset and size");
+	ok(!tracing_field(&format, "common_type", &place) && !tracing_field(&format, "x", &place),
+	        "fields of all tracepoints and unknown ones are not found");
 	ok(!tracing_find(bytes_of(&t), 1, &format), "events of the function tracer are not found");
 	for (size_t n = 0; n < t.n; n++) {
 		good = good && !tracing_find((struct span){(const uint8_t *)t.p, n}, 47, &format);
