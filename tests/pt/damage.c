@@ -2,14 +2,15 @@
 /*
  * Damage in good traces, as TAP: damage CODE ADDRESS TRACE [SEEDS [PROGRAMS]].
  *
- * For each seed some bytes of the trace are changed, taken out or put in. Then
- *  - the branches that the packets before the damage decide are those of the good trace, and no
- *    other comes before them;
- *  - behind the next PSB all is as it was;
- *  - each error is followed by its gap, which ends at a PSB or where the trace ends, and gaps lie
- *    behind one another: what is between them, each piece decoded alone, gives the same branches,
- *    so that all that was used is outside, and all that was not is told with its size;
- *  - the totals tell the same gaps, and parts on three threads count the same and give the same.
+ * For each seed some bytes of the trace are changed, removed or inserted. Then
+ *
+ *	- the branches that packets before the damage decide are those of the good trace, and
+ *	  no other branch comes before them;
+ *	- after the next PSB everything is as in the good trace;
+ *	- each error is followed by its gap, which ends at a PSB or at the end of the trace.
+ *	  Gaps are in order, and each piece between two gaps, decoded alone, gives the same
+ *	  branches: all bytes that were used are outside of gaps, and all others are reported;
+ *	- totals have the same gaps, and parts on three threads give the same counts and steps.
  */
 #include "tests/pt/program.h"
 #include "tests/tap.h"
@@ -25,13 +26,14 @@ struct bytes {
 };
 
 struct pairs {
-	/* From, to, and of a branch whether it is direct, of a gap how many branches are before it.
+	/*
+	 * From and to; of a branch whether it is direct, of a gap the number of branches before it.
 	 */
 	uint64_t (*p)[3];
 	size_t n, cap;
 };
 
-/* What a decoder told: branches, and from where to where it passed packets over. */
+/* Output of a decoder: branches, and the ranges of skipped packets. */
 struct told {
 	struct pairs branches, gaps;
 	uint64_t gap_bytes;
@@ -39,7 +41,7 @@ struct told {
 	bool untold; /* something came between an error and its gap */
 };
 
-/* Code, and the ranges of it that were traced. */
+/* Code, and the traced ranges of it. */
 struct subject {
 	struct sonde_pt_graph *graph;
 	struct sonde_pt_flow_options options;
@@ -93,7 +95,7 @@ static void take(struct told *told, const struct sonde_pt_step *step, bool *open
 	}
 }
 
-/* Adds to what is there, by so many threads. */
+/* Adds another run, with this many threads. */
 static void decode_by(const struct subject *subject, const uint8_t *trace, size_t n,
         struct told *told, unsigned jobs)
 {
@@ -150,12 +152,13 @@ static uint64_t next_random(uint64_t *state)
 	return *state >> 11;
 }
 
-/* The damaged copy; *at and *behind: where the damage begins and what follows it in the original.
+/*
+ * Makes the damaged copy; *at: where the damage begins, *behind: what follows it in the original.
  */
 static struct bytes damage(const struct bytes *trace, uint64_t *random, size_t *at, size_t *behind)
 {
 	size_t length = 1 + next_random(random) % 16;
-	unsigned how = (unsigned)(next_random(random) % 3); /* change, take out, put in */
+	unsigned how = (unsigned)(next_random(random) % 3); /* change, remove, insert */
 	struct bytes out = {malloc(trace->n + 16), 0};
 
 	*at = 64 + next_random(random) % (trace->n - 128);
@@ -224,9 +227,9 @@ static bool begins_with_bits(const struct bytes *trace, uint64_t from, uint64_t 
 }
 
 /*
- * Whether the bytes from..to, which lie between gaps, decoded alone give the branches first..last
- * of all; but for those that the first packet of the gap behind decided before it failed, and those
- * that no packet decides, on the way to the place that it names.
+ * Whether the bytes from..to between two gaps, decoded alone, give the branches first..last of all;
+ * except for those that the first packet of the next gap decided before it failed, and those that
+ * no packet decides, on the way to the address that it names.
  */
 static bool is_piece(const struct subject *subject, const struct bytes *trace,
         const uint64_t range[2], const struct pairs *all, const uint64_t branches[2])
@@ -275,7 +278,7 @@ static bool same_totals(const struct subject *subject, const struct bytes *trace
 	       one.gaps == told->gaps.n && one.gap_bytes == told->gap_bytes;
 }
 
-/* Steps by many threads are the same ones. */
+/* Steps by many threads are equal. */
 static bool same_steps(const struct subject *subject, const struct bytes *trace,
         const struct told *told, unsigned jobs)
 {
@@ -319,7 +322,7 @@ static void try_seed(const struct subject *subject, const struct bytes *trace,
 	free(broken.p);
 }
 
-/* The same with traces that have packets of every kind, each damaged once. */
+/* The same for traces with packets of every kind, each damaged once. */
 static void try_program(struct program *p, uint64_t seed, uint64_t *random, struct tally *bad)
 {
 	struct sonde_pt_image *image = sonde_pt_image_new();

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Made-up programs through ours and libipt's instruction decoder, as TAP: libipt [SEEDS [FIRST]].
+ * Generated programs, decoded by Sonde and by libipt's instruction decoder, as TAP: libipt [SEEDS
+ * [FIRST]].
  *
- * The instructions of both must be those that were executed, with the same sizes, and inside
- * transactions for both; events must be the same, with what they tell, in the same places.
+ * The instructions of both must be those that were executed, with the same sizes and the same
+ * transactions; events must be the same, with the same data, at the same addresses.
  *
- * libipt 2.0.5 cannot follow all that ours can: where a direct branch leaves the filters it wants
- * an IP in TIP.PGD, and at a return that is not compressed it leaves the call on its stack, which
- * ours and perf take off. Programs with one of these are compared only with what was executed.
+ * libipt 2.0.5 cannot decode everything that Sonde can: where a direct branch leaves the filters it
+ * needs an IP in TIP.PGD, and at an uncompressed return it leaves the call on its stack, which
+ * Sonde and perf pop. Programs with one of these are compared only with what was executed.
  */
 #include "tests/pt/program.h"
 #include "tests/tap.h"
@@ -16,7 +17,7 @@
 #include <sonde/pt.h>
 #include <stdlib.h>
 
-/* An instruction (kind 0, a: ip, b: size, c: speculative), or 1 + an event and what it tells. */
+/* An instruction (kind 0, a: ip, b: size, c: speculative), or 1 + an event and its data. */
 struct step {
 	uint64_t a, b, c, d;
 	unsigned kind;
@@ -29,7 +30,8 @@ struct steps {
 	size_t n, cap;
 };
 
-/* libipt tells each MODE.EXEC, ours those that change the mode, and the first behind an overflow.
+/*
+ * libipt reports each MODE.EXEC, Sonde those that change the mode, and the first after an overflow.
  */
 static bool is_no_change(const struct steps *list, const struct step *step)
 {
@@ -95,7 +97,7 @@ static struct step our_event(const struct sonde_pt_event *e)
 	return s;
 }
 
-/* Totals of the same; false: they are others than those of the steps. */
+/* Totals of the same trace; false: they differ from those of the steps. */
 static bool counts_same(const struct program *p, struct sonde_pt_graph *graph,
         const struct sonde_pt_flow_options *options, const struct steps *list)
 {
@@ -114,7 +116,7 @@ static bool counts_same(const struct program *p, struct sonde_pt_graph *graph,
 	return totals.insns == insns && totals.events >= events;
 }
 
-/* false: counting told something else. */
+/* false: counting gives something else. */
 static bool ours(const struct program *p, const struct sonde_pt_image *image, struct steps *list)
 {
 	struct sonde_pt_flow_options options = {.size = sizeof(options)};
@@ -168,7 +170,7 @@ static struct step their_power(const struct pt_event *e)
 		break;
 	case ptev_pwre:
 		s.kind += SONDE_PT_EVENT_PWRE;
-		s.a = (e->variant.pwre.state + 1u) & 15; /* as written: one less */
+		s.a = (e->variant.pwre.state + 1u) & 15; /* as written: minus one */
 		s.b = (e->variant.pwre.sub_state + 1u) & 15;
 		s.d = e->variant.pwre.hw;
 		break;
@@ -282,7 +284,7 @@ static int their_events(struct pt_insn_decoder *d, int status, struct steps *lis
 			break;
 		}
 		s = their_event(&event);
-		if (!event.status_update) { /* a PSB+ says again what is */
+		if (!event.status_update) { /* a PSB+ repeats the state */
 			add(list, &s);
 		}
 	}
@@ -435,7 +437,7 @@ static void count(struct tally *t, const struct program *p, const struct steps *
 	}
 }
 
-/* Whether the programs had all that libipt knows. */
+/* Whether the programs had everything that libipt supports. */
 static bool is_all(const struct tally *t)
 {
 	bool all = t->modes[0] != 0 && t->modes[1] != 0 && t->modes[2] != 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What libipt's instruction decoder tells of a trace, an address a line, and `error` where it meets
- * one: libipt_ips TRACE FILE:FROM-TO:ADDRESS... (code, numbers as C has them)
+ * Prints the instructions that libipt's decoder finds in a trace, an address a line, and `error`
+ * for an error: libipt_ips TRACE FILE:FROM-TO:ADDRESS... (code; numbers as in C)
  */
 #include <intel-pt.h>
 #include <inttypes.h>

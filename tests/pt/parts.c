@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Steps from many threads, as TAP: parts CODE ADDRESS TRACE [SEEDS]. For each seed the trace is damaged
- * in one to three places; for several kinds of steps, those of 2, 3 and 5 threads that take the
- * smallest parts must be those of one, field by field. So must those of one thread part by part.
+ * Steps from many threads, as TAP: parts CODE ADDRESS TRACE [SEEDS]. For each seed the trace is
+ * damaged in one to three places. For several kinds of steps, the steps of 2, 3 and 5 threads with
+ * the smallest parts must equal those of one thread, field by field; so must those of one thread
+ * part by part.
  */
 #include "tests/pt/steps.h"
 #include "tests/tap.h"
@@ -14,7 +15,7 @@
 #define JOBS_MAX 5
 
 struct parts {
-	struct steps of[JOBS_MAX]; /* by worker: of its part */
+	struct steps of[JOBS_MAX]; /* by worker: steps of its part */
 	struct steps all;
 };
 
@@ -83,7 +84,7 @@ static bool same(const struct sonde_pt_step *a, const struct sonde_pt_step *b)
 	       same_event(&a->event, &b->event);
 }
 
-/* The first step that is another one, or SIZE_MAX. */
+/* The first step that differs, or SIZE_MAX. */
 static size_t difference(const struct steps *a, const struct steps *b)
 {
 	size_t n = a->n < b->n ? a->n : b->n;
@@ -104,7 +105,7 @@ static uint64_t pick(uint64_t *random, uint64_t n)
 	return (*random >> 32) % n;
 }
 
-/* Bytes changed, taken out, put in twice, or a whole piece that moves. */
+/* Changes, removes or repeats bytes, or moves a whole piece. */
 static void damage(struct bytes *b, uint64_t *random)
 {
 	size_t at = pick(random, b->n);

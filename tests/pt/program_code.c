@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The code of a made-up program. */
+/* Generates the code of a program. */
 #include "tests/pt/program.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { M16 = 1, M32 = 2, M64 = 4, RUNS = 8 }; /* modes in which bytes mean that; 64-bit code runs */
+enum { M16 = 1, M32 = 2, M64 = 4, RUNS = 8 }; /* modes of the bytes; RUNS: executable */
 
 struct piece {
 	uint8_t size, modes, op;
 	uint8_t bytes[12];
 };
 
-/* Instructions that are no branches. Those that run leave rsi, rsp and memory alone. */
+/* Instructions that are no branches. Those with RUNS do not change rsi, rsp and memory. */
 static const struct piece plain[] = {
         {1, M16 | M32 | M64 | RUNS, OP_PLAIN, {0x90}},
         {2, M16 | M32 | M64 | RUNS, OP_PLAIN, {0x89, 0xc1}},
@@ -56,7 +56,7 @@ static const struct piece plain[] = {
         {3, M16 | M32 | M64, OP_PLAIN, {0x0f, 0x01, 0xd5}}, /* xend */
 };
 
-/* Those to which packets are bound, and far branches. */
+/* Instructions that packets are bound to, and far branches. */
 static const struct piece special[] = {
         {4, M16 | M32 | M64, OP_PTWRITE, {0xf3, 0x0f, 0xae, 0xe0}},
         {5, M64, OP_PTWRITE, {0xf3, 0x48, 0x0f, 0xae, 0xe1}},
@@ -100,7 +100,7 @@ static const struct piece rets[] = {
 static const struct piece jumps_ind[] = {
         {2, M16 | M32 | M64 | RUNS, OP_JUMP_IND, {0xff, 0xe0}},
         {3, M32 | M64 | RUNS, OP_JUMP_IND, {0x3e, 0xff, 0xe0}},
-        {3, M64 | RUNS, OP_JUMP_IND, {0xff, 0x66, 0xf8}}, /* what the tape had */
+        {3, M64 | RUNS, OP_JUMP_IND, {0xff, 0x66, 0xf8}}, /* an address from the tape */
         {6, M32 | M64, OP_JUMP_IND, {0xff, 0x25, 0, 0, 0, 0}},
         {4, M16, OP_JUMP_IND, {0xff, 0x26, 0, 0}},
 };
@@ -155,7 +155,7 @@ static void put_one_of(struct program *p, const struct piece *pieces, uint32_t n
 	}
 }
 
-/* Bytes in front of the displacement, which is long, or of one byte. */
+/* Bytes before the displacement, which is long, or has one byte. */
 static void put_relative(struct program *p, uint8_t op, unsigned cc, bool is_long)
 {
 	uint8_t bytes[2] = {0};
@@ -186,7 +186,7 @@ static void put_relative(struct program *p, uint8_t op, unsigned cc, bool is_lon
 	insn->cc = (uint8_t)cc;
 }
 
-/* lodsb; then flags from it: mov ah,al; test al,al; sahf. */
+/* lodsb; then flags from al: mov ah,al; test al,al; sahf. */
 static void put_flags(struct program *p)
 {
 	(void)put(p, OP_TAPE, (const uint8_t[]){0xac}, 1);
@@ -223,7 +223,7 @@ static void put_indirect(struct program *p, const struct piece *pieces, uint32_t
 	put_one_of(p, pieces, n);
 }
 
-/* A return to what the tape has. */
+/* A return to an address from the tape. */
 static void put_ret_anywhere(struct program *p)
 {
 	if (p->real) {
@@ -314,7 +314,7 @@ static void put_function(struct program *p, bool may_call)
 	p->nfunctions++;
 }
 
-/* A block of the function, in front of `from` or anywhere. */
+/* A block of the function, before `from` or anywhere. */
 static uint32_t pick_block(struct program *p, const struct program_function *f, uint32_t from)
 {
 	uint32_t found = PROGRAM_NONE;
@@ -328,7 +328,7 @@ static uint32_t pick_block(struct program *p, const struct program_function *f, 
 	return found;
 }
 
-/* Direct jumps and calls lead on, so that code without a packet comes to an end. */
+/* Direct jumps and calls lead forward, so that code without a packet ends. */
 static void aim(struct program *p, uint32_t i)
 {
 	struct program_insn *insn = &p->insns[i];
@@ -352,7 +352,7 @@ static void aim(struct program *p, uint32_t i)
 	}
 }
 
-/* Addresses of a region's instructions, one function behind the other. */
+/* Sets the addresses of a region's instructions, one function after the other. */
 static void lay_out(struct program *p)
 {
 	uint64_t at[PROGRAM_REGIONS];
@@ -380,7 +380,7 @@ static int64_t displacement(const struct program *p, const struct program_insn *
 	return (int64_t)(p->insns[insn->target].ip - (insn->ip + insn->size));
 }
 
-/* loop and jcxz have no long form: they become je, and what counts becomes test al,al. */
+/* loop and jcxz have no long form: they become je, and the decrement becomes test al,al. */
 static void lengthen_cond(struct program *p, uint32_t i)
 {
 	struct program_insn *insn = &p->insns[i];
@@ -395,7 +395,7 @@ static void lengthen_cond(struct program *p, uint32_t i)
 	insn->size = 2;
 }
 
-/* Short branches that cannot reach become long ones; true: there was one. */
+/* Replaces short branches that cannot reach their target by long ones; true: there was one. */
 static bool stretch(struct program *p)
 {
 	bool changed = false;
@@ -439,7 +439,7 @@ static void assemble(struct program *p)
 	}
 }
 
-/* The last function of each region is outside; ranges end in front of it. */
+/* The last function of each region is outside; filter ranges end before it. */
 static void set_filters(struct program *p)
 {
 	for (unsigned r = 0; r < PROGRAM_REGIONS; r++) {
@@ -467,7 +467,7 @@ void program_make_code(struct program *p)
 	for (unsigned i = 0; i < PROGRAM_REGIONS; i++) {
 		p->regions[i].base = bases[i];
 	}
-	if (p->real) { /* where nothing else is, with sanitizers neither */
+	if (p->real) { /* at unused addresses, also with sanitizers */
 		p->regions[0].base = 0x500000000000;
 	}
 	for (unsigned i = 0; i < regions; i++) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The way through a made-up program, and its trace. What is executed is noted first, then come the
- * packets of it; between two instructions there may be events.
+ * The execution of a generated program, and its trace. An executed instruction is recorded first,
+ * then its packets are written; events may come between two instructions.
  *
- * TNT bits are gathered; TIPs of indirect jumps and calls may wait until the bits behind them are
- * written too (deferred TIPs). All other packets are written behind both.
+ * TNT bits are gathered; TIPs of indirect jumps and calls may wait until later bits are written too
+ * (deferred TIPs). All other packets are written after both.
  */
 #include "tests/pt/program.h"
 
@@ -13,15 +13,15 @@
 #include <string.h>
 
 #define STACK_MAX    128
-#define HARDWARE_MAX 64 /* calls that a compressed return may return from */
+#define HARDWARE_MAX 64 /* calls that a compressed return can return from */
 #define DEFERRED_MAX 6
 #define LONG_TNT     47
 #define SHORT_TNT    6
-#define ELSEWHERE    0xffffffff81a00020 /* where nothing is traced */
+#define ELSEWHERE    0xffffffff81a00020 /* an address that is not traced */
 
 /*
- * Calls that a compressed return may return from. Ours and perf take one off at each return; libipt
- * only at those that are compressed.
+ * Calls that a compressed return can return from. Sonde and perf pop one at each return; libipt
+ * only at compressed ones.
  */
 struct known {
 	uint64_t ips[HARDWARE_MAX];
@@ -31,22 +31,22 @@ struct known {
 struct run {
 	struct program *p;
 	uint32_t at; /* the next instruction */
-	uint32_t stack[STACK_MAX]; /* where calls return to */
+	uint32_t stack[STACK_MAX]; /* return addresses */
 	unsigned depth;
-	struct known pops, keeps; /* the same, as far as the processor compresses */
+	struct known pops, keeps; /* the same, limited to what the processor compresses */
 
 	uint64_t bits;
 	unsigned nbits;
 	uint64_t deferred[DEFERRED_MAX];
 	unsigned ndeferred;
 	uint64_t last_ip;
-	unsigned told_mode; /* of the last MODE.EXEC; 0: none */
+	unsigned told_mode; /* from the last MODE.EXEC; 0: none */
 	bool speculative;
-	bool compresses; /* returns */
+	bool compresses; /* returns are compressed */
 	uint64_t cr3;
-	bool behind_special; /* a packet bound to an instruction was the last one */
+	bool behind_special; /* the last packet was bound to an instruction */
 	size_t way_max;
-	size_t placed; /* of the way, as far as packets tell it */
+	size_t placed; /* instructions of the way that packets have decided */
 	uint64_t tsc;
 };
 
@@ -93,7 +93,7 @@ static void write_packet(struct run *r, const struct sonde_pt_packet *packet)
 	p->packets[packet->kind]++;
 }
 
-/* One of the compressions with which the IP can be told. */
+/* Chooses one of the compressions that can represent the IP. */
 static void write_ip(struct run *r, uint8_t kind, uint64_t ip)
 {
 	static const uint8_t bits[8] = {0, 16, 32, 48, 48, 0, 64, 0};
@@ -134,7 +134,7 @@ static void write_bits(struct run *r, unsigned n)
 	write_packet(r, &packet);
 }
 
-/* All that waits. Without deferred TIPs the bits may be in more than one packet. */
+/* Writes everything that waits. Without deferred TIPs the bits may be in more than one packet. */
 static void flush(struct run *r)
 {
 	while (r->nbits != 0) {
@@ -190,7 +190,7 @@ static void bit(struct run *r, bool taken)
 	}
 }
 
-/* Time goes on. */
+/* Advances the time. */
 static void time_packet(struct run *r)
 {
 	r->tsc += 1 + pick(r, 5000);
@@ -233,7 +233,7 @@ static void vmcs(struct run *r)
 	packet(r, SONDE_PT_VMCS, (uint64_t)(1 + pick(r, 8)) << 12, 0);
 }
 
-/* PSB+; the stack of calls and the last IP begin anew. */
+/* Writes a PSB+; the call stack and the last IP start again. */
 static void sync(struct run *r, bool on)
 {
 	bool all = r->told_mode == 0 || chance(r, 2);
@@ -248,7 +248,7 @@ static void sync(struct run *r, bool on)
 	if (chance(r, 2)) {
 		packet(r, SONDE_PT_MODE_TSX, r->speculative ? SONDE_PT_TSX_IN : 0, 0);
 	}
-	r->told_mode = 0; /* a reader that begins here does not know it */
+	r->told_mode = 0; /* a decoder that begins here does not know it */
 	if (on || all) {
 		tell_mode(r, r->at);
 	}
@@ -266,9 +266,9 @@ static void sync(struct run *r, bool on)
 	r->keeps.n = 0;
 }
 
-/* Places. */
+/* Addresses. */
 
-/* A block of any function inside the filters, or only of the function given. */
+/* Returns a block of any function inside the filters, or only of the given function. */
 static uint32_t any_block(struct run *r, uint32_t first, uint32_t end)
 {
 	for (;;) {
@@ -285,7 +285,7 @@ static uint32_t anywhere(struct run *r)
 	return any_block(r, 0, r->p->count);
 }
 
-/* A block that near branches can lead to: of the same function, or one that is as wide. */
+/* Returns a block that near branches can reach: in the same function, or one of the same width. */
 static uint32_t near_block(struct run *r, uint32_t from)
 {
 	const struct program_function *f = function_of(r, from);
@@ -303,7 +303,7 @@ static uint32_t near_block(struct run *r, uint32_t from)
 	return any_block(r, f->first, f->end);
 }
 
-/* Where tracing goes on. */
+/* Where tracing continues. */
 static void enable(struct run *r, uint32_t at)
 {
 	r->at = at;
@@ -311,7 +311,7 @@ static void enable(struct run *r, uint32_t at)
 	ip_packet(r, SONDE_PT_TIP_PGE, ip_of(r, at));
 }
 
-/* Packets while nothing is traced. */
+/* Packets while tracing is off. */
 static void while_off(struct run *r)
 {
 	for (unsigned n = pick(r, 3); n > 0 && !r->p->real; n--) {
@@ -334,8 +334,8 @@ static void while_off(struct run *r)
 }
 
 /*
- * The branch at r->at left what is traced. Right behind MOV CR3 and VMPTRLD libipt takes a TIP.PGD
- * without IP as theirs, ours as that of the next branch (see src/pt/README.md).
+ * The branch at r->at left the traced code. Directly after MOV CR3 and VMPTRLD, libipt takes a
+ * TIP.PGD without IP as theirs, Sonde as that of the next branch (see src/pt/README.md).
  */
 static void leave(struct run *r, uint64_t to, bool has_ip)
 {
@@ -348,7 +348,7 @@ static void leave(struct run *r, uint64_t to, bool has_ip)
 	enable(r, chance(r, 2) ? near_block(r, r->at) : anywhere(r));
 }
 
-/* Goes to an instruction by a direct branch. */
+/* Continues at an instruction after a direct branch. */
 static void go(struct run *r, uint32_t to)
 {
 	if (r->p->filters != 0 && function_of(r, to)->outside) {
@@ -372,7 +372,7 @@ static void tip(struct run *r, uint32_t to, bool may_wait)
 	ip_packet(r, SONDE_PT_TIP, ip_of(r, to));
 }
 
-/* What is executed. */
+/* Executing instructions. */
 
 static void tape(struct run *r, uint64_t v, unsigned n)
 {
@@ -383,7 +383,7 @@ static void tape(struct run *r, uint64_t v, unsigned n)
 	}
 }
 
-/* Whether the condition holds when flags are those of sahf behind test, or rcx is the byte. */
+/* Whether the condition holds for flags set by sahf after test, or for rcx with the byte. */
 static bool holds(unsigned cc, uint8_t byte)
 {
 	bool cf = byte & 1, pf = byte & 4, zf = byte & 0x40, sf = byte & 0x80;
@@ -439,7 +439,7 @@ static void push(struct run *r, uint32_t back)
 	push_known(&r->keeps, ip_of(r, back));
 }
 
-/* Later functions, so that it comes to an end; now and then any, for a deep stack. */
+/* Returns a later function, so that the program ends; now and then any, for a deep stack. */
 static uint32_t callee(struct run *r, const struct program_insn *insn)
 {
 	bool any = !r->p->real && r->depth < 100 && chance(r, 2);
@@ -488,7 +488,7 @@ static void do_near_ret(struct run *r)
 {
 	uint32_t to = r->depth > 0 ? r->stack[--r->depth] : near_block(r, r->at);
 
-	/* a far return may have led into a function of another width */
+	/* a far return can lead to a function of another width */
 	if (function_of(r, to)->mode != function_of(r, r->at)->mode ||
 	        (r->p->filters != 0 && function_of(r, to)->outside)) {
 		to = near_block(r, r->at);
@@ -496,7 +496,7 @@ static void do_near_ret(struct run *r)
 	do_ret(r, to);
 }
 
-/* Kernel code is not traced, or is. */
+/* Switches tracing of the kernel on or off. */
 static void do_syscall(struct run *r)
 {
 	if (r->p->real || chance(r, 2)) {
@@ -534,7 +534,7 @@ static void do_far(struct run *r)
 	tip(r, to, false);
 }
 
-/* PTWRITE's packet comes with or without its IP. */
+/* PTWRITE's packet has its IP or not. */
 static void do_ptwrite(struct run *r)
 {
 	bool has_ip = chance(r, 2);
@@ -616,7 +616,7 @@ static void interrupt(struct run *r)
 	tip(r, to, false);
 }
 
-/* Tracing goes off, and on where it was or elsewhere. */
+/* Tracing goes off, and on again there or elsewhere. */
 static void pause_tracing(struct run *r)
 {
 	uint32_t back = r->p->real || chance(r, 2) ? r->at : anywhere(r);
@@ -635,7 +635,7 @@ static void overflow(struct run *r)
 {
 	packet(r, SONDE_PT_OVF, 0, 0);
 	r->last_ip = 0;
-	r->p->way_size = r->placed; /* what came behind it is lost */
+	r->p->way_size = r->placed; /* later packets are lost */
 	r->pops.n = 0;
 	r->keeps.n = 0;
 	r->speculative = false;

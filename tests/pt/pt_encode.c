@@ -4,8 +4,8 @@
  *
  *	psb | tnt !..! | tip 0x1000 | tip.pgd - | mtc 3 | tma 16 2 | ptw 1 0xabcd ip | raw c9 00
  *
- * Numbers are fields of struct sonde_pt_packet in the order that `forms` gives (v value, e extra,
- * c count), words are flags. IPs are compressed; `-` is none. Behind # is a comment.
+ * Numbers are fields of struct sonde_pt_packet in the order of `forms` (v value, e extra, c count),
+ * words are flags. IPs are compressed; `-` is no IP. A comment follows #.
  */
 #include <sonde/pt_packet.h>
 #include <stdio.h>
@@ -123,7 +123,7 @@ static bool write_line(struct sonde_pt_encoder *e, char **words, unsigned n)
 	return false;
 }
 
-/* Bytes that are no packet: what was encoded so far is written first. */
+/* Bytes that are no packet: first writes what was encoded so far. */
 static bool flush(struct sonde_pt_encoder *e, size_t *written)
 {
 	const uint8_t *bytes;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Made-up programs run by the processor one instruction at a time, as TAP: stepped [SEEDS [FIRST]].
+ * Generated programs that the processor executes one instruction at a time, as TAP: stepped [SEEDS
+ * [FIRST]].
  *
- * The code is put where it belongs in a child that is stepped (ptrace). Each address at which the
- * processor stood must be what the flow of the program's trace tells, one for one.
+ * The code is put at its addresses in a child that is single-stepped (ptrace). The addresses that
+ * the processor executed must be those of the flow of the program's trace, one for one.
  */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "tests/pt/program.h"
@@ -60,7 +61,7 @@ static bool is_stopped(pid_t child, int signal)
 	       WSTOPSIG(status) == signal;
 }
 
-/* Where the processor stood, up to `max` addresses; their number. */
+/* The addresses that the processor executed, up to `max`; returns how many. */
 static size_t run(const struct program *p, uint64_t *ips, size_t max)
 {
 	pid_t child = fork();
@@ -78,7 +79,7 @@ static size_t run(const struct program *p, uint64_t *ips, size_t max)
 	regs.rsi = TAPE_AT;
 	regs.rsp = STACK_AT + STACK / 2;
 	regs.eflags = 0x202;
-	regs.orig_rax = UINT64_MAX; /* it was in no system call */
+	regs.orig_rax = UINT64_MAX; /* it is in no system call */
 	if (ptrace(PTRACE_SETREGS, child, NULL, &regs) == 0) {
 		while (n < max && ptrace(PTRACE_GETREGS, child, NULL, &regs) == 0) {
 			ips[n++] = regs.rip;
@@ -93,7 +94,7 @@ static size_t run(const struct program *p, uint64_t *ips, size_t max)
 	return n;
 }
 
-/* The instructions that the trace tells; UINT64_MAX in *n: there was an error. */
+/* The instructions of the trace; UINT64_MAX in *n: an error. */
 static uint64_t *follow(const struct program *p, size_t *n)
 {
 	unsigned region = p->functions[0].region;

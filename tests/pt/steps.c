@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Steps of a generated trace, as TAP: steps CODE ADDRESS TRACE. What is given when only some of the
- * instructions are wanted is what would be picked out of all of them.
+ * Steps of a generated trace, as TAP: steps CODE ADDRESS TRACE. Steps for some of the instructions
+ * must be those selected from all of them.
  */
 #include "tests/pt/steps.h"
 #include "tests/tap.h"
@@ -107,7 +107,7 @@ static int by_pair(const void *a, const void *b)
 	return x->to < y->to ? -1 : x->to > y->to;
 }
 
-/* How often a pair is in a sorted list. */
+/* Number of occurrences of a pair in a sorted list. */
 static uint64_t times(const struct steps *list, const struct sonde_pt_edge *edge)
 {
 	const struct sonde_pt_step key = {.ip = edge->from, .to = edge->to};
@@ -124,7 +124,7 @@ static uint64_t times(const struct steps *list, const struct sonde_pt_edge *edge
 	return n;
 }
 
-/* Counted edges are the branches, added up; those on three threads too. */
+/* Counted edges are the sums of the branches, also on three threads. */
 static void try_edges(struct sonde_pt_graph *graph, const struct bytes *trace, unsigned jobs)
 {
 	const struct sonde_pt_flow_options steps = {

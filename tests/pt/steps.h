@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What tests of steps share: files as bytes, and all steps of a flow as a list; free both's p. */
+/* Shared by tests of steps: files as bytes, and all steps of a flow as a list; free both's p. */
 #ifndef SONDE_TESTS_PT_STEPS_H
 #define SONDE_TESTS_PT_STEPS_H
 
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define FILE_MAX (16u << 20) /* bytes that are read at most */
+#define FILE_MAX (16u << 20) /* bytes read at most */
 
 struct bytes {
 	uint8_t *p;

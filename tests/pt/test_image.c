@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Code by address, space and generation; files; flows that are moved; what errors say. */
+/* Code by address, space and generation; files; moves of flows; contents of errors. */
 #include "pt/image.h"
 #include "tests/tap.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The bytes at an address as text; "" when there are none. */
+/* The bytes at an address as text; "" if there are none. */
 static const char *at(const struct sonde_pt_image *image, uint32_t space, uint32_t generation,
         uint64_t address, char text[2 * PT_INSN_MAX + 1])
 {
@@ -183,7 +183,10 @@ static void packet(struct sonde_pt_encoder *encoder, uint8_t kind, uint64_t valu
 	(void)sonde_pt_encoder_packet(encoder, &p);
 }
 
-/* An error names the packet, the place in the code, and the last PSB that was read well. */
+/*
+ * An error has the offset of the packet, the code address, and the last PSB that was read
+ * completely.
+ */
 static void test_errors(void)
 {
 	static const uint8_t code[] = {0x90, 0xff, 0xe0};
@@ -200,11 +203,11 @@ static void test_errors(void)
 	(void)sonde_pt_image_add(image, 0, 0x1000, code, sizeof(code));
 	packet(encoder, SONDE_PT_PAD, 0);
 	packet(encoder, SONDE_PT_PSB, 0); /* 1 */
-	packet(encoder, SONDE_PT_TIP, 0); /* 17: none of a PSB+ */
+	packet(encoder, SONDE_PT_TIP, 0); /* 17: not allowed in a PSB+ */
 	packet(encoder, SONDE_PT_PSB, 0); /* 18 */
 	packet(encoder, SONDE_PT_PSBEND, 0);
 	(void)sonde_pt_encoder_ip(encoder, SONDE_PT_TIP_PGE, 0x1000); /* 36 */
-	(void)sonde_pt_encoder_tnt(encoder, true); /* 39: but the code wants a TIP */
+	(void)sonde_pt_encoder_tnt(encoder, true); /* 39: but the code needs a TIP */
 	trace = bytes_of(encoder, &n);
 	flow = sonde_pt_flow_new(graph, trace, n, NULL);
 	while (sonde_pt_flow_next(flow, &step) > 0) {
@@ -237,7 +240,7 @@ struct shared {
 	size_t n;
 };
 
-/* Follows the trace from generation to generation as they come, and counts its instructions. */
+/* Follows the trace through the generations as they are made, and counts its instructions. */
 static void *follow(void *arg)
 {
 	const struct shared *s = arg;
@@ -259,7 +262,7 @@ static void *follow(void *arg)
 	return arg;
 }
 
-/* Code changes while flows on other threads run through it. */
+/* Code changes while flows on other threads execute it. */
 static void test_threads(void)
 {
 	static const uint8_t code[] = {0x90, 0x90, 0x75, 0xfc, 0x75, 0xfa}; /* two loops to 1000 */

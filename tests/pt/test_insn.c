@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Instructions whose class matters to a trace, and those that are newer than the peers. */
+/* Instructions whose class matters for a trace, and those newer than the other decoders. */
 #include "pt/insn.h"
 #include "tests/tap.h"
 
@@ -76,7 +76,7 @@ static size_t parse(const char *text, uint8_t *bytes)
 	return n;
 }
 
-/* size: 0 is cut short, 255 is no instruction. */
+/* size: 0 is too short, 255 is no instruction. */
 static void check(const struct known *k)
 {
 	enum pt_mode mode = k->mode == 64 ? PT_MODE_64 : k->mode == 32 ? PT_MODE_32 : PT_MODE_16;

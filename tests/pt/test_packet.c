@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Packets: read(write(x)) is x for random packets of every kind; the encoder's packing and IPs. */
+/*
+ * Packets: decode(encode(x)) is x for random packets of every kind; the encoder's packing and IPs.
+ */
 #include "pt/packet.h"
 #include "tests/tap.h"
 
@@ -18,7 +20,7 @@ static uint64_t low_bits(uint64_t v, unsigned n)
 	return n >= 64 ? v : v & ((1ULL << n) - 1);
 }
 
-/* What a packet's fields may be; a mask 0 means that the field is always 0. */
+/* Valid values of a packet's fields; a mask 0 means that the field is always 0. */
 static const struct fields {
 	uint64_t value, extra;
 	uint8_t flags, count;
@@ -88,7 +90,7 @@ static bool same(const struct sonde_pt_packet *a, const struct sonde_pt_packet *
 	       a->count == b->count && a->flags == b->flags;
 }
 
-/* A BIP is one only between BBP and BEP. */
+/* A BIP is allowed only between BBP and BEP. */
 static bool round_trip(const struct sonde_pt_packet *p, uint64_t *seen)
 {
 	uint8_t bytes[SONDE_PT_PACKET_MAX];
@@ -103,7 +105,7 @@ static bool round_trip(const struct sonde_pt_packet *p, uint64_t *seen)
 	if (n == 0 || pt_cursor_next(&c, &got) != 1 || got.size != n || !same(p, &got)) {
 		return false;
 	}
-	/* Cut short it is no packet, and the cursor stays. */
+	/* A truncated packet is refused and the cursor does not move. */
 	for (size_t cut = 1; cut < n; cut++) {
 		c = pt_cursor_make(bytes, cut);
 		c.bip_size = p->kind == SONDE_PT_BIP ? (uint8_t)p->extra : 0;
@@ -136,7 +138,7 @@ static void test_encoder(void)
 	const struct sonde_pt_packet psb = {.kind = SONDE_PT_PSB};
 	static const uint8_t want[] = {2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2,
 	        0x82, 2, 0x82, 0x5d, 0x00, 0x10, 0x40, 0x00, /* FUP, 32 bits */
-	        0xfe, 0x04, /* six taken and one that is not */
+	        0xfe, 0x04, /* six taken and one not taken */
 	        0x2d, 0x04, 0x10, /* TIP, 16 bits */
 	        0x4d, 0x00, 0x00, 0x50, 0x00, /* TIP, 32 bits */
 	        0xcd, 1, 0, 0x50, 0, 0, 0, 1, 0x80}; /* TIP, all bits */
@@ -161,7 +163,7 @@ static void test_encoder(void)
 	sonde_pt_encoder_free(e);
 }
 
-/* Random branches and IPs come back. */
+/* Random branches and IPs are decoded as encoded. */
 static bool flow_round_trip(uint64_t *state, bool long_tnt)
 {
 	struct sonde_pt_encoder *e = sonde_pt_encoder_new(long_tnt);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The length and class decoder against Zydis, as TAP: zydis [STRINGS].
+ * The length and class decoder compared with Zydis, as TAP: zydis [STRINGS].
  *
- * STRINGS byte strings a mode: random ones, ones grown from what was accepted, and the code of this
- * process from each of its bytes on. Where Zydis accepts, length, class and displacement must be
- * the same, and there must be strings of every encoding and map, and with every prefix. A string
- * that only Zydis rejects must be of a kind that `only_ours` lists, with the reason; each line of
- * the list must be met.
+ * STRINGS byte strings for each mode: random ones, ones grown from accepted strings, and the code
+ * of this process from each of its bytes on. If Zydis accepts a string, length, class and
+ * displacement must be equal, and there must be strings of every encoding and map, and with every
+ * prefix. A string that only Zydis rejects must be of a kind listed in `only_ours`, with the
+ * reason; each line of the list must occur.
  */
 #define _GNU_SOURCE /* dl_iterate_phdr */
 #include "pt/insn.h"
@@ -21,9 +21,9 @@ struct rules {
 	uint8_t class;
 };
 
-/* Branches that are no Jcc, CALL, JMP or RET. */
+/* Branches other than Jcc, CALL, JMP and RET. */
 static const struct rules others[] = {
-        {ZYDIS_MNEMONIC_XBEGIN, PT_CLASS_OTHER}, /* an abort is told by MODE.TSX */
+        {ZYDIS_MNEMONIC_XBEGIN, PT_CLASS_OTHER}, /* an abort is reported by MODE.TSX */
         {ZYDIS_MNEMONIC_XEND, PT_CLASS_OTHER},
         {ZYDIS_MNEMONIC_LOOP, PT_CLASS_COND},
         {ZYDIS_MNEMONIC_LOOPE, PT_CLASS_COND},
@@ -75,7 +75,7 @@ static uint8_t class_of(const ZydisDecodedInstruction *i)
 }
 
 /*
- * Left out: branches on mask registers of Knights Corner, which has no Intel PT; on all other
+ * Left out: branches on mask registers of Knights Corner, which has no Intel PT; on other
  * processors the same bytes are no instruction.
  */
 static bool left_out(const ZydisDecodedInstruction *i)
@@ -88,11 +88,11 @@ enum { E_LEGACY, E_3DNOW, E_XOP, E_VEX, E_EVEX, E_REX2, ENCODINGS };
 static const char *const encoding_names[ENCODINGS] = {
         "legacy", "3DNow", "XOP", "VEX", "EVEX", "REX2"};
 
-/* What Zydis says of a string that ours takes, in the encoding that the string begins. */
+/* Zydis' verdict on strings that Sonde accepts, by the encoding that the string begins with. */
 static const struct only_ours {
 	ZyanStatus status;
 	uint8_t encoding;
-	bool only_64; /* met in 64-bit mode alone */
+	bool only_64; /* occurs in 64-bit mode only */
 	const char *reason;
 } only_ours[] = {
         {ZYDIS_STATUS_DECODING_ERROR, E_LEGACY, false,
@@ -183,7 +183,7 @@ static uint64_t next_random(uint64_t *state)
 	return *state;
 }
 
-/* A vector prefix whose reserved fields are as they must be, at p. */
+/* Writes a vector prefix with valid reserved fields at p. */
 static void make_vector(uint8_t *p, uint64_t *state)
 {
 	static const uint8_t evex_maps[] = {1, 2, 3, 5, 6};
@@ -204,8 +204,7 @@ static void make_vector(uint8_t *p, uint64_t *state)
 		p[0] = 0x8f;
 		p[1] = (uint8_t)(0xe0 | (8 + (r >> 40) % 3));
 		p[2] = (uint8_t)((r >> 16 & 0x84) | unused);
-		p[3] = (uint8_t)(r >> 24 &
-		                 (r & 2 ? 0x1f : 0xff)); /* where the opcodes of map A are */
+		p[3] = (uint8_t)(r >> 24 & (r & 2 ? 0x1f : 0xff)); /* the opcodes of map A */
 		break;
 	default:
 		p[0] = 0x62;
@@ -216,7 +215,9 @@ static void make_vector(uint8_t *p, uint64_t *state)
 	}
 }
 
-/* A prefix, an escape or a vector prefix more often than by chance, so that all maps are met. */
+/*
+ * Prefixes, escapes and vector prefixes are more frequent than by chance, so that all maps occur.
+ */
 static void make(uint8_t *bytes, uint64_t *state)
 {
 	static const uint8_t starts[] = {
@@ -237,7 +238,7 @@ static void make(uint8_t *bytes, uint64_t *state)
 	}
 }
 
-/* By the byte behind the prefixes, as ours reads it. */
+/* By the byte after the prefixes, as Sonde reads it. */
 static unsigned encoding_of(const uint8_t *p, enum pt_mode mode)
 {
 	while (*p == 0x66 || *p == 0x67 || *p == 0xf2 || *p == 0xf3 || *p == 0xf0 || *p == 0x26 ||
@@ -325,7 +326,7 @@ struct real {
 	uint64_t left, done;
 };
 
-/* The code that is mapped, from every byte on. */
+/* All mapped code, from every byte on. */
 static int try_code(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct real *real = arg;
@@ -333,7 +334,7 @@ static int try_code(struct dl_phdr_info *info, size_t size, void *arg)
 	(void)size;
 	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
-		/* NOLINTNEXTLINE(performance-no-int-to-ptr): that is what the loader tells */
+		/* the loader's value */
 		const uint8_t *code = (const uint8_t *)(info->dlpi_addr + ph->p_vaddr);
 
 		if (ph->p_type != PT_LOAD || (ph->p_flags & (PF_X | PF_R)) != (PF_X | PF_R)) {
@@ -348,7 +349,7 @@ static int try_code(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-/* Strings that are grown keep what was accepted and change one byte of it. */
+/* Grown strings change one byte of an accepted one. */
 static void try_random(struct tally *t, const ZydisDecoder *decoder, enum pt_mode mode, uint64_t n)
 {
 	uint64_t state = 0x9e3779b97f4a7c15ULL + (unsigned)mode;
@@ -367,7 +368,7 @@ static void try_random(struct tally *t, const ZydisDecoder *decoder, enum pt_mod
 	}
 }
 
-/* Whether all encodings, maps and prefixes that Zydis knows in the mode were met. */
+/* Whether all encodings, maps and prefixes that Zydis knows in the mode occurred. */
 static bool is_all(const struct tally *t, enum pt_mode mode)
 {
 	static const uint8_t wanted[][2] = {
@@ -407,7 +408,7 @@ static bool is_all(const struct tally *t, enum pt_mode mode)
 	return all;
 }
 
-/* Whether each line of the list was met in the mode; prints it with the counts. */
+/* Whether each line of the list occurred in the mode; prints it with the counts. */
 static bool is_list_met(const struct tally *t, enum pt_mode mode)
 {
 	bool all = true;
