@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A saved machine for tests: one text that holds many small files becomes a folder whose handle
- * stands in for that of "/". The text: lines "=== PATH", each with its file's lines behind it.
+ * A saved machine for tests: a text with many small files becomes a folder, whose descriptor
+ * replaces that of "/". The text: lines "=== PATH", each followed by the lines of its file.
  */
 #ifndef SONDE_TEST_FIXTURE_H
 #define SONDE_TEST_FIXTURE_H
@@ -31,7 +31,7 @@ static inline FILE *fixture_file(const struct fixture *f, char *path)
 
 	path[strcspn(path, "\n")] = '\0';
 	fd = openat(f->fd, path, flags, 0600);
-	if (fd >= 0) { /* most files stand beside the one before */
+	if (fd >= 0) { /* most files are in the same folder as the one before */
 		return fdopen(fd, "w");
 	}
 	for (slash = strchr(path, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
@@ -43,7 +43,7 @@ static inline FILE *fixture_file(const struct fixture *f, char *path)
 	return fd >= 0 ? fdopen(fd, "w") : NULL;
 }
 
-/* Ends the test when the folder cannot be made. */
+/* Ends the test if the folder cannot be made. */
 static inline void fixture_open(struct fixture *f, const char *text_path)
 {
 	FILE *in = fopen(text_path, "re");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Test results in TAP: ok(), eq_u64(), eq_str(), eq_mem(), skip(), and `return tap_done();` at the
- * end. */
+/*
+ * Test results in TAP: ok(), eq_u64(), eq_str(), eq_mem(), skip(); end with `return tap_done();`.
+ */
 #ifndef SONDE_TESTS_TAP_H
 #define SONDE_TESTS_TAP_H
 

@@ -40,7 +40,7 @@ static void test_text(void)
 	text_fini(&t);
 }
 
-/* The fast way must print what printf prints. */
+/* The fast function must print what printf prints. */
 static void test_percent(void)
 {
 	uint64_t seed = 7;
@@ -179,7 +179,7 @@ static void test_sort(void)
 	uint64_t x = 1;
 	bool good = true;
 
-	for (size_t i = 0; i < N; i++) { /* few keys, of all sizes, and all in one order first */
+	for (size_t i = 0; i < N; i++) { /* few keys, of all sizes, all sorted first */
 		x = x * 6364136223846793005u + 1442695040888963407u;
 		keys[i] = i % 3 == 0 ? x : i % 3 == 1 ? x >> 60 : (x >> 63) << 33;
 		order[i] = (uint32_t)(N - 1 - i);

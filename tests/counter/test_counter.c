@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening and reading counters: on this machine, and on a kernel that refuses or multiplexes. */
+/*
+ * Opening and reading counters: on this machine, and on a fake kernel that refuses or multiplexes.
+ */
 #include "tap.h"
 
 #include "counter/counter.h"
@@ -9,13 +11,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A kernel whose counters are numbers: descriptor n counts 1000 n, has run half of its time. */
+/* A kernel with made-up counts: descriptor n counts 1000 n, and ran half of the time. */
 static struct fake {
 	struct sonde_attr attr[64];
 	int group[64];
 	int opened, closed;
 	int refuse; /* errno */
-	uint64_t refuse_format; /* read_format bits that are not known */
+	uint64_t refuse_format; /* read_format bits that it does not know */
 	bool pinned_out;
 	int enables;
 } f;

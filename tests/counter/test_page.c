@@ -17,7 +17,7 @@
 
 struct hardware {
 	uint64_t tsc, pmc;
-	uint32_t counter; /* that was asked for last */
+	uint32_t counter; /* the last one asked for */
 };
 
 static uint64_t fake_tsc(void *arg)
@@ -37,12 +37,12 @@ static void test_widths(void)
 {
 	static const struct {
 		unsigned width;
-		uint64_t pmc; /* what rdpmc gives */
+		uint64_t pmc; /* result of rdpmc */
 		int64_t offset;
 		uint64_t want;
 	} cases[] = {
 	        {48, 1000, 0, 1000}, {48, 1000, 500, 1500}, {48, 0x7fffffffffff, 0, 0x7fffffffffff},
-	        /* the kernel starts a counter below zero, offset makes up for it */
+	        /* the kernel starts a counter below zero, and offset compensates for it */
 	        {48, 0x800000000000, (int64_t)0x800000000000, 0},
 	        {48, 0xffffffffffff, (int64_t)0x800000000000, 0x7fffffffffff},
 	        /* it wrapped: -1 becomes 0 */
@@ -229,9 +229,9 @@ static void test_scale(void)
 }
 
 /*
- * The race: a writer changes page and hardware together, as the kernel does when it puts a counter
- * somewhere else. Round n has offset n * 1000, counter 1000 - n (so that they go together), times
- * 10 n and 7 n. Any mixture of rounds shows.
+ * The race: a writer changes page and hardware together, as the kernel does when it moves a
+ * counter. Update n has offset n * 1000, counter 1000 - n (so that they belong together), times 10
+ * n and 7 n. Any mixture of updates shows.
  */
 struct race {
 	struct counter_page page;
@@ -280,7 +280,7 @@ static void *race_write(void *arg)
 	return NULL;
 }
 
-/* A writer that lost its processor in the middle of a change makes the reader give up: again. */
+/* A writer that loses its processor during a change makes the reader give up: try again. */
 static bool race_read(struct race *r, const struct sonde_page_cpu *cpu,
         struct sonde_counter_value *v, struct sonde_page_clock *clock)
 {
@@ -296,7 +296,7 @@ static bool race_read(struct race *r, const struct sonde_page_cpu *cpu,
 	return rc == 1;
 }
 
-/* Counts and clock with what the page says of time; else times that do not go on by themselves. */
+/* Counts and clock with the page's times; else times that do not advance. */
 static void test_race(uint64_t caps)
 {
 	struct race r = {.page = {.index = 1,

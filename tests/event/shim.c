@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stands between a program and perf_event_open(2) (LD_PRELOAD): writes down what is asked for, and
- * opens an event that counts nothing instead, so that every event seems to be there. Its ring cannot be
- * mapped: what follows the opening is not of interest.
+ * Replaces perf_event_open(2) of a program (LD_PRELOAD): logs each request, and opens an event that
+ * counts nothing, so that every event seems to exist. Its ring cannot be mapped, as later steps do
+ * not matter.
  *
- * EVENT_LOG names the file that gets a line for each call: the bytes of the attr in hex, then pid, cpu and
- * group_fd.
+ * EVENT_LOG names the file that gets a line for each call: the bytes of the attr in hex, then pid,
+ * cpu and group_fd.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -20,7 +20,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Offsets in the attr (perf_event_open(2)) and bits of what the stand-in cannot do. */
+/* Offsets in the attr (perf_event_open(2)), and bits that the replacement does not support. */
 enum {
 	AT_TYPE = 0,
 	AT_SIZE = 4,
@@ -96,7 +96,7 @@ static long open_stand_in(long (*real)(long, ...), const long a[6])
 	if (size > 112) {
 		memset(attr + 112, 0, size - 112);
 	}
-	/* the machine that is played has more cpus */
+	/* the simulated machine has more cpus */
 	cpu = cpu >= (int)sysconf(_SC_NPROCESSORS_ONLN) ? 0 : cpu;
 	fd = real(SYS_perf_event_open, attr, a[1], cpu, a[3], a[4]);
 	if (fd >= 0 && fd < (long)sizeof(opened)) {

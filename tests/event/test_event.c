@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Event strings: what they mean, and what is said about those that mean nothing. */
+/* Event strings: their meaning, and messages for invalid ones. */
 #include "event/event.h"
 #include "tap.h"
 
@@ -92,7 +92,7 @@ static void test_modifiers(void)
 	}
 }
 
-/* What perf 6.1 makes of the name where only user space may be recorded. */
+/* perf 6.1's name if only user space may be recorded. */
 static void test_user_only(void)
 {
 	static const char *const cases[][2] = {{"cpu-clock", "cpu-clock:u"},
@@ -139,7 +139,7 @@ static void test_groups(void)
 	event_list_fini(&list);
 }
 
-/* A text of several lines as comments of TAP. */
+/* Prints a text of several lines as comments of TAP. */
 static void puts_indented(const char *text)
 {
 	size_t n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Strings that mean something on saved machines only: PMUs, their checks, and what is said of mistakes. */
+/* Strings that are valid on saved machines only: PMUs, their checks, and messages for mistakes. */
 #define _GNU_SOURCE
 #include "event/catalogue.h"
 #include "event/parts.h"

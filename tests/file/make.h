@@ -19,7 +19,7 @@ struct make {
 	size_t attr_size; /* without the section of ids */
 	size_t data;
 	bool timed;
-	bool swap; /* in the byte order that is not this machine's; stays over make_begin */
+	bool swap; /* use the byte order that is not the host's; kept by make_begin */
 };
 
 /* Room for one more word. */

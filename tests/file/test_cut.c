@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every file of a folder, cut at every byte: what can be opened gives the first records of the
- * whole file, and never others. test_cut FOLDER
+ * Every file of a folder, cut at every byte: if it can be opened it has the first records of the
+ * whole file, and no others. test_cut FOLDER
  */
 #include "file/file.h"
 #include "tap.h"
@@ -23,7 +23,7 @@ struct list {
 
 static struct list whole, part;
 
-/* The records of n bytes; false when they cannot be opened. */
+/* Reads the records of n bytes; false: they cannot be opened. */
 static bool list_records(const uint8_t *p, size_t n, struct list *list)
 {
 	struct diag_sink diags = {0};
@@ -36,7 +36,7 @@ static bool list_records(const uint8_t *p, size_t n, struct list *list)
 	position = good ? file_begin(&f) : 0;
 	while (good && list->n < MANY && file_next(&f, &position, &r, &diags) > 0) {
 		if (r.type == RECORD_COMPRESSED || r.type == RECORD_COMPRESSED2) {
-			continue; /* of one that is cut the beginning is still opened */
+			continue; /* the beginning of a truncated one is still opened */
 		}
 		list->items[list->n].type = r.type;
 		list->items[list->n].size = r.body.n;
@@ -47,8 +47,10 @@ static bool list_records(const uint8_t *p, size_t n, struct list *list)
 	return good;
 }
 
-/* Whether all of the part's records stand in the whole, in this order. Where blocks of a compressed
- * record are stored as they are, those behind a cut are found too, but not what straddles it. */
+/*
+ * Whether all records of the part are in the whole, in this order. If blocks of a compressed record
+ * are stored uncompressed, records after a cut are found too, except one across it.
+ */
 static bool is_part(void)
 {
 	size_t at = 0;
@@ -73,7 +75,7 @@ static void try_file(const char *name, const uint8_t *p, size_t n)
 	bool opened = list_records(p, n, &whole);
 
 	for (size_t cut = 0; cut < n && opened; cut++) {
-		uint8_t *copy = malloc(cut + 1); /* so that a read behind the end is seen */
+		uint8_t *copy = malloc(cut + 1); /* so that a read past the end is detected */
 
 		if (copy == NULL) {
 			abort();

@@ -15,7 +15,7 @@
 #define NO(level)  (UINT64_C(1) << SONDE_FLAG_EXCLUDE_##level)
 #define PRECISE(n) ((uint64_t)(n) << SONDE_FLAG_PRECISE_IP)
 
-/* What perf 6.1 evlist calls events of a file that has no names. */
+/* perf 6.1's names of events in a file without names. */
 static const struct {
 	uint32_t type;
 	uint64_t config, flags;
@@ -73,7 +73,7 @@ static struct span bytes_of(const struct text *t)
 	return (struct span){(const uint8_t *)t->p, t->n};
 }
 
-/* Encodes, decodes and encodes again, in both byte orders; *out is what was decoded last. */
+/* Encodes, decodes and encodes again, in both byte orders; *out is the last decoded value. */
 static void round_trip(
         unsigned bit, const void *value, void *out, size_t size, struct arena *a, uint32_t ncpus)
 {
@@ -251,7 +251,7 @@ static void test_tail_and_damage(void)
 	arena_fini(&a);
 }
 
-/* A count may be any number: -1 is no sign for "to the end". */
+/* A count may be any number: -1 does not mean "to the end". */
 static void test_counts(void)
 {
 	static const uint64_t words[] = {1, 1 << 27, UINT64_MAX, 0, 8, 64, 5};

@@ -92,7 +92,7 @@ static void test_ids(void)
 	file_close(&o.f);
 }
 
-/* HOSTNAME (3) and EVENT_DESC (12) behind one sample; event_desc names id 6 "named". */
+/* HOSTNAME (3) and EVENT_DESC (12) after one sample; EVENT_DESC names id 6 "named". */
 static void with_features(void)
 {
 	size_t table;
@@ -208,8 +208,7 @@ static void test_killed(void)
 	file_close(&o.f);
 }
 
-/* A stream whose records are FINISHED_ROUNDs in front of an event, in front of a sample, and at the
- * end. */
+/* A stream with FINISHED_ROUNDs before an event, before a sample, and at the end. */
 static bool stream_is_interrupted(unsigned first, unsigned middle, unsigned last)
 {
 	struct sonde_attr attr = {.type = 1,
@@ -257,8 +256,10 @@ static void test_killed_stream(void)
 	        "a stream with two rounds at its end is complete");
 }
 
-/* Two events whose samples have their ids in different places: behind TIME, and in front
- * (IDENTIFIER). */
+/*
+ * Two events whose samples have their ids at different offsets: after TIME (ID), and first
+ * (IDENTIFIER).
+ */
 static void test_mixed(void)
 {
 	struct sonde_attr attr = {.type = 1, .size = 128, .sample_period = 1};
@@ -324,7 +325,7 @@ static void test_halves(void)
 	file_close(&o.f);
 }
 
-/* Version 1 names events by number in a section of its own: { u64 event, char name[64] }. */
+/* Version 1 has names of events by number in a section: { u64 event, char name[64] }. */
 static void test_old(void)
 {
 	struct opened o;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sonde/file.h: records in file order with their places, gaps where bytes are none. */
+/* sonde/file.h: records in file order with their offsets, and gaps. */
 #include "make.h"
 #include "tap.h"
 
@@ -115,7 +115,7 @@ static void test_gap(void)
 	sonde_file_free(f);
 }
 
-/* What follows a damaged last record is not taken for one. */
+/* Text after a damaged last record is not taken for a record. */
 static void test_tail(void)
 {
 	static const char text[] = "[ some text that a program wrote to the same output, 1 2 3 ]\n";
@@ -139,7 +139,7 @@ static void test_tail(void)
 	sonde_file_free(f);
 }
 
-/* Records as structs and as fields: a sample, one of a type nobody knows, bytes that are none. */
+/* Records as structs and as fields: a sample, an unknown type, bytes that are no record. */
 static void test_decode(void)
 {
 	struct sonde_fields *fields = sonde_fields_new();

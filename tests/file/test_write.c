@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sonde/write.h: what is written is read again; every field of a sample, every container. */
+/* sonde/write.h: written recordings are read again; every field of a sample, every container. */
 #include "make.h"
 #include "tap.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which mount of control groups is taken: what perf 6.1 takes when there are several. */
+/* Which mount of control groups is used: the same as in perf 6.1. */
 #define _GNU_SOURCE
 #include "fixture.h"
 #include "host/cgroup.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a saved machine says: test_proc machine.txt */
+/* Reading a saved machine: test_proc machine.txt */
 #define _GNU_SOURCE
 #include "fixture.h"
 #include "proc/proc.h"

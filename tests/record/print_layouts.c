@@ -23,7 +23,7 @@ static const char *const kinds[] = {
         [LAYOUT_STRUCT] = "",
 };
 
-/* The field that was kept last in each slot. */
+/* The last field that was kept in each slot. */
 struct page {
 	const char *kept[SLOTS];
 	char path[256];
@@ -39,7 +39,7 @@ static const char *flag_name(const struct layout_name *names, uint64_t mask)
 	return "?";
 }
 
-/* The names of bits that the attr's own table has. */
+/* Names of bits in the attr's own table. */
 static const struct layout_name *attr_names(const char *field)
 {
 	const struct layout *attr = layout_of_attr();

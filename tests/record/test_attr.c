@@ -10,7 +10,7 @@
 
 static const size_t sizes[] = {64, 72, 80, 96, 104, 112, 120, 128, 136, 144};
 
-/* Every field has its own value, so that a neighbour cannot stand in for it. */
+/* Every field has its own value, so that no field can be mistaken for another. */
 static struct sonde_attr full(void)
 {
 	return (struct sonde_attr){
@@ -42,7 +42,7 @@ static struct sonde_attr full(void)
 	};
 }
 
-/* What the first n bytes of an attr hold survives, what is behind them reads as 0. */
+/* The first n bytes of an attr are kept, the others are read as 0. */
 static void test_sizes(bool swap)
 {
 	struct sonde_attr attr = full();

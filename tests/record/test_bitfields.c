@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Words of bit-fields as compilers lay them out on machines of both byte orders, against what we
- * read from them and write: test_bitfields TABLE. bitfields.txt is the table; `test_bitfields
- * --print` prints the column of the machine that it is compiled for, from the structs of
- * <linux/perf_event.h>.
+ * Words of bit-fields as compilers lay them out on machines of both byte orders, compared with the
+ * values that Sonde reads and writes: test_bitfields TABLE. bitfields.txt is the table;
+ * `test_bitfields --print` prints the column of the machine that it is compiled for, from the
+ * structs of <linux/perf_event.h>.
  */
 #include "abi/abi.h"
 #include "core/span.h"
@@ -43,7 +43,7 @@ static void add(enum word word, const char *field, uint64_t value, const void *b
 	memcpy(m->bytes, bytes, 8);
 }
 
-/* The flags are the word behind read_format. */
+/* The flags are the word after read_format. */
 #define FLAG(name, v)                                                                              \
 	do {                                                                                       \
 		struct perf_event_attr a = {0};                                                    \
@@ -174,9 +174,9 @@ static void print_rows(void)
 	}
 }
 
-/* ---- what we make of them ---- */
+/* ---- Sonde's values ---- */
 
-/* A record that holds the word, and the field of its layout. */
+/* A record that contains the word, and the field of its layout. */
 struct carrier {
 	struct record r;
 	struct record_plan plan;
@@ -185,7 +185,7 @@ struct carrier {
 	const char *name;
 };
 
-/* A FEATURE record with one program whose info ends behind the word. */
+/* A FEATURE record with one program whose info ends after the word. */
 static void carrier_program(struct carrier *c, bool swap)
 {
 	store_u64(c->body, FEATURE_BPF_PROG_INFO, swap);
@@ -223,7 +223,7 @@ static void carrier_make(struct carrier *c, enum word word, const uint8_t bytes[
 	c->r.body = (struct span){c->body, n};
 }
 
-/* The field's part of the word as the layout names it; UINT64_MAX: there is none. */
+/* The field's part of the word according to the layout; UINT64_MAX: none. */
 static uint64_t part_of(const struct carrier *c, bool swap, const char *field, uint64_t *word)
 {
 	struct record_walk w;
@@ -245,8 +245,7 @@ static uint64_t part_of(const struct carrier *c, bool swap, const char *field, u
 	return UINT64_MAX;
 }
 
-/* True when the attr of these bytes has the word as its flags, and is written with the same bytes.
- */
+/* Whether an attr of these bytes has the word as its flags, and is written with the same bytes. */
 static bool attr_agrees(const struct carrier *c, bool swap, uint64_t word)
 {
 	struct sonde_attr attr;
@@ -259,8 +258,7 @@ static bool attr_agrees(const struct carrier *c, bool swap, uint64_t word)
 	return memcmp(again + c->at, c->body + c->at, 8) == 0;
 }
 
-/* One line of the table: the same field and value in the bytes of a machine of either byte order.
- */
+/* A line of the table: the same field and value in the bytes of a machine of either byte order. */
 static void check_row(enum word word, const char *field, uint64_t value, uint8_t bytes[2][8])
 {
 	char what[96];
@@ -274,7 +272,7 @@ static void check_row(enum word word, const char *field, uint64_t value, uint8_t
 
 		carrier_make(&c, word, bytes[big], swap);
 		good = part_of(&c, swap, field, &whole) == value;
-		good &= whole == load_u64(bytes[0], HOST_BIG_ENDIAN); /* nothing else is set */
+		good &= whole == load_u64(bytes[0], HOST_BIG_ENDIAN); /* no other bit is set */
 		good &= word != ATTR || attr_agrees(&c, swap, whole);
 		good &= record_turn(&c.r, swap, &c.plan, 0, turned);
 		good &= memcmp(turned + RECORD_HEADER_SIZE + c.at, bytes[!big], 8) == 0;

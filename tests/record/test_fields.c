@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sonde/record.h: what the walk over fields says, in both byte orders. */
+/* sonde/record.h: values of the walk over fields, in both byte orders. */
 #include "abi/abi.h"
 #include "record/fields.h"
 #include "tests/tap.h"
@@ -28,7 +28,7 @@ static void put_text(const char *text, size_t room)
 	used += room;
 }
 
-/* The walk over what was put, as a record of a type without an event, up to the field `name`. */
+/* Walks over the bytes as a record of a type without an event, up to the field `name`. */
 static const struct sonde_field *find(struct sonde_fields *it, uint32_t type, const char *name)
 {
 	const struct record r = {.type = type, .body = {body, used}};
@@ -159,7 +159,7 @@ static void test_layouts(struct sonde_fields *it)
 	const struct sonde_field *v;
 	uint8_t bytes[144];
 
-	attr.flags |= 2ull << SONDE_FLAG_PRECISE_IP | 1ull << 41; /* one that nobody knows */
+	attr.flags |= 2ull << SONDE_FLAG_PRECISE_IP | 1ull << 41; /* and an unknown one */
 	record_attr_encode_as(&attr, swap, bytes);
 	fields_begin_layout(it, layout_of_attr(), (struct span){bytes, 144}, swap, 0);
 	while (sonde_fields_next(it, &v) > 0 && strcmp(v->name, "flags") != 0) {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables of fields are sound, and walking, turning and plan decoding agree on made records. */
+/*
+ * The tables of fields are consistent; walk, byte order conversion and plan agree on made records.
+ */
 #include "abi/abi.h"
 #include "record/layout.h"
 #include "tests/tap.h"
 
 #include <stdlib.h>
 
-/* Kept numbers that stand before they are used; true when the table is sound. */
+/* Kept numbers come before their use; true: the table is consistent. */
 static bool layout_sound(const struct layout *l, unsigned depth, unsigned kept)
 {
 	if (depth > LAYOUT_DEPTH) {
@@ -35,7 +37,7 @@ static bool layout_sound(const struct layout *l, unsigned depth, unsigned kept)
 	return true;
 }
 
-/* Parts of a word follow each other without a hole up to bit 63. */
+/* Parts of a word cover it without a hole up to bit 63. */
 static bool parts_sound(const struct layout *l)
 {
 	for (unsigned i = 0; i < l->nfields; i++) {
@@ -98,7 +100,7 @@ static void put(uint8_t *p, size_t *n, uint64_t v, unsigned width)
 	*n += width;
 }
 
-/* Bytes at random, with small numbers often, so that counts fit now and then. */
+/* Random bytes, often with small numbers, so that counts fit now and then. */
 static size_t bytes_make(uint8_t *p, size_t n, unsigned *seed)
 {
 	size_t at = 0;
@@ -111,7 +113,7 @@ static size_t bytes_make(uint8_t *p, size_t n, unsigned *seed)
 	return at;
 }
 
-/* All bytes are told once, in order, by values or as rest. */
+/* All bytes are covered once, in order, by values or as rest. */
 static bool walk_covers(const struct record *r, bool swap, const struct record_plan *plan)
 {
 	struct record_walk w;
@@ -199,7 +201,7 @@ static uint64_t value_of(const struct record *r, bool swap, const struct record_
 	return UINT64_MAX;
 }
 
-/* precise_ip stands at bits 15 and 16; a big-endian compiler puts it at bits 47 and 48. */
+/* precise_ip is at bits 15 and 16; a big-endian compiler puts it at bits 47 and 48. */
 static void test_flags(bool big)
 {
 	static const uint8_t bytes[2][8] = {
@@ -223,7 +225,7 @@ static void test_flags(bool big)
 	        "flags of the turned attr are read back");
 }
 
-/* What the table says of a sample is what the plan decodes. */
+/* The table gives the values that the plan decodes. */
 static void test_sample(void)
 {
 	struct sonde_attr attr = {.sample_type = SONDE_SAMPLE_IP | SONDE_SAMPLE_TID |

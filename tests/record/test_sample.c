@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Attrs and samples: decode what was encoded, both byte orders, and every short body. */
+/* Attrs and samples: decoding what was encoded, both byte orders, and every truncated body. */
 #include "abi/abi.h"
 #include "record/record.h"
 #include "tests/tap.h"
@@ -188,13 +188,13 @@ static void test_counts(uint64_t format, bool swap)
 	record_scratch_fini(&scratch);
 }
 
-/* Padding too: both were cleared as a whole. */
+/* Including padding: both were cleared completely. */
 static bool same_bytes(const void *a, const void *b, size_t n)
 {
 	return memcmp(a, b, n) == 0;
 }
 
-/* Decoding over what the last sample left is decoding, whatever the parts and their sizes. */
+/* Decoding over a previous sample gives the same, whatever its parts and sizes. */
 static void test_over(bool swap)
 {
 	struct record_scratch scratch = {0};

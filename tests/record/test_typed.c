@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables store into the right members, and structs hold what was written, in both orders. */
+/* The tables store into the right members, and structs have the written values, in both orders. */
 #include "abi/abi.h"
 #include "record/typed.h"
 #include "tests/tap.h"

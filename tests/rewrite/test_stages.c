@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sonde/preview/rewrite.h over every recording of a folder: test_stages FOLDER. Without a stage, and
- * with one that passes everything on, all bytes stay; stages drop, add and change records.
+ * sonde/preview/rewrite.h with every recording of a folder: test_stages FOLDER. Without a stage,
+ * and with one that passes everything on, all bytes are kept; stages drop, add and change records.
  */
 #define _GNU_SOURCE
 #include "tap.h"
@@ -60,7 +60,7 @@ static bool same_bytes(const char *path, const char *other)
 	return same;
 }
 
-/* Says why on standard error, so that a failed test can be understood. */
+/* Prints the reason on standard error, so that a failed test can be understood. */
 static int rewrite(const char *in, const char *out, const struct sonde_rewriter_options *options,
         const struct sonde_rewriter_stage *stages, size_t n)
 {
@@ -78,14 +78,14 @@ static int rewrite(const char *in, const char *out, const struct sonde_rewriter_
 	return rc;
 }
 
-/* ---- what is in a recording ---- */
+/* ---- contents of a recording ---- */
 
-/* Records that no container makes for itself; `events`, features included. */
+/* Records that no container writes itself; `events`, features included. */
 struct content {
 	uint64_t records, samples, comms, ours;
 	uint64_t hash; /* of records in order, with their trace data */
 	uint64_t head; /* of attrs, ids and features */
-	bool good; /* it was opened, and nothing in it is damaged */
+	bool good; /* it was opened without damage */
 };
 
 static uint64_t hash_bytes(uint64_t h, const void *bytes, size_t n)
@@ -193,7 +193,7 @@ static void store(unsigned char *p, uint64_t v, size_t n, bool turned)
 	}
 }
 
-/* A record of 16 bytes of a type that nobody has, after each COMM. */
+/* Adds a record of 16 bytes of an unknown type after each COMM. */
 static int add_after_comm(void *arg, struct sonde_rewriter *rw, const struct sonde_raw_record *r)
 {
 	unsigned char bytes[16] = {0};
@@ -208,7 +208,7 @@ static int add_after_comm(void *arg, struct sonde_rewriter *rw, const struct son
 	return rc >= 0 && r->type == TYPE_COMM ? sonde_rewriter_put(rw, &made) : rc;
 }
 
-/* Drops what the stage before added, and counts it. */
+/* Drops and counts the records that the stage before added. */
 static int drop_ours(void *arg, struct sonde_rewriter *rw, const struct sonde_raw_record *r)
 {
 	uint64_t *count = arg;
@@ -328,8 +328,10 @@ static void check_stages(const char *name, const char *path, const struct conten
 	        what);
 }
 
-/* Bytes of a seekable file up to the end of its records, without the header; 0: another container, or
- * compressed. */
+/*
+ * Bytes of a seekable file up to the end of its records, without the header; 0: another container,
+ * or compressed.
+ */
 static uint64_t end_of_records(const char *path)
 {
 	struct sonde_file *f = sonde_file_new(NULL);
@@ -375,7 +377,7 @@ static void check_recording(const char *name, const char *path)
 	        what);
 	if (end != 0 &&
 	        !of_other_layout(
-	                name)) { /* then perf leaves room for features that it could not write */
+	                name)) { /* then perf leaves room for features that it did not write */
 		(void)snprintf(what, sizeof(what), "%s: all bytes up to the features stay", name);
 		ok(end > 104 && b.n >= end && memcmp(a.p, b.p, 72) == 0 &&
 		                memcmp(a.p + 104, b.p + 104, (size_t)end - 104) == 0,
@@ -417,7 +419,7 @@ static void check_recordings(const char *folder)
 
 #define CHAIN_BIT ((uint64_t)1 << 5) /* of sample_type */
 
-/* Events without call chains, and one more. */
+/* Removes call chains from events, and adds an event. */
 static int begin_without_chains(void *arg, struct sonde_rewriter *rw)
 {
 	static const uint64_t id = 4242;
@@ -531,7 +533,7 @@ static void test_events(const char *path, enum sonde_byte_order order)
 
 struct looker {
 	uint64_t looked, seen, ends;
-	bool late; /* a record was looked at after one had passed */
+	bool late; /* look was called for a record after another had passed */
 };
 
 static int look(void *arg, struct sonde_rewriter *rw, const struct sonde_raw_record *r)
@@ -660,7 +662,7 @@ static int put_bad_size(void *arg, struct sonde_rewriter *rw, const struct sonde
 
 	(void)arg;
 	bad.size -= 8;
-	(void)sonde_rewriter_put(rw, &bad); /* the failure stays, whoever looks at it */
+	(void)sonde_rewriter_put(rw, &bad); /* the failure is kept */
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples with counts: one sample a count, periods from the counts before, on any worker. */
+/* Samples with counts: a sample for each count, periods from earlier counts, on any worker. */
 #include "session/session.h"
 
 #include "../file/make.h"
@@ -13,11 +13,11 @@
 #define IDS    104u /* two ids an event: 1 and 11, 2 and 12 */
 #define ATTRS  (IDS + EVENTS * 16)
 #define DATA   (ATTRS + EVENTS * 144)
-#define NOBODY 77u /* an id of no event */
+#define NOBODY 77u /* an unknown id */
 
 static struct make m;
 static char path[] = "/tmp/sonde-test-reads-XXXXXX";
-static uint64_t formats; /* read_format of the recording that is made */
+static uint64_t formats; /* read_format of the current recording */
 
 static void begin(uint64_t read_format, uint64_t flags)
 {
@@ -51,7 +51,7 @@ static void begin(uint64_t read_format, uint64_t flags)
 	}
 }
 
-/* A sample up to the READ part, of `words` words behind it. */
+/* A sample up to the READ part, followed by `words` words. */
 static void head(uint64_t id, uint32_t tid, uint64_t time, unsigned words)
 {
 	make_record(&m, RECORD_SAMPLE, MISC_USER, (uint16_t)(48 + words * 8));
@@ -107,7 +107,7 @@ struct want {
 	uint64_t time, event, id, period;
 };
 
-/* The recording gives these samples, in this order, and its counts by event are theirs. */
+/* The recording has these samples, in this order, and its counts by event match. */
 static void samples(const struct want *want, size_t n, const char *what)
 {
 	struct sonde_session *s = open_made(1);
@@ -196,7 +196,7 @@ static void test_instances(void)
 	        {300, 1, 2, 5});
 }
 
-/* One count of an event that is in no group. */
+/* A count of an event without a group. */
 static void one(uint32_t tid, uint64_t time, uint64_t id, uint64_t count)
 {
 	unsigned per = 1u + ((formats & SONDE_READ_ID) != 0) + ((formats & SONDE_READ_LOST) != 0);

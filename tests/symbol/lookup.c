@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For tests: names addresses as sonde does.
+ * For tests: prints sonde's names of addresses.
  *
  *   lookup [-k|-M|-m|-v] [-n] [-K FILE] NAME < addresses in hex
  *     -k kernel  -M module  -m perf map  -v vdso  -n raw names  -K another kallsyms

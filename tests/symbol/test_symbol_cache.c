@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The cache of kernel symbols: as saved, so loaded; nothing else is taken. */
+/* The cache of kernel symbols: a saved table is loaded, any other is refused. */
 #include "symbol/cache.h"
 
 #include "tap.h"

@@ -15,7 +15,7 @@ __attribute__((noinline)) void sonde_test_target(void)
 	__asm__ volatile("");
 }
 
-/* The global name wins over the weak one. */
+/* The global name is preferred to the weak one. */
 void sonde_test_alias(void) __attribute__((weak, alias("sonde_test_target")));
 
 static void test_self(const struct image_file *f)

@@ -68,7 +68,7 @@ static void test_module(void)
 	symbol_table_free(t);
 }
 
-/* The addresses of a module count from where it was loaded. */
+/* Addresses of a module are relative to where it was loaded. */
 static void test_module_base(void)
 {
 	char path[] = "/tmp/sonde-kallsyms-XXXXXX";
@@ -89,7 +89,7 @@ static void test_module_base(void)
 	(void)unlink(path);
 }
 
-/* The kernel was loaded elsewhere when it was recorded: its symbols move there. */
+/* The kernel was loaded at another address when it was recorded: its symbols move there. */
 static void test_kernel_moved(void)
 {
 	static const char low[] = "0000000000001000 D per_cpu\n";
@@ -124,7 +124,7 @@ static void test_kernel_moved(void)
 	(void)unlink(path);
 }
 
-/* Of a file that is not there nothing is mapped. */
+/* A missing file is not mapped. */
 static void test_nothing(void)
 {
 	struct symbol_table *t = NULL;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Address spaces against a plain array of pages, and the rules of time, fork, exec and re-use. */
+/*
+ * Address spaces compared with an array of pages, and the rules for time, fork, exec and reused
+ * pids.
+ */
 #include "tests/tap.h"
 #include "timeline/space.h"
 #include "timeline/timeline.h"
@@ -8,7 +11,7 @@
 
 #define PAGES 200
 
-/* Random inserts; every version must answer as a plain array of pages does. */
+/* Random inserts; every version must agree with an array of pages. */
 static void test_space(void)
 {
 	static uint32_t plain[101][PAGES];
@@ -115,7 +118,7 @@ static void test_rules(void)
 	add_mmap(t, &b[2], 20, 0x10000, "/bin/ls", 300); /* out of order in the file */
 	add_fork(t, &b[3], 20, 10, 100);
 	add_comm(t, &b[4], 20, "ls", true, 200);
-	add_fork(t, &b[5], 20, 10, 900); /* the number is used again */
+	add_fork(t, &b[5], 20, 10, 900); /* the pid is reused */
 	add_mmap(t, &b[6], 10, 0x50000, "late", 1000);
 	(void)timeline_add_thread(t, 77, 77);
 	(void)timeline_add_thread(t, UINT32_MAX, UINT32_MAX);
@@ -140,7 +143,7 @@ static void test_rules(void)
 	timeline_free(t);
 }
 
-/* A name holds from its record on, not before. */
+/* A name applies from its record on, not before. */
 static void test_names(void)
 {
 	static struct bytes b[8];
