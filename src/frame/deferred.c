@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Deferred call chains. Where the kernel does not walk a user stack in the interrupt, a sample's
- * chain ends with a mark and a cookie, and the rest comes in a record of its own when the thread
- * returns to user space:
+ * Deferred call chains. If the kernel does not walk a user stack in the interrupt, a sample's chain
+ * ends with a mark and a cookie, and a separate record has the rest when the thread returns to user
+ * space:
  *
  *	SAMPLE              kernel addresses..., PERF_CONTEXT_USER_DEFERRED (-640), cookie
  *	CALLCHAIN_DEFERRED  u64 cookie, u64 nr, u64 ips[nr] (a PERF_CONTEXT_USER mark first), sample_id
  *
- * One record is for all samples of the thread that have its cookie. (linux/perf_event.h)
+ * A record belongs to all samples of the thread with its cookie. (linux/perf_event.h)
  */
 #include "core/array.h"
 #include "frame/frame.h"
@@ -59,7 +59,7 @@ void frame_deferred_sort(struct frame_resolver *f)
 	}
 }
 
-/* The first record with this cookie after the sample; NULL: none was recorded. */
+/* Returns the first record with this cookie after the sample; NULL: none. */
 static const struct frame_deferred *deferred_find(
         const struct frame_resolver *f, const struct frame_deferred *key)
 {

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a sample to its frames: the entries of its call chain, where each is mapped, and its symbol.
- * This is the only code that reads the marks of call chains and that turns an address into a
- * mapping and a symbol.
+ * The frames of a sample: the entries of its call chain with their mappings and symbols. Only this
+ * code reads the marks of call chains and converts addresses to mappings and symbols.
  *
  *	sample -> frame_chain_open -> frame_chain_next ...   addresses, each with its mode
  *	               |                    |
  *	     deferred chains are      frame_locate: mapping, object, address in the object
  *	     joined here              frame_find:   the same and the symbol, remembered
  *
- * A resolver belongs to a recording and is read-only once it is sealed; each worker has a reader of
- * its own.
+ * A resolver belongs to a recording and is read-only once it is sealed; each worker has its own
+ * reader.
  */
 #ifndef SONDE_FRAME_H
 #define SONDE_FRAME_H
@@ -22,14 +21,13 @@
 
 #include <sonde/sample.h>
 
-#define FRAME_NOWHERE UINT32_MAX /* object of an address where nothing is mapped */
+#define FRAME_NOWHERE UINT32_MAX /* object of an address without a mapping */
 #define FRAME_NO_MODE UINT32_MAX
 
-/* A place in code that was running, or that called it. */
+/* A code location that was running, or that called it. */
 struct frame {
 	uint64_t ip; /* run-time address */
-	uint64_t
-	        address; /* in the object, see timeline_object_address; ip where nothing is mapped */
+	uint64_t address; /* in the object, see timeline_object_address; ip if nothing is mapped */
 	const struct timeline_mapping *mapping; /* NULL: nothing is mapped */
 	const struct symbol *symbol; /* NULL: unknown */
 	uint32_t object; /* index in the timeline, or FRAME_NOWHERE */
@@ -38,9 +36,9 @@ struct frame {
 };
 
 struct frame_options {
-	const char *symfs; /* objects of another system are below this folder; NULL: of this one */
+	const char *symfs; /* folder with the objects of another system; NULL: this system's */
 	const char *kallsyms; /* symbols of the kernel; NULL: /proc/kallsyms */
-	const char *home; /* for ~/.debug; NULL: none */
+	const char *home; /* folder that contains .debug; NULL: none */
 	const char *cache; /* folder of the symbol cache; NULL: none */
 	bool demangle;
 };
@@ -49,12 +47,12 @@ struct frame_object;
 
 /* A CALLCHAIN_DEFERRED record: the user part of chains that end with its cookie. */
 struct frame_deferred {
-	uint64_t cookie, time; /* ns; the offset in the file where records have no time */
+	uint64_t cookie, time; /* ns; the offset in the file if records have no time */
 	uint32_t tid, n;
-	const uint8_t *words; /* in the input, in its byte order; maybe not aligned */
+	const uint8_t *words; /* in the input, in its byte order; possibly unaligned */
 };
 
-/* What the frames of a recording are found with. */
+/* The state for resolving the frames of a recording. */
 struct frame_resolver {
 	struct frame_options options; /* texts must live as long as the resolver */
 	const struct timeline *timeline;
@@ -65,39 +63,40 @@ struct frame_resolver {
 };
 
 /*
- * Adds a CALLCHAIN_DEFERRED record of thread `tid`; its bytes must stay. Call before sealing. 1, 0
- * when the record is cut short, SONDE_ENOMEM.
+ * Adds a CALLCHAIN_DEFERRED record of thread `tid`; its bytes must remain valid. Call before
+ * sealing. Returns 1; 0: the record is cut short; SONDE_ENOMEM.
  */
 int frame_deferred_add(
         struct frame_resolver *f, const struct record *r, uint32_t tid, uint64_t time);
 
-/* After the timeline was sealed; SONDE_ENOMEM. frame_resolver_fini in any case. */
+/* Call after the timeline was sealed; SONDE_ENOMEM. Call frame_resolver_fini in any case. */
 int frame_resolver_seal(struct frame_resolver *f, const struct timeline *t);
 void frame_resolver_fini(struct frame_resolver *f);
 
-/* Inside of the folder: what sealing does with the deferred chains. */
+/* Private to frame: sorts the deferred chains for sealing. */
 void frame_deferred_sort(struct frame_resolver *f);
 
-/* The symbols of an object, loaded when first asked for, by whichever worker asks; empty when
- * nothing is found; NULL: no memory. */
+/*
+ * Returns the symbols of an object, loaded when first needed, by any worker; empty if none are
+ * found; NULL: out of memory.
+ */
 const struct symbol_table *frame_symbols(const struct frame_resolver *f, uint32_t object);
 
 /* The name of a frame's symbol; NULL: unknown. */
 const char *frame_symbol_name(
         const struct frame_resolver *f, uint32_t object, const struct symbol *symbol);
 
-/* The name of an object beside an address: its path; of a module that no list of build ids has by
- * its path, the name without it. */
+/*
+ * The name of an object for output: its path; for a module whose path no list of build ids has, the
+ * module's name.
+ */
 const char *frame_object_name(const struct timeline *t, const struct timeline_object *o);
 
-/*
- * Recent answers of a worker. Both memories are direct-mapped: their size does not grow with the
- * input.
- */
+/* Caches of a worker. Both are direct-mapped: their size does not depend on the input. */
 #define FRAME_RANGES 4096u
 #define FRAME_FRAMES 4096u
 
-struct frame_range { /* of an address space: all of it in one mapping */
+struct frame_range { /* part of an address space that one mapping covers */
 	struct timeline_range range;
 	uint32_t root, mode;
 	const struct timeline_mapping *mapping;
@@ -120,26 +119,26 @@ struct frame_reader {
 int frame_reader_init(struct frame_reader *r, const struct frame_resolver *f); /* SONDE_ENOMEM */
 void frame_reader_fini(struct frame_reader *r);
 
-/* A call chain and the place in it. */
+/* A call chain and the current position in it. */
 struct frame_chain {
 	const uint64_t *
-	        words; /* addresses and marks; of the sample, or of the reader until its next chain */
+	        words; /* addresses and marks; the sample's, or the reader's until its next chain */
 	size_t n, next;
-	uint32_t mode; /* of the address that frame_chain_next gave last */
+	uint32_t mode; /* of the last address from frame_chain_next */
 };
 
-/* Joins a chain that ends with the cookie of a deferred part, or cuts the cookie off. */
+/* Appends the deferred part to a chain that ends with its cookie, or removes the cookie. */
 int frame_chain_join(
         struct frame_reader *r, const struct sonde_sample *s, struct frame_chain *chain);
 
 /*
- * Begins with the leaf; mode: the sample's own. User stacks and branch stacks that are to become
- * entries of the chain would be added here. 0, or SONDE_ENOMEM.
+ * Starts at the leaf; mode: the sample's. Unwound user stacks and branch stacks would become
+ * entries of the chain here. Returns 0, or SONDE_ENOMEM.
  */
 static inline int frame_chain_open(struct frame_reader *r, const struct sonde_sample *s,
         uint32_t mode, struct frame_chain *chain)
 {
-	/* a copy of its own goes to the call below, so that *chain can stay in registers */
+	/* a local copy is passed to the call below, so that *chain can stay in registers */
 	struct frame_chain own = {
 	        .words = s->callchain, .n = (size_t)s->callchain_len, .mode = mode};
 
@@ -150,7 +149,7 @@ static inline int frame_chain_open(struct frame_reader *r, const struct sonde_sa
 	return 0;
 }
 
-/* The mode of the addresses after a mark; FRAME_NO_MODE: no kernel writes such a mark. */
+/* Mode of the addresses after a mark; FRAME_NO_MODE: the kernel never writes such a mark. */
 static inline uint32_t frame_mark_mode(uint64_t mark)
 {
 	return mark == CALLCHAIN_KERNEL ? MISC_KERNEL
@@ -160,8 +159,9 @@ static inline uint32_t frame_mark_mode(uint64_t mark)
 }
 
 /*
- * The next address, with its mode in chain->mode. 1, 0 at the end. SONDE_EFORMAT: a mark that no
- * kernel writes. The unwinder ran into data, and nothing of the chain is to be used, as in perf.
+ * Returns the next address, with its mode in chain->mode: 1, or 0 at the end. SONDE_EFORMAT: a mark
+ * that the kernel never writes. The unwinder ran into data, and the whole chain must be ignored, as
+ * in perf.
  */
 static inline int frame_chain_next(struct frame_chain *chain, uint64_t *ip)
 {
@@ -172,7 +172,7 @@ static inline int frame_chain_next(struct frame_chain *chain, uint64_t *ip)
 			*ip = word;
 			return 1;
 		}
-		if (word == CALLCHAIN_DEFERRED) { /* the rest was never recorded */
+		if (word == CALLCHAIN_DEFERRED) { /* the deferred part was not recorded */
 			break;
 		}
 		chain->mode = frame_mark_mode(word);
@@ -183,13 +183,13 @@ static inline int frame_chain_next(struct frame_chain *chain, uint64_t *ip)
 	return 0;
 }
 
-/* The address space that a mode's addresses are looked up in. */
+/* The address space for addresses of a mode. */
 static inline uint32_t frame_root(const struct timeline_view *v, uint32_t mode)
 {
 	return mode == MISC_KERNEL ? v->kernel_root : v->root;
 }
 
-/* The mapping of an address; NULL: none. */
+/* Returns the mapping of an address, or NULL. */
 static inline const struct timeline_mapping *frame_mapping(
         struct frame_reader *r, const struct timeline_view *v, uint32_t mode, uint64_t ip)
 {
@@ -206,7 +206,7 @@ static inline const struct timeline_mapping *frame_mapping(
 	return near->mapping;
 }
 
-/* Sets hit[object] of the object that an address is in, if any. */
+/* Sets hit[object] for the object of an address, if any. */
 static inline void frame_hit(struct frame_reader *r, const struct timeline_view *v, uint32_t mode,
         uint64_t ip, bool *hit)
 {
@@ -230,14 +230,14 @@ static inline struct frame frame_at(const struct frame_resolver *f,
 	return at;
 }
 
-/* Where an address is; its symbol is left out. */
+/* Locates an address, without its symbol. */
 static inline struct frame frame_locate(
         struct frame_reader *r, const struct timeline_view *v, uint32_t mode, uint64_t ip)
 {
 	return frame_at(r->resolver, frame_mapping(r, v, mode, ip), mode, ip);
 }
 
-/* The same for who remembers addresses already: without the memory of mappings. */
+/* frame_locate for callers with a cache of addresses: does not use the cache of mappings. */
 static inline struct frame frame_locate_new(
         const struct frame_resolver *f, const struct timeline_view *v, uint32_t mode, uint64_t ip)
 {
@@ -246,7 +246,7 @@ static inline struct frame frame_locate_new(
 	return frame_at(f, timeline_find(f->timeline, v, mode, ip, &range), mode, ip);
 }
 
-/* Finds the symbol of a frame that was located. SONDE_ENOMEM. */
+/* Finds the symbol of a located frame. SONDE_ENOMEM. */
 static inline int frame_name(const struct frame_resolver *f, struct frame *frame)
 {
 	const struct symbol_table *table;
@@ -263,8 +263,8 @@ static inline int frame_name(const struct frame_resolver *f, struct frame *frame
 }
 
 /*
- * The same with its symbol; valid until the reader's next frame_find. Inlined functions would be
- * expanded here. NULL: no memory.
+ * Locates an address and finds its symbol; valid until the reader's next frame_find. Inlined
+ * functions would be expanded here. NULL: out of memory.
  */
 const struct frame *frame_find(
         struct frame_reader *r, const struct timeline_view *v, uint32_t mode, uint64_t ip);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Symbols of the objects of a recording, loaded once, when first asked for, by whichever worker
- * asks. */
+/* Symbols of the objects of a recording, loaded when first needed, by any worker. */
 #include "frame/frame.h"
 
 #include "core/text.h"
@@ -57,7 +56,7 @@ static enum symbol_object_kind symbol_kind(enum timeline_object_kind kind)
 	return kinds[kind];
 }
 
-/* One symbol, as a line of a perf map. NULL: no memory. */
+/* Makes a table of one symbol, through a line of a perf map. NULL: out of memory. */
 static struct symbol_table *load_code(const struct timeline *t, const struct timeline_object *o)
 {
 	struct symbol_table *table = NULL;
@@ -73,7 +72,7 @@ static struct symbol_table *load_code(const struct timeline *t, const struct tim
 	return table;
 }
 
-/* NULL only when there is no memory. */
+/* NULL: out of memory. */
 static struct symbol_table *load(const struct frame_resolver *f, uint32_t object)
 {
 	const struct timeline_object *o = timeline_object(f->timeline, object);
@@ -102,7 +101,7 @@ static struct symbol_table *load(const struct frame_resolver *f, uint32_t object
 	if (o->kind == TIMELINE_CODE) {
 		return load_code(f->timeline, o);
 	}
-	/* the objects of another system: neither our caches nor our kernel know them, as in perf */
+	/* as in perf: for another system, neither caches nor this kernel are used */
 	if (elsewhere && req.kallsyms == NULL) {
 		none = none || o->kind == TIMELINE_KERNEL || o->kind == TIMELINE_MODULE;
 	}
