@@ -18,7 +18,7 @@ static int failed(const char *what, const char *name, struct error *err)
 	        NO_OFFSET, "cannot %s %s: %s", what, name, strerror(errno));
 }
 
-/* The next entry of a folder that is no "." or ".."; NULL at the end. */
+/* Returns the next entry of a folder except "." and ".."; NULL at the end. */
 static const char *entry_next(DIR *folder)
 {
 	const struct dirent *entry;
@@ -69,7 +69,7 @@ static int bytes_copy(int from, int to, const char *name, struct error *err)
 	return rc;
 }
 
-/* Regular files only: nothing else belongs there, and a FIFO would never end. */
+/* Regular files only: other files do not belong there, and reading a FIFO could block for ever. */
 static int file_copy(int from_dir, int to_dir, const char *name, struct error *err)
 {
 	int from = openat(from_dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -93,7 +93,7 @@ static int file_copy(int from_dir, int to_dir, const char *name, struct error *e
 	return rc;
 }
 
-/* One kcore_dir with its files. */
+/* Copies one kcore_dir with its files. */
 static int folder_copy(int from_dir, int to_dir, const char *name, struct error *err)
 {
 	int from = openat(from_dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);

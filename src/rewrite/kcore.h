@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* kcore_dir, kcore_dir__PID: copies of a kernel's memory and symbols in the folder of a recording.
+/*
+ * kcore_dir, kcore_dir__PID: copies of a kernel's memory and symbols in the directory of a
+ * recording.
  */
 #ifndef SONDE_REWRITE_KCORE_H
 #define SONDE_REWRITE_KCORE_H
@@ -8,10 +10,10 @@
 
 #include <stdbool.h>
 
-/* Whether the folder has any. */
+/* Whether the directory has any. */
 bool kcore_there(const char *folder);
 
-/* Copies them into another folder. SONDE_EIO, SONDE_EPERM, SONDE_ENOMEM. */
+/* Copies them to another directory. SONDE_EIO, SONDE_EPERM, SONDE_ENOMEM. */
 int kcore_copy(const char *from, const char *to, struct error *err);
 
 #endif

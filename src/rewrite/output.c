@@ -5,11 +5,10 @@
 
 #include <stdlib.h>
 
-#define STREAM_FEATURE_MAX 0xffe0u /* bytes that the FEATURE record of a stream can hold */
-/* The highest level that is taken over from an input: 22, as some files say, takes 650 MB a stream.
- */
+#define STREAM_FEATURE_MAX 0xffe0u /* bytes that fit into a FEATURE record of a stream */
+/* The highest level kept from an input: 22, as in some files, takes 650 MB for each stream. */
 #define LEVEL_KEPT 9u
-/* Files that records are spread over; each may need a zstd context of megabytes. */
+/* Most files to spread records over; each may need a zstd context of megabytes. */
 #define SPREAD_MAX 64u
 
 static int writer_failed(struct output *o)
@@ -52,7 +51,7 @@ static uint8_t *room_for(struct output *o, size_t n)
 	return o->room;
 }
 
-/* The bytes of a layout in the output's byte order; p is NULL: no memory. */
+/* Converts the bytes of a layout to the output's byte order; p is NULL: out of memory. */
 static struct span turned(struct output *o, const struct layout *layout, struct span in)
 {
 	struct layout_walk walk;
@@ -79,7 +78,7 @@ static struct span turned(struct output *o, const struct layout *layout, struct 
 
 /* ---- events ---- */
 
-/* Features as they will be written. */
+/* Whether the output will have the feature. */
 static bool has_feature(const struct output *o, unsigned bit)
 {
 	return o->features[bit].changed ? !o->features[bit].gone
@@ -94,7 +93,7 @@ static struct span feature_of(const struct output *o, unsigned bit)
 	                                : file_feature(o->in, (enum abi_feature)bit);
 }
 
-/* Whether the input names events where the output cannot: version 1 and old streams do. */
+/* Whether the input has names of events where the output cannot: version 1 and old streams do. */
 static bool names_elsewhere(const struct output *o)
 {
 	bool types = o->in->old;
@@ -105,8 +104,10 @@ static bool names_elsewhere(const struct output *o)
 	return types && !has_feature(o, FEATURE_EVENT_DESC);
 }
 
-/* A list of names that is cut off, or has other events than the output, is made again of the names
- * that are known. */
+/*
+ * A list of names that is cut off, or does not match the events of the output, is made again from
+ * the known names.
+ */
 static bool names_again(const struct output *o)
 {
 	return (o->in->names_cut || o->events != o->in) && !has_feature(o, FEATURE_EVENT_DESC);
@@ -147,13 +148,13 @@ bool output_feature_fits(const struct output *o, unsigned bit)
 	return !walk.bad;
 }
 
-/* Features that describe the container: the writer makes those of the output. */
+/* Features that describe the container: the writer makes new ones. */
 static bool feature_is_made(unsigned bit)
 {
 	return bit == FEATURE_COMPRESSED || bit == FEATURE_DIR_FORMAT || bit == FEATURE_AUXTRACE;
 }
 
-/* A stream has features as records: one that is too long, or empty like the end mark, is lost. */
+/* Warns of a feature that a stream cannot have as a record: one that is too long, or empty. */
 static void stream_note(struct output *o, unsigned bit)
 {
 	size_t n = feature_of(o, bit).n;
@@ -167,7 +168,9 @@ static void stream_note(struct output *o, unsigned bit)
 	}
 }
 
-/* A directory that stays one keeps its format: a single file (with copies of the kernel) or parts.
+/*
+ * A directory converted to a directory keeps its format: a single file (with copies of the kernel)
+ * or parts.
  */
 bool output_takes_feature(const struct output *o, unsigned bit)
 {
@@ -206,7 +209,7 @@ static int features_write(struct output *o)
 	return 0;
 }
 
-/* The entries that BUILD_ID records are added to. */
+/* Starts with the entries of the feature, to which BUILD_ID records are added. */
 static int build_ids_start(struct output *o)
 {
 	struct span in = feature_of(o, FEATURE_BUILD_ID);
@@ -251,7 +254,7 @@ int output_set_feature(struct output *o, unsigned bit, const void *bytes, size_t
 
 /* ---- records ---- */
 
-/* A BUILD_ID record becomes an entry of the feature, where the type is 0. */
+/* Converts a BUILD_ID record to an entry of the feature, where the type is 0. */
 static int build_id_keep(struct output *o, const uint8_t *bytes, size_t n)
 {
 	text_fill(&o->build_ids, '\0', 4);
@@ -259,8 +262,10 @@ static int build_id_keep(struct output *o, const uint8_t *bytes, size_t n)
 	return o->build_ids.failed ? error_nomem(o->error) : 0;
 }
 
-/* The part of a directory that a record of one stream goes to: samples by processor, all else to
- * data. */
+/*
+ * The file of a directory for a record of one stream: samples by processor, all other records to
+ * data.
+ */
 static uint32_t part_of(
         const struct output *o, const struct record *r, const struct file_event *event)
 {
@@ -277,7 +282,7 @@ static uint32_t part_of(
 	return 1 + (cpu < o->cpus ? cpu % SPREAD_MAX : 0);
 }
 
-/* The record in the output's byte order in *bytes, with the length of its trace data set right. */
+/* Sets *bytes to the record in the output's byte order, with the length of its trace data. */
 static int record_turned(struct output *o, const struct record *r, const struct file_event *event,
         uint64_t payload, const uint8_t **bytes)
 {
@@ -336,10 +341,10 @@ int output_record(struct output *o, const struct sonde_raw_record *raw)
 	const uint8_t *bytes = raw->bytes;
 	struct record r;
 
-	if (same && !o->spread) { /* most */
+	if (same && !o->spread) { /* most records */
 		return record_write(o, raw, raw->stream, bytes);
 	}
-	/* a round says nothing of the records that went to other files */
+	/* a round does not apply to records that went to other files */
 	if (o->spread && raw->type == RECORD_FINISHED_ROUND) {
 		return 0;
 	}
@@ -359,7 +364,7 @@ int output_record(struct output *o, const struct sonde_raw_record *raw)
 
 /* ---- opening and closing ---- */
 
-/* zstd level of the input; 0: it is not compressed. */
+/* zstd level of the input; 0: not compressed. */
 static int level_of(const struct file *f)
 {
 	struct span s = file_feature(f, FEATURE_COMPRESSED);
@@ -422,8 +427,8 @@ int output_open(struct output *o, const struct output_target *target)
 }
 
 /*
- * The stream of a recorder that was killed lacks its end, which says that nothing is missing
- * (file/writer.h). What could be read becomes a whole recording.
+ * The stream of a recorder that was killed lacks the records at its end that mark it as complete
+ * (file/writer.h). The readable part becomes a complete recording.
  */
 static int stream_end(struct output *o)
 {

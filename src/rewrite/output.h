@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of a rewriter: what comes out of the last stage, in the container and byte order of the
- * output. */
+/*
+ * The end of a rewriter: writes the records of the last stage in the output's container and byte
+ * order.
+ */
 #ifndef SONDE_REWRITE_OUTPUT_H
 #define SONDE_REWRITE_OUTPUT_H
 
@@ -9,7 +11,7 @@
 
 #include <sonde/preview/rewrite.h>
 
-/* Where it goes: a path, a function, or a descriptor. */
+/* The target: a path, a function, or a descriptor. */
 struct output_target {
 	const char *path; /* "-": standard output; NULL: not to a path */
 	sonde_write_fn write; /* NULL: not to a function */
@@ -26,27 +28,27 @@ struct output_feature {
 
 struct output {
 	struct file *in;
-	const struct file *events; /* those of the output: of `in`, or of a view of it */
+	const struct file *events; /* events of the output: those of `in`, or of a view of it */
 	struct error *error;
 	struct sonde_writer *writer;
 	bool opened;
 	bool to_pipe, to_directory;
-	bool turn; /* the output's byte order is not the input's */
+	bool turn; /* the output has another byte order than the input */
 	bool spread; /* records of one stream go to data.N by processor */
-	uint32_t cpus; /* NRCPUS available */
+	uint32_t cpus; /* available cpus of NRCPUS */
 	uint64_t records; /* written */
 	struct output_feature features[FEATURE_BITS];
-	struct text build_ids; /* of BUILD_ID records, for the feature */
-	uint8_t *room; /* for turned bytes */
+	struct text build_ids; /* from BUILD_ID records, for the feature */
+	uint8_t *room; /* for converted bytes */
 	size_t room_size;
 };
 
-/* Chooses the form of the output: events and features may be read and changed after that. */
+/* Plans the form of the output; events and features may be read and changed after that. */
 int output_plan(struct output *o, const struct sonde_rewriter_options *options,
         const struct output_target *target);
 void output_fini(struct output *o);
 
-/* Whether a feature is set, and not one that the writer makes; and whether all its fields fit. */
+/* Whether a feature is set and copied, not made by the writer; and whether its fields fit. */
 bool output_takes_feature(const struct output *o, unsigned bit);
 bool output_feature_fits(const struct output *o, unsigned bit);
 void output_drop_feature(struct output *o, unsigned bit);
@@ -54,13 +56,13 @@ int output_set_feature(struct output *o, unsigned bit, const void *bytes, size_t
 
 /* Writes events and features. */
 int output_open(struct output *o, const struct output_target *target);
-/* A record, of which bytes, size, payload, payload_size, stream, type and position are set. */
+/* Writes a record; bytes, size, payload, payload_size, stream, type and position must be set. */
 int output_record(struct output *o, const struct sonde_raw_record *r);
-/* After the last record. */
+/* Call after the last record. */
 int output_end(struct output *o);
 int output_close(struct output *o);
 
-/* Records that describe a container: the writer makes those of the output. */
+/* Records that describe a container: the writer makes new ones. */
 static inline bool output_record_is_made(uint32_t type)
 {
 	return type == RECORD_HEADER_ATTR || type == RECORD_HEADER_EVENT_TYPE ||
@@ -68,7 +70,7 @@ static inline bool output_record_is_made(uint32_t type)
 	       type == RECORD_COMPRESSED || type == RECORD_COMPRESSED2;
 }
 
-/* The record for functions of lower layers. */
+/* Converts the record for functions of lower layers. */
 struct record output_record_of(const struct sonde_raw_record *raw);
 
 #endif

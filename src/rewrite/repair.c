@@ -3,10 +3,10 @@
 
 #include "record/layout.h"
 
-/* Types from here on nobody invented yet. */
+/* Types from here on are unused. */
 #define UNKNOWN_TYPE_MAX 0x10000u
 
-/* The list of events' names is damaged where its ids cannot be read, whatever else fits. */
+/* The list of names is damaged if its ids cannot be read, even if other fields fit. */
 static bool feature_is_good(const struct output *o, unsigned bit)
 {
 	return output_feature_fits(o, bit) && !(bit == FEATURE_EVENT_DESC && o->in->names_cut);
@@ -30,8 +30,8 @@ static int repair_features(void *arg, struct sonde_rewriter *rw)
 }
 
 /*
- * Whether all fields of a record are there, and a reader that looks for the next record after some
- * damage would believe in it: the kernel's records have a multiple of 8 bytes.
+ * Whether a record has all its fields, and a reader that searches for records after damage would
+ * accept it: the kernel's records have a multiple of 8 bytes.
  */
 static bool record_fits(const struct output *o, const struct record *r)
 {

@@ -4,14 +4,13 @@
 
 #include "rewrite/output.h"
 
-/* The stage of `whole`, which leaves out records and header features that do not fit their fields.
- */
+/* The stage of `whole`: removes records and header features that do not match their fields. */
 struct repair {
 	struct output *output;
 	uint64_t left_out; /* records and features */
 };
 
-/* The stage; arg is a struct repair, which outlives it. */
+/* Returns the stage; arg is a struct repair, which must outlive it. */
 struct sonde_rewriter_stage repair_stage(struct repair *repair);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The chain: a record of the input goes to the first stage, what that passes on to the second, and
- * so on; `at` is the stage whose turn it is.
+ * The chain: a record of the input goes to the first stage, records that it passes on go to the
+ * second, and so on; `at` is the current stage.
  *
  *	sonde_file_next -> stage 0 -> sonde_rewriter_put -> stage 1 -> ... -> output_record
  */
@@ -20,7 +20,7 @@ enum phase { PHASE_NEW, PHASE_OPEN, PHASE_LOOK, PHASE_BEGIN, PHASE_RECORDS, PHAS
 
 struct rewriter_stage {
 	struct sonde_rewriter_stage calls;
-	struct sonde_file *view; /* with the events that this stage changed; NULL: none */
+	struct sonde_file *view; /* a handle with the events that this stage changed; NULL: none */
 };
 
 struct sonde_rewriter {
@@ -32,15 +32,15 @@ struct sonde_rewriter {
 	char *path; /* of the input */
 	struct rewriter_stage *stages;
 	size_t nstages, stages_cap;
-	size_t at; /* the stage at work */
-	const struct sonde_raw_record *record; /* that it has */
+	size_t at; /* the current stage */
+	const struct sonde_raw_record *record; /* its current record */
 	struct repair repair;
 	struct output out;
 };
 
 static int failed(struct sonde_rewriter *rw, int status)
 {
-	if (rw->error.status >= 0) { /* a stage gave no reason */
+	if (rw->error.status >= 0) { /* the stage set no error */
 		(void)error_set(&rw->error, status, NO_OFFSET,
 		        "a stage of the rewriting failed: %s", sonde_status_text(status));
 	}
@@ -54,7 +54,7 @@ static int misuse(struct sonde_rewriter *rw, const char *text)
 	return error_set(&rw->error, SONDE_EARG, NO_OFFSET, "%s", text);
 }
 
-/* What a public function begins with: the status of the first failure ends all that follow. */
+/* Public functions begin with it: after a failure all calls fail with its status. */
 #define REWRITER_TRY(rw, expr)                                                                     \
 	do {                                                                                       \
 		int try_rc_ = (rw)->shown.status < 0 ? (rw)->shown.status : (expr);                \
