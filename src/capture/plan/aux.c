@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which events an AUX area needs and what their attrs and sizes are: as perf 6.1 chooses them. */
+/* The events that an AUX area needs, their attrs and sizes: as perf 6.1 chooses them. */
 #include "capture/plan/plan.h"
 
 #include "proc/proc.h"
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define SAMPLE_DEFAULT 4096u
-#define SPE_INTERVAL   4096u /* operations from sample to sample, where the PMU names none */
+#define SPE_INTERVAL   4096u /* operations between samples, if the PMU has no number */
 
 static const struct capture_aux_pmu pmus[] = {
         {"intel_pt", "Intel Processor Trace", AUXTRACE_INTEL_PT},
@@ -30,7 +30,7 @@ static const struct capture_aux_pmu *pmu_of(const struct event *event)
 	return NULL;
 }
 
-/* "config:14-17" or "config:10", also lists of them */
+/* Parses "config:14-17" or "config:10", and lists of them. */
 uint64_t capture_aux_mask(const struct capture_aux_plan *aux, int root, const char *term)
 {
 	char path[128], line[128];
@@ -63,7 +63,7 @@ uint64_t capture_aux_number(const struct capture_aux_plan *aux, int root, const 
 	return proc_read_number(root, path, &v) ? (uint64_t)v : 0;
 }
 
-/* The group of event e to the front of the list. */
+/* Moves the group of event e to the front of the list. */
 static int move_to_front(struct capture_plan *p, const struct capture_machine *m, size_t e)
 {
 	struct event_list *list = &p->events;
@@ -77,7 +77,7 @@ static int move_to_front(struct capture_plan *p, const struct capture_machine *m
 		free(place);
 		return error_nomem(m->err);
 	}
-	/* the leader, who is opened first, its members, the others */
+	/* the leader, which is opened first, then its members, then the others */
 	for (turn = 0; turn < 3; turn++) {
 		for (i = 0; i < list->n; i++) {
 			if (turn == (list->v[i].leader != first ? 2 : (size_t)(i != first))) {
@@ -128,7 +128,7 @@ static bool asks_for_samples(const struct event *event)
 	       event->terms.aux_sample_size != 0;
 }
 
-/* Events that ask for pieces of trace by a term join the trace's group by that. */
+/* Adds events that request pieces of trace by a term to the trace's group. */
 static void join_group(struct capture_plan *p, size_t trace)
 {
 	struct event *event;
@@ -148,7 +148,7 @@ static void join_group(struct capture_plan *p, size_t trace)
 	}
 }
 
-/* Says whether another event of the AUX event's group gets samples of it. */
+/* Whether another event in the AUX event's group gets samples of the area. */
 static bool plan_samples(struct capture_plan *p)
 {
 	struct event *event;
@@ -171,7 +171,7 @@ static bool plan_samples(struct capture_plan *p)
 	return any;
 }
 
-/* What does not go with an AUX area of whatever use. */
+/* Checks options that no use of an AUX area allows. */
 static int check_output(struct capture_plan *p, const struct capture_machine *m)
 {
 	if (p->options->threads != NULL) {
@@ -214,7 +214,7 @@ static int choose_mode(struct capture_plan *p, const struct capture_machine *m)
 	return 0;
 }
 
-/* Asks the kernel for the event, off, of this process. */
+/* Whether the kernel opens the event, disabled, for this process. */
 static bool opens(const struct capture_machine *m, struct sonde_attr attr, pid_t pid, int cpu)
 {
 	attr.size = HOST_ATTR_SIZE;
@@ -231,7 +231,10 @@ static bool kernel_tells_switches(const struct capture_machine *m)
 	return opens(m, attr, 0, -1);
 }
 
-/* Switches of all tasks on all cpus: where there are no records of them, and it is allowed. */
+/*
+ * Adds switches of all tasks on all cpus, if the kernel has no records of switches and allows the
+ * event.
+ */
 static int add_sched_switch(struct capture_plan *p, const struct capture_machine *m)
 {
 	struct sonde_attr attr = {.type = SONDE_TYPE_TRACEPOINT};
@@ -257,7 +260,7 @@ static int add_sched_switch(struct capture_plan *p, const struct capture_machine
 	return 0;
 }
 
-/* Intel PT needs to know who ran; without times there is nothing to match that to. */
+/* Intel PT needs to know which task ran; without times switches cannot be matched to it. */
 static int plan_switches(struct capture_plan *p, const struct capture_machine *m)
 {
 	bool times = (p->events.v[0].attr.config & capture_aux_mask(&p->aux, m->root, "tsc")) != 0;
@@ -275,7 +278,7 @@ static int plan_switches(struct capture_plan *p, const struct capture_machine *m
 	return add_sched_switch(p, m);
 }
 
-/* The kernel's words of the filter, no more of them than the hardware has room for. */
+/* Sets the filter in the kernel's form, with at most as many ranges as the hardware has. */
 static int plan_filter(struct capture_plan *p, const struct capture_machine *m)
 {
 	const char *filter = p->events.v[0].filter;
@@ -342,7 +345,7 @@ int capture_aux_plan(struct capture_plan *p, const struct capture_machine *m)
 	return 0;
 }
 
-/* Neither the trace nor the dummy samples; perf gives them a rate only when one is asked for. */
+/* Neither the trace nor the dummy takes samples; perf sets their rate only if one is requested. */
 static void plan_no_rate(const struct capture_plan *p, struct sonde_attr *attr)
 {
 	attr->sample_type &= ~(uint64_t)SONDE_SAMPLE_CALLCHAIN;
@@ -354,7 +357,7 @@ static void plan_no_rate(const struct capture_plan *p, struct sonde_attr *attr)
 	}
 }
 
-/* What is traced: all of it with Intel PT; Arm SPE takes one operation in so many. */
+/* Intel PT traces everything; Arm SPE samples one operation in a number of them. */
 static void plan_trace_attr(const struct capture_plan *p, struct sonde_attr *attr)
 {
 	uint64_t least = p->aux.min_interval;
@@ -381,8 +384,8 @@ static void plan_switch_attr(struct sonde_attr *attr)
 }
 
 /*
- * The dummy is on from the start when it tells of switches, so that what ran before the exec is
- * known, and never off while the trace is.
+ * If the dummy records switches it is on from the start, so that tasks before the exec are known,
+ * and never off while the trace is on.
  */
 static void plan_dummy_attr(const struct capture_plan *p, struct sonde_attr *attr)
 {
@@ -419,7 +422,7 @@ void capture_aux_plan_attrs(struct capture_plan *p)
 		} else if (attr->aux_sample_size != 0) {
 			attr->sample_type |= SONDE_SAMPLE_AUX;
 		}
-		/* where the id stands must not depend on the event */
+		/* the offset of the id must not depend on the event */
 		attr->sample_type &= ~(uint64_t)SONDE_SAMPLE_ID;
 		attr->sample_type |= SONDE_SAMPLE_IDENTIFIER;
 	}

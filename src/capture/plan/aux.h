@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Trace in a plan: which use of an AUX area, and what of the PMU its attrs depend on. */
+/* Traces in a plan: the use of the AUX area, and properties of the PMU that its attrs depend on. */
 #ifndef SONDE_CAPTURE_PLAN_AUX_H
 #define SONDE_CAPTURE_PLAN_AUX_H
 
@@ -16,7 +16,7 @@ struct sonde_attr;
 #define AUX_PMU_FOLDER     "sys/bus/event_source/devices/"
 #define CAPTURE_SAMPLE_MAX 61440u /* bytes of trace in a sample */
 
-/* types of AUXTRACE_INFO */
+/* types in AUXTRACE_INFO */
 enum { AUXTRACE_INTEL_PT = 1, AUXTRACE_ARM_SPE = 4 };
 
 enum capture_aux_mode {
@@ -26,7 +26,7 @@ enum capture_aux_mode {
 	CAPTURE_AUX_SAMPLE
 };
 
-enum capture_aux_switch { /* as AUXTRACE_INFO says it */
+enum capture_aux_switch { /* as in AUXTRACE_INFO */
 	CAPTURE_SWITCH_NONE = 0,
 	CAPTURE_SWITCH_TRACEPOINT,
 	CAPTURE_SWITCH_TASK,
@@ -34,40 +34,40 @@ enum capture_aux_switch { /* as AUXTRACE_INFO says it */
 };
 
 struct capture_aux_pmu {
-	const char *name; /* its folder in sysfs, or how that begins */
-	const char *title; /* in messages */
+	const char *name; /* its folder in sysfs, or a prefix of it */
+	const char *title; /* for messages */
 	uint32_t type;
 };
 
 struct capture_aux_plan {
 	enum capture_aux_mode mode;
-	const struct capture_aux_pmu *pmu; /* NULL: nothing is traced */
+	const struct capture_aux_pmu *pmu; /* NULL: no trace */
 	char pmu_name[32]; /* its folder in sysfs */
 	enum capture_aux_switch switches;
-	uint64_t
-	        min_interval; /* operations between samples of Arm SPE, as the PMU says; 0: it does not */
-	struct text filter; /* as the kernel gets it, with a NUL; empty: none */
+	uint64_t min_interval; /* operations between samples of Arm SPE according to the PMU; 0:
+	                         unknown */
+	struct text filter; /* in the kernel's form, with a NUL; empty: none */
 };
 
 /*
- * Finds the AUX event among the parsed ones, puts it first, adds the events that belong to it: the
- * dummy for side-band, sched_switch where the kernel has no records of switches. SONDE_EARG with
- * perf's words where the options do not go with the events.
+ * Finds the AUX event among the parsed ones, moves it to the front, and adds the events that belong
+ * to it: the dummy for side-band, sched_switch if the kernel has no records of switches. SONDE_EARG
+ * with perf's text if the options do not match the events.
  */
 int capture_aux_plan(struct capture_plan *p, const struct capture_machine *m);
 
-/* Puts the attrs of all events right, after everything else has. */
+/* Adjusts the attrs of all events, after all other steps. */
 void capture_aux_plan_attrs(struct capture_plan *p);
 
-/* The bits of attr.config that a term of the PMU's format has; 0: it has no such term. */
+/* Returns the bits of attr.config for a term of the PMU's format; 0: no such term. */
 uint64_t capture_aux_mask(const struct capture_aux_plan *aux, int root, const char *term);
 
-/* A number in a file of the PMU's folder; 0: not there. */
+/* Reads a number from a file in the PMU's folder; 0: not found. */
 uint64_t capture_aux_number(const struct capture_aux_plan *aux, int root, const char *file);
 
 /*
- * Address filters: what the user wrote, as the kernel wants it. Symbols become offsets, sizes are
- * worked out. SONDE_EARG says what was not understood, or which symbols a name could mean.
+ * Converts address filters from the user's form to the kernel's: symbols become offsets, sizes are
+ * computed. SONDE_EARG: the text shows the mistake, or the symbols that a name could mean.
  */
 int capture_aux_filter(int root, const char *text, struct text *out, struct error *err);
 

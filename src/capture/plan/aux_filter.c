@@ -9,11 +9,11 @@
  *	SIZE    = NUMBER | SYMBOL [NTH]             up to the end of that symbol
  *	NTH     = "#" N (in order of addresses) | "#0" | "#g" | "#G" (a global one)
  *
- * Without a file addresses are the kernel's, else offsets in the file. The kernel takes:
+ * Without a file, addresses are the kernel's, else offsets in the file. The kernel accepts:
  *
  *	(filter | start | stop) START ["/" SIZE] ["@" FILE] {"," ...}
  *
- * where stop with a size is what the user calls tracestop.
+ * where stop with a size is the user's tracestop.
  */
 #define _GNU_SOURCE
 #include "capture/plan/aux.h"
@@ -37,7 +37,7 @@
 
 struct action {
 	const char *word, *kernel;
-	bool region; /* needs a size */
+	bool region; /* a region, which needs a size */
 };
 
 static const struct action actions[] = {
@@ -47,7 +47,7 @@ static const struct action actions[] = {
         {"tracestop", "stop", true},
 };
 
-/* What the user wrote for a place or an end. */
+/* A location or an end as the user wrote it. */
 struct word {
 	bool number, all;
 	uint64_t value;
@@ -69,11 +69,11 @@ struct symbol {
 	char name[NAME_MAX_];
 };
 
-/* Symbols of one name, or all of them for the neighbours of those. */
+/* Symbols with one name, or all symbols, to compute sizes. */
 struct symbols {
 	struct symbol *v;
 	size_t n, cap;
-	uint64_t first, end; /* of everything */
+	uint64_t first, end; /* range of all symbols */
 };
 
 static bool add_symbol(struct symbols *s, uint64_t at, uint64_t size, bool local, const char *name)
@@ -97,7 +97,10 @@ static int by_address(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Sorts; of several names at one address any does; sizes that are not said go to the next one. */
+/*
+ * Sorts symbols; keeps one of several at the same address; a missing size extends to the next
+ * symbol.
+ */
 static void settle(struct symbols *s)
 {
 	size_t i, n = 0;
@@ -122,7 +125,7 @@ static void settle(struct symbols *s)
 			next++;
 		}
 		if (s->v[i].size == 0) {
-			/* the last one's end is not known: perf takes it for a page at least */
+			/* the last one has no known end: like perf, assume at least a page */
 			s->v[i].size = next < n ? s->v[next].at - s->v[i].at
 			                        : (s->v[i].at + PAGE - 1) / PAGE * PAGE + PAGE -
 			                                  s->v[i].at;
@@ -130,7 +133,7 @@ static void settle(struct symbols *s)
 	}
 }
 
-/* A symbol of a library that is there for old programs only: "memcpy@GLIBC_2.2.5". */
+/* A symbol of a library for old programs only: "memcpy@GLIBC_2.2.5". */
 static bool is_old_version(const struct image_elf *elf, struct span versions, size_t i)
 {
 	return i * 2 + 2 <= versions.n &&
@@ -182,7 +185,7 @@ static int file_symbols(struct symbols *s, const char *path, struct error *err)
 	return rc;
 }
 
-/* Lines of /proc/kallsyms: ADDRESS TYPE NAME [MODULE]; small letters are local. */
+/* Parses /proc/kallsyms, lines: ADDRESS TYPE NAME [MODULE]; lower-case types are local. */
 static int kernel_symbols(struct symbols *s, int root, struct error *err)
 {
 	FILE *f = proc_open_stream(root, "proc/kallsyms");
@@ -240,7 +243,7 @@ static void ambiguous(const struct symbols *s, const char *name, struct error *e
 	text_fini(&list);
 }
 
-/* NULL: there is none, or more than one; err says which. */
+/* NULL: no symbol, or more than one; see err. */
 static const struct symbol *find(const struct symbols *s, const struct word *w, struct error *err)
 {
 	const struct symbol *first = NULL;
@@ -278,7 +281,7 @@ static const char *skip(const char *p, bool commas)
 	return p;
 }
 
-/* A number, a symbol or "*"; NULL: none of them. */
+/* Parses a number, a symbol or "*"; NULL: none of them. */
 static const char *take_word(const char *p, struct word *w)
 {
 	size_t n;
@@ -313,7 +316,7 @@ static const char *take_word(const char *p, struct word *w)
 	return end;
 }
 
-/* NULL: not understood. */
+/* NULL: invalid. */
 static const char *take_filter(const char *p, struct filter *f)
 {
 	size_t i, n = strcspn(p, " \t");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a sample holds: options to sample_type and its companions, with the bits that perf 6.1 sets
- * for the same options (seen with `perf record -vv` and in the attrs of its files).
+ * Contents of a sample: options to sample_type and related fields, with the bits that perf 6.1 sets
+ * for the same options (observed with `perf record -vv` and in its files).
  */
 #include "capture/plan/content.h"
 
@@ -14,8 +14,8 @@
 #include <strings.h>
 #include <sys/utsname.h>
 
-#define STACK_DUMP     8192u /* bytes of user stack without a size */
-#define STACK_DUMP_MAX 65528u /* what a record can hold, in steps of 8 */
+#define STACK_DUMP     8192u /* bytes of user stack by default */
+#define STACK_DUMP_MAX 65528u /* bytes that fit into a record, in steps of 8 */
 
 /* bits of branch_sample_type: perf_event_open(2) */
 #define BRANCH_ANY        (1u << 3)
@@ -48,7 +48,7 @@ static int bad_branch(struct error *err, const char *word, size_t n)
 	return rc;
 }
 
-/* A list without a kind of branch is for any; perf drops the levels that it has then. */
+/* A list without a kind of branch means any; then perf ignores the privilege levels in it. */
 static int parse_branches(const char *s, uint64_t *out, struct error *err)
 {
 	uint64_t mask = 0;
@@ -76,7 +76,9 @@ static int parse_branches(const char *s, uint64_t *out, struct error *err)
 
 /* ---- registers ---- */
 
-/* Those that the kernel gives: of x86-64 all but the data segments (<asm/perf_regs.h>). */
+/*
+ * The registers that the kernel supports: on x86-64 all but the data segments (<asm/perf_regs.h>).
+ */
 static uint64_t all_registers(const char *const **names, size_t *n)
 {
 	struct utsname u;
@@ -146,7 +148,7 @@ static int parse_registers(const char *s, const char *option, uint64_t *out, str
 	}
 }
 
-/* Without them no stack can be unwound: stack pointer and instruction pointer. */
+/* The minimum for unwinding a stack: stack pointer and instruction pointer. */
 static uint64_t unwind_registers(void)
 {
 	static const char *const wanted[] = {"SP", "IP", "sp", "pc"};
@@ -256,7 +258,7 @@ static void set_chain(const struct sonde_recorder_options *o, const struct captu
 	record_attr_set(attr, SONDE_FLAG_EXCLUDE_CALLCHAIN_KERNEL, o->user_callchains);
 	record_attr_set(attr, SONDE_FLAG_EXCLUDE_CALLCHAIN_USER, o->kernel_callchains);
 	if (c->chain == CAPTURE_CHAIN_LBR &&
-	        !sonde_attr_has(attr, SONDE_FLAG_EXCLUDE_USER)) { /* it knows user space only */
+	        !sonde_attr_has(attr, SONDE_FLAG_EXCLUDE_USER)) { /* it supports user space only */
 		attr->sample_type |= SONDE_SAMPLE_BRANCH_STACK;
 		attr->branch_sample_type = BRANCH_CALL_GRAPH;
 		record_attr_set(attr, SONDE_FLAG_EXCLUDE_CALLCHAIN_USER, true);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a sample holds, as the options say it in words. */
+/* Contents of a sample, parsed from options. */
 #ifndef SONDE_CAPTURE_PLAN_CONTENT_H
 #define SONDE_CAPTURE_PLAN_CONTENT_H
 
@@ -17,21 +17,24 @@ enum capture_chain {
 
 struct capture_content {
 	enum capture_chain chain;
-	uint64_t frames_max; /* 0: as many as the kernel gives */
+	uint64_t frames_max; /* 0: the kernel's limit */
 	uint32_t stack_dump; /* bytes, of DWARF chains */
 	uint64_t branches; /* branch_sample_type; 0: none */
 	uint64_t user_regs, intr_regs; /* masks; 0: none */
 };
 
-/* SONDE_EARG names the word that is wrong and what is valid; SONDE_EUNSUPPORTED. */
+/* SONDE_EARG: the text has the wrong word and the valid ones; SONDE_EUNSUPPORTED. */
 int capture_content_parse(
         const struct sonde_recorder_options *o, struct capture_content *c, struct error *err);
 
-/* Adds to an attr that has its rate; tracking: of the event that only carries side-band. */
+/*
+ * Applies the contents to an attr whose rate is set; tracking: for the event that only has
+ * side-band.
+ */
 void capture_content_apply(const struct sonde_recorder_options *o, const struct capture_content *c,
         struct sonde_attr *attr, bool tracking);
 
-/* --all-user and --all-kernel alone. */
+/* Applies only --all-user and --all-kernel. */
 void capture_content_levels(const struct sonde_recorder_options *o, struct sonde_attr *attr);
 
 #endif

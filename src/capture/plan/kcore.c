@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The event that tells of changes of the kernel's code beside a copy of it (--kcore). */
+/* The event that records changes of the kernel's code for a copy of it (--kcore). */
 #include "host/kcore.h"
 
 #include "capture/plan/plan.h"
@@ -9,7 +9,7 @@ int capture_kcore_plan(struct event_list *events, int root, struct error *err)
 	struct event *event;
 
 	TRY(host_kcore_check(root, err));
-	/* what changes the kernel's code from here on, whoever is recorded */
+	/* changes of the kernel's code from here on, whatever is recorded */
 	event = event_list_add(events);
 	if (event == NULL || !event_set_name(events, event, "dummy:u")) {
 		return error_nomem(err);

@@ -11,7 +11,7 @@
 
 #define DEFAULT_FREQUENCY 4000
 
-/* Asks the kernel whether it has an event with this precision. */
+/* Whether the kernel has an event with this precision. */
 static bool event_exists(
         const struct capture_machine *m, const struct event *event, unsigned precise)
 {
@@ -26,7 +26,7 @@ static bool event_exists(
 	return capture_probe(m->log, m->kernel, &attr) || errno == EACCES || errno == EPERM;
 }
 
-/* P asks for the most that the hardware can: not every processor has all the steps. */
+/* P means the highest precision of the hardware: not every processor has all levels. */
 static void lower_precision(const struct capture_machine *m, struct event *event)
 {
 	unsigned precise = 3;
@@ -38,7 +38,7 @@ static void lower_precision(const struct capture_machine *m, struct event *event
 	event->attr.flags |= (uint64_t)precise << SONDE_FLAG_PRECISE_IP;
 }
 
-/* Software clocks stand in for cycles where there is no hardware that counts them. */
+/* Uses software clocks instead of cycles if no hardware counts them. */
 static int check_hardware(struct capture_plan *p, const struct capture_machine *m)
 {
 	struct event *event;
@@ -101,7 +101,7 @@ static int pick_frequency(struct capture_plan *p, const struct capture_machine *
 	return 0;
 }
 
-/* --group: one group of all, with the event that tells of tasks, as perf makes it. */
+/* --group: makes one group of all events, including the tracking event, as perf does. */
 static void join_all(struct event_list *events)
 {
 	size_t i;
@@ -147,11 +147,10 @@ static void plan_event(const struct capture_plan *p, struct event *event)
 {
 	const struct sonde_recorder_options *o = p->options;
 	struct sonde_attr *attr = &event->attr;
-	/* some are taken each, such as tracepoints, unless a rate was asked for */
+	/* some events, such as tracepoints, are sampled each time unless a rate was requested */
 	uint64_t each = o->period != 0 ? o->period : o->frequency == 0 ? event->default_period : 0;
 	bool by_time = each == 0;
-	/* the tracking event counts nothing: perf gives it a period of 1 unless a rate was asked
-	 * for */
+	/* the tracking event counts nothing: perf sets a period of 1 unless a rate was requested */
 	bool plain_tracking = event->tracking && o->period == 0 && o->frequency == 0;
 
 	const struct event *leader = &p->events.v[event->leader];
@@ -174,10 +173,10 @@ static void plan_event(const struct capture_plan *p, struct event *event)
 	attr->sample_type |= p->targets == CAPTURE_ALL ? SONDE_SAMPLE_CPU : 0;
 	attr->sample_type |= o->cgroups ? SONDE_SAMPLE_CGROUP : 0;
 	record_attr_set(attr, SONDE_FLAG_SAMPLE_ID_ALL, true);
-	/* the kernel cannot read a group that is inherited */
+	/* the kernel cannot read inherited groups */
 	record_attr_set(attr, SONDE_FLAG_INHERIT,
 	        p->inherit && !p->per_thread && !(event->leader_samples && leader->members > 1));
-	/* the members of a group count when its leader does */
+	/* members of a group count when their leader does */
 	record_attr_set(
 	        attr, SONDE_FLAG_DISABLED, leads && (!event->tracking || (on_exec && p->delayed)));
 	record_attr_set(
@@ -198,18 +197,18 @@ static void plan_event(const struct capture_plan *p, struct event *event)
 	}
 	capture_terms_apply(event);
 	if (event->leader_samples && !leads) {
-		attr->sample_type = leader->attr.sample_type; /* its samples are its leader's */
+		attr->sample_type = leader->attr.sample_type; /* samples are taken by its leader */
 	}
 }
 
-/* Several events need an id in every sample; where it stands must not depend on the event. */
+/* Several events need an id in every sample, at an offset that does not depend on the event. */
 static void plan_ids(struct event_list *events)
 {
 	uint64_t bit = SONDE_SAMPLE_ID;
 	size_t i;
 
 	if (events->n < 2) {
-		/* the values of a sample are known by their ids */
+		/* values of a sample are identified by their ids */
 		if ((events->v[0].attr.sample_type & SONDE_SAMPLE_READ) != 0) {
 			events->v[0].attr.sample_type |= SONDE_SAMPLE_ID;
 		}
@@ -236,12 +235,12 @@ static int plan_content(struct capture_plan *p, const struct capture_machine *m)
 		        "call chains of %llu frames are more than kernel.perf_event_max_stack "
 		        "allows: using %lld",
 		        (unsigned long long)p->content.frames_max, (long long)max);
-		p->content.frames_max = 0; /* the kernel's own limit */
+		p->content.frames_max = 0; /* the kernel's limit */
 	}
 	return 0;
 }
 
-/* The event whose records tell of tasks and mappings. */
+/* The event whose records are about tasks and mappings. */
 static struct event *side_band_event(struct capture_plan *p)
 {
 	size_t i;
@@ -254,9 +253,11 @@ static struct event *side_band_event(struct capture_plan *p)
 	return &p->events.v[0];
 }
 
-/* The three modes: rings for threads, without inheritance (tids, or per_thread with others than all
- * processes), or for cpus, of all processes or of those that were asked for; a workload alone has
- * rings for cpus as well. */
+/*
+ * The three modes: rings for threads, without inheritance (tids, or per_thread unless all processes
+ * are recorded), or rings for cpus, of all processes or of the selected ones; a workload has rings
+ * for cpus too.
+ */
 static void choose_targets(struct capture_plan *p, const struct capture_machine *m)
 {
 	const struct sonde_recorder_options *o = p->options;
@@ -285,7 +286,9 @@ bool capture_plan_times(const struct capture_plan *p)
 	               : p->options->timestamps == SONDE_RECORDER_YES;
 }
 
-/* Gives the last events that were parsed the filters that come after that many event strings. */
+/*
+ * Applies the --filter options given after the first nevents -e options to the last parsed events.
+ */
 static int plan_filters(struct capture_plan *p, size_t nevents, struct error *err)
 {
 	const struct sonde_recorder_filter *filter;
@@ -326,11 +329,14 @@ static int parse_events(struct capture_plan *p, const struct capture_machine *m)
 	return 0;
 }
 
-/* The events that nobody asked for by name. */
+/* Adds events that were not requested by name. */
 static int add_events(struct capture_plan *p, const struct capture_machine *m)
 {
 	TRY(capture_aux_plan(p, m));
-	/* where cores differ an event is on some of them, and side-band must come from all */
+	/*
+	 * with several kinds of cores an event runs on some cpus only, but side-band must come from
+	 * all
+	 */
 	if (p->aux.pmu == NULL && (p->targets == CAPTURE_ALL || p->delayed ||
 	                                  event_cores_differ(&p->events, m->root))) {
 		TRY(add_tracking(p, m->err));

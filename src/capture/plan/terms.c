@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Terms of one event ("cycles/period=1000,call-graph=fp/") over what the options made of its attr.
+/*
+ * Applies the terms of an event ("cycles/period=1000,call-graph=fp/") to the attr made from
+ * options.
  */
 #include "capture/plan/plan.h"
 
 #include "record/record.h"
 
-/* General registers of x86-64 as PERF_SAMPLE_REGS_USER counts them: all but segments that are not
- * saved for a user (ds, es); of Arm64: x0 to pc. */
+/*
+ * General registers of x86-64 in PERF_SAMPLE_REGS_USER: all but segments that are not saved for
+ * user code (ds, es); of Arm64: x0 to pc.
+ */
 #if defined(__aarch64__)
 #define USER_REGS 0x1ffffffffull
 #else
 #define USER_REGS 0xff0fffull
 #endif
-#define STACK_DEFAULT 8192u /* bytes of user stack, as perf-record(1) says */
+#define STACK_DEFAULT 8192u /* bytes of user stack, from perf-record(1) */
 
 /* Bits of attr.branch_sample_type (perf_event_open(2)). */
 enum {
