@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the file says of its trace beside the bytes.
+ * Records about a trace, next to its bytes.
  *
  * TIME_CONV, from the control page of a ring:
  *
@@ -13,7 +13,7 @@
  *	8   u32 1 (Intel PT), padding
  *	16  u64 PMU's type, time_shift, time_mult, time_zero, cap_user_time_zero
  *	56  u64 bits of attr.config: tsc, noretcomp
- *	72  u64 who tells of switches (enum capture_aux_switch), snapshot mode, areas by cpu
+ *	72  u64 source of switches (enum capture_aux_switch), snapshot mode, areas by cpu
  *	96  u64 bits of attr.config: mtc, mtc_period
  *	112 u64 ticks of TSC for one of CTC: numerator, denominator
  *	128 u64 bits of attr.config: cyc
@@ -21,7 +21,7 @@
  *	144 u64 length of the address filter; its text, with a NUL, padded to 8; none when it is 0
  *	    u64 whether there is Event Trace
  *
- * Seen in files of perf 6.1; the same words in its dump.
+ * Observed in files and dumps of perf 6.1.
  */
 #include "abi/abi.h"
 #include "capture/rings/rings.h"
@@ -35,7 +35,7 @@
 
 #define INDEX_ENTRY 16u /* {u64 file offset, u64 size of the record} */
 
-/* places in the control page: perf_event_open(2) */
+/* offsets in the control page: perf_event_open(2) */
 #define AT_LOCK     8
 #define AT_CAPS     40
 #define AT_SHIFT    50
@@ -45,8 +45,8 @@
 #define AT_MASK     88
 #define CAP_ZERO    (1u << 4)
 #define CAP_SHORT   (1u << 5)
-#define TRIES       1000 /* at a page that is being written */
-#define CLOCKS_LEAF 0x15u /* of CPUID: ticks of TSC and CTC */
+#define TRIES       1000 /* attempts to read a page that is being written */
+#define CLOCKS_LEAF 0x15u /* leaf of CPUID: ratio of TSC and CTC */
 
 struct clock {
 	uint64_t shift, mult, zero, cycles, mask;
@@ -58,7 +58,7 @@ static uint64_t page_u64(const uint8_t *page, size_t at)
 	return __atomic_load_n((const uint64_t *)(const void *)(page + at), __ATOMIC_RELAXED);
 }
 
-/* The kernel raises the lock before and after it writes; odd: it is writing. */
+/* The kernel increments the lock before and after it writes; odd: it is writing. */
 static struct clock read_clock(const uint8_t *page)
 {
 	const uint32_t *lock = (const uint32_t *)(const void *)(page + AT_LOCK);
@@ -185,7 +185,7 @@ void capture_aux_put_info(struct capture_rings *r, struct text *t)
 	host_record_end(t, at, NULL, 0);
 }
 
-/* Records that were written when the disk was full may have been cut off again. */
+/* Records written when the disk was full may have been cut off again. */
 bool capture_aux_put_index(const struct capture_aux *aux, uint64_t end, struct text *t)
 {
 	size_t n = aux->index.n / INDEX_ENTRY * INDEX_ENTRY;

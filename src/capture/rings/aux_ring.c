@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Areas: mapped behind the rings of records, taken into AUXTRACE records. Words of the control
- * page, as perf_event_open(2) lays it out:
+ * Areas: mapped in addition to the rings of records, written as AUXTRACE records. Words of the
+ * control page (perf_event_open(2)):
  *
  *	1056  u64 aux_head    the kernel's, read with acquire
  *	1064  u64 aux_tail    ours, written with release; nobody looks at it where the area goes round
  *	1072  u64 aux_offset  ours before the area is mapped: where in the file of the event it is
  *	1080  u64 aux_size    bytes, the same
  *
- * An AUXTRACE record, its bytes behind it:
+ * An AUXTRACE record, followed by its bytes:
  *
  *	0   u32 71, u16 0, u16 48
  *	8   u64 size (multiple of 8, zeros at the end make it one)
@@ -82,8 +82,10 @@ static uint64_t look(const struct capture_rings *r, size_t ring)
 	return __atomic_load_n(page_word(&r->v[ring], AT_AUX_HEAD), __ATOMIC_ACQUIRE);
 }
 
-/* While the trace runs, bytes that are no whole unit stay for the next time: zeros between bytes
- * of a packet would spoil it. */
+/*
+ * While the trace runs, bytes beyond a complete unit wait for the next time: zeros inside a packet
+ * would damage it.
+ */
 static uint64_t ready(const struct capture_rings *r, const struct capture_aux_ring *area)
 {
 	uint64_t n = area->head - area->tail;
@@ -108,7 +110,7 @@ bool capture_aux_look(struct capture_rings *r)
 	return any;
 }
 
-/* n bytes of the stream from `from` on; n is at most the area's size. */
+/* Writes n bytes of the stream from `from` on; n is at most the area's size. */
 static int put_area(
         struct capture_rings *r, size_t ring, uint64_t from, uint64_t n, struct capture_lane *lane)
 {
@@ -131,7 +133,7 @@ static int put_area(
 	store_u32(head + 32, (uint32_t)ring, false);
 	store_u32(head + 36, (uint32_t)area->tid, false);
 	store_u32(head + 40, (uint32_t)area->cpu, false);
-	/* the index says where the record stands: all before it must be written */
+	/* the index has the record's offset: everything before it must be written */
 	TRY(capture_lane_drain(lane, r->err));
 	feature_put_u64(&r->aux.index, lane->writer->data_at + lane->writer->data_size);
 	feature_put_u64(&r->aux.index, AUXTRACE_SIZE);
@@ -142,8 +144,8 @@ static int put_area(
 }
 
 /*
- * An event that found its area full is off, and nothing says so for sure: it is started again
- * whenever there is room. That does nothing to one that is on.
+ * An event that found its area full is off, and nothing reports that reliably: it is enabled
+ * whenever there is room. This has no effect on an event that is on.
  */
 static void start_again(struct capture_rings *r, size_t ring)
 {
@@ -197,10 +199,10 @@ static bool any_set(const uint8_t *p, uint64_t n)
 }
 
 /*
- * An area that goes round. Kernels differ in whether the head counts on or starts again at 0 with
- * each round: a head past the size counts on; one below it does not tell whether the area has been
- * filled, but the zeros that it had in the beginning do. What the snapshot before took is left out
- * where the head says how much that is.
+ * An overwritten area. Kernels differ in whether the head keeps counting or restarts at 0 with each
+ * round: a head above the size keeps counting; one below it does not show whether the area was
+ * filled, but the zeros that it had at the beginning do. Bytes of the previous snapshot are left
+ * out if the head shows how many they are.
  */
 int capture_aux_take(struct capture_rings *r, size_t ring, struct capture_lane *lane)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sizes of AUX areas and of the rings beside them: as perf 6.1 chooses them. */
+/* Sizes of AUX areas and of the rings next to them: as perf 6.1 chooses them. */
 #include "capture/rings/rings.h"
 #include "proc/proc.h"
 
@@ -8,7 +8,7 @@
 #define AREA_PRIVILEGED   ((uint64_t)4 << 20)
 #define AREA_UNPRIVILEGED ((uint64_t)128 << 10)
 #define DATA_UNPRIVILEGED ((uint64_t)256 << 10)
-#define PSB_SMALLEST      2048u /* bytes of trace between PSBs, as psb_period counts them */
+#define PSB_SMALLEST      2048u /* bytes of trace between PSBs, the unit of psb_period */
 
 static bool privileged(const struct capture_rings *r)
 {
@@ -94,8 +94,9 @@ static int plan_snapshot_size(struct capture_rings *r)
 }
 
 /*
- * What an unprivileged user may lock: perf_event_mlock_kb less a page for each cpu, and
- * RLIMIT_MEMLOCK once. What nobody asked for shrinks until it fits, the larger one first.
+ * The limit of locked memory for an unprivileged user: perf_event_mlock_kb less a page for each
+ * cpu, and RLIMIT_MEMLOCK once. Sizes that were not requested shrink until they fit, the larger one
+ * first.
  */
 static void fit_limits(struct capture_rings *r, size_t nrings, uint64_t least)
 {

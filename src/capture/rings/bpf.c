@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rings that wake up at once: a program that is unloaded again cannot be asked for any more. */
+/* Rings that wake up at once: an unloaded program cannot be queried any more. */
 #include "capture/rings/bpf.h"
 
 #include "abi/abi.h"
@@ -8,7 +8,7 @@
 
 #define RING_PAGES 8
 
-/* Of an ordinary user, or a kernel without BPF: no event is opened. */
+/* For an ordinary user, or a kernel without BPF, no event is opened. */
 void capture_bpf_open(struct capture_bpf *b, const struct capture_rings *r)
 {
 	struct sonde_attr attr = {.type = SONDE_TYPE_SOFTWARE,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* BPF programs that are loaded during a recording: their events have rings of their own. */
+/* BPF programs loaded during a recording: their events have separate rings. */
 #ifndef SONDE_CAPTURE_RINGS_BPF_H
 #define SONDE_CAPTURE_RINGS_BPF_H
 
@@ -13,11 +13,13 @@ struct capture_bpf {
 	struct capture_watch watch;
 };
 
-/* On the cpus of these rings. Where the kernel does not allow it nothing is missing. */
+/*
+ * Opens events on the cpus of these rings. If the kernel does not allow it the recording continues.
+ */
 void capture_bpf_open(struct capture_bpf *b, const struct capture_rings *r);
 void capture_bpf_close(struct capture_bpf *b, const struct host_kernel *kernel);
 
-/* Asks the kernel about the programs that the rings report. */
+/* Queries the kernel about the programs that the rings report. */
 void capture_bpf_look(struct capture_bpf *b);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Control groups for events (-G). The names go to the events before them in turn, as perf deals
- * them out: the first to the first; a single one to all; an empty one leaves its event alone.
+ * Control groups for events (-G). As in perf, names are assigned to the events before them in turn:
+ * the first to the first; a single one to all; an event with an empty name has no group.
  */
 #include "host/cgroup.h"
 #include "capture/rings/rings.h"
@@ -22,7 +22,7 @@ static int open_group(struct capture_rings *r, const char *mount, const char *na
 	return fd;
 }
 
-/* limit: events that stand before this filter; *next: the first that has had no name yet. */
+/* limit: number of events before this filter; *next: the first event without a name. */
 static int deal_out(struct capture_rings *r, const struct sonde_recorder_cgroup_filter *filter,
         const char *mount, size_t limit, size_t *next)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Filters of events, to the kernel. */
+/* Sets the filters of events in the kernel. */
 #include "capture/rings/rings.h"
 
 #include <errno.h>

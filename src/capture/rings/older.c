@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What is left out where the kernel, or a PMU, refuses an event: of all events alike. */
+/* Removes what the kernel, or a PMU, refuses: from all events alike. */
 #include "host/older.h"
 #include "capture/rings/rings.h"
 
 #include <errno.h>
 
-/* Leaves out of all events what one of them has and the kernel refuses. */
+/* Removes bits that one event has and the kernel refuses from all events. */
 static bool drop(struct capture_rings *r, const struct host_attr_bits *bits)
 {
 	struct sonde_attr probe = host_attr_probe(bits, r->plan->events.v[0].attr.size);
@@ -27,7 +27,7 @@ static bool drop(struct capture_rings *r, const struct host_attr_bits *bits)
 	return true;
 }
 
-/* Attrs of the size that kernels had before. */
+/* Uses attrs of the size of older kernels. */
 static bool shrink(struct capture_rings *r)
 {
 	uint32_t now = 0, before;
@@ -50,7 +50,7 @@ static bool shrink(struct capture_rings *r)
 	return true;
 }
 
-/* Some PMUs know nothing of guests: they count them like everybody. */
+/* Some PMUs cannot distinguish guests and count them too. */
 static bool drop_guests(struct capture_rings *r, size_t e)
 {
 	const uint64_t bits = 1ULL << SONDE_FLAG_EXCLUDE_GUEST;
@@ -65,7 +65,7 @@ static bool drop_guests(struct capture_rings *r, size_t e)
 	return true;
 }
 
-/* A weak group (W) that cannot be scheduled as one becomes single events. */
+/* Splits a weak group (W) that cannot be scheduled into single events. */
 static bool break_weak_group(struct capture_rings *r, size_t e)
 {
 	const uint64_t leads = 1ULL << SONDE_FLAG_DISABLED | 1ULL << SONDE_FLAG_ENABLE_ON_EXEC;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens every event on every cpu for every thread, and one ring a cpu. */
+/* Opens every event on every cpu for every thread, and a ring for each cpu. */
 #include "capture/rings/rings.h"
 #include "host/refusal.h"
 #include "proc/proc.h"
@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #define DEFAULT_RING_BYTES ((size_t)512 * 1024)
-#define RINGS_TOO_LARGE    1 /* beside 0 and errors */
-#define ALL_RINGS_BYTES    ((size_t)256 << 20) /* of rings whose size nobody asked for */
+#define RINGS_TOO_LARGE    1 /* in addition to 0 and errors */
+#define ALL_RINGS_BYTES    ((size_t)256 << 20) /* bytes of all rings whose size was not requested */
 
 static int open_failed(struct capture_rings *r, const struct event *event, int why)
 {
@@ -69,7 +69,7 @@ static int open_one(struct capture_rings *r, size_t e, size_t at, int leader)
 	return fd;
 }
 
-/* Nothing to open: a cpu that was not asked for, or a thread that an event for all tasks covers. */
+/* Nothing to open: a cpu that was not selected, or a thread covered by an event for all tasks. */
 static bool left_out(const struct capture_rings *r, const struct event *event, size_t at)
 {
 	size_t i;
@@ -85,7 +85,7 @@ static bool left_out(const struct capture_rings *r, const struct event *event, s
 	return i == r->npicked;
 }
 
-/* Whether an event could not be opened because its cpu is not on-line any more; keeps errno. */
+/* Whether an event could not be opened because its cpu is off-line now; keeps errno. */
 static bool went_off_line(struct capture_rings *r, size_t at)
 {
 	int kept = errno;
@@ -111,7 +111,7 @@ static bool went_off_line(struct capture_rings *r, size_t at)
 	return !there;
 }
 
-/* -1 with errno; 0 also when some of the threads have ended, but ESRCH when all have. */
+/* -1 with errno; 0 even if some threads have ended; ESRCH if all have. */
 static int open_event(struct capture_rings *r, size_t e)
 {
 	const struct event *event = &r->plan->events.v[e];
@@ -217,7 +217,7 @@ static int map_failed(struct capture_rings *r, int why)
 	        ring_kb, (long long)mlock_kb, ring_kb);
 }
 
-/* RINGS_TOO_LARGE: without -m, beyond what limits allow. */
+/* RINGS_TOO_LARGE: without -m, larger than limits allow. */
 static int map_ring(struct capture_rings *r, struct capture_ring *ring, int fd, bool backward)
 {
 	size_t size = (r->pages + 1) * (size_t)sysconf(_SC_PAGESIZE);
@@ -238,7 +238,9 @@ static int map_ring(struct capture_rings *r, struct capture_ring *ring, int fd, 
 	return 0;
 }
 
-/* Gives every descriptor its ring; ring_fds: the descriptor that each ring is mapped from, or -1.
+/*
+ * Assigns a ring to every descriptor; ring_fds: the descriptor that each ring is mapped from, or
+ * -1.
  */
 static int join_rings(struct capture_rings *r, int *ring_fds)
 {
@@ -273,7 +275,7 @@ static int join_rings(struct capture_rings *r, int *ring_fds)
 				        r->tasks.threads[i % r->tasks.nthreads]));
 			}
 			ring_fds[ring] = fd;
-			/* nobody waits for what is written over */
+			/* overwritten rings are not polled */
 			r->polls[ring] =
 			        (struct pollfd){.fd = fd, .events = (short)(backward ? 0 : POLLIN)};
 		}
@@ -303,7 +305,7 @@ static int allocate(struct capture_rings *r)
 	size_t n = capture_cells(r);
 	size_t i, k;
 
-	/* the first half is written forward, the second one backward */
+	/* the first half is written forward, the second half backward */
 	r->n = 2 * (r->plan->per_thread ? r->tasks.nthreads : r->ncpus);
 	r->opened = calloc(r->plan->events.n, sizeof(*r->opened));
 	r->v = calloc(r->n, sizeof(*r->v));
@@ -329,7 +331,7 @@ static int allocate(struct capture_rings *r)
 	return 0;
 }
 
-/* Rings of thousands of threads must not take all memory: what nobody asked for is shared out. */
+/* Rings of thousands of threads must not use all memory: default sizes share a limit. */
 static size_t default_pages(const struct capture_rings *r)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -355,8 +357,8 @@ static void unmap_rings(struct capture_rings *r)
 }
 
 /*
- * All rings are of one size: without -m the limits are shared out, so that the last one is not left
- * with nothing. Events that shared a ring are given another one when that is mapped.
+ * All rings have one size: without -m the limits are divided, so that the last ring gets its share.
+ * Events that shared a ring are moved to another one when that is mapped.
  */
 static int map_rings(struct capture_rings *r)
 {
@@ -440,7 +442,7 @@ int capture_enable(struct capture_rings *r, size_t event, bool on)
 
 	r->aux.running = event == SIZE_MAX || event == 0 ? on : r->aux.running;
 	for (e = 0; e < r->plan->events.n; e++) {
-		/* side-band goes on: it is needed to understand what comes later */
+		/* side-band continues: it is needed to interpret later samples */
 		if ((event == SIZE_MAX ? !r->plan->events.v[e].tracking : e == event) &&
 		        !capture_switch(r, e, on)) {
 			return error_set(r->err, SONDE_EIO, NO_OFFSET, "cannot %s '%s': %s",
@@ -474,8 +476,8 @@ static bool has_fd(const struct capture_rings *r, size_t at, int fd)
 }
 
 /*
- * The descriptor that a ring is listened to is of a task that has ended: another one that shares
- * the ring takes its place. -1: all have ended. from: the one until now.
+ * The descriptor polled for a ring belongs to a task that has ended: replaces it by another one
+ * that shares the ring. -1: all have ended. from: the current one.
  */
 int capture_next_poll(const struct capture_rings *r, size_t ring, int from)
 {

@@ -6,7 +6,7 @@
  *	1024  u64 data_head   the kernel's, read with acquire
  *	1032  u64 data_tail   ours, written with release
  *	1040  u64 data_offset bytes from the page's start; 0: one page (kernels before 4.1)
- *	1048  u64 data_size   bytes; 0: all behind the page
+ *	1048  u64 data_size   bytes; 0: everything after the page
  */
 #include "capture/rings/ring.h"
 
@@ -83,9 +83,9 @@ void capture_ring_release(struct capture_ring *ring)
 }
 
 /*
- * A ring that is written backward: the head falls from 0, and the newest record begins there. What
- * is older follows, up to where this ring was read last, or to where the kernel has written over
- * it. Takes the pieces of whole records, the oldest first; *out is the caller's to free.
+ * A ring that is written backward: the head decreases from 0, and the newest record begins there.
+ * Older records follow, up to where this ring was read last, or where the kernel has overwritten
+ * it. Returns pieces of complete records, the oldest first; the caller frees *out.
  */
 int capture_ring_backward(struct capture_ring *ring, struct iovec **out, size_t *n)
 {
@@ -101,10 +101,10 @@ int capture_ring_backward(struct capture_ring *ring, struct iovec **out, size_t 
 	left = ring->tail - ring->head;
 	left = left < ring->size ? left : ring->size;
 	for (at = ring->head; left >= 8; at += size, left -= size) {
-		/* sizes are multiples of 8, as the ring's is: a header never wraps */
+		/* sizes are multiples of 8, like the ring's: a header never wraps */
 		memcpy(&size, ring->data + ((at + 6) & mask), sizeof(size));
 		if (size < 8 || size > left) {
-			break; /* the last one is half written over */
+			break; /* the oldest record is partly overwritten */
 		}
 		if (k + 2 > cap) {
 			cap = cap != 0 ? cap * 2 : 256;
@@ -117,7 +117,7 @@ int capture_ring_backward(struct capture_ring *ring, struct iovec **out, size_t 
 		}
 		first = ring->size - (at & mask);
 		first = first < size ? first : size;
-		/* turned round below, so the second half of one that wraps comes first here */
+		/* reversed below, so the second half of a record that wraps comes first here */
 		if (first < size) {
 			list[k++] = (struct iovec){ring->data, size - first};
 		}

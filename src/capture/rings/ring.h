@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One ring that the kernel fills: `page` is the control page, data comes after it. */
+/* A ring that the kernel fills: `page` is the control page, the data follows it. */
 #ifndef SONDE_CAPTURE_RINGS_RING_H
 #define SONDE_CAPTURE_RINGS_RING_H
 
@@ -14,24 +14,24 @@ struct capture_ring {
 	uint8_t *data;
 	uint64_t size; /* bytes, a power of two */
 	uint64_t tail;
-	uint64_t head; /* as of the last look */
-	bool backward; /* the kernel writes from the end to the start, over what is old */
+	uint64_t head; /* when last read */
+	bool backward; /* the kernel writes from the end to the start and overwrites old records */
 	int fd; /* of the event that it is mapped from */
 };
 
-/* Checks the control page; false when it makes no sense. */
+/* Checks the control page; false: it is invalid. */
 bool capture_ring_init(struct capture_ring *ring, void *page, size_t map_size);
 
-/* Takes a look at the head (acquire); true when there is something to read. */
+/* Reads the head (acquire); true: there is data. */
 bool capture_ring_look(struct capture_ring *ring);
 
-/* What is between tail and head as one or two pieces; returns how many. */
+/* Sets out to the data between tail and head, one or two pieces; returns how many. */
 int capture_ring_pieces(const struct capture_ring *ring, struct iovec out[2]);
 
-/* Gives the bytes up to the head back to the kernel (release). */
+/* Returns the bytes up to the head to the kernel (release). */
 void capture_ring_release(struct capture_ring *ring);
 
-/* Whole records of a ring that is written backward and is paused; SONDE_ENOMEM. */
+/* Finds complete records of a backward ring that is paused; SONDE_ENOMEM. */
 int capture_ring_backward(struct capture_ring *ring, struct iovec **out, size_t *n);
 
 #endif

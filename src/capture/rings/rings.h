@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The events of a plan on a machine: opened for every pair of a cpu and a thread (a cell, number
- * cpu * threads + thread), and a ring for each cpu, or for each thread.
+ * cpu * threads + thread), with a ring for each cpu, or for each thread.
  */
 #ifndef SONDE_CAPTURE_RINGS_RINGS_H
 #define SONDE_CAPTURE_RINGS_RINGS_H
@@ -11,7 +11,7 @@
 #include "capture/rings/ring.h"
 #include "host/tasks.h"
 
-/* One opened event: fds by cell; -1 where the thread had ended, or nobody asks. */
+/* One opened event: fds by cell; -1: the thread had ended, or the cell is not recorded. */
 struct capture_fds {
 	int *fds;
 	uint64_t *ids;
@@ -24,24 +24,24 @@ struct capture_rings {
 	const struct capture_log *log;
 	struct error *err;
 	int root;
-	struct capture_plan *plan; /* opening leaves out of its attrs what the kernel refuses */
+	struct capture_plan *plan; /* bits that the kernel refuses are removed from its attrs */
 
 	pid_t *cpus;
 	size_t ncpus;
-	pid_t *picked; /* the cpus of all events but those for side-band; NULL: all */
+	pid_t *picked; /* cpus of all events except for side-band; NULL: all */
 	size_t npicked;
 	struct host_tasks tasks;
-	int *cgroup_fds; /* by event, -1: none; NULL: nobody asked */
+	int *cgroup_fds; /* by event, -1: none; NULL: no control groups */
 	struct capture_fds *opened; /* one for each event */
-	bool kernel_excluded; /* fell back to user space */
-	struct capture_ring *v; /* one for each cpu or thread, and as many that are overwritten */
+	bool kernel_excluded; /* fell back to user space only */
+	struct capture_ring *v; /* one for each cpu or thread, then as many overwritten ones */
 	size_t n;
 	size_t pages; /* of data */
-	struct pollfd *polls; /* by ring; fd -1: nothing comes from it any more */
+	struct pollfd *polls; /* by ring; fd -1: no more data will come */
 	struct capture_aux aux;
 };
 
-/* Options to cpus and threads; the workload's, when nothing else was asked for. */
+/* Finds cpus and threads from options; only the workload's, if nothing else is selected. */
 int capture_find_targets(struct capture_rings *r, pid_t workload);
 
 /* Opens events, maps rings. */
@@ -51,27 +51,27 @@ void capture_close(struct capture_rings *r);
 size_t capture_cells(const struct capture_rings *r);
 size_t capture_ring_of(const struct capture_rings *r, size_t cell);
 
-/* Starts or stops one event everywhere; false with errno: not everywhere. */
+/* Enables or disables one event everywhere; false with errno: not everywhere. */
 bool capture_switch(const struct capture_rings *r, size_t e, bool on);
-/* The same, SIZE_MAX: all that are not for side-band. */
+/* capture_switch for an event, or SIZE_MAX: for all except side-band. */
 int capture_enable(struct capture_rings *r, size_t event, bool on);
 void capture_disable_all(struct capture_rings *r);
 
-/* The descriptor to listen to after the task of `from` has ended; -1: all of the ring have. */
+/* The descriptor to poll after the task of `from` has ended; -1: all tasks of the ring have. */
 int capture_next_poll(const struct capture_rings *r, size_t ring, int from);
 
 /* ---- parts in files of their own ---- */
 
 /*
- * The kernel refused event e with this errno: leaves out what it does not know; true: try again.
+ * The kernel refused event e with this errno: removes what it does not support; true: try again.
  * All events keep the same shape.
  */
 bool capture_use_older(struct capture_rings *r, size_t e, int why);
-/* Opens when it need not sample. */
+/* Whether the event can be opened if it does not sample. */
 bool capture_only_counts(const struct capture_rings *r, size_t e);
-/* In files all attrs are of one size, without addresses of ours. */
+/* In files all attrs have one size and no addresses of this process. */
 void capture_attr_sizes(struct capture_rings *r, bool in_file);
-int capture_set_filters(struct capture_rings *r); /* to the kernel */
+int capture_set_filters(struct capture_rings *r); /* in the kernel */
 int capture_cgroups_open(struct capture_rings *r);
 void capture_cgroups_close(struct capture_rings *r);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who is recorded: cpus and threads. */
+/* Finds cpus and threads to record. */
 #define _GNU_SOURCE
 #include "capture/rings/rings.h"
 #include "proc/proc.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Without sysfs they are the first ones, most likely. */
+/* Without sysfs, assumes the first cpus. */
 static int first_cpus(struct capture_rings *r)
 {
 	long i, n = sysconf(_SC_NPROCESSORS_ONLN);
@@ -26,7 +26,7 @@ static int first_cpus(struct capture_rings *r)
 	return 0;
 }
 
-/* Of those that are named one by one: "0-999" may well mean all that there are. */
+/* Reports missing cpus of those listed one by one: "0-999" probably means all. */
 static void tell_missing(struct capture_rings *r, long from, long to)
 {
 	if (from == to && !host_has_id(r->cpus, r->ncpus, (pid_t)from)) {
@@ -36,8 +36,8 @@ static void tell_missing(struct capture_rings *r, long from, long to)
 }
 
 /*
- * Keeps of the cpus that are on-line those of a list such as "0,2-3". Beside a trace all stay, for
- * its side-band: what runs on these cpus may have been mapped on others.
+ * Selects the on-line cpus of a list such as "0,2-3". With a trace all stay, for its side-band:
+ * programs on these cpus may have been mapped on others.
  */
 static int pick_cpus(struct capture_rings *r, const char *list)
 {

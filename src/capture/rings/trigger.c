@@ -29,7 +29,7 @@ static int plan(struct event *event, struct error *err)
 	attr->sample_type = SONDE_SAMPLE_IDENTIFIER;
 	attr->read_format = SONDE_READ_ID;
 	attr->flags |= 1ull << SONDE_FLAG_WATERMARK | 1ull << SONDE_FLAG_SAMPLE_ID_ALL;
-	attr->wakeup_events = 1; /* bytes: at once */
+	attr->wakeup_events = 1; /* wake up at once */
 	return 0;
 }
 
@@ -62,7 +62,7 @@ int capture_triggers_plan(struct capture_triggers *t, const struct sonde_recorde
 	return 0;
 }
 
-/* A cpu that went off-line is left out. */
+/* Skips cpus that are off-line now. */
 static int open_all(
         struct capture_triggers *t, const struct capture_rings *r, const pid_t *cpus, size_t ncpus)
 {

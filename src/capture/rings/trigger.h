@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events that are not recorded: each time that one happens, on whatever cpu, the recording goes on in
+ * Events that are not recorded: each time one happens, on any cpu, the recording continues in
  * another file (--switch-output-event).
  */
 #ifndef SONDE_CAPTURE_RINGS_TRIGGER_H
@@ -17,14 +17,14 @@ struct capture_triggers {
 	struct capture_watch watch;
 };
 
-/* options->triggers to events. SONDE_EARG. */
+/* Parses options->triggers to events. SONDE_EARG. */
 int capture_triggers_plan(struct capture_triggers *t, const struct sonde_recorder_options *options,
         int root, struct error *err);
 
-/* On all cpus that are on-line, whichever are recorded. SONDE_EPERM, SONDE_EUNSUPPORTED. */
+/* Opens them on all on-line cpus, whichever are recorded. SONDE_EPERM, SONDE_EUNSUPPORTED. */
 int capture_triggers_open(struct capture_triggers *t, const struct capture_rings *r);
 
-/* Whether one happened since the last look. */
+/* Whether one happened since the last call. */
 bool capture_triggers_look(struct capture_triggers *t);
 void capture_triggers_close(struct capture_triggers *t, const struct host_kernel *kernel);
 
