@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The worker's queue is a list of chunks. A chunk has segments, each a kind and its bytes; the
- * recorder fills the last chunk of the list, the worker takes the first one away and gives it back
- * when it is written. When all chunks are in use the recorder waits: the rings fill, and what finds
- * no room there is counted by the kernel.
+ * The worker's queue is a list of chunks. A chunk has segments, each with a kind and its bytes. The
+ * recorder fills the last chunk of the list; the worker removes the first one and returns it after
+ * writing. When all chunks are in use the recorder waits: the rings fill up, and the kernel counts
+ * records for which they have no room.
  */
 #include "capture/sink/lane.h"
 
@@ -32,14 +32,14 @@ struct chunk {
 struct lane_worker {
 	pthread_t thread;
 	pthread_mutex_t lock;
-	pthread_cond_t more; /* for the worker: there is a chunk, or the end */
-	pthread_cond_t room; /* for the recorder: a chunk came back */
+	pthread_cond_t more; /* for the worker: a chunk is ready, or the end */
+	pthread_cond_t room; /* for the recorder: a chunk was returned */
 	struct chunk *first, *last; /* filled */
 	struct chunk *spare;
-	size_t chunks, chunks_max; /* that exist; that may */
+	size_t chunks, chunks_max; /* number of chunks; its limit */
 	bool busy; /* with a chunk that is not in the list */
 	bool ending;
-	int rc; /* of the first failure; then nothing more is written */
+	int rc; /* the first failure; afterwards nothing is written */
 	struct error error;
 	uint64_t written; /* bytes in the file */
 };
@@ -48,7 +48,8 @@ static int to_writer(void *arg, const void *bytes, size_t n, struct error *err)
 {
 	struct iovec iov = {.iov_len = n};
 
-	memcpy(&iov.iov_base, &bytes, sizeof(bytes)); /* iovec knows no const; nothing is changed */
+	memcpy(&iov.iov_base, &bytes, sizeof(bytes)); /* iovec has no const; the bytes are not
+	                                                 changed */
 	return file_writer_append(arg, &iov, 1, err);
 }
 
@@ -71,7 +72,7 @@ static size_t pieces_left(const struct pieces *p)
 	return left - p->at;
 }
 
-/* Never stands at the end of a piece, or at an empty one. */
+/* Never stays at the end of a piece, or at an empty one. */
 static void pieces_skip(struct pieces *p)
 {
 	while (p->i < p->n && p->at == p->iov[p->i].iov_len) {
@@ -88,7 +89,7 @@ static struct pieces pieces_make(const struct iovec *iov, int n)
 	return p;
 }
 
-/* Moves on by n bytes, which are there; copies them to `to`, unless that is NULL. */
+/* Advances by n bytes, which must be there; copies them to `to`, unless that is NULL. */
 static void pieces_move(struct pieces *p, size_t n, uint8_t *to)
 {
 	size_t part;
@@ -106,8 +107,10 @@ static void pieces_move(struct pieces *p, size_t n, uint8_t *to)
 	}
 }
 
-/* Bytes of whole records that fit into `room`. A header is never cut: records and pieces are
- * multiples of 8 bytes. What is no record is taken as it comes. */
+/*
+ * Number of bytes of complete records that fit into `room`. A header is never split: records and
+ * pieces are multiples of 8 bytes. Bytes that are no record are accepted as they are.
+ */
 static size_t pieces_fit(const struct pieces *p, size_t room)
 {
 	struct pieces walk = *p;
@@ -127,7 +130,7 @@ static size_t pieces_fit(const struct pieces *p, size_t room)
 	return n;
 }
 
-/* ---- on the thread that writes ---- */
+/* ---- on the writing thread ---- */
 
 static int write_kernel(struct capture_lane *lane, struct iovec *iov, int n, struct error *err)
 {
@@ -226,7 +229,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* ---- on the recorder's thread; with the lock ---- */
+/* ---- on the recorder's thread; the caller holds the lock ---- */
 
 static struct chunk *new_chunk(struct lane_worker *w)
 {
@@ -246,7 +249,7 @@ static struct chunk *new_chunk(struct lane_worker *w)
 		if (w->chunks == 0) {
 			return NULL;
 		}
-		/* one call may fill all chunks before its end tells the worker of them */
+		/* one call may fill all chunks before its end signals the worker */
 		(void)pthread_cond_signal(&w->more);
 		(void)pthread_cond_wait(&w->room, &w->lock);
 	}
@@ -262,7 +265,7 @@ static struct chunk *new_chunk(struct lane_worker *w)
 	return c;
 }
 
-/* The last chunk, when it can take one more piece of this kind; else a new one. */
+/* Returns the last chunk, if it has room for a segment of this kind; else a new one. */
 static struct chunk *chunk_for(struct lane_worker *w, enum kind kind)
 {
 	struct chunk *c = w->last;
@@ -274,7 +277,7 @@ static struct chunk *chunk_for(struct lane_worker *w, enum kind kind)
 	return new_chunk(w);
 }
 
-/* Where n more bytes of this kind go, for which there is room. */
+/* Returns the address for n more bytes of this kind, for which there is room. */
 static uint8_t *add(struct chunk *c, enum kind kind, size_t n)
 {
 	uint8_t *to = c->bytes + c->n;
@@ -301,7 +304,7 @@ static size_t least_of(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* With the lock. */
+/* The caller holds the lock. */
 static int queue_pieces(struct lane_worker *w, enum kind kind, struct pieces *p, struct error *err)
 {
 	struct chunk *c;

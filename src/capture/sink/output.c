@@ -44,7 +44,7 @@ int capture_output_open(struct capture_output *o, struct error *err)
 	return o->fd < 0 ? cannot_create(o->path, err) : 0;
 }
 
-/* FILE.YYYYMMDDhhmmsscc, local time with hundredths of a second since 1970: perf's form. */
+/* FILE.YYYYMMDDhhmmsscc, local time of hundredths of a second since 1970: perf's form. */
 static char *stamped(const struct capture_output *o, uint64_t hundredths)
 {
 	time_t seconds = (time_t)(hundredths / 100);
@@ -60,7 +60,7 @@ static char *stamped(const struct capture_output *o, uint64_t hundredths)
 	return name;
 }
 
-/* A file that is there is kept: of two in the same hundredth, the second has the next one's name. */
+/* An existing file is kept: the second file in the same hundredth gets the name of the next one. */
 static int stamp(struct capture_output *o, char **name, struct error *err)
 {
 	uint64_t hundredths = capture_now_ns(CLOCK_REALTIME) / 10000000;
@@ -81,7 +81,7 @@ static int stamp(struct capture_output *o, char **name, struct error *err)
 	return 0;
 }
 
-/* Remembers a complete file, and removes the oldest when there are too many. */
+/* Remembers a complete file, and removes the oldest if there are too many. */
 static int keep(struct capture_output *o, char *name, struct error *err)
 {
 	if (o->nkept == 0) {

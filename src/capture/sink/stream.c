@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each thread has its rings, its file and, with -z, its own compressed stream. Nothing is shared
- * but the descriptor that says stop, the one that says that the main thread is to have a look, and
- * how much each has written.
+ * Each thread has its rings, its file and, with -z, its own compressed stream. Threads share only
+ * the descriptor for stopping, the descriptor that wakes the main thread, and the number of bytes
+ * that each has written.
  */
 #define _GNU_SOURCE
 #include "capture/sink/stream.h"
@@ -39,9 +39,9 @@ struct capture_stream {
 	bool told_over, told_full;
 };
 
-/* ---- which thread reads what ---- */
+/* ---- assignment of rings to threads ---- */
 
-/* A list such as "0,2-4" to a set; false when it is none. n: its length. */
+/* Parses a list such as "0,2-4" of length n; false: invalid. */
 static bool parse_mask(const char *s, size_t n, cpu_set_t *set)
 {
 	const char *end = s + n;
@@ -78,7 +78,7 @@ static struct capture_stream *add_stream(struct capture_streams *all)
 	return s;
 }
 
-/* Gives a stream the rings of the cpus in the set; 0 when there are none. */
+/* Assigns the rings of the cpus in the set to a stream; 0: there are none. */
 static size_t take_rings(
         struct capture_streams *all, struct capture_stream *s, const cpu_set_t *set)
 {
@@ -93,7 +93,7 @@ static size_t take_rings(
 	return s->nrings;
 }
 
-/* One stream for each different list of cpus that a topology file names. */
+/* A stream for each distinct list of cpus in a topology file. */
 static int plan_by_file(struct capture_streams *all, const char *name)
 {
 	char path[MASK_ROOM], line[MASK_ROOM];
@@ -124,7 +124,7 @@ static int plan_by_file(struct capture_streams *all, const char *name)
 	return 0;
 }
 
-/* Nodes may have numbers with gaps between them, and no cpu. */
+/* Node numbers may have gaps, and nodes may have no cpu. */
 static int plan_by_node(struct capture_streams *all)
 {
 	char path[MASK_ROOM], line[MASK_ROOM];
@@ -197,7 +197,7 @@ static int plan_by_masks(struct capture_streams *all)
 	}
 }
 
-/* Rings of cpus that no list names: they would fill and lose. */
+/* Rings of cpus that no list has would fill up and lose records. */
 static int check_all_read(struct capture_streams *all)
 {
 	size_t i, k, n = 0;
@@ -250,7 +250,7 @@ int capture_streams_plan(struct capture_streams *all, const struct capture_rings
 
 /* ---- the threads ---- */
 
-/* Says once that files have grown to what they may have together. */
+/* Reports once that all files together have reached their limit. */
 static void check_size(struct capture_stream *s)
 {
 	struct capture_streams *all = s->all;
