@@ -181,8 +181,10 @@ static int do_ping(void *arg, const char *rest)
 	return 0;
 }
 
-/* Events as `sonde evlist` lists them: names, with -v their attrs, with -F their rates, with -g
- * groups in braces. */
+/*
+ * Lists the events as `sonde evlist`: names, with -v their attrs, with -F their rates, with -g
+ * groups in braces.
+ */
 static int do_evlist(void *arg, const char *rest)
 {
 	static const struct record_attr_style detail = {": ", ", ", ": ", 0};
@@ -210,7 +212,7 @@ static int do_evlist(void *arg, const char *rest)
 		left -= left > 0;
 		text_str(&t, left > 0 ? "," : groups && e->leader != i ? "}\n" : "\n");
 	}
-	t.n -= t.n > 0; /* a message is told without its last end of line */
+	t.n -= t.n > 0; /* messages have no newline at their end */
 	text_char(&t, '\0');
 	if (!t.failed && r->options.message != NULL) {
 		r->options.message(r->options.message_arg, SONDE_RECORDER_STATE, t.p);

@@ -11,23 +11,23 @@ struct sonde_recorder;
 
 struct capture_control {
 	uint64_t *turns; /* ns since the start: on, off, on, ... */
-	size_t nturns, turn; /* turn: the next one */
-	bool ends; /* with the last turn */
+	size_t nturns, turn; /* turn: index of the next one */
+	bool ends; /* the recording ends with the last turn */
 	uint64_t began_ns;
 	struct host_control commands;
 };
 
-/* Reads options.delay. SONDE_EARG. */
+/* Parses options.delay. SONDE_EARG. */
 int capture_control_plan(struct sonde_recorder *r);
-void capture_control_begin(struct sonde_recorder *r); /* time starts */
+void capture_control_begin(struct sonde_recorder *r); /* starts the time */
 void capture_control_free(struct sonde_recorder *r);
 
-/* ms until the next turn; -1: there is none. */
+/* Returns ms until the next turn; -1: none. */
 int capture_control_timeout(const struct sonde_recorder *r);
-/* Takes the turns that are due; HOST_CONTROL_STOP after the last range, or a status. */
+/* Executes the turns that are due. Returns HOST_CONTROL_STOP after the last range, or a status. */
 int capture_control_turn(struct sonde_recorder *r);
 
-/* Reads and carries out commands; HOST_CONTROL_STOP, or a status. */
+/* Reads and executes commands. Returns HOST_CONTROL_STOP, or a status. */
 int capture_control_read(struct sonde_recorder *r);
 
 #endif

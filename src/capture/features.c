@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The header features of a recording: the machine's, and what only the recorder knows. */
+/* The header features of a recording: the machine's, and those that only the recorder knows. */
 #include "abi/abi.h"
 #include "capture/recorder.h"
 #include "host/description.h"
@@ -27,7 +27,7 @@ static bool put_clock(const struct sonde_recorder *r, unsigned bit, struct text 
 	return true;
 }
 
-/* version, kind (1: zstd), level, ratio, the most that one record holds when inflated */
+/* version, type (1: zstd), level, ratio, most bytes that a record inflates to */
 static bool put_compressed(const struct sonde_recorder *r, struct text *t)
 {
 	const struct sonde_recorder_result *res = &r->result;
@@ -40,7 +40,7 @@ static bool put_compressed(const struct sonde_recorder *r, struct text *t)
 	return r->options.compress != 0;
 }
 
-/* Those that only the recorder knows; *known is false for the others. */
+/* Features that only the recorder knows; *known is false for others. */
 static bool put_own(const struct sonde_recorder *r, const struct capture_scan *scan, unsigned bit,
         struct text *t, bool *known)
 {
@@ -63,8 +63,10 @@ static bool put_own(const struct sonde_recorder *r, const struct capture_scan *s
 	}
 }
 
-/* Are the times of samples said? Not where perf does not look for build ids of samples, unless
- * somebody asks for them. */
+/*
+ * Whether the times of samples are recorded: not if perf does not read the samples for build ids,
+ * unless requested.
+ */
 static bool says_times(const struct sonde_recorder_options *o)
 {
 	return o->sample_times || (!o->no_build_ids && !o->all_build_ids && !o->mapping_build_ids);

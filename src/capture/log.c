@@ -45,7 +45,7 @@ void capture_log_attr(const struct capture_log *log, const struct sonde_attr *at
 		return;
 	}
 	record_attr_block(&t, attr);
-	t.n -= t.n > 0; /* its last end of line: a message is told without */
+	t.n -= t.n > 0; /* messages have no newline at their end */
 	say(log, &t);
 }
 

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What the loop listens to before the rings. */
+/* Descriptors that the loop polls before the rings. */
 enum {
 	WATCH_STOP,
 	WATCH_WORKLOAD,
@@ -23,15 +23,15 @@ enum {
 	WATCHES
 };
 
-#define LOST_MS  500 /* how long a workload without events may take to end */
-#define BLIND_MS 50 /* how often a workload is asked for that cannot be listened to */
+#define LOST_MS  500 /* time for a workload to end after its events have ended */
+#define BLIND_MS 50 /* interval for checking a workload whose end cannot be polled */
 
 struct loop {
 	struct sonde_recorder *r;
-	struct pollfd *fds; /* WATCHES, rings, rings that tell of BPF programs, triggers */
+	struct pollfd *fds; /* WATCHES, rings, rings of BPF events, triggers */
 	size_t n;
-	bool blind; /* the end of the workload cannot be listened to: kernels before 5.3 */
-	uint64_t lost_ns; /* since when all events of a workload that runs on have ended; 0: not */
+	bool blind; /* the end of the workload cannot be polled: kernels before 5.3 */
+	uint64_t lost_ns; /* when all events of a workload that still runs had ended; 0: not yet */
 };
 
 static int earlier(int a, int b)
@@ -39,8 +39,10 @@ static int earlier(int a, int b)
 	return a < 0 ? b : b < 0 || a < b ? a : b;
 }
 
-/* A ring whose tasks all ended only ever says POLLHUP: another task of the ring is listened to.
- * True when none is left. */
+/*
+ * A ring whose tasks have all ended only returns POLLHUP: poll another task of the ring. True if
+ * none is left.
+ */
 static bool all_hung_up(struct loop *l)
 {
 	struct pollfd *fds = l->fds + WATCHES;
@@ -97,7 +99,10 @@ static int obey(struct loop *l)
 	return rc;
 }
 
-/* ms until it is sure that a workload without events runs on, and does not just end; -1: never. */
+/*
+ * ms until it is certain that a workload without events still runs, and is not just ending; -1:
+ * never.
+ */
 static int lost_for(const struct loop *l)
 {
 	uint64_t now = capture_now_ns(CLOCK_MONOTONIC);
@@ -110,7 +115,7 @@ static int lost_for(const struct loop *l)
 	               : (int)(LOST_MS - (now - l->lost_ns) / 1000000);
 }
 
-/* HOST_CONTROL_STOP when the recording is over. */
+/* HOST_CONTROL_STOP if the recording has ended. */
 static int ended(struct loop *l)
 {
 	struct sonde_recorder *r = l->r;

@@ -36,7 +36,7 @@ static int start_writer(struct sonde_recorder *r)
 
 /*
  * The features of a stream come first. The times of samples are not known yet; BRANCH_STACK has no
- * bytes, as the end mark of the features.
+ * bytes, as the end of the features.
  */
 static int start_stream(struct sonde_recorder *r)
 {
@@ -59,7 +59,7 @@ static int start_stream(struct sonde_recorder *r)
 	return rc;
 }
 
-/* How much may wait for a worker that compresses, or only writes; 0: there is none. */
+/* Number of blocks that may wait for a worker that compresses or only writes; 0: no worker. */
 static unsigned worker_blocks(const struct sonde_recorder *r)
 {
 	const struct sonde_recorder_options *o = &r->options;
@@ -173,7 +173,8 @@ int capture_output_finish(struct sonde_recorder *r, bool quick)
 	}
 	TRY(capture_streams_finish(&r->streams, &r->result));
 	if (!quick && (r->options.compress != 0 || o->directory)) {
-		TRY(write_features(r, &scan, file_writer_describe)); /* so that it can be opened */
+		TRY(write_features(r, &scan, file_writer_describe)); /* so that the file can be
+		                                                        opened */
 	}
 	if (!quick) {
 		TRY(read_back(r, &scan));
@@ -196,7 +197,7 @@ int capture_output_finish(struct sonde_recorder *r, bool quick)
 	return 0;
 }
 
-/* A folder can be read from the start: what its files are stands in the features. */
+/* A directory can be read from the start: its features describe its files. */
 int capture_output_describe(struct sonde_recorder *r)
 {
 	struct capture_scan nothing = {0};
@@ -218,11 +219,11 @@ void capture_output_salvage(struct sonde_recorder *r)
 	if (o->fd < 0 || o->pipe || o->lane.writer == NULL) {
 		return;
 	}
-	capture_lane_close(&o->lane); /* what the worker still had does not fit anyway */
+	capture_lane_close(&o->lane); /* the worker's remaining data would not fit either */
 	capture_streams_salvage(&r->streams, &r->result);
 	rc = file_writer_trim(&r->output.writer, false, &r->error);
 	if (rc >= 0 && write_features(r, &nothing, file_writer_finish) < 0) {
-		/* what is compressed cannot be read without them */
+		/* compressed records cannot be read without the features */
 		rc = file_writer_trim(&r->output.writer, r->options.compress != 0, &r->error);
 		if (rc < 0 || r->options.compress == 0 ||
 		        write_features(r, &nothing, file_writer_finish) < 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Moves what rings and AUX areas have to the output. */
+/* Moves data from rings and AUX areas to the output. */
 #include "abi/abi.h"
 #include "capture/recorder.h"
 #include "core/span.h"
@@ -22,11 +22,11 @@ static int put_round(struct sonde_recorder *r)
 	store_u32(round, RECORD_FINISHED_ROUND, false);
 	store_u16(round + 6, RECORD_HEADER_SIZE, false);
 	TRY(capture_lane_other(&r->output.lane, &iov, 1, &r->error));
-	/* should this process be killed, perf too reads all that is written */
+	/* so that perf can read everything written if this process is killed */
 	return capture_lane_mark(&r->output.lane, &r->error);
 }
 
-/* What stays in rings that are overwritten is older than what any round had. */
+/* Records left in overwritten rings are older than any round. */
 static bool keeps_old(const struct sonde_recorder *r)
 {
 	size_t e;
@@ -40,10 +40,10 @@ static bool keeps_old(const struct sonde_recorder *r)
 }
 
 /*
- * All heads are looked at before anything is read. So what a pass leaves in a ring was written
- * after the pass began, and a FINISHED_ROUND holds: later rounds have nothing older than what was
- * seen one round before. Rings that have too little to be read are no exception: with flush_bytes
- * there are no such marks, nor beside rings that are overwritten.
+ * All heads are read before any data. So records that a pass leaves in a ring were written after
+ * the pass began, and FINISHED_ROUND holds: later rounds have no record older than the newest one
+ * of the round before. Rings with too little data are no exception: with flush_bytes there are no
+ * FINISHED_ROUNDs, nor with overwritten rings.
  */
 int capture_pass(struct sonde_recorder *r, bool all)
 {

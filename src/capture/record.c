@@ -108,7 +108,7 @@ const struct sonde_recorder_result *sonde_recorder_get_result(struct sonde_recor
 	return &r->result;
 }
 
-/* Those that nobody starts later: by a delay, or when the workload begins. */
+/* Enables events that nothing else enables later: neither a delay nor the exec of the workload. */
 static int enable_first(struct sonde_recorder *r)
 {
 	size_t e;
@@ -133,7 +133,7 @@ static int fork_workload(struct sonde_recorder *r)
 	return host_workload_fork(&r->workload, &options, &r->error);
 }
 
-/* Rings of threads are near no cpu, and threads that write have places of their own. */
+/* Rings of threads belong to no cpu, and writing threads have their own cpus. */
 static int plan_affinity(struct sonde_recorder *r)
 {
 	size_t n = r->plan.per_thread || r->streams.v != NULL ? 0 : r->rings.ncpus;
@@ -157,7 +157,7 @@ static int start(struct sonde_recorder *r)
 		TRY(fork_workload(r));
 	}
 	if (r->options.raise_file_limit) {
-		(void)host_raise_file_limit(); /* after the fork: the workload keeps its own */
+		(void)host_raise_file_limit(); /* after the fork: the workload keeps its limit */
 	}
 	r->rings.kernel = r->kernel;
 	r->rings.root = r->root_fd;
@@ -197,7 +197,7 @@ int sonde_recorder_start(struct sonde_recorder *r)
 	return rc;
 }
 
-/* What is left in rings, what only the end tells, and the rest of the file. */
+/* Reads the remaining data of rings, adds the records for the end, and completes the file. */
 static int finish(struct sonde_recorder *r)
 {
 	TRY(capture_streams_stop(&r->streams, &r->result.wakeups));
@@ -222,7 +222,7 @@ static void end_workload(struct sonde_recorder *r, bool failed)
 		return;
 	}
 	if (failed || waitpid(r->workload.pid, &r->result.workload_status, WNOHANG) == 0) {
-		/* stopped by the user: perf ends its workload too */
+		/* stopped by the user: like perf, end the workload too */
 		(void)kill(r->workload.pid, SIGTERM);
 		(void)waitpid(r->workload.pid, &r->result.workload_status, 0);
 	}

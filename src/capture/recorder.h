@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The recorder owns a plan, rings, a sink and the workload; only the files of this folder see it, those
- * of the rooms (plan, rings, sink) take what they need. */
+/*
+ * The recorder owns a plan, rings, a sink and the workload. Only files of this folder use it; those
+ * in plan/, rings/ and sink/ get the parts they need.
+ */
 #ifndef SONDE_CAPTURE_RECORDER_H
 #define SONDE_CAPTURE_RECORDER_H
 
@@ -26,17 +28,18 @@ struct sonde_recorder {
 	struct sonde_recorder_options options;
 	const struct host_kernel *kernel;
 	struct capture_log log;
-	int root_fd; /* where proc and sys are: "/" but for tests */
+	int root_fd; /* descriptor of the directory that contains proc and sys: "/" except in
+	                tests */
 	struct error error;
-	bool misused; /* by the options: it cannot start */
+	bool misused; /* the options are wrong: it cannot start */
 	struct sonde_error public_error;
 	struct sonde_recorder_result result;
 
 	struct capture_plan plan;
 	struct capture_rings rings;
-	bool watches_bpf; /* somebody asks about BPF programs */
+	bool watches_bpf; /* details of BPF programs are wanted */
 	struct capture_bpf bpf;
-	struct host_affinity affinity; /* near which cpu it reads a ring */
+	struct host_affinity affinity; /* the cpus near which it reads a ring */
 
 	struct host_workload workload;
 	struct capture_stop stop;
@@ -45,14 +48,14 @@ struct sonde_recorder {
 	struct capture_output output;
 	struct capture_streams streams; /* threads that read rings */
 	bool tail_synthesis;
-	struct host_synth synth; /* what of the running system is recorded */
+	struct host_synth synth; /* which state of the running system is recorded */
 	int switch_fd;
 	struct capture_triggers triggers;
 	struct capture_control control;
 	uint64_t clock_wall_ns, clock_ns;
 };
 
-/* ---- what comes before and after records of the kernel ---- */
+/* ---- records before and after those of the kernel ---- */
 
 int capture_synth_plan(struct sonde_recorder *r); /* options to r->synth */
 int capture_synth(struct sonde_recorder *r); /* start state into the file */
@@ -60,9 +63,9 @@ int capture_lost(struct sonde_recorder *r); /* counts of lost samples, at the en
 
 /* ---- the run ---- */
 
-/* Writes what rings have to the output: full enough ones, or all. */
+/* Writes data of rings to the output: of rings with enough, or of all. */
 int capture_pass(struct sonde_recorder *r, bool all);
-/* Writes what overwritten rings hold now. */
+/* Writes the current contents of overwritten rings. */
 int capture_dump_backward(struct sonde_recorder *r);
 /* Takes a snapshot of every AUX area, after the records in the rings. */
 int capture_snapshot(struct sonde_recorder *r);
@@ -70,28 +73,28 @@ int capture_loop(struct sonde_recorder *r);
 
 /* ---- the output ---- */
 
-/* Opens the first file and writes what comes before records. SONDE_EIO, SONDE_EPERM, ... */
+/* Opens the first file and writes everything before the records. SONDE_EIO, SONDE_EPERM, ... */
 int capture_output_start(struct sonde_recorder *r);
 
-/* Features of a folder, before its threads write. */
+/* Writes the features of a directory, before its threads write. */
 int capture_output_describe(struct sonde_recorder *r);
 
 /* Completes the file; quick: without reading it back. */
 int capture_output_finish(struct sonde_recorder *r, bool quick);
 
-/* After a failure: leaves whole records only, and features if there is room. Keeps the error. */
+/* After a failure: keeps complete records, and features if there is room. The error is kept. */
 void capture_output_salvage(struct sonde_recorder *r);
 
-/* Goes on in another file. */
+/* Continues in another file. */
 int capture_output_switch(struct sonde_recorder *r);
 
-/* ms until the file must be switched because of its age; -1: never. */
+/* Returns ms until the file must be switched because of its age; -1: never. */
 int capture_output_timeout(const struct sonde_recorder *r);
-/* 1: it is time to switch; 2: all is full, stop. */
+/* 1: switch the file now; 2: the size limit is reached, stop. */
 int capture_output_due(struct sonde_recorder *r);
 
 #define CAPTURE_FEATURES_MAX 32
-/* The header features, to be freed with capture_features_free. 0 or SONDE_ENOMEM. */
+/* Returns the header features; free with capture_features_free. 0 or SONDE_ENOMEM. */
 int capture_features(struct sonde_recorder *r, const struct capture_scan *scan,
         struct file_writer_feature out[CAPTURE_FEATURES_MAX], size_t *count);
 void capture_features_free(struct file_writer_feature *features, size_t n);

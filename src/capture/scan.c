@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads what was recorded back: times, counts, and which objects samples fell into. The side-band
- * becomes a timeline as for a report, so that forked processes and re-used addresses are right and
- * the cost of a sample does not grow with the number of processes.
+ * Reads a recording back: times, counts, and the objects that samples hit. Side-band becomes a
+ * timeline as for a report, so that forked processes and reused addresses are right and the cost of
+ * a sample does not grow with the number of processes.
  */
 #include "capture/scan.h"
 
@@ -140,7 +140,7 @@ static void put_object(const struct scan *s, const struct timeline_object *objec
 	}
 }
 
-/* The vdso is listed whenever it was mapped, as perf does: no file on disk could replace it. */
+/* Like perf, lists the vdso whenever it was mapped: no file on disk could replace it. */
 static void put_build_ids(const struct scan *s)
 {
 	const struct timeline_object *object;
@@ -148,7 +148,8 @@ static void put_build_ids(const struct scan *s)
 	uint8_t id[IMAGE_BUILD_ID_MAX] = {0};
 	bool kernel = false;
 
-	for (i = 0; i < n && !capture_stopped_twice(s->o->stop); i++) { /* files may be far away */
+	for (i = 0; i < n && !capture_stopped_twice(s->o->stop); i++) { /* files may be on slow
+	                                                                   file systems */
 		object = timeline_object(s->timeline, (uint32_t)i);
 		kernel |= object->kind == TIMELINE_KERNEL;
 		if (s->hit[i] || s->o->all || object->kind == TIMELINE_VDSO) {
@@ -202,7 +203,7 @@ static int scan_open_file(struct scan *s)
 	return rc < 0 ? SONDE_ENOMEM : 0;
 }
 
-/* What is packed or in several files is opened as everybody opens it. */
+/* A packed recording, or one of several files, is opened by its name. */
 static int scan_whole(struct scan *s)
 {
 	int rc = file_open(&s->file, s->o->name);
@@ -213,14 +214,14 @@ static int scan_whole(struct scan *s)
 	return rc == SONDE_ENOMEM ? rc : 0;
 }
 
-/* A plain file is mapped as far as its records go: it has no table of features yet. */
+/* A plain file is mapped up to the end of its records: it has no table of features yet. */
 static int scan_plain(struct scan *s)
 {
 	size_t size = (size_t)s->o->size;
 	void *p = mmap(NULL, size, PROT_READ, MAP_PRIVATE, s->o->fd, 0);
 	int rc;
 
-	if (p == MAP_FAILED) { /* such as a device: there is nothing to read back */
+	if (p == MAP_FAILED) { /* such as a device: nothing can be read back */
 		return 0;
 	}
 	rc = file_open_bytes(&s->file, (struct span){.p = p, .n = size}, s->o->name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of the running system as records, in the order in which perf writes them. */
+/* Records of the running system's state, in perf's order. */
 #include "abi/abi.h"
 #include "capture/recorder.h"
 #include "proc/proc.h"
@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define MAPS_LIMIT_MS 500 /* perf-record(1) */
-#define SYNTH_BYTES   ((size_t)1 << 20) /* what is gathered before it is written */
-#define SPARE_FILES   8u /* descriptors: more than reading of /proc has open at once */
+#define MAPS_LIMIT_MS 500 /* as in perf-record(1) */
+#define SYNTH_BYTES   ((size_t)1 << 20) /* bytes that are gathered before writing */
+#define SPARE_FILES   8u /* descriptors: more than reading /proc has open at once */
 
 static void put_id_index(const struct sonde_recorder *r, struct text *t)
 {
@@ -23,7 +23,7 @@ static void put_id_index(const struct sonde_recorder *r, struct text *t)
 	for (e = 0; e < r->plan.events.n; e++) {
 		nr += r->rings.opened[e].nids;
 	}
-	if (nr * 32 + 16 > UINT16_MAX) { /* perf leaves it out too when it cannot be one record */
+	if (nr * 32 + 16 > UINT16_MAX) { /* too large for one record: perf omits it too */
 		t->n = at;
 		return;
 	}
@@ -63,7 +63,7 @@ static void put_update(struct text *t, uint64_t type, uint64_t id, const void *d
 	feature_put_u64(t, type);
 	feature_put_u64(t, id);
 	text_bytes(t, data, n);
-	text_fill(t, '\0', 24 - n); /* perf leaves this room */
+	text_fill(t, '\0', 24 - n); /* perf leaves this space */
 	host_record_end(t, at, NULL, 0);
 }
 
@@ -151,7 +151,10 @@ static int synth_all(
 	return rc;
 }
 
-/* What cannot be opened in /proc is taken for a task that has ended: there must be room for it. */
+/*
+ * A file in /proc that cannot be opened counts as an ended task: so there must be enough
+ * descriptors.
+ */
 static int check_files(struct sonde_recorder *r)
 {
 	int fds[SPARE_FILES];
@@ -233,7 +236,7 @@ int capture_synth(struct sonde_recorder *r)
 	return write_text(r, &t);
 }
 
-/* The samples that an event lost, of the values of its group. */
+/* Reads the number of samples that an event lost, from the values of its group. */
 static uint64_t read_lost(
         const struct sonde_recorder *r, const struct event *event, int fd, uint64_t id)
 {
