@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events of control groups: names given one for each event, or all events for each group. */
+/* Events of control groups: a name for each event, or all events for each group. */
 #include "stat/stat.h"
 
 #include "core/array.h"
@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define DEPTH_MAX 64 /* folders in each other */
+#define DEPTH_MAX 64 /* levels of nested folders */
 
-#define PATTERN_MARKS "^$[]*(){}|+?" /* a dot is one of names too */
+#define PATTERN_MARKS "^$[]*(){}|+?" /* a dot also occurs in names */
 
 static void number_cgroup(struct stat_set *set, size_t event)
 {
@@ -29,7 +29,7 @@ static void number_cgroup(struct stat_set *set, size_t event)
 	set->events[event].cgroup_index = ++set->ncgroups;
 }
 
-/* Names of cgroups, one for each event; the last one does for the rest, as in perf. */
+/* Assigns names of cgroups, one for each event; as in perf, the last one applies to the rest. */
 int stat_cgroups_plan(struct sonde_stat *s)
 {
 	const char *p = s->options.cgroups, *last = p;
@@ -98,11 +98,12 @@ struct patterns {
 	size_t n, cap;
 };
 
-/* Folders on the way down. path: that of the innermost one; from: where its name below the mount
- * begins. */
+/*
+ * The folders on the path. path: of the innermost one; from: where its name below the mount begins.
+ */
 struct walk {
 	DIR *dirs[DEPTH_MAX];
-	size_t ends[DEPTH_MAX]; /* lengths of path */
+	size_t ends[DEPTH_MAX]; /* lengths of path at each level */
 	size_t depth, from;
 	char path[2 * HOST_CGROUP_MOUNT];
 };
@@ -125,7 +126,10 @@ static int enter(struct sonde_stat *s, struct walk *w, const struct patterns *al
 	return 0;
 }
 
-/* Each before those inside it, in the order of the folders: that of perf's rows. */
+/*
+ * Adds matching groups, each before its subgroups, in readdir order, which is the order of perf's
+ * rows.
+ */
 static int add_matches(struct sonde_stat *s, const struct patterns *all)
 {
 	struct walk *w = calloc(1, sizeof(*w));
@@ -160,7 +164,7 @@ static int add_matches(struct sonde_stat *s, const struct patterns *all)
 	return rc;
 }
 
-/* Patterns, one for each word; an empty one stands for the root alone, as in perf. */
+/* Adds a pattern for each word; as in perf, an empty one means the root only. */
 static int add_patterns(struct sonde_stat *s, const char *list)
 {
 	struct patterns all = {0};

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands while it counts: "stop" is answered and does nothing, "snapshot" is not known, as in perf.
+/*
+ * Commands while counting: as in perf, "stop" is answered without effect, and "snapshot" is
+ * unknown.
  */
 #include "stat/stat.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Metrics beside the counts. Which event gets which, and in which form, was seen in what perf 6.1
- * prints of recordings made for it (tests/stat): a count in relation to another one of the same
- * group, else, for events that have no such relation, counts a second of task time.
+ * Metrics printed with the counts. Which event has which metric, and its form, was observed in what
+ * perf 6.1 prints of recordings made for this purpose (tests/stat): the ratio to another count of
+ * the same group, or, for events without such a ratio, counts per second of task time.
  */
 #include "stat/stat.h"
 
@@ -64,7 +64,7 @@ int stat_base_of(const struct stat_event *e)
 	return -1;
 }
 
-/* Events that are shown as a part of a base. */
+/* Events that are shown as a share of another. */
 static const struct relation {
 	uint32_t type;
 	uint64_t config;
@@ -120,7 +120,7 @@ bool stat_metric_name(const struct stat_event *e, char *out, size_t size)
 	const struct relation *r = find_relation(e);
 
 	if (r != NULL) {
-		bool part = strncmp(r->unit, "of all ", 7) == 0; /* of what, only the event says */
+		bool part = strncmp(r->unit, "of all ", 7) == 0; /* the event names the whole */
 
 		(void)snprintf(out, size, "%s%s%s", part ? e->name : "", part ? " " : "", r->unit);
 	}
@@ -143,7 +143,7 @@ static void set_rate(double value, double ns, struct stat_metric *out)
 	*out = (struct stat_metric){units[i].unit, rate / units[i].divisor, 8, 3, ""};
 }
 
-/* Cycles that instructions waited, of the kind that is greater. */
+/* Cycles that instructions waited, of the kind with more cycles. */
 static void set_stalled(double instructions, const struct stat_bases *b, struct stat_metric *more)
 {
 	double front = b->known[STAT_BASE_STALLED_FRONT] ? b->v[STAT_BASE_STALLED_FRONT] : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options to events, cpus and threads; opens, starts and reads the counters. */
+/* Options to events, cpus and threads; opens, enables and reads the counters. */
 #include "stat/stat.h"
 
 #include "host/older.h"
@@ -27,13 +27,13 @@ void stat_say(struct sonde_stat *s, enum sonde_stat_message kind, const char *fm
 	}
 }
 
-#define FEW_WORDS 48 /* that a group reads without memory of its own */
+#define FEW_WORDS 48 /* words that are read without allocation */
 
 /* ---- events ---- */
 
 #define CACHE(id, op, miss) ((id) | (op) << 8 | (miss) << 16)
 
-/* What is counted when nothing is asked for, and what -d, -d -d, -d -d -d add. */
+/* The default events, and those that -d, -d -d, -d -d -d add. */
 static const struct usual {
 	const char *name;
 	uint32_t type, config;
@@ -102,7 +102,7 @@ static void plan_attr(struct sonde_stat *s, struct event *event, bool leads)
 	}
 }
 
-/* What the PMU says that it counts. */
+/* Takes unit and scale from the PMU. */
 static bool set_unit(struct stat_event *to, const struct event *event)
 {
 	char *unit;
@@ -120,7 +120,7 @@ static bool set_unit(struct stat_event *to, const struct event *event)
 	return true;
 }
 
-/* All events, whatever groups they were in, as one. */
+/* Makes one group of all events, whatever groups they were in. */
 static void group_all(struct event_list *list)
 {
 	size_t i;
@@ -137,8 +137,8 @@ static bool is_sibling(const struct event *a, const struct event *b)
 }
 
 /*
- * One event string may stand for a counter of each memory controller, or other PMUs of a kind: they
- * have one row, as in perf, or with --no-merge names that tell them apart.
+ * One event string may select a counter of each memory controller, or other PMUs of a kind: as in
+ * perf these share a row, or with --no-merge have names with their PMU.
  */
 static bool merge_siblings(struct sonde_stat *s)
 {
@@ -232,14 +232,14 @@ static bool is_unsupported(int why)
 	return why == ENOENT || why == ENODEV || why == EOPNOTSUPP || why == ENXIO || why == EINVAL;
 }
 
-/* What else can be tried after an open failed; false: nothing. */
+/* Changes the attr after a failed open so that it may succeed; false: nothing left to try. */
 static bool ease(struct sonde_stat *s, size_t e, struct sonde_attr *attr, int why)
 {
 	struct event *event = &s->events.v[e];
 
 	if (why == EINVAL && (attr->read_format & SONDE_READ_GROUP) != 0 &&
 	        !s->options.no_inherit) {
-		/* before 4.13 what is inherited could not be read as a group */
+		/* before 4.13, inherited events could not be read as a group */
 		attr->read_format &= ~(uint64_t)(SONDE_READ_GROUP | SONDE_READ_ID);
 		return true;
 	}
@@ -261,7 +261,7 @@ static bool ease(struct sonde_stat *s, size_t e, struct sonde_attr *attr, int wh
 	return false;
 }
 
-/* Threads of others among all threads, and a cpu that went off-line: the rest is counted. */
+/* Errors to skip: threads of other users when counting all threads, and cpus that went off-line. */
 static bool is_elsewhere(struct sonde_stat *s, size_t i, int why)
 {
 	const int cpu = s->set.cpus[i / s->set.nthreads].cpu;
@@ -317,7 +317,7 @@ static int open_cell(struct sonde_stat *s, size_t e, size_t i, int cgroup_fd)
 		}
 		why = errno;
 		if (why == ESRCH && (s->set.nthreads > 1 || s->all_threads)) {
-			return 0; /* one of many has ended */
+			return 0; /* one of many threads has ended */
 		}
 		if (ease(s, e, &o->attr, why)) {
 			asked = o->attr;
@@ -334,7 +334,7 @@ static int open_cell(struct sonde_stat *s, size_t e, size_t i, int cgroup_fd)
 	}
 }
 
-/* A PMU that counts on other cpus; what the tool knows by itself has the first one. */
+/* Whether the event's PMU counts on other cpus; tool events are counted on the first one. */
 static bool counts_elsewhere(const struct sonde_stat *s, size_t e, size_t i)
 {
 	return !stat_cpu_wanted(s->events.v[e].cpus, s->set.cpus[i / s->set.nthreads].cpu) ||
@@ -362,11 +362,11 @@ static int open_event(struct sonde_stat *s, size_t e)
 	for (i = 0; rc == 0 && s->set.events[e].supported && i < s->set.ncpus * s->set.nthreads;
 	        i++) {
 		if (s->by_cpu && counts_elsewhere(s, e, i)) {
-			s->set.events[e].now[i].absent = true; /* its PMU counts elsewhere */
+			s->set.events[e].now[i].absent = true; /* its PMU counts on other cpus */
 			continue;
 		}
 		rc = open_cell(s, e, i, cgroup_fd);
-		/* members of groups are known by their ids, counts of recordings too */
+		/* members of groups, and counts in recordings, are identified by id */
 		if (rc == 0 && o->fds[i] >= 0 && needs_id &&
 		        s->kernel->id(o->fds[i], &o->ids[i]) < 0) {
 			o->ids[i] = 0;
@@ -464,7 +464,7 @@ static void store(struct sonde_stat *s, size_t e, size_t i, struct stat_count v)
 {
 	struct stat_event *event = &s->set.events[e];
 
-	if (s->options.repeat > 1) { /* runs are added up */
+	if (s->options.repeat > 1) { /* runs are summed */
 		v.value += event->before[i].value;
 		v.enabled += event->before[i].enabled;
 		v.running += event->before[i].running;
@@ -482,7 +482,7 @@ static int read_failed(struct sonde_stat *s, size_t e, ssize_t got)
 	        s->set.events[e].name, strerror(errno));
 }
 
-/* Into the event, or into the member of its group that has the value's id. */
+/* Stores a value for the event, or for the member of its group with the value's id. */
 static void store_value(struct sonde_stat *s, size_t e, size_t i,
         const struct record_counts *counts, const struct sonde_record_read_value *v)
 {
@@ -494,7 +494,7 @@ static void store_value(struct sonde_stat *s, size_t e, size_t i,
 		store(s, e, i, count);
 		return;
 	}
-	/* those that could not be opened are not in the group */
+	/* events that could not be opened are not in the group */
 	for (k = e; k < e + s->events.v[e].members; k++) {
 		if (s->opened[k].ids[i] == v->id && s->opened[k].fds[i] >= 0) {
 			store(s, k, i, count);
@@ -530,7 +530,7 @@ static int read_cell(struct sonde_stat *s, size_t e, size_t i)
 	return rc;
 }
 
-/* The count of a tool's event stands in the first cell; the others have none. */
+/* The count of a tool event is in the first cell; the others are empty. */
 static void read_tool(struct sonde_stat *s, size_t e)
 {
 	const uint64_t times[] = {[EVENT_TOOL_DURATION] = s->end_ns - s->start_ns,
@@ -552,7 +552,7 @@ int stat_read(struct sonde_stat *s)
 
 	for (e = 0; e < s->set.nevents; e++) {
 		if (s->opened[e].grouped && s->opened[e].leader != e) {
-			continue; /* comes with its leader */
+			continue; /* read with its leader */
 		}
 		for (i = 0; i < cells; i++) {
 			if (s->opened[e].fds[i] >= 0) {

@@ -15,25 +15,25 @@
 
 #define VALUE_WIDTH     18
 #define NAME_WIDTH      32
-#define NAME_WIDTH_BAD  25 /* of what was not counted */
+#define NAME_WIDTH_BAD  25 /* for events that were not counted */
 #define METRIC_WIDTH    35
-#define TABLE_WIDTH     16 /* of a time in the table of runs: indent and digits */
-#define TABLE_STEPS     20 /* marks for as much as the time itself */
-#define TABLE_MOST      4000 /* marks in a line */
-#define HEADER_INTERVAL 25 /* intervals from header to header */
+#define TABLE_WIDTH     16 /* width of a time in the table of runs: indent and digits */
+#define TABLE_STEPS     20 /* marks for a difference as large as the time itself */
+#define TABLE_MOST      4000 /* most marks in a line */
+#define HEADER_INTERVAL 25 /* intervals between headers */
 
-/* One set of cells that are added up: those of the same key. */
+/* A set of cells with the same key, which are summed. */
 struct group {
 	char label[STAT_LABEL_SIZE], pad[STAT_LABEL_SIZE];
 	unsigned ncpus;
-	double order; /* of threads: the greatest first */
+	double order; /* of threads: the greatest is first */
 };
 
 struct groups {
 	struct group *v;
 	size_t n;
-	size_t *first; /* of each group: its first cell, NO_CELL behind the last */
-	size_t *next; /* of each cell: the next one of its group */
+	size_t *first; /* by group: its first cell, NO_CELL: none */
+	size_t *next; /* by cell: the next one of its group */
 };
 
 #define NO_CELL SIZE_MAX
@@ -107,7 +107,7 @@ static int make_groups(const struct stat_set *s, struct groups *out)
 	for (cell = 0; cell < cells; cell++) {
 		size_t cpu = cell / s->nthreads, thread = cell % s->nthreads;
 
-		/* every cpu and every thread is a group of its own; of the rest there are few */
+		/* every cpu and every thread is a group; other groups are few */
 		i = s->by == SONDE_STAT_BY_CPU ? cpu : s->by == SONDE_STAT_BY_THREAD ? thread : 0;
 		if (i == out->n || counts_cpus(s->by)) {
 			name_group(s, &s->cpus[cpu], &s->threads[thread], &g);
@@ -142,7 +142,7 @@ static struct stat_count cell_count(
 	return c;
 }
 
-/* As the kernel would have counted all the time; to the nearest, as perf rounds. */
+/* Scales the count to the whole time it was enabled; rounded to the nearest, as in perf. */
 static double scaled(const struct stat_set *s, const struct stat_count *c)
 {
 	if (!s->scale || c->running == c->enabled) {
@@ -152,8 +152,8 @@ static double scaled(const struct stat_set *s, const struct stat_count *c)
 }
 
 /*
- * Adds one more cpu of a socket, die, core or node, from the last to the first. As in perf 6.1 such
- * a part is not counted when one of its cpus is not, and lists the cpus up to the first such one.
+ * Adds another cpu of a socket, die, core or node, from the last to the first. As in perf 6.1, the
+ * row is not counted if one of its cpus is not, and lists the cpus up to the first such one.
  */
 static void add_cpu(struct stat_row *row, const struct stat_count *c, bool *whole)
 {
@@ -165,8 +165,8 @@ static void add_cpu(struct stat_row *row, const struct stat_count *c, bool *whol
 }
 
 /*
- * Adds a group's cells of one event to its row; the value is returned. The sum over everything is
- * scaled once, those of parts are sums of cells that were scaled: so perf 6.1 does it.
+ * Sums a group's cells of one event into its row; returns the value. As in perf 6.1, the sum over
+ * everything is scaled once, those of parts are sums of scaled cells.
  */
 static double sum_event(const struct stat_printer *p, const struct stat_set *s,
         const struct groups *groups, size_t group, const struct stat_event *e, struct stat_row *row)
@@ -180,7 +180,7 @@ static double sum_event(const struct stat_printer *p, const struct stat_set *s,
 		struct stat_count c = cell_count(p, e, i);
 
 		if (c.absent) {
-			/* a tool's event has a line for parts that it is not counted in */
+			/* a tool event has a line even for parts where it is not counted */
 			row->absent &= e->tool == EVENT_TOOL_NONE || !counts_cpus(s->by);
 			continue;
 		}
@@ -202,7 +202,7 @@ static double sum_event(const struct stat_printer *p, const struct stat_set *s,
 	return s->by == SONDE_STAT_BY_ALL ? scaled(s, &sum) : value;
 }
 
-/* An event, and those that are merged with it. */
+/* Sums an event, and the events merged with it. */
 static void sum_row(const struct stat_printer *p, const struct stat_set *s,
         const struct groups *groups, size_t group, struct stat_row *row)
 {
@@ -241,7 +241,7 @@ static void sum_row(const struct stat_printer *p, const struct stat_set *s,
 	memcpy(row->pad, groups->v[group].pad, sizeof(row->pad));
 }
 
-/* What the metrics of a group are in relation to. */
+/* Adds a count that metrics of the group may be relative to. */
 static void add_base(
         const struct stat_printer *p, const struct stat_row *row, struct stat_bases *bases)
 {
@@ -249,7 +249,8 @@ static void add_base(
 	double v = row->event->clock ? row->value / row->event->scale : row->value;
 
 	if (base < 0 || (!row->counted && !p->mean_bases)) {
-		return; /* an interval in which it did not run counts for its mean, as in perf */
+		return; /* as in perf, an interval in which it did not run does not change its
+		           mean */
 	}
 	if (!p->mean_bases) {
 		if (!bases->known[base]) {
@@ -271,7 +272,7 @@ static int compare_rows(const void *a, const void *b)
 
 /* ---- numbers ---- */
 
-/* Digits with a separator between thousands; s: as printf made it. */
+/* Inserts a separator between thousands; s: formatted by printf. */
 static void group_digits(const char *s, const char *separator, char *out, size_t size)
 {
 	size_t digits = strspn(s, "0123456789"), i, n = 0, len = strlen(separator);
@@ -285,7 +286,7 @@ static void group_digits(const char *s, const char *separator, char *out, size_t
 	(void)snprintf(out + n, size - n, "%s", s + i);
 }
 
-/* Columns that a text takes: bytes that begin a character of UTF-8. */
+/* Columns of a text: number of bytes that begin a UTF-8 character. */
 static int columns(const char *s)
 {
 	int n = 0;
@@ -452,7 +453,7 @@ static void csv_row(const struct stat_printer *p, const struct stat_set *s,
 	csv_metric(p, row->counted ? &row->metric : &none, out);
 	if (row->counted && row->more.unit != NULL) {
 		csv_front(p, s, row, out);
-		/* as many as perf has: one more for each field in front */
+		/* as many as in perf: one more for each field before it */
 		for (i = 0; i < 3 + (row->label[0] != '\0') + counts_cpus(s->by); i++) {
 			text_str(out, sep);
 		}
@@ -504,7 +505,7 @@ static void json_row(const struct stat_printer *p, const struct stat_set *s,
         const struct stat_row *row, struct text *out)
 {
 	const struct stat_event *e = row->event;
-	/* perf names it also where it is not known */
+	/* perf prints the unit even if the value is unknown */
 	const struct stat_metric none = {.unit = row->counted ? stat_metric_unit(row->event) : ""};
 	const struct stat_metric *m =
 	        row->counted && row->metric.unit != NULL ? &row->metric : &none;
@@ -557,14 +558,14 @@ static int prepare_bases(struct stat_printer *p, size_t n)
 	return 0;
 }
 
-/* Counts are in relation to those of the same group of cells and the same cgroup. */
+/* Metrics are relative to counts of the same group of cells and the same cgroup. */
 static struct stat_bases *bases_of(const struct stat_printer *p, const struct stat_set *s,
         const struct stat_event *e, size_t group)
 {
 	return &p->bases[group * (s->ncgroups + 1) + e->cgroup_index];
 }
 
-/* All rows, those of an event together or those of a group, and their metrics. */
+/* Fills all rows, ordered by event or by group, with their metrics. */
 static void fill_rows(struct stat_printer *p, const struct stat_set *s, const struct groups *groups,
         struct stat_row *rows)
 {
@@ -649,7 +650,7 @@ void stat_print_title(
 	text_str(out, ":\n\n");
 }
 
-/* As many digits as the error of a mean has meaning, in seconds. */
+/* Number of significant digits of a mean, in seconds, from its error. */
 static int seconds_digits(const struct stat_mean *wall)
 {
 	double error = stat_mean_error(wall) / 1e9;
@@ -668,7 +669,7 @@ void stat_print_times(const struct stat_printer *p, const struct stat_mean *wall
 		return;
 	}
 	if (p->nbases != 0) {
-		text_char(out, '\n'); /* behind the rows */
+		text_char(out, '\n'); /* after the rows */
 	}
 	if (wall->n < 2) {
 		text_printf(out, " %17.9f seconds time elapsed\n\n", seconds);

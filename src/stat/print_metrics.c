@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Metrics without their counts: a line for each part, a column for each metric that relates one
+ * Metrics without counts: a line for each group of cells, a column for each metric that relates one
  * event to another.
  *
  *	[time] [label] [cpus]                  GHz       insn per cycle
@@ -14,11 +14,11 @@
 #include <stdlib.h>
 
 #define CELL_WIDTH      20
-#define HEADER_INTERVAL 25 /* intervals from header to header */
+#define HEADER_INTERVAL 25 /* intervals between headers */
 
 struct column {
 	size_t event;
-	bool more; /* the event's second metric */
+	bool more; /* use the event's second metric */
 	char name[128];
 };
 
@@ -27,7 +27,7 @@ struct table {
 	const struct stat_set *set;
 	const struct stat_row *rows;
 	size_t ngroups;
-	bool by_part; /* rows of a part stand together, else those of an event */
+	bool by_part; /* rows are ordered by group of cells, else by event */
 	struct column *columns;
 	size_t ncolumns;
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prints recordings of counters: THREAD_MAP, CPU_MAP and STAT_CONFIG say the shape, EVENT_UPDATE
- * the units, STAT one count of one event, and STAT_ROUND that all counts of an interval, or of the
- * whole run, are there. Where cpus are comes from the features CPU_TOPOLOGY and NUMA_TOPOLOGY.
+ * Prints recordings of counters: THREAD_MAP, CPU_MAP and STAT_CONFIG define the shape, EVENT_UPDATE
+ * the units; STAT is one count of one event, and STAT_ROUND ends an interval, or the whole run. The
+ * topology is from the features CPU_TOPOLOGY and NUMA_TOPOLOGY.
  */
 #include "stat/stat.h"
 
@@ -15,9 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CPUS_MAX    65536u /* as many as a CPU_MAP can name */
+#define CPUS_MAX    65536u /* as many as a CPU_MAP can contain */
 #define CELLS_MAX   (4u << 20) /* counts of all events: 256 MiB */
-#define CELLS_FREE  (1u << 17) /* places for counts that rounds may have ... */
+#define CELLS_FREE  (1u << 17) /* cells of counts that rounds may use in any file ... */
 #define CELLS_EACH  64u /* ... and for each byte of records; a count takes 48 bytes */
 #define TARGET_SIZE 24u /* bytes of a thread in a THREAD_MAP */
 #define UNIT_WIDTH  4u
@@ -31,8 +31,8 @@ struct report {
 	struct stat_set set;
 	struct stat_printer printer;
 	uint64_t interval_ms;
-	bool began; /* the matrices are there */
-	uint64_t bytes, cells; /* that were read, that were printed: a small file claims a lot */
+	bool began; /* the matrices are allocated */
+	uint64_t bytes, cells; /* bytes read, cells printed: limits what a small file can claim */
 	struct text text;
 	struct error error;
 };
@@ -105,7 +105,7 @@ static void read_topology(struct report *r)
 	}
 }
 
-/* "0-3,8": the cpus of a node */
+/* Sets the node of cpus "0-3,8". */
 static void set_node(struct report *r, struct span list, int node)
 {
 	const uint8_t *p = list.p, *end = p != NULL ? p + list.n : NULL;
@@ -158,7 +158,8 @@ static void read_nodes(struct report *r)
 
 static int read_threads(struct report *r, const struct sonde_record_thread_map *map)
 {
-	const uint64_t most = map->threads.size / TARGET_SIZE; /* that the record has room for */
+	const uint64_t most = map->threads.size / TARGET_SIZE; /* threads that the record has
+	                                                          room for */
 	struct sonde_record_target t;
 	uint64_t i, n = map->nr < most ? map->nr : most;
 
@@ -183,7 +184,7 @@ static int read_threads(struct report *r, const struct sonde_record_thread_map *
 static void add_cpu(struct report *r, uint64_t cpu)
 {
 	if (r->set.ncpus < CPUS_MAX) {
-		/* a machine that says nothing of its shape has one of all */
+		/* a machine without topology has one of each */
 		r->set.cpus[r->set.ncpus++] =
 		        (struct stat_place){.cpu = cpu >= NOT_ANY_CPU ? -1 : (int)cpu};
 	}
@@ -276,7 +277,7 @@ static int read_update(struct report *r, const struct sonde_record_event_update 
 	return 0;
 }
 
-/* Everything that gives the matrices their shape was read. */
+/* Allocates the matrices, once all records that define their shape are read. */
 static int begin(struct report *r)
 {
 	const size_t cells = r->set.ncpus * r->set.nthreads;
@@ -309,7 +310,7 @@ static int begin(struct report *r)
 	}
 	for (e = 0; e < r->set.nevents; e++) {
 		for (i = 0; r->set.events[e].tool != EVENT_TOOL_NONE && i < cells; i++) {
-			r->set.events[e].now[i].absent = true; /* until a record has it */
+			r->set.events[e].now[i].absent = true; /* until a record has a count */
 		}
 	}
 	return 0;
@@ -341,7 +342,7 @@ static int read_stat(struct report *r, const struct sonde_record_stat *stat, lon
 	}
 	if (e == NULL || cpu == r->set.ncpus || stat->thread < 0 ||
 	        (size_t)stat->thread >= r->set.nthreads) {
-		return 0; /* of a cpu or thread that the maps do not name */
+		return 0; /* for a cpu or thread that the maps do not contain */
 	}
 	e->now[cpu * r->set.nthreads + (size_t)stat->thread] =
 	        (struct stat_count){.value = stat->val, .enabled = stat->ena, .running = stat->run};
@@ -353,7 +354,7 @@ static uint64_t cells_of(const struct report *r)
 	return r->set.ncpus * r->set.nthreads * (r->set.nevents + 1);
 }
 
-/* What was counted, in quotes: the command line, or "pipe" for a stream, which has none. */
+/* Title: the command line in quotes, or "pipe" for a stream, which has none. */
 static void make_title(const struct report *r, char *title, size_t size)
 {
 	struct cursor c = feature(r, FEATURE_CMDLINE);
@@ -385,7 +386,7 @@ static int read_round(struct report *r, const struct sonde_record_stat_round *ro
 		        "rounds of %zu cpus, %zu threads and %zu events each hold hardly a count",
 		        r->set.ncpus, r->set.nthreads, r->set.nevents);
 	}
-	if (round->type != 0) { /* the end of it all */
+	if (round->type != 0) { /* the end of the run */
 		make_title(r, title, sizeof(title));
 		stat_mean_add(&wall, (double)round->time);
 		r->printer.intervals = false;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The run: a workload that waits until all is open, intervals, repeats, and what is printed when.
- */
+/* The run: a workload that waits until all events are open, intervals, repeats, and printing. */
 #define _GNU_SOURCE
 #include "stat/stat.h"
 
@@ -23,9 +22,9 @@
 
 #define NS_PER_MS   1000000ull
 #define NEVER       UINT64_MAX
-#define NO_PIDFD_MS 50 /* how often to ask for a workload where the kernel has no pidfds */
-#define TARGETS_MS  200 /* how often to ask whether targets still run */
-#define LONG_MS     3600000 /* nothing to ask for */
+#define NO_PIDFD_MS 50 /* interval for checking a workload if the kernel has no pidfds */
+#define TARGETS_MS  200 /* interval for checking whether targets still run */
+#define LONG_MS     3600000 /* nothing to check */
 
 static uint64_t now_ns(void)
 {
@@ -107,7 +106,7 @@ void sonde_stat_stop(struct sonde_stat *s)
 	int kept = errno;
 
 	if (write(s->stop_fd, &one, sizeof(one)) < 0) {
-		/* the counter is full: it was stopped already */
+		/* the counter is full: it was raised already */
 	}
 	errno = kept;
 }
@@ -126,7 +125,7 @@ const struct sonde_error *sonde_stat_error(struct sonde_stat *s)
 
 /* ---- printing ---- */
 
-/* What cannot be written ends the printing, not the workload: that is told at the end. */
+/* If the output fails, printing ends, but not the workload; the failure is reported at the end. */
 static int flush(struct sonde_stat *s, sonde_write_fn write, void *arg)
 {
 	int rc;
@@ -188,7 +187,7 @@ static int print_end(struct sonde_stat *s, sonde_write_fn write, void *arg)
 	return flush(s, write, arg);
 }
 
-/* A recording that fails ends; what is counted is printed all the same. */
+/* If the recording fails it ends; counts are still printed. */
 static void record_failed(struct sonde_stat *s, int rc)
 {
 	if (rc < 0) {
@@ -249,7 +248,7 @@ static int print_interval(struct sonde_stat *s, uint64_t *last, sonde_write_fn w
 struct waiting {
 	int child_fd; /* pidfd of the workload; -1: none */
 	uint64_t end_ns, next_ns; /* of the run, of the interval; NEVER */
-	uint64_t last_ns; /* end of the last interval, since the start */
+	uint64_t last_ns; /* end of the last interval, relative to the start */
 	uint64_t intervals;
 };
 
@@ -276,7 +275,7 @@ static bool child_ended(const struct sonde_stat *s)
 	       info.si_pid != 0;
 }
 
-/* How often to ask for ends that no descriptor tells of. */
+/* Interval for checks of ends that no descriptor reports. */
 static uint64_t ask_ns(const struct sonde_stat *s, const struct waiting *w)
 {
 	return NS_PER_MS * (s->workload.pid > 0 && w->child_fd < 0      ? NO_PIDFD_MS
@@ -292,7 +291,7 @@ static bool ended_unseen(struct sonde_stat *s, const struct waiting *w)
 	return !s->by_cpu && !targets_run(s);
 }
 
-/* Waits for an end, a command or some time; 1: it ended, 0: not yet; negative: failure. */
+/* Waits for an end, a command or a time; 1: it ended, 0: not yet; negative: failure. */
 static int wait_for(struct sonde_stat *s, const struct waiting *w, uint64_t ns)
 {
 	const bool commands = s->options.has_control && !s->control.closed;
@@ -317,7 +316,7 @@ static int wait_for(struct sonde_stat *s, const struct waiting *w, uint64_t ns)
 	return stat_control_read(s);
 }
 
-/* 1: something ended the run; 0: the interval did; negative: failure. */
+/* 1: the run has ended; 0: the interval has ended; negative: failure. */
 static int wait_once(struct sonde_stat *s, struct waiting *w)
 {
 	for (;;) {
@@ -336,7 +335,7 @@ static int wait_once(struct sonde_stat *s, struct waiting *w)
 	}
 }
 
-/* Where the end came from elsewhere the workload still runs. */
+/* If the run ended for another reason, ends the workload. */
 static void end_workload(struct sonde_stat *s)
 {
 	if (s->workload.pid > 0 && !child_ended(s)) {
@@ -344,7 +343,7 @@ static void end_workload(struct sonde_stat *s)
 	}
 }
 
-/* The end of the workload, and the times that it used. */
+/* Reaps the workload, and takes the times that it used. */
 static void reap(struct sonde_stat *s)
 {
 	struct rusage usage = {0};
@@ -387,10 +386,11 @@ static int wait_end(struct sonde_stat *s, sonde_write_fn write, void *arg)
 			break;
 		}
 		while (w.next_ns <= now_ns()) {
-			w.next_ns += step; /* what was missed is missed */
+			w.next_ns += step; /* skip intervals that were missed */
 		}
 		if (++w.intervals == o->interval_count) {
-			w.next_ns = NEVER; /* the workload goes on uncounted, as in perf */
+			w.next_ns = NEVER; /* as in perf, the workload continues without being
+			                      counted */
 			if (s->workload.pid == 0) {
 				break;
 			}
@@ -407,7 +407,7 @@ static int wait_end(struct sonde_stat *s, sonde_write_fn write, void *arg)
 	s->end_ns = now_ns();
 	TRY(add_time(s, (double)(s->end_ns - s->start_ns)));
 	if (o->interval_ms != 0 && (o->interval_count == 0 || w.intervals < o->interval_count)) {
-		TRY(print_interval(s, &w.last_ns, write, arg)); /* what is left of the last one */
+		TRY(print_interval(s, &w.last_ns, write, arg)); /* the rest of the last interval */
 	}
 	return 0;
 }
@@ -433,7 +433,7 @@ static int delay(struct sonde_stat *s)
 	}
 	stat_say(s, SONDE_STAT_NOTE, "Events disabled");
 	if (s->options.delay_ms < 0) {
-		return 1; /* they stay so */
+		return 1; /* they are not enabled again */
 	}
 	(void)poll(&fd, 1, (int)s->options.delay_ms);
 	return 0;
@@ -460,8 +460,7 @@ static int start(struct sonde_stat *s)
 	return 0;
 }
 
-/* The sum of an event over all cells in the last run, for the mean and its error. */
-/* What an event counted in this run. */
+/* Returns the sum of an event over all cells in this run, for the mean and its error. */
 static struct stat_count run_sum(const struct stat_set *set, const struct stat_event *event)
 {
 	size_t i, cells = set->ncpus * set->nthreads;
@@ -536,7 +535,7 @@ static int run_once(struct sonde_stat *s, sonde_write_fn write, void *arg)
 	TRY(start(s));
 	TRY(wait_end(s, write, arg));
 	(void)stat_enable(s, false);
-	if (s->options.interval_ms == 0) { /* else the summary is that of what was printed */
+	if (s->options.interval_ms == 0) { /* else the summary is that of the printed intervals */
 		TRY(stat_read(s));
 	}
 	if (s->options.interval_ms == 0) {
@@ -551,7 +550,7 @@ static int run_once(struct sonde_stat *s, sonde_write_fn write, void *arg)
 	return tell(s, SONDE_STAT_RUN_ENDED);
 }
 
-/* The next run begins from nothing. */
+/* Clears the counts for the next run. */
 static void forget_run(struct sonde_stat *s)
 {
 	size_t e, cells = s->set.ncpus * s->set.nthreads;
@@ -604,7 +603,7 @@ static int runs(struct sonde_stat *s, sonde_write_fn write, void *arg)
 	while (o->forever || left-- > 0) {
 		TRY(run_once(s, write, arg));
 		if (poll(&stop, 1, 0) > 0) {
-			break; /* the runs that were are printed */
+			break; /* print the completed runs */
 		}
 		if (o->forever) {
 			TRY(print_end(s, write, arg));

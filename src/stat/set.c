@@ -71,7 +71,7 @@ static int place_number(int root, int cpu, const char *name)
 	return proc_read_number(root, path, &v) ? (int)v : -1;
 }
 
-/* The node whose folder is below that of the cpu. */
+/* Returns the node whose folder is below that of the cpu. */
 static int place_node(int root, int cpu)
 {
 	char path[128];

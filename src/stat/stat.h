@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts on their way to rows:
+ * From counts to rows:
  *
  *	struct stat_set      events, and for each a matrix of counts [cpu][thread]
- *	struct stat_groups   which cells of the matrix make one row (all, a cpu, a core, a thread ...)
- *	struct stat_row      the sum of such cells for one event, scaled, with its metric
+ *	struct stat_groups   cells of the matrix to be summed in a row (all, a cpu, a core, ...)
+ *	struct stat_row      the sum of these cells for one event, scaled, with its metric
  *	print.c              rows to text, CSV or JSON
  *
  * A set is filled by run.c from counters or by report.c from a recording.
@@ -24,11 +24,12 @@
 #include <sys/types.h>
 
 struct stat_count {
-	uint64_t value, enabled, running; /* running of unscaled counts too: the percentage */
+	uint64_t value, enabled, running; /* running is kept for unscaled counts too, for the
+	                                     percentage */
 	bool absent; /* the event's PMU does not count on that cpu */
 };
 
-/* Mean and variance of runs, one value after the other. */
+/* Mean and variance of runs, updated with each value. */
 struct stat_mean {
 	double mean, m2;
 	uint64_t n;
@@ -37,28 +38,28 @@ struct stat_mean {
 void stat_mean_add(struct stat_mean *m, double v);
 /* Standard error of the mean; 0 for fewer than two values. */
 double stat_mean_error(const struct stat_mean *m);
-/* The same in percent of the mean; 0 when the mean is. */
+/* In percent of the mean; 0 if the mean is 0. */
 double stat_mean_error_percent(const struct stat_mean *m);
 
 struct stat_event {
 	char *name;
-	char *unit; /* "" or what the count times scale is in */
+	char *unit; /* unit of the count times scale; "": none */
 	char *cgroup; /* NULL: none */
-	size_t cgroup_index; /* the same for events of the same cgroup; 0: none */
+	size_t cgroup_index; /* equal for events of the same cgroup; 0: none */
 	double scale;
 	uint32_t type;
 	uint64_t config;
-	enum event_tool tool; /* its count is ours, in one cell */
+	enum event_tool tool; /* counted by the tool, in one cell */
 	bool clock; /* task-clock or cpu-clock: nanoseconds */
 	bool supported;
 	struct stat_count *now; /* [cpu * nthreads + thread] */
 	struct stat_count *before; /* at the end of the last interval */
-	struct stat_mean runs; /* of the sum over all cells, of what is merged too */
-	size_t row; /* index of the event in whose row it is counted: mostly its own */
-	bool merged; /* others are counted in its row */
+	struct stat_mean runs; /* of the sum over all cells, including merged events */
+	size_t row; /* index of the event in whose row it is counted; usually its own */
+	bool merged; /* other events are counted in its row */
 };
 
-struct stat_place { /* where a cpu is; -1: not known */
+struct stat_place { /* location of a cpu; -1: unknown */
 	int cpu, core, die, socket, node;
 };
 
@@ -66,7 +67,7 @@ struct stat_place { /* where a cpu is; -1: not known */
 
 struct stat_thread {
 	pid_t tid;
-	char comm[STAT_COMM_SIZE]; /* of kernel threads longer than those of others */
+	char comm[STAT_COMM_SIZE]; /* names of kernel threads are longer than others */
 };
 
 struct stat_set {
@@ -78,20 +79,20 @@ struct stat_set {
 	size_t nthreads, threads_cap;
 	enum sonde_stat_by by;
 	bool scale;
-	bool counted_only; /* of the many threads of a machine those that counted are rows */
-	size_t ncgroups; /* different ones; 0: no event has one, and none is printed */
-	unsigned nruns; /* counts are sums over so many runs; 0 means 1 */
+	bool counted_only; /* only threads that counted something have rows */
+	size_t ncgroups; /* number of different ones; 0: none, and none is printed */
+	unsigned nruns; /* counts are sums over this many runs; 0 means 1 */
 };
 
 void stat_set_fini(struct stat_set *s);
-/* Adds an event; unit and scale of clocks are set. SONDE_ENOMEM. */
+/* Adds an event, with unit and scale for clocks. SONDE_ENOMEM. */
 int stat_set_add(struct stat_set *s, const char *name, const struct sonde_attr *attr);
-/* Matrices of zeros, when cpus and threads are known. SONDE_ENOMEM. */
+/* Allocates zeroed matrices, once cpus and threads are set. SONDE_ENOMEM. */
 int stat_set_alloc(struct stat_set *s);
-/* The running machine's or a fixture's topology for the cpus that are set. */
+/* Sets the topology of the cpus, from this machine or a fixture. */
 void stat_set_places(struct stat_set *s, int root);
 
-/* Metrics: numbers that say more than a count, from several counts of the same group. */
+/* Metrics: ratios of several counts of the same group. */
 enum stat_base {
 	STAT_BASE_CLOCK = 0, /* ns */
 	STAT_BASE_CYCLES,
@@ -111,85 +112,87 @@ enum stat_base {
 struct stat_bases {
 	double v[STAT_BASES];
 	bool known[STAT_BASES];
-	uint64_t n[STAT_BASES]; /* values that v is the mean of */
+	uint64_t n[STAT_BASES]; /* number of values in the mean v */
 };
 
-/* What an event is a base for; -1: nothing. */
+/* The base that an event is; -1: none. */
 int stat_base_of(const struct stat_event *e);
 
 struct stat_metric {
 	const char *unit; /* NULL: none */
 	double value;
 	unsigned width, digits; /* in text */
-	const char *tail; /* stands right behind the number in text: "%", " %", " " or "" */
+	const char *tail; /* printed directly after the number in text: "%", " %", " " or "" */
 };
 
-/* value: scaled and in the event's unit; wall_ns 0: not known. *more: a second metric of the event.
- */
+/* value: scaled, in the event's unit; wall_ns 0: unknown. *more: a second metric of the event. */
 void stat_metric(const struct stat_event *e, double value, const struct stat_bases *bases,
         double wall_ns, struct stat_metric *out, struct stat_metric *more);
 
 #define STAT_LABEL_SIZE (STAT_COMM_SIZE + 16)
 
-/* The unit that the event's metric has, or would have where what it relates to is not there; "". */
+/* The unit of the event's metric, even if the metric cannot be computed; "": none. */
 const char *stat_metric_unit(const struct stat_event *e);
 
-/* What the metric is called that relates e to others; false: it has none. */
+/* The name of the metric that relates e to others; false: none. */
 bool stat_metric_name(const struct stat_event *e, char *out, size_t size);
 
 struct stat_row {
 	const struct stat_event *event;
 	char label[STAT_LABEL_SIZE]; /* "S0-D0-C1", "CPU3", "bash-12" or "" */
-	char pad[STAT_LABEL_SIZE]; /* the label as it begins a line of text */
-	unsigned ncells; /* cpus that were added up */
-	bool absent; /* none of them has the event's PMU */
+	char pad[STAT_LABEL_SIZE]; /* the label at the beginning of a line of text */
+	unsigned ncells; /* number of summed cpus */
+	bool absent; /* none of the cpus has the event's PMU */
 	double value; /* in the event's unit, scaled */
 	uint64_t enabled, running;
 	bool counted;
-	double noise; /* percent; below 0: no runs */
+	double noise; /* percent; below 0: no repeats */
 	struct stat_metric metric, more;
 };
 
-/* How sets are printed, and what is kept between the intervals. */
+/* Options for printing sets, and state between intervals. */
 struct stat_printer {
 	enum sonde_stat_format format;
 	const char *separator, *thousands;
 	bool intervals; /* counts are those of an interval */
-	bool metrics_only; /* without the counts that they are made of */
-	bool headers; /* above each interval */
-	bool mean_bases; /* metrics of intervals are over the means so far, as in perf's report */
-	bool keep_bases; /* the next set goes on with them */
-	double wall_ns; /* time that the counts took; 0: not known */
+	bool metrics_only; /* without the counts that metrics are made of */
+	bool headers; /* print headers before each interval */
+	bool mean_bases; /* metrics of intervals use the means so far, as in perf's report */
+	bool keep_bases; /* keep the means for the next set */
+	double wall_ns; /* duration of the measurement; 0: unknown */
 	uint64_t stamp_ns; /* end of the interval */
-	const char *prefix; /* of CSV lines: "summary" padded, or NULL */
+	const char *prefix; /* first field of CSV lines: "summary" padded, or NULL */
 	unsigned unit_width;
-	size_t nmetrics; /* columns of metrics that had a value */
-	unsigned lines; /* intervals since the header was printed */
+	size_t nmetrics; /* number of columns of metrics with a value */
+	unsigned lines; /* intervals since the last header */
 	struct stat_bases *bases; /* of each group */
 	size_t nbases;
 };
 
 void stat_printer_fini(struct stat_printer *p);
 
-/* Rows of all events, or of one interval. SONDE_ENOMEM. */
+/* Prints the rows of all events, or of one interval. SONDE_ENOMEM. */
 int stat_print_rows(struct stat_printer *p, const struct stat_set *s, struct text *out);
 
-/* The same as metrics alone. rows: filled, of all events and groups; no event makes no line. */
+/* Prints metrics only. rows: filled, for all events and groups; no line without an event. */
 int stat_print_metrics(struct stat_printer *p, const struct stat_set *s,
         const struct stat_row *rows, size_t ngroups, struct text *out);
 
-/* Title, and the times below. wall: of runs in ns; usage: user and system time in ns, or NULL. */
+/*
+ * Prints the title, and the times below. wall: of runs in ns; usage: user and system time in ns, or
+ * NULL.
+ */
 void stat_print_title(
         const struct stat_printer *p, const char *title, unsigned runs, struct text *out);
 void stat_print_times(const struct stat_printer *p, const struct stat_mean *wall,
         const uint64_t usage[2], struct text *out);
-/* The same of runs whose times in ns are known one by one. */
+/* Prints the time of each run; times in ns. */
 void stat_print_table(const struct stat_printer *p, const struct stat_mean *wall,
         const double *each, size_t n, struct text *out);
 
 /* ---- recordings ---- */
 
-struct stat_opened { /* of one event: [cpu * nthreads + thread], -1 and 0 where there is none */
+struct stat_opened { /* for one event: [cpu * nthreads + thread]; -1 and 0: not opened */
 	struct sonde_attr attr;
 	int *fds;
 	uint64_t *ids;
@@ -199,10 +202,10 @@ struct stat_opened { /* of one event: [cpu * nthreads + thread], -1 and 0 where 
 
 struct stat_writer;
 
-/* Begins a recording of a set whose events are open. */
+/* Starts a recording of a set whose events are open. */
 int stat_writer_open(struct stat_writer **out, const char *path, const struct stat_set *set,
         const struct stat_opened *opened, struct error *err);
-/* STAT_CONFIG and what comes before it. */
+/* Writes STAT_CONFIG and the records before it. */
 int stat_writer_begin(struct stat_writer *w, uint64_t interval_ms, struct error *err);
 int stat_writer_counts(struct stat_writer *w, struct error *err);
 int stat_writer_round(struct stat_writer *w, bool final, uint64_t time_ns, struct error *err);
@@ -217,50 +220,50 @@ struct sonde_stat {
 	const struct host_kernel *kernel;
 	int root_fd;
 	struct error error;
-	bool misused; /* by the options: it cannot run */
+	bool misused; /* the options are wrong: it cannot run */
 	struct sonde_error public_error;
 	struct event_list events;
-	char **each; /* cgroups that all events are for */
+	char **each; /* cgroups of --for-each-cgroup */
 	size_t neach, each_cap;
 	struct stat_set set;
 	struct stat_opened *opened;
-	bool by_cpu; /* counts on cpus, not along with threads */
-	bool all_threads; /* of the machine, one by one */
-	size_t refused; /* of these, for the event that is opened: not ours to count */
+	bool by_cpu; /* counts on cpus, not for threads */
+	bool all_threads; /* all threads of the machine, one by one */
+	size_t refused; /* number of these that the current event may not count */
 	struct host_workload workload;
-	uint64_t soft_limit; /* of descriptors, before it was raised; 0: it was not */
+	uint64_t soft_limit; /* of descriptors, before it was raised; 0: not raised */
 	int stop_fd;
 	int workload_status;
-	uint64_t start_ns, end_ns; /* when counting began and ended; 0: it has not */
+	uint64_t start_ns, end_ns; /* when counting began and ended; 0: not yet */
 	struct stat_mean wall; /* ns */
 	double *walls; /* of each run, ns */
 	size_t nwalls, walls_cap;
 	uint64_t usage[2]; /* user, system time of the last workload, ns */
 	struct stat_printer printer;
-	struct stat_writer *writer; /* NULL: none, or it failed: counting goes on */
-	int record_rc; /* how it failed */
-	int write_rc; /* the output failed, nothing more is written */
+	struct stat_writer *writer; /* NULL: none, or it failed and counting continues */
+	int record_rc; /* status of its failure */
+	int write_rc; /* the output failed: nothing more is written */
 	struct host_control control;
 	struct text text;
 };
 
 int stat_plan(struct sonde_stat *s); /* options to events */
 int stat_targets(struct sonde_stat *s); /* options to cpus and threads */
-/* Is cpu in a list such as "0-3,7"? NULL: all are. */
+/* Whether cpu is in a list such as "0-3,7"; NULL: always. */
 bool stat_cpu_wanted(const char *list, int cpu);
 int stat_cgroups_plan(struct sonde_stat *s); /* names to events */
 int stat_cgroups_expand(struct sonde_stat *s); /* all events for each cgroup */
-int stat_cgroup_open(struct sonde_stat *s, const char *name); /* a descriptor of its folder */
-/* Is it the workload that is counted, and not only something while it runs? */
+int stat_cgroup_open(struct sonde_stat *s, const char *name); /* opens its folder */
+/* Whether the workload is counted, rather than something else while it runs. */
 bool stat_owns_workload(const struct sonde_stat *s);
 int stat_open(struct sonde_stat *s);
 void stat_close(struct sonde_stat *s);
 int stat_enable(struct sonde_stat *s, bool on);
-int stat_read(struct sonde_stat *s); /* into `now` of the set */
+int stat_read(struct sonde_stat *s); /* to `now` of the set */
 
-/* Reads lines of commands and carries them out. */
+/* Reads and executes commands. */
 int stat_control_read(struct sonde_stat *s);
-/* Events on or off, and said so. */
+/* Enables or disables events, and prints that. */
 int stat_switch(struct sonde_stat *s, bool on);
 
 void stat_say(struct sonde_stat *s, enum sonde_stat_message kind, const char *fmt, ...)

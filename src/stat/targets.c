@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options to cpus and threads: the two sides of the matrix of counts. */
+/* Cpus and threads from options: the two dimensions of the matrix of counts. */
 #include "stat/stat.h"
 
 #include "core/array.h"
@@ -18,7 +18,7 @@ bool stat_owns_workload(const struct sonde_stat *s)
 	       o->tids == NULL;
 }
 
-/* The threads of the matrix, with their names where rows are threads. */
+/* Sets the threads of the matrix, with their names if rows are threads. */
 static int set_threads(struct sonde_stat *s, const struct host_tasks *tasks)
 {
 	char path[64];
@@ -35,7 +35,7 @@ static int set_threads(struct sonde_stat *s, const struct host_tasks *tasks)
 		(void)snprintf(path, sizeof(path), "proc/%d/comm", (int)to->tid);
 		if (s->set.by == SONDE_STAT_BY_THREAD &&
 		        !proc_read_line(s->root_fd, path, to->comm, sizeof(to->comm))) {
-			to->comm[0] = '\0'; /* it has ended */
+			to->comm[0] = '\0'; /* the thread has ended */
 		}
 	}
 	s->set.nthreads = tasks->nthreads;
@@ -133,7 +133,7 @@ int stat_targets(struct sonde_stat *s)
 		TRY(add_cpus(s));
 	}
 	if (s->set.nthreads != 0 && !stat_owns_workload(s)) {
-		return 0; /* the same in every run: the matrices have their size */
+		return 0; /* fixed after the first run, as the matrices have their size */
 	}
 	rc = find_tasks(s, &tasks);
 	rc = rc < 0 ? rc : set_threads(s, &tasks);

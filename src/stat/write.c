@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recordings of counters, in the form of perf 6.1 (seen in its files):
+ * Recordings of counters, in the form of perf 6.1 (observed in its files):
  *
- *	EVENT_UPDATE  unit, scale other than 1, cpus when they are not all; in a stream the name, which
- *	              files have in a feature; by the first id
- *	THREAD_MAP    threads with their names; one without name when it is a workload, -1 for all
+ *	EVENT_UPDATE  unit, scale other than 1, cpus if not all; in a stream the name, which files
+ *	              have in a feature; the event is identified by its first id
+ *	THREAD_MAP    threads with their names; a workload has no name, -1 means all
  *	CPU_MAP       a range of cpus; the list {65535} where counts belong to threads
- *	STAT_CONFIG   how counts are added up, interval in ms, whether they are scaled
+ *	STAT_CONFIG   aggregation mode, interval in ms, whether counts are scaled
  *	STAT          for each cpu each event each thread
  *	STAT_ROUND    0: an interval ends at this time, 1: all ends
  *
@@ -39,7 +39,7 @@ struct stat_writer {
 	const struct stat_set *set;
 	const struct stat_opened *opened;
 	struct file_writer file;
-	struct text record; /* the one that is made */
+	struct text record; /* the current record */
 };
 
 void stat_writer_free(struct stat_writer *w)
@@ -74,7 +74,7 @@ static struct text *begin_record(struct stat_writer *w, uint32_t type)
 {
 	w->record.n = 0;
 	put_u32(&w->record, type);
-	put_u32(&w->record, 0); /* misc, and the size when it is known */
+	put_u32(&w->record, 0); /* misc, and the size, set later */
 	return &w->record;
 }
 
@@ -94,7 +94,7 @@ static int end_record(struct stat_writer *w, struct error *err)
 	return file_writer_put(&w->file, t->p, t->n, err);
 }
 
-/* The ids that exist: of events that were opened, in the order of the matrix. */
+/* Collects the ids of opened events, in the order of the matrix. */
 static size_t collect_ids(const struct stat_set *set, const struct stat_opened *o, uint64_t *out)
 {
 	size_t i, n = 0;
@@ -169,7 +169,7 @@ static int write_update(struct stat_writer *w, uint64_t type, uint64_t id, const
 	return end_record(w, err);
 }
 
-/* Where it is counted, when that is not everywhere: a list as in CPU_MAP; 0 bytes: everywhere. */
+/* Cpus that count the event, as in CPU_MAP; 0 bytes: all. */
 static void put_own_cpus(const struct stat_writer *w, size_t e, struct text *t)
 {
 	const struct stat_event *event = &w->set->events[e];
@@ -177,7 +177,7 @@ static void put_own_cpus(const struct stat_writer *w, size_t e, struct text *t)
 	size_t i;
 
 	put_u16(t, MAP_CPUS);
-	put_u16(t, 0); /* the number, when it is known */
+	put_u16(t, 0); /* the number, set later */
 	for (i = 0; i < w->set->ncpus; i++) {
 		if (!event->now[i * w->set->nthreads].absent) {
 			int cpu = w->set->cpus[i].cpu;
@@ -326,7 +326,7 @@ int stat_writer_round(struct stat_writer *w, bool final, uint64_t time_ns, struc
 	return file_writer_mark(&w->file, err);
 }
 
-/* What is known of this machine and of the events, and the mark that counts are inside. */
+/* Makes the features of this machine and of the events, and the mark of recordings with counts. */
 static size_t make_features(
         const struct host_description *d, struct file_writer_feature out[FEATURE_LAST])
 {
