@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The call graph of a row as whole chains: those that end at the same place after the same way,
- * most first. Sorted by their frames, equal chains are neighbours, and all chains that go on after
- * the end of another one are in front of it; chains of equal weight stay in this order, as in perf.
+ * The call graph of a row as whole chains: chains with equal frames are merged, those with most
+ * samples first. Sorted by frames, equal chains are neighbours, and all chains that continue
+ * another one precede it; chains of equal weight keep this order, as in perf.
  */
 #define _GNU_SOURCE /* qsort_r */
 #include "report/report.h"
 
 #include <stdlib.h>
 
-struct run { /* chains that are the same from the row on */
+struct run { /* chains that are equal from the row on */
 	size_t first;
-	uint64_t periods, samples; /* that end there */
-	uint64_t all_periods, all_samples; /* and those that go on */
-	uint32_t n; /* frames */
+	uint64_t periods, samples; /* of chains that end there */
+	uint64_t all_periods, all_samples; /* of these and of chains that continue */
+	uint32_t n; /* number of frames */
 };
 
 static int frame_order(const struct profile *p, uint32_t x, uint32_t y)
@@ -95,7 +95,7 @@ static size_t runs_make(
 	return nruns;
 }
 
-/* Adds what goes on after a run's end; it is in front of the run. */
+/* Adds the chains that continue a run; they precede it. */
 static void run_add_all(const struct profile *p, const struct profile_ref *refs, struct run *run)
 {
 	run->all_periods = run->periods;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Columns of a report: from the words of --sort and --fields to cells and to the order of rows.
+ * Columns of a report: the words of --sort and --fields define the cells and the order of rows.
  *
  * Without --fields, or with "+...": overheads, samples and periods as switched on, the added
  * fields, then the words of --sort; rows are ordered by overhead first. With --fields: its words,
  * then those of --sort that are not among them; rows are ordered by --sort, then by the fields that
- * are not among it. That is what perf does.
+ * are not among it. As in perf.
  */
 #include "report/report.h"
 
@@ -14,12 +14,12 @@
 #include <stdlib.h>
 
 #define ADDRESS_WIDTH 16
-#define NUMBER_MAX    64u /* digits that a forced width may ask for */
+#define NUMBER_MAX    64u /* most digits of a forced width */
 
-/* What --sort and --fields take. */
+/* Fields that --sort and --fields accept. */
 #define USES (SONDE_FIELD_KEY | SONDE_FIELD_TOTAL)
 
-/* SONDE_EARG with the words that would be right. */
+/* SONDE_EARG with the valid words. */
 static int list_wrong(struct report *r, const char *option, const char *word, size_t n)
 {
 	struct error *err = session_error(r->session);
@@ -47,7 +47,7 @@ static void list_add(struct report_list *list, unsigned id)
 			return;
 		}
 	}
-	if (list->n < FIELD_COUNT) { /* always: each id is there once */
+	if (list->n < FIELD_COUNT) { /* always true: no id is added twice */
 		list->id[list->n++] = (uint8_t)id;
 	}
 }
@@ -95,11 +95,10 @@ static void columns_usual(
 	list_join(&r->columns, sort);
 	list_join(&r->sorts, sort);
 	list_join(&r->sorts, added);
-	list_join(
-	        &r->sorts, &r->columns); /* numbers that are only shown: where all else is equal */
+	list_join(&r->sorts, &r->columns); /* numbers that are only shown decide last */
 }
 
-/* A column that would say the same in every row stands above the rows instead. */
+/* Whether a column with the same value in every row is printed above the rows instead. */
 static bool column_elided(const struct report *r, unsigned id)
 {
 	return (id == FIELD_COMM && r->pick.only_comm != NULL) ||
@@ -120,7 +119,7 @@ bool report_columns_left_out(const struct report *r, unsigned id)
 static void columns_elide(struct report *r)
 {
 	struct report_list all = r->columns;
-	bool any = false; /* a key that is not elided */
+	bool any = false; /* there is a key that is not elided */
 
 	for (unsigned i = 0; i < all.n; i++) {
 		any = any || (field_is_key(all.id[i]) && !column_elided(r, all.id[i]));
@@ -173,7 +172,7 @@ int report_columns_init(struct report *r)
 	const char *fields = r->options.fields;
 	struct report_list sort = {0}, added = {0};
 
-	words += *words == '+'; /* added to the usual ones, which are there already */
+	words += *words == '+'; /* added to the default columns, which are there already */
 	if (r->options.sort != NULL && r->options.sort[0] == '+') {
 		TRY(list_parse(r, "--sort", "comm,dso,sym", &sort));
 	}
@@ -271,8 +270,8 @@ void report_columns_json(
 }
 
 /*
- * The text of a key's column, not padded, to r->cell; width: of the column, as many digits a
- * processor has at least. False: it is never cut.
+ * Writes the text of a key's column, without padding, to r->cell; width: of the column, the minimum
+ * number of digits of a processor. False: the text is never cut.
  */
 static bool cell_make(struct report *r, const struct profile_row *row, unsigned id, int width)
 {
@@ -301,7 +300,7 @@ static bool cell_make(struct report *r, const struct profile_row *row, unsigned 
 	return true;
 }
 
-/* As in perf the column of objects has room for an address when a row begins without a symbol. */
+/* As in perf, the column of objects has room for an address if a row begins without a symbol. */
 static int unknown_width(const struct report *r, const struct profile_row *row, unsigned id)
 {
 	bool room = id == FIELD_DSO && row->unknown && r->options.widths == NULL &&
@@ -311,9 +310,9 @@ static int unknown_width(const struct report *r, const struct profile_row *row, 
 }
 
 /*
- * As in perf the column of names is as wide as the last names of the rows' first threads: a longer
- * name that a thread had before an exec is cut. The column of processors is as wide as its title,
- * though numbers may be longer.
+ * As in perf, the column of names is as wide as the last names of the rows' first threads: a longer
+ * name from before an exec is cut. The column of processors is as wide as its title, though numbers
+ * may be longer.
  */
 static int cell_width(struct report *r, const struct profile_row *row, unsigned id)
 {
@@ -378,7 +377,10 @@ static void put_percent(struct report *r, uint64_t part, uint64_t total, unsigne
 	text_str(&r->text, *color != 0 ? REPORT_COLOR_OFF : "");
 }
 
-/* A number, right-aligned; with a separator, left-aligned. Returns what it takes on the screen. */
+/*
+ * Prints a number, right-aligned, or left-aligned with a separator. Returns its width on the
+ * screen.
+ */
 static void put_number(struct report *r, const struct profile_row *row, unsigned i)
 {
 	unsigned id = r->columns.id[i];
@@ -406,7 +408,7 @@ static void put_between(struct report *r, unsigned i)
 	}
 }
 
-/* Bytes from `start` on that take no room: the escapes of colours. */
+/* Number of bytes from `start` on without width: escapes of colours. */
 static size_t escapes_size(const struct report *r, size_t start)
 {
 	static const size_t on_and_off = sizeof("\033[31m") - 1 + sizeof(REPORT_COLOR_OFF) - 1;
@@ -414,7 +416,7 @@ static size_t escapes_size(const struct report *r, size_t start)
 	return r->options.color && start < r->text.n && r->text.p[start] == '\033' ? on_and_off : 0;
 }
 
-/* The only character that a separator of one makes invalid elsewhere becomes a dot. */
+/* A separator of one character is replaced by a dot inside names. */
 static void cell_clean(struct report *r)
 {
 	const char *separator = r->options.separator;
@@ -487,7 +489,7 @@ void report_columns_titles(struct report *r)
 	text_str(t, "\n#\n");
 }
 
-/* What the elided columns would say, in perf's order. */
+/* Prints the values of elided columns, in perf's order. */
 void report_columns_elided(struct report *r)
 {
 	static const struct {

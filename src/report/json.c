@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `report --json`: the rows of each event as they are ordered in the text, without call graphs. */
+/* `report --json`: the rows of each event in the order of the text, without call graphs. */
 #include "report/report.h"
 
 static int put_event(struct report *r, uint32_t event, struct json *j)

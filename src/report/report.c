@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `sonde report`: options to a profile, a profile to text in the layout of perf's --stdio. */
+/* `sonde report`: makes a profile from options, and prints it in the layout of perf's --stdio. */
 #include "report/report.h"
 
 #include "core/array.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #define MAX_STACK 127u
-#define AHEAD     8u /* rows that are asked for before they are printed */
+#define AHEAD     8u /* rows that are prefetched before they are printed */
 
 void sonde_report_options_init(struct sonde_report_options *o)
 {
@@ -58,7 +58,7 @@ int report_rows_select(struct report *r, uint32_t event)
 		}
 		r->order[r->norder++] = (uint32_t)i;
 	}
-	TRY(report_order(r)); /* of the hidden ones too: they take part, see report_order.c */
+	TRY(report_order(r)); /* hidden rows too: they influence the order, see order.c */
 	for (size_t i = 0; i < r->norder; i++) {
 		if (!r->profile.rows[r->order[i]].hidden) {
 			r->order[shown++] = r->order[i];
@@ -157,9 +157,9 @@ static int put_events(struct report *r)
 		}
 	}
 	if (!report_has_samples(r)) {
-		return 0; /* the caller says so */
+		return 0; /* the caller reports it */
 	}
-	report_columns_elided(r); /* --quiet leaves these */
+	report_columns_elided(r); /* not printed with --quiet */
 	if (!r->options.quiet) {
 		text_str(&r->text, "#\n# Total Lost Samples: ");
 		text_u64(&r->text, counts->lost_samples, 0, ' ');
@@ -187,7 +187,7 @@ static bool session_has_chains(const struct sonde_session *s)
 	return false;
 }
 
-/* Whether perf's rows are the texts of tracepoints: when there is no other event. */
+/* Whether perf would print texts of tracepoints as rows: if there is no other event. */
 static bool trace_wanted(const struct report *r)
 {
 	size_t events = sonde_session_events(r->session);
@@ -203,7 +203,7 @@ static bool trace_wanted(const struct report *r)
 	return events != 0;
 }
 
-/* Warnings about what these rows leave out of the recording. */
+/* Warns about parts of the recording that the rows do not show. */
 static void warn(struct report *r, bool chains)
 {
 	const struct sonde_report_options *o = &r->options;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside of the report text: columns, rows and graphs of one profile. */
+/* Private to report: columns, rows and graphs of one profile. */
 #ifndef SONDE_REPORT_TEXT_H
 #define SONDE_REPORT_TEXT_H
 
@@ -8,7 +8,7 @@
 
 #include <sonde/preview/report.h>
 
-/* Fields (enum field_id), none of them twice. */
+/* Fields (enum field_id), without duplicates. */
 struct report_list {
 	uint8_t id[FIELD_COUNT];
 	unsigned n;
@@ -19,15 +19,15 @@ struct report {
 	struct sonde_report_options options;
 	struct pick pick;
 	struct report_list columns; /* as printed */
-	struct report_list sorts; /* rows are ordered by the first, then by the second ... */
-	bool symbol_first; /* without --fields, and --sort begins with it */
-	bool strict; /* the columns are those that --fields names */
-	uint8_t elided[FIELD_COUNT]; /* keys that would say the same in every row */
+	struct report_list sorts; /* rows are ordered by the first one, then by the second ... */
+	bool symbol_first; /* --sort begins with the symbol, and there is no --fields */
+	bool strict; /* only the columns of --fields are printed */
+	uint8_t elided[FIELD_COUNT]; /* keys with the same value in every row */
 	unsigned nelided;
-	int forced[FIELD_COUNT]; /* widths by number of the column; 0: as wide as needed */
+	int forced[FIELD_COUNT]; /* forced widths by column number; 0: as wide as needed */
 	struct profile profile;
 	struct text text;
-	struct text cell; /* of one column */
+	struct text cell; /* text of one column */
 	sonde_write_fn write;
 	void *arg;
 	struct timeline_cursor *cursor;
@@ -39,13 +39,13 @@ struct report {
 
 #define REPORT_FLUSH_ABOVE (64u << 10) /* bytes */
 
-/* Passes text on when there is much of it. */
+/* Passes the text to the caller if there are more than `above` bytes. */
 int report_flush(struct report *r, size_t above);
-/* Puts r->order in the order in which rows are printed; negative: no memory. */
+/* Sorts r->order; negative: out of memory. */
 int report_order(struct report *r);
-/* Puts the rows of an event in order, and finds the widths of the columns. */
+/* Sorts the rows of an event, and computes the widths of the columns. */
 int report_rows_select(struct report *r, uint32_t event);
-/* Whether a row is above the limit of rows. */
+/* Whether a row is above the limit of shown rows. */
 bool report_row_shown(const struct report *r, const struct profile_row *row);
 int report_rows_json(struct report *r);
 int report_stats(struct report *r);
@@ -53,27 +53,29 @@ int report_stats_json(struct report *r);
 int report_threads(struct report *r);
 
 #define REPORT_COLOR_OFF "\033[m"
-/* The escape for a share: red from 5 percent on, green from 0.5; nothing when there are no colours.
- */
+/* The escape for a share: red from 5 percent, green from 0.5; "" without colours. */
 const char *report_color(const struct report *r, uint64_t part, uint64_t total);
 
-/* Options to columns; SONDE_EARG with words. Wants the pick and profile.options.children. */
+/*
+ * Sets the columns from options; SONDE_EARG with a text. Needs the pick and
+ * profile.options.children.
+ */
 int report_columns_init(struct report *r);
-/* Widths of an event's columns: of the titles, then wider by rows. */
+/* Sets the widths of an event's columns to those of the titles; rows make them wider. */
 void report_columns_reset(struct report *r);
 void report_columns_widen(struct report *r, const struct profile_row *row);
-/* Rows with less come first; not of FIELD_DSO and FIELD_SYM. */
+/* Rank of a row in a column: lower ones come first; not for FIELD_DSO and FIELD_SYM. */
 uint64_t report_columns_rank(const struct report *r, const struct profile_row *row, unsigned id);
-/* Whether a column is printed once above the rows, as all rows have the same value. */
+/* Whether a column is printed once above the rows, as its value is the same in all rows. */
 bool report_columns_left_out(const struct report *r, unsigned id);
 void report_columns_titles(struct report *r);
 void report_columns_row(struct report *r, const struct profile_row *row);
-/* A column's value as a member of an object. */
+/* Prints a column's value as a member of an object. */
 void report_columns_json(
         const struct report *r, const struct profile_row *row, unsigned id, struct json *out);
 void report_columns_elided(struct report *r);
 void report_graph_name(struct report *r, const struct profile_frame *f);
-/* A share of total, or a number, as graphs are asked to show it. */
+/* Prints a share of total, or a number, as the options of graphs request. */
 void report_graph_value(struct report *r, uint64_t periods, uint64_t samples, uint64_t total);
 int report_chains(struct report *r, const struct profile_row *row); /* flat and folded */
 int report_graph(struct report *r, const struct profile_row *row);

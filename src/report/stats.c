@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `report --stats`: how many records of each type, in all and by event. */
+/* `report --stats`: number of records of each type, in total and by event. */
 #include "report/report.h"
 
 #include "abi/abi.h"
@@ -23,7 +23,7 @@ int report_stats(struct report *r)
 		total += c->records[i];
 	}
 	text_str(t, "\nAggregated stats:");
-	if (c->records[RECORD_AUXTRACE_INFO] != 0) { /* as perf, though nothing is synthesized */
+	if (c->records[RECORD_AUXTRACE_INFO] != 0) { /* as perf, though nothing is synthesised */
 		text_str(t, " (excludes AUX area (e.g. instruction trace) decoded / synthesized "
 		            "events)");
 	}
@@ -51,7 +51,7 @@ int report_stats(struct report *r)
 		put_count(t, "SAMPLE", events[e].count.samples);
 		text_char(t, '\n');
 		if (events[e].count.lost_samples !=
-		        0) { /* as perf: how many, not how many records */
+		        0) { /* as perf: the number of lost samples, not of records */
 			put_count(t, "LOST_SAMPLES", events[e].count.lost_samples);
 			text_char(t, '\n');
 		}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `report --threads`: what each thread counted, from the READ records that `record -s` leaves:
+ * `report --threads`: counts of each thread, from the READ records of `record -s`:
  *
  *	u32 pid, tid; u64 value; [time_enabled] [time_running] [id] [lost], by read_format
  */
@@ -73,7 +73,7 @@ static int table_read(struct thread_table *t, const struct sonde_session *s)
 		pid = cursor_u32(&c);
 		tid = cursor_u32(&c);
 		value = cursor_u64(&c);
-		format = events[0].attr.read_format; /* the same for all events of a file */
+		format = events[0].attr.read_format; /* all events of a file have the same */
 		if ((format & SONDE_READ_ENABLED) != 0) {
 			(void)cursor_u64(&c);
 		}

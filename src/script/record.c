@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records that are no samples, in the words of perf script --show-...-events. */
+/* Prints records that are no samples, as perf script --show-...-events. */
 #include "script/script.h"
 
 #include "abi/abi.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Samples as text. The windows of a session are in time order; each is formatted into its worker's
- * buffer and written when all earlier ones were, so the text is the same for every number of
- * workers.
+ * buffer and written after all earlier ones, so the text is the same for every number of workers.
  */
 #include <sonde/preview/script.h>
 
@@ -32,7 +31,7 @@ struct script {
 	struct line_style style;
 	bool has_tod; /* the header has CLOCK_DATA */
 	struct pick pick;
-	uint32_t kinds; /* bits by type of the other records that are shown */
+	uint32_t kinds; /* bits by type of other records to print */
 	struct line_plan *plans; /* by event */
 	struct script_worker *workers;
 	unsigned nworkers;
@@ -53,7 +52,7 @@ static int worker_ready(struct script *s, struct script_worker *w)
 	return 0;
 }
 
-/* Other records are chosen by processor only, as in perf. */
+/* As in perf, other records are selected by processor only. */
 static void put_record(const struct script *s, struct script_worker *w, const struct record *r,
         const struct session_sample *sample)
 {
@@ -141,8 +140,8 @@ static int choose_fields(
 }
 
 /*
- * The fields of an event: those of its type, which the first event of the type decides; NULL: one
- * of dummies only. perf checks no dummy and no later event of a type.
+ * The event that decides the fields of its type: the first one that is no dummy; NULL: only
+ * dummies. As in perf, dummies and later events of a type are not checked.
  */
 static const struct session_event *decides_fields(
         const struct sonde_session *session, enum field_type type)
@@ -267,7 +266,7 @@ static int print_samples(struct script *s)
 	return error_plain(session_error(s->session), rc);
 }
 
-/* Warns of what the lines lack. */
+/* Warns about data that the lines do not show. */
 static void report_not_shown(struct script *s)
 {
 	unsigned kinds = SESSION_TRACES;

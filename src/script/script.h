@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside of the text of `sonde script`. */
+/* Private to script. */
 #ifndef SONDE_SCRIPT_TEXT_H
 #define SONDE_SCRIPT_TEXT_H
 
@@ -8,12 +8,12 @@
 
 #include <sonde/preview/script.h>
 
-/* The words for a record of types MMAP, MMAP2, COMM, FORK, EXIT, SWITCH, SWITCH_CPU_WIDE, LOST. */
+/* Prints a record of types MMAP, MMAP2, COMM, FORK, EXIT, SWITCH, SWITCH_CPU_WIDE, LOST. */
 void script_record_text(struct text *out, const struct record *r, bool swap);
 
 /*
- * Prints the counts of a `stat record` file, nothing for others. SONDE_ENOMEM, SONDE_ELIMIT (many
- * more lines than the file has bytes), or what write returned.
+ * Prints the counts of a `stat record` file, nothing for others. SONDE_ENOMEM, SONDE_ELIMIT (far
+ * more lines than the file has bytes), or the result of write.
  */
 int script_stat_print(const struct sonde_session *s, sonde_write_fn write, void *arg);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The table of a `stat record` file, in the layout of perf script: at the end of each round a line
- * for each count, ordered by event, thread and cpu. Counts are totals since the start. perf 6.1
- * prints them so only where they were recorded to be added up over all cpus; otherwise it prints
- * what each round added, scaled to the time that the event was on. The same is done here.
+ * for each count, ordered by event, thread and cpu. As in perf 6.1, a line has the total since the
+ * start if counts were recorded to be summed over all cpus; otherwise the increase in the round,
+ * scaled to the time that the event was enabled.
  *
- *	STAT_CONFIG u64 n; n times: u64 tag, value: 0 how counts are added up, 2 whether to scale
+ *	STAT_CONFIG u64 n; n times: u64 tag, value: 0 aggregation, 2 whether to scale
  *	STAT        u64 id; s32 cpu; s32 thread (index in the map); u64 value, enabled, running
  *	STAT_ROUND  u64 type; u64 time
  *	THREAD_MAP  u64 n; n times: s64 tid; char name[16]
@@ -18,12 +18,12 @@
 #include <stdlib.h>
 
 #define LINES_FREE     1000000u /* lines that any file may have, */
-#define LINES_PER_BYTE 4u /* and for each of its bytes */
+#define LINES_PER_BYTE 4u /* and more for each of its bytes */
 #define THREAD_SIZE    24u
 
 #define TAG_BY    0u
 #define TAG_SCALE 2u
-#define BY_ALL    1u /* counts are added up over all cpus */
+#define BY_ALL    1u /* counts are summed over all cpus */
 
 struct stat_values {
 	uint64_t value;
@@ -34,8 +34,8 @@ struct stat_cell {
 	uint32_t event; /* index */
 	int32_t thread; /* index in the map */
 	int32_t cpu; /* -1: any */
-	uint32_t order; /* of arrival */
-	struct stat_values now, before; /* since the start; of this round and the one before */
+	uint32_t order; /* position in the file */
+	struct stat_values now, before; /* totals; at the end of this round and the one before */
 };
 
 struct stat_table {
@@ -47,7 +47,7 @@ struct stat_table {
 	struct span threads; /* body of THREAD_MAP */
 	uint64_t lines;
 	bool titled;
-	bool totals, scaled; /* what a line shows */
+	bool totals, scaled; /* totals instead of increases; scaled */
 };
 
 static int cell_place(const struct stat_cell *a, const struct stat_cell *b)
@@ -88,7 +88,7 @@ static int take_stat(struct stat_table *t, const struct record *r)
 	cell.now.enabled = cursor_u64(&c);
 	cell.now.running = cursor_u64(&c);
 	if (c.bad || e == NULL) {
-		return 0; /* the walk at opening has reported it */
+		return 0; /* reported by the walk at opening */
 	}
 	cell.event = (uint32_t)(e - t->events);
 	known = t->sorted == 0 ? NULL
@@ -104,7 +104,7 @@ static int take_stat(struct stat_table *t, const struct record *r)
 	return 0;
 }
 
-/* Sorts what came since the last round; of one place the last count stays. */
+/* Sorts the counts of the round; of several for one cell the last is kept. */
 static void sort_cells(struct stat_table *t)
 {
 	size_t kept = 0;
@@ -122,7 +122,7 @@ static void sort_cells(struct stat_table *t)
 	t->n = t->sorted = kept;
 }
 
-/* The number of a thread by its index in the map; -1: the counts are of no thread. */
+/* Returns the tid by index in the map; -1: the counts belong to no thread. */
 static int thread_of(const struct stat_table *t, int32_t index)
 {
 	struct cursor c = cursor_make(t->threads, t->swap);
@@ -153,7 +153,7 @@ static void take_config(struct stat_table *t, const struct record *r)
 	}
 }
 
-/* What a line shows of a cell at the end of a round. */
+/* Values that a line shows for a cell at the end of a round. */
 static struct stat_values shown(const struct stat_table *t, struct stat_cell *cell)
 {
 	struct stat_values v = cell->now;
