@@ -58,13 +58,6 @@ struct field_source {
 int field_source_init(struct field_source *f, struct sonde_session *s);
 void field_source_fini(struct field_source *f);
 
-/* The sums of a row. */
-struct field_row {
-	uint64_t samples, period;
-	uint64_t children; /* periods of samples that have the row anywhere in their chain */
-	const uint64_t *modes; /* periods by cpumode; NULL: not kept */
-};
-
 /* A row's value of a field, and what its text may need beside that. */
 struct field_value {
 	uint64_t number; /* of a text: its id */
@@ -96,7 +89,10 @@ struct field {
 	unsigned words; /* of a row's key; 0: of the row's frame, or no key */
 	uint64_t (*get)(const struct field_source *f, const struct session_sample *s);
 	const char *(*text_of)(const struct field_source *f, uint64_t id); /* NULL: unknown */
-	uint64_t (*total)(const struct field_row *row);
+	/* A sum over a row's samples. children: periods of samples that have the row anywhere in
+	 * their chain; modes: periods by cpumode, for FIELD_BY_MODE. */
+	uint64_t (*total)(
+	        uint64_t samples, uint64_t period, uint64_t children, const uint64_t *modes);
 	/* The text of a row's value where that of its type is not right. */
 	void (*put)(const struct field_source *f, const struct field_value *v, struct text *out);
 } __attribute__((aligned(128))); /* so that finding an entry is a shift */

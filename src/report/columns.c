@@ -13,7 +13,8 @@
 
 #include <stdlib.h>
 
-#define ADDRESS_WIDTH 16
+#define ADDRESS_WIDTH 16u
+#define MARK_WIDTH    4u /* "[k] " */
 #define NUMBER_MAX    64u /* most digits of a forced width */
 
 /* Fields that --sort and --fields accept. */
@@ -209,54 +210,65 @@ static uint64_t column_number(const struct report *r, const struct profile_row *
 {
 	const struct field *f = field_at(id);
 	const struct profile *p = &r->profile;
-	struct field_row sums;
+	const uint64_t *modes = NULL;
 
 	if (f->total == NULL) {
 		return field_number(f, profile_row_words(p, row, id));
 	}
-	sums = (struct field_row){row->samples, row->period, row->children, NULL};
 	if ((f->style & FIELD_BY_MODE) != 0) {
-		sums.modes = p->modes + (size_t)(row - p->rows) * PROFILE_MODES;
+		modes = p->modes + (size_t)(row - p->rows) * PROFILE_MODES;
 	}
-	return f->total(&sums);
+	return f->total(row->samples, row->period, row->children, modes);
 }
 
-uint64_t report_columns_rank(const struct report *r, const struct profile_row *row, unsigned id)
+void report_columns_ranks(const struct report *r, unsigned id, uint64_t *ranks)
 {
-	uint64_t number = column_number(r, row, id);
+	const struct field *f = field_at(id);
 
-	return field_is_key(id) ? field_rank(field_at(id), number) : ~number;
+	for (size_t i = 0; i < r->norder; i++) {
+		uint64_t number = column_number(r, &r->profile.rows[r->order[i]], id);
+
+		ranks[r->order[i]] = f->total != NULL ? ~number : field_rank(f, number);
+	}
 }
 
-/* width: of the column. */
+/* NULL: it is unknown, or no text. */
+static const char *column_text(const struct report *r, const struct profile_row *row, unsigned id)
+{
+	const struct field *f = field_at(id);
+	const struct profile *p = &r->profile;
+
+	if (id == FIELD_DSO) {
+		return intern_text(&p->names, row->dso);
+	}
+	if (id == FIELD_SYM) {
+		return profile_symbol(p, row->object, row->symbol);
+	}
+	return f->text_of != NULL ? f->text_of(&p->source, column_number(r, row, id)) : NULL;
+}
+
+/* What is no text; width: of the column. */
 static struct field_value column_value(
         const struct report *r, const struct profile_row *row, unsigned id, int width)
 {
-	const struct field *f = field_at(id);
-	struct field_value v = {
-	        .time = row->time, .pid = row->first_pid, .cursor = r->cursor, .width = width};
+	uint64_t number = id != FIELD_DSO && id != FIELD_SYM ? column_number(r, row, id) : 0;
+	bool sums = (field_at(id)->style & FIELD_SUMS) != 0;
 
-	v.number = column_number(r, row, id);
-	v.number *= (f->style & FIELD_SUMS) != 0 ? row->samples : 1;
-	v.text = f->text_of != NULL ? f->text_of(&r->profile.source, v.number) : NULL;
-	return v;
+	return (struct field_value){.number = sums ? number * row->samples : number,
+	        .whole = r->profile.shown_totals[row->event],
+	        .time = row->time,
+	        .pid = row->first_pid,
+	        .cursor = r->cursor,
+	        .width = width};
 }
 
 void report_columns_json(
         const struct report *r, const struct profile_row *row, unsigned id, struct json *out)
 {
-	const struct profile *p = &r->profile;
-	struct field_value value = {0};
+	struct field_value value = column_value(r, row, id, 0);
 
-	if (id == FIELD_SYM) {
-		value.text = profile_symbol(p, row->object, row->symbol);
-	} else if (id == FIELD_DSO) {
-		value.text = intern_text(&p->names, row->dso);
-	} else {
-		value = column_value(r, row, id, 0);
-		value.whole = p->shown_totals[row->event];
-	}
-	if (id == FIELD_OVERHEAD_CHILDREN && !p->options.children) {
+	value.text = column_text(r, row, id);
+	if (id == FIELD_OVERHEAD_CHILDREN && !r->profile.options.children) {
 		json_text(out, field_at(id)->info.name, NULL);
 	} else {
 		field_json(field_at(id), &value, out);
@@ -275,60 +287,65 @@ void report_columns_json(
  */
 static bool cell_make(struct report *r, const struct profile_row *row, unsigned id, int width)
 {
+	const char *text = column_text(r, row, id);
 	struct text *t = &r->cell;
-	const char *name;
 
 	t->n = 0;
-	if (id == FIELD_DSO) {
-		text_str(t, intern_text(&r->profile.names, row->dso));
-		return true;
+	if (id == FIELD_SYM) {
+		text_str(t, row->kernel ? "[k] " : "[.] ");
 	}
-	if (id != FIELD_SYM) {
-		struct field_value value = column_value(r, row, id, width);
-
-		field_text(field_at(id), &r->profile.source, &value, t);
-		return (field_at(id)->style & FIELD_CUT) != 0;
-	}
-	name = profile_symbol(&r->profile, row->object, row->symbol);
-	text_str(t, row->kernel ? "[k] " : "[.] ");
-	if (name == NULL) {
+	if (text != NULL) {
+		text_str(t, text);
+	} else if (id == FIELD_SYM) {
 		text_str(t, row->address != 0 ? "0x" : "");
 		text_hex(t, row->address, 16, '0');
 		return false;
+	} else {
+		struct field_value value = column_value(r, row, id, width);
+
+		field_text(field_at(id), &r->profile.source, &value, t);
 	}
-	text_str(t, name);
-	return true;
+	return (field_at(id)->style & FIELD_CUT) != 0;
 }
 
-/* As in perf, the column of objects has room for an address if a row begins without a symbol. */
-static int unknown_width(const struct report *r, const struct profile_row *row, unsigned id)
+static size_t text_width(struct report *r, const struct profile_row *row, unsigned id)
 {
-	bool room = id == FIELD_DSO && row->unknown && r->options.widths == NULL &&
-	            r->options.separator == NULL && r->options.filter.dsos == NULL;
+	const char *text = column_text(r, row, id);
 
-	return room ? ADDRESS_WIDTH : 0;
+	if (text != NULL) {
+		return strlen(text) + (id == FIELD_SYM ? MARK_WIDTH : 0);
+	}
+	if (id == FIELD_SYM) {
+		return MARK_WIDTH + ADDRESS_WIDTH + (row->address != 0 ? strlen("0x") : 0);
+	}
+	(void)cell_make(r, row, id, 0);
+	return r->cell.n;
 }
 
 /*
  * As in perf, the column of names is as wide as the last names of the rows' first threads: a longer
- * name from before an exec is cut. The column of processors is as wide as its title, though numbers
+ * name from before an exec is cut. The column of objects has room for an address when a row begins
+ * without a symbol. The column of processors is as wide as its title, though numbers
  * may be longer.
  */
-static int cell_width(struct report *r, const struct profile_row *row, unsigned id)
+static size_t cell_width(struct report *r, const struct profile_row *row, unsigned id)
 {
 	const struct timeline *line = session_timeline(r->session);
 	const struct timeline_view *view;
+	size_t width;
 
 	if ((field_at(id)->style & FIELD_GROWS) == 0) {
 		return 0;
 	}
 	if (id != FIELD_COMM) {
-		(void)cell_make(r, row, id, 0);
-		return (int)r->cell.n > unknown_width(r, row, id) ? (int)r->cell.n
-		                                                  : unknown_width(r, row, id);
+		bool room = id == FIELD_DSO && row->unknown && r->options.widths == NULL &&
+		            r->options.separator == NULL && r->options.filter.dsos == NULL;
+
+		width = text_width(r, row, id);
+		return room && width < ADDRESS_WIDTH ? ADDRESS_WIDTH : width;
 	}
 	view = timeline_at(line, r->cursor, row->first_pid, row->first_tid, row->time);
-	return (int)strlen(timeline_text(line, view->last_comm));
+	return strlen(timeline_text(line, view->last_comm));
 }
 
 void report_columns_reset(struct report *r)
@@ -349,7 +366,7 @@ void report_columns_widen(struct report *r, const struct profile_row *row)
 		unsigned id = r->columns.id[i];
 
 		if (field_is_key(id) && r->forced[i] == 0) {
-			int width = cell_width(r, row, id);
+			int width = (int)cell_width(r, row, id);
 
 			r->width[i] = width > r->width[i] ? width : r->width[i];
 		}

@@ -155,17 +155,10 @@ static void keys_by_symbol(struct sorter *s)
 /* Numbers: most first; keys: from a to z. */
 static void keys_by_word(struct sorter *s, unsigned id)
 {
-	struct report *r = s->r;
-
 	if (id == FIELD_COMM || id == FIELD_DSO) {
 		keys_by_text(s, (enum field_id)id);
-		return;
-	}
-	for (size_t i = 0; i < r->norder; i++) {
-		const struct profile_row *row = &r->profile.rows[r->order[i]];
-		uint64_t *key = &s->keys[r->order[i]];
-
-		*key = report_columns_rank(r, row, id);
+	} else {
+		report_columns_ranks(s->r, id, s->keys);
 	}
 }
 
