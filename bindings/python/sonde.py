@@ -59,7 +59,9 @@ class Status(enum.IntEnum):
 
 
 class SondeError(Exception):
-    """A call failed: the library's words, its status, and the place in the file (bytes; None: there is none)."""
+    """A call failed: the library's words, its status, and the place in the file (bytes; None: there is none).
+
+    What led to it is its __cause__, a SondeError too."""
 
     def __init__(self, status: int, text: str, offset: Optional[int] = None) -> None:
         super().__init__(text)
@@ -103,7 +105,10 @@ _NO_OFFSET = (1 << 64) - 1
 
 
 class _Error(ctypes.Structure):
-    _fields_ = [("status", _int), ("offset", _u64), ("text", ctypes.c_char_p)]
+    pass
+
+
+_Error._fields_ = [("status", _int), ("offset", _u64), ("text", ctypes.c_char_p), ("cause", ctypes.POINTER(_Error))]
 
 
 class _Diag(ctypes.Structure):
@@ -315,6 +320,13 @@ def _place(offset: int) -> Optional[int]:
     return None if offset == _NO_OFFSET else offset
 
 
+def _failure(error: Any) -> SondeError:
+    failure = SondeError(error.status, _text(error.text), _place(error.offset))
+    if error.cause:
+        failure.__cause__ = _failure(error.cause.contents)
+    return failure
+
+
 def _bytes_at(address: Optional[int], size: int) -> bytes:
     return ctypes.string_at(address, size) if address and size else b""
 
@@ -343,8 +355,9 @@ class _Handle:
     def _check(self, status: int) -> int:
         if status < 0:
             error = self._call("error").contents
-            text = _text(error.text) if error.status != 0 else _text(self._lib.sonde_status_text(status))
-            raise SondeError(status, text, _place(error.offset))
+            if error.status == 0:
+                raise SondeError(status, _text(self._lib.sonde_status_text(status)))
+            raise _failure(error)
         return status
 
     def _open(self, path: Any) -> int:

@@ -56,11 +56,16 @@ SONDE_API const char *sonde_status_text(int status);
 /* The library's version, "MAJOR.MINOR.PATCH"; static. */
 SONDE_API const char *sonde_version(void);
 
-/* The last failure of a handle. Lives as long as the handle, changes with its next failure. */
+/*
+ * The last failure of a handle, and what led to it. Lives as long as the handle, changes with its next
+ * failure. The text includes that of all causes, as in "cannot open perf.data: Permission denied",
+ * whose cause is "Permission denied": the text of a cause is the end of the text before it.
+ */
 struct sonde_error {
 	int status; /* enum sonde_status; 0 when nothing failed */
 	uint64_t offset; /* place in the file, in bytes; UINT64_MAX when there is none */
 	const char *text; /* what happened, why, and what to do; never NULL */
+	const struct sonde_error *cause; /* NULL: no other failure led to this one */
 };
 
 /* Damaged or unknown input is reported, counted and stepped over. */

@@ -177,8 +177,7 @@ static int run(struct loop *l)
 		timeout = earlier(timeout, lost_for(l));
 		rc = r->kernel->poll(l->fds, l->n, earlier(timeout, l->blind ? BLIND_MS : -1));
 		if (rc < 0 && errno != EINTR) {
-			return error_set(&r->error, SONDE_EIO, NO_OFFSET, "poll failed: %s",
-			        strerror(errno));
+			return error_errno(&r->error, SONDE_EIO, errno, "poll failed");
 		}
 		if (rc < 0) {
 			continue;

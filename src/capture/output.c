@@ -213,12 +213,13 @@ void capture_output_salvage(struct sonde_recorder *r)
 {
 	struct capture_output *o = &r->output;
 	struct capture_scan nothing = {0};
-	struct error kept = r->error;
+	struct error kept;
 	int rc;
 
 	if (o->fd < 0 || o->pipe || o->lane.writer == NULL) {
 		return;
 	}
+	(void)error_take(&kept, error_show(&r->error));
 	capture_lane_close(&o->lane); /* the worker's remaining data would not fit either */
 	capture_streams_salvage(&r->streams, &r->result);
 	rc = file_writer_trim(&r->output.writer, false, &r->error);
@@ -231,7 +232,7 @@ void capture_output_salvage(struct sonde_recorder *r)
 		}
 	}
 	r->result.bytes = r->output.writer.data_size;
-	r->error = kept;
+	(void)error_take(&r->error, error_show(&kept));
 }
 
 /* ---- switching ---- */

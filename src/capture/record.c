@@ -98,9 +98,7 @@ void sonde_recorder_snapshot(struct sonde_recorder *r)
 
 const struct sonde_error *sonde_recorder_error(struct sonde_recorder *r)
 {
-	r->public_error = (struct sonde_error){
-	        .status = r->error.status, .offset = r->error.offset, .text = r->error.text};
-	return &r->public_error;
+	return error_show(&r->error);
 }
 
 const struct sonde_recorder_result *sonde_recorder_get_result(struct sonde_recorder *r)
@@ -189,7 +187,7 @@ static int start(struct sonde_recorder *r)
 
 int sonde_recorder_start(struct sonde_recorder *r)
 {
-	int rc = r->misused ? r->error.status : start(r);
+	int rc = r->misused ? error_status(&r->error) : start(r);
 
 	if (rc < 0) {
 		capture_output_salvage(r);

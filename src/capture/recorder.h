@@ -32,7 +32,6 @@ struct sonde_recorder {
 	                tests */
 	struct error error;
 	bool misused; /* the options are wrong: it cannot start */
-	struct sonde_error public_error;
 	struct sonde_recorder_result result;
 
 	struct capture_plan plan;

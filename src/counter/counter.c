@@ -35,7 +35,6 @@ struct sonde_counter {
 	size_t buf_cap;
 	struct error error;
 	bool misused; /* the options are wrong: nothing can be opened */
-	struct sonde_error public_error;
 	int root_fd;
 };
 
@@ -95,9 +94,7 @@ void sonde_counter_free(struct sonde_counter *c)
 
 const struct sonde_error *sonde_counter_error(struct sonde_counter *c)
 {
-	c->public_error = (struct sonde_error){
-	        .status = c->error.status, .offset = c->error.offset, .text = c->error.text};
-	return &c->public_error;
+	return error_show(&c->error);
 }
 
 static int open_attr(struct sonde_counter *c, struct opened *o)
@@ -147,7 +144,7 @@ static int add(struct sonde_counter *c, const char *name, const struct sonde_att
 	int rc;
 
 	if (c->misused) {
-		return c->error.status;
+		return error_status(&c->error);
 	}
 	if (!array_reserve(&c->v, &c->cap, c->n + 1, sizeof(*c->v))) {
 		return error_nomem(&c->error);
@@ -248,8 +245,8 @@ static int control_all(
 
 	for (i = 0; i < c->n; i++) {
 		if (c->v[i].leader == i && control(c, c->v[i].fd) < 0) {
-			return error_set(&c->error, SONDE_EIO, NO_OFFSET, "cannot control '%s': %s",
-			        c->v[i].name, strerror(errno));
+			return error_errno(
+			        &c->error, SONDE_EIO, errno, "cannot control '%s'", c->v[i].name);
 		}
 	}
 	return 0;
@@ -291,8 +288,9 @@ static int read_failed(struct sonde_counter *c, const struct opened *o, ssize_t 
 		return error_set(&c->error, SONDE_EUNSUPPORTED, NO_OFFSET,
 		        "'%s' is pinned and got no hardware counter: others hold them", o->name);
 	}
-	return error_set(&c->error, SONDE_EIO, NO_OFFSET, "cannot read '%s': %s", o->name,
-	        got < 0 ? strerror(errno) : "too few bytes");
+	(void)error_set(
+	        &c->error, SONDE_EIO, NO_OFFSET, "%s", got < 0 ? strerror(errno) : "too few bytes");
+	return error_wrap(&c->error, "cannot read '%s'", o->name);
 }
 
 /* Reads values according to the event's read_format: up to max; *nr: how many there were. */

@@ -53,24 +53,14 @@ bool word_number(struct word w, uint64_t *value)
 	return w.n > 0;
 }
 
-static void __attribute__((format(printf, 2, 0)))
-append(struct error *err, const char *fmt, va_list ap)
-{
-	size_t n = strnlen(err->text, sizeof(err->text) - 1);
-
-	(void)vsnprintf(err->text + n, sizeof(err->text) - n, fmt, ap);
-}
-
 int event_hint(struct error *err, const char *fmt, ...)
 {
 	va_list ap;
-	size_t n = strnlen(err->text, sizeof(err->text) - 1);
-
-	(void)snprintf(err->text + n, sizeof(err->text) - n, "\n  ");
+	(void)error_append(err, "\n  ");
 	va_start(ap, fmt);
-	append(err, fmt, ap);
+	(void)error_append_v(err, fmt, ap);
 	va_end(ap);
-	return err->status;
+	return error_status(err);
 }
 
 /* Replaces control characters, which would shift the marks or control the user's terminal. */
@@ -99,7 +89,7 @@ int event_fail(const struct parse *p, struct word at, const char *fmt, ...)
 
 	(void)error_set(p->err, SONDE_EARG, offset, "%s", "");
 	va_start(ap, fmt);
-	append(p->err, fmt, ap);
+	(void)error_append_v(p->err, fmt, ap);
 	va_end(ap);
 	put_visible(line, p->text + skip, shown);
 	marks = marks > SHOWN - (offset - skip) ? SHOWN - (offset - skip) : marks;

@@ -105,8 +105,7 @@ static int no_tracefs(const struct parse *p, struct word at)
 		(void)event_hint(p->err,
 		        "as root run 'mount -o remount,mode=755 /sys/kernel/tracing', or record as "
 		        "root");
-		p->err->status = SONDE_EPERM;
-		return SONDE_EPERM;
+		return p->err->chain[0].status = SONDE_EPERM;
 	}
 	(void)event_fail(p, at, "there are no tracepoints: tracefs is not mounted");
 	(void)event_hint(p->err, "as root run 'mount -t tracefs nodev /sys/kernel/tracing'");

@@ -71,8 +71,8 @@ static int list_numbers(struct file *f, unsigned long **out, size_t *n)
 	*out = NULL;
 	*n = 0;
 	if (dir == NULL) {
-		return error_set(&f->error, SONDE_EIO, NO_OFFSET, "cannot read the folder %s: %s",
-		        f->path, strerror(errno));
+		return error_errno(
+		        &f->error, SONDE_EIO, errno, "cannot read the folder %s", f->path);
 	}
 	while ((entry = readdir(dir)) != NULL) {
 		const char *digits = entry->d_name + 5;
@@ -107,10 +107,11 @@ static int add_stream(struct file *f, unsigned long number)
 	(void)snprintf(base, sizeof(base), "data.%lu", number);
 	TRY(join(f, name, base));
 	if (source_open(&source, &how, &f->error) < 0) {
-		if (f->error.status == SONDE_ENOMEM) {
+		if (error_status(&f->error) == SONDE_ENOMEM) {
 			return SONDE_ENOMEM;
 		}
 		diag_report(f->diags, SONDE_DIAG_TRUNCATED, NO_OFFSET, "%s", f->error.text);
+		f->error = (struct error){0};
 		return 0;
 	}
 	TRY(file_keep_source(f, &source));

@@ -16,7 +16,6 @@ struct sonde_file {
 	struct sonde_file_options options;
 	struct diag_sink diags;
 	struct file file;
-	struct sonde_error error;
 	struct sonde_file_info info;
 	struct sonde_raw_record record;
 	struct sonde_typed_record typed;
@@ -25,6 +24,7 @@ struct sonde_file {
 	struct file_gap gap;
 	uint64_t position;
 	uint32_t cpus; /* available cpus; 0: unknown */
+	bool misused; /* the options are wrong */
 	bool begun; /* sonde_file_open was called */
 	bool view; /* only its events are its own */
 	bool opened;
@@ -37,12 +37,10 @@ struct sonde_file *sonde_file_new(const struct sonde_file_options *options)
 	if (f == NULL) {
 		return NULL;
 	}
-	f->error.status = options_copy(&f->options, sizeof(f->options), options, &f->file.error);
+	f->misused = options_copy(&f->options, sizeof(f->options), options, &f->file.error) < 0;
 	f->diags.fn = f->options.on_diag;
 	f->diags.arg = f->options.diag_arg;
 	f->file.diags = &f->diags;
-	f->error.text = f->file.error.text;
-	f->error.offset = NO_OFFSET;
 	return f;
 }
 
@@ -76,7 +74,7 @@ struct sonde_file *reader_view(const struct sonde_file *of)
 	f->view = true;
 	f->scratch = (struct record_scratch){0};
 	f->sample_kept = false;
-	f->error.text = f->file.error.text;
+	(void)error_take(&f->file.error, error_show(&of->file.error));
 	if (file_own_events(&f->file) < 0) {
 		sonde_file_free(f);
 		return NULL;
@@ -86,14 +84,7 @@ struct sonde_file *reader_view(const struct sonde_file *of)
 
 const struct sonde_error *sonde_file_error(const struct sonde_file *f)
 {
-	return &f->error;
-}
-
-static int failed(struct sonde_file *f, int status)
-{
-	f->error.status = status;
-	f->error.offset = f->file.error.offset;
-	return status;
+	return error_show(&f->file.error);
 }
 
 static void fill_info(struct sonde_file *f)
@@ -131,12 +122,12 @@ int sonde_file_open(struct sonde_file *f, const char *path)
 {
 	int rc;
 
-	if (f->error.status == SONDE_EARG && !f->begun) { /* wrong options */
-		return f->error.status;
+	if (f->misused) {
+		return error_status(&f->file.error);
 	}
 	if (f->begun) {
-		return failed(f, error_set(&f->file.error, SONDE_EARG, NO_OFFSET,
-		                         "this handle has a file already"));
+		return error_set(
+		        &f->file.error, SONDE_EARG, NO_OFFSET, "this handle has a file already");
 	}
 	f->begun = true;
 	rc = file_open(&f->file, path);
@@ -144,7 +135,7 @@ int sonde_file_open(struct sonde_file *f, const char *path)
 		rc = file_inflate(&f->file);
 	}
 	if (rc < 0) {
-		return failed(f, rc);
+		return error_ensure(&f->file.error, rc);
 	}
 	reader_begin(f);
 	return 0;
@@ -213,8 +204,8 @@ int sonde_file_next(struct sonde_file *f, const struct sonde_raw_record **r)
 	struct record in;
 
 	if (!f->opened) {
-		return failed(f, error_set(&f->file.error, SONDE_EARG, NO_OFFSET,
-		                         "no file is open: call sonde_file_open first"));
+		return error_set(&f->file.error, SONDE_EARG, NO_OFFSET,
+		        "no file is open: call sonde_file_open first");
 	}
 	for (;;) {
 		enum file_step step = file_step(&f->file, &f->position, &in, &f->gap);
@@ -394,7 +385,7 @@ static int decode_sample(struct sonde_file *f, const struct sonde_raw_record *r,
 	t->trailer.id = fixed_at(body, plan->sample_id, swap);
 	t->trailer.stream_id = fixed_at(body, plan->stream_id, swap);
 	t->trailer.cpu = t->sample.cpu;
-	return rc < 0 ? failed(f, error_nomem(&f->file.error)) : rc;
+	return rc < 0 ? error_nomem(&f->file.error) : rc;
 }
 
 int sonde_file_decode(struct sonde_file *f, const struct sonde_raw_record *r,
@@ -405,8 +396,8 @@ int sonde_file_decode(struct sonde_file *f, const struct sonde_raw_record *r,
 	struct record in;
 
 	if (r->gap != NULL) {
-		return failed(f, error_set(&f->file.error, SONDE_EARG, r->offset,
-		                         "these bytes are no record: %s", r->gap));
+		return error_set(&f->file.error, SONDE_EARG, r->offset,
+		        "these bytes are no record: %s", r->gap);
 	}
 	if (r->type == RECORD_SAMPLE) {
 		struct record sample = {.body = {(const uint8_t *)r->bytes + RECORD_HEADER_SIZE,
@@ -427,11 +418,11 @@ int sonde_file_decode(struct sonde_file *f, const struct sonde_raw_record *r,
 	f->typed.event = e != NULL ? (long)(e - f->file.events) : -1;
 	*record = &f->typed;
 	if (!typed_knows(r->type, plan)) {
-		return failed(f, error_set(&f->file.error, SONDE_EUNSUPPORTED, r->offset,
-		                         "a record of type %u at offset %llu has no fields: its %s",
-		                         r->type, (unsigned long long)r->offset,
-		                         record_type_name(r->type) != NULL ? "event is unknown"
-		                                                           : "type is not known"));
+		return error_set(&f->file.error, SONDE_EUNSUPPORTED, r->offset,
+		        "a record of type %u at offset %llu has no fields: its %s", r->type,
+		        (unsigned long long)r->offset,
+		        record_type_name(r->type) != NULL ? "event is unknown"
+		                                          : "type is not known");
 	}
 	memset(&f->typed.trailer, 0,
 	        sizeof(f->typed) - offsetof(struct sonde_typed_record, trailer));

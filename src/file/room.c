@@ -29,15 +29,9 @@ struct folder {
 	char stranger[NAME_MAX + 1]; /* "": none */
 };
 
-static int status_of(int why)
-{
-	return why == EACCES || why == EPERM || why == EROFS ? SONDE_EPERM : SONDE_EIO;
-}
-
 static int cannot(struct error *err, const char *what, const char *path)
 {
-	return error_set(err, status_of(errno), NO_OFFSET, "cannot %s '%s': %s", what, path,
-	        strerror(errno));
+	return error_errno(err, status_of_errno(errno), errno, "cannot %s '%s'", what, path);
 }
 
 /* An empty file counts: a recorder that found no space left it. */
@@ -215,12 +209,7 @@ static int tree_remove(const struct tree *t, const char *path, struct error *err
 /* Appends advice to the reason. */
 static int refuse(struct error *err, int rc, const char *advice)
 {
-	size_t n = strlen(err->text);
-
-	if (rc != SONDE_ENOMEM) {
-		(void)snprintf(err->text + n, sizeof(err->text) - n, "; %s", advice);
-	}
-	return rc;
+	return rc != SONDE_ENOMEM ? error_append(err, "; %s", advice) : rc;
 }
 
 /* Checks the directory that would be renamed. */
@@ -277,8 +266,8 @@ int file_make_room(const char *path, struct error *err)
 	}
 	TRY(remove_old(old, folder, err));
 	if (rename(path, old) != 0) {
-		return error_set(err, status_of(errno), NO_OFFSET, "cannot rename '%s' to '%s': %s",
-		        path, old, strerror(errno));
+		return error_errno(err, status_of_errno(errno), errno, "cannot rename '%s' to '%s'",
+		        path, old);
 	}
 	return 0;
 }

@@ -14,18 +14,15 @@
 
 static int open_failed(struct error *err, const char *path, int code)
 {
-	int status = code == ENOENT                    ? SONDE_ENOENT
-	             : code == EACCES || code == EPERM ? SONDE_EPERM
-	                                               : SONDE_EIO;
-	const char *hint = "";
+	int status = error_errno(err, status_of_errno(code), code, "cannot open %s", path);
 
 	if (code == ENOENT) {
-		hint = "; record one with: sonde record COMMAND, or name one with -i FILE";
-	} else if (status == SONDE_EPERM) {
-		hint = "; recordings are readable by their owner only";
+		return error_append(
+		        err, "; record one with: sonde record COMMAND, or name one with -i FILE");
 	}
-	return error_set(
-	        err, status, NO_OFFSET, "cannot open %s: %s%s", path, strerror(code), hint);
+	return status != SONDE_EPERM
+	               ? status
+	               : error_append(err, "; recordings are readable by their owner only");
 }
 
 /* Opens an unnamed file in TMPDIR, /var/tmp (usually on a disk) or /tmp. */
@@ -159,8 +156,7 @@ int spool_finish(struct spool *s, struct source *out, struct error *err)
 	}
 	rc = write_all(s->fd, s->buffer, s->n, err);
 	if (rc == 0 && map_fd(out, s->fd, s->size) < 0) {
-		rc = error_set(err, SONDE_EIO, NO_OFFSET, "cannot map a temporary file: %s",
-		        strerror(errno));
+		rc = error_errno(err, SONDE_EIO, errno, "cannot map a temporary file");
 	}
 	spool_fini(s);
 	return rc;
@@ -192,8 +188,8 @@ static int copy_fd(struct source *s, int fd, const char *path, struct error *err
 			return spool_finish(&spool, s, err);
 		}
 		if (n < 0 && errno != EINTR) {
-			rc = error_set(err, SONDE_EIO, spool.size, "cannot read %s: %s", path,
-			        strerror(errno));
+			(void)error_set(err, SONDE_EIO, spool.size, "%s", strerror(errno));
+			rc = error_wrap(err, "cannot read %s", path);
 			break;
 		}
 		if (n > 0) {

@@ -12,13 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int write_failed(struct sonde_writer *w, int status)
-{
-	w->shown = (struct sonde_error){
-	        .status = status, .offset = w->error.offset, .text = w->error.text};
-	return status;
-}
-
 int write_misuse(struct sonde_writer *w, const char *text)
 {
 	return error_set(&w->error, SONDE_EARG, NO_OFFSET, "%s", text);
@@ -31,14 +24,12 @@ struct sonde_writer *sonde_writer_new(const struct sonde_writer_options *options
 	if (w == NULL) {
 		return NULL;
 	}
-	w->shown.status = options_copy(&w->o, sizeof(w->o), options, &w->error);
+	(void)options_copy(&w->o, sizeof(w->o), options, &w->error);
 	if (w->o.container == 0) {
 		w->o.container = SONDE_CONTAINER_FILE;
 	}
 	w->swap = w->o.order != SONDE_ORDER_HOST &&
 	          (w->o.order == SONDE_ORDER_BIG) != HOST_BIG_ENDIAN;
-	w->shown.text = w->error.text;
-	w->shown.offset = NO_OFFSET;
 	return w;
 }
 
@@ -82,7 +73,7 @@ void sonde_writer_free(struct sonde_writer *w)
 
 const struct sonde_error *sonde_writer_error(const struct sonde_writer *w)
 {
-	return &w->shown;
+	return error_show(&w->error);
 }
 
 /* ---- events and features ---- */
@@ -267,13 +258,11 @@ static int names_set(struct sonde_writer *w)
 
 static int cannot_create(struct sonde_writer *w, const char *path)
 {
-	int status = errno == EACCES || errno == EPERM || errno == EROFS ? SONDE_EPERM
-	             : errno == ENOENT                                   ? SONDE_ENOENT
-	                                                                 : SONDE_EIO;
+	bool full = errno == ENOSPC || errno == EDQUOT;
 
-	return error_set(&w->error, status, 0, "cannot create %s: %s%s", path, strerror(errno),
-	        errno == ENOSPC || errno == EDQUOT ? "; make room or write to another file system"
-	                                           : "");
+	(void)error_errno(&w->error, status_of_errno(errno), errno, "cannot create %s", path);
+	return error_append(
+	        &w->error, "%s", full ? "; make room or write to another file system" : "");
 }
 
 /* Adds a file for a descriptor, which the writer owns if `owned`, even after a failure. */
@@ -348,8 +337,8 @@ static int directory_make(struct sonde_writer *w, const char *path)
 		return error_nomem(&w->error);
 	}
 	if (mkdir(path, 0700) < 0) {
-		return error_set(&w->error, errno == EACCES ? SONDE_EPERM : SONDE_EIO, NO_OFFSET,
-		        "cannot make the directory %s: %s", path, strerror(errno));
+		return error_errno(&w->error, errno == EACCES ? SONDE_EPERM : SONDE_EIO, errno,
+		        "cannot make the directory %s", path);
 	}
 	store_u64(version, 1, w->swap);
 	if (feature_find(w, FEATURE_DIR_FORMAT) == NULL) {

@@ -30,7 +30,6 @@ struct write_stream {
 struct sonde_writer {
 	struct sonde_writer_options o;
 	struct error error;
-	struct sonde_error shown;
 	bool swap; /* the file's byte order is not the host's */
 	bool opened, closed;
 	char *directory; /* NULL: a single file */
@@ -46,17 +45,15 @@ struct sonde_writer {
 
 #define RECORD_SIZE_MAX 0xfff8u /* bytes */
 
-/* Stores the failure for sonde_writer_error; returns its status. */
-int write_failed(struct sonde_writer *w, int status);
 /* For wrong calls: SONDE_EARG. */
 int write_misuse(struct sonde_writer *w, const char *text);
 
 /* Public functions begin with it: after a failure all calls fail with its status. */
 #define WRITER_TRY(w, expr)                                                                        \
 	do {                                                                                       \
-		int try_rc_ = (w)->shown.status < 0 ? (w)->shown.status : (expr);                  \
+		int try_rc_ = error_status(&(w)->error) < 0 ? error_status(&(w)->error) : (expr);  \
 		if (try_rc_ < 0) {                                                                 \
-			return write_failed((w), try_rc_);                                         \
+			return error_ensure(&(w)->error, try_rc_);                                 \
 		}                                                                                  \
 	} while (0)
 

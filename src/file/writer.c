@@ -34,8 +34,9 @@ static int output_failed(const struct file_writer *w, uint64_t at, struct error 
 	} else if (full) {
 		hint = "; what was written so far is kept";
 	}
-	return error_set(err, w->standard ? SONDE_EOUTPUT : SONDE_EIO, at, "cannot write %s: %s%s",
-	        name, strerror(errno), hint);
+	(void)error_set(
+	        err, w->standard ? SONDE_EOUTPUT : SONDE_EIO, at, "%s%s", strerror(errno), hint);
+	return error_wrap(err, "cannot write %s", name);
 }
 
 static int write_at(

@@ -48,8 +48,8 @@ struct kcore {
 
 static int cannot(struct error *err, const char *what, const char *name)
 {
-	return error_set(err, errno == EACCES || errno == EPERM ? SONDE_EPERM : SONDE_EIO,
-	        NO_OFFSET, "cannot %s %s: %s", what, name, strerror(errno));
+	return error_errno(err, errno == EACCES || errno == EPERM ? SONDE_EPERM : SONDE_EIO, errno,
+	        "cannot %s %s", what, name);
 }
 
 static bool read_at(int fd, void *buf, size_t n, uint64_t at)

@@ -50,10 +50,10 @@ int host_tasks_add(struct host_tasks *t, pid_t tid, struct error *err)
 
 static int not_there(const char *what, pid_t id, struct error *err)
 {
-	bool gone = errno == ENOENT || errno == ESRCH;
-
-	return error_set(err, SONDE_ENOENT, NO_OFFSET, "there is no %s %d%s%s", what, (int)id,
-	        gone ? "" : ": ", gone ? "" : strerror(errno));
+	if (errno == ENOENT || errno == ESRCH) {
+		return error_set(err, SONDE_ENOENT, NO_OFFSET, "there is no %s %d", what, (int)id);
+	}
+	return error_errno(err, SONDE_ENOENT, errno, "there is no %s %d", what, (int)id);
 }
 
 static int add_process(struct host_tasks *t, int root, pid_t pid, struct error *err)
@@ -169,8 +169,7 @@ static int add_some(struct host_tasks *t, int root, const uid_t *uid, struct err
 	int rc = 0;
 
 	if (proc_list_numbers(root, "proc", &list, &n) < 0) {
-		return error_set(
-		        err, SONDE_EIO, NO_OFFSET, "cannot list /proc: %s", strerror(errno));
+		return error_errno(err, SONDE_EIO, errno, "cannot list /proc");
 	}
 	for (i = 0; rc >= 0 && i < n; i++) {
 		if (uid == NULL || (owned_by(root, list[i], &owner) && owner == *uid)) {

@@ -43,9 +43,11 @@ static void run_child(
 
 static int cannot(struct error *err, const char *what)
 {
-	return error_set(err, errno == EMFILE ? SONDE_ELIMIT : SONDE_EIO, NO_OFFSET,
-	        "cannot %s: %s%s", what, strerror(errno),
-	        errno == EMFILE ? "; raise the limit with 'ulimit -n'" : "");
+	const char *hint = errno == EMFILE ? "; raise the limit with 'ulimit -n'" : "";
+
+	(void)error_errno(
+	        err, errno == EMFILE ? SONDE_ELIMIT : SONDE_EIO, errno, "cannot %s", what);
+	return error_append(err, "%s", hint);
 }
 
 static void close_both(const int fds[2])
@@ -117,8 +119,7 @@ int host_workload_go(struct host_workload *w, const char *command, struct error 
 	} while (got < 0 && errno == EINTR);
 	close_fd(&w->exec_fd);
 	if (got > 0) {
-		return error_set(err, SONDE_ENOENT, NO_OFFSET, "cannot run '%s': %s", command,
-		        strerror(why));
+		return error_errno(err, SONDE_ENOENT, why, "cannot run '%s'", command);
 	}
 	return 0;
 }

@@ -16,8 +16,7 @@ static int map_fd(struct image_file *f, int fd, const char *path, struct error *
 	void *map;
 
 	if (fstat(fd, &st) != 0) {
-		return error_set(
-		        err, SONDE_EIO, NO_OFFSET, "cannot stat %s: %s", path, strerror(errno));
+		return error_errno(err, SONDE_EIO, errno, "cannot stat %s", path);
 	}
 	/*
 	 * Other files, such as devices and pipes, could block for ever or change while being read.
@@ -30,8 +29,7 @@ static int map_fd(struct image_file *f, int fd, const char *path, struct error *
 	}
 	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (map == MAP_FAILED) {
-		return error_set(
-		        err, SONDE_EIO, NO_OFFSET, "cannot map %s: %s", path, strerror(errno));
+		return error_errno(err, SONDE_EIO, errno, "cannot map %s", path);
 	}
 	f->map = map;
 	f->bytes = (struct span){.p = map, .n = (size_t)st.st_size};
@@ -45,9 +43,9 @@ int image_file_open(struct image_file *f, const char *path, struct error *err)
 
 	*f = (struct image_file){0};
 	if (fd < 0) {
-		return error_set(err,
-		        errno == ENOENT || errno == ENOTDIR ? SONDE_ENOENT : SONDE_EIO, NO_OFFSET,
-		        "cannot open %s: %s", path, strerror(errno));
+		return error_errno(err,
+		        errno == ENOENT || errno == ENOTDIR ? SONDE_ENOENT : SONDE_EIO, errno,
+		        "cannot open %s", path);
 	}
 	rc = map_fd(f, fd, path, err);
 	close(fd);
@@ -87,8 +85,7 @@ static int read_all(struct image_text *t, int fd, const char *path, struct error
 		}
 		got = read(fd, t->bytes + t->size, cap - t->size);
 		if (got < 0 && errno != EINTR) {
-			return error_set(err, SONDE_EIO, NO_OFFSET, "cannot read %s: %s", path,
-			        strerror(errno));
+			return error_errno(err, SONDE_EIO, errno, "cannot read %s", path);
 		}
 		t->size += got > 0 ? (size_t)got : 0;
 	}
@@ -103,9 +100,9 @@ int image_text_read(struct image_text *t, const char *path, struct error *err)
 
 	*t = (struct image_text){0};
 	if (fd < 0) {
-		return error_set(err,
-		        errno == ENOENT || errno == ENOTDIR ? SONDE_ENOENT : SONDE_EIO, NO_OFFSET,
-		        "cannot open %s: %s", path, strerror(errno));
+		return error_errno(err,
+		        errno == ENOENT || errno == ENOTDIR ? SONDE_ENOENT : SONDE_EIO, errno,
+		        "cannot open %s", path);
 	}
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
 		close(fd);

@@ -385,8 +385,9 @@ static int check_all(struct check *c, const char *path)
 	struct span s;
 
 	if (file_open(&c->file, path) < 0 || file_inflate(&c->file) < 0) {
-		TRY(c->file.error.status == SONDE_ENOMEM ? SONDE_ENOMEM : 0);
-		problem_put(c, PROBLEM_SECTION, c->file.error.offset, c->file.error.text);
+		TRY(error_status(&c->file.error) == SONDE_ENOMEM ? SONDE_ENOMEM : 0);
+		problem_put(
+		        c, PROBLEM_SECTION, error_show(&c->file.error)->offset, c->file.error.text);
 		return SONDE_UNUSABLE;
 	}
 	s = file_feature(&c->file, FEATURE_NRCPUS);

@@ -8,7 +8,7 @@ int inspect_misuse(const struct error *why, char *message, size_t message_size)
 	if (message != NULL) {
 		(void)snprintf(message, message_size, "%s", why->text);
 	}
-	return why->status;
+	return error_status(why);
 }
 
 int inspect_of_file(const struct inspect_of_file *job, sonde_write_fn write, void *arg)

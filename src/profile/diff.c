@@ -152,7 +152,7 @@ struct sonde_profile_diff *sonde_profile_diff_new(
 	int rc = d != NULL ? diff_make(d, before, after) : SONDE_ENOMEM;
 
 	if (rc < 0) {
-		(void)profile_failed(after, rc);
+		(void)error_ensure(&after->error, rc);
 		sonde_profile_diff_free(d);
 		return NULL;
 	}

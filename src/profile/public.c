@@ -7,16 +7,6 @@
 
 #define SORT_USUAL "comm,dso,sym"
 
-int profile_failed(struct sonde_profile *p, int rc)
-{
-	if (p->error.status != rc) {
-		(void)error_set(&p->error, rc, NO_OFFSET, "%s", sonde_status_text(rc));
-	}
-	p->shown = (struct sonde_error){
-	        .status = rc, .offset = p->error.offset, .text = p->error.text};
-	return rc;
-}
-
 static int key_choose(struct sonde_profile *p, const char *word, size_t n)
 {
 	unsigned id = field_find(SONDE_FIELD_KEY, word, n);
@@ -72,8 +62,6 @@ struct sonde_profile *sonde_profile_new(const struct sonde_profile_options *opti
 	if (p == NULL) {
 		return NULL;
 	}
-	p->shown.text = p->error.text;
-	p->shown.offset = NO_OFFSET;
 	if (root_name(p) < 0) {
 		sonde_profile_free(p);
 		return NULL;
@@ -83,7 +71,7 @@ struct sonde_profile *sonde_profile_new(const struct sonde_profile_options *opti
 		rc = keys_choose(p);
 	}
 	if (rc < 0) {
-		p->failed = profile_failed(p, rc);
+		p->failed = error_ensure(&p->error, rc);
 	}
 	return p;
 }
@@ -111,7 +99,7 @@ void sonde_profile_free(struct sonde_profile *p)
 
 const struct sonde_error *sonde_profile_error(const struct sonde_profile *p)
 {
-	return &p->shown;
+	return error_show(&p->error);
 }
 
 /* The words of a failure in a session are the profile's too. */
@@ -120,10 +108,10 @@ static int add_failed(struct sonde_profile *p, const struct sonde_session *s, in
 	const struct sonde_error *e = sonde_session_error(s);
 
 	if (e->status == rc) {
-		(void)error_set(&p->error, rc, e->offset, "%s", e->text);
+		(void)error_take(&p->error, e);
 	}
-	p->failed = profile_failed(p, rc);
-	return rc;
+	p->failed = error_ensure(&p->error, rc);
+	return p->failed;
 }
 
 int sonde_profile_add(struct sonde_profile *p, struct sonde_session *s)

@@ -38,7 +38,6 @@ struct profile_named_row {
 struct sonde_profile {
 	struct sonde_profile_options options;
 	struct error error;
-	struct sonde_error shown;
 	int failed; /* for good, by the options or while a session was added: the status; else 0 */
 	uint8_t keys[FIELD_COUNT]; /* as chosen */
 	uint8_t above[FIELD_COUNT]; /* those of the sample, not of its frame */
@@ -92,7 +91,5 @@ int profile_texts_compare(const struct sonde_profile *p, const struct sonde_prof
         const struct sonde_profile_row *y);
 /* Numbers frames and rows in the order in which they are shown. SONDE_ENOMEM. */
 int profile_names_sort(struct sonde_profile *p);
-/* Makes rc what sonde_profile_error shows, with the words that are in p->error for it; returns rc. */
-int profile_failed(struct sonde_profile *p, int rc);
 
 #endif

@@ -182,7 +182,7 @@ struct sonde_profile_tree *sonde_profile_tree_new(
 	int rc = t != NULL ? tree_make(t, p, options) : SONDE_ENOMEM;
 
 	if (rc < 0) {
-		(void)profile_failed(p, rc);
+		(void)error_ensure(&p->error, rc);
 		sonde_profile_tree_free(t);
 		return NULL;
 	}
@@ -329,7 +329,7 @@ int sonde_profile_tree_open(struct sonde_profile_tree *t, const struct sonde_pro
 	for (size_t i = 0; i < t->nmade; i++) {
 		t->slots[t->made[i].frame] = 0;
 	}
-	return rc < 0 ? profile_failed(t->profile, rc) : 1;
+	return rc < 0 ? error_ensure(&t->profile->error, rc) : 1;
 }
 
 void sonde_profile_tree_close(struct sonde_profile_tree *t, const struct sonde_profile_node *shown)

@@ -14,8 +14,8 @@
 
 static int failed(const char *what, const char *name, struct error *err)
 {
-	return error_set(err, errno == EACCES || errno == EPERM ? SONDE_EPERM : SONDE_EIO,
-	        NO_OFFSET, "cannot %s %s: %s", what, name, strerror(errno));
+	return error_errno(err, errno == EACCES || errno == EPERM ? SONDE_EPERM : SONDE_EIO, errno,
+	        "cannot %s %s", what, name);
 }
 
 /* Returns the next entry of a folder except "." and ".."; NULL at the end. */

@@ -13,9 +13,7 @@
 
 static int writer_failed(struct output *o)
 {
-	const struct sonde_error *e = sonde_writer_error(o->writer);
-
-	return error_set(o->error, e->status, e->offset, "%s", e->text);
+	return error_take(o->error, sonde_writer_error(o->writer));
 }
 
 #define WRITE(o, expr)                                                                             \

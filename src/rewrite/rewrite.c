@@ -26,7 +26,7 @@ struct rewriter_stage {
 struct sonde_rewriter {
 	struct sonde_rewriter_options o;
 	struct error error;
-	struct sonde_error shown;
+	int failure; /* status of the first one, which ends all that follows; 0: none */
 	enum phase phase;
 	struct sonde_file *in;
 	char *path; /* of the input */
@@ -40,12 +40,11 @@ struct sonde_rewriter {
 
 static int failed(struct sonde_rewriter *rw, int status)
 {
-	if (rw->error.status >= 0) { /* the stage set no error */
+	if (error_status(&rw->error) >= 0) { /* the stage set no error */
 		(void)error_set(&rw->error, status, NO_OFFSET,
 		        "a stage of the rewriting failed: %s", sonde_status_text(status));
 	}
-	rw->shown = (struct sonde_error){
-	        .status = status, .offset = rw->error.offset, .text = rw->error.text};
+	rw->failure = status;
 	return status;
 }
 
@@ -57,7 +56,7 @@ static int misuse(struct sonde_rewriter *rw, const char *text)
 /* Public functions begin with it: after a failure all calls fail with its status. */
 #define REWRITER_TRY(rw, expr)                                                                     \
 	do {                                                                                       \
-		int try_rc_ = (rw)->shown.status < 0 ? (rw)->shown.status : (expr);                \
+		int try_rc_ = (rw)->failure < 0 ? (rw)->failure : (expr);                          \
 		if (try_rc_ < 0) {                                                                 \
 			return failed((rw), try_rc_);                                              \
 		}                                                                                  \
@@ -86,9 +85,7 @@ struct sonde_rewriter *sonde_rewriter_new(const struct sonde_rewriter_options *o
 	if (rw == NULL) {
 		return NULL;
 	}
-	rw->shown.status = options_copy(&rw->o, sizeof(rw->o), options, &rw->error);
-	rw->shown.text = rw->error.text;
-	rw->shown.offset = NO_OFFSET;
+	rw->failure = options_copy(&rw->o, sizeof(rw->o), options, &rw->error);
 	rw->out.error = &rw->error;
 	rw->repair.output = &rw->out;
 	repair = repair_stage(&rw->repair);
@@ -116,14 +113,13 @@ void sonde_rewriter_free(struct sonde_rewriter *rw)
 
 const struct sonde_error *sonde_rewriter_error(const struct sonde_rewriter *rw)
 {
-	return &rw->shown;
+	return error_show(&rw->error);
 }
 
 static int rewriter_open(struct sonde_rewriter *rw, const char *path)
 {
 	const struct sonde_file_options o = {
 	        .size = sizeof(o), .on_diag = rw->o.on_diag, .diag_arg = rw->o.diag_arg};
-	const struct sonde_error *e;
 
 	if (rw->phase != PHASE_NEW) {
 		return misuse(rw, "this rewriter has an input already");
@@ -136,8 +132,7 @@ static int rewriter_open(struct sonde_rewriter *rw, const char *path)
 	rw->out.in = reader_file(rw->in);
 	rw->out.in->check_owner = rw->o.check_owner;
 	if (sonde_file_open(rw->in, path) < 0) {
-		e = sonde_file_error(rw->in);
-		return error_set(&rw->error, e->status, e->offset, "%s", e->text);
+		return error_take(&rw->error, sonde_file_error(rw->in));
 	}
 	rw->phase = PHASE_OPEN;
 	return 0;
@@ -177,7 +172,7 @@ struct sonde_file *sonde_rewriter_file(struct sonde_rewriter *rw)
 /* Of a call of a stage: also the failure of a function whose status it did not look at. */
 static int result_of(const struct sonde_rewriter *rw, int rc)
 {
-	return rw->shown.status < 0 ? rw->shown.status : rc;
+	return rw->failure < 0 ? rw->failure : rc;
 }
 
 /* To the stage whose turn it is, or to the output. */

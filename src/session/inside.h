@@ -36,7 +36,6 @@ void session_shown_fini(struct session_shown *shown);
 struct sonde_session {
 	struct sonde_session_options options;
 	struct error error;
-	struct sonde_error *shown; /* what sonde_session_error gives out */
 	struct diag_sink diags;
 	struct sonde_file *reader;
 	struct file *file; /* of the reader */

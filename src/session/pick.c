@@ -39,8 +39,7 @@ static int list_file(struct pick *p, struct pick_list *list, const char *path, s
 	int rc = 0;
 
 	if (file == NULL) {
-		return error_set(
-		        err, SONDE_EARG, NO_OFFSET, "cannot read %s: %s", path, strerror(errno));
+		return error_errno(err, SONDE_EARG, errno, "cannot read %s", path);
 	}
 	while (rc == 0 && total < LIST_FILE_MAX && (n = getline(&line, &size, file)) >= 0) {
 		total += (size_t)n;

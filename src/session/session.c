@@ -21,11 +21,8 @@ struct sonde_session *sonde_session_new(const struct sonde_session_options *opti
 	if (s == NULL) {
 		return NULL;
 	}
-	s->shown = calloc(1, sizeof(*s->shown));
 	s->reader = sonde_file_new(NULL);
-	if (s->shown == NULL || s->reader == NULL) {
-		sonde_file_free(s->reader);
-		free(s->shown);
+	if (s->reader == NULL) {
 		free(s);
 		return NULL;
 	}
@@ -66,16 +63,12 @@ void sonde_session_free(struct sonde_session *s)
 	free(s->events);
 	free(s->build_ids);
 	session_reads_fini(&s->reads);
-	free(s->shown);
 	free(s);
 }
 
 const struct sonde_error *sonde_session_error(const struct sonde_session *s)
 {
-	s->shown->status = s->error.status;
-	s->shown->offset = s->error.offset;
-	s->shown->text = s->error.text;
-	return s->shown;
+	return error_show(&s->error);
 }
 
 static int add_build_id(
@@ -194,7 +187,7 @@ static int open_input(struct sonde_session *s, const struct input *in)
 	int rc;
 
 	if (s->misused) {
-		return s->error.status;
+		return error_status(&s->error);
 	}
 	if (s->opened) {
 		return error_set(
@@ -202,17 +195,15 @@ static int open_input(struct sonde_session *s, const struct input *in)
 	}
 	s->opened = true;
 	if (s->options.kallsyms != NULL && access(s->options.kallsyms, R_OK) != 0) {
-		return error_set(&s->error, SONDE_ENOENT, NO_OFFSET,
-		        "cannot read the symbols of the kernel from %s: %s", s->options.kallsyms,
-		        strerror(errno));
+		return error_errno(&s->error, SONDE_ENOENT, errno,
+		        "cannot read the symbols of the kernel from %s", s->options.kallsyms);
 	}
 	s->file->check_owner = s->options.check_owner;
 	rc = in->fd != NULL     ? file_open_fd(s->file, *in->fd)
 	     : in->path != NULL ? file_open(s->file, in->path)
 	                        : file_open_bytes(s->file, in->bytes, "memory");
 	if (rc < 0) {
-		s->error = s->file->error;
-		return rc;
+		return error_take(&s->error, error_show(&s->file->error));
 	}
 	return add_file(s) < 0 ? error_nomem(&s->error) : 0;
 }
@@ -227,8 +218,7 @@ int session_open_records(struct sonde_session *s)
 	int rc = file_inflate(s->file);
 
 	if (rc < 0) {
-		s->error = s->file->error;
-		return rc;
+		return error_take(&s->error, error_show(&s->file->error));
 	}
 	reader_begin(s->reader);
 	if (s->options.kallsyms == NULL) {

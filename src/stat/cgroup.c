@@ -63,10 +63,10 @@ int stat_cgroup_open(struct sonde_stat *s, const char *name)
 	int fd = host_cgroup_open(s->root_fd, mount, name, strlen(name));
 
 	if (fd < 0) {
-		return error_set(&s->error, SONDE_ENOENT, NO_OFFSET,
-		        mounted ? "there is no cgroup '%s' below %s: %s"
-		                : "no cgroup file system is mounted for '%s'%s: %s",
-		        name, mount, strerror(errno));
+		return error_errno(&s->error, SONDE_ENOENT, errno,
+		        mounted ? "there is no cgroup '%s' below %s"
+		                : "no cgroup file system is mounted for '%s'%s",
+		        name, mount);
 	}
 	return fd;
 }

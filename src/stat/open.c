@@ -373,9 +373,9 @@ static int open_event(struct sonde_stat *s, size_t e)
 		}
 		if (rc == 0 && o->fds[i] >= 0 && filter != NULL &&
 		        s->kernel->set_filter(o->fds[i], filter) < 0) {
-			rc = error_set(&s->error, SONDE_EARG, NO_OFFSET,
-			        "the kernel refuses the filter '%s' for '%s': %s", filter,
-			        s->set.events[e].name, strerror(errno));
+			rc = error_errno(&s->error, SONDE_EARG, errno,
+			        "the kernel refuses the filter '%s' for '%s'", filter,
+			        s->set.events[e].name);
 		}
 	}
 	if (cgroup_fd >= 0) {
@@ -449,9 +449,8 @@ int stat_enable(struct sonde_stat *s, bool on)
 			int fd = s->opened[e].fds[i];
 
 			if (fd >= 0 && s->kernel->enable(fd, on, false) < 0) {
-				return error_set(&s->error, SONDE_EIO, NO_OFFSET,
-				        "cannot start '%s': %s", s->set.events[e].name,
-				        strerror(errno));
+				return error_errno(&s->error, SONDE_EIO, errno, "cannot start '%s'",
+				        s->set.events[e].name);
 			}
 		}
 	}
@@ -478,8 +477,7 @@ static int read_failed(struct sonde_stat *s, size_t e, ssize_t got)
 	if (got >= 0) {
 		return 0; /* pinned, and no counter was free: not counted */
 	}
-	return error_set(&s->error, SONDE_EIO, NO_OFFSET, "cannot read '%s': %s",
-	        s->set.events[e].name, strerror(errno));
+	return error_errno(&s->error, SONDE_EIO, errno, "cannot read '%s'", s->set.events[e].name);
 }
 
 /* Stores a value for the event, or for the member of its group with the value's id. */

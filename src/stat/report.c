@@ -458,14 +458,14 @@ static int read_all(struct report *r, const char *input)
 	int rc = sonde_file_open(r->file, input);
 
 	if (rc < 0) {
-		return error_set(&r->error, rc, NO_OFFSET, "%s", sonde_file_error(r->file)->text);
+		return error_take(&r->error, sonde_file_error(r->file));
 	}
 	TRY(read_events(r));
 	while ((rc = sonde_file_next(r->file, &raw)) > 0) {
 		TRY(read_record(r, raw, &counts));
 	}
 	if (rc < 0) {
-		return error_set(&r->error, rc, NO_OFFSET, "%s", sonde_file_error(r->file)->text);
+		return error_take(&r->error, sonde_file_error(r->file));
 	}
 	if (counts == 0) {
 		return error_set(&r->error, SONDE_EFORMAT, NO_OFFSET,

@@ -118,9 +118,7 @@ int sonde_stat_workload_status(const struct sonde_stat *s)
 
 const struct sonde_error *sonde_stat_error(struct sonde_stat *s)
 {
-	s->public_error = (struct sonde_error){
-	        .status = s->error.status, .offset = s->error.offset, .text = s->error.text};
-	return &s->public_error;
+	return error_show(&s->error);
 }
 
 /* ---- printing ---- */
@@ -213,7 +211,7 @@ static int tell(struct sonde_stat *s, enum sonde_stat_moment moment)
 {
 	int rc = s->options.moment != NULL ? s->options.moment(s->options.moment_arg, moment) : 0;
 
-	if (rc < 0 && s->error.status == 0) {
+	if (rc < 0 && error_status(&s->error) == 0) {
 		return error_set(&s->error, rc, NO_OFFSET, "ended as asked for");
 	}
 	return rc < 0 ? rc : 0;
@@ -303,9 +301,7 @@ static int wait_for(struct sonde_stat *s, const struct waiting *w, uint64_t ns)
 	int rc = ppoll(fds, 3, &t, NULL);
 
 	if (rc < 0) {
-		return errno == EINTR ? 0
-		                      : error_set(&s->error, SONDE_EIO, NO_OFFSET,
-		                                "poll failed: %s", strerror(errno));
+		return errno == EINTR ? 0 : error_errno(&s->error, SONDE_EIO, errno, "poll failed");
 	}
 	if (rc == 0) {
 		return ended_unseen(s, w);
@@ -630,7 +626,7 @@ int sonde_stat_run(struct sonde_stat *s, sonde_write_fn write, void *arg)
 	size_t i;
 
 	if (s->misused) {
-		return s->error.status;
+		return error_status(&s->error);
 	}
 	TRY(check(s));
 	TRY(stat_plan(s));

@@ -221,7 +221,6 @@ struct sonde_stat {
 	int root_fd;
 	struct error error;
 	bool misused; /* the options are wrong: it cannot run */
-	struct sonde_error public_error;
 	struct event_list events;
 	char **each; /* cgroups of --for-each-cgroup */
 	size_t neach, each_cap;

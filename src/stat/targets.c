@@ -103,8 +103,8 @@ static int add_cpus(struct sonde_stat *s)
 	}
 	if (proc_read_cpus(s->root_fd, "sys/devices/system/cpu/online", &list, &n) < 0) {
 		free(list);
-		return error_set(&s->error, SONDE_EIO, NO_OFFSET,
-		        "cannot read which cpus are on-line: %s", strerror(errno));
+		return error_errno(
+		        &s->error, SONDE_EIO, errno, "cannot read which cpus are on-line");
 	}
 	s->set.cpus = calloc(n + 1, sizeof(*s->set.cpus));
 	for (i = 0; s->set.cpus != NULL && i < n; i++) {

@@ -151,8 +151,7 @@ int stat_writer_open(struct stat_writer **out, const char *path, const struct st
 		w->file.fd = open(path, O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0600);
 	}
 	if (w->file.fd < 0) {
-		return error_set(
-		        err, SONDE_EIO, NO_OFFSET, "cannot create '%s': %s", path, strerror(errno));
+		return error_errno(err, SONDE_EIO, errno, "cannot create '%s'", path);
 	}
 	return start_file(w, err);
 }

@@ -138,7 +138,7 @@ static int load_vdso(struct loader *l, struct error *err)
 		return SONDE_OK;
 	}
 	if (image_elf_open(&l->object.elf, s, err) < 0) {
-		return err->status;
+		return error_status(err);
 	}
 	if (l->where.id.size != 0 && !same_id(&l->object.elf.build_id, &l->where.id)) {
 		image_elf_close(&l->object.elf);

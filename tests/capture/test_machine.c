@@ -224,6 +224,9 @@ static void test_permission(const struct fixture *f, int64_t paranoid, const cha
 	if (!ok(strstr(sonde_recorder_error(r)->text, says) != NULL, says)) {
 		printf("#   got %s\n", sonde_recorder_error(r)->text);
 	}
+	ok(sonde_recorder_error(r)->cause != NULL &&
+	                strstr(sonde_recorder_error(r)->cause->text, "not allowed") == NULL,
+	        "what stands in the way is the cause");
 	refuse = 0;
 	sonde_recorder_free(r);
 }

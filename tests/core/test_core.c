@@ -9,6 +9,7 @@
 #include "core/text.h"
 #include "tests/tap.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 static void test_cursor(void)
@@ -115,15 +116,71 @@ static void test_pool(void)
 	ok(pool_default_jobs() >= 1, "there is at least one processor");
 }
 
+/* Five failures: the text has all of them, the chain the first four. */
+static void test_error_chain(void)
+{
+	struct error e = {0}, copy = {0};
+	const struct sonde_error *last;
+	char long_words[2 * ERROR_TEXT_MAX];
+	unsigned n = 1;
+
+	ok(error_errno(&e, SONDE_EIO, EACCES, "cannot open %s", "x") == SONDE_EIO,
+	        "error_errno returns the status that it was given");
+	eq_str(error_show(&e)->text, "cannot open x: Permission denied",
+	        "the text of error_errno ends with that of the errno");
+	ok(error_show(&e)->cause->status == SONDE_EPERM,
+	        "the cause that error_errno sets has the status of the errno");
+	(void)error_append(&e, "; run as %s", "root");
+	eq_str(error_show(&e)->cause->text, "Permission denied; run as root",
+	        "error_append adds to the text of the cause, too");
+	(void)error_wrap(&e, "c");
+	(void)error_wrap(&e, "d");
+	(void)error_wrap(&e, "e");
+	eq_str(error_show(&e)->text, "e: d: c: cannot open x: Permission denied; run as root",
+	        "the text has more causes than the chain");
+	for (last = error_show(&e); last->cause != NULL; last = last->cause) {
+		n++;
+	}
+	eq_u64(n, ERROR_CHAIN_MAX, "the chain has at most ERROR_CHAIN_MAX failures");
+	eq_str(last->text, "cannot open x: Permission denied; run as root",
+	        "the last failure of a full chain has the texts of all that led to it");
+	ok(error_take(&copy, error_show(&e)) == SONDE_EIO, "error_take returns the status");
+	(void)error_set(&e, SONDE_EARG, NO_OFFSET, "other");
+	eq_str(error_show(&copy)->text, "e: d: c: cannot open x: Permission denied; run as root",
+	        "a failure that error_take copied stays when the other one changes");
+	eq_str(error_show(&copy)->cause->cause->text,
+	        "c: cannot open x: Permission denied; run as root", "error_take copies causes");
+	memset(long_words, 'x', sizeof(long_words));
+	long_words[sizeof(long_words) - 1] = '\0';
+	(void)error_wrap(&copy, "%.*s", ERROR_TEXT_MAX - 20, long_words);
+	eq_u64(strlen(error_show(&copy)->text), ERROR_TEXT_MAX - 1,
+	        "a long text is cut at ERROR_TEXT_MAX");
+	eq_str(error_show(&copy)->cause->text, "e: d: c: cannot o",
+	        "the text of a cause is cut with the text that it ends");
+	eq_str(error_show(&copy)->cause->cause->cause->text, "c: cannot o",
+	        "the text of every cause is cut");
+	(void)error_wrap(&copy, "%s", long_words);
+	ok(error_show(&copy)->cause == NULL, "words that fill the text leave no cause");
+}
+
 static void test_error(void)
 {
-	struct error e = {0};
+	struct error e = {0}, none = {0};
 
 	eq_u64(error_set(&e, SONDE_EIO, 5, "cannot read %s", "x") == SONDE_EIO, 1,
 	        "error_set returns the status");
-	(void)error_wrap(&e, "report failed: ");
-	eq_str(e.text, "report failed: cannot read x",
-	        "error_wrap puts a cause in front of the text");
+	ok(error_show(&e)->cause == NULL, "error_set makes a failure without a cause");
+	ok(error_wrap(&e, "report %d failed", 1) == SONDE_EIO, "error_wrap keeps the status");
+	eq_str(error_show(&e)->text, "report 1 failed: cannot read x",
+	        "error_wrap puts its words in front of the text");
+	ok(error_show(&e)->offset == 5, "error_wrap keeps the offset");
+	eq_str(error_show(&e)->cause->text, "cannot read x",
+	        "error_wrap makes the failure so far the cause");
+	eq_u64(error_set(&e, SONDE_EARG, NO_OFFSET, "wrong") == SONDE_EARG &&
+	                error_show(&e)->cause == NULL,
+	        1, "error_set forgets the causes of the failure before");
+	ok(error_show(&none)->status == 0 && error_show(&none)->text[0] == '\0',
+	        "an error where nothing failed has status 0 and an empty text");
 	eq_str(sonde_status_text(SONDE_ENOENT), "does not exist", "a status has a text");
 	eq_str(sonde_status_text(-1000), "unknown status", "an unknown status has a text");
 }
@@ -204,6 +261,7 @@ int main(void)
 	test_intern();
 	test_pool();
 	test_error();
+	test_error_chain();
 	test_options();
 	test_arena();
 	test_sort();

@@ -16,6 +16,7 @@ static void print_file(const char *before)
 	AT(sonde_error, status);
 	AT(sonde_error, offset);
 	AT(sonde_error, text);
+	AT(sonde_error, cause);
 	END();
 	BEGIN(sonde_diag);
 	AT(sonde_diag, kind);

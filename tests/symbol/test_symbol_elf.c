@@ -80,7 +80,7 @@ static void test_cut(const struct image_file *f)
 		memcpy(part, f->bytes.p, n);
 		if (symbol_table_from_elf((struct span){.p = part, .n = n}, (struct span){0}, true,
 		            &t, &err) < 0) {
-			good = good && err.status == SONDE_EFORMAT;
+			good = good && error_status(&err) == SONDE_EFORMAT;
 		}
 		symbol_table_free(t);
 		free(part);

@@ -48,9 +48,9 @@ static int map_failed(struct capture_rings *r, int why)
 		        "'ulimit -l' once; ask for less with -m, or raise one of them",
 		        (unsigned long long)r->aux.size / 1024, r->v[0].map_size / 1024);
 	}
-	return error_set(r->err, why == ENOMEM ? SONDE_ENOMEM : SONDE_EIO, NO_OFFSET,
-	        "cannot map an AUX area of %llu kB: %s%s", (unsigned long long)r->aux.size / 1024,
-	        strerror(why), why == ENOMEM ? "; ask for less with -m" : "");
+	(void)error_errno(r->err, why == ENOMEM ? SONDE_ENOMEM : SONDE_EIO, why,
+	        "cannot map an AUX area of %llu kB", (unsigned long long)r->aux.size / 1024);
+	return error_append(r->err, "%s", why == ENOMEM ? "; ask for less with -m" : "");
 }
 
 int capture_aux_map(struct capture_rings *r, size_t ring, int fd, int cpu, pid_t tid)

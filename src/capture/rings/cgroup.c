@@ -15,9 +15,9 @@ static int open_group(struct capture_rings *r, const char *mount, const char *na
 	int fd = host_cgroup_open(r->root, mount, name, n);
 
 	if (fd < 0) {
-		return error_set(r->err, SONDE_ENOENT, NO_OFFSET,
-		        "-G: there is no control group '%.*s': %s/%.*s: %s", (int)n, name, mount,
-		        (int)n, name, strerror(errno));
+		return error_errno(r->err, SONDE_ENOENT, errno,
+		        "-G: there is no control group '%.*s': %s/%.*s", (int)n, name, mount,
+		        (int)n, name);
 	}
 	return fd;
 }

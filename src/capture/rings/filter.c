@@ -13,9 +13,8 @@ static int set_filter(struct capture_rings *r, size_t e, const char *text)
 		        r->kernel->set_filter(r->opened[e].fds[i], text) >= 0) {
 			continue;
 		}
-		return error_set(r->err, errno == EINVAL ? SONDE_EARG : SONDE_EUNSUPPORTED,
-		        NO_OFFSET, "failed to set filter \"%s\" on event %s: %s", text,
-		        r->plan->events.v[e].name, strerror(errno));
+		return error_errno(r->err, errno == EINVAL ? SONDE_EARG : SONDE_EUNSUPPORTED, errno,
+		        "failed to set filter \"%s\" on event %s", text, r->plan->events.v[e].name);
 	}
 	return 0;
 }

@@ -206,8 +206,8 @@ static int map_failed(struct capture_rings *r, int why)
 		        "a ring of %zu pages is not possible: use a power of two", r->pages);
 	}
 	if (why != EPERM) {
-		return error_set(r->err, SONDE_EIO, NO_OFFSET, "cannot map a ring of %zu pages: %s",
-		        r->pages, strerror(why));
+		return error_errno(
+		        r->err, SONDE_EIO, why, "cannot map a ring of %zu pages", r->pages);
 	}
 	(void)proc_read_number(r->root, "proc/sys/kernel/perf_event_mlock_kb", &mlock_kb);
 	return error_set(r->err, SONDE_EPERM, NO_OFFSET,
@@ -259,9 +259,8 @@ static int join_rings(struct capture_rings *r, int *ring_fds)
 			}
 			if (ring_fds[ring] >= 0) {
 				if (r->kernel->redirect(fd, ring_fds[ring]) < 0) {
-					return error_set(r->err, SONDE_EIO, NO_OFFSET,
-					        "cannot share a ring between events: %s",
-					        strerror(errno));
+					return error_errno(r->err, SONDE_EIO, errno,
+					        "cannot share a ring between events");
 				}
 				continue;
 			}
@@ -292,8 +291,7 @@ static int read_ids(struct capture_rings *r, struct capture_fds *o)
 			continue;
 		}
 		if (r->kernel->id(o->fds[i], &o->ids[o->nids]) < 0) {
-			return error_set(r->err, SONDE_EIO, NO_OFFSET,
-			        "cannot read an event's id: %s", strerror(errno));
+			return error_errno(r->err, SONDE_EIO, errno, "cannot read an event's id");
 		}
 		o->nids++;
 	}
@@ -445,9 +443,8 @@ int capture_enable(struct capture_rings *r, size_t event, bool on)
 		/* side-band continues: it is needed to interpret later samples */
 		if ((event == SIZE_MAX ? !r->plan->events.v[e].tracking : e == event) &&
 		        !capture_switch(r, e, on)) {
-			return error_set(r->err, SONDE_EIO, NO_OFFSET, "cannot %s '%s': %s",
-			        on ? "enable" : "disable", r->plan->events.v[e].name,
-			        strerror(errno));
+			return error_errno(r->err, SONDE_EIO, errno, "cannot %s '%s'",
+			        on ? "enable" : "disable", r->plan->events.v[e].name);
 		}
 	}
 	return 0;

@@ -42,10 +42,10 @@ static int refused(struct error *err, const struct event *event, int why)
 		        "CAP_PERFMON",
 		        event->name);
 	}
-	return error_set(err, SONDE_EUNSUPPORTED, NO_OFFSET,
-	        "--switch-output-event: cannot watch '%s' here: %s", event->name,
+	(void)error_set(err, SONDE_EUNSUPPORTED, NO_OFFSET, "%s",
 	        why == ENOENT || why == ENODEV || why == EOPNOTSUPP ? "it is not supported"
 	                                                            : strerror(why));
+	return error_wrap(err, "--switch-output-event: cannot watch '%s' here", event->name);
 }
 
 int capture_triggers_plan(struct capture_triggers *t, const struct sonde_recorder_options *options,
@@ -93,9 +93,8 @@ int capture_triggers_open(struct capture_triggers *t, const struct capture_rings
 		return 0;
 	}
 	if (proc_read_cpus(r->root, "sys/devices/system/cpu/online", &cpus, &n) != 0) {
-		return error_set(r->err, SONDE_EIO, NO_OFFSET,
-		        "--switch-output-event: cannot read which cpus are on-line: %s",
-		        strerror(errno));
+		return error_errno(r->err, SONDE_EIO, errno,
+		        "--switch-output-event: cannot read which cpus are on-line");
 	}
 	rc = open_all(t, r, cpus, n);
 	free(cpus);

@@ -217,7 +217,7 @@ static void *work(void *arg)
 		(void)pthread_mutex_lock(&w->lock);
 		if (rc < 0 && w->rc == 0) {
 			w->rc = rc;
-			w->error = error;
+			(void)error_take(&w->error, error_show(&error));
 		}
 		w->written = lane->writer->data_size;
 		w->busy = false;
@@ -294,7 +294,7 @@ static uint8_t *add(struct chunk *c, enum kind kind, size_t n)
 static int failed(struct lane_worker *w, struct error *err)
 {
 	if (w->rc < 0) {
-		*err = w->error;
+		(void)error_take(err, error_show(&w->error));
 	}
 	return w->rc;
 }

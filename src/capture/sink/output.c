@@ -14,18 +14,12 @@
 #include <time.h>
 #include <unistd.h>
 
-static int status_of(int why)
-{
-	return why == EACCES || why == EPERM || why == EROFS ? SONDE_EPERM
-	       : why == ENOENT                               ? SONDE_ENOENT
-	       : why == EMFILE                               ? SONDE_ELIMIT
-	                                                     : SONDE_EIO;
-}
-
 static int cannot_create(const char *path, struct error *err)
 {
-	return error_set(err, status_of(errno), NO_OFFSET, "cannot create '%s': %s%s", path,
-	        strerror(errno), errno == EMFILE ? "; raise the limit with 'ulimit -n'" : "");
+	const char *hint = errno == EMFILE ? "; raise the limit with 'ulimit -n'" : "";
+
+	(void)error_errno(err, status_of_errno(errno), errno, "cannot create '%s'", path);
+	return error_append(err, "%s", hint);
 }
 
 int capture_output_open(struct capture_output *o, struct error *err)
@@ -75,8 +69,8 @@ static int stamp(struct capture_output *o, char **name, struct error *err)
 		return error_nomem(err);
 	}
 	if (rename(o->name, *name) != 0) {
-		return error_set(err, status_of(errno), NO_OFFSET, "cannot rename '%s' to '%s': %s",
-		        o->name, *name, strerror(errno));
+		return error_errno(err, status_of_errno(errno), errno, "cannot rename '%s' to '%s'",
+		        o->name, *name);
 	}
 	return 0;
 }

@@ -294,8 +294,7 @@ static int stream_loop(struct capture_stream *s, struct pollfd *fds)
 	for (;;) {
 		if (r->kernel->poll(fds, s->nrings + 1, -1) < 0) {
 			if (errno != EINTR) {
-				return error_set(&s->error, SONDE_EIO, NO_OFFSET, "poll failed: %s",
-				        strerror(errno));
+				return error_errno(&s->error, SONDE_EIO, errno, "poll failed");
 			}
 			continue;
 		}
@@ -353,8 +352,7 @@ static int start_one(struct capture_streams *all, const char *folder, size_t i)
 	(void)snprintf(path, sizeof(path), "%s/data.%zu", folder, i);
 	s->fd = open(path, O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0600);
 	if (s->fd < 0) {
-		return error_set(r->err, SONDE_EIO, NO_OFFSET, "cannot create '%s': %s", path,
-		        strerror(errno));
+		return error_errno(r->err, SONDE_EIO, errno, "cannot create '%s'", path);
 	}
 	s->writer = (struct file_writer){.fd = s->fd};
 	TRY(capture_lane_open(&s->lane, &s->writer, r->plan->options->compress, 0, r->err));
@@ -402,7 +400,7 @@ int capture_streams_stop(struct capture_streams *all, uint64_t *wakeups)
 	}
 	for (i = 0; i < all->n; i++) {
 		if (all->v[i].rc < 0) {
-			*all->rings->err = all->v[i].error;
+			(void)error_take(all->rings->err, error_show(&all->v[i].error));
 			return all->v[i].rc;
 		}
 	}
