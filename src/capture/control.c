@@ -15,7 +15,7 @@ static int bad_delay(struct sonde_recorder *r)
 {
 	return error_set(&r->error, SONDE_EARG, NO_OFFSET,
 	        "-D wants milliseconds, -1, or rising ranges such as 10-20,30-40, not '%s'",
-	        r->options.delay);
+	        r->options.control.delay);
 }
 
 static bool number(const char **s, uint64_t *v)
@@ -33,7 +33,7 @@ static bool number(const char **s, uint64_t *v)
 static int parse_ranges(struct sonde_recorder *r)
 {
 	struct capture_control *c = &r->control;
-	const char *s = r->options.delay;
+	const char *s = r->options.control.delay;
 	uint64_t from, to, last = 0;
 
 	for (;; s++) {
@@ -57,7 +57,7 @@ static int parse_ranges(struct sonde_recorder *r)
 int capture_control_plan(struct sonde_recorder *r)
 {
 	struct capture_control *c = &r->control;
-	const char *s = r->options.delay;
+	const char *s = r->options.control.delay;
 	uint64_t ms;
 
 	if (s == NULL) {
@@ -86,11 +86,11 @@ void capture_control_begin(struct sonde_recorder *r)
 	if (r->plan.delayed) {
 		capture_say(&r->log, SONDE_RECORDER_STATE, "Events disabled");
 	}
-	if (r->options.has_control) {
-		int flags = fcntl(r->options.control_fd, F_GETFL);
+	if (r->options.control.commands) {
+		int flags = fcntl(r->options.control.fd, F_GETFL);
 
 		if (flags >= 0) {
-			(void)fcntl(r->options.control_fd, F_SETFL, flags | O_NONBLOCK);
+			(void)fcntl(r->options.control.fd, F_SETFL, flags | O_NONBLOCK);
 		}
 	}
 }
@@ -238,6 +238,6 @@ int capture_control_read(struct sonde_recorder *r)
 	        .valid = "enable [EVENT], disable [EVENT], snapshot, stop, ping, evlist [-v|-g|-F]",
 	        .warn = warn};
 
-	return host_control_read(
-	        &r->control.commands, r->options.control_fd, r->options.ack_fd, &commands, r);
+	return host_control_read(&r->control.commands, r->options.control.fd,
+	        r->options.control.ack_fd, &commands, r);
 }

@@ -17,7 +17,7 @@ struct capture_control {
 	struct host_control commands;
 };
 
-/* Parses options.delay. SONDE_EARG. */
+/* Reads options.control.delay. SONDE_EARG. */
 int capture_control_plan(struct sonde_recorder *r);
 void capture_control_begin(struct sonde_recorder *r); /* starts the time */
 void capture_control_free(struct sonde_recorder *r);

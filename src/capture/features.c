@@ -12,16 +12,16 @@ static bool put_clock(const struct sonde_recorder *r, unsigned bit, struct text 
 {
 	struct timespec res = {0};
 
-	if (!r->options.use_clockid) {
+	if (!r->options.events.use_clock) {
 		return false;
 	}
 	if (bit == FEATURE_CLOCKID) {
-		(void)clock_getres(r->options.clockid, &res);
+		(void)clock_getres(r->options.events.clockid, &res);
 		feature_put_u64(t, (uint64_t)res.tv_nsec + (uint64_t)res.tv_sec * 1000000000u);
 		return true;
 	}
 	feature_put_u32(t, 1);
-	feature_put_u32(t, (uint32_t)r->options.clockid);
+	feature_put_u32(t, (uint32_t)r->options.events.clockid);
 	feature_put_u64(t, r->clock_wall_ns);
 	feature_put_u64(t, r->clock_ns);
 	return true;
@@ -34,10 +34,10 @@ static bool put_compressed(const struct sonde_recorder *r, struct text *t)
 
 	feature_put_u32(t, 1);
 	feature_put_u32(t, 1);
-	feature_put_u32(t, (uint32_t)r->options.compress);
+	feature_put_u32(t, (uint32_t)r->options.output.compress);
 	feature_put_u32(t, res->packed > 0 ? (uint32_t)(res->unpacked / res->packed) : 0);
 	feature_put_u32(t, PACKER_INFLATED_MAX);
-	return r->options.compress != 0;
+	return r->options.output.compress != 0;
 }
 
 /* Features that only the recorder knows; *known is false for others. */
@@ -69,7 +69,8 @@ static bool put_own(const struct sonde_recorder *r, const struct capture_scan *s
  */
 static bool says_times(const struct sonde_recorder_options *o)
 {
-	return o->sample_times || (!o->no_build_ids && !o->all_build_ids && !o->mapping_build_ids);
+	return o->build_ids.sample_times ||
+	       (!o->build_ids.none && !o->build_ids.all && !o->build_ids.in_mappings);
 }
 
 static struct host_ids *collect_ids(const struct sonde_recorder *r)
@@ -101,7 +102,7 @@ int capture_features(struct sonde_recorder *r, const struct capture_scan *scan,
 	        .ncpus = r->rings.ncpus,
 	        .events = &r->plan.events,
 	        .ids = ids,
-	        .command_line = r->options.command_line,
+	        .command_line = r->options.output.command_line,
 	        .bpf = &r->bpf.known,
 	        .first = says_times(&r->options) ? scan->first : 0,
 	        .last = says_times(&r->options) ? scan->last : 0};

@@ -208,7 +208,7 @@ int capture_loop(struct sonde_recorder *r)
 	                                   : -1,
 	        [WATCH_SNAPSHOT] = r->snapshot_fd,
 	        [WATCH_SWITCH] = r->switch_fd,
-	        [WATCH_CONTROL] = r->options.has_control ? r->options.control_fd : -1,
+	        [WATCH_CONTROL] = r->options.control.commands ? r->options.control.fd : -1,
 	        [WATCH_STREAMS] = r->streams.news_fd,
 	};
 	size_t i;

@@ -64,15 +64,15 @@ static unsigned worker_blocks(const struct sonde_recorder *r)
 {
 	const struct sonde_recorder_options *o = &r->options;
 
-	if (r->streams.v != NULL || (o->compress == 0 && !o->async_writes)) {
+	if (r->streams.v != NULL || (o->output.compress == 0 && !o->output.async)) {
 		return 0;
 	}
-	if (!o->async_writes) {
+	if (!o->output.async) {
 		return LANE_BLOCKS_MAX;
 	}
-	return o->async_blocks == 0                ? 1
-	       : o->async_blocks < LANE_BLOCKS_MAX ? o->async_blocks
-	                                           : LANE_BLOCKS_MAX;
+	return o->output.async_blocks == 0                ? 1
+	       : o->output.async_blocks < LANE_BLOCKS_MAX ? o->output.async_blocks
+	                                                  : LANE_BLOCKS_MAX;
 }
 
 static int begin(struct sonde_recorder *r)
@@ -81,7 +81,7 @@ static int begin(struct sonde_recorder *r)
 
 	if (!o->pipe) {
 		TRY(capture_output_open(o, &r->error));
-		if (r->options.kcore) {
+		if (r->options.output.kcore) {
 			TRY(host_kcore_copy(r->root_fd, o->name, &r->error));
 		}
 	}
@@ -92,7 +92,7 @@ static int begin(struct sonde_recorder *r)
 		TRY(start_stream(r));
 	}
 	return capture_lane_open(&o->lane, &r->output.writer,
-	        r->streams.v == NULL ? r->options.compress : 0, worker_blocks(r), &r->error);
+	        r->streams.v == NULL ? r->options.output.compress : 0, worker_blocks(r), &r->error);
 }
 
 int capture_output_start(struct sonde_recorder *r)
@@ -103,9 +103,9 @@ int capture_output_start(struct sonde_recorder *r)
 	o->pipe = strcmp(r->output.name, "-") == 0;
 	if (o->pipe) {
 		o->fd = STDOUT_FILENO;
-		r->options.timestamp_names = false;
+		r->options.output.timestamps = false;
 	}
-	o->directory = r->options.threads != NULL || r->options.kcore;
+	o->directory = r->options.output.threads != NULL || r->options.output.kcore;
 	return begin(r);
 }
 
@@ -131,11 +131,11 @@ static int read_back(struct sonde_recorder *r, struct capture_scan *scan)
 {
 	const struct file_writer *w = &r->output.writer;
 	const struct capture_scan_options options = {.name = r->output.name,
-	        .whole = r->options.compress != 0 || r->streams.v != NULL,
+	        .whole = r->options.output.compress != 0 || r->streams.v != NULL,
 	        .fd = r->output.fd,
 	        .size = w->data_at + w->data_size,
-	        .build_ids = !r->options.no_build_ids,
-	        .all = r->plan.aux.pmu != NULL || r->options.all_build_ids,
+	        .build_ids = !r->options.build_ids.none,
+	        .all = r->plan.aux.pmu != NULL || r->options.build_ids.all,
 	        .stop = &r->stop};
 
 	return capture_scan(scan, &options) < 0 ? error_nomem(&r->error) : 0;
@@ -148,7 +148,7 @@ static bool stopped(void *stop)
 
 static void fill_cache(struct sonde_recorder *r, const struct text *build_ids)
 {
-	const char *path = r->options.build_id_cache;
+	const char *path = r->options.build_ids.cache;
 	const struct span entries = {(const uint8_t *)build_ids->p, build_ids->n};
 
 	if (path != NULL && entries.n != 0 && !build_ids->failed &&
@@ -172,9 +172,8 @@ int capture_output_finish(struct sonde_recorder *r, bool quick)
 		return file_writer_finish(&r->output.writer, NULL, 0, &r->error);
 	}
 	TRY(capture_streams_finish(&r->streams, &r->result));
-	if (!quick && (r->options.compress != 0 || o->directory)) {
-		TRY(write_features(r, &scan, file_writer_describe)); /* so that the file can be
-		                                                        opened */
+	if (!quick && (r->options.output.compress != 0 || o->directory)) {
+		TRY(write_features(r, &scan, file_writer_describe)); /* so that it can be opened */
 	}
 	if (!quick) {
 		TRY(read_back(r, &scan));
@@ -191,7 +190,7 @@ int capture_output_finish(struct sonde_recorder *r, bool quick)
 	r->result.trace_lost += scan.aux_truncated;
 	r->result.trace_gaps += scan.aux_gaps;
 	o->done += r->output.writer.data_size;
-	if (r->options.timestamp_names && !o->directory) {
+	if (r->options.output.timestamps && !o->directory) {
 		return capture_output_stamp(o, &r->log, &r->error);
 	}
 	return 0;
@@ -224,9 +223,10 @@ void capture_output_salvage(struct sonde_recorder *r)
 	capture_streams_salvage(&r->streams, &r->result);
 	rc = file_writer_trim(&r->output.writer, false, &r->error);
 	if (rc >= 0 && write_features(r, &nothing, file_writer_finish) < 0) {
-		/* compressed records cannot be read without the features */
-		rc = file_writer_trim(&r->output.writer, r->options.compress != 0, &r->error);
-		if (rc < 0 || r->options.compress == 0 ||
+		/* what is compressed cannot be read without them */
+		rc = file_writer_trim(
+		        &r->output.writer, r->options.output.compress != 0, &r->error);
+		if (rc < 0 || r->options.output.compress == 0 ||
 		        write_features(r, &nothing, file_writer_finish) < 0) {
 			(void)file_writer_trim(&r->output.writer, false, &r->error);
 		}
@@ -247,7 +247,7 @@ int capture_output_switch(struct sonde_recorder *r)
 	if (r->tail_synthesis) {
 		TRY(capture_synth(r));
 	}
-	TRY(capture_output_finish(r, r->options.no_build_ids));
+	TRY(capture_output_finish(r, r->options.build_ids.none));
 	capture_lane_close(&o->lane);
 	(void)close(o->fd);
 	o->fd = -1;
@@ -259,11 +259,11 @@ int capture_output_timeout(const struct sonde_recorder *r)
 {
 	uint64_t age;
 
-	if (r->options.switch_ns == 0) {
+	if (r->options.switching.ns == 0) {
 		return -1;
 	}
 	age = capture_now_ns(CLOCK_MONOTONIC) - r->output.began_ns;
-	return age >= r->options.switch_ns ? 0 : capture_timeout(r->options.switch_ns - age);
+	return age >= r->options.switching.ns ? 0 : capture_timeout(r->options.switching.ns - age);
 }
 
 int capture_output_due(struct sonde_recorder *r)
@@ -271,16 +271,16 @@ int capture_output_due(struct sonde_recorder *r)
 	const struct sonde_recorder_options *o = &r->options;
 	uint64_t written;
 
-	if (o->max_bytes == 0 && o->switch_bytes == 0 && o->switch_ns == 0) {
+	if (o->output.max_bytes == 0 && o->switching.bytes == 0 && o->switching.ns == 0) {
 		return 0;
 	}
 	written = capture_lane_written(&r->output.lane) + capture_streams_written(&r->streams);
-	if (o->max_bytes != 0 && r->output.done + written >= o->max_bytes) {
+	if (o->output.max_bytes != 0 && r->output.done + written >= o->output.max_bytes) {
 		capture_say(&r->log, SONDE_RECORDER_NOTICE,
 		        "perf size limit reached (%llu KB), stopping session",
 		        (unsigned long long)(r->output.done + written) / 1024);
 		return 2;
 	}
-	return (o->switch_bytes != 0 && written >= o->switch_bytes) ||
+	return (o->switching.bytes != 0 && written >= o->switching.bytes) ||
 	       capture_output_timeout(r) == 0;
 }

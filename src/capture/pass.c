@@ -8,7 +8,7 @@
 
 static bool has_enough(const struct sonde_recorder *r, const struct capture_ring *ring, bool all)
 {
-	uint64_t least = r->options.flush_bytes;
+	uint64_t least = r->options.buffers.flush_bytes;
 
 	least = least < ring->size / 4 ? least : ring->size / 4;
 	return all || ring->head - ring->tail >= least;
@@ -71,7 +71,7 @@ int capture_pass(struct sonde_recorder *r, bool all)
 		}
 		TRY(capture_aux_pass(&r->rings, i, &r->output.lane));
 	}
-	if (r->options.flush_bytes > 1 || keeps_old(r)) {
+	if (r->options.buffers.flush_bytes > 1 || keeps_old(r)) {
 		return capture_lane_mark(&r->output.lane, &r->error);
 	}
 	return put_round(r);

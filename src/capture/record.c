@@ -36,15 +36,17 @@ struct sonde_recorder *sonde_recorder_new(const struct sonde_recorder_options *o
 	r->workload = HOST_NO_WORKLOAD;
 	r->output.fd = -1;
 	r->streams = CAPTURE_NO_STREAMS;
-	r->options.switch_output |= r->options.ntriggers != 0;
-	r->tail_synthesis = r->options.tail_synthesis || r->options.overwrite;
-	r->options.timestamp_names |= r->options.switch_output || r->options.switch_bytes != 0 ||
-	                              r->options.switch_ns != 0;
-	r->switch_fd = r->options.switch_output ? capture_wake_open() : -1;
+	r->options.switching.on_request |= r->options.switching.ntriggers != 0;
+	r->tail_synthesis = r->options.side_band.tail_synthesis || r->options.buffers.overwrite;
+	r->options.output.timestamps |= r->options.switching.on_request ||
+	                                r->options.switching.bytes != 0 ||
+	                                r->options.switching.ns != 0;
+	r->switch_fd = r->options.switching.on_request ? capture_wake_open() : -1;
 	r->stop.fd = capture_wake_open();
 	r->snapshot_fd = capture_wake_open();
-	r->output.nkept = (size_t)r->options.switch_files;
-	r->output.name = strdup(r->options.output != NULL ? r->options.output : "perf.data");
+	r->output.nkept = (size_t)r->options.switching.files;
+	r->output.name =
+	        strdup(r->options.output.path != NULL ? r->options.output.path : "perf.data");
 	if (r->output.name == NULL || r->stop.fd < 0 || r->snapshot_fd < 0 || r->root_fd < 0) {
 		sonde_recorder_free(r);
 		return NULL;
@@ -125,8 +127,9 @@ static int enable_first(struct sonde_recorder *r)
 
 static int fork_workload(struct sonde_recorder *r)
 {
-	const struct host_workload_options options = {.argv = r->options.workload,
-	        .no_stdout = r->options.output != NULL && strcmp(r->options.output, "-") == 0};
+	const struct host_workload_options options = {.argv = r->options.targets.workload,
+	        .no_stdout =
+	                r->options.output.path != NULL && strcmp(r->options.output.path, "-") == 0};
 
 	return host_workload_fork(&r->workload, &options, &r->error);
 }
@@ -137,7 +140,7 @@ static int plan_affinity(struct sonde_recorder *r)
 	size_t n = r->plan.per_thread || r->streams.v != NULL ? 0 : r->rings.ncpus;
 
 	return host_affinity_plan(
-	        &r->affinity, r->options.affinity, r->root_fd, r->rings.cpus, n, &r->error);
+	        &r->affinity, r->options.buffers.affinity, r->root_fd, r->rings.cpus, n, &r->error);
 }
 
 static int start(struct sonde_recorder *r)
@@ -151,17 +154,17 @@ static int start(struct sonde_recorder *r)
 	if (r->options.dry_run) {
 		return 0;
 	}
-	if (r->options.workload != NULL) {
+	if (r->options.targets.workload != NULL) {
 		TRY(fork_workload(r));
 	}
-	if (r->options.raise_file_limit) {
-		(void)host_raise_file_limit(); /* after the fork: the workload keeps its limit */
+	if (r->options.buffers.raise_file_limit) {
+		(void)host_raise_file_limit(); /* after the fork: the workload keeps its own */
 	}
 	r->rings.kernel = r->kernel;
 	r->rings.root = r->root_fd;
 	TRY(capture_find_targets(&r->rings, r->workload.pid));
 	TRY(capture_open(&r->rings));
-	r->watches_bpf = !r->options.no_bpf_events && r->kernel == host_kernel_linux();
+	r->watches_bpf = !r->options.side_band.no_bpf && r->kernel == host_kernel_linux();
 	if (r->watches_bpf) {
 		capture_bpf_open(&r->bpf, &r->rings);
 	}
@@ -169,7 +172,7 @@ static int start(struct sonde_recorder *r)
 	TRY(capture_streams_plan(&r->streams, &r->rings));
 	TRY(plan_affinity(r));
 	r->clock_wall_ns = capture_now_ns(CLOCK_REALTIME);
-	r->clock_ns = r->options.use_clockid ? capture_now_ns(r->options.clockid) : 0;
+	r->clock_ns = r->options.events.use_clock ? capture_now_ns(r->options.events.clockid) : 0;
 	TRY(capture_output_start(r));
 	if (!r->tail_synthesis) {
 		TRY(capture_synth(r));
@@ -179,7 +182,7 @@ static int start(struct sonde_recorder *r)
 	        &r->streams, r->output.name, capture_lane_written(&r->output.lane), r->stop.fd));
 	TRY(enable_first(r));
 	if (r->workload.pid > 0) {
-		TRY(host_workload_go(&r->workload, r->options.workload[0], &r->error));
+		TRY(host_workload_go(&r->workload, r->options.targets.workload[0], &r->error));
 	}
 	capture_control_begin(r);
 	return 0;
@@ -199,7 +202,7 @@ int sonde_recorder_start(struct sonde_recorder *r)
 static int finish(struct sonde_recorder *r)
 {
 	TRY(capture_streams_stop(&r->streams, &r->result.wakeups));
-	if (r->options.snapshot_on_exit) {
+	if (r->options.aux.snapshot_on_exit) {
 		TRY(capture_snapshot(r));
 	}
 	TRY(capture_pass(r, true));

@@ -176,13 +176,14 @@ int capture_synth_plan(struct sonde_recorder *r)
 {
 	const struct sonde_recorder_options *o = &r->options;
 
-	TRY(host_synth_choose(&r->synth, o->synthesis, &r->error));
-	r->synth.cgroups &= o->cgroups;
-	r->synth.namespaces = o->namespaces;
-	r->synth.data_maps = o->data_addresses || r->plan.content.chain == CAPTURE_CHAIN_DWARF;
-	r->synth.build_ids = o->mapping_build_ids;
-	r->synth.threads = o->synth_threads;
-	r->synth.maps_limit_ms = o->maps_limit_ms != 0 ? o->maps_limit_ms : MAPS_LIMIT_MS;
+	TRY(host_synth_choose(&r->synth, o->side_band.synthesis, &r->error));
+	r->synth.cgroups &= o->side_band.cgroups;
+	r->synth.namespaces = o->side_band.namespaces;
+	r->synth.data_maps = o->samples.addresses || r->plan.content.chain == CAPTURE_CHAIN_DWARF;
+	r->synth.build_ids = o->build_ids.in_mappings;
+	r->synth.threads = o->side_band.synth_threads;
+	r->synth.maps_limit_ms =
+	        o->side_band.maps_limit_ms != 0 ? o->side_band.maps_limit_ms : MAPS_LIMIT_MS;
 	return 0;
 }
 

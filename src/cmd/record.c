@@ -85,7 +85,7 @@ static void print_result(struct record_command *c, struct sonde_recorder *r)
 {
 	const struct sonde_recorder_result *res = sonde_recorder_get_result(r);
 	const struct sonde_recorder_options *o = &c->options;
-	bool stamped = o->timestamp_names || o->switch_output;
+	bool stamped = o->output.timestamps || o->switching.on_request;
 	const double mib = 1024 * 1024;
 
 	if (c->quiet || o->dry_run) {
@@ -106,7 +106,7 @@ static void print_result(struct record_command *c, struct sonde_recorder *r)
 		        (unsigned long long)res->trace_pieces);
 	}
 	(void)fprintf(stderr, "[ sonde record: Captured and wrote %.3f MB %s%s",
-	        (double)res->bytes / mib, o->output != NULL ? o->output : "perf.data",
+	        (double)res->bytes / mib, o->output.path != NULL ? o->output.path : "perf.data",
 	        stamped ? ".<timestamp>" : "");
 	if (res->packed > 0) {
 		(void)fprintf(stderr, ", compressed (original %.3f MB, ratio is %.3f)",
@@ -155,8 +155,8 @@ static void catch_signals(const struct sonde_recorder_options *o)
 	struct sigaction pipe = {.sa_handler = on_pipe};
 	size_t i;
 
-	switching = o->switch_output;
-	snapshots = o->snapshot;
+	switching = o->switching.on_request;
+	snapshots = o->aux.snapshot;
 	for (i = 0; i < sizeof(stopping) / sizeof(stopping[0]); i++) {
 		/* who is started by nohup is to go on */
 		if (stopping[i] != SIGHUP || !is_ignored(SIGHUP)) {
@@ -236,9 +236,10 @@ static bool parse_blocks(const char *arg, unsigned *out)
 static int check_output(struct record_command *c, const struct option_command *command)
 {
 	struct sonde_recorder_options *o = &c->options;
-	bool stream = o->output != NULL && strcmp(o->output, "-") == 0;
+	const char *affinity = o->buffers.affinity;
+	bool stream = o->output.path != NULL && strcmp(o->output.path, "-") == 0;
 
-	if (stream && (o->threads != NULL || o->switch_output)) {
+	if (stream && (o->output.threads != NULL || o->switching.on_request)) {
 		return options_mistake(command, "-o - is one stream: neither --threads nor "
 		                                "--switch-output can write to it");
 	}
@@ -246,29 +247,29 @@ static int check_output(struct record_command *c, const struct option_command *c
 		return options_mistake(command,
 		        "-o -: standard output is a terminal; send it to a pipe or a file");
 	}
-	if (c->aio != NULL && o->threads != NULL) {
+	if (c->aio != NULL && o->output.threads != NULL) {
 		return options_mistake(command, "either --aio or --threads");
 	}
-	if (o->affinity != NULL && strcmp(o->affinity, "sys") != 0 &&
-	        strcmp(o->affinity, "node") != 0 && strcmp(o->affinity, "cpu") != 0) {
+	if (affinity != NULL && strcmp(affinity, "sys") != 0 && strcmp(affinity, "node") != 0 &&
+	        strcmp(affinity, "cpu") != 0) {
 		return options_mistake(
-		        command, "--affinity wants sys, node or cpu, not '%s'", o->affinity);
+		        command, "--affinity wants sys, node or cpu, not '%s'", affinity);
 	}
-	if (o->affinity != NULL && strcmp(o->affinity, "sys") != 0 && o->threads != NULL) {
+	if (affinity != NULL && strcmp(affinity, "sys") != 0 && o->output.threads != NULL) {
 		return options_mistake(command, "either --affinity or --threads");
 	}
-	if (o->threads != NULL && o->switch_output) {
+	if (o->output.threads != NULL && o->switching.on_request) {
 		on_message(c, SONDE_RECORDER_WARNING,
 		        "--switch-output is not available with --threads: one folder is written");
-		o->switch_output = false;
-		o->ntriggers = 0;
-		o->switch_bytes = o->switch_ns = 0;
+		o->switching.on_request = false;
+		o->switching.ntriggers = 0;
+		o->switching.bytes = o->switching.ns = 0;
 	}
 	/* what is slow waits until somebody asks for it: files are switched while events come in */
-	o->no_build_ids |= o->switch_output && !c->buildid_given;
-	o->no_build_ids |= o->mapping_build_ids;
-	o->async_writes = c->aio != NULL;
-	if (c->aio != NULL && !parse_blocks(c->aio, &o->async_blocks)) {
+	o->build_ids.none |= o->switching.on_request && !c->buildid_given;
+	o->build_ids.none |= o->build_ids.in_mappings;
+	o->output.async = c->aio != NULL;
+	if (c->aio != NULL && !parse_blocks(c->aio, &o->output.async_blocks)) {
 		return options_mistake(
 		        command, "--aio wants a number of blocks, 1 to 4, not '%s'", c->aio);
 	}
@@ -316,7 +317,7 @@ static void choose_cache(struct record_command *c)
 		return;
 	}
 	if (snprintf(c->cache, sizeof(c->cache), "%s/.debug", home) < (int)sizeof(c->cache)) {
-		c->options.build_id_cache = c->cache;
+		c->options.build_ids.cache = c->cache;
 	}
 }
 
@@ -324,28 +325,29 @@ static void choose_cache(struct record_command *c)
 static int check_options(
         struct record_command *c, const struct option_command *command, bool workload)
 {
-	struct sonde_recorder_options *o = &c->options;
-	bool tasks = o->pids != NULL || o->tids != NULL || o->user != NULL;
+	struct sonde_recorder_targets *t = &c->options.targets;
+	const struct sonde_recorder_events *e = &c->options.events;
+	bool tasks = t->pids != NULL || t->tids != NULL || t->user != NULL;
 
-	if (!workload && !tasks && !o->all_cpus && o->cpus == NULL && o->ncgroup_filters == 0) {
+	if (!workload && !tasks && !t->all_cpus && t->cpus == NULL && t->ncgroups == 0) {
 		return options_mistake(
 		        command, "nothing to record: give a command, -p PID, or -a for all");
 	}
-	if (o->period != 0 && o->frequency != 0) {
+	if (e->period != 0 && e->frequency != 0) {
 		return options_mistake(command, "either -F or -c: both were given");
 	}
-	if (o->all_user && o->all_kernel) {
+	if (e->all_user && e->all_kernel) {
 		return options_mistake(command, "either --all-user or --all-kernel");
 	}
-	if (o->ncgroup_filters != 0 && (tasks || (!o->all_cpus && o->cpus == NULL))) {
+	if (t->ncgroups != 0 && (tasks || (!t->all_cpus && t->cpus == NULL))) {
 		return options_mistake(command, "-G needs -a or -C: a control group is watched on "
 		                                "cpus, whatever runs there");
 	}
-	if (tasks && o->all_cpus) {
-		o->all_cpus = false;
+	if (tasks && t->all_cpus) {
+		t->all_cpus = false;
 		on_message(c, SONDE_RECORDER_WARNING,
-		        o->pids != NULL   ? "-p was given: recording it alone, not -a"
-		        : o->tids != NULL ? "-t was given: recording it alone, not -a"
+		        t->pids != NULL   ? "-p was given: recording it alone, not -a"
+		        : t->tids != NULL ? "-t was given: recording it alone, not -a"
 		                          : "-u was given: recording it alone, not -a");
 	}
 	return check_output(c, command);
@@ -371,15 +373,15 @@ static int parse_and_run(struct record_command *c, int argc, char **argv)
 		return rc;
 	}
 	c->verbose = c->quiet ? 0 : c->verbose;
-	o->workload = rest.argc > 0 ? rest.argv : NULL;
-	o->inherit = c->inherit_given && !o->no_inherit;
-	o->events = c->events;
-	o->triggers = c->triggers;
+	o->targets.workload = rest.argc > 0 ? rest.argv : NULL;
+	o->targets.inherit = c->inherit_given && !o->targets.no_inherit;
+	o->events.strings = c->events;
+	o->switching.triggers = c->triggers;
 	o->debug = c->verbose > 1;
-	o->cgroup_filters = c->cgroups;
-	o->filters = c->filters;
-	o->raise_file_limit = true;
-	o->no_switch_events = c->switches_given && !o->switch_events;
+	o->targets.cgroups = c->cgroups;
+	o->events.filters = c->filters;
+	o->buffers.raise_file_limit = true;
+	o->side_band.no_switches = c->switches_given && !o->side_band.switches;
 	warn_of_missing(c);
 	choose_cache(c);
 	return set_priority(c) ? run(c) : 255;
@@ -398,7 +400,7 @@ int cmd_record(int argc, char **argv)
 	if (c.events != NULL && c.triggers != NULL && c.cgroups != NULL && c.filters != NULL &&
 	        line != NULL) {
 		memcpy(line, argv, (size_t)argc * sizeof(*line));
-		c.options.command_line = line;
+		c.options.output.command_line = line;
 		c.options.message = on_message;
 		c.options.message_arg = &c;
 		rc = parse_and_run(&c, argc, argv);

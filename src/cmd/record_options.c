@@ -18,10 +18,10 @@ int record_on_event(const struct option_def *def, const char *arg, bool unset)
 	struct record_command *c = def->target;
 
 	if (unset) {
-		c->options.nevents = 0;
+		c->options.events.n = 0;
 		return 0;
 	}
-	c->events[c->options.nevents++] = arg;
+	c->events[c->options.events.n++] = arg;
 	return 0;
 }
 
@@ -29,15 +29,16 @@ int record_on_frequency(const struct option_def *def, const char *arg, bool unse
 {
 	struct record_command *c = def->target;
 
-	c->options.frequency = 0;
+	c->options.events.frequency = 0;
 	if (unset) {
 		return 0;
 	}
 	if (strcmp(arg, "max") == 0) {
-		c->options.frequency = UINT64_MAX;
+		c->options.events.frequency = UINT64_MAX;
 		return 0;
 	}
-	if (!options_number(arg, &c->options.frequency) || c->options.frequency == 0) {
+	if (!options_number(arg, &c->options.events.frequency) ||
+	        c->options.events.frequency == 0) {
 		(void)fprintf(stderr,
 		        "sonde record: -F wants a frequency in Hz or 'max', not '%s'\n", arg);
 		return -1;
@@ -83,19 +84,19 @@ int record_on_pages(const struct option_def *def, const char *arg, bool unset)
 	struct record_command *c = def->target;
 	size_t n;
 
-	c->options.mmap_pages = 0;
-	c->options.aux_pages = 0;
+	c->options.buffers.pages = 0;
+	c->options.aux.pages = 0;
 	if (unset) {
 		return 0;
 	}
 	n = strcspn(arg, ",");
-	if ((n > 0 || arg[n] != ',') && !parse_pages(arg, n, &c->options.mmap_pages)) {
+	if ((n > 0 || arg[n] != ',') && !parse_pages(arg, n, &c->options.buffers.pages)) {
 		(void)fprintf(stderr,
 		        "sonde record: -m wants pages, or a size such as 512K, not '%s'\n", arg);
 		return -1;
 	}
 	if (arg[n] == ',' &&
-	        !parse_pages(arg + n + 1, strlen(arg + n + 1), &c->options.aux_pages)) {
+	        !parse_pages(arg + n + 1, strlen(arg + n + 1), &c->options.aux.pages)) {
 		(void)fprintf(stderr,
 		        "sonde record: -m wants pages, or a size such as 512K, for AUX areas "
 		        "behind the comma, not '%s'\n",
@@ -112,17 +113,17 @@ int record_on_snapshot(const struct option_def *def, const char *arg, bool unset
 	const char *p = arg != NULL ? arg : "";
 	char *end = NULL;
 
-	c->options.snapshot = !unset;
-	c->options.snapshot_size = 0;
-	c->options.snapshot_on_exit = !unset && *p == 'e';
+	c->options.aux.snapshot = !unset;
+	c->options.aux.snapshot_size = 0;
+	c->options.aux.snapshot_on_exit = !unset && *p == 'e';
 	p += *p == 'e';
 	if (*p == '\0') {
 		return 0;
 	}
 	if (isdigit((unsigned char)*p)) {
-		c->options.snapshot_size = strtoull(p, &end, 0);
-		if (*end == 'e' && !c->options.snapshot_on_exit) {
-			c->options.snapshot_on_exit = true;
+		c->options.aux.snapshot_size = strtoull(p, &end, 0);
+		if (*end == 'e' && !c->options.aux.snapshot_on_exit) {
+			c->options.aux.snapshot_on_exit = true;
 			end++;
 		}
 	}
@@ -140,9 +141,9 @@ int record_on_aux_sample(const struct option_def *def, const char *arg, bool uns
 {
 	struct record_command *c = def->target;
 
-	c->options.aux_sample = !unset;
-	c->options.aux_sample_size = 0;
-	if (!unset && arg != NULL && !options_number(arg, &c->options.aux_sample_size)) {
+	c->options.aux.sample = !unset;
+	c->options.aux.sample_size = 0;
+	if (!unset && arg != NULL && !options_number(arg, &c->options.aux.sample_size)) {
 		(void)fprintf(stderr,
 		        "sonde record: bad AUX area sampling option: '%s'; it wants a size in "
 		        "bytes\n",
@@ -157,11 +158,11 @@ int record_on_filter(const struct option_def *def, const char *arg, bool unset)
 	struct record_command *c = def->target;
 
 	if (unset) {
-		c->options.nfilters = 0;
+		c->options.events.nfilters = 0;
 		return 0;
 	}
-	c->filters[c->options.nfilters++] =
-	        (struct sonde_recorder_filter){.text = arg, .nevents = c->options.nevents};
+	c->filters[c->options.events.nfilters++] =
+	        (struct sonde_recorder_filter){.text = arg, .nevents = c->options.events.n};
 	return 0;
 }
 
@@ -188,18 +189,18 @@ int record_on_clock(const struct option_def *def, const char *arg, bool unset)
 	uint64_t number;
 	size_t i;
 
-	c->options.use_clockid = !unset;
+	c->options.events.use_clock = !unset;
 	if (unset) {
 		return 0;
 	}
 	if (options_number(arg, &number) && number < 12) {
-		c->options.clockid = (int)number;
+		c->options.events.clockid = (int)number;
 		return 0;
 	}
 	name += strncasecmp(name, "CLOCK_", 6) == 0 ? 6 : 0;
 	for (i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
 		if (strcasecmp(name, clocks[i].name) == 0) {
-			c->options.clockid = clocks[i].id;
+			c->options.events.clockid = clocks[i].id;
 			return 0;
 		}
 	}
@@ -241,11 +242,11 @@ int record_on_cgroups(const struct option_def *def, const char *arg, bool unset)
 	struct record_command *c = def->target;
 
 	if (unset) {
-		c->options.ncgroup_filters = 0;
+		c->options.targets.ncgroups = 0;
 		return 0;
 	}
-	c->cgroups[c->options.ncgroup_filters++] =
-	        (struct sonde_recorder_cgroup_filter){.names = arg, .nevents = c->options.nevents};
+	c->cgroups[c->options.targets.ncgroups++] =
+	        (struct sonde_recorder_cgroup_filter){.names = arg, .nevents = c->options.events.n};
 	return 0;
 }
 
@@ -260,7 +261,7 @@ int record_on_compress(const struct option_def *def, const char *arg, bool unset
 		return -1;
 	}
 	level = level < 1 ? 1 : level > 22 ? 22 : level; /* as perf: the nearest that there is */
-	o->compress = unset ? 0 : (int)level;
+	o->output.compress = unset ? 0 : (int)level;
 	return 0;
 }
 
@@ -313,11 +314,11 @@ int record_on_switch(const struct option_def *def, const char *arg, bool unset)
 	        1000000000ull, 60 * 1000000000ull, 3600 * 1000000000ull, 86400 * 1000000000ull};
 	struct sonde_recorder_options *o = def->target;
 
-	o->switch_output = !unset;
-	o->switch_bytes = o->switch_ns = 0;
+	o->switching.on_request = !unset;
+	o->switching.bytes = o->switching.ns = 0;
 	if (unset || arg == NULL || strcmp(arg, "signal") == 0 ||
-	        parse_scaled(arg, "smhd", factors, &o->switch_ns) ||
-	        parse_bytes(arg, &o->switch_bytes)) {
+	        parse_scaled(arg, "smhd", factors, &o->switching.ns) ||
+	        parse_bytes(arg, &o->switching.bytes)) {
 		return 0;
 	}
 	(void)fprintf(stderr,
@@ -332,11 +333,11 @@ int record_on_trigger(const struct option_def *def, const char *arg, bool unset)
 	struct record_command *c = def->target;
 
 	if (unset) {
-		c->options.ntriggers = 0;
+		c->options.switching.ntriggers = 0;
 		return 0;
 	}
-	c->options.switch_output = true;
-	c->triggers[c->options.ntriggers++] = arg;
+	c->options.switching.on_request = true;
+	c->triggers[c->options.switching.ntriggers++] = arg;
 	return 0;
 }
 
@@ -351,6 +352,6 @@ int record_on_control(const struct option_def *def, const char *arg, bool unset)
 	struct record_command *c = def->target;
 	struct sonde_recorder_options *o = &c->options;
 
-	o->has_control = !unset;
-	return options_control("record", unset ? NULL : arg, &o->control_fd, &o->ack_fd);
+	o->control.commands = !unset;
+	return options_control("record", unset ? NULL : arg, &o->control.fd, &o->control.ack_fd);
 }

@@ -12,7 +12,7 @@
 
 static struct option_def *target_options(struct option_def *to, struct record_command *c)
 {
-	struct sonde_recorder_options *o = &c->options;
+	struct sonde_recorder_targets *o = &c->options.targets;
 	const struct option_def group[] = {
 	        OPTION_HEADING("What to record"),
 	        OPTION_SWITCH('a', "all-cpus", &o->all_cpus, "all processes on all cpus"),
@@ -36,7 +36,7 @@ static struct option_def *target_options(struct option_def *to, struct record_co
 
 static struct option_def *event_options(struct option_def *to, struct record_command *c)
 {
-	struct sonde_recorder_options *o = &c->options;
+	struct sonde_recorder_events *o = &c->options.events;
 	const struct option_def group[] = {
 	        OPTION_CALL('e', "event", OPTION_REQUIRED, record_on_event, c, "EVENT[,EVENT]",
 	                "events, such as cpu-clock, page-faults:u (default: cycles)"),
@@ -59,35 +59,36 @@ static struct option_def *event_options(struct option_def *to, struct record_com
 
 static struct option_def *sample_options(struct option_def *to, struct record_command *c)
 {
-	struct sonde_recorder_options *o = &c->options;
+	struct sonde_recorder_samples *o = &c->options.samples;
+	struct sonde_recorder_chains *chains = &c->options.chains;
 	const struct option_def group[] = {
 	        OPTION_HEADING("What a sample holds"),
-	        OPTION_SWITCH('g', NULL, &o->callchains, "call chains by frame pointers"),
-	        OPTION_TEXT(0, "call-graph", &o->call_graph, "MODE[,SIZE]",
+	        OPTION_SWITCH('g', NULL, &chains->frame_pointers, "call chains by frame pointers"),
+	        OPTION_TEXT(0, "call-graph", &chains->mode, "MODE[,SIZE]",
 	                "call chains: fp, dwarf (stack dumps) or lbr"),
-	        OPTION_SWITCH(0, "kernel-callchains", &o->kernel_callchains,
+	        OPTION_SWITCH(0, "kernel-callchains", &chains->kernel_only,
 	                "the kernel's part of call chains only"),
-	        OPTION_SWITCH(0, "user-callchains", &o->user_callchains,
+	        OPTION_SWITCH(0, "user-callchains", &chains->user_only,
 	                "the user's part of call chains only"),
-	        OPTION_SWITCH('d', "data", &o->data_addresses, "data addresses"),
+	        OPTION_SWITCH('d', "data", &o->addresses, "data addresses"),
 	        OPTION_SWITCH(0, "phys-data", &o->phys_addresses, "physical data addresses"),
 	        OPTION_SWITCH(0, "data-page-size", &o->data_page_sizes, "page sizes of data"),
 	        OPTION_SWITCH(0, "code-page-size", &o->code_page_sizes, "page sizes of code"),
-	        OPTION_CALL('T', "timestamp", OPTION_NONE, record_on_choice, &o->timestamps, NULL,
+	        OPTION_CALL('T', "timestamp", OPTION_NONE, record_on_choice, &o->times, NULL,
 	                "times (the default)"),
 	        OPTION_CALL(
 	                'P', "period", OPTION_NONE, record_on_choice, &o->periods, NULL, "periods"),
-	        OPTION_SWITCH(0, "sample-cpu", &o->sample_cpu, "cpus"),
-	        OPTION_SWITCH(0, "sample-identifier", &o->sample_identifier,
-	                "the event's id at a fixed place"),
+	        OPTION_SWITCH(0, "sample-cpu", &o->cpu, "cpus"),
+	        OPTION_SWITCH(
+	                0, "sample-identifier", &o->identifier, "the event's id at a fixed place"),
 	        OPTION_SWITCH('s', "stat", &o->thread_counts, "counts of each task as it ends"),
-	        OPTION_SWITCH('n', "no-samples", &o->no_samples, "no samples"),
+	        OPTION_SWITCH('n', "no-samples", &o->none, "no samples"),
 	        OPTION_SWITCH('R', "raw-samples", &o->raw, "raw data"),
 	        OPTION_SWITCH('W', "weight", &o->weights, "weights"),
 	        OPTION_SWITCH(0, "transaction", &o->transactions, "transaction flags"),
-	        OPTION_CALL('b', "branch-any", OPTION_NONE, record_on_branch_any, &o->branch_filter,
+	        OPTION_CALL('b', "branch-any", OPTION_NONE, record_on_branch_any, &o->branches,
 	                NULL, "recent branches"),
-	        OPTION_TEXT('j', "branch-filter", &o->branch_filter, "KIND[,KIND]",
+	        OPTION_TEXT('j', "branch-filter", &o->branches, "KIND[,KIND]",
 	                "recent branches of some kinds"),
 	        OPTION_CALL('I', "intr-regs", OPTION_OPTIONAL, record_on_registers, &o->intr_regs,
 	                "REGS", "registers; '?' lists them"),
@@ -103,17 +104,17 @@ static struct option_def *sample_options(struct option_def *to, struct record_co
 
 static struct option_def *side_band_options(struct option_def *to, struct record_command *c)
 {
-	struct sonde_recorder_options *o = &c->options;
+	struct sonde_recorder_side_band *o = &c->options.side_band;
 	const struct option_def group[] = {
 	        OPTION_HEADING("Side-band"),
 	        {.long_name = "switch-events",
 	                .kind = OPTION_KIND_SWITCH,
-	                .target = &o->switch_events,
+	                .target = &o->switches,
 	                .given = &c->switches_given,
 	                .help = "context switches"},
 	        OPTION_SWITCH(0, "namespaces", &o->namespaces, "namespaces of tasks"),
 	        OPTION_SWITCH(0, "all-cgroups", &o->cgroups, "cgroups of samples"),
-	        OPTION_SWITCH(0, "no-bpf-event", &o->no_bpf_events,
+	        OPTION_SWITCH(0, "no-bpf-event", &o->no_bpf,
 	                "no records of BPF programs that are loaded"),
 	        OPTION_TEXT(0, "synth", &o->synthesis, "KIND[,KIND]",
 	                "of what was there before: task, mmap, cgroup, all or no"),
@@ -137,7 +138,8 @@ static struct option_def *trace_options(struct option_def *to, struct record_com
 	                "trace only what a SIGUSR2 asks for; e: and the end"),
 	        OPTION_CALL(0, "aux-sample", OPTION_OPTIONAL, record_on_aux_sample, c, "BYTES",
 	                "pieces of trace in samples of the other events of its group"),
-	        OPTION_SWITCH(0, "kcore", &o->kcore, "copy the kernel's code: writes a folder"),
+	        OPTION_SWITCH(
+	                0, "kcore", &o->output.kcore, "copy the kernel's code: writes a folder"),
 	};
 
 	return PUT(to, group);
@@ -145,36 +147,39 @@ static struct option_def *trace_options(struct option_def *to, struct record_com
 
 static struct option_def *output_options(struct option_def *to, struct record_command *c)
 {
-	struct sonde_recorder_options *o = &c->options;
+	struct sonde_recorder_options *all = &c->options;
+	struct sonde_recorder_output *o = &all->output;
+	struct sonde_recorder_build_ids *ids = &all->build_ids;
 	const struct option_def group[] = {
 	        OPTION_HEADING("Output"),
-	        OPTION_TEXT('o', "output", &o->output, "FILE",
+	        OPTION_TEXT('o', "output", &o->path, "FILE",
 	                "output (default: perf.data); - is standard output, as a stream"),
-	        OPTION_CALL('z', "compression-level", OPTION_OPTIONAL, record_on_compress, o,
+	        OPTION_CALL('z', "compression-level", OPTION_OPTIONAL, record_on_compress, all,
 	                "LEVEL", "compressed by zstd, 1 (the default) to 22"),
 	        OPTION_CALL(0, "threads", OPTION_OPTIONAL, record_on_optional, &o->threads, "SPEC",
 	                "a folder, written by threads: cpu, core, package, numa or "
 	                "CPUS/AFFINITY:..."),
-	        OPTION_CALL(0, "switch-output", OPTION_OPTIONAL, record_on_switch, o,
+	        OPTION_CALL(0, "switch-output", OPTION_OPTIONAL, record_on_switch, all,
 	                "signal|SIZE|TIME", "another file after SIGUSR2, 10M, 5s, ..."),
 	        OPTION_CALL(0, "switch-output-event", OPTION_REQUIRED, record_on_trigger, c,
 	                "EVENT[,EVENT]", "another file whenever one of these happens"),
-	        OPTION_UINT(0, "switch-max-files", &o->switch_files, "N", "keep the last N files"),
+	        OPTION_UINT(
+	                0, "switch-max-files", &all->switching.files, "N", "keep the last N files"),
 	        OPTION_CALL(0, "max-size", OPTION_REQUIRED, record_on_bytes, &o->max_bytes, "SIZE",
 	                "stop when as much is written"),
-	        OPTION_SWITCH(0, "timestamp-filename", &o->timestamp_names,
-	                "the time in the file's name"),
-	        OPTION_SWITCH(0, "timestamp-boundary", &o->sample_times,
+	        OPTION_SWITCH(
+	                0, "timestamp-filename", &o->timestamps, "the time in the file's name"),
+	        OPTION_SWITCH(0, "timestamp-boundary", &ids->sample_times,
 	                "times of the first and last sample, also with -B"),
 	        {.short_name = 'B',
 	                .long_name = "no-buildid",
 	                .kind = OPTION_KIND_SWITCH,
-	                .target = &o->no_build_ids,
+	                .target = &ids->none,
 	                .given = &c->buildid_given,
 	                .help = "no build ids in the file"},
-	        OPTION_SWITCH(0, "buildid-all", &o->all_build_ids, "build ids of all, hit or not"),
-	        OPTION_SWITCH(0, "buildid-mmap", &o->mapping_build_ids,
-	                "build ids in records of mappings"),
+	        OPTION_SWITCH(0, "buildid-all", &ids->all, "build ids of all, hit or not"),
+	        OPTION_SWITCH(
+	                0, "buildid-mmap", &ids->in_mappings, "build ids in records of mappings"),
 	        OPTION_SWITCH('N', "no-buildid-cache", &c->no_cache,
 	                "do not keep what was hit in ~/.debug"),
 	        OPTION_CALL(0, "debuginfod", OPTION_OPTIONAL, record_on_optional, &c->debuginfod,
@@ -191,18 +196,19 @@ static struct option_def *ring_options(struct option_def *to, struct record_comm
 	        OPTION_HEADING("How"),
 	        OPTION_CALL('m', "mmap-pages", OPTION_REQUIRED, record_on_pages, c,
 	                "PAGES|SIZE[,AUX]", "size of a cpu's ring, and of its AUX area"),
-	        OPTION_SWITCH(0, "overwrite", &o->overwrite,
+	        OPTION_SWITCH(0, "overwrite", &o->buffers.overwrite,
 	                "rings keep the newest records, written at the end"),
-	        OPTION_CALL(0, "mmap-flush", OPTION_REQUIRED, record_on_bytes, &o->flush_bytes,
-	                "SIZE", "read a ring when it has as much"),
+	        OPTION_CALL(0, "mmap-flush", OPTION_REQUIRED, record_on_bytes,
+	                &o->buffers.flush_bytes, "SIZE", "read a ring when it has as much"),
 	        OPTION_CALL(0, "aio", OPTION_OPTIONAL, record_on_optional, &c->aio, "N",
 	                "write on a thread, N (1 to 4) blocks of 4 MiB ahead"),
-	        OPTION_SWITCH(0, "no-buffering", &o->no_buffering, "wake up for every sample"),
+	        OPTION_SWITCH(
+	                0, "no-buffering", &o->buffers.no_buffering, "wake up for every sample"),
 	        OPTION_UINT(
 	                'r', "realtime", &c->realtime, "PRIO", "run with this SCHED_FIFO priority"),
-	        OPTION_TEXT(0, "affinity", &o->affinity, "MODE",
+	        OPTION_TEXT(0, "affinity", &o->buffers.affinity, "MODE",
 	                "where it runs while it reads a ring: sys, node or cpu"),
-	        OPTION_TEXT('D', "delay", &o->delay, "MS|-1|FROM-TO,...",
+	        OPTION_TEXT('D', "delay", &o->control.delay, "MS|-1|FROM-TO,...",
 	                "when events are on, in ms from the start; -1: not before a command"),
 	        OPTION_CALL(0, "control", OPTION_REQUIRED, record_on_control, c,
 	                "fd:N[,N]|fifo:F[,F]",

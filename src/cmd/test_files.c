@@ -46,13 +46,13 @@ static enum test_outcome record_spin(const struct place *p, struct test_reason *
 	static char *const words[] = {exe, test, spin, NULL};
 	static const char *const events[] = {"cpu-clock:u"};
 	struct sonde_recorder_options o = {.size = sizeof(o),
-	        .workload = words,
-	        .events = events,
-	        .nevents = 1,
-	        .frequency = 1000,
-	        .output = p->path,
-	        .command_line = words,
-	        .mmap_pages = 16};
+	        .targets.workload = words,
+	        .events.strings = events,
+	        .events.n = 1,
+	        .events.frequency = 1000,
+	        .output.path = p->path,
+	        .output.command_line = words,
+	        .buffers.pages = 16};
 	struct sonde_recorder *r = sonde_recorder_new(&o);
 	enum test_outcome outcome = TEST_OK;
 	int rc = r != NULL ? sonde_recorder_start(r) : SONDE_ENOMEM;

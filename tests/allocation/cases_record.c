@@ -57,12 +57,12 @@ static int record(struct outcome *out, const struct input *in, struct sonde_reco
 
 	remove_output(in);
 	o.size = sizeof(o);
-	o.workload = words;
-	o.command_line = words;
-	o.events = events;
-	o.nevents = 2;
-	o.output = in->out;
-	o.mmap_pages = 4;
+	o.targets.workload = words;
+	o.output.command_line = words;
+	o.events.strings = events;
+	o.events.n = 2;
+	o.output.path = in->out;
+	o.buffers.pages = 4;
 	r = sonde_recorder_new(&o);
 	rc = r != NULL ? sonde_recorder_start(r) : SONDE_ENOMEM;
 	rc = rc >= 0 ? sonde_recorder_run(r) : rc;
@@ -75,14 +75,15 @@ static int record(struct outcome *out, const struct input *in, struct sonde_reco
 
 static int case_record(struct outcome *out, const struct input *in)
 {
-	int rc = record(out, in, (struct sonde_recorder_options){.callchains = true});
+	int rc = record(out, in, (struct sonde_recorder_options){.chains.frame_pointers = true});
 
 	return rc >= 0 ? add_recording(out, in->out) : rc;
 }
 
 static int case_record_threads(struct outcome *out, const struct input *in)
 {
-	int rc = record(out, in, (struct sonde_recorder_options){.threads = "cpu", .compress = 1});
+	int rc = record(out, in,
+	        (struct sonde_recorder_options){.output.threads = "cpu", .output.compress = 1});
 
 	return rc >= 0 ? add_recording(out, in->out) : rc;
 }
@@ -90,7 +91,8 @@ static int case_record_threads(struct outcome *out, const struct input *in)
 static int case_record_switch(struct outcome *out, const struct input *in)
 {
 	return record(out, in,
-	        (struct sonde_recorder_options){.switch_output = true, .async_writes = true});
+	        (struct sonde_recorder_options){
+	                .switching.on_request = true, .output.async = true});
 }
 
 const struct alloc_case record_cases[] = {

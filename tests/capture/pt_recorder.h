@@ -40,12 +40,12 @@ static struct sonde_recorder_options options(const char *name)
 	(void)unlink(output);
 	events[0] = "intel_pt//u";
 	return (struct sonde_recorder_options){.size = sizeof(struct sonde_recorder_options),
-	        .all_cpus = true,
-	        .events = events,
-	        .nevents = 1,
-	        .no_bpf_events = true,
-	        .no_build_ids = true,
-	        .output = output,
+	        .targets.all_cpus = true,
+	        .events.strings = events,
+	        .events.n = 1,
+	        .side_band.no_bpf = true,
+	        .build_ids.none = true,
+	        .output.path = output,
 	        .message = on_message};
 }
 

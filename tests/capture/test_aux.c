@@ -211,7 +211,7 @@ static void test_wrap(void)
 	struct play p = {.last = 200, .each = 3000};
 	struct seen s;
 
-	o.aux_pages = 4;
+	o.aux.pages = 4;
 	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
 	s = record(begin(&o), &p);
 	ok(fake_aux_end(0) > (uint64_t)20 * 4 * PAGE, "the area went round more than twenty times");
@@ -230,7 +230,7 @@ static void test_full(void)
 	struct play p = {.last = 100, .each = 9000};
 	struct seen s;
 
-	o.aux_pages = 2;
+	o.aux.pages = 2;
 	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE, .late = 2});
 	s = record(begin(&o), &p);
 	ok(lost_pieces() > 10, "late wake-ups: trace is lost many times");
@@ -251,7 +251,7 @@ static void test_mutations(void)
 	struct play p = {.last = 100, .each = 9000};
 	struct seen s;
 
-	o.aux_pages = 2;
+	o.aux.pages = 2;
 	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE, .late = 2});
 	(void)record(begin(&o), &p);
 	with = fake_aux_end(0);
@@ -272,10 +272,10 @@ static void test_snapshot(bool head_wraps, uint64_t size, uint64_t each, const c
 	struct play p = {.last = 60, .each = each, .snapshots_every = 20};
 	struct seen s;
 
-	o.aux_pages = 4;
-	o.snapshot = true;
-	o.snapshot_on_exit = true;
-	o.snapshot_size = size;
+	o.aux.pages = 4;
+	o.aux.snapshot = true;
+	o.aux.snapshot_on_exit = true;
+	o.aux.snapshot_size = size;
 	fake_reset(&(struct fake_options){
 	        .ncpus = CPUS, .aux_type = PT_TYPE, .aux_head_wraps = head_wraps});
 	s = record(begin(&o), &p);
@@ -335,7 +335,7 @@ static void test_spe(void)
 	size_t i = 0;
 
 	events[0] = "arm_spe_0//u";
-	o.aux_pages = 4;
+	o.aux.pages = 4;
 	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = SPE_TYPE});
 	r = begin(&o);
 	s = record(r, &p);
@@ -402,8 +402,8 @@ static void test_flood(void)
 	struct sonde_recorder *r;
 	struct seen s;
 
-	o.mmap_pages = 1;
-	o.aux_pages = 2;
+	o.buffers.pages = 1;
+	o.aux.pages = 2;
 	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
 	r = begin(&o);
 	p.record = r;
@@ -436,7 +436,7 @@ static void test_offline(void)
 	struct sonde_recorder *r;
 	struct seen s;
 
-	o.aux_pages = 4;
+	o.aux.pages = 4;
 	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
 	r = begin(&o);
 	p.record = r;
@@ -455,9 +455,9 @@ static void test_some_cpus(void)
 	struct sonde_recorder *r;
 	struct seen s;
 
-	o.all_cpus = false;
-	o.cpus = "1";
-	o.aux_pages = 4;
+	o.targets.all_cpus = false;
+	o.targets.cpus = "1";
+	o.aux.pages = 4;
 	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
 	r = begin(&o);
 	p.record = r;
@@ -478,14 +478,14 @@ static void test_workers(void)
 	struct play p = {.last = 60, .each = 3000};
 	struct seen s;
 
-	o.aux_pages = 4;
-	o.async_writes = true;
+	o.aux.pages = 4;
+	o.output.async = true;
 	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
 	s = record(begin(&o), &p);
 	ok(whole(&s, &p), "written by a thread: the same");
 	o = options("compressed.data");
-	o.aux_pages = 4;
-	o.compress = 1;
+	o.aux.pages = 4;
+	o.output.compress = 1;
 	p = (struct play){.last = 60, .each = 3000};
 	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
 	s = record(begin(&o), &p);
@@ -502,8 +502,8 @@ static void test_stream(void)
 	bool good;
 	struct seen s;
 
-	o.aux_pages = 4;
-	o.output = "-";
+	o.aux.pages = 4;
+	o.output.path = "-";
 	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
 	r = begin(&o);
 	p.record = r;
@@ -543,10 +543,10 @@ static void test_per_thread(void)
 	struct sonde_recorder *r;
 	struct seen s;
 
-	o.all_cpus = false;
-	o.tids = "7,10";
-	o.per_thread = true;
-	o.aux_pages = 4;
+	o.targets.all_cpus = false;
+	o.targets.tids = "7,10";
+	o.targets.per_thread = true;
+	o.aux.pages = 4;
 	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
 	r = begin(&o);
 	p.record = r;
@@ -587,8 +587,8 @@ static void test_workload(void)
 	struct sonde_recorder *r;
 	struct seen s;
 
-	o.all_cpus = false;
-	o.workload = workload;
+	o.targets.all_cpus = false;
+	o.targets.workload = workload;
 	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
 	r = begin(&o);
 	p.record = r;
@@ -657,7 +657,7 @@ static void test_samples(void)
 	uint64_t samples = 0, wrong = 0;
 
 	events[0] = "{intel_pt//u,cpu-clock:u}";
-	o.aux_sample = true;
+	o.aux.sample = true;
 	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
 	r = begin(&o);
 	fake_on_poll(play_samples, &p);
@@ -675,7 +675,7 @@ static void test_disk_full(void)
 	struct rlimit old, limit;
 	unsigned i, features = 0;
 
-	o.aux_pages = 16;
+	o.aux.pages = 16;
 	(void)getrlimit(RLIMIT_FSIZE, &old);
 	(void)signal(SIGXFSZ, SIG_IGN);
 	for (i = 0; i < 12; i++) {

@@ -19,7 +19,7 @@ static void test_events(void)
 	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
 	events[0] = "cpu-clock";
 	events[1] = "intel_pt//";
-	o.nevents = 2;
+	o.events.n = 2;
 	r = begin(&o);
 	ok(sonde_recorder_start(r) == 0, "trace and samples");
 	eq_str(r->plan.events.v[0].name, "intel_pt//", "the trace goes first");
@@ -43,7 +43,7 @@ static void test_events(void)
 	ok(!sonde_attr_has(&r->plan.events.v[0].attr, SONDE_FLAG_MMAP), "the trace does not");
 	sonde_recorder_free(r);
 
-	o.nevents = 1;
+	o.events.n = 1;
 	events[0] = "intel_pt/tsc=0/";
 	r = begin(&o);
 	ok(sonde_recorder_start(r) == 0, "no times in the trace");
@@ -77,8 +77,8 @@ static void test_events(void)
 	        .unprivileged = true,
 	        .unknown_flags = 1u << SONDE_FLAG_CONTEXT_SWITCH});
 	events[0] = "intel_pt//u";
-	o.all_cpus = false;
-	o.pids = "7";
+	o.targets.all_cpus = false;
+	o.targets.pids = "7";
 	r = begin(&o);
 	ok(sonde_recorder_start(r) == 0, "nor where tracepoints are not allowed");
 	eq_u64(r->plan.events.n, 2, "the dummy alone");
@@ -104,37 +104,37 @@ static void test_refusals(void)
 	        "which to add samples";
 	struct sonde_recorder_options o = options("refused.data");
 
-	o.aux_pages = 1;
+	o.aux.pages = 1;
 	refused(o, "intel_pt//u",
 	        "Invalid mmap size for Intel Processor Trace: must be at least 8KiB and a power "
 	        "of 2");
-	o.aux_pages = 16;
-	o.snapshot = true;
-	o.snapshot_size = 0x100000;
+	o.aux.pages = 16;
+	o.aux.snapshot = true;
+	o.aux.snapshot_size = 0x100000;
 	refused(o, "intel_pt//u",
 	        "Snapshot size 1048576 must not be greater than AUX area tracing mmap size 65536");
 	refused(o, "cpu-clock", "No AUX area tracing to snapshot");
-	o.aux_sample = true;
+	o.aux.sample = true;
 	refused(o, "{intel_pt//u,cpu-clock}",
 	        "Snapshot mode (intel_pt PMU) and sample trace cannot be used together");
 	refused(o, "intel_pt//u", alone);
-	o.snapshot = false;
+	o.aux.snapshot = false;
 	refused(o, "cpu-clock", "No AUX area event to sample");
 	refused(o, "intel_pt//u,cpu-clock", alone);
 	refused(o, "{cpu-clock,intel_pt//u}", alone);
 	refused(o, "{intel_pt//u,cpu-clock/aux-sample-size=0/}", alone);
-	o.aux_sample_size = 70000;
+	o.aux.sample_size = 70000;
 	refused(o, "{intel_pt//u,cpu-clock}", "AUX area sample size 70000 too big, max. 61440");
-	o.aux_sample = false;
-	o.threads = "";
+	o.aux.sample = false;
+	o.output.threads = "";
 	refused(o, "intel_pt//u",
 	        "Parallel trace streaming is not available in AUX area tracing mode");
-	o.threads = NULL;
-	o.overwrite = true;
+	o.output.threads = NULL;
+	o.buffers.overwrite = true;
 	refused(o, "intel_pt//u",
 	        "--overwrite is not available in AUX area tracing mode: -S keeps the newest "
 	        "trace");
-	o.overwrite = false;
+	o.buffers.overwrite = false;
 	refused(o, "intel_pt//u,intel_pt/tsc=0/", "There may be only one intel_pt event");
 }
 
@@ -188,12 +188,12 @@ static void test_sizes(void)
 		        .unprivileged = s->limited,
 		        .mlock_kb = s->mlock_kb,
 		        .memlock = s->memlock});
-		o.all_cpus = false;
-		o.pids = pid;
-		o.mmap_pages = s->pages;
-		o.aux_pages = s->aux_pages;
-		o.snapshot = s->snapshot;
-		o.snapshot_size = s->snapshot_size;
+		o.targets.all_cpus = false;
+		o.targets.pids = pid;
+		o.buffers.pages = s->pages;
+		o.aux.pages = s->aux_pages;
+		o.aux.snapshot = s->snapshot;
+		o.aux.snapshot_size = s->snapshot_size;
 		(void)unlink("mlock");
 		r = begin(&o);
 		{
@@ -222,8 +222,8 @@ static void sampled(const char *event, const char *more, uint32_t size)
 
 	events[0] = event;
 	events[1] = more;
-	o.nevents = more != NULL ? 2 : 1;
-	o.aux_sample = more == NULL;
+	o.events.n = more != NULL ? 2 : 1;
+	o.aux.sample = more == NULL;
 	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
 	r = begin(&o);
 	if (!ok(sonde_recorder_start(r) == 0, "trace in samples")) {
@@ -253,8 +253,8 @@ static void filtered(const char *text, const char *want, const char *error)
 	struct sonde_recorder *r;
 	const struct fake_event *e;
 
-	o.filters = &filter;
-	o.nfilters = 1;
+	o.events.filters = &filter;
+	o.events.nfilters = 1;
 	fake_reset(&(struct fake_options){.ncpus = CPUS, .aux_type = PT_TYPE});
 	r = begin(&o);
 	if (want != NULL) {

@@ -91,12 +91,12 @@ static struct sonde_recorder *begin(void)
 {
 	static const char *events[1] = {"cpu-clock"};
 	struct sonde_recorder_options o = {.size = sizeof(o),
-	        .events = events,
-	        .nevents = 1,
-	        .all_cpus = true,
-	        .kcore = true,
-	        .no_build_ids = true,
-	        .output = output};
+	        .events.strings = events,
+	        .events.n = 1,
+	        .targets.all_cpus = true,
+	        .output.kcore = true,
+	        .build_ids.none = true,
+	        .output.path = output};
 	struct sonde_recorder *r = sonde_recorder_new(&o);
 
 	if (r == NULL) {

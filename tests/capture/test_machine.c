@@ -109,7 +109,7 @@ static struct sonde_recorder *begin(const struct fixture *f, struct sonde_record
 	struct sonde_recorder *r;
 
 	o->size = sizeof(*o);
-	o->output = output;
+	o->output.path = output;
 	next_fd = FIRST_FD;
 	r = sonde_recorder_new(o);
 	if (r == NULL) {
@@ -156,7 +156,8 @@ static void test_header(const struct fixture *f)
 	        "#    1 [256M]: 64-65",
 	};
 	static const char *const events[] = {"{cpu-clock,page-faults}"};
-	struct sonde_recorder_options o = {.events = events, .nevents = 1, .all_cpus = true};
+	struct sonde_recorder_options o = {
+	        .events.strings = events, .events.n = 1, .targets.all_cpus = true};
 	struct sonde_recorder *r = begin(f, &o);
 	struct sonde_header_options h = {.size = sizeof(h), .full = true};
 	struct text t = {0};
@@ -178,7 +179,7 @@ static void test_state(const struct fixture *f)
 {
 	static const char *const maps[] = {"[kernel.kallsyms]_text", "[ext4]", "[sd_mod]",
 	        "/opt/worker", "//anon", "/tmp/a b (deleted)", "[vdso]"};
-	struct sonde_recorder_options o = {.pids = "4242", .no_build_ids = true};
+	struct sonde_recorder_options o = {.targets.pids = "4242", .build_ids.none = true};
 	struct sonde_recorder *r = begin(f, &o);
 	struct diag_sink diags = {0};
 	struct file file = {.diags = &diags};
@@ -210,7 +211,7 @@ static void test_state(const struct fixture *f)
 /* The text of an error names what really stands in the way. */
 static void test_permission(const struct fixture *f, int64_t paranoid, const char *says)
 {
-	struct sonde_recorder_options o = {.all_cpus = true};
+	struct sonde_recorder_options o = {.targets.all_cpus = true};
 	struct sonde_recorder *r = begin(f, &o);
 	char path[] = "proc/sys/kernel/perf_event_paranoid";
 	FILE *p = fixture_file(f, path);

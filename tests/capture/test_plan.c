@@ -11,11 +11,11 @@
 
 static const char *const strings[] = {"{cpu-clock,page-faults}:S", "cs/period=5,call-graph=fp/"};
 static const struct sonde_recorder_options options = {.size = sizeof(options),
-        .all_cpus = true,
-        .events = strings,
-        .nevents = 2,
-        .frequency = 100,
-        .call_graph = "dwarf,4096"};
+        .targets.all_cpus = true,
+        .events.strings = strings,
+        .events.n = 2,
+        .events.frequency = 100,
+        .chains.mode = "dwarf,4096"};
 
 static bool same(const struct capture_plan *p, const struct sonde_attr *attrs)
 {

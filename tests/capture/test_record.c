@@ -285,13 +285,13 @@ static struct sonde_recorder *begin(const char *event, size_t pages)
 {
 	static const char *events[1];
 	struct sonde_recorder_options o = {.size = sizeof(o),
-	        .events = events,
-	        .nevents = 1,
-	        .pids = pid_text,
-	        .frequency = 1000,
-	        .mmap_pages = pages,
-	        .no_build_ids = true,
-	        .output = output,
+	        .events.strings = events,
+	        .events.n = 1,
+	        .targets.pids = pid_text,
+	        .events.frequency = 1000,
+	        .buffers.pages = pages,
+	        .build_ids.none = true,
+	        .output.path = output,
 	        .message = said};
 	struct sonde_recorder *r;
 
@@ -610,10 +610,10 @@ static void remove_machine(const char *root)
 static struct sonde_recorder *begin_all(const char *root, const char *affinity)
 {
 	struct sonde_recorder_options o = {.size = sizeof(o),
-	        .all_cpus = true,
-	        .affinity = affinity,
-	        .no_build_ids = true,
-	        .output = output,
+	        .targets.all_cpus = true,
+	        .buffers.affinity = affinity,
+	        .build_ids.none = true,
+	        .output.path = output,
 	        .message = said};
 	struct sonde_recorder *r;
 
@@ -676,7 +676,7 @@ static void test_nodes(void)
 	(void)unlink(path);
 	reset();
 	r = begin_all(root, NULL);
-	r->options.threads = "numa";
+	r->options.output.threads = "numa";
 	r->rings.root = r->root_fd;
 	r->plan.options = &r->options;
 	r->plan.targets = CAPTURE_ALL;
@@ -777,8 +777,8 @@ static void test_newer_fields(void)
 	reset();
 	k.polls_max = 1;
 	r = begin_all(root, NULL);
-	r->options.events = events;
-	r->options.nevents = 2;
+	r->options.events.strings = events;
+	r->options.events.n = 2;
 	ok(sonde_recorder_start(r) == 0 && sonde_recorder_run(r) == 0, "events with newer fields");
 	sonde_recorder_free(r);
 	ok(file_open(&f, output) >= 0 && f.nevents >= 3, "they are in the file");

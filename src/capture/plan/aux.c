@@ -157,11 +157,11 @@ static bool plan_samples(struct capture_plan *p)
 
 	for (i = 1; i < p->events.n && p->events.v[i].leader == 0; i++) {
 		event = &p->events.v[i];
-		if (p->options->aux_sample &&
+		if (p->options->aux.sample &&
 		        (event->terms.set & EVENT_TERM_AUX_SAMPLE_SIZE) == 0) {
 			event->attr.aux_sample_size =
-			        p->options->aux_sample_size != 0
-			                ? (uint32_t)p->options->aux_sample_size
+			        p->options->aux.sample_size != 0
+			                ? (uint32_t)p->options->aux.sample_size
 			                : SAMPLE_DEFAULT;
 		} else if (asks_for_samples(event)) {
 			event->attr.aux_sample_size = event->terms.aux_sample_size;
@@ -174,11 +174,11 @@ static bool plan_samples(struct capture_plan *p)
 /* Checks options that no use of an AUX area allows. */
 static int check_output(struct capture_plan *p, const struct capture_machine *m)
 {
-	if (p->options->threads != NULL) {
+	if (p->options->output.threads != NULL) {
 		return error_set(m->err, SONDE_EARG, NO_OFFSET,
 		        "Parallel trace streaming is not available in AUX area tracing mode");
 	}
-	if (p->options->overwrite) {
+	if (p->options->buffers.overwrite) {
 		return error_set(m->err, SONDE_EARG, NO_OFFSET,
 		        "--overwrite is not available in AUX area tracing mode: -S keeps the "
 		        "newest trace");
@@ -192,25 +192,25 @@ static int choose_mode(struct capture_plan *p, const struct capture_machine *m)
 	bool samples;
 
 	TRY(check_output(p, m));
-	if (o->aux_sample && o->aux_sample_size > CAPTURE_SAMPLE_MAX) {
+	if (o->aux.sample && o->aux.sample_size > CAPTURE_SAMPLE_MAX) {
 		return error_set(m->err, SONDE_EARG, NO_OFFSET,
 		        "AUX area sample size %llu too big, max. %u",
-		        (unsigned long long)o->aux_sample_size, CAPTURE_SAMPLE_MAX);
+		        (unsigned long long)o->aux.sample_size, CAPTURE_SAMPLE_MAX);
 	}
 	samples = plan_samples(p);
-	if (o->aux_sample && !samples) {
+	if (o->aux.sample && !samples) {
 		return error_set(m->err, SONDE_EARG, NO_OFFSET,
 		        "AUX area sampling requires an AUX area event group leader plus other "
 		        "events to which to add samples");
 	}
-	if (o->snapshot && samples) {
+	if (o->aux.snapshot && samples) {
 		return error_set(m->err, SONDE_EARG, NO_OFFSET,
 		        "Snapshot mode (%s PMU) and sample trace cannot be used together",
 		        p->aux.pmu_name);
 	}
-	p->aux.mode = samples       ? CAPTURE_AUX_SAMPLE
-	              : o->snapshot ? CAPTURE_AUX_SNAPSHOT
-	                            : CAPTURE_AUX_FULL;
+	p->aux.mode = samples           ? CAPTURE_AUX_SAMPLE
+	              : o->aux.snapshot ? CAPTURE_AUX_SNAPSHOT
+	                                : CAPTURE_AUX_FULL;
 	return 0;
 }
 
@@ -270,9 +270,9 @@ static int plan_switches(struct capture_plan *p, const struct capture_machine *m
 		return 0;
 	}
 	if (kernel_tells_switches(m)) {
-		p->aux.switches = p->options->no_switch_events ? CAPTURE_SWITCH_NONE
-		                  : p->targets == CAPTURE_ALL  ? CAPTURE_SWITCH_CPU
-		                                               : CAPTURE_SWITCH_TASK;
+		p->aux.switches = p->options->side_band.no_switches ? CAPTURE_SWITCH_NONE
+		                  : p->targets == CAPTURE_ALL       ? CAPTURE_SWITCH_CPU
+		                                                    : CAPTURE_SWITCH_TASK;
 		return 0;
 	}
 	return add_sched_switch(p, m);
@@ -313,9 +313,9 @@ int capture_aux_plan(struct capture_plan *p, const struct capture_machine *m)
 
 	TRY(find_event(p, m, &at));
 	if (p->aux.pmu == NULL) {
-		return p->options->snapshot     ? error_set(m->err, SONDE_EARG, NO_OFFSET,
+		return p->options->aux.snapshot ? error_set(m->err, SONDE_EARG, NO_OFFSET,
 		                                          "No AUX area tracing to snapshot")
-		       : p->options->aux_sample ? error_set(m->err, SONDE_EARG, NO_OFFSET,
+		       : p->options->aux.sample ? error_set(m->err, SONDE_EARG, NO_OFFSET,
 		                                          "No AUX area event to sample")
 		                                : 0;
 	}
@@ -323,7 +323,7 @@ int capture_aux_plan(struct capture_plan *p, const struct capture_machine *m)
 	TRY(move_to_front(p, m, at));
 	if (!p->events.v[0].aux) {
 		return error_set(m->err, SONDE_EARG, NO_OFFSET,
-		        p->options->aux_sample
+		        p->options->aux.sample
 		                ? "AUX area sampling requires an AUX area event group leader plus "
 		                  "other events to which to add samples"
 		                : "an AUX area event must be the leader of its group");
@@ -350,7 +350,7 @@ static void plan_no_rate(const struct capture_plan *p, struct sonde_attr *attr)
 {
 	attr->sample_type &= ~(uint64_t)SONDE_SAMPLE_CALLCHAIN;
 	attr->sample_type |= !p->per_thread ? SONDE_SAMPLE_CPU : 0;
-	if (p->options->period == 0 && p->options->frequency == 0) {
+	if (p->options->events.period == 0 && p->options->events.frequency == 0) {
 		attr->sample_period = 1;
 		attr->sample_type &= ~(uint64_t)SONDE_SAMPLE_PERIOD;
 		record_attr_set(attr, SONDE_FLAG_FREQ, false);
@@ -364,7 +364,7 @@ static void plan_trace_attr(const struct capture_plan *p, struct sonde_attr *att
 
 	plan_no_rate(p, attr);
 	record_attr_set(attr, SONDE_FLAG_EXCLUDE_GUEST, false);
-	if (p->aux.pmu->type == AUXTRACE_ARM_SPE && p->options->period == 0) {
+	if (p->aux.pmu->type == AUXTRACE_ARM_SPE && p->options->events.period == 0) {
 		record_attr_set(attr, SONDE_FLAG_FREQ, false);
 		attr->sample_type &= ~(uint64_t)SONDE_SAMPLE_PERIOD;
 		attr->sample_period = least != 0 ? least : SPE_INTERVAL;

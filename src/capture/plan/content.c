@@ -219,20 +219,20 @@ int capture_content_parse(
         const struct sonde_recorder_options *o, struct capture_content *c, struct error *err)
 {
 	*c = (struct capture_content){0};
-	if (o->callchains) {
+	if (o->chains.frame_pointers) {
 		c->chain = CAPTURE_CHAIN_FP;
 	}
-	if (o->call_graph != NULL) {
-		TRY(parse_chain(o->call_graph, c, err));
+	if (o->chains.mode != NULL) {
+		TRY(parse_chain(o->chains.mode, c, err));
 	}
-	if (o->branch_filter != NULL) {
-		TRY(parse_branches(o->branch_filter, &c->branches, err));
+	if (o->samples.branches != NULL) {
+		TRY(parse_branches(o->samples.branches, &c->branches, err));
 	}
-	if (o->user_regs != NULL) {
-		TRY(parse_registers(o->user_regs, "--user-regs", &c->user_regs, err));
+	if (o->samples.user_regs != NULL) {
+		TRY(parse_registers(o->samples.user_regs, "--user-regs", &c->user_regs, err));
 	}
-	if (o->intr_regs != NULL) {
-		TRY(parse_registers(o->intr_regs, "-I", &c->intr_regs, err));
+	if (o->samples.intr_regs != NULL) {
+		TRY(parse_registers(o->samples.intr_regs, "-I", &c->intr_regs, err));
 	}
 	return 0;
 }
@@ -255,8 +255,8 @@ static void set_chain(const struct sonde_recorder_options *o, const struct captu
 	}
 	attr->sample_type |= SONDE_SAMPLE_CALLCHAIN;
 	attr->sample_max_stack = (uint16_t)c->frames_max;
-	record_attr_set(attr, SONDE_FLAG_EXCLUDE_CALLCHAIN_KERNEL, o->user_callchains);
-	record_attr_set(attr, SONDE_FLAG_EXCLUDE_CALLCHAIN_USER, o->kernel_callchains);
+	record_attr_set(attr, SONDE_FLAG_EXCLUDE_CALLCHAIN_KERNEL, o->chains.user_only);
+	record_attr_set(attr, SONDE_FLAG_EXCLUDE_CALLCHAIN_USER, o->chains.kernel_only);
 	if (c->chain == CAPTURE_CHAIN_LBR &&
 	        !sonde_attr_has(attr, SONDE_FLAG_EXCLUDE_USER)) { /* it supports user space only */
 		attr->sample_type |= SONDE_SAMPLE_BRANCH_STACK;
@@ -274,14 +274,14 @@ static void set_chain(const struct sonde_recorder_options *o, const struct captu
 
 static void set_counts(const struct sonde_recorder_options *o, struct sonde_attr *attr)
 {
-	if (o->thread_counts || o->running_time) {
+	if (o->samples.thread_counts || o->samples.running_time) {
 		attr->read_format |= SONDE_READ_ENABLED | SONDE_READ_RUNNING;
 	}
-	record_attr_set(attr, SONDE_FLAG_INHERIT_STAT, o->thread_counts);
-	if (o->no_samples) {
+	record_attr_set(attr, SONDE_FLAG_INHERIT_STAT, o->samples.thread_counts);
+	if (o->samples.none) {
 		attr->sample_period = 0;
 	}
-	if (o->no_buffering) {
+	if (o->buffers.no_buffering) {
 		record_attr_set(attr, SONDE_FLAG_WATERMARK, false);
 		attr->wakeup_events = 1;
 	}
@@ -289,11 +289,11 @@ static void set_counts(const struct sonde_recorder_options *o, struct sonde_attr
 
 void capture_content_levels(const struct sonde_recorder_options *o, struct sonde_attr *attr)
 {
-	if (o->all_user) {
+	if (o->events.all_user) {
 		record_attr_set(attr, SONDE_FLAG_EXCLUDE_KERNEL, true);
 		record_attr_set(attr, SONDE_FLAG_EXCLUDE_USER, false);
 	}
-	if (o->all_kernel) {
+	if (o->events.all_kernel) {
 		record_attr_set(attr, SONDE_FLAG_EXCLUDE_KERNEL, false);
 		record_attr_set(attr, SONDE_FLAG_EXCLUDE_USER, true);
 	}
@@ -302,28 +302,29 @@ void capture_content_levels(const struct sonde_recorder_options *o, struct sonde
 void capture_content_apply(const struct sonde_recorder_options *o, const struct capture_content *c,
         struct sonde_attr *attr, bool tracking)
 {
+	const struct sonde_recorder_samples *s = &o->samples;
 	const struct {
 		uint64_t bit;
 		bool on;
 	} wanted[] = {
 	        {SONDE_SAMPLE_ADDR | SONDE_SAMPLE_DATA_SRC,
-	                o->data_addresses || c->chain == CAPTURE_CHAIN_DWARF},
-	        {SONDE_SAMPLE_PHYS_ADDR, o->phys_addresses},
-	        {SONDE_SAMPLE_DATA_PAGE_SIZE, o->data_page_sizes},
-	        {SONDE_SAMPLE_CODE_PAGE_SIZE, o->code_page_sizes},
-	        {SONDE_SAMPLE_CPU, o->sample_cpu || o->raw},
-	        {SONDE_SAMPLE_TIME | SONDE_SAMPLE_RAW, o->raw},
-	        {SONDE_SAMPLE_WEIGHT_STRUCT, o->weights},
-	        {SONDE_SAMPLE_TRANSACTION, o->transactions},
+	                s->addresses || c->chain == CAPTURE_CHAIN_DWARF},
+	        {SONDE_SAMPLE_PHYS_ADDR, s->phys_addresses},
+	        {SONDE_SAMPLE_DATA_PAGE_SIZE, s->data_page_sizes},
+	        {SONDE_SAMPLE_CODE_PAGE_SIZE, s->code_page_sizes},
+	        {SONDE_SAMPLE_CPU, s->cpu || s->raw},
+	        {SONDE_SAMPLE_TIME | SONDE_SAMPLE_RAW, s->raw},
+	        {SONDE_SAMPLE_WEIGHT_STRUCT, s->weights},
+	        {SONDE_SAMPLE_TRANSACTION, s->transactions},
 	        {SONDE_SAMPLE_REGS_USER, c->user_regs != 0},
 	        {SONDE_SAMPLE_REGS_INTR, c->intr_regs != 0},
 	        {SONDE_SAMPLE_BRANCH_STACK, c->branches != 0},
-	        {SONDE_SAMPLE_IDENTIFIER, o->sample_identifier},
+	        {SONDE_SAMPLE_IDENTIFIER, s->identifier},
 	};
 	size_t i;
 
-	if (o->periods != SONDE_RECORDER_AUTO && !tracking) {
-		choose(&attr->sample_type, SONDE_SAMPLE_PERIOD, o->periods == SONDE_RECORDER_YES);
+	if (s->periods != SONDE_RECORDER_AUTO && !tracking) {
+		choose(&attr->sample_type, SONDE_SAMPLE_PERIOD, s->periods == SONDE_RECORDER_YES);
 	}
 	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
 		attr->sample_type |= wanted[i].on ? wanted[i].bit : 0;

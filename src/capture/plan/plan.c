@@ -65,7 +65,7 @@ static int check_hardware(struct capture_plan *p, const struct capture_machine *
 			return error_nomem(m->err);
 		}
 		capture_say(m->log,
-		        p->options->nevents != 0 ? SONDE_RECORDER_WARNING : SONDE_RECORDER_VERBOSE,
+		        p->options->events.n != 0 ? SONDE_RECORDER_WARNING : SONDE_RECORDER_VERBOSE,
 		        "no hardware cycles counter here: recording '%s' instead", event->name);
 	}
 	return 0;
@@ -73,7 +73,8 @@ static int check_hardware(struct capture_plan *p, const struct capture_machine *
 
 static int pick_frequency(struct capture_plan *p, const struct capture_machine *m)
 {
-	uint64_t want = p->options->frequency != 0 ? p->options->frequency : DEFAULT_FREQUENCY;
+	uint64_t want = p->options->events.frequency != 0 ? p->options->events.frequency
+	                                                  : DEFAULT_FREQUENCY;
 	int64_t max;
 
 	p->frequency = want;
@@ -87,7 +88,7 @@ static int pick_frequency(struct capture_plan *p, const struct capture_machine *
 		        "using the highest frequency that is allowed, %lld Hz", (long long)max);
 		return 0;
 	}
-	if (p->options->strict_frequency) {
+	if (p->options->events.strict_frequency) {
 		return error_set(m->err, SONDE_ELIMIT, NO_OFFSET,
 		        "%llu Hz is more than the %lld Hz that kernel.perf_event_max_sample_rate "
 		        "allows: lower -F, raise it as root with 'sysctl "
@@ -129,29 +130,32 @@ static void plan_side_band(const struct capture_plan *p, struct sonde_attr *attr
 {
 	record_attr_set(attr, SONDE_FLAG_MMAP, true);
 	record_attr_set(attr, SONDE_FLAG_MMAP_DATA,
-	        p->options->data_addresses || p->content.chain == CAPTURE_CHAIN_DWARF ||
+	        p->options->samples.addresses || p->content.chain == CAPTURE_CHAIN_DWARF ||
 	                (attr->sample_type & SONDE_SAMPLE_STACK_USER) != 0);
 	record_attr_set(attr, SONDE_FLAG_COMM, true);
 	record_attr_set(attr, SONDE_FLAG_TASK, true);
 	record_attr_set(attr, SONDE_FLAG_MMAP2, true);
 	record_attr_set(attr, SONDE_FLAG_COMM_EXEC, true);
 	record_attr_set(attr, SONDE_FLAG_KSYMBOL, true);
-	record_attr_set(attr, SONDE_FLAG_BPF_EVENT, !p->options->no_bpf_events);
-	record_attr_set(attr, SONDE_FLAG_CONTEXT_SWITCH, p->options->switch_events);
-	record_attr_set(attr, SONDE_FLAG_NAMESPACES, p->options->namespaces);
-	record_attr_set(attr, SONDE_FLAG_CGROUP, p->options->cgroups);
-	record_attr_set(attr, SONDE_FLAG_BUILD_ID, p->options->mapping_build_ids);
+	record_attr_set(attr, SONDE_FLAG_BPF_EVENT, !p->options->side_band.no_bpf);
+	record_attr_set(attr, SONDE_FLAG_CONTEXT_SWITCH, p->options->side_band.switches);
+	record_attr_set(attr, SONDE_FLAG_NAMESPACES, p->options->side_band.namespaces);
+	record_attr_set(attr, SONDE_FLAG_CGROUP, p->options->side_band.cgroups);
+	record_attr_set(attr, SONDE_FLAG_BUILD_ID, p->options->build_ids.in_mappings);
 }
 
 static void plan_event(const struct capture_plan *p, struct event *event)
 {
 	const struct sonde_recorder_options *o = p->options;
 	struct sonde_attr *attr = &event->attr;
-	/* some events, such as tracepoints, are sampled each time unless a rate was requested */
-	uint64_t each = o->period != 0 ? o->period : o->frequency == 0 ? event->default_period : 0;
+	/* some are taken each, such as tracepoints, unless a rate was asked for */
+	uint64_t each = o->events.period != 0      ? o->events.period
+	                : o->events.frequency == 0 ? event->default_period
+	                                           : 0;
 	bool by_time = each == 0;
-	/* the tracking event counts nothing: perf sets a period of 1 unless a rate was requested */
-	bool plain_tracking = event->tracking && o->period == 0 && o->frequency == 0;
+	/* the tracking event counts nothing: perf gives it a period of 1 unless a rate was asked
+	 * for */
+	bool plain_tracking = event->tracking && o->events.period == 0 && o->events.frequency == 0;
 
 	const struct event *leader = &p->events.v[event->leader];
 	bool leads = leader == event;
@@ -171,7 +175,7 @@ static void plan_event(const struct capture_plan *p, struct event *event)
 		record_attr_set(attr, SONDE_FLAG_FREQ, true);
 	}
 	attr->sample_type |= p->targets == CAPTURE_ALL ? SONDE_SAMPLE_CPU : 0;
-	attr->sample_type |= o->cgroups ? SONDE_SAMPLE_CGROUP : 0;
+	attr->sample_type |= o->side_band.cgroups ? SONDE_SAMPLE_CGROUP : 0;
 	record_attr_set(attr, SONDE_FLAG_SAMPLE_ID_ALL, true);
 	/* the kernel cannot read inherited groups */
 	record_attr_set(attr, SONDE_FLAG_INHERIT,
@@ -190,10 +194,10 @@ static void plan_event(const struct capture_plan *p, struct event *event)
 		attr->sample_period = 0;
 		record_attr_set(attr, SONDE_FLAG_FREQ, false);
 	}
-	record_attr_set(attr, SONDE_FLAG_WRITE_BACKWARD, o->overwrite);
-	if (o->use_clockid) {
+	record_attr_set(attr, SONDE_FLAG_WRITE_BACKWARD, o->buffers.overwrite);
+	if (o->events.use_clock) {
 		record_attr_set(attr, SONDE_FLAG_USE_CLOCKID, true);
-		attr->clockid = o->clockid;
+		attr->clockid = o->events.clockid;
 	}
 	capture_terms_apply(event);
 	if (event->leader_samples && !leads) {
@@ -260,20 +264,20 @@ static struct event *side_band_event(struct capture_plan *p)
  */
 static void choose_targets(struct capture_plan *p, const struct capture_machine *m)
 {
-	const struct sonde_recorder_options *o = p->options;
+	const struct sonde_recorder_targets *t = &p->options->targets;
 
-	p->targets = o->pids != NULL || o->tids != NULL || o->user != NULL       ? CAPTURE_TASKS
-	             : o->all_cpus || o->cpus != NULL || o->ncgroup_filters != 0 ? CAPTURE_ALL
-	                                                                         : CAPTURE_WORKLOAD;
-	p->per_thread = p->targets != CAPTURE_ALL && o->cpus == NULL && !o->all_cpus &&
-	                (o->per_thread || (o->tids != NULL && !o->inherit));
-	p->inherit = !o->no_inherit && (o->tids == NULL || o->inherit);
-	p->delayed = o->delay != NULL;
-	if (o->per_thread && !p->per_thread) {
+	p->targets = t->pids != NULL || t->tids != NULL || t->user != NULL ? CAPTURE_TASKS
+	             : t->all_cpus || t->cpus != NULL || t->ncgroups != 0  ? CAPTURE_ALL
+	                                                                   : CAPTURE_WORKLOAD;
+	p->per_thread = p->targets != CAPTURE_ALL && t->cpus == NULL && !t->all_cpus &&
+	                (t->per_thread || (t->tids != NULL && !t->inherit));
+	p->inherit = !t->no_inherit && (t->tids == NULL || t->inherit);
+	p->delayed = p->options->control.delay != NULL;
+	if (t->per_thread && !p->per_thread) {
 		capture_say(m->log, SONDE_RECORDER_WARNING,
 		        "rings are those of the cpus: --per-thread means nothing with -a or -C");
 	}
-	if (o->user != NULL && (o->pids != NULL || o->tids != NULL)) {
+	if (t->user != NULL && (t->pids != NULL || t->tids != NULL)) {
 		capture_say(m->log, SONDE_RECORDER_WARNING,
 		        "-p or -t was given: recording that alone, not -u");
 	}
@@ -281,9 +285,9 @@ static void choose_targets(struct capture_plan *p, const struct capture_machine 
 
 bool capture_plan_times(const struct capture_plan *p)
 {
-	return p->options->timestamps == SONDE_RECORDER_AUTO
-	               ? !p->per_thread || !p->options->per_thread
-	               : p->options->timestamps == SONDE_RECORDER_YES;
+	return p->options->samples.times == SONDE_RECORDER_AUTO
+	               ? !p->per_thread || !p->options->targets.per_thread
+	               : p->options->samples.times == SONDE_RECORDER_YES;
 }
 
 /*
@@ -294,8 +298,8 @@ static int plan_filters(struct capture_plan *p, size_t nevents, struct error *er
 	const struct sonde_recorder_filter *filter;
 	size_t i;
 
-	for (i = 0; i < p->options->nfilters; i++) {
-		filter = &p->options->filters[i];
+	for (i = 0; i < p->options->events.nfilters; i++) {
+		filter = &p->options->events.filters[i];
 		if (filter->nevents == nevents) {
 			TRY(event_set_filter(&p->events, filter->text, err));
 		}
@@ -308,13 +312,13 @@ static int parse_events(struct capture_plan *p, const struct capture_machine *m)
 	const struct sonde_recorder_options *o = p->options;
 	size_t i;
 
-	p->parsed = calloc(o->nevents + 1, sizeof(*p->parsed));
+	p->parsed = calloc(o->events.n + 1, sizeof(*p->parsed));
 	if (p->parsed == NULL) {
 		return error_nomem(m->err);
 	}
 	TRY(plan_filters(p, 0, m->err));
-	for (i = 0; i < o->nevents; i++) {
-		TRY(event_parse(&p->events, m->root, o->events[i], m->err));
+	for (i = 0; i < o->events.n; i++) {
+		TRY(event_parse(&p->events, m->root, o->events.strings[i], m->err));
 		TRY(plan_filters(p, i + 1, m->err));
 		p->parsed[i + 1] = p->events.n;
 	}
@@ -323,7 +327,7 @@ static int parse_events(struct capture_plan *p, const struct capture_machine *m)
 		p->parsed[0] = p->events.n;
 	}
 	TRY(check_hardware(p, m));
-	if (o->group) {
+	if (o->events.group) {
 		join_all(&p->events);
 	}
 	return 0;
@@ -340,11 +344,11 @@ static int add_events(struct capture_plan *p, const struct capture_machine *m)
 	if (p->aux.pmu == NULL && (p->targets == CAPTURE_ALL || p->delayed ||
 	                                  event_cores_differ(&p->events, m->root))) {
 		TRY(add_tracking(p, m->err));
-		if (p->options->group) {
+		if (p->options->events.group) {
 			join_all(&p->events);
 		}
 	}
-	return p->options->kcore ? capture_kcore_plan(&p->events, m->root, m->err) : 0;
+	return p->options->output.kcore ? capture_kcore_plan(&p->events, m->root, m->err) : 0;
 }
 
 void capture_plan_attrs(struct capture_plan *p)
@@ -356,7 +360,7 @@ void capture_plan_attrs(struct capture_plan *p)
 		plan_event(p, &p->events.v[i]);
 	}
 	plan_side_band(p, &side_band_event(p)->attr);
-	if (p->options->kcore) {
+	if (p->options->output.kcore) {
 		capture_kcore_attrs(&p->events);
 	}
 	plan_ids(&p->events);
@@ -381,7 +385,7 @@ int capture_plan_make(struct capture_plan *p, const struct sonde_recorder_option
 	for (i = 0; i < p->events.n; i++) {
 		p->asked[i] = p->events.v[i].attr;
 		capture_content_levels(options, &p->events.v[i].attr); /* for the name */
-		if ((options->all_user || options->all_kernel) &&
+		if ((options->events.all_user || options->events.all_kernel) &&
 		        !event_name_again(&p->events, &p->events.v[i])) {
 			return error_nomem(m->err);
 		}

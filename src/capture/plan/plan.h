@@ -56,7 +56,7 @@ bool capture_plan_times(const struct capture_plan *p);
 /* Only a workload started for this recording: events wait for its exec. */
 static inline bool capture_plan_waits(const struct capture_plan *p)
 {
-	return p->options->workload != NULL && p->targets == CAPTURE_WORKLOAD;
+	return p->options->targets.workload != NULL && p->targets == CAPTURE_WORKLOAD;
 }
 
 /* --kcore: checks that it is allowed and adds the event that records code changes. */

@@ -74,8 +74,8 @@ static int plan_snapshot_size(struct capture_rings *r)
 {
 	struct capture_aux *aux = &r->aux;
 
-	aux->snapshot_size = r->plan->options->snapshot_size;
-	if (r->plan->options->aux_pages == 0 && aux->snapshot_size != 0) {
+	aux->snapshot_size = r->plan->options->aux.snapshot_size;
+	if (r->plan->options->aux.pages == 0 && aux->snapshot_size != 0) {
 		aux->size = power_of_two(aux->snapshot_size);
 	}
 	if (aux->snapshot_size == 0) {
@@ -102,8 +102,9 @@ static void fit_limits(struct capture_rings *r, size_t nrings, uint64_t least)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t data = r->pages * page;
-	bool data_may = r->plan->options->mmap_pages == 0;
-	bool area_may = r->plan->options->aux_pages == 0 && r->plan->options->snapshot_size == 0 &&
+	bool data_may = r->plan->options->buffers.pages == 0;
+	bool area_may = r->plan->options->aux.pages == 0 &&
+	                r->plan->options->aux.snapshot_size == 0 &&
 	                r->plan->aux.mode != CAPTURE_AUX_SAMPLE;
 	int64_t mlock_kb = 516;
 	uint64_t allowed;
@@ -136,10 +137,10 @@ int capture_aux_plan_sizes(struct capture_rings *r, size_t nrings)
 		return 0;
 	}
 	limited = !privileged(r);
-	if (limited && r->plan->options->mmap_pages == 0) {
+	if (limited && r->plan->options->buffers.pages == 0) {
 		r->pages = DATA_UNPRIVILEGED / page;
 	}
-	aux->size = r->plan->options->aux_pages != 0          ? r->plan->options->aux_pages * page
+	aux->size = r->plan->options->aux.pages != 0          ? r->plan->options->aux.pages * page
 	            : r->plan->aux.mode == CAPTURE_AUX_SAMPLE ? power_of_two(largest_sample(r))
 	            : limited                                 ? AREA_UNPRIVILEGED
 	                                                      : AREA_PRIVILEGED;

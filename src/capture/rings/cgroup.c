@@ -61,7 +61,7 @@ int capture_cgroups_open(struct capture_rings *r)
 	char mount[HOST_CGROUP_MOUNT];
 	size_t i, next = 0, before;
 
-	if (o->ncgroup_filters == 0) {
+	if (o->targets.ncgroups == 0) {
 		return 0;
 	}
 	r->cgroup_fds = malloc(r->plan->events.n * sizeof(*r->cgroup_fds));
@@ -76,10 +76,10 @@ int capture_cgroups_open(struct capture_rings *r)
 		        "-G: no control groups are mounted; as root run 'mount -t cgroup2 none "
 		        "/sys/fs/cgroup'");
 	}
-	for (i = 0; i < o->ncgroup_filters; i++) {
-		before = o->cgroup_filters[i].nevents;
-		TRY(deal_out(r, &o->cgroup_filters[i], mount,
-		        before == 0 ? r->plan->parsed[o->nevents] : r->plan->parsed[before],
+	for (i = 0; i < o->targets.ncgroups; i++) {
+		before = o->targets.cgroups[i].nevents;
+		TRY(deal_out(r, &o->targets.cgroups[i], mount,
+		        before == 0 ? r->plan->parsed[o->events.n] : r->plan->parsed[before],
 		        &next));
 	}
 	return 0;

@@ -224,8 +224,8 @@ static int map_ring(struct capture_rings *r, struct capture_ring *ring, int fd, 
 	void *map = r->kernel->map(fd, size, backward);
 
 	if (map == NULL) {
-		return (errno == EPERM || errno == ENOMEM) && r->plan->options->mmap_pages == 0 &&
-		                       r->pages > 1
+		return (errno == EPERM || errno == ENOMEM) &&
+		                       r->plan->options->buffers.pages == 0 && r->pages > 1
 		               ? RINGS_TOO_LARGE
 		               : map_failed(r, errno);
 	}
@@ -386,11 +386,11 @@ static void warn_of_small_files(struct capture_rings *r)
 {
 	uint64_t half = r->pages * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
 
-	if (r->plan->options->switch_bytes != 0 && r->plan->options->switch_bytes < half) {
+	if (r->plan->options->switching.bytes != 0 && r->plan->options->switching.bytes < half) {
 		capture_say(r->log, SONDE_RECORDER_WARNING,
 		        "--switch-output: files will be larger than %lluK, as up to %lluK are read "
 		        "from a ring at once; smaller rings (-m) make smaller files",
-		        (unsigned long long)(r->plan->options->switch_bytes + 1023) / 1024,
+		        (unsigned long long)(r->plan->options->switching.bytes + 1023) / 1024,
 		        (unsigned long long)half / 1024);
 	}
 }
@@ -401,8 +401,8 @@ int capture_open(struct capture_rings *r)
 
 	TRY(allocate(r));
 	TRY(capture_cgroups_open(r));
-	r->pages =
-	        r->plan->options->mmap_pages != 0 ? r->plan->options->mmap_pages : default_pages(r);
+	r->pages = r->plan->options->buffers.pages != 0 ? r->plan->options->buffers.pages
+	                                                : default_pages(r);
 	TRY(capture_aux_plan_sizes(r, r->n / 2));
 	TRY(open_all(r));
 	TRY(map_rings(r));

@@ -86,7 +86,8 @@ static int find_cpus(struct capture_rings *r)
 	if (proc_read_cpus(r->root, "sys/devices/system/cpu/online", &r->cpus, &r->ncpus) != 0) {
 		TRY(first_cpus(r));
 	}
-	return r->plan->options->cpus != NULL ? pick_cpus(r, r->plan->options->cpus) : 0;
+	return r->plan->options->targets.cpus != NULL ? pick_cpus(r, r->plan->options->targets.cpus)
+	                                              : 0;
 }
 
 size_t capture_cells(const struct capture_rings *r)
@@ -105,14 +106,14 @@ int capture_find_targets(struct capture_rings *r, pid_t workload)
 	struct host_tasks *t = &r->tasks;
 
 	TRY(find_cpus(r));
-	if (o->pids != NULL) {
-		TRY(host_tasks_add_pids(t, r->root, o->pids, r->err));
+	if (o->targets.pids != NULL) {
+		TRY(host_tasks_add_pids(t, r->root, o->targets.pids, r->err));
 	}
-	if (o->tids != NULL) {
-		TRY(host_tasks_add_tids(t, r->root, o->tids, true, r->err));
+	if (o->targets.tids != NULL) {
+		TRY(host_tasks_add_tids(t, r->root, o->targets.tids, true, r->err));
 	}
-	if (t->nthreads == 0 && o->user != NULL) {
-		TRY(host_tasks_add_user(t, r->root, o->user, r->err));
+	if (t->nthreads == 0 && o->targets.user != NULL) {
+		TRY(host_tasks_add_user(t, r->root, o->targets.user, r->err));
 	}
 	return t->nthreads != 0
 	               ? 0

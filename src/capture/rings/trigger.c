@@ -53,8 +53,8 @@ int capture_triggers_plan(struct capture_triggers *t, const struct sonde_recorde
 {
 	size_t i;
 
-	for (i = 0; i < options->ntriggers; i++) {
-		TRY(event_parse(&t->events, root, options->triggers[i], err));
+	for (i = 0; i < options->switching.ntriggers; i++) {
+		TRY(event_parse(&t->events, root, options->switching.triggers[i], err));
 	}
 	for (i = 0; i < t->events.n; i++) {
 		TRY(plan(&t->events.v[i], err));

@@ -17,7 +17,7 @@ struct capture_triggers {
 	struct capture_watch watch;
 };
 
-/* Parses options->triggers to events. SONDE_EARG. */
+/* options->switching.triggers to events. SONDE_EARG. */
 int capture_triggers_plan(struct capture_triggers *t, const struct sonde_recorder_options *options,
         int root, struct error *err);
 

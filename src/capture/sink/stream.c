@@ -159,12 +159,12 @@ static int bad_spec(struct capture_streams *all, const char *why)
 	return error_set(all->rings->err, SONDE_EARG, NO_OFFSET,
 	        "--threads wants cpu, core, package, numa or CPUS/AFFINITY:CPUS/AFFINITY..., not "
 	        "'%s': %s",
-	        all->rings->plan->options->threads, why);
+	        all->rings->plan->options->output.threads, why);
 }
 
 static int plan_by_masks(struct capture_streams *all)
 {
-	const char *p = all->rings->plan->options->threads;
+	const char *p = all->rings->plan->options->output.threads;
 	struct capture_stream *s;
 	cpu_set_t set, affinity, seen;
 	size_t n, cpus;
@@ -221,7 +221,7 @@ int capture_streams_plan(struct capture_streams *all, const struct capture_rings
 		const char *name, *file;
 	} layouts[] = {{"", ""}, {"cpu", ""}, {"core", "thread_siblings_list"},
 	        {"package", "package_cpus_list"}};
-	const char *spec = rings->plan->options->threads;
+	const char *spec = rings->plan->options->output.threads;
 	size_t i;
 
 	all->rings = rings;
@@ -254,7 +254,7 @@ int capture_streams_plan(struct capture_streams *all, const struct capture_rings
 static void check_size(struct capture_stream *s)
 {
 	struct capture_streams *all = s->all;
-	uint64_t most = all->rings->plan->options->max_bytes;
+	uint64_t most = all->rings->plan->options->output.max_bytes;
 
 	__atomic_store_n(&s->written, s->writer.data_size, __ATOMIC_RELAXED);
 	if (most != 0 && !s->told_full && all->before + capture_streams_written(all) >= most) {
@@ -355,7 +355,7 @@ static int start_one(struct capture_streams *all, const char *folder, size_t i)
 		return error_errno(r->err, SONDE_EIO, errno, "cannot create '%s'", path);
 	}
 	s->writer = (struct file_writer){.fd = s->fd};
-	TRY(capture_lane_open(&s->lane, &s->writer, r->plan->options->compress, 0, r->err));
+	TRY(capture_lane_open(&s->lane, &s->writer, r->plan->options->output.compress, 0, r->err));
 	if (pthread_create(&s->thread, NULL, stream_run, s) != 0) {
 		return error_set(r->err, SONDE_ELIMIT, NO_OFFSET,
 		        "cannot start a thread for '%s'; see 'ulimit -u'", path);

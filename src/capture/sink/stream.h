@@ -20,7 +20,7 @@ struct capture_streams {
 
 #define CAPTURE_NO_STREAMS ((struct capture_streams){.news_fd = -1, .stop_fd = -1})
 
-/* Assigns rings to threads according to options.threads; does nothing without it. SONDE_EARG. */
+/* Which rings each thread reads, from options.output.threads; nothing to do without it. SONDE_EARG. */
 int capture_streams_plan(struct capture_streams *all, const struct capture_rings *rings);
 
 /* Opens the files in a directory, and starts the threads; they read until capture_streams_stop. */
