@@ -119,7 +119,8 @@ _DiagFn = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(_Diag))
 
 
 class _FileOptions(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_size_t), ("on_diag", _DiagFn), ("diag_arg", ctypes.c_void_p), ("gaps", _bool)]
+    _fields_ = [("size", ctypes.c_size_t), ("on_diag", _DiagFn), ("diag_arg", ctypes.c_void_p), ("gaps", _bool),
+                ("temp_dir", ctypes.c_char_p)]
 
 
 class _FileInfo(ctypes.Structure):
@@ -191,7 +192,7 @@ class _SessionOptions(ctypes.Structure):
                 ("diag_arg", ctypes.c_void_p), ("strict", _bool), ("symfs", ctypes.c_char_p),
                 ("kallsyms", ctypes.c_char_p), ("no_demangle", _bool), ("on_progress", ctypes.c_void_p),
                 ("progress_arg", ctypes.c_void_p), ("check_owner", _bool), ("counts_only", _bool),
-                ("cache", ctypes.c_char_p), ("home", ctypes.c_char_p)]
+                ("cache", ctypes.c_char_p), ("home", ctypes.c_char_p), ("temp_dir", ctypes.c_char_p)]
 
 
 _VALUE, _LIST, _LIST_END, _STRUCT, _STRUCT_END, _REST = range(1, 7)
@@ -655,16 +656,19 @@ class File(_Handle):
     """A recording as it stands: every record in the order of the input, events, features.
 
     path: a file, folder, FIFO, or "-" for standard input. gaps: also give bytes that were skipped, as records with
-    `gap` set. on_diagnostic is called for each remark on damaged or unknown input. Raises SondeError.
+    `gap` set. on_diagnostic is called for each remark on damaged or unknown input. temp_dir: folder for what cannot be
+    mapped; None: /var/tmp or /tmp. Raises SondeError.
     """
 
     _kind = "file"
 
     def __init__(self, path: Union[str, bytes, os.PathLike[str]], gaps: bool = False,
-                 on_diagnostic: Optional[Callable[[Diagnostic], None]] = None) -> None:
+                 on_diagnostic: Optional[Callable[[Diagnostic], None]] = None, temp_dir: Optional[str] = None) -> None:
         super().__init__(on_diagnostic)
         self._walk = _Walk(self._lib)
-        self._begin(_FileOptions(on_diag=self._on_diag, gaps=gaps), path)
+        # The library keeps a pointer to this text.
+        self._temp_dir = os.fsencode(temp_dir) if temp_dir is not None else None
+        self._begin(_FileOptions(on_diag=self._on_diag, gaps=gaps, temp_dir=self._temp_dir), path)
 
     def __enter__(self) -> File:
         return self
@@ -791,7 +795,8 @@ class Session(_Handle):
     path: a file; an int is a descriptor, which stays open, a memoryview the bytes of a recording, which are copied.
     symbols: name addresses (False is faster). symfs: look for objects below this folder. kallsyms: symbols of the
     kernel from this file. strict: damaged input is an error. cache: folder for what is kept between runs. home: objects
-    are looked for in its .debug, perf's cache of build ids. Raises SondeError. Can be walked through once.
+    are looked for in its .debug, perf's cache of build ids. temp_dir: as of File. Raises SondeError. Can be walked
+    through once.
     """
 
     _kind = "session"
@@ -799,15 +804,15 @@ class Session(_Handle):
     def __init__(self, path: Union[str, bytes, os.PathLike[str], int, memoryview], symbols: bool = True,
                  symfs: Optional[str] = None, kallsyms: Optional[str] = None, demangle: bool = True,
                  strict: bool = False, on_diagnostic: Optional[Callable[[Diagnostic], None]] = None,
-                 cache: Optional[str] = None, home: Optional[str] = None) -> None:
+                 cache: Optional[str] = None, home: Optional[str] = None, temp_dir: Optional[str] = None) -> None:
         super().__init__(on_diagnostic)
         self._symbols = symbols
         # The library keeps pointers to these texts.
-        self._texts = [os.fsencode(t) if t is not None else None for t in (symfs, kallsyms, cache, home)]
+        self._texts = [os.fsencode(t) if t is not None else None for t in (symfs, kallsyms, cache, home, temp_dir)]
         # One job: nothing here runs in parallel.
         self._begin(_SessionOptions(jobs=1, on_diag=self._on_diag, strict=strict, symfs=self._texts[0],
                                     kallsyms=self._texts[1], no_demangle=not demangle,
-                                    cache=self._texts[2], home=self._texts[3]), path)
+                                    cache=self._texts[2], home=self._texts[3], temp_dir=self._texts[4]), path)
         self.events: List[Tuple[str, Attr]] = [
             (_text(self._call("event_name", i)), _attr(self._call("event_attr", i)))
             for i in range(self._call("events"))]

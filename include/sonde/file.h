@@ -30,6 +30,9 @@ struct sonde_file_options {
 	sonde_diag_fn on_diag; /* NULL: diagnostics are only counted */
 	void *diag_arg;
 	bool gaps; /* sonde_file_next gives skipped bytes too, as items with `gap` set */
+	/* Folder for a temporary file without a name, for what cannot be mapped: pipes, what was
+	   compressed. NULL: /var/tmp, or /tmp. */
+	const char *temp_dir;
 };
 
 enum sonde_container {

@@ -45,6 +45,7 @@ struct sonde_session_options {
 	const char *cache;
 	/* Objects are also looked for by build id in `.debug` of this folder, perf's cache; NULL: no. */
 	const char *home;
+	const char *temp_dir; /* as of struct sonde_file_options */
 };
 
 struct sonde_thread {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "cmd/caches.h"
 #include "cmd/commands.h"
 #include "cmd/options.h"
 #include "cmd/terminal.h"
@@ -38,6 +39,7 @@ static int list(const struct buildid_list *b)
 	        .with_hits = b->with_hits,
 	        .json = b->json,
 	        .check_owner = !b->force,
+	        .temp_dir = temp_dir(),
 	        .message = message,
 	        .message_size = sizeof(message),
 	        .on_diag = on_diag,

@@ -4,6 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+const char *temp_dir(void)
+{
+	return getenv("TMPDIR");
+}
+
 /* SONDE_CACHE names the folder; empty: nothing is kept. Other variables that do not begin with '/' are to be ignored,
  * says the standard of XDG_CACHE_HOME. */
 void caches_set(struct caches *c, struct sonde_session_options *o)
@@ -22,4 +27,5 @@ void caches_set(struct caches *c, struct sonde_session_options *o)
 	}
 	o->cache = n > 0 && (size_t)n < sizeof(c->folder) ? c->folder : NULL;
 	o->home = home;
+	o->temp_dir = temp_dir();
 }

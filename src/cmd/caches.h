@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The folders of caches that the environment names; the library reads none by itself. */
+/* Folders that the environment names; the library reads no environment. */
 #ifndef SONDE_CMD_CACHES_H
 #define SONDE_CMD_CACHES_H
 
@@ -9,7 +9,10 @@ struct caches {
 	char folder[4096];
 };
 
-/* Sets cache and home of the options; *c must live as long as the session. */
+/* TMPDIR, for the member temp_dir of options. */
+const char *temp_dir(void);
+
+/* Sets cache, home and temp_dir of the options; *c must live as long as the session. */
 void caches_set(struct caches *c, struct sonde_session_options *o);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "cmd/caches.h"
 #include "cmd/commands.h"
 #include "cmd/options.h"
 #include "cmd/terminal.h"
@@ -38,6 +39,7 @@ int cmd_check(int argc, char **argv)
 	}
 	o.json = json;
 	o.check_owner = !force;
+	o.temp_dir = temp_dir();
 	o.most = most;
 	terminal_output_open(&out, false);
 	rc = sonde_check(rest.argc == 1 ? rest.argv[0] : input, &o, terminal_output_write, &out);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "cmd/caches.h"
 #include "cmd/commands.h"
 #include "cmd/options.h"
 #include "cmd/terminal.h"
@@ -71,6 +72,7 @@ static int run(const struct convert *c, struct sonde_rewriter_options *o)
 
 	o->size = sizeof(*o);
 	o->check_owner = !c->force;
+	o->temp_dir = temp_dir();
 	o->on_diag = on_diag;
 	o->diag_arg = &shown;
 	rw = sonde_rewriter_new(o);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/dump.h"
+#include "cmd/caches.h"
 
 #include "cmd/commands.h"
 #include "cmd/options.h"
@@ -21,6 +22,7 @@ static int dump_print(const char *input, struct sonde_dump_options *o)
 	int rc;
 
 	o->size = sizeof(*o);
+	o->temp_dir = temp_dir();
 	o->message = message;
 	o->message_size = sizeof(message);
 	o->on_diag = on_diag;

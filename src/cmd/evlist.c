@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "cmd/caches.h"
 #include "cmd/commands.h"
 #include "cmd/options.h"
 #include "cmd/terminal.h"
@@ -44,7 +45,8 @@ int cmd_evlist(int argc, char **argv)
 	        .message = message,
 	        .message_size = sizeof(message),
 	        .on_diag = on_diag,
-	        .diag_arg = &shown};
+	        .diag_arg = &shown,
+	        .temp_dir = temp_dir()};
 	struct terminal_output out;
 	int rc = options_parse(&command, argc, argv, &rest);
 

@@ -262,6 +262,7 @@ static int report_header_only(struct report_command *c)
 	        .message = message,
 	        .message_size = sizeof(message),
 	        .check_owner = !c->force,
+	        .temp_dir = temp_dir(),
 	        .on_diag = on_diag,
 	        .diag_arg = c};
 	struct terminal_output out;

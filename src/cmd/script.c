@@ -61,6 +61,7 @@ static int header_only(struct script *s)
 	        .message = message,
 	        .message_size = sizeof(message),
 	        .check_owner = !s->force,
+	        .temp_dir = temp_dir(),
 	        .on_diag = on_diag,
 	        .diag_arg = s};
 	struct terminal_output out;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
 #include "cmd/stat.h"
+#include "cmd/caches.h"
 #include "cmd/commands.h"
 #include "cmd/terminal.h"
 
@@ -292,6 +293,7 @@ static int report(const struct stat_command *before, int argc, char **argv)
 	c.options.message_arg = &c;
 	c.options.format = c.json ? SONDE_STAT_JSON : c.options.format;
 	find_thousands(&c);
+	c.options.temp_dir = temp_dir();
 	rc = sonde_stat_report(input, &c.options, on_text, &c, message, sizeof(message));
 	if (rc < 0) {
 		(void)fprintf(stderr, "sonde stat: %s\n", message);

@@ -36,7 +36,8 @@ static int join(struct file *f, char out[PATH_MAX], const char *name)
 int file_open_directory(struct file *f, struct source *s)
 {
 	char name[PATH_MAX];
-	struct source_open how = {.path = name, .check_owner = f->check_owner};
+	struct source_open how = {
+	        .path = name, .check_owner = f->check_owner, .temp_dir = f->temp_dir};
 
 	f->directory = true;
 	TRY(join(f, name, "kcore_dir/kallsyms"));
@@ -101,7 +102,8 @@ static int add_stream(struct file *f, unsigned long number)
 	char name[PATH_MAX];
 	char base[32];
 	struct source source;
-	struct source_open how = {.path = name, .check_owner = f->check_owner};
+	struct source_open how = {
+	        .path = name, .check_owner = f->check_owner, .temp_dir = f->temp_dir};
 	uint64_t start = (file_end(f) / STREAM_ALIGN + 2) * STREAM_ALIGN;
 
 	(void)snprintf(base, sizeof(base), "data.%lu", number);

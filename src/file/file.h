@@ -111,8 +111,11 @@ struct file {
 	struct span bytes; /* the whole main file; offsets of sections are relative to it */
 	struct source *sources; /* closed by file_close */
 	size_t nsources, sources_cap;
-	bool check_owner; /* set before file_open: refuse files of users other than this one and
-	                     root */
+	/* set before file_open */
+	bool check_owner; /* refuse files of users other than this one and root */
+	const char
+	        *temp_dir; /* for copies of input that cannot be mapped; NULL: /var/tmp or /tmp */
+	/* results */
 	bool swap; /* the writer's byte order is not the host's */
 	bool pipe; /* a stream of records, which include the attrs and features */
 	bool directory;

@@ -368,7 +368,8 @@ static int take_spool(struct inflate *z)
 
 static int inflate_stream(struct file *f, struct file_stream *s)
 {
-	struct inflate z = {.f = f, .from = s, .buffer = malloc(BUFFER_SIZE)};
+	struct inflate z = {
+	        .f = f, .from = s, .buffer = malloc(BUFFER_SIZE), .spool.temp_dir = f->temp_dir};
 	int rc;
 
 	rc = z.buffer != NULL ? restart(&z) : error_nomem(&f->error);

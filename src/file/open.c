@@ -125,7 +125,8 @@ static bool is_directory(const char *path)
 /* Takes ownership of *s and opens the recording in it. */
 static int open_source(struct file *f, struct source *s)
 {
-	int rc = source_unwrap(s, f->path, f->diags, &f->error);
+	const struct source_open how = {.path = f->path, .temp_dir = f->temp_dir};
+	int rc = source_unwrap(s, &how, f->diags, &f->error);
 
 	if (rc < 0) {
 		source_close(s);
@@ -149,6 +150,7 @@ static int open_how(struct file *f, struct source_open *how)
 	struct source s;
 
 	how->check_owner = f->check_owner;
+	how->temp_dir = f->temp_dir;
 	TRY(source_open(&s, how, &f->error));
 	f->modified = how->modified;
 	return open_source(f, &s);

@@ -41,6 +41,7 @@ struct sonde_file *sonde_file_new(const struct sonde_file_options *options)
 	f->diags.fn = f->options.on_diag;
 	f->diags.arg = f->options.diag_arg;
 	f->file.diags = &f->diags;
+	f->file.temp_dir = f->options.temp_dir;
 	return f;
 }
 

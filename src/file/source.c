@@ -25,10 +25,10 @@ static int open_failed(struct error *err, const char *path, int code)
 	               : error_append(err, "; recordings are readable by their owner only");
 }
 
-/* Opens an unnamed file in TMPDIR, /var/tmp (usually on a disk) or /tmp. */
-static int open_temporary(struct error *err)
+/* Opens an unnamed file in temp_dir, /var/tmp (usually on a disk) or /tmp. */
+static int open_temporary(const char *temp_dir, struct error *err)
 {
-	const char *dirs[] = {getenv("TMPDIR"), "/var/tmp", "/tmp"};
+	const char *dirs[] = {temp_dir, "/var/tmp", "/tmp"};
 	int code = ENOENT;
 
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
@@ -51,9 +51,8 @@ static int open_temporary(struct error *err)
 		}
 		code = errno;
 	}
-	return error_set(err, SONDE_EIO, NO_OFFSET,
-	        "cannot make a temporary file: %s; name a folder with room in TMPDIR",
-	        strerror(code));
+	(void)error_errno(err, SONDE_EIO, code, "cannot make a temporary file");
+	return error_append(err, "; name a folder with room in TMPDIR");
 }
 
 static int write_all(int fd, const uint8_t *p, size_t n, struct error *err)
@@ -65,10 +64,8 @@ static int write_all(int fd, const uint8_t *p, size_t n, struct error *err)
 			continue;
 		}
 		if (done < 0) {
-			return error_set(err, SONDE_EIO, NO_OFFSET,
-			        "cannot write a temporary file: %s; name a folder with room in "
-			        "TMPDIR",
-			        strerror(errno));
+			(void)error_errno(err, SONDE_EIO, errno, "cannot write a temporary file");
+			return error_append(err, "; name a folder with room in TMPDIR");
 		}
 		p += done;
 		n -= (size_t)done;
@@ -84,7 +81,7 @@ static int spool_room(struct spool *s, size_t n, struct error *err)
 
 	if (s->n + n > SPOOL_MEMORY) {
 		if (!s->on_disk) {
-			s->fd = open_temporary(err);
+			s->fd = open_temporary(s->temp_dir, err);
 			TRY(s->fd);
 			s->on_disk = true;
 		}
@@ -171,9 +168,9 @@ void spool_fini(struct spool *s)
 	*s = (struct spool){0};
 }
 
-static int copy_fd(struct source *s, int fd, const char *path, struct error *err)
+static int copy_fd(struct source *s, int fd, const struct source_open *how, struct error *err)
 {
-	struct spool spool = {0};
+	struct spool spool = {.temp_dir = how->temp_dir};
 	int rc;
 
 	for (;;) {
@@ -189,7 +186,7 @@ static int copy_fd(struct source *s, int fd, const char *path, struct error *err
 		}
 		if (n < 0 && errno != EINTR) {
 			(void)error_set(err, SONDE_EIO, spool.size, "%s", strerror(errno));
-			rc = error_wrap(err, "cannot read %s", path);
+			rc = error_wrap(err, "cannot read %s", how->path);
 			break;
 		}
 		if (n > 0) {
@@ -213,7 +210,7 @@ static int read_fd(struct source *s, int fd, struct source_open *how, struct err
 	}
 	how->modified = (int64_t)st.st_mtime;
 	if (!S_ISREG(st.st_mode)) {
-		return copy_fd(s, fd, how->path, err);
+		return copy_fd(s, fd, how, err);
 	}
 	if (how->check_owner && st.st_uid != 0 && st.st_uid != geteuid()) {
 		return error_set(err, SONDE_EPERM, NO_OFFSET,

@@ -21,6 +21,7 @@ struct source_open {
 	const char *path; /* "-" is standard input */
 	const int *fd; /* NULL: open path; else read this descriptor, which stays open */
 	bool check_owner; /* refuse files of users other than this one and root */
+	const char *temp_dir; /* of a spool */
 	int64_t modified; /* result: last change in seconds since 1970; 0: unknown */
 };
 
@@ -42,6 +43,7 @@ struct spool {
 	uint64_t size; /* in bytes */
 	int fd; /* valid when on_disk */
 	bool on_disk;
+	const char *temp_dir; /* where the file is made; NULL: /var/tmp or /tmp */
 };
 
 /* Appends bytes; SONDE_ENOMEM, SONDE_EIO with the reason and advice in err. */

@@ -60,12 +60,14 @@ static int unpack(const struct decoder_ops *ops, void *state, struct span in, st
 	return n == 0 && ops->at_end(state);
 }
 
-int source_unwrap(struct source *s, const char *path, struct diag_sink *diags, struct error *err)
+int source_unwrap(
+        struct source *s, const struct source_open *how, struct diag_sink *diags, struct error *err)
 {
+	const char *path = how->path;
 	const struct decoder_ops *ops = NULL;
 
 	for (unsigned i = 0; i < LAYERS && (ops = find_format(s->bytes)) != NULL; i++) {
-		struct spool spool = {0};
+		struct spool spool = {.temp_dir = how->temp_dir};
 		struct source unpacked;
 		void *state;
 		int rc;

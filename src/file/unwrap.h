@@ -10,6 +10,7 @@
  * its end is reported as a diagnostic. SONDE_EUNSUPPORTED (not in this build), SONDE_ENOMEM,
  * SONDE_EIO, with the reason in err.
  */
-int source_unwrap(struct source *s, const char *path, struct diag_sink *diags, struct error *err);
+int source_unwrap(struct source *s, const struct source_open *how, struct diag_sink *diags,
+        struct error *err);
 
 #endif

@@ -268,6 +268,7 @@ int sonde_buildid_print(const char *path, const struct sonde_buildid_options *op
 	so.on_diag = o.on_diag;
 	so.diag_arg = o.diag_arg;
 	so.check_owner = o.check_owner;
+	so.temp_dir = o.temp_dir;
 	s = sonde_session_new(&so);
 	rc = s != NULL ? print_list(s, path, &o, write, arg) : SONDE_ENOMEM;
 	if (rc < 0 && o.message != NULL) {

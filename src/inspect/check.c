@@ -416,7 +416,8 @@ int sonde_check(const char *path, const struct sonde_check_options *options, son
 	c->diags.fn = on_diag;
 	c->diags.arg = c;
 	c->file.diags = &c->diags;
-	c->file.check_owner = c->o.check_owner != 0;
+	c->file.check_owner = c->o.check_owner;
+	c->file.temp_dir = c->o.temp_dir;
 	c->json.out = &c->out;
 	if (c->o.json) {
 		json_array(&c->json, NULL);

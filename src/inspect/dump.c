@@ -269,7 +269,8 @@ int sonde_dump_print(
 	d->diags.fn = d->o.on_diag;
 	d->diags.arg = d->o.diag_arg;
 	d->file.diags = &d->diags;
-	d->file.check_owner = d->o.check_owner != 0;
+	d->file.check_owner = d->o.check_owner;
+	d->file.temp_dir = d->o.temp_dir;
 	d->json.out = &d->out;
 	d->write = write;
 	d->arg = arg;

@@ -220,6 +220,7 @@ int sonde_evlist_print(const char *path, const struct sonde_evlist_options *opti
 		return inspect_misuse(&why, o.message, o.message_size);
 	}
 	job.check_owner = o.check_owner;
+	job.temp_dir = o.temp_dir;
 	job.on_diag = o.on_diag;
 	job.diag_arg = o.diag_arg;
 	job.message = o.message;

@@ -14,7 +14,8 @@ int inspect_misuse(const struct error *why, char *message, size_t message_size)
 int inspect_of_file(const struct inspect_of_file *job, sonde_write_fn write, void *arg)
 {
 	struct diag_sink diags = {.fn = job->on_diag, .arg = job->diag_arg};
-	struct file f = {.diags = &diags, .check_owner = job->check_owner};
+	struct file f = {
+	        .diags = &diags, .check_owner = job->check_owner, .temp_dir = job->temp_dir};
 	struct text out = {0};
 	int rc = file_open(&f, job->path);
 

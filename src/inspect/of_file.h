@@ -9,6 +9,7 @@
 struct inspect_of_file {
 	const char *path;
 	bool check_owner;
+	const char *temp_dir;
 	sonde_diag_fn on_diag; /* NULL: diagnostics are only counted */
 	void *diag_arg;
 	char *message; /* NULL, or a buffer for the text of a failure */

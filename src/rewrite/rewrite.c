@@ -131,6 +131,7 @@ static int rewriter_open(struct sonde_rewriter *rw, const char *path)
 	}
 	rw->out.in = reader_file(rw->in);
 	rw->out.in->check_owner = rw->o.check_owner;
+	rw->out.in->temp_dir = rw->o.temp_dir;
 	if (sonde_file_open(rw->in, path) < 0) {
 		return error_take(&rw->error, sonde_file_error(rw->in));
 	}

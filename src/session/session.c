@@ -199,6 +199,7 @@ static int open_input(struct sonde_session *s, const struct input *in)
 		        "cannot read the symbols of the kernel from %s", s->options.kallsyms);
 	}
 	s->file->check_owner = s->options.check_owner;
+	s->file->temp_dir = s->options.temp_dir;
 	rc = in->fd != NULL     ? file_open_fd(s->file, *in->fd)
 	     : in->path != NULL ? file_open(s->file, in->path)
 	                        : file_open_bytes(s->file, in->bytes, "memory");

@@ -479,11 +479,13 @@ int sonde_stat_report(const char *input, const struct sonde_stat_options *option
 {
 	struct report r = {.write = write,
 	        .write_arg = arg,
-	        .file = sonde_file_new(NULL),
 	        .set = {.by = SONDE_STAT_BY_ALL, .scale = true},
 	        .printer = {.unit_width = UNIT_WIDTH}};
+	struct sonde_file_options how = {.size = sizeof(how)};
 	int rc = options_copy(&r.options, sizeof(r.options), options, &r.error);
 
+	how.temp_dir = r.options.temp_dir;
+	r.file = sonde_file_new(&how);
 	r.printer.format = r.options.format;
 	r.printer.separator = r.options.separator != NULL ? r.options.separator : ",";
 	r.printer.thousands = r.options.thousands;

@@ -6,6 +6,9 @@
 #include <sonde/record.h>
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct make m;
@@ -189,6 +192,76 @@ static void test_decode(void)
 	sonde_file_free(f);
 }
 
+/* A file and more than a spool keeps in memory, from a pipe, by a child. */
+static pid_t feed(const char *fifo)
+{
+	static const char zeros[64 << 10];
+	pid_t child = fork();
+	FILE *f;
+
+	if (child != 0) {
+		return child;
+	}
+	f = fopen(fifo, "wb");
+	if (f == NULL || fwrite(m.p, 1, m.n, f) != m.n) {
+		_exit(1);
+	}
+	for (int i = 0; i < 80; i++) {
+		if (fwrite(zeros, 1, sizeof(zeros), f) != sizeof(zeros)) {
+			_exit(1);
+		}
+	}
+	_exit(fclose(f) != 0);
+}
+
+static bool is_mapped(const char *name)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[4096];
+	bool found = false;
+
+	while (maps != NULL && fgets(line, sizeof(line), maps) != NULL) {
+		found |= strstr(line, name) != NULL;
+	}
+	if (maps != NULL) {
+		(void)fclose(maps);
+	}
+	return found;
+}
+
+/* What cannot be mapped goes to the folder that the option names, never to the environment's. */
+static void test_temp_dir(void)
+{
+	char folder[] = "/tmp/sonde-folder-XXXXXX", fifo[64];
+	struct sonde_file_options options = {.size = sizeof(options), .temp_dir = folder};
+	struct sonde_file *f;
+	pid_t child;
+	int status;
+
+	if (mkdtemp(folder) == NULL) {
+		abort();
+	}
+	(void)snprintf(fifo, sizeof(fifo), "%s/fifo", folder);
+	make_begin(&m, 144, true);
+	make_sample(&m, 1, 2, 3);
+	make_end(&m);
+	ok(mkfifo(fifo, 0600) == 0 && setenv("TMPDIR", folder, 1) == 0, "a pipe");
+	for (int i = 0; i < 2; i++) {
+		f = sonde_file_new(i == 0 ? &options : NULL);
+		child = feed(fifo);
+		eq_u64(sonde_file_open(f, fifo), 0, "a long pipe is opened");
+		ok(waitpid(child, &status, 0) == child && status == 0, "all of it was read");
+		eq_u64(is_mapped(folder), i == 0,
+		        i == 0 ? "it is in the folder of the option temp_dir"
+		               : "without the option it is not in TMPDIR");
+		eq_u64(is_mapped("/sonde-"), 1, "it is in a temporary file");
+		sonde_file_free(f);
+	}
+	(void)unsetenv("TMPDIR");
+	(void)unlink(fifo);
+	(void)rmdir(folder);
+}
+
 static void test_nothing(void)
 {
 	struct sonde_file *f = sonde_file_new(NULL);
@@ -220,6 +293,7 @@ int main(void)
 		test_decode();
 	}
 	test_nothing();
+	test_temp_dir();
 	(void)unlink(path);
 	return tap_done();
 }

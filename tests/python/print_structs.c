@@ -27,6 +27,7 @@ static void print_file(const char *before)
 	AT(sonde_file_options, on_diag);
 	AT(sonde_file_options, diag_arg);
 	AT(sonde_file_options, gaps);
+	AT(sonde_file_options, temp_dir);
 	END();
 	BEGIN(sonde_file_info);
 	AT(sonde_file_info, container);
@@ -149,6 +150,7 @@ static void print_session(const char *before)
 	AT(sonde_session_options, counts_only);
 	AT(sonde_session_options, cache);
 	AT(sonde_session_options, home);
+	AT(sonde_session_options, temp_dir);
 	END();
 }
 

@@ -18,6 +18,7 @@ struct sonde_buildid_options {
 	size_t message_size;
 	sonde_diag_fn on_diag; /* NULL: diagnostics are only counted */
 	void *diag_arg;
+	const char *temp_dir; /* as of struct sonde_file_options */
 };
 
 /*

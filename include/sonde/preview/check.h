@@ -20,6 +20,7 @@ struct sonde_check_options {
 	bool json; /* a JSON document, doc/json.md, in place of lines of text */
 	bool check_owner; /* refuse files that belong neither to this user nor to root */
 	uint64_t most; /* problems told one by one; 0: 100. All are counted */
+	const char *temp_dir; /* as of struct sonde_file_options */
 };
 
 /*

@@ -26,6 +26,7 @@ struct sonde_evlist_options {
 	bool check_owner; /* refuse a file that belongs neither to this user nor to root */
 	bool json; /* everything as JSON, see doc/json.md */
 	bool trace_fields; /* with the fields of tracepoints */
+	const char *temp_dir; /* as of struct sonde_file_options */
 };
 
 /*

@@ -18,6 +18,7 @@ struct sonde_header_options {
 	void *diag_arg;
 	bool check_owner; /* refuse a file that belongs neither to this user nor to root */
 	bool json; /* everything as JSON, see doc/json.md */
+	const char *temp_dir; /* as of struct sonde_file_options */
 };
 
 /*

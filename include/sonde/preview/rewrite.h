@@ -49,6 +49,7 @@ struct sonde_rewriter_options {
 	bool check_owner; /* refuse files that belong neither to this user nor to root */
 	sonde_diag_fn on_diag; /* NULL: diagnostics are only counted */
 	void *diag_arg;
+	const char *temp_dir; /* as of struct sonde_file_options */
 };
 
 struct sonde_rewriter;

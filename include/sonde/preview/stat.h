@@ -87,6 +87,7 @@ struct sonde_stat_options {
 	int (*moment)(void *arg, enum sonde_stat_moment moment);
 	void *moment_arg;
 	bool no_merge; /* an event on several PMUs of a kind: a row for each, not their sum */
+	const char *temp_dir; /* of reports: as of struct sonde_file_options */
 };
 
 struct sonde_stat;
