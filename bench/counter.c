@@ -38,7 +38,7 @@ static double time_bare(struct sonde_counter *c)
 
 static double time_read(struct sonde_counter *c)
 {
-	struct sonde_counter_value v;
+	const struct sonde_counter_value *v;
 	double from = cpu_ns();
 	int i;
 
@@ -52,7 +52,7 @@ static double time_read(struct sonde_counter *c)
 
 static double time_self(struct sonde_counter *c)
 {
-	struct sonde_counter_value v;
+	const struct sonde_counter_value *v;
 	double from = cpu_ns();
 	int i;
 
@@ -66,7 +66,7 @@ static double time_self(struct sonde_counter *c)
 
 static double time_page(const void *page)
 {
-	struct sonde_counter_value v;
+	struct sonde_page_count v;
 	double from = cpu_ns();
 	int i;
 

@@ -102,17 +102,20 @@ static uint64_t counted(const struct bench *b, unsigned jobs)
 	struct sonde_pt_image *image = sonde_pt_image_new();
 	struct sonde_pt_graph *graph = sonde_pt_graph_new(image);
 	struct sonde_pt_flow *flow = NULL;
-	struct sonde_pt_totals totals = {0};
-	bool good = false;
+	const struct sonde_pt_totals *totals;
+	uint64_t insns = 0;
 
 	if (graph != NULL && sonde_pt_image_add(image, 0, b->address, b->code.p, b->code.n) == 0) {
 		flow = sonde_pt_flow_new(graph, b->trace.p, b->trace.n, &options);
-		good = flow != NULL && sonde_pt_flow_count(flow, &totals) == 0;
+		if (flow != NULL && sonde_pt_flow_count(flow, &totals) == 0 &&
+		        totals->errors == 0) {
+			insns = totals->insns;
+		}
 	}
 	sonde_pt_flow_free(flow);
 	sonde_pt_graph_free(graph);
 	sonde_pt_image_free(image);
-	return good && totals.errors == 0 ? totals.insns : 0;
+	return insns;
 }
 
 static bool count(struct bench *b, unsigned jobs)

@@ -21,7 +21,7 @@ static unsigned long work(void)
 int main(int argc, char **argv)
 {
 	struct sonde_counter *c = sonde_counter_new(NULL);
-	struct sonde_counter_value v;
+	const struct sonde_counter_value *v;
 	int rc = c != NULL ? sonde_counter_open(c, argc > 1 ? argv[1] : "task-clock:u,cs:u")
 	                   : SONDE_ENOMEM;
 
@@ -29,7 +29,8 @@ int main(int argc, char **argv)
 	(void)printf("%lu steps\n", work());
 	for (size_t i = 0; rc >= 0 && i < sonde_counter_events(c); i++) {
 		rc = sonde_counter_read_self(c, i, &v);
-		(void)printf("%15llu %s\n", (unsigned long long)v.value, sonde_counter_name(c, i));
+		(void)printf("%15llu %s\n", rc >= 0 ? (unsigned long long)v->value : 0,
+		        sonde_counter_name(c, i));
 	}
 	if (rc < 0) {
 		(void)fprintf(stderr, "%s\n", c != NULL ? sonde_counter_error(c)->text : "memory");

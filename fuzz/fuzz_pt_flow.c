@@ -18,15 +18,15 @@ static void check_jobs(struct sonde_pt_graph *graph, const uint8_t *trace, size_
 {
 	struct sonde_pt_flow_options o = *options;
 	struct sonde_pt_flow *flow;
-	struct sonde_pt_totals got;
+	const struct sonde_pt_totals *got;
 
 	o.jobs = 2;
 	o.part = 1;
 	flow = sonde_pt_flow_new(graph, trace, n, &o);
-	if (flow == NULL || sonde_pt_flow_count(flow, &got) != 0 || got.insns != want->insns ||
-	        got.branches != want->branches || got.taken != want->taken ||
-	        got.events != want->events || got.errors != want->errors ||
-	        got.gaps != want->gaps || got.gap_bytes != want->gap_bytes) {
+	if (flow == NULL || sonde_pt_flow_count(flow, &got) != 0 || got->insns != want->insns ||
+	        got->branches != want->branches || got->taken != want->taken ||
+	        got->events != want->events || got->errors != want->errors ||
+	        got->gaps != want->gaps || got->gap_bytes != want->gap_bytes) {
 		abort();
 	}
 	sonde_pt_flow_free(flow);
@@ -214,7 +214,7 @@ static void follow(const struct sonde_pt_image *image, const uint8_t *trace, siz
 	struct sonde_pt_graph *graph = sonde_pt_graph_new(image);
 	struct sonde_pt_flow *steps = new_flow(graph, trace, n, variant);
 	struct sonde_pt_flow *counts = new_flow(graph, trace, n, variant);
-	struct sonde_pt_totals totals;
+	const struct sonde_pt_totals *totals;
 	const struct sonde_pt_step *step;
 	uint64_t insns = 0, events = 0, errors = 0, gaps = 0, lost = 0, last = 0, done = 0, h = 0;
 	int rc = 1;
@@ -237,15 +237,15 @@ static void follow(const struct sonde_pt_image *image, const uint8_t *trace, siz
 			gaps++;
 		}
 	}
-	if (rc < 0 || (rc == 0 && (insns != totals.insns || events != totals.events ||
-	                                  errors != totals.errors || gaps != totals.gaps ||
-	                                  lost != totals.gap_bytes))) {
+	if (rc < 0 || (rc == 0 && (insns != totals->insns || events != totals->events ||
+	                                  errors != totals->errors || gaps != totals->gaps ||
+	                                  lost != totals->gap_bytes))) {
 		abort();
 	}
 	if (!variant->moves) {
-		check_jobs(graph, trace, n, variant->options, &totals);
+		check_jobs(graph, trace, n, variant->options, totals);
 	}
-	check_sampled(graph, trace, n, variant, &totals);
+	check_sampled(graph, trace, n, variant, totals);
 	if (rc == 0 && !variant->moves) {
 		check_parts(graph, trace, n, variant->options, h);
 	}

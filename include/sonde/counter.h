@@ -3,7 +3,7 @@
  * Counting events from inside a program: open, start, read.
  *
  *	struct sonde_counter *c = sonde_counter_new(NULL);
- *	struct sonde_counter_value v;
+ *	const struct sonde_counter_value *v;
  *	int rc = c ? sonde_counter_open(c, "instructions:u") : SONDE_ENOMEM;
  *
  *	if (rc >= 0) rc = sonde_counter_enable(c);
@@ -40,7 +40,7 @@ struct sonde_counter_options {
 /* The counters of one thread, or of one cpu. */
 struct sonde_counter;
 
-/* One reading of one counter. Times are in ns. */
+/* One reading of one counter, the library's. Times are in ns. */
 struct sonde_counter_value {
 	uint64_t value; /* as the kernel counted it, not scaled */
 	uint64_t enabled; /* time that it was on */
@@ -91,18 +91,22 @@ SONDE_API int sonde_counter_disable(struct sonde_counter *c);
 SONDE_API int sonde_counter_reset(struct sonde_counter *c);
 
 /*
- * Reads one counter with one system call. 0; SONDE_EIO; SONDE_EUNSUPPORTED: a pinned event that got
- * no hardware counter.
+ * Reads one counter with one system call. 0: *value is set, it lives until this event is read again
+ * or events are added. SONDE_EIO; SONDE_EUNSUPPORTED: a pinned event that got no hardware counter;
+ * SONDE_ENOMEM. *value is not set then.
  */
 SONDE_API int sonde_counter_read(
-        struct sonde_counter *c, size_t event, struct sonde_counter_value *value);
+        struct sonde_counter *c, size_t event, const struct sonde_counter_value **value);
 
 /*
- * Reads the counters of all events, a group by one system call, into values[0..n); n is at least
- * sonde_counter_events. Returns how many, or as sonde_counter_read.
+ * Reads the counters of all events, a group by one system call; sonde_counter_last gives their
+ * values. How many events there are, or a status as of sonde_counter_read.
  */
-SONDE_API int sonde_counter_read_all(
-        struct sonde_counter *c, struct sonde_counter_value *values, size_t n);
+SONDE_API int sonde_counter_read_all(struct sonde_counter *c);
+
+/* The last reading of an event, which lives as of sonde_counter_read; all 0 before the first. */
+SONDE_API const struct sonde_counter_value *sonde_counter_last(
+        const struct sonde_counter *c, size_t event);
 
 /*
  * Reads one counter of the calling thread from the page that the kernel shares, without a system
@@ -112,7 +116,7 @@ SONDE_API int sonde_counter_read_all(
  * sonde_counter_read.
  */
 SONDE_API int sonde_counter_read_self(
-        struct sonde_counter *c, size_t event, struct sonde_counter_value *value);
+        struct sonde_counter *c, size_t event, const struct sonde_counter_value **value);
 
 /* The page of an event, mapped when first asked for: for sonde_page_*. NULL: cannot be mapped. */
 SONDE_API const void *sonde_counter_page(struct sonde_counter *c, size_t event);
@@ -135,16 +139,23 @@ struct sonde_page_cpu {
 /* The instructions of this machine; NULL where this build knows none (it is not x86). */
 SONDE_API const struct sonde_page_cpu *sonde_page_cpu(void);
 
+/* What a page says of its counter. This struct does not grow: the page has no more. */
+struct sonde_page_count {
+	uint64_t value; /* as of struct sonde_counter_value */
+	uint64_t enabled, running; /* ns */
+};
+
 /*
  * Reads value, enabled and running of the counter whose page is mapped at `page`, while the kernel
- * may change it. cpu: NULL stands for sonde_page_cpu(). 1: *value is the live count and its times
- * (to the present where the page tells the clock). 0: the page gives no live count now, *value has
+ * may change it. cpu: NULL stands for sonde_page_cpu(). 1: *count is the live count and its times
+ * (to the present where the page tells the clock). 0: the page gives no live count now, *count has
  * the kernel's last times only. SONDE_EIO: the page changed during thousands of tries.
  */
 SONDE_API int sonde_page_read(
-        const void *page, const struct sonde_page_cpu *cpu, struct sonde_counter_value *value);
+        const void *page, const struct sonde_page_cpu *cpu, struct sonde_page_count *count);
 
-/* How ticks of the time-stamp counter and times of records (perf's clock, ns) go together. */
+/* How ticks of the time-stamp counter and times of records (perf's clock, ns) go together. This
+ * struct does not grow: the page has no more. */
 struct sonde_page_clock {
 	uint64_t zero; /* time of tick 0, ns; 2^64 is added or taken away as needed */
 	uint32_t mult; /* ns = ticks * mult / 2^shift */

@@ -217,6 +217,7 @@ typedef int (*sonde_pt_part_fn)(void *arg, unsigned worker, struct sonde_pt_flow
 SONDE_API int sonde_pt_flow_parts(
         struct sonde_pt_flow *flow, sonde_pt_part_fn work, sonde_pt_part_fn emit, void *arg);
 
+/* The library's. */
 struct sonde_pt_totals {
 	uint64_t insns; /* that were executed */
 	uint64_t branches; /* taken or not */
@@ -229,9 +230,10 @@ struct sonde_pt_totals {
 /*
  * Follows the rest of the trace for its counts only; much faster than by steps, and to be called
  * instead of them. With jobs, parts between PSBs are counted at the same time; the counts are the
- * same for any number. 0, SONDE_ENOMEM, SONDE_ELIMIT.
+ * same for any number. 0: *totals is set, it lives as long as the flow; SONDE_ENOMEM, SONDE_ELIMIT.
  */
-SONDE_API int sonde_pt_flow_count(struct sonde_pt_flow *flow, struct sonde_pt_totals *totals);
+SONDE_API int sonde_pt_flow_count(
+        struct sonde_pt_flow *flow, const struct sonde_pt_totals **totals);
 
 /* Control went `count` times from the branch at `from` to `to`, in code of a space. */
 struct sonde_pt_edge {

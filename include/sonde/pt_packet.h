@@ -74,6 +74,7 @@ enum sonde_pt_kind {
 
 #define SONDE_PT_PACKET_MAX 16 /* bytes of the longest packet, PSB */
 
+/* This struct does not grow: callers give it to the encoder, too. */
 struct sonde_pt_packet {
 	uint64_t offset; /* in the trace, in bytes */
 	uint64_t value;
@@ -200,7 +201,8 @@ struct sonde_pt_clock {
 	bool no_calibration; /* take only CBR for the speed of the core */
 };
 
-/* Follows the packets that tell the time. Fields behind `own` are the object's own. */
+/* Follows the packets that give the time. `own` is the library's. This struct does not grow: own has
+ * room. */
 struct sonde_pt_time {
 	struct sonde_pt_clock clock;
 	uint64_t tsc; /* the best estimate, in TSC ticks; see has_tsc */
@@ -223,6 +225,7 @@ struct sonde_pt_time {
 		uint32_t ctc_mask; /* the bits of it that are known */
 		uint8_t mtc; /* the last MTC */
 		bool has_ctc, has_mtc, cycled;
+		uint64_t room[4]; /* for later versions */
 	} own;
 };
 

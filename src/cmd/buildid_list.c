@@ -82,7 +82,7 @@ int cmd_buildid_list(int argc, char **argv)
 	if (rest.argc != 0) {
 		return options_mistake(&command, "unexpected word '%s'", rest.argv[0]);
 	}
-	if (sonde_buildid_of(b.kernel ? NULL : b.input, hex) > 0) {
+	if (sonde_buildid_of(b.kernel ? NULL : b.input, hex, sizeof(hex)) > 0) {
 		print_one(&b, hex);
 		return 0;
 	}

@@ -200,7 +200,7 @@ static void show_stat(const struct flow *f)
 
 static int show_count(struct flow *f, struct sonde_pt_flow *flow)
 {
-	struct sonde_pt_totals t;
+	const struct sonde_pt_totals *t;
 	uint64_t edges = 0;
 	const struct sonde_pt_edge *edge;
 	int rc = sonde_pt_flow_count(flow, &t);
@@ -219,8 +219,9 @@ static int show_count(struct flow *f, struct sonde_pt_flow *flow)
 	(void)printf("insn:\t%" PRIu64 "\nbranches:\t%" PRIu64 "\ntaken:\t%" PRIu64
 	             "\nedges:\t%" PRIu64 "\nevents:\t%" PRIu64 "\nerrors:\t%" PRIu64
 	             "\ngaps:\t%" PRIu64 "\ngap bytes:\t%" PRIu64 "\n",
-	        t.insns, t.branches, t.taken, edges, t.events, t.errors, t.gaps, t.gap_bytes);
-	f->failed = t.errors != 0;
+	        t->insns, t->branches, t->taken, edges, t->events, t->errors, t->gaps,
+	        t->gap_bytes);
+	f->failed = t->errors != 0;
 	return 0;
 }
 

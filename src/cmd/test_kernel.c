@@ -41,7 +41,7 @@ enum test_outcome test_software_events(struct test_reason *why)
 	static const char *const events[] = {"cpu-clock", "task-clock", "page-faults",
 	        "context-switches", "cpu-migrations", "minor-faults", "major-faults", "dummy"};
 	enum test_outcome outcome;
-	struct sonde_counter_value v;
+	const struct sonde_counter_value *v;
 	size_t i;
 
 	for (i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
@@ -53,7 +53,7 @@ enum test_outcome test_software_events(struct test_reason *why)
 		if (c == NULL) {
 			return outcome;
 		}
-		if (sonde_counter_read(c, 0, &v) < 0 || v.enabled == 0) {
+		if (sonde_counter_read(c, 0, &v) < 0 || v->enabled == 0) {
 			sonde_counter_free(c);
 			return test_say(why, TEST_FAIL, "%s cannot be read", events[i]);
 		}
@@ -86,7 +86,8 @@ enum test_outcome test_parse(struct test_reason *why)
 
 enum test_outcome test_group(struct test_reason *why)
 {
-	struct sonde_counter_value v[2], ended[2];
+	struct sonde_counter_value v[2];
+	uint64_t ended;
 	enum test_outcome outcome;
 	struct sonde_counter *c = start("{task-clock:u,page-faults:u}", why, &outcome);
 	int rc;
@@ -95,15 +96,18 @@ enum test_outcome test_group(struct test_reason *why)
 		return outcome;
 	}
 	test_spin();
-	rc = sonde_counter_read_all(c, v, 2);
+	rc = sonde_counter_read_all(c);
+	v[0] = *sonde_counter_last(c, 0);
+	v[1] = *sonde_counter_last(c, 1);
 	rc = rc >= 0 ? sonde_counter_disable(c) : rc;
-	rc = rc >= 0 ? sonde_counter_read_all(c, ended, 2) : rc;
+	rc = rc >= 0 ? sonde_counter_read_all(c) : rc;
+	ended = sonde_counter_last(c, 0)->value;
 	sonde_counter_free(c);
 	if (rc < 0) {
 		return test_say(why, TEST_FAIL, "it cannot be read");
 	}
 	if (v[0].value == 0 || v[0].id == v[1].id || v[0].enabled != v[1].enabled ||
-	        ended[0].value < v[0].value) {
+	        ended < v[0].value) {
 		return test_say(why, TEST_FAIL, "its counts make no sense");
 	}
 	return test_say(why, TEST_OK, "%llu ms", (unsigned long long)(v[0].value / 1000000));
@@ -111,7 +115,8 @@ enum test_outcome test_group(struct test_reason *why)
 
 enum test_outcome test_tracepoint(struct test_reason *why)
 {
-	struct sonde_counter_value v;
+	const struct sonde_counter_value *v;
+	uint64_t count;
 	enum test_outcome outcome;
 	struct sonde_counter *c;
 	int i;
@@ -129,17 +134,19 @@ enum test_outcome test_tracepoint(struct test_reason *why)
 		(void)usleep(1000);
 	}
 	i = sonde_counter_read(c, 0, &v);
+	count = i == 0 ? v->value : 0;
 	sonde_counter_free(c);
-	return i == 0 && v.value >= 20
-	               ? test_say(why, TEST_OK, "%llu switches", (unsigned long long)v.value)
+	return i == 0 && count >= 20
+	               ? test_say(why, TEST_OK, "%llu switches", (unsigned long long)count)
 	               : test_say(why, TEST_FAIL, "%llu switches in 20 sleeps",
-	                         (unsigned long long)v.value);
+	                         (unsigned long long)count);
 }
 
 enum test_outcome test_breakpoint(struct test_reason *why)
 {
 	static volatile int target;
-	struct sonde_counter_value v;
+	const struct sonde_counter_value *v;
+	uint64_t count;
 	enum test_outcome outcome;
 	struct sonde_counter *c;
 	char event[64];
@@ -155,10 +162,11 @@ enum test_outcome test_breakpoint(struct test_reason *why)
 		target = i;
 	}
 	rc = sonde_counter_read(c, 0, &v);
+	count = rc == 0 ? v->value : 0;
 	sonde_counter_free(c);
-	return rc == 0 && v.value == 100 ? TEST_OK
-	                                 : test_say(why, TEST_FAIL, "%llu of 100 writes",
-	                                           (unsigned long long)v.value);
+	return rc == 0 && count == 100
+	               ? TEST_OK
+	               : test_say(why, TEST_FAIL, "%llu of 100 writes", (unsigned long long)count);
 }
 
 static void __attribute__((noinline)) probed(void)
@@ -193,7 +201,8 @@ enum test_outcome test_uprobe(struct test_reason *why)
 	FILE *in = fopen("/sys/bus/event_source/devices/uprobe/type", "re");
 	struct sonde_attr attr = {.flags = 1ull << SONDE_FLAG_EXCLUDE_KERNEL};
 	struct sonde_counter *c;
-	struct sonde_counter_value v = {0};
+	const struct sonde_counter_value *v;
+	uint64_t count;
 	unsigned type = 0;
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
 	int rc;
@@ -225,10 +234,11 @@ enum test_outcome test_uprobe(struct test_reason *why)
 		return outcome;
 	}
 	rc = sonde_counter_read(c, 0, &v);
+	count = rc == 0 ? v->value : 0;
 	sonde_counter_free(c);
-	return rc == 0 && v.value == 100
+	return rc == 0 && count == 100
 	               ? TEST_OK
-	               : test_say(why, TEST_FAIL, "%llu of 100 calls", (unsigned long long)v.value);
+	               : test_say(why, TEST_FAIL, "%llu of 100 calls", (unsigned long long)count);
 }
 
 static uint64_t monotonic_ns(void)
@@ -277,7 +287,8 @@ enum test_outcome test_page_clock(struct test_reason *why)
 
 enum test_outcome test_rdpmc(struct test_reason *why)
 {
-	struct sonde_counter_value before, after;
+	const struct sonde_counter_value *v;
+	uint64_t before, after;
 	enum test_outcome outcome;
 	struct sonde_counter *c = start("instructions:u", why, &outcome);
 	int first, second;
@@ -285,10 +296,12 @@ enum test_outcome test_rdpmc(struct test_reason *why)
 	if (c == NULL) {
 		return outcome;
 	}
-	first = sonde_counter_read_self(c, 0, &before);
+	first = sonde_counter_read_self(c, 0, &v);
+	before = first > 0 ? v->value : 0;
 	for (volatile int i = 0; i < 100000; i++) {
 	}
-	second = sonde_counter_read_self(c, 0, &after);
+	second = sonde_counter_read_self(c, 0, &v);
+	after = second > 0 ? v->value : 0;
 	sonde_counter_free(c);
 	if (first < 0 || second < 0) {
 		return test_say(why, TEST_FAIL, "it cannot be read");
@@ -297,10 +310,10 @@ enum test_outcome test_rdpmc(struct test_reason *why)
 		return test_say(
 		        why, TEST_SKIP, "the page gives no live count: 'sonde doctor' tells more");
 	}
-	return after.value - before.value >= 100000
+	return after - before >= 100000
 	               ? TEST_OK
 	               : test_say(why, TEST_FAIL, "%llu instructions in 100000 turns",
-	                         (unsigned long long)(after.value - before.value));
+	                         (unsigned long long)(after - before));
 }
 
 /* ---- rings ---- */

@@ -24,6 +24,7 @@ struct opened {
 	int fd;
 	void *page; /* NULL: not mapped */
 	bool no_page; /* the page cannot be mapped */
+	struct sonde_counter_value last; /* of the last reading */
 };
 
 struct sonde_counter {
@@ -293,9 +294,9 @@ static int read_failed(struct sonde_counter *c, const struct opened *o, ssize_t 
 	return error_wrap(&c->error, "cannot read '%s'", o->name);
 }
 
-/* Reads values according to the event's read_format: up to max; *nr: how many there were. */
-static int read_values(struct sonde_counter *c, const struct opened *o,
-        struct sonde_counter_value *out, size_t max, size_t *nr)
+/* Reads values according to the event's read_format into `last` of up to max events from o on; *nr:
+ * how many there were. */
+static int read_values(struct sonde_counter *c, struct opened *o, size_t max, size_t *nr)
 {
 	uint64_t few[5];
 	uint64_t *buf = few;
@@ -311,15 +312,17 @@ static int read_values(struct sonde_counter *c, const struct opened *o,
 		}
 		buf = c->buf;
 	}
-	memset(out, 0, max * sizeof(*out));
 	got = c->kernel->read(o->fd, buf, need * 8);
 	if (got <= 0 || !record_counts_read(o->attr.read_format,
 	                        (struct span){(const uint8_t *)buf, (size_t)got}, &counts)) {
 		return read_failed(c, o, got);
 	}
 	*nr = (size_t)counts.left;
-	for (i = 0; i < max && record_counts_next(&counts, &v); i++) {
-		out[i] = (struct sonde_counter_value){.value = v.value,
+	for (i = 0; i < max; i++) {
+		if (!record_counts_next(&counts, &v)) {
+			v = (struct sonde_record_read_value){0};
+		}
+		o[i].last = (struct sonde_counter_value){.value = v.value,
 		        .enabled = counts.enabled,
 		        .running = counts.running,
 		        .id = v.id,
@@ -328,25 +331,29 @@ static int read_values(struct sonde_counter *c, const struct opened *o,
 	return 0;
 }
 
-int sonde_counter_read(struct sonde_counter *c, size_t event, struct sonde_counter_value *value)
+int sonde_counter_read(
+        struct sonde_counter *c, size_t event, const struct sonde_counter_value **value)
 {
 	size_t nr;
 
-	return read_values(c, &c->v[event], value, 1, &nr);
+	TRY(read_values(c, &c->v[event], 1, &nr));
+	*value = &c->v[event].last;
+	return 0;
 }
 
-int sonde_counter_read_all(struct sonde_counter *c, struct sonde_counter_value *values, size_t n)
+const struct sonde_counter_value *sonde_counter_last(const struct sonde_counter *c, size_t event)
+{
+	return &c->v[event].last;
+}
+
+int sonde_counter_read_all(struct sonde_counter *c)
 {
 	size_t i, nr = 0;
 
-	if (n < c->n) {
-		return error_set(&c->error, SONDE_EARG, NO_OFFSET,
-		        "there are %zu events, but room for %zu values", c->n, n);
-	}
 	for (i = 0; i < c->n; i += nr) {
 		bool group = (c->v[i].attr.read_format & SONDE_READ_GROUP) != 0;
 
-		TRY(read_values(c, &c->v[i], &values[i], group ? c->v[i].members : 1, &nr));
+		TRY(read_values(c, &c->v[i], group ? c->v[i].members : 1, &nr));
 		if (nr != (group ? c->v[i].members : 1)) {
 			return error_set(&c->error, SONDE_EIO, NO_OFFSET,
 			        "reading the group of '%s' gave %zu values", c->v[i].name, nr);
@@ -367,11 +374,15 @@ const void *sonde_counter_page(struct sonde_counter *c, size_t event)
 }
 
 int sonde_counter_read_self(
-        struct sonde_counter *c, size_t event, struct sonde_counter_value *value)
+        struct sonde_counter *c, size_t event, const struct sonde_counter_value **value)
 {
 	const void *page = c->options.thread == 0 ? sonde_counter_page(c, event) : NULL;
+	struct sonde_page_count count;
 
-	if (page != NULL && counter_page_live(page) && sonde_page_read(page, NULL, value) == 1) {
+	if (page != NULL && counter_page_live(page) && sonde_page_read(page, NULL, &count) == 1) {
+		c->v[event].last = (struct sonde_counter_value){
+		        .value = count.value, .enabled = count.enabled, .running = count.running};
+		*value = &c->v[event].last;
 		return 1;
 	}
 	return sonde_counter_read(c, event, value);

@@ -165,21 +165,21 @@ bool counter_page_live(const void *page)
 }
 
 int sonde_page_read(
-        const void *page, const struct sonde_page_cpu *cpu, struct sonde_counter_value *value)
+        const void *page, const struct sonde_page_cpu *cpu, struct sonde_page_count *count)
 {
 	struct look look;
 	uint64_t ticks, delta;
 
-	*value = (struct sonde_counter_value){0};
+	*count = (struct sonde_page_count){0};
 	if (!take_look(page, cpu != NULL ? cpu : sonde_page_cpu(), &look)) {
 		return SONDE_EIO;
 	}
-	value->enabled = look.page.time_enabled;
-	value->running = look.page.time_running;
+	count->enabled = look.page.time_enabled;
+	count->running = look.page.time_running;
 	if (!look.live) {
 		return 0;
 	}
-	value->value = (uint64_t)look.page.offset + sign_extend(look.pmc, look.page.pmc_width);
+	count->value = (uint64_t)look.page.offset + sign_extend(look.pmc, look.page.pmc_width);
 	if ((look.caps & CAP_USER_TIME) != 0) {
 		ticks = look.tsc;
 		if ((look.caps & CAP_USER_TIME_SHORT) != 0) {
@@ -187,8 +187,8 @@ int sonde_page_read(
 		}
 		delta = look.page.time_offset +
 		        ticks_scale(ticks, look.page.time_mult, look.page.time_shift);
-		value->enabled += delta;
-		value->running += delta; /* the event has an index, so it is running */
+		count->enabled += delta;
+		count->running += delta; /* the event has an index, so it is running */
 	}
 	return 1;
 }

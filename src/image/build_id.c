@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sonde/preview/buildid.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
@@ -138,14 +139,17 @@ int image_build_id_of_vdso(uint8_t id[IMAGE_BUILD_ID_MAX])
 	return s.n > 0 ? image_build_id_of_span(s, id) : 0;
 }
 
-int sonde_buildid_of(const char *path, char hex[41])
+size_t sonde_buildid_of(const char *path, char *hex, size_t size)
 {
 	uint8_t id[IMAGE_BUILD_ID_MAX];
 	int n = path != NULL ? image_build_id_of_file(path, id) : image_build_id_of_kernel(id);
+	char text[2 * IMAGE_BUILD_ID_MAX + 1] = "";
 
-	hex[0] = '\0';
 	for (int i = 0; i < n; i++) {
-		(void)snprintf(hex + (size_t)i * 2, 3, "%02x", id[i]);
+		(void)snprintf(text + (size_t)i * 2, 3, "%02x", id[i]);
 	}
-	return n > 0;
+	if (size != 0) {
+		(void)snprintf(hex, size, "%s", text);
+	}
+	return strlen(text);
 }

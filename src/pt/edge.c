@@ -209,12 +209,12 @@ static bool flush_recent(struct pt_counts *c, struct pt_links *to)
 	return true;
 }
 
-static void sum_up(const struct sonde_pt_flow *f, struct sonde_pt_totals *totals)
+static void sum_up(struct sonde_pt_flow *f)
 {
 	const struct sonde_pt_graph *g = f->graph;
 	uint32_t nodes = atomic_load_explicit(&g->count, memory_order_acquire);
 
-	*totals = (struct sonde_pt_totals){.insns = f->counts->insns,
+	f->totals = (struct sonde_pt_totals){.insns = f->counts->insns,
 	        .branches = f->counts->branches,
 	        .taken = f->counts->taken,
 	        .events = f->events,
@@ -232,9 +232,9 @@ static void sum_up(const struct sonde_pt_flow *f, struct sonde_pt_totals *totals
 			continue;
 		}
 		decides = PT_NODE_KIND(g->nodes[i].info) != PT_NODE_GOTO;
-		totals->insns += all * PT_NODE_INSNS(g->nodes[i].info);
-		totals->branches += all * (g->cold[i].direct + (decides ? 1u : 0));
-		totals->taken += all * g->cold[i].direct + (decides ? taken : 0);
+		f->totals.insns += all * PT_NODE_INSNS(g->nodes[i].info);
+		f->totals.branches += all * (g->cold[i].direct + (decides ? 1u : 0));
+		f->totals.taken += all * g->cold[i].direct + (decides ? taken : 0);
 	}
 }
 
@@ -327,7 +327,7 @@ bool pt_counts_merge(struct sonde_pt_flow *f, struct sonde_pt_flow *other)
 	       merge_table(&f->counts->plain, &other->counts->plain);
 }
 
-int sonde_pt_flow_count(struct sonde_pt_flow *flow, struct sonde_pt_totals *totals)
+int sonde_pt_flow_count(struct sonde_pt_flow *flow, const struct sonde_pt_totals **totals)
 {
 	int rc;
 
@@ -340,6 +340,7 @@ int sonde_pt_flow_count(struct sonde_pt_flow *flow, struct sonde_pt_totals *tota
 	if (rc < 0 || (rc == 0 && (!pt_counts_run(flow) || !pt_counts_finish(flow)))) {
 		return SONDE_ENOMEM;
 	}
-	sum_up(flow, totals);
+	sum_up(flow);
+	*totals = &flow->totals;
 	return SONDE_OK;
 }

@@ -226,6 +226,7 @@ struct sonde_pt_flow {
 	struct sonde_pt_step step; /* the caller's, valid until the next one */
 	bool failed; /* out of memory, or too many nodes */
 	uint64_t events, errors, gaps, gap_bytes;
+	struct sonde_pt_totals totals; /* of sonde_pt_flow_count */
 	uint64_t shown_tsc; /* time of the last TICK */
 };
 

@@ -49,13 +49,12 @@ static int case_stat_record(struct outcome *out, const struct input *in)
 static int case_counter(struct outcome *out, const struct input *in)
 {
 	struct sonde_counter *c = sonde_counter_new(NULL);
-	struct sonde_counter_value values[3];
 	int rc = c != NULL ? sonde_counter_open(c, "task-clock:u,{page-faults:u,faults:u}")
 	                   : SONDE_ENOMEM;
 
 	(void)in;
 	rc = rc >= 0 ? sonde_counter_enable(c) : rc;
-	rc = rc >= 0 ? sonde_counter_read_all(c, values, 3) : rc;
+	rc = rc >= 0 ? sonde_counter_read_all(c) : rc;
 	if (c != NULL) {
 		outcome_error(out, rc, sonde_counter_error(c));
 	}

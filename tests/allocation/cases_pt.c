@@ -67,14 +67,14 @@ static int case_steps(struct outcome *out, const struct input *in)
 
 static int count(struct outcome *out, struct sonde_pt_flow *flow)
 {
-	struct sonde_pt_totals totals;
+	const struct sonde_pt_totals *totals;
 	const struct sonde_pt_edge *edge;
 	int rc = sonde_pt_flow_count(flow, &totals);
 	uint64_t sum = 0;
 
 	if (rc >= 0) {
-		outcome_number(out, totals.insns);
-		outcome_number(out, totals.errors);
+		outcome_number(out, totals->insns);
+		outcome_number(out, totals->errors);
 		while ((rc = sonde_pt_flow_next_edge(flow, &edge)) > 0) {
 			sum += edge->from * edge->count;
 		}

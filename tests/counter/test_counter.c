@@ -102,7 +102,7 @@ static const struct host_kernel kernel = {.open = fake_open,
 
 static void test_group(void)
 {
-	struct sonde_counter_value v[4];
+	const struct sonde_counter_value *v;
 	struct sonde_counter *c;
 
 	memset(&f, 0, sizeof(f));
@@ -120,23 +120,23 @@ static void test_group(void)
 	        "a group is started by its leader");
 	eq_u64(sonde_counter_enable(c), 0, "all events are enabled");
 	eq_u64(f.enables, 2, "one call enables a group");
-	eq_u64(sonde_counter_read_all(c, v, 4), 4, "all events are read at once");
-	eq_u64(v[0].value, 1000, "the first event has its count");
-	eq_u64(v[3].value, 4000, "the last event of the group has its count");
-	eq_u64(v[3].id, 74, "a count has its id");
-	eq_u64(v[3].lost, 4, "a count has the number of lost samples");
-	eq_u64(v[3].enabled, 200, "a count has the time enabled");
-	eq_u64(v[3].running, 100, "a count has the time running");
-	eq_u64(sonde_counter_scale(v[3].value, v[3].enabled, v[3].running), 8000,
-	        "a count is scaled");
-	eq_u64(sonde_counter_read(c, 1, v), 0, "the leader of a group is read alone");
-	eq_u64(v[0].value, 2000, "reading the leader alone returns its count");
-	ok(sonde_counter_read_all(c, v, 3) == SONDE_EARG, "a buffer that is too small is refused");
-	eq_u64(sonde_counter_read_self(c, 0, v), 0,
+	eq_u64(sonde_counter_read_all(c), 4, "all events are read at once");
+	eq_u64(sonde_counter_last(c, 0)->value, 1000, "the first event has its count");
+	eq_u64(sonde_counter_last(c, 3)->value, 4000, "the last event of the group has its count");
+	eq_u64(sonde_counter_last(c, 3)->id, 74, "a count has its id");
+	eq_u64(sonde_counter_last(c, 3)->lost, 4, "a count has the number of lost samples");
+	eq_u64(sonde_counter_last(c, 3)->enabled, 200, "a count has the time enabled");
+	eq_u64(sonde_counter_last(c, 3)->running, 100, "a count has the time running");
+	eq_u64(sonde_counter_scale(sonde_counter_last(c, 3)->value,
+	               sonde_counter_last(c, 3)->enabled, sonde_counter_last(c, 3)->running),
+	        8000, "a count is scaled");
+	eq_u64(sonde_counter_read(c, 1, &v), 0, "the leader of a group is read alone");
+	eq_u64(v->value, 2000, "reading the leader alone returns its count");
+	eq_u64(sonde_counter_read_self(c, 0, &v), 0,
 	        "without a page the event is read by a system call");
-	eq_u64(v[0].value, 1000, "the system call returns the same value");
+	eq_u64(v->value, 1000, "the system call returns the same value");
 	f.pinned_out = true;
-	ok(sonde_counter_read(c, 0, v) == SONDE_EUNSUPPORTED,
+	ok(sonde_counter_read(c, 0, &v) == SONDE_EUNSUPPORTED,
 	        "a pinned event without a counter is unsupported");
 	sonde_counter_free(c);
 	eq_u64(f.closed, 4, "all descriptors are closed");
@@ -169,13 +169,9 @@ static void test_refusals(void)
 	c = counter_new_with(NULL, &kernel);
 	eq_u64(sonde_counter_open(c, "{cs,page-faults}"), 0,
 	        "a group is opened on an older kernel");
-	{
-		struct sonde_counter_value v[2];
-
-		eq_u64(sonde_counter_read_all(c, v, 2), 2, "a group of an older kernel is read");
-		eq_u64(v[1].value, 2000, "a group of an older kernel has its counts");
-		eq_u64(v[1].lost, 0, "an older kernel reports no lost samples");
-	}
+	eq_u64(sonde_counter_read_all(c), 2, "a group of an older kernel is read");
+	eq_u64(sonde_counter_last(c, 1)->value, 2000, "a group of an older kernel has its counts");
+	eq_u64(sonde_counter_last(c, 1)->lost, 0, "an older kernel reports no lost samples");
 	sonde_counter_free(c);
 	c = sonde_counter_new(NULL);
 	ok(sonde_counter_open(c, "no-such-event") == SONDE_EARG, "an unknown event is refused");
@@ -187,7 +183,8 @@ static void test_machine(void)
 {
 	struct sonde_counter_options o = {.size = sizeof(o), .inherit = true};
 	struct sonde_counter *c = sonde_counter_new(NULL);
-	struct sonde_counter_value v[3], again;
+	const struct sonde_counter_value *again;
+	uint64_t faults;
 	const struct sonde_page_cpu *cpu = sonde_page_cpu();
 	struct sonde_page_clock clock;
 	char *memory;
@@ -205,16 +202,20 @@ static void test_machine(void)
 		touch[i] = 1;
 	}
 	ok(sonde_counter_disable(c) == 0, "real events are disabled");
-	eq_u64(sonde_counter_read_all(c, v, 3), 3, "real events are read");
-	ok(v[0].value > 0, "page faults were counted");
-	ok(v[1].value > 0 && v[1].enabled > 0 && v[1].running == v[1].enabled,
+	eq_u64(sonde_counter_read_all(c), 3, "real events are read");
+	faults = sonde_counter_last(c, 0)->value;
+	ok(faults > 0, "page faults were counted");
+	ok(sonde_counter_last(c, 1)->value > 0 && sonde_counter_last(c, 1)->enabled > 0 &&
+	                sonde_counter_last(c, 1)->running == sonde_counter_last(c, 1)->enabled,
 	        "the task clock ran all the time");
-	ok(v[0].id != v[1].id && v[0].id != 0, "events have different ids");
+	ok(sonde_counter_last(c, 0)->id != sonde_counter_last(c, 1)->id &&
+	                sonde_counter_last(c, 0)->id != 0,
+	        "events have different ids");
 	eq_u64(sonde_counter_read_self(c, 0, &again), 0, "a software event has no live count");
-	eq_u64(again.value, v[0].value, "a software event is read by a system call");
+	eq_u64(again->value, faults, "a software event is read by a system call");
 	ok(sonde_counter_reset(c) == 0 && sonde_counter_read(c, 0, &again) == 0,
 	        "counts are reset");
-	eq_u64(again.value, 0, "a count is 0 after a reset");
+	eq_u64(again->value, 0, "a count is 0 after a reset");
 	if (sonde_counter_page(c, 0) != NULL && cpu != NULL &&
 	        sonde_page_clock_get(sonde_counter_page(c, 0), &clock) == 1) {
 		uint64_t ns = sonde_page_clock_ns(&clock, cpu->tsc(cpu->arg));
@@ -228,7 +229,7 @@ static void test_machine(void)
 	c = sonde_counter_new(&o);
 	ok(sonde_counter_open(c, "{page-faults:u,task-clock:u}") == 0,
 	        "an inherited group is opened");
-	eq_u64(sonde_counter_read_all(c, v, 2), 2, "an inherited group is read");
+	eq_u64(sonde_counter_read_all(c), 2, "an inherited group is read");
 	sonde_counter_free(c);
 	free(memory);
 }

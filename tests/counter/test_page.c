@@ -54,7 +54,7 @@ static void test_widths(void)
 	};
 	struct hardware h = {0};
 	const struct sonde_page_cpu cpu = {.tsc = fake_tsc, .pmc = fake_pmc, .arg = &h};
-	struct sonde_counter_value v;
+	struct sonde_page_count v;
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -84,7 +84,7 @@ static void test_no_count(void)
 	};
 	struct hardware h = {.pmc = 7, .tsc = 7};
 	const struct sonde_page_cpu cpu = {.tsc = fake_tsc, .pmc = fake_pmc, .arg = &h};
-	struct sonde_counter_value v;
+	struct sonde_page_count v;
 	size_t i;
 
 	for (i = 0; i < 3; i++) {
@@ -121,7 +121,7 @@ static void test_times(void)
 	        .time_offset = (uint64_t)-3000,
 	        .pmc_width = 48,
 	        .capabilities = DEPRECATED | RDPMC | TIME};
-	struct sonde_counter_value v;
+	struct sonde_page_count v;
 
 	eq_u64(sonde_page_read(&page, &cpu, &v), 1, "the page has a live count and a clock");
 	eq_u64(v.enabled, 1000 + 4500 - 3000, "the time enabled is extended to now");
@@ -281,8 +281,8 @@ static void *race_write(void *arg)
 }
 
 /* A writer that loses its processor during a change makes the reader give up: try again. */
-static bool race_read(struct race *r, const struct sonde_page_cpu *cpu,
-        struct sonde_counter_value *v, struct sonde_page_clock *clock)
+static bool race_read(struct race *r, const struct sonde_page_cpu *cpu, struct sonde_page_count *v,
+        struct sonde_page_clock *clock)
 {
 	int rc;
 
@@ -316,7 +316,7 @@ static void test_race(uint64_t caps)
 	}
 	end = time(NULL) + 3;
 	for (i = 0; changes < 20000 && (i % 1024 != 0 || time(NULL) < end); i++) {
-		struct sonde_counter_value v;
+		struct sonde_page_count v;
 		struct sonde_page_clock clock;
 
 		torn += !race_read(&r, &cpu, &v, NULL);

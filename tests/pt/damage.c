@@ -131,14 +131,16 @@ static struct sonde_pt_totals count(
 {
 	struct sonde_pt_flow_options options = subject->options;
 	struct sonde_pt_flow *flow;
-	struct sonde_pt_totals totals = {0};
+	const struct sonde_pt_totals *counted;
+	struct sonde_pt_totals totals;
 
 	options.jobs = jobs;
 	options.part = 300;
 	flow = sonde_pt_flow_new(subject->graph, trace, n, &options);
-	if (flow == NULL || sonde_pt_flow_count(flow, &totals) != 0) {
+	if (flow == NULL || sonde_pt_flow_count(flow, &counted) != 0) {
 		abort();
 	}
+	totals = *counted;
 	totals.nodes = 0;
 	sonde_pt_flow_free(flow);
 	return totals;

@@ -102,18 +102,18 @@ static bool counts_same(const struct program *p, struct sonde_pt_graph *graph,
         const struct sonde_pt_flow_options *options, const struct steps *list)
 {
 	struct sonde_pt_flow *flow = sonde_pt_flow_new(graph, p->trace, p->trace_size, options);
-	struct sonde_pt_totals totals = {0};
+	const struct sonde_pt_totals *totals;
+	bool same;
 	uint64_t insns = 0, events = 0;
 
 	for (size_t i = 0; i < list->n; i++) {
 		insns += list->p[i].kind == 0;
 		events += list->p[i].kind != 0 && list->p[i].kind != ERROR_KIND;
 	}
-	if (flow == NULL || sonde_pt_flow_count(flow, &totals) != 0) {
-		totals.insns = UINT64_MAX;
-	}
+	same = flow != NULL && sonde_pt_flow_count(flow, &totals) == 0 && totals->insns == insns &&
+	       totals->events >= events;
 	sonde_pt_flow_free(flow);
-	return totals.insns == insns && totals.events >= events;
+	return same;
 }
 
 /* false: counting gives something else. */

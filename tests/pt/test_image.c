@@ -249,10 +249,10 @@ static void *follow(void *arg)
 		        .size = sizeof(options), .generation = g};
 		const struct sonde_pt_move move = {.at = 200, .generation = g + 2};
 		struct sonde_pt_flow *flow = sonde_pt_flow_new(s->graph, s->trace, s->n, &options);
-		struct sonde_pt_totals totals;
+		const struct sonde_pt_totals *totals;
 		bool good = flow != NULL && sonde_pt_flow_move(flow, &move) == 0 &&
-		            sonde_pt_flow_count(flow, &totals) == 0 && totals.errors == 0 &&
-		            totals.branches == 3000;
+		            sonde_pt_flow_count(flow, &totals) == 0 && totals->errors == 0 &&
+		            totals->branches == 3000;
 
 		sonde_pt_flow_free(flow);
 		if (!good) {

@@ -31,10 +31,11 @@ SONDE_API int sonde_buildid_print(const char *path, const struct sonde_buildid_o
         sonde_write_fn write, void *arg);
 
 /*
- * The build id of an ELF file, or of the running kernel when path is NULL, as hexadecimal text of
- * at most 40 characters. 1; 0: it has none, or the file is not ELF or cannot be read (hex is "").
+ * The build id of an ELF file, or of the running kernel when path is NULL, as hexadecimal text into
+ * hex, cut to size - 1 characters and a NUL; 41 bytes hold those of today. How many characters it
+ * has; 0: it has none, or the file is not ELF or cannot be read (hex is "").
  */
-SONDE_API int sonde_buildid_of(const char *path, char hex[41]);
+SONDE_API size_t sonde_buildid_of(const char *path, char *hex, size_t size);
 
 #ifdef __cplusplus
 }
