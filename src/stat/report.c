@@ -8,7 +8,9 @@
 
 #include "abi/abi.h"
 #include "core/options.h"
-#include "core/span.h"
+#include "file/feature.h"
+#include "file/reader.h"
+#include "proc/proc.h"
 
 #include <sonde/file.h>
 #include <sonde/record.h>
@@ -39,20 +41,7 @@ struct report {
 
 /* ---- features ---- */
 
-static struct cursor feature(const struct report *r, unsigned bit)
-{
-	size_t n;
-	const void *p = sonde_file_feature(r->file, bit, &n);
-
-	return cursor_make((struct span){.p = p, .n = n}, sonde_file_get_info(r->file)->swapped);
-}
-
-static struct span feature_text(struct cursor *c)
-{
-	uint32_t n = cursor_u32(c);
-
-	return cursor_text(c, n);
-}
+#define READ_FEATURE(r, bit, arena, out) FEATURE_READ(reader_file((r)->file), bit, arena, out)
 
 static struct stat_place *find_cpu(struct report *r, uint64_t cpu)
 {
@@ -66,92 +55,50 @@ static struct stat_place *find_cpu(struct report *r, uint64_t cpu)
 	return NULL;
 }
 
-static void skip_list(struct cursor *c)
+static int read_topology(struct report *r)
 {
-	uint32_t n = cursor_u32(c);
-
-	while (n-- > 0 && !c->bad) {
-		(void)feature_text(c);
-	}
-}
-
-/* lists of sockets and threads, {core, socket} of each cpu, list of dies, die of each cpu */
-static void read_topology(struct report *r)
-{
-	struct cursor nr = feature(r, FEATURE_NRCPUS);
-	uint32_t cpus = cursor_u32(&nr), i;
-	struct cursor c = feature(r, FEATURE_CPU_TOPOLOGY);
+	struct arena arena = {0};
+	struct feature_topology t;
 	struct stat_place *place;
+	int rc = READ_FEATURE(r, FEATURE_CPU_TOPOLOGY, &arena, &t);
 
-	skip_list(&c);
-	skip_list(&c);
-	for (i = 0; i < cpus && !c.bad; i++) {
-		int core = (int)cursor_u32(&c), socket = (int)cursor_u32(&c);
-
+	for (size_t i = 0; i < t.cpus.n; i++) {
 		place = find_cpu(r, i);
-		if (place != NULL && !c.bad) {
-			place->core = core;
-			place->socket = socket;
+		if (place != NULL) {
+			place->core = t.cpus.items[i].core;
+			place->socket = t.cpus.items[i].socket;
 		}
 	}
-	skip_list(&c);
-	for (i = 0; i < cpus && !c.bad; i++) {
-		int die = (int)cursor_u32(&c);
-
+	for (size_t i = 0; i < t.dies.n; i++) {
 		place = find_cpu(r, i);
-		if (place != NULL && !c.bad) {
-			place->die = die;
+		if (place != NULL) {
+			place->die = t.dies.items[i];
 		}
 	}
+	arena_fini(&arena);
+	return rc == SONDE_ENOMEM ? error_nomem(&r->error) : 0;
 }
 
-/* Sets the node of cpus "0-3,8". */
-static void set_node(struct report *r, struct span list, int node)
+static int read_nodes(struct report *r)
 {
-	const uint8_t *p = list.p, *end = p != NULL ? p + list.n : NULL;
+	struct arena arena = {0};
+	struct feature_numa numa;
+	struct stat_place *place;
+	int rc = READ_FEATURE(r, FEATURE_NUMA_TOPOLOGY, &arena, &numa);
+	long from, to;
 
-	while (p != end) {
-		uint64_t from = 0, to, i;
-
-		for (; p != end && *p >= '0' && *p <= '9' && from < CPUS_MAX; p++) {
-			from = from * 10 + (*p - (uint64_t)'0');
-		}
-		to = from;
-		if (p != end && *p == '-') {
-			for (to = 0, p++; p != end && *p >= '0' && *p <= '9' && to < CPUS_MAX;
-			        p++) {
-				to = to * 10 + (*p - (uint64_t)'0');
+	for (size_t i = 0; i < numa.n; i++) {
+		for (const char *p = numa.items[i].cpus.s; proc_take_range(&p, &from, &to);) {
+			for (; from <= to && from < CPUS_MAX; from++) {
+				place = find_cpu(r, (uint64_t)from);
+				if (place != NULL) {
+					place->node = (int)numa.items[i].node;
+				}
 			}
 		}
-		for (i = from; i <= to && i < CPUS_MAX; i++) {
-			struct stat_place *place = find_cpu(r, i);
-
-			if (place != NULL) {
-				place->node = node;
-			}
-		}
-		if (p != end && *p != ',') {
-			return;
-		}
-		p += p != end;
 	}
-}
-
-static void read_nodes(struct report *r)
-{
-	struct cursor c = feature(r, FEATURE_NUMA_TOPOLOGY);
-	uint32_t n = cursor_u32(&c);
-
-	while (n-- > 0 && !c.bad) {
-		int node = (int)cursor_u32(&c);
-		struct span list;
-
-		(void)cursor_take(&c, 16); /* memory: in all, free */
-		list = feature_text(&c);
-		if (!c.bad) {
-			set_node(r, list, node);
-		}
-	}
+	arena_fini(&arena);
+	return rc == SONDE_ENOMEM ? error_nomem(&r->error) : 0;
 }
 
 /* ---- shape ---- */
@@ -296,8 +243,8 @@ static int begin(struct report *r)
 		        "%zu events on %zu cpus for %zu threads: more than %u counts",
 		        r->set.nevents, r->set.ncpus, r->set.nthreads, CELLS_MAX);
 	}
-	read_topology(r);
-	read_nodes(r);
+	TRY(read_topology(r));
+	TRY(read_nodes(r));
 	if (r->options.by != SONDE_STAT_BY_RECORDED && r->set.cpus[0].cpu >= 0) {
 		r->set.by = r->options.by;
 	} else if (r->options.by != SONDE_STAT_BY_RECORDED && r->options.message != NULL) {
@@ -354,23 +301,25 @@ static uint64_t cells_of(const struct report *r)
 	return r->set.ncpus * r->set.nthreads * (r->set.nevents + 1);
 }
 
-/* Title: the command line in quotes, or "pipe" for a stream, which has none. */
-static void make_title(const struct report *r, char *title, size_t size)
+/* What was counted, in quotes: the command line, or "pipe" for a stream, which has none. */
+static int make_title(const struct report *r, char *title, size_t size)
 {
-	struct cursor c = feature(r, FEATURE_CMDLINE);
-	uint32_t i, n = cursor_u32(&c);
 	bool pipe = sonde_file_get_info(r->file)->container == SONDE_CONTAINER_PIPE;
-	size_t at = (size_t)snprintf(title, size, n == 0 && pipe ? "'pipe" : "'");
+	struct arena arena = {0};
+	struct feature_list words;
+	int rc = READ_FEATURE(r, FEATURE_CMDLINE, &arena, &words);
+	size_t at = (size_t)snprintf(title, size, words.n == 0 && pipe ? "'pipe" : "'");
 
-	for (i = 0; i < n && !c.bad && at < size - 1; i++) {
-		struct span word = feature_text(&c);
-		int got = snprintf(title + at, size - at, "%s%.*s", i == 0 ? "" : " ", (int)word.n,
-		        word.p != NULL ? (const char *)word.p : "");
+	for (size_t i = 0; i < words.n && at < size - 1; i++) {
+		int got = snprintf(
+		        title + at, size - at, "%s%s", i == 0 ? "" : " ", words.items[i].s);
 
 		at += got > 0 ? (size_t)got : 0;
 	}
+	arena_fini(&arena);
 	at = at < size - 2 ? at : size - 2;
 	(void)snprintf(title + at, size - at, "'");
+	return rc;
 }
 
 static int read_round(struct report *r, const struct sonde_record_stat_round *round)
@@ -386,8 +335,10 @@ static int read_round(struct report *r, const struct sonde_record_stat_round *ro
 		        "rounds of %zu cpus, %zu threads and %zu events each hold hardly a count",
 		        r->set.ncpus, r->set.nthreads, r->set.nevents);
 	}
-	if (round->type != 0) { /* the end of the run */
-		make_title(r, title, sizeof(title));
+	if (round->type != 0) { /* the end of it all */
+		if (make_title(r, title, sizeof(title)) == SONDE_ENOMEM) {
+			return error_nomem(&r->error);
+		}
 		stat_mean_add(&wall, (double)round->time);
 		r->printer.intervals = false;
 		r->printer.wall_ns = (double)round->time;
