@@ -43,6 +43,52 @@ int host_add_id(pid_t **list, size_t *n, pid_t v, struct error *err)
 	return 0;
 }
 
+/* Marks the cpus of a range; false: `all` has none of them. */
+static bool mark_range(const struct host_cpus *all, long from, long to, bool *in)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < all->n; i++) {
+		bool inside = all->v[i] >= from && all->v[i] <= to;
+
+		in[i] |= inside;
+		any |= inside;
+	}
+	return any;
+}
+
+int host_pick_cpus(const char *list, const struct host_cpus *all, struct host_cpus *picked,
+        void (*missing)(void *arg, long cpu), void *arg)
+{
+	bool *in = calloc(all->n + 1, sizeof(*in));
+	const char *p = list;
+	long from, to;
+	int rc = 0;
+
+	*picked = (struct host_cpus){.v = calloc(all->n + 1, sizeof(*picked->v))};
+	if (in == NULL || picked->v == NULL) {
+		rc = SONDE_ENOMEM;
+	}
+	while (rc == 0 && (p == list || *p != '\0')) {
+		if (!proc_take_range(&p, &from, &to)) {
+			rc = SONDE_EARG;
+		} else if (!mark_range(all, from, to, in) && from == to && missing != NULL) {
+			missing(arg, from);
+		}
+	}
+	for (size_t i = 0; rc == 0 && i < all->n; i++) {
+		if (in[i]) {
+			picked->v[picked->n++] = all->v[i];
+		}
+	}
+	free(in);
+	if (rc < 0) {
+		free(picked->v);
+		*picked = (struct host_cpus){0};
+	}
+	return rc;
+}
+
 int host_tasks_add(struct host_tasks *t, pid_t tid, struct error *err)
 {
 	return host_add_id(&t->threads, &t->nthreads, tid, err);

@@ -25,6 +25,19 @@ void host_tasks_fini(struct host_tasks *t);
 bool host_has_id(const pid_t *list, size_t n, pid_t v);
 int host_add_id(pid_t **list, size_t *n, pid_t v, struct error *err);
 
+struct host_cpus {
+	pid_t *v;
+	size_t n;
+};
+
+/*
+ * The cpus of `all`, in its order, that are in a list such as "0,2-3". missing is called for each cpu
+ * that the list names alone and `all` does not have; NULL: not called. SONDE_EARG: it is no list,
+ * SONDE_ENOMEM; neither sets words. The caller frees picked->v.
+ */
+int host_pick_cpus(const char *list, const struct host_cpus *all, struct host_cpus *picked,
+        void (*missing)(void *arg, long cpu), void *arg);
+
 /* Adds one thread; -1: all. SONDE_ENOMEM. */
 int host_tasks_add(struct host_tasks *t, pid_t tid, struct error *err);
 

@@ -71,48 +71,47 @@ bool stat_cpu_wanted(const char *list, int cpu)
 	return list == NULL;
 }
 
-static bool is_list(const char *p)
+/* The cpus that are on-line; with -C those of its list. */
+static int list_cpus(struct sonde_stat *s, struct host_cpus *cpus)
 {
-	long from, to;
+	struct host_cpus online = {0};
+	int rc = 0;
 
-	do {
-		if (!proc_take_range(&p, &from, &to)) {
-			return false;
-		}
-	} while (*p != '\0');
-	return true;
+	if (proc_read_cpus(s->root_fd, "sys/devices/system/cpu/online", &online.v, &online.n) < 0) {
+		rc = error_errno(&s->error, SONDE_EIO, errno, "cannot read which cpus are on-line");
+		free(online.v);
+		return rc;
+	}
+	if (s->options.cpus == NULL) {
+		*cpus = online;
+		return 0;
+	}
+	rc = host_pick_cpus(s->options.cpus, &online, cpus, NULL, NULL);
+	free(online.v);
+	if (rc == SONDE_EARG) {
+		return error_set(&s->error, rc, NO_OFFSET,
+		        "-C wants a list of cpus such as 0-3,7, not '%s'", s->options.cpus);
+	}
+	return rc < 0 ? error_nomem(&s->error) : 0;
 }
 
 static int add_cpus(struct sonde_stat *s)
 {
-	pid_t *list = NULL;
-	size_t i, n;
+	struct host_cpus list = {0};
+	pid_t any = -1;
 
-	if (!s->by_cpu) {
-		s->set.cpus = calloc(1, sizeof(*s->set.cpus));
-		if (s->set.cpus == NULL) {
-			return error_nomem(&s->error);
-		}
-		s->set.cpus[0].cpu = -1;
-		s->set.ncpus = 1;
-		return 0;
+	if (s->by_cpu) {
+		TRY(list_cpus(s, &list));
+	} else {
+		list = (struct host_cpus){&any, 1};
 	}
-	if (s->options.cpus != NULL && !is_list(s->options.cpus)) {
-		return error_set(&s->error, SONDE_EARG, NO_OFFSET,
-		        "-C wants a list of cpus such as 0-3,7, not '%s'", s->options.cpus);
+	s->set.cpus = calloc(list.n + 1, sizeof(*s->set.cpus));
+	for (size_t i = 0; s->set.cpus != NULL && i < list.n; i++) {
+		s->set.cpus[s->set.ncpus++].cpu = (int)list.v[i];
 	}
-	if (proc_read_cpus(s->root_fd, "sys/devices/system/cpu/online", &list, &n) < 0) {
-		free(list);
-		return error_errno(
-		        &s->error, SONDE_EIO, errno, "cannot read which cpus are on-line");
+	if (s->by_cpu) {
+		free(list.v);
 	}
-	s->set.cpus = calloc(n + 1, sizeof(*s->set.cpus));
-	for (i = 0; s->set.cpus != NULL && i < n; i++) {
-		if (stat_cpu_wanted(s->options.cpus, (int)list[i])) {
-			s->set.cpus[s->set.ncpus++].cpu = (int)list[i];
-		}
-	}
-	free(list);
 	if (s->set.cpus == NULL) {
 		return error_nomem(&s->error);
 	}
@@ -120,7 +119,9 @@ static int add_cpus(struct sonde_stat *s)
 		return error_set(&s->error, SONDE_EARG, NO_OFFSET,
 		        "none of the cpus '%s' is on-line", s->options.cpus);
 	}
-	stat_set_places(&s->set, s->root_fd);
+	if (s->by_cpu) {
+		stat_set_places(&s->set, s->root_fd);
+	}
 	return 0;
 }
 

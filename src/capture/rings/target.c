@@ -26,13 +26,12 @@ static int first_cpus(struct capture_rings *r)
 	return 0;
 }
 
-/* Reports missing cpus of those listed one by one: "0-999" probably means all. */
-static void tell_missing(struct capture_rings *r, long from, long to)
+/* Called for cpus that are named one by one: "0-999" may well mean all of them. */
+static void report_missing(void *rings, long cpu)
 {
-	if (from == to && !host_has_id(r->cpus, r->ncpus, (pid_t)from)) {
-		capture_say(r->log, SONDE_RECORDER_WARNING, "-C: cpu %ld is not on-line: left out",
-		        from);
-	}
+	const struct capture_rings *r = rings;
+
+	capture_say(r->log, SONDE_RECORDER_WARNING, "-C: cpu %ld is not on-line: left out", cpu);
 }
 
 /*
@@ -41,40 +40,31 @@ static void tell_missing(struct capture_rings *r, long from, long to)
  */
 static int pick_cpus(struct capture_rings *r, const char *list)
 {
-	const char *p = list;
-	pid_t *picked = NULL;
-	size_t i, n = 0;
-	long from, to;
+	const struct host_cpus all = {r->cpus, r->ncpus};
+	struct host_cpus picked;
+	int rc = host_pick_cpus(list, &all, &picked, report_missing, r);
 
-	do {
-		if (!proc_take_range(&p, &from, &to)) {
-			free(picked);
-			return error_set(r->err, SONDE_EARG, NO_OFFSET,
-			        "-C wants a list of cpus such as 0,2-3, not '%s'", list);
-		}
-		tell_missing(r, from, to);
-		for (i = 0; i < r->ncpus; i++) {
-			if (r->cpus[i] >= from && r->cpus[i] <= to &&
-			        !host_has_id(picked, n, r->cpus[i]) &&
-			        host_add_id(&picked, &n, r->cpus[i], r->err) < 0) {
-				free(picked);
-				return SONDE_ENOMEM;
-			}
-		}
-	} while (*p != '\0');
-	if (n == 0) {
+	if (rc == SONDE_EARG) {
+		return error_set(r->err, rc, NO_OFFSET,
+		        "-C wants a list of cpus such as 0,2-3, not '%s'", list);
+	}
+	if (rc < 0) {
+		return error_nomem(r->err);
+	}
+	if (picked.n == 0) {
+		free(picked.v);
 		return error_set(r->err, SONDE_ENOENT, NO_OFFSET,
 		        "-C %s: none of these cpus is on-line; those that are: %d to %d", list,
 		        (int)r->cpus[0], (int)r->cpus[r->ncpus - 1]);
 	}
 	if (r->plan->aux.pmu != NULL) {
-		r->picked = picked;
-		r->npicked = n;
+		r->picked = picked.v;
+		r->npicked = picked.n;
 		return 0;
 	}
 	free(r->cpus);
-	r->cpus = picked;
-	r->ncpus = n;
+	r->cpus = picked.v;
+	r->ncpus = picked.n;
 	return 0;
 }
 
