@@ -17,6 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* A count that leaves out the kernel would be another count. */
+#define FALLBACKS (HOST_FALLBACK_READ_ALONE | HOST_FALLBACK_BITS | HOST_FALLBACK_GUESTS)
+
 struct opened {
 	char *name;
 	struct sonde_attr attr; /* as the kernel accepted it */
@@ -115,13 +118,7 @@ static int open_attr(struct sonde_counter *c, struct opened *o)
 			return 0;
 		}
 		why = errno;
-		if (why == EINVAL && opt->inherit &&
-		        (o->attr.read_format & SONDE_READ_GROUP) != 0) {
-			/* before 4.13, inherited events could not be read as a group */
-			o->attr.read_format &= ~(uint64_t)SONDE_READ_GROUP;
-			continue;
-		}
-		if (!host_attr_ease(c->kernel, &o->attr, why)) {
+		if (host_attr_fallback(c->kernel, &o->attr, FALLBACKS, why) == HOST_FALLBACK_NONE) {
 			const struct host_refusal refusal = {.root = c->root_fd,
 			        .name = o->name,
 			        .attr = &o->attr,

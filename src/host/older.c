@@ -136,13 +136,33 @@ bool host_attr_cut(struct sonde_attr *attr, uint32_t size)
 	return lost;
 }
 
-bool host_attr_ease(const struct host_kernel *kernel, struct sonde_attr *attr, int why)
+static bool read_alone(const struct host_kernel *kernel, struct sonde_attr *attr, int why)
 {
-	const uint64_t guests = 1ULL << SONDE_FLAG_EXCLUDE_GUEST;
-	struct sonde_attr probe;
-	size_t i;
+	(void)kernel;
+	if (why != EINVAL || (attr->read_format & SONDE_READ_GROUP) == 0 ||
+	        !sonde_attr_has(attr, SONDE_FLAG_INHERIT)) {
+		return false;
+	}
+	attr->read_format &= ~(uint64_t)SONDE_READ_GROUP;
+	return true;
+}
 
-	for (i = 0; host_attr_unknown(why) && i < ENTRIES; i++) {
+static bool user_only(const struct host_kernel *kernel, struct sonde_attr *attr, int why)
+{
+	(void)kernel;
+	if ((why != EACCES && why != EPERM) || sonde_attr_has(attr, SONDE_FLAG_EXCLUDE_KERNEL) ||
+	        sonde_attr_has(attr, SONDE_FLAG_EXCLUDE_USER)) {
+		return false;
+	}
+	record_attr_set(attr, SONDE_FLAG_EXCLUDE_KERNEL, true);
+	return true;
+}
+
+static bool drop_bits(const struct host_kernel *kernel, struct sonde_attr *attr, int why)
+{
+	struct sonde_attr probe;
+
+	for (size_t i = 0; host_attr_unknown(why) && i < ENTRIES; i++) {
 		probe = host_attr_probe(&table[i], attr->size);
 		if (host_attr_has_bits(attr, &table[i]) &&
 		        !host_kernel_takes(kernel, &probe, 0, -1) && host_attr_unknown(errno)) {
@@ -150,9 +170,33 @@ bool host_attr_ease(const struct host_kernel *kernel, struct sonde_attr *attr, i
 			return true;
 		}
 	}
-	if (!host_attr_unknown(why) || (attr->flags & guests) == 0) {
+	return false;
+}
+
+static bool drop_guests(const struct host_kernel *kernel, struct sonde_attr *attr, int why)
+{
+	(void)kernel;
+	if (!host_attr_unknown(why) || !sonde_attr_has(attr, SONDE_FLAG_EXCLUDE_GUEST)) {
 		return false;
 	}
-	attr->flags &= ~guests;
+	record_attr_set(attr, SONDE_FLAG_EXCLUDE_GUEST, false);
 	return true;
+}
+
+enum host_fallback host_attr_fallback(
+        const struct host_kernel *kernel, struct sonde_attr *attr, unsigned which, int why)
+{
+	static const struct {
+		enum host_fallback which;
+		bool (*apply)(const struct host_kernel *kernel, struct sonde_attr *attr, int why);
+	} fallbacks[] = {{HOST_FALLBACK_READ_ALONE, read_alone},
+	        {HOST_FALLBACK_USER_ONLY, user_only}, {HOST_FALLBACK_BITS, drop_bits},
+	        {HOST_FALLBACK_GUESTS, drop_guests}};
+
+	for (size_t i = 0; i < sizeof(fallbacks) / sizeof(fallbacks[0]); i++) {
+		if ((which & fallbacks[i].which) != 0 && fallbacks[i].apply(kernel, attr, why)) {
+			return fallbacks[i].which;
+		}
+	}
+	return HOST_FALLBACK_NONE;
 }

@@ -49,11 +49,20 @@ uint32_t host_attr_size_before(uint32_t now, const char **brought);
 /* Truncates an attr to this size; true if a field was lost. */
 bool host_attr_cut(struct sonde_attr *attr, uint32_t size);
 
+/* What is left out of an attr that the kernel refused, in this order. */
+enum host_fallback {
+	HOST_FALLBACK_NONE = 0,
+	HOST_FALLBACK_READ_ALONE = 1, /* inherited events are not read as a group: before 4.13 */
+	HOST_FALLBACK_USER_ONLY = 2, /* the kernel's part, which this user may not see */
+	HOST_FALLBACK_BITS = 4, /* the next bits of the table that this kernel does not know */
+	HOST_FALLBACK_GUESTS = 8 /* the exclusion of guests, which some PMUs refuse */
+};
+
 /*
- * For an attr that only counts and was refused with errno `why`: removes the next thing that this
- * kernel does not support, at last the exclusion of guests, which some PMUs refuse. True: try
- * again.
+ * Leaves the next thing out of an attr that was refused with errno `why`: the first of `which`, bits
+ * of enum host_fallback, that applies. HOST_FALLBACK_NONE: nothing is left to try.
  */
-bool host_attr_ease(const struct host_kernel *kernel, struct sonde_attr *attr, int why);
+enum host_fallback host_attr_fallback(
+        const struct host_kernel *kernel, struct sonde_attr *attr, unsigned which, int why);
 
 #endif

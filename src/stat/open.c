@@ -232,33 +232,42 @@ static bool is_unsupported(int why)
 	return why == ENOENT || why == ENODEV || why == EOPNOTSUPP || why == ENXIO || why == EINVAL;
 }
 
-/* Changes the attr after a failed open so that it may succeed; false: nothing left to try. */
-static bool ease(struct sonde_stat *s, size_t e, struct sonde_attr *attr, int why)
+/* The event counts user space only, and says so; a name is better old than none. */
+static void rename_event(struct sonde_stat *s, size_t e, struct sonde_attr *attr)
 {
 	struct event *event = &s->events.v[e];
+	char *name;
 
-	if (why == EINVAL && (attr->read_format & SONDE_READ_GROUP) != 0 &&
-	        !s->options.no_inherit) {
-		/* before 4.13, inherited events could not be read as a group */
-		attr->read_format &= ~(uint64_t)(SONDE_READ_GROUP | SONDE_READ_ID);
-		return true;
+	event->attr = *attr;
+	name = event_exclude_kernel(&s->events, event) ? strdup(event->name) : NULL;
+	*attr = event->attr;
+	if (name != NULL) {
+		free(s->set.events[e].name);
+		s->set.events[e].name = name;
 	}
-	if ((why == EACCES || why == EPERM) && !s->by_cpu &&
-	        !sonde_attr_has(attr, SONDE_FLAG_EXCLUDE_KERNEL) &&
-	        !sonde_attr_has(attr, SONDE_FLAG_EXCLUDE_USER)) {
-		char *name;
+}
 
-		record_attr_set(attr, SONDE_FLAG_EXCLUDE_KERNEL, true);
-		event->attr = *attr;
-		name = event_exclude_kernel(&s->events, event) ? strdup(event->name) : NULL;
-		*attr = event->attr;
-		if (name != NULL) {
-			free(s->set.events[e].name);
-			s->set.events[e].name = name;
-		}
-		return true;
+/*
+ * What else can be tried after an open failed; false: nothing. *asked is what other threads and cpus
+ * are asked first when all of it was in vain here.
+ */
+static bool ease(struct sonde_stat *s, size_t e, struct sonde_attr *asked, int why)
+{
+	struct sonde_attr *attr = &s->opened[e].attr;
+	unsigned which = HOST_FALLBACK_READ_ALONE | HOST_FALLBACK_BITS | HOST_FALLBACK_GUESTS;
+	enum host_fallback done;
+
+	which |= s->by_cpu ? 0 : HOST_FALLBACK_USER_ONLY;
+	done = host_attr_fallback(s->kernel, attr, which, why);
+	if (done == HOST_FALLBACK_READ_ALONE) {
+		attr->read_format &= ~(uint64_t)SONDE_READ_ID; /* one value needs no id */
+	} else if (done == HOST_FALLBACK_USER_ONLY) {
+		rename_event(s, e, attr);
 	}
-	return false;
+	if (done == HOST_FALLBACK_READ_ALONE || done == HOST_FALLBACK_USER_ONLY) {
+		*asked = *attr;
+	}
+	return done != HOST_FALLBACK_NONE;
 }
 
 /* Errors to skip: threads of other users when counting all threads, and cpus that went off-line. */
@@ -319,11 +328,7 @@ static int open_cell(struct sonde_stat *s, size_t e, size_t i, int cgroup_fd)
 		if (why == ESRCH && (s->set.nthreads > 1 || s->all_threads)) {
 			return 0; /* one of many threads has ended */
 		}
-		if (ease(s, e, &o->attr, why)) {
-			asked = o->attr;
-			continue;
-		}
-		if (host_attr_ease(s->kernel, &o->attr, why)) {
+		if (ease(s, e, &asked, why)) {
 			continue;
 		}
 		o->attr = asked;

@@ -50,22 +50,48 @@ static bool shrink(struct capture_rings *r)
 	return true;
 }
 
-/* Some PMUs cannot distinguish guests and count them too. */
-static bool drop_guests(struct capture_rings *r, size_t e)
+/* Some PMUs know nothing of guests: they count them like everybody. */
+static bool drop_guests(struct capture_rings *r, size_t e, int why)
 {
-	const uint64_t bits = 1ULL << SONDE_FLAG_EXCLUDE_GUEST;
-	struct sonde_attr *attr = &r->plan->events.v[e].attr;
+	struct event *event = &r->plan->events.v[e];
 
-	if (r->plan->events.v[e].pmu == NULL || (attr->flags & bits) == 0) {
+	if (event->pmu == NULL || host_attr_fallback(r->kernel, &event->attr, HOST_FALLBACK_GUESTS,
+	                                  why) == HOST_FALLBACK_NONE) {
 		return false;
 	}
-	attr->flags &= ~bits;
 	capture_say(r->log, SONDE_RECORDER_VERBOSE, "'%s' refuses guest exclusion: going without",
-	        r->plan->events.v[e].name);
+	        event->name);
 	return true;
 }
 
-/* Splits a weak group (W) that cannot be scheduled into single events. */
+/* The kernel's part of all events, when none of them is only for that. */
+static bool drop_kernel(struct capture_rings *r, int why)
+{
+	struct event_list *events = &r->plan->events;
+	bool any = false;
+
+	if (r->plan->targets == CAPTURE_ALL) {
+		return false;
+	}
+	for (size_t i = 0; i < events->n; i++) {
+		struct sonde_attr attr = events->v[i].attr;
+
+		if (sonde_attr_has(&attr, SONDE_FLAG_EXCLUDE_USER)) {
+			return false;
+		}
+		any |= host_attr_fallback(r->kernel, &attr, HOST_FALLBACK_USER_ONLY, why) !=
+		       HOST_FALLBACK_NONE;
+	}
+	for (size_t i = 0; any && i < events->n; i++) {
+		if (!sonde_attr_has(&events->v[i].attr, SONDE_FLAG_EXCLUDE_KERNEL)) {
+			(void)event_exclude_kernel(events, &events->v[i]);
+		}
+	}
+	r->kernel_excluded |= any;
+	return any;
+}
+
+/* A weak group (W) that cannot be scheduled as one becomes single events. */
 static bool break_weak_group(struct capture_rings *r, size_t e)
 {
 	const uint64_t leads = 1ULL << SONDE_FLAG_DISABLED | 1ULL << SONDE_FLAG_ENABLE_ON_EXEC;
@@ -97,7 +123,7 @@ bool capture_use_older(struct capture_rings *r, size_t e, int why)
 	size_t i;
 
 	if (!host_attr_unknown(why)) {
-		return false;
+		return drop_kernel(r, why);
 	}
 	if (break_weak_group(r, e)) {
 		return true;
@@ -106,7 +132,7 @@ bool capture_use_older(struct capture_rings *r, size_t e, int why)
 		changed |= drop(r, host_attr_bits_at(i));
 	}
 	changed = changed || (why == E2BIG && shrink(r));
-	return changed || drop_guests(r, e);
+	return changed || drop_guests(r, e, why);
 }
 
 void capture_attr_sizes(struct capture_rings *r, bool in_file)

@@ -31,27 +31,6 @@ static int open_failed(struct capture_rings *r, const struct event *event, int w
 	return host_refusal(r->err, &refusal, why);
 }
 
-static bool drop_kernel(struct capture_rings *r)
-{
-	size_t i;
-
-	if (r->kernel_excluded || r->plan->targets == CAPTURE_ALL) {
-		return false;
-	}
-	for (i = 0; i < r->plan->events.n; i++) {
-		if (sonde_attr_has(&r->plan->events.v[i].attr, SONDE_FLAG_EXCLUDE_USER)) {
-			return false;
-		}
-	}
-	r->kernel_excluded = true;
-	for (i = 0; i < r->plan->events.n; i++) {
-		if (!sonde_attr_has(&r->plan->events.v[i].attr, SONDE_FLAG_EXCLUDE_KERNEL)) {
-			(void)event_exclude_kernel(&r->plan->events, &r->plan->events.v[i]);
-		}
-	}
-	return true;
-}
-
 static int open_one(struct capture_rings *r, size_t e, size_t at, int leader)
 {
 	const struct event *event = &r->plan->events.v[e];
@@ -168,8 +147,7 @@ static int open_all(struct capture_rings *r)
 			continue;
 		}
 		why = errno;
-		if (capture_use_older(r, e, why) ||
-		        ((why == EACCES || why == EPERM) && drop_kernel(r))) {
+		if (capture_use_older(r, e, why)) {
 			for (k = 0; k <= e; k++) {
 				close_event(r, k);
 			}
