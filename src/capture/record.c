@@ -152,6 +152,7 @@ static int start(struct sonde_recorder *r)
 	TRY(capture_synth_plan(r));
 	TRY(capture_triggers_plan(&r->triggers, &r->options, r->root_fd, &r->error));
 	if (r->options.dry_run) {
+		capture_plan_log(&r->plan, &r->log);
 		return 0;
 	}
 	if (r->options.targets.workload != NULL) {

@@ -198,7 +198,7 @@ struct sonde_recorder_options {
 	struct sonde_recorder_output output;
 	struct sonde_recorder_switching switching;
 	struct sonde_recorder_control control;
-	bool dry_run; /* reads the options and stops */
+	bool dry_run; /* reads the options and stops; with debug, every attr is reported */
 	void (*message)(void *arg, enum sonde_recorder_message kind, const char *text);
 	void *message_arg;
 	bool debug; /* also report every attr and every call that opens one */

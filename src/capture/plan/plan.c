@@ -394,6 +394,13 @@ int capture_plan_make(struct capture_plan *p, const struct sonde_recorder_option
 	return 0;
 }
 
+void capture_plan_log(const struct capture_plan *p, const struct capture_log *log)
+{
+	for (size_t i = 0; i < p->events.n; i++) {
+		capture_log_attr(log, &p->events.v[i].attr);
+	}
+}
+
 void capture_plan_fini(struct capture_plan *p)
 {
 	event_list_fini(&p->events);

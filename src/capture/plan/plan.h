@@ -50,7 +50,10 @@ void capture_plan_fini(struct capture_plan *p);
 /* Computes the attrs of all events from the rest of the plan; the result is always the same. */
 void capture_plan_attrs(struct capture_plan *p);
 
-/* Whether samples have times. */
+/* Logs the attr of each event, as it is logged again when it is opened. */
+void capture_plan_log(const struct capture_plan *p, const struct capture_log *log);
+
+/* Do samples have times, as asked for? */
 bool capture_plan_times(const struct capture_plan *p);
 
 /* Only a workload started for this recording: events wait for its exec. */

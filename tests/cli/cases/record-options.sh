@@ -25,6 +25,8 @@ show record -e cpu-clock --aio=0 true
 show record -e cpu-clock --aio=x true
 show record --affinity=core true
 show record --affinity=cpu --threads true
+echo "--dry-run -vv:"
+sonde record --dry-run -vv -c 1000 -e cpu-clock:u,page-faults:u true 2>&1
 sonde record -m 1M -q -o whole true 2>&1
 echo "-m 1M: status $?"
 sonde record -v -q -o quiet true 2>&1
