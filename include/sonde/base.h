@@ -46,7 +46,7 @@ enum sonde_status {
 	SONDE_EINTERRUPTED = -7, /* stopped on request */
 	SONDE_EPERM = -8, /* the system does not allow it */
 	SONDE_ENOENT = -9, /* the named thing does not exist */
-	/* standard output cannot be written, or the caller's output function failed, which knows why */
+	/* standard output cannot be written, or the caller's output function returned a failure */
 	SONDE_EOUTPUT = -10
 };
 
@@ -85,7 +85,7 @@ struct sonde_diag {
 	const char *detail; /* in words; valid during the call only */
 };
 
-/* Called once for each diagnostic, on the thread that made the call that met it. */
+/* Called once for each diagnostic, on the thread whose call read the input. */
 typedef void (*sonde_diag_fn)(void *arg, const struct sonde_diag *diag);
 
 /*

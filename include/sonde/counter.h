@@ -30,11 +30,11 @@ extern "C" {
 /* Zero is the default of every member. */
 struct sonde_counter_options {
 	size_t size; /* sizeof(struct sonde_counter_options) of the caller */
-	int thread; /* thread number; 0: the thread that opens; -1: all threads, needs one_cpu */
-	bool one_cpu; /* counts on `cpu` only */
+	int thread; /* thread id; 0: the thread that opens; -1: all threads, needs one_cpu */
+	bool one_cpu; /* count on `cpu` only */
 	int cpu;
-	bool inherit; /* threads and processes that are started later count too */
-	bool enabled; /* counts from opening on; else from sonde_counter_enable on */
+	bool inherit; /* count threads and processes that are started later, too */
+	bool enabled; /* count from opening on; else from sonde_counter_enable on */
 };
 
 /* The counters of one thread, or of one cpu. */
@@ -71,7 +71,8 @@ SONDE_API int sonde_counter_open(struct sonde_counter *c, const char *events);
 /*
  * The same for one attr of the caller's; read_format and the flags DISABLED and INHERIT are the
  * handle's. leader: an event that leads the group which the new one joins; -1: none. SONDE_EARG:
- * event `leader` leads none, or others were opened behind its group.
+ * event `leader` leads none, or others were opened after its group; else as
+ * sonde_counter_open.
  */
 SONDE_API int sonde_counter_open_attr(
         struct sonde_counter *c, const struct sonde_attr *attr, int leader);
@@ -129,7 +130,7 @@ SONDE_API uint64_t sonde_counter_scale(uint64_t value, uint64_t enabled, uint64_
 
 /* ---- the page ---- */
 
-/* The instructions that the page speaks of; tests give their own. */
+/* The instructions that reading a page needs; a test can replace them. */
 struct sonde_page_cpu {
 	uint64_t (*tsc)(void *arg); /* the time-stamp counter */
 	uint64_t (*pmc)(void *arg, uint32_t counter); /* hardware counter, as wide as it is */
@@ -148,7 +149,7 @@ struct sonde_page_count {
 /*
  * Reads value, enabled and running of the counter whose page is mapped at `page`, while the kernel
  * may change it. cpu: NULL stands for sonde_page_cpu(). 1: *count is the live count and its times
- * (to the present where the page tells the clock). 0: the page gives no live count now, *count has
+ * (up to now if the page has a clock). 0: the page gives no live count now, *count has
  * the kernel's last times only. SONDE_EIO: the page changed during thousands of tries.
  */
 SONDE_API int sonde_page_read(

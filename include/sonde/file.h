@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading a perf.data as it stands: every record in the order of the input, attrs, header features.
+ * Reading a perf.data record by record, in the order of the input, with its attrs and header features.
  * Every container is opened by the same call: seekable file (version 1 and 2), pipe stream,
  * directory, gzip, xz or zstd around them, compressed records. Nothing is changed or swapped: bytes
- * are in the writer's byte order, sonde_file_big_endian() tells which.
+ * are in the writer's byte order, see big_endian of struct sonde_file_info.
  *
  *	struct sonde_file *f = sonde_file_new(NULL);
  *	const struct sonde_raw_record *r;
@@ -57,7 +57,7 @@ struct sonde_file_info {
 };
 
 /*
- * One record as it stands in the input. Pointers are valid until the file is closed; they are not
+ * One record as in the input. Pointers are valid until the handle is freed; they are not
  * aligned. Where a record came out of a compressed one, `offset` is that of the compressed record
  * and `inside` counts from the first byte it holds uncompressed.
  */
@@ -67,7 +67,7 @@ struct sonde_raw_record {
 	size_t size; /* bytes, 8 of header included; what follows outside the record is not counted
 	              */
 	const void *bytes; /* the header first: u32 type, u16 misc, u16 size */
-	const void *payload; /* trace data or format texts behind the record, outside its size */
+	const void *payload; /* trace data or format texts after the record, outside its size */
 	uint64_t payload_size; /* bytes; 0 when there is none (types AUXTRACE and TRACING_DATA) */
 	const char *file; /* path of the file that holds it */
 	uint32_t stream; /* 0: the main file; 1, 2, ...: data.0, data.1, ... in rising order */
@@ -75,7 +75,7 @@ struct sonde_raw_record {
 	uint64_t offset; /* bytes from that file's start */
 	uint64_t inside; /* bytes; 0 when inflated is 0 */
 	uint64_t position; /* rises with every item; the order of the input */
-	const char *gap; /* NULL: a record; else these bytes were skipped, and why (type is 0) */
+	const char *gap; /* NULL: a record; else why these bytes were skipped (type is 0) */
 };
 
 /* A new handle; options may be NULL. NULL: no memory. Free with sonde_file_free. */
@@ -87,8 +87,10 @@ SONDE_API const struct sonde_error *sonde_file_error(const struct sonde_file *f)
 
 /*
  * Opens a recording: path of a file, directory, FIFO or device, or "-" for standard input. What
- * cannot be mapped is copied to a temporary file without a name. 0, or SONDE_ENOENT, SONDE_EPERM,
- * SONDE_EIO, SONDE_EFORMAT, SONDE_EUNSUPPORTED, SONDE_ENOMEM. Once per handle.
+ * cannot be mapped is copied: more than 4 MiB to a temporary file without a name. 0, or SONDE_ENOENT,
+ * SONDE_EPERM, SONDE_EIO, SONDE_EFORMAT, SONDE_EUNSUPPORTED (packed by a program that this build has
+ * no library for), SONDE_ELIMIT (a path too long, too many open files), SONDE_EARG (wrong options, or
+ * the handle had a file before), SONDE_ENOMEM.
  */
 SONDE_API int sonde_file_open(struct sonde_file *f, const char *path);
 
@@ -97,25 +99,27 @@ SONDE_API const struct sonde_file_info *sonde_file_get_info(const struct sonde_f
 
 /*
  * The next record in the order of the input: the main file, then data.0, data.1, ...; compressed
- * records are followed by what they hold. 1: *r is valid until the next call (its pointers until
- * the file is closed); 0: end; SONDE_EARG: no file is open. Bytes that are no record are reported to on_diag
- * with their place and number, and stepped over.
+ * records are followed by the records they contain. 1: *r is valid until the next call (its pointers
+ * until the handle is freed); 0: end; SONDE_EARG: no file is open. Bytes that are no record are
+ * skipped, and reported to on_diag with their offset and number.
  */
 SONDE_API int sonde_file_next(struct sonde_file *f, const struct sonde_raw_record **r);
+/* Starts again with the first record. */
 SONDE_API void sonde_file_rewind(struct sonde_file *f);
 
 /* Diagnostics of a kind so far. Not 0 for TRUNCATED or DAMAGED: part of the input was not read. */
 SONDE_API uint64_t sonde_file_diags(const struct sonde_file *f, enum sonde_diag_kind kind);
 
-/* The events (attrs). Texts and structs live as long as the handle; NULL behind the last event. */
+/* The events (attrs), numbered from 0; those of a stream are complete after opening. Names and attrs
+ * live as long as the handle; NULL after the last event. */
 SONDE_API size_t sonde_file_events(const struct sonde_file *f);
 SONDE_API const char *sonde_file_event_name(const struct sonde_file *f, size_t event);
 SONDE_API const struct sonde_attr *sonde_file_event_attr(const struct sonde_file *f, size_t event);
-/* The attr as it stands in the input, with a tail that we may not know; *n bytes. */
+/* The attr as in the input, *n bytes, which may be more than struct sonde_attr has fields for. */
 SONDE_API const void *sonde_file_event_bytes(const struct sonde_file *f, size_t event, size_t *n);
 SONDE_API const uint64_t *sonde_file_event_ids(const struct sonde_file *f, size_t event, size_t *n);
 
-/* The event that a record belongs to: its index, or -1 when it cannot be told. */
+/* The number of the event that a record belongs to; -1: unknown. */
 SONDE_API long sonde_file_record_event(
         const struct sonde_file *f, const struct sonde_raw_record *r);
 

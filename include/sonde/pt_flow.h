@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The flow of instructions that an Intel PT trace and the traced code tell together.
+ * The flow of instructions: what an Intel PT trace and the traced code say together.
  *
  * An image gives the code. A graph keeps what was learned of it: each piece of code is decoded
  * once. A flow follows one trace: step by step, by pull, or to its end with only counts as the
@@ -29,16 +29,16 @@ SONDE_API void sonde_pt_graph_free(
 /* What happened between instructions. Fields of struct sonde_pt_event that a kind uses are named.
  */
 enum sonde_pt_event_kind {
-	SONDE_PT_EVENT_ENABLED, /* tracing went on at ip; value: 1 when it goes on where it ended */
-	/* Tracing went off at ip; value: 1 when no branch led there, extra: where to then, if
-	   known. */
+	SONDE_PT_EVENT_ENABLED, /* tracing starts at ip; value: 1 when this is where it stopped */
+	/* Tracing stops at ip; value: 1 when no branch led there, extra: where control went then,
+	   if known. */
 	SONDE_PT_EVENT_DISABLED,
 	SONDE_PT_EVENT_ASYNC, /* an interrupt or the like: from ip to value */
 	SONDE_PT_EVENT_EXEC_MODE, /* value: 16, 32 or 64 */
 	SONDE_PT_EVENT_IFLAG, /* value: interrupts are enabled */
 	SONDE_PT_EVENT_PAGING, /* value: CR3, extra: in non-root operation */
 	SONDE_PT_EVENT_VMCS, /* value: base */
-	SONDE_PT_EVENT_OVERFLOW, /* packets were lost; goes on at ip, if known */
+	SONDE_PT_EVENT_OVERFLOW, /* packets were lost; the trace continues at ip, if known */
 	SONDE_PT_EVENT_TSX_BEGIN,
 	SONDE_PT_EVENT_TSX_COMMIT,
 	SONDE_PT_EVENT_TSX_ABORT,
@@ -55,7 +55,7 @@ enum sonde_pt_event_kind {
 	SONDE_PT_EVENT_STOP, /* TraceStop */
 	/* What PEBS stores into the trace, one event for each packet: blocks with items, and an end.
 	   Blocks: count: type, value: bytes of each item. Items: count: id, value: payload, extra:
-	   the block's type. The end: ip, if it is told. */
+	   the block's type. The end: ip, if the trace has it. */
 	SONDE_PT_EVENT_PEBS_BLOCK,
 	SONDE_PT_EVENT_PEBS_ITEM,
 	SONDE_PT_EVENT_PEBS_END,
@@ -77,8 +77,8 @@ enum sonde_pt_step_kind {
 	SONDE_PT_STEP_ERROR, /* error, offset, psb, ip */
 	SONDE_PT_STEP_END, /* the trace ends while tracing is on */
 	/* The packets from offset to end were passed over, up to a PSB or the end of the trace, or,
-	   with keep_position, to a packet with an IP; the flow goes on at ip (0: tracing is off).
-	   Stands behind the errors that it follows from. */
+	   with keep_position, to a packet with an IP; the flow continues at ip (0: tracing is off).
+	   Comes after the errors that caused it. */
 	SONDE_PT_STEP_GAP,
 	SONDE_PT_STEP_BLOCK /* a block was executed: code from ip on without a branch inside */
 };
@@ -93,14 +93,14 @@ struct sonde_pt_step {
 	uint64_t insns; /* instructions that were executed so far, with this step's */
 	uint64_t tsc; /* the time, if it is followed, in TSC ticks, an estimate; as long as no TSC
 	                 packet was there, ticks since the beginning */
-	uint64_t exact_tsc; /* the last time that packets told as it is (TSC, MTC); as `tsc` where
+	uint64_t exact_tsc; /* the last time that was in a packet (TSC, MTC); as `tsc` where
 	                       nothing was estimated */
 	/* Core cycles so far, if the time is followed (see struct sonde_pt_time), and the
-	   instructions that were executed when they were told. Of two steps the differences are
+	   instructions that were executed when they were known. Of two steps the differences are
 	   the instructions per cycle between; where cycle_insns is insns they are known here. */
 	uint64_t cycles, cycle_insns;
 	uint64_t offset; /* ERROR: of the packet at which it was found; GAP: where it begins */
-	uint64_t end; /* GAP: offset of the packet with which the flow goes on */
+	uint64_t end; /* GAP: offset of the packet with which the flow continues */
 	uint64_t psb; /* ERROR: of the last PSB whose state was good; UINT64_MAX: there is none */
 	int error; /* enum sonde_pt_error */
 	uint32_t space; /* of the code */
@@ -120,14 +120,14 @@ struct sonde_pt_step {
 	struct sonde_pt_event event; /* EVENT */
 };
 
-/* What packets tell of the address space. */
+/* What packets say of the address space. */
 struct sonde_pt_asid {
 	uint64_t cr3, vmcs; /* bases, as in PIP and VMCS packets */
 	bool has_cr3, has_vmcs;
 	bool non_root; /* in a virtual machine */
 };
 
-/* The space (of the image) whose code runs. Called where PIP or VMCS told something new. */
+/* The space (of the image) whose code runs. Called when PIP or VMCS change it. */
 typedef uint32_t (*sonde_pt_space_fn)(void *arg, const struct sonde_pt_asid *asid);
 
 /*
@@ -147,7 +147,7 @@ typedef uint32_t (*sonde_pt_space_fn)(void *arg, const struct sonde_pt_asid *asi
 struct sonde_pt_flow_options {
 	size_t size; /* sizeof(struct sonde_pt_flow_options) of the caller */
 	struct sonde_pt_clock clock; /* and the processor */
-	bool keep_position; /* behind an error go on at the next packet with an IP, not at the next
+	bool keep_position; /* after an error continue at the next packet with an IP, not at the next
 	                       PSB */
 	unsigned jobs; /* threads that count; 0 and 1: the caller's alone */
 	size_t part; /* bytes that a thread takes at least; 0: chosen by the size of the trace */
@@ -183,7 +183,7 @@ SONDE_API void sonde_pt_flow_free(struct sonde_pt_flow *flow); /* NULL is fine *
  */
 SONDE_API int sonde_pt_flow_next(struct sonde_pt_flow *flow, const struct sonde_pt_step **step);
 
-/* A place in the trace behind which other code is there. */
+/* A place in the trace after which the code is another one. */
 struct sonde_pt_move {
 	uint64_t at; /* an offset in bytes, or a TSC */
 	uint32_t space, generation;
@@ -192,9 +192,9 @@ struct sonde_pt_move {
 };
 
 /*
- * From the first branch at or behind a place on, code is that of another space or generation. Moves
- * are done in the order in which they were told; places that were passed count at once. A flow that
- * gives steps reads some packets ahead of them, so tell it before. 0, SONDE_EARG (by_tsc, but time
+ * From the first branch at or after a place on, code is that of another space or generation. Moves
+ * are done in the order of the calls; places that were passed count at once. A flow reads some packets
+ * ahead of the steps that it returns, so call this early. 0, SONDE_EARG (by_tsc, but time
  * is not followed), SONDE_ENOMEM.
  */
 SONDE_API int sonde_pt_flow_move(struct sonde_pt_flow *flow, const struct sonde_pt_move *move);

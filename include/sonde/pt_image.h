@@ -36,7 +36,7 @@ SONDE_API int sonde_pt_image_add(
 /*
  * The same with n bytes of a file from offset on, as far as it has them; UINT64_MAX: to its end.
  * They are mapped, not read: the file must not become shorter as long as the image lives, else the
- * process gets SIGBUS. fd may be closed behind the call. Also SONDE_ENOENT, SONDE_EPERM, SONDE_EIO.
+ * process gets SIGBUS. fd may be closed after the call. Also SONDE_ENOENT, SONDE_EPERM, SONDE_EIO.
  */
 SONDE_API int sonde_pt_image_add_file(struct sonde_pt_image *image, uint32_t space,
         uint64_t address, const char *path, uint64_t offset, uint64_t n);
@@ -64,7 +64,7 @@ SONDE_API int sonde_pt_image_set_base(struct sonde_pt_image *image, uint32_t spa
 
 /*
  * A new generation, in which these n bytes are at address of a space, and all other code is as it
- * was; data NULL: nothing is there any more. *generation is its number; a flow that is told a number
+ * was; data NULL: there is no code any more. *generation is its number; a flow that is given a number
  * that does not exist takes the newest. The bytes stay the caller's. 0, SONDE_EARG, SONDE_ENOMEM.
  */
 SONDE_API int sonde_pt_image_change(struct sonde_pt_image *image, uint32_t space, uint64_t address,

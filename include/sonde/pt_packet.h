@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Intel Processor Trace: the packets of a raw trace, read and written, and the time they tell.
+ * Intel Processor Trace: the packets of a raw trace, read and written, and the time that they carry.
  *
  * Bytes in, packets out: nothing here knows where the trace came from. The formats are those of the
  * Intel SDM, volume 3, chapter "Intel Processor Trace".
@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /*
- * The packets. What stands in a packet's fields (see struct sonde_pt_packet) is written behind
+ * The packets. What the fields of struct sonde_pt_packet hold is written after
  * each; a field that is not named is 0.
  */
 enum sonde_pt_kind {
@@ -24,7 +24,7 @@ enum sonde_pt_kind {
 	SONDE_PT_TNT64, /* the same, up to 47 bits */
 	SONDE_PT_TIP, /* count: IP compression (0..4, 6); value: the bytes of the IP that are there
 	               */
-	SONDE_PT_TIP_PGE, /* as TIP: tracing goes on at */
+	SONDE_PT_TIP_PGE, /* as TIP: tracing starts at */
 	SONDE_PT_TIP_PGD, /* as TIP: tracing goes off; the IP is where code went on */
 	SONDE_PT_FUP, /* as TIP: where an asynchronous event happened */
 	SONDE_PT_PIP, /* value: CR3; flag NR: in VMX non-root operation */
@@ -91,13 +91,13 @@ enum sonde_pt_error {
 	SONDE_PT_ERROR_OPCODE, /* no packet begins with these bytes */
 	SONDE_PT_ERROR_PACKET, /* the packet is known, its contents are not */
 	SONDE_PT_ERROR_TRUNCATED, /* the trace ends inside a packet */
-	SONDE_PT_ERROR_NO_TIME, /* no packet told the time, or how fast the core runs */
+	SONDE_PT_ERROR_NO_TIME, /* no packet had the time, or the speed of the core */
 	SONDE_PT_ERROR_NO_CALIBRATION, /* cycles cannot be made into time yet */
 	SONDE_PT_ERROR_UNKNOWN_CPU,
 	SONDE_PT_ERROR_NO_MEMORY, /* there is no code at the address */
 	SONDE_PT_ERROR_INSN, /* the code at the address is no instruction */
 	SONDE_PT_ERROR_QUERY, /* the packet does not fit the code */
-	SONDE_PT_ERROR_CONTEXT, /* the packet cannot stand behind those before it */
+	SONDE_PT_ERROR_CONTEXT, /* the packet cannot follow those before it */
 	SONDE_PT_ERROR_STATUS, /* a PSB says something else than the packets before it */
 	SONDE_PT_ERROR_RETURN, /* a return was compressed, but its call was not seen */
 	SONDE_PT_ERROR_LOOP, /* the code would run for ever without a packet */
@@ -128,7 +128,7 @@ struct sonde_pt_packets;
 
 /*
  * A reader of the n bytes at data, which stay the caller's and must live as long as the reader.
- * It stands at offset 0. cpu may be NULL: no errata are worked around. NULL: no memory.
+ * It begins at offset 0. cpu may be NULL: no errata are worked around. NULL: no memory.
  */
 SONDE_API struct sonde_pt_packets *sonde_pt_packets_new(
         const void *data, size_t n, const struct sonde_pt_cpu *cpu);
@@ -140,7 +140,7 @@ SONDE_API void sonde_pt_packets_free(struct sonde_pt_packets *packets); /* NULL 
  */
 SONDE_API int sonde_pt_packets_next(struct sonde_pt_packets *packets, struct sonde_pt_packet *out);
 
-/* Moves to the first PSB at or behind the place of the reader: 1, or 0 when there is none. */
+/* Moves to the first PSB at or after the offset of the reader: 1, or 0 when there is none. */
 SONDE_API int sonde_pt_packets_sync(struct sonde_pt_packets *packets);
 
 /* Where the next packet is read, in bytes; seek takes any offset up to the size. */
@@ -207,7 +207,7 @@ struct sonde_pt_time {
 	struct sonde_pt_clock clock;
 	uint64_t tsc; /* the best estimate, in TSC ticks; see has_tsc */
 	uint64_t exact; /* the tsc at the last TSC or MTC packet */
-	uint64_t cycles; /* core cycles so far: those that CYC packets told; as long as there was
+	uint64_t cycles; /* core cycles so far: those of CYC packets; as long as there was
 	                    none, what TSC and MTC packets and the speed make of it */
 	uint64_t speed; /* TSC ticks a core cycle, times 2^16; 0: not known */
 	uint64_t lost_mtc, lost_cyc; /* packets that could not be used */
@@ -221,7 +221,7 @@ struct sonde_pt_time {
 		uint64_t ctc_ticks; /* crystal ticks since then */
 		uint64_t mtc_tsc; /* the tsc at the last MTC */
 		uint64_t interval_ticks, interval_cycles; /* for calibration */
-		uint32_t ctc; /* the crystal clock as far as the last TMA or MTC told it */
+		uint32_t ctc; /* the crystal clock as of the last TMA or MTC */
 		uint32_t ctc_mask; /* the bits of it that are known */
 		uint8_t mtc; /* the last MTC */
 		bool has_ctc, has_mtc, cycled;
@@ -233,7 +233,7 @@ struct sonde_pt_time {
 SONDE_API void sonde_pt_time_init(struct sonde_pt_time *time, const struct sonde_pt_clock *clock);
 
 /*
- * Takes a packet; kinds that tell nothing about time are passed over. SONDE_PT_ERROR_NONE, or
+ * Takes a packet; kinds without a time are skipped. SONDE_PT_ERROR_NONE, or
  * SONDE_PT_ERROR_NO_CALIBRATION when cycles could not be used.
  */
 SONDE_API int sonde_pt_time_packet(

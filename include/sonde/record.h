@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands in a record, a header feature or an attr: every field by name, in the order of the
+ * The contents of a record, a header feature or an attr: every field by name, in the order of the
  * bytes, whatever the byte order of the writer. doc/format.md lists the same fields in words.
  *
  *	struct sonde_fields *fields = sonde_fields_new();
@@ -13,8 +13,8 @@
  *	}
  *	sonde_fields_free(fields);
  *
- * Behind the fields of a kernel's record stands its trailer as a struct "sample_id", behind those
- * of a FEATURE record the feature as a struct of its name.
+ * The fields of a kernel's record are followed by its trailer as a struct "sample_id", those of a
+ * FEATURE record by the feature as a struct of its name.
  */
 #ifndef SONDE_RECORD_PUBLIC_H
 #define SONDE_RECORD_PUBLIC_H
@@ -33,7 +33,7 @@ SONDE_API const char *sonde_record_type_name(uint32_t type);
 
 /*
  * What the misc word of a record says: name number i (0, 1, ...) of the CPU mode and of the bits
- * that are set, as "kernel" or "COMM_EXEC"; NULL behind the last. Static.
+ * that are set, as "kernel" or "COMM_EXEC"; NULL after the last. Static.
  */
 SONDE_API const char *sonde_record_misc_name(uint32_t type, uint16_t misc, unsigned i);
 
@@ -79,7 +79,7 @@ struct sonde_field {
 	enum sonde_field_show show;
 	bool array; /* `count` numbers, sonde_fields_number gives each */
 	bool empty; /* padding that is all zero, or no byte at all: nothing to show */
-	unsigned width; /* bytes of one number as it stands; 0 when there is none */
+	unsigned width; /* bytes of one number in the file; 0 when there is none */
 	const char *name; /* NULL for items of a list and for REST */
 	const char *note; /* meaning, in words; NULL for REST */
 	const char *unit; /* "ns", "B", ...; NULL: none */
@@ -89,7 +89,7 @@ struct sonde_field {
 	uint64_t count; /* numbers of an array; items of a list, 0 when it goes to the end */
 	const char *text; /* of TEXT: not ended by a NUL, `text_size` bytes of any encoding */
 	size_t text_size;
-	const void *bytes; /* as they stand, texts with their padding; not aligned */
+	const void *bytes; /* as in the file, texts with their padding; not aligned */
 	size_t size; /* bytes */
 };
 
@@ -106,7 +106,7 @@ SONDE_API void sonde_fields_free(struct sonde_fields *it);
 
 /*
  * Begins with the first field of a record that sonde_file_next gave. The walk borrows bytes of the
- * file, which must stay open. Where the event of a sample cannot be told, and for types nobody
+ * file, which must stay open. If the event of a sample is unknown, and for types nobody
  * knows, all of the body is REST. 0; SONDE_EARG: r is a gap.
  */
 SONDE_API int sonde_file_record_fields(
@@ -146,7 +146,7 @@ SONDE_API int sonde_fields_part(
  * A record that sonde_file_next gave, as a C struct. 1; 0: it is too short, what did not fit is 0.
  * *record is valid until the next call, what it points at until the file is closed (arrays of a
  * sample: until the next call). Negative: SONDE_EUNSUPPORTED: a type nobody knows, or a SAMPLE or
- * READ whose event cannot be told; SONDE_EARG: r is a gap; SONDE_ENOMEM.
+ * READ whose event is unknown; SONDE_EARG: r is a gap; SONDE_ENOMEM.
  */
 SONDE_API int sonde_file_decode(struct sonde_file *f, const struct sonde_raw_record *r,
         const struct sonde_typed_record **record);

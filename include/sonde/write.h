@@ -52,7 +52,7 @@ SONDE_API const struct sonde_error *sonde_writer_error(const struct sonde_writer
 SONDE_API int sonde_writer_event(struct sonde_writer *w, const struct sonde_attr *attr,
         const uint64_t *ids, size_t nids, const char *name);
 
-/* The same with an attr as it shall stand in the file, in the file's byte order, 64 bytes or more;
+/* The same with the bytes of an attr, in the file's byte order, 64 bytes or more;
  * ids in host order. */
 SONDE_API int sonde_writer_event_bytes(struct sonde_writer *w, const void *attr, size_t n,
         const uint64_t *ids, size_t nids, const char *name);
@@ -85,8 +85,8 @@ SONDE_API int sonde_writer_open_fd(struct sonde_writer *w, int fd);
 SONDE_API int sonde_writer_open_function(struct sonde_writer *w, sonde_write_fn write, void *arg);
 
 /*
- * Appends one record as it stands, header included, in the file's byte order; what stands outside
- * its size (AUXTRACE, TRACING_DATA) is given as payload. stream: 0, in directories n for data.n-1.
+ * Appends the bytes of one record, header included, in the file's byte order; what follows the record
+ * outside its size (AUXTRACE, TRACING_DATA) is the payload. stream: 0, in directories n for data.n-1.
  */
 SONDE_API int sonde_writer_record(struct sonde_writer *w, uint32_t stream, const void *bytes,
         size_t n, const void *payload, size_t payload_n);
@@ -113,7 +113,7 @@ SONDE_API int sonde_writer_mmap(struct sonde_writer *w, const struct sonde_write
  */
 SONDE_API int sonde_writer_sample(struct sonde_writer *w, int event, const struct sonde_sample *s);
 
-/* Writes what is held back and the header. 0 or the status of the first failure. */
+/* Writes buffered records and the header. 0 or the status of the first failure. */
 SONDE_API int sonde_writer_close(struct sonde_writer *w);
 
 #ifdef __cplusplus

@@ -14,7 +14,7 @@ struct sonde_buildid_options {
 	bool with_hits; /* only objects that samples fell into */
 	bool json; /* as JSON, see doc/json.md */
 	bool check_owner; /* refuse a file that belongs neither to this user nor to root */
-	char *message; /* NULL, or where words about a failure are put */
+	char *message; /* NULL, or room for words about a failure, message_size bytes */
 	size_t message_size;
 	sonde_diag_fn on_diag; /* NULL: diagnostics are only counted */
 	void *diag_arg;

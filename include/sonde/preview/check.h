@@ -19,12 +19,12 @@ struct sonde_check_options {
 	size_t size; /* sizeof(struct sonde_check_options) of the caller */
 	bool json; /* a JSON document, doc/json.md, in place of lines of text */
 	bool check_owner; /* refuse files that belong neither to this user nor to root */
-	uint64_t most; /* problems told one by one; 0: 100. All are counted */
+	uint64_t most; /* list at most this many problems; 0: 100. All are counted */
 	const char *temp_dir; /* as of struct sonde_file_options */
 };
 
 /*
- * Reads all of the recording at path and says what is wrong with it. An enum sonde_verdict, or
+ * Reads all of the recording at path and prints what is wrong with it. An enum sonde_verdict, or
  * SONDE_EOUTPUT, or SONDE_ENOMEM.
  */
 SONDE_API int sonde_check(const char *path, const struct sonde_check_options *options,

@@ -10,17 +10,17 @@ extern "C" {
 #endif
 
 enum sonde_doctor_state {
-	SONDE_DOCTOR_OK = 0, /* nothing stands in the way */
+	SONDE_DOCTOR_OK = 0, /* it works */
 	SONDE_DOCTOR_LIMITED, /* a part of it works */
 	SONDE_DOCTOR_MISSING /* it does not work */
 };
 
-/* One thing that was looked at. Texts are valid until the next call or sonde_doctor_free. */
+/* One check. Texts are valid until the next call or sonde_doctor_free. */
 struct sonde_doctor_check {
 	const char *name; /* "paranoid": for programs; static */
 	const char *title; /* "paranoid level": for people; static */
 	enum sonde_doctor_state state;
-	const char *found; /* what is so, and what follows from it */
+	const char *found; /* what was found, and what follows from it */
 	const char *
 	        fix; /* a command for a shell, or words where there is no command; NULL: none needed */
 };
@@ -37,7 +37,7 @@ struct sonde_doctor_options {
 /* NULL: no memory. */
 SONDE_API struct sonde_doctor *sonde_doctor_new(const struct sonde_doctor_options *options);
 
-/* The next thing. 1: *check is set; 0: that was all; SONDE_ENOENT: there is no such root;
+/* The next check. 1: *check is set; 0: that was all; SONDE_ENOENT: there is no such root;
  * SONDE_ENOMEM. */
 SONDE_API int sonde_doctor_next(struct sonde_doctor *d, const struct sonde_doctor_check **check);
 

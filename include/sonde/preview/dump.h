@@ -15,7 +15,7 @@ struct sonde_dump_options {
 	bool raw; /* the bytes of each record too */
 	bool check_owner; /* refuse files that belong neither to this user nor to root */
 	const char *types; /* "SAMPLE,MMAP2,71": these types only; NULL: all */
-	char *message; /* NULL, or where words about a failure are put */
+	char *message; /* NULL, or room for words about a failure, message_size bytes */
 	size_t message_size;
 	sonde_diag_fn on_diag; /* NULL: diagnostics are only counted */
 	void *diag_arg;

@@ -19,7 +19,7 @@ enum sonde_evlist_mode {
 struct sonde_evlist_options {
 	size_t size; /* sizeof(struct sonde_evlist_options) of the caller */
 	enum sonde_evlist_mode mode;
-	char *message; /* NULL, or where words about a failure are put */
+	char *message; /* NULL, or room for words about a failure, message_size bytes */
 	size_t message_size;
 	sonde_diag_fn on_diag; /* NULL: diagnostics are only counted */
 	void *diag_arg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which samples are looked at. Preview: may change in any release. */
+/* Which samples count. Preview: may change in any release. */
 #ifndef SONDE_PREVIEW_FILTER_H
 #define SONDE_PREVIEW_FILTER_H
 

@@ -12,7 +12,7 @@ extern "C" {
 struct sonde_header_options {
 	size_t size; /* sizeof(struct sonde_header_options) of the caller */
 	bool full; /* with topologies, caches and memory blocks */
-	char *message; /* NULL, or where words about a failure are put */
+	char *message; /* NULL, or room for words about a failure, message_size bytes */
 	size_t message_size;
 	sonde_diag_fn on_diag; /* NULL: diagnostics are only counted */
 	void *diag_arg;

@@ -19,7 +19,7 @@ struct sonde_list_options {
 	size_t size; /* sizeof(struct sonde_list_options) of the caller */
 	const char *root; /* the folder that has proc and sys in it; NULL: "/" */
 	enum sonde_list_form form;
-	bool details; /* also what each stands for, its unit and cpus, and the terms of PMUs */
+	bool details; /* also the meaning of each, its unit and cpus, and the terms of PMUs */
 	/*
 	 * Kinds (hw, sw, cache, pmu, tracepoint, sdt, raw, breakpoint, and the long words for them), globs
 	 * of names, or parts of names where a glob matches nothing; none: all. The texts must live until
@@ -27,7 +27,7 @@ struct sonde_list_options {
 	 */
 	const char *const *words;
 	size_t nwords;
-	char *message; /* NULL, or where is put why something is missing */
+	char *message; /* NULL, or room for words about what is missing */
 	size_t message_size;
 };
 

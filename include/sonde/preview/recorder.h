@@ -16,10 +16,10 @@ extern "C" {
 
 enum sonde_recorder_message {
 	SONDE_RECORDER_WARNING = 0, /* something is not as asked for */
-	SONDE_RECORDER_VERBOSE, /* what a curious user wants to know */
-	SONDE_RECORDER_NOTICE, /* what happens to files, for "[ ... ]" */
-	SONDE_RECORDER_STATE, /* what events do now, in the words of perf */
-	SONDE_RECORDER_LINE, /* the same, as a whole line in the words of perf -v */
+	SONDE_RECORDER_VERBOSE, /* details, for -v */
+	SONDE_RECORDER_NOTICE, /* what happens to files, printed as "[ sonde record: TEXT ]" */
+	SONDE_RECORDER_STATE, /* events were enabled or disabled, in the words of perf */
+	SONDE_RECORDER_LINE, /* a whole line in the words of perf -v */
 	SONDE_RECORDER_DEBUG /* lines as perf prints them with -vv; only with `debug` */
 };
 
@@ -213,14 +213,17 @@ struct sonde_recorder;
 SONDE_API struct sonde_recorder *sonde_recorder_new(const struct sonde_recorder_options *options);
 
 /*
- * Opens everything, writes the state of the running system, and lets the workload go. 0,
- * SONDE_EARG, SONDE_EPERM, SONDE_ENOENT, SONDE_EIO, SONDE_EUNSUPPORTED, SONDE_ELIMIT, SONDE_ENOMEM.
+ * Opens everything, writes the state of the running system, and lets the workload go. 0; SONDE_EARG: an
+ * option or an event string makes no sense; SONDE_ENOENT: no such process, user, control group or
+ * command; SONDE_EPERM, SONDE_EUNSUPPORTED: the kernel refuses an event; SONDE_ELIMIT: too many files,
+ * or too high a rate; SONDE_EIO, SONDE_EOUTPUT, SONDE_ENOMEM. Once per handle.
  */
 SONDE_API int sonde_recorder_start(struct sonde_recorder *recorder);
 
 /*
  * Reads rings until the workload or all targets ended or sonde_recorder_stop was called; then takes
- * what is left and completes the file. 0, SONDE_EIO, SONDE_ENOMEM.
+ * the rest and completes the file. 0, SONDE_EIO, SONDE_EPERM, SONDE_EOUTPUT, SONDE_ENOMEM: then the
+ * file has the records so far.
  */
 SONDE_API int sonde_recorder_run(struct sonde_recorder *recorder);
 
@@ -242,11 +245,11 @@ struct sonde_recorder_result {
 	uint64_t bytes; /* of records in the file */
 	uint64_t samples;
 	uint64_t lost; /* samples and records that the kernel had no room for */
-	uint64_t trace_pieces; /* that the kernel told of */
-	uint64_t trace_lost; /* of these, how many end where the AUX area had no room */
-	uint64_t trace_gaps; /* and how many have other gaps or are mixed with another's */
+	uint64_t trace_pieces; /* AUX records of the kernel */
+	uint64_t trace_lost; /* of these: cut because the AUX area was full */
+	uint64_t trace_gaps; /* of these: with other gaps, or mixed with another's trace */
 	uint64_t unpacked, packed; /* bytes into compression and out of it; 0: not compressed */
-	int workload_status; /* as waitpid says; -1 without a workload */
+	int workload_status; /* as of waitpid; -1: no workload */
 };
 
 /* What was recorded; lives as long as the recorder. */

@@ -62,7 +62,7 @@ struct sonde_stat_options {
 	uint64_t interval_count; /* stop after so many; 0: never */
 	uint64_t timeout_ms; /* stop after this time; 0: never */
 	int64_t delay_ms; /* wait before counting; -1: events stay off */
-	bool summary; /* the sums behind the intervals */
+	bool summary; /* sums after the intervals */
 	bool no_csv_summary; /* without the word "summary" in front */
 	enum sonde_stat_format format;
 	const char *separator; /* of CSV */
@@ -83,7 +83,8 @@ struct sonde_stat_options {
 	bool metrics_only; /* without the counts that they are made of */
 	bool group; /* all events are one group */
 	bool interval_headers; /* a header above each interval */
-	/* Told before it is; a negative result ends the work with that status. NULL: not told. */
+	/* Called before each of enum sonde_stat_moment; a negative result ends the work with that
+	 * status. NULL: not called. */
 	int (*moment)(void *arg, enum sonde_stat_moment moment);
 	void *moment_arg;
 	bool no_merge; /* an event on several PMUs of a kind: a row for each, not their sum */
