@@ -178,6 +178,10 @@ class _Event(ctypes.Structure):
                 ("offset", _u64), ("inside", ctypes.c_void_p), ("type", _u32)]
 
 
+class _ThreadLife(ctypes.Structure):
+    _fields_ = [("pid", _u32), ("tid", _u32), ("start", _u64), ("comm", ctypes.c_char_p)]
+
+
 class _Frame(ctypes.Structure):
     pass
 
@@ -241,6 +245,8 @@ _FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "sonde_session_event_name": (ctypes.c_char_p, [_P, ctypes.c_size_t]),
     "sonde_session_event_attr": (ctypes.POINTER(_Attr), [_P, ctypes.c_size_t]),
     "sonde_session_next": (_int, [_P, ctypes.POINTER(ctypes.POINTER(_Event))]),
+    "sonde_session_next_thread": (_int, [_P, ctypes.POINTER(ctypes.c_size_t),
+                                         ctypes.POINTER(ctypes.POINTER(_ThreadLife))]),
     "sonde_session_frames": (_int, [_P, ctypes.POINTER(_Event), ctypes.POINTER(_FrameP)]),
     "sonde_session_resolve": (_int, [_P, ctypes.POINTER(_Event), _u32, _u64, ctypes.POINTER(_FrameP)]),
 }
@@ -754,6 +760,16 @@ class Frame:
 
 
 @dataclass(frozen=True)
+class Thread:
+    """A thread from its first record to the reuse of its number."""
+
+    pid: int
+    tid: int
+    start: int  # ns; 0: it ran before the recording
+    comm: str  # last name
+
+
+@dataclass(frozen=True)
 class Sample:
     """What was recorded when an event fired; numbers that the event does not record are None."""
 
@@ -860,6 +876,13 @@ class Session(_Handle):
             raw=_bytes_at(s.raw, s.raw_len), weight=s.weight if has & _WEIGHTS else None,
             data_src=s.data_src if has & _DATA_SRC else None,
             phys_addr=s.phys_addr if has & _PHYS_ADDR else None, offset=e.offset)
+
+    def threads(self) -> Iterator[Thread]:
+        """All threads of the recording."""
+        at, thread = ctypes.c_size_t(), ctypes.POINTER(_ThreadLife)()
+        while self._check(self._call("next_thread", ctypes.byref(at), ctypes.byref(thread))) > 0:
+            t = thread.contents
+            yield Thread(t.pid, t.tid, t.start, _text(t.comm))
 
     def __iter__(self) -> Iterator[Sample]:
         event = ctypes.POINTER(_Event)()

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Prints size and offsets of the structs that bindings/python/sonde.py repeats, as JSON. */
-#include <sonde/record.h>
-#include <sonde/session.h>
+#include <sonde/preview/session.h>
 
 #include <stdio.h>
 
@@ -126,6 +125,11 @@ static void print_session(const char *before)
 	END();
 	BEGIN(sonde_thread);
 	AT(sonde_thread, comm);
+	END();
+	BEGIN(sonde_thread_life);
+	AT(sonde_thread_life, tid);
+	AT(sonde_thread_life, start);
+	AT(sonde_thread_life, comm);
 	END();
 	BEGIN(sonde_frame);
 	AT(sonde_frame, dso);
