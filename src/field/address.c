@@ -59,7 +59,7 @@ static void put_object(
 	text_char(out, ')');
 }
 
-/* The symbol and the object; SONDE_ENOMEM. */
+/* Appends the symbol and the object; SONDE_ENOMEM. */
 static int put_place(const struct address_cache *c, struct text *out,
         const struct timeline_view *view, uint32_t cpumode, uint64_t address, unsigned parts)
 {
@@ -76,7 +76,7 @@ static int put_place(const struct address_cache *c, struct text *out,
 	return 0;
 }
 
-/* The long way: finds out what the address is. */
+/* The slow path: resolves the address. */
 static void make_text(const struct address_cache *c, struct text *out,
         const struct timeline_view *view, uint32_t cpumode, uint64_t address, unsigned parts)
 {
@@ -100,7 +100,7 @@ struct address_key {
 	uint16_t cpumode, parts;
 };
 
-/* Kernel addresses mean the same to all processes. */
+/* Kernel addresses have the same text in all processes. */
 static struct address_key make_key(
         const struct timeline_view *view, uint32_t cpumode, uint64_t address, unsigned parts)
 {
@@ -142,7 +142,7 @@ static void slot_fill(
 		s->longer = to = malloc(n);
 	}
 	if (to == NULL || n > UINT32_MAX) {
-		return; /* not remembered, made anew next time */
+		return; /* not cached */
 	}
 	memcpy(to, text, n);
 	s->address = key->address;
@@ -169,7 +169,8 @@ void address_text(struct address_cache *c, struct text *out, const struct timeli
 		p = text_room(out, ADDRESS_INLINE);
 		if (p != NULL) {
 			memcpy(p, s->text,
-			        ADDRESS_INLINE); /* a fixed size is cheaper than the exact one */
+			        ADDRESS_INLINE); /* copying a fixed size is faster than the exact
+			                            one */
 			out->n += s->n;
 		}
 		return;

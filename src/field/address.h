@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text of one address: " sym+0xoff (dso)". Made once and remembered, because samples hit the
- * same addresses again and again: a direct-mapped cache with a fixed number of slots, one for each
- * worker.
+ * The text of an address: " sym+0xoff (dso)". Texts are cached, because samples often hit the same
+ * addresses: a direct-mapped cache with a fixed number of slots for each worker.
  */
 #ifndef SONDE_FIELD_ADDRESS_H
 #define SONDE_FIELD_ADDRESS_H
@@ -19,13 +18,14 @@ enum address_part {
 	ADDRESS_SYMOFF = 2,
 	ADDRESS_DSO = 4,
 	ADDRESS_DSOFF = 8,
-	ADDRESS_PATH = 32, /* kernel modules by their paths, not their names */
-	ADDRESS_LINE = 16 /* a line of a call chain: tab and address in front, newline behind */
+	ADDRESS_PATH = 32, /* print paths of kernel modules, not their names */
+	ADDRESS_LINE = 16 /* a line of a call chain: tab and address before the text, newline
+	                     after it */
 };
 
 struct address_slot {
 	uint64_t address;
-	char *longer; /* the text when it does not fit below, owned */
+	char *longer; /* a text that does not fit into the slot, owned */
 	uint32_t root, later_root; /* the address space */
 	uint32_t n; /* bytes of the text; 0: free slot */
 	uint16_t cpumode, parts;
@@ -41,7 +41,7 @@ struct address_cache {
 int address_cache_init(struct address_cache *c, struct sonde_session *session); /* SONDE_ENOMEM */
 void address_cache_fini(struct address_cache *c);
 
-/* Appends the text of an address seen by the thread of the view in cpumode. */
+/* Appends the text of an address in cpumode, for the thread of the view. */
 void address_text(struct address_cache *c, struct text *out, const struct timeline_view *view,
         uint32_t cpumode, uint64_t address, unsigned parts);
 

@@ -49,7 +49,7 @@ static bool word_is(const char *text, size_t n, const char *word)
 	return strlen(word) == n && memcmp(text, word, n) == 0;
 }
 
-/* The types that stand before a ':'; *spec moves behind it. All types when there is none. */
+/* Parses the types before a ':', and advances *spec past it. Without ':' all types. */
 static int parse_types(const char **spec, unsigned *first, unsigned *last, struct error *err)
 {
 	const char *colon = strchr(*spec, ':');
@@ -73,11 +73,11 @@ static int parse_types(const char **spec, unsigned *first, unsigned *last, struc
 
 struct field_change {
 	uint64_t add, remove;
-	bool relative; /* made of +field and -field */
+	bool relative; /* only +field and -field */
 	bool absolute;
 };
 
-/* Fields of perf script that are not printed here. */
+/* Fields of perf script that Sonde does not print yet. */
 static const char *const later[] = {"srcline", "srccode", "brstack", "brstacksym", "brstackoff",
         "brstackinsn", "brstackinsnlen", "flags", "callindent", "insn", "insnlen", "synth",
         "bpf-output", "metric", "ipc", "machine_pid", "vcpu"};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PERF_SAMPLE_DATA_SRC in words, in the layout of perf script. The bits, from 0 up:
+ * Text of PERF_SAMPLE_DATA_SRC, in the layout of perf script. The bits, from 0 up:
  *
  *	op 5 | lvl 14 | snoop 5 | lock 2 | dtlb 7 | lvl_num 4 | remote 1 | snoopx 2 | blk 3 | hops 3
  *
- * Source: union perf_mem_data_src of <linux/perf_event.h>; the words were observed by giving perf
- * recordings with every bit set.
+ * Source: union perf_mem_data_src of <linux/perf_event.h>; the words were observed with recordings
+ * that have every bit set.
  */
 #include "field/line.h"
 
@@ -20,7 +20,7 @@
 #define BLK_SHIFT     40
 #define HOPS_SHIFT    43
 
-/* Words by bit; NULL: not a word of the list. */
+/* Words by bit; NULL: not in the list. */
 static const char *const op_words[5] = {"N/A", "LOAD", "STORE", "PFETCH", "EXEC"};
 static const char *const lvl_words[14] = {"N/A", NULL, NULL, "L1", "LFB/MAB", "L2", "L3",
         "Local RAM", "Remote RAM (1 hop)", "Remote RAM (2 hops)", "Remote Cache (1 hop)",
@@ -39,7 +39,7 @@ static uint64_t bits(uint64_t value, unsigned shift, unsigned n)
 	return value >> shift & ((UINT64_C(1) << n) - 1);
 }
 
-/* The words of the bits that are set, with " or " between; any: there are some in front. */
+/* Prints the words of the set bits, separated by " or "; any: words precede them. */
 static bool put_words(
         struct text *out, uint64_t value, const char *const *words, unsigned n, bool any)
 {
@@ -53,7 +53,7 @@ static bool put_words(
 	return any;
 }
 
-/* Bits 1 and 2 of a level say whether it was hit or missed. */
+/* Bits 1 and 2 of a level are hit and miss. */
 static void put_outcome(struct text *out, uint64_t level)
 {
 	text_str(out, (level & 2) != 0 ? " hit" : "");

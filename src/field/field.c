@@ -8,12 +8,12 @@
 #define NS_PER_SEC   1000000000u
 #define TIME_QUANTUM 100000000u /* ns, perf's */
 
-/* Of a sample that says nothing of its data: every part is "N/A". */
+/* For samples without data source: every part is "N/A". */
 #define DATA_SRC_NONE 0x5080021u
 
 /* Values of samples. */
 
-/* Ids are signed: the kernel gives -1 to what has none. */
+/* Ids are signed: the kernel uses -1 for none. */
 static uint64_t id_of(uint32_t id)
 {
 	return (uint64_t)(int64_t)(int32_t)id;
@@ -49,7 +49,7 @@ GETTER(event, s->event)
 GETTER(addr, s->s.addr)
 GETTER(data_src, (s->s.present & SONDE_SAMPLE_DATA_SRC) != 0 ? s->s.data_src : DATA_SRC_NONE)
 GETTER(weight, weight_has_parts(s) ? (uint32_t)s->s.weight : s->s.weight)
-/* The second part of a weight that has parts: processor cycles of the instruction. */
+/* The second part of a weight with parts: processor cycles of the instruction. */
 GETTER(ins_lat, weight_has_parts(s) ? s->s.weight >> 32 & 0xffff : 0)
 GETTER(ip, s->s.ip)
 GETTER(cgroup, s->s.cgroup)
@@ -92,7 +92,7 @@ static const char *text_of_cgroup(const struct field_source *f, uint64_t id)
 	return session_cgroup(f->session, id);
 }
 
-/* With the task's last name, whatever it was at the sample, as in perf. */
+/* As in perf, with the task's last name, whatever its name at the sample. */
 static void put_tid(const struct field_source *f, const struct field_value *v, struct text *out)
 {
 	const struct timeline *t = session_timeline(f->session);
@@ -102,7 +102,7 @@ static void put_tid(const struct field_source *f, const struct field_value *v, s
 	text_printf(out, "%7d:%s", (int)v->number, timeline_text(t, view->last_comm));
 }
 
-/* At least as many digits as the column is wide. */
+/* Padded to the width of the column. */
 static void put_cpu(const struct field_source *f, const struct field_value *v, struct text *out)
 {
 	(void)f;
@@ -162,7 +162,7 @@ int field_source_init(struct field_source *f, struct sonde_session *s)
 
 	*f = (struct field_source){.session = s, .time_quantum = TIME_QUANTUM};
 	rc = SESSION_FEATURE(s, FEATURE_CPU_TOPOLOGY, &f->arena, &f->topology);
-	return rc == SONDE_ENOMEM ? rc : 0; /* one that is damaged was reported */
+	return rc == SONDE_ENOMEM ? rc : 0; /* damage was reported already */
 }
 
 void field_source_fini(struct field_source *f)
@@ -240,7 +240,7 @@ void field_text(const struct field *f, const struct field_source *source,
 	}
 }
 
-/* In percent, with four digits after the point. */
+/* In percent, with four decimals. */
 static void json_share(struct json *out, const char *key, uint64_t part, uint64_t whole)
 {
 	uint64_t v = whole != 0 ? (uint64_t)((unsigned __int128)part * 1000000 / whole) : 0;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one table of fields: what a sample, or a row of samples, has a value of. `script -F`, `report --sort`
- * and `--fields`, row keys, columns, JSON, help, completion and the check of the man pages come from it.
+ * The table of fields, which samples or rows of samples have values of. `script -F`, `report
+ * --sort` and `--fields`, row keys, columns, JSON, help, completion and the check of the man pages
+ * use it.
  *
  *	sample --get--> number or id of a text --> a row's words --> rank, text, JSON
  *	row ---total--> number                 ------------------> rank, text, JSON
  *
- * A new field is a getter in field.c and an entry in fields.inc. A row's key is a vector of 32-bit words
- * that the chosen keys fill, one after the other:
+ * A new field is a getter in field.c and an entry in fields.inc. A row's key is a vector of 32-bit
+ * words that the chosen keys fill, one after the other:
  *
  *	--sort comm,time,sym:   words  [ comm | time, time ]   and the frame of the row: its symbol
  */
@@ -32,7 +33,7 @@ enum field_id {
 #define FIELD_KEY_WORDS_MAX (2 * FIELD_COUNT)
 #define FIELD_IF_CHAINS     (1u << FIELD_TYPE_COUNT) /* tracepoints that have call chains */
 
-/* Groups of events whose fields `script` chooses together: what is before the ':' in -F. */
+/* Groups of events for which `script` selects fields together: the type before ':' in -F. */
 enum field_type {
 	FIELD_TYPE_HW,
 	FIELD_TYPE_SW,
@@ -44,17 +45,17 @@ enum field_type {
 	FIELD_TYPE_COUNT
 };
 
-/* What getters need of a recording: made once, read by all workers. */
+/* Data of a recording that getters need: made once, read by all workers. */
 struct field_source {
 	struct sonde_session *session;
-	uint64_t time_quantum; /* ns; times of one quantum are one */
+	uint64_t time_quantum; /* ns; times of the same quantum are equal */
 	bool comm_of_sample; /* ':TID' before a thread's first name; false: that name, as in perf report */
 	uint64_t tod_wall, tod_clock; /* CLOCK_DATA: wall clock = time - tod_clock + tod_wall, ns */
 	struct arena arena;
 	struct feature_topology topology; /* empty where the header has none */
 };
 
-/* Of an open session. SONDE_ENOMEM; field_source_fini in any case. */
+/* Makes it for an open session. SONDE_ENOMEM; call field_source_fini in any case. */
 int field_source_init(struct field_source *f, struct sonde_session *s);
 void field_source_fini(struct field_source *f);
 
@@ -62,7 +63,7 @@ void field_source_fini(struct field_source *f);
 struct field_value {
 	uint64_t number; /* of a text: its id */
 	const char *text; /* SONDE_FIELD_TEXT; NULL: unknown */
-	uint64_t whole; /* SONDE_FIELD_SHARE: what number is a part of */
+	uint64_t whole; /* SONDE_FIELD_SHARE: the total that number is a share of */
 	uint64_t time; /* ns, of the row's first sample */
 	uint32_t pid; /* of the row's first sample */
 	struct timeline_cursor *cursor;
@@ -71,22 +72,23 @@ struct field_value {
 
 enum field_style {
 	FIELD_GROWS = 1, /* the column is as wide as its texts */
-	FIELD_CUT = 2, /* a text that is longer than the column is cut */
-	FIELD_RAGGED = 4, /* not padded where it is the last column */
-	FIELD_FALLS = 8, /* rows with most come first, as signed numbers */
-	FIELD_SUMS = 16, /* a row shows its key's number times its samples */
+	FIELD_CUT = 2, /* texts longer than the column are cut */
+	FIELD_RAGGED = 4, /* not padded in the last column */
+	FIELD_FALLS = 8, /* rows with larger signed numbers come first */
+	FIELD_SUMS = 16, /* the text is the key's number times the row's samples */
 	FIELD_BY_MODE = 32 /* needs periods by cpumode */
 };
 
 struct field {
 	struct sonde_field_info info;
-	const char *attribute; /* name of info.needs in messages; NULL: script never asks for it */
-	bool traced; /* script takes it without info.needs when the file has a hardware trace, as perf */
-	unsigned usual; /* bits by enum field_type: script shows it for these when nobody chose */
+	const char *attribute; /* name of info.needs in messages; NULL: not used by script */
+	bool traced; /* as in perf, script accepts it without info.needs if the file has a
+	                hardware trace */
+	unsigned usual; /* bits by enum field_type: script shows it for these by default */
 	unsigned style; /* bits of enum field_style */
-	unsigned width; /* of the column at least */
-	unsigned part; /* of an address in a line: enum address_part */
-	unsigned words; /* of a row's key; 0: of the row's frame, or no key */
+	unsigned width; /* minimum of the column */
+	unsigned part; /* part of an address in a line: enum address_part */
+	unsigned words; /* in a row's key; 0: part of the row's frame, or no key */
 	uint64_t (*get)(const struct field_source *f, const struct session_sample *s);
 	const char *(*text_of)(const struct field_source *f, uint64_t id); /* NULL: unknown */
 	/* A sum over a row's samples. children: periods of samples that have the row anywhere in
@@ -95,7 +97,7 @@ struct field {
 	        uint64_t samples, uint64_t period, uint64_t children, const uint64_t *modes);
 	/* The text of a row's value where that of its type is not right. */
 	void (*put)(const struct field_source *f, const struct field_value *v, struct text *out);
-} __attribute__((aligned(128))); /* so that finding an entry is a shift */
+} __attribute__((aligned(128))); /* so that an entry is found by a shift */
 
 extern const struct field field_table[FIELD_COUNT];
 
@@ -104,21 +106,21 @@ static inline const struct field *field_at(size_t id)
 	return &field_table[id];
 }
 
-/* A value that rows of `report` differ in, and not a sum over a row's samples. */
+/* Whether rows of `report` can be distinguished by it; not a sum over a row's samples. */
 static inline bool field_is_key(size_t id)
 {
 	return field_at(id)->total == NULL;
 }
 
 /*
- * The field that n bytes name among those with any of the uses (bits of enum sonde_field_use);
- * FIELD_COUNT: none. Other names are words of `report` only.
+ * Finds the field with a name of n bytes among those with any of the uses (bits of enum
+ * sonde_field_use); FIELD_COUNT: none. Other names are words of `report` only.
  */
 enum field_id field_find(unsigned uses, const char *word, size_t n);
-/* The names of these fields, with ", " between, and a NUL. */
+/* The names of these fields, separated by ", ", and a NUL. */
 void field_names(unsigned uses, struct text *out);
 
-/* The number in a key's words. */
+/* The number in the words of a key. */
 static inline uint64_t field_number(const struct field *f, const uint32_t *words)
 {
 	if (f->words == 2) {
@@ -126,18 +128,18 @@ static inline uint64_t field_number(const struct field *f, const uint32_t *words
 	}
 	return f->info.type == SONDE_FIELD_ID ? (uint64_t)(int64_t)(int32_t)words[0] : words[0];
 }
-/* Rows with less come first. */
+/* Rows with a lower rank come first. */
 uint64_t field_rank(const struct field *f, uint64_t number);
 void field_text(const struct field *f, const struct field_source *source,
         const struct field_value *v, struct text *out);
-/* A member with the field's name. */
+/* Prints a member with the field's name. */
 void field_json(const struct field *f, const struct field_value *v, struct json *out);
 
 /* The chosen keys of a row. */
 struct field_key_choice {
-	uint8_t at[FIELD_COUNT]; /* first word of a key in the row's vector */
+	uint8_t at[FIELD_COUNT]; /* index of a key's first word in the row's vector */
 	bool chosen[FIELD_COUNT];
-	uint8_t got[FIELD_COUNT]; /* the chosen keys that are of the sample */
+	uint8_t got[FIELD_COUNT]; /* chosen keys that depend on the sample */
 	unsigned ngot;
 	unsigned words;
 };

@@ -12,7 +12,7 @@ struct line_context {
 	const struct line_style *style;
 	struct address_cache *addresses;
 	const struct session_sample *sample;
-	const struct field *field; /* that is printed */
+	const struct field *field; /* the field to print */
 };
 
 typedef void (*line_fn)(const struct line_context *c);
@@ -31,7 +31,7 @@ static void line_comm(const struct line_context *c)
 	text_char(c->out, ' ');
 }
 
-/* Ids are signed where they are shown: the kernel gives -1 to what has none. */
+/* Ids are printed signed: the kernel uses -1 for none. */
 static void put_id(struct text *out, uint32_t id, unsigned width)
 {
 	if ((int32_t)id < 0) {
@@ -63,7 +63,7 @@ static void line_cpu(const struct line_context *c)
 {
 	text_char(c->out, '[');
 	if ((int32_t)c->sample->s.cpu < 0) {
-		text_printf(c->out, "%03d", (int)c->sample->s.cpu); /* of no processor */
+		text_printf(c->out, "%03d", (int)c->sample->s.cpu); /* no processor */
 	} else {
 		text_u64(c->out, c->sample->s.cpu, 3, '0');
 	}
@@ -80,7 +80,7 @@ static void line_misc(const struct line_context *c)
 
 static void line_time(const struct line_context *c)
 {
-	/* of another event of the type, with times: perf's -1 */
+	/* an event of the type without times: perf prints -1 */
 	uint64_t time = c->plan->timed ? c->sample->s.time : UINT64_MAX;
 	uint64_t ns = time % NS_PER_SEC;
 
@@ -123,7 +123,7 @@ static void line_event(const struct line_context *c)
 	text_bytes(c->out, c->plan->event, c->plan->event_size);
 }
 
-/* The events whose addresses perf names: page faults of all kinds. */
+/* Events whose addresses perf resolves: page faults of all kinds. */
 static bool names_addr(const struct sonde_attr *attr)
 {
 	return attr->type == SONDE_TYPE_SOFTWARE &&
@@ -131,7 +131,7 @@ static bool names_addr(const struct sonde_attr *attr)
 	               attr->config == SONDE_SW_PAGE_FAULTS_MAJ);
 }
 
-/* The mode in which an address is mapped: the kernel works on memory of the user too. */
+/* The mode of a data address: the kernel accesses user memory too. */
 static uint32_t addr_mode(const struct line_context *c)
 {
 	struct frame_reader *frames = &c->addresses->frames;
@@ -176,8 +176,8 @@ static void line_address(const struct line_context *c)
 }
 
 /*
- * A line for each address of a chain. Where the kernel left the chain to an unwinder, the address
- * of the sample is the one entry that is known.
+ * A line for each address of a chain. If the kernel left the chain to an unwinder, the sampled
+ * address is the only known entry.
  */
 static void put_chain(const struct line_context *c)
 {
@@ -230,7 +230,7 @@ static void put_regs(
 {
 	size_t i = 0;
 
-	if (abi == 0) { /* no registers: a kernel thread has none of a user */
+	if (abi == 0) { /* no registers: a kernel thread has no user registers */
 		return;
 	}
 	text_str(c->out, " ABI:");
