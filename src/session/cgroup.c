@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths of control groups, by the ids that samples have. */
+/* Paths of control groups by id. */
 #include "core/array.h"
 #include "core/hash.h"
 #include "session/inside.h"
 
-/* The number of a control group, or INDEX_NONE with *at where it would be. */
+/* Returns the index of a control group, or INDEX_NONE with *at for inserting it. */
 static uint32_t cgroup_find(const struct sonde_session *s, uint64_t id, size_t *at)
 {
 	uint32_t hash = (uint32_t)hash_u64(id);

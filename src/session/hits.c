@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which objects samples fell into, for lists of build ids. */
+/* The objects that samples hit, for lists of build ids. */
 #include "core/pool.h"
 #include "session/inside.h"
 
@@ -8,7 +8,7 @@
 struct hits_worker {
 	struct session_worker samples;
 	struct frame_reader frames;
-	bool *hit; /* of its own: workers do not share bytes that they write */
+	bool *hit; /* for each worker: workers do not share bytes that they write */
 };
 
 static int hits_chunk(void *arg, unsigned worker, size_t chunk)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of a session. Private to this layer: the layers above use session.h. */
+/* Private to session: its parts. Higher layers use session.h. */
 #ifndef SONDE_SESSION_INSIDE_H
 #define SONDE_SESSION_INSIDE_H
 
@@ -11,24 +11,29 @@
 
 #include <sonde/preview/session.h>
 
-struct session_cgroup { /* a CGROUP record */
+struct session_cgroup { /* from a CGROUP record */
 	uint64_t id;
 	const char *path; /* in the input */
 };
 
-/* A record as the public API shows it, and what was asked about it. Zero-initialised is valid. */
+/*
+ * A record or sample for the public API, with results of its accessors. Empty when
+ * zero-initialised.
+ */
 struct session_shown {
 	struct session_sample sample;
 	struct record record; /* when it is no sample */
 	struct sonde_typed_record typed;
 	struct sonde_event event;
-	struct frame_reader reader; /* made when first asked for */
+	struct frame_reader reader; /* made when first needed */
 	struct sonde_frame *frames;
 	size_t frames_cap;
 };
 
-/* The next event that sonde_session_choose wants, in shown->event. 1, 0 at the end of the worker's
- * chunk or window, SONDE_ENOMEM. */
+/*
+ * Sets shown->event to the next event that sonde_session_choose selects. 1, 0 at the end of the
+ * worker's chunk or window, SONDE_ENOMEM.
+ */
 int session_show_next(
         struct session_shown *shown, const struct sonde_session *s, struct session_worker *w);
 void session_shown_fini(struct session_shown *shown);
@@ -38,7 +43,7 @@ struct sonde_session {
 	struct error error;
 	struct diag_sink diags;
 	struct sonde_file *reader;
-	struct file *file; /* of the reader */
+	struct file *file; /* owned by the reader */
 	struct timeline *timeline;
 	struct session_counts counts;
 	bool swap; /* records have the other byte order */
@@ -47,37 +52,37 @@ struct sonde_session {
 	size_t nsources;
 	struct session_event *events; /* the file's first */
 	size_t nevents, events_cap;
-	struct record *build_ids; /* BUILD_ID records, until the timeline is built */
+	struct record *build_ids; /* BUILD_ID records, kept until the timeline is built */
 	size_t nbuild_ids, build_ids_cap;
-	struct session_reads reads; /* periods from counts in samples */
+	struct session_reads reads; /* periods of samples with counts */
 	struct frame_resolver frames;
-	struct session_cgroup *cgroups; /* in the order of the file */
+	struct session_cgroup *cgroups; /* in file order */
 	size_t ncgroups, cgroups_cap;
 	struct index cgroup_ids; /* of cgroups */
-	struct session_worker next; /* of sonde_session_next */
+	struct session_worker next; /* for sonde_session_next */
 	size_t next_window;
 	bool next_open;
 	struct session_shown shown_sample;
-	struct pick pick; /* of sonde_session_choose */
+	struct pick pick; /* for sonde_session_choose */
 	uint32_t kinds;
 	bool filtered, no_samples;
-	struct sonde_process process; /* of the lists */
+	struct sonde_process process; /* for the lists */
 	struct sonde_thread_life thread;
 	struct sonde_mapping mapping;
 	struct sonde_object object, mapped;
-	bool misused; /* by the options: it cannot be opened */
-	bool opened; /* was tried */
-	bool ready; /* and succeeded */
+	bool misused; /* the options are wrong: it cannot be opened */
+	bool opened; /* opening was tried */
+	bool ready; /* opening succeeded */
 };
 
-/* The source of a file's records; NULL: no memory. */
+/* Makes the source of a file's records; NULL: out of memory. */
 struct session_source *session_file_source(
         const struct file *file, struct diag_sink *diags, bool counts_only);
 
-/* Walks all records of all sources once: side-band into the timeline, counts. */
+/* Walks all records of all sources once: side-band goes to the timeline, records are counted. */
 int session_walk(struct sonde_session *s);
 
-/* Keeps the path of a CGROUP record: the first one of an id stays, as in perf. */
+/* Stores the path of a CGROUP record; as in perf, the first one of an id is kept. */
 int session_cgroup_add(struct sonde_session *s, const struct record *r);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds what a recording holds that this version cannot show. */
+/* Finds contents of a recording that this version cannot show. */
 #include "session/inside.h"
 
 #define STACKS_LOOKED_AT 1000u /* samples */
 
 typedef bool applies_fn(struct sonde_session *s, const struct session_event *e);
 
-/* Whether one of the first samples has a copy of its stack: simpleperf unwinds and drops them. */
+/* Whether one of the first samples has a copy of its stack: simpleperf unwinds and removes them. */
 static bool has_stacks(struct sonde_session *s, uint32_t event)
 {
 	struct session_worker w;
@@ -27,7 +27,7 @@ static bool has_stacks(struct sonde_session *s, uint32_t event)
 	return found;
 }
 
-/* The kernel left the user's part of the chain out. */
+/* The kernel left out the user part of the chain. */
 static bool has_user_stacks(struct sonde_session *s, const struct session_event *e)
 {
 	return (e->attr.sample_type & SONDE_SAMPLE_STACK_USER) != 0 &&
@@ -49,9 +49,10 @@ static bool has_trace_fields(struct sonde_session *s, const struct session_event
 }
 
 static const struct {
-	unsigned kind; /* of enum session_not_shown */
+	unsigned kind; /* enum session_not_shown */
 	applies_fn *applies;
-	const char *words; /* between the number of samples and the command that can show it */
+	const char *words; /* text between the number of samples and the command that can show
+	                      them */
 } kinds_of_samples[] = {
         {SESSION_USER_STACKS, has_user_stacks,
                 "samples have a copy of the user stack (--call-graph dwarf), which is not unwound "

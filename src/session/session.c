@@ -28,7 +28,7 @@ struct sonde_session *sonde_session_new(const struct sonde_session_options *opti
 	}
 	s->misused = options_copy(&s->options, sizeof(s->options), options, &s->error) < 0;
 	if (s->options.symfs != NULL && strspn(s->options.symfs, "/") == strlen(s->options.symfs)) {
-		s->options.symfs = NULL; /* this system's own root: no other system, as in perf */
+		s->options.symfs = NULL; /* this system's root is no other system, as in perf */
 	}
 	if (s->options.jobs == 0) {
 		s->options.jobs = pool_default_jobs();
@@ -91,7 +91,7 @@ static int add_build_id(
 	                                        (b->misc & MISC_CPUMODE_MASK) == MISC_KERNEL);
 }
 
-/* From the header, and from records of pipe streams. */
+/* Reads build ids from the header, and from records of pipe streams. */
 static int read_build_ids(struct sonde_session *s)
 {
 	uint64_t offset = s->file->features[FEATURE_BUILD_ID].offset;
@@ -151,7 +151,7 @@ int session_add_source(struct sonde_session *s, struct session_source *src)
 	return (int)src->stream;
 }
 
-/* The file as the first source, with its events. */
+/* Adds the file as the first source, with its events. */
 static int add_file(struct sonde_session *s)
 {
 	const struct file *f = s->file;
@@ -175,7 +175,7 @@ static int add_file(struct sonde_session *s)
 	return 0;
 }
 
-/* What was given to open. */
+/* The input: a path, bytes or a descriptor. */
 struct input {
 	const char *path;
 	const int *fd; /* NULL: path or bytes */

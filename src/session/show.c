@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples and their frames as the public API shows them. */
+/* Samples and their frames for the public API. */
 #include "core/array.h"
 #include "core/pool.h"
 #include "record/typed.h"
@@ -29,7 +29,7 @@ static void show(struct session_shown *shown, const struct sonde_session *s, uin
 	};
 }
 
-/* Whether it is one that was chosen: 1, 0, SONDE_ENOMEM. */
+/* Whether it is selected: 1, 0, SONDE_ENOMEM. */
 static int is_chosen(struct session_shown *shown, const struct sonde_session *s, uint32_t type)
 {
 	if (type != RECORD_SAMPLE) {
@@ -145,7 +145,7 @@ int sonde_session_map(struct sonde_session *s, sonde_map_fn fn, void *arg)
 	return rc;
 }
 
-/* Makes room for one more frame than n; negative: no memory. */
+/* Makes room for more than n frames; negative: out of memory. */
 static int room_for(struct session_shown *shown, const struct sonde_session *s, size_t n)
 {
 	TRY(reader_ready(shown, s));
