@@ -9,10 +9,10 @@
  *	records of round 1 ... mark, round 2 ... mark, round 3 ...
  *	newest T1                 T2              (all of round 3 is later than T1)
  *
- * So the records with a time in (T1, T2] are in rounds 2 and 3: a window reads two rounds and
- * sorts only those. Small rounds are joined until they hold ROUND_BYTES. Where the promise is
- * broken for a sample, or where there are no marks, the whole file is one round; other records that
- * are older than promised are in the window that ends with the round in front of theirs.
+ * So records with a time in (T1, T2] are in rounds 2 and 3: a window reads two rounds and sorts
+ * only those. Small rounds are joined up to ROUND_BYTES. If a sample breaks the promise, or there
+ * are no marks, the whole file is one round; other records older than promised are in the window
+ * that ends with the round before theirs.
  */
 #include "file/step.h"
 #include "session/inside.h"
@@ -29,12 +29,12 @@ struct file_source {
 	const struct file *file;
 	struct diag_sink *diags;
 	bool counts_only; /* records are only scanned */
-	uint64_t position; /* of the scan, as all below */
+	uint64_t position; /* position of the scan, like all members below */
 	uint64_t newest; /* time of the kernel's records so far, ns */
 	uint64_t round_start; /* offset */
 	uint64_t *chunks; /* start offsets, and the end of the last */
 	size_t nchunks, chunks_cap;
-	uint64_t *ends; /* of rounds, offsets; limits has the newest time up to each */
+	uint64_t *ends; /* offsets of the ends of rounds; limits has the newest time up to each */
 	size_t ends_cap;
 };
 
@@ -47,7 +47,7 @@ static struct session_item item_of(
 	        .size = (uint32_t)r->body.n};
 }
 
-/* The event of a sample that can be used; NULL: none. */
+/* Returns the event of a valid sample; NULL: none. */
 static const struct file_event *usable(const struct file_source *f, const struct record *r)
 {
 	const struct file_event *e = file_sample_event(f->file, r);
@@ -62,7 +62,7 @@ static uint64_t sample_time(
 	                                        : r->offset;
 }
 
-/* The time of a record of the kernel that is no sample; false: it is too short. */
+/* Reads the time of a record of the kernel that is no sample; false: too short. */
 static bool side_band_time(const struct file_source *f, const struct file_event *e,
         const struct record *r, uint64_t *time)
 {
@@ -126,7 +126,10 @@ static void mark_time(struct file_source *f, uint64_t time, bool sample)
 	}
 }
 
-/* The last round has the rest of the file; with a broken promise it has everything. */
+/*
+ * The last round extends to the end of the file; with a broken promise the only round has
+ * everything.
+ */
 static int scan_end(struct file_source *f)
 {
 	uint64_t end = file_end(f->file);
@@ -170,8 +173,8 @@ static int scan_record(struct file_source *f, const struct record *r, struct ses
 }
 
 /*
- * The next record when it is no usual one. Of a gap nothing is reported before what is reported of
- * the `taken` records in front of it: FILE_GAP with the position as it was.
+ * Scans a record that is no usual one. A gap is reported only after the `taken` records before it:
+ * then returns FILE_GAP with the position unchanged.
  */
 static enum file_step scan_slowly(
         struct file_source *f, const struct file_stream **s, size_t taken, struct record *r)
@@ -221,7 +224,7 @@ static int source_scan(struct session_source *src, struct session_item *out, siz
 
 /* Reading. */
 
-/* The time of a record that a window may hold; false: it holds none such. */
+/* Reads the time of a record that a window may contain; false: not such a record. */
 static bool record_time(
         const struct file_source *f, const struct record *r, uint32_t kinds, uint64_t *time)
 {
@@ -292,7 +295,7 @@ static int gather_round(const struct file_source *f, size_t i, const struct sess
 	return 0;
 }
 
-/* The first round with records after a time, or the last one. */
+/* Returns the first round with records after a time, or the last round. */
 static size_t round_after(const struct session_source *src, uint64_t after)
 {
 	size_t a = 0;

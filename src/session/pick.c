@@ -29,7 +29,7 @@ static int list_add(struct pick *p, struct pick_list *list, const char *word, si
 	return 0;
 }
 
-/* One name a line. */
+/* Reads a file with one name a line. */
 static int list_file(struct pick *p, struct pick_list *list, const char *path, struct error *err)
 {
 	FILE *file = fopen(path, "re");
@@ -167,7 +167,7 @@ bool pick_names_symbol(const struct pick *p, const char *symbol, uint64_t start,
 	                                 sizeof(*p->symbols.words), word_order) != NULL;
 }
 
-/* A decimal number up to max; *text moves behind it. */
+/* Parses a decimal number up to max; advances *text past it. */
 static bool take_number(const char **text, uint64_t max, uint64_t *value)
 {
 	uint64_t v = 0;
@@ -300,7 +300,9 @@ static bool take_percent(const char **text, double *share)
 	return true;
 }
 
-/* "10%-20%", "10%/2", "10%" (the first) of the time from first to last. */
+/*
+ * Parses "10%-20%", "10%/2" (the second tenth), "10%" (the first) of the time from first to last.
+ */
 static bool take_share(const char **text, uint64_t first, uint64_t last, struct pick_range *range)
 {
 	double total = (double)(last - first);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which samples are looked at: lists of names and numbers, once parsed, as quick questions. Samples
- * on other processors or at other times are as if they were not there; the other lists hide a
- * sample but leave it in the totals, as perf does it.
+ * Filters of samples: lists of names and numbers, parsed once, as fast predicates. Samples on other
+ * processors or at other times are ignored; as in perf, the other lists hide a sample but keep it
+ * in the totals.
  */
 #ifndef SONDE_SESSION_PICK_H
 #define SONDE_SESSION_PICK_H
@@ -12,7 +12,7 @@
 
 #include <sonde/preview/filter.h>
 
-struct pick_range { /* ns, both ends belong to it */
+struct pick_range { /* ns, both ends included */
 	uint64_t start, end;
 };
 
@@ -26,7 +26,7 @@ struct pick_numbers {
 	size_t n, cap;
 };
 
-/* Zero-initialised takes everything. Read-only after pick_init: safe from all workers. */
+/* Selects everything when zero-initialised. Read-only after pick_init: safe from all workers. */
 struct pick {
 	struct arena arena;
 	struct pick_list symbols;
@@ -38,11 +38,12 @@ struct pick {
 	size_t ncpus;
 	struct pick_range *ranges; /* NULL: any time */
 	size_t nranges, ranges_cap;
-	const char *only_comm, *only_dso, *only_symbol; /* when the list has one name; or NULL */
+	const char *only_comm, *only_dso, *only_symbol; /* the name, if the list has one; else
+	                                                   NULL */
 	bool by_symbol;
 };
 
-/* SONDE_EARG with words in the session's error, SONDE_ENOMEM. pick_fini in any case. */
+/* SONDE_EARG with a text in the session's error, SONDE_ENOMEM. Call pick_fini in any case. */
 int pick_init(struct pick *p, struct sonde_session *s, const struct sonde_filter *f);
 void pick_fini(struct pick *p);
 
@@ -63,7 +64,7 @@ static inline bool pick_cpu(const struct pick *p, uint32_t cpu)
 	return p->cpus == NULL || (cpu < p->ncpus && p->cpus[cpu] != 0);
 }
 
-/* Whether the sample is there at all: its processor and time. */
+/* Whether the filters of processor and time select the sample; otherwise it is ignored. */
 static inline bool pick_takes(const struct pick *p, uint32_t cpu, uint64_t time)
 {
 	bool in = p->nranges == 0;
@@ -88,19 +89,19 @@ static inline bool pick_comm(const struct pick *p, uint32_t comm)
 	return p->comms == NULL || p->comms[comm];
 }
 
-/* object UINT32_MAX: nothing is mapped there. */
+/* object UINT32_MAX: no mapping. */
 static inline bool pick_object(const struct pick *p, uint32_t object)
 {
 	return p->dsos == NULL || (object != UINT32_MAX && p->dsos[object]);
 }
 
-/* The symbol of an address; name NULL: none. */
+/* Whether the list of symbols selects an address; name NULL: no symbol. */
 static inline bool pick_symbol(const struct pick *p, const char *name, uint64_t start, uint64_t ip)
 {
 	return !p->by_symbol || pick_names_symbol(p, name, start, ip);
 }
 
-/* Whether a sample is wanted, by all lists: 1, 0, SONDE_ENOMEM. */
+/* Whether all lists select a sample: 1, 0, SONDE_ENOMEM. */
 int pick_wanted(
         const struct pick *p, struct frame_reader *frames, const struct session_sample *sample);
 

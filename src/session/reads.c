@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts in samples to periods.
+ * Periods from counts in samples.
  *
  *	record of the leader (id 1)          samples
  *	time 10   {id 1: 100}  {id 2: 4}     event of id 1, period 100   event of id 2, period 4
  *	time 20   {id 1: 250}  {id 2: 4}     event of id 1, period 150
  *	time 30   {id 1: 300}  {id 2: 9}     event of id 1, period  50   event of id 2, period 5
  *
- * A count that did not change makes no sample, nor does one with an id that belongs to nobody. An
- * event that is alone in its samples is treated alike. An instance has one id and writes into one
- * ring, so that its records stand in the file by time; where they do not (rings that are written
- * backward), all is done again in the order of time. Without ids nothing can be told, and samples
- * stay as they were recorded.
+ * A count that did not change makes no sample, nor does a count with an unknown id. An event that
+ * is alone in its samples is handled alike. An instance has one id and writes into one ring, so
+ * that its records are in time order; if they are not (rings written backward), everything is done
+ * again in time order. Without ids samples stay as they were recorded.
  *
  * Source: perf_event_open(2) on PERF_SAMPLE_READ, and what perf 6.1 prints of made recordings.
  */
@@ -62,7 +61,7 @@ const uint64_t *session_reads_find(
 	return reads->periods + reads->records[low].first;
 }
 
-/* The last count of an instance, all 0 when it is new; NULL: no memory. */
+/* Returns the last count of an instance, all 0 if it is new; NULL: out of memory. */
 static struct reads_last *last_of(struct reads_walk *w, uint64_t id, uint32_t tid)
 {
 	uint32_t hash = (uint32_t)hash_step(hash_u64(id), tid);
@@ -87,7 +86,7 @@ static struct reads_last *last_of(struct reads_walk *w, uint64_t id, uint32_t ti
 	return &w->last[i];
 }
 
-/* What the instance counted since its last sample; a count that went down began anew. */
+/* Computes the increase since the instance's last sample; a count that went down was restarted. */
 static int period_of(struct reads_walk *w, const struct sonde_record_read_value *count,
         uint32_t tid, uint64_t time, uint64_t *period)
 {
@@ -111,7 +110,7 @@ static uint64_t time_of(
 	               : r->offset;
 }
 
-/* The periods of one record's counts. */
+/* Computes the periods of a record's counts. */
 static int periods_of(struct reads_walk *w, const struct session_event *e, const struct record *r,
         struct record_counts *counts, uint64_t *periods)
 {
@@ -199,7 +198,7 @@ static int by_time(const void *a, const void *b)
 	return x->record < y->record ? -1 : 1;
 }
 
-/* Fetches a record again that was taken before; its event. */
+/* Fetches a record that was added before, and returns its event. */
 static const struct session_event *record_again(
         const struct reads_walk *w, size_t i, struct record *r)
 {
@@ -220,7 +219,7 @@ static int again(struct reads_walk *w, const struct place *places)
 	index_fini(&w->index);
 	w->nlast = 0;
 	memset(w->totals, 0, w->session->nevents * sizeof(*w->totals));
-	w->diags = NULL; /* reported before */
+	w->diags = NULL; /* reported already */
 	for (size_t i = 0; i < w->out->nrecords; i++) {
 		const struct session_event *e = record_again(w, places[i].record, &r);
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where samples and side-band come from. A source gives records as bytes; the session decodes them
- * by its table of events and orders the records of all sources by (time, stream, sequence). The
- * stream is the number of the source, the sequence counts within it.
+ * Sources of samples and side-band. A source returns records as bytes; the session decodes them by
+ * its table of events and orders the records of all sources by (time, stream, sequence). The stream
+ * is the number of the source, the sequence is a number within it.
  *
  *	opening          scan    every record once, in sequence: timeline, counts, chunks, limits
  *	in no order      read    the records of a chunk
  *	in time order    gather  keys of the records of a window; the session sorts those of all sources
  *	                 fetch   the records of some keys
  *
- * All but scan are pure and may run on several threads at once. They work on many records a call,
- * so that a source costs one indirect call for a batch and none for a sample. Records have the
- * session's byte order (session_swap), and their bytes stay until the source is freed.
+ * All functions but scan are pure and may run on several threads at once. They handle many records
+ * in a call, so that a source costs one indirect call for a batch. Records have the session's byte
+ * order (session_swap), and their bytes are valid until the source is freed.
  */
 #ifndef SONDE_SESSION_SOURCE_H
 #define SONDE_SESSION_SOURCE_H
@@ -33,14 +33,14 @@ struct session_source;
 struct session_item {
 	const uint8_t *p; /* its header; the body follows */
 	uint64_t sequence; /* in a file: the offset */
-	uint64_t time; /* of scan only: ns; the sequence where its event records no time */
-	uint32_t event; /* number in the session's table; SESSION_NO_EVENT: not known */
+	uint64_t time; /* scan only: ns; the sequence if its event records no time */
+	uint32_t event; /* number in the session's table; SESSION_NO_EVENT: unknown */
 	uint32_t size; /* bytes of the body */
 };
 
 /* The order of records. */
 struct session_key {
-	uint64_t time; /* ns; the sequence where its event records no time */
+	uint64_t time; /* ns; the sequence if its event records no time */
 	uint64_t place; /* stream and sequence */
 };
 
@@ -50,27 +50,31 @@ struct session_keys {
 };
 
 /*
- * The records with after < time <= limit; of the first window also those at `after`. Samples of
- * known events that are not too short, and what `kinds` asks for.
+ * Records with after < time <= limit; in the first window also those at `after`. Valid samples of
+ * known events, and the records that `kinds` selects.
  */
 struct session_window {
 	uint64_t after, limit; /* ns */
 	bool first;
-	uint32_t kinds; /* bits by record type: what is wanted besides samples */
+	uint32_t kinds; /* bits by record type: records wanted besides samples */
 };
 
 struct session_source_ops {
-	/* The next records, up to n: their number, 0 at the end, or a negative status. After the end
-	 * chunks and limits of the source are set. */
+	/*
+	 * Returns the number of next records, up to n; 0 at the end, or a negative status. After
+	 * the end chunks and limits of the source are set.
+	 */
 	int (*scan)(struct session_source *src, struct session_item *out, size_t n);
-	/* The next records of a chunk, up to n: samples, and what `kinds` asks for; see struct
-	 * session_window. *at is 0 at first. Their number, 0 at the end. */
+	/*
+	 * Returns the number of next records of a chunk, up to n: samples, and records that `kinds`
+	 * selects; see struct session_window. *at is 0 at first. 0 at the end.
+	 */
 	size_t (*read)(const struct session_source *src, size_t chunk, uint64_t *at, uint32_t kinds,
 	        struct session_item *out, size_t n);
-	/* Adds the keys of the records of a window. 0 or SONDE_ENOMEM. */
+	/* Adds the keys of the records in a window. 0 or SONDE_ENOMEM. */
 	int (*gather)(const struct session_source *src, const struct session_window *window,
 	        struct session_keys *keys);
-	/* The records of n keys, all of this source. */
+	/* Fetches the records of n keys, all of this source. */
 	void (*fetch)(const struct session_source *src, const struct session_key *keys, size_t n,
 	        struct session_item *out);
 	void (*free)(struct session_source *src);
@@ -80,20 +84,26 @@ struct session_source_ops {
 struct session_source {
 	const struct session_source_ops *ops;
 	uint32_t stream; /* set by session_add_source */
-	size_t chunks; /* pieces for `read` */
-	/* Times at which the records can be cut into windows, rising, UINT64_MAX at the end. Those of the
-	 * first source are the session's windows. */
+	size_t chunks; /* parts for `read` */
+	/*
+	 * Times at which the records can be cut into windows, rising, UINT64_MAX at the end. Those
+	 * of the first source define the session's windows.
+	 */
 	uint64_t *limits;
 	size_t nlimits, limits_cap;
 	bool late; /* records are older than promised: there is one window */
 };
 
-/* Adds a source, between session_open_header and session_open_records. The session frees it, also
- * after a failure. Stream number, or SONDE_ELIMIT: there are too many. */
+/*
+ * Adds a source, between session_open_header and session_open_records. The session frees it, even
+ * after a failure. Returns the stream number, or SONDE_ELIMIT: too many.
+ */
 int session_add_source(struct sonde_session *s, struct session_source *src);
 
-/* Adds an event, at the same time; its texts and ids live as long as the source. Its number, or
- * SONDE_ENOMEM. */
+/*
+ * Adds an event, also between these; its texts and ids must be valid as long as the source. Returns
+ * its number, or SONDE_ENOMEM.
+ */
 struct session_event;
 int session_add_event(struct sonde_session *s, const struct session_event *event);
 
@@ -111,7 +121,7 @@ static inline struct record session_item_record(const struct session_item *item,
 	        .body = {item->p + 8, item->size}};
 }
 
-/* Adds a key; false: no memory. */
+/* Adds a key; false: out of memory. */
 static inline bool session_keys_add(struct session_keys *keys, const struct session_source *src,
         uint64_t time, uint64_t sequence)
 {

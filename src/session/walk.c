@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one walk over all records when a recording is opened. It touches each record's header and
- * time only; samples are decoded later, by the workers.
+ * The walk over all records when a recording is opened. It reads only headers and times; samples
+ * are decoded later, by the workers.
  */
 #include "session/inside.h"
 

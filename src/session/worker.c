@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Workers: samples of a chunk as they come, or of a window sorted by (time, stream, sequence). */
+/* Workers: samples of a chunk in any order, or of a window sorted by (time, stream, sequence). */
 #include "session/inside.h"
 
 #include "core/array.h"
@@ -64,7 +64,7 @@ static bool key_before(const struct session_key *a, const struct session_key *b)
 	return a->time != b->time ? a->time < b->time : a->place < b->place;
 }
 
-/* The end of the sorted run that begins at i. */
+/* Returns the end of the sorted run that begins at i. */
 static size_t run_end(const struct session_key *keys, size_t n, size_t i)
 {
 	for (i++; i < n && !key_before(&keys[i], &keys[i - 1]); i++) {
@@ -84,7 +84,7 @@ static void merge_runs(
 	memcpy(out + (mid - a), in + b, (end - b) * sizeof(*in));
 }
 
-/* Natural merge sort: rings are sorted in themselves, so that runs are few and long. */
+/* Natural merge sort: each ring is sorted, so runs are few and long. */
 static bool sort_keys(struct session_worker *w)
 {
 	size_t n = w->keys.n;
@@ -133,7 +133,7 @@ int session_window_open(struct session_worker *w, size_t window)
 	return sort_keys(w) ? 0 : SONDE_ENOMEM;
 }
 
-/* Fetches the next records of the chunk or window; false: there are no more. */
+/* Fetches the next records of the chunk or window; false: no more. */
 static bool refill(struct session_worker *w)
 {
 	const struct session_key *keys = w->keys.p + w->key;
@@ -161,7 +161,7 @@ static bool refill(struct session_worker *w)
 	return true;
 }
 
-/* The sample of the next count of the record at hand; 0: it has no more. */
+/* Makes the sample of the current record's next count; 0: no more. */
 static int take_count(struct session_worker *w, struct session_sample *out)
 {
 	const struct sonde_session *s = w->session;
@@ -183,7 +183,7 @@ static int take_count(struct session_worker *w, struct session_sample *out)
 	return 0;
 }
 
-/* A sample with counts becomes one sample a count, if the walk found periods for them. */
+/* A sample with counts becomes a sample for each count, if the walk computed periods for them. */
 static int take_counts(
         struct session_worker *w, const struct session_item *item, struct session_sample *out)
 {
@@ -201,7 +201,7 @@ static int take_counts(
 	return take_count(w, out);
 }
 
-/* Decodes a sample into *out; 1, 0 when it has no count, negative: no memory. */
+/* Decodes a sample into *out; 1; 0: none of its counts changed; negative: out of memory. */
 static int take_sample(
         struct session_worker *w, const struct session_item *item, struct session_sample *out)
 {
@@ -227,7 +227,7 @@ static int take_sample(
 	return 1;
 }
 
-/* The thread that a record is about: for a fork the one that forked. */
+/* The thread that a record is about: for a fork the parent. */
 static void record_subject(const struct record *r, bool swap, uint32_t *pid, uint32_t *tid)
 {
 	struct cursor c = cursor_make(r->body, swap);
@@ -254,12 +254,12 @@ static void record_subject(const struct record *r, bool swap, uint32_t *pid, uin
 		*pid = words[0];
 		*tid = words[2];
 		break;
-	default: break; /* the trailer says it */
+	default: break; /* from the trailer */
 	}
-	*pid = *tid == 0 ? 0 : *pid; /* the kernel's own mappings have pid -1 */
+	*pid = *tid == 0 ? 0 : *pid; /* mappings of the kernel have pid -1 */
 }
 
-/* 1, or 0 when the record is too short. */
+/* 1; 0: the record is too short. */
 static int take_record(struct session_worker *w, const struct session_item *item,
         const struct record *r, struct session_sample *out)
 {
