@@ -8,8 +8,8 @@
 
 /*
  * Sorts order[0..n) so that keys[order[i]] rises; equal keys keep their order. To sort by several
- * columns, sort by the least important one first. spare: room for n numbers.
+ * columns, sort by the least important one first. spare: room for 2 * n numbers.
  */
-void sort_order(const uint64_t *keys, uint32_t *order, uint32_t *spare, size_t n);
+void sort_order(const uint64_t *keys, uint32_t *order, uint64_t *spare, size_t n);
 
 #endif

@@ -221,15 +221,12 @@ static uint64_t column_number(const struct report *r, const struct profile_row *
 	return f->total(row->samples, row->period, row->children, modes);
 }
 
-void report_columns_ranks(const struct report *r, unsigned id, uint64_t *ranks)
+uint64_t report_columns_rank(const struct report *r, const struct profile_row *row, unsigned id)
 {
 	const struct field *f = field_at(id);
+	uint64_t number = column_number(r, row, id);
 
-	for (size_t i = 0; i < r->norder; i++) {
-		uint64_t number = column_number(r, &r->profile.rows[r->order[i]], id);
-
-		ranks[r->order[i]] = f->total != NULL ? ~number : field_rank(f, number);
-	}
+	return f->total != NULL ? ~number : field_rank(f, number);
 }
 
 /* NULL: it is unknown, or no text. */

@@ -7,8 +7,8 @@
  * not known are the last ones. With call graphs, rows with the same Children are ordered by the
  * length of their graphs, so that callers are above callees. So does perf.
  *
- * Mostly the rows are sorted by the columns from the least important to the most important one. But
- * two of perf's comparisons are no order:
+ * Mostly the rows are sorted by the columns, as many at once as fit a number. But two of perf's
+ * comparisons are no order:
  * - lengths of graphs are compared only when the first samples of both rows are of one thread, so a
  *   may be above b by their graphs, b above c and c above a by their names;
  * - addresses are compared by the sign of their difference: three wild ones may go round in a ring.
@@ -22,6 +22,7 @@
 #include "core/sort.h"
 #include "report/tree.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum column_kind {
@@ -40,14 +41,29 @@ enum column_kind {
 struct column {
 	enum column_kind kind;
 	unsigned word; /* of report_list */
+	uint64_t low, high; /* of its keys that are not 0 */
+	unsigned bits; /* of key - low + 1; 0: all keys are one */
+};
+
+#define PLAN_MAX (3 * FIELD_COUNT)
+#define NOWHERE  UINT32_MAX
+
+/* Columns that fit one number side by side, the last one in the lowest bits. */
+struct packed {
+	unsigned first, end;
 };
 
 /* Columns, the most important first. */
 struct plan {
-	struct column columns[3 * FIELD_COUNT];
+	struct column columns[PLAN_MAX];
 	unsigned n;
-	unsigned depth; /* where BY_DEPTH is; n: nowhere */
+	unsigned depth; /* where BY_DEPTH is, or would be; NOWHERE */
+	struct packed packed[PLAN_MAX];
+	unsigned npacked;
 };
+
+/* Texts that are ranked. */
+enum ranked { BY_COMM, BY_OBJECT, BY_SYMBOL, RANKED };
 
 struct named { /* a thing with a text, to be ranked */
 	const char *text;
@@ -57,11 +73,15 @@ struct named { /* a thing with a text, to be ranked */
 
 struct sorter {
 	struct report *r;
-	uint64_t *keys; /* of one column, by row */
+	void *memory; /* of keys and pairs, then of a tree's nodes */
+	uint64_t *keys; /* packed columns, by row */
+	uint64_t *pairs; /* twice as many as rows are sorted */
 	uint32_t *spare; /* as many as rows are sorted */
-	struct named *names; /* room for all rows and all texts */
-	uint32_t *ranks; /* by number of a text */
-	bool known, unknown; /* whether there are rows with symbols, and without */
+	bool *begins; /* whether a row is in another group than the one in front of it */
+	uint32_t *ranks[RANKED]; /* of texts, by number of a text; of symbols by row */
+	uint32_t nranks[RANKED]; /* all ranks are below */
+	uint64_t low, high; /* addresses of rows without symbols */
+	bool known; /* some rows may have symbols */
 };
 
 /* Keys of all columns of a plan, for a tree of rows: by place in the order that they come in. */
@@ -72,15 +92,10 @@ struct table {
 	uint64_t *keys;
 };
 
-/* What a tree of the output compares, with as little memory to touch as can be. */
-struct spot {
-	uint32_t group; /* rank by the columns before the depth */
-	uint32_t depth;
-	uint32_t pid, tid; /* only among rows of one thread depths are compared */
-	uint32_t rest; /* rank by the columns after the depth */
-};
-
-#define SIGNED(v) ((v) ^ (uint64_t)1 << 63)
+#define SIGNED(v)    ((v) ^ (uint64_t)1 << 63)
+#define DEPTH_MAX    INT32_MAX /* far more than there are words in a record */
+#define ROWS_AT_ONCE 512u
+#define AHEAD        16u /* rows whose memory is asked for */
 
 static int name_compare(const void *a, const void *b)
 {
@@ -93,112 +108,122 @@ static int name_compare(const void *a, const void *b)
 	return x->text == NULL ? 0 : strcmp(x->text, y->text);
 }
 
-static uint32_t row_text(const struct profile *p, const struct profile_row *row, enum field_id key)
+/* Sorts names; equal texts have equal ranks. The number of ranks. */
+static uint32_t names_rank(struct named *names, size_t n, uint32_t *ranks)
 {
-	uint32_t object = p->counts.frames[row->first_frame].object;
+	uint32_t rank = 0;
 
-	if (key == FIELD_COMM) {
-		return *profile_row_words(p, row, key);
-	}
-	if (p->options.keys.chosen[FIELD_DSO]) {
-		return row->dso;
-	}
-	return object != PROFILE_NONE ? p->dso[object] : p->unknown;
-}
-
-/* Ranks of interned texts. */
-static void keys_by_text(struct sorter *s, enum field_id key)
-{
-	const struct profile *p = &s->r->profile;
-	const struct timeline *line = session_timeline(s->r->session);
-	size_t all = key == FIELD_COMM ? timeline_texts(line) : p->names.count;
-
-	for (size_t i = 0; i < all; i++) {
-		uint32_t id = (uint32_t)i;
-
-		s->names[i] = (struct named){.id = id,
-		        .last = key == FIELD_DSO && id == p->unknown,
-		        .text = key == FIELD_COMM ? timeline_text(line, id)
-		                                  : intern_text(&p->names, id)};
-	}
-	qsort(s->names, all, sizeof(*s->names), name_compare);
-	for (size_t i = 0; i < all; i++) {
-		s->ranks[s->names[i].id] = (uint32_t)i;
-	}
-	for (size_t i = 0; i < p->nrows; i++) {
-		s->keys[i] = s->ranks[row_text(p, &p->rows[i], key)];
-	}
-}
-
-/* Ranks of symbols' names; equal texts have equal ranks, and what is not known comes last. */
-static void keys_by_symbol(struct sorter *s)
-{
-	struct report *r = s->r;
-	size_t n = r->profile.nrows, named = 0, rank = 0;
-
+	qsort(names, n, sizeof(*names), name_compare);
 	for (size_t i = 0; i < n; i++) {
+		rank += i != 0 && name_compare(&names[i - 1], &names[i]) != 0;
+		ranks[names[i].id] = rank;
+	}
+	return rank + 1;
+}
+
+/* Names of all interned texts, by number. */
+static void names_of_texts(const struct report *r, enum ranked key, struct named *names)
+{
+	const struct profile *p = &r->profile;
+	const struct timeline *line = session_timeline(r->session);
+	size_t n = key == BY_COMM ? timeline_texts(line) : p->names.count;
+
+	for (uint32_t i = 0; i < n; i++) {
+		names[i] = (struct named){.id = i,
+		        .last = key == BY_OBJECT && i == p->unknown,
+		        .text = key == BY_COMM ? timeline_text(line, i)
+		                               : intern_text(&p->names, i)};
+	}
+}
+
+/* Names of rows' symbols; the number of them. */
+static size_t names_of_rows(const struct report *r, struct named *names)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->profile.nrows; i++) {
 		const struct profile_row *row = &r->profile.rows[i];
 
-		s->keys[i] = UINT64_MAX;
 		if (row->symbol != NULL) {
-			s->names[named++] = (struct named){.id = (uint32_t)i,
+			names[n++] = (struct named){.id = (uint32_t)i,
 			        .text = profile_symbol(&r->profile, row->object, row->symbol)};
 		}
 	}
-	qsort(s->names, named, sizeof(*s->names), name_compare);
-	for (size_t i = 0; i < named; i++) {
-		rank += i != 0 && name_compare(&s->names[i - 1], &s->names[i]) != 0;
-		s->keys[s->names[i].id] = rank;
-	}
+	return n;
 }
 
-/* Numbers: most first; keys: from a to z. */
-static void keys_by_word(struct sorter *s, unsigned id)
+static int ranks_make(struct sorter *s, enum ranked key)
 {
-	if (id == FIELD_COMM || id == FIELD_DSO) {
-		keys_by_text(s, (enum field_id)id);
+	const struct report *r = s->r;
+	size_t all = key == BY_COMM     ? timeline_texts(session_timeline(r->session))
+	             : key == BY_OBJECT ? r->profile.names.count
+	                                : r->profile.nrows;
+	struct named *names = malloc((all + 1) * sizeof(*names));
+	size_t n = all;
+
+	s->ranks[key] = malloc((all + 1) * sizeof(*s->ranks[key]));
+	if (names == NULL || s->ranks[key] == NULL) {
+		free(names);
+		return SONDE_ENOMEM;
+	}
+	if (key == BY_SYMBOL) {
+		n = names_of_rows(r, names);
 	} else {
-		report_columns_ranks(s->r, id, s->keys);
+		names_of_texts(r, key, names);
 	}
-}
-
-static uint32_t depth_key(const struct report *r, const struct profile_row *row)
-{
-	return r->profile.options.caller ? ~row->depth : row->depth;
-}
-
-static uint64_t row_key(const struct report *r, const struct profile_row *row, enum column_kind by)
-{
-	switch (by) {
-	case BY_ADDRESS: return row->symbol == NULL ? SIGNED(row->address) : 0;
-	case BY_KNOWN: return row->symbol == NULL;
-	case BY_START: return row->symbol != NULL ? SIGNED(row->symbol->start) : 0;
-	case BY_DEPTH: return depth_key(r, row);
-	case BY_TIME: return row->time;
-	case BY_FIRST_TID: return row->first_tid;
-	case BY_STEP: return row->step;
-	case BY_WORD:
-	case BY_NAME:
-	case BY_DSO: break; /* of all rows at once */
-	}
+	s->nranks[key] = names_rank(names, n, s->ranks[key]);
+	free(names);
 	return 0;
 }
 
-static void keys_by(struct sorter *s, struct column by)
+static uint64_t depth_key(const struct report *r, const struct profile_row *row)
 {
-	struct report *r = s->r;
+	return r->profile.options.caller ? DEPTH_MAX - row->depth : row->depth;
+}
 
-	if (by.kind == BY_WORD) {
-		keys_by_word(s, by.word);
-	} else if (by.kind == BY_NAME) {
-		keys_by_symbol(s);
-	} else if (by.kind == BY_DSO) {
-		keys_by_text(s, FIELD_DSO);
-	} else {
-		for (size_t i = 0; i < r->profile.nrows; i++) { /* memory in order */
-			s->keys[i] = row_key(r, &r->profile.rows[i], by.kind);
-		}
+/* By object, also where rows are not told apart by it. */
+static uint64_t dso_key(const struct sorter *s, const struct profile_row *row)
+{
+	const struct profile *p = &s->r->profile;
+	uint32_t object = p->counts.frames[row->first_frame].object;
+
+	if (p->options.keys.chosen[FIELD_DSO]) {
+		return s->ranks[BY_OBJECT][row->dso];
 	}
+	return s->ranks[BY_OBJECT][object != PROFILE_NONE ? p->dso[object] : p->unknown];
+}
+
+/* Numbers: most first; keys: from a to z. */
+static inline uint64_t word_key(const struct sorter *s, const struct profile_row *row, unsigned id)
+{
+	switch (id) {
+	case FIELD_OVERHEAD_CHILDREN: return ~row->children;
+	case FIELD_OVERHEAD: return ~row->period;
+	case FIELD_DSO: return dso_key(s, row);
+	case FIELD_COMM:
+		return s->ranks[BY_COMM][*profile_row_words(&s->r->profile, row, FIELD_COMM)];
+	default: return report_columns_rank(s->r, row, id);
+	}
+}
+
+static inline __attribute__((always_inline)) uint64_t row_key(
+        const struct sorter *s, uint32_t id, struct column by)
+{
+	const struct profile_row *row = &s->r->profile.rows[id];
+
+	switch (by.kind) {
+	case BY_WORD: return word_key(s, row, by.word);
+	case BY_NAME: return row->symbol != NULL ? s->ranks[BY_SYMBOL][id] : s->nranks[BY_SYMBOL];
+	case BY_ADDRESS: return row->symbol == NULL ? SIGNED(row->address) : 0;
+	case BY_DSO: return dso_key(s, row);
+	case BY_KNOWN: return row->symbol == NULL;
+	case BY_START: return row->symbol != NULL ? SIGNED(row->symbol->start) : 0;
+	case BY_DEPTH: return depth_key(s->r, row);
+	case BY_TIME: return row->time;
+	case BY_FIRST_TID: return row->first_tid;
+	case BY_STEP: return row->step;
+	}
+	return 0;
 }
 
 static bool one_thread(const struct report *r, uint32_t a, uint32_t b)
@@ -209,11 +234,134 @@ static bool one_thread(const struct report *r, uint32_t a, uint32_t b)
 	return x->first_tid == y->first_tid && x->first_pid == y->first_pid;
 }
 
-static void sort_by_columns(struct sorter *s, const struct column *columns, size_t n)
+/* Which ranks a column has; RANKED: it has none. */
+static enum ranked column_ranks(const struct column *c)
 {
-	while (n-- > 0) {
-		keys_by(s, columns[n]);
-		sort_order(s->keys, s->r->order, s->spare, s->r->norder);
+	if (c->kind == BY_NAME) {
+		return BY_SYMBOL;
+	}
+	if (c->kind == BY_DSO || (c->kind == BY_WORD && c->word == FIELD_DSO)) {
+		return BY_OBJECT;
+	}
+	return c->kind == BY_WORD && c->word == FIELD_COMM ? BY_COMM : RANKED;
+}
+
+static void column_measure(const struct sorter *s, struct column *column, size_t from, size_t end)
+{
+	uint64_t low = column->low, high = column->high;
+	enum ranked ranks = column_ranks(column);
+
+	if (ranks != RANKED) {
+		column->low = column->bits = 1;
+		column->high = s->nranks[ranks];
+		return;
+	}
+	for (size_t row = from; row < end; row++) {
+		uint64_t key = row_key(s, (uint32_t)row, *column);
+
+		low = key - 1 < low - 1 ? key : low; /* 0 is above all */
+		high = key > high ? key : high;
+		column->bits |= key == 0;
+	}
+	column->low = low;
+	column->high = high;
+}
+
+/* A key that is not 0 becomes the key - low; then the lowest of them is 1 when there are also 0. */
+static void column_size(struct column *c)
+{
+	uint64_t last = c->high - c->low + c->bits;
+
+	c->low -= c->bits;
+	c->bits = c->high != 0 && last != 0 ? 64 - (unsigned)__builtin_clzll(last) : 0;
+}
+
+static void addresses_measure(struct sorter *s, size_t from, size_t end)
+{
+	for (size_t i = from; i < end; i++) {
+		const struct profile_row *row = &s->r->profile.rows[i];
+		uint64_t key = SIGNED(row->address);
+
+		if (row->symbol == NULL) {
+			s->low = key < s->low ? key : s->low;
+			s->high = key > s->high ? key : s->high;
+		}
+	}
+}
+
+/* As many columns as fit 64 bits, but none from both sides of where the depth would be. */
+static void plan_split(struct plan *plan)
+{
+	unsigned end = plan->n;
+
+	while (end > 0) {
+		unsigned stop = end > plan->depth ? plan->depth : 0;
+		unsigned bits = plan->columns[end - 1].bits;
+		unsigned first = end - 1;
+
+		while (first > stop && bits + plan->columns[first - 1].bits <= 64) {
+			bits += plan->columns[--first].bits;
+		}
+		if (bits != 0) {
+			plan->packed[plan->npacked++] = (struct packed){first, end};
+		}
+		end = first;
+	}
+}
+
+/* All rows, in memory's order, not in the order that they have by now. */
+static void plans_measure(struct sorter *s, struct plan *const *plans, size_t n)
+{
+	size_t rows = s->r->profile.nrows;
+
+	for (size_t from = 0; from < rows; from += ROWS_AT_ONCE) {
+		size_t end = rows - from < ROWS_AT_ONCE ? rows : from + ROWS_AT_ONCE;
+
+		addresses_measure(s, from, end);
+		for (size_t k = 0; k < n; k++) {
+			for (unsigned i = 0; i < plans[k]->n; i++) {
+				column_measure(s, &plans[k]->columns[i], from, end);
+			}
+		}
+	}
+	for (size_t k = 0; k < n; k++) {
+		for (unsigned i = 0; i < plans[k]->n; i++) {
+			column_size(&plans[k]->columns[i]);
+		}
+		plan_split(plans[k]);
+	}
+}
+
+static void column_add(const struct sorter *s, const struct column *c, size_t from, size_t end)
+{
+	for (size_t row = from; row < end && c->bits != 0; row++) {
+		uint64_t key = row_key(s, (uint32_t)row, *c);
+		uint64_t above = c->bits < 64 ? s->keys[row] << c->bits : 0;
+
+		s->keys[row] = above | (key != 0 ? key - c->low : 0);
+	}
+}
+
+static void columns_pack(struct sorter *s, const struct plan *plan, struct packed packed)
+{
+	size_t rows = s->r->profile.nrows;
+
+	for (size_t from = 0; from < rows; from += ROWS_AT_ONCE) {
+		size_t end = rows - from < ROWS_AT_ONCE ? rows : from + ROWS_AT_ONCE;
+
+		memset(s->keys + from, 0, (end - from) * sizeof(*s->keys));
+		for (unsigned i = packed.first; i < packed.end; i++) {
+			column_add(s, &plan->columns[i], from, end);
+		}
+	}
+}
+
+/* Rows that are equal stay in the order that they have. */
+static void sort_by_plan(struct sorter *s, const struct plan *plan)
+{
+	for (unsigned i = 0; i < plan->npacked; i++) {
+		columns_pack(s, plan, plan->packed[i]);
+		sort_order(s->keys, s->r->order, s->pairs, s->r->norder);
 	}
 }
 
@@ -253,15 +401,14 @@ static int sort_by_keys(struct sorter *s, const struct plan *plan)
 		return 0;
 	}
 	t.keys = calloc(s->r->norder + 1, plan->n * sizeof(*t.keys));
-	rc = t.keys != NULL ? report_tree_init(&tree, s->r->norder) : SONDE_ENOMEM;
+	rc = t.keys != NULL ? report_tree_init(&tree, s->memory, s->r->norder, 1) : SONDE_ENOMEM;
 	if (rc < 0) {
 		free(t.keys);
 		return rc;
 	}
-	for (unsigned i = 0; i < plan->n; i++) {
-		keys_by(s, plan->columns[i]);
-		for (size_t k = 0; k < s->r->norder; k++) {
-			t.keys[k * plan->n + i] = s->keys[s->r->order[k]];
+	for (size_t k = 0; k < s->r->norder; k++) {
+		for (unsigned i = 0; i < plan->n; i++) {
+			t.keys[k * plan->n + i] = row_key(s, s->r->order[k], plan->columns[i]);
 		}
 	}
 	for (uint32_t i = 0; i < s->r->norder; i++) {
@@ -272,99 +419,68 @@ static int sort_by_keys(struct sorter *s, const struct plan *plan)
 			side = keys_before(&t, i, at - 1) ? REPORT_TREE_LEFT : REPORT_TREE_RIGHT;
 			parent = at;
 		}
+		tree.nodes[i + 1] = (struct report_tree_node){0};
 		report_tree_insert(&tree, parent, side);
 	}
-	report_tree_order(&tree, s->r->order, s->spare);
+	for (uint32_t i = 0, node = 0; i < s->r->norder; i++) {
+		node = report_tree_next(&tree, node);
+		s->spare[i] = s->r->order[node - 1];
+	}
+	memcpy(s->r->order, s->spare, s->r->norder * sizeof(*s->spare));
 	report_tree_fini(&tree);
 	free(t.keys);
 	return 0;
 }
 
-static inline bool spot_before(const struct spot *x, const struct spot *y)
-{
-	if (x->group != y->group) {
-		return x->group < y->group;
-	}
-	if (x->depth != y->depth && x->tid == y->tid && x->pid == y->pid) {
-		return x->depth < y->depth;
-	}
-	return x->rest < y->rest;
-}
-
 static void plan_add(struct plan *plan, enum column_kind kind, unsigned word)
 {
-	plan->columns[plan->n++] = (struct column){kind, word};
-}
-
-/* Only the columns in which rows can differ. */
-static void plan_symbols(const struct sorter *s, struct plan *plan)
-{
-	if (s->unknown) {
-		plan_add(plan, BY_ADDRESS, 0);
-	}
-	if (s->known && !s->r->profile.options.keys.chosen[FIELD_DSO]) {
-		plan_add(plan, BY_DSO, 0);
-	}
-	if (s->known && s->unknown) {
-		plan_add(plan, BY_KNOWN, 0);
-	}
-	if (s->known) {
-		plan_add(plan, BY_START, 0);
-	}
+	plan->columns[plan->n++] = (struct column){.kind = kind, .word = word, .low = UINT64_MAX};
 }
 
 /* What makes rows different. */
-static struct plan plan_keys(const struct sorter *s)
+static void plan_keys(const struct sorter *s, struct plan *plan)
 {
 	const struct report *r = s->r;
-	struct plan plan = {0};
 
 	for (unsigned k = 0; k < r->sorts.n; k++) {
 		if (r->sorts.id[k] == FIELD_SYM) {
-			plan_symbols(s, &plan);
+			plan_add(plan, BY_ADDRESS, 0);
+			if (s->known && !r->profile.options.keys.chosen[FIELD_DSO]) {
+				plan_add(plan, BY_DSO, 0);
+			}
+			plan_add(plan, BY_KNOWN, 0);
+			plan_add(plan, BY_START, 0);
 		} else if (field_is_key(r->sorts.id[k])) {
-			plan_add(&plan, BY_WORD, r->sorts.id[k]);
+			plan_add(plan, BY_WORD, r->sorts.id[k]);
 		}
 	}
-	return plan;
+	plan->depth = NOWHERE;
 }
 
-/* What rows are sorted by. */
-static struct plan plan_output(const struct sorter *s)
+/* What rows are sorted by; with_depth: also by the lengths of graphs. */
+static void plan_output(const struct sorter *s, struct plan *plan, bool with_depth)
 {
 	const struct report *r = s->r;
-	struct plan plan = {0};
-	bool depth = false;
 
+	plan->depth = NOWHERE;
 	for (unsigned k = 0; k < r->sorts.n; k++) {
 		if (report_columns_left_out(r, r->sorts.id[k])) { /* so does perf */
 			continue;
 		}
 		if (r->sorts.id[k] == FIELD_SYM) {
 			if (s->known) {
-				plan_add(&plan, BY_NAME, 0);
+				plan_add(plan, BY_NAME, 0);
 			}
 			continue;
 		}
-		plan_add(&plan, BY_WORD, r->sorts.id[k]);
+		plan_add(plan, BY_WORD, r->sorts.id[k]);
 		if (r->sorts.id[k] == FIELD_OVERHEAD_CHILDREN && r->profile.options.graph &&
-		        !depth) {
-			plan.depth = plan.n;
-			depth = true;
-			plan_add(&plan, BY_DEPTH, 0);
+		        plan->depth == NOWHERE) {
+			plan->depth = plan->n;
+			if (with_depth) {
+				plan_add(plan, BY_DEPTH, 0);
+			}
 		}
-	}
-	plan.depth = depth ? plan.depth : plan.n;
-	return plan;
-}
-
-static void rows_look(struct sorter *s)
-{
-	for (size_t i = 0; i < s->r->profile.nrows; i++) { /* also of other events: no harm */
-		bool known = s->r->profile.rows[i].symbol != NULL;
-
-		s->known = s->known || known;
-		s->unknown = s->unknown || !known;
 	}
 }
 
@@ -373,20 +489,12 @@ static void rows_look(struct sorter *s)
  * their difference has the wrong sign, and not where these are compared with each other by address
  * but with known ones by object.
  */
-static bool keys_are_order(const struct report *r)
+static bool keys_are_order(const struct sorter *s)
 {
-	const bool *by = r->profile.options.keys.chosen;
-	uint64_t low = UINT64_MAX, high = 0;
+	const bool *by = s->r->profile.options.keys.chosen;
 
-	for (size_t i = 0; i < r->norder && by[FIELD_SYM]; i++) {
-		const struct profile_row *row = &r->profile.rows[r->order[i]];
-
-		if (row->symbol == NULL) {
-			low = SIGNED(row->address) < low ? SIGNED(row->address) : low;
-			high = SIGNED(row->address) > high ? SIGNED(row->address) : high;
-		}
-	}
-	return low > high || (by[FIELD_DSO] && high - low <= INT64_MAX);
+	return !by[FIELD_SYM] || s->low > s->high ||
+	       (by[FIELD_DSO] && s->high - s->low <= INT64_MAX);
 }
 
 static bool threads_differ(const struct report *r)
@@ -399,174 +507,209 @@ static bool threads_differ(const struct report *r)
 	return false;
 }
 
-/* Whether the row is in another group than the one in front of it, by columns of the plan. */
-static void groups_mark(struct sorter *s, const struct column *columns, size_t n)
+/*
+ * Whether a row is in another group than the one in front of it. Rows were sorted by the plan: the
+ * keys are those of its most important columns.
+ */
+static void groups_mark(struct sorter *s, const struct plan *plan)
 {
 	const uint32_t *order = s->r->order;
 
-	for (size_t k = 0; k < s->r->norder; k++) {
-		s->spare[k] = k == 0;
-	}
-	for (size_t i = 0; i < n; i++) {
-		if (i != 0) { /* the first one's keys are there: it was sorted by last */
-			keys_by(s, columns[i]);
+	for (unsigned i = plan->npacked; i-- > 0;) {
+		if (plan->packed[i].end > plan->depth) {
+			return;
+		}
+		if (i + 1 != plan->npacked) {
+			columns_pack(s, plan, plan->packed[i]);
 		}
 		for (size_t k = 1; k < s->r->norder; k++) {
-			s->spare[k] |= s->keys[order[k]] != s->keys[order[k - 1]];
+			s->begins[k] |= s->keys[order[k]] != s->keys[order[k - 1]];
 		}
 	}
 }
 
 /*
- * Gives the spots their groups, of rows that are sorted by the columns before the depth.
- * Whether in a group that has rows of several threads the depths differ: only there is no order.
+ * Fills in what a tree compares, with as little memory to touch as can be. Rows are sorted by all
+ * columns but the depth, `place` has which they were before that. Whether depths differ in a group
+ * that has rows of several threads: only there is no order.
  */
-static bool groups_rank(
-        struct sorter *s, struct spot *spots, const uint32_t *place, const struct plan *plan)
+static bool nodes_fill(const struct sorter *s, struct report_tree *tree, const uint32_t *place)
 {
-	const uint32_t *order = s->r->order;
+	const struct report *r = s->r;
+	const struct report_tree_node *first = NULL;
 	bool threads = false, depths = false, wild = false;
 	uint32_t group = 0;
-	const struct spot *first = spots;
 
-	groups_mark(s, plan->columns, plan->depth);
-	for (size_t k = 0; k < s->r->norder; k++) {
-		struct spot *spot = &spots[place[order[k]]];
+	for (uint32_t i = 0; i < r->norder; i++) {
+		const struct profile_row *row = &r->profile.rows[r->order[i]];
+		uint32_t ahead = r->order[i + AHEAD < r->norder ? i + AHEAD : i];
+		struct report_tree_node *node = &tree->nodes[place[r->order[i]] + 1];
 
-		if (s->spare[k] != 0) {
-			group++;
-			first = spot;
+		__builtin_prefetch(&r->profile.rows[ahead].first_tid);
+		__builtin_prefetch(&tree->nodes[place[ahead] + 1], 1);
+		group += s->begins[i];
+		*node = (struct report_tree_node){.rank = i,
+		        .group = group,
+		        .pid = row->first_pid,
+		        .tid = row->first_tid,
+		        .depth = depth_key(r, row) & DEPTH_MAX};
+		if (i == 0 || s->begins[i]) {
+			first = node;
 			threads = depths = false;
 		}
-		spot->group = group;
-		threads = threads || spot->tid != first->tid || spot->pid != first->pid;
-		depths = depths || spot->depth != first->depth;
+		threads = threads || node->tid != first->tid || node->pid != first->pid;
+		depths = depths || node->depth != first->depth;
 		wild = wild || (threads && depths);
 	}
 	return wild;
 }
 
-/*
- * The order of a tree that rows come into as they are sorted now. Rows come by their keys, so that
- * most come after all earlier ones: a branch hint says so, which makes it twice as fast.
- */
-static int sort_by_spots(struct sorter *s, const struct spot *spots)
+/* In one thread and group by depth, else by rank: depths of several threads are not compared. */
+static inline bool node_before(const struct report_tree_node *x, const struct report_tree_node *y)
 {
-	struct report_tree tree;
+	if (x->tid == y->tid && x->depth != y->depth && x->pid == y->pid && x->group == y->group) {
+		return x->depth < y->depth;
+	}
+	return x->rank < y->rank;
+}
 
-	TRY(report_tree_init(&tree, s->r->norder));
-	for (uint32_t i = 0; i < s->r->norder; i++) {
+/*
+ * The order of a tree that rows come into as they were sorted before, as in spare. Rows come by their keys, so
+ * that most come after all earlier ones: a branch hint says so, which makes it twice as fast.
+ */
+static void sort_by_nodes(struct sorter *s, struct report_tree *tree)
+{
+	struct report_tree_node *nodes = tree->nodes;
+
+	for (uint32_t i = 1; i <= s->r->norder; i++) {
 		enum report_tree_side side = REPORT_TREE_LEFT;
-		uint32_t parent = 0, at = tree.root;
+		uint32_t parent = 0, at = report_tree_top(tree, nodes[i].group);
 
 		while (at != 0) {
 			parent = at;
-			if (__builtin_expect(spot_before(&spots[i], &spots[at - 1]), false)) {
+			if (__builtin_expect(node_before(&nodes[i], &nodes[at]), false)) {
 				side = REPORT_TREE_LEFT;
-				at = tree.nodes[at].child[REPORT_TREE_LEFT];
+				at = nodes[at].child[REPORT_TREE_LEFT];
 			} else {
 				side = REPORT_TREE_RIGHT;
-				at = tree.nodes[at].child[REPORT_TREE_RIGHT];
+				at = nodes[at].child[REPORT_TREE_RIGHT];
 			}
 		}
-		report_tree_insert(&tree, parent, side);
+		report_tree_insert(tree, parent, side);
 	}
-	report_tree_order(&tree, s->r->order, s->spare);
+	for (uint32_t i = 0, node = 0; i < s->r->norder; i++) {
+		node = report_tree_next(tree, node);
+		s->r->order[i] = s->spare[node - 1];
+	}
+}
+
+/* Rows of several threads. plan: of the output, but without the depth. */
+static int sort_threads(struct sorter *s, const struct plan *plan)
+{
+	struct report *r = s->r;
+	uint32_t *place = malloc((r->profile.nrows + 1) * sizeof(*place));
+	struct plan all = {0}, *plans[] = {&all};
+	struct report_tree tree = {0};
+	bool wild;
+
+	if (place == NULL || report_tree_init(&tree, s->memory, r->norder, r->norder) < 0) {
+		free(place);
+		return SONDE_ENOMEM;
+	}
+	memcpy(s->spare, r->order, r->norder * sizeof(*s->spare));
+	for (size_t k = 0; k < r->norder; k++) {
+		place[r->order[k]] = (uint32_t)k;
+	}
+	sort_by_plan(s, plan);
+	groups_mark(s, plan);
+	wild = nodes_fill(s, &tree, place);
+	free(place);
+	if (wild) {
+		sort_by_nodes(s, &tree);
+	} else { /* rows that are equal stay in the order of the other columns */
+		plan_output(s, &all, true);
+		all.n = all.depth + 1;
+		plans_measure(s, plans, 1);
+		sort_by_plan(s, &all);
+	}
 	report_tree_fini(&tree);
 	return 0;
 }
 
-/* place: room for a number for each row; spots: for what each row is compared by. */
-static int sort_with_depth(
-        struct sorter *s, const struct plan *plan, uint32_t *place, struct spot *spots)
+static int sort_keys(struct sorter *s, const struct plan *keys)
 {
-	struct report *r = s->r;
-	const struct column *rest = plan->columns + plan->depth + 1;
+	static const enum column_kind met[] = {BY_TIME, BY_FIRST_TID, BY_STEP};
+	struct plan first = {.depth = NOWHERE}, *plans[] = {&first};
 
-	for (size_t k = 0; k < r->norder; k++) {
-		const struct profile_row *row = &r->profile.rows[r->order[k]];
-
-		place[r->order[k]] = (uint32_t)k;
-		spots[k] = (struct spot){
-		        .depth = depth_key(r, row), .pid = row->first_pid, .tid = row->first_tid};
-	}
-	sort_by_columns(s, rest, plan->n - plan->depth - 1);
-	for (size_t k = 0; k < r->norder; k++) { /* equal ones stay as they come */
-		spots[place[r->order[k]]].rest = (uint32_t)k;
-	}
-	sort_by_columns(s, plan->columns, plan->depth);
-	if (!groups_rank(s, spots, place, plan)) {
-		sort_by_columns(s, plan->columns, plan->depth + 1);
+	if (keys_are_order(s)) {
+		sort_by_plan(s, keys);
 		return 0;
 	}
-	for (size_t k = 0; k < r->norder; k++) {
-		s->spare[place[r->order[k]]] = r->order[k];
+	for (size_t i = 0; i < 3; i++) {
+		plan_add(&first, met[i], 0);
 	}
-	memcpy(r->order, s->spare, r->norder * sizeof(*r->order));
-	return sort_by_spots(s, spots);
-}
-
-static int sort_output(struct sorter *s)
-{
-	struct report *r = s->r;
-	struct plan plan = plan_output(s);
-	struct spot *spots;
-	uint32_t *place;
-	int rc = SONDE_ENOMEM;
-
-	if (plan.depth == plan.n || !threads_differ(r)) {
-		sort_by_columns(s, plan.columns, plan.n);
-		return 0;
+	plans_measure(s, plans, 1);
+	sort_by_plan(s, &first);
+	TRY(sort_by_keys(s, keys));
+	if (s->r->profile.options.keys.chosen[FIELD_COMM]) {
+		TRY(sort_by_keys(s, keys)); /* from one tree into another one */
 	}
-	place = malloc((r->profile.nrows + 1) * sizeof(*place));
-	spots = calloc(r->norder + 1, sizeof(*spots));
-	if (place != NULL && spots != NULL) {
-		rc = sort_with_depth(s, &plan, place, spots);
-	}
-	free(place);
-	free(spots);
-	return rc;
+	return 0;
 }
 
 static int sort_all(struct sorter *s)
 {
-	static const struct column met[] = {{BY_TIME, 0}, {BY_FIRST_TID, 0}, {BY_STEP, 0}};
-	struct report *r = s->r;
-	struct plan keys;
+	struct plan keys = {0}, output = {0}, *plans[] = {&keys, &output};
+	bool threads = threads_differ(s->r);
 
-	rows_look(s);
-	keys = plan_keys(s);
-
-	if (keys_are_order(r)) {
-		sort_by_columns(s, keys.columns, keys.n);
-	} else {
-		sort_by_columns(s, met, sizeof(met) / sizeof(met[0]));
-		TRY(sort_by_keys(s, &keys));
-		if (r->profile.options.keys
-		                .chosen[FIELD_COMM]) { /* from one tree into another one */
-			TRY(sort_by_keys(s, &keys));
+	for (unsigned k = 0; k < RANKED; k++) {
+		if (k != BY_SYMBOL || s->known) {
+			TRY(ranks_make(s, (enum ranked)k));
 		}
 	}
-	return sort_output(s);
+	plan_keys(s, &keys);
+	plan_output(s, &output, !threads);
+	plans_measure(s, plans, 2);
+	TRY(sort_keys(s, &keys));
+	if (threads && output.depth != NOWHERE) {
+		return sort_threads(s, &output);
+	}
+	sort_by_plan(s, &output);
+	return 0;
+}
+
+static bool symbols_known(const struct profile *p)
+{
+	for (size_t i = 0; i < p->counts.nframes; i++) {
+		if (p->counts.frames[i].symbol != NULL) {
+			return true;
+		}
+	}
+	return false;
 }
 
 int report_order(struct report *r)
 {
-	size_t texts = timeline_texts(session_timeline(r->session)) + r->profile.names.count;
 	size_t rows = r->profile.nrows + 1;
-	struct sorter s = {.r = r};
+	struct sorter s = {.r = r,
+	        .low = UINT64_MAX,
+	        .known = symbols_known(&r->profile),
+	        .memory = malloc(rows * sizeof(struct report_tree_node)),
+	        .spare = malloc(rows * sizeof(*s.spare)),
+	        .begins = calloc(rows, sizeof(*s.begins))};
 	int rc = SONDE_ENOMEM;
 
-	s.keys = calloc(rows, sizeof(*s.keys));
-	s.spare = malloc((r->norder + 1) * sizeof(*s.spare));
-	s.names = malloc((rows + texts) * sizeof(*s.names));
-	s.ranks = malloc((texts + 1) * sizeof(*s.ranks));
-	if (s.keys != NULL && s.spare != NULL && s.names != NULL && s.ranks != NULL) {
+	static_assert(sizeof(struct report_tree_node) >= 3 * sizeof(*s.keys), "keys and pairs");
+	s.keys = s.memory;
+	s.pairs = s.keys + rows;
+	if (s.memory != NULL && s.spare != NULL && s.begins != NULL) {
 		rc = sort_all(&s);
 	}
-	free(s.keys);
+	free(s.memory);
 	free(s.spare);
-	free(s.names);
-	free(s.ranks);
+	free(s.begins);
+	for (unsigned k = 0; k < RANKED; k++) {
+		free(s.ranks[k]);
+	}
 	return rc;
 }

@@ -64,8 +64,8 @@ int report_columns_init(struct report *r);
 /* Sets the widths of an event's columns to those of the titles; rows make them wider. */
 void report_columns_reset(struct report *r);
 void report_columns_widen(struct report *r, const struct profile_row *row);
-/* Sets ranks[row] for the rows in r->order: lower ones come first; not for FIELD_DSO and FIELD_SYM. */
-void report_columns_ranks(const struct report *r, unsigned id, uint64_t *ranks);
+/* A row's rank by a column: lower ones come first; not for FIELD_DSO and FIELD_SYM. */
+uint64_t report_columns_rank(const struct report *r, const struct profile_row *row, unsigned id);
 /* Whether a column is printed once above the rows, as its value is the same in all rows. */
 bool report_columns_left_out(const struct report *r, unsigned id);
 void report_columns_titles(struct report *r);

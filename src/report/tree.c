@@ -4,7 +4,6 @@
 #include "core/status.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define LEFT  REPORT_TREE_LEFT
 #define RIGHT REPORT_TREE_RIGHT
@@ -33,6 +32,9 @@ static void rotate(struct report_tree *t, uint32_t node, unsigned side)
 	t->nodes[up].child[side] = node;
 	t->nodes[up].parent = parent;
 	n->parent = up;
+	if (n->group == t->nodes[up].group && t->tops[n->group] == node) {
+		t->tops[n->group] = up;
+	}
 }
 
 /* No red node has a red parent again, after `node` came in as a red one. */
@@ -64,56 +66,52 @@ static void balance(struct report_tree *t, uint32_t node)
 	n[t->root].red = false;
 }
 
-int report_tree_init(struct report_tree *t, size_t n)
+int report_tree_init(struct report_tree *t, struct report_tree_node *nodes, size_t n, size_t groups)
 {
-	*t = (struct report_tree){.nodes = calloc(n + 1, sizeof(*t->nodes))};
-	return t->nodes != NULL ? 0 : SONDE_ENOMEM;
+	*t = (struct report_tree){.nodes = nodes,
+	        .after = calloc(n + 1, sizeof(*t->after)),
+	        .tops = calloc(groups, sizeof(*t->tops))};
+	if (t->after == NULL || t->tops == NULL) {
+		report_tree_fini(t);
+		return SONDE_ENOMEM;
+	}
+	return 0;
 }
 
 void report_tree_fini(struct report_tree *t)
 {
-	free(t->nodes);
-	t->nodes = NULL;
+	free(t->after);
+	free(t->tops);
+	*t = (struct report_tree){0};
 }
 
-void report_tree_insert(struct report_tree *t, uint32_t parent, enum report_tree_side side)
+/* The node in front of one that has no left child; 0: none. */
+static uint32_t node_before(const struct report_tree *t, uint32_t node)
 {
-	uint32_t node = ++t->n;
-
-	t->nodes[node] = (struct report_tree_node){.parent = parent, .red = true};
-	if (parent == 0) {
-		t->root = node;
-	} else {
-		t->nodes[parent].child[side] = node;
-	}
-	balance(t, node);
-}
-
-static uint32_t leftmost(const struct report_tree *t, uint32_t node)
-{
-	while (t->nodes[node].child[LEFT] != 0) {
-		node = t->nodes[node].child[LEFT];
-	}
-	return node;
-}
-
-static uint32_t next(const struct report_tree *t, uint32_t node)
-{
-	if (t->nodes[node].child[RIGHT] != 0) {
-		return leftmost(t, t->nodes[node].child[RIGHT]);
-	}
-	while (t->nodes[node].parent != 0 && side_of(t, node) == RIGHT) {
+	while (t->nodes[node].parent != 0 && side_of(t, node) == LEFT) {
 		node = t->nodes[node].parent;
 	}
 	return t->nodes[node].parent;
 }
 
-void report_tree_order(const struct report_tree *t, uint32_t *order, uint32_t *spare)
+void report_tree_insert(struct report_tree *t, uint32_t parent, enum report_tree_side side)
 {
-	uint32_t node = t->n != 0 ? leftmost(t, t->root) : 0;
+	uint32_t node = ++t->n;
+	uint32_t group = t->nodes[node].group;
+	uint32_t before = side == RIGHT || parent == 0 ? parent : node_before(t, parent);
 
-	memcpy(spare, order, t->n * sizeof(*spare));
-	for (size_t i = 0; i < t->n; i++, node = next(t, node)) {
-		order[i] = spare[node - 1];
+	t->after[node] = t->after[before];
+	t->after[before] = node;
+	t->nodes[node].parent = parent;
+	t->nodes[node].red = true;
+	if (parent == 0) {
+		t->nodes[0] = (struct report_tree_node){0};
+		t->root = node;
+	} else {
+		t->nodes[parent].child[side] = node;
 	}
+	if (t->tops[group] == 0) {
+		t->tops[group] = node;
+	}
+	balance(t, node);
 }

@@ -81,8 +81,8 @@ int switches_add(struct switches *s, uint32_t cpu, uint64_t time, struct timelin
 
 static int cpu_sort(struct switches_cpu *c)
 {
-	uint64_t *times = calloc(c->n, sizeof(*times));
-	uint32_t *order = calloc(2 * c->n, sizeof(*order));
+	uint64_t *times = calloc(3 * c->n, sizeof(*times)); /* and room for sorting */
+	uint32_t *order = calloc(c->n, sizeof(*order));
 	struct switches_change *sorted = calloc(c->n, sizeof(*sorted));
 	bool good = times != NULL && order != NULL && sorted != NULL;
 
@@ -91,7 +91,7 @@ static int cpu_sort(struct switches_cpu *c)
 		order[i] = (uint32_t)i;
 	}
 	if (good) {
-		sort_order(times, order, order + c->n, c->n);
+		sort_order(times, order, times + c->n, c->n);
 		for (size_t i = 0; i < c->n; i++) {
 			sorted[i] = c->changes[order[i]];
 		}

@@ -511,17 +511,19 @@ static bool play(struct timeline *t, const struct note *n)
 static int play_all(struct timeline *t)
 {
 	uint64_t *times = calloc(t->nnotes + 1, sizeof(*times));
-	uint32_t *order = calloc(2 * t->nnotes + 1, sizeof(*order));
-	bool good = times != NULL && order != NULL;
+	uint64_t *spare = calloc(2 * t->nnotes + 1, sizeof(*spare));
+	uint32_t *order = calloc(t->nnotes + 1, sizeof(*order));
+	bool good = times != NULL && spare != NULL && order != NULL;
 
 	for (size_t i = 0; good && i < t->nnotes; i++) {
 		times[i] = t->notes[i].time;
 		order[i] = (uint32_t)i;
 	}
 	if (good) {
-		sort_order(times, order, order + t->nnotes, t->nnotes);
+		sort_order(times, order, spare, t->nnotes);
 	}
 	free(times);
+	free(spare);
 	for (size_t i = 0; good && i < t->nnotes; i++) {
 		good = play(t, &t->notes[order[i]]);
 	}

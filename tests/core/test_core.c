@@ -231,8 +231,8 @@ static void test_arena(void)
 static void test_sort(void)
 {
 	enum { N = 3000 };
-	static uint64_t keys[N];
-	static uint32_t order[N], spare[N];
+	static uint64_t keys[N], spare[2 * N];
+	static uint32_t order[N];
 	uint64_t x = 1;
 	bool good = true;
 

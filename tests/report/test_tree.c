@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* The tree that rows are ordered by: balanced, and the same wherever a search in it begins. */
+#include "report/tree.h"
+#include "tap.h"
+
+#include <stdlib.h>
+
+enum { NODES = 5000 };
+
+static uint64_t state = 1;
+
+static uint32_t below(uint32_t n)
+{
+	state = state * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)((state >> 33) % n);
+}
+
+/* Rank within a group, but by depth within a thread: no order. */
+static bool before(const struct report_tree_node *x, const struct report_tree_node *y)
+{
+	if (x->group != y->group) {
+		return x->group < y->group;
+	}
+	if (x->tid == y->tid && x->depth != y->depth) {
+		return x->depth < y->depth;
+	}
+	return x->rank < y->rank;
+}
+
+static void insert(struct report_tree *t, uint32_t node, uint32_t from)
+{
+	enum report_tree_side side = REPORT_TREE_LEFT;
+	uint32_t parent = 0;
+
+	for (uint32_t at = from; at != 0; at = t->nodes[at].child[side]) {
+		side = before(&t->nodes[node], &t->nodes[at]) ? REPORT_TREE_LEFT
+		                                              : REPORT_TREE_RIGHT;
+		parent = at;
+	}
+	report_tree_insert(t, parent, side);
+}
+
+/* The node after another one, found in the tree. */
+static uint32_t next(const struct report_tree *t, uint32_t node)
+{
+	uint32_t at = node != 0 ? t->nodes[node].child[REPORT_TREE_RIGHT] : t->root;
+
+	if (at == 0) {
+		while (t->nodes[node].parent != 0 &&
+		        t->nodes[t->nodes[node].parent].child[REPORT_TREE_RIGHT] == node) {
+			node = t->nodes[node].parent;
+		}
+		return t->nodes[node].parent;
+	}
+	while (t->nodes[at].child[REPORT_TREE_LEFT] != 0) {
+		at = t->nodes[at].child[REPORT_TREE_LEFT];
+	}
+	return at;
+}
+
+static uint32_t height(const struct report_tree *t)
+{
+	uint32_t most = 0;
+
+	for (uint32_t i = 1; i <= t->n; i++) {
+		uint32_t n = 0;
+
+		for (uint32_t at = i; at != 0; at = t->nodes[at].parent) {
+			n++;
+		}
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
+static void test_groups(uint32_t groups, uint32_t threads, uint32_t depths, const char *what)
+{
+	static uint32_t order[NODES], plain_order[NODES];
+	static struct report_tree_node nodes[NODES + 1], plain_nodes[NODES + 1];
+	struct report_tree tree, plain;
+	bool rises = true;
+
+	if (report_tree_init(&tree, nodes, NODES, groups) < 0 ||
+	        report_tree_init(&plain, plain_nodes, NODES, 1) < 0) {
+		abort();
+	}
+	for (uint32_t i = 1; i <= NODES; i++) {
+		struct report_tree_node node = {.rank = below(NODES),
+		        .group = below(groups),
+		        .tid = below(threads),
+		        .depth = below(depths) & INT32_MAX};
+
+		tree.nodes[i] = node;
+		insert(&tree, i, report_tree_top(&tree, node.group));
+		plain.nodes[i] = node;
+		plain.nodes[i].group = 0; /* for its tops; groups are in the ranks */
+	}
+	for (uint32_t i = 1; i <= NODES; i++) {
+		uint32_t at = plain.root, parent = 0;
+		enum report_tree_side side = REPORT_TREE_LEFT;
+
+		for (; at != 0; at = plain.nodes[at].child[side]) {
+			side = before(&tree.nodes[i], &tree.nodes[at]) ? REPORT_TREE_LEFT
+			                                               : REPORT_TREE_RIGHT;
+			parent = at;
+		}
+		report_tree_insert(&plain, parent, side);
+	}
+	for (uint32_t i = 0, x = 0, y = 0; i < NODES; i++) {
+		order[i] = x = report_tree_next(&tree, x);
+		plain_order[i] = y = next(&plain, y);
+	}
+	eq_mem(order, plain_order, sizeof(order), what);
+	for (uint32_t i = 1; i < NODES; i++) {
+		rises = rises && tree.nodes[order[i - 1]].group <= tree.nodes[order[i]].group;
+	}
+	ok(rises, "groups stay together");
+	ok(height(&tree) <= 26, "no path is longer than twice the logarithm of all nodes");
+	report_tree_fini(&tree);
+	report_tree_fini(&plain);
+}
+
+int main(void)
+{
+	test_groups(1, 1, 1, "one group: the search from its top and from the root are one");
+	test_groups(7, 5, 9, "few groups: from a group's top as from the root");
+	test_groups(2000, 3, 4, "many groups: from a group's top as from the root");
+	return tap_done();
+}
