@@ -377,6 +377,21 @@ static int worker_init(struct profile_worker *w, struct sonde_session *s)
 	return frame_reader_init(&w->frames_of, session_frames(s));
 }
 
+static int workers_join(struct profile *p)
+{
+	struct profile_counts **counts = malloc(p->nworkers * sizeof(struct profile_counts *));
+	int rc = SONDE_ENOMEM;
+
+	for (unsigned i = 0; i < p->nworkers && counts != NULL; i++) {
+		counts[i] = &p->workers[i].counts;
+	}
+	if (counts != NULL) {
+		rc = profile_counts_join(p, counts, p->nworkers);
+	}
+	free(counts);
+	return rc;
+}
+
 int profile_collect(struct profile *p)
 {
 	unsigned jobs = session_jobs(p->session);
@@ -391,12 +406,9 @@ int profile_collect(struct profile *p)
 	}
 	TRY(pool_run(jobs, session_chunks(p->session), collect_chunk, p));
 	session_forget(p->session);
+	TRY(workers_join(p));
 	p->counts = p->workers[0].counts;
 	p->workers[0].counts = (struct profile_counts){0};
-	for (unsigned i = 1; i < jobs; i++) {
-		TRY(profile_counts_merge(p, &p->counts, &p->workers[i].counts));
-		profile_counts_fini(&p->workers[i].counts);
-	}
 	profile_counts_drop_indexes(&p->counts);
 	profile_workers_free(p);
 	return 0;

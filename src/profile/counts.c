@@ -5,10 +5,13 @@
 
 #include "core/array.h"
 #include "core/hash.h"
+#include "core/pool.h"
 
 #include <stdlib.h>
 
-#define IDS_MAX (UINT32_MAX / 2 - 1) /* a bit of the number is used by rows.c */
+#define IDS_MAX        (UINT32_MAX / 2 - 1) /* a bit of the number is used by rows.c */
+#define CHAINS_AT_ONCE 4096u
+#define AHEAD          16u /* chains whose slots of an index are asked for */
 
 void profile_counts_drop_indexes(struct profile_counts *c)
 {
@@ -136,7 +139,6 @@ int profile_frame_add(
 		key.symbol = symbol_table_find(table, key.address);
 	}
 	key.same = (uint32_t)c->nframes;
-	key.row_key = PROFILE_NONE;
 	c->frames[c->nframes] = key;
 	index_put(&c->places, hash, at, key.same);
 	if (key.symbol != NULL) {
@@ -169,6 +171,14 @@ uint32_t profile_chain_hash(const struct profile_chain *c, const uint32_t *words
 	return (uint32_t)(hash_u64(h) >> 32);
 }
 
+/* The chains differ in nothing but how often they were met; a's hash was found to be b's. */
+static bool chain_same(const struct profile_counts *c, const struct profile_chain *a,
+        const struct profile_chain *b, const uint32_t *words)
+{
+	return a->n == b->n && a->leaf == b->leaf && a->who == b->who && a->kernel == b->kernel &&
+	       (b->n == 0 || memcmp(c->words + a->first, words, b->n * sizeof(*words)) == 0);
+}
+
 int profile_chain_add(
         struct profile_counts *c, struct profile_chain *key, const uint32_t *words, uint32_t *id)
 {
@@ -177,13 +187,8 @@ int profile_chain_add(
 	TRY(index_room(&c->known));
 	for (*id = index_next(&c->known, key->hash, &at); *id != INDEX_NONE;
 	        at++, *id = index_next(&c->known, key->hash, &at)) {
-		struct profile_chain *old = &c->chains[*id];
-
-		if (old->n == key->n && old->leaf == key->leaf && old->who == key->who &&
-		        old->kernel == key->kernel &&
-		        (key->n == 0 || memcmp(c->words + old->first, words,
-		                                key->n * sizeof(*words)) == 0)) {
-			profile_chain_count(old, key);
+		if (chain_same(c, &c->chains[*id], key, words)) {
+			profile_chain_count(&c->chains[*id], key);
 			return 0;
 		}
 	}
@@ -204,68 +209,167 @@ int profile_chain_add(
 	return 0;
 }
 
-/* Numbers in `c` of what has a number in `from`. */
-struct merge_ids {
-	uint32_t *who, *frames, *keys;
+/*
+ * Joining what workers counted. Numbers are few: one worker's after the other's are added to the
+ * first one's. Chains are many: all workers copy pieces of them with the new numbers, then each
+ * looks for equal ones in its part of all hashes.
+ */
+struct joined { /* a worker's counts */
+	struct profile_counts *from;
+	uint32_t *who, *frames, *keys; /* numbers in the joined counts */
+	size_t chains, words; /* where its own begin */
+	size_t pieces; /* of it and of all workers before it */
 };
 
-static int merge_numbers(struct profile *p, struct profile_counts *c,
-        const struct profile_counts *from, struct merge_ids *ids)
-{
-	size_t words = p->options.keys.words;
+struct join {
+	struct profile *p;
+	struct profile_counts *to;
+	struct joined *workers;
+	unsigned n;
+};
 
-	ids->keys = calloc(from->nkeys + 1, sizeof(*ids->keys));
-	ids->who = malloc((from->nwho + 1) * sizeof(*ids->who));
-	ids->frames = malloc((from->nframes + 1) * sizeof(*ids->frames));
-	if (ids->keys == NULL || ids->who == NULL || ids->frames == NULL) {
+static int join_numbers(const struct join *x, struct joined *j)
+{
+	const struct profile_counts *from = j->from;
+	size_t words = x->p->options.keys.words;
+
+	j->keys = calloc(from->nkeys + 1, sizeof(*j->keys));
+	j->who = malloc((from->nwho + 1) * sizeof(*j->who));
+	j->frames = malloc((from->nframes + 1) * sizeof(*j->frames));
+	if (j->keys == NULL || j->who == NULL || j->frames == NULL) {
 		return SONDE_ENOMEM;
 	}
 	for (size_t i = 0; i < from->nkeys; i++) {
-		TRY(profile_key_add(p, c, from->keys + i * words, &ids->keys[i]));
+		TRY(profile_key_add(x->p, x->to, from->keys + i * words, &j->keys[i]));
 	}
 	for (size_t i = 0; i < from->nwho; i++) {
 		struct profile_who who = from->who[i];
 
-		who.key = ids->keys[who.key];
-		TRY(profile_who_add(c, &who, &ids->who[i]));
+		who.key = j->keys[who.key];
+		TRY(profile_who_add(x->to, &who, &j->who[i]));
 	}
 	for (size_t i = 0; i < from->nframes; i++) {
 		if (from->frames[i].same == i) {
-			TRY(profile_frame_add(p, c, from->frames[i], &ids->frames[i]));
+			TRY(profile_frame_add(x->p, x->to, from->frames[i], &j->frames[i]));
 		}
 	}
 	return 0;
 }
 
-static int merge_chains(
-        struct profile_counts *c, struct profile_counts *from, const struct merge_ids *ids)
+static int join_piece(void *arg, unsigned worker, size_t piece)
 {
-	for (size_t i = 0; i < from->nwords; i++) {
-		from->words[i] = ids->frames[from->words[i]];
-	}
-	for (size_t i = 0; i < from->nchains; i++) {
-		struct profile_chain chain = from->chains[i];
-		const uint32_t *words = chain.n != 0 ? from->words + chain.first : NULL;
-		uint32_t id;
+	const struct join *x = arg;
+	const struct joined *j = &x->workers[1];
+	size_t i, end;
 
-		chain.who = ids->who[chain.who];
-		chain.leaf = ids->frames[chain.leaf];
-		chain.hash = profile_chain_hash(&chain, words);
-		TRY(profile_chain_add(c, &chain, words, &id));
+	(void)worker;
+	while (piece >= j->pieces) {
+		j++;
+	}
+	i = (piece - j[-1].pieces) * CHAINS_AT_ONCE;
+	end = j->from->nchains - i < CHAINS_AT_ONCE ? j->from->nchains : i + CHAINS_AT_ONCE;
+	for (; i < end; i++) {
+		struct profile_chain chain = j->from->chains[i];
+		const uint32_t *words = chain.n != 0 ? j->from->words + chain.first : NULL;
+
+		chain.first += j->words;
+		for (uint32_t k = 0; k < chain.n; k++) {
+			x->to->words[chain.first + k] = j->frames[words[k]];
+		}
+		chain.who = j->who[chain.who];
+		chain.leaf = j->frames[chain.leaf];
+		chain.hash = profile_chain_hash(&chain, x->to->words + chain.first);
+		x->to->chains[j->chains + i] = chain;
 	}
 	return 0;
 }
 
-int profile_counts_merge(struct profile *p, struct profile_counts *c, struct profile_counts *from)
+/* Equal chains are counted in the first one; the others have no samples. */
+static int join_equal(void *arg, unsigned worker, size_t part)
 {
-	struct merge_ids ids = {0};
-	int rc = merge_numbers(p, c, from, &ids);
+	const struct join *x = arg;
+	struct profile_counts *c = x->to;
+	struct index known = {0};
+	int rc = 0;
 
-	if (rc >= 0) {
-		rc = merge_chains(c, from, &ids);
+	(void)worker;
+	for (size_t i = 0; i < c->nchains && rc >= 0; i++) {
+		struct profile_chain *chain = &c->chains[i];
+		size_t at = chain->hash;
+		uint32_t id;
+
+		if (i + AHEAD < c->nchains) {
+			index_prefetch(&known, c->chains[i + AHEAD].hash);
+		}
+		if ((chain->hash >> 24) % x->n != part) {
+			continue;
+		}
+		rc = index_room(&known);
+		while (rc >= 0 && (id = index_next(&known, chain->hash, &at)) != INDEX_NONE &&
+		        !chain_same(c, &c->chains[id], chain, c->words + chain->first)) {
+			at++;
+		}
+		if (rc >= 0 && id == INDEX_NONE) {
+			index_put(&known, chain->hash, at, (uint32_t)i);
+		} else if (rc >= 0) {
+			profile_chain_count(&c->chains[id], chain);
+			chain->samples = chain->period = 0;
+		}
 	}
-	free(ids.keys);
-	free(ids.who);
-	free(ids.frames);
+	index_fini(&known);
+	return rc;
+}
+
+static int join_all(struct join *x)
+{
+	struct profile_counts *c = x->to;
+	size_t chains = c->nchains, words = c->nwords;
+
+	for (unsigned i = 1; i < x->n; i++) {
+		struct joined *j = &x->workers[i];
+
+		TRY(join_numbers(x, j));
+		j->chains = chains;
+		j->words = words;
+		j->pieces = j[-1].pieces + (j->from->nchains + CHAINS_AT_ONCE - 1) / CHAINS_AT_ONCE;
+		chains += j->from->nchains;
+		words += j->from->nwords;
+	}
+	profile_counts_drop_indexes(c);
+	if (chains >= IDS_MAX ||
+	        !array_reserve(&c->chains, &c->chains_cap, chains, sizeof(*c->chains)) ||
+	        !array_reserve(&c->words, &c->words_cap, words + 1, sizeof(*c->words))) {
+		return SONDE_ENOMEM;
+	}
+	c->nchains = chains;
+	c->nwords = words;
+	TRY(pool_run(x->n, x->workers[x->n - 1].pieces, join_piece, x));
+	for (unsigned i = 1; i < x->n; i++) {
+		profile_counts_fini(x->workers[i].from);
+	}
+	return pool_run(x->n, x->n, join_equal, x);
+}
+
+int profile_counts_join(struct profile *p, struct profile_counts **workers, unsigned n)
+{
+	struct join x = {.p = p, .to = workers[0], .n = n};
+	int rc = SONDE_ENOMEM;
+
+	if (n == 1) {
+		return 0;
+	}
+	x.workers = calloc(n, sizeof(*x.workers));
+	for (unsigned i = 0; i < n && x.workers != NULL; i++) {
+		x.workers[i].from = workers[i];
+	}
+	if (x.workers != NULL) {
+		rc = join_all(&x);
+	}
+	for (unsigned i = 0; i < n && x.workers != NULL; i++) {
+		free(x.workers[i].keys);
+		free(x.workers[i].who);
+		free(x.workers[i].frames);
+	}
+	free(x.workers);
 	return rc;
 }

@@ -6,6 +6,7 @@
 #include "profile/profile.h"
 
 #include "core/array.h"
+#include "core/pool.h"
 
 #include <stdlib.h>
 
@@ -26,74 +27,139 @@ static bool row_wants(const struct profile *p, const struct profile_row *row)
 	return (p->options.fractal || weight >= graph_limit(p, row->event)) && weight != 0;
 }
 
-/* Calls for each row of a chain that has a graph: stores (chain, pos), or only counts. */
-static void ref_put(struct profile *p, uint32_t chain, uint32_t row, uint32_t pos, bool store)
-{
-	struct profile_row *r = &p->rows[row];
+/* The chains of a part's rows that have a graph. */
+struct part_refs {
+	uint64_t *wanted; /* a bit for each of its rows */
+	size_t n; /* of all its rows */
+	size_t most; /* of one row */
+	size_t first;
+};
 
-	if (r->mark == chain + 1) {
-		return;
+struct preparation {
+	struct profile *p;
+	struct part_refs *parts;
+};
+
+static int part_prepare(void *arg, unsigned worker, size_t part)
+{
+	struct preparation *x = arg;
+	struct part_refs *refs = &x->parts[part];
+	size_t n = x->p->parts[part].n;
+	struct profile_row *rows = x->p->rows + x->p->parts[part].first;
+
+	(void)worker;
+	refs->wanted = calloc(n / 64 + 1, sizeof(*refs->wanted));
+	if (refs->wanted == NULL) {
+		return SONDE_ENOMEM;
 	}
-	r->mark = chain + 1;
-	if (!row_wants(p, r)) {
-		return;
+	for (size_t i = 0; i < n; i++) {
+		struct profile_row *r = &rows[i];
+
+		if (r->refs == 0 || !row_wants(x->p, r)) {
+			r->refs = 0;
+			continue;
+		}
+		refs->wanted[i / 64] |= (uint64_t)1 << i % 64;
+		refs->most = r->refs > refs->most ? r->refs : refs->most;
+		r->ref = refs->n;
+		refs->n += r->refs;
+		r->refs = 0;
+		r->mark = 0;
 	}
-	if (store) {
-		p->refs[r->ref + r->refs] = (struct profile_ref){chain, pos};
-	}
-	r->refs++;
+	return 0;
 }
 
-static void chain_refs(struct profile *p, uint32_t chain, bool store)
+static void ref_put(struct profile *p, const struct part_refs *refs, struct profile_row *rows,
+        const struct profile_visit *v)
 {
-	const struct profile_chain *c = &p->counts.chains[chain];
-	bool caller = p->options.caller;
+	const struct profile_chain *c = &p->counts.chains[v->chain];
+	size_t word = profile_chain_word(p, c, v->step != 0 ? v->step : 1);
+	uint32_t row = v->step == 0 ? c->row : p->rows_of[word];
+	struct profile_row *r = &rows[row];
 
-	if (c->n == 0) {
+	if (c->n == 0 || (refs->wanted[row / 64] >> row % 64 & 1) == 0 || r->mark == v->chain + 1) {
 		return;
 	}
-	ref_put(p, chain, c->row, caller ? c->n - 1 : 0, store);
-	for (uint32_t i = 0; i < c->n && p->options.children; i++) {
-		uint32_t pos = caller ? c->n - 1 - i : i;
-
-		ref_put(p, chain, p->rows_of[c->first + pos], pos, store);
-	}
+	r->mark = v->chain + 1;
+	p->refs[refs->first + r->ref + r->refs++] =
+	        (struct profile_ref){v->chain, (uint32_t)(word - c->first)};
 }
 
-static void marks_clear(struct profile *p)
+static int part_refs_put(void *arg, unsigned worker, size_t part)
 {
-	for (size_t i = 0; i < p->nrows; i++) {
-		p->rows[i].mark = 0;
+	struct preparation *x = arg;
+	const struct part_refs *refs = &x->parts[part];
+	struct profile_row *rows = x->p->rows + x->p->parts[part].first;
+	struct profile_visit visits[256], at = {0};
+	size_t n;
+
+	(void)worker;
+	while (refs->n != 0 && (n = profile_visits(x->p, (unsigned)part, &at, visits, 256)) > 0) {
+		for (size_t i = 0; i < n; i++) {
+			ref_put(x->p, refs, rows, &visits[i]);
+		}
 	}
+	for (size_t i = 0; i < x->p->parts[part].n; i++) {
+		rows[i].ref += refs->first;
+	}
+	return 0;
+}
+
+static int refs_make(struct preparation *x)
+{
+	struct profile *p = x->p;
+	size_t total = 0;
+
+	TRY(pool_run(p->nparts, p->nparts, part_prepare, x));
+	for (unsigned i = 0; i < p->nparts; i++) {
+		struct part_refs *part = &x->parts[i];
+
+		part->first = total;
+		total += part->n;
+		p->nrefs = part->most > p->nrefs ? part->most : p->nrefs;
+	}
+	p->refs = malloc((total + 1) * sizeof(*p->refs));
+	return p->refs != NULL ? pool_run(p->nparts, p->nparts, part_refs_put, x) : SONDE_ENOMEM;
 }
 
 int profile_graph_prepare(struct profile *p)
 {
-	size_t total = 0;
+	struct preparation x = {.p = p, .parts = calloc(p->nparts, sizeof(*x.parts))};
+	int rc = x.parts != NULL ? refs_make(&x) : SONDE_ENOMEM;
 
-	marks_clear(p);
-	for (size_t i = 0; i < p->counts.nchains; i++) {
-		chain_refs(p, (uint32_t)i, false);
+	for (unsigned i = 0; i < p->nparts && x.parts != NULL; i++) {
+		free(x.parts[i].wanted);
 	}
-	for (size_t i = 0; i < p->nrows; i++) {
-		p->rows[i].ref = total;
-		total += p->rows[i].refs;
-		p->nrefs = p->nrefs > p->rows[i].refs ? p->nrefs : p->rows[i].refs;
-		p->rows[i].refs = 0;
+	free(x.parts);
+	return rc;
+}
+
+static int nodes_begin(const struct profile *p, struct profile_nodes *nodes)
+{
+	size_t frames = p->counts.nframes + 1;
+
+	if (nodes->spare != NULL) {
+		return 0;
 	}
-	p->refs = malloc((total + 1) * sizeof(*p->refs));
-	p->spare = malloc((p->nrefs + 1) * sizeof(*p->spare));
-	p->sums = calloc(p->counts.nframes + 1, sizeof(*p->sums));
-	p->buckets = calloc(p->counts.nframes + 1, sizeof(*p->buckets));
-	p->order = malloc((p->counts.nframes + 1) * sizeof(*p->order));
-	if (!p->refs || !p->spare || !p->sums || !p->buckets || !p->order) {
+	nodes->sums = calloc(frames, sizeof(*nodes->sums));
+	nodes->buckets = calloc(frames, sizeof(*nodes->buckets));
+	nodes->order = malloc(frames * sizeof(*nodes->order));
+	nodes->spare = malloc((p->nrefs + 1) * sizeof(*nodes->spare));
+	if (!nodes->sums || !nodes->buckets || !nodes->order || !nodes->spare) {
+		profile_nodes_fini(nodes);
 		return SONDE_ENOMEM;
 	}
-	marks_clear(p);
-	for (size_t i = 0; i < p->counts.nchains; i++) {
-		chain_refs(p, (uint32_t)i, true);
-	}
 	return 0;
+}
+
+void profile_nodes_fini(struct profile_nodes *nodes)
+{
+	free(nodes->p);
+	free(nodes->spare);
+	free(nodes->sums);
+	free(nodes->buckets);
+	free(nodes->order);
+	*nodes = (struct profile_nodes){0};
 }
 
 uint32_t profile_graph_step(const struct profile *p, struct profile_ref ref, uint32_t depth)
@@ -113,7 +179,7 @@ const struct profile_frame *profile_graph_frame(
 	return &p->counts.frames[profile_graph_step(p, node->refs[0], depth)];
 }
 
-struct profile_node profile_graph_root(struct profile *p, const struct profile_row *row)
+struct profile_node profile_graph_root(const struct profile *p, const struct profile_row *row)
 {
 	struct profile_node root = {.refs = p->refs + row->ref, .nrefs = row->refs};
 
@@ -151,8 +217,9 @@ static void node_extend(const struct profile *p, struct profile_node *node)
 	}
 }
 
-/* Sums by the next frame; the number of frames met, which stand in p->order. */
-static size_t node_sums(struct profile *p, const struct profile_node *node, uint32_t depth)
+/* Sums by the next frame; the number of frames met, which are in out->order. */
+static size_t node_sums(const struct profile *p, const struct profile_node *node, uint32_t depth,
+        struct profile_nodes *out)
 {
 	size_t met = 0;
 
@@ -162,10 +229,10 @@ static size_t node_sums(struct profile *p, const struct profile_node *node, uint
 		if (frame == PROFILE_NONE) {
 			continue;
 		}
-		if (p->buckets[frame]++ == 0) {
-			p->order[met++] = frame;
+		if (out->buckets[frame]++ == 0) {
+			out->order[met++] = frame;
 		}
-		p->sums[frame] += p->counts.chains[node->refs[i].chain].period;
+		out->sums[frame] += p->counts.chains[node->refs[i].chain].period;
 	}
 	return met;
 }
@@ -227,67 +294,72 @@ static void nodes_sort(const struct profile *p, struct profile_node *nodes, size
 }
 
 /* The least that a node below needs to be shown. */
-static uint64_t node_limit(
-        const struct profile *p, uint32_t event, struct profile_node *node, size_t met)
+static uint64_t node_limit(const struct profile *p, uint32_t event, struct profile_node *node,
+        const struct profile_nodes *out, size_t met)
 {
 	node->below = 0;
 	for (size_t i = 0; i < met; i++) {
-		node->below += p->sums[p->order[i]];
+		node->below += out->sums[out->order[i]];
 	}
 	return p->options.fractal ? percent_of(node->below, p->options.graph_limit)
 	                          : graph_limit(p, event);
 }
 
-int profile_graph_expand(
-        struct profile *p, uint32_t event, struct profile_node *node, struct profile_nodes *out)
+int profile_graph_expand(const struct profile *p, uint32_t event, struct profile_node *node,
+        struct profile_nodes *out)
 {
 	uint32_t depth = node->depth + node->n;
 	struct profile_node rest = {.depth = depth};
 	size_t first = out->n, at = 0;
-	size_t met = node_sums(p, node, depth);
-	bool good = array_reserve(&out->p, &out->cap, out->n + met + 1, sizeof(*out->p));
-	uint64_t limit = node_limit(p, event, node, met);
+	size_t met;
+	uint64_t limit;
+	bool good;
 
+	TRY(nodes_begin(p, out));
+	met = node_sums(p, node, depth, out);
+	good = array_reserve(&out->p, &out->cap, out->n + met + 1, sizeof(*out->p));
+	limit = node_limit(p, event, node, out, met);
 	if (node->whole) { /* shares are of what ends there too */
 		rest.sum = node->sum - node->below;
 	}
 	for (size_t i = 0; i < met; i++) {
-		uint32_t frame = p->order[i];
-		uint32_t n = p->buckets[frame];
+		uint32_t frame = out->order[i];
+		uint32_t n = out->buckets[frame];
 
-		p->buckets[frame] = 0;
-		if (good && p->sums[frame] >= limit && p->sums[frame] != 0) {
+		out->buckets[frame] = 0;
+		if (good && out->sums[frame] >= limit && out->sums[frame] != 0) {
 			struct profile_node *child = &out->p[out->n++];
 
 			*child = (struct profile_node){.refs = node->refs + at, .depth = depth};
-			child->sum = p->sums[frame];
-			p->buckets[frame] = (uint32_t)(out->n - first);
+			child->sum = out->sums[frame];
+			out->buckets[frame] = (uint32_t)(out->n - first);
 			at += n;
 		} else {
-			rest.sum += p->sums[frame];
+			rest.sum += out->sums[frame];
 		}
-		p->sums[frame] = 0;
+		out->sums[frame] = 0;
 	}
 	for (size_t i = 0; i < node->nrefs; i++) {
-		p->spare[i] = node->refs[i];
+		out->spare[i] = node->refs[i];
 	}
 	/* hidden ones go behind the visible ones */
 	for (size_t i = 0; i < node->nrefs; i++) {
-		uint32_t frame = profile_graph_step(p, p->spare[i], depth);
+		uint32_t frame = profile_graph_step(p, out->spare[i], depth);
 
-		if (frame == PROFILE_NONE || p->buckets[frame] == 0) {
-			node->refs[at++] = p->spare[i];
+		if (frame == PROFILE_NONE || out->buckets[frame] == 0) {
+			node->refs[at++] = out->spare[i];
 			rest.hidden_samples +=
-			        frame == PROFILE_NONE ? 0
-			                              : p->counts.chains[p->spare[i].chain].samples;
+			        frame == PROFILE_NONE
+			                ? 0
+			                : p->counts.chains[out->spare[i].chain].samples;
 		} else {
-			struct profile_node *child = &out->p[first + p->buckets[frame] - 1];
+			struct profile_node *child = &out->p[first + out->buckets[frame] - 1];
 
-			child->refs[child->nrefs++] = p->spare[i];
+			child->refs[child->nrefs++] = out->spare[i];
 		}
 	}
 	for (size_t i = first; i < out->n; i++) {
-		p->buckets[profile_graph_step(p, out->p[i].refs[0], depth)] = 0;
+		out->buckets[profile_graph_step(p, out->p[i].refs[0], depth)] = 0;
 		node_extend(p, &out->p[i]);
 	}
 	nodes_sort(p, out->p + first, out->n - first);

@@ -54,7 +54,6 @@ struct profile_frame {
 	const struct symbol *symbol; /* NULL: unknown */
 	uint32_t object; /* PROFILE_NONE: nothing is mapped there */
 	uint32_t same;
-	uint32_t row, row_key; /* the row that was looked up last, for whom (see rows.c) */
 };
 
 /* What is counted: a distinct (who, leaf, chain of frames); the chain stands leaf first in words.
@@ -67,7 +66,7 @@ struct profile_chain {
 	uint32_t who, leaf;
 	uint32_t hash;
 	uint32_t first_pid, first_tid; /* thread of the first sample */
-	uint32_t row; /* of the leaf */
+	uint32_t row; /* of the leaf, in its part */
 	bool kernel; /* the level of the leaf */
 	bool hidden; /* by the filters */
 	bool over; /* the sum of periods passed UINT64_MAX */
@@ -90,22 +89,23 @@ struct profile_counts {
 };
 
 struct profile_row {
-	uint64_t samples, period; /* where the leaf is this row */
-	uint64_t children; /* periods of samples with this row anywhere in the chain */
-	uint64_t time; /* ns, of the first sample */
+	/* what is compared and counted while rows are made: few lines of the processor's caches */
 	uint64_t address; /* unknown symbols: printed */
 	const struct symbol *symbol;
-	uint32_t object, dso;
-	uint32_t file; /* of symbol: the short name of its object, 0 without one */
-	uint32_t key; /* of profile_who */
+	uint64_t children; /* periods of samples with this row anywhere in the chain */
+	uint64_t time; /* ns, of the first sample */
 	uint32_t first_pid, first_tid; /* thread of the first sample */
-	uint32_t first_frame; /* of the first sample, also where rows are not by symbol */
-	uint32_t step; /* in its chain, in the order of graphs: 1, 2...; 0: its leaf */
-	uint32_t event;
 	uint32_t depth; /* frames of its longest chain, from the row to where graphs end */
 	uint32_t mark; /* of the chain that counted last */
+	uint32_t dso, object;
+	uint32_t key; /* of profile_who */
+	uint32_t event;
+	uint64_t samples, period; /* where the leaf is this row */
 	uint32_t refs; /* chains that belong to the row's graph */
-	size_t ref; /* first of them */
+	uint32_t first_chain; /* of the first sample */
+	uint32_t first_frame; /* of the first sample, also where rows are not by symbol */
+	uint32_t step; /* in its chain, in the order of graphs: 1, 2...; 0: its leaf */
+	size_t ref; /* first of refs */
 	bool kernel;
 	bool unknown; /* where its first sample was has no symbol */
 	bool hidden; /* its first sample did not pass the filters: so does perf */
@@ -117,6 +117,18 @@ struct profile_ref {
 };
 
 struct profile_worker;
+
+/*
+ * The rows that one worker makes: no row is in two parts, and which one it is in follows from what
+ * it is. Its rows become profile.rows[first .. first + n).
+ */
+struct profile_part {
+	struct profile_row *rows;
+	size_t n, cap;
+	size_t first;
+	uint64_t *modes;
+	size_t modes_cap;
+};
 
 struct profile {
 	struct sonde_session *session;
@@ -131,17 +143,15 @@ struct profile {
 	struct profile_worker *workers; /* while counting */
 	unsigned nworkers;
 	struct profile_counts counts; /* of all workers */
-	uint32_t *rows_of; /* with graphs of callers: rows of counts.words */
+	struct profile_split *split; /* while there are parts: which row is in which one */
+	struct profile_part *parts;
+	unsigned nparts;
+	uint32_t *rows_of; /* with graphs of callers: rows of counts.words, in their parts */
 	struct profile_row *rows;
-	size_t nrows, rows_cap;
+	size_t nrows;
 	uint64_t *modes; /* PROFILE_MODES for each row: periods by cpumode; NULL: not asked for */
-	size_t modes_cap;
 	struct profile_ref *refs;
-	struct profile_ref *spare; /* as many as the row with most has */
-	size_t nrefs;
-	uint64_t *sums; /* by frame, for graphs */
-	uint32_t *buckets; /* by frame; 0: none */
-	uint32_t *order; /* frames met */
+	size_t nrefs; /* of the row with most */
 };
 
 void profile_init(struct profile *p, struct sonde_session *s, const struct profile_options *o);
@@ -173,18 +183,25 @@ struct profile_node {
 	uint32_t depth, n;
 };
 
+/* Nodes that one worker opens. Zero-initialised is a valid empty one. */
 struct profile_nodes {
 	struct profile_node *p;
 	size_t n, cap;
+	struct profile_ref *spare; /* as many as the row with most has */
+	uint64_t *sums; /* by frame */
+	uint32_t *buckets; /* by frame; 0: none */
+	uint32_t *order; /* frames met */
 };
+
+void profile_nodes_fini(struct profile_nodes *nodes);
 
 /*
  * The visible children of node (most first) behind what `out` holds; they share node's refs, which
  * are put in another order. The root of a row: profile_graph_root.
  */
-struct profile_node profile_graph_root(struct profile *p, const struct profile_row *row);
-int profile_graph_expand(
-        struct profile *p, uint32_t event, struct profile_node *node, struct profile_nodes *out);
+struct profile_node profile_graph_root(const struct profile *p, const struct profile_row *row);
+int profile_graph_expand(const struct profile *p, uint32_t event, struct profile_node *node,
+        struct profile_nodes *out);
 /* The frame of a ref at a depth of its row's graph; PROFILE_NONE behind the end. */
 uint32_t profile_graph_step(const struct profile *p, struct profile_ref ref, uint32_t depth);
 uint64_t profile_graph_samples(const struct profile *p, const struct profile_node *node);
@@ -211,13 +228,32 @@ uint32_t profile_frame_hash(const struct profile_frame *f);
 int profile_chain_add(
         struct profile_counts *c, struct profile_chain *key, const uint32_t *words, uint32_t *id);
 uint32_t profile_chain_hash(const struct profile_chain *c, const uint32_t *words);
-/* Adds what `from` counted; its numbers are not of use any more. */
-int profile_counts_merge(struct profile *p, struct profile_counts *c, struct profile_counts *from);
+/*
+ * Adds to the first worker's what the others counted. Of equal chains all but one are left without
+ * samples.
+ */
+int profile_counts_join(struct profile *p, struct profile_counts **workers, unsigned n);
 /* Adds one more sample, or a count of samples, to a chain. */
 void profile_chain_count(struct profile_chain *to, const struct profile_chain *from);
 
 /* The object's code is the kernel's; object is not PROFILE_NONE. */
 bool profile_is_kernel(const struct profile *p, uint32_t object);
+
+/* A frame of a chain, or its leaf: what one row counts. */
+struct profile_visit {
+	uint32_t chain, frame;
+	uint32_t step; /* in the order of graphs: 1, 2...; 0: the leaf */
+};
+
+/* The place in counts.words of a step that is not the leaf. */
+size_t profile_chain_word(const struct profile *p, const struct profile_chain *c, uint32_t step);
+/*
+ * The next visits of a part's rows, in the order of chains and of steps; 0 at the end. `at` is
+ * where the search goes on, first {0}.
+ */
+size_t profile_visits(const struct profile *p, unsigned part, struct profile_visit *at,
+        struct profile_visit *out, size_t room);
+void profile_parts_free(struct profile *p);
 
 int profile_collect(struct profile *p);
 void profile_workers_free(struct profile *p);

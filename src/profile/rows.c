@@ -1,35 +1,64 @@
 /* SPDX-License-Identifier: MIT */
-/* Second pass: distinct chains are folded into rows. */
+/*
+ * Second pass, on all workers: distinct chains are folded into rows. Each worker looks at all
+ * chains and makes the rows of its part of all frames, so that nothing has to be merged.
+ */
 #include "profile/profile.h"
 
 #include "core/array.h"
 #include "core/hash.h"
+#include "core/pool.h"
 #include "symbol/symbol.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define BATCH 32u /* chains whose memory is asked for at once */
+#define BATCH        256u /* visits whose memory is asked for at once */
+#define FRAMES_BLOCK 16384u
+#define ROWS_AT_ONCE 65536u
+
+/* A row's part is the sum of its frame's and its owner's, modulo the number of parts. */
+struct profile_split {
+	unsigned parts;
+	uint8_t *who;
+	uint8_t *callers, *leaves; /* by frame, which as leaf may belong to another row */
+};
+
+/* A row that was looked up: mostly a frame is asked for the same again. */
+struct known_row {
+	uint32_t owner; /* see row_for */
+	uint32_t row;
+};
 
 struct folder {
 	struct profile *p;
+	struct profile_part *part;
 	struct index rows;
+	struct known_row *known; /* by frame */
 };
 
+/* The short name of the object that the row's symbol is in; 0 without one. */
+static uint32_t row_file(const struct profile *p, const struct profile_row *row)
+{
+	return row->symbol != NULL ? p->dso[row->object] : 0;
+}
+
 /* As in perf copies of one file, in containers for example, have one row for a function. */
-static bool symbol_same(const struct profile_row *a, const struct profile_row *b)
+static bool symbol_same(
+        const struct profile *p, const struct profile_row *a, const struct profile_row *b)
 {
 	if (a->symbol == NULL || b->symbol == NULL) {
 		return a->symbol == b->symbol;
 	}
-	return a->file == b->file && a->symbol->start == b->symbol->start &&
+	return row_file(p, a) == row_file(p, b) && a->symbol->start == b->symbol->start &&
 	       a->symbol->end == b->symbol->end;
 }
 
-static bool row_same(const struct profile_row *a, const struct profile_row *b)
+static bool row_same(
+        const struct profile *p, const struct profile_row *a, const struct profile_row *b)
 {
 	return a->address == b->address && a->key == b->key && a->dso == b->dso &&
-	       a->event == b->event && symbol_same(a, b);
+	       a->event == b->event && symbol_same(p, a, b);
 }
 
 /* self: unknown symbols go by their address in the object, callers by the ip. */
@@ -45,134 +74,405 @@ static struct profile_row row_key(
 	if (p->options.keys.chosen[FIELD_SYM] && f->symbol != NULL) {
 		key.object = f->object;
 		key.symbol = f->symbol;
-		key.file = p->dso[f->object];
 	} else if (p->options.keys.chosen[FIELD_SYM]) { /* as perf: by address only */
 		key.address = self ? f->address : f->ip;
 	}
 	return key;
 }
 
-static uint32_t row_hash(const struct profile_row *key)
+/* Of what a row has from its frame, and of what it has from its owner. */
+static uint64_t place_hash(const struct profile *p, const struct profile_row *key)
 {
 	uint64_t place = key->symbol != NULL ? key->symbol->start : key->address;
-	uint64_t h = hash_step(place, (uint64_t)key->key << 32 | key->dso);
 
-	return (uint32_t)(hash_u64(hash_step(h, (uint64_t)key->event << 32 | key->file)) >> 32);
+	return hash_u64(hash_step(place, (uint64_t)key->dso << 32 | row_file(p, key)));
 }
 
-static int row_index(struct folder *f, const struct profile_row *key, uint32_t *id)
+static uint64_t owner_hash(uint32_t event, uint32_t key)
 {
-	struct profile *p = f->p;
-	uint32_t hash = row_hash(key);
+	return hash_u64((uint64_t)event << 32 | key);
+}
+
+static uint32_t row_hash(const struct profile *p, const struct profile_row *key)
+{
+	return (uint32_t)((place_hash(p, key) ^ owner_hash(key->event, key->key)) >> 32);
+}
+
+static uint8_t hash_part(uint64_t hash, unsigned parts)
+{
+	return (uint8_t)((uint32_t)hash % parts);
+}
+
+static int split_frames(void *arg, unsigned worker, size_t block)
+{
+	struct profile *p = arg;
+	size_t i = block * FRAMES_BLOCK;
+	size_t end = p->counts.nframes - i < FRAMES_BLOCK ? p->counts.nframes : i + FRAMES_BLOCK;
+
+	(void)worker;
+	for (; i < end; i++) {
+		const struct profile_frame *f = &p->counts.frames[i];
+		struct profile_row as_caller = row_key(p, 0, f, false);
+		struct profile_row as_leaf = row_key(p, 0, f, true);
+
+		p->split->callers[i] = hash_part(place_hash(p, &as_caller), p->split->parts);
+		p->split->leaves[i] = hash_part(place_hash(p, &as_leaf), p->split->parts);
+	}
+	return 0;
+}
+
+/* One worker needs no split. */
+static int split_make(struct profile *p)
+{
+	const struct profile_counts *c = &p->counts;
+	struct profile_split *s;
+
+	if (p->nparts == 1) {
+		return 0;
+	}
+	s = p->split = calloc(1, sizeof(*s));
+	if (s == NULL) {
+		return SONDE_ENOMEM;
+	}
+	s->parts = p->nparts;
+	s->who = malloc(c->nwho + 1);
+	s->callers = malloc(c->nframes + 1);
+	s->leaves = malloc(c->nframes + 1);
+	if (s->who == NULL || s->callers == NULL || s->leaves == NULL) {
+		return SONDE_ENOMEM;
+	}
+	for (size_t i = 0; i < c->nwho; i++) {
+		s->who[i] = hash_part(owner_hash(c->who[i].event, c->who[i].key), s->parts);
+	}
+	return pool_run(p->nparts, (c->nframes + FRAMES_BLOCK - 1) / FRAMES_BLOCK, split_frames, p);
+}
+
+void profile_parts_free(struct profile *p)
+{
+	if (p->split != NULL) {
+		free(p->split->who);
+		free(p->split->callers);
+		free(p->split->leaves);
+		free(p->split);
+	}
+	for (unsigned i = 0; i < p->nparts && p->parts != NULL; i++) {
+		free(p->parts[i].rows);
+		free(p->parts[i].modes);
+	}
+	free(p->parts);
+	p->split = NULL;
+	p->parts = NULL;
+	p->nparts = 0;
+}
+
+size_t profile_chain_word(const struct profile *p, const struct profile_chain *c, uint32_t step)
+{
+	return c->first + (p->options.caller ? c->n - step : step - 1);
+}
+
+size_t profile_visits(const struct profile *p, unsigned part, struct profile_visit *at,
+        struct profile_visit *out, size_t room)
+{
+	const struct profile_split *split = p->split;
+	size_t n = 0;
+
+	for (; at->chain < p->counts.nchains; at->chain++, at->step = 0) {
+		const struct profile_chain *c = &p->counts.chains[at->chain];
+		uint32_t last = p->options.children ? c->n : 0;
+		unsigned wanted = 0;
+
+		if (c->samples == 0 || (c->hidden && p->options.named)) {
+			continue;
+		}
+		if (split != NULL) {
+			wanted = (part + split->parts - split->who[c->who]) % split->parts;
+		}
+		for (; at->step <= last; at->step++) {
+			if (n == room) {
+				return n;
+			}
+			at->frame = at->step == 0
+			                    ? c->leaf
+			                    : p->counts.words[profile_chain_word(p, c, at->step)];
+			out[n] = *at; /* no branch, which would be predicted wrong half the time */
+			n += split == NULL ||
+			     (at->step == 0 ? split->leaves : split->callers)[at->frame] == wanted;
+		}
+	}
+	return n;
+}
+
+static int row_add(struct folder *f, const struct profile_row *key, uint32_t *id)
+{
+	struct profile_part *part = f->part;
+	uint32_t hash = row_hash(f->p, key);
 	size_t at = hash;
 
 	TRY(index_room(&f->rows));
 	for (*id = index_next(&f->rows, hash, &at); *id != INDEX_NONE;
 	        at++, *id = index_next(&f->rows, hash, &at)) {
-		if (row_same(&p->rows[*id], key)) {
+		if (row_same(f->p, &part->rows[*id], key)) {
 			return 0;
 		}
 	}
-	if (p->nrows >= UINT32_MAX - 1 ||
-	        !array_reserve(&p->rows, &p->rows_cap, p->nrows + 1, sizeof(*key))) {
+	if (part->n >= UINT32_MAX - 1 ||
+	        !array_reserve(&part->rows, &part->cap, part->n + 1, sizeof(*key))) {
 		return SONDE_ENOMEM;
 	}
-	*id = (uint32_t)p->nrows;
-	p->rows[p->nrows] = *key;
-	p->rows[p->nrows].time = UINT64_MAX;
-	p->rows[p->nrows++].first_tid = UINT32_MAX;
+	*id = (uint32_t)part->n;
+	part->rows[part->n] = *key;
+	part->rows[part->n].time = UINT64_MAX;
+	part->rows[part->n++].first_tid = UINT32_MAX;
 	index_put(&f->rows, hash, at, *id);
-	if (!p->options.modes) {
+	if (!f->p->options.modes) {
 		return 0;
 	}
-	if (!array_reserve(&p->modes, &p->modes_cap, p->nrows * PROFILE_MODES, sizeof(*p->modes))) {
+	if (!array_reserve(&part->modes, &part->modes_cap, part->n * PROFILE_MODES,
+	            sizeof(*part->modes))) {
 		return SONDE_ENOMEM;
 	}
-	memset(p->modes + *id * (size_t)PROFILE_MODES, 0, PROFILE_MODES * sizeof(*p->modes));
+	memset(part->modes + *id * (size_t)PROFILE_MODES, 0, PROFILE_MODES * sizeof(*part->modes));
 	return 0;
 }
 
-/* Whom a frame's row is for: as leaf it may be another one than as caller. */
-static uint32_t row_for(const struct profile_frame *f, uint32_t who, bool self)
+/* Whom a frame's row is for, + 1: as leaf it may be another one than as caller. */
+static uint32_t row_for(const struct profile *p, const struct profile_visit *v)
 {
-	return who << 1 | (self && f->symbol == NULL && f->ip != f->address);
+	const struct profile_frame *f = &p->counts.frames[v->frame];
+	uint32_t who = p->counts.chains[v->chain].who;
+
+	return (who << 1 | (v->step == 0 && f->symbol == NULL && f->ip != f->address)) + 1;
 }
 
-/* A frame keeps the row that it was in last: mostly it is asked for the same again. */
-static int row_find(struct folder *f, uint32_t who, uint32_t frame, bool self, uint32_t *id)
+static struct profile_row visit_key(const struct profile *p, const struct profile_visit *v)
 {
-	struct profile_frame *fr = &f->p->counts.frames[frame];
-	uint32_t wanted = row_for(fr, who, self);
+	return row_key(
+	        p, p->counts.chains[v->chain].who, &p->counts.frames[v->frame], v->step == 0);
+}
 
-	if (fr->row_key != wanted) {
-		struct profile_row key = row_key(f->p, who, fr, self);
+/* What only the row of a chain's leaf counts. */
+static void leaf_count(struct folder *f, struct profile_chain *c, uint32_t row)
+{
+	struct profile_row *r = &f->part->rows[row];
 
-		TRY(row_index(f, &key, &fr->row));
-		fr->row_key = wanted;
+	c->row = row;
+	r->samples += c->samples;
+	r->period += c->period;
+	if (f->part->modes != NULL) {
+		f->part->modes[row * (size_t)PROFILE_MODES + f->p->counts.who[c->who].mode] +=
+		        c->period;
 	}
-	*id = fr->row;
-	return 0;
 }
 
-/* A chain as one of its rows sees it. */
-struct met {
-	const struct profile_chain *chain;
-	uint32_t mark; /* no other chain's */
-	uint32_t frame, step, depth; /* see struct profile_row */
-	bool kernel; /* what the row's level shows when this is its first sample */
-	bool unknown; /* the frame has no symbol */
-};
-
-static void row_count(struct profile_row *r, const struct met *met)
+static int visit_count(struct folder *f, const struct profile_visit *v)
 {
-	const struct profile_chain *c = met->chain;
+	struct profile *p = f->p;
+	struct profile_chain *c = &p->counts.chains[v->chain];
+	struct known_row *known = &f->known[v->frame];
+	uint32_t owner = row_for(p, v);
+	uint32_t depth = v->step == 0 ? c->n : c->n - v->step + 1;
+	struct profile_row *r;
 
+	if (known->owner != owner) {
+		struct profile_row key = visit_key(p, v);
+
+		key.first_chain = v->chain;
+		TRY(row_add(f, &key, &known->row));
+		known->owner = owner;
+	}
+	r = &f->part->rows[known->row];
+	if (v->step == 0) {
+		leaf_count(f, c, known->row);
+	} else if (p->rows_of != NULL) {
+		p->rows_of[profile_chain_word(p, c, v->step)] = known->row;
+	}
 	if (c->time < r->time || (c->time == r->time && c->first_tid < r->first_tid)) {
 		r->time = c->time;
-		r->first_pid = c->first_pid;
 		r->first_tid = c->first_tid;
-		r->first_frame = met->frame;
-		r->step = met->step;
-		r->kernel = met->kernel;
-		r->unknown = met->unknown;
-		r->hidden = c->hidden;
+		r->first_chain = v->chain;
+		r->step = v->step;
 	}
-	if (r->mark != met->mark) {
+	if (r->mark != v->chain + 1) {
+		r->mark = v->chain + 1;
 		r->children += c->period;
-		r->depth = met->depth > r->depth ? met->depth : r->depth;
-		r->mark = met->mark;
+		r->depth = depth > r->depth ? depth : r->depth;
+		r->refs += c->n != 0;
+	}
+	return 0;
+}
+
+/*
+ * Asks for the memory that a batch of visits will touch, so that the misses of the processor's
+ * caches overlap. Inline, because GCC leaves out calls of functions that do nothing but prefetch.
+ */
+#define ASKING static inline __attribute__((always_inline)) void
+
+ASKING row_prefetch(const struct profile_row *r)
+{
+	__builtin_prefetch(&r->address); /* what is compared and counted, on two lines mostly */
+	__builtin_prefetch(&r->event);
+}
+
+ASKING visits_prefetch(const struct folder *f, const struct profile_visit *v, size_t n)
+{
+	uint32_t hashes[BATCH];
+
+	for (size_t i = 0; i < n; i++) {
+		__builtin_prefetch(&f->known[v[i].frame]);
+		if (v[i].step == 0) {
+			__builtin_prefetch(&f->p->counts.frames[v[i].frame]);
+		}
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct known_row *known = &f->known[v[i].frame];
+
+		if (known->owner == row_for(f->p, &v[i])) {
+			row_prefetch(&f->part->rows[known->row]);
+		} else {
+			__builtin_prefetch(&f->p->counts.frames[v[i].frame]);
+		}
+	}
+	for (size_t i = 0; i < n; i++) {
+		hashes[i] = 0;
+		if (f->known[v[i].frame].owner != row_for(f->p, &v[i])) {
+			struct profile_row key = visit_key(f->p, &v[i]);
+
+			hashes[i] = row_hash(f->p, &key);
+			index_prefetch(&f->rows, hashes[i]);
+		}
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint32_t row = hashes[i] != 0 ? index_guess(&f->rows, hashes[i]) : INDEX_NONE;
+
+		if (row != INDEX_NONE) {
+			row_prefetch(&f->part->rows[row]);
+		}
 	}
 }
 
 /*
- * Counts a chain for its callers. The level of a frame where nothing is mapped is that of the frame
- * before it, in the order of the graph, beginning with the sample's own: so does perf.
+ * What a row has from its first sample. The level of a frame where nothing is mapped is that of the
+ * frame before it, in the order of the graph, beginning with the sample's own: so does perf.
  */
-static int callers_count(struct folder *f, const struct profile_chain *c, uint32_t mark)
+static void row_begin(const struct profile *p, struct profile_row *r)
 {
-	struct profile *p = f->p;
-	struct met met = {.chain = c, .mark = mark, .kernel = c->kernel};
+	const struct profile_chain *c = &p->counts.chains[r->first_chain];
+	const struct profile_frame *frames = p->counts.frames;
+	const uint32_t *words = p->counts.words;
 
-	for (uint32_t k = 0; k < c->n; k++) {
-		size_t word = c->first + (p->options.caller ? c->n - 1 - k : k);
-		uint32_t frame = p->counts.words[word];
-		uint32_t object = p->counts.frames[frame].object;
-		uint32_t row;
+	r->first_frame = r->step == 0 ? c->leaf : words[profile_chain_word(p, c, r->step)];
+	r->first_pid = c->first_pid;
+	r->hidden = c->hidden;
+	r->unknown = frames[r->first_frame].symbol == NULL;
+	r->kernel = c->kernel;
+	for (uint32_t step = r->step; step > 0; step--) {
+		uint32_t object = frames[words[profile_chain_word(p, c, step)]].object;
 
 		if (object != PROFILE_NONE) {
-			met.kernel = profile_is_kernel(p, object);
-		}
-		TRY(row_find(f, c->who, frame, false, &row));
-		met.frame = frame;
-		met.unknown = p->counts.frames[frame].symbol == NULL;
-		met.step = k + 1;
-		met.depth = c->n - k;
-		row_count(&p->rows[row], &met);
-		if (p->rows_of != NULL) {
-			p->rows_of[word] = row;
+			r->kernel = profile_is_kernel(p, object);
+			return;
 		}
 	}
+}
+
+static int part_fold(void *arg, unsigned worker, size_t part)
+{
+	struct profile *p = arg;
+	struct folder f = {.p = p, .part = &p->parts[part]};
+	struct profile_visit visits[BATCH], at = {0};
+	size_t n;
+	int rc = 0;
+
+	(void)worker;
+	f.known = calloc(p->counts.nframes + 1, sizeof(*f.known));
+	if (f.known == NULL) {
+		return SONDE_ENOMEM;
+	}
+	while (rc >= 0 && (n = profile_visits(p, (unsigned)part, &at, visits, BATCH)) > 0) {
+		visits_prefetch(&f, visits, n);
+		for (size_t i = 0; i < n && rc >= 0; i++) {
+			rc = visit_count(&f, &visits[i]);
+		}
+	}
+	index_fini(&f.rows);
+	free(f.known);
+	return rc;
+}
+
+/*
+ * Moves the rows of a part to their place among all rows, from its end, so that its memory shrinks
+ * as theirs grows.
+ */
+static void part_move(struct profile *p, struct profile_part *part)
+{
+	size_t left = part->n;
+
+	while (left > 0) {
+		size_t n = left % ROWS_AT_ONCE != 0 ? left % ROWS_AT_ONCE : ROWS_AT_ONCE;
+		struct profile_row *rest;
+
+		left -= n;
+		memcpy(p->rows + part->first + left, part->rows + left, n * sizeof(*p->rows));
+		rest = realloc(part->rows, (left + 1) * sizeof(*p->rows));
+		part->rows = rest != NULL ? rest : part->rows;
+	}
+	free(part->rows);
+}
+
+static int part_finish(void *arg, unsigned worker, size_t n)
+{
+	struct profile *p = arg;
+	struct profile_part *part = &p->parts[n];
+
+	(void)worker;
+	if (n != 0) {
+		part_move(p, part);
+	}
+	part->rows = NULL;
+	for (size_t i = 0; i < part->n; i++) {
+		row_begin(p, &p->rows[part->first + i]);
+	}
 	return 0;
+}
+
+static int modes_join(struct profile *p)
+{
+	p->modes = malloc((p->nrows + 1) * PROFILE_MODES * sizeof(*p->modes));
+	for (unsigned i = 0; i < p->nparts && p->modes != NULL; i++) {
+		const struct profile_part *part = &p->parts[i];
+
+		if (part->modes != NULL) {
+			memcpy(p->modes + part->first * PROFILE_MODES, part->modes,
+			        part->n * PROFILE_MODES * sizeof(*p->modes));
+		}
+	}
+	return p->modes != NULL ? 0 : SONDE_ENOMEM;
+}
+
+/* The first part's rows stay where they are, those of the others come after them. */
+static int rows_join(struct profile *p)
+{
+	struct profile_part *parts = p->parts;
+	struct profile_row *rows;
+
+	for (unsigned i = 0; i < p->nparts; i++) {
+		parts[i].first = p->nrows;
+		p->nrows += parts[i].n;
+	}
+	if (p->nrows >= UINT32_MAX) {
+		return SONDE_ENOMEM;
+	}
+	rows = parts[0].rows;
+	if (p->nparts > 1 || rows == NULL) {
+		rows = realloc(rows, (p->nrows + 1) * sizeof(*rows));
+	}
+	if (rows == NULL) {
+		return SONDE_ENOMEM;
+	}
+	p->rows = rows;
+	parts[0].rows = NULL;
+	TRY(pool_run(p->nparts, p->nparts, part_finish, p));
+	return p->options.modes ? modes_join(p) : 0;
 }
 
 /* Whether the filters hide the samples of a chain. */
@@ -189,104 +489,64 @@ static bool chain_hidden(const struct profile *p, const struct profile_chain *c)
 	       !pick_symbol(pick, profile_symbol(p, leaf->object, leaf->symbol), start, start);
 }
 
-static int chain_fold(struct folder *f, uint32_t chain)
+/* Counts chains for their events, and looks which ones are hidden. */
+static void chains_look(struct profile *p)
 {
-	struct profile *p = f->p;
-	struct profile_chain *c = &p->counts.chains[chain];
-	uint32_t event = p->counts.who[c->who].event;
-	struct profile_row *r;
-	struct met met;
+	for (size_t i = 0; i < p->counts.nchains; i++) {
+		struct profile_chain *c = &p->counts.chains[i];
+		uint32_t event = p->counts.who[c->who].event;
 
-	c->hidden = chain_hidden(p, c);
-	if (c->hidden && p->options.named) {
-		return 0;
-	}
-	p->totals[event] += c->period;
-	p->samples[event] += c->samples;
-	TRY(row_find(f, c->who, c->leaf, true, &c->row));
-	r = &p->rows[c->row];
-	r->samples += c->samples;
-	r->period += c->period;
-	if (p->modes != NULL) {
-		p->modes[c->row * (size_t)PROFILE_MODES + p->counts.who[c->who].mode] += c->period;
-	}
-	met = (struct met){.chain = c,
-	        .mark = chain + 1,
-	        .frame = c->leaf,
-	        .depth = c->n,
-	        .kernel = c->kernel,
-	        .unknown = p->counts.frames[c->leaf].symbol == NULL};
-	row_count(r, &met);
-	return p->options.children ? callers_count(f, c, chain + 1) : 0;
-}
-
-/*
- * Asking for the memory that a batch of chains will touch, so that the misses of the processor's
- * caches overlap. Inline, because GCC leaves out calls of functions that do nothing but prefetch.
- */
-#define ASKING static inline __attribute__((always_inline)) void
-
-ASKING frames_prefetch(const struct folder *f, const struct profile_chain *c, size_t n)
-{
-	const struct profile *p = f->p;
-	const struct profile_frame *frames = p->counts.frames;
-
-	for (size_t i = 0; i < n; i++) {
-		__builtin_prefetch(&frames[c[i].leaf]);
-		for (uint32_t k = 0; k < c[i].n && p->options.children; k++) {
-			__builtin_prefetch(&frames[p->counts.words[c[i].first + k]]);
+		c->hidden = c->samples == 0 || chain_hidden(p, c);
+		if (!c->hidden || !p->options.named) {
+			p->totals[event] += c->period;
+			p->samples[event] += c->samples;
 		}
 	}
 }
 
-ASKING row_prefetch(const struct folder *f, uint32_t who, uint32_t frame, bool self)
+/* For sonde_profile: numbers of rows in their parts become those of profile.rows. */
+static int part_renumber(void *arg, unsigned worker, size_t part)
 {
-	const struct profile_frame *fr = &f->p->counts.frames[frame];
+	struct profile *p = arg;
+	uint32_t first = (uint32_t)p->parts[part].first;
+	struct profile_visit visits[BATCH], at = {0};
+	size_t n;
 
-	if (fr->row_key == row_for(fr, who, self)) {
-		__builtin_prefetch(&f->p->rows[fr->row]);
-	} else {
-		struct profile_row key = row_key(f->p, who, fr, self);
+	(void)worker;
+	while ((n = profile_visits(p, (unsigned)part, &at, visits, BATCH)) > 0) {
+		for (size_t i = 0; i < n; i++) {
+			struct profile_chain *c = &p->counts.chains[visits[i].chain];
 
-		index_prefetch(&f->rows, row_hash(&key));
-	}
-}
-
-ASKING rows_prefetch(const struct folder *f, const struct profile_chain *c, size_t n)
-{
-	const struct profile *p = f->p;
-
-	for (size_t i = 0; i < n; i++) {
-		row_prefetch(f, c[i].who, c[i].leaf, true);
-		for (uint32_t k = 0; k < c[i].n && p->options.children; k++) {
-			row_prefetch(f, c[i].who, p->counts.words[c[i].first + k], false);
+			if (visits[i].step == 0) {
+				c->row += first;
+			} else if (p->rows_of != NULL) {
+				p->rows_of[profile_chain_word(p, c, visits[i].step)] += first;
+			}
 		}
 	}
+	return 0;
 }
 
 int profile_fold(struct profile *p)
 {
-	struct folder f = {.p = p};
-	size_t n = p->counts.nchains;
-	int rc = 0;
+	unsigned jobs = session_jobs(p->session);
 
+	chains_look(p);
 	if (p->options.children && (p->options.graph || p->options.named)) {
 		p->rows_of = malloc((p->counts.nwords + 1) * sizeof(*p->rows_of));
 		if (p->rows_of == NULL) {
 			return SONDE_ENOMEM;
 		}
 	}
-	for (size_t i = 0; i < n && rc >= 0; i++) {
-		if (i % BATCH == 0) {
-			size_t batch = n - i < BATCH ? n - i : BATCH;
-
-			frames_prefetch(&f, &p->counts.chains[i], batch);
-			rows_prefetch(&f, &p->counts.chains[i], batch);
-		}
-		rc = chain_fold(&f, (uint32_t)i);
+	p->parts = calloc(jobs, sizeof(*p->parts));
+	if (p->parts == NULL) {
+		return SONDE_ENOMEM;
 	}
-	index_fini(&f.rows);
-	return rc;
+	p->nparts = jobs;
+	TRY(split_make(p));
+	TRY(pool_run(jobs, jobs, part_fold, p));
+	TRY(rows_join(p));
+	return p->options.named ? pool_run(jobs, jobs, part_renumber, p) : 0;
 }
 
 /* What depends on whole rows: names of symbols that are wanted in part, totals of what is left. */
@@ -297,6 +557,9 @@ static void rows_hide(struct profile *p)
 	for (size_t e = 0; e < sonde_session_events(p->session); e++) {
 		p->shown_totals[e] = o->relative ? 0 : p->totals[e];
 		p->shown_samples[e] = o->relative ? 0 : p->samples[e];
+	}
+	if (o->symbol_part == NULL && !o->relative) {
+		return;
 	}
 	for (size_t i = 0; i < p->nrows; i++) {
 		struct profile_row *r = &p->rows[i];
@@ -363,12 +626,21 @@ int profile_run(struct profile *p)
 	TRY(profile_collect(p));
 	TRY(profile_fold(p));
 	rows_hide(p);
-	return p->options.graph ? profile_graph_prepare(p) : 0;
+	if (p->options.graph) {
+		TRY(profile_graph_prepare(p));
+	}
+	profile_parts_free(p);
+	if (!p->options.named) {
+		free(p->rows_of);
+		p->rows_of = NULL;
+	}
+	return 0;
 }
 
 void profile_fini(struct profile *p)
 {
 	profile_workers_free(p);
+	profile_parts_free(p);
 	field_source_fini(&p->source);
 	profile_counts_fini(&p->counts);
 	intern_fini(&p->names);
@@ -381,10 +653,6 @@ void profile_fini(struct profile *p)
 	free(p->rows);
 	free(p->modes);
 	free(p->refs);
-	free(p->spare);
-	free(p->sums);
-	free(p->buckets);
-	free(p->order);
 }
 
 const char *profile_symbol(const struct profile *p, uint32_t object, const struct symbol *sym)

@@ -4,14 +4,17 @@
 
 #include "core/array.h"
 #include "core/options.h"
+#include "core/pool.h"
 #include "inspect/header.h"
 #include "symbol/symbol.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MAX_STACK 127u
-#define AHEAD     8u /* rows that are prefetched before they are printed */
+#define MAX_STACK    127u
+#define AHEAD        8u /* rows that are prefetched before they are printed */
+#define ROWS_AT_ONCE 4096u
+#define GROUP_WORK   1024u
 
 void sonde_report_options_init(struct sonde_report_options *o)
 {
@@ -41,40 +44,170 @@ bool report_row_shown(const struct report *r, const struct profile_row *row)
 	       r->options.percent_limit * (double)r->profile.shown_totals[row->event];
 }
 
+static int workers_make(struct report *r)
+{
+	unsigned jobs = session_jobs(r->session);
+
+	r->workers = calloc(jobs, sizeof(*r->workers));
+	if (r->workers == NULL) {
+		return SONDE_ENOMEM;
+	}
+	for (r->nworkers = 0; r->nworkers < jobs; r->nworkers++) {
+		struct report *w = &r->workers[r->nworkers];
+
+		*w = *r;
+		w->text = w->cell = (struct text){0};
+		w->nodes = (struct profile_nodes){0};
+		w->cursor = calloc(1, sizeof(*w->cursor));
+		if (w->cursor == NULL) {
+			return SONDE_ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static void workers_free(struct report *r)
+{
+	for (unsigned i = 0; i < r->nworkers; i++) {
+		text_fini(&r->workers[i].text);
+		text_fini(&r->workers[i].cell);
+		profile_nodes_fini(&r->workers[i].nodes);
+		free(r->workers[i].cursor);
+	}
+	free(r->workers);
+}
+
+static int rows_widen(void *arg, unsigned worker, size_t block)
+{
+	struct report *r = arg;
+	struct report *w = &r->workers[worker];
+	size_t i = block * ROWS_AT_ONCE;
+	size_t end = r->norder - i < ROWS_AT_ONCE ? r->norder : i + ROWS_AT_ONCE;
+
+	for (; i < end; i++) {
+		const struct profile_row *row = &r->profile.rows[r->order[i]];
+
+		if (!row->hidden) {
+			report_columns_widen(w, row);
+		}
+	}
+	return w->cell.failed ? SONDE_ENOMEM : 0;
+}
+
+/* Columns as wide as all rows of an event need. */
+static int columns_widen(struct report *r)
+{
+	size_t blocks = (r->norder + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
+
+	report_columns_reset(r);
+	for (unsigned i = 0; i < r->nworkers; i++) {
+		memcpy(r->workers[i].width, r->width, sizeof(r->width));
+	}
+	TRY(pool_run(r->nworkers, blocks, rows_widen, r));
+	for (unsigned i = 0; i < r->nworkers; i++) {
+		for (unsigned k = 0; k < r->columns.n; k++) {
+			int width = r->workers[i].width[k];
+
+			r->width[k] = width > r->width[k] ? width : r->width[k];
+		}
+	}
+	for (unsigned i = 0; i < r->nworkers; i++) {
+		memcpy(r->workers[i].width, r->width, sizeof(r->width));
+	}
+	return 0;
+}
+
 int report_rows_select(struct report *r, uint32_t event)
 {
 	size_t shown = 0;
 
 	r->norder = 0;
-	report_columns_reset(r);
 	for (size_t i = 0; i < r->profile.nrows; i++) {
-		const struct profile_row *row = &r->profile.rows[i];
-
-		if (row->event != event) {
-			continue;
+		if (r->profile.rows[i].event == event) {
+			r->order[r->norder++] = (uint32_t)i;
 		}
-		if (!row->hidden && !r->options.json) {
-			report_columns_widen(r, row);
-		}
-		r->order[r->norder++] = (uint32_t)i;
+	}
+	if (!r->options.json) {
+		TRY(columns_widen(r));
 	}
 	TRY(report_order(r)); /* hidden rows too: they influence the order, see order.c */
 	for (size_t i = 0; i < r->norder; i++) {
-		if (!r->profile.rows[r->order[i]].hidden) {
+		const struct profile_row *row = &r->profile.rows[r->order[i]];
+
+		if (!row->hidden && report_row_shown(r, row)) {
 			r->order[shown++] = r->order[i];
 		}
 	}
 	r->norder = shown;
-	return r->cell.failed ? SONDE_ENOMEM : 0;
+	return 0;
 }
 
-static int put_row(struct report *r, const struct profile_row *row)
+/* Rows of an event, in groups of about the same work. */
+struct printing {
+	struct report *r;
+	size_t *ends; /* of groups, in the order of rows */
+	size_t n;
+};
+
+static int group_print(void *arg, unsigned worker, size_t group)
 {
-	report_columns_row(r, row);
-	if (r->profile.options.graph) {
-		TRY(report_graph(r, row));
+	const struct printing *x = arg;
+	struct report *w = &x->r->workers[worker];
+	size_t end = x->ends[group];
+
+	for (size_t i = group != 0 ? x->ends[group - 1] : 0; i < end; i++) {
+		const struct profile_row *row = &w->profile.rows[w->order[i]];
+
+		if (i + AHEAD < end) {
+			__builtin_prefetch(&w->profile.rows[w->order[i + AHEAD]].address);
+			__builtin_prefetch(&w->profile.rows[w->order[i + AHEAD]].period);
+		}
+		report_columns_row(w, row);
+		if (w->profile.options.graph) {
+			TRY(report_graph(w, row));
+		}
 	}
-	return report_flush(r, REPORT_FLUSH_ABOVE);
+	return w->text.failed || w->cell.failed ? SONDE_ENOMEM : 0;
+}
+
+static int group_write(void *arg, unsigned worker, size_t group)
+{
+	const struct printing *x = arg;
+
+	(void)group;
+	return report_flush(&x->r->workers[worker], 0);
+}
+
+/* Work is about the number of rows and of chains in their graphs. */
+static void groups_make(struct printing *x)
+{
+	const struct report *r = x->r;
+	size_t work = 0;
+
+	for (size_t i = 0; i < r->norder; i++) {
+		work += 1 + r->profile.rows[r->order[i]].refs;
+		if (work >= GROUP_WORK || i + 1 == r->norder) {
+			x->ends[x->n++] = i + 1;
+			work = 0;
+		}
+	}
+}
+
+static int put_rows(struct report *r)
+{
+	struct printing x = {.r = r, .ends = malloc((r->norder + 1) * sizeof(*x.ends))};
+	int rc;
+
+	if (x.ends == NULL) {
+		return SONDE_ENOMEM;
+	}
+	groups_make(&x);
+	rc = report_flush(r, 0);
+	if (rc >= 0) {
+		rc = pool_run_ordered(r->nworkers, x.n, group_print, group_write, &x);
+	}
+	free(x.ends);
+	return rc;
 }
 
 /* 843 -> "843 ", 1420 -> "1K" */
@@ -107,17 +240,7 @@ static int put_event(struct report *r, uint32_t event)
 		text_str(t, "\n#\n");
 		report_columns_titles(r);
 	}
-	for (size_t i = 0; i < r->norder; i++) {
-		const struct profile_row *row = &r->profile.rows[r->order[i]];
-
-		if (i + AHEAD < r->norder) {
-			__builtin_prefetch(&r->profile.rows[r->order[i + AHEAD]]);
-		}
-		if (!report_row_shown(r, row)) {
-			continue;
-		}
-		TRY(put_row(r, row));
-	}
+	TRY(put_rows(r));
 	text_str(t, "\n\n");
 	return 0;
 }
@@ -150,6 +273,7 @@ static int put_events(struct report *r)
 	if (r->options.json) {
 		return report_rows_json(r);
 	}
+	TRY(workers_make(r));
 	if (!r->options.quiet) {
 		if (r->options.header == SONDE_REPORT_HEADER_NONE) {
 			text_str(&r->text, "# To display the perf.data header info, please use "
@@ -285,8 +409,8 @@ int sonde_report_print(struct sonde_session *s, const struct sonde_report_option
 	pick_fini(&r.pick);
 	text_fini(&r.text);
 	text_fini(&r.cell);
+	workers_free(&r);
 	free(r.order);
 	free(r.cursor);
-	free(r.nodes.p);
 	return rc;
 }

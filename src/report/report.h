@@ -35,6 +35,9 @@ struct report {
 	size_t norder;
 	int width[FIELD_COUNT]; /* by number of the column */
 	struct profile_nodes nodes; /* graph nodes on the way down */
+	/* Copies, of which each has text, cell, cursor and nodes of its own. */
+	struct report *workers;
+	unsigned nworkers;
 };
 
 #define REPORT_FLUSH_ABOVE (64u << 10) /* bytes */

@@ -33,12 +33,14 @@
 #define CHAINS_H     (CHAINS_BASE + 0x4040)
 #define CHAINS_MARK  UINT64_C(0xfffffffffffff123) /* a context that nobody knows */
 #define CHAINS_TOTAL 210u
+#define CHAINS_WORDS (1u << 19)
 
 struct chains {
 	char folder[32];
 	char data[64], kallsyms[64];
-	uint64_t words[512];
+	uint64_t words[CHAINS_WORDS];
 	size_t n;
+	uint32_t state; /* of chains_lot */
 };
 
 static inline void chains_put(struct chains *c, uint64_t word)
@@ -90,8 +92,34 @@ static inline void chains_file(const char *path, const void *bytes, size_t n)
 	}
 }
 
+/* 0 to n - 1 */
+static inline unsigned chains_lot(struct chains *c, unsigned n)
+{
+	c->state = c->state * 1664525u + 1013904223u;
+	return (c->state >> 16) % n;
+}
+
+/*
+ * More samples, with chains of 1 to 12 frames: functions of kallsyms and addresses without symbols,
+ * some of them more than once in a chain.
+ */
+static inline void chains_random(struct chains *c, unsigned samples)
+{
+	for (unsigned i = 0; i < samples; i++) {
+		uint64_t chain[12];
+		unsigned n = 1 + chains_lot(c, 12);
+
+		for (unsigned k = 0; k < n; k++) {
+			uint64_t offset = 0x1000u * (1u + chains_lot(c, 4)) + chains_lot(c, 8);
+
+			chain[k] = chains_lot(c, 3) != 0 ? CHAINS_BASE + offset : offset;
+		}
+		chains_sample(c, 1 + chains_lot(c, 9), chain, n);
+	}
+}
+
 /* Header, one attr without ids, records. */
-static inline void chains_records(struct chains *c)
+static inline void chains_records(struct chains *c, unsigned more)
 {
 	static const uint64_t hfm[] = {CHAINS_H, CHAINS_F, CHAINS_MAIN};
 	static const uint64_t gfm[] = {CHAINS_G, CHAINS_F, CHAINS_MAIN};
@@ -124,10 +152,12 @@ static inline void chains_records(struct chains *c)
 	chains_sample(c, 40, hm, 2);
 	chains_sample(c, 50, ffm, 3);
 	chains_sample(c, 60, void_chain, 3);
+	chains_random(c, more);
 	c->words[6] = c->n * 8 - data;
 }
 
-static inline void chains_begin(struct chains *c)
+/* The recording, and after its samples so many more of random ones. */
+static inline void chains_begin_with(struct chains *c, unsigned more)
 {
 	static const char kallsyms[] = "ffffffff81000000 T _stext\n"
 	                               "ffffffff81001000 T main\n"
@@ -136,15 +166,21 @@ static inline void chains_begin(struct chains *c)
 	                               "ffffffff81004000 T h\n"
 	                               "ffffffff81005000 T _etext\n";
 
-	*c = (struct chains){.folder = "/tmp/sonde-chains-XXXXXX"};
+	memset(c, 0, sizeof(*c));
+	memcpy(c->folder, "/tmp/sonde-chains-XXXXXX", sizeof("/tmp/sonde-chains-XXXXXX"));
 	if (mkdtemp(c->folder) == NULL) {
 		abort();
 	}
 	(void)snprintf(c->data, sizeof(c->data), "%s/perf.data", c->folder);
 	(void)snprintf(c->kallsyms, sizeof(c->kallsyms), "%s/kallsyms", c->folder);
-	chains_records(c);
+	chains_records(c, more);
 	chains_file(c->data, c->words, c->n * 8);
 	chains_file(c->kallsyms, kallsyms, sizeof(kallsyms) - 1);
+}
+
+static inline void chains_begin(struct chains *c)
+{
+	chains_begin_with(c, 0);
 }
 
 static inline struct sonde_session *chains_open(const struct chains *c, unsigned jobs)

@@ -72,6 +72,111 @@ static void test_rows(unsigned jobs)
 	sonde_session_free(s);
 }
 
+/* A row as it follows from the samples one by one. */
+struct plain_row {
+	char name[24];
+	uint64_t samples, period, children;
+};
+
+enum { PLAIN_ROWS = 128 };
+
+static struct plain_row *plain_row(struct plain_row *rows, const char *name)
+{
+	struct plain_row *r = rows;
+
+	while (r->name[0] != 0 && strcmp(r->name, name) != 0) {
+		r++;
+	}
+	(void)snprintf(r->name, sizeof(r->name), "%s", name);
+	return r;
+}
+
+static void plain_add(
+        struct plain_row *rows, const struct sonde_event *e, const struct sonde_frame *leaf)
+{
+	struct plain_row *counted[16];
+	size_t n = 0;
+
+	for (const struct sonde_frame *f = leaf; f != NULL; f = f->caller) {
+		char name[24];
+		struct plain_row *r;
+		size_t i = 0;
+
+		(void)snprintf(name, sizeof(name), "0x%" PRIx64, f->address);
+		r = plain_row(rows, f->symbol != NULL ? f->symbol : name);
+		r->samples += f == leaf;
+		r->period += f == leaf ? e->sample->period : 0;
+		while (i < n && counted[i] != r) {
+			i++;
+		}
+		if (i == n) {
+			r->children += e->sample->period;
+			counted[n++] = r;
+		}
+	}
+}
+
+/* Rows that are not the plain ones, and how many there should be. */
+static size_t rows_wrong(const struct profile *p, struct plain_row *plain, size_t *rows)
+{
+	size_t wrong = 0;
+
+	for (size_t i = 0; i < p->nrows; i++) {
+		const struct profile_row *r = &p->rows[i];
+		const char *symbol = profile_symbol(p, r->object, r->symbol);
+		const struct plain_row *want;
+		char name[24];
+
+		(void)snprintf(name, sizeof(name), "0x%" PRIx64, r->address);
+		want = plain_row(plain, symbol != NULL ? symbol : name);
+		wrong += r->samples != want->samples || r->period != want->period ||
+		         r->children != want->children;
+	}
+	for (*rows = 0; plain[*rows].name[0] != 0;) {
+		++*rows;
+	}
+	return wrong;
+}
+
+/* Rows of random chains are those of a count without workers, chains or indexes. */
+static void test_plain(void)
+{
+	static const unsigned jobs[] = {1, 2, 3, 8};
+	static struct plain_row plain[PLAIN_ROWS];
+	static struct chains many;
+	struct sonde_session *s;
+	const struct sonde_event *e;
+	size_t rows;
+
+	chains_begin_with(&many, 30000);
+	s = chains_open(&many, 1);
+	while (sonde_session_next(s, &e) > 0) {
+		const struct sonde_frame *leaf;
+
+		if (sonde_session_frames(s, e, &leaf) > 0) {
+			plain_add(plain, e, leaf);
+		}
+	}
+	sonde_session_free(s);
+	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
+		struct profile_options o = by_symbol();
+		struct profile p;
+		char what[64];
+
+		o.children = o.graph = o.caller = true;
+		s = chains_open(&many, jobs[i]);
+		run(&p, s, &o);
+		(void)snprintf(what, sizeof(what), "random chains, jobs %u: sums", jobs[i]);
+		eq_u64(rows_wrong(&p, plain, &rows), 0, what);
+		(void)snprintf(what, sizeof(what), "random chains, jobs %u: rows", jobs[i]);
+		eq_u64(p.nrows, rows, what);
+		profile_fini(&p);
+		sonde_session_free(s);
+	}
+	ok(rows > 30, "random chains have rows with and without symbols");
+	chains_end(&many);
+}
+
 /* The outermost frames are kept where graphs begin at the caller, else those next to the leaf. */
 static void test_max_stack(void)
 {
@@ -169,7 +274,7 @@ static void test_graph(void)
 	eq_u64(nodes.n, 4, "of 10, 20 and 50 one is not below a tenth of 210");
 	eq_u64(root.below, 80, "which are together");
 	eq_str(node_name(&p, &nodes.p[3], 0), "f", "f calls itself");
-	free(nodes.p);
+	profile_nodes_fini(&nodes);
 	profile_fini(&p);
 	sonde_session_free(s);
 }
@@ -214,6 +319,7 @@ int main(void)
 	chains_begin(&chains);
 	test_rows(1);
 	test_rows(4);
+	test_plain();
 	test_max_stack();
 	test_filters();
 	test_graph();
