@@ -136,7 +136,7 @@ int session_window_open(struct session_worker *w, size_t window)
 /* Fetches the next records of the chunk or window; false: no more. */
 static bool refill(struct session_worker *w)
 {
-	const struct session_key *keys = w->keys.p + w->key;
+	const struct session_key *keys;
 	size_t left = w->keys.n - w->key;
 	size_t n = 1;
 
@@ -150,6 +150,7 @@ static bool refill(struct session_worker *w)
 	if (left == 0) {
 		return false;
 	}
+	keys = w->keys.p + w->key;
 	while (n < left && n < SESSION_BATCH &&
 	        (keys[n].place ^ keys[0].place) >> SESSION_SEQUENCE == 0) {
 		n++;
