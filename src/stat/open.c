@@ -232,7 +232,7 @@ static bool is_unsupported(int why)
 	return why == ENOENT || why == ENODEV || why == EOPNOTSUPP || why == ENXIO || why == EINVAL;
 }
 
-/* The event counts user space only, and says so; a name is better old than none. */
+/* Names an event that counts user space only by that; without memory it keeps its name. */
 static void rename_event(struct sonde_stat *s, size_t e, struct sonde_attr *attr)
 {
 	struct event *event = &s->events.v[e];
@@ -248,8 +248,8 @@ static void rename_event(struct sonde_stat *s, size_t e, struct sonde_attr *attr
 }
 
 /*
- * What else can be tried after an open failed; false: nothing. *asked is what other threads and cpus
- * are asked first when all of it was in vain here.
+ * Changes the attr after a failed open so that it may succeed; false: nothing left to try. *asked is
+ * the attr to begin with on other threads and cpus if none of the changes helps.
  */
 static bool ease(struct sonde_stat *s, size_t e, struct sonde_attr *asked, int why)
 {
@@ -271,9 +271,8 @@ static bool ease(struct sonde_stat *s, size_t e, struct sonde_attr *asked, int w
 }
 
 /* Errors to skip: threads of other users when counting all threads, and cpus that went off-line. */
-static bool is_elsewhere(struct sonde_stat *s, size_t i, int why)
+static bool is_elsewhere(struct sonde_stat *s, int cpu, int why)
 {
-	const int cpu = s->set.cpus[i / s->set.nthreads].cpu;
 	int64_t online;
 	char path[64];
 
@@ -332,7 +331,7 @@ static int open_cell(struct sonde_stat *s, size_t e, size_t i, int cgroup_fd)
 			continue;
 		}
 		o->attr = asked;
-		if (is_elsewhere(s, i, why)) {
+		if (is_elsewhere(s, cpu, why)) {
 			return 0;
 		}
 		return open_failed(s, e, why);

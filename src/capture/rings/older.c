@@ -50,7 +50,7 @@ static bool shrink(struct capture_rings *r)
 	return true;
 }
 
-/* Some PMUs know nothing of guests: they count them like everybody. */
+/* Some PMUs cannot distinguish guests and count them too. */
 static bool drop_guests(struct capture_rings *r, size_t e, int why)
 {
 	struct event *event = &r->plan->events.v[e];
@@ -64,7 +64,7 @@ static bool drop_guests(struct capture_rings *r, size_t e, int why)
 	return true;
 }
 
-/* The kernel's part of all events, when none of them is only for that. */
+/* Excludes the kernel from all events, unless one of them is for the kernel only. */
 static bool drop_kernel(struct capture_rings *r, int why)
 {
 	struct event_list *events = &r->plan->events;
@@ -91,7 +91,7 @@ static bool drop_kernel(struct capture_rings *r, int why)
 	return any;
 }
 
-/* A weak group (W) that cannot be scheduled as one becomes single events. */
+/* Splits a weak group (W) that cannot be scheduled into single events. */
 static bool break_weak_group(struct capture_rings *r, size_t e)
 {
 	const uint64_t leads = 1ULL << SONDE_FLAG_DISABLED | 1ULL << SONDE_FLAG_ENABLE_ON_EXEC;
