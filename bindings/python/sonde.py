@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reading perf.data files with libsonde: records as they stand in a file, and samples in order of time.
+"""Reading perf.data files with libsonde: records as in a file, and samples in time order.
 
     with sonde.File("perf.data") as file:
         for record in file:

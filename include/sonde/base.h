@@ -5,7 +5,7 @@
  * Threads: the library has no globals. A handle is used by one thread at a time; different handles
  * are independent.
  *
- * Options: NULL stands for the defaults, and so does a member that is 0, unless its comment names
+ * Options: NULL means the defaults, and so does a member that is 0, unless its comment names
  * another default. The first member of an option struct is its size; members that a caller compiled
  * against an older header does not have get their defaults. SONDE_EARG: the size is 0, or a caller
  * compiled against a newer header has set a member that this library does not know. A handle made

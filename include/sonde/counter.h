@@ -148,7 +148,7 @@ struct sonde_page_count {
 
 /*
  * Reads value, enabled and running of the counter whose page is mapped at `page`, while the kernel
- * may change it. cpu: NULL stands for sonde_page_cpu(). 1: *count is the live count and its times
+ * may change it. cpu: NULL means sonde_page_cpu(). 1: *count is the live count and its times
  * (up to now if the page has a clock). 0: the page gives no live count now, *count has
  * the kernel's last times only. SONDE_EIO: the page changed during thousands of tries.
  */

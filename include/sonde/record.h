@@ -28,7 +28,7 @@ extern "C" {
 
 /* ---- names ---- */
 
-/* "MMAP2", "FINISHED_ROUND": the name of a record type; NULL when nobody knows it. Static. */
+/* "MMAP2", "FINISHED_ROUND": the name of a record type; NULL when it is unknown. Static. */
 SONDE_API const char *sonde_record_type_name(uint32_t type);
 
 /*
@@ -37,7 +37,7 @@ SONDE_API const char *sonde_record_type_name(uint32_t type);
  */
 SONDE_API const char *sonde_record_misc_name(uint32_t type, uint16_t misc, unsigned i);
 
-/* "HOSTNAME": the name of header feature `bit`; NULL when nobody knows it. Static. */
+/* "HOSTNAME": the name of header feature `bit`; NULL when it is unknown. Static. */
 SONDE_API const char *sonde_feature_name(unsigned bit);
 
 /* ---- fields ---- */
@@ -106,13 +106,13 @@ SONDE_API void sonde_fields_free(struct sonde_fields *it);
 
 /*
  * Begins with the first field of a record that sonde_file_next gave. The walk borrows bytes of the
- * file, which must stay open. If the event of a sample is unknown, and for types nobody
- * knows, all of the body is REST. 0; SONDE_EARG: r is a gap.
+ * file, which must stay open. If the event of a sample, or the type, is unknown, all
+ * of the body is REST. 0; SONDE_EARG: r is a gap.
  */
 SONDE_API int sonde_file_record_fields(
         const struct sonde_file *f, const struct sonde_raw_record *r, struct sonde_fields *it);
 
-/* The same for header feature `bit` (0 .. 255); all REST when nobody knows it. 0; SONDE_ENOENT. */
+/* The same for header feature `bit` (0 .. 255); all REST when it is unknown. 0; SONDE_ENOENT. */
 SONDE_API int sonde_file_feature_fields(
         const struct sonde_file *f, unsigned bit, struct sonde_fields *it);
 
@@ -145,7 +145,7 @@ SONDE_API int sonde_fields_part(
 /*
  * A record that sonde_file_next gave, as a C struct. 1; 0: it is too short, what did not fit is 0.
  * *record is valid until the next call, what it points at until the file is closed (arrays of a
- * sample: until the next call). Negative: SONDE_EUNSUPPORTED: a type nobody knows, or a SAMPLE or
+ * sample: until the next call). Negative: SONDE_EUNSUPPORTED: an unknown type, or a SAMPLE or
  * READ whose event is unknown; SONDE_EARG: r is a gap; SONDE_ENOMEM.
  */
 SONDE_API int sonde_file_decode(struct sonde_file *f, const struct sonde_raw_record *r,

@@ -25,10 +25,10 @@ struct sonde_bytes {
 	size_t n;
 };
 
-/* Numbers, or structs, that stand one behind the other in the file: sonde_list_number, _get. */
+/* Numbers, or structs, that follow each other in the file: sonde_list_number, _get. */
 struct sonde_list {
 	uint64_t count;
-	const void *bytes; /* as they stand, not aligned */
+	const void *bytes; /* as in the file, not aligned */
 	size_t size; /* bytes */
 	bool swapped; /* not in this machine's byte order */
 	const void *field, *plan; /* of use to sonde_list_* only */
@@ -291,7 +291,7 @@ struct sonde_record_thread_map {
 
 /* CPU_MAP (74): what its type has, the rest is 0 */
 struct sonde_record_cpu_map {
-	uint16_t type; /* how the CPUs are told */
+	uint16_t type; /* form of the list */
 	uint16_t nr; /* CPUs, or words of the mask */
 	struct sonde_list cpus; /* CPU numbers; 65535: any; numbers */
 	uint16_t long_size; /* of a word: 4 or 8, bytes */
@@ -374,11 +374,11 @@ struct sonde_record_schedstat {
 	uint32_t cpu; /* CPU */
 	uint16_t version; /* of /proc/schedstat */
 	uint16_t domain; /* scheduling domain */
-	struct sonde_bytes counters; /* of that version, as they stand */
+	struct sonde_bytes counters; /* of that version, raw bytes */
 };
 
 /*
- * What stands behind a kernel's record: where and when it was written. The same of a sample, from
+ * The trailer of a kernel's record: where and when it was written. The same of a sample, from
  * its own fields. What the event does not record is 0.
  */
 struct sonde_record_trailer {

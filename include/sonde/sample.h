@@ -56,7 +56,7 @@ struct sonde_sample {
 	uint64_t id; /* of the event instance: IDENTIFIER or ID */
 	uint64_t stream_id;
 	uint32_t cpu;
-	uint64_t period; /* events this sample stands for; 1 when not recorded */
+	uint64_t period; /* number of events that the sample represents; 1 when not recorded */
 	uint64_t callchain_len; /* marks included */
 	const uint64_t *callchain; /* leaf first; with marks, see enum sonde_context_mark */
 	uint32_t raw_len;

@@ -31,7 +31,7 @@ struct sonde_session_options {
 	bool strict; /* damaged input is an error */
 	const char *symfs; /* look for objects below this directory; NULL: / */
 	const char *kallsyms; /* symbols of the kernel from this file; NULL: /proc/kallsyms */
-	bool no_demangle; /* names as they stand in the object */
+	bool no_demangle; /* names as in the object */
 	/* Called now and then during long work with parts done of total; from one thread at a time.
 	 */
 	void (*on_progress)(void *arg, uint64_t done, uint64_t total);

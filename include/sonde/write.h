@@ -106,7 +106,7 @@ SONDE_API int sonde_writer_mmap(struct sonde_writer *w, const struct sonde_write
 
 /*
  * A sample of an event, with the fields that its sample_type names, from s; registers are as many
- * as the attr's masks say. s->id 0 stands for the event's first id. Trace data is filled up with
+ * as the attr's masks say. s->id 0 means the event's first id. Trace data is filled up with
  * zeros to a multiple of 8 bytes. SONDE_EARG: an event without GROUP has not just one count, or
  * there are branches and not the counters that its branch_sample_type names; SONDE_ELIMIT: longer
  * than a record can be.

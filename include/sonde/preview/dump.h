@@ -24,7 +24,7 @@ struct sonde_dump_options {
 
 /*
  * Opens the file at path and prints its records. 0; 1: printed, but part of the file is missing;
- * SONDE_EARG: a type that nobody knows; or as sonde_file_open, or SONDE_EOUTPUT.
+ * SONDE_EARG: an unknown type; or as sonde_file_open, or SONDE_EOUTPUT.
  */
 SONDE_API int sonde_dump_print(const char *path, const struct sonde_dump_options *options,
         sonde_write_fn write, void *arg);

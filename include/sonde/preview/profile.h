@@ -183,7 +183,7 @@ SONDE_API struct sonde_profile_tree *sonde_profile_tree_new(
         struct sonde_profile *p, const struct sonde_profile_tree_options *options);
 SONDE_API void sonde_profile_tree_free(struct sonde_profile_tree *tree); /* NULL is fine */
 
-/* The root, which stands for all samples of the tree. */
+/* The root, which has all samples of the tree. */
 SONDE_API const struct sonde_profile_node *sonde_profile_tree_root(
         const struct sonde_profile_tree *tree);
 
