@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What changed from one recording to another, in percent of all periods: compare BEFORE AFTER */
+/* Prints the differences of two recordings, in percent of all periods: compare BEFORE AFTER */
 #include <sonde/preview/profile.h>
 
 #include <stdio.h>

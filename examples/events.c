@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Header, side-band and samples as perf script prints them: events FILE [FOLDER OF OBJECTS] */
+/* Prints header, side-band and samples as perf script does: events FILE [FOLDER OF OBJECTS] */
 #include <inttypes.h>
 #include <sonde/preview/session.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A report of one's own: functions of one recording or several, and who calls the first: profile FILE... */
+/* Prints functions of one recording or several, and the callers of the first: profile FILE... */
 #include <sonde/preview/profile.h>
 
 #include <stdio.h>
