@@ -5,6 +5,7 @@
 #include "abi/abi.h"
 #include "record/record.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <string.h>
 #if defined(__x86_64__) || defined(__i386__)
@@ -32,10 +33,14 @@ static int linux_open(
         const struct sonde_attr *attr, pid_t pid, int cpu, int group_fd, unsigned flags)
 {
 	uint8_t bytes[ATTR_SIZE_NOW];
+	int fd;
 
 	record_attr_encode(attr, bytes);
-	return (int)syscall(SYS_perf_event_open, bytes, pid, cpu, group_fd,
-	        (unsigned long)(HOST_OPEN_CLOEXEC | flags));
+	do { /* a signal such as that of Ctrl-C interrupts the call: its flag is read later */
+		fd = (int)syscall(SYS_perf_event_open, bytes, pid, cpu, group_fd,
+		        (unsigned long)(HOST_OPEN_CLOEXEC | flags));
+	} while (fd < 0 && errno == EINTR);
+	return fd;
 }
 
 static void *linux_map(int fd, size_t size, bool read_only)
