@@ -334,7 +334,7 @@ static int try_code(struct dl_phdr_info *info, size_t size, void *arg)
 	(void)size;
 	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
-		/* the loader's value */
+		/* NOLINTNEXTLINE(performance-no-int-to-ptr): the loader gives a number */
 		const uint8_t *code = (const uint8_t *)(info->dlpi_addr + ph->p_vaddr);
 
 		if (ph->p_type != PT_LOAD || (ph->p_flags & (PF_X | PF_R)) != (PF_X | PF_R)) {

@@ -62,8 +62,9 @@ static void make_file(void)
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		for (unsigned cpu = 0; cpu < CPUS; cpu++) {
 			for (unsigned i = 0; i < EACH; i++) {
-				uint64_t time = 1000 + (uint64_t)round * EACH * 2 + i * 2 +
-				                (i > EACH * 2 / 3 ? 9 : 0) + (cpu == 2);
+				uint64_t time = 1000 + (uint64_t)round * EACH * 2 +
+				                (uint64_t)i * 2 + (i > EACH * 2 / 3 ? 9 : 0) +
+				                (cpu == 2);
 
 				expect(time, 0, m.n);
 				make_sample(&m, 0x1000 + cpu, 100 + cpu, time);

@@ -225,19 +225,26 @@ static void test_running(void)
 	timeline_free(t);
 }
 
-static void add_ksymbol(struct timeline *t, struct bytes *b, uint64_t addr, uint32_t len, bool gone,
-        const char *name, uint64_t time)
+struct ksymbol {
+	uint64_t addr;
+	uint32_t len; /* bytes */
+	uint64_t time; /* ns */
+	bool gone; /* unregistered, not registered */
+	const char *name;
+};
+
+static void add_ksymbol(struct timeline *t, struct bytes *b, struct ksymbol k)
 {
 	struct record r = {.type = RECORD_KSYMBOL};
-	uint16_t kind[2] = {1, gone ? KSYMBOL_UNREGISTER : 0};
+	uint16_t kind[2] = {1, k.gone ? KSYMBOL_UNREGISTER : 0};
 
 	memset(b, 0, sizeof(*b));
-	memcpy(b->words, &addr, 8);
-	memcpy(b->words + 1, &len, 4);
+	memcpy(b->words, &k.addr, 8);
+	memcpy(b->words + 1, &k.len, 4);
 	memcpy((uint8_t *)b->words + 12, kind, 4);
-	memcpy(b->words + 2, name, strlen(name));
+	memcpy(b->words + 2, k.name, strlen(k.name));
 	r.body = (struct span){(const uint8_t *)b->words, 16 + 32};
-	(void)timeline_add(t, &r, false, time);
+	(void)timeline_add(t, &r, false, k.time);
 }
 
 static const char *code_at(const struct timeline *t, uint64_t time, uint64_t addr)
@@ -259,11 +266,11 @@ static void test_ksymbols(void)
 	struct record cut = {.type = RECORD_KSYMBOL, .body = {(const uint8_t *)b, 12}};
 
 	(void)timeline_add_thread(t, 0, 0);
-	add_ksymbol(t, &b[0], at, 0x100, false, "bpf_prog_a", 0);
-	add_ksymbol(t, &b[1], at, 0x100, true, "bpf_prog_a", 200);
-	add_ksymbol(t, &b[2], at, 0x80, false, "bpf_prog_b", 300);
-	add_ksymbol(t, &b[3], at + 0x1000, 0x40, false, "trampoline", 150);
-	add_ksymbol(t, &b[4], UINT64_MAX - 4, 0x40, true, "end", 400);
+	add_ksymbol(t, &b[0], (struct ksymbol){at, 0x100, 0, false, "bpf_prog_a"});
+	add_ksymbol(t, &b[1], (struct ksymbol){at, 0x100, 200, true, "bpf_prog_a"});
+	add_ksymbol(t, &b[2], (struct ksymbol){at, 0x80, 300, false, "bpf_prog_b"});
+	add_ksymbol(t, &b[3], (struct ksymbol){at + 0x1000, 0x40, 150, false, "trampoline"});
+	add_ksymbol(t, &b[4], (struct ksymbol){UINT64_MAX - 4, 0x40, 400, true, "end"});
 	(void)timeline_add(t, &cut, false, 500);
 	eq_u64(timeline_seal(t), 0, "a timeline of BPF programs is built");
 	eq_u64(diags.counts[SONDE_DIAG_DAMAGED], 1,
