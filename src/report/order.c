@@ -701,8 +701,8 @@ int report_order(struct report *r)
 
 	static_assert(sizeof(struct report_tree_node) >= 3 * sizeof(*s.keys), "keys and pairs");
 	s.keys = s.memory;
-	s.pairs = s.keys + rows;
 	if (s.memory != NULL && s.spare != NULL && s.begins != NULL) {
+		s.pairs = s.keys + rows;
 		rc = sort_all(&s);
 	}
 	free(s.memory);
