@@ -71,7 +71,7 @@ int switches_add(struct switches *s, uint32_t cpu, uint64_t time, struct timelin
 		return SONDE_ENOMEM;
 	}
 	c->disorder = c->disorder || (c->n != 0 && c->changes[c->n - 1].time > time);
-	c->changes[c->n++] = (struct switches_change){.time = time, .to = to};
+	c->changes[c->n++] = (struct switches_change){.time = time, .to = to, .from = from.tid};
 	if (time < c->first_time) {
 		c->first_time = time;
 		c->first = from;
@@ -113,6 +113,13 @@ int switches_seal(struct switches *s)
 	return 0;
 }
 
+/* Whether a switch between these two is missing. One switch may be recorded twice, by both threads. */
+static bool misses_switch(const struct switches_change *a, const struct switches_change *b)
+{
+	return b->from != a->to.tid && b->from != TIMELINE_NO_THREAD &&
+	       a->to.tid != TIMELINE_NO_THREAD && b->to.tid != a->to.tid;
+}
+
 struct timeline_thread switches_at(const struct switches *s, uint32_t cpu, uint64_t time)
 {
 	const struct switches_cpu *c;
@@ -132,5 +139,11 @@ struct timeline_thread switches_at(const struct switches *s, uint32_t cpu, uint6
 			high = mid;
 		}
 	}
-	return low != 0 ? c->changes[low - 1].to : c->first;
+	if (low == 0) {
+		return c->first;
+	}
+	if (low < c->n && misses_switch(&c->changes[low - 1], &c->changes[low])) {
+		return unknown;
+	}
+	return c->changes[low - 1].to;
 }

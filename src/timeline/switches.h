@@ -9,6 +9,7 @@
 struct switches_change {
 	uint64_t time; /* ns */
 	struct timeline_thread to;
+	uint32_t from; /* tid; TIMELINE_NO_THREAD: unknown */
 };
 
 struct switches_cpu {
@@ -33,6 +34,7 @@ void switches_fini(struct switches *s);
 int switches_add(struct switches *s, uint32_t cpu, uint64_t time, struct timeline_thread from,
         struct timeline_thread to);
 int switches_seal(struct switches *s);
+/* Unknown too if the next change ends another thread: a change in between was not recorded. */
 struct timeline_thread switches_at(const struct switches *s, uint32_t cpu, uint64_t time);
 
 #endif

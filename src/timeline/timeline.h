@@ -128,7 +128,8 @@ struct timeline_range {
 
 /*
  * The thread that ran on a processor at a time: the one that the last context switch at or before
- * it began, or the one that the first switch after it ended. Unknown where no switch says.
+ * it began, or the one that the first switch after it ended. Unknown where no switch says, and where
+ * the next switch ends another thread, because then the recording lacks a switch.
  */
 struct timeline_thread timeline_running(const struct timeline *t, uint32_t cpu, uint64_t time);
 

@@ -223,6 +223,18 @@ static void test_running(void)
 	eq_u64(timeline_running(t, 2, 50).tid, TIMELINE_NO_THREAD,
 	        "after a switch to an unknown thread none is known");
 	timeline_free(t);
+	t = timeline_new(&diags);
+	(void)timeline_add_switch(
+	        t, 2, 10, (struct timeline_thread){1, 1}, (struct timeline_thread){2, 2});
+	(void)timeline_add_switch(
+	        t, 2, 30, (struct timeline_thread){3, 3}, (struct timeline_thread){4, 4});
+	(void)timeline_add_switch(
+	        t, 2, 32, (struct timeline_thread){3, 3}, (struct timeline_thread){4, 4});
+	eq_u64(timeline_seal(t), 0, "a timeline that lacks a switch is built");
+	eq_u64(timeline_running(t, 2, 20).tid, TIMELINE_NO_THREAD,
+	        "no thread is known where a switch is missing");
+	eq_u64(timeline_running(t, 2, 31).tid, 4, "a switch may be recorded by both threads");
+	timeline_free(t);
 }
 
 struct ksymbol {

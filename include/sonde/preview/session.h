@@ -158,7 +158,8 @@ SONDE_API int sonde_session_next_mapping(
  * The thread that ran on a processor at a time (ns), from context switches: SWITCH and
  * SWITCH_CPU_WIDE records, or samples of sched:sched_switch where each switch is one. *thread has
  * pid UINT32_MAX where no record names the process; its name lives as long as the session. 1; 0: no
- * switch of the processor names a thread; SONDE_EARG: the session is not open.
+ * switch of the processor names a thread, or the next switch ends another thread, because the
+ * recording lacks one; SONDE_EARG: the session is not open.
  */
 SONDE_API int sonde_session_running(
         struct sonde_session *s, uint32_t cpu, uint64_t time, struct sonde_thread *thread);
