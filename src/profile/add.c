@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was counted of a session, to a profile by names. */
+/* Adds the counts of a session to a profile by name. */
 #include "profile/public.h"
 
 #include "core/array.h"
@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CPU_DIGITS 1 /* at least, in the text of a processor */
+#define CPU_DIGITS 1 /* minimum, in the text of a processor */
 
-/* An object of the session, when first asked for. */
+/* An object of the session, filled in at its first use. */
 struct adder_object {
 	bool known;
 	uint32_t path, bracketed; /* texts: "/lib/libc.so.6" and "[libc.so.6]" */
@@ -26,11 +26,11 @@ struct adder {
 	uint32_t *events; /* in `to`, by number in the session */
 	struct adder_object *objects;
 	/* in `to`, by number in `from` */
-	uint32_t *frames; /* only of those that chains hold, see profile_frame.same */
+	uint32_t *frames; /* only of frames that chains contain, see profile_frame.same */
 	uint32_t *keys; /* nabove frames for each vector of words */
 	uint32_t *groups; /* of who */
 	uint32_t *rows;
-	uint32_t *firsts; /* by vector: + 1, the row that has its first sample */
+	uint32_t *firsts; /* by vector: number of the row with its first sample, + 1 */
 };
 
 static int text_add(struct adder *a, const char *s, size_t n, uint32_t *id)
@@ -44,7 +44,7 @@ static int string_add(struct adder *a, const char *s, uint32_t *id)
 	return text_add(a, s, strlen(s), id);
 }
 
-/* ---- events: the second one of a name is the second one of that name ---- */
+/* ---- events: those with equal names are matched in their order ---- */
 
 static bool event_taken(const struct adder *a, size_t n, size_t event)
 {
@@ -81,7 +81,7 @@ static int event_add(struct adder *a, size_t event)
 
 /* ---- frames of code ---- */
 
-/* The texts of an object; code without a symbol is called as its object: "[libc.so.6]". */
+/* Adds the texts of an object; code without a symbol is named after its object: "[libc.so.6]". */
 static int object_add(struct adder *a, uint32_t object)
 {
 	const struct timeline *t = session_timeline(a->session);
@@ -139,7 +139,7 @@ static int frames_add(struct adder *a)
 
 /* ---- groups: frames of keys ---- */
 
-/* The text of a key's words, of the task that had them first. */
+/* Adds the text of a key's words, as in the row of their first sample. */
 static int key_add(struct adder *a, const uint32_t *words, uint8_t id,
         const struct profile_row *first, struct profile_named_frame *frame)
 {
@@ -230,7 +230,7 @@ static int groups_add(struct adder *a)
 
 /* ---- rows ---- */
 
-/* The text of the key sym where no symbol is known. */
+/* Adds the text of the key sym for a row without a symbol. */
 static int unknown_add(struct adder *a, const struct profile_row *row, uint32_t *id)
 {
 	uint32_t object = a->from.counts.frames[row->first_frame].object;
@@ -292,7 +292,7 @@ static int rows_add(struct adder *a)
 
 /* ---- chains ---- */
 
-/* Puts `more` items after the n of *to; the memory is taken over where there are none yet. */
+/* Appends `more` items to the n items of *to; if there are none yet, takes over the memory. */
 static bool items_take(void *to, size_t *cap, size_t n, void *from, size_t more, size_t size)
 {
 	void **mine = to, **theirs = from;
@@ -313,7 +313,7 @@ static bool items_take(void *to, size_t *cap, size_t n, void *from, size_t more,
 	return true;
 }
 
-/* Counts a chain for its rows and its event. */
+/* Counts a chain in its rows and its event. */
 static void chain_count(struct sonde_profile *p, const struct profile_chain *c, uint32_t mark)
 {
 	uint64_t period = profile_chain_period(c);
@@ -379,7 +379,7 @@ static int chains_add(struct adder *a)
 	return 0;
 }
 
-/* ---- all ---- */
+/* ---- the whole session ---- */
 
 static int count(struct adder *a)
 {
@@ -401,7 +401,7 @@ static int count(struct adder *a)
 		        sonde_session_events(a->session));
 	}
 	if (po.keys.chosen[FIELD_SYM] && !o->by_address) {
-		field_key_choose(&po.keys, FIELD_DSO); /* code without symbols goes by it */
+		field_key_choose(&po.keys, FIELD_DSO); /* names code without a symbol */
 	}
 	profile_init(&a->from, a->session, &po);
 	TRY(pick_init(&a->pick, a->session, &o->filter));

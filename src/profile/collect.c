@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* First pass, on all workers: samples to counts of distinct chains of frames. */
+/* First pass, on all workers: counts samples by distinct chain of frames. */
 #include "profile/profile.h"
 
 #include "abi/abi.h"
@@ -10,16 +10,16 @@
 #include <stdlib.h>
 
 /*
- * Recent look-ups in front of the indexes, which do not fit the processor's caches: a few hot
- * frames make most of all chains, and a few chains most of the samples. Places are direct-mapped, and
- * samples too until the memory grows, which it does where it forgets chains that come again.
+ * Caches of recent look-ups, as the indexes do not fit the processor's caches: a few hot frames
+ * make up most chains, and a few chains most samples. The cache of addresses is direct-mapped. So
+ * is the cache of samples at first; it grows if many evicted chains occur again.
  */
 #define RECENT      4096u
-#define RECENT_MORE 8u /* times as many samples, with as many slots for each */
+#define RECENT_MORE 8u /* slots per hash after the cache of samples grew */
 
 /*
- * What is not among them waits until there is a batch of it, so that the misses of the processor's
- * caches overlap.
+ * Samples that miss this cache wait until a batch is full, so that misses of the processor's caches
+ * overlap.
  */
 #define BATCH 32u
 
@@ -29,17 +29,17 @@ struct recent_place {
 	uint32_t frame; /* + 1; 0: free */
 };
 
-/* A sample, and its chain as it stands in the input. */
+/* A sample and its chain, which stays in the input. */
 struct recent_sample {
 	uint64_t hash, ip;
 	const uint64_t *chain;
 	uint32_t n; /* words of the chain */
 	uint32_t root, kernel_root, later_root, who, cpumode;
-	uint32_t id; /* of its chain, + 1; 0: free */
+	uint32_t id; /* number of its profile_chain, + 1; 0: free */
 };
 
 struct waiting_word {
-	struct recent_place place; /* frame 0: to be found by its address */
+	struct recent_place place; /* frame 0: must be looked up by address */
 	uint64_t address;
 	uint32_t object, hash;
 };
@@ -47,8 +47,8 @@ struct waiting_word {
 struct waiting_sample {
 	struct profile_chain chain;
 	struct recent_sample key;
-	size_t first; /* in the waiting words: the leaf, and behind it the chain */
-	bool stays; /* the words of the key stay where they are */
+	size_t first; /* index in the waiting words: of the leaf, which the chain follows */
+	bool stays; /* the words of the key remain valid, so the sample can be cached */
 };
 
 struct profile_worker {
@@ -57,9 +57,9 @@ struct profile_worker {
 	struct profile_counts counts;
 	struct recent_place places[RECENT];
 	struct recent_sample *samples;
-	size_t nslots; /* of a sample */
-	size_t forgotten; /* chains that were looked up again, since the last growth */
-	size_t looked_up;
+	size_t nslots; /* per hash of a sample */
+	size_t forgotten; /* misses whose chain was counted before, since the last check */
+	size_t looked_up; /* misses since the last check */
 	struct profile_who last;
 	uint32_t last_words[FIELD_KEY_WORDS_MAX]; /* the vector of last.key */
 	uint32_t last_who; /* PROFILE_NONE: none yet */
@@ -89,7 +89,7 @@ static struct recent_place *recent_place(struct profile_worker *w, uint32_t root
 	return &w->places[hash_u64(ip ^ (uint64_t)root << 40) & (RECENT - 1)];
 }
 
-/* Makes an address the last of the waiting words, where there is room for it. */
+/* Appends an address to the waiting words, which have room for it. */
 static void word_add(struct profile *p, struct profile_worker *w, const struct timeline_view *v,
         uint32_t mode, uint64_t ip)
 {
@@ -109,7 +109,7 @@ static void word_add(struct profile *p, struct profile_worker *w, const struct t
 	}
 	at = frame_locate(&w->frames_of, v, mode, ip);
 	key = (struct profile_frame){
-	        .ip = needs_chains(p) ? ip : at.address, /* of use for callers only */
+	        .ip = needs_chains(p) ? ip : at.address, /* only callers use it */
 	        .address = at.address,
 	        .object = at.object};
 	*word = (struct waiting_word){.place = place,
@@ -119,7 +119,7 @@ static void word_add(struct profile *p, struct profile_worker *w, const struct t
 	index_prefetch(&w->counts.places, word->hash);
 }
 
-/* Gives the waiting words their frames. */
+/* Looks up the frames of the waiting words. */
 static int words_resolve(struct profile *p, struct profile_worker *w)
 {
 	if (!array_reserve(&w->frames, &w->frames_cap, w->nwords, sizeof(*w->frames))) {
@@ -148,13 +148,13 @@ static int words_resolve(struct profile *p, struct profile_worker *w)
 	return 0;
 }
 
-/* The leaf and the chain to the waiting words. */
+/* Appends the leaf and the chain to the waiting words. */
 static int words_add(struct profile *p, struct profile_worker *w, const struct session_sample *s,
         struct frame_chain *chain, uint32_t *n)
 {
 	uint32_t max = p->options.max_stack;
 	uint64_t left =
-	        p->options.caller ? UINT64_MAX : max; /* the outermost are kept, see below */
+	        p->options.caller ? UINT64_MAX : max; /* keeps the outermost frames, see below */
 	size_t first = w->nwords + 1;
 	uint64_t ip;
 	int rc = 0;
@@ -202,7 +202,7 @@ static int who_find(
 	return 0;
 }
 
-/* The slots where a sample is remembered: w->nslots, the newest first. */
+/* Returns the w->nslots cache slots of a sample, the newest first. */
 static struct recent_sample *recent_slots(struct profile_worker *w, uint64_t hash)
 {
 	return &w->samples[(hash & (RECENT - 1)) * w->nslots];
@@ -218,7 +218,7 @@ static void recent_put(struct profile_worker *w, const struct recent_sample *key
 	slots[0] = *key;
 }
 
-/* Remembers more samples when a quarter of those that were looked up are of known chains. */
+/* Makes the cache of samples larger if over a quarter of its misses have known chains. */
 static void recent_grow(struct profile_worker *w)
 {
 	struct recent_sample *old = w->samples, *samples;
@@ -229,7 +229,7 @@ static void recent_grow(struct profile_worker *w)
 	samples = w->forgotten > w->looked_up / 4
 	                  ? calloc((size_t)RECENT * RECENT_MORE, sizeof(*samples))
 	                  : NULL;
-	if (samples != NULL) { /* it works without, too */
+	if (samples != NULL) { /* else the small cache stays in use */
 		w->samples = samples;
 		w->nslots = RECENT_MORE;
 		for (size_t i = 0; i < RECENT; i++) {
@@ -276,13 +276,13 @@ static int waiting_count(struct profile *p, struct profile_worker *w)
 	w->forgotten += w->nwaiting - (w->counts.nchains - known);
 	w->nwaiting = 0;
 	w->nwords = 0;
-	if (needs_chains(p)) { /* without, a look-up costs less than a bigger memory */
+	if (needs_chains(p)) { /* without chains, look-ups cost less than a larger cache */
 		recent_grow(w);
 	}
 	return 0;
 }
 
-/* The sample's words as a key; false when they do not stay where they are. */
+/* Makes the cache key of a sample; false: its words are in a buffer that is reused. */
 static bool recent_key(const struct profile_worker *w, const struct session_sample *s,
         const struct frame_chain *chain, uint32_t who, struct recent_sample *out)
 {

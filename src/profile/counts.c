@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Distinct frames, chains of frames, and whom they belong to: each is stored once and has a number.
- */
+/* Distinct frames, chains of frames, and their owners: each is stored once and numbered. */
 #include "profile/profile.h"
 
 #include "core/array.h"
@@ -9,9 +8,9 @@
 
 #include <stdlib.h>
 
-#define IDS_MAX        (UINT32_MAX / 2 - 1) /* a bit of the number is used by rows.c */
+#define IDS_MAX        (UINT32_MAX / 2 - 1) /* rows.c uses one bit of the number */
 #define CHAINS_AT_ONCE 4096u
-#define AHEAD          16u /* chains whose slots of an index are asked for */
+#define AHEAD          16u /* chains whose index slots are prefetched */
 
 void profile_counts_drop_indexes(struct profile_counts *c)
 {
@@ -83,7 +82,7 @@ int profile_who_add(struct profile_counts *c, const struct profile_who *key, uin
 	return 0;
 }
 
-/* The frame that stands for the symbol of frame `id`, which may be the first to have it. */
+/* Sets *same to the frame that represents the symbol of frame `id`: `id` itself if it is new. */
 static int symbol_add(struct profile_counts *c, uint32_t id, bool by_address, uint32_t *same)
 {
 	const struct profile_frame *f = &c->frames[id];
@@ -171,7 +170,7 @@ uint32_t profile_chain_hash(const struct profile_chain *c, const uint32_t *words
 	return (uint32_t)(hash_u64(h) >> 32);
 }
 
-/* The chains differ in nothing but how often they were met; a's hash was found to be b's. */
+/* Whether two chains with equal hashes differ only in their counts. */
 static bool chain_same(const struct profile_counts *c, const struct profile_chain *a,
         const struct profile_chain *b, const uint32_t *words)
 {
@@ -210,15 +209,15 @@ int profile_chain_add(
 }
 
 /*
- * Joining what workers counted. Numbers are few: one worker's after the other's are added to the
- * first one's. Chains are many: all workers copy pieces of them with the new numbers, then each
- * looks for equal ones in its part of all hashes.
+ * Joins the counts of workers. Keys, owners and frames are few: one thread adds those of each
+ * worker to those of the first. Chains are many: all workers copy pieces of them with the new
+ * numbers, then each merges equal chains in its share of all hashes.
  */
 struct joined { /* a worker's counts */
 	struct profile_counts *from;
 	uint32_t *who, *frames, *keys; /* numbers in the joined counts */
-	size_t chains, words; /* where its own begin */
-	size_t pieces; /* of it and of all workers before it */
+	size_t chains, words; /* index of its first ones in the joined counts */
+	size_t pieces; /* sum of its own and of all workers before it */
 };
 
 struct join {
@@ -284,7 +283,7 @@ static int join_piece(void *arg, unsigned worker, size_t piece)
 	return 0;
 }
 
-/* Equal chains are counted in the first one; the others have no samples. */
+/* Adds the counts of equal chains to the first one, and sets those of the others to 0. */
 static int join_equal(void *arg, unsigned worker, size_t part)
 {
 	const struct join *x = arg;

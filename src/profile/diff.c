@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Differences: rows of two profiles are paired by their texts. */
+/* Differences: pairs the rows of two profiles by their texts. */
 #define _GNU_SOURCE /* qsort_r */
 #include "profile/public.h"
 
@@ -9,7 +9,7 @@
 
 struct pair {
 	struct sonde_profile_pair shown;
-	size_t event; /* number in `after`; events that only `before` has follow */
+	size_t event; /* number in `after`; the events found only in `before` come after these */
 };
 
 struct sonde_profile_diff {
@@ -17,10 +17,10 @@ struct sonde_profile_diff {
 	struct pair *pairs;
 	size_t npairs;
 	size_t *events; /* pair.event for each event of `before` */
-	struct index rows; /* of `after`, which are the first pairs */
+	struct index rows; /* of `after`, which come first in pairs */
 };
 
-/* The second event of a name is paired with the second one of that name. */
+/* Events with equal names are paired in their order. */
 static size_t event_after(const struct sonde_profile_diff *d, size_t event)
 {
 	const char *name = d->before->events[event].name;

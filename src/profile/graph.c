@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Call graphs. A row's graph is never stored: it starts as the list of chains that meet the row,
- * and is opened level by level; what lies below the limit is dropped at once.
+ * Call graphs. A row's graph is never stored: it starts as the list of chains that contain the row,
+ * and is opened level by level; branches below the limit are dropped at once.
  */
 #include "profile/profile.h"
 
@@ -27,11 +27,11 @@ static bool row_wants(const struct profile *p, const struct profile_row *row)
 	return (p->options.fractal || weight >= graph_limit(p, row->event)) && weight != 0;
 }
 
-/* The chains of a part's rows that have a graph. */
+/* The refs of a part's rows with graphs. */
 struct part_refs {
-	uint64_t *wanted; /* a bit for each of its rows */
-	size_t n; /* of all its rows */
-	size_t most; /* of one row */
+	uint64_t *wanted; /* a bit for each row: it has a graph */
+	size_t n; /* sum of all rows */
+	size_t most; /* maximum of one row */
 	size_t first;
 };
 
@@ -199,7 +199,7 @@ uint64_t profile_graph_samples(const struct profile *p, const struct profile_nod
 	return n;
 }
 
-/* Frames that all chains of the node share. */
+/* Adds the next frames to the node as long as all its chains share them. */
 static void node_extend(const struct profile *p, struct profile_node *node)
 {
 	for (;;) {
@@ -217,7 +217,7 @@ static void node_extend(const struct profile *p, struct profile_node *node)
 	}
 }
 
-/* Sums by the next frame; the number of frames met, which are in out->order. */
+/* Sums the periods by next frame. Returns the number of distinct frames, which out->order lists. */
 static size_t node_sums(const struct profile *p, const struct profile_node *node, uint32_t depth,
         struct profile_nodes *out)
 {
@@ -238,8 +238,9 @@ static size_t node_sums(const struct profile *p, const struct profile_node *node
 }
 
 /*
- * Whether x comes in front of y. perf's trees have the objects that it met last first: those of the
- * list of build ids come first, as the header is read first, then the others as they are mapped.
+ * Whether object x comes before y. perf's trees have the objects that it met last first; it meets
+ * those in the list of build ids first, as it reads the header first, then the others as they are
+ * mapped.
  */
 static bool object_before(const struct profile *p, uint32_t x, uint32_t y)
 {
@@ -266,7 +267,7 @@ bool profile_frame_before(
 	return x->address != y->address ? x->address > y->address : x->ip > y->ip;
 }
 
-/* Most first; then by what the branches begin with. */
+/* Orders nodes by weight, the heaviest first, then by their first frames. */
 static bool node_before(
         const struct profile *p, const struct profile_node *a, const struct profile_node *b)
 {
@@ -293,7 +294,7 @@ static void nodes_sort(const struct profile *p, struct profile_node *nodes, size
 	}
 }
 
-/* The least that a node below needs to be shown. */
+/* Returns the smallest sum of periods of a shown child. */
 static uint64_t node_limit(const struct profile *p, uint32_t event, struct profile_node *node,
         const struct profile_nodes *out, size_t met)
 {
@@ -319,7 +320,7 @@ int profile_graph_expand(const struct profile *p, uint32_t event, struct profile
 	met = node_sums(p, node, depth, out);
 	good = array_reserve(&out->p, &out->cap, out->n + met + 1, sizeof(*out->p));
 	limit = node_limit(p, event, node, out, met);
-	if (node->whole) { /* shares are of what ends there too */
+	if (node->whole) { /* shares include chains that end here */
 		rest.sum = node->sum - node->below;
 	}
 	for (size_t i = 0; i < met; i++) {
@@ -342,7 +343,7 @@ int profile_graph_expand(const struct profile *p, uint32_t event, struct profile
 	for (size_t i = 0; i < node->nrefs; i++) {
 		out->spare[i] = node->refs[i];
 	}
-	/* hidden ones go behind the visible ones */
+	/* refs of hidden branches come after those of visible ones */
 	for (size_t i = 0; i < node->nrefs; i++) {
 		uint32_t frame = profile_graph_step(p, out->spare[i], depth);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames, groups and rows of a profile by names: each is stored once; frames and rows are sorted. */
+/* Frames, groups and rows of a profile by name: each is stored once; frames and rows are sorted. */
 #define _GNU_SOURCE /* qsort_r */
 #include "profile/public.h"
 
@@ -70,7 +70,7 @@ static const char *text_of(const struct sonde_profile *p, uint32_t id)
 	return id != PROFILE_NONE ? intern_text(&p->texts, id) : NULL;
 }
 
-/* What is shown of a new row, but its sums. */
+/* Fills in the public members of a new row, without its sums. */
 static int row_show(struct sonde_profile *p, struct profile_named_row *row)
 {
 	const char **texts = arena_alloc(&p->arena, p->nkeys * sizeof(*texts));
@@ -166,7 +166,7 @@ static int compare_rows(const void *a, const void *b, void *arg)
 	return profile_texts_compare(p, x, y);
 }
 
-/* 0 .. n - 1 in order; NULL: no memory. */
+/* Returns the numbers 0 .. n - 1, sorted; NULL: out of memory. */
 static uint32_t *numbers_sort(
         struct sonde_profile *p, size_t n, int (*compare)(const void *a, const void *b, void *arg))
 {

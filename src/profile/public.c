@@ -102,7 +102,7 @@ const struct sonde_error *sonde_profile_error(const struct sonde_profile *p)
 	return error_show(&p->error);
 }
 
-/* The words of a failure in a session are the profile's too. */
+/* Copies the error of a session to the profile. */
 static int add_failed(struct sonde_profile *p, const struct sonde_session *s, int rc)
 {
 	const struct sonde_error *e = sonde_session_error(s);

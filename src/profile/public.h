@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside of sonde/preview/profile.h: a profile by names. What a struct profile counted of one session
- * is added to it with texts instead of objects, symbols and numbers of that session:
+ * Private to profile: profiles by name (sonde/preview/profile.h). The counts of a struct profile of
+ * one session are added with texts instead of objects, symbols and numbers of that session:
  *
  *	struct profile                        struct sonde_profile
  *	frames (ip, object, symbol)     ->    frames (name, path, kind)
@@ -21,16 +21,16 @@
 struct profile_named_frame {
 	struct sonde_profile_frame shown;
 	uint32_t name, dso; /* texts */
-	uint64_t detail; /* the address where frames differ by it; of a key its number */
-	uint64_t value; /* of a key */
+	uint64_t detail; /* the address, or 0 if it does not matter; of a key's frame, the key */
+	uint64_t value; /* frame of a key: the value */
 };
 
 struct profile_named_row {
 	struct sonde_profile_row shown;
 	uint32_t group;
-	uint32_t dso, symbol; /* texts; PROFILE_NONE: rows are not made by it */
+	uint32_t dso, symbol; /* texts; PROFILE_NONE: not a key */
 	bool known; /* symbol is the name of a function */
-	uint32_t mark; /* of the chain that counted last */
+	uint32_t mark; /* of the last counted chain */
 	uint64_t time; /* ns, of the first sample */
 	uint32_t first_tid;
 };
@@ -38,9 +38,9 @@ struct profile_named_row {
 struct sonde_profile {
 	struct sonde_profile_options options;
 	struct error error;
-	int failed; /* for good, by the options or while a session was added: the status; else 0 */
+	int failed; /* status of wrong options or a failed addition, for all later calls; 0 */
 	uint8_t keys[FIELD_COUNT]; /* as chosen */
-	uint8_t above[FIELD_COUNT]; /* those of the sample, not of its frame */
+	uint8_t above[FIELD_COUNT]; /* keys of the sample, not of its frame */
 	unsigned nkeys, nabove;
 	struct field_key_choice choice;
 	struct intern texts;
@@ -53,7 +53,7 @@ struct sonde_profile {
 	struct profile_chain *chains; /* `who` is the group, `leaf` a frame */
 	size_t nchains, chains_cap;
 	uint32_t *words; /* frames */
-	uint32_t *rows_of; /* rows of words; NULL without children */
+	uint32_t *rows_of; /* row of each of words; NULL without children */
 	size_t nwords, words_cap, rows_of_cap;
 	struct profile_named_row *rows;
 	size_t nrows, rows_cap;
@@ -77,16 +77,16 @@ static inline uint32_t *profile_group(const struct sonde_profile *p, uint32_t gr
 	return p->groups + (size_t)group * (1 + p->nabove);
 }
 
-/* The number of frame (name, dso, shown.kind, detail), which is added when it is new. SONDE_ENOMEM. */
+/* Finds a frame by (name, dso, shown.kind, detail), or adds it; *id: its number. SONDE_ENOMEM. */
 int profile_named_frame_add(
         struct sonde_profile *p, const struct profile_named_frame *key, uint32_t *id);
 /* The same for a group, a vector of the event and frames. */
 int profile_group_add(struct sonde_profile *p, const uint32_t *vector, uint32_t *id);
 /* The same for row (group, dso, symbol, known). */
 int profile_row_add(struct sonde_profile *p, const struct profile_named_row *key, uint32_t *id);
-/* Adds what was counted in a session. */
+/* Counts the samples of a session and adds them. */
 int profile_add(struct sonde_profile *p, struct sonde_session *s);
-/* The order of rows by their texts. */
+/* Compares rows by their texts, as strcmp does. */
 int profile_texts_compare(const struct sonde_profile *p, const struct sonde_profile_row *x,
         const struct sonde_profile_row *y);
 /* Numbers frames and rows in the order in which they are shown. SONDE_ENOMEM. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Second pass, on all workers: distinct chains are folded into rows. Each worker looks at all
- * chains and makes the rows of its part of all frames, so that nothing has to be merged.
+ * Second pass, on all workers: folds distinct chains into rows. Each worker reads all chains and
+ * makes the rows of its share of all (frame, owner) pairs, so that rows need no merging.
  */
 #include "profile/profile.h"
 
@@ -13,18 +13,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define BATCH        256u /* visits whose memory is asked for at once */
+#define BATCH        256u /* visits whose memory is prefetched together */
 #define FRAMES_BLOCK 16384u
 #define ROWS_AT_ONCE 65536u
 
-/* A row's part is the sum of its frame's and its owner's, modulo the number of parts. */
+/* The part of a row is the sum of its frame's and its owner's part, modulo the number of parts. */
 struct profile_split {
 	unsigned parts;
 	uint8_t *who;
-	uint8_t *callers, *leaves; /* by frame, which as leaf may belong to another row */
+	uint8_t *callers, *leaves; /* by frame: as a leaf, it may belong to another row */
 };
 
-/* A row that was looked up: mostly a frame is asked for the same again. */
+/* The last row that was found for a frame: the next look-up is often for the same owner. */
 struct known_row {
 	uint32_t owner; /* see row_for */
 	uint32_t row;
@@ -37,13 +37,13 @@ struct folder {
 	struct known_row *known; /* by frame */
 };
 
-/* The short name of the object that the row's symbol is in; 0 without one. */
+/* Returns the id of the short name of the object that contains the row's symbol; 0: no symbol. */
 static uint32_t row_file(const struct profile *p, const struct profile_row *row)
 {
 	return row->symbol != NULL ? p->dso[row->object] : 0;
 }
 
-/* As in perf copies of one file, in containers for example, have one row for a function. */
+/* As in perf, copies of one file, in containers for example, share one row per function. */
 static bool symbol_same(
         const struct profile *p, const struct profile_row *a, const struct profile_row *b)
 {
@@ -61,7 +61,7 @@ static bool row_same(
 	       a->event == b->event && symbol_same(p, a, b);
 }
 
-/* self: unknown symbols go by their address in the object, callers by the ip. */
+/* Without a symbol, a leaf (self) has its address in the object as key, a caller its ip. */
 static struct profile_row row_key(
         const struct profile *p, uint32_t who, const struct profile_frame *f, bool self)
 {
@@ -80,7 +80,7 @@ static struct profile_row row_key(
 	return key;
 }
 
-/* Of what a row has from its frame, and of what it has from its owner. */
+/* Hashes the members that a row has from its frame; owner_hash those from its owner. */
 static uint64_t place_hash(const struct profile *p, const struct profile_row *key)
 {
 	uint64_t place = key->symbol != NULL ? key->symbol->start : key->address;
@@ -121,7 +121,7 @@ static int split_frames(void *arg, unsigned worker, size_t block)
 	return 0;
 }
 
-/* One worker needs no split. */
+/* Assigns owners and frames to parts; not needed with one worker. */
 static int split_make(struct profile *p)
 {
 	const struct profile_counts *c = &p->counts;
@@ -194,7 +194,7 @@ size_t profile_visits(const struct profile *p, unsigned part, struct profile_vis
 			at->frame = at->step == 0
 			                    ? c->leaf
 			                    : p->counts.words[profile_chain_word(p, c, at->step)];
-			out[n] = *at; /* no branch, which would be predicted wrong half the time */
+			out[n] = *at; /* without a branch, which would often be mispredicted */
 			n += split == NULL ||
 			     (at->step == 0 ? split->leaves : split->callers)[at->frame] == wanted;
 		}
@@ -235,7 +235,7 @@ static int row_add(struct folder *f, const struct profile_row *key, uint32_t *id
 	return 0;
 }
 
-/* Whom a frame's row is for, + 1: as leaf it may be another one than as caller. */
+/* Returns the owner of a frame's row, + 1; bit 0 of the owner: a leaf with a row of its own. */
 static uint32_t row_for(const struct profile *p, const struct profile_visit *v)
 {
 	const struct profile_frame *f = &p->counts.frames[v->frame];
@@ -250,7 +250,7 @@ static struct profile_row visit_key(const struct profile *p, const struct profil
 	        p, p->counts.chains[v->chain].who, &p->counts.frames[v->frame], v->step == 0);
 }
 
-/* What only the row of a chain's leaf counts. */
+/* Counts a chain in the row of its leaf: samples, periods and modes. */
 static void leaf_count(struct folder *f, struct profile_chain *c, uint32_t row)
 {
 	struct profile_row *r = &f->part->rows[row];
@@ -302,14 +302,14 @@ static int visit_count(struct folder *f, const struct profile_visit *v)
 }
 
 /*
- * Asks for the memory that a batch of visits will touch, so that the misses of the processor's
- * caches overlap. Inline, because GCC leaves out calls of functions that do nothing but prefetch.
+ * Prefetches the memory that a batch of visits will access, so that misses of the processor's
+ * caches overlap. Inline, because GCC removes calls of functions that only prefetch.
  */
 #define ASKING static inline __attribute__((always_inline)) void
 
 ASKING row_prefetch(const struct profile_row *r)
 {
-	__builtin_prefetch(&r->address); /* what is compared and counted, on two lines mostly */
+	__builtin_prefetch(&r->address); /* compared and counted members: mostly two cache lines */
 	__builtin_prefetch(&r->event);
 }
 
@@ -351,8 +351,9 @@ ASKING visits_prefetch(const struct folder *f, const struct profile_visit *v, si
 }
 
 /*
- * What a row has from its first sample. The level of a frame where nothing is mapped is that of the
- * frame before it, in the order of the graph, beginning with the sample's own: so does perf.
+ * Sets the members of a row that come from its first sample. As in perf, a frame without a mapping
+ * has the level (kernel or user) of the frame before it, in graph order; the leaf has the level of
+ * the sample.
  */
 static void row_begin(const struct profile *p, struct profile_row *r)
 {
@@ -400,8 +401,8 @@ static int part_fold(void *arg, unsigned worker, size_t part)
 }
 
 /*
- * Moves the rows of a part to their place among all rows, from its end, so that its memory shrinks
- * as theirs grows.
+ * Moves the rows of a part to their position in p->rows, the last ones first, and shrinks the part
+ * meanwhile, so that memory is not needed twice.
  */
 static void part_move(struct profile *p, struct profile_part *part)
 {
@@ -449,7 +450,7 @@ static int modes_join(struct profile *p)
 	return p->modes != NULL ? 0 : SONDE_ENOMEM;
 }
 
-/* The first part's rows stay where they are, those of the others come after them. */
+/* Extends the memory of the first part's rows, and appends the rows of the other parts. */
 static int rows_join(struct profile *p)
 {
 	struct profile_part *parts = p->parts;
@@ -489,7 +490,7 @@ static bool chain_hidden(const struct profile *p, const struct profile_chain *c)
 	       !pick_symbol(pick, profile_symbol(p, leaf->object, leaf->symbol), start, start);
 }
 
-/* Counts chains for their events, and looks which ones are hidden. */
+/* Adds chains to the totals of their events, and marks the hidden ones. */
 static void chains_look(struct profile *p)
 {
 	for (size_t i = 0; i < p->counts.nchains; i++) {
@@ -504,7 +505,7 @@ static void chains_look(struct profile *p)
 	}
 }
 
-/* For sonde_profile: numbers of rows in their parts become those of profile.rows. */
+/* For sonde_profile: converts numbers of rows in their parts to indexes in profile.rows. */
 static int part_renumber(void *arg, unsigned worker, size_t part)
 {
 	struct profile *p = arg;
@@ -549,7 +550,7 @@ int profile_fold(struct profile *p)
 	return p->options.named ? pool_run(jobs, jobs, part_renumber, p) : 0;
 }
 
-/* What depends on whole rows: names of symbols that are wanted in part, totals of what is left. */
+/* Hides rows whose symbol does not contain symbol_part, and sums the totals of the other rows. */
 static void rows_hide(struct profile *p)
 {
 	const struct profile_options *o = &p->options;

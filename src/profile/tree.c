@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trees of calls. A node has the paths of the samples below it; opening it deals them out to its
- * children by their next step, within the node's own part of one array, so that nothing has to be
- * undone when it is closed.
+ * Trees of calls. A node has the paths of its samples. Opening the node groups them by child,
+ * within the node's range of one array, so that closing it has nothing to restore.
  *
- *	paths   [ all of the root's                      ]
- *	        [ those that end here | child 1 | child 2 ]     after the root was opened
+ *	paths   [ all paths of the root                   ]
+ *	        [ paths that end here | child 1 | child 2 ]     after the root was opened
  */
 #include "profile/public.h"
 
@@ -15,9 +14,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* What one chain adds to a tree: its steps below the root. */
+/* The frames of one chain below the root of a tree. */
 struct path {
-	const uint32_t *frames; /* the first after the keys; tree.step leads to the next */
+	const uint32_t *frames; /* the first one after the keys; the next is tree.step away */
 	uint32_t nframes, group;
 	uint64_t samples, period;
 };
@@ -36,26 +35,26 @@ struct sonde_profile_tree {
 	int step; /* from a frame to the next in profile.words: 1 or -1 */
 	unsigned nkeys; /* levels above the frames */
 	struct branch root;
-	struct path *spare; /* as many as the root has */
-	struct branch *made; /* children of the node that is opened, as they are met */
+	struct path *spare; /* room for the paths of the root */
+	struct branch *made; /* children of the node being opened, in the order of its paths */
 	size_t nmade, made_cap;
-	uint32_t *slots; /* by frame: + 1, its number in made */
+	uint32_t *slots; /* by frame: index in made, + 1; 0: none */
 };
 
 /* ---- the root ---- */
 
-/* Where a chain goes below the row: its first step in the chain, and how many there are. */
+/* The frames of a chain below the row: index of the first one, and their number. */
 struct way {
 	uint32_t first, n;
 };
 
-/* Rows are of sampled functions: up from there, or all of the way down to it. */
+/* For rows of sampled functions only: up to the callers, or down from the outermost caller. */
 static struct way way_of_leaf(const struct profile_chain *c, bool up)
 {
 	return (struct way){.first = up ? 1 : c->n - 1, .n = up && c->n != 0 ? c->n - 1 : c->n};
 }
 
-/* Up from where the row is first, down from where it is last: recursion is one row. */
+/* With recursion, a row is several times in a chain: up from the first time, down from the last. */
 static struct way way_of_row(const struct sonde_profile *p, const struct profile_chain *c,
         uint32_t row, bool up, bool *found)
 {
@@ -73,7 +72,7 @@ static struct way way_of_row(const struct sonde_profile *p, const struct profile
 	return (struct way){.first = at - 1, .n = at};
 }
 
-/* Makes the path of a chain; false: it is not in the tree. */
+/* Makes the path of a chain; false: the chain is not in the tree. */
 static bool path_make(
         const struct sonde_profile_tree *t, const struct profile_chain *c, struct path *path)
 {
@@ -105,7 +104,7 @@ static bool path_ends(const struct sonde_profile_tree *t, const struct path *pat
 	return depth >= t->nkeys + path->nframes;
 }
 
-/* The frame that a path goes to from a node at `depth`; it does not end there. */
+/* Returns the next frame of a path after a node at `depth`; the path does not end in that node. */
 static uint32_t path_step(
         const struct sonde_profile_tree *t, const struct path *path, uint32_t depth)
 {
@@ -115,7 +114,7 @@ static uint32_t path_step(
 	return path->frames[(ptrdiff_t)t->step * (ptrdiff_t)(depth - t->nkeys)];
 }
 
-/* Counts a path for a node at `depth` that it comes to. */
+/* Counts a path in a node at `depth`. */
 static void branch_count(const struct sonde_profile_tree *t, struct branch *b,
         const struct path *path, uint32_t depth)
 {
@@ -209,7 +208,7 @@ const struct sonde_profile_node *sonde_profile_tree_root(const struct sonde_prof
 
 /* ---- nodes ---- */
 
-/* The child for a frame among those that were made; NULL: no memory. */
+/* Returns the child for a frame, made if necessary; NULL: out of memory. */
 static struct branch *made_get(struct sonde_profile_tree *t, uint32_t frame)
 {
 	if (t->slots[frame] == 0) {
@@ -244,7 +243,7 @@ static int children_count(struct sonde_profile_tree *t, const struct branch *nod
 	return 0;
 }
 
-/* Gives each child its part of the node's paths; those that end in the node come first. */
+/* Groups the node's paths by child; paths that end in the node come first. */
 static void paths_deal(struct sonde_profile_tree *t, struct branch *node)
 {
 	uint32_t depth = node->shown.depth;
@@ -255,7 +254,7 @@ static void paths_deal(struct sonde_profile_tree *t, struct branch *node)
 		t->made[i].paths = at;
 	}
 	if (t->nmade == 1 && at == node->paths) {
-		return; /* all go the same way */
+		return; /* all paths lead to one child */
 	}
 	memcpy(t->spare, node->paths, node->npaths * sizeof(*t->spare));
 	for (size_t i = 0; i < node->npaths; i++) {
@@ -294,7 +293,7 @@ static int children_make(struct sonde_profile_tree *t, struct branch *node)
 	size_t n = t->nmade;
 	struct branch *children;
 
-	assert(n != 0); /* the node has more below it */
+	assert(n != 0); /* shown.more is set */
 	children = malloc(n * sizeof(*children));
 	if (children == NULL) {
 		return SONDE_ENOMEM;
@@ -345,7 +344,7 @@ void sonde_profile_tree_close(struct sonde_profile_tree *t, const struct sonde_p
 		while (at != shown && at->next == NULL) {
 			struct branch *parent = at->parent->inside;
 
-			free(parent->shown.children->inside); /* the memory of all of them */
+			free(parent->shown.children->inside); /* the array of all children */
 			parent->shown.children = NULL;
 			at = &parent->shown;
 		}
