@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The call graph of a row as whole chains: chains with equal frames are merged, those with most
- * samples first. Sorted by frames, equal chains are neighbours, and all chains that continue
- * another one precede it; chains of equal weight keep this order, as in perf.
+ * The call graph of a row as whole chains: equal chains are merged, and the heaviest are printed
+ * first. Chains are sorted by frames first, so that equal ones are neighbours and longer chains
+ * come before the chains they begin with; as in perf, chains of equal weight keep this order.
  */
 #define _GNU_SOURCE /* qsort_r */
 #include "report/report.h"
@@ -12,7 +12,7 @@
 struct run { /* chains that are equal from the row on */
 	size_t first;
 	uint64_t periods, samples; /* of chains that end there */
-	uint64_t all_periods, all_samples; /* of these and of chains that continue */
+	uint64_t all_periods, all_samples; /* of these, and of longer chains that begin alike */
 	uint32_t n; /* number of frames */
 };
 
@@ -95,7 +95,7 @@ static size_t runs_make(
 	return nruns;
 }
 
-/* Adds the chains that continue a run; they precede it. */
+/* Adds the longer chains that begin with the frames of a run; they come before it. */
 static void run_add_all(const struct profile *p, const struct profile_ref *refs, struct run *run)
 {
 	run->all_periods = run->periods;

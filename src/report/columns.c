@@ -4,8 +4,8 @@
  *
  * Without --fields, or with "+...": overheads, samples and periods as switched on, the added
  * fields, then the words of --sort; rows are ordered by overhead first. With --fields: its words,
- * then those of --sort that are not among them; rows are ordered by --sort, then by the fields that
- * are not among it. As in perf.
+ * then the words of --sort that --fields lacks; rows are ordered by --sort, then by the fields that
+ * --sort lacks. As in perf.
  */
 #include "report/report.h"
 
@@ -229,7 +229,7 @@ uint64_t report_columns_rank(const struct report *r, const struct profile_row *r
 	return f->total != NULL ? ~number : field_rank(f, number);
 }
 
-/* NULL: it is unknown, or no text. */
+/* Returns the text of a column; NULL: unknown, or the column has no texts. */
 static const char *column_text(const struct report *r, const struct profile_row *row, unsigned id)
 {
 	const struct field *f = field_at(id);
@@ -244,7 +244,7 @@ static const char *column_text(const struct report *r, const struct profile_row 
 	return f->text_of != NULL ? f->text_of(&p->source, column_number(r, row, id)) : NULL;
 }
 
-/* What is no text; width: of the column. */
+/* Returns the value of a column without texts; width: of the column. */
 static struct field_value column_value(
         const struct report *r, const struct profile_row *row, unsigned id, int width)
 {

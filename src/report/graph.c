@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The call graph of a row: a tree in lines of "|--1.23%--name", or whole chains. */
+/* Prints the call graph of a row as a tree, in lines such as "|--1.23%--name", or as chains. */
 #include "report/report.h"
 
 #include "core/array.h"
@@ -8,12 +8,12 @@
 
 #define MARGIN 12
 
-/* One level on the way down: nodes[first .. end) and how the lines of deeper levels begin. */
+/* One open level of the tree: nodes[first .. end), and the prefix of deeper lines. */
 struct level {
 	size_t first, end, next;
-	size_t last; /* also when it is not shown */
-	uint64_t total; /* periods that shares are of */
-	size_t indent; /* length of the level's own beginning in the prefix */
+	size_t last; /* the last node, shown or not */
+	uint64_t total; /* periods that are 100 % */
+	size_t indent; /* length of the prefix of the level's own lines */
 };
 
 void report_graph_name(struct report *r, const struct profile_frame *f)
@@ -50,8 +50,8 @@ void report_graph_value(struct report *r, uint64_t periods, uint64_t samples, ui
 	}
 }
 
-/* Lines of a node's frames from `from` on, behind the prefix; the first follows what is there
- * already. */
+/* Prints a line for each of a node's frames [from, end); the first one continues the present line,
+ * the others begin with the prefix. */
 static void put_frames(struct report *r, const struct profile_node *node, uint32_t from,
         uint32_t end, const struct text *prefix)
 {
@@ -73,7 +73,7 @@ static void put_node(struct report *r, uint64_t total, size_t at, bool last, str
 	uint64_t samples = profile_graph_samples(&r->profile, node);
 
 	if (samples == 0 && r->options.graph_value == SONDE_REPORT_VALUE_COUNT) {
-		return; /* only chains that end above, which perf does not count there */
+		return; /* only chains that end above this node, which perf does not count */
 	}
 	if (node->nrefs != 0) {
 		text_bytes(&r->text, prefix->p, prefix->n);
@@ -87,7 +87,7 @@ static void put_node(struct report *r, uint64_t total, size_t at, bool last, str
 	put_frames(r, node, 0, node->n, prefix);
 }
 
-/* Leaves the first branches; what they leave is one branch without frames when shares add up. */
+/* Keeps the first branches. With fractal shares, the others become one branch without frames. */
 static void branches_cut(struct report *r, struct level *level)
 {
 	struct profile_node rest = {0};
@@ -150,14 +150,14 @@ static int put_below(struct report *r, uint32_t event, size_t at, struct text *p
 	return rc;
 }
 
-/* One root that has all of the row's weight is printed without a percentage. */
+/* Prints a single root, which has all of the row's weight, without a percentage. */
 static int put_single(struct report *r, const struct profile_row *row, struct text *prefix)
 {
 	struct profile_node *node = &r->nodes.p[1];
-	uint32_t skip = r->symbol_first ? 1 : 0; /* the row's own name, as in perf */
+	uint32_t skip = r->symbol_first ? 1 : 0; /* as in perf, without the row's own name */
 	uint32_t end = node->n;
 
-	/* as in perf, the limit of branches is one for the lines of this first branch too */
+	/* as in perf, the limit of branches also limits the lines of this branch */
 	if (r->options.graph_branches != 0 && end - skip > r->options.graph_branches) {
 		end = skip + r->options.graph_branches;
 	}

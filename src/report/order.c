@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The order of a report's rows: by what is sorted by, numbers most first, keys by their texts.
+ * Sorts the rows of a report by the sort keys: numbers from the largest down, keys by their texts.
  *
- * Each thing that counts is made a column of numbers that rise as wanted. Texts become numbers by
- * rank. Among symbols the known come first, by name, then the unknown, by address; objects that are
- * not known are the last ones. With call graphs, rows with the same Children are ordered by the
- * length of their graphs, so that callers are above callees. So does perf.
+ * Each criterion becomes a column of numbers to sort in rising order; texts are replaced by their
+ * ranks. Rows with symbols come first, by name, then rows without one, by address; unknown objects
+ * come last. With call graphs, rows with the same Children are ordered by the length of their
+ * graphs, so that callers are above callees. As in perf.
  *
- * Mostly the rows are sorted by the columns, as many at once as fit a number. But two of perf's
- * comparisons are no order:
- * - lengths of graphs are compared only when the first samples of both rows are of one thread, so a
- *   may be above b by their graphs, b above c and c above a by their names;
- * - addresses are compared by the sign of their difference: three wild ones may go round in a ring.
- * What perf prints then depends on the trees that it inserts its rows into: the first one as
- * samples come, comparing only keys; the last one as rows are printed, in the order of the first.
- * Here the same trees are made. Found with recordings that were made for it. What is not made: rows
- * that perf has twice until they are joined, as it does not find the first one in a tree.
+ * Usually rows are sorted by the columns, as many at once as fit into 64 bits. But two of perf's
+ * comparisons are not transitive:
+ * - lengths of graphs are compared only if the first samples of both rows are from the same thread,
+ *   so a may be above b by their graphs, and b above c and c above a by their names;
+ * - addresses are compared by the sign of their 64-bit difference, so three distant addresses may
+ *   each come before the next, in a circle.
+ * Then perf's output depends on the trees into which it inserts rows: the first tree in the order
+ * of samples, comparing keys only; the last tree in the order of the previous one. This file builds
+ * the same trees; they were derived from perf's output for recordings made for this purpose. One
+ * effect is not reproduced: perf sometimes does not find an existing row in a tree, and has it
+ * twice until both are joined.
  */
 #include "report/report.h"
 
@@ -26,29 +28,29 @@
 #include <stdlib.h>
 
 enum column_kind {
-	BY_WORD, /* what the user can sort by */
+	BY_WORD, /* a field of --sort or --fields */
 	BY_NAME, /* of the symbol */
-	BY_ADDRESS, /* signed, and round in a ring; only among rows without symbols */
-	BY_DSO, /* not among rows without symbols */
+	BY_ADDRESS, /* by sign of the difference; only between rows without symbols */
+	BY_DSO, /* not between rows without symbols */
 	BY_KNOWN,
-	BY_START, /* of the symbol; signed, and round in a ring */
-	BY_DEPTH, /* of the graph; only among rows of one thread */
+	BY_START, /* of the symbol; by sign of the difference */
+	BY_DEPTH, /* of the graph; only between rows of one thread */
 	BY_TIME, /* of the first sample */
 	BY_FIRST_TID,
-	BY_STEP, /* in the chain of the first sample */
+	BY_STEP, /* position in the chain of the first sample */
 };
 
 struct column {
 	enum column_kind kind;
-	unsigned word; /* of report_list */
-	uint64_t low, high; /* of its keys that are not 0 */
-	unsigned bits; /* of key - low + 1; 0: all keys are one */
+	unsigned word; /* id in report_list */
+	uint64_t low, high; /* range of its keys other than 0 */
+	unsigned bits; /* width of key - low + 1; 0: all keys are equal */
 };
 
 #define PLAN_MAX (3 * FIELD_COUNT)
 #define NOWHERE  UINT32_MAX
 
-/* Columns that fit one number side by side, the last one in the lowest bits. */
+/* Columns that are packed into one 64-bit number, the last one in the lowest bits. */
 struct packed {
 	unsigned first, end;
 };
@@ -57,7 +59,7 @@ struct packed {
 struct plan {
 	struct column columns[PLAN_MAX];
 	unsigned n;
-	unsigned depth; /* where BY_DEPTH is, or would be; NOWHERE */
+	unsigned depth; /* index where BY_DEPTH is, or would be inserted; NOWHERE */
 	struct packed packed[PLAN_MAX];
 	unsigned npacked;
 };
@@ -65,26 +67,26 @@ struct plan {
 /* Texts that are ranked. */
 enum ranked { BY_COMM, BY_OBJECT, BY_SYMBOL, RANKED };
 
-struct named { /* a thing with a text, to be ranked */
+struct named { /* a text to be ranked */
 	const char *text;
 	uint32_t id;
-	bool last; /* behind all others, whatever its text */
+	bool last; /* after all others, whatever its text is */
 };
 
 struct sorter {
 	struct report *r;
-	void *memory; /* of keys and pairs, then of a tree's nodes */
+	void *memory; /* holds keys and pairs, then the nodes of a tree */
 	uint64_t *keys; /* packed columns, by row */
-	uint64_t *pairs; /* twice as many as rows are sorted */
-	uint32_t *spare; /* as many as rows are sorted */
-	bool *begins; /* whether a row is in another group than the one in front of it */
-	uint32_t *ranks[RANKED]; /* of texts, by number of a text; of symbols by row */
-	uint32_t nranks[RANKED]; /* all ranks are below */
-	uint64_t low, high; /* addresses of rows without symbols */
+	uint64_t *pairs; /* room for two per sorted row */
+	uint32_t *spare; /* room for one per sorted row */
+	bool *begins; /* a group begins at this row */
+	uint32_t *ranks[RANKED]; /* by number of the text; of symbols by row */
+	uint32_t nranks[RANKED]; /* number of distinct ranks */
+	uint64_t low, high; /* range of addresses of rows without symbols */
 	bool known; /* some rows may have symbols */
 };
 
-/* Keys of all columns of a plan, for a tree of rows: by place in the order that they come in. */
+/* Keys of all columns of a plan, for a tree of rows: by position in the order of insertion. */
 struct table {
 	const struct report *r;
 	const struct plan *plan;
@@ -93,9 +95,9 @@ struct table {
 };
 
 #define SIGNED(v)    ((v) ^ (uint64_t)1 << 63)
-#define DEPTH_MAX    INT32_MAX /* far more than there are words in a record */
+#define DEPTH_MAX    INT32_MAX /* far above the number of words in a record */
 #define ROWS_AT_ONCE 512u
-#define AHEAD        16u /* rows whose memory is asked for */
+#define AHEAD        16u /* rows to prefetch */
 
 static int name_compare(const void *a, const void *b)
 {
@@ -108,7 +110,7 @@ static int name_compare(const void *a, const void *b)
 	return x->text == NULL ? 0 : strcmp(x->text, y->text);
 }
 
-/* Sorts names; equal texts have equal ranks. The number of ranks. */
+/* Sorts names and sets their ranks; equal texts have equal ranks. Returns the number of ranks. */
 static uint32_t names_rank(struct named *names, size_t n, uint32_t *ranks)
 {
 	uint32_t rank = 0;
@@ -121,7 +123,7 @@ static uint32_t names_rank(struct named *names, size_t n, uint32_t *ranks)
 	return rank + 1;
 }
 
-/* Names of all interned texts, by number. */
+/* Fills in the names of all interned texts, by number. */
 static void names_of_texts(const struct report *r, enum ranked key, struct named *names)
 {
 	const struct profile *p = &r->profile;
@@ -136,7 +138,7 @@ static void names_of_texts(const struct report *r, enum ranked key, struct named
 	}
 }
 
-/* Names of rows' symbols; the number of them. */
+/* Fills in the names of rows' symbols, and returns their number. */
 static size_t names_of_rows(const struct report *r, struct named *names)
 {
 	size_t n = 0;
@@ -181,7 +183,7 @@ static uint64_t depth_key(const struct report *r, const struct profile_row *row)
 	return r->profile.options.caller ? DEPTH_MAX - row->depth : row->depth;
 }
 
-/* By object, also where rows are not told apart by it. */
+/* Returns the key for ordering by object, even if dso is not a sort key. */
 static uint64_t dso_key(const struct sorter *s, const struct profile_row *row)
 {
 	const struct profile *p = &s->r->profile;
@@ -193,7 +195,7 @@ static uint64_t dso_key(const struct sorter *s, const struct profile_row *row)
 	return s->ranks[BY_OBJECT][object != PROFILE_NONE ? p->dso[object] : p->unknown];
 }
 
-/* Numbers: most first; keys: from a to z. */
+/* Returns the key for a field: sums from the largest down, other fields in rising order. */
 static inline uint64_t word_key(const struct sorter *s, const struct profile_row *row, unsigned id)
 {
 	switch (id) {
@@ -234,7 +236,7 @@ static bool one_thread(const struct report *r, uint32_t a, uint32_t b)
 	return x->first_tid == y->first_tid && x->first_pid == y->first_pid;
 }
 
-/* Which ranks a column has; RANKED: it has none. */
+/* Returns the kind of ranks that a column uses; RANKED: none. */
 static enum ranked column_ranks(const struct column *c)
 {
 	if (c->kind == BY_NAME) {
@@ -259,7 +261,7 @@ static void column_measure(const struct sorter *s, struct column *column, size_t
 	for (size_t row = from; row < end; row++) {
 		uint64_t key = row_key(s, (uint32_t)row, *column);
 
-		low = key - 1 < low - 1 ? key : low; /* 0 is above all */
+		low = key - 1 < low - 1 ? key : low; /* 0 wraps around and is never the lowest */
 		high = key > high ? key : high;
 		column->bits |= key == 0;
 	}
@@ -267,7 +269,7 @@ static void column_measure(const struct sorter *s, struct column *column, size_t
 	column->high = high;
 }
 
-/* A key that is not 0 becomes the key - low; then the lowest of them is 1 when there are also 0. */
+/* Sets `low`: key - low is the packed value of a key; 0 is reserved if there are keys of 0. */
 static void column_size(struct column *c)
 {
 	uint64_t last = c->high - c->low + c->bits;
@@ -289,7 +291,7 @@ static void addresses_measure(struct sorter *s, size_t from, size_t end)
 	}
 }
 
-/* As many columns as fit 64 bits, but none from both sides of where the depth would be. */
+/* Packs columns into 64-bit numbers; columns before and after `depth` are never in the same one. */
 static void plan_split(struct plan *plan)
 {
 	unsigned end = plan->n;
@@ -309,7 +311,7 @@ static void plan_split(struct plan *plan)
 	}
 }
 
-/* All rows, in memory's order, not in the order that they have by now. */
+/* Measures the columns over all rows, in the order of memory, for the processor's caches. */
 static void plans_measure(struct sorter *s, struct plan *const *plans, size_t n)
 {
 	size_t rows = s->r->profile.nrows;
@@ -356,7 +358,7 @@ static void columns_pack(struct sorter *s, const struct plan *plan, struct packe
 	}
 }
 
-/* Rows that are equal stay in the order that they have. */
+/* A stable sort: equal rows keep their order. */
 static void sort_by_plan(struct sorter *s, const struct plan *plan)
 {
 	for (unsigned i = 0; i < plan->npacked; i++) {
@@ -365,7 +367,7 @@ static void sort_by_plan(struct sorter *s, const struct plan *plan)
 	}
 }
 
-/* The column does not decide about these two rows. */
+/* Whether a column is not compared for these two rows. */
 static bool column_skips(const struct table *t, enum column_kind kind, uint32_t a, uint32_t b)
 {
 	const struct profile_row *rows = t->r->profile.rows;
@@ -390,7 +392,7 @@ static bool keys_before(const struct table *t, uint32_t a, uint32_t b)
 	return false;
 }
 
-/* The order of a tree that rows come into as they are sorted now. */
+/* Inserts the rows into a tree in their present order, and sorts them as in the tree. */
 static int sort_by_keys(struct sorter *s, const struct plan *plan)
 {
 	struct table t = {.r = s->r, .plan = plan, .order = s->r->order};
@@ -437,7 +439,7 @@ static void plan_add(struct plan *plan, enum column_kind kind, unsigned word)
 	plan->columns[plan->n++] = (struct column){.kind = kind, .word = word, .low = UINT64_MAX};
 }
 
-/* What makes rows different. */
+/* The columns that distinguish rows. */
 static void plan_keys(const struct sorter *s, struct plan *plan)
 {
 	const struct report *r = s->r;
@@ -457,7 +459,7 @@ static void plan_keys(const struct sorter *s, struct plan *plan)
 	plan->depth = NOWHERE;
 }
 
-/* What rows are sorted by; with_depth: also by the lengths of graphs. */
+/* The columns by which rows are sorted; with_depth: also by the lengths of graphs. */
 static void plan_output(const struct sorter *s, struct plan *plan, bool with_depth)
 {
 	const struct report *r = s->r;
@@ -485,9 +487,9 @@ static void plan_output(const struct sorter *s, struct plan *plan, bool with_dep
 }
 
 /*
- * Whether rows can be sorted by their keys: not where two unknown addresses are so far apart that
- * their difference has the wrong sign, and not where these are compared with each other by address
- * but with known ones by object.
+ * Whether the comparison of keys is transitive. It is not if two addresses without symbols are so
+ * far apart that the sign of their difference is wrong, nor if rows without symbols are compared
+ * with each other by address, but with other rows by object.
  */
 static bool keys_are_order(const struct sorter *s)
 {
@@ -508,8 +510,8 @@ static bool threads_differ(const struct report *r)
 }
 
 /*
- * Whether a row is in another group than the one in front of it. Rows were sorted by the plan: the
- * keys are those of its most important columns.
+ * Sets s->begins for each row that is in another group than the row before it. Rows are sorted by
+ * the plan, and s->keys has its most important columns.
  */
 static void groups_mark(struct sorter *s, const struct plan *plan)
 {
@@ -529,9 +531,9 @@ static void groups_mark(struct sorter *s, const struct plan *plan)
 }
 
 /*
- * Fills in what a tree compares, with as little memory to touch as can be. Rows are sorted by all
- * columns but the depth, `place` has which they were before that. Whether depths differ in a group
- * that has rows of several threads: only there is no order.
+ * Fills in the members of nodes that a tree compares, with few accesses to memory. Rows are sorted
+ * by all columns but the depth; place[row] is the position before that. Returns whether depths
+ * differ in a group with rows of several threads: only then is the comparison not transitive.
  */
 static bool nodes_fill(const struct sorter *s, struct report_tree *tree, const uint32_t *place)
 {
@@ -564,7 +566,7 @@ static bool nodes_fill(const struct sorter *s, struct report_tree *tree, const u
 	return wild;
 }
 
-/* In one thread and group by depth, else by rank: depths of several threads are not compared. */
+/* Compares nodes of the same thread and group by depth, and other nodes by rank. */
 static inline bool node_before(const struct report_tree_node *x, const struct report_tree_node *y)
 {
 	if (x->tid == y->tid && x->depth != y->depth && x->pid == y->pid && x->group == y->group) {
@@ -574,8 +576,8 @@ static inline bool node_before(const struct report_tree_node *x, const struct re
 }
 
 /*
- * The order of a tree that rows come into as they were sorted before, as in spare. Rows come by their keys, so
- * that most come after all earlier ones: a branch hint says so, which makes it twice as fast.
+ * Inserts the rows into a tree in the order of s->spare, and sorts them as in the tree. As s->spare
+ * is sorted by keys, most rows come after all earlier ones: the branch hint halves the time.
  */
 static void sort_by_nodes(struct sorter *s, struct report_tree *tree)
 {
@@ -603,7 +605,7 @@ static void sort_by_nodes(struct sorter *s, struct report_tree *tree)
 	}
 }
 
-/* Rows of several threads. plan: of the output, but without the depth. */
+/* Sorts rows of several threads. plan: that of the output, without the depth. */
 static int sort_threads(struct sorter *s, const struct plan *plan)
 {
 	struct report *r = s->r;
@@ -626,7 +628,7 @@ static int sort_threads(struct sorter *s, const struct plan *plan)
 	free(place);
 	if (wild) {
 		sort_by_nodes(s, &tree);
-	} else { /* rows that are equal stay in the order of the other columns */
+	} else { /* equal rows keep the order of the other columns */
 		plan_output(s, &all, true);
 		all.n = all.depth + 1;
 		plans_measure(s, plans, 1);
@@ -652,7 +654,7 @@ static int sort_keys(struct sorter *s, const struct plan *keys)
 	sort_by_plan(s, &first);
 	TRY(sort_by_keys(s, keys));
 	if (s->r->profile.options.keys.chosen[FIELD_COMM]) {
-		TRY(sort_by_keys(s, keys)); /* from one tree into another one */
+		TRY(sort_by_keys(s, keys)); /* as in perf: from the first tree into a second one */
 	}
 	return 0;
 }

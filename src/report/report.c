@@ -94,7 +94,7 @@ static int rows_widen(void *arg, unsigned worker, size_t block)
 	return w->cell.failed ? SONDE_ENOMEM : 0;
 }
 
-/* Columns as wide as all rows of an event need. */
+/* Widens the columns for all rows of an event. */
 static int columns_widen(struct report *r)
 {
 	size_t blocks = (r->norder + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
@@ -142,7 +142,7 @@ int report_rows_select(struct report *r, uint32_t event)
 	return 0;
 }
 
-/* Rows of an event, in groups of about the same work. */
+/* The rows of an event, in groups of about equal work. */
 struct printing {
 	struct report *r;
 	size_t *ends; /* of groups, in the order of rows */
@@ -178,7 +178,7 @@ static int group_write(void *arg, unsigned worker, size_t group)
 	return report_flush(&x->r->workers[worker], 0);
 }
 
-/* Work is about the number of rows and of chains in their graphs. */
+/* Estimates work by the number of rows and of chains in their graphs. */
 static void groups_make(struct printing *x)
 {
 	const struct report *r = x->r;

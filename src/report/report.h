@@ -34,8 +34,8 @@ struct report {
 	uint32_t *order; /* rows of one event, as printed */
 	size_t norder;
 	int width[FIELD_COUNT]; /* by number of the column */
-	struct profile_nodes nodes; /* graph nodes on the way down */
-	/* Copies, of which each has text, cell, cursor and nodes of its own. */
+	struct profile_nodes nodes; /* open nodes of a call graph */
+	/* Copies of this struct; each has its own text, cell, cursor and nodes. */
 	struct report *workers;
 	unsigned nworkers;
 };

@@ -23,7 +23,7 @@ int report_stats(struct report *r)
 		total += c->records[i];
 	}
 	text_str(t, "\nAggregated stats:");
-	if (c->records[RECORD_AUXTRACE_INFO] != 0) { /* as perf, though nothing is synthesised */
+	if (c->records[RECORD_AUXTRACE_INFO] != 0) { /* as in perf, though nothing is synthesised */
 		text_str(t, " (excludes AUX area (e.g. instruction trace) decoded / synthesized "
 		            "events)");
 	}
@@ -51,7 +51,7 @@ int report_stats(struct report *r)
 		put_count(t, "SAMPLE", events[e].count.samples);
 		text_char(t, '\n');
 		if (events[e].count.lost_samples !=
-		        0) { /* as perf: the number of lost samples, not of records */
+		        0) { /* as in perf: the number of lost samples, not of records */
 			put_count(t, "LOST_SAMPLES", events[e].count.lost_samples);
 			text_char(t, '\n');
 		}

@@ -73,7 +73,7 @@ static int table_read(struct thread_table *t, const struct sonde_session *s)
 		pid = cursor_u32(&c);
 		tid = cursor_u32(&c);
 		value = cursor_u64(&c);
-		format = events[0].attr.read_format; /* all events of a file have the same */
+		format = events[0].attr.read_format; /* the same for all events of a file */
 		if ((format & SONDE_READ_ENABLED) != 0) {
 			(void)cursor_u64(&c);
 		}
@@ -142,7 +142,7 @@ int report_threads(struct report *r)
 	int *width = calloc(t.events + 1, sizeof(*width));
 	int rc = width == NULL ? SONDE_ENOMEM : t.events != 0 ? table_read(&t, r->session) : 0;
 
-	t.events = t.n != 0 ? t.events : 0; /* as perf: then only the first two titles */
+	t.events = t.n != 0 ? t.events : 0; /* as in perf: else only the first two titles */
 	if (rc >= 0) {
 		table_put(&t, session_events(r->session), width, &r->text);
 	}

@@ -13,7 +13,7 @@ static unsigned side_of(const struct report_tree *t, uint32_t node)
 	return t->nodes[t->nodes[node].parent].child[RIGHT] == node ? RIGHT : LEFT;
 }
 
-/* The child on the other side takes the node's place, and the node becomes its child. */
+/* Replaces the node by its child on the other side, and makes it a child of that child. */
 static void rotate(struct report_tree *t, uint32_t node, unsigned side)
 {
 	struct report_tree_node *n = &t->nodes[node];
@@ -37,7 +37,7 @@ static void rotate(struct report_tree *t, uint32_t node, unsigned side)
 	}
 }
 
-/* No red node has a red parent again, after `node` came in as a red one. */
+/* After the red `node` was inserted: restores that no red node has a red parent. */
 static void balance(struct report_tree *t, uint32_t node)
 {
 	struct report_tree_node *n = t->nodes;
@@ -85,7 +85,7 @@ void report_tree_fini(struct report_tree *t)
 	*t = (struct report_tree){0};
 }
 
-/* The node in front of one that has no left child; 0: none. */
+/* Returns the node before one that has no left child; 0: none. */
 static uint32_t node_before(const struct report_tree *t, uint32_t node)
 {
 	while (t->nodes[node].parent != 0 && side_of(t, node) == LEFT) {
