@@ -4,17 +4,17 @@
  *
  *	title, command, event, unit  texts; unit is "ns" when weights are times, else ""
  *	samples, total_samples  of the event; of all events
- *	lost                    events and samples that the recording says were lost
- *	damaged                 places of the input that could not be read
+ *	lost                    events and samples that were lost, according to the recording
+ *	damaged                 number of diagnostics about damaged input
  *	duration                from the first sample of the recording to the last, in ns
  *	strings                 texts
  *	frames                  three numbers for each: name, object (both in strings), kind as in
  *	                        enum sonde_profile_kind
- *	frame, up, self         one number for each node, in depth-first order: its frame; how many
- *	                        levels to climb from the node before it to reach its parent (0: its
- *	                        parent is the node before it; absent for the root); samples that end
- *	                        in it
- *	period                  weight of every sample, when it is the same for all
+ *	frame, up, self         arrays with one number for each node, in depth-first order: its
+ *	                        frame; number of levels from the node before it up to its parent (0:
+ *	                        its parent is the node before it; absent for the root); number of
+ *	                        samples that end in it
+ *	period                  weight of a sample, if all samples have the same
  *	weight                  else: sum of periods of the samples that end in each node
  */
 #include <sonde/preview/flamegraph.h>
@@ -32,18 +32,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECE ((size_t)64 * 1024) /* what is handed out at once, in bytes */
+#define PIECE ((size_t)64 * 1024) /* size of a piece of output, in bytes */
 
 struct flame_node {
 	uint32_t frame; /* index */
 	uint32_t depth; /* 0: the root */
-	uint64_t weight, samples; /* of samples that end here */
+	uint64_t weight, samples; /* sums of samples that end here */
 };
 
-/* The tree of an event as the page has it. Zero-initialised is valid and empty. */
+/* The tree of an event, as stored in the page. Empty when zero-initialised. */
 struct flame {
-	struct sonde_profile_frame
-	        *frames; /* in the order of their numbers; without a name: none */
+	struct sonde_profile_frame *frames; /* by number; name NULL: not in the tree */
 	size_t nframes;
 	struct flame_node *nodes; /* in depth-first order; [0]: the root */
 	size_t nnodes, nodes_cap;
@@ -96,7 +95,7 @@ static void put_named_array(struct page *p, const char *name)
 	json_array(&p->json, name);
 }
 
-/* The recorded command, its words with blanks between them. */
+/* Prints the recorded command, with blanks between its words. */
 static void put_command(struct page *p)
 {
 	struct arena arena = {0};
@@ -116,7 +115,7 @@ static void put_command(struct page *p)
 	arena_fini(&arena);
 }
 
-/* Clocks count nanoseconds. */
+/* Whether an event is a clock, whose periods are in ns. */
 static bool is_clock(const struct sonde_attr *attr)
 {
 	return attr->type == SONDE_TYPE_SOFTWARE &&
@@ -152,7 +151,7 @@ static void put_summary(struct page *p)
 	                                               : 0);
 }
 
-/* Strings are numbered in the order in which the sorted frames name them. */
+/* Strings are numbered in the order of their first use by the sorted frames. */
 static int put_frames(struct page *p)
 {
 	const struct flame *flame = &p->flame;
@@ -205,7 +204,7 @@ static uint64_t node_weight(const struct flame_node *n)
 	return n->weight;
 }
 
-/* One number of each node from the first one on. */
+/* Prints an array with one number for each node, from node `first` on. */
 static int put_nodes(
         struct page *p, const char *name, size_t first, uint64_t (*get)(const struct flame_node *n))
 {
@@ -220,7 +219,7 @@ static int put_nodes(
 	return 0;
 }
 
-/* The period that all samples share; 0: there is none. */
+/* Returns the period of all samples; 0: they differ. */
 static uint64_t common_period(const struct flame *flame)
 {
 	const struct flame_node *n;
@@ -261,7 +260,7 @@ static int put_data(struct page *p)
 	return flush_when_full(p);
 }
 
-/* Writes the page from *at to the mark, and moves *at behind it. */
+/* Writes the page from *at to the mark, and moves *at past the mark. */
 static void put_page_until(struct page *p, const char **at, const char *mark)
 {
 	const char *end = strstr(*at, mark);
@@ -310,7 +309,7 @@ static int node_add(struct flame *f, const struct sonde_profile_node *n)
 	return 0;
 }
 
-/* Opens nodes on the way down and closes them on the way back: only one path is in memory. */
+/* Opens nodes on the way down and closes them on the way up, so that only one path is in memory. */
 static int nodes_make(struct flame *f, struct sonde_profile_tree *tree)
 {
 	const struct sonde_profile_node *n = sonde_profile_tree_root(tree);
@@ -334,7 +333,7 @@ static int nodes_make(struct flame *f, struct sonde_profile_tree *tree)
 	return 0;
 }
 
-/* Leaves out frames that are in no call chain. */
+/* Numbers the frames, without those that are in no call chain. */
 static int frames_number(struct flame *f, size_t frames)
 {
 	uint32_t *numbers = calloc(frames, sizeof(*numbers));
