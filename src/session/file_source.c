@@ -11,8 +11,8 @@
  *
  * So records with a time in (T1, T2] are in rounds 2 and 3: a window reads two rounds and sorts
  * only those. Small rounds are joined up to ROUND_BYTES. If a sample breaks the promise, or there
- * are no marks, the whole file is one round; other records older than promised are in the window
- * that ends with the round before theirs.
+ * are no marks, the whole file is one round. Another record that is older than promised belongs to
+ * the window that ends with the round before its own.
  */
 #include "file/step.h"
 #include "session/inside.h"
@@ -34,7 +34,7 @@ struct file_source {
 	uint64_t round_start; /* offset */
 	uint64_t *chunks; /* start offsets, and the end of the last */
 	size_t nchunks, chunks_cap;
-	uint64_t *ends; /* offsets of the ends of rounds; limits has the newest time up to each */
+	uint64_t *ends; /* offsets of the ends of rounds; limits[i]: newest time before ends[i] */
 	size_t ends_cap;
 };
 
@@ -127,8 +127,8 @@ static void mark_time(struct file_source *f, uint64_t time, bool sample)
 }
 
 /*
- * The last round extends to the end of the file; with a broken promise the only round has
- * everything.
+ * Extends the last round to the end of the file; if a sample broke the promise, makes the whole
+ * file one round.
  */
 static int scan_end(struct file_source *f)
 {
@@ -173,8 +173,8 @@ static int scan_record(struct file_source *f, const struct record *r, struct ses
 }
 
 /*
- * Scans a record that is no usual one. A gap is reported only after the `taken` records before it:
- * then returns FILE_GAP with the position unchanged.
+ * Scans a record that the fast path does not handle. A gap is reported only after the `taken`
+ * records before it were returned: until then, returns FILE_GAP with the position unchanged.
  */
 static enum file_step scan_slowly(
         struct file_source *f, const struct file_stream **s, size_t taken, struct record *r)
@@ -268,12 +268,12 @@ static size_t source_read(const struct session_source *src, size_t chunk, uint64
 	return i;
 }
 
-/* Gathers from round i. */
+/* Adds the keys of the records of round i that are in the window. */
 static int gather_round(const struct file_source *f, size_t i, const struct session_window *window,
         struct session_keys *keys)
 {
 	uint64_t offset = i == 0 ? file_begin(f->file) : f->ends[i - 1];
-	bool promised = i >= 2; /* later than this: */
+	bool promised = i >= 2; /* the recorder promised that no record is older than */
 	uint64_t promise = promised ? f->base.limits[i - 2] : 0;
 	const struct file_stream *s = file_stream_at(f->file, offset);
 	struct record r;

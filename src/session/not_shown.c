@@ -27,7 +27,7 @@ static bool has_stacks(struct sonde_session *s, uint32_t event)
 	return found;
 }
 
-/* The kernel left out the user part of the chain. */
+/* Whether the event records user stacks instead of the user part of call chains. */
 static bool has_user_stacks(struct sonde_session *s, const struct session_event *e)
 {
 	return (e->attr.sample_type & SONDE_SAMPLE_STACK_USER) != 0 &&

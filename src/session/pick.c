@@ -262,7 +262,7 @@ static bool take_seconds(const char **text, uint64_t *ns)
 	}
 	for (++*text; **text >= '0' && **text <= '9'; ++*text) {
 		if (digit == 0) {
-			return false; /* finer than the clock */
+			return false; /* more than nine digits: finer than 1 ns */
 		}
 		*ns += (uint64_t)(**text - '0') * digit;
 		digit /= 10;

@@ -13,7 +13,7 @@
 
 /* The periods of a record: periods[first] up to those of the next record. */
 struct reads_record {
-	uint64_t place; /* stream and sequence */
+	uint64_t place; /* of the record: stream and sequence */
 	uint64_t first;
 };
 

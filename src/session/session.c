@@ -28,7 +28,7 @@ struct sonde_session *sonde_session_new(const struct sonde_session_options *opti
 	}
 	s->misused = options_copy(&s->options, sizeof(s->options), options, &s->error) < 0;
 	if (s->options.symfs != NULL && strspn(s->options.symfs, "/") == strlen(s->options.symfs)) {
-		s->options.symfs = NULL; /* this system's root is no other system, as in perf */
+		s->options.symfs = NULL; /* as in perf, "/" means the running system */
 	}
 	if (s->options.jobs == 0) {
 		s->options.jobs = pool_default_jobs();

@@ -46,8 +46,8 @@ struct session_worker {
 	const uint64_t *periods; /* [ncounts] */
 	size_t ncounts, count, reads_hint;
 	bool sorted;
-	uint32_t kinds; /* bits by record type: other records wanted besides samples; set by the
-	                   user */
+	uint32_t kinds; /* bits by record type: records to return besides samples; set by the
+	                   caller */
 };
 
 void session_worker_init(struct session_worker *w, struct sonde_session *s);

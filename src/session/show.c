@@ -29,7 +29,7 @@ static void show(struct session_shown *shown, const struct sonde_session *s, uin
 	};
 }
 
-/* Whether it is selected: 1, 0, SONDE_ENOMEM. */
+/* Whether sonde_session_choose selected the event: 1, 0, SONDE_ENOMEM. */
 static int is_chosen(struct session_shown *shown, const struct sonde_session *s, uint32_t type)
 {
 	if (type != RECORD_SAMPLE) {

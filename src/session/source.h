@@ -5,8 +5,8 @@
  * is the number of the source, the sequence is a number within it.
  *
  *	opening          scan    every record once, in sequence: timeline, counts, chunks, limits
- *	in no order      read    the records of a chunk
- *	in time order    gather  keys of the records of a window; the session sorts those of all sources
+ *	in any order     read    the records of a chunk
+ *	in time order    gather  keys of a window's records; the session sorts those of all sources
  *	                 fetch   the records of some keys
  *
  * All functions but scan are pure and may run on several threads at once. They handle many records
@@ -50,8 +50,8 @@ struct session_keys {
 };
 
 /*
- * Records with after < time <= limit; in the first window also those at `after`. Valid samples of
- * known events, and the records that `kinds` selects.
+ * A window has the records with after < time <= limit; the first one also those at `after`: valid
+ * samples of known events, and the records that `kinds` selects.
  */
 struct session_window {
 	uint64_t after, limit; /* ns */
@@ -101,8 +101,8 @@ struct session_source {
 int session_add_source(struct sonde_session *s, struct session_source *src);
 
 /*
- * Adds an event, also between these; its texts and ids must be valid as long as the source. Returns
- * its number, or SONDE_ENOMEM.
+ * Adds an event, between session_open_header and session_open_records; its texts and ids must be
+ * valid as long as the source. Returns its number, or SONDE_ENOMEM.
  */
 struct session_event;
 int session_add_event(struct sonde_session *s, const struct session_event *event);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The walk over all records when a recording is opened. It reads only headers and times; samples
- * are decoded later, by the workers.
+ * Visits all records when a recording is opened. Of most samples it reads only the header and time;
+ * workers decode them later.
  */
 #include "session/inside.h"
 
@@ -11,16 +11,16 @@
 
 #include <stdlib.h>
 
-/* Samples of sched:sched_switch: where in their raw data the threads are. */
+/* Fields of sched:sched_switch: offsets of the threads in the raw data of a sample. */
 struct walk_switches {
-	struct tracing_place prev, next; /* tids; size 0: the event is another one */
+	struct tracing_place prev, next; /* tids; size 0: another event */
 };
 
 struct walk {
 	struct sonde_session *s;
 	struct walk_switches *switches; /* by event; NULL: no event is sched_switch */
 	struct record_scratch scratch;
-	const struct session_source *source; /* of the records */
+	const struct session_source *source; /* of the current records */
 	struct reads_walk reads;
 	uint64_t thread; /* pid and tid that were added last; (0, 0) is added first */
 };
@@ -63,7 +63,7 @@ static void walk_time(struct walk *w, uint64_t time)
 	}
 }
 
-/* Whether each context switch is a sample. */
+/* Whether the event is sched:sched_switch, with a sample for each context switch. */
 static bool is_each_switch(const struct session_event *e)
 {
 	return e->attr.type == SONDE_TYPE_TRACEPOINT &&
@@ -71,7 +71,10 @@ static bool is_each_switch(const struct session_event *e)
 	       sonde_attr_has(&e->attr, SONDE_FLAG_FREQ) == 0;
 }
 
-/* Finds the tracepoint by the formats in the header; without them its samples add no switches. */
+/*
+ * Finds the fields of sched:sched_switch by the formats in the header. Without formats, its samples
+ * add no switches.
+ */
 static int find_switches(struct walk *w)
 {
 	const struct sonde_session *s = w->s;
@@ -106,7 +109,10 @@ static struct timeline_thread thread_in(const struct walk *w, const uint8_t *raw
 	return (struct timeline_thread){tid == 0 ? 0 : TIMELINE_NO_THREAD, tid};
 }
 
-/* A sample of sched_switch. Its own numbers are of no use: those of a task that ends are -1. */
+/*
+ * Adds the context switch of a sched_switch sample, with the tids of its raw data: the pid and tid
+ * of the sample itself are -1 for a task that ends.
+ */
 static int walk_switch_sample(struct walk *w, uint32_t event, const struct record *r)
 {
 	struct sonde_session *s = w->s;
@@ -130,7 +136,7 @@ static int walk_sample(struct walk *w, const struct session_item *item, const st
 {
 	struct sonde_session *s = w->s;
 	struct session_event *e;
-	int counted = 0; /* it is taken apart into samples of its counts */
+	int counted = 0; /* the sample is replaced by a sample for each of its counts */
 
 	if (item->event == SESSION_NO_EVENT) {
 		diag_report(&s->diags, SONDE_DIAG_UNKNOWN, r->offset,
@@ -185,9 +191,10 @@ static void walk_lost(struct walk *w, struct session_event *e, const struct reco
 }
 
 /*
- * Recorders that read the events' own counts of lost samples write these as LOST_SAMPLES in the
- * end: what the kernel put into LOST records for want of room in a ring is among them. Without such
- * counts LOST_SAMPLES are the kernel's, of another buffer.
+ * Sums losses without counting them twice. counted: events have counts of their lost samples
+ * (SONDE_READ_LOST), which the recorder writes as LOST_SAMPLES records at the end; they include the
+ * losses in LOST records of a full ring. Without such counts, the kernel writes LOST_SAMPLES for
+ * losses in another buffer.
  */
 static uint64_t lost_once(bool counted, uint64_t records, uint64_t samples)
 {
@@ -197,7 +204,7 @@ static uint64_t lost_once(bool counted, uint64_t records, uint64_t samples)
 	return records > samples ? records : samples;
 }
 
-/* One report of all that was lost. */
+/* Sums all losses and reports them once. */
 static void walk_lost_end(struct walk *w)
 {
 	struct sonde_session *s = w->s;
@@ -223,7 +230,7 @@ static void walk_lost_end(struct walk *w)
 	        (unsigned long long)n->lost, 100.0 * (double)n->lost / (double)all);
 }
 
-/* Where nobody needs the timeline: says what it would say of the record, and forgets it. */
+/* With counts_only there is no timeline: reports the damage that the timeline would report. */
 static int walk_only_look(struct sonde_session *s, const struct record *r)
 {
 	struct feature_build_id_view build_id;
@@ -270,7 +277,7 @@ static int walk_deferred(
 	return rc < 0 ? rc : 0;
 }
 
-/* SWITCH_CPU_WIDE: u32 pid, tid of the thread that follows (out) or that ran before (in) */
+/* SWITCH_CPU_WIDE: u32 pid, tid of the next thread (switch out) or of the previous one (in) */
 static int walk_switch(struct walk *w, const struct record *r, const struct record_trailer *trailer)
 {
 	struct sonde_session *s = w->s;
@@ -313,7 +320,7 @@ static int walk_side_band(struct walk *w, uint32_t event, const struct record *r
 		trailer.time = r->offset;
 	}
 	if (r->type == RECORD_FORK && record_task_decode(r, s->swap, &task)) {
-		TRY(walk_seen(w, task.ppid, task.ptid)); /* so that it has some name */
+		TRY(walk_seen(w, task.ppid, task.ptid)); /* so that the parent has a name */
 	}
 	switch (r->type) {
 	case RECORD_MMAP:
@@ -349,7 +356,7 @@ static int walk_record(struct walk *w, const struct session_item *item)
 	}
 	s->counts.records[r->type]++;
 	if (r->type < RECORD_KERNEL_MAX && s->events == NULL) {
-		return 0; /* reported once */
+		return 0; /* session_walk reports that there are no events */
 	}
 	if (r->type < RECORD_KERNEL_MAX) {
 		return walk_side_band(w, item->event, r);
@@ -367,7 +374,7 @@ static int walk_record(struct walk *w, const struct session_item *item)
 	return 0;
 }
 
-/* Samples that come of counts. */
+/* Adds the samples that counts make to the totals of their events. */
 static int walk_reads_end(struct walk *w)
 {
 	struct sonde_session *s = w->s;
@@ -404,7 +411,7 @@ static int walk_sources(struct walk *w)
 	if (!s->options.counts_only) {
 		TRY(find_switches(w));
 	}
-	/* idle: also who the kernel's mappings belong to */
+	/* the idle task, which also owns the kernel's mappings */
 	TRY(timeline_add_thread(s->timeline, 0, 0));
 	for (size_t i = 0; i < s->nsources; i++) {
 		TRY(walk_source(w, s->sources[i]));
