@@ -175,7 +175,7 @@ uint32_t objects_kernel(struct objects *all, const struct record_mmap *m)
 	return object_get(all, &o);
 }
 
-/* Code that the kernel made at run time, by its name. */
+/* Returns the object of code that the kernel made at run time, by its name. */
 uint32_t objects_code(struct objects *all, const struct record_ksymbol *k)
 {
 	struct timeline_object o = {.kind = TIMELINE_CODE};

@@ -32,7 +32,7 @@ void space_pool_fini(struct space_pool *p);
 uint32_t space_insert(
         struct space_pool *p, uint32_t root, uint64_t start, uint64_t end, uint32_t mapping);
 
-/* The node that covers addr, or NULL. */
+/* Returns the node that covers addr, or NULL. */
 static inline const struct space_node *space_find(
         const struct space_pool *p, uint32_t root, uint64_t addr)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Context switches. A ring belongs to a processor, so that the changes of one come mostly by time.
+ * Context switches. The changes of one processor usually arrive in time order, as each processor
+ * has its own ring.
  *
- *	SWITCH          the thread of the trailer begins (in) or ends (out, misc bit 13)
- *	SWITCH_CPU_WIDE u32 pid, tid of the other thread: who follows (out), or who ran before (in)
+ *	SWITCH          the thread of the trailer begins to run (in) or stops (out, misc bit 13)
+ *	SWITCH_CPU_WIDE u32 pid, tid of the other thread: the next (out), or the previous (in)
  *
  * (perf_event_open(2))
  */
@@ -27,7 +28,7 @@ void switches_fini(struct switches *s)
 	*s = (struct switches){0};
 }
 
-/* The processor's number in the table, or INDEX_NONE with *at where it would be. */
+/* Returns the processor's index in s->cpus, or INDEX_NONE with *at for inserting it. */
 static uint32_t cpu_find(const struct switches *s, uint32_t cpu, size_t *at)
 {
 	uint32_t hash = (uint32_t)hash_u64(cpu);
@@ -81,7 +82,7 @@ int switches_add(struct switches *s, uint32_t cpu, uint64_t time, struct timelin
 
 static int cpu_sort(struct switches_cpu *c)
 {
-	uint64_t *times = calloc(3 * c->n, sizeof(*times)); /* and room for sorting */
+	uint64_t *times = calloc(3 * c->n, sizeof(*times)); /* times, and room for sorting pairs */
 	uint32_t *order = calloc(c->n, sizeof(*order));
 	struct switches_change *sorted = calloc(c->n, sizeof(*sorted));
 	bool good = times != NULL && order != NULL && sorted != NULL;

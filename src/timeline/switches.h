@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside of the timeline: which thread ran on a processor, by time. */
+/* Private to timeline: the thread that ran on a processor, by time. */
 #ifndef SONDE_TIMELINE_SWITCHES_H
 #define SONDE_TIMELINE_SWITCHES_H
 
@@ -14,23 +14,23 @@ struct switches_change {
 
 struct switches_cpu {
 	uint32_t cpu;
-	struct switches_change *changes; /* by time once sealed */
+	struct switches_change *changes; /* sorted by time after switches_seal */
 	size_t n, cap;
-	bool disorder; /* changes were added in another order */
+	bool disorder; /* changes were not added in time order */
 	uint64_t first_time; /* of the earliest change, ns */
-	struct timeline_thread first; /* who ran until then */
+	struct timeline_thread first; /* thread that ran before first_time */
 };
 
-/* Zero-initialised is a valid empty one. */
+/* Empty when zero-initialised. */
 struct switches {
 	struct switches_cpu *cpus;
 	size_t ncpus, cpus_cap;
-	struct index index; /* of cpus */
+	struct index index; /* of cpus, by number */
 };
 
 void switches_fini(struct switches *s);
 
-/* At `time` the processor changed from one thread to another; either may be unknown. SONDE_ENOMEM. */
+/* Adds a switch of a processor at `time`; either thread may be unknown. 0 or SONDE_ENOMEM. */
 int switches_add(struct switches *s, uint32_t cpu, uint64_t time, struct timeline_thread from,
         struct timeline_thread to);
 int switches_seal(struct switches *s);

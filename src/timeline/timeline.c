@@ -447,7 +447,7 @@ static bool map_into(struct timeline *t, uint32_t process, uint64_t time,
 	return !t->pool.failed && process_set_root(p, time, root, false);
 }
 
-/* Code of the kernel that comes (a BPF program is loaded) or goes. */
+/* Maps or unmaps code that the kernel made at run time, such as a BPF program. */
 static bool play_ksymbol(struct timeline *t, const struct record *r, uint64_t time)
 {
 	struct process *k = &t->processes[t->kernel];

@@ -22,8 +22,9 @@ enum timeline_object_kind {
 	TIMELINE_VDSO,
 	TIMELINE_ANON, /* executable memory without a file: symbols from /tmp/perf-PID.map;
 	                  run-time addresses */
-	TIMELINE_CODE, /* code that the kernel made at run time, from a KSYMBOL record: a BPF program, a
-	                  trampoline; one symbol, of the object's name; addresses count from its start */
+	TIMELINE_CODE, /* code that the kernel made at run time, from a KSYMBOL record: a BPF
+	                  program, a trampoline; has one symbol, named like the object; addresses
+	                  count from its start */
 	TIMELINE_NONE /* data without a file, such as [stack]: no symbols; run-time addresses */
 };
 
@@ -37,7 +38,7 @@ struct timeline_object {
 	uint8_t build_id_size; /* 0: unknown */
 	bool listed; /* the list of build ids has this path, marked as kernel code */
 	uint32_t list_number; /* position in the list of build ids, from 1; 0: not listed */
-	uint32_t length; /* TIMELINE_CODE: bytes, the longest of its name */
+	uint32_t length; /* TIMELINE_CODE: bytes; the maximum of all code of this name */
 	/*
 	 * TIMELINE_MODULE: run-time address of its start, from its last MMAP record.
 	 * TIMELINE_KERNEL: run-time address of the symbol `reference`; 0: not recorded.
@@ -51,15 +52,15 @@ struct timeline_mapping {
 	uint64_t time;
 	uint32_t object; /* index */
 	uint32_t prot, flags;
-	uint32_t pid; /* whose it was when it was made; UINT32_MAX: the kernel's */
+	uint32_t pid; /* process that made the mapping; UINT32_MAX: the kernel */
 };
 
-/* A process or thread, from its first record to the re-use of its number. */
+/* A process or thread, from its first record until its number is reused. */
 struct timeline_life {
 	uint32_t pid, tid; /* tid of a process: pid */
 	uint32_t ppid; /* of a process; UINT32_MAX: not known */
 	uint64_t start; /* ns */
-	uint32_t comm; /* interned: last name, of a process that of its main thread */
+	uint32_t comm; /* interned: last name; of a process: last name of its main thread */
 	bool named; /* comm is set */
 };
 
@@ -69,8 +70,7 @@ struct timeline;
 struct timeline_view {
 	uint32_t pid, tid;
 	uint32_t comm; /* interned: the last name at or before the time, ":TID" before the first */
-	uint32_t
-	        row_comm; /* as comm, but before the first name that first name, as perf report does */
+	uint32_t row_comm; /* as comm; before the first name, that name, as in perf report */
 	uint32_t last_comm; /* the last name of the task, before its tid was reused */
 	uint32_t root; /* user address space at that time */
 	uint32_t kernel_root; /* kernel address space at that time */
@@ -90,7 +90,7 @@ struct timeline *timeline_new(struct diag_sink *diags); /* NULL: out of memory *
 void timeline_free(struct timeline *t);
 
 /*
- * Adds one side-band record, in file order. MMAP, MMAP2, COMM, FORK and KSYMBOL are used, other types are
+ * Adds one side-band record, in file order: MMAP, MMAP2, COMM, FORK or KSYMBOL; other types are
  * ignored. `time` is from the record's trailer (0: synthesised state). The bytes of r must remain
  * valid until timeline_seal. Negative: out of memory.
  */
@@ -102,15 +102,15 @@ int timeline_add_build_id(
  * name is ":TID". Negative: out of memory. */
 int timeline_add_thread(struct timeline *t, uint32_t pid, uint32_t tid);
 
-/* A thread by its numbers; TIMELINE_NO_THREAD: unknown. */
+/* Ids of a thread; TIMELINE_NO_THREAD: unknown. */
 #define TIMELINE_NO_THREAD UINT32_MAX
 struct timeline_thread {
 	uint32_t pid, tid;
 };
 
 /*
- * Adds a context switch on a processor, in any order of time: from one thread to another, either
- * of which may be unknown, or its pid alone. Negative: no memory.
+ * Adds a context switch of a processor from one thread to another, before timeline_seal and in any
+ * order. Either thread, or only its pid, may be unknown. Negative: out of memory.
  */
 int timeline_add_switch(struct timeline *t, uint32_t cpu, uint64_t time,
         struct timeline_thread from, struct timeline_thread to);
@@ -127,9 +127,8 @@ struct timeline_range {
 };
 
 /*
- * The thread that ran on a processor at a time: the one that the last context switch at or before
- * it began, or the one that the first switch after it ended. Unknown where no switch says, and where
- * the next switch ends another thread, because then the recording lacks a switch.
+ * Returns the thread that ran on a processor at `time`: the new thread of the last context switch
+ * at or before `time`; before the first switch, its old thread. Unknown if no switch records it.
  */
 struct timeline_thread timeline_running(const struct timeline *t, uint32_t cpu, uint64_t time);
 
@@ -146,7 +145,10 @@ const struct timeline_mapping *timeline_find(const struct timeline *t,
 uint64_t timeline_object_address(
         const struct timeline *t, const struct timeline_mapping *m, uint64_t addr);
 
-/* Lists of all that is known, by index. Of processes the kernel is one; its pid is UINT32_MAX. */
+/*
+ * Lists of all processes, threads and mappings, by index. The kernel is a process with pid
+ * UINT32_MAX.
+ */
 size_t timeline_processes(const struct timeline *t);
 struct timeline_life timeline_process(const struct timeline *t, size_t i);
 size_t timeline_threads(const struct timeline *t);
