@@ -18,7 +18,7 @@ static void on_diag(void *arg, const struct sonde_diag *diag)
 	terminal_diag_show(arg, diag);
 }
 
-/* The running kernel or an ELF file: nothing but the id. */
+/* Prints only the build id, for the running kernel or an ELF file. */
 static void print_one(const struct buildid_list *b, const char *hex)
 {
 	if (b->json) {

@@ -9,8 +9,10 @@ const char *temp_dir(void)
 	return getenv("TMPDIR");
 }
 
-/* SONDE_CACHE names the folder; empty: nothing is kept. Other variables that do not begin with '/' are to be ignored,
- * says the standard of XDG_CACHE_HOME. */
+/*
+ * SONDE_CACHE names the folder; empty: no cache. The XDG Base Directory Specification requires that
+ * paths which do not begin with '/' are ignored.
+ */
 void caches_set(struct caches *c, struct sonde_session_options *o)
 {
 	const char *own = getenv("SONDE_CACHE");

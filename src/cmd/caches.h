@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Folders that the environment names; the library reads no environment. */
+/* Folders from environment variables; the library itself reads none. */
 #ifndef SONDE_CMD_CACHES_H
 #define SONDE_CMD_CACHES_H
 
@@ -9,7 +9,7 @@ struct caches {
 	char folder[4096];
 };
 
-/* TMPDIR, for the member temp_dir of options. */
+/* Returns $TMPDIR or NULL, for the member temp_dir of options. */
 const char *temp_dir(void);
 
 /* Sets cache, home and temp_dir of the options; *c must live as long as the session. */

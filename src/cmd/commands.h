@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The subcommands: argv[0] is the command's own name; the result is the exit status. */
+/* The subcommands: argv[0] is the name of the subcommand; each returns the exit status. */
 #ifndef SONDE_CMD_COMMANDS_H
 #define SONDE_CMD_COMMANDS_H
 

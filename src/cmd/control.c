@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each end of a FIFO is opened for both ways: it does not end when one of the others goes. */
+/* Opens a FIFO with O_RDWR: then reading has no end of file when another process closes it. */
 static int open_control(const char *command, const char *arg, size_t n, bool fifo, int *fd)
 {
 	char name[4096];

@@ -13,12 +13,12 @@
 #define EXIT_OUTPUT  1 /* standard output cannot be written */
 #define LEVEL_MAX    22 /* of zstd */
 #define NEEDS_OUTPUT "-o FILE says where to write; '-' is standard output"
-#define LEVEL_PERF   1 /* what -z means without a number, as for record */
+#define LEVEL_PERF   1 /* -z without a number, as in record */
 
 struct convert {
 	const char *input, *output, *to, *endian;
 	bool plain, force;
-	int level; /* -1: as the input */
+	int level; /* -1: as in the input */
 };
 
 static void on_diag(void *arg, const struct sonde_diag *diag)
@@ -45,7 +45,7 @@ static int on_level(const struct option_def *def, const char *arg, bool unset)
 	return 0;
 }
 
-/* The number behind a word of a list; -1: none of them. */
+/* Returns the index of a word in a list of n words; -1: not found. */
 static int word_of(const char *word, const char *const *words, int n)
 {
 	for (int i = 0; i < n; i++) {

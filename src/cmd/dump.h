@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What -D of `sonde report` and `sonde script` does. */
+/* Option -D of `sonde report` and `sonde script`. */
 #ifndef SONDE_CMD_DUMP_H
 #define SONDE_CMD_DUMP_H
 
 #include <stdbool.h>
 
 /*
- * Dumps every record with its bytes to standard output, words about failures to standard error; the
- * exit status. force: files of other users too.
+ * Prints every record with its bytes to standard output, and errors to standard error. Returns the
+ * exit status. force: accepts files of other users.
  */
 int dump_raw(const char *input, bool force);
 

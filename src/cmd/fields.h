@@ -5,8 +5,8 @@
 #include <sonde/preview/field.h>
 
 /*
- * The part of --help that lists the fields for any of the uses (bits of enum sonde_field_use): a line
- * each, which begins with its names. scripts/check-docs and completions/sonde read it.
+ * Prints the section of --help with the fields for any of the uses (bits of enum sonde_field_use):
+ * a line for each, beginning with its names. scripts/check-docs and completions/sonde parse it.
  */
 void fields_print(const char *heading, unsigned uses);
 

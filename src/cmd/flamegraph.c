@@ -32,9 +32,9 @@ struct flamegraph {
 	unsigned warnings;
 };
 
-/* Where the page goes. With a temporary file, `path` gets the whole page or stays as it was. */
+/* The output. With a temporary file, `path` has either the whole page or its old contents. */
 struct target {
-	char *path; /* links followed */
+	char *path; /* symbolic links resolved */
 	char *temporary; /* NULL: written in place (a pipe, a device) */
 	int fd;
 };
@@ -49,12 +49,12 @@ static void on_diag(void *arg, const struct sonde_diag *diag)
 	struct flamegraph *f = arg;
 
 	if (diag->kind == SONDE_DIAG_NOTE && diag->offset == UINT64_MAX) {
-		return; /* about the whole file, and nobody has to act on it */
+		return; /* a note about the whole file, without consequences for the user */
 	}
 	terminal_diag_show(&f->warnings, diag);
 }
 
-/* Permissions as for any new file; mkstemp gives them to the owner only. */
+/* Sets the permissions of any new file, as mkstemp sets those of the owner only. */
 static void give_usual_mode(int fd)
 {
 	mode_t mask = umask(0);
@@ -83,7 +83,7 @@ static int open_temporary(struct target *t)
 	return 0;
 }
 
-/* 0 or a negative errno; close_target in any case. */
+/* Returns 0 or a negative errno; call close_target in any case. */
 static int open_target(struct target *t, const char *path)
 {
 	struct stat st;
@@ -107,7 +107,7 @@ static int open_target(struct target *t, const char *path)
 	return open_temporary(t);
 }
 
-/* Puts a finished page in its place, or takes an unfinished one away. 0 or a negative errno. */
+/* Renames a finished page to its path, or removes an unfinished one. 0 or a negative errno. */
 static int close_target(struct target *t, bool finished)
 {
 	int rc = 0;
@@ -128,7 +128,7 @@ static int close_target(struct target *t, bool finished)
 	return rc;
 }
 
-/* The index of the event that is asked for by number or name; SIZE_MAX - 1: there is none. */
+/* Returns the index of an event given by number or name; SIZE_MAX - 1: no such event. */
 static size_t find_event(const struct sonde_session *s, const char *wanted)
 {
 	size_t n = sonde_session_events(s);
@@ -156,7 +156,7 @@ static void list_events(const struct sonde_session *s, const char *wanted)
 	}
 }
 
-/* Prints that the output cannot be written, by errno; the exit status. */
+/* Prints that the output cannot be written, with the text of an errno. Returns the exit status. */
 static int write_failed(const struct flamegraph *f, int error)
 {
 	if (strcmp(f->output, "-") == 0) {
@@ -166,7 +166,7 @@ static int write_failed(const struct flamegraph *f, int error)
 	return EXIT_FAILED;
 }
 
-/* OPTIONS_RUN after a page was written, whole; else the exit status. */
+/* Returns OPTIONS_RUN after writing the whole page, else the exit status. */
 static int write_page(const struct flamegraph *f, struct sonde_session *s, size_t event)
 {
 	struct sonde_flamegraph_options o = {.size = sizeof(o), .title = f->title, .event = event};

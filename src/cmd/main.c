@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sonde command: finds the subcommand and hands over. Exit status 1: no or unknown command; 129:
- * a command that only perf has, or a mistake in the options in front of it.
+ * The sonde command: finds and calls the subcommand. Exit status 1: no command, or an unknown one;
+ * 129: a command that only perf has, or a mistake in the options before the command.
  */
 #include "cmd/commands.h"
 #include "cmd/options.h"
@@ -60,7 +60,7 @@ static void print_usage(FILE *out)
 	(void)fprintf(out, "\n'sonde COMMAND --help' lists the options of a command.\n");
 }
 
-/* Letters to change, add or drop to turn one word into the other; words longer than 31 are far. */
+/* Returns the edit distance of two words; words of more than 31 letters are never close. */
 static unsigned distance(const char *a, const char *b)
 {
 	unsigned row[32];
@@ -111,7 +111,7 @@ static int unknown_command(const char *name)
 	return 1;
 }
 
-/* word: what is in front of the command, with its dashes */
+/* word: an option before the command, with its dashes */
 static int unknown_option(const char *word)
 {
 	const struct option_def *def = perf_only_options("");
@@ -151,7 +151,10 @@ static int help(int argc, char **argv)
 	return c->run(2, args);
 }
 
-/* A file that is opened must not get the number of a standard one that the user closed. */
+/*
+ * Opens /dev/null for standard descriptors that the user closed, so that no other file gets their
+ * number.
+ */
 static void hold_standard_files(void)
 {
 	static const int modes[] = {O_WRONLY, O_RDONLY, O_WRONLY}; /* 0 and 1: reads, writes fail */

@@ -22,7 +22,7 @@ struct parser {
 
 struct match {
 	const struct option_def *def;
-	const struct option_def *other; /* a second one that fits as well */
+	const struct option_def *other; /* a second match of an ambiguous word */
 	bool unset;
 	bool other_unset;
 	bool exact;
@@ -122,7 +122,7 @@ static bool starts_with(const char *text, const char *start, size_t n)
 	return strncmp(text, start, n) == 0;
 }
 
-/* Adds one candidate; an exact one wins over all that are only cut short. */
+/* Adds a candidate; an exact match takes precedence over abbreviations. */
 static void match_add(
         struct match *m, const struct option_def *def, const char *name, size_t n, bool unset)
 {
@@ -228,7 +228,7 @@ static int set_call(
 	return OPTIONS_USAGE;
 }
 
-/* arg is NULL when unset, or when an optional one is not there. */
+/* arg: NULL if unset, or without an optional argument. */
 static int set_option(
         const struct parser *p, const struct option_def *def, const char *arg, bool unset)
 {
@@ -253,7 +253,7 @@ static int set_option(
 	return OPTIONS_RUN;
 }
 
-/* The next word, when it is the argument of this option; else NULL. */
+/* Returns the next word if it is the argument of this option, else NULL. */
 static const char *take_word(struct parser *p, const struct option_def *def)
 {
 	bool taken = p->next < p->argc &&
@@ -314,7 +314,7 @@ static int unknown_short(const struct parser *p, char c)
 	return perf_only_option(p->command->name, def, (const char[]){'-', c, '\0'});
 }
 
-/* word: what stands behind the '-'. */
+/* word: the text after the '-'. */
 static int parse_short(struct parser *p, const char *word)
 {
 	const struct option_def *def;
@@ -361,7 +361,7 @@ int options_parse(
 {
 	struct parser p = {.command = command, .argc = argc, .argv = argv, .next = 1};
 	char *word;
-	int kept = 1; /* words that are no options gather at argv[1..kept) */
+	int kept = 1; /* words that are no options are moved to argv[1..kept) */
 	int rc;
 
 	while (p.next < argc) {
@@ -384,7 +384,7 @@ int options_parse(
 			return rc;
 		}
 	}
-	if (kept == 1) { /* argv ends with a NULL already */
+	if (kept == 1) { /* the end of argv is NULL already */
 		*rest = (struct option_rest){.argc = argc - p.next, .argv = argv + p.next};
 		return OPTIONS_RUN;
 	}

@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In the order of the alphabet, one entry a line. */
+/* In alphabetical order, one entry per line. */
 #define PERF_ONLY(s, l)                                                                            \
 	{                                                                                          \
 		.short_name = (s), .long_name = (l), .kind = OPTION_KIND_PERF_ONLY                 \
 	}
 
-/* In front of a command: perf --no-pager report */
+/* Options before a command: perf --no-pager report */
 static const struct option_def perf_options[] = {
         PERF_ONLY(0, "buildid-dir"),
         PERF_ONLY(0, "debug"),
@@ -146,7 +146,7 @@ static const struct option_def none[] = {OPTION_END};
 static const struct {
 	const char *command;
 	const struct option_def *options;
-	bool reads; /* a recording */
+	bool reads; /* the command reads a recording */
 } tables[] = {
         {"", perf_options, false},
         {"report", report_options, true},
@@ -196,7 +196,7 @@ int perf_only_option(const char *command, const struct option_def *def, const ch
 
 static const struct {
 	const char *name;
-	const char *instead; /* NULL: use perf's */
+	const char *instead; /* command of Sonde to suggest; NULL: none, suggest perf's */
 } commands[] = {
         {"annotate", NULL},
         {"archive", NULL},

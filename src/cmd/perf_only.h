@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Options and commands that perf has and Sonde does not have yet. They are refused by name, as no
- * typing mistake. An entry goes away with the commit that adds the option or the command; the test
+ * Options and commands that perf has and Sonde does not have yet, so that they are not reported as
+ * typing mistakes. The commit that adds the option or command removes its entry; the test
  * `perf-only` compares the tables with the help of the installed perf.
  */
 #ifndef SONDE_CMD_PERF_ONLY_H
@@ -11,15 +11,19 @@
 
 #include <stdbool.h>
 
-/* Of the command of that name ("report"); "" for those in front of a command. Ends with OPTION_END;
- * an empty table where perf has no such command. */
+/*
+ * Returns the options of a command ("report"), or those before a command (""), ending with
+ * OPTION_END. The table is empty if perf has no such command.
+ */
 const struct option_def *perf_only_options(const char *command);
 
-/* Prints that perf has this option, written as the user did ("--no-itrace", "-b"); def is its
- * entry. Returns OPTIONS_USAGE. */
+/*
+ * Prints that only perf has this option, as the user wrote it ("--no-itrace", "-b"); def is its
+ * entry. Returns OPTIONS_USAGE.
+ */
 int perf_only_option(const char *command, const struct option_def *def, const char *written);
 
-/* Prints that perf has this command and returns true; false when perf has none of that name. */
+/* Prints that only perf has this command, and returns true; false: perf has no such command. */
 bool perf_only_command(const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sonde pt: raw traces of Intel PT. Finds the part that is wanted and hands over. */
+/* sonde pt: raw traces of Intel PT. Finds and calls the subcommand. */
 #include "cmd/commands.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ static const struct part {
 
 #define PARTS (sizeof(parts) / sizeof(parts[0]))
 
-/* All parts' options: one man page describes them. */
+/* Prints the options of all subcommands, as one man page describes them. */
 static int help(void)
 {
 	char flag[] = "--help";

@@ -16,7 +16,7 @@ static int complain(const char *path)
 	return PT_EXIT_FILE;
 }
 
-/* false: it is nothing that can be mapped. */
+/* Maps a file; false: it cannot be mapped. */
 static bool map(struct pt_file *file, const char *path)
 {
 	struct stat st;
@@ -37,7 +37,7 @@ static bool map(struct pt_file *file, const char *path)
 	return true;
 }
 
-/* What cannot be mapped is read to the end, so that a pipe works too. */
+/* Files that cannot be mapped, such as pipes, are read to the end. */
 int pt_file_read(struct pt_file *file, const char *path)
 {
 	FILE *in = fopen(path, "rb");

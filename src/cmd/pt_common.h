@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of `sonde pt` share. */
+/* Shared by the subcommands of `sonde pt`. */
 #ifndef SONDE_CMD_PT_COMMON_H
 #define SONDE_CMD_PT_COMMON_H
 
@@ -9,14 +9,14 @@
 
 #define PT_EXIT_FILE 255 /* the trace or the code cannot be read */
 
-/* A whole file in memory; data is NULL when it is empty. */
+/* A whole file in memory; data is NULL for an empty file. */
 struct pt_file {
-	uint8_t *data; /* not to be written to */
+	uint8_t *data; /* read-only */
 	size_t size;
 	bool mapped;
 };
 
-/* 0, or PT_EXIT_FILE after saying on stderr what is wrong. */
+/* Returns 0, or PT_EXIT_FILE after printing the error to stderr. */
 int pt_file_read(struct pt_file *file, const char *path);
 void pt_file_free(struct pt_file *file);
 
@@ -28,7 +28,7 @@ struct pt_cpu_option {
 
 int pt_cpu_parse(const struct option_def *def, const char *arg, bool unset);
 
-/* The clock from what the options say. */
+/* Parameters of the clock, from options. */
 struct pt_clock_options {
 	uint64_t mtc_freq, nom_freq, eax, ebx;
 };

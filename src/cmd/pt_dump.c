@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sonde pt dump: one line a packet. */
+/* sonde pt dump: prints a line for each packet. */
 #include "cmd/commands.h"
 #include "cmd/pt_common.h"
 
@@ -19,7 +19,7 @@ struct dump {
 	bool failed;
 };
 
-/* One line's columns. */
+/* The columns of a line. */
 struct line {
 	char payload[64];
 	char track[64];
@@ -234,7 +234,7 @@ static void show_time(struct dump *d, const struct sonde_pt_packet *p, struct li
 	d->shown_tsc = d->now.tsc;
 }
 
-/* TSC ticks a cycle. */
+/* Prints TSC ticks per cycle. */
 static void show_speed(struct dump *d, const struct sonde_pt_packet *p, struct line *line)
 {
 	double speed = (double)d->now.speed / 65536;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events of Intel PT as words. */
+/* Events of Intel PT as text. */
 #include "cmd/pt_event.h"
 
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One event's text. */
+/* The text of an event. */
 struct words {
 	char *text; /* of PT_EVENT_TEXT bytes */
 };
@@ -143,7 +143,7 @@ static void say_trig(
 	say_ip(o, e, "ip", w);
 }
 
-/* A CFE with its EVDs: 0 is CR2, 1 a VM exit's qualification, 2 its reason. */
+/* Prints a CFE with its EVDs: type 0 is CR2, 1 the qualification of a VM exit, 2 its reason. */
 static void say_cfe(const struct pt_event_words *o, const struct sonde_pt_event *e, struct words *w)
 {
 	const char *name = sonde_pt_cfe_name(e->count);
@@ -186,7 +186,7 @@ static void say_item(
 typedef void (*say_fn)(
         const struct pt_event_words *o, const struct sonde_pt_event *e, struct words *w);
 
-/* Either a function, or a word that the IP may follow. */
+/* By kind of event: a function, or a word that an IP may follow. */
 static const struct {
 	say_fn fn;
 	const char *word;

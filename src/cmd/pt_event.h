@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events of Intel PT as words. */
+/* Events of Intel PT as text. */
 #ifndef SONDE_CMD_PT_EVENT_H
 #define SONDE_CMD_PT_EVENT_H
 
@@ -7,14 +7,14 @@
 
 #define PT_EVENT_TEXT 256
 
-/* What is told of events. */
+/* The contents of texts. */
 struct pt_event_words {
-	bool ip; /* where they happened */
-	bool iflags; /* those that turn interrupts on and off */
-	bool ticks; /* those of time */
+	bool ip; /* print the IP of events */
+	bool iflags; /* print changes of the interrupt flag */
+	bool ticks; /* print events of time */
 };
 
-/* The text of an event; empty where it is not told. */
+/* Writes the text of an event; "" if it is not printed. */
 void pt_event_text(const struct pt_event_words *words, const struct sonde_pt_event *e,
         char text[PT_EVENT_TEXT]);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sonde pt flow: the instructions that a trace tells, one IP a line, with events and errors. */
+/* sonde pt flow: prints the flow of a trace: the IP of each instruction, events and errors. */
 #include "cmd/commands.h"
 #include "cmd/pt_event.h"
 #include "cmd/pt_image.h"
@@ -14,7 +14,7 @@ struct flow {
 	struct pt_cpu_option cpu;
 	struct pt_code code;
 	const char *trace;
-	const char *itrace; /* letters of what is wanted; NULL: instructions and events */
+	const char *itrace; /* letters that select the output; NULL: instructions and events */
 	unsigned want;
 	uint64_t every, every_ticks;
 	uint64_t filter_cfg[4], filter_a[4], filter_b[4];
@@ -24,30 +24,30 @@ struct flow {
 	bool event_time;
 	bool keep_position, keep_calibration, insn_decoder, check, no_inst;
 	bool ipc, time, psb, edges;
-	uint64_t ipc_insns, ipc_cycles; /* at the last IPC */
+	uint64_t ipc_insns, ipc_cycles; /* counts when IPC was last printed */
 	uint64_t insns, nblocks, jobs, part;
-	bool open_block; /* the block goes on with the next instruction */
+	bool open_block; /* the block continues with the next instruction */
 	bool failed;
 	FILE *out;
 };
 
-/* A part of the trace on one of the threads. */
+/* The output of a worker for its current part of the trace. */
 struct part {
-	struct flow flow; /* as the whole, but for what is summed up */
+	struct flow flow; /* a copy of the whole, with its own sums */
 	char *text;
 	size_t size;
 };
 
 struct parts {
 	struct flow *whole;
-	struct flow start; /* as it was */
-	struct part *of; /* for each worker */
+	struct flow start; /* a copy of the whole before the first part */
+	struct part *of; /* by worker */
 };
 
 #define JOBS_MAX       256
 #define BRANCHES_TAKEN (SONDE_PT_WANT_TAKEN | SONDE_PT_WANT_CALLS | SONDE_PT_WANT_RETURNS)
 
-/* What an event is in a list of branches: 0 is where nothing is traced. */
+/* Prints an event as a branch, with address 0 for code that is not traced. */
 static bool show_pair(const struct flow *f, const struct sonde_pt_event *e)
 {
 	uint64_t from = 0;
@@ -92,7 +92,7 @@ static void show_event(struct flow *f, const struct sonde_pt_event *e)
 	}
 }
 
-/* The end of a line: what the time is, and instructions per cycle where cycles are known. */
+/* Ends a line with the time, and with instructions per cycle if cycles are known. */
 static void end_line(struct flow *f, const struct sonde_pt_step *s)
 {
 	if (f->time) {
@@ -103,7 +103,7 @@ static void end_line(struct flow *f, const struct sonde_pt_step *s)
 		uint64_t insns = s->insns - f->ipc_insns;
 		uint64_t cycles = s->cycles - f->ipc_cycles;
 
-		/* Cut, not rounded, as perf script does. */
+		/* Truncated, not rounded, as in perf script. */
 		(void)fprintf(f->out, "  IPC: %" PRIu64 ".%02" PRIu64 " (%" PRIu64 "/%" PRIu64 ")",
 		        insns / cycles, insns % cycles * 100 / cycles, insns, cycles);
 		f->ipc_insns = s->insns;
@@ -294,7 +294,7 @@ static int show_steps(struct flow *f, struct sonde_pt_flow *flow)
 	struct parts parts = {.whole = f, .start = *f};
 	int rc;
 
-	if (f->jobs < 2 || f->ipc) { /* cycles are told since the line before */
+	if (f->jobs < 2 || f->ipc) { /* IPC needs the cycles since the previous line */
 		while ((rc = sonde_pt_flow_next(flow, &step)) > 0) {
 			show_step(f, step);
 		}
@@ -342,7 +342,7 @@ static int follow(struct flow *f, const struct pt_file *trace)
 	return f->failed;
 }
 
-/* Behind the letter i: a number, and i (instructions) or t (TSC ticks). */
+/* Parses the period after the letter i: a number, then i (instructions) or t (TSC ticks). */
 static const char *parse_period(struct flow *f, const char *p)
 {
 	uint64_t n = 0;
@@ -358,7 +358,7 @@ static const char *parse_period(struct flow *f, const char *p)
 	return *p == 'i' && n != 0 ? p + 1 : p;
 }
 
-/* What the letters ask for; false: one is not known. */
+/* Parses the letters of --itrace; false: unknown letter. */
 static bool parse_itrace(struct flow *f, const char *p)
 {
 	static const struct {

@@ -11,7 +11,7 @@
 /* FILE:BASE, FILE:FROM:BASE or FILE:FROM-TO:BASE, split at colons from the right. */
 struct place {
 	char path[4096];
-	uint64_t from, to, base; /* to: UINT64_MAX is the end */
+	uint64_t from, to, base; /* to: UINT64_MAX: the end of the file */
 };
 
 static bool parse_range(char *text, struct place *place)
@@ -50,7 +50,7 @@ static bool parse_place(const char *arg, struct place *place)
 	return true;
 }
 
-/* The file, which lives as long as the image. */
+/* Returns the file, read when first needed; it is valid as long as the image. */
 static struct pt_file *load(struct pt_code *code, const char *path)
 {
 	struct pt_file *file;
@@ -74,12 +74,12 @@ static bool same_space(const struct pt_code_space *a, const struct pt_code_space
 	       a->asid.vmcs == b->asid.vmcs && a->asid.non_root == b->asid.non_root;
 }
 
-/* The number of the space that the next code belongs to; negative: there are too many. */
+/* Returns the number of the space for the next code; negative: too many spaces. */
 static int next_space(struct pt_code *code)
 {
 	unsigned i = 0;
 
-	code->nspaces += code->nspaces == 0; /* the first one is empty: that of all */
+	code->nspaces += code->nspaces == 0; /* space 0 is for code of all processes */
 	while (i < code->nspaces && !same_space(&code->spaces[i], &code->space)) {
 		i++;
 	}
@@ -126,7 +126,7 @@ static int add(struct pt_code *code, uint64_t base, const uint8_t *data, size_t 
 	return rc < 0 ? -1 : 0;
 }
 
-/* A number, or `any` (and --no-..), which sets *has to false. */
+/* Parses a number, or "any" (or --no-...), which sets *has to false. */
 static int parse_or_any(const char *arg, bool unset, uint64_t *value, bool *has)
 {
 	*has = !unset && strcmp(arg, "any") != 0;
@@ -183,7 +183,7 @@ int pt_code_from_tsc(const struct option_def *def, const char *arg, bool unset)
 	return parse_from(def, arg, unset, true);
 }
 
-/* The more is given of a space the better it fits. */
+/* Of the matching spaces, chooses the one with most given properties. */
 uint32_t pt_code_choose(void *arg, const struct sonde_pt_asid *asid)
 {
 	const struct pt_code *code = arg;
@@ -229,7 +229,7 @@ int pt_code_raw(const struct option_def *def, const char *arg, bool unset)
 	return add(code, place.base, file->data + place.from, (size_t)(place.to - place.from));
 }
 
-/* One loadable segment, from either class of little-endian ELF. */
+/* A loadable segment of a 32-bit or 64-bit little-endian ELF file. */
 struct segment {
 	uint64_t offset, address, size;
 	bool load;

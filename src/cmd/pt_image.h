@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The code that a trace ran through, from --raw and --elf. */
+/* The code of the traced program, from --raw and --elf. */
 #ifndef SONDE_CMD_PT_IMAGE_H
 #define SONDE_CMD_PT_IMAGE_H
 
@@ -11,7 +11,7 @@
 #define PT_CODE_SPACES 64
 #define PT_CODE_MOVES  256
 
-/* Whose code it is; what is not given may be anything. */
+/* The address space of code; properties that are not given match any value. */
 struct pt_code_space {
 	struct sonde_pt_asid asid;
 	bool has_root; /* asid.non_root is given */
@@ -21,13 +21,13 @@ struct pt_code {
 	struct sonde_pt_image *image;
 	struct pt_file files[PT_CODE_FILES];
 	unsigned count;
-	struct pt_code_space spaces[PT_CODE_SPACES]; /* by number; the first is that of all */
+	struct pt_code_space spaces[PT_CODE_SPACES]; /* by number; 0: code of all processes */
 	unsigned nspaces;
-	/* Of the code that comes next: */
+	/* Properties of the next --raw and --elf: */
 	struct pt_code_space space;
-	struct sonde_pt_move from; /* where it begins to be there, if has_from */
+	struct sonde_pt_move from; /* if has_from: the time from which the code is mapped */
 	bool has_from;
-	/* Where code changes. */
+	/* Changes of code. */
 	struct sonde_pt_move moves[PT_CODE_MOVES];
 	unsigned nmoves;
 };
@@ -37,7 +37,7 @@ struct pt_code {
 int pt_code_raw(const struct option_def *def, const char *arg, bool unset);
 int pt_code_elf(const struct option_def *def, const char *arg, bool unset);
 
-/* option_fn for --cr3, --vmcs, --root, --from and --from-tsc: of the code that comes behind. */
+/* option_fn for --cr3, --vmcs, --root, --from and --from-tsc: for the code after them. */
 int pt_code_cr3(const struct option_def *def, const char *arg, bool unset);
 int pt_code_vmcs(const struct option_def *def, const char *arg, bool unset);
 int pt_code_root(const struct option_def *def, const char *arg, bool unset);

@@ -14,13 +14,13 @@
 
 int cmd_record(int argc, char **argv);
 
-/* What a signal handler can reach. */
+/* Accessed by signal handlers. */
 static struct sonde_recorder *volatile running;
-static volatile sig_atomic_t stopped_by; /* 0: nothing did */
-static volatile sig_atomic_t switching, snapshots; /* what SIGUSR2 means */
+static volatile sig_atomic_t stopped_by; /* the signal; 0: none */
+static volatile sig_atomic_t switching, snapshots; /* actions of SIGUSR2 */
 static volatile pid_t self;
 
-/* In a child that is no other program yet a signal does what it will do to that one. */
+/* In a child before its exec, restores the signal's default action and raises it again. */
 static bool in_child(int sig)
 {
 	if (getpid() == self) {
@@ -42,7 +42,7 @@ static void on_signal(int sig)
 	}
 }
 
-/* As asked for: another file, a snapshot, or nothing; workloads do not inherit a handler. */
+/* Switches the output file, takes a snapshot, or does nothing. Workloads inherit no handler. */
 static void on_user_signal(int sig)
 {
 	if (in_child(sig)) {
@@ -56,7 +56,7 @@ static void on_user_signal(int sig)
 	}
 }
 
-/* A handler that does nothing, so that write fails: programs that are started do not inherit it. */
+/* An empty handler, so that write fails; unlike SIG_IGN, workloads do not inherit it. */
 static void on_pipe(int sig)
 {
 	(void)sig;
@@ -119,8 +119,8 @@ static void print_result(struct record_command *c, struct sonde_recorder *r)
 }
 
 /*
- * Ends as the workload ended, or by the signal that stopped the recording: a shell that waits must
- * see that someone interrupted it.
+ * Ends as the workload ended, or by the signal that stopped the recording, so that a waiting shell
+ * sees the interruption.
  */
 static int workload_exit(int status)
 {
@@ -129,7 +129,7 @@ static int workload_exit(int status)
 	if (sig != 0) {
 		(void)signal(sig, SIG_DFL);
 		(void)raise(sig);
-		return 128 + sig; /* blocked, or one that does not end a process */
+		return 128 + sig; /* the signal is blocked, or does not end a process */
 	}
 	return status == -1 ? 0 : WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
@@ -144,9 +144,9 @@ static bool is_ignored(int sig)
 }
 
 /*
- * A shell that is no user's ignores SIGINT for what it starts in the background, and scripts end
- * recordings by it all the same: it is caught always, as perf does. What a workload finds ignored
- * stays so where nothing here needs a handler.
+ * A non-interactive shell ignores SIGINT in background processes, but scripts end recordings by
+ * SIGINT, so it is always caught, as in perf. Other ignored signals remain ignored, also in the
+ * workload, if no handler is needed.
  */
 static void catch_signals(const struct sonde_recorder_options *o)
 {
@@ -158,7 +158,7 @@ static void catch_signals(const struct sonde_recorder_options *o)
 	switching = o->switching.on_request;
 	snapshots = o->aux.snapshot;
 	for (i = 0; i < sizeof(stopping) / sizeof(stopping[0]); i++) {
-		/* who is started by nohup is to go on */
+		/* under nohup, the recording continues */
 		if (stopping[i] != SIGHUP || !is_ignored(SIGHUP)) {
 			(void)sigaction(stopping[i], &stop, NULL);
 		}
@@ -169,7 +169,7 @@ static void catch_signals(const struct sonde_recorder_options *o)
 	if (!is_ignored(SIGPIPE)) {
 		(void)sigaction(SIGPIPE, &pipe, NULL);
 	}
-	(void)signal(SIGCHLD, SIG_DFL); /* where it is ignored nobody learns how a child ended */
+	(void)signal(SIGCHLD, SIG_DFL); /* if ignored, waitpid returns no status of the workload */
 }
 
 static int run(struct record_command *c)
@@ -197,15 +197,15 @@ static int run(struct record_command *c)
 	for (i = 0; i < sizeof(stopping) / sizeof(stopping[0]); i++) {
 		(void)signal(stopping[i], SIG_DFL);
 	}
-	(void)signal(SIGUSR2, SIG_IGN); /* a late one must not end us */
+	(void)signal(SIGUSR2, SIG_IGN); /* a late signal must not end this process */
 	sonde_recorder_free(r);
 	if (rc < 0) {
-		return rc == SONDE_EARG ? 129 : 255; /* as for an option that is not known */
+		return rc == SONDE_EARG ? 129 : 255; /* 129: as for an unknown option */
 	}
 	return workload_exit(status);
 }
 
-/* Not for what is started. */
+/* Sets the real-time priority of this process, but not of the workload. */
 static bool set_priority(struct record_command *c)
 {
 	struct sched_param param = {.sched_priority = (int)c->realtime};
@@ -221,7 +221,7 @@ static bool set_priority(struct record_command *c)
 	return false;
 }
 
-/* "": 1; more than 4 are 4, as with perf. */
+/* Parses the argument of --aio: "" is 1; as in perf, numbers above 4 are 4. */
 static bool parse_blocks(const char *arg, unsigned *out)
 {
 	uint64_t n = 1;
@@ -265,7 +265,7 @@ static int check_output(struct record_command *c, const struct option_command *c
 		o->switching.ntriggers = 0;
 		o->switching.bytes = o->switching.ns = 0;
 	}
-	/* what is slow waits until somebody asks for it: files are switched while events come in */
+	/* files are switched while events arrive: the slow search for build ids needs -B */
 	o->build_ids.none |= o->switching.on_request && !c->buildid_given;
 	o->build_ids.none |= o->build_ids.in_mappings;
 	o->output.async = c->aio != NULL;
@@ -276,7 +276,7 @@ static int check_output(struct record_command *c, const struct option_command *c
 	return OPTIONS_RUN;
 }
 
-/* What perf's users may ask for, and Sonde does not have. */
+/* Warns about options of perf that are accepted but have no effect. */
 static void warn_of_missing(struct record_command *c)
 {
 	const struct {
@@ -308,7 +308,7 @@ static void warn_of_missing(struct record_command *c)
 	}
 }
 
-/* ~/.debug, as perf's. */
+/* Chooses the build-id cache ~/.debug, as in perf. */
 static void choose_cache(struct record_command *c)
 {
 	const char *home = getenv("HOME");
@@ -321,7 +321,7 @@ static void choose_cache(struct record_command *c)
 	}
 }
 
-/* What was asked for, when it makes no sense together: OPTIONS_USAGE; else OPTIONS_RUN. */
+/* Returns OPTIONS_USAGE after printing that options contradict each other, else OPTIONS_RUN. */
 static int check_options(
         struct record_command *c, const struct option_command *command, bool workload)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of `sonde record` share: the command line, and the table of its options. */
+/* Shared by the files of `sonde record`: the command line, and the table of its options. */
 #ifndef SONDE_CMD_RECORD_H
 #define SONDE_CMD_RECORD_H
 
@@ -12,11 +12,11 @@ struct record_command {
 	const char **events, **triggers;
 	struct sonde_recorder_cgroup_filter *cgroups;
 	struct sonde_recorder_filter *filters;
-	char exclude_self[32]; /* a filter: not what this process does */
-	bool switches_given; /* --switch-events or its --no- stood there */
+	char exclude_self[32]; /* filter that excludes events of this process */
+	bool switches_given; /* --switch-events or --no-switch-events was given */
 	bool quiet;
-	bool inherit_given; /* -i or --inherit stood there */
-	bool buildid_given; /* -B or --no-no-buildid */
+	bool inherit_given; /* -i or --inherit was given */
+	bool buildid_given; /* -B or --no-no-buildid was given */
 	bool no_cache;
 	char cache[4096]; /* the folder of the build-id cache */
 	bool off_cpu;
@@ -46,7 +46,7 @@ int record_on_control(const struct option_def *def, const char *arg, bool unset)
 int record_on_optional(const struct option_def *def, const char *arg, bool unset);
 int record_on_registers(const struct option_def *def, const char *arg, bool unset);
 
-/* Fills the table of all options of a command line; room for RECORD_OPTIONS. */
+/* Fills in the table of all options, RECORD_OPTIONS entries at most. */
 #define RECORD_OPTIONS 128
 void record_option_table(struct option_def *defs, struct record_command *c);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of `sonde record` that are more than a switch or a text. */
+/* Options of `sonde record` whose arguments need parsing. */
 #include "cmd/record.h"
 
 #include <ctype.h>
@@ -46,7 +46,7 @@ int record_on_frequency(const struct option_def *def, const char *arg, bool unse
 	return 0;
 }
 
-/* Pages, or bytes with B, K, M, G behind the number; rounded up to a power of two of pages. */
+/* Parses pages, or bytes with a suffix B, K, M or G; rounds up to a power of two of pages. */
 static bool parse_pages(const char *arg, size_t n, size_t *out)
 {
 	static const char units[] = "BKMG";
@@ -212,7 +212,7 @@ int record_on_clock(const struct option_def *def, const char *arg, bool unset)
 	return -1;
 }
 
-/* --no-x of these means no, not the default. */
+/* --no-x of these options sets SONDE_RECORDER_NO, not the default. */
 int record_on_choice(const struct option_def *def, const char *arg, bool unset)
 {
 	(void)arg;
@@ -260,12 +260,12 @@ int record_on_compress(const struct option_def *def, const char *arg, bool unset
 		        stderr, "sonde record: -z wants a level from 1 to 22, not '%s'\n", arg);
 		return -1;
 	}
-	level = level < 1 ? 1 : level > 22 ? 22 : level; /* as perf: the nearest that there is */
+	level = level < 1 ? 1 : level > 22 ? 22 : level; /* as in perf: the nearest valid level */
 	o->output.compress = unset ? 0 : (int)level;
 	return 0;
 }
 
-/* A whole number and one of the letters; its factor stands at the letter's place. */
+/* Parses a whole number and one of the letters, and multiplies by the factor of that letter. */
 static bool parse_scaled(const char *arg, const char *letters, const uint64_t *factors, uint64_t *v)
 {
 	unsigned long long n;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of `sonde record`, a table for each group that --help prints. */
+/* The options of `sonde record`: a table for each group in --help. */
 #include "cmd/record.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Appends a group; the end of the table. */
+/* Appends a group of options. Returns the end of the table. */
 #define PUT(to, group)                                                                             \
 	((struct option_def *)memcpy((to), (group), sizeof(group)) +                               \
 	        sizeof(group) / sizeof((group)[0]))

@@ -76,7 +76,7 @@ static const struct graph_word graph_words[] = {
         {"count", set_value, SONDE_REPORT_VALUE_COUNT},
 };
 
-/* One word of "graph,0.5,10,caller"; the first number is the limit, the second that of branches. */
+/* Parses a word of "graph,0.5,10,caller"; number 1 is the limit in percent, 2 that of branches. */
 static int graph_word(struct report_command *c, const char *word, size_t n, unsigned *numbers)
 {
 	char text[16];
@@ -200,7 +200,7 @@ static void on_diag(void *arg, const struct sonde_diag *d)
 	struct report_command *c = arg;
 
 	if (d->kind == SONDE_DIAG_NOTE && d->offset == UINT64_MAX && c->verbose == 0) {
-		return; /* about the whole file, and nobody has to act on it */
+		return; /* a note about the whole file, without consequences for the user */
 	}
 	terminal_progress_end(&c->progress);
 	terminal_diag_show(&c->diags_shown, d);
@@ -252,7 +252,7 @@ static void warn_of_loss(const struct report_command *c)
 	        c->input);
 }
 
-/* Reads no record where the header says all: files of any size answer at once. */
+/* Prints only the header, without reading records, so that the size of the file does not matter. */
 static int report_header_only(struct report_command *c)
 {
 	char message[1024] = "";
@@ -328,7 +328,7 @@ static int report_open(struct report_command *c)
 	return rc;
 }
 
-/* An option that rows in JSON do not have; NULL: none was given. */
+/* Returns a given option that JSON output does not support; NULL: none. */
 static const char *text_only(const struct report_command *c)
 {
 	const struct {

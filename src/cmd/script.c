@@ -47,7 +47,7 @@ static void on_diag(void *arg, const struct sonde_diag *d)
 	struct script *s = arg;
 
 	if (d->kind == SONDE_DIAG_NOTE && d->offset == UINT64_MAX) {
-		return; /* about the whole file, and nobody has to act on it */
+		return; /* a note about the whole file, without consequences for the user */
 	}
 	terminal_progress_end(&s->progress);
 	terminal_diag_show(&s->diags_shown, d);

@@ -17,12 +17,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What -T counts. */
+/* The events of -T. */
 #define TRANSACTIONS "task-clock,{instructions,cycles,cpu/cycles-t/,cpu/tx-start/}"
 
-/* What a signal handler can reach. */
+/* Accessed by signal handlers. */
 static struct sonde_stat *volatile running;
-static volatile sig_atomic_t stopped_by; /* 0: nothing did */
+static volatile sig_atomic_t stopped_by; /* the signal; 0: none */
 
 static void on_signal(int sig)
 {
@@ -55,8 +55,7 @@ static int on_text(void *arg, const char *text, size_t n)
 	return -1;
 }
 
-/* The separator of thousands that the user's locale has, which programs do not get by themselves.
- */
+/* Finds the separator of thousands in the user's locale, which programs do not use by default. */
 static void find_thousands(struct stat_command *c)
 {
 	locale_t locale = newlocale(LC_NUMERIC_MASK, "", (locale_t)0);
@@ -71,10 +70,10 @@ static void find_thousands(struct stat_command *c)
 	}
 }
 
-/* The exit status after printing why the counts cannot be written. */
+/* Prints why the counts cannot be written, and returns the exit status. */
 static int write_failed(const struct stat_command *c, const char *why)
 {
-	if (c->write_errno == 0) { /* the recording on standard output */
+	if (c->write_errno == 0) { /* the recording goes to standard output */
 		(void)fprintf(stderr, "Error: %s\n", why);
 		return 1;
 	}
@@ -96,7 +95,7 @@ static bool open_output(struct stat_command *c)
 
 	c->out = stderr;
 	if (c->output != NULL && strcmp(c->output, "-") == 0) {
-		c->output = NULL; /* as perf: where it goes anyway */
+		c->output = NULL; /* as in perf: stderr is the default output */
 	}
 	if (c->output == NULL && c->output_fd == 0) {
 		return true;
@@ -115,7 +114,7 @@ static bool open_output(struct stat_command *c)
 	return true;
 }
 
-/* As perf: the status of the workload, and the signal that stopped the counting. */
+/* As in perf: the status of the workload, or the signal that stopped counting. */
 static int exit_status(const struct sonde_stat *s)
 {
 	int status = sonde_stat_workload_status(s);
@@ -127,7 +126,7 @@ static int exit_status(const struct sonde_stat *s)
 	return status != -1 && WIFEXITED(status) ? WEXITSTATUS(status) : 0;
 }
 
-/* Runs a line of the shell; how it ended, -1 when it could not be run. */
+/* Runs a line with the shell. Returns its wait status; -1: it could not be run. */
 static int run_hook(const char *line)
 {
 	int status = system(line);
@@ -173,7 +172,7 @@ static int run(struct stat_command *c)
 	}
 	running = s;
 	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-		/* what nohup or a shell's background ignores stays ignored */
+		/* signals that nohup or a shell's background job ignores remain ignored */
 		if (sigaction(ends[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
 			(void)sigaction(ends[i], &action, NULL);
 		}
@@ -249,7 +248,7 @@ static int check_and_run(struct stat_command *c, const struct option_command *co
 	return run(c);
 }
 
-/* before: with what stood in front of the word */
+/* before: the options before the word "report" */
 static int report(const struct stat_command *before, int argc, char **argv)
 {
 	struct stat_command c = *before;
@@ -287,7 +286,7 @@ static int report(const struct stat_command *before, int argc, char **argv)
 	if (rest.argc != 0) {
 		return options_mistake(&command, "unexpected word '%s'", rest.argv[0]);
 	}
-	c.out = stderr; /* where perf prints it too */
+	c.out = stderr; /* as in perf */
 	c.options.by = pick_by(&c, SONDE_STAT_BY_RECORDED);
 	c.options.message = on_message;
 	c.options.message_arg = &c;
@@ -331,7 +330,7 @@ static int parse_and_run(struct stat_command *c, int argc, char **argv, bool rec
 	}
 	if (!record && rest.argc > 0 && strcmp(rest.argv[0], "record") == 0 &&
 	        c->options.record == NULL) {
-		o->record = "perf.data"; /* options may stand on either side of the word */
+		o->record = "perf.data"; /* options may precede or follow the word "record" */
 		return parse_and_run(c, rest.argc, rest.argv, true);
 	}
 	if (!record && rest.argc > 0 && strcmp(rest.argv[0], "report") == 0 &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of `sonde stat` share: the command line, and its options as tables. */
+/* Shared by the files of `sonde stat`: the command line, and its options as tables. */
 #ifndef SONDE_CMD_STAT_H
 #define SONDE_CMD_STAT_H
 
@@ -15,13 +15,13 @@ struct stat_command {
 	const char *output;
 	uint64_t output_fd; /* 0: not given */
 	bool append, big_numbers, inherit, scale, quiet, csv_summary;
-	bool streams; /* a recording to standard output: as in perf no counts are printed */
+	bool streams; /* the recording goes to standard output: as in perf, no counts are printed */
 	bool by_core, by_socket, by_die, by_node, by_thread, by_cpu, json;
 	bool transactions, topdown, smi_cost, iostat, sync, interval_clear;
 	const char *metrics, *cpu_type, *before, *after;
-	bool hook_failed; /* a command of --pre, which is told by itself */
+	bool hook_failed; /* a command of --pre failed, which was reported already */
 	int verbose;
-	int write_errno; /* why the counts could not be written; 0: they were */
+	int write_errno; /* errno of the failed write of counts; 0: none failed */
 	uint64_t repeat, level;
 	bool repeat_given, level_given;
 	char thousands[8];
@@ -37,8 +37,8 @@ int stat_on_control(const struct option_def *def, const char *arg, bool unset);
 int stat_on_iostat(const struct option_def *def, const char *arg, bool unset);
 
 /*
- * What goes together, and what this machine has: OPTIONS_RUN, or the exit status after the mistake
- * was printed.
+ * Checks that options do not contradict each other and that this machine supports them. Returns
+ * OPTIONS_RUN, or the exit status after printing the mistake.
  */
 int stat_check_options(struct stat_command *c, const struct option_command *command);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of `sonde stat` that need more than to be stored, and what goes together. */
+/* Options of `sonde stat` whose arguments need parsing, and checks of their combinations. */
 #include "cmd/stat.h"
 
 #include <fcntl.h>
@@ -95,7 +95,7 @@ static bool exists(const char *folder, const char *name)
 	return access(path, F_OK) == 0;
 }
 
-/* What only some processors have: 0, or the exit status when it was asked for and is not here. */
+/* Checks options that only some processors support: 0, or the exit status if this one does not. */
 static int check_model(struct stat_command *c, const struct option_command *command)
 {
 	char name[128];

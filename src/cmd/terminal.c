@@ -15,7 +15,7 @@
 #define EXIT_OUTPUT   1 /* standard output cannot be written */
 #define NS_PER_S      1000000000ull
 #define SHOW_AFTER_NS 500000000ull
-#define DIAGS_MAX     20 /* that are printed */
+#define DIAGS_MAX     20 /* printed diagnostics */
 #define BAR_WIDTH     40
 
 int terminal_color(const char *when)

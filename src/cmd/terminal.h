@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What commands do on a terminal: pager, colour, progress. */
+/* Output of commands on a terminal: pager, colour, progress. */
 #ifndef SONDE_CMD_TERMINAL_H
 #define SONDE_CMD_TERMINAL_H
 
@@ -10,54 +10,57 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* "auto", "always", "never" (NULL: auto): whether to colour standard output; -1: none of these
- * words. */
+/*
+ * Whether to colour standard output, by "auto", "always" or "never" (NULL: auto): 1, 0; -1: another
+ * word.
+ */
 int terminal_color(const char *when);
 
 /*
- * Standard output, or a pager when it is a terminal: $SONDE_PAGER, $PERF_PAGER, $PAGER,
- * /usr/bin/pager, less; "cat" or nothing: none. less gets LESS=FRSX unless LESS is set.
+ * Standard output; on a terminal through a pager, the first of: $SONDE_PAGER, $PERF_PAGER, $PAGER,
+ * /usr/bin/pager, less; "cat" or "": no pager. LESS=FRSX is set for less unless LESS is set.
  */
 struct terminal_output {
 	int fd;
 	pid_t pager; /* 0: none */
-	int error; /* errno of the write that failed; 0: none did */
+	int error; /* errno of the failed write; 0: none */
 };
 
 void terminal_output_open(struct terminal_output *out, bool pager);
-/* The library's output function: arg is the struct terminal_output. -1 after an error. */
+/* A sonde_write_fn; arg is the struct terminal_output. Returns -1 after an error. */
 int terminal_output_write(void *arg, const char *text, size_t n);
 void terminal_output_close(struct terminal_output *out);
 /*
- * Whether a write failed. Then *status is the exit status: 0 where the reader went away, which is no
- * error, or else 1, after printing why.
+ * Whether a write failed. Then *status is the exit status: 0 if the reader closed the pipe, which
+ * is no error; else 1, after printing the error.
  */
 bool terminal_output_failed(const struct terminal_output *out, int *status);
 
-/* Prints that standard output takes no more, by errno. Returns the exit status: 0 for EPIPE, or 1. */
+/* Prints that standard output cannot be written, with the text of `error`; the exit status: 0 for
+ * EPIPE, else 1. */
 int terminal_stdout_failed(int error);
 
-/* Writes what stdio still holds of standard output; status, or 1 when that fails. */
+/* Flushes standard output. Returns status, or 1 if that fails. */
 int terminal_stdout_finish(int status);
 
 /*
- * The exit status of a command that printed the recording `input`, and the words that go with it:
- * rc as the library's printing functions return it, message their words about a failure.
+ * Returns the exit status of a command that printed the recording `input`, after printing errors.
+ * rc: result of the library's printing function; message: its text about a failure.
  */
 int terminal_exit(
         const struct terminal_output *out, int rc, const char *input, const char *message);
 
 /*
- * Prints a diagnostic as "Warning: " or, where nothing is missing, "Note: ", with its place. *shown
- * counts them (begin with 0): a file that is damaged in many places does not flood the terminal.
+ * Prints a diagnostic with its offset, as "Warning: ", or as "Note: " if nothing is missing from
+ * the output. *shown counts diagnostics, from 0: only the first ones are printed.
  */
 void terminal_diag_show(unsigned *shown, const struct sonde_diag *diag);
 
-/* A progress bar on standard error, when that is a terminal and work takes over half a second. */
+/* A progress bar on standard error, if that is a terminal and work takes over half a second. */
 struct terminal_progress {
 	const char *what;
-	uint64_t started; /* ns; 0: not yet */
-	unsigned shown; /* percent + 1; 0: nothing is on the screen */
+	uint64_t started; /* ns; 0: not started */
+	unsigned shown; /* printed percent, + 1; 0: nothing is printed */
 };
 
 /* For sonde_session_options.on_progress; arg is the struct terminal_progress. */

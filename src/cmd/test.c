@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Self-tests on the user's machine, printed like those of `perf test`. */
+/* Self-tests on the user's machine, in the layout of `perf test`. */
 #define _GNU_SOURCE
 #include "cmd/test.h"
 #include "cmd/commands.h"
@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SECONDS_MAX 60 /* for one test: what takes longer hangs */
+#define SECONDS_MAX 60 /* for one test: after that it is considered hung */
 
 static const struct test {
 	const char *title;
@@ -73,7 +73,7 @@ void __attribute__((noinline)) test_spin(void)
 	} while (now_ms - begin_ms < 200);
 }
 
-/* In a process of its own: names, rings and crashes of a test stay there. */
+/* Runs a test in its own process, so that its names, rings and crashes do not affect others. */
 static enum test_outcome run_apart(const struct test *t, struct test_reason *why)
 {
 	enum test_outcome outcome = TEST_FAIL;
@@ -117,7 +117,7 @@ static int width(void)
 	return (int)most;
 }
 
-/* A number, or part of a title. */
+/* Whether a test is selected by its number or by part of its title. */
 static bool wanted(size_t i, int argc, char **argv)
 {
 	uint64_t number;
@@ -183,7 +183,7 @@ int cmd_test(int argc, char **argv)
 	size_t i;
 	int rc;
 
-	if (argc == 2 && strcmp(argv[1], "--spin") == 0) { /* the program that tests record */
+	if (argc == 2 && strcmp(argv[1], "--spin") == 0) { /* the workload of tests that record */
 		test_spin();
 		return 0;
 	}

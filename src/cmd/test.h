@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Self-tests: each runs in a process of its own and says Ok, Skip or FAILED, and why. */
+/* Self-tests: each runs in its own process and ends with Ok, Skip or FAILED, and a reason. */
 #ifndef SONDE_CMD_TEST_H
 #define SONDE_CMD_TEST_H
 
 enum test_outcome { TEST_OK = 0, TEST_SKIP, TEST_FAIL };
 
-/* What is said when a test does not end with Ok. Always gives `outcome` back. */
+/* Why a test did not end with Ok; test_say formats the text and returns `outcome`. */
 struct test_reason {
 	char text[512];
 };
@@ -13,7 +13,7 @@ struct test_reason {
 enum test_outcome test_say(struct test_reason *why, enum test_outcome outcome, const char *fmt, ...)
         __attribute__((format(printf, 3, 4)));
 
-/* Skip for what this machine or this user cannot do, else FAILED: from a status of the library. */
+/* Converts a status of the library: Skip if this machine or user cannot do it, else FAILED. */
 enum test_outcome test_status(struct test_reason *why, int status, const char *text);
 
 /* test_kernel.c */

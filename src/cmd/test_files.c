@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct place { /* a file that goes when the test ends */
+struct place { /* a file that is removed when the test ends */
 	char folder[64];
 	char path[96];
 };
@@ -39,7 +39,7 @@ static void place_remove(const struct place *p)
 	(void)rmdir(p->folder);
 }
 
-/* Records this program spinning; TEST_OK: the file is there. */
+/* Records this program while it runs test_spin; TEST_OK: the file was written. */
 static enum test_outcome record_spin(const struct place *p, struct test_reason *why)
 {
 	static char exe[] = "/proc/self/exe", test[] = "test", spin[] = "--spin";
@@ -68,7 +68,7 @@ static enum test_outcome record_spin(const struct place *p, struct test_reason *
 
 struct samples {
 	unsigned count, in_us, in_spin, named;
-	char symbol[64]; /* of the first sample that has one */
+	char symbol[64]; /* of the first sample with a symbol */
 };
 
 static int read_samples(const char *path, struct samples *out)
@@ -125,7 +125,7 @@ enum test_outcome test_record(struct test_reason *why)
 	if (outcome != TEST_OK) {
 		return outcome;
 	}
-	/* 200 ms of CPU time at 1000 Hz, some of which a virtual machine may not get */
+	/* 200 ms of CPU time at 1000 Hz are 200 samples; a virtual machine may lose some */
 	if (s.count < 20 || s.in_us < s.count / 2) {
 		return test_say(
 		        why, TEST_FAIL, "%u samples, %u of them in the program", s.count, s.in_us);
@@ -150,7 +150,7 @@ enum test_outcome test_symbols(struct test_reason *why)
 	                         s.in_spin, s.count, s.symbol);
 }
 
-/* COMM with the bit for exec, MMAP2 and EXIT: what a program that starts and ends leaves. */
+/* A program that starts and ends must leave COMM with the exec bit, MMAP2 and EXIT records. */
 enum test_outcome test_side_band(struct test_reason *why)
 {
 	static const struct {
@@ -219,7 +219,7 @@ enum test_outcome test_write_read(struct test_reason *why)
 }
 
 /*
- * A loop of five turns, a call, its return, and the end:
+ * A loop of five iterations, a call, its return, and the end:
  *
  *	1000 mov ecx,5; 1005 dec ecx; 1007 jnz 1005; 1009 call 100f; 100e nop; 100f ret
  */

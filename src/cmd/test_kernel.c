@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of what the kernel gives: events, the shared page, rings. */
+/* Tests of the kernel's interface: events, the control page, rings. */
 #define _GNU_SOURCE
 #include "cmd/test.h"
 
@@ -16,11 +16,11 @@
 #include <unistd.h>
 
 #define RING_PAGES  4u /* of data; a power of two */
-#define DATA_HEAD   1024u /* places in the control page: perf_event_open(2) */
+#define DATA_HEAD   1024u /* offsets in the control page, see perf_event_open(2) */
 #define DATA_TAIL   1032u
 #define RECORD_COMM 3u
 
-/* Opens an event of this thread and starts it; NULL: *outcome says why. */
+/* Opens an event for this thread and starts it; NULL: failed, with *outcome. */
 static struct sonde_counter *start(
         const char *event, struct test_reason *why, enum test_outcome *outcome)
 {
@@ -174,7 +174,7 @@ static void __attribute__((noinline)) probed(void)
 	__asm__ volatile("nop\n\tnop\n\tnop\n\tnop" ::: "memory");
 }
 
-/* Where an address of this program stands in its file; false: nowhere. */
+/* Finds the file offset of an address of this program; false: not mapped from a file. */
 static bool file_offset(uintptr_t address, uint64_t *offset)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
@@ -321,8 +321,8 @@ enum test_outcome test_rdpmc(struct test_reason *why)
 struct ring {
 	uint8_t *page, *data;
 	size_t size; /* bytes of data */
-	unsigned comms; /* COMM records that were read */
-	bool broken; /* a size that cannot be */
+	unsigned comms; /* number of COMM records read */
+	bool broken; /* a record had an impossible size */
 };
 
 static bool ring_open(struct ring *r, int fd)
@@ -340,7 +340,7 @@ static bool ring_open(struct ring *r, int fd)
 	return true;
 }
 
-/* Takes everything out of the ring. */
+/* Reads all records of the ring. */
 static void ring_read(struct ring *r)
 {
 	_Atomic uint64_t *head_at = (_Atomic uint64_t *)(void *)(r->page + DATA_HEAD);
@@ -365,7 +365,7 @@ static void ring_read(struct ring *r)
 	atomic_store_explicit(tail_at, head, memory_order_release);
 }
 
-/* An event whose side-band is wanted, with its ring; NULL: *outcome says why. */
+/* Opens an event with side-band records, and its ring; NULL: failed, with *outcome. */
 static struct sonde_counter *open_tracking(const struct sonde_attr *attr, struct ring *r,
         struct test_reason *why, enum test_outcome *outcome)
 {
@@ -419,7 +419,7 @@ enum test_outcome test_ring_wrap(struct test_reason *why)
 	                         r.broken ? ", then nonsense" : "");
 }
 
-/* The clock or cycles event that is switched off while the dummy event goes on. */
+/* Side-band must still arrive while the sampling event is off and the dummy event is on. */
 enum test_outcome test_tracking(struct test_reason *why)
 {
 	const char *names[] = {"cycles:u", "cpu-clock:u"};
