@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which samples count. Preview: may change in any release. */
+/* Filters of samples. Preview: may change in any release. */
 #ifndef SONDE_PREVIEW_FILTER_H
 #define SONDE_PREVIEW_FILTER_H
 
@@ -10,21 +10,22 @@ extern "C" {
 #endif
 
 /*
- * Lists are separated by commas; a list of names may be "file://PATH", one name a line. NULL takes
- * all. The texts must live while the filter is in use.
+ * A sample must be in all lists; NULL: no restriction. Items are separated by commas; a list of
+ * names may be "file://PATH", with one name per line. The texts must be valid while the filter is
+ * used.
  */
 struct sonde_filter {
 	const char *comms; /* names of threads */
-	const char *dsos; /* objects of the sampled address: path or last part of it */
+	const char *dsos; /* objects of the sampled address: path, or the last component of it */
 	const char
 	        *symbols; /* functions of the sampled address; 0x...: an address, or its function */
 	const char *pids;
 	const char *tids;
 	const char *cpus; /* 0,2-3 */
 	/*
-	 * "START,END" in seconds of the recording's clock, either may be left out, several
-	 * separated by blanks; or shares of the time from the first to the last sample:
-	 * "10%-20%,30%-40%", "10%/2" for the second tenth.
+	 * "START,END" in seconds of the recording's clock; either may be omitted, and several are
+	 * separated by blanks. Or shares of the time from the first to the last sample:
+	 * "10%-20%,30%-40%"; "10%/2" is the second tenth.
 	 */
 	const char *time;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples as text, one after the other in time order, in the layout of perf script. */
+/* Prints samples as text in time order, in the layout of perf script. */
 #ifndef SONDE_PREVIEW_SCRIPT_H
 #define SONDE_PREVIEW_SCRIPT_H
 
@@ -11,25 +11,25 @@ extern "C" {
 
 struct sonde_script_options {
 	size_t size; /* sizeof(struct sonde_script_options) of the caller */
-	const char *const *fields; /* arguments of -F, in order; NULL: the usual fields */
+	const char *const *fields; /* arguments of -F, in order; NULL: the default fields */
 	size_t nfields;
-	bool hide_call_graph; /* the sample's own address instead of its call chain */
+	bool hide_call_graph; /* print the sampled address instead of the call chain */
 	bool ns; /* times with nine digits */
-	uint64_t max_stack; /* entries of a call chain that are printed; 0: 127 */
-	struct sonde_filter filter; /* of the samples that are printed */
-	bool show_tasks; /* also records of new names, forks and exits, */
-	bool show_mmaps; /* of mappings, */
-	bool show_switches; /* of switches between threads, */
-	bool show_lost; /* of lost events */
+	uint64_t max_stack; /* maximum number of printed entries of a call chain; 0: 127 */
+	struct sonde_filter filter; /* of samples */
+	bool show_tasks; /* also print records of names, forks and exits */
+	bool show_mmaps; /* also print records of mappings */
+	bool show_switches; /* also print records of context switches */
+	bool show_lost; /* also print records of lost events */
 	int header; /* 1: print the header of the file first; 2: with all its details */
-	bool show_cgroups; /* also records of new control groups */
-	bool kernel_path; /* kernel modules by the paths of their files */
+	bool show_cgroups; /* also print records of new control groups */
+	bool kernel_path; /* print the paths of kernel modules instead of their names */
 };
 
 /*
- * Prints all samples of an opened session, formatting on as many threads as the session has jobs.
- * The text does not depend on their number. 0; SONDE_EARG for a field list that makes no sense
- * (sonde_session_error has the words), SONDE_ENOMEM, or what write returned.
+ * Prints the samples of an open session. As many threads as the session has jobs format the text,
+ * which does not depend on their number. 0; SONDE_EARG: an invalid list of fields
+ * (sonde_session_error has the text); SONDE_ENOMEM; or the result of `write`.
  */
 SONDE_API int sonde_script_print(struct sonde_session *s,
         const struct sonde_script_options *options, sonde_write_fn write, void *arg);
