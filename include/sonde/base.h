@@ -39,10 +39,10 @@ enum sonde_status {
 	SONDE_OK = 0,
 	SONDE_ENOMEM = -1, /* out of memory */
 	SONDE_EIO = -2, /* reading or writing failed */
-	SONDE_EFORMAT = -3, /* the input is not what it should be, nothing of it can be used */
+	SONDE_EFORMAT = -3, /* the input has the wrong format, and none of it can be used */
 	SONDE_EUNSUPPORTED = -4, /* valid, but this build or this kernel cannot do it */
-	SONDE_ELIMIT = -5, /* a written limit would be passed */
-	SONDE_EARG = -6, /* the caller's words make no sense (event string, field list, ...) */
+	SONDE_ELIMIT = -5, /* a documented limit would be exceeded */
+	SONDE_EARG = -6, /* invalid arguments of the caller (event string, field list, ...) */
 	SONDE_EINTERRUPTED = -7, /* stopped on request */
 	SONDE_EPERM = -8, /* the system does not allow it */
 	SONDE_ENOENT = -9, /* the named thing does not exist */
@@ -57,40 +57,41 @@ SONDE_API const char *sonde_status_text(int status);
 SONDE_API const char *sonde_version(void);
 
 /*
- * The last failure of a handle, and what led to it. Lives as long as the handle, changes with its next
- * failure. The text includes that of all causes, as in "cannot open perf.data: Permission denied",
- * whose cause is "Permission denied": the text of a cause is the end of the text before it.
+ * The last failure of a handle, and its causes. It is valid as long as the handle, and changes with
+ * the next failure. The text ends with the text of the cause: that of "cannot open perf.data:
+ * Permission denied" is "Permission denied".
  */
 struct sonde_error {
 	int status; /* enum sonde_status; 0 when nothing failed */
-	uint64_t offset; /* place in the file, in bytes; UINT64_MAX when there is none */
+	uint64_t offset; /* in the file, in bytes; UINT64_MAX: none */
 	const char *text; /* what happened, why, and what to do; never NULL */
 	const struct sonde_error *cause; /* NULL: no other failure led to this one */
 };
 
-/* Damaged or unknown input is reported, counted and stepped over. */
+/* Damaged or unknown input is reported, counted and skipped. */
 enum sonde_diag_kind {
 	SONDE_DIAG_TRUNCATED = 0, /* the input ends before it should */
-	SONDE_DIAG_DAMAGED, /* bytes that make no sense were skipped */
+	SONDE_DIAG_DAMAGED, /* invalid bytes were skipped */
 	SONDE_DIAG_UNKNOWN, /* a newer record, feature or bit was skipped */
-	SONDE_DIAG_LOST, /* the recording itself says that something was lost */
-	SONDE_DIAG_NOTE, /* something a user should know; nothing is missing */
-	SONDE_DIAG_NOT_SHOWN, /* was recorded, but this version cannot show it */
+	SONDE_DIAG_LOST, /* events or samples were lost, according to the recording */
+	SONDE_DIAG_NOTE, /* information for the user; nothing is missing */
+	SONDE_DIAG_NOT_SHOWN, /* recorded data that this version cannot show */
 	SONDE_DIAG_KINDS
 };
 
 struct sonde_diag {
 	enum sonde_diag_kind kind;
 	uint64_t offset; /* place in the file, in bytes; UINT64_MAX when there is none */
-	const char *detail; /* in words; valid during the call only */
+	const char *detail; /* text; valid during the call only */
 };
 
 /* Called once for each diagnostic, on the thread whose call read the input. */
 typedef void (*sonde_diag_fn)(void *arg, const struct sonde_diag *diag);
 
 /*
- * Takes the next n bytes of what a function prints; not NUL-terminated, valid during the call. Calls
- * come one after the other. A negative return stops the printing, which then returns SONDE_EOUTPUT.
+ * Receives the next n bytes that a function prints; not NUL-terminated, valid during the call.
+ * There is one call at a time. After a negative result the printing function stops and returns
+ * SONDE_EOUTPUT.
  */
 typedef int (*sonde_write_fn)(void *arg, const char *text, size_t n);
 

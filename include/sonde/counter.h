@@ -11,8 +11,8 @@
  *	if (rc >= 0) rc = sonde_counter_read(c, 0, &v);
  *	sonde_counter_free(c);
  *
- * Where the hardware permits, sonde_counter_read_self takes the value without a system call; the
- * page that the kernel shares for this is read by pure functions, which take any page.
+ * If the hardware permits it, sonde_counter_read_self reads the value without a system call, from a
+ * page that the kernel shares. The functions sonde_page_* read any such page.
  *
  * Source of the page's layout and rules: perf_event_open(2), "MMAP layout".
  */
@@ -27,7 +27,7 @@ extern "C" {
 
 /* ---- counters ---- */
 
-/* Zero is the default of every member. */
+/* The default of all members is 0. */
 struct sonde_counter_options {
 	size_t size; /* sizeof(struct sonde_counter_options) of the caller */
 	int thread; /* thread id; 0: the thread that opens; -1: all threads, needs one_cpu */
@@ -40,14 +40,14 @@ struct sonde_counter_options {
 /* The counters of one thread, or of one cpu. */
 struct sonde_counter;
 
-/* One reading of one counter, the library's. Times are in ns. */
+/* The value of a counter when it was read; the library owns it. Times are in ns. */
 struct sonde_counter_value {
 	uint64_t value; /* as the kernel counted it, not scaled */
-	uint64_t enabled; /* time that it was on */
-	uint64_t running; /* time that it had a hardware counter; less than enabled: shared with
-	                     others */
-	uint64_t id; /* the kernel's id of the counter; 0 where the page was read */
-	uint64_t lost; /* samples lost; 0 on kernels before 6.0 and where the page was read */
+	uint64_t enabled; /* time for which it was enabled */
+	uint64_t running; /* time for which it had a hardware counter; less than enabled: shared
+	                     with other events */
+	uint64_t id; /* the kernel's id of the counter; 0 if read from the page */
+	uint64_t lost; /* lost samples; 0 on kernels before 6.0, and if read from the page */
 };
 
 /* A new handle; options may be NULL. NULL: no memory. */
@@ -69,19 +69,18 @@ SONDE_API const struct sonde_error *sonde_counter_error(struct sonde_counter *c)
 SONDE_API int sonde_counter_open(struct sonde_counter *c, const char *events);
 
 /*
- * The same for one attr of the caller's; read_format and the flags DISABLED and INHERIT are the
- * handle's. leader: an event that leads the group which the new one joins; -1: none. SONDE_EARG:
- * event `leader` leads none, or others were opened after its group; else as
- * sonde_counter_open.
+ * The same for one attr; the handle sets read_format and the flags DISABLED and INHERIT. leader:
+ * the leader of the group that the new event joins; -1: none. SONDE_EARG: event `leader` is not a
+ * leader, or other events were opened after its group; else as sonde_counter_open.
  */
 SONDE_API int sonde_counter_open_attr(
         struct sonde_counter *c, const struct sonde_attr *attr, int leader);
 
-/* How many events were opened. */
+/* The number of opened events. */
 SONDE_API size_t sonde_counter_events(const struct sonde_counter *c);
 
-/* The name of event `event` as it was asked for; the leader of its group, itself when alone; its
- * file descriptor, which stays the handle's. event is less than sonde_counter_events. */
+/* The name of an event as requested; the leader of its group, or the event itself without a group;
+ * its file descriptor, which the handle owns. event is less than sonde_counter_events. */
 SONDE_API const char *sonde_counter_name(const struct sonde_counter *c, size_t event);
 SONDE_API size_t sonde_counter_leader(const struct sonde_counter *c, size_t event);
 SONDE_API int sonde_counter_fd(const struct sonde_counter *c, size_t event);
@@ -100,12 +99,12 @@ SONDE_API int sonde_counter_read(
         struct sonde_counter *c, size_t event, const struct sonde_counter_value **value);
 
 /*
- * Reads the counters of all events, a group by one system call; sonde_counter_last gives their
- * values. How many events there are, or a status as of sonde_counter_read.
+ * Reads the counters of all events, each group with one system call; sonde_counter_last returns the
+ * values. Returns the number of events, or a status as sonde_counter_read.
  */
 SONDE_API int sonde_counter_read_all(struct sonde_counter *c);
 
-/* The last reading of an event, which lives as of sonde_counter_read; all 0 before the first. */
+/* The last value of an event, valid as in sonde_counter_read; all 0 before it was read. */
 SONDE_API const struct sonde_counter_value *sonde_counter_last(
         const struct sonde_counter *c, size_t event);
 
@@ -123,8 +122,8 @@ SONDE_API int sonde_counter_read_self(
 SONDE_API const void *sonde_counter_page(struct sonde_counter *c, size_t event);
 
 /*
- * What value would have been counted had the counter run all the time that it was enabled: value *
- * enabled / running, rounded down; UINT64_MAX when that does not fit, 0 when running is 0.
+ * Estimates the value for the whole time for which the counter was enabled: value * enabled /
+ * running, rounded down; UINT64_MAX if that does not fit, 0 if running is 0.
  */
 SONDE_API uint64_t sonde_counter_scale(uint64_t value, uint64_t enabled, uint64_t running);
 
@@ -140,7 +139,7 @@ struct sonde_page_cpu {
 /* The instructions of this machine; NULL where this build knows none (it is not x86). */
 SONDE_API const struct sonde_page_cpu *sonde_page_cpu(void);
 
-/* What a page says of its counter. This struct does not grow: the page has no more. */
+/* The counter of a page. This struct does not grow, as the page has no other data. */
 struct sonde_page_count {
 	uint64_t value; /* as of struct sonde_counter_value */
 	uint64_t enabled, running; /* ns */
@@ -155,8 +154,8 @@ struct sonde_page_count {
 SONDE_API int sonde_page_read(
         const void *page, const struct sonde_page_cpu *cpu, struct sonde_page_count *count);
 
-/* How ticks of the time-stamp counter and times of records (perf's clock, ns) go together. This
- * struct does not grow: the page has no more. */
+/* Converts between ticks of the time-stamp counter and times of records (perf's clock, ns). This
+ * struct does not grow, as the page has no other data. */
 struct sonde_page_clock {
 	uint64_t zero; /* time of tick 0, ns; 2^64 is added or taken away as needed */
 	uint32_t mult; /* ns = ticks * mult / 2^shift */
@@ -166,13 +165,13 @@ struct sonde_page_clock {
 	uint64_t mask; /* the bits that the short counter has */
 };
 
-/* Takes the clock from a page. 1; 0: the page has none; SONDE_EIO as sonde_page_read. */
+/* Reads the clock of a page. 1; 0: the page has none; SONDE_EIO as sonde_page_read. */
 SONDE_API int sonde_page_clock_get(const void *page, struct sonde_page_clock *clock);
 
-/* Ticks to ns. A short count is taken as the first that follows clock->cycles. */
+/* Converts ticks to ns. A short count stands for the next full count after clock->cycles. */
 SONDE_API uint64_t sonde_page_clock_ns(const struct sonde_page_clock *clock, uint64_t ticks);
 
-/* ns to ticks: the inverse, rounded down; always all 64 bits. */
+/* Converts ns to ticks, rounded down; always a full count of 64 bits. */
 SONDE_API uint64_t sonde_page_clock_ticks(const struct sonde_page_clock *clock, uint64_t ns);
 
 #ifdef __cplusplus

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading a perf.data record by record, in the order of the input, with its attrs and header features.
- * Every container is opened by the same call: seekable file (version 1 and 2), pipe stream,
- * directory, gzip, xz or zstd around them, compressed records. Nothing is changed or swapped: bytes
- * are in the writer's byte order, see big_endian of struct sonde_file_info.
+ * Reads a perf.data record by record, in the order of the input, with its attrs and header
+ * features. The same call opens all containers: seekable files (versions 1 and 2), pipe streams,
+ * directories, all of these in gzip, xz or zstd, and compressed records. Bytes are returned
+ * unchanged, in the writer's byte order, see big_endian of struct sonde_file_info.
  *
  *	struct sonde_file *f = sonde_file_new(NULL);
  *	const struct sonde_raw_record *r;
@@ -29,30 +29,30 @@ struct sonde_file_options {
 	size_t size; /* sizeof(struct sonde_file_options) of the caller */
 	sonde_diag_fn on_diag; /* NULL: diagnostics are only counted */
 	void *diag_arg;
-	bool gaps; /* sonde_file_next gives skipped bytes too, as items with `gap` set */
+	bool gaps; /* sonde_file_next also returns skipped bytes, as items with `gap` set */
 	/* Folder for a temporary file without a name, for what cannot be mapped: pipes, what was
 	   compressed. NULL: /var/tmp, or /tmp. */
 	const char *temp_dir;
 };
 
 enum sonde_container {
-	SONDE_CONTAINER_FILE = 1, /* seekable, with a header that says where everything is */
+	SONDE_CONTAINER_FILE = 1, /* seekable, with a header that has the offsets of all sections */
 	SONDE_CONTAINER_PIPE, /* a stream of records */
 	SONDE_CONTAINER_DIRECTORY /* `data` and data.0, data.1, ... */
 };
 
-/* What the header says. Offsets and sizes are in bytes of the main file. */
+/* Contents of the header. Offsets and sizes are in bytes of the main file. */
 struct sonde_file_info {
 	enum sonde_container container;
 	int version; /* 1 "PERFFILE", 2 "PERFILE2" */
 	bool big_endian; /* the writer's byte order */
-	bool swapped; /* it is not this machine's */
+	bool swapped; /* the writer's byte order is not this machine's */
 	bool interrupted; /* the recorder did not end; features may be missing */
 	bool truncated; /* the input is shorter than its header says */
 	uint64_t header_size;
 	uint64_t attr_size; /* of one entry of the attrs section; 0 in pipes */
 	uint64_t data_offset, data_size;
-	uint64_t feature_bits[4]; /* bit n: feature n is there and readable */
+	uint64_t feature_bits[4]; /* bit n: feature n is present and readable */
 	size_t streams; /* files with records: 1, more in directories */
 };
 
@@ -94,7 +94,7 @@ SONDE_API const struct sonde_error *sonde_file_error(const struct sonde_file *f)
  */
 SONDE_API int sonde_file_open(struct sonde_file *f, const char *path);
 
-/* What the header says; all 0 before opening. Lives as long as the handle. */
+/* Contents of the header; all 0 before opening. Valid as long as the handle. */
 SONDE_API const struct sonde_file_info *sonde_file_get_info(const struct sonde_file *f);
 
 /*

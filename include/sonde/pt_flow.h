@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The flow of instructions: what an Intel PT trace and the traced code say together.
+ * The flow of instructions, from an Intel PT trace and the traced code.
  *
- * An image gives the code. A graph keeps what was learned of it: each piece of code is decoded
- * once. A flow follows one trace: step by step, by pull, or to its end with only counts as the
- * result.
+ * An image contains the code. A graph keeps the decoded code, so that each piece is decoded once. A
+ * flow follows one trace: the caller pulls step after step, or lets it run to the end and gets only
+ * counts.
  *
  * Threads: flows of one graph may run at the same time, one thread a flow.
  */
@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/* What was learned of the code, shared by flows. */
+/* Decoded code, shared by flows. */
 struct sonde_pt_graph;
 
 /* image must live as long as the graph. NULL: no memory. */
@@ -26,8 +26,7 @@ SONDE_API struct sonde_pt_graph *sonde_pt_graph_new(const struct sonde_pt_image 
 SONDE_API void sonde_pt_graph_free(
         struct sonde_pt_graph *graph); /* after its flows; NULL is fine */
 
-/* What happened between instructions. Fields of struct sonde_pt_event that a kind uses are named.
- */
+/* Events between instructions, with the fields of struct sonde_pt_event that each kind uses. */
 enum sonde_pt_event_kind {
 	SONDE_PT_EVENT_ENABLED, /* tracing starts at ip; value: 1 when this is where it stopped */
 	/* Tracing stops at ip; value: 1 when no branch led there, extra: where control went then,
@@ -49,7 +48,7 @@ enum sonde_pt_event_kind {
 	SONDE_PT_EVENT_PTWRITE, /* value: payload */
 	SONDE_PT_EVENT_MNT, /* value: payload */
 	SONDE_PT_EVENT_CBR, /* value: ratio */
-	SONDE_PT_EVENT_TICK, /* time went on */
+	SONDE_PT_EVENT_TICK, /* the time advanced */
 	SONDE_PT_EVENT_TRIG, /* value: trigger bits; count: others were merged */
 	SONDE_PT_EVENT_CFE, /* count: type, value: vector, extra: bit n set: data[n] is EVD n */
 	SONDE_PT_EVENT_STOP, /* TraceStop */
@@ -120,20 +119,20 @@ struct sonde_pt_step {
 	struct sonde_pt_event event; /* EVENT */
 };
 
-/* What packets say of the address space. */
+/* The address space, from packets. */
 struct sonde_pt_asid {
 	uint64_t cr3, vmcs; /* bases, as in PIP and VMCS packets */
 	bool has_cr3, has_vmcs;
 	bool non_root; /* in a virtual machine */
 };
 
-/* The space (of the image) whose code runs. Called when PIP or VMCS change it. */
+/* Returns the space (of the image) whose code runs. Called when PIP or VMCS packets change it. */
 typedef uint32_t (*sonde_pt_space_fn)(void *arg, const struct sonde_pt_asid *asid);
 
 /*
- * What a flow gives; several at once. Errors, gaps and the end are always given. What is not asked for
- * costs nothing but following the branches: instructions between two that are wanted are counted,
- * not read.
+ * The steps that a flow returns; bits. Errors, gaps and the end are always returned. Other steps
+ * cost only the following of branches: instructions between two requested ones are counted, not
+ * read.
  */
 #define SONDE_PT_WANT_INSNS     1u /* instructions: all, or those that `every..` choose */
 #define SONDE_PT_WANT_TAKEN     2u /* instructions that are branches and were taken */
