@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Where `sonde stat` is as perf, and where doc/differences.md says that it is not, as TAP: known.py SONDE."""
+"""`sonde stat` beside perf: what is equal, and the differences of doc/differences.md, as TAP: known.py SONDE."""
 import os
 import re
 import shutil
@@ -21,12 +21,12 @@ def run(tool, *argv):
 
 
 def events(text):
-    """The names in the rows of -x, output, in their order."""
+    """Event names of the rows of `-x,` output, in order."""
     return [line.split(",")[2] for line in text.splitlines() if line.count(",") >= 5]
 
 
 def order():
-    """The rows of a pattern are in perf's order, which is that of the folder."""
+    """Rows of a pattern are in perf's order, which is the order of the folder's entries."""
     for pattern in ("sched:*", "t*:*", "sched:sched_s*,timer:*"):
         want, got = (run(tool, "stat", "-x,", "-e", pattern, "true") for tool in ("perf", SONDE))
         if want[0] != 0 or len(events(want[2])) < 3:
@@ -39,16 +39,16 @@ def order():
 def statuses():
     for words, ours in ((["true"], 0), (["false"], 1), (["sh", "-c", "exit 7"], 7)):
         want, got = (run(tool, "stat", "-I", "1000", "-e", "cs", *words) for tool in ("perf", SONDE))
-        result((want[0], got[0]) == (0, ours), f"-I, {' '.join(words)}: perf's status is 0, ours that of the command",
+        result((want[0], got[0]) == (0, ours), f"-I, {' '.join(words)}: perf exits with 0, Sonde with the command's status",
                f"{want[0]} {got[0]}")
 
 
 def refused():
     want, got = (run(tool, "stat", "-c", "-e", "cs", "true") for tool in ("perf", SONDE))
-    result(want[0] == got[0] == 129 and "unknown" in got[2], "-c: no option, as for perf", got[2])
+    result(want[0] == got[0] == 129 and "unknown" in got[2], "-c: not an option, as in perf", got[2])
     want, got = (run(tool, "stat", "--td-level", "1", "-e", "cs", "true") for tool in ("perf", SONDE))
     result((want[0], got[0]) == (0, 129) and "--topdown" in got[2] and "seconds time" in want[2],
-           "--td-level without --topdown: perf does nothing, we refuse it", f"{want} {got}")
+           "--td-level without --topdown: perf ignores it, Sonde refuses it", f"{want} {got}")
 
 
 def cgroups():
@@ -61,7 +61,7 @@ def cgroups():
     want, got = run("perf", *before), run(SONDE, *before)
     shape = [re.sub(r"[\d.]+", "N", run(SONDE, *w)[2]) for w in (before, behind)]
     result(want[0] == 129 and got[0] == 0 and shape[0] == shape[1] and ",/," in shape[0],
-           "-G in front of -e: refused by perf, here the same as behind it", f"{want} {got} {shape}")
+           "-G before -e: perf refuses it, Sonde counts as with -G after -e", f"{want} {got} {shape}")
 
 
 def main():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes recordings of counters (`perf stat record`) from a list of events: what no machine of ours counts.
+"""Makes recordings of counters (`perf stat record`) from a list of events, also those of hardware that is not present.
 
 A recording is a seekable perf.data: header, ids, attrs, then the records EVENT_UPDATE, THREAD_MAP, CPU_MAP,
 STAT_CONFIG, STAT, STAT_ROUND (doc/format.md), then features.
@@ -19,7 +19,7 @@ ARCH, HOSTNAME, OSRELEASE, VERSION = 6, 3, 4, 5
 
 
 def kind(name):
-    """type and config of an event by its name."""
+    """(type, config) of an event name."""
     base = name.split(":")[0]
     if base in SOFTWARE:
         return 1, SOFTWARE[base]
@@ -33,7 +33,7 @@ def kind(name):
 
 
 class Event:
-    """counts[round][cpu] = (value, enabled, running); unit and scale as of EVENT_UPDATE."""
+    """counts[round][cpu] = (value, enabled, running); unit and scale are those of EVENT_UPDATE."""
 
     def __init__(self, name, counts, unit=None, scale=None):
         self.name, self.counts, self.unit, self.scale = name, counts, unit, scale
@@ -60,7 +60,7 @@ def attr(event):
 
 
 def topology(cpus, sockets):
-    """CPU_TOPOLOGY of cpus that stand in sockets one after the other, two threads a core."""
+    """CPU_TOPOLOGY: consecutive cpus in each socket, two threads a core."""
     def lists(groups):
         return struct.pack("<I", len(groups)) + b"".join(text(g) for g in groups)
 
@@ -84,7 +84,7 @@ def numa(cpus):
 
 
 def recording(path, events, *, aggr=GLOBAL, interval=0, times=(1000000,), cpus=0, threads=((1, ""),), scale=1):
-    """cpus 0: events of threads, counted on any cpu; else numbers of cpus from 0 on."""
+    """cpus: number of cpus, from cpu 0; 0: the events are of threads, on any cpu."""
     ids, data = {}, b""
     places = [c for c in range(cpus)] if cpus else list(range(len(threads)))
     number = 100

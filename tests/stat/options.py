@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Options of `sonde stat` beside those of the installed perf, as TAP: options.py SONDE."""
+"""Compares options of `sonde stat` with those of the installed perf, as TAP: options.py SONDE."""
 import os
 import re
 import select
@@ -16,11 +16,12 @@ def repeats():
     for form in ([], ["-x,"], ["-j"]):
         compare(" ".join(["a table of runs", *form]), [*form, "--table", "-r", "3", "-e", SOFT, "sleep", "0.01"])
     compare("hooks", ["--pre", "echo before", "--post", "echo behind", "-r", "2", "-e", SOFT, "true"])
-    compare("a hook behind that fails", ["--pre", "echo before", "--post", "false 2>&1", "-S", "-e", SOFT, "true"],
+    compare("a --post hook that fails", ["--pre", "echo before", "--post", "false 2>&1", "-S", "-e", SOFT, "true"],
             without="ended with status")
     got = run(SONDE, ["--pre", "exit 3", "-e", SOFT, "echo", "ran"])
-    result(got[0] == 255 and "ended with status 3" in got[1] and "ran" not in got[2], "a hook that fails ends it", got[1])
-    # marks in the table: how far each time is from the mean
+    result(got[0] == 255 and "ended with status 3" in got[1] and "ran" not in got[2],
+           "a --pre hook that fails ends sonde stat", got[1])
+    # marks in the table: the distance of each time from the mean
     with tempfile.TemporaryDirectory() as folder:
         script = 'n=$(head -1 "$0"); sed -i 1d "$0"; exec sleep $n'
         naps = os.path.join(folder, "naps")
@@ -31,7 +32,7 @@ def repeats():
     good = len(rows) == 3
     for t, off, marks in rows:
         good &= abs(len(marks) - (int(20 * abs(float(off)) / float(t)) + 1)) <= 1
-    result(good, "marks are twentieths of the time", text)
+    result(good, "a mark in the table is a twentieth of the time", text)
 
 
 def for_ever():
@@ -41,14 +42,14 @@ def for_ever():
             p = subprocess.Popen([tool, "stat", "-r", "0", *form, "-e", SOFT, "sleep", "0.05"], stderr=subprocess.PIPE,
                                  text=True, env=ENV)
             err = ""
-            while err.count("page-faults") < 3:  # runs
+            while err.count("page-faults") < 3:  # three runs
                 err += p.stderr.readline()
             p.send_signal(signal.SIGINT)
             err = (err + p.communicate(timeout=300)[1]).replace("sleep: Interrupt\n", "")
             runs = err.count("page-faults")
             first = err[:err.index("seconds time elapsed")] if not form else "".join(err.splitlines(True)[:4])
             texts.append((p.returncode, runs > 2, mask(first)))
-        result(texts[0] == texts[1], " ".join(["for ever", *form]), str(texts[0]), str(texts[1]))
+        result(texts[0] == texts[1], " ".join(["-r 0 repeats until SIGINT", *form]), str(texts[0]), str(texts[1]))
 
 
 def intervals():
@@ -56,11 +57,11 @@ def intervals():
 
 
 def others():
-    compare("one group of all", ["-g", "-e", "cs,task-clock", "true"])
-    compare("what needs nothing done", ["-S", "-e", SOFT, "true"])
-    compare("a metric that is not known", ["-M", "nothing", "-e", SOFT, "true"], without="nothing'")
+    compare("-g: one group of all events", ["-g", "-e", "cs,task-clock", "true"])
+    compare("-S", ["-S", "-e", SOFT, "true"])
+    compare("an unknown metric", ["-M", "nothing", "-e", SOFT, "true"], without="nothing'")
     got = run(SONDE, ["--metric-only", "-e", SOFT, "true"])
-    result(got[0] == 0 and "no metrics" in got[1] and "page-faults" not in got[1], "no metrics to show", got[1])
+    result(got[0] == 0 and "no metrics" in got[1] and "page-faults" not in got[1], "--metric-only without metrics", got[1])
     for words in (["--metric-only", "--per-thread", "-a"], ["--metric-only", "-r", "2"], ["-T"], ["--topdown"],
                   ["--topdown", "-a"], ["--smi-cost"], ["--iostat"], ["--iostat=list"],
                   ["--cputype", "nothing"], ["--table"], ["-r", "-1"], ["-r", "x"]):
@@ -70,11 +71,11 @@ def others():
 
 
 def threads():
-    """Of all threads: those that counted something, whatever they were."""
+    """--per-thread -a: the first row of a thread, whichever thread it is."""
     for form in ([], ["-x,"], ["-j"]):
         rows = []
         for tool in ("perf", SONDE):
-            for _ in range(5):  # perf fails when a thread ends while it looks
+            for _ in range(5):  # perf fails if a thread ends while it opens events
                 got = run(tool, ["--per-thread", "-a", "-e", "task-clock", *form, "sleep", "0.05"])
                 if got[0] == 0:
                     break
@@ -82,7 +83,8 @@ def threads():
             rows.append((got[0], re.sub(r"[^ ,\"]+-N+|'[^',]+-\d+'", "T-N", mask(line)).split()))
         result(rows[0] == rows[1] and rows[0][1], " ".join(["all threads", *form]), str(rows[0]), str(rows[1]))
     text = run(SONDE, ["--per-thread", "-a", "-e", "cs,cycles", "sleep", "0.05"])[1]
-    result("'system wide'" in text and not re.search(r" 0 +cs| cycles|not counted", text), "no line of what is 0", text)
+    result("'system wide'" in text and not re.search(r" 0 +cs| cycles|not counted", text), "all threads: no rows with count 0",
+           text)
     for words in (["--per-thread", "true"], ["--per-thread", "-C", "0", "true"]):
         result(run("perf", words)[0] != 0 and run(SONDE, words)[0] != 0, "refused: " + " ".join(words))
 
@@ -105,18 +107,18 @@ def each_cgroup():
                     [*form, "-a", "-e", "cs", "-e", "{page-faults,task-clock}", "--for-each-cgroup", asked, "sleep", "0.01"],
                     cgroups=True)
     compare("each, cpus", ["-a", "-A", "-e", "cs", "--for-each-cgroup", common + ".*", "true"])
-    compare("each, nothing asked for", ["-C", "0", "--for-each-cgroup", a, "true"])
+    compare("each, default events", ["-C", "0", "--for-each-cgroup", a, "true"])
     for asked in (common, common + "-.", f"{a}|{b}", "[", common + "x*y*z$"):
         words = ["-a", "-e", "cs", "--for-each-cgroup", asked, "true"]
         result(run("perf", words)[0] != 0 and run(SONDE, words)[0] != 0, "refused: each of " + asked.replace(common, "G"))
     for words in (["--for-each-cgroup", a, "true"], ["-a", "--for-each-cgroup", a, "-G", a, "-e", "cs", "true"]):
-        result(run("perf", words)[0] != 0 and run(SONDE, words)[0] != 0, "refused: a cgroup without cpus, or twice")
+        result(run("perf", words)[0] != 0 and run(SONDE, words)[0] != 0, "refused: " + " ".join(words).replace(a, "G"))
     for name in reversed(names):
         os.rmdir(os.path.join(root, name))
 
 
 def tools():
-    """Times that the tool knows: the command here uses time of both kinds, else they are not counted."""
+    """Times measured by the tool. The command uses user and system time: a time of 0 would be printed as not counted."""
     work = [sys.executable, "-S", "-c", "import os\nfor i in range(40000): os.stat('/')\nfor i in range(400000): pass"]
     every = ["-e", "duration_time,user_time", "-e", "system_time,cs"]
     for form in ([], ["-x,"], ["-j"]):
@@ -131,16 +133,18 @@ def tools():
     text = run(SONDE, ["-x,", "-e", "{cs,duration_time},user_time,system_time", *work])[1]
     ns = {line.split(",")[2]: int(line.split(",")[0]) for line in text.splitlines()}
     result(0.02 < (ns["user_time"] + ns["system_time"]) / ns["duration_time"] < 1.1 and ns["system_time"] > 0,
-           "they belong together", text)
+           "user_time and system_time add up to at most duration_time", text)
 
 
 def output():
-    """What cannot be written is told, and the command is left alone."""
+    """A failed write is reported, and the command still runs to its end."""
     for words in (["-e", "cs"], ["-I", "20", "-a", "-e", "cs"], ["-r", "2", "-x,", "-e", "cs"]):
         got = run(SONDE, ["-o", "/dev/full", *words, "sh", "-c", "sleep 0.1; echo whole"])
-        result(got[0] == 255 and "No space left" in got[1] and "whole" in got[2], "full: " + " ".join(words), *map(str, got))
+        result(got[0] == 255 and "No space left" in got[1] and "whole" in got[2],
+               "no space left on the output: " + " ".join(words), *map(str, got))
     got = run(SONDE, ["record", "-o", "/dev/full", "-e", "cs", "sh", "-c", "sleep 0.1; echo whole"])
-    result(got[0] == 255 and "No space left" in got[1] and "whole" not in got[2], "full: a recording", *map(str, got))
+    result(got[0] == 255 and "No space left" in got[1] and "whole" not in got[2], "no space left on the output: record",
+           *map(str, got))
     for words in (["-o", "/nowhere/at/all"], ["-o", "/"], ["--log-fd", "77"]):
         words = [*words, "-e", "cs", "echo", "ran"]
         want, got = run("perf", words), run(SONDE, words)
@@ -148,7 +152,7 @@ def output():
 
 
 def signals():
-    """Twice the same one: the counts are printed, and it ends by it; what is ignored stays so."""
+    """A signal that comes twice: the counts are printed, then sonde ends by the signal. An ignored signal stays ignored."""
     waits = ["sh", "-c", "echo begun; read line"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": ENV}
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -159,32 +163,34 @@ def signals():
         p.send_signal(number)
         p.wait(timeout=300)
         err = p.communicate()[1]
-        result(p.returncode == -number and "seconds time elapsed" in err, f"signal {number}, twice", err)
+        result(p.returncode == -number and "seconds time elapsed" in err,
+               f"signal {number}, twice: counts are printed, then the signal ends sonde", err)
         p = subprocess.Popen(["sh", "-c", f"trap '' {number}; exec \"$@\"", "sh", SONDE, "stat", "-e", "cs", *waits], **pipes)
         p.stdout.readline()
         p.send_signal(number)
         err = p.communicate("go on\n", timeout=300)[1]
-        result(p.returncode == 0 and "Interrupt" not in err, f"signal {number}, ignored", err)
+        result(p.returncode == 0 and "Interrupt" not in err, f"signal {number}, ignored: stays ignored", err)
 
 
 def surroundings():
-    """What the command is started with is what it would have without us."""
+    """The command has the limits and signals that it would have without sonde stat."""
     show = ["sh", "-c", "ulimit -Sn; grep -E 'Sig(Blk|Ign)' /proc/self/status"]
     for words in ([], ["-r", "2"]):
         plain = subprocess.run(["sh", "-c", 'ulimit -Sn 256; "$@"', "sh", *show], capture_output=True, text=True).stdout
         got = subprocess.run(["sh", "-c", 'ulimit -Sn 256; "$@"', "sh", SONDE, "stat", "-e", "cs", *words, *show],
                              capture_output=True, text=True, env=ENV).stdout
-        result(got == plain * (2 if words else 1) and "256" in got, " ".join(["limits and signals", *words]), plain, got)
+        result(got == plain * (2 if words else 1) and "256" in got, " ".join(["the command keeps limits and signals", *words]),
+               plain, got)
     p = subprocess.Popen([SONDE, "stat", "--per-thread", "-a", "-e", "cs", "sleep", "5"], stderr=subprocess.PIPE, text=True,
                          env=ENV, start_new_session=True)
     time.sleep(0.01)
     os.killpg(p.pid, signal.SIGINT)
     err = p.communicate(timeout=300)[1]
-    result(p.returncode == -signal.SIGINT and "went away" not in err, "Ctrl-C at the start", err)
+    result(p.returncode == -signal.SIGINT and "went away" not in err, "Ctrl-C at the start: status of SIGINT", err)
 
 
 def unprivileged():
-    """As a user who may count his own programs in user space, and nothing else."""
+    """As a user who may count only his own programs in user space."""
     nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     try:
         paranoid = int(open("/proc/sys/kernel/perf_event_paranoid").read())
@@ -214,11 +220,12 @@ def unprivileged():
     result(want.returncode != 0 and got.returncode != 0 and "mounted" not in got.stderr or got.returncode == 0,
            "unprivileged, a tracepoint", got.stderr)
     got = both(["--per-thread", "-a", "-e", "page-faults", "sh", "-c", ":"])[1]
-    result(got.returncode == 0 and re.search(r"[1-9]\d* +page-faults:u", got.stderr), "unprivileged, his threads", got.stderr)
+    result(got.returncode == 0 and re.search(r"[1-9]\d* +page-faults:u", got.stderr),
+           "unprivileged, all of the user's own threads", got.stderr)
 
 
 def control():
-    """Commands over FIFOs: what is told, what is answered, and that what was off was not counted."""
+    """Commands over FIFOs: messages, answers, and that disabled events do not count."""
     with tempfile.TemporaryDirectory() as folder:
         fifos = [os.path.join(folder, n) for n in ("commands", "answers")]
         for path in fifos:
@@ -254,7 +261,7 @@ def control():
             result(texts[0] == texts[1] and texts[0][2], f"control {' '.join(words)}: {' '.join(commands)}", *map(str, texts))
         for end in ends:
             os.close(end)
-    compare("no commands come", ["--control", "fd:0", "-e", SOFT, "true"])
+    compare("--control without commands", ["--control", "fd:0", "-e", SOFT, "true"])
     for where in ("fifo:/nowhere/at/all", "fd:x", "fifo:", "nothing", ""):
         words = ["--control", where, "-e", "cs", "true"]
         result(run("perf", words)[0] == run(SONDE, words)[0] == 129, "refused: --control " + where)

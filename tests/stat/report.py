@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Compares `sonde stat report` with what the installed perf prints of the same recordings, as TAP: report.py SONDE.
+"""Compares `sonde stat report` with the installed perf on the same recordings, as TAP: report.py SONDE.
 
-The recordings are made (make_stat.py), as no machine of ours has hardware counters, and recorded by both tools.
+Some recordings are generated (make_stat.py), as test machines may have no hardware counters; both tools record others.
 """
 import itertools
 import json
@@ -37,14 +37,14 @@ def run(tool, path, *options):
 
 def compare(name, path, *options):
     want, got = run("perf", path, *options), run(SONDE, path, *options)
-    # both warn that the counts are not those of cpus, in words of their own
+    # both warn that the counts are not by cpu, with different texts
     want, got = (re.sub("^warning: processing task.*$|^the counts are those of tasks.*$", "WARNING", t, flags=re.M)
                  for t in (want, got))
     result(want == got, " ".join([name, *options]), "perf:\n" + want, "sonde:\n" + got)
 
 
 def ran(*values):
-    """Events that ran all the time: (name, value)."""
+    """Events from (name, value), which were counted all the time."""
     return [Event(name, [[(value, T, T)]]) for name, value in values]
 
 
@@ -76,9 +76,10 @@ def made(path):
                                       ("cache-references", 1000), ("cache-misses", 350)))
     make("caches", ran(*CACHES))
     make("caches and a clock", ran(("task-clock", T), *CACHES))
-    make("misses alone", ran(("task-clock", T), ("cache-misses", 7), ("LLC-load-misses", 8), ("branch-misses", 9),
+    make("misses without their totals",
+         ran(("task-clock", T), ("cache-misses", 7), ("LLC-load-misses", 8), ("branch-misses", 9),
                              ("instructions", 5)))
-    make("misses before what they miss", ran(("branch-misses", 9), ("branches", 90), ("instructions", 5),
+    make("misses before their totals", ran(("branch-misses", 9), ("branches", 90), ("instructions", 5),
                                              ("cycles", 7), ("task-clock", T)))
     make("user space", ran(("cycles:u", 10**7), ("instructions:u", 2 * 10**7), ("task-clock:u", T),
                            ("page-faults:u", 5)))
@@ -121,8 +122,8 @@ def made(path):
 
 
 def forms(name, path, *by):
-    """perf takes the form in front of the word `report`, has "(null)" where there is no unit, and cuts how much of the
-    time was counted to whole percents (doc/differences.md: `stat report`; `stat -j`; `stat -x`, `-j`)."""
+    """perf accepts the form only before the word `report`, prints "(null)" for a missing unit, and truncates the percentage
+    of time counted to an integer (doc/differences.md: `stat report`; `stat -j`; `stat -x`, `-j`)."""
     for form in ("-x,", "-x\\t", "-j"):
         texts = []
         for tool, words in (("perf", [form, "report", "-i", path, *by]), (SONDE, [form, "report", "-i", path, *by]),
@@ -130,14 +131,14 @@ def forms(name, path, *by):
             done = subprocess.run([tool, "stat", *words], capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"})
             text = done.stderr.replace('"metric-unit" : "(null)"', '"metric-unit" : ""')
             text = re.sub(r'("pcnt-running" : |\d[,\t])(\d+)\.\d\d(?=[,\t])', r"\1\2", text)
-            # 99.996 is 99 when it is cut, and 100.00 when it is rounded to two digits
+            # 99.996 is truncated to 99, but rounded to 100.00
             text = re.sub(r'("pcnt-running" : |\d[,\t])99(?=[,\t])', r"\g<1>100", text)
             texts.append((done.returncode, done.stdout, text))
         result(texts[0] == texts[1] == texts[2] and texts[0][2] != "", f"{name}, {form}", *map(str, texts))
 
 
 def metrics(path):
-    """perf has a head only in some forms, and leaves a name out of it (doc/differences.md): the values are compared."""
+    """perf prints a header line only in some forms, and omits a name in it (doc/differences.md): values are compared."""
     def lines(tool, *options):
         got = subprocess.run([tool, "stat", "--metric-only", *options, "report", "-i", path, *by], capture_output=True,
                              text=True, env={**os.environ, "LC_ALL": "C"})
@@ -153,29 +154,29 @@ def metrics(path):
         forms(" ".join(["all metrics", *by]), path, *by)
     for by in ([], ["-A"], ["--per-core"], ["--per-socket"], ["--per-node"]):
         want, got = lines("perf", "-x,"), lines(SONDE, "-x,")
-        result(want[1:] == got[1:] and len(got) > 1, " ".join(["metrics alone", *by]), "\n".join(want), "\n".join(got))
+        result(want[1:] == got[1:] and len(got) > 1, " ".join(["--metric-only", *by]), "\n".join(want), "\n".join(got))
         objects = [json.loads(line) for line in lines(SONDE, "-j")]
         cells = [line.split(",")[:-1] for line in got[1:]]
         result([sum(v is not None for v in o.values()) for o in objects] == [sum(v != "" for v in c) for c in cells]
                and cells != [],
-               " ".join(["the same as JSON", *by]))
+               " ".join(["--metric-only -j: as many values as -x", *by]))
         if by == ["-A"]:
             head = got[0].replace("stalled cycles per insn,", "")
-            result(head == want[0], "names of metrics", want[0], head)
+            result(head == want[0], "--metric-only: names of metrics", want[0], head)
     by = []
     recording(path, [Event("task-clock", [[(T * (k + 1), T * (k + 1), T * (k + 1))] for k in range(3)]),
                      Event("cycles", [[(30 * (k + 1), T * (k + 1), T * (k + 1))] for k in range(3)]),
                      Event("instructions", [[(40 * (k + 1) + k, T * (k + 1), T * (k + 1))] for k in range(3)])],
               interval=10, times=[T * (k + 1) for k in range(3)])
     want, got = lines("perf", "-x,"), lines(SONDE, "-x,")
-    result(want[1:] == got[1:] and len(got) == 4, "metrics of intervals", "\n".join(want), "\n".join(got))
+    result(want[1:] == got[1:] and len(got) == 4, "--metric-only: intervals", "\n".join(want), "\n".join(got))
     text = lines(SONDE)
     result(text[0].split() == ["#", "time", "GHz", "insn", "per", "cycle"] and len({len(t) for t in text}) == 1,
-           "columns stand below their names", "\n".join(text))
+           "--metric-only: columns are aligned with their names", "\n".join(text))
 
 
 def not_utf8(path):
-    """Bytes that are no UTF-8 become U+FFFD, as in every JSON of sonde (doc/differences.md: `stat -j`)."""
+    """Bytes that are not UTF-8 become U+FFFD, as in all JSON output of sonde (doc/differences.md: `stat -j`)."""
     recording(path, [Event("n\udcffame", [[(5, T, T), (6, T, T)]])], aggr=THREAD, threads=((11, "t\udcc3<"), (12, "x")))
     done = subprocess.run([SONDE, "stat", "report", "-i", path, "-j"], capture_output=True)
     try:
@@ -215,7 +216,7 @@ def recorded(folder):
             for option in ("-A", "--per-core", "--per-socket"):
                 compare(f"{name} of {os.path.basename(tool)}", path, option)
             forms(f"{name} of {os.path.basename(tool)}", path)
-    # perf writes no such file that can be read
+    # perf cannot read the file that it writes for this
     path = os.path.join(folder, "all-threads.data")
     subprocess.run([SONDE, "stat", "record", "-o", path, "--per-thread", "-a", "-e", "cs,page-faults", "sleep", "0.02"],
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)

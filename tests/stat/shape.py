@@ -1,4 +1,4 @@
-"""What tests of `sonde stat` share: TAP, and the form of what perf and sonde print, with numbers masked."""
+"""Shared by tests of `sonde stat`: TAP, and the output of perf and sonde with numbers masked."""
 import difflib
 import json
 import os
@@ -28,9 +28,9 @@ def run(tool, words):
 
 
 def mask(text):
-    """Numbers become N with the width that they are printed in; a rate may have any unit, or be none at all, as the
-    numbers decide that: bad_rates() looks whether they do. Where -j has no unit perf has "(null)" (doc/differences.md:
-    `stat -j`, a count without a metric)."""
+    """Replaces numbers by as many N as they are wide. The unit of a rate is masked too, as it depends on the numbers:
+    bad_rates() checks it. perf prints "(null)" for a missing unit in -j (doc/differences.md: `stat -j`, a count without a
+    metric)."""
     if text.startswith("{"):
         text = text.replace('"metric-unit" : "(null)"', '"metric-unit" : ""')
         return "\n".join(str([(k, RATE.sub("/sec", v) if isinstance(v, str) and not re.match(r"[\d.]+$", v) else "N")
@@ -50,7 +50,7 @@ CSV_ROW = re.compile(rf"^(.*?),?({NUMBER}),(?:msec)?,([^,]*),((?:[^,]*,)*?)\d+,{
 
 
 def rows(text):
-    """Counts with rates: (what is counted for, event, value, rate, its unit); numbers as they are printed."""
+    """Counts with rates: (cpu, thread or the like, event, value, rate, unit of the rate); numbers as printed."""
     for line in text.splitlines():
         if line.startswith("{"):
             row = json.loads(line)
@@ -61,17 +61,17 @@ def rows(text):
         found = (CSV_ROW if "," in line else TEXT_ROW).match(line)
         if found:
             before, value, event, cgroup, rate, unit = found.groups()
-            key = re.sub(r"[\d.]+%,", "", before + " " + cgroup)  # of repeats: how far they are from each other
+            key = re.sub(r"[\d.]+%,", "", before + " " + cgroup)  # without the deviation of repeats
             yield " ".join(key.split()), event, value, rate, unit
 
 
 def places(number):
-    """Half a unit of the last place that is printed."""
+    """Half a unit of the last printed digit."""
     return 0.5 / 10 ** len(number.partition(".")[2])
 
 
 def is_rate(event, value, rate, unit, clock):
-    """Whether the rate is count / clock, as exactly as the three are printed."""
+    """Whether the rate is count / clock, within the rounding of the three numbers."""
     scale = SCALES[unit[:-4]]
     low, high = (float(value) + k * places(value) for k in (-1, 1))
     early, late = (float(clock) / 1e3 + k * places(clock) / 1e3 for k in (-1, 1))
@@ -80,7 +80,7 @@ def is_rate(event, value, rate, unit, clock):
 
 
 def bad_rates(text, units_only=False):
-    """Rates that are not count / clock as printed beside them, or have a unit that is not the right one."""
+    """Rates that are not the printed count / clock, or have a wrong unit."""
     bad, clocks = [], {}
     for key, event, value, _, _ in rows(text):
         if (event or "").startswith(("task-clock", "cpu-clock")) and re.fullmatch(NUMBER, value or ""):
@@ -100,8 +100,8 @@ def drop(text, without):
 
 
 def loosen(text):
-    """Of repeats: a count that was the same each time has no error, but times always have one; how exactly they are
-    printed depends on how far they are from each other, as does the number of marks and the sign in a table."""
+    """Removes from the output of repeats what depends on how much the runs differ: the error of a count (equal counts have
+    none; times always have one), the digits of times, and marks and signs in the table."""
     lines = []
     for line in text.split("\n"):
         if "msec" not in line and "seconds" not in line:
@@ -114,8 +114,8 @@ def loosen(text):
 
 
 def periods(text):
-    """The first interval with what stands above it, and the different ones that follow: how many of them there are is
-    chance, as on a busy machine some come late."""
+    """The first interval with the lines above it, then each different form of the others: their number varies, as
+    intervals can be late on a busy machine."""
     blocks, before, now = [], [], None
     for line in text.splitlines():
         found = re.match(r'\s*(?:\{"interval" : )?(\d+\.\d+)', line)
@@ -132,13 +132,14 @@ def periods(text):
 
 
 def compare(name, words, without=None, cgroups=False, tries=1):
-    """Lines that hold `without` are left out. With cgroups, how much of the time they were counted is: the kernel may
-    switch to one some ns late, on which both print (100.00%). tries: for what perf says only when it was quick enough."""
+    """Lines with the text `without` are left out. cgroups: the percentage of time counted is left out if it is nearly 100,
+    as the kernel may switch to a cgroup some ns late, and then both print (100.00%). tries: repeats a comparison that
+    depends on perf being fast enough."""
     shapes, notes = [], []
     for tool in ("perf", SONDE):
         status, err, out = run(tool, words)
         err = drop(err, without)
-        # of repeats perf prints the last one's count and the rate of all (`stat -r` in doc/differences.md)
+        # for repeats perf prints the count of the last run and the rate of all (`stat -r` in doc/differences.md)
         bad = bad_rates(err, units_only=tool == "perf" and "-r" in words)
         notes.append(f"{tool}: status {status}\n{err}" + "\n".join(bad))
         if cgroups:
@@ -146,7 +147,7 @@ def compare(name, words, without=None, cgroups=False, tries=1):
         if "-r" in words and not {"-x,", "-j"} & set(words):
             err = loosen(err)
         few = "-I" in words and "--summary" not in words and "--interval-count" not in words
-        out = re.sub(r"(\x1b\[H\x1b\[2J\n)+", r"\1", out) if few else out  # --interval-clear: one for each
+        out = re.sub(r"(\x1b\[H\x1b\[2J\n)+", r"\1", out) if few else out  # --interval-clear: one for each interval
         shapes.append((status, periods(err) if few else mask(err), out, bad))
     same = shapes[0] == shapes[1] and shapes[1][3] == [] and (shapes[1][1] != "" or shapes[1][2] != "")
     if not same and tries > 1:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """`stat -o -`, `stat record -o -` and `stat report -i -` beside those of perf, as TAP: streams.py SONDE.
 
-A stream is read by both tools: what they print of the same bytes is the same, byte for byte."""
+Both tools read each stream, and print the same bytes for it."""
 import os
 import re
 import shutil
@@ -33,7 +33,8 @@ def run(*argv, stdin=b"", stdout=subprocess.PIPE):
 
 
 def records(stream):
-    """The types of the records; perf puts the kernel's mapping among them, Sonde its marks of the ends."""
+    """Types of the records, without the kernel's mapping, which only perf writes, and the marks of rounds, which only
+    Sonde writes."""
     out = run(SONDE, "dump", "-i", "-", stdin=stream)[1].decode()
     return [t for t in re.findall(r"^0x[0-9a-f]+ (\w+) ", out, re.M) if t not in ("MMAP", "FINISHED_ROUND")]
 
@@ -50,15 +51,16 @@ def recordings():
             result(run(SONDE, "check", "-i", "-", stdin=stream)[0] == 0, f"{what}: the stream of {name} is whole")
             seen.append(records(stream))
             if tool == SONDE:
-                result(run(SONDE, "check", "-i", "-", stdin=stream[:-8])[0] == 1, f"{what}: without its end it is not")
+                result(run(SONDE, "check", "-i", "-", stdin=stream[:-8])[0] == 1, f"{what}: a truncated stream is not")
             for extra in ([], ["-x,"]):
                 want = run("perf", "stat", *extra, "report", "-i", "-", stdin=stream)
                 got = run(SONDE, "stat", *extra, "report", "-i", "-", stdin=stream)
-                result(want == got and len(got[2]) > 15, f"{what}: {name}'s stream, {' '.join(extra)} report: as perf prints it",
+                result(want == got and len(got[2]) > 15,
+                       f"{what}: {name}'s stream, {' '.join(extra)} report: the same bytes as perf",
                        f"{want[2]}{got[2]}")
             default = run(SONDE, "stat", "report", stdin=stream)
             result(default == run(SONDE, "stat", "report", "-i", "-", stdin=stream) and "'pipe'" in default[2]
-                   or "-I" in words, f"{what}: a pipe needs no -i, and is called 'pipe'", default[2])
+                   or "-I" in words, f"{what}: a pipe on standard input needs no -i, and is named 'pipe'", default[2])
         shape = [sorted(set(s)) if "-I" in words else s for s in seen]
         result(shape[0] == shape[1] and "STAT_ROUND" in shape[0], f"{what}: both write the same records", f"{shape}")
 
@@ -71,14 +73,14 @@ def full():
 
 
 def counts():
-    """-o -: standard error, without the line that says when; no file of that name."""
+    """-o - prints to standard error, without the line with the date, and makes no file named '-'."""
     for words in (["-o", "-"], ["--append", "-o", "-"], ["-o", "-", "-x,"]):
         texts = []
         for tool in ("perf", SONDE):
             status, out, err = run(tool, "stat", *words, "-e", "context-switches", "true")
             texts.append((status, out, re.sub(r"[\d.]+", "N", err), os.path.exists("-")))
         result(texts[0] == texts[1] and texts[1][0] == 0 and "context-switches" in texts[1][2] and not texts[1][3],
-               f"{' '.join(words)}: on standard error, as perf", f"{texts}")
+               f"{' '.join(words)}: printed on standard error, as in perf", f"{texts}")
 
 
 def main():
