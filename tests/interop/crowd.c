@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Many tasks: `crowd forks N` starts N processes one after the other, each of which ends at once;
- * `crowd threads N SECONDS` keeps N threads that wake up now and then.
+ * `crowd threads N SECONDS` runs N threads that wake up every 50 ms.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls a function 200 times, and writes to a variable whose address is known: not position-independent. */
+/* Calls a function 200 times and writes a variable; at fixed addresses if linked with -no-pie. */
 int leaf(int n);
 int breakable;
 

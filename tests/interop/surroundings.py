@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""Where the tests against perf run, and how they wait: for what happened, never for a time that should be enough."""
+"""Helpers of the tests against perf: the machine they run on, and waiting for conditions instead of fixed times."""
 import os
 import select
 import shutil
 import subprocess
 import time
 
-# Commands that are recorded: the first creates the file `begun` when it runs, the second also ends only when there is
-# a file `stop`. Both then use CPU time that does not depend on what else runs.
+# Commands to record. BEGUN creates the file `begun` when it starts; UNTIL_STOP also runs until the file `stop` exists.
+# Both then use an amount of CPU time that does not depend on the machine's load.
 SOME_TIME = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done"
 BEGUN = ["sh", "-c", f": >begun; {SOME_TIME}"]
 UNTIL_STOP = ["sh", "-c", f": >begun; until [ -e stop ]; do :; done; {SOME_TIME}"]
-SPIN = ["sh", "-c", "ulimit -t 300; while :; do :; done"]  # not for ever when a test forgets it
+SPIN = ["sh", "-c", "ulimit -t 300; while :; do :; done"]  # limited, in case that a test does not end it
 
 
 def nobody_may_run(program):
-    """Whether the user nobody may run what was built here: not below a folder such as /root."""
+    """Whether the user nobody may run a program of this build: not if the build is below a folder such as /root."""
     try:
         return subprocess.run([program, "--version"], user=65534, group=65534, extra_groups=[], capture_output=True,
                               check=False).returncode == 0
@@ -24,7 +24,7 @@ def nobody_may_run(program):
 
 
 def keep(path):
-    """Copies the recording of a comparison that failed to the folder that SONDE_KEEP names."""
+    """Copies the recording of a failed comparison to the folder SONDE_KEEP."""
     folder = os.environ.get("SONDE_KEEP")
     if folder and os.path.isfile(path):
         os.makedirs(folder, exist_ok=True)
@@ -32,7 +32,7 @@ def keep(path):
 
 
 def wait_for(condition, seconds=60):
-    """Whether the condition comes true; the time only ends a test that hangs."""
+    """Whether the condition becomes true; the time limit only ends a test that hangs."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
@@ -57,7 +57,7 @@ def stop():
 
 
 def cpu_time(task):
-    """Seconds that a thread ran; 0 when it has ended. /proc/TID/stat would be that of its whole process."""
+    """CPU time of a thread in seconds; 0: it has ended. /proc/TID/stat would be that of its whole process."""
     try:
         with open(f"/proc/{task}/task/{task}/stat", encoding="utf-8", errors="replace") as f:
             fields = f.read().rpartition(")")[2].split()
@@ -67,13 +67,13 @@ def cpu_time(task):
 
 
 def wait_until_run(tasks, seconds=0.1):
-    """Until each of these threads has run so long from now on."""
+    """Waits until each of these threads has used this much more CPU time."""
     begin = {task: cpu_time(task) for task in tasks}
     return wait_for(lambda: all(cpu_time(task) - begin[task] >= seconds for task in tasks))
 
 
 class Control:
-    """The FIFOs of --control=, in the folder that the test is in. tell("ping") is answered when the recorder runs."""
+    """The FIFOs of --control=, in the working directory. tell("ping") is answered once the recorder runs."""
     option = "--control=fifo:ctl,ack"
 
     def __init__(self):
@@ -97,9 +97,9 @@ class Control:
 
 
 def whole_machine():
-    """Whether the processes and paths that can be seen are the machine's own. In another process namespace the
-    kernel sends names of processes that cannot be seen, all with number 0, and in a chroot perf looks for the
-    files of processes outside: recordings of the whole machine cannot be compared there."""
+    """Whether this runs in the machine's first process namespace and not in a chroot. In another process namespace the
+    kernel also sends names of invisible processes, all with number 0; in a chroot perf looks for files of processes
+    outside. Recordings of the whole machine cannot be compared there."""
     with open("/proc/self/mountinfo", encoding="utf-8") as f:
         mounted = any(line.split()[4] == "/" for line in f)  # not so in a chroot
     return mounted and os.stat("/proc/self/ns/pid").st_ino == 0xEFFFFFFC
