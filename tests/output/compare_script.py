@@ -4,13 +4,11 @@
 
 usage: compare_script.py [--sonde PATH] [--perf PATH] [--sets 1,2,30] FILE...
 
-Rules: ids are wider by 2 (doc/differences.md), so that a line may have up to 4 blanks more than perf's, where
-perf has one already or at its beginning; after the text of data_src it may have fewer. All other blanks are
-compared. perf 6.1 shows user frames of call chains as file offsets where newer
-ones show the address: such a line agrees when address - start + offset of the mapping that covers it is
-what perf shows; everything behind that column must be the same. The header's version of the layout (width
-of ids) does not matter for the same reason. Prints a line for each set; the exit status is 1 when any
-differs, 77 when there is no perf.
+Rules: ids are wider by 2 (doc/differences.md), so a line may have up to 4 blanks more than perf's, where perf has a
+blank or at the beginning; after the text of data_src it may have fewer. All other blanks are compared. perf 6.1 shows
+user frames of call chains as file offsets, newer releases as addresses: such a line agrees if address - start +
+offset of the mapping with the address is perf's number, and the rest of the line is equal. Prints a line for each
+set; the exit status is 1 if any differs, 77 without perf.
 """
 import argparse
 import bisect
@@ -48,7 +46,7 @@ MMAP = re.compile(
 
 
 class Mappings:
-    """Differences of address and file offset that some mapping of the recording allows."""
+    """File offsets of an address by the mappings of a recording."""
 
     def __init__(self, perf, path):
         text = subprocess.run(
@@ -79,13 +77,13 @@ class Mappings:
         return self.known[address]
 
 
-# perf shows the first entries of a PLT behind _init as part of that (doc/differences.md).
+# perf resolves the first entries of a PLT after _init to _init (doc/differences.md).
 PLT_PERF = re.compile(rb" _init(\+0x[0-9a-f]+)?(?= |$)")
 PLT_SONDE = re.compile(rb" \S+@plt(\+0x[0-9a-f]+)?(?= |$)")
 
 
 def is_wider(perf_line, sonde_line):
-    """sonde's line is perf's with at most WIDER blanks more."""
+    """Whether sonde's line is perf's with at most WIDER blanks more."""
     at, more = 0, 0
     for byte in sonde_line:
         if at < len(perf_line) and perf_line[at] == byte:
@@ -121,7 +119,7 @@ def run(command, path):
 
 
 def compare(args, number, path, mappings):
-    """Number of a set, or a list of options."""
+    """number: that of a set, or a list of options."""
     words = SETS[number] if isinstance(number, int) else number
     perf_rc, perf_lines, perf_err = run([args.perf, "script"] + words, path)
     sonde_rc, sonde_lines, sonde_err = run([args.sonde, "script"] + words, path)

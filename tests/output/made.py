@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Recordings written by tests/recording.py: sonde prints of them what perf 6.1 printed.
+"""Recordings written by tests/recording.py: sonde must print the same as perf 6.1.
 
-usage: made.py SONDE          compares with made.txt, also the installed perf where that is 6.1
-       made.py --update PERF  writes made.txt from what perf prints
+usage: made.py SONDE          compares with made.txt; also compares the installed perf if it is 6.1
+       made.py --update PERF  writes made.txt from the output of PERF
 
-The columns of ids are 7 wide, as in perf 6.12 (5 in perf 6.1): their width is not compared here. Blank lines,
-comment lines and blanks at the ends of lines do not count; in reports other than CPU_ROWS neither does the
-width of columns, which perf makes wide enough for rows that it does not show.
+The columns of ids are 7 wide, as in perf 6.12 (5 in perf 6.1): their width is compared in id_widths(). Blank lines,
+comment lines and blanks at the ends of lines are not compared. In reports other than CPU_ROWS neither is the width of
+columns, as perf also makes room for rows that it does not show.
 """
 import os
 import re
@@ -31,12 +31,12 @@ EXPECTED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "made.txt")
 
 
 def case(name, make, *checks):
-    """checks: arguments of commands"""
+    """checks: arguments of the commands to compare"""
     CASES.append((name, make, checks))
 
 
 def modules(path):
-    """Kernel modules by the names that recordings have for them; some are in the list of build ids."""
+    """Kernel modules with names as in recordings; some are in the list of build ids."""
     folder = "/lib/modules/6.1.0/kernel/"
     r = Recording([Event(*CPU_CLOCK)])
     r.comm(1, "prog", 7)
@@ -64,7 +64,7 @@ case("modules", modules,
 
 
 def listed(path):
-    """Modules whose entries in the list of build ids are for code of the kernel and of users."""
+    """Modules whose entries in the list of build ids have the cpu mode kernel or user."""
     r = Recording([Event(*CPU_CLOCK)])
     r.comm(1, "prog", 7)
     for i, mode in enumerate((KERNEL, USER)):
@@ -80,7 +80,7 @@ case("listed modules", listed,
 
 
 def addresses(path):
-    """Faults at data of files, stack, heap and memory of a JIT compiler, from both modes."""
+    """Faults at data of files, stack, heap and memory of a JIT compiler, by user and kernel code."""
     r = Recording([Event(*PAGE_FAULTS), Event(*MINOR_FAULTS), Event(*MAJOR_FAULTS), Event(*CPU_CLOCK), Event(0, 0)])
     r.comm(1, "prog", 7)
     r.mmap2(2, 7, 0x400000, 0x1000, "/nowhere/prog", 5)
@@ -131,7 +131,7 @@ case("names", names,
 
 
 def other_tasks(path):
-    """Numbers that are given to one task after another, also of tasks of other PID namespaces, which are all 0:0."""
+    """Ids that several tasks have one after another, also tasks of other PID namespaces, which are all 0:0."""
     r = Recording([Event(*CPU_CLOCK)])
     r.comm(1000, "first", 0, exec_=True)
     r.comm(1000, "eight", 8)
@@ -156,7 +156,7 @@ case("numbers of several tasks", other_tasks,
 
 
 def no_cpu(path):
-    """A sample of no cpu, and one far up."""
+    """A sample with cpu -1, and one with a high number."""
     r = Recording([Event(*CPU_CLOCK)])
     for i, cpu in enumerate((0, 2**32 - 1, 1023)):
         r.sample(1000 + i, 0x400010, 7, cpu=cpu)
@@ -167,7 +167,7 @@ case("a sample of no cpu", no_cpu, ["script", "-F", "cpu,event"], CPU_ROWS, [*CP
 
 
 def no_thread(path):
-    """A task that ended has no number any more: its samples have process and thread -1."""
+    """A task that has ended has no ids: its samples have process and thread -1."""
     r = Recording([Event(*CPU_CLOCK)])
     r.sample(1, 0x1000, -1)
     r.sample(2, 0x1000, -1)
@@ -191,7 +191,7 @@ def with_fields(*events, traced=False):
     return make
 
 
-# The first event of a type decides which fields all its events show; dummies decide nothing.
+# The first event of a type decides which fields all events of the type show; dummy events are not considered.
 ASKED = [["script", "-F", "cpu,event"], ["script", "-F", "time,event"], ["script", "-F", "addr,event"]]
 USUAL_FIELDS = ["script", "-F", "-comm,-tid"]
 case("an event without fields after one with them", with_fields((CPU_CLOCK, True), (PAGE_FAULTS, False)),
@@ -203,7 +203,7 @@ case("an event without fields of another type", with_fields((CYCLES, True), (PAG
 case("a dummy without fields", with_fields((CPU_CLOCK, True), (DUMMY, False)), *ASKED, USUAL_FIELDS)
 case("a dummy without fields first", with_fields((DUMMY, False), (CPU_CLOCK, True)), *ASKED, USUAL_FIELDS)
 case("a dummy alone of its type without fields", with_fields((CYCLES, True), (DUMMY, False)), *ASKED, USUAL_FIELDS)
-# Where there is a hardware trace some fields may be asked for that samples do not have.
+# With a hardware trace, some fields may be asked for although samples do not have them.
 case("a trace, and an event without fields", with_fields((CYCLES, False), traced=True),
      *(["script", "-F", "event," + field] for field in (
          "cpu", "time", "addr", "data_src", "weight", "ins_lat", "iregs", "uregs", "phys_addr", "data_page_size")),
@@ -223,7 +223,7 @@ case("control groups", cgroups, ["script", "-F", "comm,tid,time", "--show-cgroup
 
 
 def switches(path):
-    """Rounds with switches newer than all samples of the round, and one that is older than the rounds promise."""
+    """Rounds with switches newer than all samples of the round, and one switch older than rounds allow."""
     r = Recording([Event(*CPU_CLOCK)])
     r.comm(1, "prog", 7)
     for number in range(4):
@@ -241,7 +241,7 @@ case("switches at the ends of rounds", switches, ["script", "-F", "comm,tid,time
 
 
 def cpu_counts(path, by=0):
-    """Counts of three intervals on two cpus, of which one event was on for part of the time."""
+    """Counts of three intervals on two cpus; one event ran for part of the time."""
     r = Recording([Event(1, 3, flags=1), Event(1, 0)])
     r.thread_map((-1, ""))
     r.cpu_map(0, 2)
@@ -299,7 +299,7 @@ def perf_6_1():
 
 
 def results(tool):
-    """(title, text) of all checks."""
+    """Yields (title, text) of all checks."""
     for name, make, checks in CASES:
         path = os.path.join(os.environ["HOME"], "perf.data")
         make(path)
@@ -346,7 +346,7 @@ def compare(sonde):
 
 
 def stacks(path, flags=1 << 22):
-    """Chains whose user part lies in copies of the stack: the kernel left it out (exclude_callchain_user)."""
+    """Chains without user part, which is in copies of the stack (exclude_callchain_user)."""
     r = Recording([Event(*CPU_CLOCK, sample_type=USUAL | CALLCHAIN | STACK_USER, flags=flags)])
     r.comm(1, "prog", 7)
     r.sample(1000, 0x400010, 7)
@@ -355,7 +355,7 @@ def stacks(path, flags=1 << 22):
 
 
 def whole_chains(path):
-    """Copies of the stack beside chains that the kernel did walk."""
+    """Copies of the stack, and chains with user part."""
     stacks(path, 0)
 
 
@@ -394,7 +394,7 @@ def vdso_build_id():
 
 
 def vdso(path):
-    """Samples all over the [vdso] of this machine, whose build id is known."""
+    """Samples at all addresses of this machine's [vdso], with its build id."""
     r = Recording([Event(*CPU_CLOCK)])
     r.comm(1, "prog", 7)
     r.mmap2(2, 7, 0x10000, 0x2000, "[vdso]", 5)
@@ -421,7 +421,7 @@ def dumped_by_perf(status, text):
 
 
 def differences(n, sonde, perf):
-    """Rows of doc/differences.md: what perf 6.1 does, where it is installed, and what sonde does."""
+    """Rows of doc/differences.md: checks Sonde, and perf 6.1 if it is installed."""
     path = os.path.join(os.environ["HOME"], "perf.data")
     checks = [
         ("functions of [vdso] have names", vdso, ["script", "-F", "ip,sym"],
@@ -457,7 +457,7 @@ def differences(n, sonde, perf):
 
 
 def not_shown(n, sonde):
-    """What this version cannot show is said once, and samples without their chain have an address."""
+    """One warning for data that this version cannot show; samples without their chain show an address."""
     path = os.path.join(os.environ["HOME"], "perf.data")
     frames = ["\t          400010 [unknown]", "\tffffffff81000010 [unknown]"]
     for make, arguments, lines, warnings in (
@@ -481,7 +481,7 @@ def not_shown(n, sonde):
 
 
 def keys(path):
-    """Samples that differ in what rows can be made by."""
+    """Samples with different values of sort keys."""
     r = Recording([Event(*CPU_CLOCK, sample_type=USUAL | WEIGHT | CGROUP_ID)])
     r.sockets = [0, 1, 0, -1]
     r.comm(0, "prog", 7)
@@ -496,7 +496,7 @@ def keys(path):
 
 
 def twice(path):
-    """A chain of three places in one control group."""
+    """A chain of three frames in one control group."""
     r = Recording([Event(*CPU_CLOCK, sample_type=USUAL | CALLCHAIN | CGROUP_ID)])
     r.comm(0, "prog", 7)
     r.cgroup(0, 100, "/a")

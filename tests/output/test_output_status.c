@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An output function that fails: SONDE_EOUTPUT, whatever negative number it returns. */
+/* An output function that returns any negative number makes the caller return SONDE_EOUTPUT. */
 #include "tap.h"
 
 #include <sonde/preview/buildid.h>
@@ -49,14 +49,18 @@ static void print_session(const char *path, void *arg)
 	struct sonde_report_options report;
 	struct sonde_session *s = sonde_session_new(NULL);
 
-	ok(s != NULL && sonde_session_open(s, path) >= 0, "the recording opens");
+	ok(s != NULL && sonde_session_open(s, path) >= 0, "the recording is opened");
 	sonde_report_options_init(&report);
-	eq_u64(sonde_report_print(s, &report, refuse, arg), SONDE_EOUTPUT, "report");
-	eq_str(sonde_session_error(s)->text, sonde_status_text(SONDE_EOUTPUT), "its words");
-	eq_u64(sonde_script_print(s, NULL, refuse, arg), SONDE_EOUTPUT, "script");
-	eq_str(sonde_session_error(s)->text, sonde_status_text(SONDE_EOUTPUT), "its words");
-	eq_u64(sonde_flamegraph_write(s, NULL, refuse, arg), SONDE_EOUTPUT, "flame graph");
-	eq_str(sonde_session_error(s)->text, sonde_status_text(SONDE_EOUTPUT), "its words");
+	eq_u64(sonde_report_print(s, &report, refuse, arg), SONDE_EOUTPUT, "report: SONDE_EOUTPUT");
+	eq_str(sonde_session_error(s)->text, sonde_status_text(SONDE_EOUTPUT),
+	        "report: the session's error text");
+	eq_u64(sonde_script_print(s, NULL, refuse, arg), SONDE_EOUTPUT, "script: SONDE_EOUTPUT");
+	eq_str(sonde_session_error(s)->text, sonde_status_text(SONDE_EOUTPUT),
+	        "script: the session's error text");
+	eq_u64(sonde_flamegraph_write(s, NULL, refuse, arg), SONDE_EOUTPUT,
+	        "flame graph: SONDE_EOUTPUT");
+	eq_str(sonde_session_error(s)->text, sonde_status_text(SONDE_EOUTPUT),
+	        "flame graph: the session's error text");
 	sonde_session_free(s);
 }
 
@@ -74,18 +78,21 @@ static void print_file(const char *path, void *arg)
 	        .size = sizeof(header), .message = text, .message_size = sizeof(text)};
 	struct sonde_check_options check = {.size = sizeof(check)};
 
-	eq_u64(sonde_buildid_print(path, &ids, refuse, arg), SONDE_EOUTPUT, "build ids");
-	eq_str(text, why, "its message");
+	eq_u64(sonde_buildid_print(path, &ids, refuse, arg), SONDE_EOUTPUT,
+	        "build ids: SONDE_EOUTPUT");
+	eq_str(text, why, "build ids: its message");
 	text[0] = '\0';
-	eq_u64(sonde_dump_print(path, &dump, refuse, arg), SONDE_EOUTPUT, "dump");
-	eq_str(text, why, "its message");
+	eq_u64(sonde_dump_print(path, &dump, refuse, arg), SONDE_EOUTPUT, "dump: SONDE_EOUTPUT");
+	eq_str(text, why, "dump: its message");
 	text[0] = '\0';
-	eq_u64(sonde_evlist_print(path, &events, refuse, arg), SONDE_EOUTPUT, "events");
-	eq_str(text, why, "its message");
+	eq_u64(sonde_evlist_print(path, &events, refuse, arg), SONDE_EOUTPUT,
+	        "event list: SONDE_EOUTPUT");
+	eq_str(text, why, "event list: its message");
 	text[0] = '\0';
-	eq_u64(sonde_header_print(path, &header, refuse, arg), SONDE_EOUTPUT, "header");
-	eq_str(text, why, "its message");
-	eq_u64(sonde_check(path, &check, refuse, arg), SONDE_EOUTPUT, "check");
+	eq_u64(sonde_header_print(path, &header, refuse, arg), SONDE_EOUTPUT,
+	        "header: SONDE_EOUTPUT");
+	eq_str(text, why, "header: its message");
+	eq_u64(sonde_check(path, &check, refuse, arg), SONDE_EOUTPUT, "check: SONDE_EOUTPUT");
 }
 
 static void print_machine(void *arg)
@@ -94,8 +101,9 @@ static void print_machine(void *arg)
 	struct sonde_list_options list = {.size = sizeof(list), .words = words, .nwords = 1};
 	struct sonde_doctor_options doctor = {.size = sizeof(doctor)};
 
-	eq_u64(sonde_list_print(&list, refuse, arg), SONDE_EOUTPUT, "list");
-	eq_u64(sonde_doctor_print(&doctor, false, refuse, arg), SONDE_EOUTPUT, "doctor");
+	eq_u64(sonde_list_print(&list, refuse, arg), SONDE_EOUTPUT, "list: SONDE_EOUTPUT");
+	eq_u64(sonde_doctor_print(&doctor, false, refuse, arg), SONDE_EOUTPUT,
+	        "doctor: SONDE_EOUTPUT");
 }
 
 int main(void)
