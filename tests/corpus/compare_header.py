@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Header and event texts against the installed perf, as TAP: tests/corpus/compare_header.py SONDE.
+"""Compares headers and events with the installed perf, as TAP: tests/corpus/compare_header.py SONDE.
 
-Reads every file that $SONDE_CORPUS/INDEX.tsv names, with perf and with sonde, and compares the text of the
-commands in COMMANDS line by line. Where perf gives up, sonde has to say something as well. Differences that are
-wanted are in doc/differences.md, and here in WANTED line by line or as a rule that names its row.
+Runs COMMANDS with perf and with sonde on every file of $SONDE_CORPUS/INDEX.tsv, and compares the output line by line.
+If perf cannot read a file, sonde must print output or a message too. Intended differences are in doc/differences.md,
+and here either in WANTED line by line, or as a rule that names its row.
 """
 import csv
 import json
@@ -37,15 +37,15 @@ ARMV7 = ["# CPUDESC cannot be read: its 0 bytes at offset 200028 are damaged", "
 ARMV7_PERF = ["# cpudesc : (null)", "# total memory : 0 kB", "# cmdline : ", "# pmu mappings: not available"]
 PMUS = "# pmu mappings: software = 1, ARMv7 Cortex-A15 = 4, tracepoint = 2, breakpoint = 5"
 COMPRESSED = "linux-perf-data/tests/fixtures/"
-# (file, command): the lines of perf that Sonde does not have, those that it has instead, and the row of doc/differences.md.
-# All other lines are equal.
+# (file, command): lines that only perf prints, lines that only Sonde prints, and the row of doc/differences.md. All other
+# lines are equal.
 WANTED = {
     ("quipper/perf.data.armv7.perf_3.14-3.8", "report --header-only"):
         (ARMV7_PERF, [*ARMV7, PMUS], "report --header-only, a feature that is damaged"),
     ("quipper/perf.data.armv7.perf_3.14-3.8", "report --header-only -I"):
         (ARMV7_PERF, [*ARMV7, "# sibling sockets : 0-1", "# sibling threads : 0", "# sibling threads : 1", PMUS],
          "report --header-only, a feature that is damaged"),
-    # two threads a core, and no core is numbered 7, 15, 23 or 31; quipper's golden has them too (compare_quipper.py)
+    # two threads a core, and no core 7, 15, 23 or 31; the same cores as in quipper's golden (compare_quipper.py)
     ("quipper/perf.data.weight_struct", "report --header-only -I"):
         (["# Core ID and Socket ID information is not available"],
          [f"# CPU {cpu}: Core ID {cpu % 28 + cpu % 28 // 7}, Socket ID {cpu // 28 % 2}" for cpu in range(112)],
@@ -57,9 +57,9 @@ WANTED = {
         ([], ["909d5a96bf99d6ed5ba86e86ca0256d95df5a665 [kernel.kallsyms]",
               "ee7627eabfc5581b7e87cb12d307b35700000000 /system/lib64/libc.so",
               "e20953bec2e35dc2dd53b4b7bced2e6900000000 /system/bin/linker64"], "simpleperf's recordings"),
-    ("simpleperf/perf_lbr.data", "buildid-list"): ([], [], "simpleperf's recordings"),  # it has none
+    ("simpleperf/perf_lbr.data", "buildid-list"): ([], [], "simpleperf's recordings"),  # it has no build ids
 }
-# Pipes of which perf lists nothing: what samples are in. None of these has a build id.
+# Pipes for which perf lists nothing: Sonde lists the objects with samples. None of these has a build id.
 for name, objects in (
         (COMPRESSED + "fibo.compressed2.pipe.data",
          ["[kernel.kallsyms]", "/usr/lib/libc.so.6",
@@ -108,15 +108,15 @@ def run(*argv):
 
 
 def files():
-    """Name, mode (file or pipe), and how many events the recording has."""
+    """Yields name, mode (file or pipe) and number of events of each recording."""
     with open(os.path.join(CORPUS, "INDEX.tsv"), encoding="utf-8") as f:
         for row in csv.DictReader(f, delimiter="\t"):
             if row["path"] and (not ONLY or any(o in row["path"] for o in ONLY)):
                 yield row["path"], row["mode"], int(row["nattrs"] or 0)
 
 
-# `evlist` of a pipe (doc/differences.md): perf makes names from the attrs, so modifiers may be others, and a PMU has no
-# name; and after a short attr it takes ids for fields that the attr does not have. Everything else is equal.
+# `evlist` of a pipe (doc/differences.md): perf makes names from the attrs, so modifiers can differ, and a PMU has no name.
+# After a short attr perf reads ids as fields that the attr does not have. Everything else is equal.
 NAME_AND_ATTR = re.compile(r"^(.*?)(?::[a-zA-Z]+)?(: .*)?$")
 EXTRA_FIELD = re.compile(r", (\{ bp_len, config2 \}|\w+): -?[\w|]+")
 OFFSETS = {"{ bp_len, config2 }": 64, "branch_sample_type": 72, "sample_regs_user": 80, "sample_stack_user": 88, "clockid": 92,
@@ -158,24 +158,24 @@ def differences(theirs, ours):
             yield f"sonde: {y}"
 
 
-# A vdso that is not the running system's is a temporary file in perf, and gone when perf has ended (doc/differences.md:
+# perf lists the vdso of another system as a temporary file, which it removes at its end (doc/differences.md:
 # `buildid-list -H`, a vdso of another system).
 TEMPORARY_VDSO = re.compile(r"/tmp/perf-vdso\.so-\w{6}$", re.M)
 
 
-# What is newer than perf 6.1, in `evlist -v` (doc/differences.md: bits and fields that are newer).
+# Bits and fields of `evlist -v` that are newer than perf 6.1 (doc/differences.md: bits and fields that are newer).
 UNKNOWN_BITS = re.compile(r"\|0x[0-9a-f]+|, (?:defer_callchain|defer_output|aux_action|config3|config4): \w+")
 
 
 def perf_says(command, path):
     status, text, _ = run("perf", *command, "-f", "-i", path)
-    # the tip names the command that one has (doc/differences.md: `evlist`, tip for tracepoints)
+    # the tip names the command itself (doc/differences.md: `evlist`, tip for tracepoints)
     text = text.replace("# Tip: use 'perf evlist", "# Tip: use 'sonde evlist")
     return status, TEMPORARY_VDSO.sub("[vdso]", text)
 
 
 def perf_says_of_file(command, path):
-    """What perf says of a pipe whose attrs come late, or that is damaged, when it is made a file."""
+    """perf's output for a pipe converted to a file: perf cannot read the pipe if its attrs come late, or it is damaged."""
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "perf.data")
         run(SONDE, "convert", "-o", file, path)
@@ -205,22 +205,22 @@ def compare(name, mode, events, command):
         skip(what, "not read by this version")
         return
     if name.startswith("quipper-crashers/") and ours_status == 255 and ours_err:
-        result(ours == "", f"{what} (sonde says what is wrong instead)", notes)
+        result(ours == "", f"{what} (sonde prints an error instead)", notes)
         return
     if mode == "pipe" and theirs == "":
         theirs = perf_says_of_file(command, path)
         what += " (as a file)"
     if mode == "pipe" and command == ["evlist", "-g"] and name in GROUPS_OF_PIPES:
-        result(ours == GROUPS_OF_PIPES[name], f"{what} (perf does not know the groups of a pipe)", notes)
+        result(ours == GROUPS_OF_PIPES[name], f"{what} (perf does not show groups of a pipe)", notes)
         return
     if mode == "pipe" and command[0] == "evlist" and theirs != known:
-        result(same_pipe_events(theirs, known), f"{what} (but for names and what perf takes for fields)", notes)
+        result(same_pipe_events(theirs, known), f"{what} (except names, and ids that perf reads as fields)", notes)
         return
     result(theirs == known, what, notes)
 
 
 def check_json(name, schema, command):
-    """What is printed is one document that says what it is."""
+    """The output must be one JSON document with its schema and version."""
     path = os.path.join(CORPUS, name)
     status, out, err = run(SONDE, *command, "-f", "-i", path[:-5] if path.endswith("/data") else path)
     what = " ".join(command) + " of " + name
@@ -235,14 +235,14 @@ def check_json(name, schema, command):
 
 
 def check_stats_of_pipe(name):
-    """In `report --stats` of a pipe perf's names are made from attrs; in `script` they are those of the stream."""
+    """For a pipe, perf's `report --stats` makes names from attrs; its `script` has those of the stream."""
     path = os.path.join(CORPUS, name)
     theirs, ours = (run(tool, "report", "--stats", "-f", "-i", path)[1] for tool in ("perf", SONDE))
     events = {word.rstrip(":") for word in run("perf", "script", "-F", "event", "-f", "-i", path)[1].split()}
     for event in events:
         theirs = theirs.replace(f"\n{event}H stats:", f"\n{event} stats:")
     result(events and ours == theirs and all(f"\n{event} stats:" in ours for event in events),
-           f"report --stats of {name} (but for names, which are those of perf script)",
+           f"report --stats of {name} (except names, which are those of perf script)",
            difflib.unified_diff(theirs.split("\n"), ours.split("\n"), "perf", "sonde", lineterm=""))
 
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Attrs, records, build ids and header features against quipper's goldens, as TAP: compare_quipper.py SONDE [NAME...]
+"""Compares attrs, records, build ids and header features with quipper's goldens, as TAP: compare_quipper.py SONDE [NAME...]
 
-$SONDE_CORPUS/quipper holds recordings F beside F.pb_text[.gz] or F.pr.out.pb_text[.gz], the whole file as a text
-proto, and F.buildids, lines of `perf buildid-list`. Records are compared as multisets: some goldens are sorted by
-time. What a golden leaves out is counted and has to be of a type named in MAY_LACK.
+$SONDE_CORPUS/quipper has recordings F, with the whole file as a text proto in F.pb_text[.gz] or F.pr.out.pb_text[.gz],
+and with the output of `perf buildid-list` in F.buildids. Records are compared as multisets, as some goldens are sorted
+by time. Records that a golden leaves out are counted, and must be of a type in MAY_LACK.
 """
 import gzip
 import json
@@ -21,7 +21,8 @@ ESCAPE = re.compile(r'\\([0-7]{1,3}|x[0-9a-f]{1,2}|.)')
 NAMED = {"n": "\n", "t": "\t", "r": "\r"}
 NOT_YET = "not read by this version"
 TOOL_TYPES = range(64, 128)
-# quipper has no words for some records, and its older goldens miss a few mappings of objects it could not name.
+# Largest number of records that a golden may lack, by type: quipper does not know some types, and its older goldens lack
+# a few mappings of objects without a name.
 MAY_LACK = {"MMAP": 8, "CPU_MAP": 1000, "BPF_EVENT": 1000, "EVENT_UPDATE": 1000, "KSYMBOL": 1000}
 LINES = int(os.environ.get("LINES_SHOWN", "12"))
 count = failures = 0
@@ -59,7 +60,7 @@ def scalar(word):
 
 
 def parse_proto(text):
-    """A message is a dict of lists."""
+    """Parses a text proto: a message is a dict of lists."""
     top = {}
     stack = [top]
     for m in TOKEN.finditer(text):
@@ -118,7 +119,7 @@ def attr_differences(golden, ours):
                 value = mine["flags_is"].get(key, 0)
             else:
                 value = mine.get(ATTR_RENAMED.get(key, key), 0)
-            if key == "size":  # quipper names the size of the struct that it knows
+            if key == "size":  # quipper writes the size of its own struct
                 value = 96
             if value != one(attr, key):
                 yield f"attr {i}: {key}: golden {one(attr, key)}, sonde {value}"
@@ -148,7 +149,7 @@ def golden_sample_id(event):
 
 
 def branch(entry):
-    """from, to, and the bits that quipper keeps."""
+    """from, to, and the bits that quipper stores."""
     f = entry.get("flags_is", {})
     return (entry["from"], entry["to"], *(f.get(k, 0) for k in ("mispred", "predicted", "in_tx", "abort", "cycles")))
 
@@ -248,19 +249,19 @@ def golden_records(proto, names):
 
 
 TOP = 1 << 63
-CHAIN = 12  # place of a sample's call chain in its tuple
-START, LENGTH, NAME = 5, 6, 14  # of a mapping
+CHAIN = 12  # index of the call chain in the tuple of a sample
+START, LENGTH, NAME = 5, 6, 14  # indexes in the tuple of a mapping
 
 
 def top_set(kind, record):
-    """quipper sets the highest bit of chain entries that no mapping holds."""
+    """A sample with the highest bit of its chain entries set, as quipper does for entries that are in no mapping."""
     if kind != "SAMPLE":
         return kind, record
     return kind, (*record[:CHAIN], tuple(v | TOP for v in record[CHAIN]), *record[CHAIN + 1:])
 
 
 def joined(golden, ours):
-    """quipper joins a mapping with the anonymous one right behind it that stands for its huge pages."""
+    """quipper joins a mapping with the anonymous mapping directly after it, which has its huge pages."""
     short = {}
     for kind, r in ours:
         if kind == "MMAP":
@@ -353,7 +354,7 @@ def event_differences(proto, evlist):
 
 
 def build_id_differences(proto, header, dump):
-    """Of the header, or of BUILD_ID records in pipes."""
+    """Compares build ids: those of the header, or of BUILD_ID records in pipes."""
     entries = features(header).get("BUILD_ID", {}).get("build_ids", [])
     entries = [(e["misc"], e["pid"], e["filename"], e["build_id"], e["build_id_size"]) for e in entries]
     for r in dump["records"]:
@@ -417,7 +418,7 @@ def main():
     names = sorted(n for n in os.listdir(FOLDER) if not ONLY or any(o in n for o in ONLY))
     for name in names:
         if name.endswith(".next.buildids"):
-            continue  # of a recording that is not there
+            continue  # its recording is not in the corpus
         if name.endswith(".buildids"):
             compare_build_ids(name)
         elif "pb_text" not in name and name != "LICENSE":

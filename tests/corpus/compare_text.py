@@ -6,19 +6,19 @@ usage: compare_text.py [--table] [--show N] SONDE [NAME...]
 
 NAME: only files whose name contains it. --table prints a table of files and comparisons instead of TAP.
 
-Each file and comparison ends as one of
-  equal     same lines
-  listed    same lines after the masks named beside it; each is a row of doc/differences.md. Where nothing is left, as
-            of a trace that Sonde does not decode, it must say so, and show the same names and mappings
-  not read  perf shows no sample; its status and message are shown. Sonde must end by itself
-  differs   everything else; also where perf prints something and Sonde nothing
+Each file and comparison has one of these results:
+  equal     the same lines
+  listed    the same lines after masks, which are printed; each mask is a row of doc/differences.md. If no line is left,
+            as for a trace that Sonde does not decode, Sonde must warn, and show the same names and mappings
+  not read  perf shows no sample; its status and message are printed. Sonde must not end by a signal
+  differs   everything else; also if perf prints lines and Sonde none
 
-Branches of a graph with equal shares whose order changes when only perf's environment changes may be in any order.
+Branches of a graph with equal shares may be in any order if their order in perf depends on its environment.
 
-Both tools run with an empty HOME, without debuginfod, and with --kallsyms=/dev/null: no kernel function has a name.
-Without this option perf 6.1 names the kernel of a recording of another machine by the symbols of the running kernel
-where the recording has no build id, and those are wrong. User code is named by the ELF files of this machine
-where build ids match or the recording has none, for both tools alike.
+Both tools run with an empty HOME, without debuginfod, and with --kallsyms=/dev/null, so that no kernel function has a
+name. Without this option perf 6.1 resolves kernel addresses with the symbols of the running kernel if a recording has
+no kernel build id, which is wrong for recordings of other machines. Both tools resolve user code with the ELF files of
+this machine if build ids match or the recording has none.
 """
 import argparse
 import concurrent.futures
@@ -35,7 +35,7 @@ from perf_text import MASKS, ROW, Output, lines_of, parse_mappings  # noqa: E402
 
 CORPUS = os.environ.get("SONDE_CORPUS", "")
 WHO = "comm,tid,time,event,"
-# Name of the comparison, command, and the sample bit that a file must have for it.
+# Name of the comparison, command, and the sample bit that it requires.
 COMPARISONS = [
     ("report", ["report", "--stdio", "-n"], None),
     ("no-children", ["report", "--stdio", "-n", "--no-children"], None),
@@ -54,7 +54,7 @@ OPTIONS = ["--kallsyms=/dev/null", "-f"]
 
 
 class File:
-    """A recording of the corpus and what INDEX.tsv says about it. Each command runs on it once."""
+    """A recording of the corpus with its data from INDEX.tsv. Each command runs on it only once."""
 
     def __init__(self, row):
         self.name = row["path"]
@@ -73,7 +73,7 @@ class File:
         return self.outputs[key]
 
     def unsteady(self, words, lines):
-        """First lines of rows whose graph perf draws in another order where its memory begins elsewhere."""
+        """First lines of rows whose graph has another order in perf if its memory begins at another address."""
         heads = set()
         for padding in ("x" * 500, "x" * 5000) if "--stdio" in words else ():
             other = Output(["perf", *words, *OPTIONS, "-i", self.path], self.home, PADDING=padding)
@@ -88,7 +88,7 @@ class File:
 
 
 def blocks_of(lines):
-    """(first line of a row, lines of its graph)."""
+    """Returns [(first line of a row, lines of its graph)]."""
     blocks = [(lines[0], [])] if lines else []
     for line in lines[1:]:
         if ROW.match(line) or line.startswith("#"):
@@ -103,7 +103,7 @@ def undrawn(line):
 
 
 def any_order(lines, heads):
-    """The graphs of these rows as sorted lines without what is drawn in front."""
+    """Lines in which the graphs of the rows `heads` are sorted, without the lines drawn before names."""
     out = []
     for head, graph in blocks_of(lines):
         graph = sorted(map(undrawn, graph)) if head in heads else graph
@@ -117,7 +117,7 @@ class Result:
 
 
 def texts(sonde, file, words, masks):
-    """Both lists of lines with these masks."""
+    """Lines of perf and of Sonde after these masks."""
     both = [o for m in masks for o in m.both]
     only_perf = [o for m in masks for o in m.perf]
     want = lines_of(words, file.run("perf", [*words, *both, *only_perf]).text)
@@ -133,7 +133,7 @@ def difference(want, got):
 
 
 def same_records(sonde, file):
-    """Names and mappings that a recording without other samples holds."""
+    """Whether both show the same names and mappings, for a recording without other samples."""
     words = ["script", "--show-task-events", "--show-mmap-events"]
     theirs = lines_of(words, file.run("perf", [*words, "--no-itrace"]).text)
     return theirs != [] and theirs == lines_of(words, file.run(sonde, words).text)
@@ -155,15 +155,15 @@ def compare(sonde, file, words):
             options = [o for m in masks for o in m.both + m.perf]
             heads = file.unsteady([*words, *options], theirs)
             theirs, mine = (any_order(lines, heads) for lines in (theirs, mine))
-        if not theirs and not mine:  # perf shows nothing without what Sonde does not do either
+        if not theirs and not mine:  # both show nothing after the masks
             return same_records(sonde, file)
         return theirs == mine
 
     if same([]):
-        return Result("equal", f"{len(want)} lines, but for branches whose order is chance in perf")
+        return Result("equal", f"{len(want)} lines, except the order of branches that perf leaves to chance")
     masks = [m for m in MASKS if m.command in (None, words[0]) and m.when(file) and m.warning in ours.errors]
     if masks and same(masks):
-        for mask in list(masks):  # those that are needed
+        for mask in list(masks):  # removes masks that are not needed
             fewer = [m for m in masks if m is not mask]
             masks = fewer if same(fewer) else masks
         missing = [m.row for m in masks if not m.is_listed()]
@@ -187,7 +187,7 @@ def files(only):
 
 
 def print_table(results):
-    """A row a file, a column a comparison; then what is listed and what perf does not read, with the reasons."""
+    """A row for each file, a column for each comparison; then the results listed, not read and differs with reasons."""
     labels = [c[0] for c in COMPARISONS]
     print("| file | " + " | ".join(labels) + " |\n|" + "---|" * (len(labels) + 1))
     for file, of_file in results:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every attr and header feature of every file that $SONDE_CORPUS/INDEX.tsv names: decoded and
- * encoded again it is the same bytes, also by way of the other byte order; and the struct ends
- * where the walk over the fields ends.
+ * Decodes and encodes every attr and header feature of every file that $SONDE_CORPUS/INDEX.tsv
+ * names: the bytes must be the same, also after a conversion to the other byte order and back, and
+ * decoding as a struct must leave the same bytes as decoding field by field.
  */
 #include "file/feature.h"
 #include "record/layout.h"
@@ -22,7 +22,7 @@ static bool same(const struct text *t, struct span s)
 	return !t->failed && t->n == s.n && (s.n == 0 || memcmp(t->p, s.p, s.n) == 0);
 }
 
-/* Bytes that the layout leaves over; SIZE_MAX: they do not fit it. */
+/* Number of bytes after the last field of the layout; SIZE_MAX: the payload does not fit it. */
 static size_t layout_tail(const struct feature_source *source, unsigned bit)
 {
 	const struct layout *layout = layout_of_feature(bit);
@@ -42,7 +42,7 @@ static size_t layout_tail(const struct feature_source *source, unsigned bit)
 	return w.bad ? SIZE_MAX : rest;
 }
 
-/* Whether the payload survives; *known counts those that were decoded. */
+/* Whether decoding and encoding keeps the payload; *known counts decoded payloads. */
 static bool survives(const struct feature_source *source, unsigned bit, unsigned *known)
 {
 	struct feature_source turned = *source;

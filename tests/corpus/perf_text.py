@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What comparisons of whole texts with perf share: running a command, which lines are compared, and the masks of
-differences that are wanted.
+"""Shared by comparisons of whole outputs with perf: running a command, the lines to compare, and the masks of intended
+differences.
 
-Rules for `report`: all lines but the tip, in perf's order, blanks at the end of a line left out. Only rows that
-look alike in all columns may change places (with their call graphs).
+Rules for `report`: all lines except the tip, in perf's order, without blanks at the end of lines. Only rows that are
+equal in all columns may be exchanged (with their call graphs).
 Rules for `script`: all lines in perf's order; the column of the tid is 7 wide in Sonde, as in newer releases of
 perf, and 5 in perf 6.1, so blanks around it count as one.
 Everything else: all lines.
@@ -18,13 +18,13 @@ TIMEOUT = 120
 
 
 def environment(home):
-    """For both tools: a HOME of its own (no build-id cache, no configuration), no debuginfod."""
+    """Environment of both tools: a separate HOME (no build-id cache, no configuration), no debuginfod."""
     return dict(os.environ, HOME=home, TMPDIR=home, LC_ALL="C", TZ="UTC", PAGER="cat", PERF_PAGER="cat",
                 DEBUGINFOD_URLS="")
 
 
 class Output:
-    """Runs a command and keeps its status, both texts, and the first message."""
+    """Runs a command; has its status, its output, its messages, and the first message."""
 
     def __init__(self, words, home, cwd=None, **variables):
         try:
@@ -39,14 +39,14 @@ class Output:
         self.message = next((line for line in lines if line not in ("", "Error:", "Warning:")), "")
 
 
-# ---- what is compared of a text ----
+# ---- lines to compare ----
 
 ROW = re.compile(r"^ +\d+\.\d\d%")
 TID = re.compile(r"^(\s*\S.*?)\s+(-?\d+(?:/-?\d+)?)\s+(?=\[|\d|\S+:)")
 
 
 def report_lines(text):
-    """Lines of a report without the tip; neighbouring rows that look alike are in a regular order."""
+    """Lines of a report without the tip; consecutive rows with equal text are sorted by their graphs."""
     blocks = []
     for line in text.rstrip("\n").split("\n"):
         line = line.rstrip()
@@ -70,7 +70,7 @@ def script_line(line):
 
 
 def lines_of(words, text):
-    """The lines of a command's text that are compared; none where it has no rows, no samples, nothing."""
+    """The lines of a command's output to compare; none if it has no rows or samples."""
     if text.strip() == "":
         return []
     if words[0] == "report":
@@ -80,13 +80,14 @@ def lines_of(words, text):
     return [script_line(line) for line in lines] if words[0] == "script" else [line.rstrip() for line in lines]
 
 
-# ---- differences that are wanted ----
+# ---- intended differences ----
 
 
 class Mask:
-    """row: how the row of doc/differences.md begins. command: report, script, ..., or none. when(file): whether it can be
-    the reason there. perf: options that make perf do what Sonde does. both: options that leave the difference out of
-    both texts. change(file, perf's lines, Sonde's lines) returns both lists without it. warning: what Sonde must say."""
+    """row: the first words of the row of doc/differences.md. command: report, script, ..., or None for all. when(file):
+    whether the difference can occur for the file. perf: options that make perf do what Sonde does. both: options that
+    remove the difference from both outputs. change(file, perf's lines, Sonde's lines) returns both lists without it.
+    warning: a text that Sonde's messages must have."""
 
     def __init__(self, row, command, when, perf=(), both=(), change=None, warning=""):
         self.row, self.command, self.when, self.warning = row, command, when, warning
@@ -103,12 +104,12 @@ FRAME = re.compile(r"^\t *([0-9a-f]+)( .*?(?:\((.*)\))?)$")
 
 
 def parse_mappings(text):
-    """(start, size, offset, name) of each mapping in the text of `perf script --show-mmap-events`."""
+    """(start, size, offset, name) of each mapping in the output of `perf script --show-mmap-events`."""
     return {(int(a, 16), int(n, 16), int(off, 16), name) for a, n, off, name in MMAP.findall(text)}
 
 
 def chain_addresses(file, want, got):
-    """An entry of a call chain in Sonde gets perf's number when that is its offset in the file that it names."""
+    """Replaces the address of a chain entry in Sonde's lines by perf's number, if that is its offset in the named file."""
     out = list(got)
     for i, (p, s) in enumerate(zip(want, got)):
         if p == s or not s.startswith("\t"):
@@ -147,7 +148,7 @@ UNMAPPED = re.compile(r"^([ \d.%]*?) +(\d+) +(.*\[unknown\] +)\[[.k]\] ((?:0x)?[
 
 
 def joined_unmapped(lines):
-    """Lines without the rows of addresses where nothing is mapped; and those, added up over [k] and [.]."""
+    """Lines without the rows of unmapped addresses; and the sums of these rows over [k] and [.]."""
     left, sums, inside = [], {}, False
     for line in lines:
         row = UNMAPPED.match(line)
@@ -181,7 +182,7 @@ def bit(name):
     return lambda file: name in file.bits
 
 
-def never(_file):  # in the recordings of the repository only
+def never(_file):  # for rows that only recordings of the repository need
     return False
 
 
