@@ -7,7 +7,7 @@
 #define HEADER      104u /* bytes of the header of a seekable file */
 #define PIPE_HEADER 16u
 #define RECORDS_MAX 512u
-#define INSERT_MAX  65536u /* bytes, of what is put in at once */
+#define INSERT_MAX  65536u /* bytes to insert at once */
 #define STEPS_MAX   16u
 
 struct rng rng_make(const char *name, uint64_t number)
@@ -69,7 +69,7 @@ static void put(struct mutant *m, size_t at, unsigned width, uint64_t v)
 	}
 }
 
-/* A number at the edge of some range, near the old one, or one that might be a place in the file.
+/* A number at the edge of a range, near the old number, or one that can be an offset in the file.
  */
 static uint64_t odd_number(const struct mutant *m, struct rng *rng, uint64_t old)
 {
@@ -90,7 +90,7 @@ static void edit(struct mutant *m, struct rng *rng, size_t at, unsigned width)
 	put(m, at, width, odd_number(m, rng, get(m, at, width)));
 }
 
-/* Edits 2, 4 or 8 bytes at a multiple of 4 in the n bytes from `from` on. */
+/* Changes a number of 2, 4 or 8 bytes, at a multiple of 4 in the n bytes from `from`. */
 static void edit_some(struct mutant *m, struct rng *rng, size_t from, size_t n)
 {
 	size_t at = from + (size_t)rng_below(rng, n + 1) / 4 * 4;
@@ -102,9 +102,9 @@ static void edit_some(struct mutant *m, struct rng *rng, size_t from, size_t n)
 
 struct places {
 	size_t n;
-	size_t front; /* where the records begin */
-	size_t behind; /* and end, as far as they hang together */
-	size_t at[RECORDS_MAX + 1]; /* the last is the end of the last record */
+	size_t front; /* offset of the first record */
+	size_t behind; /* end of the last contiguous record */
+	size_t at[RECORDS_MAX + 1]; /* offsets of records, then the end of the last one */
 };
 
 static void find_records(const struct mutant *m, struct places *p)
@@ -140,7 +140,7 @@ static void cut_out(struct mutant *m, size_t at, size_t n)
 	m->n -= n;
 }
 
-/* Puts a copy of n bytes from `from` at `at`. */
+/* Inserts a copy of the n bytes at `from` at offset `at`. */
 static void put_in(struct mutant *m, size_t at, size_t from, size_t n)
 {
 	static _Thread_local uint8_t copy[INSERT_MAX];
@@ -168,12 +168,12 @@ static void on_record(struct mutant *m, struct rng *rng, const struct places *p)
 	case 2: edit(m, rng, at + 4, 2); break;
 	case 3: put_in(m, other, at, size); break;
 	case 4: cut_out(m, at, size); break;
-	case 5: /* the record goes elsewhere */
+	case 5: /* moves the record */
 		put_in(m, other, at, size);
 		cut_out(m, other <= at ? at + size : at, size);
 		break;
 	default:
-		if (size > 8) { /* a number of its body */
+		if (size > 8) { /* a number in its body */
 			edit_some(m, rng, at + 8, size - 9);
 		}
 	}
@@ -191,8 +191,8 @@ static void step(struct mutant *m, struct rng *rng)
 	case 1: m->bytes[at] = (uint8_t)rng_below(rng, 256); break;
 	case 2: m->n = rng_below(rng, 2) != 0 && p.n != 0 ? p.at[rng_below(rng, p.n)] : at; break;
 	case 3: edit(m, rng, (size_t)rng_below(rng, HEADER / 8) * 8, 8); break;
-	case 4: /* attrs and ids in front of the records */ edit_some(m, rng, 0, p.front); break;
-	case 5: /* sections and features behind them */
+	case 4: /* attrs and ids before the records */ edit_some(m, rng, 0, p.front); break;
+	case 5: /* sections and features after the records */
 		edit_some(m, rng, p.behind, m->n - p.behind);
 		break;
 	case 6: cut_out(m, at, 1u << rng_below(rng, 10)); break;

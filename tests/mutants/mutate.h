@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Damage that can be repeated: the same bytes and the same number give the same mutant. */
+/* Reproducible damage: the same bytes and the same number give the same mutant. */
 #ifndef MUTATE_H
 #define MUTATE_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct mutant {
-	uint8_t *bytes; /* room for `room` of them */
+	uint8_t *bytes; /* capacity: `room` */
 	size_t n;
 	size_t room;
 };
@@ -16,17 +16,17 @@ struct rng {
 	uint64_t state;
 };
 
-/* A generator for mutant `number` of the input with this name. */
+/* Returns the random generator for mutant `number` of the seed with this name. */
 struct rng rng_make(const char *name, uint64_t number);
-/* 0 .. below - 1; below is not 0. */
+/* Returns a number from 0 to below - 1; below is not 0. */
 uint64_t rng_below(struct rng *rng, uint64_t below);
 
-/* The room that a mutant of n bytes may need. */
+/* Returns the largest size of a mutant of n bytes. */
 size_t mutant_room(size_t n);
 
 /*
- * Changes the recording in m: flipped bits, cuts, numbers at the edge of their range in sizes,
- * offsets and anywhere else, records doubled, cut out, exchanged and given another type.
+ * Damages the recording in m: flips bits, truncates, replaces sizes, offsets and other numbers by
+ * values at the edge of their range, and duplicates, removes, exchanges or retypes records.
  */
 void mutate(struct mutant *m, struct rng *rng);
 

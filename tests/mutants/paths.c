@@ -23,7 +23,7 @@ static int drop(void *arg, const char *text, size_t n)
 {
 	uint64_t *sum = arg;
 
-	for (size_t i = 0; i < n; i += 64) { /* the text is there */
+	for (size_t i = 0; i < n; i += 64) { /* detects bad pointers */
 		*sum += (uint8_t)text[i];
 	}
 	return 0;
@@ -53,7 +53,7 @@ void paths_remove(const char *path)
 	}
 }
 
-/* ---- the file as it stands ---- */
+/* ---- records in file order ---- */
 
 static void walk_file(const struct input *in, int gaps)
 {
@@ -110,7 +110,7 @@ static struct sonde_session *open_session(const struct input *in, unsigned jobs)
 
 struct sum {
 	uint64_t samples;
-	uint64_t mix; /* over time, ip and offset, in any order */
+	uint64_t mix; /* of time, ip and offset; does not depend on the order */
 };
 
 static void add(struct sum *sum, const struct sonde_event *e)
@@ -126,7 +126,7 @@ static int add_mapped(void *arg, unsigned worker, const struct sonde_event *e)
 	return 0;
 }
 
-/* Times never go back, and both ways give the same samples. */
+/* Times must not go back, and both ways of reading must have the same samples. */
 static void walk_session(const struct input *in, int mode)
 {
 	struct sonde_session *s = open_session(in, 1);
@@ -232,7 +232,7 @@ static void flamegraph(const struct input *in, int mode)
 	sonde_session_free(s);
 }
 
-/* Opens all nodes of a tree, and closes them on the way back. */
+/* Opens all nodes of a tree, and closes them again. */
 static uint64_t tree_sum(struct sonde_profile *p, const struct sonde_profile_tree_options *o)
 {
 	struct sonde_profile_tree *tree = sonde_profile_tree_new(p, o);
@@ -283,7 +283,7 @@ static void profile(const struct input *in, int mode)
 	sonde_session_free(s);
 }
 
-/* ---- by path ---- */
+/* ---- functions that take a path ---- */
 
 static void evlist(const struct input *in, int mode)
 {
@@ -363,7 +363,7 @@ static uint64_t damages(const struct sonde_file *f)
 	return sonde_file_diags(f, SONDE_DIAG_DAMAGED) + sonde_file_diags(f, SONDE_DIAG_TRUNCATED);
 }
 
-/* A number that says how many events there are, and which ids they have in what order. */
+/* A hash of the number of events and of their ids in order. */
 static uint64_t ids_of(const struct sonde_file *f)
 {
 	uint64_t sum = 0;
@@ -381,8 +381,8 @@ static uint64_t ids_of(const struct sonde_file *f)
 }
 
 /*
- * What was written can be read to its end, and has the same events. What a repair wrote, or was
- * written of a whole recording, is whole.
+ * The output must be readable to its end and have the same events. `whole`: it must not be damaged,
+ * as it was written by a repair, or from a recording without damage.
  */
 static void read_back(const struct input *in, int whole)
 {

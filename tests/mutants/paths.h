@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every way of reading a recording through the public functions of the library. */
+/* All ways of reading a recording with the public functions of the library. */
 #ifndef PATHS_H
 #define PATHS_H
 
@@ -8,11 +8,11 @@
 
 struct input {
 	const char *path;
-	const char *output; /* a name that is free, for what is written */
-	uint64_t number; /* of the mutant: chooses among ways that are too many for one run */
+	const char *output; /* an unused path for output */
+	uint64_t number; /* of the mutant: selects options, as one run cannot try all */
 };
 
-/* Ends the program when the library says something about the recording that cannot be. */
+/* run() aborts if the library returns something impossible. */
 struct path {
 	const char *name;
 	void (*run)(const struct input *in, int mode);
@@ -22,7 +22,7 @@ struct path {
 extern const struct path paths[];
 extern const size_t paths_n;
 
-/* Removes a file, or a folder with files in it; fine when there is none. */
+/* Removes a file, or a folder with files; it need not exist. */
 void paths_remove(const char *path);
 
 #endif

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Mutants of recordings through every way of reading, as TAP: a line a seed, one for each run that
- * failed.
+ * Reads damaged recordings (mutants) in every way of paths.c, as TAP: a result for each seed, and a
+ * comment for each run that failed.
  *
  *	mutants [-n MUTANTS] [-j WORKERS] [-f FIRST] [-k FOLDER] SEED|FOLDER...
  *
- * Mutant K is number K / SEEDS of seed K % SEEDS, whatever the number of workers; number 0 is the
- * seed as it is. `-f K -n 1` repeats one, -k keeps it, or those that failed. A folder that holds
- * `data` is one seed, a recording that is a directory; any other stands for the seeds in it.
+ * Mutant K is number K / SEEDS of seed K % SEEDS, for any number of workers; number 0 is the
+ * unchanged seed. `-f K -n 1` repeats one mutant. -k keeps it, or those that failed. A folder with
+ * a file `data` is one seed, a directory recording; any other folder contains seeds.
  *
- * Workers are processes: what ends one is the mutant's fault, which is counted, and another worker
- * goes on behind it. A run is one way of reading one mutant. It has CPU_MAX seconds of processor
- * (and WALL_MAX of the clock, for what waits for ever) and RSS_MAX bytes resident at its peak.
+ * Workers are processes: if one ends early, its mutant is counted as failed, and another worker
+ * continues after this mutant. A run reads one mutant in one way. Its limits are CPU_MAX seconds of
+ * CPU time, WALL_MAX seconds in case that it hangs, and a peak of RSS_MAX KiB of resident memory.
  */
 #define _GNU_SOURCE
 #include "mutate.h"
@@ -39,10 +39,10 @@
 #define RSS_MAX     (1024u << 10) /* KiB */
 #define SEEDS_MAX   4096
 #define WORKERS_MAX 64
-#define FILES_MAX   16 /* of a directory */
-#define SEED_MAX    (1u << 20) /* bytes of a file; longer ones are cut there */
+#define FILES_MAX   16 /* in a directory recording */
+#define SEED_MAX    (1u << 20) /* bytes of a file; longer ones are truncated */
 
-/* A leak is a failure of the mutant that made it, so it is looked for behind each. */
+/* Leaks are checked after each mutant, so that they are counted for the right one. */
 int __lsan_do_recoverable_leak_check(void) __attribute__((weak));
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
@@ -58,18 +58,18 @@ struct seed {
 	char *files[FILES_MAX];
 };
 
-/* What a worker tells; shared with the parent. */
+/* The state of a worker, shared with the parent. */
 struct slot {
-	_Atomic uint64_t mutant; /* that it works on, or UINT64_MAX */
+	_Atomic uint64_t mutant; /* current one, or UINT64_MAX */
 	_Atomic uint32_t path;
-	_Atomic uint64_t cpu; /* ns of processor when the run began */
+	_Atomic uint64_t cpu; /* CPU time when the run began, in ns */
 	_Atomic uint64_t wall;
 	_Atomic uint64_t runs, slow, large;
 	_Atomic uint64_t most_cpu; /* ns */
 	_Atomic uint64_t most_rss; /* KiB */
-	_Atomic uint64_t most_rss_at; /* the mutant of it */
+	_Atomic uint64_t most_rss_at; /* its mutant */
 	pid_t pid; /* 0: not running */
-	uint64_t next; /* the first mutant of a new process */
+	uint64_t next; /* first mutant of the next process */
 };
 
 struct runner {
@@ -79,8 +79,8 @@ struct runner {
 	unsigned workers;
 	const char *keep;
 	char folder[64];
-	struct slot *slots; /* of workers */
-	_Atomic uint32_t *failed; /* runs, by seed */
+	struct slot *slots; /* by worker */
+	_Atomic uint32_t *failed; /* failed runs, by seed */
 	unsigned crashed, hung;
 };
 
@@ -150,7 +150,7 @@ static void add_directory(struct runner *r, const char *path, struct dirent **en
 	}
 }
 
-/* A folder of seeds, in order of their names; folders in it are recordings or nothing. */
+/* Adds the seeds in a folder and its direct subfolders, in order of their names. */
 static void add_folder(struct runner *r, const char *path, bool outer)
 {
 	struct dirent **entries = NULL;
@@ -207,7 +207,7 @@ static void make_file(const char *from, const char *to, struct mutant *m, struct
 	store(to, m);
 }
 
-/* Writes mutant k at path: a file, or a folder of which one file is changed. */
+/* Writes mutant k to path: a file, or a folder in which one file is changed. */
 static void make(const struct runner *r, uint64_t k, const char *path, struct mutant *m)
 {
 	const struct seed *seed = &r->seeds[k % r->nseeds];
@@ -215,7 +215,7 @@ static void make(const struct runner *r, uint64_t k, const char *path, struct mu
 	struct rng rng = rng_make(seed->name, number);
 	size_t which;
 
-	paths_remove(path); /* it may be of the other kind */
+	paths_remove(path); /* the last mutant may have been a folder */
 	if (seed->nfiles == 0) {
 		make_file(seed->path, path, m, number != 0 ? &rng : NULL);
 		return;
@@ -233,7 +233,7 @@ static void make(const struct runner *r, uint64_t k, const char *path, struct mu
 
 /* ---- workers ---- */
 
-/* The most bytes that were resident since the last call, in KiB. */
+/* Peak of resident memory since the last call, in KiB. */
 static uint64_t peak_rss(void)
 {
 	char text[4096];
@@ -252,7 +252,7 @@ static uint64_t peak_rss(void)
 	}
 	fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
 	if (fd >= 0) {
-		(void)!write(fd, "5", 1); /* the peak starts again */
+		(void)!write(fd, "5", 1); /* resets the peak */
 		(void)close(fd);
 	}
 	return peak;
@@ -302,7 +302,7 @@ static _Noreturn void work(struct runner *r, unsigned w)
 		slot->path = 0;
 		slot->mutant = k;
 		if (ftruncate(fileno(stderr), 0) == 0) {
-			rewind(stderr); /* what earlier ones said matters no more */
+			rewind(stderr); /* removes messages of earlier mutants */
 		}
 		make(r, k, input, &m);
 		in.number = k / r->nseeds;
@@ -338,7 +338,7 @@ static void spawn(struct runner *r, unsigned w)
 		perror("fork");
 		exit(2);
 	}
-	slot->pid = pid; /* by the parent alone: slots are shared */
+	slot->pid = pid; /* only the parent sets it, as slots are shared */
 }
 
 /* ---- the parent ---- */
@@ -372,7 +372,7 @@ static void keep(const struct runner *r, uint64_t k)
 	free(m.bytes);
 }
 
-/* A worker ended before its work was done. */
+/* Counts the failure of a worker that ended early. */
 static void on_crash(struct runner *r, unsigned w, int status, bool killed)
 {
 	struct slot *slot = &r->slots[w];
@@ -402,7 +402,7 @@ static void on_crash(struct runner *r, unsigned w, int status, bool killed)
 	spawn(r, w);
 }
 
-/* The worker sets its times while they are read here, so that differences may be below 0. */
+/* The worker may set its times while they are read, so differences can be negative. */
 static bool is_over(const struct slot *slot)
 {
 	clockid_t clock;
@@ -509,8 +509,8 @@ static int run(struct runner *r)
 	while (look(r) != 0) {
 		(void)nanosleep(&pause, NULL);
 	}
-	for (unsigned w = 0; w < r->workers;
-	        w++) { /* directories go first, then all that is left */
+	/* directories first, then the other files */
+	for (unsigned w = 0; w < r->workers; w++) {
 		static const char *const parts[] = {"in", "out"};
 
 		for (size_t i = 0; i < 2; i++) {

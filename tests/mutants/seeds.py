@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the seeds in fuzz/corpus/session that no recorder here can write: seeds.py FOLDER
+"""Writes the seeds of fuzz/corpus that are not recorded on a test machine: seeds.py FOLDER
 
-Small recordings made of the description of the format: samples with every part, tracepoints with their formats, trace
-data, every type of record, and a directory with compressed parts. They are kept in the tree; this is their recipe.
+Small recordings generated from the description of the format: samples with all fields, tracepoints with their formats,
+trace data, every type of record, and a directory with compressed files. The output is kept in the repository.
 """
 import os
 import struct
 import sys
 
-SIZE = 144  # of an attr
+SIZE = 144  # of an attr, in bytes
 PARTS = {"ip": 0, "tid": 1, "time": 2, "addr": 3, "read": 4, "callchain": 5, "id": 6, "cpu": 7, "period": 8, "stream": 9,
          "raw": 10, "branch": 11, "regs": 12, "stack": 13, "weight": 14, "data_src": 15, "identifier": 16,
          "transaction": 17, "regs_intr": 18, "phys": 19, "aux": 20, "cgroup": 21, "data_page": 22, "code_page": 23}
@@ -29,7 +29,7 @@ print fmt: "prev_comm=%s prev_pid=%d", REC->prev_comm, REC->prev_pid
 
 
 class Maker:
-    """Bytes in one order."""
+    """Packs numbers in one byte order."""
 
     def __init__(self, order):
         self.order = order
@@ -77,7 +77,7 @@ class Maker:
 
 
 def trailer(m, parts, time):
-    """What stands behind records that are no samples."""
+    """The sample id after records that are no samples."""
     out = b""
     for part, value in (("tid", m.pack("II", 10, 11)), ("time", m.pack("Q", time)), ("id", m.pack("Q", 7)),
                         ("stream", m.pack("Q", 7)), ("cpu", m.pack("II", 1, 0)), ("identifier", m.pack("Q", 7))):
@@ -98,7 +98,7 @@ RAW = struct.pack("<HBBi16si", 316, 0, 0, 11, b"worker", 11)
 
 
 def sample(m, parts, i):
-    """In the order in which the kernel writes them; times that go back and forth."""
+    """A sample with its fields in the kernel's order. Times of successive samples are not in order."""
     value = {
         "identifier": m.pack("Q", 7), "ip": m.pack("Q", 0x400100 + i), "tid": m.pack("II", 10, 11),
         "time": m.pack("Q", 1000 + (i * 7919) % 1000), "addr": m.pack("Q", 0x7fff0000 + i), "id": m.pack("Q", 7),
@@ -119,7 +119,7 @@ def sample(m, parts, i):
 
 
 def parts_seed(m):
-    """Samples with everything, and a second event without."""
+    """Samples with all fields, and a second event with few fields."""
     parts = list(PARTS)
     few = ["ip", "tid", "time", "identifier", "callchain"]
     attrs = [(m.attr(4, 0xc0, parts, read=15 + 16, branch=1 << 17, regs=7, regs_intr=3), [7]),
@@ -161,7 +161,7 @@ def auxtrace_seed(m):
 
 
 def every_seed(m):
-    """Every type of record once; bodies of small numbers where nothing better is known."""
+    """Every type of record once; most bodies are small numbers."""
     parts = ["ip", "tid", "time", "id", "cpu", "period"]
     attrs = [(m.attr(1, 0, parts), [7])]
     records = comm(m, parts) + mapping(m, parts) + sample(m, parts, 1)
@@ -185,7 +185,7 @@ def every_seed(m):
 
 
 def zstd(m, data):
-    """One frame of a block that is not compressed, in a COMPRESSED record."""
+    """A COMPRESSED record with one frame of one uncompressed block."""
     return m.record(81, b"\x28\xb5\x2f\xfd\x00\x58" + (len(data) << 3 | 1).to_bytes(3, "little") + data)
 
 
