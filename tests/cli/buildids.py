@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Writes a recording without samples whose header lists build ids: buildids.py little|big FILE
 
-Ids of 20, 16 and 8 bytes, one whose size is nonsense, one without a size, one name twice, guests, and an entry
-whose cpu mode says nothing. With a third argument the list is cut after that many bytes.
+Ids of 20, 16 and 8 bytes, an id with an invalid size, one without a size, a name twice, guests, and an entry with an
+unknown cpu mode. A third argument truncates the list to this many bytes.
 """
 import struct
 import sys

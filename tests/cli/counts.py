@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Writes a recording whose samples have counts of a group: counts.py little|big FILE
 
-cpu-clock leads, page-faults and context-switches are counted with it, on two processors with ids of their own. Each
-sample adds 1000, 3 and now and then 1 to the counts; one has a count of an unknown id.
+cpu-clock leads the group; page-faults and context-switches are members. Each event has an id for each of two cpus.
+From sample to sample of a cpu the counts grow by 1000, by 0 or 3, and by 0 or 1. One sample also has a count with an
+unknown id.
 """
 import struct
 import sys

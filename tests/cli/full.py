@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every command whose standard output cannot be written says so, as TAP: full.py SONDE GEN.
+"""Every command reports an error if it cannot write its standard output, as TAP: full.py SONDE GEN.
 
-/dev/full: status 1 and "cannot write standard output: No space left on device", nothing about memory or samples.
-A closed standard output: the same with EBADF, and no file that the command opens takes its number.
-A pipe whose reader went away: a quiet end, by the signal, or with status 0 where SIGPIPE is ignored; but a recording
-that is cut off is an error."""
+/dev/full: status 1 and "cannot write standard output: No space left on device", and no other cause in the message.
+A closed standard output: the same with EBADF, and the output is not written to a file that got descriptor 1.
+A pipe without a reader: ends without a message, by SIGPIPE, or with status 0 if SIGPIPE is ignored. A truncated
+recording, however, is an error."""
 import os
 import signal
 import struct
@@ -19,7 +19,7 @@ from tap import result  # noqa: E402
 
 SONDE, GEN = (os.path.realpath(p) for p in sys.argv[1:3])
 SMALL = "small.data"
-TRACE = "trace.pt"  # PSB, PSBEND, TIP.PGE, TNT: a branch where no code is
+TRACE = "trace.pt"  # PSB, PSBEND, TIP.PGE, TNT: a branch at an address without code
 COMMANDS = [
     ["--help"], ["--version"], ["help"], ["help", "report"], ["record", "--help"], ["pt", "--help"],
     ["report", "-i", SMALL], ["report", "-i", SMALL, "--stats"], ["report", "-i", SMALL, "--stats", "--json"],
@@ -51,7 +51,7 @@ def run(argv, before=None, stdout=None, **more):
 
 
 def says(err, words):
-    """The words once, and nothing that blames something else."""
+    """Whether the messages have these words once, and name no other cause."""
     return err.count(words) == 1 and not any(w in err for w in ("memory", "no samples", "not be all", "is not all"))
 
 
@@ -76,7 +76,7 @@ def gone(argv):
         what = signal.SIG_IGN if ignored else signal.SIG_DFL
         status, err = run(argv, before=lambda: signal.signal(signal.SIGPIPE, what), stdout=w, restore_signals=False)
         os.close(w)
-        if ignored and argv[0] in ("convert", "repair"):  # a recording that is cut off is no success
+        if ignored and argv[0] in ("convert", "repair"):  # a truncated recording is an error
             result(status == 1 and says(err, BROKEN), f"{' '.join(argv)} into a closed pipe, SIGPIPE ignored: status 1",
                    f"{status}: {err}")
             continue
@@ -84,12 +84,12 @@ def gone(argv):
         if ignored and argv[:2] == ["pt", "flow"]:
             want = (0, 1)  # 1: the trace's own error
         result(status in want and "cannot write" not in err and "memory" not in err,
-               f"{' '.join(argv)} into a closed pipe{', SIGPIPE ignored' if ignored else ''}: a quiet end",
+               f"{' '.join(argv)} into a closed pipe{', SIGPIPE ignored' if ignored else ''}: ends without a message",
                f"{status}: {err}")
 
 
 def output_files():
-    """A file that is written is not where text for a closed standard output goes."""
+    """Text for a closed standard output must not go to an output file, which may have got descriptor 1."""
     for argv, name in ((["convert", "-o", "copy.data", SMALL], "copy.data"),
                        (["flamegraph", "-i", SMALL, "-o", "page.html"], "page.html")):
         results = []
@@ -97,7 +97,8 @@ def output_files():
             status, err = run(argv, before=before, stdout=None if before else subprocess.DEVNULL)
             results.append((status, err, open(name, "rb").read()))
             os.unlink(name)
-        result(results[0] == results[1] and len(results[0][2]) > 100, f"{' '.join(argv)} >&-: the same file and words",
+        result(results[0] == results[1] and len(results[0][2]) > 100,
+               f"{' '.join(argv)} >&-: the same file and messages as without",
                f"{[r[:2] for r in results]}")
 
 
@@ -111,7 +112,7 @@ def main():
             with open("out.txt", "wb") as out:
                 status, err = run(argv, stdout=out)
             size = os.path.getsize("out.txt")
-            result(size > 0, f"{' '.join(argv)}: prints", f"{status}: {err}")
+            result(size > 0, f"{' '.join(argv)}: prints something", f"{status}: {err}")
             full(argv)
             closed(argv)
             gone(argv)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """The public headers, as TAP: headers.py INCLUDE_FOLDER MAP LIBRARY.
 
-They compile alone and together, as C and as C++. Their functions are those of the version script MAP and those that
-LIBRARY exports: of stable headers in a node SONDE_X.Y, of preview headers in SONDE_PREVIEW.
+They must compile alone and together, as C and as C++. Their functions must be those of the version script MAP and those
+that LIBRARY exports: functions of stable headers in a node SONDE_X.Y, of preview headers in SONDE_PREVIEW.
 """
 import itertools
 import pathlib
@@ -36,7 +36,7 @@ def compiles(language, standard, compiler, headers, what):
 
 
 def in_headers():
-    """(function, whether its header is stable) for each."""
+    """{(function, whether its header is stable)}"""
     found = set()
     for header in INCLUDE.rglob("*.h"):
         text = re.sub(r"/\*.*?\*/|^\s*#.*?$", "", header.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
@@ -76,8 +76,8 @@ def main():
         for compiler in filter(shutil.which, COMPILERS[language]):
             for header in headers:
                 compiles(language, standards[0], compiler, [header], header)
-            for standard, (order, what) in itertools.product(standards, ((headers, "all, by name"),
-                                                                        (headers[::-1], "all, the other way round"))):
+            for standard, (order, what) in itertools.product(standards, ((headers, "all headers, in order of names"),
+                                                                        (headers[::-1], "all headers, in reverse order"))):
                 compiles(language, standard, compiler, order, what)
     exports()
     print(f"1..{count}")

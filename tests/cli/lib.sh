@@ -1,11 +1,11 @@
 # shellcheck shell=bash
-# What the cases have at hand.
+# Functions for the cases.
 
 sonde() {
 	"$SONDE" "$@"
 }
 
-# Runs sonde and prints what was asked, everything that it said, and its status.
+# Runs sonde and prints the command, all of its output, and its status.
 show() {
 	local status
 	echo "\$ sonde $*"
@@ -14,7 +14,7 @@ show() {
 	echo "status $status"
 }
 
-# Every command that reads a recording, on one file.
+# Runs every command that reads a recording on one file.
 show_readers() {
 	show report --stdio -i "$1"
 	show report --stats -i "$1"

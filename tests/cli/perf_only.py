@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Options and commands of perf that Sonde lacks are refused by name, as TAP: perf_only.py SONDE perf_only.c.
 
-The help of the installed perf is the measure: each of its options and commands is either in Sonde's help or refused
-as "of perf that Sonde does not have yet", and the tables of perf_only.c hold nothing else."""
+Each option and command in the help of the installed perf must be in Sonde's help, or be refused as "of perf that Sonde
+does not have yet". The tables of perf_only.c must have no others."""
 import os
 import re
 import shutil
@@ -41,12 +41,12 @@ def positive(name):
 
 
 def has(options, name):
-    """--no-x is there where --x is, and the other way round."""
+    """Whether options has the name; --no-x and --x are the same option."""
     return positive(name) in {positive(o) for o in options}
 
 
 def tables():
-    """perf_only.c: {"report": {"-b", "--branch-stack", ...}, ..., "": {...}} and the set of commands."""
+    """Tables of perf_only.c: {"report": {"-b", "--branch-stack", ...}, ..., "": {...}} and the set of commands."""
     text = open(TABLES).read()
     options = {}
     for name, body in re.findall(r"struct option_def (\w+)_options\[\] = \{(.*?)\n\};", text, re.S):
@@ -59,7 +59,7 @@ def tables():
 
 
 def refused(command, option):
-    """The words about one option when it is not refused as perf's, else None."""
+    """None if the option is refused as one of perf's, else a text with the reason."""
     status, out, err = run(SONDE, *([command] if command else []), option)
     words = NOT_YET.format(" " + command if command else "")
     if status == 129 and out == "" and option in err.splitlines()[0] and words in err.splitlines()[0]:
@@ -97,20 +97,20 @@ def check_commands(table):
 
 
 def check_front(table):
-    """Options in front of the command, which perf lists only with --list-opts."""
+    """Options before the command, which perf lists only with --list-opts."""
     ours = {"--help", "--version", "-h", "-v"}
     theirs = set(run("perf", "--list-opts")[1].split()) - ours
     wrong = [w for w in (refused("", o) for o in sorted(theirs | {"-p", "--no-pager"})) if w]
-    result(len(theirs) > 5 and not wrong, "options of perf in front of a command are refused by name", "\n".join(wrong))
+    result(len(theirs) > 5 and not wrong, "options of perf before a command are refused by name", "\n".join(wrong))
     extra = table - theirs - {"-p", "--no-pager"}
-    result(not extra, "the table holds no other options in front of a command", sorted(extra))
+    result(not extra, "the table holds no other options before a command", sorted(extra))
 
 
 def check_forms(table):
-    """All ways to write one option: the first one of report that has two names, whichever it is."""
+    """All ways to write one option: the first one of report with a short and a long name."""
     rows = re.findall(r"PERF_ONLY\('(.)', \"([\w-]+)\"\)", open(TABLES).read().split(" report_options[]")[1].split("};")[0])
     if not rows:
-        print("# nothing left in the table of report")
+        print("# the table of report has no option with two names")
         return
     short, long = rows[0]
     ours = listed(run(SONDE, "report", "--help")[1])
@@ -119,9 +119,10 @@ def check_forms(table):
     for word in [f"--{long}=1", f"--no-{long}", f"--{cut}", f"-{short}", f"-n{short}", f"-{short}1"]:
         status, out, err = run(SONDE, "report", word)
         good = status == 129 and out == "" and NOT_YET.format(" report") in err and long in err
-        result(good, f"report {word}: the same words for another way to write it", f"status {status}: {err}")
+        result(good, f"report {word}: refused like the option's full name", f"status {status}: {err}")
     status, _, err = run(SONDE, "report", "--no-such-option")
-    result(status == 129 and "unknown option --no-such-option" in err, "a typing mistake is none of these", err)
+    result(status == 129 and "unknown option --no-such-option" in err, "an option that perf does not have either is unknown",
+           err)
 
 
 def main():

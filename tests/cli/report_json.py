@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The rows of `sonde report --json` are those of `perf report`, value by value, as TAP: report_json.py SONDE PROGRAM.
+"""Rows of `sonde report --json` must have the values of `perf report`, as TAP: report_json.py SONDE PROGRAM.
 
-The recording is made here: threads on processors of two sockets, control groups, weights, two events, functions of
-PROGRAM and addresses without a name. Every field of --sort and --fields is compared.
+The recording is generated: threads on cpus of two sockets, control groups, weights, two events, functions of PROGRAM,
+and addresses without symbols. The fields of SORTS and SETS are compared.
 """
 import json
 import os
@@ -35,7 +35,7 @@ def run(*words):
 
 
 def code():
-    """Addresses of functions of PROGRAM where its executable segment is mapped at BASE, and that segment."""
+    """Addresses of functions of PROGRAM, with its executable segment mapped at BASE; file offset and size of the segment."""
     words = [line.split() for line in run("readelf", "-lW", PROGRAM)[1].splitlines()]
     offset, start, size = next((int(w[1], 16), int(w[2], 16), int(w[4], 16)) for w in words
                                if w[:1] == ["LOAD"] and "E" in w[6:-1])
@@ -66,7 +66,7 @@ def make(path):
 
 
 def rows_of_perf(path, words):
-    """Rows of cells, with a title above each column, for each event."""
+    """[rows of an event], where a row is a list of cells."""
     out = run("perf", "report", "--stdio", "-i", path, "--kallsyms=/dev/null", "-t", "|", *words)[1]
     events = []
     for line in out.splitlines():
@@ -78,7 +78,7 @@ def rows_of_perf(path, words):
 
 
 def cell(name, row):
-    """What the text has for a member of a row; columns of ids and times are compared as numbers."""
+    """The cell of perf's text that is expected for a member of a JSON row."""
     value = row[name]
     if name == "sym":
         mark = "[k] " if row["kernel"] else "[.] "
@@ -91,7 +91,7 @@ def cell(name, row):
 
 
 def same(value, text):
-    """Shares have two digits in the text."""
+    """Whether a value equals perf's cell; shares have two digits in the text."""
     return abs(value - float(text[:-1])) < 0.00501 if isinstance(value, float) else value == text
 
 
@@ -110,7 +110,7 @@ def compare(path, words):
     for event, rows in zip(ours["events"], theirs):
         good = good and len(event["rows"]) == len(rows)
         for row, cells in zip(event["rows"], rows):
-            left_out = {"kernel", "address"} | ({"comm"} if "-c" in words else set())  # perf has it above the rows
+            left_out = {"kernel", "address"} | ({"comm"} if "-c" in words else set())  # above rows in perf
             names = [name for name in row if name not in left_out]
             mine = [cell(name, row) for name in names]
             want = [text_of(name, text) for name, text in zip(names, cells)]
@@ -127,12 +127,13 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HOME"] = folder
         path = os.path.join(folder, "perf.data")
-        result(make(path) > 5, "functions to sample")
+        result(make(path) > 5, "PROGRAM has functions to sample")
         for words in SETS:
             compare(path, words)
         code, out, _ = run(SONDE, "report", "--json", "-s", "event", "-i", path)
         rows = [(event["name"], [row["event"] for row in event["rows"]]) for event in json.loads(out)["events"]]
-        result(len(rows) == 2 and all(names == [name] for name, names in rows), "report --json -s event: one row each", rows)
+        result(len(rows) == 2 and all(names == [name] for name, names in rows),
+               "report --json -s event: one row for each event", rows)
     return tap.end()
 
 

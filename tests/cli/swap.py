@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the same small recording in a byte order: swap.py little|big FILE"""
+"""Writes a small recording in the given byte order: swap.py little|big FILE"""
 import struct
 import sys
 
@@ -15,7 +15,7 @@ def pack(layout, *values):
 
 
 def flag(bit):
-    """A bit field begins at the other end of the word in the other order."""
+    """Bit fields start at the lowest bit of a little-endian word, and at the highest of a big-endian one."""
     return 1 << (bit if ORDER == "<" else 63 - bit)
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the command does on a terminal and with files of other users, as TAP: terminal.py SONDE GEN."""
+"""Pager, colours and progress on a terminal, and files of other users, as TAP: terminal.py SONDE GEN."""
 import os
 import pty
 import select
@@ -32,7 +32,7 @@ def skip(what, why):
 
 
 def on_terminal(*argv, keys=b"", **env):
-    """Standard input, output and error are one pseudo terminal: status and everything that came."""
+    """Runs sonde with a pseudo terminal as standard input, output and error; returns status and output."""
     pid, fd = pty.fork()
     if pid == 0:
         os.execve(SONDE, [SONDE, *argv], {**BASE, **env})
@@ -58,7 +58,7 @@ def piped(*argv, **env):
 
 
 def owner(path):
-    """Files of another user are read when that is asked for."""
+    """Files of another user are read only with -f."""
     what = "a file of another user"
     if os.geteuid() != 0:
         skip(what, "only root can give a file away")
@@ -88,14 +88,14 @@ def pager(path):
 
         name = command[0]
         result(shown(PAGER=MARK), f"{name}: PAGER shows the text")
-        result(shown(PAGER="cat", PERF_PAGER=MARK), f"{name}: PERF_PAGER goes before PAGER")
-        result(shown(PERF_PAGER="cat", SONDE_PAGER=MARK), f"{name}: SONDE_PAGER goes before PERF_PAGER")
-        result(not shown(PAGER=MARK, SONDE_PAGER=""), f"{name}: an empty one is none")
-        result(not shown("--no-pager", PAGER=MARK), f"{name}: --no-pager uses none")
+        result(shown(PAGER="cat", PERF_PAGER=MARK), f"{name}: PERF_PAGER overrides PAGER")
+        result(shown(PERF_PAGER="cat", SONDE_PAGER=MARK), f"{name}: SONDE_PAGER overrides PERF_PAGER")
+        result(not shown(PAGER=MARK, SONDE_PAGER=""), f"{name}: an empty SONDE_PAGER means no pager")
+        result(not shown("--no-pager", PAGER=MARK), f"{name}: --no-pager uses no pager")
         status, out, _ = piped(*command, "-i", path, PAGER=MARK)
-        result(status == 0 and "P:" not in out, f"{name}: none in a pipe")
+        result(status == 0 and "P:" not in out, f"{name}: no pager for a pipe")
         status, text = on_terminal(*command, "-i", path, PAGER="head -1")
-        result(status == 0 and len(text.splitlines()) == 1, f"{name}: leaving the pager early is no failure", text)
+        result(status == 0 and len(text.splitlines()) == 1, f"{name}: a pager that ends early is no error", text)
 
 
 def colour(path):
@@ -103,37 +103,37 @@ def colour(path):
     _, text = on_terminal(*REPORT, "-i", path, **plain)
     red = [s for s in text.splitlines() if s.startswith("  " + RED)]
     result(red and all(OFF in s and float(s.split("m", 1)[1].split("%")[0]) >= 5 for s in red),
-           "from 5 percent on shares are red", text)
+           "shares from 5 percent are red", text)
     green = [s for s in text.splitlines() if s.startswith("  \x1b[32m")]
     result(green and all(0.5 <= float(s.split("m", 1)[1].split("%")[0]) < 5.005 for s in green),
-           "from 0.5 percent on they are green", text)
-    result(any(s.startswith("     0.") for s in text.splitlines()), "smaller ones have no colour", text)
+           "shares from 0.5 to 5 percent are green", text)
+    result(any(s.startswith("     0.") for s in text.splitlines()), "shares below 0.5 percent have no colour", text)
     for what, env in (("NO_COLOR", {"NO_COLOR": "1"}), ("TERM=dumb", {"TERM": "dumb"})):
         _, text = on_terminal(*REPORT, "-i", path, **plain, **env)
         result("\x1b" not in text and "%" in text, f"{what}: no colours", text)
     _, text = on_terminal(*REPORT, "-i", path, "--color", "never", **plain)
-    result("\x1b" not in text, "--color never: none")
+    result("\x1b" not in text, "--color never: no colours")
     _, out, _ = piped(*REPORT, "-i", path)
-    result("\x1b" not in out, "none in a pipe")
+    result("\x1b" not in out, "no colours in a pipe")
     for option in (["--color", "always"], ["--stdio-color"], ["--stdio-color=always"]):
         _, out, _ = piped(*REPORT, "-i", path, *option)
-        result(RED in out, f"{' '.join(option)}: also in a pipe")
+        result(RED in out, f"{' '.join(option)}: colours in a pipe")
 
 
 def progress(tmp, path):
-    """A bar for work that takes long, on a terminal only, and nothing is left of it."""
+    """A progress bar for long work on a terminal only, which is removed at the end."""
     large = os.path.join(tmp, "large.data")
     subprocess.run([GEN, "-n", "600000", "-o", large], check=True, stdout=subprocess.DEVNULL)
     command = ["script", "-j", "1", "-F", "comm,tid,cpu,time,event,ip,sym,dso", "-i"]
     _, text = on_terminal(*command, large, PAGER="cat >/dev/null")
     if "Processing [" in text:
-        result(text.endswith("\r\x1b[K"), "the bar is taken away at the end", text[-200:])
+        result(text.endswith("\r\x1b[K"), "the progress bar is removed at the end", text[-200:])
     else:
         skip("a progress bar", "the work took less than half a second")
     _, text = on_terminal(*command, path, PAGER="cat >/dev/null")
-    result(text == "", "no bar for short work", text)
+    result(text == "", "no progress bar for short work", text)
     _, _, err = piped(*command, large)
-    result(err == "", "no bar in a pipe", err)
+    result(err == "", "no progress bar in a pipe", err)
 
 
 def main():
