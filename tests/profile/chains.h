@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A tiny recording with call chains and known answers: kernel functions of a made-up kallsyms, so
- * that nothing depends on the machine. The file is in the machine's byte order. Everything is in a
- * folder of its own.
+ * A small recording with call chains and known results: kernel functions of a made-up kallsyms, so
+ * that nothing depends on the machine. The file is in host byte order. All files are in a new
+ * folder.
  *
  *	chain (leaf first)     period       self       with callees
  *	h f main                   10       h     50   main  150
@@ -31,7 +31,7 @@
 #define CHAINS_F     (CHAINS_BASE + 0x2020)
 #define CHAINS_G     (CHAINS_BASE + 0x3030)
 #define CHAINS_H     (CHAINS_BASE + 0x4040)
-#define CHAINS_MARK  UINT64_C(0xfffffffffffff123) /* a context that nobody knows */
+#define CHAINS_MARK  UINT64_C(0xfffffffffffff123) /* an unknown context mark */
 #define CHAINS_TOTAL 210u
 #define CHAINS_WORDS (1u << 19)
 
@@ -92,7 +92,7 @@ static inline void chains_file(const char *path, const void *bytes, size_t n)
 	}
 }
 
-/* 0 to n - 1 */
+/* Returns a number from 0 to n - 1. */
 static inline unsigned chains_lot(struct chains *c, unsigned n)
 {
 	c->state = c->state * 1664525u + 1013904223u;
@@ -156,7 +156,7 @@ static inline void chains_records(struct chains *c, unsigned more)
 	c->words[6] = c->n * 8 - data;
 }
 
-/* The recording, and after its samples so many more of random ones. */
+/* Writes the recording, with this many random samples after those above. */
 static inline void chains_begin_with(struct chains *c, unsigned more)
 {
 	static const char kallsyms[] = "ffffffff81000000 T _stext\n"

@@ -4,16 +4,19 @@
 
 usage: compare_report.py [--rows] [--show N] SONDE FILE...
 
-Only rows that are the same text may change places, and rows of the same share where perf has several rows of one
-symbol (doc/differences.md: `report -s sym`). perf searches its trees of chains with an order that is none when
-some addresses have no name, and now and then misses a branch that is there: the same function is in it twice, and
-small parts fall below the limit. Rows for which perf shows that (with -g graph,0) are compared without their graphs
-(doc/differences.md). Branches of the same share in different objects come in the order in which these lie in perf's
-memory; where that changes with its environment, any order will do. The level, [k] or [.], of an address where nothing
-is mapped is not compared either. Where an address of the upper half of all addresses has no name, as chains that end
-in data have, rows of the same share may be in any order: perf compares addresses by the sign of their difference, which
-is no order then, and may not find a row that is in its tree (doc/differences.md). Exit status 1 when something differs; 77 without perf. --rows leaves call graphs out
-of the comparison.
+Rows must be equal and in the same order, with these exceptions (doc/differences.md):
+ - Rows of equal share may be in any order if perf has several rows of one symbol (`report -s sym`).
+ - perf searches its trees of chains with a comparison that is no total order if some addresses have no name, and can
+   miss an existing branch: a function is then in the tree twice, and small parts are below the limit. Rows for which
+   perf shows this (with -g graph,0) are compared without their graphs.
+ - perf orders branches of equal share in different objects by the addresses of these in its memory. If their order
+   changes with perf's environment, any order is accepted.
+ - The level, [k] or [.], of an unmapped address is not compared.
+ - If an address in the upper half of the address space has no name, as in chains that end in data, rows of equal share
+   may be in any order: perf compares addresses by the sign of their difference, which is then no total order, and may
+   miss an existing row in its tree.
+
+Exit status: 1 if something differs, 77 without perf. --rows compares rows without their call graphs.
 """
 import argparse
 import collections
@@ -42,9 +45,9 @@ SETS = {
     40: ["--max-stack", "2"],
     46: ["--stats"],
 }
-# With -s sym, and -s pid,sym, perf lists a symbol in several rows now and then (doc/differences.md).
+# With -s sym and -s pid,sym perf sometimes lists a symbol in several rows (doc/differences.md).
 SYMBOL = re.compile(r"^ +[ \d.%]* (\d+)  ( *\d+:.*?)?(\[[.k]\] .*?) *$")
-# A line of a graph: what is drawn in front, "--" with a share or "---", a name.
+# A line of a graph: the lines drawn before a branch, "--" with a share or "---", a name.
 BRANCH = re.compile(r"^([ |]*)(?:(--)(\d+\.\d\d)%--|(?=---))?-*([^ |-].*)$")
 NAMELESS = re.compile(r"\[[.k]\] (0x)?[0-9a-f]{16}$")
 LEVEL = re.compile(r"\[[.k]\] ((?:0x|0{16}(?= *$))[0-9a-f]{0,16})(?= *$)", re.MULTILINE)
@@ -110,15 +113,15 @@ class Node:
 
 
 def graph(lines):
-    """The tree that is drawn behind a row."""
+    """Parses the graph drawn after a row."""
     root = Node(-1)
     stack = [root]
     for line in lines:
         found = BRANCH.match(line)
         if found is None:
             continue
-        column = found.start(2) + 10 if found.group(2) else found.start(4)  # what follows stands there
-        if found.group(2) is None:  # goes on with the branch that stands in this column
+        column = found.start(2) + 10 if found.group(2) else found.start(4)  # column of its children
+        if found.group(2) is None:  # continues the branch of this column
             while len(stack) > 1 and stack[-1].column > column:
                 stack.pop()
             if stack[-1].column == column:
@@ -133,19 +136,19 @@ def graph(lines):
 
 
 def regular(text, unsteady=()):
-    """A row with its graph, however that is drawn; in any order where perf is unsteady."""
+    """A row with its graph as text that does not depend on the drawing; branches of unsteady rows are sorted."""
     lines = text.split("\n")
     return lines[0] + graph(lines[1:]).text(lines[0] in unsteady)
 
 
 def unsteady_rows(command, text):
-    """Rows whose graphs perf draws in another order when only its environment is another one."""
+    """Rows whose graphs have another order if perf runs with another environment."""
     outputs = [rows(text, True)] + [rows(run(command, PADDING="x" * n), True) for n in (1, 500, 5000)]
     return {row.split("\n")[0] for other in outputs[1:] for _, row in (outputs[0] - other) | (other - outputs[0])}
 
 
 def without_split(missing, extra, whole):
-    """Leaves out rows whose graph perf splits: whole are perf's rows with all branches shown."""
+    """Removes rows whose graph has a function twice in perf. whole: perf's rows with all branches."""
     split = {text.split("\n")[0] for _, text in whole if graph(text.split("\n")[1:]).split()}
 
     def left(rows_of_one):
@@ -154,8 +157,8 @@ def without_split(missing, extra, whole):
 
 
 def symbol_row(text):
-    """Samples and symbol of a row of `-s sym`; None when it is none. Of an address without a name the same
-    may stand under user and kernel level: only the address counts."""
+    """Samples and symbol of a row of `-s sym`; None: it is no such row. Of an address without a name only the address is
+    used, as it can be listed with both levels, user and kernel."""
     row = SYMBOL.match(text.split("\n")[0])
     if row is None:
         return None
@@ -164,7 +167,7 @@ def symbol_row(text):
 
 
 def without_level(missing, extra):
-    """Leaves out rows that differ in nothing but the level of an address where nothing is mapped."""
+    """Removes rows that differ only in the level of an unmapped address."""
     def plain(key):
         return key[0], LEVEL.sub(r"[?] \1", key[1], count=1)
     left = collections.Counter()
@@ -177,7 +180,7 @@ def without_level(missing, extra):
 
 
 class Result(collections.namedtuple("Result", "total missing extra moved")):
-    """Rows of perf; rows that only perf has, or only Sonde; rows of both that are not where perf has them."""
+    """Numbers of perf's rows, of rows that only perf or only Sonde has, and of rows in another order."""
 
     def good(self):
         return self.total > 0 and self.missing == self.extra == self.moved == 0
@@ -187,13 +190,13 @@ class Result(collections.namedtuple("Result", "total missing extra moved")):
 
 
 def row_list(text):
-    """The rows without graphs, in order, and what stands between them."""
+    """Rows without graphs, and headings of events, in order."""
     lines = (line.rstrip() for line in text.split("\n"))
     return [LEVEL.sub(r"[?] \1", line, count=1) for line in lines if ROW.match(line) or " of event " in line]
 
 
 def ties_sorted(listed):
-    """The rows, those of the same share sorted by their texts."""
+    """Rows, with rows of equal share sorted by text."""
     out = []
     for _, tied in itertools.groupby(listed, lambda row: ROW.match(row).group() if ROW.match(row) else row):
         out += sorted(tied)
@@ -201,7 +204,7 @@ def ties_sorted(listed):
 
 
 def moved_rows(want, got):
-    """Pairs of rows, perf's and ours, that differ at the same place; rows that only one has are left out."""
+    """Pairs (perf's row, Sonde's row) that differ at the same index, without rows that only one of them has."""
     both = collections.Counter(want) & collections.Counter(got)
 
     def left(rows_of_one):
@@ -214,7 +217,7 @@ def moved_rows(want, got):
 
 
 def join_split(counted, split):
-    """Rows of `-s sym` whose symbol is in split: without their graphs, samples added up."""
+    """Sums of the samples of rows of `-s sym` whose symbol is in split, without graphs."""
     out = collections.Counter()
     for (section, text), n in counted.items():
         row = symbol_row(text)
@@ -236,7 +239,7 @@ def split_symbols(counted):
 
 
 def show_difference(missing, extra, most):
-    """Rows that only one has; of a row that both have with different graphs, the lines that differ."""
+    """Prints rows that only one of them has; if only the graphs of a row differ, the lines that differ."""
     others = {text.split("\n")[0]: text for _, text in extra}
     for _, text in list(missing)[:most]:
         other = others.pop(text.split("\n")[0], None)
@@ -251,7 +254,7 @@ def show_difference(missing, extra, most):
 
 
 def differing(want, got, unsteady):
-    """What only one has, as it is printed."""
+    """Rows that only perf has, and rows that only Sonde has, as printed."""
     shown = {regular(text, unsteady): text for _, text in list(want) + list(got)}
 
     def all_regular(one):
@@ -281,7 +284,7 @@ def compare(sonde, path, words, args):
     show_difference(missing, extra, args.show)
     listed = [row_list(text) for text in texts]
     wild = any(WILD.search(row) for row in listed[0])
-    if split or wild:  # the order of ties comes from perf's tree of rows, which has those that perf made twice
+    if split or wild:  # perf's order of ties depends on its tree of rows, which has the split rows
         listed = [ties_sorted(one) for one in listed]
     moved = moved_rows(*listed)
     for pair in moved[:args.show]:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Profiles by names against plain counting: two recordings of random call chains, in which a function
- * has different addresses, events different numbers and threads different names. What a profile has
- * is compared with sums over a list of the samples.
+ * Profiles by name: two recordings of random call chains, in which a function has different
+ * addresses, events different numbers and threads different names. A profile is compared with plain
+ * counting: sums over a list of the samples.
  */
 #include "tap.h"
 
@@ -16,7 +16,7 @@
 #define FUNCTIONS 9u
 #define UNKNOWN   FUNCTIONS /* "[unknown]": an address where nothing is mapped */
 #define COMMS     3u
-#define COMM      100u /* + number: a command among steps */
+#define COMM      100u /* + number: a command in a list of steps */
 #define EVENTS    2u
 #define STEPS     16u
 #define SAMPLES   400u
@@ -30,7 +30,7 @@ struct sample {
 struct recording {
 	char data[64], kallsyms[64];
 	struct sample samples[SAMPLES];
-	unsigned turned; /* functions and events are numbered the other way round */
+	unsigned turned; /* functions and events have their numbers reversed */
 };
 
 static struct recording recordings[2];
@@ -181,7 +181,7 @@ static void add(struct sonde_profile *p, const struct recording *r)
 		printf("# %s\n", sonde_profile_error(p)->text);
 		abort();
 	}
-	sonde_session_free(s); /* the profile does not need it */
+	sonde_session_free(s); /* a profile does not refer to its sessions */
 }
 
 static struct sonde_profile *profile_of(
@@ -278,11 +278,11 @@ static void check_rows(unsigned first, unsigned n, bool children, const char *wh
 		unordered +=
 		        next != NULL && next->event == row->event && next->children > row->children;
 	}
-	(void)snprintf(text, sizeof(text), "%s: as many rows as functions and commands", what);
+	(void)snprintf(text, sizeof(text), "%s: number of rows as in plain counting", what);
 	eq_u64(sonde_profile_rows(p), rows_wanted(t, children), text);
-	(void)snprintf(text, sizeof(text), "%s: rows have the sums of plain counting", what);
+	(void)snprintf(text, sizeof(text), "%s: sums of rows as in plain counting", what);
 	eq_u64(wrong, 0, text);
-	(void)snprintf(text, sizeof(text), "%s: rows of an event are ordered most first", what);
+	(void)snprintf(text, sizeof(text), "%s: rows of an event are in descending order", what);
 	eq_u64(unordered, 0, text);
 	sonde_profile_free(p);
 }
@@ -297,7 +297,7 @@ static void test_rows(void)
 
 /* ---- trees ---- */
 
-/* What a sample adds to a tree: the steps below the root. */
+/* The path that a sample adds to a tree: the steps below the root. */
 struct steps {
 	unsigned n, step[STEPS + 1];
 	uint64_t period;
@@ -320,7 +320,7 @@ static void steps_copy(struct steps *to, const struct sample *s, unsigned from, 
 	}
 }
 
-/* function: whose row, or UINT32_MAX for a whole tree. */
+/* function: that of the row, or UINT32_MAX for the whole tree. */
 static void steps_add(const struct sample *s, const struct tree_case *c, unsigned function)
 {
 	struct steps *to = &steps[nsteps];
@@ -360,7 +360,7 @@ static void path_of(const struct sonde_profile_node *node, unsigned *path)
 	}
 }
 
-/* Whether a node's sums are those of the samples that begin with its path. */
+/* Whether the sums of a node are those of the samples whose paths begin with its path. */
 static bool node_right(const struct sonde_profile_node *node)
 {
 	unsigned path[STEPS + 1] = {0};
@@ -379,7 +379,7 @@ static bool node_right(const struct sonde_profile_node *node)
 	       node->self_period == self && node->more == (self != period);
 }
 
-/* The children of an open node are in order and leave nothing out. */
+/* Whether the children of an open node are in order and complete. */
 static bool children_right(const struct sonde_profile_node *node)
 {
 	const struct sonde_profile_node *child = node->children;
@@ -395,7 +395,7 @@ static bool children_right(const struct sonde_profile_node *node)
 	return sum == node->period;
 }
 
-/* Opens all of a tree; the number of nodes that are wrong. */
+/* Opens all nodes of a tree; returns the number of wrong nodes. */
 static size_t walk(struct sonde_profile_tree *tree, bool closing, size_t *nodes)
 {
 	const struct sonde_profile_node *node = sonde_profile_tree_root(tree);
@@ -456,7 +456,7 @@ static void test_trees(void)
 	        {"the whole tree, callers first", false, false, SONDE_PROFILE_CALLER},
 	        {"the whole tree, callees first", false, false, SONDE_PROFILE_CALLEE},
 	        {"callers of sampled functions", true, false, SONDE_PROFILE_CALLEE},
-	        {"ways to sampled functions", true, false, SONDE_PROFILE_CALLER},
+	        {"paths to sampled functions", true, false, SONDE_PROFILE_CALLER},
 	        {"callers of rows with children", true, true, SONDE_PROFILE_CALLEE},
 	        {"callees of rows with children", true, true, SONDE_PROFILE_CALLER},
 	};
@@ -521,14 +521,14 @@ static void test_diff(void)
 		         (pair->after == NULL) != (new[e][comm][f].samples == 0);
 	}
 	eq_u64(n, wanted, "a pair for each row of either profile");
-	eq_u64(wrong, 0, "pairs have the shares of plain counting");
+	eq_u64(wrong, 0, "shares of pairs as in plain counting");
 	sonde_profile_diff_free(d);
 	sonde_profile_free(before);
 	o.sort = "sym";
 	before = profile_of(&o, 0, 1);
 	ok(sonde_profile_diff_new(before, after) == NULL &&
 	                sonde_profile_error(after)->status == SONDE_EARG,
-	        "profiles sorted by other keys are not compared");
+	        "profiles with different sort keys cannot be compared");
 	sonde_profile_free(before);
 	sonde_profile_free(after);
 }
@@ -550,37 +550,39 @@ static void test_options(void)
 	o.one_event = true;
 	o.event = 1;
 	p = profile_of(&o, 0, 1);
-	eq_u64(sonde_profile_event(p, 1)->period, all, "one event: its periods");
-	eq_u64(sonde_profile_event(p, 0)->samples, 0, "one event: none of the other one");
+	eq_u64(sonde_profile_event(p, 1)->period, all, "a profile of one event has its period");
+	eq_u64(sonde_profile_event(p, 0)->samples, 0,
+	        "a profile of one event has no samples of another event");
 	sonde_profile_free(p);
 	o.sort = "tid,cpu,comm";
 	p = profile_of(&o, 0, 1);
-	eq_str(sonde_profile_key(p, 0)->name, "tid", "the first key is the first of sort");
-	ok(sonde_profile_key(p, 3) == NULL, "there are no more keys than in sort");
+	eq_str(sonde_profile_key(p, 0)->name, "tid", "the first key is the first sort key");
+	ok(sonde_profile_key(p, 3) == NULL, "there are no other keys than the sort keys");
 	eq_u64(sonde_profile_row(p, 0)->numbers[0],
-	        7 + number_of(sonde_profile_row(p, 0)->texts[2]) - COMM, "the number of a thread");
+	        7 + number_of(sonde_profile_row(p, 0)->texts[2]) - COMM,
+	        "the number of a thread key is its tid");
 	eq_u64(sonde_profile_row(p, 0)->numbers[1], UINT32_MAX,
-	        "a processor that was not recorded");
-	eq_str(sonde_profile_row(p, 0)->texts[1], "-1",
-	        "the text of a processor that was not recorded");
+	        "the number of a cpu that was not recorded");
+	eq_str(sonde_profile_row(p, 0)->texts[1], "-1", "the text of a cpu that was not recorded");
 	sonde_profile_free(p);
 	o.sort = "comm";
 	o.filter.comms = "comm2";
 	p = profile_of(&o, 0, 1);
 	eq_u64(sonde_profile_rows(p), 1, "a filter leaves one row");
-	eq_u64(sonde_profile_event(p, 1)->period, period, "a filter leaves nothing in totals");
-	eq_u64(sonde_profile_row(p, 0)->period, period, "a filter leaves the row's periods");
+	eq_u64(sonde_profile_event(p, 1)->period, period, "totals have only filtered samples");
+	eq_u64(sonde_profile_row(p, 0)->period, period,
+	        "the row has the period of the filtered samples");
 	sonde_profile_free(p);
 	o = (struct sonde_profile_options){.size = sizeof(o), .sort = "comm,nothing"};
 	p = sonde_profile_new(&o);
 	eq_u64(sonde_profile_error(p)->status, SONDE_EARG, "an unknown key is an error");
 	eq_u64(sonde_profile_add(p, NULL), SONDE_EARG,
-	        "a profile with an unknown key takes no session");
+	        "no session can be added to a profile with an unknown key");
 	ok(sonde_profile_tree_new(p, NULL) == NULL, "a profile with an unknown key has no tree");
 	sonde_profile_free(p);
 }
 
-/* Periods of 2^63: any two of them pass UINT64_MAX. */
+/* Periods of 2^63: the sum of any two exceeds UINT64_MAX. */
 static void test_sums_stop(void)
 {
 	struct sonde_profile_options o = {.size = sizeof(o), .sort = "comm,sym"};
@@ -599,7 +601,8 @@ static void test_sums_stop(void)
 		wrong += row->period != (row->samples == 1 ? big : UINT64_MAX);
 	}
 	ok(wrong == 0 && sonde_profile_rows(p) > 20, "sums of rows stop at UINT64_MAX");
-	eq_u64(sonde_profile_event(p, 1)->period, UINT64_MAX, "the event's sum stops there too");
+	eq_u64(sonde_profile_event(p, 1)->period, UINT64_MAX,
+	        "the sum of an event stops at UINT64_MAX");
 	sonde_profile_free(p);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Folding, callers, percentages, filters and graphs of a tiny recording with known answers. */
+/* Folding, callers, percentages, filters and graphs of a small recording with known results. */
 #include "chains.h"
 #include "profile/profile.h"
 #include "tap.h"
@@ -37,9 +37,9 @@ static void check_row(
 
 	(void)snprintf(what, sizeof(what), "%s: samples", symbol);
 	eq_u64(row != NULL ? row->samples : UINT64_MAX, samples, what);
-	(void)snprintf(what, sizeof(what), "%s: own periods", symbol);
+	(void)snprintf(what, sizeof(what), "%s: self period", symbol);
 	eq_u64(row != NULL ? row->period : UINT64_MAX, self, what);
-	(void)snprintf(what, sizeof(what), "%s: with callees", symbol);
+	(void)snprintf(what, sizeof(what), "%s: period with callees", symbol);
 	eq_u64(row != NULL ? row->children : UINT64_MAX, all, what);
 }
 
@@ -56,14 +56,14 @@ static void test_rows(unsigned jobs)
 	struct profile p;
 
 	run(&p, s, &o);
-	eq_u64(p.totals[0], CHAINS_TOTAL, "periods of the event");
+	eq_u64(p.totals[0], CHAINS_TOTAL, "total period of the event");
 	eq_u64(p.samples[0], 6, "samples of the event");
-	eq_u64(p.nrows, 3, "a row for each function that was sampled");
+	eq_u64(p.nrows, 3, "a row for each sampled function");
 	profile_fini(&p);
 	o.children = true;
 	o.caller = true;
 	run(&p, s, &o);
-	eq_u64(p.nrows, 4, "callers make rows too");
+	eq_u64(p.nrows, 4, "with children, callers have rows too");
 	check_row(&p, "main", 0, 0, 150);
 	check_row(&p, "f", 3, 140, 170);
 	check_row(&p, "g", 1, 20, 20);
@@ -72,7 +72,7 @@ static void test_rows(unsigned jobs)
 	sonde_session_free(s);
 }
 
-/* A row as it follows from the samples one by one. */
+/* A row, summed up sample by sample. */
 struct plain_row {
 	char name[24];
 	uint64_t samples, period, children;
@@ -116,7 +116,7 @@ static void plain_add(
 	}
 }
 
-/* Rows that are not the plain ones, and how many there should be. */
+/* Returns the number of rows that differ from plain; *rows is the expected number of rows. */
 static size_t rows_wrong(const struct profile *p, struct plain_row *plain, size_t *rows)
 {
 	size_t wrong = 0;
@@ -138,7 +138,7 @@ static size_t rows_wrong(const struct profile *p, struct plain_row *plain, size_
 	return wrong;
 }
 
-/* Rows of random chains are those of a count without workers, chains or indexes. */
+/* Rows of random chains must equal those of a plain count, without workers, chains or indexes. */
 static void test_plain(void)
 {
 	static const unsigned jobs[] = {1, 2, 3, 8};
@@ -177,7 +177,7 @@ static void test_plain(void)
 	chains_end(&many);
 }
 
-/* The outermost frames are kept where graphs begin at the caller, else those next to the leaf. */
+/* max_stack keeps the outermost frames if graphs begin at the caller, else those at the leaf. */
 static void test_max_stack(void)
 {
 	struct sonde_session *s = chains_open(&chains, 1);
@@ -192,7 +192,7 @@ static void test_max_stack(void)
 	profile_fini(&p);
 	o.caller = false;
 	run(&p, s, &o);
-	ok(row_of(&p, "main") == NULL, "main is not next to a leaf");
+	ok(row_of(&p, "main") == NULL, "frames that are not next to a leaf are left out");
 	check_row(&p, "f", 3, 140, 140);
 	profile_fini(&p);
 	sonde_session_free(s);
@@ -206,34 +206,35 @@ static void test_filters(void)
 	struct pick pick;
 	struct profile p;
 
-	eq_u64(pick_init(&pick, s, &filter), 0, "a list of one symbol");
-	eq_str(pick.only_symbol, "h", "which is the only one");
+	eq_u64(pick_init(&pick, s, &filter), 0, "a filter of one symbol");
+	eq_str(pick.only_symbol, "h", "the symbol is the only one of the filter");
 	o.pick = &pick;
 	o.relative = true;
 	run(&p, s, &o);
 	ok(!row_of(&p, "h")->hidden && row_of(&p, "f")->hidden && row_of(&p, "g")->hidden,
-	        "the others are hidden");
-	eq_u64(p.totals[0], CHAINS_TOTAL, "and stay in the total");
-	eq_u64(p.shown_totals[0], 50, "but not in what is shown");
+	        "rows of other symbols are hidden");
+	eq_u64(p.totals[0], CHAINS_TOTAL, "hidden rows are in the total");
+	eq_u64(p.shown_totals[0], 50, "hidden rows are not in the shown total");
 	profile_fini(&p);
 	pick_fini(&pick);
 	filter = (struct sonde_filter){.time = "0.00000103,0.00000105"};
-	eq_u64(pick_init(&pick, s, &filter), 0, "a time, both ends belong to it");
+	eq_u64(pick_init(&pick, s, &filter), 0, "a filter by time");
 	run(&p, s, &o);
-	eq_u64(p.totals[0], 30 + 40 + 50, "samples at other times are not there");
+	eq_u64(p.totals[0], 30 + 40 + 50,
+	        "a range of time includes both ends, other samples are left out");
 	profile_fini(&p);
 	pick_fini(&pick);
 	filter = (struct sonde_filter){.tids = "8"};
-	eq_u64(pick_init(&pick, s, &filter), 0, "a thread that has no samples");
+	eq_u64(pick_init(&pick, s, &filter), 0, "a filter by a thread without samples");
 	run(&p, s, &o);
-	eq_u64(p.shown_samples[0], 0, "nothing is shown");
+	eq_u64(p.shown_samples[0], 0, "no sample is shown");
 	profile_fini(&p);
 	pick_fini(&pick);
 	o.pick = &everything;
 	o.modes = true;
 	run(&p, s, &o);
 	eq_u64(p.modes[(size_t)(row_of(&p, "f") - p.rows) * PROFILE_MODES + MISC_KERNEL], 140,
-	        "periods in the kernel");
+	        "period in the kernel");
 	profile_fini(&p);
 	sonde_session_free(s);
 }
@@ -257,22 +258,22 @@ static void test_graph(void)
 	o.graph_limit = 10;
 	run(&p, s, &o);
 	root = profile_graph_root(&p, row_of(&p, "main"));
-	eq_u64(root.sum, 150, "all chains with main");
-	eq_u64(profile_graph_samples(&p, &root), 5, "five of them");
-	eq_u64(profile_graph_expand(&p, 0, &root, &nodes), 0, "the first level");
-	eq_u64(nodes.n, 1, "is main");
+	eq_u64(root.sum, 150, "the root has the chains with main");
+	eq_u64(profile_graph_samples(&p, &root), 5, "the root has five samples");
+	eq_u64(profile_graph_expand(&p, 0, &root, &nodes), 0, "the root is expanded");
+	eq_u64(nodes.n, 1, "the root has one child");
 	main_node = nodes.p[0];
-	eq_str(node_name(&p, &main_node, 0), "main", "by name");
-	eq_u64(profile_graph_expand(&p, 0, &main_node, &nodes), 0, "what main calls");
-	eq_u64(nodes.n, 3, "two functions");
-	eq_str(node_name(&p, &nodes.p[1], 0), "f", "f first");
-	eq_u64(nodes.p[1].sum, 110, "with what it calls");
-	eq_str(node_name(&p, &nodes.p[2], 0), "h", "then h");
-	eq_u64(nodes.p[2].sum, 40, "called by main itself");
+	eq_str(node_name(&p, &main_node, 0), "main", "the child of the root is main");
+	eq_u64(profile_graph_expand(&p, 0, &main_node, &nodes), 0, "main is expanded");
+	eq_u64(nodes.n, 3, "main has two children");
+	eq_str(node_name(&p, &nodes.p[1], 0), "f", "the first child of main is f");
+	eq_u64(nodes.p[1].sum, 110, "period of f with its callees");
+	eq_str(node_name(&p, &nodes.p[2], 0), "h", "the second child of main is h");
+	eq_u64(nodes.p[2].sum, 40, "period of h called by main directly");
 	root = nodes.p[1];
-	eq_u64(profile_graph_expand(&p, 0, &root, &nodes), 0, "what f calls");
-	eq_u64(nodes.n, 4, "of 10, 20 and 50 one is not below a tenth of 210");
-	eq_u64(root.below, 80, "which are together");
+	eq_u64(profile_graph_expand(&p, 0, &root, &nodes), 0, "f is expanded");
+	eq_u64(nodes.n, 4, "one of the branches 10, 20 and 50 is not below a tenth of 210");
+	eq_u64(root.below, 80, "sum of the branches below the limit");
 	eq_str(node_name(&p, &nodes.p[3], 0), "f", "f calls itself");
 	profile_nodes_fini(&nodes);
 	profile_fini(&p);
@@ -299,16 +300,16 @@ static void test_tree(void)
 	const struct sonde_profile_node *root, *comm, *f;
 	struct sonde_profile_tree *t;
 
-	eq_u64(sonde_profile_add(p, s), 0, "a profile of the session");
+	eq_u64(sonde_profile_add(p, s), 0, "a session is added to a profile");
 	t = sonde_profile_tree_new(p, NULL);
 	root = sonde_profile_tree_root(t);
-	eq_u64(root->period, CHAINS_TOTAL, "the root has all periods");
+	eq_u64(root->period, CHAINS_TOTAL, "the root has the total period");
 	comm = child_of(t, root, ":7");
-	eq_u64(comm != NULL ? comm->period : 0, CHAINS_TOTAL, "a thread without a name");
+	eq_u64(comm != NULL ? comm->period : 0, CHAINS_TOTAL, "a thread without a name is :TID");
 	f = comm != NULL ? child_of(t, comm, "f") : NULL;
 	eq_u64(f != NULL ? f->self_period : 0, 60,
-	        "an unknown mark leaves the sample's own function, without callers");
-	eq_u64(f != NULL ? f->frame->kind : 0, SONDE_PROFILE_KERNEL, "a function of the kernel");
+	        "an unknown context mark drops the callers of a sample");
+	eq_u64(f != NULL ? f->frame->kind : 0, SONDE_PROFILE_KERNEL, "f is a kernel function");
 	sonde_profile_tree_free(t);
 	sonde_profile_free(p);
 	sonde_session_free(s);
