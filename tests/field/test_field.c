@@ -33,13 +33,17 @@ static void test_choice(void)
 	                 BIT(FIELD_DSO);
 	int rc;
 
-	eq_u64(fields_of(NULL, &rc), usual, "usual fields, without those that were not recorded");
+	eq_u64(fields_of(NULL, &rc), usual, "default fields, without those that were not recorded");
 	eq_u64(fields_of("comm,ip", &rc), BIT(FIELD_COMM) | BIT(FIELD_IP), "a plain list");
-	eq_u64(fields_of("comm,", &rc), BIT(FIELD_COMM), "a comma at the end");
-	eq_u64(fields_of("-ip,-sym", &rc), usual & ~(BIT(FIELD_IP) | BIT(FIELD_SYM)), "-field");
-	eq_u64(fields_of("+pid", &rc), usual | BIT(FIELD_PID), "+field");
-	eq_u64(fields_of("sw:comm", &rc), BIT(FIELD_COMM), "fields of this type of event");
-	eq_u64(fields_of("hw:comm", &rc), usual, "fields of another type");
+	eq_u64(fields_of("comm,", &rc), BIT(FIELD_COMM),
+	        "a comma at the end of a list is accepted");
+	eq_u64(fields_of("-ip,-sym", &rc), usual & ~(BIT(FIELD_IP) | BIT(FIELD_SYM)),
+	        "-field removes a default field");
+	eq_u64(fields_of("+pid", &rc), usual | BIT(FIELD_PID), "+field adds to the default fields");
+	eq_u64(fields_of("sw:comm", &rc), BIT(FIELD_COMM),
+	        "a list for this type of event replaces the fields");
+	eq_u64(fields_of("hw:comm", &rc), usual,
+	        "a list for another type of event changes nothing");
 }
 
 static void test_tracepoint_chains(void)
@@ -62,7 +66,7 @@ static void test_tracepoint_chains(void)
 	eq_u64(fields, who | where, "a tracepoint with call chains shows them");
 }
 
-/* Whether two fields of a command have one word, other than their own names first. */
+/* Whether another field has the name of f, the field at index own. */
 static bool name_is_taken(const struct sonde_field_info *f, size_t own)
 {
 	const struct sonde_field_info *other;
@@ -75,7 +79,7 @@ static bool name_is_taken(const struct sonde_field_info *f, size_t own)
 	return false;
 }
 
-/* A key is of the sample or of the frame; what script prints alone is of the sample. */
+/* A key is a value of samples or of frames; a field only of script is a value of samples. */
 static bool has_value(enum field_id id)
 {
 	const struct field *f = field_at(id);
@@ -125,27 +129,29 @@ static void test_keys(void)
 	field_key_choose(&keys, FIELD_TIME);
 	field_key_choose(&keys, FIELD_CPU);
 	field_key_choose(&keys, FIELD_TID);
-	eq_u64(keys.words, 4, "a key of 64 bits has two words, one of the frame none");
+	eq_u64(keys.words, 4, "a key of 64 bits has two words, a key of frames none");
 	field_keys_get(&keys, &source, &sample, words);
-	eq_u64(field_number(field_at(FIELD_CPU), words + keys.at[FIELD_CPU]), 3, "a processor");
+	eq_u64(field_number(field_at(FIELD_CPU), words + keys.at[FIELD_CPU]), 3,
+	        "value of the key cpu");
 	eq_u64(field_number(field_at(FIELD_TIME), words + keys.at[FIELD_TIME]), 0x1234567890,
-	        "a time of more than 32 bits");
+	        "value of a time above 32 bits");
 	eq_u64(field_number(field_at(FIELD_TID), words + keys.at[FIELD_TID]), UINT64_MAX,
 	        "a thread without an id is -1");
 	ok(field_rank(field_at(FIELD_TID), UINT64_MAX) < field_rank(field_at(FIELD_TID), 0),
-	        "-1 is before 0 among ids");
+	        "-1 is sorted before 0 in ids");
 	ok(field_rank(field_at(FIELD_WEIGHT), 2) < field_rank(field_at(FIELD_WEIGHT), 1),
-	        "the heaviest is first among weights");
+	        "the largest weight is sorted first");
 	ok(field_rank(field_at(FIELD_TIME), 1) < field_rank(field_at(FIELD_TIME), 2),
-	        "the earliest is first among times");
+	        "the earliest time is sorted first");
 }
 
 static void test_words(void)
 {
-	eq_u64(field_find(SONDE_FIELD_KEY, "pid", 3), FIELD_TID, "report takes pid for the thread");
-	eq_u64(field_find(SONDE_FIELD_KEY, "tid", 3), FIELD_TID, "report takes tid for the thread");
+	eq_u64(field_find(SONDE_FIELD_KEY, "pid", 3), FIELD_TID, "in report pid is the key tid");
+	eq_u64(field_find(SONDE_FIELD_KEY, "tid", 3), FIELD_TID, "in report tid is the key tid");
 	eq_u64(field_find(SONDE_FIELD_OF_SCRIPT, "pid", 3), FIELD_PID, "script has a field pid");
-	eq_u64(field_find(SONDE_FIELD_KEY, "pid,", 4), FIELD_COUNT, "a longer word is no name");
+	eq_u64(field_find(SONDE_FIELD_KEY, "pid,", 4), FIELD_COUNT,
+	        "a name with a comma is unknown");
 	eq_u64(field_find(SONDE_FIELD_KEY, "ip", 2), FIELD_COUNT, "report has no key ip");
 }
 
@@ -172,8 +178,8 @@ static void test_registers(void)
 	ok(n == 24 && regs != NULL, "registers of i686");
 	regs = record_reg_names("aarch64", &n);
 	ok(n == 33 && strcmp(regs[32], "pc") == 0, "registers of arm64");
-	ok(record_reg_names("i", &n) == NULL && n == 0, "an unknown machine");
-	ok(record_reg_names(NULL, &n) == NULL && n == 0, "no machine");
+	ok(record_reg_names("i", &n) == NULL && n == 0, "an unknown machine has no registers");
+	ok(record_reg_names(NULL, &n) == NULL && n == 0, "NULL as machine has no registers");
 }
 
 static void check_data_src(uint64_t value, const char *want)
@@ -186,7 +192,7 @@ static void check_data_src(uint64_t value, const char *want)
 	text_fini(&out);
 }
 
-/* As perf 6.1 prints these values. */
+/* Expected texts are those of perf 6.1. */
 static void test_data_src(void)
 {
 	check_data_src(0, "|OP No|LVL N/A|SNP N/A|TLB N/A|LCK No|BLK  N/A");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tree that rows are ordered by: balanced, and the same wherever a search in it begins. */
+/* The tree that orders rows: it is balanced, and the same from whichever node a search begins. */
 #include "report/tree.h"
 #include "tap.h"
 
@@ -15,7 +15,7 @@ static uint32_t below(uint32_t n)
 	return (uint32_t)((state >> 33) % n);
 }
 
-/* Rank within a group, but by depth within a thread: no order. */
+/* Rank within a group, but depth within a thread: not a total order. */
 static bool before(const struct report_tree_node *x, const struct report_tree_node *y)
 {
 	if (x->group != y->group) {
@@ -40,7 +40,7 @@ static void insert(struct report_tree *t, uint32_t node, uint32_t from)
 	report_tree_insert(t, parent, side);
 }
 
-/* The node after another one, found in the tree. */
+/* The next node in order, found by links of the tree; 0: the first. */
 static uint32_t next(const struct report_tree *t, uint32_t node)
 {
 	uint32_t at = node != 0 ? t->nodes[node].child[REPORT_TREE_RIGHT] : t->root;
@@ -93,7 +93,7 @@ static void test_groups(uint32_t groups, uint32_t threads, uint32_t depths, cons
 		tree.nodes[i] = node;
 		insert(&tree, i, report_tree_top(&tree, node.group));
 		plain.nodes[i] = node;
-		plain.nodes[i].group = 0; /* for its tops; groups are in the ranks */
+		plain.nodes[i].group = 0; /* it has one group, hence one top */
 	}
 	for (uint32_t i = 1; i <= NODES; i++) {
 		uint32_t at = plain.root, parent = 0;
@@ -114,16 +114,19 @@ static void test_groups(uint32_t groups, uint32_t threads, uint32_t depths, cons
 	for (uint32_t i = 1; i < NODES; i++) {
 		rises = rises && tree.nodes[order[i - 1]].group <= tree.nodes[order[i]].group;
 	}
-	ok(rises, "groups stay together");
-	ok(height(&tree) <= 26, "no path is longer than twice the logarithm of all nodes");
+	ok(rises, "nodes are in order of their groups");
+	ok(height(&tree) <= 26,
+	        "no path is longer than twice the logarithm of the number of nodes");
 	report_tree_fini(&tree);
 	report_tree_fini(&plain);
 }
 
 int main(void)
 {
-	test_groups(1, 1, 1, "one group: the search from its top and from the root are one");
-	test_groups(7, 5, 9, "few groups: from a group's top as from the root");
-	test_groups(2000, 3, 4, "many groups: from a group's top as from the root");
+	test_groups(
+	        1, 1, 1, "one group: a search from its top gives the same order as from the root");
+	test_groups(7, 5, 9, "few groups: searches from tops give the same order as from the root");
+	test_groups(
+	        2000, 3, 4, "many groups: searches from tops give the same order as from the root");
 	return tap_done();
 }
