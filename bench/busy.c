@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * busy [STEPS]: one thread that walks a call tree of small functions, 4 to 18 deep, with a frame
- * pointer in each: a recording of it has long chains, and every address is in a function of this
+ * busy [STEPS]: one thread that runs a call tree of small functions, 4 to 18 deep, with frame
+ * pointers. A recording of it has long call chains, and all addresses are in functions of this
  * program.
  */
 #include <stdint.h>
@@ -40,7 +40,7 @@ NODE(cut_hedge, 2)
 NODE(pick_pear, 4)
 NODE(rake_leaf, 1)
 
-/* NOLINTNEXTLINE(misc-no-recursion): deep chains are what this program is for */
+/* NOLINTNEXTLINE(misc-no-recursion): the program must have deep chains */
 static __attribute__((noinline)) uint64_t descend(uint64_t x, unsigned depth)
 {
 	static const node_fn nodes[] = {plant_seed, water_bed, pull_weed, turn_soil, tie_vine,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calls N: makes N system calls that do nothing and prints, in one line, nanoseconds a call of wall
- * time and the CPU seconds of this process: what is left of a recording's CPU is the recorder's.
+ * calls N: makes N system calls that do nothing. Prints in one line the wall time of a call in ns
+ * and the CPU time of this process in s; the other CPU time of a recording is the recorder's.
  */
 #define _GNU_SOURCE
 #include <stdio.h>

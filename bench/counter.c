@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a reading costs: sonde_counter_read against the bare system call, in turns, and the page.
- * Prints the median of the ratios; the bare call reads as many bytes into the same room.
+ * Cost of reading a counter: sonde_counter_read against read(2), in turns, and the page. Prints the
+ * median of the ratios; read(2) reads as many bytes into the same buffer.
  */
 #define _GNU_SOURCE
 #include <sonde/counter.h>
@@ -24,7 +24,7 @@ static double cpu_ns(void)
 
 static double time_bare(struct sonde_counter *c)
 {
-	uint64_t buf[64]; /* a group too */
+	uint64_t buf[64]; /* large enough for a group */
 	double from = cpu_ns();
 	int i;
 

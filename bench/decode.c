@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the records of a recording at three depths, to compare what each costs:
+ * Reads the records of a recording in one of three depths, to compare their cost:
  *
- *	sonde-decode bare FILE     from header to header of the mapped file, nothing checked: the
- *	                           least that any reader does; seekable files of this byte order only
- *	sonde-decode walk FILE     every record through sonde_file_next
- *	sonde-decode samples FILE  and every sample as a C struct
+ *	sonde-decode bare FILE     reads only record headers of the mapped file, without checks, the
+ *	                           minimum for any reader; seekable files in host byte order only
+ *	sonde-decode walk FILE     reads every record by sonde_file_next
+ *	sonde-decode samples FILE  also decodes every sample to a C struct
  *
- * Prints the number of records and samples, and a sum that keeps the work from being left out.
+ * Prints the number of records and samples, and a sum, so that compilers cannot remove the work.
  */
 #include <fcntl.h>
 #include <inttypes.h>

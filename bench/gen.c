@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes a perf.data file that is the same on every machine: sampled threads of several processes
- * on several CPUs, with call chains, in rounds whose records are not in order of time.
+ * Writes a perf.data file that is the same on every machine: samples with call chains of threads of
+ * several processes on several CPUs, in rounds whose records are not in order of time.
  *
- * Two kinds. Without -x, processes map objects that do not exist, so that addresses stay unresolved
- * and there are many of them. With -x ELF, every process runs that program and all addresses are in
+ * Without -x, processes map objects that do not exist, and samples have many different addresses,
+ * which cannot be resolved. With -x ELF, every process runs that program, and all addresses are in
  * its functions.
  */
 #include <elf.h>
@@ -65,7 +65,7 @@ struct function {
 
 struct gen {
 	const char *out;
-	const char *elf; /* NULL: the kind that does not resolve */
+	const char *elf; /* -x; NULL: addresses cannot be resolved */
 	uint64_t samples;
 	unsigned processes, threads, cpus, dsos, events, kernel_percent;
 	uint64_t rng;
@@ -74,8 +74,8 @@ struct gen {
 	uint64_t map_start, map_len, map_pgoff, bias;
 	struct buf data;
 	struct buf cpu[CPUS_MAX];
-	size_t last_record[CPUS_MAX]; /* where the newest record of a CPU starts */
-	unsigned thread[CPUS_MAX]; /* what runs on a CPU: process * threads + thread */
+	size_t last_record[CPUS_MAX]; /* offset of the newest record of a CPU */
+	unsigned thread[CPUS_MAX]; /* running on a CPU: process * threads + thread */
 };
 
 static void die(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
@@ -125,7 +125,7 @@ static void put_text(struct buf *b, const char *s, size_t align)
 	put(b, zeros, (align - n % align) % align);
 }
 
-/* A record starts; end_record fills in its size. */
+/* Starts a record; end_record sets its size. */
 static size_t begin_record(struct buf *b, enum record_type type, unsigned misc)
 {
 	put32(b, type);
@@ -150,7 +150,7 @@ static uint64_t next_random(struct gen *g)
 	return z ^ (z >> 31);
 }
 
-/* 0 .. n-1, small numbers much more often than large ones. */
+/* Returns a number from 0 to n - 1, small ones much more often than large ones. */
 static uint64_t skewed(struct gen *g, uint64_t n)
 {
 	uint64_t x = next_random(g) % 4096;
@@ -175,7 +175,7 @@ static uint32_t pid_of(unsigned process)
 	return 1000 + process * 100;
 }
 
-/* What stands at the end of every record but samples (sample_id_all). */
+/* Appends the trailer of records that are not samples (sample_id_all). */
 static void put_sample_id(
         struct gen *g, struct buf *b, unsigned process, unsigned thread, uint64_t time)
 {
@@ -277,7 +277,7 @@ static void put_process(struct gen *g, struct buf *b, unsigned process, uint64_t
 	}
 }
 
-/* Even processes are there from the start; the others live for a part of the recording. */
+/* Even processes exist from the start; the others only during a part of the recording. */
 static uint64_t birth(const struct gen *g, unsigned process)
 {
 	return process % 2 == 0 ? 0 : g->samples / (g->processes + 1u) * process;
@@ -302,7 +302,7 @@ static void births_and_deaths(struct gen *g, uint64_t from, uint64_t to)
 	}
 }
 
-/* The next thread for a CPU: one that lives for all of this round. */
+/* Chooses the next thread for a CPU, one that exists during the whole round. */
 static void schedule(struct gen *g, unsigned cpu, uint64_t from, uint64_t to)
 {
 	unsigned p = (unsigned)skewed(g, g->processes);
@@ -313,7 +313,7 @@ static void schedule(struct gen *g, unsigned cpu, uint64_t from, uint64_t to)
 	g->thread[cpu] = p * g->threads + (unsigned)(next_random(g) % g->threads);
 }
 
-/* An address in code node `node`, near its start when it is a caller. */
+/* An address in code node `node`, near its start if it is a caller. */
 static uint64_t address_of(struct gen *g, uint64_t node, bool leaf)
 {
 	uint64_t n = (node * 0x9e3779b97f4a7c15ull) >> 20;
@@ -328,7 +328,7 @@ static uint64_t address_of(struct gen *g, uint64_t node, bool leaf)
 	       (leaf ? skewed(g, 256) : node % 16 * 16);
 }
 
-/* A walk down a call tree; the chain is innermost first. */
+/* Makes a chain by a random path down a call tree, innermost frame first. */
 static unsigned make_chain(struct gen *g, unsigned process, uint64_t *ips)
 {
 	unsigned depth = 5 + (unsigned)(next_random(g) % (DEPTH_MAX - 12));
@@ -372,8 +372,8 @@ static void put_sample(struct gen *g, unsigned cpu, uint64_t time)
 	end_record(b, r);
 }
 
-/* Writes what the CPUs have, sometimes without a CPU's newest sample: that one comes a round late.
- */
+/* Writes the records of all CPUs, sometimes without a CPU's newest sample, which then is in the
+ * next round. */
 static void finish_round(struct gen *g, bool all)
 {
 	for (unsigned c = 0; c < g->cpus; c++) {
@@ -487,7 +487,7 @@ static void put_section(struct buf *b, size_t at, uint64_t offset, uint64_t size
 	memcpy(b->p + at + 8, &size, 8);
 }
 
-/* header, ids, attrs; then data; then the table of features and their payloads. */
+/* Writes header, ids, attrs, data, the table of features, and their payloads. */
 static void make_file(struct gen *g, struct buf *head, struct buf *tail)
 {
 	static const unsigned features[] = {3, 4, 5, 6, 7, 12};
@@ -581,8 +581,8 @@ static void take_functions(struct gen *g, const struct buf *b, const Elf64_Shdr 
 	}
 }
 
-/* The program of -x: where its code is mapped, and its functions. Trusts the file more than a
- * reader would. */
+/* Reads the program of -x: the addresses of its code and its functions. The file is trusted, unlike
+ * in a reader. */
 static void read_program(struct gen *g)
 {
 	struct buf b = {0};
@@ -620,7 +620,7 @@ static void read_program(struct gen *g)
 	}
 }
 
-/* -z N: N bytes of noise instead of a recording. */
+/* -z N: writes N random bytes instead of a recording. */
 static void make_noise(struct gen *g, uint64_t n)
 {
 	struct buf b = {0};

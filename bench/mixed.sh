@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# A job of many kinds of work, to be recorded: compiles, an interpreter or two, a sort, compression.
-# bench/mixed.sh [ROUNDS]; works in a scratch folder that it removes.
+# A workload to record: compiles, interpreters, a sort, compression: bench/mixed.sh [ROUNDS]
+# It uses a scratch folder and removes it.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 
-make_source() { # some C++-free C with enough in it to keep the optimiser busy
+make_source() { # C code with enough work for the optimiser
 	awk -v seed="$1" 'BEGIN {
 		srand(seed);
 		print "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>";

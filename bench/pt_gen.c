@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program that never existed and an Intel PT trace of it: pt_gen BRANCHES CODE TRACE [SEED
- * [PSB]].
+ * Generates a program and an Intel PT trace of it: pt_gen BRANCHES CODE TRACE [SEED [PSB]].
  *
- * CODE is to be loaded at 0x401000. Some thousand blocks in 400 functions: conditional branches, of
- * which a fifth is random and the others lean to one side, direct and indirect calls and jumps,
- * returns. The trace has compressed returns, MTCs, and a PSB about every PSB bytes (16 KiB). Prints
- * what is true of it.
+ * CODE is for address 0x401000. It has some thousand blocks in 400 functions: conditional branches
+ * (a fifth is random, the others mostly go one way), direct and indirect calls and jumps, returns.
+ * The trace has compressed returns, MTCs, and a PSB about every PSB bytes (16 KiB). Prints the
+ * expected counts.
  */
 #include <endian.h>
 #include <sonde/pt_packet.h>
@@ -17,7 +16,7 @@
 
 #define BASE      0x401000u
 #define FUNCTIONS 400u
-#define BLOCKS    24u /* at most, in a function */
+#define BLOCKS    24u /* in a function, at most */
 #define DEPTH     60u
 #define PSB_EVERY 16384u
 #define CODE_MAX  (FUNCTIONS * BLOCKS * 64u)
@@ -27,7 +26,7 @@ enum term { COND, JUMP, CALL, CALL_IND, JUMP_IND, RET };
 struct block {
 	uint32_t ip, insns, target; /* target: a block; for calls the first of `function` */
 	uint32_t function;
-	uint8_t term, lean; /* lean: chance in 256 that it is taken */
+	uint8_t term, lean; /* lean: the branch is taken with probability lean / 256 */
 };
 
 struct program {
@@ -63,7 +62,7 @@ static uint8_t pick_term(struct program *p)
 	return kind < 97 ? CALL_IND : JUMP_IND;
 }
 
-/* Forward in the function, but for some loops. */
+/* The target of a branch: forward in the function, except for some loops. */
 static void pick_target(struct program *p, uint32_t f, uint32_t n, struct block *b)
 {
 	b->target = p->first[f] + pick(p, n);
@@ -150,7 +149,7 @@ static void fill(struct program *p, uint32_t insns)
 	}
 }
 
-/* Twice: the first time to know where every block is. */
+/* Emits the code twice, as the first pass yields the addresses of blocks. */
 static void assemble(struct program *p, uint64_t random)
 {
 	static const uint8_t sizes[] = {[COND] = 6, [JUMP] = 5, [CALL] = 5};
@@ -182,8 +181,8 @@ static void assemble(struct program *p, uint64_t random)
 struct run {
 	struct program *program;
 	struct sonde_pt_encoder *encoder;
-	uint32_t stack[DEPTH]; /* blocks behind calls */
-	uint32_t depth, since_psb; /* calls that may be returned from by a bit */
+	uint32_t stack[DEPTH]; /* blocks after calls */
+	uint32_t depth, since_psb; /* since_psb: calls whose returns may be compressed */
 	uint64_t insns, branches, taken, tnt, tips, tsc;
 	size_t next_psb;
 };
@@ -226,7 +225,7 @@ static uint32_t ret(struct run *r)
 
 static uint32_t call(struct run *r, uint32_t at, const struct block *b)
 {
-	if (r->depth == DEPTH) { /* cannot be: functions call upwards */
+	if (r->depth == DEPTH) { /* impossible, as functions only call later ones */
 		abort();
 	}
 	r->stack[r->depth++] = at + 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The peer: libipt over a trace, pt_libipt CODE ADDRESS TRACE [ips]. Prints how many instructions
- * and blocks its block decoder found, or, with a fourth word, the address of each instruction as
- * its instruction decoder tells it.
+ * Decodes a trace with libipt, for comparison: pt_libipt CODE ADDRESS TRACE [ips]. Prints the
+ * numbers of instructions and blocks of its block decoder, or, with a fourth argument, the address
+ * of each instruction of its instruction decoder.
  */
 #include <intel-pt.h>
 #include <inttypes.h>

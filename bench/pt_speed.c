@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What counting a trace costs inside one process: pt_speed CODE ADDRESS TRACE TURNS.
+ * Cost of counting a trace inside one process: pt_speed CODE ADDRESS TRACE TURNS.
  *
- * In each turn, one behind the other: a loop of additions and multiplications on one thread, its
- * halves on two; the trace counted by one thread, and by two; counted as a whole by each of two
- * threads that share nothing ("apart": what this machine has for two, whose caches are not twice as
- * large); its packets walked over; its PSBs looked for. The code is decoded anew each time. Prints the median and the best of all turns and
- * the median of the CPU time of all threads, in ms, and the scaling from one thread to two by each
- * of them. On a machine with other work the loop and counting have the same to suffer; CPU time
- * knows nothing of waiting.
+ * Each turn runs in order: a loop of additions and multiplications on one thread, and its halves on
+ * two; counting by one thread, and by two; counting the whole trace by each of two threads that
+ * share nothing ("apart": the limit of this machine, whose caches are not larger for two);
+ * reading the packets; searching the PSBs. The code is decoded anew each time.
+ *
+ * Prints, in ms, median and best of all turns and the median of the CPU time of all threads;
+ * then the scaling from one thread to two by each of these. Other work on the machine slows the loop and
+ * counting alike; CPU time does not include waiting.
  */
 #include "pt/packet.h"
 
@@ -32,8 +33,8 @@ struct bytes {
 struct bench {
 	struct bytes code, trace;
 	uint64_t address;
-	uint64_t insns; /* that were counted: all must agree */
-	double ms[WHATS][TURNS_MAX], cpu[WHATS][TURNS_MAX]; /* cpu: of all threads */
+	uint64_t insns; /* counted instructions: must be equal in all runs */
+	double ms[WHATS][TURNS_MAX], cpu[WHATS][TURNS_MAX]; /* cpu: sum of all threads */
 };
 
 static double now(clockid_t clock)
@@ -95,7 +96,7 @@ static bool run_loop(unsigned threads)
 	return (x[0] ^ x[1]) != 0;
 }
 
-/* The instructions of the trace; 0: it failed. */
+/* Returns the number of instructions in the trace; 0: an error. */
 static uint64_t counted(const struct bench *b, unsigned jobs)
 {
 	const struct sonde_pt_flow_options options = {.size = sizeof(options), .jobs = jobs};
@@ -140,7 +141,7 @@ static void *count_whole(void *arg)
 	return NULL;
 }
 
-/* Two threads that share no graph: each counts all of the trace. */
+/* Two threads that share no graph, each of which counts the whole trace. */
 static bool count_apart(const struct bench *b)
 {
 	struct whole wholes[2] = {{.b = b}, {.b = b}};
@@ -161,7 +162,7 @@ static bool walk(const struct bench *b)
 	return pt_packet_walk(b->trace.p, b->trace.n, counts) == 0 && counts[SONDE_PT_TNT8] != 0;
 }
 
-/* All PSBs. */
+/* Finds all PSBs. */
 static bool search(const struct bench *b)
 {
 	const uint8_t *end = b->trace.p + b->trace.n;
@@ -225,7 +226,7 @@ static void print_rates(const char *name, const double *of, const double *by)
 
 static void print(struct bench *b, unsigned turns)
 {
-	double gb = (double)b->trace.n / 1e6; /* of 1e9 bytes, in 1000 s */
+	double gb = (double)b->trace.n / 1e6; /* divided by ms: GB/s */
 	const double size[3] = {gb, gb, gb};
 	double found[WHATS][3]; /* median, best, CPU */
 	double halves[3][3];
@@ -239,12 +240,12 @@ static void print(struct bench *b, unsigned turns)
 		(void)printf("%s:\t%.2f\t%.2f\t%.2f\n", names[what], found[what][0], found[what][1],
 		        found[what][2]);
 	}
-	/* Two threads that wait for nothing take half of their CPU time. */
+	/* The wall time of two threads that never wait is half of their CPU time. */
 	memcpy(halves[0], found[LOOP_2], sizeof(halves[0]));
 	memcpy(halves[1], found[COUNT_2], sizeof(halves[1]));
 	halves[0][2] /= 2;
 	halves[1][2] /= 2;
-	for (unsigned k = 0; k < 3; k++) { /* twice the work, by two threads */
+	for (unsigned k = 0; k < 3; k++) { /* two threads do twice the work */
 		halves[2][k] = found[APART][k] / (k < 2 ? 2 : 4);
 	}
 	print_rates("scaling of the loop", found[LOOP_1], halves[0]);
