@@ -128,7 +128,8 @@ struct timeline_range {
 
 /*
  * Returns the thread that ran on a processor at `time`: the new thread of the last context switch
- * at or before `time`; before the first switch, its old thread. Unknown if no switch records it.
+ * at or before `time`; before the first switch, its old thread. Unknown if no switch records it,
+ * or if the next switch has another old thread, because the recording lacks a switch.
  */
 struct timeline_thread timeline_running(const struct timeline *t, uint32_t cpu, uint64_t time);
 

@@ -163,7 +163,8 @@ SONDE_API int sonde_session_next_mapping(
  * Finds the thread that ran on a processor at `time` (ns), from context switches: SWITCH and
  * SWITCH_CPU_WIDE records, or sched:sched_switch if every switch was sampled. thread->pid is
  * UINT32_MAX if no record has the process; its name is valid as long as the session. 1; 0: no
- * switch records the thread; SONDE_EARG: the session is not open.
+ * switch records the thread, or the next switch has another old thread, because the recording lacks
+ * a switch; SONDE_EARG: the session is not open.
  */
 SONDE_API int sonde_session_running(
         struct sonde_session *s, uint32_t cpu, uint64_t time, struct sonde_thread *thread);
