@@ -64,7 +64,7 @@ SONDE_API int sonde_pt_image_set_base(struct sonde_pt_image *image, uint32_t spa
 
 /*
  * A new generation, in which these n bytes are at address of a space, and all other code is as it
- * was; data NULL: there is no code any more. *generation is its number; a flow that is given a number
+ * was; data NULL: the code is removed. *generation is its number; a flow that is given a number
  * that does not exist takes the newest. The bytes stay the caller's. 0, SONDE_EARG, SONDE_ENOMEM.
  */
 SONDE_API int sonde_pt_image_change(struct sonde_pt_image *image, uint32_t space, uint64_t address,

@@ -115,7 +115,7 @@ static void test_files(const struct symbol_table *t, const char *scratch)
 	(void)rmdir(folder);
 	(void)snprintf(folder, sizeof(folder), "%s/a", scratch);
 	(void)rmdir(folder);
-	ok(rmdir(scratch) == 0, "no other file is left behind");
+	ok(rmdir(scratch) == 0, "the folder holds no other file");
 }
 
 int main(void)
