@@ -220,9 +220,10 @@ static struct span attr_of(const struct file_writer_event *e, uint8_t room[ATTR_
 
 /* ---- seekable files ---- */
 
-static int write_header(const struct file_writer *w, uint64_t data_size, struct error *err)
+static void store_header(
+        const struct file_writer *w, uint64_t data_size, uint8_t to[FILE_HEADER_SIZE])
 {
-	uint64_t header[FILE_HEADER_SIZE / 8] = {
+	const uint64_t header[FILE_HEADER_SIZE / 8] = {
 	        FILE_MAGIC2,
 	        FILE_HEADER_SIZE,
 	        w->entry_size,
@@ -238,12 +239,20 @@ static int write_header(const struct file_writer *w, uint64_t data_size, struct 
 	        w->features[3],
 	};
 
-	for (size_t i = 0; w->swap && i < sizeof(header) / 8; i++) {
-		header[i] = __builtin_bswap64(header[i]);
+	for (size_t i = 0; i < sizeof(header) / 8; i++) {
+		store_u64(to + i * 8, header[i], w->swap);
 	}
+}
+
+static int write_header(const struct file_writer *w, uint64_t data_size, struct error *err)
+{
+	uint8_t header[FILE_HEADER_SIZE];
+
+	store_header(w, data_size, header);
 	return write_at(w, header, sizeof(header), 0, err);
 }
 
+/* All in one write: a recorder that is killed between two would leave a file without events. */
 static int start_file(struct file_writer *w, const struct file_writer_event *events, size_t nevents,
         struct error *err)
 {
@@ -254,13 +263,14 @@ static int start_file(struct file_writer *w, const struct file_writer_event *eve
 	struct span attr;
 	int rc;
 
+	text_fill(&t, '\0', FILE_HEADER_SIZE);
 	for (size_t i = 0; i < nevents; i++) {
 		attr = attr_of(&events[i], room);
 		longest = attr.n > longest ? (attr.n + 7) / 8 * 8 : longest;
 		put_ids(w, &t, &events[i]);
 	}
 	w->entry_size = longest + 16;
-	w->attrs_at = at + t.n;
+	w->attrs_at = t.n;
 	w->attrs_size = nevents * w->entry_size;
 	w->data_at = w->attrs_at + w->attrs_size;
 	for (size_t i = 0; i < nevents; i++) {
@@ -271,10 +281,12 @@ static int start_file(struct file_writer *w, const struct file_writer_event *eve
 		file_put_u64(&t, events[i].nids * 8, w->swap);
 		at += events[i].nids * 8;
 	}
-	rc = t.failed ? error_nomem(err) : write_header(w, 0, err);
-	if (rc >= 0) {
-		rc = write_at(w, t.p, t.n, FILE_HEADER_SIZE, err);
+	if (t.failed) {
+		text_fini(&t);
+		return error_nomem(err);
 	}
+	store_header(w, 0, (uint8_t *)t.p);
+	rc = write_at(w, t.p, t.n, 0, err);
 	text_fini(&t);
 	return rc;
 }

@@ -3,7 +3,8 @@
  * Writes the containers of recordings, front to back; doc/format.md draws them.
  *
  * Seekable file:
- *	0    header, 104 bytes, written at once with data.size 0, and again at the end
+ *	0    header, 104 bytes, first with data.size 0 in one write with ids and attrs, and again at
+ *	     the end
  *	104  ids of every event (u64 each)
  *	     attrs: an attr and a section {offset, size} for its ids, for each event
  *	     data: records
