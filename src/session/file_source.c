@@ -23,6 +23,7 @@
 
 #define CHUNK_BYTES ((uint64_t)1 << 20)
 #define ROUND_BYTES ((uint64_t)1 << 20)
+#define AHEAD       1024u /* bytes to prefetch: the next header is only found through this one */
 
 struct file_source {
 	struct session_source base;
@@ -257,6 +258,8 @@ static size_t source_read(const struct session_source *src, size_t chunk, uint64
 		const struct file_event *e = r.type == RECORD_SAMPLE ? usable(f, &r) : NULL;
 		uint64_t time;
 
+		__builtin_prefetch(r.body.p + AHEAD);
+		__builtin_prefetch(r.body.p + AHEAD + 64);
 		if (e != NULL) {
 			out[i++] = item_of(f, &r, e);
 		} else if (kinds != 0 && r.type != RECORD_SAMPLE &&
