@@ -4,6 +4,7 @@
  * 129: a command that only perf has, or a mistake in the options before the command.
  */
 #include "cmd/commands.h"
+#include "cmd/config.h"
 #include "cmd/options.h"
 #include "cmd/perf_only.h"
 #include "cmd/terminal.h"
@@ -35,6 +36,7 @@ static const struct command {
         {"repair", cmd_repair, "write a whole recording of what is good in a damaged one"},
         {"flamegraph", cmd_flamegraph, "write a recording as a self-contained HTML flame graph"},
         {"doctor", cmd_doctor, "say what this machine allows of profiling, and how to allow more"},
+        {"config", cmd_config, "show and set the defaults of options"},
         {"test", cmd_test, "test what profiling needs on this machine"},
         {"pt", cmd_pt, "read raw traces of Intel PT"},
 };
@@ -195,6 +197,16 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	bool configures = argc > 1 && strcmp(argv[1], "config") == 0;
+	struct config config = {0};
+	int status;
+
 	hold_standard_files();
-	return terminal_stdout_finish(run(argc, argv));
+	if (argc > 1 && !configures && find(argv[1]) != NULL) {
+		(void)config_read(&config);
+		options_use_config(&config);
+	}
+	status = terminal_stdout_finish(run(argc, argv));
+	config_fini(&config);
+	return status;
 }

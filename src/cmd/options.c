@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/options.h"
 
+#include "cmd/config_apply.h"
 #include "cmd/perf_only.h"
 
 #include <errno.h>
@@ -27,6 +28,13 @@ struct match {
 	bool other_unset;
 	bool exact;
 };
+
+static const struct config *configured; /* set once, by main */
+
+void options_use_config(const struct config *config)
+{
+	configured = config;
+}
 
 static void print_usage(FILE *out, const struct option_command *command)
 {
@@ -160,7 +168,7 @@ static void match_negated(struct match *m, const struct option_def *def, const c
 static void match_table(struct match *m, const struct option_def *def, const char *name, size_t n)
 {
 	for (; def->kind != OPTION_KIND_END; def++) {
-		if (def->long_name == NULL) {
+		if (def->long_name == NULL || def->config_only) {
 			continue;
 		}
 		if (starts_with(def->long_name, name, n)) {
@@ -364,6 +372,9 @@ int options_parse(
 	int kept = 1; /* words that are no options are moved to argv[1..kept) */
 	int rc;
 
+	if (configured != NULL) {
+		config_apply(configured, command);
+	}
 	while (p.next < argc) {
 		word = argv[p.next];
 		if (strcmp(word, "--") == 0) {

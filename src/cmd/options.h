@@ -74,6 +74,8 @@ struct option_def {
 	const char *arg_name; /* in --help */
 	const char *help; /* one line; NULL hides the option from --help */
 	bool no_negation; /* --no-x is an error */
+	bool each; /* each one counts, not the last one: not set by configuration files */
+	bool config_only; /* set only by configuration files */
 };
 
 #define OPTION_SWITCH(s, l, t, h)                                                                  \
@@ -107,6 +109,13 @@ struct option_def {
 		.short_name = (s), .long_name = (l), .kind = OPTION_KIND_CALL, .arg = (how),       \
 		.call = (f), .target = (t), .arg_name = (a), .help = (h)                           \
 	}
+/* An option with an argument that may be given several times. */
+#define OPTION_EACH(s, l, f, t, a, h)                                                              \
+	{                                                                                          \
+		.short_name = (s), .long_name = (l), .kind = OPTION_KIND_CALL,                     \
+		.arg = OPTION_REQUIRED, .call = (f), .target = (t), .arg_name = (a), .help = (h),  \
+		.each = true                                                                       \
+	}
 #define OPTION_HEADING(h)                                                                          \
 	{                                                                                          \
 		.kind = OPTION_KIND_HEADING, .help = (h)                                           \
@@ -137,8 +146,14 @@ struct option_rest {
 #define OPTIONS_RUN   (-1)
 #define OPTIONS_USAGE 129 /* exit status after a mistake in the options */
 
+struct config;
+
+/* Sets the defaults of options_parse from now on; config must stay valid. */
+void options_use_config(const struct config *config);
+
 /*
- * Parses argv[1..argc); argv[0] is the command's name. May print help (to stdout), or a mistake and
+ * Sets the options that configuration files name, then parses argv[1..argc); argv[0] is the
+ * command's name. May print help (to stdout), or a mistake and
  * the usage (to stderr). Returns OPTIONS_RUN, 0 after help, or OPTIONS_USAGE.
  */
 int options_parse(

@@ -203,7 +203,6 @@ static const struct {
         {"bench", NULL},
         {"buildid-cache", NULL},
         {"c2c", NULL},
-        {"config", "Sonde reads no configuration file."},
         {"daemon", NULL},
         {"data", "'sonde convert' writes recordings in other containers; 'perf data convert' "
                  "writes CTF and JSON."},

@@ -353,6 +353,22 @@ static int check_options(
 	return check_output(c, command);
 }
 
+/* -g records the kind of call chains that the configuration files name. */
+static void choose_chains(struct record_command *c)
+{
+	struct sonde_recorder_chains *chains = &c->options.chains;
+
+	if (!chains->frame_pointers || chains->mode != NULL || c->chain_mode == NULL) {
+		return;
+	}
+	chains->mode = c->chain_mode;
+	if (c->dump_size != 0 && strcmp(c->chain_mode, "dwarf") == 0) {
+		(void)snprintf(
+		        c->dwarf, sizeof(c->dwarf), "dwarf,%llu", (unsigned long long)c->dump_size);
+		chains->mode = c->dwarf;
+	}
+}
+
 static int parse_and_run(struct record_command *c, int argc, char **argv)
 {
 	struct sonde_recorder_options *o = &c->options;
@@ -384,6 +400,7 @@ static int parse_and_run(struct record_command *c, int argc, char **argv)
 	o->side_band.no_switches = c->switches_given && !o->side_band.switches;
 	warn_of_missing(c);
 	choose_cache(c);
+	choose_chains(c);
 	return set_priority(c) ? run(c) : 255;
 }
 

@@ -19,6 +19,9 @@ struct record_command {
 	bool buildid_given; /* -B or --no-no-buildid was given */
 	bool no_cache;
 	char cache[4096]; /* the folder of the build-id cache */
+	const char *chain_mode; /* of -g without --call-graph; NULL: frame pointers */
+	uint64_t dump_size; /* of chain_mode dwarf, bytes; 0: the default */
+	char dwarf[32]; /* "dwarf,SIZE" */
 	bool off_cpu;
 	const char *aio, *debuginfod;
 	const char *clang_path, *clang_opt, *vmlinux; /* for BPF programs: ignored with a warning */
@@ -44,6 +47,7 @@ int record_on_trigger(const struct option_def *def, const char *arg, bool unset)
 int record_on_bytes(const struct option_def *def, const char *arg, bool unset);
 int record_on_control(const struct option_def *def, const char *arg, bool unset);
 int record_on_optional(const struct option_def *def, const char *arg, bool unset);
+int record_on_build_id(const struct option_def *def, const char *arg, bool unset);
 int record_on_registers(const struct option_def *def, const char *arg, bool unset);
 
 /* Fills in the table of all options, RECORD_OPTIONS entries at most. */

@@ -341,6 +341,27 @@ int record_on_trigger(const struct option_def *def, const char *arg, bool unset)
 	return 0;
 }
 
+/* record.build-id of configuration files */
+int record_on_build_id(const struct option_def *def, const char *arg, bool unset)
+{
+	struct record_command *c = def->target;
+
+	(void)unset;
+	if (strcmp(arg, "mmap") == 0) {
+		c->options.build_ids.in_mappings = true;
+	} else if (strcmp(arg, "skip") == 0) {
+		c->options.build_ids.none = true;
+	} else if (strcmp(arg, "no-cache") == 0) {
+		c->no_cache = true;
+	} else if (strcmp(arg, "cache") != 0) {
+		(void)fprintf(stderr,
+		        "sonde record: build ids are cache, no-cache, skip or mmap, not '%s'\n",
+		        arg);
+		return -1;
+	}
+	return 0;
+}
+
 int record_on_optional(const struct option_def *def, const char *arg, bool unset)
 {
 	*(const char **)def->target = unset ? NULL : arg != NULL ? arg : "";

@@ -88,6 +88,10 @@ static int graph_word(struct report_command *c, const char *word, size_t n, unsi
 	}
 	memcpy(text, word, n);
 	text[n] = 0;
+	if (n == 0) { /* ",10": the first number is left out */
+		++*numbers;
+		return 0;
+	}
 	for (size_t i = 0; i < sizeof(graph_words) / sizeof(graph_words[0]); i++) {
 		if (strcmp(text, graph_words[i].word) == 0) {
 			graph_words[i].set(&c->report, graph_words[i].value);
@@ -129,7 +133,6 @@ static int on_graph(const struct option_def *def, const char *arg, bool unset)
 		}
 		arg += n + (arg[n] == ',');
 	}
-	c->report.graph_given = !unset && !c->report.no_graph;
 	return 0;
 }
 
@@ -211,6 +214,7 @@ static void options_settle(struct report_command *c)
 	struct sonde_report_options *o = &c->report;
 
 	o->no_children = !c->children;
+	o->graph_given = o->graph_given && !o->no_graph;
 	o->max_stack = (uint32_t)c->max_stack;
 	if (c->header_only) {
 		o->header = SONDE_REPORT_HEADER_ONLY;
@@ -383,9 +387,16 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 	        OPTION_SWITCH(
 	                0, "show-total-period", &c->report.show_period, "show the sum of periods"),
 	        OPTION_SWITCH(0, "children", &c->children, "count callers with what they called"),
-	        OPTION_CALL('g', "call-graph", OPTION_APART, on_graph, c, "MODE",
-	                "none, graph, fractal, flat or folded, with limits, order, value "
-	                "(graph,0.5,caller)"),
+	        {.short_name = 'g',
+	                .long_name = "call-graph",
+	                .kind = OPTION_KIND_CALL,
+	                .arg = OPTION_APART,
+	                .call = on_graph,
+	                .target = c,
+	                .given = &c->report.graph_given,
+	                .arg_name = "MODE",
+	                .help = "none, graph, fractal, flat or folded, with limits, order, value "
+	                        "(graph,0.5,caller)"},
 	        OPTION_SWITCH(
 	                'G', "inverted", &c->inverted, "graphs start at the outermost caller"),
 	        OPTION_CALL(0, "percent-limit", OPTION_REQUIRED, on_percent_limit, c, "PERCENT",

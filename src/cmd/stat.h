@@ -45,9 +45,9 @@ int stat_check_options(struct stat_command *c, const struct option_command *comm
 /* c: the struct stat_command, o: its options */
 #define STAT_COUNT_OPTIONS(c, o)                                                                   \
 	OPTION_HEADING("What to count"),                                                           \
-	        OPTION_CALL('e', "event", OPTION_REQUIRED, stat_on_event, (c), "EVENT[,EVENT]",    \
+	        OPTION_EACH('e', "event", stat_on_event, (c), "EVENT[,EVENT]",                     \
 	                "events, such as task-clock, page-faults:u, {cycles,instructions}"),       \
-	        OPTION_CALL(0, "filter", OPTION_REQUIRED, stat_on_filter, (c), "EXPRESSION",       \
+	        OPTION_EACH(0, "filter", stat_on_filter, (c), "EXPRESSION",                        \
 	                "of the tracepoints before it, only these"),                               \
 	        OPTION_COUNT('d', "detailed", &(o)->detail,                                        \
 	                "events of caches too; more with -d -d and -d -d -d"),                     \
