@@ -28,12 +28,15 @@ void address_cache_fini(struct address_cache *c)
 static void put_symbol(
         struct text *out, const struct frame_resolver *r, const struct frame *f, unsigned parts)
 {
+	const char *name = frame_symbol_name(r, f->object, f->symbol);
+
+	out->failed = out->failed || (name == NULL && f->symbol != NULL);
 	text_char(out, ' ');
-	if (f->symbol == NULL) {
+	if (name == NULL) {
 		text_str(out, "[unknown]");
 		return;
 	}
-	text_str(out, frame_symbol_name(r, f->object, f->symbol));
+	text_str(out, name);
 	if ((parts & ADDRESS_SYMOFF) != 0) {
 		text_bytes(out, "+0x", 3);
 		text_hex(out, f->address - f->symbol->start, 0, ' ');

@@ -82,7 +82,7 @@ void frame_deferred_sort(struct frame_resolver *f);
  */
 const struct symbol_table *frame_symbols(const struct frame_resolver *f, uint32_t object);
 
-/* The name of a frame's symbol; NULL: unknown. */
+/* The name of a frame's symbol; NULL: symbol is NULL, or out of memory. */
 const char *frame_symbol_name(
         const struct frame_resolver *f, uint32_t object, const struct symbol *symbol);
 

@@ -39,9 +39,10 @@ static int text_add(struct adder *a, const char *s, size_t n, uint32_t *id)
 	return *id == INTERN_NONE ? SONDE_ENOMEM : 0;
 }
 
+/* s NULL: out of memory. */
 static int string_add(struct adder *a, const char *s, uint32_t *id)
 {
-	return text_add(a, s, strlen(s), id);
+	return s == NULL ? SONDE_ENOMEM : text_add(a, s, strlen(s), id);
 }
 
 /* ---- events: those with equal names are matched in their order ---- */

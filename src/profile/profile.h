@@ -161,7 +161,7 @@ void profile_fini(struct profile *p);
 /* Counts the samples and makes the rows; then p->rows can be sorted and printed. */
 int profile_run(struct profile *p);
 
-/* Returns the name of a symbol of an object; NULL: unknown. */
+/* Returns the name of a symbol of an object; NULL: sym is NULL, or out of memory. */
 const char *profile_symbol(const struct profile *p, uint32_t object, const struct symbol *sym);
 
 /* Returns a row's words of a key that does not depend on the frame. */

@@ -476,33 +476,44 @@ static int rows_join(struct profile *p)
 	return p->options.modes ? modes_join(p) : 0;
 }
 
-/* Whether the filters hide the samples of a chain. */
-static bool chain_hidden(const struct profile *p, const struct profile_chain *c)
+/* Whether the filters hide the samples of a chain: 1, 0, SONDE_ENOMEM. */
+static int chain_hidden(const struct profile *p, const struct profile_chain *c)
 {
 	const struct profile_frame *leaf = &p->counts.frames[c->leaf];
 	const struct pick *pick = p->options.pick;
 	uint64_t start = leaf->symbol != NULL ? leaf->symbol->start : 0;
+	const char *name;
 
 	if (p->counts.who[c->who].hidden || !pick_object(pick, leaf->object)) {
-		return true;
+		return 1;
 	}
-	return pick->by_symbol &&
-	       !pick_symbol(pick, profile_symbol(p, leaf->object, leaf->symbol), start, start);
+	if (!pick->by_symbol) {
+		return 0;
+	}
+	name = profile_symbol(p, leaf->object, leaf->symbol);
+	if (name == NULL && leaf->symbol != NULL) {
+		return SONDE_ENOMEM;
+	}
+	return !pick_symbol(pick, name, start, start);
 }
 
 /* Adds chains to the totals of their events, and marks the hidden ones. */
-static void chains_look(struct profile *p)
+static int chains_look(struct profile *p)
 {
 	for (size_t i = 0; i < p->counts.nchains; i++) {
 		struct profile_chain *c = &p->counts.chains[i];
 		uint32_t event = p->counts.who[c->who].event;
 
-		c->hidden = c->samples == 0 || chain_hidden(p, c);
+		int hidden = c->samples == 0 ? 1 : chain_hidden(p, c);
+
+		TRY(hidden);
+		c->hidden = hidden != 0;
 		if (!c->hidden || !p->options.named) {
 			p->totals[event] += c->period;
 			p->samples[event] += c->samples;
 		}
 	}
+	return 0;
 }
 
 /* For sonde_profile: converts numbers of rows in their parts to indexes in profile.rows. */
@@ -532,7 +543,7 @@ int profile_fold(struct profile *p)
 {
 	unsigned jobs = session_jobs(p->session);
 
-	chains_look(p);
+	TRY(chains_look(p));
 	if (p->options.children && (p->options.graph || p->options.named)) {
 		p->rows_of = malloc((p->counts.nwords + 1) * sizeof(*p->rows_of));
 		if (p->rows_of == NULL) {
@@ -551,7 +562,7 @@ int profile_fold(struct profile *p)
 }
 
 /* Hides rows whose symbol does not contain symbol_part, and sums the totals of the other rows. */
-static void rows_hide(struct profile *p)
+static int rows_hide(struct profile *p)
 {
 	const struct profile_options *o = &p->options;
 
@@ -560,7 +571,7 @@ static void rows_hide(struct profile *p)
 		p->shown_samples[e] = o->relative ? 0 : p->samples[e];
 	}
 	if (o->symbol_part == NULL && !o->relative) {
-		return;
+		return 0;
 	}
 	for (size_t i = 0; i < p->nrows; i++) {
 		struct profile_row *r = &p->rows[i];
@@ -568,6 +579,9 @@ static void rows_hide(struct profile *p)
 		if (o->symbol_part != NULL && !r->hidden) {
 			const char *name = profile_symbol(p, r->object, r->symbol);
 
+			if (name == NULL && r->symbol != NULL) {
+				return SONDE_ENOMEM;
+			}
 			r->hidden = name == NULL || strstr(name, o->symbol_part) == NULL;
 		}
 		if (o->relative && !r->hidden) {
@@ -575,6 +589,7 @@ static void rows_hide(struct profile *p)
 			p->shown_samples[r->event] += r->samples;
 		}
 	}
+	return 0;
 }
 
 static int names_make(struct profile *p)
@@ -626,7 +641,7 @@ int profile_run(struct profile *p)
 	TRY(names_make(p));
 	TRY(profile_collect(p));
 	TRY(profile_fold(p));
-	rows_hide(p);
+	TRY(rows_hide(p));
 	if (p->options.graph) {
 		TRY(profile_graph_prepare(p));
 	}

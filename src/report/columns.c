@@ -229,8 +229,12 @@ uint64_t report_columns_rank(const struct report *r, const struct profile_row *r
 	return f->total != NULL ? ~number : field_rank(f, number);
 }
 
-/* Returns the text of a column; NULL: unknown, or the column has no texts. */
-static const char *column_text(const struct report *r, const struct profile_row *row, unsigned id)
+/*
+ * Returns the text of a column for `out`; NULL: unknown, the column has no texts, or out of memory
+ * (out->failed is set).
+ */
+static const char *column_text(
+        const struct report *r, const struct profile_row *row, unsigned id, struct text *out)
 {
 	const struct field *f = field_at(id);
 	const struct profile *p = &r->profile;
@@ -239,7 +243,10 @@ static const char *column_text(const struct report *r, const struct profile_row 
 		return intern_text(&p->names, row->dso);
 	}
 	if (id == FIELD_SYM) {
-		return profile_symbol(p, row->object, row->symbol);
+		const char *name = profile_symbol(p, row->object, row->symbol);
+
+		out->failed = out->failed || (name == NULL && row->symbol != NULL);
+		return name;
 	}
 	return f->text_of != NULL ? f->text_of(&p->source, column_number(r, row, id)) : NULL;
 }
@@ -264,7 +271,7 @@ void report_columns_json(
 {
 	struct field_value value = column_value(r, row, id, 0);
 
-	value.text = column_text(r, row, id);
+	value.text = column_text(r, row, id, out->out);
 	if (id == FIELD_OVERHEAD_CHILDREN && !r->profile.options.children) {
 		json_text(out, field_at(id)->info.name, NULL);
 	} else {
@@ -284,7 +291,7 @@ void report_columns_json(
  */
 static bool cell_make(struct report *r, const struct profile_row *row, unsigned id, int width)
 {
-	const char *text = column_text(r, row, id);
+	const char *text = column_text(r, row, id, &r->cell);
 	struct text *t = &r->cell;
 
 	t->n = 0;
@@ -307,7 +314,7 @@ static bool cell_make(struct report *r, const struct profile_row *row, unsigned 
 
 static size_t text_width(struct report *r, const struct profile_row *row, unsigned id)
 {
-	const char *text = column_text(r, row, id);
+	const char *text = column_text(r, row, id, &r->cell);
 
 	if (text != NULL) {
 		return strlen(text) + (id == FIELD_SYM ? MARK_WIDTH : 0);

@@ -20,6 +20,7 @@ void report_graph_name(struct report *r, const struct profile_frame *f)
 {
 	const char *name = profile_symbol(&r->profile, f->object, f->symbol);
 
+	r->text.failed = r->text.failed || (name == NULL && f->symbol != NULL);
 	if (name != NULL) {
 		text_str(&r->text, name);
 		if (r->options.graph_address) {

@@ -138,8 +138,8 @@ static void names_of_texts(const struct report *r, enum ranked key, struct named
 	}
 }
 
-/* Fills in the names of rows' symbols, and returns their number. */
-static size_t names_of_rows(const struct report *r, struct named *names)
+/* Fills in the names of rows' symbols, and sets their number; SONDE_ENOMEM. */
+static int names_of_rows(const struct report *r, struct named *names, size_t *number)
 {
 	size_t n = 0;
 
@@ -149,9 +149,13 @@ static size_t names_of_rows(const struct report *r, struct named *names)
 		if (row->symbol != NULL) {
 			names[n++] = (struct named){.id = (uint32_t)i,
 			        .text = profile_symbol(&r->profile, row->object, row->symbol)};
+			if (names[n - 1].text == NULL) {
+				return SONDE_ENOMEM;
+			}
 		}
 	}
-	return n;
+	*number = n;
+	return 0;
 }
 
 static int ranks_make(struct sorter *s, enum ranked key)
@@ -162,6 +166,7 @@ static int ranks_make(struct sorter *s, enum ranked key)
 	                                : r->profile.nrows;
 	struct named *names = malloc((all + 1) * sizeof(*names));
 	size_t n = all;
+	int rc = 0;
 
 	s->ranks[key] = malloc((all + 1) * sizeof(*s->ranks[key]));
 	if (names == NULL || s->ranks[key] == NULL) {
@@ -169,13 +174,15 @@ static int ranks_make(struct sorter *s, enum ranked key)
 		return SONDE_ENOMEM;
 	}
 	if (key == BY_SYMBOL) {
-		n = names_of_rows(r, names);
+		rc = names_of_rows(r, names, &n);
 	} else {
 		names_of_texts(r, key, names);
 	}
-	s->nranks[key] = names_rank(names, n, s->ranks[key]);
+	if (rc >= 0) {
+		s->nranks[key] = names_rank(names, n, s->ranks[key]);
+	}
 	free(names);
-	return 0;
+	return rc;
 }
 
 static uint64_t depth_key(const struct report *r, const struct profile_row *row)

@@ -405,6 +405,7 @@ int pick_wanted(
         const struct pick *p, struct frame_reader *frames, const struct session_sample *sample)
 {
 	const struct frame *f;
+	const char *name;
 
 	if (!pick_takes(p, sample->s.cpu, sample->s.time) ||
 	        !pick_thread(p, sample->view->pid, sample->view->tid) ||
@@ -424,6 +425,9 @@ int pick_wanted(
 	if (f->symbol == NULL || !p->by_symbol) {
 		return pick_symbol(p, NULL, 0, f->ip);
 	}
-	return pick_symbol(p, frame_symbol_name(frames->resolver, f->object, f->symbol),
-	        f->ip - (f->address - f->symbol->start), f->ip);
+	name = frame_symbol_name(frames->resolver, f->object, f->symbol);
+	if (name == NULL) {
+		return SONDE_ENOMEM;
+	}
+	return pick_symbol(p, name, f->ip - (f->address - f->symbol->start), f->ip);
 }

@@ -172,6 +172,9 @@ static int frame_show(struct session_shown *shown, const struct sonde_session *s
 	out->dso = timeline_text(s->timeline, timeline_object(s->timeline, f->object)->name);
 	if (f->symbol != NULL) {
 		out->symbol = frame_symbol_name(&s->frames, f->object, f->symbol);
+		if (out->symbol == NULL) {
+			return SONDE_ENOMEM;
+		}
 		out->symbol_offset = f->address - f->symbol->start;
 	}
 	return 1;

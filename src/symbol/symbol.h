@@ -11,6 +11,7 @@
 
 #include "core/span.h"
 #include "core/status.h"
+#include "core/text.h"
 
 enum symbol_binding { SYMBOL_LOCAL = 0, SYMBOL_GLOBAL = 1, SYMBOL_WEAK = 2 };
 
@@ -65,7 +66,10 @@ void symbol_table_free(struct symbol_table *t); /* accepts NULL */
 /* Returns the symbol that covers an address, or NULL. */
 const struct symbol *symbol_table_find(const struct symbol_table *t, uint64_t addr);
 
-/* Returns the name for output: demangled without parameters if requested. Valid as long as t. */
+/*
+ * Returns the name for output: demangled without parameters if requested. Valid as long as t. NULL:
+ * out of memory.
+ */
 const char *symbol_name(const struct symbol_table *t, const struct symbol *s);
 
 /* Symbols are sorted by start and do not overlap. */
@@ -87,9 +91,9 @@ int symbol_table_from_elf(struct span object, struct span debug, bool demangle,
         struct symbol_table **out, struct error *err);
 
 /*
- * Demangles a name as perf 6.1 does: C++, Rust and D without parameters, "@plt" kept. NULL: the
- * name is not mangled, or out of memory. The caller frees it.
+ * Appends the demangled form of a name of n bytes to out, as perf 6.1 prints it: C++ and Rust
+ * without parameters, "@plt" kept. 1; 0: the name is not mangled; SONDE_ENOMEM.
  */
-char *symbol_demangle(const char *name);
+int symbol_demangle(const char *name, size_t n, struct text *out);
 
 #endif

@@ -76,26 +76,25 @@ struct looks {
 };
 
 /* perf compares names as it shows them, so mangled ones are demangled first. */
-static struct looks looks_of(const struct symbol_builder *b, const struct raw_symbol *s)
+static struct looks looks_of(struct symbol_builder *b, const struct raw_symbol *s)
 {
 	struct looks l = {.size = s->name_size};
 	const char *name = s->name;
-	char *shown = NULL;
+	struct text shown = {0};
+	int rc = 0;
 
 	if (b->demangle && maybe_mangled(s->name, s->name_size)) {
-		char *copy = strndup(s->name, s->name_size);
-
-		shown = copy != NULL ? symbol_demangle(copy) : NULL;
-		free(copy);
+		rc = symbol_demangle(s->name, s->name_size, &shown);
 	}
-	if (shown != NULL) {
-		name = shown;
-		l.size = strlen(shown);
+	b->failed = b->failed || rc < 0;
+	if (rc > 0) {
+		name = shown.p;
+		l.size = shown.n;
 	}
 	while (l.underscores < l.size && name[l.underscores] == '_') {
 		l.underscores++;
 	}
-	free(shown);
+	text_fini(&shown);
 	return l;
 }
 
@@ -104,8 +103,8 @@ static struct looks looks_of(const struct symbol_builder *b, const struct raw_sy
  * symbol without size is replaced; then preferred are not weak, global, fewer leading underscores,
  * the longer name.
  */
-static bool replaces(const struct symbol_builder *builder, const struct raw_symbol *a,
-        const struct raw_symbol *b)
+static bool replaces(
+        struct symbol_builder *builder, const struct raw_symbol *a, const struct raw_symbol *b)
 {
 	struct looks la;
 	struct looks lb;
@@ -224,6 +223,9 @@ static int make_table(struct symbol_builder *b, struct symbol_table *t, struct e
 
 	raw_sort(b);
 	choose_aliases(b);
+	if (b->failed) {
+		return error_nomem(err);
+	}
 	fix_ends(b);
 	for (size_t i = 0; i < b->count; i++) {
 		const struct raw_symbol *s = &b->raw[i];
@@ -311,6 +313,17 @@ const struct symbol *symbol_table_find(const struct symbol_table *t, uint64_t ad
 	return addr < t->symbols[base - t->starts].end ? &t->symbols[base - t->starts] : NULL;
 }
 
+/* Returns the demangled name, or raw if it is not mangled; NULL: out of memory. */
+static char *shown_make(char *raw)
+{
+	struct text shown = {0};
+	int rc = symbol_demangle(raw, strlen(raw), &shown);
+	char *made = rc > 0 ? strndup(shown.p, shown.n) : rc == 0 ? raw : NULL;
+
+	text_fini(&shown);
+	return made;
+}
+
 const char *symbol_name(const struct symbol_table *t, const struct symbol *s)
 {
 	char *raw = t->names + s->name;
@@ -326,9 +339,9 @@ const char *symbol_name(const struct symbol_table *t, const struct symbol *s)
 	if (name != NULL) {
 		return name;
 	}
-	made = symbol_demangle(raw);
+	made = shown_make(raw);
 	if (made == NULL) {
-		made = raw;
+		return NULL;
 	}
 	if (atomic_compare_exchange_strong_explicit(
 	            slot, &name, made, memory_order_acq_rel, memory_order_acquire)) {

@@ -3,8 +3,7 @@
  * One allocation of the library fails, for tests. The linker puts the functions of fail.c in front of
  * malloc, calloc, realloc, free, strdup, strndup, asprintf and getline of all objects and static
  * libraries of the program (-Wl,--wrap=...). What shared libraries allocate for themselves (FILE and
- * DIR of libc, zstd, zlib) does not fail and is not counted, nor does what libiberty's demangler
- * allocates: without memory it cannot tell that from a name that is not mangled.
+ * DIR of libc, zstd, zlib) does not fail and is not counted.
  */
 #ifndef SONDE_TESTS_FAIL_H
 #define SONDE_TESTS_FAIL_H

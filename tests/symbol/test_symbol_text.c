@@ -159,19 +159,27 @@ static void test_perf_map(void)
 	symbol_table_free(t);
 }
 
+static void demangles(const char *mangled, const char *name, const char *what)
+{
+	struct text shown = {0};
+	int rc = symbol_demangle(mangled, strlen(mangled), &shown);
+
+	text_char(&shown, 0);
+	ok(rc == (name[0] != 0) && strcmp(shown.p, name) == 0, what);
+	text_fini(&shown);
+}
+
 static void test_demangle(void)
 {
-	char *name = symbol_demangle("_ZN3foo3barEiPc");
-
-	eq_str(name, "foo::bar", "a C++ name is demangled without parameters");
-	free(name);
-	name = symbol_demangle("_ZN3foo3barEi@plt");
-	eq_str(name, "foo::bar@plt", "a demangled name keeps its suffix @plt");
-	free(name);
-	name = symbol_demangle("_RNvC6_123foo3bar");
-	eq_str(name, "123foo::bar", "a Rust v0 name is demangled");
-	free(name);
-	ok(symbol_demangle("main") == NULL, "a plain name is not demangled");
+	demangles("_ZN3foo3barEiPc", "foo::bar", "a C++ name is demangled without parameters");
+	demangles("_ZN3foo3barEi@plt", "foo::bar@plt", "a demangled name keeps its suffix @plt");
+	demangles("_ZN3foo3barEv.isra.0", "foo::bar", "the suffix of a clone is not shown");
+	demangles("_RNvC6_123foo3bar", "123foo::bar", "a Rust v0 name is demangled");
+	demangles("_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write",
+	        "a legacy Rust name is demangled without its hash");
+	demangles("_D3foo3barFiZv", "", "as in perf, a D name is not demangled");
+	demangles("main", "", "a plain name is not demangled");
+	demangles("_ZN3foo3ba", "", "a damaged name leaves no partial text");
 }
 
 int main(void)
