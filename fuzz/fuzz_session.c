@@ -5,7 +5,7 @@
  * and the same from memory. Time never goes back, and all ways give the same samples.
  */
 #define _GNU_SOURCE
-#include <sonde/preview/header.h>
+#include <sonde/preview/inspect.h>
 #include <sonde/preview/report.h>
 #include <sonde/preview/script.h>
 #include <sonde/preview/session.h>
@@ -137,6 +137,7 @@ static void print(struct sonde_session *s, const char *path)
 {
 	struct sonde_script_options script = {.size = sizeof(script)};
 	struct sonde_header_options header = {.size = sizeof(header), .full = true};
+	struct sonde_inspector *in = sonde_inspector_new(NULL);
 	struct sonde_report_options report;
 	size_t room = TEXT_MAX;
 
@@ -150,7 +151,8 @@ static void print(struct sonde_session *s, const char *path)
 	room = TEXT_MAX;
 	(void)sonde_script_print(s, &script, drop, &room);
 	room = TEXT_MAX;
-	(void)sonde_header_print(path, &header, drop, &room);
+	(void)sonde_inspector_header(in, path, &header, drop, &room);
+	sonde_inspector_free(in);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

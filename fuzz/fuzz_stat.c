@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const enum sonde_stat_by by[] = {SONDE_STAT_BY_RECORDED, SONDE_STAT_BY_CPU,
 	        SONDE_STAT_BY_CORE, SONDE_STAT_BY_THREAD, SONDE_STAT_BY_NODE};
 	int fd = memfd_create("recording", MFD_CLOEXEC);
-	char path[64], message[256];
+	char path[64];
 
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (fd >= 0 && write(fd, data, size) == (ssize_t)size) {
@@ -42,9 +42,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			        .by = by[i],
 			        .format = (enum sonde_stat_format)(i % 3),
 			        .separator = ";"};
+			struct sonde_stat *s = sonde_stat_new(&o);
 			size_t room = TEXT_MAX;
 
-			(void)sonde_stat_report(path, &o, look, &room, message, sizeof(message));
+			(void)sonde_stat_report(s, path, look, &room);
+			sonde_stat_free(s);
 		}
 	}
 	if (fd >= 0) {

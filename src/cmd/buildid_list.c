@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/caches.h"
 #include "cmd/commands.h"
+#include "cmd/inspect.h"
 #include "cmd/options.h"
-#include "cmd/terminal.h"
 
-#include <sonde/preview/buildid.h>
 #include <stdio.h>
 
 struct buildid_list {
@@ -12,11 +10,6 @@ struct buildid_list {
 	bool with_hits, kernel, force, json;
 	int verbose;
 };
-
-static void on_diag(void *arg, const struct sonde_diag *diag)
-{
-	terminal_diag_show(arg, diag);
-}
 
 /* Prints only the build id, for the running kernel or an ELF file. */
 static void print_one(const struct buildid_list *b, const char *hex)
@@ -33,24 +26,14 @@ static void print_one(const struct buildid_list *b, const char *hex)
 
 static int list(const struct buildid_list *b)
 {
-	char message[1024] = "";
-	unsigned shown = 0;
-	struct sonde_buildid_options o = {.size = sizeof(o),
-	        .with_hits = b->with_hits,
-	        .json = b->json,
-	        .check_owner = !b->force,
-	        .temp_dir = temp_dir(),
-	        .message = message,
-	        .message_size = sizeof(message),
-	        .on_diag = on_diag,
-	        .diag_arg = &shown};
-	struct terminal_output out;
-	int rc;
+	struct sonde_build_ids_options o = {.size = sizeof(o), .with_hits = b->with_hits};
+	struct inspect i = {0};
+	int rc = SONDE_ENOMEM;
 
-	terminal_output_open(&out, false);
-	rc = sonde_buildid_print(b->input, &o, terminal_output_write, &out);
-	terminal_output_close(&out);
-	return terminal_exit(&out, rc, b->input, message);
+	if (inspect_begin(&i, b->json, b->force, false)) {
+		rc = sonde_inspector_build_ids(i.in, b->input, &o, terminal_output_write, &i.out);
+	}
+	return inspect_end(&i, rc, b->input);
 }
 
 int cmd_buildid_list(int argc, char **argv)

@@ -26,6 +26,7 @@ int cmd_doctor(int argc, char **argv)
 	};
 	struct option_rest rest;
 	struct terminal_output out;
+	struct sonde_doctor *d;
 	int rc = options_parse(&command, argc, argv, &rest), status;
 
 	if (rc != OPTIONS_RUN) {
@@ -37,15 +38,16 @@ int cmd_doctor(int argc, char **argv)
 	o.home = getenv("HOME");
 	o.debuginfod_urls = getenv("DEBUGINFOD_URLS");
 	terminal_output_open(&out, false);
-	rc = sonde_doctor_print(&o, json, terminal_output_write, &out);
+	d = sonde_doctor_new(&o);
+	rc = d != NULL ? sonde_doctor_print(d, json, terminal_output_write, &out) : SONDE_ENOMEM;
 	terminal_output_close(&out);
 	if (terminal_output_failed(&out, &status)) {
-		return status;
+		rc = status;
+	} else if (rc < 0) {
+		(void)fprintf(stderr, "sonde doctor: %s\n",
+		        d != NULL ? sonde_doctor_error(d)->text : sonde_status_text(rc));
+		rc = 255;
 	}
-	if (rc < 0) {
-		(void)fprintf(stderr, "sonde doctor: cannot look at '%s': %s\n",
-		        o.root != NULL ? o.root : "/", sonde_status_text(rc));
-		return 255;
-	}
-	return 0;
+	sonde_doctor_free(d);
+	return rc;
 }

@@ -1,43 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/dump.h"
-#include "cmd/caches.h"
 
 #include "cmd/commands.h"
+#include "cmd/inspect.h"
 #include "cmd/options.h"
-#include "cmd/terminal.h"
 
-#include <sonde/preview/dump.h>
-#include <stdio.h>
-
-static void on_diag(void *arg, const struct sonde_diag *diag)
+static int dump_print(
+        const char *input, const struct sonde_records_options *o, bool json, bool force)
 {
-	terminal_diag_show(arg, diag);
-}
+	struct inspect i = {0};
+	int rc = SONDE_ENOMEM;
 
-static int dump_print(const char *input, struct sonde_dump_options *o)
-{
-	char message[1024] = "";
-	unsigned shown = 0;
-	struct terminal_output out;
-	int rc;
-
-	o->size = sizeof(*o);
-	o->temp_dir = temp_dir();
-	o->message = message;
-	o->message_size = sizeof(message);
-	o->on_diag = on_diag;
-	o->diag_arg = &shown;
-	terminal_output_open(&out, true);
-	rc = sonde_dump_print(input, o, terminal_output_write, &out);
-	terminal_output_close(&out);
-	return terminal_exit(&out, rc, input, message);
+	if (inspect_begin(&i, json, force, true)) {
+		rc = sonde_inspector_records(i.in, input, o, terminal_output_write, &i.out);
+	}
+	return inspect_end(&i, rc, input);
 }
 
 int dump_raw(const char *input, bool force)
 {
-	struct sonde_dump_options o = {.raw = true, .check_owner = !force};
+	const struct sonde_records_options o = {.size = sizeof(o), .raw = true};
 
-	return dump_print(input, &o);
+	return dump_print(input, &o, false, force);
 }
 
 int cmd_dump(int argc, char **argv)
@@ -61,7 +45,7 @@ int cmd_dump(int argc, char **argv)
 	        .anywhere = true,
 	};
 	struct option_rest rest;
-	struct sonde_dump_options o = {0};
+	struct sonde_records_options o = {.size = sizeof(o)};
 	int rc = options_parse(&command, argc, argv, &rest);
 
 	if (rc != OPTIONS_RUN) {
@@ -71,8 +55,6 @@ int cmd_dump(int argc, char **argv)
 		return options_mistake(&command, "unexpected word '%s'", rest.argv[1]);
 	}
 	o.raw = raw;
-	o.json = json;
-	o.check_owner = !force;
 	o.types = types;
-	return dump_print(rest.argc == 1 ? rest.argv[0] : input, &o);
+	return dump_print(rest.argc == 1 ? rest.argv[0] : input, &o, json, force);
 }

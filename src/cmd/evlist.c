@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/caches.h"
 #include "cmd/commands.h"
+#include "cmd/inspect.h"
 #include "cmd/options.h"
-#include "cmd/terminal.h"
-
-#include <sonde/preview/evlist.h>
-#include <stdio.h>
 
 struct evlist {
 	const char *input;
 	bool freq, groups, force, json, trace_fields;
 	int detail;
 };
-
-static void on_diag(void *arg, const struct sonde_diag *diag)
-{
-	terminal_diag_show(arg, diag);
-}
 
 int cmd_evlist(int argc, char **argv)
 {
@@ -39,15 +30,8 @@ int cmd_evlist(int argc, char **argv)
 	        .defs = defs,
 	};
 	struct option_rest rest;
-	char message[1024] = "";
-	unsigned shown = 0;
-	struct sonde_evlist_options o = {.size = sizeof(o),
-	        .message = message,
-	        .message_size = sizeof(message),
-	        .on_diag = on_diag,
-	        .diag_arg = &shown,
-	        .temp_dir = temp_dir()};
-	struct terminal_output out;
+	struct sonde_events_options o = {.size = sizeof(o)};
+	struct inspect i = {0};
 	int rc = options_parse(&command, argc, argv, &rest);
 
 	if (rc != OPTIONS_RUN) {
@@ -60,15 +44,14 @@ int cmd_evlist(int argc, char **argv)
 		return options_mistake(
 		        &command, "--group goes together with neither --freq nor --verbose");
 	}
-	o.check_owner = !e.force;
-	o.json = e.json;
 	o.trace_fields = e.trace_fields;
-	o.mode = e.detail != 0 ? SONDE_EVLIST_DETAIL
-	         : e.freq      ? SONDE_EVLIST_FREQ
-	         : e.groups    ? SONDE_EVLIST_GROUPS
-	                       : SONDE_EVLIST_NAMES;
-	terminal_output_open(&out, false);
-	rc = sonde_evlist_print(e.input, &o, terminal_output_write, &out);
-	terminal_output_close(&out);
-	return terminal_exit(&out, rc, e.input, message);
+	o.mode = e.detail != 0 ? SONDE_EVENTS_DETAIL
+	         : e.freq      ? SONDE_EVENTS_FREQ
+	         : e.groups    ? SONDE_EVENTS_GROUPS
+	                       : SONDE_EVENTS_NAMES;
+	rc = SONDE_ENOMEM;
+	if (inspect_begin(&i, e.json, e.force, false)) {
+		rc = sonde_inspector_events(i.in, e.input, &o, terminal_output_write, &i.out);
+	}
+	return inspect_end(&i, rc, e.input);
 }

@@ -4,10 +4,10 @@
 #include "cmd/caches.h"
 #include "cmd/dump.h"
 #include "cmd/fields.h"
+#include "cmd/inspect.h"
 #include "cmd/options.h"
 #include "cmd/terminal.h"
 
-#include <sonde/preview/header.h>
 #include <sonde/preview/report.h>
 
 #include <stdio.h>
@@ -259,33 +259,14 @@ static void warn_of_loss(const struct report_command *c)
 /* Prints only the header, without reading records, so that the size of the file does not matter. */
 static int report_header_only(struct report_command *c)
 {
-	char message[1024] = "";
-	struct sonde_header_options o = {.size = sizeof(o),
-	        .full = c->report.header_full,
-	        .json = c->report.json,
-	        .message = message,
-	        .message_size = sizeof(message),
-	        .check_owner = !c->force,
-	        .temp_dir = temp_dir(),
-	        .on_diag = on_diag,
-	        .diag_arg = c};
-	struct terminal_output out;
-	int rc, status;
+	const struct sonde_header_options o = {.size = sizeof(o), .full = c->report.header_full};
+	struct inspect i = {.no_notes = c->verbose == 0};
+	int rc = SONDE_ENOMEM;
 
-	terminal_output_open(&out, c->pager);
-	rc = sonde_header_print(c->input, &o, terminal_output_write, &out);
-	terminal_output_close(&out);
-	if (terminal_output_failed(&out, &status)) {
-		return status;
+	if (inspect_begin(&i, c->report.json, c->force, c->pager)) {
+		rc = sonde_inspector_header(i.in, c->input, &o, terminal_output_write, &i.out);
 	}
-	if (rc < 0) {
-		(void)fprintf(stderr, "Error: %s\n", message);
-		return EXIT_UNREADABLE;
-	}
-	if (rc > 0) {
-		warn_of_loss(c);
-	}
-	return rc > 0;
+	return inspect_end(&i, rc, c->input);
 }
 
 static int report_open(struct report_command *c)

@@ -3,10 +3,10 @@
 #include "cmd/commands.h"
 #include "cmd/dump.h"
 #include "cmd/fields.h"
+#include "cmd/inspect.h"
 #include "cmd/options.h"
 #include "cmd/terminal.h"
 
-#include <sonde/preview/header.h>
 #include <sonde/preview/script.h>
 #include <stdio.h>
 
@@ -55,29 +55,14 @@ static void on_diag(void *arg, const struct sonde_diag *d)
 
 static int header_only(struct script *s)
 {
-	char message[1024] = "";
-	struct sonde_header_options o = {.size = sizeof(o),
-	        .full = s->full,
-	        .message = message,
-	        .message_size = sizeof(message),
-	        .check_owner = !s->force,
-	        .temp_dir = temp_dir(),
-	        .on_diag = on_diag,
-	        .diag_arg = s};
-	struct terminal_output out;
-	int rc, status;
+	const struct sonde_header_options o = {.size = sizeof(o), .full = s->full};
+	struct inspect i = {.no_notes = true};
+	int rc = SONDE_ENOMEM;
 
-	terminal_output_open(&out, s->pager);
-	rc = sonde_header_print(s->input, &o, terminal_output_write, &out);
-	terminal_output_close(&out);
-	if (terminal_output_failed(&out, &status)) {
-		return status;
+	if (inspect_begin(&i, false, s->force, s->pager)) {
+		rc = sonde_inspector_header(i.in, s->input, &o, terminal_output_write, &i.out);
 	}
-	if (rc < 0) {
-		(void)fprintf(stderr, "Error: %s\n", message);
-		return EXIT_FILE;
-	}
-	return rc > 0;
+	return inspect_end(&i, rc, s->input);
 }
 
 static int finish(const struct sonde_session *session, const char *input, int rc)

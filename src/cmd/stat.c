@@ -277,7 +277,7 @@ static int report(const struct stat_command *before, int argc, char **argv)
 	        .defs = defs,
 	};
 	struct option_rest rest;
-	char message[1024] = "";
+	struct sonde_stat *s;
 	int rc = options_parse(&command, argc, argv, &rest);
 
 	if (rc != OPTIONS_RUN) {
@@ -293,12 +293,14 @@ static int report(const struct stat_command *before, int argc, char **argv)
 	c.options.format = c.json ? SONDE_STAT_JSON : c.options.format;
 	find_thousands(&c);
 	c.options.temp_dir = temp_dir();
-	rc = sonde_stat_report(input, &c.options, on_text, &c, message, sizeof(message));
+	s = sonde_stat_new(&c.options);
+	rc = s != NULL ? sonde_stat_report(s, input, on_text, &c) : SONDE_ENOMEM;
 	if (rc < 0) {
-		(void)fprintf(stderr, "sonde stat: %s\n", message);
-		return 255;
+		(void)fprintf(stderr, "sonde stat: %s\n",
+		        s != NULL ? sonde_stat_error(s)->text : sonde_status_text(rc));
 	}
-	return 0;
+	sonde_stat_free(s);
+	return rc < 0 ? 255 : 0;
 }
 
 static int parse_and_run(struct stat_command *c, int argc, char **argv, bool record)

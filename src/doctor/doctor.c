@@ -6,6 +6,7 @@
 #include "core/options.h"
 #include "proc/proc.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,17 +145,29 @@ static void read_machine(struct sonde_doctor *d)
 struct sonde_doctor *sonde_doctor_new(const struct sonde_doctor_options *options)
 {
 	struct sonde_doctor *d = calloc(1, sizeof(*d));
-	struct error why;
+	const char *root;
 
 	if (d == NULL) {
 		return NULL;
 	}
-	d->status = options_copy(&d->options, sizeof(d->options), options, &why);
-	d->root = proc_root_open(d->options.root != NULL ? d->options.root : "/");
+	d->root = -1;
+	if (options_copy(&d->options, sizeof(d->options), options, &d->error) < 0) {
+		return d;
+	}
+	root = d->options.root != NULL ? d->options.root : "/";
+	d->root = proc_root_open(root);
 	if (d->root >= 0) {
 		read_machine(d);
+	} else {
+		(void)error_errno(
+		        &d->error, SONDE_ENOENT, errno, "cannot open the folder %s", root);
 	}
 	return d;
+}
+
+const struct sonde_error *sonde_doctor_error(const struct sonde_doctor *d)
+{
+	return error_show(&d->error);
 }
 
 void sonde_doctor_free(struct sonde_doctor *d)
@@ -173,9 +186,8 @@ void sonde_doctor_free(struct sonde_doctor *d)
 int sonde_doctor_next(struct sonde_doctor *d, const struct sonde_doctor_check **check)
 {
 	*check = NULL;
-	TRY(d->status);
 	if (d->root < 0) {
-		return SONDE_ENOENT;
+		return error_status(&d->error);
 	}
 	if (d->next == CHECKS) {
 		return 0;
@@ -187,7 +199,7 @@ int sonde_doctor_next(struct sonde_doctor *d, const struct sonde_doctor_check **
 	text_char(&d->found, '\0');
 	text_char(&d->fix, '\0');
 	if (d->found.failed || d->fix.failed) {
-		return SONDE_ENOMEM;
+		return error_nomem(&d->error);
 	}
 	d->check.found = d->found.p;
 	d->check.fix = d->fix.p[0] != '\0' ? d->fix.p : NULL;
@@ -214,30 +226,28 @@ static void print_check(const struct sonde_doctor_check *c, struct json *json, s
 	json_close(json);
 }
 
-int sonde_doctor_print(
-        const struct sonde_doctor_options *options, bool json, sonde_write_fn write, void *arg)
+int sonde_doctor_print(struct sonde_doctor *d, bool json, sonde_write_fn write, void *arg)
 {
-	struct sonde_doctor *d = sonde_doctor_new(options);
 	const struct sonde_doctor_check *check;
 	struct text out = {0};
 	struct json j = {.out = &out};
-	int rc = d == NULL ? SONDE_ENOMEM : 0;
+	int rc;
 
-	if (rc == 0 && json) {
+	if (json) {
 		json_begin(&j, "doctor", 1);
 		json_array(&j, "checks");
 	}
-	while (rc == 0 && (rc = sonde_doctor_next(d, &check)) > 0) {
+	d->next = 0;
+	while ((rc = sonde_doctor_next(d, &check)) > 0) {
 		print_check(check, json ? &j : NULL, &out);
-		rc = 0;
 	}
-	if (rc == 0 && json) {
+	if (json) {
 		json_end(&j);
 	}
 	if (rc == 0) {
 		rc = out.failed ? SONDE_ENOMEM : status_of_output(write(arg, out.p, out.n));
+		(void)error_plain(&d->error, rc);
 	}
 	text_fini(&out);
-	sonde_doctor_free(d);
-	return rc < 0 ? rc : 0;
+	return rc;
 }

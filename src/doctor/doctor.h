@@ -3,6 +3,7 @@
 #ifndef SONDE_DOCTOR_DOCTOR_H
 #define SONDE_DOCTOR_DOCTOR_H
 
+#include "core/status.h"
 #include "core/text.h"
 
 #include <sonde/preview/doctor.h>
@@ -21,7 +22,7 @@ enum doctor_cap {
 
 struct sonde_doctor {
 	struct sonde_doctor_options options;
-	int status; /* negative: the options are wrong */
+	struct error error; /* the options are invalid, or the root cannot be opened */
 	int root;
 	size_t next;
 	struct sonde_doctor_check check;

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sonde/preview/buildid.h>
+#include <sonde/preview/inspect.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>

@@ -5,13 +5,10 @@
  * has the position of the first and the id of the last.
  */
 #include "core/json.h"
-#include "core/options.h"
 #include "file/feature.h"
-#include "inspect/of_file.h"
+#include "inspect/inspector.h"
 #include "session/file.h"
 #include "session/session.h"
-
-#include <sonde/preview/buildid.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -214,26 +211,14 @@ static int lines_of_hits(struct lines *lines, struct sonde_session *s, struct ar
  * Whether the list in the header is enough, so that no record must be read. Which objects a trace
  * hit is unknown before it is decoded: then all of them count.
  */
-static bool list_is_enough(const struct file *f, const struct sonde_buildid_options *options)
+static bool list_is_enough(const struct file *f, const struct sonde_build_ids_options *options)
 {
 	return file_has_feature(f, FEATURE_BUILD_ID) &&
 	       (!options->with_hits || file_has_feature(f, FEATURE_AUXTRACE));
 }
 
-static int lines_write(const struct lines *lines, const struct sonde_buildid_options *options,
-        sonde_write_fn write, void *arg)
-{
-	struct text out = {0};
-	int rc;
-
-	(options->json ? put_json : put_lines)(&out, lines);
-	rc = out.failed ? SONDE_ENOMEM : status_of_output(write(arg, out.p, out.n));
-	text_fini(&out);
-	return rc;
-}
-
-static int print_list(struct sonde_session *s, const char *path,
-        const struct sonde_buildid_options *options, sonde_write_fn write, void *arg)
+static int print_list(struct sonde_inspector *in, struct sonde_session *s, const char *path,
+        const struct sonde_build_ids_options *options, struct text *out)
 {
 	struct arena arena = {0};
 	struct lines lines = {0};
@@ -246,39 +231,36 @@ static int print_list(struct sonde_session *s, const char *path,
 		rc = rc >= 0 ? lines_of_hits(&lines, s, &arena) : rc;
 	}
 	if (rc >= 0) {
-		rc = lines_write(&lines, options, write, arg);
+		(in->options.json ? put_json : put_lines)(out, &lines);
 	}
-	(void)error_plain(session_error(s), rc);
 	arena_fini(&arena);
-	return rc;
+	return inspector_failed(in, error_plain(session_error(s), rc), session_error(s));
 }
 
-int sonde_buildid_print(const char *path, const struct sonde_buildid_options *options,
-        sonde_write_fn write, void *arg)
+int sonde_inspector_build_ids(struct sonde_inspector *in, const char *path,
+        const struct sonde_build_ids_options *options, sonde_write_fn write, void *arg)
 {
-	struct sonde_buildid_options o = {0};
-	struct sonde_session_options so = {.size = sizeof(so)};
+	struct sonde_build_ids_options o = {0};
+	struct sonde_session_options so = {.size = sizeof(so),
+	        .on_diag = in->options.on_diag,
+	        .diag_arg = in->options.diag_arg,
+	        .check_owner = in->options.check_owner,
+	        .temp_dir = in->options.temp_dir};
 	struct sonde_session *s;
-	struct error why;
+	struct text out = {0};
 	int rc;
 
-	if (options_copy(&o, sizeof(o), options, &why) < 0) {
-		return inspect_misuse(&why, o.message, o.message_size);
-	}
-	so.on_diag = o.on_diag;
-	so.diag_arg = o.diag_arg;
-	so.check_owner = o.check_owner;
-	so.temp_dir = o.temp_dir;
+	TRY(inspector_begin(in, &o, sizeof(o), options));
 	s = sonde_session_new(&so);
-	rc = s != NULL ? print_list(s, path, &o, write, arg) : SONDE_ENOMEM;
-	if (rc < 0 && o.message != NULL) {
-		(void)snprintf(o.message, o.message_size, "%s",
-		        s != NULL ? sonde_session_error(s)->text : sonde_status_text(rc));
+	if (s == NULL) {
+		return error_nomem(&in->error);
+	}
+	rc = print_list(in, s, path, &o, &out);
+	if (rc >= 0) {
+		rc = inspector_write(in, &out, write, arg);
 	}
 	if (rc >= 0) {
-		rc = sonde_session_diags(s, SONDE_DIAG_TRUNCATED) +
-		             sonde_session_diags(s, SONDE_DIAG_DAMAGED) !=
-		     0;
+		rc = inspector_part_missing(session_diags(s));
 	}
 	sonde_session_free(s);
 	return rc;

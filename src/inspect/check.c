@@ -4,11 +4,8 @@
  * rounds, and losses that the recording itself reports.
  */
 #include "core/json.h"
-#include "core/options.h"
-#include "file/file.h"
+#include "inspect/inspector.h"
 #include "record/layout.h"
-
-#include <sonde/preview/check.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +30,7 @@ struct check {
 	struct file file;
 	struct diag_sink diags;
 	struct sonde_check_options o;
+	bool as_json;
 	struct text out; /* the problems in the order of detection */
 	struct json json; /* the array of problems, if JSON is wanted; writes to out */
 	uint64_t problems[PROBLEMS], told;
@@ -54,7 +52,7 @@ static void problem_put(struct check *c, enum problem p, uint64_t offset, const 
 	if (c->told++ >= c->o.most) {
 		return;
 	}
-	if (c->o.json) {
+	if (c->as_json) {
 		json_line(&c->json);
 		json_object(&c->json, NULL);
 		json_text(&c->json, "kind", problem_names[p]);
@@ -312,14 +310,14 @@ static void text_count(struct text *t, uint64_t n, const char *what)
 	}
 }
 
-static void say_text(struct check *c, const char *path, enum sonde_verdict verdict)
+static void say_text(struct check *c, const char *path, enum sonde_check_verdict verdict)
 {
 	struct text *t = &c->out;
 
 	if (c->told > c->o.most) {
 		text_printf(t, "... and %llu more\n", (unsigned long long)(c->told - c->o.most));
 	}
-	if (verdict != SONDE_UNUSABLE) {
+	if (verdict != SONDE_CHECK_UNUSABLE) {
 		text_loss(t, "events in LOST records", c->lost);
 		text_loss(t, "samples in LOST_SAMPLES records", c->lost_samples);
 		text_loss(t, "times throttled: samples are missing after each", c->throttled);
@@ -340,7 +338,7 @@ static void say_text(struct check *c, const char *path, enum sonde_verdict verdi
 	text_printf(t, "%s: %s\n", path, verdicts[verdict]);
 }
 
-static void say_json(struct check *c, const char *path, enum sonde_verdict verdict)
+static void say_json(struct check *c, const char *path, enum sonde_check_verdict verdict)
 {
 	struct text problems;
 	struct json j = {.out = &c->out};
@@ -351,7 +349,8 @@ static void say_json(struct check *c, const char *path, enum sonde_verdict verdi
 	json_begin(&j, "check", 1);
 	json_text(&j, "file", path);
 	json_text(&j, "verdict", verdicts[verdict]);
-	json_text(&j, "container", verdict == SONDE_UNUSABLE ? "unknown" : container_of(&c->file));
+	json_text(&j, "container",
+	        verdict == SONDE_CHECK_UNUSABLE ? "unknown" : container_of(&c->file));
 	json_u64(&j, "events", c->file.nevents);
 	json_u64(&j, "records", c->records);
 	json_u64(&j, "unknown_records", c->unknown);
@@ -379,7 +378,7 @@ static void say_json(struct check *c, const char *path, enum sonde_verdict verdi
 	text_fini(&problems);
 }
 
-/* Returns an enum sonde_verdict, or SONDE_ENOMEM. */
+/* Returns an enum sonde_check_verdict, or SONDE_ENOMEM. */
 static int check_all(struct check *c, const char *path)
 {
 	struct span s;
@@ -388,49 +387,47 @@ static int check_all(struct check *c, const char *path)
 		TRY(error_status(&c->file.error) == SONDE_ENOMEM ? SONDE_ENOMEM : 0);
 		problem_put(
 		        c, PROBLEM_SECTION, error_show(&c->file.error)->offset, c->file.error.text);
-		return SONDE_UNUSABLE;
+		return SONDE_CHECK_UNUSABLE;
 	}
 	s = file_feature(&c->file, FEATURE_NRCPUS);
 	c->cpus = s.n >= 4 ? load_u32(s.p, c->file.swap) : 0;
 	check_sections(c);
 	check_features(c);
 	check_records(c);
-	return c->told != 0 || c->file.interrupted ? SONDE_USABLE : SONDE_WHOLE;
+	return c->told != 0 || c->file.interrupted ? SONDE_CHECK_USABLE : SONDE_CHECK_WHOLE;
 }
 
-int sonde_check(const char *path, const struct sonde_check_options *options, sonde_write_fn write,
-        void *arg)
+int sonde_inspector_check(struct sonde_inspector *in, const char *path,
+        const struct sonde_check_options *options, sonde_write_fn write, void *arg)
 {
 	struct check *c = calloc(1, sizeof(*c));
 	int verdict, rc;
 
 	if (c == NULL) {
-		return SONDE_ENOMEM;
+		return error_nomem(&in->error);
 	}
-	rc = options_copy(&c->o, sizeof(c->o), options, &c->file.error);
+	rc = inspector_begin(in, &c->o, sizeof(c->o), options);
 	if (rc < 0) {
 		free(c);
 		return rc;
 	}
 	c->o.most = c->o.most != 0 ? c->o.most : MOST;
+	inspector_file_init(in, &c->file, &c->diags);
 	c->diags.fn = on_diag;
 	c->diags.arg = c;
-	c->file.diags = &c->diags;
-	c->file.check_owner = c->o.check_owner;
-	c->file.temp_dir = c->o.temp_dir;
+	c->as_json = in->options.json;
 	c->json.out = &c->out;
-	if (c->o.json) {
+	if (c->as_json) {
 		json_array(&c->json, NULL);
 	}
 	verdict = check_all(c, path);
-	if (verdict >= 0 && c->o.json) {
-		say_json(c, path, (enum sonde_verdict)verdict);
+	if (verdict >= 0 && c->as_json) {
+		say_json(c, path, (enum sonde_check_verdict)verdict);
 	} else if (verdict >= 0) {
-		say_text(c, path, (enum sonde_verdict)verdict);
+		say_text(c, path, (enum sonde_check_verdict)verdict);
 	}
-	rc = verdict < 0 || c->out.failed ? SONDE_ENOMEM
-	                                  : status_of_output(write(arg, c->out.p, c->out.n));
-	text_fini(&c->out);
+	c->out.failed = c->out.failed || verdict < 0;
+	rc = inspector_write(in, &c->out, write, arg);
 	file_close(&c->file);
 	free(c);
 	return rc < 0 ? rc : verdict;

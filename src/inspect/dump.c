@@ -10,11 +10,9 @@
  */
 #include "inspect/dump.h"
 
-#include "core/options.h"
 #include "file/feature.h"
-#include "file/file.h"
+#include "inspect/inspector.h"
 
-#include <sonde/preview/dump.h>
 #include <sonde/record.h>
 
 #include <stdio.h>
@@ -26,7 +24,8 @@
 struct dump {
 	struct file file;
 	struct diag_sink diags;
-	struct sonde_dump_options o;
+	struct sonde_records_options o;
+	bool as_json;
 	sonde_write_fn write;
 	void *arg;
 	struct text out;
@@ -226,7 +225,7 @@ static int dump_records(struct dump *d)
 		}
 		place = file_place(&d->file, r.offset);
 		e = event_of(&d->file, &r);
-		if (d->o.json) {
+		if (d->as_json) {
 			dump_json(d, &r, &place, e);
 		} else {
 			dump_text(d, &r, &place, e);
@@ -242,46 +241,37 @@ static int dump_all(struct dump *d, const char *path)
 	TRY(file_open(&d->file, path));
 	TRY(file_inflate(&d->file));
 	d->cpus = file_cpus(&d->file);
-	if (d->o.json) {
+	if (d->as_json) {
 		json_begin(&d->json, "dump", 1);
 		json_text(
 		        &d->json, "byte_order", d->file.swap != HOST_BIG_ENDIAN ? "big" : "little");
 		json_array(&d->json, "records");
 	}
 	TRY(dump_records(d));
-	if (d->o.json) {
+	if (d->as_json) {
 		json_line(&d->json);
 		json_end(&d->json);
 	}
 	return flush(d, 0);
 }
 
-int sonde_dump_print(
-        const char *path, const struct sonde_dump_options *options, sonde_write_fn write, void *arg)
+int sonde_inspector_records(struct sonde_inspector *in, const char *path,
+        const struct sonde_records_options *options, sonde_write_fn write, void *arg)
 {
 	struct dump *d = calloc(1, sizeof(*d));
 	int rc;
 
 	if (d == NULL) {
-		return SONDE_ENOMEM;
+		return error_nomem(&in->error);
 	}
-	rc = options_copy(&d->o, sizeof(d->o), options, &d->file.error);
-	d->diags.fn = d->o.on_diag;
-	d->diags.arg = d->o.diag_arg;
-	d->file.diags = &d->diags;
-	d->file.check_owner = d->o.check_owner;
-	d->file.temp_dir = d->o.temp_dir;
+	rc = inspector_begin(in, &d->o, sizeof(d->o), options);
+	inspector_file_init(in, &d->file, &d->diags);
+	d->as_json = in->options.json;
 	d->json.out = &d->out;
 	d->write = write;
 	d->arg = arg;
-	rc = rc < 0 ? rc : dump_all(d, path);
-	if (rc < 0 && d->o.message != NULL) {
-		(void)snprintf(d->o.message, d->o.message_size, "%s", d->file.error.text);
-	}
-	if (rc >= 0 &&
-	        d->diags.counts[SONDE_DIAG_TRUNCATED] + d->diags.counts[SONDE_DIAG_DAMAGED] != 0) {
-		rc = 1;
-	}
+	rc = rc < 0 ? rc : inspector_failed(in, dump_all(d, path), &d->file.error);
+	rc = rc < 0 ? rc : inspector_part_missing(&d->diags);
 	text_fini(&d->out);
 	file_close(&d->file);
 	free(d);

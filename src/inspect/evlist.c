@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "inspect/evlist.h"
-
 #include "core/json.h"
-#include "core/options.h"
 #include "file/feature.h"
 #include "file/tracing.h"
 #include "inspect/dump.h"
-#include "inspect/of_file.h"
+#include "inspect/inspector.h"
 #include "record/attr_text.h"
 
-#include <sonde/preview/evlist.h>
 #include <stdio.h>
 
 /* The formats that the recorder copied from tracefs; n is 0 if there are none. */
@@ -67,14 +63,14 @@ static void put_trace_fields(struct text *out, const struct file_event *e, struc
 	}
 }
 
-static void put_event(struct text *out, const struct file_event *e, enum inspect_evlist_mode mode)
+static void put_event(struct text *out, const struct file_event *e, enum sonde_events_mode mode)
 {
 	static const struct record_attr_style detail = {": ", ", ", ": ", 0};
 
 	text_str(out, e->name);
-	if (mode == EVLIST_DETAIL) {
+	if (mode == SONDE_EVENTS_DETAIL) {
 		record_attr_text(out, &e->attr, &detail);
-	} else if (mode == EVLIST_FREQ) {
+	} else if (mode == SONDE_EVENTS_FREQ) {
 		text_str(out, sonde_attr_has(&e->attr, SONDE_FLAG_FREQ) ? ": sample_freq="
 		                                                        : ": sample_period=");
 		text_u64(out, e->attr.sample_period, 0, ' ');
@@ -121,31 +117,17 @@ static void put_groups(struct text *out, const struct file *f)
 }
 
 static void put_events(
-        struct text *out, const struct file *f, enum inspect_evlist_mode mode, bool trace_fields)
+        struct text *out, const struct file *f, enum sonde_events_mode mode, bool trace_fields)
 {
 	struct span blob = trace_fields ? tracing_blob(f) : (struct span){NULL, 0};
 
 	for (size_t i = 0; i < f->nevents; i++) {
 		put_event(out, &f->events[i], mode);
 		if (trace_fields) {
-			text_str(out, mode == EVLIST_NAMES ? ": " : ", ");
+			text_str(out, mode == SONDE_EVENTS_NAMES ? ": " : ", ");
 			put_trace_fields(out, &f->events[i], blob);
 		}
 		text_char(out, '\n');
-	}
-}
-
-void inspect_evlist(
-        struct text *out, const struct file *f, enum inspect_evlist_mode mode, bool trace_fields)
-{
-	if (mode == EVLIST_GROUPS) {
-		put_groups(out, f);
-	} else {
-		put_events(out, f, mode, trace_fields);
-	}
-	if (!trace_fields && has_tracepoints(f)) {
-		text_str(out, "# Tip: use 'sonde evlist --trace-fields' to show fields for "
-		              "tracepoint events\n");
 	}
 }
 
@@ -194,36 +176,30 @@ static void put_json(struct text *out, const struct file *f)
 
 static void put(struct text *out, const struct file *f, const void *arg)
 {
-	static const enum inspect_evlist_mode modes[] = {
-	        [SONDE_EVLIST_NAMES] = EVLIST_NAMES,
-	        [SONDE_EVLIST_FREQ] = EVLIST_FREQ,
-	        [SONDE_EVLIST_DETAIL] = EVLIST_DETAIL,
-	        [SONDE_EVLIST_GROUPS] = EVLIST_GROUPS,
-	};
-	const struct sonde_evlist_options *options = arg;
+	const struct sonde_events_options *options = arg;
 
-	if (options->json) {
-		put_json(out, f);
+	if (options->mode == SONDE_EVENTS_GROUPS) {
+		put_groups(out, f);
 	} else {
-		inspect_evlist(out, f, modes[options->mode], options->trace_fields != 0);
+		put_events(out, f, options->mode, options->trace_fields);
+	}
+	if (!options->trace_fields && has_tracepoints(f)) {
+		text_str(out, "# Tip: use 'sonde evlist --trace-fields' to show fields for "
+		              "tracepoint events\n");
 	}
 }
 
-int sonde_evlist_print(const char *path, const struct sonde_evlist_options *options,
-        sonde_write_fn write, void *arg)
+static void put_as_json(struct text *out, const struct file *f, const void *arg)
 {
-	struct sonde_evlist_options o = {0};
-	struct inspect_of_file job = {.path = path, .put = put, .options = &o};
-	struct error why;
+	(void)arg;
+	put_json(out, f);
+}
 
-	if (options_copy(&o, sizeof(o), options, &why) < 0) {
-		return inspect_misuse(&why, o.message, o.message_size);
-	}
-	job.check_owner = o.check_owner;
-	job.temp_dir = o.temp_dir;
-	job.on_diag = o.on_diag;
-	job.diag_arg = o.diag_arg;
-	job.message = o.message;
-	job.message_size = o.message_size;
-	return inspect_of_file(&job, write, arg);
+int sonde_inspector_events(struct sonde_inspector *in, const char *path,
+        const struct sonde_events_options *options, sonde_write_fn write, void *arg)
+{
+	struct sonde_events_options o = {0};
+
+	TRY(inspector_begin(in, &o, sizeof(o), options));
+	return inspector_print(in, path, in->options.json ? put_as_json : put, &o, write, arg);
 }

@@ -8,14 +8,12 @@
 #include <inttypes.h>
 
 #include "core/json.h"
-#include "core/options.h"
 #include "file/feature.h"
 #include "inspect/dump.h"
-#include "inspect/of_file.h"
+#include "inspect/inspector.h"
 #include "record/attr_text.h"
 #include "session/file.h"
 
-#include <sonde/preview/header.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -645,28 +643,20 @@ static void put(struct text *out, const struct file *f, const void *arg)
 {
 	const struct sonde_header_options *options = arg;
 
-	if (options->json != 0) {
-		inspect_header_json(out, f);
-	} else {
-		inspect_header(out, f, options->full != 0);
-	}
+	inspect_header(out, f, options->full);
 }
 
-int sonde_header_print(const char *path, const struct sonde_header_options *options,
-        sonde_write_fn write, void *arg)
+static void put_as_json(struct text *out, const struct file *f, const void *arg)
+{
+	(void)arg;
+	inspect_header_json(out, f);
+}
+
+int sonde_inspector_header(struct sonde_inspector *in, const char *path,
+        const struct sonde_header_options *options, sonde_write_fn write, void *arg)
 {
 	struct sonde_header_options o = {0};
-	struct inspect_of_file job = {.path = path, .put = put, .options = &o};
-	struct error why;
 
-	if (options_copy(&o, sizeof(o), options, &why) < 0) {
-		return inspect_misuse(&why, o.message, o.message_size);
-	}
-	job.check_owner = o.check_owner;
-	job.temp_dir = o.temp_dir;
-	job.on_diag = o.on_diag;
-	job.diag_arg = o.diag_arg;
-	job.message = o.message;
-	job.message_size = o.message_size;
-	return inspect_of_file(&job, write, arg);
+	TRY(inspector_begin(in, &o, sizeof(o), options));
+	return inspector_print(in, path, in->options.json ? put_as_json : put, &o, write, arg);
 }

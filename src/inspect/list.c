@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
 #include "core/json.h"
-#include "core/options.h"
 #include "event/catalogue.h"
-#include "inspect/of_file.h"
+#include "inspect/inspector.h"
 #include "proc/proc.h"
 
-#include <sonde/preview/list.h>
-
+#include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -39,7 +37,8 @@ struct list {
 	unsigned kinds; /* kinds named by the user */
 	bool globs; /* some words are not kinds */
 	struct text out;
-	struct text message;
+	bool json;
+	struct diag_sink diags;
 };
 
 /* -1: the word is not a kind. */
@@ -156,11 +155,10 @@ static void put_json(struct json *j, const struct catalogue_entry *e)
 static void put_all(struct list *l, const bool *wanted)
 {
 	struct json j = {.out = &l->out};
-	bool json = l->options->form == SONDE_LIST_JSON;
 	int last = -1;
 	size_t i;
 
-	if (json) {
+	if (l->json) {
 		json_begin(&j, "list", 1);
 		json_array(&j, "events");
 	}
@@ -170,9 +168,9 @@ static void put_all(struct list *l, const bool *wanted)
 		if (!wanted[i]) {
 			continue;
 		}
-		if (json) {
+		if (l->json) {
 			put_json(&j, e);
-		} else if (l->options->form == SONDE_LIST_NAMES) {
+		} else if (l->options->names_only) {
 			text_str(&l->out, last < 0 ? "" : " ");
 			text_str(&l->out, e->name);
 		} else {
@@ -183,9 +181,9 @@ static void put_all(struct list *l, const bool *wanted)
 		}
 		last = (int)e->kind;
 	}
-	if (json) {
+	if (l->json) {
 		json_end(&j);
-	} else if (l->options->form == SONDE_LIST_NAMES) {
+	} else if (l->options->names_only) {
 		text_char(&l->out, '\n');
 	}
 }
@@ -209,12 +207,11 @@ static void read_words(struct list *l)
 	}
 }
 
-/* Words without a match go into the message. Returns 0 or 1. */
+/* Reports words without a match. Returns 0 or 1. */
 static int choose(struct list *l, bool *wanted)
 {
 	const struct sonde_list_options *o = l->options;
 	const char *word;
-	int rc = 0;
 	size_t i;
 
 	for (i = 0; i < l->catalogue.n; i++) {
@@ -228,31 +225,27 @@ static int choose(struct list *l, bool *wanted)
 			continue;
 		}
 		if (is_no_kind(word)) {
-			text_printf(&l->message, "%ssonde knows no metrics: '%s' lists nothing",
-			        l->message.n > 0 ? "; " : "", word);
-			rc = 1;
+			diag_report(&l->diags, SONDE_DIAG_NOTE, NO_OFFSET,
+			        "sonde knows no metrics: '%s' lists nothing", word);
 		} else if (!mark(l, word, wanted)) {
-			text_printf(&l->message, "%sno event matches '%s'",
-			        l->message.n > 0 ? "; " : "", word);
-			rc = 1;
+			diag_report(&l->diags, SONDE_DIAG_NOTE, NO_OFFSET, "no event matches '%s'",
+			        word);
 		}
 	}
-	if (l->catalogue.no_tracefs && ((l->kinds & TRACED) != 0 || rc != 0)) {
-		text_printf(&l->message,
-		        "%stracepoints cannot be read; as root run 'mount -t tracefs nodev "
-		        "/sys/kernel/tracing', or list as root",
-		        l->message.n > 0 ? "; " : "");
-		rc = 1;
+	if (l->catalogue.no_tracefs &&
+	        ((l->kinds & TRACED) != 0 || l->diags.counts[SONDE_DIAG_NOTE] != 0)) {
+		diag_report(&l->diags, SONDE_DIAG_NOTE, NO_OFFSET,
+		        "tracepoints cannot be read; as root run 'mount -t tracefs nodev "
+		        "/sys/kernel/tracing', or list as root");
 	}
-	return rc;
+	return l->diags.counts[SONDE_DIAG_NOTE] != 0;
 }
 
-static int run(struct list *l, int root, sonde_write_fn write, void *arg)
+static int run(struct list *l, int root)
 {
-	const struct sonde_list_options *o = l->options;
 	struct text marks = {0};
 	bool *wanted;
-	int rc, rc_write;
+	int rc;
 
 	read_words(l);
 	if (!catalogue_read(
@@ -267,35 +260,29 @@ static int run(struct list *l, int root, sonde_write_fn write, void *arg)
 	rc = choose(l, wanted);
 	put_all(l, wanted);
 	text_fini(&marks);
-	if (l->out.failed || l->message.failed) {
-		return SONDE_ENOMEM;
-	}
-	if (o->message != NULL && o->message_size > 0) {
-		(void)snprintf(o->message, o->message_size, "%.*s", (int)l->message.n,
-		        l->message.p != NULL ? l->message.p : "");
-	}
-	rc_write = l->out.n > 0 ? status_of_output(write(arg, l->out.p, l->out.n)) : 0;
-	return rc_write < 0 ? rc_write : rc;
+	return rc;
 }
 
-int sonde_list_print(const struct sonde_list_options *options, sonde_write_fn write, void *arg)
+int sonde_inspector_list(struct sonde_inspector *in, const struct sonde_list_options *options,
+        sonde_write_fn write, void *arg)
 {
 	struct sonde_list_options o = {0};
 	struct list l = {.options = &o};
-	struct error why;
-	int root, rc = options_copy(&o, sizeof(o), options, &why);
+	int root, rc, rc_write;
 
-	if (rc < 0) {
-		return inspect_misuse(&why, o.message, o.message_size);
-	}
+	TRY(inspector_begin(in, &o, sizeof(o), options));
+	l.json = in->options.json;
+	l.diags = (struct diag_sink){.fn = in->options.on_diag, .arg = in->options.diag_arg};
 	root = proc_root_open(o.root != NULL ? o.root : "/");
 	if (root < 0) {
-		return SONDE_EIO;
+		return error_errno(&in->error, SONDE_EIO, errno, "cannot open the folder %s",
+		        o.root != NULL ? o.root : "/");
 	}
-	rc = run(&l, root, write, arg);
+	rc = run(&l, root);
+	l.out.failed = l.out.failed || rc < 0;
+	rc_write = l.out.n != 0 || l.out.failed ? inspector_write(in, &l.out, write, arg) : 0;
 	catalogue_fini(&l.catalogue);
 	text_fini(&l.out);
-	text_fini(&l.message);
 	(void)close(root);
-	return rc;
+	return rc_write < 0 ? rc_write : rc;
 }

@@ -7,7 +7,6 @@
 #include "stat/stat.h"
 
 #include "abi/abi.h"
-#include "core/options.h"
 #include "file/feature.h"
 #include "file/reader.h"
 #include "proc/proc.h"
@@ -36,7 +35,7 @@ struct report {
 	bool began; /* the matrices are allocated */
 	uint64_t bytes, cells; /* bytes read, cells printed: limits what a small file can claim */
 	struct text text;
-	struct error error;
+	struct error *error; /* of the handle */
 };
 
 /* ---- features ---- */
@@ -76,7 +75,7 @@ static int read_topology(struct report *r)
 		}
 	}
 	arena_fini(&arena);
-	return rc == SONDE_ENOMEM ? error_nomem(&r->error) : 0;
+	return rc == SONDE_ENOMEM ? error_nomem(r->error) : 0;
 }
 
 static int read_nodes(struct report *r)
@@ -98,7 +97,7 @@ static int read_nodes(struct report *r)
 		}
 	}
 	arena_fini(&arena);
-	return rc == SONDE_ENOMEM ? error_nomem(&r->error) : 0;
+	return rc == SONDE_ENOMEM ? error_nomem(r->error) : 0;
 }
 
 /* ---- shape ---- */
@@ -115,7 +114,7 @@ static int read_threads(struct report *r, const struct sonde_record_thread_map *
 	}
 	r->set.threads = calloc(n + 1, sizeof(*r->set.threads));
 	if (r->set.threads == NULL) {
-		return error_nomem(&r->error);
+		return error_nomem(r->error);
 	}
 	for (i = 0; i < n && sonde_list_get(&map->threads, i, &t, sizeof(t)) == 1; i++) {
 		struct stat_thread *to = &r->set.threads[i];
@@ -146,7 +145,7 @@ static int read_cpus(struct report *r, const struct sonde_record_cpu_map *map)
 	}
 	r->set.cpus = calloc(CPUS_MAX, sizeof(*r->set.cpus));
 	if (r->set.cpus == NULL) {
-		return error_nomem(&r->error);
+		return error_nomem(r->error);
 	}
 	if (map->any_cpu != 0) {
 		add_cpu(r, NOT_ANY_CPU);
@@ -217,7 +216,7 @@ static int read_update(struct report *r, const struct sonde_record_event_update 
 	to = u->type == 0 ? &e->unit : &e->name;
 	copy = strndup(u->type == 0 ? u->unit.p : u->name.p, u->type == 0 ? u->unit.n : u->name.n);
 	if (copy == NULL) {
-		return error_nomem(&r->error);
+		return error_nomem(r->error);
 	}
 	free(*to);
 	*to = copy;
@@ -235,11 +234,11 @@ static int begin(struct report *r)
 	}
 	if (r->set.cpus == NULL || r->set.threads == NULL || r->set.ncpus == 0 ||
 	        r->set.nthreads == 0) {
-		return error_set(&r->error, SONDE_EFORMAT, NO_OFFSET,
+		return error_set(r->error, SONDE_EFORMAT, NO_OFFSET,
 		        "counts come before the maps of cpus and threads that they belong to");
 	}
 	if (r->set.nthreads * r->set.ncpus > CELLS_MAX / (r->set.nevents + 1)) {
-		return error_set(&r->error, SONDE_ELIMIT, NO_OFFSET,
+		return error_set(r->error, SONDE_ELIMIT, NO_OFFSET,
 		        "%zu events on %zu cpus for %zu threads: more than %u counts",
 		        r->set.nevents, r->set.ncpus, r->set.nthreads, CELLS_MAX);
 	}
@@ -253,7 +252,7 @@ static int begin(struct report *r)
 	}
 	r->began = true;
 	if (stat_set_alloc(&r->set) < 0) {
-		return error_nomem(&r->error);
+		return error_nomem(r->error);
 	}
 	for (e = 0; e < r->set.nevents; e++) {
 		for (i = 0; r->set.events[e].tool != EVENT_TOOL_NONE && i < cells; i++) {
@@ -270,12 +269,12 @@ static int flush(struct report *r)
 	int rc;
 
 	if (r->text.failed) {
-		return error_nomem(&r->error);
+		return error_nomem(r->error);
 	}
 	rc = status_of_output(
 	        r->write(r->write_arg, r->text.p != NULL ? r->text.p : "", r->text.n));
 	r->text.n = 0;
-	return error_plain(&r->error, rc);
+	return error_plain(r->error, rc);
 }
 
 static int read_stat(struct report *r, const struct sonde_record_stat *stat, long event)
@@ -331,20 +330,20 @@ static int read_round(struct report *r, const struct sonde_record_stat_round *ro
 	TRY(begin(r));
 	r->cells += cells_of(r);
 	if (r->cells > CELLS_FREE + CELLS_EACH * r->bytes) {
-		return error_set(&r->error, SONDE_ELIMIT, NO_OFFSET,
+		return error_set(r->error, SONDE_ELIMIT, NO_OFFSET,
 		        "rounds of %zu cpus, %zu threads and %zu events each hold hardly a count",
 		        r->set.ncpus, r->set.nthreads, r->set.nevents);
 	}
 	if (round->type != 0) { /* the end of it all */
 		if (make_title(r, title, sizeof(title)) == SONDE_ENOMEM) {
-			return error_nomem(&r->error);
+			return error_nomem(r->error);
 		}
 		stat_mean_add(&wall, (double)round->time);
 		r->printer.intervals = false;
 		r->printer.wall_ns = (double)round->time;
 		stat_print_title(&r->printer, title, 1, &r->text);
 		if (stat_print_rows(&r->printer, &r->set, &r->text) < 0) {
-			return error_nomem(&r->error);
+			return error_nomem(r->error);
 		}
 		stat_print_times(&r->printer, &wall, NULL, &r->text);
 		return flush(r);
@@ -353,7 +352,7 @@ static int read_round(struct report *r, const struct sonde_record_stat_round *ro
 	r->printer.mean_bases = true;
 	r->printer.stamp_ns = round->time;
 	if (stat_print_rows(&r->printer, &r->set, &r->text) < 0) {
-		return error_nomem(&r->error);
+		return error_nomem(r->error);
 	}
 	for (e = 0; e < r->set.nevents; e++) {
 		memcpy(r->set.events[e].before, r->set.events[e].now,
@@ -390,7 +389,7 @@ static int read_events(struct report *r)
 	for (i = 0; i < sonde_file_events(r->file); i++) {
 		if (stat_set_add(&r->set, sonde_file_event_name(r->file, i),
 		            sonde_file_event_attr(r->file, i)) < 0) {
-			return error_nomem(&r->error);
+			return error_nomem(r->error);
 		}
 		if (r->set.events[i].config == SONDE_SW_DUMMY &&
 		        r->set.events[i].type == SONDE_TYPE_SOFTWARE) {
@@ -409,44 +408,42 @@ static int read_all(struct report *r, const char *input)
 	int rc = sonde_file_open(r->file, input);
 
 	if (rc < 0) {
-		return error_take(&r->error, sonde_file_error(r->file));
+		return error_take(r->error, sonde_file_error(r->file));
 	}
 	TRY(read_events(r));
 	while ((rc = sonde_file_next(r->file, &raw)) > 0) {
 		TRY(read_record(r, raw, &counts));
 	}
 	if (rc < 0) {
-		return error_take(&r->error, sonde_file_error(r->file));
+		return error_take(r->error, sonde_file_error(r->file));
 	}
 	if (counts == 0) {
-		return error_set(&r->error, SONDE_EFORMAT, NO_OFFSET,
+		return error_set(r->error, SONDE_EFORMAT, NO_OFFSET,
 		        "%s: there are no counts in it; 'sonde stat record' writes them", input);
 	}
 	return 0;
 }
 
-int sonde_stat_report(const char *input, const struct sonde_stat_options *options,
-        sonde_write_fn write, void *arg, char *message, size_t message_size)
+int sonde_stat_report(struct sonde_stat *s, const char *input, sonde_write_fn write, void *arg)
 {
 	struct report r = {.write = write,
 	        .write_arg = arg,
+	        .options = s->options,
 	        .set = {.by = SONDE_STAT_BY_ALL, .scale = true},
-	        .printer = {.unit_width = UNIT_WIDTH}};
-	struct sonde_file_options how = {.size = sizeof(how)};
-	int rc = options_copy(&r.options, sizeof(r.options), options, &r.error);
+	        .printer = {.unit_width = UNIT_WIDTH},
+	        .error = &s->error};
+	struct sonde_file_options how = {.size = sizeof(how), .temp_dir = s->options.temp_dir};
+	int rc;
 
-	how.temp_dir = r.options.temp_dir;
+	if (s->misused) {
+		return error_status(&s->error);
+	}
 	r.file = sonde_file_new(&how);
 	r.printer.format = r.options.format;
 	r.printer.separator = r.options.separator != NULL ? r.options.separator : ",";
 	r.printer.thousands = r.options.thousands;
 	r.printer.metrics_only = r.options.metrics_only;
-	if (rc >= 0) {
-		rc = r.file == NULL ? error_nomem(&r.error) : read_all(&r, input);
-	}
-	if (message != NULL && message_size > 0) {
-		(void)snprintf(message, message_size, "%s", r.error.text);
-	}
+	rc = r.file == NULL ? error_nomem(r.error) : read_all(&r, input);
 	stat_set_fini(&r.set);
 	stat_printer_fini(&r.printer);
 	text_fini(&r.text);

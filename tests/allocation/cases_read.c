@@ -2,14 +2,9 @@
 /* Reading: records, sessions, and all texts that are made of them. */
 #include "cases.h"
 
-#include <sonde/preview/buildid.h>
-#include <sonde/preview/check.h>
 #include <sonde/preview/doctor.h>
-#include <sonde/preview/dump.h>
-#include <sonde/preview/evlist.h>
 #include <sonde/preview/flamegraph.h>
-#include <sonde/preview/header.h>
-#include <sonde/preview/list.h>
+#include <sonde/preview/inspect.h>
 #include <sonde/preview/profile.h>
 #include <sonde/preview/report.h>
 #include <sonde/preview/script.h>
@@ -404,104 +399,136 @@ static int case_profile(struct outcome *out, const struct input *in)
 
 /* ---- texts of files ---- */
 
-static int case_dump(struct outcome *out, const struct input *in)
-{
-	struct sonde_dump_options o = {.size = sizeof(o),
-	        .raw = 1,
-	        .message = out->text,
-	        .message_size = sizeof(out->text),
-	        .on_diag = outcome_diag,
-	        .diag_arg = out};
-	int rc = sonde_dump_print(in->made, &o, outcome_add, out);
+typedef int (*inspect_fn)(
+        struct outcome *out, const struct input *in, struct sonde_inspector *inspector);
 
-	o.json = 1;
-	return rc < 0 ? rc : sonde_dump_print(in->made, &o, outcome_add, out);
+static int inspect_once(struct outcome *out, const struct input *in, bool json, inspect_fn fn)
+{
+	struct sonde_inspector_options o = {
+	        .size = sizeof(o), .json = json, .on_diag = outcome_diag, .diag_arg = out};
+	struct sonde_inspector *inspector = sonde_inspector_new(&o);
+	int rc = inspector != NULL ? fn(out, in, inspector) : SONDE_ENOMEM;
+
+	if (inspector != NULL) {
+		outcome_error(out, rc, sonde_inspector_error(inspector));
+	}
+	sonde_inspector_free(inspector);
+	return rc;
 }
 
-static int case_check(struct outcome *out, const struct input *in)
+/* As text, then as JSON. */
+static int inspect(struct outcome *out, const struct input *in, inspect_fn fn)
 {
-	struct sonde_check_options o = {.size = sizeof(o)};
-	int rc = sonde_check(in->made, &o, outcome_add, out);
+	int rc = inspect_once(out, in, false, fn);
 
-	o.json = 1;
+	return rc < 0 ? rc : inspect_once(out, in, true, fn);
+}
+
+static int dump(struct outcome *out, const struct input *in, struct sonde_inspector *inspector)
+{
+	const struct sonde_records_options o = {.size = sizeof(o), .raw = true};
+
+	return sonde_inspector_records(inspector, in->made, &o, outcome_add, out);
+}
+
+static int case_dump(struct outcome *out, const struct input *in)
+{
+	return inspect(out, in, dump);
+}
+
+static int check(struct outcome *out, const struct input *in, struct sonde_inspector *inspector)
+{
+	int rc = sonde_inspector_check(inspector, in->made, NULL, outcome_add, out);
+
 	for (size_t i = 0; rc >= 0 && in->containers[i] != NULL; i++) {
-		rc = sonde_check(in->containers[i], &o, outcome_add, out);
+		rc = sonde_inspector_check(inspector, in->containers[i], NULL, outcome_add, out);
 	}
 	return rc;
 }
 
+static int case_check(struct outcome *out, const struct input *in)
+{
+	return inspect(out, in, check);
+}
+
+static int evlist(struct outcome *out, const struct input *in, struct sonde_inspector *inspector)
+{
+	const struct sonde_events_options o = {
+	        .size = sizeof(o), .mode = SONDE_EVENTS_DETAIL, .trace_fields = true};
+
+	return sonde_inspector_events(inspector, in->made, &o, outcome_add, out);
+}
+
 static int case_evlist(struct outcome *out, const struct input *in)
 {
-	struct sonde_evlist_options o = {.size = sizeof(o),
-	        .mode = SONDE_EVLIST_DETAIL,
-	        .trace_fields = 1,
-	        .message = out->text,
-	        .message_size = sizeof(out->text),
-	        .on_diag = outcome_diag,
-	        .diag_arg = out};
-	int rc = sonde_evlist_print(in->made, &o, outcome_add, out);
+	return inspect(out, in, evlist);
+}
 
-	o.json = 1;
-	return rc < 0 ? rc : sonde_evlist_print(in->made, &o, outcome_add, out);
+static int header(struct outcome *out, const struct input *in, struct sonde_inspector *inspector)
+{
+	const struct sonde_header_options o = {.size = sizeof(o), .full = true};
+
+	return sonde_inspector_header(inspector, in->counts, &o, outcome_add, out);
 }
 
 static int case_header(struct outcome *out, const struct input *in)
 {
-	struct sonde_header_options o = {.size = sizeof(o),
-	        .full = 1,
-	        .message = out->text,
-	        .message_size = sizeof(out->text),
-	        .on_diag = outcome_diag,
-	        .diag_arg = out};
-	int rc = sonde_header_print(in->counts, &o, outcome_add, out);
+	return inspect(out, in, header);
+}
 
-	o.json = 1;
-	return rc < 0 ? rc : sonde_header_print(in->counts, &o, outcome_add, out);
+static int build_ids(struct outcome *out, const struct input *in, struct sonde_inspector *inspector)
+{
+	struct sonde_build_ids_options o = {.size = sizeof(o)};
+	int rc = sonde_inspector_build_ids(inspector, in->counts, &o, outcome_add, out);
+
+	o.with_hits = true;
+	return rc < 0 ? rc : sonde_inspector_build_ids(inspector, in->made, &o, outcome_add, out);
 }
 
 static int case_buildid(struct outcome *out, const struct input *in)
 {
-	struct sonde_buildid_options o = {.size = sizeof(o),
-	        .message = out->text,
-	        .message_size = sizeof(out->text),
-	        .on_diag = outcome_diag,
-	        .diag_arg = out};
-	int rc = sonde_buildid_print(in->counts, &o, outcome_add, out);
-
-	o.with_hits = 1;
-	rc = rc >= 0 ? sonde_buildid_print(in->made, &o, outcome_add, out) : rc;
-	o.json = 1;
-	return rc < 0 ? rc : sonde_buildid_print(in->made, &o, outcome_add, out);
+	return inspect(out, in, build_ids);
 }
 
 static int case_stat_report(struct outcome *out, const struct input *in)
 {
 	struct sonde_stat_options o = {.size = sizeof(o), .by = SONDE_STAT_BY_RECORDED};
+	struct sonde_stat *s = sonde_stat_new(&o);
+	int rc = s != NULL ? sonde_stat_report(s, in->counts, outcome_add, out) : SONDE_ENOMEM;
 
-	return sonde_stat_report(in->counts, &o, outcome_add, out, out->text, sizeof(out->text));
+	if (s != NULL) {
+		outcome_error(out, rc, sonde_stat_error(s));
+	}
+	sonde_stat_free(s);
+	return rc;
+}
+
+static int list(struct outcome *out, const struct input *in, struct sonde_inspector *inspector)
+{
+	static const char *const words[] = {"hw", "sw", "cache"};
+	const struct sonde_list_options o = {
+	        .size = sizeof(o), .details = true, .words = words, .nwords = 3};
+
+	(void)in;
+	return sonde_inspector_list(inspector, &o, outcome_add, out);
 }
 
 static int case_list(struct outcome *out, const struct input *in)
 {
-	static const char *const words[] = {"hw", "sw", "cache"};
-	struct sonde_list_options o = {.size = sizeof(o),
-	        .form = SONDE_LIST_JSON,
-	        .details = 1,
-	        .words = words,
-	        .nwords = 3,
-	        .message = out->text,
-	        .message_size = sizeof(out->text)};
-
-	(void)in;
-	return sonde_list_print(&o, outcome_add, out);
+	return inspect(out, in, list);
 }
 
 static int case_doctor(struct outcome *out, const struct input *in)
 {
-	struct sonde_doctor_options o = {.size = sizeof(o)};
+	struct sonde_doctor *d = sonde_doctor_new(NULL);
+	int rc = d != NULL ? sonde_doctor_print(d, true, outcome_add, out) : SONDE_ENOMEM;
 
 	(void)in;
-	return sonde_doctor_print(&o, true, outcome_add, out);
+	if (d != NULL) {
+		outcome_error(out, rc, sonde_doctor_error(d));
+	}
+	sonde_doctor_free(d);
+	return rc;
 }
 
 const struct alloc_case read_cases[] = {

@@ -4,7 +4,7 @@
 #include "fail.h"
 
 #include <sonde/file.h>
-#include <sonde/preview/check.h>
+#include <sonde/preview/inspect.h>
 #include <sonde/preview/recorder.h>
 
 #include <stdio.h>
@@ -23,6 +23,7 @@ static int ignore(void *arg, const char *text, size_t n)
 /* The recording is whole and has its header features. */
 static int add_recording(struct outcome *out, const char *path)
 {
+	struct sonde_inspector *in;
 	struct sonde_file *f;
 	int rc;
 
@@ -34,7 +35,9 @@ static int add_recording(struct outcome *out, const char *path)
 		/* there are build ids when a sample was in the program, which is short */
 		outcome_number(out, sonde_file_get_info(f)->feature_bits[0] & ~(1u << BUILD_ID));
 		outcome_number(out, sonde_file_events(f));
-		outcome_number(out, (uint64_t)sonde_check(path, NULL, ignore, NULL));
+		in = sonde_inspector_new(NULL);
+		outcome_number(out, (uint64_t)sonde_inspector_check(in, path, NULL, ignore, NULL));
+		sonde_inspector_free(in);
 	}
 	sonde_file_free(f);
 	return rc;

@@ -3,14 +3,9 @@
 #include "tap.h"
 
 #include <sonde/counter.h>
-#include <sonde/preview/buildid.h>
-#include <sonde/preview/check.h>
 #include <sonde/preview/doctor.h>
-#include <sonde/preview/dump.h>
-#include <sonde/preview/evlist.h>
 #include <sonde/preview/flamegraph.h>
-#include <sonde/preview/header.h>
-#include <sonde/preview/list.h>
+#include <sonde/preview/inspect.h>
 #include <sonde/preview/profile.h>
 #include <sonde/preview/recorder.h>
 #include <sonde/preview/report.h>
@@ -182,39 +177,64 @@ static int call_profile_tree(const void *options)
 	return use_profile(NULL, options);
 }
 
+/* Frees the handle; returns rc if the handle's error fits. */
+static int inspected(struct sonde_inspector *in, int rc)
+{
+	const struct sonde_error *error = sonde_inspector_error(in);
+
+	if (rc < 0 && (error->status != rc || !has(error->text, "option"))) {
+		rc = -1000;
+	}
+	sonde_inspector_free(in);
+	return rc;
+}
+
+static int call_inspector(const void *options)
+{
+	struct sonde_inspector *in = sonde_inspector_new(options);
+	size_t bytes = 0;
+
+	return inspected(in, sonde_inspector_events(in, path, NULL, take, &bytes));
+}
+
 static int call_check(const void *options)
 {
+	struct sonde_inspector *in = sonde_inspector_new(NULL);
 	size_t bytes = 0;
 
-	return sonde_check(path, options, take, &bytes);
+	return inspected(in, sonde_inspector_check(in, path, options, take, &bytes));
 }
 
-static int call_dump(const void *options)
+static int call_records(const void *options)
 {
+	struct sonde_inspector *in = sonde_inspector_new(NULL);
 	size_t bytes = 0;
 
-	return sonde_dump_print(path, options, take, &bytes);
+	return inspected(in, sonde_inspector_records(in, path, options, take, &bytes));
 }
 
-static int call_evlist(const void *options)
+static int call_events(const void *options)
 {
+	struct sonde_inspector *in = sonde_inspector_new(NULL);
 	size_t bytes = 0;
 
-	return sonde_evlist_print(path, options, take, &bytes);
+	return inspected(in, sonde_inspector_events(in, path, options, take, &bytes));
 }
 
 static int call_header(const void *options)
 {
+	struct sonde_inspector *in = sonde_inspector_new(NULL);
 	size_t bytes = 0;
 
-	return sonde_header_print(path, options, take, &bytes);
+	return inspected(in, sonde_inspector_header(in, path, options, take, &bytes));
 }
 
-static int call_buildid(const void *options)
+static int call_build_ids(const void *options)
 {
+	struct sonde_inspector *in = sonde_inspector_new(NULL);
 	size_t bytes = 0;
 
-	return sonde_buildid_print(path, options, take, &bytes);
+	return inspected(in, sonde_inspector_build_ids(in, path, options, take, &bytes));
 }
 
 static int call_rewriter(const void *options)
@@ -242,16 +262,21 @@ static int call_stage(const void *stage)
 
 static int call_list(const void *options)
 {
+	struct sonde_inspector *in = sonde_inspector_new(NULL);
 	size_t bytes = 0;
 
-	return sonde_list_print(options, take, &bytes);
+	return inspected(in, sonde_inspector_list(in, options, take, &bytes));
 }
 
 static int call_doctor(const void *options)
 {
+	struct sonde_doctor *d = sonde_doctor_new(options);
 	size_t bytes = 0;
+	int rc = sonde_doctor_print(d, true, take, &bytes);
 
-	return sonde_doctor_print(options, true, take, &bytes);
+	rc = rc < 0 && !has(sonde_doctor_error(d)->text, "option") ? -1000 : rc;
+	sonde_doctor_free(d);
+	return rc;
 }
 
 /* NULL would record the machine, so nothing is started then. */
@@ -284,11 +309,13 @@ static int call_stat(const void *options)
 
 static int call_stat_report(const void *options)
 {
-	char message[256] = "";
+	struct sonde_stat *s = sonde_stat_new(options);
 	size_t bytes = 0;
-	int rc = sonde_stat_report(path, options, take, &bytes, message, sizeof(message));
+	int rc = sonde_stat_report(s, path, take, &bytes);
 
-	return rc == SONDE_EFORMAT && has(message, "no counts") ? 0 : rc;
+	rc = rc == SONDE_EFORMAT && has(sonde_stat_error(s)->text, "no counts") ? 0 : rc;
+	sonde_stat_free(s);
+	return rc;
 }
 
 static int call_counter(const void *options)
@@ -331,14 +358,15 @@ static const struct {
         {"sonde_flamegraph_write", call_flamegraph, sizeof(struct sonde_flamegraph_options)},
         {"sonde_profile_new", call_profile, sizeof(struct sonde_profile_options)},
         {"sonde_profile_tree_new", call_profile_tree, sizeof(struct sonde_profile_tree_options)},
-        {"sonde_check", call_check, sizeof(struct sonde_check_options)},
-        {"sonde_dump_print", call_dump, sizeof(struct sonde_dump_options)},
-        {"sonde_evlist_print", call_evlist, sizeof(struct sonde_evlist_options)},
-        {"sonde_header_print", call_header, sizeof(struct sonde_header_options)},
-        {"sonde_buildid_print", call_buildid, sizeof(struct sonde_buildid_options)},
+        {"sonde_inspector_new", call_inspector, sizeof(struct sonde_inspector_options)},
+        {"sonde_inspector_check", call_check, sizeof(struct sonde_check_options)},
+        {"sonde_inspector_records", call_records, sizeof(struct sonde_records_options)},
+        {"sonde_inspector_events", call_events, sizeof(struct sonde_events_options)},
+        {"sonde_inspector_header", call_header, sizeof(struct sonde_header_options)},
+        {"sonde_inspector_build_ids", call_build_ids, sizeof(struct sonde_build_ids_options)},
         {"sonde_rewriter_new", call_rewriter, sizeof(struct sonde_rewriter_options)},
         {"sonde_rewriter_add", call_stage, sizeof(struct sonde_rewriter_stage)},
-        {"sonde_list_print", call_list, sizeof(struct sonde_list_options)},
+        {"sonde_inspector_list", call_list, sizeof(struct sonde_list_options)},
         {"sonde_doctor_new", call_doctor, sizeof(struct sonde_doctor_options)},
         {"sonde_recorder_new", call_record, sizeof(struct sonde_recorder_options)},
         {"sonde_stat_new", call_stat, sizeof(struct sonde_stat_options)},

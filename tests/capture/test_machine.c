@@ -10,7 +10,7 @@
 #include "fixture.h"
 #include "tap.h"
 
-#include <sonde/preview/header.h>
+#include <sonde/preview/inspect.h>
 
 #include <errno.h>
 
@@ -160,13 +160,15 @@ static void test_header(const struct fixture *f)
 	        .events.strings = events, .events.n = 1, .targets.all_cpus = true};
 	struct sonde_recorder *r = begin(f, &o);
 	struct sonde_header_options h = {.size = sizeof(h), .full = true};
+	struct sonde_inspector *in = sonde_inspector_new(NULL);
 	struct text t = {0};
 
 	ok(sonde_recorder_start(r) == 0 && sonde_recorder_run(r) == 0, "a recording of all cpus");
 	ok(r->rings.ncpus == 3 && r->rings.cpus[2] == 3, "has the cpus of the saved machine");
 	eq_u64(r->plan.events.v[0].attr.sample_period, 4000, "and a frequency it allows");
 	sonde_recorder_free(r);
-	ok(sonde_header_print(output, &h, keep, &t) == 0, "its header");
+	ok(sonde_inspector_header(in, output, &h, keep, &t) == 0, "its header");
+	sonde_inspector_free(in);
 	text_char(&t, '\0');
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		has_line(&t, lines[i]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The header's text over crafted features, whole and cut at every byte. */
-#include "inspect/evlist.h"
+#include "file/file.h"
 #include "inspect/header.h"
 
 #include "tap.h"

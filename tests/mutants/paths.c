@@ -3,12 +3,8 @@
 
 #include <dirent.h>
 #include <sonde/file.h>
-#include <sonde/preview/buildid.h>
-#include <sonde/preview/check.h>
-#include <sonde/preview/dump.h>
-#include <sonde/preview/evlist.h>
 #include <sonde/preview/flamegraph.h>
-#include <sonde/preview/header.h>
+#include <sonde/preview/inspect.h>
 #include <sonde/preview/profile.h>
 #include <sonde/preview/report.h>
 #include <sonde/preview/rewrite.h>
@@ -285,66 +281,63 @@ static void profile(const struct input *in, int mode)
 
 /* ---- functions that take a path ---- */
 
+static struct sonde_inspector *inspector(bool json)
+{
+	struct sonde_inspector_options o = {.size = sizeof(o), .json = json};
+
+	return sonde_inspector_new(&o);
+}
+
 static void evlist(const struct input *in, int mode)
 {
-	char message[256];
-	struct sonde_evlist_options o = {.size = sizeof(o),
-	        .mode = (enum sonde_evlist_mode)mode,
-	        .json = mode == SONDE_EVLIST_DETAIL && in->number % 2 == 0,
-	        .trace_fields = mode == SONDE_EVLIST_NAMES,
-	        .message = message,
-	        .message_size = sizeof(message)};
+	struct sonde_inspector *i = inspector(mode == SONDE_EVENTS_DETAIL && in->number % 2 == 0);
+	struct sonde_events_options o = {.size = sizeof(o),
+	        .mode = (enum sonde_events_mode)mode,
+	        .trace_fields = mode == SONDE_EVENTS_NAMES};
 	uint64_t sum = 0;
 
-	(void)sonde_evlist_print(in->path, &o, drop, &sum);
+	(void)sonde_inspector_events(i, in->path, &o, drop, &sum);
+	sonde_inspector_free(i);
 }
 
 static void header(const struct input *in, int json)
 {
-	char message[256];
-	struct sonde_header_options o = {.size = sizeof(o),
-	        .full = true,
-	        .json = json,
-	        .message = message,
-	        .message_size = sizeof(message)};
+	struct sonde_inspector *i = inspector(json);
+	struct sonde_header_options o = {.size = sizeof(o), .full = true};
 	uint64_t sum = 0;
 
-	(void)sonde_header_print(in->path, &o, drop, &sum);
+	(void)sonde_inspector_header(i, in->path, &o, drop, &sum);
+	sonde_inspector_free(i);
 }
 
 static void build_ids(const struct input *in, int with_hits)
 {
-	char message[256];
-	struct sonde_buildid_options o = {.size = sizeof(o),
-	        .with_hits = with_hits,
-	        .json = in->number % 2 == 0,
-	        .message = message,
-	        .message_size = sizeof(message)};
+	struct sonde_inspector *i = inspector(in->number % 2 == 0);
+	struct sonde_build_ids_options o = {.size = sizeof(o), .with_hits = with_hits};
 	uint64_t sum = 0;
 
-	(void)sonde_buildid_print(in->path, &o, drop, &sum);
+	(void)sonde_inspector_build_ids(i, in->path, &o, drop, &sum);
+	sonde_inspector_free(i);
 }
 
 static void dump(const struct input *in, int mode)
 {
-	char message[256];
-	struct sonde_dump_options o = {.size = sizeof(o),
-	        .json = mode & 1,
-	        .raw = mode >> 1,
-	        .message = message,
-	        .message_size = sizeof(message)};
+	struct sonde_inspector *i = inspector(mode & 1);
+	struct sonde_records_options o = {.size = sizeof(o), .raw = mode >> 1};
 	uint64_t sum = 0;
 
-	(void)sonde_dump_print(in->path, &o, drop, &sum);
+	(void)sonde_inspector_records(i, in->path, &o, drop, &sum);
+	sonde_inspector_free(i);
 }
 
 static void check(const struct input *in, int json)
 {
-	struct sonde_check_options o = {.size = sizeof(o), .json = json};
+	struct sonde_inspector *i = inspector(json);
 	uint64_t sum = 0;
-	int rc = sonde_check(in->path, &o, drop, &sum);
+	int rc = sonde_inspector_check(i, in->path, NULL, drop, &sum);
 
-	if (rc < 0 || rc > SONDE_UNUSABLE) {
+	sonde_inspector_free(i);
+	if (rc < 0 || rc > SONDE_CHECK_UNUSABLE) {
 		fail("check gives no verdict");
 	}
 }
@@ -449,10 +442,10 @@ const struct path paths[] = {
         {"flamegraph", flamegraph, 0},
         {"profile", profile, 0},
         {"profile by address", profile, 1},
-        {"evlist --trace-fields", evlist, SONDE_EVLIST_NAMES},
-        {"evlist -F", evlist, SONDE_EVLIST_FREQ},
-        {"evlist -v", evlist, SONDE_EVLIST_DETAIL},
-        {"evlist -g", evlist, SONDE_EVLIST_GROUPS},
+        {"evlist --trace-fields", evlist, SONDE_EVENTS_NAMES},
+        {"evlist -F", evlist, SONDE_EVENTS_FREQ},
+        {"evlist -v", evlist, SONDE_EVENTS_DETAIL},
+        {"evlist -g", evlist, SONDE_EVENTS_GROUPS},
         {"header", header, 0},
         {"header --json", header, 1},
         {"buildid-list", build_ids, 0},

@@ -2,14 +2,9 @@
 /* An output function that returns any negative number makes the caller return SONDE_EOUTPUT. */
 #include "tap.h"
 
-#include <sonde/preview/buildid.h>
-#include <sonde/preview/check.h>
 #include <sonde/preview/doctor.h>
-#include <sonde/preview/dump.h>
-#include <sonde/preview/evlist.h>
 #include <sonde/preview/flamegraph.h>
-#include <sonde/preview/header.h>
-#include <sonde/preview/list.h>
+#include <sonde/preview/inspect.h>
 #include <sonde/preview/report.h>
 #include <sonde/preview/script.h>
 #include <sonde/write.h>
@@ -64,46 +59,47 @@ static void print_session(const char *path, void *arg)
 	sonde_session_free(s);
 }
 
-static void print_file(const char *path, void *arg)
+static void is_output_failure(const struct sonde_error *error, int rc, const char *what)
 {
-	char text[256] = "";
-	const char *why = sonde_status_text(SONDE_EOUTPUT);
-	struct sonde_buildid_options ids = {
-	        .size = sizeof(ids), .message = text, .message_size = sizeof(text)};
-	struct sonde_dump_options dump = {
-	        .size = sizeof(dump), .message = text, .message_size = sizeof(text)};
-	struct sonde_evlist_options events = {
-	        .size = sizeof(events), .message = text, .message_size = sizeof(text)};
-	struct sonde_header_options header = {
-	        .size = sizeof(header), .message = text, .message_size = sizeof(text)};
-	struct sonde_check_options check = {.size = sizeof(check)};
+	char text[64];
 
-	eq_u64(sonde_buildid_print(path, &ids, refuse, arg), SONDE_EOUTPUT,
-	        "build ids: SONDE_EOUTPUT");
-	eq_str(text, why, "build ids: its message");
-	text[0] = '\0';
-	eq_u64(sonde_dump_print(path, &dump, refuse, arg), SONDE_EOUTPUT, "dump: SONDE_EOUTPUT");
-	eq_str(text, why, "dump: its message");
-	text[0] = '\0';
-	eq_u64(sonde_evlist_print(path, &events, refuse, arg), SONDE_EOUTPUT,
-	        "event list: SONDE_EOUTPUT");
-	eq_str(text, why, "event list: its message");
-	text[0] = '\0';
-	eq_u64(sonde_header_print(path, &header, refuse, arg), SONDE_EOUTPUT,
-	        "header: SONDE_EOUTPUT");
-	eq_str(text, why, "header: its message");
-	eq_u64(sonde_check(path, &check, refuse, arg), SONDE_EOUTPUT, "check: SONDE_EOUTPUT");
+	(void)snprintf(text, sizeof(text), "%s: SONDE_EOUTPUT", what);
+	eq_u64(rc, SONDE_EOUTPUT, text);
+	(void)snprintf(text, sizeof(text), "%s: the error's text", what);
+	eq_str(error->text, sonde_status_text(SONDE_EOUTPUT), text);
 }
 
-static void print_machine(void *arg)
+static void is_refused(struct sonde_inspector *in, int rc, const char *what)
+{
+	is_output_failure(sonde_inspector_error(in), rc, what);
+}
+
+static void inspect(const char *path, void *arg)
 {
 	const char *words[] = {"sw"};
 	struct sonde_list_options list = {.size = sizeof(list), .words = words, .nwords = 1};
-	struct sonde_doctor_options doctor = {.size = sizeof(doctor)};
+	struct sonde_inspector *in = sonde_inspector_new(NULL);
 
-	eq_u64(sonde_list_print(&list, refuse, arg), SONDE_EOUTPUT, "list: SONDE_EOUTPUT");
-	eq_u64(sonde_doctor_print(&doctor, false, refuse, arg), SONDE_EOUTPUT,
-	        "doctor: SONDE_EOUTPUT");
+	is_refused(in, sonde_inspector_build_ids(in, path, NULL, refuse, arg), "build ids");
+	is_refused(in, sonde_inspector_records(in, path, NULL, refuse, arg), "dump");
+	is_refused(in, sonde_inspector_events(in, path, NULL, refuse, arg), "event list");
+	is_refused(in, sonde_inspector_header(in, path, NULL, refuse, arg), "header");
+	is_refused(in, sonde_inspector_check(in, path, NULL, refuse, arg), "check");
+	is_refused(in, sonde_inspector_list(in, &list, refuse, arg), "list");
+	eq_u64(sonde_inspector_header(in, "/none", NULL, refuse, arg), SONDE_ENOENT,
+	        "a missing file: SONDE_ENOENT");
+	ok(strstr(sonde_inspector_error(in)->text, "/none") != NULL,
+	        "a missing file: the error's text has its path");
+	sonde_inspector_free(in);
+}
+
+static void diagnose(void *arg)
+{
+	struct sonde_doctor *d = sonde_doctor_new(NULL);
+	int rc = sonde_doctor_print(d, false, refuse, arg);
+
+	is_output_failure(sonde_doctor_error(d), rc, "doctor");
+	sonde_doctor_free(d);
 }
 
 int main(void)
@@ -116,8 +112,8 @@ int main(void)
 		int result = results[i];
 
 		print_session(path, &result);
-		print_file(path, &result);
-		print_machine(&result);
+		inspect(path, &result);
+		diagnose(&result);
 	}
 	(void)unlink(path);
 	(void)close(fd);

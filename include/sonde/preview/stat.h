@@ -117,13 +117,12 @@ SONDE_API const struct sonde_error *sonde_stat_error(struct sonde_stat *s);
 SONDE_API void sonde_stat_free(struct sonde_stat *s);
 
 /*
- * Prints the counts of a recording of `perf stat record` or `sonde stat record`. Only the options
- * by, format, separator, thousands, metrics_only, message and temp_dir are used. 0; SONDE_EFORMAT:
- * the recording has no counts; or as sonde_file_open. message: buffer for the text about a failure;
- * may be NULL.
+ * Prints the counts of a recording of `perf stat record` or `sonde stat record` at path `input`. Of
+ * the handle's options only by, format, separator, thousands, metrics_only and temp_dir are used. 0;
+ * SONDE_EFORMAT: the recording has no counts; SONDE_EOUTPUT; or as sonde_file_open.
  */
-SONDE_API int sonde_stat_report(const char *input, const struct sonde_stat_options *options,
-        sonde_write_fn write, void *arg, char *message, size_t message_size);
+SONDE_API int sonde_stat_report(
+        struct sonde_stat *s, const char *input, sonde_write_fn write, void *arg);
 
 #ifdef __cplusplus
 }
