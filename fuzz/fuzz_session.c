@@ -138,10 +138,9 @@ static void print(struct sonde_session *s, const char *path)
 	struct sonde_script_options script = {.size = sizeof(script)};
 	struct sonde_header_options header = {.size = sizeof(header), .full = true};
 	struct sonde_inspector *in = sonde_inspector_new(NULL);
-	struct sonde_report_options report;
+	struct sonde_report_options report = {.size = sizeof(report)};
 	size_t room = TEXT_MAX;
 
-	sonde_report_options_init(&report);
 	(void)sonde_report_print(s, &report, drop, &room);
 	report.sort = "sym,pid";
 	report.no_children = true;

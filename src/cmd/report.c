@@ -76,6 +76,12 @@ static const struct graph_word graph_words[] = {
         {"count", set_value, SONDE_REPORT_VALUE_COUNT},
 };
 
+/* percent 0: no limit. */
+static void set_graph_limit(struct report_command *c, double percent)
+{
+	c->report.graph_limit = percent > 0 ? percent : -1;
+}
+
 /* Parses a word of "graph,0.5,10,caller"; number 1 is the limit in percent, 2 that of branches. */
 static int graph_word(struct report_command *c, const char *word, size_t n, unsigned *numbers)
 {
@@ -104,7 +110,7 @@ static int graph_word(struct report_command *c, const char *word, size_t n, unsi
 	}
 	++*numbers;
 	if (*numbers == 1 && number <= 100) {
-		c->report.graph_limit = number;
+		set_graph_limit(c, number);
 		return 0;
 	}
 	if (*numbers == 2 && number <= UINT32_MAX) {
@@ -163,7 +169,7 @@ static int on_percent_limit(const struct option_def *def, const char *arg, bool 
 		(void)fprintf(stderr, "Error: '%s' is no percentage from 0 to 100\n", arg);
 		return -1;
 	}
-	c->report.graph_limit = c->report.percent_limit;
+	set_graph_limit(c, c->report.percent_limit);
 	return 0;
 }
 
@@ -432,7 +438,8 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 
 int cmd_report(int argc, char **argv)
 {
-	struct report_command c = {.input = options_input(),
+	struct report_command c = {.report = {.size = sizeof(c.report)},
+	        .input = options_input(),
 	        .children = true,
 	        .demangle = true,
 	        .pager = true,
@@ -440,7 +447,6 @@ int cmd_report(int argc, char **argv)
 	        .progress = {.what = "Processing"}};
 	int rc, color;
 
-	sonde_report_options_init(&c.report);
 	rc = report_parse(&c, argc, argv);
 	if (rc != OPTIONS_RUN) {
 		return rc;

@@ -12,14 +12,10 @@
 #include <stdlib.h>
 
 #define MAX_STACK    127u
+#define GRAPH_LIMIT  0.5 /* percent */
 #define AHEAD        8u /* rows that are prefetched before they are printed */
 #define ROWS_AT_ONCE 4096u
 #define GROUP_WORK   1024u
-
-void sonde_report_options_init(struct sonde_report_options *o)
-{
-	*o = (struct sonde_report_options){.size = sizeof(*o), .graph_limit = 0.5};
-}
 
 int report_flush(struct report *r, size_t above)
 {
@@ -347,10 +343,16 @@ static void warn(struct report *r, bool chains)
 	}
 }
 
+/* Returns the limit in percent for the value of the option. */
+static double graph_limit(double given)
+{
+	return given == 0 ? GRAPH_LIMIT : given > 0 ? given : 0;
+}
+
 static int report_run(struct report *r)
 {
 	const struct sonde_report_options *o = &r->options;
-	struct profile_options po = {.graph_limit = o->graph_limit,
+	struct profile_options po = {.graph_limit = graph_limit(o->graph_limit),
 	        .pick = &r->pick,
 	        .symbol_part = o->symbol_part,
 	        .fractal = o->graph_kind == SONDE_REPORT_GRAPH_FRACTAL,
@@ -396,7 +398,6 @@ int sonde_report_print(struct sonde_session *s, const struct sonde_report_option
 	int rc;
 
 	TRY(session_ready(s));
-	sonde_report_options_init(&r.options);
 	TRY(options_copy(&r.options, sizeof(r.options), o, session_error(s)));
 	rc = report_run(&r);
 	if (rc >= 0) {

@@ -196,9 +196,8 @@ static int case_map(struct outcome *out, const struct input *in)
 
 static int report(struct outcome *out, struct sonde_session *s)
 {
-	struct sonde_report_options o;
+	struct sonde_report_options o = {.size = sizeof(o)};
 
-	sonde_report_options_init(&o);
 	return sonde_report_print(s, &o, outcome_add, out);
 }
 
@@ -214,9 +213,8 @@ static int case_report_jobs(struct outcome *out, const struct input *in)
 
 static int report_flat(struct outcome *out, struct sonde_session *s)
 {
-	struct sonde_report_options o;
+	struct sonde_report_options o = {.size = sizeof(o)};
 
-	sonde_report_options_init(&o);
 	o.no_children = 1;
 	o.no_graph = 1;
 	o.sort = "pid,cpu,dso,sym";
@@ -235,9 +233,8 @@ static int case_report_flat(struct outcome *out, const struct input *in)
 
 static int report_folded(struct outcome *out, struct sonde_session *s)
 {
-	struct sonde_report_options o;
+	struct sonde_report_options o = {.size = sizeof(o)};
 
-	sonde_report_options_init(&o);
 	o.no_children = 1;
 	o.graph_kind = SONDE_REPORT_GRAPH_FOLDED;
 	o.separator = ",";
@@ -252,9 +249,8 @@ static int case_report_folded(struct outcome *out, const struct input *in)
 
 static int report_json(struct outcome *out, struct sonde_session *s)
 {
-	struct sonde_report_options o;
+	struct sonde_report_options o = {.size = sizeof(o)};
 
-	sonde_report_options_init(&o);
 	o.sort = "sym,time,cgroup";
 	o.json = true;
 	return sonde_report_print(s, &o, outcome_add, out);
@@ -268,9 +264,8 @@ static int case_report_json(struct outcome *out, const struct input *in)
 
 static int report_stats(struct outcome *out, struct sonde_session *s)
 {
-	struct sonde_report_options o;
+	struct sonde_report_options o = {.size = sizeof(o)};
 
-	sonde_report_options_init(&o);
 	o.stats = 1;
 	o.header = SONDE_REPORT_HEADER;
 	return sonde_report_print(s, &o, outcome_add, out);

@@ -174,13 +174,12 @@ static void report(const struct input *in, int mode)
 {
 	const struct report_form *form = &report_forms[mode];
 	struct sonde_session *s = open_session(in, mode == 0 ? 2 : 1);
-	struct sonde_report_options o;
+	struct sonde_report_options o = {.size = sizeof(o)};
 	uint64_t sum = 0;
 
 	if (s == NULL) {
 		return;
 	}
-	sonde_report_options_init(&o);
 	o.sort = form->sort;
 	o.no_children = form->no_children;
 	o.no_graph = form->no_graph;

@@ -41,11 +41,10 @@ static bool make_recording(const char *path)
 
 static void print_session(const char *path, void *arg)
 {
-	struct sonde_report_options report;
+	struct sonde_report_options report = {.size = sizeof(report)};
 	struct sonde_session *s = sonde_session_new(NULL);
 
 	ok(s != NULL && sonde_session_open(s, path) >= 0, "the recording is opened");
-	sonde_report_options_init(&report);
 	eq_u64(sonde_report_print(s, &report, refuse, arg), SONDE_EOUTPUT, "report: SONDE_EOUTPUT");
 	eq_str(sonde_session_error(s)->text, sonde_status_text(SONDE_EOUTPUT),
 	        "report: the session's error text");

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of `sonde report`. Preview: may change in any release. */
+/*
+ * Prints the samples of a session as the rows of `sonde report`, in its layout or as JSON; rows for
+ * programs: sonde/preview/profile.h. Preview: may change in any release.
+ */
 #ifndef SONDE_PREVIEW_REPORT_H
 #define SONDE_PREVIEW_REPORT_H
 
@@ -49,7 +52,7 @@ struct sonde_report_options {
 	enum sonde_report_value graph_value;
 	bool graph_address; /* different addresses of one function are different branches */
 	uint32_t graph_branches; /* maximum number of branches of one branch; 0: all */
-	double graph_limit; /* percent; smaller branches are not shown */
+	double graph_limit; /* percent; smaller branches are not shown; 0: 0.5; negative: show all */
 	double percent_limit; /* percent; smaller rows are not shown */
 	bool show_samples; /* a column with the number of samples */
 	bool show_period; /* a column with the sum of periods */
@@ -67,14 +70,10 @@ struct sonde_report_options {
 	bool graph_given; /* call graphs were requested: warn if there are none */
 };
 
-/* Sets *o to the defaults of `sonde report`. */
-SONDE_API void sonde_report_options_init(struct sonde_report_options *o);
-
 /*
- * Writes the report of an open session in pieces through `write`; if that returns a negative value,
- * stops with SONDE_EOUTPUT. 0; 1: no sample to report; SONDE_EARG: an unknown sort key, or an
- * invalid list; SONDE_ENOMEM; or the status of reading samples. sonde_session_error(s) has the
- * text.
+ * Prints the report of an open session; options may be NULL. 0; 1: no sample to report; SONDE_EARG:
+ * an unknown sort key, an invalid list, or the session is not open; SONDE_EOUTPUT; SONDE_ENOMEM; or
+ * the status of reading samples. sonde_session_error(s) has the text.
  */
 SONDE_API int sonde_report_print(struct sonde_session *s, const struct sonde_report_options *o,
         sonde_write_fn write, void *arg);
