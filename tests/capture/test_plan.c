@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The attrs of a plan follow from the plan alone: no kernel is asked, and each time they are equal. */
+/*
+ * The attrs of a plan follow from the plan alone: no kernel is asked, and each time they are equal. What
+ * a kernel refuses is removed from a plan whose events are not open.
+ */
 #define _GNU_SOURCE
 #include "capture/plan/plan.h"
 #include "fake/fake.h"
 #include "proc/proc.h"
 #include "tap.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -52,6 +56,34 @@ static void test_attrs(struct capture_plan *p)
 	ok(same(p, first), "the first plan again gives the first attrs again");
 }
 
+static unsigned with_flag(const struct capture_plan *p, enum sonde_attr_flag flag)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < p->events.n; i++) {
+		n += sonde_attr_has(&p->events.v[i].attr, flag) != 0;
+	}
+	return n;
+}
+
+static void test_older(struct capture_plan *p, const struct capture_machine *m)
+{
+	fake_reset(&(struct fake_options){
+	        .attr_size = 112, .unknown_flags = 1ull << SONDE_FLAG_BPF_EVENT});
+	capture_plan_sizes(p, false);
+	p->events.v[0].attr.sig_data = 1;
+	ok(capture_plan_older(p, m, 0, EINVAL), "a bit that the kernel refuses is removed");
+	eq_u64(with_flag(p, SONDE_FLAG_BPF_EVENT), 0, "no event keeps the refused bit");
+	ok(with_flag(p, SONDE_FLAG_KSYMBOL) > 0, "bits that the kernel accepts stay");
+	for (int i = 0; i < 2; i++) {
+		ok(capture_plan_older(p, m, 0, E2BIG), "attrs get the size of an older kernel");
+	}
+	eq_u64(p->events.v[0].attr.sig_data, 0, "fields that do not fit are removed");
+	ok(!capture_plan_older(p, m, 0, EINVAL), "nothing is left to remove");
+	ok(!capture_plan_older(p, m, 0, EACCES), "recording all tasks never drops the kernel");
+	eq_u64(fake_open_fds(), 0, "a probe leaves no event open");
+}
+
 int main(void)
 {
 	const struct capture_log log = {0};
@@ -65,6 +97,7 @@ int main(void)
 	eq_u64(p.parsed[1], 2, "the first string made two of them");
 	eq_u64(fake_open_fds(), 0, "no event stays open");
 	test_attrs(&p);
+	test_older(&p, &machine);
 	capture_plan_fini(&p);
 	fake_end();
 	(void)close(machine.root);

@@ -394,6 +394,11 @@ int capture_plan_make(struct capture_plan *p, const struct sonde_recorder_option
 	return 0;
 }
 
+void capture_plan_watermark(struct capture_plan *p, uint64_t bytes)
+{
+	p->events.v[0].attr.aux_watermark = (uint32_t)(bytes < UINT32_MAX ? bytes : UINT32_MAX);
+}
+
 void capture_plan_log(const struct capture_plan *p, const struct capture_log *log)
 {
 	for (size_t i = 0; i < p->events.n; i++) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Options and a machine to a plan: the tasks to record, the events, and their attrs. A plan is a
- * value: capture_plan_make queries the machine, and capture_plan_attrs computes all attrs from the
- * plan alone, in one pass.
+ * value: capture_plan_make queries the machine, capture_plan_attrs computes all attrs from the plan
+ * alone, in one pass, and capture_plan_older removes what a kernel refuses. Nothing else changes the
+ * attrs.
  */
 #ifndef SONDE_CAPTURE_PLAN_PLAN_H
 #define SONDE_CAPTURE_PLAN_PLAN_H
@@ -40,6 +41,7 @@ struct capture_plan {
 	size_t *parsed; /* [k]: number of events from the first k event strings; [nevents]: all */
 	struct capture_content content;
 	struct capture_aux_plan aux;
+	bool kernel_excluded; /* from all events, as the kernel does not allow it */
 };
 
 /* SONDE_EARG, SONDE_ELIMIT, SONDE_EUNSUPPORTED, ...: see machine->err. */
@@ -47,8 +49,27 @@ int capture_plan_make(struct capture_plan *p, const struct sonde_recorder_option
         const struct capture_machine *machine);
 void capture_plan_fini(struct capture_plan *p);
 
-/* Computes the attrs of all events from the rest of the plan; the result is always the same. */
+/*
+ * Computes the attrs of all events from the rest of the plan, for a kernel that refuses nothing; the
+ * result is always the same.
+ */
 void capture_plan_attrs(struct capture_plan *p);
+
+/*
+ * The kernel refused event e with errno `why`: removes what it does not support, from the attrs of
+ * all events, so that they keep the same shape, and logs it. True: open the events again; false:
+ * nothing is left to remove.
+ */
+bool capture_plan_older(struct capture_plan *p, const struct capture_machine *m, size_t e, int why);
+
+/*
+ * Sets the sizes of all attrs: as large as their fields for opening, after which capture_plan_older
+ * may reduce them; in files all have one size, and no address of this process.
+ */
+void capture_plan_sizes(struct capture_plan *p, bool in_file);
+
+/* Sets the bytes of trace after which the kernel wakes the recorder, once the area has a size. */
+void capture_plan_watermark(struct capture_plan *p, uint64_t bytes);
 
 /* Logs the attr of each event, as it is logged again when it is opened. */
 void capture_plan_log(const struct capture_plan *p, const struct capture_log *log);

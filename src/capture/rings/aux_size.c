@@ -163,8 +163,7 @@ int capture_aux_plan_sizes(struct capture_rings *r, size_t nrings)
 		warn_of_psb(r, "sample", smallest_sample(r));
 	}
 	if (r->plan->aux.mode == CAPTURE_AUX_FULL) {
-		r->plan->events.v[0].attr.aux_watermark =
-		        (uint32_t)(aux->size / 4 < UINT32_MAX ? aux->size / 4 : UINT32_MAX);
+		capture_plan_watermark(r->plan, aux->size / 4);
 	}
 	return 0;
 }

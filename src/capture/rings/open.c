@@ -134,20 +134,37 @@ static void close_event(struct capture_rings *r, size_t e)
 	}
 }
 
+/* Whether the event can be opened if it does not sample. */
+static bool only_counts(const struct capture_rings *r, size_t e)
+{
+	struct sonde_attr attr = r->plan->events.v[e].attr;
+	bool uncore = r->plan->events.v[e].uncore;
+
+	if (r->plan->events.v[e].pmu == NULL) {
+		return false;
+	}
+	attr.sample_period = 0;
+	attr.sample_type = 0;
+	attr.flags &= ~(1ULL << SONDE_FLAG_FREQ);
+	attr.flags |= 1ULL << SONDE_FLAG_DISABLED;
+	return host_kernel_takes(r->kernel, &attr, uncore ? -1 : 0, uncore ? (int)r->cpus[0] : -1);
+}
+
 static int open_all(struct capture_rings *r)
 {
+	const struct capture_machine machine = {r->kernel, r->root, r->log, r->err};
 	size_t e = 0;
 	size_t k;
 	int why;
 
-	capture_attr_sizes(r, false);
+	capture_plan_sizes(r->plan, false);
 	while (e < r->plan->events.n) {
 		if (open_event(r, e) == 0) {
 			e++;
 			continue;
 		}
 		why = errno;
-		if (capture_use_older(r, e, why)) {
+		if (capture_plan_older(r->plan, &machine, e, why)) {
 			for (k = 0; k <= e; k++) {
 				close_event(r, k);
 			}
@@ -158,15 +175,15 @@ static int open_all(struct capture_rings *r)
 			return error_set(r->err, SONDE_ENOENT, NO_OFFSET, "process %d has ended",
 			        (int)r->tasks.threads[0]);
 		}
-		if (why == EINVAL && capture_only_counts(r, e)) {
+		if (why == EINVAL && only_counts(r, e)) {
 			return error_set(r->err, SONDE_EUNSUPPORTED, NO_OFFSET,
 			        "the PMU '%s' counts, but takes no samples: try 'sonde stat -e %s'",
 			        r->plan->events.v[e].pmu, r->plan->events.v[e].name);
 		}
 		return open_failed(r, &r->plan->events.v[e], why);
 	}
-	capture_attr_sizes(r, true);
-	if (r->kernel_excluded) {
+	capture_plan_sizes(r->plan, true);
+	if (r->plan->kernel_excluded) {
 		capture_say(r->log, SONDE_RECORDER_WARNING,
 		        "kernel.perf_event_paranoid does not allow kernel profiling: recording "
 		        "user space only");

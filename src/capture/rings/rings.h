@@ -24,7 +24,7 @@ struct capture_rings {
 	const struct capture_log *log;
 	struct error *err;
 	int root;
-	struct capture_plan *plan; /* bits that the kernel refuses are removed from its attrs */
+	struct capture_plan *plan; /* only functions of the plan change it */
 
 	pid_t *cpus;
 	size_t ncpus;
@@ -33,7 +33,6 @@ struct capture_rings {
 	struct host_tasks tasks;
 	int *cgroup_fds; /* by event, -1: none; NULL: no control groups */
 	struct capture_fds *opened; /* one for each event */
-	bool kernel_excluded; /* fell back to user space only */
 	struct capture_ring *v; /* one for each cpu or thread, then as many overwritten ones */
 	size_t n;
 	size_t pages; /* of data */
@@ -62,15 +61,6 @@ int capture_next_poll(const struct capture_rings *r, size_t ring, int from);
 
 /* ---- parts in files of their own ---- */
 
-/*
- * The kernel refused event e with this errno: removes what it does not support; true: try again.
- * All events keep the same shape.
- */
-bool capture_use_older(struct capture_rings *r, size_t e, int why);
-/* Whether the event can be opened if it does not sample. */
-bool capture_only_counts(const struct capture_rings *r, size_t e);
-/* In files all attrs have one size and no addresses of this process. */
-void capture_attr_sizes(struct capture_rings *r, bool in_file);
 int capture_set_filters(struct capture_rings *r); /* in the kernel */
 int capture_cgroups_open(struct capture_rings *r);
 void capture_cgroups_close(struct capture_rings *r);
