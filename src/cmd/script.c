@@ -18,7 +18,8 @@ struct script {
 	const char *symfs, *kallsyms;
 	struct sonde_filter filter;
 	uint64_t jobs, max_stack;
-	bool tasks, mmaps, switches, lost, cgroups, kernel_path;
+	bool tasks, mmaps, switches, lost, cgroups, namespaces, bpf, text_pokes, rounds;
+	bool kernel_path;
 	bool hide_call_graph, ns, header, header_only, full, demangle, force, strict, pager, dump;
 	struct terminal_progress progress;
 	const char *fields[FIELDS_MAX];
@@ -112,6 +113,10 @@ static int run(struct script *s)
 	        .show_lost = s->lost,
 	        .show_cgroups = s->cgroups,
 	        .kernel_path = s->kernel_path,
+	        .show_namespaces = s->namespaces,
+	        .show_bpf = s->bpf,
+	        .show_text_pokes = s->text_pokes,
+	        .show_rounds = s->rounds,
 	        .header = s->header ? 1 + s->full : 0,
 	};
 	struct sonde_session *session;
@@ -172,6 +177,13 @@ int cmd_script(int argc, char **argv)
 	        OPTION_SWITCH(0, "show-switch-events", &s.switches, "show context switches too"),
 	        OPTION_SWITCH(0, "show-lost-events", &s.lost, "show where events were lost too"),
 	        OPTION_SWITCH(0, "show-cgroup-events", &s.cgroups, "show new control groups too"),
+	        OPTION_SWITCH(0, "show-namespace-events", &s.namespaces, "show new namespaces too"),
+	        OPTION_SWITCH(0, "show-bpf-events", &s.bpf,
+	                "show BPF programs and other code that the kernel made too"),
+	        OPTION_SWITCH(0, "show-text-poke-events", &s.text_pokes,
+	                "show changes of the kernel's code too"),
+	        OPTION_SWITCH(0, "show-round-events", &s.rounds,
+	                "show ends of rounds too, in the order of the file"),
 	        OPTION_SWITCH(0, "show-kernel-path", &s.kernel_path,
 	                "show kernel modules by the paths of their files"),
 	        OPTION_SWITCH(0, "ns", &s.ns, "show times with nine digits"),

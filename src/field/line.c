@@ -5,6 +5,7 @@
 
 #define NS_PER_SEC 1000000000u
 #define ID_WIDTH   7u /* as in perf 6.12; 5 in perf 6.1 */
+#define MISC_WIDTH 6u
 
 struct line_context {
 	struct text *out;
@@ -70,12 +71,39 @@ static void line_cpu(const struct line_context *c)
 	text_bytes(c->out, "] ", 2);
 }
 
+static const char *switch_letters(unsigned misc)
+{
+	if ((misc & MISC_SWITCH_OUT) == 0) {
+		return "";
+	}
+	return (misc & MISC_SWITCH_OUT_PREEMPT) != 0 ? "Sp" : "S";
+}
+
+/* Letters for the flags of a record; a bit of misc has another meaning in each type of record. */
+static const char *misc_letters(unsigned type, unsigned misc)
+{
+	switch (type) {
+	case RECORD_MMAP:
+	case RECORD_MMAP2: return (misc & MISC_MMAP_DATA) != 0 ? "M" : "";
+	case RECORD_COMM: return (misc & MISC_COMM_EXEC) != 0 ? "E" : "";
+	case RECORD_SWITCH:
+	case RECORD_SWITCH_CPU_WIDE: return switch_letters(misc);
+	default: return "";
+	}
+}
+
 static void line_misc(const struct line_context *c)
 {
-	static const char modes[][7] = {"      ", "K     ", "U     ", "H     ", "G     ", "g     "};
-	uint64_t mode = value_of(c);
+	static const char modes[] = {' ', 'K', 'U', 'H', 'G', 'g'};
+	unsigned misc = (unsigned)value_of(c);
+	unsigned mode = misc & MISC_CPUMODE_MASK;
+	size_t end = c->out->n + MISC_WIDTH;
 
-	text_bytes(c->out, modes[mode < 6 ? mode : 0], 6);
+	if (mode != 0 && mode < sizeof(modes)) {
+		text_char(c->out, modes[mode]);
+	}
+	text_str(c->out, misc_letters(c->sample->type, misc));
+	text_fill(c->out, ' ', end > c->out->n ? end - c->out->n : 0);
 }
 
 static void line_time(const struct line_context *c)
@@ -300,7 +328,7 @@ void line_head(struct text *out, const struct line_plan *plan, const struct line
 {
 	struct line_context c = {out, plan, style, addresses, sample, NULL};
 
-	put_fields(&c, plan->printed & (FIELD_BIT(FIELD_TOD) * 2 - 1) & ~FIELD_BIT(FIELD_MISC));
+	put_fields(&c, plan->printed & (FIELD_BIT(FIELD_TOD) * 2 - 1));
 }
 
 static unsigned address_parts(uint64_t fields, bool kernel_path)

@@ -4,7 +4,10 @@
 
 #include "abi/abi.h"
 
-#define MAP_SHARED_BIT 1u
+#define MAP_SHARED_BIT     1u
+#define NAMESPACE_SIZE     16u /* device and inode */
+#define NAMESPACES_IN_LINE 4u
+#define CODE_IN_LINE       16u
 
 static void put_hex(struct text *out, uint64_t v)
 {
@@ -111,19 +114,103 @@ static void put_cgroup(struct text *out, const struct record *r, bool swap)
 	text_bytes(out, (const char *)path.p, path.n);
 }
 
+static void put_namespaces(struct text *out, const struct record *r, bool swap)
+{
+	static const char *const names[] = {"net", "uts", "ipc", "pid", "user", "mnt", "cgroup"};
+	struct cursor c = cursor_make(r->body, swap);
+	uint32_t pid = cursor_u32(&c);
+	uint32_t tid = cursor_u32(&c);
+	uint64_t n = cursor_u64(&c);
+
+	text_printf(out, "PERF_RECORD_NAMESPACES %d/%d - nr_namespaces: ", (int)pid, (int)tid);
+	text_u64(out, n, 0, ' ');
+	text_str(out, "\n\t\t[");
+	for (uint64_t i = 0; i < n && cursor_left(&c) >= NAMESPACE_SIZE; i++) {
+		const char *name = i < sizeof(names) / sizeof(names[0]) ? names[i] : "UNKNOWN";
+		unsigned long long dev = cursor_u64(&c);
+		unsigned long long inode = cursor_u64(&c);
+
+		text_str(out, i == 0 ? "" : i % NAMESPACES_IN_LINE != 0 ? ", " : ", \n\t\t ");
+		text_printf(out, "%u/%s: %llu/%#llx", (unsigned)i, name, dev, inode);
+	}
+	text_char(out, ']');
+}
+
+static void put_ksymbol(struct text *out, const struct record *r, bool swap)
+{
+	struct record_ksymbol k;
+
+	if (record_ksymbol_decode(r, swap, &k)) {
+		text_printf(out, "PERF_RECORD_KSYMBOL addr %llx len %u type %u flags 0x%x name ",
+		        (unsigned long long)k.addr, k.len, k.type, k.flags);
+		text_bytes(out, (const char *)k.name.p, k.name.n);
+	}
+}
+
+static void put_bpf_event(struct text *out, const struct record *r, bool swap)
+{
+	struct cursor c = cursor_make(r->body, swap);
+	unsigned type = cursor_u16(&c);
+	unsigned flags = cursor_u16(&c);
+
+	text_printf(
+	        out, "PERF_RECORD_BPF_EVENT type %u, flags %u, id %u", type, flags, cursor_u32(&c));
+}
+
+/* Prints bytes in hexadecimal, up to 16 in a line. */
+static void put_code(struct text *out, const char *title, struct span code)
+{
+	for (size_t i = 0; i < code.n; i++) {
+		if (i % CODE_IN_LINE == 0) {
+			text_printf(out, "\n            %s bytes:", title);
+		}
+		text_char(out, ' ');
+		text_hex(out, code.p[i], 2, '0');
+	}
+}
+
+static void put_text_poke(struct text *out, const struct record *r, bool swap)
+{
+	struct cursor c = cursor_make(r->body, swap);
+	uint64_t address = cursor_u64(&c);
+	unsigned before = cursor_u16(&c);
+	unsigned after = cursor_u16(&c);
+
+	text_printf(out, "PERF_RECORD_TEXT_POKE %llx  old len %u new len %u",
+	        (unsigned long long)address, before, after);
+	put_code(out, "Old", cursor_bytes(&c, before));
+	put_code(out, "New", cursor_bytes(&c, after));
+}
+
+static void put_round(struct text *out, const struct record *r, bool swap)
+{
+	(void)r, (void)swap;
+	text_str(out, "PERF_RECORD_FINISHED_ROUND");
+}
+
+typedef void (*put_fn)(struct text *out, const struct record *r, bool swap);
+
 void script_record_text(struct text *out, const struct record *r, bool swap)
 {
-	switch (r->type) {
-	case RECORD_MMAP:
-	case RECORD_MMAP2: put_mmap(out, r, swap); break;
-	case RECORD_COMM: put_comm(out, r, swap); break;
-	case RECORD_FORK:
-	case RECORD_EXIT: put_task(out, r, swap); break;
-	case RECORD_SWITCH:
-	case RECORD_SWITCH_CPU_WIDE: put_switch(out, r, swap); break;
-	case RECORD_CGROUP: put_cgroup(out, r, swap); break;
-	case RECORD_LOST: put_lost(out, r, swap); break;
-	default: break;
+	static const put_fn puts[RECORD_TYPE_MAX] = {
+	        [RECORD_MMAP] = put_mmap,
+	        [RECORD_MMAP2] = put_mmap,
+	        [RECORD_COMM] = put_comm,
+	        [RECORD_FORK] = put_task,
+	        [RECORD_EXIT] = put_task,
+	        [RECORD_SWITCH] = put_switch,
+	        [RECORD_SWITCH_CPU_WIDE] = put_switch,
+	        [RECORD_CGROUP] = put_cgroup,
+	        [RECORD_LOST] = put_lost,
+	        [RECORD_NAMESPACES] = put_namespaces,
+	        [RECORD_KSYMBOL] = put_ksymbol,
+	        [RECORD_BPF_EVENT] = put_bpf_event,
+	        [RECORD_TEXT_POKE] = put_text_poke,
+	        [RECORD_FINISHED_ROUND] = put_round,
+	};
+
+	if (r->type < RECORD_TYPE_MAX && puts[r->type] != NULL) {
+		puts[r->type](out, r, swap);
 	}
 	text_char(out, '\n');
 }

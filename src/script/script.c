@@ -31,6 +31,7 @@ struct script {
 	struct line_style style;
 	bool has_tod; /* the header has CLOCK_DATA */
 	struct pick pick;
+	bool in_file_order; /* not by time */
 	uint32_t kinds; /* bits by type of other records to print */
 	struct line_plan *plans; /* by event */
 	struct script_worker *workers;
@@ -39,6 +40,12 @@ struct script {
 	sonde_write_fn write;
 	void *arg;
 };
+
+/* Windows, or chunks if lines are in the order of the file. */
+static size_t parts(const struct script *s)
+{
+	return s->in_file_order ? session_chunks(s->session) : session_windows(s->session);
+}
 
 static int worker_ready(struct script *s, struct script_worker *w)
 {
@@ -56,6 +63,10 @@ static int worker_ready(struct script *s, struct script_worker *w)
 static void put_record(const struct script *s, struct script_worker *w, const struct record *r,
         const struct session_sample *sample)
 {
+	if (r->type == RECORD_FINISHED_ROUND) {
+		script_record_text(&w->out, r, session_swap(s->session));
+		return;
+	}
 	if (!pick_cpu(&s->pick, sample->s.cpu)) {
 		return;
 	}
@@ -63,21 +74,30 @@ static void put_record(const struct script *s, struct script_worker *w, const st
 	script_record_text(&w->out, r, session_swap(s->session));
 }
 
+#define KIND(type) (1u << RECORD_##type)
+
 static uint32_t kinds_of(const struct sonde_script_options *o)
 {
+	const struct {
+		bool shown;
+		uint32_t kinds;
+	} choices[] = {
+	        {o->show_tasks, KIND(COMM) | KIND(FORK) | KIND(EXIT)},
+	        {o->show_mmaps, KIND(MMAP) | KIND(MMAP2)},
+	        {o->show_switches, KIND(SWITCH) | KIND(SWITCH_CPU_WIDE)},
+	        {o->show_cgroups, KIND(CGROUP)},
+	        {o->show_lost, KIND(LOST)},
+	        {o->show_namespaces, KIND(NAMESPACES)},
+	        {o->show_bpf, KIND(KSYMBOL) | KIND(BPF_EVENT)},
+	        {o->show_text_pokes, KIND(TEXT_POKE) | KIND(KSYMBOL)},
+	        {o->show_rounds, SESSION_ROUNDS},
+	};
 	uint32_t kinds = 0;
 
-	if (o->show_tasks) {
-		kinds |= 1u << RECORD_COMM | 1u << RECORD_FORK | 1u << RECORD_EXIT;
+	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
+		kinds |= choices[i].shown ? choices[i].kinds : 0;
 	}
-	if (o->show_mmaps) {
-		kinds |= 1u << RECORD_MMAP | 1u << RECORD_MMAP2;
-	}
-	if (o->show_switches) {
-		kinds |= 1u << RECORD_SWITCH | 1u << RECORD_SWITCH_CPU_WIDE;
-	}
-	kinds |= o->show_cgroups ? 1u << RECORD_CGROUP : 0;
-	return kinds | (o->show_lost ? 1u << RECORD_LOST : 0);
+	return kinds;
 }
 
 static int format_window(void *arg, unsigned worker, size_t window)
@@ -89,7 +109,11 @@ static int format_window(void *arg, unsigned worker, size_t window)
 	int rc;
 
 	TRY(worker_ready(s, w));
-	TRY(session_window_open(&w->session, window));
+	if (s->in_file_order) {
+		session_chunk_open(&w->session, window);
+	} else {
+		TRY(session_window_open(&w->session, window));
+	}
 	w->out.n = 0;
 	while ((rc = session_worker_next_any(&w->session, &r, &sample)) > 0) {
 		if (r.type != RECORD_SAMPLE) {
@@ -116,7 +140,7 @@ static int write_window(void *arg, unsigned worker, size_t window)
 	struct script *s = arg;
 	struct script_worker *w = &s->workers[worker];
 
-	session_progress(s->session, window + 1, session_windows(s->session));
+	session_progress(s->session, window + 1, parts(s));
 	return w->out.n != 0 ? status_of_output(s->write(s->arg, w->out.p, w->out.n)) : 0;
 }
 
@@ -253,8 +277,7 @@ static int print_samples(struct script *s)
 	if (s->workers == NULL) {
 		return error_nomem(session_error(s->session));
 	}
-	rc = pool_run_ordered(
-	        s->nworkers, session_windows(s->session), format_window, write_window, s);
+	rc = pool_run_ordered(s->nworkers, parts(s), format_window, write_window, s);
 	for (unsigned i = 0; i < s->nworkers; i++) {
 		text_fini(&s->workers[i].out);
 		if (s->workers[i].ready) {
@@ -303,6 +326,7 @@ static int run(struct script *s, const struct sonde_script_options *o)
 	struct field_choice choice;
 
 	s->kinds = kinds_of(o);
+	s->in_file_order = o->show_rounds;
 	TRY(pick_init(&s->pick, s->session, &o->filter));
 	TRY(choose_fields(s, o, &choice));
 	TRY(make_style(s, o));

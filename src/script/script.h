@@ -8,7 +8,7 @@
 
 #include <sonde/preview/script.h>
 
-/* Prints a record of types MMAP, MMAP2, COMM, FORK, EXIT, SWITCH, SWITCH_CPU_WIDE, LOST. */
+/* Prints a record that is no sample, and a newline. */
 void script_record_text(struct text *out, const struct record *r, bool swap);
 
 /*

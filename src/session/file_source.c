@@ -265,6 +265,8 @@ static size_t source_read(const struct session_source *src, size_t chunk, uint64
 		} else if (kinds != 0 && r.type != RECORD_SAMPLE &&
 		           record_time(f, &r, kinds, &time)) {
 			out[i++] = item_of(f, &r, file_record_event(f->file, &r));
+		} else if ((kinds & SESSION_ROUNDS) != 0 && r.type == RECORD_FINISHED_ROUND) {
+			out[i++] = item_of(f, &r, NULL);
 		}
 	}
 	*at = position;

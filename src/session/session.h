@@ -24,6 +24,7 @@ struct session_sample {
 	                                     sample */
 	uint32_t event; /* index of the attr */
 	uint32_t cpumode;
+	uint16_t type, misc; /* of the record */
 	uint64_t offset; /* of the record, in bytes from the file's start */
 };
 

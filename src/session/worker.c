@@ -218,7 +218,9 @@ static int take_sample(
 		out->s.period = e->attr.sample_period;
 	}
 	out->event = item->event;
-	out->cpumode = load_u16(item->p + 4, s->swap) & MISC_CPUMODE_MASK;
+	out->type = RECORD_SAMPLE;
+	out->misc = load_u16(item->p + 4, s->swap);
+	out->cpumode = out->misc & MISC_CPUMODE_MASK;
 	out->offset = item->sequence;
 	out->view = timeline_at(s->timeline, &w->cursor, out->s.pid, out->s.tid,
 	        e->plan.time != RECORD_NOT_THERE ? out->s.time : item->sequence);
@@ -244,6 +246,7 @@ static void record_subject(const struct record *r, bool swap, uint32_t *pid, uin
 	case RECORD_MMAP:
 	case RECORD_MMAP2:
 	case RECORD_COMM:
+	case RECORD_NAMESPACES:
 		*pid = words[0];
 		*tid = words[1];
 		break;
@@ -270,11 +273,19 @@ static int take_record(struct session_worker *w, const struct session_item *item
 	struct record_trailer trailer;
 	uint32_t pid, tid;
 
+	if (r->type == RECORD_FINISHED_ROUND) {
+		*out = (struct session_sample){.type = RECORD_FINISHED_ROUND, .offset = r->offset};
+		out->view = timeline_at(s->timeline, &w->cursor, 0, 0, 0);
+		return 1;
+	}
 	if (!record_trailer_decode(&e->plan, r->body, s->swap, &trailer)) {
 		return 0;
 	}
-	*out = (struct session_sample){
-	        .event = event, .cpumode = r->misc & MISC_CPUMODE_MASK, .offset = r->offset};
+	*out = (struct session_sample){.event = event,
+	        .cpumode = r->misc & MISC_CPUMODE_MASK,
+	        .type = (uint16_t)r->type,
+	        .misc = r->misc,
+	        .offset = r->offset};
 	out->s.pid = pid = trailer.pid;
 	out->s.tid = tid = trailer.tid;
 	out->s.time = trailer.time;

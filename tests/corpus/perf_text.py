@@ -42,7 +42,7 @@ class Output:
 # ---- lines to compare ----
 
 ROW = re.compile(r"^ +\d+\.\d\d%")
-TID = re.compile(r"^(\s*\S.*?)\s+(-?\d+(?:/-?\d+)?)\s+(?=\[|\d|\S+:)")
+TID = re.compile(r"^(\s*\S.*?)\s+(-?\d+(?:/-?\d+)?)\s+(?=\[|\d|[KUHGg]*[MES]?p? +\d|\S+:)")
 
 
 def report_lines(text):
@@ -174,6 +174,10 @@ def without_rights(_file, want, got):
     return tuple([re.sub(r"(?<=\]: )\S+(?= )", "rights", line) for line in lines] for lines in (want, got))
 
 
+def hypervisor(_file, want, got):
+    return [line.replace(" KUH ", " H   ") for line in want], got
+
+
 def without_tool(_file, want, got):
     return [line.replace("# Tip: use 'perf evlist", "# Tip: use 'sonde evlist") for line in want], got
 
@@ -204,5 +208,6 @@ MASKS = [
     Mask("`report`: the level, `[k]` or `[.]`", "report", bit("CALLCHAIN"), change=without_levels),
     Mask("`script`: columns after `data_src`", "script", bit("DATA_SRC"), change=folded_data_src),
     Mask("`script --show-mmap-events` of a recording in the other byte order", "script", never, change=without_rights),
+    Mask("`script -F misc` of a sample in a hypervisor", "script", never, change=hypervisor),
     Mask("`evlist`, tip for tracepoints", "evlist", never, change=without_tool),
 ]

@@ -203,6 +203,59 @@ def ksymbols(to):
     write(to, attr + bytes(56), data)
 
 
+def changes(to):
+    """Records of what changes in a running system, between samples: code, BPF programs, namespaces, control groups."""
+    kernel, code, user = 0xffffffff81000000, 0xffffffffc0100000, 0x400000
+
+    def record(kind, misc, body, time):
+        body += bytes(-len(body) % 8) + struct.pack("<IIQ", 7, 7, time)
+        return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
+
+    def ksymbol(time, flags, name):
+        return record(17, 1, struct.pack("<QIHH", code, 0x100, 1, flags) + name + bytes(8 - len(name) % 8), time)
+
+    def poke(time, addr, old, new):
+        return record(20, 1, struct.pack("<QHH", addr, len(old), len(new)) + old + new, time)
+
+    def sample(time, misc, ip):
+        body = struct.pack("<QIIQQ", ip, 7, 7, time, 1000 + time // 1000)
+        return struct.pack("<IHH", SAMPLE, misc, 8 + len(body)) + body
+
+    links = [(4, 0xf0000000 + i) for i in range(7)]
+    data = record(MMAP, 1, struct.pack("<iiQQQ", -1, 0, kernel, 0x1000000, kernel) + b"[kernel.kallsyms]_text\0", 0)
+    data += record(COMM, 0, struct.pack("<II", 7, 7) + b"worker\0", 0)
+    data += record(MMAP, 2, struct.pack("<iiQQQ", 7, 7, user, 0x10000, 0) + b"/opt/none/worker\0", 0)
+    data += record(COMM, 1 << 13, struct.pack("<II", 7, 7) + b"worker\0", 1000)
+    data += record(16, 0, struct.pack("<IIQ", 7, 7, 7) + b"".join(struct.pack("<QQ", *link) for link in links), 2000)
+    data += record(16, 0, struct.pack("<IIQ", 7, 8, 3) + b"".join(struct.pack("<QQ", *link) for link in links[:3]), 3000)
+    data += sample(4000, 2, user + 0x10)
+    data += ksymbol(5000, 0, b"bpf_prog_0123456789abcdef_first")
+    data += record(18, 0, struct.pack("<HHI8s", 1, 0, 42, bytes.fromhex("0123456789abcdef")), 6000)
+    data += sample(7000, 1, code + 0x10)
+    data += poke(8000, kernel + 0x100, bytes.fromhex("0f1f440000"), bytes.fromhex("e911223344"))
+    data += poke(9000, kernel + 0x200, b"", bytes(range(0x20, 0x48)))
+    data += poke(10000, kernel + 0x300, bytes(range(0x60, 0x84)), b"\x90")
+    data += sample(11000, 1, kernel + 0x104)
+    data += record(18, 0, struct.pack("<HHI8s", 2, 0, 42, bytes(8)), 12000)
+    data += ksymbol(13000, 1, b"bpf_prog_0123456789abcdef_first")
+    data += record(19, 0, struct.pack("<Q", 7001) + b"/user.slice/one\0", 14000)
+    data += record(MMAP, 1 << 13 | 2, struct.pack("<iiQQQ", 7, 7, user + 0x20000, 0x1000, 0) + b"/opt/none/data\0", 15000)
+    data += record(2, 0, struct.pack("<QQ", 0, 12), 16000)
+    data += record(13, 0, struct.pack("<Q", 5), 17000)
+    data += record(14, 0, b"", 18000) + record(14, 1 << 13, b"", 19000) + record(14, 3 << 13, b"", 20000)
+    data += record(15, 3 << 13, struct.pack("<II", 9, 10), 21000)
+    data += record(FORK, 1 << 13, struct.pack("<IIIIQ", 8, 7, 8, 7, 22000), 22000)
+    data += record(EXIT, 0, struct.pack("<IIIIQ", 8, 7, 8, 7, 23000), 23000)
+    data += record(5, 0, struct.pack("<QQQ", 24000, 0, 0), 24000) + record(6, 0, struct.pack("<QQQ", 25000, 0, 0), 25000)
+    data += struct.pack("<IHH", 68, 0, 8)
+    for i in range(3):  # kernel, user, hypervisor
+        data += sample(26000 + 1000 * i, i + 1, (user if i % 2 else kernel) + 0x1000)
+    data += struct.pack("<IHH", 68, 0, 8)
+    flags = 1 << 8 | 1 << 9 | 1 << 18 | 1 << 29  # mmap, comm, sample_id_all, ksymbol
+    attr = struct.pack("<" + ATTR, 1, 128, 0, 1000, IP | TID | TIME | PERIOD, 0, flags, 0, 0, 0, 0) + bytes(56)
+    write(to, attr, data)
+
+
 def registers(to):
     """Samples with registers of user code, of which every other one has none, as in a kernel thread."""
     trailer = struct.pack("<IIQ", 7, 7, 0)

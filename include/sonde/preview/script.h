@@ -24,6 +24,10 @@ struct sonde_script_options {
 	int header; /* 1: print the header of the file first; 2: with all its details */
 	bool show_cgroups; /* also print records of new control groups */
 	bool kernel_path; /* print the paths of kernel modules instead of their names */
+	bool show_namespaces; /* also print records of new namespaces */
+	bool show_bpf; /* also print records of BPF programs, and of code that the kernel made */
+	bool show_text_pokes; /* also print changes of kernel code, and code that the kernel made */
+	bool show_rounds; /* also print where the recorder ended a round, all in the file's order */
 };
 
 /*
