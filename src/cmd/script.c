@@ -20,7 +20,8 @@ struct script {
 	uint64_t jobs, max_stack;
 	bool tasks, mmaps, switches, lost, cgroups, namespaces, bpf, text_pokes, rounds;
 	bool kernel_path;
-	bool hide_call_graph, ns, header, header_only, full, demangle, force, strict, pager, dump;
+	bool hide_call_graph, ns, reltime, deltatime, header, header_only, full, demangle, force,
+	        strict, pager, dump;
 	struct terminal_progress progress;
 	const char *fields[FIELDS_MAX];
 	size_t nfields;
@@ -117,6 +118,8 @@ static int run(struct script *s)
 	        .show_bpf = s->bpf,
 	        .show_text_pokes = s->text_pokes,
 	        .show_rounds = s->rounds,
+	        .relative_times = s->reltime,
+	        .time_differences = s->deltatime,
 	        .header = s->header ? 1 + s->full : 0,
 	};
 	struct sonde_session *session;
@@ -187,6 +190,8 @@ int cmd_script(int argc, char **argv)
 	        OPTION_SWITCH(0, "show-kernel-path", &s.kernel_path,
 	                "show kernel modules by the paths of their files"),
 	        OPTION_SWITCH(0, "ns", &s.ns, "show times with nine digits"),
+	        OPTION_SWITCH(0, "reltime", &s.reltime, "show times since the first line"),
+	        OPTION_SWITCH(0, "deltatime", &s.deltatime, "show times since the line before"),
 	        OPTION_UINT(
 	                0, "max-stack", &s.max_stack, "N", "entries of a call chain to show; 127"),
 	        OPTION_SWITCH(0, "header", &s.header, "show the header of the file first"),

@@ -11,7 +11,8 @@ struct line_context {
 	struct text *out;
 	const struct line_plan *plan;
 	const struct line_style *style;
-	struct address_cache *addresses;
+	struct line_worker *worker;
+	struct address_cache *addresses; /* the worker's */
 	const struct session_sample *sample;
 	const struct field *field; /* the field to print */
 };
@@ -106,10 +107,45 @@ static void line_misc(const struct line_context *c)
 	text_fill(c->out, ' ', end > c->out->n ? end - c->out->n : 0);
 }
 
+/* An event of the type may have no times: perf prints -1. */
+static uint64_t time_of(const struct line_plan *plan, const struct session_sample *sample)
+{
+	return plan->timed ? sample->s.time : UINT64_MAX;
+}
+
+static void clock_add(struct line_clock *clock, uint64_t time)
+{
+	clock->start = clock->start != 0 ? clock->start : time;
+	clock->last = time;
+}
+
+void line_pass(
+        const struct line_plan *plan, struct line_clock *clock, const struct session_sample *sample)
+{
+	if ((plan->printed & FIELD_BIT(FIELD_TIME)) != 0) {
+		clock_add(clock, time_of(plan, sample));
+	}
+}
+
+static uint64_t time_to_print(const struct line_context *c)
+{
+	uint64_t time = time_of(c->plan, c->sample);
+	struct line_clock *clock = &c->worker->clock;
+	uint64_t last = clock->last;
+
+	if (c->style->times == LINE_TIMES_RECORDED) {
+		return time;
+	}
+	clock_add(clock, time);
+	if (c->style->times == LINE_TIMES_SINCE_START) {
+		return time - clock->start;
+	}
+	return last != 0 ? time - last : 0;
+}
+
 static void line_time(const struct line_context *c)
 {
-	/* an event of the type without times: perf prints -1 */
-	uint64_t time = c->plan->timed ? c->sample->s.time : UINT64_MAX;
+	uint64_t time = time_to_print(c);
 	uint64_t ns = time % NS_PER_SEC;
 
 	text_u64(c->out, time / NS_PER_SEC, 5, ' ');
@@ -315,18 +351,18 @@ static void put_fields(struct line_context *c, uint64_t fields)
 }
 
 void line_text(struct text *out, const struct line_plan *plan, const struct line_style *style,
-        struct address_cache *addresses, const struct session_sample *sample)
+        struct line_worker *worker, const struct session_sample *sample)
 {
-	struct line_context c = {out, plan, style, addresses, sample, NULL};
+	struct line_context c = {out, plan, style, worker, &worker->addresses, sample, NULL};
 
 	put_fields(&c, plan->printed);
 	text_char(out, '\n');
 }
 
 void line_head(struct text *out, const struct line_plan *plan, const struct line_style *style,
-        struct address_cache *addresses, const struct session_sample *sample)
+        struct line_worker *worker, const struct session_sample *sample)
 {
-	struct line_context c = {out, plan, style, addresses, sample, NULL};
+	struct line_context c = {out, plan, style, worker, &worker->addresses, sample, NULL};
 
 	put_fields(&c, plan->printed & (FIELD_BIT(FIELD_TOD) * 2 - 1));
 }

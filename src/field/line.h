@@ -23,9 +23,28 @@ struct line_plan {
 	size_t event_size;
 };
 
+/* What the field time prints. */
+enum line_times {
+	LINE_TIMES_RECORDED,
+	LINE_TIMES_SINCE_START, /* since the first line with a time */
+	LINE_TIMES_SINCE_LAST /* since the line before */
+};
+
+/* Times of the lines printed so far, ns; 0: none. */
+struct line_clock {
+	uint64_t start, last;
+};
+
+/* State of a worker that prints lines. */
+struct line_worker {
+	struct address_cache addresses;
+	struct line_clock clock;
+};
+
 /* Style of all samples. */
 struct line_style {
 	bool ns;
+	enum line_times times;
 	bool hide_chain;
 	bool kernel_path; /* ADDRESS_PATH */
 	uint64_t max_stack; /* entries of a chain */
@@ -40,11 +59,15 @@ int line_plan_make(struct line_plan *plan, const struct line_style *style, uint6
         const struct sonde_attr *attr, const char *event, struct arena *arena);
 
 void line_text(struct text *out, const struct line_plan *plan, const struct line_style *style,
-        struct address_cache *addresses, const struct session_sample *sample);
+        struct line_worker *worker, const struct session_sample *sample);
 
 /* Prints only thread, cpu and time, before a record that is no sample. */
 void line_head(struct text *out, const struct line_plan *plan, const struct line_style *style,
-        struct address_cache *addresses, const struct session_sample *sample);
+        struct line_worker *worker, const struct session_sample *sample);
+
+/* Updates the clock as line_text and line_head do, without text. */
+void line_pass(const struct line_plan *plan, struct line_clock *clock,
+        const struct session_sample *sample);
 
 /* Prints "|OP LOAD|LVL L1 hit|..." for a value of PERF_SAMPLE_DATA_SRC. */
 void data_src_text(struct text *out, uint64_t value);

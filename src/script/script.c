@@ -9,68 +9,20 @@
 #include "core/options.h"
 #include "core/pool.h"
 #include "field/choice.h"
-#include "field/line.h"
 #include "inspect/header.h"
 #include "record/feature.h"
 #include "script/script.h"
-#include "session/pick.h"
 
 #include <stdlib.h>
 
 #define MAX_STACK_USUAL 127u
 
-struct script_worker {
-	struct session_worker session;
-	struct address_cache addresses;
-	struct text out;
-	bool ready;
-};
-
-struct script {
-	struct sonde_session *session;
-	struct line_style style;
-	bool has_tod; /* the header has CLOCK_DATA */
-	struct pick pick;
-	bool in_file_order; /* not by time */
-	uint32_t kinds; /* bits by type of other records to print */
-	struct line_plan *plans; /* by event */
-	struct script_worker *workers;
-	unsigned nworkers;
-	struct arena arena;
-	sonde_write_fn write;
-	void *arg;
-};
-
-/* Windows, or chunks if lines are in the order of the file. */
-static size_t parts(const struct script *s)
-{
-	return s->in_file_order ? session_chunks(s->session) : session_windows(s->session);
-}
-
-static int worker_ready(struct script *s, struct script_worker *w)
-{
-	if (w->ready) {
-		return 0;
-	}
-	TRY(address_cache_init(&w->addresses, s->session));
-	session_worker_init(&w->session, s->session);
-	w->session.kinds = s->kinds;
-	w->ready = true;
-	return 0;
-}
-
-/* As in perf, other records are selected by processor only. */
 static void put_record(const struct script *s, struct script_worker *w, const struct record *r,
         const struct session_sample *sample)
 {
-	if (r->type == RECORD_FINISHED_ROUND) {
-		script_record_text(&w->out, r, session_swap(s->session));
-		return;
+	if (r->type != RECORD_FINISHED_ROUND) {
+		line_head(&w->out, &s->plans[sample->event], &s->style, &w->line, sample);
 	}
-	if (!pick_cpu(&s->pick, sample->s.cpu)) {
-		return;
-	}
-	line_head(&w->out, &s->plans[sample->event], &s->style, &w->addresses, sample);
 	script_record_text(&w->out, r, session_swap(s->session));
 }
 
@@ -100,7 +52,7 @@ static uint32_t kinds_of(const struct sonde_script_options *o)
 	return kinds;
 }
 
-static int format_window(void *arg, unsigned worker, size_t window)
+static int format_part(void *arg, unsigned worker, size_t part)
 {
 	struct script *s = arg;
 	struct script_worker *w = &s->workers[worker];
@@ -108,26 +60,14 @@ static int format_window(void *arg, unsigned worker, size_t window)
 	struct record r;
 	int rc;
 
-	TRY(worker_ready(s, w));
-	if (s->in_file_order) {
-		session_chunk_open(&w->session, window);
-	} else {
-		TRY(session_window_open(&w->session, window));
-	}
+	TRY(script_part_open(s, w, part));
 	w->out.n = 0;
-	while ((rc = session_worker_next_any(&w->session, &r, &sample)) > 0) {
+	while ((rc = script_part_next(s, w, &r, &sample)) > 0) {
 		if (r.type != RECORD_SAMPLE) {
 			put_record(s, w, &r, &sample);
 			continue;
 		}
-		rc = pick_wanted(&s->pick, &w->addresses.frames, &sample);
-		if (rc < 0) {
-			return rc;
-		}
-		if (rc == 0) {
-			continue;
-		}
-		line_text(&w->out, &s->plans[sample.event], &s->style, &w->addresses, &sample);
+		line_text(&w->out, &s->plans[sample.event], &s->style, &w->line, &sample);
 	}
 	if (rc == 0 && w->out.failed) {
 		return SONDE_ENOMEM;
@@ -135,12 +75,12 @@ static int format_window(void *arg, unsigned worker, size_t window)
 	return rc;
 }
 
-static int write_window(void *arg, unsigned worker, size_t window)
+static int write_part(void *arg, unsigned worker, size_t part)
 {
 	struct script *s = arg;
 	struct script_worker *w = &s->workers[worker];
 
-	session_progress(s->session, window + 1, parts(s));
+	session_progress(s->session, part + 1, s->nparts);
 	return w->out.n != 0 ? status_of_output(s->write(s->arg, w->out.p, w->out.n)) : 0;
 }
 
@@ -234,6 +174,22 @@ static int make_plans(struct script *s, const struct field_choice *choice)
 	return 0;
 }
 
+static int choose_times(struct script *s, const struct sonde_script_options *o)
+{
+	if (o->relative_times && o->time_differences) {
+		return error_set(session_error(s->session), SONDE_EARG, NO_OFFSET,
+		        "times are either relative to the start or to the line before: choose one "
+		        "of both");
+	}
+	if (o->relative_times) {
+		s->style.times = LINE_TIMES_SINCE_START;
+	}
+	if (o->time_differences) {
+		s->style.times = LINE_TIMES_SINCE_LAST;
+	}
+	return 0;
+}
+
 static int make_style(struct script *s, const struct sonde_script_options *o)
 {
 	struct feature_clock clock;
@@ -246,6 +202,7 @@ static int make_style(struct script *s, const struct sonde_script_options *o)
 	        .max_stack = o->max_stack != 0 ? o->max_stack : MAX_STACK_USUAL,
 	        .source = {.session = s->session, .time_quantum = 1},
 	};
+	TRY(choose_times(s, o));
 	if (SESSION_FEATURE(s->session, FEATURE_CLOCK_DATA, &s->arena, &clock) > 0 &&
 	        clock.version == 1) {
 		s->has_tod = true;
@@ -273,16 +230,20 @@ static int print_samples(struct script *s)
 	int rc;
 
 	s->nworkers = session_jobs(s->session);
+	s->nparts = s->in_file_order ? session_chunks(s->session) : session_windows(s->session);
 	s->workers = calloc(s->nworkers, sizeof(*s->workers));
 	if (s->workers == NULL) {
 		return error_nomem(session_error(s->session));
 	}
-	rc = pool_run_ordered(s->nworkers, parts(s), format_window, write_window, s);
+	rc = script_parts_find(s);
+	if (rc >= 0) {
+		rc = pool_run_ordered(s->nworkers, s->nparts, format_part, write_part, s);
+	}
 	for (unsigned i = 0; i < s->nworkers; i++) {
 		text_fini(&s->workers[i].out);
 		if (s->workers[i].ready) {
 			session_worker_fini(&s->workers[i].session);
-			address_cache_fini(&s->workers[i].addresses);
+			address_cache_fini(&s->workers[i].line.addresses);
 		}
 	}
 	free(s->workers);

@@ -4,9 +4,52 @@
 #define SONDE_SCRIPT_TEXT_H
 
 #include "core/text.h"
-#include "record/record.h"
+#include "field/line.h"
+#include "session/pick.h"
 
 #include <sonde/preview/script.h>
+
+struct script_worker {
+	struct session_worker session;
+	struct line_worker line;
+	struct text out;
+	bool ready;
+};
+
+/* State at the start of a part. */
+struct script_part {
+	struct line_clock clock;
+};
+
+struct script {
+	struct sonde_session *session;
+	struct line_style style;
+	bool has_tod; /* the header has CLOCK_DATA */
+	struct pick pick;
+	bool in_file_order; /* not by time */
+	uint32_t kinds; /* bits by type of other records to print */
+	struct line_plan *plans; /* by event */
+	struct script_worker *workers;
+	unsigned nworkers;
+	size_t nparts;
+	struct script_part *parts; /* [nparts]; NULL: workers need no state from earlier parts, or
+	                              one worker formats all parts in order */
+	struct arena arena;
+	sonde_write_fn write;
+	void *arg;
+};
+
+/* Begins to read a part: a window, or a chunk if lines are in the order of the file. */
+int script_part_open(struct script *s, struct script_worker *w, size_t part);
+/* Returns the next sample or record to print: 1, 0 at the end of the part, or a negative status. */
+int script_part_next(
+        struct script *s, struct script_worker *w, struct record *r, struct session_sample *sample);
+
+/*
+ * Finds the state at the start of each part if the lines of a part depend on earlier ones, and
+ * several workers format them. SONDE_ENOMEM.
+ */
+int script_parts_find(struct script *s);
 
 /* Prints a record that is no sample, and a newline. */
 void script_record_text(struct text *out, const struct record *r, bool swap);

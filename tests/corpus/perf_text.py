@@ -42,7 +42,7 @@ class Output:
 # ---- lines to compare ----
 
 ROW = re.compile(r"^ +\d+\.\d\d%")
-TID = re.compile(r"^(\s*\S.*?)\s+(-?\d+(?:/-?\d+)?)\s+(?=\[|\d|[KUHGg]*[MES]?p? +\d|\S+:)")
+TID = re.compile(r"^(\s*\S.*?)\s+(-?\d+(?:/-?\d+)?)\s+(?=\[|\d|[KUHGg]*[MES]?p? +\d|\S+:|PERF_RECORD)")
 
 
 def report_lines(text):

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Parts of a recording that workers read at once. If a line depends on earlier ones, all parts are
+ * read once before they are formatted, to find the state at the start of each; a single worker
+ * formats the parts in order and carries the state along.
+ */
+#include "script/script.h"
+
+#include "core/pool.h"
+
+static int worker_ready(struct script *s, struct script_worker *w)
+{
+	if (w->ready) {
+		return 0;
+	}
+	TRY(address_cache_init(&w->line.addresses, s->session));
+	session_worker_init(&w->session, s->session);
+	w->session.kinds = s->kinds;
+	w->ready = true;
+	return 0;
+}
+
+int script_part_open(struct script *s, struct script_worker *w, size_t part)
+{
+	TRY(worker_ready(s, w));
+	if (s->parts != NULL) {
+		w->line.clock = s->parts[part].clock;
+	}
+	if (s->in_file_order) {
+		session_chunk_open(&w->session, part);
+		return 0;
+	}
+	return session_window_open(&w->session, part);
+}
+
+int script_part_next(
+        struct script *s, struct script_worker *w, struct record *r, struct session_sample *sample)
+{
+	int rc;
+
+	while ((rc = session_worker_next_any(&w->session, r, sample)) > 0) {
+		if (r->type == RECORD_FINISHED_ROUND) {
+			return 1;
+		}
+		/* As in perf, other records are selected by processor only. */
+		rc = r->type == RECORD_SAMPLE
+		             ? pick_wanted(&s->pick, &w->line.addresses.frames, sample)
+		             : pick_cpu(&s->pick, sample->s.cpu);
+		if (rc != 0) {
+			return rc;
+		}
+	}
+	return rc;
+}
+
+/* Sets the clock of a part to that at its end, as if the part were the first one. */
+static int pass_part(void *arg, unsigned worker, size_t part)
+{
+	struct script *s = arg;
+	struct script_worker *w = &s->workers[worker];
+	struct session_sample sample;
+	struct record r;
+	int rc;
+
+	TRY(script_part_open(s, w, part));
+	while ((rc = script_part_next(s, w, &r, &sample)) > 0) {
+		if (r.type != RECORD_FINISHED_ROUND) {
+			line_pass(&s->plans[sample.event], &s->parts[part].clock, &sample);
+		}
+	}
+	return rc;
+}
+
+int script_parts_find(struct script *s)
+{
+	struct line_clock clock = {0};
+
+	if (s->style.times == LINE_TIMES_RECORDED || s->nworkers == 1 || s->nparts < 2) {
+		return 0;
+	}
+	s->parts = arena_zalloc(&s->arena, s->nparts * sizeof(*s->parts));
+	if (s->parts == NULL) {
+		return SONDE_ENOMEM;
+	}
+	TRY(pool_run(s->nworkers, s->nparts, pass_part, s));
+	for (size_t i = 0; i < s->nparts; i++) {
+		struct line_clock end = s->parts[i].clock;
+
+		s->parts[i].clock = clock;
+		clock.start = clock.start != 0 ? clock.start : end.start;
+		clock.last = end.last != 0 ? end.last : clock.last;
+	}
+	return 0;
+}
