@@ -71,7 +71,6 @@ static const struct option_def report_options[] = {
 };
 
 static const struct option_def script_options[] = {
-        PERF_ONLY(0, "addr-range"),
         PERF_ONLY('a', "all-cpus"),
         PERF_ONLY(0, "call-ret-trace"),
         PERF_ONLY(0, "call-trace"),
@@ -99,7 +98,6 @@ static const struct option_def script_options[] = {
         PERF_ONLY('s', "script"),
         PERF_ONLY(0, "show-on-off-events"),
         PERF_ONLY(0, "stitch-lbr"),
-        PERF_ONLY(0, "stop-bt"),
         PERF_ONLY(0, "switch-off"),
         PERF_ONLY(0, "switch-on"),
         PERF_ONLY('v', "verbose"),

@@ -15,7 +15,7 @@
 
 struct script {
 	const char *input;
-	const char *symfs, *kallsyms;
+	const char *symfs, *kallsyms, *stop_bt;
 	struct sonde_filter filter;
 	uint64_t jobs, max_stack;
 	bool tasks, mmaps, switches, lost, cgroups, namespaces, bpf, text_pokes, rounds;
@@ -118,6 +118,7 @@ static int run(struct script *s)
 	        .show_bpf = s->bpf,
 	        .show_text_pokes = s->text_pokes,
 	        .show_rounds = s->rounds,
+	        .stop_at = s->stop_bt,
 	        .relative_times = s->reltime,
 	        .time_differences = s->deltatime,
 	        .header = s->header ? 1 + s->full : 0,
@@ -170,6 +171,8 @@ int cmd_script(int argc, char **argv)
 	        OPTION_TEXT(0, "dsos", &s.filter.dsos, "NAMES", "only code of these objects"),
 	        OPTION_TEXT('S', "symbols", &s.filter.symbols, "NAMES",
 	                "only these functions, or addresses 0x..."),
+	        OPTION_UINT(0, "addr-range", &s.filter.address_range, "N",
+	                "with -S 0x...: only N bytes of code from there"),
 	        OPTION_TEXT(0, "pid", &s.filter.pids, "PIDS", "only these processes"),
 	        OPTION_TEXT(0, "tid", &s.filter.tids, "TIDS", "only these threads"),
 	        OPTION_TEXT('C', "cpu", &s.filter.cpus, "LIST", "only these processors"),
@@ -194,6 +197,8 @@ int cmd_script(int argc, char **argv)
 	        OPTION_SWITCH(0, "deltatime", &s.deltatime, "show times since the line before"),
 	        OPTION_UINT(
 	                0, "max-stack", &s.max_stack, "N", "entries of a call chain to show; 127"),
+	        OPTION_TEXT(0, "stop-bt", &s.stop_bt, "NAMES",
+	                "functions that are the last entries of call chains"),
 	        OPTION_SWITCH(0, "header", &s.header, "show the header of the file first"),
 	        OPTION_SWITCH(0, "header-only", &s.header_only, "show only the header of the file"),
 	        OPTION_SWITCH(

@@ -239,6 +239,24 @@ static void line_address(const struct line_context *c)
 	text_hex(c->out, value_of(c), 16, ' ');
 }
 
+/* Whether the address is in a function that ends chains: 1, 0, SONDE_ENOMEM. */
+static int chain_stops(const struct line_context *c, uint32_t mode, uint64_t ip)
+{
+	struct frame_reader *frames = &c->addresses->frames;
+	const struct frame *f;
+
+	if (c->style->stop == NULL) {
+		return 0;
+	}
+	f = frame_find(frames, c->sample->view, mode, ip);
+	if (f == NULL) {
+		return SONDE_ENOMEM;
+	}
+	return f->symbol != NULL &&
+	       pick_symbol(c->style->stop,
+	               frame_symbol_name(frames->resolver, f->object, f->symbol), 0, 0);
+}
+
 /*
  * A line for each address of a chain. If the kernel left the chain to an unwinder, the sampled
  * address is the only known entry.
@@ -252,6 +270,7 @@ static void put_chain(const struct line_context *c)
 	struct frame_chain chain;
 	uint64_t ip;
 	size_t start;
+	int stop = 0;
 	int rc = 0;
 
 	text_char(c->out, '\n');
@@ -260,9 +279,11 @@ static void put_chain(const struct line_context *c)
 		c->out->failed = true;
 		return;
 	}
-	for (; left > 0 && (rc = frame_chain_next(&chain, &ip)) > 0; left--) {
+	for (; left > 0 && stop == 0 && (rc = frame_chain_next(&chain, &ip)) > 0; left--) {
 		address_text(c->addresses, c->out, s->view, chain.mode, ip, parts);
+		stop = chain_stops(c, chain.mode, ip);
 	}
+	c->out->failed = c->out->failed || stop < 0;
 	if (rc < 0) {
 		c->out->n = start;
 		return;

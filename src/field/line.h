@@ -8,6 +8,7 @@
 
 #include "field/address.h"
 #include "field/field.h"
+#include "session/pick.h"
 
 /* How to print the samples of one event; made once, read by all workers. */
 struct line_plan {
@@ -48,6 +49,7 @@ struct line_style {
 	bool hide_chain;
 	bool kernel_path; /* ADDRESS_PATH */
 	uint64_t max_stack; /* entries of a chain */
+	const struct pick *stop; /* functions that are the last entries of chains; NULL: none */
 	struct field_source source;
 	const char *const *regs; /* by bit; NULL: unknown */
 	size_t nregs;

@@ -190,6 +190,18 @@ static int choose_times(struct script *s, const struct sonde_script_options *o)
 	return 0;
 }
 
+static int choose_stops(struct script *s, const char *names)
+{
+	const struct sonde_filter filter = {.symbols = names};
+
+	if (names != NULL) {
+		TRY(pick_init(&s->stop, s->session, &filter));
+		s->stop.addresses.n = 0; /* as in perf, names only */
+		s->style.stop = &s->stop;
+	}
+	return 0;
+}
+
 static int make_style(struct script *s, const struct sonde_script_options *o)
 {
 	struct feature_clock clock;
@@ -203,6 +215,7 @@ static int make_style(struct script *s, const struct sonde_script_options *o)
 	        .source = {.session = s->session, .time_quantum = 1},
 	};
 	TRY(choose_times(s, o));
+	TRY(choose_stops(s, o->stop_at));
 	if (SESSION_FEATURE(s->session, FEATURE_CLOCK_DATA, &s->arena, &clock) > 0 &&
 	        clock.version == 1) {
 		s->has_tod = true;
@@ -311,6 +324,7 @@ int sonde_script_print(struct sonde_session *session, const struct sonde_script_
 	TRY(options_copy(&o, sizeof(o), options, session_error(session)));
 	rc = error_plain(session_error(session), run(&s, &o));
 	pick_fini(&s.pick);
+	pick_fini(&s.stop);
 	arena_fini(&s.arena);
 	return rc;
 }

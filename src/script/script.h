@@ -26,6 +26,7 @@ struct script {
 	struct line_style style;
 	bool has_tod; /* the header has CLOCK_DATA */
 	struct pick pick;
+	struct pick stop; /* functions that end call chains */
 	bool in_file_order; /* not by time */
 	uint32_t kinds; /* bits by type of other records to print */
 	struct line_plan *plans; /* by event */

@@ -137,7 +137,7 @@ static int word_order(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int parse_symbols(struct pick *p, struct sonde_session *s, const char *text)
+static int parse_symbols(struct pick *p, struct sonde_session *s, const char *text, uint64_t range)
 {
 	struct pick_list *list = &p->symbols;
 	char *end;
@@ -145,6 +145,7 @@ static int parse_symbols(struct pick *p, struct sonde_session *s, const char *te
 	TRY(list_parse(p, list, "symbols", text, session_error(s)));
 	p->only_symbol = list_only(list);
 	p->by_symbol = true;
+	p->address_range = range;
 	for (size_t i = 0; i < list->n; i++) {
 		uint64_t address = strtoull(list->words[i], &end, 16);
 
@@ -158,10 +159,13 @@ static int parse_symbols(struct pick *p, struct sonde_session *s, const char *te
 
 bool pick_names_symbol(const struct pick *p, const char *symbol, uint64_t start, uint64_t ip)
 {
-	if (p->addresses.n != 0 &&
-	        (pick_has_number(&p->addresses, ip) ||
-	                (symbol != NULL && pick_has_number(&p->addresses, start)))) {
-		return true;
+	for (size_t i = 0; i < p->addresses.n; i++) {
+		uint64_t address = p->addresses.values[i];
+
+		if (ip == address || ip - address < p->address_range ||
+		        (symbol != NULL && start == address)) {
+			return true;
+		}
 	}
 	return symbol != NULL && bsearch(&symbol, p->symbols.words, p->symbols.n,
 	                                 sizeof(*p->symbols.words), word_order) != NULL;
@@ -372,7 +376,7 @@ int pick_init(struct pick *p, struct sonde_session *s, const struct sonde_filter
 		TRY(parse_dsos(p, s, f->dsos));
 	}
 	if (f->symbols != NULL) {
-		TRY(parse_symbols(p, s, f->symbols));
+		TRY(parse_symbols(p, s, f->symbols, f->address_range));
 	}
 	if (f->pids != NULL) {
 		TRY(parse_numbers(&p->pids, "process ids", f->pids, err));

@@ -31,6 +31,7 @@ struct pick {
 	struct arena arena;
 	struct pick_list symbols;
 	struct pick_numbers addresses; /* of the list of symbols */
+	uint64_t address_range; /* bytes from each of them */
 	struct pick_numbers pids, tids;
 	bool *comms; /* by interned name; NULL: all */
 	bool *dsos; /* by object of the timeline; NULL: all */

@@ -24,6 +24,8 @@ TEXTS = {
     "rounds": "script --show-round-events --show-task-events",
     "reltime": "script --reltime --show-task-events --show-mmap-events",
     "deltatime": "script --deltatime --ns --show-task-events --show-mmap-events",
+    "stop-bt": "script --stop-bt program,child,other",
+    "range": "script -S other,0x400190 --addr-range 14",
     "mmaps": "script --show-mmap-events -F comm",
     "addr": "script -F comm,tid,time,event,addr,ip,sym,dso",
     "data_src": "script -F comm,tid,time,event,addr,data_src,weight",
@@ -50,13 +52,14 @@ class Recipe:
 GROUPS = {"report": ["`report` of groups of events"]}
 ADDRESSES = "addresses in the call chains of `script`"
 CHAINS = {"script": [ADDRESSES]}
+STOPPED = {"stop-bt": [ADDRESSES]}
 UNWOUND = "call chains of recorded user stacks"
 TRACED = "text of tracepoints"
 TIP = "`evlist`, tip for tracepoints"
 RECIPES = [
-    Recipe("basic", CLOCK + SPIN, "header evlist buildid stats"),
-    Recipe("chains", "-g " + CLOCK + SPIN, "header evlist no-children caller mmaps", masks=CHAINS),
-    Recipe("chains-tasks", "-g " + CLOCK + TASKS, "caller mmaps", masks=CHAINS),
+    Recipe("basic", CLOCK + SPIN, "header evlist buildid stats range"),
+    Recipe("chains", "-g " + CLOCK + SPIN, "header evlist no-children caller mmaps stop-bt", masks=CHAINS | STOPPED),
+    Recipe("chains-tasks", "-g " + CLOCK + TASKS, "caller mmaps stop-bt", masks=CHAINS | STOPPED),
     Recipe("dwarf", "--call-graph dwarf,512 -e cpu-clock:u -F 2000 " + SPIN, "header evlist",
            masks={"script": [UNWOUND], "report": [UNWOUND]}),
     Recipe("groups", "-e '{cpu-clock:u,task-clock:u}' " + SPIN, "header evlist", masks=GROUPS),

@@ -19,6 +19,8 @@ struct sonde_filter {
 	const char *dsos; /* objects of the sampled address: path, or the last component of it */
 	const char
 	        *symbols; /* functions of the sampled address; 0x...: an address, or its function */
+	/* Bytes from each address 0x... of `symbols` that are selected too; 0: only the address. */
+	uint64_t address_range;
 	const char *pids;
 	const char *tids;
 	const char *cpus; /* 0,2-3 */
