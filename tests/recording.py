@@ -20,7 +20,7 @@ CGROUP_ID, CODE_PAGE = 1 << 21, 1 << 23
 MMAP, LOST, COMM, FORK, SAMPLE, MMAP2, LOST_SAMPLES, SWITCH, FINISHED_ROUND, AUXTRACE = 1, 2, 3, 7, 9, 10, 13, 14, 68, 71
 CGROUP = 19
 MMAP_DATA = 1 << 13
-BUILD_ID, CPU_COUNTS, CPU_TOPOLOGY, TRACE_INDEX = 2, 7, 13, 18  # sections of the header
+BUILD_ID, CPU_COUNTS, EVENT_DESC, CPU_TOPOLOGY, TRACE_INDEX = 2, 7, 12, 13, 18  # sections of the header
 USUAL = IP | TID | TIME | ADDR | ID | CPU | PERIOD
 
 
@@ -46,6 +46,7 @@ class Recording:
     def __init__(self, events):
         self.events, self.records, self.build_ids = events, [], []
         self.sockets = []  # of each cpu
+        self.names = []  # of the events, for the header
         self.traced = False  # the header has an index of hardware traces, of none
 
     def record(self, type, misc, body):
@@ -158,6 +159,12 @@ class Recording:
         self.build_ids.append(struct.pack("<IHHi", 0, mode | 1 << 15, 36 + len(raw), -1) +
                               build_id.ljust(20, b"\0") + bytes([len(build_id), 0, 0, 0]) + raw)
 
+    def descriptions(self):
+        out = struct.pack("<II", len(self.events), 128)
+        for number, (event, name) in enumerate(zip(self.events, self.names)):
+            out += event.attr() + struct.pack("<II64sQ", 1, 64, name.encode(), number + 1)
+        return out
+
     def sections(self):
         """(bit, bytes) of the header's sections, in the order of the bits"""
         found = [(BUILD_ID, b"".join(self.build_ids))] if self.build_ids else []
@@ -166,6 +173,9 @@ class Recording:
             lists = struct.pack("<II64sI", 1, 64, b"0", 0)
             cpus = b"".join(struct.pack("<Ii", cpu, socket) for cpu, socket in enumerate(self.sockets))
             found += [(CPU_COUNTS, struct.pack("<II", n, n)), (CPU_TOPOLOGY, lists + cpus)]
+        if self.names:
+            found.append((EVENT_DESC, self.descriptions()))
+            found.sort()
         return found + ([(TRACE_INDEX, struct.pack("<Q", 0))] if self.traced else [])
 
     def write(self, path):

@@ -15,11 +15,11 @@
 
 struct script {
 	const char *input;
-	const char *symfs, *kallsyms, *stop_bt;
+	const char *symfs, *kallsyms, *stop_bt, *switch_on, *switch_off;
 	struct sonde_filter filter;
 	uint64_t jobs, max_stack;
 	bool tasks, mmaps, switches, lost, cgroups, namespaces, bpf, text_pokes, rounds;
-	bool kernel_path;
+	bool kernel_path, on_off;
 	bool hide_call_graph, ns, reltime, deltatime, header, header_only, full, demangle, force,
 	        strict, pager, dump;
 	struct terminal_progress progress;
@@ -118,6 +118,9 @@ static int run(struct script *s)
 	        .show_bpf = s->bpf,
 	        .show_text_pokes = s->text_pokes,
 	        .show_rounds = s->rounds,
+	        .switch_on = s->switch_on,
+	        .switch_off = s->switch_off,
+	        .show_on_off = s->on_off,
 	        .stop_at = s->stop_bt,
 	        .relative_times = s->reltime,
 	        .time_differences = s->deltatime,
@@ -178,6 +181,12 @@ int cmd_script(int argc, char **argv)
 	        OPTION_TEXT('C', "cpu", &s.filter.cpus, "LIST", "only these processors"),
 	        OPTION_TEXT(0, "time", &s.filter.time, "SPAN",
 	                "only from START,END in seconds, 10%-20%, or 10%/2"),
+	        OPTION_TEXT(0, "switch-on", &s.switch_on, "EVENT",
+	                "only samples after one of this event"),
+	        OPTION_TEXT(0, "switch-off", &s.switch_off, "EVENT",
+	                "no samples after one of this event"),
+	        OPTION_SWITCH(0, "show-on-off-events", &s.on_off,
+	                "show the events of --switch-on and --switch-off too"),
 	        OPTION_SWITCH(0, "show-task-events", &s.tasks, "show names, forks and exits too"),
 	        OPTION_SWITCH(0, "show-mmap-events", &s.mmaps, "show mappings too"),
 	        OPTION_SWITCH(0, "show-switch-events", &s.switches, "show context switches too"),

@@ -22,9 +22,13 @@ static int worker_ready(struct script *s, struct script_worker *w)
 
 int script_part_open(struct script *s, struct script_worker *w, size_t part)
 {
+	if (!w->ready) {
+		w->off = s->switches.on != NULL;
+	}
 	TRY(worker_ready(s, w));
 	if (s->parts != NULL) {
 		w->line.clock = s->parts[part].clock;
+		w->off = s->parts[part].off;
 	}
 	if (s->in_file_order) {
 		session_chunk_open(&w->session, part);
@@ -33,7 +37,8 @@ int script_part_open(struct script *s, struct script_worker *w, size_t part)
 	return session_window_open(&w->session, part);
 }
 
-int script_part_next(
+/* Returns the next record or sample that the filters select. */
+static int next_selected(
         struct script *s, struct script_worker *w, struct record *r, struct session_sample *sample)
 {
 	int rc;
@@ -51,6 +56,69 @@ int script_part_next(
 		}
 	}
 	return rc;
+}
+
+/* Returns whether the sample is printed, and updates *off. */
+static bool switch_passes(const struct script *s, bool *off, const struct session_sample *sample)
+{
+	const char *wanted = *off ? s->switches.on : s->switches.off;
+
+	if (wanted == NULL || strcmp(session_events(s->session)[sample->event].name, wanted) != 0) {
+		return !*off;
+	}
+	*off = !*off;
+	return s->switches.shown;
+}
+
+static bool is_switched(const struct script *s)
+{
+	return s->switches.on != NULL || s->switches.off != NULL;
+}
+
+int script_part_next(
+        struct script *s, struct script_worker *w, struct record *r, struct session_sample *sample)
+{
+	int rc;
+
+	do {
+		rc = next_selected(s, w, r, sample);
+	} while (rc > 0 && is_switched(s) && r->type == RECORD_SAMPLE &&
+	         !switch_passes(s, &w->off, sample));
+	return rc;
+}
+
+/* Finds the state at the end of a part for both states at its start. */
+static int switch_part(void *arg, unsigned worker, size_t part)
+{
+	struct script *s = arg;
+	struct script_worker *w = &s->workers[worker];
+	bool *off = s->parts[part].ends_off;
+	struct session_sample sample;
+	struct record r;
+	int rc;
+
+	off[0] = false;
+	off[1] = true;
+	TRY(script_part_open(s, w, part));
+	while ((rc = next_selected(s, w, &r, &sample)) > 0) {
+		if (r.type == RECORD_SAMPLE) {
+			(void)switch_passes(s, &off[0], &sample);
+			(void)switch_passes(s, &off[1], &sample);
+		}
+	}
+	return rc;
+}
+
+static int find_switches(struct script *s)
+{
+	bool off = s->switches.on != NULL;
+
+	TRY(pool_run(s->nworkers, s->nparts, switch_part, s));
+	for (size_t i = 0; i < s->nparts; i++) {
+		s->parts[i].off = off;
+		off = s->parts[i].ends_off[off];
+	}
+	return 0;
 }
 
 /* Sets the clock of a part to that at its end, as if the part were the first one. */
@@ -71,17 +139,10 @@ static int pass_part(void *arg, unsigned worker, size_t part)
 	return rc;
 }
 
-int script_parts_find(struct script *s)
+static int find_clocks(struct script *s)
 {
 	struct line_clock clock = {0};
 
-	if (s->style.times == LINE_TIMES_RECORDED || s->nworkers == 1 || s->nparts < 2) {
-		return 0;
-	}
-	s->parts = arena_zalloc(&s->arena, s->nparts * sizeof(*s->parts));
-	if (s->parts == NULL) {
-		return SONDE_ENOMEM;
-	}
 	TRY(pool_run(s->nworkers, s->nparts, pass_part, s));
 	for (size_t i = 0; i < s->nparts; i++) {
 		struct line_clock end = s->parts[i].clock;
@@ -91,4 +152,21 @@ int script_parts_find(struct script *s)
 		clock.last = end.last != 0 ? end.last : clock.last;
 	}
 	return 0;
+}
+
+int script_parts_find(struct script *s)
+{
+	bool timed = s->style.times != LINE_TIMES_RECORDED;
+
+	if ((!timed && !is_switched(s)) || s->nworkers == 1 || s->nparts < 2) {
+		return 0;
+	}
+	s->parts = arena_zalloc(&s->arena, s->nparts * sizeof(*s->parts));
+	if (s->parts == NULL) {
+		return SONDE_ENOMEM;
+	}
+	if (is_switched(s)) {
+		TRY(find_switches(s));
+	}
+	return timed ? find_clocks(s) : 0;
 }

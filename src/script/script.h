@@ -13,12 +13,21 @@ struct script_worker {
 	struct session_worker session;
 	struct line_worker line;
 	struct text out;
+	bool off; /* no samples are printed until the event of --switch-on */
 	bool ready;
 };
 
 /* State at the start of a part. */
 struct script_part {
 	struct line_clock clock;
+	bool off;
+	bool ends_off[2]; /* the state at the end, by that at the start */
+};
+
+/* Events after which samples are printed, or are no longer printed. */
+struct script_switches {
+	const char *on, *off; /* names; NULL: none */
+	bool shown; /* their own samples are printed too */
 };
 
 struct script {
@@ -27,6 +36,7 @@ struct script {
 	bool has_tod; /* the header has CLOCK_DATA */
 	struct pick pick;
 	struct pick stop; /* functions that end call chains */
+	struct script_switches switches;
 	bool in_file_order; /* not by time */
 	uint32_t kinds; /* bits by type of other records to print */
 	struct line_plan *plans; /* by event */

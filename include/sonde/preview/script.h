@@ -28,6 +28,9 @@ struct sonde_script_options {
 	bool show_bpf; /* also print records of BPF programs, and of code that the kernel made */
 	bool show_text_pokes; /* also print changes of kernel code, and code that the kernel made */
 	const char *stop_at; /* names of functions, with commas: the last entries of call chains */
+	const char *switch_on; /* print only samples after one of this event */
+	const char *switch_off; /* print no samples after one of this event, until switch_on */
+	bool show_on_off; /* print the samples of these events too */
 	bool relative_times; /* print times since the first printed line */
 	bool time_differences; /* print times since the line before */
 	bool show_rounds; /* also print where the recorder ended a round, all in the file's order */
