@@ -100,7 +100,7 @@ static int run(struct script *s)
 	        .on_progress = terminal_progress_show,
 	        .progress_arg = &s->progress,
 	};
-	const struct sonde_script_options o = {
+	struct sonde_script_options o = {
 	        .size = sizeof(o),
 	        .fields = s->fields,
 	        .nfields = s->nfields,
@@ -131,6 +131,7 @@ static int run(struct script *s)
 	struct caches caches;
 	int rc, status;
 
+	o.filter.relative_time = s->reltime;
 	caches_set(&caches, &so);
 	session = sonde_session_new(&so);
 	if (session == NULL) {

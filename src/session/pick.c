@@ -339,11 +339,17 @@ static bool take_share(const char **text, uint64_t first, uint64_t last, struct 
 	return true;
 }
 
-static int parse_time(struct pick *p, struct sonde_session *s, const char *text)
+static uint64_t time_after(uint64_t time, uint64_t first)
+{
+	return time > UINT64_MAX - first ? UINT64_MAX : time + first;
+}
+
+static int parse_time(struct pick *p, struct sonde_session *s, const char *text, bool relative)
 {
 	const struct session_counts *counts = session_counts(s);
 	bool shares = strchr(text, '%') != NULL;
 	char between = (char)(shares ? ',' : ' ');
+	uint64_t first = relative && !shares ? counts->first_time : 0;
 	const char *c = text;
 
 	do {
@@ -359,6 +365,8 @@ static int parse_time(struct pick *p, struct sonde_session *s, const char *text)
 		if (!array_reserve(&p->ranges, &p->ranges_cap, p->nranges + 1, sizeof(range))) {
 			return SONDE_ENOMEM;
 		}
+		range.start = time_after(range.start, first);
+		range.end = time_after(range.end, first);
 		p->ranges[p->nranges++] = range;
 	} while (*c++ != 0);
 	return 0;
@@ -388,7 +396,7 @@ int pick_init(struct pick *p, struct sonde_session *s, const struct sonde_filter
 		TRY(cpus_recorded(s));
 		TRY(parse_cpus(p, f->cpus, err));
 	}
-	return f->time != NULL ? parse_time(p, s, f->time) : 0;
+	return f->time != NULL ? parse_time(p, s, f->time, f->relative_time) : 0;
 }
 
 void pick_fini(struct pick *p)

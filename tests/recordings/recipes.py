@@ -26,6 +26,7 @@ TEXTS = {
     "deltatime": "script --deltatime --ns --show-task-events --show-mmap-events",
     "stop-bt": "script --stop-bt program,child,other",
     "range": "script -S other,0x400190 --addr-range 14",
+    "spans": "script --reltime --ns --time 0.000246,0.001",
     "mmaps": "script --show-mmap-events -F comm",
     "addr": "script -F comm,tid,time,event,addr,ip,sym,dso",
     "data_src": "script -F comm,tid,time,event,addr,data_src,weight",
@@ -57,7 +58,7 @@ UNWOUND = "call chains of recorded user stacks"
 TRACED = "text of tracepoints"
 TIP = "`evlist`, tip for tracepoints"
 RECIPES = [
-    Recipe("basic", CLOCK + SPIN, "header evlist buildid stats range"),
+    Recipe("basic", CLOCK + SPIN, "header evlist buildid stats range spans"),
     Recipe("chains", "-g " + CLOCK + SPIN, "header evlist no-children caller mmaps stop-bt", masks=CHAINS | STOPPED),
     Recipe("chains-tasks", "-g " + CLOCK + TASKS, "caller mmaps stop-bt", masks=CHAINS | STOPPED),
     Recipe("dwarf", "--call-graph dwarf,512 -e cpu-clock:u -F 2000 " + SPIN, "header evlist",

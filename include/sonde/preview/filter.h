@@ -30,6 +30,7 @@ struct sonde_filter {
 	 * "10%-20%,30%-40%"; "10%/2" is the second tenth.
 	 */
 	const char *time;
+	bool relative_time; /* seconds in `time` count from the first sample */
 };
 
 #ifdef __cplusplus
