@@ -94,7 +94,6 @@ static const struct option_def script_options[] = {
         PERF_ONLY('l', "list"),
         PERF_ONLY(0, "list-dlfilters"),
         PERF_ONLY(0, "max-blocks"),
-        PERF_ONLY(0, "per-event-dump"),
         PERF_ONLY('s', "script"),
         PERF_ONLY(0, "stitch-lbr"),
         PERF_ONLY('v', "verbose"),

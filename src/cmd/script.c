@@ -5,6 +5,7 @@
 #include "cmd/fields.h"
 #include "cmd/inspect.h"
 #include "cmd/options.h"
+#include "cmd/script_files.h"
 #include "cmd/terminal.h"
 
 #include <sonde/preview/script.h>
@@ -19,7 +20,7 @@ struct script {
 	struct sonde_filter filter;
 	uint64_t jobs, max_stack;
 	bool tasks, mmaps, switches, lost, cgroups, namespaces, bpf, text_pokes, rounds;
-	bool kernel_path, on_off;
+	bool kernel_path, on_off, per_event;
 	bool hide_call_graph, ns, reltime, deltatime, header, header_only, full, demangle, force,
 	        strict, pager, dump;
 	struct terminal_progress progress;
@@ -85,6 +86,51 @@ static int finish(const struct sonde_session *session, const char *input, int rc
 	return 0;
 }
 
+/* Where lines go. */
+struct script_output {
+	struct terminal_output out;
+	struct script_files files; /* --per-event-dump */
+};
+
+static int write_lines(void *arg, const char *text, size_t n)
+{
+	struct script_output *o = arg;
+
+	return terminal_output_write(&o->out, text, n);
+}
+
+static int write_event(void *arg, size_t event, const char *text, size_t n, uint64_t samples)
+{
+	struct script_output *o = arg;
+
+	return script_files_write(&o->files, event, text, n, samples);
+}
+
+/* Prints the session; the exit status. */
+static int print(
+        struct script *s, struct sonde_session *session, const struct sonde_script_options *o)
+{
+	struct script_output output = {0};
+	int rc, status = EXIT_FILE;
+
+	if (s->per_event && !script_files_open(&output.files, session, s->input)) {
+		script_files_close(&output.files);
+		return EXIT_FILE;
+	}
+	terminal_output_open(&output.out, s->pager);
+	rc = sonde_script_print(session, o, write_lines, &output);
+	terminal_progress_end(&s->progress);
+	if (rc >= 0 && s->per_event) {
+		script_files_print(&output.files, &output.out);
+	}
+	terminal_output_close(&output.out);
+	if (!terminal_output_failed(&output.out, &status) && rc != SONDE_EOUTPUT) {
+		status = finish(session, s->input, rc);
+	}
+	script_files_close(&output.files);
+	return status;
+}
+
 static int run(struct script *s)
 {
 	struct sonde_session_options so = {
@@ -123,11 +169,11 @@ static int run(struct script *s)
 	        .show_on_off = s->on_off,
 	        .stop_at = s->stop_bt,
 	        .relative_times = s->reltime,
+	        .write_event = s->per_event ? write_event : NULL,
 	        .time_differences = s->deltatime,
 	        .header = s->header ? 1 + s->full : 0,
 	};
 	struct sonde_session *session;
-	struct terminal_output out = {0};
 	struct caches caches;
 	int rc, status;
 
@@ -139,15 +185,7 @@ static int run(struct script *s)
 		return EXIT_FILE;
 	}
 	rc = sonde_session_open(session, s->input);
-	if (rc >= 0) {
-		terminal_output_open(&out, s->pager);
-		rc = sonde_script_print(session, &o, terminal_output_write, &out);
-		terminal_progress_end(&s->progress);
-		terminal_output_close(&out);
-	}
-	if (!terminal_output_failed(&out, &status)) {
-		status = finish(session, s->input, rc);
-	}
+	status = rc >= 0 ? print(s, session, &o) : finish(session, s->input, rc);
 	sonde_session_free(session);
 	return status;
 }
@@ -209,6 +247,8 @@ int cmd_script(int argc, char **argv)
 	                0, "max-stack", &s.max_stack, "N", "entries of a call chain to show; 127"),
 	        OPTION_TEXT(0, "stop-bt", &s.stop_bt, "NAMES",
 	                "functions that are the last entries of call chains"),
+	        OPTION_SWITCH(0, "per-event-dump", &s.per_event,
+	                "write the samples of each event to FILE.EVENT.dump"),
 	        OPTION_SWITCH(0, "header", &s.header, "show the header of the file first"),
 	        OPTION_SWITCH(0, "header-only", &s.header_only, "show only the header of the file"),
 	        OPTION_SWITCH(

@@ -8,24 +8,43 @@
 
 #include "core/pool.h"
 
-static int worker_ready(struct script *s, struct script_worker *w)
+#include <stdlib.h>
+
+int script_worker_ready(struct script *s, struct script_worker *w)
 {
 	if (w->ready) {
 		return 0;
 	}
+	if (s->write_event != NULL) {
+		w->dumps = calloc(sonde_session_events(s->session) + 1, sizeof(*w->dumps));
+		if (w->dumps == NULL) {
+			return SONDE_ENOMEM;
+		}
+	}
 	TRY(address_cache_init(&w->line.addresses, s->session));
 	session_worker_init(&w->session, s->session);
 	w->session.kinds = s->kinds;
+	w->off = s->switches.on != NULL;
 	w->ready = true;
 	return 0;
 }
 
+void script_worker_fini(const struct script *s, struct script_worker *w)
+{
+	for (size_t i = 0; w->dumps != NULL && i < sonde_session_events(s->session); i++) {
+		text_fini(&w->dumps[i].out);
+	}
+	free(w->dumps);
+	text_fini(&w->out);
+	if (w->ready) {
+		session_worker_fini(&w->session);
+		address_cache_fini(&w->line.addresses);
+	}
+}
+
 int script_part_open(struct script *s, struct script_worker *w, size_t part)
 {
-	if (!w->ready) {
-		w->off = s->switches.on != NULL;
-	}
-	TRY(worker_ready(s, w));
+	TRY(script_worker_ready(s, w));
 	if (s->parts != NULL) {
 		w->line.clock = s->parts[part].clock;
 		w->off = s->parts[part].off;

@@ -52,6 +52,38 @@ static uint32_t kinds_of(const struct sonde_script_options *o)
 	return kinds;
 }
 
+static void put_sample(
+        struct script *s, struct script_worker *w, const struct session_sample *sample)
+{
+	struct script_dump *dump = w->dumps != NULL ? &w->dumps[sample->event] : NULL;
+
+	line_text(dump != NULL ? &dump->out : &w->out, &s->plans[sample->event], &s->style,
+	        &w->line, sample);
+	if (dump != NULL) {
+		dump->samples++;
+	}
+}
+
+/* Empties the worker's texts for the next part. */
+static void empty(const struct script *s, struct script_worker *w)
+{
+	w->out.n = 0;
+	for (size_t i = 0; w->dumps != NULL && i < sonde_session_events(s->session); i++) {
+		w->dumps[i].out.n = 0;
+		w->dumps[i].samples = 0;
+	}
+}
+
+static bool has_failed(const struct script *s, const struct script_worker *w)
+{
+	bool failed = w->out.failed;
+
+	for (size_t i = 0; w->dumps != NULL && i < sonde_session_events(s->session); i++) {
+		failed = failed || w->dumps[i].out.failed;
+	}
+	return failed;
+}
+
 static int format_part(void *arg, unsigned worker, size_t part)
 {
 	struct script *s = arg;
@@ -61,18 +93,28 @@ static int format_part(void *arg, unsigned worker, size_t part)
 	int rc;
 
 	TRY(script_part_open(s, w, part));
-	w->out.n = 0;
+	empty(s, w);
 	while ((rc = script_part_next(s, w, &r, &sample)) > 0) {
 		if (r.type != RECORD_SAMPLE) {
 			put_record(s, w, &r, &sample);
 			continue;
 		}
-		line_text(&w->out, &s->plans[sample.event], &s->style, &w->line, &sample);
+		put_sample(s, w, &sample);
 	}
-	if (rc == 0 && w->out.failed) {
-		return SONDE_ENOMEM;
+	return rc == 0 && has_failed(s, w) ? SONDE_ENOMEM : rc;
+}
+
+static int write_dumps(struct script *s, const struct script_worker *w)
+{
+	for (size_t i = 0; i < sonde_session_events(s->session); i++) {
+		const struct script_dump *d = &w->dumps[i];
+
+		if (d->out.n != 0) {
+			TRY(status_of_output(
+			        s->write_event(s->arg, i, d->out.p, d->out.n, d->samples)));
+		}
 	}
-	return rc;
+	return 0;
 }
 
 static int write_part(void *arg, unsigned worker, size_t part)
@@ -81,6 +123,9 @@ static int write_part(void *arg, unsigned worker, size_t part)
 	struct script_worker *w = &s->workers[worker];
 
 	session_progress(s->session, part + 1, s->nparts);
+	if (w->dumps != NULL) {
+		TRY(write_dumps(s, w));
+	}
 	return w->out.n != 0 ? status_of_output(s->write(s->arg, w->out.p, w->out.n)) : 0;
 }
 
@@ -253,11 +298,7 @@ static int print_samples(struct script *s)
 		rc = pool_run_ordered(s->nworkers, s->nparts, format_part, write_part, s);
 	}
 	for (unsigned i = 0; i < s->nworkers; i++) {
-		text_fini(&s->workers[i].out);
-		if (s->workers[i].ready) {
-			session_worker_fini(&s->workers[i].session);
-			address_cache_fini(&s->workers[i].line.addresses);
-		}
+		script_worker_fini(s, &s->workers[i]);
 	}
 	free(s->workers);
 	return error_plain(session_error(s->session), rc);
@@ -348,6 +389,7 @@ int sonde_script_print(struct sonde_session *session, const struct sonde_script_
 
 	TRY(session_ready(session));
 	TRY(options_copy(&o, sizeof(o), options, session_error(session)));
+	s.write_event = o.write_event;
 	rc = error_plain(session_error(session), run(&s, &o));
 	pick_fini(&s.pick);
 	pick_fini(&s.stop);

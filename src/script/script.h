@@ -9,10 +9,17 @@
 
 #include <sonde/preview/script.h>
 
+/* Lines of one event, if each event has its own output. */
+struct script_dump {
+	struct text out;
+	uint64_t samples;
+};
+
 struct script_worker {
 	struct session_worker session;
 	struct line_worker line;
 	struct text out;
+	struct script_dump *dumps; /* by event; NULL: all lines are in `out` */
 	bool off; /* no samples are printed until the event of --switch-on */
 	bool ready;
 };
@@ -47,8 +54,12 @@ struct script {
 	                              one worker formats all parts in order */
 	struct arena arena;
 	sonde_write_fn write;
+	sonde_script_event_fn write_event; /* NULL: all lines go to `write` */
 	void *arg;
 };
+
+int script_worker_ready(struct script *s, struct script_worker *w); /* SONDE_ENOMEM */
+void script_worker_fini(const struct script *s, struct script_worker *w);
 
 /* Begins to read a part: a window, or a chunk if lines are in the order of the file. */
 int script_part_open(struct script *s, struct script_worker *w, size_t part);

@@ -9,6 +9,13 @@
 extern "C" {
 #endif
 
+/*
+ * Receives lines of `samples` samples of an event, numbered as in sonde_session_event_name, in their
+ * order; arg is that of sonde_script_print. A negative return stops the printing.
+ */
+typedef int (*sonde_script_event_fn)(
+        void *arg, size_t event, const char *text, size_t n, uint64_t samples);
+
 struct sonde_script_options {
 	size_t size; /* sizeof(struct sonde_script_options) of the caller */
 	const char *const *fields; /* arguments of -F, in order; NULL: the default fields */
@@ -33,6 +40,8 @@ struct sonde_script_options {
 	bool show_on_off; /* print the samples of these events too */
 	bool relative_times; /* print times since the first printed line */
 	bool time_differences; /* print times since the line before */
+	sonde_script_event_fn write_event; /* not NULL: receives the lines of samples; only other
+	                                      lines go to `write` */
 	bool show_rounds; /* also print where the recorder ended a round, all in the file's order */
 };
 
