@@ -216,7 +216,7 @@ static uint64_t column_number(const struct report *r, const struct profile_row *
 		return field_number(f, profile_row_words(p, row, id));
 	}
 	if ((f->style & FIELD_BY_MODE) != 0) {
-		modes = p->modes + (size_t)(row - p->rows) * PROFILE_MODES;
+		modes = r->table->modes + (size_t)(row - r->table->rows) * PROFILE_MODES;
 	}
 	return f->total(row->samples, row->period, row->children, modes);
 }

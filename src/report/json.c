@@ -10,8 +10,8 @@ static int put_event(struct report *r, uint32_t event, struct json *j)
 	json_u64(j, "samples", r->profile.shown_samples[event]);
 	json_u64(j, "period", r->profile.shown_totals[event]);
 	json_array(j, "rows");
-	for (size_t i = 0; i < r->norder; i++) {
-		const struct profile_row *row = &r->profile.rows[r->order[i]];
+	for (size_t i = 0; i < r->table->norder; i++) {
+		const struct profile_row *row = &r->table->rows[r->table->order[i]];
 
 		if (!report_row_shown(r, row)) {
 			continue;

@@ -75,6 +75,7 @@ struct named { /* a text to be ranked */
 
 struct sorter {
 	struct report *r;
+	struct report_table *table; /* of r */
 	void *memory; /* holds keys and pairs, then the nodes of a tree */
 	uint64_t *keys; /* packed columns, by row */
 	uint64_t *pairs; /* room for two per sorted row */
@@ -88,7 +89,7 @@ struct sorter {
 
 /* Keys of all columns of a plan, for a tree of rows: by position in the order of insertion. */
 struct table {
-	const struct report *r;
+	const struct report_table *table;
 	const struct plan *plan;
 	const uint32_t *order;
 	uint64_t *keys;
@@ -143,8 +144,8 @@ static int names_of_rows(const struct report *r, struct named *names, size_t *nu
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < r->profile.nrows; i++) {
-		const struct profile_row *row = &r->profile.rows[i];
+	for (size_t i = 0; i < r->table->nrows; i++) {
+		const struct profile_row *row = &r->table->rows[i];
 
 		if (row->symbol != NULL) {
 			names[n++] = (struct named){.id = (uint32_t)i,
@@ -163,7 +164,7 @@ static int ranks_make(struct sorter *s, enum ranked key)
 	const struct report *r = s->r;
 	size_t all = key == BY_COMM     ? timeline_texts(session_timeline(r->session))
 	             : key == BY_OBJECT ? r->profile.names.count
-	                                : r->profile.nrows;
+	                                : r->table->nrows;
 	struct named *names = malloc((all + 1) * sizeof(*names));
 	size_t n = all;
 	int rc = 0;
@@ -218,7 +219,7 @@ static inline uint64_t word_key(const struct sorter *s, const struct profile_row
 static inline __attribute__((always_inline)) uint64_t row_key(
         const struct sorter *s, uint32_t id, struct column by)
 {
-	const struct profile_row *row = &s->r->profile.rows[id];
+	const struct profile_row *row = &s->table->rows[id];
 
 	switch (by.kind) {
 	case BY_WORD: return word_key(s, row, by.word);
@@ -237,8 +238,8 @@ static inline __attribute__((always_inline)) uint64_t row_key(
 
 static bool one_thread(const struct report *r, uint32_t a, uint32_t b)
 {
-	const struct profile_row *x = &r->profile.rows[a];
-	const struct profile_row *y = &r->profile.rows[b];
+	const struct profile_row *x = &r->table->rows[a];
+	const struct profile_row *y = &r->table->rows[b];
 
 	return x->first_tid == y->first_tid && x->first_pid == y->first_pid;
 }
@@ -288,7 +289,7 @@ static void column_size(struct column *c)
 static void addresses_measure(struct sorter *s, size_t from, size_t end)
 {
 	for (size_t i = from; i < end; i++) {
-		const struct profile_row *row = &s->r->profile.rows[i];
+		const struct profile_row *row = &s->table->rows[i];
 		uint64_t key = SIGNED(row->address);
 
 		if (row->symbol == NULL) {
@@ -321,7 +322,7 @@ static void plan_split(struct plan *plan)
 /* Measures the columns over all rows, in the order of memory, for the processor's caches. */
 static void plans_measure(struct sorter *s, struct plan *const *plans, size_t n)
 {
-	size_t rows = s->r->profile.nrows;
+	size_t rows = s->table->nrows;
 
 	for (size_t from = 0; from < rows; from += ROWS_AT_ONCE) {
 		size_t end = rows - from < ROWS_AT_ONCE ? rows : from + ROWS_AT_ONCE;
@@ -353,7 +354,7 @@ static void column_add(const struct sorter *s, const struct column *c, size_t fr
 
 static void columns_pack(struct sorter *s, const struct plan *plan, struct packed packed)
 {
-	size_t rows = s->r->profile.nrows;
+	size_t rows = s->table->nrows;
 
 	for (size_t from = 0; from < rows; from += ROWS_AT_ONCE) {
 		size_t end = rows - from < ROWS_AT_ONCE ? rows : from + ROWS_AT_ONCE;
@@ -370,14 +371,14 @@ static void sort_by_plan(struct sorter *s, const struct plan *plan)
 {
 	for (unsigned i = 0; i < plan->npacked; i++) {
 		columns_pack(s, plan, plan->packed[i]);
-		sort_order(s->keys, s->r->order, s->pairs, s->r->norder);
+		sort_order(s->keys, s->table->order, s->pairs, s->table->norder);
 	}
 }
 
 /* Whether a column is not compared for these two rows. */
 static bool column_skips(const struct table *t, enum column_kind kind, uint32_t a, uint32_t b)
 {
-	const struct profile_row *rows = t->r->profile.rows;
+	const struct profile_row *rows = t->table->rows;
 	bool unknown = rows[t->order[a]].symbol == NULL && rows[t->order[b]].symbol == NULL;
 
 	return (kind == BY_DSO && unknown) || (kind == BY_ADDRESS && !unknown);
@@ -402,25 +403,26 @@ static bool keys_before(const struct table *t, uint32_t a, uint32_t b)
 /* Inserts the rows into a tree in their present order, and sorts them as in the tree. */
 static int sort_by_keys(struct sorter *s, const struct plan *plan)
 {
-	struct table t = {.r = s->r, .plan = plan, .order = s->r->order};
+	struct table t = {.table = s->table, .plan = plan, .order = s->table->order};
 	struct report_tree tree = {0};
 	int rc;
 
 	if (plan->n == 0) {
 		return 0;
 	}
-	t.keys = calloc(s->r->norder + 1, plan->n * sizeof(*t.keys));
-	rc = t.keys != NULL ? report_tree_init(&tree, s->memory, s->r->norder, 1) : SONDE_ENOMEM;
+	t.keys = calloc(s->table->norder + 1, plan->n * sizeof(*t.keys));
+	rc = t.keys != NULL ? report_tree_init(&tree, s->memory, s->table->norder, 1)
+	                    : SONDE_ENOMEM;
 	if (rc < 0) {
 		free(t.keys);
 		return rc;
 	}
-	for (size_t k = 0; k < s->r->norder; k++) {
+	for (size_t k = 0; k < s->table->norder; k++) {
 		for (unsigned i = 0; i < plan->n; i++) {
-			t.keys[k * plan->n + i] = row_key(s, s->r->order[k], plan->columns[i]);
+			t.keys[k * plan->n + i] = row_key(s, s->table->order[k], plan->columns[i]);
 		}
 	}
-	for (uint32_t i = 0; i < s->r->norder; i++) {
+	for (uint32_t i = 0; i < s->table->norder; i++) {
 		enum report_tree_side side = REPORT_TREE_LEFT;
 		uint32_t parent = 0;
 
@@ -431,11 +433,11 @@ static int sort_by_keys(struct sorter *s, const struct plan *plan)
 		tree.nodes[i + 1] = (struct report_tree_node){0};
 		report_tree_insert(&tree, parent, side);
 	}
-	for (uint32_t i = 0, node = 0; i < s->r->norder; i++) {
+	for (uint32_t i = 0, node = 0; i < s->table->norder; i++) {
 		node = report_tree_next(&tree, node);
-		s->spare[i] = s->r->order[node - 1];
+		s->spare[i] = s->table->order[node - 1];
 	}
-	memcpy(s->r->order, s->spare, s->r->norder * sizeof(*s->spare));
+	memcpy(s->table->order, s->spare, s->table->norder * sizeof(*s->spare));
 	report_tree_fini(&tree);
 	free(t.keys);
 	return 0;
@@ -508,8 +510,8 @@ static bool keys_are_order(const struct sorter *s)
 
 static bool threads_differ(const struct report *r)
 {
-	for (size_t i = 1; i < r->norder; i++) {
-		if (!one_thread(r, r->order[0], r->order[i])) {
+	for (size_t i = 1; i < r->table->norder; i++) {
+		if (!one_thread(r, r->table->order[0], r->table->order[i])) {
 			return true;
 		}
 	}
@@ -522,7 +524,7 @@ static bool threads_differ(const struct report *r)
  */
 static void groups_mark(struct sorter *s, const struct plan *plan)
 {
-	const uint32_t *order = s->r->order;
+	const uint32_t *order = s->table->order;
 
 	for (unsigned i = plan->npacked; i-- > 0;) {
 		if (plan->packed[i].end > plan->depth) {
@@ -531,7 +533,7 @@ static void groups_mark(struct sorter *s, const struct plan *plan)
 		if (i + 1 != plan->npacked) {
 			columns_pack(s, plan, plan->packed[i]);
 		}
-		for (size_t k = 1; k < s->r->norder; k++) {
+		for (size_t k = 1; k < s->table->norder; k++) {
 			s->begins[k] |= s->keys[order[k]] != s->keys[order[k - 1]];
 		}
 	}
@@ -549,12 +551,12 @@ static bool nodes_fill(const struct sorter *s, struct report_tree *tree, const u
 	bool threads = false, depths = false, wild = false;
 	uint32_t group = 0;
 
-	for (uint32_t i = 0; i < r->norder; i++) {
-		const struct profile_row *row = &r->profile.rows[r->order[i]];
-		uint32_t ahead = r->order[i + AHEAD < r->norder ? i + AHEAD : i];
-		struct report_tree_node *node = &tree->nodes[place[r->order[i]] + 1];
+	for (uint32_t i = 0; i < r->table->norder; i++) {
+		const struct profile_row *row = &r->table->rows[r->table->order[i]];
+		uint32_t ahead = r->table->order[i + AHEAD < r->table->norder ? i + AHEAD : i];
+		struct report_tree_node *node = &tree->nodes[place[r->table->order[i]] + 1];
 
-		__builtin_prefetch(&r->profile.rows[ahead].first_tid);
+		__builtin_prefetch(&r->table->rows[ahead].first_tid);
 		__builtin_prefetch(&tree->nodes[place[ahead] + 1], 1);
 		group += s->begins[i];
 		*node = (struct report_tree_node){.rank = i,
@@ -590,7 +592,7 @@ static void sort_by_nodes(struct sorter *s, struct report_tree *tree)
 {
 	struct report_tree_node *nodes = tree->nodes;
 
-	for (uint32_t i = 1; i <= s->r->norder; i++) {
+	for (uint32_t i = 1; i <= s->table->norder; i++) {
 		enum report_tree_side side = REPORT_TREE_LEFT;
 		uint32_t parent = 0, at = report_tree_top(tree, nodes[i].group);
 
@@ -606,9 +608,9 @@ static void sort_by_nodes(struct sorter *s, struct report_tree *tree)
 		}
 		report_tree_insert(tree, parent, side);
 	}
-	for (uint32_t i = 0, node = 0; i < s->r->norder; i++) {
+	for (uint32_t i = 0, node = 0; i < s->table->norder; i++) {
 		node = report_tree_next(tree, node);
-		s->r->order[i] = s->spare[node - 1];
+		s->table->order[i] = s->spare[node - 1];
 	}
 }
 
@@ -616,18 +618,19 @@ static void sort_by_nodes(struct sorter *s, struct report_tree *tree)
 static int sort_threads(struct sorter *s, const struct plan *plan)
 {
 	struct report *r = s->r;
-	uint32_t *place = malloc((r->profile.nrows + 1) * sizeof(*place));
+	uint32_t *place = malloc((r->table->nrows + 1) * sizeof(*place));
 	struct plan all = {0}, *plans[] = {&all};
 	struct report_tree tree = {0};
 	bool wild;
 
-	if (place == NULL || report_tree_init(&tree, s->memory, r->norder, r->norder) < 0) {
+	if (place == NULL ||
+	        report_tree_init(&tree, s->memory, r->table->norder, r->table->norder) < 0) {
 		free(place);
 		return SONDE_ENOMEM;
 	}
-	memcpy(s->spare, r->order, r->norder * sizeof(*s->spare));
-	for (size_t k = 0; k < r->norder; k++) {
-		place[r->order[k]] = (uint32_t)k;
+	memcpy(s->spare, r->table->order, r->table->norder * sizeof(*s->spare));
+	for (size_t k = 0; k < r->table->norder; k++) {
+		place[r->table->order[k]] = (uint32_t)k;
 	}
 	sort_by_plan(s, plan);
 	groups_mark(s, plan);
@@ -699,8 +702,9 @@ static bool symbols_known(const struct profile *p)
 
 int report_order(struct report *r)
 {
-	size_t rows = r->profile.nrows + 1;
+	size_t rows = r->table->nrows + 1;
 	struct sorter s = {.r = r,
+	        .table = r->table,
 	        .low = UINT64_MAX,
 	        .known = symbols_known(&r->profile),
 	        .memory = malloc(rows * sizeof(struct report_tree_node)),

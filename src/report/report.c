@@ -78,10 +78,10 @@ static int rows_widen(void *arg, unsigned worker, size_t block)
 	struct report *r = arg;
 	struct report *w = &r->workers[worker];
 	size_t i = block * ROWS_AT_ONCE;
-	size_t end = r->norder - i < ROWS_AT_ONCE ? r->norder : i + ROWS_AT_ONCE;
+	size_t end = r->table->norder - i < ROWS_AT_ONCE ? r->table->norder : i + ROWS_AT_ONCE;
 
 	for (; i < end; i++) {
-		const struct profile_row *row = &r->profile.rows[r->order[i]];
+		const struct profile_row *row = &r->table->rows[r->table->order[i]];
 
 		if (!row->hidden) {
 			report_columns_widen(w, row);
@@ -93,7 +93,7 @@ static int rows_widen(void *arg, unsigned worker, size_t block)
 /* Widens the columns for all rows of an event. */
 static int columns_widen(struct report *r)
 {
-	size_t blocks = (r->norder + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
+	size_t blocks = (r->table->norder + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
 
 	report_columns_reset(r);
 	for (unsigned i = 0; i < r->nworkers; i++) {
@@ -117,24 +117,24 @@ int report_rows_select(struct report *r, uint32_t event)
 {
 	size_t shown = 0;
 
-	r->norder = 0;
-	for (size_t i = 0; i < r->profile.nrows; i++) {
-		if (r->profile.rows[i].event == event) {
-			r->order[r->norder++] = (uint32_t)i;
+	r->table->norder = 0;
+	for (size_t i = 0; i < r->table->nrows; i++) {
+		if (r->table->rows[i].event == event) {
+			r->table->order[r->table->norder++] = (uint32_t)i;
 		}
 	}
 	if (!r->options.json) {
 		TRY(columns_widen(r));
 	}
 	TRY(report_order(r)); /* hidden rows too: they influence the order, see order.c */
-	for (size_t i = 0; i < r->norder; i++) {
-		const struct profile_row *row = &r->profile.rows[r->order[i]];
+	for (size_t i = 0; i < r->table->norder; i++) {
+		const struct profile_row *row = &r->table->rows[r->table->order[i]];
 
 		if (!row->hidden && report_row_shown(r, row)) {
-			r->order[shown++] = r->order[i];
+			r->table->order[shown++] = r->table->order[i];
 		}
 	}
-	r->norder = shown;
+	r->table->norder = shown;
 	return 0;
 }
 
@@ -152,11 +152,11 @@ static int group_print(void *arg, unsigned worker, size_t group)
 	size_t end = x->ends[group];
 
 	for (size_t i = group != 0 ? x->ends[group - 1] : 0; i < end; i++) {
-		const struct profile_row *row = &w->profile.rows[w->order[i]];
+		const struct profile_row *row = &w->table->rows[w->table->order[i]];
 
 		if (i + AHEAD < end) {
-			__builtin_prefetch(&w->profile.rows[w->order[i + AHEAD]].address);
-			__builtin_prefetch(&w->profile.rows[w->order[i + AHEAD]].period);
+			__builtin_prefetch(&w->table->rows[w->table->order[i + AHEAD]].address);
+			__builtin_prefetch(&w->table->rows[w->table->order[i + AHEAD]].period);
 		}
 		report_columns_row(w, row);
 		if (w->profile.options.graph) {
@@ -180,9 +180,9 @@ static void groups_make(struct printing *x)
 	const struct report *r = x->r;
 	size_t work = 0;
 
-	for (size_t i = 0; i < r->norder; i++) {
-		work += 1 + r->profile.rows[r->order[i]].refs;
-		if (work >= GROUP_WORK || i + 1 == r->norder) {
+	for (size_t i = 0; i < r->table->norder; i++) {
+		work += 1 + r->table->rows[r->table->order[i]].refs;
+		if (work >= GROUP_WORK || i + 1 == r->table->norder) {
 			x->ends[x->n++] = i + 1;
 			work = 0;
 		}
@@ -191,7 +191,7 @@ static void groups_make(struct printing *x)
 
 static int put_rows(struct report *r)
 {
-	struct printing x = {.r = r, .ends = malloc((r->norder + 1) * sizeof(*x.ends))};
+	struct printing x = {.r = r, .ends = malloc((r->table->norder + 1) * sizeof(*x.ends))};
 	int rc;
 
 	if (x.ends == NULL) {
@@ -262,8 +262,12 @@ static int put_events(struct report *r)
 	size_t events = sonde_session_events(r->session);
 
 	r->cursor = calloc(1, sizeof(*r->cursor));
-	r->order = malloc((r->profile.nrows + 1) * sizeof(*r->order));
-	if (r->order == NULL || r->cursor == NULL) {
+	r->all = (struct report_table){.rows = r->profile.rows,
+	        .nrows = r->profile.nrows,
+	        .modes = r->profile.modes,
+	        .order = malloc((r->profile.nrows + 1) * sizeof(*r->all.order))};
+	r->table = &r->all;
+	if (r->all.order == NULL || r->cursor == NULL) {
 		return SONDE_ENOMEM;
 	}
 	if (r->options.json) {
@@ -411,7 +415,7 @@ int sonde_report_print(struct sonde_session *s, const struct sonde_report_option
 	text_fini(&r.text);
 	text_fini(&r.cell);
 	workers_free(&r);
-	free(r.order);
+	free(r.all.order);
 	free(r.cursor);
 	return rc;
 }

@@ -14,6 +14,15 @@ struct report_list {
 	unsigned n;
 };
 
+/* The rows of a table, and those to print. */
+struct report_table {
+	const struct profile_row *rows;
+	size_t nrows;
+	const uint64_t *modes; /* PROFILE_MODES for each row; NULL without profile.options.modes */
+	uint32_t *order; /* indexes of the rows of one event, as printed */
+	size_t norder;
+};
+
 struct report {
 	struct sonde_session *session;
 	struct sonde_report_options options;
@@ -31,8 +40,8 @@ struct report {
 	sonde_write_fn write;
 	void *arg;
 	struct timeline_cursor *cursor;
-	uint32_t *order; /* rows of one event, as printed */
-	size_t norder;
+	struct report_table all; /* the rows of all events; owns its order */
+	struct report_table *table; /* the present table, which workers share */
 	int width[FIELD_COUNT]; /* by number of the column */
 	struct profile_nodes nodes; /* open nodes of a call graph */
 	/* Copies of this struct; each has its own text, cell, cursor and nodes. */
@@ -44,7 +53,7 @@ struct report {
 
 /* Passes the text to the caller if there are more than `above` bytes. */
 int report_flush(struct report *r, size_t above);
-/* Sorts r->order; negative: out of memory. */
+/* Sorts r->table->order; negative: out of memory. */
 int report_order(struct report *r);
 /* Sorts the rows of an event, and computes the widths of the columns. */
 int report_rows_select(struct report *r, uint32_t event);
