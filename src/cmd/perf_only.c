@@ -36,7 +36,6 @@ static const struct option_def report_options[] = {
         PERF_ONLY(0, "group"),
         PERF_ONLY(0, "group-sort-idx"),
         PERF_ONLY('U', "hide-unresolved"),
-        PERF_ONLY(0, "hierarchy"),
         PERF_ONLY(0, "ignore-callees"),
         PERF_ONLY(0, "ignore-vmlinux"),
         PERF_ONLY(0, "inline"),

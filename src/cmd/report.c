@@ -391,6 +391,8 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 	        OPTION_CALL(0, "time-quantum", OPTION_REQUIRED, on_time_quantum, c, "TIME",
 	                "rows of -s time are this long (100ms)"),
 	        OPTION_UINT(0, "max-stack", &c->max_stack, "N", "use N frames of a chain (127)"),
+	        OPTION_SWITCH(0, "hierarchy", &c->report.hierarchy,
+	                "keys of --sort as levels; {KEY,KEY} is one level"),
 	        OPTION_SWITCH('T', "threads", &c->report.threads,
 	                "also what each thread counted (record -s)"),
 	        OPTION_SWITCH(0, "stats", &c->report.stats, "count records by type instead"),

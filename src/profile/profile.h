@@ -164,6 +164,13 @@ int profile_run(struct profile *p);
 /* Returns the name of a symbol of an object; NULL: sym is NULL, or out of memory. */
 const char *profile_symbol(const struct profile *p, uint32_t object, const struct symbol *sym);
 
+/*
+ * Whether rows have the same symbol, or both have none. As in perf, copies of one file, in
+ * containers for example, share one row per function.
+ */
+bool profile_symbol_same(
+        const struct profile *p, const struct profile_row *a, const struct profile_row *b);
+
 /* Returns a row's words of a key that does not depend on the frame. */
 static inline const uint32_t *profile_row_words(
         const struct profile *p, const struct profile_row *row, size_t key)

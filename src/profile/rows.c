@@ -43,8 +43,7 @@ static uint32_t row_file(const struct profile *p, const struct profile_row *row)
 	return row->symbol != NULL ? p->dso[row->object] : 0;
 }
 
-/* As in perf, copies of one file, in containers for example, share one row per function. */
-static bool symbol_same(
+bool profile_symbol_same(
         const struct profile *p, const struct profile_row *a, const struct profile_row *b)
 {
 	if (a->symbol == NULL || b->symbol == NULL) {
@@ -58,7 +57,7 @@ static bool row_same(
         const struct profile *p, const struct profile_row *a, const struct profile_row *b)
 {
 	return a->address == b->address && a->key == b->key && a->dso == b->dso &&
-	       a->event == b->event && symbol_same(p, a, b);
+	       a->event == b->event && profile_symbol_same(p, a, b);
 }
 
 /* Without a symbol, a leaf (self) has its address in the object as key, a caller its ip. */

@@ -60,8 +60,7 @@ static void list_join(struct report_list *list, const struct report_list *more)
 	}
 }
 
-static int list_parse(
-        struct report *r, const char *option, const char *words, struct report_list *list)
+static int fields_parse(struct report *r, const char *words, struct report_list *list)
 {
 	for (size_t n; *words != 0; words += n + (words[n] != 0)) {
 		unsigned id;
@@ -69,13 +68,67 @@ static int list_parse(
 		n = strcspn(words, ", ");
 		id = field_find(USES, words, n);
 		if (n != 0 && id == FIELD_COUNT) {
-			return list_wrong(r, option, words, n);
+			return list_wrong(r, "--fields", words, n);
 		}
 		if (n != 0) {
 			list_add(list, id);
 		}
 	}
-	return list->n != 0 ? 0 : list_wrong(r, option, "", 0);
+	return list->n != 0 ? 0 : list_wrong(r, "--fields", "", 0);
+}
+
+/* Adds a key of --sort, as a new level unless it joins the last one. */
+static int sort_add(struct report *r, struct report_list *sort, unsigned id, bool join)
+{
+	unsigned n = sort->n;
+
+	if (r->options.hierarchy && !field_is_key(id)) {
+		return error_set(session_error(r->session), SONDE_EARG, NO_OFFSET,
+		        "--hierarchy: '%s' is a sum over the samples of a row, which cannot be a "
+		        "level: leave it out of --sort",
+		        field_at(id)->info.name);
+	}
+	list_add(sort, id);
+	if (sort->n != n) {
+		r->nlevels += join ? 0 : 1;
+		list_add(&r->levels[r->nlevels - 1], id);
+	}
+	return 0;
+}
+
+/* Parses --sort: keys, of which those between braces are one level of --hierarchy. */
+static int sort_parse(struct report *r, const char *words, struct report_list *sort)
+{
+	const char *all = words;
+	bool open = false, first = true; /* in braces; the first key there */
+
+	while (*words != 0) {
+		size_t n = strcspn(words, ", {}");
+		unsigned id = field_find(USES, words, n);
+
+		if (n == 0 && (*words == '{' || *words == '}')) {
+			if (open != (*words == '}')) {
+				break;
+			}
+			open = *words == '{';
+			first = true;
+		} else if (n != 0 && id == FIELD_COUNT) {
+			return list_wrong(r, "--sort", words, n);
+		} else if (n != 0) {
+			unsigned levels = r->nlevels;
+
+			TRY(sort_add(r, sort, id, open && !first));
+			first = first && levels == r->nlevels;
+		}
+		words += n != 0 ? n : 1;
+	}
+	if (open || *words != 0) {
+		return error_set(session_error(r->session), SONDE_EARG, NO_OFFSET,
+		        "--sort: braces in '%s' do not match: write {KEY,KEY} for keys of one "
+		        "level",
+		        all);
+	}
+	return sort->n != 0 ? 0 : list_wrong(r, "--sort", "", 0);
 }
 
 static void columns_usual(
@@ -107,14 +160,20 @@ static bool column_elided(const struct report *r, unsigned id)
 	       (id == FIELD_SYM && r->pick.only_symbol != NULL);
 }
 
+unsigned report_columns_find(const struct report *r, unsigned id)
+{
+	unsigned i = 0;
+
+	while (i < r->columns.n && r->columns.id[i] != id) {
+		i++;
+	}
+	return i;
+}
+
 bool report_columns_left_out(const struct report *r, unsigned id)
 {
-	for (unsigned i = 0; i < r->columns.n; i++) {
-		if (r->columns.id[i] == id) {
-			return false;
-		}
-	}
-	return memchr(r->elided, (int)id, r->nelided) != NULL;
+	return report_columns_find(r, id) == r->columns.n &&
+	       memchr(r->elided, (int)id, r->nelided) != NULL;
 }
 
 static void columns_elide(struct report *r)
@@ -138,7 +197,7 @@ static void columns_elide(struct report *r)
 		if (column_elided(r, id)) {
 			r->elided[r->nelided++] = (uint8_t)id;
 		}
-		if (!any || !column_elided(r, id) || r->options.json) {
+		if (!any || !column_elided(r, id) || r->options.json || r->options.hierarchy) {
 			list_add(&r->columns, id);
 		}
 	}
@@ -167,21 +226,43 @@ static int widths_parse(struct report *r)
 	return 0;
 }
 
+/* SONDE_EARG with a text if options are used together that exclude each other. */
+static int options_check(const struct report *r)
+{
+	const struct sonde_report_options *o = &r->options;
+	const struct {
+		bool given;
+		const char *option, *why;
+	} without[] = {{o->fields != NULL, "--fields", "its columns are no levels"},
+	        {o->widths != NULL, "--column-widths", "levels are as wide as needed"},
+	        {o->json, "--json", "its rows have all keys"}};
+
+	for (size_t i = 0; i < sizeof(without) / sizeof(without[0]) && o->hierarchy; i++) {
+		if (without[i].given) {
+			return error_set(session_error(r->session), SONDE_EARG, NO_OFFSET,
+			        "--hierarchy cannot be used with %s: %s", without[i].option,
+			        without[i].why);
+		}
+	}
+	return 0;
+}
+
 int report_columns_init(struct report *r)
 {
 	const char *words = r->options.sort != NULL ? r->options.sort : "comm,dso,sym";
 	const char *fields = r->options.fields;
 	struct report_list sort = {0}, added = {0};
 
+	TRY(options_check(r));
 	words += *words == '+'; /* added to the default columns, which are there already */
 	if (r->options.sort != NULL && r->options.sort[0] == '+') {
-		TRY(list_parse(r, "--sort", "comm,dso,sym", &sort));
+		TRY(sort_parse(r, "comm,dso,sym", &sort));
 	}
 	if (fields == NULL || *fields == '+' || r->options.sort != NULL) {
-		TRY(list_parse(r, "--sort", words, &sort));
+		TRY(sort_parse(r, words, &sort));
 	}
 	if (fields != NULL) {
-		TRY(list_parse(r, "--fields", fields + (*fields == '+'), &added));
+		TRY(fields_parse(r, fields + (*fields == '+'), &added));
 	}
 	if (fields == NULL || *fields == '+') {
 		columns_usual(r, &sort, &added);
@@ -197,6 +278,18 @@ int report_columns_init(struct report *r)
 	r->symbol_first = fields == NULL && sort.id[0] == FIELD_SYM;
 	columns_elide(r);
 	return widths_parse(r);
+}
+
+void report_columns_sort_level(struct report *r, uint32_t level)
+{
+	r->sorts.n = 0;
+	list_add(&r->sorts, FIELD_OVERHEAD);
+	list_join(&r->sorts, &r->levels[level]);
+	for (unsigned i = 0; i < r->columns.n; i++) {
+		if (!field_is_key(r->columns.id[i])) {
+			list_add(&r->sorts, r->columns.id[i]);
+		}
+	}
 }
 
 static const char *column_title(const struct report *r, unsigned id)
@@ -420,7 +513,7 @@ static void put_number(struct report *r, const struct profile_row *row, unsigned
 	}
 }
 
-static void put_between(struct report *r, unsigned i)
+void report_columns_gap(struct report *r, unsigned i)
 {
 	if (r->options.separator == NULL) {
 		text_str(&r->text, "  ");
@@ -449,55 +542,62 @@ static void cell_clean(struct report *r)
 	}
 }
 
+void report_columns_cell(struct report *r, const struct profile_row *row, unsigned i, bool last)
+{
+	unsigned id = r->columns.id[i];
+	size_t width = (size_t)r->width[i];
+	size_t start = r->text.n, n;
+
+	if (!field_is_key(id)) {
+		put_number(r, row, i);
+	} else {
+		if (cell_make(r, row, id, r->width[i]) && r->cell.n > width) {
+			r->cell.n = width;
+		}
+		cell_clean(r);
+		text_bytes(&r->text, r->cell.p, r->cell.n);
+	}
+	n = r->text.n - start - escapes_size(r, start);
+	if (n < width && !(last && (field_at(id)->style & FIELD_RAGGED) != 0)) {
+		text_fill(&r->text, ' ', width - n);
+	}
+}
+
 void report_columns_row(struct report *r, const struct profile_row *row)
 {
 	for (unsigned i = 0; i < r->columns.n; i++) {
-		unsigned id = r->columns.id[i];
-		bool last = i + 1 == r->columns.n;
-		size_t width = (size_t)r->width[i];
-		size_t start, n;
-
-		put_between(r, i);
-		start = r->text.n;
-		if (!field_is_key(id)) {
-			put_number(r, row, i);
-		} else {
-			if (cell_make(r, row, id, r->width[i]) && r->cell.n > width) {
-				r->cell.n = width;
-			}
-			cell_clean(r);
-			text_bytes(&r->text, r->cell.p, r->cell.n);
-		}
-		n = r->text.n - start - escapes_size(r, start);
-		if (n < width && !(last && (field_at(id)->style & FIELD_RAGGED) != 0)) {
-			text_fill(&r->text, ' ', width - n);
-		}
+		report_columns_gap(r, i);
+		report_columns_cell(r, row, i, i + 1 == r->columns.n);
 	}
 	text_char(&r->text, '\n');
+}
+
+void report_columns_title(struct report *r, unsigned i)
+{
+	unsigned id = r->columns.id[i];
+	const char *title = column_title(r, id);
+	size_t n = strlen(title), width = (size_t)r->width[i];
+
+	n = n > width ? width : n;
+	if (!field_is_key(id)) {
+		text_fill(&r->text, ' ', width - n);
+	}
+	text_bytes(&r->text, title, n);
+	if (field_is_key(id)) {
+		text_fill(&r->text, ' ', width - n);
+	}
 }
 
 void report_columns_titles(struct report *r)
 {
 	struct text *t = &r->text;
 
+	text_str(t, "# ");
 	for (unsigned i = 0; i < r->columns.n; i++) {
-		unsigned id = r->columns.id[i];
-		const char *title = column_title(r, id);
-		size_t n = strlen(title);
-
-		if (i == 0) {
-			text_str(t, "# ");
-		} else {
-			put_between(r, i);
+		if (i != 0) {
+			report_columns_gap(r, i);
 		}
-		n = n > (size_t)r->width[i] ? (size_t)r->width[i] : n;
-		if (!field_is_key(id)) {
-			text_fill(t, ' ', (size_t)r->width[i] - n);
-		}
-		text_bytes(t, title, n);
-		if (field_is_key(id)) {
-			text_fill(t, ' ', (size_t)r->width[i] - n);
-		}
+		report_columns_title(r, i);
 	}
 	text_char(t, '\n');
 	if (r->options.separator != NULL) {

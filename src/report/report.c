@@ -117,6 +117,7 @@ int report_rows_select(struct report *r, uint32_t event)
 {
 	size_t shown = 0;
 
+	r->table = &r->all;
 	r->table->norder = 0;
 	for (size_t i = 0; i < r->table->nrows; i++) {
 		if (r->table->rows[i].event == event) {
@@ -125,6 +126,9 @@ int report_rows_select(struct report *r, uint32_t event)
 	}
 	if (!r->options.json) {
 		TRY(columns_widen(r));
+	}
+	if (r->tree != NULL) {
+		return report_levels_make(r, event);
 	}
 	TRY(report_order(r)); /* hidden rows too: they influence the order, see order.c */
 	for (size_t i = 0; i < r->table->norder; i++) {
@@ -158,7 +162,11 @@ static int group_print(void *arg, unsigned worker, size_t group)
 			__builtin_prefetch(&w->table->rows[w->table->order[i + AHEAD]].address);
 			__builtin_prefetch(&w->table->rows[w->table->order[i + AHEAD]].period);
 		}
-		report_columns_row(w, row);
+		if (w->tree != NULL) {
+			report_levels_row(w, i);
+		} else {
+			report_columns_row(w, row);
+		}
 		if (w->profile.options.graph) {
 			TRY(report_graph(w, row));
 		}
@@ -198,6 +206,9 @@ static int put_rows(struct report *r)
 		return SONDE_ENOMEM;
 	}
 	groups_make(&x);
+	for (unsigned i = 0; i < r->nworkers; i++) {
+		r->workers[i].table = r->table;
+	}
 	rc = report_flush(r, 0);
 	if (rc >= 0) {
 		rc = pool_run_ordered(r->nworkers, x.n, group_print, group_write, &x);
@@ -234,7 +245,11 @@ static int put_event(struct report *r, uint32_t event)
 		text_str(t, "\n# Event count (approx.): ");
 		text_u64(t, r->profile.shown_totals[event], 0, ' ');
 		text_str(t, "\n#\n");
-		report_columns_titles(r);
+		if (r->tree != NULL) {
+			report_levels_titles(r);
+		} else {
+			report_columns_titles(r);
+		}
 	}
 	TRY(put_rows(r));
 	text_str(t, "\n\n");
@@ -267,7 +282,11 @@ static int put_events(struct report *r)
 	        .modes = r->profile.modes,
 	        .order = malloc((r->profile.nrows + 1) * sizeof(*r->all.order))};
 	r->table = &r->all;
-	if (r->all.order == NULL || r->cursor == NULL) {
+	if (r->options.hierarchy) {
+		r->tree = report_levels_new();
+	}
+	if (r->all.order == NULL || r->cursor == NULL ||
+	        (r->options.hierarchy && r->tree == NULL)) {
 		return SONDE_ENOMEM;
 	}
 	if (r->options.json) {
@@ -380,9 +399,9 @@ static int report_run(struct report *r)
 		return o->json ? report_stats_json(r) : report_stats(r);
 	}
 	warn(r, chains);
-	po.children = chains && !o->no_children;
+	po.children = chains && !o->no_children && !o->hierarchy;
 	po.graph = chains && !o->no_graph && !o->json;
-	po.caller = o->order_given ? !o->callee : po.children;
+	po.caller = o->order_given ? !o->callee : chains && !o->no_children;
 	po.max_stack = o->max_stack != 0 ? o->max_stack : MAX_STACK;
 	profile_init(&r->profile, r->session, &po);
 	TRY(pick_init(&r->pick, r->session, &o->filter));
@@ -415,6 +434,7 @@ int sonde_report_print(struct sonde_session *s, const struct sonde_report_option
 	text_fini(&r.text);
 	text_fini(&r.cell);
 	workers_free(&r);
+	report_levels_free(r.tree);
 	free(r.all.order);
 	free(r.cursor);
 	return rc;

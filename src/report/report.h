@@ -23,12 +23,16 @@ struct report_table {
 	size_t norder;
 };
 
+struct report_levels; /* rows in levels, see levels.c */
+
 struct report {
 	struct sonde_session *session;
 	struct sonde_report_options options;
 	struct pick pick;
 	struct report_list columns; /* as printed */
 	struct report_list sorts; /* rows are ordered by the first one, then by the second ... */
+	struct report_list levels[FIELD_COUNT]; /* keys of --sort; those in braces are one level */
+	unsigned nlevels;
 	bool symbol_first; /* --sort begins with the symbol, and there is no --fields */
 	bool strict; /* only the columns of --fields are printed */
 	uint8_t elided[FIELD_COUNT]; /* keys with the same value in every row */
@@ -41,6 +45,7 @@ struct report {
 	void *arg;
 	struct timeline_cursor *cursor;
 	struct report_table all; /* the rows of all events; owns its order */
+	struct report_levels *tree; /* of --hierarchy; else NULL */
 	struct report_table *table; /* the present table, which workers share */
 	int width[FIELD_COUNT]; /* by number of the column */
 	struct profile_nodes nodes; /* open nodes of a call graph */
@@ -82,6 +87,14 @@ uint64_t report_columns_rank(const struct report *r, const struct profile_row *r
 bool report_columns_left_out(const struct report *r, unsigned id);
 void report_columns_titles(struct report *r);
 void report_columns_row(struct report *r, const struct profile_row *row);
+/* Number of the column of a field; columns.n: it has none. */
+unsigned report_columns_find(const struct report *r, unsigned id);
+/* These print one column: its title, its text, and what separates it from the column before. */
+void report_columns_title(struct report *r, unsigned i);
+void report_columns_cell(struct report *r, const struct profile_row *row, unsigned i, bool last);
+void report_columns_gap(struct report *r, unsigned i);
+/* Sets the order of rows to that of a level of --hierarchy. */
+void report_columns_sort_level(struct report *r, uint32_t level);
 /* Prints a column's value as a member of an object. */
 void report_columns_json(
         const struct report *r, const struct profile_row *row, unsigned id, struct json *out);
@@ -89,6 +102,15 @@ void report_columns_elided(struct report *r);
 void report_graph_name(struct report *r, const struct profile_frame *f);
 /* Prints a share of total, or a number, as the options of graphs request. */
 void report_graph_value(struct report *r, uint64_t periods, uint64_t samples, uint64_t total);
+
+struct report_levels *report_levels_new(void);
+void report_levels_free(struct report_levels *l); /* NULL is fine */
+/* Makes the tree of an event's rows and sorts it: r->table then lists what is shown. */
+int report_levels_make(struct report *r, uint32_t event);
+void report_levels_titles(struct report *r);
+/* Prints a node by its position in r->table->order, without its call graph. */
+void report_levels_row(struct report *r, size_t at);
+
 int report_chains(struct report *r, const struct profile_row *row); /* flat and folded */
 int report_graph(struct report *r, const struct profile_row *row);
 

@@ -42,6 +42,7 @@ COMPARISONS = [
     ("no-graph", ["report", "--stdio", "-n", "-g", "none"], None),
     ("dso", ["report", "--stdio", "-n", "-s", "dso"], None),
     ("sym", ["report", "--stdio", "-n", "-s", "sym"], None),
+    ("levels", ["report", "--stdio", "-n", "--hierarchy", "-s", "comm,{dso,sym}"], None),
     ("script", ["script"], None),
     ("fields", ["script", "-F", "comm,pid,tid,time,event,ip,sym,symoff,dso"], "TIME"),
     ("addr", ["script", "-F", WHO + "addr,ip,sym,dso"], "ADDR"),

@@ -41,6 +41,7 @@ SETS = {
     20: ["-s", "sym,dso", "--percent-limit", "1"],
     21: ["-g", "caller"],
     27: ["-G"],
+    28: ["--hierarchy", "-s", "comm,dso,sym"],
     38: ["--show-total-period"],
     40: ["--max-stack", "2"],
     46: ["--stats"],

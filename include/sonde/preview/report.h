@@ -68,6 +68,9 @@ struct sonde_report_options {
 	bool json;
 	uint64_t time_quantum; /* ns per row of the key time; 0: 100 ms */
 	bool graph_given; /* call graphs were requested: warn if there are none */
+	/* the keys of `sort` as levels of a tree; keys between braces are one level. Not with
+	 * `fields`, `widths` or `json`; as with `no_children`, callers are not counted */
+	bool hierarchy;
 };
 
 /*

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * --hierarchy: rows as the leaves of a tree, whose levels are the keys of --sort, or several keys
+ * in braces. A node above the leaves has the sums of all rows below it.
+ *
+ *	    overheads of level 0        comm
+ *	       overheads of level 1        dso
+ *	          overheads of level 2        symbol
+ *
+ * As in perf, siblings are sorted by overhead, then by the keys of their level; a node is hidden if
+ * all rows below it are, and hidden rows count in the sums of a shown node.
+ */
+#include "report/report.h"
+
+#include "core/array.h"
+#include "core/hash.h"
+
+#include <stdlib.h>
+
+#define INDENT 3 /* blanks for each level */
+#define NONE   UINT32_MAX
+
+/* Nodes are numbered as the rows of the table: node i has the sums and the first sample of row i. */
+struct report_node {
+	uint32_t parent, child, last, next; /* last: the last child; NONE */
+	uint32_t level;
+};
+
+struct report_levels {
+	struct report_table table;
+	struct profile_row *rows;
+	struct report_node *nodes;
+	uint64_t *modes;
+	size_t n, rows_cap, nodes_cap, modes_cap;
+	uint32_t first, last; /* of the nodes of level 0 */
+	struct index known; /* nodes, by parent and keys of their level */
+};
+
+struct report_levels *report_levels_new(void)
+{
+	return calloc(1, sizeof(struct report_levels));
+}
+
+void report_levels_free(struct report_levels *l)
+{
+	if (l != NULL) {
+		free(l->rows);
+		free(l->nodes);
+		free(l->modes);
+		free(l->table.order);
+		index_fini(&l->known);
+		free(l);
+	}
+}
+
+/* Whether two rows have the same value of a key. */
+static bool key_same(const struct profile *p, unsigned id, const struct profile_row *a,
+        const struct profile_row *b)
+{
+	if (id == FIELD_SYM) {
+		return a->address == b->address && profile_symbol_same(p, a, b);
+	}
+	if (id == FIELD_DSO) {
+		return a->dso == b->dso;
+	}
+	return memcmp(profile_row_words(p, a, id), profile_row_words(p, b, id),
+	               field_at(id)->words * sizeof(uint32_t)) == 0;
+}
+
+static uint64_t key_hash(const struct profile *p, unsigned id, const struct profile_row *row)
+{
+	if (id == FIELD_SYM) {
+		return row->symbol != NULL ? row->symbol->start : row->address;
+	}
+	if (id == FIELD_DSO) {
+		return row->dso;
+	}
+	return hash_bytes(profile_row_words(p, row, id), field_at(id)->words * sizeof(uint32_t));
+}
+
+static bool node_same(const struct report *r, const struct report_levels *l, uint32_t node,
+        uint32_t parent, uint32_t level, const struct profile_row *row)
+{
+	const struct report_list *keys = &r->levels[level];
+
+	if (l->nodes[node].parent != parent || l->nodes[node].level != level) {
+		return false;
+	}
+	for (unsigned k = 0; k < keys->n; k++) {
+		if (!key_same(&r->profile, keys->id[k], &l->rows[node], row)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static int node_append(struct report_levels *l, uint32_t parent, uint32_t level,
+        const struct profile_row *row, bool modes)
+{
+	struct profile_row *new;
+
+	if (l->n >= NONE - 1 ||
+	        !array_reserve(&l->rows, &l->rows_cap, l->n + 1, sizeof(*l->rows)) ||
+	        !array_reserve(&l->nodes, &l->nodes_cap, l->n + 1, sizeof(*l->nodes)) ||
+	        (modes && !array_reserve(&l->modes, &l->modes_cap, (l->n + 1) * PROFILE_MODES,
+	                          sizeof(*l->modes)))) {
+		return SONDE_ENOMEM;
+	}
+	l->nodes[l->n] = (struct report_node){
+	        .parent = parent, .child = NONE, .last = NONE, .next = NONE, .level = level};
+	if (modes) {
+		memset(l->modes + l->n * PROFILE_MODES, 0, PROFILE_MODES * sizeof(*l->modes));
+	}
+	new = &l->rows[l->n++];
+	*new = *row;
+	new->samples = new->period = new->children = 0;
+	new->refs = 0;
+	new->hidden = true;
+	return 0;
+}
+
+/* Finds or adds the node of a row at a level below `parent`. */
+static int node_find(struct report *r, struct report_levels *l, uint32_t parent, uint32_t level,
+        const struct profile_row *row, uint32_t *node)
+{
+	const struct report_list *keys = &r->levels[level];
+	uint64_t h = (uint64_t)parent << 8 | level;
+	uint32_t hash;
+	size_t at;
+
+	for (unsigned k = 0; k < keys->n; k++) {
+		h = hash_step(h, key_hash(&r->profile, keys->id[k], row));
+	}
+	hash = (uint32_t)(hash_u64(h) >> 32);
+	at = hash;
+	TRY(index_room(&l->known));
+	while ((*node = index_next(&l->known, hash, &at)) != INDEX_NONE) {
+		if (node_same(r, l, *node, parent, level, row)) {
+			return 0;
+		}
+		at++;
+	}
+	*node = (uint32_t)l->n;
+	TRY(node_append(l, parent, level, row, r->profile.options.modes));
+	index_put(&l->known, hash, at, *node);
+	return 0;
+}
+
+static void node_count(struct report_levels *l, uint32_t node, const struct profile_row *row,
+        const uint64_t *modes)
+{
+	struct profile_row *to = &l->rows[node];
+
+	if (row->time < to->time || (row->time == to->time && row->first_tid < to->first_tid)) {
+		struct profile_row first = *row; /* the earliest sample, with the sums so far */
+
+		first.samples = to->samples;
+		first.period = to->period;
+		first.children = to->children;
+		first.hidden = to->hidden;
+		first.refs = to->refs;
+		*to = first;
+	}
+	to->samples += row->samples;
+	to->period += row->period;
+	to->children += row->children;
+	to->hidden = to->hidden && row->hidden;
+	for (unsigned i = 0; i < PROFILE_MODES && modes != NULL; i++) {
+		l->modes[(size_t)node * PROFILE_MODES + i] += modes[i];
+	}
+}
+
+static int row_add(struct report *r, struct report_levels *l, size_t i)
+{
+	const struct profile_row *row = &r->all.rows[i];
+	const uint64_t *modes = r->all.modes != NULL ? r->all.modes + i * PROFILE_MODES : NULL;
+	uint32_t node = NONE;
+
+	for (uint32_t level = 0; level < r->nlevels; level++) {
+		TRY(node_find(r, l, node, level, row, &node));
+		node_count(l, node, row, modes);
+	}
+	l->rows[node].refs = row->refs; /* only leaves have call graphs */
+	l->rows[node].ref = row->ref;
+	return 0;
+}
+
+/* Sorts the nodes of a level, and makes each the last child of its parent. */
+static int level_sort(struct report *r, struct report_levels *l, uint32_t level)
+{
+	l->table.norder = 0;
+	for (uint32_t i = 0; i < l->n; i++) {
+		if (l->nodes[i].level == level) {
+			l->table.order[l->table.norder++] = i;
+		}
+	}
+	report_columns_sort_level(r, level);
+	TRY(report_order(r));
+	for (size_t i = 0; i < l->table.norder; i++) {
+		uint32_t node = l->table.order[i];
+		uint32_t parent = l->nodes[node].parent;
+		uint32_t *first = parent == NONE ? &l->first : &l->nodes[parent].child;
+		uint32_t *last = parent == NONE ? &l->last : &l->nodes[parent].last;
+
+		*(*last == NONE ? first : &l->nodes[*last].next) = node;
+		*last = node;
+	}
+	return 0;
+}
+
+/* Lists the shown nodes from top to bottom. */
+static void nodes_list(const struct report *r, struct report_levels *l)
+{
+	uint32_t node = l->first;
+
+	l->table.norder = 0;
+	while (node != NONE) {
+		if (!l->rows[node].hidden && report_row_shown(r, &l->rows[node])) {
+			l->table.order[l->table.norder++] = node;
+			if (l->nodes[node].child != NONE) {
+				node = l->nodes[node].child;
+				continue;
+			}
+		}
+		while (node != NONE && l->nodes[node].next == NONE) {
+			node = l->nodes[node].parent;
+		}
+		node = node != NONE ? l->nodes[node].next : NONE;
+	}
+}
+
+int report_levels_make(struct report *r, uint32_t event)
+{
+	struct report_levels *l = r->tree;
+	struct profile *p = &r->profile;
+
+	l->n = 0;
+	l->first = l->last = NONE;
+	index_fini(&l->known);
+	for (size_t i = 0; i < r->all.nrows; i++) {
+		if (r->all.rows[i].event == event) {
+			TRY(row_add(r, l, i));
+		}
+	}
+	free(l->table.order);
+	l->table = (struct report_table){.rows = l->rows,
+	        .nrows = l->n,
+	        .modes = l->modes,
+	        .order = malloc((l->n + 1) * sizeof(*l->table.order))};
+	if (l->table.order == NULL) {
+		return SONDE_ENOMEM;
+	}
+	r->table = &l->table;
+	for (uint32_t level = 0; level < r->nlevels; level++) {
+		TRY(level_sort(r, l, level));
+	}
+	if (p->options.relative) { /* as in perf, the sums of all shown nodes of level 0 */
+		p->shown_totals[event] = 0;
+		for (uint32_t i = l->first; i != NONE; i = l->nodes[i].next) {
+			p->shown_totals[event] += l->rows[i].hidden ? 0 : l->rows[i].period;
+		}
+	}
+	nodes_list(r, l);
+	return 0;
+}
+
+/* Prints the columns of a level's keys, without the blanks that some texts begin with. */
+static void put_keys(
+        struct report *r, const struct profile_row *row, const struct report_list *keys)
+{
+	for (unsigned k = 0; k < keys->n; k++) {
+		size_t start, blanks = 0;
+
+		report_columns_gap(r, 1);
+		start = r->text.n;
+		report_columns_cell(r, row, report_columns_find(r, keys->id[k]), k + 1 == keys->n);
+		while (start + blanks < r->text.n && r->text.p[start + blanks] == ' ') {
+			blanks++;
+		}
+		if (blanks != 0) {
+			memmove(r->text.p + start, r->text.p + start + blanks,
+			        r->text.n - start - blanks);
+			r->text.n -= blanks;
+		}
+	}
+}
+
+static unsigned indent_of_keys(const struct report *r)
+{
+	return r->options.separator == NULL ? (r->nlevels - 1) * INDENT : 0;
+}
+
+/* Prints the line below a node whose children are all below the limit. */
+static void put_no_entry(struct report *r, uint32_t level)
+{
+	size_t blanks = (size_t)level * INDENT;
+
+	for (unsigned i = 0; i < r->columns.n && !field_is_key(r->columns.id[i]); i++) {
+		blanks += (size_t)r->width[i] + (r->options.separator == NULL ? 2 : 0);
+	}
+	blanks += r->options.separator == NULL ? indent_of_keys(r) + 2 : 0;
+	text_fill(&r->text, ' ', blanks);
+	text_printf(&r->text, "no entry >= %.2f%%\n", r->options.percent_limit);
+}
+
+void report_levels_row(struct report *r, size_t at)
+{
+	const struct report_levels *l = r->tree;
+	uint32_t node = l->table.order[at];
+	uint32_t level = l->nodes[node].level;
+	const struct profile_row *row = &l->rows[node];
+
+	text_fill(&r->text, ' ', (size_t)level * INDENT);
+	for (unsigned i = 0; i < r->columns.n && !field_is_key(r->columns.id[i]); i++) {
+		report_columns_gap(r, i);
+		report_columns_cell(r, row, i, false);
+	}
+	text_fill(&r->text, ' ', indent_of_keys(r));
+	put_keys(r, row, &r->levels[level]);
+	text_char(&r->text, '\n');
+	if (level + 1 < r->nlevels &&
+	        (at + 1 == l->table.norder || l->nodes[l->table.order[at + 1]].level <= level)) {
+		put_no_entry(r, level + 1);
+	}
+}
+
+/* Appends "Command / Shared Object+Symbol"; returns the width of the column of all keys. */
+static size_t keys_title(const struct report *r, struct text *out)
+{
+	size_t start = out->n, width = 0;
+
+	for (uint32_t level = 0; level < r->nlevels; level++) {
+		const struct report_list *keys = &r->levels[level];
+		size_t wide = (size_t)level * INDENT;
+
+		for (unsigned k = 0; k < keys->n; k++) {
+			const char *title = field_at(keys->id[k])->info.title;
+
+			text_str(out, k != 0 ? "+" : level != 0 ? " / " : "");
+			text_str(out, title + strspn(title, " "));
+			wide += (size_t)r->width[report_columns_find(r, keys->id[k])];
+			wide += k != 0 ? 1 : 0; /* as in perf, though two blanks are printed */
+		}
+		width = wide > width ? wide : width;
+	}
+	return out->n - start > width ? out->n - start : width;
+}
+
+void report_levels_titles(struct report *r)
+{
+	bool separated = r->options.separator != NULL;
+	struct text *t = &r->text;
+	size_t width;
+
+	text_str(t, "# ");
+	text_fill(t, ' ', indent_of_keys(r));
+	for (unsigned i = 0; i < r->columns.n && !field_is_key(r->columns.id[i]); i++) {
+		if (i != 0) {
+			report_columns_gap(r, i);
+		}
+		report_columns_title(r, i);
+	}
+	report_columns_gap(r, 1);
+	width = keys_title(r, t);
+	text_str(t, "\n# ");
+	text_fill(t, '.', indent_of_keys(r));
+	for (unsigned i = 0; i < r->columns.n && !field_is_key(r->columns.id[i]); i++) {
+		if (i != 0) {
+			text_str(t, separated ? r->options.separator : "..");
+		}
+		text_fill(t, '.', (size_t)r->width[i]);
+	}
+	report_columns_gap(r, 1);
+	text_fill(t, '.', width);
+	text_str(t, "\n#\n");
+}
