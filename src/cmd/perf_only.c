@@ -33,8 +33,6 @@ static const struct option_def report_options[] = {
         PERF_ONLY('M', "disassembler-style"),
         PERF_ONLY('x', "exclude-other"),
         PERF_ONLY(0, "full-source-path"),
-        PERF_ONLY(0, "group"),
-        PERF_ONLY(0, "group-sort-idx"),
         PERF_ONLY('U', "hide-unresolved"),
         PERF_ONLY(0, "ignore-callees"),
         PERF_ONLY(0, "ignore-vmlinux"),

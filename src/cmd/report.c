@@ -204,6 +204,31 @@ static int on_time_quantum(const struct option_def *def, const char *arg, bool u
 	return 0;
 }
 
+static int on_group(const struct option_def *def, const char *arg, bool unset)
+{
+	struct report_command *c = def->target;
+
+	(void)arg;
+	c->report.group = unset ? SONDE_REPORT_GROUP_NONE : SONDE_REPORT_GROUP_ALL;
+	return 0;
+}
+
+static int on_group_sort(const struct option_def *def, const char *arg, bool unset)
+{
+	struct report_command *c = def->target;
+	char *end;
+	long n = unset ? 0 : strtol(arg, &end, 10);
+
+	if (!unset && (end == arg || *end != 0 || n < INT32_MIN || n > INT32_MAX)) {
+		(void)fprintf(stderr,
+		        "Error: --group-sort-idx: '%s' is no number of an event in its group\n",
+		        arg);
+		return -1;
+	}
+	c->report.group_sort = (int32_t)n;
+	return 0;
+}
+
 static void on_diag(void *arg, const struct sonde_diag *d)
 {
 	struct report_command *c = arg;
@@ -328,7 +353,8 @@ static const char *text_only(const struct report_command *c)
 	} options[] = {{c->report.graph_given, "-g"}, {c->inverted, "-G"},
 	        {c->report.threads, "-T"}, {c->report.separator != NULL, "-t"},
 	        {c->report.widths != NULL, "-w"}, {c->color != NULL, "--color"},
-	        {c->header, "--header"}, {c->report.quiet, "-q"}};
+	        {c->header, "--header"}, {c->report.quiet, "-q"},
+	        {c->report.group == SONDE_REPORT_GROUP_ALL, "--group"}};
 
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
 		if (options[i].given) {
@@ -391,6 +417,10 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 	        OPTION_CALL(0, "time-quantum", OPTION_REQUIRED, on_time_quantum, c, "TIME",
 	                "rows of -s time are this long (100ms)"),
 	        OPTION_UINT(0, "max-stack", &c->max_stack, "N", "use N frames of a chain (127)"),
+	        OPTION_CALL(0, "group", OPTION_NONE, on_group, c, NULL,
+	                "one table for the events of a group; of all events if there is none"),
+	        OPTION_CALL(0, "group-sort-idx", OPTION_REQUIRED, on_group_sort, c, "N",
+	                "order groups by their event number N, from 0"),
 	        OPTION_SWITCH(0, "hierarchy", &c->report.hierarchy,
 	                "keys of --sort as levels; {KEY,KEY} is one level"),
 	        OPTION_SWITCH('T', "threads", &c->report.threads,

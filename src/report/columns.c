@@ -226,6 +226,18 @@ static int widths_parse(struct report *r)
 	return 0;
 }
 
+/* Makes one level of all keys, for groups of events. */
+static void levels_join(struct report *r)
+{
+	r->nlevels = 1;
+	r->levels[0].n = 0;
+	for (unsigned id = 0; id < FIELD_COUNT; id++) {
+		if (r->profile.options.keys.chosen[id]) {
+			list_add(&r->levels[0], id);
+		}
+	}
+}
+
 /* SONDE_EARG with a text if options are used together that exclude each other. */
 static int options_check(const struct report *r)
 {
@@ -277,6 +289,9 @@ int report_columns_init(struct report *r)
 	}
 	r->symbol_first = fields == NULL && sort.id[0] == FIELD_SYM;
 	columns_elide(r);
+	if (!r->options.hierarchy) {
+		levels_join(r);
+	}
 	return widths_parse(r);
 }
 
@@ -299,19 +314,31 @@ static const char *column_title(const struct report *r, unsigned id)
 	return self ? "Self" : field_at(id)->info.title;
 }
 
+uint64_t report_columns_sum(
+        const struct report *r, const struct profile_row *row, unsigned id, unsigned member)
+{
+	const struct field *f = field_at(id);
+	const struct report_table *t = r->table;
+	size_t at = (size_t)(row - t->rows);
+	const uint64_t *modes = NULL;
+
+	if ((f->style & FIELD_BY_MODE) != 0) {
+		modes = t->modes + (at * t->members + member) * PROFILE_MODES;
+	}
+	if (member != 0) {
+		const struct report_sums *s = &t->sums[at * (t->members - 1) + member - 1];
+
+		return f->total(s->samples, s->period, s->children, modes);
+	}
+	return f->total(row->samples, row->period, row->children, modes);
+}
+
 static uint64_t column_number(const struct report *r, const struct profile_row *row, unsigned id)
 {
 	const struct field *f = field_at(id);
-	const struct profile *p = &r->profile;
-	const uint64_t *modes = NULL;
 
-	if (f->total == NULL) {
-		return field_number(f, profile_row_words(p, row, id));
-	}
-	if ((f->style & FIELD_BY_MODE) != 0) {
-		modes = r->table->modes + (size_t)(row - r->table->rows) * PROFILE_MODES;
-	}
-	return f->total(row->samples, row->period, row->children, modes);
+	return f->total != NULL ? report_columns_sum(r, row, id, 0)
+	                        : field_number(f, profile_row_words(&r->profile, row, id));
 }
 
 uint64_t report_columns_rank(const struct report *r, const struct profile_row *row, unsigned id)
@@ -452,6 +479,11 @@ void report_columns_reset(struct report *r)
 		int title = (int)strlen(column_title(r, id));
 		int width = r->forced[i] != 0 ? r->forced[i] : (int)field_at(id)->width;
 
+		if (!field_is_key(id) && r->table->members > 1) {
+			int all = (int)(field_at(id)->width * r->table->members);
+
+			width = all > width ? all : width;
+		}
 		r->width[i] =
 		        width > title || (r->forced[i] != 0 && field_is_key(id)) ? width : title;
 	}
@@ -491,15 +523,12 @@ static void put_percent(struct report *r, uint64_t part, uint64_t total, unsigne
 	text_str(&r->text, *color != 0 ? REPORT_COLOR_OFF : "");
 }
 
-/*
- * Prints a number, right-aligned, or left-aligned with a separator. Returns its width on the
- * screen.
- */
-static void put_number(struct report *r, const struct profile_row *row, unsigned i)
+/* Prints the sum of a member, right-aligned, or left-aligned with a separator. */
+static void put_sum(struct report *r, const struct profile_row *row, unsigned i, unsigned member)
 {
 	unsigned id = r->columns.id[i];
 	unsigned width = r->forced[i] != 0 ? (unsigned)r->forced[i] : field_at(id)->width;
-	uint64_t value = column_number(r, row, id);
+	uint64_t value = report_columns_sum(r, row, id, member);
 
 	width = r->options.separator != NULL ? 0 : width > NUMBER_MAX ? NUMBER_MAX : width;
 	if (id == FIELD_OVERHEAD_CHILDREN && !r->profile.options.children) {
@@ -508,8 +537,20 @@ static void put_number(struct report *r, const struct profile_row *row, unsigned
 		text_char(&r->text, ' ');
 		text_u64(&r->text, value, width > 1 ? width - 1 : 0, ' ');
 	} else {
-		put_percent(
-		        r, value, r->profile.shown_totals[row->event], width > 2 ? width - 2 : 0);
+		put_percent(r, value, r->profile.shown_totals[row->event + member],
+		        width > 2 ? width - 2 : 0);
+	}
+}
+
+/* Prints the sums of all members of a group. */
+static void put_number(struct report *r, const struct profile_row *row, unsigned i)
+{
+	unsigned id = r->columns.id[i];
+	/* as in perf, "N/A" is printed once */
+	bool once = id == FIELD_OVERHEAD_CHILDREN && !r->profile.options.children;
+
+	for (unsigned m = 0; m < (once ? 1 : r->table->members); m++) {
+		put_sum(r, row, i, m);
 	}
 }
 
@@ -526,8 +567,12 @@ void report_columns_gap(struct report *r, unsigned i)
 static size_t escapes_size(const struct report *r, size_t start)
 {
 	static const size_t on_and_off = sizeof("\033[31m") - 1 + sizeof(REPORT_COLOR_OFF) - 1;
+	size_t n = 0;
 
-	return r->options.color && start < r->text.n && r->text.p[start] == '\033' ? on_and_off : 0;
+	for (size_t i = start; i < r->text.n && r->options.color; i++) {
+		n += r->text.p[i] == '\033';
+	}
+	return n / 2 * on_and_off;
 }
 
 /* A separator of one character is replaced by a dot inside names. */

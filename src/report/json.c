@@ -4,7 +4,7 @@
 
 static int put_event(struct report *r, uint32_t event, struct json *j)
 {
-	TRY(report_rows_select(r, event));
+	TRY(report_rows_select(r, event, 1));
 	json_object(j, NULL);
 	json_text(j, "name", sonde_session_event_name(r->session, event));
 	json_u64(j, "samples", r->profile.shown_samples[event]);

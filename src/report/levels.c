@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --hierarchy: rows as the leaves of a tree, whose levels are the keys of --sort, or several keys
+ * Tables of rows that are made from the profile's rows: for --hierarchy and for groups of events.
+ *
+ * --hierarchy: rows are the leaves of a tree, whose levels are the keys of --sort, or several keys
  * in braces. A node above the leaves has the sums of all rows below it.
  *
  *	    overheads of level 0        comm
@@ -9,6 +11,10 @@
  *
  * As in perf, siblings are sorted by overhead, then by the keys of their level; a node is hidden if
  * all rows below it are, and hidden rows count in the sums of a shown node.
+ *
+ * Groups: rows of all members with the same keys become one, which has the sums of each. Without
+ * --hierarchy, this is a tree with one level. The first member that has a row decides when it
+ * began, and whether it is hidden; call graphs are those of the leader. As in perf.
  */
 #include "report/report.h"
 
@@ -24,28 +30,31 @@
 struct report_node {
 	uint32_t parent, child, last, next; /* last: the last child; NONE */
 	uint32_t level;
+	uint32_t member; /* the first member that has the row */
 };
 
-struct report_levels {
+struct report_tree_rows {
 	struct report_table table;
 	struct profile_row *rows;
 	struct report_node *nodes;
+	struct report_sums *sums;
 	uint64_t *modes;
-	size_t n, rows_cap, nodes_cap, modes_cap;
+	size_t n, rows_cap, nodes_cap, sums_cap, modes_cap;
 	uint32_t first, last; /* of the nodes of level 0 */
 	struct index known; /* nodes, by parent and keys of their level */
 };
 
-struct report_levels *report_levels_new(void)
+struct report_tree_rows *report_levels_new(void)
 {
-	return calloc(1, sizeof(struct report_levels));
+	return calloc(1, sizeof(struct report_tree_rows));
 }
 
-void report_levels_free(struct report_levels *l)
+void report_levels_free(struct report_tree_rows *l)
 {
 	if (l != NULL) {
 		free(l->rows);
 		free(l->nodes);
+		free(l->sums);
 		free(l->modes);
 		free(l->table.order);
 		index_fini(&l->known);
@@ -78,7 +87,7 @@ static uint64_t key_hash(const struct profile *p, unsigned id, const struct prof
 	return hash_bytes(profile_row_words(p, row, id), field_at(id)->words * sizeof(uint32_t));
 }
 
-static bool node_same(const struct report *r, const struct report_levels *l, uint32_t node,
+static bool node_same(const struct report *r, const struct report_tree_rows *l, uint32_t node,
         uint32_t parent, uint32_t level, const struct profile_row *row)
 {
 	const struct report_list *keys = &r->levels[level];
@@ -94,35 +103,43 @@ static bool node_same(const struct report *r, const struct report_levels *l, uin
 	return true;
 }
 
-static int node_append(struct report_levels *l, uint32_t parent, uint32_t level,
-        const struct profile_row *row, bool modes)
+/* Appends a node without samples for a row of a member. */
+static int node_append(struct report *r, struct report_tree_rows *l, struct report_node node,
+        const struct profile_row *row)
 {
+	size_t others = l->table.members - 1;
+	size_t modes = r->profile.options.modes ? (size_t)l->table.members * PROFILE_MODES : 0;
 	struct profile_row *new;
 
 	if (l->n >= NONE - 1 ||
 	        !array_reserve(&l->rows, &l->rows_cap, l->n + 1, sizeof(*l->rows)) ||
 	        !array_reserve(&l->nodes, &l->nodes_cap, l->n + 1, sizeof(*l->nodes)) ||
-	        (modes && !array_reserve(&l->modes, &l->modes_cap, (l->n + 1) * PROFILE_MODES,
-	                          sizeof(*l->modes)))) {
+	        !array_reserve(&l->sums, &l->sums_cap, (l->n + 1) * others, sizeof(*l->sums)) ||
+	        !array_reserve(&l->modes, &l->modes_cap, (l->n + 1) * modes, sizeof(*l->modes))) {
 		return SONDE_ENOMEM;
 	}
-	l->nodes[l->n] = (struct report_node){
-	        .parent = parent, .child = NONE, .last = NONE, .next = NONE, .level = level};
-	if (modes) {
-		memset(l->modes + l->n * PROFILE_MODES, 0, PROFILE_MODES * sizeof(*l->modes));
+	if (others != 0) {
+		memset(l->sums + l->n * others, 0, others * sizeof(*l->sums));
 	}
+	if (modes != 0) {
+		memset(l->modes + l->n * modes, 0, modes * sizeof(*l->modes));
+	}
+	l->nodes[l->n] = node;
 	new = &l->rows[l->n++];
 	*new = *row;
+	new->event -= node.member; /* the leader, as it has the row's own sums */
 	new->samples = new->period = new->children = 0;
 	new->refs = 0;
-	new->hidden = true;
+	new->depth = node.member == 0 ? new->depth : 0; /* of the leader's call graph */
+	new->hidden = true; /* unless a row is not */
 	return 0;
 }
 
-/* Finds or adds the node of a row at a level below `parent`. */
-static int node_find(struct report *r, struct report_levels *l, uint32_t parent, uint32_t level,
+/* Finds or adds the node of a row at a level below the node *node, which it replaces. */
+static int node_find(struct report *r, struct report_tree_rows *l, struct report_node key,
         const struct profile_row *row, uint32_t *node)
 {
+	uint32_t parent = key.parent, level = key.level;
 	const struct report_list *keys = &r->levels[level];
 	uint64_t h = (uint64_t)parent << 8 | level;
 	uint32_t hash;
@@ -141,52 +158,84 @@ static int node_find(struct report *r, struct report_levels *l, uint32_t parent,
 		at++;
 	}
 	*node = (uint32_t)l->n;
-	TRY(node_append(l, parent, level, row, r->profile.options.modes));
+	TRY(node_append(r, l, key, row));
 	index_put(&l->known, hash, at, *node);
 	return 0;
 }
 
-static void node_count(struct report_levels *l, uint32_t node, const struct profile_row *row,
-        const uint64_t *modes)
+/* Sets the members that come from the first sample to those of an earlier row. */
+static void node_begin(struct profile_row *to, const struct profile_row *row)
+{
+	struct profile_row first = *row;
+
+	first.samples = to->samples;
+	first.period = to->period;
+	first.children = to->children;
+	first.hidden = to->hidden;
+	first.refs = to->refs;
+	first.depth = to->depth;
+	first.event = to->event;
+	*to = first;
+}
+
+/* Counts a member's row in a node. modes: of the row; NULL. */
+static void node_count(struct report_tree_rows *l, uint32_t node, const struct profile_row *row,
+        unsigned member, const uint64_t *modes)
 {
 	struct profile_row *to = &l->rows[node];
+	size_t at = (size_t)node * l->table.members + member;
 
-	if (row->time < to->time || (row->time == to->time && row->first_tid < to->first_tid)) {
-		struct profile_row first = *row; /* the earliest sample, with the sums so far */
-
-		first.samples = to->samples;
-		first.period = to->period;
-		first.children = to->children;
-		first.hidden = to->hidden;
-		first.refs = to->refs;
-		*to = first;
+	if (l->nodes[node].member == member) {
+		if (row->time < to->time ||
+		        (row->time == to->time && row->first_tid < to->first_tid)) {
+			node_begin(to, row);
+		}
 	}
-	to->samples += row->samples;
-	to->period += row->period;
-	to->children += row->children;
-	to->hidden = to->hidden && row->hidden;
+	if (member == 0) {
+		to->samples += row->samples;
+		to->period += row->period;
+		to->children += row->children;
+	} else {
+		struct report_sums *sums =
+		        &l->sums[(size_t)node * (l->table.members - 1) + member - 1];
+
+		sums->samples += row->samples;
+		sums->period += row->period;
+		sums->children += row->children;
+	}
 	for (unsigned i = 0; i < PROFILE_MODES && modes != NULL; i++) {
-		l->modes[(size_t)node * PROFILE_MODES + i] += modes[i];
+		l->modes[at * PROFILE_MODES + i] += modes[i];
 	}
 }
 
-static int row_add(struct report *r, struct report_levels *l, size_t i)
+static int row_add(struct report *r, struct report_tree_rows *l, size_t i, unsigned member)
 {
 	const struct profile_row *row = &r->all.rows[i];
 	const uint64_t *modes = r->all.modes != NULL ? r->all.modes + i * PROFILE_MODES : NULL;
 	uint32_t node = NONE;
 
 	for (uint32_t level = 0; level < r->nlevels; level++) {
-		TRY(node_find(r, l, node, level, row, &node));
-		node_count(l, node, row, modes);
+		struct report_node key = {.parent = node,
+		        .child = NONE,
+		        .last = NONE,
+		        .next = NONE,
+		        .level = level,
+		        .member = member};
+
+		TRY(node_find(r, l, key, row, &node));
+		node_count(l, node, row, member, modes);
 	}
-	l->rows[node].refs = row->refs; /* only leaves have call graphs */
-	l->rows[node].ref = row->ref;
+	if (l->nodes[node].member == member) {
+		l->rows[node].hidden &= row->hidden;
+	}
+	if (member == 0) { /* only leaves have call graphs, those of the leader */
+		l->rows[node].refs = row->refs;
+		l->rows[node].ref = row->ref;
+	}
 	return 0;
 }
 
-/* Sorts the nodes of a level, and makes each the last child of its parent. */
-static int level_sort(struct report *r, struct report_levels *l, uint32_t level)
+static void level_list(struct report_tree_rows *l, uint32_t level)
 {
 	l->table.norder = 0;
 	for (uint32_t i = 0; i < l->n; i++) {
@@ -194,6 +243,12 @@ static int level_sort(struct report *r, struct report_levels *l, uint32_t level)
 			l->table.order[l->table.norder++] = i;
 		}
 	}
+}
+
+/* Sorts the nodes of a level, and makes each the last child of its parent. */
+static int level_sort(struct report *r, struct report_tree_rows *l, uint32_t level)
+{
+	level_list(l, level);
 	report_columns_sort_level(r, level);
 	TRY(report_order(r));
 	for (size_t i = 0; i < l->table.norder; i++) {
@@ -209,7 +264,7 @@ static int level_sort(struct report *r, struct report_levels *l, uint32_t level)
 }
 
 /* Lists the shown nodes from top to bottom. */
-static void nodes_list(const struct report *r, struct report_levels *l)
+static void nodes_list(const struct report *r, struct report_tree_rows *l)
 {
 	uint32_t node = l->first;
 
@@ -229,36 +284,68 @@ static void nodes_list(const struct report *r, struct report_levels *l)
 	}
 }
 
-int report_levels_make(struct report *r, uint32_t event)
+/* As in perf, percentages that are relative are of all shown nodes of level 0. */
+static void totals_make(struct report *r, const struct report_tree_rows *l, uint32_t event)
 {
-	struct report_levels *l = r->tree;
-	struct profile *p = &r->profile;
+	unsigned others = l->table.members - 1;
+	uint64_t *totals = r->profile.shown_totals + event;
+
+	memset(totals, 0, l->table.members * sizeof(*totals));
+	for (uint32_t i = l->first; i != NONE; i = l->nodes[i].next) {
+		if (l->rows[i].hidden) {
+			continue;
+		}
+		totals[0] += l->rows[i].period;
+		for (unsigned m = 0; m < others; m++) {
+			totals[m + 1] += l->sums[(size_t)i * others + m].period;
+		}
+	}
+}
+
+int report_levels_make(struct report *r, uint32_t event, unsigned members)
+{
+	struct report_tree_rows *l = r->tree;
 
 	l->n = 0;
 	l->first = l->last = NONE;
+	l->table.members = members;
 	index_fini(&l->known);
-	for (size_t i = 0; i < r->all.nrows; i++) {
-		if (r->all.rows[i].event == event) {
-			TRY(row_add(r, l, i));
+	for (unsigned m = 0; m < members; m++) {
+		for (size_t i = 0; i < r->all.nrows; i++) {
+			if (r->all.rows[i].event == event + m) {
+				TRY(row_add(r, l, i, m));
+			}
+		}
+	}
+	for (uint32_t i = (uint32_t)l->n; i-- > 0;) { /* parents come before their children */
+		if (l->nodes[i].parent != NONE) {
+			l->rows[l->nodes[i].parent].hidden &= l->rows[i].hidden;
 		}
 	}
 	free(l->table.order);
 	l->table = (struct report_table){.rows = l->rows,
 	        .nrows = l->n,
+	        .members = members,
+	        .sums = l->sums,
 	        .modes = l->modes,
 	        .order = malloc((l->n + 1) * sizeof(*l->table.order))};
+	r->table = &l->table;
 	if (l->table.order == NULL) {
 		return SONDE_ENOMEM;
 	}
-	r->table = &l->table;
+	level_list(l, r->nlevels - 1);
+	return 0;
+}
+
+int report_levels_sort(struct report *r, uint32_t event)
+{
+	struct report_tree_rows *l = r->tree;
+
 	for (uint32_t level = 0; level < r->nlevels; level++) {
 		TRY(level_sort(r, l, level));
 	}
-	if (p->options.relative) { /* as in perf, the sums of all shown nodes of level 0 */
-		p->shown_totals[event] = 0;
-		for (uint32_t i = l->first; i != NONE; i = l->nodes[i].next) {
-			p->shown_totals[event] += l->rows[i].hidden ? 0 : l->rows[i].period;
-		}
+	if (r->profile.options.relative) {
+		totals_make(r, l, event);
 	}
 	nodes_list(r, l);
 	return 0;
@@ -305,7 +392,7 @@ static void put_no_entry(struct report *r, uint32_t level)
 
 void report_levels_row(struct report *r, size_t at)
 {
-	const struct report_levels *l = r->tree;
+	const struct report_tree_rows *l = r->tree;
 	uint32_t node = l->table.order[at];
 	uint32_t level = l->nodes[node].level;
 	const struct profile_row *row = &l->rows[node];

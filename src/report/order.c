@@ -7,6 +7,8 @@
  * come last. With call graphs, rows with the same Children are ordered by the length of their
  * graphs, so that callers are above callees. As in perf.
  *
+ * In groups of events, sums are vectors with an element for each event, and replaced by ranks too.
+ *
  * Usually rows are sorted by the columns, as many at once as fit into 64 bits. But two of perf's
  * comparisons are not transitive:
  * - lengths of graphs are compared only if the first samples of both rows are from the same thread,
@@ -19,6 +21,7 @@
  * effect is not reproduced: perf sometimes does not find an existing row in a tree, and has it
  * twice until both are joined.
  */
+#define _GNU_SOURCE /* qsort_r */
 #include "report/report.h"
 
 #include "core/sort.h"
@@ -29,6 +32,7 @@
 
 enum column_kind {
 	BY_WORD, /* a field of --sort or --fields */
+	BY_SUMS, /* the same, if it has sums of several members of a group */
 	BY_NAME, /* of the symbol */
 	BY_ADDRESS, /* by sign of the difference; only between rows without symbols */
 	BY_DSO, /* not between rows without symbols */
@@ -83,6 +87,7 @@ struct sorter {
 	bool *begins; /* a group begins at this row */
 	uint32_t *ranks[RANKED]; /* by number of the text; of symbols by row */
 	uint32_t nranks[RANKED]; /* number of distinct ranks */
+	uint32_t *sums[FIELD_COUNT]; /* ranks of rows by the sums of a field; NULL */
 	uint64_t low, high; /* range of addresses of rows without symbols */
 	bool known; /* some rows may have symbols */
 };
@@ -186,6 +191,54 @@ static int ranks_make(struct sorter *s, enum ranked key)
 	return rc;
 }
 
+/* Compares rows by the sums of a field: the largest first. */
+struct sums_order {
+	const struct report *r;
+	unsigned id;
+};
+
+static int sums_compare(const void *a, const void *b, void *arg)
+{
+	const struct sums_order *o = arg;
+	const struct report_table *t = o->r->table;
+	const struct profile_row *x = &t->rows[*(const uint32_t *)a],
+	                         *y = &t->rows[*(const uint32_t *)b];
+	/* as in perf, --group-sort-idx does not apply to Children */
+	int64_t first = o->id != FIELD_OVERHEAD_CHILDREN ? o->r->options.group_sort : 0;
+	bool known = first >= 0 && first < t->members;
+
+	/* as in perf: that member, then the others without the leader */
+	for (unsigned i = 0; i < (known ? t->members : 1); i++) {
+		unsigned member = i != 0 ? i : known ? (unsigned)first : 0;
+		uint64_t m = report_columns_sum(o->r, x, o->id, member);
+		uint64_t n = report_columns_sum(o->r, y, o->id, member);
+
+		if (m != n) {
+			return m > n ? -1 : 1;
+		}
+	}
+	return 0;
+}
+
+/* Ranks the rows of a group by the sums of a field. */
+static int sums_rank(struct sorter *s, unsigned id)
+{
+	struct sums_order by = {.r = s->r, .id = id};
+	uint32_t *order = s->spare, rank = 0;
+
+	s->sums[id] = calloc(s->table->nrows + 1, sizeof(*s->sums[id]));
+	if (s->sums[id] == NULL) {
+		return SONDE_ENOMEM;
+	}
+	memcpy(order, s->table->order, s->table->norder * sizeof(*order));
+	qsort_r(order, s->table->norder, sizeof(*order), sums_compare, &by);
+	for (size_t i = 0; i < s->table->norder; i++) {
+		rank += i != 0 && sums_compare(&order[i - 1], &order[i], &by) != 0;
+		s->sums[id][order[i]] = rank;
+	}
+	return 0;
+}
+
 static uint64_t depth_key(const struct report *r, const struct profile_row *row)
 {
 	return r->profile.options.caller ? DEPTH_MAX - row->depth : row->depth;
@@ -223,6 +276,7 @@ static inline __attribute__((always_inline)) uint64_t row_key(
 
 	switch (by.kind) {
 	case BY_WORD: return word_key(s, row, by.word);
+	case BY_SUMS: return s->sums[by.word][id];
 	case BY_NAME: return row->symbol != NULL ? s->ranks[BY_SYMBOL][id] : s->nranks[BY_SYMBOL];
 	case BY_ADDRESS: return row->symbol == NULL ? SIGNED(row->address) : 0;
 	case BY_DSO: return dso_key(s, row);
@@ -484,7 +538,7 @@ static void plan_output(const struct sorter *s, struct plan *plan, bool with_dep
 			}
 			continue;
 		}
-		plan_add(plan, BY_WORD, r->sorts.id[k]);
+		plan_add(plan, s->sums[r->sorts.id[k]] != NULL ? BY_SUMS : BY_WORD, r->sorts.id[k]);
 		if (r->sorts.id[k] == FIELD_OVERHEAD_CHILDREN && r->profile.options.graph &&
 		        plan->depth == NOWHERE) {
 			plan->depth = plan->n;
@@ -679,6 +733,11 @@ static int sort_all(struct sorter *s)
 			TRY(ranks_make(s, (enum ranked)k));
 		}
 	}
+	for (unsigned k = 0; k < s->r->sorts.n && s->table->members > 1; k++) {
+		if (!field_is_key(s->r->sorts.id[k])) {
+			TRY(sums_rank(s, s->r->sorts.id[k]));
+		}
+	}
 	plan_keys(s, &keys);
 	plan_output(s, &output, !threads);
 	plans_measure(s, plans, 2);
@@ -723,6 +782,9 @@ int report_order(struct report *r)
 	free(s.begins);
 	for (unsigned k = 0; k < RANKED; k++) {
 		free(s.ranks[k]);
+	}
+	for (unsigned k = 0; k < FIELD_COUNT; k++) {
+		free(s.sums[k]);
 	}
 	return rc;
 }

@@ -8,6 +8,7 @@
 #include "inspect/header.h"
 #include "symbol/symbol.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -98,6 +99,7 @@ static int columns_widen(struct report *r)
 	report_columns_reset(r);
 	for (unsigned i = 0; i < r->nworkers; i++) {
 		memcpy(r->workers[i].width, r->width, sizeof(r->width));
+		r->workers[i].table = r->table;
 	}
 	TRY(pool_run(r->nworkers, blocks, rows_widen, r));
 	for (unsigned i = 0; i < r->nworkers; i++) {
@@ -113,22 +115,26 @@ static int columns_widen(struct report *r)
 	return 0;
 }
 
-int report_rows_select(struct report *r, uint32_t event)
+int report_rows_select(struct report *r, uint32_t event, unsigned members)
 {
 	size_t shown = 0;
 
 	r->table = &r->all;
+	r->table->members = 1;
 	r->table->norder = 0;
 	for (size_t i = 0; i < r->table->nrows; i++) {
 		if (r->table->rows[i].event == event) {
 			r->table->order[r->table->norder++] = (uint32_t)i;
 		}
 	}
+	if (members > 1 || r->options.hierarchy) {
+		TRY(report_levels_make(r, event, members));
+	}
 	if (!r->options.json) {
 		TRY(columns_widen(r));
 	}
-	if (r->tree != NULL) {
-		return report_levels_make(r, event);
+	if (r->options.hierarchy) {
+		return report_levels_sort(r, event);
 	}
 	TRY(report_order(r)); /* hidden rows too: they influence the order, see order.c */
 	for (size_t i = 0; i < r->table->norder; i++) {
@@ -162,7 +168,7 @@ static int group_print(void *arg, unsigned worker, size_t group)
 			__builtin_prefetch(&w->table->rows[w->table->order[i + AHEAD]].address);
 			__builtin_prefetch(&w->table->rows[w->table->order[i + AHEAD]].period);
 		}
-		if (w->tree != NULL) {
+		if (w->options.hierarchy) {
 			report_levels_row(w, i);
 		} else {
 			report_columns_row(w, row);
@@ -206,9 +212,6 @@ static int put_rows(struct report *r)
 		return SONDE_ENOMEM;
 	}
 	groups_make(&x);
-	for (unsigned i = 0; i < r->nworkers; i++) {
-		r->workers[i].table = r->table;
-	}
 	rc = report_flush(r, 0);
 	if (rc >= 0) {
 		rc = pool_run_ordered(r->nworkers, x.n, group_print, group_write, &x);
@@ -230,22 +233,64 @@ static void put_rounded(struct text *t, uint64_t v)
 	text_char(t, unit);
 }
 
-static int put_event(struct report *r, uint32_t event)
+/* Returns the recorded group that an event leads; NULL: none. */
+static const struct feature_group *group_of(const struct report *r, uint32_t event)
 {
+	size_t left = sonde_session_events(r->session) - event;
+
+	for (size_t i = 0; i < r->groups.n; i++) {
+		const struct feature_group *g = &r->groups.items[i];
+
+		if (g->leader == event && g->members > 1 && g->members <= left) {
+			return g;
+		}
+	}
+	return NULL;
+}
+
+/* "anon group { cycles, instructions }"; a group that was not recorded has no name. */
+static void put_names(struct report *r, uint32_t event, unsigned members)
+{
+	const struct feature_group *g = members > 1 ? group_of(r, event) : NULL;
+	const char *name = g != NULL ? g->name.s : NULL;
 	struct text *t = &r->text;
 
-	TRY(report_rows_select(r, event));
+	if (name != NULL) {
+		text_str(t, strcmp(name, "{anon_group}") == 0 ? "anon group" : name);
+		text_str(t, " { ");
+	}
+	for (unsigned m = 0; m < members; m++) {
+		text_str(t, m != 0 ? ", " : "");
+		text_str(t, sonde_session_event_name(r->session, event + m));
+	}
+	text_str(t, name != NULL ? " }" : "");
+}
+
+/* Prints the table of `members` events from `event` on. */
+static int put_table(struct report *r, uint32_t event, unsigned members)
+{
+	struct text *t = &r->text;
+	uint64_t samples = 0, periods = 0;
+
+	TRY(report_rows_select(r, event, members));
+	for (unsigned m = 0; m < members; m++) {
+		samples += r->profile.shown_samples[event + m];
+		periods += r->profile.shown_totals[event + m];
+	}
 	if (!r->options.quiet) {
 		text_str(t, "# Samples: ");
-		put_rounded(t, r->profile.shown_samples[event]);
-		text_printf(t, " of event '%s'", sonde_session_event_name(r->session, event));
+		put_rounded(t, samples);
+		text_str(t,
+		        members > 1 || group_of(r, event) != NULL ? " of events '" : " of event '");
+		put_names(r, event, members);
+		text_char(t, '\'');
 		if (r->options.filter.time != NULL) {
 			text_printf(t, " (time slices: %s)", r->options.filter.time);
 		}
 		text_str(t, "\n# Event count (approx.): ");
-		text_u64(t, r->profile.shown_totals[event], 0, ' ');
+		text_u64(t, periods, 0, ' ');
 		text_str(t, "\n#\n");
-		if (r->tree != NULL) {
+		if (r->options.hierarchy) {
 			report_levels_titles(r);
 		} else {
 			report_columns_titles(r);
@@ -256,9 +301,28 @@ static int put_event(struct report *r, uint32_t event)
 	return 0;
 }
 
-static bool event_shown(const struct report *r, uint32_t event)
+/* Number of events in the table that begins with an event. */
+static unsigned table_members(const struct report *r, uint32_t event)
 {
-	return r->profile.samples[event] != 0;
+	const struct feature_group *g = group_of(r, event);
+
+	if (r->options.group == SONDE_REPORT_GROUP_NONE) {
+		return 1;
+	}
+	if (r->groups.n == 0 && r->options.group == SONDE_REPORT_GROUP_ALL) {
+		return (unsigned)sonde_session_events(r->session);
+	}
+	return g != NULL ? g->members : 1;
+}
+
+static bool table_shown(const struct report *r, uint32_t event, unsigned members)
+{
+	for (unsigned m = 0; m < members; m++) {
+		if (r->profile.samples[event + m] != 0) {
+			return true;
+		}
+	}
+	return false;
 }
 
 static bool report_has_samples(const struct report *r)
@@ -282,11 +346,8 @@ static int put_events(struct report *r)
 	        .modes = r->profile.modes,
 	        .order = malloc((r->profile.nrows + 1) * sizeof(*r->all.order))};
 	r->table = &r->all;
-	if (r->options.hierarchy) {
-		r->tree = report_levels_new();
-	}
-	if (r->all.order == NULL || r->cursor == NULL ||
-	        (r->options.hierarchy && r->tree == NULL)) {
+	r->tree = report_levels_new();
+	if (r->all.order == NULL || r->cursor == NULL || r->tree == NULL) {
 		return SONDE_ENOMEM;
 	}
 	if (r->options.json) {
@@ -308,9 +369,10 @@ static int put_events(struct report *r)
 		text_u64(&r->text, counts->lost_samples, 0, ' ');
 		text_str(&r->text, "\n#\n");
 	}
-	for (uint32_t e = 0; e < events; e++) {
-		if (event_shown(r, e)) {
-			TRY(put_event(r, e));
+	for (uint32_t e = 0, members; e < events; e += members) {
+		members = table_members(r, e);
+		if (table_shown(r, e, members)) {
+			TRY(put_table(r, e, members));
 		}
 	}
 	if (!r->options.quiet) {
@@ -372,6 +434,28 @@ static double graph_limit(double given)
 	return given == 0 ? GRAPH_LIMIT : given > 0 ? given : 0;
 }
 
+/* Reads the groups of events; SONDE_EARG with a text if a sort index has none to apply to. */
+static int groups_init(struct report *r)
+{
+	bool joined = false;
+	int rc = SESSION_FEATURE(r->session, FEATURE_GROUP_DESC, &r->arena, &r->groups);
+
+	if (rc == SONDE_ENOMEM) {
+		return rc;
+	}
+	r->groups.n = rc > 0 ? r->groups.n : 0; /* damage was reported already */
+	for (uint32_t e = 0; e < sonde_session_events(r->session); e++) {
+		joined = joined || table_members(r, e) > 1;
+	}
+	if (r->options.group_sort != 0 && !joined) {
+		return error_set(session_error(r->session), SONDE_EARG, NO_OFFSET,
+		        "--group-sort-idx %" PRId32
+		        ": the report has no group of events; --group makes one of all events",
+		        r->options.group_sort);
+	}
+	return 0;
+}
+
 static int report_run(struct report *r)
 {
 	const struct sonde_report_options *o = &r->options;
@@ -405,6 +489,7 @@ static int report_run(struct report *r)
 	po.max_stack = o->max_stack != 0 ? o->max_stack : MAX_STACK;
 	profile_init(&r->profile, r->session, &po);
 	TRY(pick_init(&r->pick, r->session, &o->filter));
+	TRY(groups_init(r));
 	TRY(report_columns_init(r));
 	TRY(profile_run(&r->profile));
 	TRY(put_events(r));
@@ -434,6 +519,7 @@ int sonde_report_print(struct sonde_session *s, const struct sonde_report_option
 	text_fini(&r.text);
 	text_fini(&r.cell);
 	workers_free(&r);
+	arena_fini(&r.arena);
 	report_levels_free(r.tree);
 	free(r.all.order);
 	free(r.cursor);

@@ -14,16 +14,25 @@ struct report_list {
 	unsigned n;
 };
 
+/* The sums of a row over the samples of one event. */
+struct report_sums {
+	uint64_t samples, period, children;
+};
+
 /* The rows of a table, and those to print. */
 struct report_table {
 	const struct profile_row *rows;
 	size_t nrows;
-	const uint64_t *modes; /* PROFILE_MODES for each row; NULL without profile.options.modes */
+	unsigned members; /* events of the group, whose numbers follow each other; 1: no group */
+	/* Of members 1 and up: members - 1 for each row. The row has those of member 0. */
+	const struct report_sums *sums;
+	/* PROFILE_MODES for each row and member; NULL without profile.options.modes */
+	const uint64_t *modes;
 	uint32_t *order; /* indexes of the rows of one event, as printed */
 	size_t norder;
 };
 
-struct report_levels; /* rows in levels, see levels.c */
+struct report_tree_rows; /* rows in levels, or of groups of events: levels.c */
 
 struct report {
 	struct sonde_session *session;
@@ -31,7 +40,8 @@ struct report {
 	struct pick pick;
 	struct report_list columns; /* as printed */
 	struct report_list sorts; /* rows are ordered by the first one, then by the second ... */
-	struct report_list levels[FIELD_COUNT]; /* keys of --sort; those in braces are one level */
+	/* Keys of --sort; those in braces are one level. Without --hierarchy: one level of all keys. */
+	struct report_list levels[FIELD_COUNT];
 	unsigned nlevels;
 	bool symbol_first; /* --sort begins with the symbol, and there is no --fields */
 	bool strict; /* only the columns of --fields are printed */
@@ -45,7 +55,9 @@ struct report {
 	void *arg;
 	struct timeline_cursor *cursor;
 	struct report_table all; /* the rows of all events; owns its order */
-	struct report_levels *tree; /* of --hierarchy; else NULL */
+	struct report_tree_rows *tree; /* with --hierarchy or groups of events; else NULL */
+	struct arena arena; /* of groups */
+	struct feature_groups groups; /* of events, as recorded or requested */
 	struct report_table *table; /* the present table, which workers share */
 	int width[FIELD_COUNT]; /* by number of the column */
 	struct profile_nodes nodes; /* open nodes of a call graph */
@@ -60,8 +72,8 @@ struct report {
 int report_flush(struct report *r, size_t above);
 /* Sorts r->table->order; negative: out of memory. */
 int report_order(struct report *r);
-/* Sorts the rows of an event, and computes the widths of the columns. */
-int report_rows_select(struct report *r, uint32_t event);
+/* Sorts the rows of `members` events from `event` on, and computes the widths of the columns. */
+int report_rows_select(struct report *r, uint32_t event, unsigned members);
 /* Whether a row is above the limit of shown rows. */
 bool report_row_shown(const struct report *r, const struct profile_row *row);
 int report_rows_json(struct report *r);
@@ -81,6 +93,9 @@ int report_columns_init(struct report *r);
 /* Sets the widths of an event's columns to those of the titles; rows make them wider. */
 void report_columns_reset(struct report *r);
 void report_columns_widen(struct report *r, const struct profile_row *row);
+/* A member's sum in a row. */
+uint64_t report_columns_sum(
+        const struct report *r, const struct profile_row *row, unsigned id, unsigned member);
 /* A row's rank by a column: lower ones come first; not for FIELD_DSO and FIELD_SYM. */
 uint64_t report_columns_rank(const struct report *r, const struct profile_row *row, unsigned id);
 /* Whether a column is printed once above the rows, as its value is the same in all rows. */
@@ -103,10 +118,15 @@ void report_graph_name(struct report *r, const struct profile_frame *f);
 /* Prints a share of total, or a number, as the options of graphs request. */
 void report_graph_value(struct report *r, uint64_t periods, uint64_t samples, uint64_t total);
 
-struct report_levels *report_levels_new(void);
-void report_levels_free(struct report_levels *l); /* NULL is fine */
-/* Makes the tree of an event's rows and sorts it: r->table then lists what is shown. */
-int report_levels_make(struct report *r, uint32_t event);
+struct report_tree_rows *report_levels_new(void);
+void report_levels_free(struct report_tree_rows *l); /* NULL is fine */
+/*
+ * Makes the rows of a table in r->table: in levels, or joined for `members` events from `event` on.
+ * r->table lists the leaves.
+ */
+int report_levels_make(struct report *r, uint32_t event, unsigned members);
+/* Sorts the rows in levels: r->table then lists what is shown. */
+int report_levels_sort(struct report *r, uint32_t event);
 void report_levels_titles(struct report *r);
 /* Prints a node by its position in r->table->order, without its call graph. */
 void report_levels_row(struct report *r, size_t at);

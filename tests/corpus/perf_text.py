@@ -132,12 +132,7 @@ def without_user_frames(_file, want, got):
     return tuple([line for line in lines if kernel_frame(line)] for lines in (want, got))
 
 
-EVENTS = re.compile(r"(?<= of )events(?= ')")
 TRACEPOINT = re.compile(r"^(\s*\S.*?: +\S+:[\w-]+:).*$")
-
-
-def one_event(_file, want, got):
-    return [EVENTS.sub("event", line) if line.startswith("#") else line for line in want], got
 
 
 def without_fields(_file, want, got):
@@ -192,7 +187,6 @@ def never(_file):  # for rows that only recordings of the repository need
 
 MASKS = [
     Mask("addresses in the call chains of `script`", "script", bit("CALLCHAIN"), change=chain_addresses),
-    Mask("`report` of groups of events", "report", lambda file: True, perf=["--no-group"], change=one_event),
     Mask("`report` of a pipe stream with call chains", "report", lambda file: file.pipe and "CALLCHAIN" in file.bits,
          both=["--no-children"]),
     Mask("`report` of samples with branch stacks", "report", bit("BRANCH_STACK"), perf=["--no-branch-stack"],

@@ -42,6 +42,8 @@ SETS = {
     21: ["-g", "caller"],
     27: ["-G"],
     28: ["--hierarchy", "-s", "comm,dso,sym"],
+    29: ["--group"],
+    30: ["--group", "--group-sort-idx", "1"],
     38: ["--show-total-period"],
     40: ["--max-stack", "2"],
     46: ["--stats"],

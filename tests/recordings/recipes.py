@@ -17,6 +17,10 @@ TEXTS = {
     "levels": "report --stdio -n --hierarchy -s comm,dso,sym",
     "levels-joined": "report --stdio -n --hierarchy -s {dso,sym},pid --no-children --percent-limit 8",
     "levels-separated": "report --stdio -n --hierarchy -s sym,{comm,pid} -t ; -c renamed,spin",
+    "group": "report --stdio -n --group",
+    "group-index": "report --stdio -n --group --group-sort-idx 1 -s sym,comm --show-total-period",
+    "group-levels": "report --stdio -n --group --hierarchy -s comm,{dso,sym} -t ;",
+    "no-group": "report --stdio -n --no-group",
     "no-graph": "report --stdio -n --no-children -g none",
     "stats": "report --stats",
     "script": "script",
@@ -53,7 +57,6 @@ class Recipe:
         self.texts = ([] if only else ALWAYS) + texts.split()
 
 
-GROUPS = {"report": ["`report` of groups of events"]}
 ADDRESSES = "addresses in the call chains of `script`"
 CHAINS = {"script": [ADDRESSES]}
 STOPPED = {"stop-bt": [ADDRESSES]}
@@ -67,8 +70,8 @@ RECIPES = [
            masks=CHAINS | STOPPED),
     Recipe("dwarf", "--call-graph dwarf,512 -e cpu-clock:u -F 2000 " + SPIN, "header evlist",
            masks={"script": [UNWOUND], "report": [UNWOUND]}),
-    Recipe("groups", "-e '{cpu-clock:u,task-clock:u}' " + SPIN, "header evlist", masks=GROUPS),
-    Recipe("counts", "-e '{cpu-clock:u,page-faults:u}:S' -F 4000 " + TASKS, "evlist stats", masks=GROUPS),
+    Recipe("groups", "-e '{cpu-clock:u,task-clock:u}' " + SPIN, "header evlist no-group group-levels"),
+    Recipe("counts", "-e '{cpu-clock:u,page-faults:u}:S' -F 4000 " + TASKS, "evlist stats group-index"),
     Recipe("reads", "-s " + CLOCK + TASKS, "stats"),
     Recipe("no-inherit", "-s --no-inherit " + CLOCK + TASKS, "stats"),
     Recipe("tasks", CLOCK + TASKS, "records comm stats rounds reltime deltatime"),
@@ -81,8 +84,10 @@ RECIPES = [
     Recipe("weight", "-W -d " + CLOCK + SPIN, "data_src"),
     Recipe("user-regs", "--user-regs=ip,sp,ax " + CLOCK + SPIN, "uregs evlist"),
     Recipe("intr-regs", "--intr-regs=ip,sp,ax " + CLOCK + SPIN, "iregs evlist"),
-    Recipe("cpus", "--sample-cpu --sample-identifier -e cpu-clock:u,page-faults:u -F 3000 " + TASKS, "cpu evlist levels"),
-    Recipe("lost", f"-m 1 -c 1 -d -g -e page-faults:u -e mem:{WATCHED}:rw:u " + MEMORY, "stats mmaps", masks=CHAINS),
+    Recipe("cpus", "--sample-cpu --sample-identifier -e cpu-clock:u,page-faults:u -F 3000 " + TASKS,
+           "cpu evlist levels group group-levels"),
+    Recipe("lost", f"-m 1 -c 1 -d -g -e page-faults:u -e mem:{WATCHED}:rw:u " + MEMORY,
+           "stats mmaps group group-index group-levels", masks=CHAINS),
     Recipe("timeless", "--per-thread --no-timestamp -e cpu-clock:u -c 200000 " + SPIN, "evlist"),
     Recipe("overwrite", "--overwrite --tail-synthesize -m 1 -e cpu-clock:u -F 20000 " + SPIN, "evlist stats"),
     Recipe("buildid-mmap", "--buildid-mmap " + CLOCK + TASKS, "buildid records"),
@@ -107,7 +112,7 @@ RECIPES = [
            masks={"changes": ["`script -F misc` of a sample in a hypervisor"]}),
     Recipe("registers", "registers()", "uregs", only=True),
     Recipe("quipper-branches", None, "evlist header", masks={"report": ["`report` of samples with branch stacks"]}),
-    Recipe("quipper-groups", None, "evlist buildid", masks=GROUPS),
+    Recipe("quipper-groups", None, "evlist buildid group-index no-group"),
     Recipe("quipper-namespaces", None, "stats evlist header"),
     Recipe("quipper-old", None, "header buildid stats levels levels-joined"),
     Recipe("aarch64-pipe", None, "header"),

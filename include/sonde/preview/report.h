@@ -31,6 +31,12 @@ enum sonde_report_value {
 	SONDE_REPORT_VALUE_COUNT /* of samples */
 };
 
+enum sonde_report_group {
+	SONDE_REPORT_GROUP_RECORDED = 0, /* events of a recorded group in one table */
+	SONDE_REPORT_GROUP_NONE, /* a table for each event */
+	SONDE_REPORT_GROUP_ALL /* as recorded; without recorded groups, all events in one table */
+};
+
 struct sonde_report_options {
 	size_t size; /* sizeof(struct sonde_report_options) of the caller */
 	/* keys (SONDE_FIELD_KEY in sonde/preview/field.h), comma-separated; NULL: comm,dso,sym */
@@ -71,6 +77,12 @@ struct sonde_report_options {
 	/* the keys of `sort` as levels of a tree; keys between braces are one level. Not with
 	 * `fields`, `widths` or `json`; as with `no_children`, callers are not counted */
 	bool hierarchy;
+	/* In the table of a group each sum has a value for each event. JSON always has a table for
+	 * each event. */
+	enum sonde_report_group group;
+	/* number of the event in its group that rows are ordered by first, from 0; if a group has
+	 * no such event, only its first one counts. SONDE_EARG if there are no groups, except 0 */
+	int32_t group_sort;
 };
 
 /*
