@@ -1,84 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the files of an object and loads a table from them. */
-#include "image/image.h"
 #include "symbol/builder.h"
 #include "symbol/cache.h"
+#include "symbol/files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* An open ELF file. Closed when zero-initialised. */
-struct object {
-	struct image_file file;
-	struct image_elf elf;
-};
-
 /* State of one load. */
 struct loader {
 	const struct symbol_request *req;
-	struct image_where where;
+	struct symbol_search search;
 	struct symbol_builder b;
-	struct object object; /* the file that was executed */
-	struct object debug; /* its separate debug file */
+	struct symbol_file object; /* the file that was executed */
+	struct symbol_file debug; /* its separate debug file */
 	struct image_text text; /* kallsyms or a perf map */
-	char name[IMAGE_PATH_MAX]; /* name of the current candidate */
 	struct symbol_cache_key key;
 	uint64_t reference; /* address of the request's reference symbol in the text that is
 	                       read; 0: not found */
 	bool cacheable; /* the table can be stored in the cache under the key */
 	struct symbol_table *cached; /* table from the cache: nothing else is read */
 };
-
-static void object_close(struct object *o)
-{
-	image_elf_close(&o->elf);
-	image_file_close(&o->file);
-}
-
-static bool same_id(const struct image_build_id *a, const struct image_build_id *b)
-{
-	/* A recorded id may be truncated or padded: compare the common part. */
-	size_t n = a->size < b->size ? a->size : b->size;
-
-	return memcmp(a->bytes, b->bytes, n) == 0;
-}
-
-/* Whether a file was read. If not, other candidates remain, unless memory ran out. */
-static bool is_read(struct loader *l, int rc)
-{
-	l->b.failed = l->b.failed || rc == SONDE_ENOMEM;
-	return rc >= 0;
-}
-
-/* Opens the file l->name; its build id must match the wanted one, if that is known. */
-static bool object_open(struct loader *l, struct object *o)
-{
-	struct error err = {0};
-
-	*o = (struct object){0};
-	if (!is_read(l, image_file_open(&o->file, l->name, &err)) ||
-	        !is_read(l, image_elf_open(&o->elf, o->file.bytes, &err))) {
-		object_close(o);
-		return false;
-	}
-	if (l->where.id.size != 0 &&
-	        (o->elf.build_id.size == 0 || !same_id(&o->elf.build_id, &l->where.id))) {
-		object_close(o);
-		return false;
-	}
-	return true;
-}
-
-static bool open_place(struct loader *l, enum image_place place, struct object *o)
-{
-	for (unsigned i = 0; image_place_name(&l->where, place, i, l->name, sizeof(l->name)); i++) {
-		if (object_open(l, o)) {
-			return true;
-		}
-	}
-	return false;
-}
 
 static bool has_symtab(const struct image_elf *e)
 {
@@ -87,40 +30,17 @@ static bool has_symtab(const struct image_elf *e)
 	return s != NULL && image_elf_symbol_count(e, s) > 1;
 }
 
-/* Opens the separate debug file of an object. */
-static bool open_debug(struct loader *l, const struct image_elf *object, struct object *o)
-{
-	const char *link = object != NULL ? image_elf_debuglink(object) : NULL;
-
-	if (open_place(l, IMAGE_PLACE_DEBUG_ID, o)) {
-		return true;
-	}
-	for (unsigned i = 0;
-	        link != NULL && image_debuglink_name(&l->where, link, i, l->name, sizeof(l->name));
-	        i++) {
-		if (object_open(l, o)) {
-			return true;
-		}
-	}
-	/* Without a build id, a matching name is not enough. */
-	return l->where.id.size != 0 && open_place(l, IMAGE_PLACE_DEBUG_PATH, o);
-}
-
 static void load_elf(struct loader *l)
 {
-	struct object *object = &l->object;
-	struct object *debug = &l->debug;
-	bool have =
-	        open_place(l, IMAGE_PLACE_PATH, object) || open_place(l, IMAGE_PLACE_CACHE, object);
+	struct symbol_file *object = &l->object;
+	struct symbol_file *debug = &l->debug;
+	bool have = symbol_file_open_object(&l->search, object);
 	bool have_debug = false;
 
-	if (have && l->where.id.size == 0) {
-		/* From here on accept only files of this build of the object. */
-		l->where.id = object->elf.build_id;
-	}
 	if (!have || !has_symtab(&object->elf)) {
 		have_debug =
-		        open_debug(l, have ? &object->elf : NULL, debug) && has_symtab(&debug->elf);
+		        symbol_file_open_debug(&l->search, have ? &object->elf : NULL, debug) &&
+		        has_symtab(&debug->elf);
 	}
 	if (!have && !have_debug) {
 		return;
@@ -140,9 +60,10 @@ static int load_vdso(struct loader *l, struct error *err)
 	if (image_elf_open(&l->object.elf, s, err) < 0) {
 		return error_status(err);
 	}
-	if (l->where.id.size != 0 && !same_id(&l->object.elf.build_id, &l->where.id)) {
+	if (l->search.where.id.size != 0 &&
+	        !symbol_same_id(&l->object.elf.build_id, &l->search.where.id)) {
 		image_elf_close(&l->object.elf);
-		if (!open_place(l, IMAGE_PLACE_CACHE, &l->object)) {
+		if (!symbol_file_open(&l->search, IMAGE_PLACE_CACHE, &l->object)) {
 			return SONDE_OK;
 		}
 	}
@@ -180,12 +101,12 @@ static bool is_running_kernel(const struct loader *l, const char *module)
 {
 	struct image_build_id id = {0};
 
-	if (l->where.id.size == 0) {
+	if (l->search.where.id.size == 0) {
 		return true;
 	}
 	id.size = (size_t)(module != NULL ? image_build_id_of_module(module, id.bytes)
 	                                  : image_build_id_of_kernel(id.bytes));
-	return id.size != 0 && same_id(&id, &l->where.id);
+	return id.size != 0 && symbol_same_id(&id, &l->search.where.id);
 }
 
 static bool find_kallsyms(struct loader *l, const char *module)
@@ -194,12 +115,14 @@ static bool find_kallsyms(struct loader *l, const char *module)
 	struct error err = {0};
 
 	if (given != NULL || is_running_kernel(l, module)) {
-		return is_read(l,
+		return symbol_search_read(&l->search,
 		        image_text_read(&l->text, given != NULL ? given : "/proc/kallsyms", &err));
 	}
-	for (unsigned i = 0;
-	        image_place_name(&l->where, IMAGE_PLACE_CACHE, i, l->name, sizeof(l->name)); i++) {
-		if (is_read(l, image_text_read(&l->text, l->name, &err))) {
+	for (unsigned i = 0; image_place_name(&l->search.where, IMAGE_PLACE_CACHE, i,
+	             l->search.name, sizeof(l->search.name));
+	        i++) {
+		if (symbol_search_read(
+		            &l->search, image_text_read(&l->text, l->search.name, &err))) {
 			return true;
 		}
 	}
@@ -262,14 +185,15 @@ static void load_perf_map(struct loader *l)
 	int len;
 
 	if (path != NULL && strstr(path, "/perf-") != NULL) {
-		len = snprintf(l->name, sizeof(l->name), "%s", path);
+		len = snprintf(l->search.name, sizeof(l->search.name), "%s", path);
 	} else {
-		len = snprintf(l->name, sizeof(l->name), "/tmp/perf-%u.map", l->req->pid);
+		len = snprintf(
+		        l->search.name, sizeof(l->search.name), "/tmp/perf-%u.map", l->req->pid);
 	}
-	if (len < 0 || (size_t)len >= sizeof(l->name)) {
+	if (len < 0 || (size_t)len >= sizeof(l->search.name)) {
 		return;
 	}
-	if (!is_read(l, image_text_read(&l->text, l->name, &err))) {
+	if (!symbol_search_read(&l->search, image_text_read(&l->text, l->search.name, &err))) {
 		return;
 	}
 	/* Anyone can write to /tmp: do not show names from another user's file. */
@@ -312,8 +236,6 @@ int symbol_table_load(
         const struct symbol_request *req, struct symbol_table **out, struct error *err)
 {
 	struct loader *l = calloc(1, sizeof(*l));
-	size_t n =
-	        req->build_id_size < IMAGE_BUILD_ID_MAX ? req->build_id_size : IMAGE_BUILD_ID_MAX;
 	int rc;
 
 	*out = NULL;
@@ -322,19 +244,15 @@ int symbol_table_load(
 	}
 	l->req = req;
 	l->b.demangle = req->demangle;
-	l->where = (struct image_where){
-	        .path = req->path != NULL ? req->path : "", .symfs = req->symfs, .home = req->home};
-	if (req->build_id != NULL && n > 0) {
-		memcpy(l->where.id.bytes, req->build_id, n);
-		l->where.id.size = n;
-	}
+	symbol_search_init(&l->search, req);
 	rc = load(l, err);
+	l->b.failed = l->b.failed || l->search.failed;
 	if (rc == SONDE_OK) {
 		rc = table_make(l, out, err);
 	}
 	builder_fini(&l->b);
-	object_close(&l->object);
-	object_close(&l->debug);
+	symbol_file_close(&l->object);
+	symbol_file_close(&l->debug);
 	free(l->text.bytes);
 	free(l);
 	return rc;

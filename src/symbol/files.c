@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbol/files.h"
+
+void symbol_file_close(struct symbol_file *f)
+{
+	image_elf_close(&f->elf);
+	image_file_close(&f->file);
+}
+
+void symbol_search_init(struct symbol_search *s, const struct symbol_request *req)
+{
+	size_t n =
+	        req->build_id_size < IMAGE_BUILD_ID_MAX ? req->build_id_size : IMAGE_BUILD_ID_MAX;
+
+	*s = (struct symbol_search){.where = {.path = req->path != NULL ? req->path : "",
+	                                    .symfs = req->symfs,
+	                                    .home = req->home}};
+	if (req->build_id != NULL && n > 0) {
+		memcpy(s->where.id.bytes, req->build_id, n);
+		s->where.id.size = n;
+	}
+}
+
+bool symbol_search_read(struct symbol_search *s, int rc)
+{
+	s->failed = s->failed || rc == SONDE_ENOMEM;
+	return rc >= 0;
+}
+
+bool symbol_same_id(const struct image_build_id *a, const struct image_build_id *b)
+{
+	size_t n = a->size < b->size ? a->size : b->size;
+
+	return memcmp(a->bytes, b->bytes, n) == 0;
+}
+
+/* Opens the file s->name; its build id must match the wanted one, if that is known. */
+static bool named_open(struct symbol_search *s, struct symbol_file *f)
+{
+	struct error err = {0};
+
+	*f = (struct symbol_file){0};
+	if (!symbol_search_read(s, image_file_open(&f->file, s->name, &err)) ||
+	        !symbol_search_read(s, image_elf_open(&f->elf, f->file.bytes, &err))) {
+		symbol_file_close(f);
+		return false;
+	}
+	if (s->where.id.size != 0 &&
+	        (f->elf.build_id.size == 0 || !symbol_same_id(&f->elf.build_id, &s->where.id))) {
+		symbol_file_close(f);
+		return false;
+	}
+	return true;
+}
+
+bool symbol_file_open(struct symbol_search *s, enum image_place place, struct symbol_file *f)
+{
+	for (unsigned i = 0; image_place_name(&s->where, place, i, s->name, sizeof(s->name)); i++) {
+		if (named_open(s, f)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool symbol_file_open_object(struct symbol_search *s, struct symbol_file *f)
+{
+	if (!symbol_file_open(s, IMAGE_PLACE_PATH, f) &&
+	        !symbol_file_open(s, IMAGE_PLACE_CACHE, f)) {
+		return false;
+	}
+	if (s->where.id.size == 0) {
+		s->where.id = f->elf.build_id;
+	}
+	return true;
+}
+
+bool symbol_file_open_debug(
+        struct symbol_search *s, const struct image_elf *object, struct symbol_file *f)
+{
+	const char *link = object != NULL ? image_elf_debuglink(object) : NULL;
+
+	if (symbol_file_open(s, IMAGE_PLACE_DEBUG_ID, f)) {
+		return true;
+	}
+	for (unsigned i = 0;
+	        link != NULL && image_debuglink_name(&s->where, link, i, s->name, sizeof(s->name));
+	        i++) {
+		if (named_open(s, f)) {
+			return true;
+		}
+	}
+	/* Without a build id, a matching name is not enough. */
+	return s->where.id.size != 0 && symbol_file_open(s, IMAGE_PLACE_DEBUG_PATH, f);
+}

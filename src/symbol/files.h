@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Private to symbol: finds and opens the file of an object and its separate debug file. */
+#ifndef SONDE_SYMBOL_FILES_H
+#define SONDE_SYMBOL_FILES_H
+
+#include "image/image.h"
+#include "symbol/symbol.h"
+
+/* An open ELF file. Closed when zero-initialised. */
+struct symbol_file {
+	struct image_file file;
+	struct image_elf elf;
+};
+
+void symbol_file_close(struct symbol_file *f);
+
+struct symbol_search {
+	struct image_where where;
+	char name[IMAGE_PATH_MAX]; /* name of the current candidate */
+	bool failed; /* out of memory */
+};
+
+/* The request's texts must live as long as the search. */
+void symbol_search_init(struct symbol_search *s, const struct symbol_request *req);
+
+/* Whether a file was read. If not, other candidates remain, unless memory ran out. */
+bool symbol_search_read(struct symbol_search *s, int rc);
+
+/* Recorded ids may be truncated or padded: compares the common part. */
+bool symbol_same_id(const struct image_build_id *a, const struct image_build_id *b);
+
+/* Opens the first candidate of a group whose build id is the wanted one, if that is known. */
+bool symbol_file_open(struct symbol_search *s, enum image_place place, struct symbol_file *f);
+
+/* Opens the file that was executed; from then on only files of the same build are accepted. */
+bool symbol_file_open_object(struct symbol_search *s, struct symbol_file *f);
+
+/* Opens the separate debug file of an object; NULL: the object was not found. */
+bool symbol_file_open_debug(
+        struct symbol_search *s, const struct image_elf *object, struct symbol_file *f);
+
+#endif
