@@ -76,7 +76,6 @@ static const struct option_def script_options[] = {
         PERF_ONLY(0, "dlarg"),
         PERF_ONLY(0, "dlfilter"),
         PERF_ONLY(0, "dump-unsorted-raw-trace"),
-        PERF_ONLY(0, "full-source-path"),
         PERF_ONLY('g', "gen-script"),
         PERF_ONLY(0, "graph-function"),
         PERF_ONLY(0, "guest-code"),

@@ -20,7 +20,7 @@ struct script {
 	struct sonde_filter filter;
 	uint64_t jobs, max_stack;
 	bool tasks, mmaps, switches, lost, cgroups, namespaces, bpf, text_pokes, rounds;
-	bool kernel_path, on_off, per_event;
+	bool kernel_path, on_off, per_event, source_path;
 	bool hide_call_graph, ns, reltime, deltatime, header, header_only, full, demangle, force,
 	        strict, pager, dump;
 	struct terminal_progress progress;
@@ -171,6 +171,7 @@ static int run(struct script *s)
 	        .relative_times = s->reltime,
 	        .write_event = s->per_event ? write_event : NULL,
 	        .time_differences = s->deltatime,
+	        .source_path = s->source_path,
 	        .header = s->header ? 1 + s->full : 0,
 	};
 	struct sonde_session *session;
@@ -240,6 +241,8 @@ int cmd_script(int argc, char **argv)
 	                "show ends of rounds too, in the order of the file"),
 	        OPTION_SWITCH(0, "show-kernel-path", &s.kernel_path,
 	                "show kernel modules by the paths of their files"),
+	        OPTION_SWITCH(0, "full-source-path", &s.source_path,
+	                "srcline: show the paths of source files, not only their names"),
 	        OPTION_SWITCH(0, "ns", &s.ns, "show times with nine digits"),
 	        OPTION_SWITCH(0, "reltime", &s.reltime, "show times since the first line"),
 	        OPTION_SWITCH(0, "deltatime", &s.deltatime, "show times since the line before"),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "field/address.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 int address_cache_init(struct address_cache *c, struct sonde_session *session)
@@ -62,7 +63,33 @@ static void put_object(
 	text_char(out, ')');
 }
 
-/* Appends the symbol and the object; SONDE_ENOMEM. */
+/*
+ * As in perf, a function without a line has none here, and an address without a function has its
+ * address in the object.
+ */
+static int put_source(
+        struct text *out, const struct frame_resolver *r, const struct frame *f, unsigned parts)
+{
+	struct lines_place place;
+	const char *file;
+
+	TRY(frame_lines(r, f, &place));
+	if (place.found == LINES_NONE && f->mapping != NULL) {
+		const struct timeline_object *o = timeline_object(r->timeline, f->object);
+
+		text_printf(out, "\n  %s[%" PRIx64 "]", timeline_text(r->timeline, o->short_name),
+		        place.address);
+		return 0;
+	}
+	file = place.found != LINES_NONE ? place.frames[0].file : NULL;
+	if (file != NULL) {
+		file = (parts & ADDRESS_SOURCE_PATH) != 0 ? file : lines_file_name(file);
+		text_printf(out, "\n  %s:%" PRIu32, file, place.frames[0].line);
+	}
+	return 0;
+}
+
+/* Appends the symbol, the object and the source line; SONDE_ENOMEM. */
 static int put_place(const struct address_cache *c, struct text *out,
         const struct timeline_view *view, uint32_t cpumode, uint64_t address, unsigned parts)
 {
@@ -76,7 +103,7 @@ static int put_place(const struct address_cache *c, struct text *out,
 	if ((parts & (ADDRESS_DSO | ADDRESS_DSOFF)) != 0) {
 		put_object(out, r->timeline, &f, parts);
 	}
-	return 0;
+	return (parts & ADDRESS_SOURCE) != 0 ? put_source(out, r, &f, parts) : 0;
 }
 
 /* The slow path: resolves the address. */
@@ -87,7 +114,7 @@ static void make_text(const struct address_cache *c, struct text *out,
 		text_char(out, '\t');
 		text_hex(out, address, 16, ' ');
 	}
-	if ((parts & (ADDRESS_SYM | ADDRESS_DSO | ADDRESS_DSOFF)) != 0 &&
+	if ((parts & (ADDRESS_SYM | ADDRESS_DSO | ADDRESS_DSOFF | ADDRESS_SOURCE)) != 0 &&
 	        put_place(c, out, view, cpumode, address, parts) < 0) {
 		out->failed = true;
 		return;

@@ -19,6 +19,8 @@ enum address_part {
 	ADDRESS_DSO = 4,
 	ADDRESS_DSOFF = 8,
 	ADDRESS_PATH = 32, /* print paths of kernel modules, not their names */
+	ADDRESS_SOURCE = 64, /* a line with file and line of the source */
+	ADDRESS_SOURCE_PATH = 128, /* print the path of that file, not only its name */
 	ADDRESS_LINE = 16 /* a line of a call chain: tab and address before the text, newline
 	                     after it */
 };

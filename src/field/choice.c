@@ -78,9 +78,9 @@ struct field_change {
 };
 
 /* Fields of perf script that Sonde does not print yet. */
-static const char *const later[] = {"srcline", "srccode", "brstack", "brstacksym", "brstackoff",
-        "brstackinsn", "brstackinsnlen", "flags", "callindent", "insn", "insnlen", "synth",
-        "bpf-output", "metric", "ipc", "machine_pid", "vcpu"};
+static const char *const later[] = {"srccode", "brstack", "brstacksym", "brstackoff", "brstackinsn",
+        "brstackinsnlen", "flags", "callindent", "insn", "insnlen", "synth", "bpf-output", "metric",
+        "ipc", "machine_pid", "vcpu"};
 
 static int unknown_field(const char *word, size_t n, struct error *err)
 {
@@ -157,6 +157,24 @@ int field_choice_parse(struct field_choice *c, const char *spec, struct error *e
 	return 0;
 }
 
+/* As in perf, a source line needs the address that it is printed after. */
+static int check_source(uint64_t fields, struct error *err)
+{
+	if ((fields & BIT(FIELD_SRCLINE)) == 0) {
+		return 0;
+	}
+	if ((fields & BIT(FIELD_IP)) == 0) {
+		return error_set(err, SONDE_EARG, NO_OFFSET,
+		        "srcline is the source line of the sampled address: ask for ip too");
+	}
+	if (!lines_supported()) {
+		return error_set(err, SONDE_EARG, NO_OFFSET,
+		        "this build of sonde cannot read source lines: it was built without libdw; "
+		        "leave srcline out");
+	}
+	return 0;
+}
+
 int field_choice_type(const struct field_choice *c, const struct sonde_attr *attr,
         const char *event_name, bool traced, uint64_t *fields, struct error *err)
 {
@@ -184,5 +202,5 @@ int field_choice_type(const struct field_choice *c, const struct sonde_attr *att
 		}
 		*fields |= BIT(i);
 	}
-	return 0;
+	return check_source(*fields, err);
 }

@@ -211,12 +211,12 @@ static uint32_t addr_mode(const struct line_context *c)
 
 static void line_addr(const struct line_context *c)
 {
+	unsigned parts = c->plan->address_parts & ~(unsigned)ADDRESS_SOURCE;
 	uint64_t addr = value_of(c);
 
 	text_hex(c->out, addr, 16, ' ');
-	if (c->plan->address_parts != 0 && c->plan->names_addr) {
-		address_text(c->addresses, c->out, c->sample->view, addr_mode(c), addr,
-		        c->plan->address_parts);
+	if (parts != 0 && c->plan->names_addr) {
+		address_text(c->addresses, c->out, c->sample->view, addr_mode(c), addr, parts);
 	}
 }
 
@@ -388,15 +388,18 @@ void line_head(struct text *out, const struct line_plan *plan, const struct line
 	put_fields(&c, plan->printed & (FIELD_BIT(FIELD_TOD) * 2 - 1));
 }
 
-static unsigned address_parts(uint64_t fields, bool kernel_path)
+static unsigned address_parts(uint64_t fields, const struct line_style *style)
 {
 	unsigned parts = 0;
 
 	for (unsigned i = 0; i < FIELD_COUNT; i++) {
 		parts |= (fields & FIELD_BIT(i)) != 0 ? field_at(i)->part : 0;
 	}
-	if (kernel_path && (parts & (ADDRESS_DSO | ADDRESS_DSOFF)) != 0) {
+	if (style->kernel_path && (parts & (ADDRESS_DSO | ADDRESS_DSOFF)) != 0) {
 		parts |= ADDRESS_PATH;
+	}
+	if (style->source_path && (parts & ADDRESS_SOURCE) != 0) {
+		parts |= ADDRESS_SOURCE_PATH;
 	}
 	return parts;
 }
@@ -415,7 +418,7 @@ int line_plan_make(struct line_plan *plan, const struct line_style *style, uint6
 	        .printed = printed,
 	        .chain = (attr->sample_type & SONDE_SAMPLE_CALLCHAIN) != 0 && !style->hide_chain &&
 	                 (fields & FIELD_BIT(FIELD_IP)) != 0,
-	        .address_parts = address_parts(fields, style->kernel_path),
+	        .address_parts = address_parts(fields, style),
 	        .stack = (attr->sample_type & SONDE_SAMPLE_STACK_USER) != 0,
 	        .names_addr = names_addr(attr),
 	        .timed = (attr->sample_type & SONDE_SAMPLE_TIME) != 0,

@@ -48,6 +48,7 @@ struct line_style {
 	enum line_times times;
 	bool hide_chain;
 	bool kernel_path; /* ADDRESS_PATH */
+	bool source_path; /* ADDRESS_SOURCE_PATH */
 	uint64_t max_stack; /* entries of a chain */
 	const struct pick *stop; /* functions that are the last entries of chains; NULL: none */
 	struct field_source source;

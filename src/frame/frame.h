@@ -16,6 +16,7 @@
 
 #include "abi/abi.h"
 #include "core/hash.h"
+#include "symbol/lines.h"
 #include "symbol/symbol.h"
 #include "timeline/timeline.h"
 
@@ -81,6 +82,12 @@ void frame_deferred_sort(struct frame_resolver *f);
  * found; NULL: out of memory.
  */
 const struct symbol_table *frame_symbols(const struct frame_resolver *f, uint32_t object);
+
+/*
+ * Finds the source line of a located frame, and the functions inlined there. The files of an object
+ * are opened when first needed, by any worker. SONDE_ENOMEM.
+ */
+int frame_lines(const struct frame_resolver *f, const struct frame *frame, struct lines_place *out);
 
 /* The name of a frame's symbol; NULL: symbol is NULL, or out of memory. */
 const char *frame_symbol_name(

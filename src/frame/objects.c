@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Symbols of the objects of a recording, loaded when first needed, by any worker. */
+/* Symbols and source lines of the objects of a recording, loaded when first needed, by any worker. */
 #include "frame/frame.h"
 
 #include "core/text.h"
@@ -10,6 +10,7 @@
 
 struct frame_object {
 	_Atomic(struct symbol_table *) table; /* NULL until loaded; then it never changes */
+	_Atomic(struct lines *) lines; /* NULL until opened */
 	pthread_mutex_t loading;
 };
 
@@ -35,6 +36,7 @@ void frame_resolver_fini(struct frame_resolver *f)
 
 	for (size_t i = 0; i < n; i++) {
 		symbol_table_free(atomic_load(&f->objects[i].table));
+		lines_free(atomic_load(&f->objects[i].lines));
 		pthread_mutex_destroy(&f->objects[i].loading);
 	}
 	free(f->objects);
@@ -72,12 +74,16 @@ static struct symbol_table *load_code(const struct timeline *t, const struct tim
 	return table;
 }
 
-/* NULL: out of memory. */
-static struct symbol_table *load(const struct frame_resolver *f, uint32_t object)
+/* Whether the objects are those of another system. */
+static bool is_elsewhere(const struct frame_resolver *f)
 {
-	const struct timeline_object *o = timeline_object(f->timeline, object);
-	bool elsewhere = f->options.symfs != NULL && f->options.symfs[0] != 0;
-	struct symbol_request req = {
+	return f->options.symfs != NULL && f->options.symfs[0] != 0;
+}
+
+static struct symbol_request request_of(
+        const struct frame_resolver *f, const struct timeline_object *o)
+{
+	return (struct symbol_request){
 	        .kind = symbol_kind(o->kind),
 	        .path = timeline_text(f->timeline, o->name),
 	        .pid = o->pid,
@@ -90,9 +96,16 @@ static struct symbol_table *load(const struct frame_resolver *f, uint32_t object
 	        .demangle = f->options.demangle,
 	        .symfs = f->options.symfs,
 	        .kallsyms = f->options.kallsyms,
-	        .home = elsewhere ? NULL : f->options.home,
+	        .home = is_elsewhere(f) ? NULL : f->options.home,
 	        .cache = f->options.cache,
 	};
+}
+
+/* NULL: out of memory. */
+static struct symbol_table *load(const struct frame_resolver *f, uint32_t object)
+{
+	const struct timeline_object *o = timeline_object(f->timeline, object);
+	struct symbol_request req = request_of(f, o);
 	struct symbol_table *table = NULL;
 	struct error err = {0};
 	bool none = o->kind == TIMELINE_NONE;
@@ -102,7 +115,7 @@ static struct symbol_table *load(const struct frame_resolver *f, uint32_t object
 		return load_code(f->timeline, o);
 	}
 	/* as in perf: for another system, neither caches nor this kernel are used */
-	if (elsewhere && req.kallsyms == NULL) {
+	if (is_elsewhere(f) && req.kallsyms == NULL) {
 		none = none || o->kind == TIMELINE_KERNEL || o->kind == TIMELINE_MODULE;
 	}
 	rc = none ? SONDE_ENOENT : symbol_table_load(&req, &table, &err);
@@ -128,4 +141,39 @@ const struct symbol_table *frame_symbols(const struct frame_resolver *f, uint32_
 	}
 	pthread_mutex_unlock(&o->loading);
 	return table;
+}
+
+/* NULL: out of memory. */
+static struct lines *lines_of(const struct frame_resolver *f, uint32_t object)
+{
+	struct frame_object *o = &f->objects[object];
+	struct lines *lines = atomic_load_explicit(&o->lines, memory_order_acquire);
+
+	if (lines != NULL) {
+		return lines;
+	}
+	pthread_mutex_lock(&o->loading);
+	lines = atomic_load_explicit(&o->lines, memory_order_relaxed);
+	if (lines == NULL) {
+		struct symbol_request req = request_of(f, timeline_object(f->timeline, object));
+
+		(void)lines_open(&req, &lines);
+		atomic_store_explicit(&o->lines, lines, memory_order_release);
+	}
+	pthread_mutex_unlock(&o->loading);
+	return lines;
+}
+
+int frame_lines(const struct frame_resolver *f, const struct frame *frame, struct lines_place *out)
+{
+	struct lines *lines;
+
+	out->found = LINES_NONE;
+	out->address = frame->address;
+	out->n = 0;
+	if (frame->object == FRAME_NOWHERE) {
+		return 0;
+	}
+	lines = lines_of(f, frame->object);
+	return lines != NULL ? lines_find(lines, frame->address, out) : SONDE_ENOMEM;
 }

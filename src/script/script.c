@@ -256,6 +256,7 @@ static int make_style(struct script *s, const struct sonde_script_options *o)
 	        .ns = o->ns,
 	        .hide_chain = o->hide_call_graph,
 	        .kernel_path = o->kernel_path,
+	        .source_path = o->source_path,
 	        .max_stack = o->max_stack != 0 ? o->max_stack : MAX_STACK_USUAL,
 	        .source = {.session = s->session, .time_quantum = 1},
 	};

@@ -43,6 +43,7 @@ struct sonde_script_options {
 	sonde_script_event_fn write_event; /* not NULL: receives the lines of samples; only other
 	                                      lines go to `write` */
 	bool show_rounds; /* also print where the recorder ended a round, all in the file's order */
+	bool source_path; /* srcline: print the paths of source files instead of their names */
 };
 
 /*

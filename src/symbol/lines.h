@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The source lines of an object: address -> file, line, and the functions that were inlined there.
+ * Each address is read once and remembered. Any number of threads may use one handle: a lock
+ * protects the results and the reader, because libdw's handles must not be shared.
+ */
+#ifndef SONDE_SYMBOL_LINES_H
+#define SONDE_SYMBOL_LINES_H
+
+#include "symbol/symbol.h"
+
+#define LINES_DEPTH 64u /* maximum number of functions at one address */
+
+enum lines_found {
+	LINES_NONE, /* nothing is known */
+	LINES_FUNCTION, /* a function, perhaps its file, but no line: no debug information */
+	LINES_LINE
+};
+
+/* One function at an address. */
+struct lines_frame {
+	const char *function; /* as compiled, perhaps mangled; NULL: unknown */
+	const char *file; /* path; NULL: unknown */
+	uint32_t line; /* 0: unknown */
+};
+
+/* What is known about an address. Texts live as long as the lines. */
+struct lines_place {
+	enum lines_found found;
+	uint64_t address; /* virtual address in the object, as in its disassembly */
+	unsigned n; /* at least 1, except for LINES_NONE */
+	struct lines_frame frames[LINES_DEPTH]; /* innermost first; the last is not inlined */
+};
+
+struct lines;
+
+/* Finds the files of an object; opens them even if they have no line table. SONDE_ENOMEM. */
+int lines_open(const struct symbol_request *req, struct lines **out);
+void lines_free(struct lines *l); /* accepts NULL */
+
+/* Looks up an address as in symbol.h. SONDE_ENOMEM. */
+int lines_find(struct lines *l, uint64_t address, struct lines_place *out);
+
+/* The part of a path after its last '/'. */
+const char *lines_file_name(const char *path);
+
+/* Whether this build can read line tables. */
+bool lines_supported(void);
+
+#endif
