@@ -86,7 +86,7 @@ class Recording:
                     padded(name) + self.trailer(time, pid, pid))
 
     def sample(self, time, ip, pid, tid=None, mode=USER, addr=0, event=0, cpu=0, chain=(), period=1, weight=0, cgroup=0,
-               code_page=0):
+               code_page=0, branches=()):
         bits, out = self.events[event].sample_type, b""
         if bits & IDENTIFIER:
             out += struct.pack("<Q", event + 1)
@@ -107,7 +107,7 @@ class Recording:
         if bits & CALLCHAIN:
             out += struct.pack(f"<Q{len(chain)}Q", len(chain), *chain)
         if bits & BRANCH_STACK:
-            out += struct.pack("<Q", 0)  # none
+            out += struct.pack("<Q", len(branches)) + b"".join(struct.pack("<3Q", *b) for b in branches)
         if bits & REGS_USER:
             out += struct.pack("<Q", 0)  # none
         if bits & STACK_USER:

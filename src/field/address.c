@@ -44,10 +44,10 @@ static void put_symbol(
 	}
 }
 
-static void put_object(
+void address_object(
         struct text *out, const struct timeline *t, const struct frame *f, unsigned parts)
 {
-	text_bytes(out, " (", 2);
+	text_char(out, '(');
 	if (f->mapping == NULL) {
 		text_str(out, "[unknown]");
 	} else {
@@ -101,7 +101,8 @@ static int put_place(const struct address_cache *c, struct text *out,
 		put_symbol(out, r, &f, parts);
 	}
 	if ((parts & (ADDRESS_DSO | ADDRESS_DSOFF)) != 0) {
-		put_object(out, r->timeline, &f, parts);
+		text_char(out, ' ');
+		address_object(out, r->timeline, &f, parts);
 	}
 	return (parts & ADDRESS_SOURCE) != 0 ? put_source(out, r, &f, parts) : 0;
 }

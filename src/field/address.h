@@ -47,4 +47,8 @@ void address_cache_fini(struct address_cache *c);
 void address_text(struct address_cache *c, struct text *out, const struct timeline_view *view,
         uint32_t cpumode, uint64_t address, unsigned parts);
 
+/* Appends "(OBJECT)" for a frame; parts: ADDRESS_PATH, ADDRESS_DSOFF. */
+void address_object(
+        struct text *out, const struct timeline *t, const struct frame *f, unsigned parts);
+
 #endif

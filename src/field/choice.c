@@ -78,9 +78,9 @@ struct field_change {
 };
 
 /* Fields of perf script that Sonde does not print yet. */
-static const char *const later[] = {"srccode", "brstack", "brstacksym", "brstackoff", "brstackinsn",
-        "brstackinsnlen", "flags", "callindent", "insn", "insnlen", "synth", "bpf-output", "metric",
-        "ipc", "machine_pid", "vcpu"};
+static const char *const later[] = {"srccode", "brstackinsn", "brstackinsnlen", "flags",
+        "callindent", "insn", "insnlen", "synth", "bpf-output", "metric", "ipc", "machine_pid",
+        "vcpu"};
 
 static int unknown_field(const char *word, size_t n, struct error *err)
 {
@@ -191,7 +191,7 @@ int field_choice_type(const struct field_choice *c, const struct sonde_attr *att
 			*fields |= BIT(i);
 			continue;
 		}
-		if ((c->wanted[type] & BIT(i)) == 0) {
+		if ((c->wanted[type] & BIT(i)) == 0 || f->optional) {
 			continue;
 		}
 		if (!traced || !f->traced) {

@@ -84,6 +84,7 @@ struct field {
 	const char *attribute; /* name of info.needs in messages; NULL: not used by script */
 	bool traced; /* as in perf, script accepts it without info.needs if the file has a
 	                hardware trace */
+	bool optional; /* as in perf, script accepts it without info.needs, and prints nothing then */
 	unsigned usual; /* bits by enum field_type: script shows it for these by default */
 	unsigned style; /* bits of enum field_style */
 	unsigned width; /* minimum of the column */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "field/line.h"
 
+#include "field/branch.h"
+
 #include <time.h>
 
 #define NS_PER_SEC 1000000000u
@@ -195,28 +197,17 @@ static bool names_addr(const struct sonde_attr *attr)
 	               attr->config == SONDE_SW_PAGE_FAULTS_MAJ);
 }
 
-/* The mode of a data address: the kernel accesses user memory too. */
-static uint32_t addr_mode(const struct line_context *c)
-{
-	struct frame_reader *frames = &c->addresses->frames;
-	const struct session_sample *s = c->sample;
-	uint32_t other = s->cpumode == MISC_KERNEL ? MISC_USER : MISC_KERNEL;
-
-	if (frame_mapping(frames, s->view, s->cpumode, s->s.addr) == NULL &&
-	        frame_mapping(frames, s->view, other, s->s.addr) != NULL) {
-		return other;
-	}
-	return s->cpumode;
-}
-
 static void line_addr(const struct line_context *c)
 {
+	const struct session_sample *s = c->sample;
 	unsigned parts = c->plan->address_parts & ~(unsigned)ADDRESS_SOURCE;
 	uint64_t addr = value_of(c);
 
 	text_hex(c->out, addr, 16, ' ');
 	if (parts != 0 && c->plan->names_addr) {
-		address_text(c->addresses, c->out, c->sample->view, addr_mode(c), addr, parts);
+		uint32_t mode = frame_mode_of(&c->addresses->frames, s->view, s->cpumode, addr);
+
+		address_text(c->addresses, c->out, s->view, mode, addr, parts);
 	}
 }
 
@@ -348,6 +339,28 @@ static void line_uregs(const struct line_context *c)
 	        c->plan->attr->sample_regs_user);
 }
 
+static void put_branches(const struct line_context *c, enum brstack_form form)
+{
+	unsigned parts = c->plan->address_parts & (ADDRESS_DSO | ADDRESS_PATH);
+
+	brstack_text(c->out, c->addresses, c->sample, form, parts);
+}
+
+static void line_brstack(const struct line_context *c)
+{
+	put_branches(c, BRSTACK_ADDRESSES);
+}
+
+static void line_brstacksym(const struct line_context *c)
+{
+	put_branches(c, BRSTACK_SYMBOLS);
+}
+
+static void line_brstackoff(const struct line_context *c)
+{
+	put_branches(c, BRSTACK_OFFSETS);
+}
+
 static void line_size(const struct line_context *c)
 {
 	const struct field_value size = {.number = value_of(c)};
@@ -404,6 +417,19 @@ static unsigned address_parts(uint64_t fields, const struct line_style *style)
 	return parts;
 }
 
+/* As in perf, only one of the forms of branch stacks is printed. */
+static uint64_t one_brstack(uint64_t fields)
+{
+	static const enum field_id forms[] = {FIELD_BRSTACK, FIELD_BRSTACKSYM, FIELD_BRSTACKOFF};
+	bool any = false;
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		fields &= any ? ~FIELD_BIT(forms[i]) : UINT64_MAX;
+		any = any || (fields & FIELD_BIT(forms[i])) != 0;
+	}
+	return fields;
+}
+
 int line_plan_make(struct line_plan *plan, const struct line_style *style, uint64_t fields,
         const struct sonde_attr *attr, const char *event, struct arena *arena)
 {
@@ -415,7 +441,7 @@ int line_plan_make(struct line_plan *plan, const struct line_style *style, uint6
 	}
 	*plan = (struct line_plan){
 	        .fields = fields,
-	        .printed = printed,
+	        .printed = one_brstack(printed),
 	        .chain = (attr->sample_type & SONDE_SAMPLE_CALLCHAIN) != 0 && !style->hide_chain &&
 	                 (fields & FIELD_BIT(FIELD_IP)) != 0,
 	        .address_parts = address_parts(fields, style),

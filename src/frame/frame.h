@@ -213,6 +213,21 @@ static inline const struct timeline_mapping *frame_mapping(
 	return near->mapping;
 }
 
+/*
+ * Returns the mode of an address that code in `mode` jumped to, came from or accessed: `mode`, or
+ * if nothing is mapped there, the other one of kernel and user.
+ */
+static inline uint32_t frame_mode_of(
+        struct frame_reader *r, const struct timeline_view *v, uint32_t mode, uint64_t ip)
+{
+	uint32_t other = mode == MISC_KERNEL ? MISC_USER : MISC_KERNEL;
+
+	if (frame_mapping(r, v, mode, ip) == NULL && frame_mapping(r, v, other, ip) != NULL) {
+		return other;
+	}
+	return mode;
+}
+
 /* Sets hit[object] for the object of an address, if any. */
 static inline void frame_hit(struct frame_reader *r, const struct timeline_view *v, uint32_t mode,
         uint64_t ip, bool *hit)

@@ -48,6 +48,8 @@ COMPARISONS = [
     ("addr", ["script", "-F", WHO + "addr,ip,sym,dso"], "ADDR"),
     ("data_src", ["script", "-F", WHO + "data_src"], "DATA_SRC"),
     ("weight", ["script", "-F", WHO + "weight"], "WEIGHT"),
+    ("brstack", ["script", "-F", WHO + "brstack,dso"], "BRANCH_STACK"),
+    ("brstacksym", ["script", "-F", WHO + "brstacksym"], "BRANCH_STACK"),
     ("iregs", ["script", "-F", WHO + "iregs"], "REGS_INTR"),
     ("uregs", ["script", "-F", WHO + "uregs"], "REGS_USER"),
 ]

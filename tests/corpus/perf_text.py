@@ -139,6 +139,26 @@ def without_fields(_file, want, got):
     return tuple([TRACEPOINT.sub(r"\1", line) for line in lines] for lines in (want, got))
 
 
+END = re.compile(r"\b0x([0-9a-f]+)(?=[/(])")
+
+
+def object_addresses(file, want, got):
+    """Replaces addresses of perf's branches by Sonde's, if that is the address in the object that is mapped there. Of
+    the kernel perf prints the offset from its start."""
+    def same(theirs, mine):
+        theirs, mine = int(theirs, 16), int(mine, 16)
+        return any(start <= theirs < start + size and theirs - start + at == mine or
+                   start <= mine < start + size and mine - start == theirs and at == start
+                   for start, size, at, name in file.mappings())
+
+    out = []
+    for p, s in zip(want, got):
+        mine = iter(END.findall(s))
+        out.append(END.sub(lambda end, mine=mine: "0x" + (
+            lambda theirs, mine: mine if same(theirs, mine) else theirs)(end.group(1), next(mine, "0")), p))
+    return out + want[len(out):], got
+
+
 UNMAPPED = re.compile(r"^([ \d.%]*?) +(\d+) +(.*\[unknown\] +)\[[.k]\] ((?:0x)?[0-9a-f]{16})$")
 
 
@@ -201,6 +221,7 @@ MASKS = [
     Mask("text of tracepoints", "script", bit("RAW"), change=without_fields, warning="are of tracepoints"),
     Mask("`report`: the level, `[k]` or `[.]`", "report", bit("CALLCHAIN"), change=without_levels),
     Mask("`script`: columns after `data_src`", "script", bit("DATA_SRC"), change=folded_data_src),
+    Mask("`script -F brstackoff`", "script", never, change=object_addresses),
     Mask("`script --show-mmap-events` of a recording in the other byte order", "script", never, change=without_rights),
     Mask("`script -F misc` of a sample in a hypervisor", "script", never, change=hypervisor),
     Mask("`evlist`, tip for tracepoints", "evlist", never, change=without_tool),

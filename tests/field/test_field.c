@@ -100,7 +100,7 @@ static void test_table(void)
 	for (; (f = sonde_field_at(n)) != NULL; n++) {
 		const struct field *field = field_at(n);
 		bool checked = (f->uses & SONDE_FIELD_OF_SCRIPT) == 0 || f->needs == 0 ||
-		               field->attribute != NULL;
+		               field->attribute != NULL || field->optional;
 
 		if (!ok(f->name != NULL && f->title != NULL && f->help != NULL && f->uses != 0 &&
 		                    f->type != 0 && !name_is_taken(f, n) && checked &&

@@ -18,7 +18,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from recording import (ADDR, AUXTRACE, CALLCHAIN, CGROUP_ID, CONTEXT_USER, CPU, IDENTIFIER, IP, KERNEL, PERIOD, STACK_USER, TID,  # noqa: E402
+from recording import (ADDR, AUXTRACE, BRANCH_STACK, CALLCHAIN, CGROUP_ID, CONTEXT_USER, CPU, IDENTIFIER, IP, KERNEL, PERIOD, STACK_USER, TID,  # noqa: E402
                        TIME, USER, USUAL, WEIGHT, Event, Recording)
 
 PAGE_FAULTS, MINOR_FAULTS, MAJOR_FAULTS, CPU_CLOCK, DUMMY, CYCLES = (1, 2), (1, 5), (1, 6), (1, 0), (1, 9), (0, 0)
@@ -438,6 +438,9 @@ def differences(n, sonde, perf):
         ("a caller counts once in rows by cgroup", twice, ["report", "--stdio", "-g", "none", "-s", "cgroup"],
          lambda status, text: status == 0 and re.search(r"^ +100\.00% +100\.00% +/a$", text, re.M) is not None,
          lambda status, text: status == 0 and re.search(r"^ +[2-9]\d\d\.00% +100\.00% +/a$", text, re.M) is not None),
+        ("a kind of branch that is not defined", undefined_branch, ["script", "-F", "brstack"],
+         lambda status, text: text == " 0x400200/0x400300/P/-/-/0/ \n",
+         lambda status, text: text == " 0x400200/0x400300/P/-/-/0/(null) \n"),
         ("rows by event", keys, ["report", "--stdio", "-s", "type"],
          lambda status, text: status == 0 and "100.00%  cpu-clock" in text,
          lambda status, text: text == ""),
@@ -512,6 +515,36 @@ case("keys of rows", keys,
      ROWS + ["cgroup"], ROWS + ["cgroup,comm"], ROWS + ["dso,cgroup", "-w", "0,0,4,3"],
      ROWS + ["weight"], ROWS + ["local_weight"], ROWS + ["weight,local_weight,comm", "-t", ";"],
      ROWS + ["sym,weight"], ["report", "--stdio", "-F", "time,overhead,weight,sample"])
+
+
+PREDICTED, NEW_KIND = 2, 15 << 20 | 2
+
+
+def branches(path):
+    """Branches of one event, to kernel code and to nothing; the other event has none."""
+    r = Recording([Event(*CYCLES, sample_type=USUAL | BRANCH_STACK), Event(*CPU_CLOCK)])
+    r.mmap(0, -1, 0xffffffff81000000, 0x1000000, "[kernel.kallsyms]_text", 0xffffffff81000000, KERNEL)
+    r.comm(0, "prog", 7)
+    r.mmap(0, 7, 0x400000, 0x10000, "/opt/prog")
+    for i in range(4):
+        r.sample(1000 + i, 0x400100, 7, branches=[(0x400200, 0x400300 + i, PREDICTED | i << 4),
+                                                  (0x400310, 0xffffffff81000010, i), (0x10, 0, i << 2)][:i])
+        r.sample(2000 + i, 0xffffffff81000020, 7, event=1 if i % 2 else 0, mode=KERNEL,
+                 branches=[(0xffffffff81000000 + i, 0x400400, i << 20)])
+    r.write(path)
+
+
+def undefined_branch(path):
+    """A branch of a kind that the kernel does not define."""
+    r = Recording([Event(*CYCLES, sample_type=USUAL | BRANCH_STACK)])
+    r.sample(1000, 0x400100, 7, branches=[(0x400200, 0x400300, NEW_KIND | 9 << 26)])
+    r.write(path)
+
+
+case("branch stacks", branches,
+     *(["script", "--kallsyms=/dev/null", "-F", fields] for fields in (
+         "ip,brstack", "ip,dso,brstack", "comm,time,brstacksym", "ip,dso,brstacksym", "comm,time,brstacksym,brstackoff",
+         "comm,time,brstackoff,brstack")))
 
 
 def id_widths(n, tool, width):

@@ -267,3 +267,94 @@ def registers(to):
     attr = struct.pack("<" + ATTR, 1, 128, 0, 1000, IP | TID | TIME | 1 << 12, 0, 1 << 9 | 1 << 18, 0, 0, 0, 0)
     attr += struct.pack("<QQ", 0, 1 << 7 | 1 << 8) + bytes(40)  # SP and IP
     write(to, attr, data)
+
+
+# ---- branches ----
+
+COND, CALL, RET, SYSRET, IRQ, NEW_KIND = 1, 4, 6, 8, 12, 15  # kinds of branches, PERF_BR_*
+KERNEL = 0xffffffff81000000
+
+
+def steps(seed):
+    """Branches of spin as it runs, (from, to, kind) for ever: loops of random lengths, and now and then the kernel."""
+    def random(n):
+        nonlocal seed
+        seed = (seed * 1103515245 + 12345) % (1 << 31)
+        return (seed >> 8) % n
+
+    def loop(end, start):
+        for _ in range(random(6)):
+            yield end, start, COND
+            if random(16) == 0:  # an interrupt
+                yield start + 4, KERNEL + 0x1000, IRQ
+                yield KERNEL + 0x1040, KERNEL + 0x2000 + 16 * random(4), CALL
+                yield KERNEL + 0x2080, KERNEL + 0x1045, RET
+                yield KERNEL + 0x1080, start + 4, SYSRET
+
+    while True:
+        yield 0x40025b, 0x4001b1, CALL  # program calls outer, which calls inner
+        yield 0x4001ba, 0x40018b, CALL
+        yield from loop(0x4001ae, 0x400196)
+        yield 0x4001b0, 0x4001bf, RET
+        yield 0x4001d2, 0x400260, RET
+        yield 0x400260, 0x4001d3, CALL  # other, which calls inner
+        yield from loop(0x4001f7, 0x4001dc)
+        yield 0x4001fe, 0x40018b, CALL
+        yield from loop(0x4001ae, 0x400196)
+        yield 0x4001b0, 0x400203, RET
+        yield 0x400216, 0x400265, RET
+        yield 0x40026c, 0x40025b, COND
+        if random(8) == 0:  # code that nothing is mapped at
+            yield 0x400260, 0x700000 + random(3), 0
+            yield 0x700010, 0x400265, 0
+
+
+def branches(to, chains=False):
+    """Samples of spin with the last branches, in processes of two names; some flags and kinds are rare."""
+    trailer = struct.pack("<IIQ", 7, 7, 0)
+
+    def text(name):
+        return name.encode() + bytes(8 - len(name) % 8)
+
+    def record(kind, misc, body):
+        return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
+
+    data = record(MMAP, 1, struct.pack("<iiQQQ", -1, 0, KERNEL, 0x1000000, KERNEL) + text("[kernel.kallsyms]_text") +
+                  trailer)
+    for pid, name in ((7, "spin"), (8, "other")):
+        data += record(COMM, 0, struct.pack("<II", pid, pid) + text(name) + trailer)
+        data += record(MMAP, 2, struct.pack("<iiQQQ", pid, pid, 0x400000, 0x1000, 0) + text("/mnt/spin") + trailer)
+    walk, stack, count, sampled = steps(1), [], 0, 0
+    while sampled < 80:
+        source, target, kind = next(walk)
+        count += 1
+        mispredicted = count % 7 == 0
+        flags = (1 if mispredicted else 0 if count % 41 == 0 else 2) | (count % 53 == 0) << 2 | (count % 59 == 0) << 3
+        flags |= (0 if count % 23 == 0 else 1 + count * 7 % 30) << 4 | kind << 20 | (count % 31 == 0) << 24
+        if count % 29 == 0:  # every kind that there is
+            kind = min(count // 29 % 23, NEW_KIND)
+            flags = flags & ~(15 << 20) | kind << 20 | (count // 29 % 23 - kind) << 26
+        stack = [(source, target, flags), *stack][:10]
+        if count % 9 != 0:
+            continue
+        sampled += 1
+        pid = 7 + (sampled % 5 == 0)
+        shown = stack if sampled % 17 else []
+        kernel = target >= KERNEL
+        body = struct.pack("<QIIQQ", target + 2, pid, pid, 1000000 * sampled, 1000 + sampled % 3)
+        if chains:
+            chain = [(1 << 64) - 128 if kernel else (1 << 64) - 512, target + 2]
+            chain += [(1 << 64) - 512] if kernel else []
+            chain += [0x400260 if sampled % 3 else 0x400265, 0x40029a, 0x40018a]
+            body += struct.pack(f"<Q{len(chain)}Q", len(chain), *chain)
+        body += struct.pack("<Q", len(shown)) + b"".join(struct.pack("<3Q", *branch) for branch in shown)
+        data += record(SAMPLE, 1 if kernel else 2, body)
+    sample_type = IP | TID | TIME | PERIOD | 1 << 11 | (CALLCHAIN if chains else 0)
+    flags = 1 << 8 | 1 << 9 | 1 << 18  # mmap, comm, sample_id_all
+    attr = struct.pack("<" + ATTR, 0, 128, 0, 1000, sample_type, 0, flags, 0, 0, 0, 0)
+    attr += struct.pack("<Q", 1 << 0 | 1 << 1 | 1 << 3 | 1 << 16)  # user, kernel, any, with kinds
+    write(to, attr + bytes(48), data)
+
+
+def branch_chains(to):
+    branches(to, chains=True)

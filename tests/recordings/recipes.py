@@ -41,6 +41,9 @@ TEXTS = {
     "uregs": "script -F comm,tid,event,ip,uregs",
     "iregs": "script -F comm,tid,event,ip,iregs",
     "cpu": "script -F comm,tid,cpu,time,event,ip,sym",
+    "brstack": "script -F comm,tid,time,ip,brstack,dso",
+    "brstacksym": "script -F comm,time,brstacksym",
+    "brstackoff": "script -F time,brstackoff,dso",
     "stat": "stat report",
 }
 CLOCK = "-e cpu-clock:u -F 4000 "
@@ -62,6 +65,7 @@ CHAINS = {"script": [ADDRESSES]}
 STOPPED = {"stop-bt": [ADDRESSES]}
 UNWOUND = "call chains of recorded user stacks"
 TRACED = "text of tracepoints"
+BRANCHES = "`report` of samples with branch stacks"
 TIP = "`evlist`, tip for tracepoints"
 RECIPES = [
     Recipe("basic", CLOCK + SPIN, "header evlist buildid stats range spans"),
@@ -111,7 +115,11 @@ RECIPES = [
     Recipe("changes", "changes()", "script changes code rounds", only=True,
            masks={"changes": ["`script -F misc` of a sample in a hypervisor"]}),
     Recipe("registers", "registers()", "uregs", only=True),
-    Recipe("quipper-branches", None, "evlist header", masks={"report": ["`report` of samples with branch stacks"]}),
+    Recipe("branches", "branches()", "brstack brstacksym brstackoff mmaps",
+           masks={"report": [BRANCHES], "brstackoff": ["`script -F brstackoff`"]}),
+    Recipe("branch-chains", "branch_chains()", "mmaps",
+           masks={"report": [BRANCHES], "script": [ADDRESSES]}),
+    Recipe("quipper-branches", None, "evlist header brstack brstacksym", masks={"report": [BRANCHES]}),
     Recipe("quipper-groups", None, "evlist buildid group-index no-group"),
     Recipe("quipper-namespaces", None, "stats evlist header"),
     Recipe("quipper-old", None, "header buildid stats levels levels-joined"),

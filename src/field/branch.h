@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The entries of a branch stack: struct perf_branch_entry of <linux/perf_event.h>. Flags, from bit
+ * 0 up:
+ *
+ *	mispredicted 1 | predicted 1 | in_tx 1 | abort 1 | cycles 16 | kind 4 | spec 2 | new kind 4
+ */
+#ifndef SONDE_FIELD_BRANCH_H
+#define SONDE_FIELD_BRANCH_H
+
+#include "session/session.h"
+
+#define BRANCH_KIND_IS_NEW 15u /* PERF_BR_EXTEND_ABI: the kind is new_kind */
+#define BRANCH_KINDS       16u
+
+struct branch {
+	uint64_t from, to;
+	bool predicted, mispredicted; /* both false: not recorded */
+	bool in_tx, aborted; /* in a transaction; it was aborted */
+	uint16_t cycles; /* since the branch before it; 0: not recorded */
+	uint8_t kind, new_kind; /* < BRANCH_KINDS */
+};
+
+/* Returns the i-th branch of a sample, from the newest. */
+static inline struct branch branch_at(const struct session_sample *s, uint64_t i)
+{
+	const uint64_t *entry = s->s.branches + 3 * i;
+	uint64_t flags = entry[2];
+
+	return (struct branch){.from = entry[0],
+	        .to = entry[1],
+	        .mispredicted = (flags & 1) != 0,
+	        .predicted = (flags >> 1 & 1) != 0,
+	        .in_tx = (flags >> 2 & 1) != 0,
+	        .aborted = (flags >> 3 & 1) != 0,
+	        .cycles = (uint16_t)(flags >> 4),
+	        .kind = flags >> 20 & 15,
+	        .new_kind = flags >> 26 & 15};
+}
+
+/* Texts of lines of `script`. */
+enum brstack_form {
+	BRSTACK_ADDRESSES,
+	BRSTACK_SYMBOLS, /* functions and offsets */
+	BRSTACK_OFFSETS /* addresses in the objects */
+};
+
+struct address_cache;
+struct text;
+
+/* Appends all branches of a sample; parts: ADDRESS_DSO with or without ADDRESS_PATH. */
+void brstack_text(struct text *out, struct address_cache *c, const struct session_sample *s,
+        enum brstack_form form, unsigned parts);
+
+#endif
