@@ -18,6 +18,13 @@ struct span {
 	size_t n;
 };
 
+/* The bytes of a string literal. */
+#define SPAN_TEXT(s)                                                                               \
+	(struct span)                                                                              \
+	{                                                                                          \
+		(const uint8_t *)(s), sizeof(s) - 1                                                \
+	}
+
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define HOST_BIG_ENDIAN true
 #else

@@ -15,8 +15,8 @@
 #include "core/array.h"
 #include "core/hash.h"
 #include "file/feature.h"
-#include "file/tracing.h"
 #include "record/event_name.h"
+#include "trace/format.h"
 
 #include <stdlib.h>
 
@@ -345,7 +345,7 @@ static int read_meta_info(struct file *f)
 static void name_tracepoints(struct file *f)
 {
 	struct span blob = file_feature(f, FEATURE_TRACING_DATA);
-	struct tracing_format format;
+	struct trace_format format;
 	uint64_t searched = 0;
 
 	for (size_t i = 0; i < f->nevents && blob.n != 0 && searched < SEARCH_MAX; i++) {
@@ -356,7 +356,7 @@ static void name_tracepoints(struct file *f)
 			continue;
 		}
 		searched += blob.n;
-		if (!tracing_find(blob, e->attr.config, &format)) {
+		if (!trace_format_find(blob, e->attr.config, &format)) {
 			continue;
 		}
 		text_bytes(&t, (const char *)format.system.p, format.system.n);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/json.h"
 #include "file/feature.h"
-#include "file/tracing.h"
 #include "inspect/dump.h"
 #include "inspect/inspector.h"
 #include "record/attr_text.h"
+#include "trace/format.h"
 
 #include <stdio.h>
 
@@ -42,8 +42,8 @@ static bool has_tracepoints(const struct file *f)
 
 static void put_trace_fields(struct text *out, const struct file_event *e, struct span blob)
 {
-	struct tracing_format format;
-	struct span name;
+	struct trace_format format;
+	struct trace_field field;
 	size_t at = 0;
 	bool first = true;
 
@@ -52,14 +52,16 @@ static void put_trace_fields(struct text *out, const struct file_event *e, struc
 		return;
 	}
 	text_str(out, "trace_fields: ");
-	if (!tracing_find(blob, e->attr.config, &format)) {
+	if (!trace_format_find(blob, e->attr.config, &format)) {
 		text_str(out, "(the recording does not say)");
 		return;
 	}
-	while (tracing_next_field(&format, &at, &name)) {
-		text_str(out, first ? "" : ",");
-		text_bytes(out, (const char *)name.p, name.n);
-		first = false;
+	while (trace_field_next(&format, &at, &field)) {
+		if ((field.flags & TRACE_COMMON) == 0) {
+			text_str(out, first ? "" : ",");
+			text_bytes(out, (const char *)field.name.p, field.name.n);
+			first = false;
+		}
 	}
 }
 

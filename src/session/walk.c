@@ -7,13 +7,13 @@
 
 #include "core/array.h"
 #include "file/feature.h"
-#include "file/tracing.h"
+#include "trace/format.h"
 
 #include <stdlib.h>
 
 /* Fields of sched:sched_switch: offsets of the threads in the raw data of a sample. */
 struct walk_switches {
-	struct tracing_place prev, next; /* tids; size 0: another event */
+	struct trace_field prev, next; /* tids; size 0: another event */
 };
 
 struct walk {
@@ -83,12 +83,12 @@ static int find_switches(struct walk *w)
 	for (size_t i = 0; i < s->file->nevents && blob.n != 0; i++) {
 		const struct session_event *e = &s->events[i];
 		struct walk_switches found;
-		struct tracing_format format;
+		struct trace_format format;
 
-		if (!is_each_switch(e) || !tracing_find(blob, e->attr.config, &format) ||
-		        !tracing_field(&format, "prev_pid", &found.prev) ||
-		        !tracing_field(&format, "next_pid", &found.next) || found.prev.size != 4 ||
-		        found.next.size != 4) {
+		if (!is_each_switch(e) || !trace_format_find(blob, e->attr.config, &format) ||
+		        !trace_field_find(&format, SPAN_TEXT("prev_pid"), &found.prev) ||
+		        !trace_field_find(&format, SPAN_TEXT("next_pid"), &found.next) ||
+		        found.prev.size != 4 || found.next.size != 4) {
 			continue;
 		}
 		if (w->switches == NULL) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Names made from attrs, and header features: decode(encode(x)) is x in both byte orders. */
 #include "file/feature.h"
-#include "file/tracing.h"
 #include "record/event_name.h"
 
 #include "tap.h"
@@ -268,77 +267,6 @@ static void test_counts(void)
 	arena_fini(&a);
 }
 
-static void put_file(struct text *t, const char *s)
-{
-	uint64_t n = strlen(s);
-
-	text_bytes(t, (const char *)&n, sizeof(n));
-	text_str(t, s);
-}
-
-static void put_count(struct text *t, uint32_t n)
-{
-	text_bytes(t, (const char *)&n, sizeof(n));
-}
-
-/* Two systems; the second one's only event has the id 47. */
-static void make_tracing(struct text *t)
-{
-	text_bytes(t, "\027\010\104tracing0.6", 14);
-	text_bytes(t, HOST_BIG_ENDIAN ? "\1\010" : "\0\010", 2);
-	put_count(t, 4096);
-	text_bytes(t, "header_page", 12);
-	put_file(t, "page");
-	text_bytes(t, "header_event", 13);
-	put_file(t, "event");
-	put_count(t, 1);
-	put_file(t, "name: function\nID: 1\n");
-	put_count(t, 2);
-	text_bytes(t, "irq", 4);
-	put_count(t, 0);
-	text_bytes(t, "sched", 6);
-	put_count(t, 1);
-	put_file(t, "name: sched_switch\nID: 47\nformat:\n"
-	            "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
-	            "\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:1;\n"
-	            "\tfield:__data_loc char[] why;\toffset:24;\tsize:4;\tsigned:1;\n\n"
-	            "print fmt: \"\"\n");
-}
-
-static void test_tracing(void)
-{
-	struct text t = {0};
-	struct tracing_format format;
-	struct tracing_place place;
-	struct span name;
-	size_t at = 0;
-	bool good = true;
-
-	make_tracing(&t);
-	ok(tracing_find(bytes_of(&t), 47, &format), "a tracepoint is found by its number");
-	ok(format.system.n == 5 && format.name.n == 12 &&
-	                memcmp(format.name.p, "sched_switch", 12) == 0,
-	        "a tracepoint has its system and name");
-	ok(tracing_next_field(&format, &at, &name) && name.n == 9 &&
-	                memcmp(name.p, "prev_comm", 9) == 0,
-	        "the first own field of a tracepoint is an array");
-	ok(tracing_next_field(&format, &at, &name) && name.n == 3,
-	        "the second own field of a tracepoint is a text of any length");
-	ok(!tracing_next_field(&format, &at, &name), "the tracepoint has no third field");
-	ok(tracing_field(&format, "prev_comm", &place) && place.offset == 8 && place.size == 16,
-	        "a field has its offset and size");
-	ok(tracing_field(&format, "why", &place) && place.offset == 24 && place.size == 4,
-	        "the last field has its offset and size");
-	ok(!tracing_field(&format, "common_type", &place) && !tracing_field(&format, "x", &place),
-	        "fields of all tracepoints and unknown ones are not found");
-	ok(!tracing_find(bytes_of(&t), 1, &format), "events of the function tracer are not found");
-	for (size_t n = 0; n < t.n; n++) {
-		good = good && !tracing_find((struct span){(const uint8_t *)t.p, n}, 47, &format);
-	}
-	ok(good, "in a blob cut anywhere the tracepoint is not found");
-	text_fini(&t);
-}
-
 int main(void)
 {
 	test_names();
@@ -349,6 +277,5 @@ int main(void)
 	test_programs();
 	test_tail_and_damage();
 	test_counts();
-	test_tracing();
 	return tap_done();
 }
