@@ -7,6 +7,7 @@
 #include "cmd/config.h"
 #include "cmd/options.h"
 #include "cmd/perf_only.h"
+#include "cmd/suggest.h"
 #include "cmd/terminal.h"
 
 #include <sonde/base.h>
@@ -62,43 +63,16 @@ static void print_usage(FILE *out)
 	(void)fprintf(out, "\n'sonde COMMAND --help' lists the options of a command.\n");
 }
 
-/* Returns the edit distance of two words; words of more than 31 letters are never close. */
-static unsigned distance(const char *a, const char *b)
-{
-	unsigned row[32];
-	size_t n = strlen(b);
-
-	if (n > 31 || strlen(a) > 31) {
-		return 32;
-	}
-	for (size_t j = 0; j <= n; j++) {
-		row[j] = (unsigned)j;
-	}
-	for (size_t i = 1; a[i - 1] != '\0'; i++) {
-		unsigned diagonal = row[0];
-
-		row[0] = (unsigned)i;
-		for (size_t j = 1; j <= n; j++) {
-			unsigned best = diagonal + (a[i - 1] != b[j - 1]);
-
-			diagonal = row[j];
-			best = row[j] + 1 < best ? row[j] + 1 : best;
-			row[j] = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-		}
-	}
-	return row[n];
-}
-
 static int unknown_command(const char *name)
 {
 	const struct command *near = NULL;
-	unsigned best = 4;
+	unsigned best = SUGGEST_NEAR;
 
 	if (perf_only_command(name)) {
 		return OPTIONS_USAGE;
 	}
 	for (size_t i = 0; i < COMMANDS; i++) {
-		unsigned d = distance(name, commands[i].name);
+		unsigned d = suggest_distance(name, strlen(name), commands[i].name);
 
 		if (d < best) {
 			best = d;

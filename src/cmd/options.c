@@ -3,6 +3,7 @@
 
 #include "cmd/config_apply.h"
 #include "cmd/perf_only.h"
+#include "cmd/suggest.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -271,6 +272,33 @@ static const char *take_word(struct parser *p, const struct option_def *def)
 	return taken ? p->argv[p->next++] : NULL;
 }
 
+/* Reports an unknown option, with the one whose name is nearest. */
+static int unknown_long(const struct parser *p, const char *word, size_t n)
+{
+	const struct option_def *near = NULL;
+	bool negated = n > 3 && starts_with(word, "no-", 3), near_negated = false;
+	unsigned best = n < 4 ? 2 : SUGGEST_NEAR;
+
+	for (const struct option_def *def = p->command->defs; def->kind != OPTION_KIND_END; def++) {
+		for (int without = 0;
+		        def->help != NULL && def->long_name != NULL && without <= negated;
+		        without++) {
+			unsigned d = suggest_distance(
+			        word + without * 3, n - (size_t)without * 3, def->long_name);
+
+			if (d < best) {
+				best = d;
+				near = def;
+				near_negated = without != 0;
+			}
+		}
+	}
+	return near == NULL
+	               ? options_mistake(p->command, "unknown option --%.*s", (int)n, word)
+	               : options_mistake(p->command, "unknown option --%.*s; did you mean --%s%s?",
+	                         (int)n, word, near_negated ? "no-" : "", near->long_name);
+}
+
 static int parse_long(struct parser *p, const char *word)
 {
 	const char *equals = strchr(word, '=');
@@ -280,7 +308,7 @@ static int parse_long(struct parser *p, const char *word)
 	char written[64];
 
 	if (m.def == NULL) {
-		return options_mistake(p->command, "unknown option --%.*s", (int)n, word);
+		return unknown_long(p, word, n);
 	}
 	if (m.other != NULL) {
 		return options_mistake(p->command, "--%.*s is short for several: --%s%s and --%s%s",

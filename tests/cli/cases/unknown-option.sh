@@ -11,3 +11,7 @@ for words in "test --workload=noploop" "test --wor" "test -vF" "test --no-dont-f
 	echo "$words: status $?"
 	sed 's/^/	/' out.txt
 done
+# The option that was probably meant.
+for word in --sot --no-childern --chidlren=3 --xyzzy; do
+	"$SONDE" report $word 2>&1 | head -1
+done
