@@ -31,6 +31,7 @@ struct adder {
 	uint32_t *groups; /* of who */
 	uint32_t *rows;
 	uint32_t *firsts; /* by vector: number of the row with its first sample, + 1 */
+	struct index chains; /* of `to`, from this session */
 };
 
 static int text_add(struct adder *a, const char *s, size_t n, uint32_t *id)
@@ -352,6 +353,46 @@ static void chain_rename(const struct adder *a, struct profile_chain *c, size_t 
 	}
 }
 
+/* Whether two chains with equal hashes differ only in their counts. */
+static bool chain_same(
+        const struct sonde_profile *p, const struct profile_chain *x, const struct profile_chain *y)
+{
+	size_t size = x->n * sizeof(*p->words);
+
+	return x->n == y->n && x->leaf == y->leaf && x->who == y->who && x->row == y->row &&
+	       (size == 0 || memcmp(p->words + x->first, p->words + y->first, size) == 0) &&
+	       (size == 0 || p->rows_of == NULL ||
+	               memcmp(p->rows_of + x->first, p->rows_of + y->first, size) == 0);
+}
+
+/*
+ * Adds chain number `id` to an earlier one whose frames have the same names, as their addresses
+ * differ: trees have fewer paths then. 1: added; 0: there is none; SONDE_ENOMEM.
+ */
+static int chain_join(struct adder *a, uint32_t id)
+{
+	struct sonde_profile *p = a->to;
+	struct profile_chain *c = &p->chains[id];
+	uint32_t hash = profile_chain_hash(c, p->words + c->first), old;
+	size_t at = hash;
+
+	TRY(index_room(&a->chains));
+	while ((old = index_next(&a->chains, hash, &at)) != INDEX_NONE) {
+		struct profile_chain *same = &p->chains[old];
+
+		if (chain_same(p, same, c)) {
+			same->samples += c->samples;
+			same->over = profile_sum(profile_chain_period(same),
+			                     profile_chain_period(c)) == UINT64_MAX;
+			same->period += c->period;
+			return 1;
+		}
+		at++;
+	}
+	index_put(&a->chains, hash, at, id);
+	return 0;
+}
+
 static int chains_add(struct adder *a)
 {
 	struct sonde_profile *p = a->to;
@@ -370,11 +411,16 @@ static int chains_add(struct adder *a)
 	}
 	p->nwords += c->nwords;
 	for (size_t i = at; i < n; i++) {
+		int joined = 1;
+
 		if (!p->chains[i].hidden) {
 			p->chains[at] = p->chains[i];
-			chain_rename(a, &p->chains[at++], first);
-			chain_count(p, &p->chains[at - 1], (uint32_t)at);
+			chain_rename(a, &p->chains[at], first);
+			chain_count(p, &p->chains[at], ++p->nmarks);
+			joined = chain_join(a, (uint32_t)at);
 		}
+		TRY(joined);
+		at += joined == 0;
 	}
 	p->nchains = at;
 	return 0;
@@ -461,6 +507,7 @@ int profile_add(struct sonde_profile *p, struct sonde_session *s)
 		free(a->frames);
 		free(a->keys);
 		free(a->firsts);
+		index_fini(&a->chains);
 		free(a->groups);
 		free(a->rows);
 		free(a);

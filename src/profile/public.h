@@ -52,6 +52,7 @@ struct sonde_profile {
 	size_t ngroups, groups_cap;
 	struct profile_chain *chains; /* `who` is the group, `leaf` a frame */
 	size_t nchains, chains_cap;
+	uint32_t nmarks; /* of rows, see profile_named_row.mark */
 	uint32_t *words; /* frames */
 	uint32_t *rows_of; /* row of each of words; NULL without children */
 	size_t nwords, words_cap, rows_of_cap;

@@ -300,7 +300,9 @@ static int children_make(struct sonde_profile_tree *t, struct branch *node)
 	}
 	paths_deal(t, node);
 	memcpy(children, t->made, n * sizeof(*children));
-	qsort(children, n, sizeof(*children), t->options.by_name ? by_name : by_period);
+	if (n > 1) {
+		qsort(children, n, sizeof(*children), t->options.by_name ? by_name : by_period);
+	}
 	for (size_t i = 0; i < n; i++) {
 		struct sonde_profile_node *shown = &children[i].shown;
 
