@@ -20,7 +20,7 @@ struct script {
 	struct sonde_filter filter;
 	uint64_t jobs, max_stack;
 	bool tasks, mmaps, switches, lost, cgroups, namespaces, bpf, text_pokes, rounds;
-	bool kernel_path, on_off, per_event, source_path;
+	bool kernel_path, on_off, per_event, source_path, json;
 	bool hide_call_graph, ns, reltime, deltatime, header, header_only, full, demangle, force,
 	        strict, pager, dump;
 	struct terminal_progress progress;
@@ -169,6 +169,7 @@ static int run(struct script *s)
 	        .show_on_off = s->on_off,
 	        .stop_at = s->stop_bt,
 	        .relative_times = s->reltime,
+	        .json = s->json,
 	        .write_event = s->per_event ? write_event : NULL,
 	        .time_differences = s->deltatime,
 	        .source_path = s->source_path,
@@ -250,6 +251,7 @@ int cmd_script(int argc, char **argv)
 	                0, "max-stack", &s.max_stack, "N", "entries of a call chain to show; 127"),
 	        OPTION_TEXT(0, "stop-bt", &s.stop_bt, "NAMES",
 	                "functions that are the last entries of call chains"),
+	        OPTION_SWITCH(0, "json", &s.json, "print a JSON object a line (doc/json.md)"),
 	        OPTION_SWITCH(0, "per-event-dump", &s.per_event,
 	                "write the samples of each event to FILE.EVENT.dump"),
 	        OPTION_SWITCH(0, "header", &s.header, "show the header of the file first"),
@@ -281,6 +283,15 @@ int cmd_script(int argc, char **argv)
 	}
 	if (rest.argc != 0) {
 		return options_mistake(&command, "unexpected word '%s'", rest.argv[0]);
+	}
+	if (s.json && (s.dump || s.header_only)) {
+		return options_mistake(&command,
+		        "--json goes with samples only: 'sonde dump --json' and 'sonde report "
+		        "--header-only --json' print records and the header");
+	}
+	if (s.json && s.per_event) {
+		return options_mistake(&command,
+		        "--json does not go with --per-event-dump: an object has its event");
 	}
 	if (s.dump) {
 		return dump_raw(s.input, s.force);

@@ -14,6 +14,8 @@ static const char *const type_names[FIELD_TYPE_COUNT] = {
 };
 
 #define BIT FIELD_BIT
+/* Fields that need IP. */
+#define ADDRESS_FIELDS (BIT(FIELD_SYM) | BIT(FIELD_SYMOFF) | BIT(FIELD_DSO) | BIT(FIELD_DSOFF))
 
 enum field_type field_type_of(const struct sonde_attr *attr)
 {
@@ -203,4 +205,19 @@ int field_choice_type(const struct field_choice *c, const struct sonde_attr *att
 		*fields |= BIT(i);
 	}
 	return check_source(*fields, err);
+}
+
+uint64_t field_choice_all(const struct sonde_attr *attr)
+{
+	uint64_t fields = 0;
+
+	for (unsigned i = 0; i < FIELD_COUNT; i++) {
+		const struct sonde_field_info *info = &field_at(i)->info;
+		bool recorded = info->needs == 0 || (attr->sample_type & info->needs) != 0;
+
+		if ((info->uses & SONDE_FIELD_OF_SCRIPT) != 0 && recorded) {
+			fields |= BIT(i);
+		}
+	}
+	return (fields & BIT(FIELD_IP)) != 0 ? fields : fields & ~ADDRESS_FIELDS;
 }

@@ -26,6 +26,9 @@ void field_choice_default(struct field_choice *c, bool chains);
  */
 int field_choice_parse(struct field_choice *c, const char *spec, struct error *err);
 
+/* Returns all fields that samples of attr have. */
+uint64_t field_choice_all(const struct sonde_attr *attr);
+
 /*
  * Returns the fields of all events of a type: the chosen ones, without those that samples of attr
  * lack; attr is that of the first event of the type that is no dummy. SONDE_EARG if a requested

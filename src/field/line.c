@@ -230,22 +230,22 @@ static void line_address(const struct line_context *c)
 	text_hex(c->out, value_of(c), 16, ' ');
 }
 
-/* Whether the address is in a function that ends chains: 1, 0, SONDE_ENOMEM. */
-static int chain_stops(const struct line_context *c, uint32_t mode, uint64_t ip)
+int line_stops(const struct line_style *style, struct line_worker *worker,
+        const struct session_sample *sample, uint32_t mode, uint64_t ip)
 {
-	struct frame_reader *frames = &c->addresses->frames;
+	struct frame_reader *frames = &worker->addresses.frames;
 	const struct frame *f;
 
-	if (c->style->stop == NULL) {
+	if (style->stop == NULL) {
 		return 0;
 	}
-	f = frame_find(frames, c->sample->view, mode, ip);
+	f = frame_find(frames, sample->view, mode, ip);
 	if (f == NULL) {
 		return SONDE_ENOMEM;
 	}
 	return f->symbol != NULL &&
-	       pick_symbol(c->style->stop,
-	               frame_symbol_name(frames->resolver, f->object, f->symbol), 0, 0);
+	       pick_symbol(style->stop, frame_symbol_name(frames->resolver, f->object, f->symbol),
+	               0, 0);
 }
 
 /*
@@ -272,7 +272,7 @@ static void put_chain(const struct line_context *c)
 	}
 	for (; left > 0 && stop == 0 && (rc = frame_chain_next(&chain, &ip)) > 0; left--) {
 		address_text(c->addresses, c->out, s->view, chain.mode, ip, parts);
-		stop = chain_stops(c, chain.mode, ip);
+		stop = line_stops(c->style, c->worker, s, chain.mode, ip);
 	}
 	c->out->failed = c->out->failed || stop < 0;
 	if (rc < 0) {

@@ -72,6 +72,21 @@ void line_head(struct text *out, const struct line_plan *plan, const struct line
 void line_pass(const struct line_plan *plan, struct line_clock *clock,
         const struct session_sample *sample);
 
+/* Whether the address is in a function that ends call chains: 1, 0, SONDE_ENOMEM. */
+int line_stops(const struct line_style *style, struct line_worker *worker,
+        const struct session_sample *sample, uint32_t mode, uint64_t ip);
+
+/* Fields of an address, which entries of call chains have too. */
+#define LINE_PLACE_FIELDS                                                                          \
+	(FIELD_BIT(FIELD_SYM) | FIELD_BIT(FIELD_SYMOFF) | FIELD_BIT(FIELD_DSO) |                   \
+	        FIELD_BIT(FIELD_DSOFF))
+
+/* Prints an object with the fields of the plan, and a newline (doc/json.md). */
+void line_json(struct text *out, const struct line_plan *plan, const struct line_style *style,
+        struct line_worker *worker, const struct session_sample *sample);
+/* Whether line_json prints the field. */
+bool line_json_has(size_t id);
+
 /* Prints "|OP LOAD|LVL L1 hit|..." for a value of PERF_SAMPLE_DATA_SRC. */
 void data_src_text(struct text *out, uint64_t value);
 

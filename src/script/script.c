@@ -20,6 +20,10 @@
 static void put_record(const struct script *s, struct script_worker *w, const struct record *r,
         const struct session_sample *sample)
 {
+	if (s->json) {
+		script_json_record(&w->out, s, r, sample);
+		return;
+	}
 	if (r->type != RECORD_FINISHED_ROUND) {
 		line_head(&w->out, &s->plans[sample->event], &s->style, &w->line, sample);
 	}
@@ -27,6 +31,7 @@ static void put_record(const struct script *s, struct script_worker *w, const st
 }
 
 #define KIND(type) (1u << RECORD_##type)
+#define ALL_KINDS  (~(KIND(SAMPLE) | SESSION_ROUNDS))
 
 static uint32_t kinds_of(const struct sonde_script_options *o)
 {
@@ -57,6 +62,10 @@ static void put_sample(
 {
 	struct script_dump *dump = w->dumps != NULL ? &w->dumps[sample->event] : NULL;
 
+	if (s->json) {
+		line_json(&w->out, &s->plans[sample->event], &s->style, &w->line, sample);
+		return;
+	}
 	line_text(dump != NULL ? &dump->out : &w->out, &s->plans[sample->event], &s->style,
 	        &w->line, sample);
 	if (dump != NULL) {
@@ -174,6 +183,11 @@ static int fields_of(
 	enum field_type type = field_type_of(&events[event].attr);
 	const struct session_event *e = decides_fields(s->session, type);
 
+	if (s->all_fields) {
+		*fields = field_choice_all(&events[event].attr);
+		*fields &= s->has_tod ? UINT64_MAX : ~FIELD_BIT(FIELD_TOD);
+		return 0;
+	}
 	if (e == NULL) {
 		*fields = choice->shown[type];
 	} else {
@@ -362,18 +376,70 @@ static int choose_switches(struct script *s, const struct sonde_script_options *
 	return 0;
 }
 
+/* Options that change only text. */
+static int check_json(struct script *s, const struct sonde_script_options *o)
+{
+	const struct {
+		bool chosen;
+		const char *what;
+	} options[] = {
+	        {o->header != 0, "the header ('sonde report --header-only --json' prints it)"},
+	        {o->relative_times || o->time_differences, "relative times: JSON has ns"},
+	        {o->ns, "nine digits: JSON has ns"},
+	        {o->write_event != NULL, "each event's own output: an object has its event"},
+	};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		if (options[i].chosen) {
+			return error_set(session_error(s->session), SONDE_EARG, NO_OFFSET,
+			        "--json does not go with the option for %s", options[i].what);
+		}
+	}
+	return 0;
+}
+
+/* Fields chosen by name must have a form in JSON. */
+static int check_json_fields(struct script *s, const struct field_choice *choice)
+{
+	for (size_t id = 0; id < FIELD_COUNT; id++) {
+		for (size_t type = 0; type < FIELD_TYPE_COUNT; type++) {
+			if ((choice->wanted[type] & FIELD_BIT(id)) != 0 && !line_json_has(id)) {
+				return error_set(session_error(s->session), SONDE_EARG, NO_OFFSET,
+				        "the field '%s' is not in JSON yet: leave it or --json out",
+				        field_at(id)->info.name);
+			}
+		}
+	}
+	return 0;
+}
+
 static int run(struct script *s, const struct sonde_script_options *o)
 {
 	struct field_choice choice;
+	bool untimed = false; /* records without times are printed */
 
 	s->kinds = kinds_of(o);
+	s->json = o->json;
+	if (s->json) {
+		TRY(check_json(s, o));
+		untimed = s->kinds == 0;
+		s->kinds = untimed ? ALL_KINDS : s->kinds;
+	}
 	s->in_file_order = o->show_rounds;
 	TRY(pick_init(&s->pick, s->session, &o->filter));
 	TRY(choose_switches(s, o));
 	TRY(choose_fields(s, o, &choice));
+	s->all_fields = s->json && o->nfields == 0;
 	TRY(make_style(s, o));
+	if (s->json) {
+		TRY(check_json_fields(s, &choice));
+	}
 	TRY(make_plans(s, &choice));
 	report_not_shown(s);
+	if (s->json) {
+		TRY(script_json_begin(s, untimed));
+		return print_samples(s);
+	}
 	if (o->header != 0) {
 		TRY(print_header(s, o->header > 1));
 	}

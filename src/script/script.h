@@ -44,6 +44,9 @@ struct script {
 	struct pick pick;
 	struct pick stop; /* functions that end call chains */
 	struct script_switches switches;
+	bool json;
+	bool all_fields; /* every field that an event recorded */
+	uint32_t cpus; /* available ones of the header; 0: unknown; only for JSON */
 	bool in_file_order; /* not by time */
 	uint32_t kinds; /* bits by type of other records to print */
 	struct line_plan *plans; /* by event */
@@ -75,6 +78,15 @@ int script_parts_find(struct script *s);
 
 /* Prints a record that is no sample, and a newline. */
 void script_record_text(struct text *out, const struct record *r, bool swap);
+
+/* Prints a record that is no sample as a JSON object, and a newline. */
+void script_json_record(struct text *out, const struct script *s, const struct record *r,
+        const struct session_sample *sample);
+/*
+ * Prints the first line; untimed: and the records that have no time, which are the recorder's. A
+ * negative status.
+ */
+int script_json_begin(struct script *s, bool untimed);
 
 /*
  * Prints the counts of a `stat record` file, nothing for others. SONDE_ENOMEM, SONDE_ELIMIT (far

@@ -238,7 +238,7 @@ static bool record_time(
 		}
 		return e != NULL;
 	}
-	if (f->file->nevents == 0 || r->type >= 32 || (kinds >> r->type & 1) == 0) {
+	if (f->file->nevents == 0 || r->type >= SESSION_KINDS || (kinds >> r->type & 1) == 0) {
 		return false;
 	}
 	return side_band_time(f, file_record_event(f->file, r), r, time);

@@ -26,6 +26,7 @@ struct session_source;
 #define SESSION_BATCH        32u
 #define SESSION_NO_EVENT     UINT32_MAX
 #define SESSION_STREAMS      256u
+#define SESSION_KINDS        32u /* types of records that `kinds` can select */
 #define SESSION_ROUNDS       1u /* bit of `kinds`: FINISHED_ROUND, in any order only */
 #define SESSION_SEQUENCE     56u /* bits of a place; the stream is above them */
 #define SESSION_SEQUENCE_MAX (((uint64_t)1 << SESSION_SEQUENCE) - 1)

@@ -42,6 +42,7 @@ struct sonde_script_options {
 	bool time_differences; /* print times since the line before */
 	sonde_script_event_fn write_event; /* not NULL: receives the lines of samples; only other
 	                                      lines go to `write` */
+	bool json; /* print objects, one a line (doc/json.md): without show_..., every record */
 	bool show_rounds; /* also print where the recorder ended a round, all in the file's order */
 	bool source_path; /* srcline: print the paths of source files instead of their names */
 };

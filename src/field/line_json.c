@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* A sample as a JSON object: a member for each field, with the name and type of the field table. */
+#include "field/line.h"
+
+#include <sonde/record.h>
+#include <stdio.h>
+
+struct json_context {
+	struct json *j;
+	const struct line_plan *plan;
+	const struct line_style *style;
+	struct line_worker *worker;
+	const struct session_sample *sample;
+	const struct field *field; /* the field to print */
+	const struct frame *place; /* of the address to print */
+};
+
+typedef void (*json_fn)(const struct json_context *c);
+
+static const char *name_of(const struct json_context *c)
+{
+	return c->field->info.name;
+}
+
+static void json_time(const struct json_context *c)
+{
+	if (c->plan->timed) {
+		json_u64(c->j, name_of(c), c->sample->s.time);
+	} else {
+		json_text(c->j, name_of(c), NULL);
+	}
+}
+
+static void json_misc(const struct json_context *c)
+{
+	const struct session_sample *s = c->sample;
+	const char *bit;
+
+	json_u64(c->j, "misc", s->misc);
+	json_array(c->j, "misc_is");
+	for (unsigned i = 0; (bit = sonde_record_misc_name(s->type, s->misc, i)) != NULL; i++) {
+		json_text(c->j, NULL, bit);
+	}
+	json_close(c->j);
+}
+
+static void json_data_src(const struct json_context *c)
+{
+	uint64_t value = c->field->get(&c->style->source, c->sample);
+	struct text meaning = {0};
+
+	data_src_text(&meaning, value);
+	json_u64(c->j, "data_src", value);
+	json_string(c->j, "data_src_is", meaning.p, meaning.n);
+	c->j->out->failed = c->j->out->failed || meaning.failed;
+	text_fini(&meaning);
+}
+
+static void json_regs(
+        const struct json_context *c, uint64_t abi, const uint64_t *regs, uint64_t mask)
+{
+	char number[8];
+	size_t i = 0;
+
+	if (abi == 0 || regs == NULL) {
+		json_text(c->j, name_of(c), NULL);
+		return;
+	}
+	json_object(c->j, name_of(c));
+	for (unsigned bit = 0; bit < 64; bit++) {
+		const char *name = bit < c->style->nregs ? c->style->regs[bit] : NULL;
+
+		if ((mask >> bit & 1) != 0) {
+			(void)snprintf(number, sizeof(number), "r%u", bit);
+			json_u64(c->j, name != NULL ? name : number, regs[i++]);
+		}
+	}
+	json_close(c->j);
+}
+
+static void json_iregs(const struct json_context *c)
+{
+	json_regs(c, c->sample->s.intr_regs_abi, c->sample->s.intr_regs,
+	        c->plan->attr->sample_regs_intr);
+}
+
+static void json_uregs(const struct json_context *c)
+{
+	json_regs(c, c->sample->s.user_regs_abi, c->sample->s.user_regs,
+	        c->plan->attr->sample_regs_user);
+}
+
+static void json_sym(const struct json_context *c)
+{
+	const struct frame *f = c->place;
+	const struct frame_resolver *r = c->worker->addresses.frames.resolver;
+
+	json_text(
+	        c->j, "sym", f->symbol != NULL ? frame_symbol_name(r, f->object, f->symbol) : NULL);
+}
+
+static void json_symoff(const struct json_context *c)
+{
+	const struct frame *f = c->place;
+
+	if (f->symbol != NULL) {
+		json_u64(c->j, "symoff", f->address - f->symbol->start);
+	} else {
+		json_text(c->j, "symoff", NULL);
+	}
+}
+
+static void json_dso(const struct json_context *c)
+{
+	const struct timeline *t = session_timeline(c->style->source.session);
+	const struct timeline_object *o =
+	        c->place->mapping != NULL ? timeline_object(t, c->place->object) : NULL;
+
+	json_text(c->j, "dso",
+	        o == NULL               ? NULL
+	        : c->style->kernel_path ? timeline_text(t, o->name)
+	                                : frame_object_name(t, o));
+}
+
+static void json_dsoff(const struct json_context *c)
+{
+	const struct timeline_mapping *m = c->place->mapping;
+
+	if (m != NULL) {
+		json_u64(c->j, "dsoff", c->place->ip - m->start + m->pgoff);
+	} else {
+		json_text(c->j, "dsoff", NULL);
+	}
+}
+
+/* Fields whose value is no number or text of the field's getter. */
+static const json_fn printers[FIELD_COUNT] = {
+        [FIELD_TIME] = json_time,
+        [FIELD_MISC] = json_misc,
+        [FIELD_DATA_SRC] = json_data_src,
+        [FIELD_IREGS] = json_iregs,
+        [FIELD_UREGS] = json_uregs,
+        [FIELD_SYM] = json_sym,
+        [FIELD_SYMOFF] = json_symoff,
+        [FIELD_DSO] = json_dso,
+        [FIELD_DSOFF] = json_dsoff,
+};
+
+bool line_json_has(size_t id)
+{
+	return printers[id] != NULL || field_at(id)->get != NULL;
+}
+
+static void put_value(const struct json_context *c)
+{
+	const struct field_source *source = &c->style->source;
+	struct field_value v = {.number = c->field->get(source, c->sample)};
+
+	if (c->field->text_of != NULL) {
+		v.text = c->field->text_of(source, v.number);
+	}
+	field_json(c->field, &v, c->j);
+}
+
+static void put_fields(struct json_context *c, uint64_t fields)
+{
+	for (; fields != 0; fields &= fields - 1) {
+		unsigned id = (unsigned)__builtin_ctzll(fields);
+
+		c->field = field_at(id);
+		if (printers[id] != NULL) {
+			printers[id](c);
+		} else if (c->field->get != NULL) {
+			put_value(c);
+		}
+	}
+}
+
+/* Finds the place of an address; false: out of memory. */
+static bool find_place(struct json_context *c, uint32_t mode, uint64_t ip)
+{
+	c->place = frame_find(&c->worker->addresses.frames, c->sample->view, mode, ip);
+	c->j->out->failed = c->j->out->failed || c->place == NULL;
+	return c->place != NULL;
+}
+
+/* Entries of the call chain; 0: the whole chain is ignored, as in line_text. */
+static uint64_t count_chain(struct frame_chain chain)
+{
+	uint64_t n = 0;
+	uint64_t ip;
+	int rc;
+
+	while ((rc = frame_chain_next(&chain, &ip)) > 0) {
+		n++;
+	}
+	return rc < 0 ? 0 : n;
+}
+
+static void put_chain(struct json_context *c)
+{
+	struct frame_reader *frames = &c->worker->addresses.frames;
+	struct frame_chain chain = {0};
+	uint64_t left, ip;
+	int stop = 0;
+
+	json_array(c->j, "callchain");
+	if (frame_chain_open(frames, &c->sample->s, c->sample->cpumode, &chain) < 0) {
+		c->j->out->failed = true;
+	}
+	left = count_chain(chain);
+	left = left < c->style->max_stack ? left : c->style->max_stack;
+	for (; left > 0 && stop == 0 && frame_chain_next(&chain, &ip) > 0; left--) {
+		json_object(c->j, NULL);
+		json_u64(c->j, "ip", ip);
+		if (c->plan->address_parts != 0 && find_place(c, chain.mode, ip)) {
+			put_fields(c, c->plan->fields & LINE_PLACE_FIELDS);
+		}
+		json_bool(c->j, "kernel", chain.mode == MISC_KERNEL);
+		json_close(c->j);
+		stop = line_stops(c->style, c->worker, c->sample, chain.mode, ip);
+	}
+	c->j->out->failed = c->j->out->failed || stop < 0;
+	json_close(c->j);
+}
+
+void line_json(struct text *out, const struct line_plan *plan, const struct line_style *style,
+        struct line_worker *worker, const struct session_sample *sample)
+{
+	struct json j = {.out = out};
+	struct json_context c = {&j, plan, style, worker, sample, NULL, NULL};
+	uint64_t fields = plan->fields;
+
+	json_object(&j, NULL);
+	json_text(&j, "type", "SAMPLE");
+	if ((fields & LINE_PLACE_FIELDS) != 0 && !find_place(&c, sample->cpumode, sample->s.ip)) {
+		return;
+	}
+	put_fields(&c, fields);
+	if (plan->chain) {
+		put_chain(&c);
+	}
+	json_close(&j);
+	text_char(out, '\n');
+}
