@@ -54,7 +54,6 @@ static const struct option_def report_options[] = {
         PERF_ONLY(0, "show-on-off-events"),
         PERF_ONLY(0, "show-ref-call-graph"),
         PERF_ONLY(0, "showcpuutilization"),
-        PERF_ONLY(0, "skip-empty"),
         PERF_ONLY(0, "socket-filter"),
         PERF_ONLY(0, "source"),
         PERF_ONLY(0, "stitch-lbr"),

@@ -22,7 +22,7 @@ struct report_command {
 	struct caches caches;
 	const char *input, *color, *symfs, *kallsyms;
 	bool children, children_given, inverted, demangle, pager, stdio, force;
-	bool header, header_only, strict, dump;
+	bool header, header_only, strict, dump, skip_empty;
 	int verbose;
 	unsigned diags_shown;
 	uint64_t jobs, max_stack;
@@ -246,6 +246,7 @@ static void options_settle(struct report_command *c)
 
 	o->no_children = !c->children;
 	o->graph_given = o->graph_given && !o->no_graph;
+	o->show_empty = !c->skip_empty;
 	o->max_stack = (uint32_t)c->max_stack;
 	if (c->header_only) {
 		o->header = SONDE_REPORT_HEADER_ONLY;
@@ -426,6 +427,8 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 	        OPTION_SWITCH('T', "threads", &c->report.threads,
 	                "also what each thread counted (record -s)"),
 	        OPTION_SWITCH(0, "stats", &c->report.stats, "count records by type instead"),
+	        OPTION_SWITCH(0, "skip-empty", &c->skip_empty,
+	                "no tables of events without samples, no counts of 0 (default)"),
 	        OPTION_SWITCH('D', "dump-raw-trace", &c->dump,
 	                "print every record with its bytes instead, as 'sonde dump --raw'"),
 	        OPTION_SWITCH(0, "header", &c->header, "show the header of the file first"),
@@ -474,6 +477,7 @@ int cmd_report(int argc, char **argv)
 	        .input = options_input(),
 	        .children = true,
 	        .demangle = true,
+	        .skip_empty = true,
 	        .pager = true,
 	        .stdio = true,
 	        .progress = {.what = "Processing"}};

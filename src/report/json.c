@@ -38,7 +38,7 @@ int report_rows_json(struct report *r)
 	json_u64(&j, "lost_samples", session_counts(r->session)->lost_samples);
 	json_array(&j, "events");
 	for (uint32_t e = 0; e < sonde_session_events(r->session); e++) {
-		if (r->profile.samples[e] != 0) {
+		if (report_table_shown(r, e, 1)) {
 			TRY(put_event(r, e, &j));
 		}
 	}

@@ -315,8 +315,11 @@ static unsigned table_members(const struct report *r, uint32_t event)
 	return g != NULL ? g->members : 1;
 }
 
-static bool table_shown(const struct report *r, uint32_t event, unsigned members)
+bool report_table_shown(const struct report *r, uint32_t event, unsigned members)
 {
+	if (r->options.show_empty) {
+		return true;
+	}
 	for (unsigned m = 0; m < members; m++) {
 		if (r->profile.samples[event + m] != 0) {
 			return true;
@@ -371,7 +374,7 @@ static int put_events(struct report *r)
 	}
 	for (uint32_t e = 0, members; e < events; e += members) {
 		members = table_members(r, e);
-		if (table_shown(r, e, members)) {
+		if (report_table_shown(r, e, members)) {
 			TRY(put_table(r, e, members));
 		}
 	}

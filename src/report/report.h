@@ -74,6 +74,8 @@ int report_flush(struct report *r, size_t above);
 int report_order(struct report *r);
 /* Sorts the rows of `members` events from `event` on, and computes the widths of the columns. */
 int report_rows_select(struct report *r, uint32_t event, unsigned members);
+/* Whether a table is printed: of samples, unless empty ones were requested too. */
+bool report_table_shown(const struct report *r, uint32_t event, unsigned members);
 /* Whether a row is above the limit of shown rows. */
 bool report_row_shown(const struct report *r, const struct profile_row *row);
 int report_rows_json(struct report *r);

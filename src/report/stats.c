@@ -33,7 +33,7 @@ int report_stats(struct report *r)
 	for (uint32_t i = 0; i < RECORD_TYPE_MAX; i++) {
 		const char *name = record_type_name(i);
 
-		if (c->records[i] == 0) {
+		if (c->records[i] == 0 && (name == NULL || !r->options.show_empty)) {
 			continue;
 		}
 		put_count(t, name != NULL ? name : "UNKNOWN", c->records[i]);
@@ -44,12 +44,14 @@ int report_stats(struct report *r)
 		text_printf(t, "  (%4.1f%%)\n", 100.0 * (double)c->unknown_records / (double)total);
 	}
 	for (size_t e = 0; e < sonde_session_events(r->session); e++) {
-		if (events[e].count.samples == 0) {
+		if (events[e].count.samples == 0 && !r->options.show_empty) {
 			continue;
 		}
 		text_printf(t, "%s stats:\n", events[e].name);
-		put_count(t, "SAMPLE", events[e].count.samples);
-		text_char(t, '\n');
+		if (events[e].count.samples != 0) { /* as in perf, never a count of 0 here */
+			put_count(t, "SAMPLE", events[e].count.samples);
+			text_char(t, '\n');
+		}
 		if (events[e].count.lost_samples !=
 		        0) { /* as in perf: the number of lost samples, not of records */
 			put_count(t, "LOST_SAMPLES", events[e].count.lost_samples);
@@ -70,7 +72,7 @@ int report_stats_json(struct report *r)
 	for (uint32_t i = 0; i < RECORD_TYPE_MAX; i++) {
 		const char *name = record_type_name(i);
 
-		if (c->records[i] != 0) {
+		if (c->records[i] != 0 || (name != NULL && r->options.show_empty)) {
 			json_u64(&j, name != NULL ? name : "UNKNOWN", c->records[i]);
 		}
 	}

@@ -83,6 +83,7 @@ struct sonde_report_options {
 	/* number of the event in its group that rows are ordered by first, from 0; if a group has
 	 * no such event, only its first one counts. SONDE_EARG if there are no groups, except 0 */
 	int32_t group_sort;
+	bool show_empty; /* tables of events without samples, and with `stats` counts of 0 */
 };
 
 /*
