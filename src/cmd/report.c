@@ -401,6 +401,12 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 	        OPTION_SWITCH(
 	                0, "show-total-period", &c->report.show_period, "show the sum of periods"),
 	        OPTION_SWITCH(0, "children", &c->children, "count callers with what they called"),
+	        OPTION_TEXT('p', "parent", &c->report.parent, "REGEX",
+	                "functions that the key parent looks for among callers"),
+	        OPTION_SWITCH('x', "exclude-other", &c->report.exclude_other,
+	                "only samples with such a caller"),
+	        OPTION_TEXT(0, "ignore-callees", &c->report.ignore_callees, "REGEX",
+	                "count what these functions called as their own"),
 	        {.short_name = 'g',
 	                .long_name = "call-graph",
 	                .kind = OPTION_KIND_CALL,

@@ -115,6 +115,17 @@ static void put_socket(const struct field_source *f, const struct field_value *v
 	text_printf(out, "%*.*d", v->width, v->width - 3, (int)v->number);
 }
 
+/* Right-aligned; the title is as wide as the column. */
+static void put_bytes(const struct field_source *f, const struct field_value *v, struct text *out)
+{
+	(void)f;
+	if (v->number == 0) {
+		text_printf(out, "%*s", v->width, "unknown");
+	} else {
+		text_printf(out, "%*" PRIu64, v->width, v->number);
+	}
+}
+
 static void put_time(uint64_t time, struct text *out)
 {
 	text_u64(out, time / NS_PER_SEC, 0, ' ');

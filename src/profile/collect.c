@@ -69,7 +69,11 @@ struct profile_worker {
 	size_t nwords, words_cap;
 	uint32_t *frames; /* of the waiting words */
 	size_t frames_cap;
+	uint8_t *ignored; /* enum ignored, by frame; NULL without options.ignore_callees */
+	size_t ignored_cap;
 };
+
+enum ignored { NOT_MATCHED_YET, KEPT, IGNORED };
 
 bool profile_is_kernel(const struct profile *p, uint32_t object)
 {
@@ -81,7 +85,10 @@ bool profile_is_kernel(const struct profile *p, uint32_t object)
 
 static bool needs_chains(const struct profile *p)
 {
-	return p->options.children || p->options.graph || p->options.named;
+	const struct profile_options *o = &p->options;
+
+	return o->children || o->graph || o->named || o->parent != NULL ||
+	       o->ignore_callees != NULL;
 }
 
 static struct recent_place *recent_place(struct profile_worker *w, uint32_t root, uint64_t ip)
@@ -240,6 +247,54 @@ static void recent_grow(struct profile_worker *w)
 	w->looked_up = w->forgotten = 0;
 }
 
+/* Whether options.ignore_callees matches the function of a frame. */
+static bool frame_ignores(const struct profile *p, struct profile_worker *w, uint32_t frame)
+{
+	const struct profile_frame *f = &w->counts.frames[frame];
+
+	if (w->ignored[frame] == NOT_MATCHED_YET) {
+		const char *name = profile_symbol(p, f->object, f->symbol);
+		bool found =
+		        name != NULL && regexec(p->options.ignore_callees, name, 0, NULL, 0) == 0;
+
+		w->ignored[frame] = found ? IGNORED : KEPT;
+	}
+	return w->ignored[frame] == IGNORED;
+}
+
+/*
+ * Cuts off what was called by a matching function, which becomes the leaf. As in perf, the last
+ * match in the order of graphs counts, and graphs of callers lose what is above it.
+ */
+static int callees_ignore(struct profile *p, struct profile_worker *w, struct waiting_sample *s)
+{
+	uint32_t n = s->chain.n;
+	uint32_t *words = w->frames + s->first + 1; /* innermost first */
+	uint32_t found = PROFILE_NONE;
+	size_t cap = w->ignored_cap;
+
+	if (!array_reserve(&w->ignored, &w->ignored_cap, w->counts.nframes, 1)) {
+		return SONDE_ENOMEM;
+	}
+	if (w->ignored_cap != cap) {
+		memset(w->ignored + cap, NOT_MATCHED_YET, w->ignored_cap - cap);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t at = p->options.caller ? n - 1 - i : i;
+
+		found = frame_ignores(p, w, words[at]) ? at : found;
+	}
+	if (found == PROFILE_NONE) {
+		return 0;
+	}
+	w->frames[s->first] = words[found];
+	s->chain.n = p->options.caller ? found + 1 : n - found;
+	if (!p->options.caller) {
+		memmove(words, words + found, s->chain.n * sizeof(*words));
+	}
+	return 0;
+}
+
 /* Counts the waiting samples. */
 static int waiting_count(struct profile *p, struct profile_worker *w)
 {
@@ -251,6 +306,9 @@ static int waiting_count(struct profile *p, struct profile_worker *w)
 		struct profile_chain *c = &s->chain;
 		uint32_t object;
 
+		if (p->options.ignore_callees != NULL) {
+			TRY(callees_ignore(p, w, s));
+		}
 		c->leaf = w->frames[s->first];
 		object = w->counts.frames[c->leaf].object;
 		c->kernel = object == PROFILE_NONE ? s->key.cpumode == MISC_KERNEL
@@ -423,6 +481,7 @@ void profile_workers_free(struct profile *p)
 		free(p->workers[i].samples);
 		free(p->workers[i].words);
 		free(p->workers[i].frames);
+		free(p->workers[i].ignored);
 	}
 	free(p->workers);
 	p->workers = NULL;

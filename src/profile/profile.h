@@ -13,6 +13,8 @@
 #include "field/field.h"
 #include "session/pick.h"
 
+#include <regex.h>
+
 #define PROFILE_NONE  UINT32_MAX
 #define PROFILE_MODES 8 /* cpumodes fit in three bits */
 
@@ -30,6 +32,9 @@ struct profile_options {
 	const struct pick *pick; /* filters of samples; never NULL */
 	const char *symbol_part; /* hide rows whose symbol's name does not contain this; NULL */
 	bool relative; /* shown totals are sums of the rows that are not hidden */
+	const regex_t *parent; /* for the key `parent`, and exclude_other */
+	bool exclude_other; /* hide samples of chains that `parent` does not match */
+	const regex_t *ignore_callees; /* chains begin at the last function it matches; NULL */
 	uint64_t time_quantum; /* ns; 0: the default */
 	bool modes; /* keep periods by cpumode in profile.modes */
 	uint32_t one_event; /* number of the only event to count, + 1; 0: all events */
@@ -107,6 +112,7 @@ struct profile_row {
 	uint32_t first_frame; /* frame of the first sample, even if the symbol is no key */
 	uint32_t step; /* of first_frame in its chain, in graph order: 1, 2...; 0: the leaf */
 	size_t ref; /* index of the first of refs */
+	uint32_t parent; /* index in profile.parents; 0 without them */
 	bool kernel;
 	bool unknown; /* first_frame has no symbol */
 	bool hidden; /* as in perf: the filters hide its first sample */
@@ -141,6 +147,10 @@ struct profile {
 	uint64_t *totals; /* periods by event */
 	uint64_t *samples; /* by event */
 	uint64_t *shown_totals, *shown_samples; /* if relative: sums of the rows not hidden */
+	/* For the key `parent`; else NULL. */
+	const char **parents; /* names, by rank; the last one is "[other]" */
+	uint32_t nparents;
+	uint32_t *parent_of; /* rank, by chain */
 	struct profile_worker *workers; /* during collection */
 	unsigned nworkers;
 	struct profile_counts counts; /* of all workers */
@@ -179,6 +189,9 @@ static inline const uint32_t *profile_row_words(
 
 	return p->counts.keys + (size_t)row->key * c->words + c->at[key];
 }
+
+/* A row's value of a key other than `sym` and `dso`: a number, or the id of a text. */
+uint64_t profile_row_number(const struct profile *p, const struct profile_row *row, unsigned id);
 
 /* A node of a row's graph: the n frames from `depth` on that all its chains share. */
 struct profile_node {
@@ -262,6 +275,8 @@ size_t profile_chain_word(const struct profile *p, const struct profile_chain *c
 size_t profile_visits(const struct profile *p, unsigned part, struct profile_visit *at,
         struct profile_visit *out, size_t room);
 void profile_parts_free(struct profile *p);
+
+int profile_parents_make(struct profile *p);
 
 int profile_collect(struct profile *p);
 void profile_workers_free(struct profile *p);

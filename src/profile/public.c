@@ -17,6 +17,10 @@ static int key_choose(struct sonde_profile *p, const char *word, size_t n)
 		        "sonde-report(1)",
 		        (int)n, word);
 	}
+	if (field_at(id)->words == 0 && id != FIELD_DSO && id != FIELD_SYM) {
+		return error_set(&p->error, SONDE_EARG, NO_OFFSET,
+		        "'%.*s' is a key of sonde-report(1) only", (int)n, word);
+	}
 	if (!p->choice.chosen[id]) {
 		p->keys[p->nkeys++] = (uint8_t)id;
 		field_key_choose(&p->choice, id);

@@ -57,7 +57,7 @@ static bool row_same(
         const struct profile *p, const struct profile_row *a, const struct profile_row *b)
 {
 	return a->address == b->address && a->key == b->key && a->dso == b->dso &&
-	       a->event == b->event && profile_symbol_same(p, a, b);
+	       a->event == b->event && a->parent == b->parent && profile_symbol_same(p, a, b);
 }
 
 /* Without a symbol, a leaf (self) has its address in the object as key, a caller its ip. */
@@ -94,7 +94,9 @@ static uint64_t owner_hash(uint32_t event, uint32_t key)
 
 static uint32_t row_hash(const struct profile *p, const struct profile_row *key)
 {
-	return (uint32_t)((place_hash(p, key) ^ owner_hash(key->event, key->key)) >> 32);
+	uint64_t parent = hash_u64(key->parent);
+
+	return (uint32_t)((place_hash(p, key) ^ owner_hash(key->event, key->key) ^ parent) >> 32);
 }
 
 static uint8_t hash_part(uint64_t hash, unsigned parts)
@@ -245,8 +247,11 @@ static uint32_t row_for(const struct profile *p, const struct profile_visit *v)
 
 static struct profile_row visit_key(const struct profile *p, const struct profile_visit *v)
 {
-	return row_key(
-	        p, p->counts.chains[v->chain].who, &p->counts.frames[v->frame], v->step == 0);
+	const struct profile_frame *f = &p->counts.frames[v->frame];
+	struct profile_row key = row_key(p, p->counts.chains[v->chain].who, f, v->step == 0);
+
+	key.parent = p->parent_of != NULL ? p->parent_of[v->chain] : 0;
+	return key;
 }
 
 /* Counts a chain in the row of its leaf: samples, periods and modes. */
@@ -272,7 +277,7 @@ static int visit_count(struct folder *f, const struct profile_visit *v)
 	uint32_t depth = v->step == 0 ? c->n : c->n - v->step + 1;
 	struct profile_row *r;
 
-	if (known->owner != owner) {
+	if (known->owner != owner || p->parent_of != NULL) { /* parents depend on the chain */
 		struct profile_row key = visit_key(p, v);
 
 		key.first_chain = v->chain;
@@ -486,6 +491,9 @@ static int chain_hidden(const struct profile *p, const struct profile_chain *c)
 	if (p->counts.who[c->who].hidden || !pick_object(pick, leaf->object)) {
 		return 1;
 	}
+	if (p->options.exclude_other && p->parent_of[c - p->counts.chains] + 1 == p->nparents) {
+		return 1;
+	}
 	if (!pick->by_symbol) {
 		return 0;
 	}
@@ -542,6 +550,9 @@ int profile_fold(struct profile *p)
 {
 	unsigned jobs = session_jobs(p->session);
 
+	if (p->options.keys.chosen[FIELD_PARENT] || p->options.exclude_other) {
+		TRY(profile_parents_make(p));
+	}
 	TRY(chains_look(p));
 	if (p->options.children && (p->options.graph || p->options.named)) {
 		p->rows_of = malloc((p->counts.nwords + 1) * sizeof(*p->rows_of));
@@ -656,6 +667,8 @@ void profile_fini(struct profile *p)
 {
 	profile_workers_free(p);
 	profile_parts_free(p);
+	free(p->parents);
+	free(p->parent_of);
 	field_source_fini(&p->source);
 	profile_counts_fini(&p->counts);
 	intern_fini(&p->names);

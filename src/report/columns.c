@@ -191,6 +191,9 @@ static void columns_elide(struct report *r)
 		if (field_is_key(id)) {
 			field_key_choose(&r->profile.options.keys, id);
 		}
+		if (id == FIELD_SYMBOL_SIZE) { /* as in perf, a row for each function */
+			field_key_choose(&r->profile.options.keys, FIELD_SYM);
+		}
 		if ((field_at(id)->style & FIELD_BY_MODE) != 0) {
 			r->profile.options.modes = true;
 		}
@@ -273,6 +276,9 @@ int report_columns_init(struct report *r)
 	if (fields == NULL || *fields == '+' || r->options.sort != NULL) {
 		TRY(sort_parse(r, words, &sort));
 	}
+	if (r->options.parent != NULL && sort.n != 0) { /* else it would have no effect */
+		TRY(sort_add(r, &sort, FIELD_PARENT, false));
+	}
 	if (fields != NULL) {
 		TRY(fields_parse(r, fields + (*fields == '+'), &added));
 	}
@@ -338,7 +344,7 @@ static uint64_t column_number(const struct report *r, const struct profile_row *
 	const struct field *f = field_at(id);
 
 	return f->total != NULL ? report_columns_sum(r, row, id, 0)
-	                        : field_number(f, profile_row_words(&r->profile, row, id));
+	                        : profile_row_number(&r->profile, row, id);
 }
 
 uint64_t report_columns_rank(const struct report *r, const struct profile_row *row, unsigned id)
@@ -367,6 +373,9 @@ static const char *column_text(
 
 		out->failed = out->failed || (name == NULL && row->symbol != NULL);
 		return name;
+	}
+	if (id == FIELD_PARENT) {
+		return p->parents[profile_row_number(p, row, id)];
 	}
 	return f->text_of != NULL ? f->text_of(&p->source, column_number(r, row, id)) : NULL;
 }

@@ -72,6 +72,9 @@ static bool key_same(const struct profile *p, unsigned id, const struct profile_
 	if (id == FIELD_DSO) {
 		return a->dso == b->dso;
 	}
+	if (field_at(id)->words == 0) {
+		return profile_row_number(p, a, id) == profile_row_number(p, b, id);
+	}
 	return memcmp(profile_row_words(p, a, id), profile_row_words(p, b, id),
 	               field_at(id)->words * sizeof(uint32_t)) == 0;
 }
@@ -83,6 +86,9 @@ static uint64_t key_hash(const struct profile *p, unsigned id, const struct prof
 	}
 	if (id == FIELD_DSO) {
 		return row->dso;
+	}
+	if (field_at(id)->words == 0) {
+		return profile_row_number(p, row, id);
 	}
 	return hash_bytes(profile_row_words(p, row, id), field_at(id)->words * sizeof(uint32_t));
 }

@@ -17,6 +17,7 @@
 #define AHEAD        8u /* rows that are prefetched before they are printed */
 #define ROWS_AT_ONCE 4096u
 #define GROUP_WORK   1024u
+#define PARENTS      "^sys_|^do_page_fault" /* what `parent` matches by default, as in perf */
 
 int report_flush(struct report *r, size_t above)
 {
@@ -459,6 +460,53 @@ static int groups_init(struct report *r)
 	return 0;
 }
 
+/* Compiles a regular expression of an option; SONDE_EARG with a text. */
+static int regex_make(
+        struct report *r, const char *option, const char *text, struct report_regex *out)
+{
+	char why[128];
+	int rc = regcomp(&out->regex, text, REG_EXTENDED | REG_NOSUB);
+
+	if (rc != 0) {
+		(void)regerror(rc, &out->regex, why, sizeof(why));
+		return error_set(session_error(r->session), SONDE_EARG, NO_OFFSET,
+		        "%s: '%s' is no extended regular expression: %s", option, text, why);
+	}
+	out->made = true;
+	return 0;
+}
+
+/* Sets the options of profiles that select callers; SONDE_EARG with a text without call chains. */
+static int callers_init(struct report *r, bool chains)
+{
+	const struct sonde_report_options *o = &r->options;
+	struct profile_options *po = &r->profile.options;
+	bool key = po->keys.chosen[FIELD_PARENT];
+	const char *option = o->exclude_other            ? "--exclude-other"
+	                     : o->ignore_callees != NULL ? "--ignore-callees"
+	                                                 : "the key parent";
+
+	if (!key && !o->exclude_other && o->ignore_callees == NULL) {
+		return 0;
+	}
+	if (!chains) {
+		return error_set(session_error(r->session), SONDE_EARG, NO_OFFSET,
+		        "%s needs call chains, which were not recorded: record with "
+		        "`sonde record -g`",
+		        option);
+	}
+	if (key || o->exclude_other) {
+		TRY(regex_make(r, "--parent", o->parent != NULL ? o->parent : PARENTS, &r->parent));
+		po->parent = &r->parent.regex;
+		po->exclude_other = o->exclude_other;
+	}
+	if (o->ignore_callees != NULL) {
+		TRY(regex_make(r, "--ignore-callees", o->ignore_callees, &r->ignored));
+		po->ignore_callees = &r->ignored.regex;
+	}
+	return 0;
+}
+
 static int report_run(struct report *r)
 {
 	const struct sonde_report_options *o = &r->options;
@@ -494,6 +542,7 @@ static int report_run(struct report *r)
 	TRY(pick_init(&r->pick, r->session, &o->filter));
 	TRY(groups_init(r));
 	TRY(report_columns_init(r));
+	TRY(callers_init(r, chains));
 	TRY(profile_run(&r->profile));
 	TRY(put_events(r));
 	if (o->threads && !o->json) {
@@ -522,6 +571,12 @@ int sonde_report_print(struct sonde_session *s, const struct sonde_report_option
 	text_fini(&r.text);
 	text_fini(&r.cell);
 	workers_free(&r);
+	if (r.parent.made) {
+		regfree(&r.parent.regex);
+	}
+	if (r.ignored.made) {
+		regfree(&r.ignored.regex);
+	}
 	arena_fini(&r.arena);
 	report_levels_free(r.tree);
 	free(r.all.order);

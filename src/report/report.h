@@ -32,6 +32,11 @@ struct report_table {
 	size_t norder;
 };
 
+struct report_regex {
+	regex_t regex;
+	bool made;
+};
+
 struct report_tree_rows; /* rows in levels, or of groups of events: levels.c */
 
 struct report {
@@ -56,6 +61,7 @@ struct report {
 	struct timeline_cursor *cursor;
 	struct report_table all; /* the rows of all events; owns its order */
 	struct report_tree_rows *tree; /* with --hierarchy or groups of events; else NULL */
+	struct report_regex parent, ignored; /* of functions in call chains */
 	struct arena arena; /* of groups */
 	struct feature_groups groups; /* of events, as recorded or requested */
 	struct report_table *table; /* the present table, which workers share */

@@ -83,6 +83,15 @@ struct sonde_report_options {
 	/* number of the event in its group that rows are ordered by first, from 0; if a group has
 	 * no such event, only its first one counts. SONDE_EARG if there are no groups, except 0 */
 	int32_t group_sort;
+	/* Extended regular expressions that match names of functions in call chains. SONDE_EARG if
+	 * they are malformed, or if no chains were recorded. */
+	/* the key `parent` is the first match in the order of graphs, and becomes a column; NULL:
+	 * "^sys_|^do_page_fault", without a column */
+	const char *parent;
+	bool exclude_other; /* only samples with a match of `parent` */
+	/* chains begin at the last match in the order of graphs: what it called is not shown;
+	 * NULL: none */
+	const char *ignore_callees;
 	bool show_empty; /* tables of events without samples, and with `stats` counts of 0 */
 };
 
