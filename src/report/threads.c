@@ -55,39 +55,49 @@ static int table_add(struct thread_table *t, uint32_t pid, uint32_t tid, size_t 
 	return 0;
 }
 
-static int table_read(struct thread_table *t, const struct sonde_session *s)
+/* Adds a READ record; others, and damaged ones, are skipped. */
+static int record_add(struct thread_table *t, const struct sonde_session *s, const struct record *r)
 {
-	const struct session_event *events = session_events(s);
-	uint64_t position = 0;
-	struct record r;
+	const struct session_event *events = session_events(s), *e;
+	struct cursor c = cursor_make(r->body, session_swap(s));
+	uint64_t format = events[0].attr.read_format; /* the same for all events of a file */
+	uint32_t pid = cursor_u32(&c), tid = cursor_u32(&c);
+	uint64_t value = cursor_u64(&c), id;
 
-	while (session_record_next(s, &position, &r) > 0) {
-		struct cursor c = cursor_make(r.body, session_swap(s));
-		uint32_t pid, tid;
-		uint64_t value, id, format;
-		const struct session_event *e;
-
-		if (r.type != RECORD_READ) {
-			continue;
-		}
-		pid = cursor_u32(&c);
-		tid = cursor_u32(&c);
-		value = cursor_u64(&c);
-		format = events[0].attr.read_format; /* the same for all events of a file */
-		if ((format & SONDE_READ_ENABLED) != 0) {
-			(void)cursor_u64(&c);
-		}
-		if ((format & SONDE_READ_RUNNING) != 0) {
-			(void)cursor_u64(&c);
-		}
-		id = (format & SONDE_READ_ID) != 0 ? cursor_u64(&c) : 0;
-		e = (format & SONDE_READ_ID) != 0 ? session_event_by_id(s, id) : events;
-		if (c.bad || e == NULL || (format & SONDE_READ_GROUP) != 0) {
-			continue;
-		}
-		TRY(table_add(t, pid, tid, (size_t)(e - events), value));
+	if (r->type != RECORD_READ) {
+		return 0;
 	}
-	return 0;
+	if ((format & SONDE_READ_ENABLED) != 0) {
+		(void)cursor_u64(&c);
+	}
+	if ((format & SONDE_READ_RUNNING) != 0) {
+		(void)cursor_u64(&c);
+	}
+	id = (format & SONDE_READ_ID) != 0 ? cursor_u64(&c) : 0;
+	e = (format & SONDE_READ_ID) != 0 ? session_event_by_id(s, id) : events;
+	if (c.bad || e == NULL || (format & SONDE_READ_GROUP) != 0) {
+		return 0;
+	}
+	return table_add(t, pid, tid, (size_t)(e - events), value);
+}
+
+static int table_read(struct thread_table *t, struct sonde_session *s)
+{
+	struct session_worker w;
+	struct session_sample sample;
+	struct record r;
+	int rc = 0;
+
+	session_worker_init(&w, s);
+	w.kinds = 1u << RECORD_READ;
+	for (size_t i = 0; rc >= 0 && i < session_chunks(s); i++) {
+		session_chunk_open(&w, i);
+		while (rc >= 0 && (rc = session_worker_next_any(&w, &r, &sample)) > 0) {
+			rc = record_add(t, s, &r);
+		}
+	}
+	session_worker_fini(&w);
+	return rc;
 }
 
 static int digits(uint64_t v)

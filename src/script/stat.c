@@ -226,7 +226,7 @@ int script_stat_print(const struct sonde_session *s, sonde_write_fn write, void 
 	struct record r;
 	int rc;
 
-	while ((rc = session_record_next(s, &position, &r)) > 0) {
+	while ((rc = session_file_record_next(s, &position, &r)) > 0) {
 		rc = take_record(&t, &r, &out);
 		if (rc >= 0 && out.n != 0) {
 			rc = write(arg, out.p, out.n);

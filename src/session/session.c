@@ -438,7 +438,7 @@ uint64_t session_size(const struct sonde_session *s)
 	return file_end(s->file);
 }
 
-int session_record_next(const struct sonde_session *s, uint64_t *position, struct record *r)
+int session_file_record_next(const struct sonde_session *s, uint64_t *position, struct record *r)
 {
 	if (*position == 0) {
 		*position = file_begin(s->file);

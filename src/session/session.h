@@ -96,10 +96,11 @@ bool session_swap(const struct sonde_session *s);
 /* Size of all records in bytes. */
 uint64_t session_size(const struct sonde_session *s);
 /*
- * Returns the next record in input order: 1, or 0 at the end. *position is 0 at first. Safe from
- * several threads.
+ * Returns the next record of the file, of any type, in input order: 1, or 0 at the end. *position is
+ * 0 at first. For records of tools, which only files have (STAT, THREAD_MAP); those of the kernel, of
+ * all sources: session_worker_next_any. Safe from several threads.
  */
-int session_record_next(const struct sonde_session *s, uint64_t *position, struct record *r);
+int session_file_record_next(const struct sonde_session *s, uint64_t *position, struct record *r);
 /* Call after all samples were read: returns the input's pages to the system; spans stay valid. */
 void session_forget(const struct sonde_session *s);
 const struct timeline *session_timeline(const struct sonde_session *s);
