@@ -49,6 +49,7 @@ static inline bool doctor_privileged(const struct sonde_doctor *d)
 	return doctor_can(d, CAP_PERFMON) || doctor_can(d, CAP_SYS_ADMIN);
 }
 
+/* Of answer.c, for checks: the answer, more words after it, and the command that changes the state. */
 void doctor_set(struct sonde_doctor *d, enum sonde_doctor_state state, const char *fmt, ...)
         __attribute__((format(printf, 3, 4)));
 void doctor_more(struct sonde_doctor *d, const char *fmt, ...)

@@ -8,6 +8,7 @@
 #include "pt/flow.h"
 
 #include "core/hash.h"
+#include "pt/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,14 +6,13 @@
  * Readers take no lock: the builder stores a node's `info` last, and an entry of the table when its
  * node is complete. A table that becomes too small is replaced and freed with the graph.
  */
-#define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "pt/graph.h"
 
 #include "core/hash.h"
+#include "pt/memory.h"
 
 #include <sched.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #define TABLE_FIRST (1u << 12)
 #define DIRECT_MAX  256 /* direct branches inside one node */
@@ -23,21 +22,6 @@ struct pt_table {
 	uint32_t mask;
 	_Atomic uint32_t slots[];
 };
-
-void *pt_reserve(size_t n)
-{
-	void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-	        -1, 0);
-
-	return p != MAP_FAILED ? p : NULL;
-}
-
-void pt_release(void *p, size_t n)
-{
-	if (p != NULL) {
-		(void)munmap(p, n);
-	}
-}
 
 static struct pt_table *table_new(uint32_t size, struct pt_table *older)
 {

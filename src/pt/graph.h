@@ -58,10 +58,6 @@ struct sonde_pt_graph {
 #define PT_NODES_MAX (1u << 24)
 #define PT_NODES_MIN (1u << 16) /* with room for fewer nodes no graph is made */
 
-/* Reserves n bytes of zeros; pages are allocated when touched. NULL: out of memory. */
-void *pt_reserve(size_t n);
-void pt_release(void *p, size_t n); /* accepts NULL */
-
 /* Returns the node at an address, adding it if new; PT_NODE_NONE: too many, or out of memory. */
 uint32_t pt_graph_node(struct sonde_pt_graph *graph, uint32_t context, uint64_t ip);
 

@@ -12,7 +12,7 @@
 #include "pt/image.h"
 
 #include "core/array.h"
-#include "pt/graph.h"
+#include "pt/memory.h"
 
 #include <sched.h>
 #include <stdatomic.h>
