@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* Members of a session, for other parts and higher layers. */
+#include "session/inside.h"
+
+#include "session/file.h"
+
+int session_ready(struct sonde_session *s)
+{
+	if (s->ready) {
+		return 0;
+	}
+	return error_set(&s->error, SONDE_EARG, NO_OFFSET,
+	        "the session has no file: call sonde_session_open first");
+}
+
+uint64_t sonde_session_diags(const struct sonde_session *s, enum sonde_diag_kind kind)
+{
+	return kind < SONDE_DIAG_KINDS ? s->diags.counts[kind] : 0;
+}
+
+size_t sonde_session_events(const struct sonde_session *s)
+{
+	return s->nevents;
+}
+
+const char *sonde_session_event_name(const struct sonde_session *s, size_t event)
+{
+	return event < s->nevents ? s->events[event].name : NULL;
+}
+
+const struct sonde_attr *sonde_session_event_attr(const struct sonde_session *s, size_t event)
+{
+	return event < s->nevents ? &s->events[event].attr : NULL;
+}
+
+unsigned sonde_session_jobs(const struct sonde_session *s)
+{
+	return s->options.jobs;
+}
+
+const struct frame_resolver *session_frames(const struct sonde_session *s)
+{
+	return &s->frames;
+}
+
+const struct file *session_file(const struct sonde_session *s)
+{
+	return s->file;
+}
+
+void session_forget(const struct sonde_session *s)
+{
+	file_forget(s->file);
+}
+
+const struct timeline *session_timeline(const struct sonde_session *s)
+{
+	return s->timeline;
+}
+
+unsigned session_jobs(const struct sonde_session *s)
+{
+	return s->options.jobs;
+}
+
+struct error *session_error(struct sonde_session *s)
+{
+	return &s->error;
+}
+
+struct diag_sink *session_diags(struct sonde_session *s)
+{
+	return &s->diags;
+}
+
+void session_progress(struct sonde_session *s, uint64_t done, uint64_t total)
+{
+	if (s->options.on_progress != NULL) {
+		s->options.on_progress(s->options.progress_arg, done, total);
+	}
+}
+
+const struct session_counts *session_counts(const struct sonde_session *s)
+{
+	return &s->counts;
+}
+
+const struct session_event *session_events(const struct sonde_session *s)
+{
+	return s->events;
+}
+
+const struct session_event *session_event_by_id(const struct sonde_session *s, uint64_t id)
+{
+	const struct file_event *e = file_event_by_id(s->file, id);
+
+	if (e != NULL) {
+		return &s->events[e - s->file->events];
+	}
+	for (size_t i = s->file->nevents; i < s->nevents; i++) {
+		for (size_t j = 0; j < s->events[i].nids; j++) {
+			if (s->events[i].ids[j] == id) {
+				return &s->events[i];
+			}
+		}
+	}
+	return NULL;
+}
