@@ -101,7 +101,7 @@ static int put_untimed(const struct script *s, struct text *out)
 	struct record r;
 	int rc = 0;
 
-	while (rc >= 0 && session_record_next(s->session, &position, &r) > 0) {
+	while (rc >= 0 && session_file_record_next(s->session, &position, &r) > 0) {
 		if (r.type >= SESSION_KINDS) {
 			struct json j = {.out = out};
 
