@@ -29,12 +29,16 @@ void address_cache_fini(struct address_cache *c)
 static void put_symbol(
         struct text *out, const struct frame_resolver *r, const struct frame *f, unsigned parts)
 {
-	const char *name = frame_symbol_name(r, f->object, f->symbol);
+	const char *name;
 
-	out->failed = out->failed || (name == NULL && f->symbol != NULL);
 	text_char(out, ' ');
-	if (name == NULL) {
+	if (f->symbol == NULL) {
 		text_str(out, "[unknown]");
+		return;
+	}
+	name = frame_symbol_name(r, f->object, f->symbol);
+	if (name == NULL) {
+		out->failed = true;
 		return;
 	}
 	text_str(out, name);
@@ -44,7 +48,8 @@ static void put_symbol(
 	}
 }
 
-void address_object(
+/* Inline: new addresses are the slow part of `script`. */
+static inline __attribute__((always_inline)) void put_object(
         struct text *out, const struct timeline *t, const struct frame *f, unsigned parts)
 {
 	text_char(out, '(');
@@ -61,6 +66,12 @@ void address_object(
 		}
 	}
 	text_char(out, ')');
+}
+
+void address_object(
+        struct text *out, const struct timeline *t, const struct frame *f, unsigned parts)
+{
+	put_object(out, t, f, parts);
 }
 
 /*
@@ -102,7 +113,7 @@ static int put_place(const struct address_cache *c, struct text *out,
 	}
 	if ((parts & (ADDRESS_DSO | ADDRESS_DSOFF)) != 0) {
 		text_char(out, ' ');
-		address_object(out, r->timeline, &f, parts);
+		put_object(out, r->timeline, &f, parts);
 	}
 	return (parts & ADDRESS_SOURCE) != 0 ? put_source(out, r, &f, parts) : 0;
 }

@@ -258,6 +258,7 @@ static void put_chain(const struct line_context *c)
 	unsigned parts = c->plan->address_parts | ADDRESS_LINE;
 	struct frame_reader *frames = &c->addresses->frames;
 	uint64_t left = c->style->max_stack;
+	bool stops = c->style->stop != NULL;
 	struct frame_chain chain;
 	uint64_t ip;
 	size_t start;
@@ -270,9 +271,11 @@ static void put_chain(const struct line_context *c)
 		c->out->failed = true;
 		return;
 	}
-	for (; left > 0 && stop == 0 && (rc = frame_chain_next(&chain, &ip)) > 0; left--) {
+	for (; left > 0 && (rc = frame_chain_next(&chain, &ip)) > 0; left--) {
 		address_text(c->addresses, c->out, s->view, chain.mode, ip, parts);
-		stop = line_stops(c->style, c->worker, s, chain.mode, ip);
+		if (stops && (stop = line_stops(c->style, c->worker, s, chain.mode, ip)) != 0) {
+			break;
+		}
 	}
 	c->out->failed = c->out->failed || stop < 0;
 	if (rc < 0) {
