@@ -245,7 +245,8 @@ static uint32_t row_for(const struct profile *p, const struct profile_visit *v)
 	return (who << 1 | (v->step == 0 && f->symbol == NULL && f->ip != f->address)) + 1;
 }
 
-static struct profile_row visit_key(const struct profile *p, const struct profile_visit *v)
+static inline __attribute__((always_inline)) struct profile_row visit_key(
+        const struct profile *p, const struct profile_visit *v)
 {
 	const struct profile_frame *f = &p->counts.frames[v->frame];
 	struct profile_row key = row_key(p, p->counts.chains[v->chain].who, f, v->step == 0);

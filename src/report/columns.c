@@ -320,30 +320,36 @@ static const char *column_title(const struct report *r, unsigned id)
 	return self ? "Self" : field_at(id)->info.title;
 }
 
-uint64_t report_columns_sum(
+static inline uint64_t column_sum(
         const struct report *r, const struct profile_row *row, unsigned id, unsigned member)
 {
 	const struct field *f = field_at(id);
 	const struct report_table *t = r->table;
-	size_t at = (size_t)(row - t->rows);
 	const uint64_t *modes = NULL;
 
 	if ((f->style & FIELD_BY_MODE) != 0) {
-		modes = t->modes + (at * t->members + member) * PROFILE_MODES;
+		modes = t->modes + ((size_t)(row - t->rows) * t->members + member) * PROFILE_MODES;
 	}
 	if (member != 0) {
-		const struct report_sums *s = &t->sums[at * (t->members - 1) + member - 1];
+		const struct report_sums *s =
+		        &t->sums[(size_t)(row - t->rows) * (t->members - 1) + member - 1];
 
 		return f->total(s->samples, s->period, s->children, modes);
 	}
 	return f->total(row->samples, row->period, row->children, modes);
 }
 
+uint64_t report_columns_sum(
+        const struct report *r, const struct profile_row *row, unsigned id, unsigned member)
+{
+	return column_sum(r, row, id, member);
+}
+
 static uint64_t column_number(const struct report *r, const struct profile_row *row, unsigned id)
 {
 	const struct field *f = field_at(id);
 
-	return f->total != NULL ? report_columns_sum(r, row, id, 0)
+	return f->total != NULL ? column_sum(r, row, id, 0)
 	                        : profile_row_number(&r->profile, row, id);
 }
 
@@ -537,7 +543,7 @@ static void put_sum(struct report *r, const struct profile_row *row, unsigned i,
 {
 	unsigned id = r->columns.id[i];
 	unsigned width = r->forced[i] != 0 ? (unsigned)r->forced[i] : field_at(id)->width;
-	uint64_t value = report_columns_sum(r, row, id, member);
+	uint64_t value = column_sum(r, row, id, member);
 
 	width = r->options.separator != NULL ? 0 : width > NUMBER_MAX ? NUMBER_MAX : width;
 	if (id == FIELD_OVERHEAD_CHILDREN && !r->profile.options.children) {
@@ -578,7 +584,10 @@ static size_t escapes_size(const struct report *r, size_t start)
 	static const size_t on_and_off = sizeof("\033[31m") - 1 + sizeof(REPORT_COLOR_OFF) - 1;
 	size_t n = 0;
 
-	for (size_t i = start; i < r->text.n && r->options.color; i++) {
+	if (!r->options.color) {
+		return 0;
+	}
+	for (size_t i = start; i < r->text.n; i++) {
 		n += r->text.p[i] == '\033';
 	}
 	return n / 2 * on_and_off;
@@ -596,7 +605,7 @@ static void cell_clean(struct report *r)
 	}
 }
 
-void report_columns_cell(struct report *r, const struct profile_row *row, unsigned i, bool last)
+static inline void put_cell(struct report *r, const struct profile_row *row, unsigned i, bool last)
 {
 	unsigned id = r->columns.id[i];
 	size_t width = (size_t)r->width[i];
@@ -617,11 +626,16 @@ void report_columns_cell(struct report *r, const struct profile_row *row, unsign
 	}
 }
 
+void report_columns_cell(struct report *r, const struct profile_row *row, unsigned i, bool last)
+{
+	put_cell(r, row, i, last);
+}
+
 void report_columns_row(struct report *r, const struct profile_row *row)
 {
 	for (unsigned i = 0; i < r->columns.n; i++) {
 		report_columns_gap(r, i);
-		report_columns_cell(r, row, i, i + 1 == r->columns.n);
+		put_cell(r, row, i, i + 1 == r->columns.n);
 	}
 	text_char(&r->text, '\n');
 }
