@@ -256,48 +256,6 @@ static uint64_t dso_key(const struct sorter *s, const struct profile_row *row)
 	return s->ranks[BY_OBJECT][object != PROFILE_NONE ? p->dso[object] : p->unknown];
 }
 
-/* Returns the key for a field: sums from the largest down, other fields in rising order. */
-static inline uint64_t word_key(const struct sorter *s, const struct profile_row *row, unsigned id)
-{
-	switch (id) {
-	case FIELD_OVERHEAD_CHILDREN: return ~row->children;
-	case FIELD_OVERHEAD: return ~row->period;
-	case FIELD_DSO: return dso_key(s, row);
-	case FIELD_COMM:
-		return s->ranks[BY_COMM][*profile_row_words(&s->r->profile, row, FIELD_COMM)];
-	default: return report_columns_rank(s->r, row, id);
-	}
-}
-
-static inline __attribute__((always_inline)) uint64_t row_key(
-        const struct sorter *s, uint32_t id, struct column by)
-{
-	const struct profile_row *row = &s->table->rows[id];
-
-	switch (by.kind) {
-	case BY_WORD: return word_key(s, row, by.word);
-	case BY_SUMS: return s->sums[by.word][id];
-	case BY_NAME: return row->symbol != NULL ? s->ranks[BY_SYMBOL][id] : s->nranks[BY_SYMBOL];
-	case BY_ADDRESS: return row->symbol == NULL ? SIGNED(row->address) : 0;
-	case BY_DSO: return dso_key(s, row);
-	case BY_KNOWN: return row->symbol == NULL;
-	case BY_START: return row->symbol != NULL ? SIGNED(row->symbol->start) : 0;
-	case BY_DEPTH: return depth_key(s->r, row);
-	case BY_TIME: return row->time;
-	case BY_FIRST_TID: return row->first_tid;
-	case BY_STEP: return row->step;
-	}
-	return 0;
-}
-
-static bool one_thread(const struct report *r, uint32_t a, uint32_t b)
-{
-	const struct profile_row *x = &r->table->rows[a];
-	const struct profile_row *y = &r->table->rows[b];
-
-	return x->first_tid == y->first_tid && x->first_pid == y->first_pid;
-}
-
 /* Returns the kind of ranks that a column uses; RANKED: none. */
 static enum ranked column_ranks(const struct column *c)
 {
@@ -310,9 +268,60 @@ static enum ranked column_ranks(const struct column *c)
 	return c->kind == BY_WORD && c->word == FIELD_COMM ? BY_COMM : RANKED;
 }
 
+/*
+ * Writes a column's keys of the rows [from, end) to `keys`: a loop for each kind, because this is
+ * half of the time of sorting.
+ */
+static void keys_get(
+        const struct sorter *s, const struct column *by, size_t from, size_t end, uint64_t *keys)
+{
+#define EACH_ROW(key)                                                                              \
+	for (size_t id = from; id < end; id++) {                                                   \
+		const struct profile_row *row = &s->table->rows[id];                               \
+                                                                                                   \
+		keys[id - from] = (key);                                                           \
+	}                                                                                          \
+	break
+	const uint32_t *ranks = s->ranks[column_ranks(by) % RANKED];
+
+	switch (by->kind) {
+	case BY_WORD:
+		switch (by->word) { /* sums from the largest down, other fields in rising order */
+		case FIELD_OVERHEAD_CHILDREN: EACH_ROW(~row->children);
+		case FIELD_OVERHEAD: EACH_ROW(~row->period);
+		case FIELD_DSO: EACH_ROW(dso_key(s, row));
+		case FIELD_COMM:
+			EACH_ROW(ranks[*profile_row_words(&s->r->profile, row, FIELD_COMM)]);
+		default: EACH_ROW(report_columns_rank(s->r, row, by->word));
+		}
+		break;
+	case BY_SUMS: EACH_ROW(((void)row, s->sums[by->word][id]));
+	case BY_NAME: EACH_ROW(row->symbol != NULL ? ranks[id] : s->nranks[BY_SYMBOL]);
+	case BY_ADDRESS: EACH_ROW(row->symbol == NULL ? SIGNED(row->address) : 0);
+	case BY_DSO: EACH_ROW(dso_key(s, row));
+	case BY_KNOWN: EACH_ROW(row->symbol == NULL);
+	case BY_START: EACH_ROW(row->symbol != NULL ? SIGNED(row->symbol->start) : 0);
+	case BY_DEPTH: EACH_ROW(depth_key(s->r, row));
+	case BY_TIME: EACH_ROW(row->time);
+	case BY_FIRST_TID: EACH_ROW(row->first_tid);
+	case BY_STEP: EACH_ROW(row->step);
+	}
+#undef EACH_ROW
+}
+
+static bool one_thread(const struct report *r, uint32_t a, uint32_t b)
+{
+	const struct profile_row *x = &r->table->rows[a];
+	const struct profile_row *y = &r->table->rows[b];
+
+	return x->first_tid == y->first_tid && x->first_pid == y->first_pid;
+}
+
 static void column_measure(const struct sorter *s, struct column *column, size_t from, size_t end)
 {
 	uint64_t low = column->low, high = column->high;
+	uint64_t keys[ROWS_AT_ONCE];
+	bool zeros = false;
 	enum ranked ranks = column_ranks(column);
 
 	if (ranks != RANKED) {
@@ -320,13 +329,13 @@ static void column_measure(const struct sorter *s, struct column *column, size_t
 		column->high = s->nranks[ranks];
 		return;
 	}
-	for (size_t row = from; row < end; row++) {
-		uint64_t key = row_key(s, (uint32_t)row, *column);
-
-		low = key - 1 < low - 1 ? key : low; /* 0 wraps around and is never the lowest */
-		high = key > high ? key : high;
-		column->bits |= key == 0;
+	keys_get(s, column, from, end, keys);
+	for (size_t i = 0; i < end - from; i++) {
+		low = keys[i] - 1 < low - 1 ? keys[i] : low; /* 0 is never the lowest: it wraps */
+		high = keys[i] > high ? keys[i] : high;
+		zeros |= keys[i] == 0;
 	}
+	column->bits |= zeros;
 	column->low = low;
 	column->high = high;
 }
@@ -398,11 +407,16 @@ static void plans_measure(struct sorter *s, struct plan *const *plans, size_t n)
 
 static void column_add(const struct sorter *s, const struct column *c, size_t from, size_t end)
 {
-	for (size_t row = from; row < end && c->bits != 0; row++) {
-		uint64_t key = row_key(s, (uint32_t)row, *c);
-		uint64_t above = c->bits < 64 ? s->keys[row] << c->bits : 0;
+	uint64_t keys[ROWS_AT_ONCE];
+	unsigned shift = c->bits & 63; /* 64 bits are all of a packed number */
 
-		s->keys[row] = above | (key != 0 ? key - c->low : 0);
+	if (c->bits == 0) {
+		return;
+	}
+	keys_get(s, c, from, end, keys);
+	for (size_t i = 0; i < end - from; i++) {
+		s->keys[from + i] = (c->bits < 64 ? s->keys[from + i] << shift : 0) |
+		                    (keys[i] != 0 ? keys[i] - c->low : 0);
 	}
 }
 
@@ -473,7 +487,9 @@ static int sort_by_keys(struct sorter *s, const struct plan *plan)
 	}
 	for (size_t k = 0; k < s->table->norder; k++) {
 		for (unsigned i = 0; i < plan->n; i++) {
-			t.keys[k * plan->n + i] = row_key(s, s->table->order[k], plan->columns[i]);
+			uint32_t row = s->table->order[k];
+
+			keys_get(s, &plan->columns[i], row, row + 1, &t.keys[k * plan->n + i]);
 		}
 	}
 	for (uint32_t i = 0; i < s->table->norder; i++) {
