@@ -354,7 +354,8 @@ static const char *text_only(const struct report_command *c)
 	} options[] = {{c->report.graph_given, "-g"}, {c->inverted, "-G"},
 	        {c->report.threads, "-T"}, {c->report.separator != NULL, "-t"},
 	        {c->report.widths != NULL, "-w"}, {c->color != NULL, "--color"},
-	        {c->header, "--header"}, {c->report.quiet, "-q"},
+	        {c->header, "--header"}, {c->report.quiet, "-q"}, {c->report.tasks, "--tasks"},
+	        {c->report.mmaps, "--mmaps"},
 	        {c->report.group == SONDE_REPORT_GROUP_ALL, "--group"}};
 
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
@@ -433,6 +434,9 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 	        OPTION_SWITCH('T', "threads", &c->report.threads,
 	                "also what each thread counted (record -s)"),
 	        OPTION_SWITCH(0, "stats", &c->report.stats, "count records by type instead"),
+	        OPTION_SWITCH(
+	                0, "tasks", &c->report.tasks, "all threads as a tree, instead of rows"),
+	        OPTION_SWITCH(0, "mmaps", &c->report.mmaps, "the same with their mappings"),
 	        OPTION_SWITCH(0, "skip-empty", &c->skip_empty,
 	                "no tables of events without samples, no counts of 0 (default)"),
 	        OPTION_SWITCH('D', "dump-raw-trace", &c->dump,

@@ -533,6 +533,9 @@ static int report_run(struct report *r)
 	if (o->stats) {
 		return o->json ? report_stats_json(r) : report_stats(r);
 	}
+	if (o->tasks || o->mmaps) {
+		return report_tasks(r);
+	}
 	warn(r, chains);
 	po.children = chains && !o->no_children && !o->hierarchy;
 	po.graph = chains && !o->no_graph && !o->json;

@@ -88,6 +88,7 @@ int report_rows_json(struct report *r);
 int report_stats(struct report *r);
 int report_stats_json(struct report *r);
 int report_threads(struct report *r);
+int report_tasks(struct report *r);
 
 #define REPORT_COLOR_OFF "\033[m"
 /* The escape for a share: red from 5 percent, green from 0.5; "" without colours. */

@@ -50,4 +50,19 @@ static inline const struct space_node *space_find(
 	return NULL;
 }
 
+/* Returns the first node that ends above addr, or NULL. */
+static inline const struct space_node *space_next(
+        const struct space_pool *p, uint32_t root, uint64_t addr)
+{
+	const struct space_node *next = NULL;
+
+	while (root != 0) {
+		const struct space_node *n = &p->nodes[root];
+
+		next = addr < n->end ? n : next;
+		root = addr < n->end ? n->left : n->right;
+	}
+	return next;
+}
+
 #endif

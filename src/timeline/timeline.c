@@ -51,6 +51,7 @@ struct process {
 
 struct thread {
 	uint32_t tid;
+	uint32_t ptid; /* thread that created it, from a FORK record; NONE */
 	uint32_t process;
 	uint32_t older;
 	uint64_t start;
@@ -250,7 +251,7 @@ static bool thread_name(struct thread *th, uint64_t time, uint32_t name)
 static uint32_t thread_new(struct timeline *t, uint32_t process, uint32_t tid, uint64_t time)
 {
 	uint32_t id = (uint32_t)t->nthreads;
-	struct thread th = {.tid = tid, .process = process, .start = time};
+	struct thread th = {.tid = tid, .ptid = NONE, .process = process, .start = time};
 	size_t at;
 
 	if (index_room(&t->tids) < 0 ||
@@ -366,8 +367,10 @@ static bool play_fork(struct timeline *t, const struct record *r, uint64_t time)
 		diag_report(t->diags, SONDE_DIAG_DAMAGED, r->offset, "a FORK record is cut short");
 		return true;
 	}
-	if (time == 0 && thread_find(t, f.tid) != NONE) {
-		return true; /* synthesised state; an earlier record named the thread already */
+	th = thread_find(t, f.tid);
+	if (time == 0 && th != NONE) { /* synthesised state; an earlier record named the thread */
+		t->threads[th].ptid = f.ptid;
+		return true;
 	}
 	if (f.tid == f.ptid && f.pid == f.ppid) {
 		return play_fork_of_itself(t, f.tid, time);
@@ -395,6 +398,7 @@ static bool play_fork(struct timeline *t, const struct record *r, uint64_t time)
 		return false;
 	}
 	t->threads[th].forked = true;
+	t->threads[th].ptid = f.ptid;
 	return fork_name(t, th, f.ptid, time);
 }
 
@@ -432,6 +436,7 @@ static bool map_into(struct timeline *t, uint32_t process, uint64_t time,
 	        .pgoff = m->pgoff,
 	        .time = time,
 	        .object = object,
+	        .inode = m->ino,
 	        .prot = m->prot,
 	        .flags = m->flags,
 	        .pid = t->processes[process].pid};
@@ -725,6 +730,18 @@ const struct timeline_mapping *timeline_find(const struct timeline *t,
 	return n != NULL && n->mapping != NONE ? &t->mappings[n->mapping] : NULL;
 }
 
+const struct timeline_mapping *timeline_next(const struct timeline *t,
+        const struct timeline_view *view, uint64_t addr, struct timeline_range *out)
+{
+	const struct space_node *n = space_next(&t->pool, view->root, addr);
+
+	if (n == NULL || n->mapping == NONE) {
+		return NULL;
+	}
+	*out = (struct timeline_range){n->start, n->end};
+	return &t->mappings[n->mapping];
+}
+
 struct timeline_thread timeline_running(const struct timeline *t, uint32_t cpu, uint64_t time)
 {
 	struct timeline_thread who = switches_at(&t->switches, cpu, time);
@@ -768,7 +785,7 @@ struct timeline_life timeline_process(const struct timeline *t, size_t i)
 {
 	const struct process *p = &t->processes[i];
 	struct timeline_life life = {
-	        .pid = p->pid, .tid = p->pid, .ppid = p->ppid, .start = p->start};
+	        .pid = p->pid, .tid = p->pid, .ppid = p->ppid, .ptid = NONE, .start = p->start};
 	uint32_t th = thread_find(t, p->pid);
 
 	while (th != NONE && t->threads[th].process != i) {
@@ -793,6 +810,7 @@ struct timeline_life timeline_thread(const struct timeline *t, size_t i)
 	return (struct timeline_life){.pid = t->processes[th->process].pid,
 	        .tid = th->tid,
 	        .ppid = t->processes[th->process].ppid,
+	        .ptid = th->ptid,
 	        .start = th->start,
 	        .comm = th->names[th->nnames - 1].to,
 	        .named = true};

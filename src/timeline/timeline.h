@@ -51,6 +51,7 @@ struct timeline_mapping {
 	uint64_t start, end, pgoff; /* bytes; [start, end) */
 	uint64_t time;
 	uint32_t object; /* index */
+	uint64_t inode; /* of the file; 0: not recorded */
 	uint32_t prot, flags;
 	uint32_t pid; /* process that made the mapping; UINT32_MAX: the kernel */
 };
@@ -59,6 +60,7 @@ struct timeline_mapping {
 struct timeline_life {
 	uint32_t pid, tid; /* tid of a process: pid */
 	uint32_t ppid; /* of a process; UINT32_MAX: not known */
+	uint32_t ptid; /* of a thread: the thread that created it; UINT32_MAX: no record of that */
 	uint64_t start; /* ns */
 	uint32_t comm; /* interned: last name; of a process: last name of its main thread */
 	bool named; /* comm is set */
@@ -141,6 +143,13 @@ struct timeline_thread timeline_running(const struct timeline *t, uint32_t cpu, 
 const struct timeline_mapping *timeline_find(const struct timeline *t,
         const struct timeline_view *view, uint32_t cpumode, uint64_t addr,
         struct timeline_range *out);
+
+/*
+ * Returns the first mapping of the view's process that ends above addr, in the order of addresses,
+ * and the part of it that no other mapping covers; NULL: none.
+ */
+const struct timeline_mapping *timeline_next(const struct timeline *t,
+        const struct timeline_view *view, uint64_t addr, struct timeline_range *out);
 
 /* Converts an address in mapping m to an address in its object (see enum timeline_object_kind). */
 uint64_t timeline_object_address(

@@ -7,6 +7,8 @@
 #include "timeline/space.h"
 #include "timeline/timeline.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define PAGES 200
@@ -50,12 +52,12 @@ struct bytes {
 	uint64_t words[32];
 };
 
-static void add_mmap(struct timeline *t, struct bytes *b, uint32_t pid, uint64_t start,
+static void add_mapping(struct timeline *t, struct bytes *b, uint32_t pid, struct timeline_range at,
         const char *name, uint64_t time)
 {
 	struct record r = {.type = RECORD_MMAP, .misc = MISC_USER};
 	uint32_t ids[2] = {pid, pid};
-	uint64_t rest[3] = {start, 0x1000, 0};
+	uint64_t rest[3] = {at.start, at.end - at.start, 0};
 
 	memset(b, 0, sizeof(*b));
 	memcpy(b->words, ids, 8);
@@ -63,6 +65,12 @@ static void add_mmap(struct timeline *t, struct bytes *b, uint32_t pid, uint64_t
 	memcpy(b->words + 4, name, strlen(name));
 	r.body = (struct span){(const uint8_t *)b->words, 32 + 64};
 	(void)timeline_add(t, &r, false, time);
+}
+
+static void add_mmap(struct timeline *t, struct bytes *b, uint32_t pid, uint64_t start,
+        const char *name, uint64_t time)
+{
+	add_mapping(t, b, pid, (struct timeline_range){start, start + 0x1000}, name, time);
 }
 
 static void add_comm(struct timeline *t, struct bytes *b, uint32_t pid, const char *name, bool exec,
@@ -296,6 +304,47 @@ static void test_ksymbols(void)
 	timeline_free(t);
 }
 
+/* The mapping that timeline_next returns, as "NAME START-END". */
+static const char *next_at(const struct timeline *t, const struct timeline_view *v, uint64_t addr)
+{
+	static char text[64];
+	struct timeline_range range;
+	const struct timeline_mapping *m = timeline_next(t, v, addr, &range);
+
+	if (m == NULL) {
+		return "none";
+	}
+	(void)snprintf(text, sizeof(text), "%s %" PRIx64 "-%" PRIx64,
+	        timeline_text(t, timeline_object(t, m->object)->name), range.start, range.end);
+	return text;
+}
+
+static void test_next(void)
+{
+	struct diag_sink diags = {0};
+	struct timeline *t = timeline_new(&diags);
+	struct bytes b[5];
+	struct timeline_cursor c = {0};
+	const struct timeline_view *v;
+
+	add_comm(t, &b[0], 7, "a", false, 1);
+	add_mapping(t, &b[1], 7, (struct timeline_range){0x1000, 0x5000}, "/low", 2);
+	add_mmap(t, &b[2], 7, 0x9000, "/high", 3);
+	add_mmap(t, &b[3], 7, 0x2000, "/middle", 4);
+	add_fork(t, &b[4], 8, 7, 5);
+	eq_u64(timeline_seal(t), 0, "a timeline of mappings is built");
+	v = timeline_at(t, &c, 8, 8, UINT64_MAX);
+	eq_str(next_at(t, v, 0), "/low 1000-2000", "the lowest mapping is found first");
+	eq_str(next_at(t, v, 0x1fff), "/low 1000-2000", "a mapping ends above its last address");
+	eq_str(next_at(t, v, 0x2000), "/middle 2000-3000", "a later mapping covers an earlier one");
+	eq_str(next_at(t, v, 0x3000), "/low 3000-5000", "the rest of a mapping follows");
+	eq_str(next_at(t, v, 0x5000), "/high 9000-a000", "a gap is skipped");
+	eq_str(next_at(t, v, 0xa000), "none", "nothing follows the last mapping");
+	eq_u64(timeline_thread(t, 1).ptid, 7, "a FORK record has the thread that created another");
+	eq_u64(timeline_thread(t, 0).ptid, UINT32_MAX, "without a FORK record it is unknown");
+	timeline_free(t);
+}
+
 int main(void)
 {
 	test_space();
@@ -303,5 +352,6 @@ int main(void)
 	test_names();
 	test_running();
 	test_ksymbols();
+	test_next();
 	return tap_done();
 }
