@@ -18,6 +18,7 @@ IP, TID, TIME, ADDR, READ, CALLCHAIN, ID, CPU, PERIOD = (1 << bit for bit in ran
 BRANCH_STACK, REGS_USER, STACK_USER, WEIGHT, IDENTIFIER = (1 << bit for bit in (11, 12, 13, 14, 16))
 CGROUP_ID, CODE_PAGE = 1 << 21, 1 << 23
 MMAP, LOST, COMM, FORK, SAMPLE, MMAP2, LOST_SAMPLES, SWITCH, FINISHED_ROUND, AUXTRACE = 1, 2, 3, 7, 9, 10, 13, 14, 68, 71
+THROTTLE = 5
 CGROUP = 19
 MMAP_DATA = 1 << 13
 BUILD_ID, CPU_COUNTS, EVENT_DESC, CPU_TOPOLOGY, TRACE_INDEX = 2, 7, 12, 13, 18  # sections of the header
@@ -126,6 +127,10 @@ class Recording:
 
     def lost_samples(self, time, n):
         self.record(LOST_SAMPLES, 0, struct.pack("<Q", n) + self.trailer(time, 0, 0))
+
+    def throttle(self, time):
+        """The kernel stops the first event because of too many samples."""
+        self.record(THROTTLE, 0, struct.pack("<QQQ", time, 1, 1) + self.trailer(time, 0, 0))
 
     def cgroup(self, time, number, path):
         self.record(CGROUP, 0, struct.pack("<Q", number) + padded(path) + self.trailer(time, 0, 0))

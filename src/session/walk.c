@@ -204,7 +204,7 @@ static uint64_t lost_once(bool counted, uint64_t records, uint64_t samples)
 	return records > samples ? records : samples;
 }
 
-/* Sums all losses and reports them once. */
+/* Sums all losses, and reports them and throttled events once. */
 static void walk_lost_end(struct walk *w)
 {
 	struct sonde_session *s = w->s;
@@ -220,6 +220,12 @@ static void walk_lost_end(struct walk *w)
 		counted = counted || own;
 	}
 	n->lost = lost_once(counted, n->lost_events, n->lost_samples);
+	if (n->records[RECORD_THROTTLE] != 0) {
+		diag_report(&s->diags, SONDE_DIAG_LOST, NO_OFFSET,
+		        "the kernel stopped an event %llu times because of too many samples: what "
+		        "ran meanwhile is missing; record with a lower rate (-F)",
+		        (unsigned long long)n->records[RECORD_THROTTLE]);
+	}
 	if (n->lost == 0) {
 		return;
 	}
