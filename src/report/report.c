@@ -339,6 +339,19 @@ static bool report_has_samples(const struct report *r)
 	return false;
 }
 
+/* The tip at the end: what the report lacks, or else an option. */
+static int put_last(struct report *r)
+{
+	bool printed;
+
+	TRY(report_unresolved(r, &printed));
+	if (!printed) {
+		text_str(&r->text, "#\n# (Tip: To see callers of a hot function: sonde report "
+		                   "--no-children -g callee)\n#\n");
+	}
+	return 0;
+}
+
 static int put_events(struct report *r)
 {
 	const struct session_counts *counts = session_counts(r->session);
@@ -379,11 +392,7 @@ static int put_events(struct report *r)
 			TRY(put_table(r, e, members));
 		}
 	}
-	if (!r->options.quiet) {
-		text_str(&r->text, "#\n# (Tip: To see callers of a hot function: sonde report "
-		                   "--no-children -g callee)\n#\n");
-	}
-	return 0;
+	return r->options.quiet ? 0 : put_last(r);
 }
 
 static bool session_has_chains(const struct sonde_session *s)

@@ -89,6 +89,8 @@ int report_stats(struct report *r);
 int report_stats_json(struct report *r);
 int report_threads(struct report *r);
 int report_tasks(struct report *r);
+/* If samples are in code without symbols, prints how many, and in which objects. */
+int report_unresolved(struct report *r, bool *printed);
 
 #define REPORT_COLOR_OFF "\033[m"
 /* The escape for a share: red from 5 percent, green from 0.5; "" without colours. */
