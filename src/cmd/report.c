@@ -390,6 +390,8 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 	                'S', "symbols", &c->report.filter.symbols, "NAMES", "only these functions"),
 	        OPTION_TEXT(0, "symbol-filter", &c->report.symbol_part, "TEXT",
 	                "only rows with TEXT in the symbol's name"),
+	        OPTION_SWITCH('U', "hide-unresolved", &c->report.hide_unresolved,
+	                "only samples and callers in code with symbols"),
 	        OPTION_TEXT(0, "pid", &c->report.filter.pids, "PIDS", "only these processes"),
 	        OPTION_TEXT(0, "tid", &c->report.filter.tids, "TIDS", "only these threads"),
 	        OPTION_TEXT('C', "cpu", &c->report.filter.cpus, "LIST", "only these processors"),

@@ -49,6 +49,7 @@ struct waiting_sample {
 	struct recent_sample key;
 	size_t first; /* index in the waiting words: of the leaf, which the chain follows */
 	bool stays; /* the words of the key remain valid, so the sample can be cached */
+	bool dropped; /* by options.hide_unresolved */
 };
 
 struct profile_worker {
@@ -295,6 +296,22 @@ static int callees_ignore(struct profile *p, struct profile_worker *w, struct wa
 	return 0;
 }
 
+/* Drops a sample whose code has no symbol, and the entries of its chain without symbols. */
+static void unresolved_hide(struct profile_worker *w, struct waiting_sample *s)
+{
+	const struct profile_frame *frames = w->counts.frames;
+	uint32_t *words = w->frames + s->first + 1;
+	uint32_t kept = 0;
+
+	s->dropped = frames[w->frames[s->first]].symbol == NULL;
+	for (uint32_t i = 0; i < s->chain.n; i++) {
+		if (frames[words[i]].symbol != NULL) {
+			words[kept++] = words[i];
+		}
+	}
+	s->chain.n = kept;
+}
+
 /* Counts the waiting samples. */
 static int waiting_count(struct profile *p, struct profile_worker *w)
 {
@@ -306,6 +323,9 @@ static int waiting_count(struct profile *p, struct profile_worker *w)
 		struct profile_chain *c = &s->chain;
 		uint32_t object;
 
+		if (p->options.hide_unresolved) {
+			unresolved_hide(w, s);
+		}
 		if (p->options.ignore_callees != NULL) {
 			TRY(callees_ignore(p, w, s));
 		}
@@ -324,6 +344,9 @@ static int waiting_count(struct profile *p, struct profile_worker *w)
 	for (size_t i = 0; i < w->nwaiting; i++) {
 		struct waiting_sample *s = &w->waiting[i];
 
+		if (s->dropped) {
+			continue;
+		}
 		TRY(profile_chain_add(&w->counts, &s->chain, w->frames + s->first + 1, &s->key.id));
 		if (s->stays) {
 			s->key.id++;

@@ -34,6 +34,7 @@ struct profile_options {
 	bool relative; /* shown totals are sums of the rows that are not hidden */
 	const regex_t *parent; /* for the key `parent`, and exclude_other */
 	bool exclude_other; /* hide samples of chains that `parent` does not match */
+	bool hide_unresolved; /* do not count samples without a symbol, nor callers without one */
 	const regex_t *ignore_callees; /* chains begin at the last function it matches; NULL */
 	uint64_t time_quantum; /* ns; 0: the default */
 	bool modes; /* keep periods by cpumode in profile.modes */

@@ -525,6 +525,7 @@ static int report_run(struct report *r)
 	        .fractal = o->graph_kind == SONDE_REPORT_GRAPH_FRACTAL,
 	        .by_address = o->graph_address,
 	        .time_quantum = o->time_quantum,
+	        .hide_unresolved = o->hide_unresolved,
 	        .relative = o->relative};
 	bool chains = session_has_chains(r->session);
 

@@ -92,6 +92,7 @@ struct sonde_report_options {
 	/* chains begin at the last match in the order of graphs: what it called is not shown;
 	 * NULL: none */
 	const char *ignore_callees;
+	bool hide_unresolved; /* no samples in code without symbols, no callers without one */
 	bool tasks; /* instead of rows: all threads, each below the one that created it */
 	bool mmaps; /* the same, with the mappings of each at the end of the recording */
 	bool show_empty; /* tables of events without samples, and with `stats` counts of 0 */

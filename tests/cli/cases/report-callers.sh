@@ -14,7 +14,7 @@ run -i chains-tasks.data --ignore-callees='a{'
 run -i basic.data -s parent
 run -i basic.data -x
 run -i basic.data --ignore-callees=main -s sym -q
-for what in "-p work|inner -x" "--ignore-callees=start|program" "-s parent,symbol_size"; do
+for what in -U "-p work|inner -x" "--ignore-callees=start|program" "-s parent,symbol_size"; do
 	for jobs in 1 2 4; do
 		sonde report --stdio --symfs root --kallsyms=/dev/null -i chains-tasks.data -n $what --jobs $jobs >jobs-$jobs.txt
 	done
