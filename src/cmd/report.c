@@ -22,6 +22,7 @@ struct report_command {
 	struct caches caches;
 	const char *input, *color, *symfs, *kallsyms;
 	bool children, children_given, inverted, demangle, pager, stdio, force;
+	uint64_t socket;
 	bool header, header_only, strict, dump, skip_empty;
 	int verbose;
 	unsigned diags_shown;
@@ -247,6 +248,8 @@ static void options_settle(struct report_command *c)
 	o->no_children = !c->children;
 	o->graph_given = o->graph_given && !o->no_graph;
 	o->show_empty = !c->skip_empty;
+	o->by_socket = c->socket != UINT64_MAX;
+	o->socket = (uint32_t)c->socket;
 	o->max_stack = (uint32_t)c->max_stack;
 	if (c->header_only) {
 		o->header = SONDE_REPORT_HEADER_ONLY;
@@ -331,7 +334,8 @@ static int report_open(struct report_command *c)
 	}
 	if (rc == 1) {
 		(void)fprintf(stderr, "Warning: no samples in %s%s\n", c->input,
-		        c->report.filter.time != NULL || c->report.filter.cpus != NULL
+		        c->report.filter.time != NULL || c->report.filter.cpus != NULL ||
+		                        c->report.by_socket || c->report.hide_unresolved
 		                ? " that were asked for"
 		                : "");
 		rc = 0;
@@ -395,6 +399,7 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 	        OPTION_TEXT(0, "pid", &c->report.filter.pids, "PIDS", "only these processes"),
 	        OPTION_TEXT(0, "tid", &c->report.filter.tids, "TIDS", "only these threads"),
 	        OPTION_TEXT('C', "cpu", &c->report.filter.cpus, "LIST", "only these processors"),
+	        OPTION_UINT(0, "socket-filter", &c->socket, "N", "only processors of this socket"),
 	        OPTION_TEXT(0, "time", &c->report.filter.time, "SPAN",
 	                "only from START,END in seconds, 10%-20%, or 10%/2"),
 	        OPTION_CALL(0, "percentage", OPTION_REQUIRED, on_percentage, c, "HOW",
@@ -403,6 +408,9 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 	                "show the number of samples"),
 	        OPTION_SWITCH(
 	                0, "show-total-period", &c->report.show_period, "show the sum of periods"),
+	        OPTION_SWITCH(0, "show-cpu-utilization", &c->report.show_modes,
+	                "show the shares in the kernel and in user space"),
+	        OPTION_SWITCH(0, "showcpuutilization", &c->report.show_modes, "the same"),
 	        OPTION_SWITCH(0, "children", &c->children, "count callers with what they called"),
 	        OPTION_TEXT('p', "parent", &c->report.parent, "REGEX",
 	                "functions that the key parent looks for among callers"),
@@ -426,6 +434,7 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 	                "hide rows and branches below"),
 	        OPTION_CALL(0, "time-quantum", OPTION_REQUIRED, on_time_quantum, c, "TIME",
 	                "rows of -s time are this long (100ms)"),
+	        OPTION_SWITCH(0, "ns", &c->report.ns, "times of -s time in nanoseconds"),
 	        OPTION_UINT(0, "max-stack", &c->max_stack, "N", "use N frames of a chain (127)"),
 	        OPTION_CALL(0, "group", OPTION_NONE, on_group, c, NULL,
 	                "one table for the events of a group; of all events if there is none"),
@@ -490,6 +499,7 @@ int cmd_report(int argc, char **argv)
 	        .children = true,
 	        .demangle = true,
 	        .skip_empty = true,
+	        .socket = UINT64_MAX,
 	        .pager = true,
 	        .stdio = true,
 	        .progress = {.what = "Processing"}};
@@ -522,6 +532,9 @@ int cmd_report(int argc, char **argv)
 	if (c.report.separator != NULL && strcmp(c.report.separator, ".") == 0) {
 		return options_mistake(&command_words,
 		        "-t . is not possible: a dot stands for the separator inside of names");
+	}
+	if (c.socket != UINT64_MAX && c.socket >= UINT32_MAX) {
+		return options_mistake(&command_words, "--socket-filter is too large");
 	}
 	if (c.jobs > JOBS_MAX || c.max_stack > UINT32_MAX) {
 		return options_mistake(&command_words, "--jobs or --max-stack is too large");

@@ -5,8 +5,9 @@
 
 #include <inttypes.h>
 
-#define NS_PER_SEC   1000000000u
-#define TIME_QUANTUM 100000000u /* ns, perf's */
+#define NS_PER_SEC    1000000000u
+#define TIME_WIDTH_NS 16u /* perf's */
+#define TIME_QUANTUM  100000000u /* ns, perf's */
 
 /* For samples without data source: every part is "N/A". */
 #define DATA_SRC_NONE 0x5080021u
@@ -126,11 +127,11 @@ static void put_bytes(const struct field_source *f, const struct field_value *v,
 	}
 }
 
-static void put_time(uint64_t time, struct text *out)
+static void put_time(uint64_t time, bool ns, struct text *out)
 {
 	text_u64(out, time / NS_PER_SEC, 0, ' ');
 	text_char(out, '.');
-	text_u64(out, time % NS_PER_SEC / 1000, 6, '0');
+	text_u64(out, ns ? time % NS_PER_SEC : time % NS_PER_SEC / 1000, ns ? 9 : 6, '0');
 }
 
 /* "4K", "2M" */
@@ -225,6 +226,11 @@ void field_names(unsigned uses, struct text *out)
 	text_char(out, '\0');
 }
 
+unsigned field_width(const struct field *f, const struct field_source *source)
+{
+	return f->info.type == SONDE_FIELD_TIME && source->ns ? TIME_WIDTH_NS : f->width;
+}
+
 uint64_t field_rank(const struct field *f, uint64_t number)
 {
 	bool is_signed = f->info.type == SONDE_FIELD_ID || (f->style & FIELD_FALLS) != 0;
@@ -243,7 +249,7 @@ void field_text(const struct field *f, const struct field_source *source,
 	} else if (f->info.type == SONDE_FIELD_TEXT) {
 		text_str(out, v->number == 0 ? "N/A" : "unknown");
 	} else if (f->info.type == SONDE_FIELD_TIME) {
-		put_time(v->number, out);
+		put_time(v->number, source->ns, out);
 	} else if (f->info.type == SONDE_FIELD_SIZE) {
 		put_size(v->number, out);
 	} else {

@@ -49,6 +49,7 @@ enum field_type {
 struct field_source {
 	struct sonde_session *session;
 	uint64_t time_quantum; /* ns; times of the same quantum are equal */
+	bool ns; /* times of rows have nine decimals; false: six */
 	bool comm_of_sample; /* ':TID' before a thread's first name; false: that name, as in perf report */
 	uint64_t tod_wall, tod_clock; /* CLOCK_DATA: wall clock = time - tod_clock + tod_wall, ns */
 	struct arena arena;
@@ -129,6 +130,8 @@ static inline uint64_t field_number(const struct field *f, const uint32_t *words
 	}
 	return f->info.type == SONDE_FIELD_ID ? (uint64_t)(int64_t)(int32_t)words[0] : words[0];
 }
+/* The smallest width of its column. */
+unsigned field_width(const struct field *f, const struct field_source *source);
 /* Rows with a lower rank come first. */
 uint64_t field_rank(const struct field *f, uint64_t number);
 void field_text(const struct field *f, const struct field_source *source,

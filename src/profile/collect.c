@@ -428,6 +428,13 @@ static int sample_count(struct profile *p, struct profile_worker *w, const struc
 	return ++w->nwaiting == BATCH ? waiting_count(p, w) : 0;
 }
 
+static bool socket_takes(const struct profile *p, const struct session_sample *s)
+{
+	uint64_t socket = field_at(FIELD_SOCKET)->get(&p->source, s);
+
+	return socket == p->options.socket - 1;
+}
+
 static int collect_chunk(void *arg, unsigned worker, size_t chunk)
 {
 	struct profile *p = arg;
@@ -439,7 +446,8 @@ static int collect_chunk(void *arg, unsigned worker, size_t chunk)
 	session_chunk_open(&w->worker, chunk);
 	while ((rc = session_worker_next(&w->worker, &s)) > 0) {
 		if (pick_takes(p->options.pick, s.s.cpu, s.s.time) &&
-		        (one == 0 || s.event == one - 1)) {
+		        (one == 0 || s.event == one - 1) &&
+		        (p->options.socket == 0 || socket_takes(p, &s))) {
 			TRY(sample_count(p, w, &s));
 		}
 	}

@@ -37,6 +37,8 @@ struct profile_options {
 	bool hide_unresolved; /* do not count samples without a symbol, nor callers without one */
 	const regex_t *ignore_callees; /* chains begin at the last function it matches; NULL */
 	uint64_t time_quantum; /* ns; 0: the default */
+	bool ns; /* see struct field_source */
+	uint32_t socket; /* count only samples of this socket, + 1; 0: of all */
 	bool modes; /* keep periods by cpumode in profile.modes */
 	uint32_t one_event; /* number of the only event to count, + 1; 0: all events */
 	/* For sonde_profile: keep chains, do not count samples that filters hide, and name a thread

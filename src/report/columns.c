@@ -139,6 +139,10 @@ static void columns_usual(
 	}
 	list_add(&r->columns, FIELD_OVERHEAD);
 	r->sorts = r->columns;
+	if (r->options.show_modes) {
+		list_add(&r->columns, FIELD_OVERHEAD_SYS);
+		list_add(&r->columns, FIELD_OVERHEAD_US);
+	}
 	if (r->options.show_samples) {
 		list_add(&r->columns, FIELD_SAMPLE);
 	}
@@ -492,7 +496,8 @@ void report_columns_reset(struct report *r)
 	for (unsigned i = 0; i < r->columns.n; i++) {
 		unsigned id = r->columns.id[i];
 		int title = (int)strlen(column_title(r, id));
-		int width = r->forced[i] != 0 ? r->forced[i] : (int)field_at(id)->width;
+		int width = r->forced[i] != 0 ? r->forced[i]
+		                              : (int)field_width(field_at(id), &r->profile.source);
 
 		if (!field_is_key(id) && r->table->members > 1) {
 			int all = (int)(field_at(id)->width * r->table->members);

@@ -290,6 +290,9 @@ static int put_table(struct report *r, uint32_t event, unsigned members)
 		}
 		text_str(t, "\n# Event count (approx.): ");
 		text_u64(t, periods, 0, ' ');
+		if (r->options.by_socket) {
+			text_printf(t, "\n# Processor Socket: %" PRIu32, r->options.socket);
+		}
 		text_str(t, "\n#\n");
 		if (r->options.hierarchy) {
 			report_levels_titles(r);
@@ -525,6 +528,8 @@ static int report_run(struct report *r)
 	        .fractal = o->graph_kind == SONDE_REPORT_GRAPH_FRACTAL,
 	        .by_address = o->graph_address,
 	        .time_quantum = o->time_quantum,
+	        .ns = o->ns,
+	        .socket = o->by_socket ? o->socket + 1 : 0,
 	        .hide_unresolved = o->hide_unresolved,
 	        .relative = o->relative};
 	bool chains = session_has_chains(r->session);

@@ -92,6 +92,10 @@ struct sonde_report_options {
 	/* chains begin at the last match in the order of graphs: what it called is not shown;
 	 * NULL: none */
 	const char *ignore_callees;
+	bool ns; /* times have nine decimals */
+	bool show_modes; /* columns with the shares in the kernel and in user space */
+	bool by_socket; /* only samples of the processors of `socket`, as the header lists them */
+	uint32_t socket;
 	bool hide_unresolved; /* no samples in code without symbols, no callers without one */
 	bool tasks; /* instead of rows: all threads, each below the one that created it */
 	bool mmaps; /* the same, with the mappings of each at the end of the recording */

@@ -30,3 +30,8 @@ show report --stdio -i perf.data --kallsyms no-such-file
 mkdir -p elsewhere
 "$GEN" -n 400 -x "$GEN" -o perf.data
 sonde report --stdio -g none --no-children -s sym --symfs elsewhere | grep -q main || echo "no symbols"
+cp "$SONDE_TESTS/../../recordings/cpus.data" .
+for socket in 0 1; do
+	show report --stdio -n -q -i cpus.data -s cpu,comm --socket-filter $socket
+done
+show report --socket-filter=x
