@@ -77,7 +77,8 @@ enum field_style {
 	FIELD_RAGGED = 4, /* not padded in the last column */
 	FIELD_FALLS = 8, /* rows with larger signed numbers come first */
 	FIELD_SUMS = 16, /* the text is the key's number times the row's samples */
-	FIELD_BY_MODE = 32 /* needs periods by cpumode */
+	FIELD_BY_MODE = 32, /* needs periods by cpumode */
+	FIELD_OF_ROW = 64 /* a key of the row's frame or chain, known to profile and report only */
 };
 
 struct field {

@@ -17,7 +17,7 @@ static int key_choose(struct sonde_profile *p, const char *word, size_t n)
 		        "sonde-report(1)",
 		        (int)n, word);
 	}
-	if (field_at(id)->words == 0 && id != FIELD_DSO && id != FIELD_SYM) {
+	if ((field_at(id)->style & FIELD_OF_ROW) != 0) {
 		return error_set(&p->error, SONDE_EARG, NO_OFFSET,
 		        "'%.*s' is a key of sonde-report(1) only", (int)n, word);
 	}

@@ -83,7 +83,7 @@ static bool name_is_taken(const struct sonde_field_info *f, size_t own)
 static bool has_value(enum field_id id)
 {
 	const struct field *f = field_at(id);
-	bool frame = f->part != 0;
+	bool frame = f->part != 0 || (f->style & FIELD_OF_ROW) != 0;
 
 	if (f->total != NULL) {
 		return (f->info.uses & SONDE_FIELD_TOTAL) != 0;

@@ -580,6 +580,10 @@ static void test_options(void)
 	        "no session can be added to a profile with an unknown key");
 	ok(sonde_profile_tree_new(p, NULL) == NULL, "a profile with an unknown key has no tree");
 	sonde_profile_free(p);
+	o.sort = "comm,parent";
+	p = sonde_profile_new(&o);
+	eq_u64(sonde_profile_error(p)->status, SONDE_EARG, "a key of reports only is an error");
+	sonde_profile_free(p);
 }
 
 /* Periods of 2^63: the sum of any two exceeds UINT64_MAX. */
