@@ -94,9 +94,9 @@ static uint64_t owner_hash(uint32_t event, uint32_t key)
 
 static uint32_t row_hash(const struct profile *p, const struct profile_row *key)
 {
-	uint64_t parent = hash_u64(key->parent);
+	uint64_t hash = place_hash(p, key) ^ owner_hash(key->event, key->key);
 
-	return (uint32_t)((place_hash(p, key) ^ owner_hash(key->event, key->key) ^ parent) >> 32);
+	return (uint32_t)(hash >> 32) ^ key->parent;
 }
 
 static uint8_t hash_part(uint64_t hash, unsigned parts)
