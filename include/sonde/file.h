@@ -57,25 +57,26 @@ struct sonde_file_info {
 };
 
 /*
- * One record as in the input. Pointers are valid until the handle is freed; they are not
- * aligned. Where a record came out of a compressed one, `offset` is that of the compressed record
- * and `inside` counts from the first byte it holds uncompressed.
+ * One record as in the input. Pointers are valid until the handle is freed; they are not aligned.
+ * For a record from a compressed one, `offset` is that of the compressed record, and `inside` is the
+ * offset in its uncompressed data.
  */
 struct sonde_raw_record {
 	uint32_t type;
 	uint16_t misc;
-	size_t size; /* bytes, 8 of header included; what follows outside the record is not counted
-	              */
+	size_t size; /* bytes, including the header of 8 bytes, without the payload */
 	const void *bytes; /* the header first: u32 type, u16 misc, u16 size */
-	const void *payload; /* trace data or format texts after the record, outside its size */
-	uint64_t payload_size; /* bytes; 0 when there is none (types AUXTRACE and TRACING_DATA) */
-	const char *file; /* path of the file that holds it */
+	/* Trace data or format texts after the record, which its size does not include: types
+	   AUXTRACE and TRACING_DATA. */
+	const void *payload;
+	uint64_t payload_size; /* bytes; 0: no payload */
+	const char *file; /* path of the file that contains it */
 	uint32_t stream; /* 0: the main file; 1, 2, ...: data.0, data.1, ... in rising order */
-	bool inflated; /* it came out of a compressed record */
+	bool inflated; /* from a compressed record */
 	uint64_t offset; /* bytes from that file's start */
-	uint64_t inside; /* bytes; 0 when inflated is 0 */
+	uint64_t inside; /* bytes; 0 if `inflated` is false */
 	uint64_t position; /* rises with every item; the order of the input */
-	const char *gap; /* NULL: a record; else why these bytes were skipped (type is 0) */
+	const char *gap; /* NULL: a record; else the reason why these bytes were skipped (type 0) */
 };
 
 /* A new handle; options may be NULL. NULL: no memory. Free with sonde_file_free. */
@@ -86,11 +87,12 @@ SONDE_API void sonde_file_free(struct sonde_file *f); /* NULL is fine */
 SONDE_API const struct sonde_error *sonde_file_error(const struct sonde_file *f);
 
 /*
- * Opens a recording: path of a file, directory, FIFO or device, or "-" for standard input. What
- * cannot be mapped is copied: more than 4 MiB to a temporary file without a name. 0, or SONDE_ENOENT,
- * SONDE_EPERM, SONDE_EIO, SONDE_EFORMAT, SONDE_EUNSUPPORTED (packed by a program that this build has
- * no library for), SONDE_ELIMIT (a path too long, too many open files), SONDE_EARG (wrong options, or
- * the handle had a file before), SONDE_ENOMEM.
+ * Opens a recording: path of a file, directory, FIFO or device, or "-" for standard input. Input
+ * that cannot be mapped is copied to memory, or, if it is longer than 4 MiB, to a temporary file
+ * without a name. 0, or SONDE_ENOENT, SONDE_EPERM, SONDE_EIO, SONDE_EFORMAT, SONDE_EUNSUPPORTED
+ * (packed by a program for which this build has no library), SONDE_ELIMIT (the path is too long, too
+ * many open files), SONDE_EARG (invalid options, or the handle has opened a file before),
+ * SONDE_ENOMEM.
  */
 SONDE_API int sonde_file_open(struct sonde_file *f, const char *path);
 
@@ -98,34 +100,37 @@ SONDE_API int sonde_file_open(struct sonde_file *f, const char *path);
 SONDE_API const struct sonde_file_info *sonde_file_get_info(const struct sonde_file *f);
 
 /*
- * The next record in the order of the input: the main file, then data.0, data.1, ...; compressed
- * records are followed by the records they contain. 1: *r is valid until the next call (its pointers
- * until the handle is freed); 0: end; SONDE_EARG: no file is open. Bytes that are no record are
- * skipped, and reported to on_diag with their offset and number.
+ * The next record in the order of the input: the main file, then data.0, data.1, ...; a compressed
+ * record is followed by the records that it contains. 1: *r is valid until the next call, its
+ * pointers until the handle is freed; 0: end; SONDE_EARG: no file is open. Bytes that are not a
+ * record are skipped; on_diag receives their offset and number.
  */
 SONDE_API int sonde_file_next(struct sonde_file *f, const struct sonde_raw_record **r);
-/* Starts again with the first record. */
+/* Makes sonde_file_next return the first record again. */
 SONDE_API void sonde_file_rewind(struct sonde_file *f);
 
-/* Diagnostics of a kind so far. Not 0 for TRUNCATED or DAMAGED: part of the input was not read. */
+/* The number of diagnostics of a kind. If not 0 for TRUNCATED or DAMAGED, input was not read. */
 SONDE_API uint64_t sonde_file_diags(const struct sonde_file *f, enum sonde_diag_kind kind);
 
-/* The events (attrs), numbered from 0; those of a stream are complete after opening. Names and attrs
- * live as long as the handle; NULL after the last event. */
+/*
+ * The number of events (attrs), which are known after opening, also for streams; name and attr of an
+ * event, numbered from 0. They live as long as the handle; NULL: there is no such event.
+ */
 SONDE_API size_t sonde_file_events(const struct sonde_file *f);
 SONDE_API const char *sonde_file_event_name(const struct sonde_file *f, size_t event);
 SONDE_API const struct sonde_attr *sonde_file_event_attr(const struct sonde_file *f, size_t event);
-/* The attr as in the input, *n bytes, which may be more than struct sonde_attr has fields for. */
+/* The bytes of the attr as in the input, *n of them: fields that struct sonde_attr lacks too. */
 SONDE_API const void *sonde_file_event_bytes(const struct sonde_file *f, size_t event, size_t *n);
+/* The *n ids of the event, in host byte order. */
 SONDE_API const uint64_t *sonde_file_event_ids(const struct sonde_file *f, size_t event, size_t *n);
 
-/* The number of the event that a record belongs to; -1: unknown. */
+/* The number of the event of a record; -1: unknown. */
 SONDE_API long sonde_file_record_event(
         const struct sonde_file *f, const struct sonde_raw_record *r);
 
 /*
- * The bytes of header feature `bit` (0 .. 255), in the writer's byte order; *n is 0 and the result
- * NULL when the feature is not there, and *n is 0 alone when it is an empty mark.
+ * The *n bytes of header feature `bit` (0 .. 255), in the writer's byte order. NULL: the file does
+ * not have the feature. A feature of 0 bytes, which is a mark, is not NULL.
  */
 SONDE_API const void *sonde_file_feature(const struct sonde_file *f, unsigned bit, size_t *n);
 

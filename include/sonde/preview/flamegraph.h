@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A recording as a flame graph: one HTML page that needs nothing but a browser.
- * Preview: names and shapes here may change between releases.
+ * Writes a recording as a flame graph: one HTML page that loads nothing else. Preview: may change in
+ * any release.
  */
 #ifndef SONDE_PREVIEW_FLAMEGRAPH_H
 #define SONDE_PREVIEW_FLAMEGRAPH_H
@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* The first event that has samples. */
+/* Selects the first event that has samples. */
 #define SONDE_FLAMEGRAPH_FIRST_EVENT SIZE_MAX
 
 struct sonde_flamegraph_options {
@@ -22,12 +22,12 @@ struct sonde_flamegraph_options {
 };
 
 /*
- * Counts all samples of one event by call chain, on the session's workers, and hands the page to
- * `write` piece by piece, on the calling thread. The session must be open; options may be NULL. The
- * bytes are the same for any number of workers.
+ * Counts all samples of one event by call chain, on the session's workers, and passes the page to
+ * `write` in pieces, on the calling thread. The bytes do not depend on the number of workers. The
+ * session must be open; options may be NULL.
  *
- * 1; 0: the page was written, but the event has no samples; SONDE_EARG: no such event;
- * SONDE_ENOMEM; SONDE_EOUTPUT. sonde_session_error has the words.
+ * 1; 0: the page was written, but the event has no samples; SONDE_EARG: there is no such event, or
+ * the session is not open; SONDE_ENOMEM; SONDE_EOUTPUT. sonde_session_error has the text.
  */
 SONDE_API int sonde_flamegraph_write(struct sonde_session *s,
         const struct sonde_flamegraph_options *options, sonde_write_fn write, void *arg);
