@@ -42,8 +42,8 @@ int cmd_buildid_list(int argc, char **argv)
 	const struct option_def defs[] = {
 	        OPTION_TEXT('i', "input", &b.input, "FILE",
 	                "a recording or an ELF file; perf.data when not given"),
-	        OPTION_SWITCH('H', "with-hits", &b.with_hits, "only what samples fell into"),
-	        OPTION_SWITCH('k', "kernel", &b.kernel, "the running kernel's"),
+	        OPTION_SWITCH('H', "with-hits", &b.with_hits, "only objects that samples hit"),
+	        OPTION_SWITCH('k', "kernel", &b.kernel, "of the running kernel"),
 	        OPTION_SWITCH('f', "force", &b.force, "read files of other users too"),
 	        OPTION_SWITCH(0, "json", &b.json, "as JSON"),
 	        OPTION_COUNT('v', "verbose", &b.verbose, "changes nothing"),
@@ -52,7 +52,7 @@ int cmd_buildid_list(int argc, char **argv)
 	const struct option_command command = {
 	        .name = "buildid-list",
 	        .usage = "[options]",
-	        .about = "Lists the build ids of what was recorded.",
+	        .about = "Lists the build ids of a recording's objects.",
 	        .defs = defs,
 	};
 	struct option_rest rest;
@@ -70,7 +70,7 @@ int cmd_buildid_list(int argc, char **argv)
 		return 0;
 	}
 	if (b.kernel) {
-		(void)fprintf(stderr, "Error: the running kernel tells no build id in "
+		(void)fprintf(stderr, "Error: the running kernel has no build id in "
 		                      "/sys/kernel/notes\n");
 		return 1;
 	}

@@ -13,14 +13,15 @@ int cmd_check(int argc, char **argv)
 	const struct option_def defs[] = {
 	        OPTION_TEXT('i', "input", &input, "FILE", "input file; perf.data when not given"),
 	        OPTION_SWITCH('j', "json", &json, "write a JSON document"),
-	        OPTION_UINT('n', "most", &o.most, "N", "problems to tell one by one; 100"),
+	        OPTION_UINT('n', "most", &o.most, "N",
+	                "list at most N problems; all are counted (default: 100)"),
 	        OPTION_SWITCH('f', "force", &force, "read files of other users too"),
 	        OPTION_END,
 	};
 	const struct option_command command = {
 	        .name = "check",
 	        .usage = "[options] [file]",
-	        .about = "Says whether a recording is whole, what is damaged, and what it lost.",
+	        .about = "Reports damage in a recording, and losses while it was recorded.",
 	        .defs = defs,
 	        .anywhere = true,
 	};

@@ -56,8 +56,8 @@ int options_control(const char *command, const char *arg, int *control_fd, int *
 		}
 	}
 	(void)fprintf(stderr,
-	        "sonde %s: --control wants fd:NUMBER[,NUMBER] or fifo:NAME[,NAME] of what is "
-	        "there, not '%s'\n",
+	        "sonde %s: --control wants fd:NUMBER[,NUMBER] of open descriptors, or "
+	        "fifo:NAME[,NAME] of FIFOs, not '%s'\n",
 	        command, arg);
 	return -1;
 }

@@ -12,7 +12,7 @@
 #define EXIT_FILE    255 /* the input is missing or cannot be used */
 #define EXIT_OUTPUT  1 /* standard output cannot be written */
 #define LEVEL_MAX    22 /* of zstd */
-#define NEEDS_OUTPUT "-o FILE says where to write; '-' is standard output"
+#define NEEDS_OUTPUT "-o FILE is required; '-' is standard output"
 #define LEVEL_PERF   1 /* -z without a number, as in record */
 
 struct convert {
@@ -101,15 +101,14 @@ int cmd_repair(int argc, char **argv)
 	struct convert c = {.input = "perf.data", .level = -1};
 	const struct option_def defs[] = {
 	        OPTION_TEXT('i', "input", &c.input, "FILE", "input file; perf.data when not given"),
-	        OPTION_TEXT(
-	                'o', "output", &c.output, "FILE", "what to write; '-': standard output"),
+	        OPTION_TEXT('o', "output", &c.output, "FILE", "output file; '-': standard output"),
 	        OPTION_SWITCH('f', "force", &c.force, "read files of other users too"),
 	        OPTION_END,
 	};
 	const struct option_command command = {
 	        .name = "repair",
 	        .usage = "[options] -o FILE [input]",
-	        .about = "Writes a whole recording of all that is good in a damaged one.",
+	        .about = "Writes the undamaged parts of a recording as a valid recording.",
 	        .defs = defs,
 	        .anywhere = true,
 	};
@@ -138,12 +137,11 @@ int cmd_convert(int argc, char **argv)
 	struct convert c = {.input = "perf.data", .level = -1};
 	const struct option_def defs[] = {
 	        OPTION_TEXT('i', "input", &c.input, "FILE", "input file; perf.data when not given"),
-	        OPTION_TEXT(
-	                'o', "output", &c.output, "FILE", "what to write; '-': standard output"),
+	        OPTION_TEXT('o', "output", &c.output, "FILE", "output file; '-': standard output"),
 	        OPTION_TEXT(0, "to", &c.to, "KIND",
-	                "file, pipe or directory; as the input, but pipe with -o -"),
-	        OPTION_TEXT(0, "endian", &c.endian, "ORDER",
-	                "little or big; as the input when not given"),
+	                "file, pipe or directory (default: as the input; with -o -: pipe)"),
+	        OPTION_TEXT(
+	                0, "endian", &c.endian, "ORDER", "little or big (default: as the input)"),
 	        OPTION_CALL('z', "compress", OPTION_OPTIONAL, on_level, &c, "LEVEL",
 	                "compress with zstd, level 1 (fast, the default) to 22"),
 	        OPTION_SWITCH(0, "plain", &c.plain, "do not compress"),

@@ -15,13 +15,13 @@ int cmd_doctor(int argc, char **argv)
 	const struct option_def defs[] = {
 	        OPTION_SWITCH(0, "json", &json, "everything as JSON"),
 	        OPTION_TEXT(0, "root", &o.root, "DIR",
-	                "look at the machine whose proc and sys are there"),
+	                "check the machine whose proc and sys are in DIR"),
 	        OPTION_END,
 	};
 	const struct option_command command = {
 	        .name = "doctor",
 	        .usage = "[options]",
-	        .about = "Says what this machine allows of profiling, and how to allow more.",
+	        .about = "Checks which profiling this machine allows, and how to allow more.",
 	        .defs = defs,
 	};
 	struct option_rest rest;

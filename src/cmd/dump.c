@@ -40,7 +40,7 @@ int cmd_dump(int argc, char **argv)
 	const struct option_command command = {
 	        .name = "dump",
 	        .usage = "[options]",
-	        .about = "Prints every record of a recording as it stands in the file.",
+	        .about = "Prints every record of a recording in file order.",
 	        .defs = defs,
 	        .anywhere = true,
 	};

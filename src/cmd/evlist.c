@@ -15,8 +15,8 @@ int cmd_evlist(int argc, char **argv)
 	const struct option_def defs[] = {
 	        OPTION_TEXT('i', "input", &e.input, "FILE", "input file; perf.data when not given"),
 	        OPTION_SWITCH('F', "freq", &e.freq, "show the frequency or period"),
-	        OPTION_COUNT('v', "verbose", &e.detail,
-	                "show everything that the event was opened with"),
+	        OPTION_COUNT(
+	                'v', "verbose", &e.detail, "show all fields of the attr that are not 0"),
 	        OPTION_SWITCH('g', "group", &e.groups, "show groups of events as {a,b}"),
 	        OPTION_SWITCH(0, "trace-fields", &e.trace_fields, "show the fields of tracepoints"),
 	        OPTION_SWITCH(0, "json", &e.json, "everything as JSON"),

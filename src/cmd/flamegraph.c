@@ -264,11 +264,12 @@ int cmd_flamegraph(int argc, char **argv)
 	const struct option_def defs[] = {
 	        OPTION_TEXT('i', "input", &f.input, "FILE", "the recording (perf.data)"),
 	        OPTION_TEXT('o', "output", &f.output, "FILE",
-	                "where the page goes (flamegraph.html); - for standard output"),
+	                "output file (flamegraph.html); '-': standard output"),
 	        OPTION_TEXT(0, "title", &f.title, "TEXT", "title of the page"),
 	        OPTION_TEXT('e', "event", &f.event, "EVENT",
-	                "event by name or number; the first that has samples"),
-	        OPTION_UINT('j', "jobs", &f.jobs, "N", "worker threads; one for each processor"),
+	                "event by name or number (default: the first with samples)"),
+	        OPTION_UINT('j', "jobs", &f.jobs, "N",
+	                "worker threads (default: one for each processor)"),
 	        OPTION_TEXT(0, "symfs", &f.symfs, "DIR", "look for objects below this directory"),
 	        OPTION_TEXT(0, "kallsyms", &f.kallsyms, "FILE", "symbols of the kernel"),
 	        OPTION_SWITCH(0, "demangle", &f.demangle, "show C++ and Rust names (default)"),
@@ -290,8 +291,8 @@ int cmd_flamegraph(int argc, char **argv)
 		return rc;
 	}
 	if (rest.argc != 0) {
-		return options_mistake(&command,
-		        "'%s' is not expected; a recording is given with -i", rest.argv[0]);
+		return options_mistake(
+		        &command, "unexpected word '%s'; -i names the recording", rest.argv[0]);
 	}
 	if (f.input == NULL || f.output == NULL) {
 		return options_mistake(&command, "-i and -o want a file");

@@ -42,11 +42,12 @@ int cmd_list(int argc, char **argv)
 	int verbose = 0;
 	const struct option_def defs[] = {
 	        OPTION_SWITCH(0, "json", &json, "everything as JSON"),
-	        OPTION_SWITCH(0, "details", &o.details, "what each stands for, its unit and cpus"),
+	        OPTION_SWITCH(
+	                0, "details", &o.details, "with description, unit and cpus of each event"),
 	        OPTION_COUNT('v', "long-desc", &verbose, "the same as --details"),
 	        OPTION_SWITCH(0, "raw-dump", &o.names_only, "names only, in one line"),
-	        OPTION_TEXT(
-	                0, "root", &o.root, "DIR", "list the machine whose proc and sys are there"),
+	        OPTION_TEXT(0, "root", &o.root, "DIR",
+	                "list events of the machine whose proc and sys are in DIR"),
 	        OPTION_END,
 	};
 	const struct option_command command = {

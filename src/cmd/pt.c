@@ -47,10 +47,11 @@ int cmd_pt(int argc, char **argv)
 		}
 	}
 	if (argc < 2) {
-		(void)fprintf(stderr, "sonde pt: say which part; 'sonde pt --help' lists them\n");
+		(void)fprintf(stderr, "sonde pt: name a command; 'sonde pt --help' lists them\n");
 	} else {
 		(void)fprintf(stderr,
-		        "sonde pt: there is no part '%s'; 'sonde pt --help' lists them\n", argv[1]);
+		        "sonde pt: there is no command '%s'; 'sonde pt --help' lists them\n",
+		        argv[1]);
 	}
 	return 129;
 }

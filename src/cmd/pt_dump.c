@@ -364,19 +364,19 @@ int cmd_pt_dump(int argc, char **argv)
 	struct dump d = {
 	        .offset = true, .sync = true, .calibration = true, .wall_clock = true, .cyc = true};
 	const struct option_def defs[] = {
-	        OPTION_SWITCH(0, "offset", &d.offset, "show where each packet stands (default)"),
+	        OPTION_SWITCH(0, "offset", &d.offset, "show the offset of each packet (default)"),
 	        OPTION_SWITCH(0, "raw", &d.raw, "show the bytes of each packet"),
 	        OPTION_SWITCH(0, "sync", &d.sync, "begin at the first PSB (default)"),
 	        OPTION_CALL(0, "cpu", OPTION_REQUIRED, pt_cpu_parse, &d.cpu, "FAMILY/MODEL",
 	                "the processor, whose errata are worked around"),
 	        OPTION_SWITCH(0, "time", &d.time, "show the time, in TSC ticks"),
-	        OPTION_SWITCH(0, "time-delta", &d.delta, "show what changed since the last time"),
+	        OPTION_SWITCH(0, "time-delta", &d.delta, "show the difference to the time before"),
 	        OPTION_CALL(0, "tcal", OPTION_NONE, on_tcal, &d, NULL,
 	                "show the calibration of cycles by MTC; --no-tcal: have none"),
 	        OPTION_SWITCH(0, "keep-tcal-on-ovf", &d.keep_calibration,
-	                "keep the calibration where packets were lost"),
-	        OPTION_SWITCH(
-	                0, "wall-clock", &d.wall_clock, "without a TSC there is no time (default)"),
+	                "keep the calibration after lost packets"),
+	        OPTION_SWITCH(0, "wall-clock", &d.wall_clock,
+	                "show no time before the first TSC (default)"),
 	        OPTION_SWITCH(0, "cyc", &d.cyc, "read CYC packets (default)"),
 	        PT_CLOCK_OPTIONS(&d.clock),
 	        OPTION_END,

@@ -99,7 +99,7 @@ int record_on_pages(const struct option_def *def, const char *arg, bool unset)
 	        !parse_pages(arg + n + 1, strlen(arg + n + 1), &c->options.aux.pages)) {
 		(void)fprintf(stderr,
 		        "sonde record: -m wants pages, or a size such as 512K, for AUX areas "
-		        "behind the comma, not '%s'\n",
+		        "after the comma, not '%s'\n",
 		        arg + n + 1);
 		return -1;
 	}

@@ -21,14 +21,14 @@ static struct option_def *target_options(struct option_def *to, struct record_co
 	        OPTION_TEXT('t', "tid", &o->tids, "TID[,TID]", "running threads, without children"),
 	        OPTION_TEXT('u', "uid", &o->user, "USER", "all processes of a user"),
 	        OPTION_EACH('G', "cgroup", record_on_cgroups, c, "NAME[,NAME]",
-	                "with -a: what runs in control groups"),
+	                "with -a: only tasks in control groups"),
 	        OPTION_SWITCH(0, "per-thread", &o->per_thread, "rings for threads, not cpus"),
 	        {.short_name = 'i',
 	                .long_name = "no-inherit",
 	                .kind = OPTION_KIND_SWITCH,
 	                .target = &o->no_inherit,
 	                .given = &c->inherit_given,
-	                .help = "no child processes"},
+	                .help = "do not record child processes"},
 	};
 
 	return PUT(to, group);
@@ -43,20 +43,19 @@ static struct option_def *event_options(struct option_def *to, struct record_com
 	        OPTION_CALL('F', "freq", OPTION_REQUIRED, record_on_frequency, c, "N|max",
 	                "samples a second (default: 4000)"),
 	        OPTION_SWITCH(0, "strict-freq", &o->strict_frequency,
-	                "fail where so many samples a second are not allowed"),
+	                "fail if this frequency is not allowed"),
 	        OPTION_UINT('c', "count", &o->period, "N", "a sample every N events"),
 	        OPTION_SWITCH(0, "group", &o->group, "all events are one group"),
 	        OPTION_EACH(0, "filter", record_on_filter, c, "FILTER",
-	                "for the tracepoint or trace in front of it"),
+	                "for the tracepoint or trace before it"),
 	        {.long_name = "exclude-perf",
 	                .kind = OPTION_KIND_CALL,
 	                .call = record_on_exclude_perf,
 	                .target = c,
 	                .each = true,
-	                .help = "not what sonde does itself: a filter for the tracepoint in front "
-	                        "of it"},
-	        OPTION_SWITCH(0, "all-user", &o->all_user, "only what happens in user space"),
-	        OPTION_SWITCH(0, "all-kernel", &o->all_kernel, "only what happens in the kernel"),
+	                .help = "exclude sonde itself: a filter for the tracepoint before it"},
+	        OPTION_SWITCH(0, "all-user", &o->all_user, "only events in user space"),
+	        OPTION_SWITCH(0, "all-kernel", &o->all_kernel, "only events in the kernel"),
 	};
 
 	return PUT(to, group);
@@ -67,7 +66,7 @@ static struct option_def *sample_options(struct option_def *to, struct record_co
 	struct sonde_recorder_samples *o = &c->options.samples;
 	struct sonde_recorder_chains *chains = &c->options.chains;
 	const struct option_def group[] = {
-	        OPTION_HEADING("What a sample holds"),
+	        OPTION_HEADING("Contents of a sample"),
 	        OPTION_SWITCH('g', NULL, &chains->frame_pointers, "call chains by frame pointers"),
 	        OPTION_TEXT(0, "call-graph", &chains->mode, "MODE[,SIZE]",
 	                "call chains: fp, dwarf (stack dumps) or lbr"),
@@ -95,7 +94,7 @@ static struct option_def *sample_options(struct option_def *to, struct record_co
 	                'P', "period", OPTION_NONE, record_on_choice, &o->periods, NULL, "periods"),
 	        OPTION_SWITCH(0, "sample-cpu", &o->cpu, "cpus"),
 	        OPTION_SWITCH(
-	                0, "sample-identifier", &o->identifier, "the event's id at a fixed place"),
+	                0, "sample-identifier", &o->identifier, "the event's id at a fixed offset"),
 	        OPTION_SWITCH('s', "stat", &o->thread_counts, "counts of each task as it ends"),
 	        OPTION_SWITCH('n', "no-samples", &o->none, "no samples"),
 	        OPTION_SWITCH('R', "raw-samples", &o->raw, "raw data"),
@@ -132,13 +131,13 @@ static struct option_def *side_band_options(struct option_def *to, struct record
 	        OPTION_SWITCH(0, "no-bpf-event", &o->no_bpf,
 	                "no records of BPF programs that are loaded"),
 	        OPTION_TEXT(0, "synth", &o->synthesis, "KIND[,KIND]",
-	                "of what was there before: task, mmap, cgroup, all or no"),
+	                "state at the beginning: task, mmap, cgroup, all or no"),
 	        OPTION_SWITCH(0, "tail-synthesize", &o->tail_synthesis,
-	                "what is there at the end, not at the beginning"),
+	                "write this state at the end, not at the beginning"),
 	        OPTION_UINT(0, "num-thread-synthesize", &o->synth_threads, "N",
-	                "threads that read what was there before"),
+	                "threads that read this state"),
 	        OPTION_UINT(0, "proc-map-timeout", &o->maps_limit_ms, "MS",
-	                "how long reading the mappings of one process may take (default: 500)"),
+	                "time limit for reading the mappings of a process (default: 500)"),
 	};
 
 	return PUT(to, group);
@@ -150,7 +149,7 @@ static struct option_def *trace_options(struct option_def *to, struct record_com
 	const struct option_def group[] = {
 	        OPTION_HEADING("Trace (an event with an AUX area, such as intel_pt//)"),
 	        OPTION_CALL('S', "snapshot", OPTION_OPTIONAL, record_on_snapshot, c, "[e]SIZE",
-	                "trace only what a SIGUSR2 asks for; e: and the end"),
+	                "keep only the trace before each SIGUSR2; e: and the end"),
 	        OPTION_CALL(0, "aux-sample", OPTION_OPTIONAL, record_on_aux_sample, c, "BYTES",
 	                "pieces of trace in samples of the other events of its group"),
 	        OPTION_SWITCH(
@@ -172,16 +171,16 @@ static struct option_def *output_options(struct option_def *to, struct record_co
 	        OPTION_CALL('z', "compression-level", OPTION_OPTIONAL, record_on_compress, all,
 	                "LEVEL", "compressed by zstd, 1 (the default) to 22"),
 	        OPTION_CALL(0, "threads", OPTION_OPTIONAL, record_on_optional, &o->threads, "SPEC",
-	                "a folder, written by threads: cpu, core, package, numa or "
+	                "write a folder, on threads: cpu, core, package, numa or "
 	                "CPUS/AFFINITY:..."),
 	        OPTION_CALL(0, "switch-output", OPTION_OPTIONAL, record_on_switch, all,
 	                "signal|SIZE|TIME", "another file after SIGUSR2, 10M, 5s, ..."),
 	        OPTION_EACH(0, "switch-output-event", record_on_trigger, c, "EVENT[,EVENT]",
-	                "another file whenever one of these happens"),
+	                "another file each time one of these events occurs"),
 	        OPTION_UINT(
 	                0, "switch-max-files", &all->switching.files, "N", "keep the last N files"),
 	        OPTION_CALL(0, "max-size", OPTION_REQUIRED, record_on_bytes, &o->max_bytes, "SIZE",
-	                "stop when as much is written"),
+	                "stop when this much is written"),
 	        OPTION_SWITCH(
 	                0, "timestamp-filename", &o->timestamps, "the time in the file's name"),
 	        OPTION_SWITCH(0, "timestamp-boundary", &ids->sample_times,
@@ -192,7 +191,8 @@ static struct option_def *output_options(struct option_def *to, struct record_co
 	                .target = &ids->none,
 	                .given = &c->buildid_given,
 	                .help = "no build ids in the file"},
-	        OPTION_SWITCH(0, "buildid-all", &ids->all, "build ids of all, hit or not"),
+	        OPTION_SWITCH(0, "buildid-all", &ids->all,
+	                "build ids of all objects, not only of those that samples hit"),
 	        OPTION_SWITCH(
 	                0, "buildid-mmap", &ids->in_mappings, "build ids in records of mappings"),
 	        {.long_name = "build-id-default",
@@ -202,7 +202,7 @@ static struct option_def *output_options(struct option_def *to, struct record_co
 	                .target = c,
 	                .config_only = true},
 	        OPTION_SWITCH('N', "no-buildid-cache", &c->no_cache,
-	                "do not keep what was hit in ~/.debug"),
+	                "do not copy objects that samples hit to ~/.debug"),
 	        OPTION_CALL(0, "debuginfod", OPTION_OPTIONAL, record_on_optional, &c->debuginfod,
 	                "URLS", "ignored with a warning: nothing is fetched"),
 	};
@@ -220,7 +220,7 @@ static struct option_def *ring_options(struct option_def *to, struct record_comm
 	        OPTION_SWITCH(0, "overwrite", &o->buffers.overwrite,
 	                "rings keep the newest records, written at the end"),
 	        OPTION_CALL(0, "mmap-flush", OPTION_REQUIRED, record_on_bytes,
-	                &o->buffers.flush_bytes, "SIZE", "read a ring when it has as much"),
+	                &o->buffers.flush_bytes, "SIZE", "read a ring when it has this much"),
 	        OPTION_CALL(0, "aio", OPTION_OPTIONAL, record_on_optional, &c->aio, "N",
 	                "write on a thread, N (1 to 4) blocks of 4 MiB ahead"),
 	        OPTION_SWITCH(
@@ -228,12 +228,12 @@ static struct option_def *ring_options(struct option_def *to, struct record_comm
 	        OPTION_UINT(
 	                'r', "realtime", &c->realtime, "PRIO", "run with this SCHED_FIFO priority"),
 	        OPTION_TEXT(0, "affinity", &o->buffers.affinity, "MODE",
-	                "where it runs while it reads a ring: sys, node or cpu"),
+	                "cpus on which sonde reads a ring: sys, node or cpu"),
 	        OPTION_TEXT('D', "delay", &o->control.delay, "MS|-1|FROM-TO,...",
-	                "when events are on, in ms from the start; -1: not before a command"),
+	                "enable events after MS, or in ranges of ms; -1: by a command"),
 	        OPTION_CALL(0, "control", OPTION_REQUIRED, record_on_control, c,
 	                "fd:N[,N]|fifo:F[,F]",
-	                "where commands come from, and where they are acknowledged"),
+	                "read commands from here, and acknowledge them there"),
 	        OPTION_SWITCH(0, "dry-run", &o->dry_run, "check the options and stop"),
 	        OPTION_SWITCH(0, "off-cpu", &c->off_cpu,
 	                "ignored with a warning: time off the cpu is not recorded"),
@@ -250,7 +250,7 @@ void record_option_table(struct option_def *defs, struct record_command *c)
 {
 	const struct option_def last[] = {
 	        OPTION_SWITCH('q', "quiet", &c->quiet, "errors only"),
-	        OPTION_COUNT('v', "verbose", &c->verbose, "say more"),
+	        OPTION_COUNT('v', "verbose", &c->verbose, "print more messages"),
 	        OPTION_END,
 	};
 	struct option_def *to = defs;

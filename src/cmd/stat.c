@@ -314,7 +314,7 @@ static int parse_and_run(struct stat_command *c, int argc, char **argv, bool rec
 	        STAT_SUM_OPTIONS(c),
 	        STAT_OUTPUT_OPTIONS(c),
 	        OPTION_TEXT('o', "output", record ? &data : &c->output, "FILE",
-	                record ? "the recording (default: perf.data)" : "write there"),
+	                record ? "the recording (default: perf.data)" : "output file"),
 	        OPTION_END,
 	};
 	const struct option_command command = {

@@ -26,8 +26,7 @@ int stat_on_filter(const struct option_def *def, const char *arg, bool unset)
 	struct stat_command *c = def->target;
 
 	if (c->options.nevents == 0) {
-		(void)fprintf(
-		        stderr, "sonde stat: --filter belongs behind the -e that it is for\n");
+		(void)fprintf(stderr, "sonde stat: --filter must follow the -e that it is for\n");
 		return -1;
 	}
 	c->filters[c->options.nevents - 1] = unset ? NULL : arg;
@@ -122,11 +121,10 @@ static int check_model(struct stat_command *c, const struct option_command *comm
 	(void)snprintf(name, sizeof(name), "bus/event_source/devices/cpu_%s",
 	        c->cpu_type != NULL ? c->cpu_type : "");
 	if (c->level_given && !c->topdown) {
-		return options_mistake(
-		        command, "--td-level is a level of --topdown, which is not given");
+		return options_mistake(command, "--td-level needs --topdown");
 	}
 	if (c->topdown && !c->options.all_cpus) {
-		return options_mistake(command, "--topdown counts on cpus: it wants -a");
+		return options_mistake(command, "--topdown counts on cpus: it needs -a");
 	}
 	for (i = 0; i < sizeof(absent) / sizeof(absent[0]); i++) {
 		const struct absent *a = &absent[i];

@@ -173,7 +173,7 @@ void terminal_diag_show(unsigned *shown, const struct sonde_diag *diag)
 
 	++*shown;
 	if (*shown == DIAGS_MAX + 1) {
-		(void)fputs("Warning: there is more of this, which is not shown\n", stderr);
+		(void)fputs("Warning: further warnings are suppressed\n", stderr);
 	}
 	if (*shown > DIAGS_MAX) {
 		return;

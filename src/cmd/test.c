@@ -169,13 +169,13 @@ int cmd_test(int argc, char **argv)
 {
 	int verbose = 0;
 	const struct option_def defs[] = {
-	        OPTION_COUNT('v', "verbose", &verbose, "say what was measured"),
+	        OPTION_COUNT('v', "verbose", &verbose, "print measured values"),
 	        OPTION_END,
 	};
 	const struct option_command command = {
 	        .name = "test",
 	        .usage = "[options] [list | NUMBER | WORD]...",
-	        .about = "Tests what profiling needs on this machine.",
+	        .about = "Tests the parts of this machine that profiling needs.",
 	        .defs = defs,
 	        .anywhere = true,
 	};

@@ -123,8 +123,7 @@ enum test_outcome test_tracepoint(struct test_reason *why)
 
 	if (access("/sys/kernel/tracing/events", R_OK) != 0 &&
 	        access("/sys/kernel/debug/tracing/events", R_OK) != 0) {
-		return test_say(
-		        why, TEST_SKIP, "tracefs cannot be read: 'sonde doctor' tells more");
+		return test_say(why, TEST_SKIP, "tracefs cannot be read: see 'sonde doctor'");
 	}
 	c = start("sched:sched_switch", why, &outcome);
 	if (c == NULL) {
@@ -266,7 +265,7 @@ enum test_outcome test_page_clock(struct test_reason *why)
 	             : 0;
 	sonde_counter_free(c);
 	if (rc != 1) {
-		return test_say(why, TEST_SKIP, "the page tells no clock here");
+		return test_say(why, TEST_SKIP, "the page has no clock here");
 	}
 	wall = monotonic_ns();
 	ticks = cpu->tsc(cpu->arg);
@@ -307,8 +306,7 @@ enum test_outcome test_rdpmc(struct test_reason *why)
 		return test_say(why, TEST_FAIL, "it cannot be read");
 	}
 	if (first == 0 || second == 0) {
-		return test_say(
-		        why, TEST_SKIP, "the page gives no live count: 'sonde doctor' tells more");
+		return test_say(why, TEST_SKIP, "the page gives no live count: see 'sonde doctor'");
 	}
 	return after - before >= 100000
 	               ? TEST_OK
@@ -377,8 +375,7 @@ static struct sonde_counter *open_tracking(const struct sonde_attr *attr, struct
 		*outcome = test_status(
 		        why, rc, c != NULL ? sonde_counter_error(c)->text : "no memory");
 	} else if (!ring_open(r, sonde_counter_fd(c, 0))) {
-		*outcome = test_say(
-		        why, TEST_SKIP, "no ring can be mapped: 'sonde doctor' tells more");
+		*outcome = test_say(why, TEST_SKIP, "no ring can be mapped: see 'sonde doctor'");
 	} else {
 		return c;
 	}
