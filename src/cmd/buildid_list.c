@@ -54,6 +54,7 @@ int cmd_buildid_list(int argc, char **argv)
 	        .usage = "[options]",
 	        .about = "Lists the build ids of a recording's objects.",
 	        .defs = defs,
+	        .words = OPTION_NO_WORDS,
 	};
 	struct option_rest rest;
 	char hex[41];
@@ -61,9 +62,6 @@ int cmd_buildid_list(int argc, char **argv)
 
 	if (rc != OPTIONS_RUN) {
 		return rc;
-	}
-	if (rest.argc != 0) {
-		return options_mistake(&command, "unexpected word '%s'", rest.argv[0]);
 	}
 	if (sonde_buildid_of(b.kernel ? NULL : b.input, hex, sizeof(hex)) > 0) {
 		print_one(&b, hex);

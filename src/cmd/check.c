@@ -23,6 +23,7 @@ int cmd_check(int argc, char **argv)
 	        .usage = "[options] [file]",
 	        .about = "Reports damage in a recording, and losses while it was recorded.",
 	        .defs = defs,
+	        .words = OPTION_ONE_WORD,
 	        .anywhere = true,
 	};
 	struct option_rest rest;
@@ -31,9 +32,6 @@ int cmd_check(int argc, char **argv)
 
 	if (rc != OPTIONS_RUN) {
 		return rc;
-	}
-	if (rest.argc > 1) {
-		return options_mistake(&command, "unexpected word '%s'", rest.argv[1]);
 	}
 	input = rest.argc == 1 ? rest.argv[0] : input;
 	rc = SONDE_ENOMEM;

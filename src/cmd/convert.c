@@ -110,6 +110,7 @@ int cmd_repair(int argc, char **argv)
 	        .usage = "[options] -o FILE [input]",
 	        .about = "Writes the undamaged parts of a recording as a valid recording.",
 	        .defs = defs,
+	        .words = OPTION_ONE_WORD,
 	        .anywhere = true,
 	};
 	struct sonde_rewriter_options o = {.whole = true};
@@ -118,9 +119,6 @@ int cmd_repair(int argc, char **argv)
 
 	if (rc != OPTIONS_RUN) {
 		return rc;
-	}
-	if (rest.argc > 1) {
-		return options_mistake(&command, "unexpected word '%s'", rest.argv[1]);
 	}
 	if (c.output == NULL) {
 		return options_mistake(&command, NEEDS_OUTPUT);
@@ -153,6 +151,7 @@ int cmd_convert(int argc, char **argv)
 	        .usage = "[options] -o FILE [input]",
 	        .about = "Writes a recording in another form: container, byte order, compression.",
 	        .defs = defs,
+	        .words = OPTION_ONE_WORD,
 	        .anywhere = true,
 	};
 	struct sonde_rewriter_options o = {0};
@@ -161,9 +160,6 @@ int cmd_convert(int argc, char **argv)
 
 	if (rc != OPTIONS_RUN) {
 		return rc;
-	}
-	if (rest.argc > 1) {
-		return options_mistake(&command, "unexpected word '%s'", rest.argv[1]);
 	}
 	if (c.output == NULL) {
 		return options_mistake(&command, NEEDS_OUTPUT);

@@ -23,6 +23,7 @@ int cmd_doctor(int argc, char **argv)
 	        .usage = "[options]",
 	        .about = "Checks which profiling this machine allows, and how to allow more.",
 	        .defs = defs,
+	        .words = OPTION_NO_WORDS,
 	};
 	struct option_rest rest;
 	struct terminal_output out;
@@ -31,9 +32,6 @@ int cmd_doctor(int argc, char **argv)
 
 	if (rc != OPTIONS_RUN) {
 		return rc;
-	}
-	if (rest.argc != 0) {
-		return options_mistake(&command, "unexpected word '%s'", rest.argv[0]);
 	}
 	o.home = getenv("HOME");
 	o.debuginfod_urls = getenv("DEBUGINFOD_URLS");

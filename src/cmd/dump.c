@@ -42,6 +42,7 @@ int cmd_dump(int argc, char **argv)
 	        .usage = "[options]",
 	        .about = "Prints every record of a recording in file order.",
 	        .defs = defs,
+	        .words = OPTION_ONE_WORD,
 	        .anywhere = true,
 	};
 	struct option_rest rest;
@@ -50,9 +51,6 @@ int cmd_dump(int argc, char **argv)
 
 	if (rc != OPTIONS_RUN) {
 		return rc;
-	}
-	if (rest.argc > 1) {
-		return options_mistake(&command, "unexpected word '%s'", rest.argv[1]);
 	}
 	o.raw = raw;
 	o.types = types;

@@ -28,6 +28,7 @@ int cmd_evlist(int argc, char **argv)
 	        .usage = "[options]",
 	        .about = "Lists the events of a recording.",
 	        .defs = defs,
+	        .words = OPTION_NO_WORDS,
 	};
 	struct option_rest rest;
 	struct sonde_events_options o = {.size = sizeof(o)};
@@ -36,9 +37,6 @@ int cmd_evlist(int argc, char **argv)
 
 	if (rc != OPTIONS_RUN) {
 		return rc;
-	}
-	if (rest.argc != 0) {
-		return options_mistake(&command, "unexpected word '%s'", rest.argv[0]);
 	}
 	if (e.groups && (e.freq || e.detail != 0)) {
 		return options_mistake(

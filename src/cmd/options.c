@@ -392,7 +392,7 @@ static int parse_word(struct parser *p, const char *word)
 	return parse_long(p, word + 2);
 }
 
-int options_parse(
+static int parse_words(
         const struct option_command *command, int argc, char **argv, struct option_rest *rest)
 {
 	struct parser p = {.command = command, .argc = argc, .argv = argv, .next = 1};
@@ -433,6 +433,18 @@ int options_parse(
 	argv[kept] = NULL;
 	*rest = (struct option_rest){.argc = kept - 1, .argv = argv + 1};
 	return OPTIONS_RUN;
+}
+
+int options_parse(
+        const struct option_command *command, int argc, char **argv, struct option_rest *rest)
+{
+	int most = command->words == OPTION_NO_WORDS ? 0 : 1;
+	int rc = parse_words(command, argc, argv, rest);
+
+	if (rc == OPTIONS_RUN && command->words != OPTION_ANY_WORDS && rest->argc > most) {
+		return options_mistake(command, "unexpected word '%s'", rest->argv[most]);
+	}
+	return rc;
 }
 
 const char *options_input(void)

@@ -132,6 +132,7 @@ struct option_command {
 	const struct option_def *defs;
 	void (*more)(void); /* prints the rest of --help after the options; may be NULL */
 	bool anywhere; /* options may follow other words; else parsing stops at the first word */
+	enum { OPTION_ANY_WORDS = 0, OPTION_NO_WORDS, OPTION_ONE_WORD } words; /* besides options */
 };
 
 /*

@@ -275,6 +275,7 @@ static int report(const struct stat_command *before, int argc, char **argv)
 	        .usage = "[options]",
 	        .about = "Prints the counts of a recording.",
 	        .defs = defs,
+	        .words = OPTION_NO_WORDS,
 	};
 	struct option_rest rest;
 	struct sonde_stat *s;
@@ -282,9 +283,6 @@ static int report(const struct stat_command *before, int argc, char **argv)
 
 	if (rc != OPTIONS_RUN) {
 		return rc;
-	}
-	if (rest.argc != 0) {
-		return options_mistake(&command, "unexpected word '%s'", rest.argv[0]);
 	}
 	c.out = stderr; /* as in perf */
 	c.options.by = pick_by(&c, SONDE_STAT_BY_RECORDED);
