@@ -9,38 +9,32 @@
 
 void doctor_set(struct sonde_doctor *d, enum sonde_doctor_state state, const char *fmt, ...)
 {
-	char text[1024];
 	va_list args;
 
-	va_start(args, fmt);
-	(void)vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
 	d->check.state = state;
 	d->found.n = 0;
-	text_str(&d->found, text);
+	va_start(args, fmt);
+	text_vprintf(&d->found, fmt, args);
+	va_end(args);
 }
 
 void doctor_more(struct sonde_doctor *d, const char *fmt, ...)
 {
-	char text[1024];
 	va_list args;
 
 	va_start(args, fmt);
-	(void)vsnprintf(text, sizeof(text), fmt, args);
+	text_vprintf(&d->found, fmt, args);
 	va_end(args);
-	text_str(&d->found, text);
 }
 
 void doctor_fix(struct sonde_doctor *d, const char *fmt, ...)
 {
-	char text[1024];
 	va_list args;
 
-	va_start(args, fmt);
-	(void)vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
 	d->fix.n = 0;
-	text_str(&d->fix, text);
+	va_start(args, fmt);
+	text_vprintf(&d->fix, fmt, args);
+	va_end(args);
 }
 
 bool doctor_exists(const struct sonde_doctor *d, const char *path)

@@ -186,11 +186,7 @@ static bool put_groups(const struct host_description *d, struct text *t)
 		feature_put_u32(&list, (uint32_t)event->members);
 		n++;
 	}
-	feature_put_u32(t, n);
-	text_bytes(t, list.p, list.n);
-	t->failed |= list.failed;
-	text_fini(&list);
-	return n > 0;
+	return feature_put_list(t, n, &list);
 }
 
 static bool cpu_line(int root, int cpu, const char *name, char *buf, size_t size)
@@ -225,10 +221,7 @@ static bool put_siblings(const struct host_description *d, struct text *t, const
 			n++;
 		}
 	}
-	feature_put_u32(t, n);
-	text_bytes(t, list.p, list.n);
-	t->failed |= list.failed;
-	text_fini(&list);
+	(void)feature_put_list(t, n, &list);
 	return true;
 }
 
@@ -330,11 +323,7 @@ static bool put_pmus(const struct host_description *d, struct text *t)
 	if (dir != NULL) {
 		(void)closedir(dir);
 	}
-	feature_put_u32(t, n);
-	text_bytes(t, list.p, list.n);
-	t->failed |= list.failed;
-	text_fini(&list);
-	return n > 0;
+	return feature_put_list(t, n, &list);
 }
 
 struct cache {

@@ -58,11 +58,7 @@ bool host_put_cpu_caps(const struct host_description *d, struct text *t)
 	struct text list = {0};
 	uint32_t n = put_caps(d->root, "cpu", &list);
 
-	feature_put_u32(t, n);
-	text_bytes(t, list.p, list.n);
-	t->failed |= list.failed;
-	text_fini(&list);
-	return n > 0 || has_core_pmu(d);
+	return feature_put_list(t, n, &list) || has_core_pmu(d);
 }
 
 /*
@@ -105,10 +101,7 @@ bool host_put_pmu_caps(const struct host_description *d, struct text *t)
 	uint32_t n = put_all_caps(d->root, true, &list);
 
 	n += put_all_caps(d->root, false, &list);
-	feature_put_u32(t, n);
-	text_bytes(t, list.p, list.n);
-	t->failed |= list.failed;
-	text_fini(&list);
+	(void)feature_put_list(t, n, &list);
 	return true;
 }
 
@@ -132,9 +125,5 @@ bool host_put_hybrid(const struct host_description *d, struct text *t)
 	if (dir != NULL) {
 		(void)closedir(dir);
 	}
-	feature_put_u32(t, n);
-	text_bytes(t, list.p, list.n);
-	t->failed |= list.failed;
-	text_fini(&list);
-	return n > 0;
+	return feature_put_list(t, n, &list);
 }

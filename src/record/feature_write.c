@@ -29,6 +29,15 @@ void feature_put_text(struct text *t, const char *s)
 }
 
 /* header {u32 type 0, u16 misc, u16 size}, s32 pid -1, u8 id[20], u8 id_size, 3 bytes, name */
+bool feature_put_list(struct text *t, uint32_t n, struct text *items)
+{
+	feature_put_u32(t, n);
+	text_bytes(t, items->p, items->n);
+	t->failed |= items->failed;
+	text_fini(items);
+	return n > 0;
+}
+
 void feature_put_build_id(
         struct text *t, uint16_t misc, const uint8_t *id, size_t id_size, const char *name)
 {
