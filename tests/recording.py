@@ -21,7 +21,7 @@ MMAP, LOST, COMM, FORK, SAMPLE, MMAP2, LOST_SAMPLES, SWITCH, FINISHED_ROUND, AUX
 THROTTLE = 5
 CGROUP = 19
 MMAP_DATA = 1 << 13
-BUILD_ID, CPU_COUNTS, EVENT_DESC, CPU_TOPOLOGY, TRACE_INDEX = 2, 7, 12, 13, 18  # sections of the header
+BUILD_ID, CPU_COUNTS, EVENT_DESC, CPU_TOPOLOGY, BRANCHES, TRACE_INDEX = 2, 7, 12, 13, 15, 18  # sections of the header
 USUAL = IP | TID | TIME | ADDR | ID | CPU | PERIOD
 
 
@@ -48,6 +48,7 @@ class Recording:
         self.events, self.records, self.build_ids = events, [], []
         self.sockets = []  # of each cpu
         self.names = []  # of the events, for the header
+        self.branches = False  # the header notes that samples have branch stacks
         self.traced = False  # the header has an index of hardware traces, of none
 
     def record(self, type, misc, body):
@@ -181,6 +182,7 @@ class Recording:
         if self.names:
             found.append((EVENT_DESC, self.descriptions()))
             found.sort()
+        found += [(BRANCHES, b"")] if self.branches else []
         return found + ([(TRACE_INDEX, struct.pack("<Q", 0))] if self.traced else [])
 
     def write(self, path):

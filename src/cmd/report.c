@@ -155,6 +155,15 @@ static int on_percentage(const struct option_def *def, const char *arg, bool uns
 	return -1;
 }
 
+static int on_branch_stack(const struct option_def *def, const char *arg, bool unset)
+{
+	struct report_command *c = def->target;
+
+	(void)arg;
+	c->report.branches = unset ? SONDE_REPORT_BRANCHES_OFF : SONDE_REPORT_BRANCHES_ON;
+	return 0;
+}
+
 static int on_percent_limit(const struct option_def *def, const char *arg, bool unset)
 {
 	struct report_command *c = def->target;
@@ -375,6 +384,7 @@ static const struct option_command command_words = {.name = "report", .usage = "
 static void print_fields(void)
 {
 	fields_print("Keys: what rows differ in", SONDE_FIELD_KEY);
+	fields_print("Keys of rows of branches", SONDE_FIELD_BRANCH_KEY);
 	fields_print("Sums over the samples of a row", SONDE_FIELD_TOTAL);
 }
 
@@ -430,6 +440,8 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 	                        "(graph,0.5,caller)"},
 	        OPTION_SWITCH(
 	                'G', "inverted", &c->inverted, "graphs start at the outermost caller"),
+	        OPTION_CALL('b', "branch-stack", OPTION_NONE, on_branch_stack, c, NULL,
+	                "rows of branches, not of samples (as after record -b)"),
 	        OPTION_CALL(0, "percent-limit", OPTION_REQUIRED, on_percent_limit, c, "PERCENT",
 	                "hide rows and branches below"),
 	        OPTION_CALL(0, "time-quantum", OPTION_REQUIRED, on_time_quantum, c, "TIME",

@@ -10,33 +10,37 @@
 
 #include "session/session.h"
 
-#define BRANCH_KIND_IS_NEW 15u /* PERF_BR_EXTEND_ABI: the kind is new_kind */
-#define BRANCH_KINDS       16u
+#define BRANCH_CONDITIONAL 1u /* PERF_BR_COND */
+#define BRANCH_KIND_IS_NEW 15u /* PERF_BR_EXTEND_ABI: the kind is in the newer bits */
+#define BRANCH_KINDS       31u /* the older ones, then the newer ones */
+#define BRANCH_WORDS       3u /* of an entry in sonde_sample.branches */
 
-struct branch {
+struct branch_entry {
 	uint64_t from, to;
 	bool predicted, mispredicted; /* both false: not recorded */
 	bool in_tx, aborted; /* in a transaction; it was aborted */
 	uint16_t cycles; /* since the branch before it; 0: not recorded */
-	uint8_t kind, new_kind; /* < BRANCH_KINDS */
+	uint8_t kind; /* < BRANCH_KINDS: PERF_BR_*, or 15 + PERF_BR_NEW_*; 0: not recorded */
 };
 
 /* Returns the i-th branch of a sample, from the newest. */
-static inline struct branch branch_at(const struct session_sample *s, uint64_t i)
+static inline struct branch_entry branch_at(const struct session_sample *s, uint64_t i)
 {
-	const uint64_t *entry = s->s.branches + 3 * i;
-	uint64_t flags = entry[2];
+	const uint64_t *entry = s->s.branches + BRANCH_WORDS * i;
+	uint64_t flags = entry[2], kind = flags >> 20 & 15;
 
-	return (struct branch){.from = entry[0],
+	return (struct branch_entry){.from = entry[0],
 	        .to = entry[1],
 	        .mispredicted = (flags & 1) != 0,
 	        .predicted = (flags >> 1 & 1) != 0,
 	        .in_tx = (flags >> 2 & 1) != 0,
 	        .aborted = (flags >> 3 & 1) != 0,
 	        .cycles = (uint16_t)(flags >> 4),
-	        .kind = flags >> 20 & 15,
-	        .new_kind = flags >> 26 & 15};
+	        .kind = (uint8_t)(kind + (kind == BRANCH_KIND_IS_NEW ? flags >> 26 & 15 : 0))};
 }
+
+/* Returns the name of a kind of branches; NULL: it has none. */
+const char *branch_kind_name(unsigned kind);
 
 /* Texts of lines of `script`. */
 enum brstack_form {

@@ -11,15 +11,21 @@
 #include "field/branch.h"
 
 /* By PERF_BR_*; NULL: unknown. */
-static const char *const kinds[BRANCH_KINDS] = {NULL, "COND", "UNCOND", "IND", "CALL", "IND_CALL",
-        "RET", "SYSCALL", "SYSRET", "COND_CALL", "COND_RET", "ERET", "IRQ", "SERROR", "NO_TX"};
+static const char *const kinds[BRANCH_KIND_IS_NEW] = {NULL, "COND", "UNCOND", "IND", "CALL",
+        "IND_CALL", "RET", "SYSCALL", "SYSRET", "COND_CALL", "COND_RET", "ERET", "IRQ", "SERROR",
+        "NO_TX"};
 /* By PERF_BR_NEW_*. */
-static const char *const new_kinds[BRANCH_KINDS] = {
+static const char *const new_kinds[BRANCH_KINDS - BRANCH_KIND_IS_NEW] = {
         "FAULT_ALGN", "FAULT_DATA", "FAULT_INST", "ARCH_1", "ARCH_2", "ARCH_3", "ARCH_4", "ARCH_5"};
 
-static void put_flags(struct text *out, const struct branch *b)
+const char *branch_kind_name(unsigned kind)
 {
-	const char *kind = b->kind == BRANCH_KIND_IS_NEW ? new_kinds[b->new_kind] : kinds[b->kind];
+	return kind < BRANCH_KIND_IS_NEW ? kinds[kind] : new_kinds[kind - BRANCH_KIND_IS_NEW];
+}
+
+static void put_flags(struct text *out, const struct branch_entry *b)
+{
+	const char *kind = branch_kind_name(b->kind);
 
 	text_char(out, '/');
 	text_char(out, b->predicted ? 'P' : b->mispredicted ? 'M' : '-');
@@ -70,7 +76,7 @@ void brstack_text(struct text *out, struct address_cache *c, const struct sessio
         enum brstack_form form, unsigned parts)
 {
 	for (uint64_t i = 0; i < s->s.branch_len && !out->failed; i++) {
-		struct branch b = branch_at(s, i);
+		struct branch_entry b = branch_at(s, i);
 
 		text_str(out, form == BRSTACK_SYMBOLS ? "" : " ");
 		put_end(out, c, s, form, parts, b.from);

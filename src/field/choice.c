@@ -34,7 +34,7 @@ enum field_type field_type_of(const struct sonde_attr *attr)
 void field_choice_default(struct field_choice *c, bool chains)
 {
 	*c = (struct field_choice){0};
-	for (unsigned i = 0; i < FIELD_COUNT; i++) {
+	for (unsigned i = 0; i < FIELD_SCRIPT_COUNT; i++) {
 		unsigned usual = field_at(i)->usual;
 
 		for (unsigned type = 0; type < FIELD_TYPE_COUNT; type++) {
@@ -183,7 +183,7 @@ int field_choice_type(const struct field_choice *c, const struct sonde_attr *att
 	enum field_type type = field_type_of(attr);
 
 	*fields = 0;
-	for (unsigned i = 0; i < FIELD_COUNT; i++) {
+	for (unsigned i = 0; i < FIELD_SCRIPT_COUNT; i++) {
 		const struct field *f = field_at(i);
 
 		if ((c->shown[type] & BIT(i)) == 0) {

@@ -2,6 +2,7 @@
 #include "field/field.h"
 
 #include "field/address.h"
+#include "field/branch.h"
 
 #include <inttypes.h>
 
@@ -58,6 +59,15 @@ GETTER(phys_addr, s->s.phys_addr)
 GETTER(data_page_size, s->s.data_page_size)
 GETTER(code_page_size, s->s.code_page_size)
 
+/* Values of branches: of the newest branch of a sample that has one. */
+
+GETTER(from, branch_at(s, 0).from)
+GETTER(to, branch_at(s, 0).to)
+GETTER(mispredicted, branch_at(s, 0).mispredicted)
+GETTER(in_tx, branch_at(s, 0).in_tx)
+GETTER(aborted, branch_at(s, 0).aborted)
+GETTER(cycles, branch_at(s, 0).cycles)
+
 /* Sums of rows. */
 
 #define SUM(name, value)                                                                           \
@@ -91,6 +101,34 @@ static const char *text_of_event(const struct field_source *f, uint64_t id)
 static const char *text_of_cgroup(const struct field_source *f, uint64_t id)
 {
 	return session_cgroup(f->session, id);
+}
+
+static const char *text_of_mispredict(const struct field_source *f, uint64_t id)
+{
+	(void)f;
+	return id != 0 ? "Y" : "N";
+}
+
+static const char *text_of_in_tx(const struct field_source *f, uint64_t id)
+{
+	(void)f;
+	return id != 0 ? "T" : ".";
+}
+
+static const char *text_of_abort(const struct field_source *f, uint64_t id)
+{
+	(void)f;
+	return id != 0 ? "A" : ".";
+}
+
+static void put_cycles(const struct field_source *f, const struct field_value *v, struct text *out)
+{
+	(void)f;
+	if (v->number == 0) {
+		text_char(out, '-');
+	} else {
+		text_u64(out, v->number, 0, ' ');
+	}
 }
 
 /* As in perf, with the task's last name, whatever its name at the sample. */
@@ -153,6 +191,7 @@ static void put_size(uint64_t size, struct text *out)
 
 #define IN_SCRIPT            SONDE_FIELD_OF_SCRIPT
 #define KEY                  SONDE_FIELD_KEY
+#define BRANCH_KEY           SONDE_FIELD_BRANCH_KEY
 #define TOTAL                SONDE_FIELD_TOTAL
 #define IN_BOTH              (SONDE_FIELD_OF_SCRIPT | SONDE_FIELD_KEY)
 #define TEXT                 (FIELD_GROWS | FIELD_CUT)
@@ -166,7 +205,7 @@ const struct field field_table[FIELD_COUNT] = {
 #include "field/fields.inc"
 };
 
-_Static_assert(FIELD_COUNT <= 64, "FIELD_BIT has no bit for the last fields");
+_Static_assert(FIELD_SCRIPT_COUNT <= 64, "FIELD_BIT has no bit for the last fields of script");
 
 int field_source_init(struct field_source *f, struct sonde_session *s)
 {
@@ -290,6 +329,9 @@ void field_key_choose(struct field_key_choice *c, size_t id)
 	c->words += field_at(id)->words;
 	if (field_at(id)->words != 0) {
 		c->got[c->ngot++] = (uint8_t)id;
+	}
+	if (field_at(id)->location != FIELD_NO_LOCATION) {
+		c->located[c->nlocated++] = (uint8_t)id;
 	}
 }
 

@@ -29,6 +29,8 @@ enum field_id {
 };
 #undef FIELD
 
+/* Fields of `script` come first, so that 64 bits are a set of them. */
+#define FIELD_SCRIPT_COUNT  (FIELD_CODE_PAGE_SIZE + 1)
 #define FIELD_BIT(id)       (UINT64_C(1) << (unsigned)(id))
 #define FIELD_KEY_WORDS_MAX (2 * FIELD_COUNT)
 #define FIELD_IF_CHAINS     (1u << FIELD_TYPE_COUNT) /* tracepoints that have call chains */
@@ -81,6 +83,17 @@ enum field_style {
 	FIELD_OF_ROW = 64 /* a key of the row's frame or chain, known to profile and report only */
 };
 
+/*
+ * What distinguishes the values of a key that is a location in code or data. The getter of such a
+ * key returns the run-time address, the word in a row's key is a number that the profile assigns.
+ */
+enum field_location {
+	FIELD_NO_LOCATION,
+	FIELD_LOCATION_SYMBOL, /* the symbol; the address if there is none */
+	FIELD_LOCATION_OBJECT,
+	FIELD_LOCATION_ADDRESS /* the object and the address */
+};
+
 struct field {
 	struct sonde_field_info info;
 	const char *attribute; /* name of info.needs in messages; NULL: not used by script */
@@ -91,6 +104,7 @@ struct field {
 	unsigned style; /* bits of enum field_style */
 	unsigned width; /* minimum of the column */
 	unsigned part; /* part of an address in a line: enum address_part */
+	enum field_location location;
 	unsigned words; /* in a row's key; 0: part of the row's frame, or no key */
 	uint64_t (*get)(const struct field_source *f, const struct session_sample *s);
 	const char *(*text_of)(const struct field_source *f, uint64_t id); /* NULL: unknown */
@@ -146,11 +160,13 @@ struct field_key_choice {
 	bool chosen[FIELD_COUNT];
 	uint8_t got[FIELD_COUNT]; /* chosen keys that depend on the sample */
 	unsigned ngot;
+	uint8_t located[FIELD_COUNT]; /* those of `got` that are locations */
+	unsigned nlocated;
 	unsigned words;
 };
 
 void field_key_choose(struct field_key_choice *c, size_t id);
-/* Fills words[0..c->words). */
+/* Fills words[0..c->words), those of locations with any number. */
 void field_keys_get(const struct field_key_choice *c, const struct field_source *f,
         const struct session_sample *s, uint32_t *words);
 

@@ -408,7 +408,7 @@ static unsigned address_parts(uint64_t fields, const struct line_style *style)
 {
 	unsigned parts = 0;
 
-	for (unsigned i = 0; i < FIELD_COUNT; i++) {
+	for (unsigned i = 0; i < FIELD_SCRIPT_COUNT; i++) {
 		parts |= (fields & FIELD_BIT(i)) != 0 ? field_at(i)->part : 0;
 	}
 	if (style->kernel_path && (parts & (ADDRESS_DSO | ADDRESS_DSOFF)) != 0) {
@@ -439,7 +439,7 @@ int line_plan_make(struct line_plan *plan, const struct line_style *style, uint6
 	struct text name = {0};
 	uint64_t printed = 0;
 
-	for (unsigned i = 0; i < FIELD_COUNT; i++) {
+	for (unsigned i = 0; i < FIELD_SCRIPT_COUNT; i++) {
 		printed |= printers[i] != NULL ? fields & FIELD_BIT(i) : 0;
 	}
 	*plan = (struct line_plan){

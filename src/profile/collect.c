@@ -6,6 +6,7 @@
 #include "core/array.h"
 #include "core/hash.h"
 #include "core/pool.h"
+#include "field/branch.h"
 
 #include <stdlib.h>
 
@@ -64,6 +65,8 @@ struct profile_worker {
 	struct profile_who last;
 	uint32_t last_words[FIELD_KEY_WORDS_MAX]; /* the vector of last.key */
 	uint32_t last_who; /* PROFILE_NONE: none yet */
+	struct profile_branches branches;
+	bool hides; /* the filters hide the sample whose branches are counted */
 	struct waiting_sample waiting[BATCH];
 	size_t nwaiting;
 	struct waiting_word *words;
@@ -92,6 +95,12 @@ static bool needs_chains(const struct profile *p)
 	       o->ignore_callees != NULL;
 }
 
+/* Whether run-time addresses distinguish frames: those of callers, and of targets of branches. */
+static bool needs_ip(const struct profile *p)
+{
+	return needs_chains(p) || p->options.branches;
+}
+
 static struct recent_place *recent_place(struct profile_worker *w, uint32_t root, uint64_t ip)
 {
 	return &w->places[hash_u64(ip ^ (uint64_t)root << 40) & (RECENT - 1)];
@@ -117,9 +126,7 @@ static void word_add(struct profile *p, struct profile_worker *w, const struct t
 	}
 	at = frame_locate(&w->frames_of, v, mode, ip);
 	key = (struct profile_frame){
-	        .ip = needs_chains(p) ? ip : at.address, /* only callers use it */
-	        .address = at.address,
-	        .object = at.object};
+	        .ip = needs_ip(p) ? ip : at.address, .address = at.address, .object = at.object};
 	*word = (struct waiting_word){.place = place,
 	        .address = key.address,
 	        .object = key.object,
@@ -146,7 +153,7 @@ static int words_resolve(struct profile *p, struct profile_worker *w)
 		        .ip = word->place.ip, .address = word->address, .object = word->object};
 
 		if (word->place.frame == 0) {
-			key.ip = needs_chains(p) ? key.ip : key.address;
+			key.ip = needs_ip(p) ? key.ip : key.address;
 			TRY(profile_frame_add(p, &w->counts, key, &word->place.frame));
 			word->place.frame++;
 			*recent_place(w, word->place.root, word->place.ip) = word->place;
@@ -154,6 +161,14 @@ static int words_resolve(struct profile *p, struct profile_worker *w)
 		w->frames[i] = word->place.frame - 1;
 	}
 	return 0;
+}
+
+/* The target of a branch can be in another mode than the sample. */
+static uint32_t leaf_mode(
+        const struct profile *p, struct profile_worker *w, const struct session_sample *s)
+{
+	return p->options.branches ? frame_mode_of(&w->frames_of, s->view, MISC_USER, s->s.ip)
+	                           : s->cpumode;
 }
 
 /* Appends the leaf and the chain to the waiting words. */
@@ -170,7 +185,7 @@ static int words_add(struct profile *p, struct profile_worker *w, const struct s
 	if (!array_reserve(&w->words, &w->words_cap, first + chain->n, sizeof(*w->words))) {
 		return SONDE_ENOMEM;
 	}
-	word_add(p, w, s->view, s->cpumode, s->s.ip);
+	word_add(p, w, s->view, leaf_mode(p, w, s), s->s.ip);
 	for (; left > 0 && (rc = frame_chain_next(chain, &ip)) > 0; left--) {
 		word_add(p, w, s->view, chain->mode, ip);
 	}
@@ -186,6 +201,24 @@ static int words_add(struct profile *p, struct profile_worker *w, const struct s
 	return 0;
 }
 
+/* Fills in the words of keys that are locations. As in perf, user code is looked up first. */
+static int locations_find(struct profile *p, struct profile_worker *w,
+        const struct session_sample *s, uint32_t *words)
+{
+	const struct field_key_choice *c = &p->options.keys;
+
+	for (unsigned i = 0; i < c->nlocated; i++) {
+		uint64_t ip = field_at(c->located[i])->get(&p->source, s);
+		uint32_t mode = frame_mode_of(&w->frames_of, s->view, MISC_USER, ip);
+		struct frame at = frame_locate(&w->frames_of, s->view, mode, ip);
+		struct profile_location key = {
+		        .ip = ip, .address = at.address, .object = at.object};
+
+		TRY(profile_location_add(p, &w->counts, key, &words[c->at[c->located[i]]]));
+	}
+	return 0;
+}
+
 static int who_find(
         struct profile *p, struct profile_worker *w, const struct session_sample *s, uint32_t *who)
 {
@@ -195,11 +228,12 @@ static int who_find(
 	bool first = w->last_who == PROFILE_NONE;
 
 	field_keys_get(&p->options.keys, &p->source, s, words);
+	TRY(locations_find(p, w, s, words));
 	if (first || memcmp(words, w->last_words, size) != 0) {
 		TRY(profile_key_add(p, &w->counts, words, &key.key));
 		memcpy(w->last_words, words, size);
 	}
-	key.hidden = !pick_comm(p->options.pick, s->view->comm) ||
+	key.hidden = w->hides || !pick_comm(p->options.pick, s->view->comm) ||
 	             !pick_thread(p->options.pick, s->view->pid, s->view->tid);
 	key.mode = p->options.modes ? s->cpumode : 0;
 	if (first || memcmp(&key, &w->last, sizeof(key)) != 0) {
@@ -331,8 +365,9 @@ static int waiting_count(struct profile *p, struct profile_worker *w)
 		}
 		c->leaf = w->frames[s->first];
 		object = w->counts.frames[c->leaf].object;
-		c->kernel = object == PROFILE_NONE ? s->key.cpumode == MISC_KERNEL
-		                                   : profile_is_kernel(p, object);
+		c->kernel = object == PROFILE_NONE || p->options.branches
+		                    ? s->key.cpumode == MISC_KERNEL
+		                    : profile_is_kernel(p, object);
 		c->hash = profile_chain_hash(c, w->frames + s->first + 1);
 		index_prefetch(&w->counts.known, c->hash);
 	}
@@ -435,6 +470,30 @@ static bool socket_takes(const struct profile *p, const struct session_sample *s
 	return socket == p->options.socket - 1;
 }
 
+/* Counts each branch of a sample. As in perf, filters select samples by their own location. */
+static int branches_count(
+        struct profile *p, struct profile_worker *w, const struct session_sample *s)
+{
+	int wanted = pick_wanted(p->options.pick, &w->frames_of, s);
+
+	if (wanted < 0) {
+		return wanted;
+	}
+	w->hides = wanted == 0;
+	for (uint64_t i = 0; i < s->s.branch_len; i++) {
+		struct branch_entry b = branch_at(s, i);
+		struct session_sample alone = *s;
+
+		alone.s.branches += i * BRANCH_WORDS;
+		alone.s.branch_len = 1;
+		alone.s.ip = b.to;
+		alone.s.period = 1;
+		profile_branch_count(&w->branches, &b);
+		TRY(sample_count(p, w, &alone));
+	}
+	return 0;
+}
+
 static int collect_chunk(void *arg, unsigned worker, size_t chunk)
 {
 	struct profile *p = arg;
@@ -448,7 +507,8 @@ static int collect_chunk(void *arg, unsigned worker, size_t chunk)
 		if (pick_takes(p->options.pick, s.s.cpu, s.s.time) &&
 		        (one == 0 || s.event == one - 1) &&
 		        (p->options.socket == 0 || socket_takes(p, &s))) {
-			TRY(sample_count(p, w, &s));
+			TRY(p->options.branches ? branches_count(p, w, &s)
+			                        : sample_count(p, w, &s));
 		}
 	}
 	return rc < 0 ? rc : waiting_count(p, w);
@@ -473,6 +533,7 @@ static int workers_join(struct profile *p)
 
 	for (unsigned i = 0; i < p->nworkers && counts != NULL; i++) {
 		counts[i] = &p->workers[i].counts;
+		profile_branches_add(&p->branches, &p->workers[i].branches);
 	}
 	if (counts != NULL) {
 		rc = profile_counts_join(p, counts, p->nworkers);

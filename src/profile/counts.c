@@ -19,6 +19,7 @@ void profile_counts_drop_indexes(struct profile_counts *c)
 	index_fini(&c->places);
 	index_fini(&c->symbols);
 	index_fini(&c->known);
+	index_fini(&c->located);
 }
 
 void profile_counts_fini(struct profile_counts *c)
@@ -29,6 +30,7 @@ void profile_counts_fini(struct profile_counts *c)
 	free(c->frames);
 	free(c->chains);
 	free(c->words);
+	free(c->locations);
 	*c = (struct profile_counts){0};
 }
 
@@ -147,6 +149,41 @@ int profile_frame_add(
 	return 0;
 }
 
+int profile_location_add(
+        struct profile *p, struct profile_counts *c, struct profile_location key, uint32_t *id)
+{
+	uint64_t place = key.address ^ (uint64_t)key.object << 40;
+	uint32_t hash = (uint32_t)(hash_step(hash_u64(key.ip), place) >> 32);
+	size_t at = hash;
+
+	TRY(index_room(&c->located));
+	for (*id = index_next(&c->located, hash, &at); *id != INDEX_NONE;
+	        at++, *id = index_next(&c->located, hash, &at)) {
+		const struct profile_location *l = &c->locations[*id];
+
+		if (l->ip == key.ip && l->address == key.address && l->object == key.object) {
+			return 0;
+		}
+	}
+	if (c->nlocations >= IDS_MAX ||
+	        !array_reserve(&c->locations, &c->locations_cap, c->nlocations + 1, sizeof(key))) {
+		return SONDE_ENOMEM;
+	}
+	if (key.symbol == NULL && key.object != PROFILE_NONE) {
+		const struct symbol_table *table =
+		        frame_symbols(session_frames(p->session), key.object);
+
+		if (table == NULL) {
+			return SONDE_ENOMEM;
+		}
+		key.symbol = symbol_table_find(table, key.address);
+	}
+	*id = (uint32_t)c->nlocations;
+	c->locations[c->nlocations++] = key;
+	index_put(&c->located, hash, at, *id);
+	return 0;
+}
+
 void profile_chain_count(struct profile_chain *to, const struct profile_chain *from)
 {
 	bool over = __builtin_add_overflow(to->period, from->period, &to->period);
@@ -215,7 +252,7 @@ int profile_chain_add(
  */
 struct joined { /* a worker's counts */
 	struct profile_counts *from;
-	uint32_t *who, *frames, *keys; /* numbers in the joined counts */
+	uint32_t *who, *frames, *keys, *locations; /* numbers in the joined counts */
 	size_t chains, words; /* index of its first ones in the joined counts */
 	size_t pieces; /* sum of its own and of all workers before it */
 };
@@ -227,20 +264,40 @@ struct join {
 	unsigned n;
 };
 
+/* Adds the vectors of keys of a worker, with the new numbers of their locations. */
+static int join_keys(const struct join *x, struct joined *j)
+{
+	const struct profile_counts *from = j->from;
+	const struct field_key_choice *choice = &x->p->options.keys;
+
+	for (size_t i = 0; i < from->nlocations; i++) {
+		TRY(profile_location_add(x->p, x->to, from->locations[i], &j->locations[i]));
+	}
+	for (size_t i = 0; i < from->nkeys; i++) {
+		uint32_t *words = from->keys + i * choice->words;
+
+		for (unsigned k = 0; k < choice->nlocated; k++) {
+			uint32_t *word = &words[choice->at[choice->located[k]]];
+
+			*word = j->locations[*word];
+		}
+		TRY(profile_key_add(x->p, x->to, words, &j->keys[i]));
+	}
+	return 0;
+}
+
 static int join_numbers(const struct join *x, struct joined *j)
 {
 	const struct profile_counts *from = j->from;
-	size_t words = x->p->options.keys.words;
 
 	j->keys = calloc(from->nkeys + 1, sizeof(*j->keys));
 	j->who = malloc((from->nwho + 1) * sizeof(*j->who));
 	j->frames = malloc((from->nframes + 1) * sizeof(*j->frames));
-	if (j->keys == NULL || j->who == NULL || j->frames == NULL) {
+	j->locations = malloc((from->nlocations + 1) * sizeof(*j->locations));
+	if (j->keys == NULL || j->who == NULL || j->frames == NULL || j->locations == NULL) {
 		return SONDE_ENOMEM;
 	}
-	for (size_t i = 0; i < from->nkeys; i++) {
-		TRY(profile_key_add(x->p, x->to, from->keys + i * words, &j->keys[i]));
-	}
+	TRY(join_keys(x, j));
 	for (size_t i = 0; i < from->nwho; i++) {
 		struct profile_who who = from->who[i];
 
@@ -368,6 +425,7 @@ int profile_counts_join(struct profile *p, struct profile_counts **workers, unsi
 		free(x.workers[i].keys);
 		free(x.workers[i].who);
 		free(x.workers[i].frames);
+		free(x.workers[i].locations);
 	}
 	free(x.workers);
 	return rc;

@@ -10,6 +10,7 @@
 
 #include "core/index.h"
 #include "core/intern.h"
+#include "field/branch.h"
 #include "field/field.h"
 #include "session/pick.h"
 
@@ -44,6 +45,9 @@ struct profile_options {
 	/* For sonde_profile: keep chains, do not count samples that filters hide, and name a thread
 	 * without a name by its tid. */
 	bool named;
+	/* Count each branch of a sample as a sample of its own, with period 1 and the branch's
+	 * target as leaf. Without chains. */
+	bool branches;
 };
 
 /* The owner of samples: the properties of a row that are not code. */
@@ -64,6 +68,14 @@ struct profile_frame {
 	const struct symbol *symbol; /* NULL: unknown */
 	uint32_t object; /* PROFILE_NONE: no mapping */
 	uint32_t same; /* number of the frame that represents the symbol */
+};
+
+/* A distinct address in code or data, as value of a key. */
+struct profile_location {
+	uint64_t ip; /* at run time */
+	uint64_t address; /* in the object */
+	const struct symbol *symbol; /* NULL: unknown */
+	uint32_t object; /* PROFILE_NONE: no mapping */
 };
 
 /* A count of the samples with the same (who, leaf, frames); frames are innermost first. */
@@ -93,8 +105,10 @@ struct profile_counts {
 	size_t nchains, chains_cap;
 	uint32_t *words; /* frames of all chains */
 	size_t nwords, words_cap;
-	/* indexes of keys, who, frames, frames with symbols, chains */
-	struct index vectors, whos, places, symbols, known;
+	struct profile_location *locations; /* of keys that are locations */
+	size_t nlocations, locations_cap;
+	/* indexes of keys, who, frames, frames with symbols, chains, locations */
+	struct index vectors, whos, places, symbols, known, located;
 };
 
 struct profile_row {
@@ -126,6 +140,13 @@ struct profile_ref {
 	uint32_t pos; /* position of the row's frame in the chain */
 };
 
+/* Counts of branches whose kind was recorded. */
+struct profile_branches {
+	uint64_t kinds[BRANCH_KINDS];
+	uint64_t forward, backward; /* conditional ones */
+	uint64_t cross_4k, cross_2m; /* to another page; those to another 2 MiB only in cross_2m */
+};
+
 struct profile_worker;
 
 /*
@@ -149,6 +170,7 @@ struct profile {
 	uint32_t unknown; /* id of "[unknown]" */
 	uint64_t *totals; /* periods by event */
 	uint64_t *samples; /* by event */
+	struct profile_branches branches; /* with options.branches */
 	uint64_t *shown_totals, *shown_samples; /* if relative: sums of the rows not hidden */
 	/* For the key `parent`; else NULL. */
 	const char **parents; /* names, by rank; the last one is "[other]" */
@@ -160,6 +182,8 @@ struct profile {
 	struct profile_split *split; /* assigns rows to parts; NULL with one part */
 	struct profile_part *parts;
 	unsigned nparts;
+	/* Values of keys that are locations, by the word in the rows' keys; NULL: not chosen. */
+	struct profile_location *locations[FIELD_COUNT];
 	uint32_t *rows_of; /* rows of counts.words, in their parts; NULL: no graphs of callers */
 	struct profile_row *rows;
 	size_t nrows;
@@ -195,6 +219,12 @@ static inline const uint32_t *profile_row_words(
 
 /* A row's value of a key other than `sym` and `dso`: a number, or the id of a text. */
 uint64_t profile_row_number(const struct profile *p, const struct profile_row *row, unsigned id);
+/* Returns a row's value of a key that is a location. */
+static inline const struct profile_location *profile_row_location(
+        const struct profile *p, const struct profile_row *row, size_t key)
+{
+	return &p->locations[key][*profile_row_words(p, row, key)];
+}
 
 /* A node of a row's graph: the n frames from `depth` on that all its chains share. */
 struct profile_node {
@@ -246,6 +276,15 @@ int profile_who_add(struct profile_counts *c, const struct profile_who *key, uin
 /* Uses ip, address and object of the key, and looks up the symbol of a new frame. */
 int profile_frame_add(
         struct profile *p, struct profile_counts *c, struct profile_frame key, uint32_t *id);
+/* Looks up the symbol of a new location. */
+int profile_location_add(
+        struct profile *p, struct profile_counts *c, struct profile_location key, uint32_t *id);
+/*
+ * Numbers the values of keys that are locations by their order in reports, joins those that are
+ * equal there, and fills in p->locations.
+ */
+int profile_locations_rank(struct profile *p);
+void profile_locations_free(struct profile *p);
 uint32_t profile_frame_hash(const struct profile_frame *f);
 /* Adds the counts of *key to the chain with the same who, leaf, kernel and words[0..n), or stores a
  * new chain; key->hash is the result of profile_chain_hash. */
@@ -280,6 +319,8 @@ size_t profile_visits(const struct profile *p, unsigned part, struct profile_vis
 void profile_parts_free(struct profile *p);
 
 int profile_parents_make(struct profile *p);
+void profile_branch_count(struct profile_branches *to, const struct branch_entry *b);
+void profile_branches_add(struct profile_branches *to, const struct profile_branches *more);
 
 int profile_collect(struct profile *p);
 void profile_workers_free(struct profile *p);

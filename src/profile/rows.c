@@ -74,7 +74,7 @@ static struct profile_row row_key(
 		key.object = f->object;
 		key.symbol = f->symbol;
 	} else if (p->options.keys.chosen[FIELD_SYM]) { /* as perf: by address only */
-		key.address = self ? f->address : f->ip;
+		key.address = self && !p->options.branches ? f->address : f->ip;
 	}
 	return key;
 }
@@ -489,7 +489,13 @@ static int chain_hidden(const struct profile *p, const struct profile_chain *c)
 	uint64_t start = leaf->symbol != NULL ? leaf->symbol->start : 0;
 	const char *name;
 
-	if (p->counts.who[c->who].hidden || !pick_object(pick, leaf->object)) {
+	if (p->counts.who[c->who].hidden) {
+		return 1;
+	}
+	if (p->options.branches) { /* the sample decided */
+		return 0;
+	}
+	if (!pick_object(pick, leaf->object)) {
 		return 1;
 	}
 	if (p->options.exclude_other && p->parent_of[c - p->counts.chains] + 1 == p->nparents) {
@@ -652,6 +658,7 @@ int profile_run(struct profile *p)
 	}
 	TRY(names_make(p));
 	TRY(profile_collect(p));
+	TRY(profile_locations_rank(p));
 	TRY(profile_fold(p));
 	TRY(rows_hide(p));
 	if (p->options.graph) {
@@ -673,6 +680,7 @@ void profile_fini(struct profile *p)
 	free(p->parent_of);
 	field_source_fini(&p->source);
 	profile_counts_fini(&p->counts);
+	profile_locations_free(p);
 	intern_fini(&p->names);
 	free(p->dso);
 	free(p->totals);

@@ -17,8 +17,16 @@
 #define MARK_WIDTH    4u /* "[k] " */
 #define NUMBER_MAX    64u /* most digits of a forced width */
 
+#define SORT_USUAL    "comm,dso,sym"
+#define SORT_BRANCHES "comm,dso_from,symbol_from,symbol_to,cycles"
+
 /* Fields that --sort and --fields accept. */
-#define USES (SONDE_FIELD_KEY | SONDE_FIELD_TOTAL)
+static unsigned uses(const struct report *r)
+{
+	unsigned samples = SONDE_FIELD_KEY | SONDE_FIELD_TOTAL;
+
+	return r->profile.options.branches ? samples | SONDE_FIELD_BRANCH_KEY : samples;
+}
 
 /* SONDE_EARG with the valid words. */
 static int list_wrong(struct report *r, const char *option, const char *word, size_t n)
@@ -27,9 +35,14 @@ static int list_wrong(struct report *r, const char *option, const char *word, si
 	struct text known = {0};
 	int rc;
 
-	field_names(USES, &known);
+	field_names(uses(r), &known);
 	if (known.failed) {
 		rc = SONDE_ENOMEM;
+	} else if (n != 0 && field_find(SONDE_FIELD_BRANCH_KEY, word, n) != FIELD_COUNT) {
+		rc = error_set(err, SONDE_EARG, NO_OFFSET,
+		        "%s: '%.*s' is a key of branches: record with `sonde record -b`, or use "
+		        "--branch-stack",
+		        option, (int)n, word);
 	} else if (n != 0) {
 		rc = error_set(err, SONDE_EARG, NO_OFFSET, "%s: '%.*s' is not known; these are: %s",
 		        option, (int)n, word, known.p);
@@ -66,7 +79,7 @@ static int fields_parse(struct report *r, const char *words, struct report_list 
 		unsigned id;
 
 		n = strcspn(words, ", ");
-		id = field_find(USES, words, n);
+		id = field_find(uses(r), words, n);
 		if (n != 0 && id == FIELD_COUNT) {
 			return list_wrong(r, "--fields", words, n);
 		}
@@ -104,7 +117,7 @@ static int sort_parse(struct report *r, const char *words, struct report_list *s
 
 	while (*words != 0) {
 		size_t n = strcspn(words, ", {}");
-		unsigned id = field_find(USES, words, n);
+		unsigned id = field_find(uses(r), words, n);
 
 		if (n == 0 && (*words == '{' || *words == '}')) {
 			if (open != (*words == '}')) {
@@ -268,14 +281,15 @@ static int options_check(const struct report *r)
 
 int report_columns_init(struct report *r)
 {
-	const char *words = r->options.sort != NULL ? r->options.sort : "comm,dso,sym";
+	const char *usual = r->profile.options.branches ? SORT_BRANCHES : SORT_USUAL;
+	const char *words = r->options.sort != NULL ? r->options.sort : usual;
 	const char *fields = r->options.fields;
 	struct report_list sort = {0}, added = {0};
 
 	TRY(options_check(r));
 	words += *words == '+'; /* added to the default columns, which are there already */
 	if (r->options.sort != NULL && r->options.sort[0] == '+') {
-		TRY(sort_parse(r, "comm,dso,sym", &sort));
+		TRY(sort_parse(r, usual, &sort));
 	}
 	if (fields == NULL || *fields == '+' || r->options.sort != NULL) {
 		TRY(sort_parse(r, words, &sort));
@@ -387,6 +401,11 @@ static const char *column_text(
 	if (id == FIELD_PARENT) {
 		return p->parents[profile_row_number(p, row, id)];
 	}
+	if (f->location == FIELD_LOCATION_OBJECT) {
+		uint32_t object = profile_row_location(p, row, id)->object;
+
+		return intern_text(&p->names, object != PROFILE_NONE ? p->dso[object] : p->unknown);
+	}
 	return f->text_of != NULL ? f->text_of(&p->source, column_number(r, row, id)) : NULL;
 }
 
@@ -425,6 +444,41 @@ void report_columns_json(
 }
 
 /*
+ * Writes a location: the level in brackets, then the symbol, with its offset if the offset
+ * distinguishes rows, or the address in the object. As in perf, the level of an address is that of
+ * the row's first sample, and names before offsets are cut to the column's width.
+ */
+static void put_location(struct report *r, const struct profile_row *row, unsigned id, size_t width)
+{
+	const struct profile_location *at = profile_row_location(&r->profile, row, id);
+	const char *name = profile_symbol(&r->profile, at->object, at->symbol);
+	bool exact = field_at(id)->location == FIELD_LOCATION_ADDRESS;
+	bool kernel =
+	        exact ? row->kernel
+	              : at->object != PROFILE_NONE && profile_is_kernel(&r->profile, at->object);
+	struct text *t = &r->cell;
+
+	text_str(t, kernel ? "[k] " : exact || at->object != PROFILE_NONE ? "[.] " : "[H] ");
+	if (at->symbol == NULL) {
+		text_str(t, at->address != 0 ? "0x" : "");
+		text_hex(t, at->address, 16, '0');
+		return;
+	}
+	if (name == NULL) {
+		t->failed = true;
+		return;
+	}
+	text_str(t, name);
+	if (exact && t->n > width) {
+		t->n = width;
+	}
+	if (exact && at->address != at->symbol->start) {
+		text_str(t, "+0x");
+		text_hex(t, at->address - at->symbol->start, 0, ' ');
+	}
+}
+
+/*
  * Writes the text of a key's column, without padding, to r->cell; width: of the column, the minimum
  * number of digits of a processor. False: the text is never cut.
  */
@@ -439,6 +493,9 @@ static bool cell_make(struct report *r, const struct profile_row *row, unsigned 
 	}
 	if (text != NULL) {
 		text_str(t, text);
+	} else if (field_at(id)->location != FIELD_NO_LOCATION) {
+		put_location(r, row, id, (size_t)width);
+		return field_at(id)->location != FIELD_LOCATION_ADDRESS;
 	} else if (id == FIELD_SYM) {
 		text_str(t, row->address != 0 ? "0x" : "");
 		text_hex(t, row->address, 16, '0');
@@ -466,6 +523,26 @@ static size_t text_width(struct report *r, const struct profile_row *row, unsign
 }
 
 /*
+ * As in perf, columns of addresses have room for addresses without a symbol only, and those of
+ * objects not for the names of objects without symbols.
+ */
+static size_t location_width(struct report *r, const struct profile_row *row, unsigned id)
+{
+	const struct profile_location *at = profile_row_location(&r->profile, row, id);
+	const char *name = profile_symbol(&r->profile, at->object, at->symbol);
+	enum field_location location = field_at(id)->location;
+
+	if (location == FIELD_LOCATION_OBJECT) {
+		return at->symbol != NULL ? strlen(column_text(r, row, id, &r->cell))
+		                          : ADDRESS_WIDTH;
+	}
+	if (at->symbol == NULL) {
+		return MARK_WIDTH + strlen("0x") + ADDRESS_WIDTH;
+	}
+	return location == FIELD_LOCATION_SYMBOL && name != NULL ? MARK_WIDTH + strlen(name) : 0;
+}
+
+/*
  * As in perf, the column of names is as wide as the last names of the rows' first threads: a longer
  * name from before an exec is cut. The column of objects has room for an address when a row begins
  * without a symbol. The column of processors is as wide as its title, though numbers
@@ -479,6 +556,9 @@ static size_t cell_width(struct report *r, const struct profile_row *row, unsign
 
 	if ((field_at(id)->style & FIELD_GROWS) == 0) {
 		return 0;
+	}
+	if (field_at(id)->location != FIELD_NO_LOCATION) {
+		return location_width(r, row, id);
 	}
 	if (id != FIELD_COMM) {
 		bool room = id == FIELD_DSO && row->unknown && r->options.widths == NULL &&

@@ -395,7 +395,11 @@ static int put_events(struct report *r)
 			TRY(put_table(r, e, members));
 		}
 	}
-	return r->options.quiet ? 0 : put_last(r);
+	if (!r->options.quiet) {
+		TRY(put_last(r));
+	}
+	report_branches(r);
+	return 0;
 }
 
 static bool session_has_chains(const struct sonde_session *s)
@@ -424,11 +428,38 @@ static bool trace_wanted(const struct report *r)
 	return events != 0;
 }
 
+/* Whether an event recorded branch stacks. */
+static bool session_has_branches(const struct sonde_session *s)
+{
+	for (size_t e = 0; e < sonde_session_events(s); e++) {
+		if (sonde_session_event_attr(s, e)->sample_type & SONDE_SAMPLE_BRANCH_STACK) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Decides whether rows are of branches; SONDE_EARG if they were requested and are missing. */
+static int branches_decide(struct report *r, bool *branches)
+{
+	bool any = session_has_branches(r->session);
+
+	*branches = any && r->options.branches != SONDE_REPORT_BRANCHES_OFF &&
+	            (r->options.branches == SONDE_REPORT_BRANCHES_ON ||
+	                    session_has_feature(r->session, FEATURE_BRANCH_STACK));
+	if (!any && r->options.branches == SONDE_REPORT_BRANCHES_ON) {
+		return error_set(session_error(r->session), SONDE_EARG, NO_OFFSET,
+		        "--branch-stack: no event recorded branch stacks: leave it out, or record "
+		        "with `sonde record -b`");
+	}
+	return 0;
+}
+
 /* Warns about parts of the recording that the rows do not show. */
 static void warn(struct report *r, bool chains)
 {
 	const struct sonde_report_options *o = &r->options;
-	unsigned kinds = SESSION_BRANCHES | SESSION_TRACES;
+	unsigned kinds = SESSION_TRACES;
 
 	if (chains && !(o->no_children && o->no_graph)) {
 		kinds |= SESSION_USER_STACKS;
@@ -551,6 +582,8 @@ static int report_run(struct report *r)
 	if (o->tasks || o->mmaps) {
 		return report_tasks(r);
 	}
+	TRY(branches_decide(r, &po.branches));
+	chains = chains && !po.branches;
 	warn(r, chains);
 	po.children = chains && !o->no_children && !o->hierarchy;
 	po.graph = chains && !o->no_graph && !o->json;

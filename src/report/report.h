@@ -91,6 +91,8 @@ int report_threads(struct report *r);
 int report_tasks(struct report *r);
 /* If samples are in code without symbols, prints how many, and in which objects. */
 int report_unresolved(struct report *r, bool *printed);
+/* Prints the shares of kinds of branches, if any kind was recorded. */
+void report_branches(struct report *r);
 
 #define REPORT_COLOR_OFF "\033[m"
 /* The escape for a share: red from 5 percent, green from 0.5; "" without colours. */

@@ -36,12 +36,6 @@ static bool has_user_stacks(struct sonde_session *s, const struct session_event 
 	       has_stacks(s, (uint32_t)(e - s->events));
 }
 
-static bool has_branches(struct sonde_session *s, const struct session_event *e)
-{
-	(void)s;
-	return (e->attr.sample_type & SONDE_SAMPLE_BRANCH_STACK) != 0;
-}
-
 static bool has_trace_fields(struct sonde_session *s, const struct session_event *e)
 {
 	(void)s;
@@ -58,10 +52,6 @@ static const struct {
                 "samples have a copy of the user stack (--call-graph dwarf), which is not unwound "
                 "yet: callers in user code are missing; 'sonde record -g' records the callers of "
                 "programs with frame pointers; to see those of this recording use"},
-        {SESSION_BRANCHES, has_branches,
-                "samples have a branch stack (-b or -j), which is not shown yet: rows are of "
-                "samples, not of branches; 'sonde dump' lists the branches; to see rows of "
-                "branches use"},
         {SESSION_TRACE_FIELDS, has_trace_fields,
                 "samples are of tracepoints, whose fields are not shown as text yet; to see them "
                 "use"},

@@ -148,8 +148,7 @@ const struct session_event *session_event_by_id(const struct sonde_session *s, u
 enum session_not_shown {
 	SESSION_USER_STACKS = 1, /* copies of the stack, not unwound into call chains */
 	SESSION_TRACE_FIELDS = 2, /* texts of tracepoints */
-	SESSION_TRACES = 4, /* AUX area traces, not decoded into samples */
-	SESSION_BRANCHES = 8 /* branch stacks */
+	SESSION_TRACES = 4 /* AUX area traces, not decoded into samples */
 };
 
 /*

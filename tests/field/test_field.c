@@ -79,17 +79,18 @@ static bool name_is_taken(const struct sonde_field_info *f, size_t own)
 	return false;
 }
 
+#define ANY_KEY (SONDE_FIELD_KEY | SONDE_FIELD_BRANCH_KEY)
+
 /* A key is a value of samples or of frames; a field only of script is a value of samples. */
 static bool has_value(enum field_id id)
 {
 	const struct field *f = field_at(id);
-	bool frame = f->part != 0 || (f->style & FIELD_OF_ROW) != 0;
+	bool key = (f->info.uses & ANY_KEY) != 0;
 
 	if (f->total != NULL) {
 		return (f->info.uses & SONDE_FIELD_TOTAL) != 0;
 	}
-	return (f->info.uses & SONDE_FIELD_KEY) == 0 || frame ? f->words == 0
-	                                                      : f->words != 0 && f->get != NULL;
+	return key ? f->words == 0 || f->get != NULL : f->words == 0;
 }
 
 static void test_table(void)
@@ -104,6 +105,8 @@ static void test_table(void)
 
 		if (!ok(f->name != NULL && f->title != NULL && f->help != NULL && f->uses != 0 &&
 		                    f->type != 0 && !name_is_taken(f, n) && checked &&
+		                    ((f->uses & SONDE_FIELD_OF_SCRIPT) == 0 ||
+		                            n < FIELD_SCRIPT_COUNT) &&
 		                    has_value((enum field_id)n),
 		            f->name != NULL ? f->name : "a field without a name")) {
 			return;

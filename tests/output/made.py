@@ -441,6 +441,12 @@ def differences(n, sonde, perf):
         ("a kind of branch that is not defined", undefined_branch, ["script", "-F", "brstack"],
          lambda status, text: text == " 0x400200/0x400300/P/-/-/0/ \n",
          lambda status, text: text == " 0x400200/0x400300/P/-/-/0/(null) \n"),
+        ("rows of branches by a flag are sums", flagged_branches, ["report", "--stdio", "-n", "-s", "mispredict"],
+         lambda status, text: re.findall(r"^ +50.00% +20 +([YN]) *$", text, re.M) == ["N", "Y"],
+         lambda status, text: re.search(r"^ +50.00% +20 +[YN] *$", text, re.M) is None and "N" in text),
+        ("cycles of branches above 32767", long_branch, ["report", "--stdio", "-n", "-s", "cycles"],
+         lambda status, text: re.search(r"^ +100.00% +1 +42141 *$", text, re.M) is not None,
+         lambda status, text: re.search(r"^ +100.00% +1 +-23395 *$", text, re.M) is not None),
         ("rows by event", keys, ["report", "--stdio", "-s", "type"],
          lambda status, text: status == 0 and "100.00%  cpu-clock" in text,
          lambda status, text: text == ""),
@@ -541,7 +547,73 @@ def undefined_branch(path):
     r.write(path)
 
 
+def branch_rows(path):
+    """Branches from and to code of several objects in several processes, with all flags; and with equal counts."""
+    kernel, module, library = 0xffffffff81000000, 0xffffffffa0000000, 0x7f0000100000
+    r = Recording([Event(*CYCLES, sample_type=USUAL | BRANCH_STACK)])
+    r.branches = True
+    r.mmap(0, -1, kernel, 0x1000000, "[kernel.kallsyms]_text", kernel, KERNEL)
+    r.mmap(0, -1, module, 0x10000, "/lib/modules/6.1/kernel/mac80211.ko", 0, KERNEL)
+    for i, (pid, name) in enumerate(((7, "prog"), (9, "zeta"), (8, "alpha"))):
+        r.comm(0, name, pid)
+        for start, file in ((0x400000, "prog"), (0x500000, "b.so"), (0x600000, "zz"), (library + i * 0x100000, "lib.so")):
+            r.mmap(0, pid, start, 0x10000, "/opt/" + file)
+    places = [0x400010, 0x500010, 0x600010, kernel + 0x10, module + 0x10, 0x700000, 0, 0xffff000000000000, 0x7fffffffffff,
+              0x400020]
+    time = 1000
+    for i, pid in enumerate((7, 8, 9)):
+        for mode, ip in ((USER, 0x400100), (KERNEL, kernel + 0x20)):
+            for k, place in enumerate([*places, library + 0x100 + i * 0x100000]):
+                time += 1000
+                r.sample(time, ip, pid, mode=mode, cpu=k, branches=[
+                    (place, places[(k + 5) % 10], PREDICTED | k % 4 << 4),
+                    (places[-k % 10], 0x400010, k % 4 | k % 3 << 2 | 50000 // (k + 1) << 4)])
+    r.write(path)
+
+
+def branch_kinds(path):
+    """Branches of all kinds and distances."""
+    r = Recording([Event(*CYCLES, sample_type=USUAL | BRANCH_STACK)])
+    r.branches = True
+    for kind in range(1, 23):
+        flags = min(kind, 15) << 20 | max(kind - 15, 0) << 26 | PREDICTED
+        for distance in (0x10, -0x10, 0x1000, 0x200000, -0x200000, 0x100000000, 0)[:7 if kind in (1, 9) else 2]:
+            start = 0x40000000 + 8 * len(r.records)
+            r.sample(1000 * len(r.records), 0x400100, 7, branches=[(start, start + distance, flags)])
+    r.write(path)
+
+
+def flagged_branches(path):
+    """Branches that differ only in their flags, in an order in which perf does not find rows again."""
+    r = Recording([Event(*CYCLES, sample_type=USUAL | BRANCH_STACK)])
+    r.branches = True
+    for i in range(40):
+        r.sample(1000 + i, 0x400100, 7, branches=[(0x400200, 0x400300, i % 4)])
+    r.write(path)
+
+
+def long_branch(path):
+    """A branch after 42141 cycles."""
+    r = Recording([Event(*CYCLES, sample_type=USUAL | BRANCH_STACK)])
+    r.branches = True
+    r.sample(1000, 0x400100, 7, branches=[(0x400200, 0x400300, PREDICTED | 42141 << 4)])
+    r.write(path)
+
+
+BRANCH_ROWS = ["report", "--stdio", "-n", "--kallsyms=/dev/null"]
+case("rows of branches", branch_rows,
+     BRANCH_ROWS + ["--percent-limit", "1.6"],
+     *(BRANCH_ROWS + ["-s", keys] for keys in (
+         "dso_from", "dso_to", "comm,dso_from", "comm,dso_to", "addr_from", "addr_to,comm", "addr_from,addr_to", "pid,dso_to",
+         "sym", "dso", "dso,sym", "comm", "comm,in_tx", "cpu,dso_from,addr_to")),
+     *(BRANCH_ROWS + ["-F", "overhead,sample," + keys] for keys in ("symbol_from", "symbol_to,comm", "overhead_sys,dso_to")),
+     BRANCH_ROWS + ["--no-branch-stack"], BRANCH_ROWS + ["-b", "-s", "dso_to", "-c", "zeta"],
+     BRANCH_ROWS + ["-s", "dso_to,addr_from", "-t", ";"], BRANCH_ROWS + ["-s", "comm,addr_to", "-S", "none"],
+     BRANCH_ROWS + ["-s", "dso_from,addr_to", "-w", "0,0,5,4"], BRANCH_ROWS + ["-s", "comm,dso_to", "--time", ",0.00003"])
+case("kinds of branches", branch_kinds,
+     BRANCH_ROWS + ["-s", "addr_from,addr_to"], ["report", "--stdio", "-q", "-b", "-s", "addr_to,addr_from"])
 case("branch stacks", branches,
+     BRANCH_ROWS + ["-s", "comm"],
      *(["script", "--kallsyms=/dev/null", "-F", fields] for fields in (
          "ip,brstack", "ip,dso,brstack", "comm,time,brstacksym", "ip,dso,brstacksym", "comm,time,brstacksym,brstackoff",
          "comm,time,brstackoff,brstack")))

@@ -114,13 +114,15 @@ def swap(path, to):
 
 # ---- modules ----
 
-def write(to, attr, data):
-    """A file of one event; its one feature is the architecture, which names registers."""
+def write(to, attr, data, empty=()):
+    """A file of one event; its features are the architecture, which names registers, and empty ones with later bits."""
     start, arch = 104 + len(attr) + 16, struct.pack("<I", 8) + b"x86_64\0\0"
     with open(to, "wb") as f:
         f.write(b"PERFILE2" + struct.pack("<8Q", 104, 144, 104, 144, start, len(data), 0, 0))
-        f.write(struct.pack("<4Q", 1 << 6, 0, 0, 0) + attr + struct.pack("<QQ", 0, 0) + data)
-        f.write(struct.pack("<QQ", start + len(data) + 16, len(arch)) + arch)
+        f.write(struct.pack("<4Q", sum(1 << bit for bit in (6, *empty)), 0, 0, 0) + attr)
+        f.write(struct.pack("<QQ", 0, 0) + data)
+        end = start + len(data) + 16 * (1 + len(empty))
+        f.write(struct.pack("<QQ", end, len(arch)) + struct.pack("<QQ", end + len(arch), 0) * len(empty) + arch)
 
 
 MODULES = [  # start, size, file
@@ -353,7 +355,7 @@ def branches(to, chains=False):
     flags = 1 << 8 | 1 << 9 | 1 << 18  # mmap, comm, sample_id_all
     attr = struct.pack("<" + ATTR, 0, 128, 0, 1000, sample_type, 0, flags, 0, 0, 0, 0)
     attr += struct.pack("<Q", 1 << 0 | 1 << 1 | 1 << 3 | 1 << 16)  # user, kernel, any, with kinds
-    write(to, attr + bytes(48), data)
+    write(to, attr + bytes(48), data, [15])  # BRANCH_STACK
 
 
 def branch_chains(to):

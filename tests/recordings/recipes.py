@@ -52,6 +52,7 @@ TEXTS = {
     "uregs": "script -F comm,tid,event,ip,uregs",
     "iregs": "script -F comm,tid,event,ip,iregs",
     "cpu": "script -F comm,tid,cpu,time,event,ip,sym",
+    "no-branches": "report --stdio -n --no-branch-stack",
     "brstack": "script -F comm,tid,time,ip,brstack,dso",
     "brstacksym": "script -F comm,time,brstacksym",
     "brstackoff": "script -F time,brstackoff,dso",
@@ -76,7 +77,7 @@ CHAINS = {"script": [ADDRESSES]}
 STOPPED = {"stop-bt": [ADDRESSES]}
 UNWOUND = "call chains of recorded user stacks"
 TRACED = "text of tracepoints"
-BRANCHES = "`report` of samples with branch stacks"
+STATISTICS = "`report` of branches: Branch Statistics"
 TIP = "`evlist`, tip for tracepoints"
 RECIPES = [
     Recipe("basic", CLOCK + SPIN, "header evlist buildid stats range spans"),
@@ -128,10 +129,11 @@ RECIPES = [
            masks={"changes": ["`script -F misc` of a sample in a hypervisor"]}),
     Recipe("registers", "registers()", "uregs", only=True),
     Recipe("branches", "branches()", "brstack brstacksym brstackoff mmaps",
-           masks={"report": [BRANCHES], "brstackoff": ["`script -F brstackoff`"]}),
-    Recipe("branch-chains", "branch_chains()", "mmaps",
-           masks={"report": [BRANCHES], "script": [ADDRESSES]}),
-    Recipe("quipper-branches", None, "evlist header brstack brstacksym", masks={"report": [BRANCHES]}),
+           masks={"report": [STATISTICS], "brstackoff": ["`script -F brstackoff`"]}),
+    Recipe("branch-chains", "branch_chains()", "mmaps no-branches",
+           masks={"report": [STATISTICS], "script": [ADDRESSES]}),
+    Recipe("quipper-branches", None, "evlist header brstack brstacksym no-branches",
+           masks={"report": ["`report` of branches: cycles above 32767"]}),
     Recipe("quipper-groups", None, "evlist buildid group-index no-group"),
     Recipe("quipper-namespaces", None, "stats evlist header"),
     Recipe("quipper-old", None, "header buildid stats levels levels-joined task-tree task-maps"),

@@ -37,6 +37,12 @@ enum sonde_report_group {
 	SONDE_REPORT_GROUP_ALL /* as recorded; without recorded groups, all events in one table */
 };
 
+enum sonde_report_branches {
+	SONDE_REPORT_BRANCHES_AUTO = 0, /* if the recording was made for them */
+	SONDE_REPORT_BRANCHES_OFF,
+	SONDE_REPORT_BRANCHES_ON /* SONDE_EARG if no event recorded branch stacks */
+};
+
 struct sonde_report_options {
 	size_t size; /* sizeof(struct sonde_report_options) of the caller */
 	/* keys (SONDE_FIELD_KEY in sonde/preview/field.h), comma-separated; NULL: comm,dso,sym */
@@ -100,12 +106,16 @@ struct sonde_report_options {
 	bool tasks; /* instead of rows: all threads, each below the one that created it */
 	bool mmaps; /* the same, with the mappings of each at the end of the recording */
 	bool show_empty; /* tables of events without samples, and with `stats` counts of 0 */
+	/* Rows of branches instead of samples, without call graphs; keys are also those of
+	 * SONDE_FIELD_BRANCH_KEY, by default comm,dso_from,symbol_from,symbol_to,cycles. */
+	enum sonde_report_branches branches;
 };
 
 /*
  * Prints the report of an open session; options may be NULL. 0; 1: no sample to report; SONDE_EARG:
- * an unknown sort key, an invalid list, or the session is not open; SONDE_EOUTPUT; SONDE_ENOMEM; or
- * the status of reading samples. sonde_session_error(s) has the text.
+ * an unknown sort key, an invalid list, no branch stacks for SONDE_REPORT_BRANCHES_ON, or the
+ * session is not open; SONDE_EOUTPUT; SONDE_ENOMEM; or the status of reading samples.
+ * sonde_session_error(s) has the text.
  */
 SONDE_API int sonde_report_print(struct sonde_session *s, const struct sonde_report_options *o,
         sonde_write_fn write, void *arg);

@@ -20,3 +20,5 @@ show report --stdio -t .
 show report --stdio -g none -n --no-children -s symbol --time 0%-1%
 show report --stdio -g none -n --no-children -s tid --percent-limit 5
 show report --stdio -g none -n --no-children -s event
+show report --stdio -s comm,dso_from -i perf.data
+show report --stdio -b -i perf.data
