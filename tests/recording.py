@@ -16,7 +16,7 @@ KERNEL, USER = 1, 2  # misc of records
 CONTEXT_USER = 2**64 - 512  # in front of the entries of a chain in user code
 IP, TID, TIME, ADDR, READ, CALLCHAIN, ID, CPU, PERIOD = (1 << bit for bit in range(9))
 BRANCH_STACK, REGS_USER, STACK_USER, WEIGHT, IDENTIFIER = (1 << bit for bit in (11, 12, 13, 14, 16))
-CGROUP_ID, CODE_PAGE = 1 << 21, 1 << 23
+DATA_SRC, PHYS, CGROUP_ID, DATA_PAGE, CODE_PAGE, WEIGHT_PARTS = (1 << bit for bit in (15, 19, 21, 22, 23, 24))
 MMAP, LOST, COMM, FORK, SAMPLE, MMAP2, LOST_SAMPLES, SWITCH, FINISHED_ROUND, AUXTRACE = 1, 2, 3, 7, 9, 10, 13, 14, 68, 71
 THROTTLE = 5
 CGROUP = 19
@@ -88,7 +88,7 @@ class Recording:
                     padded(name) + self.trailer(time, pid, pid))
 
     def sample(self, time, ip, pid, tid=None, mode=USER, addr=0, event=0, cpu=0, chain=(), period=1, weight=0, cgroup=0,
-               code_page=0, branches=()):
+               code_page=0, branches=(), data_src=0, phys=0, data_page=0):
         bits, out = self.events[event].sample_type, b""
         if bits & IDENTIFIER:
             out += struct.pack("<Q", event + 1)
@@ -114,10 +114,16 @@ class Recording:
             out += struct.pack("<Q", 0)  # none
         if bits & STACK_USER:
             out += struct.pack("<QQQ", 8, 0, 8)
-        if bits & WEIGHT:
+        if bits & (WEIGHT | WEIGHT_PARTS):
             out += struct.pack("<Q", weight)
+        if bits & DATA_SRC:
+            out += struct.pack("<Q", data_src)
+        if bits & PHYS:
+            out += struct.pack("<Q", phys)
         if bits & CGROUP_ID:
             out += struct.pack("<Q", cgroup)
+        if bits & DATA_PAGE:
+            out += struct.pack("<Q", data_page)
         if bits & CODE_PAGE:
             out += struct.pack("<Q", code_page)
         self.record(SAMPLE, mode, out)

@@ -34,7 +34,6 @@ static const struct option_def report_options[] = {
         PERF_ONLY(0, "ignore-vmlinux"),
         PERF_ONLY(0, "inline"),
         PERF_ONLY(0, "itrace"),
-        PERF_ONLY(0, "mem-mode"),
         PERF_ONLY('m', "modules"),
         PERF_ONLY(0, "objdump"),
         PERF_ONLY(0, "percent-type"),

@@ -385,6 +385,7 @@ static void print_fields(void)
 {
 	fields_print("Keys: what rows differ in", SONDE_FIELD_KEY);
 	fields_print("Keys of rows of branches", SONDE_FIELD_BRANCH_KEY);
+	fields_print("Keys with --mem-mode", SONDE_FIELD_MEMORY_KEY);
 	fields_print("Sums over the samples of a row", SONDE_FIELD_TOTAL);
 }
 
@@ -442,6 +443,8 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 	                'G', "inverted", &c->inverted, "graphs start at the outermost caller"),
 	        OPTION_CALL('b', "branch-stack", OPTION_NONE, on_branch_stack, c, NULL,
 	                "rows of branches, not of samples (as after record -b)"),
+	        OPTION_SWITCH(0, "mem-mode", &c->report.memory,
+	                "rows of memory accesses, by weight (as after record -d -W)"),
 	        OPTION_CALL(0, "percent-limit", OPTION_REQUIRED, on_percent_limit, c, "PERCENT",
 	                "hide rows and branches below"),
 	        OPTION_CALL(0, "time-quantum", OPTION_REQUIRED, on_time_quantum, c, "TIME",

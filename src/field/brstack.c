@@ -28,7 +28,7 @@ static void put_flags(struct text *out, const struct branch_entry *b)
 	const char *kind = branch_kind_name(b->kind);
 
 	text_char(out, '/');
-	text_char(out, b->predicted ? 'P' : b->mispredicted ? 'M' : '-');
+	text_char(out, (char)(b->predicted ? 'P' : b->mispredicted ? 'M' : '-'));
 	text_str(out, b->in_tx ? "/X" : "/-");
 	text_str(out, b->aborted ? "/A/" : "/-/");
 	text_u64(out, b->cycles, 0, ' ');

@@ -7,7 +7,7 @@
  * Source: union perf_mem_data_src of <linux/perf_event.h>; the words were observed with recordings
  * that have every bit set.
  */
-#include "field/line.h"
+#include "field/data_src.h"
 
 #define OP_SHIFT      0
 #define LVL_SHIFT     5
@@ -74,7 +74,6 @@ static void put_level(struct text *out, uint64_t v)
 	size_t start;
 	bool any;
 
-	text_str(out, "|LVL ");
 	start = out->n;
 	text_str(out, bits(v, REMOTE_SHIFT, 1) != 0 ? "Remote " : "");
 	text_str(out, hops != NULL ? hops : "");
@@ -91,28 +90,30 @@ static void put_snoop(struct text *out, uint64_t v)
 {
 	bool any;
 
-	text_str(out, "|SNP ");
 	any = put_words(out, bits(v, SNOOP_SHIFT, 5), snoop_words, 5, false);
 	any = put_words(out, bits(v, SNOOPX_SHIFT, 2), snoopx_words, 2, any);
 	text_str(out, any ? "" : "N/A");
 }
 
-static void put_tlb(struct text *out, uint64_t tlb)
+static void put_tlb(struct text *out, uint64_t v)
 {
-	text_str(out, "|TLB ");
+	uint64_t tlb = bits(v, TLB_SHIFT, 7);
+
 	text_str(out, put_words(out, tlb, tlb_words, 7, false) ? "" : "N/A");
 	put_outcome(out, tlb);
 }
 
-static void put_lock(struct text *out, uint64_t lock)
+static void put_lock(struct text *out, uint64_t v)
 {
-	text_str(out, "|LCK ");
+	uint64_t lock = bits(v, LOCK_SHIFT, 2);
+
 	text_str(out, lock == 0 ? "No" : (lock & 1) != 0 ? "N/A" : "Yes");
 }
 
-static void put_blocked(struct text *out, uint64_t blk)
+static void put_blocked(struct text *out, uint64_t v)
 {
-	text_str(out, "|BLK ");
+	uint64_t blk = bits(v, BLK_SHIFT, 3);
+
 	if (blk == 0 || (blk & 1) != 0) {
 		text_str(out, " N/A");
 		return;
@@ -121,12 +122,43 @@ static void put_blocked(struct text *out, uint64_t blk)
 	text_str(out, (blk & 4) != 0 ? " Addr" : "");
 }
 
+/* A part: bits [first, first + n), then bits [more_first, more_first + more_n). */
+static const struct part {
+	const char *title;
+	void (*put)(struct text *out, uint64_t v);
+	uint8_t first, n, more_first, more_n;
+} parts[] = {
+        [DATA_SRC_LEVEL] = {"|LVL ", put_level, LVL_SHIFT, 14, LVL_NUM_SHIFT, 13},
+        [DATA_SRC_SNOOP] = {"|SNP ", put_snoop, SNOOP_SHIFT, 5, SNOOPX_SHIFT, 2},
+        [DATA_SRC_TLB] = {"|TLB ", put_tlb, TLB_SHIFT, 7, 0, 0},
+        [DATA_SRC_LOCK] = {"|LCK ", put_lock, LOCK_SHIFT, 2, 0, 0},
+        [DATA_SRC_BLOCKED] = {"|BLK ", put_blocked, BLK_SHIFT, 3, 0, 0},
+};
+
+/* Bits of the words that levels depend on, of those from LVL_NUM_SHIFT on. */
+#define LEVEL_MORE 0x1c1fu /* lvl_num, remote, hops */
+
 void data_src_text(struct text *out, uint64_t v)
 {
 	put_op(out, bits(v, OP_SHIFT, 5));
-	put_level(out, v);
-	put_snoop(out, v);
-	put_tlb(out, bits(v, TLB_SHIFT, 7));
-	put_lock(out, bits(v, LOCK_SHIFT, 2));
-	put_blocked(out, bits(v, BLK_SHIFT, 3));
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		text_str(out, parts[i].title);
+		parts[i].put(out, v);
+	}
+}
+
+uint64_t data_src_key(enum data_src_part part, uint64_t v)
+{
+	const struct part *p = &parts[part];
+	uint64_t more = bits(v, p->more_first, p->more_n);
+
+	more &= part == DATA_SRC_LEVEL ? LEVEL_MORE : UINT64_MAX;
+	return bits(v, p->first, p->n) << p->more_n | more;
+}
+
+void data_src_key_text(struct text *out, enum data_src_part part, uint64_t key)
+{
+	const struct part *p = &parts[part];
+
+	p->put(out, key >> p->more_n << p->first | bits(key, 0, p->more_n) << p->more_first);
 }

@@ -3,6 +3,7 @@
 
 #include "field/address.h"
 #include "field/branch.h"
+#include "field/data_src.h"
 
 #include <inttypes.h>
 
@@ -53,11 +54,18 @@ GETTER(data_src, (s->s.present & SONDE_SAMPLE_DATA_SRC) != 0 ? s->s.data_src : D
 GETTER(weight, weight_has_parts(s) ? (uint32_t)s->s.weight : s->s.weight)
 /* The second part of a weight with parts: processor cycles of the instruction. */
 GETTER(ins_lat, weight_has_parts(s) ? s->s.weight >> 32 & 0xffff : 0)
+/* The third part, whose meaning depends on the architecture. */
+GETTER(stage, weight_has_parts(s) ? s->s.weight >> 48 : 0)
 GETTER(ip, s->s.ip)
 GETTER(cgroup, s->s.cgroup)
 GETTER(phys_addr, s->s.phys_addr)
 GETTER(data_page_size, s->s.data_page_size)
 GETTER(code_page_size, s->s.code_page_size)
+GETTER(mem, data_src_key(DATA_SRC_LEVEL, get_data_src(f, s)))
+GETTER(tlb, data_src_key(DATA_SRC_TLB, get_data_src(f, s)))
+GETTER(snoop, data_src_key(DATA_SRC_SNOOP, get_data_src(f, s)))
+GETTER(locked, data_src_key(DATA_SRC_LOCK, get_data_src(f, s)))
+GETTER(blocked, data_src_key(DATA_SRC_BLOCKED, get_data_src(f, s)))
 
 /* Values of branches: of the newest branch of a sample that has one. */
 
@@ -172,7 +180,45 @@ static void put_time(uint64_t time, bool ns, struct text *out)
 	text_u64(out, ns ? time % NS_PER_SEC : time % NS_PER_SEC / 1000, ns ? 9 : 6, '0');
 }
 
-/* "4K", "2M" */
+static void put_mem(const struct field_source *f, const struct field_value *v, struct text *out)
+{
+	(void)f;
+	data_src_key_text(out, DATA_SRC_LEVEL, v->number);
+}
+
+static void put_tlb(const struct field_source *f, const struct field_value *v, struct text *out)
+{
+	(void)f;
+	data_src_key_text(out, DATA_SRC_TLB, v->number);
+}
+
+static void put_snoop(const struct field_source *f, const struct field_value *v, struct text *out)
+{
+	(void)f;
+	data_src_key_text(out, DATA_SRC_SNOOP, v->number);
+}
+
+static void put_locked(const struct field_source *f, const struct field_value *v, struct text *out)
+{
+	(void)f;
+	data_src_key_text(out, DATA_SRC_LOCK, v->number);
+}
+
+static void put_blocked(const struct field_source *f, const struct field_value *v, struct text *out)
+{
+	(void)f;
+	data_src_key_text(out, DATA_SRC_BLOCKED, v->number);
+}
+
+static void put_phys_daddr(
+        const struct field_source *f, const struct field_value *v, struct text *out)
+{
+	(void)f;
+	text_str(out, v->number != 0 ? "0x" : "");
+	text_hex(out, v->number, 16, '0');
+}
+
+/* "4K", "2M"; as in perf "1024M", because a larger unit is used from above 1024 of the smaller. */
 static void put_size(uint64_t size, struct text *out)
 {
 	static const char units[] = "BKMGTPE";
@@ -182,7 +228,7 @@ static void put_size(uint64_t size, struct text *out)
 		text_str(out, "N/A");
 		return;
 	}
-	for (; size % 1024 == 0; size /= 1024) {
+	for (; size > 1024 && size % 1024 == 0; size /= 1024) {
 		unit++;
 	}
 	text_u64(out, size, 0, ' ');
@@ -192,6 +238,7 @@ static void put_size(uint64_t size, struct text *out)
 #define IN_SCRIPT            SONDE_FIELD_OF_SCRIPT
 #define KEY                  SONDE_FIELD_KEY
 #define BRANCH_KEY           SONDE_FIELD_BRANCH_KEY
+#define MEMORY_KEY           SONDE_FIELD_MEMORY_KEY
 #define TOTAL                SONDE_FIELD_TOTAL
 #define IN_BOTH              (SONDE_FIELD_OF_SCRIPT | SONDE_FIELD_KEY)
 #define TEXT                 (FIELD_GROWS | FIELD_CUT)
@@ -304,11 +351,29 @@ static void json_share(struct json *out, const char *key, uint64_t part, uint64_
 	json_printf(out, key, "%" PRIu64 ".%04" PRIu64, v / 10000, v % 10000);
 }
 
+/* A text that depends on the value only. */
+static void json_put(const struct field *f, const struct field_value *v, struct json *out)
+{
+	struct text text = {0};
+	size_t blanks = 0;
+
+	f->put(NULL, v, &text);
+	text_char(&text, '\0');
+	while (!text.failed && text.p[blanks] == ' ') {
+		blanks++;
+	}
+	out->out->failed = out->out->failed || text.failed;
+	json_text(out, f->info.name, text.failed ? NULL : text.p + blanks);
+	text_fini(&text);
+}
+
 void field_json(const struct field *f, const struct field_value *v, struct json *out)
 {
 	const char *key = f->info.name;
 
-	if (f->info.type == SONDE_FIELD_TEXT) {
+	if (f->info.type == SONDE_FIELD_TEXT && v->text == NULL && f->put != NULL) {
+		json_put(f, v, out);
+	} else if (f->info.type == SONDE_FIELD_TEXT) {
 		json_text(out, key, v->text);
 	} else if (f->info.type == SONDE_FIELD_ID) {
 		json_s64(out, key, (int64_t)v->number);

@@ -80,7 +80,8 @@ enum field_style {
 	FIELD_FALLS = 8, /* rows with larger signed numbers come first */
 	FIELD_SUMS = 16, /* the text is the key's number times the row's samples */
 	FIELD_BY_MODE = 32, /* needs periods by cpumode */
-	FIELD_OF_ROW = 64 /* a key of the row's frame or chain, known to profile and report only */
+	FIELD_OF_ROW = 64, /* a key of the row's frame or chain, known to profile and report only */
+	FIELD_LEVEL = 128 /* the level of the row, such as "[k]", precedes the text */
 };
 
 /*
@@ -91,7 +92,8 @@ enum field_location {
 	FIELD_NO_LOCATION,
 	FIELD_LOCATION_SYMBOL, /* the symbol; the address if there is none */
 	FIELD_LOCATION_OBJECT,
-	FIELD_LOCATION_ADDRESS /* the object and the address */
+	FIELD_LOCATION_ADDRESS, /* the object and the address */
+	FIELD_LOCATION_IP /* the run-time address */
 };
 
 struct field {

@@ -2,6 +2,7 @@
 #include "field/line.h"
 
 #include "field/branch.h"
+#include "field/data_src.h"
 
 #include <time.h>
 

@@ -87,7 +87,4 @@ void line_json(struct text *out, const struct line_plan *plan, const struct line
 /* Whether line_json prints the field. */
 bool line_json_has(size_t id);
 
-/* Prints "|OP LOAD|LVL L1 hit|..." for a value of PERF_SAMPLE_DATA_SRC. */
-void data_src_text(struct text *out, uint64_t value);
-
 #endif

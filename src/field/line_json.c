@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A sample as a JSON object: a member for each field, with the name and type of the field table. */
+#include "field/data_src.h"
 #include "field/line.h"
 
 #include <sonde/record.h>

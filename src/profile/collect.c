@@ -201,7 +201,10 @@ static int words_add(struct profile *p, struct profile_worker *w, const struct s
 	return 0;
 }
 
-/* Fills in the words of keys that are locations. As in perf, user code is looked up first. */
+/*
+ * Fills in the words of keys that are locations. As in perf, ends of branches are user code if
+ * there is any, and data is of the sample's mode.
+ */
 static int locations_find(struct profile *p, struct profile_worker *w,
         const struct session_sample *s, uint32_t *words)
 {
@@ -209,7 +212,9 @@ static int locations_find(struct profile *p, struct profile_worker *w,
 
 	for (unsigned i = 0; i < c->nlocated; i++) {
 		uint64_t ip = field_at(c->located[i])->get(&p->source, s);
-		uint32_t mode = frame_mode_of(&w->frames_of, s->view, MISC_USER, ip);
+		uint32_t mode = p->options.branches
+		                        ? frame_mode_of(&w->frames_of, s->view, MISC_USER, ip)
+		                        : s->cpumode;
 		struct frame at = frame_locate(&w->frames_of, s->view, mode, ip);
 		struct profile_location key = {
 		        .ip = ip, .address = at.address, .object = at.object};
@@ -436,6 +441,17 @@ static bool recent_same(const struct recent_sample *a, const struct recent_sampl
 	       (a->n == 0 || memcmp(a->chain, b->chain, a->n * sizeof(*a->chain)) == 0);
 }
 
+static uint64_t sample_period(const struct profile *p, const struct session_sample *s)
+{
+	uint64_t weight;
+
+	if (!p->options.by_weight) {
+		return s->s.period;
+	}
+	weight = field_at(FIELD_WEIGHT)->get(&p->source, s);
+	return weight != 0 ? weight : 1;
+}
+
 static int sample_count(struct profile *p, struct profile_worker *w, const struct session_sample *s)
 {
 	struct waiting_sample *new = &w->waiting[w->nwaiting];
@@ -443,7 +459,7 @@ static int sample_count(struct profile *p, struct profile_worker *w, const struc
 	const struct recent_sample *r;
 	struct frame_chain chain = {0};
 
-	*c = (struct profile_chain){.samples = 1, .period = s->s.period, .time = s->s.time};
+	*c = (struct profile_chain){.samples = 1, .period = sample_period(p, s), .time = s->s.time};
 	TRY(who_find(p, w, s, &c->who));
 	c->first_pid = s->view->pid;
 	c->first_tid = s->view->tid;

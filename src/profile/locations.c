@@ -2,6 +2,7 @@
 /*
  * Keys that are locations: while samples are counted, the word of such a key is the number of an
  * address. Afterwards it becomes a rank: equal values get equal ranks, in the order of reports.
+ * Equal values can have different texts, so each vector of keys also keeps a location to show.
  */
 #include "profile/profile.h"
 
@@ -57,28 +58,35 @@ static int place_compare(const void *a, const void *b)
 	return order != 0 ? order : address_compare(x->at.ip, y->at.ip);
 }
 
-/*
- * Makes the result independent of the order in which workers found locations. Objects are
- * represented by a location with a symbol, if there is one.
- */
-static int first_compare(const struct located *x, const struct located *y)
+static int ip_compare(const void *a, const void *b)
 {
-	int order = (x->at.symbol == NULL) - (y->at.symbol == NULL);
+	const struct located *x = a, *y = b;
+
+	return address_compare(x->at.ip, y->at.ip);
+}
+
+/*
+ * Whether rows show x rather than y, which is equal for the key: one with a symbol, if there is one.
+ * Does not depend on the order in which workers found them.
+ */
+static bool is_shown(const struct profile_location *x, const struct profile_location *y)
+{
+	int order = (x->symbol == NULL) - (y->symbol == NULL);
 
 	if (order == 0) {
-		order = address_compare(x->at.ip, y->at.ip);
+		order = address_compare(x->ip, y->ip);
 	}
-
 	if (order == 0) {
-		order = address_compare(x->at.address, y->at.address);
+		order = address_compare(x->address, y->address);
 	}
-	return order != 0 ? order : (x->at.object > y->at.object) - (x->at.object < y->at.object);
+	return order < 0 || (order == 0 && x->object < y->object);
 }
 
 static int (*const compares[])(const void *, const void *) = {
         [FIELD_LOCATION_SYMBOL] = symbol_compare,
         [FIELD_LOCATION_OBJECT] = object_compare,
         [FIELD_LOCATION_ADDRESS] = place_compare,
+        [FIELD_LOCATION_IP] = ip_compare,
 };
 
 /* Fills in the locations that a key has in the vectors, and returns their number. */
@@ -104,28 +112,17 @@ static size_t located_find(const struct profile *p, unsigned key, struct located
 	return n;
 }
 
-/* Ranks the values of a key. Of equal ones, the first by first_compare represents all. */
-static int key_rank(
+/* Replaces the words of a key by the ranks of their locations. */
+static void key_rank(
         struct profile *p, unsigned key, struct located *all, bool *seen, uint32_t *ranks)
 {
 	int (*compare)(const void *, const void *) = compares[field_at(key)->location];
 	size_t n = located_find(p, key, all, seen), words = p->options.keys.words;
-	struct located first = {0};
 	uint32_t rank = 0;
 
-	p->locations[key] = malloc((n + 1) * sizeof(*p->locations[key]));
-	if (p->locations[key] == NULL) {
-		return SONDE_ENOMEM;
-	}
 	qsort(all, n, sizeof(*all), compare);
 	for (size_t i = 0; i < n; i++) {
-		bool other = i == 0 || compare(&all[i - 1], &all[i]) != 0;
-
-		rank += other && i != 0;
-		if (other || first_compare(&all[i], &first) < 0) {
-			first = all[i];
-			p->locations[key][rank] = first.at;
-		}
+		rank += i != 0 && compare(&all[i - 1], &all[i]) != 0;
 		ranks[all[i].id] = rank;
 	}
 	for (size_t i = 0; i < p->counts.nkeys; i++) {
@@ -133,7 +130,36 @@ static int key_rank(
 
 		*word = ranks[*word];
 	}
-	return 0;
+}
+
+/* Sets the numbers of the locations that the vectors have before they are ranked. */
+static int shown_make(struct profile *p)
+{
+	const struct field_key_choice *c = &p->options.keys;
+
+	p->shown = malloc((p->counts.nkeys + 1) * c->nlocated * sizeof(*p->shown));
+	for (size_t i = 0; i < p->counts.nkeys && p->shown != NULL; i++) {
+		for (unsigned k = 0; k < c->nlocated; k++) {
+			p->shown[i * c->nlocated + k] =
+			        p->counts.keys[i * c->words + c->at[c->located[k]]];
+		}
+	}
+	return p->shown != NULL ? 0 : SONDE_ENOMEM;
+}
+
+/* Decides what the joined vector `to` shows; first: it is the first of those that are joined. */
+static void shown_join(struct profile *p, uint32_t to, size_t from, bool first)
+{
+	const struct profile_location *all = p->counts.locations;
+	unsigned n = p->options.keys.nlocated;
+	uint32_t *shown = p->shown + (size_t)to * n;
+	const uint32_t *other = p->shown + from * n;
+
+	for (unsigned k = 0; k < n; k++) {
+		if (first || is_shown(&all[other[k]], &all[shown[k]])) {
+			shown[k] = other[k];
+		}
+	}
 }
 
 /* Joins vectors of keys that are equal now. */
@@ -144,7 +170,12 @@ static int keys_join(struct profile *p)
 	int rc = to != NULL ? 0 : SONDE_ENOMEM;
 
 	for (size_t i = 0; i < c->nkeys && rc >= 0; i++) {
+		size_t before = joined.nkeys;
+
 		rc = profile_key_add(p, &joined, c->keys + i * p->options.keys.words, &to[i]);
+		if (rc >= 0) {
+			shown_join(p, to[i], i, joined.nkeys != before);
+		}
 	}
 	for (size_t i = 0; i < c->nwho && rc >= 0; i++) {
 		c->who[i].key = to[c->who[i].key];
@@ -169,7 +200,7 @@ int profile_locations_rank(struct profile *p)
 	struct located *all;
 	uint32_t *ranks;
 	bool *seen;
-	int rc = 0;
+	int rc;
 
 	if (keys->nlocated == 0) {
 		return 0;
@@ -177,22 +208,12 @@ int profile_locations_rank(struct profile *p)
 	all = malloc(n * sizeof(*all));
 	ranks = malloc(n * sizeof(*ranks));
 	seen = malloc(n * sizeof(*seen));
-	if (all == NULL || ranks == NULL || seen == NULL) {
-		rc = SONDE_ENOMEM;
-	}
+	rc = all != NULL && ranks != NULL && seen != NULL ? shown_make(p) : SONDE_ENOMEM;
 	for (unsigned i = 0; i < keys->nlocated && rc >= 0; i++) {
-		rc = key_rank(p, keys->located[i], all, seen, ranks);
+		key_rank(p, keys->located[i], all, seen, ranks);
 	}
 	free(all);
 	free(ranks);
 	free(seen);
 	return rc < 0 ? rc : keys_join(p);
-}
-
-void profile_locations_free(struct profile *p)
-{
-	for (unsigned i = 0; i < FIELD_COUNT; i++) {
-		free(p->locations[i]);
-		p->locations[i] = NULL;
-	}
 }

@@ -48,6 +48,7 @@ struct profile_options {
 	/* Count each branch of a sample as a sample of its own, with period 1 and the branch's
 	 * target as leaf. Without chains. */
 	bool branches;
+	bool by_weight; /* sum the weights of samples, at least 1 each, instead of their periods */
 };
 
 /* The owner of samples: the properties of a row that are not code. */
@@ -182,8 +183,8 @@ struct profile {
 	struct profile_split *split; /* assigns rows to parts; NULL with one part */
 	struct profile_part *parts;
 	unsigned nparts;
-	/* Values of keys that are locations, by the word in the rows' keys; NULL: not chosen. */
-	struct profile_location *locations[FIELD_COUNT];
+	/* Numbers of the locations that vectors of keys show, options.keys.nlocated each; NULL: none. */
+	uint32_t *shown;
 	uint32_t *rows_of; /* rows of counts.words, in their parts; NULL: no graphs of callers */
 	struct profile_row *rows;
 	size_t nrows;
@@ -223,7 +224,13 @@ uint64_t profile_row_number(const struct profile *p, const struct profile_row *r
 static inline const struct profile_location *profile_row_location(
         const struct profile *p, const struct profile_row *row, size_t key)
 {
-	return &p->locations[key][*profile_row_words(p, row, key)];
+	const struct field_key_choice *c = &p->options.keys;
+	unsigned i = 0;
+
+	while (c->located[i] != key) {
+		i++;
+	}
+	return &p->counts.locations[p->shown[(size_t)row->key * c->nlocated + i]];
 }
 
 /* A node of a row's graph: the n frames from `depth` on that all its chains share. */
@@ -280,11 +287,10 @@ int profile_frame_add(
 int profile_location_add(
         struct profile *p, struct profile_counts *c, struct profile_location key, uint32_t *id);
 /*
- * Numbers the values of keys that are locations by their order in reports, joins those that are
- * equal there, and fills in p->locations.
+ * Replaces the words of keys that are locations by ranks in the order of reports, joins vectors that
+ * are equal then, and fills in p->shown.
  */
 int profile_locations_rank(struct profile *p);
-void profile_locations_free(struct profile *p);
 uint32_t profile_frame_hash(const struct profile_frame *f);
 /* Adds the counts of *key to the chain with the same who, leaf, kernel and words[0..n), or stores a
  * new chain; key->hash is the result of profile_chain_hash. */

@@ -680,7 +680,7 @@ void profile_fini(struct profile *p)
 	free(p->parent_of);
 	field_source_fini(&p->source);
 	profile_counts_fini(&p->counts);
-	profile_locations_free(p);
+	free(p->shown);
 	intern_fini(&p->names);
 	free(p->dso);
 	free(p->totals);

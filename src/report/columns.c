@@ -14,18 +14,43 @@
 #include <stdlib.h>
 
 #define ADDRESS_WIDTH 16u
-#define MARK_WIDTH    4u /* "[k] " */
 #define NUMBER_MAX    64u /* most digits of a forced width */
 
 #define SORT_USUAL    "comm,dso,sym"
 #define SORT_BRANCHES "comm,dso_from,symbol_from,symbol_to,cycles"
+
+#define SORT_MEMORY                                                                                \
+	"local_weight,mem,sym,dso,symbol_daddr,dso_daddr,snoop,tlb,locked,blocked,local_ins_lat"
 
 /* Fields that --sort and --fields accept. */
 static unsigned uses(const struct report *r)
 {
 	unsigned samples = SONDE_FIELD_KEY | SONDE_FIELD_TOTAL;
 
-	return r->profile.options.branches ? samples | SONDE_FIELD_BRANCH_KEY : samples;
+	return r->profile.options.branches ? samples | SONDE_FIELD_BRANCH_KEY
+	       : r->options.memory         ? samples | SONDE_FIELD_MEMORY_KEY
+	                                   : samples;
+}
+
+/* The keys without --sort. */
+static const char *sort_usual(const struct report *r)
+{
+	return r->profile.options.branches ? SORT_BRANCHES
+	       : r->options.memory         ? SORT_MEMORY
+	                                   : SORT_USUAL;
+}
+
+void report_columns_sort(struct report *r)
+{
+	const char *sort = r->options.sort;
+
+	if (sort == NULL || *sort == '+') {
+		text_str(&r->text, sort_usual(r));
+		/* as in perf: the last key, which has a column on powerpc only */
+		text_str(&r->text, r->options.memory ? ",local_p_stage_cyc" : "");
+		text_str(&r->text, sort != NULL ? "," : "");
+	}
+	text_str(&r->text, sort == NULL ? "" : sort + (*sort == '+'));
 }
 
 /* SONDE_EARG with the valid words. */
@@ -43,6 +68,10 @@ static int list_wrong(struct report *r, const char *option, const char *word, si
 		        "%s: '%.*s' is a key of branches: record with `sonde record -b`, or use "
 		        "--branch-stack",
 		        option, (int)n, word);
+	} else if (n != 0 && field_find(SONDE_FIELD_MEMORY_KEY, word, n) != FIELD_COUNT) {
+		rc = error_set(err, SONDE_EARG, NO_OFFSET,
+		        "%s: '%.*s' is a key of memory accesses: use --mem-mode", option, (int)n,
+		        word);
 	} else if (n != 0) {
 		rc = error_set(err, SONDE_EARG, NO_OFFSET, "%s: '%.*s' is not known; these are: %s",
 		        option, (int)n, word, known.p);
@@ -281,7 +310,7 @@ static int options_check(const struct report *r)
 
 int report_columns_init(struct report *r)
 {
-	const char *usual = r->profile.options.branches ? SORT_BRANCHES : SORT_USUAL;
+	const char *usual = sort_usual(r);
 	const char *words = r->options.sort != NULL ? r->options.sort : usual;
 	const char *fields = r->options.fields;
 	struct report_list sort = {0}, added = {0};
@@ -401,11 +430,6 @@ static const char *column_text(
 	if (id == FIELD_PARENT) {
 		return p->parents[profile_row_number(p, row, id)];
 	}
-	if (f->location == FIELD_LOCATION_OBJECT) {
-		uint32_t object = profile_row_location(p, row, id)->object;
-
-		return intern_text(&p->names, object != PROFILE_NONE ? p->dso[object] : p->unknown);
-	}
 	return f->text_of != NULL ? f->text_of(&p->source, column_number(r, row, id)) : NULL;
 }
 
@@ -429,6 +453,10 @@ void report_columns_json(
 {
 	struct field_value value = column_value(r, row, id, 0);
 
+	if (field_at(id)->location != FIELD_NO_LOCATION) {
+		report_location_json(r, row, id, out);
+		return;
+	}
 	value.text = column_text(r, row, id, out->out);
 	if (id == FIELD_OVERHEAD_CHILDREN && !r->profile.options.children) {
 		json_text(out, field_at(id)->info.name, NULL);
@@ -444,41 +472,6 @@ void report_columns_json(
 }
 
 /*
- * Writes a location: the level in brackets, then the symbol, with its offset if the offset
- * distinguishes rows, or the address in the object. As in perf, the level of an address is that of
- * the row's first sample, and names before offsets are cut to the column's width.
- */
-static void put_location(struct report *r, const struct profile_row *row, unsigned id, size_t width)
-{
-	const struct profile_location *at = profile_row_location(&r->profile, row, id);
-	const char *name = profile_symbol(&r->profile, at->object, at->symbol);
-	bool exact = field_at(id)->location == FIELD_LOCATION_ADDRESS;
-	bool kernel =
-	        exact ? row->kernel
-	              : at->object != PROFILE_NONE && profile_is_kernel(&r->profile, at->object);
-	struct text *t = &r->cell;
-
-	text_str(t, kernel ? "[k] " : exact || at->object != PROFILE_NONE ? "[.] " : "[H] ");
-	if (at->symbol == NULL) {
-		text_str(t, at->address != 0 ? "0x" : "");
-		text_hex(t, at->address, 16, '0');
-		return;
-	}
-	if (name == NULL) {
-		t->failed = true;
-		return;
-	}
-	text_str(t, name);
-	if (exact && t->n > width) {
-		t->n = width;
-	}
-	if (exact && at->address != at->symbol->start) {
-		text_str(t, "+0x");
-		text_hex(t, at->address - at->symbol->start, 0, ' ');
-	}
-}
-
-/*
  * Writes the text of a key's column, without padding, to r->cell; width: of the column, the minimum
  * number of digits of a processor. False: the text is never cut.
  */
@@ -488,13 +481,13 @@ static bool cell_make(struct report *r, const struct profile_row *row, unsigned 
 	struct text *t = &r->cell;
 
 	t->n = 0;
-	if (id == FIELD_SYM) {
-		text_str(t, row->kernel ? "[k] " : "[.] ");
+	if ((field_at(id)->style & FIELD_LEVEL) != 0) {
+		text_str(t, report_level(row->kernel));
 	}
 	if (text != NULL) {
 		text_str(t, text);
 	} else if (field_at(id)->location != FIELD_NO_LOCATION) {
-		put_location(r, row, id, (size_t)width);
+		report_location_text(r, row, id, (size_t)width);
 		return field_at(id)->location != FIELD_LOCATION_ADDRESS;
 	} else if (id == FIELD_SYM) {
 		text_str(t, row->address != 0 ? "0x" : "");
@@ -513,33 +506,13 @@ static size_t text_width(struct report *r, const struct profile_row *row, unsign
 	const char *text = column_text(r, row, id, &r->cell);
 
 	if (text != NULL) {
-		return strlen(text) + (id == FIELD_SYM ? MARK_WIDTH : 0);
+		return strlen(text) + (id == FIELD_SYM ? REPORT_LEVEL_WIDTH : 0);
 	}
 	if (id == FIELD_SYM) {
-		return MARK_WIDTH + ADDRESS_WIDTH + (row->address != 0 ? strlen("0x") : 0);
+		return REPORT_LEVEL_WIDTH + ADDRESS_WIDTH + (row->address != 0 ? strlen("0x") : 0);
 	}
 	(void)cell_make(r, row, id, 0);
 	return r->cell.n;
-}
-
-/*
- * As in perf, columns of addresses have room for addresses without a symbol only, and those of
- * objects not for the names of objects without symbols.
- */
-static size_t location_width(struct report *r, const struct profile_row *row, unsigned id)
-{
-	const struct profile_location *at = profile_row_location(&r->profile, row, id);
-	const char *name = profile_symbol(&r->profile, at->object, at->symbol);
-	enum field_location location = field_at(id)->location;
-
-	if (location == FIELD_LOCATION_OBJECT) {
-		return at->symbol != NULL ? strlen(column_text(r, row, id, &r->cell))
-		                          : ADDRESS_WIDTH;
-	}
-	if (at->symbol == NULL) {
-		return MARK_WIDTH + strlen("0x") + ADDRESS_WIDTH;
-	}
-	return location == FIELD_LOCATION_SYMBOL && name != NULL ? MARK_WIDTH + strlen(name) : 0;
 }
 
 /*
@@ -558,7 +531,7 @@ static size_t cell_width(struct report *r, const struct profile_row *row, unsign
 		return 0;
 	}
 	if (field_at(id)->location != FIELD_NO_LOCATION) {
-		return location_width(r, row, id);
+		return report_location_width(r, row, id);
 	}
 	if (id != FIELD_COMM) {
 		bool room = id == FIELD_DSO && row->unknown && r->options.widths == NULL &&

@@ -288,10 +288,15 @@ static int put_table(struct report *r, uint32_t event, unsigned members)
 		if (r->options.filter.time != NULL) {
 			text_printf(t, " (time slices: %s)", r->options.filter.time);
 		}
-		text_str(t, "\n# Event count (approx.): ");
+		text_str(t,
+		        r->options.memory ? "\n# Total weight : " : "\n# Event count (approx.): ");
 		text_u64(t, periods, 0, ' ');
 		if (r->options.by_socket) {
 			text_printf(t, "\n# Processor Socket: %" PRIu32, r->options.socket);
+		}
+		if (r->options.memory) {
+			text_str(t, "\n# Sort order   : ");
+			report_columns_sort(r);
 		}
 		text_str(t, "\n#\n");
 		if (r->options.hierarchy) {
@@ -402,10 +407,11 @@ static int put_events(struct report *r)
 	return 0;
 }
 
-static bool session_has_chains(const struct sonde_session *s)
+/* Whether samples of an event have this field. */
+static bool session_has(const struct sonde_session *s, enum sonde_sample_bit field)
 {
 	for (size_t e = 0; e < sonde_session_events(s); e++) {
-		if (sonde_session_event_attr(s, e)->sample_type & SONDE_SAMPLE_CALLCHAIN) {
+		if (sonde_session_event_attr(s, e)->sample_type & field) {
 			return true;
 		}
 	}
@@ -428,21 +434,10 @@ static bool trace_wanted(const struct report *r)
 	return events != 0;
 }
 
-/* Whether an event recorded branch stacks. */
-static bool session_has_branches(const struct sonde_session *s)
-{
-	for (size_t e = 0; e < sonde_session_events(s); e++) {
-		if (sonde_session_event_attr(s, e)->sample_type & SONDE_SAMPLE_BRANCH_STACK) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Decides whether rows are of branches; SONDE_EARG if they were requested and are missing. */
 static int branches_decide(struct report *r, bool *branches)
 {
-	bool any = session_has_branches(r->session);
+	bool any = session_has(r->session, SONDE_SAMPLE_BRANCH_STACK);
 
 	*branches = any && r->options.branches != SONDE_REPORT_BRANCHES_OFF &&
 	            (r->options.branches == SONDE_REPORT_BRANCHES_ON ||
@@ -451,6 +446,23 @@ static int branches_decide(struct report *r, bool *branches)
 		return error_set(session_error(r->session), SONDE_EARG, NO_OFFSET,
 		        "--branch-stack: no event recorded branch stacks: leave it out, or record "
 		        "with `sonde record -b`");
+	}
+	return 0;
+}
+
+/* SONDE_EARG if weights were requested of a recording without memory accesses. */
+static int memory_check(struct report *r, bool branches)
+{
+	struct error *err = session_error(r->session);
+
+	if (r->options.memory && branches) {
+		return error_set(err, SONDE_EARG, NO_OFFSET,
+		        "--mem-mode: rows are of branches: add --no-branch-stack");
+	}
+	if (r->options.memory && !session_has(r->session, SONDE_SAMPLE_DATA_SRC)) {
+		return error_set(err, SONDE_EARG, NO_OFFSET,
+		        "--mem-mode: no event recorded where data came from: leave it out, or "
+		        "record with `sonde record -d -W`");
 	}
 	return 0;
 }
@@ -563,7 +575,7 @@ static int report_run(struct report *r)
 	        .socket = o->by_socket ? o->socket + 1 : 0,
 	        .hide_unresolved = o->hide_unresolved,
 	        .relative = o->relative};
-	bool chains = session_has_chains(r->session);
+	bool chains = session_has(r->session, SONDE_SAMPLE_CALLCHAIN);
 
 	if (o->json && o->header == SONDE_REPORT_HEADER_ONLY) {
 		inspect_session_header_json(&r->text, r->session);
@@ -583,9 +595,11 @@ static int report_run(struct report *r)
 		return report_tasks(r);
 	}
 	TRY(branches_decide(r, &po.branches));
+	TRY(memory_check(r, po.branches));
 	chains = chains && !po.branches;
 	warn(r, chains);
-	po.children = chains && !o->no_children && !o->hierarchy;
+	po.by_weight = o->memory;
+	po.children = chains && !o->no_children && !o->hierarchy && !o->memory;
 	po.graph = chains && !o->no_graph && !o->json;
 	po.caller = o->order_given ? !o->callee : chains && !o->no_children;
 	po.max_stack = o->max_stack != 0 ? o->max_stack : MAX_STACK;

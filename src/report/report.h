@@ -114,6 +114,8 @@ uint64_t report_columns_rank(const struct report *r, const struct profile_row *r
 /* Whether a column is printed once above the rows, as its value is the same in all rows. */
 bool report_columns_left_out(const struct report *r, unsigned id);
 void report_columns_titles(struct report *r);
+/* Prints the sort keys as in --sort. */
+void report_columns_sort(struct report *r);
 void report_columns_row(struct report *r, const struct profile_row *row);
 /* Number of the column of a field; columns.n: it has none. */
 unsigned report_columns_find(const struct report *r, unsigned id);
@@ -127,6 +129,18 @@ void report_columns_sort_level(struct report *r, uint32_t level);
 void report_columns_json(
         const struct report *r, const struct profile_row *row, unsigned id, struct json *out);
 void report_columns_elided(struct report *r);
+/*
+ * Keys that are locations: writes the text to r->cell, for a column of this width; returns the width
+ * that the text needs; prints the members of an object.
+ */
+void report_location_text(
+        struct report *r, const struct profile_row *row, unsigned id, size_t width);
+size_t report_location_width(const struct report *r, const struct profile_row *row, unsigned id);
+void report_location_json(
+        const struct report *r, const struct profile_row *row, unsigned id, struct json *out);
+/* The level of code, before its name. */
+#define REPORT_LEVEL_WIDTH 4u
+const char *report_level(bool kernel);
 void report_graph_name(struct report *r, const struct profile_frame *f);
 /* Prints a share of total, or a number, as the options of graphs request. */
 void report_graph_value(struct report *r, uint64_t periods, uint64_t samples, uint64_t total);

@@ -35,6 +35,7 @@ from perf_text import MASKS, ROW, Output, lines_of, parse_mappings  # noqa: E402
 
 CORPUS = os.environ.get("SONDE_CORPUS", "")
 WHO = "comm,tid,time,event,"
+MEMORY = "overhead,sample,local_weight,mem,sym,dso,symbol_daddr,snoop,tlb,locked,blocked,local_ins_lat,phys_daddr"
 # Name of the comparison, command, and the sample bit that it requires.
 COMPARISONS = [
     ("report", ["report", "--stdio", "-n"], None),
@@ -48,6 +49,7 @@ COMPARISONS = [
     ("addr", ["script", "-F", WHO + "addr,ip,sym,dso"], "ADDR"),
     ("data_src", ["script", "-F", WHO + "data_src"], "DATA_SRC"),
     ("weight", ["script", "-F", WHO + "weight"], "WEIGHT"),
+    ("mem-mode", ["report", "--stdio", "-n", "-g", "none", "--mem-mode", "-F", MEMORY], "DATA_SRC"),
     ("brstack", ["script", "-F", WHO + "brstack,dso"], "BRANCH_STACK"),
     ("brstacksym", ["script", "-F", WHO + "brstacksym"], "BRANCH_STACK"),
     ("iregs", ["script", "-F", WHO + "iregs"], "REGS_INTR"),

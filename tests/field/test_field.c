@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "field/choice.h"
+#include "field/data_src.h"
 #include "field/line.h"
 #include "record/record.h"
 
@@ -79,7 +80,7 @@ static bool name_is_taken(const struct sonde_field_info *f, size_t own)
 	return false;
 }
 
-#define ANY_KEY (SONDE_FIELD_KEY | SONDE_FIELD_BRANCH_KEY)
+#define ANY_KEY (SONDE_FIELD_KEY | SONDE_FIELD_BRANCH_KEY | SONDE_FIELD_MEMORY_KEY)
 
 /* A key is a value of samples or of frames; a field only of script is a value of samples. */
 static bool has_value(enum field_id id)

@@ -18,8 +18,9 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from recording import (ADDR, AUXTRACE, BRANCH_STACK, CALLCHAIN, CGROUP_ID, CONTEXT_USER, CPU, IDENTIFIER, IP, KERNEL, PERIOD, STACK_USER, TID,  # noqa: E402
-                       TIME, USER, USUAL, WEIGHT, Event, Recording)
+from recording import (ADDR, AUXTRACE, BRANCH_STACK, CALLCHAIN, CGROUP_ID, CODE_PAGE, CONTEXT_USER, CPU, DATA_PAGE,  # noqa: E402
+                       DATA_SRC, IDENTIFIER, IP, KERNEL, PERIOD, PHYS, STACK_USER, TID, TIME, USER, USUAL, WEIGHT, WEIGHT_PARTS,
+                       Event, Recording)
 
 PAGE_FAULTS, MINOR_FAULTS, MAJOR_FAULTS, CPU_CLOCK, DUMMY, CYCLES = (1, 2), (1, 5), (1, 6), (1, 0), (1, 9), (0, 0)
 DSO_SYM = ["report", "--stdio", "-g", "none", "--no-children", "-s", "dso,sym"]
@@ -441,6 +442,16 @@ def differences(n, sonde, perf):
         ("a kind of branch that is not defined", undefined_branch, ["script", "-F", "brstack"],
          lambda status, text: text == " 0x400200/0x400300/P/-/-/0/ \n",
          lambda status, text: text == " 0x400200/0x400300/P/-/-/0/(null) \n"),
+        ("levels of newer bits have rows of their own", memory_levels, MEMORY_ROWS + ["-s", "mem"],
+         lambda status, text: re.findall(r"^ +[\d.]+% +(\d) +(\S.*?) *$", text, re.M) == [
+             ("2", "PMEM"), ("1", "Remote CXL"), ("1", "CXL")],
+         lambda status, text: re.findall(r"^ +[\d.]+% +(\d) +(\S.*?) *$", text, re.M) == [("4", "PMEM")]),
+        ("kernel data after the kernel's code", kernel_data, MEMORY_ROWS + ["-s", "dso_daddr"],
+         lambda status, text: re.search(r"^ +100.00% +1 +\[kernel.kallsyms\]$", text, re.M) is not None,
+         lambda status, text: re.search(r"^ +100.00% +1 +\[unknown\] *$", text, re.M) is not None),
+        ("-s p_stage_cyc has a column", memory, ["report", "--stdio", "-n", "-s", "local_p_stage_cyc"],
+         lambda status, text: re.findall(r"^ +[\d.]+% +(\d+) +(\d) *$", text, re.M) == [("36", "0"), ("30", "1")],
+         lambda status, text: re.search(r"^ +100.00% +66 *$", text, re.M) is not None),
         ("rows of branches by a flag are sums", flagged_branches, ["report", "--stdio", "-n", "-s", "mispredict"],
          lambda status, text: re.findall(r"^ +50.00% +20 +([YN]) *$", text, re.M) == ["N", "Y"],
          lambda status, text: re.search(r"^ +50.00% +20 +[YN] *$", text, re.M) is None and "N" in text),
@@ -598,6 +609,87 @@ def long_branch(path):
     r.branches = True
     r.sample(1000, 0x400100, 7, branches=[(0x400200, 0x400300, PREDICTED | 42141 << 4)])
     r.write(path)
+
+
+def data_source(lvl=0, snoop=1, lock=0, tlb=1, num=0, remote=0, snoopx=0, blk=0, hops=0):
+    """A load."""
+    return (2 | lvl << 5 | snoop << 19 | lock << 24 | tlb << 26 | num << 33 | remote << 37 | snoopx << 38 | blk << 40 |
+            hops << 43)
+
+
+def memory(path):
+    """Accesses to data of the kernel, of files and of nothing, with every value of each part of the data source."""
+    r = Recording([Event(*CYCLES, sample_type=USUAL | WEIGHT_PARTS | DATA_SRC | PHYS | DATA_PAGE | CODE_PAGE)])
+    kernel = 0xffffffff81000000
+    r.mmap(0, -1, kernel, 0x1000000, "[kernel.kallsyms]_text", kernel, KERNEL)
+    r.mmap(0, -1, 0xffffffffa0000000, 0x10000, "/lib/modules/6.1/kernel/mac80211.ko", 0, KERNEL)
+    for pid, name in ((7, "prog"), (9, "zeta"), (8, "alpha")):
+        r.comm(0, name, pid)
+        r.mmap(0, pid, 0x400000, 0x1000, "/opt/prog")
+        r.mmap(0, pid, 0x401000, 0x1000, "//anon", data=True)
+        r.mmap(0, pid, 0x500000, 0x10000, "/opt/b.so")
+        r.mmap(0, pid, 0x600000, 0x10000, "[heap]", data=True)
+    ips = [0x40019c, 0x4001c1, 0x500010, kernel + 0x10, 0x700000]
+    places = [0x401000, 0x401008, 0x600010, 0x600050, kernel + 0x400, 0xffffffffa0000020, 0x700010, 0, 0x40018c, 0x500123,
+              0xffff888000001234]
+    time = 1000
+    for pid in (7, 8, 9):
+        for i, place in enumerate(places):
+            for mode in (USER, KERNEL):
+                time += 1000
+                r.sample(time, ips[i % 5], pid, mode=mode, addr=place, period=1000, weight=i % 4 * 3 | i % 3 << 32 | i % 2 << 48,
+                         data_src=data_source(10 if i % 2 else 36, [1, 2, 4, 8, 16][i % 5], i % 3, [1, 10, 20, 34, 64][i % 5],
+                                              blk=i % 7),
+                         phys=place & 0xfff000, data_page=4096 << 9 * (i % 3) if i % 4 else 0, code_page=4096 << i)
+    r.write(path)
+
+
+def memory_levels(path):
+    """Levels that only newer bits of the data source distinguish, and several bits at once."""
+    r = Recording([Event(*CYCLES, sample_type=USUAL | WEIGHT_PARTS | DATA_SRC)])
+    for i, source in enumerate((data_source(num=14), data_source(num=9), data_source(num=14), data_source(num=9, remote=1))):
+        r.sample(1000 + i, 0x400100, 7, weight=i, data_src=source)
+    r.write(path)
+
+
+def kernel_data(path):
+    """Kernel data after the kernel's code."""
+    r = Recording([Event(*CYCLES, sample_type=USUAL | WEIGHT_PARTS | DATA_SRC)])
+    r.mmap(0, -1, 0xffffffff81000000, 0x1000000, "[kernel.kallsyms]_text", 0xffffffff81000000, KERNEL)
+    r.sample(1000, 0xffffffff81000010, 7, mode=KERNEL, addr=0xffffffff82c120e8, data_src=data_source())
+    r.write(path)
+
+
+def memory_bits(path):
+    """Several bits of a part at once."""
+    r = Recording([Event(*CYCLES, sample_type=USUAL | WEIGHT_PARTS | DATA_SRC)])
+    for i, (tlb, snoop, lvl) in enumerate(((58, 31, 10), (126, 6, 138), (12, 30, 4), (1, 1, 1), (12, 6, 42))):
+        r.sample(1000 + i, 0x400100, 7, weight=i, data_src=data_source(lvl, snoop, 3, tlb, snoopx=snoop % 4, blk=6))
+    r.write(path)
+
+
+def memory_chains(path):
+    """Accesses with call chains, by weight."""
+    r = Recording([Event(*CYCLES, sample_type=USUAL | CALLCHAIN | WEIGHT | DATA_SRC)])
+    for i in range(20):
+        ip = 0x400100 + i % 3 * 16
+        r.sample(1000 + i, ip, 7, chain=[CONTEXT_USER, ip, 0x400200, 0x400300 + i % 2], weight=i % 3 * 4, data_src=data_source())
+    r.write(path)
+
+
+MEMORY_ROWS = ["report", "--mem-mode", "--stdio", "-n", "--kallsyms=/dev/null"]
+case("memory accesses", memory,
+     MEMORY_ROWS, MEMORY_ROWS + ["-s", "+phys_daddr"], MEMORY_ROWS + ["-F", "+data_page_size"],
+     *(MEMORY_ROWS + ["-s", keys] for keys in (
+         "dso_daddr", "comm,dso_daddr", "phys_daddr", "mem", "tlb,comm", "snoop", "locked", "blocked", "data_page_size",
+         "code_page_size", "local_weight,weight", "ins_lat", "local_ins_lat", "ins_lat,local_ins_lat,comm", "dso,mem",
+         "mem,tlb,snoop,locked,blocked")),
+     *(MEMORY_ROWS + ["-F", "overhead,sample," + keys] for keys in ("symbol_daddr", "symbol_iaddr", "symbol_daddr,dso_daddr")),
+     ["report", "--stdio", "-n", "-s", "ins_lat"], ["report", "--stdio", "-n", "-s", "local_ins_lat,comm"],
+     ["report", "--stdio", "-n", "-s", "code_page_size"], ["script", "-F", "comm,data_page_size,code_page_size"])
+case("parts of data sources", memory_bits, *(MEMORY_ROWS + ["-s", keys] for keys in ("tlb", "snoop", "mem,locked,blocked")))
+case("memory accesses with call chains", memory_chains,
+     MEMORY_ROWS + ["-s", "comm"], MEMORY_ROWS + ["-s", "dso", "--no-children"], MEMORY_ROWS + ["-s", "sym", "-g", "none"])
 
 
 BRANCH_ROWS = ["report", "--stdio", "-n", "--kallsyms=/dev/null"]

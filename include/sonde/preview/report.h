@@ -109,6 +109,9 @@ struct sonde_report_options {
 	/* Rows of branches instead of samples, without call graphs; keys are also those of
 	 * SONDE_FIELD_BRANCH_KEY, by default comm,dso_from,symbol_from,symbol_to,cycles. */
 	enum sonde_report_branches branches;
+	/* Sums of weights instead of periods; keys are also those of SONDE_FIELD_MEMORY_KEY.
+	 * SONDE_EARG if no event recorded where data came from, or with rows of branches. */
+	bool memory;
 };
 
 /*

@@ -22,3 +22,6 @@ show report --stdio -g none -n --no-children -s tid --percent-limit 5
 show report --stdio -g none -n --no-children -s event
 show report --stdio -s comm,dso_from -i perf.data
 show report --stdio -b -i perf.data
+show report --stdio -s mem -i perf.data
+show report --stdio --mem-mode -i perf.data
+show report --stdio -g none -n --no-children -s retire_lat,local_retire_lat -i perf.data
