@@ -443,6 +443,8 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 	                'G', "inverted", &c->inverted, "graphs start at the outermost caller"),
 	        OPTION_CALL('b', "branch-stack", OPTION_NONE, on_branch_stack, c, NULL,
 	                "rows of branches, not of samples (as after record -b)"),
+	        OPTION_SWITCH(0, "total-cycles", &c->report.total_cycles,
+	                "rows of blocks between branches, by cycles (as after record -b)"),
 	        OPTION_SWITCH(0, "mem-mode", &c->report.memory,
 	                "rows of memory accesses, by weight (as after record -d -W)"),
 	        OPTION_CALL(0, "percent-limit", OPTION_REQUIRED, on_percent_limit, c, "PERCENT",

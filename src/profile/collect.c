@@ -24,6 +24,8 @@
  */
 #define BATCH 32u
 
+#define BLOCK_MAX (64u << 10) /* bytes of code without a branch: far above all real blocks */
+
 struct recent_place {
 	uint64_t ip;
 	uint32_t root, later_root, mode;
@@ -486,6 +488,43 @@ static bool socket_takes(const struct profile *p, const struct session_sample *s
 	return socket == p->options.socket - 1;
 }
 
+/*
+ * Fills in the first two words of the block before the i-th branch: its last instruction, that of
+ * the branch, and its first one, the target of the branch before. Leaves them 0 if these are not in
+ * one function, or if the cycles of the block were not recorded.
+ */
+static int block_find(
+        struct profile_worker *w, const struct session_sample *s, uint64_t i, uint64_t *block)
+{
+	struct branch_entry last = branch_at(s, i), before;
+	const struct frame *at;
+	struct frame first;
+	uint32_t mode;
+
+	if (last.cycles == 0 || i + 1 == s->s.branch_len) {
+		return 0;
+	}
+	before = branch_at(s, i + 1);
+	if (before.to > last.from || last.from - before.to > BLOCK_MAX) {
+		return 0;
+	}
+	mode = frame_mode_of(&w->frames_of, s->view, MISC_USER, before.to);
+	at = frame_find(&w->frames_of, s->view, mode, before.to);
+	if (at == NULL) {
+		return SONDE_ENOMEM;
+	}
+	first = *at;
+	at = frame_find(&w->frames_of, s->view, mode, last.from);
+	if (at == NULL) {
+		return SONDE_ENOMEM;
+	}
+	if (first.mapping != NULL && first.object == at->object && first.symbol == at->symbol) {
+		block[0] = last.from;
+		block[1] = before.to;
+	}
+	return 0;
+}
+
 /* Counts each branch of a sample. As in perf, filters select samples by their own location. */
 static int branches_count(
         struct profile *p, struct profile_worker *w, const struct session_sample *s)
@@ -498,6 +537,7 @@ static int branches_count(
 	w->hides = wanted == 0;
 	for (uint64_t i = 0; i < s->s.branch_len; i++) {
 		struct branch_entry b = branch_at(s, i);
+		uint64_t block[BRANCH_WORDS] = {0};
 		struct session_sample alone = *s;
 
 		alone.s.branches += i * BRANCH_WORDS;
@@ -505,6 +545,12 @@ static int branches_count(
 		alone.s.ip = b.to;
 		alone.s.period = 1;
 		profile_branch_count(&w->branches, &b);
+		if (p->options.blocks) {
+			TRY(block_find(w, s, i, block));
+			alone.s.branches = block;
+			alone.s.ip = block[1];
+			alone.s.period = block[1] != 0 ? b.cycles : 0;
+		}
 		TRY(sample_count(p, w, &alone));
 	}
 	return 0;

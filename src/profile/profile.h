@@ -48,6 +48,10 @@ struct profile_options {
 	/* Count each branch of a sample as a sample of its own, with period 1 and the branch's
 	 * target as leaf. Without chains. */
 	bool branches;
+	/* With `branches`: a row for each block of code that was executed between two branches, with
+	 * its cycles as period. The block begins at `addr_to` and ends at `addr_from`. Branches
+	 * without a block are samples of a row with period 0. */
+	bool blocks;
 	bool by_weight; /* sum the weights of samples, at least 1 each, instead of their periods */
 };
 

@@ -19,6 +19,7 @@
 #define SORT_USUAL    "comm,dso,sym"
 #define SORT_BRANCHES "comm,dso_from,symbol_from,symbol_to,cycles"
 
+#define SORT_BLOCKS "addr_to,addr_from,dso_to"
 #define SORT_MEMORY                                                                                \
 	"local_weight,mem,sym,dso,symbol_daddr,dso_daddr,snoop,tlb,locked,blocked,local_ins_lat"
 
@@ -35,9 +36,10 @@ static unsigned uses(const struct report *r)
 /* The keys without --sort. */
 static const char *sort_usual(const struct report *r)
 {
-	return r->profile.options.branches ? SORT_BRANCHES
-	       : r->options.memory         ? SORT_MEMORY
-	                                   : SORT_USUAL;
+	return r->options.total_cycles       ? SORT_BLOCKS
+	       : r->profile.options.branches ? SORT_BRANCHES
+	       : r->options.memory           ? SORT_MEMORY
+	                                     : SORT_USUAL;
 }
 
 void report_columns_sort(struct report *r)
@@ -185,10 +187,10 @@ static void columns_usual(
 		list_add(&r->columns, FIELD_OVERHEAD_SYS);
 		list_add(&r->columns, FIELD_OVERHEAD_US);
 	}
-	if (r->options.show_samples) {
+	if (r->options.show_samples || r->options.total_cycles) {
 		list_add(&r->columns, FIELD_SAMPLE);
 	}
-	if (r->options.show_period) {
+	if (r->options.show_period || r->options.total_cycles) {
 		list_add(&r->columns, FIELD_PERIOD);
 	}
 	list_join(&r->columns, added);

@@ -38,6 +38,9 @@ bool report_row_shown(const struct report *r, const struct profile_row *row)
 {
 	uint64_t weight = r->profile.options.children ? row->children : row->period;
 
+	if (r->options.total_cycles && weight == 0) { /* branches without a block */
+		return false;
+	}
 	return (double)weight * 100.0 >=
 	       r->options.percent_limit * (double)r->profile.shown_totals[row->event];
 }
@@ -272,6 +275,7 @@ static int put_table(struct report *r, uint32_t event, unsigned members)
 {
 	struct text *t = &r->text;
 	uint64_t samples = 0, periods = 0;
+	bool any = true;
 
 	TRY(report_rows_select(r, event, members));
 	for (unsigned m = 0; m < members; m++) {
@@ -290,7 +294,7 @@ static int put_table(struct report *r, uint32_t event, unsigned members)
 		}
 		text_str(t,
 		        r->options.memory ? "\n# Total weight : " : "\n# Event count (approx.): ");
-		text_u64(t, periods, 0, ' ');
+		text_u64(t, r->options.total_cycles ? samples : periods, 0, ' ');
 		if (r->options.by_socket) {
 			text_printf(t, "\n# Processor Socket: %" PRIu32, r->options.socket);
 		}
@@ -301,12 +305,16 @@ static int put_table(struct report *r, uint32_t event, unsigned members)
 		text_str(t, "\n#\n");
 		if (r->options.hierarchy) {
 			report_levels_titles(r);
-		} else {
+		} else if (!r->options.total_cycles) {
 			report_columns_titles(r);
 		}
 	}
-	TRY(put_rows(r));
-	text_str(t, "\n\n");
+	if (r->options.total_cycles) {
+		any = report_blocks(r, periods);
+	} else {
+		TRY(put_rows(r));
+	}
+	text_str(t, any ? "\n\n" : "");
 	return 0;
 }
 
@@ -439,15 +447,18 @@ static int branches_decide(struct report *r, bool *branches)
 {
 	bool any = session_has(r->session, SONDE_SAMPLE_BRANCH_STACK);
 
-	*branches = any && r->options.branches != SONDE_REPORT_BRANCHES_OFF &&
-	            (r->options.branches == SONDE_REPORT_BRANCHES_ON ||
-	                    session_has_feature(r->session, FEATURE_BRANCH_STACK));
-	if (!any && r->options.branches == SONDE_REPORT_BRANCHES_ON) {
+	bool requested = r->options.branches == SONDE_REPORT_BRANCHES_ON || r->options.total_cycles;
+
+	*branches = any &&
+	            (requested || (r->options.branches != SONDE_REPORT_BRANCHES_OFF &&
+	                                  session_has_feature(r->session, FEATURE_BRANCH_STACK)));
+	if (!any && requested) {
 		return error_set(session_error(r->session), SONDE_EARG, NO_OFFSET,
-		        "--branch-stack: no event recorded branch stacks: leave it out, or record "
-		        "with `sonde record -b`");
+		        "%s: no event recorded branch stacks: leave it out, or record with `sonde "
+		        "record -b`",
+		        r->options.total_cycles ? "--total-cycles" : "--branch-stack");
 	}
-	return 0;
+	return r->options.total_cycles ? report_blocks_check(r) : 0;
 }
 
 /* SONDE_EARG if weights were requested of a recording without memory accesses. */
@@ -598,6 +609,7 @@ static int report_run(struct report *r)
 	TRY(memory_check(r, po.branches));
 	chains = chains && !po.branches;
 	warn(r, chains);
+	po.blocks = o->total_cycles;
 	po.by_weight = o->memory;
 	po.children = chains && !o->no_children && !o->hierarchy && !o->memory;
 	po.graph = chains && !o->no_graph && !o->json;

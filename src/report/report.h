@@ -91,6 +91,13 @@ int report_threads(struct report *r);
 int report_tasks(struct report *r);
 /* If samples are in code without symbols, prints how many, and in which objects. */
 int report_unresolved(struct report *r, bool *printed);
+/*
+ * Prints the rows of r->table as blocks of code, with titles unless quiet; total: all cycles. False:
+ * there are no blocks.
+ */
+bool report_blocks(struct report *r, uint64_t total);
+/* SONDE_EARG with a text if --total-cycles cannot be combined with the other options. */
+int report_blocks_check(const struct report *r);
 /* Prints the shares of kinds of branches, if any kind was recorded. */
 void report_branches(struct report *r);
 

@@ -452,6 +452,14 @@ def differences(n, sonde, perf):
         ("-s p_stage_cyc has a column", memory, ["report", "--stdio", "-n", "-s", "local_p_stage_cyc"],
          lambda status, text: re.findall(r"^ +[\d.]+% +(\d+) +(\d) *$", text, re.M) == [("36", "0"), ("30", "1")],
          lambda status, text: re.search(r"^ +100.00% +66 *$", text, re.M) is not None),
+        ("--total-cycles prints titles if no cycles were recorded", flagged_branches, ["report", "--stdio", "--total-cycles"],
+         *2 * [lambda status, text: status == 0 and "->" not in text and
+               ["#", "Samples:", "40"] in [line.split()[:3] for line in text.split("\n")] and "  [Program Block Range]  " in text]),
+        ("--total-cycles sums the cycles of blocks", blocks, ["report", "--stdio", "--total-cycles"],
+         lambda status, text: status == 0 and [line.split() for line in text.split("\n") if "->" in line] == [
+             ["66.67%", "180", "80.00%", "60", "[0x200", "->", "0x220]", "prog"],
+             ["33.33%", "90", "20.00%", "15", "[0x100", "->", "0x120]", "prog"]],
+         lambda status, text: status == -11 and text == ""),
         ("rows of branches by a flag are sums", flagged_branches, ["report", "--stdio", "-n", "-s", "mispredict"],
          lambda status, text: re.findall(r"^ +50.00% +20 +([YN]) *$", text, re.M) == ["N", "Y"],
          lambda status, text: re.search(r"^ +50.00% +20 +[YN] *$", text, re.M) is None and "N" in text),
@@ -600,6 +608,19 @@ def flagged_branches(path):
     r.branches = True
     for i in range(40):
         r.sample(1000 + i, 0x400100, 7, branches=[(0x400200, 0x400300, i % 4)])
+    r.write(path)
+
+
+def blocks(path):
+    """Blocks of 10 and 20 cycles at 0x100, of 60 at 0x200; none to other code, backwards, or without cycles."""
+    r = Recording([Event(*CYCLES, sample_type=USUAL | BRANCH_STACK)])
+    r.branches = True
+    for start, name in ((0x400000, "prog"), (0x500000, "b.so")):
+        r.mmap(0, 7, start, 0x10000, "/opt/" + name)
+    for i in range(3):
+        r.sample(1000 + i, 0x400100, 7, branches=[
+            (0x400120, 0x400100, 10 << 4), (0x400120, 0x400100, 20 << 4), (0x400220, 0x400100, 60 << 4),
+            (0x400180, 0x400200, 99 << 4), (0x500100, 0x500200, 0), (0x500180, 0x500080, 99 << 4)])
     r.write(path)
 
 

@@ -109,6 +109,10 @@ struct sonde_report_options {
 	/* Rows of branches instead of samples, without call graphs; keys are also those of
 	 * SONDE_FIELD_BRANCH_KEY, by default comm,dso_from,symbol_from,symbol_to,cycles. */
 	enum sonde_report_branches branches;
+	/* Rows of blocks of code between branches, by their cycles; columns are fixed. SONDE_EARG if
+	 * no event recorded branch stacks, or with options of columns, levels or memory. In JSON a
+	 * block begins at `addr_to` and ends at `addr_from`. */
+	bool total_cycles;
 	/* Sums of weights instead of periods; keys are also those of SONDE_FIELD_MEMORY_KEY.
 	 * SONDE_EARG if no event recorded where data came from, or with rows of branches. */
 	bool memory;

@@ -25,3 +25,4 @@ show report --stdio -b -i perf.data
 show report --stdio -s mem -i perf.data
 show report --stdio --mem-mode -i perf.data
 show report --stdio -g none -n --no-children -s retire_lat,local_retire_lat -i perf.data
+show report --stdio --total-cycles -i perf.data
