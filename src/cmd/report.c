@@ -60,6 +60,13 @@ static void set_order(struct sonde_report_options *o, int value)
 static void set_address(struct sonde_report_options *o, int value)
 {
 	o->graph_address = value;
+	o->graph_line = false;
+}
+
+static void set_line(struct sonde_report_options *o, int value)
+{
+	o->graph_address = false;
+	o->graph_line = value;
 }
 
 static const struct graph_word graph_words[] = {
@@ -72,6 +79,7 @@ static const struct graph_word graph_words[] = {
         {"callee", set_order, 1},
         {"function", set_address, 0},
         {"address", set_address, 1},
+        {"srcline", set_line, 1},
         {"percent", set_value, SONDE_REPORT_VALUE_PERCENT},
         {"period", set_value, SONDE_REPORT_VALUE_PERIOD},
         {"count", set_value, SONDE_REPORT_VALUE_COUNT},
@@ -133,7 +141,8 @@ static int on_graph(const struct option_def *def, const char *arg, bool unset)
 		if (graph_word(c, arg, n, &numbers) < 0) {
 			(void)fprintf(stderr,
 			        "Error: call graph mode '%.*s' is not known: none, graph, fractal, "
-			        "flat, folded, caller, callee, function, address, percent, period, "
+			        "flat, folded, caller, callee, function, address, srcline, "
+			        "percent, period, "
 			        "count, a percentage and a number of branches are\n",
 			        (int)n, arg);
 			return -1;
@@ -452,6 +461,8 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 	        OPTION_CALL(0, "time-quantum", OPTION_REQUIRED, on_time_quantum, c, "TIME",
 	                "rows of -s time are this long (100ms)"),
 	        OPTION_SWITCH(0, "ns", &c->report.ns, "times of -s time in nanoseconds"),
+	        OPTION_SWITCH(0, "full-source-path", &c->report.source_path,
+	                "show source files with their paths"),
 	        OPTION_UINT(0, "max-stack", &c->max_stack, "N", "use N frames of a chain (127)"),
 	        OPTION_CALL(0, "group", OPTION_NONE, on_group, c, NULL,
 	                "one table for the events of a group; of all events if there is none"),

@@ -143,7 +143,8 @@ int profile_frame_add(
 	c->frames[c->nframes] = key;
 	index_put(&c->places, hash, at, key.same);
 	if (key.symbol != NULL) {
-		TRY(symbol_add(c, key.same, p->options.by_address, &c->frames[key.same].same));
+		TRY(symbol_add(
+		        c, key.same, profile_has_sources(&p->options), &c->frames[key.same].same));
 	}
 	*id = c->frames[c->nframes++].same;
 	return 0;

@@ -162,7 +162,8 @@ void profile_nodes_fini(struct profile_nodes *nodes)
 	*nodes = (struct profile_nodes){0};
 }
 
-uint32_t profile_graph_step(const struct profile *p, struct profile_ref ref, uint32_t depth)
+/* The frame of a ref, whatever other frames are the same in graphs. */
+static inline uint32_t graph_step(const struct profile *p, struct profile_ref ref, uint32_t depth)
 {
 	const struct profile_chain *c = &p->counts.chains[ref.chain];
 	uint64_t pos = (uint64_t)ref.pos + depth;
@@ -171,6 +172,30 @@ uint32_t profile_graph_step(const struct profile *p, struct profile_ref ref, uin
 		return depth > ref.pos ? PROFILE_NONE : p->counts.words[c->first + ref.pos - depth];
 	}
 	return pos >= c->n ? PROFILE_NONE : p->counts.words[c->first + pos];
+}
+
+uint32_t profile_graph_step(const struct profile *p, struct profile_ref ref, uint32_t depth)
+{
+	uint32_t frame = graph_step(p, ref, depth);
+
+	return p->alike == NULL || frame == PROFILE_NONE ? frame : p->alike[frame];
+}
+
+const struct profile_frame *profile_graph_shown(
+        const struct profile *p, const struct profile_ref *refs, size_t n, uint32_t depth)
+{
+	const struct profile_chain *chains = p->counts.chains;
+	size_t first = 0;
+
+	for (size_t i = 1; i < n && p->options.by_line; i++) {
+		const struct profile_chain *x = &chains[refs[i].chain];
+		const struct profile_chain *y = &chains[refs[first].chain];
+
+		if (x->time < y->time || (x->time == y->time && x->first_tid < y->first_tid)) {
+			first = i;
+		}
+	}
+	return &p->counts.frames[graph_step(p, refs[first], depth)];
 }
 
 const struct profile_frame *profile_graph_frame(

@@ -76,6 +76,8 @@ uint64_t profile_row_number(const struct profile *p, const struct profile_row *r
 {
 	switch (id) {
 	case FIELD_PARENT: return row->parent;
+	case FIELD_SRCLINE: return row->source;
+	case FIELD_SRCFILE: return p->sources[row->first_frame].file;
 	case FIELD_SYMBOL_SIZE:
 		return row->symbol != NULL ? row->symbol->end - row->symbol->start : 0;
 	default: return field_number(field_at(id), profile_row_words(p, row, id));

@@ -28,7 +28,9 @@ struct profile_options {
 	/* graph_limit is in percent of the parent node, and hidden branches become a node without
 	 * frames. */
 	bool fractal;
-	bool by_address; /* different addresses of one function are different frames */
+	bool by_address; /* different addresses of one function are different branches of graphs */
+	bool by_line; /* different source lines of one function are */
+	bool source_path; /* source files are paths, not only names */
 	uint32_t max_stack; /* maximum number of frames of a chain */
 	const struct pick *pick; /* filters of samples; never NULL */
 	const char *symbol_part; /* hide rows whose symbol's name does not contain this; NULL */
@@ -138,6 +140,7 @@ struct profile_row {
 	bool kernel;
 	bool unknown; /* first_frame has no symbol */
 	bool hidden; /* as in perf: the filters hide its first sample */
+	uint32_t source; /* profile_source.row, if lines distinguish rows */
 };
 
 struct profile_ref {
@@ -150,6 +153,12 @@ struct profile_branches {
 	uint64_t kinds[BRANCH_KINDS];
 	uint64_t forward, backward; /* conditional ones */
 	uint64_t cross_4k, cross_2m; /* to another page; those to another 2 MiB only in cross_2m */
+};
+
+/* Numbers of texts in profile.source_texts. */
+struct profile_source {
+	uint32_t line; /* "FILE:LINE"; PROFILE_NONE: unknown */
+	uint32_t row, file; /* of rows with this frame, if they are distinguished by lines */
 };
 
 struct profile_worker;
@@ -173,6 +182,9 @@ struct profile {
 	struct intern names; /* short names of objects */
 	uint32_t *dso; /* id in names, by object */
 	uint32_t unknown; /* id of "[unknown]" */
+	struct intern source_texts;
+	struct profile_source *sources; /* by frame; NULL: no option or key needs them */
+	uint32_t *alike; /* by frame: which one it is in graphs; NULL: itself */
 	uint64_t *totals; /* periods by event */
 	uint64_t *samples; /* by event */
 	struct profile_branches branches; /* with options.branches */
@@ -202,6 +214,14 @@ void profile_fini(struct profile *p);
 
 /* Counts the samples and makes the rows; then p->rows can be sorted and printed. */
 int profile_run(struct profile *p);
+
+/* Whether these options need the source lines of frames. */
+bool profile_has_sources(const struct profile_options *o);
+/* Returns "FILE:LINE" of a frame; NULL: unknown, or the options do not need it. */
+const char *profile_frame_line(const struct profile *p, const struct profile_frame *f);
+/* Returns the text of a row for FIELD_SRCLINE or FIELD_SRCFILE, which must be a key. */
+const char *profile_row_source(
+        const struct profile *p, const struct profile_row *row, unsigned key);
 
 /* Returns the name of a symbol of an object; NULL: sym is NULL, or out of memory. */
 const char *profile_symbol(const struct profile *p, uint32_t object, const struct symbol *sym);
@@ -275,6 +295,9 @@ bool profile_frame_before(
         const struct profile *p, const struct profile_frame *x, const struct profile_frame *y);
 const struct profile_frame *profile_graph_frame(
         const struct profile *p, const struct profile_node *node, uint32_t depth);
+/* The frame to print for refs that are one branch: as in perf, that of the first sample. */
+const struct profile_frame *profile_graph_shown(
+        const struct profile *p, const struct profile_ref *refs, size_t n, uint32_t depth);
 
 /* Private to profile. */
 
@@ -333,6 +356,8 @@ void profile_branch_count(struct profile_branches *to, const struct branch_entry
 void profile_branches_add(struct profile_branches *to, const struct profile_branches *more);
 
 int profile_collect(struct profile *p);
+int profile_sources_read(struct profile *p);
+void profile_sources_free(struct profile *p);
 void profile_workers_free(struct profile *p);
 int profile_fold(struct profile *p);
 int profile_graph_prepare(struct profile *p);

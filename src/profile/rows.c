@@ -57,7 +57,8 @@ static bool row_same(
         const struct profile *p, const struct profile_row *a, const struct profile_row *b)
 {
 	return a->address == b->address && a->key == b->key && a->dso == b->dso &&
-	       a->event == b->event && a->parent == b->parent && profile_symbol_same(p, a, b);
+	       a->event == b->event && a->parent == b->parent && profile_symbol_same(p, a, b) &&
+	       (p->sources == NULL || a->source == b->source);
 }
 
 /* Without a symbol, a leaf (self) has its address in the object as key, a caller its ip. */
@@ -69,6 +70,9 @@ static struct profile_row row_key(
 
 	if (p->options.keys.chosen[FIELD_DSO]) {
 		key.dso = f->object != PROFILE_NONE ? p->dso[f->object] : p->unknown;
+	}
+	if (p->sources != NULL) {
+		key.source = p->sources[f - p->counts.frames].row;
 	}
 	if (p->options.keys.chosen[FIELD_SYM] && f->symbol != NULL) {
 		key.object = f->object;
@@ -84,6 +88,7 @@ static uint64_t place_hash(const struct profile *p, const struct profile_row *ke
 {
 	uint64_t place = key->symbol != NULL ? key->symbol->start : key->address;
 
+	place ^= (uint64_t)key->source << 32;
 	return hash_u64(hash_step(place, (uint64_t)key->dso << 32 | row_file(p, key)));
 }
 
@@ -659,6 +664,7 @@ int profile_run(struct profile *p)
 	TRY(names_make(p));
 	TRY(profile_collect(p));
 	TRY(profile_locations_rank(p));
+	TRY(profile_sources_read(p));
 	TRY(profile_fold(p));
 	TRY(rows_hide(p));
 	if (p->options.graph) {
@@ -678,6 +684,7 @@ void profile_fini(struct profile *p)
 	profile_parts_free(p);
 	free(p->parents);
 	free(p->parent_of);
+	profile_sources_free(p);
 	field_source_fini(&p->source);
 	profile_counts_fini(&p->counts);
 	free(p->shown);

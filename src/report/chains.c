@@ -13,6 +13,7 @@ struct run { /* chains that are equal from the row on */
 	size_t first;
 	uint64_t periods, samples; /* of chains that end there */
 	uint64_t all_periods, all_samples; /* of these, and of longer chains that begin alike */
+	size_t refs; /* number of chains, from the first on */
 	uint32_t n; /* number of frames */
 };
 
@@ -91,6 +92,7 @@ static size_t runs_make(
 		}
 		runs[nruns - 1].periods += c->period;
 		runs[nruns - 1].samples += c->samples;
+		runs[nruns - 1].refs++;
 	}
 	return nruns;
 }
@@ -109,7 +111,7 @@ static void run_add_all(const struct profile *p, const struct profile_ref *refs,
 static const struct profile_frame *run_frame(
         const struct profile *p, const struct profile_ref *refs, const struct run *run, uint32_t i)
 {
-	return &p->counts.frames[profile_graph_step(p, refs[run->first], i)];
+	return profile_graph_shown(p, refs + run->first, run->refs, i);
 }
 
 static void put_folded(

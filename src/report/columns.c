@@ -432,6 +432,9 @@ static const char *column_text(
 	if (id == FIELD_PARENT) {
 		return p->parents[profile_row_number(p, row, id)];
 	}
+	if (id == FIELD_SRCLINE || id == FIELD_SRCFILE) {
+		return profile_row_source(p, row, id);
+	}
 	return f->text_of != NULL ? f->text_of(&p->source, column_number(r, row, id)) : NULL;
 }
 

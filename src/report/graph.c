@@ -16,6 +16,20 @@ struct level {
 	size_t indent; /* length of the prefix of the level's own lines */
 };
 
+/* Appends the source line of a function, or its offset if branches are addresses. */
+static void put_line(struct report *r, const struct profile_frame *f)
+{
+	const char *line = profile_frame_line(&r->profile, f);
+
+	if (line != NULL) {
+		text_char(&r->text, ' ');
+		text_str(&r->text, line);
+	} else if (r->options.graph_address) {
+		text_str(&r->text, " +");
+		text_u64(&r->text, f->address - f->symbol->start, 0, ' ');
+	}
+}
+
 void report_graph_name(struct report *r, const struct profile_frame *f)
 {
 	const char *name = profile_symbol(&r->profile, f->object, f->symbol);
@@ -23,9 +37,8 @@ void report_graph_name(struct report *r, const struct profile_frame *f)
 	r->text.failed = r->text.failed || (name == NULL && f->symbol != NULL);
 	if (name != NULL) {
 		text_str(&r->text, name);
-		if (r->options.graph_address) {
-			text_str(&r->text, " +");
-			text_u64(&r->text, f->address - f->symbol->start, 0, ' ');
+		if (r->options.graph_address || r->options.graph_line) {
+			put_line(r, f);
 		}
 	} else if (f->ip == 0) {
 		text_char(&r->text, '0');
@@ -60,7 +73,8 @@ static void put_frames(struct report *r, const struct profile_node *node, uint32
 		if (i != from) {
 			text_bytes(&r->text, prefix->p, prefix->n);
 		}
-		report_graph_name(r, profile_graph_frame(&r->profile, node, node->depth + i));
+		report_graph_name(r,
+		        profile_graph_shown(&r->profile, node->refs, node->nrefs, node->depth + i));
 		text_char(&r->text, '\n');
 	}
 	if (node->nrefs == 0) {

@@ -69,7 +69,7 @@ struct plan {
 };
 
 /* Texts that are ranked. */
-enum ranked { BY_COMM, BY_OBJECT, BY_SYMBOL, RANKED };
+enum ranked { BY_COMM, BY_OBJECT, BY_SOURCE, BY_SYMBOL, RANKED };
 
 struct named { /* a text to be ranked */
 	const char *text;
@@ -129,18 +129,30 @@ static uint32_t names_rank(struct named *names, size_t n, uint32_t *ranks)
 	return rank + 1;
 }
 
+/* The number of texts that have ranks, and a text by its number. */
+static size_t texts_count(const struct report *r, enum ranked key)
+{
+	return key == BY_COMM     ? timeline_texts(session_timeline(r->session))
+	       : key == BY_OBJECT ? r->profile.names.count
+	                          : r->profile.source_texts.count;
+}
+
+static const char *text_at(const struct report *r, enum ranked key, uint32_t id)
+{
+	return key == BY_COMM     ? timeline_text(session_timeline(r->session), id)
+	       : key == BY_OBJECT ? intern_text(&r->profile.names, id)
+	                          : intern_text(&r->profile.source_texts, id);
+}
+
 /* Fills in the names of all interned texts, by number. */
 static void names_of_texts(const struct report *r, enum ranked key, struct named *names)
 {
-	const struct profile *p = &r->profile;
-	const struct timeline *line = session_timeline(r->session);
-	size_t n = key == BY_COMM ? timeline_texts(line) : p->names.count;
+	size_t n = texts_count(r, key);
 
 	for (uint32_t i = 0; i < n; i++) {
 		names[i] = (struct named){.id = i,
-		        .last = key == BY_OBJECT && i == p->unknown,
-		        .text = key == BY_COMM ? timeline_text(line, i)
-		                               : intern_text(&p->names, i)};
+		        .last = key == BY_OBJECT && i == r->profile.unknown,
+		        .text = text_at(r, key, i)};
 	}
 }
 
@@ -167,9 +179,7 @@ static int names_of_rows(const struct report *r, struct named *names, size_t *nu
 static int ranks_make(struct sorter *s, enum ranked key)
 {
 	const struct report *r = s->r;
-	size_t all = key == BY_COMM     ? timeline_texts(session_timeline(r->session))
-	             : key == BY_OBJECT ? r->profile.names.count
-	                                : r->table->nrows;
+	size_t all = key == BY_SYMBOL ? r->table->nrows : texts_count(r, key);
 	struct named *names = malloc((all + 1) * sizeof(*names));
 	size_t n = all;
 	int rc = 0;
@@ -265,6 +275,9 @@ static enum ranked column_ranks(const struct column *c)
 	if (c->kind == BY_DSO || (c->kind == BY_WORD && c->word == FIELD_DSO)) {
 		return BY_OBJECT;
 	}
+	if (c->kind == BY_WORD && (c->word == FIELD_SRCLINE || c->word == FIELD_SRCFILE)) {
+		return BY_SOURCE;
+	}
 	return c->kind == BY_WORD && c->word == FIELD_COMM ? BY_COMM : RANKED;
 }
 
@@ -292,6 +305,9 @@ static void keys_get(
 		case FIELD_DSO: EACH_ROW(dso_key(s, row));
 		case FIELD_COMM:
 			EACH_ROW(ranks[*profile_row_words(&s->r->profile, row, FIELD_COMM)]);
+		case FIELD_SRCLINE:
+		case FIELD_SRCFILE:
+			EACH_ROW(ranks[profile_row_number(&s->r->profile, row, by->word)]);
 		default: EACH_ROW(report_columns_rank(s->r, row, by->word));
 		}
 		break;

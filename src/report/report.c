@@ -573,6 +573,20 @@ static int callers_init(struct report *r, bool chains)
 	return 0;
 }
 
+/* Refuses what needs source lines in a build that cannot read them. */
+static int check_lines(struct report *r)
+{
+	const bool *chosen = r->profile.options.keys.chosen;
+
+	if (lines_supported() ||
+	        !(chosen[FIELD_SRCLINE] || chosen[FIELD_SRCFILE] || r->options.graph_line)) {
+		return 0;
+	}
+	return error_set(session_error(r->session), SONDE_EARG, NO_OFFSET,
+	        "this build of sonde cannot read source lines: it was built without libdw; leave "
+	        "srcline and srcfile out");
+}
+
 static int report_run(struct report *r)
 {
 	const struct sonde_report_options *o = &r->options;
@@ -581,6 +595,8 @@ static int report_run(struct report *r)
 	        .symbol_part = o->symbol_part,
 	        .fractal = o->graph_kind == SONDE_REPORT_GRAPH_FRACTAL,
 	        .by_address = o->graph_address,
+	        .by_line = o->graph_line,
+	        .source_path = o->source_path,
 	        .time_quantum = o->time_quantum,
 	        .ns = o->ns,
 	        .socket = o->by_socket ? o->socket + 1 : 0,
@@ -620,6 +636,7 @@ static int report_run(struct report *r)
 	TRY(groups_init(r));
 	TRY(report_columns_init(r));
 	TRY(callers_init(r, chains));
+	TRY(check_lines(r));
 	TRY(profile_run(&r->profile));
 	TRY(put_events(r));
 	if (o->threads && !o->json) {

@@ -4,8 +4,13 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, ".."))
+from recording import CALLCHAIN, CONTEXT_USER, IP, PERIOD, TID, TIME, Event, Recording  # noqa: E402
+
+BASE = 0x555500000000
 FLAGS = ["-g", "-O2", "-fno-omit-frame-pointer"]
 C, CXX = shutil.which("gcc") or "cc", shutil.which("g++")
 
@@ -37,3 +42,19 @@ def text(path):
     """(address, offset, size) of .text."""
     out = subprocess.run(["readelf", "-SW", path], stdout=subprocess.PIPE, check=True, text=True).stdout
     return tuple(int(x, 16) for x in re.search(r"\] \.text\s+\S+\s+(\S+)\s+(\S+)\s+(\S+)", out).groups())
+
+
+def record(path, program, chains):
+    """A sample at each address of the program's .text, and at two where nothing is mapped, each with another period; in
+    chains, the caller is another of these addresses."""
+    address, offset, size = text(program)
+    start = BASE if address == offset else address - offset
+    page = offset & ~0xfff
+    r = Recording([Event(1, 0, sample_type=IP | TID | TIME | PERIOD | (CALLCHAIN if chains else 0))])
+    r.comm(1, "program", 7)
+    r.mmap(2, 7, start + page, (offset - page + size + 0xfff) & ~0xfff, program, page)
+    code = [start + o for o in range(offset, offset + size)] + [0x1234, BASE + 0x10000000]
+    for n, ip in enumerate(code):
+        r.sample(1000 + n, ip, 7, chain=[CONTEXT_USER, ip, code[n * 7 % len(code)]] if chains else (), period=1000 + n)
+    r.write(path)
+    return path

@@ -116,6 +116,8 @@ struct sonde_report_options {
 	/* Sums of weights instead of periods; keys are also those of SONDE_FIELD_MEMORY_KEY.
 	 * SONDE_EARG if no event recorded where data came from, or with rows of branches. */
 	bool memory;
+	bool graph_line; /* different source lines of one function are different branches */
+	bool source_path; /* source files are shown with their paths */
 };
 
 /*

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Source lines of frames, read once after the counts of all workers were joined. They distinguish
+ * rows (keys srcline, srcfile), and branches of call graphs (-g srcline). Until then each address
+ * is a frame of its own; afterwards `alike` makes one branch of the frames of a function, or of a
+ * line of it.
+ */
+#include "profile/profile.h"
+
+#include "core/hash.h"
+#include "core/text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define UNKNOWN_LINE "??:0"
+
+struct source_reader {
+	struct profile *p;
+	struct text text;
+};
+
+static bool has_keys(const struct profile *p)
+{
+	return p->options.keys.chosen[FIELD_SRCLINE] || p->options.keys.chosen[FIELD_SRCFILE];
+}
+
+bool profile_has_sources(const struct profile_options *o)
+{
+	return o->keys.chosen[FIELD_SRCLINE] || o->keys.chosen[FIELD_SRCFILE] || o->by_line ||
+	       o->by_address;
+}
+
+static int keep(struct source_reader *r, uint32_t *id)
+{
+	struct text *t = &r->text;
+
+	*id = t->failed ? INTERN_NONE
+	                : intern_add(&r->p->source_texts, t->n != 0 ? t->p : "", t->n);
+	t->n = 0;
+	return *id != INTERN_NONE ? 0 : SONDE_ENOMEM;
+}
+
+static const char *file_of(const struct source_reader *r, const struct lines_place *place)
+{
+	const char *file = place->found != LINES_NONE ? place->frames[0].file : NULL;
+
+	return file == NULL || r->p->options.source_path ? file : lines_file_name(file);
+}
+
+/* "FILE:LINE", or "??:0" for a function without line; false: nothing is known. */
+static bool put_line(struct source_reader *r, const struct lines_place *place)
+{
+	const char *file = file_of(r, place);
+
+	if (place->found == LINES_NONE) {
+		return false;
+	}
+	if (file == NULL) {
+		text_str(&r->text, UNKNOWN_LINE);
+	} else {
+		text_printf(&r->text, "%s:%" PRIu32, file, place->frames[0].line);
+	}
+	return true;
+}
+
+/* What a row has if nothing is known of its line: "FUNCTION+OFFSET", or "OBJECT[ADDRESS]". */
+static void put_address(
+        struct source_reader *r, const struct profile_frame *f, const struct lines_place *place)
+{
+	const struct timeline *t = session_timeline(r->p->session);
+
+	if (f->object == PROFILE_NONE) {
+		text_str(&r->text, UNKNOWN_LINE);
+	} else if (f->symbol != NULL) {
+		text_printf(&r->text, "%s+%" PRIu64, profile_symbol(r->p, f->object, f->symbol),
+		        f->address - f->symbol->start);
+	} else {
+		text_printf(&r->text, "%s[%" PRIx64 "]",
+		        timeline_text(t, timeline_object(t, f->object)->short_name),
+		        place->address);
+	}
+}
+
+/* Sets the texts of a row with this frame. */
+static int row_source(struct source_reader *r, const struct profile_frame *f,
+        const struct lines_place *place, struct profile_source *out)
+{
+	const char *file = file_of(r, place);
+
+	text_str(&r->text, file != NULL ? file : "");
+	TRY(keep(r, &out->file));
+	if (!r->p->options.keys.chosen[FIELD_SRCLINE]) {
+		out->row = out->file;
+		return 0;
+	}
+	if (!put_line(r, place)) {
+		put_address(r, f, place);
+	}
+	return keep(r, &out->row);
+}
+
+static int source_read(struct source_reader *r, uint32_t id)
+{
+	const struct profile_frame *f = &r->p->counts.frames[id];
+	struct profile_source *out = &r->p->sources[id];
+	struct frame at = {.ip = f->ip, .address = f->address, .object = f->object};
+	struct lines_place place;
+
+	*out = (struct profile_source){.line = PROFILE_NONE};
+	TRY(frame_lines(session_frames(r->p->session), &at, &place));
+	if (put_line(r, &place)) {
+		TRY(keep(r, &out->line));
+	}
+	return has_keys(r->p) ? row_source(r, f, &place, out) : 0;
+}
+
+/* Frames with one line are one branch, as in perf even if they are in different functions. */
+static uint32_t line_of(const struct profile *p, uint32_t id)
+{
+	return p->options.by_line ? p->sources[id].line : PROFILE_NONE;
+}
+
+/* Whether frames x and y are one branch of a graph. */
+static bool is_alike(const struct profile *p, uint32_t x, uint32_t y)
+{
+	const struct profile_frame *a = &p->counts.frames[x], *b = &p->counts.frames[y];
+
+	return line_of(p, x) == line_of(p, y) &&
+	       (line_of(p, x) != PROFILE_NONE ||
+	               (a->symbol == b->symbol && a->object == b->object));
+}
+
+/* The frame with the lowest address stands for all, whatever the order in which workers met them. */
+static bool is_lower(const struct profile *p, uint32_t x, uint32_t y)
+{
+	const struct profile_frame *a = &p->counts.frames[x], *b = &p->counts.frames[y];
+
+	return a->address != b->address ? a->address < b->address : a->ip < b->ip;
+}
+
+static int alike_find(struct profile *p, struct index *known, uint32_t id)
+{
+	const struct profile_frame *f = &p->counts.frames[id];
+	uint32_t line = line_of(p, id);
+	uint32_t hash = (uint32_t)hash_u64(
+	        line != PROFILE_NONE ? line : hash_step((uintptr_t)f->symbol, f->object));
+	size_t at = hash;
+	uint32_t other;
+
+	p->alike[id] = id;
+	if ((f->symbol == NULL && line == PROFILE_NONE) || f->same != id) {
+		return 0;
+	}
+	TRY(index_room(known));
+	for (; (other = index_next(known, hash, &at)) != INDEX_NONE; at++) {
+		if (!is_alike(p, id, other)) {
+			continue;
+		}
+		if (is_lower(p, id, other)) {
+			p->alike[other] = id;
+			index_replace(known, at, id);
+		} else {
+			p->alike[id] = other;
+		}
+		return 0;
+	}
+	index_put(known, hash, at, id);
+	return 0;
+}
+
+static int alike_make(struct profile *p)
+{
+	size_t n = p->counts.nframes;
+	struct index known = {0};
+	int rc = 0;
+
+	p->alike = malloc((n + 1) * sizeof(*p->alike));
+	if (p->alike == NULL) {
+		return SONDE_ENOMEM;
+	}
+	for (uint32_t i = 0; i < n && rc >= 0; i++) {
+		rc = alike_find(p, &known, i);
+	}
+	/* a frame that stood for others may have been replaced by a later one, again and again */
+	for (size_t i = rc >= 0 ? n : 0; i-- > 0;) {
+		if (p->alike[i] > i) {
+			p->alike[i] = p->alike[p->alike[i]];
+		}
+	}
+	for (size_t i = 0; i < n && rc >= 0; i++) {
+		p->alike[i] = p->alike[p->alike[i]];
+	}
+	index_fini(&known);
+	return rc;
+}
+
+int profile_sources_read(struct profile *p)
+{
+	struct source_reader r = {.p = p};
+	int rc = 0;
+
+	if (!profile_has_sources(&p->options)) {
+		return 0;
+	}
+	p->sources = malloc((p->counts.nframes + 1) * sizeof(*p->sources));
+	if (p->sources == NULL) {
+		return SONDE_ENOMEM;
+	}
+	for (uint32_t i = 0; i < p->counts.nframes && rc >= 0; i++) {
+		rc = source_read(&r, i);
+	}
+	text_fini(&r.text);
+	if (rc >= 0 && !p->options.by_address) {
+		rc = alike_make(p);
+	}
+	return rc;
+}
+
+void profile_sources_free(struct profile *p)
+{
+	intern_fini(&p->source_texts);
+	free(p->sources);
+	free(p->alike);
+}
+
+const char *profile_frame_line(const struct profile *p, const struct profile_frame *f)
+{
+	uint32_t id = p->sources != NULL ? p->sources[f - p->counts.frames].line : PROFILE_NONE;
+
+	return id != PROFILE_NONE ? intern_text(&p->source_texts, id) : NULL;
+}
+
+const char *profile_row_source(const struct profile *p, const struct profile_row *row, unsigned key)
+{
+	return intern_text(&p->source_texts, (uint32_t)profile_row_number(p, row, key));
+}
