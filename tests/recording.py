@@ -26,8 +26,9 @@ USUAL = IP | TID | TIME | ADDR | ID | CPU | PERIOD
 
 
 class Event:
-    def __init__(self, type, config, period=1, sample_type=USUAL, flags=0, read_format=4):
+    def __init__(self, type, config, period=1, sample_type=USUAL, flags=0, read_format=4, user_regs=0, user_stack=0):
         self.type, self.config, self.period = type, config, period
+        self.user_regs, self.user_stack = user_regs, user_stack  # bits of the registers, bytes of the stack
         self.sample_type, self.flags, self.read_format = sample_type, flags, read_format
 
     def attr(self):
@@ -35,7 +36,7 @@ class Event:
         flags = sample_id_all | mmap | comm | task | self.flags
         head = struct.pack("<IIQQQQQ", self.type, 128, self.config, self.period, self.sample_type,
                            self.read_format, flags)
-        return head.ljust(128, b"\0")
+        return (head.ljust(80, b"\0") + struct.pack("<QI", self.user_regs, self.user_stack)).ljust(128, b"\0")
 
 
 def padded(name):
@@ -88,7 +89,8 @@ class Recording:
                     padded(name) + self.trailer(time, pid, pid))
 
     def sample(self, time, ip, pid, tid=None, mode=USER, addr=0, event=0, cpu=0, chain=(), period=1, weight=0, cgroup=0,
-               code_page=0, branches=(), data_src=0, phys=0, data_page=0):
+               code_page=0, branches=(), data_src=0, phys=0, data_page=0, regs=None, stack=bytes(8)):
+        """regs: {bit: value} of the user's registers; others of the event are 0"""
         bits, out = self.events[event].sample_type, b""
         if bits & IDENTIFIER:
             out += struct.pack("<Q", event + 1)
@@ -111,9 +113,11 @@ class Recording:
         if bits & BRANCH_STACK:
             out += struct.pack("<Q", len(branches)) + b"".join(struct.pack("<3Q", *b) for b in branches)
         if bits & REGS_USER:
-            out += struct.pack("<Q", 0)  # none
+            mask = self.events[event].user_regs
+            values = [] if regs is None else [regs.get(bit, 0) for bit in range(64) if mask >> bit & 1]
+            out += struct.pack(f"<Q{len(values)}Q", 0 if regs is None else 2, *values)
         if bits & STACK_USER:
-            out += struct.pack("<QQQ", 8, 0, 8)
+            out += struct.pack("<Q", len(stack)) + stack + struct.pack("<Q", len(stack))
         if bits & (WEIGHT | WEIGHT_PARTS):
             out += struct.pack("<Q", weight)
         if bits & DATA_SRC:

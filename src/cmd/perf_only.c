@@ -68,7 +68,6 @@ static const struct option_def script_options[] = {
         PERF_ONLY(0, "guestmodules"),
         PERF_ONLY(0, "guestmount"),
         PERF_ONLY(0, "guestvmlinux"),
-        PERF_ONLY(0, "inline"),
         PERF_ONLY(0, "insn-trace"),
         PERF_ONLY(0, "itrace"),
         PERF_ONLY('L', "Latency"),

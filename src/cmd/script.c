@@ -21,6 +21,7 @@ struct script {
 	uint64_t jobs, max_stack;
 	bool tasks, mmaps, switches, lost, cgroups, namespaces, bpf, text_pokes, rounds;
 	bool kernel_path, on_off, per_event, source_path, json;
+	bool inlined, inlined_given;
 	bool hide_call_graph, ns, reltime, deltatime, header, header_only, full, demangle, force,
 	        strict, pager, dump;
 	struct terminal_progress progress;
@@ -173,6 +174,8 @@ static int run(struct script *s)
 	        .write_event = s->per_event ? write_event : NULL,
 	        .time_differences = s->deltatime,
 	        .source_path = s->source_path,
+	        .inlined = s->inlined,
+	        .not_inlined = s->inlined_given && !s->inlined,
 	        .header = s->header ? 1 + s->full : 0,
 	};
 	struct sonde_session *session;
@@ -244,6 +247,11 @@ int cmd_script(int argc, char **argv)
 	                "show kernel modules by the paths of their files"),
 	        OPTION_SWITCH(0, "full-source-path", &s.source_path,
 	                "srcline: show the paths of source files, not only their names"),
+	        {.long_name = "inline",
+	                .kind = OPTION_KIND_SWITCH,
+	                .target = &s.inlined,
+	                .given = &s.inlined_given,
+	                .help = "show inlined functions in call chains"},
 	        OPTION_SWITCH(0, "ns", &s.ns, "show times with nine digits"),
 	        OPTION_SWITCH(0, "reltime", &s.reltime, "show times since the first line"),
 	        OPTION_SWITCH(0, "deltatime", &s.deltatime, "show times since the line before"),

@@ -26,6 +26,14 @@ void address_cache_fini(struct address_cache *c)
 	frame_reader_fini(&c->frames);
 }
 
+static void put_offset(struct text *out, const struct frame *f, unsigned parts)
+{
+	if ((parts & ADDRESS_SYMOFF) != 0 && f->symbol != NULL) {
+		text_bytes(out, "+0x", 3);
+		text_hex(out, f->address - f->symbol->start, 0, ' ');
+	}
+}
+
 static void put_symbol(
         struct text *out, const struct frame_resolver *r, const struct frame *f, unsigned parts)
 {
@@ -42,10 +50,7 @@ static void put_symbol(
 		return;
 	}
 	text_str(out, name);
-	if ((parts & ADDRESS_SYMOFF) != 0) {
-		text_bytes(out, "+0x", 3);
-		text_hex(out, f->address - f->symbol->start, 0, ' ');
-	}
+	put_offset(out, f, parts);
 }
 
 /* Inline: new addresses are the slow part of `script`. */
@@ -75,65 +80,104 @@ void address_object(
 }
 
 /*
- * As in perf, a function without a line has none here, and an address without a function has its
- * address in the object.
+ * As in perf, a line that is unknown is printed only after a known function, and only where inlined
+ * functions are printed.
  */
-static int put_source(
+static void put_source(
+        struct text *out, const struct frame *f, const struct lines_frame *from, unsigned parts)
+{
+	const char *file = from->file;
+
+	if ((parts & ADDRESS_SOURCE) == 0) {
+		return;
+	}
+	if (file != NULL) {
+		file = (parts & ADDRESS_SOURCE_PATH) != 0 ? file : lines_file_name(file);
+		text_printf(out, "\n  %s:%" PRIu32, file, from->line);
+	} else if ((parts & ADDRESS_INLINED) != 0 && f->symbol != NULL) {
+		text_str(out, "\n  ??:0");
+	}
+}
+
+/* An address without a function has its address in the object. */
+static int put_own_source(
         struct text *out, const struct frame_resolver *r, const struct frame *f, unsigned parts)
 {
 	struct lines_place place;
-	const char *file;
 
 	TRY(frame_lines(r, f, &place));
-	if (place.found == LINES_NONE && f->mapping != NULL) {
+	if (place.found != LINES_NONE) {
+		put_source(out, f, &place.frames[0], parts);
+	} else if (f->mapping != NULL) {
 		const struct timeline_object *o = timeline_object(r->timeline, f->object);
 
 		text_printf(out, "\n  %s[%" PRIx64 "]", timeline_text(r->timeline, o->short_name),
 		        place.address);
-		return 0;
-	}
-	file = place.found != LINES_NONE ? place.frames[0].file : NULL;
-	if (file != NULL) {
-		file = (parts & ADDRESS_SOURCE_PATH) != 0 ? file : lines_file_name(file);
-		text_printf(out, "\n  %s:%" PRIu32, file, place.frames[0].line);
 	}
 	return 0;
 }
 
-/* Appends the symbol, the object and the source line; SONDE_ENOMEM. */
+static void put_line_start(struct text *out, const struct frame *f)
+{
+	text_char(out, '\t');
+	text_hex(out, f->ip, 16, ' ');
+}
+
+/* Appends the lines of the functions that were inlined at a frame, as perf prints them. */
+static int put_inlined(struct text *out, const struct frame_resolver *r, const struct frame *f,
+        unsigned parts, struct lines_place *place)
+{
+	TRY(frame_inlined(r, f, (parts & ADDRESS_CALLER) != 0, place));
+	for (unsigned i = 0; i + 1 < place->n; i++) {
+		put_line_start(out, f);
+		if ((parts & ADDRESS_SYM) != 0) {
+			text_char(out, ' ');
+			TRY(frame_function_text(r, place->frames[i].function, out));
+			put_offset(out, f, parts);
+		}
+		put_source(out, f, &place->frames[i], parts);
+		text_str(out, " (inlined)\n");
+	}
+	return 0;
+}
+
+/* Appends the text of an address, and of the functions inlined there; SONDE_ENOMEM. */
 static int put_place(const struct address_cache *c, struct text *out,
         const struct timeline_view *view, uint32_t cpumode, uint64_t address, unsigned parts)
 {
 	const struct frame_resolver *r = c->frames.resolver;
-	struct frame f = frame_locate_new(r, view, cpumode, address);
+	struct frame f = {.ip = address};
+	struct lines_place place;
 
-	if ((parts & ADDRESS_SYM) != 0) {
+	place.n = 0;
+	if ((parts & ~(unsigned)ADDRESS_LINE) != 0) {
+		f = frame_locate_new(r, view, cpumode, address);
+	}
+	if ((parts & (ADDRESS_SYM | ADDRESS_INLINED)) != 0) {
 		TRY(frame_name(r, &f));
+	}
+	if ((parts & ADDRESS_INLINED) != 0) {
+		TRY(put_inlined(out, r, &f, parts, &place));
+	}
+	if ((parts & ADDRESS_LINE) != 0) {
+		put_line_start(out, &f);
+	}
+	if ((parts & ADDRESS_SYM) != 0) {
 		put_symbol(out, r, &f, parts);
 	}
 	if ((parts & (ADDRESS_DSO | ADDRESS_DSOFF)) != 0) {
 		text_char(out, ' ');
 		put_object(out, r->timeline, &f, parts);
 	}
-	return (parts & ADDRESS_SOURCE) != 0 ? put_source(out, r, &f, parts) : 0;
-}
-
-/* The slow path: resolves the address. */
-static void make_text(const struct address_cache *c, struct text *out,
-        const struct timeline_view *view, uint32_t cpumode, uint64_t address, unsigned parts)
-{
-	if ((parts & ADDRESS_LINE) != 0) {
-		text_char(out, '\t');
-		text_hex(out, address, 16, ' ');
-	}
-	if ((parts & (ADDRESS_SYM | ADDRESS_DSO | ADDRESS_DSOFF | ADDRESS_SOURCE)) != 0 &&
-	        put_place(c, out, view, cpumode, address, parts) < 0) {
-		out->failed = true;
-		return;
+	if (place.n > 1) {
+		put_source(out, &f, &place.frames[place.n - 1], parts);
+	} else if ((parts & ADDRESS_SOURCE) != 0) {
+		TRY(put_own_source(out, r, &f, parts));
 	}
 	if ((parts & ADDRESS_LINE) != 0) {
 		text_char(out, '\n');
 	}
+	return 0;
 }
 
 struct address_key {
@@ -217,7 +261,10 @@ void address_text(struct address_cache *c, struct text *out, const struct timeli
 		}
 		return;
 	}
-	make_text(c, out, view, cpumode, address, parts);
+	if (put_place(c, out, view, cpumode, address, parts) < 0) {
+		out->failed = true;
+		return;
+	}
 	if (!out->failed && out->n > start) {
 		slot_fill(s, &key, out->p + start, out->n - start);
 	}

@@ -21,6 +21,8 @@ enum address_part {
 	ADDRESS_PATH = 32, /* print paths of kernel modules, not their names */
 	ADDRESS_SOURCE = 64, /* a line with file and line of the source */
 	ADDRESS_SOURCE_PATH = 128, /* print the path of that file, not only its name */
+	ADDRESS_INLINED = 256, /* with ADDRESS_LINE: a line for each inlined function too */
+	ADDRESS_CALLER = 512, /* with ADDRESS_INLINED: the address follows a call */
 	ADDRESS_LINE = 16 /* a line of a call chain: tab and address before the text, newline
 	                     after it */
 };

@@ -257,9 +257,12 @@ static void put_chain(const struct line_context *c)
 {
 	const struct session_sample *s = c->sample;
 	unsigned parts = c->plan->address_parts | ADDRESS_LINE;
+	unsigned inlined = c->plan->inlined;
+	unsigned caller = inlined != 0 ? ADDRESS_CALLER : 0;
 	struct frame_reader *frames = &c->addresses->frames;
 	uint64_t left = c->style->max_stack;
 	bool stops = c->style->stop != NULL;
+	uint32_t mode = FRAME_NO_MODE; /* of the address before */
 	struct frame_chain chain;
 	uint64_t ip;
 	size_t start;
@@ -273,10 +276,13 @@ static void put_chain(const struct line_context *c)
 		return;
 	}
 	for (; left > 0 && (rc = frame_chain_next(&chain, &ip)) > 0; left--) {
-		address_text(c->addresses, c->out, s->view, chain.mode, ip, parts);
+		unsigned more = inlined | (chain.mode == mode ? caller : 0);
+
+		address_text(c->addresses, c->out, s->view, chain.mode, ip, parts | more);
 		if (stops && (stop = line_stops(c->style, c->worker, s, chain.mode, ip)) != 0) {
 			break;
 		}
+		mode = chain.mode;
 	}
 	c->out->failed = c->out->failed || stop < 0;
 	if (rc < 0) {
@@ -284,7 +290,8 @@ static void put_chain(const struct line_context *c)
 		return;
 	}
 	if (c->out->n == start && c->plan->stack && left > 0) {
-		address_text(c->addresses, c->out, s->view, s->cpumode, s->s.ip, parts);
+		address_text(c->addresses, c->out, s->view, s->cpumode, s->s.ip,
+		        parts | c->plan->stack_inlined);
 	}
 }
 
@@ -450,6 +457,8 @@ int line_plan_make(struct line_plan *plan, const struct line_style *style, uint6
 	                 (fields & FIELD_BIT(FIELD_IP)) != 0,
 	        .address_parts = address_parts(fields, style),
 	        .stack = (attr->sample_type & SONDE_SAMPLE_STACK_USER) != 0,
+	        .inlined = style->inlined ? ADDRESS_INLINED : 0,
+	        .stack_inlined = style->not_inlined ? 0 : ADDRESS_INLINED,
 	        .names_addr = names_addr(attr),
 	        .timed = (attr->sample_type & SONDE_SAMPLE_TIME) != 0,
 	        .attr = attr,

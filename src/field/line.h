@@ -17,6 +17,8 @@ struct line_plan {
 	bool chain; /* print call chains */
 	unsigned address_parts; /* enum address_part, without ADDRESS_LINE */
 	bool stack; /* user code of chains is not unwound: show at least the sampled ip */
+	unsigned inlined; /* ADDRESS_INLINED for the addresses of chains, or 0 */
+	unsigned stack_inlined; /* for the sampled ip of `stack` */
 	bool names_addr; /* resolve the field addr to symbol and object */
 	bool timed; /* samples have times */
 	const struct sonde_attr *attr;
@@ -49,6 +51,7 @@ struct line_style {
 	bool hide_chain;
 	bool kernel_path; /* ADDRESS_PATH */
 	bool source_path; /* ADDRESS_SOURCE_PATH */
+	bool inlined, not_inlined; /* print inlined functions in all chains, in none */
 	uint64_t max_stack; /* entries of a chain */
 	const struct pick *stop; /* functions that are the last entries of chains; NULL: none */
 	struct field_source source;

@@ -16,6 +16,7 @@
 
 #include "abi/abi.h"
 #include "core/hash.h"
+#include "core/text.h"
 #include "symbol/lines.h"
 #include "symbol/symbol.h"
 #include "timeline/timeline.h"
@@ -88,6 +89,16 @@ const struct symbol_table *frame_symbols(const struct frame_resolver *f, uint32_
  * are opened when first needed, by any worker. SONDE_ENOMEM.
  */
 int frame_lines(const struct frame_resolver *f, const struct frame *frame, struct lines_place *out);
+
+/*
+ * As frame_lines, for the functions inlined at a frame; caller: its address is the one after a call,
+ * which may already be in another function. out->n is at most 1 if nothing was inlined.
+ */
+int frame_inlined(const struct frame_resolver *f, const struct frame *frame, bool caller,
+        struct lines_place *out);
+
+/* Appends the name of an inlined function for output, demangled if requested. SONDE_ENOMEM. */
+int frame_function_text(const struct frame_resolver *f, const char *function, struct text *out);
 
 /* The name of a frame's symbol; NULL: symbol is NULL, or out of memory. */
 const char *frame_symbol_name(

@@ -177,3 +177,29 @@ int frame_lines(const struct frame_resolver *f, const struct frame *frame, struc
 	lines = lines_of(f, frame->object);
 	return lines != NULL ? lines_find(lines, frame->address, out) : SONDE_ENOMEM;
 }
+
+int frame_inlined(const struct frame_resolver *f, const struct frame *frame, bool caller,
+        struct lines_place *out)
+{
+	struct frame at = *frame;
+
+	if (caller && at.address != 0 && (at.symbol == NULL || at.address > at.symbol->start)) {
+		at.address--;
+	}
+	return frame_lines(f, &at, out);
+}
+
+int frame_function_text(const struct frame_resolver *f, const char *function, struct text *out)
+{
+	int rc = 0;
+
+	if (function == NULL) {
+		text_str(out, "[unknown]");
+	} else if (f->options.demangle) {
+		rc = symbol_demangle(function, strlen(function), out);
+	}
+	if (function != NULL && rc == 0) { /* it is not mangled */
+		text_str(out, function);
+	}
+	return rc < 0 || out->failed ? SONDE_ENOMEM : 0;
+}

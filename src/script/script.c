@@ -271,6 +271,8 @@ static int make_style(struct script *s, const struct sonde_script_options *o)
 	        .hide_chain = o->hide_call_graph,
 	        .kernel_path = o->kernel_path,
 	        .source_path = o->source_path,
+	        .inlined = o->inlined,
+	        .not_inlined = o->not_inlined,
 	        .max_stack = o->max_stack != 0 ? o->max_stack : MAX_STACK_USUAL,
 	        .source = {.session = s->session, .time_quantum = 1},
 	};
@@ -387,6 +389,7 @@ static int check_json(struct script *s, const struct sonde_script_options *o)
 	        {o->relative_times || o->time_differences, "relative times: JSON has ns"},
 	        {o->ns, "nine digits: JSON has ns"},
 	        {o->write_event != NULL, "each event's own output: an object has its event"},
+	        {o->inlined, "inlined functions: JSON has the recorded addresses only"},
 	};
 
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
@@ -426,6 +429,11 @@ static int run(struct script *s, const struct sonde_script_options *o)
 		s->kinds = untimed ? ALL_KINDS : s->kinds;
 	}
 	s->in_file_order = o->show_rounds;
+	if (o->inlined && !lines_supported()) {
+		return error_set(session_error(s->session), SONDE_EARG, NO_OFFSET,
+		        "this build of sonde cannot find inlined functions: it was built without "
+		        "libdw");
+	}
 	TRY(pick_init(&s->pick, s->session, &o->filter));
 	TRY(choose_switches(s, o));
 	TRY(choose_fields(s, o, &choice));

@@ -8,9 +8,12 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, ".."))
-from recording import CALLCHAIN, CONTEXT_USER, IP, PERIOD, TID, TIME, Event, Recording  # noqa: E402
+from recording import CALLCHAIN, CONTEXT_USER, IP, PERIOD, REGS_USER, STACK_USER, TID, TIME, Event, Recording  # noqa: E402
 
 BASE = 0x555500000000
+BP, SP, PC = 6, 7, 8  # registers of x86
+REGS = 0xff0fff  # those that --call-graph dwarf records
+NO_CHAIN_USER = 1 << 22  # flag of an event
 FLAGS = ["-g", "-O2", "-fno-omit-frame-pointer"]
 C, CXX = shutil.which("gcc") or "cc", shutil.which("g++")
 
@@ -44,17 +47,20 @@ def text(path):
     return tuple(int(x, 16) for x in re.search(r"\] \.text\s+\S+\s+(\S+)\s+(\S+)\s+(\S+)", out).groups())
 
 
-def record(path, program, chains):
-    """A sample at each address of the program's .text, and at two where nothing is mapped, each with another period; in
-    chains, the caller is another of these addresses."""
+def record(path, program, chains=False, stacks=False):
+    """A sample at each address of the program's .text, and at two where nothing is mapped, each with another period.
+    chains: the caller is another of these addresses. stacks: with registers and a stack from which no caller follows."""
     address, offset, size = text(program)
     start = BASE if address == offset else address - offset
     page = offset & ~0xfff
-    r = Recording([Event(1, 0, sample_type=IP | TID | TIME | PERIOD | (CALLCHAIN if chains else 0))])
+    kind = IP | TID | TIME | PERIOD | (CALLCHAIN if chains or stacks else 0) | (REGS_USER | STACK_USER if stacks else 0)
+    r = Recording([Event(1, 0, sample_type=kind, flags=NO_CHAIN_USER if stacks else 0, user_regs=REGS if stacks else 0,
+                         user_stack=64 if stacks else 0)])
     r.comm(1, "program", 7)
     r.mmap(2, 7, start + page, (offset - page + size + 0xfff) & ~0xfff, program, page)
     code = [start + o for o in range(offset, offset + size)] + [0x1234, BASE + 0x10000000]
     for n, ip in enumerate(code):
-        r.sample(1000 + n, ip, 7, chain=[CONTEXT_USER, ip, code[n * 7 % len(code)]] if chains else (), period=1000 + n)
+        r.sample(1000 + n, ip, 7, chain=[CONTEXT_USER, ip, code[n * 7 % len(code)]] if chains else (), period=1000 + n,
+                 regs={PC: ip, SP: 0x7fff0000, BP: 0x7fff0010} if stacks else None, stack=bytes(64))
     r.write(path)
     return path

@@ -45,6 +45,9 @@ struct sonde_script_options {
 	bool json; /* print objects, one a line (doc/json.md): without show_..., every record */
 	bool show_rounds; /* also print where the recorder ended a round, all in the file's order */
 	bool source_path; /* srcline: print the paths of source files instead of their names */
+	/* Print inlined functions in all call chains; or in none. Neither: only where a user stack
+	 * was recorded. */
+	bool inlined, not_inlined;
 };
 
 /*
