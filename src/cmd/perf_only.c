@@ -31,7 +31,6 @@ static const struct option_def report_options[] = {
         PERF_ONLY(0, "disable-order"),
         PERF_ONLY('M', "disassembler-style"),
         PERF_ONLY(0, "ignore-vmlinux"),
-        PERF_ONLY(0, "inline"),
         PERF_ONLY(0, "itrace"),
         PERF_ONLY('m', "modules"),
         PERF_ONLY(0, "objdump"),

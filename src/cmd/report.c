@@ -461,6 +461,8 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 	        OPTION_CALL(0, "time-quantum", OPTION_REQUIRED, on_time_quantum, c, "TIME",
 	                "rows of -s time are this long (100ms)"),
 	        OPTION_SWITCH(0, "ns", &c->report.ns, "times of -s time in nanoseconds"),
+	        OPTION_SWITCH(
+	                0, "inline", &c->report.inlined, "show inlined functions in call graphs"),
 	        OPTION_SWITCH(0, "full-source-path", &c->report.source_path,
 	                "show source files with their paths"),
 	        OPTION_UINT(0, "max-stack", &c->max_stack, "N", "use N frames of a chain (127)"),

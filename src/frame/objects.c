@@ -183,7 +183,12 @@ int frame_inlined(const struct frame_resolver *f, const struct frame *frame, boo
 {
 	struct frame at = *frame;
 
-	if (caller && at.address != 0 && (at.symbol == NULL || at.address > at.symbol->start)) {
+	if (at.symbol == NULL) { /* as in perf */
+		out->found = LINES_NONE;
+		out->n = 0;
+		return 0;
+	}
+	if (caller && at.address > at.symbol->start) {
 		at.address--;
 	}
 	return frame_lines(f, &at, out);

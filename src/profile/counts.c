@@ -144,7 +144,7 @@ int profile_frame_add(
 	index_put(&c->places, hash, at, key.same);
 	if (key.symbol != NULL) {
 		TRY(symbol_add(
-		        c, key.same, profile_has_sources(&p->options), &c->frames[key.same].same));
+		        c, key.same, profile_by_place(&p->options), &c->frames[key.same].same));
 	}
 	*id = c->frames[c->nframes++].same;
 	return 0;

@@ -30,6 +30,7 @@ struct profile_options {
 	bool fractal;
 	bool by_address; /* different addresses of one function are different branches of graphs */
 	bool by_line; /* different source lines of one function are */
+	bool inlined; /* functions inlined at the addresses of chains are frames too */
 	bool source_path; /* source files are paths, not only names */
 	uint32_t max_stack; /* maximum number of frames of a chain */
 	const struct pick *pick; /* filters of samples; never NULL */
@@ -155,6 +156,15 @@ struct profile_branches {
 	uint64_t cross_4k, cross_2m; /* to another page; those to another 2 MiB only in cross_2m */
 };
 
+#define PROFILE_INLINED_TEXT " (inlined)"
+#define PROFILE_INLINED      0xff /* struct symbol.type of an inlined function */
+
+/* An inlined function as a symbol: its range is that of the function around it. */
+struct profile_inlined {
+	struct symbol symbol; /* first, so that a pointer to it is one to the whole */
+	const char *name; /* with " (inlined)", as perf prints it */
+};
+
 /* Numbers of texts in profile.source_texts. */
 struct profile_source {
 	uint32_t line; /* "FILE:LINE"; PROFILE_NONE: unknown */
@@ -184,6 +194,8 @@ struct profile {
 	uint32_t unknown; /* id of "[unknown]" */
 	struct intern source_texts;
 	struct profile_source *sources; /* by frame; NULL: no option or key needs them */
+	size_t sources_cap;
+	struct arena inlined; /* struct profile_inlined and their names */
 	uint32_t *alike; /* by frame: which one it is in graphs; NULL: itself */
 	uint64_t *totals; /* periods by event */
 	uint64_t *samples; /* by event */
@@ -215,15 +227,19 @@ void profile_fini(struct profile *p);
 /* Counts the samples and makes the rows; then p->rows can be sorted and printed. */
 int profile_run(struct profile *p);
 
-/* Whether these options need the source lines of frames. */
+/* Whether these options need the source lines of frames; and whether each address is a frame. */
 bool profile_has_sources(const struct profile_options *o);
+bool profile_by_place(const struct profile_options *o);
 /* Returns "FILE:LINE" of a frame; NULL: unknown, or the options do not need it. */
 const char *profile_frame_line(const struct profile *p, const struct profile_frame *f);
 /* Returns the text of a row for FIELD_SRCLINE or FIELD_SRCFILE, which must be a key. */
 const char *profile_row_source(
         const struct profile *p, const struct profile_row *row, unsigned key);
 
-/* Returns the name of a symbol of an object; NULL: sym is NULL, or out of memory. */
+/*
+ * Returns the name of a symbol of an object, an inlined one with " (inlined)"; NULL: sym is NULL, or
+ * out of memory.
+ */
 const char *profile_symbol(const struct profile *p, uint32_t object, const struct symbol *sym);
 
 /*
@@ -357,6 +373,11 @@ void profile_branches_add(struct profile_branches *to, const struct profile_bran
 
 int profile_collect(struct profile *p);
 int profile_sources_read(struct profile *p);
+/* Sets the texts of a frame from place->frames[at], if they are needed. */
+int profile_source_add(
+        struct profile *p, uint32_t id, const struct lines_place *place, unsigned at);
+/* Adds the functions inlined at the addresses of all chains. */
+int profile_inline(struct profile *p);
 void profile_sources_free(struct profile *p);
 void profile_workers_free(struct profile *p);
 int profile_fold(struct profile *p);

@@ -43,11 +43,22 @@ static uint32_t row_file(const struct profile *p, const struct profile_row *row)
 	return row->symbol != NULL ? p->dso[row->object] : 0;
 }
 
+/* Inlined functions differ by their names, and by the functions around them. */
+static bool inlined_same(const struct symbol *a, const struct symbol *b)
+{
+	return a->type == b->type && a->start == b->start && a->end == b->end &&
+	       strcmp(((const struct profile_inlined *)a)->name,
+	               ((const struct profile_inlined *)b)->name) == 0;
+}
+
 bool profile_symbol_same(
         const struct profile *p, const struct profile_row *a, const struct profile_row *b)
 {
 	if (a->symbol == NULL || b->symbol == NULL) {
 		return a->symbol == b->symbol;
+	}
+	if (a->symbol->type == PROFILE_INLINED || b->symbol->type == PROFILE_INLINED) {
+		return inlined_same(a->symbol, b->symbol) && row_file(p, a) == row_file(p, b);
 	}
 	return row_file(p, a) == row_file(p, b) && a->symbol->start == b->symbol->start &&
 	       a->symbol->end == b->symbol->end;
@@ -702,5 +713,8 @@ void profile_fini(struct profile *p)
 
 const char *profile_symbol(const struct profile *p, uint32_t object, const struct symbol *sym)
 {
+	if (sym != NULL && sym->type == PROFILE_INLINED) {
+		return ((const struct profile_inlined *)sym)->name;
+	}
 	return frame_symbol_name(session_frames(p->session), object, sym);
 }

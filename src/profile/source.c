@@ -7,6 +7,7 @@
  */
 #include "profile/profile.h"
 
+#include "core/array.h"
 #include "core/hash.h"
 #include "core/text.h"
 
@@ -18,6 +19,8 @@
 struct source_reader {
 	struct profile *p;
 	struct text text;
+	const struct lines_place *place;
+	unsigned at; /* index in place->frames */
 };
 
 static bool has_keys(const struct profile *p)
@@ -31,6 +34,11 @@ bool profile_has_sources(const struct profile_options *o)
 	       o->by_address;
 }
 
+bool profile_by_place(const struct profile_options *o)
+{
+	return profile_has_sources(o) || o->inlined;
+}
+
 static int keep(struct source_reader *r, uint32_t *id)
 {
 	struct text *t = &r->text;
@@ -41,32 +49,31 @@ static int keep(struct source_reader *r, uint32_t *id)
 	return *id != INTERN_NONE ? 0 : SONDE_ENOMEM;
 }
 
-static const char *file_of(const struct source_reader *r, const struct lines_place *place)
+static const char *file_of(const struct source_reader *r)
 {
-	const char *file = place->found != LINES_NONE ? place->frames[0].file : NULL;
+	const char *file = r->place->found != LINES_NONE ? r->place->frames[r->at].file : NULL;
 
 	return file == NULL || r->p->options.source_path ? file : lines_file_name(file);
 }
 
 /* "FILE:LINE", or "??:0" for a function without line; false: nothing is known. */
-static bool put_line(struct source_reader *r, const struct lines_place *place)
+static bool put_line(struct source_reader *r)
 {
-	const char *file = file_of(r, place);
+	const char *file = file_of(r);
 
-	if (place->found == LINES_NONE) {
+	if (r->place->found == LINES_NONE) {
 		return false;
 	}
 	if (file == NULL) {
 		text_str(&r->text, UNKNOWN_LINE);
 	} else {
-		text_printf(&r->text, "%s:%" PRIu32, file, place->frames[0].line);
+		text_printf(&r->text, "%s:%" PRIu32, file, r->place->frames[r->at].line);
 	}
 	return true;
 }
 
 /* What a row has if nothing is known of its line: "FUNCTION+OFFSET", or "OBJECT[ADDRESS]". */
-static void put_address(
-        struct source_reader *r, const struct profile_frame *f, const struct lines_place *place)
+static void put_address(struct source_reader *r, const struct profile_frame *f)
 {
 	const struct timeline *t = session_timeline(r->p->session);
 
@@ -78,15 +85,15 @@ static void put_address(
 	} else {
 		text_printf(&r->text, "%s[%" PRIx64 "]",
 		        timeline_text(t, timeline_object(t, f->object)->short_name),
-		        place->address);
+		        r->place->address);
 	}
 }
 
 /* Sets the texts of a row with this frame. */
-static int row_source(struct source_reader *r, const struct profile_frame *f,
-        const struct lines_place *place, struct profile_source *out)
+static int row_source(
+        struct source_reader *r, const struct profile_frame *f, struct profile_source *out)
 {
-	const char *file = file_of(r, place);
+	const char *file = file_of(r);
 
 	text_str(&r->text, file != NULL ? file : "");
 	TRY(keep(r, &out->file));
@@ -94,25 +101,46 @@ static int row_source(struct source_reader *r, const struct profile_frame *f,
 		out->row = out->file;
 		return 0;
 	}
-	if (!put_line(r, place)) {
-		put_address(r, f, place);
+	if (!put_line(r)) {
+		put_address(r, f);
 	}
 	return keep(r, &out->row);
 }
 
-static int source_read(struct source_reader *r, uint32_t id)
+static int source_set(struct source_reader *r, uint32_t id)
 {
-	const struct profile_frame *f = &r->p->counts.frames[id];
 	struct profile_source *out = &r->p->sources[id];
+
+	*out = (struct profile_source){.line = PROFILE_NONE};
+	if (put_line(r)) {
+		TRY(keep(r, &out->line));
+	}
+	return has_keys(r->p) ? row_source(r, &r->p->counts.frames[id], out) : 0;
+}
+
+int profile_source_add(struct profile *p, uint32_t id, const struct lines_place *place, unsigned at)
+{
+	struct source_reader r = {.p = p, .place = place, .at = at};
+	int rc = SONDE_ENOMEM;
+
+	if (!profile_has_sources(&p->options)) {
+		return 0;
+	}
+	if (array_reserve(&p->sources, &p->sources_cap, (size_t)id + 1, sizeof(*p->sources))) {
+		rc = source_set(&r, id);
+	}
+	text_fini(&r.text);
+	return rc;
+}
+
+static int source_read(struct profile *p, uint32_t id)
+{
+	const struct profile_frame *f = &p->counts.frames[id];
 	struct frame at = {.ip = f->ip, .address = f->address, .object = f->object};
 	struct lines_place place;
 
-	*out = (struct profile_source){.line = PROFILE_NONE};
-	TRY(frame_lines(session_frames(r->p->session), &at, &place));
-	if (put_line(r, &place)) {
-		TRY(keep(r, &out->line));
-	}
-	return has_keys(r->p) ? row_source(r, f, &place, out) : 0;
+	TRY(frame_lines(session_frames(p->session), &at, &place));
+	return profile_source_add(p, id, &place, 0);
 }
 
 /* Frames with one line are one branch, as in perf even if they are in different functions. */
@@ -136,7 +164,10 @@ static bool is_lower(const struct profile *p, uint32_t x, uint32_t y)
 {
 	const struct profile_frame *a = &p->counts.frames[x], *b = &p->counts.frames[y];
 
-	return a->address != b->address ? a->address < b->address : a->ip < b->ip;
+	if (a->address != b->address) {
+		return a->address < b->address;
+	}
+	return a->ip != b->ip ? a->ip < b->ip : a->object < b->object;
 }
 
 static int alike_find(struct profile *p, struct index *known, uint32_t id)
@@ -197,24 +228,13 @@ static int alike_make(struct profile *p)
 
 int profile_sources_read(struct profile *p)
 {
-	struct source_reader r = {.p = p};
-	int rc = 0;
-
-	if (!profile_has_sources(&p->options)) {
-		return 0;
+	for (uint32_t i = 0; i < p->counts.nframes && profile_has_sources(&p->options); i++) {
+		TRY(source_read(p, i));
 	}
-	p->sources = malloc((p->counts.nframes + 1) * sizeof(*p->sources));
-	if (p->sources == NULL) {
-		return SONDE_ENOMEM;
+	if (p->options.inlined) {
+		TRY(profile_inline(p));
 	}
-	for (uint32_t i = 0; i < p->counts.nframes && rc >= 0; i++) {
-		rc = source_read(&r, i);
-	}
-	text_fini(&r.text);
-	if (rc >= 0 && !p->options.by_address) {
-		rc = alike_make(p);
-	}
-	return rc;
+	return profile_by_place(&p->options) && !p->options.by_address ? alike_make(p) : 0;
 }
 
 void profile_sources_free(struct profile *p)
@@ -222,6 +242,7 @@ void profile_sources_free(struct profile *p)
 	intern_fini(&p->source_texts);
 	free(p->sources);
 	free(p->alike);
+	arena_fini(&p->inlined);
 }
 
 const char *profile_frame_line(const struct profile *p, const struct profile_frame *f)

@@ -36,10 +36,16 @@ void report_graph_name(struct report *r, const struct profile_frame *f)
 
 	r->text.failed = r->text.failed || (name == NULL && f->symbol != NULL);
 	if (name != NULL) {
-		text_str(&r->text, name);
+		/* as in perf, the line is before " (inlined)" */
+		size_t n = strlen(name), end = f->symbol->type == PROFILE_INLINED
+		                                       ? n - strlen(PROFILE_INLINED_TEXT)
+		                                       : n;
+
+		text_bytes(&r->text, name, end);
 		if (r->options.graph_address || r->options.graph_line) {
 			put_line(r, f);
 		}
+		text_bytes(&r->text, name + end, n - end);
 	} else if (f->ip == 0) {
 		text_char(&r->text, '0');
 	} else {

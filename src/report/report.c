@@ -578,8 +578,8 @@ static int check_lines(struct report *r)
 {
 	const bool *chosen = r->profile.options.keys.chosen;
 
-	if (lines_supported() ||
-	        !(chosen[FIELD_SRCLINE] || chosen[FIELD_SRCFILE] || r->options.graph_line)) {
+	if (lines_supported() || !(chosen[FIELD_SRCLINE] || chosen[FIELD_SRCFILE] ||
+	                                 r->options.graph_line || r->options.inlined)) {
 		return 0;
 	}
 	return error_set(session_error(r->session), SONDE_EARG, NO_OFFSET,
@@ -597,6 +597,7 @@ static int report_run(struct report *r)
 	        .by_address = o->graph_address,
 	        .by_line = o->graph_line,
 	        .source_path = o->source_path,
+	        .inlined = o->inlined,
 	        .time_quantum = o->time_quantum,
 	        .ns = o->ns,
 	        .socket = o->by_socket ? o->socket + 1 : 0,

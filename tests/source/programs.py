@@ -49,7 +49,8 @@ def text(path):
 
 def record(path, program, chains=False, stacks=False):
     """A sample at each address of the program's .text, and at two where nothing is mapped, each with another period.
-    chains: the caller is another of these addresses. stacks: with registers and a stack from which no caller follows."""
+    chains: the caller is another of these addresses; "own": there is none. stacks: with registers and a stack from which
+    no caller follows."""
     address, offset, size = text(program)
     start = BASE if address == offset else address - offset
     page = offset & ~0xfff
@@ -60,7 +61,8 @@ def record(path, program, chains=False, stacks=False):
     r.mmap(2, 7, start + page, (offset - page + size + 0xfff) & ~0xfff, program, page)
     code = [start + o for o in range(offset, offset + size)] + [0x1234, BASE + 0x10000000]
     for n, ip in enumerate(code):
-        r.sample(1000 + n, ip, 7, chain=[CONTEXT_USER, ip, code[n * 7 % len(code)]] if chains else (), period=1000 + n,
+        callers = [] if chains == "own" else [code[n * 7 % len(code)]]
+        r.sample(1000 + n, ip, 7, chain=[CONTEXT_USER, ip, *callers] if chains else (), period=1000 + n,
                  regs={PC: ip, SP: 0x7fff0000, BP: 0x7fff0010} if stacks else None, stack=bytes(64))
     r.write(path)
     return path

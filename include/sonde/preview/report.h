@@ -118,6 +118,7 @@ struct sonde_report_options {
 	bool memory;
 	bool graph_line; /* different source lines of one function are different branches */
 	bool source_path; /* source files are shown with their paths */
+	bool inlined; /* inlined functions are frames of call graphs, and rows with Children */
 };
 
 /*
