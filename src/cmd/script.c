@@ -13,6 +13,7 @@
 
 #define EXIT_FILE  255 /* the file is missing or cannot be used */
 #define FIELDS_MAX 16
+#define DLARGS_MAX 64
 
 struct script {
 	const char *input;
@@ -28,6 +29,10 @@ struct script {
 	const char *fields[FIELDS_MAX];
 	size_t nfields;
 	unsigned diags_shown;
+	const char *dlfilter;
+	const char *dlargs[DLARGS_MAX];
+	size_t ndlargs;
+	bool list_dlfilters, verbose;
 };
 
 static int on_fields(const struct option_def *def, const char *arg, bool unset)
@@ -44,6 +49,43 @@ static int on_fields(const struct option_def *def, const char *arg, bool unset)
 	}
 	s->fields[s->nfields++] = arg;
 	return 0;
+}
+
+static int on_dlarg(const struct option_def *def, const char *arg, bool unset)
+{
+	struct script *s = def->target;
+
+	if (unset) {
+		s->ndlargs = 0;
+		return 0;
+	}
+	if (s->ndlargs == DLARGS_MAX) {
+		(void)fprintf(stderr, "Error: --dlarg was given more than %d times\n", DLARGS_MAX);
+		return -1;
+	}
+	s->dlargs[s->ndlargs++] = arg;
+	return 0;
+}
+
+static void list_dlfilter(
+        void *arg, const char *name, const char *description, const char *long_description)
+{
+	const bool *verbose = arg;
+
+	(void)printf("  %-36s %s\n", name, description);
+	if (*verbose && long_description[0] != '\0') {
+		(void)printf("  %-36s %s\n", "", long_description);
+	}
+}
+
+static int list_dlfilters(bool verbose)
+{
+	(void)printf("List of available dlfilters:\n");
+	if (sonde_dlfilters(list_dlfilter, &verbose) < 0) {
+		(void)fprintf(stderr, "Error: this static build cannot load filters\n");
+		return EXIT_FILE;
+	}
+	return terminal_stdout_finish(0);
 }
 
 static void on_diag(void *arg, const struct sonde_diag *d)
@@ -97,6 +139,7 @@ static int write_lines(void *arg, const char *text, size_t n)
 {
 	struct script_output *o = arg;
 
+	(void)fflush(stdout); /* what a filter printed before this line */
 	return terminal_output_write(&o->out, text, n);
 }
 
@@ -118,7 +161,7 @@ static int print(
 		script_files_close(&output.files);
 		return EXIT_FILE;
 	}
-	terminal_output_open(&output.out, s->pager);
+	terminal_output_open(&output.out, s->pager && s->dlfilter == NULL);
 	rc = sonde_script_print(session, o, write_lines, &output);
 	terminal_progress_end(&s->progress);
 	if (rc >= 0 && s->per_event) {
@@ -171,6 +214,9 @@ static int run(struct script *s)
 	        .stop_at = s->stop_bt,
 	        .relative_times = s->reltime,
 	        .json = s->json,
+	        .dlfilter = s->dlfilter,
+	        .dlargs = s->dlargs,
+	        .ndlargs = s->ndlargs,
 	        .write_event = s->per_event ? write_event : NULL,
 	        .time_differences = s->deltatime,
 	        .source_path = s->source_path,
@@ -259,6 +305,13 @@ int cmd_script(int argc, char **argv)
 	                0, "max-stack", &s.max_stack, "N", "entries of a call chain to show; 127"),
 	        OPTION_TEXT(0, "stop-bt", &s.stop_bt, "NAMES",
 	                "functions that are the last entries of call chains"),
+	        OPTION_TEXT(0, "dlfilter", &s.dlfilter, "FILE",
+	                "load a filter of samples from a shared object"),
+	        OPTION_CALL(0, "dlarg", OPTION_REQUIRED, on_dlarg, &s, "TEXT",
+	                "an argument for the filter; may be repeated"),
+	        OPTION_SWITCH(0, "list-dlfilters", &s.list_dlfilters, "list installed filters"),
+	        OPTION_SWITCH('v', "verbose", &s.verbose,
+	                "with --list-dlfilters, show long descriptions"),
 	        OPTION_SWITCH(0, "json", &s.json, "print a JSON object a line (doc/json.md)"),
 	        OPTION_SWITCH(0, "per-event-dump", &s.per_event,
 	                "write the samples of each event to FILE.EVENT.dump"),
@@ -291,6 +344,15 @@ int cmd_script(int argc, char **argv)
 	}
 	if (rest.argc != 0) {
 		return options_mistake(&command, "unexpected word '%s'", rest.argv[0]);
+	}
+	if (s.list_dlfilters) {
+		return list_dlfilters(s.verbose);
+	}
+	if (s.verbose) {
+		return options_mistake(&command, "-v is for --list-dlfilters only");
+	}
+	if (s.ndlargs != 0 && s.dlfilter == NULL) {
+		return options_mistake(&command, "--dlarg is for a filter: add --dlfilter FILE");
 	}
 	if (s.json && (s.dump || s.header_only)) {
 		return options_mistake(&command,

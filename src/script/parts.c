@@ -7,6 +7,7 @@
 #include "script/script.h"
 
 #include "core/pool.h"
+#include "script/dlfilter.h"
 
 #include <stdlib.h>
 
@@ -56,6 +57,18 @@ int script_part_open(struct script *s, struct script_worker *w, size_t part)
 	return session_window_open(&w->session, part);
 }
 
+/* 1, 0, or a negative status. */
+static int select_sample(
+        struct script *s, struct script_worker *w, const struct session_sample *sample)
+{
+	int rc = 1;
+
+	if (s->filter != NULL) {
+		rc = script_filter_keeps(s, w, sample, true);
+	}
+	return rc > 0 ? pick_wanted(&s->pick, &w->line.addresses.frames, sample) : rc;
+}
+
 /* Returns the next record or sample that the filters select. */
 static int next_selected(
         struct script *s, struct script_worker *w, struct record *r, struct session_sample *sample)
@@ -67,9 +80,8 @@ static int next_selected(
 			return 1;
 		}
 		/* As in perf, other records are selected by processor only. */
-		rc = r->type == RECORD_SAMPLE
-		             ? pick_wanted(&s->pick, &w->line.addresses.frames, sample)
-		             : pick_cpu(&s->pick, sample->s.cpu);
+		rc = r->type == RECORD_SAMPLE ? select_sample(s, w, sample)
+		                              : pick_cpu(&s->pick, sample->s.cpu);
 		if (rc != 0) {
 			return rc;
 		}
@@ -94,15 +106,26 @@ static bool is_switched(const struct script *s)
 	return s->switches.on != NULL || s->switches.off != NULL;
 }
 
+/* Whether a sample that the filters select is printed: 1, 0, or a negative status. */
+static int passes(struct script *s, struct script_worker *w, const struct session_sample *sample)
+{
+	if (is_switched(s) && !switch_passes(s, &w->off, sample)) {
+		return 0;
+	}
+	return s->filter != NULL ? script_filter_keeps(s, w, sample, false) : 1;
+}
+
 int script_part_next(
         struct script *s, struct script_worker *w, struct record *r, struct session_sample *sample)
 {
 	int rc;
 
-	do {
-		rc = next_selected(s, w, r, sample);
-	} while (rc > 0 && is_switched(s) && r->type == RECORD_SAMPLE &&
-	         !switch_passes(s, &w->off, sample));
+	while ((rc = next_selected(s, w, r, sample)) > 0) {
+		rc = r->type == RECORD_SAMPLE ? passes(s, w, sample) : 1;
+		if (rc != 0) {
+			return rc;
+		}
+	}
 	return rc;
 }
 

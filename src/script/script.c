@@ -11,6 +11,7 @@
 #include "field/choice.h"
 #include "inspect/header.h"
 #include "record/feature.h"
+#include "script/dlfilter.h"
 #include "script/script.h"
 
 #include <stdlib.h>
@@ -93,26 +94,6 @@ static bool has_failed(const struct script *s, const struct script_worker *w)
 	return failed;
 }
 
-static int format_part(void *arg, unsigned worker, size_t part)
-{
-	struct script *s = arg;
-	struct script_worker *w = &s->workers[worker];
-	struct session_sample sample;
-	struct record r;
-	int rc;
-
-	TRY(script_part_open(s, w, part));
-	empty(s, w);
-	while ((rc = script_part_next(s, w, &r, &sample)) > 0) {
-		if (r.type != RECORD_SAMPLE) {
-			put_record(s, w, &r, &sample);
-			continue;
-		}
-		put_sample(s, w, &sample);
-	}
-	return rc == 0 && has_failed(s, w) ? SONDE_ENOMEM : rc;
-}
-
 static int write_dumps(struct script *s, const struct script_worker *w)
 {
 	for (size_t i = 0; i < sonde_session_events(s->session); i++) {
@@ -126,16 +107,45 @@ static int write_dumps(struct script *s, const struct script_worker *w)
 	return 0;
 }
 
+static int write_lines(struct script *s, const struct script_worker *w)
+{
+	if (w->dumps != NULL) {
+		TRY(write_dumps(s, w));
+	}
+	return w->out.n != 0 ? status_of_output(s->write(s->arg, w->out.p, w->out.n)) : 0;
+}
+
+static int format_part(void *arg, unsigned worker, size_t part)
+{
+	struct script *s = arg;
+	struct script_worker *w = &s->workers[worker];
+	struct session_sample sample;
+	struct record r;
+	int rc;
+
+	TRY(script_part_open(s, w, part));
+	empty(s, w);
+	while ((rc = script_part_next(s, w, &r, &sample)) > 0) {
+		if (r.type == RECORD_SAMPLE) {
+			put_sample(s, w, &sample);
+		} else {
+			put_record(s, w, &r, &sample);
+		}
+		if (s->filter != NULL) { /* its own lines come between */
+			TRY(write_lines(s, w));
+			empty(s, w);
+		}
+	}
+	return rc == 0 && has_failed(s, w) ? SONDE_ENOMEM : rc;
+}
+
 static int write_part(void *arg, unsigned worker, size_t part)
 {
 	struct script *s = arg;
 	struct script_worker *w = &s->workers[worker];
 
 	session_progress(s->session, part + 1, s->nparts);
-	if (w->dumps != NULL) {
-		TRY(write_dumps(s, w));
-	}
-	return w->out.n != 0 ? status_of_output(s->write(s->arg, w->out.p, w->out.n)) : 0;
+	return write_lines(s, w);
 }
 
 static int choose_fields(
@@ -304,7 +314,7 @@ static int print_samples(struct script *s)
 {
 	int rc;
 
-	s->nworkers = session_jobs(s->session);
+	s->nworkers = s->filter != NULL ? 1 : session_jobs(s->session);
 	s->nparts = s->in_file_order ? session_chunks(s->session) : session_windows(s->session);
 	s->workers = calloc(s->nworkers, sizeof(*s->workers));
 	if (s->workers == NULL) {
@@ -444,6 +454,7 @@ static int run(struct script *s, const struct sonde_script_options *o)
 	}
 	TRY(make_plans(s, &choice));
 	report_not_shown(s);
+	TRY(script_filter_open(s, o));
 	if (s->json) {
 		TRY(script_json_begin(s, untimed));
 		return print_samples(s);
@@ -466,6 +477,7 @@ int sonde_script_print(struct sonde_session *session, const struct sonde_script_
 	TRY(options_copy(&o, sizeof(o), options, session_error(session)));
 	s.write_event = o.write_event;
 	rc = error_plain(session_error(session), run(&s, &o));
+	script_filter_close(&s);
 	pick_fini(&s.pick);
 	pick_fini(&s.stop);
 	arena_fini(&s.arena);

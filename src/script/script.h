@@ -44,6 +44,7 @@ struct script {
 	struct pick pick;
 	struct pick stop; /* functions that end call chains */
 	struct script_switches switches;
+	struct script_filter *filter; /* NULL: none; else one worker reads all samples in order */
 	bool json;
 	bool all_fields; /* every field that an event recorded */
 	uint32_t cpus; /* available ones of the header; 0: unknown; only for JSON */

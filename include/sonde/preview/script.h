@@ -43,6 +43,14 @@ struct sonde_script_options {
 	sonde_script_event_fn write_event; /* not NULL: receives the lines of samples; only other
 	                                      lines go to `write` */
 	bool json; /* print objects, one a line (doc/json.md): without show_..., every record */
+	/*
+	 * A shared object that selects samples (preview/dlfilter.h), by path, or by a name without
+	 * '/' that is searched in the current folder and in those of perf; NULL: none. It is loaded
+	 * into this process. One thread then formats all lines, and `write` is called after each.
+	 */
+	const char *dlfilter;
+	const char *const *dlargs; /* its arguments */
+	size_t ndlargs;
 	bool show_rounds; /* also print where the recorder ended a round, all in the file's order */
 	bool source_path; /* srcline: print the paths of source files instead of their names */
 	/* Print inlined functions in all call chains; or in none. Neither: only where a user stack
@@ -57,6 +65,16 @@ struct sonde_script_options {
  */
 SONDE_API int sonde_script_print(struct sonde_session *s,
         const struct sonde_script_options *options, sonde_write_fn write, void *arg);
+
+/* Receives an installed filter; texts are valid during the call, "": none. */
+typedef void (*sonde_dlfilter_fn)(
+        void *arg, const char *name, const char *description, const char *long_description);
+
+/*
+ * Calls fn for each filter that is installed in perf's folders, in order of name, after loading it.
+ * 0; SONDE_EUNSUPPORTED: a static build cannot load filters.
+ */
+SONDE_API int sonde_dlfilters(sonde_dlfilter_fn fn, void *arg);
 
 #ifdef __cplusplus
 }

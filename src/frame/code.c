@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* The code of the objects of a recording, opened when first read, by any worker. */
+#include "frame/code.h"
+
+#include "image/image.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct code_object {
+	_Atomic(bool) tried;
+	struct image_file file; /* closed: no file was found */
+	struct frame_code_kind kind;
+};
+
+struct frame_code {
+	const struct frame_resolver *resolver;
+	struct code_object *objects; /* by object of the timeline */
+	pthread_mutex_t opening;
+};
+
+struct frame_code *frame_code_new(const struct frame_resolver *r)
+{
+	struct frame_code *c = calloc(1, sizeof(*c));
+	size_t n = timeline_objects(r->timeline);
+
+	if (c == NULL) {
+		return NULL;
+	}
+	c->resolver = r;
+	c->objects = calloc(n != 0 ? n : 1, sizeof(*c->objects));
+	if (c->objects == NULL) {
+		free(c);
+		return NULL;
+	}
+	pthread_mutex_init(&c->opening, NULL);
+	return c;
+}
+
+void frame_code_free(struct frame_code *c)
+{
+	if (c == NULL) {
+		return;
+	}
+	for (size_t i = 0; i < timeline_objects(c->resolver->timeline); i++) {
+		image_file_close(&c->objects[i].file);
+	}
+	pthread_mutex_destroy(&c->opening);
+	free(c->objects);
+	free(c);
+}
+
+/* Opens a file if it is ELF and its build id is the recorded one, or none was recorded. */
+static bool open_file(
+        struct code_object *code, const char *path, const struct image_build_id *wanted)
+{
+	struct image_file file = {0};
+	struct image_elf elf = {0};
+	struct error err = {0};
+	bool good = image_file_open(&file, path, &err) >= 0 &&
+	            image_elf_open(&elf, file.bytes, &err) >= 0;
+	size_t n = elf.build_id.size < wanted->size ? elf.build_id.size : wanted->size;
+
+	/* a recorded id may be truncated or padded: only the common part is compared */
+	good = good &&
+	       (wanted->size == 0 || (n != 0 && memcmp(elf.build_id.bytes, wanted->bytes, n) == 0));
+	if (good) {
+		code->file = file;
+		code->kind = (struct frame_code_kind){.machine = elf.machine, .is64 = elf.is64};
+	} else {
+		image_file_close(&file);
+	}
+	image_elf_close(&elf);
+	return good;
+}
+
+static void open_object(const struct frame_resolver *r, uint32_t object, struct code_object *code)
+{
+	static const enum image_place places[] = {IMAGE_PLACE_PATH, IMAGE_PLACE_CACHE};
+	const struct timeline_object *o = timeline_object(r->timeline, object);
+	bool elsewhere = r->options.symfs != NULL && r->options.symfs[0] != '\0';
+	struct image_where where = {
+	        .path = timeline_text(r->timeline, o->name),
+	        .symfs = r->options.symfs,
+	        .home = elsewhere ? NULL : r->options.home,
+	};
+	char name[IMAGE_PATH_MAX];
+
+	if (o->kind != TIMELINE_USER && o->kind != TIMELINE_VDSO) {
+		return;
+	}
+	where.id.size = o->build_id_size;
+	memcpy(where.id.bytes, o->build_id, o->build_id_size);
+	for (size_t p = 0; p < sizeof(places) / sizeof(places[0]); p++) {
+		for (unsigned i = 0; image_place_name(&where, places[p], i, name, sizeof(name));
+		        i++) {
+			if (open_file(code, name, &where.id)) {
+				return;
+			}
+		}
+	}
+}
+
+static const struct code_object *code_of(struct frame_code *c, uint32_t object)
+{
+	struct code_object *code = &c->objects[object];
+
+	if (!atomic_load_explicit(&code->tried, memory_order_acquire)) {
+		pthread_mutex_lock(&c->opening);
+		if (!atomic_load_explicit(&code->tried, memory_order_relaxed)) {
+			open_object(c->resolver, object, code);
+			atomic_store_explicit(&code->tried, true, memory_order_release);
+		}
+		pthread_mutex_unlock(&c->opening);
+	}
+	return code;
+}
+
+struct span frame_code_at(
+        struct frame_code *c, const struct frame *f, size_t n, struct frame_code_kind *kind)
+{
+	const struct code_object *code;
+	uint64_t left;
+
+	*kind = (struct frame_code_kind){0};
+	if (f->mapping == NULL || f->object == FRAME_NOWHERE) {
+		return (struct span){NULL, 0};
+	}
+	code = code_of(c, f->object);
+	*kind = code->kind;
+	if (code->file.bytes.p == NULL || f->address >= code->file.bytes.n) {
+		return (struct span){NULL, 0};
+	}
+	left = code->file.bytes.n - f->address;
+	return (struct span){code->file.bytes.p + f->address, left < n ? (size_t)left : n};
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The bytes of code at a frame, from the file of its object: only user code and the vdso, whose
+ * addresses are offsets in a file.
+ */
+#ifndef SONDE_FRAME_CODE_H
+#define SONDE_FRAME_CODE_H
+
+#include "core/span.h"
+#include "frame/frame.h"
+
+struct frame_code;
+
+/* Of the object's file; zero: no file was found. */
+struct frame_code_kind {
+	uint16_t machine; /* e_machine of its ELF header */
+	bool is64;
+};
+
+/* For a sealed resolver, which must live as long; NULL: out of memory. Safe from any worker. */
+struct frame_code *frame_code_new(const struct frame_resolver *r);
+void frame_code_free(struct frame_code *c); /* accepts NULL */
+
+/*
+ * Returns up to n bytes from the frame's address, valid until frame_code_free; empty if the file is
+ * missing, has another build id, or ends before.
+ */
+struct span frame_code_at(
+        struct frame_code *c, const struct frame *f, size_t n, struct frame_code_kind *kind);
+
+#endif
