@@ -612,6 +612,7 @@ static void groups_mark(struct sorter *s, const struct plan *plan)
 {
 	const uint32_t *order = s->table->order;
 
+	memset(s->begins, 0, s->table->norder * sizeof(*s->begins));
 	for (unsigned i = plan->npacked; i-- > 0;) {
 		if (plan->packed[i].end > plan->depth) {
 			return;
@@ -670,11 +671,23 @@ static inline bool node_before(const struct report_tree_node *x, const struct re
 	return x->rank < y->rank;
 }
 
+/* Compares ranks; addresses only between rows of one group without symbols, by sign. */
+static inline bool rank_before(const struct report_tree_node *x, const struct report_tree_node *y)
+{
+	if (x->depth != 0 && y->depth != 0 && x->address != y->address && x->group == y->group) {
+		return (int64_t)(x->address - y->address) < 0;
+	}
+	return x->rank < y->rank;
+}
+
+typedef bool (*before_fn)(const struct report_tree_node *x, const struct report_tree_node *y);
+
 /*
- * Inserts the rows into a tree in the order of s->spare, and sorts them as in the tree. As s->spare
- * is sorted by keys, most rows come after all earlier ones: the branch hint halves the time.
+ * Inserts the rows into a tree in the order of s->spare, and sorts them as in the tree. Inline, for
+ * each comparison. rising: most rows come after all earlier ones; that hint halves the time.
  */
-static void sort_by_nodes(struct sorter *s, struct report_tree *tree)
+static inline __attribute__((always_inline)) void sort_by_nodes(
+        struct sorter *s, struct report_tree *tree, before_fn before, bool rising)
 {
 	struct report_tree_node *nodes = tree->nodes;
 
@@ -683,8 +696,10 @@ static void sort_by_nodes(struct sorter *s, struct report_tree *tree)
 		uint32_t parent = 0, at = report_tree_top(tree, nodes[i].group);
 
 		while (at != 0) {
+			bool left = before(&nodes[i], &nodes[at]);
+
 			parent = at;
-			if (__builtin_expect(node_before(&nodes[i], &nodes[at]), false)) {
+			if (rising ? __builtin_expect(left, false) : left) {
 				side = REPORT_TREE_LEFT;
 				at = nodes[at].child[REPORT_TREE_LEFT];
 			} else {
@@ -698,6 +713,64 @@ static void sort_by_nodes(struct sorter *s, struct report_tree *tree)
 		node = report_tree_next(tree, node);
 		s->table->order[i] = s->spare[node - 1];
 	}
+}
+
+/*
+ * Cuts the packed numbers at the addresses, for sort_by_ranks. False: rows without symbols are
+ * compared with others by object, so that they have no ranks.
+ */
+static bool plan_cut(struct plan *plan)
+{
+	for (unsigned i = 0; i < plan->n; i++) {
+		if (plan->columns[i].kind == BY_DSO) {
+			return false;
+		}
+		if (plan->columns[i].kind == BY_ADDRESS) {
+			plan->depth = i;
+		}
+	}
+	plan->npacked = 0;
+	plan_split(plan);
+	return true;
+}
+
+/*
+ * Does the same as sort_by_keys, if only addresses of rows without symbols are compared by sign:
+ * all other comparisons are those of ranks.
+ */
+static int sort_by_ranks(struct sorter *s, const struct plan *plan)
+{
+	const uint32_t *order = s->table->order;
+	uint32_t n = (uint32_t)s->table->norder, group = 0;
+	uint32_t *place = malloc((s->table->nrows + 1) * sizeof(*place));
+	struct report_tree tree = {0};
+
+	if (place == NULL || report_tree_init(&tree, s->memory, n, n + (size_t)1) < 0) {
+		free(place);
+		return SONDE_ENOMEM;
+	}
+	memcpy(s->spare, order, n * sizeof(*s->spare));
+	for (uint32_t k = 0; k < n; k++) {
+		place[order[k]] = k;
+	}
+	sort_by_plan(s, plan);
+	groups_mark(s, plan);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct profile_row *row = &s->table->rows[order[i]];
+		uint32_t ahead = order[i + AHEAD < n ? i + AHEAD : i];
+
+		__builtin_prefetch(&s->table->rows[ahead].address);
+		__builtin_prefetch(&tree.nodes[place[ahead] + 1], 1);
+		group += s->begins[i];
+		tree.nodes[place[order[i]] + 1] = (struct report_tree_node){.rank = i,
+		        .group = group,
+		        .address = row->address,
+		        .depth = row->symbol == NULL};
+	}
+	free(place);
+	sort_by_nodes(s, &tree, rank_before, false);
+	report_tree_fini(&tree);
+	return 0;
 }
 
 /* Sorts rows of several threads. plan: that of the output, without the depth. */
@@ -723,7 +796,7 @@ static int sort_threads(struct sorter *s, const struct plan *plan)
 	wild = nodes_fill(s, &tree, place);
 	free(place);
 	if (wild) {
-		sort_by_nodes(s, &tree);
+		sort_by_nodes(s, &tree, node_before, true);
 	} else { /* equal rows keep the order of the other columns */
 		plan_output(s, &all, true);
 		all.n = all.depth + 1;
@@ -734,10 +807,13 @@ static int sort_threads(struct sorter *s, const struct plan *plan)
 	return 0;
 }
 
-static int sort_keys(struct sorter *s, const struct plan *keys)
+static int sort_keys(struct sorter *s, struct plan *keys)
 {
 	static const enum column_kind met[] = {BY_TIME, BY_FIRST_TID, BY_STEP};
 	struct plan first = {.depth = NOWHERE}, *plans[] = {&first};
+	/* as in perf: from the first tree into a second one */
+	unsigned trees = s->r->profile.options.keys.chosen[FIELD_COMM] ? 2 : 1;
+	bool ranked;
 
 	if (keys_are_order(s)) {
 		sort_by_plan(s, keys);
@@ -748,9 +824,9 @@ static int sort_keys(struct sorter *s, const struct plan *keys)
 	}
 	plans_measure(s, plans, 1);
 	sort_by_plan(s, &first);
-	TRY(sort_by_keys(s, keys));
-	if (s->r->profile.options.keys.chosen[FIELD_COMM]) {
-		TRY(sort_by_keys(s, keys)); /* as in perf: from the first tree into a second one */
+	ranked = plan_cut(keys);
+	while (trees-- > 0) {
+		TRY(ranked ? sort_by_ranks(s, keys) : sort_by_keys(s, keys));
 	}
 	return 0;
 }

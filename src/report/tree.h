@@ -26,7 +26,13 @@ struct report_tree_node {
 	uint32_t child[2];
 	uint32_t parent;
 	/* filled in by the caller */
-	uint32_t rank, pid, tid;
+	uint32_t rank;
+	union {
+		struct {
+			uint32_t pid, tid;
+		};
+		uint64_t address;
+	};
 	uint32_t group; /* 0 to n - 1 */
 	uint32_t depth : 31;
 	uint32_t red : 1;
