@@ -671,13 +671,26 @@ static inline bool node_before(const struct report_tree_node *x, const struct re
 	return x->rank < y->rank;
 }
 
-/* Compares ranks; addresses only between rows of one group without symbols, by sign. */
+/* What sort_by_ranks stores as the depth of a node. */
+enum { ORDERED, WILD_KNOWN, WILD_UNKNOWN };
+
+/* Compares ranks; addresses only between rows without symbols of one wild group, by sign. */
 static inline bool rank_before(const struct report_tree_node *x, const struct report_tree_node *y)
 {
-	if (x->depth != 0 && y->depth != 0 && x->address != y->address && x->group == y->group) {
+	if (x->depth == WILD_UNKNOWN && y->depth == WILD_UNKNOWN && x->address != y->address &&
+	        x->group == y->group) {
 		return (int64_t)(x->address - y->address) < 0;
 	}
 	return x->rank < y->rank;
+}
+
+/* Whether a node of an ordered group comes after all earlier ones of the group. */
+static inline bool follows_last(const struct report_tree *tree, uint32_t node)
+{
+	const struct report_tree_node *n = &tree->nodes[node];
+	uint32_t last = tree->lasts[n->group];
+
+	return n->depth == ORDERED && last != 0 && tree->nodes[last].rank < n->rank;
 }
 
 typedef bool (*before_fn)(const struct report_tree_node *x, const struct report_tree_node *y);
@@ -695,6 +708,10 @@ static inline __attribute__((always_inline)) void sort_by_nodes(
 		enum report_tree_side side = REPORT_TREE_LEFT;
 		uint32_t parent = 0, at = report_tree_top(tree, nodes[i].group);
 
+		if (before == rank_before && follows_last(tree, i)) {
+			report_tree_append(tree);
+			continue;
+		}
 		while (at != 0) {
 			bool left = before(&nodes[i], &nodes[at]);
 
@@ -735,18 +752,52 @@ static bool plan_cut(struct plan *plan)
 }
 
 /*
+ * Marks the groups with addresses without symbols that are too far apart for the sign, by the
+ * position of their first rows. Returns whether there are any.
+ */
+static bool wild_mark(const struct sorter *s, bool *wild)
+{
+	const struct report_table *t = s->table;
+	uint64_t low = UINT64_MAX, high = 0;
+	size_t first = 0;
+	bool any = false;
+
+	memset(wild, 0, t->norder * sizeof(*wild));
+	for (size_t i = 0; i < t->norder; i++) {
+		const struct profile_row *row = &t->rows[t->order[i]];
+
+		if (s->begins[i]) {
+			low = UINT64_MAX;
+			high = 0;
+			first = i;
+		}
+		if (row->symbol == NULL) {
+			low = SIGNED(row->address) < low ? SIGNED(row->address) : low;
+			high = SIGNED(row->address) > high ? SIGNED(row->address) : high;
+		}
+		if (low < high && high - low > INT64_MAX) {
+			wild[first] = any = true;
+		}
+	}
+	return any;
+}
+
+/*
  * Does the same as sort_by_keys, if only addresses of rows without symbols are compared by sign:
  * all other comparisons are those of ranks.
  */
-static int sort_by_ranks(struct sorter *s, const struct plan *plan)
+static int sort_by_ranks(struct sorter *s, const struct plan *plan, bool rising)
 {
 	const uint32_t *order = s->table->order;
-	uint32_t n = (uint32_t)s->table->norder, group = 0;
+	uint32_t n = (uint32_t)s->table->norder, group = 0, first = 0;
 	uint32_t *place = malloc((s->table->nrows + 1) * sizeof(*place));
+	bool *wild = malloc((n + (size_t)1) * sizeof(*wild));
 	struct report_tree tree = {0};
 
-	if (place == NULL || report_tree_init(&tree, s->memory, n, n + (size_t)1) < 0) {
+	if (place == NULL || wild == NULL ||
+	        report_tree_init(&tree, s->memory, n, n + (size_t)1) < 0) {
 		free(place);
+		free(wild);
 		return SONDE_ENOMEM;
 	}
 	memcpy(s->spare, order, n * sizeof(*s->spare));
@@ -755,6 +806,9 @@ static int sort_by_ranks(struct sorter *s, const struct plan *plan)
 	}
 	sort_by_plan(s, plan);
 	groups_mark(s, plan);
+	if (!wild_mark(s, wild)) {
+		n = 0; /* the ranks are the order */
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		const struct profile_row *row = &s->table->rows[order[i]];
 		uint32_t ahead = order[i + AHEAD < n ? i + AHEAD : i];
@@ -762,13 +816,21 @@ static int sort_by_ranks(struct sorter *s, const struct plan *plan)
 		__builtin_prefetch(&s->table->rows[ahead].address);
 		__builtin_prefetch(&tree.nodes[place[ahead] + 1], 1);
 		group += s->begins[i];
+		first = s->begins[i] ? i : first;
 		tree.nodes[place[order[i]] + 1] = (struct report_tree_node){.rank = i,
 		        .group = group,
 		        .address = row->address,
-		        .depth = row->symbol == NULL};
+		        .depth = !wild[first]          ? ORDERED
+		                 : row->symbol != NULL ? WILD_KNOWN
+		                                       : WILD_UNKNOWN};
 	}
 	free(place);
-	sort_by_nodes(s, &tree, rank_before, false);
+	free(wild);
+	if (n != 0 && rising) {
+		sort_by_nodes(s, &tree, rank_before, true);
+	} else if (n != 0) {
+		sort_by_nodes(s, &tree, rank_before, false);
+	}
 	report_tree_fini(&tree);
 	return 0;
 }
@@ -822,11 +884,11 @@ static int sort_keys(struct sorter *s, struct plan *keys)
 	for (size_t i = 0; i < 3; i++) {
 		plan_add(&first, met[i], 0);
 	}
+	ranked = plan_cut(keys);
 	plans_measure(s, plans, 1);
 	sort_by_plan(s, &first);
-	ranked = plan_cut(keys);
-	while (trees-- > 0) {
-		TRY(ranked ? sort_by_ranks(s, keys) : sort_by_keys(s, keys));
+	for (unsigned i = 0; i < trees; i++) {
+		TRY(ranked ? sort_by_ranks(s, keys, i > 0) : sort_by_keys(s, keys));
 	}
 	return 0;
 }

@@ -70,8 +70,9 @@ int report_tree_init(struct report_tree *t, struct report_tree_node *nodes, size
 {
 	*t = (struct report_tree){.nodes = nodes,
 	        .after = calloc(n + 1, sizeof(*t->after)),
-	        .tops = calloc(groups, sizeof(*t->tops))};
-	if (t->after == NULL || t->tops == NULL) {
+	        .tops = calloc(groups, sizeof(*t->tops)),
+	        .lasts = calloc(groups, sizeof(*t->lasts))};
+	if (t->after == NULL || t->tops == NULL || t->lasts == NULL) {
 		report_tree_fini(t);
 		return SONDE_ENOMEM;
 	}
@@ -82,6 +83,7 @@ void report_tree_fini(struct report_tree *t)
 {
 	free(t->after);
 	free(t->tops);
+	free(t->lasts);
 	*t = (struct report_tree){0};
 }
 
@@ -113,5 +115,19 @@ void report_tree_insert(struct report_tree *t, uint32_t parent, enum report_tree
 	if (t->tops[group] == 0) {
 		t->tops[group] = node;
 	}
+	if (before == t->lasts[group] || t->lasts[group] == 0) {
+		t->lasts[group] = node;
+	}
 	balance(t, node);
+}
+
+void report_tree_append(struct report_tree *t)
+{
+	uint32_t last = t->lasts[t->nodes[t->n + 1].group];
+
+	if (t->nodes[last].child[RIGHT] == 0) {
+		report_tree_insert(t, last, REPORT_TREE_RIGHT);
+	} else { /* nodes of other groups follow */
+		report_tree_insert(t, t->after[last], REPORT_TREE_LEFT);
+	}
 }

@@ -42,6 +42,7 @@ struct report_tree {
 	struct report_tree_node *nodes; /* [0] is the leaf, which is black */
 	uint32_t *after; /* next node in the order, by node; after[0]: the first node */
 	uint32_t *tops; /* the uppermost node of each group; 0: none yet */
+	uint32_t *lasts; /* the last node of each group in the order; 0: none yet */
 	uint32_t root;
 	uint32_t n; /* number of inserted nodes */
 };
@@ -62,6 +63,9 @@ static inline uint32_t report_tree_top(const struct report_tree *t, uint32_t gro
 
 /* Inserts the next node as a child of `parent`, which has none on that side; parent 0: as root. */
 void report_tree_insert(struct report_tree *t, uint32_t parent, enum report_tree_side side);
+
+/* Inserts the next node after the last one of its group, without a search. */
+void report_tree_append(struct report_tree *t);
 
 /* Returns the next node in the order of the tree, after node 0 the first one; 0: none. */
 static inline uint32_t report_tree_next(const struct report_tree *t, uint32_t node)

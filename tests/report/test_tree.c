@@ -73,6 +73,18 @@ static uint32_t height(const struct report_tree *t)
 	return most;
 }
 
+/* Inserts as test_groups, but appends a node that comes after the last one of its group. */
+static void insert_or_append(struct report_tree *t, uint32_t i)
+{
+	uint32_t last = t->lasts[t->nodes[i].group];
+
+	if (t->nodes[i].tid == UINT32_MAX && last != 0 && t->nodes[last].rank < t->nodes[i].rank) {
+		report_tree_append(t);
+	} else {
+		insert(t, i, report_tree_top(t, t->nodes[i].group));
+	}
+}
+
 static void test_groups(uint32_t groups, uint32_t threads, uint32_t depths, const char *what)
 {
 	static uint32_t order[NODES], plain_order[NODES];
@@ -87,11 +99,11 @@ static void test_groups(uint32_t groups, uint32_t threads, uint32_t depths, cons
 	for (uint32_t i = 1; i <= NODES; i++) {
 		struct report_tree_node node = {.rank = below(NODES),
 		        .group = below(groups),
-		        .tid = below(threads),
+		        .tid = threads != 0 ? below(threads) : UINT32_MAX, /* ordered by rank */
 		        .depth = below(depths) & INT32_MAX};
 
 		tree.nodes[i] = node;
-		insert(&tree, i, report_tree_top(&tree, node.group));
+		insert_or_append(&tree, i);
 		plain.nodes[i] = node;
 		plain.nodes[i].group = 0; /* it has one group, hence one top */
 	}
@@ -128,5 +140,8 @@ int main(void)
 	test_groups(7, 5, 9, "few groups: searches from tops give the same order as from the root");
 	test_groups(
 	        2000, 3, 4, "many groups: searches from tops give the same order as from the root");
+	test_groups(3, 0, 1, "nodes that are appended to few groups are where a search puts them");
+	test_groups(
+	        900, 0, 1, "nodes that are appended to many groups are where a search puts them");
 	return tap_done();
 }
