@@ -57,7 +57,7 @@ SONDE_API struct sonde_counter *sonde_counter_new(const struct sonde_counter_opt
 SONDE_API void sonde_counter_free(struct sonde_counter *c);
 
 /* The last failure; never NULL. Lives as long as the handle. */
-SONDE_API const struct sonde_error *sonde_counter_error(struct sonde_counter *c);
+SONDE_API const struct sonde_error *sonde_counter_error(const struct sonde_counter *c);
 
 /*
  * Adds the events of a string as of `sonde record -e`: "cycles,{instructions,branches}". Events in

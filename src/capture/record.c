@@ -98,12 +98,12 @@ void sonde_recorder_snapshot(struct sonde_recorder *r)
 	capture_wake(r->snapshot_fd);
 }
 
-const struct sonde_error *sonde_recorder_error(struct sonde_recorder *r)
+const struct sonde_error *sonde_recorder_error(const struct sonde_recorder *r)
 {
 	return error_show(&r->error);
 }
 
-const struct sonde_recorder_result *sonde_recorder_get_result(struct sonde_recorder *r)
+const struct sonde_recorder_result *sonde_recorder_get_result(const struct sonde_recorder *r)
 {
 	return &r->result;
 }

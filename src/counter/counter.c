@@ -96,7 +96,7 @@ void sonde_counter_free(struct sonde_counter *c)
 	free(c);
 }
 
-const struct sonde_error *sonde_counter_error(struct sonde_counter *c)
+const struct sonde_error *sonde_counter_error(const struct sonde_counter *c)
 {
 	return error_show(&c->error);
 }

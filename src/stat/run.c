@@ -116,7 +116,7 @@ int sonde_stat_workload_status(const struct sonde_stat *s)
 	return s->workload_status;
 }
 
-const struct sonde_error *sonde_stat_error(struct sonde_stat *s)
+const struct sonde_error *sonde_stat_error(const struct sonde_stat *s)
 {
 	return error_show(&s->error);
 }

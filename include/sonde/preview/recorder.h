@@ -208,7 +208,7 @@ SONDE_API const char *sonde_recorder_registers(void);
 
 struct sonde_recorder;
 
-/* Returns a new recorder; NULL: out of memory. */
+/* Returns a new recorder; options may be NULL. NULL: out of memory. */
 SONDE_API struct sonde_recorder *sonde_recorder_new(const struct sonde_recorder_options *options);
 
 /*
@@ -253,10 +253,10 @@ struct sonde_recorder_result {
 
 /* Returns the counts of a recording; valid as long as the recorder. */
 SONDE_API const struct sonde_recorder_result *sonde_recorder_get_result(
-        struct sonde_recorder *recorder);
+        const struct sonde_recorder *recorder);
 
 /* The last failure; never NULL; valid as long as the recorder. */
-SONDE_API const struct sonde_error *sonde_recorder_error(struct sonde_recorder *recorder);
+SONDE_API const struct sonde_error *sonde_recorder_error(const struct sonde_recorder *recorder);
 
 /* Frees the recorder, and ends a workload that has not been started yet; NULL is fine. */
 SONDE_API void sonde_recorder_free(struct sonde_recorder *recorder);

@@ -94,7 +94,7 @@ struct sonde_stat_options {
 
 struct sonde_stat;
 
-/* Returns a new handle; NULL: out of memory. */
+/* Returns a new handle; options may be NULL. NULL: out of memory. */
 SONDE_API struct sonde_stat *sonde_stat_new(const struct sonde_stat_options *options);
 
 /*
@@ -111,7 +111,7 @@ SONDE_API void sonde_stat_stop(struct sonde_stat *s);
 SONDE_API int sonde_stat_workload_status(const struct sonde_stat *s);
 
 /* The last failure; never NULL; valid as long as the handle. */
-SONDE_API const struct sonde_error *sonde_stat_error(struct sonde_stat *s);
+SONDE_API const struct sonde_error *sonde_stat_error(const struct sonde_stat *s);
 
 /* Frees the handle, and ends a workload that has not been started yet; NULL is fine. */
 SONDE_API void sonde_stat_free(struct sonde_stat *s);
