@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The description of one event, as perf_event_open(2) takes it and as perf.data keeps it, in host
- * byte order, with the flag word as plain bits. Field meanings: perf_event_open(2).
+ * The attributes of an event, as in perf_event_open(2) and in perf.data, in host byte order, with the
+ * flags as bits of one word. perf_event_open(2) describes the fields.
  */
 #ifndef SONDE_ATTR_H
 #define SONDE_ATTR_H
@@ -121,7 +121,7 @@ enum sonde_attr_flag {
 
 struct sonde_attr {
 	uint32_t type; /* enum sonde_attr_type or a PMU's number */
-	uint32_t size; /* as the writer of the file said, in bytes; 0 in very old files */
+	uint32_t size; /* bytes, according to the writer of the file; 0 in very old files */
 	uint64_t config;
 	uint64_t sample_period; /* in events; or in Hz when SONDE_FLAG_FREQ is set */
 	uint64_t sample_type; /* enum sonde_sample_bit */
@@ -138,7 +138,7 @@ struct sonde_attr {
 	uint64_t sample_regs_intr;
 	uint32_t aux_watermark;
 	uint16_t sample_max_stack;
-	uint16_t reserved; /* 0 today; kept as it was read */
+	uint16_t reserved; /* 0 today; a read value is kept */
 	uint32_t aux_sample_size;
 	uint32_t aux_action;
 	uint64_t sig_data;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The contents of a record, a header feature or an attr: every field by name, in the order of the
- * bytes, whatever the byte order of the writer. doc/format.md lists the same fields in words.
+ * The contents of records, header features and attrs: every field by name, in the order of the
+ * bytes, in host byte order. doc/format.md describes the same fields.
  *
  *	struct sonde_fields *fields = sonde_fields_new();
  *	const struct sonde_field *v;
@@ -28,21 +28,21 @@ extern "C" {
 
 /* ---- names ---- */
 
-/* "MMAP2", "FINISHED_ROUND": the name of a record type; NULL when it is unknown. Static. */
+/* "MMAP2", "FINISHED_ROUND": the name of a record type; NULL: unknown. Static. */
 SONDE_API const char *sonde_record_type_name(uint32_t type);
 
 /*
- * What the misc word of a record says: name number i (0, 1, ...) of the CPU mode and of the bits
- * that are set, as "kernel" or "COMM_EXEC"; NULL after the last. Static.
+ * Names for the misc word of a record: number i (0, 1, ...) of the names of its cpu mode and of the
+ * bits that are set, such as "kernel" and "COMM_EXEC"; NULL: no more names. Static.
  */
 SONDE_API const char *sonde_record_misc_name(uint32_t type, uint16_t misc, unsigned i);
 
-/* "HOSTNAME": the name of header feature `bit`; NULL when it is unknown. Static. */
+/* "HOSTNAME": the name of header feature `bit`; NULL: unknown. Static. */
 SONDE_API const char *sonde_feature_name(unsigned bit);
 
 /* ---- fields ---- */
 
-/* A walk over fields; used by one thread at a time, and again for as many records as wanted. */
+/* An iterator over fields, for any number of records, one at a time. */
 struct sonde_fields;
 
 enum sonde_field_what {
@@ -55,16 +55,16 @@ enum sonde_field_what {
 };
 
 enum sonde_field_kind {
-	SONDE_KIND_NONE = 0, /* what is no VALUE */
+	SONDE_KIND_NONE = 0, /* not a VALUE */
 	SONDE_KIND_UNSIGNED,
-	SONDE_KIND_SIGNED, /* `number` holds its two's complement of 64 bits */
-	SONDE_KIND_REAL, /* `number` holds the bits of an IEEE double, `real` its value */
+	SONDE_KIND_SIGNED, /* `number` is its two's complement in 64 bits */
+	SONDE_KIND_REAL, /* `number` has the bits of an IEEE double, `real` its value */
 	SONDE_KIND_PARTS, /* a word of bit-fields: sonde_fields_part */
 	SONDE_KIND_TEXT,
 	SONDE_KIND_BYTES /* without byte order */
 };
 
-enum sonde_field_show { /* how people read the number */
+enum sonde_field_show { /* how to print the number for people */
 	SONDE_SHOW_DECIMAL = 0,
 	SONDE_SHOW_HEX,
 	SONDE_SHOW_NAME, /* numbers have names: `meaning` */
@@ -72,47 +72,47 @@ enum sonde_field_show { /* how people read the number */
 	SONDE_SHOW_PADDING
 };
 
-/* One step of the walk. Names, notes and units are static; bytes live as long as the file. */
+/* A step of the iterator. Names, notes and units are static; bytes live as long as the file. */
 struct sonde_field {
 	enum sonde_field_what what;
 	enum sonde_field_kind kind;
 	enum sonde_field_show show;
-	bool array; /* `count` numbers, sonde_fields_number gives each */
-	bool empty; /* padding that is all zero, or no byte at all: nothing to show */
-	unsigned width; /* bytes of one number in the file; 0 when there is none */
+	bool array; /* `count` numbers, see sonde_fields_number */
+	bool empty; /* padding of zeros, or no bytes: nothing to show */
+	unsigned width; /* bytes of one number in the file; 0: no number */
 	const char *name; /* NULL for items of a list and for REST */
 	const char *note; /* meaning, in words; NULL for REST */
 	const char *unit; /* "ns", "B", ...; NULL: none */
-	uint64_t number; /* in host order; of an array the first; 0 when there is none */
+	uint64_t number; /* in host order; of an array the first; 0: no number */
 	double real;
-	const char *meaning; /* name of the number; NULL: it has none */
-	uint64_t count; /* numbers of an array; items of a list, 0 when it goes to the end */
-	const char *text; /* of TEXT: not ended by a NUL, `text_size` bytes of any encoding */
+	const char *meaning; /* name of the number; NULL: none */
+	uint64_t count; /* numbers of an array; items of a list; 0: a list up to the end */
+	const char *text; /* of TEXT: `text_size` bytes in any encoding, without a NUL */
 	size_t text_size;
-	const void *bytes; /* as in the file, texts with their padding; not aligned */
+	const void *bytes; /* as in the file, texts with padding; not aligned */
 	size_t size; /* bytes */
 };
 
 /* A named bit (or bits) of a number. */
 struct sonde_field_part {
 	const char *name; /* static */
-	uint64_t mask; /* its place in the number */
-	uint64_t value; /* moved down to bit 0; 0: not set */
+	uint64_t mask; /* its bits in the number */
+	uint64_t value; /* shifted to bit 0; 0: not set */
 };
 
-/* A new walk, at its end. NULL: no memory. Free with sonde_fields_free; NULL is fine there. */
+/* A new iterator, at its end. NULL: out of memory. Free with sonde_fields_free. */
 SONDE_API struct sonde_fields *sonde_fields_new(void);
-SONDE_API void sonde_fields_free(struct sonde_fields *it);
+SONDE_API void sonde_fields_free(struct sonde_fields *it); /* NULL is fine */
 
 /*
- * Begins with the first field of a record that sonde_file_next gave. The walk borrows bytes of the
- * file, which must stay open. If the event of a sample, or the type, is unknown, all
- * of the body is REST. 0; SONDE_EARG: r is a gap.
+ * Moves to the first field of a record from sonde_file_next. The iterator uses bytes of the file,
+ * which must stay open. The whole body is REST if its type, or the event of a sample, is unknown. 0;
+ * SONDE_EARG: r is a gap.
  */
 SONDE_API int sonde_file_record_fields(
         const struct sonde_file *f, const struct sonde_raw_record *r, struct sonde_fields *it);
 
-/* The same for header feature `bit` (0 .. 255); all REST when it is unknown. 0; SONDE_ENOENT. */
+/* The same for header feature `bit` (0 .. 255); all REST if it is unknown. 0; SONDE_ENOENT. */
 SONDE_API int sonde_file_feature_fields(
         const struct sonde_file *f, unsigned bit, struct sonde_fields *it);
 
@@ -123,19 +123,19 @@ SONDE_API int sonde_file_event_fields(
 /* The next step. 1: *field is valid until the next call; 0: end, *field is NULL. */
 SONDE_API int sonde_fields_next(struct sonde_fields *it, const struct sonde_field **field);
 
-/* Not 0: up to here a field did not fit into the bytes that are there. */
+/* Not 0: so far, a field was longer than the remaining bytes. */
 SONDE_API int sonde_fields_cut(const struct sonde_fields *it);
 
-/* Number i of the present field, which is 0 where the field has no such number. */
+/* Number i of the current field; 0: the field has no such number. */
 SONDE_API uint64_t sonde_fields_number(const struct sonde_fields *it, uint64_t i);
 
-/* Up to n numbers of the present field from number `first` on, into out; returns how many. */
+/* Copies up to n numbers of the current field, from number `first` on, to out; returns their number. */
 SONDE_API size_t sonde_fields_numbers(
         const struct sonde_fields *it, uint64_t first, uint64_t *out, size_t n);
 
 /*
- * Part i (0, 1, ...) of the present field's number, for SONDE_KIND_PARTS and SONDE_SHOW_FLAGS;
- * parts that are not set are given too. 1: *part is valid until the next call; 0: no more.
+ * Part i (0, 1, ...) of the current field's number, for SONDE_KIND_PARTS and SONDE_SHOW_FLAGS, also
+ * parts that are not set. 1: *part is valid until the next call; 0: no more parts.
  */
 SONDE_API int sonde_fields_part(
         struct sonde_fields *it, unsigned i, const struct sonde_field_part **part);
@@ -143,20 +143,20 @@ SONDE_API int sonde_fields_part(
 /* ---- structs ---- */
 
 /*
- * A record that sonde_file_next gave, as a C struct. 1; 0: it is too short, what did not fit is 0.
- * *record is valid until the next call, what it points at until the file is closed (arrays of a
- * sample: until the next call). Negative: SONDE_EUNSUPPORTED: an unknown type, or a SAMPLE or
- * READ whose event is unknown; SONDE_EARG: r is a gap; SONDE_ENOMEM.
+ * Decodes a record from sonde_file_next into a C struct. 1; 0: the record is too short, and missing
+ * members are 0. *record is valid until the next call, the data that it points to until the file is
+ * closed (arrays of a sample: until the next call). SONDE_EUNSUPPORTED: an unknown type, or a SAMPLE
+ * or READ of an unknown event; SONDE_EARG: r is a gap; SONDE_ENOMEM.
  */
 SONDE_API int sonde_file_decode(struct sonde_file *f, const struct sonde_raw_record *r,
         const struct sonde_typed_record **record);
 
-/* Number i of a list of numbers, its sign extended; 0 when there is no such number. */
+/* Number i of a list of numbers, sign-extended; 0: no such number. */
 SONDE_API uint64_t sonde_list_number(const struct sonde_list *list, uint64_t i);
 
 /*
- * Struct i of a list of structs into *item, of `size` bytes: the sizeof of its type, which the
- * comment at the list names. 1; 0: there is no such struct, *item is all 0.
+ * Copies struct i of a list of structs to *item, which has `size` bytes: the sizeof of the type that
+ * the list's comment names. 1; 0: no such struct, *item is all 0.
  */
 SONDE_API int sonde_list_get(const struct sonde_list *list, uint64_t i, void *item, size_t size);
 

@@ -21,7 +21,7 @@ enum sonde_cpumode {
 
 /*
  * Marks among the addresses of a call chain, as 64-bit words: all from SONDE_CONTEXT_FIRST on. The
- * addresses after a mark are in its mode. sonde_session_frames gives chains without them. (enum
+ * addresses after a mark are in its mode. sonde_session_frames returns chains without them. (enum
  * perf_callchain_context of linux/perf_event.h)
  */
 enum sonde_context_mark {
@@ -43,8 +43,8 @@ struct sonde_record_read_value {
 };
 
 /*
- * Fields that the event did not record are 0 (cpu: UINT32_MAX). `present` says which were recorded.
- * Pointers are valid until the next sample is taken from the same iterator.
+ * Fields that the event did not record are 0 (cpu: UINT32_MAX); `present` has the recorded ones.
+ * Pointers are valid until the next sample of the same iterator.
  */
 struct sonde_sample {
 	uint64_t present; /* bits of enum sonde_sample_bit */
@@ -56,7 +56,7 @@ struct sonde_sample {
 	uint64_t id; /* of the event instance: IDENTIFIER or ID */
 	uint64_t stream_id;
 	uint32_t cpu;
-	uint64_t period; /* number of events that the sample represents; 1 when not recorded */
+	uint64_t period; /* number of events that the sample represents; 1 if not recorded */
 	uint64_t callchain_len; /* marks included */
 	const uint64_t *callchain; /* leaf first; with marks, see enum sonde_context_mark */
 	uint32_t raw_len;
@@ -76,15 +76,16 @@ struct sonde_sample {
 	uint64_t cgroup;
 	uint64_t data_page_size;
 	uint64_t code_page_size;
-	uint64_t read_value; /* of the (leader) event, when READ was recorded */
-	uint64_t read_enabled; /* ns the event or its group was on; 0: not recorded */
-	uint64_t read_running; /* ns it counted */
+	uint64_t read_value; /* count of the event, or of its group's leader; 0: not recorded */
+	uint64_t
+	        read_enabled; /* ns for which the event or its group was enabled; 0: not recorded */
+	uint64_t read_running; /* ns for which it counted */
 	uint64_t read_len; /* counts: 0 without READ, 1 for an event alone, else members */
 	const struct sonde_record_read_value *read_values; /* the leader's first */
-	uint64_t branch_hw_index; /* of the newest branch; UINT64_MAX: not known or not recorded */
+	uint64_t branch_hw_index; /* of the newest branch; UINT64_MAX: unknown or not recorded */
 	const uint64_t *branch_counters; /* a word for each branch; NULL: not recorded */
 	uint64_t aux_len; /* bytes */
-	const void *aux; /* trace data of the moment, in the processor's format */
+	const void *aux; /* trace data up to the sample, in the processor's format */
 };
 
 #ifdef __cplusplus

@@ -32,20 +32,19 @@ struct sonde_session_options {
 	const char *symfs; /* look for objects below this directory; NULL: / */
 	const char *kallsyms; /* symbols of the kernel from this file; NULL: /proc/kallsyms */
 	bool no_demangle; /* names as in the object */
-	/* Called now and then during long work with parts done of total; from one thread at a time.
-	 */
+	/* Called at times during long work, with parts done of total; on one thread at a time. */
 	void (*on_progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
 	bool check_owner; /* refuse a file that belongs neither to this user nor to root */
-	/* records are only counted, in memory that does not grow with the file: for
-	   sonde_report_print with `stats` or a header; there are no samples */
+	/* Records are only counted, in memory that does not grow with the file: for
+	   sonde_report_print with `stats` or a header. The session has no samples. */
 	bool counts_only;
-	/* Folder for what is kept between runs, such as the symbols of the running kernel; it is made
-	   when needed. NULL: nothing is kept, and nothing read. */
+	/* Folder for data that is kept between runs, such as the symbols of the running kernel; it
+	   is made if needed. NULL: nothing is stored or read. */
 	const char *cache;
 	/* Objects are also looked for by build id in `.debug` of this folder, perf's cache; NULL: no. */
 	const char *home;
-	const char *temp_dir; /* as of struct sonde_file_options */
+	const char *temp_dir; /* as in struct sonde_file_options */
 };
 
 struct sonde_thread {
@@ -61,15 +60,15 @@ struct sonde_event {
 	uint32_t cpumode; /* of enum sonde_cpumode */
 	uint64_t offset; /* of the record in the file, in bytes */
 	void *inside; /* for sonde_session_frames and sonde_session_resolve */
-	/* Of the record: 9, a sample; others only where they were asked for, see preview/session.h.
-	   Of them `sample` has pid, tid, time and cpu of who wrote the record, and `thread` is the
-	   thread that it is about. */
+	/* Type of the record: 9, a sample; others if sonde_session_choose selected them, see
+	   preview/session.h. Their `sample` has pid, tid, time and cpu of the task that caused the
+	   record, and `thread` is the thread that the record is about. */
 	uint32_t type;
 };
 
-/* A place in code: where a sample was, or what called it. Texts live as long as the session. */
+/* A code location: of a sample, or of a caller. Texts live as long as the session. */
 struct sonde_frame {
-	const struct sonde_frame *caller; /* what called this one; NULL: the outermost */
+	const struct sonde_frame *caller; /* of this frame; NULL: the outermost */
 	const char *dso; /* path of the object; NULL: nothing is mapped there */
 	const char *symbol; /* NULL: unknown */
 	uint64_t symbol_offset; /* bytes from the symbol's start */
@@ -81,7 +80,7 @@ struct sonde_frame {
 	                          inlined functions are expanded */
 };
 
-/* A new handle; options may be NULL. NULL: no memory. Free with sonde_session_free. */
+/* Returns a new handle; options may be NULL. NULL: out of memory. Free with sonde_session_free. */
 SONDE_API struct sonde_session *sonde_session_new(const struct sonde_session_options *options);
 SONDE_API void sonde_session_free(struct sonde_session *s); /* NULL is fine */
 
@@ -106,7 +105,7 @@ SONDE_API int sonde_session_open_memory(struct sonde_session *s, const void *byt
  */
 SONDE_API int sonde_session_open_fd(struct sonde_session *s, int fd);
 
-/* Diagnostics of a kind so far. Not 0 for TRUNCATED or DAMAGED: part of the input was not read. */
+/* The number of diagnostics of a kind. If not 0 for TRUNCATED or DAMAGED, input was not read. */
 SONDE_API uint64_t sonde_session_diags(const struct sonde_session *s, enum sonde_diag_kind kind);
 
 /* The events (attrs) of the recording. Texts and structs live as long as the session. */
@@ -116,9 +115,9 @@ SONDE_API const struct sonde_attr *sonde_session_event_attr(
         const struct sonde_session *s, size_t event);
 
 /*
- * The next sample in time order. Samples with counts (PERF_SAMPLE_READ with ids) are several: one
- * for each event that counted something since its last such sample, with the event's id, and what
- * it counted as period. 1: *e is valid until the next call; 0: end; SONDE_EARG: the session is not
+ * The next sample in time order. A sample with counts (PERF_SAMPLE_READ with ids) is returned as
+ * several: one for each event whose count rose since its last such sample, with the event's id, and
+ * the increase as period. 1: *e is valid until the next call; 0: end; SONDE_EARG: the session is not
  * open; SONDE_ENOMEM.
  */
 SONDE_API int sonde_session_next(struct sonde_session *s, const struct sonde_event **e);

@@ -24,8 +24,7 @@ extern "C" {
 enum sonde_field_use {
 	SONDE_FIELD_OF_SCRIPT = 1, /* -F of `sonde script` */
 	SONDE_FIELD_KEY = 2, /* --sort and --fields of `sonde report`: it distinguishes rows */
-	SONDE_FIELD_TOTAL =
-	        4, /* --sort and --fields of `sonde report`: a sum over a row's samples */
+	SONDE_FIELD_TOTAL = 4, /* --sort and --fields of `sonde report`: a sum of a row's samples */
 	SONDE_FIELD_BRANCH_KEY = 8, /* the same as SONDE_FIELD_KEY, if rows are of branches */
 	SONDE_FIELD_MEMORY_KEY = 16 /* the same as SONDE_FIELD_KEY, if weights are summed */
 };

@@ -18,7 +18,7 @@ struct sonde_filter {
 	const char *comms; /* names of threads */
 	const char *dsos; /* objects of the sampled address: path, or the last component of it */
 	const char
-	        *symbols; /* functions of the sampled address; 0x...: an address, or its function */
+	        *symbols; /* functions; 0x...: the sampled address, or the start of its function */
 	/* Bytes from each address 0x... of `symbols` that are selected too; 0: only the address. */
 	uint64_t address_range;
 	const char *pids;
