@@ -44,8 +44,6 @@ static const struct option_def report_options[] = {
         PERF_ONLY(0, "show-ref-call-graph"),
         PERF_ONLY(0, "source"),
         PERF_ONLY(0, "stitch-lbr"),
-        PERF_ONLY(0, "switch-off"),
-        PERF_ONLY(0, "switch-on"),
         PERF_ONLY(0, "tui"),
         PERF_ONLY('k', "vmlinux"),
         OPTION_END,

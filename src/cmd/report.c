@@ -353,7 +353,8 @@ static int report_open(struct report_command *c)
 	if (rc == 1) {
 		(void)fprintf(stderr, "Warning: no samples in %s%s\n", c->input,
 		        c->report.filter.time != NULL || c->report.filter.cpus != NULL ||
-		                        c->report.by_socket || c->report.hide_unresolved
+		                        c->report.by_socket || c->report.hide_unresolved ||
+		                        c->report.switch_on != NULL || c->report.switch_off != NULL
 		                ? " that were asked for"
 		                : "");
 		rc = 0;
@@ -422,6 +423,10 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 	        OPTION_UINT(0, "socket-filter", &c->socket, "N", "only processors of this socket"),
 	        OPTION_TEXT(0, "time", &c->report.filter.time, "SPAN",
 	                "only from START,END in seconds, 10%-20%, or 10%/2"),
+	        OPTION_TEXT(0, "switch-on", &c->report.switch_on, "EVENT",
+	                "only samples after one of EVENT"),
+	        OPTION_TEXT(0, "switch-off", &c->report.switch_off, "EVENT",
+	                "no samples after one of EVENT, until the next --switch-on"),
 	        OPTION_CALL(0, "percentage", OPTION_REQUIRED, on_percentage, c, "HOW",
 	                "of what the filters leave (relative) or of all (absolute)"),
 	        OPTION_SWITCH('n', "show-nr-samples", &c->report.show_samples,

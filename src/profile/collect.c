@@ -568,7 +568,8 @@ static int collect_chunk(void *arg, unsigned worker, size_t chunk)
 	while ((rc = session_worker_next(&w->worker, &s)) > 0) {
 		if (pick_takes(p->options.pick, s.s.cpu, s.s.time) &&
 		        (one == 0 || s.event == one - 1) &&
-		        (p->options.socket == 0 || socket_takes(p, &s))) {
+		        (p->options.socket == 0 || socket_takes(p, &s)) &&
+		        (p->switches == NULL || profile_switches_take(p->switches, &s))) {
 			TRY(p->options.branches ? branches_count(p, w, &s)
 			                        : sample_count(p, w, &s));
 		}
@@ -613,6 +614,9 @@ int profile_collect(struct profile *p)
 		return SONDE_ENOMEM;
 	}
 	p->nworkers = jobs;
+	if (p->options.switch_on != NULL || p->options.switch_off != NULL) {
+		TRY(profile_switches_make(p));
+	}
 	for (unsigned i = 0; i < jobs; i++) {
 		TRY(worker_init(&p->workers[i], p->session));
 	}

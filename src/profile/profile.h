@@ -42,6 +42,9 @@ struct profile_options {
 	const regex_t *ignore_callees; /* chains begin at the last function it matches; NULL */
 	uint64_t time_quantum; /* ns; 0: the default */
 	bool ns; /* see struct field_source */
+	/* Names of events: count samples only after one of switch_on, and until one of
+	 * switch_off; NULL: from the beginning, to the end. */
+	const char *switch_on, *switch_off;
 	uint32_t socket; /* count only samples of this socket, + 1; 0: of all */
 	bool modes; /* keep periods by cpumode in profile.modes */
 	uint32_t one_event; /* number of the only event to count, + 1; 0: all events */
@@ -172,6 +175,7 @@ struct profile_source {
 };
 
 struct profile_worker;
+struct profile_switches;
 
 /*
  * The rows that one worker makes. A hash of a row's frame and owner selects its part, so no row is
@@ -205,6 +209,7 @@ struct profile {
 	const char **parents; /* names, by rank; the last one is "[other]" */
 	uint32_t nparents;
 	uint32_t *parent_of; /* rank, by chain */
+	struct profile_switches *switches; /* NULL without options.switch_on and switch_off */
 	struct profile_worker *workers; /* during collection */
 	unsigned nworkers;
 	struct profile_counts counts; /* of all workers */
@@ -370,6 +375,12 @@ void profile_parts_free(struct profile *p);
 int profile_parents_make(struct profile *p);
 void profile_branch_count(struct profile_branches *to, const struct branch_entry *b);
 void profile_branches_add(struct profile_branches *to, const struct profile_branches *more);
+
+/* Finds the samples of the events that switch counting on and off. */
+int profile_switches_make(struct profile *p);
+void profile_switches_free(struct profile_switches *s); /* NULL is fine */
+/* Whether a sample is counted. */
+bool profile_switches_take(const struct profile_switches *s, const struct session_sample *sample);
 
 int profile_collect(struct profile *p);
 int profile_sources_read(struct profile *p);

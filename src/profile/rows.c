@@ -693,6 +693,7 @@ void profile_fini(struct profile *p)
 {
 	profile_workers_free(p);
 	profile_parts_free(p);
+	profile_switches_free(p->switches);
 	free(p->parents);
 	free(p->parent_of);
 	profile_sources_free(p);

@@ -65,18 +65,20 @@ static inline bool pick_cpu(const struct pick *p, uint32_t cpu)
 	return p->cpus == NULL || (cpu < p->ncpus && p->cpus[cpu] != 0);
 }
 
-/* Whether the filters of processor and time select the sample; otherwise it is ignored. */
-static inline bool pick_takes(const struct pick *p, uint32_t cpu, uint64_t time)
+static inline bool pick_time(const struct pick *p, uint64_t time)
 {
 	bool in = p->nranges == 0;
 
-	if (!pick_cpu(p, cpu)) {
-		return false;
-	}
 	for (size_t i = 0; i < p->nranges && !in; i++) {
 		in = time >= p->ranges[i].start && time <= p->ranges[i].end;
 	}
 	return in;
+}
+
+/* Whether the filters of processor and time select the sample; otherwise it is ignored. */
+static inline bool pick_takes(const struct pick *p, uint32_t cpu, uint64_t time)
+{
+	return pick_cpu(p, cpu) && pick_time(p, time);
 }
 
 static inline bool pick_thread(const struct pick *p, uint32_t pid, uint32_t tid)

@@ -102,6 +102,9 @@ struct sonde_report_options {
 	bool show_modes; /* columns with the shares in the kernel and in user space */
 	bool by_socket; /* only samples of the processors of `socket`, as the header lists them */
 	uint32_t socket;
+	/* names of events: only samples after one of switch_on, and until one of switch_off; NULL:
+	 * from the beginning, to the end. SONDE_EARG if the recording has no such event */
+	const char *switch_on, *switch_off;
 	bool hide_unresolved; /* no samples in code without symbols, no callers without one */
 	bool tasks; /* instead of rows: all threads, each below the one that created it */
 	bool mmaps; /* the same, with the mappings of each at the end of the recording */

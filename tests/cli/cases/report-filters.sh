@@ -35,3 +35,12 @@ for socket in 0 1; do
 	show report --stdio -n -q -i cpus.data -s cpu,comm --socket-filter $socket
 done
 show report --socket-filter=x
+for options in "--switch-off page-faults:u" "--switch-on page-faults:u --switch-off cpu-clock:u"; do
+	for jobs in 1 2 4; do
+		sonde report --stdio -i cpus.data -n -s comm $options --jobs $jobs >jobs-$jobs.txt 2>&1
+	done
+	cmp jobs-1.txt jobs-2.txt && cmp jobs-1.txt jobs-4.txt && echo "$options: all --jobs print the same"
+done
+show report --stdio -q -n -i cpus.data -s comm --switch-off cpu-clock:u --switch-on cpu-clock:u
+show report --stdio -q -n -i cpus.data -s comm --switch-off page-faults:u
+show report -i cpus.data --switch-on page-faults
