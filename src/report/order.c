@@ -87,7 +87,8 @@ struct sorter {
 	bool *begins; /* a group begins at this row */
 	uint32_t *ranks[RANKED]; /* by number of the text; of symbols by row */
 	uint32_t nranks[RANKED]; /* number of distinct ranks */
-	uint32_t *sums[FIELD_COUNT]; /* ranks of rows by the sums of a field; NULL */
+	const uint32_t *sums[FIELD_COUNT]; /* ranks of rows by the sums of a field; NULL */
+	uint32_t *sums_memory;
 	uint64_t low, high; /* range of addresses of rows without symbols */
 	bool known; /* some rows may have symbols */
 };
@@ -231,20 +232,38 @@ static int sums_compare(const void *a, const void *b, void *arg)
 }
 
 /* Ranks the rows of a group by the sums of a field. */
-static int sums_rank(struct sorter *s, unsigned id)
+static void sums_rank(struct sorter *s, unsigned id, uint32_t *ranks)
 {
 	struct sums_order by = {.r = s->r, .id = id};
 	uint32_t *order = s->spare, rank = 0;
 
-	s->sums[id] = calloc(s->table->nrows + 1, sizeof(*s->sums[id]));
-	if (s->sums[id] == NULL) {
-		return SONDE_ENOMEM;
-	}
 	memcpy(order, s->table->order, s->table->norder * sizeof(*order));
 	qsort_r(order, s->table->norder, sizeof(*order), sums_compare, &by);
 	for (size_t i = 0; i < s->table->norder; i++) {
 		rank += i != 0 && sums_compare(&order[i - 1], &order[i], &by) != 0;
-		s->sums[id][order[i]] = rank;
+		ranks[order[i]] = rank;
+	}
+}
+
+/* Ranks the rows of a group by each sum that they are sorted by. */
+static int sums_rank_all(struct sorter *s)
+{
+	const struct report_list *sorts = &s->r->sorts;
+	size_t rows = s->table->nrows + 1;
+	uint32_t *ranks;
+
+	if (s->table->members == 1) {
+		return 0;
+	}
+	ranks = s->sums_memory = calloc(rows, sorts->n * sizeof(*ranks));
+	if (ranks == NULL) {
+		return SONDE_ENOMEM;
+	}
+	for (unsigned k = 0; k < sorts->n; k++) {
+		if (!field_is_key(sorts->id[k])) {
+			s->sums[sorts->id[k]] = ranks + k * rows;
+			sums_rank(s, sorts->id[k], ranks + k * rows);
+		}
 	}
 	return 0;
 }
@@ -903,11 +922,7 @@ static int sort_all(struct sorter *s)
 			TRY(ranks_make(s, (enum ranked)k));
 		}
 	}
-	for (unsigned k = 0; k < s->r->sorts.n && s->table->members > 1; k++) {
-		if (!field_is_key(s->r->sorts.id[k])) {
-			TRY(sums_rank(s, s->r->sorts.id[k]));
-		}
-	}
+	TRY(sums_rank_all(s));
 	plan_keys(s, &keys);
 	plan_output(s, &output, !threads);
 	plans_measure(s, plans, 2);
@@ -953,8 +968,6 @@ int report_order(struct report *r)
 	for (unsigned k = 0; k < RANKED; k++) {
 		free(s.ranks[k]);
 	}
-	for (unsigned k = 0; k < FIELD_COUNT; k++) {
-		free(s.sums[k]);
-	}
+	free(s.sums_memory);
 	return rc;
 }
