@@ -34,6 +34,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum option_kind {
 	OPTION_KIND_END = 0,
@@ -124,6 +125,11 @@ struct option_def {
 	{                                                                                          \
 		.kind = OPTION_KIND_END                                                            \
 	}
+
+/* Appends an array of options to a table that has room for it. Returns the end of the table. */
+#define OPTIONS_PUT(to, group)                                                                     \
+	((struct option_def *)memcpy((to), (group), sizeof(group)) +                               \
+	        sizeof(group) / sizeof((group)[0]))
 
 struct option_command {
 	const char *name; /* "record" */

@@ -5,11 +5,6 @@
 #include <assert.h>
 #include <string.h>
 
-/* Appends a group of options. Returns the end of the table. */
-#define PUT(to, group)                                                                             \
-	((struct option_def *)memcpy((to), (group), sizeof(group)) +                               \
-	        sizeof(group) / sizeof((group)[0]))
-
 static struct option_def *target_options(struct option_def *to, struct record_command *c)
 {
 	struct sonde_recorder_targets *o = &c->options.targets;
@@ -31,7 +26,7 @@ static struct option_def *target_options(struct option_def *to, struct record_co
 	                .help = "do not record child processes"},
 	};
 
-	return PUT(to, group);
+	return OPTIONS_PUT(to, group);
 }
 
 static struct option_def *event_options(struct option_def *to, struct record_command *c)
@@ -58,7 +53,7 @@ static struct option_def *event_options(struct option_def *to, struct record_com
 	        OPTION_SWITCH(0, "all-kernel", &o->all_kernel, "only events in the kernel"),
 	};
 
-	return PUT(to, group);
+	return OPTIONS_PUT(to, group);
 }
 
 static struct option_def *sample_options(struct option_def *to, struct record_command *c)
@@ -113,7 +108,7 @@ static struct option_def *sample_options(struct option_def *to, struct record_co
 	                "clock for times"),
 	};
 
-	return PUT(to, group);
+	return OPTIONS_PUT(to, group);
 }
 
 static struct option_def *side_band_options(struct option_def *to, struct record_command *c)
@@ -140,7 +135,7 @@ static struct option_def *side_band_options(struct option_def *to, struct record
 	                "time limit for reading the mappings of a process (default: 500)"),
 	};
 
-	return PUT(to, group);
+	return OPTIONS_PUT(to, group);
 }
 
 static struct option_def *trace_options(struct option_def *to, struct record_command *c)
@@ -156,7 +151,7 @@ static struct option_def *trace_options(struct option_def *to, struct record_com
 	                0, "kcore", &o->output.kcore, "copy the kernel's code: writes a folder"),
 	};
 
-	return PUT(to, group);
+	return OPTIONS_PUT(to, group);
 }
 
 static struct option_def *output_options(struct option_def *to, struct record_command *c)
@@ -207,7 +202,7 @@ static struct option_def *output_options(struct option_def *to, struct record_co
 	                "URLS", "ignored with a warning: nothing is fetched"),
 	};
 
-	return PUT(to, group);
+	return OPTIONS_PUT(to, group);
 }
 
 static struct option_def *ring_options(struct option_def *to, struct record_command *c)
@@ -243,7 +238,7 @@ static struct option_def *ring_options(struct option_def *to, struct record_comm
 	        OPTION_TEXT(0, "vmlinux", &c->vmlinux, "FILE", "the same"),
 	};
 
-	return PUT(to, group);
+	return OPTIONS_PUT(to, group);
 }
 
 void record_option_table(struct option_def *defs, struct record_command *c)
@@ -262,7 +257,7 @@ void record_option_table(struct option_def *defs, struct record_command *c)
 	to = trace_options(to, c);
 	to = output_options(to, c);
 	to = ring_options(to, c);
-	to = PUT(to, last);
+	to = OPTIONS_PUT(to, last);
 	assert(to - defs <= RECORD_OPTIONS);
 	(void)to;
 }

@@ -10,12 +10,14 @@
 
 #include <sonde/preview/report.h>
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define EXIT_UNREADABLE 255
 #define JOBS_MAX        256
+#define REPORT_OPTIONS  128 /* room in the table of options */
 
 struct report_command {
 	struct sonde_report_options report;
@@ -399,9 +401,10 @@ static void print_fields(void)
 	fields_print("Sums over the samples of a row", SONDE_FIELD_TOTAL);
 }
 
-static int report_parse(struct report_command *c, int argc, char **argv)
+/* Which samples are shown, and as which rows. */
+static struct option_def *sample_options(struct option_def *to, struct report_command *c)
 {
-	const struct option_def defs[] = {
+	const struct option_def group[] = {
 	        OPTION_TEXT('i', "input", &c->input, "FILE", "read this file (perf.data)"),
 	        OPTION_TEXT('s', "sort", &c->report.sort, "KEYS", "keys of rows (comm,dso,sym)"),
 	        OPTION_TEXT('F', "fields", &c->report.fields, "FIELDS", "columns: keys and sums"),
@@ -429,6 +432,15 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 	                "no samples after one of EVENT, until the next --switch-on"),
 	        OPTION_CALL(0, "percentage", OPTION_REQUIRED, on_percentage, c, "HOW",
 	                "of what the filters leave (relative) or of all (absolute)"),
+	};
+
+	return OPTIONS_PUT(to, group);
+}
+
+/* Columns, call graphs, and the order of rows. */
+static struct option_def *row_options(struct option_def *to, struct report_command *c)
+{
+	const struct option_def group[] = {
 	        OPTION_SWITCH('n', "show-nr-samples", &c->report.show_samples,
 	                "show the number of samples"),
 	        OPTION_SWITCH(
@@ -477,6 +489,15 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 	                "order groups by their event number N, from 0"),
 	        OPTION_SWITCH(0, "hierarchy", &c->report.hierarchy,
 	                "keys of --sort as levels; {KEY,KEY} is one level"),
+	};
+
+	return OPTIONS_PUT(to, group);
+}
+
+/* Other texts than rows, and what applies to all of them. */
+static struct option_def *other_options(struct option_def *to, struct report_command *c)
+{
+	const struct option_def group[] = {
 	        OPTION_SWITCH('T', "threads", &c->report.threads,
 	                "also what each thread counted (record -s)"),
 	        OPTION_SWITCH(0, "stats", &c->report.stats, "count records by type instead"),
@@ -513,14 +534,25 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 	                .help = "the same, as perf calls it; alone: always"},
 	        OPTION_END,
 	};
+
+	return OPTIONS_PUT(to, group);
+}
+
+static int report_parse(struct report_command *c, int argc, char **argv)
+{
+	struct option_def defs[REPORT_OPTIONS];
+	const struct option_def *end = other_options(row_options(sample_options(defs, c), c), c);
 	const struct option_command command = {.name = "report",
 	        .usage = "[options]",
 	        .about = "Shows where a recorded program spent its time.",
 	        .defs = defs,
 	        .more = print_fields};
 	struct option_rest rest;
-	int rc = options_parse(&command, argc, argv, &rest);
+	int rc;
 
+	assert(end - defs <= REPORT_OPTIONS);
+	(void)end;
+	rc = options_parse(&command, argc, argv, &rest);
 	if (rc == OPTIONS_RUN && rest.argc > 0) {
 		return options_mistake(&command, "'%s' is not an option", rest.argv[0]);
 	}
