@@ -608,10 +608,13 @@ static void put_sum(struct report *r, const struct profile_row *row, unsigned i,
 	unsigned width = r->forced[i] != 0 ? (unsigned)r->forced[i] : field_at(id)->width;
 	uint64_t value = column_sum(r, row, id, member);
 
-	width = r->options.separator != NULL ? 0 : width > NUMBER_MAX ? NUMBER_MAX : width;
+	width = width > NUMBER_MAX ? NUMBER_MAX : width;
 	if (id == FIELD_OVERHEAD_CHILDREN && !r->profile.options.children) {
-		text_padded(&r->text, "N/A", (int)width);
-	} else if (field_at(id)->info.type != SONDE_FIELD_SHARE) {
+		text_padded(&r->text, "N/A", (int)width); /* as in perf, even with a separator */
+		return;
+	}
+	width = r->options.separator != NULL ? 0 : width;
+	if (field_at(id)->info.type != SONDE_FIELD_SHARE) {
 		text_char(&r->text, ' ');
 		text_u64(&r->text, value, width > 1 ? width - 1 : 0, ' ');
 	} else {

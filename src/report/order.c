@@ -580,7 +580,10 @@ static void plan_output(const struct sorter *s, struct plan *plan, bool with_dep
 
 	plan->depth = NOWHERE;
 	for (unsigned k = 0; k < r->sorts.n; k++) {
-		if (report_columns_left_out(r, r->sorts.id[k])) { /* so does perf */
+		bool absent =
+		        r->sorts.id[k] == FIELD_OVERHEAD_CHILDREN && !r->profile.options.children;
+
+		if (absent || report_columns_left_out(r, r->sorts.id[k])) { /* so does perf */
 			continue;
 		}
 		if (r->sorts.id[k] == FIELD_SYM) {

@@ -32,6 +32,7 @@ TEXTS = {
     "modes": "report --stdio -n -s comm --showcpuutilization",
     "switched": "report --stdio -n --switch-on page-faults:u --switch-off cpu-clock:u -s comm,sym",
     "switched-on": "report --stdio -n --switch-on page-faults:u -s comm,sym",
+    "shares": "report --stdio -n -g none -F overhead,sym,overhead_us -t ,",
     "no-graph": "report --stdio -n --no-children -g none",
     "stats": "report --stats",
     "task-tree": "report --tasks",
@@ -86,7 +87,8 @@ RECIPES = [
     Recipe("basic", CLOCK + SPIN, "header evlist buildid stats range spans"),
     Recipe("chains", "-g " + CLOCK + SPIN, "header evlist no-children caller mmaps stop-bt", masks=CHAINS | STOPPED),
     Recipe("chains-tasks", "-g " + CLOCK + TASKS,
-           "caller mmaps stop-bt levels levels-joined levels-separated parent parents-only callees callees-above",
+           "caller mmaps stop-bt levels levels-joined levels-separated parent parents-only callees "
+           "callees-above shares",
            masks=CHAINS | STOPPED),
     Recipe("dwarf", "--call-graph dwarf,512 -e cpu-clock:u -F 2000 " + SPIN, "header evlist",
            masks={"script": [UNWOUND], "report": [UNWOUND]}),
