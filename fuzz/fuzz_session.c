@@ -135,6 +135,7 @@ static void walk_all(struct sonde_session *s)
 
 static void print(struct sonde_session *s, const char *path)
 {
+	static const char *const with_branches[] = {"comm,ip,dso,brstacksym"};
 	struct sonde_script_options script = {.size = sizeof(script)};
 	struct sonde_header_options header = {.size = sizeof(header), .full = true};
 	struct sonde_inspector *in = sonde_inspector_new(NULL);
@@ -147,6 +148,21 @@ static void print(struct sonde_session *s, const char *path)
 	report.show_samples = true;
 	room = TEXT_MAX;
 	(void)sonde_report_print(s, &report, drop, &room);
+	report.sort = NULL;
+	report.branches = SONDE_REPORT_BRANCHES_ON;
+	room = TEXT_MAX;
+	(void)sonde_report_print(s, &report, drop, &room);
+	report.total_cycles = true;
+	room = TEXT_MAX;
+	(void)sonde_report_print(s, &report, drop, &room);
+	report = (struct sonde_report_options){.size = sizeof(report), .memory = true};
+	report.branches = SONDE_REPORT_BRANCHES_OFF;
+	room = TEXT_MAX;
+	(void)sonde_report_print(s, &report, drop, &room);
+	room = TEXT_MAX;
+	(void)sonde_script_print(s, &script, drop, &room);
+	script.fields = with_branches;
+	script.nfields = 1;
 	room = TEXT_MAX;
 	(void)sonde_script_print(s, &script, drop, &room);
 	room = TEXT_MAX;

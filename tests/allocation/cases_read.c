@@ -262,6 +262,34 @@ static int case_report_json(struct outcome *out, const struct input *in)
 	        out, in, in->made, (struct sonde_session_options){.jobs = 1}, report_json);
 }
 
+static int report_branches(struct outcome *out, struct sonde_session *s)
+{
+	struct sonde_report_options o = {.size = sizeof(o)};
+
+	o.sort = "dso_from,symbol_from,addr_to,mispredict";
+	return sonde_report_print(s, &o, outcome_add, out);
+}
+
+static int case_report_branches(struct outcome *out, const struct input *in)
+{
+	return in_session(
+	        out, in, in->branches, (struct sonde_session_options){.jobs = 2}, report_branches);
+}
+
+static int report_blocks(struct outcome *out, struct sonde_session *s)
+{
+	struct sonde_report_options o = {.size = sizeof(o)};
+
+	o.total_cycles = true;
+	return sonde_report_print(s, &o, outcome_add, out);
+}
+
+static int case_report_blocks(struct outcome *out, const struct input *in)
+{
+	return in_session(
+	        out, in, in->branches, (struct sonde_session_options){.jobs = 1}, report_blocks);
+}
+
 static int report_stats(struct outcome *out, struct sonde_session *s)
 {
 	struct sonde_report_options o = {.size = sizeof(o)};
@@ -537,6 +565,8 @@ const struct alloc_case read_cases[] = {
         {"report without call graphs", case_report_flat, false},
         {"report of folded call chains", case_report_folded, false},
         {"report --json", case_report_json, false},
+        {"report of branches", case_report_branches, false},
+        {"report --total-cycles", case_report_blocks, false},
         {"report --stats", case_report_stats, false},
         {"script", case_script, false},
         {"script on two threads", case_script_jobs, false},
