@@ -211,7 +211,7 @@ uint64_t field_choice_all(const struct sonde_attr *attr)
 {
 	uint64_t fields = 0;
 
-	for (unsigned i = 0; i < FIELD_COUNT; i++) {
+	for (unsigned i = 0; i < FIELD_SCRIPT_COUNT; i++) {
 		const struct sonde_field_info *info = &field_at(i)->info;
 		bool recorded = info->needs == 0 || (attr->sample_type & info->needs) != 0;
 

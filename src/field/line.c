@@ -451,7 +451,7 @@ int line_plan_make(struct line_plan *plan, const struct line_style *style, uint6
 		printed |= printers[i] != NULL ? fields & FIELD_BIT(i) : 0;
 	}
 	*plan = (struct line_plan){
-	        .fields = fields,
+	        .fields = one_brstack(fields),
 	        .printed = one_brstack(printed),
 	        .chain = (attr->sample_type & SONDE_SAMPLE_CALLCHAIN) != 0 && !style->hide_chain &&
 	                 (fields & FIELD_BIT(FIELD_IP)) != 0,

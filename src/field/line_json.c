@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A sample as a JSON object: a member for each field, with the name and type of the field table. */
+#include "field/branch.h"
 #include "field/data_src.h"
 #include "field/line.h"
 
@@ -134,6 +135,67 @@ static void json_dsoff(const struct json_context *c)
 	}
 }
 
+/* The members PREFIX, PREFIX_sym and PREFIX_symoff of an end of a branch. */
+static void put_branch_end(
+        const struct json_context *c, const char *prefix, enum brstack_form form, uint64_t ip)
+{
+	struct frame_reader *frames = &c->worker->addresses.frames;
+	const struct session_sample *s = c->sample;
+	uint32_t mode = frame_mode_of(frames, s->view, s->cpumode, ip);
+	const struct frame *at = frame_find(frames, s->view, mode, ip);
+	char key[16];
+
+	if (at == NULL) {
+		c->j->out->failed = true;
+		return;
+	}
+	json_u64(c->j, prefix, form == BRSTACK_OFFSETS ? at->address : ip);
+	if (form != BRSTACK_SYMBOLS) {
+		return;
+	}
+	(void)snprintf(key, sizeof(key), "%s_sym", prefix);
+	json_text(c->j, key, frame_symbol_name(frames->resolver, at->object, at->symbol));
+	if (at->symbol != NULL) {
+		(void)snprintf(key, sizeof(key), "%s_symoff", prefix);
+		json_u64(c->j, key, at->address - at->symbol->start);
+	}
+}
+
+static void json_branches(const struct json_context *c, enum brstack_form form)
+{
+	json_array(c->j, name_of(c));
+	for (uint64_t i = 0; i < c->sample->s.branch_len && !c->j->out->failed; i++) {
+		struct branch_entry b = branch_at(c->sample, i);
+
+		json_object(c->j, NULL);
+		put_branch_end(c, "from", form, b.from);
+		put_branch_end(c, "to", form, b.to);
+		json_bool(c->j, "predicted", b.predicted);
+		json_bool(c->j, "mispredicted", b.mispredicted);
+		json_bool(c->j, "in_tx", b.in_tx);
+		json_bool(c->j, "abort", b.aborted);
+		json_u64(c->j, "cycles", b.cycles);
+		json_text(c->j, "kind", branch_kind_name(b.kind));
+		json_close(c->j);
+	}
+	json_close(c->j);
+}
+
+static void json_brstack(const struct json_context *c)
+{
+	json_branches(c, BRSTACK_ADDRESSES);
+}
+
+static void json_brstacksym(const struct json_context *c)
+{
+	json_branches(c, BRSTACK_SYMBOLS);
+}
+
+static void json_brstackoff(const struct json_context *c)
+{
+	json_branches(c, BRSTACK_OFFSETS);
+}
+
 /* Fields whose value is no number or text of the field's getter. */
 static const json_fn printers[FIELD_COUNT] = {
         [FIELD_TIME] = json_time,
@@ -141,6 +203,9 @@ static const json_fn printers[FIELD_COUNT] = {
         [FIELD_DATA_SRC] = json_data_src,
         [FIELD_IREGS] = json_iregs,
         [FIELD_UREGS] = json_uregs,
+        [FIELD_BRSTACK] = json_brstack,
+        [FIELD_BRSTACKSYM] = json_brstacksym,
+        [FIELD_BRSTACKOFF] = json_brstackoff,
         [FIELD_SYM] = json_sym,
         [FIELD_SYMOFF] = json_symoff,
         [FIELD_DSO] = json_dso,

@@ -414,7 +414,7 @@ static int check_json(struct script *s, const struct sonde_script_options *o)
 /* Fields chosen by name must have a form in JSON. */
 static int check_json_fields(struct script *s, const struct field_choice *choice)
 {
-	for (size_t id = 0; id < FIELD_COUNT; id++) {
+	for (size_t id = 0; id < FIELD_SCRIPT_COUNT; id++) {
 		for (size_t type = 0; type < FIELD_TYPE_COUNT; type++) {
 			if ((choice->wanted[type] & FIELD_BIT(id)) != 0 && !line_json_has(id)) {
 				return error_set(session_error(s->session), SONDE_EARG, NO_OFFSET,
