@@ -350,8 +350,8 @@ static uint64_t end_of_records(const char *path)
 /* With a section of event types (perf 3.2), or with sections of no ids at offset 0. */
 static bool of_other_layout(const char *name)
 {
-	static const char *const names[] = {
-	        "quipper-old.data", "registers.data", "modules.data", "ksymbols.data"};
+	static const char *const names[] = {"quipper-old.data", "registers.data", "modules.data",
+	        "ksymbols.data", "changes.data", "branches.data", "branch-chains.data"};
 	bool found = false;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
