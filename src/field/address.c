@@ -117,10 +117,10 @@ static int put_own_source(
 	return 0;
 }
 
-static void put_line_start(struct text *out, const struct frame *f)
+static void put_line_start(struct text *out, uint64_t address)
 {
 	text_char(out, '\t');
-	text_hex(out, f->ip, 16, ' ');
+	text_hex(out, address, 16, ' ');
 }
 
 /* Appends the lines of the functions that were inlined at a frame, as perf prints them. */
@@ -129,7 +129,7 @@ static int put_inlined(struct text *out, const struct frame_resolver *r, const s
 {
 	TRY(frame_inlined(r, f, (parts & ADDRESS_CALLER) != 0, place));
 	for (unsigned i = 0; i + 1 < place->n; i++) {
-		put_line_start(out, f);
+		put_line_start(out, f->ip);
 		if ((parts & ADDRESS_SYM) != 0) {
 			text_char(out, ' ');
 			TRY(frame_function_text(r, place->frames[i].function, out));
@@ -146,13 +146,16 @@ static int put_place(const struct address_cache *c, struct text *out,
         const struct timeline_view *view, uint32_t cpumode, uint64_t address, unsigned parts)
 {
 	const struct frame_resolver *r = c->frames.resolver;
-	struct frame f = {.ip = address};
 	struct lines_place place;
+	struct frame f;
 
-	place.n = 0;
-	if ((parts & ~(unsigned)ADDRESS_LINE) != 0) {
-		f = frame_locate_new(r, view, cpumode, address);
+	if (parts == ADDRESS_LINE) {
+		put_line_start(out, address);
+		text_char(out, '\n');
+		return 0;
 	}
+	place.n = 0;
+	f = frame_locate_new(r, view, cpumode, address);
 	if ((parts & (ADDRESS_SYM | ADDRESS_INLINED)) != 0) {
 		TRY(frame_name(r, &f));
 	}
@@ -160,7 +163,7 @@ static int put_place(const struct address_cache *c, struct text *out,
 		TRY(put_inlined(out, r, &f, parts, &place));
 	}
 	if ((parts & ADDRESS_LINE) != 0) {
-		put_line_start(out, &f);
+		put_line_start(out, address);
 	}
 	if ((parts & ADDRESS_SYM) != 0) {
 		put_symbol(out, r, &f, parts);
