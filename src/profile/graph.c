@@ -162,23 +162,22 @@ void profile_nodes_fini(struct profile_nodes *nodes)
 	*nodes = (struct profile_nodes){0};
 }
 
-/* The frame of a ref, whatever other frames are the same in graphs. */
-static inline uint32_t graph_step(const struct profile *p, struct profile_ref ref, uint32_t depth)
+/* The frame of a ref in `words`: counts.words, or those of graphs. */
+static inline uint32_t graph_step(
+        const struct profile *p, const uint32_t *words, struct profile_ref ref, uint32_t depth)
 {
 	const struct profile_chain *c = &p->counts.chains[ref.chain];
 	uint64_t pos = (uint64_t)ref.pos + depth;
 
 	if (p->options.caller) {
-		return depth > ref.pos ? PROFILE_NONE : p->counts.words[c->first + ref.pos - depth];
+		return depth > ref.pos ? PROFILE_NONE : words[c->first + ref.pos - depth];
 	}
-	return pos >= c->n ? PROFILE_NONE : p->counts.words[c->first + pos];
+	return pos >= c->n ? PROFILE_NONE : words[c->first + pos];
 }
 
 uint32_t profile_graph_step(const struct profile *p, struct profile_ref ref, uint32_t depth)
 {
-	uint32_t frame = graph_step(p, ref, depth);
-
-	return p->alike == NULL || frame == PROFILE_NONE ? frame : p->alike[frame];
+	return graph_step(p, p->graph_words, ref, depth);
 }
 
 const struct profile_frame *profile_graph_shown(
@@ -195,7 +194,7 @@ const struct profile_frame *profile_graph_shown(
 			first = i;
 		}
 	}
-	return &p->counts.frames[graph_step(p, refs[first], depth)];
+	return &p->counts.frames[graph_step(p, p->counts.words, refs[first], depth)];
 }
 
 const struct profile_frame *profile_graph_frame(

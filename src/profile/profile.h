@@ -201,6 +201,7 @@ struct profile {
 	size_t sources_cap;
 	struct arena inlined; /* struct profile_inlined and their names */
 	uint32_t *alike; /* by frame: which one it is in graphs; NULL: itself */
+	uint32_t *graph_words; /* counts.words, with `alike` an array with those frames */
 	uint64_t *totals; /* periods by event */
 	uint64_t *samples; /* by event */
 	struct profile_branches branches; /* with options.branches */

@@ -200,6 +200,15 @@ static int alike_find(struct profile *p, struct index *known, uint32_t id)
 	return 0;
 }
 
+static int graph_words_make(struct profile *p)
+{
+	p->graph_words = malloc((p->counts.nwords + 1) * sizeof(*p->graph_words));
+	for (size_t i = 0; i < p->counts.nwords && p->graph_words != NULL; i++) {
+		p->graph_words[i] = p->alike[p->counts.words[i]];
+	}
+	return p->graph_words != NULL ? 0 : SONDE_ENOMEM;
+}
+
 static int alike_make(struct profile *p)
 {
 	size_t n = p->counts.nframes;
@@ -223,7 +232,7 @@ static int alike_make(struct profile *p)
 		p->alike[i] = p->alike[p->alike[i]];
 	}
 	index_fini(&known);
-	return rc;
+	return rc < 0 ? rc : graph_words_make(p);
 }
 
 int profile_sources_read(struct profile *p)
@@ -234,13 +243,20 @@ int profile_sources_read(struct profile *p)
 	if (p->options.inlined) {
 		TRY(profile_inline(p));
 	}
-	return profile_by_place(&p->options) && !p->options.by_address ? alike_make(p) : 0;
+	if (profile_by_place(&p->options) && !p->options.by_address) {
+		return alike_make(p);
+	}
+	p->graph_words = p->counts.words;
+	return 0;
 }
 
 void profile_sources_free(struct profile *p)
 {
 	intern_fini(&p->source_texts);
 	free(p->sources);
+	if (p->alike != NULL) {
+		free(p->graph_words);
+	}
 	free(p->alike);
 	arena_fini(&p->inlined);
 }
