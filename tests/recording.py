@@ -82,10 +82,10 @@ class Recording:
                     struct.pack("<iiQQQ", pid, 0 if pid < 0 else pid, start, size, pgoff) + padded(name) +
                     self.trailer(time, pid, 0 if pid < 0 else pid))
 
-    def mmap2(self, time, pid, start, size, name, prot, pgoff=0):
+    def mmap2(self, time, pid, start, size, name, prot, pgoff=0, inode=0, flags=2):
         data = prot & 4 == 0
         self.record(MMAP2, USER | (MMAP_DATA if data else 0),
-                    struct.pack("<iiQQQIIQQII", pid, pid, start, size, pgoff, 0, 0, 0, 0, prot, 2) +
+                    struct.pack("<iiQQQIIQQII", pid, pid, start, size, pgoff, 8 if inode else 0, 0, inode, 0, prot, flags) +
                     padded(name) + self.trailer(time, pid, pid))
 
     def sample(self, time, ip, pid, tid=None, mode=USER, addr=0, event=0, cpu=0, chain=(), period=1, weight=0, cgroup=0,

@@ -93,7 +93,9 @@ enum field_location {
 	FIELD_LOCATION_SYMBOL, /* the symbol; the address if there is none */
 	FIELD_LOCATION_OBJECT,
 	FIELD_LOCATION_ADDRESS, /* the object and the address */
-	FIELD_LOCATION_IP /* the run-time address */
+	FIELD_LOCATION_IP, /* the run-time address */
+	/* The line of the cache: its address in the object, and in memory of one process that process. */
+	FIELD_LOCATION_LINE
 };
 
 struct field {

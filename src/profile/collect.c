@@ -24,6 +24,9 @@
  */
 #define BATCH 32u
 
+#define MAP_IS_SHARED 1u /* MAP_SHARED and PROT_EXEC of mmap(2), as recorded on Linux */
+#define PROT_IS_EXEC  4u
+
 #define BLOCK_MAX (64u << 10) /* bytes of code without a branch: far above all real blocks */
 
 struct recent_place {
@@ -203,6 +206,21 @@ static int words_add(struct profile *p, struct profile_worker *w, const struct s
 	return 0;
 }
 
+/* Sets the members of a location that only a line of the cache has. As in perf. */
+static void line_set(struct profile_location *key, const struct session_sample *s,
+        const struct timeline *t, const struct timeline_mapping *m)
+{
+	bool file = m != NULL && timeline_object(t, m->object)->kind == TIMELINE_USER;
+	bool user = s->cpumode != MISC_KERNEL,
+	     shared = m != NULL && (m->flags & MAP_IS_SHARED) != 0;
+
+	key->mode = (uint8_t)s->cpumode;
+	key->pid = user && m != NULL && !shared && !file ? s->view->pid : UINT32_MAX;
+	key->shared = user && file && shared && (m->prot & PROT_IS_EXEC) == 0;
+	key->address -= key->address % PROFILE_LINE;
+	key->ip -= key->ip % PROFILE_LINE;
+}
+
 /*
  * Fills in the words of keys that are locations. As in perf, ends of branches are user code if
  * there is any, and data is of the sample's mode.
@@ -221,6 +239,9 @@ static int locations_find(struct profile *p, struct profile_worker *w,
 		struct profile_location key = {
 		        .ip = ip, .address = at.address, .object = at.object};
 
+		if (field_at(c->located[i])->location == FIELD_LOCATION_LINE) {
+			line_set(&key, s, session_timeline(p->session), at.mapping);
+		}
 		TRY(profile_location_add(p, &w->counts, key, &words[c->at[c->located[i]]]));
 	}
 	return 0;

@@ -162,7 +162,8 @@ int profile_location_add(
 	        at++, *id = index_next(&c->located, hash, &at)) {
 		const struct profile_location *l = &c->locations[*id];
 
-		if (l->ip == key.ip && l->address == key.address && l->object == key.object) {
+		if (l->ip == key.ip && l->address == key.address && l->object == key.object &&
+		        l->pid == key.pid && l->mode == key.mode && l->shared == key.shared) {
 			return 0;
 		}
 	}

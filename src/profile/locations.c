@@ -65,6 +65,31 @@ static int ip_compare(const void *a, const void *b)
 	return address_compare(x->at.ip, y->at.ip);
 }
 
+static int unsigned_compare(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/*
+ * By mode, mapped ones first; then memory of processes, by process, before that of files and of the
+ * kernel, by object.
+ */
+static int line_compare(const void *a, const void *b)
+{
+	const struct located *x = a, *y = b;
+	const uint64_t keys[][2] = {
+	        {x->at.mode, y->at.mode}, {x->dso == NULL, y->dso == NULL}, {x->at.pid, y->at.pid}};
+	int order = 0;
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && order == 0; i++) {
+		order = unsigned_compare(keys[i][0], keys[i][1]);
+	}
+	if (order == 0 && x->at.pid == UINT32_MAX) {
+		order = object_compare(a, b);
+	}
+	return order != 0 ? order : unsigned_compare(x->at.address, y->at.address);
+}
+
 /*
  * Whether rows show x rather than y, which is equal for the key: one with a symbol, if there is one.
  * Does not depend on the order in which workers found them.
@@ -87,6 +112,7 @@ static int (*const compares[])(const void *, const void *) = {
         [FIELD_LOCATION_OBJECT] = object_compare,
         [FIELD_LOCATION_ADDRESS] = place_compare,
         [FIELD_LOCATION_IP] = ip_compare,
+        [FIELD_LOCATION_LINE] = line_compare,
 };
 
 /* Fills in the locations that a key has in the vectors, and returns their number. */

@@ -87,7 +87,13 @@ struct profile_location {
 	uint64_t address; /* in the object */
 	const struct symbol *symbol; /* NULL: unknown */
 	uint32_t object; /* PROFILE_NONE: no mapping */
+	/* Of FIELD_LOCATION_LINE, else 0. */
+	uint32_t pid; /* memory of this process alone; UINT32_MAX: of a file or of the kernel */
+	uint8_t mode; /* cpumode of the sample */
+	bool shared; /* data of a file that processes share */
 };
+
+#define PROFILE_LINE UINT64_C(64) /* bytes of a line of the cache */
 
 /* A count of the samples with the same (who, leaf, frames); frames are innermost first. */
 struct profile_chain {

@@ -20,6 +20,12 @@ static const char *location_level(
 {
 	const struct profile_location *at = profile_row_location(&r->profile, row, id);
 
+	if (field_at(id)->location == FIELD_LOCATION_LINE && at->object == PROFILE_NONE) {
+		return "[X] ";
+	}
+	if (field_at(id)->location == FIELD_LOCATION_LINE && at->shared) {
+		return "[s] ";
+	}
 	if (field_at(id)->location != FIELD_LOCATION_SYMBOL) {
 		return report_level(row->kernel);
 	}
@@ -63,7 +69,7 @@ void report_location_text(
 		return;
 	}
 	text_str(t, location_level(r, row, id));
-	if (at->symbol == NULL) {
+	if (at->symbol == NULL || location == FIELD_LOCATION_LINE) {
 		text_str(t, address != 0 ? "0x" : "");
 		text_hex(t, address, ADDRESS_DIGITS, '0');
 		return;
@@ -101,6 +107,7 @@ size_t report_location_width(const struct report *r, const struct profile_row *r
 	switch (location) {
 	case FIELD_LOCATION_SYMBOL: return REPORT_LEVEL_WIDTH + strlen(symbol);
 	case FIELD_LOCATION_IP: return address + strlen(symbol);
+	case FIELD_LOCATION_LINE: return address;
 	case FIELD_NO_LOCATION:
 	case FIELD_LOCATION_OBJECT:
 	case FIELD_LOCATION_ADDRESS: break;
@@ -114,7 +121,9 @@ void report_location_json(
 {
 	const struct profile_location *at = profile_row_location(&r->profile, row, id);
 	enum field_location location = field_at(id)->location;
-	const char *symbol = profile_symbol(&r->profile, at->object, at->symbol);
+	const char *symbol = location != FIELD_LOCATION_LINE
+	                             ? profile_symbol(&r->profile, at->object, at->symbol)
+	                             : NULL;
 	const char *name = field_at(id)->info.name;
 	char key[64];
 
@@ -123,7 +132,8 @@ void report_location_json(
 		        at->object != PROFILE_NONE ? object_name(&r->profile, at) : NULL);
 		return;
 	}
-	out->out->failed = out->out->failed || (symbol == NULL && at->symbol != NULL);
+	out->out->failed = out->out->failed || (symbol == NULL && at->symbol != NULL &&
+	                                               location != FIELD_LOCATION_LINE);
 	json_text(out, name, symbol);
 	if (at->symbol == NULL || location != FIELD_LOCATION_SYMBOL) {
 		(void)snprintf(key, sizeof(key), "%s_address", name);

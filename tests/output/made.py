@@ -449,6 +449,12 @@ def differences(n, sonde, perf):
          lambda status, text: re.findall(r"^ +[\d.]+% +(\d) +(\S.*?) *$", text, re.M) == [
              ("2", "PMEM"), ("1", "Remote CXL"), ("1", "CXL")],
          lambda status, text: re.findall(r"^ +[\d.]+% +(\d) +(\S.*?) *$", text, re.M) == [("4", "PMEM")]),
+        ("lines with a name", named_line, MEMORY_ROWS + ["-s", "dcacheline"],
+         lambda status, text: re.search(r"^ +100.00% +1 +\[\.\] 0x0000000000001000 *$", text, re.M) is not None,
+         lambda status, text: re.search(r"^ +100.00% +1 +\[\.\] watched\+0xf{8}[0-9a-f]{8} *$", text, re.M) is not None),
+        ("lines of files without inode", unnamed_inode, MEMORY_ROWS + ["-s", "dcacheline"],
+         lambda status, text: re.findall(r"^ +([\d.]+)% +(\d) +\[", text, re.M) == [("100.00", "2")],
+         lambda status, text: re.findall(r"^ +([\d.]+)% +(\d) +\[", text, re.M) == 2 * [("50.00", "1")]),
         ("kernel data after the kernel's code", kernel_data, MEMORY_ROWS + ["-s", "dso_daddr"],
          lambda status, text: re.search(r"^ +100.00% +1 +\[kernel.kallsyms\]$", text, re.M) is not None,
          lambda status, text: re.search(r"^ +100.00% +1 +\[unknown\] *$", text, re.M) is not None),
@@ -676,6 +682,51 @@ def memory_levels(path):
     r.write(path)
 
 
+def cache_lines(path):
+    """Lines of files, of shared memory, of memory of each process, of the kernel and of nothing."""
+    r = Recording([Event(*CYCLES, sample_type=USUAL | WEIGHT_PARTS | DATA_SRC)])
+    kernel, module = 0xffffffff81000000, 0xffffffffa0000000
+    r.mmap(0, -1, kernel, 0x1000000, "[kernel.kallsyms]_text", kernel, KERNEL)
+    r.mmap(0, -1, module, 0x10000, "/lib/modules/6.1/kernel/mac80211.ko", 0, KERNEL)
+    for pid in (7, 9, 8):
+        r.comm(0, f"prog{pid}", pid)
+        r.mmap2(0, pid, 0x400000, 0x10000, "/opt/prog", 5, inode=50)
+        r.mmap2(0, pid, 0x600000, 0x10000, "/opt/data", 3, 0x3000, inode=51)
+        r.mmap2(0, pid, 0xa00000, 0x10000, "/dev/shm/common", 3, inode=52, flags=1)
+        r.mmap2(0, pid, 0xc00000, 0x10000, "//anon", 3)
+        r.mmap2(0, pid, 0xe00000, 0x10000, "[stack]", 3)
+    time = 0
+    for pid in (7, 9, 8):
+        for weight, mode, places in ((3, USER, (0x400040, 0x400050, 0x400090)), (5, USER, (0x600010, 0x60007f)), (7, USER, (0xa00010,)),
+                                     (11, USER, (0x700010, 0xffff888000000000)), (13, USER, (0xc00010, 0xc00048, 0xe00010)),
+                                     (17, KERNEL, (kernel + 0x400, kernel + 0x43f)), (19, KERNEL, (module + 0x20,)),
+                                     (23, KERNEL, (0x400040, 0xffff888000000000))):
+            for place in places:
+                time += 1000
+                r.sample(time, 0x400100 if mode == USER else kernel + 0x10, pid, mode=mode, addr=place, weight=weight,
+                         data_src=data_source())
+    r.write(path)
+
+
+def named_line(path):
+    """A variable with a name."""
+    file = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "recordings", "root", "mnt", "memory"))
+    r = Recording([Event(*CYCLES, sample_type=USUAL | WEIGHT_PARTS | DATA_SRC)])
+    r.mmap2(0, 7, 0x400000, 0x1000, file, 5, inode=50)
+    r.mmap2(0, 7, 0x401000, 0x1000, file, 3, 0x1000, inode=50)
+    r.sample(1000, 0x400190, 7, addr=0x401000, data_src=data_source())
+    r.write(path)
+
+
+def unnamed_inode(path):
+    """A file whose mappings have no inode."""
+    r = Recording([Event(*CYCLES, sample_type=USUAL | WEIGHT_PARTS | DATA_SRC)])
+    for pid in (7, 8):
+        r.mmap(0, pid, 0x400000, 0x10000, "/opt/prog")
+        r.sample(1000 + pid, 0x400100, pid, addr=0x401010, data_src=data_source())
+    r.write(path)
+
+
 def kernel_data(path):
     """Kernel data after the kernel's code."""
     r = Recording([Event(*CYCLES, sample_type=USUAL | WEIGHT_PARTS | DATA_SRC)])
@@ -711,6 +762,8 @@ case("memory accesses", memory,
      *(MEMORY_ROWS + ["-F", "overhead,sample," + keys] for keys in ("symbol_daddr", "symbol_iaddr", "symbol_daddr,dso_daddr")),
      ["report", "--stdio", "-n", "-s", "ins_lat"], ["report", "--stdio", "-n", "-s", "local_ins_lat,comm"],
      ["report", "--stdio", "-n", "-s", "code_page_size"], ["script", "-F", "comm,data_page_size,code_page_size"])
+case("lines of the cache", cache_lines,
+     *(MEMORY_ROWS + ["-s", keys] for keys in ("dcacheline", "pid,dcacheline", "dso,dcacheline", "dso_daddr,dcacheline")))
 case("parts of data sources", memory_bits, *(MEMORY_ROWS + ["-s", keys] for keys in ("tlb", "snoop", "mem,locked,blocked")))
 case("memory accesses with call chains", memory_chains,
      MEMORY_ROWS + ["-s", "comm"], MEMORY_ROWS + ["-s", "dso", "--no-children"], MEMORY_ROWS + ["-s", "sym", "-g", "none"])
