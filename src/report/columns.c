@@ -342,7 +342,8 @@ int report_columns_init(struct report *r)
 		list_join(&r->columns, &sort);
 		list_join(&r->sorts, &added);
 	}
-	r->symbol_first = fields == NULL && sort.id[0] == FIELD_SYM;
+	r->symbol_first = fields == NULL && r->options.sort != NULL &&
+	                  strncmp(r->options.sort, "sym", 3) == 0; /* as in perf */
 	columns_elide(r);
 	if (!r->options.hierarchy) {
 		levels_join(r);

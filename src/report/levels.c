@@ -357,7 +357,10 @@ int report_levels_sort(struct report *r, uint32_t event)
 	return 0;
 }
 
-/* Prints the columns of a level's keys, without the blanks that some texts begin with. */
+/*
+ * Prints the columns of a level's keys, without the blanks that some texts begin with. As in perf,
+ * each is printed like a last column.
+ */
 static void put_keys(
         struct report *r, const struct profile_row *row, const struct report_list *keys)
 {
@@ -366,7 +369,7 @@ static void put_keys(
 
 		report_columns_gap(r, 1);
 		start = r->text.n;
-		report_columns_cell(r, row, report_columns_find(r, keys->id[k]), k + 1 == keys->n);
+		report_columns_cell(r, row, report_columns_find(r, keys->id[k]), true);
 		while (start + blanks < r->text.n && r->text.p[start + blanks] == ' ') {
 			blanks++;
 		}

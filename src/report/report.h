@@ -48,7 +48,7 @@ struct report {
 	/* Keys of --sort; those in braces are one level. Without --hierarchy: one level of all keys. */
 	struct report_list levels[FIELD_COUNT];
 	unsigned nlevels;
-	bool symbol_first; /* --sort begins with the symbol, and there is no --fields */
+	bool symbol_first; /* the text of --sort begins with "sym", and there is no --fields */
 	bool strict; /* only the columns of --fields are printed */
 	uint8_t elided[FIELD_COUNT]; /* keys with the same value in every row */
 	unsigned nelided;

@@ -16,6 +16,7 @@ TEXTS = {
     "dso": "report --stdio -n -s dso -g none",
     "levels": "report --stdio -n --hierarchy -s comm,dso,sym",
     "levels-joined": "report --stdio -n --hierarchy -s {dso,sym},pid --no-children --percent-limit 8",
+    "levels-unpadded": "report --stdio -n --hierarchy -s {sym,dso},pid --percent-limit 8",
     "levels-separated": "report --stdio -n --hierarchy -s sym,{comm,pid} -t ; -c renamed,spin",
     "group": "report --stdio -n --group",
     "group-index": "report --stdio -n --group --group-sort-idx 1 -s sym,comm --show-total-period",
@@ -87,7 +88,7 @@ RECIPES = [
     Recipe("basic", CLOCK + SPIN, "header evlist buildid stats range spans"),
     Recipe("chains", "-g " + CLOCK + SPIN, "header evlist no-children caller mmaps stop-bt", masks=CHAINS | STOPPED),
     Recipe("chains-tasks", "-g " + CLOCK + TASKS,
-           "caller mmaps stop-bt levels levels-joined levels-separated parent parents-only callees "
+           "caller mmaps stop-bt levels levels-joined levels-unpadded levels-separated parent parents-only callees "
            "callees-above shares",
            masks=CHAINS | STOPPED),
     Recipe("dwarf", "--call-graph dwarf,512 -e cpu-clock:u -F 2000 " + SPIN, "header evlist",
