@@ -40,6 +40,7 @@ static uint64_t socket_of(const struct feature_topology *t, uint32_t cpu)
 	}
 
 GETTER(comm, f->comm_of_sample ? s->view->comm : s->view->row_comm)
+GETTER(comm_nodigit, f->plain_of[f->comm_of_sample ? s->view->comm : s->view->row_comm])
 GETTER(pid, id_of(s->s.pid))
 GETTER(tid, id_of(s->view->tid))
 GETTER(cpu, id_of(s->s.cpu))
@@ -99,6 +100,11 @@ SUM(guest_us, modes[SONDE_CPUMODE_GUEST_USER])
 static const char *text_of_comm(const struct field_source *f, uint64_t id)
 {
 	return timeline_text(session_timeline(f->session), (uint32_t)id);
+}
+
+static const char *text_of_plain(const struct field_source *f, uint64_t id)
+{
+	return f->plain[id];
 }
 
 static const char *text_of_event(const struct field_source *f, uint64_t id)

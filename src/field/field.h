@@ -54,6 +54,9 @@ struct field_source {
 	bool ns; /* times of rows have nine decimals; false: six */
 	bool comm_of_sample; /* ':TID' before a thread's first name; false: that name, as in perf report */
 	uint64_t tod_wall, tod_clock; /* CLOCK_DATA: wall clock = time - tod_clock + tod_wall, ns */
+	uint32_t *
+	        plain_of; /* by interned name: index in plain; NULL without field_plain_names_make */
+	const char **plain; /* names of threads with "<N>" for numbers */
 	struct arena arena;
 	struct feature_topology topology; /* empty where the header has none */
 };
@@ -61,6 +64,8 @@ struct field_source {
 /* Makes it for an open session. SONDE_ENOMEM; call field_source_fini in any case. */
 int field_source_init(struct field_source *f, struct sonde_session *s);
 void field_source_fini(struct field_source *f);
+/* Prepares the key comm_nodigit. SONDE_ENOMEM. */
+int field_plain_names_make(struct field_source *f);
 
 /* A row's value of a field, and what its text may need beside that. */
 struct field_value {

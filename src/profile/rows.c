@@ -669,6 +669,9 @@ int profile_run(struct profile *p)
 	TRY(field_source_init(&p->source, p->session));
 	p->source.comm_of_sample = p->options.named;
 	p->source.ns = p->options.ns;
+	if (p->options.keys.chosen[FIELD_COMM_NODIGIT]) {
+		TRY(field_plain_names_make(&p->source));
+	}
 	if (p->options.time_quantum != 0) {
 		p->source.time_quantum = p->options.time_quantum;
 	}

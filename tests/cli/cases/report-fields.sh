@@ -14,6 +14,8 @@ show report --stdio -g none --no-children -t j -s comm
 show report --stdio -g none --no-children -n -w 10,4,5 -s dso,comm --percent-limit 1.8
 show report --stdio -q -g none --no-children -t , -F comm,overhead_children,overhead
 show report --stdio -q -g none --no-children -t , -F overhead,comm,overhead_children
+show report --stdio -q -n -g none --no-children -s comm_nodigit
+show report --stdio -q -n -g none --hierarchy -s comm_nodigit,comm --percent-limit 16
 show report --stdio -F nosuch
 show report --stdio -F ''
 show report --stdio -s ,
