@@ -26,8 +26,8 @@ end
 function __sonde_fields
     set -l words (__sonde_words)
     set -l head (commandline -ct | string replace -r '^(--[a-z]+=|-[sF])' '' | string replace -rf '^(.*[,+:-])?[^,+:-]*$' '$1')
-    for line in ($words[1] $words[2] --help 2>/dev/null | string match -r '^  [a-z_]+(?:, [a-z_]+)?  .*')
-        set -l parts (string match -r '^  ([a-z_]+)(?:, ([a-z_]+))? +(.*)' -- $line)
+    for line in ($words[1] $words[2] --help 2>/dev/null | string match -r '^  [a-z][a-z_-]*(?:, [a-z_]+)?  .*')
+        set -l parts (string match -r '^  ([a-z][a-z_-]*)(?:, ([a-z_]+))? +(.*)' -- $line)
         printf '%s%s\t%s\n' "$head" $parts[2] $parts[-1]
         if test (count $parts) -gt 3
             printf '%s%s\t%s\n' "$head" $parts[3] $parts[-1]

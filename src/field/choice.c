@@ -80,9 +80,8 @@ struct field_change {
 };
 
 /* Fields of perf script that Sonde does not print yet. */
-static const char *const later[] = {"srccode", "brstackinsn", "brstackinsnlen", "flags",
-        "callindent", "insn", "insnlen", "synth", "bpf-output", "metric", "ipc", "machine_pid",
-        "vcpu"};
+static const char *const later[] = {"srccode", "brstackinsn", "brstackinsnlen", "callindent",
+        "synth", "metric", "ipc", "machine_pid", "vcpu"};
 
 static int unknown_field(const char *word, size_t n, struct error *err)
 {
@@ -213,7 +212,8 @@ uint64_t field_choice_all(const struct sonde_attr *attr)
 
 	for (unsigned i = 0; i < FIELD_SCRIPT_COUNT; i++) {
 		const struct sonde_field_info *info = &field_at(i)->info;
-		bool recorded = info->needs == 0 || (attr->sample_type & info->needs) != 0;
+		bool recorded = (field_at(i)->style & FIELD_ASKED) == 0 &&
+		                (info->needs == 0 || (attr->sample_type & info->needs) != 0);
 
 		if ((info->uses & SONDE_FIELD_OF_SCRIPT) != 0 && recorded) {
 			fields |= BIT(i);

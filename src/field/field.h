@@ -30,7 +30,7 @@ enum field_id {
 #undef FIELD
 
 /* Fields of `script` come first, so that 64 bits are a set of them. */
-#define FIELD_SCRIPT_COUNT  (FIELD_CODE_PAGE_SIZE + 1)
+#define FIELD_SCRIPT_COUNT  (FIELD_CGROUP + 1)
 #define FIELD_BIT(id)       (UINT64_C(1) << (unsigned)(id))
 #define FIELD_KEY_WORDS_MAX (2 * FIELD_COUNT)
 #define FIELD_IF_CHAINS     (1u << FIELD_TYPE_COUNT) /* tracepoints that have call chains */
@@ -86,7 +86,8 @@ enum field_style {
 	FIELD_SUMS = 16, /* the text is the key's number times the row's samples */
 	FIELD_BY_MODE = 32, /* needs periods by cpumode */
 	FIELD_OF_ROW = 64, /* a key of the row's frame or chain, known to profile and report only */
-	FIELD_LEVEL = 128 /* the level of the row, such as "[k]", precedes the text */
+	FIELD_LEVEL = 128, /* the level of the row, such as "[k]", precedes the text */
+	FIELD_ASKED = 256 /* not among all fields of a sample: only if it is asked for by name */
 };
 
 /*

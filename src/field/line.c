@@ -4,11 +4,14 @@
 #include "field/branch.h"
 #include "field/data_src.h"
 
+#include <ctype.h>
 #include <time.h>
 
-#define NS_PER_SEC 1000000000u
-#define ID_WIDTH   7u /* as in perf 6.12; 5 in perf 6.1 */
-#define MISC_WIDTH 6u
+#define NS_PER_SEC  1000000000u
+#define ID_WIDTH    7u /* as in perf 6.12; 5 in perf 6.1 */
+#define MISC_WIDTH  6u
+#define FLAGS_WIDTH 21u
+#define RAW_IN_LINE 8u /* bytes */
 
 struct line_context {
 	struct text *out;
@@ -198,6 +201,11 @@ static bool names_addr(const struct sonde_attr *attr)
 	               attr->config == SONDE_SW_PAGE_FAULTS_MAJ);
 }
 
+static bool is_bpf_output(const struct sonde_attr *attr)
+{
+	return attr->type == SONDE_TYPE_SOFTWARE && attr->config == SONDE_SW_BPF_OUTPUT;
+}
+
 static void line_addr(const struct line_context *c)
 {
 	const struct session_sample *s = c->sample;
@@ -372,6 +380,95 @@ static void line_brstackoff(const struct line_context *c)
 	put_branches(c, BRSTACK_OFFSETS);
 }
 
+/* As in perf, 21 wide: an event that is no branch has no flags. */
+static void line_flags(const struct line_context *c)
+{
+	text_fill(c->out, ' ', 2 + FLAGS_WIDTH + 1);
+}
+
+/* Whether the bytes are printable characters and then at least one NUL, but nothing else. */
+static bool is_string(const uint8_t *raw, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && isprint(raw[i])) {
+		i++;
+	}
+	if (i == n) {
+		return false;
+	}
+	while (i < n && raw[i] == 0) {
+		i++;
+	}
+	return i == n;
+}
+
+/* Bytes in hexadecimal and as characters, eight in a line; then the text, if they are one. */
+static void line_bpf_output(const struct line_context *c)
+{
+	const uint8_t *raw = c->sample->s.raw;
+	size_t n = c->sample->s.raw_len;
+
+	text_char(c->out, '\n');
+	for (size_t i = 0; i < n; i += RAW_IN_LINE) {
+		size_t here = n - i < RAW_IN_LINE ? n - i : RAW_IN_LINE;
+
+		text_printf(c->out, "%17s %04zx:", i == 0 ? "BPF output:" : "", i);
+		for (size_t k = 0; k < here; k++) {
+			text_char(c->out, ' ');
+			text_hex(c->out, raw[i + k], 2, '0');
+		}
+		text_fill(c->out, ' ', 3 * (RAW_IN_LINE - here) + 2);
+		for (size_t k = 0; k < here; k++) {
+			text_char(c->out, (char)(isprint(raw[i + k]) ? raw[i + k] : '.'));
+		}
+		text_fill(c->out, ' ', RAW_IN_LINE - here);
+		text_char(c->out, '\n');
+	}
+	if (is_string(raw, n)) {
+		text_printf(c->out, "%17s \"%s\"\n", "BPF string:", (const char *)raw);
+	}
+}
+
+/* The bytes of the sampled instruction; empty: unknown. */
+static struct span insn_of(const struct line_context *c)
+{
+	const struct session_sample *s = c->sample;
+	const struct frame *f = frame_find(&c->addresses->frames, s->view, s->cpumode, s->s.ip);
+
+	if (f == NULL) {
+		c->out->failed = true;
+		return (struct span){NULL, 0};
+	}
+	return frame_insn_at(c->style->code, f);
+}
+
+static void line_insnlen(const struct line_context *c)
+{
+	text_str(c->out, " ilen: ");
+	text_u64(c->out, insn_of(c).n, 0, ' ');
+}
+
+static void line_insn(const struct line_context *c)
+{
+	struct span insn = insn_of(c);
+
+	text_str(c->out, insn.n != 0 ? " insn:" : "");
+	for (size_t i = 0; i < insn.n; i++) {
+		text_char(c->out, ' ');
+		text_hex(c->out, insn.p[i], 2, '0');
+	}
+}
+
+/* As in newer releases of perf: the path. */
+static void line_cgroup(const struct line_context *c)
+{
+	const char *path = c->field->text_of(&c->style->source, value_of(c));
+
+	text_char(c->out, ' ');
+	text_str(c->out, path != NULL ? path : "unknown");
+}
+
 static void line_size(const struct line_context *c)
 {
 	const struct field_value size = {.number = value_of(c)};
@@ -447,6 +544,9 @@ int line_plan_make(struct line_plan *plan, const struct line_style *style, uint6
 	struct text name = {0};
 	uint64_t printed = 0;
 
+	if (!is_bpf_output(attr)) {
+		fields &= ~FIELD_BIT(FIELD_BPF_OUTPUT);
+	}
 	for (unsigned i = 0; i < FIELD_SCRIPT_COUNT; i++) {
 		printed |= printers[i] != NULL ? fields & FIELD_BIT(i) : 0;
 	}

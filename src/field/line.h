@@ -8,6 +8,7 @@
 
 #include "field/address.h"
 #include "field/field.h"
+#include "frame/code.h"
 #include "session/pick.h"
 
 /* How to print the samples of one event; made once, read by all workers. */
@@ -53,6 +54,7 @@ struct line_style {
 	bool source_path; /* ADDRESS_SOURCE_PATH */
 	bool inlined, not_inlined; /* print inlined functions in all chains, in none */
 	uint64_t max_stack; /* entries of a chain */
+	struct frame_code *code; /* for the fields insn and insnlen; NULL: they are not chosen */
 	const struct pick *stop; /* functions that are the last entries of chains; NULL: none */
 	struct field_source source;
 	const char *const *regs; /* by bit; NULL: unknown */

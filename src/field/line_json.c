@@ -196,11 +196,46 @@ static void json_brstackoff(const struct json_context *c)
 	json_branches(c, BRSTACK_OFFSETS);
 }
 
+static void json_bpf_output(const struct json_context *c)
+{
+	json_hex(c->j, name_of(c), (struct span){c->sample->s.raw, c->sample->s.raw_len});
+}
+
+/* The bytes of the sampled instruction; empty: unknown. */
+static struct span insn_of(const struct json_context *c)
+{
+	const struct session_sample *s = c->sample;
+	const struct frame *f =
+	        frame_find(&c->worker->addresses.frames, s->view, s->cpumode, s->s.ip);
+
+	c->j->out->failed = c->j->out->failed || f == NULL;
+	return f != NULL ? frame_insn_at(c->style->code, f) : (struct span){NULL, 0};
+}
+
+static void json_insn(const struct json_context *c)
+{
+	struct span insn = insn_of(c);
+
+	if (insn.n != 0) {
+		json_hex(c->j, name_of(c), insn);
+	} else {
+		json_text(c->j, name_of(c), NULL);
+	}
+}
+
+static void json_insnlen(const struct json_context *c)
+{
+	json_u64(c->j, name_of(c), insn_of(c).n);
+}
+
 /* Fields whose value is no number or text of the field's getter. */
 static const json_fn printers[FIELD_COUNT] = {
         [FIELD_TIME] = json_time,
         [FIELD_MISC] = json_misc,
         [FIELD_DATA_SRC] = json_data_src,
+        [FIELD_BPF_OUTPUT] = json_bpf_output,
+        [FIELD_INSN] = json_insn,
+        [FIELD_INSNLEN] = json_insnlen,
         [FIELD_IREGS] = json_iregs,
         [FIELD_UREGS] = json_uregs,
         [FIELD_BRSTACK] = json_brstack,

@@ -3,10 +3,14 @@
 #include "frame/code.h"
 
 #include "image/image.h"
+#include "pt/insn.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+
+#define EM_386    3u
+#define EM_X86_64 62u
 
 struct code_object {
 	_Atomic(bool) tried;
@@ -134,4 +138,18 @@ struct span frame_code_at(
 	}
 	left = code->file.bytes.n - f->address;
 	return (struct span){code->file.bytes.p + f->address, left < n ? (size_t)left : n};
+}
+
+struct span frame_insn_at(struct frame_code *c, const struct frame *f)
+{
+	struct frame_code_kind kind;
+	struct span code = frame_code_at(c, f, PT_INSN_MAX, &kind);
+	enum pt_mode mode = kind.is64 ? PT_MODE_64 : PT_MODE_32;
+	struct pt_insn insn;
+
+	if (code.n == 0 || (kind.machine != EM_X86_64 && kind.machine != EM_386) ||
+	        pt_insn_decode(code.p, code.n, mode, &insn) != PT_INSN_OK) {
+		return (struct span){NULL, 0};
+	}
+	return (struct span){code.p, insn.size};
 }

@@ -28,4 +28,10 @@ void frame_code_free(struct frame_code *c); /* accepts NULL */
 struct span frame_code_at(
         struct frame_code *c, const struct frame *f, size_t n, struct frame_code_kind *kind);
 
+/*
+ * Returns the bytes of the instruction at the frame; empty if it is unknown, or the object's code is
+ * not that of an x86 processor.
+ */
+struct span frame_insn_at(struct frame_code *c, const struct frame *f);
+
 #endif

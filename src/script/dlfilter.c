@@ -7,7 +7,6 @@
 
 #include "abi/abi.h"
 #include "frame/code.h"
-#include "pt/insn.h"
 #include "script/script.h"
 
 #include <sonde/preview/dlfilter.h>
@@ -19,8 +18,6 @@
 #include <unistd.h>
 
 #define ATTR_BYTES 144u
-#define EM_386     3u
-#define EM_X86_64  62u
 #define PATH_BYTES 4096u
 
 struct script_filter {
@@ -189,21 +186,14 @@ static struct span code_at(
 static const uint8_t *insn(void *ctx, uint32_t *length)
 {
 	struct script_filter *f = ctx;
-	struct frame_code_kind kind;
-	struct pt_insn decoded;
-	struct span code;
+	const struct frame *frame;
+	struct span code = {NULL, 0};
 
-	*length = 0;
-	if (f->sample == NULL) {
-		return NULL;
+	frame = f->sample != NULL ? find_frame(f, f->sample->cpumode, f->sample->s.ip) : NULL;
+	if (frame != NULL) {
+		code = frame_insn_at(f->code, frame);
 	}
-	code = code_at(f, f->sample->s.ip, PT_INSN_MAX, &kind);
-	if (code.n == 0 || (kind.machine != EM_X86_64 && kind.machine != EM_386) ||
-	        pt_insn_decode(code.p, code.n, kind.is64 ? PT_MODE_64 : PT_MODE_32, &decoded) !=
-	                PT_INSN_OK) {
-		return NULL;
-	}
-	*length = decoded.size;
+	*length = (uint32_t)code.n;
 	return code.p;
 }
 

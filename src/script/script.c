@@ -211,6 +211,17 @@ static int fields_of(
 	return 0;
 }
 
+static int need_code(struct script *s, uint64_t fields)
+{
+	uint64_t reads = FIELD_BIT(FIELD_INSN) | FIELD_BIT(FIELD_INSNLEN);
+
+	if ((fields & reads) == 0 || s->style.code != NULL) {
+		return 0;
+	}
+	s->style.code = frame_code_new(session_frames(s->session));
+	return s->style.code != NULL ? 0 : error_nomem(session_error(s->session));
+}
+
 static int make_plans(struct script *s, const struct field_choice *choice)
 {
 	const struct session_event *events = session_events(s->session);
@@ -235,6 +246,7 @@ static int make_plans(struct script *s, const struct field_choice *choice)
 			        "the field 'tod' needs the wall clock: record with -k "
 			        "CLOCK_MONOTONIC");
 		}
+		TRY(need_code(s, fields));
 		if (line_plan_make(&s->plans[i], &s->style, fields, &e->attr, e->name, &s->arena) <
 		        0) {
 			return error_nomem(session_error(s->session));
@@ -478,6 +490,7 @@ int sonde_script_print(struct sonde_session *session, const struct sonde_script_
 	s.write_event = o.write_event;
 	rc = error_plain(session_error(session), run(&s, &o));
 	script_filter_close(&s);
+	frame_code_free(s.style.code);
 	pick_fini(&s.pick);
 	pick_fini(&s.stop);
 	arena_fini(&s.arena);

@@ -208,6 +208,10 @@ def hypervisor(_file, want, got):
     return [line.replace(" KUH ", " H   ") for line in want], got
 
 
+def no_characters(_file, want, got):
+    return [line.replace("\ufffd", ".") for line in want], got
+
+
 def without_tool(_file, want, got):
     return [line.replace("# Tip: use 'perf evlist", "# Tip: use 'sonde evlist") for line in want], got
 
@@ -239,5 +243,6 @@ MASKS = [
     Mask("`script -F brstackoff`", "script", never, change=object_addresses),
     Mask("`script --show-mmap-events` of a recording in the other byte order", "script", never, change=without_rights),
     Mask("`script -F misc` of a sample in a hypervisor", "script", never, change=hypervisor),
+    Mask("`script -F bpf-output`, bytes above 0x9f", "script", never, change=no_characters),
     Mask("`evlist`, tip for tracepoints", "evlist", never, change=without_tool),
 ]

@@ -258,6 +258,19 @@ def changes(to):
     write(to, attr, data)
 
 
+def bpf_output(to):
+    """What BPF programs write: texts, other bytes, and nothing."""
+    raw = [b"hello world\0", b"", bytes(range(44)), b"exactly sixteen!" + bytes(4), b"abc\x80\xff\0\0\0", b"text without end",
+           b"tab\there\0\0\0\0", bytes(4), b"ab\0cd\0\0\0", b"a\0\0\0", b"a text that is longer than a line of it\0"]
+    data = struct.pack("<IHHII8sIIQ", COMM, 0, 40, 7, 7, b"worker", 7, 7, 0)
+    for i, part in enumerate(raw):
+        body = struct.pack("<QIIQQI", 0x401000 + i, 7, 7, 1000000 * i, 1, len(part)) + part
+        body += bytes(-len(body) % 8)
+        data += struct.pack("<IHH", SAMPLE, 2, 8 + len(body)) + body
+    attr = struct.pack("<" + ATTR, 1, 128, 10, 1, IP | TID | TIME | PERIOD | 1 << 10, 0, 1 << 9 | 1 << 18, 0, 0, 0, 0)
+    write(to, attr + bytes(56), data)
+
+
 def registers(to):
     """Samples with registers of user code, of which every other one has none, as in a kernel thread."""
     trailer = struct.pack("<IIQ", 7, 7, 0)

@@ -48,6 +48,9 @@ TEXTS = {
     "deltatime": "script --deltatime --ns --show-task-events --show-mmap-events",
     "stop-bt": "script --stop-bt program,child,other",
     "range": "script -S other,0x400190 --addr-range 14",
+    "insn": "script -F comm,tid,event,ip,insnlen,insn",
+    "flags": "script -F comm,tid,flags,ip,insn,insnlen -G",
+    "bpf": "script -F -event",
     "spans": "script --reltime --ns --time 0.000246,0.001",
     "mmaps": "script --show-mmap-events -F comm",
     "addr": "script -F comm,tid,time,event,addr,ip,sym,dso",
@@ -85,8 +88,9 @@ TRACED = "text of tracepoints"
 STATISTICS = "`report` of branches: Branch Statistics"
 TIP = "`evlist`, tip for tracepoints"
 RECIPES = [
-    Recipe("basic", CLOCK + SPIN, "header evlist buildid stats range spans"),
-    Recipe("chains", "-g " + CLOCK + SPIN, "header evlist no-children caller mmaps stop-bt", masks=CHAINS | STOPPED),
+    Recipe("basic", CLOCK + SPIN, "header evlist buildid stats range spans insn"),
+    Recipe("chains", "-g " + CLOCK + SPIN, "header evlist no-children caller mmaps stop-bt flags",
+           masks=CHAINS | STOPPED),
     Recipe("chains-tasks", "-g " + CLOCK + TASKS,
            "caller mmaps stop-bt levels levels-joined levels-unpadded levels-separated parent parents-only callees "
            "callees-above shares",
@@ -118,7 +122,7 @@ RECIPES = [
     Recipe("compressed", "-z " + CLOCK + TASKS, "header stats"),
     Recipe("threads", "--threads " + CLOCK + TASKS, "header stats"),
     Recipe("tracepoints", "-e sched:sched_process_exec,sched:sched_process_fork,syscalls:sys_enter_prctl " + TASKS,
-           "evlist header", masks={"script": [TRACED], "report": [TRACED], "evlist": [TIP]}),
+           "evlist header insn", masks={"script": [TRACED], "report": [TRACED], "evlist": [TIP]}),
     Recipe("uprobe", "perf probe -q -x /mnt/spin outer; perf record -N -q -g -e probe_spin:outer -o uprobe.data "
            "/mnt/spin 15; perf probe -q -d probe_spin:outer", "evlist mmaps",
            masks={"script": [TRACED, ADDRESSES], "report": [TRACED], "evlist": [TIP]}),
@@ -134,6 +138,7 @@ RECIPES = [
     Recipe("ksymbols", "ksymbols()", "no-graph no-children dso mmaps buildid known", masks=CHAINS),
     Recipe("changes", "changes()", "script changes code rounds", only=True,
            masks={"changes": ["`script -F misc` of a sample in a hypervisor"]}),
+    Recipe("bpf-output", "bpf_output()", "bpf", only=True, masks={"bpf": ["`script -F bpf-output`, bytes above 0x9f"]}),
     Recipe("registers", "registers()", "uregs", only=True),
     Recipe("branches", "branches()", "brstack brstacksym brstackoff mmaps",
            masks={"report": [STATISTICS], "brstackoff": ["`script -F brstackoff`"]}),
