@@ -279,6 +279,7 @@ int sonde_session_choose(struct sonde_session *s, const struct sonde_session_cho
 		c = (struct sonde_session_choice){0};
 	}
 	s->filtered = memcmp(&c.filter, &(struct sonde_filter){0}, sizeof(c.filter)) != 0;
+	c.kinds &= ~SESSION_ROUNDS; /* marks of rounds have no place in time */
 	s->kinds = c.kinds;
 	s->no_samples = c.no_samples;
 	s->next.kinds = c.kinds;
