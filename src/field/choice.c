@@ -10,10 +10,12 @@ static const char *const type_names[FIELD_TYPE_COUNT] = {
         [FIELD_TYPE_CACHE] = "cache",
         [FIELD_TYPE_RAW] = "raw",
         [FIELD_TYPE_BREAK] = "break",
+        [FIELD_TYPE_SYNTH] = "synth",
         [FIELD_TYPE_OTHER] = "other",
 };
 
-#define BIT FIELD_BIT
+#define BIT        FIELD_BIT
+#define TYPE_SYNTH 0x80000000u /* in attrs that perf inject makes */
 /* Fields that need IP. */
 #define ADDRESS_FIELDS (BIT(FIELD_SYM) | BIT(FIELD_SYMOFF) | BIT(FIELD_DSO) | BIT(FIELD_DSOFF))
 
@@ -28,6 +30,9 @@ enum field_type field_type_of(const struct sonde_attr *attr)
 	        [SONDE_TYPE_BREAKPOINT] = FIELD_TYPE_BREAK,
 	};
 
+	if (attr->type == TYPE_SYNTH) {
+		return FIELD_TYPE_SYNTH;
+	}
 	return attr->type <= SONDE_TYPE_BREAKPOINT ? types[attr->type] : FIELD_TYPE_OTHER;
 }
 
@@ -69,7 +74,8 @@ static int parse_types(const char **spec, unsigned *first, unsigned *last, struc
 		}
 	}
 	return error_set(err, SONDE_EARG, NO_OFFSET,
-	        "'%.*s' is not a type of events: choose hw, sw, trace, cache, raw, break or other",
+	        "'%.*s' is not a type of events: choose hw, sw, trace, cache, raw, break, synth or "
+	        "other",
 	        (int)(colon - *spec), *spec);
 }
 
@@ -81,7 +87,7 @@ struct field_change {
 
 /* Fields of perf script that Sonde does not print yet. */
 static const char *const later[] = {"srccode", "brstackinsn", "brstackinsnlen", "callindent",
-        "synth", "metric", "ipc", "machine_pid", "vcpu"};
+        "metric", "ipc", "machine_pid", "vcpu"};
 
 static int unknown_field(const char *word, size_t n, struct error *err)
 {
@@ -124,6 +130,33 @@ static int parse_word(const char *word, size_t n, struct field_change *change, s
 	return 0;
 }
 
+/* Fields that only events of one type can have. */
+static const struct {
+	enum field_id id;
+	enum field_type type;
+} only[] = {{FIELD_TRACE, FIELD_TYPE_TRACE}, {FIELD_BPF_OUTPUT, FIELD_TYPE_SW}};
+
+/*
+ * Removes the fields that events of a type cannot have. SONDE_EARG if the user chose them for this
+ * type alone.
+ */
+static int keep_valid(uint64_t *fields, unsigned type, bool alone, struct error *err)
+{
+	for (size_t i = 0; i < sizeof(only) / sizeof(only[0]); i++) {
+		if ((*fields & BIT(only[i].id)) == 0 || only[i].type == type) {
+			continue;
+		}
+		if (alone) {
+			return error_set(err, SONDE_EARG, NO_OFFSET,
+			        "events of type %s have no field '%s', only those of type %s",
+			        type_names[type], field_at(only[i].id)->info.name,
+			        type_names[only[i].type]);
+		}
+		*fields &= ~BIT(only[i].id);
+	}
+	return 0;
+}
+
 int field_choice_parse(struct field_choice *c, const char *spec, struct error *err)
 {
 	struct field_change change = {0};
@@ -146,9 +179,11 @@ int field_choice_parse(struct field_choice *c, const char *spec, struct error *e
 		return error_set(err, SONDE_EARG, NO_OFFSET, "the list of fields is empty");
 	}
 	for (unsigned i = first; i <= last; i++) {
-		c->shown[i] =
-		        change.relative ? (c->shown[i] | change.add) & ~change.remove : change.add;
-		c->wanted[i] = (change.relative ? c->wanted[i] & ~change.remove : 0) | change.add;
+		uint64_t add = change.add;
+
+		TRY(keep_valid(&add, i, first == last, err));
+		c->shown[i] = change.relative ? (c->shown[i] | add) & ~change.remove : add;
+		c->wanted[i] = (change.relative ? c->wanted[i] & ~change.remove : 0) | add;
 		if ((change.add & BIT(FIELD_SYMOFF)) != 0 && (c->shown[i] & BIT(FIELD_SYM)) == 0 &&
 		        !change.relative) {
 			return error_set(err, SONDE_EARG, NO_OFFSET,

@@ -43,6 +43,7 @@ enum field_type {
 	FIELD_TYPE_CACHE,
 	FIELD_TYPE_RAW,
 	FIELD_TYPE_BREAK,
+	FIELD_TYPE_SYNTH, /* made from a trace, by perf inject */
 	FIELD_TYPE_OTHER,
 	FIELD_TYPE_COUNT
 };

@@ -2,6 +2,7 @@
 #include "field/line.h"
 
 #include "field/branch.h"
+#include "field/choice.h"
 #include "field/data_src.h"
 
 #include <ctype.h>
@@ -386,6 +387,14 @@ static void line_flags(const struct line_context *c)
 	text_fill(c->out, ' ', 2 + FLAGS_WIDTH + 1);
 }
 
+static void line_synth(const struct line_context *c)
+{
+	const struct sonde_sample *s = &c->sample->s;
+
+	synth_text(c->out, c->plan->attr->config, (struct span){s->raw, s->raw_len},
+	        session_swap(c->style->source.session));
+}
+
 /* Whether the bytes are printable characters and then at least one NUL, but nothing else. */
 static bool is_string(const uint8_t *raw, size_t n)
 {
@@ -546,6 +555,9 @@ int line_plan_make(struct line_plan *plan, const struct line_style *style, uint6
 
 	if (!is_bpf_output(attr)) {
 		fields &= ~FIELD_BIT(FIELD_BPF_OUTPUT);
+	}
+	if (field_type_of(attr) != FIELD_TYPE_SYNTH) {
+		fields &= ~FIELD_BIT(FIELD_SYNTH);
 	}
 	for (unsigned i = 0; i < FIELD_SCRIPT_COUNT; i++) {
 		printed |= printers[i] != NULL ? fields & FIELD_BIT(i) : 0;

@@ -92,4 +92,7 @@ void line_json(struct text *out, const struct line_plan *plan, const struct line
 /* Whether line_json prints the field. */
 bool line_json_has(size_t id);
 
+/* Prints the raw data of an event of type synth, padded; nothing if it is too short. */
+void synth_text(struct text *out, uint64_t config, struct span raw, bool swap);
+
 #endif

@@ -201,6 +201,27 @@ static void json_bpf_output(const struct json_context *c)
 	json_hex(c->j, name_of(c), (struct span){c->sample->s.raw, c->sample->s.raw_len});
 }
 
+static void json_synth(const struct json_context *c)
+{
+	const struct sonde_sample *s = &c->sample->s;
+	struct text out = {0};
+	size_t from = 0;
+
+	synth_text(&out, c->plan->attr->config, (struct span){s->raw, s->raw_len},
+	        session_swap(c->style->source.session));
+	for (; out.n != 0 && out.p[out.n - 1] == ' '; out.n--) {
+	}
+	for (; from < out.n && out.p[from] == ' '; from++) {
+	}
+	if (from < out.n) {
+		json_string(c->j, name_of(c), out.p + from, out.n - from);
+	} else {
+		json_text(c->j, name_of(c), NULL);
+	}
+	c->j->out->failed = c->j->out->failed || out.failed;
+	text_fini(&out);
+}
+
 /* The bytes of the sampled instruction; empty: unknown. */
 static struct span insn_of(const struct json_context *c)
 {
@@ -233,6 +254,7 @@ static const json_fn printers[FIELD_COUNT] = {
         [FIELD_TIME] = json_time,
         [FIELD_MISC] = json_misc,
         [FIELD_DATA_SRC] = json_data_src,
+        [FIELD_SYNTH] = json_synth,
         [FIELD_BPF_OUTPUT] = json_bpf_output,
         [FIELD_INSN] = json_insn,
         [FIELD_INSNLEN] = json_insnlen,

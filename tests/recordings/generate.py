@@ -125,6 +125,15 @@ def write(to, attr, data, empty=()):
         f.write(struct.pack("<QQ", end, len(arch)) + struct.pack("<QQ", end + len(arch), 0) * len(empty) + arch)
 
 
+def write_events(to, attrs, data):
+    """A file of several events without features; the id of event n is n + 1."""
+    at, size = 104 + 8 * len(attrs), 144 * len(attrs)
+    with open(to, "wb") as f:
+        f.write(b"PERFILE2" + struct.pack("<8Q", 104, 144, at, size, at + size, len(data), 0, 0) + bytes(32))
+        f.write(struct.pack(f"<{len(attrs)}Q", *range(1, len(attrs) + 1)))
+        f.write(b"".join(attr + struct.pack("<QQ", 104 + 8 * i, 8) for i, attr in enumerate(attrs)) + data)
+
+
 MODULES = [  # start, size, file
     (0xffffffffa0000000, 0x20000, "/lib/modules/6.1.0/kernel/net/mac80211/mac80211.ko"),
     (0xffffffffa0020000, 0x10000, "/lib/modules/6.1.0/kernel/sound/pci/hda/snd-hda-intel.ko.xz"),
@@ -256,6 +265,42 @@ def changes(to):
     flags = 1 << 8 | 1 << 9 | 1 << 18 | 1 << 29  # mmap, comm, sample_id_all, ksymbol
     attr = struct.pack("<" + ATTR, 1, 128, 0, 1000, IP | TID | TIME | PERIOD, 0, flags, 0, 0, 0, 0) + bytes(56)
     write(to, attr, data)
+
+
+def synth(to):
+    """Events that a decoder of Intel PT made, as in the output of perf inject: their raw data and cut short."""
+    def word(*words):
+        return struct.pack(f"<{len(words)}I", *words)
+
+    raw = {
+        0: [word(0, 0x11223344, 0x55667788), word(1, 5, 0), word(3, 0x64636261, 0x68676665), word(0, 0x64636261, 0),
+            word(0, 0x0a636261, 0), word(0, 0x63006261, 0), word(0, 0, 0), word(0, 0)],
+        1: [word(0, 0x60, 0), word(0, 0xffffffff, 0xffffffff), word(0, 0x1ff, 3), word(0, 0)],
+        2: [word(0, 0xffffffff, 0xffffffff), word(0, 0x80, 0), word(0, 0x1234, 0), word(0, 0x500, 0)],
+        3: [word(0), word(1), word(2), b""],
+        4: [word(0, 0xffffffff, 0xffffffff), word(0, 0x1234, 0), word(0, 0x812, 0), word(0, 0)],
+        5: [word(0x00190014, 2000000, 0), word(0x00000014, 100, 0), word(0x000a0014, 2016499, 7), word(0xff00ff, 99999, 7),
+            word(20, 0)],
+        6: [word(0, 0x4000, 1), word(0, 0, 0), word(0, 0)],
+        7: [word(kind, 0) for kind in range(32)] + [word(0xff81, 0), word(1)] +
+           [word(0x10001, kind, 0, 0x1234, 5) for kind in (0, 1, 2, 3, 63, 64)] +
+           [word(0x20002, 0, 0, 0x1234, 5, 1, 0, 7, 0)],
+        8: [word(0, 0, 0), word(1, 0x401000, 0), word(3, 0x401000, 0), word(2, 0x401000, 1), word(0, 0)],
+        9: [word(0, 0)],
+    }
+    data = struct.pack("<IHHII8sIIQQ", COMM, 0, 48, 7, 7, b"worker", 7, 7, 0, 1)
+    name = b"/mnt/spin\0\0\0\0\0\0\0"
+    data += struct.pack("<IHHIIQQQ", MMAP, 2, 80, 7, 7, 0x400000, 0x1000, 0) + name + struct.pack("<IIQQ", 7, 7, 0, 1)
+    time = 0
+    for kind, parts in raw.items():
+        for part in parts:
+            time += 1000
+            body = struct.pack("<QQIIQI", kind + 1, 0x400000 + time % 0x300, 7, 7, time, len(part)) + part
+            body += bytes(-len(body) % 8)
+            data += struct.pack("<IHH", SAMPLE, 2, 8 + len(body)) + body
+    attrs = [struct.pack("<" + ATTR, 1 << 31, 128, kind, 1, IP | TID | TIME | 1 << 10 | 1 << 16, 4, 1 << 9 | 1 << 18, 0, 0, 0, 0) +
+             bytes(56) for kind in raw]
+    write_events(to, attrs, data)
 
 
 def bpf_output(to):

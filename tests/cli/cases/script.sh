@@ -5,3 +5,6 @@ show script -F comm,pid,tid,cpu,time,period,ip,sym,dso
 cp "$SONDE_TESTS/../../recordings/cgroups.data" "$SONDE_TESTS/../../recordings/bpf-output.data" .
 show script -F comm,cgroup --time 2301.728,2301.7295 -i cgroups.data
 show script -F comm,bpf-output --time 0,0.001 -i bpf-output.data
+show script -F sw:comm,trace
+show script -F hw:bpf-output
+show script -F comm,trace --time 0,0.001 -i bpf-output.data
