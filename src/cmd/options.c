@@ -280,11 +280,11 @@ static int unknown_long(const struct parser *p, const char *word, size_t n)
 	unsigned best = n < 4 ? 2 : SUGGEST_NEAR;
 
 	for (const struct option_def *def = p->command->defs; def->kind != OPTION_KIND_END; def++) {
-		for (int without = 0;
+		for (size_t without = 0;
 		        def->help != NULL && def->long_name != NULL && without <= negated;
 		        without++) {
 			unsigned d = suggest_distance(
-			        word + without * 3, n - (size_t)without * 3, def->long_name);
+			        word + without * 3, n - without * 3, def->long_name);
 
 			if (d < best) {
 				best = d;

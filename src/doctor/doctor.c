@@ -166,7 +166,7 @@ int sonde_doctor_print(struct sonde_doctor *d, bool json, sonde_write_fn write, 
 	}
 	d->next = 0;
 	while ((rc = sonde_doctor_next(d, &check)) > 0) {
-		print_check(check, json ? &j : NULL, &out);
+		print_check(&d->check, json ? &j : NULL, &out);
 	}
 	if (json) {
 		json_end(&j);

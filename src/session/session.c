@@ -265,6 +265,12 @@ struct sonde_file *sonde_session_file(struct sonde_session *s)
 	return s->ready ? s->reader : NULL;
 }
 
+static bool restricts(const struct sonde_filter *f)
+{
+	return f->comms != NULL || f->dsos != NULL || f->symbols != NULL || f->pids != NULL ||
+	       f->tids != NULL || f->cpus != NULL || f->time != NULL;
+}
+
 int sonde_session_choose(struct sonde_session *s, const struct sonde_session_choice *choice)
 {
 	struct sonde_session_choice c = {0};
@@ -278,7 +284,7 @@ int sonde_session_choose(struct sonde_session *s, const struct sonde_session_cho
 		pick_fini(&s->pick);
 		c = (struct sonde_session_choice){0};
 	}
-	s->filtered = memcmp(&c.filter, &(struct sonde_filter){0}, sizeof(c.filter)) != 0;
+	s->filtered = restricts(&c.filter);
 	c.kinds &= ~SESSION_ROUNDS; /* marks of rounds have no place in time */
 	s->kinds = c.kinds;
 	s->no_samples = c.no_samples;
