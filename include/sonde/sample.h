@@ -62,7 +62,8 @@ struct sonde_sample {
 	uint32_t raw_len;
 	const void *raw; /* bytes in the recorder's byte order */
 	uint64_t branch_len;
-	const uint64_t *branches; /* from, to, flags per entry, newest first */
+	const uint64_t *branches; /* from, to, flags per entry, newest first; the flags of struct
+	                             perf_branch_entry, from the lowest bit in either byte order */
 	uint64_t user_regs_abi;
 	const uint64_t *user_regs;
 	uint64_t user_stack_len; /* bytes that are valid */

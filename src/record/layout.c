@@ -31,8 +31,7 @@ unsigned layout_width(enum layout_kind kind)
 	return widths[kind];
 }
 
-/* Converts parts between "counted from the lowest bit" and "counted from the highest". */
-static uint64_t mirror(uint64_t v, const struct layout_name *parts, bool from_top)
+uint64_t layout_mirror(uint64_t v, const struct layout_name *parts, bool from_top)
 {
 	uint64_t out = 0;
 
@@ -62,7 +61,7 @@ static uint64_t number_load(
 	default: break;
 	}
 	if (kind == LAYOUT_MIRRORED && swap != HOST_BIG_ENDIAN) {
-		return mirror(load_u64(p, swap), parts, true);
+		return layout_mirror(load_u64(p, swap), parts, true);
 	}
 	return load_u64(p, swap);
 }
@@ -80,7 +79,7 @@ void layout_put(uint8_t *out, const struct layout_field *f, uint64_t number, boo
 	case 4: store_u32(out, (uint32_t)number, swap); return;
 	case 8:
 		if (f->kind == LAYOUT_MIRRORED && swap != HOST_BIG_ENDIAN) {
-			number = mirror(number, f->names, false);
+			number = layout_mirror(number, f->names, false);
 		}
 		store_u64(out, number, swap);
 		return;

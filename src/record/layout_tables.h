@@ -36,7 +36,11 @@
 #define N_FEATURE(name, member)   .n = MEMBER_OF_FEATURE(name, member)
 #define HAS_FEATURE(name, member) .has = MEMBER_OF_FEATURE(name, member)
 
-extern const struct layout_name layout_branch_flags[];
+extern const struct layout_name layout_branch_flags[]; /* of a LAYOUT_BITS that is mirrored */
+
+/* Converts parts between "counted from the lowest bit" and "counted from the highest". */
+uint64_t layout_mirror(uint64_t v, const struct layout_name *parts, bool from_top);
+
 extern const struct layout layout_attr, layout_attr_known;
 
 const struct layout *layout_of_kernel_record(uint32_t type);

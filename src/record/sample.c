@@ -23,6 +23,7 @@
 
 #include "abi/abi.h"
 #include "core/array.h"
+#include "record/layout_tables.h"
 
 #include <stdlib.h>
 
@@ -114,20 +115,11 @@ struct decoder {
  * Returns n words of the body as an array in host order: a pointer into the body if possible, else
  * a copy. The scratch has room for the whole body, so earlier pointers stay valid.
  */
-static const uint64_t *take_words(struct decoder *d, uint64_t n)
+/* Copies the words at p to the scratch memory. */
+static uint64_t *copy_words(struct decoder *d, const uint8_t *p, uint64_t n)
 {
-	const uint8_t *p;
 	uint64_t *copy;
 
-	if (n > cursor_left(&d->c) / 8) {
-		d->c.bad = true;
-		d->c.p = d->c.end;
-		return NULL;
-	}
-	p = cursor_take(&d->c, (size_t)n * 8);
-	if (!d->c.swap && ((uintptr_t)p & 7) == 0) {
-		return (const uint64_t *)(const void *)p;
-	}
 	if (d->used == 0 && !array_reserve(&d->scratch->words, &d->scratch->cap, 8192, 8)) {
 		d->nomem = true;
 		return NULL;
@@ -139,6 +131,22 @@ static const uint64_t *take_words(struct decoder *d, uint64_t n)
 	}
 	d->used += (size_t)n;
 	return copy;
+}
+
+static const uint64_t *take_words(struct decoder *d, uint64_t n)
+{
+	const uint8_t *p;
+
+	if (n > cursor_left(&d->c) / 8) {
+		d->c.bad = true;
+		d->c.p = d->c.end;
+		return NULL;
+	}
+	p = cursor_take(&d->c, (size_t)n * 8);
+	if (!d->c.swap && ((uintptr_t)p & 7) == 0) {
+		return (const uint64_t *)(const void *)p;
+	}
+	return copy_words(d, p, n);
 }
 
 /* Skips to the values; false: the count does not fit into the body. */
@@ -236,6 +244,17 @@ static void take_raw(struct decoder *d)
 	d->out->raw_len = (uint32_t)s.n;
 }
 
+/* Branches whose flags are counted from the highest bit, as on big-endian machines. */
+static const uint64_t *take_mirrored(struct decoder *d, uint64_t nr)
+{
+	uint64_t *words = copy_words(d, cursor_take(&d->c, (size_t)nr * 24), nr * 3);
+
+	for (uint64_t i = 0; i < nr && words != NULL; i++) {
+		words[3 * i + 2] = layout_mirror(words[3 * i + 2], layout_branch_flags, true);
+	}
+	return words;
+}
+
 static void take_branches(struct decoder *d)
 {
 	uint64_t nr = cursor_u64(&d->c);
@@ -248,7 +267,8 @@ static void take_branches(struct decoder *d)
 		d->c.p = d->c.end;
 		return;
 	}
-	d->out->branches = take_words(d, nr * 3);
+	d->out->branches =
+	        d->c.swap != HOST_BIG_ENDIAN ? take_mirrored(d, nr) : take_words(d, nr * 3);
 	d->out->branch_len = d->out->branches != NULL ? nr : 0;
 	if ((d->plan->branch_sample_type & BRANCH_COUNTERS) != 0) {
 		d->out->branch_counters = take_words(d, nr);

@@ -188,6 +188,36 @@ static void test_counts(uint64_t format, bool swap)
 	record_scratch_fini(&scratch);
 }
 
+/*
+ * A branch that was predicted, after 7 cycles, of the newer kind 1: bits 1, 4, 20 and 26 from the
+ * lowest one, or from the highest one if a big-endian machine wrote it.
+ */
+static void test_branch(bool swap)
+{
+	const struct sonde_attr attr = {.sample_type = SONDE_SAMPLE_BRANCH_STACK};
+	uint64_t low = UINT64_C(1) << 1 | UINT64_C(7) << 4 | UINT64_C(15) << 20 | UINT64_C(1) << 26;
+	uint64_t high =
+	        UINT64_C(1) << 62 | UINT64_C(7) << 44 | UINT64_C(15) << 40 | UINT64_C(1) << 34;
+	struct record_scratch scratch = {0};
+	struct record_plan plan;
+	struct sonde_sample s;
+	uint64_t words[4];
+	uint8_t *p = (uint8_t *)words;
+
+	put64(p, 0, 1, swap);
+	put64(p, 1, 0x401000, swap);
+	put64(p, 2, 0x402000, swap);
+	put64(p, 3, swap != HOST_BIG_ENDIAN ? high : low, swap);
+	record_plan_make(&plan, &attr);
+	eq_u64((uint64_t)record_sample_decode(
+	               &plan, (struct span){p, sizeof(words)}, swap, &scratch, &s),
+	        1, "a sample with a branch is decoded");
+	eq_u64(s.branch_len, 1, "it has one branch");
+	eq_u64(s.branches[1], 0x402000, "the target of the branch");
+	eq_u64(s.branches[2], low, "flags are counted from the lowest bit in either byte order");
+	record_scratch_fini(&scratch);
+}
+
 /* Including padding: both were cleared completely. */
 static bool same_bytes(const void *a, const void *b, size_t n)
 {
@@ -318,6 +348,8 @@ int main(void)
 		test_counts(format, true);
 	}
 	test_no_counts();
+	test_branch(false);
+	test_branch(true);
 	test_over(false);
 	test_over(true);
 	test_trailer();
