@@ -602,7 +602,7 @@ static int check_lines(struct report *r)
 	}
 	return error_set(session_error(r->session), SONDE_EARG, NO_OFFSET,
 	        "this build of sonde cannot read source lines: it was built without libdw; leave "
-	        "srcline and srcfile out");
+	        "srcline, srcfile and --inline out");
 }
 
 static int report_run(struct report *r)
