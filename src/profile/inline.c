@@ -157,12 +157,13 @@ static void chain_write(
 	const uint32_t *words = x->p->counts.words + c->first;
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < c->n; i++) {
+	for (uint32_t i = 0; i < c->n && x->list != NULL; i++) {
 		bool caller = i > 0 && is_kernel(x->p, words[i]) == is_kernel(x->p, words[i - 1]);
 		const struct expansion *e = &x->known[2 * (size_t)words[i] + caller];
 
-		memcpy(to + first + n, x->list + e->first, e->n * sizeof(*to));
-		n += e->n;
+		for (uint32_t k = 0; k < e->n; k++) {
+			to[first + n++] = x->list[e->first + k];
+		}
 	}
 	c->first = first;
 	c->n = (uint32_t)n;

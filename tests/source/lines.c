@@ -17,25 +17,24 @@ static const char *or_unknown(const char *text)
 int main(int argc, char **argv)
 {
 	struct symbol_request req = {.kind = SYMBOL_ELF, .path = argc > 1 ? argv[1] : ""};
-	struct lines_place *place = malloc(sizeof(*place));
+	static struct lines_place place;
 	struct lines *lines;
 	char line[64];
 
-	if (place == NULL || lines_open(&req, &lines) < 0) {
+	if (lines_open(&req, &lines) < 0) {
 		return 1;
 	}
 	while (fgets(line, sizeof(line), stdin) != NULL) {
-		if (lines_find(lines, strtoull(line, NULL, 16), place) < 0) {
+		if (lines_find(lines, strtoull(line, NULL, 16), &place) < 0) {
 			return 1;
 		}
-		printf("%" PRIx64 "\n", place->address);
-		for (unsigned i = 0; i < place->n; i++) {
-			const struct lines_frame *f = &place->frames[i];
+		printf("%" PRIx64 "\n", place.address);
+		for (unsigned i = 0; i < place.n; i++) {
+			const struct lines_frame *f = &place.frames[i];
 
 			printf("%s %s:%u\n", or_unknown(f->function), or_unknown(f->file), f->line);
 		}
 	}
 	lines_free(lines);
-	free(place);
 	return 0;
 }
