@@ -133,6 +133,27 @@ static void walk_all(struct sonde_session *s)
 	}
 }
 
+/* Reports in levels, of groups, by callers, and of threads. */
+static void print_tables(struct sonde_session *s)
+{
+	const struct sonde_report_options forms[] = {
+	        {.hierarchy = true, .sort = "comm,{dso,sym}", .percent_limit = 5},
+	        {.group = SONDE_REPORT_GROUP_ALL, .show_empty = true, .show_modes = true},
+	        {.group = SONDE_REPORT_GROUP_ALL, .hierarchy = true, .sort = "time,sym"},
+	        {.parent = "a|e", .sort = "sym", .hide_unresolved = true},
+	        {.ignore_callees = "a|e", .no_children = true, .sort = "comm_nodigit"},
+	        {.mmaps = true},
+	};
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		struct sonde_report_options o = forms[i];
+		size_t room = TEXT_MAX;
+
+		o.size = sizeof(o);
+		(void)sonde_report_print(s, &o, drop, &room);
+	}
+}
+
 static void print(struct sonde_session *s, const char *path)
 {
 	static const char *const with_branches[] = {"comm,ip,dso,brstacksym"};
@@ -142,6 +163,7 @@ static void print(struct sonde_session *s, const char *path)
 	struct sonde_report_options report = {.size = sizeof(report)};
 	size_t room = TEXT_MAX;
 
+	print_tables(s);
 	(void)sonde_report_print(s, &report, drop, &room);
 	report.sort = "sym,pid";
 	report.no_children = true;
