@@ -245,6 +245,7 @@ int line_stops(const struct line_style *style, struct line_worker *worker,
 {
 	struct frame_reader *frames = &worker->addresses.frames;
 	const struct frame *f;
+	const char *name;
 
 	if (style->stop == NULL) {
 		return 0;
@@ -253,9 +254,11 @@ int line_stops(const struct line_style *style, struct line_worker *worker,
 	if (f == NULL) {
 		return SONDE_ENOMEM;
 	}
-	return f->symbol != NULL &&
-	       pick_symbol(style->stop, frame_symbol_name(frames->resolver, f->object, f->symbol),
-	               0, 0);
+	if (f->symbol == NULL) {
+		return 0;
+	}
+	name = frame_symbol_name(frames->resolver, f->object, f->symbol);
+	return name != NULL ? pick_symbol(style->stop, name, 0, 0) : SONDE_ENOMEM;
 }
 
 /*
@@ -443,13 +446,14 @@ static void line_bpf_output(const struct line_context *c)
 static struct span insn_of(const struct line_context *c)
 {
 	const struct session_sample *s = c->sample;
-	const struct frame *f = frame_find(&c->addresses->frames, s->view, s->cpumode, s->s.ip);
+	const struct frame *f =
+	        frame_find(&c->worker->addresses.frames, s->view, s->cpumode, s->s.ip);
+	struct span insn = {NULL, 0};
 
-	if (f == NULL) {
+	if (f == NULL || frame_insn_at(c->style->code, f, &insn) < 0) {
 		c->out->failed = true;
-		return (struct span){NULL, 0};
 	}
-	return frame_insn_at(c->style->code, f);
+	return insn;
 }
 
 static void line_insnlen(const struct line_context *c)

@@ -92,13 +92,19 @@ static void json_uregs(const struct json_context *c)
 	        c->plan->attr->sample_regs_user);
 }
 
+/* A member with the name of a frame's symbol; null: unknown. */
+static void put_symbol(const struct json_context *c, const char *key, const struct frame *f)
+{
+	const struct frame_resolver *r = c->worker->addresses.frames.resolver;
+	const char *name = frame_symbol_name(r, f->object, f->symbol);
+
+	json_text(c->j, key, name);
+	c->j->out->failed = c->j->out->failed || (name == NULL && f->symbol != NULL);
+}
+
 static void json_sym(const struct json_context *c)
 {
-	const struct frame *f = c->place;
-	const struct frame_resolver *r = c->worker->addresses.frames.resolver;
-
-	json_text(
-	        c->j, "sym", f->symbol != NULL ? frame_symbol_name(r, f->object, f->symbol) : NULL);
+	put_symbol(c, "sym", c->place);
 }
 
 static void json_symoff(const struct json_context *c)
@@ -154,7 +160,7 @@ static void put_branch_end(
 		return;
 	}
 	(void)snprintf(key, sizeof(key), "%s_sym", prefix);
-	json_text(c->j, key, frame_symbol_name(frames->resolver, at->object, at->symbol));
+	put_symbol(c, key, at);
 	if (at->symbol != NULL) {
 		(void)snprintf(key, sizeof(key), "%s_symoff", prefix);
 		json_u64(c->j, key, at->address - at->symbol->start);
@@ -228,9 +234,12 @@ static struct span insn_of(const struct json_context *c)
 	const struct session_sample *s = c->sample;
 	const struct frame *f =
 	        frame_find(&c->worker->addresses.frames, s->view, s->cpumode, s->s.ip);
+	struct span insn = {NULL, 0};
 
-	c->j->out->failed = c->j->out->failed || f == NULL;
-	return f != NULL ? frame_insn_at(c->style->code, f) : (struct span){NULL, 0};
+	if (f == NULL || frame_insn_at(c->style->code, f, &insn) < 0) {
+		c->j->out->failed = true;
+	}
+	return insn;
 }
 
 static void json_insn(const struct json_context *c)

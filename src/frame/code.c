@@ -55,19 +55,22 @@ void frame_code_free(struct frame_code *c)
 	free(c);
 }
 
-/* Opens a file if it is ELF and its build id is the recorded one, or none was recorded. */
-static bool open_file(
+/* Opens a file if it is ELF and its build id is the recorded one, or none was recorded: 1, 0,
+ * SONDE_ENOMEM. */
+static int open_file(
         struct code_object *code, const char *path, const struct image_build_id *wanted)
 {
 	struct image_file file = {0};
 	struct image_elf elf = {0};
 	struct error err = {0};
-	bool good = image_file_open(&file, path, &err) >= 0 &&
-	            image_elf_open(&elf, file.bytes, &err) >= 0;
-	size_t n = elf.build_id.size < wanted->size ? elf.build_id.size : wanted->size;
+	int rc = image_file_open(&file, path, &err);
+	bool good;
+	size_t n;
 
+	rc = rc < 0 ? rc : image_elf_open(&elf, file.bytes, &err);
+	n = elf.build_id.size < wanted->size ? elf.build_id.size : wanted->size;
 	/* a recorded id may be truncated or padded: only the common part is compared */
-	good = good &&
+	good = rc >= 0 &&
 	       (wanted->size == 0 || (n != 0 && memcmp(elf.build_id.bytes, wanted->bytes, n) == 0));
 	if (good) {
 		code->file = file;
@@ -76,10 +79,11 @@ static bool open_file(
 		image_file_close(&file);
 	}
 	image_elf_close(&elf);
-	return good;
+	return rc == SONDE_ENOMEM ? rc : good;
 }
 
-static void open_object(const struct frame_resolver *r, uint32_t object, struct code_object *code)
+/* 0, or SONDE_ENOMEM. */
+static int open_object(const struct frame_resolver *r, uint32_t object, struct code_object *code)
 {
 	static const enum image_place places[] = {IMAGE_PLACE_PATH, IMAGE_PLACE_CACHE};
 	const struct timeline_object *o = timeline_object(r->timeline, object);
@@ -90,66 +94,76 @@ static void open_object(const struct frame_resolver *r, uint32_t object, struct 
 	        .home = elsewhere ? NULL : r->options.home,
 	};
 	char name[IMAGE_PATH_MAX];
+	int rc = 0;
 
 	if (o->kind != TIMELINE_USER && o->kind != TIMELINE_VDSO) {
-		return;
+		return 0;
 	}
 	where.id.size = o->build_id_size;
 	memcpy(where.id.bytes, o->build_id, o->build_id_size);
 	for (size_t p = 0; p < sizeof(places) / sizeof(places[0]); p++) {
-		for (unsigned i = 0; image_place_name(&where, places[p], i, name, sizeof(name));
+		for (unsigned i = 0;
+		        rc == 0 && image_place_name(&where, places[p], i, name, sizeof(name));
 		        i++) {
-			if (open_file(code, name, &where.id)) {
-				return;
-			}
+			rc = open_file(code, name, &where.id);
 		}
 	}
+	return rc < 0 ? rc : 0;
 }
 
+/* NULL: out of memory. */
 static const struct code_object *code_of(struct frame_code *c, uint32_t object)
 {
 	struct code_object *code = &c->objects[object];
+	int rc = 0;
 
 	if (!atomic_load_explicit(&code->tried, memory_order_acquire)) {
 		pthread_mutex_lock(&c->opening);
 		if (!atomic_load_explicit(&code->tried, memory_order_relaxed)) {
-			open_object(c->resolver, object, code);
-			atomic_store_explicit(&code->tried, true, memory_order_release);
+			rc = open_object(c->resolver, object, code);
+			atomic_store_explicit(&code->tried, rc >= 0, memory_order_release);
 		}
 		pthread_mutex_unlock(&c->opening);
 	}
-	return code;
+	return rc < 0 ? NULL : code;
 }
 
-struct span frame_code_at(
-        struct frame_code *c, const struct frame *f, size_t n, struct frame_code_kind *kind)
+int frame_code_at(struct frame_code *c, const struct frame *f, size_t n,
+        struct frame_code_kind *kind, struct span *out)
 {
 	const struct code_object *code;
 	uint64_t left;
 
 	*kind = (struct frame_code_kind){0};
+	*out = (struct span){NULL, 0};
 	if (f->mapping == NULL || f->object == FRAME_NOWHERE) {
-		return (struct span){NULL, 0};
+		return 0;
 	}
 	code = code_of(c, f->object);
-	*kind = code->kind;
-	if (code->file.bytes.p == NULL || f->address >= code->file.bytes.n) {
-		return (struct span){NULL, 0};
+	if (code == NULL) {
+		return SONDE_ENOMEM;
 	}
-	left = code->file.bytes.n - f->address;
-	return (struct span){code->file.bytes.p + f->address, left < n ? (size_t)left : n};
+	*kind = code->kind;
+	if (code->file.bytes.p != NULL && f->address < code->file.bytes.n) {
+		left = code->file.bytes.n - f->address;
+		*out = (struct span){code->file.bytes.p + f->address, left < n ? (size_t)left : n};
+	}
+	return 0;
 }
 
-struct span frame_insn_at(struct frame_code *c, const struct frame *f)
+int frame_insn_at(struct frame_code *c, const struct frame *f, struct span *out)
 {
 	struct frame_code_kind kind;
-	struct span code = frame_code_at(c, f, PT_INSN_MAX, &kind);
-	enum pt_mode mode = kind.is64 ? PT_MODE_64 : PT_MODE_32;
 	struct pt_insn insn;
+	enum pt_mode mode;
 
-	if (code.n == 0 || (kind.machine != EM_X86_64 && kind.machine != EM_386) ||
-	        pt_insn_decode(code.p, code.n, mode, &insn) != PT_INSN_OK) {
-		return (struct span){NULL, 0};
+	TRY(frame_code_at(c, f, PT_INSN_MAX, &kind, out));
+	mode = kind.is64 ? PT_MODE_64 : PT_MODE_32;
+	if (out->n == 0 || (kind.machine != EM_X86_64 && kind.machine != EM_386) ||
+	        pt_insn_decode(out->p, out->n, mode, &insn) != PT_INSN_OK) {
+		*out = (struct span){NULL, 0};
+	} else {
+		out->n = insn.size;
 	}
-	return (struct span){code.p, insn.size};
+	return 0;
 }

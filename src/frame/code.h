@@ -22,16 +22,16 @@ struct frame_code *frame_code_new(const struct frame_resolver *r);
 void frame_code_free(struct frame_code *c); /* accepts NULL */
 
 /*
- * Returns up to n bytes from the frame's address, valid until frame_code_free; empty if the file is
- * missing, has another build id, or ends before.
+ * Sets *out to up to n bytes from the frame's address, valid until frame_code_free; empty if the
+ * file is missing, has another build id, or ends before. 0, or SONDE_ENOMEM.
  */
-struct span frame_code_at(
-        struct frame_code *c, const struct frame *f, size_t n, struct frame_code_kind *kind);
+int frame_code_at(struct frame_code *c, const struct frame *f, size_t n,
+        struct frame_code_kind *kind, struct span *out);
 
 /*
- * Returns the bytes of the instruction at the frame; empty if it is unknown, or the object's code is
- * not that of an x86 processor.
+ * Sets *out to the bytes of the instruction at the frame; empty if it is unknown, or the object's
+ * code is not that of an x86 processor. 0, or SONDE_ENOMEM.
  */
-struct span frame_insn_at(struct frame_code *c, const struct frame *f);
+int frame_insn_at(struct frame_code *c, const struct frame *f, struct span *out);
 
 #endif

@@ -79,17 +79,21 @@ static const struct frame *find_frame(struct script_filter *f, uint32_t mode, ui
 }
 
 static void fill_object(
-        const struct script_filter *f, const struct frame *frame, struct perf_dlfilter_al *al)
+        struct script_filter *f, const struct frame *frame, struct perf_dlfilter_al *al)
 {
 	const struct timeline *t = session_timeline(f->script->session);
 	const struct timeline_object *o = timeline_object(t, frame->object);
+	const uint8_t *id = o->build_id;
 	struct frame_code_kind kind;
+	struct span none;
 
-	(void)frame_code_at(f->code, frame, 0, &kind);
+	f->failed = f->failed || frame_code_at(f->code, frame, 0, &kind, &none) < 0;
 	al->dso = frame_object_name(t, o);
 	al->is_64_bit = kind.machine == 0 || kind.is64;
 	al->buildid_size = o->build_id_size;
-	al->buildid = o->build_id_size != 0 ? (uint8_t *)(uintptr_t)o->build_id : NULL;
+	if (o->build_id_size != 0) {
+		memcpy(&al->buildid, &id, sizeof(id)); /* the interface has no const */
+	}
 }
 
 /* False: out of memory. */
@@ -105,6 +109,7 @@ static bool fill_al(
 	        .size = sizeof(*al), .addr = frame->address, .is_kernel_ip = address >> 63 != 0};
 	if (frame->symbol != NULL) {
 		al->sym = frame_symbol_name(frames_of(f)->resolver, frame->object, frame->symbol);
+		f->failed = f->failed || al->sym == NULL;
 		al->sym_start = frame->symbol->start;
 		al->sym_end = frame->symbol->end;
 		al->symoff = (uint32_t)(frame->address - frame->symbol->start);
@@ -180,7 +185,12 @@ static struct span code_at(
 {
 	const struct frame *frame = find_frame(f, mode_of(f, address), address);
 
-	return frame != NULL ? frame_code_at(f->code, frame, n, kind) : (struct span){NULL, 0};
+	struct span code = {NULL, 0};
+
+	if (frame != NULL && frame_code_at(f->code, frame, n, kind, &code) < 0) {
+		f->failed = true;
+	}
+	return code;
 }
 
 static const uint8_t *insn(void *ctx, uint32_t *length)
@@ -190,8 +200,8 @@ static const uint8_t *insn(void *ctx, uint32_t *length)
 	struct span code = {NULL, 0};
 
 	frame = f->sample != NULL ? find_frame(f, f->sample->cpumode, f->sample->s.ip) : NULL;
-	if (frame != NULL) {
-		code = frame_insn_at(f->code, frame);
+	if (frame != NULL && frame_insn_at(f->code, frame, &code) < 0) {
+		f->failed = true;
 	}
 	*length = (uint32_t)code.n;
 	return code.p;

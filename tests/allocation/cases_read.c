@@ -334,6 +334,46 @@ static int script_more(struct outcome *out, struct sonde_session *s)
 	return sonde_script_print(s, &o, outcome_add, out);
 }
 
+static int script_json(struct outcome *out, struct sonde_session *s)
+{
+	const struct sonde_script_options o = {.size = sizeof(o), .json = true};
+
+	return sonde_script_print(s, &o, outcome_add, out);
+}
+
+static int case_script_json(struct outcome *out, const struct input *in)
+{
+	return in_session(
+	        out, in, in->made, (struct sonde_session_options){.jobs = 1}, script_json);
+}
+
+static int add_event(void *arg, size_t event, const char *text, size_t n, uint64_t samples)
+{
+	(void)event, (void)samples;
+	return outcome_add(arg, text, n);
+}
+
+/* Lines that depend on earlier ones, to an output for each event. */
+static int script_dumps(struct outcome *out, struct sonde_session *s)
+{
+	static const char *const fields[] = {"+insn,+insnlen"};
+	const struct sonde_script_options o = {.size = sizeof(o),
+	        .fields = fields,
+	        .nfields = 1,
+	        .stop_at = "main",
+	        .switch_off = sonde_session_event_name(s, 0),
+	        .time_differences = true,
+	        .write_event = add_event};
+
+	return sonde_script_print(s, &o, outcome_add, out);
+}
+
+static int case_script_dumps(struct outcome *out, const struct input *in)
+{
+	return in_session(
+	        out, in, in->made, (struct sonde_session_options){.jobs = 2}, script_dumps);
+}
+
 static int case_script_more(struct outcome *out, const struct input *in)
 {
 	return in_session(
@@ -571,6 +611,8 @@ const struct alloc_case read_cases[] = {
         {"script", case_script, false},
         {"script on two threads", case_script_jobs, false},
         {"script with side-band and header", case_script_more, false},
+        {"script --json", case_script_json, false},
+        {"script of each event on two threads", case_script_dumps, false},
         {"flamegraph", case_flamegraph, false},
         {"profile", case_profile, false},
         {"dump", case_dump, false},
