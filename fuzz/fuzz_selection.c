@@ -55,7 +55,7 @@ static void write_recording(struct buffer *b)
 		        .pid = 42,
 		        .tid = 42 + i % 3,
 		        .cpu = i % 4,
-		        .time = UINT64_C(1000000000) + i * 10000000,
+		        .time = UINT64_C(1000000000) + i * UINT64_C(10000000),
 		        .period = i};
 
 		if (sonde_writer_sample(w, 0, &s) < 0) {

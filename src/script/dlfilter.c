@@ -84,7 +84,7 @@ static void fill_object(
 	const struct timeline *t = session_timeline(f->script->session);
 	const struct timeline_object *o = timeline_object(t, frame->object);
 	const uint8_t *id = o->build_id;
-	struct frame_code_kind kind;
+	struct frame_code_kind kind = {0};
 	struct span none;
 
 	f->failed = f->failed || frame_code_at(f->code, frame, 0, &kind, &none) < 0;

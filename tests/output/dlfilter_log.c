@@ -6,6 +6,7 @@
  */
 #include <sonde/preview/dlfilter.h>
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,29 +21,39 @@ static FILE *log_file;
 static int result, started;
 static bool asks_lines;
 
+static void put(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static void put(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vfprintf(log_file, fmt, ap);
+	va_end(ap);
+}
+
 static void put_hex(const char *what, const void *bytes, uint32_t n)
 {
 	const uint8_t *p = bytes;
 
-	fprintf(log_file, " %s=%u:", what, n);
+	put(" %s=%u:", what, n);
 	for (uint32_t i = 0; p != NULL && i < n; i++) {
-		fprintf(log_file, "%02x", p[i]);
+		put("%02x", p[i]);
 	}
 }
 
 static void put_al(const char *what, const struct perf_dlfilter_al *al, int rc)
 {
-	fprintf(log_file, " %s", what);
+	put(" %s", what);
 	if (al == NULL || rc != 0) {
-		fprintf(log_file, "=none(%d)", rc);
+		put("=none(%d)", rc);
 		return;
 	}
-	fprintf(log_file, "={%d %s+%x %llx %llx-%llx %s %u %u %u", al->size >= AL_OF_6_1,
+	put("={%d %s+%x %llx %llx-%llx %s %u %u %u", al->size >= AL_OF_6_1,
 	        al->sym != NULL ? al->sym : "?", al->symoff, (unsigned long long)al->addr,
 	        (unsigned long long)al->sym_start, (unsigned long long)al->sym_end,
 	        al->dso != NULL ? al->dso : "?", al->sym_binding, al->is_64_bit, al->is_kernel_ip);
 	put_hex("id", al->buildid, al->buildid_size);
-	fprintf(log_file, " %u %s}", al->filtered, al->comm != NULL ? al->comm : "?");
+	put(" %u %s}", al->filtered, al->comm != NULL ? al->comm : "?");
 }
 
 static void put_numbers(const struct perf_dlfilter_sample *s)
@@ -53,10 +64,9 @@ static void put_numbers(const struct perf_dlfilter_sample *s)
 	        s->cgroup, s->cpumode, s->addr_correlates_sym, s->misc};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		fprintf(log_file, " %llx", (unsigned long long)words[i]);
+		put(" %llx", (unsigned long long)words[i]);
 	}
-	fprintf(log_file, " %d %d %d %d %d %s", s->pid, s->tid, s->cpu, s->machine_pid, s->vcpu,
-	        s->event);
+	put(" %d %d %d %d %d %s", s->pid, s->tid, s->cpu, s->machine_pid, s->vcpu, s->event);
 	put_hex("raw", s->raw_data, s->raw_size);
 	put_hex("branches", s->brstack, (uint32_t)s->brstack_nr * 24);
 	put_hex("chain", s->raw_callchain, (uint32_t)s->raw_callchain_nr * 8);
@@ -68,7 +78,7 @@ static void put_code(void *ctx, uint64_t ip)
 	int32_t n = perf_dlfilter_fns.object_code(ctx, ip, code, sizeof(code));
 
 	if (n < 0) {
-		fprintf(log_file, " code=none(%d)", n);
+		put(" code=none(%d)", n);
 	} else {
 		put_hex("code", code, (uint32_t)n);
 	}
@@ -82,7 +92,7 @@ static void put_all(
 	const uint8_t *insn;
 	const void *attr;
 
-	fprintf(log_file, "%s %d", what, data == &result);
+	put("%s %d", what, data == &result);
 	put_numbers(sample);
 	put_al("ip", perf_dlfilter_fns.resolve_ip(ctx), 0);
 	put_al("addr", perf_dlfilter_fns.resolve_addr(ctx), 0);
@@ -93,8 +103,7 @@ static void put_all(
 	al.size = AL_OF_6_1;
 	put_al("low", &al, perf_dlfilter_fns.resolve_address(ctx, 0x10, &al));
 	(void)perf_dlfilter_fns.resolve_address(ctx, sample->ip, &cut);
-	fprintf(log_file, " cut=%u,%d,%llx", cut.size, cut.sym != NULL,
-	        (unsigned long long)cut.addr);
+	put(" cut=%u,%d,%llx", cut.size, cut.sym != NULL, (unsigned long long)cut.addr);
 	insn = perf_dlfilter_fns.insn(ctx, &length);
 	put_hex("insn", insn, length);
 	attr = perf_dlfilter_fns.attr(ctx);
@@ -105,9 +114,9 @@ static void put_all(
 	if (asks_lines) {
 		const char *file = perf_dlfilter_fns.srcline(ctx, &length);
 
-		fprintf(log_file, " line=%s:%u", file != NULL ? file : "?", length);
+		put(" line=%s:%u", file != NULL ? file : "?", length);
 	}
-	fprintf(log_file, "\n");
+	put("\n");
 }
 
 int start(void **data, void *ctx)
@@ -116,23 +125,22 @@ int start(void **data, void *ctx)
 	char **args = perf_dlfilter_fns.args(ctx, &n);
 
 	log_file = n > 0 ? fopen(args[0], "w") : NULL;
-	result = n > 1 ? atoi(args[1]) : 0;
-	started = n > 2 ? atoi(args[2]) : 0;
+	result = n > 1 ? (int)strtol(args[1], NULL, 10) : 0;
+	started = n > 2 ? (int)strtol(args[2], NULL, 10) : 0;
 	asks_lines = n > 3;
 	if (log_file == NULL) {
 		return -1;
 	}
 	*data = &result;
-	fprintf(log_file, "start %d %d %d\n", n, perf_dlfilter_fns.resolve_ip(ctx) == NULL,
+	put("start %d %d %d\n", n, perf_dlfilter_fns.resolve_ip(ctx) == NULL,
 	        perf_dlfilter_fns.attr(ctx) == NULL);
 	return started;
 }
 
 int stop(void *data, void *ctx)
 {
-	fprintf(log_file, "stop %d %d\n", data == &result,
-	        perf_dlfilter_fns.resolve_ip(ctx) == NULL);
-	fclose(log_file);
+	put("stop %d %d\n", data == &result, perf_dlfilter_fns.resolve_ip(ctx) == NULL);
+	(void)fclose(log_file);
 	return 0;
 }
 
@@ -145,6 +153,6 @@ int filter_event_early(void *data, const struct perf_dlfilter_sample *sample, vo
 int filter_event(void *data, const struct perf_dlfilter_sample *sample, void *ctx)
 {
 	put_all("event", data, sample, ctx);
-	printf("sample at %llx\n", (unsigned long long)sample->ip);
+	(void)printf("sample at %llx\n", (unsigned long long)sample->ip);
 	return result != 0 ? result : (int)(sample->ip & 1);
 }
