@@ -8,12 +8,15 @@
 #include "cmd/script_files.h"
 #include "cmd/terminal.h"
 
+#include <assert.h>
 #include <sonde/preview/script.h>
 #include <stdio.h>
+#include <string.h>
 
-#define EXIT_FILE  255 /* the file is missing or cannot be used */
-#define FIELDS_MAX 16
-#define DLARGS_MAX 64
+#define EXIT_FILE      255 /* the file is missing or cannot be used */
+#define FIELDS_MAX     16
+#define DLARGS_MAX     64
+#define SCRIPT_OPTIONS 96 /* room in the table of options */
 
 struct script {
 	const char *input;
@@ -246,89 +249,141 @@ static void print_fields(void)
 	fields_print("Fields of -F", SONDE_FIELD_OF_SCRIPT);
 }
 
+/* Which samples are shown, with which fields. */
+static struct option_def *sample_options(struct option_def *to, struct script *s)
+{
+	const struct option_def group[] = {
+	        OPTION_TEXT(
+	                'i', "input", &s->input, "FILE", "input file; perf.data when not given"),
+	        OPTION_CALL('F', "fields", OPTION_REQUIRED, on_fields, s, "FIELDS",
+	                "fields to show: comm,ip or +field,-field; with 'type:' in front for some "
+	                "events"),
+	        OPTION_SWITCH('D', "dump-raw-trace", &s->dump,
+	                "print every record with its bytes, as 'sonde dump --raw'"),
+	        OPTION_SWITCH('G', "hide-call-graph", &s->hide_call_graph, "show no call chains"),
+	        OPTION_TEXT('c', "comms", &s->filter.comms, "NAMES", "only these commands"),
+	        OPTION_TEXT(0, "dsos", &s->filter.dsos, "NAMES", "only code of these objects"),
+	        OPTION_TEXT('S', "symbols", &s->filter.symbols, "NAMES",
+	                "only these functions, or addresses 0x..."),
+	        OPTION_UINT(0, "addr-range", &s->filter.address_range, "N",
+	                "with -S 0x...: only N bytes of code from there"),
+	        OPTION_TEXT(0, "pid", &s->filter.pids, "PIDS", "only these processes"),
+	        OPTION_TEXT(0, "tid", &s->filter.tids, "TIDS", "only these threads"),
+	        OPTION_TEXT('C', "cpu", &s->filter.cpus, "LIST", "only these processors"),
+	        OPTION_TEXT(0, "time", &s->filter.time, "SPAN",
+	                "only from START,END in seconds, 10%-20%, or 10%/2"),
+	        OPTION_TEXT(0, "switch-on", &s->switch_on, "EVENT",
+	                "only samples after one of this event"),
+	        OPTION_TEXT(0, "switch-off", &s->switch_off, "EVENT",
+	                "no samples after one of this event"),
+	        OPTION_SWITCH(0, "show-on-off-events", &s->on_off,
+	                "show the events of --switch-on and --switch-off too"),
+	};
+
+	return OPTIONS_PUT(to, group);
+}
+
+/* Which other records are shown, and how addresses are printed. */
+static struct option_def *record_options(struct option_def *to, struct script *s)
+{
+	const struct option_def group[] = {
+	        OPTION_SWITCH(0, "show-task-events", &s->tasks, "show names, forks and exits too"),
+	        OPTION_SWITCH(0, "show-mmap-events", &s->mmaps, "show mappings too"),
+	        OPTION_SWITCH(0, "show-switch-events", &s->switches, "show context switches too"),
+	        OPTION_SWITCH(0, "show-lost-events", &s->lost, "show where events were lost too"),
+	        OPTION_SWITCH(0, "show-cgroup-events", &s->cgroups, "show new control groups too"),
+	        OPTION_SWITCH(
+	                0, "show-namespace-events", &s->namespaces, "show new namespaces too"),
+	        OPTION_SWITCH(0, "show-bpf-events", &s->bpf,
+	                "show BPF programs and other code that the kernel made too"),
+	        OPTION_SWITCH(0, "show-text-poke-events", &s->text_pokes,
+	                "show changes of the kernel's code too"),
+	        OPTION_SWITCH(0, "show-round-events", &s->rounds,
+	                "show ends of rounds too, in the order of the file"),
+	        OPTION_SWITCH(0, "show-kernel-path", &s->kernel_path,
+	                "show kernel modules by the paths of their files"),
+	        OPTION_SWITCH(0, "full-source-path", &s->source_path,
+	                "srcline: show the paths of source files, not only their names"),
+	        {.long_name = "inline",
+	                .kind = OPTION_KIND_SWITCH,
+	                .target = &s->inlined,
+	                .given = &s->inlined_given,
+	                .help = "show inlined functions in call chains"},
+	};
+
+	return OPTIONS_PUT(to, group);
+}
+
+/* Times, call chains, other forms of output, and what applies to all. */
+static struct option_def *other_options(struct option_def *to, struct script *s)
+{
+	const struct option_def group[] = {
+	        OPTION_SWITCH(0, "ns", &s->ns, "show times with nine digits"),
+	        OPTION_SWITCH(0, "reltime", &s->reltime, "show times since the first line"),
+	        OPTION_SWITCH(0, "deltatime", &s->deltatime, "show times since the line before"),
+	        OPTION_UINT(
+	                0, "max-stack", &s->max_stack, "N", "entries of a call chain to show; 127"),
+	        OPTION_TEXT(0, "stop-bt", &s->stop_bt, "NAMES",
+	                "functions that are the last entries of call chains"),
+	        OPTION_TEXT(0, "dlfilter", &s->dlfilter, "FILE",
+	                "load a filter of samples from a shared object"),
+	        OPTION_CALL(0, "dlarg", OPTION_REQUIRED, on_dlarg, s, "TEXT",
+	                "an argument for the filter; may be repeated"),
+	        OPTION_SWITCH(0, "list-dlfilters", &s->list_dlfilters, "list installed filters"),
+	        OPTION_SWITCH('v', "verbose", &s->verbose,
+	                "with --list-dlfilters, show long descriptions"),
+	        OPTION_SWITCH(0, "json", &s->json, "print a JSON object a line (doc/json.md)"),
+	        OPTION_SWITCH(0, "per-event-dump", &s->per_event,
+	                "write the samples of each event to FILE.EVENT.dump"),
+	        OPTION_SWITCH(0, "header", &s->header, "show the header of the file first"),
+	        OPTION_SWITCH(
+	                0, "header-only", &s->header_only, "show only the header of the file"),
+	        OPTION_SWITCH(
+	                'I', "show-info", &s->full, "show topologies and caches in the header"),
+	        OPTION_UINT('j', "jobs", &s->jobs, "N", "worker threads; 0: all processors"),
+	        OPTION_TEXT(0, "symfs", &s->symfs, "DIR", "look for objects below this directory"),
+	        OPTION_TEXT(0, "kallsyms", &s->kallsyms, "FILE", "symbols of the kernel"),
+	        OPTION_SWITCH(
+	                0, "demangle", &s->demangle, "show C++ and Rust names as in the source"),
+	        OPTION_SWITCH(0, "strict", &s->strict, "stop at damaged input"),
+	        OPTION_SWITCH(0, "pager", &s->pager, "show the text in a pager when on a terminal"),
+	        OPTION_SWITCH('f', "force", &s->force, "read files of other users too"),
+	        OPTION_END,
+	};
+
+	return OPTIONS_PUT(to, group);
+}
+
+/* Options that do not go together. OPTIONS_RUN, or the result of options_mistake. */
+static int check_options(const struct option_command *command, const struct script *s)
+{
+	if (s->verbose) {
+		return options_mistake(command, "-v is for --list-dlfilters only");
+	}
+	if (s->ndlargs != 0 && s->dlfilter == NULL) {
+		return options_mistake(command, "--dlarg is for a filter: add --dlfilter FILE");
+	}
+	if (s->json && (s->dump || s->header_only)) {
+		return options_mistake(command,
+		        "--json goes with samples only: 'sonde dump --json' and 'sonde report "
+		        "--header-only --json' print records and the header");
+	}
+	if (s->json && s->per_event) {
+		return options_mistake(command,
+		        "--json does not go with --per-event-dump: an object has its event");
+	}
+	return OPTIONS_RUN;
+}
+
 int cmd_script(int argc, char **argv)
 {
 	struct script s = {.input = options_input(),
 	        .demangle = true,
 	        .pager = true,
 	        .progress = {.what = "Processing"}};
-	const struct option_def defs[] = {
-	        OPTION_TEXT('i', "input", &s.input, "FILE", "input file; perf.data when not given"),
-	        OPTION_CALL('F', "fields", OPTION_REQUIRED, on_fields, &s, "FIELDS",
-	                "fields to show: comm,ip or +field,-field; with 'type:' in front for some "
-	                "events"),
-	        OPTION_SWITCH('D', "dump-raw-trace", &s.dump,
-	                "print every record with its bytes, as 'sonde dump --raw'"),
-	        OPTION_SWITCH('G', "hide-call-graph", &s.hide_call_graph, "show no call chains"),
-	        OPTION_TEXT('c', "comms", &s.filter.comms, "NAMES", "only these commands"),
-	        OPTION_TEXT(0, "dsos", &s.filter.dsos, "NAMES", "only code of these objects"),
-	        OPTION_TEXT('S', "symbols", &s.filter.symbols, "NAMES",
-	                "only these functions, or addresses 0x..."),
-	        OPTION_UINT(0, "addr-range", &s.filter.address_range, "N",
-	                "with -S 0x...: only N bytes of code from there"),
-	        OPTION_TEXT(0, "pid", &s.filter.pids, "PIDS", "only these processes"),
-	        OPTION_TEXT(0, "tid", &s.filter.tids, "TIDS", "only these threads"),
-	        OPTION_TEXT('C', "cpu", &s.filter.cpus, "LIST", "only these processors"),
-	        OPTION_TEXT(0, "time", &s.filter.time, "SPAN",
-	                "only from START,END in seconds, 10%-20%, or 10%/2"),
-	        OPTION_TEXT(0, "switch-on", &s.switch_on, "EVENT",
-	                "only samples after one of this event"),
-	        OPTION_TEXT(0, "switch-off", &s.switch_off, "EVENT",
-	                "no samples after one of this event"),
-	        OPTION_SWITCH(0, "show-on-off-events", &s.on_off,
-	                "show the events of --switch-on and --switch-off too"),
-	        OPTION_SWITCH(0, "show-task-events", &s.tasks, "show names, forks and exits too"),
-	        OPTION_SWITCH(0, "show-mmap-events", &s.mmaps, "show mappings too"),
-	        OPTION_SWITCH(0, "show-switch-events", &s.switches, "show context switches too"),
-	        OPTION_SWITCH(0, "show-lost-events", &s.lost, "show where events were lost too"),
-	        OPTION_SWITCH(0, "show-cgroup-events", &s.cgroups, "show new control groups too"),
-	        OPTION_SWITCH(0, "show-namespace-events", &s.namespaces, "show new namespaces too"),
-	        OPTION_SWITCH(0, "show-bpf-events", &s.bpf,
-	                "show BPF programs and other code that the kernel made too"),
-	        OPTION_SWITCH(0, "show-text-poke-events", &s.text_pokes,
-	                "show changes of the kernel's code too"),
-	        OPTION_SWITCH(0, "show-round-events", &s.rounds,
-	                "show ends of rounds too, in the order of the file"),
-	        OPTION_SWITCH(0, "show-kernel-path", &s.kernel_path,
-	                "show kernel modules by the paths of their files"),
-	        OPTION_SWITCH(0, "full-source-path", &s.source_path,
-	                "srcline: show the paths of source files, not only their names"),
-	        {.long_name = "inline",
-	                .kind = OPTION_KIND_SWITCH,
-	                .target = &s.inlined,
-	                .given = &s.inlined_given,
-	                .help = "show inlined functions in call chains"},
-	        OPTION_SWITCH(0, "ns", &s.ns, "show times with nine digits"),
-	        OPTION_SWITCH(0, "reltime", &s.reltime, "show times since the first line"),
-	        OPTION_SWITCH(0, "deltatime", &s.deltatime, "show times since the line before"),
-	        OPTION_UINT(
-	                0, "max-stack", &s.max_stack, "N", "entries of a call chain to show; 127"),
-	        OPTION_TEXT(0, "stop-bt", &s.stop_bt, "NAMES",
-	                "functions that are the last entries of call chains"),
-	        OPTION_TEXT(0, "dlfilter", &s.dlfilter, "FILE",
-	                "load a filter of samples from a shared object"),
-	        OPTION_CALL(0, "dlarg", OPTION_REQUIRED, on_dlarg, &s, "TEXT",
-	                "an argument for the filter; may be repeated"),
-	        OPTION_SWITCH(0, "list-dlfilters", &s.list_dlfilters, "list installed filters"),
-	        OPTION_SWITCH('v', "verbose", &s.verbose,
-	                "with --list-dlfilters, show long descriptions"),
-	        OPTION_SWITCH(0, "json", &s.json, "print a JSON object a line (doc/json.md)"),
-	        OPTION_SWITCH(0, "per-event-dump", &s.per_event,
-	                "write the samples of each event to FILE.EVENT.dump"),
-	        OPTION_SWITCH(0, "header", &s.header, "show the header of the file first"),
-	        OPTION_SWITCH(0, "header-only", &s.header_only, "show only the header of the file"),
-	        OPTION_SWITCH(
-	                'I', "show-info", &s.full, "show topologies and caches in the header"),
-	        OPTION_UINT('j', "jobs", &s.jobs, "N", "worker threads; 0: all processors"),
-	        OPTION_TEXT(0, "symfs", &s.symfs, "DIR", "look for objects below this directory"),
-	        OPTION_TEXT(0, "kallsyms", &s.kallsyms, "FILE", "symbols of the kernel"),
-	        OPTION_SWITCH(
-	                0, "demangle", &s.demangle, "show C++ and Rust names as in the source"),
-	        OPTION_SWITCH(0, "strict", &s.strict, "stop at damaged input"),
-	        OPTION_SWITCH(0, "pager", &s.pager, "show the text in a pager when on a terminal"),
-	        OPTION_SWITCH('f', "force", &s.force, "read files of other users too"),
-	        OPTION_END,
-	};
+	struct option_def defs[SCRIPT_OPTIONS];
+	const struct option_def *end =
+	        other_options(record_options(sample_options(defs, &s), &s), &s);
 	const struct option_command command = {
 	        .name = "script",
 	        .usage = "[options]",
@@ -337,8 +392,11 @@ int cmd_script(int argc, char **argv)
 	        .more = print_fields,
 	};
 	struct option_rest rest;
-	int rc = options_parse(&command, argc, argv, &rest);
+	int rc;
 
+	assert(end - defs <= SCRIPT_OPTIONS);
+	(void)end;
+	rc = options_parse(&command, argc, argv, &rest);
 	if (rc != OPTIONS_RUN) {
 		return rc;
 	}
@@ -348,20 +406,9 @@ int cmd_script(int argc, char **argv)
 	if (s.list_dlfilters) {
 		return list_dlfilters(s.verbose);
 	}
-	if (s.verbose) {
-		return options_mistake(&command, "-v is for --list-dlfilters only");
-	}
-	if (s.ndlargs != 0 && s.dlfilter == NULL) {
-		return options_mistake(&command, "--dlarg is for a filter: add --dlfilter FILE");
-	}
-	if (s.json && (s.dump || s.header_only)) {
-		return options_mistake(&command,
-		        "--json goes with samples only: 'sonde dump --json' and 'sonde report "
-		        "--header-only --json' print records and the header");
-	}
-	if (s.json && s.per_event) {
-		return options_mistake(&command,
-		        "--json does not go with --per-event-dump: an object has its event");
+	rc = check_options(&command, &s);
+	if (rc != OPTIONS_RUN) {
+		return rc;
 	}
 	if (s.dump) {
 		return dump_raw(s.input, s.force);
