@@ -31,7 +31,7 @@ static void test_choice(void)
 {
 	uint64_t usual = BIT(FIELD_COMM) | BIT(FIELD_TID) | BIT(FIELD_TIME) | BIT(FIELD_PERIOD) |
 	                 BIT(FIELD_EVENT) | BIT(FIELD_IP) | BIT(FIELD_SYM) | BIT(FIELD_SYMOFF) |
-	                 BIT(FIELD_DSO);
+	                 BIT(FIELD_DSO) | BIT(FIELD_BPF_OUTPUT);
 	int rc;
 
 	eq_u64(fields_of(NULL, &rc), usual, "default fields, without those that were not recorded");
