@@ -209,9 +209,24 @@ static const uint8_t *insn(void *ctx, uint32_t *length)
 
 static const char *srcline(void *ctx, uint32_t *line)
 {
-	(void)ctx;
+	struct script_filter *f = ctx;
+	const struct frame *frame;
+	struct lines_place place;
+
 	*line = 0;
-	return NULL; /* no line tables are read yet */
+	frame = f->sample != NULL ? find_frame(f, f->sample->cpumode, f->sample->s.ip) : NULL;
+	if (frame == NULL) {
+		return NULL;
+	}
+	if (frame_lines(frames_of(f)->resolver, frame, &place) < 0) {
+		f->failed = true;
+		return NULL;
+	}
+	if (place.found != LINES_LINE) {
+		return NULL;
+	}
+	*line = place.frames[0].line;
+	return place.frames[0].file;
 }
 
 static struct perf_event_attr *attr(void *ctx)
