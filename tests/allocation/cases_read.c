@@ -247,6 +247,54 @@ static int case_report_folded(struct outcome *out, const struct input *in)
 	        out, in, in->made, (struct sonde_session_options){.jobs = 1}, report_folded);
 }
 
+static int report_levels(struct outcome *out, struct sonde_session *s)
+{
+	struct sonde_report_options o = {.size = sizeof(o),
+	        .hierarchy = true,
+	        .group = SONDE_REPORT_GROUP_ALL,
+	        .sort = "comm_nodigit,{dso,sym}",
+	        .show_modes = true,
+	        .ignore_callees = "main"};
+
+	return sonde_report_print(s, &o, outcome_add, out);
+}
+
+static int case_report_levels(struct outcome *out, const struct input *in)
+{
+	return in_session(
+	        out, in, in->made, (struct sonde_session_options){.jobs = 2}, report_levels);
+}
+
+static int report_callers(struct outcome *out, struct sonde_session *s)
+{
+	struct sonde_report_options o = {.size = sizeof(o),
+	        .group = SONDE_REPORT_GROUP_ALL,
+	        .sort = "sym",
+	        .parent = "a|e",
+	        .switch_on = sonde_session_event_name(s, 0)};
+
+	return sonde_report_print(s, &o, outcome_add, out);
+}
+
+static int case_report_callers(struct outcome *out, const struct input *in)
+{
+	return in_session(
+	        out, in, in->made, (struct sonde_session_options){.jobs = 2}, report_callers);
+}
+
+static int report_mmaps(struct outcome *out, struct sonde_session *s)
+{
+	struct sonde_report_options o = {.size = sizeof(o), .mmaps = true};
+
+	return sonde_report_print(s, &o, outcome_add, out);
+}
+
+static int case_report_mmaps(struct outcome *out, const struct input *in)
+{
+	return in_session(
+	        out, in, in->made, (struct sonde_session_options){.jobs = 1}, report_mmaps);
+}
+
 static int report_json(struct outcome *out, struct sonde_session *s)
 {
 	struct sonde_report_options o = {.size = sizeof(o)};
@@ -604,6 +652,9 @@ const struct alloc_case read_cases[] = {
         {"report on two threads", case_report_jobs, false},
         {"report without call graphs", case_report_flat, false},
         {"report of folded call chains", case_report_folded, false},
+        {"report in levels, groups", case_report_levels, false},
+        {"report by callers", case_report_callers, false},
+        {"report of mappings", case_report_mmaps, false},
         {"report --json", case_report_json, false},
         {"report of branches", case_report_branches, false},
         {"report --total-cycles", case_report_blocks, false},
