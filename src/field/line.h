@@ -84,7 +84,7 @@ int line_stops(const struct line_style *style, struct line_worker *worker,
 /* Fields of an address, which entries of call chains have too. */
 #define LINE_PLACE_FIELDS                                                                          \
 	(FIELD_BIT(FIELD_SYM) | FIELD_BIT(FIELD_SYMOFF) | FIELD_BIT(FIELD_DSO) |                   \
-	        FIELD_BIT(FIELD_DSOFF))
+	        FIELD_BIT(FIELD_DSOFF) | FIELD_BIT(FIELD_SRCLINE))
 
 /* Prints an object with the fields of the plan, and a newline (doc/json.md). */
 void line_json(struct text *out, const struct line_plan *plan, const struct line_style *style,

@@ -258,6 +258,26 @@ static void json_insnlen(const struct json_context *c)
 	json_u64(c->j, name_of(c), insn_of(c).n);
 }
 
+/* "FILE:LINE" of the place; null: unknown. */
+static void json_srcline(const struct json_context *c)
+{
+	struct lines_place place;
+	struct text out = {0};
+
+	if (frame_lines(c->worker->addresses.frames.resolver, c->place, &place) < 0) {
+		c->j->out->failed = true;
+		return;
+	}
+	if (place.found != LINES_LINE || place.frames[0].file == NULL) {
+		json_text(c->j, "srcline", NULL);
+		return;
+	}
+	text_printf(&out, "%s:%u", place.frames[0].file, (unsigned)place.frames[0].line);
+	json_string(c->j, "srcline", out.p, out.n);
+	c->j->out->failed = c->j->out->failed || out.failed;
+	text_fini(&out);
+}
+
 /* Fields whose value is no number or text of the field's getter. */
 static const json_fn printers[FIELD_COUNT] = {
         [FIELD_TIME] = json_time,
@@ -276,6 +296,7 @@ static const json_fn printers[FIELD_COUNT] = {
         [FIELD_SYMOFF] = json_symoff,
         [FIELD_DSO] = json_dso,
         [FIELD_DSOFF] = json_dsoff,
+        [FIELD_SRCLINE] = json_srcline,
 };
 
 bool line_json_has(size_t id)
