@@ -70,7 +70,7 @@ static int select_sample(
 }
 
 /* Returns the next record or sample that the filters select. */
-static int next_selected(
+static inline int next_selected(
         struct script *s, struct script_worker *w, struct record *r, struct session_sample *sample)
 {
 	int rc;
@@ -120,6 +120,9 @@ int script_part_next(
 {
 	int rc;
 
+	if (s->filter == NULL && !is_switched(s)) {
+		return next_selected(s, w, r, sample);
+	}
 	while ((rc = next_selected(s, w, r, sample)) > 0) {
 		rc = r->type == RECORD_SAMPLE ? passes(s, w, sample) : 1;
 		if (rc != 0) {
