@@ -15,12 +15,14 @@ import struct
 KERNEL, USER = 1, 2  # misc of records
 CONTEXT_USER = 2**64 - 512  # in front of the entries of a chain in user code
 IP, TID, TIME, ADDR, READ, CALLCHAIN, ID, CPU, PERIOD = (1 << bit for bit in range(9))
+RAW = 1 << 10
 BRANCH_STACK, REGS_USER, STACK_USER, WEIGHT, IDENTIFIER = (1 << bit for bit in (11, 12, 13, 14, 16))
 DATA_SRC, PHYS, CGROUP_ID, DATA_PAGE, CODE_PAGE, WEIGHT_PARTS = (1 << bit for bit in (15, 19, 21, 22, 23, 24))
 MMAP, LOST, COMM, FORK, SAMPLE, MMAP2, LOST_SAMPLES, SWITCH, FINISHED_ROUND, AUXTRACE = 1, 2, 3, 7, 9, 10, 13, 14, 68, 71
 THROTTLE = 5
 CGROUP = 19
 MMAP_DATA = 1 << 13
+TRACING_DATA = 1  # section of the header
 BUILD_ID, CPU_COUNTS, EVENT_DESC, CPU_TOPOLOGY, BRANCHES, TRACE_INDEX = 2, 7, 12, 13, 15, 18  # sections of the header
 USUAL = IP | TID | TIME | ADDR | ID | CPU | PERIOD
 
@@ -50,6 +52,7 @@ class Recording:
         self.sockets = []  # of each cpu
         self.names = []  # of the events, for the header
         self.branches = False  # the header notes that samples have branch stacks
+        self.tracing = b""  # formats of tracepoints: tracepoints.blob()
         self.traced = False  # the header has an index of hardware traces, of none
 
     def record(self, type, misc, body):
@@ -89,7 +92,7 @@ class Recording:
                     padded(name) + self.trailer(time, pid, pid))
 
     def sample(self, time, ip, pid, tid=None, mode=USER, addr=0, event=0, cpu=0, chain=(), period=1, weight=0, cgroup=0,
-               code_page=0, branches=(), data_src=0, phys=0, data_page=0, regs=None, stack=bytes(8)):
+               code_page=0, branches=(), data_src=0, phys=0, data_page=0, regs=None, stack=bytes(8), raw=b""):
         """regs: {bit: value} of the user's registers; others of the event are 0"""
         bits, out = self.events[event].sample_type, b""
         if bits & IDENTIFIER:
@@ -110,6 +113,9 @@ class Recording:
             out += struct.pack("<Q", period)
         if bits & CALLCHAIN:
             out += struct.pack(f"<Q{len(chain)}Q", len(chain), *chain)
+        if bits & RAW:
+            raw += b"\0" * (-(4 + len(raw)) % 8)
+            out += struct.pack("<I", len(raw)) + raw
         if bits & BRANCH_STACK:
             out += struct.pack("<Q", len(branches)) + b"".join(struct.pack("<3Q", *b) for b in branches)
         if bits & REGS_USER:
@@ -183,7 +189,8 @@ class Recording:
 
     def sections(self):
         """(bit, bytes) of the header's sections, in the order of the bits"""
-        found = [(BUILD_ID, b"".join(self.build_ids))] if self.build_ids else []
+        found = [(TRACING_DATA, self.tracing)] if self.tracing else []
+        found += [(BUILD_ID, b"".join(self.build_ids))] if self.build_ids else []
         if self.sockets:
             n = len(self.sockets)
             lists = struct.pack("<II64sI", 1, 64, b"0", 0)

@@ -194,6 +194,13 @@ static void line_event(const struct line_context *c)
 	text_bytes(c->out, c->plan->event, c->plan->event_size);
 }
 
+static void line_trace(const struct line_context *c)
+{
+	if (c->plan->trace != NULL) {
+		field_tracer_put(&c->worker->tracer, c->plan->trace, c->sample, c->out);
+	}
+}
+
 /* Events whose addresses perf resolves: page faults of all kinds. */
 static bool names_addr(const struct sonde_attr *attr)
 {

@@ -8,6 +8,7 @@
 
 #include "field/address.h"
 #include "field/field.h"
+#include "field/traces.h"
 #include "frame/code.h"
 #include "session/pick.h"
 
@@ -22,6 +23,7 @@ struct line_plan {
 	unsigned stack_inlined; /* for the sampled ip of `stack` */
 	bool names_addr; /* resolve the field addr to symbol and object */
 	bool timed; /* samples have times */
+	const struct trace_event *trace; /* the tracepoint whose text is printed; NULL: none */
 	const struct sonde_attr *attr;
 	const char *event; /* name, right-aligned to the longest one */
 	size_t event_size;
@@ -43,6 +45,7 @@ struct line_clock {
 struct line_worker {
 	struct address_cache addresses;
 	struct line_clock clock;
+	struct field_tracer tracer; /* used if a plan has a tracepoint */
 };
 
 /* Style of all samples. */
@@ -62,7 +65,7 @@ struct line_style {
 	size_t event_width;
 };
 
-/* Makes a plan; the arena owns the padded name. SONDE_ENOMEM. */
+/* Makes a plan without a tracepoint; the arena owns the padded name. SONDE_ENOMEM. */
 int line_plan_make(struct line_plan *plan, const struct line_style *style, uint64_t fields,
         const struct sonde_attr *attr, const char *event, struct arena *arena);
 

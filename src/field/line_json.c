@@ -278,12 +278,30 @@ static void json_srcline(const struct json_context *c)
 	text_fini(&out);
 }
 
+static void json_trace(const struct json_context *c)
+{
+	struct text text = {0};
+
+	if (c->plan->attr->type != SONDE_TYPE_TRACEPOINT) {
+		return;
+	}
+	if (c->plan->trace == NULL) {
+		json_text(c->j, name_of(c), NULL);
+		return;
+	}
+	field_tracer_put(&c->worker->tracer, c->plan->trace, c->sample, &text);
+	json_string(c->j, name_of(c), text.p, text.n);
+	c->j->out->failed = c->j->out->failed || text.failed;
+	text_fini(&text);
+}
+
 /* Fields whose value is no number or text of the field's getter. */
 static const json_fn printers[FIELD_COUNT] = {
         [FIELD_TIME] = json_time,
         [FIELD_MISC] = json_misc,
         [FIELD_DATA_SRC] = json_data_src,
         [FIELD_SYNTH] = json_synth,
+        [FIELD_TRACE] = json_trace,
         [FIELD_BPF_OUTPUT] = json_bpf_output,
         [FIELD_INSN] = json_insn,
         [FIELD_INSNLEN] = json_insnlen,

@@ -16,13 +16,12 @@
 #include "core/hash.h"
 #include "file/feature.h"
 #include "record/event_name.h"
-#include "trace/format.h"
+#include "trace/set.h"
 
 #include <stdlib.h>
 
 #define NAMED_MAX   4096u /* event types, and events that get their name from one */
 #define UPDATE_NAME 2u /* the `what` of an EVENT_UPDATE with a name */
-#define SEARCH_MAX  (256u << 20) /* bytes of tracepoint formats to search for names */
 
 static int take_ids(struct file *f, struct file_event *e, struct span ids)
 {
@@ -341,30 +340,52 @@ static int read_meta_info(struct file *f)
 	return rc == SONDE_ENOMEM ? rc : 0;
 }
 
-/* Names tracepoints that have no name yet, from the formats that the recorder copied. */
-static void name_tracepoints(struct file *f)
+static bool is_unnamed_tracepoint(const struct file_event *e)
 {
-	struct span blob = file_feature(f, FEATURE_TRACING_DATA);
-	struct trace_format format;
-	uint64_t searched = 0;
+	return e->name == NULL && e->attr.type == SONDE_TYPE_TRACEPOINT;
+}
 
-	for (size_t i = 0; i < f->nevents && blob.n != 0 && searched < SEARCH_MAX; i++) {
-		struct file_event *e = &f->events[i];
-		struct text t = {0};
+/* "sched:sched_switch"; NULL: out of memory. */
+static char *tracepoint_name(struct file *f, const struct trace_format *format)
+{
+	struct text t = {0};
+	char *name;
 
-		if (e->name != NULL || e->attr.type != SONDE_TYPE_TRACEPOINT) {
-			continue;
+	text_bytes(&t, (const char *)format->system.p, format->system.n);
+	text_char(&t, ':');
+	text_bytes(&t, (const char *)format->name.p, format->name.n);
+	name = t.failed ? NULL : arena_text(&f->arena, t.p, t.n);
+	text_fini(&t);
+	return name;
+}
+
+/* Names tracepoints that have no name yet, from the formats that the recorder copied. */
+static int name_tracepoints(struct file *f)
+{
+	uint64_t *ids = malloc((f->nevents + 1) * sizeof(*ids));
+	struct trace_set set = {.nevents = 0};
+	size_t n = 0;
+	int rc;
+
+	for (size_t i = 0; ids != NULL && i < f->nevents; i++) {
+		if (is_unnamed_tracepoint(&f->events[i])) {
+			ids[n++] = f->events[i].attr.config;
 		}
-		searched += blob.n;
-		if (!trace_format_find(blob, e->attr.config, &format)) {
-			continue;
-		}
-		text_bytes(&t, (const char *)format.system.p, format.system.n);
-		text_char(&t, ':');
-		text_bytes(&t, (const char *)format.name.p, format.name.n);
-		e->name = t.failed ? NULL : arena_text(&f->arena, t.p, t.n);
-		text_fini(&t);
 	}
+	rc = ids == NULL ? SONDE_ENOMEM
+	                 : trace_set_init(&set, file_feature(f, FEATURE_TRACING_DATA), ids, n);
+	for (size_t i = 0; rc >= 0 && n != 0 && i < f->nevents; i++) {
+		struct file_event *e = &f->events[i];
+		const struct trace_event *found =
+		        is_unnamed_tracepoint(e) ? trace_set_find(&set, e->attr.config) : NULL;
+
+		if (found != NULL) {
+			e->name = tracepoint_name(f, &found->format);
+		}
+	}
+	trace_set_fini(&set);
+	free(ids);
+	return rc;
 }
 
 int file_name_events(struct file *f)
@@ -382,7 +403,7 @@ int file_name_events(struct file *f)
 		}
 	}
 	TRY(read_meta_info(f));
-	name_tracepoints(f);
+	TRY(name_tracepoints(f));
 	for (size_t i = 0; i < f->nevents; i++) {
 		if (f->events[i].name == NULL) {
 			f->events[i].name = record_attr_name(&f->arena, &f->events[i].attr);

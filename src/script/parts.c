@@ -37,6 +37,7 @@ void script_worker_fini(const struct script *s, struct script_worker *w)
 	}
 	free(w->dumps);
 	text_fini(&w->out);
+	field_tracer_fini(&w->line.tracer);
 	if (w->ready) {
 		session_worker_fini(&w->session);
 		address_cache_fini(&w->line.addresses);

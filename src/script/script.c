@@ -283,6 +283,30 @@ static int choose_stops(struct script *s, const char *names)
 	return 0;
 }
 
+/* Adds the tracepoints to the plans of events whose texts are shown. */
+static int plan_traces(struct script *s)
+{
+	size_t shown = 0;
+
+	for (size_t i = 0; i < sonde_session_events(s->session); i++) {
+		shown += (s->plans[i].fields & FIELD_BIT(FIELD_TRACE)) != 0;
+	}
+	if (shown == 0) {
+		return 0;
+	}
+	TRY(field_traces_init(&s->traces, s->session));
+	for (size_t i = 0; i < sonde_session_events(s->session); i++) {
+		struct line_plan *plan = &s->plans[i];
+
+		if ((plan->fields & FIELD_BIT(FIELD_TRACE)) != 0 &&
+		        plan->attr->type == SONDE_TYPE_TRACEPOINT) {
+			plan->trace = trace_set_find(&s->traces, plan->attr->config);
+		}
+	}
+	field_traces_report(&s->traces, s->session);
+	return 0;
+}
+
 static int make_style(struct script *s, const struct sonde_script_options *o)
 {
 	struct feature_clock clock;
@@ -322,6 +346,18 @@ static int print_header(struct script *s, bool full)
 	return rc;
 }
 
+/* Before the workers start: tracers are made one after the other. */
+static int make_tracers(struct script *s)
+{
+	for (unsigned i = 0; i < s->nworkers && s->traces.nevents != 0; i++) {
+		struct script_worker *w = &s->workers[i];
+
+		TRY(field_tracer_init(
+		        &w->line.tracer, &s->traces, s->session, &w->line.addresses.frames));
+	}
+	return 0;
+}
+
 static int print_samples(struct script *s)
 {
 	int rc;
@@ -332,7 +368,10 @@ static int print_samples(struct script *s)
 	if (s->workers == NULL) {
 		return error_nomem(session_error(s->session));
 	}
-	rc = script_parts_find(s);
+	rc = make_tracers(s);
+	if (rc >= 0) {
+		rc = script_parts_find(s);
+	}
 	if (rc >= 0) {
 		rc = pool_run_ordered(s->nworkers, s->nparts, format_part, write_part, s);
 	}
@@ -352,7 +391,6 @@ static void report_not_shown(struct script *s)
 		const struct line_plan *plan = &s->plans[i];
 
 		kinds |= plan->chain ? SESSION_USER_STACKS : 0;
-		kinds |= (plan->fields & FIELD_BIT(FIELD_TRACE)) != 0 ? SESSION_TRACE_FIELDS : 0;
 	}
 	session_report_not_shown(s->session, kinds, "perf script");
 }
@@ -465,6 +503,7 @@ static int run(struct script *s, const struct sonde_script_options *o)
 		TRY(check_json_fields(s, &choice));
 	}
 	TRY(make_plans(s, &choice));
+	TRY(plan_traces(s));
 	report_not_shown(s);
 	TRY(script_filter_open(s, o));
 	if (s->json) {
@@ -493,6 +532,7 @@ int sonde_script_print(struct sonde_session *session, const struct sonde_script_
 	frame_code_free(s.style.code);
 	pick_fini(&s.pick);
 	pick_fini(&s.stop);
+	trace_set_fini(&s.traces);
 	arena_fini(&s.arena);
 	return rc;
 }

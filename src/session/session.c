@@ -327,6 +327,11 @@ int session_feature(
 	return feature_read(s->file, bit, a, out, size);
 }
 
+struct span session_tracing(const struct sonde_session *s)
+{
+	return file_feature(s->file, FEATURE_TRACING_DATA);
+}
+
 bool session_has_feature(const struct sonde_session *s, unsigned bit)
 {
 	return bit < FEATURE_BITS && file_has_feature(s->file, (enum abi_feature)bit);

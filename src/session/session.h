@@ -91,6 +91,9 @@ int session_feature(
 bool session_has_feature(const struct sonde_session *s, unsigned bit);
 #define SESSION_FEATURE(s, bit, a, out) session_feature(s, bit, a, out, sizeof(*(out)))
 
+/* The formats of tracepoints that the recorder copied; n is 0 if there are none. */
+struct span session_tracing(const struct sonde_session *s);
+
 /* Whether records are in the other byte order. */
 bool session_swap(const struct sonde_session *s);
 /* Size of all records in bytes. */

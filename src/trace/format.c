@@ -35,11 +35,6 @@ static struct span take_sized(struct cursor *c)
 	return cursor_bytes(c, (size_t)n);
 }
 
-static bool starts_with(struct span s, struct span word)
-{
-	return s.n >= word.n && memcmp(s.p, word.p, word.n) == 0;
-}
-
 /* Returns the rest of the line that begins with `word`; n is 0 if there is none. */
 static struct span line_after(struct span text, struct span word)
 {
@@ -51,7 +46,7 @@ static struct span line_after(struct span text, struct span word)
 
 		(void)cursor_bytes(&c, line.n);
 		(void)cursor_bytes(&c, cursor_left(&c) != 0);
-		if (starts_with(line, word)) {
+		if (trace_span_starts(line, word)) {
 			return (struct span){line.p + word.n, line.n - word.n};
 		}
 	}
@@ -224,12 +219,12 @@ static bool has_word(struct span s, struct span word)
 
 static unsigned flags_of(const struct trace_field *field, struct span declaration)
 {
-	bool dynamic = starts_with(field->type, SPAN_TEXT("__data_loc "));
-	bool relative = starts_with(field->type, SPAN_TEXT("__rel_loc "));
+	bool dynamic = trace_span_starts(field->type, SPAN_TEXT("__data_loc "));
+	bool relative = trace_span_starts(field->type, SPAN_TEXT("__rel_loc "));
 	bool array = dynamic || relative || memchr(declaration.p, '[', declaration.n) != NULL;
 	unsigned flags = 0;
 
-	flags |= starts_with(field->name, SPAN_TEXT("common_")) ? TRACE_COMMON : 0;
+	flags |= trace_span_starts(field->name, SPAN_TEXT("common_")) ? TRACE_COMMON : 0;
 	flags |= dynamic ? TRACE_DYNAMIC : 0;
 	flags |= relative ? TRACE_DYNAMIC | TRACE_RELATIVE : 0;
 	flags |= array ? TRACE_ARRAY : 0;

@@ -52,7 +52,9 @@ enum trace_field_flag {
 	TRACE_POINTER = 16,
 	TRACE_LONG = 32, /* of type long, for which numbers are hexadecimal */
 	TRACE_DYNAMIC = 64, /* u16 offset and, in the upper half, u16 size of the data */
-	TRACE_RELATIVE = 128 /* as TRACE_DYNAMIC, with the offset from the end of the field */
+	TRACE_RELATIVE = 128, /* as TRACE_DYNAMIC, with the offset from the end of the field */
+	TRACE_COUNT =
+	        256 /* set by trace_set_init: the print format may use it as a length or index */
 };
 
 struct trace_field {
@@ -71,6 +73,11 @@ bool trace_field_next(const struct trace_format *format, size_t *at, struct trac
 
 /* Finds the tracepoint's own field `name`. */
 bool trace_field_find(const struct trace_format *format, struct span name, struct trace_field *out);
+
+static inline bool trace_span_starts(struct span s, struct span word)
+{
+	return s.n >= word.n && memcmp(s.p, word.p, word.n) == 0;
+}
 
 static inline bool trace_span_is(struct span s, const char *word)
 {

@@ -132,13 +132,6 @@ def without_user_frames(_file, want, got):
     return tuple([line for line in lines if kernel_frame(line)] for lines in (want, got))
 
 
-TRACEPOINT = re.compile(r"^(\s*\S.*?: +\S+:[\w-]+:).*$")
-
-
-def without_fields(_file, want, got):
-    return tuple([TRACEPOINT.sub(r"\1", line) for line in lines] for lines in (want, got))
-
-
 END = re.compile(r"\b0x([0-9a-f]+)(?=[/(])")
 
 
@@ -236,8 +229,7 @@ MASKS = [
          warning="have a copy of the user stack"),
     Mask("call chains of recorded user stacks", "script", bit("STACK_USER"), change=without_user_frames,
          warning="have a copy of the user stack"),
-    Mask("text of tracepoints", "report", bit("RAW"), both=["-s", "comm,dso,sym"]),
-    Mask("text of tracepoints", "script", bit("RAW"), change=without_fields, warning="are of tracepoints"),
+    Mask("text of tracepoints in `report`", "report", bit("RAW"), both=["-s", "comm,dso,sym"]),
     Mask("`report`: the level, `[k]` or `[.]`", "report", bit("CALLCHAIN"), change=without_levels),
     Mask("`script`: columns after `data_src`", "script", bit("DATA_SRC"), change=folded_data_src),
     Mask("`script -F brstackoff`", "script", never, change=object_addresses),

@@ -380,8 +380,8 @@ def trace(path):
 STACKS = ("Warning: 2 samples have a copy of the user stack (--call-graph dwarf), which is not unwound yet: callers in "
           "user code are missing; 'sonde record -g' records the callers of programs with frame pointers; to see those of "
           "this recording use 'perf script'\n")
-FIELDS = ("Warning: 2 samples are of tracepoints, whose fields are not shown as text yet; to see them use "
-          "'perf script'\n")
+FIELDS = ("Warning: 2 samples of tracepoints have no text: the recording does not contain the formats of their "
+          "fields\n")
 TRACES = ("Warning: traces (Intel PT and others) are not decoded into samples yet, which are missing; to see them use "
           "'perf script'\n")
 

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* The tracepoints of a recording, with their fields: made once, read by all workers. */
+#ifndef SONDE_TRACE_SET_H
+#define SONDE_TRACE_SET_H
+
+#include "core/arena.h"
+#include "trace/format.h"
+
+struct trace_event {
+	struct trace_format format;
+	const struct trace_field *fields; /* common ones too, in the order of the format */
+	size_t nfields;
+	bool counted; /* some fields are TRACE_COUNT */
+	uint32_t extent; /* bytes that a sample's data must have for all fields */
+};
+
+struct trace_set {
+	struct trace_event *events; /* [nevents], by id */
+	size_t nevents;
+	struct span printk; /* texts of trace_printk and of constant strings */
+	bool big_endian;
+	uint8_t long_size;
+	struct arena arena;
+};
+
+/*
+ * Parses the formats of the tracepoints with these ids; the blob must outlive the set. Without a
+ * blob, or if it is damaged, the set lacks events. SONDE_ENOMEM; call trace_set_fini in any case.
+ */
+int trace_set_init(struct trace_set *s, struct span blob, const uint64_t *ids, size_t nids);
+void trace_set_fini(struct trace_set *s);
+
+/* Returns the tracepoint with this id, or NULL. */
+const struct trace_event *trace_set_find(const struct trace_set *s, uint64_t id);
+
+/* Returns the tracepoint's field, a common one too, or NULL. */
+const struct trace_field *trace_event_field(const struct trace_event *e, struct span name);
+
+#endif
