@@ -406,7 +406,8 @@ static struct option_def *sample_options(struct option_def *to, struct report_co
 {
 	const struct option_def group[] = {
 	        OPTION_TEXT('i', "input", &c->input, "FILE", "read this file (perf.data)"),
-	        OPTION_TEXT('s', "sort", &c->report.sort, "KEYS", "keys of rows (comm,dso,sym)"),
+	        OPTION_TEXT('s', "sort", &c->report.sort, "KEYS",
+	                "keys of rows (comm,dso,sym; of tracepoints trace)"),
 	        OPTION_TEXT('F', "fields", &c->report.fields, "FIELDS", "columns: keys and sums"),
 	        OPTION_TEXT('t', "field-separator", &c->report.separator, "TEXT",
 	                "put TEXT between columns instead of blanks"),

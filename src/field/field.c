@@ -61,6 +61,7 @@ GETTER(ip, s->s.ip)
 GETTER(cgroup, s->s.cgroup)
 GETTER(phys_addr, s->s.phys_addr)
 GETTER(data_page_size, s->s.data_page_size)
+GETTER(trace, field_texts_trace(f->texts, s))
 GETTER(code_page_size, s->s.code_page_size)
 GETTER(mem, data_src_key(DATA_SRC_LEVEL, get_data_src(f, s)))
 GETTER(tlb, data_src_key(DATA_SRC_TLB, get_data_src(f, s)))
@@ -110,6 +111,11 @@ static const char *text_of_plain(const struct field_source *f, uint64_t id)
 static const char *text_of_event(const struct field_source *f, uint64_t id)
 {
 	return sonde_session_event_name(f->session, (size_t)id);
+}
+
+static const char *text_of_trace(const struct field_source *f, uint64_t id)
+{
+	return intern_text(&f->texts->texts, (uint32_t)id);
 }
 
 static const char *text_of_cgroup(const struct field_source *f, uint64_t id)
@@ -398,6 +404,7 @@ void field_key_choose(struct field_key_choice *c, size_t id)
 	c->chosen[id] = true;
 	c->at[id] = (uint8_t)c->words;
 	c->words += field_at(id)->words;
+	c->texts = c->texts || (field_at(id)->style & FIELD_OF_TEXTS) != 0;
 	if (field_at(id)->words != 0) {
 		c->got[c->ngot++] = (uint8_t)id;
 	}

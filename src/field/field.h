@@ -17,6 +17,7 @@
 
 #include "core/arena.h"
 #include "core/json.h"
+#include "field/traces.h"
 #include "record/feature.h"
 #include "session/session.h"
 
@@ -57,6 +58,7 @@ struct field_source {
 	uint64_t tod_wall, tod_clock; /* CLOCK_DATA: wall clock = time - tod_clock + tod_wall, ns */
 	uint32_t *
 	        plain_of; /* by interned name: index in plain; NULL without field_plain_names_make */
+	struct field_texts *texts; /* of the worker, for fields with FIELD_OF_TEXTS; else NULL */
 	const char **plain; /* names of threads with "<N>" for numbers */
 	struct arena arena;
 	struct feature_topology topology; /* empty where the header has none */
@@ -88,6 +90,7 @@ enum field_style {
 	FIELD_BY_MODE = 32, /* needs periods by cpumode */
 	FIELD_OF_ROW = 64, /* a key of the row's frame or chain, known to profile and report only */
 	FIELD_LEVEL = 128, /* the level of the row, such as "[k]", precedes the text */
+	FIELD_OF_TEXTS = 512, /* the number is that of a text in field_source.texts */
 	FIELD_ASKED = 256 /* not among all fields of a sample: only if it is asked for by name */
 };
 
@@ -173,6 +176,7 @@ struct field_key_choice {
 	unsigned ngot;
 	uint8_t located[FIELD_COUNT]; /* those of `got` that are locations */
 	unsigned nlocated;
+	bool texts; /* some have FIELD_OF_TEXTS */
 	unsigned words;
 };
 

@@ -9,27 +9,40 @@ static bool is_shown(const struct session_event *e)
 	return e->attr.type == SONDE_TYPE_TRACEPOINT && e->count.samples != 0;
 }
 
-int field_traces_init(struct trace_set *set, const struct sonde_session *s)
+int field_traces_init(struct field_traces *t, const struct sonde_session *s)
 {
+	const struct session_event *events = session_events(s);
 	size_t nevents = sonde_session_events(s), n = 0;
 	uint64_t *ids = malloc((nevents + 1) * sizeof(*ids));
 	int rc;
 
-	*set = (struct trace_set){.nevents = 0};
-	if (ids == NULL) {
+	*t = (struct field_traces){.of_event = calloc(nevents + 1, sizeof(*t->of_event))};
+	if (ids == NULL || t->of_event == NULL) {
+		free(ids);
 		return SONDE_ENOMEM;
 	}
 	for (size_t i = 0; i < nevents; i++) {
-		if (is_shown(&session_events(s)[i])) {
-			ids[n++] = session_events(s)[i].attr.config;
+		if (is_shown(&events[i])) {
+			ids[n++] = events[i].attr.config;
 		}
 	}
-	rc = trace_set_init(set, session_tracing(s), ids, n);
+	rc = trace_set_init(&t->set, session_tracing(s), ids, n);
+	for (size_t i = 0; rc >= 0 && i < nevents; i++) {
+		t->of_event[i] = is_shown(&events[i])
+		                         ? trace_set_find(&t->set, events[i].attr.config)
+		                         : NULL;
+	}
 	free(ids);
 	return rc;
 }
 
-void field_traces_report(const struct trace_set *set, struct sonde_session *s)
+void field_traces_fini(struct field_traces *t)
+{
+	trace_set_fini(&t->set);
+	free(t->of_event);
+}
+
+void field_traces_report(const struct field_traces *t, struct sonde_session *s)
 {
 	uint64_t samples = 0, without = 0;
 
@@ -38,8 +51,7 @@ void field_traces_report(const struct trace_set *set, struct sonde_session *s)
 
 		if (is_shown(e)) {
 			samples += e->count.samples;
-			without +=
-			        trace_set_find(set, e->attr.config) == NULL ? e->count.samples : 0;
+			without += t->of_event[i] == NULL ? e->count.samples : 0;
 		}
 	}
 	if (without != 0) {
@@ -79,14 +91,14 @@ static bool find_symbol(void *arg, uint64_t address, struct trace_symbol *out)
 	return true;
 }
 
-int field_tracer_init(struct field_tracer *t, const struct trace_set *set,
+int field_tracer_init(struct field_tracer *t, const struct field_traces *traces,
         const struct sonde_session *s, struct frame_reader *frames)
 {
 	const struct trace_text_options options = {
 	        .home = session_frames(s)->options.home, .find = find_symbol, .arg = t};
 
 	*t = (struct field_tracer){.session = s, .frames = frames};
-	return trace_text_new(&t->text, set, &options);
+	return trace_text_new(&t->text, &traces->set, &options);
 }
 
 void field_tracer_fini(struct field_tracer *t)
@@ -101,4 +113,33 @@ void field_tracer_put(struct field_tracer *t, const struct trace_event *e,
 
 	t->view = sample->view;
 	trace_text_put(t->text, e, data, sample->s.cpu, out);
+}
+
+int field_texts_init(struct field_texts *t, const struct field_traces *traces,
+        const struct sonde_session *s, struct frame_reader *frames)
+{
+	*t = (struct field_texts){.traces = traces};
+	return field_tracer_init(&t->tracer, traces, s, frames);
+}
+
+void field_texts_fini(struct field_texts *t)
+{
+	field_tracer_fini(&t->tracer);
+	intern_fini(&t->texts);
+	text_fini(&t->buffer);
+}
+
+uint32_t field_texts_trace(struct field_texts *t, const struct session_sample *sample)
+{
+	const struct trace_event *e = t->traces->of_event[sample->event];
+	uint32_t id;
+
+	t->buffer.n = 0;
+	if (e != NULL) {
+		field_tracer_put(&t->tracer, e, sample, &t->buffer);
+	}
+	text_char(&t->buffer, '\0');
+	id = t->buffer.failed ? INTERN_NONE : intern_add(&t->texts, t->buffer.p, t->buffer.n);
+	t->failed = t->failed || id == INTERN_NONE;
+	return id != INTERN_NONE ? id : 0;
 }

@@ -3,20 +3,29 @@
 #ifndef SONDE_FIELD_TRACES_H
 #define SONDE_FIELD_TRACES_H
 
+#include "core/intern.h"
 #include "session/session.h"
 #include "trace/text.h"
 
+/* The tracepoints of a recording: made once, read by all workers. */
+struct field_traces {
+	struct trace_set set;
+	const struct trace_event *
+	        *of_event; /* by event; NULL: no tracepoint, or without a format */
+};
+
 /*
- * Parses the formats of the tracepoints that have samples. SONDE_ENOMEM; call trace_set_fini in any
- * case.
+ * Parses the formats of the tracepoints that have samples. SONDE_ENOMEM; call field_traces_fini in
+ * any case.
  */
-int field_traces_init(struct trace_set *set, const struct sonde_session *s);
+int field_traces_init(struct field_traces *t, const struct sonde_session *s);
+void field_traces_fini(struct field_traces *t);
 
 /*
  * Reports once how many samples have no format in the recording, and that this build shows all
  * texts without their print formats.
  */
-void field_traces_report(const struct trace_set *set, struct sonde_session *s);
+void field_traces_report(const struct field_traces *t, struct sonde_session *s);
 
 /* Prints texts for one worker. */
 struct field_tracer {
@@ -30,11 +39,31 @@ struct field_tracer {
  * Makes a tracer whose texts name functions through *frames, which must outlive it. Not for several
  * threads at a time. SONDE_ENOMEM; call field_tracer_fini in any case.
  */
-int field_tracer_init(struct field_tracer *t, const struct trace_set *set,
+int field_tracer_init(struct field_tracer *t, const struct field_traces *traces,
         const struct sonde_session *s, struct frame_reader *frames);
 void field_tracer_fini(struct field_tracer *t);
 
 void field_tracer_put(struct field_tracer *t, const struct trace_event *e,
         const struct session_sample *sample, struct text *out);
+
+/*
+ * Texts that one worker made from samples, numbered: keys of rows are 32-bit words. Empty when
+ * zero-initialised; one with `traces` and a tracer makes texts, any can store them.
+ */
+struct field_texts {
+	const struct field_traces *traces;
+	struct field_tracer tracer;
+	struct intern texts;
+	struct text buffer;
+	bool failed; /* out of memory */
+};
+
+/* frames: as for field_tracer_init. SONDE_ENOMEM; call field_texts_fini in any case. */
+int field_texts_init(struct field_texts *t, const struct field_traces *traces,
+        const struct sonde_session *s, struct frame_reader *frames);
+void field_texts_fini(struct field_texts *t);
+
+/* Returns the number of the text of a sample; 0 and `failed`: out of memory. */
+uint32_t field_texts_trace(struct field_texts *t, const struct session_sample *sample);
 
 #endif

@@ -61,6 +61,8 @@ struct waiting_sample {
 struct profile_worker {
 	struct session_worker worker;
 	struct frame_reader frames_of; /* addresses to objects */
+	struct field_source source; /* the profile's, with this worker's texts */
+	struct field_texts texts;
 	struct profile_counts counts;
 	struct recent_place places[RECENT];
 	struct recent_sample *samples;
@@ -255,7 +257,10 @@ static int who_find(
 	uint32_t words[FIELD_KEY_WORDS_MAX];
 	bool first = w->last_who == PROFILE_NONE;
 
-	field_keys_get(&p->options.keys, &p->source, s, words);
+	field_keys_get(&p->options.keys, &w->source, s, words);
+	if (w->texts.failed) {
+		return SONDE_ENOMEM;
+	}
 	TRY(locations_find(p, w, s, words));
 	if (first || memcmp(words, w->last_words, size) != 0) {
 		TRY(profile_key_add(p, &w->counts, words, &key.key));
@@ -598,16 +603,53 @@ static int collect_chunk(void *arg, unsigned worker, size_t chunk)
 	return rc < 0 ? rc : waiting_count(p, w);
 }
 
-static int worker_init(struct profile_worker *w, struct sonde_session *s)
+static int worker_init(struct profile_worker *w, struct profile *p)
 {
+	struct sonde_session *s = p->session;
+
 	session_worker_init(&w->worker, s);
+	w->source = p->source;
 	w->last_who = PROFILE_NONE;
 	w->nslots = 1;
 	w->samples = calloc(RECENT, sizeof(*w->samples));
 	if (w->samples == NULL) {
 		return SONDE_ENOMEM;
 	}
-	return frame_reader_init(&w->frames_of, session_frames(s));
+	TRY(frame_reader_init(&w->frames_of, session_frames(s)));
+	if (!p->options.keys.texts) {
+		return 0;
+	}
+	w->source.texts = &w->texts;
+	return field_texts_init(&w->texts, &p->traces, s, &w->frames_of);
+}
+
+/* Replaces the number of a text of a worker by that in the texts of the first one. */
+static int text_join(struct profile *p, const struct field_texts *from, uint32_t *word)
+{
+	const char *text = intern_text(&from->texts, *word);
+
+	*word = intern_add(&p->workers[0].texts.texts, text, strlen(text));
+	return *word != INTERN_NONE ? 0 : SONDE_ENOMEM;
+}
+
+/* Makes all workers' keys refer to the texts of the first one. */
+static int texts_join(struct profile *p)
+{
+	const struct field_key_choice *keys = &p->options.keys;
+
+	for (unsigned i = 1; i < p->nworkers && keys->texts; i++) {
+		struct profile_worker *w = &p->workers[i];
+
+		for (unsigned k = 0; k < keys->ngot; k++) {
+			bool of_texts = (field_at(keys->got[k])->style & FIELD_OF_TEXTS) != 0;
+			uint32_t *words = w->counts.keys + keys->at[keys->got[k]];
+
+			for (size_t n = 0; n < w->counts.nkeys && of_texts; n++) {
+				TRY(text_join(p, &w->texts, words + n * keys->words));
+			}
+		}
+	}
+	return 0;
 }
 
 static int workers_join(struct profile *p)
@@ -619,7 +661,7 @@ static int workers_join(struct profile *p)
 		counts[i] = &p->workers[i].counts;
 		profile_branches_add(&p->branches, &p->workers[i].branches);
 	}
-	if (counts != NULL) {
+	if (counts != NULL && texts_join(p) >= 0) {
 		rc = profile_counts_join(p, counts, p->nworkers);
 	}
 	free(counts);
@@ -639,12 +681,14 @@ int profile_collect(struct profile *p)
 		TRY(profile_switches_make(p));
 	}
 	for (unsigned i = 0; i < jobs; i++) {
-		TRY(worker_init(&p->workers[i], p->session));
+		TRY(worker_init(&p->workers[i], p));
 	}
 	TRY(pool_run(jobs, session_chunks(p->session), collect_chunk, p));
 	session_forget(p->session);
 	TRY(workers_join(p));
 	p->counts = p->workers[0].counts;
+	p->texts.texts = p->workers[0].texts.texts;
+	p->workers[0].texts.texts = (struct intern){0};
 	p->workers[0].counts = (struct profile_counts){0};
 	profile_counts_drop_indexes(&p->counts);
 	profile_workers_free(p);
@@ -655,6 +699,7 @@ void profile_workers_free(struct profile *p)
 {
 	for (unsigned i = 0; i < p->nworkers; i++) {
 		session_worker_fini(&p->workers[i].worker);
+		field_texts_fini(&p->workers[i].texts);
 		frame_reader_fini(&p->workers[i].frames_of);
 		profile_counts_fini(&p->workers[i].counts);
 		free(p->workers[i].samples);

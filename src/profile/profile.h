@@ -199,6 +199,8 @@ struct profile {
 	struct sonde_session *session;
 	struct profile_options options;
 	struct field_source source;
+	struct field_traces traces; /* used if a key has FIELD_OF_TEXTS */
+	struct field_texts texts; /* of such keys, of all workers */
 	struct intern names; /* short names of objects */
 	uint32_t *dso; /* id in names, by object */
 	uint32_t unknown; /* id of "[unknown]" */

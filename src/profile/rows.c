@@ -675,6 +675,11 @@ int profile_run(struct profile *p)
 	if (p->options.time_quantum != 0) {
 		p->source.time_quantum = p->options.time_quantum;
 	}
+	if (p->options.keys.texts) {
+		p->source.texts = &p->texts;
+		TRY(field_traces_init(&p->traces, p->session));
+		field_traces_report(&p->traces, p->session);
+	}
 	TRY(names_make(p));
 	TRY(profile_collect(p));
 	TRY(profile_locations_rank(p));
@@ -701,6 +706,8 @@ void profile_fini(struct profile *p)
 	free(p->parent_of);
 	profile_sources_free(p);
 	field_source_fini(&p->source);
+	field_texts_fini(&p->texts);
+	field_traces_fini(&p->traces);
 	profile_counts_fini(&p->counts);
 	free(p->shown);
 	intern_fini(&p->names);

@@ -142,7 +142,8 @@ void profile_switches_free(struct profile_switches *s)
 
 bool profile_switches_take(const struct profile_switches *s, const struct session_sample *sample)
 {
-	const struct moment key = {.time = sample->s.time, .offset = sample->offset, .event = sample->event};
+	const struct moment key = {
+	        .time = sample->s.time, .offset = sample->offset, .event = sample->event};
 	size_t low = 0, high = s->n;
 
 	while (low < high) { /* finds the number of changes before the sample */

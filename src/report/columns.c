@@ -17,6 +17,7 @@
 #define NUMBER_MAX    64u /* most digits of a forced width */
 
 #define SORT_USUAL    "comm,dso,sym"
+#define SORT_TRACES   "trace"
 #define SORT_BRANCHES "comm,dso_from,symbol_from,symbol_to,cycles"
 
 #define SORT_BLOCKS "addr_to,addr_from,dso_to"
@@ -33,12 +34,25 @@ static unsigned uses(const struct report *r)
 	                                   : samples;
 }
 
-/* The keys without --sort. */
+static bool only_tracepoints(const struct report *r)
+{
+	size_t events = sonde_session_events(r->session);
+
+	for (size_t e = 0; e < events; e++) {
+		if (sonde_session_event_attr(r->session, e)->type != SONDE_TYPE_TRACEPOINT) {
+			return false;
+		}
+	}
+	return events != 0;
+}
+
+/* The keys without --sort. As in perf, rows of tracepoints alone are their texts. */
 static const char *sort_usual(const struct report *r)
 {
 	return r->options.total_cycles       ? SORT_BLOCKS
 	       : r->profile.options.branches ? SORT_BRANCHES
 	       : r->options.memory           ? SORT_MEMORY
+	       : only_tracepoints(r)         ? SORT_TRACES
 	                                     : SORT_USUAL;
 }
 

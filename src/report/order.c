@@ -69,7 +69,7 @@ struct plan {
 };
 
 /* Texts that are ranked. */
-enum ranked { BY_COMM, BY_OBJECT, BY_SOURCE, BY_SYMBOL, RANKED };
+enum ranked { BY_COMM, BY_OBJECT, BY_SOURCE, BY_TRACE, BY_SYMBOL, RANKED };
 
 struct named { /* a text to be ranked */
 	const char *text;
@@ -130,19 +130,25 @@ static uint32_t names_rank(struct named *names, size_t n, uint32_t *ranks)
 	return rank + 1;
 }
 
+/* Texts that are numbered in the profile, for all kinds but BY_COMM and BY_SYMBOL. */
+static const struct intern *texts_of(const struct report *r, enum ranked key)
+{
+	return key == BY_OBJECT  ? &r->profile.names
+	       : key == BY_TRACE ? &r->profile.texts.texts
+	                         : &r->profile.source_texts;
+}
+
 /* The number of texts that have ranks, and a text by its number. */
 static size_t texts_count(const struct report *r, enum ranked key)
 {
-	return key == BY_COMM     ? timeline_texts(session_timeline(r->session))
-	       : key == BY_OBJECT ? r->profile.names.count
-	                          : r->profile.source_texts.count;
+	return key == BY_COMM ? timeline_texts(session_timeline(r->session))
+	                      : texts_of(r, key)->count;
 }
 
 static const char *text_at(const struct report *r, enum ranked key, uint32_t id)
 {
-	return key == BY_COMM     ? timeline_text(session_timeline(r->session), id)
-	       : key == BY_OBJECT ? intern_text(&r->profile.names, id)
-	                          : intern_text(&r->profile.source_texts, id);
+	return key == BY_COMM ? timeline_text(session_timeline(r->session), id)
+	                      : intern_text(texts_of(r, key), id);
 }
 
 /* Fills in the names of all interned texts, by number. */
@@ -297,6 +303,9 @@ static enum ranked column_ranks(const struct column *c)
 	if (c->kind == BY_WORD && (c->word == FIELD_SRCLINE || c->word == FIELD_SRCFILE)) {
 		return BY_SOURCE;
 	}
+	if (c->kind == BY_WORD && c->word == FIELD_TRACE) {
+		return BY_TRACE;
+	}
 	return c->kind == BY_WORD && c->word == FIELD_COMM ? BY_COMM : RANKED;
 }
 
@@ -326,6 +335,7 @@ static void keys_get(
 			EACH_ROW(ranks[*profile_row_words(&s->r->profile, row, FIELD_COMM)]);
 		case FIELD_SRCLINE:
 		case FIELD_SRCFILE:
+		case FIELD_TRACE:
 			EACH_ROW(ranks[profile_row_number(&s->r->profile, row, by->word)]);
 		default: EACH_ROW(report_columns_rank(s->r, row, by->word));
 		}
@@ -915,16 +925,32 @@ static int sort_keys(struct sorter *s, struct plan *keys)
 	return 0;
 }
 
+/* Texts of tracepoints may be many, and are the same for all events: their ranks are kept. */
+static int trace_ranks_make(struct sorter *s)
+{
+	struct report *r = s->r;
+
+	if (r->trace_ranks == NULL) {
+		TRY(ranks_make(s, BY_TRACE));
+		r->trace_ranks = s->ranks[BY_TRACE];
+		r->ntrace_ranks = s->nranks[BY_TRACE];
+	}
+	s->ranks[BY_TRACE] = r->trace_ranks;
+	s->nranks[BY_TRACE] = r->ntrace_ranks;
+	return 0;
+}
+
 static int sort_all(struct sorter *s)
 {
 	struct plan keys = {0}, output = {0}, *plans[] = {&keys, &output};
 	bool threads = threads_differ(s->r);
 
 	for (unsigned k = 0; k < RANKED; k++) {
-		if (k != BY_SYMBOL || s->known) {
+		if (k != BY_TRACE && (k != BY_SYMBOL || s->known)) {
 			TRY(ranks_make(s, (enum ranked)k));
 		}
 	}
+	TRY(trace_ranks_make(s));
 	TRY(sums_rank_all(s));
 	plan_keys(s, &keys);
 	plan_output(s, &output, !threads);
@@ -969,7 +995,9 @@ int report_order(struct report *r)
 	free(s.spare);
 	free(s.begins);
 	for (unsigned k = 0; k < RANKED; k++) {
-		free(s.ranks[k]);
+		if (s.ranks[k] != r->trace_ranks) {
+			free(s.ranks[k]);
+		}
 	}
 	free(s.sums_memory);
 	return rc;

@@ -426,22 +426,6 @@ static bool session_has(const struct sonde_session *s, enum sonde_sample_bit fie
 	return false;
 }
 
-/* Whether perf would print texts of tracepoints as rows: if there is no other event. */
-static bool trace_wanted(const struct report *r)
-{
-	size_t events = sonde_session_events(r->session);
-
-	if (r->options.sort != NULL || r->options.fields != NULL) {
-		return false;
-	}
-	for (size_t e = 0; e < events; e++) {
-		if (sonde_session_event_attr(r->session, e)->type != SONDE_TYPE_TRACEPOINT) {
-			return false;
-		}
-	}
-	return events != 0;
-}
-
 /* Decides whether rows are of branches; SONDE_EARG if they were requested and are missing. */
 static int branches_decide(struct report *r, bool *branches)
 {
@@ -486,9 +470,6 @@ static void warn(struct report *r, bool chains)
 
 	if (chains && !(o->no_children && o->no_graph)) {
 		kinds |= SESSION_USER_STACKS;
-	}
-	if (trace_wanted(r)) {
-		kinds |= SESSION_TRACE_FIELDS;
 	}
 	session_report_not_shown(r->session, kinds, "perf report");
 	if (!chains && o->graph_given) {
@@ -684,6 +665,7 @@ int sonde_report_print(struct sonde_session *s, const struct sonde_report_option
 	}
 	(void)error_plain(session_error(s), rc);
 	profile_fini(&r.profile);
+	free(r.trace_ranks);
 	pick_fini(&r.pick);
 	text_fini(&r.text);
 	text_fini(&r.cell);

@@ -66,6 +66,8 @@ struct report {
 	struct feature_groups groups; /* of events, as recorded or requested */
 	struct report_table *table; /* the present table, which workers share */
 	int width[FIELD_COUNT]; /* by number of the column */
+	uint32_t *trace_ranks; /* of texts of tracepoints; NULL: not made yet */
+	uint32_t ntrace_ranks; /* number of distinct ranks */
 	struct profile_nodes nodes; /* open nodes of a call graph */
 	/* Copies of this struct; each has its own text, cell, cursor and nodes. */
 	struct report *workers;

@@ -298,9 +298,8 @@ static int plan_traces(struct script *s)
 	for (size_t i = 0; i < sonde_session_events(s->session); i++) {
 		struct line_plan *plan = &s->plans[i];
 
-		if ((plan->fields & FIELD_BIT(FIELD_TRACE)) != 0 &&
-		        plan->attr->type == SONDE_TYPE_TRACEPOINT) {
-			plan->trace = trace_set_find(&s->traces, plan->attr->config);
+		if ((plan->fields & FIELD_BIT(FIELD_TRACE)) != 0) {
+			plan->trace = s->traces.of_event[i];
 		}
 	}
 	field_traces_report(&s->traces, s->session);
@@ -349,7 +348,7 @@ static int print_header(struct script *s, bool full)
 /* Before the workers start: tracers are made one after the other. */
 static int make_tracers(struct script *s)
 {
-	for (unsigned i = 0; i < s->nworkers && s->traces.nevents != 0; i++) {
+	for (unsigned i = 0; i < s->nworkers && s->traces.set.nevents != 0; i++) {
 		struct script_worker *w = &s->workers[i];
 
 		TRY(field_tracer_init(
@@ -532,7 +531,7 @@ int sonde_script_print(struct sonde_session *session, const struct sonde_script_
 	frame_code_free(s.style.code);
 	pick_fini(&s.pick);
 	pick_fini(&s.stop);
-	trace_set_fini(&s.traces);
+	field_traces_fini(&s.traces);
 	arena_fini(&s.arena);
 	return rc;
 }

@@ -51,7 +51,7 @@ struct script {
 	bool in_file_order; /* not by time */
 	uint32_t kinds; /* bits by type of other records to print */
 	struct line_plan *plans; /* by event */
-	struct trace_set traces; /* tracepoints whose texts are printed */
+	struct field_traces traces; /* tracepoints whose texts are printed */
 	struct script_worker *workers;
 	unsigned nworkers;
 	size_t nparts;

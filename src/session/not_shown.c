@@ -36,12 +36,6 @@ static bool has_user_stacks(struct sonde_session *s, const struct session_event 
 	       has_stacks(s, (uint32_t)(e - s->events));
 }
 
-static bool has_trace_fields(struct sonde_session *s, const struct session_event *e)
-{
-	(void)s;
-	return e->attr.type == SONDE_TYPE_TRACEPOINT;
-}
-
 static const struct {
 	unsigned kind; /* enum session_not_shown */
 	applies_fn *applies;
@@ -52,9 +46,6 @@ static const struct {
                 "samples have a copy of the user stack (--call-graph dwarf), which is not unwound "
                 "yet: callers in user code are missing; 'sonde record -g' records the callers of "
                 "programs with frame pointers; to see those of this recording use"},
-        {SESSION_TRACE_FIELDS, has_trace_fields,
-                "samples are of tracepoints, whose fields are not shown as text yet; to see them "
-                "use"},
 };
 
 static uint64_t samples_with(struct sonde_session *s, applies_fn *applies)

@@ -150,7 +150,6 @@ const struct session_event *session_event_by_id(const struct sonde_session *s, u
 /* Contents of samples that this version cannot show; bits. */
 enum session_not_shown {
 	SESSION_USER_STACKS = 1, /* copies of the stack, not unwound into call chains */
-	SESSION_TRACE_FIELDS = 2, /* texts of tracepoints */
 	SESSION_TRACES = 4 /* AUX area traces, not decoded into samples */
 };
 

@@ -229,7 +229,6 @@ MASKS = [
          warning="have a copy of the user stack"),
     Mask("call chains of recorded user stacks", "script", bit("STACK_USER"), change=without_user_frames,
          warning="have a copy of the user stack"),
-    Mask("text of tracepoints in `report`", "report", bit("RAW"), both=["-s", "comm,dso,sym"]),
     Mask("`report`: the level, `[k]` or `[.]`", "report", bit("CALLCHAIN"), change=without_levels),
     Mask("`script`: columns after `data_src`", "script", bit("DATA_SRC"), change=folded_data_src),
     Mask("`script -F brstackoff`", "script", never, change=object_addresses),

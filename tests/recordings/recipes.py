@@ -85,7 +85,6 @@ ADDRESSES = "addresses in the call chains of `script`"
 CHAINS = {"script": [ADDRESSES]}
 STOPPED = {"stop-bt": [ADDRESSES]}
 UNWOUND = "call chains of recorded user stacks"
-TRACED = "text of tracepoints in `report`"
 STATISTICS = "`report` of branches: Branch Statistics"
 TIP = "`evlist`, tip for tracepoints"
 RECIPES = [
@@ -123,10 +122,10 @@ RECIPES = [
     Recipe("compressed", "-z " + CLOCK + TASKS, "header stats"),
     Recipe("threads", "--threads " + CLOCK + TASKS, "header stats"),
     Recipe("tracepoints", "-e sched:sched_process_exec,sched:sched_process_fork,syscalls:sys_enter_prctl " + TASKS,
-           "evlist header insn", masks={"report": [TRACED], "evlist": [TIP]}),
+           "evlist header insn", masks={"evlist": [TIP]}),
     Recipe("uprobe", "perf probe -q -x /mnt/spin outer; perf record -N -q -g -e probe_spin:outer -o uprobe.data "
            "/mnt/spin 15; perf probe -q -d probe_spin:outer", "evlist mmaps",
-           masks={"script": [ADDRESSES], "report": [TRACED], "evlist": [TIP]}),
+           masks={"script": [ADDRESSES], "evlist": [TIP]}),
     Recipe("pipe", f"perf record -N -q -g {CLOCK} -o - {SPIN} >pipe.data", "header no-children records",
            masks=CHAINS | {"records": [ADDRESSES], "report": ["`report` of a pipe stream with call chains"]}),
     Recipe("stat", "perf stat record -e cs,page-faults -o stat.data " + TASKS, "script stat stats header", only=True),

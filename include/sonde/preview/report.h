@@ -45,7 +45,8 @@ enum sonde_report_branches {
 
 struct sonde_report_options {
 	size_t size; /* sizeof(struct sonde_report_options) of the caller */
-	/* keys (SONDE_FIELD_KEY in sonde/preview/field.h), comma-separated; NULL: comm,dso,sym */
+	/* keys (SONDE_FIELD_KEY in sonde/preview/field.h), comma-separated; NULL: comm,dso,sym,
+	 * or trace if all events are tracepoints */
 	const char *sort;
 	/* columns: keys and sums (SONDE_FIELD_TOTAL), comma-separated; after '+': added to the
 	 * default columns; NULL: the default columns */
