@@ -38,7 +38,6 @@ static const struct option_def report_options[] = {
         PERF_ONLY(0, "prefix"),
         PERF_ONLY(0, "prefix-strip"),
         PERF_ONLY(0, "pretty"),
-        PERF_ONLY(0, "raw-trace"),
         PERF_ONLY(0, "samples"),
         PERF_ONLY(0, "show-on-off-events"),
         PERF_ONLY(0, "show-ref-call-graph"),

@@ -408,6 +408,8 @@ static struct option_def *sample_options(struct option_def *to, struct report_co
 	        OPTION_TEXT('i', "input", &c->input, "FILE", "read this file (perf.data)"),
 	        OPTION_TEXT('s', "sort", &c->report.sort, "KEYS",
 	                "keys of rows (comm,dso,sym; of tracepoints trace)"),
+	        OPTION_SWITCH(0, "raw-trace", &c->report.raw_trace,
+	                "show fields of tracepoints as numbers, not as in their texts"),
 	        OPTION_TEXT('F', "fields", &c->report.fields, "FIELDS", "columns: keys and sums"),
 	        OPTION_TEXT('t', "field-separator", &c->report.separator, "TEXT",
 	                "put TEXT between columns instead of blanks"),

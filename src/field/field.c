@@ -4,6 +4,7 @@
 #include "field/address.h"
 #include "field/branch.h"
 #include "field/data_src.h"
+#include "field/trace_keys.h"
 
 #include <inttypes.h>
 
@@ -62,6 +63,7 @@ GETTER(cgroup, s->s.cgroup)
 GETTER(phys_addr, s->s.phys_addr)
 GETTER(data_page_size, s->s.data_page_size)
 GETTER(trace, field_texts_trace(f->texts, s))
+GETTER(trace_fields, field_texts_fields(f->texts, s))
 GETTER(code_page_size, s->s.code_page_size)
 GETTER(mem, data_src_key(DATA_SRC_LEVEL, get_data_src(f, s)))
 GETTER(tlb, data_src_key(DATA_SRC_TLB, get_data_src(f, s)))
@@ -116,6 +118,11 @@ static const char *text_of_event(const struct field_source *f, uint64_t id)
 static const char *text_of_trace(const struct field_source *f, uint64_t id)
 {
 	return intern_text(&f->texts->texts, (uint32_t)id);
+}
+
+static const char *text_of_trace_fields(const struct field_source *f, uint64_t id)
+{
+	return field_trace_key_cells(text_of_trace(f, id));
 }
 
 static const char *text_of_cgroup(const struct field_source *f, uint64_t id)

@@ -620,7 +620,7 @@ static int worker_init(struct profile_worker *w, struct profile *p)
 		return 0;
 	}
 	w->source.texts = &w->texts;
-	return field_texts_init(&w->texts, &p->traces, s, &w->frames_of);
+	return field_texts_init(&w->texts, &p->traces, &p->trace_keys, s, &w->frames_of);
 }
 
 /* Replaces the number of a text of a worker by that in the texts of the first one. */

@@ -12,6 +12,7 @@
 #include "core/intern.h"
 #include "field/branch.h"
 #include "field/field.h"
+#include "field/trace_keys.h"
 #include "session/pick.h"
 
 #include <regex.h>
@@ -199,7 +200,8 @@ struct profile {
 	struct sonde_session *session;
 	struct profile_options options;
 	struct field_source source;
-	struct field_traces traces; /* used if a key has FIELD_OF_TEXTS */
+	struct field_traces traces; /* used if a key has FIELD_OF_TEXTS; see profile_traces_init */
+	struct field_trace_keys trace_keys; /* of the key FIELD_TRACE_FIELDS */
 	struct field_texts texts; /* of such keys, of all workers */
 	struct intern names; /* short names of objects */
 	uint32_t *dso; /* id in names, by object */
@@ -237,6 +239,12 @@ struct profile {
 
 void profile_init(struct profile *p, struct sonde_session *s, const struct profile_options *o);
 void profile_fini(struct profile *p);
+
+/*
+ * Reads the tracepoints of the recording into p->traces, so that fields can be chosen as
+ * p->trace_keys before profile_run; if none are, the key FIELD_TRACE_FIELDS has all. SONDE_ENOMEM.
+ */
+int profile_traces_init(struct profile *p, bool raw);
 
 /* Counts the samples and makes the rows; then p->rows can be sorted and printed. */
 int profile_run(struct profile *p);

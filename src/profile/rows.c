@@ -654,6 +654,32 @@ void profile_init(struct profile *p, struct sonde_session *s, const struct profi
 	p->options = *o;
 }
 
+int profile_traces_init(struct profile *p, bool raw)
+{
+	if (p->traces.of_event != NULL) {
+		return 0;
+	}
+	TRY(field_traces_init(&p->traces, p->session));
+	return field_trace_keys_init(&p->trace_keys, &p->traces, p->session, raw);
+}
+
+/* Prepares for keys that are texts of tracepoints. */
+static int texts_prepare(struct profile *p)
+{
+	static const char all[] = "trace_fields";
+	size_t chosen = 0;
+
+	p->source.texts = &p->texts;
+	TRY(profile_traces_init(p, false));
+	field_traces_report(&p->traces, p->session);
+	for (size_t i = 0; i < sonde_session_events(p->session); i++) {
+		chosen += p->trace_keys.of_event[i].n;
+	}
+	return chosen == 0 && p->options.keys.chosen[FIELD_TRACE_FIELDS]
+	               ? field_trace_keys_choose(&p->trace_keys, all, strlen(all))
+	               : 0;
+}
+
 int profile_run(struct profile *p)
 {
 	size_t events = sonde_session_events(p->session);
@@ -676,9 +702,7 @@ int profile_run(struct profile *p)
 		p->source.time_quantum = p->options.time_quantum;
 	}
 	if (p->options.keys.texts) {
-		p->source.texts = &p->texts;
-		TRY(field_traces_init(&p->traces, p->session));
-		field_traces_report(&p->traces, p->session);
+		TRY(texts_prepare(p));
 	}
 	TRY(names_make(p));
 	TRY(profile_collect(p));
@@ -707,6 +731,7 @@ void profile_fini(struct profile *p)
 	profile_sources_free(p);
 	field_source_fini(&p->source);
 	field_texts_fini(&p->texts);
+	field_trace_keys_fini(&p->trace_keys);
 	field_traces_fini(&p->traces);
 	profile_counts_fini(&p->counts);
 	free(p->shown);

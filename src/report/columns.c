@@ -18,6 +18,7 @@
 
 #define SORT_USUAL    "comm,dso,sym"
 #define SORT_TRACES   "trace"
+#define SORT_RAW      "trace_fields"
 #define SORT_BRANCHES "comm,dso_from,symbol_from,symbol_to,cycles"
 
 #define SORT_BLOCKS "addr_to,addr_from,dso_to"
@@ -52,8 +53,9 @@ static const char *sort_usual(const struct report *r)
 	return r->options.total_cycles       ? SORT_BLOCKS
 	       : r->profile.options.branches ? SORT_BRANCHES
 	       : r->options.memory           ? SORT_MEMORY
-	       : only_tracepoints(r)         ? SORT_TRACES
-	                                     : SORT_USUAL;
+	       : !only_tracepoints(r)        ? SORT_USUAL
+	       : r->options.raw_trace        ? SORT_RAW
+	                                     : SORT_TRACES;
 }
 
 void report_columns_sort(struct report *r)
@@ -118,6 +120,37 @@ static void list_join(struct report_list *list, const struct report_list *more)
 	}
 }
 
+/* A word for fields of tracepoints: all of them are one column, which is added to the list last. */
+static int trace_word(struct report *r, const char *option, const char *word, size_t n,
+        const struct report_list *list)
+{
+	struct error *err = session_error(r->session);
+	int rc;
+
+	if (!report_trace_choose(r, word, n, &rc)) {
+		return list_wrong(r, option, word, n);
+	}
+	if (rc >= 0 && r->options.hierarchy) {
+		return error_set(err, SONDE_EARG, NO_OFFSET,
+		        "--hierarchy cannot be used with fields of tracepoints ('%.*s')", (int)n,
+		        word);
+	}
+	for (unsigned i = 0; rc > 0 && i + 1 < list->n; i++) {
+		if (list->id[i] == FIELD_TRACE_FIELDS) {
+			return error_set(err, SONDE_EARG, NO_OFFSET,
+			        "%s: '%.*s': write the fields of tracepoints one after the other, "
+			        "without other keys between them",
+			        option, (int)n, word);
+		}
+	}
+	return rc;
+}
+
+static bool is_trace_word(unsigned id)
+{
+	return id == FIELD_COUNT || id == FIELD_TRACE_FIELDS;
+}
+
 static int fields_parse(struct report *r, const char *words, struct report_list *list)
 {
 	for (size_t n; *words != 0; words += n + (words[n] != 0)) {
@@ -125,8 +158,9 @@ static int fields_parse(struct report *r, const char *words, struct report_list 
 
 		n = strcspn(words, ", ");
 		id = field_find(uses(r), words, n);
-		if (n != 0 && id == FIELD_COUNT) {
-			return list_wrong(r, "--fields", words, n);
+		if (n != 0 && is_trace_word(id)) {
+			TRY(trace_word(r, "--fields", words, n, list));
+			id = FIELD_TRACE_FIELDS;
 		}
 		if (n != 0) {
 			list_add(list, id);
@@ -170,11 +204,13 @@ static int sort_parse(struct report *r, const char *words, struct report_list *s
 			}
 			open = *words == '{';
 			first = true;
-		} else if (n != 0 && id == FIELD_COUNT) {
-			return list_wrong(r, "--sort", words, n);
 		} else if (n != 0) {
 			unsigned levels = r->nlevels;
 
+			if (is_trace_word(id)) {
+				TRY(trace_word(r, "--sort", words, n, sort));
+				id = FIELD_TRACE_FIELDS;
+			}
 			TRY(sort_add(r, sort, id, open && !first));
 			first = first && levels == r->nlevels;
 		}
@@ -473,6 +509,10 @@ void report_columns_json(
 {
 	struct field_value value = column_value(r, row, id, 0);
 
+	if (id == FIELD_TRACE_FIELDS) {
+		report_trace_json(r, row, column_text(r, row, id, out->out), out);
+		return;
+	}
 	if (field_at(id)->location != FIELD_NO_LOCATION) {
 		report_location_json(r, row, id, out);
 		return;
@@ -501,6 +541,10 @@ static bool cell_make(struct report *r, const struct profile_row *row, unsigned 
 	struct text *t = &r->cell;
 
 	t->n = 0;
+	if (id == FIELD_TRACE_FIELDS) {
+		report_trace_cells(r, row, text, t);
+		return false;
+	}
 	if ((field_at(id)->style & FIELD_LEVEL) != 0) {
 		text_str(t, report_level(row->kernel));
 	}
@@ -547,7 +591,7 @@ static size_t cell_width(struct report *r, const struct profile_row *row, unsign
 	const struct timeline_view *view;
 	size_t width;
 
-	if ((field_at(id)->style & FIELD_GROWS) == 0) {
+	if ((field_at(id)->style & FIELD_GROWS) == 0 || id == FIELD_TRACE_FIELDS) {
 		return 0;
 	}
 	if (field_at(id)->location != FIELD_NO_LOCATION) {
@@ -564,7 +608,13 @@ static size_t cell_width(struct report *r, const struct profile_row *row, unsign
 	return strlen(timeline_text(line, view->last_comm));
 }
 
-void report_columns_reset(struct report *r)
+/* Columns of fields are there only for events that have such fields. */
+static bool column_hidden(const struct report *r, unsigned i)
+{
+	return r->columns.id[i] == FIELD_TRACE_FIELDS && report_trace_hidden(r);
+}
+
+int report_columns_reset(struct report *r)
 {
 	for (unsigned i = 0; i < r->columns.n; i++) {
 		unsigned id = r->columns.id[i];
@@ -579,7 +629,12 @@ void report_columns_reset(struct report *r)
 		}
 		r->width[i] =
 		        width > title || (r->forced[i] != 0 && field_is_key(id)) ? width : title;
+		if (id == FIELD_TRACE_FIELDS) {
+			r->width[i] = report_trace_reset(r);
+			TRY(r->width[i]);
+		}
 	}
+	return 0;
 }
 
 void report_columns_widen(struct report *r, const struct profile_row *row)
@@ -674,14 +729,13 @@ static size_t escapes_size(const struct report *r, size_t start)
 	return n / 2 * on_and_off;
 }
 
-/* A separator of one character is replaced by a dot inside names. */
-static void cell_clean(struct report *r)
+void report_columns_clean(const struct report *r, struct text *text, size_t start)
 {
 	const char *separator = r->options.separator;
 
-	for (size_t i = 0; separator != NULL && separator[1] == 0 && i < r->cell.n; i++) {
-		if (r->cell.p[i] == separator[0]) {
-			r->cell.p[i] = '.';
+	for (size_t i = start; separator != NULL && separator[1] == 0 && i < text->n; i++) {
+		if (text->p[i] == separator[0]) {
+			text->p[i] = '.';
 		}
 	}
 }
@@ -698,7 +752,9 @@ static inline void put_cell(struct report *r, const struct profile_row *row, uns
 		if (cell_make(r, row, id, r->width[i]) && r->cell.n > width) {
 			r->cell.n = width;
 		}
-		cell_clean(r);
+		if (id != FIELD_TRACE_FIELDS) { /* its cells are clean already */
+			report_columns_clean(r, &r->cell, 0);
+		}
 		text_bytes(&r->text, r->cell.p, r->cell.n);
 	}
 	n = r->text.n - start - escapes_size(r, start);
@@ -715,8 +771,10 @@ void report_columns_cell(struct report *r, const struct profile_row *row, unsign
 void report_columns_row(struct report *r, const struct profile_row *row)
 {
 	for (unsigned i = 0; i < r->columns.n; i++) {
-		report_columns_gap(r, i);
-		put_cell(r, row, i, i + 1 == r->columns.n);
+		if (!column_hidden(r, i)) {
+			report_columns_gap(r, i);
+			put_cell(r, row, i, i + 1 == r->columns.n);
+		}
 	}
 	text_char(&r->text, '\n');
 }
@@ -727,6 +785,10 @@ void report_columns_title(struct report *r, unsigned i)
 	const char *title = column_title(r, id);
 	size_t n = strlen(title), width = (size_t)r->width[i];
 
+	if (id == FIELD_TRACE_FIELDS) {
+		report_trace_title(r, &r->text);
+		return;
+	}
 	n = n > width ? width : n;
 	if (!field_is_key(id)) {
 		text_fill(&r->text, ' ', width - n);
@@ -743,6 +805,9 @@ void report_columns_titles(struct report *r)
 
 	text_str(t, "# ");
 	for (unsigned i = 0; i < r->columns.n; i++) {
+		if (column_hidden(r, i)) {
+			continue;
+		}
 		if (i != 0) {
 			report_columns_gap(r, i);
 		}
@@ -753,8 +818,15 @@ void report_columns_titles(struct report *r)
 		return;
 	}
 	for (unsigned i = 0; i < r->columns.n; i++) {
+		if (column_hidden(r, i)) {
+			continue;
+		}
 		text_str(t, i == 0 ? "# " : "  ");
-		text_fill(t, '.', (size_t)r->width[i]);
+		if (r->columns.id[i] == FIELD_TRACE_FIELDS) {
+			report_trace_dots(r, t);
+		} else {
+			text_fill(t, '.', (size_t)r->width[i]);
+		}
 	}
 	text_str(t, "\n#\n");
 }

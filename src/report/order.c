@@ -303,7 +303,7 @@ static enum ranked column_ranks(const struct column *c)
 	if (c->kind == BY_WORD && (c->word == FIELD_SRCLINE || c->word == FIELD_SRCFILE)) {
 		return BY_SOURCE;
 	}
-	if (c->kind == BY_WORD && c->word == FIELD_TRACE) {
+	if (c->kind == BY_WORD && (c->word == FIELD_TRACE || c->word == FIELD_TRACE_FIELDS)) {
 		return BY_TRACE;
 	}
 	return c->kind == BY_WORD && c->word == FIELD_COMM ? BY_COMM : RANKED;
@@ -336,6 +336,7 @@ static void keys_get(
 		case FIELD_SRCLINE:
 		case FIELD_SRCFILE:
 		case FIELD_TRACE:
+		case FIELD_TRACE_FIELDS:
 			EACH_ROW(ranks[profile_row_number(&s->r->profile, row, by->word)]);
 		default: EACH_ROW(report_columns_rank(s->r, row, by->word));
 		}

@@ -100,10 +100,12 @@ static int columns_widen(struct report *r)
 {
 	size_t blocks = (r->table->norder + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
 
-	report_columns_reset(r);
+	TRY(report_columns_reset(r));
 	for (unsigned i = 0; i < r->nworkers; i++) {
 		memcpy(r->workers[i].width, r->width, sizeof(r->width));
 		r->workers[i].table = r->table;
+		r->workers[i].trace_event = r->trace_event;
+		r->workers[i].trace_widths = r->trace_widths;
 	}
 	TRY(pool_run(r->nworkers, blocks, rows_widen, r));
 	for (unsigned i = 0; i < r->nworkers; i++) {
@@ -666,6 +668,7 @@ int sonde_report_print(struct sonde_session *s, const struct sonde_report_option
 	(void)error_plain(session_error(s), rc);
 	profile_fini(&r.profile);
 	free(r.trace_ranks);
+	free(r.trace_widths);
 	pick_fini(&r.pick);
 	text_fini(&r.text);
 	text_fini(&r.cell);

@@ -66,6 +66,8 @@ struct report {
 	struct feature_groups groups; /* of events, as recorded or requested */
 	struct report_table *table; /* the present table, which workers share */
 	int width[FIELD_COUNT]; /* by number of the column */
+	int *trace_widths; /* of the fields of trace_event in the column FIELD_TRACE_FIELDS */
+	uint32_t trace_event;
 	uint32_t *trace_ranks; /* of texts of tracepoints; NULL: not made yet */
 	uint32_t ntrace_ranks; /* number of distinct ranks */
 	struct profile_nodes nodes; /* open nodes of a call graph */
@@ -113,7 +115,7 @@ const char *report_color(const struct report *r, uint64_t part, uint64_t total);
  */
 int report_columns_init(struct report *r);
 /* Sets the widths of an event's columns to those of the titles; rows make them wider. */
-void report_columns_reset(struct report *r);
+int report_columns_reset(struct report *r); /* SONDE_ENOMEM, SONDE_EARG */
 void report_columns_widen(struct report *r, const struct profile_row *row);
 /* A member's sum in a row. */
 uint64_t report_columns_sum(
@@ -122,6 +124,27 @@ uint64_t report_columns_sum(
 uint64_t report_columns_rank(const struct report *r, const struct profile_row *row, unsigned id);
 /* Whether a column is printed once above the rows, as its value is the same in all rows. */
 bool report_columns_left_out(const struct report *r, unsigned id);
+/* Replaces a separator of one character by a dot inside the text from `start` on. */
+void report_columns_clean(const struct report *r, struct text *text, size_t start);
+/*
+ * Columns of the fields of tracepoints (trace.c). report_trace_choose: whether a word of --sort
+ * names such a field; then *rc is negative if it cannot be used.
+ */
+bool report_trace_choose(struct report *r, const char *word, size_t n, int *rc);
+/*
+ * Sets the widths for the event of the table's rows. Returns their sum; SONDE_ENOMEM; SONDE_EARG
+ * with a text if the table is of a group of events.
+ */
+int report_trace_reset(struct report *r);
+/* Whether the event has no such field, so that the column is left out. */
+bool report_trace_hidden(const struct report *r);
+void report_trace_title(const struct report *r, struct text *out);
+void report_trace_dots(const struct report *r, struct text *out);
+/* text: of the key. */
+void report_trace_cells(
+        const struct report *r, const struct profile_row *row, const char *text, struct text *out);
+void report_trace_json(
+        const struct report *r, const struct profile_row *row, const char *text, struct json *out);
 void report_columns_titles(struct report *r);
 /* Prints the sort keys as in --sort. */
 void report_columns_sort(struct report *r);

@@ -207,16 +207,6 @@ static bool number_after(struct span line, struct span word, uint32_t *out)
 	return true;
 }
 
-static bool has_word(struct span s, struct span word)
-{
-	for (size_t i = 0; i + word.n <= s.n; i++) {
-		if (memcmp(s.p + i, word.p, word.n) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static unsigned flags_of(const struct trace_field *field, struct span declaration)
 {
 	bool dynamic = trace_span_starts(field->type, SPAN_TEXT("__data_loc "));
@@ -229,10 +219,10 @@ static unsigned flags_of(const struct trace_field *field, struct span declaratio
 	flags |= relative ? TRACE_DYNAMIC | TRACE_RELATIVE : 0;
 	flags |= array ? TRACE_ARRAY : 0;
 	flags |= memchr(field->type.p, '*', field->type.n) != NULL ? TRACE_POINTER : 0;
-	flags |= has_word(field->type, SPAN_TEXT("long")) ? TRACE_LONG : 0;
-	if (array && (has_word(field->type, SPAN_TEXT("char")) ||
-	                     has_word(field->type, SPAN_TEXT("u8")) ||
-	                     has_word(field->type, SPAN_TEXT("s8")))) {
+	flags |= trace_span_has(field->type, SPAN_TEXT("long")) ? TRACE_LONG : 0;
+	if (array && (trace_span_has(field->type, SPAN_TEXT("char")) ||
+	                     trace_span_has(field->type, SPAN_TEXT("u8")) ||
+	                     trace_span_has(field->type, SPAN_TEXT("s8")))) {
 		flags |= TRACE_STRING;
 	}
 	return flags;

@@ -79,6 +79,16 @@ static inline bool trace_span_starts(struct span s, struct span word)
 	return s.n >= word.n && memcmp(s.p, word.p, word.n) == 0;
 }
 
+static inline bool trace_span_has(struct span s, struct span part)
+{
+	for (size_t i = 0; i + part.n <= s.n; i++) {
+		if (memcmp(s.p + i, part.p, part.n) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static inline bool trace_span_is(struct span s, const char *word)
 {
 	return s.n == strlen(word) && memcmp(s.p, word, s.n) == 0;

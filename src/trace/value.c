@@ -72,11 +72,18 @@ uint64_t trace_number(const struct trace_set *s, struct span bytes)
 	}
 }
 
-/* Whether an array of characters is a text: printable bytes, then a NUL or the end. */
-static bool is_text(struct span bytes)
+/*
+ * Whether an array of characters is a text: printable bytes, then a NUL or the end. Addresses and
+ * identifiers of type u8 may begin with zeros; they are no empty texts.
+ */
+static bool is_text(const struct trace_field *f, struct span bytes)
 {
 	size_t n = strnlen((const char *)bytes.p, bytes.n);
 
+	if ((f->flags & TRACE_STRING) == 0 ||
+	        (n == 0 && !trace_span_has(f->type, SPAN_TEXT("char")))) {
+		return false;
+	}
 	for (size_t i = 0; i < n; i++) {
 		if (bytes.p[i] >= 0x80 || (!isprint(bytes.p[i]) && !isspace(bytes.p[i]))) {
 			return false;
@@ -85,9 +92,9 @@ static bool is_text(struct span bytes)
 	return true;
 }
 
-static void put_array(struct text *out, struct span bytes, bool chars)
+static void put_array(struct text *out, const struct trace_field *f, struct span bytes)
 {
-	if (chars && is_text(bytes)) {
+	if (is_text(f, bytes)) {
 		text_bytes(out, (const char *)bytes.p, strnlen((const char *)bytes.p, bytes.n));
 		return;
 	}
@@ -125,7 +132,7 @@ void trace_value_text(
 		return;
 	}
 	if ((f->flags & TRACE_ARRAY) != 0) {
-		put_array(out, bytes, (f->flags & TRACE_STRING) != 0);
+		put_array(out, f, bytes);
 		return;
 	}
 	v = trace_number(s, bytes);

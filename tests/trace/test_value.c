@@ -46,6 +46,10 @@ static void test_arrays(void)
 	is_text(&f, bytes, 4, "hi", "an array of characters is a text up to its NUL");
 	f = (struct trace_field){.offset = 3, .size = 1, .flags = TRACE_ARRAY | TRACE_STRING};
 	is_text(&f, bytes, 4, "ARRAY[80]", "characters that cannot be printed are bytes");
+	f = (struct trace_field){.offset = 2, .size = 2, .flags = TRACE_ARRAY | TRACE_STRING};
+	is_text(&f, bytes, 4, "ARRAY[00, 80]", "bytes that begin with a zero are no empty text");
+	f.type = SPAN_TEXT("char");
+	is_text(&f, bytes, 4, "", "characters that begin with a NUL are an empty text");
 	f = (struct trace_field){.size = 2, .flags = TRACE_ARRAY};
 	is_text(&f, bytes, 4, "ARRAY[68, 69]", "other arrays are bytes");
 }

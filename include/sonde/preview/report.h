@@ -123,6 +123,7 @@ struct sonde_report_options {
 	bool graph_line; /* different source lines of one function are different branches */
 	bool source_path; /* source files are shown with their paths */
 	bool inlined; /* inlined functions are frames of call graphs, and rows with Children */
+	bool raw_trace; /* keys that are fields of tracepoints show their values, not their texts */
 };
 
 /*
