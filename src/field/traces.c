@@ -18,7 +18,7 @@ int field_traces_init(struct field_traces *t, const struct sonde_session *s)
 	uint64_t *ids = malloc((nevents + 1) * sizeof(*ids));
 	int rc;
 
-	*t = (struct field_traces){.of_event = calloc(nevents + 1, sizeof(*t->of_event))};
+	*t = (struct field_traces){.of_event = calloc(nevents + 1, sizeof(void *))};
 	if (ids == NULL || t->of_event == NULL) {
 		free(ids);
 		return SONDE_ENOMEM;

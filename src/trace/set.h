@@ -24,10 +24,10 @@ struct trace_set {
 };
 
 /*
- * Parses the formats of the tracepoints with these ids; the blob must outlive the set. Without a
- * blob, or if it is damaged, the set lacks events. SONDE_ENOMEM; call trace_set_fini in any case.
+ * Parses the formats of the tracepoints with these ids in tracing data, which must outlive the set.
+ * If the data is empty or damaged, the set lacks events. SONDE_ENOMEM; call trace_set_fini in any case.
  */
-int trace_set_init(struct trace_set *s, struct span blob, const uint64_t *ids, size_t nids);
+int trace_set_init(struct trace_set *s, struct span bytes, const uint64_t *ids, size_t nids);
 void trace_set_fini(struct trace_set *s);
 
 /* Returns the tracepoint with this id, or NULL. */

@@ -136,12 +136,9 @@ void trace_value_text(
 		return;
 	}
 	v = trace_number(s, bytes);
-	if ((f->flags & TRACE_POINTER) != 0) {
-		text_str(out, "0x");
-		text_hex(out, v, 0, ' ');
-	} else if ((f->flags & TRACE_SIGNED) != 0) {
+	if ((f->flags & TRACE_SIGNED) != 0 && (f->flags & TRACE_POINTER) == 0) {
 		put_signed(out, f, v);
-	} else if ((f->flags & TRACE_LONG) != 0) {
+	} else if ((f->flags & (TRACE_POINTER | TRACE_LONG)) != 0) {
 		text_str(out, "0x");
 		text_hex(out, v, 0, ' ');
 	} else {
