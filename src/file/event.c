@@ -385,7 +385,7 @@ static int name_tracepoints(struct file *f)
 	}
 	trace_set_fini(&set);
 	free(ids);
-	return rc;
+	return rc < 0 ? error_nomem(&f->error) : 0;
 }
 
 int file_name_events(struct file *f)
