@@ -39,7 +39,7 @@ void field_trace_keys_fini(struct field_trace_keys *k);
  * whole name if that contains ':', or %N for the N-th event. Returns the number of events that have
  * such a field, SONDE_EARG if EVENT is part of several names, or SONDE_ENOMEM.
  */
-int field_trace_keys_choose(struct field_trace_keys *k, const char *word, size_t n);
+int field_trace_keys_choose(struct field_trace_keys *k, const char *text, size_t n);
 
 /* Appends the text of the key. */
 void field_trace_key_text(struct field_texts *t, const struct session_sample *s, struct text *out);

@@ -26,6 +26,7 @@ static bool is_readable(int fd)
 }
 
 /* Instead of the C library's: looks at the file after each write. */
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): libc reserves its names */
 ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at)
 {
 	ssize_t got = syscall(SYS_pwrite64, fd, bytes, n, at);
@@ -57,6 +58,6 @@ int main(void)
 	ok(nwrites > 0, "it was written with pwrite");
 	eq_u64(nreadable, nwrites, "after each of these writes it opens with its events");
 	file_writer_fini(&w);
-	fclose(out);
+	ok(fclose(out) == 0, "it is closed");
 	return tap_done();
 }

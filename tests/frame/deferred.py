@@ -20,6 +20,8 @@ from recording import CALLCHAIN, CONTEXT_USER, KERNEL, USER, USUAL, Event, Recor
 SONDE, PROGRAM = (os.path.realpath(p) for p in sys.argv[1:3])
 CONTEXT_KERNEL, CONTEXT_DEFERRED = 2**64 - 128, 2**64 - 640
 CALLCHAIN_DEFERRED = 22
+# No process can have these ids: perf looks for objects where the process of a sample sees them.
+PID, OTHER = 5000007, 5000008
 START = 0  # user addresses are offsets in the file, so that perf's relative ones are the same
 KERNEL_START = 0xffffffff81000000
 SCRIPT = ["script", "-F", "comm,tid,time,ip,sym,dso"]
@@ -38,10 +40,10 @@ class Pair:
     def __init__(self):
         self.both = [Recording([Event(1, 0, sample_type=USUAL | CALLCHAIN)]) for _ in range(2)]
         for r in self.both:
-            r.comm(0, "prog", 7)
-            r.comm(0, "other", 7, 8)
+            r.comm(0, "prog", PID)
+            r.comm(0, "other", PID, OTHER)
             r.mmap(0, -1, KERNEL_START, 0x1000000, "[kernel.kallsyms]_text", KERNEL_START, KERNEL)
-            r.mmap(0, 7, 0x1000, 0xf000, PROGRAM, 0x1000)
+            r.mmap(0, PID, 0x1000, 0xf000, PROGRAM, 0x1000)
             r.finished_round()
 
     def sample(self, time, tid, cookie, kernel, user):
@@ -49,17 +51,17 @@ class Pair:
         kernel = [CONTEXT_KERNEL] + [KERNEL_START + k for k in kernel]
         whole = kernel + ([CONTEXT_USER] + [START + u for u in user] if user else [])
         for r, chain in zip(self.both, (kernel + [CONTEXT_DEFERRED, cookie], whole)):
-            r.sample(time, kernel[1], 7, tid, KERNEL, chain=chain)
+            r.sample(time, kernel[1], PID, tid, KERNEL, chain=chain)
 
     def user_sample(self, time, tid, user):
         """A sample in user space has its own chain."""
         for r in self.both:
-            r.sample(time, START + user[0], 7, tid, USER, chain=[CONTEXT_USER] + [START + u for u in user])
+            r.sample(time, START + user[0], PID, tid, USER, chain=[CONTEXT_USER] + [START + u for u in user])
 
     def record(self, time, tid, cookie, user, claimed=None):
         words = [CONTEXT_USER] + [START + u for u in user]
         body = struct.pack(f"<QQ{len(words)}Q", cookie, len(words) if claimed is None else claimed, *words)
-        self.both[0].record(CALLCHAIN_DEFERRED, 0, body + self.both[0].trailer(time, 7, tid))
+        self.both[0].record(CALLCHAIN_DEFERRED, 0, body + self.both[0].trailer(time, PID, tid))
 
     def write(self, folder):
         paths = [os.path.join(folder, name) for name in ("deferred.data", "whole.data")]
@@ -70,16 +72,16 @@ class Pair:
 
 def several():
     p = Pair()
-    p.sample(1000, 7, 1, [0x10, 0x20], [0x1500, 0x1600, 0x1700])  # two in one system call
-    p.sample(2000, 7, 1, [0x30, 0x20], [0x1500, 0x1600, 0x1700])
-    p.record(3000, 7, 1, [0x1500, 0x1600, 0x1700])
-    p.user_sample(4000, 7, [0x1550, 0x1600, 0x1700])
-    p.sample(5000, 7, 2, [0x10], [0x1900, 0x1a00])
-    p.sample(5500, 8, 2, [0x40], [0x1b00])  # the same cookie of another thread
-    p.record(6000, 7, 2, [0x1900, 0x1a00])
-    p.record(6500, 8, 2, [0x1b00])
-    p.sample(7000, 7, 1, [0x10], [0x1c00])  # a cookie that was there before
-    p.record(8000, 7, 1, [0x1c00])
+    p.sample(1000, PID, 1, [0x10, 0x20], [0x1500, 0x1600, 0x1700])  # two in one system call
+    p.sample(2000, PID, 1, [0x30, 0x20], [0x1500, 0x1600, 0x1700])
+    p.record(3000, PID, 1, [0x1500, 0x1600, 0x1700])
+    p.user_sample(4000, PID, [0x1550, 0x1600, 0x1700])
+    p.sample(5000, PID, 2, [0x10], [0x1900, 0x1a00])
+    p.sample(5500, OTHER, 2, [0x40], [0x1b00])  # the same cookie of another thread
+    p.record(6000, PID, 2, [0x1900, 0x1a00])
+    p.record(6500, OTHER, 2, [0x1b00])
+    p.sample(7000, PID, 1, [0x10], [0x1c00])  # a cookie that was there before
+    p.record(8000, PID, 1, [0x1c00])
     p.both[0].finished_round()
     p.both[1].finished_round()
     return p
@@ -88,19 +90,19 @@ def several():
 def late():
     """The thread never returned to user space, or the recording ended before; or the record is damaged."""
     p = Pair()
-    p.sample(1000, 7, 1, [0x10, 0x20], [0x1500])
-    p.record(2000, 7, 1, [0x1500])
-    p.sample(3000, 7, 1, [0x10, 0x50], ())
-    p.sample(4000, 8, 3, [0x60, 0x50], ())
+    p.sample(1000, PID, 1, [0x10, 0x20], [0x1500])
+    p.record(2000, PID, 1, [0x1500])
+    p.sample(3000, PID, 1, [0x10, 0x50], ())
+    p.sample(4000, OTHER, 3, [0x60, 0x50], ())
     return p
 
 
 def cut():
     p = Pair()
-    p.sample(1000, 7, 1, [0x10, 0x20], ())
-    p.record(2000, 7, 1, [0x1500], claimed=1 << 61)
-    p.sample(3000, 8, 1, [0x10, 0x20], [0x1500])
-    p.record(4000, 8, 1, [0x1500])
+    p.sample(1000, PID, 1, [0x10, 0x20], ())
+    p.record(2000, PID, 1, [0x1500], claimed=1 << 61)
+    p.sample(3000, OTHER, 1, [0x10, 0x20], [0x1500])
+    p.record(4000, OTHER, 1, [0x1500])
     return p
 
 
