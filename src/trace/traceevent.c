@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Texts of tracepoints by libtraceevent. */
 #include "trace/library.h"
+#include "trace/sound.h"
 
 #include "core/status.h"
 
@@ -63,6 +64,9 @@ static int add_events(struct trace_library *l, const struct trace_set *s)
 	for (size_t i = 0; i < s->nevents && !system.failed; i++) {
 		const struct trace_format *f = &s->events[i].format;
 
+		if (!trace_format_is_sound(f->text)) {
+			continue;
+		}
 		system.n = 0;
 		text_bytes(&system, (const char *)f->system.p, f->system.n);
 		text_char(&system, '\0');
