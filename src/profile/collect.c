@@ -642,10 +642,10 @@ static int texts_join(struct profile *p)
 
 		for (unsigned k = 0; k < keys->ngot; k++) {
 			bool of_texts = (field_at(keys->got[k])->style & FIELD_OF_TEXTS) != 0;
-			uint32_t *words = w->counts.keys + keys->at[keys->got[k]];
+			size_t at = keys->at[keys->got[k]];
 
 			for (size_t n = 0; n < w->counts.nkeys && of_texts; n++) {
-				TRY(text_join(p, &w->texts, words + n * keys->words));
+				TRY(text_join(p, &w->texts, &w->counts.keys[n * keys->words + at]));
 			}
 		}
 	}
