@@ -711,10 +711,11 @@ def cache_lines(path):
 def named_line(path):
     """A variable with a name."""
     file = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "recordings", "root", "mnt", "memory"))
+    pid = 5000007  # no process can have it: perf looks for objects where the process sees them
     r = Recording([Event(*CYCLES, sample_type=USUAL | WEIGHT_PARTS | DATA_SRC)])
-    r.mmap2(0, 7, 0x400000, 0x1000, file, 5, inode=50)
-    r.mmap2(0, 7, 0x401000, 0x1000, file, 3, 0x1000, inode=50)
-    r.sample(1000, 0x400190, 7, addr=0x401000, data_src=data_source())
+    r.mmap2(0, pid, 0x400000, 0x1000, file, 5, inode=50)
+    r.mmap2(0, pid, 0x401000, 0x1000, file, 3, 0x1000, inode=50)
+    r.sample(1000, 0x400190, pid, addr=0x401000, data_src=data_source())
     r.write(path)
 
 

@@ -12,6 +12,7 @@ from recording import CALLCHAIN, CONTEXT_USER, IP, PERIOD, REGS_USER, STACK_USER
 
 BASE = 0x555500000000
 BP, SP, PC = 6, 7, 8  # registers of x86
+PID = 5000007  # no process can have it: perf looks for objects where the process of a sample sees them
 REGS = 0xff0fff  # those that --call-graph dwarf records
 NO_CHAIN_USER = 1 << 22  # flag of an event
 FLAGS = ["-g", "-O2", "-fno-omit-frame-pointer"]
@@ -57,12 +58,12 @@ def record(path, program, chains=False, stacks=False):
     kind = IP | TID | TIME | PERIOD | (CALLCHAIN if chains or stacks else 0) | (REGS_USER | STACK_USER if stacks else 0)
     r = Recording([Event(1, 0, sample_type=kind, flags=NO_CHAIN_USER if stacks else 0, user_regs=REGS if stacks else 0,
                          user_stack=64 if stacks else 0)])
-    r.comm(1, "program", 7)
-    r.mmap(2, 7, start + page, (offset - page + size + 0xfff) & ~0xfff, program, page)
+    r.comm(1, "program", PID)
+    r.mmap(2, PID, start + page, (offset - page + size + 0xfff) & ~0xfff, program, page)
     code = [start + o for o in range(offset, offset + size)] + [0x1234, BASE + 0x10000000]
     for n, ip in enumerate(code):
         callers = [] if chains == "own" else [code[n * 7 % len(code)]]
-        r.sample(1000 + n, ip, 7, chain=[CONTEXT_USER, ip, *callers] if chains else (), period=1000 + n,
+        r.sample(1000 + n, ip, PID, chain=[CONTEXT_USER, ip, *callers] if chains else (), period=1000 + n,
                  regs={PC: ip, SP: 0x7fff0000, BP: 0x7fff0010} if stacks else None, stack=bytes(64))
     r.write(path)
     return path
