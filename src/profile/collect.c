@@ -315,8 +315,8 @@ static void recent_grow(struct profile_worker *w)
 	w->looked_up = w->forgotten = 0;
 }
 
-/* Whether options.ignore_callees matches the function of a frame. */
-static bool frame_ignores(const struct profile *p, struct profile_worker *w, uint32_t frame)
+/* Whether options.ignore_callees matches the function of a frame: 1, 0, SONDE_ENOMEM. */
+static int frame_ignores(const struct profile *p, struct profile_worker *w, uint32_t frame)
 {
 	const struct profile_frame *f = &w->counts.frames[frame];
 
@@ -325,6 +325,9 @@ static bool frame_ignores(const struct profile *p, struct profile_worker *w, uin
 		bool found =
 		        name != NULL && regexec(p->options.ignore_callees, name, 0, NULL, 0) == 0;
 
+		if (name == NULL && f->symbol != NULL) {
+			return SONDE_ENOMEM;
+		}
 		w->ignored[frame] = found ? IGNORED : KEPT;
 	}
 	return w->ignored[frame] == IGNORED;
@@ -349,8 +352,10 @@ static int callees_ignore(struct profile *p, struct profile_worker *w, struct wa
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t at = p->options.caller ? n - 1 - i : i;
+		int ignores = frame_ignores(p, w, words[at]);
 
-		found = frame_ignores(p, w, words[at]) ? at : found;
+		TRY(ignores);
+		found = ignores != 0 ? at : found;
 	}
 	if (found == PROFILE_NONE) {
 		return 0;

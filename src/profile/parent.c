@@ -12,8 +12,11 @@ static int name_order(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Stores the matching functions' names by frame, NULL for the others; and all of them in order. */
-static void parents_find(struct profile *p, const char **by_frame)
+/*
+ * Stores the matching functions' names by frame, NULL for the others; and all of them in order.
+ * SONDE_ENOMEM.
+ */
+static int parents_find(struct profile *p, const char **by_frame)
 {
 	size_t n = 0;
 	uint32_t kept = 0;
@@ -22,6 +25,9 @@ static void parents_find(struct profile *p, const char **by_frame)
 		const struct profile_frame *f = &p->counts.frames[i];
 		const char *name = profile_symbol(p, f->object, f->symbol);
 
+		if (name == NULL && f->symbol != NULL) {
+			return SONDE_ENOMEM;
+		}
 		if (f->same == i && name != NULL &&
 		        regexec(p->options.parent, name, 0, NULL, 0) == 0) {
 			by_frame[i] = name;
@@ -36,6 +42,7 @@ static void parents_find(struct profile *p, const char **by_frame)
 	}
 	p->parents[kept] = "[other]";
 	p->nparents = kept + 1;
+	return 0;
 }
 
 static uint32_t parent_of(
@@ -57,19 +64,18 @@ static uint32_t parent_of(
 int profile_parents_make(struct profile *p)
 {
 	const char **by_frame = calloc(p->counts.nframes + 1, sizeof(*by_frame));
+	int rc = SONDE_ENOMEM;
 
 	p->parents = calloc(p->counts.nframes + 1, sizeof(*p->parents));
 	p->parent_of = malloc((p->counts.nchains + 1) * sizeof(*p->parent_of));
-	if (by_frame == NULL || p->parents == NULL || p->parent_of == NULL) {
-		free(by_frame);
-		return SONDE_ENOMEM;
+	if (by_frame != NULL && p->parents != NULL && p->parent_of != NULL) {
+		rc = parents_find(p, by_frame);
 	}
-	parents_find(p, by_frame);
-	for (size_t i = 0; i < p->counts.nchains; i++) {
+	for (size_t i = 0; rc >= 0 && i < p->counts.nchains; i++) {
 		p->parent_of[i] = parent_of(p, &p->counts.chains[i], by_frame);
 	}
 	free(by_frame);
-	return 0;
+	return rc;
 }
 
 uint64_t profile_row_number(const struct profile *p, const struct profile_row *row, unsigned id)

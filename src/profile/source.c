@@ -80,7 +80,10 @@ static void put_address(struct source_reader *r, const struct profile_frame *f)
 	if (f->object == PROFILE_NONE) {
 		text_str(&r->text, UNKNOWN_LINE);
 	} else if (f->symbol != NULL) {
-		text_printf(&r->text, "%s+%" PRIu64, profile_symbol(r->p, f->object, f->symbol),
+		const char *name = profile_symbol(r->p, f->object, f->symbol);
+
+		r->text.failed = r->text.failed || name == NULL;
+		text_printf(&r->text, "%s+%" PRIu64, name != NULL ? name : "",
 		        f->address - f->symbol->start);
 	} else {
 		text_printf(&r->text, "%s[%" PRIx64 "]",
