@@ -168,7 +168,10 @@ UNKNOWN_BITS = re.compile(r"\|0x[0-9a-f]+|, (?:defer_callchain|defer_output|aux_
 
 
 def perf_says(command, path):
-    status, text, _ = run("perf", *command, "-f", "-i", path)
+    for _ in range(3):  # sometimes perf accepts a file that it refuses the next time, and prints (null) or nothing
+        status, text, _ = run("perf", *command, "-f", "-i", path)
+        if status != 0 or (text.strip() != "" and "(null)" not in text):
+            break
     # the tip names the command itself (doc/differences.md: `evlist`, tip for tracepoints)
     text = text.replace("# Tip: use 'perf evlist", "# Tip: use 'sonde evlist")
     return status, TEMPORARY_VDSO.sub("[vdso]", text)
