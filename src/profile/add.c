@@ -373,7 +373,8 @@ static int chain_join(struct adder *a, uint32_t id)
 {
 	struct sonde_profile *p = a->to;
 	struct profile_chain *c = &p->chains[id];
-	uint32_t hash = profile_chain_hash(c, p->words + c->first), old;
+	const uint32_t *words = c->n != 0 ? p->words + c->first : NULL;
+	uint32_t hash = profile_chain_hash(c, words), old;
 	size_t at = hash;
 
 	TRY(index_room(&a->chains));
