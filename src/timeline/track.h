@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Private to timeline: processes and threads, and their names and address spaces by time.
+ *
+ *	pid -> process generations (newest first) -> roots by time
+ *	tid -> thread generations (newest first) -> names by time
+ *
+ * While records are played, changes are appended to one log of names and one of roots. Packing puts
+ * those of a thread or process side by side, so that look-ups are binary searches.
+ */
+#ifndef SONDE_TIMELINE_TRACK_H
+#define SONDE_TIMELINE_TRACK_H
+
+#include "core/index.h"
+#include "timeline/space.h"
+#include "timeline/timeline.h"
+
+#define NONE       UINT32_MAX
+#define KERNEL_PID UINT32_MAX /* pid of the pseudo process that owns the kernel's mappings */
+
+/* A new name of a thread, or a new root of a process. */
+struct change {
+	uint64_t time;
+	uint32_t to; /* interned text, or root */
+	uint32_t last; /* of a root: index of the last change before the next exec */
+};
+
+#define LOG_EXEC ((uint32_t)1 << 31) /* a new program begins here */
+
+struct log_entry {
+	uint64_t time;
+	uint32_t to;
+	uint32_t owner; /* process or thread, and LOG_EXEC */
+};
+
+struct log {
+	struct log_entry *entries;
+	size_t n, cap;
+};
+
+/* The changes of a process or thread, in the order of time. */
+struct run {
+	uint32_t first, n;
+};
+
+struct process {
+	uint32_t pid, ppid; /* ppid: of its FORK record, or NONE */
+	uint32_t older; /* generation before this one, or NONE */
+	uint32_t main; /* the newest thread with tid == pid, or NONE */
+	uint64_t start;
+	uint32_t root; /* the newest */
+	uint32_t entry; /* in the log, of the newest root */
+	struct run roots;
+};
+
+struct thread {
+	uint32_t tid;
+	uint32_t ptid; /* thread that created it, from a FORK record; NONE */
+	uint32_t process;
+	uint32_t older;
+	uint64_t start;
+	uint64_t first_time; /* of its first name */
+	uint32_t name; /* the newest */
+	struct run names;
+	struct run generations; /* of its tid, if this is the newest one and not the only one */
+	bool forked; /* a FORK record started this generation */
+	bool renamed; /* its first name is ":TID"; perf report counts those samples under the next */
+};
+
+/* A generation of a tid, for binary searches. */
+struct generation {
+	uint64_t earliest; /* start of this or a newer generation */
+	uint32_t thread;
+};
+
+/* Empty when zero-initialised. */
+struct track {
+	struct timeline_mapping *mappings;
+	size_t nmappings, mappings_cap;
+	struct process *processes;
+	size_t nprocesses, processes_cap;
+	struct thread *threads;
+	size_t nthreads, threads_cap;
+	struct index pids, tids; /* newest generation by pid, by tid */
+	struct space_pool pool;
+	struct log name_log, root_log; /* empty after packing */
+	struct change *names, *roots; /* by run */
+	struct generation *generations;
+	uint32_t kernel; /* index of the process KERNEL_PID */
+};
+
+void track_fini(struct track *t);
+
+/* The newest generation of a pid or tid, or NONE. */
+uint32_t track_process(const struct track *t, uint32_t pid);
+uint32_t track_thread(const struct track *t, uint32_t tid);
+
+/* Start generations; NONE: out of memory. */
+uint32_t track_process_new(struct track *t, uint32_t pid, uint64_t time, uint32_t root);
+uint32_t track_thread_new(struct track *t, uint32_t process, uint32_t tid, uint64_t time);
+
+/* Return the newest generation, or start one at time 0; NONE: out of memory. */
+uint32_t track_process_get(struct track *t, uint32_t pid);
+uint32_t track_thread_get(struct track *t, uint32_t pid, uint32_t tid);
+
+/* Add a change; false: out of memory. exec: a new program begins. */
+bool track_name(struct track *t, uint32_t thread, uint64_t time, uint32_t name);
+bool track_root(struct track *t, uint32_t process, uint64_t time, uint32_t root, bool exec);
+
+/*
+ * Ends building: nothing can be added afterwards. A thread is called ":TID" until its first name, as
+ * in perf; such names are added to `texts`. SONDE_ENOMEM.
+ */
+int track_pack(struct track *t, struct intern *texts);
+
+/* Look-ups, after packing. They narrow the view to the time in which the answer is valid. */
+
+/* Returns the generation of v->tid at `time`, or the oldest when all start later; NONE: unknown. */
+uint32_t track_thread_at(const struct track *t, struct timeline_view *v, uint64_t time);
+void track_view(const struct track *t, struct timeline_view *v, uint64_t time);
+
+#endif
