@@ -161,11 +161,8 @@ static void put_cycles(const struct field_source *f, const struct field_value *v
 /* As in perf, with the task's last name, whatever its name at the sample. */
 static void put_tid(const struct field_source *f, const struct field_value *v, struct text *out)
 {
-	const struct timeline *t = session_timeline(f->session);
-	const struct timeline_view *view =
-	        timeline_at(t, v->cursor, v->pid, (uint32_t)v->number, v->time);
-
-	text_printf(out, "%7d:%s", (int)v->number, timeline_text(t, view->last_comm));
+	text_printf(out, "%7d:%s", (int)v->number,
+	        timeline_text(session_timeline(f->session), v->comm));
 }
 
 /* Padded to the width of the column. */

@@ -75,9 +75,7 @@ struct field_value {
 	uint64_t number; /* of a text: its id */
 	const char *text; /* SONDE_FIELD_TEXT; NULL: unknown */
 	uint64_t whole; /* SONDE_FIELD_SHARE: the total that number is a share of */
-	uint64_t time; /* ns, of the row's first sample */
-	uint32_t pid; /* of the row's first sample */
-	struct timeline_cursor *cursor;
+	uint32_t comm; /* interned: the last name of the thread of the row's first sample */
 	int width; /* of the column */
 };
 

@@ -20,7 +20,6 @@ struct adder {
 	struct sonde_session *session;
 	struct pick pick;
 	struct profile from;
-	struct timeline_cursor cursor;
 	struct text text;
 	uint32_t nothing, nowhere; /* texts: "" and "[unknown]" */
 	uint32_t *events; /* in `to`, by number in the session */
@@ -149,9 +148,7 @@ static int key_add(struct adder *a, const uint32_t *words, uint8_t id,
 	uint64_t number = field_number(key, words);
 	struct field_value value = {.number = number,
 	        .text = key->text_of != NULL ? key->text_of(&a->from.source, number) : NULL,
-	        .time = first->time,
-	        .pid = first->first_pid,
-	        .cursor = &a->cursor,
+	        .comm = first->first_comm,
 	        .width = CPU_DIGITS};
 	bool is_text = key->info.type == SONDE_FIELD_TEXT;
 	size_t blanks = 0;

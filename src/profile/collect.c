@@ -495,6 +495,7 @@ static int sample_count(struct profile *p, struct profile_worker *w, const struc
 	*c = (struct profile_chain){.samples = 1, .period = sample_period(p, s), .time = s->s.time};
 	TRY(who_find(p, w, s, &c->who));
 	c->first_pid = s->view->pid;
+	c->first_comm = s->view->last_comm;
 	c->first_tid = s->view->tid;
 	if (needs_chains(p)) {
 		TRY(frame_chain_open(&w->frames_of, &s->s, s->cpumode, &chain));

@@ -195,6 +195,7 @@ void profile_chain_count(struct profile_chain *to, const struct profile_chain *f
 	if (from->time < to->time || (from->time == to->time && from->first_tid < to->first_tid)) {
 		to->time = from->time;
 		to->first_pid = from->first_pid;
+		to->first_comm = from->first_comm;
 		to->first_tid = from->first_tid;
 	}
 }

@@ -105,6 +105,7 @@ struct profile_chain {
 	uint32_t who, leaf;
 	uint32_t hash;
 	uint32_t first_pid, first_tid; /* thread of the first sample */
+	uint32_t first_comm; /* interned: the last name of that thread */
 	uint32_t row; /* number of the leaf's row in its part */
 	bool kernel; /* the leaf is in the kernel */
 	bool hidden; /* by the filters */
@@ -136,6 +137,7 @@ struct profile_row {
 	uint64_t children; /* periods of samples with this row anywhere in the chain */
 	uint64_t time; /* ns, of the first sample */
 	uint32_t first_pid, first_tid; /* thread of the first sample */
+	uint32_t first_comm; /* interned: the last name of that thread */
 	uint32_t depth; /* frames of its longest chain, from the row to the end of the graph */
 	uint32_t mark; /* number of the last counted chain, + 1 */
 	uint32_t dso, object;

@@ -384,6 +384,7 @@ static void row_begin(const struct profile *p, struct profile_row *r)
 
 	r->first_frame = r->step == 0 ? c->leaf : words[profile_chain_word(p, c, r->step)];
 	r->first_pid = c->first_pid;
+	r->first_comm = c->first_comm;
 	r->hidden = c->hidden;
 	r->unknown = frames[r->first_frame].symbol == NULL;
 	r->kernel = c->kernel;

@@ -498,9 +498,7 @@ static struct field_value column_value(
 
 	return (struct field_value){.number = sums ? number * row->samples : number,
 	        .whole = r->profile.shown_totals[row->event],
-	        .time = row->time,
-	        .pid = row->first_pid,
-	        .cursor = r->cursor,
+	        .comm = row->first_comm,
 	        .width = width};
 }
 
@@ -587,8 +585,6 @@ static size_t text_width(struct report *r, const struct profile_row *row, unsign
  */
 static size_t cell_width(struct report *r, const struct profile_row *row, unsigned id)
 {
-	const struct timeline *line = session_timeline(r->session);
-	const struct timeline_view *view;
 	size_t width;
 
 	if ((field_at(id)->style & FIELD_GROWS) == 0 || id == FIELD_TRACE_FIELDS) {
@@ -604,8 +600,7 @@ static size_t cell_width(struct report *r, const struct profile_row *row, unsign
 		width = text_width(r, row, id);
 		return room && width < ADDRESS_WIDTH ? ADDRESS_WIDTH : width;
 	}
-	view = timeline_at(line, r->cursor, row->first_pid, row->first_tid, row->time);
-	return strlen(timeline_text(line, view->last_comm));
+	return strlen(timeline_text(session_timeline(r->session), row->first_comm));
 }
 
 /* Columns of fields are there only for events that have such fields. */

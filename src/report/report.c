@@ -59,10 +59,6 @@ static int workers_make(struct report *r)
 		*w = *r;
 		w->text = w->cell = (struct text){0};
 		w->nodes = (struct profile_nodes){0};
-		w->cursor = calloc(1, sizeof(*w->cursor));
-		if (w->cursor == NULL) {
-			return SONDE_ENOMEM;
-		}
 	}
 	return 0;
 }
@@ -73,7 +69,6 @@ static void workers_free(struct report *r)
 		text_fini(&r->workers[i].text);
 		text_fini(&r->workers[i].cell);
 		profile_nodes_fini(&r->workers[i].nodes);
-		free(r->workers[i].cursor);
 	}
 	free(r->workers);
 }
@@ -375,14 +370,13 @@ static int put_events(struct report *r)
 	const struct session_counts *counts = session_counts(r->session);
 	size_t events = sonde_session_events(r->session);
 
-	r->cursor = calloc(1, sizeof(*r->cursor));
 	r->all = (struct report_table){.rows = r->profile.rows,
 	        .nrows = r->profile.nrows,
 	        .modes = r->profile.modes,
 	        .order = malloc((r->profile.nrows + 1) * sizeof(*r->all.order))};
 	r->table = &r->all;
 	r->tree = report_levels_new();
-	if (r->all.order == NULL || r->cursor == NULL || r->tree == NULL) {
+	if (r->all.order == NULL || r->tree == NULL) {
 		return SONDE_ENOMEM;
 	}
 	if (r->options.json) {

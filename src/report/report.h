@@ -71,7 +71,7 @@ struct report {
 	uint32_t *trace_ranks; /* of texts of tracepoints; NULL: not made yet */
 	uint32_t ntrace_ranks; /* number of distinct ranks */
 	struct profile_nodes nodes; /* open nodes of a call graph */
-	/* Copies of this struct; each has its own text, cell, cursor and nodes. */
+	/* Copies of this struct; each has its own text, cell and nodes. */
 	struct report *workers;
 	unsigned nworkers;
 };
