@@ -220,18 +220,18 @@ static void start_process(struct gen *g, uint64_t process, uint64_t time)
 	(void)snprintf(text, sizeof(text), "tool%u", (unsigned)(process % PROGRAMS));
 	put_comm(g, pid, pid, time + 1000, MISC_COMM_EXEC, text);
 	(void)snprintf(text, sizeof(text), "/nowhere/bin/tool%u", (unsigned)(process % PROGRAMS));
-	put_mmap2(g, pid, PROGRAM_BASE, 16 * PAGE, time + 2000, text);
-	put_mmap2(g, pid, LIBC_BASE + pid % 512 * 0x1000000ull, 256 * PAGE, time + 3000,
+	put_mmap2(g, pid, PROGRAM_BASE, 16ull * PAGE, time + 2000, text);
+	put_mmap2(g, pid, LIBC_BASE + pid % 16 * 0x1000000ull, 256ull * PAGE, time + 3000,
 	        "/nowhere/lib/libc.so.6");
 }
 
 static void sample_process(struct gen *g, uint64_t process, uint64_t time)
 {
 	uint32_t pid = pid_of(process);
-	uint64_t libc = LIBC_BASE + pid % 512 * 0x1000000ull, ips[4];
+	uint64_t libc = LIBC_BASE + pid % 16 * 0x1000000ull, ips[4];
 
-	ips[0] = libc + next_random(g) % 64 * 0x100;
-	ips[1] = PROGRAM_BASE + 0x800 + next_random(g) % 8 * 0x40;
+	ips[0] = libc + next_random(g) % 8 * 0x100;
+	ips[1] = PROGRAM_BASE + 0x800 + next_random(g) % 4 * 0x40;
 	ips[2] = PROGRAM_BASE + 0x400;
 	ips[3] = libc + 0x8000;
 	put_sample(g, pid, pid, time, ips, 4);
@@ -286,6 +286,27 @@ static void many_mappings(struct gen *g, uint64_t n, uint32_t threads)
 	}
 }
 
+/* The list of build ids, with that of one library, after its entry in the table of features. */
+static void put_build_ids(struct gen *g)
+{
+	uint64_t at = DATA_OFFSET + g->written + 16;
+	struct record r = {.n = 16}; /* offset and size, below */
+
+	put32(&r, 0); /* type */
+	put32(&r, MISC_USER); /* size below */
+	put32(&r, UINT32_MAX); /* pid */
+	for (unsigned i = 0; i < 24; i++) { /* 20 bytes, padded */
+		put(&r, &(uint8_t){i < 20 ? (uint8_t)(i + 1) : 0}, 1);
+	}
+	put_text(&r, "/nowhere/lib/libc.so.6");
+	memcpy(r.bytes, &at, 8);
+	memcpy(r.bytes + 8, &(uint64_t){r.n - 16}, 8);
+	memcpy(r.bytes + 16 + 6, &(uint16_t){(uint16_t)(r.n - 16)}, 2);
+	if (fwrite(r.bytes, 1, r.n, g->file) != r.n) {
+		die("cannot write %s", g->path);
+	}
+}
+
 /* The header, and one attr: cpu-clock, 10,000 samples a second, side-band of processes and mappings. */
 static void put_header(struct gen *g)
 {
@@ -301,6 +322,7 @@ static void put_header(struct gen *g)
 	put64(&r, DATA_OFFSET);
 	put64(&r, g->written);
 	memset(r.bytes + r.n, 0, HEADER_SIZE - r.n); /* event types, features */
+	r.bytes[72] = 1 << 2; /* BUILD_ID */
 	r.n = HEADER_SIZE;
 	put32(&r, 1); /* PERF_TYPE_SOFTWARE */
 	put32(&r, ATTR_SIZE);
@@ -358,6 +380,7 @@ int main(int argc, char **argv)
 	} else {
 		many_mappings(&g, mappings, threads);
 	}
+	put_build_ids(&g);
 	put_header(&g);
 	if (fclose(g.file) != 0) {
 		die("cannot write %s", g.path);

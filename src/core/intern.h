@@ -24,6 +24,9 @@ void intern_fini(struct intern *in);
 /* Returns the id of s[0..n); INTERN_NONE: out of memory. */
 uint32_t intern_add(struct intern *in, const char *s, size_t n);
 
+/* Returns the id of s[0..n), or INTERN_NONE. */
+uint32_t intern_find(const struct intern *in, const char *s, size_t n);
+
 /* Returns the text of an id, NUL-terminated; valid until intern_fini. */
 static inline const char *intern_text(const struct intern *in, uint32_t id)
 {

@@ -18,6 +18,15 @@ void frame_reader_fini(struct frame_reader *r)
 	*r = (struct frame_reader){0};
 }
 
+void frame_reader_turn(struct frame_reader *r, uint32_t epoch)
+{
+	memset(r->ranges, 0, FRAME_RANGES * sizeof(*r->ranges));
+	if (r->slots != NULL) {
+		memset(r->slots, 0, FRAME_FRAMES * sizeof(*r->slots));
+	}
+	r->epoch = epoch;
+}
+
 const struct frame *frame_find(
         struct frame_reader *r, const struct timeline_view *v, uint32_t mode, uint64_t ip)
 {
@@ -30,6 +39,9 @@ const struct frame *frame_find(
 		if (r->slots == NULL) {
 			return NULL;
 		}
+	}
+	if (v->epoch != r->epoch) {
+		frame_reader_turn(r, v->epoch);
 	}
 	s = &r->slots[hash_u64(ip ^ (uint64_t)root << 40) & (FRAME_FRAMES - 1)];
 	if (s->used && s->frame.ip == ip && s->frame.mode == mode && s->root == root &&

@@ -132,10 +132,14 @@ struct frame_reader {
 	struct frame_slot *slots; /* [FRAME_FRAMES]; NULL until frame_find is called */
 	uint64_t *joined; /* a chain with its deferred part */
 	size_t joined_cap;
+	uint32_t epoch; /* of the timeline: mappings of other epochs may be gone */
 };
 
 int frame_reader_init(struct frame_reader *r, const struct frame_resolver *f); /* SONDE_ENOMEM */
 void frame_reader_fini(struct frame_reader *r);
+
+/* Private to frame: empties the caches for another epoch of the timeline. */
+void frame_reader_turn(struct frame_reader *r, uint32_t epoch);
 
 /* A call chain and the current position in it. */
 struct frame_chain {
@@ -215,9 +219,12 @@ static inline const struct timeline_mapping *frame_mapping(
 	uint64_t hash = hash_u64(ip >> 12 ^ (uint64_t)root << 40);
 	struct frame_range *near = &r->ranges[hash & (FRAME_RANGES - 1)];
 
+	if (v->epoch != r->epoch) {
+		frame_reader_turn(r, v->epoch);
+	}
 	if (ip < near->range.start || ip >= near->range.end || near->root != root ||
 	        near->mode != mode) {
-		near->mapping = timeline_find(r->resolver->timeline, v, mode, ip, &near->range);
+		near->mapping = timeline_find(v, mode, ip, &near->range);
 		near->root = root;
 		near->mode = mode;
 	}
@@ -276,7 +283,7 @@ static inline struct frame frame_locate_new(
 {
 	struct timeline_range range;
 
-	return frame_at(f, timeline_find(f->timeline, v, mode, ip, &range), mode, ip);
+	return frame_at(f, timeline_find(v, mode, ip, &range), mode, ip);
 }
 
 /* Finds the symbol of a located frame. SONDE_ENOMEM. */

@@ -676,6 +676,5 @@ int sonde_report_print(struct sonde_session *s, const struct sonde_report_option
 	arena_fini(&r.arena);
 	report_levels_free(r.tree);
 	free(r.all.order);
-	free(r.cursor);
 	return rc;
 }

@@ -58,7 +58,6 @@ struct report {
 	struct text cell; /* text of one column */
 	sonde_write_fn write;
 	void *arg;
-	struct timeline_cursor *cursor;
 	struct report_table all; /* the rows of all events; owns its order */
 	struct report_tree_rows *tree; /* with --hierarchy or groups of events; else NULL */
 	struct report_regex parent, ignored; /* of functions in call chains */

@@ -26,6 +26,7 @@
 struct task {
 	uint32_t pid, tid, ppid; /* ppid, as perf calls it: the thread that created it; NONE */
 	uint32_t age; /* number in the timeline's list: later threads have higher ones */
+	uint64_t until; /* ns; the timeline knows it until then */
 	const char *comm;
 	uint32_t child, last, next; /* in the tree; NONE */
 	uint32_t up; /* its parent's number, while and after it is added; NONE: at the top */
@@ -37,6 +38,7 @@ struct tasks {
 	struct task *list;
 	size_t n;
 	uint32_t first, last; /* at the top of the tree */
+	struct timeline_cursor *cursor;
 };
 
 static int task_order(const void *a, const void *b)
@@ -62,18 +64,19 @@ static int tid_order(const void *tid, const void *task)
 static int tasks_read(struct tasks *all, const struct timeline *t)
 {
 	size_t n = timeline_threads(t), kept = 0;
+	struct timeline_life life;
 
 	all->list = calloc(n + 1, sizeof(*all->list));
 	if (all->list == NULL || n >= NONE) {
 		return SONDE_ENOMEM;
 	}
 	for (size_t i = 0; i < n; i++) {
-		struct timeline_life life = timeline_thread(t, i);
-
+		TRY(timeline_thread(t, all->cursor, i, &life));
 		all->list[i] = (struct task){.pid = life.pid,
 		        .tid = life.tid,
 		        .ppid = life.ptid,
 		        .age = (uint32_t)i,
+		        .until = life.last,
 		        .comm = timeline_text(t, life.comm)};
 	}
 	/* as in perf, the idle task is always listed, and is no thread of a process */
@@ -171,20 +174,24 @@ static void put_mapping(struct report *r, const struct timeline_mapping *m,
 	        m->flags & SHARED_FLAG ? 's' : 'p', offset, m->inode, timeline_text(t, o->name));
 }
 
-static void put_mappings(struct report *r, const struct task *task)
+static int put_mappings(struct report *r, struct timeline_cursor *cursor, const struct task *task)
 {
 	const struct timeline *t = session_timeline(r->session);
-	const struct timeline_view *view =
-	        timeline_at(t, r->cursor, task->pid, task->tid, UINT64_MAX);
+	const struct timeline_view *view = timeline_at(t, cursor, task->pid, task->tid, UINT64_MAX);
 	const struct timeline_mapping *m;
 	struct timeline_range range = {0};
 
-	while ((m = timeline_next(t, view, range.end, &range)) != NULL) {
+	if (view->root == TIMELINE_NO_ROOT) { /* the timeline has forgotten a task that ended */
+		view = timeline_at(t, cursor, task->pid, task->tid, task->until);
+	}
+	TRY(cursor->failed);
+	while ((m = timeline_next(view, range.end, &range)) != NULL) {
 		put_mapping(r, m, &range, task->depth);
 		if (range.end == UINT64_MAX) {
 			break;
 		}
 	}
+	return 0;
 }
 
 static int put_tasks(struct report *r, const struct tasks *all)
@@ -198,7 +205,7 @@ static int put_tasks(struct report *r, const struct tasks *all)
 		text_printf(&r->text, "  %8d %8d %8d |%*s%s\n", (int)task->pid, (int)task->tid,
 		        (int)task->ppid, (int)task->depth, "", task->comm);
 		if (r->options.mmaps && task->tid != 0) {
-			put_mappings(r, task);
+			TRY(put_mappings(r, all->cursor, task));
 		}
 		TRY(report_flush(r, REPORT_FLUSH_ABOVE));
 		if (task->child != NONE) {
@@ -215,19 +222,20 @@ static int put_tasks(struct report *r, const struct tasks *all)
 
 int report_tasks(struct report *r)
 {
-	struct tasks all = {0};
-	int rc = tasks_read(&all, session_timeline(r->session));
+	const struct timeline *t = session_timeline(r->session);
+	struct tasks all = {.cursor = calloc(1, sizeof(*all.cursor))};
+	int rc = all.cursor != NULL ? tasks_read(&all, t) : SONDE_ENOMEM;
 
-	r->cursor = calloc(1, sizeof(*r->cursor));
-	if (rc >= 0 && r->cursor == NULL) {
-		rc = SONDE_ENOMEM;
-	}
 	if (rc >= 0) {
 		rc = tree_make(&all);
 	}
 	if (rc >= 0) {
 		rc = put_tasks(r, &all);
 	}
+	if (all.cursor != NULL) {
+		timeline_cursor_fini(t, all.cursor);
+	}
+	free(all.cursor);
 	free(all.list);
 	return rc;
 }

@@ -286,7 +286,8 @@ static int gather_round(const struct file_source *f, size_t i, const struct sess
 	while (offset < f->ends[i] && file_next_in(f->file, &s, &offset, &r)) {
 		uint64_t time, at;
 
-		if (!record_time(f, &r, window->kinds, &time)) {
+		if ((window->no_samples && r.type == RECORD_SAMPLE) ||
+		        !record_time(f, &r, window->kinds, &time)) {
 			continue;
 		}
 		at = promised && time <= promise ? promise + 1 : time;

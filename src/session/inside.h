@@ -70,6 +70,7 @@ struct sonde_session {
 	struct sonde_thread_life thread;
 	struct sonde_mapping mapping;
 	struct sonde_object object, mapped;
+	size_t epoch_records; /* side-band records in an epoch of the timeline; 0: EPOCH_RECORDS */
 	bool misused; /* the options are wrong: it cannot be opened */
 	bool opened; /* opening was tried */
 	bool ready; /* opening succeeded */
@@ -81,6 +82,9 @@ struct session_source *session_file_source(
 
 /* Walks all records of all sources once: side-band goes to the timeline, records are counted. */
 int session_walk(struct sonde_session *s);
+
+/* Reads records of the timeline again, see timeline_limit; arg: the session. */
+int session_reread(void *arg, uint64_t after, uint64_t limit, struct timeline_notes *notes);
 
 /* Stores the path of a CGROUP record; as in perf, the first one of an id is kept. */
 int session_cgroup_add(struct sonde_session *s, const struct record *r);

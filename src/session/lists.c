@@ -5,10 +5,11 @@
 int sonde_session_next_process(
         struct sonde_session *s, size_t *at, const struct sonde_process **process)
 {
+	struct timeline_life life;
+
 	TRY(session_ready(s));
 	while (*at < timeline_processes(s->timeline)) {
-		struct timeline_life life = timeline_process(s->timeline, (*at)++);
-
+		TRY(timeline_process(s->timeline, &s->next.cursor, (*at)++, &life));
 		if (life.pid == UINT32_MAX) {
 			continue; /* the kernel */
 		}
@@ -31,7 +32,7 @@ int sonde_session_next_thread(
 	if (*at >= timeline_threads(s->timeline)) {
 		return 0;
 	}
-	life = timeline_thread(s->timeline, (*at)++);
+	TRY(timeline_thread(s->timeline, &s->next.cursor, (*at)++, &life));
 	s->thread = (struct sonde_thread_life){.pid = life.pid,
 	        .tid = life.tid,
 	        .start = life.start,
@@ -81,7 +82,7 @@ int sonde_session_next_mapping(
 	if (*at >= timeline_mappings(s->timeline)) {
 		return 0;
 	}
-	m = timeline_mapping(s->timeline, (*at)++);
+	TRY(timeline_mapping(s->timeline, &s->next.cursor, (*at)++, &m));
 	s->mapped = object_of(s->timeline, m->object);
 	s->mapping = (struct sonde_mapping){.pid = m->pid,
 	        .prot = m->prot,
@@ -98,16 +99,18 @@ int sonde_session_next_mapping(
 int sonde_session_running(
         struct sonde_session *s, uint32_t cpu, uint64_t time, struct sonde_thread *thread)
 {
-	struct timeline_cursor cursor = {0};
+	struct timeline_cursor *cursor = &s->next.cursor;
 	struct timeline_thread who;
 	const struct timeline_view *view;
 
 	TRY(session_ready(s));
-	who = timeline_running(s->timeline, cpu, time);
+	who = timeline_running(s->timeline, cursor, cpu, time);
+	TRY(cursor->failed);
 	if (who.tid == TIMELINE_NO_THREAD) {
 		return 0;
 	}
-	view = timeline_at(s->timeline, &cursor, who.pid, who.tid, time);
+	view = timeline_at(s->timeline, cursor, who.pid, who.tid, time);
+	TRY(cursor->failed);
 	*thread = (struct sonde_thread){.pid = who.pid,
 	        .tid = who.tid,
 	        .comm = view->known ? timeline_text(s->timeline, view->comm) : "?"};

@@ -58,6 +58,7 @@ struct session_keys {
 struct session_window {
 	uint64_t after, limit; /* ns */
 	bool first;
+	bool no_samples;
 	uint32_t kinds; /* bits by record type: records wanted besides samples */
 };
 

@@ -11,6 +11,12 @@
 
 #include <stdlib.h>
 
+/*
+ * Side-band records in an epoch of the timeline: some 50,000 short processes, 60 MB of memory. Few
+ * recordings have more.
+ */
+#define EPOCH_RECORDS ((size_t)1 << 18)
+
 /* Fields of sched:sched_switch: offsets of the threads in the raw data of a sample. */
 struct walk_switches {
 	struct trace_field prev, next; /* tids; size 0: another event */
@@ -252,6 +258,8 @@ static int walk_only_look(struct sonde_session *s, const struct record *r)
 		                                               : "a KSYMBOL record is cut short";
 	} else if (r->type == RECORD_COMM) {
 		cut = record_comm_decode(r, swap, &comm) ? NULL : "a COMM record is cut short";
+	} else if (r->type == RECORD_EXIT) {
+		return 0;
 	} else if (r->type == RECORD_FORK) {
 		cut = record_task_decode(r, swap, &task) ? NULL : "a FORK record is cut short";
 	} else if (r->type == RECORD_BUILD_ID) {
@@ -333,6 +341,7 @@ static int walk_side_band(struct walk *w, uint32_t event, const struct record *r
 	case RECORD_MMAP2:
 	case RECORD_COMM:
 	case RECORD_FORK:
+	case RECORD_EXIT:
 	case RECORD_KSYMBOL:
 		return s->options.counts_only ? walk_only_look(s, r)
 		                              : timeline_add(s->timeline, r, s->swap, trailer.time);
@@ -406,6 +415,10 @@ static int walk_source(struct walk *w, struct session_source *src)
 		for (int i = 0; i < n; i++) {
 			TRY(walk_record(w, &items[i]));
 		}
+		/* the recorder promised that what follows is later than the last mark but one */
+		if (src->nlimits >= 2) {
+			TRY(timeline_settled(w->s->timeline, src->limits[src->nlimits - 2]));
+		}
 	}
 	return n;
 }
@@ -416,6 +429,11 @@ static int walk_sources(struct walk *w)
 
 	if (!s->options.counts_only) {
 		TRY(find_switches(w));
+	}
+	if (s->nsources == 1) { /* times of several sources are not in order while they are read */
+		timeline_limit(s->timeline,
+		        s->epoch_records != 0 ? s->epoch_records : EPOCH_RECORDS, session_reread,
+		        s);
 	}
 	/* the idle task, which also owns the kernel's mappings */
 	TRY(timeline_add_thread(s->timeline, 0, 0));
@@ -443,6 +461,7 @@ int session_walk(struct sonde_session *s)
 	record_scratch_fini(&w.scratch);
 	free(w.switches);
 	if (rc >= 0 && s->sources[0]->late && !s->options.counts_only) {
+		timeline_unsettle(s->timeline);
 		diag_report(&s->diags, SONDE_DIAG_NOTE, NO_OFFSET,
 		        "samples are older than the recorder promised; the whole file is sorted at "
 		        "once");

@@ -13,6 +13,9 @@ void session_worker_init(struct session_worker *w, struct sonde_session *s)
 
 void session_worker_fini(struct session_worker *w)
 {
+	if (w->session != NULL && w->session->timeline != NULL) {
+		timeline_cursor_fini(w->session->timeline, &w->cursor);
+	}
 	free(w->keys.p);
 	free(w->spare.p);
 	record_scratch_fini(&w->scratch);
@@ -117,20 +120,26 @@ static bool sort_keys(struct session_worker *w)
 	}
 }
 
-int session_window_open(struct session_worker *w, size_t window)
+/* Opens a window of any times. */
+static int range_open(struct session_worker *w, const struct session_window *range)
 {
 	const struct sonde_session *s = w->session;
-	const uint64_t *limits = s->sources[0]->limits;
-	struct session_window range = {.after = window != 0 ? limits[window - 1] : 0,
-	        .limit = limits[window],
-	        .first = window == 0,
-	        .kinds = w->kinds};
 
 	worker_rewind(w, true);
 	for (size_t i = 0; i < s->nsources; i++) {
-		TRY(s->sources[i]->ops->gather(s->sources[i], &range, &w->keys));
+		TRY(s->sources[i]->ops->gather(s->sources[i], range, &w->keys));
 	}
 	return sort_keys(w) ? 0 : SONDE_ENOMEM;
+}
+
+int session_window_open(struct session_worker *w, size_t window)
+{
+	const uint64_t *limits = w->session->sources[0]->limits;
+
+	return range_open(w, &(struct session_window){.after = window != 0 ? limits[window - 1] : 0,
+	                             .limit = limits[window],
+	                             .first = window == 0,
+	                             .kinds = w->kinds});
 }
 
 /* Fetches the next records of the chunk or window; false: no more. */
@@ -224,6 +233,9 @@ static int take_sample(
 	out->offset = item->sequence;
 	out->view = timeline_at(s->timeline, &w->cursor, out->s.pid, out->s.tid,
 	        e->plan.time != RECORD_NOT_THERE ? out->s.time : item->sequence);
+	if (w->cursor.failed < 0) {
+		return w->cursor.failed;
+	}
 	if (s->reads.nrecords != 0 && out->s.read_len != 0) {
 		return take_counts(w, item, out);
 	}
@@ -293,7 +305,54 @@ static int take_record(struct session_worker *w, const struct session_item *item
 	record_subject(r, s->swap, &pid, &tid);
 	out->view = timeline_at(s->timeline, &w->cursor, pid, tid,
 	        e->plan.time != RECORD_NOT_THERE ? trailer.time : r->offset);
-	return 1;
+	return w->cursor.failed < 0 ? w->cursor.failed : 1;
+}
+
+/* Adds the records of a window that the timeline is made of. */
+static int add_notes(struct session_worker *w, struct timeline_notes *notes)
+{
+	const struct sonde_session *s = w->session;
+	struct record_trailer trailer;
+
+	while (refill(w)) {
+		for (size_t i = 0; i < w->nitems; i++) {
+			const struct session_item *item = &w->items[i];
+			const struct record r = session_item_record(item, s->swap);
+			uint32_t event = item->event != SESSION_NO_EVENT ? item->event : 0;
+			const struct record_plan *plan = &s->events[event].plan;
+
+			if (!record_trailer_decode(plan, r.body, s->swap, &trailer)) {
+				continue; /* reported when the session was opened */
+			}
+			TRY(timeline_notes_add(notes, &r,
+			        plan->time != RECORD_NOT_THERE ? trailer.time : r.offset));
+		}
+	}
+	return 0;
+}
+
+int session_reread(void *arg, uint64_t after, uint64_t limit, struct timeline_notes *notes)
+{
+	struct sonde_session *s = arg;
+	const struct session_window range = {.after = after,
+	        .limit = limit,
+	        .first = after == 0,
+	        .no_samples = true,
+	        .kinds = TIMELINE_RECORDS};
+	struct session_worker *w = malloc(sizeof(*w));
+	int rc;
+
+	if (w == NULL) {
+		return SONDE_ENOMEM;
+	}
+	session_worker_init(w, s);
+	rc = range_open(w, &range);
+	if (rc >= 0) {
+		rc = add_notes(w, notes);
+	}
+	session_worker_fini(w);
+	free(w);
+	return rc;
 }
 
 int session_worker_next_any(struct session_worker *w, struct record *r, struct session_sample *out)

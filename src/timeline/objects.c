@@ -16,6 +16,11 @@ void objects_fini(struct objects *all)
 	*all = (struct objects){0};
 }
 
+uint32_t objects_text(struct objects *all, const char *s, size_t n)
+{
+	return all->complete ? intern_find(all->texts, s, n) : intern_add(all->texts, s, n);
+}
+
 /* Executable memory without a file can hold JIT-compiled code; other such memory holds data. */
 static enum timeline_object_kind user_kind(const char *name, uint32_t prot)
 {
@@ -79,7 +84,7 @@ static uint32_t module_short_name(struct objects *all, const char *path)
 	uint32_t id = INTERN_NONE;
 
 	if (file[0] == '[') {
-		return intern_add(all->texts, file, n);
+		return objects_text(all, file, n);
 	}
 	text_str(&name, own != 0 ? "[" : "");
 	for (size_t i = 0; i < n; i++) {
@@ -87,17 +92,19 @@ static uint32_t module_short_name(struct objects *all, const char *path)
 	}
 	text_str(&name, own != 0 ? "]" : "");
 	if (!name.failed) {
-		id = intern_add(all->texts, name.p != NULL ? name.p : "", name.n);
+		id = objects_text(all, name.p != NULL ? name.p : "", name.n);
 	}
 	text_fini(&name);
 	return id;
 }
 
-static bool same_object(const struct timeline_object *a, const struct timeline_object *b)
+/* o: an object of the table; key: from a record. */
+static bool same_object(const struct timeline_object *o, const struct timeline_object *key)
 {
-	return a->name == b->name && a->kind == b->kind && a->pid == b->pid &&
-	       a->build_id_size == b->build_id_size &&
-	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
+	uint8_t recorded = o->listed_id ? 0 : o->build_id_size;
+
+	return o->name == key->name && o->kind == key->kind && o->pid == key->pid &&
+	       recorded == key->build_id_size && memcmp(o->build_id, key->build_id, recorded) == 0;
 }
 
 static uint32_t object_get(struct objects *all, const struct timeline_object *o)
@@ -106,7 +113,8 @@ static uint32_t object_get(struct objects *all, const struct timeline_object *o)
 	uint32_t id;
 	size_t at = hash;
 
-	if (o->name == INTERN_NONE || o->short_name == INTERN_NONE || index_room(&all->index) < 0) {
+	if (o->name == INTERN_NONE || o->short_name == INTERN_NONE ||
+	        (!all->complete && index_room(&all->index) < 0)) {
 		return OBJECT_NONE;
 	}
 	while ((id = index_next(&all->index, hash, &at)) != OBJECT_NONE) {
@@ -115,7 +123,8 @@ static uint32_t object_get(struct objects *all, const struct timeline_object *o)
 		}
 		at++;
 	}
-	if (!array_reserve(&all->items, &all->cap, all->n + 1, sizeof(*all->items))) {
+	if (all->complete ||
+	        !array_reserve(&all->items, &all->cap, all->n + 1, sizeof(*all->items))) {
 		return OBJECT_NONE;
 	}
 	id = (uint32_t)all->n++;
@@ -130,7 +139,7 @@ uint32_t objects_user(struct objects *all, const struct record_mmap *m)
 	const char *name;
 	char text[64];
 
-	o.name = intern_add(all->texts, (const char *)m->name.p, m->name.n);
+	o.name = objects_text(all, (const char *)m->name.p, m->name.n);
 	if (o.name == INTERN_NONE) {
 		return OBJECT_NONE;
 	}
@@ -138,13 +147,13 @@ uint32_t objects_user(struct objects *all, const struct record_mmap *m)
 	if (o.kind == TIMELINE_ANON) {
 		int n = snprintf(text, sizeof(text), "/tmp/perf-%u.map", m->pid);
 
-		o.name = intern_add(all->texts, text, (size_t)n);
+		o.name = objects_text(all, text, (size_t)n);
 		n = snprintf(text, sizeof(text), "[JIT] tid %u", m->pid);
-		o.short_name = intern_add(all->texts, text, (size_t)n);
+		o.short_name = objects_text(all, text, (size_t)n);
 		o.pid = m->pid;
 	} else {
 		name = base_name(intern_text(all->texts, o.name));
-		o.short_name = intern_add(all->texts, name, strlen(name));
+		o.short_name = objects_text(all, name, strlen(name));
 	}
 	memcpy(o.build_id, m->build_id, sizeof(o.build_id));
 	return object_get(all, &o);
@@ -161,10 +170,10 @@ uint32_t objects_kernel(struct objects *all, const struct record_mmap *m)
 	if (n >= sizeof(core) - 1 && memcmp(name, core, sizeof(core) - 1) == 0) {
 		o.kind = TIMELINE_KERNEL;
 		n = sizeof(core) - 1;
-		o.reference = intern_add(all->texts, name + n, m->name.n - n);
+		o.reference = objects_text(all, name + n, m->name.n - n);
 		o.base = m->name.n > n ? m->pgoff : 0;
 	}
-	o.name = intern_add(all->texts, name, n);
+	o.name = objects_text(all, name, n);
 	if (o.name == INTERN_NONE || o.reference == INTERN_NONE) {
 		return OBJECT_NONE;
 	}
@@ -181,10 +190,10 @@ uint32_t objects_code(struct objects *all, const struct record_ksymbol *k)
 	struct timeline_object o = {.kind = TIMELINE_CODE};
 	uint32_t id;
 
-	o.name = intern_add(all->texts, (const char *)k->name.p, k->name.n);
+	o.name = objects_text(all, (const char *)k->name.p, k->name.n);
 	o.short_name = o.name;
 	id = object_get(all, &o);
-	if (id != OBJECT_NONE && all->items[id].length < k->len) {
+	if (id != OBJECT_NONE && !all->complete && all->items[id].length < k->len) {
 		all->items[id].length = k->len;
 	}
 	return id;
@@ -224,6 +233,7 @@ int objects_add_build_id(
 		if (o->build_id_size == 0 && size <= BUILD_ID_MAX) {
 			memcpy(o->build_id, id, size);
 			o->build_id_size = (uint8_t)size;
+			o->listed_id = true;
 		}
 	}
 	return 0;

@@ -15,9 +15,13 @@ struct objects {
 	size_t n, cap;
 	struct index index; /* by name */
 	uint32_t nlisted; /* build ids that were added */
+	bool complete; /* has all objects and texts: they are only looked up, by any thread */
 };
 
 void objects_fini(struct objects *all);
+
+/* Returns the id of a text; INTERN_NONE: out of memory. */
+uint32_t objects_text(struct objects *all, const char *s, size_t n);
 
 /* Return the index of the object that the record maps; it is added when new. */
 uint32_t objects_user(struct objects *all, const struct record_mmap *m);

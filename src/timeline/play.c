@@ -36,7 +36,7 @@ static bool play_comm(struct player *play, const struct record *r, uint64_t time
 		return false;
 	}
 	return track_name(
-	        t, th, time, intern_add(play->objects->texts, (const char *)c.name.p, c.name.n));
+	        t, th, time, objects_text(play->objects, (const char *)c.name.p, c.name.n));
 }
 
 /* Gives a thread the newest name of another one, if that has a name. */
@@ -167,7 +167,7 @@ static bool map_into(struct player *play, uint32_t process, uint64_t time,
 	if (o->kind == TIMELINE_KERNEL) {
 		map.end = kernel_end(map.end);
 	}
-	if (o->kind == TIMELINE_MODULE) {
+	if (o->kind == TIMELINE_MODULE && !play->objects->complete) {
 		o->base = m->start - m->pgoff;
 	}
 	map.pid = t->processes[process].pid;
@@ -218,6 +218,23 @@ static bool play_mmap(struct player *play, const struct record *r, uint64_t time
 	       map_into(play, t->threads[th].process, time, &m, objects_user(play->objects, &m));
 }
 
+/* Samples of a task can follow its EXIT: it only marks when the thread may be dropped. */
+static bool play_exit(struct player *play, const struct record *r, uint64_t time)
+{
+	struct track *t = play->track;
+	struct record_task f;
+	uint32_t th;
+
+	if (!record_task_decode(r, play->swap, &f)) {
+		return true;
+	}
+	th = track_thread(t, f.tid);
+	if (th != NONE && t->processes[t->threads[th].process].pid == f.pid) {
+		t->threads[th].ended = time;
+	}
+	return true;
+}
+
 static bool play_note(struct player *play, const struct note *n)
 {
 	const struct record r = {
@@ -226,6 +243,7 @@ static bool play_note(struct player *play, const struct note *n)
 	switch (n->type) {
 	case RECORD_COMM: return play_comm(play, &r, n->time);
 	case RECORD_FORK: return play_fork(play, &r, n->time);
+	case RECORD_EXIT: return play_exit(play, &r, n->time);
 	case RECORD_KSYMBOL: return play_ksymbol(play, &r, n->time);
 	default: return play_mmap(play, &r, n->time);
 	}

@@ -4,7 +4,7 @@
  * roots of the address space to processes.
  *
  * Synthesised state has time 0: it sorts first and is valid from the beginning. FORK starts a
- * generation. EXIT is ignored: samples of a task can follow its EXIT.
+ * generation.
  */
 #ifndef SONDE_TIMELINE_PLAY_H
 #define SONDE_TIMELINE_PLAY_H

@@ -12,7 +12,7 @@ void space_pool_fini(struct space_pool *p)
 	*p = (struct space_pool){0};
 }
 
-static uint32_t node_new(struct space_pool *p, const struct space_node *from)
+uint32_t space_add(struct space_pool *p, const struct space_node *n)
 {
 	if (p->count == 0) {
 		p->count = 1;
@@ -22,7 +22,7 @@ static uint32_t node_new(struct space_pool *p, const struct space_node *from)
 		p->failed = true;
 		return 0;
 	}
-	p->nodes[p->count] = *from;
+	p->nodes[p->count] = *n;
 	return (uint32_t)p->count++;
 }
 
@@ -30,7 +30,7 @@ static uint32_t node_copy(struct space_pool *p, uint32_t node)
 {
 	struct space_node n = p->nodes[node];
 
-	return node_new(p, &n);
+	return space_add(p, &n);
 }
 
 /* Splits a space into ranges that start below key and the others; copies one path. */
@@ -116,7 +116,7 @@ static uint32_t node_make(struct space_pool *p, uint64_t start, uint64_t end, ui
 	struct space_node n = {.start = start, .end = end, .mapping = mapping};
 
 	n.priority = (uint32_t)hash_u64(p->count + 0x9e37);
-	return node_new(p, &n);
+	return space_add(p, &n);
 }
 
 /* Shortens the last range so that it ends at `end`; copies the path to it. */

@@ -28,6 +28,9 @@ struct space_pool {
 
 void space_pool_fini(struct space_pool *p);
 
+/* Adds a node as it is, with its links; 0: out of memory. */
+uint32_t space_add(struct space_pool *p, const struct space_node *n);
+
 /* Returns the root of a space where [start, end) belongs to `mapping`; older ranges are cut. */
 uint32_t space_insert(
         struct space_pool *p, uint32_t root, uint64_t start, uint64_t end, uint32_t mapping);

@@ -36,6 +36,7 @@ struct timeline_object {
 	uint32_t pid; /* TIMELINE_ANON: the process that mapped it */
 	uint8_t build_id[BUILD_ID_MAX];
 	uint8_t build_id_size; /* 0: unknown */
+	bool listed_id; /* the build id is of the list of build ids */
 	bool listed; /* the list of build ids has this path, marked as kernel code */
 	uint32_t list_number; /* position in the list of build ids, from 1; 0: not listed */
 	uint32_t length; /* TIMELINE_CODE: bytes; the maximum of all code of this name */
@@ -62,11 +63,13 @@ struct timeline_life {
 	uint32_t ppid; /* of a process; UINT32_MAX: not known */
 	uint32_t ptid; /* of a thread: the thread that created it; UINT32_MAX: no record of that */
 	uint64_t start; /* ns */
+	uint64_t last; /* ns; it can be looked up until then: UINT64_MAX, or the end of its epoch */
 	uint32_t comm; /* interned: last name; of a process: last name of its main thread */
 	bool named; /* comm is set */
 };
 
 struct timeline;
+struct track; /* private to timeline */
 #define TIMELINE_NO_ROOT 0u
 
 struct timeline_view {
@@ -74,27 +77,61 @@ struct timeline_view {
 	uint32_t comm; /* interned: the last name at or before the time, ":TID" before the first */
 	uint32_t row_comm; /* as comm; before the first name, that name, as in perf report */
 	uint32_t last_comm; /* the last name of the task, before its tid was reused */
-	uint32_t root; /* user address space at that time */
+	uint32_t root; /* user address space at that time; its number is used for no other one */
 	uint32_t kernel_root; /* kernel address space at that time */
 	uint32_t later_root; /* the address space just before the next exec */
 	uint64_t from, until; /* the view is valid for from <= time < until */
+	const struct track *track; /* of the roots */
+	uint32_t epoch; /* mappings are valid as long as the cursor looks up in one epoch */
 	bool known; /* false: no record names the thread; comm is ":TID", or "?" without
 	               timeline_add_thread */
 };
 
-/* A cache of recent look-ups for one worker. Empty when zero-initialised; owns no memory. */
+/* A cache of recent look-ups for one worker. Empty when zero-initialised. */
 #define TIMELINE_CURSOR_SLOTS 256
 struct timeline_cursor {
 	struct timeline_view views[TIMELINE_CURSOR_SLOTS];
+	const struct track *track; /* of the epoch, held by the cursor; NULL: none */
+	uint32_t epoch;
+	int failed; /* status of the last look-up in another epoch: 0, or it could not be read */
 };
+
+/* Call it before timeline_free if the timeline has a limit. */
+void timeline_cursor_fini(const struct timeline *t, struct timeline_cursor *c);
 
 struct timeline *timeline_new(struct diag_sink *diags); /* NULL: out of memory */
 void timeline_free(struct timeline *t);
 
+/* Types of records that a timeline is made of, as bits. */
+#define TIMELINE_RECORDS                                                                           \
+	(1u << RECORD_MMAP | 1u << RECORD_MMAP2 | 1u << RECORD_COMM | 1u << RECORD_FORK |          \
+	        1u << RECORD_EXIT | 1u << RECORD_KSYMBOL)
+
 /*
- * Adds one side-band record, in file order: MMAP, MMAP2, COMM, FORK or KSYMBOL; other types are
- * ignored. `time` is from the record's trailer (0: synthesised state). The bytes of r must remain
- * valid until timeline_seal. Negative: out of memory.
+ * Long recordings. With a limit, the timeline is made in epochs of about so many side-band records
+ * each, of which few are in memory at a time. It reads records again when look-ups need them:
+ *
+ *  - threads that ended a second before the end of an epoch are forgotten then;
+ *  - a name or mapping that only a later epoch has is not known in an earlier one.
+ *
+ * `reread` adds the records of TIMELINE_RECORDS with after < time <= limit by timeline_notes_add,
+ * in input order, several threads may call it at once; 0 or a negative status. It is called until
+ * timeline_free; the bytes of records must be valid until then.
+ */
+struct timeline_notes;
+int timeline_notes_add(struct timeline_notes *notes, const struct record *r, uint64_t time);
+typedef int (*timeline_reread_fn)(
+        void *arg, uint64_t after, uint64_t limit, struct timeline_notes *notes);
+void timeline_limit(struct timeline *t, size_t records, timeline_reread_fn reread, void *arg);
+/* All records at or before `time` were added: an epoch may end there. Negative: out of memory. */
+int timeline_settled(struct timeline *t, uint64_t time);
+/* Calls of timeline_settled were wrong: there will be one epoch. */
+void timeline_unsettle(struct timeline *t);
+
+/*
+ * Adds one side-band record, in file order; types that are not in TIMELINE_RECORDS are ignored.
+ * `time` is from the record's trailer (0: synthesised state). The bytes of r must remain valid until
+ * timeline_seal. Negative: out of memory.
  */
 int timeline_add(struct timeline *t, const struct record *r, bool swap, uint64_t time);
 /* Adds an entry of a list of build ids; kernel: it is for kernel code. Negative: out of memory. */
@@ -117,10 +154,16 @@ struct timeline_thread {
 int timeline_add_switch(struct timeline *t, uint32_t cpu, uint64_t time,
         struct timeline_thread from, struct timeline_thread to);
 
-/* Sorts the records and builds the trees; after that the timeline is read-only. */
+/*
+ * Sorts the records and builds the trees; after that the timeline is read-only. SONDE_ENOMEM, or
+ * with a limit SONDE_ELIMIT or a failure of reading again.
+ */
 int timeline_seal(struct timeline *t);
 
-/* Never NULL, for any thread and time; valid until the next call with the same cursor. */
+/*
+ * Never NULL, for any thread and time; valid until the next call with the same cursor. If
+ * c->failed is set, nothing is known because of that failure.
+ */
 const struct timeline_view *timeline_at(const struct timeline *t, struct timeline_cursor *c,
         uint32_t pid, uint32_t tid, uint64_t time);
 
@@ -133,22 +176,22 @@ struct timeline_range {
  * at or before `time`; before the first switch, its old thread. Unknown if no switch records it,
  * or if the next switch has another old thread, because the recording lacks a switch.
  */
-struct timeline_thread timeline_running(const struct timeline *t, uint32_t cpu, uint64_t time);
+struct timeline_thread timeline_running(
+        const struct timeline *t, struct timeline_cursor *c, uint32_t cpu, uint64_t time);
 
 /*
  * Returns the mapping that covers addr in cpumode (enum abi_misc: MISC_KERNEL, MISC_USER), or NULL.
  * When no mapping covers it at that time, the view's later_root is searched too. *out: the range of
  * addresses around addr with the same answer (empty: only addr).
  */
-const struct timeline_mapping *timeline_find(const struct timeline *t,
-        const struct timeline_view *view, uint32_t cpumode, uint64_t addr,
-        struct timeline_range *out);
+const struct timeline_mapping *timeline_find(const struct timeline_view *view, uint32_t cpumode,
+        uint64_t addr, struct timeline_range *out);
 
 /*
  * Returns the first mapping of the view's process that ends above addr, in the order of addresses,
  * and the part of it that no other mapping covers; NULL: none.
  */
-const struct timeline_mapping *timeline_next(const struct timeline *t,
+const struct timeline_mapping *timeline_next(
         const struct timeline_view *view, uint64_t addr, struct timeline_range *out);
 
 /* Converts an address in mapping m to an address in its object (see enum timeline_object_kind). */
@@ -156,15 +199,18 @@ uint64_t timeline_object_address(
         const struct timeline *t, const struct timeline_mapping *m, uint64_t addr);
 
 /*
- * Lists of all processes, threads and mappings, by index. The kernel is a process with pid
- * UINT32_MAX.
+ * Lists of all processes, threads and mappings, by index; valid until the next call with the same
+ * cursor. The kernel is a process with pid UINT32_MAX. 0, or a failure of reading again.
  */
 size_t timeline_processes(const struct timeline *t);
-struct timeline_life timeline_process(const struct timeline *t, size_t i);
+int timeline_process(
+        const struct timeline *t, struct timeline_cursor *c, size_t i, struct timeline_life *life);
 size_t timeline_threads(const struct timeline *t);
-struct timeline_life timeline_thread(const struct timeline *t, size_t i);
+int timeline_thread(
+        const struct timeline *t, struct timeline_cursor *c, size_t i, struct timeline_life *life);
 size_t timeline_mappings(const struct timeline *t);
-const struct timeline_mapping *timeline_mapping(const struct timeline *t, size_t i);
+int timeline_mapping(const struct timeline *t, struct timeline_cursor *c, size_t i,
+        const struct timeline_mapping **mapping);
 size_t timeline_objects(const struct timeline *t);
 const struct timeline_object *timeline_object(const struct timeline *t, uint32_t index);
 /* The text of an interned name (comm or file name). */

@@ -181,12 +181,12 @@ uint32_t track_thread_get(struct track *t, uint32_t pid, uint32_t tid)
 
 /* Calls a thread ":TID" from a time on, in front of its `all` names. */
 static int name_nameless(
-        struct track *t, struct thread *th, uint64_t from, size_t all, struct intern *texts)
+        struct track *t, struct thread *th, uint64_t from, size_t all, struct objects *objects)
 {
 	char text[32];
 	int n = th->tid == 0 ? snprintf(text, sizeof(text), "swapper")
 	                     : snprintf(text, sizeof(text), ":%d", (int)th->tid);
-	uint32_t name = intern_add(texts, text, (size_t)n);
+	uint32_t name = objects_text(objects, text, (size_t)n);
 
 	if (name == INTERN_NONE) {
 		return SONDE_ENOMEM;
@@ -198,7 +198,7 @@ static int name_nameless(
 	return 0;
 }
 
-static int pack_names(struct track *t, struct intern *texts)
+static int pack_names(struct track *t, struct objects *objects)
 {
 	uint32_t n = 0;
 
@@ -213,7 +213,7 @@ static int pack_names(struct track *t, struct intern *texts)
 
 		th->names = (struct run){.first = n};
 		if (all == 0 || th->first_time > from) {
-			TRY(name_nameless(t, th, from, all, texts));
+			TRY(name_nameless(t, th, from, all, objects));
 		}
 		n += all + th->names.n;
 	}
@@ -311,9 +311,9 @@ static int pack_generations(struct track *t)
 	return 0;
 }
 
-int track_pack(struct track *t, struct intern *texts)
+int track_pack(struct track *t, struct objects *objects)
 {
-	TRY(pack_names(t, texts));
+	TRY(pack_names(t, objects));
 	TRY(pack_roots(t));
 	return pack_generations(t);
 }
@@ -390,6 +390,11 @@ uint32_t track_thread_at(const struct track *t, struct timeline_view *v, uint64_
 	return th;
 }
 
+static uint32_t shown_root(const struct track *t, uint32_t root)
+{
+	return root != TIMELINE_NO_ROOT ? root + t->first_root : TIMELINE_NO_ROOT;
+}
+
 static void view_process(
         const struct track *t, uint32_t process, struct timeline_view *v, uint64_t time)
 {
@@ -397,8 +402,8 @@ static void view_process(
 	const struct change *roots = t->roots + run->first;
 	size_t i = change_at(roots, run->n, time, v);
 
-	v->root = roots[i].to;
-	v->later_root = roots[roots[i].last].to;
+	v->root = shown_root(t, roots[i].to);
+	v->later_root = shown_root(t, roots[roots[i].last].to);
 }
 
 void track_view(const struct track *t, struct timeline_view *v, uint64_t time)
@@ -409,7 +414,7 @@ void track_view(const struct track *t, struct timeline_view *v, uint64_t time)
 	size_t i = change_at(t->roots + kernel->first, kernel->n, time, v);
 	uint32_t id;
 
-	v->kernel_root = t->roots[kernel->first + i].to;
+	v->kernel_root = shown_root(t, t->roots[kernel->first + i].to);
 	id = track_thread_at(t, v, time);
 	if (id == NONE) {
 		v->known = false;

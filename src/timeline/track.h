@@ -12,6 +12,7 @@
 #define SONDE_TIMELINE_TRACK_H
 
 #include "core/index.h"
+#include "timeline/objects.h"
 #include "timeline/space.h"
 #include "timeline/timeline.h"
 
@@ -60,6 +61,7 @@ struct thread {
 	uint32_t older;
 	uint64_t start;
 	uint64_t first_time; /* of its first name */
+	uint64_t ended; /* time of its EXIT record; 0: not yet */
 	uint32_t name; /* the newest */
 	struct run names;
 	struct run generations; /* of its tid, if this is the newest one and not the only one */
@@ -87,6 +89,7 @@ struct track {
 	struct change *names, *roots; /* by run */
 	struct generation *generations;
 	uint32_t kernel; /* index of the process KERNEL_PID */
+	uint32_t first_root; /* added to roots in views, so that those of all tracks differ */
 };
 
 void track_fini(struct track *t);
@@ -109,9 +112,17 @@ bool track_root(struct track *t, uint32_t process, uint64_t time, uint32_t root,
 
 /*
  * Ends building: nothing can be added afterwards. A thread is called ":TID" until its first name, as
- * in perf; such names are added to `texts`. SONDE_ENOMEM.
+ * in perf; such names are among the texts of `objects`. SONDE_ENOMEM.
  */
-int track_pack(struct track *t, struct intern *texts);
+int track_pack(struct track *t, struct objects *objects);
+
+/*
+ * Begins the track `next` (empty) with what is alive at the end of `t`, which is not packed yet: all
+ * threads but those that ended at or before `ended`, or whose tid was reused, with their last names,
+ * their processes and address spaces, valid from the beginning. The result depends on nothing else.
+ * SONDE_ENOMEM.
+ */
+int track_carry(const struct track *t, struct track *next, uint64_t ended);
 
 /* Look-ups, after packing. They narrow the view to the time in which the answer is valid. */
 

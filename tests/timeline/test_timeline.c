@@ -103,7 +103,7 @@ static const char *dso_at(const struct timeline *t, uint32_t pid, uint64_t time,
 	struct timeline_cursor c = {0};
 	const struct timeline_view *v = timeline_at(t, &c, pid, pid, time);
 	struct timeline_range range;
-	const struct timeline_mapping *m = timeline_find(t, v, MISC_USER, addr, &range);
+	const struct timeline_mapping *m = timeline_find(v, MISC_USER, addr, &range);
 
 	return m != NULL ? timeline_text(t, timeline_object(t, m->object)->name) : "none";
 }
@@ -191,6 +191,7 @@ static void test_running(void)
 	struct timeline *t = timeline_new(&diags);
 	const struct timeline_thread nobody = {TIMELINE_NO_THREAD, TIMELINE_NO_THREAD};
 	uint64_t seed = 7;
+	struct timeline_cursor c = {0};
 	bool same = true;
 
 	for (uint32_t i = 0; i < SWITCHES; i++) {
@@ -215,20 +216,20 @@ static void test_running(void)
 					want = tids[i];
 				}
 			}
-			same &= timeline_running(t, cpu, time).tid == want;
+			same &= timeline_running(t, &c, cpu, time).tid == want;
 		}
 	}
 	ok(same, "the running thread is that of the last switch at or before the time");
-	eq_u64(timeline_running(t, 1, 3000).tid, TIMELINE_NO_THREAD,
+	eq_u64(timeline_running(t, &c, 1, 3000).tid, TIMELINE_NO_THREAD,
 	        "no thread is known to run on a processor without switches");
 	timeline_free(t);
 	t = timeline_new(&diags);
 	(void)timeline_add_switch(t, 2, 100, (struct timeline_thread){5, 6}, nobody);
 	(void)timeline_add_switch(t, 2, 50, (struct timeline_thread){3, 4}, nobody);
 	eq_u64(timeline_seal(t), 0, "a timeline of two switches is built");
-	eq_u64(timeline_running(t, 2, 49).tid, 4,
+	eq_u64(timeline_running(t, &c, 2, 49).tid, 4,
 	        "before the first switch the thread ran that it ended");
-	eq_u64(timeline_running(t, 2, 50).tid, TIMELINE_NO_THREAD,
+	eq_u64(timeline_running(t, &c, 2, 50).tid, TIMELINE_NO_THREAD,
 	        "after a switch to an unknown thread none is known");
 	timeline_free(t);
 	t = timeline_new(&diags);
@@ -239,9 +240,9 @@ static void test_running(void)
 	(void)timeline_add_switch(
 	        t, 2, 32, (struct timeline_thread){3, 3}, (struct timeline_thread){4, 4});
 	eq_u64(timeline_seal(t), 0, "a timeline that lacks a switch is built");
-	eq_u64(timeline_running(t, 2, 20).tid, TIMELINE_NO_THREAD,
+	eq_u64(timeline_running(t, &c, 2, 20).tid, TIMELINE_NO_THREAD,
 	        "no thread is known where a switch is missing");
-	eq_u64(timeline_running(t, 2, 31).tid, 4, "a switch may be recorded by both threads");
+	eq_u64(timeline_running(t, &c, 2, 31).tid, 4, "a switch may be recorded by both threads");
 	timeline_free(t);
 }
 
@@ -272,7 +273,7 @@ static const char *code_at(const struct timeline *t, uint64_t time, uint64_t add
 	struct timeline_cursor c = {0};
 	const struct timeline_view *v = timeline_at(t, &c, 0, 0, time);
 	struct timeline_range range;
-	const struct timeline_mapping *m = timeline_find(t, v, MISC_KERNEL, addr, &range);
+	const struct timeline_mapping *m = timeline_find(v, MISC_KERNEL, addr, &range);
 
 	return m != NULL ? timeline_text(t, timeline_object(t, m->object)->name) : "none";
 }
@@ -309,7 +310,7 @@ static const char *next_at(const struct timeline *t, const struct timeline_view 
 {
 	static char text[64];
 	struct timeline_range range;
-	const struct timeline_mapping *m = timeline_next(t, v, addr, &range);
+	const struct timeline_mapping *m = timeline_next(v, addr, &range);
 
 	if (m == NULL) {
 		return "none";
@@ -326,6 +327,7 @@ static void test_next(void)
 	struct bytes b[5];
 	struct timeline_cursor c = {0};
 	const struct timeline_view *v;
+	struct timeline_life life;
 
 	add_comm(t, &b[0], 7, "a", false, 1);
 	add_mapping(t, &b[1], 7, (struct timeline_range){0x1000, 0x5000}, "/low", 2);
@@ -340,8 +342,10 @@ static void test_next(void)
 	eq_str(next_at(t, v, 0x3000), "/low 3000-5000", "the rest of a mapping follows");
 	eq_str(next_at(t, v, 0x5000), "/high 9000-a000", "a gap is skipped");
 	eq_str(next_at(t, v, 0xa000), "none", "nothing follows the last mapping");
-	eq_u64(timeline_thread(t, 1).ptid, 7, "a FORK record has the thread that created another");
-	eq_u64(timeline_thread(t, 0).ptid, UINT32_MAX, "without a FORK record it is unknown");
+	(void)timeline_thread(t, &c, 1, &life);
+	eq_u64(life.ptid, 7, "a FORK record has the thread that created another");
+	(void)timeline_thread(t, &c, 0, &life);
+	eq_u64(life.ptid, UINT32_MAX, "without a FORK record it is unknown");
 	timeline_free(t);
 }
 
