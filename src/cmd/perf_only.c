@@ -26,7 +26,6 @@ static const struct option_def perf_options[] = {
 
 static const struct option_def report_options[] = {
         PERF_ONLY(0, "asm-raw"),
-        PERF_ONLY(0, "branch-history"),
         PERF_ONLY(0, "demangle-kernel"),
         PERF_ONLY(0, "disable-order"),
         PERF_ONLY('M', "disassembler-style"),

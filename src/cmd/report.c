@@ -472,6 +472,8 @@ static struct option_def *row_options(struct option_def *to, struct report_comma
 	                'G', "inverted", &c->inverted, "graphs start at the outermost caller"),
 	        OPTION_CALL('b', "branch-stack", OPTION_NONE, on_branch_stack, c, NULL,
 	                "rows of branches, not of samples (as after record -b)"),
+	        OPTION_SWITCH(0, "branch-history", &c->report.branch_history,
+	                "branches are entries of call chains (as after record -b)"),
 	        OPTION_SWITCH(0, "total-cycles", &c->report.total_cycles,
 	                "rows of blocks between branches, by cycles (as after record -b)"),
 	        OPTION_SWITCH(0, "mem-mode", &c->report.memory,

@@ -80,6 +80,8 @@ struct profile_worker {
 	size_t nwords, words_cap;
 	uint32_t *frames; /* of the waiting words */
 	size_t frames_cap;
+	struct profile_hop *hops; /* of the waiting words; NULL without options.history */
+	size_t hops_cap;
 	uint8_t *ignored; /* enum ignored, by frame; NULL without options.ignore_callees */
 	size_t ignored_cap;
 };
@@ -99,7 +101,7 @@ static bool needs_chains(const struct profile *p)
 	const struct profile_options *o = &p->options;
 
 	return o->children || o->graph || o->named || o->parent != NULL ||
-	       o->ignore_callees != NULL;
+	       o->ignore_callees != NULL || o->history;
 }
 
 /* Whether run-time addresses distinguish frames: those of callers, and of targets of branches. */
@@ -178,33 +180,83 @@ static uint32_t leaf_mode(
 	                           : s->cpumode;
 }
 
-/* Appends the leaf and the chain to the waiting words. */
-static int words_add(struct profile *p, struct profile_worker *w, const struct session_sample *s,
-        struct frame_chain *chain, uint32_t *n)
+/* Appends the chain to the waiting words, without those in its first `skip` words. */
+static uint32_t chain_add(struct profile *p, struct profile_worker *w,
+        const struct session_sample *s, struct frame_chain *chain, size_t skip)
 {
 	uint32_t max = p->options.max_stack;
 	uint64_t left =
 	        p->options.caller ? UINT64_MAX : max; /* keeps the outermost frames, see below */
-	size_t first = w->nwords + 1;
+	size_t first = w->nwords, n;
 	uint64_t ip;
 	int rc = 0;
 
-	if (!array_reserve(&w->words, &w->words_cap, first + chain->n, sizeof(*w->words))) {
+	while (left > 0 && (rc = frame_chain_next(chain, &ip)) > 0) {
+		if (chain->next > skip) {
+			word_add(p, w, s->view, chain->mode, ip);
+			left--;
+		}
+	}
+	n = rc < 0 ? 0 : w->nwords - first;
+	if (n > max) {
+		memmove(w->words + first, w->words + first + (n - max), max * sizeof(*w->words));
+		n = max;
+	}
+	w->nwords = first + n;
+	return (uint32_t)n;
+}
+
+/* Appends an end of a branch to the waiting words. */
+static void jump_add(struct profile *p, struct profile_worker *w, const struct session_sample *s,
+        const struct profile_jump *jump, bool source)
+{
+	uint64_t ip = source ? jump->branch.from : jump->branch.to;
+
+	w->hops[w->nwords] = profile_hop_of(jump, source, s->s.time);
+	word_add(p, w, s->view, frame_mode_of(&w->frames_of, s->view, MISC_USER, ip), ip);
+}
+
+/* As chain_add, for a chain with branches: see history.c. */
+static int history_add(struct profile *p, struct profile_worker *w, const struct session_sample *s,
+        struct frame_chain *chain, uint32_t *n)
+{
+	bool caller = p->options.caller;
+	struct profile_jump jumps[PROFILE_JUMPS];
+	size_t njumps = profile_jumps(s, &p->options, jumps);
+	size_t all = w->nwords + 2 * njumps + chain->n;
+	size_t skip = njumps < chain->n ? njumps : chain->n;
+
+	if (!array_reserve(&w->words, &w->words_cap, all, sizeof(*w->words)) ||
+	        !array_reserve(&w->hops, &w->hops_cap, all + 1, sizeof(*w->hops))) {
+		return SONDE_ENOMEM;
+	}
+	memset(w->hops + w->nwords, 0, (all - w->nwords) * sizeof(*w->hops));
+	for (size_t i = 0; i < njumps && !caller; i++) {
+		jump_add(p, w, s, &jumps[i], false);
+		jump_add(p, w, s, &jumps[i], true);
+	}
+	chain->n -= caller ? 0 : skip;
+	*n = chain_add(p, w, s, chain, caller ? skip : 0);
+	for (size_t i = njumps; i-- > 0 && caller;) {
+		jump_add(p, w, s, &jumps[i], true);
+		jump_add(p, w, s, &jumps[i], false);
+	}
+	*n += (uint32_t)(2 * njumps);
+	return 0;
+}
+
+/* Appends the leaf and the chain to the waiting words. */
+static int words_add(struct profile *p, struct profile_worker *w, const struct session_sample *s,
+        struct frame_chain *chain, uint32_t *n)
+{
+	if (!array_reserve(&w->words, &w->words_cap, w->nwords + 1 + chain->n, sizeof(*w->words))) {
 		return SONDE_ENOMEM;
 	}
 	word_add(p, w, s->view, leaf_mode(p, w, s), s->s.ip);
-	for (; left > 0 && (rc = frame_chain_next(chain, &ip)) > 0; left--) {
-		word_add(p, w, s->view, chain->mode, ip);
+	if (p->options.history) {
+		return history_add(p, w, s, chain, n);
 	}
-	if (rc < 0) {
-		w->nwords = first;
-	}
-	*n = (uint32_t)(w->nwords - first);
-	if (*n > max) {
-		memmove(w->words + first, w->words + first + (*n - max), max * sizeof(*w->words));
-		*n = max;
-		w->nwords = first + max;
-	}
+	*n = chain_add(p, w, s, chain, 0);
 	return 0;
 }
 
@@ -365,6 +417,11 @@ static int callees_ignore(struct profile *p, struct profile_worker *w, struct wa
 	if (!p->options.caller) {
 		memmove(words, words + found, s->chain.n * sizeof(*words));
 	}
+	if (!p->options.caller && p->options.history) {
+		struct profile_hop *hops = w->hops + s->first + 1;
+
+		memmove(hops, hops + found, s->chain.n * sizeof(*hops));
+	}
 	return 0;
 }
 
@@ -377,9 +434,13 @@ static void unresolved_hide(struct profile_worker *w, struct waiting_sample *s)
 
 	s->dropped = frames[w->frames[s->first]].symbol == NULL;
 	for (uint32_t i = 0; i < s->chain.n; i++) {
-		if (frames[words[i]].symbol != NULL) {
-			words[kept++] = words[i];
+		if (frames[words[i]].symbol == NULL) {
+			continue;
 		}
+		if (w->hops != NULL) {
+			w->hops[s->first + 1 + kept] = w->hops[s->first + 1 + i];
+		}
+		words[kept++] = words[i];
 	}
 	s->chain.n = kept;
 }
@@ -420,7 +481,8 @@ static int waiting_count(struct profile *p, struct profile_worker *w)
 		if (s->dropped) {
 			continue;
 		}
-		TRY(profile_chain_add(&w->counts, &s->chain, w->frames + s->first + 1, &s->key.id));
+		TRY(profile_chain_add(&w->counts, &s->chain, w->frames + s->first + 1,
+		        w->hops != NULL ? w->hops + s->first + 1 : NULL, &s->key.id));
 		if (s->stays) {
 			s->key.id++;
 			recent_put(w, &s->key);
@@ -500,7 +562,7 @@ static int sample_count(struct profile *p, struct profile_worker *w, const struc
 	if (needs_chains(p)) {
 		TRY(frame_chain_open(&w->frames_of, &s->s, s->cpumode, &chain));
 	}
-	new->stays = recent_key(w, s, &chain, c->who, &new->key);
+	new->stays = recent_key(w, s, &chain, c->who, &new->key) && !p->options.history;
 	r = recent_slots(w, new->key.hash);
 	for (size_t i = 0; i < w->nslots && new->stays; i++) {
 		if (recent_same(&r[i], &new->key)) {
@@ -711,6 +773,7 @@ void profile_workers_free(struct profile *p)
 		free(p->workers[i].samples);
 		free(p->workers[i].words);
 		free(p->workers[i].frames);
+		free(p->workers[i].hops);
 		free(p->workers[i].ignored);
 	}
 	free(p->workers);

@@ -30,6 +30,7 @@ void profile_counts_fini(struct profile_counts *c)
 	free(c->frames);
 	free(c->chains);
 	free(c->words);
+	free(c->hops);
 	free(c->locations);
 	*c = (struct profile_counts){0};
 }
@@ -218,8 +219,17 @@ static bool chain_same(const struct profile_counts *c, const struct profile_chai
 	       (b->n == 0 || memcmp(c->words + a->first, words, b->n * sizeof(*words)) == 0);
 }
 
-int profile_chain_add(
-        struct profile_counts *c, struct profile_chain *key, const uint32_t *words, uint32_t *id)
+/* Adds the hops of a chain to those of an equal one. */
+static void hops_add(struct profile_counts *c, const struct profile_chain *to,
+        const struct profile_hop *hops, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		profile_hop_add(&c->hops[to->first + i], &hops[i]);
+	}
+}
+
+int profile_chain_add(struct profile_counts *c, struct profile_chain *key, const uint32_t *words,
+        const struct profile_hop *hops, uint32_t *id)
 {
 	size_t at = key->hash;
 
@@ -228,16 +238,22 @@ int profile_chain_add(
 	        at++, *id = index_next(&c->known, key->hash, &at)) {
 		if (chain_same(c, &c->chains[*id], key, words)) {
 			profile_chain_count(&c->chains[*id], key);
+			hops_add(c, &c->chains[*id], hops, hops != NULL ? key->n : 0);
 			return 0;
 		}
 	}
 	if (c->nchains >= IDS_MAX ||
 	        !array_reserve(&c->chains, &c->chains_cap, c->nchains + 1, sizeof(*key)) ||
 	        (key->n != 0 && !array_reserve(&c->words, &c->words_cap, c->nwords + key->n,
-	                                sizeof(*words)))) {
+	                                sizeof(*words))) ||
+	        (hops != NULL && !array_reserve(&c->hops, &c->hops_cap, c->nwords + key->n + 1,
+	                                 sizeof(*hops)))) {
 		return SONDE_ENOMEM;
 	}
 	key->first = c->nwords;
+	if (hops != NULL && key->n != 0) {
+		memcpy(c->hops + c->nwords, hops, key->n * sizeof(*hops));
+	}
 	if (key->n != 0) {
 		memcpy(c->words + c->nwords, words, key->n * sizeof(*words));
 		c->nwords += key->n;
@@ -335,6 +351,10 @@ static int join_piece(void *arg, unsigned worker, size_t piece)
 		for (uint32_t k = 0; k < chain.n; k++) {
 			x->to->words[chain.first + k] = j->frames[words[k]];
 		}
+		if (j->from->hops != NULL && chain.n != 0) {
+			memcpy(x->to->hops + chain.first, j->from->hops + (chain.first - j->words),
+			        chain.n * sizeof(*x->to->hops));
+		}
 		chain.who = j->who[chain.who];
 		chain.leaf = j->frames[chain.leaf];
 		chain.hash = profile_chain_hash(&chain, x->to->words + chain.first);
@@ -372,6 +392,9 @@ static int join_equal(void *arg, unsigned worker, size_t part)
 			index_put(&known, chain->hash, at, (uint32_t)i);
 		} else if (rc >= 0) {
 			profile_chain_count(&c->chains[id], chain);
+			if (c->hops != NULL) {
+				hops_add(c, &c->chains[id], c->hops + chain->first, chain->n);
+			}
 			chain->samples = chain->period = 0;
 		}
 	}
@@ -397,7 +420,9 @@ static int join_all(struct join *x)
 	profile_counts_drop_indexes(c);
 	if (chains >= IDS_MAX ||
 	        !array_reserve(&c->chains, &c->chains_cap, chains, sizeof(*c->chains)) ||
-	        !array_reserve(&c->words, &c->words_cap, words + 1, sizeof(*c->words))) {
+	        !array_reserve(&c->words, &c->words_cap, words + 1, sizeof(*c->words)) ||
+	        (x->p->options.history &&
+	                !array_reserve(&c->hops, &c->hops_cap, words + 1, sizeof(*c->hops)))) {
 		return SONDE_ENOMEM;
 	}
 	c->nchains = chains;

@@ -59,6 +59,7 @@ struct profile_options {
 	 * its cycles as period. The block begins at `addr_to` and ends at `addr_from`. Branches
 	 * without a block are samples of a row with period 0. */
 	bool blocks;
+	bool history; /* branches of branch stacks are entries of chains; not with `inlined` */
 	bool by_weight; /* sum the weights of samples, at least 1 each, instead of their periods */
 };
 
@@ -96,6 +97,32 @@ struct profile_location {
 
 #define PROFILE_LINE UINT64_C(64) /* bytes of a line of the cache */
 
+/* What branch stacks add to an entry of a chain: sums over its samples. Empty when zero. */
+struct profile_hop {
+	uint64_t branches; /* samples in which it is the target or the source of a branch */
+	uint64_t predicted, aborted; /* of those in which it is the target */
+	uint64_t sources; /* those in which it is the source */
+	uint64_t cycles; /* before the branches that it is the source of */
+	uint64_t loops,
+	        loop_cycles; /* repetitions that were left out before it, and their cycles */
+	uint64_t kinds; /* of branches to it: bits by kind, and PROFILE_HOP_* */
+	uint64_t time; /* ns, of the newest of these samples */
+	bool source; /* whether it is the source in that sample */
+};
+
+#define PROFILE_HOP_FORWARD  (UINT64_C(1) << 60) /* conditional branches */
+#define PROFILE_HOP_BACKWARD (UINT64_C(1) << 61)
+#define PROFILE_HOP_CROSS_4K (UINT64_C(1) << 62) /* to another page */
+#define PROFILE_HOP_CROSS_2M (UINT64_C(1) << 63)
+
+/* A branch of a branch stack, after repetitions were left out. */
+struct profile_jump {
+	struct branch_entry branch;
+	uint64_t loops, loop_cycles;
+};
+
+#define PROFILE_JUMPS 127u /* most branches that are used of a stack, as in perf */
+
 /* A count of the samples with the same (who, leaf, frames); frames are innermost first. */
 struct profile_chain {
 	uint64_t samples, period;
@@ -124,6 +151,8 @@ struct profile_counts {
 	size_t nchains, chains_cap;
 	uint32_t *words; /* frames of all chains */
 	size_t nwords, words_cap;
+	struct profile_hop *hops; /* by index in words; NULL without options.history */
+	size_t hops_cap;
 	struct profile_location *locations; /* of keys that are locations */
 	size_t nlocations, locations_cap;
 	/* indexes of keys, who, frames, frames with symbols, chains, locations */
@@ -335,6 +364,9 @@ bool profile_frame_before(
         const struct profile *p, const struct profile_frame *x, const struct profile_frame *y);
 const struct profile_frame *profile_graph_frame(
         const struct profile *p, const struct profile_node *node, uint32_t depth);
+/* What branches add to a node's frame at a depth of its row's graph; with options.history. */
+struct profile_hop profile_graph_hop(
+        const struct profile *p, const struct profile_node *node, uint32_t depth);
 /* The frame to print for refs that are one branch: as in perf, that of the first sample. */
 const struct profile_frame *profile_graph_shown(
         const struct profile *p, const struct profile_ref *refs, size_t n, uint32_t depth);
@@ -359,10 +391,12 @@ int profile_location_add(
  */
 int profile_locations_rank(struct profile *p);
 uint32_t profile_frame_hash(const struct profile_frame *f);
-/* Adds the counts of *key to the chain with the same who, leaf, kernel and words[0..n), or stores a
- * new chain; key->hash is the result of profile_chain_hash. */
-int profile_chain_add(
-        struct profile_counts *c, struct profile_chain *key, const uint32_t *words, uint32_t *id);
+/*
+ * Adds the counts of *key to the chain with the same who, leaf, kernel and words[0..n), or stores a
+ * new chain; key->hash is the result of profile_chain_hash. hops: one for each word, or NULL.
+ */
+int profile_chain_add(struct profile_counts *c, struct profile_chain *key, const uint32_t *words,
+        const struct profile_hop *hops, uint32_t *id);
 uint32_t profile_chain_hash(const struct profile_chain *c, const uint32_t *words);
 /*
  * Adds the counts of the other workers to those of the first one. Of equal chains, all but one are
@@ -391,6 +425,15 @@ size_t profile_visits(const struct profile *p, unsigned part, struct profile_vis
         struct profile_visit *out, size_t room);
 void profile_parts_free(struct profile *p);
 
+/*
+ * Stores the branches of a sample, in the order of graphs, in jumps[PROFILE_JUMPS]; returns their
+ * number.
+ */
+size_t profile_jumps(const struct session_sample *s, const struct profile_options *o,
+        struct profile_jump *jumps);
+/* The hop of a branch's source or target in one sample. */
+struct profile_hop profile_hop_of(const struct profile_jump *jump, bool source, uint64_t time);
+void profile_hop_add(struct profile_hop *to, const struct profile_hop *more);
 int profile_parents_make(struct profile *p);
 void profile_branch_count(struct profile_branches *to, const struct branch_entry *b);
 void profile_branches_add(struct profile_branches *to, const struct profile_branches *more);

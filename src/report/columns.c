@@ -21,7 +21,8 @@
 #define SORT_RAW      "trace_fields"
 #define SORT_BRANCHES "comm,dso_from,symbol_from,symbol_to,cycles"
 
-#define SORT_BLOCKS "addr_to,addr_from,dso_to"
+#define SORT_HISTORY "srcline,sym,dso"
+#define SORT_BLOCKS  "addr_to,addr_from,dso_to"
 #define SORT_MEMORY                                                                                \
 	"local_weight,mem,sym,dso,symbol_daddr,dso_daddr,snoop,tlb,locked,blocked,local_ins_lat"
 
@@ -52,6 +53,7 @@ static const char *sort_usual(const struct report *r)
 {
 	return r->options.total_cycles       ? SORT_BLOCKS
 	       : r->profile.options.branches ? SORT_BRANCHES
+	       : r->options.branch_history   ? SORT_HISTORY
 	       : r->options.memory           ? SORT_MEMORY
 	       : !only_tracepoints(r)        ? SORT_USUAL
 	       : r->options.raw_trace        ? SORT_RAW

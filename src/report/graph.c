@@ -81,10 +81,13 @@ static void put_frames(struct report *r, const struct profile_node *node, uint32
 		}
 		report_graph_name(r,
 		        profile_graph_shown(&r->profile, node->refs, node->nrefs, node->depth + i));
+		if (r->options.branch_history) {
+			report_history(r, node, node->depth + i);
+		}
 		text_char(&r->text, '\n');
 	}
 	if (node->nrefs == 0) {
-		text_str(&r->text, "[...]\n");
+		text_str(&r->text, r->options.branch_history ? "[...] (calltrace)\n" : "[...]\n");
 	}
 }
 

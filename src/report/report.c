@@ -422,23 +422,41 @@ static bool session_has(const struct sonde_session *s, enum sonde_sample_bit fie
 	return false;
 }
 
+/* SONDE_EARG with a text if --branch-history cannot be combined with the other options. */
+static int history_check(const struct report *r)
+{
+	const struct sonde_report_options *o = &r->options;
+	const char *other = o->total_cycles ? "--total-cycles: its rows have no call graphs"
+	                    : o->inlined    ? "--inline: its entries are single addresses"
+	                                    : NULL;
+
+	if (!o->branch_history || other == NULL) {
+		return 0;
+	}
+	return error_set(session_error(r->session), SONDE_EARG, NO_OFFSET,
+	        "--branch-history cannot be used with %s", other);
+}
+
 /* Decides whether rows are of branches; SONDE_EARG if they were requested and are missing. */
 static int branches_decide(struct report *r, bool *branches)
 {
+	const struct sonde_report_options *o = &r->options;
 	bool any = session_has(r->session, SONDE_SAMPLE_BRANCH_STACK);
+	bool requested = o->branches == SONDE_REPORT_BRANCHES_ON || o->total_cycles;
 
-	bool requested = r->options.branches == SONDE_REPORT_BRANCHES_ON || r->options.total_cycles;
-
-	*branches = any &&
-	            (requested || (r->options.branches != SONDE_REPORT_BRANCHES_OFF &&
+	*branches = any && !o->branch_history &&
+	            (requested || (o->branches != SONDE_REPORT_BRANCHES_OFF &&
 	                                  session_has_feature(r->session, FEATURE_BRANCH_STACK)));
-	if (!any && requested) {
+	if (!any && (requested || o->branch_history)) {
 		return error_set(session_error(r->session), SONDE_EARG, NO_OFFSET,
 		        "%s: no event recorded branch stacks: leave it out, or record with `sonde "
 		        "record -b`",
-		        r->options.total_cycles ? "--total-cycles" : "--branch-stack");
+		        o->branch_history ? "--branch-history"
+		        : o->total_cycles ? "--total-cycles"
+		                          : "--branch-stack");
 	}
-	return r->options.total_cycles ? report_blocks_check(r) : 0;
+	TRY(history_check(r));
+	return o->total_cycles ? report_blocks_check(r) : 0;
 }
 
 /* SONDE_EARG if weights were requested of a recording without memory accesses. */
@@ -620,14 +638,16 @@ static int report_run(struct report *r)
 		return report_tasks(r);
 	}
 	TRY(branches_decide(r, &po.branches));
+	r->options.graph_address = po.by_address = o->graph_address || o->branch_history;
 	TRY(memory_check(r, po.branches));
 	chains = chains && !po.branches;
-	warn(r, chains);
+	warn(r, chains || o->branch_history);
 	po.blocks = o->total_cycles;
 	po.by_weight = o->memory;
 	po.children = chains && !o->no_children && !o->hierarchy && !o->memory;
-	po.graph = chains && !o->no_graph && !o->json;
-	po.caller = o->order_given ? !o->callee : chains && !o->no_children;
+	po.history = o->branch_history;
+	po.graph = (chains || po.history) && !o->no_graph && !o->json;
+	po.caller = o->order_given ? !o->callee : (chains || po.history) && !o->no_children;
 	po.max_stack = o->max_stack != 0 ? o->max_stack : MAX_STACK;
 	profile_init(&r->profile, r->session, &po);
 	TRY(pick_init(&r->pick, r->session, &o->filter));
@@ -635,7 +655,7 @@ static int report_run(struct report *r)
 	TRY(event_check(r, "--switch-on", o->switch_on));
 	TRY(event_check(r, "--switch-off", o->switch_off));
 	TRY(report_columns_init(r));
-	TRY(callers_init(r, chains));
+	TRY(callers_init(r, chains || po.history));
 	TRY(check_lines(r));
 	TRY(profile_run(&r->profile));
 	TRY(put_events(r));

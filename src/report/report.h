@@ -172,6 +172,8 @@ void report_location_json(
 /* The level of code, before its name. */
 #define REPORT_LEVEL_WIDTH 4u
 const char *report_level(bool kernel);
+/* Prints what branches add to a node's frame at a depth of the row's graph: history.c. */
+void report_history(struct report *r, const struct profile_node *node, uint32_t depth);
 void report_graph_name(struct report *r, const struct profile_frame *f);
 /* Prints a share of total, or a number, as the options of graphs request. */
 void report_graph_value(struct report *r, uint64_t periods, uint64_t samples, uint64_t total);

@@ -124,6 +124,11 @@ struct sonde_report_options {
 	bool source_path; /* source files are shown with their paths */
 	bool inlined; /* inlined functions are frames of call graphs, and rows with Children */
 	bool raw_trace; /* keys that are fields of tracepoints show their values, not their texts */
+	/* Branches of branch stacks are entries of call chains, before the recorded ones, and
+	 * different addresses are different branches of graphs; rows are by default of
+	 * srcline,sym,dso. SONDE_EARG if no event recorded branch stacks, or with `total_cycles` or
+	 * `inlined`. */
+	bool branch_history;
 };
 
 /*
