@@ -27,8 +27,8 @@ static const struct option_def perf_options[] = {
 static const struct option_def report_options[] = {
         PERF_ONLY(0, "asm-raw"),
         PERF_ONLY(0, "demangle-kernel"),
-        PERF_ONLY(0, "disable-order"),
         PERF_ONLY('M', "disassembler-style"),
+        PERF_ONLY(0, "gtk"),
         PERF_ONLY(0, "ignore-vmlinux"),
         PERF_ONLY(0, "itrace"),
         PERF_ONLY('m', "modules"),
@@ -36,9 +36,7 @@ static const struct option_def report_options[] = {
         PERF_ONLY(0, "percent-type"),
         PERF_ONLY(0, "prefix"),
         PERF_ONLY(0, "prefix-strip"),
-        PERF_ONLY(0, "pretty"),
         PERF_ONLY(0, "samples"),
-        PERF_ONLY(0, "show-on-off-events"),
         PERF_ONLY(0, "show-ref-call-graph"),
         PERF_ONLY(0, "source"),
         PERF_ONLY(0, "stitch-lbr"),
@@ -118,6 +116,30 @@ static const struct {
 
 #define TABLES (sizeof(tables) / sizeof(tables[0]))
 
+#define CODE_VIEW "It changes how perf's interactive view shows code. Rows are the same without it."
+#define TEXT_ONLY "Sonde prints text, as perf does with --stdio; leave it out."
+
+/* What to do instead, where perf's command is not the answer. */
+static const struct {
+	const char *command, *option, *instead;
+} reasons[] = {
+        {"report", "asm-raw", CODE_VIEW},
+        {"report", "disassembler-style", CODE_VIEW},
+        {"report", "gtk", TEXT_ONLY},
+        {"report", "itrace",
+                "It decodes traces: 'perf report' does, and 'sonde pt flow' decodes a raw Intel PT "
+                "trace."},
+        {"report", "objdump", CODE_VIEW},
+        {"report", "percent-type", CODE_VIEW},
+        {"report", "prefix", CODE_VIEW},
+        {"report", "prefix-strip", CODE_VIEW},
+        {"report", "samples",
+                "It keeps samples of each row for perf's interactive view. 'sonde script' prints "
+                "the samples."},
+        {"report", "source", CODE_VIEW},
+        {"report", "tui", TEXT_ONLY},
+};
+
 static size_t find_table(const char *command)
 {
 	size_t i = 0;
@@ -135,10 +157,25 @@ const struct option_def *perf_only_options(const char *command)
 	return i < TABLES ? tables[i].options : none;
 }
 
+/* Returns what to do instead of an option; NULL: use perf's command, if there is one. */
+static const char *find_reason(const char *command, const struct option_def *def)
+{
+	const char *name = def->long_name != NULL ? def->long_name : "";
+
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+		if (strcmp(reasons[i].command, command) == 0 &&
+		        strcmp(reasons[i].option, name) == 0) {
+			return reasons[i].instead;
+		}
+	}
+	return NULL;
+}
+
 int perf_only_option(const char *command, const struct option_def *def, const char *written)
 {
 	const char *gap = *command != '\0' ? " " : "";
 	size_t i = find_table(command);
+	const char *instead = find_reason(command, def);
 
 	(void)fprintf(stderr, "sonde%s%s: %s", gap, command, written);
 	if (def->long_name != NULL && strcmp(written + strspn(written, "-"), def->long_name) != 0) {
@@ -146,7 +183,9 @@ int perf_only_option(const char *command, const struct option_def *def, const ch
 	}
 	(void)fprintf(
 	        stderr, " is an option of perf%s%s that Sonde does not have yet\n", gap, command);
-	if (i < TABLES && tables[i].reads) {
+	if (instead != NULL) {
+		(void)fprintf(stderr, "%s\n", instead);
+	} else if (i < TABLES && tables[i].reads) {
 		(void)fprintf(stderr, "'perf %s' reads the same recording and has it.\n", command);
 	}
 	(void)fprintf(stderr, "'sonde%s%s --help' lists the options of Sonde.\n", gap, command);

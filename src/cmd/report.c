@@ -25,6 +25,7 @@ struct report_command {
 	const char *input, *color, *symfs, *kallsyms;
 	bool children, children_given, inverted, demangle, pager, stdio, force;
 	uint64_t socket;
+	bool unsorted;
 	bool header, header_only, strict, dump, skip_empty;
 	int verbose;
 	unsigned diags_shown;
@@ -163,6 +164,18 @@ static int on_percentage(const struct option_def *def, const char *arg, bool uns
 		return 0;
 	}
 	(void)fprintf(stderr, "Error: --percentage is relative or absolute, not '%s'\n", arg);
+	return -1;
+}
+
+static int on_pretty(const struct option_def *def, const char *arg, bool unset)
+{
+	struct report_command *c = def->target;
+
+	c->report.threads_raw = !unset && strcmp(arg, "raw") == 0;
+	if (unset || c->report.threads_raw || strcmp(arg, "normal") == 0) {
+		return 0;
+	}
+	(void)fprintf(stderr, "Error: --pretty is normal or raw, not '%s'\n", arg);
 	return -1;
 }
 
@@ -433,6 +446,8 @@ static struct option_def *sample_options(struct option_def *to, struct report_co
 	                "only samples after one of EVENT"),
 	        OPTION_TEXT(0, "switch-off", &c->report.switch_off, "EVENT",
 	                "no samples after one of EVENT, until the next --switch-on"),
+	        OPTION_SWITCH(0, "show-on-off-events", &c->report.show_switches,
+	                "also the samples that --switch-on and --switch-off wait for"),
 	        OPTION_CALL(0, "percentage", OPTION_REQUIRED, on_percentage, c, "HOW",
 	                "of what the filters leave (relative) or of all (absolute)"),
 	};
@@ -505,6 +520,8 @@ static struct option_def *other_options(struct option_def *to, struct report_com
 	const struct option_def group[] = {
 	        OPTION_SWITCH('T', "threads", &c->report.threads,
 	                "also what each thread counted (record -s)"),
+	        OPTION_CALL(0, "pretty", OPTION_REQUIRED, on_pretty, c, "HOW",
+	                "of the counts of threads: a line for each thread (normal) or count (raw)"),
 	        OPTION_SWITCH(0, "stats", &c->report.stats, "count records by type instead"),
 	        OPTION_SWITCH(
 	                0, "tasks", &c->report.tasks, "all threads as a tree, instead of rows"),
@@ -522,6 +539,8 @@ static struct option_def *other_options(struct option_def *to, struct report_com
 	        OPTION_SWITCH('q', "quiet", &c->report.quiet, "rows only"),
 	        OPTION_COUNT('v', "verbose", &c->verbose, "show also what is only worth noting"),
 	        OPTION_SWITCH(0, "stdio", &c->stdio, "text output, which is the only one"),
+	        OPTION_SWITCH(0, "disable-order", &c->unsorted,
+	                "do not sort samples by time, which this command never does"),
 	        OPTION_SWITCH('f', "force", &c->force, "read files of other users too"),
 	        OPTION_SWITCH(0, "strict", &c->strict, "damaged input is an error"),
 	        OPTION_UINT('j', "jobs", &c->jobs, "N", "worker threads (one a processor)"),
@@ -564,6 +583,37 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 	return rc;
 }
 
+/* Refuses values and combinations of options that have no meaning. */
+static int options_check(const struct report_command *c)
+{
+	const struct sonde_report_options *o = &c->report;
+	const char *other = o->json && !o->stats && !c->header_only ? text_only(c) : NULL;
+
+	if (other != NULL) {
+		return options_mistake(
+		        &command_words, "%s changes only the text: leave it or --json out", other);
+	}
+	if (o->threads_raw && !o->threads) {
+		return options_mistake(&command_words,
+		        "--pretty changes the counts of threads: add --threads, or leave it out");
+	}
+	if (o->show_switches && o->switch_on == NULL && o->switch_off == NULL) {
+		return options_mistake(
+		        &command_words, "--show-on-off-events needs --switch-on or --switch-off");
+	}
+	if (o->separator != NULL && strcmp(o->separator, ".") == 0) {
+		return options_mistake(&command_words,
+		        "-t . is not possible: a dot stands for the separator inside of names");
+	}
+	if (c->socket != UINT64_MAX && c->socket >= UINT32_MAX) {
+		return options_mistake(&command_words, "--socket-filter is too large");
+	}
+	if (c->jobs > JOBS_MAX || c->max_stack > UINT32_MAX) {
+		return options_mistake(&command_words, "--jobs or --max-stack is too large");
+	}
+	return OPTIONS_RUN;
+}
+
 int cmd_report(int argc, char **argv)
 {
 	struct report_command c = {.report = {.size = sizeof(c.report)},
@@ -584,13 +634,9 @@ int cmd_report(int argc, char **argv)
 	if (c.dump) {
 		return dump_raw(c.input, c.force);
 	}
-	if (c.report.json && !c.report.stats && !c.header_only) {
-		const char *other = text_only(&c);
-
-		if (other != NULL) {
-			return options_mistake(&command_words,
-			        "%s changes only the text: leave it or --json out", other);
-		}
+	rc = options_check(&c);
+	if (rc != OPTIONS_RUN) {
+		return rc;
 	}
 	color = terminal_color(c.color);
 	if (color < 0) {
@@ -600,16 +646,6 @@ int cmd_report(int argc, char **argv)
 	c.report.color = color > 0;
 	if (c.report.separator != NULL && c.report.separator[0] == 0) {
 		c.report.separator = NULL;
-	}
-	if (c.report.separator != NULL && strcmp(c.report.separator, ".") == 0) {
-		return options_mistake(&command_words,
-		        "-t . is not possible: a dot stands for the separator inside of names");
-	}
-	if (c.socket != UINT64_MAX && c.socket >= UINT32_MAX) {
-		return options_mistake(&command_words, "--socket-filter is too large");
-	}
-	if (c.jobs > JOBS_MAX || c.max_stack > UINT32_MAX) {
-		return options_mistake(&command_words, "--jobs or --max-stack is too large");
 	}
 	options_settle(&c);
 	return c.header_only ? report_header_only(&c) : report_open(&c);

@@ -46,6 +46,7 @@ struct profile_options {
 	/* Names of events: count samples only after one of switch_on, and until one of
 	 * switch_off; NULL: from the beginning, to the end. */
 	const char *switch_on, *switch_off;
+	bool show_switches; /* count the samples that switch too */
 	uint32_t socket; /* count only samples of this socket, + 1; 0: of all */
 	bool modes; /* keep periods by cpumode in profile.modes */
 	uint32_t one_event; /* number of the only event to count, + 1; 0: all events */

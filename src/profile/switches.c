@@ -26,6 +26,7 @@ struct profile_switches {
 	struct moment *list; /* the samples that change the state, in order */
 	size_t n;
 	bool on; /* the state before the first */
+	bool shown; /* the samples that change it are counted */
 };
 
 struct finding {
@@ -117,6 +118,7 @@ int profile_switches_make(struct profile *p)
 		return SONDE_ENOMEM;
 	}
 	p->switches->on = p->options.switch_on == NULL;
+	p->switches->shown = p->options.show_switches;
 	for (unsigned i = 0; i < jobs; i++) {
 		session_worker_init(&x.workers[i].worker, p->session);
 	}
@@ -151,7 +153,7 @@ bool profile_switches_take(const struct profile_switches *s, const struct sessio
 		int order = moment_order(&s->list[middle], &key);
 
 		if (order == 0) {
-			return false; /* as in perf, the samples that switch are not counted */
+			return s->shown;
 		}
 		if (order < 0) {
 			low = middle + 1;

@@ -614,6 +614,7 @@ static int report_run(struct report *r)
 	        .time_quantum = o->time_quantum,
 	        .switch_on = o->switch_on,
 	        .switch_off = o->switch_off,
+	        .show_switches = o->show_switches,
 	        .ns = o->ns,
 	        .socket = o->by_socket ? o->socket + 1 : 0,
 	        .hide_unresolved = o->hide_unresolved,

@@ -10,6 +10,7 @@
 #include "core/array.h"
 #include "core/hash.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 struct thread_counts {
@@ -115,6 +116,29 @@ static void widen(int *width, int needed)
 	*width = needed > *width ? needed : *width;
 }
 
+/* A line for each count: perf's "raw" form. */
+static void table_put_raw(
+        const struct thread_table *t, const struct session_event *events, struct text *out)
+{
+	int pid = 3, tid = 3, name = 4, count = 5;
+
+	for (size_t i = 0; i < t->n * t->events; i++) {
+		widen(&pid, digits(t->threads[i / t->events].pid));
+		widen(&tid, digits(t->threads[i / t->events].tid));
+		widen(&name, (int)strlen(events[i % t->events].name));
+		widen(&count, digits(t->values[i]));
+	}
+	text_printf(out, "# %*s  %*s  %*s  Raw  %*s\n", pid, "PID", tid, "TID", name, "Name", count,
+	        "Count");
+	for (size_t i = 0; i < t->n * t->events; i++) {
+		const struct thread_counts *of = &t->threads[i / t->events];
+		size_t e = i % t->events;
+
+		text_printf(out, "  %*u  %*u  %*s  %3zx  %*" PRIu64 "\n", pid, of->pid, tid,
+		        of->tid, name, events[e].name, e, count, t->values[i]);
+	}
+}
+
 static void table_put(const struct thread_table *t, const struct session_event *events, int *width,
         struct text *out)
 {
@@ -153,7 +177,9 @@ int report_threads(struct report *r)
 	int rc = width == NULL ? SONDE_ENOMEM : t.events != 0 ? table_read(&t, r->session) : 0;
 
 	t.events = t.n != 0 ? t.events : 0; /* as in perf: else only the first two titles */
-	if (rc >= 0) {
+	if (rc >= 0 && r->options.threads_raw) {
+		table_put_raw(&t, session_events(r->session), &r->text);
+	} else if (rc >= 0) {
 		table_put(&t, session_events(r->session), width, &r->text);
 	}
 	free(width);

@@ -129,6 +129,8 @@ struct sonde_report_options {
 	 * srcline,sym,dso. SONDE_EARG if no event recorded branch stacks, or with `total_cycles` or
 	 * `inlined`. */
 	bool branch_history;
+	bool show_switches; /* also the samples of switch_on and switch_off that switch */
+	bool threads_raw; /* with `threads`: a line for each count, with the number of its event */
 };
 
 /*
