@@ -17,6 +17,7 @@ CONTEXT_USER = 2**64 - 512  # in front of the entries of a chain in user code
 IP, TID, TIME, ADDR, READ, CALLCHAIN, ID, CPU, PERIOD = (1 << bit for bit in range(9))
 RAW = 1 << 10
 BRANCH_STACK, REGS_USER, STACK_USER, WEIGHT, IDENTIFIER = (1 << bit for bit in (11, 12, 13, 14, 16))
+TRANSACTION = 1 << 17
 DATA_SRC, PHYS, CGROUP_ID, DATA_PAGE, CODE_PAGE, WEIGHT_PARTS = (1 << bit for bit in (15, 19, 21, 22, 23, 24))
 MMAP, LOST, COMM, FORK, SAMPLE, MMAP2, LOST_SAMPLES, SWITCH, FINISHED_ROUND, AUXTRACE = 1, 2, 3, 7, 9, 10, 13, 14, 68, 71
 THROTTLE = 5
@@ -92,7 +93,8 @@ class Recording:
                     padded(name) + self.trailer(time, pid, pid))
 
     def sample(self, time, ip, pid, tid=None, mode=USER, addr=0, event=0, cpu=0, chain=(), period=1, weight=0, cgroup=0,
-               code_page=0, branches=(), data_src=0, phys=0, data_page=0, regs=None, stack=bytes(8), raw=b""):
+               code_page=0, branches=(), data_src=0, phys=0, data_page=0, regs=None, stack=bytes(8), raw=b"",
+               transaction=0):
         """regs: {bit: value} of the user's registers; others of the event are 0"""
         bits, out = self.events[event].sample_type, b""
         if bits & IDENTIFIER:
@@ -128,6 +130,8 @@ class Recording:
             out += struct.pack("<Q", weight)
         if bits & DATA_SRC:
             out += struct.pack("<Q", data_src)
+        if bits & TRANSACTION:
+            out += struct.pack("<Q", transaction)
         if bits & PHYS:
             out += struct.pack("<Q", phys)
         if bits & CGROUP_ID:

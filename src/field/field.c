@@ -60,6 +60,7 @@ GETTER(ins_lat, weight_has_parts(s) ? s->s.weight >> 32 & 0xffff : 0)
 GETTER(stage, weight_has_parts(s) ? s->s.weight >> 48 : 0)
 GETTER(ip, s->s.ip)
 GETTER(cgroup, s->s.cgroup)
+GETTER(transaction, s->s.transaction)
 GETTER(phys_addr, s->s.phys_addr)
 GETTER(data_page_size, s->s.data_page_size)
 GETTER(trace, field_texts_trace(f->texts, s))
@@ -186,6 +187,33 @@ static void put_bytes(const struct field_source *f, const struct field_value *v,
 		text_printf(out, "%*s", v->width, "unknown");
 	} else {
 		text_printf(out, "%*" PRIu64, v->width, v->number);
+	}
+}
+
+static void put_code_addr(
+        const struct field_source *f, const struct field_value *v, struct text *out)
+{
+	(void)f;
+	text_str(out, "0x");
+	text_hex(out, v->number, 0, ' ');
+}
+
+/* The flags of PERF_SAMPLE_TRANSACTION by bit, and the code of an abort in the upper half. */
+static void put_transaction(
+        const struct field_source *f, const struct field_value *v, struct text *out)
+{
+	static const char *const flags[] = {
+	        "EL ", "TX ", "SYNC ", "ASYNC ", "RETRY ", "CON ", "CAP-WRITE ", "CAP-READ "};
+	const uint64_t sync = 4, async = 8;
+
+	(void)f;
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		text_str(out, (v->number >> i & 1) != 0 ? flags[i] : "");
+	}
+	text_str(out, v->number != 0 && (v->number & (sync | async)) == 0 ? "NEITHER " : "");
+	if (v->number >> 32 != 0) {
+		text_char(out, ':');
+		text_hex(out, v->number >> 32, 0, ' ');
 	}
 }
 
@@ -335,7 +363,8 @@ unsigned field_width(const struct field *f, const struct field_source *source)
 
 uint64_t field_rank(const struct field *f, uint64_t number)
 {
-	bool is_signed = f->info.type == SONDE_FIELD_ID || (f->style & FIELD_FALLS) != 0;
+	bool is_signed =
+	        f->info.type == SONDE_FIELD_ID || (f->style & (FIELD_FALLS | FIELD_SIGNED)) != 0;
 	uint64_t rank = is_signed ? number ^ UINT64_C(1) << 63 : number;
 
 	return (f->style & FIELD_FALLS) != 0 ? ~rank : rank;

@@ -89,6 +89,7 @@ enum field_style {
 	FIELD_OF_ROW = 64, /* a key of the row's frame or chain, known to profile and report only */
 	FIELD_LEVEL = 128, /* the level of the row, such as "[k]", precedes the text */
 	FIELD_OF_TEXTS = 512, /* the number is that of a text in field_source.texts */
+	FIELD_SIGNED = 1024, /* negative numbers come first */
 	FIELD_ASKED = 256 /* not among all fields of a sample: only if it is asked for by name */
 };
 
@@ -103,7 +104,8 @@ enum field_location {
 	FIELD_LOCATION_ADDRESS, /* the object and the address */
 	FIELD_LOCATION_IP, /* the run-time address */
 	/* The line of the cache: its address in the object, and in memory of one process that process. */
-	FIELD_LOCATION_LINE
+	FIELD_LOCATION_LINE,
+	FIELD_LOCATION_SOURCE /* file and line of the source */
 };
 
 struct field {

@@ -47,6 +47,7 @@ struct recent_sample {
 struct waiting_word {
 	struct recent_place place; /* frame 0: must be looked up by address */
 	uint64_t address;
+	uint64_t size; /* bytes of the mapping; 0: none */
 	uint32_t object, hash;
 };
 
@@ -107,7 +108,7 @@ static bool needs_chains(const struct profile *p)
 /* Whether run-time addresses distinguish frames: those of callers, and of targets of branches. */
 static bool needs_ip(const struct profile *p)
 {
-	return needs_chains(p) || p->options.branches;
+	return needs_chains(p) || p->options.branches || p->options.keys.chosen[FIELD_CODE_ADDR];
 }
 
 static struct recent_place *recent_place(struct profile_worker *w, uint32_t root, uint64_t ip)
@@ -138,6 +139,7 @@ static void word_add(struct profile *p, struct profile_worker *w, const struct t
 	        .ip = needs_ip(p) ? ip : at.address, .address = at.address, .object = at.object};
 	*word = (struct waiting_word){.place = place,
 	        .address = key.address,
+	        .size = at.mapping != NULL ? at.mapping->end - at.mapping->start : 0,
 	        .object = key.object,
 	        .hash = profile_frame_hash(&key)};
 	index_prefetch(&w->counts.places, word->hash);
@@ -163,7 +165,7 @@ static int words_resolve(struct profile *p, struct profile_worker *w)
 
 		if (word->place.frame == 0) {
 			key.ip = needs_ip(p) ? key.ip : key.address;
-			TRY(profile_frame_add(p, &w->counts, key, &word->place.frame));
+			TRY(profile_frame_add(p, &w->counts, key, word->size, &word->place.frame));
 			word->place.frame++;
 			*recent_place(w, word->place.root, word->place.ip) = word->place;
 		}

@@ -28,6 +28,7 @@ void profile_counts_fini(struct profile_counts *c)
 	free(c->keys);
 	free(c->who);
 	free(c->frames);
+	free(c->sizes);
 	free(c->chains);
 	free(c->words);
 	free(c->hops);
@@ -97,7 +98,8 @@ static int symbol_add(struct profile_counts *c, uint32_t id, bool by_address, ui
 	for (*same = index_next(&c->symbols, hash, &at); *same != INDEX_NONE;
 	        at++, *same = index_next(&c->symbols, hash, &at)) {
 		if (c->frames[*same].symbol == f->symbol && c->frames[*same].object == f->object &&
-		        (!by_address || c->frames[*same].address == f->address)) {
+		        (!by_address || c->frames[*same].address == f->address) &&
+		        (c->sizes == NULL || c->sizes[*same] == c->sizes[id])) {
 			return 0;
 		}
 	}
@@ -111,8 +113,21 @@ uint32_t profile_frame_hash(const struct profile_frame *f)
 	return (uint32_t)(hash_step(hash_u64(f->ip), f->address ^ (uint64_t)f->object << 40) >> 32);
 }
 
-int profile_frame_add(
-        struct profile *p, struct profile_counts *c, struct profile_frame key, uint32_t *id)
+/* Stores the size of the next frame's mapping, if sizes distinguish frames. */
+static int size_add(const struct profile *p, struct profile_counts *c, uint64_t size)
+{
+	if (!p->options.keys.chosen[FIELD_DSO_SIZE]) {
+		return 0;
+	}
+	if (!array_reserve(&c->sizes, &c->sizes_cap, c->nframes + 1, sizeof(size))) {
+		return SONDE_ENOMEM;
+	}
+	c->sizes[c->nframes] = size;
+	return 0;
+}
+
+int profile_frame_add(struct profile *p, struct profile_counts *c, struct profile_frame key,
+        uint64_t size, uint32_t *id)
 {
 	uint32_t hash = profile_frame_hash(&key);
 	size_t at = hash;
@@ -122,7 +137,8 @@ int profile_frame_add(
 	        at++, *id = index_next(&c->places, hash, &at)) {
 		const struct profile_frame *f = &c->frames[*id];
 
-		if (f->ip == key.ip && f->address == key.address && f->object == key.object) {
+		if (f->ip == key.ip && f->address == key.address && f->object == key.object &&
+		        (c->sizes == NULL || c->sizes[*id] == size)) {
 			*id = f->same;
 			return 0;
 		}
@@ -131,6 +147,7 @@ int profile_frame_add(
 	        !array_reserve(&c->frames, &c->frames_cap, c->nframes + 1, sizeof(key))) {
 		return SONDE_ENOMEM;
 	}
+	TRY(size_add(p, c, size));
 	if (key.symbol == NULL && key.object != PROFILE_NONE) {
 		const struct symbol_table *table =
 		        frame_symbols(session_frames(p->session), key.object);
@@ -325,7 +342,8 @@ static int join_numbers(const struct join *x, struct joined *j)
 	}
 	for (size_t i = 0; i < from->nframes; i++) {
 		if (from->frames[i].same == i) {
-			TRY(profile_frame_add(x->p, x->to, from->frames[i], &j->frames[i]));
+			TRY(profile_frame_add(x->p, x->to, from->frames[i],
+			        from->sizes != NULL ? from->sizes[i] : 0, &j->frames[i]));
 		}
 	}
 	return 0;

@@ -99,6 +99,13 @@ static int frame_add(struct inliner *x, uint32_t id, const struct lines_place *p
 			return SONDE_ENOMEM;
 		}
 	}
+	if (c->sizes != NULL &&
+	        !array_reserve(&c->sizes, &c->sizes_cap, c->nframes + 1, sizeof(*c->sizes))) {
+		return SONDE_ENOMEM;
+	}
+	if (c->sizes != NULL) {
+		c->sizes[new] = c->sizes[id];
+	}
 	frame.same = new;
 	c->frames[c->nframes++] = frame;
 	TRY(profile_source_add(x->p, new, place, at));

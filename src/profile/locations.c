@@ -13,6 +13,7 @@
 struct located { /* a location to be ranked */
 	struct profile_location at;
 	const char *dso; /* short name of the object; NULL: no mapping */
+	const char *line; /* of FIELD_LOCATION_SOURCE */
 	uint32_t id;
 };
 
@@ -107,12 +108,20 @@ static bool is_shown(const struct profile_location *x, const struct profile_loca
 	return order < 0 || (order == 0 && x->object < y->object);
 }
 
+static int line_text_compare(const void *a, const void *b)
+{
+	const struct located *x = a, *y = b;
+
+	return strcmp(x->line, y->line);
+}
+
 static int (*const compares[])(const void *, const void *) = {
         [FIELD_LOCATION_SYMBOL] = symbol_compare,
         [FIELD_LOCATION_OBJECT] = object_compare,
         [FIELD_LOCATION_ADDRESS] = place_compare,
         [FIELD_LOCATION_IP] = ip_compare,
         [FIELD_LOCATION_LINE] = line_compare,
+        [FIELD_LOCATION_SOURCE] = line_text_compare,
 };
 
 /* Fills in the locations that a key has in the vectors, and returns their number. */
@@ -120,6 +129,7 @@ static size_t located_find(const struct profile *p, unsigned key, struct located
 {
 	const struct profile_counts *c = &p->counts;
 	size_t words = p->options.keys.words, n = 0;
+	bool lines = field_at(key)->location == FIELD_LOCATION_SOURCE;
 
 	memset(seen, 0, c->nlocations * sizeof(*seen));
 	for (size_t i = 0; i < c->nkeys; i++) {
@@ -132,7 +142,8 @@ static size_t located_find(const struct profile *p, unsigned key, struct located
 			        .id = id,
 			        .dso = at->object == PROFILE_NONE
 			                       ? NULL
-			                       : intern_text(&p->names, p->dso[at->object])};
+			                       : intern_text(&p->names, p->dso[at->object]),
+			        .line = lines ? intern_text(&p->source_texts, at->line) : NULL};
 		}
 	}
 	return n;
@@ -219,6 +230,29 @@ static int keys_join(struct profile *p)
 	return 0;
 }
 
+/* Reads the source lines of the locations that keys show. */
+static int lines_read(struct profile *p)
+{
+	const struct field_key_choice *keys = &p->options.keys;
+	struct profile_counts *c = &p->counts;
+	bool *seen = calloc(c->nlocations + 1, sizeof(*seen));
+	int rc = seen != NULL ? 0 : SONDE_ENOMEM;
+
+	for (unsigned i = 0; i < keys->nlocated && rc >= 0; i++) {
+		if (field_at(keys->located[i])->location != FIELD_LOCATION_SOURCE) {
+			continue;
+		}
+		for (size_t k = 0; k < c->nkeys && rc >= 0; k++) {
+			uint32_t id = c->keys[k * keys->words + keys->at[keys->located[i]]];
+
+			rc = seen[id] ? 0 : profile_location_line(p, &c->locations[id]);
+			seen[id] = true;
+		}
+	}
+	free(seen);
+	return rc;
+}
+
 int profile_locations_rank(struct profile *p)
 {
 	const struct field_key_choice *keys = &p->options.keys;
@@ -231,6 +265,7 @@ int profile_locations_rank(struct profile *p)
 	if (keys->nlocated == 0) {
 		return 0;
 	}
+	TRY(lines_read(p));
 	all = malloc(n * sizeof(*all));
 	ranks = malloc(n * sizeof(*ranks));
 	seen = malloc(n * sizeof(*seen));

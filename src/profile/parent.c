@@ -83,6 +83,8 @@ uint64_t profile_row_number(const struct profile *p, const struct profile_row *r
 	switch (id) {
 	case FIELD_PARENT: return row->parent;
 	case FIELD_SRCLINE: return row->source;
+	case FIELD_CODE_ADDR: return p->places[row->place].ip;
+	case FIELD_DSO_SIZE: return p->places[row->place].size;
 	case FIELD_SRCFILE: return p->sources[row->first_frame].file;
 	case FIELD_SYMBOL_SIZE:
 		return row->symbol != NULL ? row->symbol->end - row->symbol->start : 0;

@@ -84,6 +84,12 @@ struct profile_frame {
 	uint32_t same; /* number of the frame that represents the symbol */
 };
 
+/* What rows of one symbol may differ in, by the keys `addr` and `dso_size`; 0: not by this one. */
+struct profile_place {
+	uint64_t ip; /* as sampled */
+	uint64_t size; /* bytes of the mapping */
+};
+
 /* A distinct address in code or data, as value of a key. */
 struct profile_location {
 	uint64_t ip; /* at run time */
@@ -94,6 +100,7 @@ struct profile_location {
 	uint32_t pid; /* memory of this process alone; UINT32_MAX: of a file or of the kernel */
 	uint8_t mode; /* cpumode of the sample */
 	bool shared; /* data of a file that processes share */
+	uint32_t line; /* of FIELD_LOCATION_SOURCE: number of the text in profile.source_texts */
 };
 
 #define PROFILE_LINE UINT64_C(64) /* bytes of a line of the cache */
@@ -148,6 +155,8 @@ struct profile_counts {
 	size_t nwho, who_cap;
 	struct profile_frame *frames;
 	size_t nframes, frames_cap;
+	uint64_t *sizes; /* bytes of the mapping, by frame; NULL without the key `dso_size` */
+	size_t sizes_cap;
 	struct profile_chain *chains;
 	size_t nchains, chains_cap;
 	uint32_t *words; /* frames of all chains */
@@ -184,6 +193,7 @@ struct profile_row {
 	bool unknown; /* first_frame has no symbol */
 	bool hidden; /* as in perf: the filters hide its first sample */
 	uint32_t source; /* profile_source.row, if lines distinguish rows */
+	uint32_t place; /* index in profile.places; 0 without them */
 };
 
 struct profile_ref {
@@ -241,6 +251,8 @@ struct profile {
 	struct intern source_texts;
 	struct profile_source *sources; /* by frame; NULL: no option or key needs them */
 	size_t sources_cap;
+	struct profile_place *places; /* distinct ones; NULL: no key needs them */
+	uint32_t *place_of; /* index in places, by frame */
 	struct arena inlined; /* struct profile_inlined and their names */
 	uint32_t *alike; /* by frame: which one it is in graphs; NULL: itself */
 	uint32_t *graph_words; /* counts.words, with `alike` an array with those frames */
@@ -284,6 +296,8 @@ int profile_run(struct profile *p);
 /* Whether these options need the source lines of frames; and whether each address is a frame. */
 bool profile_has_sources(const struct profile_options *o);
 bool profile_by_place(const struct profile_options *o);
+/* Whether keys need the places of frames. */
+bool profile_has_places(const struct profile_options *o);
 /* Returns "FILE:LINE" of a frame; NULL: unknown, or the options do not need it. */
 const char *profile_frame_line(const struct profile *p, const struct profile_frame *f);
 /* Returns the text of a row for FIELD_SRCLINE or FIELD_SRCFILE, which must be a key. */
@@ -380,9 +394,12 @@ void profile_counts_drop_indexes(struct profile_counts *c);
 int profile_key_add(
         const struct profile *p, struct profile_counts *c, const uint32_t *words, uint32_t *id);
 int profile_who_add(struct profile_counts *c, const struct profile_who *key, uint32_t *id);
-/* Uses ip, address and object of the key, and looks up the symbol of a new frame. */
-int profile_frame_add(
-        struct profile *p, struct profile_counts *c, struct profile_frame key, uint32_t *id);
+/*
+ * Uses ip, address and object of the key, and looks up the symbol of a new frame. size: bytes of its
+ * mapping, which distinguishes frames if there is the key `dso_size`.
+ */
+int profile_frame_add(struct profile *p, struct profile_counts *c, struct profile_frame key,
+        uint64_t size, uint32_t *id);
 /* Looks up the symbol of a new location. */
 int profile_location_add(
         struct profile *p, struct profile_counts *c, struct profile_location key, uint32_t *id);
@@ -447,6 +464,10 @@ bool profile_switches_take(const struct profile_switches *s, const struct sessio
 
 int profile_collect(struct profile *p);
 int profile_sources_read(struct profile *p);
+/* Numbers the places of all frames, if a key needs them; after profile_sources_read. */
+int profile_places_make(struct profile *p);
+/* Sets the texts of source lines of the locations of a key, from the first one on. */
+int profile_location_line(struct profile *p, struct profile_location *at);
 /* Sets the texts of a frame from place->frames[at], if they are needed. */
 int profile_source_add(
         struct profile *p, uint32_t id, const struct lines_place *place, unsigned at);

@@ -68,8 +68,8 @@ static bool row_same(
         const struct profile *p, const struct profile_row *a, const struct profile_row *b)
 {
 	return a->address == b->address && a->key == b->key && a->dso == b->dso &&
-	       a->event == b->event && a->parent == b->parent && profile_symbol_same(p, a, b) &&
-	       (p->sources == NULL || a->source == b->source);
+	       a->event == b->event && a->parent == b->parent && a->place == b->place &&
+	       profile_symbol_same(p, a, b) && (p->sources == NULL || a->source == b->source);
 }
 
 /* Without a symbol, a leaf (self) has its address in the object as key, a caller its ip. */
@@ -85,6 +85,9 @@ static struct profile_row row_key(
 	if (p->sources != NULL) {
 		key.source = p->sources[f - p->counts.frames].row;
 	}
+	if (p->place_of != NULL) {
+		key.place = p->place_of[f - p->counts.frames];
+	}
 	if (p->options.keys.chosen[FIELD_SYM] && f->symbol != NULL) {
 		key.object = f->object;
 		key.symbol = f->symbol;
@@ -99,7 +102,7 @@ static uint64_t place_hash(const struct profile *p, const struct profile_row *ke
 {
 	uint64_t place = key->symbol != NULL ? key->symbol->start : key->address;
 
-	place ^= (uint64_t)key->source << 32;
+	place ^= (uint64_t)(key->source ^ key->place) << 32;
 	return hash_u64(hash_step(place, (uint64_t)key->dso << 32 | row_file(p, key)));
 }
 
@@ -709,6 +712,7 @@ int profile_run(struct profile *p)
 	TRY(profile_collect(p));
 	TRY(profile_locations_rank(p));
 	TRY(profile_sources_read(p));
+	TRY(profile_places_make(p));
 	TRY(profile_fold(p));
 	TRY(rows_hide(p));
 	if (p->options.graph) {

@@ -34,9 +34,14 @@ bool profile_has_sources(const struct profile_options *o)
 	       o->by_address;
 }
 
+bool profile_has_places(const struct profile_options *o)
+{
+	return o->keys.chosen[FIELD_CODE_ADDR] || o->keys.chosen[FIELD_DSO_SIZE];
+}
+
 bool profile_by_place(const struct profile_options *o)
 {
-	return profile_has_sources(o) || o->inlined;
+	return profile_has_sources(o) || o->inlined || profile_has_places(o);
 }
 
 static int keep(struct source_reader *r, uint32_t *id)
@@ -144,6 +149,74 @@ static int source_read(struct profile *p, uint32_t id)
 
 	TRY(frame_lines(session_frames(p->session), &at, &place));
 	return profile_source_add(p, id, &place, 0);
+}
+
+int profile_location_line(struct profile *p, struct profile_location *at)
+{
+	struct profile_frame f = {
+	        .ip = at->ip, .address = at->address, .object = at->object, .symbol = at->symbol};
+	struct frame frame = {.ip = at->ip, .address = at->address, .object = at->object};
+	struct lines_place place;
+	struct source_reader r = {.p = p, .place = &place};
+	int rc = frame_lines(session_frames(p->session), &frame, &place);
+
+	if (rc >= 0 && !put_line(&r)) {
+		put_address(&r, &f);
+	}
+	rc = rc < 0 ? rc : keep(&r, &at->line);
+	text_fini(&r.text);
+	return rc;
+}
+
+static struct profile_place place_of(const struct profile *p, size_t frame)
+{
+	const struct profile_counts *c = &p->counts;
+
+	return (struct profile_place){
+	        .ip = p->options.keys.chosen[FIELD_CODE_ADDR] ? c->frames[frame].ip : 0,
+	        .size = c->sizes != NULL ? c->sizes[frame] : 0};
+}
+
+static int place_add(struct profile *p, struct index *known, size_t *n, size_t frame)
+{
+	struct profile_place place = place_of(p, frame);
+	uint32_t hash = (uint32_t)hash_u64(hash_step(place.ip, place.size));
+	size_t at = hash;
+	uint32_t id;
+
+	TRY(index_room(known));
+	while ((id = index_next(known, hash, &at)) != INDEX_NONE &&
+	        (p->places[id].ip != place.ip || p->places[id].size != place.size)) {
+		at++;
+	}
+	if (id == INDEX_NONE) {
+		id = (uint32_t)(*n)++;
+		p->places[id] = place;
+		index_put(known, hash, at, id);
+	}
+	p->place_of[frame] = id;
+	return 0;
+}
+
+int profile_places_make(struct profile *p)
+{
+	struct index known = {0};
+	size_t n = 0;
+	int rc = 0;
+
+	if (!profile_has_places(&p->options)) {
+		return 0;
+	}
+	p->places = malloc((p->counts.nframes + 1) * sizeof(*p->places));
+	p->place_of = malloc((p->counts.nframes + 1) * sizeof(*p->place_of));
+	if (p->places == NULL || p->place_of == NULL) {
+		return SONDE_ENOMEM;
+	}
+	for (size_t i = 0; i < p->counts.nframes && rc >= 0; i++) {
+		rc = place_add(p, &known, &n, i);
+	}
+	index_fini(&known);
+	return rc;
 }
 
 /* Frames with one line are one branch, as in perf even if they are in different functions. */
@@ -261,6 +334,8 @@ void profile_sources_free(struct profile *p)
 		free(p->graph_words);
 	}
 	free(p->alike);
+	free(p->places);
+	free(p->place_of);
 	arena_fini(&p->inlined);
 }
 

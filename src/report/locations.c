@@ -55,6 +55,11 @@ static const char *object_name(const struct profile *p, const struct profile_loc
 	return intern_text(&p->names, object != PROFILE_NONE ? p->dso[object] : p->unknown);
 }
 
+static const char *source_line(const struct profile *p, const struct profile_location *at)
+{
+	return intern_text(&p->source_texts, at->line);
+}
+
 void report_location_text(
         struct report *r, const struct profile_row *row, unsigned id, size_t width)
 {
@@ -64,8 +69,9 @@ void report_location_text(
 	const char *name = profile_symbol(&r->profile, at->object, at->symbol);
 	struct text *t = &r->cell;
 
-	if (location == FIELD_LOCATION_OBJECT) {
-		text_str(t, object_name(&r->profile, at));
+	if (location == FIELD_LOCATION_OBJECT || location == FIELD_LOCATION_SOURCE) {
+		text_str(t, location == FIELD_LOCATION_OBJECT ? object_name(&r->profile, at)
+		                                              : source_line(&r->profile, at));
 		return;
 	}
 	text_str(t, location_level(r, row, id));
@@ -101,6 +107,9 @@ size_t report_location_width(const struct report *r, const struct profile_row *r
 
 		return named ? strlen(object_name(&r->profile, at)) : ADDRESS_DIGITS;
 	}
+	if (location == FIELD_LOCATION_SOURCE) {
+		return strlen(source_line(&r->profile, at));
+	}
 	if (symbol == NULL) {
 		return address;
 	}
@@ -110,6 +119,7 @@ size_t report_location_width(const struct report *r, const struct profile_row *r
 	case FIELD_LOCATION_LINE: return address;
 	case FIELD_NO_LOCATION:
 	case FIELD_LOCATION_OBJECT:
+	case FIELD_LOCATION_SOURCE:
 	case FIELD_LOCATION_ADDRESS: break;
 	}
 	return 0;
@@ -130,6 +140,10 @@ void report_location_json(
 	if (location == FIELD_LOCATION_OBJECT) {
 		json_text(out, name,
 		        at->object != PROFILE_NONE ? object_name(&r->profile, at) : NULL);
+		return;
+	}
+	if (location == FIELD_LOCATION_SOURCE) {
+		json_text(out, name, source_line(&r->profile, at));
 		return;
 	}
 	out->out->failed = out->out->failed || (symbol == NULL && at->symbol != NULL &&

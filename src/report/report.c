@@ -591,8 +591,9 @@ static int check_lines(struct report *r)
 {
 	const bool *chosen = r->profile.options.keys.chosen;
 
-	if (lines_supported() || !(chosen[FIELD_SRCLINE] || chosen[FIELD_SRCFILE] ||
-	                                 r->options.graph_line || r->options.inlined)) {
+	if (lines_supported() ||
+	        !(chosen[FIELD_SRCLINE] || chosen[FIELD_SRCFILE] || chosen[FIELD_SRCLINE_FROM] ||
+	                chosen[FIELD_SRCLINE_TO] || r->options.graph_line || r->options.inlined)) {
 		return 0;
 	}
 	return error_set(session_error(r->session), SONDE_EARG, NO_OFFSET,

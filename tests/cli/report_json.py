@@ -8,6 +8,7 @@ and addresses without symbols. The fields of SORTS and SETS are compared.
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -77,6 +78,16 @@ def rows_of_perf(path, words):
     return events
 
 
+def undocumented():
+    """Fields of rows that doc/json.md does not describe."""
+    page = open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "doc", "json.md"), encoding="utf-8").read()
+    section = page.split("## `sonde report --json`")[1].split("\n## ")[0]
+    table = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", section, re.M)
+    described = set(re.findall(r"`(\w+)`", " ".join(table)))
+    fields = re.findall(r"^  ([a-z_]+)(?:, [a-z_]+)? {2,}", run(SONDE, "report", "--help")[1].split("\nKeys: ")[1], re.M)
+    return len(fields), [field for field in fields if field not in described]
+
+
 def cell(name, row):
     """The cell of perf's text that is expected for a member of a JSON row."""
     value = row[name]
@@ -134,6 +145,8 @@ def main():
         rows = [(event["name"], [row["event"] for row in event["rows"]]) for event in json.loads(out)["events"]]
         result(len(rows) == 2 and all(names == [name] for name, names in rows),
                "report --json -s event: one row for each event", rows)
+    number, missing = undocumented()
+    result(number > 50 and not missing, f"doc/json.md describes the {number} fields of rows", missing)
     return tap.end()
 
 

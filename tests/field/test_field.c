@@ -73,7 +73,7 @@ static bool name_is_taken(const struct sonde_field_info *f, size_t own)
 	const struct sonde_field_info *other;
 
 	for (size_t i = 0; (other = sonde_field_at(i)) != NULL; i++) {
-		if (i != own && strcmp(other->name, f->name) == 0) {
+		if (i != own && (other->uses & f->uses) != 0 && strcmp(other->name, f->name) == 0) {
 			return true;
 		}
 	}

@@ -19,7 +19,7 @@ import tempfile
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from recording import (ADDR, AUXTRACE, BRANCH_STACK, CALLCHAIN, CGROUP_ID, CODE_PAGE, CONTEXT_USER, CPU, DATA_PAGE,  # noqa: E402
-                       DATA_SRC, IDENTIFIER, IP, KERNEL, PERIOD, PHYS, STACK_USER, TID, TIME, USER, USUAL, WEIGHT, WEIGHT_PARTS,
+                       DATA_SRC, IDENTIFIER, IP, KERNEL, PERIOD, PHYS, STACK_USER, TID, TIME, TRANSACTION, USER, USUAL, WEIGHT, WEIGHT_PARTS,
                        Event, Recording)
 
 PAGE_FAULTS, MINOR_FAULTS, MAJOR_FAULTS, CPU_CLOCK, DUMMY, CYCLES = (1, 2), (1, 5), (1, 6), (1, 0), (1, 9), (0, 0)
@@ -475,6 +475,18 @@ def differences(n, sonde, perf):
         ("cycles of branches above 32767", long_branch, ["report", "--stdio", "-n", "-s", "cycles"],
          lambda status, text: re.search(r"^ +100.00% +1 +42141 *$", text, re.M) is not None,
          lambda status, text: re.search(r"^ +100.00% +1 +-23395 *$", text, re.M) is not None),
+        ("sizes of mappings from 2 GiB", large_mapping, ["report", "--stdio", "-s", "dso_size"],
+         lambda status, text: re.search(r"^ +100.00% +435041730560 *$", text, re.M) is not None,
+         lambda status, text: re.search(r"^ +100.00% +1250033664 *$", text, re.M) is not None),
+        ("size of the kernel's mapping", kernel_mapping, ["report", "--stdio", "--kallsyms=/dev/null", "-s", "dso_size"],
+         lambda status, text: re.search(r"^ +100.00% +1056964608 *$", text, re.M) is not None,
+         lambda status, text: re.search(r"^ +100.00% +16777216 *$", text, re.M) is not None),
+        ("addresses of callers", twice_mapped, ["report", "--stdio", "-g", "none", "-s", "addr"],
+         lambda status, text: re.findall(r"% +(0x\w+) *$", text, re.M) == ["0x400010", "0x400020"],
+         lambda status, text: "0x800020" in text.split()),
+        ("source lines of branches to no mapping", branch_nowhere, ["report", "--stdio", "-s", "srcline_to,srcline_from"],
+         lambda status, text: re.search(r"^ +100.00% +\?\?:0 +\?\?:0 *$", text, re.M) is not None,
+         lambda status, text: re.search(r"^ +100.00% .*\(null\)", text, re.M) is not None),
         ("rows by event", keys, ["report", "--stdio", "-s", "type"],
          lambda status, text: status == 0 and "100.00%  cpu-clock" in text,
          lambda status, text: text == ""),
@@ -744,6 +756,60 @@ def memory_bits(path):
     r.write(path)
 
 
+def transactions(path):
+    """All flags of a transaction, alone and together, with and without a code."""
+    r = Recording([Event(*CYCLES, sample_type=USUAL | TRANSACTION)])
+    r.comm(1, "prog", 7)
+    values = [0, *(1 << bit for bit in range(10)), 36, 9, 82, 129, 1 | 5 << 32, 128 | 3 << 32, 511 | 255 << 32, 2**64 - 1, 0]
+    for i, value in enumerate(values):
+        r.sample(1000 + i, 0x400010, 7, transaction=value, period=1 + i)
+    r.write(path)
+
+
+def places(path):
+    """Chains through mappings of several sizes, of one object too, and of no mapping."""
+    r = Recording([Event(*CYCLES, sample_type=USUAL | CALLCHAIN)])
+    r.comm(1, "prog", 7)
+    r.mmap2(2, 7, 0x400000, 0x3000, "/nowhere/prog", 5)
+    r.mmap2(2, 7, 0x500000, 0x1000, "/nowhere/prog", 5, 0x3000)
+    r.mmap2(2, 7, 0x600000, 0x3000, "/nowhere/lib", 5)
+    for i, ip in enumerate([0x400010, 0x400020, 0x500010, 0x600010, 0x10, 0x400010, 0xffffffff81000010]):
+        r.sample(1000 + i, ip, 7, chain=[CONTEXT_USER, ip, 0x600020, 0x500030], period=1 + i)
+    r.write(path)
+
+
+def large_mapping(path):
+    r = Recording([Event(*CYCLES)])
+    r.comm(1, "prog", 7)
+    r.mmap2(2, 7, 0x7000000000, 0x654a820000, "/nowhere/huge", 5)
+    r.sample(1000, 0x7000000010, 7)
+    r.write(path)
+
+
+def kernel_mapping(path):
+    r = Recording([Event(*CYCLES)])
+    r.comm(1, "prog", 7)
+    r.mmap(2, -1, 0xffffffff81000000, 0x1000000, "[kernel.kallsyms]_text", 0xffffffff81000000, KERNEL)
+    r.sample(1000, 0xffffffff81000010, 7, mode=KERNEL)
+    r.write(path)
+
+
+def twice_mapped(path):
+    """A caller in a mapping that does not begin at 0."""
+    r = Recording([Event(*CYCLES, sample_type=USUAL | CALLCHAIN)])
+    r.comm(1, "prog", 7)
+    r.mmap2(2, 7, 0x400000, 0x3000, "/nowhere/prog", 5)
+    r.sample(1000, 0x400010, 7, chain=[CONTEXT_USER, 0x400010, 0x400020])
+    r.write(path)
+
+
+def branch_nowhere(path):
+    r = Recording([Event(*CYCLES, sample_type=USUAL | BRANCH_STACK)])
+    r.branches = True
+    r.sample(1000, 0x400100, 7, branches=[(0x400200, 0x400300, PREDICTED)])
+    r.write(path)
+
+
 def memory_chains(path):
     """Accesses with call chains, by weight."""
     r = Recording([Event(*CYCLES, sample_type=USUAL | CALLCHAIN | WEIGHT | DATA_SRC)])
@@ -768,6 +834,13 @@ case("lines of the cache", cache_lines,
 case("parts of data sources", memory_bits, *(MEMORY_ROWS + ["-s", keys] for keys in ("tlb", "snoop", "mem,locked,blocked")))
 case("memory accesses with call chains", memory_chains,
      MEMORY_ROWS + ["-s", "comm"], MEMORY_ROWS + ["-s", "dso", "--no-children"], MEMORY_ROWS + ["-s", "sym", "-g", "none"])
+
+
+case("transactions", transactions, ROWS + ["transaction"], ROWS + ["comm,transaction"])
+case("places of code", places,
+     *(ROWS + [keys] for keys in ("addr", "addr,comm", "dso_size", "dso_size,dso", "sym,dso_size", "dso_size,addr")),
+     ["report", "--stdio", "-n", "-s", "dso_size"], ["report", "--stdio", "-n", "-s", "dso_size,sym"],
+     ["report", "--stdio", "-n", "-s", "addr,dso", "--no-children"])
 
 
 BRANCH_ROWS = ["report", "--stdio", "-n", "--kallsyms=/dev/null"]
