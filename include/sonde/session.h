@@ -45,6 +45,11 @@ struct sonde_session_options {
 	/* Objects are also looked for by build id in `.debug` of this folder, perf's cache; NULL: no. */
 	const char *home;
 	const char *temp_dir; /* as in struct sonde_file_options */
+	/* Symbols of the kernel from this ELF file, looked for below symfs, unless `kallsyms` is set;
+	   none if its build id is not the recorded one. SONDE_ENOENT at opening: it cannot be read.
+	   NULL: as without it. */
+	const char *vmlinux;
+	bool demangle_kernel; /* names of the kernel too */
 };
 
 struct sonde_thread {

@@ -26,12 +26,9 @@ static const struct option_def perf_options[] = {
 
 static const struct option_def report_options[] = {
         PERF_ONLY(0, "asm-raw"),
-        PERF_ONLY(0, "demangle-kernel"),
         PERF_ONLY('M', "disassembler-style"),
         PERF_ONLY(0, "gtk"),
-        PERF_ONLY(0, "ignore-vmlinux"),
         PERF_ONLY(0, "itrace"),
-        PERF_ONLY('m', "modules"),
         PERF_ONLY(0, "objdump"),
         PERF_ONLY(0, "percent-type"),
         PERF_ONLY(0, "prefix"),
@@ -41,7 +38,6 @@ static const struct option_def report_options[] = {
         PERF_ONLY(0, "source"),
         PERF_ONLY(0, "stitch-lbr"),
         PERF_ONLY(0, "tui"),
-        PERF_ONLY('k', "vmlinux"),
         OPTION_END,
 };
 
@@ -50,7 +46,6 @@ static const struct option_def script_options[] = {
         PERF_ONLY(0, "call-ret-trace"),
         PERF_ONLY(0, "call-trace"),
         PERF_ONLY('d', "debug-mode"),
-        PERF_ONLY(0, "demangle-kernel"),
         PERF_ONLY(0, "dump-unsorted-raw-trace"),
         PERF_ONLY('g', "gen-script"),
         PERF_ONLY(0, "graph-function"),
@@ -66,7 +61,6 @@ static const struct option_def script_options[] = {
         PERF_ONLY(0, "max-blocks"),
         PERF_ONLY('s', "script"),
         PERF_ONLY(0, "stitch-lbr"),
-        PERF_ONLY('k', "vmlinux"),
         PERF_ONLY(0, "xed"),
         OPTION_END,
 };

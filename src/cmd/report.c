@@ -22,7 +22,8 @@
 struct report_command {
 	struct sonde_report_options report;
 	struct caches caches;
-	const char *input, *color, *symfs, *kallsyms;
+	const char *input, *color, *symfs, *kallsyms, *vmlinux;
+	bool no_vmlinux, modules, demangle_kernel;
 	bool children, children_given, inverted, demangle, pager, stdio, force;
 	uint64_t socket;
 	bool unsorted;
@@ -307,6 +308,8 @@ static struct sonde_session *session_make(struct report_command *c)
 	        .check_owner = !c->force,
 	        .symfs = c->symfs,
 	        .kallsyms = c->kallsyms,
+	        .vmlinux = c->no_vmlinux ? NULL : c->vmlinux,
+	        .demangle_kernel = c->demangle_kernel,
 	        .no_demangle = !c->demangle,
 	        .on_progress = terminal_progress_show,
 	        .progress_arg = &c->progress,
@@ -546,6 +549,13 @@ static struct option_def *other_options(struct option_def *to, struct report_com
 	        OPTION_UINT('j', "jobs", &c->jobs, "N", "worker threads (one a processor)"),
 	        OPTION_TEXT(0, "symfs", &c->symfs, "DIR", "look for objects below DIR"),
 	        OPTION_TEXT(0, "kallsyms", &c->kallsyms, "FILE", "kernel symbols from FILE"),
+	        OPTION_TEXT('k', "vmlinux", &c->vmlinux, "FILE",
+	                "kernel symbols from FILE, the ELF file of the kernel"),
+	        OPTION_SWITCH(0, "ignore-vmlinux", &c->no_vmlinux, "ignore --vmlinux"),
+	        OPTION_SWITCH('m', "modules", &c->modules,
+	                "symbols of kernel modules too, which are always read"),
+	        OPTION_SWITCH(0, "demangle-kernel", &c->demangle_kernel,
+	                "names of the kernel as they are in the source too"),
 	        OPTION_SWITCH(0, "demangle", &c->demangle, "names as they are in the source"),
 	        OPTION_SWITCH(0, "pager", &c->pager, "use a pager on a terminal"),
 	        OPTION_TEXT(0, "color", &c->color, "WHEN", "auto, always or never"),

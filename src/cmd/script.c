@@ -20,14 +20,14 @@
 
 struct script {
 	const char *input;
-	const char *symfs, *kallsyms, *stop_bt, *switch_on, *switch_off;
+	const char *symfs, *kallsyms, *vmlinux, *stop_bt, *switch_on, *switch_off;
 	struct sonde_filter filter;
 	uint64_t jobs, max_stack;
 	bool tasks, mmaps, switches, lost, cgroups, namespaces, bpf, text_pokes, rounds;
 	bool kernel_path, on_off, per_event, source_path, json;
 	bool inlined, inlined_given;
 	bool hide_call_graph, ns, reltime, deltatime, header, header_only, full, demangle, force,
-	        strict, pager, dump;
+	        strict, pager, dump, demangle_kernel;
 	struct terminal_progress progress;
 	const char *fields[FIELDS_MAX];
 	size_t nfields;
@@ -185,6 +185,8 @@ static int run(struct script *s)
 	        .jobs = (unsigned)s->jobs,
 	        .symfs = s->symfs,
 	        .kallsyms = s->kallsyms,
+	        .vmlinux = s->vmlinux,
+	        .demangle_kernel = s->demangle_kernel,
 	        .no_demangle = !s->demangle,
 	        .on_diag = on_diag,
 	        .diag_arg = s,
@@ -343,6 +345,10 @@ static struct option_def *other_options(struct option_def *to, struct script *s)
 	        OPTION_UINT('j', "jobs", &s->jobs, "N", "worker threads; 0: all processors"),
 	        OPTION_TEXT(0, "symfs", &s->symfs, "DIR", "look for objects below this directory"),
 	        OPTION_TEXT(0, "kallsyms", &s->kallsyms, "FILE", "symbols of the kernel"),
+	        OPTION_TEXT('k', "vmlinux", &s->vmlinux, "FILE",
+	                "symbols of the kernel from its ELF file"),
+	        OPTION_SWITCH(0, "demangle-kernel", &s->demangle_kernel,
+	                "names of the kernel as they are in the source too"),
 	        OPTION_SWITCH(
 	                0, "demangle", &s->demangle, "show C++ and Rust names as in the source"),
 	        OPTION_SWITCH(0, "strict", &s->strict, "stop at damaged input"),

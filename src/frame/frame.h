@@ -40,9 +40,11 @@ struct frame {
 struct frame_options {
 	const char *symfs; /* folder with the objects of another system; NULL: this system's */
 	const char *kallsyms; /* symbols of the kernel; NULL: /proc/kallsyms */
+	const char *vmlinux; /* the kernel's ELF file, for its symbols; NULL: none */
 	const char *home; /* folder that contains .debug; NULL: none */
 	const char *cache; /* folder of the symbol cache; NULL: none */
 	bool demangle;
+	bool demangle_kernel; /* also symbols of the kernel */
 };
 
 struct frame_object;

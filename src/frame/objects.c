@@ -96,6 +96,8 @@ static struct symbol_request request_of(
 	        .demangle = f->options.demangle,
 	        .symfs = f->options.symfs,
 	        .kallsyms = f->options.kallsyms,
+	        .vmlinux = f->options.vmlinux,
+	        .demangle_kernel = f->options.demangle_kernel,
 	        .home = is_elsewhere(f) ? NULL : f->options.home,
 	        .cache = f->options.cache,
 	};
@@ -116,7 +118,8 @@ static struct symbol_table *load(const struct frame_resolver *f, uint32_t object
 	}
 	/* as in perf: for another system, neither caches nor this kernel are used */
 	if (is_elsewhere(f) && req.kallsyms == NULL) {
-		none = none || o->kind == TIMELINE_KERNEL || o->kind == TIMELINE_MODULE;
+		none = none || (o->kind == TIMELINE_KERNEL && req.vmlinux == NULL) ||
+		       o->kind == TIMELINE_MODULE;
 	}
 	rc = none ? SONDE_ENOENT : symbol_table_load(&req, &table, &err);
 	if (rc < 0 && rc != SONDE_ENOMEM) {

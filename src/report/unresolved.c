@@ -28,8 +28,8 @@ static const char *advice(const struct timeline *t, uint32_t object)
 	static const char *const texts[] = {
 	        [TIMELINE_USER] = "install their debug symbols, or name a folder with the files "
 	                          "by --symfs",
-	        [TIMELINE_KERNEL] = "name a copy of the recorded system's /proc/kallsyms by "
-	                            "--kallsyms",
+	        [TIMELINE_KERNEL] = "name the recorded kernel's ELF file by --vmlinux, or a copy "
+	                            "of its /proc/kallsyms by --kallsyms",
 	        [TIMELINE_MODULE] = "name a copy of the recorded system's /proc/kallsyms by "
 	                            "--kallsyms",
 	        [TIMELINE_VDSO] = "record without -N, so that it is stored in ~/.debug",

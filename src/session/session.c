@@ -124,6 +124,8 @@ static int seal(struct sonde_session *s)
 	TRY(read_build_ids(s));
 	s->frames.options = (struct frame_options){.symfs = s->options.symfs,
 	        .kallsyms = s->options.kallsyms,
+	        .vmlinux = s->options.vmlinux,
+	        .demangle_kernel = s->options.demangle_kernel,
 	        .home = s->options.home,
 	        .cache = s->options.cache,
 	        .demangle = !s->options.no_demangle};
@@ -182,6 +184,16 @@ struct input {
 	struct span bytes;
 };
 
+/* SONDE_ENOENT if a file for symbols of the kernel is requested and cannot be read. */
+static int symbols_check(struct sonde_session *s, const char *path)
+{
+	if (path == NULL || access(path, R_OK) == 0) {
+		return 0;
+	}
+	return error_errno(&s->error, SONDE_ENOENT, errno,
+	        "cannot read the symbols of the kernel from %s", path);
+}
+
 static int open_input(struct sonde_session *s, const struct input *in)
 {
 	int rc;
@@ -194,10 +206,8 @@ static int open_input(struct sonde_session *s, const struct input *in)
 		        &s->error, SONDE_EARG, NO_OFFSET, "this session has a file already");
 	}
 	s->opened = true;
-	if (s->options.kallsyms != NULL && access(s->options.kallsyms, R_OK) != 0) {
-		return error_errno(&s->error, SONDE_ENOENT, errno,
-		        "cannot read the symbols of the kernel from %s", s->options.kallsyms);
-	}
+	TRY(symbols_check(s, s->options.kallsyms));
+	TRY(symbols_check(s, s->options.vmlinux));
 	s->file->check_owner = s->options.check_owner;
 	s->file->temp_dir = s->options.temp_dir;
 	rc = in->fd != NULL     ? file_open_fd(s->file, *in->fd)

@@ -70,5 +70,9 @@ struct image_elf;
 /* Adds symbols of `from` at the file offsets of `object` (may be the same file). */
 void builder_read_elf(
         struct symbol_builder *b, const struct image_elf *object, const struct image_elf *from);
+/* Adds the symbols of a kernel, at the addresses that it was linked for. */
+void builder_read_kernel(struct symbol_builder *b, const struct image_elf *kernel);
+/* Finds the address of one of them; false: not found. */
+bool builder_find(const struct symbol_builder *b, const char *name, uint64_t *address);
 
 #endif

@@ -19,6 +19,7 @@ struct reader {
 	const struct image_elf *from; /* symbols are read from this file */
 	const struct image_section *section;
 	struct span texts;
+	bool linked; /* at the addresses that the file was linked for, not at file offsets */
 };
 
 /* File offset by segment; in objects without segments (.o, .ko) by section. */
@@ -26,6 +27,10 @@ static bool offset_of(const struct reader *r, const struct image_elf_symbol *y, 
 {
 	const struct image_section *s;
 
+	if (r->linked) {
+		*offset = y->value;
+		return true;
+	}
 	if (r->object->nsegments > 0) {
 		return image_elf_offset(r->object, y->value, offset);
 	}
@@ -161,25 +166,51 @@ static void read_plt(struct symbol_builder *b, const struct image_elf *e)
 	}
 }
 
-void builder_read_elf(
-        struct symbol_builder *b, const struct image_elf *object, const struct image_elf *from)
+static void read_symbols(struct reader *r)
 {
-	const struct image_section *s = section_of_type(from, SHT_SYMTAB);
-	struct reader r = {.b = b, .object = object, .from = from};
+	const struct image_section *s = section_of_type(r->from, SHT_SYMTAB);
 	size_t n;
 
 	if (s == NULL) {
-		s = section_of_type(from, SHT_DYNSYM);
+		s = section_of_type(r->from, SHT_DYNSYM);
 	}
 	if (s == NULL) {
 		return;
 	}
-	r.section = s;
-	r.texts = linked_bytes(from, s);
-	n = image_elf_symbol_count(from, s);
+	r->section = s;
+	r->texts = linked_bytes(r->from, s);
+	n = image_elf_symbol_count(r->from, s);
 	for (size_t i = 1; i < n; i++) {
-		read_symbol(&r, i);
+		read_symbol(r, i);
 	}
+}
+
+void builder_read_kernel(struct symbol_builder *b, const struct image_elf *kernel)
+{
+	struct reader r = {.b = b, .object = kernel, .from = kernel, .linked = true};
+
+	read_symbols(&r);
+}
+
+bool builder_find(const struct symbol_builder *b, const char *name, uint64_t *address)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < b->count; i++) {
+		if (b->raw[i].name_size == n && memcmp(b->raw[i].name, name, n) == 0) {
+			*address = b->raw[i].start;
+			return true;
+		}
+	}
+	return false;
+}
+
+void builder_read_elf(
+        struct symbol_builder *b, const struct image_elf *object, const struct image_elf *from)
+{
+	struct reader r = {.b = b, .object = object, .from = from};
+
+	read_symbols(&r);
 	/* As perf: an object without symbols of its own gets no PLT names either. */
 	if (b->count > 0) {
 		read_plt(b, object);

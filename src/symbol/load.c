@@ -20,6 +20,7 @@ struct loader {
 	uint64_t reference; /* address of the request's reference symbol in the text that is
 	                       read; 0: not found */
 	bool cacheable; /* the table can be stored in the cache under the key */
+	char kernel[IMAGE_PATH_MAX]; /* the request's vmlinux, with a '/' below symfs */
 	struct symbol_table *cached; /* table from the cache: nothing else is read */
 };
 
@@ -147,12 +148,31 @@ static bool find_reference(struct loader *l)
 /* Finds the running kernel's symbols in the cache. */
 static bool find_cached(struct loader *l)
 {
-	if (l->req->cache == NULL || l->req->kallsyms != NULL || !is_running_kernel(l, NULL)) {
+	if (l->req->cache == NULL || l->req->kallsyms != NULL || l->b.demangle ||
+	        !is_running_kernel(l, NULL)) {
 		return false;
 	}
 	l->cacheable = find_reference(l) && symbol_cache_key_make(&l->key);
 	l->cached = l->cacheable ? symbol_cache_load(l->req->cache, &l->key) : NULL;
 	return l->cached != NULL;
+}
+
+/* As in perf, no other symbols are used if the file has none. */
+static void load_vmlinux(struct loader *l)
+{
+	const struct symbol_request *req = l->req;
+
+	(void)snprintf(l->kernel, sizeof(l->kernel), "%s%s",
+	        req->symfs != NULL && *req->symfs != 0 && *req->vmlinux != '/' ? "/" : "",
+	        req->vmlinux);
+	l->search.where.path = l->kernel;
+	if (!symbol_file_open(&l->search, IMAGE_PLACE_PATH, &l->object)) {
+		return;
+	}
+	builder_read_kernel(&l->b, &l->object.elf);
+	if (req->reference != NULL) {
+		(void)builder_find(&l->b, req->reference, &l->reference);
+	}
 }
 
 static void load_kernel(struct loader *l)
@@ -161,6 +181,11 @@ static void load_kernel(struct loader *l)
 	bool is_module = l->req->kind == SYMBOL_MODULE;
 	struct span text;
 
+	l->b.demangle = l->req->demangle && l->req->demangle_kernel;
+	if (!is_module && l->req->vmlinux != NULL && l->req->kallsyms == NULL) {
+		load_vmlinux(l);
+		return;
+	}
 	if (!is_module && find_cached(l)) {
 		return;
 	}

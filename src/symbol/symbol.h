@@ -50,6 +50,10 @@ struct symbol_request {
 	bool demangle;
 	const char *symfs; /* NULL: none */
 	const char *kallsyms; /* NULL: /proc/kallsyms, if it belongs to the right kernel */
+	/* ELF file of the kernel, below symfs; used instead of other symbols of the kernel itself
+	 * without kallsyms, unless its build id is another one. NULL: none */
+	const char *vmlinux;
+	bool demangle_kernel; /* `demangle` for symbols of the kernel and of modules */
 	const char *home; /* folder that contains .debug; NULL: none */
 	const char *cache; /* folder in which the kernel's symbols are stored between runs; NULL:
 	                      none */

@@ -173,7 +173,6 @@ void builder_read_kallsyms(struct symbol_builder *b, struct span text, const cha
 	struct line l;
 
 	b->last_size = 4096;
-	b->demangle = false;
 	while (next_line(&rest, &l)) {
 		struct raw_symbol s = {0};
 		bool bad = false;
