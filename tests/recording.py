@@ -19,6 +19,7 @@ RAW = 1 << 10
 BRANCH_STACK, REGS_USER, STACK_USER, WEIGHT, IDENTIFIER = (1 << bit for bit in (11, 12, 13, 14, 16))
 TRANSACTION = 1 << 17
 DATA_SRC, PHYS, CGROUP_ID, DATA_PAGE, CODE_PAGE, WEIGHT_PARTS = (1 << bit for bit in (15, 19, 21, 22, 23, 24))
+EXIT = 4
 MMAP, LOST, COMM, FORK, SAMPLE, MMAP2, LOST_SAMPLES, SWITCH, FINISHED_ROUND, AUXTRACE = 1, 2, 3, 7, 9, 10, 13, 14, 68, 71
 THROTTLE = 5
 CGROUP = 19
@@ -80,6 +81,9 @@ class Recording:
 
     def fork(self, time, pid, tid, ppid, ptid):
         self.record(FORK, 0, struct.pack("<iiiiQ", pid, ppid, tid, ptid, time) + self.trailer(time, ppid, ptid))
+
+    def exit(self, time, pid, tid):
+        self.record(EXIT, 0, struct.pack("<iiiiQ", pid, pid, tid, tid, time) + self.trailer(time, pid, tid))
 
     def mmap(self, time, pid, start, size, name, pgoff=0, mode=USER, data=False):
         self.record(MMAP, mode | (MMAP_DATA if data else 0),

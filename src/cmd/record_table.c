@@ -121,6 +121,7 @@ static struct option_def *side_band_options(struct option_def *to, struct record
 	                .target = &o->switches,
 	                .given = &c->switches_given,
 	                .help = "context switches"},
+	        OPTION_SWITCH(0, "latency", &o->switches, "the same, which report --latency needs"),
 	        OPTION_SWITCH(0, "namespaces", &o->namespaces, "namespaces of tasks"),
 	        OPTION_SWITCH(0, "all-cgroups", &o->cgroups, "cgroups of samples"),
 	        OPTION_SWITCH(0, "no-bpf-event", &o->no_bpf,

@@ -486,6 +486,8 @@ static struct option_def *row_options(struct option_def *to, struct report_comma
 	                .arg_name = "MODE",
 	                .help = "none, graph, fractal, flat or folded, with limits, order, value "
 	                        "(graph,0.5,caller)"},
+	        OPTION_SWITCH(0, "latency", &c->report.latency,
+	                "order rows by their share of the time that passed (record --latency)"),
 	        OPTION_SWITCH(
 	                'G', "inverted", &c->inverted, "graphs start at the outermost caller"),
 	        OPTION_CALL('b', "branch-stack", OPTION_NONE, on_branch_stack, c, NULL,

@@ -33,6 +33,24 @@ static uint64_t socket_of(const struct feature_topology *t, uint32_t cpu)
 	return id_of(cpu < t->cpus.n ? (uint32_t)t->cpus.items[cpu].socket : UINT32_MAX);
 }
 
+uint32_t field_parallelism(const struct field_steps *s, uint64_t time)
+{
+	size_t low = 0, high = s->n;
+	int32_t count;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (s->steps[mid].time <= time) {
+			low = mid + 1;
+		} else {
+			high = mid;
+		}
+	}
+	count = s->first + (low != 0 ? s->steps[low - 1].count : 0);
+	return count > 1 ? (uint32_t)count : 1;
+}
+
 #define GETTER(name, value)                                                                        \
 	static uint64_t get_##name(const struct field_source *f, const struct session_sample *s)   \
 	{                                                                                          \
@@ -60,6 +78,7 @@ GETTER(ins_lat, weight_has_parts(s) ? s->s.weight >> 32 & 0xffff : 0)
 GETTER(stage, weight_has_parts(s) ? s->s.weight >> 48 : 0)
 GETTER(ip, s->s.ip)
 GETTER(cgroup, s->s.cgroup)
+GETTER(parallelism, field_parallelism(f->steps, s->s.time))
 GETTER(transaction, s->s.transaction)
 GETTER(phys_addr, s->s.phys_addr)
 GETTER(data_page_size, s->s.data_page_size)
@@ -98,6 +117,7 @@ SUM(sys, modes[SONDE_CPUMODE_KERNEL])
 SUM(us, modes[SONDE_CPUMODE_USER])
 SUM(guest_sys, modes[SONDE_CPUMODE_GUEST_KERNEL])
 SUM(guest_us, modes[SONDE_CPUMODE_GUEST_USER])
+SUM(latency, modes[FIELD_MODE_LATENCY])
 
 /* Texts. */
 

@@ -49,6 +49,18 @@ enum field_type {
 	FIELD_TYPE_COUNT
 };
 
+/* Number of threads that ran from `time` (ns) on, relative to field_steps.first. */
+struct field_step {
+	uint64_t time;
+	int32_t count;
+};
+
+struct field_steps {
+	struct field_step *steps; /* in order of time */
+	size_t n;
+	int32_t first; /* number before the first step */
+};
+
 /* Data of a recording that getters need: made once, read by all workers. */
 struct field_source {
 	struct sonde_session *session;
@@ -58,6 +70,7 @@ struct field_source {
 	uint64_t tod_wall, tod_clock; /* CLOCK_DATA: wall clock = time - tod_clock + tod_wall, ns */
 	uint32_t *
 	        plain_of; /* by interned name: index in plain; NULL without field_plain_names_make */
+	const struct field_steps *steps; /* for the key parallelism and for latency; else NULL */
 	struct field_texts *texts; /* of the worker, for fields with FIELD_OF_TEXTS; else NULL */
 	const char **plain; /* names of threads with "<N>" for numbers */
 	struct arena arena;
@@ -67,6 +80,8 @@ struct field_source {
 /* Makes it for an open session. SONDE_ENOMEM; call field_source_fini in any case. */
 int field_source_init(struct field_source *f, struct sonde_session *s);
 void field_source_fini(struct field_source *f);
+/* Number of threads that ran at a time, at least 1: that of the sample. */
+uint32_t field_parallelism(const struct field_steps *s, uint64_t time);
 /* Prepares the key comm_nodigit. SONDE_ENOMEM. */
 int field_plain_names_make(struct field_source *f);
 
@@ -92,6 +107,9 @@ enum field_style {
 	FIELD_SIGNED = 1024, /* negative numbers come first */
 	FIELD_ASKED = 256 /* not among all fields of a sample: only if it is asked for by name */
 };
+
+/* Index in the periods by cpumode: each divided by the parallelism, of all cpumodes. */
+#define FIELD_MODE_LATENCY 8
 
 /*
  * What distinguishes the values of a key that is a location in code or data. The getter of such a

@@ -323,6 +323,9 @@ static int who_find(
 	key.hidden = w->hides || !pick_comm(p->options.pick, s->view->comm) ||
 	             !pick_thread(p->options.pick, s->view->pid, s->view->tid);
 	key.mode = p->options.modes ? s->cpumode : 0;
+	if (p->options.latency) {
+		key.mode |= field_parallelism(&p->steps, s->s.time) << PROFILE_MODE_BITS;
+	}
 	if (first || memcmp(&key, &w->last, sizeof(key)) != 0) {
 		TRY(profile_who_add(&w->counts, &key, &w->last_who));
 		w->last = key;

@@ -17,8 +17,9 @@
 
 #include <regex.h>
 
-#define PROFILE_NONE  UINT32_MAX
-#define PROFILE_MODES 8 /* cpumodes fit in three bits */
+#define PROFILE_NONE      UINT32_MAX
+#define PROFILE_MODE_BITS 3 /* of a cpumode */
+#define PROFILE_MODES     (FIELD_MODE_LATENCY + 1) /* those of cpumodes, and the latency */
 
 struct profile_options {
 	struct field_key_choice keys; /* that distinguish rows */
@@ -49,6 +50,7 @@ struct profile_options {
 	bool show_switches; /* count the samples that switch too */
 	uint32_t socket; /* count only samples of this socket, + 1; 0: of all */
 	bool modes; /* keep periods by cpumode in profile.modes */
+	bool latency; /* and the latency; with `modes` */
 	uint32_t one_event; /* number of the only event to count, + 1; 0: all events */
 	/* For sonde_profile: keep chains, do not count samples that filters hide, and name a thread
 	 * without a name by its tid. */
@@ -69,7 +71,9 @@ struct profile_who {
 	uint32_t event;
 	uint32_t key; /* number of the vector of key words; 0 if the keys have no words */
 	uint32_t hidden; /* by the filters of threads; like mode, it does not distinguish rows */
-	uint32_t mode; /* cpumode if periods are kept by it, else 0 */
+	uint32_t
+	        mode; /* cpumode if periods are kept by it, else 0; with latency, above PROFILE_MODE_BITS
+	                  the parallelism */
 };
 
 /*
@@ -256,6 +260,9 @@ struct profile {
 	struct arena inlined; /* struct profile_inlined and their names */
 	uint32_t *alike; /* by frame: which one it is in graphs; NULL: itself */
 	uint32_t *graph_words; /* counts.words, with `alike` an array with those frames */
+	struct field_steps steps; /* for the key `parallelism` and for latency; empty without */
+	uint64_t *
+	        latencies; /* sums of the rows not hidden, by event; NULL without options.latency */
 	uint64_t *totals; /* periods by event */
 	uint64_t *samples; /* by event */
 	struct profile_branches branches; /* with options.branches */
@@ -453,6 +460,8 @@ size_t profile_jumps(const struct session_sample *s, const struct profile_option
 struct profile_hop profile_hop_of(const struct profile_jump *jump, bool source, uint64_t time);
 void profile_hop_add(struct profile_hop *to, const struct profile_hop *more);
 int profile_parents_make(struct profile *p);
+/* Fills in p->steps; SONDE_EARG with a text if no context switches were recorded. */
+int profile_parallelism_make(struct profile *p);
 void profile_branch_count(struct profile_branches *to, const struct branch_entry *b);
 void profile_branches_add(struct profile_branches *to, const struct profile_branches *more);
 

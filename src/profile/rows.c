@@ -274,6 +274,15 @@ static inline __attribute__((always_inline)) struct profile_row visit_key(
 	return key;
 }
 
+static void modes_count(const struct folder *f, const struct profile_chain *c, uint64_t *modes)
+{
+	uint32_t mode = f->p->counts.who[c->who].mode;
+	uint32_t parallelism = mode >> PROFILE_MODE_BITS;
+
+	modes[mode % (1u << PROFILE_MODE_BITS)] += c->period;
+	modes[FIELD_MODE_LATENCY] += parallelism != 0 ? c->period / parallelism : 0;
+}
+
 /* Counts a chain in the row of its leaf: samples, periods and modes. */
 static void leaf_count(struct folder *f, struct profile_chain *c, uint32_t row)
 {
@@ -283,8 +292,7 @@ static void leaf_count(struct folder *f, struct profile_chain *c, uint32_t row)
 	r->samples += c->samples;
 	r->period += c->period;
 	if (f->part->modes != NULL) {
-		f->part->modes[row * (size_t)PROFILE_MODES + f->p->counts.who[c->who].mode] +=
-		        c->period;
+		modes_count(f, c, &f->part->modes[row * (size_t)PROFILE_MODES]);
 	}
 }
 
@@ -629,6 +637,22 @@ static int rows_hide(struct profile *p)
 	return 0;
 }
 
+/* Sums the latencies of the rows that are not hidden, or of all. */
+static int latencies_sum(struct profile *p)
+{
+	if (!p->options.latency) {
+		return 0;
+	}
+	p->latencies = calloc(sonde_session_events(p->session) + 1, sizeof(*p->latencies));
+	for (size_t i = 0; i < p->nrows && p->latencies != NULL; i++) {
+		bool counts = !p->options.relative || !p->rows[i].hidden;
+
+		p->latencies[p->rows[i].event] +=
+		        counts ? p->modes[i * PROFILE_MODES + FIELD_MODE_LATENCY] : 0;
+	}
+	return p->latencies != NULL ? 0 : SONDE_ENOMEM;
+}
+
 static int names_make(struct profile *p)
 {
 	const struct timeline *t = session_timeline(p->session);
@@ -708,6 +732,9 @@ int profile_run(struct profile *p)
 	if (p->options.keys.texts) {
 		TRY(texts_prepare(p));
 	}
+	if (p->options.latency || p->options.keys.chosen[FIELD_PARALLELISM]) {
+		TRY(profile_parallelism_make(p));
+	}
 	TRY(names_make(p));
 	TRY(profile_collect(p));
 	TRY(profile_locations_rank(p));
@@ -715,6 +742,7 @@ int profile_run(struct profile *p)
 	TRY(profile_places_make(p));
 	TRY(profile_fold(p));
 	TRY(rows_hide(p));
+	TRY(latencies_sum(p));
 	if (p->options.graph) {
 		TRY(profile_graph_prepare(p));
 	}
@@ -746,6 +774,8 @@ void profile_fini(struct profile *p)
 	free(p->samples);
 	free(p->shown_totals);
 	free(p->shown_samples);
+	free(p->latencies);
+	free(p->steps.steps);
 	free(p->rows_of);
 	free(p->rows);
 	free(p->modes);

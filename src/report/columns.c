@@ -233,6 +233,9 @@ static void columns_usual(
 	if (r->profile.options.children) {
 		list_add(&r->columns, FIELD_OVERHEAD_CHILDREN);
 	}
+	if (r->options.latency) {
+		list_add(&r->columns, FIELD_LATENCY);
+	}
 	list_add(&r->columns, FIELD_OVERHEAD);
 	r->sorts = r->columns;
 	if (r->options.show_modes) {
@@ -296,6 +299,9 @@ static void columns_elide(struct report *r)
 		}
 		if ((field_at(id)->style & FIELD_BY_MODE) != 0) {
 			r->profile.options.modes = true;
+		}
+		if (id == FIELD_LATENCY) {
+			r->profile.options.latency = true;
 		}
 		if (column_elided(r, id)) {
 			r->elided[r->nelided++] = (uint8_t)id;
@@ -491,6 +497,16 @@ static const char *column_text(
 	return f->text_of != NULL ? f->text_of(&p->source, column_number(r, row, id)) : NULL;
 }
 
+/* What the shares of a column are of. */
+static uint64_t column_whole(
+        const struct report *r, const struct profile_row *row, unsigned id, unsigned member)
+{
+	const uint64_t *totals =
+	        id == FIELD_LATENCY ? r->profile.latencies : r->profile.shown_totals;
+
+	return totals[row->event + member];
+}
+
 /* Returns the value of a column without texts; width: of the column. */
 static struct field_value column_value(
         const struct report *r, const struct profile_row *row, unsigned id, int width)
@@ -499,7 +515,7 @@ static struct field_value column_value(
 	bool sums = (field_at(id)->style & FIELD_SUMS) != 0;
 
 	return (struct field_value){.number = sums ? number * row->samples : number,
-	        .whole = r->profile.shown_totals[row->event],
+	        .whole = column_whole(r, row, id, 0),
 	        .comm = row->first_comm,
 	        .width = width};
 }
@@ -685,8 +701,7 @@ static void put_sum(struct report *r, const struct profile_row *row, unsigned i,
 		text_char(&r->text, ' ');
 		text_u64(&r->text, value, width > 1 ? width - 1 : 0, ' ');
 	} else {
-		put_percent(r, value, r->profile.shown_totals[row->event + member],
-		        width > 2 ? width - 2 : 0);
+		put_percent(r, value, column_whole(r, row, id, member), width > 2 ? width - 2 : 0);
 	}
 }
 

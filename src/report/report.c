@@ -646,7 +646,7 @@ static int report_run(struct report *r)
 	warn(r, chains || o->branch_history);
 	po.blocks = o->total_cycles;
 	po.by_weight = o->memory;
-	po.children = chains && !o->no_children && !o->hierarchy && !o->memory;
+	po.children = chains && !o->no_children && !o->hierarchy && !o->memory && !o->latency;
 	po.history = o->branch_history;
 	po.graph = (chains || po.history) && !o->no_graph && !o->json;
 	po.caller = o->order_given ? !o->callee : (chains || po.history) && !o->no_children;

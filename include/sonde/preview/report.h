@@ -129,6 +129,10 @@ struct sonde_report_options {
 	 * srcline,sym,dso. SONDE_EARG if no event recorded branch stacks, or with `total_cycles` or
 	 * `inlined`. */
 	bool branch_history;
+	/* Order rows by latency: the sum of their periods, each divided by the number of threads that
+	 * ran at the time; as with `no_children`, callers are not counted. SONDE_EARG if no context
+	 * switches were recorded. */
+	bool latency;
 	bool show_switches; /* also the samples of switch_on and switch_off that switch */
 	bool threads_raw; /* with `threads`: a line for each count, with the number of its event */
 };
