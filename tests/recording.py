@@ -19,7 +19,7 @@ RAW = 1 << 10
 BRANCH_STACK, REGS_USER, STACK_USER, WEIGHT, IDENTIFIER = (1 << bit for bit in (11, 12, 13, 14, 16))
 TRANSACTION = 1 << 17
 DATA_SRC, PHYS, CGROUP_ID, DATA_PAGE, CODE_PAGE, WEIGHT_PARTS = (1 << bit for bit in (15, 19, 21, 22, 23, 24))
-EXIT = 4
+EXIT, NAMESPACES = 4, 16
 MMAP, LOST, COMM, FORK, SAMPLE, MMAP2, LOST_SAMPLES, SWITCH, FINISHED_ROUND, AUXTRACE = 1, 2, 3, 7, 9, 10, 13, 14, 68, 71
 THROTTLE = 5
 CGROUP = 19
@@ -84,6 +84,12 @@ class Recording:
 
     def exit(self, time, pid, tid):
         self.record(EXIT, 0, struct.pack("<iiiiQ", pid, pid, tid, tid, time) + self.trailer(time, pid, tid))
+
+    def namespaces(self, time, pid, tid, dev, inode):
+        """The namespaces of a thread; dev and inode are those of its control groups."""
+        links = [(1, i) for i in range(6)] + [(dev, inode)]
+        self.record(NAMESPACES, 0, struct.pack("<iiQ", pid, tid, len(links)) + b"".join(struct.pack("<QQ", *l) for l in links) +
+                    self.trailer(time, pid, tid))
 
     def mmap(self, time, pid, start, size, name, pgoff=0, mode=USER, data=False):
         self.record(MMAP, mode | (MMAP_DATA if data else 0),

@@ -130,7 +130,12 @@ static const struct {
         {"report", "samples",
                 "It keeps samples of each row for perf's interactive view. 'sonde script' prints "
                 "the samples."},
+        {"report", "show-ref-call-graph",
+                "It shows the chain of the sample before one that was recorded without chains. "
+                "'perf report' does."},
         {"report", "source", CODE_VIEW},
+        {"report", "stitch-lbr",
+                "It joins LBR call stacks, which Sonde does not show. 'perf report' does."},
         {"report", "tui", TEXT_ONLY},
 };
 

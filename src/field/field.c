@@ -51,6 +51,24 @@ uint32_t field_parallelism(const struct field_steps *s, uint64_t time)
 	return count > 1 ? (uint32_t)count : 1;
 }
 
+/* The last namespace that a thread entered until a time. */
+static uint32_t namespace_at(const struct field_namespaces *s, uint32_t tid, uint64_t time)
+{
+	size_t low = 0, high = s->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		const struct field_entered *e = &s->entered[mid];
+
+		if (e->tid < tid || (e->tid == tid && e->time <= time)) {
+			low = mid + 1;
+		} else {
+			high = mid;
+		}
+	}
+	return low != 0 && s->entered[low - 1].tid == tid ? s->entered[low - 1].space : 0;
+}
+
 #define GETTER(name, value)                                                                        \
 	static uint64_t get_##name(const struct field_source *f, const struct session_sample *s)   \
 	{                                                                                          \
@@ -79,6 +97,7 @@ GETTER(stage, weight_has_parts(s) ? s->s.weight >> 48 : 0)
 GETTER(ip, s->s.ip)
 GETTER(cgroup, s->s.cgroup)
 GETTER(parallelism, field_parallelism(f->steps, s->s.time))
+GETTER(cgroup_id, namespace_at(f->namespaces, s->view->tid, s->s.time))
 GETTER(transaction, s->s.transaction)
 GETTER(phys_addr, s->s.phys_addr)
 GETTER(data_page_size, s->s.data_page_size)
@@ -216,6 +235,14 @@ static void put_code_addr(
 	(void)f;
 	text_str(out, "0x");
 	text_hex(out, v->number, 0, ' ');
+}
+
+static void put_cgroup_id(
+        const struct field_source *f, const struct field_value *v, struct text *out)
+{
+	const struct field_namespace *space = &f->namespaces->spaces[v->number];
+
+	text_printf(out, "%" PRIu64 "/0x%" PRIx64, space->dev, space->inode);
 }
 
 /* The flags of PERF_SAMPLE_TRANSACTION by bit, and the code of an abort in the upper half. */
@@ -416,13 +443,14 @@ static void json_share(struct json *out, const char *key, uint64_t part, uint64_
 	json_printf(out, key, "%" PRIu64 ".%04" PRIu64, v / 10000, v % 10000);
 }
 
-/* A text that depends on the value only. */
-static void json_put(const struct field *f, const struct field_value *v, struct json *out)
+/* A text of a value. */
+static void json_put(const struct field *f, const struct field_source *source,
+        const struct field_value *v, struct json *out)
 {
 	struct text text = {0};
 	size_t blanks = 0;
 
-	f->put(NULL, v, &text);
+	f->put(source, v, &text);
 	text_char(&text, '\0');
 	while (!text.failed && text.p[blanks] == ' ') {
 		blanks++;
@@ -432,12 +460,13 @@ static void json_put(const struct field *f, const struct field_value *v, struct 
 	text_fini(&text);
 }
 
-void field_json(const struct field *f, const struct field_value *v, struct json *out)
+void field_json(const struct field *f, const struct field_source *source,
+        const struct field_value *v, struct json *out)
 {
 	const char *key = f->info.name;
 
 	if (f->info.type == SONDE_FIELD_TEXT && v->text == NULL && f->put != NULL) {
-		json_put(f, v, out);
+		json_put(f, source, v, out);
 	} else if (f->info.type == SONDE_FIELD_TEXT) {
 		json_text(out, key, v->text);
 	} else if (f->info.type == SONDE_FIELD_ID) {

@@ -61,6 +61,23 @@ struct field_steps {
 	int32_t first; /* number before the first step */
 };
 
+/* A cgroup namespace, and when a thread entered one. */
+struct field_namespace {
+	uint64_t dev, inode;
+};
+
+struct field_entered {
+	uint64_t time; /* ns */
+	uint32_t tid;
+	uint32_t space; /* index in field_namespaces.spaces */
+};
+
+struct field_namespaces {
+	struct field_namespace *spaces; /* distinct, by device and inode; the first is 0/0 */
+	struct field_entered *entered; /* [n], by thread and time */
+	size_t n;
+};
+
 /* Data of a recording that getters need: made once, read by all workers. */
 struct field_source {
 	struct sonde_session *session;
@@ -70,6 +87,7 @@ struct field_source {
 	uint64_t tod_wall, tod_clock; /* CLOCK_DATA: wall clock = time - tod_clock + tod_wall, ns */
 	uint32_t *
 	        plain_of; /* by interned name: index in plain; NULL without field_plain_names_make */
+	const struct field_namespaces *namespaces; /* for the key cgroup_id; else NULL */
 	const struct field_steps *steps; /* for the key parallelism and for latency; else NULL */
 	struct field_texts *texts; /* of the worker, for fields with FIELD_OF_TEXTS; else NULL */
 	const char **plain; /* names of threads with "<N>" for numbers */
@@ -184,7 +202,8 @@ uint64_t field_rank(const struct field *f, uint64_t number);
 void field_text(const struct field *f, const struct field_source *source,
         const struct field_value *v, struct text *out);
 /* Prints a member with the field's name. */
-void field_json(const struct field *f, const struct field_value *v, struct json *out);
+void field_json(const struct field *f, const struct field_source *source,
+        const struct field_value *v, struct json *out);
 
 /* The chosen keys of a row. */
 struct field_key_choice {

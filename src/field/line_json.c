@@ -330,7 +330,7 @@ static void put_value(const struct json_context *c)
 	if (c->field->text_of != NULL) {
 		v.text = c->field->text_of(source, v.number);
 	}
-	field_json(c->field, &v, c->j);
+	field_json(c->field, source, &v, c->j);
 }
 
 static void put_fields(struct json_context *c, uint64_t fields)

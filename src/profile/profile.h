@@ -260,6 +260,7 @@ struct profile {
 	struct arena inlined; /* struct profile_inlined and their names */
 	uint32_t *alike; /* by frame: which one it is in graphs; NULL: itself */
 	uint32_t *graph_words; /* counts.words, with `alike` an array with those frames */
+	struct field_namespaces namespaces; /* for the key `cgroup_id`; empty without */
 	struct field_steps steps; /* for the key `parallelism` and for latency; empty without */
 	uint64_t *
 	        latencies; /* sums of the rows not hidden, by event; NULL without options.latency */
@@ -460,6 +461,9 @@ size_t profile_jumps(const struct session_sample *s, const struct profile_option
 struct profile_hop profile_hop_of(const struct profile_jump *jump, bool source, uint64_t time);
 void profile_hop_add(struct profile_hop *to, const struct profile_hop *more);
 int profile_parents_make(struct profile *p);
+/* Fills in p->namespaces. */
+int profile_namespaces_make(struct profile *p);
+void profile_namespaces_free(struct profile *p);
 /* Fills in p->steps; SONDE_EARG with a text if no context switches were recorded. */
 int profile_parallelism_make(struct profile *p);
 void profile_branch_count(struct profile_branches *to, const struct branch_entry *b);

@@ -735,6 +735,9 @@ int profile_run(struct profile *p)
 	if (p->options.latency || p->options.keys.chosen[FIELD_PARALLELISM]) {
 		TRY(profile_parallelism_make(p));
 	}
+	if (p->options.keys.chosen[FIELD_CGROUP_ID]) {
+		TRY(profile_namespaces_make(p));
+	}
 	TRY(names_make(p));
 	TRY(profile_collect(p));
 	TRY(profile_locations_rank(p));
@@ -775,6 +778,7 @@ void profile_fini(struct profile *p)
 	free(p->shown_totals);
 	free(p->shown_samples);
 	free(p->latencies);
+	profile_namespaces_free(p);
 	free(p->steps.steps);
 	free(p->rows_of);
 	free(p->rows);

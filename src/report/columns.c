@@ -537,7 +537,7 @@ void report_columns_json(
 	if (id == FIELD_OVERHEAD_CHILDREN && !r->profile.options.children) {
 		json_text(out, field_at(id)->info.name, NULL);
 	} else {
-		field_json(field_at(id), &value, out);
+		field_json(field_at(id), &r->profile.source, &value, out);
 	}
 	if (id == FIELD_SYM && value.text == NULL) {
 		json_u64(out, "address", row->address);

@@ -766,6 +766,20 @@ def transactions(path):
     r.write(path)
 
 
+def namespaces(path):
+    """Threads that enter other cgroup namespaces."""
+    r = Recording([Event(*CYCLES)])
+    for tid in (7, 8, 9):
+        r.comm(1, f"task{tid}", 7, tid)
+    for time, tid, dev, inode in ((0, 7, 4, 0xeffffffb), (0, 8, 4, 0xf0000010), (3000, 7, 3, 0xf0000123), (5000, 8, 1 << 40, 1 << 36),
+                                  (6000, 7, 4, 0xeffffffb), (7000, 8, 4, 0xf0000010)):
+        r.namespaces(time, 7, tid, dev, inode)
+    for time in range(1000, 9000, 1000):
+        for tid in (7, 8, 9):
+            r.sample(time + 10, 0x400010, 7, tid)
+    r.write(path)
+
+
 def places(path):
     """Chains through mappings of several sizes, of one object too, and of no mapping."""
     r = Recording([Event(*CYCLES, sample_type=USUAL | CALLCHAIN)])
@@ -837,6 +851,7 @@ case("memory accesses with call chains", memory_chains,
 
 
 case("transactions", transactions, ROWS + ["transaction"], ROWS + ["comm,transaction"])
+case("cgroup namespaces", namespaces, ROWS + ["cgroup_id"], ROWS + ["cgroup_id,comm"], ROWS + ["pid,cgroup_id"])
 case("places of code", places,
      *(ROWS + [keys] for keys in ("addr", "addr,comm", "dso_size", "dso_size,dso", "sym,dso_size", "dso_size,addr")),
      ["report", "--stdio", "-n", "-s", "dso_size"], ["report", "--stdio", "-n", "-s", "dso_size,sym"],
