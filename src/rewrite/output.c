@@ -328,7 +328,8 @@ static int record_write(
 {
 	WRITE(o, sonde_writer_record(o->writer, stream, bytes, raw->size, raw->payload,
 	                 (size_t)raw->payload_size));
-	o->records++;
+	o->rounds_last = raw->type == RECORD_FINISHED_ROUND ? o->rounds_last + 1 : 0;
+	o->rounds_first += o->rounds_last == ++o->records;
 	return 0;
 }
 
@@ -425,16 +426,18 @@ int output_open(struct output *o, const struct output_target *target)
 }
 
 /*
- * The stream of a recorder that was killed lacks the records at its end that mark it as complete
- * (file/writer.h). The readable part becomes a complete recording.
+ * Two rounds in a row before all other records promise two more at the end of a stream
+ * (file/writer.h). They are missing if the recorder was killed, or if the input is no stream, where
+ * rounds promise nothing. The output is a complete recording.
  */
 static int stream_end(struct output *o)
 {
 	const size_t n = RECORD_HEADER_SIZE;
 	uint8_t round[RECORD_HEADER_SIZE] = {0};
 	bool swap = o->in->swap != o->turn;
+	uint64_t after = o->records - 2; /* those after the two that promise more */
 
-	if (!o->to_pipe || !o->in->pipe || !o->in->interrupted) {
+	if (!o->to_pipe || o->rounds_first < 2 || (o->rounds_last >= 2 && after >= 2)) {
 		return 0;
 	}
 	store_u32(round, RECORD_FINISHED_ROUND, swap);

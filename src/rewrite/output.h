@@ -37,6 +37,8 @@ struct output {
 	bool spread; /* records of one stream go to data.N by processor */
 	uint32_t cpus; /* available cpus of NRCPUS */
 	uint64_t records; /* written */
+	uint64_t rounds_first; /* FINISHED_ROUND records before all others */
+	uint64_t rounds_last; /* and after all others */
 	struct output_feature features[FEATURE_BITS];
 	struct text build_ids; /* from BUILD_ID records, for the feature */
 	uint8_t *room; /* for converted bytes */

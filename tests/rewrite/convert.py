@@ -13,6 +13,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from recording import Event, Recording  # noqa: E402
+
 SONDE = sys.argv[1]
 # What containers say of themselves.
 CONTAINER = {"ATTR", "EVENT_TYPE", "TRACING_DATA", "BUILD_ID", "FEATURE", "COMPRESSED", "COMPRESSED2"}
@@ -155,6 +159,31 @@ def difference(want, got, why):
     return f"{len(want)} items, {len(got)} items\n{why}"
 
 
+def two_rounds_first(folder):
+    """Two rounds before all other records are how a recorder's stream promises two more at its end."""
+    made, out = os.path.join(folder, "rounds"), os.path.join(folder, "out")
+    r = Recording([Event(1, 0)])
+    r.finished_round()
+    r.finished_round()
+    r.comm(1000, "prog", 7)
+    r.sample(2000, 0x401000, 7)
+    r.write(made)
+    for form in ("pipe", "pipe-z"):
+        done = sonde("convert", "-i", made, "-o", out, *FORMS[form])
+        again = sonde("check", out)
+        check(done.returncode == again.returncode == 0 and b"interrupted" not in again.stdout,
+              f"a file that begins with two rounds, as {form}, is a whole recording", again.stdout.decode())
+        got, why = records(out)
+        want = records(made)[0]
+        check(len(want) == 4 and got[:4] == want, f"a file that begins with two rounds, as {form}, has all its records", why)
+    r.records = r.records[:2]
+    r.write(made)
+    done = sonde("convert", "-i", made, "-o", out, *FORMS["pipe"])
+    again = sonde("check", out)
+    check(done.returncode == again.returncode == 0 and b"interrupted" not in again.stdout,
+          "a file of nothing but two rounds, as pipe, is a whole recording", again.stdout.decode())
+
+
 def main():
     with_perf = shutil.which("perf") is not None
     with tempfile.TemporaryDirectory() as folder:
@@ -163,6 +192,7 @@ def main():
                 path = os.path.join(folder, "made")
                 subprocess.run([sys.argv[2], "-n", "3000", *words, "-o", path], check=True)
                 compare("made " + " ".join(words), path, with_perf, folder)
+            two_rounds_first(folder)
         elif "SONDE_CORPUS" not in os.environ:
             skip("recordings of other tools", "SONDE_CORPUS does not name a folder of them")
         else:
