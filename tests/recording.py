@@ -43,8 +43,13 @@ class Event:
         return (head.ljust(80, b"\0") + struct.pack("<QI", self.user_regs, self.user_stack)).ljust(128, b"\0")
 
 
+def encoded(name):
+    """Bytes that are no UTF-8 are written as in names of files: chr(0xdc00 + byte)."""
+    return name.encode("utf-8", "surrogateescape")
+
+
 def padded(name):
-    raw = name.encode() + b"\0"
+    raw = encoded(name) + b"\0"
     return raw + b"\0" * (-len(raw) % 8)
 
 
@@ -174,7 +179,7 @@ class Recording:
 
     def thread_map(self, *threads):
         self.record(73, 0, struct.pack("<Q", len(threads)) +
-                    b"".join(struct.pack("<q16s", tid, name.encode()) for tid, name in threads))
+                    b"".join(struct.pack("<q16s", tid, encoded(name)) for tid, name in threads))
 
     def cpu_map(self, *cpus):
         raw = struct.pack(f"<HH{len(cpus)}H", 0, len(cpus), *(cpu & 0xffff for cpu in cpus))
@@ -191,14 +196,14 @@ class Recording:
         self.record(77, 0, struct.pack("<QQ", int(last), time))
 
     def build_id(self, name, build_id, mode=USER):
-        raw = name.encode().ljust(64 * (len(name) // 64 + 1), b"\0")
+        raw = encoded(name).ljust(64 * (len(encoded(name)) // 64 + 1), b"\0")
         self.build_ids.append(struct.pack("<IHHi", 0, mode | 1 << 15, 36 + len(raw), -1) +
                               build_id.ljust(20, b"\0") + bytes([len(build_id), 0, 0, 0]) + raw)
 
     def descriptions(self):
         out = struct.pack("<II", len(self.events), 128)
         for number, (event, name) in enumerate(zip(self.events, self.names)):
-            out += event.attr() + struct.pack("<II64sQ", 1, 64, name.encode(), number + 1)
+            out += event.attr() + struct.pack("<II64sQ", 1, 64, encoded(name), number + 1)
         return out
 
     def sections(self):

@@ -34,7 +34,7 @@ static char *path_of(const char *input, const char *event)
 	}
 	(void)snprintf(path, room, "%.*s.%s.dump", (int)n, base, event);
 	for (char *c = path + n + 1; *c != '\0'; c++) {
-		*c = (char)(*c == '/' || iscntrl((unsigned char)*c) ? '_' : *c);
+		*c = (char)(*c == '/' || !isascii(*c) || iscntrl((unsigned char)*c) ? '_' : *c);
 	}
 	return path;
 }

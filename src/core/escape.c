@@ -64,10 +64,16 @@ static void put_unicode_escape(struct text *t, uint32_t c)
 	text_hex(t, c, 4, '0');
 }
 
+/* Terminals obey those from 0x80 on too. */
+static bool is_control(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0);
+}
+
 /* Markup characters, and those that end a line of JavaScript. */
 static bool is_risky(uint32_t c)
 {
-	return c == 0x7f || c == '<' || c == '>' || c == '&' || c == 0x2028 || c == 0x2029;
+	return c == '<' || c == '>' || c == '&' || c == 0x2028 || c == 0x2029;
 }
 
 /* Characters that JSON never escapes: printable ones except quotes, backslashes and markup. */
@@ -90,7 +96,7 @@ static void put_risky(struct text *t, const char *s, size_t n, bool in_script)
 		if (c == '"' || c == '\\') {
 			text_char(t, '\\');
 			text_char(t, (char)c);
-		} else if (c < 0x20 || (in_script && is_risky(c))) {
+		} else if (is_control(c) || (in_script && is_risky(c))) {
 			put_unicode_escape(t, c);
 		} else {
 			put_char(t, c);
@@ -132,8 +138,37 @@ void escape_html(struct text *t, const char *s, size_t n)
 		case '\'': text_str(t, "&#39;"); break;
 		default:
 			/* HTML cannot express control characters */
-			put_char(t, (c < 0x20 && c != '\t') || c == 0x7f ? REPLACEMENT : c);
+			put_char(t, is_control(c) && c != '\t' ? REPLACEMENT : c);
 			break;
 		}
+	}
+}
+
+/* Replaces what escape_plain replaces in s[0..n), but no bytes of `kept`. */
+static void replace(char *s, size_t n, const char *kept)
+{
+	size_t i = 0;
+
+	while (i < n) {
+		size_t start = i;
+		uint32_t c = next_char((const uint8_t *)s, n, &i);
+		bool invalid = c == REPLACEMENT && i - start == 1;
+
+		if (invalid ||
+		        (is_control(c) && (c == 0 || c > 0x7f || strchr(kept, (int)c) == NULL))) {
+			memset(s + start, '?', i - start);
+		}
+	}
+}
+
+void escape_plain(char *s, size_t n)
+{
+	replace(s, n, "");
+}
+
+void escape_plain_lines(char *s, size_t n)
+{
+	if (!escape_is_plain(s, n)) {
+		replace(s, n, "\n\t");
 	}
 }

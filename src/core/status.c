@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/status.h"
 
+#include "core/escape.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,6 +39,12 @@ const struct sonde_error *error_show(const struct error *err)
 	return err->chain[0].text != NULL ? err->chain : &nothing;
 }
 
+/* Names from recordings are in these texts, which users see on a terminal. */
+static void make_plain(char *text)
+{
+	escape_plain_lines(text, strlen(text));
+}
+
 /* A failure without a cause, whose words are in err->text. */
 static int begin(struct error *err, int status, uint64_t offset)
 {
@@ -54,6 +62,7 @@ wrap(struct error *err, const char *fmt, va_list ap)
 
 	memcpy(inner, err->text, sizeof(inner));
 	n = vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	make_plain(err->text);
 	if (n < 0 || (size_t)n + 2 >= sizeof(err->text)) {
 		return begin(err, chain->status, chain->offset); /* no room for the cause */
 	}
@@ -77,6 +86,7 @@ int error_set(struct error *err, int status, uint64_t offset, const char *fmt, .
 	va_start(ap, fmt);
 	(void)vsnprintf(err->text, sizeof(err->text), fmt, ap);
 	va_end(ap);
+	make_plain(err->text);
 	return begin(err, status, offset);
 }
 
@@ -107,6 +117,7 @@ int error_append_v(struct error *err, const char *fmt, va_list ap)
 	size_t n = strlen(err->text);
 
 	(void)vsnprintf(err->text + n, sizeof(err->text) - n, fmt, ap);
+	make_plain(err->text + n);
 	return error_status(err);
 }
 
@@ -192,5 +203,6 @@ void diag_report(
 	va_start(ap, fmt);
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	escape_plain(text, strlen(text));
 	sink->fn(sink->arg, &diag);
 }

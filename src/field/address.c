@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "field/address.h"
 
+#include "core/escape.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -49,7 +51,7 @@ static void put_symbol(
 		out->failed = true;
 		return;
 	}
-	text_str(out, name);
+	text_plain(out, name);
 	put_offset(out, f, parts);
 }
 
@@ -62,9 +64,13 @@ static inline __attribute__((always_inline)) void put_object(
 		text_str(out, "[unknown]");
 	} else {
 		const struct timeline_object *o = timeline_object(t, f->object);
+		size_t start = out->n;
 
 		text_str(out, (parts & ADDRESS_PATH) != 0 ? timeline_text(t, o->name)
 		                                          : frame_object_name(t, o));
+		if (!o->plain) {
+			escape_plain_from(out, start);
+		}
 		if ((parts & ADDRESS_DSOFF) != 0) {
 			text_bytes(out, "+0x", 3);
 			text_hex(out, f->ip - f->mapping->start + f->mapping->pgoff, 0, ' ');
@@ -93,7 +99,9 @@ static void put_source(
 	}
 	if (file != NULL) {
 		file = (parts & ADDRESS_SOURCE_PATH) != 0 ? file : lines_file_name(file);
-		text_printf(out, "\n  %s:%" PRIu32, file, from->line);
+		text_str(out, "\n  ");
+		text_plain(out, file);
+		text_printf(out, ":%" PRIu32, from->line);
 	} else if ((parts & ADDRESS_INLINED) != 0 && f->symbol != NULL) {
 		text_str(out, "\n  ??:0");
 	}
@@ -111,8 +119,9 @@ static int put_own_source(
 	} else if (f->mapping != NULL) {
 		const struct timeline_object *o = timeline_object(r->timeline, f->object);
 
-		text_printf(out, "\n  %s[%" PRIx64 "]", timeline_text(r->timeline, o->short_name),
-		        place.address);
+		text_str(out, "\n  ");
+		text_plain(out, timeline_text(r->timeline, o->short_name));
+		text_printf(out, "[%" PRIx64 "]", place.address);
 	}
 	return 0;
 }
@@ -127,12 +136,16 @@ static void put_line_start(struct text *out, uint64_t address)
 static int put_inlined(struct text *out, const struct frame_resolver *r, const struct frame *f,
         unsigned parts, struct lines_place *place)
 {
+	size_t start;
+
 	TRY(frame_inlined(r, f, (parts & ADDRESS_CALLER) != 0, place));
 	for (unsigned i = 0; i + 1 < place->n; i++) {
 		put_line_start(out, f->ip);
 		if ((parts & ADDRESS_SYM) != 0) {
 			text_char(out, ' ');
+			start = out->n;
 			TRY(frame_function_text(r, place->frames[i].function, out));
+			escape_plain_from(out, start);
 			put_offset(out, f, parts);
 		}
 		put_source(out, f, &place->frames[i], parts);

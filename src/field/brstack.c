@@ -7,6 +7,7 @@
  * P: predicted, M: mispredicted, X: in a transaction, A: the transaction was aborted. The words for
  * kinds were observed with a recording that has all of them.
  */
+#include "core/escape.h"
 #include "field/address.h"
 #include "field/branch.h"
 
@@ -45,7 +46,7 @@ static void put_symbol(struct text *out, const struct frame_resolver *f, const s
 		text_str(out, "[unknown]");
 		return;
 	}
-	text_str(out, name);
+	text_plain(out, name);
 	text_str(out, "+0x");
 	text_hex(out, at->address - at->symbol->start, 0, ' ');
 }

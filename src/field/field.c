@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "field/field.h"
 
+#include "core/escape.h"
 #include "field/address.h"
 #include "field/branch.h"
 #include "field/data_src.h"
@@ -421,7 +422,7 @@ void field_text(const struct field *f, const struct field_source *source,
         const struct field_value *v, struct text *out)
 {
 	if (v->text != NULL) {
-		text_str(out, v->text);
+		text_plain(out, v->text);
 	} else if (f->put != NULL) {
 		f->put(source, v, out);
 	} else if (f->info.type == SONDE_FIELD_TEXT) {

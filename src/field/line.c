@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "field/line.h"
 
+#include "core/escape.h"
 #include "field/branch.h"
 #include "field/choice.h"
 #include "field/data_src.h"
@@ -35,8 +36,10 @@ static void line_comm(const struct line_context *c)
 {
 	const char *comm =
 	        timeline_text(session_timeline(c->addresses->session), c->sample->view->comm);
+	size_t start = c->out->n;
 
 	text_padded(c->out, comm, c->plan->chain ? 0 : 16);
+	escape_plain_from(c->out, start);
 	text_char(c->out, ' ');
 }
 
@@ -196,8 +199,12 @@ static void line_event(const struct line_context *c)
 
 static void line_trace(const struct line_context *c)
 {
+	size_t start = c->out->n;
+
 	if (c->plan->trace != NULL) {
 		field_tracer_put(&c->worker->tracer, c->plan->trace, c->sample, c->out);
+		escape_plain_lines(c->out->p + start,
+		        c->out->n - start); /* some formats have newlines and tabs */
 	}
 }
 
@@ -486,7 +493,7 @@ static void line_cgroup(const struct line_context *c)
 	const char *path = c->field->text_of(&c->style->source, value_of(c));
 
 	text_char(c->out, ' ');
-	text_str(c->out, path != NULL ? path : "unknown");
+	text_plain(c->out, path != NULL ? path : "unknown");
 }
 
 static void line_size(const struct line_context *c)
@@ -587,6 +594,7 @@ int line_plan_make(struct line_plan *plan, const struct line_style *style, uint6
 	        .attr = attr,
 	};
 	text_padded(&name, event, (int)style->event_width);
+	escape_plain_from(&name, 0);
 	text_bytes(&name, ": ", 2);
 	plan->event = name.failed ? NULL : arena_text(arena, name.p, name.n);
 	plan->event_size = name.n;

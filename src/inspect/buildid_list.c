@@ -4,6 +4,7 @@
  * files: the host first, then guests by rising pid, else in file order; a name that occurs twice
  * has the position of the first and the id of the last.
  */
+#include "core/escape.h"
 #include "core/json.h"
 #include "file/feature.h"
 #include "inspect/inspector.h"
@@ -35,7 +36,8 @@ static void put_lines(struct text *out, const struct lines *lines)
 			text_hex(out, l->id.p[b], 2, '0');
 		}
 		text_fill(out, ' ', 2 * (BUILD_ID_MAX - l->id.n) + 1);
-		text_printf(out, "%s\n", l->name);
+		text_plain(out, l->name);
+		text_char(out, '\n');
 	}
 }
 

@@ -10,6 +10,7 @@
  */
 #include "inspect/dump.h"
 
+#include "core/escape.h"
 #include "file/feature.h"
 #include "inspect/inspector.h"
 
@@ -134,7 +135,7 @@ static void dump_text(struct dump *d, const struct record *r, const struct file_
 	}
 	if (e != NULL) {
 		text_str(out, " event=\"");
-		text_str(out, e->name);
+		text_plain(out, e->name);
 		text_char(out, '"');
 	}
 	record_walk_init(&w, r, d->file.swap, e != NULL ? &e->plan : NULL, d->cpus);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "core/escape.h"
 #include "core/json.h"
 #include "file/feature.h"
 #include "inspect/dump.h"
@@ -44,7 +45,7 @@ static void put_trace_fields(struct text *out, const struct file_event *e, struc
 {
 	struct trace_format format;
 	struct trace_field field;
-	size_t at = 0;
+	size_t at = 0, start;
 	bool first = true;
 
 	if (!is_tracepoint(e)) {
@@ -59,7 +60,9 @@ static void put_trace_fields(struct text *out, const struct file_event *e, struc
 	while (trace_field_next(&format, &at, &field)) {
 		if ((field.flags & TRACE_COMMON) == 0) {
 			text_str(out, first ? "" : ",");
+			start = out->n;
 			text_bytes(out, (const char *)field.name.p, field.name.n);
+			escape_plain_from(out, start);
 			first = false;
 		}
 	}
@@ -69,7 +72,7 @@ static void put_event(struct text *out, const struct file_event *e, enum sonde_e
 {
 	static const struct record_attr_style detail = {": ", ", ", ": ", 0};
 
-	text_str(out, e->name);
+	text_plain(out, e->name);
 	if (mode == SONDE_EVENTS_DETAIL) {
 		record_attr_text(out, &e->attr, &detail);
 	} else if (mode == SONDE_EVENTS_FREQ) {
@@ -108,10 +111,10 @@ static void put_groups(struct text *out, const struct file *f)
 		if (n != 0) {
 			text_char(out, '{');
 		}
-		text_str(out, f->events[i].name);
+		text_plain(out, f->events[i].name);
 		for (size_t j = 1; j < n; j++) {
 			text_char(out, ',');
-			text_str(out, f->events[i + j].name);
+			text_plain(out, f->events[i + j].name);
 		}
 		text_str(out, n != 0 ? "}\n" : "\n");
 	}

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/dump.h"
 
+#include "core/escape.h"
+
 #define SHORT_BYTES 64u /* of longer ones only the length is printed, unless raw */
 
 static size_t text_length(const struct layout_value *v, const char **s)
@@ -77,6 +79,8 @@ static void put_real(struct text *out, uint64_t bits)
 
 static void put_escaped(struct text *out, const char *s, size_t n)
 {
+	size_t start = out->n;
+
 	text_char(out, '"');
 	for (size_t i = 0; i < n; i++) {
 		unsigned char c = (unsigned char)s[i];
@@ -92,6 +96,7 @@ static void put_escaped(struct text *out, const char *s, size_t n)
 		}
 	}
 	text_char(out, '"');
+	escape_plain_from(out, start); /* what is not UTF-8 */
 }
 
 static void put_flags(struct text *out, const struct layout_field *f, uint64_t v)

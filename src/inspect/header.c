@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 
+#include "core/escape.h"
 #include "core/json.h"
 #include "file/feature.h"
 #include "inspect/dump.h"
@@ -488,6 +489,18 @@ static const struct header_entry entries[] = {
 
 #define NENTRIES (sizeof(entries) / sizeof(entries[0]))
 
+/* Text of the recording cannot end a line: each line of the header begins with '#'. */
+static void clean_lines(struct text *out, size_t start)
+{
+	for (size_t i = start; i < out->n; i++) {
+		bool ends = i + 1 == out->n || out->p[i + 1] == '#';
+
+		out->p[i] =
+		        (char)(out->p[i] == '\t' || (out->p[i] == '\n' && !ends) ? '?' : out->p[i]);
+	}
+	escape_plain_lines(out->p + start, out->n - start);
+}
+
 static void put_feature(struct header_context *c, enum abi_feature bit, bool full)
 {
 	const struct header_entry *e = &entries[bit];
@@ -510,6 +523,7 @@ static void put_feature(struct header_context *c, enum abi_feature bit, bool ful
 		        feature_name(bit), (unsigned long long)c->f->features[bit].size,
 		        (unsigned long long)c->f->features[bit].offset);
 	}
+	clean_lines(c->out, start);
 }
 
 static void put_file(struct text *out, const struct file *f)

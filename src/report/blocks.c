@@ -2,6 +2,7 @@
 /* --total-cycles: blocks of code between branches, by the cycles that they took. */
 #include "report/report.h"
 
+#include "core/escape.h"
 #include "symbol/symbol.h"
 
 #define RANGE_WIDTH  70
@@ -59,6 +60,7 @@ static void put_cell(struct report *r, size_t width)
 	if (r->cell.n < width) {
 		text_fill(&r->text, ' ', width - r->cell.n);
 	}
+	escape_plain_from(&r->cell, 0);
 	text_bytes(&r->text, r->cell.p, r->cell.n);
 	r->text.failed = r->text.failed || r->cell.failed;
 	r->cell.n = 0;

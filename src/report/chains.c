@@ -114,13 +114,24 @@ static const struct profile_frame *run_frame(
 	return profile_graph_shown(p, refs + run->first, run->refs, i);
 }
 
+/* A ';' is between names, not in one. */
+static void put_no_separator(struct text *t, size_t start)
+{
+	for (size_t i = start; i < t->n; i++) {
+		t->p[i] = (char)(t->p[i] == ';' ? '.' : t->p[i]);
+	}
+}
+
 static void put_folded(
         struct report *r, const struct profile_ref *refs, const struct run *run, uint64_t total)
 {
 	report_graph_value(r, run->periods, run->samples, total);
 	for (uint32_t i = 0; i < run->n; i++) {
+		size_t start = r->text.n + 1;
+
 		text_char(&r->text, i == 0 ? ' ' : ';');
 		report_graph_name(r, run_frame(&r->profile, refs, run, i));
+		put_no_separator(&r->text, start);
 	}
 	text_char(&r->text, '\n');
 }

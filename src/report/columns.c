@@ -9,6 +9,7 @@
  */
 #include "report/report.h"
 
+#include "core/escape.h"
 #include "symbol/symbol.h"
 
 #include <stdlib.h>
@@ -764,6 +765,7 @@ static inline void put_cell(struct report *r, const struct profile_row *row, uns
 		if (cell_make(r, row, id, r->width[i]) && r->cell.n > width) {
 			r->cell.n = width;
 		}
+		escape_plain_from(&r->cell, 0);
 		if (id != FIELD_TRACE_FIELDS) { /* its cells are clean already */
 			report_columns_clean(r, &r->cell, 0);
 		}

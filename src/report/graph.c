@@ -3,6 +3,7 @@
 #include "report/report.h"
 
 #include "core/array.h"
+#include "core/escape.h"
 
 #include <stdlib.h>
 
@@ -33,6 +34,7 @@ static void put_line(struct report *r, const struct profile_frame *f)
 void report_graph_name(struct report *r, const struct profile_frame *f)
 {
 	const char *name = profile_symbol(&r->profile, f->object, f->symbol);
+	size_t start = r->text.n;
 
 	r->text.failed = r->text.failed || (name == NULL && f->symbol != NULL);
 	if (name != NULL) {
@@ -46,6 +48,7 @@ void report_graph_name(struct report *r, const struct profile_frame *f)
 			put_line(r, f);
 		}
 		text_bytes(&r->text, name + end, n - end);
+		escape_plain_from(&r->text, start);
 	} else if (f->ip == 0) {
 		text_char(&r->text, '0');
 	} else {

@@ -3,6 +3,7 @@
 #include "report/report.h"
 
 #include "core/array.h"
+#include "core/escape.h"
 #include "core/options.h"
 #include "core/pool.h"
 #include "inspect/header.h"
@@ -257,12 +258,12 @@ static void put_names(struct report *r, uint32_t event, unsigned members)
 	struct text *t = &r->text;
 
 	if (name != NULL) {
-		text_str(t, strcmp(name, "{anon_group}") == 0 ? "anon group" : name);
+		text_plain(t, strcmp(name, "{anon_group}") == 0 ? "anon group" : name);
 		text_str(t, " { ");
 	}
 	for (unsigned m = 0; m < members; m++) {
 		text_str(t, m != 0 ? ", " : "");
-		text_str(t, sonde_session_event_name(r->session, event + m));
+		text_plain(t, sonde_session_event_name(r->session, event + m));
 	}
 	text_str(t, name != NULL ? " }" : "");
 }

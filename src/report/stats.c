@@ -3,6 +3,7 @@
 #include "report/report.h"
 
 #include "abi/abi.h"
+#include "core/escape.h"
 #include "core/json.h"
 
 static void put_count(struct text *t, const char *name, uint64_t n)
@@ -47,7 +48,8 @@ int report_stats(struct report *r)
 		if (events[e].count.samples == 0 && !r->options.show_empty) {
 			continue;
 		}
-		text_printf(t, "%s stats:\n", events[e].name);
+		text_plain(t, events[e].name);
+		text_str(t, " stats:\n");
 		if (events[e].count.samples != 0) { /* as in perf, never a count of 0 here */
 			put_count(t, "SAMPLE", events[e].count.samples);
 			text_char(t, '\n');

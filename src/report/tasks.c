@@ -9,6 +9,7 @@
 #include "report/report.h"
 
 #include "abi/abi.h"
+#include "core/escape.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -168,10 +169,12 @@ static void put_mapping(struct report *r, const struct timeline_mapping *m,
 	struct text *out = &r->text;
 
 	text_fill(out, ' ', MMAP_BLANK + (size_t)depth);
-	text_printf(out, "%" PRIx64 "-%" PRIx64 " %c%c%c%c %08" PRIx64 " %" PRIu64 " %s\n",
+	text_printf(out, "%" PRIx64 "-%" PRIx64 " %c%c%c%c %08" PRIx64 " %" PRIu64 " ",
 	        range->start, range->end, m->prot & READ_RIGHT ? 'r' : '-',
 	        m->prot & WRITE_RIGHT ? 'w' : '-', m->prot & EXEC_RIGHT ? 'x' : '-',
-	        m->flags & SHARED_FLAG ? 's' : 'p', offset, m->inode, timeline_text(t, o->name));
+	        m->flags & SHARED_FLAG ? 's' : 'p', offset, m->inode);
+	text_plain(out, timeline_text(t, o->name));
+	text_char(out, '\n');
 }
 
 static int put_mappings(struct report *r, struct timeline_cursor *cursor, const struct task *task)
@@ -202,8 +205,10 @@ static int put_tasks(struct report *r, const struct tasks *all)
 	while (i != NONE) {
 		const struct task *task = &all->list[i];
 
-		text_printf(&r->text, "  %8d %8d %8d |%*s%s\n", (int)task->pid, (int)task->tid,
-		        (int)task->ppid, (int)task->depth, "", task->comm);
+		text_printf(&r->text, "  %8d %8d %8d |%*s", (int)task->pid, (int)task->tid,
+		        (int)task->ppid, (int)task->depth, "");
+		text_plain(&r->text, task->comm);
+		text_char(&r->text, '\n');
 		if (r->options.mmaps && task->tid != 0) {
 			TRY(put_mappings(r, all->cursor, task));
 		}

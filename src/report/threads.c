@@ -8,6 +8,7 @@
 
 #include "abi/abi.h"
 #include "core/array.h"
+#include "core/escape.h"
 #include "core/hash.h"
 
 #include <inttypes.h>
@@ -156,7 +157,10 @@ static void table_put(const struct thread_table *t, const struct session_event *
 	}
 	text_printf(out, "# %*s  %*s", pid, "PID", tid, "TID");
 	for (size_t e = 0; e < t->events; e++) {
+		size_t start = out->n;
+
 		text_printf(out, "  %*s", width[e], events[e].name);
+		escape_plain_from(out, start);
 	}
 	text_char(out, '\n');
 	for (size_t i = 0; i < t->n; i++) {

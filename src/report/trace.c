@@ -5,6 +5,8 @@
  */
 #include "report/report.h"
 
+#include "core/escape.h"
+
 #include <stdlib.h>
 
 static const struct field_trace_event *fields_of(const struct report *r, uint32_t event)
@@ -120,6 +122,7 @@ static void put_cell(
 	text_fill(out, ' ', width - n);
 	start = out->n;
 	text_bytes(out, text, n);
+	escape_plain_from(out, start);
 	report_columns_clean(r, out, start);
 }
 

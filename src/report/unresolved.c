@@ -2,6 +2,8 @@
 /* The last line of a report of functions: how many samples are in code without symbols, and what to do. */
 #include "report/report.h"
 
+#include "core/escape.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -79,7 +81,9 @@ static void put_missing(struct report *r, const struct missing *list, uint64_t s
 		                ? "[unknown]"
 		                : timeline_text(t, timeline_object(t, list[i].object)->short_name);
 
-		text_printf(&r->text, "%s %s %" PRIu64, i != 0 ? "," : "", name, list[i].samples);
+		text_str(&r->text, i != 0 ? ", " : " ");
+		text_plain(&r->text, name);
+		text_printf(&r->text, " %" PRIu64, list[i].samples);
 		rest -= list[i].samples;
 	}
 	if (rest != 0) {

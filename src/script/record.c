@@ -3,6 +3,7 @@
 #include "script/script.h"
 
 #include "abi/abi.h"
+#include "core/escape.h"
 
 #define MAP_SHARED_BIT     1u
 #define NAMESPACE_SIZE     16u /* device and inode */
@@ -15,6 +16,14 @@ static void put_hex(struct text *out, uint64_t v)
 	if (v != 0) {
 		text_hex(out, v, 0, ' ');
 	}
+}
+
+static void put_name(struct text *out, struct span name)
+{
+	size_t start = out->n;
+
+	text_bytes(out, (const char *)name.p, name.n);
+	escape_plain_from(out, start);
 }
 
 static void put_mmap(struct text *out, const struct record *r, bool swap)
@@ -49,7 +58,7 @@ static void put_mmap(struct text *out, const struct record *r, bool swap)
 		text_char(out, (m.prot & 4) != 0 ? 'x' : '-');
 		text_str(out, (m.flags & MAP_SHARED_BIT) != 0 ? "s " : "p ");
 	}
-	text_bytes(out, (const char *)m.name.p, m.name.n);
+	put_name(out, m.name);
 }
 
 static void put_comm(struct text *out, const struct record *r, bool swap)
@@ -60,7 +69,7 @@ static void put_comm(struct text *out, const struct record *r, bool swap)
 		return;
 	}
 	text_str(out, comm.exec ? "PERF_RECORD_COMM exec: " : "PERF_RECORD_COMM: ");
-	text_bytes(out, (const char *)comm.name.p, comm.name.n);
+	put_name(out, comm.name);
 	text_printf(out, ":%d/%d", (int)comm.pid, (int)comm.tid);
 }
 
@@ -111,7 +120,7 @@ static void put_cgroup(struct text *out, const struct record *r, bool swap)
 	text_u64(out, cursor_u64(&c), 0, ' ');
 	path = cursor_text(&c, cursor_left(&c));
 	text_char(out, ' ');
-	text_bytes(out, (const char *)path.p, path.n);
+	put_name(out, path);
 }
 
 static void put_namespaces(struct text *out, const struct record *r, bool swap)
@@ -143,7 +152,7 @@ static void put_ksymbol(struct text *out, const struct record *r, bool swap)
 	if (record_ksymbol_decode(r, swap, &k)) {
 		text_printf(out, "PERF_RECORD_KSYMBOL addr %llx len %u type %u flags 0x%x name ",
 		        (unsigned long long)k.addr, k.len, k.type, k.flags);
-		text_bytes(out, (const char *)k.name.p, k.name.n);
+		put_name(out, k.name);
 	}
 }
 

@@ -14,6 +14,7 @@
 #include "session/session.h"
 
 #include "core/array.h"
+#include "core/escape.h"
 
 #include <stdlib.h>
 
@@ -199,10 +200,11 @@ static int put_round(struct stat_table *t, const struct record *r, struct text *
 		struct stat_cell *cell = &t->cells[i];
 		struct stat_values v = shown(t, cell);
 
-		text_printf(out, "%3d %8d %15llu %15llu %15llu %15llu %s\n", (int)cell->cpu,
+		text_printf(out, "%3d %8d %15llu %15llu %15llu %15llu ", (int)cell->cpu,
 		        thread_of(t, cell->thread), (unsigned long long)v.value,
-		        (unsigned long long)v.enabled, (unsigned long long)v.running, time,
-		        t->events[cell->event].name);
+		        (unsigned long long)v.enabled, (unsigned long long)v.running, time);
+		text_plain(out, t->events[cell->event].name);
+		text_char(out, '\n');
 	}
 	return out->failed ? SONDE_ENOMEM : 0;
 }

@@ -2,6 +2,7 @@
 #include "timeline/objects.h"
 
 #include "core/array.h"
+#include "core/escape.h"
 #include "core/hash.h"
 #include "core/text.h"
 
@@ -112,6 +113,7 @@ static uint32_t object_get(struct objects *all, const struct timeline_object *o)
 	uint32_t hash = (uint32_t)hash_u64(o->name);
 	uint32_t id;
 	size_t at = hash;
+	const char *name;
 
 	if (o->name == INTERN_NONE || o->short_name == INTERN_NONE ||
 	        (!all->complete && index_room(&all->index) < 0)) {
@@ -129,6 +131,8 @@ static uint32_t object_get(struct objects *all, const struct timeline_object *o)
 	}
 	id = (uint32_t)all->n++;
 	all->items[id] = *o;
+	name = intern_text(all->texts, o->name);
+	all->items[id].plain = escape_is_plain(name, strlen(name));
 	index_put(&all->index, hash, at, id);
 	return id;
 }

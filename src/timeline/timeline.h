@@ -39,6 +39,7 @@ struct timeline_object {
 	bool listed_id; /* the build id is of the list of build ids */
 	bool listed; /* the list of build ids has this path, marked as kernel code */
 	uint32_t list_number; /* position in the list of build ids, from 1; 0: not listed */
+	bool plain; /* its names are ASCII without control characters */
 	uint32_t length; /* TIMELINE_CODE: bytes; the maximum of all code of this name */
 	/*
 	 * TIMELINE_MODULE: run-time address of its start, from its last MMAP record.

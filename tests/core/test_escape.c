@@ -71,7 +71,7 @@ static void test_invalid(void)
 	check(e, "\xf4\x90\x80\x80", "\"" BAD BAD BAD BAD "\"",
 	        "a character above U+10FFFF is replaced");
 	check(e, "\xf4\x8f\xbf\xbf", "\"\xf4\x8f\xbf\xbf\"", "U+10FFFF is kept");
-	check(plain_json, "<a&b>\x7f\n\"", "\"<a&b>\x7f\\u000a\\\"\"",
+	check(plain_json, "<a&b>\x7f\n\"\xc2\x9b", "\"<a&b>\\u007f\\u000a\\\"\\u009b\"",
 	        "markup is not escaped outside of scripts");
 	check(plain_json, "\xe2\x80\xa8", "\"\xe2\x80\xa8\"",
 	        "line separators are not escaped outside of scripts");
@@ -87,8 +87,52 @@ static void test_html(void)
 	        "markup is escaped in HTML");
 	check(e, "</title><script>", "&lt;/title&gt;&lt;script&gt;",
 	        "</title> cannot occur in HTML text");
-	check(e, "\x01\xff", BAD BAD, "control characters and invalid UTF-8 are replaced in HTML");
+	check(e, "\x01\xff\xc2\x9b", BAD BAD BAD,
+	        "control characters and invalid UTF-8 are replaced in HTML");
 	check(e, "\xf0\x9f\x94\xa5", "\xf0\x9f\x94\xa5", "a character of 4 bytes is kept in HTML");
+}
+
+static void plain(struct text *t, const char *s, size_t n)
+{
+	text_str(t, "\t"); /* before what is made plain */
+	text_bytes(t, s, n);
+	escape_plain_from(t, 1);
+}
+
+static void plain_lines(struct text *t, const char *s, size_t n)
+{
+	text_bytes(t, s, n);
+	escape_plain_lines(t->p, t->n);
+}
+
+static void test_plain(void)
+{
+	char long_text[100], wanted[101];
+	unsigned wrong = 0;
+
+	check(plain, "", "\t", "an empty text is plain");
+	check(plain, "worker~ caf\xc3\xa9 \xe2\x82\xac", "\tworker~ caf\xc3\xa9 \xe2\x82\xac",
+	        "printable text is plain");
+	check(plain, "\x1b[2J\t\n\r\x7f", "\t?[2J????", "control characters become question marks");
+	check_n(plain, "a\0b", 3, "\ta?b", "a NUL inside a text becomes a question mark");
+	check(plain,
+	        "\xc2\x9b"
+	        "31m",
+	        "\t??31m", "control characters of two bytes become two");
+	check(plain, "\xff\xe2\x82", "\t???", "invalid UTF-8 becomes question marks");
+	check(plain, "\xef\xbf\xbd", "\t\xef\xbf\xbd", "the replacement character is plain");
+	check(plain_lines, "\ta\n\x1b\r", "\ta\n??", "newlines and tabs are kept in lines");
+	for (size_t n = 1; n < sizeof(long_text); n++) {
+		for (size_t at = 0; at < n; at++) {
+			memset(long_text, 'x', n);
+			long_text[at] = '\x1b';
+			escape_plain(long_text, n);
+			memset(wanted, 'x', n);
+			wanted[at] = '?';
+			wrong += memcmp(long_text, wanted, n) != 0;
+		}
+	}
+	ok(wrong == 0, "one control character is found anywhere in texts of up to 99 bytes");
 }
 
 int main(void)
@@ -96,5 +140,6 @@ int main(void)
 	test_json();
 	test_invalid();
 	test_html();
+	test_plain();
 	return tap_done();
 }
