@@ -21,5 +21,10 @@ int cmd_flamegraph(int argc, char **argv);
 int cmd_pt(int argc, char **argv);
 int cmd_pt_dump(int argc, char **argv);
 int cmd_pt_flow(int argc, char **argv);
+int cmd_version(int argc, char **argv);
+
+/* For `sonde -v` and `sonde -vv`. */
+void version_print(void);
+void version_print_build_options(void);
 
 #endif

@@ -10,8 +10,6 @@
 #include "cmd/suggest.h"
 #include "cmd/terminal.h"
 
-#include <sonde/base.h>
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +38,7 @@ static const struct command {
         {"config", cmd_config, "show and set the defaults of options"},
         {"test", cmd_test, "test what profiling needs on this machine"},
         {"pt", cmd_pt, "read raw traces of Intel PT"},
+        {"version", cmd_version, "show the version of sonde, and what was built in"},
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -150,9 +149,12 @@ static int run(int argc, char **argv)
 		print_usage(stderr);
 		return 1;
 	}
-	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0 ||
-	        strcmp(argv[1], "-v") == 0) {
-		(void)printf("sonde version %s\n", sonde_version());
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-v") == 0) {
+		version_print();
+		return 0;
+	}
+	if (strcmp(argv[1], "-vv") == 0) {
+		version_print_build_options();
 		return 0;
 	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
