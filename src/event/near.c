@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAME_MOST 64 /* longest name for comparison, in bytes */
-#define SHOWN     72 /* columns of the string in a message */
+#define SHOWN 72 /* columns of the string in a message */
 
 bool word_is(struct word w, const char *text)
 {
@@ -101,81 +100,12 @@ int event_fail(const struct parse *p, struct word at, const char *fmt, ...)
 	        skip + shown < all ? ".." : "", skip > 0 ? "  " : "", under);
 }
 
-/* Edit distance: letters added, removed or changed, and two neighbours swapped. */
-static unsigned distance(struct word a, const char *b)
-{
-	unsigned rows[3][NAME_MOST + 1];
-	unsigned *before = rows[0], *last = rows[1], *now = rows[2], *turn;
-	size_t bn = strnlen(b, NAME_MOST);
-	size_t an = a.n < NAME_MOST ? a.n : NAME_MOST;
-	size_t i, k;
-
-	memset(rows, 0, sizeof(rows));
-	for (k = 0; k <= bn; k++) {
-		last[k] = (unsigned)k;
-	}
-	for (i = 1; i <= an; i++) {
-		now[0] = (unsigned)i;
-		for (k = 1; k <= bn; k++) {
-			unsigned best = last[k - 1] + ((a.p[i - 1] | 0x20) != (b[k - 1] | 0x20));
-
-			best = last[k] + 1 < best ? last[k] + 1 : best;
-			best = now[k - 1] + 1 < best ? now[k - 1] + 1 : best;
-			if (i > 1 && k > 1 && a.p[i - 1] == b[k - 2] && a.p[i - 2] == b[k - 1] &&
-			        before[k - 2] + 1 < best) {
-				best = before[k - 2] + 1;
-			}
-			now[k] = best;
-		}
-		turn = before;
-		before = last;
-		last = now;
-		now = turn;
-	}
-	return last[bn];
-}
-
-void near_offer(struct near *near, const char *name)
-{
-	unsigned d = distance(near->word, name);
-	unsigned most = (unsigned)(near->word.n < 12 ? near->word.n / 3 + 1 : 4);
-	size_t i;
-
-	if (near->word.n == 0 || d > most) {
-		return;
-	}
-	for (i = 0; i < near->n; i++) {
-		if (word_is(near->best[i], name)) {
-			return;
-		}
-	}
-	for (i = near->n < NEAR_MAX ? near->n++ : NEAR_MAX; i > 0 && near->distance[i - 1] > d;
-	        i--) {
-		if (i < NEAR_MAX) {
-			near->best[i] = near->best[i - 1];
-			near->distance[i] = near->distance[i - 1];
-		}
-	}
-	if (i < NEAR_MAX) {
-		near->best[i] = (struct word){name, strlen(name)};
-		near->distance[i] = d;
-	}
-}
-
 void near_hint(const struct near *near, struct error *err)
 {
-	char line[256];
-	size_t n = 0;
-	size_t i;
+	struct text names = {0};
 
-	for (i = 0; i < near->n && n < sizeof(line); i++) {
-		n += (size_t)snprintf(line + n, sizeof(line) - n, "%s'%.*s'",
-		        i == 0             ? ""
-		        : i + 1 == near->n ? " or "
-		                           : ", ",
-		        (int)near->best[i].n, near->best[i].p);
+	if (near_text(near, &names)) {
+		(void)event_hint(err, "did you mean %.*s?", (int)names.n, names.p);
 	}
-	if (near->n > 0) {
-		(void)event_hint(err, "did you mean %s?", line);
-	}
+	text_fini(&names);
 }

@@ -40,7 +40,7 @@ static bool is_common(struct word w)
 
 static int unknown_event(const struct parse *p, struct word w)
 {
-	struct near near = {.word = w};
+	struct near near = {.word = w.p, .size = w.n};
 	struct event_machine *m = p->list->machine;
 	const struct record_event_name *names;
 	char cache[32];
@@ -51,18 +51,18 @@ static int unknown_event(const struct parse *p, struct word w)
 	(void)event_fail(p, w, "unknown event '%.*s'", (int)(w.n < 64 ? w.n : 64), w.p);
 	names = record_event_names(&n);
 	for (i = 0; i < n; i++) {
-		near_offer(&near, names[i].name);
+		near_offer_text(&near, names[i].name);
 	}
 	for (enum event_tool tool = EVENT_TOOL_NONE + 1; tool < EVENT_TOOLS; tool++) {
-		near_offer(&near, event_tool_name(tool));
+		near_offer_text(&near, event_tool_name(tool));
 	}
 	for (i = 0; i < 64 && event_cache_name(i, cache, &v); i++) {
 		memcpy(caches[i], cache, sizeof(cache));
-		near_offer(&near, caches[i]);
+		near_offer_text(&near, caches[i]);
 	}
 	for (i = 0; m != NULL && i < m->n; i++) {
 		for (k = 0; k < m->pmus[i].naliases; k++) {
-			near_offer(&near, m->pmus[i].aliases[k].name);
+			near_offer_text(&near, m->pmus[i].aliases[k].name);
 		}
 	}
 	near_hint(&near, p->err);
@@ -160,11 +160,11 @@ static int apply_terms(const struct parse *p, struct event *event, struct word t
 		if (known != 0) {
 			continue;
 		}
-		near = (struct near){.word = term.name};
+		near = (struct near){.word = term.name.p, .size = term.name.n};
 		(void)event_fail(p, term.name, "unknown term '%.*s'",
 		        (int)(term.name.n < 64 ? term.name.n : 64), term.name.p);
-		near_offer(&near, "period");
-		near_offer(&near, "call-graph");
+		near_offer_text(&near, "period");
+		near_offer_text(&near, "call-graph");
 		near_hint(&near, p->err);
 		term_list(&t);
 		rc = event_hint(p->err, "valid are: config, config1, config2, %.*s", (int)t.n,

@@ -3,6 +3,7 @@
 #ifndef SONDE_EVENT_PARTS_H
 #define SONDE_EVENT_PARTS_H
 
+#include "core/near.h"
 #include "core/text.h"
 #include "event/event.h"
 #include "record/event_name.h"
@@ -33,18 +34,8 @@ struct word word_trim(struct word w);
 /* Decimal, or hexadecimal after 0x; false: no number, or more than 64 bits. */
 bool word_number(struct word w, uint64_t *value);
 
-/* The known names nearest to a misspelt word, best first. */
-#define NEAR_MAX 4
-struct near {
-	struct word word;
-	struct word best[NEAR_MAX];
-	unsigned distance[NEAR_MAX];
-	size_t n;
-};
-
-void near_offer(struct near *near, const char *name); /* must outlive `near` */
-void near_hint(const struct near *near, struct error *err); /* appends "did you mean ...?", or
-                                                               nothing */
+/* Appends "did you mean 'a' or 'b'?" to the message, if there are similar names. */
+void near_hint(const struct near *near, struct error *err);
 
 /* names.c: names that every machine has */
 const struct record_event_name *event_name_find(struct word w);

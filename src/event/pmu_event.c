@@ -89,17 +89,17 @@ static void list_formats(const struct event_pmu *pmu, struct text *t)
 
 static int unknown_term(const struct build *b, const struct term *term)
 {
-	struct near near = {.word = term->name};
+	struct near near = {.word = term->name.p, .size = term->name.n};
 	struct text t = {0};
 	size_t i;
 
 	(void)event_fail(b->p, term->name, "unknown term '%.*s' for the PMU '%s'",
 	        (int)(term->name.n < 64 ? term->name.n : 64), term->name.p, b->pmu->name);
 	for (i = 0; i < b->pmu->nformats; i++) {
-		near_offer(&near, b->pmu->formats[i].name);
+		near_offer_text(&near, b->pmu->formats[i].name);
 	}
 	for (i = 0; i < b->pmu->naliases; i++) {
-		near_offer(&near, b->pmu->aliases[i].name);
+		near_offer_text(&near, b->pmu->aliases[i].name);
 	}
 	near_hint(&near, b->p->err);
 	list_formats(b->pmu, &t);
@@ -344,14 +344,14 @@ static int add(const struct parse *p, struct event_pmu *pmu, struct word terms, 
 
 static int unknown_pmu(const struct parse *p, const struct event_machine *m, struct word name)
 {
-	struct near near = {.word = name};
+	struct near near = {.word = name.p, .size = name.n};
 	struct text t = {0};
 	size_t i;
 
 	(void)event_fail(p, name, "there is no PMU '%.*s' on this machine",
 	        (int)(name.n < 64 ? name.n : 64), name.p);
 	for (i = 0; i < m->n; i++) {
-		near_offer(&near, m->pmus[i].name);
+		near_offer_text(&near, m->pmus[i].name);
 		if (t.n < 400) {
 			text_printf(&t, "%s%s", i == 0 ? "" : ", ", m->pmus[i].name);
 		} else if (i + 1 == m->n) {

@@ -146,14 +146,14 @@ static bool is_glob(const char *s)
 static int unknown_name(
         const struct parse *p, struct word at, const struct names *names, bool system)
 {
-	struct near near = {.word = at};
+	struct near near = {.word = at.p, .size = at.n};
 	size_t i;
 
 	(void)event_fail(p, at,
 	        system ? "no tracepoints of a system '%.*s'" : "no tracepoint '%.*s' in its system",
 	        (int)(at.n < 64 ? at.n : 64), at.p);
 	for (i = 0; i < names->n; i++) {
-		near_offer(&near, names->v[i]);
+		near_offer_text(&near, names->v[i]);
 	}
 	near_hint(&near, p->err);
 	return event_hint(p->err, "all of them: sonde list tracepoint");
