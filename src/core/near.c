@@ -40,9 +40,12 @@ static unsigned distance(const char *a, size_t an, const char *b, size_t bn)
 void near_offer(struct near *near, const char *name, size_t n)
 {
 	unsigned d = distance(near->word, near->size, name, n);
-	unsigned most = (unsigned)(near->size < 12 ? near->size / 3 + 1 : 4);
+	unsigned most = (unsigned)(near->size < 12 ? (near->size + 1) / 3 : 4);
 	size_t i;
 
+	if (near->size <= n && memcmp(near->word, name, near->size) == 0 && d > most) {
+		d = most; /* a name that begins with the word */
+	}
 	if (near->size == 0 || d > most) {
 		return;
 	}
@@ -73,4 +76,13 @@ bool near_text(const struct near *near, struct text *out)
 		text_char(out, '\'');
 	}
 	return near->n != 0 && !out->failed;
+}
+
+void near_question(const struct near *near, struct text *out)
+{
+	if (near->n != 0) {
+		text_str(out, " (did you mean ");
+		(void)near_text(near, out);
+		text_str(out, "?)");
+	}
 }

@@ -36,4 +36,7 @@ static inline void near_offer_text(struct near *near, const char *name)
 /* Appends "'a', 'b' or 'c'". False: no name is similar, nothing is appended. */
 bool near_text(const struct near *near, struct text *out);
 
+/* Appends " (did you mean 'a', 'b' or 'c'?)", or nothing. */
+void near_question(const struct near *near, struct text *out);
+
 #endif

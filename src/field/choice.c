@@ -92,6 +92,7 @@ static const char *const later[] = {"srccode", "brstackinsn", "brstackinsnlen", 
 static int unknown_field(const char *word, size_t n, struct error *err)
 {
 	const char *what = "is not a field";
+	struct near near = {.word = word, .size = n};
 	struct text list = {0};
 	int rc;
 
@@ -100,9 +101,12 @@ static int unknown_field(const char *word, size_t n, struct error *err)
 			what = "is a field that this version does not print";
 		}
 	}
+	field_offer(SONDE_FIELD_OF_SCRIPT, &near);
+	near_question(&near, &list);
+	text_str(&list, "; fields are: ");
 	field_names(SONDE_FIELD_OF_SCRIPT, &list);
-	rc = error_set(err, SONDE_EARG, NO_OFFSET, "'%.*s' %s; fields are: %s", (int)n, word, what,
-	        list.failed ? "" : list.p);
+	rc = error_set(err, SONDE_EARG, NO_OFFSET, "'%.*s' %s%.*s", (int)n, word, what, (int)list.n,
+	        list.p);
 	text_fini(&list);
 	return rc;
 }

@@ -8,6 +8,7 @@
 #include "field/trace_keys.h"
 
 #include <inttypes.h>
+#include <strings.h>
 
 #define NS_PER_SEC    1000000000u
 #define TIME_WIDTH_NS 16u /* perf's */
@@ -385,6 +386,51 @@ enum field_id field_find(unsigned uses, const char *word, size_t n)
 	return (enum field_id)id;
 }
 
+static bool starts_with(const char *name, const char *word, size_t n)
+{
+	return strncasecmp(name, word, n) == 0;
+}
+
+enum field_id field_find_start(unsigned uses, const char *word, size_t n)
+{
+	const char *name = NULL;
+	unsigned found = FIELD_COUNT;
+	bool several = false;
+
+	for (unsigned id = 0; n != 0 && id < FIELD_COUNT; id++) {
+		const struct field *f = field_at(id);
+		const char *names[] = {f->info.name, other_name(f, uses)};
+
+		for (size_t i = 0; (f->info.uses & uses) != 0 && i < 2 && names[i] != NULL; i++) {
+			if (!starts_with(names[i], word, n)) {
+				continue;
+			}
+			if (name != NULL && starts_with(names[i], name, strlen(name))) {
+				continue; /* a longer one, such as comm_nodigit for comm */
+			}
+			several = name != NULL && found != id &&
+			          (several || !starts_with(name, names[i], strlen(names[i])));
+			name = names[i];
+			found = id;
+		}
+	}
+	return several ? FIELD_COUNT : (enum field_id)found;
+}
+
+void field_offer(unsigned uses, struct near *near)
+{
+	for (unsigned id = 0; id < FIELD_COUNT; id++) {
+		const struct field *f = field_at(id);
+
+		if ((f->info.uses & uses) != 0) {
+			near_offer_text(near, f->info.name);
+			if (other_name(f, uses) != NULL) {
+				near_offer_text(near, other_name(f, uses));
+			}
+		}
+	}
+}
+
 void field_names(unsigned uses, struct text *out)
 {
 	const char *between = "";
@@ -401,7 +447,6 @@ void field_names(unsigned uses, struct text *out)
 			between = ", ";
 		}
 	}
-	text_char(out, '\0');
 }
 
 unsigned field_width(const struct field *f, const struct field_source *source)

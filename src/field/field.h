@@ -17,6 +17,7 @@
 
 #include "core/arena.h"
 #include "core/json.h"
+#include "core/near.h"
 #include "field/traces.h"
 #include "record/feature.h"
 #include "session/session.h"
@@ -184,7 +185,14 @@ static inline bool field_is_key(size_t id)
  * sonde_field_use); FIELD_COUNT: none. Other names are words of `report` only.
  */
 enum field_id field_find(unsigned uses, const char *word, size_t n);
-/* The names of these fields, separated by ", ", and a NUL. */
+/*
+ * The same for the first letters of a name, in any case. FIELD_COUNT also if several fields begin
+ * with them, except if the names of all others begin with the name of one.
+ */
+enum field_id field_find_start(unsigned uses, const char *word, size_t n);
+/* Offers the names of these fields as those that a mistyped word was meant to be. */
+void field_offer(unsigned uses, struct near *near);
+/* Appends the names of these fields, separated by ", ". */
 void field_names(unsigned uses, struct text *out);
 
 /* The number in the words of a key. */

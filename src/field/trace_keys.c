@@ -100,6 +100,17 @@ static bool event_is(const struct span part, size_t index, const char *name)
 	return trace_span_has((struct span){(const uint8_t *)name, n}, part);
 }
 
+void field_trace_keys_offer(const struct field_trace_keys *k, struct near *near)
+{
+	for (size_t i = 0; i < sonde_session_events(k->session); i++) {
+		const struct trace_event *e = k->traces->of_event[i];
+
+		for (size_t f = 0; e != NULL && f < e->nfields; f++) {
+			near_offer(near, (const char *)e->fields[f].name.p, e->fields[f].name.n);
+		}
+	}
+}
+
 int field_trace_keys_choose(struct field_trace_keys *k, const char *text, size_t n)
 {
 	struct word w = word_of(text, n);

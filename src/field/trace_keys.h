@@ -9,6 +9,7 @@
 #ifndef SONDE_FIELD_TRACE_KEYS_H
 #define SONDE_FIELD_TRACE_KEYS_H
 
+#include "core/near.h"
 #include "field/traces.h"
 
 struct field_trace_key {
@@ -40,6 +41,9 @@ void field_trace_keys_fini(struct field_trace_keys *k);
  * such a field, SONDE_EARG if EVENT is part of several names, or SONDE_ENOMEM.
  */
 int field_trace_keys_choose(struct field_trace_keys *k, const char *text, size_t n);
+
+/* Offers the names of fields, without their event, as those that a mistyped word was meant to be. */
+void field_trace_keys_offer(const struct field_trace_keys *k, struct near *near);
 
 /* Appends the text of the key. */
 void field_trace_key_text(struct field_texts *t, const struct session_sample *s, struct text *out);

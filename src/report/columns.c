@@ -78,9 +78,21 @@ void report_columns_sort(struct report *r)
 static int list_wrong(struct report *r, const char *option, const char *word, size_t n)
 {
 	struct error *err = session_error(r->session);
+	const char *dot = memchr(word, '.', n); /* EVENT.FIELD */
+	struct near near = {.word = word, .size = n};
 	struct text known = {0};
 	int rc;
 
+	if (n != 0 && dot != NULL) {
+		near = (struct near){.word = dot + 1, .size = n - (size_t)(dot + 1 - word)};
+	} else if (n != 0) {
+		field_offer(uses(r), &near);
+	}
+	if (n != 0) {
+		field_trace_keys_offer(&r->profile.trace_keys, &near);
+	}
+	near_question(&near, &known);
+	text_str(&known, n != 0 ? "; these are: " : "; these are known: ");
 	field_names(uses(r), &known);
 	if (known.failed) {
 		rc = SONDE_ENOMEM;
@@ -94,11 +106,11 @@ static int list_wrong(struct report *r, const char *option, const char *word, si
 		        "%s: '%.*s' is a key of memory accesses: use --mem-mode", option, (int)n,
 		        word);
 	} else if (n != 0) {
-		rc = error_set(err, SONDE_EARG, NO_OFFSET, "%s: '%.*s' is not known; these are: %s",
-		        option, (int)n, word, known.p);
+		rc = error_set(err, SONDE_EARG, NO_OFFSET, "%s: '%.*s' is not known%.*s", option,
+		        (int)n, word, (int)known.n, known.p);
 	} else {
-		rc = error_set(err, SONDE_EARG, NO_OFFSET,
-		        "%s: nothing is given; these are known: %s", option, known.p);
+		rc = error_set(err, SONDE_EARG, NO_OFFSET, "%s: nothing is given%.*s", option,
+		        (int)known.n, known.p);
 	}
 	text_fini(&known);
 	return rc;
@@ -154,13 +166,21 @@ static bool is_trace_word(unsigned id)
 	return id == FIELD_COUNT || id == FIELD_TRACE_FIELDS;
 }
 
+/* As in perf, the beginning of a name is enough; it takes precedence over fields of tracepoints. */
+static unsigned word_find(const struct report *r, const char *word, size_t n)
+{
+	unsigned id = field_find(uses(r), word, n);
+
+	return id != FIELD_COUNT ? id : field_find_start(uses(r), word, n);
+}
+
 static int fields_parse(struct report *r, const char *words, struct report_list *list)
 {
 	for (size_t n; *words != 0; words += n + (words[n] != 0)) {
 		unsigned id;
 
 		n = strcspn(words, ", ");
-		id = field_find(uses(r), words, n);
+		id = word_find(r, words, n);
 		if (n != 0 && is_trace_word(id)) {
 			TRY(trace_word(r, "--fields", words, n, list));
 			id = FIELD_TRACE_FIELDS;
@@ -199,7 +219,7 @@ static int sort_parse(struct report *r, const char *words, struct report_list *s
 
 	while (*words != 0) {
 		size_t n = strcspn(words, ", {}");
-		unsigned id = field_find(uses(r), words, n);
+		unsigned id = word_find(r, words, n);
 
 		if (n == 0 && (*words == '{' || *words == '}')) {
 			if (open != (*words == '}')) {

@@ -522,24 +522,6 @@ static int groups_init(struct report *r)
 	return 0;
 }
 
-/* SONDE_EARG with a text if the recording has no event of this name. */
-static int event_check(struct report *r, const char *option, const char *name)
-{
-	size_t n = sonde_session_events(r->session);
-	size_t i = 0;
-
-	while (name != NULL && i < n &&
-	        strcmp(sonde_session_event_name(r->session, i), name) != 0) {
-		i++;
-	}
-	if (name == NULL || i < n) {
-		return 0;
-	}
-	return error_set(session_error(r->session), SONDE_EARG, NO_OFFSET,
-	        "%s '%s': the recording has no event of this name ('sonde evlist' lists them)",
-	        option, name);
-}
-
 /* Compiles a regular expression of an option; SONDE_EARG with a text. */
 static int regex_make(
         struct report *r, const char *option, const char *text, struct report_regex *out)
@@ -655,8 +637,8 @@ static int report_run(struct report *r)
 	profile_init(&r->profile, r->session, &po);
 	TRY(pick_init(&r->pick, r->session, &o->filter));
 	TRY(groups_init(r));
-	TRY(event_check(r, "--switch-on", o->switch_on));
-	TRY(event_check(r, "--switch-off", o->switch_off));
+	TRY(session_event_check(r->session, "--switch-on", o->switch_on));
+	TRY(session_event_check(r->session, "--switch-off", o->switch_off));
 	TRY(report_columns_init(r));
 	TRY(callers_init(r, chains || po.history));
 	TRY(check_lines(r));

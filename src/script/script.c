@@ -412,26 +412,10 @@ static int print_counts(struct script *s)
 	return rc;
 }
 
-static int check_event(struct script *s, const char *option, const char *name)
-{
-	size_t n = sonde_session_events(s->session);
-	size_t i = 0;
-
-	while (name != NULL && i < n && strcmp(session_events(s->session)[i].name, name) != 0) {
-		i++;
-	}
-	if (name == NULL || i < n) {
-		return 0;
-	}
-	return error_set(session_error(s->session), SONDE_EARG, NO_OFFSET,
-	        "%s '%s': the recording has no event of this name ('sonde evlist' lists them)",
-	        option, name);
-}
-
 static int choose_switches(struct script *s, const struct sonde_script_options *o)
 {
-	TRY(check_event(s, "--switch-on", o->switch_on));
-	TRY(check_event(s, "--switch-off", o->switch_off));
+	TRY(session_event_check(s->session, "--switch-on", o->switch_on));
+	TRY(session_event_check(s->session, "--switch-off", o->switch_off));
 	s->switches = (struct script_switches){
 	        .on = o->switch_on, .off = o->switch_off, .shown = o->show_on_off};
 	return 0;

@@ -2,6 +2,7 @@
 /* Members of a session, for other parts and higher layers. */
 #include "session/inside.h"
 
+#include "core/near.h"
 #include "session/file.h"
 
 int session_ready(struct sonde_session *s)
@@ -88,6 +89,28 @@ const struct session_counts *session_counts(const struct sonde_session *s)
 const struct session_event *session_events(const struct sonde_session *s)
 {
 	return s->events;
+}
+
+int session_event_check(struct sonde_session *s, const char *option, const char *name)
+{
+	struct near near = {.word = name, .size = name != NULL ? strlen(name) : 0};
+	struct text names = {0};
+
+	for (size_t i = 0; name != NULL && i < s->nevents; i++) {
+		if (strcmp(s->events[i].name, name) == 0) {
+			return 0;
+		}
+		near_offer_text(&near, s->events[i].name);
+	}
+	if (name == NULL) {
+		return 0;
+	}
+	near_question(&near, &names);
+	(void)error_set(session_error(s), SONDE_EARG, NO_OFFSET,
+	        "%s '%s': the recording has no event of this name%.*s; 'sonde evlist' lists them",
+	        option, name, (int)names.n, names.p);
+	text_fini(&names);
+	return SONDE_EARG;
 }
 
 const struct session_event *session_event_by_id(const struct sonde_session *s, uint64_t id)

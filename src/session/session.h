@@ -144,6 +144,11 @@ struct session_event {
 
 /* The table of events, [sonde_session_events()]; an event's number is its index. */
 const struct session_event *session_events(const struct sonde_session *s);
+/*
+ * Checks that an option names an event of the recording: 0, also for NULL, or SONDE_EARG with a
+ * text that has similar names.
+ */
+int session_event_check(struct sonde_session *s, const char *option, const char *name);
 /* Returns the event with an id, or NULL. */
 const struct session_event *session_event_by_id(const struct sonde_session *s, uint64_t id);
 

@@ -30,3 +30,8 @@ show report --stdio -s mem -i perf.data
 show report --stdio --mem-mode -i perf.data
 show report --stdio -g none -n --no-children -s retire_lat,local_retire_lat -i perf.data
 show report --stdio --total-cycles -i perf.data
+# The beginning of a name is enough, in any case; similar names are suggested.
+for keys in com,Sym over sybol,dso ti comm.prev_pid; do
+	"$SONDE" report --stdio -q -g none --no-children -s $keys 2>&1 | head -1 | cut -c1-150
+done
+"$SONDE" report --stdio -F overhed 2>&1 | cut -c1-80

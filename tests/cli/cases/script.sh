@@ -8,3 +8,5 @@ show script -F comm,bpf-output --time 0,0.001 -i bpf-output.data
 show script -F sw:comm,trace
 show script -F hw:bpf-output
 show script -F comm,trace --time 0,0.001 -i bpf-output.data
+"$SONDE" script -F comm,symof 2>&1 | cut -c1-80
+"$SONDE" script -F +bpfoutput 2>&1 | cut -c1-80
