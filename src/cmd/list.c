@@ -46,8 +46,13 @@ int cmd_list(int argc, char **argv)
 	                0, "details", &o.details, "with description, unit and cpus of each event"),
 	        OPTION_COUNT('v', "long-desc", &verbose, "the same as --details"),
 	        OPTION_SWITCH(0, "raw-dump", &o.names_only, "names only, in one line"),
-	        OPTION_TEXT(0, "root", &o.root, "DIR",
-	                "list events of the machine whose proc and sys are in DIR"),
+	        {.long_name = "root",
+	                .kind = OPTION_KIND_TEXT,
+	                .arg = OPTION_REQUIRED,
+	                .target = &o.root,
+	                .arg_name = "DIR",
+	                .help = "list events of the machine whose proc and sys are in DIR",
+	                .yields = true},
 	        OPTION_END,
 	};
 	const struct option_command command = {

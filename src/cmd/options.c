@@ -131,16 +131,19 @@ static bool starts_with(const char *text, const char *start, size_t n)
 	return strncmp(text, start, n) == 0;
 }
 
-/* Adds a candidate; an exact match takes precedence over abbreviations. */
+/*
+ * Adds a candidate; an exact match takes precedence over abbreviations, and abbreviations of perf's
+ * options over those of options that perf does not have.
+ */
 static void match_add(
         struct match *m, const struct option_def *def, const char *name, size_t n, bool unset)
 {
 	bool exact = name[n] == '\0';
 
-	if (m->exact && !exact) {
+	if ((m->exact || (m->def != NULL && def->yields)) && !exact) {
 		return;
 	}
-	if (m->def == NULL || (exact && !m->exact)) {
+	if (m->def == NULL || (exact && !m->exact) || m->def->yields) {
 		*m = (struct match){.def = def, .unset = unset, .exact = exact};
 		return;
 	}

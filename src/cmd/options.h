@@ -23,7 +23,7 @@
  *	}
  *
  * The rules are those of perf: long options may be abbreviated as long as they are unique, also
- * among the options that only perf has; `--no-x` undoes `--x` (and `--x` undoes an option that is
+ * among the options that only perf has, and perf's take precedence over those marked `yields`; `--no-x` undoes `--x` (and `--x` undoes an option that is
  * called "no-x"); `-ab` is `-a -b`; `-oFILE`, `-o FILE`, `--output FILE` and `--output=FILE` are
  * the same; an optional argument must be attached (`-zLEVEL`, `--threads=SPEC`), except with
  * OPTION_APART; `--` ends the options; the last one of several wins.
@@ -77,6 +77,7 @@ struct option_def {
 	bool no_negation; /* --no-x is an error */
 	bool each; /* each one counts, not the last one: not set by configuration files */
 	bool config_only; /* set only by configuration files */
+	bool yields; /* not meant by beginnings of its name that are also those of other options */
 };
 
 #define OPTION_SWITCH(s, l, t, h)                                                                  \
