@@ -25,7 +25,7 @@ THROTTLE = 5
 CGROUP = 19
 MMAP_DATA = 1 << 13
 TRACING_DATA = 1  # section of the header
-BUILD_ID, CPU_COUNTS, EVENT_DESC, CPU_TOPOLOGY, BRANCHES, TRACE_INDEX = 2, 7, 12, 13, 15, 18  # sections of the header
+BUILD_ID, CPU_COUNTS, EVENT_DESC, CPU_TOPOLOGY, BRANCHES, TRACE_INDEX, SAMPLE_TIME = 2, 7, 12, 13, 15, 18, 21  # sections of the header
 USUAL = IP | TID | TIME | ADDR | ID | CPU | PERIOD
 
 
@@ -61,6 +61,7 @@ class Recording:
         self.branches = False  # the header notes that samples have branch stacks
         self.tracing = b""  # formats of tracepoints: tracepoints.blob()
         self.traced = False  # the header has an index of hardware traces, of none
+        self.times = None  # of the first and the last sample, in the header
 
     def record(self, type, misc, body):
         self.records.append(struct.pack("<IHH", type, misc, 8 + len(body)) + body)
@@ -219,7 +220,8 @@ class Recording:
             found.append((EVENT_DESC, self.descriptions()))
             found.sort()
         found += [(BRANCHES, b"")] if self.branches else []
-        return found + ([(TRACE_INDEX, struct.pack("<Q", 0))] if self.traced else [])
+        found += [(TRACE_INDEX, struct.pack("<Q", 0))] if self.traced else []
+        return found + ([(SAMPLE_TIME, struct.pack("<2Q", *self.times))] if self.times else [])
 
     def write(self, path):
         ids = 104

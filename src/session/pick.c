@@ -2,6 +2,7 @@
 #include "session/pick.h"
 
 #include "core/array.h"
+#include "record/feature.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -344,17 +345,33 @@ static uint64_t time_after(uint64_t time, uint64_t first)
 	return time > UINT64_MAX - first ? UINT64_MAX : time + first;
 }
 
-static int parse_time(struct pick *p, struct sonde_session *s, const char *text, bool relative)
+/* The whole time that shares are parts of: as in perf that of the header, if it has one. */
+static struct pick_range whole_time(struct sonde_session *s)
 {
 	const struct session_counts *counts = session_counts(s);
+	struct pick_range whole = {.start = counts->first_time, .end = counts->last_time};
+	struct feature_times recorded;
+	struct arena arena = {0};
+
+	if (SESSION_FEATURE(s, FEATURE_SAMPLE_TIME, &arena, &recorded) > 0 && recorded.last != 0 &&
+	        recorded.first <= recorded.last) {
+		whole = (struct pick_range){.start = recorded.first, .end = recorded.last};
+	}
+	arena_fini(&arena);
+	return whole;
+}
+
+static int parse_time(struct pick *p, struct sonde_session *s, const char *text, bool relative)
+{
 	bool shares = strchr(text, '%') != NULL;
+	const struct pick_range whole = shares ? whole_time(s) : (struct pick_range){0};
 	char between = (char)(shares ? ',' : ' ');
-	uint64_t first = relative && !shares ? counts->first_time : 0;
+	uint64_t first = relative && !shares ? session_counts(s)->first_time : 0;
 	const char *c = text;
 
 	do {
 		struct pick_range range;
-		bool good = shares ? take_share(&c, counts->first_time, counts->last_time, &range)
+		bool good = shares ? take_share(&c, whole.start, whole.end, &range)
 		                   : take_span(&c, &range);
 
 		if (!good || (*c != 0 && *c != between)) {
