@@ -19,8 +19,8 @@ RAW = 1 << 10
 BRANCH_STACK, REGS_USER, STACK_USER, WEIGHT, IDENTIFIER = (1 << bit for bit in (11, 12, 13, 14, 16))
 TRANSACTION = 1 << 17
 DATA_SRC, PHYS, CGROUP_ID, DATA_PAGE, CODE_PAGE, WEIGHT_PARTS = (1 << bit for bit in (15, 19, 21, 22, 23, 24))
-EXIT, NAMESPACES = 4, 16
-MMAP, LOST, COMM, FORK, SAMPLE, MMAP2, LOST_SAMPLES, SWITCH, FINISHED_ROUND, AUXTRACE = 1, 2, 3, 7, 9, 10, 13, 14, 68, 71
+NAMESPACES = 16
+MMAP, LOST, COMM, EXIT, FORK, SAMPLE, MMAP2, LOST_SAMPLES, SWITCH, FINISHED_ROUND, AUXTRACE = 1, 2, 3, 4, 7, 9, 10, 13, 14, 68, 71
 THROTTLE = 5
 CGROUP = 19
 MMAP_DATA = 1 << 13
@@ -88,8 +88,10 @@ class Recording:
     def fork(self, time, pid, tid, ppid, ptid):
         self.record(FORK, 0, struct.pack("<iiiiQ", pid, ppid, tid, ptid, time) + self.trailer(time, ppid, ptid))
 
-    def exit(self, time, pid, tid):
-        self.record(EXIT, 0, struct.pack("<iiiiQ", pid, pid, tid, tid, time) + self.trailer(time, pid, tid))
+    def exit(self, time, pid, tid, ppid=None, ptid=None):
+        """The end of a thread; its parent: by default itself."""
+        parent = [pid if ppid is None else ppid, tid if ptid is None else ptid]
+        self.record(EXIT, 0, struct.pack("<iiiiQ", pid, parent[0], tid, parent[1], time) + self.trailer(time, pid, tid))
 
     def namespaces(self, time, pid, tid, dev, inode):
         """The namespaces of a thread; dev and inode are those of its control groups."""

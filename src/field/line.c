@@ -23,6 +23,7 @@ struct line_context {
 	struct address_cache *addresses; /* the worker's */
 	const struct session_sample *sample;
 	const struct field *field; /* the field to print */
+	const char *comm; /* name of the thread; NULL: that of the sample's view */
 };
 
 typedef void (*line_fn)(const struct line_context *c);
@@ -34,9 +35,13 @@ static uint64_t value_of(const struct line_context *c)
 
 static void line_comm(const struct line_context *c)
 {
-	const char *comm =
-	        timeline_text(session_timeline(c->addresses->session), c->sample->view->comm);
+	const char *comm = c->comm;
 	size_t start = c->out->n;
+
+	if (comm == NULL) {
+		comm = timeline_text(
+		        session_timeline(c->addresses->session), c->sample->view->comm);
+	}
 
 	text_padded(c->out, comm, c->plan->chain ? 0 : 16);
 	escape_plain_from(c->out, start);
@@ -522,16 +527,16 @@ static void put_fields(struct line_context *c, uint64_t fields)
 void line_text(struct text *out, const struct line_plan *plan, const struct line_style *style,
         struct line_worker *worker, const struct session_sample *sample)
 {
-	struct line_context c = {out, plan, style, worker, &worker->addresses, sample, NULL};
+	struct line_context c = {out, plan, style, worker, &worker->addresses, sample, NULL, NULL};
 
 	put_fields(&c, plan->printed);
 	text_char(out, '\n');
 }
 
 void line_head(struct text *out, const struct line_plan *plan, const struct line_style *style,
-        struct line_worker *worker, const struct session_sample *sample)
+        struct line_worker *worker, const struct session_sample *sample, const char *comm)
 {
-	struct line_context c = {out, plan, style, worker, &worker->addresses, sample, NULL};
+	struct line_context c = {out, plan, style, worker, &worker->addresses, sample, NULL, comm};
 
 	put_fields(&c, plan->printed & (FIELD_BIT(FIELD_TOD) * 2 - 1));
 }

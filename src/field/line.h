@@ -72,9 +72,9 @@ int line_plan_make(struct line_plan *plan, const struct line_style *style, uint6
 void line_text(struct text *out, const struct line_plan *plan, const struct line_style *style,
         struct line_worker *worker, const struct session_sample *sample);
 
-/* Prints only thread, cpu and time, before a record that is no sample. */
+/* Prints only thread, cpu and time, before a record that is no sample; comm: the thread's name. */
 void line_head(struct text *out, const struct line_plan *plan, const struct line_style *style,
-        struct line_worker *worker, const struct session_sample *sample);
+        struct line_worker *worker, const struct session_sample *sample, const char *comm);
 
 /* Updates the clock as line_text and line_head do, without text. */
 void line_pass(const struct line_plan *plan, struct line_clock *clock,

@@ -44,6 +44,7 @@ void script_json_record(struct text *out, const struct script *s, const struct r
 {
 	const struct session_event *e = &session_events(s->session)[sample->event];
 	struct json j = {.out = out};
+	struct text name = {0};
 
 	json_object(&j, NULL);
 	put_type(&j, r->type);
@@ -51,7 +52,9 @@ void script_json_record(struct text *out, const struct script *s, const struct r
 		put_fields(&j, s, r, NULL);
 		return;
 	}
-	json_text(&j, "comm", timeline_text(session_timeline(s->session), sample->view->comm));
+	json_text(&j, "comm", script_record_comm(s, r, sample, &name));
+	out->failed = out->failed || name.failed;
+	text_fini(&name);
 	json_s64(&j, "pid", (int32_t)sample->s.pid);
 	json_s64(&j, "tid", (int32_t)sample->s.tid);
 	json_s64(&j, "cpu", (int32_t)sample->s.cpu);

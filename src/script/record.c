@@ -197,6 +197,23 @@ static void put_round(struct text *out, const struct record *r, bool swap)
 	text_str(out, "PERF_RECORD_FINISHED_ROUND");
 }
 
+const char *script_record_comm(const struct script *s, const struct record *r,
+        const struct session_sample *sample, struct text *scratch)
+{
+	const char *known = timeline_text(session_timeline(s->session), sample->view->comm);
+	struct record_comm comm;
+
+	if (r->type == RECORD_COMM && record_comm_decode(r, session_swap(s->session), &comm)) {
+		text_bytes(scratch, (const char *)comm.name.p, comm.name.n);
+	} else if (sample->view->comm == TIMELINE_NO_NAME) {
+		text_printf(scratch, ":%d", (int)sample->s.tid);
+	} else {
+		return known;
+	}
+	text_char(scratch, '\0');
+	return scratch->failed ? known : scratch->p;
+}
+
 typedef void (*put_fn)(struct text *out, const struct record *r, bool swap);
 
 void script_record_text(struct text *out, const struct record *r, bool swap)

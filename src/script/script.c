@@ -26,7 +26,12 @@ static void put_record(const struct script *s, struct script_worker *w, const st
 		return;
 	}
 	if (r->type != RECORD_FINISHED_ROUND) {
-		line_head(&w->out, &s->plans[sample->event], &s->style, &w->line, sample);
+		struct text name = {0};
+
+		line_head(&w->out, &s->plans[sample->event], &s->style, &w->line, sample,
+		        script_record_comm(s, r, sample, &name));
+		w->out.failed = w->out.failed || name.failed;
+		text_fini(&name);
 	}
 	script_record_text(&w->out, r, session_swap(s->session));
 }

@@ -78,6 +78,13 @@ int script_part_next(
  */
 int script_parts_find(struct script *s);
 
+/*
+ * Returns the name of the thread in the line of a record that is no sample: a COMM record has it,
+ * and a thread that nothing names is ":TID". The text may be in *scratch.
+ */
+const char *script_record_comm(const struct script *s, const struct record *r,
+        const struct session_sample *sample, struct text *scratch);
+
 /* Prints a record that is no sample, and a newline. */
 void script_record_text(struct text *out, const struct record *r, bool swap);
 

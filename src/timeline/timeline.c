@@ -45,8 +45,7 @@ struct timeline *timeline_new(struct diag_sink *diags)
 	if (t != NULL) {
 		t->diags = diags;
 		t->objects.texts = &t->texts;
-		/* text 0: the name of threads that no record and no sample names */
-		if (intern_add(&t->texts, "?", 1) != 0) {
+		if (intern_add(&t->texts, "?", 1) != TIMELINE_NO_NAME) {
 			timeline_free(t);
 			return NULL;
 		}

@@ -72,6 +72,8 @@ struct timeline_life {
 struct timeline;
 struct track; /* private to timeline */
 #define TIMELINE_NO_ROOT 0u
+/* The interned name of a thread that no record names, without timeline_add_thread: "?". */
+#define TIMELINE_NO_NAME 0u
 
 struct timeline_view {
 	uint32_t pid, tid;
