@@ -151,6 +151,9 @@ uint32_t field_texts_trace(struct field_texts *t, const struct session_sample *s
 	t->buffer.n = 0;
 	if (e != NULL) {
 		field_tracer_put(&t->tracer, e, sample, &t->buffer);
+	} else if (sonde_session_event_attr(t->tracer.session, sample->event)->type !=
+	           SONDE_TYPE_TRACEPOINT) {
+		text_str(&t->buffer, "N/A"); /* as in perf */
 	}
 	return number_of_buffer(t);
 }

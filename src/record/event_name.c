@@ -194,7 +194,7 @@ const char *record_attr_name(struct arena *arena, const struct sonde_attr *attr)
 	} else if (attr->type == SONDE_TYPE_BREAKPOINT) {
 		put_breakpoint(&t, attr);
 	} else {
-		text_printf(&t, "unknown attr type: %" PRIu32, attr->type);
+		text_printf(&t, "unknown attr type: %" PRId32, (int32_t)attr->type);
 		known = false;
 	}
 	if (known) {

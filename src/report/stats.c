@@ -24,7 +24,7 @@ int report_stats(struct report *r)
 		total += c->records[i];
 	}
 	text_str(t, "\nAggregated stats:");
-	if (c->records[RECORD_AUXTRACE_INFO] != 0) { /* as in perf, though nothing is synthesised */
+	if (session_has_feature(r->session, FEATURE_AUXTRACE)) { /* as in perf */
 		text_str(t, " (excludes AUX area (e.g. instruction trace) decoded / synthesized "
 		            "events)");
 	}

@@ -191,6 +191,12 @@ static const struct session_event *decides_fields(
 	return NULL;
 }
 
+/* Whether this is a recording of `stat record`, whose counts are printed whatever the fields are. */
+static bool has_counts(const struct script *s)
+{
+	return session_counts(s->session)->records[RECORD_STAT_ROUND] != 0;
+}
+
 static int fields_of(
         struct script *s, const struct field_choice *choice, size_t event, uint64_t *fields)
 {
@@ -203,7 +209,9 @@ static int fields_of(
 		*fields &= s->has_tod ? UINT64_MAX : ~FIELD_BIT(FIELD_TOD);
 		return 0;
 	}
-	if (e == NULL) {
+	if (has_counts(s)) { /* as in perf, any fields may be chosen: no sample has them */
+		*fields = 0;
+	} else if (e == NULL) {
 		*fields = choice->shown[type];
 	} else {
 		TRY(field_choice_type(choice, &e->attr, e->name,
@@ -403,7 +411,7 @@ static int print_counts(struct script *s)
 {
 	int rc = 0;
 
-	if (session_counts(s->session)->records[RECORD_STAT_ROUND] != 0) {
+	if (has_counts(s)) {
 		rc = script_stat_print(s->session, s->write, s->arg);
 	}
 	if (rc == SONDE_ENOMEM) {

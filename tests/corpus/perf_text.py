@@ -193,6 +193,16 @@ def folded_data_src(_file, want, got):
     return tuple([re.sub("  +", " ", line) if "|OP " in line else line for line in lines] for lines in (want, got))
 
 
+def without_ipc(_file, want, got):
+    """Removes the columns IPC, which perf fills from branch stacks only."""
+    out, cut = [], None
+    for line in want:
+        if "IPC   [IPC Coverage]" in line:
+            cut = line.index("IPC   [IPC Coverage]")
+        out.append(re.sub(r"\s+-\s+-$", "", line) if not line.startswith("#") else line[:cut].rstrip())
+    return out, got
+
+
 def without_rights(_file, want, got):
     return tuple([re.sub(r"(?<=\]: )\S+(?= )", "rights", line) for line in lines] for lines in (want, got))
 
@@ -236,4 +246,5 @@ MASKS = [
     Mask("`script -F misc` of a sample in a hypervisor", "script", never, change=hypervisor),
     Mask("`script -F bpf-output`, bytes above 0x9f", "script", never, change=no_characters),
     Mask("`evlist`, tip for tracepoints", "evlist", never, change=without_tool),
+    Mask("`report -s symbol`, `-s symbol_size`", "report", never, change=without_ipc),
 ]

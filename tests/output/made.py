@@ -405,6 +405,14 @@ def vdso(path):
     r.write(path)
 
 
+def indexed_trace(path):
+    """An index of hardware traces in the header, without a trace."""
+    r = Recording([Event(*CPU_CLOCK)])
+    r.traced = True
+    r.sample(1000, 0x400010, 7)
+    r.write(path)
+
+
 def run(tool, arguments):
     path = os.path.join(os.environ["HOME"], "perf.data")
     done = subprocess.run([tool] + arguments + ["-i", path], stdout=subprocess.PIPE,
@@ -430,6 +438,9 @@ def differences(n, sonde, perf):
          lambda status, text: status == 0 and "__vdso_" not in text and "[unknown]" in text),
         ("script -D has a line for each record, and its bytes", names, ["script", "-D"], dumped, dumped_by_perf),
         ("report -D has a line for each record, and its bytes", names, ["report", "-D"], dumped, dumped_by_perf),
+        ("--stats says that what is decoded from traces is not counted", indexed_trace, ["report", "--stats"],
+         *2 * [lambda status, text: status == 0 and text.startswith(
+             "\nAggregated stats: (excludes AUX area (e.g. instruction trace) decoded / synthesized events)\n")]),
         ("-F +dsoff shows the offset in the object", modules, ["script", "-F", "+dsoff"],
          lambda status, text: status == 0 and "([aes_x86_64]+0x11)" in text,
          lambda status, text: status != 0 and text == ""),

@@ -36,6 +36,9 @@ TEXTS = {
     "switched-shown": "report --stdio -n --switch-on page-faults:u --switch-off cpu-clock:u --show-on-off-events -s sym",
     "shares": "report --stdio -n -g none -F overhead,sym,overhead_us -t ,",
     "no-graph": "report --stdio -n --no-children -g none",
+    "sizes": "report --stdio -n -s symbol_size,sym",
+    "no-trace": "report --stdio -n -s trace,comm",
+    "no-fields": "script -F comm,ip,trace,srcline",
     "stats": "report --stats",
     "task-tree": "report --tasks",
     "task-maps": "report --mmaps",
@@ -92,10 +95,11 @@ ADDRESSES = "addresses in the call chains of `script`"
 CHAINS = {"script": [ADDRESSES]}
 STOPPED = {"stop-bt": [ADDRESSES]}
 UNWOUND = "call chains of recorded user stacks"
+INSTRUCTIONS = "`report -s symbol`, `-s symbol_size`"
 STATISTICS = "`report` of branches: Branch Statistics"
 TIP = "`evlist`, tip for tracepoints"
 RECIPES = [
-    Recipe("basic", CLOCK + SPIN, "header evlist buildid stats range spans insn"),
+    Recipe("basic", CLOCK + SPIN, "header evlist buildid stats range spans insn no-trace"),
     Recipe("chains", "-g " + CLOCK + SPIN, "header evlist no-children caller mmaps stop-bt flags",
            masks=CHAINS | STOPPED),
     Recipe("chains-tasks", "-g " + CLOCK + TASKS,
@@ -112,7 +116,7 @@ RECIPES = [
     Recipe("switches", "--switch-events " + CLOCK + TASKS, "records evlist changes"),
     Recipe("namespaces", "--namespaces " + CLOCK + TASKS, "stats changes cgroup-id"),
     Recipe("cgroups", "--all-cgroups " + CLOCK + SPIN, "stats evlist"),
-    Recipe("faults", "-d -e page-faults:u -c 1 " + MEMORY, "addr"),
+    Recipe("faults", "-d -e page-faults:u -c 1 " + MEMORY, "addr sizes", masks={"sizes": [INSTRUCTIONS]}),
     Recipe("breakpoints", f"-d -e mem:{WATCHED}:w:u -e mem:{WATCHED}:rw:u -c 1 " + MEMORY, "addr evlist mem-mode"),
     Recipe("pages", "-d --phys-data --data-page-size --code-page-size -e page-faults:u -c 1 " + MEMORY, "pages evlist mem-mode"),
     Recipe("weight", "-W -d " + CLOCK + SPIN, "data_src mem-mode"),
@@ -135,7 +139,7 @@ RECIPES = [
            masks={"script": [ADDRESSES], "evlist": [TIP]}),
     Recipe("pipe", f"perf record -N -q -g {CLOCK} -o - {SPIN} >pipe.data", "header no-children records",
            masks=CHAINS | {"records": [ADDRESSES], "report": ["`report` of a pipe stream with call chains"]}),
-    Recipe("stat", "perf stat record -e cs,page-faults -o stat.data " + TASKS, "script stat stats header", only=True),
+    Recipe("stat", "perf stat record -e cs,page-faults -o stat.data " + TASKS, "script stat stats header no-fields", only=True),
     Recipe("stat-interval", "perf stat record -I 5 -e cs,page-faults -o stat-interval.data " + TASKS, "script stat stats",
            only=True),
     Recipe("big-endian", "swap('basic')", "header buildid stats"),
@@ -146,7 +150,7 @@ RECIPES = [
     Recipe("changes", "changes()", "script changes code rounds", only=True,
            masks={"changes": ["`script -F misc` of a sample in a hypervisor"]}),
     Recipe("bpf-output", "bpf_output()", "bpf", only=True, masks={"bpf": ["`script -F bpf-output`, bytes above 0x9f"]}),
-    Recipe("synth", "synth()", "synth", only=True),
+    Recipe("synth", "synth()", "synth script", only=True),
     Recipe("registers", "registers()", "uregs", only=True),
     Recipe("branches", "branches()", "brstack brstacksym brstackoff mmaps history history-callers source-lines",
            masks={"report": [STATISTICS], "source-lines": [STATISTICS], "brstackoff": ["`script -F brstackoff`"]}),
