@@ -85,7 +85,10 @@ static int tasks_read(struct tasks *all, const struct timeline *t)
 	n++;
 	qsort(all->list, n, sizeof(*all->list), task_order);
 	for (size_t i = 0; i < n; i++) {
-		if (kept == 0 || all->list[i].tid != all->list[kept - 1].tid) {
+		bool ended =
+		        all->list[i].tid == NONE; /* a sample of a task without an id any more */
+
+		if (!ended && (kept == 0 || all->list[i].tid != all->list[kept - 1].tid)) {
 			all->list[kept++] = all->list[i];
 		}
 	}

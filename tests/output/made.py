@@ -413,6 +413,15 @@ def indexed_trace(path):
     r.write(path)
 
 
+def exited(path):
+    """A sample of a task that has no id any more."""
+    r = Recording([Event(*CPU_CLOCK)])
+    r.comm(0, "prog", 7)
+    r.sample(1000, 0x400010, 7)
+    r.sample(2000, 0x400010, 7, tid=-1)
+    r.write(path)
+
+
 def run(tool, arguments):
     path = os.path.join(os.environ["HOME"], "perf.data")
     done = subprocess.run([tool] + arguments + ["-i", path], stdout=subprocess.PIPE,
@@ -441,6 +450,8 @@ def differences(n, sonde, perf):
         ("--stats says that what is decoded from traces is not counted", indexed_trace, ["report", "--stats"],
          *2 * [lambda status, text: status == 0 and text.startswith(
              "\nAggregated stats: (excludes AUX area (e.g. instruction trace) decoded / synthesized events)\n")]),
+        ("--tasks leaves out tasks without an id", exited, ["report", "--tasks"],
+         *2 * [lambda status, text: status == 0 and [line.split()[0] for line in text.splitlines()] == ["#", "0", "7"]]),
         ("-F +dsoff shows the offset in the object", modules, ["script", "-F", "+dsoff"],
          lambda status, text: status == 0 and "([aes_x86_64]+0x11)" in text,
          lambda status, text: status != 0 and text == ""),
