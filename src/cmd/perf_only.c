@@ -58,7 +58,6 @@ static const struct option_def script_options[] = {
         PERF_ONLY(0, "itrace"),
         PERF_ONLY('L', "Latency"),
         PERF_ONLY('l', "list"),
-        PERF_ONLY(0, "max-blocks"),
         PERF_ONLY('s', "script"),
         PERF_ONLY(0, "stitch-lbr"),
         PERF_ONLY(0, "xed"),

@@ -22,7 +22,7 @@ struct script {
 	const char *input;
 	const char *symfs, *kallsyms, *vmlinux, *stop_bt, *switch_on, *switch_off;
 	struct sonde_filter filter;
-	uint64_t jobs, max_stack;
+	uint64_t jobs, max_stack, max_blocks;
 	bool tasks, mmaps, switches, lost, cgroups, namespaces, bpf, text_pokes, rounds;
 	bool kernel_path, on_off, per_event, source_path, json;
 	bool inlined, inlined_given;
@@ -202,6 +202,7 @@ static int run(struct script *s)
 	        .hide_call_graph = s->hide_call_graph,
 	        .ns = s->ns,
 	        .max_stack = s->max_stack,
+	        .max_blocks = s->max_blocks,
 	        .filter = s->filter,
 	        .show_tasks = s->tasks,
 	        .show_mmaps = s->mmaps,
@@ -325,6 +326,8 @@ static struct option_def *other_options(struct option_def *to, struct script *s)
 	        OPTION_SWITCH(0, "deltatime", &s->deltatime, "show times since the line before"),
 	        OPTION_UINT(
 	                0, "max-stack", &s->max_stack, "N", "entries of a call chain to show; 127"),
+	        OPTION_UINT(0, "max-blocks", &s->max_blocks, "N",
+	                "brstackinsn: blocks of code of a sample to show"),
 	        OPTION_TEXT(0, "stop-bt", &s->stop_bt, "NAMES",
 	                "functions that are the last entries of call chains"),
 	        OPTION_TEXT(0, "dlfilter", &s->dlfilter, "FILE",

@@ -8,6 +8,7 @@
 #ifndef SONDE_FIELD_BRANCH_H
 #define SONDE_FIELD_BRANCH_H
 
+#include "frame/code.h"
 #include "session/session.h"
 
 #define BRANCH_CONDITIONAL 1u /* PERF_BR_COND */
@@ -55,5 +56,18 @@ struct text;
 /* Appends all branches of a sample; parts: ADDRESS_DSO with or without ADDRESS_PATH. */
 void brstack_text(struct text *out, struct address_cache *c, const struct session_sample *s,
         enum brstack_form form, unsigned parts);
+
+/* How the code between branches is printed. */
+struct brcode_style {
+	struct frame_code *code;
+	bool lengths; /* the length of each instruction too */
+	unsigned
+	        parts; /* ADDRESS_SOURCE with or without ADDRESS_SOURCE_PATH: after function names */
+	uint64_t max_blocks; /* newest pieces of code; 0: all */
+};
+
+/* Appends lines with the instructions that ran between the branches of a sample. */
+void brcode_text(struct text *out, struct address_cache *c, const struct session_sample *s,
+        const struct brcode_style *style);
 
 #endif

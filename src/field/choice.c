@@ -86,8 +86,8 @@ struct field_change {
 };
 
 /* Fields of perf script that Sonde does not print yet. */
-static const char *const later[] = {"srccode", "brstackinsn", "brstackinsnlen", "callindent",
-        "metric", "ipc", "machine_pid", "vcpu"};
+static const char *const later[] = {
+        "srccode", "callindent", "metric", "ipc", "machine_pid", "vcpu"};
 
 static int unknown_field(const char *word, size_t n, struct error *err)
 {

@@ -492,6 +492,18 @@ static void line_insn(const struct line_context *c)
 	}
 }
 
+static void line_brstackinsn(const struct line_context *c)
+{
+	const struct brcode_style style = {
+	        .code = c->style->code,
+	        .lengths = (c->plan->fields & FIELD_BIT(FIELD_BRSTACKINSNLEN)) != 0,
+	        .parts = c->plan->address_parts & (ADDRESS_SOURCE | ADDRESS_SOURCE_PATH),
+	        .max_blocks = c->style->max_blocks,
+	};
+
+	brcode_text(c->out, c->addresses, c->sample, &style);
+}
+
 /* As in newer releases of perf: the path. */
 static void line_cgroup(const struct line_context *c)
 {
@@ -557,7 +569,7 @@ static unsigned address_parts(uint64_t fields, const struct line_style *style)
 	return parts;
 }
 
-/* As in perf, only one of the forms of branch stacks is printed. */
+/* As in perf, only one of the forms of branch stacks is printed, and their code only once. */
 static uint64_t one_brstack(uint64_t fields)
 {
 	static const enum field_id forms[] = {FIELD_BRSTACK, FIELD_BRSTACKSYM, FIELD_BRSTACKOFF};
@@ -566,6 +578,9 @@ static uint64_t one_brstack(uint64_t fields)
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
 		fields &= any ? ~FIELD_BIT(forms[i]) : UINT64_MAX;
 		any = any || (fields & FIELD_BIT(forms[i])) != 0;
+	}
+	if ((fields & FIELD_BIT(FIELD_BRSTACKINSNLEN)) != 0) {
+		fields &= ~FIELD_BIT(FIELD_BRSTACKINSN);
 	}
 	return fields;
 }

@@ -57,7 +57,8 @@ struct line_style {
 	bool source_path; /* ADDRESS_SOURCE_PATH */
 	bool inlined, not_inlined; /* print inlined functions in all chains, in none */
 	uint64_t max_stack; /* entries of a chain */
-	struct frame_code *code; /* for the fields insn and insnlen; NULL: they are not chosen */
+	uint64_t max_blocks; /* pieces of code between branches; 0: all */
+	struct frame_code *code; /* for fields with instructions; NULL: none is chosen */
 	const struct pick *stop; /* functions that are the last entries of chains; NULL: none */
 	struct field_source source;
 	const char *const *regs; /* by bit; NULL: unknown */

@@ -12,6 +12,8 @@
 #define EM_386    3u
 #define EM_X86_64 62u
 
+_Static_assert(FRAME_INSN_MAX == PT_INSN_MAX, "the longest instruction");
+
 struct code_object {
 	_Atomic(bool) tried;
 	struct image_file file; /* closed: no file was found */
@@ -151,19 +153,27 @@ int frame_code_at(struct frame_code *c, const struct frame *f, size_t n,
 	return 0;
 }
 
+bool frame_code_is_x86(const struct frame_code_kind *kind)
+{
+	return kind->machine == EM_X86_64 || kind->machine == EM_386;
+}
+
+struct frame_insn frame_insn_decode(const struct frame_code_kind *kind, struct span code)
+{
+	enum pt_mode mode = kind->is64 ? PT_MODE_64 : PT_MODE_32;
+	struct pt_insn insn;
+
+	if (code.n == 0 || pt_insn_decode(code.p, code.n, mode, &insn) != PT_INSN_OK) {
+		return (struct frame_insn){0};
+	}
+	return (struct frame_insn){.size = insn.size, .leaves = insn.class != PT_CLASS_OTHER};
+}
+
 int frame_insn_at(struct frame_code *c, const struct frame *f, struct span *out)
 {
 	struct frame_code_kind kind;
-	struct pt_insn insn;
-	enum pt_mode mode;
 
-	TRY(frame_code_at(c, f, PT_INSN_MAX, &kind, out));
-	mode = kind.is64 ? PT_MODE_64 : PT_MODE_32;
-	if (out->n == 0 || (kind.machine != EM_X86_64 && kind.machine != EM_386) ||
-	        pt_insn_decode(out->p, out->n, mode, &insn) != PT_INSN_OK) {
-		*out = (struct span){NULL, 0};
-	} else {
-		out->n = insn.size;
-	}
+	TRY(frame_code_at(c, f, FRAME_INSN_MAX, &kind, out));
+	out->n = frame_code_is_x86(&kind) ? frame_insn_decode(&kind, *out).size : 0;
 	return 0;
 }

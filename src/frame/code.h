@@ -11,10 +11,18 @@
 
 struct frame_code;
 
+#define FRAME_INSN_MAX 15u /* bytes of the longest instruction */
+
 /* Of the object's file; zero: no file was found. */
 struct frame_code_kind {
 	uint16_t machine; /* e_machine of its ELF header */
 	bool is64;
+};
+
+/* An instruction of an x86 processor. */
+struct frame_insn {
+	uint8_t size; /* bytes; 0: no instruction begins with these bytes */
+	bool leaves; /* other code may be next: a jump, a call, a system call, ... */
 };
 
 /* For a sealed resolver, which must live as long; NULL: out of memory. Safe from any worker. */
@@ -27,6 +35,10 @@ void frame_code_free(struct frame_code *c); /* accepts NULL */
  */
 int frame_code_at(struct frame_code *c, const struct frame *f, size_t n,
         struct frame_code_kind *kind, struct span *out);
+
+bool frame_code_is_x86(const struct frame_code_kind *kind);
+/* Decodes the instruction at the start of x86 code. */
+struct frame_insn frame_insn_decode(const struct frame_code_kind *kind, struct span code);
 
 /*
  * Sets *out to the bytes of the instruction at the frame; empty if it is unknown, or the object's

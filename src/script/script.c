@@ -197,6 +197,29 @@ static bool has_counts(const struct script *s)
 	return session_counts(s->session)->records[RECORD_STAT_ROUND] != 0;
 }
 
+#define BRANCH_CODE (FIELD_BIT(FIELD_BRSTACKINSN) | FIELD_BIT(FIELD_BRSTACKINSNLEN))
+#define BRANCH_ANY  (1u << 3) /* PERF_SAMPLE_BRANCH_ANY */
+
+/* The code between branches is known only if all branches were recorded. */
+static int check_branch_code(struct script *s, uint64_t fields)
+{
+	bool recorded = session_has_feature(s->session, FEATURE_AUXTRACE);
+
+	if ((fields & BRANCH_CODE) == 0) {
+		return 0;
+	}
+	for (size_t i = 0; i < sonde_session_events(s->session); i++) {
+		const struct sonde_attr *attr = sonde_session_event_attr(s->session, i);
+
+		recorded = recorded || (attr->branch_sample_type & BRANCH_ANY) != 0;
+	}
+	if (recorded) {
+		return 0;
+	}
+	return error_set(session_error(s->session), SONDE_EARG, NO_OFFSET,
+	        "brstackinsn needs all branches of each sample: record with -b, or with -j any");
+}
+
 static int fields_of(
         struct script *s, const struct field_choice *choice, size_t event, uint64_t *fields)
 {
@@ -217,6 +240,7 @@ static int fields_of(
 		TRY(field_choice_type(choice, &e->attr, e->name,
 		        session_has_feature(s->session, FEATURE_AUXTRACE), fields,
 		        session_error(s->session)));
+		TRY(check_branch_code(s, choice->shown[type]));
 	}
 	if (events[event].count.samples == 0) {
 		*fields &= ~FIELD_BIT(FIELD_TOD);
@@ -226,7 +250,7 @@ static int fields_of(
 
 static int need_code(struct script *s, uint64_t fields)
 {
-	uint64_t reads = FIELD_BIT(FIELD_INSN) | FIELD_BIT(FIELD_INSNLEN);
+	uint64_t reads = FIELD_BIT(FIELD_INSN) | FIELD_BIT(FIELD_INSNLEN) | BRANCH_CODE;
 
 	if ((fields & reads) == 0 || s->style.code != NULL) {
 		return 0;
@@ -266,6 +290,17 @@ static int make_plans(struct script *s, const struct field_choice *choice)
 		}
 	}
 	return 0;
+}
+
+/* Whether an event shows the code between branches. */
+static bool shows_code(const struct script *s)
+{
+	uint64_t fields = 0;
+
+	for (size_t i = 0; i < sonde_session_events(s->session); i++) {
+		fields |= s->plans[i].fields;
+	}
+	return (fields & BRANCH_CODE) != 0;
 }
 
 static int choose_times(struct script *s, const struct sonde_script_options *o)
@@ -332,6 +367,7 @@ static int make_style(struct script *s, const struct sonde_script_options *o)
 	        .inlined = o->inlined,
 	        .not_inlined = o->not_inlined,
 	        .max_stack = o->max_stack != 0 ? o->max_stack : MAX_STACK_USUAL,
+	        .max_blocks = o->max_blocks,
 	        .source = {.session = s->session, .time_quantum = 1},
 	};
 	TRY(choose_times(s, o));
@@ -499,6 +535,11 @@ static int run(struct script *s, const struct sonde_script_options *o)
 		TRY(check_json_fields(s, &choice));
 	}
 	TRY(make_plans(s, &choice));
+	if (o->max_blocks != 0 && !shows_code(s)) {
+		return error_set(session_error(s->session), SONDE_EARG, NO_OFFSET,
+		        "blocks of code are printed by the field brstackinsn only: add -F "
+		        "+brstackinsn, or leave --max-blocks out");
+	}
 	TRY(plan_traces(s));
 	report_not_shown(s);
 	TRY(script_filter_open(s, o));

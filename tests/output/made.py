@@ -18,6 +18,9 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+RECORDINGS = os.path.join(sys.path[0], "recordings")
+sys.path.append(RECORDINGS)
+from generate import branch_code  # noqa: E402
 from recording import (ADDR, AUXTRACE, BRANCH_STACK, CALLCHAIN, CGROUP_ID, CODE_PAGE, CONTEXT_USER, CPU, DATA_PAGE,  # noqa: E402
                        DATA_SRC, IDENTIFIER, IP, KERNEL, PERIOD, PHYS, STACK_USER, TID, TIME, TRANSACTION, USER, USUAL, WEIGHT, WEIGHT_PARTS,
                        Event, Recording)
@@ -464,6 +467,10 @@ def differences(n, sonde, perf):
         ("a caller counts once in rows by socket", twice, ["report", "--stdio", "-g", "none", "-s", "socket"],
          lambda status, text: status == 0 and re.search(r"^ +100\.00% +100\.00% +-001$", text, re.M) is not None,
          lambda status, text: status == 0 and re.search(r"^ +[2-9]\d\d\.00% +100\.00% +-001$", text, re.M) is not None),
+        ("-F brstackinsn, bytes that are no instruction", no_instruction,
+         ["script", "-F", "brstackinsn", "--symfs", os.path.join(RECORDINGS, "root")],
+         lambda status, text: "\t00000000004002d0\t<bad>\n" in text,
+         lambda status, text: "\t00000000004002d0\tinsn: 06 \n" in text),
         ("a kind of branch that is not defined", undefined_branch, ["script", "-F", "brstack"],
          lambda status, text: text == " 0x400200/0x400300/P/-/-/0/ \n",
          lambda status, text: text == " 0x400200/0x400300/P/-/-/0/(null) \n"),
@@ -600,6 +607,11 @@ def branches(path):
         r.sample(2000 + i, 0xffffffff81000020, 7, event=1 if i % 2 else 0, mode=KERNEL,
                  branches=[(0xffffffff81000000 + i, 0x400400, i << 20)])
     r.write(path)
+
+
+def no_instruction(path):
+    """A branch to data between functions, where the byte 06 is no instruction of a 64-bit processor."""
+    branch_code(path, [(0x4002d8, [(0x4001ae, 0x4002d0)])])
 
 
 def undefined_branch(path):

@@ -418,3 +418,62 @@ def branches(to, chains=False):
 
 def branch_chains(to):
     branches(to, chains=True)
+
+
+PREDICTED, MISPREDICTED, IN_TX, ABORTED, CYCLES = 2, 1, 4, 8, 5 << 4
+# Samples of spin: the sampled address, and its branches (from, to[, flags]), the newest first.
+BRANCH_CODE = [
+    (0x4001e3, [(0x4001f7, 0x4001dc)]),  # two instructions after the branch
+    (0x4001dc, [(0x4001f7, 0x4001dc)]),  # its target
+    (0x4001de, [(0x4001f7, 0x4001dc)]),  # inside an instruction
+    (0x40026c, [(0x400216, 0x400265)]),  # a branch
+    (0x400270, [(0x400216, 0x400265)]),  # after a branch that was not recorded
+    (0x4002be, [(0x40025b, 0x4002b9)]),  # after a system call
+    (0x400262, [(0x4001d2, 0x400260)]),  # inside a call
+    (0x4001d8, [(0x4001f7, 0x4001dc)]),  # before the target
+    (KERNEL + 5, [(0x4001ae, 0x400196)]),  # in the kernel, whose branches were not recorded
+    (0x4001b5, [(0x4001ae, KERNEL + 5)]),  # after the kernel
+    (0x4001b5, [(0x4001ae, 0x700000)]),  # after code that is not mapped
+    (0x700000, [(0x4001ae, 0x400196)]),
+    (0x4001b0, [(KERNEL + 5, 0x400196), (0x4001b0, KERNEL + 5), (0x4001ae, 0x400196), (0x40025b, 0x4001b1)]),
+    (0x400198, [(0x4001ae, 0x400196), (KERNEL + 5, 0x40019d), (0x40025b, 0x40018b)]),  # the way to the kernel is missing
+    (0x400198, [(0x4001ae, 0x400196), (KERNEL + 5, KERNEL + 9), (KERNEL + 5, 0x40019d), (0x40025b, 0x40018b)]),
+    (0x400198, [(KERNEL + 5, 0x400196), (0x40025b, 0x40018b)]),
+    (0x400198, [(0x4001ae, 0x400196), (0x4001ae, 0x4001b0), (0x4001ae, 0x400196)]),  # branches that do not fit together
+    (0x400198, [(0x4001ae, 0x400196), (0x4001ae, 0), (0, 0x400196)]),
+    (0x400198, [(0x4001ae, 0x400196), (0, 0), (0x4001ae, 0x400196)]),
+    (0x4001a0, [(0x40019b, 0x400196), (0x4001ae, 0x400196)]),  # a branch inside an instruction
+    (0x4001a0, [(0x40019c, 0x400190), (0x4001ae, 0x400190)]),
+    (0x400196, [(0x4001b5, 0x4001ab), (0x4001ae, 0x400196)]),  # from a function into the next one
+    (0x400198, [(0x4001ae, 0x400196), (0x400100, 0x400196), (0x4001ae, 0x4000fc)]),  # code without a function
+    (0x4002c8, [(0x4001b5, 0x4002c0)]),
+    (0x4001a0, [(0x4001ae, 0x400196, 0), (0x4001ae, 0x400196, MISPREDICTED | IN_TX | CYCLES),
+                (0x4001ae, 0x400196, PREDICTED | MISPREDICTED), (0x4001ae, 0x400196, PREDICTED | ABORTED | CYCLES)]),
+    (0x4001be, [(0x4001ae, 0x4001b5, PREDICTED | ABORTED | CYCLES), (0x40025b, 0x40018b)]),  # an aborted transaction
+    (0x4001a0, []),
+    (0x400ffc, [(0x400ff9, 0x400ff0), (0x400ffe, 0x400ff8)]),  # mapped, but not in the file
+]
+
+
+def branch_code(to, samples=tuple(BRANCH_CODE)):
+    trailer = struct.pack("<IIQ", 7, 7, 0)
+    flags = 1 << 8 | 1 << 9 | 1 << 18  # mmap, comm, sample_id_all
+
+    def text(name):
+        return name.encode() + bytes(8 - len(name) % 8)
+
+    def record(kind, misc, body):
+        return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
+
+    data = record(MMAP, 1, struct.pack("<iiQQQ", -1, 0, KERNEL, 0x1000000, KERNEL) + text("[kernel.kallsyms]_text") +
+                  trailer)
+    data += record(COMM, 0, struct.pack("<II", 7, 7) + text("spin") + trailer)
+    data += record(MMAP, 2, struct.pack("<iiQQQ", 7, 7, 0x400000, 0x1000, 0) + text("/mnt/spin") + trailer)
+    for number, (ip, branches_of) in enumerate(samples):
+        body = struct.pack("<QIIQQQ", ip, 7, 7, 1000000 * (number + 1), 1000, len(branches_of))
+        for source, target, *more in branches_of:
+            body += struct.pack("<3Q", source, target, more[0] if more else PREDICTED | CYCLES)
+        data += record(SAMPLE, 1 if ip >= KERNEL else 2, body)
+    attr = struct.pack("<" + ATTR, 0, 128, 0, 1000, IP | TID | TIME | PERIOD | 1 << 11, 0, flags, 0, 0, 0, 0)
+    attr += struct.pack("<Q", 1 << 0 | 1 << 1 | 1 << 3)  # user, kernel, any
+    write(to, attr + bytes(48), data, [15])  # BRANCH_STACK

@@ -75,6 +75,9 @@ TEXTS = {
     "brstack": "script -F comm,tid,time,ip,brstack,dso",
     "brstacksym": "script -F comm,time,brstacksym",
     "brstackoff": "script -F time,brstackoff,dso",
+    "brstackinsn": "script -F ip,sym,brstack,brstackinsn",
+    "brstackinsnlen": "script -F +brstackinsnlen,+insn,-period",
+    "blocks": "script -F time,brstackinsn --max-blocks 1",
     "stat": "stat report",
 }
 CLOCK = "-e cpu-clock:u -F 4000 "
@@ -154,6 +157,7 @@ RECIPES = [
     Recipe("registers", "registers()", "uregs", only=True),
     Recipe("branches", "branches()", "brstack brstacksym brstackoff mmaps history history-callers source-lines",
            masks={"report": [STATISTICS], "source-lines": [STATISTICS], "brstackoff": ["`script -F brstackoff`"]}),
+    Recipe("branch-code", "branch_code()", "brstackinsn brstackinsnlen blocks", only=True),
     Recipe("branch-chains", "branch_chains()",
            "mmaps no-branches history history-callers history-flat history-fractal",
            masks={"report": [STATISTICS], "script": [ADDRESSES]}),

@@ -10,3 +10,8 @@ show script -F hw:bpf-output
 show script -F comm,trace --time 0,0.001 -i bpf-output.data
 "$SONDE" script -F comm,symof 2>&1 | cut -c1-80
 "$SONDE" script -F +bpfoutput 2>&1 | cut -c1-80
+cp -r "$SONDE_TESTS/../../recordings/branch-code.data" "$SONDE_TESTS/../../recordings/root" .
+show script --symfs root -F time,brstackinsn --time 0.002,0.003 -i branch-code.data
+show script -F brstackinsnlen --json -i branch-code.data
+show script -F +brstackinsn
+show script --max-blocks 2
