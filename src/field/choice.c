@@ -85,28 +85,39 @@ struct field_change {
 	bool absolute;
 };
 
-/* Fields of perf script that Sonde does not print yet. */
-static const char *const later[] = {
-        "srccode", "callindent", "metric", "ipc", "machine_pid", "vcpu"};
+/* Fields of perf script that Sonde does not print, and what to do instead. */
+static const struct {
+	const char *name, *instead;
+} not_printed[] = {
+        {"brcntr", "counters of branches are not read yet; brstack prints the branches"},
+        {"brstackdisasm", "there is no disassembler; brstackinsn prints the code as bytes"},
+        {"disasm", "there is no disassembler; insn prints the instruction as bytes"},
+        {"machine_pid",
+                "Sonde does not distinguish guests yet; misc prints whether a sample is of one"},
+        {"metric", "'sonde stat' prints metrics; period has the counts of each event"},
+        {"srccode", "srcline prints file and line, with --full-source-path the path"},
+        {"vcpu", "Sonde does not distinguish guests yet; misc prints whether a sample is of one"},
+};
 
 static int unknown_field(const char *word, size_t n, struct error *err)
 {
-	const char *what = "is not a field";
 	struct near near = {.word = word, .size = n};
 	struct text list = {0};
 	int rc;
 
-	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
-		if (word_is(word, n, later[i])) {
-			what = "is a field that this version does not print";
+	for (size_t i = 0; i < sizeof(not_printed) / sizeof(not_printed[0]); i++) {
+		if (word_is(word, n, not_printed[i].name)) {
+			return error_set(err, SONDE_EARG, NO_OFFSET,
+			        "'%s' is a field of perf that Sonde does not print: %s",
+			        not_printed[i].name, not_printed[i].instead);
 		}
 	}
 	field_offer(SONDE_FIELD_OF_SCRIPT, &near);
 	near_question(&near, &list);
 	text_str(&list, "; fields are: ");
 	field_names(SONDE_FIELD_OF_SCRIPT, &list);
-	rc = error_set(err, SONDE_EARG, NO_OFFSET, "'%.*s' %s%.*s", (int)n, word, what, (int)list.n,
-	        list.p);
+	rc = error_set(err, SONDE_EARG, NO_OFFSET, "'%.*s' is not a field%.*s", (int)n, word,
+	        (int)list.n, list.p);
 	text_fini(&list);
 	return rc;
 }

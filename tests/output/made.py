@@ -467,6 +467,9 @@ def differences(n, sonde, perf):
         ("a caller counts once in rows by socket", twice, ["report", "--stdio", "-g", "none", "-s", "socket"],
          lambda status, text: status == 0 and re.search(r"^ +100\.00% +100\.00% +-001$", text, re.M) is not None,
          lambda status, text: status == 0 and re.search(r"^ +[2-9]\d\d\.00% +100\.00% +-001$", text, re.M) is not None),
+        ("-F retire_lat prints the third part of the weight", latencies, ["script", "-F", "weight,ins_lat,retire_lat"],
+         lambda status, text: [line.split() for line in text.splitlines()] == [[str(n + i) for n in (5, 30, 70)] for i in range(3)],
+         lambda status, text: status != 0 and text == ""),
         ("-F brstackinsn, bytes that are no instruction", no_instruction,
          ["script", "-F", "brstackinsn", "--symfs", os.path.join(RECORDINGS, "root")],
          lambda status, text: "\t00000000004002d0\t<bad>\n" in text,
@@ -606,6 +609,14 @@ def branches(path):
                                                   (0x400310, 0xffffffff81000010, i), (0x10, 0, i << 2)][:i])
         r.sample(2000 + i, 0xffffffff81000020, 7, event=1 if i % 2 else 0, mode=KERNEL,
                  branches=[(0xffffffff81000000 + i, 0x400400, i << 20)])
+    r.write(path)
+
+
+def latencies(path):
+    """Weights of three parts: of the sample, of the instruction, and until it retired."""
+    r = Recording([Event(*CYCLES, sample_type=USUAL | WEIGHT_PARTS)])
+    for i in range(3):
+        r.sample(1000 + i, 0x400100, 7, weight=(70 + i) << 48 | (30 + i) << 32 | 5 + i)
     r.write(path)
 
 

@@ -7,7 +7,10 @@ show script -G -F tid,time --pid 1000 -C 3 --time 10%/3
 sonde script -G -F ip,dso --dsos libpart0.so | grep -vc libpart0
 sonde script -G -F ip,sym -S 0x7f00200cb0e9
 show script -F foo
-show script -F +callindent
+show script -F tid,time,callindent,ipc --time 1000.011,1000.012
+for field in brcntr brstackdisasm disasm machine_pid metric srccode vcpu; do
+	show script -F "+$field"
+done
 show script -C x
 show script --tid 1,
 "$GEN" -n 4 -p 2 -t 2 -d 2 -o perf.data
