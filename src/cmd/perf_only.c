@@ -4,11 +4,27 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In alphabetical order, one entry per line. */
-#define PERF_ONLY(s, l)                                                                            \
+/* In alphabetical order. */
+#define PERF_ONLY_SEE(s, l, what_to_do)                                                            \
 	{                                                                                          \
-		.short_name = (s), .long_name = (l), .kind = OPTION_KIND_PERF_ONLY                 \
+		.short_name = (s), .long_name = (l), .help = (what_to_do),                         \
+		.kind = OPTION_KIND_PERF_ONLY                                                      \
 	}
+#define PERF_ONLY(s, l) PERF_ONLY_SEE(s, l, NULL)
+
+/* What to do instead. */
+#define PIPE                                                                                       \
+	"Sonde runs no interpreter: pipe its text into the program, 'sonde script | ./program', "  \
+	"or objects,\n'sonde script --json | ./program'; programs in Python can also read the "    \
+	"recording with the module sonde."
+#define TRACES                                                                                     \
+	"Traces in recordings are not decoded yet; 'sonde pt flow' prints the instructions of a "  \
+	"raw Intel PT trace."
+#define CODE_VIEW "It changes how perf's interactive view shows code. Rows are the same without it."
+#define TEXT_ONLY "Sonde prints text, as perf does with --stdio; leave it out."
+#define GUESTS    "Samples of guests are printed without the names of their functions."
+
+#define LBR "It joins LBR call stacks, which Sonde does not show."
 
 /* Options before a command: perf --no-pager report */
 static const struct option_def perf_options[] = {
@@ -25,42 +41,45 @@ static const struct option_def perf_options[] = {
 };
 
 static const struct option_def report_options[] = {
-        PERF_ONLY(0, "asm-raw"),
-        PERF_ONLY('M', "disassembler-style"),
-        PERF_ONLY(0, "gtk"),
-        PERF_ONLY(0, "itrace"),
-        PERF_ONLY(0, "objdump"),
-        PERF_ONLY(0, "percent-type"),
-        PERF_ONLY(0, "prefix"),
-        PERF_ONLY(0, "prefix-strip"),
-        PERF_ONLY(0, "samples"),
-        PERF_ONLY(0, "show-ref-call-graph"),
-        PERF_ONLY(0, "source"),
-        PERF_ONLY(0, "stitch-lbr"),
-        PERF_ONLY(0, "tui"),
+        PERF_ONLY_SEE(0, "asm-raw", CODE_VIEW),
+        PERF_ONLY_SEE('M', "disassembler-style", CODE_VIEW),
+        PERF_ONLY_SEE(0, "gtk", TEXT_ONLY),
+        PERF_ONLY_SEE(0, "itrace", TRACES),
+        PERF_ONLY_SEE(0, "objdump", CODE_VIEW),
+        PERF_ONLY_SEE(0, "percent-type", CODE_VIEW),
+        PERF_ONLY_SEE(0, "prefix", CODE_VIEW),
+        PERF_ONLY_SEE(0, "prefix-strip", CODE_VIEW),
+        PERF_ONLY_SEE(0, "samples",
+                "It keeps samples of each row for perf's interactive view; 'sonde script' prints "
+                "them."),
+        PERF_ONLY_SEE(0, "show-ref-call-graph",
+                "It shows the chain of the sample before one that was recorded without chains."),
+        PERF_ONLY_SEE(0, "source", CODE_VIEW),
+        PERF_ONLY_SEE(0, "stitch-lbr", LBR),
+        PERF_ONLY_SEE(0, "tui", TEXT_ONLY),
         OPTION_END,
 };
 
 static const struct option_def script_options[] = {
-        PERF_ONLY('a', "all-cpus"),
-        PERF_ONLY(0, "call-ret-trace"),
-        PERF_ONLY(0, "call-trace"),
-        PERF_ONLY('d', "debug-mode"),
-        PERF_ONLY(0, "dump-unsorted-raw-trace"),
-        PERF_ONLY('g', "gen-script"),
-        PERF_ONLY(0, "graph-function"),
-        PERF_ONLY(0, "guest-code"),
-        PERF_ONLY(0, "guestkallsyms"),
-        PERF_ONLY(0, "guestmodules"),
-        PERF_ONLY(0, "guestmount"),
-        PERF_ONLY(0, "guestvmlinux"),
-        PERF_ONLY(0, "insn-trace"),
-        PERF_ONLY(0, "itrace"),
-        PERF_ONLY('L', "Latency"),
-        PERF_ONLY('l', "list"),
-        PERF_ONLY('s', "script"),
-        PERF_ONLY(0, "stitch-lbr"),
-        PERF_ONLY(0, "xed"),
+        PERF_ONLY_SEE('a', "all-cpus", "It is for perf's own scripts, which record too."),
+        PERF_ONLY_SEE(0, "call-ret-trace", TRACES),
+        PERF_ONLY_SEE(0, "call-trace", TRACES),
+        PERF_ONLY_SEE('d', "debug-mode", "'sonde check' reports damage and lost events."),
+        PERF_ONLY_SEE('g', "gen-script", PIPE),
+        PERF_ONLY_SEE(0, "graph-function", TRACES),
+        PERF_ONLY_SEE(0, "guest-code", GUESTS),
+        PERF_ONLY_SEE(0, "guestkallsyms", GUESTS),
+        PERF_ONLY_SEE(0, "guestmodules", GUESTS),
+        PERF_ONLY_SEE(0, "guestmount", GUESTS),
+        PERF_ONLY_SEE(0, "guestvmlinux", GUESTS),
+        PERF_ONLY_SEE(0, "insn-trace", TRACES),
+        PERF_ONLY_SEE(0, "itrace", TRACES),
+        PERF_ONLY_SEE(
+                'L', "Latency", "'-F comm,tid,cpu,time,event,trace' prints the other columns."),
+        PERF_ONLY_SEE('l', "list", PIPE),
+        PERF_ONLY_SEE('s', "script", PIPE),
+        PERF_ONLY_SEE(0, "stitch-lbr", LBR),
+        PERF_ONLY_SEE(0, "xed", "-F +insn and -F +brstackinsn print instructions as bytes."),
         OPTION_END,
 };
 
@@ -109,35 +128,6 @@ static const struct {
 
 #define TABLES (sizeof(tables) / sizeof(tables[0]))
 
-#define CODE_VIEW "It changes how perf's interactive view shows code. Rows are the same without it."
-#define TEXT_ONLY "Sonde prints text, as perf does with --stdio; leave it out."
-
-/* What to do instead, where perf's command is not the answer. */
-static const struct {
-	const char *command, *option, *instead;
-} reasons[] = {
-        {"report", "asm-raw", CODE_VIEW},
-        {"report", "disassembler-style", CODE_VIEW},
-        {"report", "gtk", TEXT_ONLY},
-        {"report", "itrace",
-                "It decodes traces: 'perf report' does, and 'sonde pt flow' decodes a raw Intel PT "
-                "trace."},
-        {"report", "objdump", CODE_VIEW},
-        {"report", "percent-type", CODE_VIEW},
-        {"report", "prefix", CODE_VIEW},
-        {"report", "prefix-strip", CODE_VIEW},
-        {"report", "samples",
-                "It keeps samples of each row for perf's interactive view. 'sonde script' prints "
-                "the samples."},
-        {"report", "show-ref-call-graph",
-                "It shows the chain of the sample before one that was recorded without chains. "
-                "'perf report' does."},
-        {"report", "source", CODE_VIEW},
-        {"report", "stitch-lbr",
-                "It joins LBR call stacks, which Sonde does not show. 'perf report' does."},
-        {"report", "tui", TEXT_ONLY},
-};
-
 static size_t find_table(const char *command)
 {
 	size_t i = 0;
@@ -155,25 +145,10 @@ const struct option_def *perf_only_options(const char *command)
 	return i < TABLES ? tables[i].options : none;
 }
 
-/* Returns what to do instead of an option; NULL: use perf's command, if there is one. */
-static const char *find_reason(const char *command, const struct option_def *def)
-{
-	const char *name = def->long_name != NULL ? def->long_name : "";
-
-	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
-		if (strcmp(reasons[i].command, command) == 0 &&
-		        strcmp(reasons[i].option, name) == 0) {
-			return reasons[i].instead;
-		}
-	}
-	return NULL;
-}
-
 int perf_only_option(const char *command, const struct option_def *def, const char *written)
 {
 	const char *gap = *command != '\0' ? " " : "";
 	size_t i = find_table(command);
-	const char *instead = find_reason(command, def);
 
 	(void)fprintf(stderr, "sonde%s%s: %s", gap, command, written);
 	if (def->long_name != NULL && strcmp(written + strspn(written, "-"), def->long_name) != 0) {
@@ -181,9 +156,10 @@ int perf_only_option(const char *command, const struct option_def *def, const ch
 	}
 	(void)fprintf(
 	        stderr, " is an option of perf%s%s that Sonde does not have yet\n", gap, command);
-	if (instead != NULL) {
-		(void)fprintf(stderr, "%s\n", instead);
-	} else if (i < TABLES && tables[i].reads) {
+	if (def->help != NULL) {
+		(void)fprintf(stderr, "%s\n", def->help);
+	}
+	if (i < TABLES && tables[i].reads) {
 		(void)fprintf(stderr, "'perf %s' reads the same recording and has it.\n", command);
 	}
 	(void)fprintf(stderr, "'sonde%s%s --help' lists the options of Sonde.\n", gap, command);

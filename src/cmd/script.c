@@ -27,7 +27,7 @@ struct script {
 	bool kernel_path, on_off, per_event, source_path, json;
 	bool inlined, inlined_given;
 	bool hide_call_graph, ns, reltime, deltatime, header, header_only, full, demangle, force,
-	        strict, pager, dump, demangle_kernel;
+	        strict, pager, dump, demangle_kernel, merged;
 	struct terminal_progress progress;
 	const char *fields[FIELDS_MAX];
 	size_t nfields;
@@ -263,6 +263,8 @@ static struct option_def *sample_options(struct option_def *to, struct script *s
 	                "events"),
 	        OPTION_SWITCH('D', "dump-raw-trace", &s->dump,
 	                "print every record with its bytes, as 'sonde dump --raw'"),
+	        OPTION_SWITCH(0, "dump-unsorted-raw-trace", &s->dump,
+	                "the same: records are always in the order of the file"),
 	        OPTION_SWITCH('G', "hide-call-graph", &s->hide_call_graph, "show no call chains"),
 	        OPTION_TEXT('c', "comms", &s->filter.comms, "NAMES", "only these commands"),
 	        OPTION_TEXT(0, "dsos", &s->filter.dsos, "NAMES", "only code of these objects"),
@@ -330,6 +332,8 @@ static struct option_def *other_options(struct option_def *to, struct script *s)
 	                "brstackinsn: blocks of code of a sample to show"),
 	        OPTION_TEXT(0, "stop-bt", &s->stop_bt, "NAMES",
 	                "functions that are the last entries of call chains"),
+	        OPTION_SWITCH(0, "merge-callchains", &s->merged,
+	                "show call chains whose user part was recorded later whole (always)"),
 	        OPTION_TEXT(0, "dlfilter", &s->dlfilter, "FILE",
 	                "load a filter of samples from a shared object"),
 	        OPTION_CALL(0, "dlarg", OPTION_REQUIRED, on_dlarg, s, "TEXT",
@@ -372,6 +376,10 @@ static int check_options(const struct option_command *command, const struct scri
 	if (s->ndlargs != 0 && s->dlfilter == NULL) {
 		return options_mistake(command, "--dlarg is for a filter: add --dlfilter FILE");
 	}
+	if (!s->merged) {
+		return options_mistake(command,
+		        "call chains are always printed whole: 'sonde dump' shows their parts");
+	}
 	if (s->json && (s->dump || s->header_only)) {
 		return options_mistake(command,
 		        "--json goes with samples only: 'sonde dump --json' and 'sonde report "
@@ -389,6 +397,7 @@ int cmd_script(int argc, char **argv)
 	struct script s = {.input = options_input(),
 	        .demangle = true,
 	        .pager = true,
+	        .merged = true,
 	        .progress = {.what = "Processing"}};
 	struct option_def defs[SCRIPT_OPTIONS];
 	const struct option_def *end =
@@ -410,7 +419,10 @@ int cmd_script(int argc, char **argv)
 		return rc;
 	}
 	if (rest.argc != 0) {
-		return options_mistake(&command, "unexpected word '%s'", rest.argv[0]);
+		return options_mistake(&command,
+		        "unexpected word '%s': Sonde has no scripts, 'sonde script | ./program' "
+		        "runs one on its text",
+		        rest.argv[0]);
 	}
 	if (s.list_dlfilters) {
 		return list_dlfilters(s.verbose);

@@ -51,7 +51,7 @@ def tables():
     text = open(TABLES).read()
     options = {}
     for name, body in re.findall(r"struct option_def (\w+)_options\[\] = \{(.*?)\n\};", text, re.S):
-        rows = re.findall(r"PERF_ONLY\((?:'(.)'|0), \"([\w-]+)\"\)", body)
+        rows = re.findall(r"PERF_ONLY(?:_SEE)?\(\s*(?:'(.)'|0), \"([\w-]+)\"[,)]", body)
         assert len(rows) == body.count("PERF_ONLY"), f"{name}: a row is written in another way"
         name = "" if name == "perf" else name.replace("_", "-")
         options[name] = {o for short, long in rows for o in (short and "-" + short, "--" + long) if o}

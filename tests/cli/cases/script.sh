@@ -15,3 +15,11 @@ show script --symfs root -F time,brstackinsn --time 0.002,0.003 -i branch-code.d
 show script -F brstackinsnlen --json -i branch-code.data
 show script -F +brstackinsn
 show script --max-blocks 2
+show script -s x.py
+show script --itrace=i1ms
+show script rw-by-pid
+show script --no-merge-callchains
+sonde script -D >dump.txt
+sonde script --dump-unsorted-raw-trace | cmp - dump.txt && test -s dump.txt && echo same
+sonde script >script.txt
+sonde script --merge-callchains | cmp - script.txt && test -s script.txt && echo same
