@@ -172,6 +172,15 @@ static int keep_valid(uint64_t *fields, unsigned type, bool alone, struct error 
 	return 0;
 }
 
+static int check_offset(const struct field_choice *c, unsigned type, struct error *err)
+{
+	if ((c->wanted[type] & BIT(FIELD_SYMOFF)) != 0 && (c->shown[type] & BIT(FIELD_SYM)) == 0) {
+		return error_set(err, SONDE_EARG, NO_OFFSET,
+		        "symoff is the offset from a symbol: ask for sym too");
+	}
+	return 0;
+}
+
 int field_choice_parse(struct field_choice *c, const char *spec, struct error *err)
 {
 	struct field_change change = {0};
@@ -199,10 +208,8 @@ int field_choice_parse(struct field_choice *c, const char *spec, struct error *e
 		TRY(keep_valid(&add, i, first == last, err));
 		c->shown[i] = change.relative ? (c->shown[i] | add) & ~change.remove : add;
 		c->wanted[i] = (change.relative ? c->wanted[i] & ~change.remove : 0) | add;
-		if ((change.add & BIT(FIELD_SYMOFF)) != 0 && (c->shown[i] & BIT(FIELD_SYM)) == 0 &&
-		        !change.relative) {
-			return error_set(err, SONDE_EARG, NO_OFFSET,
-			        "symoff is the offset from a symbol: ask for sym too");
+		if (!change.relative) {
+			TRY(check_offset(c, i, err));
 		}
 	}
 	return 0;
@@ -253,6 +260,7 @@ int field_choice_type(const struct field_choice *c, const struct sonde_attr *att
 		}
 		*fields |= BIT(i);
 	}
+	TRY(check_offset(c, type, err));
 	return check_source(*fields, err);
 }
 

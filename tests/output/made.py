@@ -467,6 +467,18 @@ def differences(n, sonde, perf):
         ("a caller counts once in rows by socket", twice, ["report", "--stdio", "-g", "none", "-s", "socket"],
          lambda status, text: status == 0 and re.search(r"^ +100\.00% +100\.00% +-001$", text, re.M) is not None,
          lambda status, text: status == 0 and re.search(r"^ +[2-9]\d\d\.00% +100\.00% +-001$", text, re.M) is not None),
+        ("-F -sym prints no names", names, ["script", "-F", "-sym,-dso,-comm,-cpu,-tid,-time,-period,-event"],
+         lambda status, text: status == 0 and re.fullmatch(r"( +[0-9a-f]+ *\n)+", text) is not None,
+         lambda status, text: status == 255 and text == ""),
+        ("-F trace: without tracepoints", names, ["script", "-F", "tid", "-F", "trace:"],
+         lambda status, text: status == 0 and text.strip() != "",
+         lambda status, text: status == 255 and text == ""),
+        ("-F other:", names, ["script", "-F", "tid", "-F", "other:comm"],
+         lambda status, text: status == 0 and text.strip() != "",
+         lambda status, text: status == 129 and text == ""),
+        ("script shows samples of guests", guests, ["script", "-F", "misc"],
+         lambda status, text: text.split() == ["K", "U", "H", "G", "g"],
+         lambda status, text: len(text.split()) == 3),
         ("-F retire_lat prints the third part of the weight", latencies, ["script", "-F", "weight,ins_lat,retire_lat"],
          lambda status, text: [line.split() for line in text.splitlines()] == [[str(n + i) for n in (5, 30, 70)] for i in range(3)],
          lambda status, text: status != 0 and text == ""),
@@ -617,6 +629,15 @@ def latencies(path):
     r = Recording([Event(*CYCLES, sample_type=USUAL | WEIGHT_PARTS)])
     for i in range(3):
         r.sample(1000 + i, 0x400100, 7, weight=(70 + i) << 48 | (30 + i) << 32 | 5 + i)
+    r.write(path)
+
+
+def guests(path):
+    """Samples of the kernel, a program, a hypervisor, and of a guest's kernel and program."""
+    r = Recording([Event(*CPU_CLOCK)])
+    r.comm(1, "prog", 7)
+    for i, mode in enumerate((1, 2, 3, 4, 5)):
+        r.sample(1000 + i, 0x400100, 7, mode=mode)
     r.write(path)
 
 
