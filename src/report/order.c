@@ -25,7 +25,7 @@
 #include "report/report.h"
 
 #include "core/sort.h"
-#include "report/tree.h"
+#include "report/rings.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -80,7 +80,8 @@ struct named { /* a text to be ranked */
 struct sorter {
 	struct report *r;
 	struct report_table *table; /* of r */
-	void *memory; /* holds keys and pairs, then the nodes of a tree */
+	void *memory; /* holds keys and pairs, then the nodes of a tree and what it compares */
+	struct report_tree_node *nodes;
 	uint64_t *keys; /* packed columns, by row */
 	uint64_t *pairs; /* room for two per sorted row */
 	uint32_t *spare; /* room for one per sorted row */
@@ -514,6 +515,17 @@ static bool keys_before(const struct table *t, uint32_t a, uint32_t b)
 	return false;
 }
 
+/* Sorts the rows by the nodes in s->spare. */
+static void rows_of_nodes(const struct sorter *s)
+{
+	uint32_t *order = s->table->order;
+
+	for (size_t i = 0; i < s->table->norder; i++) {
+		s->spare[i] = order[s->spare[i] - 1];
+	}
+	memcpy(order, s->spare, s->table->norder * sizeof(*order));
+}
+
 /* Inserts the rows into a tree in their present order, and sorts them as in the tree. */
 static int sort_by_keys(struct sorter *s, const struct plan *plan)
 {
@@ -525,8 +537,7 @@ static int sort_by_keys(struct sorter *s, const struct plan *plan)
 		return 0;
 	}
 	t.keys = calloc(s->table->norder + 1, plan->n * sizeof(*t.keys));
-	rc = t.keys != NULL ? report_tree_init(&tree, s->memory, s->table->norder, 1)
-	                    : SONDE_ENOMEM;
+	rc = t.keys != NULL ? report_tree_init(&tree, s->nodes, s->table->norder, 1) : SONDE_ENOMEM;
 	if (rc < 0) {
 		free(t.keys);
 		return rc;
@@ -546,14 +557,11 @@ static int sort_by_keys(struct sorter *s, const struct plan *plan)
 			side = keys_before(&t, i, at - 1) ? REPORT_TREE_LEFT : REPORT_TREE_RIGHT;
 			parent = at;
 		}
-		tree.nodes[i + 1] = (struct report_tree_node){0};
-		report_tree_insert(&tree, parent, side);
+		tree.nodes[i + 1].group = 0;
+		report_tree_insert(&tree, i + 1, parent, side);
 	}
-	for (uint32_t i = 0, node = 0; i < s->table->norder; i++) {
-		node = report_tree_next(&tree, node);
-		s->spare[i] = s->table->order[node - 1];
-	}
-	memcpy(s->table->order, s->spare, s->table->norder * sizeof(*s->spare));
+	report_tree_list(&tree, s->spare);
+	rows_of_nodes(s);
 	report_tree_fini(&tree);
 	free(t.keys);
 	return 0;
@@ -659,110 +667,98 @@ static void groups_mark(struct sorter *s, const struct plan *plan)
 	}
 }
 
+/* What a tree of all rows compares besides ranks; by node. */
+struct threads {
+	uint32_t pid, tid, depth;
+};
+
+#define NODE_SIZE (sizeof(struct report_tree_node) + sizeof(struct threads))
+
 /*
- * Fills in the members of nodes that a tree compares, with few accesses to memory. Rows are sorted
- * by all columns but the depth; place[row] is the position before that. Returns whether depths
- * differ in a group with rows of several threads: only then is the comparison not transitive.
+ * Replaces the rows in s->spare by their nodes in a tree: the number of a node is the rank of its
+ * row, that is its position in s->table->order, + 1. SONDE_ENOMEM.
  */
-static bool nodes_fill(const struct sorter *s, struct report_tree *tree, const uint32_t *place)
+static int nodes_of_rows(const struct sorter *s)
+{
+	const uint32_t *order = s->table->order;
+	uint32_t *nodes = malloc((s->table->nrows + 1) * sizeof(*nodes));
+
+	if (nodes == NULL) {
+		return SONDE_ENOMEM;
+	}
+	for (uint32_t i = 0; i < s->table->norder; i++) {
+		nodes[order[i]] = i + 1;
+	}
+	for (size_t i = 0; i < s->table->norder; i++) {
+		s->spare[i] = nodes[s->spare[i]];
+	}
+	free(nodes);
+	return 0;
+}
+
+/*
+ * Sets the groups of nodes, and what their tree compares, with few accesses to memory. Returns
+ * whether depths differ in a group with rows of several threads: only then is the comparison not
+ * transitive.
+ */
+static bool threads_fill(
+        const struct sorter *s, struct report_tree_node *nodes, struct threads *threads)
 {
 	const struct report *r = s->r;
-	const struct report_tree_node *first = NULL;
-	bool threads = false, depths = false, wild = false;
+	const struct threads *first = NULL;
+	bool several = false, depths = false, wild = false;
 	uint32_t group = 0;
 
 	for (uint32_t i = 0; i < r->table->norder; i++) {
 		const struct profile_row *row = &r->table->rows[r->table->order[i]];
 		uint32_t ahead = r->table->order[i + AHEAD < r->table->norder ? i + AHEAD : i];
-		struct report_tree_node *node = &tree->nodes[place[r->table->order[i]] + 1];
+		struct threads *t = &threads[i + 1];
 
 		__builtin_prefetch(&r->table->rows[ahead].first_tid);
-		__builtin_prefetch(&tree->nodes[place[ahead] + 1], 1);
 		group += s->begins[i];
-		*node = (struct report_tree_node){.rank = i,
-		        .group = group,
-		        .pid = row->first_pid,
+		nodes[i + 1].group = group & REPORT_TREE_MAX;
+		*t = (struct threads){.pid = row->first_pid,
 		        .tid = row->first_tid,
-		        .depth = depth_key(r, row) & DEPTH_MAX};
+		        .depth = (uint32_t)depth_key(r, row)};
 		if (i == 0 || s->begins[i]) {
-			first = node;
-			threads = depths = false;
+			first = t;
+			several = depths = false;
 		}
-		threads = threads || node->tid != first->tid || node->pid != first->pid;
-		depths = depths || node->depth != first->depth;
-		wild = wild || (threads && depths);
+		several = several || t->tid != first->tid || t->pid != first->pid;
+		depths = depths || t->depth != first->depth;
+		wild = wild || (several && depths);
 	}
 	return wild;
 }
 
-/* Compares nodes of the same thread and group by depth, and other nodes by rank. */
-static inline bool node_before(const struct report_tree_node *x, const struct report_tree_node *y)
-{
-	if (x->tid == y->tid && x->depth != y->depth && x->pid == y->pid && x->group == y->group) {
-		return x->depth < y->depth;
-	}
-	return x->rank < y->rank;
-}
-
-/* What sort_by_ranks stores as the depth of a node. */
-enum { ORDERED, WILD_KNOWN, WILD_UNKNOWN };
-
-/* Compares ranks; addresses only between rows without symbols of one wild group, by sign. */
-static inline bool rank_before(const struct report_tree_node *x, const struct report_tree_node *y)
-{
-	if (x->depth == WILD_UNKNOWN && y->depth == WILD_UNKNOWN && x->address != y->address &&
-	        x->group == y->group) {
-		return (int64_t)(x->address - y->address) < 0;
-	}
-	return x->rank < y->rank;
-}
-
-/* Whether a node of an ordered group comes after all earlier ones of the group. */
-static inline bool follows_last(const struct report_tree *tree, uint32_t node)
-{
-	const struct report_tree_node *n = &tree->nodes[node];
-	uint32_t last = tree->lasts[n->group];
-
-	return n->depth == ORDERED && last != 0 && tree->nodes[last].rank < n->rank;
-}
-
-typedef bool (*before_fn)(const struct report_tree_node *x, const struct report_tree_node *y);
-
 /*
- * Inserts the rows into a tree in the order of s->spare, and sorts them as in the tree. Inline, for
- * each comparison. rising: most rows come after all earlier ones; that hint halves the time.
+ * Inserts a node that is compared with nodes of the same thread and group by depth, and with others
+ * by rank.
  */
-static inline __attribute__((always_inline)) void sort_by_nodes(
-        struct sorter *s, struct report_tree *tree, before_fn before, bool rising)
+static void threads_insert(struct report_tree *tree, const struct threads *threads, uint32_t node)
 {
-	struct report_tree_node *nodes = tree->nodes;
+	const struct report_tree_node *nodes = tree->nodes;
+	const struct threads x = threads[node];
+	uint32_t group = nodes[node].group, parent = 0;
+	enum report_tree_side side = REPORT_TREE_LEFT;
 
-	for (uint32_t i = 1; i <= s->table->norder; i++) {
-		enum report_tree_side side = REPORT_TREE_LEFT;
-		uint32_t parent = 0, at = report_tree_top(tree, nodes[i].group);
+	for (uint32_t at = report_tree_top(tree, group); at != 0;) {
+		bool left = node < at;
 
-		if (before == rank_before && follows_last(tree, i)) {
-			report_tree_append(tree);
-			continue;
+		parent = at;
+		if (threads[at].tid == x.tid && threads[at].depth != x.depth &&
+		        threads[at].pid == x.pid && nodes[at].group == group) {
+			left = x.depth < threads[at].depth;
 		}
-		while (at != 0) {
-			bool left = before(&nodes[i], &nodes[at]);
-
-			parent = at;
-			if (rising ? __builtin_expect(left, false) : left) {
-				side = REPORT_TREE_LEFT;
-				at = nodes[at].child[REPORT_TREE_LEFT];
-			} else {
-				side = REPORT_TREE_RIGHT;
-				at = nodes[at].child[REPORT_TREE_RIGHT];
-			}
+		if (__builtin_expect(left, false)) { /* most come after; the hint halves the time */
+			side = REPORT_TREE_LEFT;
+			at = nodes[at].child[REPORT_TREE_LEFT];
+		} else {
+			side = REPORT_TREE_RIGHT;
+			at = nodes[at].child[REPORT_TREE_RIGHT];
 		}
-		report_tree_insert(tree, parent, side);
 	}
-	for (uint32_t i = 0, node = 0; i < s->table->norder; i++) {
-		node = report_tree_next(tree, node);
-		s->table->order[i] = s->spare[node - 1];
-	}
+	report_tree_insert(tree, node, parent, side);
 }
 
 /*
@@ -785,31 +781,36 @@ static bool plan_cut(struct plan *plan)
 }
 
 /*
- * Marks the groups with addresses without symbols that are too far apart for the sign, by the
- * position of their first rows. Returns whether there are any.
+ * Divides the sorted rows into groups: where s->begins says so, and between rows with symbols and
+ * those without. Fills in addresses; returns whether there is a circle: a group with addresses that
+ * are too far apart for the sign.
  */
-static bool wild_mark(const struct sorter *s, bool *wild)
+static bool rings_fill(const struct sorter *s, struct report_rings *t)
 {
-	const struct report_table *t = s->table;
+	const struct report_table *table = s->table;
+	bool known = true, any = false;
 	uint64_t low = UINT64_MAX, high = 0;
-	size_t first = 0;
-	bool any = false;
 
-	memset(wild, 0, t->norder * sizeof(*wild));
-	for (size_t i = 0; i < t->norder; i++) {
-		const struct profile_row *row = &t->rows[t->order[i]];
+	t->groups = 0;
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct profile_row *row = &table->rows[table->order[i]];
+		uint32_t ahead = table->order[i + AHEAD < t->n ? i + AHEAD : i];
+		uint64_t key = SIGNED(row->address);
 
-		if (s->begins[i]) {
+		__builtin_prefetch(&table->rows[ahead].address);
+		if (i == 0 || s->begins[i] || known != (row->symbol != NULL)) {
+			known = row->symbol != NULL;
 			low = UINT64_MAX;
 			high = 0;
-			first = i;
+			t->groups++;
 		}
-		if (row->symbol == NULL) {
-			low = SIGNED(row->address) < low ? SIGNED(row->address) : low;
-			high = SIGNED(row->address) > high ? SIGNED(row->address) : high;
-		}
-		if (low < high && high - low > INT64_MAX) {
-			wild[first] = any = true;
+		t->addresses[i + 1] = row->address;
+		t->tree.nodes[i + 1].group = (t->groups - 1) & REPORT_TREE_MAX;
+		low = key < low ? key : low;
+		high = key > high ? key : high;
+		if (!known && high - low > INT64_MAX) {
+			t->rings[t->groups - 1] = REPORT_RING_ONCE;
+			any = true;
 		}
 	}
 	return any;
@@ -819,85 +820,53 @@ static bool wild_mark(const struct sorter *s, bool *wild)
  * Does the same as sort_by_keys, if only addresses of rows without symbols are compared by sign:
  * all other comparisons are those of ranks.
  */
-static int sort_by_ranks(struct sorter *s, const struct plan *plan, bool rising)
+static int sort_by_ranks(struct sorter *s, const struct plan *plan, unsigned trees)
 {
-	const uint32_t *order = s->table->order;
-	uint32_t n = (uint32_t)s->table->norder, group = 0, first = 0;
-	uint32_t *place = malloc((s->table->nrows + 1) * sizeof(*place));
-	bool *wild = malloc((n + (size_t)1) * sizeof(*wild));
-	struct report_tree tree = {0};
+	struct report_rings t = {0};
+	size_t n = s->table->norder;
+	int rc;
 
-	if (place == NULL || wild == NULL ||
-	        report_tree_init(&tree, s->memory, n, n + (size_t)1) < 0) {
-		free(place);
-		free(wild);
-		return SONDE_ENOMEM;
-	}
-	memcpy(s->spare, order, n * sizeof(*s->spare));
-	for (uint32_t k = 0; k < n; k++) {
-		place[order[k]] = k;
-	}
+	memcpy(s->spare, s->table->order, n * sizeof(*s->spare));
 	sort_by_plan(s, plan);
 	groups_mark(s, plan);
-	if (!wild_mark(s, wild)) {
-		n = 0; /* the ranks are the order */
+	rc = report_rings_init(&t, s->nodes, (struct report_ring_links *)(s->nodes + n + 1), n);
+	if (rc >= 0 && rings_fill(s, &t)) { /* else the ranks are the order */
+		rc = nodes_of_rows(s);
+		if (rc >= 0) {
+			report_rings_sort(&t, s->spare, trees);
+			rows_of_nodes(s);
+		}
 	}
-	for (uint32_t i = 0; i < n; i++) {
-		const struct profile_row *row = &s->table->rows[order[i]];
-		uint32_t ahead = order[i + AHEAD < n ? i + AHEAD : i];
-
-		__builtin_prefetch(&s->table->rows[ahead].address);
-		__builtin_prefetch(&tree.nodes[place[ahead] + 1], 1);
-		group += s->begins[i];
-		first = s->begins[i] ? i : first;
-		tree.nodes[place[order[i]] + 1] = (struct report_tree_node){.rank = i,
-		        .group = group,
-		        .address = row->address,
-		        .depth = !wild[first]          ? ORDERED
-		                 : row->symbol != NULL ? WILD_KNOWN
-		                                       : WILD_UNKNOWN};
-	}
-	free(place);
-	free(wild);
-	if (n != 0 && rising) {
-		sort_by_nodes(s, &tree, rank_before, true);
-	} else if (n != 0) {
-		sort_by_nodes(s, &tree, rank_before, false);
-	}
-	report_tree_fini(&tree);
-	return 0;
+	report_rings_fini(&t);
+	return rc;
 }
 
 /* Sorts rows of several threads. plan: that of the output, without the depth. */
 static int sort_threads(struct sorter *s, const struct plan *plan)
 {
-	struct report *r = s->r;
-	uint32_t *place = malloc((r->table->nrows + 1) * sizeof(*place));
+	struct report_table *table = s->table;
+	struct threads *threads = (struct threads *)(s->nodes + table->norder + 1);
 	struct plan all = {0}, *plans[] = {&all};
 	struct report_tree tree = {0};
-	bool wild;
 
-	if (place == NULL ||
-	        report_tree_init(&tree, s->memory, r->table->norder, r->table->norder) < 0) {
-		free(place);
-		return SONDE_ENOMEM;
-	}
-	memcpy(s->spare, r->table->order, r->table->norder * sizeof(*s->spare));
-	for (size_t k = 0; k < r->table->norder; k++) {
-		place[r->table->order[k]] = (uint32_t)k;
-	}
+	memcpy(s->spare, table->order, table->norder * sizeof(*s->spare));
 	sort_by_plan(s, plan);
 	groups_mark(s, plan);
-	wild = nodes_fill(s, &tree, place);
-	free(place);
-	if (wild) {
-		sort_by_nodes(s, &tree, node_before, true);
-	} else { /* equal rows keep the order of the other columns */
+	if (!threads_fill(s, s->nodes, threads)) {
+		/* equal rows keep the order of the other columns */
 		plan_output(s, &all, true);
 		all.n = all.depth + 1;
 		plans_measure(s, plans, 1);
 		sort_by_plan(s, &all);
+		return 0;
 	}
+	TRY(nodes_of_rows(s));
+	TRY(report_tree_init(&tree, s->nodes, table->norder, table->norder));
+	for (size_t i = 0; i < table->norder; i++) {
+		threads_insert(&tree, threads, s->spare[i]);
+	}
+	report_tree_list(&tree, s->spare);
+	rows_of_nodes(s);
 	report_tree_fini(&tree);
 	return 0;
 }
@@ -920,8 +889,11 @@ static int sort_keys(struct sorter *s, struct plan *keys)
 	ranked = plan_cut(keys);
 	plans_measure(s, plans, 1);
 	sort_by_plan(s, &first);
+	if (ranked) {
+		return sort_by_ranks(s, keys, trees);
+	}
 	for (unsigned i = 0; i < trees; i++) {
-		TRY(ranked ? sort_by_ranks(s, keys, i > 0) : sort_by_keys(s, keys));
+		TRY(sort_by_keys(s, keys));
 	}
 	return 0;
 }
@@ -981,13 +953,15 @@ int report_order(struct report *r)
 	        .table = r->table,
 	        .low = UINT64_MAX,
 	        .known = symbols_known(&r->profile),
-	        .memory = malloc(rows * sizeof(struct report_tree_node)),
+	        .memory = malloc(rows * NODE_SIZE),
 	        .spare = malloc(rows * sizeof(*s.spare)),
 	        .begins = calloc(rows, sizeof(*s.begins))};
 	int rc = SONDE_ENOMEM;
 
-	static_assert(sizeof(struct report_tree_node) >= 3 * sizeof(*s.keys), "keys and pairs");
+	static_assert(NODE_SIZE >= 3 * sizeof(*s.keys), "keys and pairs");
+	static_assert(sizeof(struct threads) >= sizeof(struct report_ring_links), "links");
 	s.keys = s.memory;
+	s.nodes = s.memory;
 	if (s.memory != NULL && s.spare != NULL && s.begins != NULL) {
 		s.pairs = s.keys + rows;
 		rc = sort_all(&s);

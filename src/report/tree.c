@@ -4,6 +4,7 @@
 #include "core/status.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define LEFT  REPORT_TREE_LEFT
 #define RIGHT REPORT_TREE_RIGHT
@@ -71,8 +72,10 @@ int report_tree_init(struct report_tree *t, struct report_tree_node *nodes, size
 	*t = (struct report_tree){.nodes = nodes,
 	        .after = calloc(n + 1, sizeof(*t->after)),
 	        .tops = calloc(groups, sizeof(*t->tops)),
+	        .firsts = calloc(groups, sizeof(*t->firsts)),
 	        .lasts = calloc(groups, sizeof(*t->lasts))};
-	if (t->after == NULL || t->tops == NULL || t->lasts == NULL) {
+	if (n > REPORT_TREE_MAX || t->after == NULL || t->tops == NULL || t->firsts == NULL ||
+	        t->lasts == NULL) {
 		report_tree_fini(t);
 		return SONDE_ENOMEM;
 	}
@@ -83,8 +86,17 @@ void report_tree_fini(struct report_tree *t)
 {
 	free(t->after);
 	free(t->tops);
+	free(t->firsts);
 	free(t->lasts);
 	*t = (struct report_tree){0};
+}
+
+void report_tree_clear(struct report_tree *t, size_t groups)
+{
+	t->root = t->after[0] = 0;
+	memset(t->tops, 0, groups * sizeof(*t->tops));
+	memset(t->firsts, 0, groups * sizeof(*t->firsts));
+	memset(t->lasts, 0, groups * sizeof(*t->lasts));
 }
 
 /* Returns the node before one that has no left child; 0: none. */
@@ -96,16 +108,15 @@ static uint32_t node_before(const struct report_tree *t, uint32_t node)
 	return t->nodes[node].parent;
 }
 
-void report_tree_insert(struct report_tree *t, uint32_t parent, enum report_tree_side side)
+static void insert(struct report_tree *t, uint32_t node, uint32_t before, uint32_t parent,
+        enum report_tree_side side)
 {
-	uint32_t node = ++t->n;
 	uint32_t group = t->nodes[node].group;
-	uint32_t before = side == RIGHT || parent == 0 ? parent : node_before(t, parent);
 
 	t->after[node] = t->after[before];
 	t->after[before] = node;
-	t->nodes[node].parent = parent;
-	t->nodes[node].red = true;
+	t->nodes[node] = (struct report_tree_node){
+	        .parent = parent, .group = group & INT32_MAX, .red = true};
 	if (parent == 0) {
 		t->nodes[0] = (struct report_tree_node){0};
 		t->root = node;
@@ -113,21 +124,36 @@ void report_tree_insert(struct report_tree *t, uint32_t parent, enum report_tree
 		t->nodes[parent].child[side] = node;
 	}
 	if (t->tops[group] == 0) {
-		t->tops[group] = node;
-	}
-	if (before == t->lasts[group] || t->lasts[group] == 0) {
+		t->tops[group] = t->firsts[group] = t->lasts[group] = node;
+	} else if (before == t->lasts[group]) {
 		t->lasts[group] = node;
+	} else if (t->after[node] == t->firsts[group]) {
+		t->firsts[group] = node;
 	}
 	balance(t, node);
 }
 
-void report_tree_append(struct report_tree *t)
+uint32_t report_tree_insert(
+        struct report_tree *t, uint32_t node, uint32_t parent, enum report_tree_side side)
 {
-	uint32_t last = t->lasts[t->nodes[t->n + 1].group];
+	uint32_t before = side == RIGHT || parent == 0 ? parent : node_before(t, parent);
 
-	if (t->nodes[last].child[RIGHT] == 0) {
-		report_tree_insert(t, last, REPORT_TREE_RIGHT);
-	} else { /* nodes of other groups follow */
-		report_tree_insert(t, t->after[last], REPORT_TREE_LEFT);
+	insert(t, node, before, parent, side);
+	return before;
+}
+
+void report_tree_insert_after(struct report_tree *t, uint32_t node, uint32_t before)
+{
+	if (t->nodes[before].child[RIGHT] == 0) {
+		insert(t, node, before, before, RIGHT);
+	} else { /* the next node is the leftmost one of that child */
+		insert(t, node, before, t->after[before], LEFT);
+	}
+}
+
+void report_tree_list(const struct report_tree *t, uint32_t *order)
+{
+	for (uint32_t node = t->after[0]; node != 0; node = t->after[node]) {
+		*order++ = node;
 	}
 }

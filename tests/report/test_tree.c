@@ -15,16 +15,20 @@ static uint32_t below(uint32_t n)
 	return (uint32_t)((state >> 33) % n);
 }
 
+static struct {
+	uint32_t group, rank, thread, depth;
+} rows[NODES + 1];
+
 /* Rank within a group, but depth within a thread: not a total order. */
-static bool before(const struct report_tree_node *x, const struct report_tree_node *y)
+static bool before(uint32_t x, uint32_t y)
 {
-	if (x->group != y->group) {
-		return x->group < y->group;
+	if (rows[x].group != rows[y].group) {
+		return rows[x].group < rows[y].group;
 	}
-	if (x->tid == y->tid && x->depth != y->depth) {
-		return x->depth < y->depth;
+	if (rows[x].thread == rows[y].thread && rows[x].depth != rows[y].depth) {
+		return rows[x].depth < rows[y].depth;
 	}
-	return x->rank < y->rank;
+	return rows[x].rank < rows[y].rank;
 }
 
 static void insert(struct report_tree *t, uint32_t node, uint32_t from)
@@ -33,11 +37,10 @@ static void insert(struct report_tree *t, uint32_t node, uint32_t from)
 	uint32_t parent = 0;
 
 	for (uint32_t at = from; at != 0; at = t->nodes[at].child[side]) {
-		side = before(&t->nodes[node], &t->nodes[at]) ? REPORT_TREE_LEFT
-		                                              : REPORT_TREE_RIGHT;
+		side = before(node, at) ? REPORT_TREE_LEFT : REPORT_TREE_RIGHT;
 		parent = at;
 	}
-	report_tree_insert(t, parent, side);
+	(void)report_tree_insert(t, node, parent, side);
 }
 
 /* The next node in order, found by links of the tree; 0: the first. */
@@ -62,7 +65,7 @@ static uint32_t height(const struct report_tree *t)
 {
 	uint32_t most = 0;
 
-	for (uint32_t i = 1; i <= t->n; i++) {
+	for (uint32_t i = 1; i <= NODES; i++) {
 		uint32_t n = 0;
 
 		for (uint32_t at = i; at != 0; at = t->nodes[at].parent) {
@@ -73,60 +76,56 @@ static uint32_t height(const struct report_tree *t)
 	return most;
 }
 
-/* Inserts as test_groups, but appends a node that comes after the last one of its group. */
+/* Inserts without a search if the node comes after all others of its group. */
 static void insert_or_append(struct report_tree *t, uint32_t i)
 {
-	uint32_t last = t->lasts[t->nodes[i].group];
+	uint32_t last = t->lasts[rows[i].group];
 
-	if (t->nodes[i].tid == UINT32_MAX && last != 0 && t->nodes[last].rank < t->nodes[i].rank) {
-		report_tree_append(t);
+	if (rows[i].thread == UINT32_MAX && last != 0 && rows[last].rank <= rows[i].rank) {
+		report_tree_insert_after(t, i, last);
 	} else {
-		insert(t, i, report_tree_top(t, t->nodes[i].group));
+		insert(t, i, report_tree_top(t, rows[i].group));
 	}
 }
 
+/* threads 0: nodes are compared by rank alone. */
 static void test_groups(uint32_t groups, uint32_t threads, uint32_t depths, const char *what)
 {
 	static uint32_t order[NODES], plain_order[NODES];
 	static struct report_tree_node nodes[NODES + 1], plain_nodes[NODES + 1];
 	struct report_tree tree, plain;
-	bool rises = true;
+	bool rises = true, ends = true;
 
 	if (report_tree_init(&tree, nodes, NODES, groups) < 0 ||
 	        report_tree_init(&plain, plain_nodes, NODES, 1) < 0) {
 		abort();
 	}
 	for (uint32_t i = 1; i <= NODES; i++) {
-		struct report_tree_node node = {.rank = below(NODES),
-		        .group = below(groups),
-		        .tid = threads != 0 ? below(threads) : UINT32_MAX, /* ordered by rank */
-		        .depth = below(depths) & INT32_MAX};
-
-		tree.nodes[i] = node;
+		rows[i].group = below(groups);
+		rows[i].rank = below(NODES);
+		rows[i].thread = threads != 0 ? below(threads) : UINT32_MAX;
+		rows[i].depth = threads != 0 ? below(depths) : 0;
+		nodes[i].group = rows[i].group & REPORT_TREE_MAX;
 		insert_or_append(&tree, i);
-		plain.nodes[i] = node;
-		plain.nodes[i].group = 0; /* it has one group, hence one top */
+		plain_nodes[i].group = 0; /* it has one group, hence one top */
+		insert(&plain, i, plain.root);
 	}
-	for (uint32_t i = 1; i <= NODES; i++) {
-		uint32_t at = plain.root, parent = 0;
-		enum report_tree_side side = REPORT_TREE_LEFT;
-
-		for (; at != 0; at = plain.nodes[at].child[side]) {
-			side = before(&tree.nodes[i], &tree.nodes[at]) ? REPORT_TREE_LEFT
-			                                               : REPORT_TREE_RIGHT;
-			parent = at;
-		}
-		report_tree_insert(&plain, parent, side);
-	}
-	for (uint32_t i = 0, x = 0, y = 0; i < NODES; i++) {
-		order[i] = x = report_tree_next(&tree, x);
-		plain_order[i] = y = next(&plain, y);
+	report_tree_list(&tree, order);
+	for (uint32_t i = 0, node = 0; i < NODES; i++) {
+		plain_order[i] = node = next(&plain, node);
 	}
 	eq_mem(order, plain_order, sizeof(order), what);
-	for (uint32_t i = 1; i < NODES; i++) {
-		rises = rises && tree.nodes[order[i - 1]].group <= tree.nodes[order[i]].group;
+	for (uint32_t i = 0; i < NODES; i++) {
+		uint32_t group = rows[order[i]].group;
+		bool first = i == 0 || rows[order[i - 1]].group != group;
+		bool last = i == NODES - 1 || rows[order[i + 1]].group != group;
+
+		rises = rises && (i == 0 || rows[order[i - 1]].group <= group);
+		ends = ends && (!first || tree.firsts[group] == order[i]) &&
+		       (!last || tree.lasts[group] == order[i]);
 	}
 	ok(rises, "nodes are in order of their groups");
+	ok(ends, "the first and the last node of each group are known");
 	ok(height(&tree) <= 26,
 	        "no path is longer than twice the logarithm of the number of nodes");
 	report_tree_fini(&tree);
