@@ -67,6 +67,9 @@ struct profile_worker {
 	struct profile_counts counts;
 	struct recent_place places[RECENT];
 	struct recent_sample *samples;
+	uint32_t
+	        *tags; /* of hashes, by slot of samples, so that most slots are not read; 0: free */
+	uint8_t next[RECENT]; /* which slot of a hash is replaced next */
 	size_t nslots; /* per hash of a sample */
 	size_t forgotten; /* misses whose chain was counted before, since the last check */
 	size_t looked_up; /* misses since the last check */
@@ -334,40 +337,55 @@ static int who_find(
 	return 0;
 }
 
-/* Returns the w->nslots cache slots of a sample, the newest first. */
-static struct recent_sample *recent_slots(struct profile_worker *w, uint64_t hash)
+/* Returns the first of the w->nslots cache slots of a sample. */
+static size_t recent_slot(const struct profile_worker *w, uint64_t hash)
 {
-	return &w->samples[(hash & (RECENT - 1)) * w->nslots];
+	return (hash & (RECENT - 1)) * w->nslots;
 }
 
+static uint32_t recent_tag(uint64_t hash)
+{
+	return (uint32_t)(hash >> 32) | 1;
+}
+
+/* Replaces the oldest one of the slots. */
 static void recent_put(struct profile_worker *w, const struct recent_sample *key)
 {
-	struct recent_sample *slots = recent_slots(w, key->hash);
+	uint8_t *next = &w->next[key->hash & (RECENT - 1)];
+	size_t slot = recent_slot(w, key->hash) + *next;
 
-	for (size_t i = w->nslots; i-- > 1;) {
-		slots[i] = slots[i - 1];
-	}
-	slots[0] = *key;
+	w->samples[slot] = *key;
+	w->tags[slot] = recent_tag(key->hash);
+	*next = (uint8_t)((*next + 1u) % w->nslots);
 }
 
 /* Makes the cache of samples larger if over a quarter of its misses have known chains. */
 static void recent_grow(struct profile_worker *w)
 {
-	struct recent_sample *old = w->samples, *samples;
+	struct recent_sample *old = w->samples, *samples = NULL;
+	uint32_t *tags = NULL;
 
 	if (w->looked_up < RECENT / 4 || w->nslots != 1) {
 		return;
 	}
-	samples = w->forgotten > w->looked_up / 4
-	                  ? calloc((size_t)RECENT * RECENT_MORE, sizeof(*samples))
-	                  : NULL;
-	if (samples != NULL) { /* else the small cache stays in use */
+	if (w->forgotten > w->looked_up / 4) {
+		samples = calloc((size_t)RECENT * RECENT_MORE, sizeof(*samples));
+		tags = calloc((size_t)RECENT * RECENT_MORE, sizeof(*tags));
+	}
+	if (samples != NULL && tags != NULL) { /* else the small cache stays in use */
+		free(w->tags);
 		w->samples = samples;
+		w->tags = tags;
 		w->nslots = RECENT_MORE;
 		for (size_t i = 0; i < RECENT; i++) {
-			*recent_slots(w, i) = old[i];
+			if (old[i].id != 0) {
+				recent_put(w, &old[i]);
+			}
 		}
 		free(old);
+	} else {
+		free(samples);
+		free(tags);
 	}
 	w->looked_up = w->forgotten = 0;
 }
@@ -556,8 +574,8 @@ static int sample_count(struct profile *p, struct profile_worker *w, const struc
 {
 	struct waiting_sample *new = &w->waiting[w->nwaiting];
 	struct profile_chain *c = &new->chain;
-	const struct recent_sample *r;
 	struct frame_chain chain = {0};
+	size_t slot;
 
 	*c = (struct profile_chain){.samples = 1, .period = sample_period(p, s), .time = s->s.time};
 	TRY(who_find(p, w, s, &c->who));
@@ -568,10 +586,11 @@ static int sample_count(struct profile *p, struct profile_worker *w, const struc
 		TRY(frame_chain_open(&w->frames_of, &s->s, s->cpumode, &chain));
 	}
 	new->stays = recent_key(w, s, &chain, c->who, &new->key) && !p->options.history;
-	r = recent_slots(w, new->key.hash);
-	for (size_t i = 0; i < w->nslots && new->stays; i++) {
-		if (recent_same(&r[i], &new->key)) {
-			profile_chain_count(&w->counts.chains[r[i].id - 1], c);
+	slot = recent_slot(w, new->key.hash);
+	for (size_t end = slot + w->nslots; slot < end && new->stays; slot++) {
+		if (w->tags[slot] == recent_tag(new->key.hash) &&
+		        recent_same(&w->samples[slot], &new->key)) {
+			profile_chain_count(&w->counts.chains[w->samples[slot].id - 1], c);
 			return 0;
 		}
 	}
@@ -685,7 +704,8 @@ static int worker_init(struct profile_worker *w, struct profile *p)
 	w->last_who = PROFILE_NONE;
 	w->nslots = 1;
 	w->samples = calloc(RECENT, sizeof(*w->samples));
-	if (w->samples == NULL) {
+	w->tags = calloc(RECENT, sizeof(*w->tags));
+	if (w->samples == NULL || w->tags == NULL) {
 		return SONDE_ENOMEM;
 	}
 	TRY(frame_reader_init(&w->frames_of, session_frames(s)));
@@ -776,6 +796,7 @@ void profile_workers_free(struct profile *p)
 		frame_reader_fini(&p->workers[i].frames_of);
 		profile_counts_fini(&p->workers[i].counts);
 		free(p->workers[i].samples);
+		free(p->workers[i].tags);
 		free(p->workers[i].words);
 		free(p->workers[i].frames);
 		free(p->workers[i].hops);
