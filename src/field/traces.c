@@ -46,14 +46,16 @@ void field_traces_fini(struct field_traces *t)
 
 void field_traces_report(const struct field_traces *t, struct sonde_session *s)
 {
-	uint64_t samples = 0, without = 0;
+	uint64_t unknown = 0, without = 0;
 
 	for (size_t i = 0; i < sonde_session_events(s); i++) {
 		const struct session_event *e = &session_events(s)[i];
+		const struct trace_event *trace = t->of_event[i];
 
-		if (is_shown(e)) {
-			samples += e->count.samples;
-			without += t->of_event[i] == NULL ? e->count.samples : 0;
+		if (is_shown(e) && trace == NULL) {
+			without += e->count.samples;
+		} else if (is_shown(e) && trace->program == NULL) {
+			unknown += e->count.samples;
 		}
 	}
 	if (without != 0) {
@@ -62,13 +64,13 @@ void field_traces_report(const struct field_traces *t, struct sonde_session *s)
 		        "contain the formats of their fields",
 		        without);
 	}
-	if (samples > without && !trace_text_has_library()) {
+	if (unknown != 0 && !trace_text_has_library()) {
 		diag_report(session_diags(s), SONDE_DIAG_NOT_SHOWN, NO_OFFSET,
-		        "texts of tracepoints list the fields and their numbers, because this "
-		        "build "
-		        "of sonde lacks libtraceevent; to see them as the kernel prints them, "
-		        "build "
-		        "sonde with libtraceevent");
+		        "the texts of %" PRIu64
+		        " samples of tracepoints list the fields and their numbers, because this "
+		        "build of sonde lacks libtraceevent; to see them as the kernel prints "
+		        "them, build sonde with libtraceevent",
+		        unknown);
 	}
 }
 

@@ -22,8 +22,8 @@ int field_traces_init(struct field_traces *t, const struct sonde_session *s);
 void field_traces_fini(struct field_traces *t);
 
 /*
- * Reports once how many samples have no format in the recording, and that this build shows all
- * texts without their print formats.
+ * Reports once how many samples have no format in the recording, and how many texts are not printed
+ * as their formats describe because this build lacks libtraceevent.
  */
 void field_traces_report(const struct field_traces *t, struct sonde_session *s);
 

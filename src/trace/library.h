@@ -14,6 +14,9 @@ int trace_library_new(
         struct trace_library **out, const struct trace_set *s, const struct trace_text_options *o);
 void trace_library_free(struct trace_library *l);
 
+/* Whether a plugin of the user prints the event. */
+bool trace_library_handles(struct trace_library *l, const struct trace_event *e);
+
 /*
  * Appends the text of data, for which trace_values_fit is true. NULs follow it, as many as the
  * library may read.

@@ -3,6 +3,8 @@
 
 #include "core/array.h"
 #include "core/status.h"
+#include "trace/program.h"
+#include "trace/token.h"
 
 #include <stdlib.h>
 
@@ -109,6 +111,7 @@ static int add_fields(struct trace_set *s, struct trace_event *e)
 		if (f->offset + f->size > e->extent) {
 			e->extent = f->offset + f->size;
 		}
+		e->refers = e->refers || (f->flags & TRACE_DYNAMIC) != 0;
 	}
 	mark_counts(e, fields);
 	return 0;
@@ -125,10 +128,59 @@ static int add_events(
 
 		if (bsearch(&format.id, ids, nids, sizeof(*ids), compare_ids) != NULL) {
 			TRY(add_fields(s, &e));
+			TRY(trace_program_new(&e.program, s, &e, &s->arena));
 			s->events[s->nevents++] = e;
 		}
 	}
 	qsort(s->events, s->nevents, sizeof(*s->events), compare_events);
+	return 0;
+}
+
+static int compare_constants(const void *a, const void *b)
+{
+	const struct trace_constant *x = a, *y = b;
+
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+/* Reads a line of the texts of trace_printk, "0xffffffff828195af : "thaw_processes"". */
+static bool read_constant(struct span line, struct trace_constant *out)
+{
+	struct tokens t;
+
+	tokens_begin(&t, line);
+	out->address = t.number;
+	if (t.kind != TOKEN_NUMBER) {
+		return false;
+	}
+	tokens_next(&t);
+	if (!tokens_skip(&t, ":") || t.kind != TOKEN_TEXT) {
+		return false;
+	}
+	out->text = t.text;
+	return true;
+}
+
+static int add_constants(struct trace_set *s)
+{
+	struct cursor c = cursor_make(s->printk, false);
+	size_t lines = 0;
+
+	for (size_t i = 0; i < s->printk.n; i++) {
+		lines += s->printk.p[i] == '\n';
+	}
+	s->constants = arena_alloc(&s->arena, (lines + 1) * sizeof(*s->constants));
+	if (s->constants == NULL) {
+		return SONDE_ENOMEM;
+	}
+	for (size_t i = 0; i < lines; i++) {
+		const uint8_t *end = memchr(c.p, '\n', cursor_left(&c));
+		struct span line = cursor_bytes(&c, (size_t)(end - c.p));
+
+		s->nconstants += read_constant(line, &s->constants[s->nconstants]);
+		(void)cursor_u8(&c);
+	}
+	qsort(s->constants, s->nconstants, sizeof(*s->constants), compare_constants);
 	return 0;
 }
 
@@ -154,7 +206,7 @@ int trace_set_init(struct trace_set *s, struct span bytes, const uint64_t *ids, 
 	trace_formats_begin(&at, &blob);
 	TRY(add_events(s, &at, sorted, nids));
 	s->printk = trace_formats_printk(&at);
-	return 0;
+	return add_constants(s);
 }
 
 void trace_set_fini(struct trace_set *s)
@@ -168,6 +220,16 @@ const struct trace_event *trace_set_find(const struct trace_set *s, uint64_t id)
 
 	return s->nevents != 0 ? bsearch(&key, s->events, s->nevents, sizeof(key), compare_events)
 	                       : NULL;
+}
+
+struct span trace_set_constant(const struct trace_set *s, uint64_t address)
+{
+	const struct trace_constant key = {.address = address}, *found = NULL;
+
+	if (s->nconstants != 0) {
+		found = bsearch(&key, s->constants, s->nconstants, sizeof(key), compare_constants);
+	}
+	return found != NULL ? found->text : (struct span){NULL, 0};
 }
 
 const struct trace_field *trace_event_field(const struct trace_event *e, struct span name)

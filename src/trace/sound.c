@@ -25,17 +25,19 @@ static bool take(struct span *line, const char *text)
 	return true;
 }
 
-/* Takes 1 to 9 digits. */
+/* Takes 1 to 9 digits; 08 is none, as libtraceevent takes it for octal. */
 static bool take_number(struct span *line)
 {
 	size_t n = 0;
+	bool octal;
 
 	while (n < line->n && line->p[n] >= '0' && line->p[n] <= '9') {
 		n++;
 	}
+	octal = n > 1 && line->p[0] == '0';
 	line->p += n;
 	line->n -= n;
-	return n > 0 && n < 10;
+	return n > 0 && n < 10 && !octal;
 }
 
 static bool take_words(struct span *line)

@@ -126,6 +126,13 @@ void trace_library_free(struct trace_library *l)
 	free(l);
 }
 
+bool trace_library_handles(struct trace_library *l, const struct trace_event *e)
+{
+	const struct tep_event *event = tep_find_event(l->tep, (int)e->format.id);
+
+	return event != NULL && event->handler != NULL;
+}
+
 void trace_library_put(struct trace_library *l, struct span data, uint32_t cpu, struct text *out)
 {
 	struct tep_record record = {.cpu = (int)cpu, .size = (int)data.n};

@@ -21,6 +21,13 @@ void trace_library_free(struct trace_library *l)
 	(void)l;
 }
 
+bool trace_library_handles(struct trace_library *l, const struct trace_event *e)
+{
+	(void)l;
+	(void)e;
+	return false;
+}
+
 void trace_library_put(struct trace_library *l, struct span data, uint32_t cpu, struct text *out)
 {
 	(void)l;

@@ -47,6 +47,9 @@ bool trace_values_fit(const struct trace_set *s, const struct trace_event *e, st
 	if (data.n < e->extent) {
 		return false;
 	}
+	if (!e->counted && !e->refers) {
+		return true;
+	}
 	for (size_t i = 0; i < e->nfields; i++) {
 		const struct trace_field *f = &e->fields[i];
 
