@@ -145,7 +145,8 @@ static int nodes_begin(const struct profile *p, struct profile_nodes *nodes)
 	nodes->buckets = calloc(frames, sizeof(*nodes->buckets));
 	nodes->order = malloc(frames * sizeof(*nodes->order));
 	nodes->spare = malloc((p->nrefs + 1) * sizeof(*nodes->spare));
-	if (!nodes->sums || !nodes->buckets || !nodes->order || !nodes->spare) {
+	nodes->steps = malloc((p->nrefs + 1) * sizeof(*nodes->steps));
+	if (!nodes->sums || !nodes->buckets || !nodes->order || !nodes->spare || !nodes->steps) {
 		profile_nodes_fini(nodes);
 		return SONDE_ENOMEM;
 	}
@@ -156,6 +157,7 @@ void profile_nodes_fini(struct profile_nodes *nodes)
 {
 	free(nodes->p);
 	free(nodes->spare);
+	free(nodes->steps);
 	free(nodes->sums);
 	free(nodes->buckets);
 	free(nodes->order);
@@ -223,32 +225,58 @@ uint64_t profile_graph_samples(const struct profile *p, const struct profile_nod
 	return n;
 }
 
-/* Adds the next frames to the node as long as all its chains share them. */
-static void node_extend(const struct profile *p, struct profile_node *node)
-{
-	for (;;) {
-		uint32_t frame = profile_graph_step(p, node->refs[0], node->depth + node->n);
+/* The frames of a ref from a depth of its row's graph on: words[0], words[step], ... */
+struct rest {
+	const uint32_t *words;
+	ptrdiff_t step;
+	uint32_t n;
+};
 
-		if (frame == PROFILE_NONE) {
-			return;
-		}
-		for (size_t i = 1; i < node->nrefs; i++) {
-			if (profile_graph_step(p, node->refs[i], node->depth + node->n) != frame) {
-				return;
-			}
-		}
-		node->n++;
+static inline struct rest graph_rest(
+        const struct profile *p, struct profile_ref ref, uint32_t depth)
+{
+	const struct profile_chain *c = &p->counts.chains[ref.chain];
+	bool caller = p->options.caller;
+	uint32_t n = caller ? ref.pos + 1 : c->n - ref.pos;
+
+	if (depth >= n) {
+		return (struct rest){.n = 0};
 	}
+	return (struct rest){
+	        .words = &p->graph_words[c->first + (caller ? ref.pos - depth : ref.pos + depth)],
+	        .step = caller ? -1 : 1,
+	        .n = n - depth};
 }
 
-/* Sums the periods by next frame. Returns the number of distinct frames, which out->order lists. */
+/* Adds the next frames to a node without frames as long as all its chains share them. */
+static void node_extend(const struct profile *p, struct profile_node *node)
+{
+	struct rest first = graph_rest(p, node->refs[0], node->depth);
+
+	for (size_t i = 1; i < node->nrefs && first.n != 0; i++) {
+		struct rest rest = graph_rest(p, node->refs[i], node->depth);
+		uint32_t n = 0;
+
+		while (n < first.n && n < rest.n && *rest.words == first.words[n * first.step]) {
+			rest.words += rest.step;
+			n++;
+		}
+		first.n = n;
+	}
+	node->n = first.n;
+}
+
+/*
+ * Sums the periods by next frame, and stores it for each ref in out->steps. Returns the number of
+ * distinct frames, which out->order lists.
+ */
 static size_t node_sums(const struct profile *p, const struct profile_node *node, uint32_t depth,
         struct profile_nodes *out)
 {
 	size_t met = 0;
 
 	for (size_t i = 0; i < node->nrefs; i++) {
-		uint32_t frame = profile_graph_step(p, node->refs[i], depth);
+		uint32_t frame = out->steps[i] = profile_graph_step(p, node->refs[i], depth);
 
 		if (frame == PROFILE_NONE) {
 			continue;
@@ -369,7 +397,7 @@ int profile_graph_expand(const struct profile *p, uint32_t event, struct profile
 	}
 	/* refs of hidden branches come after those of visible ones */
 	for (size_t i = 0; i < node->nrefs; i++) {
-		uint32_t frame = profile_graph_step(p, out->spare[i], depth);
+		uint32_t frame = out->steps[i];
 
 		if (frame == PROFILE_NONE || out->buckets[frame] == 0) {
 			node->refs[at++] = out->spare[i];

@@ -365,6 +365,7 @@ struct profile_nodes {
 	struct profile_node *p;
 	size_t n, cap;
 	struct profile_ref *spare; /* room for the refs of any row */
+	uint32_t *steps; /* the next frames of the opened node's refs */
 	uint64_t *sums; /* periods by frame */
 	uint32_t *buckets; /* number of refs, then of the child + 1, by frame; 0: none */
 	uint32_t *order; /* frames in the order of their first ref */
@@ -442,7 +443,12 @@ struct profile_visit {
 };
 
 /* Returns the index in counts.words of a step that is not the leaf. */
-size_t profile_chain_word(const struct profile *p, const struct profile_chain *c, uint32_t step);
+static inline size_t profile_chain_word(
+        const struct profile *p, const struct profile_chain *c, uint32_t step)
+{
+	return c->first + (p->options.caller ? c->n - step : step - 1);
+}
+
 /*
  * Stores the next visits of a part's rows, at most `room`, ordered by chain and step. Returns their
  * number; 0: end. *at is the state of the search, {0} at first.

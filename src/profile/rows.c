@@ -185,11 +185,6 @@ void profile_parts_free(struct profile *p)
 	p->nparts = 0;
 }
 
-size_t profile_chain_word(const struct profile *p, const struct profile_chain *c, uint32_t step)
-{
-	return c->first + (p->options.caller ? c->n - step : step - 1);
-}
-
 size_t profile_visits(const struct profile *p, unsigned part, struct profile_visit *at,
         struct profile_visit *out, size_t room)
 {
@@ -296,12 +291,11 @@ static void leaf_count(struct folder *f, struct profile_chain *c, uint32_t row)
 	}
 }
 
-static int visit_count(struct folder *f, const struct profile_visit *v)
+static int visit_count(struct folder *f, const struct profile_visit *v, uint32_t owner)
 {
 	struct profile *p = f->p;
 	struct profile_chain *c = &p->counts.chains[v->chain];
 	struct known_row *known = &f->known[v->frame];
-	uint32_t owner = row_for(p, v);
 	uint32_t depth = v->step == 0 ? c->n : c->n - v->step + 1;
 	struct profile_row *r;
 
@@ -345,9 +339,14 @@ ASKING row_prefetch(const struct profile_row *r)
 	__builtin_prefetch(&r->event);
 }
 
-ASKING visits_prefetch(const struct folder *f, const struct profile_visit *v, size_t n)
+/* Also finds the owners of the visits' rows. */
+ASKING visits_prefetch(
+        const struct folder *f, const struct profile_visit *v, size_t n, uint32_t *owners)
 {
-	uint32_t hashes[BATCH];
+	struct {
+		uint32_t visit, hash;
+	} new[BATCH];
+	size_t nnew = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		__builtin_prefetch(&f->known[v[i].frame]);
@@ -358,23 +357,22 @@ ASKING visits_prefetch(const struct folder *f, const struct profile_visit *v, si
 	for (size_t i = 0; i < n; i++) {
 		const struct known_row *known = &f->known[v[i].frame];
 
-		if (known->owner == row_for(f->p, &v[i])) {
+		owners[i] = row_for(f->p, &v[i]);
+		if (known->owner == owners[i]) {
 			row_prefetch(&f->part->rows[known->row]);
 		} else {
+			new[nnew++].visit = (uint32_t)i;
 			__builtin_prefetch(&f->p->counts.frames[v[i].frame]);
 		}
 	}
-	for (size_t i = 0; i < n; i++) {
-		hashes[i] = 0;
-		if (f->known[v[i].frame].owner != row_for(f->p, &v[i])) {
-			struct profile_row key = visit_key(f->p, &v[i]);
+	for (size_t i = 0; i < nnew; i++) {
+		struct profile_row key = visit_key(f->p, &v[new[i].visit]);
 
-			hashes[i] = row_hash(f->p, &key);
-			index_prefetch(&f->rows, hashes[i]);
-		}
+		new[i].hash = row_hash(f->p, &key);
+		index_prefetch(&f->rows, new[i].hash);
 	}
-	for (size_t i = 0; i < n; i++) {
-		uint32_t row = hashes[i] != 0 ? index_guess(&f->rows, hashes[i]) : INDEX_NONE;
+	for (size_t i = 0; i < nnew; i++) {
+		uint32_t row = index_guess(&f->rows, new[i].hash);
 
 		if (row != INDEX_NONE) {
 			row_prefetch(&f->part->rows[row]);
@@ -414,6 +412,7 @@ static int part_fold(void *arg, unsigned worker, size_t part)
 	struct profile *p = arg;
 	struct folder f = {.p = p, .part = &p->parts[part]};
 	struct profile_visit visits[BATCH], at = {0};
+	uint32_t owners[BATCH];
 	size_t n;
 	int rc = 0;
 
@@ -423,9 +422,9 @@ static int part_fold(void *arg, unsigned worker, size_t part)
 		return SONDE_ENOMEM;
 	}
 	while (rc >= 0 && (n = profile_visits(p, (unsigned)part, &at, visits, BATCH)) > 0) {
-		visits_prefetch(&f, visits, n);
+		visits_prefetch(&f, visits, n, owners);
 		for (size_t i = 0; i < n && rc >= 0; i++) {
-			rc = visit_count(&f, &visits[i]);
+			rc = visit_count(&f, &visits[i], owners[i]);
 		}
 	}
 	index_fini(&f.rows);
