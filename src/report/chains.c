@@ -114,24 +114,26 @@ static const struct profile_frame *run_frame(
 	return profile_graph_shown(p, refs + run->first, run->refs, i);
 }
 
-/* A ';' is between names, not in one. */
-static void put_no_separator(struct text *t, size_t start)
+/* A separator of one character is between names, not in one. */
+static void put_no_separator(struct text *t, size_t start, const char *separator)
 {
-	for (size_t i = start; i < t->n; i++) {
-		t->p[i] = (char)(t->p[i] == ';' ? '.' : t->p[i]);
+	for (size_t i = start; separator[0] != '\0' && separator[1] == '\0' && i < t->n; i++) {
+		t->p[i] = (char)(t->p[i] == separator[0] ? '.' : t->p[i]);
 	}
 }
 
 static void put_folded(
         struct report *r, const struct profile_ref *refs, const struct run *run, uint64_t total)
 {
+	const char *separator = r->options.separator != NULL ? r->options.separator : ";";
+
 	report_graph_value(r, run->periods, run->samples, total);
 	for (uint32_t i = 0; i < run->n; i++) {
-		size_t start = r->text.n + 1;
+		size_t start = r->text.n + (i == 0 ? 1 : strlen(separator));
 
-		text_char(&r->text, i == 0 ? ' ' : ';');
+		text_str(&r->text, i == 0 ? " " : separator);
 		report_graph_name(r, run_frame(&r->profile, refs, run, i));
-		put_no_separator(&r->text, start);
+		put_no_separator(&r->text, start, separator);
 	}
 	text_char(&r->text, '\n');
 }

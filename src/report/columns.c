@@ -786,14 +786,14 @@ static inline void put_cell(struct report *r, const struct profile_row *row, uns
 			r->cell.n = width;
 		}
 		escape_plain_from(&r->cell, 0);
-		if (id != FIELD_TRACE_FIELDS) { /* its cells are clean already */
-			report_columns_clean(r, &r->cell, 0);
-		}
 		text_bytes(&r->text, r->cell.p, r->cell.n);
 	}
 	n = r->text.n - start - escapes_size(r, start);
 	if (n < width && !(last && (field_at(id)->style & FIELD_RAGGED) != 0)) {
 		text_fill(&r->text, ' ', width - n);
+	}
+	if (field_is_key(id) && id != FIELD_TRACE_FIELDS) { /* its cells are clean already */
+		report_columns_clean(r, &r->text, start);
 	}
 }
 

@@ -34,6 +34,7 @@ TEXTS = {
     "switched": "report --stdio -n --switch-on page-faults:u --switch-off cpu-clock:u -s comm,sym",
     "switched-on": "report --stdio -n --switch-on page-faults:u -s comm,sym",
     "switched-shown": "report --stdio -n --switch-on page-faults:u --switch-off cpu-clock:u --show-on-off-events -s sym",
+    "folded": "report --stdio -n -g folded,1 --no-children -t | -s comm,dso",
     "shares": "report --stdio -n -g none -F overhead,sym,overhead_us -t ,",
     "no-graph": "report --stdio -n --no-children -g none",
     "sizes": "report --stdio -n -s symbol_size,sym",
@@ -107,7 +108,7 @@ RECIPES = [
            masks=CHAINS | STOPPED),
     Recipe("chains-tasks", "-g " + CLOCK + TASKS,
            "caller mmaps stop-bt levels levels-joined levels-unpadded levels-separated parent parents-only callees "
-           "callees-above shares",
+           "callees-above shares folded",
            masks=CHAINS | STOPPED),
     Recipe("dwarf", "--call-graph dwarf,512 -e cpu-clock:u -F 2000 " + SPIN, "header evlist",
            masks={"script": [UNWOUND], "report": [UNWOUND]}),
