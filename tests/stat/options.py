@@ -201,8 +201,10 @@ def unprivileged():
         result(True, "an unprivileged user # SKIP there is none, he cannot run it, or he may do more")
         return
 
+    env = dict(ENV, HOME="/nonexistent")  # the caller's may be closed to him
+
     def both(words):
-        return [subprocess.run([*nobody, tool, "stat", *words], capture_output=True, text=True, env=ENV, cwd="/")
+        return [subprocess.run([*nobody, tool, "stat", *words], capture_output=True, text=True, env=env, cwd="/")
                 for tool in ("perf", SONDE)]
 
     for words in (["true"], ["-e", SOFT, "true"], ["-x,", "-e", "{cs,page-faults}", "true"], ["-j", "-e", "cs:u", "true"],
