@@ -221,15 +221,12 @@ static void conversion(struct compiler *c, struct pattern *at)
 {
 	struct conversion how;
 
-	if (!read_conversion(at, &how)) {
-		c->refused = true;
-	} else if (how.letter == 'p') {
+	compiler_refuse_if(c, !read_conversion(at, &how) || (how.prefix && how.letter != 's'));
+	if (how.letter == 'p') {
 		pointer_conversion(c, at, &how);
 	} else if (how.letter == 's') {
 		compiler_refuse_if(c, how.sized || (how.style.flags & ~(unsigned)STYLE_LEFT) != 0);
 		string_conversion(c, &how);
-	} else if (how.prefix) {
-		c->refused = true;
 	} else {
 		number_conversion(c, &how);
 	}

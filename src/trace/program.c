@@ -4,6 +4,8 @@
 #include "trace/print.h"
 #include "trace/value.h"
 
+#include <assert.h>
+
 /* A value on the stack: a number, or a text that is made when it is printed. */
 struct value {
 	uint64_t number; /* or bytes of a text, or elements of an array */
@@ -30,8 +32,8 @@ uint64_t trace_operate(unsigned operation, uint64_t a, uint64_t b)
 	case DO_NOT: return a == 0;
 	case DO_INVERT: return ~a;
 	case DO_MULTIPLY: return a * b;
-	case DO_DIVIDE: return a / b;
-	case DO_REMAINDER: return a % b;
+	case DO_DIVIDE: return b != 0 ? a / b : 0;
+	case DO_REMAINDER: return b != 0 ? a % b : 0;
 	case DO_ADD: return a + b;
 	case DO_SUBTRACT: return a - b;
 	case DO_LEFT: return a << (b & 63);
@@ -60,9 +62,16 @@ static uint64_t load(const uint8_t *p, unsigned size, bool swap)
 	}
 }
 
+/* The value at the top, or `below` it; the compiler has counted them. */
+static struct value *value_at(struct machine *m, unsigned below)
+{
+	assert(m->top - m->stack > (ptrdiff_t)below);
+	return m->top - 1 - below;
+}
+
 static void push_number(struct machine *m, uint64_t number)
 {
-	(m->top++)->number = number;
+	*m->top++ = (struct value){.number = number};
 }
 
 static void push_text(struct machine *m, const void *p, size_t n)
@@ -85,7 +94,7 @@ static void push_dynamic(struct machine *m, const struct instruction *i)
 
 static void put_element(struct machine *m, const struct instruction *i)
 {
-	struct value *index = &m->top[-1];
+	struct value *index = value_at(m, 0);
 	uint64_t offset = index->number * i->size;
 
 	if (index->number >= i->number || offset + i->size > i->number) {
@@ -99,9 +108,10 @@ static void put_element(struct machine *m, const struct instruction *i)
 /* Pops a length, and leaves the bytes as a text of that many elements. */
 static void make_array(struct machine *m, const struct instruction *i)
 {
-	struct value *bytes = &m->top[-2];
+	struct value *bytes = value_at(m, 1);
 
-	bytes->number = m->top[-1].number;
+	assert(bytes->p != NULL);
+	bytes->number = value_at(m, 0)->number;
 	bytes->kind = i->operation;
 	bytes->size = i->size;
 	m->top--;
@@ -205,22 +215,23 @@ static void put_string(struct machine *m, struct style style, const struct value
 	case DO_HEX_JOINED: put_hex(m, v); break;
 	case DO_NUMBERS: put_numbers(m, v); break;
 	default:
+		assert(v->p != NULL);
 		n = v->number < limit ? (size_t)v->number : limit;
 		print_padded(m->out, style, v->p, strnlen((const char *)v->p, n));
 	}
 }
 
-/* Pops a length and a text. */
-static void put_prefix(struct machine *m, struct style style)
+/* A text up to a length, which is an int. */
+static void put_prefix(
+        struct machine *m, struct style style, uint64_t length, const struct value *text)
 {
-	int32_t limit = (int32_t)m->top[-2].number;
+	int32_t limit = (int32_t)length;
 
 	if (limit < 0) {
 		m->missing = true;
 	} else {
-		put_string(m, style, &m->top[-1], (size_t)limit);
+		put_string(m, style, text, (size_t)limit);
 	}
-	m->top -= 2;
 }
 
 static void put_function(struct machine *m, uint64_t address, bool offset)
@@ -241,22 +252,27 @@ static void put_function(struct machine *m, uint64_t address, bool offset)
 /* Instructions that print. */
 static void put(struct machine *m, const struct instruction *i)
 {
+	const struct value *v;
+
+	if (i->operation == DO_PUT_TEXT) {
+		text_bytes(m->out, i->text, i->at);
+		return;
+	}
+	v = value_at(m, 0);
 	switch (i->operation) {
-	case DO_PUT_TEXT: text_bytes(m->out, i->text, i->at); return;
-	case DO_PUT_PREFIX: put_prefix(m, i->style); return;
-	default: break;
+	case DO_PUT_NUMBER: print_number(m->out, i->style, v->number); break;
+	case DO_PUT_STRING: put_string(m, i->style, v, SIZE_MAX); break;
+	case DO_PUT_PREFIX:
+		put_prefix(m, i->style, value_at(m, 1)->number, v);
+		m->top--;
+		break;
+	case DO_PUT_POINTER: print_pointer(m->out, v->number); break;
+	case DO_PUT_FUNCTION: put_function(m, v->number, i->size != 0); break;
+	case DO_PUT_UUID: print_uuid(m->out, v->p); break;
+	case DO_PUT_IPV4: print_ipv4(m->out, v->p); break;
+	default: print_ipv6(m->out, v->p);
 	}
 	m->top--;
-	switch (i->operation) {
-	case DO_PUT_NUMBER: print_number(m->out, i->style, m->top->number); break;
-	case DO_PUT_STRING: put_string(m, i->style, m->top, SIZE_MAX); break;
-	case DO_PUT_POINTER: print_pointer(m->out, m->top->number); break;
-	case DO_PUT_FUNCTION: put_function(m, m->top->number, i->size != 0); break;
-	case DO_PUT_UUID: print_uuid(m->out, m->top->p); break;
-	case DO_PUT_IPV4: print_ipv4(m->out, m->top->p); break;
-	case DO_PUT_IPV6: print_ipv6(m->out, m->top->p); break;
-	default: break;
-	}
 }
 
 static uint64_t lower(uint64_t v, unsigned bytes)
@@ -266,35 +282,40 @@ static uint64_t lower(uint64_t v, unsigned bytes)
 
 static void step(struct machine *m, const struct instruction *i)
 {
-	struct value *top = m->top;
+	struct value *v;
 
 	switch (i->operation) {
 	case DO_NUMBER: push_number(m, i->number); break;
 	case DO_FIELD: push_number(m, load(m->data.p + i->at, i->size, m->swap)); break;
 	case DO_LENGTH: push_number(m, load_u32(m->data.p + i->at, m->swap) >> 16); break;
 	case DO_TEXT: push_text(m, i->text, i->at); break;
-	case DO_NOTHING: (m->top++)->kind = DO_NOTHING; break;
+	case DO_NOTHING: *m->top++ = (struct value){.kind = DO_NOTHING}; break;
 	case DO_ARRAY: push_text(m, m->data.p + i->at, (size_t)i->number); break;
 	case DO_DYNAMIC: push_dynamic(m, i); break;
 	case DO_ELEMENT: put_element(m, i); break;
-	case DO_CAST: top[-1].number = lower(top[-1].number, i->size); break;
+	case DO_CAST: value_at(m, 0)->number = lower(value_at(m, 0)->number, i->size); break;
 	case DO_NOT:
-	case DO_INVERT: top[-1].number = trace_operate(i->operation, top[-1].number, 0); break;
+	case DO_INVERT:
+		v = value_at(m, 0);
+		v->number = trace_operate(i->operation, v->number, 0);
+		break;
 	case DO_SELECT:
-		top[-3] = top[-3].number != 0 ? top[-2] : top[-1];
+		v = value_at(m, 2);
+		*v = v->number != 0 ? v[1] : v[2];
 		m->top -= 2;
 		break;
 	case DO_FLAGS:
 	case DO_SYMBOL:
-		top[-1].kind = i->operation;
-		top[-1].names = i->names;
+		value_at(m, 0)->kind = i->operation;
+		value_at(m, 0)->names = i->names;
 		break;
-	case DO_CONSTANT: top[-1].kind = DO_CONSTANT; break;
+	case DO_CONSTANT: value_at(m, 0)->kind = DO_CONSTANT; break;
 	case DO_HEX:
 	case DO_HEX_JOINED:
 	case DO_NUMBERS: make_array(m, i); break;
 	default:
-		top[-2].number = trace_operate(i->operation, top[-2].number, top[-1].number);
+		v = value_at(m, 1);
+		v->number = trace_operate(i->operation, v->number, v[1].number);
 		m->top--;
 	}
 }

@@ -380,6 +380,8 @@ static const char fields[] =
 
 static size_t fill_data(uint8_t *p, bool big_endian)
 {
+	static const char hello[] = "hello", wxyz[] = "wxyz";
+
 	memset(p, 0, 512);
 	store(p, 5, 2, big_endian);
 	store(p + 8, (uint32_t)-3, 4, big_endian);
@@ -387,7 +389,6 @@ static size_t fill_data(uint8_t *p, bool big_endian)
 	store(p + 16, (uint64_t)-78187493530, 8, big_endian);
 	store(p + 24, (uint16_t)-2, 2, big_endian);
 	p[26] = 0x9c;
-	memcpy(p + 27, "hello", 5);
 	store(p + 32, 84 | 5 << 16, 4, big_endian);
 	for (size_t i = 0; i < 4; i++) {
 		store(p + 36 + 2 * i, i == 1 ? 0x8002 : i + 1, 2, big_endian);
@@ -399,7 +400,10 @@ static size_t fill_data(uint8_t *p, bool big_endian)
 		p[64 + i] = i > 3 && i < 9 ? 0 : (uint8_t)(i + 1);
 	}
 	memcpy(p + 80, "\300\250\1\2", 4);
-	memcpy(p + 84, "wxyz", 5);
+	for (size_t i = 0; i < 5; i++) {
+		p[27 + i] = (uint8_t)hello[i]; /* without a NUL */
+		p[84 + i] = (uint8_t)wxyz[i];
+	}
 	store(p + 92, 0x84030201, 4, big_endian);
 	store(p + 96, 7, 4, big_endian);
 	return 100;
