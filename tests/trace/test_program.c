@@ -381,6 +381,7 @@ static const char fields[] =
 static size_t fill_data(uint8_t *p, bool big_endian)
 {
 	static const char hello[] = "hello", wxyz[] = "wxyz";
+	static const uint8_t ip[] = {192, 168, 1, 2};
 
 	memset(p, 0, 512);
 	store(p, 5, 2, big_endian);
@@ -399,7 +400,7 @@ static size_t fill_data(uint8_t *p, bool big_endian)
 	for (size_t i = 0; i < 16; i++) {
 		p[64 + i] = i > 3 && i < 9 ? 0 : (uint8_t)(i + 1);
 	}
-	memcpy(p + 80, "\300\250\1\2", 4);
+	memcpy(p + 80, ip, sizeof(ip));
 	for (size_t i = 0; i < 5; i++) {
 		p[27 + i] = (uint8_t)hello[i]; /* without a NUL */
 		p[84 + i] = (uint8_t)wxyz[i];
