@@ -62,12 +62,33 @@ void text_padded(struct text *t, const char *s, int width)
 	}
 }
 
-static void text_digits(struct text *t, const char *s, size_t n, unsigned width, char pad)
+/* Returns room for n digits after their padding, or NULL. */
+static char *room_for_digits(struct text *t, size_t n, unsigned width, char pad)
 {
-	if (n < width) {
-		text_fill(t, pad, width - n);
+	size_t padding = n < width ? width - n : 0;
+	char *p = text_room(t, n + padding);
+
+	if (p == NULL) {
+		return NULL;
 	}
-	text_bytes(t, s, n);
+	for (size_t i = 0; i < padding; i++) {
+		p[i] = pad;
+	}
+	t->n += n + padding;
+	return p + padding;
+}
+
+/* The number of decimal digits: that of bits, times log10(2), is it or one less. */
+static size_t decimal_digits(uint64_t v)
+{
+	static const uint64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000,
+	        100000000, 1000000000, 10000000000, 100000000000, 1000000000000, 10000000000000,
+	        100000000000000, 1000000000000000, 10000000000000000, 100000000000000000,
+	        1000000000000000000, 10000000000000000000u};
+	unsigned bits = 64 - (unsigned)__builtin_clzll(v | 1);
+	size_t n = bits * 1233 >> 12;
+
+	return n + ((v | 1) >= powers[n]);
 }
 
 void text_u64(struct text *t, uint64_t v, unsigned width, char pad)
@@ -76,33 +97,37 @@ void text_u64(struct text *t, uint64_t v, unsigned width, char pad)
 	                            "31323334353637383940414243444546474849505152535455565758596061"
 	                            "62636465666768697071727374757677787980818283848586878889909192"
 	                            "93949596979899";
-	char buf[20];
-	char *p = buf + sizeof(buf);
+	size_t n = decimal_digits(v);
+	char *p = room_for_digits(t, n, width, pad);
 
+	if (p == NULL) {
+		return;
+	}
+	p += n;
 	while (v >= 100) {
 		p -= 2;
 		memcpy(p, pairs + (v % 100) * 2, 2);
 		v /= 100;
 	}
 	if (v >= 10) {
-		p -= 2;
-		memcpy(p, pairs + v * 2, 2);
+		memcpy(p - 2, pairs + v * 2, 2);
 	} else {
-		*--p = (char)('0' + v);
+		p[-1] = (char)('0' + v);
 	}
-	text_digits(t, p, (size_t)(buf + sizeof(buf) - p), width, pad);
 }
 
 void text_hex(struct text *t, uint64_t v, unsigned width, char pad)
 {
-	char buf[16];
-	char *p = buf + sizeof(buf);
+	size_t n = (67 - (size_t)__builtin_clzll(v | 1)) / 4;
+	char *p = room_for_digits(t, n, width, pad);
 
-	do {
+	if (p == NULL) {
+		return;
+	}
+	for (p += n; n != 0; n--) {
 		*--p = "0123456789abcdef"[v & 15];
 		v >>= 4;
-	} while (v != 0);
-	text_digits(t, p, (size_t)(buf + sizeof(buf) - p), width, pad);
+	}
 }
 
 void text_percent(struct text *t, uint64_t part, uint64_t total, unsigned width)

@@ -24,6 +24,31 @@ static void test_cursor(void)
 	eq_u64(cursor_u16(&c), 0x0102, "a big-endian half word is read in host byte order");
 }
 
+/* Numbers around powers of two and of ten, which have one digit more or less. */
+static void test_digits(void)
+{
+	struct text t = {0};
+	bool decimal = true, hex = true;
+	char wanted[64];
+
+	for (uint64_t power = 1, i = 0; i < 84; i++) {
+		power = i < 64 ? (uint64_t)1 << i : i == 64 ? 1 : power * 10;
+		for (uint64_t v = power - 1; v != power + 2; v++) {
+			t.n = 0;
+			text_u64(&t, v, 12, ' ');
+			(void)snprintf(wanted, sizeof(wanted), "%12" PRIu64, v);
+			decimal = decimal && t.n == strlen(wanted) && memcmp(t.p, wanted, t.n) == 0;
+			t.n = 0;
+			text_hex(&t, v, 9, '0');
+			(void)snprintf(wanted, sizeof(wanted), "%09" PRIx64, v);
+			hex = hex && t.n == strlen(wanted) && memcmp(t.p, wanted, t.n) == 0;
+		}
+	}
+	ok(decimal, "decimal numbers are printf's");
+	ok(hex, "hexadecimal numbers are printf's");
+	text_fini(&t);
+}
+
 static void test_text(void)
 {
 	struct text t = {0};
@@ -257,6 +282,7 @@ int main(void)
 {
 	test_cursor();
 	test_text();
+	test_digits();
 	test_percent();
 	test_intern();
 	test_pool();
