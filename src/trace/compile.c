@@ -266,11 +266,54 @@ static void compile_pattern(struct compiler *c, struct span pattern, char *out)
 	put_text(c, begin, (size_t)(out - begin));
 }
 
-static int finish(const struct trace_program **out, const struct compiler *c)
+/* Whether the second of two instructions can be part of the first. */
+static bool join(struct instruction *first, const struct instruction *second)
 {
-	size_t bytes = c->n * sizeof(*c->code);
-	struct trace_program *p = arena_alloc(c->arena, sizeof(*p) + bytes);
+	if (first->operation == DO_NUMBER && second->operation == DO_ELEMENT &&
+	        first->number < second->number / second->size) {
+		*first = (struct instruction){.operation = DO_FIELD,
+		        .size = second->size,
+		        .at = second->at + (uint32_t)first->number * second->size};
+		return true;
+	}
+	if (first->operation == DO_FIELD && second->operation == DO_PUT_NUMBER) {
+		first->operation = DO_PUT_FIELD;
+		first->style = second->style;
+		return true;
+	}
+	return false;
+}
 
+/* Joins instructions that often follow each other, and copies short texts into them. */
+static void shorten(struct compiler *c)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		struct instruction code = c->code[i];
+
+		if (code.operation == DO_PUT_TEXT && code.at <= sizeof(code.letters)) {
+			const char *text = code.text;
+
+			code.operation = DO_PUT_SHORT;
+			code.number = 0;
+			memcpy(code.letters, text, code.at);
+		}
+		if (n == 0 || !join(&c->code[n - 1], &code)) {
+			c->code[n++] = code;
+		}
+	}
+	c->n = n;
+}
+
+static int finish(const struct trace_program **out, struct compiler *c)
+{
+	size_t bytes;
+	struct trace_program *p;
+
+	shorten(c);
+	bytes = c->n * sizeof(*c->code);
+	p = arena_alloc(c->arena, sizeof(*p) + bytes);
 	if (p == NULL) {
 		return SONDE_ENOMEM;
 	}

@@ -56,6 +56,8 @@ enum operation {
 	DO_NUMBERS, /* bytes, count -> numbers of `size` bytes */
 	/* These append to the text and pop what they print. */
 	DO_PUT_TEXT, /* `text`, `at` bytes */
+	DO_PUT_SHORT, /* `at` of the 8 bytes `letters` */
+	DO_PUT_FIELD, /* DO_FIELD and DO_PUT_NUMBER */
 	DO_PUT_NUMBER, /* in `style` */
 	DO_PUT_STRING,
 	DO_PUT_PREFIX, /* length, text -> so many bytes of it at most */
@@ -109,6 +111,7 @@ struct instruction {
 	union {
 		uint64_t number;
 		const char *text;
+		char letters[8];
 		const struct names *names;
 		struct style style;
 	};

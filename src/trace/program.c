@@ -249,16 +249,30 @@ static void put_function(struct machine *m, uint64_t address, bool offset)
 	}
 }
 
+/* Copies 8 bytes, of which `at` are the text: that takes one store. */
+static void put_short(struct text *out, const struct instruction *i)
+{
+	char *p = text_room(out, sizeof(i->letters));
+
+	if (p != NULL) {
+		memcpy(p, i->letters, sizeof(i->letters));
+		out->n += i->at;
+	}
+}
+
 /* Instructions that print. */
 static void put(struct machine *m, const struct instruction *i)
 {
 	const struct value *v;
 
-	if (i->operation == DO_PUT_TEXT) {
-		text_bytes(m->out, i->text, i->at);
+	switch (i->operation) {
+	case DO_PUT_TEXT: text_bytes(m->out, i->text, i->at); return;
+	case DO_PUT_SHORT: put_short(m->out, i); return;
+	case DO_PUT_FIELD:
+		print_number(m->out, i->style, load(m->data.p + i->at, i->size, m->swap));
 		return;
+	default: v = value_at(m, 0);
 	}
-	v = value_at(m, 0);
 	switch (i->operation) {
 	case DO_PUT_NUMBER: print_number(m->out, i->style, v->number); break;
 	case DO_PUT_STRING: put_string(m, i->style, v, SIZE_MAX); break;
