@@ -76,11 +76,11 @@ void trace_text_put(struct trace_text *t, const struct trace_event *e, struct sp
 		trace_values_text(t->set, e, data, out);
 		return;
 	}
-	if (e->program != NULL && !t->handled[e - t->set->events] &&
-	        trace_program_put(e->program, t->set, data, &t->options, out)) {
-		return;
-	}
-	if (t->library != NULL) {
+	if (e->program != NULL && !t->handled[e - t->set->events]) {
+		if (!trace_program_put(e->program, t->set, data, &t->options, out)) {
+			trace_values_text(t->set, e, data, out);
+		}
+	} else if (t->library != NULL) {
 		put_by_library(t, e, data, cpu, out);
 	} else {
 		trace_values_text(t->set, e, data, out);

@@ -39,8 +39,9 @@ int trace_text_new(
 void trace_text_free(struct trace_text *t);
 
 /*
- * Appends the text of a sample's data. Without the library, or if the data is cut short, the text
- * has the names and values of all fields that are complete.
+ * Appends the text of a sample's data. If the data is cut short or a length is beyond its end, or if
+ * only the library knows the print format and this build has none, the text has the names and values
+ * of all fields that are complete.
  */
 void trace_text_put(struct trace_text *t, const struct trace_event *e, struct span data,
         uint32_t cpu, struct text *out);

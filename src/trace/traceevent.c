@@ -57,6 +57,12 @@ static void load_plugins(struct trace_library *l, const char *home)
 	}
 }
 
+/* Whether the library has to know an event: plugins may print those that have a program, too. */
+static bool is_needed(const struct trace_library *l, const struct trace_event *e)
+{
+	return e->program == NULL || l->plugins != NULL;
+}
+
 static int add_events(struct trace_library *l, const struct trace_set *s)
 {
 	struct text system = {0}, printk = {0};
@@ -64,7 +70,7 @@ static int add_events(struct trace_library *l, const struct trace_set *s)
 	for (size_t i = 0; i < s->nevents && !system.failed; i++) {
 		const struct trace_format *f = &s->events[i].format;
 
-		if (!trace_format_is_sound(f->text)) {
+		if (!is_needed(l, &s->events[i]) || !trace_format_is_sound(f->text)) {
 			continue;
 		}
 		system.n = 0;
@@ -82,6 +88,16 @@ static int add_events(struct trace_library *l, const struct trace_set *s)
 	text_fini(&printk);
 	text_fini(&system);
 	return printk.failed || system.failed ? SONDE_ENOMEM : 0;
+}
+
+static bool is_any_needed(const struct trace_library *l, const struct trace_set *s)
+{
+	for (size_t i = 0; i < s->nevents; i++) {
+		if (is_needed(l, &s->events[i])) {
+			return true;
+		}
+	}
+	return false;
 }
 
 int trace_library_new(
@@ -108,6 +124,11 @@ int trace_library_new(
 		return SONDE_ENOMEM;
 	}
 	load_plugins(l, o->home);
+	if (!is_any_needed(l, s)) {
+		trace_library_free(l);
+		*out = NULL;
+		return 0;
+	}
 	return add_events(l, s);
 }
 
