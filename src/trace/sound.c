@@ -64,6 +64,32 @@ static struct span next_line(struct span *text)
 	return line;
 }
 
+static struct span skip_blanks(struct span s)
+{
+	while (s.n != 0 && s.p[0] == ' ') {
+		s = (struct span){s.p + 1, s.n - 1};
+	}
+	return s;
+}
+
+/*
+ * Checks the text after "/" or "%": a number or size that is not 0 ends the expression. The library
+ * does not check divisors, and reads 8 / 1 / 2 as 8 / (1 / 2).
+ */
+static bool is_divisor(struct span s)
+{
+	s = skip_blanks(s);
+	if (s.n == 0 || !((s.p[0] >= '1' && s.p[0] <= '9') || take(&s, "sizeof("))) {
+		return false;
+	}
+	while (s.n != 0 && (is_word((char)s.p[0]) || s.p[0] == ' ')) {
+		s = (struct span){s.p + 1, s.n - 1};
+	}
+	(void)take(&s, ")");
+	s = skip_blanks(s);
+	return s.n == 0 || strchr(",)]}\n", s.p[0]) != NULL;
+}
+
 /* Checks for printable text with quoted strings, and balanced brackets outside of them. */
 static bool is_balanced(struct span s)
 {
@@ -86,6 +112,9 @@ static bool is_balanced(struct span s)
 			}
 		} else if (c == '"' || c == '\'') {
 			quote = c;
+		} else if ((c == '/' || c == '%') &&
+		           !is_divisor((struct span){s.p + i + 1, s.n - i - 1})) {
+			return false;
 		} else if ((at = strchr(opens, c)) != NULL) {
 			if (depth == DEPTH_MAX) {
 				return false;

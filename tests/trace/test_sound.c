@@ -65,6 +65,12 @@ int main(void)
 	check_print(false, "\"%s\", (REC->comm]");
 	check_print(false, "\"%s\"\001");
 	check_print(false, "deep");
+	check_print(
+	        true, "\"100%\", (REC->a / 250), REC->b % 1000L, REC->c / sizeof(unsigned int)");
+	check_print(false, "\"%d\", REC->a / REC->b");
+	check_print(false, "\"%d\", REC->a % 0");
+	check_print(false, "\"%d\", REC->a / 1 / 2");
+	check_print(false, "\"%d\", REC->a / (1)");
 	check(false, "", "an empty text");
 	check(false, HEAD, "a format without a print format");
 	check(false, "name: a\nID: x\nformat:\n" TAIL, "an ID without a number");
