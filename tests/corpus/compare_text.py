@@ -31,6 +31,8 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
+sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "profile"))
+from compare_report import regular  # noqa: E402
 from perf_text import MASKS, ROW, Output, lines_of, parse_mappings  # noqa: E402
 
 CORPUS = os.environ.get("SONDE_CORPUS", "")
@@ -60,9 +62,10 @@ OPTIONS = ["--kallsyms=/dev/null", "-f"]
 
 class File:
     """A recording of the corpus with its data from INDEX.tsv. Each command runs on it only once."""
+    ties_free = False  # whether branches with equal shares may be in any order
 
     def __init__(self, row):
-        self.name = row["path"]
+        self.name, self.row = row["path"], row
         path = os.path.join(CORPUS, row["path"])
         self.path = path[:-5] if path.endswith("/data") else path  # a directory recording is named by its folder
         self.pipe = row["mode"] == "pipe"
@@ -116,6 +119,14 @@ def any_order(lines, heads):
     return out
 
 
+def ties_sorted(lines):
+    """Lines in which branches of the same share that begin at the same place are sorted; graphs in which each of these
+    begins with "---" are sorted by lines."""
+    if any(line.endswith("|") and lines[i + 1].lstrip(" |").startswith("---") for i, line in enumerate(lines[:-1])):
+        return any_order(lines, {head for head, _ in blocks_of(lines)})
+    return [regular("\n".join([head, *graph]), {head}) for head, graph in blocks_of(lines)]
+
+
 class Result:
     def __init__(self, verdict, detail, lines=()):
         self.verdict, self.detail, self.lines = verdict, detail, lines
@@ -144,7 +155,7 @@ def same_records(sonde, file):
     return theirs != [] and theirs == lines_of(words, file.run(sonde, words).text)
 
 
-def compare(sonde, file, words):
+def compare(sonde, file, words, all_masks=tuple(MASKS)):
     perf, ours = file.run("perf", words), file.run(sonde, words)
     want, got = texts(sonde, file, words, [])
     if ours.status < 0:
@@ -156,7 +167,9 @@ def compare(sonde, file, words):
 
     def same(masks):
         theirs, mine = texts(sonde, file, words, masks)
-        if theirs != mine and sorted(map(undrawn, theirs)) == sorted(map(undrawn, mine)):
+        if theirs != mine and sorted(map(undrawn, theirs)) == sorted(map(undrawn, mine)) and file.ties_free:
+            theirs, mine = ties_sorted(theirs), ties_sorted(mine)
+        elif theirs != mine and sorted(map(undrawn, theirs)) == sorted(map(undrawn, mine)):
             options = [o for m in masks for o in m.both + m.perf]
             heads = file.unsteady([*words, *options], theirs)
             theirs, mine = (any_order(lines, heads) for lines in (theirs, mine))
@@ -166,7 +179,7 @@ def compare(sonde, file, words):
 
     if same([]):
         return Result("equal", f"{len(want)} lines, except the order of branches that perf leaves to chance")
-    masks = [m for m in MASKS if m.command in (None, words[0]) and m.when(file) and m.warning in ours.errors]
+    masks = [m for m in all_masks if m.command in (None, words[0]) and m.when(file) and m.warning in ours.errors]
     if masks and same(masks):
         for mask in list(masks):  # removes masks that are not needed
             fewer = [m for m in masks if m is not mask]
