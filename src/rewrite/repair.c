@@ -12,12 +12,10 @@ static bool feature_is_good(const struct output *o, unsigned bit)
 	return output_feature_fits(o, bit) && !(bit == FEATURE_EVENT_DESC && o->in->names_cut);
 }
 
-static int repair_features(void *arg, struct sonde_rewriter *rw)
+void repair_features(struct repair *repair)
 {
-	struct repair *repair = arg;
 	struct output *o = repair->output;
 
-	(void)rw;
 	for (unsigned bit = 1; bit < FEATURE_BITS; bit++) {
 		if (output_takes_feature(o, bit) && !feature_is_good(o, bit)) {
 			diag_report(o->in->diags, SONDE_DIAG_DAMAGED, o->in->features[bit].offset,
@@ -26,7 +24,6 @@ static int repair_features(void *arg, struct sonde_rewriter *rw)
 			repair->left_out++;
 		}
 	}
-	return 0;
 }
 
 /*
@@ -53,26 +50,17 @@ static bool record_fits(const struct output *o, const struct record *r)
 	return !w.bad;
 }
 
-static int repair_record(void *arg, struct sonde_rewriter *rw, const struct sonde_raw_record *raw)
+bool repair_takes(struct repair *repair, const struct sonde_raw_record *raw)
 {
-	struct repair *repair = arg;
 	const struct output *o = repair->output;
 	const struct record r = output_record_of(raw);
 
 	if (record_fits(o, &r)) {
-		return sonde_rewriter_put(rw, raw);
+		return true;
 	}
 	diag_report(o->in->diags, SONDE_DIAG_DAMAGED, raw->offset,
 	        "a record of type %u and %zu bytes does not fit its fields and is left out",
 	        raw->type, raw->size);
 	repair->left_out++;
-	return 0;
-}
-
-struct sonde_rewriter_stage repair_stage(struct repair *repair)
-{
-	return (struct sonde_rewriter_stage){.size = sizeof(struct sonde_rewriter_stage),
-	        .arg = repair,
-	        .begin = repair_features,
-	        .record = repair_record};
+	return false;
 }

@@ -4,13 +4,15 @@
 
 #include "rewrite/output.h"
 
-/* The stage of `whole`: removes records and header features that do not match their fields. */
+/* Removes records and header features that do not match their fields, for `whole`. */
 struct repair {
 	struct output *output;
 	uint64_t left_out; /* records and features */
 };
 
-/* Returns the stage; arg is a struct repair, which must outlive it. */
-struct sonde_rewriter_stage repair_stage(struct repair *repair);
+/* Drops such features. */
+void repair_features(struct repair *repair);
+/* Whether a record is kept. */
+bool repair_takes(struct repair *repair, const struct sonde_raw_record *raw);
 
 #endif

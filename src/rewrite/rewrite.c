@@ -77,10 +77,23 @@ static int stage_add(struct sonde_rewriter *rw, const struct sonde_rewriter_stag
 	return 0;
 }
 
+static int repair_begin(void *arg, struct sonde_rewriter *rw)
+{
+	(void)rw;
+	repair_features(arg);
+	return 0;
+}
+
+static int repair_record(void *arg, struct sonde_rewriter *rw, const struct sonde_raw_record *r)
+{
+	return repair_takes(arg, r) ? sonde_rewriter_put(rw, r) : 0;
+}
+
 struct sonde_rewriter *sonde_rewriter_new(const struct sonde_rewriter_options *options)
 {
 	struct sonde_rewriter *rw = calloc(1, sizeof(*rw));
-	struct sonde_rewriter_stage repair;
+	struct sonde_rewriter_stage repair = {
+	        .size = sizeof(repair), .begin = repair_begin, .record = repair_record};
 
 	if (rw == NULL) {
 		return NULL;
@@ -88,7 +101,7 @@ struct sonde_rewriter *sonde_rewriter_new(const struct sonde_rewriter_options *o
 	rw->failure = options_copy(&rw->o, sizeof(rw->o), options, &rw->error);
 	rw->out.error = &rw->error;
 	rw->repair.output = &rw->out;
-	repair = repair_stage(&rw->repair);
+	repair.arg = &rw->repair;
 	if (rw->o.whole && stage_add(rw, &repair) < 0) {
 		sonde_rewriter_free(rw);
 		return NULL;
