@@ -762,17 +762,6 @@ static size_t escapes_size(const struct report *r, size_t start)
 	return n / 2 * on_and_off;
 }
 
-void report_columns_clean(const struct report *r, struct text *text, size_t start)
-{
-	const char *separator = r->options.separator;
-
-	for (size_t i = start; separator != NULL && separator[1] == 0 && i < text->n; i++) {
-		if (text->p[i] == separator[0]) {
-			text->p[i] = '.';
-		}
-	}
-}
-
 static inline void put_cell(struct report *r, const struct profile_row *row, unsigned i, bool last)
 {
 	unsigned id = r->columns.id[i];
@@ -793,7 +782,7 @@ static inline void put_cell(struct report *r, const struct profile_row *row, uns
 		text_fill(&r->text, ' ', width - n);
 	}
 	if (field_is_key(id) && id != FIELD_TRACE_FIELDS) { /* its cells are clean already */
-		report_columns_clean(r, &r->text, start);
+		report_text_clean(r, &r->text, start);
 	}
 }
 

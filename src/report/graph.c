@@ -208,12 +208,6 @@ int report_graph(struct report *r, const struct profile_row *row)
 	size_t before = r->text.n;
 	int rc;
 
-	if (row->refs == 0) {
-		return 0;
-	}
-	if (r->options.graph_kind >= SONDE_REPORT_GRAPH_FLAT) {
-		return report_chains(r, row);
-	}
 	r->nodes.n = 0;
 	if (!array_reserve(&r->nodes.p, &r->nodes.cap, 1, sizeof(*r->nodes.p))) {
 		return SONDE_ENOMEM;

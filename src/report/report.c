@@ -13,38 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MAX_STACK    127u
-#define GRAPH_LIMIT  0.5 /* percent */
-#define AHEAD        8u /* rows that are prefetched before they are printed */
-#define ROWS_AT_ONCE 4096u
-#define GROUP_WORK   1024u
-#define PARENTS      "^sys_|^do_page_fault" /* what `parent` matches by default, as in perf */
-
-int report_flush(struct report *r, size_t above)
-{
-	int rc;
-
-	if (r->text.failed) {
-		return SONDE_ENOMEM;
-	}
-	if (r->text.n <= above) {
-		return 0;
-	}
-	rc = status_of_output(r->write(r->arg, r->text.p, r->text.n));
-	r->text.n = 0;
-	return rc;
-}
-
-bool report_row_shown(const struct report *r, const struct profile_row *row)
-{
-	uint64_t weight = r->profile.options.children ? row->children : row->period;
-
-	if (r->options.total_cycles && weight == 0) { /* branches without a block */
-		return false;
-	}
-	return (double)weight * 100.0 >=
-	       r->options.percent_limit * (double)r->profile.shown_totals[row->event];
-}
+#define MAX_STACK   127u
+#define GRAPH_LIMIT 0.5 /* percent */
+#define AHEAD       8u /* rows that are prefetched before they are printed */
+#define GROUP_WORK  1024u
+#define PARENTS     "^sys_|^do_page_fault" /* what `parent` matches by default, as in perf */
 
 static int workers_make(struct report *r)
 {
@@ -74,82 +47,6 @@ static void workers_free(struct report *r)
 	free(r->workers);
 }
 
-static int rows_widen(void *arg, unsigned worker, size_t block)
-{
-	struct report *r = arg;
-	struct report *w = &r->workers[worker];
-	size_t i = block * ROWS_AT_ONCE;
-	size_t end = r->table->norder - i < ROWS_AT_ONCE ? r->table->norder : i + ROWS_AT_ONCE;
-
-	for (; i < end; i++) {
-		const struct profile_row *row = &r->table->rows[r->table->order[i]];
-
-		if (!row->hidden) {
-			report_columns_widen(w, row);
-		}
-	}
-	return w->cell.failed ? SONDE_ENOMEM : 0;
-}
-
-/* Widens the columns for all rows of an event. */
-static int columns_widen(struct report *r)
-{
-	size_t blocks = (r->table->norder + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
-
-	TRY(report_columns_reset(r));
-	for (unsigned i = 0; i < r->nworkers; i++) {
-		memcpy(r->workers[i].width, r->width, sizeof(r->width));
-		r->workers[i].table = r->table;
-		r->workers[i].trace_event = r->trace_event;
-		r->workers[i].trace_widths = r->trace_widths;
-	}
-	TRY(pool_run(r->nworkers, blocks, rows_widen, r));
-	for (unsigned i = 0; i < r->nworkers; i++) {
-		for (unsigned k = 0; k < r->columns.n; k++) {
-			int width = r->workers[i].width[k];
-
-			r->width[k] = width > r->width[k] ? width : r->width[k];
-		}
-	}
-	for (unsigned i = 0; i < r->nworkers; i++) {
-		memcpy(r->workers[i].width, r->width, sizeof(r->width));
-	}
-	return 0;
-}
-
-int report_rows_select(struct report *r, uint32_t event, unsigned members)
-{
-	size_t shown = 0;
-
-	r->table = &r->all;
-	r->table->members = 1;
-	r->table->norder = 0;
-	for (size_t i = 0; i < r->table->nrows; i++) {
-		if (r->table->rows[i].event == event) {
-			r->table->order[r->table->norder++] = (uint32_t)i;
-		}
-	}
-	if (members > 1 || r->options.hierarchy) {
-		TRY(report_levels_make(r, event, members));
-	}
-	if (!r->options.json) {
-		TRY(columns_widen(r));
-	}
-	if (r->options.hierarchy) {
-		return report_levels_sort(r, event);
-	}
-	TRY(report_order(r)); /* hidden rows too: they influence the order, see order.c */
-	for (size_t i = 0; i < r->table->norder; i++) {
-		const struct profile_row *row = &r->table->rows[r->table->order[i]];
-
-		if (!row->hidden && report_row_shown(r, row)) {
-			r->table->order[shown++] = r->table->order[i];
-		}
-	}
-	r->table->norder = shown;
-	return 0;
-}
-
 /* The rows of an event, in groups of about equal work. */
 struct printing {
 	struct report *r;
@@ -175,8 +72,10 @@ static int group_print(void *arg, unsigned worker, size_t group)
 		} else {
 			report_columns_row(w, row);
 		}
-		if (w->profile.options.graph) {
-			TRY(report_graph(w, row));
+		if (w->profile.options.graph && row->refs != 0) {
+			TRY(w->options.graph_kind >= SONDE_REPORT_GRAPH_FLAT
+			                ? report_chains(w, row)
+			                : report_graph(w, row));
 		}
 	}
 	return w->text.failed || w->cell.failed ? SONDE_ENOMEM : 0;
@@ -328,19 +227,6 @@ static unsigned table_members(const struct report *r, uint32_t event)
 		return (unsigned)sonde_session_events(r->session);
 	}
 	return g != NULL ? g->members : 1;
-}
-
-bool report_table_shown(const struct report *r, uint32_t event, unsigned members)
-{
-	if (r->options.show_empty) {
-		return true;
-	}
-	for (unsigned m = 0; m < members; m++) {
-		if (r->profile.samples[event + m] != 0) {
-			return true;
-		}
-	}
-	return false;
 }
 
 static bool report_has_samples(const struct report *r)

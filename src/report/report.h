@@ -79,6 +79,8 @@ struct report {
 
 /* Passes the text to the caller if there are more than `above` bytes. */
 int report_flush(struct report *r, size_t above);
+/* Replaces a separator of one character by a dot inside the text from `start` on. */
+void report_text_clean(const struct report *r, struct text *text, size_t start);
 /* Sorts r->table->order; negative: out of memory. */
 int report_order(struct report *r);
 /* Sorts the rows of `members` events from `event` on, and computes the widths of the columns. */
@@ -86,7 +88,17 @@ int report_rows_select(struct report *r, uint32_t event, unsigned members);
 /* Whether a table is printed: of samples, unless empty ones were requested too. */
 bool report_table_shown(const struct report *r, uint32_t event, unsigned members);
 /* Whether a row is above the limit of shown rows. */
-bool report_row_shown(const struct report *r, const struct profile_row *row);
+static inline bool report_row_shown(const struct report *r, const struct profile_row *row)
+{
+	uint64_t weight = r->profile.options.children ? row->children : row->period;
+
+	if (r->options.total_cycles && weight == 0) { /* branches without a block */
+		return false;
+	}
+	return (double)weight * 100.0 >=
+	       r->options.percent_limit * (double)r->profile.shown_totals[row->event];
+}
+
 int report_rows_json(struct report *r);
 int report_stats(struct report *r);
 int report_stats_json(struct report *r);
@@ -123,8 +135,6 @@ uint64_t report_columns_sum(
 uint64_t report_columns_rank(const struct report *r, const struct profile_row *row, unsigned id);
 /* Whether a column is printed once above the rows, as its value is the same in all rows. */
 bool report_columns_left_out(const struct report *r, unsigned id);
-/* Replaces a separator of one character by a dot inside the text from `start` on. */
-void report_columns_clean(const struct report *r, struct text *text, size_t start);
 /*
  * Columns of the fields of tracepoints (trace.c). report_trace_choose: whether a word of --sort
  * names such a field; then *rc is negative if it cannot be used.
@@ -191,7 +201,8 @@ void report_levels_titles(struct report *r);
 /* Prints a node by its position in r->table->order, without its call graph. */
 void report_levels_row(struct report *r, size_t at);
 
-int report_chains(struct report *r, const struct profile_row *row); /* flat and folded */
+/* Print the call graph of a row with refs: as whole chains (flat and folded), or as a tree. */
+int report_chains(struct report *r, const struct profile_row *row);
 int report_graph(struct report *r, const struct profile_row *row);
 
 #endif

@@ -123,7 +123,7 @@ static void put_cell(
 	start = out->n;
 	text_bytes(out, text, n);
 	escape_plain_from(out, start);
-	report_columns_clean(r, out, start);
+	report_text_clean(r, out, start);
 }
 
 void report_trace_title(const struct report *r, struct text *out)

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* The rows of an event or a group: selected, measured for the columns, and sorted. */
+#include "report/report.h"
+
+#include "core/pool.h"
+
+#define ROWS_AT_ONCE 4096u
+
+bool report_table_shown(const struct report *r, uint32_t event, unsigned members)
+{
+	if (r->options.show_empty) {
+		return true;
+	}
+	for (unsigned m = 0; m < members; m++) {
+		if (r->profile.samples[event + m] != 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static int rows_widen(void *arg, unsigned worker, size_t block)
+{
+	struct report *r = arg;
+	struct report *w = &r->workers[worker];
+	size_t i = block * ROWS_AT_ONCE;
+	size_t end = r->table->norder - i < ROWS_AT_ONCE ? r->table->norder : i + ROWS_AT_ONCE;
+
+	for (; i < end; i++) {
+		const struct profile_row *row = &r->table->rows[r->table->order[i]];
+
+		if (!row->hidden) {
+			report_columns_widen(w, row);
+		}
+	}
+	return w->cell.failed ? SONDE_ENOMEM : 0;
+}
+
+/* Widens the columns for all rows of an event. */
+static int columns_widen(struct report *r)
+{
+	size_t blocks = (r->table->norder + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
+
+	TRY(report_columns_reset(r));
+	for (unsigned i = 0; i < r->nworkers; i++) {
+		memcpy(r->workers[i].width, r->width, sizeof(r->width));
+		r->workers[i].table = r->table;
+		r->workers[i].trace_event = r->trace_event;
+		r->workers[i].trace_widths = r->trace_widths;
+	}
+	TRY(pool_run(r->nworkers, blocks, rows_widen, r));
+	for (unsigned i = 0; i < r->nworkers; i++) {
+		for (unsigned k = 0; k < r->columns.n; k++) {
+			int width = r->workers[i].width[k];
+
+			r->width[k] = width > r->width[k] ? width : r->width[k];
+		}
+	}
+	for (unsigned i = 0; i < r->nworkers; i++) {
+		memcpy(r->workers[i].width, r->width, sizeof(r->width));
+	}
+	return 0;
+}
+
+int report_rows_select(struct report *r, uint32_t event, unsigned members)
+{
+	size_t shown = 0;
+
+	r->table = &r->all;
+	r->table->members = 1;
+	r->table->norder = 0;
+	for (size_t i = 0; i < r->table->nrows; i++) {
+		if (r->table->rows[i].event == event) {
+			r->table->order[r->table->norder++] = (uint32_t)i;
+		}
+	}
+	if (members > 1 || r->options.hierarchy) {
+		TRY(report_levels_make(r, event, members));
+	}
+	if (!r->options.json) {
+		TRY(columns_widen(r));
+	}
+	if (r->options.hierarchy) {
+		return report_levels_sort(r, event);
+	}
+	TRY(report_order(r)); /* hidden rows too: they influence the order, see order.c */
+	for (size_t i = 0; i < r->table->norder; i++) {
+		const struct profile_row *row = &r->table->rows[r->table->order[i]];
+
+		if (!row->hidden && report_row_shown(r, row)) {
+			r->table->order[shown++] = r->table->order[i];
+		}
+	}
+	r->table->norder = shown;
+	return 0;
+}
