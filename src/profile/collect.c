@@ -92,14 +92,6 @@ struct profile_worker {
 
 enum ignored { NOT_MATCHED_YET, KEPT, IGNORED };
 
-bool profile_is_kernel(const struct profile *p, uint32_t object)
-{
-	enum timeline_object_kind kind =
-	        timeline_object(session_timeline(p->session), object)->kind;
-
-	return kind == TIMELINE_KERNEL || kind == TIMELINE_MODULE || kind == TIMELINE_CODE;
-}
-
 static bool needs_chains(const struct profile *p)
 {
 	const struct profile_options *o = &p->options;

@@ -77,17 +77,3 @@ int profile_parents_make(struct profile *p)
 	free(by_frame);
 	return rc;
 }
-
-uint64_t profile_row_number(const struct profile *p, const struct profile_row *row, unsigned id)
-{
-	switch (id) {
-	case FIELD_PARENT: return row->parent;
-	case FIELD_SRCLINE: return row->source;
-	case FIELD_CODE_ADDR: return p->places[row->place].ip;
-	case FIELD_DSO_SIZE: return p->places[row->place].size;
-	case FIELD_SRCFILE: return p->sources[row->first_frame].file;
-	case FIELD_SYMBOL_SIZE:
-		return row->symbol != NULL ? row->symbol->end - row->symbol->start : 0;
-	default: return field_number(field_at(id), profile_row_words(p, row, id));
-	}
-}

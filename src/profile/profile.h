@@ -483,6 +483,8 @@ bool profile_switches_take(const struct profile_switches *s, const struct sessio
 
 int profile_collect(struct profile *p);
 int profile_sources_read(struct profile *p);
+/* Makes graph_words, and `alike` if graphs need it. Call after profile_inline. */
+int profile_graph_words_make(struct profile *p);
 /* Numbers the places of all frames, if a key needs them; after profile_sources_read. */
 int profile_places_make(struct profile *p);
 /* Sets the texts of source lines of the locations of a key, from the first one on. */

@@ -28,22 +28,6 @@ static bool has_keys(const struct profile *p)
 	return p->options.keys.chosen[FIELD_SRCLINE] || p->options.keys.chosen[FIELD_SRCFILE];
 }
 
-bool profile_has_sources(const struct profile_options *o)
-{
-	return o->keys.chosen[FIELD_SRCLINE] || o->keys.chosen[FIELD_SRCFILE] || o->by_line ||
-	       o->by_address;
-}
-
-bool profile_has_places(const struct profile_options *o)
-{
-	return o->keys.chosen[FIELD_CODE_ADDR] || o->keys.chosen[FIELD_DSO_SIZE];
-}
-
-bool profile_by_place(const struct profile_options *o)
-{
-	return profile_has_sources(o) || o->inlined || profile_has_places(o);
-}
-
 static int keep(struct source_reader *r, uint32_t *id)
 {
 	struct text *t = &r->text;
@@ -316,9 +300,11 @@ int profile_sources_read(struct profile *p)
 	for (uint32_t i = 0; i < p->counts.nframes && profile_has_sources(&p->options); i++) {
 		TRY(source_read(p, i));
 	}
-	if (p->options.inlined) {
-		TRY(profile_inline(p));
-	}
+	return 0;
+}
+
+int profile_graph_words_make(struct profile *p)
+{
 	if (profile_by_place(&p->options) && !p->options.by_address) {
 		return alike_make(p);
 	}
@@ -337,16 +323,4 @@ void profile_sources_free(struct profile *p)
 	free(p->places);
 	free(p->place_of);
 	arena_fini(&p->inlined);
-}
-
-const char *profile_frame_line(const struct profile *p, const struct profile_frame *f)
-{
-	uint32_t id = p->sources != NULL ? p->sources[f - p->counts.frames].line : PROFILE_NONE;
-
-	return id != PROFILE_NONE ? intern_text(&p->source_texts, id) : NULL;
-}
-
-const char *profile_row_source(const struct profile *p, const struct profile_row *row, unsigned key)
-{
-	return intern_text(&p->source_texts, (uint32_t)profile_row_number(p, row, key));
 }

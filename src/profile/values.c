@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* Values of options, frames and rows. */
+#include "profile/profile.h"
+
+bool profile_has_sources(const struct profile_options *o)
+{
+	return o->keys.chosen[FIELD_SRCLINE] || o->keys.chosen[FIELD_SRCFILE] || o->by_line ||
+	       o->by_address;
+}
+
+bool profile_has_places(const struct profile_options *o)
+{
+	return o->keys.chosen[FIELD_CODE_ADDR] || o->keys.chosen[FIELD_DSO_SIZE];
+}
+
+bool profile_by_place(const struct profile_options *o)
+{
+	return profile_has_sources(o) || o->inlined || profile_has_places(o);
+}
+
+bool profile_is_kernel(const struct profile *p, uint32_t object)
+{
+	enum timeline_object_kind kind =
+	        timeline_object(session_timeline(p->session), object)->kind;
+
+	return kind == TIMELINE_KERNEL || kind == TIMELINE_MODULE || kind == TIMELINE_CODE;
+}
+
+const char *profile_symbol(const struct profile *p, uint32_t object, const struct symbol *sym)
+{
+	if (sym != NULL && sym->type == PROFILE_INLINED) {
+		return ((const struct profile_inlined *)sym)->name;
+	}
+	return frame_symbol_name(session_frames(p->session), object, sym);
+}
+
+const char *profile_frame_line(const struct profile *p, const struct profile_frame *f)
+{
+	uint32_t id = p->sources != NULL ? p->sources[f - p->counts.frames].line : PROFILE_NONE;
+
+	return id != PROFILE_NONE ? intern_text(&p->source_texts, id) : NULL;
+}
+
+const char *profile_row_source(const struct profile *p, const struct profile_row *row, unsigned key)
+{
+	return intern_text(&p->source_texts, (uint32_t)profile_row_number(p, row, key));
+}
+
+uint64_t profile_row_number(const struct profile *p, const struct profile_row *row, unsigned id)
+{
+	switch (id) {
+	case FIELD_PARENT: return row->parent;
+	case FIELD_SRCLINE: return row->source;
+	case FIELD_CODE_ADDR: return p->places[row->place].ip;
+	case FIELD_DSO_SIZE: return p->places[row->place].size;
+	case FIELD_SRCFILE: return p->sources[row->first_frame].file;
+	case FIELD_SYMBOL_SIZE:
+		return row->symbol != NULL ? row->symbol->end - row->symbol->start : 0;
+	default: return field_number(field_at(id), profile_row_words(p, row, id));
+	}
+}
