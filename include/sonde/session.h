@@ -32,7 +32,8 @@ struct sonde_session_options {
 	const char *symfs; /* look for objects below this directory; NULL: / */
 	const char *kallsyms; /* symbols of the kernel from this file; NULL: /proc/kallsyms */
 	bool no_demangle; /* names as in the object */
-	/* Called at times during long work, with parts done of total; on one thread at a time. */
+	/* Called at times during long work, with parts done of total, on one thread at a time. Work
+	   has several steps, which begin with 0 parts. */
 	void (*on_progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
 	bool check_owner; /* refuse a file that belongs neither to this user nor to root */

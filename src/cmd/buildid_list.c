@@ -7,7 +7,7 @@
 
 struct buildid_list {
 	const char *input;
-	bool with_hits, kernel, force, json;
+	bool with_hits, kernel, force, json, pager;
 	int verbose;
 };
 
@@ -30,15 +30,15 @@ static int list(const struct buildid_list *b)
 	struct inspect i = {0};
 	int rc = SONDE_ENOMEM;
 
-	if (inspect_begin(&i, b->json, b->force, false)) {
-		rc = sonde_inspector_build_ids(i.in, b->input, &o, terminal_output_write, &i.out);
+	if (inspect_begin(&i, b->json, b->force, b->pager)) {
+		rc = sonde_inspector_build_ids(i.in, b->input, &o, inspect_write, &i);
 	}
 	return inspect_end(&i, rc, b->input);
 }
 
 int cmd_buildid_list(int argc, char **argv)
 {
-	struct buildid_list b = {.input = "perf.data"};
+	struct buildid_list b = {.input = "perf.data", .pager = true};
 	const struct option_def defs[] = {
 	        OPTION_TEXT('i', "input", &b.input, "FILE",
 	                "a recording or an ELF file; perf.data when not given"),
@@ -47,6 +47,7 @@ int cmd_buildid_list(int argc, char **argv)
 	        OPTION_SWITCH('f', "force", &b.force, "read files of other users too"),
 	        OPTION_SWITCH(0, "json", &b.json, "as JSON"),
 	        OPTION_COUNT('v', "verbose", &b.verbose, "changes nothing"),
+	        OPTION_SWITCH(0, "pager", &b.pager, "use a pager on a terminal"),
 	        OPTION_END,
 	};
 	const struct option_command command = {

@@ -36,8 +36,9 @@ int cmd_check(int argc, char **argv)
 	input = rest.argc == 1 ? rest.argv[0] : input;
 	rc = SONDE_ENOMEM;
 	if (inspect_begin(&i, json, force, false)) {
-		rc = sonde_inspector_check(i.in, input, &o, terminal_output_write, &i.out);
+		rc = sonde_inspector_check(i.in, input, &o, inspect_write, &i);
 	}
+	terminal_progress_end(&i.progress);
 	terminal_output_close(&i.out);
 	if (terminal_output_failed(&i.out, &status)) {
 		rc = status;

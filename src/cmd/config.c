@@ -33,6 +33,8 @@ static const struct {
         {"core.proc-map-timeout", "record", "proc-map-timeout", ""},
         {"pager.report", "report", "pager", ""},
         {"pager.script", "script", "pager", ""},
+        {"pager.list", "list", "pager", ""},
+        {"pager.buildid-list", "buildid-list", "pager", ""},
 };
 
 int config_load(const char *path, char **text, size_t *n)

@@ -21,9 +21,18 @@ struct convert {
 	int level; /* -1: as in the input */
 };
 
+/* What the user sees of a rewriting. */
+struct messages {
+	unsigned shown; /* diagnostics */
+	struct terminal_progress progress;
+};
+
 static void on_diag(void *arg, const struct sonde_diag *diag)
 {
-	terminal_diag_show(arg, diag);
+	struct messages *m = arg;
+
+	terminal_progress_end(&m->progress);
+	terminal_diag_show(&m->shown, diag);
 }
 
 static int on_level(const struct option_def *def, const char *arg, bool unset)
@@ -67,19 +76,22 @@ static int rewrite_failed(struct sonde_rewriter *rw, int rc)
 static int run(const struct convert *c, struct sonde_rewriter_options *o)
 {
 	struct sonde_rewriter *rw;
-	unsigned shown = 0;
+	struct messages m = {0};
 	int rc;
 
 	o->size = sizeof(*o);
 	o->check_owner = !c->force;
 	o->temp_dir = temp_dir();
 	o->on_diag = on_diag;
-	o->diag_arg = &shown;
+	o->diag_arg = &m;
+	o->on_progress = terminal_progress_show;
+	o->progress_arg = &m.progress;
 	rw = sonde_rewriter_new(o);
 	rc = rw != NULL ? sonde_rewriter_open(rw, c->input) : SONDE_ENOMEM;
 	if (rc >= 0) {
 		rc = sonde_rewriter_write(rw, c->output);
 	}
+	terminal_progress_end(&m.progress);
 	if (rc < 0) {
 		return rewrite_failed(rw, rc);
 	}

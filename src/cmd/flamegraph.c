@@ -30,6 +30,7 @@ struct flamegraph {
 	bool demangle;
 	bool force;
 	unsigned warnings;
+	struct terminal_progress progress;
 };
 
 /* The output. With a temporary file, `path` has either the whole page or its old contents. */
@@ -51,6 +52,7 @@ static void on_diag(void *arg, const struct sonde_diag *diag)
 	if (diag->kind == SONDE_DIAG_NOTE && diag->offset == UINT64_MAX) {
 		return; /* a note about the whole file, without consequences for the user */
 	}
+	terminal_progress_end(&f->progress);
 	terminal_diag_show(&f->warnings, diag);
 }
 
@@ -167,7 +169,7 @@ static int write_failed(const struct flamegraph *f, int error)
 }
 
 /* Returns OPTIONS_RUN after writing the whole page, else the exit status. */
-static int write_page(const struct flamegraph *f, struct sonde_session *s, size_t event)
+static int write_page(struct flamegraph *f, struct sonde_session *s, size_t event)
 {
 	struct sonde_flamegraph_options o = {.size = sizeof(o), .title = f->title, .event = event};
 	struct terminal_output out = {0};
@@ -181,6 +183,7 @@ static int write_page(const struct flamegraph *f, struct sonde_session *s, size_
 	}
 	out.fd = t.fd;
 	rc = sonde_flamegraph_write(s, &o, terminal_output_write, &out);
+	terminal_progress_end(&f->progress);
 	closed = close_target(&t, rc >= 0);
 	if (out.error != 0) {
 		return write_failed(f, out.error);
@@ -235,6 +238,8 @@ static int run(struct flamegraph *f)
 	        .kallsyms = f->kallsyms,
 	        .no_demangle = !f->demangle,
 	        .check_owner = !f->force,
+	        .on_progress = terminal_progress_show,
+	        .progress_arg = &f->progress,
 	};
 	struct sonde_session *s;
 	struct caches caches;

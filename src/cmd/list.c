@@ -12,14 +12,14 @@ static void on_diag(void *arg, const struct sonde_diag *diag)
 	(void)fprintf(stderr, "sonde list: %s\n", diag->detail);
 }
 
-static int list(const struct sonde_list_options *o, bool json)
+static int list(const struct sonde_list_options *o, bool json, bool pager)
 {
 	struct sonde_inspector_options io = {.size = sizeof(io), .json = json, .on_diag = on_diag};
 	struct sonde_inspector *in = sonde_inspector_new(&io);
 	struct terminal_output out;
 	int rc = SONDE_ENOMEM, status;
 
-	terminal_output_open(&out, false);
+	terminal_output_open(&out, pager);
 	if (in != NULL) {
 		rc = sonde_inspector_list(in, o, terminal_output_write, &out);
 	}
@@ -38,7 +38,7 @@ static int list(const struct sonde_list_options *o, bool json)
 int cmd_list(int argc, char **argv)
 {
 	struct sonde_list_options o = {.size = sizeof(o)};
-	bool json = false;
+	bool json = false, pager = true;
 	int verbose = 0;
 	const struct option_def defs[] = {
 	        OPTION_SWITCH(0, "json", &json, "everything as JSON"),
@@ -46,6 +46,7 @@ int cmd_list(int argc, char **argv)
 	                0, "details", &o.details, "with description, unit and cpus of each event"),
 	        OPTION_COUNT('v', "long-desc", &verbose, "the same as --details"),
 	        OPTION_SWITCH(0, "raw-dump", &o.names_only, "names only, in one line"),
+	        OPTION_SWITCH(0, "pager", &pager, "use a pager on a terminal"),
 	        {.long_name = "root",
 	                .kind = OPTION_KIND_TEXT,
 	                .arg = OPTION_REQUIRED,
@@ -70,5 +71,5 @@ int cmd_list(int argc, char **argv)
 	o.words = (const char *const *)rest.argv;
 	o.nwords = (size_t)rest.argc;
 	o.details = o.details || verbose > 0;
-	return list(&o, json);
+	return list(&o, json, pager);
 }

@@ -55,7 +55,8 @@ static const struct command *find(const char *name)
 
 static void print_usage(FILE *out)
 {
-	(void)fprintf(out, "usage: sonde [--version] [--help] COMMAND [ARGS]\n\ncommands:\n");
+	(void)fprintf(out, "usage: sonde [--version] [--help] [-p | --no-pager] COMMAND "
+	                   "[ARGS]\n\ncommands:\n");
 	for (size_t i = 0; i < COMMANDS; i++) {
 		(void)fprintf(out, "  %-12s %s\n", commands[i].name, commands[i].help);
 	}
@@ -86,9 +87,29 @@ static int unknown_command(const char *name)
 	return 1;
 }
 
+/* Returns the option before a command whose name is nearest to --WORD, or NULL. */
+static const char *near_option(const char *word)
+{
+	static const char *const names[] = {"help", "version", "no-pager", "paginate"};
+	const char *near = NULL;
+	unsigned best = SUGGEST_NEAR;
+
+	for (size_t i = 0; strncmp(word, "--", 2) == 0 && i < sizeof(names) / sizeof(names[0]);
+	        i++) {
+		unsigned d = suggest_distance(word + 2, strlen(word) - 2, names[i]);
+
+		if (d < best) {
+			best = d;
+			near = names[i];
+		}
+	}
+	return near;
+}
+
 /* word: an option before the command, with its dashes */
 static int unknown_option(const char *word)
 {
+	const char *near = near_option(word);
 	const struct option_def *def = perf_only_options("");
 	size_t n = strcspn(word, "=");
 	char written[64];
@@ -103,8 +124,8 @@ static int unknown_option(const char *word)
 			return perf_only_option("", def, written);
 		}
 	}
-	(void)fprintf(
-	        stderr, "sonde: unknown option %s; 'sonde --help' lists the commands\n", word);
+	(void)fprintf(stderr, "sonde: unknown option %s%s%s; 'sonde --help' lists the commands\n",
+	        word, near != NULL ? ": did you mean --" : "", near != NULL ? near : "");
 	return OPTIONS_USAGE;
 }
 
@@ -171,18 +192,44 @@ static int run(int argc, char **argv)
 	return c->run(argc - 1, argv + 1);
 }
 
+/* Removes the options for pagers before the command. Returns whether to use one for any command. */
+static bool take_pager_options(int *argc, char ***argv)
+{
+	bool paginate = false;
+
+	for (; *argc > 1; ++*argv, --*argc) {
+		const char *word = (*argv)[1];
+
+		if (strcmp(word, "-p") == 0 || strcmp(word, "--paginate") == 0) {
+			paginate = true;
+		} else if (strcmp(word, "--no-pager") == 0) {
+			paginate = false;
+			(void)setenv("SONDE_PAGER", "cat", 1);
+		} else {
+			break;
+		}
+	}
+	return paginate;
+}
+
 int main(int argc, char **argv)
 {
+	bool paginate = take_pager_options(&argc, &argv);
 	bool configures = argc > 1 && strcmp(argv[1], "config") == 0;
+	struct terminal_output pager = {0};
 	struct config config = {0};
 	int status;
 
 	hold_standard_files();
+	if (paginate) {
+		terminal_paginate(&pager);
+	}
 	if (argc > 1 && !configures && find(argv[1]) != NULL) {
 		(void)config_read(&config);
 		options_use_config(&config);
 	}
 	status = terminal_stdout_finish(run(argc, argv));
+	terminal_output_close(&pager);
 	config_fini(&config);
 	return status;
 }

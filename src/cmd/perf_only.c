@@ -26,7 +26,7 @@
 
 #define LBR "It joins LBR call stacks, which Sonde does not show."
 
-/* Options before a command: perf --no-pager report */
+/* Options before a command: perf --debug verbose=1 report */
 static const struct option_def perf_options[] = {
         PERF_ONLY(0, "buildid-dir"),
         PERF_ONLY(0, "debug"),
@@ -35,8 +35,6 @@ static const struct option_def perf_options[] = {
         PERF_ONLY(0, "html-path"),
         PERF_ONLY(0, "list-cmds"),
         PERF_ONLY(0, "list-opts"),
-        PERF_ONLY(0, "no-pager"),
-        PERF_ONLY('p', "paginate"),
         OPTION_END,
 };
 

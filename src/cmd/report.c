@@ -32,6 +32,7 @@ struct report_command {
 	unsigned diags_shown;
 	uint64_t jobs, max_stack;
 	struct terminal_progress progress;
+	struct terminal_output out;
 };
 
 struct graph_word {
@@ -340,10 +341,17 @@ static int report_header_only(struct report_command *c)
 	return inspect_end(&i, rc, c->input);
 }
 
+static int write_text(void *arg, const char *text, size_t n)
+{
+	struct report_command *c = arg;
+
+	terminal_progress_yield(&c->progress, &c->out);
+	return terminal_output_write(&c->out, text, n);
+}
+
 static int report_open(struct report_command *c)
 {
 	struct sonde_session *s = session_make(c);
-	struct terminal_output out;
 	int rc = s != NULL ? sonde_session_open(s, c->input) : SONDE_ENOMEM, status;
 
 	if (rc < 0) {
@@ -352,11 +360,11 @@ static int report_open(struct report_command *c)
 		sonde_session_free(s);
 		return EXIT_UNREADABLE;
 	}
-	terminal_output_open(&out, c->pager);
-	rc = sonde_report_print(s, &c->report, terminal_output_write, &out);
+	terminal_output_open(&c->out, c->pager);
+	rc = sonde_report_print(s, &c->report, write_text, c);
 	terminal_progress_end(&c->progress);
-	terminal_output_close(&out);
-	if (terminal_output_failed(&out, &status)) {
+	terminal_output_close(&c->out);
+	if (terminal_output_failed(&c->out, &status)) {
 		sonde_session_free(s);
 		return status;
 	}
@@ -645,8 +653,7 @@ int cmd_report(int argc, char **argv)
 	        .skip_empty = true,
 	        .socket = UINT64_MAX,
 	        .pager = true,
-	        .stdio = true,
-	        .progress = {.what = "Processing"}};
+	        .stdio = true};
 	int rc, color;
 
 	rc = report_parse(&c, argc, argv);

@@ -136,12 +136,14 @@ static int finish(const struct sonde_session *session, const char *input, int rc
 struct script_output {
 	struct terminal_output out;
 	struct script_files files; /* --per-event-dump */
+	struct terminal_progress *progress;
 };
 
 static int write_lines(void *arg, const char *text, size_t n)
 {
 	struct script_output *o = arg;
 
+	terminal_progress_yield(o->progress, &o->out);
 	(void)fflush(stdout); /* what a filter printed before this line */
 	return terminal_output_write(&o->out, text, n);
 }
@@ -157,7 +159,7 @@ static int write_event(void *arg, size_t event, const char *text, size_t n, uint
 static int print(
         struct script *s, struct sonde_session *session, const struct sonde_script_options *o)
 {
-	struct script_output output = {0};
+	struct script_output output = {.progress = &s->progress};
 	int rc, status = EXIT_FILE;
 
 	if (s->per_event && !script_files_open(&output.files, session, s->input)) {
@@ -394,11 +396,8 @@ static int check_options(const struct option_command *command, const struct scri
 
 int cmd_script(int argc, char **argv)
 {
-	struct script s = {.input = options_input(),
-	        .demangle = true,
-	        .pager = true,
-	        .merged = true,
-	        .progress = {.what = "Processing"}};
+	struct script s = {
+	        .input = options_input(), .demangle = true, .pager = true, .merged = true};
 	struct option_def defs[SCRIPT_OPTIONS];
 	const struct option_def *end =
 	        other_options(record_options(sample_options(defs, &s), &s), &s);

@@ -18,6 +18,8 @@
 #define DIAGS_MAX     20 /* printed diagnostics */
 #define BAR_WIDTH     40
 
+static bool paginated; /* set once, by main: standard output is a pipe to the pager */
+
 int terminal_color(const char *when)
 {
 	const char *no_color = getenv("NO_COLOR");
@@ -32,7 +34,7 @@ int terminal_color(const char *when)
 	if (when != NULL && strcmp(when, "auto") != 0) {
 		return -1;
 	}
-	return isatty(STDOUT_FILENO) && (no_color == NULL || *no_color == 0) &&
+	return (isatty(STDOUT_FILENO) || paginated) && (no_color == NULL || *no_color == 0) &&
 	       (term == NULL || strcmp(term, "dumb") != 0);
 }
 
@@ -84,6 +86,16 @@ void terminal_output_open(struct terminal_output *out, bool pager)
 	}
 	(void)signal(SIGPIPE, SIG_IGN); /* the user may leave the pager early */
 	out->fd = pipefd[1];
+}
+
+void terminal_paginate(struct terminal_output *out)
+{
+	terminal_output_open(out, true);
+	if (out->pager > 0 && dup2(out->fd, STDOUT_FILENO) == STDOUT_FILENO) {
+		close(out->fd);
+		out->fd = STDOUT_FILENO;
+		paginated = true;
+	}
 }
 
 int terminal_output_write(void *arg, const char *text, size_t n)
@@ -194,32 +206,57 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
+/* ", 12 s left"; nothing in the first second of a step. */
+static const char *time_left(char out[32], uint64_t elapsed, uint64_t done, uint64_t total)
+{
+	double left = (double)elapsed / NS_PER_S * (double)(total - done) / (double)done;
+
+	out[0] = '\0';
+	if (elapsed >= NS_PER_S && left < 60) {
+		(void)snprintf(out, 32, ", %.0f s left", left < 1 ? 1 : left);
+	} else if (elapsed >= NS_PER_S) {
+		(void)snprintf(out, 32, ", %.0f min left", left / 60);
+	}
+	return out;
+}
+
 void terminal_progress_show(void *arg, uint64_t done, uint64_t total)
 {
 	struct terminal_progress *p = arg;
 	unsigned percent = total == 0 ? 0 : (unsigned)((double)done / (double)total * 100.0);
-	uint64_t now;
 	int filled = (int)percent * BAR_WIDTH / 100;
+	char left[32];
+	uint64_t now;
 
-	if (!isatty(STDERR_FILENO) || (p->shown != 0 && p->shown - 1 == percent)) {
+	if (p->over || !isatty(STDERR_FILENO)) {
 		return;
 	}
 	now = now_ns();
-	if (p->started == 0) {
-		p->started = now;
-	}
-	if (now - p->started < SHOW_AFTER_NS || percent > 100) {
+	p->started = p->started == 0 ? now : p->started;
+	p->step = done == 0 ? now : p->step;
+	if (done == 0 || percent > 100 || now - p->started < SHOW_AFTER_NS ||
+	        (p->printed != 0 && p->percent == percent && now - p->printed < NS_PER_S)) {
 		return;
 	}
-	(void)fprintf(stderr, "\r%s [%.*s%*s] %u%%", p->what, filled,
-	        "########################################", BAR_WIDTH - filled, "", percent);
-	p->shown = percent + 1;
+	(void)fprintf(stderr, "\rProcessing [%.*s%*s] %u%%%s\033[K", filled,
+	        "########################################", BAR_WIDTH - filled, "", percent,
+	        time_left(left, now - p->step, done, total));
+	p->printed = now;
+	p->percent = percent;
 }
 
 void terminal_progress_end(struct terminal_progress *p)
 {
-	if (p->shown != 0) {
+	if (p->printed != 0) {
 		(void)fputs("\r\033[K", stderr);
-		p->shown = 0;
+		p->printed = 0;
+	}
+}
+
+void terminal_progress_yield(struct terminal_progress *p, const struct terminal_output *out)
+{
+	if (!p->over && (out->pager > 0 || isatty(out->fd))) {
+		terminal_progress_end(p);
+		p->over = true;
 	}
 }

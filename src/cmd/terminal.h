@@ -36,6 +36,12 @@ void terminal_output_close(struct terminal_output *out);
  */
 bool terminal_output_failed(const struct terminal_output *out, int *status);
 
+/*
+ * Sends standard output through the pager if it is a terminal: for `sonde --paginate`. Close with
+ * terminal_output_close.
+ */
+void terminal_paginate(struct terminal_output *out);
+
 /* Prints that standard output cannot be written, with the text of `error`; the exit status: 0 for
  * EPIPE, else 1. */
 int terminal_stdout_failed(int error);
@@ -56,15 +62,22 @@ int terminal_exit(
  */
 void terminal_diag_show(unsigned *shown, const struct sonde_diag *diag);
 
-/* A progress bar on standard error, if that is a terminal and work takes over half a second. */
+/*
+ * A progress bar on standard error, with the time left of the current step, if standard error is a
+ * terminal and work takes over half a second.
+ */
 struct terminal_progress {
-	const char *what;
-	uint64_t started; /* ns; 0: not started */
-	unsigned shown; /* printed percent, + 1; 0: nothing is printed */
+	uint64_t started, step; /* ns: the first call, the first one of the step; 0: none yet */
+	uint64_t printed; /* ns: when the bar was printed last; 0: there is none */
+	unsigned percent; /* in the bar */
+	bool over; /* nothing more is shown */
 };
 
-/* For sonde_session_options.on_progress; arg is the struct terminal_progress. */
+/* For on_progress of the library's options; arg is the struct terminal_progress. */
 void terminal_progress_show(void *arg, uint64_t done, uint64_t total);
+/* Removes the bar, which may come again. */
 void terminal_progress_end(struct terminal_progress *p);
+/* Removes the bar before text goes to the terminal or its pager; it does not come again. */
+void terminal_progress_yield(struct terminal_progress *p, const struct terminal_output *out);
 
 #endif

@@ -247,7 +247,9 @@ int sonde_inspector_build_ids(struct sonde_inspector *in, const char *path,
 	        .on_diag = in->options.on_diag,
 	        .diag_arg = in->options.diag_arg,
 	        .check_owner = in->options.check_owner,
-	        .temp_dir = in->options.temp_dir};
+	        .temp_dir = in->options.temp_dir,
+	        .on_progress = in->options.on_progress,
+	        .progress_arg = in->options.progress_arg};
 	struct sonde_session *s;
 	struct text out = {0};
 	int rc;

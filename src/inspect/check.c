@@ -4,6 +4,7 @@
  * rounds, and losses that the recording itself reports.
  */
 #include "core/json.h"
+#include "core/progress.h"
 #include "inspect/inspector.h"
 #include "record/layout.h"
 
@@ -30,6 +31,7 @@ struct check {
 	struct file file;
 	struct diag_sink diags;
 	struct sonde_check_options o;
+	const struct sonde_inspector_options *options;
 	bool as_json;
 	struct text out; /* the problems in the order of detection */
 	struct json json; /* the array of problems, if JSON is wanted; writes to out */
@@ -265,8 +267,11 @@ static void check_records(struct check *c)
 	struct file_gap gap;
 	struct record r;
 	enum file_step step;
+	struct progress progress = progress_begin(
+	        c->options->on_progress, c->options->progress_arg, file_end(&c->file));
 
 	while ((step = file_step(&c->file, &position, &r, &gap)) != FILE_END) {
+		progress_at(&progress, position);
 		if (gap.text[0] != '\0') {
 			file_gap_report(&c->file, &gap, &c->diags);
 		}
@@ -415,6 +420,7 @@ int sonde_inspector_check(struct sonde_inspector *in, const char *path,
 	inspector_file_init(in, &c->file, &c->diags);
 	c->diags.fn = on_diag;
 	c->diags.arg = c;
+	c->options = &in->options;
 	c->as_json = in->options.json;
 	c->json.out = &c->out;
 	if (c->as_json) {

@@ -9,6 +9,7 @@
 
 #include "core/array.h"
 #include "core/options.h"
+#include "core/progress.h"
 #include "file/reader.h"
 #include "rewrite/kcore.h"
 #include "rewrite/repair.h"
@@ -323,12 +324,18 @@ static int same_file(struct sonde_rewriter *rw, const struct output_target *targ
 	return 0;
 }
 
+static struct progress progress_of(const struct sonde_rewriter *rw)
+{
+	return progress_begin(rw->o.on_progress, rw->o.progress_arg, file_end(rw->out.in));
+}
+
 /* Shows the input to the stages that ask for it; its diagnostics come with the second pass. */
 static int look(struct sonde_rewriter *rw)
 {
 	struct diag_sink *diags = rw->out.in->diags;
 	const struct diag_sink kept = *diags;
 	const struct sonde_raw_record *r;
+	struct progress progress;
 	bool wanted = false;
 	int rc = 0;
 
@@ -337,7 +344,9 @@ static int look(struct sonde_rewriter *rw)
 	}
 	rw->phase = PHASE_LOOK;
 	diags->fn = NULL;
+	progress = progress_of(rw);
 	while (wanted && rc >= 0 && (rc = sonde_file_next(rw->in, &r)) > 0) {
+		progress_at(&progress, r->position);
 		for (size_t i = 0; i < rw->nstages && rc >= 0; i++) {
 			const struct sonde_rewriter_stage *stage = &rw->stages[i].calls;
 
@@ -368,10 +377,12 @@ static int begin(struct sonde_rewriter *rw)
 static int records_pass(struct sonde_rewriter *rw)
 {
 	const struct sonde_raw_record *r;
+	struct progress progress = progress_of(rw);
 	int rc;
 
 	rw->phase = PHASE_RECORDS;
 	while ((rc = sonde_file_next(rw->in, &r)) > 0) {
+		progress_at(&progress, r->position);
 		if (output_record_is_made(r->type)) {
 			continue;
 		}

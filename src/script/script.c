@@ -149,7 +149,7 @@ static int write_part(void *arg, unsigned worker, size_t part)
 	struct script *s = arg;
 	struct script_worker *w = &s->workers[worker];
 
-	session_progress(s->session, part + 1, s->nparts);
+	session_progress(s->session, part, s->nparts);
 	return write_lines(s, w);
 }
 

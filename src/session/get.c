@@ -5,6 +5,8 @@
 #include "core/near.h"
 #include "session/file.h"
 
+#include <stdatomic.h>
+
 int session_ready(struct sonde_session *s)
 {
 	if (s->ready) {
@@ -76,8 +78,9 @@ struct diag_sink *session_diags(struct sonde_session *s)
 
 void session_progress(struct sonde_session *s, uint64_t done, uint64_t total)
 {
-	if (s->options.on_progress != NULL) {
+	if (s->options.on_progress != NULL && !atomic_exchange(&s->progress_busy, true)) {
 		s->options.on_progress(s->options.progress_arg, done, total);
+		atomic_store(&s->progress_busy, false);
 	}
 }
 

@@ -6,6 +6,7 @@
 #include "session/inside.h"
 
 #include "core/array.h"
+#include "core/progress.h"
 #include "file/feature.h"
 #include "trace/format.h"
 
@@ -407,11 +408,15 @@ static int walk_reads_end(struct walk *w)
 
 static int walk_source(struct walk *w, struct session_source *src)
 {
+	const struct sonde_session_options *o = &w->s->options;
 	struct session_item items[SESSION_BATCH];
+	struct progress progress =
+	        progress_begin(o->on_progress, o->progress_arg, session_size(w->s));
 	int n;
 
 	w->source = src;
 	while ((n = src->ops->scan(src, items, SESSION_BATCH)) > 0) {
+		progress_at(&progress, items[0].sequence);
 		for (int i = 0; i < n; i++) {
 			TRY(walk_record(w, &items[i]));
 		}

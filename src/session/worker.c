@@ -47,14 +47,16 @@ static void worker_rewind(struct session_worker *w, bool sorted)
 void session_chunk_open(struct session_worker *w, size_t chunk)
 {
 	struct session_source *const *source = w->session->sources;
+	size_t own = chunk; /* in the source */
 
-	while (chunk >= (*source)->chunks) {
-		chunk -= (*source)->chunks;
+	while (own >= (*source)->chunks) {
+		own -= (*source)->chunks;
 		source++;
 	}
 	worker_rewind(w, false);
 	w->source = *source;
-	w->chunk = chunk;
+	w->chunk = own;
+	session_progress(w->session, chunk, session_chunks(w->session));
 }
 
 size_t session_windows(const struct sonde_session *s)

@@ -99,11 +99,11 @@ def check_commands(table):
 
 def check_front(table):
     """Options before the command, which perf lists only with --list-opts."""
-    ours = {"--help", "--version", "-h", "-v"}
+    ours = {"--help", "--version", "-h", "-v", "-p", "--paginate", "--no-pager"}
     theirs = set(run("perf", "--list-opts")[1].split()) - ours
-    wrong = [w for w in (refused("", o) for o in sorted(theirs | {"-p", "--no-pager"})) if w]
+    wrong = [w for w in (refused("", o) for o in sorted(theirs)) if w]
     result(len(theirs) > 5 and not wrong, "options of perf before a command are refused by name", "\n".join(wrong))
-    extra = table - theirs - {"-p", "--no-pager"}
+    extra = table - theirs
     result(not extra, "the table holds no other options before a command", sorted(extra))
 
 

@@ -3,11 +3,14 @@
 """Pager, colours and progress on a terminal, and files of other users, as TAP: terminal.py SONDE GEN."""
 import os
 import pty
+import re
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 SONDE, GEN = (os.path.realpath(p) for p in sys.argv[1:3])
 BASE = {k: v for k, v in os.environ.items() if k not in ("PAGER", "PERF_PAGER", "SONDE_PAGER", "NO_COLOR", "LESS")}
@@ -15,12 +18,12 @@ BASE.update(LC_ALL="C", TERM="xterm", DEBUGINFOD_URLS="")
 count = failures = 0
 
 
-def result(good, what, detail=""):
+def result(good, what, *detail):
     global count, failures
     count += 1
     failures += not good
     print(f"{'' if good else 'not '}ok {count} - {what}")
-    for line in [] if good else str(detail).splitlines()[:20]:
+    for line in [] if good else "\n".join(map(str, detail)).splitlines()[:20]:
         print("#   " + line)
     sys.stdout.flush()
 
@@ -120,20 +123,70 @@ def colour(path):
         result(RED in out, f"{' '.join(option)}: colours in a pipe")
 
 
+def front_options(path):
+    """Options for pagers before the command."""
+    for words in (["evlist"], ["version"], ["buildid-list"], ["list", "sw"], ["report", "--stdio", "-g", "none"]):
+        paged = ["-i", path] if words[0] not in ("version", "list") else []
+        usual = words[0] in ("buildid-list", "list", "report")
+        for front, wanted in (([], usual), (["-p"], True), (["--paginate"], True), (["--no-pager"], False), (["-p", "--no-pager"], False)):
+            status, text = on_terminal(*front, *words, *paged, PERF_PAGER=MARK)
+            lines = text.splitlines()
+            result(status == 0 and lines and all(s.startswith("P:") == wanted for s in lines),
+                   f"{' '.join(['sonde', *front, *words])}: {'in' if wanted else 'not in'} a pager", text[:300])
+    _, text = on_terminal("-p", *REPORT, "-i", path, PERF_PAGER="cat -v")
+    result("^[[31m" in text, "colours in the pager of --paginate", text[:300])
+    status, _, err = piped("--no-pagr", "version")
+    result(status == 129 and "did you mean --no-pager" in err, "an unknown option before the command: a similar one is named", err)
+
+
+LEFT = re.compile(r"\rProcessing \[#* *\] (\d+)%(?:, \d+ (?:s|min) left)?\x1b\[K")
+
+
+def interrupted(*argv):
+    """Runs sonde on a terminal, and stops it for a second at times until it shows the time left."""
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.execve(SONDE, [SONDE, *argv], BASE)
+    got, stops = b"", 0
+    while True:
+        if select.select([fd], [], [], 0.1)[0]:
+            try:
+                got += os.read(fd, 65536)
+            except OSError:
+                break
+        if stops < 8 and b"left" not in got:
+            os.kill(pid, signal.SIGSTOP)
+            time.sleep(1.1)
+            os.kill(pid, signal.SIGCONT)
+            stops += 1
+    _, status = os.waitpid(pid, 0)
+    os.close(fd)
+    return os.waitstatus_to_exitcode(status), got.decode(errors="replace").replace("\r\n", "\n")
+
+
 def progress(tmp, path):
     """A progress bar for long work on a terminal only, which is removed at the end."""
-    large = os.path.join(tmp, "large.data")
-    subprocess.run([GEN, "-n", "600000", "-o", large], check=True, stdout=subprocess.DEVNULL)
-    command = ["script", "-j", "1", "-F", "comm,tid,cpu,time,event,ip,sym,dso", "-i"]
-    _, text = on_terminal(*command, large, PAGER="cat >/dev/null")
-    if "Processing [" in text:
-        result(text.endswith("\r\x1b[K"), "the progress bar is removed at the end", text[-200:])
-    else:
-        skip("a progress bar", "the work took less than half a second")
-    _, text = on_terminal(*command, path, PAGER="cat >/dev/null")
-    result(text == "", "no progress bar for short work", text)
+    large, out = os.path.join(tmp, "large.data"), os.path.join(tmp, "out")
+    subprocess.run([GEN, "-n", "500000", "-o", large], check=True, stdout=subprocess.DEVNULL)
+    commands = [["report", "--stdio", "-g", "none", "-s", "comm", "--no-pager", "-j", "1"], ["flamegraph", "-j", "1", "-o", out + ".html"],
+                ["convert", "--endian", "big", "-o", out], ["repair", "-o", out], ["check"], ["buildid-list", "--no-pager", "-H"]]
+    for words in commands:
+        name = words[0]
+        status, text = interrupted(*words, "-i", large)
+        bars = LEFT.findall(text)
+        result(status == 0 and len(bars) > 1, f"{name}: a progress bar for long work", f"status {status}", text[-300:])
+        result("left" in text, f"{name}: the bar has the time left", text[-300:])
+        end = text.rindex("\x1b[K") if bars else 0
+        result(text[:end].endswith("\r") and "Processing" not in text[end:], f"{name}: the bar is removed before the result", text[-300:])
+        _, _, err = piped(*words, "-i", large)
+        result("Processing" not in err, f"{name}: no progress bar in a pipe", err)
+        _, text = on_terminal(*words, "-i", path)
+        result("Processing" not in text, f"{name}: no progress bar for short work", text)
+    command = ["script", "-j", "1", "-i"]
+    status, text = on_terminal(*command, path, PAGER="cat")
+    result("Processing" not in text and len(text) > 1000, "script: no progress bar between lines on the terminal", text[:300])
     _, _, err = piped(*command, large)
-    result(err == "", "no progress bar in a pipe", err)
+    result(err == "", "script: no progress bar in a pipe", err)
 
 
 def main():
@@ -142,6 +195,7 @@ def main():
         path = os.path.join(tmp, "perf.data")
         subprocess.run([GEN, "-n", "400", "-o", path], check=True, stdout=subprocess.DEVNULL)
         pager(path)
+        front_options(path)
         colour(path)
         progress(tmp, path)
         owner(path)

@@ -34,6 +34,9 @@ struct sonde_inspector_options {
 	sonde_diag_fn on_diag; /* NULL: diagnostics are only counted */
 	void *diag_arg;
 	const char *temp_dir; /* as in struct sonde_file_options */
+	/* As in struct sonde_session_options; by sonde_inspector_check and sonde_inspector_build_ids. */
+	void (*on_progress)(void *arg, uint64_t done, uint64_t total);
+	void *progress_arg;
 };
 
 /* Returns a new handle; options may be NULL. NULL: out of memory. */

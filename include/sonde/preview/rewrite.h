@@ -50,6 +50,9 @@ struct sonde_rewriter_options {
 	sonde_diag_fn on_diag; /* NULL: diagnostics are only counted */
 	void *diag_arg;
 	const char *temp_dir; /* as in struct sonde_file_options */
+	/* As in struct sonde_session_options. */
+	void (*on_progress)(void *arg, uint64_t done, uint64_t total);
+	void *progress_arg;
 };
 
 struct sonde_rewriter;
