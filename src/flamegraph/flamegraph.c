@@ -412,7 +412,8 @@ int sonde_flamegraph_write(struct sonde_session *s, const struct sonde_flamegrap
 		        sonde_session_events(s));
 	}
 	page.event = (uint32_t)event;
-	session_report_not_shown(s, SESSION_USER_STACKS | SESSION_TRACES, "perf report");
+	session_report_not_shown(
+	        s, SESSION_USER_STACKS | SESSION_TRACES | SESSION_STAT, "perf report");
 	rc = page_make(&page, event);
 	text_fini(&page.out);
 	return rc;

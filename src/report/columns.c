@@ -74,6 +74,28 @@ void report_columns_sort(struct report *r)
 	text_str(&r->text, sort == NULL ? "" : sort + (*sort == '+'));
 }
 
+/* Keys of newer releases of perf that Sonde lacks, and why. */
+static const char *later_key(const char *word, size_t n)
+{
+	static const struct {
+		const char *key, *why;
+	} keys[] = {
+	        {"callchain_branch_abort", "use --branch-history, whose call graphs have it"},
+	        {"callchain_branch_cycles", "use --branch-history, whose call graphs have it"},
+	        {"callchain_branch_predicted", "use --branch-history, whose call graphs have it"},
+	        {"simd", "only decoded traces of Arm SPE have it, and traces are not decoded yet"},
+	        {"typecln", "types of data are not read from debug information yet"},
+	        {"typeoff", "types of data are not read from debug information yet"},
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (strlen(keys[i].key) == n && memcmp(keys[i].key, word, n) == 0) {
+			return keys[i].why;
+		}
+	}
+	return NULL;
+}
+
 /* SONDE_EARG with the valid words. */
 static int list_wrong(struct report *r, const char *option, const char *word, size_t n)
 {
@@ -94,7 +116,11 @@ static int list_wrong(struct report *r, const char *option, const char *word, si
 	near_question(&near, &known);
 	text_str(&known, n != 0 ? "; these are: " : "; these are known: ");
 	field_names(uses(r), &known);
-	if (known.failed) {
+	if (later_key(word, n) != NULL) {
+		rc = error_set(err, SONDE_EARG, NO_OFFSET,
+		        "%s: '%.*s' is a key of newer releases of perf: %s", option, (int)n, word,
+		        later_key(word, n));
+	} else if (known.failed) {
 		rc = SONDE_ENOMEM;
 	} else if (n != 0 && field_find(SONDE_FIELD_BRANCH_KEY, word, n) != FIELD_COUNT) {
 		rc = error_set(err, SONDE_EARG, NO_OFFSET,

@@ -367,7 +367,7 @@ static int memory_check(struct report *r, bool branches)
 static void warn(struct report *r, bool chains)
 {
 	const struct sonde_report_options *o = &r->options;
-	unsigned kinds = SESSION_TRACES;
+	unsigned kinds = SESSION_TRACES | SESSION_STAT;
 
 	if (chains && !(o->no_children && o->no_graph)) {
 		kinds |= SESSION_USER_STACKS;

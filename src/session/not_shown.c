@@ -80,4 +80,9 @@ void session_report_not_shown(struct sonde_session *s, unsigned kinds, const cha
 		        "missing; to see them use '%s'",
 		        instead);
 	}
+	if ((kinds & SESSION_STAT) != 0 && s->counts.records[RECORD_STAT] != 0) {
+		diag_report(&s->diags, SONDE_DIAG_NOT_SHOWN, NO_OFFSET,
+		        "counts of 'stat record' are no samples; to see them use 'sonde stat "
+		        "report'");
+	}
 }

@@ -155,7 +155,8 @@ const struct session_event *session_event_by_id(const struct sonde_session *s, u
 /* Contents of samples that this version cannot show; bits. */
 enum session_not_shown {
 	SESSION_USER_STACKS = 1, /* copies of the stack, not unwound into call chains */
-	SESSION_TRACES = 4 /* AUX area traces, not decoded into samples */
+	SESSION_TRACES = 4, /* AUX area traces, not decoded into samples */
+	SESSION_STAT = 8 /* counts of perf stat */
 };
 
 /*

@@ -17,6 +17,9 @@ show report --stdio -q -g none --no-children -t , -F overhead,comm,overhead_chil
 show report --stdio -q -n -g none --no-children -s comm_nodigit
 show report --stdio -q -n -g none --hierarchy -s comm_nodigit,comm --percent-limit 16
 show report --stdio -F nosuch
+for key in simd typeoff typecln callchain_branch_cycles; do
+	show report --stdio -s $key
+done
 show report --stdio -F ''
 show report --stdio -s ,
 show report --stdio -w 1,x
