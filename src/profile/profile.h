@@ -88,8 +88,12 @@ struct profile_frame {
 	uint32_t same; /* number of the frame that represents the symbol */
 };
 
-/* What rows of one symbol may differ in, by the keys `addr` and `dso_size`; 0: not by this one. */
+/*
+ * What rows of one symbol may differ in, by the keys `addr`, `symoff` and `dso_size`; 0: not by this
+ * one.
+ */
 struct profile_place {
+	uint64_t address; /* in the object; 0 without a symbol */
 	uint64_t ip; /* as sampled */
 	uint64_t size; /* bytes of the mapping */
 };

@@ -155,22 +155,26 @@ int profile_location_line(struct profile *p, struct profile_location *at)
 static struct profile_place place_of(const struct profile *p, size_t frame)
 {
 	const struct profile_counts *c = &p->counts;
+	const struct profile_frame *f = &c->frames[frame];
+	const bool *chosen = p->options.keys.chosen;
 
 	return (struct profile_place){
-	        .ip = p->options.keys.chosen[FIELD_CODE_ADDR] ? c->frames[frame].ip : 0,
+	        .address = chosen[FIELD_SYMOFF] && f->symbol != NULL ? f->address : 0,
+	        .ip = chosen[FIELD_CODE_ADDR] ? f->ip : 0,
 	        .size = c->sizes != NULL ? c->sizes[frame] : 0};
 }
 
 static int place_add(struct profile *p, struct index *known, size_t *n, size_t frame)
 {
 	struct profile_place place = place_of(p, frame);
-	uint32_t hash = (uint32_t)hash_u64(hash_step(place.ip, place.size));
+	uint32_t hash =
+	        (uint32_t)hash_u64(hash_step(hash_step(place.ip, place.size), place.address));
 	size_t at = hash;
 	uint32_t id;
 
 	TRY(index_room(known));
 	while ((id = index_next(known, hash, &at)) != INDEX_NONE &&
-	        (p->places[id].ip != place.ip || p->places[id].size != place.size)) {
+	        memcmp(&p->places[id], &place, sizeof(place)) != 0) {
 		at++;
 	}
 	if (id == INDEX_NONE) {

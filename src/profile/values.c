@@ -10,7 +10,8 @@ bool profile_has_sources(const struct profile_options *o)
 
 bool profile_has_places(const struct profile_options *o)
 {
-	return o->keys.chosen[FIELD_CODE_ADDR] || o->keys.chosen[FIELD_DSO_SIZE];
+	return o->keys.chosen[FIELD_CODE_ADDR] || o->keys.chosen[FIELD_SYMOFF] ||
+	       o->keys.chosen[FIELD_DSO_SIZE];
 }
 
 bool profile_by_place(const struct profile_options *o)
@@ -51,6 +52,8 @@ uint64_t profile_row_number(const struct profile *p, const struct profile_row *r
 	switch (id) {
 	case FIELD_PARENT: return row->parent;
 	case FIELD_SRCLINE: return row->source;
+	case FIELD_SYMOFF:
+		return row->symbol != NULL ? p->places[row->place].address - row->symbol->start : 0;
 	case FIELD_CODE_ADDR: return p->places[row->place].ip;
 	case FIELD_DSO_SIZE: return p->places[row->place].size;
 	case FIELD_SRCFILE: return p->sources[row->first_frame].file;

@@ -326,6 +326,20 @@ bool report_columns_left_out(const struct report *r, unsigned id)
 	       memchr(r->elided, (int)id, r->nelided) != NULL;
 }
 
+/* Rows with offsets in functions are ordered by function first. */
+static void sorts_complete(struct report_list *sorts)
+{
+	const struct report_list given = *sorts;
+
+	sorts->n = 0;
+	for (unsigned i = 0; i < given.n; i++) {
+		if (given.id[i] == FIELD_SYMOFF) {
+			list_add(sorts, FIELD_SYM);
+		}
+		list_add(sorts, given.id[i]);
+	}
+}
+
 static void columns_elide(struct report *r)
 {
 	struct report_list all = r->columns;
@@ -341,7 +355,8 @@ static void columns_elide(struct report *r)
 		if (field_is_key(id)) {
 			field_key_choose(&r->profile.options.keys, id);
 		}
-		if (id == FIELD_SYMBOL_SIZE) { /* as in perf, a row for each function */
+		/* as in perf, a row for each function */
+		if (id == FIELD_SYMBOL_SIZE || id == FIELD_SYMOFF) {
 			field_key_choose(&r->profile.options.keys, FIELD_SYM);
 		}
 		if ((field_at(id)->style & FIELD_BY_MODE) != 0) {
@@ -450,6 +465,7 @@ int report_columns_init(struct report *r)
 	r->symbol_first = fields == NULL && r->options.sort != NULL &&
 	                  strncmp(r->options.sort, "sym", 3) == 0; /* as in perf */
 	columns_elide(r);
+	sorts_complete(&r->sorts);
 	if (!r->options.hierarchy) {
 		levels_join(r);
 	}
@@ -529,7 +545,7 @@ static const char *column_text(
 	if (id == FIELD_DSO) {
 		return intern_text(&p->names, row->dso);
 	}
-	if (id == FIELD_SYM) {
+	if (id == FIELD_SYM || id == FIELD_SYMOFF) {
 		const char *name = profile_symbol(p, row->object, row->symbol);
 
 		out->failed = out->failed || (name == NULL && row->symbol != NULL);
@@ -567,6 +583,26 @@ static struct field_value column_value(
 	        .width = width};
 }
 
+/* The offset, and the function unless it has a column of its own; an address without one. */
+static void symoff_json(const struct report *r, const struct profile_row *row, struct json *out)
+{
+	const char *name = column_text(r, row, FIELD_SYM, out->out);
+	const char *key = field_at(FIELD_SYMOFF)->info.name;
+
+	if (name != NULL) {
+		json_u64(out, key, column_number(r, row, FIELD_SYMOFF));
+	} else {
+		json_text(out, key, NULL);
+	}
+	if (report_columns_find(r, FIELD_SYM) != r->columns.n) {
+		return;
+	}
+	json_text(out, field_at(FIELD_SYM)->info.name, name);
+	if (name == NULL) {
+		json_u64(out, "address", row->address);
+	}
+}
+
 void report_columns_json(
         const struct report *r, const struct profile_row *row, unsigned id, struct json *out)
 {
@@ -578,6 +614,10 @@ void report_columns_json(
 	}
 	if (field_at(id)->location != FIELD_NO_LOCATION) {
 		report_location_json(r, row, id, out);
+		return;
+	}
+	if (id == FIELD_SYMOFF) {
+		symoff_json(r, row, out);
 		return;
 	}
 	value.text = column_text(r, row, id, out->out);
@@ -613,10 +653,14 @@ static bool cell_make(struct report *r, const struct profile_row *row, unsigned 
 	}
 	if (text != NULL) {
 		text_str(t, text);
+		if (id == FIELD_SYMOFF) {
+			text_str(t, "+0x");
+			text_hex(t, column_number(r, row, id), 0, ' ');
+		}
 	} else if (field_at(id)->location != FIELD_NO_LOCATION) {
 		report_location_text(r, row, id, (size_t)width);
 		return field_at(id)->location != FIELD_LOCATION_ADDRESS;
-	} else if (id == FIELD_SYM) {
+	} else if (id == FIELD_SYM || id == FIELD_SYMOFF) {
 		text_str(t, row->address != 0 ? "0x" : "");
 		text_hex(t, row->address, 16, '0');
 		return false;
@@ -632,7 +676,7 @@ static size_t text_width(struct report *r, const struct profile_row *row, unsign
 {
 	const char *text = column_text(r, row, id, &r->cell);
 
-	if (text != NULL) {
+	if (text != NULL && id != FIELD_SYMOFF) {
 		return strlen(text) + (id == FIELD_SYM ? REPORT_LEVEL_WIDTH : 0);
 	}
 	if (id == FIELD_SYM) {

@@ -20,3 +20,11 @@ for what in -U "-p work|inner -x" "--ignore-callees=start|program" "-s parent,sy
 	done
 	[ -s jobs-1.txt ] && cmp jobs-1.txt jobs-2.txt && cmp jobs-1.txt jobs-4.txt && echo "$what: all --jobs print the same"
 done
+run -i chains-tasks.data -n -g none -s symoff,dso
+show report --no-children -s symoff --json --symfs root -i chains-tasks.data
+# the same offsets as in the lines of script
+"$SONDE" report --stdio -q --no-children -g none -F sample,symoff --symfs root -i chains-tasks.data |
+	awk 'NF { print $1, $3 }' | sort >rows
+"$SONDE" script -G -F ip,sym,symoff --symfs root -i chains-tasks.data | awk '{ print $2 }' | sort | uniq -c |
+	awk '{ print $1, $2 }' | sort >lines
+test -s rows && cmp rows lines && echo "symoff counts the lines of script"
