@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbol/files.h"
 
+#include <stdio.h>
+
 void symbol_file_close(struct symbol_file *f)
 {
 	image_elf_close(&f->elf);
@@ -73,6 +75,24 @@ bool symbol_file_open_object(struct symbol_search *s, struct symbol_file *f)
 		s->where.id = f->elf.build_id;
 	}
 	return true;
+}
+
+bool symbol_file_open_kernel(
+        struct symbol_search *s, const struct symbol_request *req, struct symbol_file *f)
+{
+	char path[IMAGE_PATH_MAX]; /* with a '/' below symfs */
+	bool joined = req->symfs != NULL && *req->symfs != 0;
+	bool found;
+
+	if (req->kind != SYMBOL_KERNEL || req->vmlinux == NULL || req->kallsyms != NULL) {
+		return false;
+	}
+	(void)snprintf(path, sizeof(path), "%s%s", joined && *req->vmlinux != '/' ? "/" : "",
+	        req->vmlinux);
+	s->where.path = path;
+	found = symbol_file_open(s, IMAGE_PLACE_PATH, f);
+	s->where.path = "";
+	return found;
 }
 
 bool symbol_file_open_debug(

@@ -35,6 +35,10 @@ bool symbol_file_open(struct symbol_search *s, enum image_place place, struct sy
 /* Opens the file that was executed; from then on only files of the same build are accepted. */
 bool symbol_file_open_object(struct symbol_search *s, struct symbol_file *f);
 
+/* Opens the ELF file of the kernel that a request names; false: it names none, or another kernel's. */
+bool symbol_file_open_kernel(
+        struct symbol_search *s, const struct symbol_request *req, struct symbol_file *f);
+
 /* Opens the separate debug file of an object; NULL: the object was not found. */
 bool symbol_file_open_debug(
         struct symbol_search *s, const struct image_elf *object, struct symbol_file *f);

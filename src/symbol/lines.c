@@ -35,6 +35,8 @@ struct function {
 struct lines {
 	pthread_mutex_t lock; /* of all members after the files */
 	struct symbol_file object, debug;
+	bool linked; /* the kernel: addresses are `moved` bytes above those of its ELF file */
+	uint64_t moved;
 	struct lines_reader *reader; /* NULL: no line table */
 	struct intern texts;
 	struct known *known;
@@ -52,6 +54,48 @@ static bool has_lines(const struct image_elf *e)
 	       image_elf_section(e, ".zdebug_line") != NULL;
 }
 
+/* Returns a text of a symbol section's names; NULL: damaged. */
+static const char *name_at(
+        const struct image_elf *e, const struct image_section *section, uint32_t name)
+{
+	struct span texts = {0};
+
+	if (section->link < e->nsections) {
+		texts = image_elf_section_bytes(e, &e->sections[section->link]);
+	}
+	if (name >= texts.n || memchr(texts.p + name, 0, texts.n - name) == NULL) {
+		return NULL;
+	}
+	return (const char *)texts.p + name;
+}
+
+static const struct image_section *symbols_of_type(const struct image_elf *e, uint32_t type)
+{
+	for (size_t i = 0; i < e->nsections; i++) {
+		if (e->sections[i].type == type && image_elf_symbol_count(e, &e->sections[i]) > 1) {
+			return &e->sections[i];
+		}
+	}
+	return NULL;
+}
+
+/* How far above its ELF file's addresses the recorded kernel ran. */
+static uint64_t kernel_moved(const struct image_elf *e, const struct symbol_request *req)
+{
+	const struct image_section *section = symbols_of_type(e, SHT_SYMTAB);
+	size_t n = section != NULL ? image_elf_symbol_count(e, section) : 0;
+
+	for (size_t i = 1; i < n && req->reference != NULL; i++) {
+		struct image_elf_symbol y = image_elf_symbol_at(e, section, i);
+		const char *name = name_at(e, section, y.name);
+
+		if (name != NULL && strcmp(name, req->reference) == 0) {
+			return req->base - y.value;
+		}
+	}
+	return 0;
+}
+
 static int files_open(struct lines *l, const struct symbol_request *req)
 {
 	struct symbol_search *s = malloc(sizeof(*s));
@@ -63,9 +107,12 @@ static int files_open(struct lines *l, const struct symbol_request *req)
 		return SONDE_ENOMEM;
 	}
 	symbol_search_init(s, req);
-	have = symbol_file_open_object(s, &l->object);
+	l->linked = req->kind == SYMBOL_KERNEL;
+	have = l->linked ? symbol_file_open_kernel(s, req, &l->object)
+	                 : symbol_file_open_object(s, &l->object);
+	l->moved = have && l->linked ? kernel_moved(&l->object.elf, req) : 0;
 	from = &l->object;
-	if (!have || !has_lines(&l->object.elf)) {
+	if (!l->linked && (!have || !has_lines(&l->object.elf))) {
 		(void)symbol_file_open_debug(s, have ? &l->object.elf : NULL, &l->debug);
 		from = &l->debug;
 	}
@@ -88,7 +135,7 @@ int lines_open(const struct symbol_request *req, struct lines **out)
 		return SONDE_ENOMEM;
 	}
 	pthread_mutex_init(&l->lock, NULL);
-	if (req->kind == SYMBOL_ELF) {
+	if (req->kind == SYMBOL_ELF || req->kind == SYMBOL_KERNEL) {
 		rc = files_open(l, req);
 	}
 	if (rc < 0) {
@@ -116,11 +163,14 @@ void lines_free(struct lines *l)
 	free(l);
 }
 
-/* Converts an offset in the file to a virtual address by the PT_LOAD segments. */
+/* Converts an offset in the file, or an address of the kernel, to a virtual address. */
 static uint64_t virtual_address(const struct lines *l, uint64_t offset)
 {
 	const struct image_elf *e = l->object.elf.nsegments != 0 ? &l->object.elf : &l->debug.elf;
 
+	if (l->linked) {
+		return offset - l->moved;
+	}
 	for (size_t i = 0; i < e->nsegments; i++) {
 		const struct image_segment *s = &e->segments[i];
 
@@ -131,21 +181,6 @@ static uint64_t virtual_address(const struct lines *l, uint64_t offset)
 	return offset;
 }
 
-/* Returns a text of a symbol section's names; NULL: damaged. */
-static const char *name_at(
-        const struct image_elf *e, const struct image_section *section, uint32_t name)
-{
-	struct span texts = {0};
-
-	if (section->link < e->nsections) {
-		texts = image_elf_section_bytes(e, &e->sections[section->link]);
-	}
-	if (name >= texts.n || memchr(texts.p + name, 0, texts.n - name) == NULL) {
-		return NULL;
-	}
-	return (const char *)texts.p + name;
-}
-
 static bool is_function(const struct image_elf *e, const struct image_elf_symbol *y)
 {
 	unsigned type = y->info & 15;
@@ -153,16 +188,6 @@ static bool is_function(const struct image_elf *e, const struct image_elf_symbol
 	return y->section != SHN_UNDEF && y->section < e->nsections &&
 	       (e->sections[y->section].flags & SHF_EXECINSTR) != 0 &&
 	       (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE);
-}
-
-static const struct image_section *symbols_of_type(const struct image_elf *e, uint32_t type)
-{
-	for (size_t i = 0; i < e->nsections; i++) {
-		if (e->sections[i].type == type && image_elf_symbol_count(e, &e->sections[i]) > 1) {
-			return &e->sections[i];
-		}
-	}
-	return NULL;
 }
 
 static int functions_add(

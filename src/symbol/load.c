@@ -20,7 +20,6 @@ struct loader {
 	uint64_t reference; /* address of the request's reference symbol in the text that is
 	                       read; 0: not found */
 	bool cacheable; /* the table can be stored in the cache under the key */
-	char kernel[IMAGE_PATH_MAX]; /* the request's vmlinux, with a '/' below symfs */
 	struct symbol_table *cached; /* table from the cache: nothing else is read */
 };
 
@@ -162,11 +161,7 @@ static void load_vmlinux(struct loader *l)
 {
 	const struct symbol_request *req = l->req;
 
-	(void)snprintf(l->kernel, sizeof(l->kernel), "%s%s",
-	        req->symfs != NULL && *req->symfs != 0 && *req->vmlinux != '/' ? "/" : "",
-	        req->vmlinux);
-	l->search.where.path = l->kernel;
-	if (!symbol_file_open(&l->search, IMAGE_PLACE_PATH, &l->object)) {
+	if (!symbol_file_open_kernel(&l->search, req, &l->object)) {
 		return;
 	}
 	builder_read_kernel(&l->b, &l->object.elf);
