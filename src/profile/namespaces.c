@@ -114,7 +114,9 @@ static int spaces_make(struct enterings *x, struct field_namespaces *out)
 			out->spaces[distinct++] = out->spaces[i];
 		}
 	}
-	qsort(x->list, x->n, sizeof(*x->list), entering_order);
+	if (x->n != 0) {
+		qsort(x->list, x->n, sizeof(*x->list), entering_order);
+	}
 	for (size_t i = 0; i < x->n; i++) {
 		const struct field_namespace *found = bsearch(&x->list[i].space, out->spaces,
 		        distinct, sizeof(*out->spaces), space_order);

@@ -155,7 +155,9 @@ int profile_parallelism_make(struct profile *p)
 	}
 	p->steps.steps = rc >= 0 ? malloc((x.n + 1) * sizeof(*p->steps.steps)) : NULL;
 	if (rc >= 0) {
-		qsort(x.list, x.n, sizeof(*x.list), change_order);
+		if (x.n != 0) {
+			qsort(x.list, x.n, sizeof(*x.list), change_order);
+		}
 		rc = p->steps.steps != NULL ? steps_make(&x, &r, &p->steps, &first) : SONDE_ENOMEM;
 	}
 	p->steps.first = (int32_t)first;
