@@ -36,13 +36,17 @@ static void check_place(void)
 	}
 }
 
-static void check_lines(const char *path, size_t size)
+static void check_lines(const struct symbol_request *req, size_t size)
 {
-	struct symbol_request req = {.kind = SYMBOL_ELF, .path = path};
 	size_t step = size / ADDRESSES + 1;
+	struct symbol_table *table;
 	struct lines *lines;
+	struct error err = {0};
 
-	if (lines_open(&req, &lines) < 0) {
+	if (symbol_table_load(req, &table, &err) >= 0) {
+		symbol_table_free(table);
+	}
+	if (lines_open(req, &lines) < 0) {
 		return;
 	}
 	for (size_t at = 0; at < size; at += step) {
@@ -62,7 +66,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	}
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	check_lines(path, size);
+	check_lines(&(struct symbol_request){.kind = SYMBOL_ELF, .path = path}, size);
+	check_lines(&(struct symbol_request){.kind = SYMBOL_KERNEL,
+	                    .path = "[kernel.kallsyms]",
+	                    .vmlinux = path,
+	                    .reference = "main",
+	                    .base = 1u << 20},
+	        size);
 	(void)close(fd);
 	return 0;
 }

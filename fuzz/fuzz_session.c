@@ -133,7 +133,7 @@ static void walk_all(struct sonde_session *s)
 	}
 }
 
-/* Reports in levels, of groups, by callers, and of threads. */
+/* Reports in levels, of groups, by callers, by keys of all kinds, and of threads. */
 static void print_tables(struct sonde_session *s)
 {
 	const struct sonde_report_options forms[] = {
@@ -142,6 +142,12 @@ static void print_tables(struct sonde_session *s)
 	        {.group = SONDE_REPORT_GROUP_ALL, .hierarchy = true, .sort = "time,sym"},
 	        {.parent = "a|e", .sort = "sym", .hide_unresolved = true},
 	        {.ignore_callees = "a|e", .no_children = true, .sort = "comm_nodigit"},
+	        {.branch_history = true, .sort = "sym,addr"},
+	        {.branch_history = true, .no_children = true, .hide_unresolved = true},
+	        {.latency = true, .sort = "parallelism,comm"},
+	        {.sort = "cgroup_id,transaction,dso_size,symoff"},
+	        {.branches = SONDE_REPORT_BRANCHES_ON, .sort = "srcline_from,srcline_to"},
+	        {.threads = true, .threads_raw = true},
 	        {.mmaps = true},
 	};
 
