@@ -11,6 +11,9 @@
 
 #include <stdlib.h>
 
+/* Records that name threads. */
+#define START_KINDS (1u << RECORD_COMM | 1u << RECORD_FORK)
+
 int script_worker_ready(struct script *s, struct script_worker *w)
 {
 	if (w->ready) {
@@ -24,7 +27,7 @@ int script_worker_ready(struct script *s, struct script_worker *w)
 	}
 	TRY(address_cache_init(&w->line.addresses, s->session));
 	session_worker_init(&w->session, s->session);
-	w->session.kinds = s->kinds;
+	w->session.kinds = s->kinds | (s->by_start ? START_KINDS : 0);
 	w->off = s->switches.on != NULL;
 	w->ready = true;
 	return 0;
@@ -37,6 +40,7 @@ void script_worker_fini(const struct script *s, struct script_worker *w)
 	}
 	free(w->dumps);
 	text_fini(&w->out);
+	script_start_fini(&w->start);
 	field_tracer_fini(&w->line.tracer);
 	if (w->ready) {
 		session_worker_fini(&w->session);
@@ -47,6 +51,7 @@ void script_worker_fini(const struct script *s, struct script_worker *w)
 int script_part_open(struct script *s, struct script_worker *w, size_t part)
 {
 	TRY(script_worker_ready(s, w));
+	script_start_fini(&w->start); /* all records with time 0 are in the first part */
 	if (s->parts != NULL) {
 		w->line.clock = s->parts[part].clock;
 		w->off = s->parts[part].off;
@@ -70,6 +75,20 @@ static int select_sample(
 	return rc > 0 ? pick_wanted(&s->pick, &w->line.addresses.frames, sample) : rc;
 }
 
+/* Whether another record is printed: 1, 0, SONDE_ENOMEM. As in perf, by its processor only. */
+static int select_record(struct script *s, struct script_worker *w, const struct record *r,
+        const struct session_sample *sample)
+{
+	w->name = NULL;
+	if (s->by_start && sample->s.time == 0 && s->plans[sample->event].timed) {
+		TRY(script_start_add(&w->start, r, session_swap(s->session), sample, &w->name));
+	}
+	if (s->by_start && (s->kinds >> r->type & 1) == 0) {
+		return 0;
+	}
+	return pick_cpu(&s->pick, sample->s.cpu);
+}
+
 /* Returns the next record or sample that the filters select. */
 static inline int next_selected(
         struct script *s, struct script_worker *w, struct record *r, struct session_sample *sample)
@@ -80,9 +99,8 @@ static inline int next_selected(
 		if (r->type == RECORD_FINISHED_ROUND) {
 			return 1;
 		}
-		/* As in perf, other records are selected by processor only. */
 		rc = r->type == RECORD_SAMPLE ? select_sample(s, w, sample)
-		                              : pick_cpu(&s->pick, sample->s.cpu);
+		                              : select_record(s, w, r, sample);
 		if (rc != 0) {
 			return rc;
 		}

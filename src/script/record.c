@@ -197,21 +197,47 @@ static void put_round(struct text *out, const struct record *r, bool swap)
 	text_str(out, "PERF_RECORD_FINISHED_ROUND");
 }
 
+static const char *put_unnamed(struct text *scratch, uint32_t tid)
+{
+	scratch->n = 0;
+	text_printf(scratch, ":%d", (int)tid);
+	text_char(scratch, '\0');
+	return scratch->failed ? NULL : scratch->p;
+}
+
+/* As in perf, a fork is about the child, which has its parent's name, if that has one. */
+static const char *put_forked(const struct record *r, bool swap,
+        const struct session_sample *sample, const char *parent, struct text *scratch)
+{
+	const char *unnamed = put_unnamed(scratch, sample->view->tid);
+	struct record_task task;
+	bool named = sample->view->comm != TIMELINE_NO_NAME &&
+	             (unnamed == NULL || strcmp(parent, unnamed) != 0);
+
+	if (named || !record_task_decode(r, swap, &task)) {
+		return parent;
+	}
+	return put_unnamed(scratch, task.tid);
+}
+
 const char *script_record_comm(const struct script *s, const struct record *r,
         const struct session_sample *sample, struct text *scratch)
 {
 	const char *known = timeline_text(session_timeline(s->session), sample->view->comm);
+	bool swap = session_swap(s->session);
+	const char *name = NULL;
 	struct record_comm comm;
 
-	if (r->type == RECORD_COMM && record_comm_decode(r, session_swap(s->session), &comm)) {
+	if (r->type == RECORD_COMM && record_comm_decode(r, swap, &comm)) {
 		text_bytes(scratch, (const char *)comm.name.p, comm.name.n);
+		text_char(scratch, '\0');
+		name = scratch->failed ? NULL : scratch->p;
+	} else if (r->type == RECORD_FORK) {
+		name = put_forked(r, swap, sample, known, scratch);
 	} else if (sample->view->comm == TIMELINE_NO_NAME) {
-		text_printf(scratch, ":%d", (int)sample->s.tid);
-	} else {
-		return known;
+		name = put_unnamed(scratch, sample->s.tid);
 	}
-	text_char(scratch, '\0');
-	return scratch->failed ? known : scratch->p;
+	return name != NULL ? name : known;
 }
 
 typedef void (*put_fn)(struct text *out, const struct record *r, bool swap);

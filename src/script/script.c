@@ -29,7 +29,7 @@ static void put_record(const struct script *s, struct script_worker *w, const st
 		struct text name = {0};
 
 		line_head(&w->out, &s->plans[sample->event], &s->style, &w->line, sample,
-		        script_record_comm(s, r, sample, &name));
+		        w->name != NULL ? w->name : script_record_comm(s, r, sample, &name));
 		w->out.failed = w->out.failed || name.failed;
 		text_fini(&name);
 	}
@@ -521,6 +521,7 @@ static int run(struct script *s, const struct sonde_script_options *o)
 		s->kinds = untimed ? ALL_KINDS : s->kinds;
 	}
 	s->in_file_order = o->show_rounds;
+	s->by_start = s->kinds != 0 && !s->json && !s->in_file_order;
 	if (o->inlined && !lines_supported()) {
 		return error_set(session_error(s->session), SONDE_EARG, NO_OFFSET,
 		        "this build of sonde cannot find inlined functions: it was built without "

@@ -3,6 +3,7 @@
 #ifndef SONDE_SCRIPT_TEXT_H
 #define SONDE_SCRIPT_TEXT_H
 
+#include "core/intern.h"
 #include "core/text.h"
 #include "field/line.h"
 #include "session/pick.h"
@@ -15,11 +16,26 @@ struct script_dump {
 	uint64_t samples;
 };
 
+struct script_thread {
+	uint32_t tid, name; /* name: an id in script_start.names; INTERN_NONE: none */
+};
+
+/* Names of threads by the records at the start of a recording; empty when zero-initialised. */
+struct script_start {
+	struct index index; /* of threads, by tid */
+	struct script_thread *threads;
+	size_t n, cap;
+	struct intern names;
+	struct text unnamed; /* the last ":TID" */
+};
+
 struct script_worker {
 	struct session_worker session;
 	struct line_worker line;
 	struct text out;
 	struct script_dump *dumps; /* by event; NULL: all lines are in `out` */
+	struct script_start start;
+	const char *name; /* of the thread of a record at the start; NULL: script_record_comm's */
 	bool off; /* no samples are printed until the event of --switch-on */
 	bool ready;
 };
@@ -49,6 +65,7 @@ struct script {
 	bool all_fields; /* every field that an event recorded */
 	uint32_t cpus; /* available ones of the header; 0: unknown; only for JSON */
 	bool in_file_order; /* not by time */
+	bool by_start; /* names of threads in records with time 0 depend on the records before */
 	uint32_t kinds; /* bits by type of other records to print */
 	struct line_plan *plans; /* by event */
 	struct field_traces traces; /* tracepoints whose texts are printed */
@@ -77,6 +94,14 @@ int script_part_next(
  * several workers format them. SONDE_ENOMEM.
  */
 int script_parts_find(struct script *s);
+
+/*
+ * Adds a record with time 0, and sets *name to the name of its thread, valid until the next call;
+ * NULL: that of script_record_comm. SONDE_ENOMEM.
+ */
+int script_start_add(struct script_start *s, const struct record *r, bool swap,
+        const struct session_sample *sample, const char **name);
+void script_start_fini(struct script_start *s);
 
 /*
  * Returns the name of the thread in the line of a record that is no sample: a COMM record has it,

@@ -943,6 +943,43 @@ case("branch stacks", branches,
          "comm,time,brstackoff,brstack")))
 
 
+def start(path):
+    """Records of the state at the start, which have time 0, in an order in which names come late; and later ones."""
+    r = Recording([Event(*CPU_CLOCK)])
+    r.mmap(0, -1, 0xffffffff81000000, 0x1000000, "[kernel.kallsyms]_text", 0xffffffff81000000, KERNEL)
+    r.fork(0, 1, 1, 0, 0)
+    r.comm(0, "init", 1)
+    r.fork(0, 10, 10, 2, 2)
+    r.comm(0, "kworker", 10)
+    r.fork(0, 11, 11, 1, 1)
+    r.mmap2(0, 11, 0x400000, 0x1000, "/opt/early", 5)
+    r.comm(0, "daemon", 11)
+    r.fork(0, 11, 12, 11, 11)
+    r.mmap2(0, 20, 0x400000, 0x1000, "/opt/nameless", 5)
+    r.comm(0, "first", 20)
+    r.comm(0, "second", 20)
+    r.mmap2(0, 20, 0x500000, 0x1000, "/opt/named", 5)
+    r.comm(0, "kthreadd", 2)
+    r.fork(0, 13, 13, 2, 2)
+    r.fork(0, 20, 20, 30, 30)
+    r.mmap2(0, 20, 0x600000, 0x1000, "/opt/again", 5)
+    r.comm(1000, "later", 20)
+    r.fork(1001, 40, 40, 20, 20)
+    r.mmap2(1002, 41, 0x400000, 0x1000, "/opt/unknown", 5)
+    r.fork(1003, 50, 50, 60, 60)
+    r.fork(1004, 60, 61, 60, 60)
+    r.fork(1005, 70, 70, 80, 80)
+    for pid in (1, 10, 11, 20, 40, 50):
+        r.sample(2000 + pid, 0x400010, pid)
+    r.write(path)
+
+
+case("state at the start", start,
+     ["script", "-F", "comm,tid,time", "--show-task-events", "--show-mmap-events"],
+     ["script", "-F", "comm,pid", "--show-mmap-events"],
+     ["script", "--show-task-events", "-F", "comm,time", "--deltatime"])
+
+
 def id_widths(n, tool, width):
     """pid and tid are right-aligned in columns of this width; a tid after a pid is left-aligned."""
     path = os.path.join(os.environ["HOME"], "perf.data")
