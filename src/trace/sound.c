@@ -90,7 +90,7 @@ static bool is_divisor(struct span s)
 	return s.n == 0 || strchr(",)]}\n", s.p[0]) != NULL;
 }
 
-/* Checks for printable text with quoted strings, and balanced brackets outside of them. */
+/* Checks for printable text with quoted strings, balanced brackets outside of them, and divisors. */
 static bool is_balanced(struct span s)
 {
 	static const char opens[] = "([{", closes[] = ")]}";
@@ -105,6 +105,10 @@ static bool is_balanced(struct span s)
 		if (c != '\t' && c != '\n' && (c < ' ' || c > '~')) {
 			return false;
 		}
+		if (quote == 0 && (c == '/' || c == '%') &&
+		        !is_divisor((struct span){s.p + i + 1, s.n - i - 1})) {
+			return false;
+		}
 		if (quote != 0) {
 			i += c == '\\';
 			if (c == quote) {
@@ -112,9 +116,6 @@ static bool is_balanced(struct span s)
 			}
 		} else if (c == '"' || c == '\'') {
 			quote = c;
-		} else if ((c == '/' || c == '%') &&
-		           !is_divisor((struct span){s.p + i + 1, s.n - i - 1})) {
-			return false;
 		} else if ((at = strchr(opens, c)) != NULL) {
 			if (depth == DEPTH_MAX) {
 				return false;

@@ -17,7 +17,7 @@
 
 #include "core/span.h"
 
-/* Checks the lines, and in the print format quotes, brackets and their depth. */
+/* Checks the lines, and in the print format quotes, brackets, their depth, and divisors. */
 bool trace_format_is_sound(struct span text);
 
 #endif
