@@ -12,6 +12,7 @@ struct input {
 	const char *folder;
 	char made[256]; /* a recording with call chains */
 	char branches[256]; /* one with branch stacks */
+	char tracepoints[256];
 	char *containers
 	        [5]; /* the same as stream, folder, compressed, swapped, damaged; NULL ends */
 	char kallsyms[256];

@@ -368,6 +368,12 @@ static int case_script_jobs(struct outcome *out, const struct input *in)
 	return in_session(out, in, in->made, (struct sonde_session_options){.jobs = 2}, script);
 }
 
+static int case_script_tracepoints(struct outcome *out, const struct input *in)
+{
+	return in_session(
+	        out, in, in->tracepoints, (struct sonde_session_options){.jobs = 2}, script);
+}
+
 static int script_more(struct outcome *out, struct sonde_session *s)
 {
 	static const char *const fields[] = {"comm,tid,time,event,ip,sym,symoff,dso"};
@@ -661,6 +667,7 @@ const struct alloc_case read_cases[] = {
         {"report --stats", case_report_stats, false},
         {"script", case_script, false},
         {"script on two threads", case_script_jobs, false},
+        {"script of tracepoints", case_script_tracepoints, false},
         {"script with side-band and header", case_script_more, false},
         {"script --json", case_script_json, false},
         {"script of each event on two threads", case_script_dumps, false},
