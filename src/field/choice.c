@@ -14,8 +14,9 @@ static const char *const type_names[FIELD_TYPE_COUNT] = {
         [FIELD_TYPE_OTHER] = "other",
 };
 
-#define BIT        FIELD_BIT
-#define TYPE_SYNTH 0x80000000u /* in attrs that perf inject makes */
+#define BIT         FIELD_BIT
+#define HW_BRANCHES 4u /* PERF_COUNT_HW_BRANCH_INSTRUCTIONS */
+#define TYPE_SYNTH  0x80000000u /* in attrs that perf inject makes */
 /* Fields that need IP. */
 #define ADDRESS_FIELDS (BIT(FIELD_SYM) | BIT(FIELD_SYMOFF) | BIT(FIELD_DSO) | BIT(FIELD_DSOFF))
 
@@ -34,6 +35,12 @@ enum field_type field_type_of(const struct sonde_attr *attr)
 		return FIELD_TYPE_SYNTH;
 	}
 	return attr->type <= SONDE_TYPE_BREAKPOINT ? types[attr->type] : FIELD_TYPE_OTHER;
+}
+
+bool field_each_branch(const struct sonde_attr *attr)
+{
+	return attr->type == SONDE_TYPE_HARDWARE && attr->config == HW_BRANCHES &&
+	       attr->sample_period == 1;
 }
 
 void field_choice_default(struct field_choice *c, bool chains)
@@ -206,6 +213,7 @@ int field_choice_parse(struct field_choice *c, const char *spec, struct error *e
 		uint64_t add = change.add;
 
 		TRY(keep_valid(&add, i, first == last, err));
+		c->chosen[i] = true;
 		c->shown[i] = change.relative ? (c->shown[i] | add) & ~change.remove : add;
 		c->wanted[i] = (change.relative ? c->wanted[i] & ~change.remove : 0) | add;
 		if (!change.relative) {

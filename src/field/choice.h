@@ -10,9 +10,12 @@
 struct field_choice {
 	uint64_t shown[FIELD_TYPE_COUNT]; /* bits by enum field_id */
 	uint64_t wanted[FIELD_TYPE_COUNT]; /* requested by name: an error if absent */
+	bool chosen[FIELD_TYPE_COUNT]; /* the fields are not only the default ones */
 };
 
 enum field_type field_type_of(const struct sonde_attr *attr);
+/* Whether each sample is a branch, such as those of Intel BTS: lines have where it went. */
+bool field_each_branch(const struct sonde_attr *attr);
 
 /*
  * The default fields. chains: a tracepoint recorded call chains and they are not hidden; as in

@@ -15,6 +15,12 @@
 #define FLAGS_WIDTH 21u
 #define RAW_IN_LINE 8u /* bytes */
 
+/* What is printed of a branch, before its target and after it. */
+#define BRANCH_FIELDS (FIELD_BIT(FIELD_FLAGS) * 2 - 1 + FIELD_BIT(FIELD_IP))
+#define CODE_FIELDS                                                                                \
+	(FIELD_BIT(FIELD_INSNLEN) | FIELD_BIT(FIELD_INSN) | FIELD_BIT(FIELD_BRSTACKINSN) |         \
+	        FIELD_BIT(FIELD_BRSTACKINSNLEN))
+
 struct line_context {
 	struct text *out;
 	const struct line_plan *plan;
@@ -536,12 +542,38 @@ static void put_fields(struct line_context *c, uint64_t fields)
 	}
 }
 
+/* Prints the target of a branch and its instruction, in perf's layout. */
+static void put_target(struct line_context *c)
+{
+	const struct session_sample *s = c->sample;
+	unsigned parts = c->plan->address_parts;
+
+	if (c->plan->target) {
+		text_str(c->out, " => ");
+		text_hex(c->out, s->s.addr, 16, ' ');
+	}
+	if (c->plan->target && parts != 0) {
+		uint32_t mode =
+		        frame_mode_of(&c->addresses->frames, s->view, s->cpumode, s->s.addr);
+
+		address_text(c->addresses, c->out, s->view, mode, s->s.addr, parts);
+	}
+	if (c->plan->source_parts != 0) {
+		address_text(
+		        c->addresses, c->out, s->view, s->cpumode, s->s.ip, c->plan->source_parts);
+	}
+	put_fields(c, c->plan->code);
+}
+
 void line_text(struct text *out, const struct line_plan *plan, const struct line_style *style,
         struct line_worker *worker, const struct session_sample *sample)
 {
 	struct line_context c = {out, plan, style, worker, &worker->addresses, sample, NULL, NULL};
 
 	put_fields(&c, plan->printed);
+	if (plan->branch) {
+		put_target(&c);
+	}
 	text_char(out, '\n');
 }
 
@@ -585,6 +617,20 @@ static uint64_t one_brstack(uint64_t fields)
 	return fields;
 }
 
+static void plan_branches(struct line_plan *plan)
+{
+	const unsigned source = ADDRESS_SOURCE | ADDRESS_SOURCE_PATH;
+
+	plan->branch = true;
+	plan->code = plan->printed & CODE_FIELDS;
+	plan->printed &= BRANCH_FIELDS;
+	plan->target = (plan->fields & FIELD_BIT(FIELD_ADDR)) != 0;
+	if (plan->target && !plan->chain) {
+		plan->source_parts = plan->address_parts & source;
+		plan->address_parts &= ~source;
+	}
+}
+
 int line_plan_make(struct line_plan *plan, const struct line_style *style, uint64_t fields,
         const struct sonde_attr *attr, const char *event, struct arena *arena)
 {
@@ -613,6 +659,9 @@ int line_plan_make(struct line_plan *plan, const struct line_style *style, uint6
 	        .timed = (attr->sample_type & SONDE_SAMPLE_TIME) != 0,
 	        .attr = attr,
 	};
+	if (field_each_branch(attr)) {
+		plan_branches(plan);
+	}
 	text_padded(&name, event, (int)style->event_width);
 	escape_plain_from(&name, 0);
 	text_bytes(&name, ": ", 2);

@@ -21,6 +21,10 @@ struct line_plan {
 	bool stack; /* user code of chains is not unwound: show at least the sampled ip */
 	unsigned inlined; /* ADDRESS_INLINED for the addresses of chains, or 0 */
 	unsigned stack_inlined; /* for the sampled ip of `stack` */
+	bool branch; /* each sample is a branch: print where it went, and no data */
+	bool target; /* with branch: the field addr is chosen */
+	uint64_t code; /* with branch: fields after the target */
+	unsigned source_parts; /* enum address_part: a source line after the target, or 0 */
 	bool names_addr; /* resolve the field addr to symbol and object */
 	bool timed; /* samples have times */
 	const struct trace_event *trace; /* the tracepoint whose text is printed; NULL: none */

@@ -245,6 +245,10 @@ static int fields_of(
 	if (events[event].count.samples == 0) {
 		*fields &= ~FIELD_BIT(FIELD_TOD);
 	}
+	if (!choice->chosen[type] && field_each_branch(&events[event].attr) &&
+	        (events[event].attr.sample_type & SONDE_SAMPLE_ADDR) != 0) {
+		*fields |= FIELD_BIT(FIELD_ADDR);
+	}
 	return 0;
 }
 

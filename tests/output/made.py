@@ -30,6 +30,7 @@ DSO_SYM = ["report", "--stdio", "-g", "none", "--no-children", "-s", "dso,sym"]
 DSOS = ["report", "--stdio", "-g", "none", "--no-children", "-s", "dso"]
 CPU_ROWS = ["report", "--stdio", "-g", "none", "--no-children", "-s", "cpu,dso"]
 CASES = []
+ROOT = "@root"  # an argument: the folder of the recorded programs
 IDS = re.compile(r"^(.{16}) +(-?\d+)")
 EXPECTED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "made.txt")
 
@@ -282,7 +283,8 @@ case("counts of threads", thread_counts, ["script"])
 
 
 def command(tool, arguments, path):
-    done = subprocess.run([tool] + arguments + ["-i", path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    words = [os.path.join(RECORDINGS, "root") if word == ROOT else word for word in arguments]
+    done = subprocess.run([tool] + words + ["-i", path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           stdin=subprocess.DEVNULL, check=False)
     if done.returncode != 0:
         return "refused\n"
@@ -467,6 +469,10 @@ def differences(n, sonde, perf):
         ("a caller counts once in rows by socket", twice, ["report", "--stdio", "-g", "none", "-s", "socket"],
          lambda status, text: status == 0 and re.search(r"^ +100\.00% +100\.00% +-001$", text, re.M) is not None,
          lambda status, text: status == 0 and re.search(r"^ +[2-9]\d\d\.00% +100\.00% +-001$", text, re.M) is not None),
+        *(("an event for each branch shows targets by default", each_branch(USUAL | ADDR | more),
+           ["script", "--symfs", os.path.join(RECORDINGS, "root")],
+           *2 * [lambda status, text: re.findall(r" => +([0-9a-f]+ \S+)", text) == [
+               "400196 inner+0xb", "4001b1 outer+0x0", "700000 [unknown]", "0 [unknown]"]]) for more in (0, CALLCHAIN)),
         ("-F -sym prints no names", names, ["script", "-F", "-sym,-dso,-comm,-cpu,-tid,-time,-period,-event"],
          lambda status, text: status == 0 and re.fullmatch(r"( +[0-9a-f]+ *\n)+", text) is not None,
          lambda status, text: status == 255 and text == ""),
@@ -980,6 +986,27 @@ case("state at the start", start,
      ["script", "--show-task-events", "-F", "comm,time", "--deltatime"])
 
 
+def each_branch(st, period=1, flags=0):
+    """Samples of an event for each branch, one of which goes nowhere that is mapped; and others of the event."""
+    def make(path):
+        r = Recording([Event(0, 4, period=period, sample_type=st, flags=flags)])
+        r.comm(1, "prog", 7)
+        r.mmap(2, 7, 0x400000, 0x1000, "/mnt/spin")
+        for i, (source, target) in enumerate([(0x4001ae, 0x400196), (0x40025b, 0x4001b1), (0x4001b0, 0x700000), (0x4001b0, 0)]):
+            chain = {"chain": (CONTEXT_USER, source)} if st & CALLCHAIN else {}
+            r.sample(1000 + i, source, 7, addr=target, period=period, **chain)
+        r.write(path)
+    return make
+
+
+FREQUENCY = 1 << 10
+BRANCH_LINES = [["script", "--symfs", ROOT, "-F", fields] for fields in (
+    "ip,addr", "comm,addr", "ip,sym,addr", "ip,sym,dso,symoff,addr", "ip,addr,period", "-tid,+callindent",
+    "-tid,+callindent,+flags", "-tid,+addr", "ip,sym,dso", "comm,time", "-tid,+misc,+addr,-symoff")]
+for branch_name, branch_make in (
+        ("branches", each_branch(USUAL | ADDR)), ("branches without targets", each_branch(USUAL & ~ADDR)),
+        ("every second branch", each_branch(USUAL | ADDR, 2)), ("branches by frequency", each_branch(USUAL | ADDR, 1, FREQUENCY))):
+    case(branch_name, branch_make, *BRANCH_LINES)
 def id_widths(n, tool, width):
     """pid and tid are right-aligned in columns of this width; a tid after a pid is left-aligned."""
     path = os.path.join(os.environ["HOME"], "perf.data")

@@ -477,3 +477,23 @@ def branch_code(to, samples=tuple(BRANCH_CODE)):
     attr = struct.pack("<" + ATTR, 0, 128, 0, 1000, IP | TID | TIME | PERIOD | 1 << 11, 0, flags, 0, 0, 0, 0)
     attr += struct.pack("<Q", 1 << 0 | 1 << 1 | 1 << 3)  # user, kernel, any
     write(to, attr + bytes(48), data, [15])  # BRANCH_STACK
+
+
+def each_branch(to):
+    """An event for each branch, with its target as address."""
+    trailer = struct.pack("<IIQ", 7, 7, 0)
+
+    def record(kind, misc, body):
+        return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
+
+    data = record(COMM, 0, struct.pack("<II", 7, 7) + b"spin\0\0\0\0" + trailer)
+    data += record(MMAP, 2, struct.pack("<iiQQQ", 7, 7, 0x400000, 0x1000, 0) + b"/mnt/spin".ljust(16, b"\0") + trailer)
+    # Without interrupts, which steps() puts into the middle of instructions.
+    walk = ((source, target) for source, target, kind in steps(1) if kind != IRQ)
+    for number in range(40):
+        source, target = next(walk)
+        data += record(SAMPLE, 1 if source >= KERNEL else 2,
+                       struct.pack("<QIIQQQ", source, 7, 7, 1000 * (number + 1), target, 1))
+    flags = 1 << 8 | 1 << 9 | 1 << 18  # mmap, comm, sample_id_all
+    attr = struct.pack("<" + ATTR, 0, 128, 4, 1, IP | TID | TIME | 8 | PERIOD, 0, flags, 0, 0, 0, 0)
+    write(to, attr + bytes(56), data, [])

@@ -352,7 +352,7 @@ static bool of_other_layout(const char *name)
 {
 	static const char *const names[] = {"quipper-old.data", "registers.data", "modules.data",
 	        "ksymbols.data", "changes.data", "branches.data", "branch-chains.data",
-	        "branch-code.data", "bpf-output.data"};
+	        "branch-code.data", "bpf-output.data", "each-branch.data"};
 	bool found = false;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
