@@ -143,20 +143,20 @@ LEFT = re.compile(r"\rProcessing \[#* *\] (\d+)%(?:, \d+ (?:s|min) left)?\x1b\[K
 
 
 def interrupted(*argv):
-    """Runs sonde on a terminal, and stops it for a second at times until it shows the time left."""
+    """Runs sonde on a terminal, and stops it often until it shows the time left."""
     pid, fd = pty.fork()
     if pid == 0:
         os.execve(SONDE, [SONDE, *argv], BASE)
     got, stops = b"", 0
     while True:
-        if select.select([fd], [], [], 0.1)[0]:
+        if select.select([fd], [], [], 0.02)[0]:
             try:
                 got += os.read(fd, 65536)
             except OSError:
                 break
-        if stops < 8 and b"left" not in got:
+        if stops < 20 and b"left" not in got:
             os.kill(pid, signal.SIGSTOP)
-            time.sleep(1.1)
+            time.sleep(0.6)
             os.kill(pid, signal.SIGCONT)
             stops += 1
     _, status = os.waitpid(pid, 0)
