@@ -7,6 +7,7 @@
 
 #include <event-parse.h>
 #include <event-utils.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <trace-seq.h>
 
@@ -63,6 +64,25 @@ static bool is_needed(const struct trace_library *l, const struct trace_event *e
 	return e->program == NULL || l->plugins != NULL;
 }
 
+/*
+ * The library reads outside of lines that are not as the kernel writes them, and of texts of less
+ * than two bytes.
+ */
+static void put_constants(const struct trace_set *s, struct text *out)
+{
+	for (size_t i = 0; i < s->nconstants; i++) {
+		const struct trace_constant *c = &s->constants[i];
+
+		if (c->text.n < 2 || memchr(c->text.p, '\0', c->text.n) != NULL) {
+			continue;
+		}
+		text_printf(out, "0x%" PRIx64 " : \"", c->address);
+		text_bytes(out, (const char *)c->text.p, c->text.n);
+		text_str(out, "\"\n");
+	}
+	text_char(out, '\0');
+}
+
 static int add_events(struct trace_library *l, const struct trace_set *s)
 {
 	struct text system = {0}, printk = {0};
@@ -80,8 +100,7 @@ static int add_events(struct trace_library *l, const struct trace_set *s)
 			(void)tep_parse_event(l->tep, (const char *)f->text.p, f->text.n, system.p);
 		}
 	}
-	text_bytes(&printk, (const char *)s->printk.p, s->printk.n);
-	text_char(&printk, '\0');
+	put_constants(s, &printk);
 	if (!printk.failed) {
 		(void)tep_parse_printk_formats(l->tep, printk.p);
 	}
