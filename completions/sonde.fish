@@ -35,6 +35,29 @@ function __sonde_fields
     end
 end
 
+# Values of the option before the word, or in it: events, or those of the option's table.
+function __sonde_values
+    set -l words (__sonde_words)
+    set -l current (commandline -ct)
+    set -l option $words[-1]
+    set -l head ''
+    if string match -q -- '--*=*' $current
+        set option (string replace -r '=.*' '' -- $current)
+        set head $option=
+    end
+    set -l list (string replace -r '^--[a-z-]+=' '' -- $current | string replace -rf '^(.*,)[^,]*$' '$1')
+    set head "$head$list"
+    switch "$words[2]:$option"
+        case record:-e record:--event stat:-e stat:--event
+            printf '%s\n' $head($words[1] list --raw-dump 2>/dev/null | string split -n ' ')
+        case '*:--switch-on' '*:--switch-off'
+            printf '%s\n' $head($words[1] evlist 2>/dev/null)
+        case '*:-*'
+            printf '%s\n' $head($words[1] $words[2] --list-values $option 2>/dev/null)
+    end
+end
+
+complete -c sonde -n '__sonde_has_command' -a '(__sonde_values)'
 complete -c sonde -n 'not __sonde_has_command' -f -a '(__sonde_commands)'
 complete -c sonde -n 'string match -q -- "-*" (commandline -ct)' -f -a '(__sonde_options)'
 complete -c sonde -n 'contains -- (__sonde_words)[2] report' -s s -l sort -x -a '(__sonde_fields)'

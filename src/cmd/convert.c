@@ -148,10 +148,10 @@ int cmd_convert(int argc, char **argv)
 	const struct option_def defs[] = {
 	        OPTION_TEXT('i', "input", &c.input, "FILE", "input file; perf.data when not given"),
 	        OPTION_TEXT('o', "output", &c.output, "FILE", "output file; '-': standard output"),
-	        OPTION_TEXT(0, "to", &c.to, "KIND",
+	        OPTION_WORD(0, "to", &c.to, "KIND", "file pipe directory",
 	                "file, pipe or directory (default: as the input; with -o -: pipe)"),
-	        OPTION_TEXT(
-	                0, "endian", &c.endian, "ORDER", "little or big (default: as the input)"),
+	        OPTION_WORD(0, "endian", &c.endian, "ORDER", "little big",
+	                "little or big (default: as the input)"),
 	        OPTION_CALL('z', "compress", OPTION_OPTIONAL, on_level, &c, "LEVEL",
 	                "compress with zstd, level 1 (fast, the default) to 22"),
 	        OPTION_SWITCH(0, "plain", &c.plain, "do not compress"),

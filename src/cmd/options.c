@@ -383,8 +383,34 @@ static int parse_short(struct parser *p, const char *word)
 	return rc;
 }
 
+/* For completion: prints the values of the option that the next word names, one a line. */
+static int list_values(const struct parser *p)
+{
+	const char *word = p->next < p->argc ? p->argv[p->next] : "";
+	const struct option_def *def = p->command->defs;
+
+	for (; def->kind != OPTION_KIND_END; def++) {
+		bool is_long = def->long_name != NULL && strncmp(word, "--", 2) == 0 &&
+		               strcmp(def->long_name, word + 2) == 0;
+		bool is_short = def->short_name != 0 && word[0] == '-' &&
+		                word[1] == def->short_name && word[2] == '\0';
+
+		for (const char *v = is_long || is_short ? def->values : NULL;
+		        v != NULL && *v != '\0';) {
+			size_t n = strcspn(v, " ");
+
+			(void)printf("%.*s\n", (int)n, v);
+			v += n + (v[n] != '\0');
+		}
+	}
+	return 0;
+}
+
 static int parse_word(struct parser *p, const char *word)
 {
+	if (strcmp(word, "--list-values") == 0) {
+		return list_values(p);
+	}
 	if (word[1] != '-') {
 		return parse_short(p, word + 1);
 	}

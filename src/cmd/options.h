@@ -73,6 +73,8 @@ struct option_def {
 	option_fn call; /* CALL only */
 	const char *fallback; /* TEXT with OPTION_OPTIONAL */
 	const char *arg_name; /* in --help */
+	const char
+	        *values; /* words for completion of the argument, with blanks between; NULL: none */
 	const char *help; /* one line; NULL hides the option from --help */
 	bool no_negation; /* --no-x is an error */
 	bool each; /* each one counts, not the last one: not set by configuration files */
@@ -95,6 +97,12 @@ struct option_def {
 		.short_name = (s), .long_name = (l), .kind = OPTION_KIND_TEXT,                     \
 		.arg = OPTION_REQUIRED, .target = (t), .arg_name = (a), .help = (h)                \
 	}
+/* v: values for completion */
+#define OPTION_WORD(s, l, t, a, v, h)                                                              \
+	{                                                                                          \
+		.short_name = (s), .long_name = (l), .kind = OPTION_KIND_TEXT,                     \
+		.arg = OPTION_REQUIRED, .target = (t), .arg_name = (a), .values = (v), .help = (h) \
+	}
 #define OPTION_UINT(s, l, t, a, h)                                                                 \
 	{                                                                                          \
 		.short_name = (s), .long_name = (l), .kind = OPTION_KIND_UINT,                     \
@@ -110,6 +118,12 @@ struct option_def {
 	{                                                                                          \
 		.short_name = (s), .long_name = (l), .kind = OPTION_KIND_CALL, .arg = (how),       \
 		.call = (f), .target = (t), .arg_name = (a), .help = (h)                           \
+	}
+#define OPTION_CALL_WORD(s, l, f, t, a, v, h)                                                      \
+	{                                                                                          \
+		.short_name = (s), .long_name = (l), .kind = OPTION_KIND_CALL,                     \
+		.arg = OPTION_REQUIRED, .call = (f), .target = (t), .arg_name = (a),               \
+		.values = (v), .help = (h)                                                         \
 	}
 /* An option with an argument that may be given several times. */
 #define OPTION_EACH(s, l, f, t, a, h)                                                              \

@@ -63,7 +63,7 @@ static struct option_def *sample_options(struct option_def *to, struct record_co
 	const struct option_def group[] = {
 	        OPTION_HEADING("Contents of a sample"),
 	        OPTION_SWITCH('g', NULL, &chains->frame_pointers, "call chains by frame pointers"),
-	        OPTION_TEXT(0, "call-graph", &chains->mode, "MODE[,SIZE]",
+	        OPTION_WORD(0, "call-graph", &chains->mode, "MODE[,SIZE]", "fp dwarf lbr",
 	                "call chains: fp, dwarf (stack dumps) or lbr"),
 	        {.long_name = "call-graph-default",
 	                .kind = OPTION_KIND_TEXT,
@@ -97,15 +97,18 @@ static struct option_def *sample_options(struct option_def *to, struct record_co
 	        OPTION_SWITCH(0, "transaction", &o->transactions, "transaction flags"),
 	        OPTION_CALL('b', "branch-any", OPTION_NONE, record_on_branch_any, &o->branches,
 	                NULL, "recent branches"),
-	        OPTION_TEXT('j', "branch-filter", &o->branches, "KIND[,KIND]",
+	        OPTION_WORD('j', "branch-filter", &o->branches, "KIND[,KIND]",
+	                "u k hv any any_call any_ret ind_call abort_tx in_tx no_tx cond stack "
+	                "ind_jmp "
+	                "call no_flags no_cycles save_type hw_index priv counter",
 	                "recent branches of some kinds"),
 	        OPTION_CALL('I', "intr-regs", OPTION_OPTIONAL, record_on_registers, &o->intr_regs,
 	                "REGS", "registers; '?' lists them"),
 	        OPTION_CALL(0, "user-regs", OPTION_OPTIONAL, record_on_registers, &o->user_regs,
 	                "REGS", "user-space registers"),
 	        OPTION_SWITCH(0, "running-time", &o->running_time, "how long counters ran"),
-	        OPTION_CALL('k', "clockid", OPTION_REQUIRED, record_on_clock, c, "CLOCK",
-	                "clock for times"),
+	        OPTION_CALL_WORD('k', "clockid", record_on_clock, c, "CLOCK",
+	                "monotonic monotonic_raw realtime boottime tai", "clock for times"),
 	};
 
 	return OPTIONS_PUT(to, group);
@@ -126,7 +129,7 @@ static struct option_def *side_band_options(struct option_def *to, struct record
 	        OPTION_SWITCH(0, "all-cgroups", &o->cgroups, "cgroups of samples"),
 	        OPTION_SWITCH(0, "no-bpf-event", &o->no_bpf,
 	                "no records of BPF programs that are loaded"),
-	        OPTION_TEXT(0, "synth", &o->synthesis, "KIND[,KIND]",
+	        OPTION_WORD(0, "synth", &o->synthesis, "KIND[,KIND]", "task mmap cgroup all no",
 	                "state at the beginning: task, mmap, cgroup, all or no"),
 	        OPTION_SWITCH(0, "tail-synthesize", &o->tail_synthesis,
 	                "write this state at the end, not at the beginning"),
@@ -223,7 +226,7 @@ static struct option_def *ring_options(struct option_def *to, struct record_comm
 	                0, "no-buffering", &o->buffers.no_buffering, "wake up for every sample"),
 	        OPTION_UINT(
 	                'r', "realtime", &c->realtime, "PRIO", "run with this SCHED_FIFO priority"),
-	        OPTION_TEXT(0, "affinity", &o->buffers.affinity, "MODE",
+	        OPTION_WORD(0, "affinity", &o->buffers.affinity, "MODE", "sys node cpu",
 	                "cpus on which sonde reads a ring: sys, node or cpu"),
 	        OPTION_TEXT('D', "delay", &o->control.delay, "MS|-1|FROM-TO,...",
 	                "enable events after MS, or in ranges of ms; -1: by a command"),

@@ -459,7 +459,7 @@ static struct option_def *sample_options(struct option_def *to, struct report_co
 	                "no samples after one of EVENT, until the next --switch-on"),
 	        OPTION_SWITCH(0, "show-on-off-events", &c->report.show_switches,
 	                "also the samples that --switch-on and --switch-off wait for"),
-	        OPTION_CALL(0, "percentage", OPTION_REQUIRED, on_percentage, c, "HOW",
+	        OPTION_CALL_WORD(0, "percentage", on_percentage, c, "HOW", "relative absolute",
 	                "of what the filters leave (relative) or of all (absolute)"),
 	};
 
@@ -492,6 +492,9 @@ static struct option_def *row_options(struct option_def *to, struct report_comma
 	                .target = c,
 	                .given = &c->report.graph_given,
 	                .arg_name = "MODE",
+	                .values = "none graph fractal flat folded caller callee function address "
+	                          "srcline "
+	                          "percent period count",
 	                .help = "none, graph, fractal, flat or folded, with limits, order, value "
 	                        "(graph,0.5,caller)"},
 	        OPTION_SWITCH(0, "latency", &c->report.latency,
@@ -577,6 +580,7 @@ static struct option_def *other_options(struct option_def *to, struct report_com
 	                .arg = OPTION_REQUIRED,
 	                .target = &c->color,
 	                .arg_name = "WHEN",
+	                .values = "auto always never",
 	                .help = "auto, always or never",
 	                .yields = true},
 	        {.long_name = "stdio-color",
@@ -585,6 +589,7 @@ static struct option_def *other_options(struct option_def *to, struct report_com
 	                .target = &c->color,
 	                .fallback = "always",
 	                .arg_name = "WHEN",
+	                .values = "auto always never",
 	                .help = "the same, as perf calls it; alone: always"},
 	        OPTION_END,
 	};
