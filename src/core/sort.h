@@ -12,4 +12,8 @@
  */
 void sort_order(const uint64_t *keys, uint32_t *order, uint64_t *spare, size_t n);
 
+/* The same on `jobs` workers, if there are enough numbers. 0 or SONDE_ENOMEM. */
+int sort_order_jobs(
+        const uint64_t *keys, uint32_t *order, uint64_t *spare, size_t n, unsigned jobs);
+
 #endif

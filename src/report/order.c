@@ -24,6 +24,7 @@
 #define _GNU_SOURCE /* qsort_r */
 #include "report/report.h"
 
+#include "core/pool.h"
 #include "core/sort.h"
 #include "report/rings.h"
 
@@ -77,11 +78,18 @@ struct named { /* a text to be ranked */
 	bool last; /* after all others, whatever its text is */
 };
 
+struct threads { /* of the first sample of a row, and the depth of its graph */
+	uint32_t pid, tid, depth;
+};
+
+#define NODE_SIZE (sizeof(struct report_tree_node) + sizeof(struct threads))
+
 struct sorter {
 	struct report *r;
 	struct report_table *table; /* of r */
 	void *memory; /* holds keys and pairs, then the nodes of a tree and what it compares */
 	struct report_tree_node *nodes;
+	struct threads *threads; /* what a tree of all rows compares besides ranks; by node */
 	uint64_t *keys; /* packed columns, by row */
 	uint64_t *pairs; /* room for two per sorted row */
 	uint32_t *spare; /* room for one per sorted row */
@@ -105,6 +113,7 @@ struct table {
 #define SIGNED(v)    ((v) ^ (uint64_t)1 << 63)
 #define DEPTH_MAX    INT32_MAX /* far above the number of words in a record */
 #define ROWS_AT_ONCE 512u
+#define BLOCK        ((size_t)64 * ROWS_AT_ONCE) /* rows of one task */
 #define AHEAD        16u /* rows to prefetch */
 
 static int name_compare(const void *a, const void *b)
@@ -467,27 +476,59 @@ static void column_add(const struct sorter *s, const struct column *c, size_t fr
 	}
 }
 
-static void columns_pack(struct sorter *s, const struct plan *plan, struct packed packed)
+static size_t block_end(size_t n, size_t block)
 {
-	size_t rows = s->table->nrows;
-
-	for (size_t from = 0; from < rows; from += ROWS_AT_ONCE) {
-		size_t end = rows - from < ROWS_AT_ONCE ? rows : from + ROWS_AT_ONCE;
-
-		memset(s->keys + from, 0, (end - from) * sizeof(*s->keys));
-		for (unsigned i = packed.first; i < packed.end; i++) {
-			column_add(s, &plan->columns[i], from, end);
-		}
-	}
+	return n - block * BLOCK < BLOCK ? n : (block + 1) * BLOCK;
 }
 
-/* A stable sort: equal rows keep their order. */
-static void sort_by_plan(struct sorter *s, const struct plan *plan)
+/* Calls `work` on all workers for each BLOCK of n rows. */
+static int blocks_run(const struct sorter *s, size_t n, pool_task_fn work, void *arg)
+{
+	unsigned jobs = s->r->nworkers != 0 ? s->r->nworkers : 1;
+
+	return pool_run(jobs, (n + BLOCK - 1) / BLOCK, work, arg);
+}
+
+struct packing {
+	struct sorter *s;
+	const struct plan *plan;
+	struct packed packed;
+};
+
+static int rows_pack(void *arg, unsigned worker, size_t block)
+{
+	const struct packing *x = arg;
+	struct sorter *s = x->s;
+	size_t last = block_end(s->table->nrows, block);
+
+	(void)worker;
+	for (size_t from = block * BLOCK; from < last; from += ROWS_AT_ONCE) {
+		size_t end = last - from < ROWS_AT_ONCE ? last : from + ROWS_AT_ONCE;
+
+		memset(s->keys + from, 0, (end - from) * sizeof(*s->keys));
+		for (unsigned i = x->packed.first; i < x->packed.end; i++) {
+			column_add(s, &x->plan->columns[i], from, end);
+		}
+	}
+	return 0;
+}
+
+static int columns_pack(struct sorter *s, const struct plan *plan, struct packed packed)
+{
+	struct packing x = {.s = s, .plan = plan, .packed = packed};
+
+	return blocks_run(s, s->table->nrows, rows_pack, &x);
+}
+
+/* A stable sort: equal rows keep their order. SONDE_ENOMEM. */
+static int sort_by_plan(struct sorter *s, const struct plan *plan)
 {
 	for (unsigned i = 0; i < plan->npacked; i++) {
-		columns_pack(s, plan, plan->packed[i]);
-		sort_order(s->keys, s->table->order, s->pairs, s->table->norder);
+		TRY(columns_pack(s, plan, plan->packed[i]));
+		TRY(sort_order_jobs(
+		        s->keys, s->table->order, s->pairs, s->table->norder, s->r->nworkers));
 	}
+	return 0;
 }
 
 /* Whether a column is not compared for these two rows. */
@@ -645,34 +686,37 @@ static bool threads_differ(const struct report *r)
 	return false;
 }
 
+static int begins_mark(void *arg, unsigned worker, size_t block)
+{
+	const struct sorter *s = arg;
+	const uint32_t *order = s->table->order;
+	size_t end = block_end(s->table->norder, block);
+
+	(void)worker;
+	for (size_t k = block != 0 ? block * BLOCK : 1; k < end; k++) {
+		s->begins[k] |= s->keys[order[k]] != s->keys[order[k - 1]];
+	}
+	return 0;
+}
+
 /*
  * Sets s->begins for each row that is in another group than the row before it. Rows are sorted by
- * the plan, and s->keys has its most important columns.
+ * the plan, and s->keys has its most important columns. SONDE_ENOMEM.
  */
-static void groups_mark(struct sorter *s, const struct plan *plan)
+static int groups_mark(struct sorter *s, const struct plan *plan)
 {
-	const uint32_t *order = s->table->order;
-
 	memset(s->begins, 0, s->table->norder * sizeof(*s->begins));
 	for (unsigned i = plan->npacked; i-- > 0;) {
 		if (plan->packed[i].end > plan->depth) {
-			return;
+			return 0;
 		}
 		if (i + 1 != plan->npacked) {
-			columns_pack(s, plan, plan->packed[i]);
+			TRY(columns_pack(s, plan, plan->packed[i]));
 		}
-		for (size_t k = 1; k < s->table->norder; k++) {
-			s->begins[k] |= s->keys[order[k]] != s->keys[order[k - 1]];
-		}
+		TRY(blocks_run(s, s->table->norder, begins_mark, s));
 	}
+	return 0;
 }
-
-/* What a tree of all rows compares besides ranks; by node. */
-struct threads {
-	uint32_t pid, tid, depth;
-};
-
-#define NODE_SIZE (sizeof(struct report_tree_node) + sizeof(struct threads))
 
 /*
  * Replaces the rows in s->spare by their nodes in a tree: the number of a node is the rank of its
@@ -696,30 +740,40 @@ static int nodes_of_rows(const struct sorter *s)
 	return 0;
 }
 
-/*
- * Sets the groups of nodes, and what their tree compares, with few accesses to memory. Returns
- * whether depths differ in a group with rows of several threads: only then is the comparison not
- * transitive.
- */
-static bool threads_fill(
-        const struct sorter *s, struct report_tree_node *nodes, struct threads *threads)
+static int threads_fill(void *arg, unsigned worker, size_t block)
 {
-	const struct report *r = s->r;
+	const struct sorter *s = arg;
+	const struct report_table *table = s->table;
+	size_t end = block_end(table->norder, block);
+
+	(void)worker;
+	for (size_t i = block * BLOCK; i < end; i++) {
+		const struct profile_row *row = &table->rows[table->order[i]];
+		uint32_t ahead = table->order[i + AHEAD < end ? i + AHEAD : i];
+
+		__builtin_prefetch(&table->rows[ahead].first_tid);
+		s->threads[i + 1] = (struct threads){.pid = row->first_pid,
+		        .tid = row->first_tid,
+		        .depth = (uint32_t)depth_key(s->r, row)};
+	}
+	return 0;
+}
+
+/*
+ * Sets the groups of nodes. Returns whether depths differ in a group with rows of several threads:
+ * only then is the comparison not transitive.
+ */
+static bool groups_set(const struct sorter *s)
+{
 	const struct threads *first = NULL;
 	bool several = false, depths = false, wild = false;
 	uint32_t group = 0;
 
-	for (uint32_t i = 0; i < r->table->norder; i++) {
-		const struct profile_row *row = &r->table->rows[r->table->order[i]];
-		uint32_t ahead = r->table->order[i + AHEAD < r->table->norder ? i + AHEAD : i];
-		struct threads *t = &threads[i + 1];
+	for (size_t i = 0; i < s->table->norder; i++) {
+		const struct threads *t = &s->threads[i + 1];
 
-		__builtin_prefetch(&r->table->rows[ahead].first_tid);
 		group += s->begins[i];
-		nodes[i + 1].group = group & REPORT_TREE_MAX;
-		*t = (struct threads){.pid = row->first_pid,
-		        .tid = row->first_tid,
-		        .depth = (uint32_t)depth_key(r, row)};
+		s->nodes[i + 1].group = group & REPORT_TREE_MAX;
 		if (i == 0 || s->begins[i]) {
 			first = t;
 			several = depths = false;
@@ -827,8 +881,8 @@ static int sort_by_ranks(struct sorter *s, const struct plan *plan, unsigned tre
 	int rc;
 
 	memcpy(s->spare, s->table->order, n * sizeof(*s->spare));
-	sort_by_plan(s, plan);
-	groups_mark(s, plan);
+	TRY(sort_by_plan(s, plan));
+	TRY(groups_mark(s, plan));
 	rc = report_rings_init(&t, s->nodes, (struct report_ring_links *)(s->nodes + n + 1), n);
 	if (rc >= 0 && rings_fill(s, &t)) { /* else the ranks are the order */
 		rc = nodes_of_rows(s);
@@ -845,25 +899,25 @@ static int sort_by_ranks(struct sorter *s, const struct plan *plan, unsigned tre
 static int sort_threads(struct sorter *s, const struct plan *plan)
 {
 	struct report_table *table = s->table;
-	struct threads *threads = (struct threads *)(s->nodes + table->norder + 1);
 	struct plan all = {0}, *plans[] = {&all};
 	struct report_tree tree = {0};
 
+	s->threads = (struct threads *)(s->nodes + table->norder + 1);
 	memcpy(s->spare, table->order, table->norder * sizeof(*s->spare));
-	sort_by_plan(s, plan);
-	groups_mark(s, plan);
-	if (!threads_fill(s, s->nodes, threads)) {
+	TRY(sort_by_plan(s, plan));
+	TRY(groups_mark(s, plan));
+	TRY(blocks_run(s, table->norder, threads_fill, s));
+	if (!groups_set(s)) {
 		/* equal rows keep the order of the other columns */
 		plan_output(s, &all, true);
 		all.n = all.depth + 1;
 		plans_measure(s, plans, 1);
-		sort_by_plan(s, &all);
-		return 0;
+		return sort_by_plan(s, &all);
 	}
 	TRY(nodes_of_rows(s));
 	TRY(report_tree_init(&tree, s->nodes, table->norder, table->norder));
 	for (size_t i = 0; i < table->norder; i++) {
-		threads_insert(&tree, threads, s->spare[i]);
+		threads_insert(&tree, s->threads, s->spare[i]);
 	}
 	report_tree_list(&tree, s->spare);
 	rows_of_nodes(s);
@@ -880,15 +934,14 @@ static int sort_keys(struct sorter *s, struct plan *keys)
 	bool ranked;
 
 	if (keys_are_order(s)) {
-		sort_by_plan(s, keys);
-		return 0;
+		return sort_by_plan(s, keys);
 	}
 	for (size_t i = 0; i < 3; i++) {
 		plan_add(&first, met[i], 0);
 	}
 	ranked = plan_cut(keys);
 	plans_measure(s, plans, 1);
-	sort_by_plan(s, &first);
+	TRY(sort_by_plan(s, &first));
 	if (ranked) {
 		return sort_by_ranks(s, keys, trees);
 	}
@@ -932,8 +985,7 @@ static int sort_all(struct sorter *s)
 	if (threads && output.depth != NOWHERE) {
 		return sort_threads(s, &output);
 	}
-	sort_by_plan(s, &output);
-	return 0;
+	return sort_by_plan(s, &output);
 }
 
 static bool symbols_known(const struct profile *p)

@@ -278,6 +278,27 @@ static void test_sort(void)
 	ok(order[0] < N, "sort_order of no elements does nothing");
 }
 
+static void test_sort_jobs(void)
+{
+	enum { N = 70001 };
+	static uint64_t keys[N], spare[2 * N];
+	static uint32_t order[N], shared[N];
+	uint64_t x = 1;
+	bool same = true;
+
+	for (unsigned jobs = 1; jobs <= 5; jobs++) {
+		for (size_t i = 0; i < N; i++) {
+			x = x * 6364136223846793005u + 1442695040888963407u;
+			keys[i] = jobs == 2 ? x >> 50 : i % 3 == 0 ? x : (x >> 60) << 31;
+			order[i] = shared[i] = (uint32_t)(N - 1 - i);
+		}
+		sort_order(keys, order, spare, N);
+		same = sort_order_jobs(keys, shared, spare, N, jobs) == 0 && same;
+		same = memcmp(order, shared, sizeof(order)) == 0 && same;
+	}
+	ok(same, "sort_order_jobs gives the same order as sort_order");
+}
+
 int main(void)
 {
 	test_cursor();
@@ -291,5 +312,6 @@ int main(void)
 	test_options();
 	test_arena();
 	test_sort();
+	test_sort_jobs();
 	return tap_done();
 }
