@@ -5,6 +5,7 @@
 #include "core/pool.h"
 
 #define ROWS_AT_ONCE 4096u
+#define AHEAD        16u /* rows to prefetch */
 
 bool report_table_shown(const struct report *r, uint32_t event, unsigned members)
 {
@@ -62,18 +63,43 @@ static int columns_widen(struct report *r)
 	return 0;
 }
 
-int report_rows_select(struct report *r, uint32_t event, unsigned members)
+/* Lists the rows of an event in r->all. */
+static void rows_list(struct report *r, uint32_t event)
 {
-	size_t shown = 0;
+	bool all = sonde_session_events(r->session) == 1; /* then no row needs to be read */
 
 	r->table = &r->all;
 	r->table->members = 1;
 	r->table->norder = 0;
 	for (size_t i = 0; i < r->table->nrows; i++) {
-		if (r->table->rows[i].event == event) {
+		if (all || r->table->rows[i].event == event) {
 			r->table->order[r->table->norder++] = (uint32_t)i;
 		}
 	}
+}
+
+/* Removes the rows that are not printed. */
+static void rows_cut(struct report *r)
+{
+	const uint32_t *order = r->table->order;
+	size_t shown = 0;
+
+	for (size_t i = 0; i < r->table->norder; i++) {
+		const struct profile_row *row = &r->table->rows[order[i]];
+		size_t ahead = i + AHEAD < r->table->norder ? i + AHEAD : i;
+
+		__builtin_prefetch(&r->table->rows[order[ahead]].hidden);
+		__builtin_prefetch(&r->table->rows[order[ahead]].children);
+		if (!row->hidden && report_row_shown(r, row)) {
+			r->table->order[shown++] = order[i];
+		}
+	}
+	r->table->norder = shown;
+}
+
+int report_rows_select(struct report *r, uint32_t event, unsigned members)
+{
+	rows_list(r, event);
 	if (members > 1 || r->options.hierarchy) {
 		TRY(report_levels_make(r, event, members));
 	}
@@ -84,13 +110,6 @@ int report_rows_select(struct report *r, uint32_t event, unsigned members)
 		return report_levels_sort(r, event);
 	}
 	TRY(report_order(r)); /* hidden rows too: they influence the order, see order.c */
-	for (size_t i = 0; i < r->table->norder; i++) {
-		const struct profile_row *row = &r->table->rows[r->table->order[i]];
-
-		if (!row->hidden && report_row_shown(r, row)) {
-			r->table->order[shown++] = r->table->order[i];
-		}
-	}
-	r->table->norder = shown;
+	rows_cut(r);
 	return 0;
 }
