@@ -48,7 +48,7 @@ static inline bool escape_is_plain(const char *s, size_t n)
 /* Makes text plain that was appended to t after its first `from` bytes. */
 static inline void escape_plain_from(struct text *t, size_t from)
 {
-	if (!escape_is_plain(t->p + from, t->n - from)) {
+	if (t->n != from && !escape_is_plain(t->p + from, t->n - from)) {
 		escape_plain(t->p + from, t->n - from);
 	}
 }

@@ -95,9 +95,9 @@ static bool log_add(struct log *log, const struct log_entry *entry)
 bool track_root(struct track *t, uint32_t process, uint64_t time, uint32_t root, bool exec)
 {
 	struct process *p = &t->processes[process];
-	struct log_entry *last = &t->root_log.entries[p->entry];
+	struct log_entry *last = p->roots.n != 0 ? &t->root_log.entries[p->entry] : NULL;
 
-	if (p->roots.n != 0 && last->time == time && !exec) {
+	if (last != NULL && last->time == time && !exec) {
 		last->to = p->root = root;
 		return true;
 	}
