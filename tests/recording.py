@@ -174,8 +174,8 @@ class Recording:
     def cgroup(self, time, number, path):
         self.record(CGROUP, 0, struct.pack("<Q", number) + padded(path) + self.trailer(time, 0, 0))
 
-    def switch(self, time, pid, out=False):
-        self.record(SWITCH, out << 13, self.trailer(time, pid, pid))
+    def switch(self, time, pid, out=False, tid=None):
+        self.record(SWITCH, out << 13, self.trailer(time, pid, pid if tid is None else tid))
 
     def finished_round(self):
         self.record(FINISHED_ROUND, 0, b"")

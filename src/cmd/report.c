@@ -24,7 +24,7 @@ struct report_command {
 	struct caches caches;
 	const char *input, *color, *symfs, *kallsyms, *vmlinux;
 	bool no_vmlinux, modules, demangle_kernel;
-	bool children, children_given, inverted, demangle, pager, stdio, force;
+	bool children, inverted, demangle, pager, stdio, force;
 	uint64_t socket;
 	bool unsorted;
 	bool header, header_only, strict, dump, skip_empty;

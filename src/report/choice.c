@@ -403,6 +403,23 @@ static void levels_join(struct report *r)
 	}
 }
 
+/* SONDE_EARG with a text if rows cannot be ordered by latency. */
+static int latency_check(const struct report *r)
+{
+	const struct sonde_report_options *o = &r->options;
+	const char *other = o->fields != NULL && *o->fields != '+'
+	                            ? "--fields, which chooses the columns: add latency to them"
+	                    : o->total_cycles ? "--total-cycles, whose rows are ordered by cycles"
+	                    : o->memory       ? "--mem-mode, whose rows are ordered by weight"
+	                                      : NULL;
+
+	if (!o->latency || other == NULL) {
+		return 0;
+	}
+	return error_set(session_error(r->session), SONDE_EARG, NO_OFFSET,
+	        "--latency cannot be used with %s", other);
+}
+
 /* SONDE_EARG with a text if options are used together that exclude each other. */
 static int options_check(const struct report *r)
 {
@@ -432,6 +449,7 @@ int report_columns_init(struct report *r)
 	struct report_list sort = {0}, added = {0};
 
 	TRY(options_check(r));
+	TRY(latency_check(r));
 	words += *words == '+'; /* added to the default columns, which are there already */
 	if (r->options.sort != NULL && r->options.sort[0] == '+') {
 		TRY(sort_parse(r, usual, &sort));
@@ -469,7 +487,7 @@ int report_columns_init(struct report *r)
 void report_columns_sort_level(struct report *r, uint32_t level)
 {
 	r->sorts.n = 0;
-	list_add(&r->sorts, FIELD_OVERHEAD);
+	list_add(&r->sorts, r->options.latency ? FIELD_LATENCY : FIELD_OVERHEAD);
 	list_join(&r->sorts, &r->levels[level]);
 	for (unsigned i = 0; i < r->columns.n; i++) {
 		if (!field_is_key(r->columns.id[i])) {
