@@ -338,6 +338,33 @@ static int case_report_blocks(struct outcome *out, const struct input *in)
 	        out, in, in->branches, (struct sonde_session_options){.jobs = 1}, report_blocks);
 }
 
+static int report_history(struct outcome *out, struct sonde_session *s)
+{
+	struct sonde_report_options o = {
+	        .size = sizeof(o), .branch_history = true, .sort = "comm,dso_size,symoff"};
+
+	return sonde_report_print(s, &o, outcome_add, out);
+}
+
+static int case_report_history(struct outcome *out, const struct input *in)
+{
+	return in_session(
+	        out, in, in->branches, (struct sonde_session_options){.jobs = 2}, report_history);
+}
+
+static int report_branch_lines(struct outcome *out, struct sonde_session *s)
+{
+	struct sonde_report_options o = {.size = sizeof(o), .sort = "srcline_to,cgroup_id,addr"};
+
+	return sonde_report_print(s, &o, outcome_add, out);
+}
+
+static int case_report_branch_lines(struct outcome *out, const struct input *in)
+{
+	return in_session(out, in, in->branches, (struct sonde_session_options){.jobs = 2},
+	        report_branch_lines);
+}
+
 static int report_stats(struct outcome *out, struct sonde_session *s)
 {
 	struct sonde_report_options o = {.size = sizeof(o)};
@@ -663,6 +690,8 @@ const struct alloc_case read_cases[] = {
         {"report of mappings", case_report_mmaps, false},
         {"report --json", case_report_json, false},
         {"report of branches", case_report_branches, false},
+        {"report of branches in call graphs", case_report_history, false},
+        {"report of lines of branches", case_report_branch_lines, false},
         {"report --total-cycles", case_report_blocks, false},
         {"report --stats", case_report_stats, false},
         {"script", case_script, false},
