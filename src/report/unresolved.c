@@ -25,7 +25,7 @@ static int missing_order(const void *a, const void *b)
 }
 
 /* What the user can do about code without symbols in an object. */
-static const char *advice(const struct timeline *t, uint32_t object)
+static const char *advice(const struct report *r, uint32_t object)
 {
 	static const char *const texts[] = {
 	        [TIMELINE_USER] = "install their debug symbols, or name a folder with the files "
@@ -39,7 +39,14 @@ static const char *advice(const struct timeline *t, uint32_t object)
 	        [TIMELINE_CODE] = "record as root, so that its name is known",
 	        [TIMELINE_NONE] = "no code was mapped there",
 	};
+	const struct timeline *t = session_timeline(r->session);
+	const struct frame_options *frames = &session_frames(r->session)->options;
+	bool kernel = object != PROFILE_NONE && timeline_object(t, object)->kind == TIMELINE_KERNEL;
 
+	if (kernel && frames->vmlinux != NULL && frames->kallsyms == NULL) {
+		return "the file that --vmlinux names is that of another kernel, or has no "
+		       "symbols";
+	}
 	return object == PROFILE_NONE ? "no mapping of these addresses was recorded"
 	                              : texts[timeline_object(t, object)->kind];
 }
@@ -89,7 +96,7 @@ static void put_missing(struct report *r, const struct missing *list, uint64_t s
 	if (rest != 0) {
 		text_printf(&r->text, ", others %" PRIu64, rest);
 	}
-	text_printf(&r->text, "; %s)\n#\n", advice(t, list[0].object));
+	text_printf(&r->text, "; %s)\n#\n", advice(r, list[0].object));
 }
 
 int report_unresolved(struct report *r, bool *printed)
