@@ -37,7 +37,19 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 RECORDINGS = os.path.join(HERE, "..", "recordings")
 NO_KERNEL = ["-f", "--kallsyms=/dev/null"]
 FEW = 12  # without --all one of this many comparisons is made
-ALWAYS = 3  # but at least so many of a set
+ALWAYS = 3  # but at least so many of a set,
+WITH = {  # and of sets for what few recordings have, these
+    "script:11": ["perf61/ident.data", "perf-clock"],
+    "script:12": ["registers"],
+    "script:13": ["pages.data", "perf-pages", "sonde-pages"],
+    "script:15": ["cgroups.data", "sonde-system"],
+    "report:19": ["tracepoints"],
+    "report:30": ["perf61/group.data", "groups.data", "-group"],
+    "report:33": ["sampcpu", "-system"],
+    "report:48": ["branches.data"],
+    "report:49": ["weight.data"],
+    "report:51": ["branches.data"],
+}
 
 
 class Recording(compare_text.File):
@@ -770,7 +782,9 @@ def some(chosen, names):
     out = {recording: [] for recording in chosen}
     for name in names:
         order = sorted(chosen, key=lambda recording, name=name: zlib.crc32(f"{name} {recording.name}".encode()))
-        for recording in order[:max(ALWAYS, len(chosen) // FEW)]:
+        few = max(ALWAYS, len(chosen) // FEW)
+        more = [recording for recording in order[few:] if any(part in recording.name for part in WITH.get(name, ()))]
+        for recording in order[:few] + more:
             out[recording].append(name)
     return out
 
