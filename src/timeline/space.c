@@ -26,10 +26,15 @@ uint32_t space_add(struct space_pool *p, const struct space_node *n)
 	return (uint32_t)p->count++;
 }
 
-static uint32_t node_copy(struct space_pool *p, uint32_t node)
+/* Returns a copy that may be changed: the node itself, if no other space has it. */
+static uint32_t node_own(struct space_pool *p, uint32_t node)
 {
-	struct space_node n = p->nodes[node];
+	struct space_node n;
 
+	if (node >= p->fresh) {
+		return node;
+	}
+	n = p->nodes[node];
 	return space_add(p, &n);
 }
 
@@ -42,7 +47,7 @@ static void split(struct space_pool *p, uint32_t root, uint64_t key, uint32_t *l
 	*low = 0;
 	*high = 0;
 	while (root != 0) {
-		uint32_t n = node_copy(p, root);
+		uint32_t n = node_own(p, root);
 		bool is_low;
 
 		if (n == 0) {
@@ -78,7 +83,7 @@ static uint32_t merge(struct space_pool *p, uint32_t a, uint32_t b)
 		} else {
 			bool take_a = p->nodes[a].priority > p->nodes[b].priority;
 
-			next = node_copy(p, take_a ? a : b);
+			next = node_own(p, take_a ? a : b);
 			if (next == 0) {
 				return root;
 			}
@@ -147,6 +152,7 @@ uint32_t space_insert(
 	struct space_node before = {0};
 	struct space_node within = {0};
 
+	p->fresh = p->count;
 	split(p, root, start, &low, &rest);
 	split(p, rest, end, &inside, &high);
 	if (p->failed) {

@@ -23,6 +23,7 @@ struct space_node {
 struct space_pool {
 	struct space_node *nodes; /* [0] is unused: index 0 means none */
 	size_t count, cap;
+	size_t fresh; /* nodes from here on belong to the space that is being made: they may change */
 	bool failed; /* out of memory: later roots are incomplete */
 };
 
