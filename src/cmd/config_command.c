@@ -75,16 +75,28 @@ static void make_folders(const char *path)
 	}
 }
 
-/* Replaces a file: its readers see the old text or the new one. */
+/* Replaces a file, or the one that a link names: its readers see the old text or the new one. */
 static int replace(const char *path, const char *text)
 {
-	char temporary[PATH_MAX];
+	char temporary[PATH_MAX], target[PATH_MAX];
 	size_t n = strlen(text);
 	struct stat st;
 	FILE *f;
 	int fd, rc;
 
 	make_folders(path);
+	if (stat(path, &st) == 0) {
+		if (!S_ISREG(st.st_mode)) {
+			(void)fprintf(stderr,
+			        "Error: %s is not a regular file: nothing is written to it\n",
+			        path);
+			return EXIT_FAILED;
+		}
+		if (realpath(path, target) == NULL) {
+			return failed("write", path);
+		}
+		path = target;
+	}
 	if ((size_t)snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path) >=
 	        sizeof(temporary)) {
 		errno = ENAMETOOLONG;

@@ -7,6 +7,7 @@ The syntax and the effects of perf's keys are compared with the installed perf.
 import os
 import re
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -151,6 +152,31 @@ def test_order():
     clean()
 
 
+def test_targets():
+    """Only regular files are replaced, by their own name."""
+    link, own, folder, null = (os.path.join(HOME, name) for name in ("link", "own", "folder", "null"))
+    os.symlink("own", link)
+    write(own, "[report]\nns = true\n")
+    done = subprocess.run([SONDE, "config", "report.sort=dso"], capture_output=True, text=True, env=dict(ENV, SONDE_CONFIG=link))
+    with open(own, encoding="utf-8") as f:
+        text = f.read()
+    result(done.returncode == 0 and os.path.islink(link) and 'sort = "dso"' in text and "ns = true" in text,
+           "a link stays, and the file that it names is changed", done.stderr, text)
+    os.mkdir(folder)
+    others = {"a folder": folder}
+    try:
+        os.mknod(null, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        others["a device"] = null
+    except OSError:
+        skip("a device is not replaced", "this user may not make one")
+    for what, path in others.items():
+        before = os.stat(path).st_mode
+        done = subprocess.run([SONDE, "config", "report.sort=dso"], capture_output=True, text=True,
+                              env=dict(ENV, SONDE_CONFIG=path))
+        result(done.returncode == 255 and os.stat(path).st_mode == before and path in done.stderr, f"{what} is not replaced",
+               done.returncode, done.stderr)
+
+
 def test_mistakes():
     name = os.path.join(RECORDINGS, "chains.data")
     plain = run(SONDE, "report", "-i", name)
@@ -238,6 +264,7 @@ try:
     test_syntax()
     test_effects()
     test_order()
+    test_targets()
     test_mistakes()
     test_record()
     test_set()

@@ -59,6 +59,7 @@ def run(command, folder):
     before = files(folder)
     env = dict(os.environ, PATH=os.path.join(folder, "bin") + ":" + os.environ["PATH"], HOME=os.path.join(folder, "home"), SONDE_CACHE="")
     env.pop("XDG_CONFIG_HOME", None)
+    env.pop("SONDE_CONFIG", None)
     done = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, text=True, errors="replace", timeout=120, env=env,
                           stdin=subprocess.DEVNULL, check=False)
     if done.returncode != 0:
