@@ -216,17 +216,6 @@ void config_fini(struct config *c)
 	*c = (struct config){0};
 }
 
-const char *config_value(const struct config *c, const char *key, unsigned levels)
-{
-	for (size_t i = c->n; i-- > 0;) {
-		if ((c->entries[i].level & levels) != 0 &&
-		        strcasecmp(c->entries[i].key, key) == 0) {
-			return c->entries[i].value;
-		}
-	}
-	return NULL;
-}
-
 struct config_option config_option_of(const struct config_entry *entry, const char *command)
 {
 	size_t n = strlen(command);

@@ -43,9 +43,6 @@ struct config {
 bool config_read(struct config *c);
 void config_fini(struct config *c);
 
-/* The value of a key, or NULL; levels: bits of enum config_level. */
-const char *config_value(const struct config *c, const char *key, unsigned levels);
-
 /* The option that a variable sets, if it is one of a command: NULL if it is not. */
 struct config_option {
 	const char *name; /* long name, without dashes */

@@ -14,7 +14,7 @@
 /* Records that name threads. */
 #define START_KINDS (1u << RECORD_COMM | 1u << RECORD_FORK)
 
-int script_worker_ready(struct script *s, struct script_worker *w)
+static int worker_ready(struct script *s, struct script_worker *w)
 {
 	if (w->ready) {
 		return 0;
@@ -50,7 +50,7 @@ void script_worker_fini(const struct script *s, struct script_worker *w)
 
 int script_part_open(struct script *s, struct script_worker *w, size_t part)
 {
-	TRY(script_worker_ready(s, w));
+	TRY(worker_ready(s, w));
 	script_start_fini(&w->start); /* all records with time 0 are in the first part */
 	if (s->parts != NULL) {
 		w->line.clock = s->parts[part].clock;

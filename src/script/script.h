@@ -80,7 +80,6 @@ struct script {
 	void *arg;
 };
 
-int script_worker_ready(struct script *s, struct script_worker *w); /* SONDE_ENOMEM */
 void script_worker_fini(const struct script *s, struct script_worker *w);
 
 /* Begins to read a part: a window, or a chunk if lines are in the order of the file. */
