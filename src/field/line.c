@@ -214,8 +214,9 @@ static void line_trace(const struct line_context *c)
 
 	if (c->plan->trace != NULL) {
 		field_tracer_put(&c->worker->tracer, c->plan->trace, c->sample, c->out);
-		escape_plain_lines(c->out->p + start,
-		        c->out->n - start); /* some formats have newlines and tabs */
+	}
+	if (c->out->n != start) { /* some formats have newlines and tabs */
+		escape_plain_lines(c->out->p + start, c->out->n - start);
 	}
 }
 

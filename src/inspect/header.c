@@ -498,7 +498,9 @@ static void clean_lines(struct text *out, size_t start)
 		out->p[i] =
 		        (char)(out->p[i] == '\t' || (out->p[i] == '\n' && !ends) ? '?' : out->p[i]);
 	}
-	escape_plain_lines(out->p + start, out->n - start);
+	if (out->n != start) {
+		escape_plain_lines(out->p + start, out->n - start);
+	}
 }
 
 static void put_feature(struct header_context *c, enum abi_feature bit, bool full)
