@@ -375,7 +375,8 @@ static int join_piece(void *arg, unsigned worker, size_t piece)
 		}
 		chain.who = j->who[chain.who];
 		chain.leaf = j->frames[chain.leaf];
-		chain.hash = profile_chain_hash(&chain, x->to->words + chain.first);
+		chain.hash = profile_chain_hash(
+		        &chain, chain.n != 0 ? x->to->words + chain.first : NULL);
 		x->to->chains[j->chains + i] = chain;
 	}
 	return 0;
@@ -403,7 +404,8 @@ static int join_equal(void *arg, unsigned worker, size_t part)
 		}
 		rc = index_room(&known);
 		while (rc >= 0 && (id = index_next(&known, chain->hash, &at)) != INDEX_NONE &&
-		        !chain_same(c, &c->chains[id], chain, c->words + chain->first)) {
+		        !chain_same(c, &c->chains[id], chain,
+		                chain->n != 0 ? c->words + chain->first : NULL)) {
 			at++;
 		}
 		if (rc >= 0 && id == INDEX_NONE) {

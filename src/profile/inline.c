@@ -142,7 +142,7 @@ static bool is_kernel(const struct profile *p, uint32_t frame)
 /* Finds the frames of each entry of a chain, and adds their number to *n. */
 static int chain_expand(struct inliner *x, const struct profile_chain *c, size_t *n)
 {
-	const uint32_t *words = x->p->counts.words + c->first;
+	const uint32_t *words = c->n != 0 ? x->p->counts.words + c->first : NULL;
 
 	for (uint32_t i = 0; i < c->n; i++) {
 		/* the first entry of user code after the kernel was interrupted, it did not call */
@@ -161,7 +161,7 @@ static int chain_expand(struct inliner *x, const struct profile_chain *c, size_t
 static void chain_write(
         const struct inliner *x, struct profile_chain *c, uint32_t *to, size_t first)
 {
-	const uint32_t *words = x->p->counts.words + c->first;
+	const uint32_t *words = c->n != 0 ? x->p->counts.words + c->first : NULL;
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < c->n && x->list != NULL; i++) {
