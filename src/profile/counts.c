@@ -228,12 +228,13 @@ uint32_t profile_chain_hash(const struct profile_chain *c, const uint32_t *words
 	return (uint32_t)(hash_u64(h) >> 32);
 }
 
-/* Whether two chains with equal hashes differ only in their counts. */
+/* Whether two chains with equal hashes differ only in their counts. words: of b; NULL if it has none. */
 static bool chain_same(const struct profile_counts *c, const struct profile_chain *a,
         const struct profile_chain *b, const uint32_t *words)
 {
 	return a->n == b->n && a->leaf == b->leaf && a->who == b->who && a->kernel == b->kernel &&
-	       (b->n == 0 || memcmp(c->words + a->first, words, b->n * sizeof(*words)) == 0);
+	       (b->n == 0 || words == NULL ||
+	               memcmp(c->words + a->first, words, b->n * sizeof(*words)) == 0);
 }
 
 /* Adds the hops of a chain to those of an equal one. */
