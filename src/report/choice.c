@@ -108,7 +108,7 @@ static int list_wrong(struct report *r, const char *option, const char *word, si
 		field_trace_keys_offer(&r->profile.trace_keys, &near);
 	}
 	near_question(&near, &known);
-	text_str(&known, n != 0 ? "; these are: " : "; these are known: ");
+	text_str(&known, "; fields are: ");
 	field_names(uses(r), &known);
 	if (later_key(word, n) != NULL) {
 		rc = error_set(err, SONDE_EARG, NO_OFFSET,
@@ -126,11 +126,11 @@ static int list_wrong(struct report *r, const char *option, const char *word, si
 		        "%s: '%.*s' is a key of memory accesses: use --mem-mode", option, (int)n,
 		        word);
 	} else if (n != 0) {
-		rc = error_set(err, SONDE_EARG, NO_OFFSET, "%s: '%.*s' is not known%.*s", option,
+		rc = error_set(err, SONDE_EARG, NO_OFFSET, "%s: '%.*s' is not a field%.*s", option,
 		        (int)n, word, (int)known.n, known.p);
 	} else {
-		rc = error_set(err, SONDE_EARG, NO_OFFSET, "%s: nothing is given%.*s", option,
-		        (int)known.n, known.p);
+		rc = error_set(err, SONDE_EARG, NO_OFFSET, "%s: the list of fields is empty%.*s",
+		        option, (int)known.n, known.p);
 	}
 	text_fini(&known);
 	return rc;

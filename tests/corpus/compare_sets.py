@@ -454,7 +454,7 @@ ONLY_PERF = [
     ("report:15", "needs call chains", PIPED),
     ("report:49", "no event recorded where data came from", PIPED),
 ]
-MISSING = re.compile(r"is an option of perf.* that Sonde does not have yet|--sort: '.*' is not known")
+MISSING = re.compile(r"is an option of perf.* that Sonde does not have yet|--sort: '.*' is not a field")
 
 
 def masks_of(name):
