@@ -24,6 +24,7 @@ struct entering { /* a thread enters a namespace */
 struct enterings {
 	struct entering *list;
 	size_t n, cap;
+	bool swap; /* byte order of the records */
 };
 
 static int space_order(const void *a, const void *b)
@@ -50,14 +51,15 @@ static int entering_order(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-static int entering_add(struct enterings *x, const struct record *r, uint64_t time, bool swap)
+static int entering_add(void *arg, const struct record *r, const struct session_sample *sample)
 {
-	struct cursor c = cursor_make(r->body, swap);
+	struct enterings *x = arg;
+	struct cursor c = cursor_make(r->body, x->swap);
 	struct entering e = {.offset = r->offset};
 	uint64_t n;
 
 	(void)cursor_u32(&c);
-	e.at = (struct field_entered){.time = time, .tid = cursor_u32(&c)};
+	e.at = (struct field_entered){.time = sample->s.time, .tid = cursor_u32(&c)};
 	n = cursor_u64(&c);
 	for (unsigned i = 0; i <= CGROUP_INDEX; i++) {
 		e.space.dev = cursor_u64(&c);
@@ -71,27 +73,6 @@ static int entering_add(struct enterings *x, const struct record *r, uint64_t ti
 	}
 	x->list[x->n++] = e;
 	return 0;
-}
-
-static int enterings_read(struct enterings *x, struct sonde_session *s)
-{
-	struct session_worker w;
-	struct session_sample sample;
-	struct record r;
-	int rc = 0;
-
-	session_worker_init(&w, s);
-	w.kinds = 1u << RECORD_NAMESPACES;
-	for (size_t i = 0; rc >= 0 && i < session_chunks(s); i++) {
-		session_chunk_open(&w, i);
-		while (rc >= 0 && (rc = session_worker_next_any(&w, &r, &sample)) > 0) {
-			if (r.type == RECORD_NAMESPACES) {
-				rc = entering_add(x, &r, sample.s.time, session_swap(s));
-			}
-		}
-	}
-	session_worker_fini(&w);
-	return rc;
 }
 
 /* Numbers the namespaces in the order of reports; that of threads without a record is 0/0. */
@@ -130,8 +111,8 @@ static int spaces_make(struct enterings *x, struct field_namespaces *out)
 
 int profile_namespaces_make(struct profile *p)
 {
-	struct enterings x = {0};
-	int rc = enterings_read(&x, p->session);
+	struct enterings x = {.swap = session_swap(p->session)};
+	int rc = session_each_record(p->session, 1u << RECORD_NAMESPACES, entering_add, &x);
 
 	rc = rc < 0 ? rc : spaces_make(&x, &p->namespaces);
 	p->source.namespaces = &p->namespaces;

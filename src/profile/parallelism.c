@@ -26,6 +26,7 @@ struct run_changes {
 	struct run_change *list;
 	size_t n, cap;
 	size_t switches; /* those of context switches */
+	bool swap; /* byte order of the records */
 };
 
 /* Threads by tid, and whether each runs. */
@@ -55,13 +56,13 @@ static uint32_t exit_tid(const struct record *r, bool swap)
 	return cursor_u32(&c);
 }
 
-static int change_add(
-        struct run_changes *x, const struct record *r, const struct session_sample *s, bool swap)
+static int change_add(void *arg, const struct record *r, const struct session_sample *s)
 {
+	struct run_changes *x = arg;
 	bool exits = r->type == RECORD_EXIT;
 	struct run_change change = {.time = s->s.time,
 	        .offset = r->offset,
-	        .tid = exits ? exit_tid(r, swap) : s->s.tid,
+	        .tid = exits ? exit_tid(r, x->swap) : s->s.tid,
 	        .begins = !exits && (r->misc & MISC_SWITCH_OUT) == 0};
 
 	if (change.tid == 0 || change.tid == UINT32_MAX) {
@@ -73,27 +74,6 @@ static int change_add(
 	x->list[x->n++] = change;
 	x->switches += !exits;
 	return 0;
-}
-
-static int changes_read(struct run_changes *x, struct sonde_session *s)
-{
-	struct session_worker w;
-	struct session_sample sample;
-	struct record r;
-	int rc = 0;
-
-	session_worker_init(&w, s);
-	w.kinds = 1u << RECORD_SWITCH | 1u << RECORD_SWITCH_CPU_WIDE | 1u << RECORD_EXIT;
-	for (size_t i = 0; rc >= 0 && i < session_chunks(s); i++) {
-		session_chunk_open(&w, i);
-		while (rc >= 0 && (rc = session_worker_next_any(&w, &r, &sample)) > 0) {
-			if (r.type != RECORD_SAMPLE) {
-				rc = change_add(x, &r, &sample, session_swap(s));
-			}
-		}
-	}
-	session_worker_fini(&w);
-	return rc;
 }
 
 /* Sets *runs to the state of a thread; *met: it has one already. SONDE_ENOMEM. */
@@ -143,10 +123,12 @@ static int steps_make(
 
 int profile_parallelism_make(struct profile *p)
 {
-	struct run_changes x = {0};
+	const uint32_t kinds =
+	        1u << RECORD_SWITCH | 1u << RECORD_SWITCH_CPU_WIDE | 1u << RECORD_EXIT;
+	struct run_changes x = {.swap = session_swap(p->session)};
 	struct runners r = {0};
 	uint32_t first = 0;
-	int rc = changes_read(&x, p->session);
+	int rc = session_each_record(p->session, kinds, change_add, &x);
 
 	if (rc >= 0 && x.switches == 0) {
 		rc = error_set(session_error(p->session), SONDE_EARG, NO_OFFSET,

@@ -24,6 +24,7 @@ struct thread_table {
 	size_t n, threads_cap, values_cap;
 	size_t events;
 	struct index known;
+	struct sonde_session *session;
 };
 
 static int table_add(struct thread_table *t, uint32_t pid, uint32_t tid, size_t event, uint64_t v)
@@ -57,18 +58,18 @@ static int table_add(struct thread_table *t, uint32_t pid, uint32_t tid, size_t 
 	return 0;
 }
 
-/* Adds a READ record; others, and damaged ones, are skipped. */
-static int record_add(struct thread_table *t, const struct sonde_session *s, const struct record *r)
+/* Adds a READ record; damaged ones are skipped. */
+static int record_add(void *arg, const struct record *r, const struct session_sample *sample)
 {
+	struct thread_table *t = arg;
+	const struct sonde_session *s = t->session;
 	const struct session_event *events = session_events(s), *e;
 	struct cursor c = cursor_make(r->body, session_swap(s));
 	uint64_t format = events[0].attr.read_format; /* the same for all events of a file */
 	uint32_t pid = cursor_u32(&c), tid = cursor_u32(&c);
 	uint64_t value = cursor_u64(&c), id;
 
-	if (r->type != RECORD_READ) {
-		return 0;
-	}
+	(void)sample;
 	if ((format & SONDE_READ_ENABLED) != 0) {
 		(void)cursor_u64(&c);
 	}
@@ -81,25 +82,6 @@ static int record_add(struct thread_table *t, const struct sonde_session *s, con
 		return 0;
 	}
 	return table_add(t, pid, tid, (size_t)(e - events), value);
-}
-
-static int table_read(struct thread_table *t, struct sonde_session *s)
-{
-	struct session_worker w;
-	struct session_sample sample;
-	struct record r;
-	int rc = 0;
-
-	session_worker_init(&w, s);
-	w.kinds = 1u << RECORD_READ;
-	for (size_t i = 0; rc >= 0 && i < session_chunks(s); i++) {
-		session_chunk_open(&w, i);
-		while (rc >= 0 && (rc = session_worker_next_any(&w, &r, &sample)) > 0) {
-			rc = record_add(t, s, &r);
-		}
-	}
-	session_worker_fini(&w);
-	return rc;
 }
 
 static int digits(uint64_t v)
@@ -176,10 +158,13 @@ static void table_put(const struct thread_table *t, const struct session_event *
 
 int report_threads(struct report *r)
 {
-	struct thread_table t = {.events = sonde_session_events(r->session)};
+	struct thread_table t = {.events = sonde_session_events(r->session), .session = r->session};
 	int *width = calloc(t.events + 1, sizeof(*width));
-	int rc = width == NULL ? SONDE_ENOMEM : t.events != 0 ? table_read(&t, r->session) : 0;
+	int rc = width != NULL ? 0 : SONDE_ENOMEM;
 
+	if (rc >= 0 && t.events != 0) {
+		rc = session_each_record(r->session, 1u << RECORD_READ, record_add, &t);
+	}
 	t.events = t.n != 0 ? t.events : 0; /* as in perf: else only the first two titles */
 	if (rc >= 0 && r->options.threads_raw) {
 		table_put_raw(&t, session_events(r->session), &r->text);

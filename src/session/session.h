@@ -72,6 +72,15 @@ int session_worker_next(struct session_worker *w, struct session_sample *out);
  */
 int session_worker_next_any(struct session_worker *w, struct record *r, struct session_sample *out);
 
+/*
+ * Calls fn for each record of the types in `kinds`, chunk by chunk and so in the order of the file, with
+ * the trailer and view that session_worker_next_any returns; samples are left out. Returns 0, the
+ * negative result of fn at which it stopped, or a failure of looking up the thread.
+ */
+typedef int (*session_record_fn)(
+        void *arg, const struct record *r, const struct session_sample *sample);
+int session_each_record(struct sonde_session *s, uint32_t kinds, session_record_fn fn, void *arg);
+
 /* 0, or SONDE_EARG with a text if no file is open. */
 int session_ready(struct sonde_session *s);
 

@@ -377,6 +377,41 @@ int session_worker_next_any(struct session_worker *w, struct record *r, struct s
 	return 0;
 }
 
+/* Calls fn for the records of a chunk that are no samples. */
+static int chunk_records(struct session_worker *w, session_record_fn fn, void *arg)
+{
+	struct session_sample sample;
+	int rc = 0;
+
+	while (rc >= 0 && refill(w)) {
+		for (size_t i = 0; rc >= 0 && i < w->nitems; i++) {
+			const struct session_item *item = &w->items[i];
+			const struct record r = session_item_record(item, w->session->swap);
+
+			if (r.type != RECORD_SAMPLE) {
+				rc = take_record(w, item, &r, &sample);
+				rc = rc > 0 ? fn(arg, &r, &sample) : rc;
+			}
+		}
+	}
+	return rc;
+}
+
+int session_each_record(struct sonde_session *s, uint32_t kinds, session_record_fn fn, void *arg)
+{
+	struct session_worker w;
+	int rc = 0;
+
+	session_worker_init(&w, s);
+	w.kinds = kinds;
+	for (size_t i = 0; rc >= 0 && i < session_chunks(s); i++) {
+		session_chunk_open(&w, i);
+		rc = chunk_records(&w, fn, arg);
+	}
+	session_worker_fini(&w);
+	return rc < 0 ? rc : 0;
+}
+
 int session_worker_next(struct session_worker *w, struct session_sample *out)
 {
 	if (w->count < w->ncounts && take_count(w, out) > 0) {
