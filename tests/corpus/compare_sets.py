@@ -811,22 +811,6 @@ def print_table(results):
         print(f"\n{verdict}: {reason}: {len(where)}: {', '.join(where[:12])}")
 
 
-def print_tap(results, show):
-    count = bad = 0
-    for recording, of_recording in results:
-        for name, result in of_recording:
-            count += 1
-            bad += result.verdict == "differs"
-            good = "not ok" if result.verdict == "differs" else "ok"
-            skip = "# SKIP " if result.verdict in ("not read", "missing") else ""
-            print(f"{good} {count} - {name} {SETS[name]} of {recording.name}: {skip}{result.verdict} ({result.detail})")
-            for line in result.lines[:show]:
-                print("#   " + line[:240])
-        sys.stdout.flush()
-    print(f"1..{count}")
-    return bad != 0
-
-
 def run(sonde, chosen, names, args):
     """Prints the results; whether something differs."""
     todo = {recording: names for recording in chosen} if args.all else some(chosen, names)
@@ -835,7 +819,9 @@ def run(sonde, chosen, names, args):
         if args.table:
             print_table(list(results))
             return False
-        return print_tap(results, args.show)
+        labelled = ((recording, [(f"{name} {SETS[name]}", result) for name, result in of_recording])
+                    for recording, of_recording in results)
+        return compare_text.print_tap(labelled, args.show)
 
 
 def main():

@@ -231,7 +231,7 @@ def print_tap(results, show):
         for label, r in of_file:
             count += 1
             bad += r.verdict == "differs"
-            good, skip = "not ok" if r.verdict == "differs" else "ok", "# SKIP " if r.verdict == "not read" else ""
+            good, skip = "not ok" if r.verdict == "differs" else "ok", "# SKIP " if r.verdict in ("not read", "missing") else ""
             print(f"{good} {count} - {label} of {file.name}: {skip}{r.verdict} ({r.detail})")
             for line in r.lines[:show]:
                 print("#   " + line[:240])
