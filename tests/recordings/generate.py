@@ -12,6 +12,15 @@ NRCPUS, TOTAL_MEM, CMDLINE, BUILD_ID = 7, 10, 11, 2
 ATTR = "IIQQQQQIIQQ"  # type, size, config, period, sample_type, read_format, flags, wakeup, bp_type, config1, config2
 
 
+def text(name):
+    """A text with its NUL, padded to 8 bytes."""
+    return name.encode() + bytes(8 - len(name) % 8)
+
+
+def record(kind, misc, body):
+    return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
+
+
 def other_way(layout, data):
     """Swaps fields of struct letters; s and bytes that are left over stay."""
     size = struct.calcsize("<" + layout)
@@ -146,12 +155,6 @@ def modules(to):
     kernel, user = 0xffffffff81000000, 0x400000
     trailer = struct.pack("<IIQ", 7, 7, 0)
 
-    def text(name):
-        return name.encode() + bytes(8 - len(name) % 8)
-
-    def record(kind, misc, body):
-        return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
-
     def mapping(misc, pid, start, size, offset, name):
         return record(MMAP, misc, struct.pack("<iiQQQ", pid, max(pid, 0), start, size, offset) + text(name) + trailer)
 
@@ -178,12 +181,6 @@ def ksymbols(to):
 
     def trailer(time):
         return struct.pack("<IIQ", 7, 7, time)
-
-    def text(name):
-        return name.encode() + bytes(8 - len(name) % 8)
-
-    def record(kind, misc, body):
-        return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
 
     def ksymbol(time, addr, size, kind, flags, name):
         return record(17, 1, struct.pack("<QIHH", addr, size, kind, flags) + text(name) + trailer(time))
@@ -373,12 +370,6 @@ def branches(to, chains=False):
     """Samples of spin with the last branches, in processes of two names; some flags and kinds are rare."""
     trailer = struct.pack("<IIQ", 7, 7, 0)
 
-    def text(name):
-        return name.encode() + bytes(8 - len(name) % 8)
-
-    def record(kind, misc, body):
-        return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
-
     data = record(MMAP, 1, struct.pack("<iiQQQ", -1, 0, KERNEL, 0x1000000, KERNEL) + text("[kernel.kallsyms]_text") +
                   trailer)
     for pid, name in ((7, "spin"), (8, "other")):
@@ -459,12 +450,6 @@ def branch_code(to, samples=tuple(BRANCH_CODE)):
     trailer = struct.pack("<IIQ", 7, 7, 0)
     flags = 1 << 8 | 1 << 9 | 1 << 18  # mmap, comm, sample_id_all
 
-    def text(name):
-        return name.encode() + bytes(8 - len(name) % 8)
-
-    def record(kind, misc, body):
-        return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
-
     data = record(MMAP, 1, struct.pack("<iiQQQ", -1, 0, KERNEL, 0x1000000, KERNEL) + text("[kernel.kallsyms]_text") +
                   trailer)
     data += record(COMM, 0, struct.pack("<II", 7, 7) + text("spin") + trailer)
@@ -482,9 +467,6 @@ def branch_code(to, samples=tuple(BRANCH_CODE)):
 def each_branch(to):
     """An event for each branch, with its target as address."""
     trailer = struct.pack("<IIQ", 7, 7, 0)
-
-    def record(kind, misc, body):
-        return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
 
     data = record(COMM, 0, struct.pack("<II", 7, 7) + b"spin\0\0\0\0" + trailer)
     data += record(MMAP, 2, struct.pack("<iiQQQ", 7, 7, 0x400000, 0x1000, 0) + b"/mnt/spin".ljust(16, b"\0") + trailer)
