@@ -121,16 +121,17 @@ static int put_rows(struct report *r)
 	return rc;
 }
 
-/* 843 -> "843 ", 1420 -> "1K" */
+/* 843 -> "843 ", 1000 -> "1000 ", 1420 -> "1K": a unit begins above 1000 of the one below, as in perf */
 static void put_rounded(struct text *t, uint64_t v)
 {
+	uint64_t size = 1;
 	char unit = ' ';
 
-	for (const char *u = "KMGTPE"; v > 999 && *u != 0; u++) {
-		v /= 1000;
+	for (const char *u = "KMGTPE"; *u != 0 && v > size * 1000; u++) {
+		size *= 1000;
 		unit = *u;
 	}
-	text_u64(t, v, 0, ' ');
+	text_u64(t, v / size, 0, ' ');
 	text_char(t, unit);
 }
 
