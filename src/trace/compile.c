@@ -149,17 +149,31 @@ static void number_conversion(struct compiler *c, struct conversion *how)
 	compiler_emit(c, (struct instruction){.operation = DO_PUT_NUMBER, .style = *style});
 }
 
+/* Whether the next argument begins with a field, maybe in brackets, but without a cast. */
+static bool field_follows(const struct compiler *c)
+{
+	struct tokens ahead = c->tokens;
+
+	(void)tokens_skip(&ahead, ",");
+	while (tokens_skip(&ahead, "(")) {
+	}
+	return tokens_at(&ahead, "REC");
+}
+
 static void string_conversion(struct compiler *c, const struct conversion *how)
 {
 	const struct instruction *last;
+	bool field;
 
 	if (how->prefix) {
 		argument(c);
 	}
+	field = field_follows(c);
 	argument(c);
 	last = c->n != 0 ? &c->code[c->n - 1] : NULL;
 	if (last != NULL && last->operation == DO_FIELD && last->size == c->set->long_size &&
-	        !how->prefix && how->style.width == 0 && how->style.precision == NO_PRECISION) {
+	        field && !how->prefix && how->style.width == 0 &&
+	        how->style.precision == NO_PRECISION) {
 		compiler_refuse_other_order(c);
 		compiler_emit(c, (struct instruction){.operation = DO_CONSTANT});
 	}
