@@ -278,6 +278,9 @@ static void operand(struct expression *e)
 		return;
 	}
 	if (tokens_skip(&c->tokens, "-")) {
+		/* libtraceevent reads "--" as one operator */
+		compiler_refuse_if(c, e->n != 0 && e->stack[e->n - 1].kind == WAITS_BINARY &&
+		                              e->stack[e->n - 1].code.operation == DO_SUBTRACT);
 		compiler_number(c, true);
 		e->group.ends = true;
 	} else if (tokens_skip(&c->tokens, "sizeof")) {

@@ -516,6 +516,7 @@ static const struct {
         {"\"%p\", (((struct page *)vmemmap_base) + (REC->b))", "0x9c"},
         {"\"%d\", REC->i + 2 - 1", NULL}, /* libtraceevent groups it from the right */
         {"\"%d\", REC->b & (4 | 8)", NULL},
+        {"\"%d\", REC->i & (1--15)", NULL}, /* "--" is one operator there */
         {"\"%d\", REC->z ? 1 : REC->b ? 2 : 3", NULL},
         {"\"%d\", REC->b / REC->z", NULL}, /* and divides by 0 */
         {"\"%d\", REC->b ^ 1", NULL},
