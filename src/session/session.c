@@ -2,13 +2,10 @@
 /* Opening a recording, and its events in time order. */
 #include "session/inside.h"
 
-#include "session/file.h"
-
-#include "file/feature.h"
-
 #include "core/array.h"
 #include "core/options.h"
 #include "core/pool.h"
+#include "record/feature.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -329,38 +326,4 @@ int sonde_session_next(struct sonde_session *s, const struct sonde_event **e)
 		}
 		s->next_open = false;
 	}
-}
-
-int session_feature(
-        const struct sonde_session *s, unsigned bit, struct arena *a, void *out, size_t size)
-{
-	return feature_read(s->file, bit, a, out, size);
-}
-
-struct span session_tracing(const struct sonde_session *s)
-{
-	return file_feature(s->file, FEATURE_TRACING_DATA);
-}
-
-bool session_has_feature(const struct sonde_session *s, unsigned bit)
-{
-	return bit < FEATURE_BITS && file_has_feature(s->file, (enum abi_feature)bit);
-}
-
-bool session_swap(const struct sonde_session *s)
-{
-	return s->swap;
-}
-
-uint64_t session_size(const struct sonde_session *s)
-{
-	return file_end(s->file);
-}
-
-int session_file_record_next(const struct sonde_session *s, uint64_t *position, struct record *r)
-{
-	if (*position == 0) {
-		*position = file_begin(s->file);
-	}
-	return file_next(s->file, position, r, NULL);
 }
