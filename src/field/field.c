@@ -5,7 +5,6 @@
 #include "field/address.h"
 #include "field/branch.h"
 #include "field/data_src.h"
-#include "field/trace_keys.h"
 
 #include <inttypes.h>
 #include <strings.h>

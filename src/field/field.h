@@ -18,7 +18,7 @@
 #include "core/arena.h"
 #include "core/json.h"
 #include "core/near.h"
-#include "field/traces.h"
+#include "field/trace_texts.h"
 #include "record/feature.h"
 #include "session/session.h"
 

@@ -198,8 +198,8 @@ static void clean_cell(struct text *out, size_t start)
 	}
 }
 
-static void put_cell(struct field_texts *t, const struct field_trace_key *key, struct span data,
-        struct span text, struct text *out)
+static void put_cell(const struct trace_set *set, const struct field_trace_key *key,
+        struct span data, struct span text, struct text *out)
 {
 	size_t start = out->n;
 	struct span value;
@@ -207,35 +207,37 @@ static void put_cell(struct field_texts *t, const struct field_trace_key *key, s
 	if (!key->raw && find_value(text, key->field->name, &value)) {
 		text_bytes(out, (const char *)value.p, value.n);
 	} else {
-		trace_value_text(&t->traces->set, key->field, data, out);
+		trace_value_text(set, key->field, data, out);
 	}
 	clean_cell(out, start);
 }
 
-void field_trace_key_text(struct field_texts *t, const struct session_sample *s, struct text *out)
+void field_trace_key_text(const struct field_trace_keys *k, struct field_tracer *tracer,
+        const struct session_sample *s, struct text *scratch, struct text *out)
 {
-	const struct field_trace_event *keys = &t->keys->of_event[s->event];
+	const struct field_trace_event *keys = &k->of_event[s->event];
+	const struct trace_set *set = &k->traces->set;
 	const struct span data = {s->s.raw, s->s.raw_len};
 	struct span bytes, text;
 	bool pretty = false;
 
-	t->scratch.n = 0;
+	scratch->n = 0;
 	for (size_t i = 0; i < keys->n; i++) {
 		pretty = pretty || !keys->v[i].raw;
-		if (trace_value(&t->traces->set, keys->v[i].field, data, &bytes)) {
+		if (trace_value(set, keys->v[i].field, data, &bytes)) {
 			put_bytes(out, bytes);
 		}
 	}
 	text_char(out, '\n');
 	if (pretty) {
-		field_tracer_put(&t->tracer, t->traces->of_event[s->event], s, &t->scratch);
+		field_tracer_put(tracer, k->traces->of_event[s->event], s, scratch);
 	}
-	text = (struct span){(const uint8_t *)t->scratch.p, t->scratch.n};
+	text = (struct span){(const uint8_t *)scratch->p, scratch->n};
 	for (size_t i = 0; i < keys->n; i++) {
 		text_bytes(out, "\t", i != 0);
-		put_cell(t, &keys->v[i], data, text, out);
+		put_cell(set, &keys->v[i], data, text, out);
 	}
-	out->failed = out->failed || t->scratch.failed;
+	out->failed = out->failed || scratch->failed;
 }
 
 unsigned field_trace_key_width(const struct trace_field *f)

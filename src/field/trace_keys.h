@@ -45,8 +45,9 @@ int field_trace_keys_choose(struct field_trace_keys *k, const char *text, size_t
 /* Offers the names of fields, without their event, as those that a mistyped word was meant to be. */
 void field_trace_keys_offer(const struct field_trace_keys *k, struct near *near);
 
-/* Appends the text of the key. */
-void field_trace_key_text(struct field_texts *t, const struct session_sample *s, struct text *out);
+/* Appends the text of a sample's key. scratch: for the text of its event. */
+void field_trace_key_text(const struct field_trace_keys *k, struct field_tracer *tracer,
+        const struct session_sample *s, struct text *scratch, struct text *out);
 
 /* The texts of the fields in a key's text: "TEXT\tTEXT". */
 static inline const char *field_trace_key_cells(const char *text)
