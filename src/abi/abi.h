@@ -88,9 +88,6 @@ enum abi_misc {
 #define CALLCHAIN_KERNEL   ((uint64_t)-128)
 #define CALLCHAIN_USER     ((uint64_t)-512)
 #define CALLCHAIN_DEFERRED ((uint64_t)-640)
-#define CALLCHAIN_GUEST    ((uint64_t)-2048)
-#define CALLCHAIN_GUEST_K  ((uint64_t)-2176)
-#define CALLCHAIN_GUEST_U  ((uint64_t)-2560)
 
 /* Header features: bit numbers. */
 enum abi_feature {

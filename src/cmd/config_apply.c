@@ -5,7 +5,6 @@
 #include "cmd/perf_only.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -35,17 +34,7 @@ static void warn(const struct config_entry *e, const char *what)
 static bool set_number(const struct option_def *def, const char *value)
 {
 	uint64_t number = 0;
-	char *end;
-	double d;
 
-	if (def->kind == OPTION_KIND_DOUBLE) {
-		d = strtod(value, &end);
-		if (end == value || *end != '\0') {
-			return false;
-		}
-		*(double *)def->target = d;
-		return true;
-	}
 	if (!options_number(value, &number)) {
 		return false;
 	}
@@ -87,8 +76,7 @@ static bool set_option(
 		*(const char **)def->target = on < 0 ? value : on != 0 ? def->fallback : NULL;
 		return true;
 	case OPTION_KIND_COUNT:
-	case OPTION_KIND_UINT:
-	case OPTION_KIND_DOUBLE: return set_number(def, value);
+	case OPTION_KIND_UINT: return set_number(def, value);
 	case OPTION_KIND_CALL: return set_call(def, value, prefix);
 	case OPTION_KIND_END:
 	case OPTION_KIND_HEADING:

@@ -203,31 +203,17 @@ static const char *def_name(const struct option_def *def, char buf[64])
 
 static int set_number(const struct parser *p, const struct option_def *def, const char *arg)
 {
-	uint64_t *u = def->target;
-	double *d = def->target;
+	uint64_t *number = def->target;
 	char name[64];
-	char *end;
 
 	if (arg == NULL) {
-		if (def->kind == OPTION_KIND_UINT) {
-			*u = 0;
-		} else {
-			*d = 0;
-		}
+		*number = 0;
 		return OPTIONS_RUN;
 	}
-	if (def->kind == OPTION_KIND_UINT) {
-		return options_number(arg, u)
-		               ? OPTIONS_RUN
-		               : options_mistake(p->command, "%s wants a whole number, not '%s'",
-		                         def_name(def, name), arg);
-	}
-	*d = strtod(arg, &end);
-	if (*arg == '\0' || *end != '\0') {
-		return options_mistake(
-		        p->command, "%s wants a number, not '%s'", def_name(def, name), arg);
-	}
-	return OPTIONS_RUN;
+	return options_number(arg, number)
+	               ? OPTIONS_RUN
+	               : options_mistake(p->command, "%s wants a whole number, not '%s'",
+	                         def_name(def, name), arg);
 }
 
 static int set_call(
@@ -255,8 +241,7 @@ static int set_option(
 	case OPTION_KIND_TEXT:
 		*(const char **)def->target = unset || arg != NULL ? arg : def->fallback;
 		return OPTIONS_RUN;
-	case OPTION_KIND_UINT:
-	case OPTION_KIND_DOUBLE: return set_number(p, def, arg);
+	case OPTION_KIND_UINT: return set_number(p, def, arg);
 	case OPTION_KIND_CALL: return set_call(p, def, arg, unset);
 	case OPTION_KIND_END:
 	case OPTION_KIND_HEADING:

@@ -42,7 +42,6 @@ enum option_kind {
 	OPTION_KIND_COUNT, /* int: incremented each time (-vv); --no-x: 0 */
 	OPTION_KIND_TEXT, /* const char *: points into argv; --no-x: NULL */
 	OPTION_KIND_UINT, /* uint64_t, decimal or 0x; --no-x: 0 */
-	OPTION_KIND_DOUBLE, /* double; --no-x: 0 */
 	OPTION_KIND_CALL, /* option_fn */
 	OPTION_KIND_HEADING, /* no option: `help` is a heading in --help */
 	OPTION_KIND_PERF_ONLY /* perf_only.h: perf has it, Sonde does not yet */
@@ -106,11 +105,6 @@ struct option_def {
 #define OPTION_UINT(s, l, t, a, h)                                                                 \
 	{                                                                                          \
 		.short_name = (s), .long_name = (l), .kind = OPTION_KIND_UINT,                     \
-		.arg = OPTION_REQUIRED, .target = (t), .arg_name = (a), .help = (h)                \
-	}
-#define OPTION_DOUBLE(s, l, t, a, h)                                                               \
-	{                                                                                          \
-		.short_name = (s), .long_name = (l), .kind = OPTION_KIND_DOUBLE,                   \
 		.arg = OPTION_REQUIRED, .target = (t), .arg_name = (a), .help = (h)                \
 	}
 /* how: enum option_arg */

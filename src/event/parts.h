@@ -148,8 +148,6 @@ const char *probe_terms(const char *pmu);
 
 /* breakpoint.c, tracepoint.c, pfm.c: advance *at past the event */
 int breakpoint_parse(const struct parse *p, const char **at);
-const char *tracepoint_place(int root); /* folder of all tracepoints; NULL: tracefs is not
-                                           mounted */
 /*
  * Calls a function for each, sorted. 1; 0: tracefs cannot be read; SONDE_ENOMEM, or the function
  * returned false.

@@ -69,7 +69,8 @@ static bool names_read_sorted(struct names *names, int root, const char *path)
 	return ok;
 }
 
-const char *tracepoint_place(int root)
+/* Returns the folder of all tracepoints; NULL with errno: tracefs is not mounted, or not readable. */
+static const char *tracepoints_folder(int root)
 {
 	struct stat st;
 	bool closed = false;
@@ -87,7 +88,7 @@ const char *tracepoint_place(int root)
 
 bool tracepoint_has_system(int root, struct word system)
 {
-	const char *place = tracepoint_place(root);
+	const char *place = tracepoints_folder(root);
 	char path[512];
 	struct stat st;
 
@@ -196,7 +197,7 @@ static int add_system(const struct parse *p, const char *place, const char *syst
 int tracepoint_parse(const struct parse *p, struct word system, struct word name)
 {
 	char system_glob[256], name_glob[256];
-	const char *place = tracepoint_place(p->root);
+	const char *place = tracepoints_folder(p->root);
 	struct names systems;
 	size_t first = p->list->n;
 	bool any = false;
@@ -236,7 +237,7 @@ int tracepoint_parse(const struct parse *p, struct word system, struct word name
 int tracepoint_each(
         int root, bool (*call)(void *arg, const char *system, const char *name), void *arg)
 {
-	const char *place = tracepoint_place(root);
+	const char *place = tracepoints_folder(root);
 	struct names systems, names;
 	char path[700];
 	struct stat st;

@@ -2,8 +2,6 @@
 /* Build ids of files, of ELF bytes and of the running kernel. */
 #include "image/image.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <sonde/preview/inspect.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,37 +42,19 @@ int image_build_id_of_file(const char *path, uint8_t id[IMAGE_BUILD_ID_MAX])
 	return n;
 }
 
-int image_build_id_of_notes_file(const char *path, uint8_t id[IMAGE_BUILD_ID_MAX])
+/* The build id in a file of ELF notes, which sysfs has for the kernel and its modules. */
+static int of_notes_file(const char *path, uint8_t id[IMAGE_BUILD_ID_MAX])
 {
 	uint8_t buf[4096];
 	struct image_build_id found = {0};
-	size_t n = 0;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const struct span notes = {.p = buf, .n = image_head_read(path, buf, sizeof(buf))};
 
-	if (fd < 0) {
-		return 0;
-	}
-	while (n < sizeof(buf)) {
-		ssize_t got = read(fd, buf + n, sizeof(buf) - n);
-
-		if (got < 0 && errno == EINTR) {
-			continue;
-		}
-		if (got <= 0) {
-			break;
-		}
-		n += (size_t)got;
-	}
-	close(fd);
-	if (!image_build_id_of_notes((struct span){.p = buf, .n = n}, false, &found)) {
-		return 0;
-	}
-	return give(&found, id);
+	return image_build_id_of_notes(notes, false, &found) ? give(&found, id) : 0;
 }
 
 int image_build_id_of_kernel(uint8_t id[IMAGE_BUILD_ID_MAX])
 {
-	return image_build_id_of_notes_file("/sys/kernel/notes", id);
+	return of_notes_file("/sys/kernel/notes", id);
 }
 
 int image_build_id_of_module(const char *name, uint8_t id[IMAGE_BUILD_ID_MAX])
@@ -98,7 +78,7 @@ int image_build_id_of_module(const char *name, uint8_t id[IMAGE_BUILD_ID_MAX])
 		if (snprintf(path, sizeof(path), "/sys/module/%s/notes/%s", folder, notes[i]) < 0) {
 			return 0;
 		}
-		n = image_build_id_of_notes_file(path, id);
+		n = of_notes_file(path, id);
 		if (n > 0) {
 			return n;
 		}

@@ -118,8 +118,6 @@ int image_build_id_of_kernel(uint8_t id[IMAGE_BUILD_ID_MAX]);
 /* name without brackets: "ext4"; '-' in it means '_'. */
 int image_build_id_of_module(const char *name, uint8_t id[IMAGE_BUILD_ID_MAX]);
 int image_build_id_of_vdso(uint8_t id[IMAGE_BUILD_ID_MAX]);
-/* As image_build_id_of_kernel, from a file of notes (fixtures, saved systems). */
-int image_build_id_of_notes_file(const char *path, uint8_t id[IMAGE_BUILD_ID_MAX]);
 
 /* This process's own vdso as ELF bytes; empty if there is none. Always valid. */
 struct span image_vdso(void);

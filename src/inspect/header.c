@@ -624,7 +624,7 @@ static void json_feature(struct json *j, const struct file *f, unsigned bit, uin
 	json_close(j);
 }
 
-void inspect_header_json(struct text *out, const struct file *f)
+static void header_json(struct text *out, const struct file *f)
 {
 	struct json j = {.out = out};
 	struct arena arena = {0};
@@ -652,7 +652,7 @@ void inspect_header_json(struct text *out, const struct file *f)
 
 void inspect_session_header_json(struct text *out, const struct sonde_session *s)
 {
-	inspect_header_json(out, session_file(s));
+	header_json(out, session_file(s));
 }
 
 static void put(struct text *out, const struct file *f, const void *arg)
@@ -665,7 +665,7 @@ static void put(struct text *out, const struct file *f, const void *arg)
 static void put_as_json(struct text *out, const struct file *f, const void *arg)
 {
 	(void)arg;
-	inspect_header_json(out, f);
+	header_json(out, f);
 }
 
 int sonde_inspector_header(struct sonde_inspector *in, const char *path,

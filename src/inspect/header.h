@@ -14,7 +14,6 @@ void inspect_header(struct text *out, const struct file *f, bool full);
 void inspect_session_header(struct text *out, const struct sonde_session *s, bool full);
 
 /* The same and every field of every feature, as JSON (doc/json.md). */
-void inspect_header_json(struct text *out, const struct file *f);
 void inspect_session_header_json(struct text *out, const struct sonde_session *s);
 
 #endif

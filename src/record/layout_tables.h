@@ -41,7 +41,7 @@ extern const struct layout_name layout_branch_flags[]; /* of a LAYOUT_BITS that 
 /* Converts parts between "counted from the lowest bit" and "counted from the highest". */
 uint64_t layout_mirror(uint64_t v, const struct layout_name *parts, bool from_top);
 
-extern const struct layout layout_attr, layout_attr_known;
+extern const struct layout layout_attr_known;
 
 const struct layout *layout_of_kernel_record(uint32_t type);
 const struct layout *layout_of_tool_record(uint32_t type);

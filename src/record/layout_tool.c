@@ -177,7 +177,7 @@ static const struct layout_field attr[] = {
         {"tail", LAYOUT_BYTES, "of a newer attr", .show = SHOW_NEVER,
                 .count = {COUNT_STRUCT_REST, SLOT_ATTR_SIZE}},
 };
-const struct layout layout_attr = LAYOUT_TO("attr", attr, struct sonde_attr);
+static const struct layout layout_attr = LAYOUT_TO("attr", attr, struct sonde_attr);
 
 /* Without the tail, for places where another number gives the size of the attr. */
 const struct layout layout_attr_known = {.name = "attr",

@@ -144,6 +144,14 @@ static void plan_side_band(const struct capture_plan *p, struct sonde_attr *attr
 	record_attr_set(attr, SONDE_FLAG_BUILD_ID, p->options->build_ids.in_mappings);
 }
 
+/* Whether samples have times, as requested. */
+static bool plan_times(const struct capture_plan *p)
+{
+	return p->options->samples.times == SONDE_RECORDER_AUTO
+	               ? !p->per_thread || !p->options->targets.per_thread
+	               : p->options->samples.times == SONDE_RECORDER_YES;
+}
+
 static void plan_event(const struct capture_plan *p, struct event *event)
 {
 	const struct sonde_recorder_options *o = p->options;
@@ -164,7 +172,7 @@ static void plan_event(const struct capture_plan *p, struct event *event)
 	attr->size = HOST_ATTR_SIZE;
 	attr->read_format = SONDE_READ_ID | SONDE_READ_LOST;
 	attr->sample_type |= SONDE_SAMPLE_IP | SONDE_SAMPLE_TID;
-	attr->sample_type |= capture_plan_times(p) ? SONDE_SAMPLE_TIME : 0;
+	attr->sample_type |= plan_times(p) ? SONDE_SAMPLE_TIME : 0;
 	attr->sample_period = by_time ? p->frequency : each;
 	if (plain_tracking) {
 		attr->sample_period = 1;
@@ -281,13 +289,6 @@ static void choose_targets(struct capture_plan *p, const struct capture_machine 
 		capture_say(m->log, SONDE_RECORDER_WARNING,
 		        "-p or -t was given: recording that alone, not -u");
 	}
-}
-
-bool capture_plan_times(const struct capture_plan *p)
-{
-	return p->options->samples.times == SONDE_RECORDER_AUTO
-	               ? !p->per_thread || !p->options->targets.per_thread
-	               : p->options->samples.times == SONDE_RECORDER_YES;
 }
 
 /*

@@ -74,9 +74,6 @@ void capture_plan_watermark(struct capture_plan *p, uint64_t bytes);
 /* Logs the attr of each event, as it is logged again when it is opened. */
 void capture_plan_log(const struct capture_plan *p, const struct capture_log *log);
 
-/* Do samples have times, as asked for? */
-bool capture_plan_times(const struct capture_plan *p);
-
 /* Only a workload started for this recording: events wait for its exec. */
 static inline bool capture_plan_waits(const struct capture_plan *p)
 {
