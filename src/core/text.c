@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/text.h"
 
+#include "core/status.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,6 +10,21 @@ void text_fini(struct text *t)
 {
 	free(t->p);
 	*t = (struct text){0};
+}
+
+int text_flush(struct text *t, size_t above, sonde_write_fn write, void *arg)
+{
+	int rc;
+
+	if (t->failed) {
+		return SONDE_ENOMEM;
+	}
+	if (t->n <= above) {
+		return 0;
+	}
+	rc = status_of_output(write(arg, t->p, t->n));
+	t->n = 0;
+	return rc;
 }
 
 bool text_grow(struct text *t, size_t more)

@@ -7,6 +7,8 @@
 #ifndef SONDE_CORE_TEXT_H
 #define SONDE_CORE_TEXT_H
 
+#include <sonde/base.h>
+
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,6 +24,12 @@ struct text {
 };
 
 void text_fini(struct text *t);
+
+/*
+ * Passes the text to `write` and empties it, if there are more than `above` bytes. 0, SONDE_ENOMEM
+ * if `failed` is set, SONDE_EOUTPUT.
+ */
+int text_flush(struct text *t, size_t above, sonde_write_fn write, void *arg);
 
 bool text_grow(struct text *t, size_t more);
 

@@ -172,8 +172,7 @@ int sonde_doctor_print(struct sonde_doctor *d, bool json, sonde_write_fn write, 
 		json_end(&j);
 	}
 	if (rc == 0) {
-		rc = out.failed ? SONDE_ENOMEM : status_of_output(write(arg, out.p, out.n));
-		(void)error_plain(&d->error, rc);
+		rc = error_plain(&d->error, text_flush(&out, 0, write, arg));
 	}
 	text_fini(&out);
 	return rc;

@@ -60,21 +60,9 @@ struct page {
 	void *arg;
 };
 
-static int flush(struct page *p)
+static int flush(struct page *p, size_t above)
 {
-	int rc;
-
-	if (p->out.failed) {
-		return error_nomem(session_error(p->session));
-	}
-	rc = p->out.n == 0 ? 0 : status_of_output(p->write(p->arg, p->out.p, p->out.n));
-	p->out.n = 0;
-	return error_plain(session_error(p->session), rc);
-}
-
-static int flush_when_full(struct page *p)
-{
-	return p->out.n >= PIECE || p->out.failed ? flush(p) : 0;
+	return error_plain(session_error(p->session), text_flush(&p->out, above, p->write, p->arg));
 }
 
 static void put_named_number(struct page *p, const char *name, uint64_t v)
@@ -170,14 +158,13 @@ static int put_frames(struct page *p)
 		if (i % 2 == 1) {
 			json_u64(&p->json, NULL, (uint64_t)flame->frames[i / 2].kind);
 		}
-		rc = id == INTERN_NONE ? error_nomem(session_error(p->session))
-		                       : flush_when_full(p);
+		rc = id == INTERN_NONE ? error_nomem(session_error(p->session)) : flush(p, PIECE);
 	}
 	json_close(&p->json);
 	put_named_array(p, "strings");
 	for (i = 0; i < numbers.count && rc >= 0; i++) {
 		json_text(&p->json, NULL, intern_text(&numbers, (uint32_t)i));
-		rc = flush_when_full(p);
+		rc = flush(p, PIECE);
 	}
 	json_close(&p->json);
 	intern_fini(&numbers);
@@ -213,7 +200,7 @@ static int put_nodes(
 	put_named_array(p, name);
 	for (i = first; i < p->flame.nnodes; i++) {
 		json_u64(&p->json, NULL, get(&p->flame.nodes[i]));
-		TRY(flush_when_full(p));
+		TRY(flush(p, PIECE));
 	}
 	json_close(&p->json);
 	return 0;
@@ -257,7 +244,7 @@ static int put_data(struct page *p)
 		put_named_number(p, "period", period);
 	}
 	json_end(&p->json);
-	return flush_when_full(p);
+	return flush(p, PIECE);
 }
 
 /* Writes the page from *at to the mark, and moves *at past the mark. */
@@ -280,7 +267,7 @@ static int put_page(struct page *p)
 	put_page_until(p, &at, FLAMEGRAPH_DATA_MARK);
 	TRY(put_data(p));
 	text_str(&p->out, at);
-	return flush(p);
+	return flush(p, 0);
 }
 
 static size_t first_event(const struct sonde_session *s)

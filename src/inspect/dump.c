@@ -198,18 +198,9 @@ static void dump_json(struct dump *d, const struct record *r, const struct file_
 
 /* ---- all of them ---- */
 
-static int flush(struct dump *d, size_t least)
+static int flush(struct dump *d, size_t above)
 {
-	int rc = 0;
-
-	if (d->out.failed) {
-		return error_nomem(&d->file.error);
-	}
-	if (d->out.n >= least && d->out.n != 0) {
-		rc = status_of_output(d->write(d->arg, d->out.p, d->out.n));
-		d->out.n = 0;
-	}
-	return error_plain(&d->file.error, rc);
+	return error_plain(&d->file.error, text_flush(&d->out, above, d->write, d->arg));
 }
 
 static int dump_records(struct dump *d)

@@ -4,17 +4,7 @@
 
 int report_flush(struct report *r, size_t above)
 {
-	int rc;
-
-	if (r->text.failed) {
-		return SONDE_ENOMEM;
-	}
-	if (r->text.n <= above) {
-		return 0;
-	}
-	rc = status_of_output(r->write(r->arg, r->text.p, r->text.n));
-	r->text.n = 0;
-	return rc;
+	return text_flush(&r->text, above, r->write, r->arg);
 }
 
 void report_text_clean(const struct report *r, struct text *text, size_t start)

@@ -83,20 +83,6 @@ static void put_head(struct text *out, const struct script *s)
 	json_end(&j);
 }
 
-static int flush(const struct script *s, struct text *out, size_t least)
-{
-	int rc = 0;
-
-	if (out->failed) {
-		return SONDE_ENOMEM;
-	}
-	if (out->n > least) {
-		rc = status_of_output(s->write(s->arg, out->p, out->n));
-		out->n = 0;
-	}
-	return rc;
-}
-
 /* Prints the records of the recorder, which have no times, in the order of the file. */
 static int put_untimed(const struct script *s, struct text *out)
 {
@@ -111,7 +97,7 @@ static int put_untimed(const struct script *s, struct text *out)
 			json_object(&j, NULL);
 			put_type(&j, r.type);
 			put_fields(&j, s, &r, NULL);
-			rc = flush(s, out, PIECE);
+			rc = text_flush(out, PIECE, s->write, s->arg);
 		}
 	}
 	return rc;
@@ -128,7 +114,7 @@ int script_json_begin(struct script *s, bool untimed)
 	}
 	put_head(&out, s);
 	rc = untimed ? put_untimed(s, &out) : 0;
-	rc = rc >= 0 ? flush(s, &out, 0) : rc;
+	rc = rc >= 0 ? text_flush(&out, 0, s->write, s->arg) : rc;
 	text_fini(&out);
 	return rc;
 }

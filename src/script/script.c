@@ -112,12 +112,12 @@ static int write_dumps(struct script *s, const struct script_worker *w)
 	return 0;
 }
 
-static int write_lines(struct script *s, const struct script_worker *w)
+static int write_lines(struct script *s, struct script_worker *w)
 {
 	if (w->dumps != NULL) {
 		TRY(write_dumps(s, w));
 	}
-	return w->out.n != 0 ? status_of_output(s->write(s->arg, w->out.p, w->out.n)) : 0;
+	return text_flush(&w->out, 0, s->write, s->arg);
 }
 
 static int format_part(void *arg, unsigned worker, size_t part)
@@ -393,7 +393,7 @@ static int print_header(struct script *s, bool full)
 	int rc;
 
 	inspect_session_header(&out, s->session, full);
-	rc = out.failed ? SONDE_ENOMEM : status_of_output(s->write(s->arg, out.p, out.n));
+	rc = text_flush(&out, 0, s->write, s->arg);
 	text_fini(&out);
 	return rc;
 }

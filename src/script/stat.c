@@ -230,10 +230,7 @@ int script_stat_print(const struct sonde_session *s, sonde_write_fn write, void 
 
 	while ((rc = session_file_record_next(s, &position, &r)) > 0) {
 		rc = take_record(&t, &r, &out);
-		if (rc >= 0 && out.n != 0) {
-			rc = write(arg, out.p, out.n);
-		}
-		out.n = 0;
+		rc = rc >= 0 ? text_flush(&out, 0, write, arg) : rc;
 		if (rc < 0) {
 			break;
 		}

@@ -266,15 +266,7 @@ static int begin(struct report *r)
 
 static int flush(struct report *r)
 {
-	int rc;
-
-	if (r->text.failed) {
-		return error_nomem(r->error);
-	}
-	rc = status_of_output(
-	        r->write(r->write_arg, r->text.p != NULL ? r->text.p : "", r->text.n));
-	r->text.n = 0;
-	return error_plain(r->error, rc);
+	return error_plain(r->error, text_flush(&r->text, 0, r->write, r->write_arg));
 }
 
 static int read_stat(struct report *r, const struct sonde_record_stat *stat, long event)

@@ -39,6 +39,44 @@ static bool make_recording(const char *path)
 	return good;
 }
 
+/* A recording of `stat record` with one count. */
+static bool make_counts(const char *path)
+{
+	const uint64_t id = 5;
+	const struct {
+		uint32_t type;
+		uint16_t misc, size;
+		uint64_t id;
+		int32_t cpu, thread;
+		uint64_t value, enabled, running;
+	} count = {76, 0, sizeof(count), id, -1, -1, 1000, 10, 10};
+	const struct {
+		uint32_t type;
+		uint16_t misc, size;
+		uint64_t kind, time;
+	} round = {77, 0, sizeof(round), 1, 10};
+	struct sonde_attr attr = {.type = 1, .sample_type = SONDE_SAMPLE_IDENTIFIER};
+	struct sonde_writer *w = sonde_writer_new(NULL);
+	bool good = w != NULL && sonde_writer_event(w, &attr, &id, 1, "cpu-clock") >= 0 &&
+	            sonde_writer_open(w, path) >= 0 &&
+	            sonde_writer_record(w, 0, &count, sizeof(count), NULL, 0) >= 0 &&
+	            sonde_writer_record(w, 0, &round, sizeof(round), NULL, 0) >= 0 &&
+	            sonde_writer_close(w) >= 0;
+
+	sonde_writer_free(w);
+	return good;
+}
+
+static void print_counts(const char *path, void *arg)
+{
+	struct sonde_session *s = sonde_session_new(NULL);
+
+	ok(s != NULL && sonde_session_open(s, path) >= 0, "the counts are opened");
+	eq_u64(sonde_script_print(s, NULL, refuse, arg), SONDE_EOUTPUT,
+	        "script of counts: SONDE_EOUTPUT");
+	sonde_session_free(s);
+}
+
 static void print_session(const char *path, void *arg)
 {
 	struct sonde_report_options report = {.size = sizeof(report)};
@@ -103,18 +141,22 @@ static void diagnose(void *arg)
 
 int main(void)
 {
-	char path[] = "/tmp/sonde-output-XXXXXX";
-	int fd = mkstemp(path);
+	char path[] = "/tmp/sonde-output-XXXXXX", counts[] = "/tmp/sonde-output-XXXXXX";
+	int fd = mkstemp(path), counts_fd = mkstemp(counts);
 
 	ok(fd >= 0 && make_recording(path), "a recording is made");
+	ok(counts_fd >= 0 && make_counts(counts), "a recording of counts is made");
 	for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++) {
 		int result = results[i];
 
 		print_session(path, &result);
+		print_counts(counts, &result);
 		inspect(path, &result);
 		diagnose(&result);
 	}
 	(void)unlink(path);
+	(void)unlink(counts);
 	(void)close(fd);
+	(void)close(counts_fd);
 	return tap_done();
 }
