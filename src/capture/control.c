@@ -82,7 +82,7 @@ int capture_control_plan(struct sonde_recorder *r)
 
 void capture_control_begin(struct sonde_recorder *r)
 {
-	r->control.began_ns = capture_now_ns(CLOCK_MONOTONIC);
+	r->control.began_ns = host_now_ns(CLOCK_MONOTONIC);
 	if (r->plan.delayed) {
 		capture_say(&r->log, SONDE_RECORDER_STATE, "Events disabled");
 	}
@@ -109,8 +109,8 @@ int capture_control_timeout(const struct sonde_recorder *r)
 	if (c->turn >= c->nturns) {
 		return -1;
 	}
-	now = capture_now_ns(CLOCK_MONOTONIC) - c->began_ns;
-	return now >= c->turns[c->turn] ? 0 : capture_timeout(c->turns[c->turn] - now);
+	now = host_now_ns(CLOCK_MONOTONIC) - c->began_ns;
+	return now >= c->turns[c->turn] ? 0 : host_timeout(c->turns[c->turn] - now);
 }
 
 static int all(struct sonde_recorder *r, bool on)

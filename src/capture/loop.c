@@ -63,14 +63,13 @@ static int take_snapshot(struct loop *l)
 {
 	struct pollfd *p = &l->fds[WATCH_SNAPSHOT];
 
-	return (p->revents & POLLIN) != 0 && capture_wake_take(p->fd) > 0 ? capture_snapshot(l->r)
-	                                                                  : 0;
+	return (p->revents & POLLIN) != 0 && host_wake_take(p->fd) > 0 ? capture_snapshot(l->r) : 0;
 }
 
 static int switch_file(struct loop *l)
 {
 	struct pollfd *p = &l->fds[WATCH_SWITCH];
-	bool asked = (p->revents & POLLIN) != 0 && capture_wake_take(p->fd) > 0;
+	bool asked = (p->revents & POLLIN) != 0 && host_wake_take(p->fd) > 0;
 	int due = capture_output_due(l->r);
 
 	if (due == 2) {
@@ -105,7 +104,7 @@ static int obey(struct loop *l)
  */
 static int lost_for(const struct loop *l)
 {
-	uint64_t now = capture_now_ns(CLOCK_MONOTONIC);
+	uint64_t now = host_now_ns(CLOCK_MONOTONIC);
 
 	if (l->lost_ns == 0 || l->lost_ns == UINT64_MAX || l->r->workload.pid == 0) {
 		return -1;
@@ -122,7 +121,7 @@ static int ended(struct loop *l)
 	bool over;
 
 	if (l->fds[WATCH_STOP].revents != 0) {
-		r->stop.n += capture_wake_take(r->stop.fd);
+		r->stop.n += host_wake_take(r->stop.fd);
 		return HOST_CONTROL_STOP;
 	}
 	if (l->fds[WATCH_WORKLOAD].revents != 0) {
@@ -133,7 +132,7 @@ static int ended(struct loop *l)
 		return HOST_CONTROL_STOP;
 	}
 	if ((l->fds[WATCH_STREAMS].revents & POLLIN) != 0) {
-		(void)capture_wake_take(r->streams.news_fd);
+		(void)host_wake_take(r->streams.news_fd);
 	}
 	over = r->streams.v != NULL
 	               ? __atomic_load_n(&r->streams.over, __ATOMIC_RELAXED) >= r->streams.n
@@ -142,7 +141,7 @@ static int ended(struct loop *l)
 		return HOST_CONTROL_STOP;
 	}
 	if (over && l->lost_ns == 0 && r->plan.targets == CAPTURE_WORKLOAD) {
-		l->lost_ns = capture_now_ns(CLOCK_MONOTONIC);
+		l->lost_ns = host_now_ns(CLOCK_MONOTONIC);
 	}
 	if (lost_for(l) == 0) {
 		l->lost_ns = UINT64_MAX;
@@ -185,7 +184,7 @@ static int run(struct loop *l)
 		r->result.wakeups += rings_woke(l);
 		capture_bpf_look(&r->bpf);
 		if (capture_triggers_look(&r->triggers)) {
-			capture_wake(r->switch_fd);
+			host_wake(r->switch_fd);
 		}
 		TRY(capture_pass(r, false));
 		for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {

@@ -85,7 +85,7 @@ static int begin(struct sonde_recorder *r)
 			TRY(host_kcore_copy(r->root_fd, o->name, &r->error));
 		}
 	}
-	o->began_ns = capture_now_ns(CLOCK_MONOTONIC);
+	o->began_ns = host_now_ns(CLOCK_MONOTONIC);
 	r->rings.aux.index.n = 0;
 	TRY(start_writer(r));
 	if (o->pipe) {
@@ -143,7 +143,7 @@ static int read_back(struct sonde_recorder *r, struct capture_scan *scan)
 
 static bool stopped(void *stop)
 {
-	return capture_stopped_twice(stop);
+	return host_stopped_twice(stop);
 }
 
 static void fill_cache(struct sonde_recorder *r, const struct text *build_ids)
@@ -262,8 +262,8 @@ int capture_output_timeout(const struct sonde_recorder *r)
 	if (r->options.switching.ns == 0) {
 		return -1;
 	}
-	age = capture_now_ns(CLOCK_MONOTONIC) - r->output.began_ns;
-	return age >= r->options.switching.ns ? 0 : capture_timeout(r->options.switching.ns - age);
+	age = host_now_ns(CLOCK_MONOTONIC) - r->output.began_ns;
+	return age >= r->options.switching.ns ? 0 : host_timeout(r->options.switching.ns - age);
 }
 
 int capture_output_due(struct sonde_recorder *r)

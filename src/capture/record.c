@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "abi/abi.h"
 #include "capture/recorder.h"
+#include "core/fd.h"
 #include "core/options.h"
 #include "core/span.h"
 #include "proc/proc.h"
@@ -41,9 +42,9 @@ struct sonde_recorder *sonde_recorder_new(const struct sonde_recorder_options *o
 	r->options.output.timestamps |= r->options.switching.on_request ||
 	                                r->options.switching.bytes != 0 ||
 	                                r->options.switching.ns != 0;
-	r->switch_fd = r->options.switching.on_request ? capture_wake_open() : -1;
-	r->stop.fd = capture_wake_open();
-	r->snapshot_fd = capture_wake_open();
+	r->switch_fd = r->options.switching.on_request ? host_wake_open() : -1;
+	r->stop.fd = host_wake_open();
+	r->snapshot_fd = host_wake_open();
 	r->output.nkept = (size_t)r->options.switching.files;
 	r->output.name =
 	        strdup(r->options.output.path != NULL ? r->options.output.path : "perf.data");
@@ -52,14 +53,6 @@ struct sonde_recorder *sonde_recorder_new(const struct sonde_recorder_options *o
 		return NULL;
 	}
 	return r;
-}
-
-static void close_fd(int *fd)
-{
-	if (*fd >= 0) {
-		(void)close(*fd);
-	}
-	*fd = -1;
 }
 
 void sonde_recorder_free(struct sonde_recorder *r)
@@ -74,10 +67,10 @@ void sonde_recorder_free(struct sonde_recorder *r)
 	capture_triggers_close(&r->triggers, r->kernel);
 	capture_bpf_close(&r->bpf, r->kernel);
 	capture_close(&r->rings);
-	close_fd(&r->switch_fd);
-	close_fd(&r->stop.fd);
-	close_fd(&r->snapshot_fd);
-	close_fd(&r->root_fd);
+	fd_close(&r->switch_fd);
+	fd_close(&r->stop.fd);
+	fd_close(&r->snapshot_fd);
+	fd_close(&r->root_fd);
 	host_affinity_fini(&r->affinity);
 	capture_plan_fini(&r->plan);
 	free(r);
@@ -85,17 +78,17 @@ void sonde_recorder_free(struct sonde_recorder *r)
 
 void sonde_recorder_stop(struct sonde_recorder *r)
 {
-	capture_wake(r->stop.fd);
+	host_wake(r->stop.fd);
 }
 
 void sonde_recorder_switch(struct sonde_recorder *r)
 {
-	capture_wake(r->switch_fd);
+	host_wake(r->switch_fd);
 }
 
 void sonde_recorder_snapshot(struct sonde_recorder *r)
 {
-	capture_wake(r->snapshot_fd);
+	host_wake(r->snapshot_fd);
 }
 
 const struct sonde_error *sonde_recorder_error(const struct sonde_recorder *r)
@@ -172,8 +165,8 @@ static int start(struct sonde_recorder *r)
 	TRY(capture_triggers_open(&r->triggers, &r->rings));
 	TRY(capture_streams_plan(&r->streams, &r->rings));
 	TRY(plan_affinity(r));
-	r->clock_wall_ns = capture_now_ns(CLOCK_REALTIME);
-	r->clock_ns = r->options.events.use_clock ? capture_now_ns(r->options.events.clockid) : 0;
+	r->clock_wall_ns = host_now_ns(CLOCK_REALTIME);
+	r->clock_ns = r->options.events.use_clock ? host_now_ns(r->options.events.clockid) : 0;
 	TRY(capture_output_start(r));
 	if (!r->tail_synthesis) {
 		TRY(capture_synth(r));
@@ -215,7 +208,7 @@ static int finish(struct sonde_recorder *r)
 	}
 	capture_say(&r->log, SONDE_RECORDER_NOTICE, "Woken up %llu times to write data",
 	        (unsigned long long)r->result.wakeups);
-	return capture_output_finish(r, capture_stopped_twice(&r->stop));
+	return capture_output_finish(r, host_stopped_twice(&r->stop));
 }
 
 static void end_workload(struct sonde_recorder *r, bool failed)

@@ -14,12 +14,12 @@
 #include "capture/scan.h"
 #include "capture/sink/output.h"
 #include "capture/sink/stream.h"
-#include "capture/wait.h"
 #include "core/status.h"
 #include "core/text.h"
 #include "file/writer.h"
 #include "host/affinity.h"
 #include "host/synth.h"
+#include "host/wait.h"
 #include "host/workload.h"
 
 #include <sonde/preview/recorder.h>
@@ -41,7 +41,7 @@ struct sonde_recorder {
 	struct host_affinity affinity; /* the cpus near which it reads a ring */
 
 	struct host_workload workload;
-	struct capture_stop stop;
+	struct host_stop stop;
 	int snapshot_fd;
 
 	struct capture_output output;

@@ -33,7 +33,7 @@ struct scan {
 
 static bool gives_up(struct scan *s)
 {
-	return (++s->seen_records & 0xffff) == 0 && capture_stopped_twice(s->o->stop);
+	return (++s->seen_records & 0xffff) == 0 && host_stopped_twice(s->o->stop);
 }
 
 static bool is_side_band(uint32_t type)
@@ -148,7 +148,7 @@ static void put_build_ids(const struct scan *s)
 	uint8_t id[IMAGE_BUILD_ID_MAX] = {0};
 	bool kernel = false;
 
-	for (i = 0; i < n && !capture_stopped_twice(s->o->stop); i++) { /* files may be on slow
+	for (i = 0; i < n && !host_stopped_twice(s->o->stop); i++) { /* files may be on slow
 	                                                                   file systems */
 		object = timeline_object(s->timeline, (uint32_t)i);
 		kernel |= object->kind == TIMELINE_KERNEL;

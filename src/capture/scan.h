@@ -3,9 +3,9 @@
 #ifndef SONDE_CAPTURE_SCAN_H
 #define SONDE_CAPTURE_SCAN_H
 
-#include "capture/wait.h"
 #include "core/status.h"
 #include "core/text.h"
+#include "host/wait.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@ struct capture_scan_options {
 	uint64_t size;
 	bool build_ids; /* build ids are wanted */
 	bool all; /* of all mapped objects: a trace is not decoded to find those that it hit */
-	struct capture_stop *stop;
+	struct host_stop *stop;
 };
 
 struct capture_scan {

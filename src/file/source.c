@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "file/source.h"
 
+#include "core/fd.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -57,20 +59,11 @@ static int open_temporary(const char *temp_dir, struct error *err)
 
 static int write_all(int fd, const uint8_t *p, size_t n, struct error *err)
 {
-	while (n != 0) {
-		ssize_t done = write(fd, p, n);
-
-		if (done < 0 && errno == EINTR) {
-			continue;
-		}
-		if (done < 0) {
-			(void)error_errno(err, SONDE_EIO, errno, "cannot write a temporary file");
-			return error_append(err, "; name a folder with room in TMPDIR");
-		}
-		p += done;
-		n -= (size_t)done;
+	if (fd_write(fd, p, n)) {
+		return 0;
 	}
-	return 0;
+	(void)error_errno(err, SONDE_EIO, errno, "cannot write a temporary file");
+	return error_append(err, "; name a folder with room in TMPDIR");
 }
 
 /* Makes room for n more bytes in the buffer; a large buffer moves to the file first. */

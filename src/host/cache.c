@@ -14,6 +14,7 @@
 #define _GNU_SOURCE
 #include "host/cache.h"
 
+#include "core/fd.h"
 #include "core/text.h"
 #include "image/image.h"
 #include "proc/proc.h"
@@ -87,29 +88,10 @@ static bool move_to(const struct cache *c, const char *name)
 	return good;
 }
 
-static bool write_bytes(int fd, const void *bytes, size_t n)
-{
-	const char *p = bytes;
-
-	while (n > 0) {
-		ssize_t got = write(fd, p, n);
-
-		if (got < 0 && errno == EINTR) {
-			continue;
-		}
-		if (got <= 0) {
-			return false;
-		}
-		p += got;
-		n -= (size_t)got;
-	}
-	return true;
-}
-
 static bool put_bytes(const struct cache *c, const void *bytes, size_t n, mode_t mode)
 {
 	int fd = openat(c->dir, c->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-	bool good = fd >= 0 && write_bytes(fd, bytes, n);
+	bool good = fd >= 0 && fd_write(fd, bytes, n);
 	int why = errno;
 
 	if (fd >= 0) {
@@ -134,7 +116,7 @@ static bool copy_file(const struct cache *c)
 		if (got < 0 && (errno == EXDEV || errno == EINVAL || errno == ENOSYS ||
 		                       errno == EOPNOTSUPP)) {
 			got = read(from, bytes, sizeof(bytes));
-			got = got > 0 && !write_bytes(to, bytes, (size_t)got) ? -1 : got;
+			got = got > 0 && !fd_write(to, bytes, (size_t)got) ? -1 : got;
 		}
 	}
 	why = errno;

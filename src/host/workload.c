@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "host/workload.h"
 
+#include "core/fd.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -59,14 +61,6 @@ static void close_both(const int fds[2])
 	errno = kept;
 }
 
-static void close_fd(int *fd)
-{
-	if (*fd >= 0) {
-		(void)close(*fd);
-	}
-	*fd = -1;
-}
-
 /*
  * The workload waits for a byte. Ctrl-C goes to all processes of a terminal: the child blocks it
  * until the byte arrives, so that a Ctrl-C at any time does not prevent opening its events. Pending
@@ -113,11 +107,11 @@ int host_workload_go(struct host_workload *w, const char *command, struct error 
 	ssize_t got;
 
 	(void)send(w->go_fd, "", 1, MSG_NOSIGNAL);
-	close_fd(&w->go_fd);
+	fd_close(&w->go_fd);
 	do {
 		got = read(w->exec_fd, &why, sizeof(why));
 	} while (got < 0 && errno == EINTR);
-	close_fd(&w->exec_fd);
+	fd_close(&w->exec_fd);
 	if (got > 0) {
 		return error_errno(err, SONDE_ENOENT, why, "cannot run '%s'", command);
 	}
@@ -126,12 +120,12 @@ int host_workload_go(struct host_workload *w, const char *command, struct error 
 
 void host_workload_fini(struct host_workload *w)
 {
-	close_fd(&w->go_fd); /* a waiting child exits when this is closed */
+	fd_close(&w->go_fd); /* a waiting child exits when this is closed */
 	if (w->pid > 0) {
 		(void)waitpid(w->pid, NULL, 0);
 	}
 	w->pid = 0;
-	close_fd(&w->exec_fd);
+	fd_close(&w->exec_fd);
 }
 
 uint64_t host_raise_file_limit(void)

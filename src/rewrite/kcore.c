@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "rewrite/kcore.h"
 
+#include "core/fd.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -54,13 +56,7 @@ static int bytes_copy(int from, int to, const char *name, struct error *err)
 	int rc = piece != NULL ? 0 : error_nomem(err);
 
 	while (rc >= 0 && (got = read(from, piece, PIECE)) > 0) {
-		for (ssize_t done = 0, n = 0; done < got; done += n) {
-			n = write(to, piece + done, (size_t)(got - done));
-			if (n < 0) {
-				rc = failed("write", name, err);
-				break;
-			}
-		}
+		rc = fd_write(to, piece, (size_t)got) ? 0 : failed("write", name, err);
 	}
 	if (rc >= 0 && got < 0) {
 		rc = failed("read", name, err);

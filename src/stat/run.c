@@ -4,7 +4,9 @@
 #include "stat/stat.h"
 
 #include "core/array.h"
+#include "core/fd.h"
 #include "core/options.h"
+#include "host/wait.h"
 #include "proc/proc.h"
 
 #include <errno.h>
@@ -13,7 +15,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -25,14 +26,6 @@
 #define NO_PIDFD_MS 50 /* interval for checking a workload if the kernel has no pidfds */
 #define TARGETS_MS  200 /* interval for checking whether targets still run */
 #define LONG_MS     3600000 /* nothing to check */
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
 
 struct sonde_stat *stat_new_with(
         const struct sonde_stat_options *options, const struct host_kernel *kernel, int root)
@@ -48,7 +41,7 @@ struct sonde_stat *stat_new_with(
 	s->root_fd = root;
 	s->workload = HOST_NO_WORKLOAD;
 	s->workload_status = -1;
-	s->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	s->stop_fd = host_wake_open();
 	s->set.by = s->options.by;
 	s->set.scale = !s->options.no_scale;
 	s->printer.format = s->options.format;
@@ -70,14 +63,6 @@ struct sonde_stat *sonde_stat_new(const struct sonde_stat_options *options)
 	return stat_new_with(options, host_kernel_linux(), proc_root_open("/"));
 }
 
-static void close_fd(int *fd)
-{
-	if (*fd >= 0) {
-		(void)close(*fd);
-	}
-	*fd = -1;
-}
-
 void sonde_stat_free(struct sonde_stat *s)
 {
 	if (s == NULL) {
@@ -86,8 +71,8 @@ void sonde_stat_free(struct sonde_stat *s)
 	host_workload_fini(&s->workload);
 	stat_close(s);
 	stat_writer_free(s->writer);
-	close_fd(&s->stop_fd);
-	close_fd(&s->root_fd);
+	fd_close(&s->stop_fd);
+	fd_close(&s->root_fd);
 	stat_set_fini(&s->set);
 	stat_printer_fini(&s->printer);
 	event_list_fini(&s->events);
@@ -102,13 +87,7 @@ void sonde_stat_free(struct sonde_stat *s)
 
 void sonde_stat_stop(struct sonde_stat *s)
 {
-	uint64_t one = 1;
-	int kept = errno;
-
-	if (write(s->stop_fd, &one, sizeof(one)) < 0) {
-		/* the counter is full: it was raised already */
-	}
-	errno = kept;
+	host_wake(s->stop_fd);
 }
 
 int sonde_stat_workload_status(const struct sonde_stat *s)
@@ -222,7 +201,7 @@ static int print_interval(struct sonde_stat *s, uint64_t *last, sonde_write_fn w
 	size_t e, cells = s->set.ncpus * s->set.nthreads;
 	uint64_t now;
 
-	s->end_ns = now_ns();
+	s->end_ns = host_now_ns(CLOCK_MONOTONIC);
 	TRY(stat_read(s));
 	now = s->end_ns - s->start_ns;
 	s->printer.intervals = true;
@@ -316,7 +295,7 @@ static int wait_for(struct sonde_stat *s, const struct waiting *w, uint64_t ns)
 static int wait_once(struct sonde_stat *s, struct waiting *w)
 {
 	for (;;) {
-		uint64_t now = now_ns();
+		uint64_t now = host_now_ns(CLOCK_MONOTONIC);
 		uint64_t until = w->end_ns < w->next_ns ? w->end_ns : w->next_ns;
 		uint64_t left = until > now ? until - now : 0;
 		int rc;
@@ -381,7 +360,7 @@ static int wait_end(struct sonde_stat *s, sonde_write_fn write, void *arg)
 		if (rc < 0) {
 			break;
 		}
-		while (w.next_ns <= now_ns()) {
+		while (w.next_ns <= host_now_ns(CLOCK_MONOTONIC)) {
 			w.next_ns += step; /* skip intervals that were missed */
 		}
 		if (++w.intervals == o->interval_count) {
@@ -398,9 +377,9 @@ static int wait_end(struct sonde_stat *s, sonde_write_fn write, void *arg)
 		stat_say(s, SONDE_STAT_NOTE, "%s: %s", o->workload[0],
 		        strsignal(WTERMSIG(s->workload_status)));
 	}
-	close_fd(&w.child_fd);
+	fd_close(&w.child_fd);
 	TRY(rc);
-	s->end_ns = now_ns();
+	s->end_ns = host_now_ns(CLOCK_MONOTONIC);
 	TRY(add_time(s, (double)(s->end_ns - s->start_ns)));
 	if (o->interval_ms != 0 && (o->interval_count == 0 || w.intervals < o->interval_count)) {
 		TRY(print_interval(s, &w.last_ns, write, arg)); /* the rest of the last interval */
@@ -444,14 +423,14 @@ static int start(struct sonde_stat *s)
 	if (o->delay_ms == 0 && !on_exec) {
 		TRY(stat_enable(s, true));
 	}
-	s->start_ns = now_ns();
+	s->start_ns = host_now_ns(CLOCK_MONOTONIC);
 	if (s->workload.pid > 0) {
 		TRY(host_workload_go(&s->workload, o->workload[0], &s->error));
 	}
 	stays_off = delay(s);
 	if (o->delay_ms != 0 && !stays_off) {
 		TRY(stat_switch(s, true));
-		s->start_ns = now_ns();
+		s->start_ns = host_now_ns(CLOCK_MONOTONIC);
 	}
 	return 0;
 }

@@ -20,6 +20,7 @@
  */
 #include "symbol/cache.h"
 
+#include "core/fd.h"
 #include "core/hash.h"
 #include "image/image.h"
 
@@ -246,23 +247,6 @@ static int open_folder(const char *folder)
 	return fd;
 }
 
-static bool write_all(int fd, const char *p, size_t n)
-{
-	while (n != 0) {
-		ssize_t put = write(fd, p, n);
-
-		if (put < 0 && errno == EINTR) {
-			continue;
-		}
-		if (put <= 0) {
-			return false;
-		}
-		p += put;
-		n -= (size_t)put;
-	}
-	return true;
-}
-
 void symbol_cache_save(
         const char *folder, const struct symbol_cache_key *key, const struct symbol_table *t)
 {
@@ -280,7 +264,7 @@ void symbol_cache_save(
 	fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd >= 0 || errno == EEXIST) { /* EEXIST: the leftover file of a process with the same
 	                                     id is removed too */
-		good = fd >= 0 && write_all(fd, bytes.p, bytes.n);
+		good = fd >= 0 && fd_write(fd, bytes.p, bytes.n);
 		good = fd >= 0 && close(fd) == 0 && good;
 		if (!good || renameat(dir, name, dir, FILE_NAME) != 0) {
 			(void)unlinkat(dir, name, 0);

@@ -2,8 +2,8 @@
 #define _GNU_SOURCE
 #include "capture/sink/output.h"
 
-#include "capture/wait.h"
 #include "file/room.h"
+#include "host/wait.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -57,7 +57,7 @@ static char *stamped(const struct capture_output *o, uint64_t hundredths)
 /* An existing file is kept: the second file in the same hundredth gets the name of the next one. */
 static int stamp(struct capture_output *o, char **name, struct error *err)
 {
-	uint64_t hundredths = capture_now_ns(CLOCK_REALTIME) / 10000000;
+	uint64_t hundredths = host_now_ns(CLOCK_REALTIME) / 10000000;
 	struct stat st;
 
 	*name = stamped(o, hundredths);

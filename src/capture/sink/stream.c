@@ -8,7 +8,7 @@
 #include "capture/sink/stream.h"
 
 #include "capture/sink/lane.h"
-#include "capture/wait.h"
+#include "host/wait.h"
 #include "proc/proc.h"
 
 #include <errno.h>
@@ -258,7 +258,7 @@ static void check_size(struct capture_stream *s)
 
 	__atomic_store_n(&s->written, s->writer.data_size, __ATOMIC_RELAXED);
 	if (most != 0 && !s->told_full && all->before + capture_streams_written(all) >= most) {
-		capture_wake(all->news_fd);
+		host_wake(all->news_fd);
 		s->told_full = true;
 	}
 }
@@ -313,7 +313,7 @@ static int stream_loop(struct capture_stream *s, struct pollfd *fds)
 		if (!left && !s->told_over) {
 			(void)__atomic_add_fetch(&s->all->over, 1, __ATOMIC_RELAXED);
 			s->told_over = true;
-			capture_wake(s->all->news_fd);
+			host_wake(s->all->news_fd);
 		}
 	}
 }
@@ -338,7 +338,7 @@ static void *stream_run(void *arg)
 	s->rc = stream_loop(s, fds);
 	free(fds);
 	if (s->rc < 0) {
-		capture_wake(s->all->failed_fd);
+		host_wake(s->all->failed_fd);
 	}
 	return NULL;
 }
@@ -372,8 +372,8 @@ int capture_streams_start(
 	if (all->v == NULL) {
 		return 0;
 	}
-	all->stop_fd = capture_wake_open();
-	all->news_fd = capture_wake_open();
+	all->stop_fd = host_wake_open();
+	all->news_fd = host_wake_open();
 	if (all->stop_fd < 0 || all->news_fd < 0) {
 		return error_set(all->rings->err, SONDE_ELIMIT, NO_OFFSET, "too many open files");
 	}
@@ -390,7 +390,7 @@ int capture_streams_stop(struct capture_streams *all, uint64_t *wakeups)
 {
 	size_t i;
 
-	capture_wake(all->stop_fd);
+	host_wake(all->stop_fd);
 	for (i = 0; i < all->n; i++) {
 		if (all->v[i].running) {
 			(void)pthread_join(all->v[i].thread, NULL);

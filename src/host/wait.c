@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "capture/wait.h"
+#include "host/wait.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-uint64_t capture_now_ns(int clock)
+uint64_t host_now_ns(int clock)
 {
 	struct timespec ts = {0};
 
@@ -15,19 +15,19 @@ uint64_t capture_now_ns(int clock)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-int capture_timeout(uint64_t ns)
+int host_timeout(uint64_t ns)
 {
 	uint64_t ms = ns / 1000000 + (ns % 1000000 != 0);
 
 	return ms < INT_MAX ? (int)ms : INT_MAX;
 }
 
-int capture_wake_open(void)
+int host_wake_open(void)
 {
 	return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 }
 
-void capture_wake(int fd)
+void host_wake(int fd)
 {
 	uint64_t one = 1;
 	int kept = errno;
@@ -38,15 +38,15 @@ void capture_wake(int fd)
 	errno = kept;
 }
 
-uint64_t capture_wake_take(int fd)
+uint64_t host_wake_take(int fd)
 {
 	uint64_t n = 0;
 
 	return read(fd, &n, sizeof(n)) == sizeof(n) ? n : 0;
 }
 
-bool capture_stopped_twice(struct capture_stop *stop)
+bool host_stopped_twice(struct host_stop *stop)
 {
-	stop->n += capture_wake_take(stop->fd);
+	stop->n += host_wake_take(stop->fd);
 	return stop->n > 1;
 }
