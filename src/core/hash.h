@@ -18,6 +18,16 @@ static inline uint64_t hash_u64(uint64_t x)
 	return x;
 }
 
+/* A bijection: different numbers have different hashes. */
+static inline uint32_t hash_u32(uint32_t x)
+{
+	x ^= x >> 16;
+	x *= 0x85ebca6bu;
+	x ^= x >> 13;
+	x *= 0xc2b2ae35u;
+	return x ^ x >> 16;
+}
+
 /* Adds a word to a running hash. */
 static inline uint64_t hash_step(uint64_t h, uint64_t x)
 {

@@ -13,8 +13,7 @@
 #ifndef SONDE_CORE_INDEX_H
 #define SONDE_CORE_INDEX_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "core/hash.h"
 
 #define INDEX_NONE UINT32_MAX
 
@@ -83,6 +82,24 @@ static inline void index_put(struct index *x, uint32_t hash, size_t at, uint32_t
 {
 	x->slots[at & (x->nslots - 1)] = (struct index_slot){hash, id + 1};
 	x->n++;
+}
+
+/*
+ * For elements with a number of 32 bits of their own: no two numbers have the same hash, so keys need
+ * not be compared. Returns the id, or INDEX_NONE; *at: its slot, or the one for index_put_u32. An
+ * empty index is searched without room too.
+ */
+static inline uint32_t index_find_u32(const struct index *x, uint32_t number, size_t *at)
+{
+	uint32_t hash = hash_u32(number);
+
+	*at = hash;
+	return x->nslots != 0 ? index_next(x, hash, at) : INDEX_NONE;
+}
+
+static inline void index_put_u32(struct index *x, uint32_t number, size_t at, uint32_t id)
+{
+	index_put(x, hash_u32(number), at, id);
 }
 
 /* Changes the id in the slot that a search found. */

@@ -11,7 +11,6 @@
 #include "timeline/switches.h"
 
 #include "core/array.h"
-#include "core/hash.h"
 #include "core/sort.h"
 
 #include <stdlib.h>
@@ -28,20 +27,6 @@ void switches_fini(struct switches *s)
 	*s = (struct switches){0};
 }
 
-/* Returns the processor's index in s->cpus, or INDEX_NONE with *at for inserting it. */
-static uint32_t cpu_find(const struct switches *s, uint32_t cpu, size_t *at)
-{
-	uint32_t hash = (uint32_t)hash_u64(cpu);
-	uint32_t i = INDEX_NONE;
-
-	*at = hash;
-	while (s->index.nslots != 0 && (i = index_next(&s->index, hash, at)) != INDEX_NONE &&
-	        s->cpus[i].cpu != cpu) {
-		++*at;
-	}
-	return i;
-}
-
 static struct switches_cpu *cpu_get(struct switches *s, uint32_t cpu)
 {
 	size_t at;
@@ -50,14 +35,14 @@ static struct switches_cpu *cpu_get(struct switches *s, uint32_t cpu)
 	if (index_room(&s->index) < 0) {
 		return NULL;
 	}
-	i = cpu_find(s, cpu, &at);
+	i = index_find_u32(&s->index, cpu, &at);
 	if (i != INDEX_NONE) {
 		return &s->cpus[i];
 	}
 	if (!array_reserve(&s->cpus, &s->cpus_cap, s->ncpus + 1, sizeof(*s->cpus))) {
 		return NULL;
 	}
-	index_put(&s->index, (uint32_t)hash_u64(cpu), at, (uint32_t)s->ncpus);
+	index_put_u32(&s->index, cpu, at, (uint32_t)s->ncpus);
 	s->cpus[s->ncpus] =
 	        (struct switches_cpu){.cpu = cpu, .first_time = UINT64_MAX, .first = unknown};
 	return &s->cpus[s->ncpus++];
@@ -125,7 +110,7 @@ struct timeline_thread switches_at(const struct switches *s, uint32_t cpu, uint6
 {
 	const struct switches_cpu *c;
 	size_t at, low = 0, high;
-	uint32_t i = cpu_find(s, cpu, &at);
+	uint32_t i = index_find_u32(&s->index, cpu, &at);
 
 	if (i == INDEX_NONE) {
 		return unknown;

@@ -2,7 +2,6 @@
 #include "timeline/track.h"
 
 #include "core/array.h"
-#include "core/hash.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,55 +30,28 @@ void track_fini(struct track *t)
 
 /* ---- building ---- */
 
-/* Returns the newest generation of a pid, or NONE; *at: its slot, or the slot to insert it. */
-static uint32_t process_slot(const struct track *t, uint32_t pid, size_t *at)
-{
-	uint32_t hash = (uint32_t)hash_u64(pid);
-	uint32_t p = NONE;
-
-	*at = hash;
-	while (t->pids.n != 0 && (p = index_next(&t->pids, hash, at)) != NONE &&
-	        t->processes[p].pid != pid) {
-		++*at;
-	}
-	return p;
-}
-
-static uint32_t thread_slot(const struct track *t, uint32_t tid, size_t *at)
-{
-	uint32_t hash = (uint32_t)hash_u64(tid);
-	uint32_t th = NONE;
-
-	*at = hash;
-	while (t->tids.n != 0 && (th = index_next(&t->tids, hash, at)) != NONE &&
-	        t->threads[th].tid != tid) {
-		++*at;
-	}
-	return th;
-}
-
 uint32_t track_process(const struct track *t, uint32_t pid)
 {
 	size_t at;
 
-	return process_slot(t, pid, &at);
+	return index_find_u32(&t->pids, pid, &at);
 }
 
 uint32_t track_thread(const struct track *t, uint32_t tid)
 {
 	size_t at;
 
-	return thread_slot(t, tid, &at);
+	return index_find_u32(&t->tids, tid, &at);
 }
 
-/* Stores a new generation in the slot that process_slot or thread_slot found. */
+/* Stores a new generation of a pid or tid in the slot that index_find_u32 found. */
 static void generation_put(
         struct index *x, uint32_t number, size_t at, uint32_t older, uint32_t newest)
 {
 	if (older != NONE) {
 		index_replace(x, at, newest);
 	} else {
-		index_put(x, (uint32_t)hash_u64(number), at, newest);
+		index_put_u32(x, number, at, newest);
 	}
 }
 
@@ -119,7 +91,7 @@ uint32_t track_process_new(struct track *t, uint32_t pid, uint64_t time, uint32_
 	        !array_reserve(&t->processes, &t->processes_cap, t->nprocesses + 1, sizeof(p))) {
 		return NONE;
 	}
-	p.older = process_slot(t, pid, &at);
+	p.older = index_find_u32(&t->pids, pid, &at);
 	t->processes[t->nprocesses++] = p;
 	generation_put(&t->pids, pid, at, p.older, id);
 	return track_root(t, id, time, root, true) ? id : NONE;
@@ -156,7 +128,7 @@ uint32_t track_thread_new(struct track *t, uint32_t process, uint32_t tid, uint6
 	        !array_reserve(&t->threads, &t->threads_cap, t->nthreads + 1, sizeof(th))) {
 		return NONE;
 	}
-	th.older = thread_slot(t, tid, &at);
+	th.older = index_find_u32(&t->tids, tid, &at);
 	t->threads[t->nthreads++] = th;
 	generation_put(&t->tids, tid, at, th.older, id);
 	if (t->processes[process].pid == tid) {

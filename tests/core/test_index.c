@@ -69,10 +69,37 @@ static void test_replace(void)
 	index_prefetch(&x, 1);
 }
 
+static void test_numbers(void)
+{
+	const uint32_t numbers[] = {0, 1, 2, 0x10000, 0x80000000u, UINT32_MAX - 1};
+	const uint32_t n = sizeof(numbers) / sizeof(numbers[0]);
+	struct index x = {0};
+	bool good = true;
+	size_t at;
+
+	eq_u64(index_find_u32(&x, 0, &at), INDEX_NONE, "an empty index has no number");
+	for (uint32_t i = 0; i < n + N; i++) {
+		uint32_t number = i < n ? numbers[i] : i * 3000 + 5;
+
+		good = good && index_room(&x) == 0 && index_find_u32(&x, number, &at) == INDEX_NONE;
+		index_put_u32(&x, number, at, i);
+	}
+	for (uint32_t i = 0; i < n + N; i++) {
+		uint32_t number = i < n ? numbers[i] : i * 3000 + 5;
+
+		good = good && index_find_u32(&x, number, &at) == i;
+	}
+	ok(good, "numbers are found without keys");
+	eq_u64(index_find_u32(&x, UINT32_MAX, &at), INDEX_NONE, "other numbers are not");
+	eq_u64(index_find_u32(&x, 6, &at), INDEX_NONE, "nor is one next to a known number");
+	index_fini(&x);
+}
+
 int main(void)
 {
 	test_elements(false, "5000 elements with different hashes are found, others are not");
 	test_elements(true, "5000 elements that share 50 hashes are found, others are not");
 	test_replace();
+	test_numbers();
 	return tap_done();
 }
