@@ -7,8 +7,6 @@
  */
 #include "stat/stat.h"
 
-#include "core/json.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,7 +84,7 @@ static void name_group(const struct stat_set *s, const struct stat_place *c,
 	}
 }
 
-static bool counts_cpus(enum sonde_stat_by by)
+bool stat_counts_cpus(enum sonde_stat_by by)
 {
 	return by == SONDE_STAT_BY_SOCKET || by == SONDE_STAT_BY_DIE || by == SONDE_STAT_BY_CORE ||
 	       by == SONDE_STAT_BY_NODE;
@@ -109,10 +107,10 @@ static int make_groups(const struct stat_set *s, struct groups *out)
 
 		/* every cpu and every thread is a group; other groups are few */
 		i = s->by == SONDE_STAT_BY_CPU ? cpu : s->by == SONDE_STAT_BY_THREAD ? thread : 0;
-		if (i == out->n || counts_cpus(s->by)) {
+		if (i == out->n || stat_counts_cpus(s->by)) {
 			name_group(s, &s->cpus[cpu], &s->threads[thread], &g);
 		}
-		for (; counts_cpus(s->by) && i < out->n; i++) {
+		for (; stat_counts_cpus(s->by) && i < out->n; i++) {
 			if (strcmp(out->v[i].label, g.label) == 0) {
 				break;
 			}
@@ -181,7 +179,7 @@ static double sum_event(const struct stat_printer *p, const struct stat_set *s,
 
 		if (c.absent) {
 			/* a tool event has a line even for parts where it is not counted */
-			row->absent &= e->tool == EVENT_TOOL_NONE || !counts_cpus(s->by);
+			row->absent &= e->tool == EVENT_TOOL_NONE || !stat_counts_cpus(s->by);
 			continue;
 		}
 		row->absent = false;
@@ -189,7 +187,7 @@ static double sum_event(const struct stat_printer *p, const struct stat_set *s,
 		sum.enabled += c.enabled;
 		sum.running += c.running;
 		value += scaled(s, &c);
-		if (counts_cpus(s->by)) {
+		if (stat_counts_cpus(s->by)) {
 			add_cpu(row, &c, &whole);
 		}
 	}
@@ -338,7 +336,7 @@ static void text_metric(const struct stat_metric *m, struct text *out)
 	text_printf(out, "%s%-*s", buf, n < METRIC_WIDTH ? METRIC_WIDTH - n : 0, m->unit);
 }
 
-static void text_stamp(const struct stat_printer *p, struct text *out)
+void stat_print_stamp(const struct stat_printer *p, struct text *out)
 {
 	if (p->intervals) {
 		text_printf(out, "%6llu.%09llu%s", (unsigned long long)(p->stamp_ns / 1000000000),
@@ -354,9 +352,9 @@ static void text_row(const struct stat_printer *p, const struct stat_set *s,
 	char value[128];
 	int pad;
 
-	text_stamp(p, out);
+	stat_print_stamp(p, out);
 	text_str(out, row->pad);
-	if (counts_cpus(s->by)) {
+	if (stat_counts_cpus(s->by)) {
 		text_printf(out, " %4u ", row->ncells);
 	} else if (s->by == SONDE_STAT_BY_THREAD) {
 		text_char(out, ' ');
@@ -378,7 +376,7 @@ static void text_row(const struct stat_printer *p, const struct stat_set *s,
 	}
 	text_char(out, '\n');
 	if (row->counted && row->more.unit != NULL) {
-		text_stamp(p, out);
+		stat_print_stamp(p, out);
 		text_fill(out, ' ', 49);
 		text_printf(out, " # %*.*f%s %s\n", (int)row->more.width, (int)row->more.digits,
 		        row->more.value, row->more.tail, row->more.unit);
@@ -418,14 +416,14 @@ static void csv_metric(const struct stat_printer *p, const struct stat_metric *m
 static void csv_front(const struct stat_printer *p, const struct stat_set *s,
         const struct stat_row *row, struct text *out)
 {
-	text_stamp(p, out);
+	stat_print_stamp(p, out);
 	if (p->prefix != NULL) {
 		text_printf(out, "%16s%s", p->prefix, p->separator);
 	}
 	if (row->label[0] != '\0') {
 		text_printf(out, "%s%s", row->label, p->separator);
 	}
-	if (counts_cpus(s->by)) {
+	if (stat_counts_cpus(s->by)) {
 		text_printf(out, "%u%s", row->ncells, p->separator);
 	}
 }
@@ -454,7 +452,7 @@ static void csv_row(const struct stat_printer *p, const struct stat_set *s,
 	if (row->counted && row->more.unit != NULL) {
 		csv_front(p, s, row, out);
 		/* as many as in perf: one more for each field before it */
-		for (i = 0; i < 3 + (row->label[0] != '\0') + counts_cpus(s->by); i++) {
+		for (i = 0; i < 3 + (row->label[0] != '\0') + stat_counts_cpus(s->by); i++) {
 			text_str(out, sep);
 		}
 		if (row->noise >= 0) {
@@ -464,20 +462,24 @@ static void csv_row(const struct stat_printer *p, const struct stat_set *s,
 	}
 }
 
-/* When and where. */
-static void json_front(const struct stat_printer *p, const struct stat_set *s,
-        const struct stat_row *row, struct json *j)
+const char *stat_part_name(enum sonde_stat_by by)
 {
-	static const char *const keys[] = {
+	static const char *const names[] = {
 	        [SONDE_STAT_BY_CPU] = "cpu",
-	        [SONDE_STAT_BY_ALL] = NULL,
 	        [SONDE_STAT_BY_SOCKET] = "socket",
 	        [SONDE_STAT_BY_DIE] = "die",
 	        [SONDE_STAT_BY_CORE] = "core",
 	        [SONDE_STAT_BY_THREAD] = "thread",
-	        [SONDE_STAT_BY_RECORDED] = NULL,
 	        [SONDE_STAT_BY_NODE] = "node",
 	};
+
+	return names[by];
+}
+
+void stat_json_front(const struct stat_printer *p, const struct stat_set *s,
+        const struct stat_row *row, struct json *j)
+{
+	const char *part = stat_part_name(s->by);
 
 	json_object(j, NULL);
 	if (p->intervals) {
@@ -485,10 +487,10 @@ static void json_front(const struct stat_printer *p, const struct stat_set *s,
 		        (unsigned long long)(p->stamp_ns / 1000000000),
 		        (unsigned long long)(p->stamp_ns % 1000000000));
 	}
-	if (keys[s->by] != NULL) {
-		json_text(j, keys[s->by], s->by == SONDE_STAT_BY_CPU ? row->label + 3 : row->label);
+	if (part != NULL) {
+		json_text(j, part, s->by == SONDE_STAT_BY_CPU ? row->label + 3 : row->label);
 	}
-	if (counts_cpus(s->by)) {
+	if (stat_counts_cpus(s->by)) {
 		json_u64(j, "aggregate-number", row->ncells);
 	}
 }
@@ -512,7 +514,7 @@ static void json_row(const struct stat_printer *p, const struct stat_set *s,
 	struct json j = {.out = out, .as_perf = true};
 	char value[128];
 
-	json_front(p, s, row, &j);
+	stat_json_front(p, s, row, &j);
 	value_text(p, row, value, sizeof(value));
 	json_text(&j, "counter-value", value);
 	json_text(&j, "unit", e->unit);
@@ -527,7 +529,7 @@ static void json_row(const struct stat_printer *p, const struct stat_set *s,
 	json_printf(&j, "pcnt-running", "%.2f", percent_running(row));
 	json_metric(&j, m);
 	if (row->counted && row->more.unit != NULL) {
-		json_front(p, s, row, &j);
+		stat_json_front(p, s, row, &j);
 		json_metric(&j, &row->more);
 	}
 }
@@ -569,7 +571,7 @@ static struct stat_bases *bases_of(const struct stat_printer *p, const struct st
 static void fill_rows(struct stat_printer *p, const struct stat_set *s, const struct groups *groups,
         struct stat_row *rows)
 {
-	bool by_event = !counts_cpus(s->by);
+	bool by_event = !stat_counts_cpus(s->by);
 	size_t e, g, i, n = s->nevents * groups->n;
 
 	for (e = 0; e < s->nevents; e++) {

@@ -8,8 +8,6 @@
  */
 #include "stat/stat.h"
 
-#include "core/json.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -96,15 +94,10 @@ static void text_head(const struct table *t, struct text *out)
 static void text_line(const struct table *t, size_t group, struct text *out)
 {
 	const struct stat_row *first = row_of(t, 0, group);
-	char stamp[48], value[64];
+	char value[64];
 	size_t i;
 
-	if (t->printer->intervals) {
-		(void)snprintf(stamp, sizeof(stamp), "%llu.%09llu",
-		        (unsigned long long)(t->printer->stamp_ns / 1000000000),
-		        (unsigned long long)(t->printer->stamp_ns % 1000000000));
-		text_printf(out, "%16s ", stamp);
-	}
+	stat_print_stamp(t->printer, out);
 	text_str(out, first->pad);
 	if (t->by_part) {
 		text_printf(out, " %4u ", first->ncells);
@@ -124,23 +117,9 @@ static void text_line(const struct table *t, size_t group, struct text *out)
 
 /* ---- CSV and JSON ---- */
 
-static const char *part_name(enum sonde_stat_by by)
-{
-	static const char *const names[] = {
-	        [SONDE_STAT_BY_CPU] = "cpu",
-	        [SONDE_STAT_BY_SOCKET] = "socket",
-	        [SONDE_STAT_BY_DIE] = "die",
-	        [SONDE_STAT_BY_CORE] = "core",
-	        [SONDE_STAT_BY_THREAD] = "thread",
-	        [SONDE_STAT_BY_NODE] = "node",
-	};
-
-	return names[by];
-}
-
 static void csv_head(const struct table *t, struct text *out)
 {
-	const char *sep = t->printer->separator, *part = part_name(t->set->by);
+	const char *sep = t->printer->separator, *part = stat_part_name(t->set->by);
 	size_t i;
 
 	if (t->printer->intervals) {
@@ -186,23 +165,10 @@ static void csv_line(const struct table *t, size_t group, struct text *out)
 
 static void json_metrics(const struct table *t, size_t group, struct text *out)
 {
-	const struct stat_row *first = row_of(t, 0, group);
-	const char *part = part_name(t->set->by);
 	struct json j = {.out = out, .as_perf = true};
 	size_t i;
 
-	json_object(&j, NULL);
-	if (t->printer->intervals) {
-		json_printf(&j, "interval", "%llu.%09llu",
-		        (unsigned long long)(t->printer->stamp_ns / 1000000000),
-		        (unsigned long long)(t->printer->stamp_ns % 1000000000));
-	}
-	if (part != NULL) {
-		json_text(&j, part, first->label + (t->set->by == SONDE_STAT_BY_CPU ? 3 : 0));
-	}
-	if (t->by_part) {
-		json_u64(&j, "aggregate-number", first->ncells);
-	}
+	stat_json_front(t->printer, t->set, row_of(t, 0, group), &j);
 	for (i = 0; i < t->ncolumns; i++) {
 		const struct stat_metric *m = metric_of(t, &t->columns[i], group);
 
@@ -226,8 +192,7 @@ int stat_print_metrics(struct stat_printer *p, const struct stat_set *s,
 	        .set = s,
 	        .rows = rows,
 	        .ngroups = ngroups,
-	        .by_part = s->by != SONDE_STAT_BY_ALL && s->by != SONDE_STAT_BY_CPU &&
-	                   s->by != SONDE_STAT_BY_THREAD};
+	        .by_part = stat_counts_cpus(s->by)};
 	size_t i, g;
 
 	t.columns = calloc(2 * s->nevents + 1, sizeof(*t.columns));

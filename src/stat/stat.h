@@ -12,6 +12,7 @@
 #ifndef SONDE_STAT_STAT_H
 #define SONDE_STAT_STAT_H
 
+#include "core/json.h"
 #include "core/status.h"
 #include "core/text.h"
 #include "counter/counter.h"
@@ -177,6 +178,16 @@ int stat_print_rows(struct stat_printer *p, const struct stat_set *s, struct tex
 /* Prints metrics only. rows: filled, for all events and groups; no line without an event. */
 int stat_print_metrics(struct stat_printer *p, const struct stat_set *s,
         const struct stat_row *rows, size_t ngroups, struct text *out);
+
+/* Whether rows are of several cpus (a socket, a core ...), and have their number. */
+bool stat_counts_cpus(enum sonde_stat_by by);
+/* What a row is of: "cpu", "socket", ...; NULL: everything. */
+const char *stat_part_name(enum sonde_stat_by by);
+/* The time of an interval, and what separates it from the rest of a line. */
+void stat_print_stamp(const struct stat_printer *p, struct text *out);
+/* The members of a row's object that say when and where it was counted. */
+void stat_json_front(const struct stat_printer *p, const struct stat_set *s,
+        const struct stat_row *row, struct json *j);
 
 /*
  * Prints the title, and the times below. wall: of runs in ns; usage: user and system time in ns, or
