@@ -129,20 +129,10 @@ void json_string(struct json *j, const char *key, const char *s, size_t n)
 
 void json_hex(struct json *j, const char *key, struct span bytes)
 {
-	char *p;
-
 	put_key(j, key);
-	p = text_room(j->out, 2 * bytes.n + 2);
-	if (p == NULL) {
-		return;
-	}
-	*p++ = '"';
-	for (size_t i = 0; i < bytes.n; i++) {
-		*p++ = "0123456789abcdef"[bytes.p[i] >> 4];
-		*p++ = "0123456789abcdef"[bytes.p[i] & 15];
-	}
-	*p = '"';
-	j->out->n += 2 * bytes.n + 2;
+	text_char(j->out, '"');
+	text_hex_bytes(j->out, bytes.p, bytes.n);
+	text_char(j->out, '"');
 }
 
 void json_printf(struct json *j, const char *key, const char *fmt, ...)

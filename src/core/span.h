@@ -25,6 +25,37 @@ struct span {
 		(const uint8_t *)(s), sizeof(s) - 1                                                \
 	}
 
+/* Whether n bytes are a word, or a span is. */
+static inline bool bytes_are(const void *p, size_t n, const char *word)
+{
+	return n == strlen(word) && memcmp(p, word, n) == 0;
+}
+
+static inline bool span_is(struct span s, const char *word)
+{
+	return bytes_are(s.p, s.n, word);
+}
+
+static inline bool span_starts(struct span s, struct span start)
+{
+	return s.n >= start.n && memcmp(s.p, start.p, start.n) == 0;
+}
+
+static inline bool span_equal(struct span a, struct span b)
+{
+	return a.n == b.n && span_starts(a, b);
+}
+
+static inline bool span_has(struct span s, struct span part)
+{
+	for (size_t i = 0; i + part.n <= s.n; i++) {
+		if (memcmp(s.p + i, part.p, part.n) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define HOST_BIG_ENDIAN true
 #else

@@ -147,6 +147,18 @@ void text_hex(struct text *t, uint64_t v, unsigned width, char pad)
 	}
 }
 
+void text_hex_bytes(struct text *t, const void *bytes, size_t n)
+{
+	const uint8_t *from = bytes;
+	char *p = n <= SIZE_MAX / 2 ? text_room(t, 2 * n) : NULL;
+
+	for (size_t i = 0; p != NULL && i < n; i++) {
+		*p++ = "0123456789abcdef"[from[i] >> 4];
+		*p++ = "0123456789abcdef"[from[i] & 15];
+	}
+	t->n += p != NULL ? 2 * n : 0;
+}
+
 void text_percent(struct text *t, uint64_t part, uint64_t total, unsigned width)
 {
 	double percent = total == 0 ? 0.0 : 100.0 * (double)part / (double)total;

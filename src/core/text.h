@@ -78,6 +78,16 @@ void text_padded(struct text *t, const char *s, int width);
 void text_u64(struct text *t, uint64_t v, unsigned width, char pad);
 void text_hex(struct text *t, uint64_t v, unsigned width, char pad);
 
+/* "0x" and the number. */
+static inline void text_0x(struct text *t, uint64_t v)
+{
+	text_bytes(t, "0x", 2);
+	text_hex(t, v, 0, '0');
+}
+
+/* Two digits for each byte. */
+void text_hex_bytes(struct text *t, const void *bytes, size_t n);
+
 /* As printf's %*.2f of 100 * part / total (0 when total is 0). */
 void text_percent(struct text *t, uint64_t part, uint64_t total, unsigned width);
 

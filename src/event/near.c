@@ -2,6 +2,8 @@
 /* Messages about invalid strings: where the mistake is, and what was probably meant. */
 #include "event/parts.h"
 
+#include "core/span.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +12,7 @@
 
 bool word_is(struct word w, const char *text)
 {
-	return strlen(text) == w.n && memcmp(text, w.p, w.n) == 0;
+	return bytes_are(w.p, w.n, text);
 }
 
 struct word word_trim(struct word w)

@@ -65,8 +65,7 @@ static void put_end(struct text *out, struct address_cache *c, const struct sess
 	if (form == BRSTACK_SYMBOLS) {
 		put_symbol(out, c->frames.resolver, at);
 	} else {
-		text_str(out, "0x");
-		text_hex(out, form == BRSTACK_OFFSETS ? at->address : ip, 0, ' ');
+		text_0x(out, form == BRSTACK_OFFSETS ? at->address : ip);
 	}
 	if ((parts & ADDRESS_DSO) != 0) {
 		address_object(out, session_timeline(c->session), at, parts);

@@ -58,11 +58,6 @@ void field_choice_default(struct field_choice *c, bool chains)
 	}
 }
 
-static bool word_is(const char *text, size_t n, const char *word)
-{
-	return strlen(word) == n && memcmp(text, word, n) == 0;
-}
-
 /* Parses the types before a ':', and advances *spec past it. Without ':' all types. */
 static int parse_types(const char **spec, unsigned *first, unsigned *last, struct error *err)
 {
@@ -74,7 +69,7 @@ static int parse_types(const char **spec, unsigned *first, unsigned *last, struc
 		return 0;
 	}
 	for (unsigned i = 0; i < FIELD_TYPE_COUNT; i++) {
-		if (word_is(*spec, (size_t)(colon - *spec), type_names[i])) {
+		if (bytes_are(*spec, (size_t)(colon - *spec), type_names[i])) {
 			*first = *last = i;
 			*spec = colon + 1;
 			return 0;
@@ -113,7 +108,7 @@ static int unknown_field(const char *word, size_t n, struct error *err)
 	int rc;
 
 	for (size_t i = 0; i < sizeof(not_printed) / sizeof(not_printed[0]); i++) {
-		if (word_is(word, n, not_printed[i].name)) {
+		if (bytes_are(word, n, not_printed[i].name)) {
 			return error_set(err, SONDE_EARG, NO_OFFSET,
 			        "'%s' is a field of perf that Sonde does not print: %s",
 			        not_printed[i].name, not_printed[i].instead);

@@ -234,8 +234,7 @@ static void put_code_addr(
         const struct field_source *f, const struct field_value *v, struct text *out)
 {
 	(void)f;
-	text_str(out, "0x");
-	text_hex(out, v->number, 0, ' ');
+	text_0x(out, v->number);
 }
 
 static void put_cgroup_id(
@@ -360,11 +359,6 @@ void field_source_fini(struct field_source *f)
 	arena_fini(&f->arena);
 }
 
-static bool word_is(const char *name, const char *word, size_t n)
-{
-	return name != NULL && strlen(name) == n && memcmp(name, word, n) == 0;
-}
-
 static const char *other_name(const struct field *f, unsigned uses)
 {
 	return (uses & ~(unsigned)SONDE_FIELD_OF_SCRIPT) != 0 ? f->info.other_name : NULL;
@@ -376,9 +370,11 @@ enum field_id field_find(unsigned uses, const char *word, size_t n)
 
 	for (; id < FIELD_COUNT; id++) {
 		const struct field *f = field_at(id);
+		const char *other = other_name(f, uses);
 
 		if ((f->info.uses & uses) != 0 &&
-		        (word_is(f->info.name, word, n) || word_is(other_name(f, uses), word, n))) {
+		        (bytes_are(word, n, f->info.name) ||
+		                (other != NULL && bytes_are(word, n, other)))) {
 			break;
 		}
 	}

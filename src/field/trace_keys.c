@@ -97,7 +97,7 @@ static bool event_is(const struct span part, size_t index, const char *name)
 	if (memchr(part.p, ':', part.n) != NULL) {
 		return n == part.n && memcmp(name, part.p, n) == 0;
 	}
-	return trace_span_has((struct span){(const uint8_t *)name, n}, part);
+	return span_has((struct span){(const uint8_t *)name, n}, part);
 }
 
 void field_trace_keys_offer(const struct field_trace_keys *k, struct near *near)
@@ -114,7 +114,7 @@ void field_trace_keys_offer(const struct field_trace_keys *k, struct near *near)
 int field_trace_keys_choose(struct field_trace_keys *k, const char *text, size_t n)
 {
 	struct word w = word_of(text, n);
-	bool all = trace_span_is(w.field, "trace_fields") || trace_span_is(w.field, "*");
+	bool all = span_is(w.field, "trace_fields") || span_is(w.field, "*");
 	int named = 0, found = 0;
 
 	for (size_t i = 0; i < sonde_session_events(k->session); i++) {

@@ -288,7 +288,7 @@ static const char *function_name(
 static void put_symbols(const struct host_bpf *b, const struct host_bpf_program *p,
         const struct sonde_attr *attr, struct text *t)
 {
-	uint32_t i, k, n = load_u32(p->info + 104, false);
+	uint32_t i, n = load_u32(p->info + 104, false);
 	uint64_t syms = load_u64(p->info + 112, false), lens = load_u64(p->info + 120, false);
 	uint64_t tags = load_u64(p->info + 184, false);
 	const char *name;
@@ -305,9 +305,7 @@ static void put_symbols(const struct host_bpf *b, const struct host_bpf_program 
 		feature_put_u32(t, load_u32(p->data + lens + 4ull * i, false));
 		feature_put_u32(t, 1); /* type 1: a program; flags 0: it is loaded */
 		text_str(t, "bpf_prog_");
-		for (k = 0; k < TAG_SIZE; k++) {
-			text_hex(t, p->data[tags + TAG_SIZE * (uint64_t)i + k], 2, '0');
-		}
+		text_hex_bytes(t, p->data + tags + TAG_SIZE * (uint64_t)i, TAG_SIZE);
 		name = function_name(b, p, i);
 		if (name[0] != '\0') {
 			text_printf(t, "_%.*s",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "host/control.h"
 
+#include "core/span.h"
 #include "core/status.h"
 
 #include <errno.h>
@@ -26,7 +27,7 @@ static int run_line(const char *line, int ack_fd, const struct host_commands *co
 	int rc;
 
 	for (i = 0; i < commands->n; i++) {
-		if (strlen(commands->v[i].name) == n && memcmp(commands->v[i].name, line, n) == 0) {
+		if (bytes_are(line, n, commands->v[i].name)) {
 			rc = commands->v[i].run(arg, line + n + strspn(line + n, " \t"));
 			TRY(rc);
 			acknowledge(ack_fd, commands, arg);

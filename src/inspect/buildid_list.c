@@ -32,9 +32,7 @@ static void put_lines(struct text *out, const struct lines *lines)
 	for (size_t i = 0; i < lines->n; i++) {
 		const struct line *l = &lines->items[i];
 
-		for (size_t b = 0; b < l->id.n; b++) {
-			text_hex(out, l->id.p[b], 2, '0');
-		}
+		text_hex_bytes(out, l->id.p, l->id.n);
 		text_fill(out, ' ', 2 * (BUILD_ID_MAX - l->id.n) + 1);
 		text_plain(out, l->name);
 		text_char(out, '\n');

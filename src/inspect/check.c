@@ -67,8 +67,7 @@ static void problem_put(struct check *c, enum problem p, uint64_t offset, const 
 	}
 	text_printf(&c->out, "%-8s ", problem_names[p]);
 	if (offset != NO_OFFSET) {
-		text_str(&c->out, "0x");
-		text_hex(&c->out, offset, 0, '0');
+		text_0x(&c->out, offset);
 		text_str(&c->out, ": ");
 	}
 	text_str(&c->out, text);

@@ -112,18 +112,17 @@ static void dump_text(struct dump *d, const struct record *r, const struct file_
 		text_str(out, place->stream->name);
 		text_char(out, ':');
 	}
-	text_str(out, "0x");
-	text_hex(out, place->offset, 0, '0');
+	text_0x(out, place->offset);
 	if (place->inflated) {
-		text_str(out, "+0x");
-		text_hex(out, place->inside, 0, '0');
+		text_char(out, '+');
+		text_0x(out, place->inside);
 	}
 	text_char(out, ' ');
 	text_str(out, type_name(r->type, unknown));
 	text_str(out, " size=");
 	text_u64(out, r->body.n + RECORD_HEADER_SIZE, 0, ' ');
-	text_str(out, " misc=0x");
-	text_hex(out, r->misc, 0, '0');
+	text_str(out, " misc=");
+	text_0x(out, r->misc);
 	if (r->misc != 0) {
 		text_char(out, '(');
 		for (unsigned i = 0; (name = sonde_record_misc_name(r->type, r->misc, i)) != NULL;

@@ -61,12 +61,6 @@ static void put_decimal(struct text *out, enum layout_kind kind, uint64_t v)
 	text_u64(out, v, 0, ' ');
 }
 
-static void put_hex(struct text *out, uint64_t v)
-{
-	text_bytes(out, "0x", 2);
-	text_hex(out, v, 0, '0');
-}
-
 static void put_real(struct text *out, uint64_t bits)
 {
 	double real;
@@ -103,7 +97,7 @@ static void put_flags(struct text *out, const struct layout_field *f, uint64_t v
 {
 	char before = '(';
 
-	put_hex(out, v);
+	text_0x(out, v);
 	for (const struct layout_name *n = f->names; n->name != NULL; n++) {
 		if ((v & n->value) != 0) {
 			text_char(out, before);
@@ -120,7 +114,7 @@ static void put_parts(struct text *out, const struct layout_field *f, uint64_t v
 {
 	char before = '(';
 
-	put_hex(out, v);
+	text_0x(out, v);
 	for (const struct layout_name *n = f->names; n->name != NULL; n++) {
 		uint64_t part = part_of(n, v);
 
@@ -149,7 +143,7 @@ static void put_number(struct text *out, const struct layout_field *f, uint64_t 
 	} else if (f->kind == LAYOUT_F64) {
 		put_real(out, v);
 	} else if (f->show == SHOW_HEX) {
-		put_hex(out, v);
+		text_0x(out, v);
 	} else if (f->show == SHOW_FLAGS) {
 		put_flags(out, f, v);
 	} else {
@@ -173,9 +167,7 @@ static void put_bytes(struct text *out, struct span s)
 		text_str(out, " bytes>");
 		return;
 	}
-	for (size_t i = 0; i < s.n; i++) {
-		text_hex(out, s.p[i], 2, '0');
-	}
+	text_hex_bytes(out, s.p, s.n);
 }
 
 static void put_value(struct text *out, const struct layout_value *v, bool swap)

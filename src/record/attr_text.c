@@ -105,8 +105,7 @@ static void put_hex(struct attr_writer *w, const char *name, uint64_t v)
 {
 	if (v != 0) {
 		put_name(w, name);
-		text_str(w->out, "0x");
-		text_hex(w->out, v, 0, ' ');
+		text_0x(w->out, v);
 	}
 }
 

@@ -83,7 +83,7 @@ static const char *later_key(const char *word, size_t n)
 	};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		if (strlen(keys[i].key) == n && memcmp(keys[i].key, word, n) == 0) {
+		if (bytes_are(word, n, keys[i].key)) {
 			return keys[i].why;
 		}
 	}

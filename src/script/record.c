@@ -45,9 +45,7 @@ static void put_mmap(struct text *out, const struct record *r, bool swap)
 	} else {
 		if ((r->misc & MISC_MMAP_BUILD_ID) != 0) {
 			text_str(out, " <");
-			for (unsigned i = 0; i < m.build_id_size; i++) {
-				text_hex(out, m.build_id[i], 2, '0');
-			}
+			text_hex_bytes(out, m.build_id, m.build_id_size);
 			text_str(out, ">]: ");
 		} else {
 			text_printf(out, " %02x:%02x %llu %llu]: ", m.maj, m.min,

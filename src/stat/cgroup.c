@@ -3,6 +3,7 @@
 #include "stat/stat.h"
 
 #include "core/array.h"
+#include "core/span.h"
 #include "host/cgroup.h"
 #include "proc/proc.h"
 
@@ -78,7 +79,7 @@ static int add_name(struct sonde_stat *s, const char *name, size_t n)
 	size_t i;
 
 	for (i = 0; i < s->neach; i++) {
-		if (strlen(s->each[i]) == n && memcmp(s->each[i], name, n) == 0) {
+		if (bytes_are(name, n, s->each[i])) {
 			return 0;
 		}
 	}

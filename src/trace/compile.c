@@ -345,7 +345,7 @@ int trace_program_new(const struct trace_program **out, const struct trace_set *
 	char *buffer;
 
 	*out = NULL;
-	if (print.n == 0 || trace_span_is(e->format.system, "ftrace")) {
+	if (print.n == 0 || span_is(e->format.system, "ftrace")) {
 		return 0;
 	}
 	buffer = arena_alloc(arena, 2 * print.n);

@@ -15,6 +15,8 @@
  */
 #include "trace/format.h"
 
+#include "trace/token.h"
+
 static struct span take_text(struct cursor *c)
 {
 	size_t left = cursor_left(c);
@@ -46,7 +48,7 @@ static struct span line_after(struct span text, struct span word)
 
 		(void)cursor_bytes(&c, line.n);
 		(void)cursor_bytes(&c, cursor_left(&c) != 0);
-		if (trace_span_starts(line, word)) {
+		if (span_starts(line, word)) {
 			return (struct span){line.p + word.n, line.n - word.n};
 		}
 	}
@@ -155,11 +157,6 @@ struct span trace_format_print(const struct trace_format *format)
 	return line_after(format->text, SPAN_TEXT("print fmt: "));
 }
 
-static bool is_word(uint8_t c)
-{
-	return c == '_' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
-}
-
 /*
  * Returns the name in "char prev_comm[16];\toffset:..": the last word before a '[' or ';' that
  * follows a word. In "__data_loc char[] name" it is the last word.
@@ -169,10 +166,10 @@ static struct span declared(struct span line)
 	struct span name = {line.p, 0};
 
 	for (size_t i = 0; i < line.n && line.p[i] != ';'; i++) {
-		if (!is_word(line.p[i])) {
+		if (!trace_is_word(line.p[i])) {
 			continue;
 		}
-		if (i == 0 || !is_word(line.p[i - 1])) {
+		if (i == 0 || !trace_is_word(line.p[i - 1])) {
 			if (i != 0 && line.p[i - 1] == '[') { /* the size of an array */
 				continue;
 			}
@@ -209,20 +206,20 @@ static bool number_after(struct span line, struct span word, uint32_t *out)
 
 static unsigned flags_of(const struct trace_field *field, struct span declaration)
 {
-	bool dynamic = trace_span_starts(field->type, SPAN_TEXT("__data_loc "));
-	bool relative = trace_span_starts(field->type, SPAN_TEXT("__rel_loc "));
+	bool dynamic = span_starts(field->type, SPAN_TEXT("__data_loc "));
+	bool relative = span_starts(field->type, SPAN_TEXT("__rel_loc "));
 	bool array = dynamic || relative || memchr(declaration.p, '[', declaration.n) != NULL;
 	unsigned flags = 0;
 
-	flags |= trace_span_starts(field->name, SPAN_TEXT("common_")) ? TRACE_COMMON : 0;
+	flags |= span_starts(field->name, SPAN_TEXT("common_")) ? TRACE_COMMON : 0;
 	flags |= dynamic ? TRACE_DYNAMIC : 0;
 	flags |= relative ? TRACE_DYNAMIC | TRACE_RELATIVE : 0;
 	flags |= array ? TRACE_ARRAY : 0;
 	flags |= memchr(field->type.p, '*', field->type.n) != NULL ? TRACE_POINTER : 0;
-	flags |= trace_span_has(field->type, SPAN_TEXT("long")) ? TRACE_LONG : 0;
-	if (array && (trace_span_has(field->type, SPAN_TEXT("char")) ||
-	                     trace_span_has(field->type, SPAN_TEXT("u8")) ||
-	                     trace_span_has(field->type, SPAN_TEXT("s8")))) {
+	flags |= span_has(field->type, SPAN_TEXT("long")) ? TRACE_LONG : 0;
+	if (array && (span_has(field->type, SPAN_TEXT("char")) ||
+	                     span_has(field->type, SPAN_TEXT("u8")) ||
+	                     span_has(field->type, SPAN_TEXT("s8")))) {
 		flags |= TRACE_STRING;
 	}
 	return flags;

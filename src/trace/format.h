@@ -74,24 +74,4 @@ bool trace_field_next(const struct trace_format *format, size_t *at, struct trac
 /* Finds the tracepoint's own field `name`. */
 bool trace_field_find(const struct trace_format *format, struct span name, struct trace_field *out);
 
-static inline bool trace_span_starts(struct span s, struct span word)
-{
-	return s.n >= word.n && memcmp(s.p, word.p, word.n) == 0;
-}
-
-static inline bool trace_span_has(struct span s, struct span part)
-{
-	for (size_t i = 0; i + part.n <= s.n; i++) {
-		if (memcmp(s.p + i, part.p, part.n) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static inline bool trace_span_is(struct span s, const char *word)
-{
-	return s.n == strlen(word) && memcmp(s.p, word, s.n) == 0;
-}
-
 #endif

@@ -24,7 +24,7 @@ static uint64_t named_value(struct span name)
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
-		if (trace_span_is(name, known[i].name)) {
+		if (span_is(name, known[i].name)) {
 			return known[i].value;
 		}
 	}

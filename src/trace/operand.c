@@ -156,11 +156,11 @@ static uint8_t cast_size(const struct type *t)
 	        {"u32", 4, false},
 	        {"s32", 4, false},
 	};
-	bool is_unsigned = t->n == 2 && trace_span_is(t->words[0], "unsigned");
+	bool is_unsigned = t->n == 2 && span_is(t->words[0], "unsigned");
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
 		if (!t->pointer && (t->n == 1 || (is_unsigned && types[i].c_type)) &&
-		        trace_span_is(t->words[t->n - 1], types[i].name)) {
+		        span_is(t->words[t->n - 1], types[i].name)) {
 			return types[i].size;
 		}
 	}
@@ -192,12 +192,12 @@ void compiler_sizeof(struct compiler *c)
 		c->refused = true;
 		return;
 	}
-	if (trace_span_is(type.words[type.n - 1], "int")) {
+	if (span_is(type.words[type.n - 1], "int")) {
 		size = 4;
-	} else if (trace_span_is(type.words[type.n - 1], "long")) {
+	} else if (span_is(type.words[type.n - 1], "long")) {
 		size = c->set->long_size;
 	}
-	if (size == 0 || (type.n == 2 && !trace_span_is(type.words[0], "unsigned"))) {
+	if (size == 0 || (type.n == 2 && !span_is(type.words[0], "unsigned"))) {
 		c->refused = true;
 	}
 	compiler_emit(c, (struct instruction){.operation = DO_NUMBER, .number = size});

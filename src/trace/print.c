@@ -91,12 +91,6 @@ void print_number(struct text *out, struct style style, uint64_t v)
 	}
 }
 
-void print_hex_number(struct text *out, uint64_t v)
-{
-	text_str(out, "0x");
-	text_hex(out, v, 0, ' ');
-}
-
 void print_padded(struct text *out, struct style style, const void *p, size_t n)
 {
 	size_t pad;
@@ -117,7 +111,7 @@ void print_pointer(struct text *out, uint64_t v)
 	if (v == 0) {
 		text_str(out, "(nil)");
 	} else {
-		print_hex_number(out, v);
+		text_0x(out, v);
 	}
 }
 

@@ -7,7 +7,6 @@
 #include "trace/instruction.h"
 
 void print_number(struct text *out, struct style style, uint64_t v);
-void print_hex_number(struct text *out, uint64_t v); /* 0x1f */
 void print_pointer(struct text *out, uint64_t v); /* 0x1f or (nil) */
 
 /* A text, cut to the style's precision and padded to its width. */

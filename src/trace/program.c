@@ -146,7 +146,7 @@ static void put_flags(struct text *out, struct style style, const struct value *
 		if (any) {
 			text_bytes(out, (const char *)names->delimiter.p, names->delimiter.n);
 		}
-		print_hex_number(out, left);
+		text_0x(out, left);
 	}
 }
 
@@ -160,7 +160,7 @@ static void put_symbol(struct text *out, struct style style, const struct value 
 			return;
 		}
 	}
-	print_hex_number(out, v->number);
+	text_0x(out, v->number);
 }
 
 static void put_hex(struct machine *m, const struct value *v)
@@ -239,13 +239,13 @@ static void put_function(struct machine *m, uint64_t address, bool offset)
 	struct trace_symbol symbol;
 
 	if (m->options->find == NULL || !m->options->find(m->options->arg, address, &symbol)) {
-		print_hex_number(m->out, address);
+		text_0x(m->out, address);
 		return;
 	}
 	text_str(m->out, symbol.name);
 	if (offset) {
 		text_str(m->out, "+");
-		print_hex_number(m->out, address - symbol.start);
+		text_0x(m->out, address - symbol.start);
 	}
 }
 

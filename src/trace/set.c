@@ -22,11 +22,6 @@ static int compare_events(const void *a, const void *b)
 	return compare_ids(&x->format.id, &y->format.id);
 }
 
-static bool is_word(uint8_t c)
-{
-	return c == '_' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
-}
-
 /* Returns the position after the string literal that begins at text.p[i]. */
 static size_t after_quotes(struct span text, size_t i)
 {
@@ -51,8 +46,8 @@ static void mark_count(struct trace_event *e, struct trace_field *fields, struct
 
 static bool prints_array(struct span word)
 {
-	return trace_span_starts(word, SPAN_TEXT("__print_hex")) ||
-	       trace_span_starts(word, SPAN_TEXT("__print_array"));
+	return span_starts(word, SPAN_TEXT("__print_hex")) ||
+	       span_starts(word, SPAN_TEXT("__print_array"));
 }
 
 /*
@@ -69,7 +64,7 @@ static void mark_counts(struct trace_event *e, struct trace_field *fields)
 	for (; i < text.n; i += n) {
 		struct span word = {text.p + i, 0};
 
-		while (i + word.n < text.n && is_word(word.p[word.n])) {
+		while (i + word.n < text.n && trace_is_word(word.p[word.n])) {
 			word.n++;
 		}
 		n = word.n != 0 ? word.n : 1;
@@ -237,7 +232,7 @@ const struct trace_field *trace_event_field(const struct trace_event *e, struct 
 	for (size_t i = 0; i < e->nfields; i++) {
 		const struct trace_field *f = &e->fields[i];
 
-		if (f->name.n == name.n && memcmp(f->name.p, name.p, name.n) == 0) {
+		if (span_equal(f->name, name)) {
 			return f;
 		}
 	}

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace/sound.h"
 
+#include "trace/token.h"
+
 #include <stdint.h>
 #include <string.h>
 
 #define DEPTH_MAX 64u /* of brackets: the parser of the library calls itself for each */
-
-static bool is_word(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_';
-}
 
 /* Takes the text from the front of a line; false: it begins otherwise. */
 static bool take(struct span *line, const char *text)
@@ -44,7 +40,7 @@ static bool take_words(struct span *line)
 {
 	size_t n = 0;
 
-	while (n < line->n && is_word((char)line->p[n])) {
+	while (n < line->n && trace_is_word(line->p[n])) {
 		n++;
 	}
 	line->p += n;
@@ -82,7 +78,7 @@ static bool is_divisor(struct span s)
 	if (s.n == 0 || !((s.p[0] >= '1' && s.p[0] <= '9') || take(&s, "sizeof("))) {
 		return false;
 	}
-	while (s.n != 0 && (is_word((char)s.p[0]) || s.p[0] == ' ')) {
+	while (s.n != 0 && (trace_is_word(s.p[0]) || s.p[0] == ' ')) {
 		s = (struct span){s.p + 1, s.n - 1};
 	}
 	(void)take(&s, ")");
@@ -138,10 +134,10 @@ static bool is_declaration(struct span s)
 		return false;
 	}
 	while (i < s.n) {
-		if (is_word((char)s.p[i])) {
+		if (trace_is_word(s.p[i])) {
 			words++;
 			last = true;
-			while (i < s.n && is_word((char)s.p[i])) {
+			while (i < s.n && trace_is_word(s.p[i])) {
 				i++;
 			}
 		} else if (s.p[i] == '[') { /* its contents are an expression */

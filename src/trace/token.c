@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace/token.h"
 
-static bool is_digit(uint8_t c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool is_word(uint8_t c)
-{
-	return c == '_' || is_digit(c) || ((c | 32) >= 'a' && (c | 32) <= 'z');
-}
-
 /* The value of a digit or letter in a base up to 16; larger than 15: it is none. */
 static unsigned digit_of(uint8_t c)
 {
-	if (is_digit(c)) {
+	if (trace_is_digit(c)) {
 		return (unsigned)(c - '0');
 	}
 	return (c | 32) >= 'a' && (c | 32) <= 'f' ? (unsigned)((c | 32) - 'a' + 10) : 16;
@@ -88,12 +78,12 @@ void tokens_next(struct tokens *t)
 	} else if (at.p[0] == '"') {
 		read_text(t, (struct span){at.p + 1, at.n - 1});
 		return;
-	} else if (is_word(at.p[0])) {
-		while (n < at.n && is_word(at.p[n])) {
+	} else if (trace_is_word(at.p[0])) {
+		while (n < at.n && trace_is_word(at.p[n])) {
 			n++;
 		}
 		t->kind = TOKEN_WORD;
-		if (is_digit(at.p[0])) {
+		if (trace_is_digit(at.p[0])) {
 			t->kind = read_number((struct span){at.p, n}, &t->number) ? TOKEN_NUMBER
 			                                                          : TOKEN_OTHER;
 		}

@@ -5,6 +5,17 @@
 
 #include "core/span.h"
 
+static inline bool trace_is_digit(uint8_t c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Characters of a name in C. */
+static inline bool trace_is_word(uint8_t c)
+{
+	return c == '_' || trace_is_digit(c) || ((c | 32) >= 'a' && (c | 32) <= 'z');
+}
+
 enum token_kind {
 	TOKEN_END,
 	TOKEN_WORD,

@@ -83,8 +83,7 @@ static bool is_text(const struct trace_field *f, struct span bytes)
 {
 	size_t n = strnlen((const char *)bytes.p, bytes.n);
 
-	if ((f->flags & TRACE_STRING) == 0 ||
-	        (n == 0 && !trace_span_has(f->type, SPAN_TEXT("char")))) {
+	if ((f->flags & TRACE_STRING) == 0 || (n == 0 && !span_has(f->type, SPAN_TEXT("char")))) {
 		return false;
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -112,8 +111,7 @@ static void put_array(struct text *out, const struct trace_field *f, struct span
 static void put_signed(struct text *out, const struct trace_field *f, uint64_t v)
 {
 	if (f->size == 4 && (f->flags & TRACE_LONG) != 0) {
-		text_str(out, "0x");
-		text_hex(out, v, 0, ' ');
+		text_0x(out, v);
 	} else if (f->size == 4) {
 		text_printf(out, "%d", (int)(int32_t)v);
 	} else if (f->size == 2) {
@@ -142,8 +140,7 @@ void trace_value_text(
 	if ((f->flags & TRACE_SIGNED) != 0 && (f->flags & TRACE_POINTER) == 0) {
 		put_signed(out, f, v);
 	} else if ((f->flags & (TRACE_POINTER | TRACE_LONG)) != 0) {
-		text_str(out, "0x");
-		text_hex(out, v, 0, ' ');
+		text_0x(out, v);
 	} else {
 		text_u64(out, v, 0, ' ');
 	}

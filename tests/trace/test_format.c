@@ -68,12 +68,12 @@ static void test_find(const struct text *t)
 	trace_formats_begin(&at, &blob);
 	ok(trace_formats_next(&at, &format) && format.id == 47, "the blob's only format is listed");
 	ok(!trace_formats_next(&at, &format), "the list of formats ends");
-	ok(trace_span_is(trace_formats_printk(&at), "0x1 : \"one\"\n"),
+	ok(span_is(trace_formats_printk(&at), "0x1 : \"one\"\n"),
 	        "the texts of trace_printk follow the formats");
 	ok(trace_format_find(bytes_of(t), 47, &format), "a tracepoint is found by its id");
-	ok(trace_span_is(format.system, "sched") && trace_span_is(format.name, "sched_switch"),
+	ok(span_is(format.system, "sched") && span_is(format.name, "sched_switch"),
 	        "a tracepoint has its system and name");
-	ok(trace_span_is(trace_format_print(&format), "\"%s\", REC->prev_comm"),
+	ok(span_is(trace_format_print(&format), "\"%s\", REC->prev_comm"),
 	        "a tracepoint has a print format");
 	ok(!trace_format_find(bytes_of(t), 1, &format),
 	        "events of the function tracer are not found");
@@ -104,8 +104,7 @@ static void test_fields(const struct text *t)
 	(void)trace_format_find(bytes_of(t), 47, &format);
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
 		good = good && trace_field_next(&format, &at, &field) &&
-		       trace_span_is(field.name, wanted[i].name) &&
-		       trace_span_is(field.type, wanted[i].type) &&
+		       span_is(field.name, wanted[i].name) && span_is(field.type, wanted[i].type) &&
 		       field.offset == wanted[i].offset && field.size == wanted[i].size &&
 		       field.flags == wanted[i].flags;
 	}

@@ -324,7 +324,7 @@ static const char *take_filter(const char *p, struct filter *f)
 
 	*f = (struct filter){0};
 	for (i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
-		if (strlen(actions[i].word) == n && memcmp(p, actions[i].word, n) == 0) {
+		if (bytes_are(p, n, actions[i].word)) {
 			f->action = &actions[i];
 		}
 	}
