@@ -2,6 +2,7 @@
 #include "field/field.h"
 
 #include "core/escape.h"
+#include "core/search.h"
 #include "field/address.h"
 #include "field/branch.h"
 #include "field/data_src.h"
@@ -36,19 +37,10 @@ static uint64_t socket_of(const struct feature_topology *t, uint32_t cpu)
 
 uint32_t field_parallelism(const struct field_steps *s, uint64_t time)
 {
-	size_t low = 0, high = s->n;
-	int32_t count;
+	size_t i = SEARCH_LAST(s->steps, s->n, time, time);
+	bool begun = s->n != 0 && s->steps[i].time <= time;
+	int32_t count = s->first + (begun ? s->steps[i].count : 0);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (s->steps[mid].time <= time) {
-			low = mid + 1;
-		} else {
-			high = mid;
-		}
-	}
-	count = s->first + (low != 0 ? s->steps[low - 1].count : 0);
 	return count > 1 ? (uint32_t)count : 1;
 }
 

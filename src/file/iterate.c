@@ -16,6 +16,7 @@
  *
  * Source: format document of perf.data; COMPRESSED2's overflow from a public bug analysis.
  */
+#include "core/search.h"
 #include "file/step.h"
 
 #include <inttypes.h>
@@ -28,19 +29,7 @@
 
 const struct file_stream *file_stream_at(const struct file *f, uint64_t position)
 {
-	size_t a = 0;
-	size_t b = f->nstreams;
-
-	while (b - a > 1) {
-		size_t mid = a + (b - a) / 2;
-
-		if (f->streams[mid].start <= position) {
-			a = mid;
-		} else {
-			b = mid;
-		}
-	}
-	return &f->streams[a];
+	return &f->streams[SEARCH_LAST(f->streams, f->nstreams, start, position)];
 }
 
 uint64_t file_begin(const struct file *f)
@@ -57,27 +46,18 @@ struct file_place file_place(const struct file *f, uint64_t position)
 {
 	const struct file_stream *s = file_stream_at(f, position);
 	struct file_place place = {.stream = s, .offset = position - s->base};
-	size_t a = 0;
-	size_t b = s->nruns;
+	const struct file_run *run;
 
-	if (s->runs == NULL || b == 0) {
+	if (s->runs == NULL || s->nruns == 0) {
 		return place;
 	}
-	while (b - a > 1) {
-		size_t mid = a + (b - a) / 2;
-
-		if (s->runs[mid].at <= position) {
-			a = mid;
-		} else {
-			b = mid;
-		}
-	}
-	place.inflated = s->runs[a].inflated;
-	place.offset = s->runs[a].origin;
+	run = &s->runs[SEARCH_LAST(s->runs, s->nruns, at, position)];
+	place.inflated = run->inflated;
+	place.offset = run->origin;
 	if (place.inflated) {
-		place.inside = s->runs[a].inside + (position - s->runs[a].at);
+		place.inside = run->inside + (position - run->at);
 	} else {
-		place.offset += position - s->runs[a].at;
+		place.offset += position - run->at;
 	}
 	return place;
 }
@@ -285,23 +265,15 @@ static enum file_step step_over(const struct file *f, const struct head *h, cons
 /* Returns a gap if there is a mark at *position. */
 static bool step_mark(const struct file_stream *s, uint64_t *position, struct file_gap *gap)
 {
-	size_t a = 0;
-	size_t b = s->nmarks;
 	const struct file_mark *m;
 
-	while (b - a > 1) {
-		size_t mid = a + (b - a) / 2;
-
-		if (s->marks[mid].at <= *position) {
-			a = mid;
-		} else {
-			b = mid;
-		}
-	}
-	if (b == 0 || s->marks[a].at != *position) {
+	if (s->nmarks == 0) {
 		return false;
 	}
-	m = &s->marks[a];
+	m = &s->marks[SEARCH_LAST(s->marks, s->nmarks, at, *position)];
+	if (m->at != *position) {
+		return false;
+	}
 	*position += RECORD_HEADER_SIZE;
 	gap->kind = m->kind;
 	gap->position = *position;

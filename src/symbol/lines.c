@@ -10,6 +10,7 @@
 #include "core/array.h"
 #include "core/hash.h"
 #include "core/intern.h"
+#include "core/search.h"
 #include "symbol/files.h"
 #include "symbol/lines_reader.h"
 
@@ -271,25 +272,17 @@ static int function_find(struct lines *l, uint64_t address, struct lines_place *
 {
 	const struct image_elf *e = l->object.elf.nsections != 0 ? &l->object.elf : &l->debug.elf;
 	uint32_t section = section_at(e, address);
-	size_t low = 0, high;
+	size_t i;
 
 	TRY(functions_read(l));
-	high = l->nfunctions;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (l->functions[middle].address <= address) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	if (low == 0 || l->functions[low - 1].section != section) {
+	i = SEARCH_LAST(l->functions, l->nfunctions, address, address);
+	if (l->nfunctions == 0 || l->functions[i].address > address ||
+	        l->functions[i].section != section) {
 		return 0;
 	}
 	out->found = LINES_FUNCTION;
 	out->n = 1;
-	out->frames[0] = (struct lines_frame){.file = l->functions[low - 1].file};
+	out->frames[0] = (struct lines_frame){.file = l->functions[i].file};
 	return 0;
 }
 

@@ -8,6 +8,7 @@
  */
 #include "core/arena.h"
 #include "core/array.h"
+#include "core/search.h"
 #include "symbol/lines_reader.h"
 
 #include <dwarf.h>
@@ -141,21 +142,12 @@ void lines_reader_close(struct lines_reader *r)
 /* Returns the unit that contains an address; false: none. */
 static bool unit_find(const struct lines_reader *r, uint64_t address, Dwarf_Off *unit)
 {
-	size_t low = 0, high = r->n;
+	size_t i = SEARCH_LAST(r->ranges, r->n, start, address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (r->ranges[middle].start <= address) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	if (low == 0 || address >= r->ranges[low - 1].end) {
+	if (r->n == 0 || address < r->ranges[i].start || address >= r->ranges[i].end) {
 		return false;
 	}
-	*unit = r->ranges[low - 1].unit;
+	*unit = r->ranges[i].unit;
 	return true;
 }
 

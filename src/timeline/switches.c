@@ -11,6 +11,7 @@
 #include "timeline/switches.h"
 
 #include "core/array.h"
+#include "core/search.h"
 #include "core/sort.h"
 
 #include <stdlib.h>
@@ -109,27 +110,19 @@ static bool misses_switch(const struct switches_change *a, const struct switches
 struct timeline_thread switches_at(const struct switches *s, uint32_t cpu, uint64_t time)
 {
 	const struct switches_cpu *c;
-	size_t at, low = 0, high;
+	size_t at;
 	uint32_t i = index_find_u32(&s->index, cpu, &at);
 
 	if (i == INDEX_NONE) {
 		return unknown;
 	}
 	c = &s->cpus[i];
-	for (high = c->n; low < high;) {
-		size_t mid = low + (high - low) / 2;
-
-		if (c->changes[mid].time <= time) {
-			low = mid + 1;
-		} else {
-			high = mid;
-		}
-	}
-	if (low == 0) {
+	at = SEARCH_LAST(c->changes, c->n, time, time);
+	if (c->changes[at].time > time) {
 		return c->first;
 	}
-	if (low < c->n && misses_switch(&c->changes[low - 1], &c->changes[low])) {
+	if (at + 1 < c->n && misses_switch(&c->changes[at], &c->changes[at + 1])) {
 		return unknown;
 	}
-	return c->changes[low - 1].to;
+	return c->changes[at].to;
 }

@@ -2,6 +2,7 @@
 #include "timeline/track.h"
 
 #include "core/array.h"
+#include "core/search.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -304,42 +305,22 @@ static void narrow(struct timeline_view *v, uint64_t from, uint64_t until)
  */
 static size_t change_at(const struct change *c, size_t n, uint64_t time, struct timeline_view *v)
 {
-	size_t lo = 0;
-	size_t hi = n;
+	size_t i = SEARCH_LAST(c, n, time, time);
 
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (c[mid].time <= time) {
-			lo = mid;
-		} else {
-			hi = mid;
-		}
-	}
-	narrow(v, lo == 0 ? 0 : c[lo].time, lo + 1 < n ? c[lo + 1].time : UINT64_MAX);
-	return lo;
+	narrow(v, i == 0 ? 0 : c[i].time, i + 1 < n ? c[i + 1].time : UINT64_MAX);
+	return i;
 }
 
 /* The last generation that starts at or before `time`, or the first one. */
 static uint32_t generation_at(
         const struct generation *g, size_t n, uint64_t time, struct timeline_view *v)
 {
-	size_t lo = 0;
-	size_t hi = n;
+	size_t i = SEARCH_LAST(g, n, earliest, time);
 
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (g[mid].earliest <= time) {
-			lo = mid;
-		} else {
-			hi = mid;
-		}
+	if (i + 1 < n) {
+		narrow(v, 0, g[i + 1].earliest);
 	}
-	if (lo + 1 < n) {
-		narrow(v, 0, g[lo + 1].earliest);
-	}
-	return g[lo].thread;
+	return g[i].thread;
 }
 
 uint32_t track_thread_at(const struct track *t, struct timeline_view *v, uint64_t time)
