@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sonde flamegraph: a recording as one HTML page. */
-#include "cmd/caches.h"
 #include "cmd/options.h"
-#include "cmd/terminal.h"
+#include "cmd/recording.h"
 
 #include <sonde/preview/flamegraph.h>
 
@@ -20,17 +19,10 @@
 #define TEMPORARY_SUFFIX ".XXXXXX"
 
 struct flamegraph {
-	const char *input;
+	struct recording from;
 	const char *output;
 	const char *title;
 	const char *event;
-	const char *symfs;
-	const char *kallsyms;
-	uint64_t jobs;
-	bool demangle;
-	bool force;
-	unsigned warnings;
-	struct terminal_progress progress;
 };
 
 /* The output. With a temporary file, `path` has either the whole page or its old contents. */
@@ -43,17 +35,6 @@ struct target {
 static void say(const char *what, const char *path, const char *why)
 {
 	(void)fprintf(stderr, "Error: %s %s: %s\n", what, path, why);
-}
-
-static void on_diag(void *arg, const struct sonde_diag *diag)
-{
-	struct flamegraph *f = arg;
-
-	if (diag->kind == SONDE_DIAG_NOTE && diag->offset == UINT64_MAX) {
-		return; /* a note about the whole file, without consequences for the user */
-	}
-	terminal_progress_end(&f->progress);
-	terminal_diag_show(&f->warnings, diag);
 }
 
 /* Sets the permissions of any new file, as mkstemp sets those of the owner only. */
@@ -183,20 +164,20 @@ static int write_page(struct flamegraph *f, struct sonde_session *s, size_t even
 	}
 	out.fd = t.fd;
 	rc = sonde_flamegraph_write(s, &o, terminal_output_write, &out);
-	terminal_progress_end(&f->progress);
+	terminal_progress_end(&f->from.progress);
 	closed = close_target(&t, rc >= 0);
 	if (out.error != 0) {
 		return write_failed(f, out.error);
 	}
 	if (rc < 0) {
-		say("cannot draw", f->input, sonde_session_error(s)->text);
+		say("cannot draw", f->from.input, sonde_session_error(s)->text);
 		return EXIT_FAILED;
 	}
 	if (closed < 0) {
 		return write_failed(f, -closed);
 	}
 	if (rc == 0) {
-		(void)fprintf(stderr, "Warning: no samples in %s\n", f->input);
+		(void)fprintf(stderr, "Warning: no samples in %s\n", f->from.input);
 	}
 	return OPTIONS_RUN;
 }
@@ -217,45 +198,14 @@ static int draw(struct flamegraph *f, struct sonde_session *s)
 	if (strcmp(f->output, "-") != 0) {
 		(void)fprintf(stderr, "flame graph written to %s\n", f->output);
 	}
-	if (sonde_session_diags(s, SONDE_DIAG_TRUNCATED) != 0 ||
-	        sonde_session_diags(s, SONDE_DIAG_DAMAGED) != 0) {
-		(void)fprintf(stderr,
-		        "Warning: part of %s was not read (see above); what is shown is not all\n",
-		        f->input);
-		return EXIT_DAMAGED;
-	}
-	return 0;
+	return recording_damaged(&f->from, s) ? EXIT_DAMAGED : 0;
 }
 
 static int run(struct flamegraph *f)
 {
-	struct sonde_session_options o = {
-	        .size = sizeof(o),
-	        .jobs = f->jobs > UINT_MAX ? UINT_MAX : (unsigned)f->jobs,
-	        .on_diag = on_diag,
-	        .diag_arg = f,
-	        .symfs = f->symfs,
-	        .kallsyms = f->kallsyms,
-	        .no_demangle = !f->demangle,
-	        .check_owner = !f->force,
-	        .on_progress = terminal_progress_show,
-	        .progress_arg = &f->progress,
-	};
-	struct sonde_session *s;
-	struct caches caches;
-	int rc = EXIT_FAILED;
+	struct sonde_session *s = recording_open(&f->from);
+	int rc = s != NULL ? draw(f, s) : RECORDING_FAILED;
 
-	caches_set(&caches, &o);
-	s = sonde_session_new(&o);
-	if (s == NULL) {
-		say("cannot open", f->input, sonde_status_text(SONDE_ENOMEM));
-		return rc;
-	}
-	if (sonde_session_open(s, f->input) < 0) {
-		(void)fprintf(stderr, "Error: %s\n", sonde_session_error(s)->text);
-	} else {
-		rc = draw(f, s);
-	}
 	sonde_session_free(s);
 	return rc;
 }
@@ -264,21 +214,22 @@ int cmd_flamegraph(int argc, char **argv);
 
 int cmd_flamegraph(int argc, char **argv)
 {
-	struct flamegraph f = {
-	        .input = options_input(), .output = "flamegraph.html", .demangle = true};
+	struct flamegraph f = {.from = RECORDING, .output = "flamegraph.html"};
 	const struct option_def defs[] = {
-	        OPTION_TEXT('i', "input", &f.input, "FILE", "the recording (perf.data)"),
+	        OPTION_TEXT('i', "input", &f.from.input, "FILE", "the recording (perf.data)"),
 	        OPTION_TEXT('o', "output", &f.output, "FILE",
 	                "output file (flamegraph.html); '-': standard output"),
 	        OPTION_TEXT(0, "title", &f.title, "TEXT", "title of the page"),
 	        OPTION_TEXT('e', "event", &f.event, "EVENT",
 	                "event by name or number (default: the first with samples)"),
-	        OPTION_UINT('j', "jobs", &f.jobs, "N",
+	        OPTION_UINT('j', "jobs", &f.from.jobs, "N",
 	                "worker threads (default: one for each processor)"),
-	        OPTION_TEXT(0, "symfs", &f.symfs, "DIR", "look for objects below this directory"),
-	        OPTION_TEXT(0, "kallsyms", &f.kallsyms, "FILE", "symbols of the kernel"),
-	        OPTION_SWITCH(0, "demangle", &f.demangle, "show C++ and Rust names (default)"),
-	        OPTION_SWITCH('f', "force", &f.force, "read files of other users too"),
+	        OPTION_TEXT(0, "symfs", &f.from.session.symfs, "DIR",
+	                "look for objects below this directory"),
+	        OPTION_TEXT(
+	                0, "kallsyms", &f.from.session.kallsyms, "FILE", "symbols of the kernel"),
+	        OPTION_SWITCH(0, "demangle", &f.from.demangle, "show C++ and Rust names (default)"),
+	        OPTION_SWITCH('f', "force", &f.from.force, "read files of other users too"),
 	        OPTION_END,
 	};
 	const struct option_command command = {
@@ -299,7 +250,7 @@ int cmd_flamegraph(int argc, char **argv)
 		return options_mistake(
 		        &command, "unexpected word '%s'; -i names the recording", rest.argv[0]);
 	}
-	if (f.input == NULL || f.output == NULL) {
+	if (f.from.input == NULL || f.output == NULL) {
 		return options_mistake(&command, "-i and -o want a file");
 	}
 	return run(&f);

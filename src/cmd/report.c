@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* `sonde report`: where a recorded program spent its time. */
 #include "cmd/report.h"
-#include "cmd/caches.h"
 #include "cmd/dump.h"
 #include "cmd/fields.h"
 #include "cmd/inspect.h"
 #include "cmd/options.h"
-#include "cmd/terminal.h"
+#include "cmd/recording.h"
 
 #include <sonde/preview/report.h>
 
@@ -15,23 +14,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXIT_UNREADABLE 255
-#define JOBS_MAX        256
-#define REPORT_OPTIONS  128 /* room in the table of options */
+#define JOBS_MAX       256
+#define REPORT_OPTIONS 128 /* room in the table of options */
 
 struct report_command {
+	struct recording from;
 	struct sonde_report_options report;
-	struct caches caches;
-	const char *input, *color, *symfs, *kallsyms, *vmlinux;
-	bool no_vmlinux, modules, demangle_kernel;
-	bool children, inverted, demangle, pager, stdio, force;
+	const char *color, *vmlinux;
+	bool no_vmlinux, modules;
+	bool children, inverted, pager, stdio;
 	uint64_t socket;
 	bool unsorted;
-	bool header, header_only, strict, dump, skip_empty;
+	bool header, header_only, dump, skip_empty;
 	int verbose;
-	unsigned diags_shown;
-	uint64_t jobs, max_stack;
-	struct terminal_progress progress;
+	uint64_t max_stack;
 	struct terminal_output out;
 };
 
@@ -265,21 +261,13 @@ static int on_group_sort(const struct option_def *def, const char *arg, bool uns
 	return 0;
 }
 
-static void on_diag(void *arg, const struct sonde_diag *d)
-{
-	struct report_command *c = arg;
-
-	if (d->kind == SONDE_DIAG_NOTE && d->offset == UINT64_MAX && c->verbose == 0) {
-		return; /* a note about the whole file, without consequences for the user */
-	}
-	terminal_progress_end(&c->progress);
-	terminal_diag_show(&c->diags_shown, d);
-}
-
 static void options_settle(struct report_command *c)
 {
 	struct sonde_report_options *o = &c->report;
 
+	c->from.notes = c->verbose != 0;
+	c->from.session.vmlinux = c->no_vmlinux ? NULL : c->vmlinux;
+	c->from.session.counts_only = o->stats;
 	o->no_children = !c->children;
 	o->graph_given = o->graph_given && !o->no_graph;
 	o->show_empty = !c->skip_empty;
@@ -298,36 +286,6 @@ static void options_settle(struct report_command *c)
 	}
 }
 
-static struct sonde_session *session_make(struct report_command *c)
-{
-	struct sonde_session_options so = {
-	        .size = sizeof(so),
-	        .jobs = (unsigned)c->jobs,
-	        .on_diag = on_diag,
-	        .diag_arg = c,
-	        .strict = c->strict,
-	        .check_owner = !c->force,
-	        .symfs = c->symfs,
-	        .kallsyms = c->kallsyms,
-	        .vmlinux = c->no_vmlinux ? NULL : c->vmlinux,
-	        .demangle_kernel = c->demangle_kernel,
-	        .no_demangle = !c->demangle,
-	        .on_progress = terminal_progress_show,
-	        .progress_arg = &c->progress,
-	        .counts_only = c->report.stats,
-	};
-
-	caches_set(&c->caches, &so);
-	return sonde_session_new(&so);
-}
-
-static void warn_of_loss(const struct report_command *c)
-{
-	(void)fprintf(stderr,
-	        "Warning: part of %s was not read (see above); what is shown is not all\n",
-	        c->input);
-}
-
 /* Prints only the header, without reading records, so that the size of the file does not matter. */
 static int report_header_only(struct report_command *c)
 {
@@ -335,34 +293,31 @@ static int report_header_only(struct report_command *c)
 	struct inspect i = {.no_notes = c->verbose == 0};
 	int rc = SONDE_ENOMEM;
 
-	if (inspect_begin(&i, c->report.json, c->force, c->pager)) {
-		rc = sonde_inspector_header(i.in, c->input, &o, terminal_output_write, &i.out);
+	if (inspect_begin(&i, c->report.json, c->from.force, c->pager)) {
+		rc = sonde_inspector_header(i.in, c->from.input, &o, terminal_output_write, &i.out);
 	}
-	return inspect_end(&i, rc, c->input);
+	return inspect_end(&i, rc, c->from.input);
 }
 
 static int write_text(void *arg, const char *text, size_t n)
 {
 	struct report_command *c = arg;
 
-	terminal_progress_yield(&c->progress, &c->out);
+	terminal_progress_yield(&c->from.progress, &c->out);
 	return terminal_output_write(&c->out, text, n);
 }
 
 static int report_open(struct report_command *c)
 {
-	struct sonde_session *s = session_make(c);
-	int rc = s != NULL ? sonde_session_open(s, c->input) : SONDE_ENOMEM, status;
+	struct sonde_session *s = recording_open(&c->from);
+	int rc, status;
 
-	if (rc < 0) {
-		(void)fprintf(stderr, "Error: %s\n",
-		        s != NULL ? sonde_session_error(s)->text : sonde_status_text(rc));
-		sonde_session_free(s);
-		return EXIT_UNREADABLE;
+	if (s == NULL) {
+		return RECORDING_FAILED;
 	}
 	terminal_output_open(&c->out, c->pager);
 	rc = sonde_report_print(s, &c->report, write_text, c);
-	terminal_progress_end(&c->progress);
+	terminal_progress_end(&c->from.progress);
 	terminal_output_close(&c->out);
 	if (terminal_output_failed(&c->out, &status)) {
 		sonde_session_free(s);
@@ -372,12 +327,12 @@ static int report_open(struct report_command *c)
 		(void)fprintf(stderr, "Error: %s\n", sonde_session_error(s)->text);
 		rc = OPTIONS_USAGE;
 	} else if (rc < 0) {
-		(void)fprintf(stderr, "Error: cannot report %s: %s\n", c->input,
+		(void)fprintf(stderr, "Error: cannot report %s: %s\n", c->from.input,
 		        sonde_session_error(s)->text);
 		rc = 1;
 	}
 	if (rc == 1) {
-		(void)fprintf(stderr, "Warning: no samples in %s%s\n", c->input,
+		(void)fprintf(stderr, "Warning: no samples in %s%s\n", c->from.input,
 		        c->report.filter.time != NULL || c->report.filter.cpus != NULL ||
 		                        c->report.by_socket || c->report.hide_unresolved ||
 		                        c->report.switch_on != NULL || c->report.switch_off != NULL
@@ -385,9 +340,7 @@ static int report_open(struct report_command *c)
 		                : "");
 		rc = 0;
 	}
-	if (rc == 0 && (sonde_session_diags(s, SONDE_DIAG_TRUNCATED) != 0 ||
-	                       sonde_session_diags(s, SONDE_DIAG_DAMAGED) != 0)) {
-		warn_of_loss(c);
+	if (rc == 0 && recording_damaged(&c->from, s)) {
 		rc = 1;
 	}
 	sonde_session_free(s);
@@ -429,7 +382,7 @@ static void print_fields(void)
 static struct option_def *sample_options(struct option_def *to, struct report_command *c)
 {
 	const struct option_def group[] = {
-	        OPTION_TEXT('i', "input", &c->input, "FILE", "read this file (perf.data)"),
+	        OPTION_TEXT('i', "input", &c->from.input, "FILE", "read this file (perf.data)"),
 	        OPTION_TEXT('s', "sort", &c->report.sort, "KEYS",
 	                "keys of rows (comm,dso,sym; of tracepoints trace)"),
 	        OPTION_SWITCH(0, "raw-trace", &c->report.raw_trace,
@@ -557,19 +510,21 @@ static struct option_def *other_options(struct option_def *to, struct report_com
 	        OPTION_SWITCH(0, "stdio", &c->stdio, "text output, which is the only one"),
 	        OPTION_SWITCH(0, "disable-order", &c->unsorted,
 	                "do not sort samples by time, which this command never does"),
-	        OPTION_SWITCH('f', "force", &c->force, "read files of other users too"),
-	        OPTION_SWITCH(0, "strict", &c->strict, "damaged input is an error"),
-	        OPTION_UINT('j', "jobs", &c->jobs, "N", "worker threads (one a processor)"),
-	        OPTION_TEXT(0, "symfs", &c->symfs, "DIR", "look for objects below DIR"),
-	        OPTION_TEXT(0, "kallsyms", &c->kallsyms, "FILE", "kernel symbols from FILE"),
+	        OPTION_SWITCH('f', "force", &c->from.force, "read files of other users too"),
+	        OPTION_SWITCH(0, "strict", &c->from.session.strict, "damaged input is an error"),
+	        OPTION_UINT('j', "jobs", &c->from.jobs, "N", "worker threads (one a processor)"),
+	        OPTION_TEXT(
+	                0, "symfs", &c->from.session.symfs, "DIR", "look for objects below DIR"),
+	        OPTION_TEXT(0, "kallsyms", &c->from.session.kallsyms, "FILE",
+	                "kernel symbols from FILE"),
 	        OPTION_TEXT('k', "vmlinux", &c->vmlinux, "FILE",
 	                "kernel symbols from FILE, the ELF file of the kernel"),
 	        OPTION_SWITCH(0, "ignore-vmlinux", &c->no_vmlinux, "ignore --vmlinux"),
 	        OPTION_SWITCH('m', "modules", &c->modules,
 	                "symbols of kernel modules too, which are always read"),
-	        OPTION_SWITCH(0, "demangle-kernel", &c->demangle_kernel,
+	        OPTION_SWITCH(0, "demangle-kernel", &c->from.session.demangle_kernel,
 	                "names of the kernel as they are in the source too"),
-	        OPTION_SWITCH(0, "demangle", &c->demangle, "names as they are in the source"),
+	        OPTION_SWITCH(0, "demangle", &c->from.demangle, "names as they are in the source"),
 	        {.long_name = "pager",
 	                .kind = OPTION_KIND_SWITCH,
 	                .target = &c->pager,
@@ -643,7 +598,7 @@ static int options_check(const struct report_command *c)
 	if (c->socket != UINT64_MAX && c->socket >= UINT32_MAX) {
 		return options_mistake(&command_words, "--socket-filter is too large");
 	}
-	if (c->jobs > JOBS_MAX || c->max_stack > UINT32_MAX) {
+	if (c->from.jobs > JOBS_MAX || c->max_stack > UINT32_MAX) {
 		return options_mistake(&command_words, "--jobs or --max-stack is too large");
 	}
 	return OPTIONS_RUN;
@@ -651,10 +606,9 @@ static int options_check(const struct report_command *c)
 
 int cmd_report(int argc, char **argv)
 {
-	struct report_command c = {.report = {.size = sizeof(c.report)},
-	        .input = options_input(),
+	struct report_command c = {.from = RECORDING,
+	        .report = {.size = sizeof(c.report)},
 	        .children = true,
-	        .demangle = true,
 	        .skip_empty = true,
 	        .socket = UINT64_MAX,
 	        .pager = true,
@@ -666,7 +620,7 @@ int cmd_report(int argc, char **argv)
 		return rc;
 	}
 	if (c.dump) {
-		return dump_raw(c.input, c.force);
+		return dump_raw(c.from.input, c.from.force);
 	}
 	rc = options_check(&c);
 	if (rc != OPTIONS_RUN) {

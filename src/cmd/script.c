@@ -1,40 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/caches.h"
 #include "cmd/commands.h"
 #include "cmd/dump.h"
 #include "cmd/fields.h"
 #include "cmd/inspect.h"
 #include "cmd/options.h"
+#include "cmd/recording.h"
 #include "cmd/script_files.h"
-#include "cmd/terminal.h"
 
 #include <assert.h>
 #include <sonde/preview/script.h>
 #include <stdio.h>
 #include <string.h>
 
-#define EXIT_FILE      255 /* the file is missing or cannot be used */
 #define FIELDS_MAX     16
 #define DLARGS_MAX     64
 #define SCRIPT_OPTIONS 96 /* room in the table of options */
 
 struct script {
-	const char *input;
-	const char *symfs, *kallsyms, *vmlinux, *stop_bt, *switch_on, *switch_off;
-	struct sonde_filter filter;
-	uint64_t jobs, max_stack, max_blocks;
-	bool tasks, mmaps, switches, lost, cgroups, namespaces, bpf, text_pokes, rounds;
-	bool kernel_path, on_off, per_event, source_path, json;
-	bool inlined, inlined_given;
-	bool hide_call_graph, ns, reltime, deltatime, header, header_only, full, demangle, force,
-	        strict, pager, dump, demangle_kernel, merged;
-	struct terminal_progress progress;
+	struct recording from;
+	struct sonde_script_options o;
+	bool per_event, header, header_only, full, pager, dump, merged;
+	bool inlined_given;
 	const char *fields[FIELDS_MAX];
-	size_t nfields;
-	unsigned diags_shown;
-	const char *dlfilter;
 	const char *dlargs[DLARGS_MAX];
-	size_t ndlargs;
 	bool list_dlfilters, verbose;
 };
 
@@ -43,14 +31,14 @@ static int on_fields(const struct option_def *def, const char *arg, bool unset)
 	struct script *s = def->target;
 
 	if (unset) {
-		s->nfields = 0;
+		s->o.nfields = 0;
 		return 0;
 	}
-	if (s->nfields == FIELDS_MAX) {
+	if (s->o.nfields == FIELDS_MAX) {
 		(void)fprintf(stderr, "Error: -F was given more than %d times\n", FIELDS_MAX);
 		return -1;
 	}
-	s->fields[s->nfields++] = arg;
+	s->fields[s->o.nfields++] = arg;
 	return 0;
 }
 
@@ -59,14 +47,14 @@ static int on_dlarg(const struct option_def *def, const char *arg, bool unset)
 	struct script *s = def->target;
 
 	if (unset) {
-		s->ndlargs = 0;
+		s->o.ndlargs = 0;
 		return 0;
 	}
-	if (s->ndlargs == DLARGS_MAX) {
+	if (s->o.ndlargs == DLARGS_MAX) {
 		(void)fprintf(stderr, "Error: --dlarg was given more than %d times\n", DLARGS_MAX);
 		return -1;
 	}
-	s->dlargs[s->ndlargs++] = arg;
+	s->dlargs[s->o.ndlargs++] = arg;
 	return 0;
 }
 
@@ -86,20 +74,9 @@ static int list_dlfilters(bool verbose)
 	(void)printf("List of available dlfilters:\n");
 	if (sonde_dlfilters(list_dlfilter, &verbose) < 0) {
 		(void)fprintf(stderr, "Error: this static build cannot load filters\n");
-		return EXIT_FILE;
+		return RECORDING_FAILED;
 	}
 	return terminal_stdout_finish(0);
-}
-
-static void on_diag(void *arg, const struct sonde_diag *d)
-{
-	struct script *s = arg;
-
-	if (d->kind == SONDE_DIAG_NOTE && d->offset == UINT64_MAX) {
-		return; /* a note about the whole file, without consequences for the user */
-	}
-	terminal_progress_end(&s->progress);
-	terminal_diag_show(&s->diags_shown, d);
 }
 
 static int header_only(struct script *s)
@@ -108,28 +85,19 @@ static int header_only(struct script *s)
 	struct inspect i = {.no_notes = true};
 	int rc = SONDE_ENOMEM;
 
-	if (inspect_begin(&i, false, s->force, s->pager)) {
-		rc = sonde_inspector_header(i.in, s->input, &o, terminal_output_write, &i.out);
+	if (inspect_begin(&i, false, s->from.force, s->pager)) {
+		rc = sonde_inspector_header(i.in, s->from.input, &o, terminal_output_write, &i.out);
 	}
-	return inspect_end(&i, rc, s->input);
+	return inspect_end(&i, rc, s->from.input);
 }
 
-static int finish(const struct sonde_session *session, const char *input, int rc)
+static int finish(const struct script *s, const struct sonde_session *session, int rc)
 {
-	uint64_t lost = sonde_session_diags(session, SONDE_DIAG_TRUNCATED) +
-	                sonde_session_diags(session, SONDE_DIAG_DAMAGED);
-
 	if (rc < 0) {
 		(void)fprintf(stderr, "Error: %s\n", sonde_session_error(session)->text);
-		return rc == SONDE_EARG ? OPTIONS_USAGE : EXIT_FILE;
+		return rc == SONDE_EARG ? OPTIONS_USAGE : RECORDING_FAILED;
 	}
-	if (lost != 0) {
-		(void)fprintf(stderr,
-		        "Warning: part of %s was not read (see above); what is shown is not all\n",
-		        input);
-		return 1;
-	}
-	return 0;
+	return recording_damaged(&s->from, session) ? 1 : 0;
 }
 
 /* Where lines go. */
@@ -156,25 +124,24 @@ static int write_event(void *arg, size_t event, const char *text, size_t n, uint
 }
 
 /* Prints the session; the exit status. */
-static int print(
-        struct script *s, struct sonde_session *session, const struct sonde_script_options *o)
+static int print(struct script *s, struct sonde_session *session)
 {
-	struct script_output output = {.progress = &s->progress};
-	int rc, status = EXIT_FILE;
+	struct script_output output = {.progress = &s->from.progress};
+	int rc, status = RECORDING_FAILED;
 
-	if (s->per_event && !script_files_open(&output.files, session, s->input)) {
+	if (s->per_event && !script_files_open(&output.files, session, s->from.input)) {
 		script_files_close(&output.files);
-		return EXIT_FILE;
+		return RECORDING_FAILED;
 	}
-	terminal_output_open(&output.out, s->pager && s->dlfilter == NULL);
-	rc = sonde_script_print(session, o, write_lines, &output);
-	terminal_progress_end(&s->progress);
+	terminal_output_open(&output.out, s->pager && s->o.dlfilter == NULL);
+	rc = sonde_script_print(session, &s->o, write_lines, &output);
+	terminal_progress_end(&s->from.progress);
 	if (rc >= 0 && s->per_event) {
 		script_files_print(&output.files, &output.out);
 	}
 	terminal_output_close(&output.out);
 	if (!terminal_output_failed(&output.out, &status) && rc != SONDE_EOUTPUT) {
-		status = finish(session, s->input, rc);
+		status = finish(s, session, rc);
 	}
 	script_files_close(&output.files);
 	return status;
@@ -182,69 +149,21 @@ static int print(
 
 static int run(struct script *s)
 {
-	struct sonde_session_options so = {
-	        .size = sizeof(so),
-	        .jobs = (unsigned)s->jobs,
-	        .symfs = s->symfs,
-	        .kallsyms = s->kallsyms,
-	        .vmlinux = s->vmlinux,
-	        .demangle_kernel = s->demangle_kernel,
-	        .no_demangle = !s->demangle,
-	        .on_diag = on_diag,
-	        .diag_arg = s,
-	        .strict = s->strict,
-	        .check_owner = !s->force,
-	        .on_progress = terminal_progress_show,
-	        .progress_arg = &s->progress,
-	};
-	struct sonde_script_options o = {
-	        .size = sizeof(o),
-	        .fields = s->fields,
-	        .nfields = s->nfields,
-	        .hide_call_graph = s->hide_call_graph,
-	        .ns = s->ns,
-	        .max_stack = s->max_stack,
-	        .max_blocks = s->max_blocks,
-	        .filter = s->filter,
-	        .show_tasks = s->tasks,
-	        .show_mmaps = s->mmaps,
-	        .show_switches = s->switches,
-	        .show_lost = s->lost,
-	        .show_cgroups = s->cgroups,
-	        .kernel_path = s->kernel_path,
-	        .show_namespaces = s->namespaces,
-	        .show_bpf = s->bpf,
-	        .show_text_pokes = s->text_pokes,
-	        .show_rounds = s->rounds,
-	        .switch_on = s->switch_on,
-	        .switch_off = s->switch_off,
-	        .show_on_off = s->on_off,
-	        .stop_at = s->stop_bt,
-	        .relative_times = s->reltime,
-	        .json = s->json,
-	        .dlfilter = s->dlfilter,
-	        .dlargs = s->dlargs,
-	        .ndlargs = s->ndlargs,
-	        .write_event = s->per_event ? write_event : NULL,
-	        .time_differences = s->deltatime,
-	        .source_path = s->source_path,
-	        .inlined = s->inlined,
-	        .not_inlined = s->inlined_given && !s->inlined,
-	        .header = s->header ? 1 + s->full : 0,
-	};
-	struct sonde_session *session;
-	struct caches caches;
-	int rc, status;
+	struct sonde_script_options *o = &s->o;
+	struct sonde_session *session = recording_open(&s->from);
+	int status;
 
-	o.filter.relative_time = s->reltime;
-	caches_set(&caches, &so);
-	session = sonde_session_new(&so);
 	if (session == NULL) {
-		(void)fprintf(stderr, "Error: out of memory\n");
-		return EXIT_FILE;
+		return RECORDING_FAILED;
 	}
-	rc = sonde_session_open(session, s->input);
-	status = rc >= 0 ? print(s, session, &o) : finish(session, s->input, rc);
+	o->size = sizeof(*o);
+	o->fields = s->fields;
+	o->dlargs = s->dlargs;
+	o->filter.relative_time = o->relative_times;
+	o->write_event = s->per_event ? write_event : NULL;
+	o->not_inlined = s->inlined_given && !o->inlined;
+	o->header = s->header ? 1 + s->full : 0;
+	status = print(s, session);
 	sonde_session_free(session);
 	return status;
 }
@@ -258,8 +177,8 @@ static void print_fields(void)
 static struct option_def *sample_options(struct option_def *to, struct script *s)
 {
 	const struct option_def group[] = {
-	        OPTION_TEXT(
-	                'i', "input", &s->input, "FILE", "input file; perf.data when not given"),
+	        OPTION_TEXT('i', "input", &s->from.input, "FILE",
+	                "input file; perf.data when not given"),
 	        OPTION_CALL('F', "fields", OPTION_REQUIRED, on_fields, s, "FIELDS",
 	                "fields to show: comm,ip or +field,-field; with 'type:' in front for some "
 	                "events"),
@@ -267,23 +186,23 @@ static struct option_def *sample_options(struct option_def *to, struct script *s
 	                "print every record with its bytes, as 'sonde dump --raw'"),
 	        OPTION_SWITCH(0, "dump-unsorted-raw-trace", &s->dump,
 	                "the same: records are always in the order of the file"),
-	        OPTION_SWITCH('G', "hide-call-graph", &s->hide_call_graph, "show no call chains"),
-	        OPTION_TEXT('c', "comms", &s->filter.comms, "NAMES", "only these commands"),
-	        OPTION_TEXT(0, "dsos", &s->filter.dsos, "NAMES", "only code of these objects"),
-	        OPTION_TEXT('S', "symbols", &s->filter.symbols, "NAMES",
+	        OPTION_SWITCH('G', "hide-call-graph", &s->o.hide_call_graph, "show no call chains"),
+	        OPTION_TEXT('c', "comms", &s->o.filter.comms, "NAMES", "only these commands"),
+	        OPTION_TEXT(0, "dsos", &s->o.filter.dsos, "NAMES", "only code of these objects"),
+	        OPTION_TEXT('S', "symbols", &s->o.filter.symbols, "NAMES",
 	                "only these functions, or addresses 0x..."),
-	        OPTION_UINT(0, "addr-range", &s->filter.address_range, "N",
+	        OPTION_UINT(0, "addr-range", &s->o.filter.address_range, "N",
 	                "with -S 0x...: only N bytes of code from there"),
-	        OPTION_TEXT(0, "pid", &s->filter.pids, "PIDS", "only these processes"),
-	        OPTION_TEXT(0, "tid", &s->filter.tids, "TIDS", "only these threads"),
-	        OPTION_TEXT('C', "cpu", &s->filter.cpus, "LIST", "only these processors"),
-	        OPTION_TEXT(0, "time", &s->filter.time, "SPAN",
+	        OPTION_TEXT(0, "pid", &s->o.filter.pids, "PIDS", "only these processes"),
+	        OPTION_TEXT(0, "tid", &s->o.filter.tids, "TIDS", "only these threads"),
+	        OPTION_TEXT('C', "cpu", &s->o.filter.cpus, "LIST", "only these processors"),
+	        OPTION_TEXT(0, "time", &s->o.filter.time, "SPAN",
 	                "only from START,END in seconds, 10%-20%, or 10%/2"),
-	        OPTION_TEXT(0, "switch-on", &s->switch_on, "EVENT",
+	        OPTION_TEXT(0, "switch-on", &s->o.switch_on, "EVENT",
 	                "only samples after one of this event"),
-	        OPTION_TEXT(0, "switch-off", &s->switch_off, "EVENT",
+	        OPTION_TEXT(0, "switch-off", &s->o.switch_off, "EVENT",
 	                "no samples after one of this event"),
-	        OPTION_SWITCH(0, "show-on-off-events", &s->on_off,
+	        OPTION_SWITCH(0, "show-on-off-events", &s->o.show_on_off,
 	                "show the events of --switch-on and --switch-off too"),
 	};
 
@@ -294,26 +213,30 @@ static struct option_def *sample_options(struct option_def *to, struct script *s
 static struct option_def *record_options(struct option_def *to, struct script *s)
 {
 	const struct option_def group[] = {
-	        OPTION_SWITCH(0, "show-task-events", &s->tasks, "show names, forks and exits too"),
-	        OPTION_SWITCH(0, "show-mmap-events", &s->mmaps, "show mappings too"),
-	        OPTION_SWITCH(0, "show-switch-events", &s->switches, "show context switches too"),
-	        OPTION_SWITCH(0, "show-lost-events", &s->lost, "show where events were lost too"),
-	        OPTION_SWITCH(0, "show-cgroup-events", &s->cgroups, "show new control groups too"),
 	        OPTION_SWITCH(
-	                0, "show-namespace-events", &s->namespaces, "show new namespaces too"),
-	        OPTION_SWITCH(0, "show-bpf-events", &s->bpf,
+	                0, "show-task-events", &s->o.show_tasks, "show names, forks and exits too"),
+	        OPTION_SWITCH(0, "show-mmap-events", &s->o.show_mmaps, "show mappings too"),
+	        OPTION_SWITCH(
+	                0, "show-switch-events", &s->o.show_switches, "show context switches too"),
+	        OPTION_SWITCH(
+	                0, "show-lost-events", &s->o.show_lost, "show where events were lost too"),
+	        OPTION_SWITCH(
+	                0, "show-cgroup-events", &s->o.show_cgroups, "show new control groups too"),
+	        OPTION_SWITCH(0, "show-namespace-events", &s->o.show_namespaces,
+	                "show new namespaces too"),
+	        OPTION_SWITCH(0, "show-bpf-events", &s->o.show_bpf,
 	                "show BPF programs and other code that the kernel made too"),
-	        OPTION_SWITCH(0, "show-text-poke-events", &s->text_pokes,
+	        OPTION_SWITCH(0, "show-text-poke-events", &s->o.show_text_pokes,
 	                "show changes of the kernel's code too"),
-	        OPTION_SWITCH(0, "show-round-events", &s->rounds,
+	        OPTION_SWITCH(0, "show-round-events", &s->o.show_rounds,
 	                "show ends of rounds too, in the order of the file"),
-	        OPTION_SWITCH(0, "show-kernel-path", &s->kernel_path,
+	        OPTION_SWITCH(0, "show-kernel-path", &s->o.kernel_path,
 	                "show kernel modules by the paths of their files"),
-	        OPTION_SWITCH(0, "full-source-path", &s->source_path,
+	        OPTION_SWITCH(0, "full-source-path", &s->o.source_path,
 	                "srcline: show the paths of source files, not only their names"),
 	        {.long_name = "inline",
 	                .kind = OPTION_KIND_SWITCH,
-	                .target = &s->inlined,
+	                .target = &s->o.inlined,
 	                .given = &s->inlined_given,
 	                .help = "show inlined functions in call chains"},
 	};
@@ -325,25 +248,27 @@ static struct option_def *record_options(struct option_def *to, struct script *s
 static struct option_def *other_options(struct option_def *to, struct script *s)
 {
 	const struct option_def group[] = {
-	        OPTION_SWITCH(0, "ns", &s->ns, "show times with nine digits"),
-	        OPTION_SWITCH(0, "reltime", &s->reltime, "show times since the first line"),
-	        OPTION_SWITCH(0, "deltatime", &s->deltatime, "show times since the line before"),
-	        OPTION_UINT(
-	                0, "max-stack", &s->max_stack, "N", "entries of a call chain to show; 127"),
-	        OPTION_UINT(0, "max-blocks", &s->max_blocks, "N",
+	        OPTION_SWITCH(0, "ns", &s->o.ns, "show times with nine digits"),
+	        OPTION_SWITCH(
+	                0, "reltime", &s->o.relative_times, "show times since the first line"),
+	        OPTION_SWITCH(
+	                0, "deltatime", &s->o.time_differences, "show times since the line before"),
+	        OPTION_UINT(0, "max-stack", &s->o.max_stack, "N",
+	                "entries of a call chain to show; 127"),
+	        OPTION_UINT(0, "max-blocks", &s->o.max_blocks, "N",
 	                "brstackinsn: blocks of code of a sample to show"),
-	        OPTION_TEXT(0, "stop-bt", &s->stop_bt, "NAMES",
+	        OPTION_TEXT(0, "stop-bt", &s->o.stop_at, "NAMES",
 	                "functions that are the last entries of call chains"),
 	        OPTION_SWITCH(0, "merge-callchains", &s->merged,
 	                "show call chains whose user part was recorded later whole (always)"),
-	        OPTION_TEXT(0, "dlfilter", &s->dlfilter, "FILE",
+	        OPTION_TEXT(0, "dlfilter", &s->o.dlfilter, "FILE",
 	                "load a filter of samples from a shared object"),
 	        OPTION_CALL(0, "dlarg", OPTION_REQUIRED, on_dlarg, s, "TEXT",
 	                "an argument for the filter; may be repeated"),
 	        OPTION_SWITCH(0, "list-dlfilters", &s->list_dlfilters, "list installed filters"),
 	        OPTION_SWITCH('v', "verbose", &s->verbose,
 	                "with --list-dlfilters, show long descriptions"),
-	        OPTION_SWITCH(0, "json", &s->json, "print a JSON object a line (doc/json.md)"),
+	        OPTION_SWITCH(0, "json", &s->o.json, "print a JSON object a line (doc/json.md)"),
 	        OPTION_SWITCH(0, "per-event-dump", &s->per_event,
 	                "write the samples of each event to FILE.EVENT.dump"),
 	        OPTION_SWITCH(0, "header", &s->header, "show the header of the file first"),
@@ -351,18 +276,20 @@ static struct option_def *other_options(struct option_def *to, struct script *s)
 	                0, "header-only", &s->header_only, "show only the header of the file"),
 	        OPTION_SWITCH(
 	                'I', "show-info", &s->full, "show topologies and caches in the header"),
-	        OPTION_UINT('j', "jobs", &s->jobs, "N", "worker threads; 0: all processors"),
-	        OPTION_TEXT(0, "symfs", &s->symfs, "DIR", "look for objects below this directory"),
-	        OPTION_TEXT(0, "kallsyms", &s->kallsyms, "FILE", "symbols of the kernel"),
-	        OPTION_TEXT('k', "vmlinux", &s->vmlinux, "FILE",
+	        OPTION_UINT('j', "jobs", &s->from.jobs, "N", "worker threads; 0: all processors"),
+	        OPTION_TEXT(0, "symfs", &s->from.session.symfs, "DIR",
+	                "look for objects below this directory"),
+	        OPTION_TEXT(
+	                0, "kallsyms", &s->from.session.kallsyms, "FILE", "symbols of the kernel"),
+	        OPTION_TEXT('k', "vmlinux", &s->from.session.vmlinux, "FILE",
 	                "symbols of the kernel from its ELF file"),
-	        OPTION_SWITCH(0, "demangle-kernel", &s->demangle_kernel,
+	        OPTION_SWITCH(0, "demangle-kernel", &s->from.session.demangle_kernel,
 	                "names of the kernel as they are in the source too"),
-	        OPTION_SWITCH(
-	                0, "demangle", &s->demangle, "show C++ and Rust names as in the source"),
-	        OPTION_SWITCH(0, "strict", &s->strict, "stop at damaged input"),
+	        OPTION_SWITCH(0, "demangle", &s->from.demangle,
+	                "show C++ and Rust names as in the source"),
+	        OPTION_SWITCH(0, "strict", &s->from.session.strict, "stop at damaged input"),
 	        OPTION_SWITCH(0, "pager", &s->pager, "show the text in a pager when on a terminal"),
-	        OPTION_SWITCH('f', "force", &s->force, "read files of other users too"),
+	        OPTION_SWITCH('f', "force", &s->from.force, "read files of other users too"),
 	        OPTION_END,
 	};
 
@@ -375,19 +302,19 @@ static int check_options(const struct option_command *command, const struct scri
 	if (s->verbose) {
 		return options_mistake(command, "-v is for --list-dlfilters only");
 	}
-	if (s->ndlargs != 0 && s->dlfilter == NULL) {
+	if (s->o.ndlargs != 0 && s->o.dlfilter == NULL) {
 		return options_mistake(command, "--dlarg is for a filter: add --dlfilter FILE");
 	}
 	if (!s->merged) {
 		return options_mistake(command,
 		        "call chains are always printed whole: 'sonde dump' shows their parts");
 	}
-	if (s->json && (s->dump || s->header_only)) {
+	if (s->o.json && (s->dump || s->header_only)) {
 		return options_mistake(command,
 		        "--json goes with samples only: 'sonde dump --json' and 'sonde report "
 		        "--header-only --json' print records and the header");
 	}
-	if (s->json && s->per_event) {
+	if (s->o.json && s->per_event) {
 		return options_mistake(command,
 		        "--json does not go with --per-event-dump: an object has its event");
 	}
@@ -396,8 +323,7 @@ static int check_options(const struct option_command *command, const struct scri
 
 int cmd_script(int argc, char **argv)
 {
-	struct script s = {
-	        .input = options_input(), .demangle = true, .pager = true, .merged = true};
+	struct script s = {.from = RECORDING, .pager = true, .merged = true};
 	struct option_def defs[SCRIPT_OPTIONS];
 	const struct option_def *end =
 	        other_options(record_options(sample_options(defs, &s), &s), &s);
@@ -431,7 +357,7 @@ int cmd_script(int argc, char **argv)
 		return rc;
 	}
 	if (s.dump) {
-		return dump_raw(s.input, s.force);
+		return dump_raw(s.from.input, s.from.force);
 	}
 	return s.header_only ? header_only(&s) : run(&s);
 }

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A recording that a command opens, with the options of all such commands. Members are targets of
+ * option tables:
+ *
+ *	struct recording r = RECORDING;
+ *	... OPTION_TEXT('i', "input", &r.input, ...), OPTION_TEXT(0, "symfs", &r.session.symfs, ...)
+ *	struct sonde_session *s = recording_open(&r);
+ */
+#ifndef SONDE_CMD_RECORDING_H
+#define SONDE_CMD_RECORDING_H
+
+#include "cmd/caches.h"
+#include "cmd/options.h"
+#include "cmd/terminal.h"
+
+#include <sonde/session.h>
+
+#define RECORDING_FAILED 255 /* exit status if it cannot be opened */
+
+struct recording {
+	const char *input;
+	struct sonde_session_options session;
+	uint64_t jobs; /* 0: one for each processor */
+	bool demangle, force; /* force: files of other users too */
+	bool notes; /* show notes about the whole file, which have no consequences for the user */
+	unsigned shown; /* diagnostics */
+	struct terminal_progress progress;
+	struct caches caches;
+};
+
+#define RECORDING                                                                                  \
+	{                                                                                          \
+		.input = options_input(),                                                          \
+		.session = {.size = sizeof(struct sonde_session_options)}, .demangle = true        \
+	}
+
+/* Opens it; *r must outlive the session. NULL after printing why not. */
+struct sonde_session *recording_open(struct recording *r);
+
+/* Prints a warning if part of the recording was not read. Returns whether it did. */
+bool recording_damaged(const struct recording *r, const struct sonde_session *s);
+
+#endif
