@@ -38,36 +38,6 @@ static int put_text(struct header_context *c, enum abi_feature bit, const char *
 	return 1;
 }
 
-static int put_hostname(struct header_context *c)
-{
-	return put_text(c, FEATURE_HOSTNAME, "hostname");
-}
-
-static int put_osrelease(struct header_context *c)
-{
-	return put_text(c, FEATURE_OSRELEASE, "os release");
-}
-
-static int put_version(struct header_context *c)
-{
-	return put_text(c, FEATURE_VERSION, "perf version");
-}
-
-static int put_arch(struct header_context *c)
-{
-	return put_text(c, FEATURE_ARCH, "arch");
-}
-
-static int put_cpudesc(struct header_context *c)
-{
-	return put_text(c, FEATURE_CPUDESC, "cpudesc");
-}
-
-static int put_cpuid(struct header_context *c)
-{
-	return put_text(c, FEATURE_CPUID, "cpuid");
-}
-
 static int put_nrcpus(struct header_context *c)
 {
 	struct feature_cpus cpus;
@@ -169,24 +139,6 @@ static int put_numa_topology(struct header_context *c)
 		        node->node, (unsigned long long)node->total, (unsigned long long)node->free,
 		        node->node, node->cpus.s);
 	}
-	return 1;
-}
-
-static int put_branch_stack(struct header_context *c)
-{
-	text_str(c->out, "# contains samples with branch stack\n");
-	return 1;
-}
-
-static int put_auxtrace(struct header_context *c)
-{
-	text_str(c->out, "# contains AUX area data (e.g. instruction trace)\n");
-	return 1;
-}
-
-static int put_stat(struct header_context *c)
-{
-	text_str(c->out, "# contains stat data\n");
 	return 1;
 }
 
@@ -448,43 +400,43 @@ static int put_hybrid(struct header_context *c)
 	return 1;
 }
 
+/* How a feature is printed: as a text with a label, as a note, or by a function; or not at all. */
 struct header_entry {
-	header_fn put; /* NULL: not printed */
+	const char *label, *note;
+	header_fn put;
 	bool is_long; /* only with -I */
 };
 
 static const struct header_entry entries[] = {
-        [FEATURE_TRACING_DATA] = {NULL, false},
-        [FEATURE_BUILD_ID] = {NULL, false},
-        [FEATURE_HOSTNAME] = {put_hostname, false},
-        [FEATURE_OSRELEASE] = {put_osrelease, false},
-        [FEATURE_VERSION] = {put_version, false},
-        [FEATURE_ARCH] = {put_arch, false},
-        [FEATURE_NRCPUS] = {put_nrcpus, false},
-        [FEATURE_CPUDESC] = {put_cpudesc, false},
-        [FEATURE_CPUID] = {put_cpuid, false},
-        [FEATURE_TOTAL_MEM] = {put_total_mem, false},
-        [FEATURE_CMDLINE] = {put_cmdline, false},
-        [FEATURE_EVENT_DESC] = {put_event_desc, false},
-        [FEATURE_CPU_TOPOLOGY] = {put_cpu_topology, true},
-        [FEATURE_NUMA_TOPOLOGY] = {put_numa_topology, true},
-        [FEATURE_BRANCH_STACK] = {put_branch_stack, false},
-        [FEATURE_PMU_MAPPINGS] = {put_pmu_mappings, false},
-        [FEATURE_GROUP_DESC] = {put_group_desc, false},
-        [FEATURE_AUXTRACE] = {put_auxtrace, false},
-        [FEATURE_STAT] = {put_stat, false},
-        [FEATURE_CACHE] = {put_cache, true},
-        [FEATURE_SAMPLE_TIME] = {put_sample_time, false},
-        [FEATURE_MEM_TOPOLOGY] = {put_mem_topology, true},
-        [FEATURE_CLOCKID] = {put_clockid, false},
-        [FEATURE_DIR_FORMAT] = {put_dir_format, false},
-        [FEATURE_BPF_PROG_INFO] = {put_bpf_programs, false},
-        [FEATURE_BPF_BTF] = {put_bpf_btf, false},
-        [FEATURE_COMPRESSED] = {put_compressed, false},
-        [FEATURE_CPU_PMU_CAPS] = {put_cpu_pmu_caps, false},
-        [FEATURE_CLOCK_DATA] = {put_clock_data, false},
-        [FEATURE_HYBRID_TOPOLOGY] = {put_hybrid, true},
-        [FEATURE_PMU_CAPS] = {put_pmu_caps, false},
+        [FEATURE_HOSTNAME] = {.label = "hostname"},
+        [FEATURE_OSRELEASE] = {.label = "os release"},
+        [FEATURE_VERSION] = {.label = "perf version"},
+        [FEATURE_ARCH] = {.label = "arch"},
+        [FEATURE_NRCPUS] = {.put = put_nrcpus},
+        [FEATURE_CPUDESC] = {.label = "cpudesc"},
+        [FEATURE_CPUID] = {.label = "cpuid"},
+        [FEATURE_TOTAL_MEM] = {.put = put_total_mem},
+        [FEATURE_CMDLINE] = {.put = put_cmdline},
+        [FEATURE_EVENT_DESC] = {.put = put_event_desc},
+        [FEATURE_CPU_TOPOLOGY] = {.put = put_cpu_topology, .is_long = true},
+        [FEATURE_NUMA_TOPOLOGY] = {.put = put_numa_topology, .is_long = true},
+        [FEATURE_BRANCH_STACK] = {.note = "samples with branch stack"},
+        [FEATURE_PMU_MAPPINGS] = {.put = put_pmu_mappings},
+        [FEATURE_GROUP_DESC] = {.put = put_group_desc},
+        [FEATURE_AUXTRACE] = {.note = "AUX area data (e.g. instruction trace)"},
+        [FEATURE_STAT] = {.note = "stat data"},
+        [FEATURE_CACHE] = {.put = put_cache, .is_long = true},
+        [FEATURE_SAMPLE_TIME] = {.put = put_sample_time},
+        [FEATURE_MEM_TOPOLOGY] = {.put = put_mem_topology, .is_long = true},
+        [FEATURE_CLOCKID] = {.put = put_clockid},
+        [FEATURE_DIR_FORMAT] = {.put = put_dir_format},
+        [FEATURE_BPF_PROG_INFO] = {.put = put_bpf_programs},
+        [FEATURE_BPF_BTF] = {.put = put_bpf_btf},
+        [FEATURE_COMPRESSED] = {.put = put_compressed},
+        [FEATURE_CPU_PMU_CAPS] = {.put = put_cpu_pmu_caps},
+        [FEATURE_CLOCK_DATA] = {.put = put_clock_data},
+        [FEATURE_HYBRID_TOPOLOGY] = {.put = put_hybrid, .is_long = true},
+        [FEATURE_PMU_CAPS] = {.put = put_pmu_caps},
 };
 
 #define NENTRIES (sizeof(entries) / sizeof(entries[0]))
@@ -503,20 +455,29 @@ static void clean_lines(struct text *out, size_t start)
 	}
 }
 
+static int put_entry(struct header_context *c, enum abi_feature bit, const struct header_entry *e)
+{
+	if (e->label != NULL) {
+		return put_text(c, bit, e->label);
+	}
+	if (e->note != NULL) {
+		text_printf(c->out, "# contains %s\n", e->note);
+		return 1;
+	}
+	return e->put != NULL ? e->put(c) : 1;
+}
+
 static void put_feature(struct header_context *c, enum abi_feature bit, bool full)
 {
 	const struct header_entry *e = &entries[bit];
 	size_t start = c->out->n;
 	int rc;
 
-	if (e->put == NULL) {
-		return;
-	}
 	if (e->is_long && !full) {
 		text_printf(c->out, "# %s info available, use -I to display\n", feature_name(bit));
 		return;
 	}
-	rc = e->put(c);
+	rc = put_entry(c, bit, e);
 	c->out->failed = c->out->failed || rc == SONDE_ENOMEM;
 	if (rc < 0) {
 		c->out->n = start;
