@@ -34,11 +34,6 @@
 #define AUXTRACE_SIZE 48u
 #define UNIT          8u /* sizes in the file are multiples of it */
 
-static uint64_t *page_word(const struct capture_ring *ring, size_t at)
-{
-	return (uint64_t *)(void *)((uint8_t *)ring->page + at);
-}
-
 static int map_failed(struct capture_rings *r, int why)
 {
 	if (why == EPERM) {
@@ -63,8 +58,8 @@ int capture_aux_map(struct capture_rings *r, size_t ring, int fd, int cpu, pid_t
 		return 0;
 	}
 	area = &r->aux.rings[ring];
-	*page_word(data, AT_AUX_OFFSET) = offset;
-	*page_word(data, AT_AUX_SIZE) = r->aux.size;
+	*capture_ring_word(data, AT_AUX_OFFSET) = offset;
+	*capture_ring_word(data, AT_AUX_SIZE) = r->aux.size;
 	area->data = r->kernel->map_aux(
 	        fd, (size_t)r->aux.size, offset, r->plan->aux.mode != CAPTURE_AUX_FULL);
 	if (area->data == NULL) {
@@ -79,7 +74,7 @@ int capture_aux_map(struct capture_rings *r, size_t ring, int fd, int cpu, pid_t
 
 static uint64_t look(const struct capture_rings *r, size_t ring)
 {
-	return __atomic_load_n(page_word(&r->v[ring], AT_AUX_HEAD), __ATOMIC_ACQUIRE);
+	return __atomic_load_n(capture_ring_word(&r->v[ring], AT_AUX_HEAD), __ATOMIC_ACQUIRE);
 }
 
 /*
@@ -179,7 +174,7 @@ int capture_aux_pass(struct capture_rings *r, size_t ring, struct capture_lane *
 	}
 	TRY(put_area(r, ring, area->tail, n, lane));
 	area->tail += n;
-	__atomic_store_n(page_word(&r->v[ring], AT_AUX_TAIL), area->tail, __ATOMIC_RELEASE);
+	__atomic_store_n(capture_ring_word(&r->v[ring], AT_AUX_TAIL), area->tail, __ATOMIC_RELEASE);
 	if (r->aux.running) {
 		start_again(r, ring);
 	}

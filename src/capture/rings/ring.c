@@ -10,6 +10,7 @@
  */
 #include "capture/rings/ring.h"
 
+#include "core/array.h"
 #include "core/status.h"
 
 #include <stdlib.h>
@@ -22,11 +23,6 @@
 #define AT_OFFSET 1040
 #define AT_SIZE   1048
 
-static uint64_t *page_word(const struct capture_ring *ring, size_t at)
-{
-	return (uint64_t *)((uint8_t *)ring->page + at);
-}
-
 bool capture_ring_init(struct capture_ring *ring, void *page, size_t map_size)
 {
 	uint64_t offset, size;
@@ -34,8 +30,8 @@ bool capture_ring_init(struct capture_ring *ring, void *page, size_t map_size)
 
 	*ring = (struct capture_ring){.page = page, .map_size = map_size};
 	memcpy(&compat, (uint8_t *)page + AT_COMPAT, sizeof(compat));
-	offset = *page_word(ring, AT_OFFSET);
-	size = *page_word(ring, AT_SIZE);
+	offset = *capture_ring_word(ring, AT_OFFSET);
+	size = *capture_ring_word(ring, AT_SIZE);
 	if (offset == 0) {
 		offset = (uint64_t)sysconf(_SC_PAGESIZE);
 	}
@@ -48,14 +44,14 @@ bool capture_ring_init(struct capture_ring *ring, void *page, size_t map_size)
 	}
 	ring->data = (uint8_t *)page + offset;
 	ring->size = size;
-	ring->tail = *page_word(ring, AT_TAIL);
+	ring->tail = *capture_ring_word(ring, AT_TAIL);
 	ring->head = ring->tail;
 	return true;
 }
 
 bool capture_ring_look(struct capture_ring *ring)
 {
-	ring->head = __atomic_load_n(page_word(ring, AT_HEAD), __ATOMIC_ACQUIRE);
+	ring->head = __atomic_load_n(capture_ring_word(ring, AT_HEAD), __ATOMIC_ACQUIRE);
 	return ring->head != ring->tail;
 }
 
@@ -79,7 +75,7 @@ int capture_ring_pieces(const struct capture_ring *ring, struct iovec out[2])
 void capture_ring_release(struct capture_ring *ring)
 {
 	ring->tail = ring->head;
-	__atomic_store_n(page_word(ring, AT_TAIL), ring->tail, __ATOMIC_RELEASE);
+	__atomic_store_n(capture_ring_word(ring, AT_TAIL), ring->tail, __ATOMIC_RELEASE);
 }
 
 /*
@@ -91,13 +87,13 @@ int capture_ring_backward(struct capture_ring *ring, struct iovec **out, size_t 
 {
 	uint64_t mask = ring->size - 1;
 	uint64_t at, first, left;
-	struct iovec *list = NULL, *grown;
+	struct iovec *list = NULL;
 	size_t cap = 0, i, k = 0;
 	uint16_t size;
 
 	*out = NULL;
 	*n = 0;
-	ring->head = __atomic_load_n(page_word(ring, AT_HEAD), __ATOMIC_ACQUIRE);
+	ring->head = __atomic_load_n(capture_ring_word(ring, AT_HEAD), __ATOMIC_ACQUIRE);
 	left = ring->tail - ring->head;
 	left = left < ring->size ? left : ring->size;
 	for (at = ring->head; left >= 8; at += size, left -= size) {
@@ -106,14 +102,9 @@ int capture_ring_backward(struct capture_ring *ring, struct iovec **out, size_t 
 		if (size < 8 || size > left) {
 			break; /* the oldest record is partly overwritten */
 		}
-		if (k + 2 > cap) {
-			cap = cap != 0 ? cap * 2 : 256;
-			grown = realloc(list, cap * sizeof(*list));
-			if (grown == NULL) {
-				free(list);
-				return SONDE_ENOMEM;
-			}
-			list = grown;
+		if (!array_reserve(&list, &cap, k + 2, sizeof(*list))) {
+			free(list);
+			return SONDE_ENOMEM;
 		}
 		first = ring->size - (at & mask);
 		first = first < size ? first : size;

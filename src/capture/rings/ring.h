@@ -19,6 +19,12 @@ struct capture_ring {
 	int fd; /* of the event that it is mapped from */
 };
 
+/* A word of the control page. */
+static inline uint64_t *capture_ring_word(const struct capture_ring *ring, size_t at)
+{
+	return (uint64_t *)(void *)((uint8_t *)ring->page + at);
+}
+
 /* Checks the control page; false: it is invalid. */
 bool capture_ring_init(struct capture_ring *ring, void *page, size_t map_size);
 
