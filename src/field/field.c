@@ -97,11 +97,22 @@ GETTER(data_page_size, s->s.data_page_size)
 GETTER(trace, field_texts_trace(f->texts, s))
 GETTER(trace_fields, field_texts_fields(f->texts, s))
 GETTER(code_page_size, s->s.code_page_size)
-GETTER(mem, data_src_key(DATA_SRC_LEVEL, get_data_src(f, s)))
-GETTER(tlb, data_src_key(DATA_SRC_TLB, get_data_src(f, s)))
-GETTER(snoop, data_src_key(DATA_SRC_SNOOP, get_data_src(f, s)))
-GETTER(locked, data_src_key(DATA_SRC_LOCK, get_data_src(f, s)))
-GETTER(blocked, data_src_key(DATA_SRC_BLOCKED, get_data_src(f, s)))
+
+/* A part of the data source: its value and its text. */
+#define DATA_SRC_FIELD(name, part)                                                                 \
+	GETTER(name, data_src_key(part, get_data_src(f, s)))                                       \
+	static void put_##name(                                                                    \
+	        const struct field_source *f, const struct field_value *v, struct text *out)       \
+	{                                                                                          \
+		(void)f;                                                                           \
+		data_src_key_text(out, part, v->number);                                           \
+	}
+
+DATA_SRC_FIELD(mem, DATA_SRC_LEVEL)
+DATA_SRC_FIELD(tlb, DATA_SRC_TLB)
+DATA_SRC_FIELD(snoop, DATA_SRC_SNOOP)
+DATA_SRC_FIELD(locked, DATA_SRC_LOCK)
+DATA_SRC_FIELD(blocked, DATA_SRC_BLOCKED)
 
 /* Values of branches: of the newest branch of a sample that has one. */
 
@@ -261,36 +272,6 @@ static void put_time(uint64_t time, bool ns, struct text *out)
 	text_u64(out, time / NS_PER_SEC, 0, ' ');
 	text_char(out, '.');
 	text_u64(out, ns ? time % NS_PER_SEC : time % NS_PER_SEC / 1000, ns ? 9 : 6, '0');
-}
-
-static void put_mem(const struct field_source *f, const struct field_value *v, struct text *out)
-{
-	(void)f;
-	data_src_key_text(out, DATA_SRC_LEVEL, v->number);
-}
-
-static void put_tlb(const struct field_source *f, const struct field_value *v, struct text *out)
-{
-	(void)f;
-	data_src_key_text(out, DATA_SRC_TLB, v->number);
-}
-
-static void put_snoop(const struct field_source *f, const struct field_value *v, struct text *out)
-{
-	(void)f;
-	data_src_key_text(out, DATA_SRC_SNOOP, v->number);
-}
-
-static void put_locked(const struct field_source *f, const struct field_value *v, struct text *out)
-{
-	(void)f;
-	data_src_key_text(out, DATA_SRC_LOCK, v->number);
-}
-
-static void put_blocked(const struct field_source *f, const struct field_value *v, struct text *out)
-{
-	(void)f;
-	data_src_key_text(out, DATA_SRC_BLOCKED, v->number);
 }
 
 static void put_phys_daddr(
