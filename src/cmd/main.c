@@ -11,6 +11,7 @@
 #include "cmd/terminal.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -212,6 +213,18 @@ static bool take_pager_options(int *argc, char ***argv)
 	return paginate;
 }
 
+/*
+ * Large blocks are mappings of their own: they grow without being copied, and go back to the system
+ * at once. By default the limit rises when such a block is freed, and the heap then grows and shrinks
+ * by as much: the same memory is asked for again and again.
+ */
+static void set_up_memory(void)
+{
+#ifdef M_MMAP_THRESHOLD
+	(void)mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
 int main(int argc, char **argv)
 {
 	bool paginate = take_pager_options(&argc, &argv);
@@ -220,6 +233,7 @@ int main(int argc, char **argv)
 	struct config config = {0};
 	int status;
 
+	set_up_memory();
 	hold_standard_files();
 	if (paginate) {
 		terminal_paginate(&pager);

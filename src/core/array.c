@@ -4,6 +4,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+#define PAGE       ((uintptr_t)4 << 10) /* bytes: on most machines */
+#define LARGE_PAGE ((size_t)2 << 20)
 
 bool array_reserve(void *data, size_t *cap, size_t need, size_t size)
 {
@@ -30,5 +34,20 @@ bool array_reserve(void *data, size_t *cap, size_t need, size_t size)
 	}
 	memcpy(data, &p, sizeof(p));
 	*cap = n;
+	array_spread(p, n * size);
 	return true;
+}
+
+void array_spread(void *p, size_t size)
+{
+	uintptr_t before = (uintptr_t)p & (PAGE - 1);
+
+	/*
+	 * Whole pages, with the header of malloc: half of a mapping with other flags could not be
+	 * moved by realloc. A kernel that has no such pages changes nothing.
+	 */
+	if (p != NULL && size >= LARGE_PAGE) {
+		(void)madvise((char *)p - before, (before + size + PAGE - 1) & ~(PAGE - 1),
+		        MADV_HUGEPAGE);
+	}
 }

@@ -12,4 +12,12 @@
  */
 bool array_reserve(void *data, size_t *cap, size_t need, size_t size);
 
+/*
+ * Says that `size` bytes from p on will be filled and then be accessed in no order, so that large
+ * pages save time: a miss of the TLB costs more than one of the caches, most of all in a virtual
+ * machine. Small blocks are left alone; so is what shares its page with other memory. Call it before
+ * the memory is written. NULL is fine.
+ */
+void array_spread(void *p, size_t size);
+
 #endif

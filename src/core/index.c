@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/index.h"
 
+#include "core/array.h"
 #include "core/status.h"
 
 #include <stdlib.h>
@@ -13,12 +14,13 @@ void index_fini(struct index *x)
 
 int index_grow(struct index *x)
 {
-	size_t n = x->nslots == 0 ? 64 : x->nslots * 2;
+	size_t n = x->nslots == 0 ? 64 : x->nslots * 4; /* each element is moved less than once */
 	struct index_slot *slots = calloc(n, sizeof(*slots));
 
 	if (slots == NULL) {
 		return SONDE_ENOMEM;
 	}
+	array_spread(slots, n * sizeof(*slots));
 	for (size_t i = 0; i < x->nslots; i++) {
 		size_t at = x->slots[i].hash & (n - 1);
 

@@ -119,6 +119,7 @@ static int refs_make(struct preparation *x)
 		p->nrefs = part->most > p->nrefs ? part->most : p->nrefs;
 	}
 	p->refs = malloc((total + 1) * sizeof(*p->refs));
+	array_spread(p->refs, (total + 1) * sizeof(*p->refs));
 	return p->refs != NULL ? pool_run(p->nparts, p->nparts, part_refs_put, x) : SONDE_ENOMEM;
 }
 
