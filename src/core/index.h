@@ -57,8 +57,8 @@ static inline uint32_t index_next(const struct index *x, uint32_t hash, size_t *
 
 /*
  * For look-ups in batches, so that cache misses overlap: index_prefetch loads a slot. Later,
- * index_guess returns the id where the look-up will begin, or INDEX_NONE, so that the caller can
- * prefetch that element. It may be wrong.
+ * index_guess returns the first element with this hash, or INDEX_NONE, so that the caller can
+ * prefetch it.
  */
 static inline void index_prefetch(const struct index *x, uint32_t hash)
 {
@@ -69,12 +69,9 @@ static inline void index_prefetch(const struct index *x, uint32_t hash)
 
 static inline uint32_t index_guess(const struct index *x, uint32_t hash)
 {
-	struct index_slot s = {0};
+	size_t at = hash;
 
-	if (x->nslots != 0) {
-		s = x->slots[hash & (x->nslots - 1)];
-	}
-	return s.hash == hash ? s.id - 1 : INDEX_NONE;
+	return x->nslots != 0 ? index_next(x, hash, &at) : INDEX_NONE;
 }
 
 /* Fills the free slot where a search ended. */
