@@ -9,6 +9,13 @@
 
 struct symbol_table {
 	uint64_t *starts; /* the keys alone, packed for the search */
+	/*
+	 * The range of addresses in pieces of 1 << piece_bits bytes, so that a search looks at few
+	 * starts: those of piece k are starts[pieces[k]] to starts[pieces[k + 1] - 1].
+	 */
+	uint32_t *pieces;
+	size_t npieces;
+	unsigned piece_bits;
 	struct symbol *symbols;
 	size_t count;
 	char *names;
@@ -18,6 +25,9 @@ struct symbol_table {
 
 /* Allocates a table without mangled names; the caller fills it. NULL: out of memory. */
 struct symbol_table *symbol_table_new(size_t count, size_t names);
+
+/* Makes the pieces of a table whose symbols are complete. False: out of memory. */
+bool symbol_table_divide(struct symbol_table *t);
 
 /* A symbol of the input; its name points into the input until builder_finish. */
 struct raw_symbol {
@@ -59,9 +69,9 @@ int builder_finish(struct symbol_builder *b, struct symbol_table **out, struct e
 bool kallsyms_find(struct span text, const char *name, uint64_t *address);
 /*
  * Moves all symbols of a finished table so that address `from` becomes `to`; drops symbols that
- * would wrap around.
+ * would wrap around. False: out of memory.
  */
-void symbol_table_move(struct symbol_table *t, uint64_t from, uint64_t to);
+bool symbol_table_move(struct symbol_table *t, uint64_t from, uint64_t to);
 
 /* Readers: add the symbols of an input. */
 void builder_read_kallsyms(struct symbol_builder *b, struct span text, const char *module);

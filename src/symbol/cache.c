@@ -129,6 +129,10 @@ int symbol_cache_decode(
 		symbol_table_free(t);
 		return SONDE_EFORMAT;
 	}
+	if (!symbol_table_divide(t)) {
+		symbol_table_free(t);
+		return SONDE_ENOMEM;
+	}
 	*out = t;
 	return SONDE_OK;
 }

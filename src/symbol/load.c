@@ -234,8 +234,11 @@ static int table_make(struct loader *l, struct symbol_table **out, struct error 
 	if (l->cached == NULL && l->cacheable && (*out)->count != 0) {
 		symbol_cache_save(l->req->cache, &l->key, *out);
 	}
-	if (l->reference != 0 && l->reference != l->req->base) {
-		symbol_table_move(*out, l->reference, l->req->base);
+	if (l->reference != 0 && l->reference != l->req->base &&
+	        !symbol_table_move(*out, l->reference, l->req->base)) {
+		symbol_table_free(*out);
+		*out = NULL;
+		return error_nomem(err);
 	}
 	return SONDE_OK;
 }

@@ -190,6 +190,32 @@ struct symbol_table *symbol_table_new(size_t count, size_t names)
 	return t;
 }
 
+bool symbol_table_divide(struct symbol_table *t)
+{
+	uint64_t size = t->count != 0 ? t->starts[t->count - 1] - t->starts[0] : 0;
+	size_t piece = 0;
+
+	t->piece_bits = 0;
+	while (size >> t->piece_bits > t->count) { /* about one symbol in a piece */
+		t->piece_bits++;
+	}
+	t->npieces = (size_t)(size >> t->piece_bits) + 1;
+	free(t->pieces);
+	t->pieces = malloc((t->npieces + 1) * sizeof(*t->pieces));
+	if (t->pieces == NULL) {
+		return false;
+	}
+	for (size_t i = 0; i < t->count; i++) {
+		for (; piece <= (t->starts[i] - t->starts[0]) >> t->piece_bits; piece++) {
+			t->pieces[piece] = (uint32_t)i;
+		}
+	}
+	for (; piece <= t->npieces; piece++) {
+		t->pieces[piece] = (uint32_t)t->count;
+	}
+	return true;
+}
+
 static void table_fill(struct symbol_table *t, const struct symbol_builder *b)
 {
 	size_t at = 0;
@@ -241,7 +267,7 @@ static int make_table(struct symbol_builder *b, struct symbol_table *t, struct e
 	}
 	table_fill(t, b);
 	t->skipped = b->skipped;
-	return SONDE_OK;
+	return symbol_table_divide(t) ? SONDE_OK : error_nomem(err);
 }
 
 int builder_finish(struct symbol_builder *b, struct symbol_table **out, struct error *err)
@@ -258,7 +284,7 @@ int builder_finish(struct symbol_builder *b, struct symbol_table **out, struct e
 	return rc;
 }
 
-void symbol_table_move(struct symbol_table *t, uint64_t from, uint64_t to)
+bool symbol_table_move(struct symbol_table *t, uint64_t from, uint64_t to)
 {
 	uint64_t by = to - from;
 	size_t kept = 0;
@@ -274,6 +300,7 @@ void symbol_table_move(struct symbol_table *t, uint64_t from, uint64_t to)
 		}
 	}
 	t->count = kept;
+	return symbol_table_divide(t);
 }
 
 void symbol_table_free(struct symbol_table *t)
@@ -290,6 +317,7 @@ void symbol_table_free(struct symbol_table *t)
 	}
 	free(t->shown);
 	free(t->starts);
+	free(t->pieces);
 	free(t->symbols);
 	free(t->names);
 	free(t);
@@ -298,17 +326,25 @@ void symbol_table_free(struct symbol_table *t)
 const struct symbol *symbol_table_find(const struct symbol_table *t, uint64_t addr)
 {
 	const uint64_t *base = t->starts;
-	size_t n = t->count;
+	uint64_t piece;
+	size_t n;
 
-	/* Invariant: the last start at or below addr, if any, is in base[0..n). */
+	if (t->count == 0 || addr < *base) {
+		return NULL;
+	}
+	piece = (addr - *base) >> t->piece_bits;
+	piece = piece < t->npieces ? piece : t->npieces - 1;
+	n = t->pieces[piece + 1];
+	if (t->pieces[piece] != 0) { /* the symbol may begin in a piece before this one */
+		base += t->pieces[piece] - 1;
+		n -= t->pieces[piece] - 1;
+	}
+	/* Invariant: the last start at or below addr is in base[0..n). */
 	while (n > 1) {
 		size_t half = n / 2;
 
 		base = base[half] <= addr ? base + half : base;
 		n -= half;
-	}
-	if (n == 0 || *base > addr) {
-		return NULL;
 	}
 	return addr < t->symbols[base - t->starts].end ? &t->symbols[base - t->starts] : NULL;
 }

@@ -2,8 +2,10 @@
 /* Kallsyms and perf maps from fixture text. */
 #include "symbol/symbol.h"
 
+#include "core/text.h"
 #include "tap.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -182,6 +184,63 @@ static void test_demangle(void)
 	demangles("_ZN3foo3ba", "", "a damaged name leaves no partial text");
 }
 
+/* The last symbol that begins at or below an address, found by reading all. */
+static const struct symbol *find_plainly(const struct symbol_table *t, uint64_t addr)
+{
+	const struct symbol *found = NULL;
+
+	for (size_t i = 0; i < symbol_table_count(t); i++) {
+		const struct symbol *s = symbol_table_at(t, i);
+
+		found = s->start <= addr ? s : found;
+	}
+	return found != NULL && addr < found->end ? found : NULL;
+}
+
+/* A perf map whose symbols are up to `gap` bytes apart, and sometimes very far. */
+static void make_map(struct text *out, uint64_t *state, uint64_t gap)
+{
+	uint64_t start = 0x1000;
+
+	for (unsigned i = 0; i < 300; i++) {
+		*state = *state * 6364136223846793005u + 1442695040888963407u;
+		start += 1 + (*state >> 33) % gap + (*state >> 60 == 0 ? (uint64_t)1 << 40 : 0);
+		text_printf(out, "%" PRIx64 " %x s%u\n", start, (unsigned)(*state >> 50) % 64, i);
+	}
+}
+
+static void test_search(void)
+{
+	static const uint64_t gaps[] = {1, 50, 5000, 1 << 20};
+	uint64_t state = 1;
+	bool same = true;
+
+	for (unsigned k = 0; k < sizeof(gaps) / sizeof(gaps[0]); k++) {
+		struct symbol_table *t = NULL;
+		struct error err = {0};
+		struct text map = {0};
+
+		make_map(&map, &state, gaps[k]);
+		(void)symbol_table_from_perf_map(
+		        (struct span){(const uint8_t *)map.p, map.n}, &t, &err);
+		for (size_t i = 0; t != NULL && i < symbol_table_count(t); i++) {
+			uint64_t start = symbol_table_at(t, i)->start;
+			uint64_t end = symbol_table_at(t, i)->end;
+			uint64_t places[] = {start - 1, start, end - 1, end, end + gaps[k] / 2};
+
+			for (unsigned n = 0; n < sizeof(places) / sizeof(places[0]); n++) {
+				same = same && symbol_table_find(t, places[n]) ==
+				                       find_plainly(t, places[n]);
+			}
+		}
+		same = same && t != NULL && symbol_table_count(t) > 200 &&
+		       symbol_table_find(t, UINT64_MAX) == find_plainly(t, UINT64_MAX);
+		symbol_table_free(t);
+		text_fini(&map);
+	}
+	ok(same, "symbols are found however far they are from each other");
+}
+
 int main(void)
 {
 	test_kernel();
@@ -190,6 +249,7 @@ int main(void)
 	test_kernel_moved();
 	test_perf_map();
 	test_nothing();
+	test_search();
 	test_demangle();
 	return tap_done();
 }
