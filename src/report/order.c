@@ -2,9 +2,10 @@
 /*
  * Sorts the rows of a report by the sort keys: numbers from the largest down, keys by their texts.
  *
- * Each criterion becomes a column of numbers to sort in rising order (keys.h). Rows with symbols come first, by name, then rows without one, by address; unknown objects
- * come last. With call graphs, rows with the same Children are ordered by the length of their
- * graphs, so that callers are above callees. As in perf.
+ * Each criterion becomes a column of numbers to sort in rising order (keys.h). Rows with symbols come
+ * first, by name, then rows without one, by address; unknown objects come last. With call graphs,
+ * rows with the same Children are ordered by the length of their graphs, so that callers are above
+ * callees. As in perf.
  *
  * Usually rows are sorted by the columns, as many at once as fit into 64 bits. But two of perf's
  * comparisons are not transitive:
@@ -18,24 +19,20 @@
  * effect is not reproduced: perf sometimes does not find an existing row in a tree, and has it
  * twice until both are joined.
  */
+#include "core/array.h"
 #include "report/keys.h"
 #include "report/rings.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-struct threads { /* of the first sample of a row, and the depth of its graph */
-	uint32_t pid, tid, depth;
-};
-
-#define NODE_SIZE (sizeof(struct report_tree_node) + sizeof(struct threads))
+#define NODE_SIZE (sizeof(struct report_tree_node) + sizeof(struct report_ring_links))
 
 struct sorter {
 	struct report_table *table; /* of the report */
 	struct report_keys keys;
 	void *memory; /* holds keys and pairs, then the nodes of a tree and what it compares */
 	struct report_tree_node *nodes;
-	struct threads *threads; /* what a tree of all rows compares besides ranks; by node */
 	uint32_t *spare; /* room for one per sorted row */
 	bool *begins; /* a group begins at this row */
 };
@@ -49,6 +46,7 @@ struct table {
 };
 
 #define AHEAD 16u /* rows to prefetch */
+#define LINE  64u /* bytes of a line of the processor's cache */
 
 static bool one_thread(const struct report *r, uint32_t a, uint32_t b)
 {
@@ -226,9 +224,9 @@ static int threads_fill(void *arg, unsigned worker, size_t block)
 		uint32_t ahead = table->order[i + AHEAD < end ? i + AHEAD : i];
 
 		__builtin_prefetch(&table->rows[ahead].first_tid);
-		s->threads[i + 1] = (struct threads){.pid = row->first_pid,
-		        .tid = row->first_tid,
-		        .depth = (uint32_t)report_keys_depth(s->keys.r, row)};
+		s->nodes[i + 1].pid = row->first_pid;
+		s->nodes[i + 1].tid = row->first_tid;
+		s->nodes[i + 1].depth = (uint32_t)report_keys_depth(s->keys.r, row);
 	}
 	return 0;
 }
@@ -239,21 +237,21 @@ static int threads_fill(void *arg, unsigned worker, size_t block)
  */
 static bool groups_set(const struct sorter *s)
 {
-	const struct threads *first = NULL;
+	const struct report_tree_node *first = NULL;
 	bool several = false, depths = false, wild = false;
 	uint32_t group = 0;
 
 	for (size_t i = 0; i < s->table->norder; i++) {
-		const struct threads *t = &s->threads[i + 1];
+		struct report_tree_node *n = &s->nodes[i + 1];
 
 		group += s->begins[i];
-		s->nodes[i + 1].group = group & REPORT_TREE_MAX;
+		n->group = group & REPORT_TREE_MAX;
 		if (i == 0 || s->begins[i]) {
-			first = t;
+			first = n;
 			several = depths = false;
 		}
-		several = several || t->tid != first->tid || t->pid != first->pid;
-		depths = depths || t->depth != first->depth;
+		several = several || n->tid != first->tid || n->pid != first->pid;
+		depths = depths || n->depth != first->depth;
 		wild = wild || (several && depths);
 	}
 	return wild;
@@ -263,27 +261,28 @@ static bool groups_set(const struct sorter *s)
  * Inserts a node that is compared with nodes of the same thread and group by depth, and with others
  * by rank.
  */
-static void threads_insert(struct report_tree *tree, const struct threads *threads, uint32_t node)
+static void threads_insert(struct report_tree *tree, uint32_t node)
 {
 	const struct report_tree_node *nodes = tree->nodes;
-	const struct threads x = threads[node];
-	uint32_t group = nodes[node].group, parent = 0;
+	const struct report_tree_node x = nodes[node];
+	uint32_t parent = 0;
 	enum report_tree_side side = REPORT_TREE_LEFT;
 
-	for (uint32_t at = report_tree_top(tree, group); at != 0;) {
+	for (uint32_t at = report_tree_top(tree, x.group); at != 0;) {
+		const struct report_tree_node *n = &nodes[at];
 		bool left = node < at;
 
 		parent = at;
-		if (threads[at].tid == x.tid && threads[at].depth != x.depth &&
-		        threads[at].pid == x.pid && nodes[at].group == group) {
-			left = x.depth < threads[at].depth;
+		if (n->tid == x.tid && n->depth != x.depth && n->pid == x.pid &&
+		        n->group == x.group) {
+			left = x.depth < n->depth;
 		}
 		if (__builtin_expect(left, false)) { /* most come after; the hint halves the time */
 			side = REPORT_TREE_LEFT;
-			at = nodes[at].child[REPORT_TREE_LEFT];
+			at = n->child[REPORT_TREE_LEFT];
 		} else {
 			side = REPORT_TREE_RIGHT;
-			at = nodes[at].child[REPORT_TREE_RIGHT];
+			at = n->child[REPORT_TREE_RIGHT];
 		}
 	}
 	report_tree_insert(tree, node, parent, side);
@@ -332,7 +331,7 @@ static bool rings_fill(const struct sorter *s, struct report_rings *t)
 			high = 0;
 			t->groups++;
 		}
-		t->addresses[i + 1] = row->address;
+		t->tree.nodes[i + 1].address = row->address;
 		t->tree.nodes[i + 1].group = (t->groups - 1) & REPORT_TREE_MAX;
 		low = key < low ? key : low;
 		high = key > high ? key : high;
@@ -376,7 +375,6 @@ static int sort_threads(struct sorter *s, const struct report_plan *plan)
 	struct report_plan all = {0}, *plans[] = {&all};
 	struct report_tree tree = {0};
 
-	s->threads = (struct threads *)(s->nodes + table->norder + 1);
 	memcpy(s->spare, table->order, table->norder * sizeof(*s->spare));
 	TRY(report_keys_sort(&s->keys, plan));
 	TRY(groups_mark(s, plan));
@@ -391,7 +389,7 @@ static int sort_threads(struct sorter *s, const struct report_plan *plan)
 	TRY(nodes_of_rows(s));
 	TRY(report_tree_init(&tree, s->nodes, table->norder, table->norder));
 	for (size_t i = 0; i < table->norder; i++) {
-		threads_insert(&tree, s->threads, s->spare[i]);
+		threads_insert(&tree, s->spare[i]);
 	}
 	report_tree_list(&tree, s->spare);
 	rows_of_nodes(s);
@@ -399,10 +397,38 @@ static int sort_threads(struct sorter *s, const struct report_plan *plan)
 	return 0;
 }
 
-static int sort_keys(struct sorter *s, struct report_plan *keys)
+/* Whether row a was met before row b. */
+static bool met_before(const struct profile_row *a, const struct profile_row *b)
+{
+	if (a->time != b->time) {
+		return a->time < b->time;
+	}
+	return a->first_tid != b->first_tid ? a->first_tid < b->first_tid : a->step < b->step;
+}
+
+/* Sorts rows in the order in which they were met. SONDE_ENOMEM. */
+static int sort_by_met(struct sorter *s)
 {
 	static const enum report_key met[] = {REPORT_BY_TIME, REPORT_BY_FIRST_TID, REPORT_BY_STEP};
-	struct report_plan first = {.depth = REPORT_NOWHERE}, *plans[] = {&first};
+	struct report_plan plan = {.depth = REPORT_NOWHERE}, *plans[] = {&plan};
+	const struct report_table *t = s->table;
+	size_t i = 1;
+
+	while (i < t->norder && !met_before(&t->rows[t->order[i]], &t->rows[t->order[i - 1]])) {
+		i++;
+	}
+	if (i >= t->norder) { /* the rows of one worker are in this order from the beginning */
+		return 0;
+	}
+	for (i = 0; i < 3; i++) {
+		report_plan_add(&plan, met[i], 0);
+	}
+	report_keys_measure(&s->keys, plans, 1);
+	return report_keys_sort(&s->keys, &plan);
+}
+
+static int sort_keys(struct sorter *s, struct report_plan *keys)
+{
 	/* as in perf: from the first tree into a second one */
 	unsigned trees = s->keys.r->profile.options.keys.chosen[FIELD_COMM] ? 2 : 1;
 	bool ranked;
@@ -410,12 +436,8 @@ static int sort_keys(struct sorter *s, struct report_plan *keys)
 	if (keys_are_order(s)) {
 		return report_keys_sort(&s->keys, keys);
 	}
-	for (size_t i = 0; i < 3; i++) {
-		report_plan_add(&first, met[i], 0);
-	}
 	ranked = plan_cut(keys);
-	report_keys_measure(&s->keys, plans, 1);
-	TRY(report_keys_sort(&s->keys, &first));
+	TRY(sort_by_met(s));
 	if (ranked) {
 		return sort_by_ranks(s, keys, trees);
 	}
@@ -458,15 +480,18 @@ int report_order(struct report *r)
 	                .table = r->table,
 	                .known = symbols_known(&r->profile),
 	                .low = UINT64_MAX},
-	        .memory = malloc(rows * NODE_SIZE),
+	        .memory = aligned_alloc(LINE, (rows * NODE_SIZE + LINE - 1) / LINE * LINE),
 	        .spare = malloc(rows * sizeof(*s.spare)),
 	        .begins = calloc(rows, sizeof(*s.begins))};
 	int rc = SONDE_ENOMEM;
 
 	static_assert(NODE_SIZE >= 3 * sizeof(*s.keys.packed), "keys and pairs");
-	static_assert(sizeof(struct threads) >= sizeof(struct report_ring_links), "links");
+	static_assert(
+	        sizeof(struct report_tree_node) == 32, "no node is in two lines of the cache");
 	s.keys.packed = s.memory;
 	s.nodes = s.memory;
+	array_spread(s.memory, rows * NODE_SIZE);
+	array_spread(s.spare, rows * sizeof(*s.spare));
 	if (s.memory != NULL && s.spare != NULL && s.begins != NULL) {
 		s.keys.pairs = s.keys.packed + rows;
 		rc = report_ranks_init(&s.keys.ranks, r, s.keys.known, s.spare);

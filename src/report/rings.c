@@ -10,11 +10,9 @@
 int report_rings_init(struct report_rings *r, struct report_tree_node *nodes,
         struct report_ring_links *links, size_t n)
 {
-	*r = (struct report_rings){.n = (uint32_t)n,
-	        .links = links,
-	        .addresses = malloc((n + 1) * sizeof(*r->addresses)),
-	        .rings = calloc(n + 1, sizeof(*r->rings))};
-	if (r->addresses == NULL || r->rings == NULL) {
+	*r = (struct report_rings){
+	        .n = (uint32_t)n, .links = links, .rings = calloc(n + 1, sizeof(*r->rings))};
+	if (r->rings == NULL) {
 		return SONDE_ENOMEM;
 	}
 	return report_tree_init(&r->tree, nodes, n, n + 1);
@@ -23,7 +21,6 @@ int report_rings_init(struct report_rings *r, struct report_tree_node *nodes,
 void report_rings_fini(struct report_rings *r)
 {
 	report_tree_fini(&r->tree);
-	free(r->addresses);
 	free(r->rings);
 	*r = (struct report_rings){0};
 }
@@ -54,11 +51,12 @@ static void links_make(struct report_rings *r, const uint32_t *order)
 /* Whether node x is before node y. */
 static inline bool node_before(const struct report_rings *r, uint32_t x, uint32_t y)
 {
-	uint32_t group = r->tree.nodes[x].group;
+	const struct report_tree_node *nodes = r->tree.nodes;
+	uint32_t group = nodes[x].group;
 
-	if (r->tree.nodes[y].group == group && r->rings[group] != REPORT_RING_NONE &&
-	        r->addresses[x] != r->addresses[y]) {
-		return (int64_t)(r->addresses[x] - r->addresses[y]) < 0;
+	if (nodes[y].group == group && r->rings[group] != REPORT_RING_NONE &&
+	        nodes[x].address != nodes[y].address) {
+		return (int64_t)(nodes[x].address - nodes[y].address) < 0;
 	}
 	return x < y;
 }
@@ -66,9 +64,10 @@ static inline bool node_before(const struct report_rings *r, uint32_t x, uint32_
 /* Whether a node is where the nodes of a circle overlap, if they go around it more than once. */
 static bool overlaps(const struct report_rings *r, uint32_t node, uint32_t group)
 {
-	uint64_t first = r->addresses[r->tree.firsts[group]];
+	const struct report_tree_node *nodes = r->tree.nodes;
+	uint64_t first = nodes[r->tree.firsts[group]].address;
 
-	return r->addresses[node] - first <= r->addresses[r->tree.lasts[group]] - first;
+	return nodes[node].address - first <= nodes[r->tree.lasts[group]].address - first;
 }
 
 /*
@@ -77,10 +76,10 @@ static bool overlaps(const struct report_rings *r, uint32_t node, uint32_t group
  */
 static inline bool leads(const struct report_rings *r, uint32_t x, uint32_t low, uint32_t high)
 {
-	const uint64_t *at = r->addresses;
+	const struct report_tree_node *nodes = r->tree.nodes;
+	uint64_t at = nodes[x].address, first = nodes[low].address, last = nodes[high].address;
 
-	return at[x] - at[low] < at[high] - at[low] && (int64_t)(at[x] - at[low]) > 0 &&
-	       (int64_t)(at[high] - at[x]) > 0;
+	return at - first < last - first && (int64_t)(at - first) > 0 && (int64_t)(last - at) > 0;
 }
 
 /*
@@ -121,16 +120,16 @@ static void ring_extend(
         struct report_rings *r, uint32_t x, uint32_t before, uint32_t first, uint32_t last)
 {
 	uint8_t *ring = &r->rings[r->tree.nodes[x].group];
-	const uint64_t *at = r->addresses;
-	uint64_t sum;
+	const struct report_tree_node *n = r->tree.nodes;
+	uint64_t length = n[last].address - n[first].address, sum;
 
 	if (last == 0 || *ring == REPORT_RING_NONE || *ring == REPORT_RING_WILD) {
 		return;
 	}
 	if (report_tree_next(&r->tree, x) == first) {
-		*ring += __builtin_add_overflow(at[first] - at[x], at[last] - at[first], &sum);
+		*ring += __builtin_add_overflow(n[first].address - n[x].address, length, &sum);
 	} else if (before == last) {
-		*ring += __builtin_add_overflow(at[last] - at[first], at[x] - at[last], &sum);
+		*ring += __builtin_add_overflow(length, n[x].address - n[last].address, &sum);
 	}
 }
 
@@ -146,7 +145,7 @@ static void insert(struct report_rings *r, uint32_t x)
 	bool ordered = once || (twice && !overlaps(r, before, group));
 
 	/* between the last and the first address, the uppermost node decides */
-	if (!once || before != last || r->addresses[x] == r->addresses[first] ||
+	if (!once || before != last || tree->nodes[x].address == tree->nodes[first].address ||
 	        node_before(r, x, tree->tops[group])) {
 		before = parent_search(r, x, ordered, &parent, &side);
 	}
@@ -168,9 +167,7 @@ static void insert_all(struct report_rings *r, const uint32_t *order)
 
 		__builtin_prefetch(&r->links[order[last - i < 2 * AHEAD ? last : i + 2 * AHEAD]]);
 		__builtin_prefetch(&r->tree.nodes[r->links[ahead].before], 1);
-		__builtin_prefetch(&r->tree.after[r->links[ahead].before], 1);
 		__builtin_prefetch(&r->tree.nodes[ahead], 1);
-		__builtin_prefetch(&r->addresses[ahead]);
 		if (before != 0 && r->rings[r->tree.nodes[node].group] == REPORT_RING_NONE) {
 			report_tree_insert_after(&r->tree, node, before);
 		} else {

@@ -31,7 +31,6 @@ struct report_ring_links {
 struct report_rings {
 	struct report_tree tree;
 	uint32_t n; /* number of nodes */
-	uint64_t *addresses; /* by node; of circles */
 	uint8_t *rings; /* enum report_ring, by group: REPORT_RING_NONE at first */
 	uint32_t groups;
 	struct report_ring_links *links; /* by node, among those of its group that came before it */
@@ -39,7 +38,7 @@ struct report_rings {
 
 /*
  * Allocates memory for n nodes, at most REPORT_TREE_MAX. nodes and links: arrays of n + 1 that the
- * caller owns. The caller then fills in groups, addresses, and the group of each node; circles are
+ * caller owns. The caller then fills in groups, and the group and the address of each node; circles are
  * REPORT_RING_ONCE. 0 or SONDE_ENOMEM.
  */
 int report_rings_init(struct report_rings *r, struct report_tree_node *nodes,

@@ -70,21 +70,19 @@ static void balance(struct report_tree *t, uint32_t node)
 int report_tree_init(struct report_tree *t, struct report_tree_node *nodes, size_t n, size_t groups)
 {
 	*t = (struct report_tree){.nodes = nodes,
-	        .after = calloc(n + 1, sizeof(*t->after)),
 	        .tops = calloc(groups, sizeof(*t->tops)),
 	        .firsts = calloc(groups, sizeof(*t->firsts)),
 	        .lasts = calloc(groups, sizeof(*t->lasts))};
-	if (n > REPORT_TREE_MAX || t->after == NULL || t->tops == NULL || t->firsts == NULL ||
-	        t->lasts == NULL) {
+	if (n > REPORT_TREE_MAX || t->tops == NULL || t->firsts == NULL || t->lasts == NULL) {
 		report_tree_fini(t);
 		return SONDE_ENOMEM;
 	}
+	nodes[0] = (struct report_tree_node){0};
 	return 0;
 }
 
 void report_tree_fini(struct report_tree *t)
 {
-	free(t->after);
 	free(t->tops);
 	free(t->firsts);
 	free(t->lasts);
@@ -93,7 +91,8 @@ void report_tree_fini(struct report_tree *t)
 
 void report_tree_clear(struct report_tree *t, size_t groups)
 {
-	t->root = t->after[0] = 0;
+	t->root = 0;
+	t->nodes[0] = (struct report_tree_node){0};
 	memset(t->tops, 0, groups * sizeof(*t->tops));
 	memset(t->firsts, 0, groups * sizeof(*t->firsts));
 	memset(t->lasts, 0, groups * sizeof(*t->lasts));
@@ -111,14 +110,15 @@ static uint32_t node_before(const struct report_tree *t, uint32_t node)
 static void insert(struct report_tree *t, uint32_t node, uint32_t before, uint32_t parent,
         enum report_tree_side side)
 {
-	uint32_t group = t->nodes[node].group;
+	struct report_tree_node *n = &t->nodes[node];
+	uint32_t group = n->group;
 
-	t->after[node] = t->after[before];
-	t->after[before] = node;
-	t->nodes[node] = (struct report_tree_node){
-	        .parent = parent, .group = group & INT32_MAX, .red = true};
+	n->after = t->nodes[before].after;
+	t->nodes[before].after = node;
+	n->child[LEFT] = n->child[RIGHT] = 0;
+	n->parent = parent;
+	n->red = true;
 	if (parent == 0) {
-		t->nodes[0] = (struct report_tree_node){0};
 		t->root = node;
 	} else {
 		t->nodes[parent].child[side] = node;
@@ -127,7 +127,7 @@ static void insert(struct report_tree *t, uint32_t node, uint32_t before, uint32
 		t->tops[group] = t->firsts[group] = t->lasts[group] = node;
 	} else if (before == t->lasts[group]) {
 		t->lasts[group] = node;
-	} else if (t->after[node] == t->firsts[group]) {
+	} else if (n->after == t->firsts[group]) {
 		t->firsts[group] = node;
 	}
 	balance(t, node);
@@ -147,13 +147,13 @@ void report_tree_insert_after(struct report_tree *t, uint32_t node, uint32_t bef
 	if (t->nodes[before].child[RIGHT] == 0) {
 		insert(t, node, before, before, RIGHT);
 	} else { /* the next node is the leftmost one of that child */
-		insert(t, node, before, t->after[before], LEFT);
+		insert(t, node, before, t->nodes[before].after, LEFT);
 	}
 }
 
 void report_tree_list(const struct report_tree *t, uint32_t *order)
 {
-	for (uint32_t node = t->after[0]; node != 0; node = t->after[node]) {
+	for (uint32_t node = t->nodes[0].after; node != 0; node = t->nodes[node].after) {
 		*order++ = node;
 	}
 }

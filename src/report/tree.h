@@ -23,18 +23,27 @@
 
 enum report_tree_side { REPORT_TREE_LEFT, REPORT_TREE_RIGHT };
 
+/* Half of a line of the processor's cache, with what a search compares. */
 struct report_tree_node {
 	uint32_t child[2];
 	uint32_t parent;
 	uint32_t group : 31; /* 0 to groups - 1; set by the caller */
 	uint32_t red : 1;
+	uint32_t after; /* next node in the order; of nodes[0]: the first node */
+	/* Only for the caller, who sets and compares them: */
+	uint32_t tid;
+	union {
+		struct {
+			uint32_t pid, depth;
+		};
+		uint64_t address;
+	};
 };
 
 #define REPORT_TREE_MAX ((uint32_t)INT32_MAX) /* nodes */
 
 struct report_tree {
 	struct report_tree_node *nodes; /* [0] is the leaf, which is black */
-	uint32_t *after; /* next node in the order, by node; after[0]: the first node */
 	/* By group; 0: it has no node yet. */
 	uint32_t *tops; /* its uppermost node */
 	uint32_t *firsts, *lasts; /* in the order */
@@ -43,7 +52,7 @@ struct report_tree {
 
 /*
  * Makes an empty tree for n nodes, at most REPORT_TREE_MAX, in `groups` groups. 0 or SONDE_ENOMEM.
- * nodes: an array of n + 1 that the caller owns. It sets the group of each.
+ * nodes: an array of n + 1 that the caller owns. It sets the group of each but nodes[0].
  */
 int report_tree_init(
         struct report_tree *t, struct report_tree_node *nodes, size_t n, size_t groups);
@@ -71,7 +80,7 @@ void report_tree_insert_after(struct report_tree *t, uint32_t node, uint32_t bef
 /* Returns the next node in the order of the tree, after node 0 the first one; 0: none. */
 static inline uint32_t report_tree_next(const struct report_tree *t, uint32_t node)
 {
-	return t->after[node];
+	return t->nodes[node].after;
 }
 
 /* Stores all nodes in the order of the tree; order has room for them. */

@@ -16,6 +16,7 @@ static atomic_bool hit, tracing;
 void *__real_malloc(size_t n);
 void *__real_calloc(size_t n, size_t size);
 void *__real_realloc(void *p, size_t n);
+void *__real_aligned_alloc(size_t alignment, size_t n);
 void __real_free(void *p);
 char *__real_strdup(const char *s);
 char *__real_strndup(const char *s, size_t n);
@@ -24,6 +25,7 @@ ssize_t __real_getline(char **line, size_t *n, FILE *f);
 void *__wrap_malloc(size_t n);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *p, size_t n);
+void *__wrap_aligned_alloc(size_t alignment, size_t n);
 void __wrap_free(void *p);
 char *__wrap_strdup(const char *s);
 char *__wrap_strndup(const char *s, size_t n);
@@ -93,6 +95,11 @@ void *__wrap_realloc(void *p, size_t n)
 		return NULL;
 	}
 	return p != NULL ? __real_realloc(p, n) : counted(__real_realloc(p, n));
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t n)
+{
+	return fails() ? NULL : counted(__real_aligned_alloc(alignment, n));
 }
 
 void __wrap_free(void *p)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One allocation of the library fails, for tests. The linker puts the functions of fail.c in front of
- * malloc, calloc, realloc, free, strdup, strndup, asprintf and getline of all objects and static
- * libraries of the program (-Wl,--wrap=...). What shared libraries allocate for themselves (FILE and
+ * malloc, calloc, realloc, aligned_alloc, free, strdup, strndup, asprintf and getline of all objects
+ * and static libraries of the program (-Wl,--wrap=...). What shared libraries allocate for themselves (FILE and
  * DIR of libc, zstd, zlib) does not fail and is not counted.
  */
 #ifndef SONDE_TESTS_FAIL_H

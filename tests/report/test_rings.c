@@ -128,7 +128,7 @@ static bool same(uint32_t groups, enum spread spread, uint32_t mixed, bool down)
 	}
 	for (uint32_t i = 1; i <= NODES; i++) {
 		nodes[i].group = rows[i].group & REPORT_TREE_MAX;
-		r.addresses[i] = rows[i].address;
+		nodes[i].address = rows[i].address;
 	}
 	order_make(order, mixed, down);
 	memcpy(plain, order, sizeof(plain));
