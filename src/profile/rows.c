@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-#define BATCH        256u /* visits whose memory is prefetched together */
+#define BATCH        64u /* visits whose memory is prefetched together */
 #define FRAMES_BLOCK 16384u
 #define ROWS_AT_ONCE 65536u
 
@@ -187,11 +187,15 @@ size_t profile_visits(const struct profile *p, unsigned part, struct profile_vis
         struct profile_visit *out, size_t room)
 {
 	const struct profile_split *split = p->split;
+	struct profile_visit v = *at; /* copies: `out` could overlap the originals */
+	const uint32_t *words = p->counts.words;
 	size_t n = 0;
 
-	for (; at->chain < p->counts.nchains; at->chain++, at->step = 0) {
-		const struct profile_chain *c = &p->counts.chains[at->chain];
+	for (; v.chain < p->counts.nchains; v.chain++, v.step = 0) {
+		const struct profile_chain *c = &p->counts.chains[v.chain];
 		uint32_t last = p->options.children ? c->n : 0;
+		size_t first = profile_chain_word(p, c, 1);
+		ptrdiff_t next = p->options.caller ? -1 : 1;
 		unsigned wanted = 0;
 
 		if (c->samples == 0 || (c->hidden && p->options.named)) {
@@ -200,18 +204,20 @@ size_t profile_visits(const struct profile *p, unsigned part, struct profile_vis
 		if (split != NULL) {
 			wanted = (part + split->parts - split->who[c->who]) % split->parts;
 		}
-		for (; at->step <= last; at->step++) {
+		for (; v.step <= last; v.step++) {
 			if (n == room) {
+				*at = v;
 				return n;
 			}
-			at->frame = at->step == 0
-			                    ? c->leaf
-			                    : p->counts.words[profile_chain_word(p, c, at->step)];
-			out[n] = *at; /* without a branch, which would often be mispredicted */
+			v.frame = v.step == 0
+			                  ? c->leaf
+			                  : words[first + (size_t)((ptrdiff_t)(v.step - 1) * next)];
+			out[n] = v; /* without a branch, which would often be mispredicted */
 			n += split == NULL ||
-			     (at->step == 0 ? split->leaves : split->callers)[at->frame] == wanted;
+			     (v.step == 0 ? split->leaves : split->callers)[v.frame] == wanted;
 		}
 	}
+	*at = v;
 	return n;
 }
 
@@ -419,6 +425,7 @@ static int part_fold(void *arg, unsigned worker, size_t part)
 	if (f.known == NULL) {
 		return SONDE_ENOMEM;
 	}
+	array_spread(f.known, (p->counts.nframes + 1) * sizeof(*f.known));
 	while (rc >= 0 && (n = profile_visits(p, (unsigned)part, &at, visits, BATCH)) > 0) {
 		visits_prefetch(&f, visits, n, owners);
 		for (size_t i = 0; i < n && rc >= 0; i++) {
@@ -588,6 +595,7 @@ int profile_fold(struct profile *p)
 	TRY(chains_look(p));
 	if (p->options.children && (p->options.graph || p->options.named)) {
 		p->rows_of = malloc((p->counts.nwords + 1) * sizeof(*p->rows_of));
+		array_spread(p->rows_of, (p->counts.nwords + 1) * sizeof(*p->rows_of));
 		if (p->rows_of == NULL) {
 			return SONDE_ENOMEM;
 		}
