@@ -2,62 +2,45 @@
 /* Errata by processor model. Source: Intel's specification updates, checked by the test vectors. */
 #include "pt/errata.h"
 
-#define BROADWELL PT_ERRATUM_BDM64
-#define SKYLAKE                                                                                    \
-	(PT_ERRATUM_SKD007 | PT_ERRATUM_SKD010 | PT_ERRATUM_SKD022 | PT_ERRATUM_SKL014 |           \
-	        PT_ERRATUM_SKL168)
-#define APOLLO (PT_ERRATUM_APL11 | PT_ERRATUM_APL12)
+#include <stddef.h>
+
+#define MODELS_MAX 40
+
+/* Models of processors that have the errata; a 0 ends a list. */
+static const struct {
+	uint32_t errata;
+	uint16_t family;
+	uint8_t models[MODELS_MAX];
+} table[] = {
+        {PT_ERRATUM_APL11, 6,
+                {92, 95, 122, 134, 150, 151, 154, 156, 170, 172, 175, 181, 182, 183, 186, 189, 191,
+                        197, 198, 204, 213, 221}},
+        {PT_ERRATUM_APL11, 18, {1, 3}},
+        {PT_ERRATUM_APL12, 6, {92, 95}},
+        {PT_ERRATUM_BDM64, 6, {61, 71, 79, 86}},
+        {PT_ERRATUM_SKD007 | PT_ERRATUM_SKD010 | PT_ERRATUM_SKL168, 6,
+                {78, 94, 142, 158, 165, 166}},
+        {PT_ERRATUM_SKD022, 6,
+                {78, 85, 94, 102, 106, 108, 125, 126, 140, 141, 142, 143, 151, 154, 158, 165, 166,
+                        167, 168, 170, 172, 173, 174, 181, 183, 186, 189, 191, 197, 198, 204, 207,
+                        213}},
+        {PT_ERRATUM_SKD022, 18, {1, 3}},
+        {PT_ERRATUM_SKD022, 19, {1}},
+        {PT_ERRATUM_SKL014, 6,
+                {78, 85, 94, 102, 106, 108, 125, 126, 140, 141, 142, 158, 165, 166, 167, 168}},
+        {PT_ERRATUM_SKZ84, 6, {85, 106, 108, 143, 173, 174, 207}},
+        {PT_ERRATUM_SKZ84, 19, {1}},
+};
 
 uint32_t pt_errata(const struct sonde_pt_cpu *cpu)
 {
-	static const uint16_t six[256] = {
-	        [61] = BROADWELL,
-	        [71] = BROADWELL,
-	        [79] = BROADWELL,
-	        [86] = BROADWELL,
-	        [78] = SKYLAKE,
-	        [94] = SKYLAKE,
-	        [142] = SKYLAKE,
-	        [158] = SKYLAKE,
-	        [165] = SKYLAKE,
-	        [166] = SKYLAKE,
-	        [85] = PT_ERRATUM_SKL014 | PT_ERRATUM_SKZ84,
-	        [102] = PT_ERRATUM_SKL014,
-	        [106] = PT_ERRATUM_SKL014 | PT_ERRATUM_SKZ84,
-	        [108] = PT_ERRATUM_SKL014 | PT_ERRATUM_SKZ84,
-	        [125] = PT_ERRATUM_SKL014,
-	        [126] = PT_ERRATUM_SKL014,
-	        [143] = PT_ERRATUM_SKZ84,
-	        [140] = PT_ERRATUM_SKL014,
-	        [141] = PT_ERRATUM_SKL014,
-	        [167] = PT_ERRATUM_SKL014,
-	        [168] = PT_ERRATUM_SKL014,
-	        [92] = APOLLO,
-	        [95] = APOLLO,
-	        [122] = PT_ERRATUM_APL11,
-	        [134] = PT_ERRATUM_APL11,
-	        [150] = PT_ERRATUM_APL11,
-	        [151] = PT_ERRATUM_APL11,
-	        [154] = PT_ERRATUM_APL11,
-	        [156] = PT_ERRATUM_APL11,
-	        [170] = PT_ERRATUM_APL11,
-	        [172] = PT_ERRATUM_APL11,
-	        [175] = PT_ERRATUM_APL11,
-	        [181] = PT_ERRATUM_APL11,
-	        [182] = PT_ERRATUM_APL11,
-	        [183] = PT_ERRATUM_APL11,
-	        [186] = PT_ERRATUM_APL11,
-	        [189] = PT_ERRATUM_APL11,
-	        [191] = PT_ERRATUM_APL11,
-	        [197] = PT_ERRATUM_APL11,
-	        [198] = PT_ERRATUM_APL11,
-	        [204] = PT_ERRATUM_APL11,
-	        [213] = PT_ERRATUM_APL11,
-	        [221] = PT_ERRATUM_APL11,
-	};
+	uint32_t errata = 0;
 
-	if (cpu->family == 6) {
-		return six[cpu->model];
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		for (unsigned m = 0; table[i].family == cpu->family && table[i].models[m] != 0;
+		        m++) {
+			errata |= table[i].models[m] == cpu->model ? table[i].errata : 0;
+		}
 	}
-	return cpu->family == 18 && (cpu->model == 1 || cpu->model == 3) ? PT_ERRATUM_APL11 : 0;
+	return errata;
 }
