@@ -2,6 +2,7 @@
 /* sonde pt dump: prints a line for each packet. */
 #include "cmd/commands.h"
 #include "cmd/pt_common.h"
+#include "cmd/pt_event.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -103,11 +104,9 @@ static void show_value(const struct sonde_pt_packet *p, struct line *line)
 
 static void show_tma(const struct sonde_pt_packet *p, struct line *line)
 {
-	if (p->flags & SONDE_PT_F_BAD) {
-		PAYLOAD("invalid");
-		return;
+	if ((p->flags & SONDE_PT_F_BAD) == 0) {
+		PAYLOAD("%" PRIx64 ", %" PRIx64, p->value, p->extra);
 	}
-	PAYLOAD("%" PRIx64 ", %" PRIx64, p->value, p->extra);
 }
 
 static void show_ip_flag(const struct sonde_pt_packet *p, struct line *line)
@@ -150,7 +149,9 @@ static void show_cfe(const struct sonde_pt_packet *p, struct line *line)
 	const char *type = sonde_pt_cfe_name(p->count);
 
 	PAYLOAD("%u", p->count);
-	if (sonde_pt_cfe_has_vector(p->count)) {
+	if (p->count == PT_CFE_SIPI) {
+		PAYLOAD(": %" PRIx64, p->value);
+	} else if (sonde_pt_cfe_has_vector(p->count)) {
 		PAYLOAD(": %" PRIu64, p->value);
 	}
 	PAYLOAD("%s", p->flags & SONDE_PT_F_IP ? ", ip" : "");
@@ -167,7 +168,7 @@ static void show_evd(const struct sonde_pt_packet *p, struct line *line)
 
 static void show_trig(const struct sonde_pt_packet *p, struct line *line)
 {
-	PAYLOAD("%" PRIx64 "%s%s", p->value, p->flags & SONDE_PT_F_IP ? ", ip" : "",
+	PAYLOAD("%02" PRIx64 "%s%s", p->value, p->flags & SONDE_PT_F_IP ? ", ip" : "",
 	        p->flags & SONDE_PT_F_MULT ? ", mult" : "");
 	if (p->flags & SONDE_PT_F_ICNT) {
 		PAYLOAD(", icnt: %" PRIu64, p->extra);
@@ -277,6 +278,17 @@ static void track_time(struct dump *d, const struct sonde_pt_packet *p, struct l
 	}
 }
 
+static void print_columns(const char *name, const struct line *line)
+{
+	if (line->payload[0] == '\0' && line->track[0] == '\0') {
+		(void)printf("%s\n", name);
+	} else if (line->track[0] == '\0') {
+		(void)printf("%-9s  %s\n", name, line->payload);
+	} else {
+		(void)printf("%-9s  %-19s  %s\n", name, line->payload, line->track);
+	}
+}
+
 static void show(struct dump *d, const struct sonde_pt_packet *p)
 {
 	struct line line = {"", ""};
@@ -300,14 +312,7 @@ static void show(struct dump *d, const struct sonde_pt_packet *p)
 		}
 		(void)printf("  ");
 	}
-	if (line.payload[0] == '\0' && line.track[0] == '\0') {
-		(void)printf("%s\n", sonde_pt_kind_name(p->kind));
-	} else if (line.track[0] == '\0') {
-		(void)printf("%-9s  %s\n", sonde_pt_kind_name(p->kind), line.payload);
-	} else {
-		(void)printf(
-		        "%-9s  %-19s  %s\n", sonde_pt_kind_name(p->kind), line.payload, line.track);
-	}
+	print_columns(p->flags & SONDE_PT_F_BAD ? "<invalid>" : sonde_pt_kind_name(p->kind), &line);
 }
 
 static int dump_file(struct dump *d)

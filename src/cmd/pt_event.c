@@ -41,7 +41,10 @@ static void say_disabled(
         const struct pt_event_words *o, const struct sonde_pt_event *e, struct words *w)
 {
 	say(w, "disabled");
-	say_ip(o, e, "at", w);
+	say_ip(o, e, e->value ? "at" : "ip", w);
+	if (o->ip && e->extra != 0) {
+		say(w, ", ip: %016" PRIx64, e->extra);
+	}
 }
 
 static void say_async(
@@ -139,7 +142,7 @@ static void say_tick(
 static void say_trig(
         const struct pt_event_words *o, const struct sonde_pt_event *e, struct words *w)
 {
-	say(w, "trig %" PRIx64 "%s", e->value, e->count ? ", mult" : "");
+	say(w, "trig %02" PRIx64 "%s", e->value, e->count ? ", mult" : "");
 	say_ip(o, e, "ip", w);
 }
 
@@ -148,13 +151,15 @@ static void say_cfe(const struct pt_event_words *o, const struct sonde_pt_event 
 {
 	const char *name = sonde_pt_cfe_name(e->count);
 
-	if (e->count == 1) {
+	if (e->count == PT_CFE_INTR) {
 		name = "interrupt";
-	} else if (e->count == 9) {
+	} else if (e->count == PT_CFE_VMEXIT_INTR) {
 		name = "vmexit, intr:";
 	}
 	say(w, "%s", name != NULL ? name : "unknown event");
-	if (sonde_pt_cfe_has_vector(e->count)) {
+	if (e->count == PT_CFE_SIPI) {
+		say(w, ": %" PRIx64, e->value);
+	} else if (sonde_pt_cfe_has_vector(e->count)) {
 		say(w, " %" PRIu64, e->value);
 	}
 	if (e->extra & 1) {

@@ -7,6 +7,9 @@
 
 #define PT_EVENT_TEXT 256
 
+/* Types of CFE with words of their own. The vector of a SIPI is a page number. */
+enum { PT_CFE_INTR = 1, PT_CFE_SIPI = 5, PT_CFE_VMEXIT_INTR = 9 };
+
 /* The contents of texts. */
 struct pt_event_words {
 	bool ip; /* print the IP of events */

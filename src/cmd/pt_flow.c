@@ -187,7 +187,7 @@ static void show_stat(const struct flow *f)
 {
 	bool chosen = f->stat_insn || f->stat_blocks;
 
-	if (!f->stat) {
+	if (!f->stat && !chosen) {
 		return;
 	}
 	if (f->stat_insn || !chosen) {
@@ -465,8 +465,8 @@ int cmd_pt_flow(int argc, char **argv)
 	                0, "ipc", &f.ipc, "print instructions per cycle where cycles are known"),
 	        OPTION_SWITCH(0, "quiet", &f.quiet, "print only errors and statistics"),
 	        OPTION_SWITCH(0, "stat", &f.stat, "print statistics at the end"),
-	        OPTION_SWITCH(0, "stat:insn", &f.stat_insn, "of instructions"),
-	        OPTION_SWITCH(0, "stat:blocks", &f.stat_blocks, "of blocks"),
+	        OPTION_SWITCH(0, "stat:insn", &f.stat_insn, "only those of instructions"),
+	        OPTION_SWITCH(0, "stat:blocks", &f.stat_blocks, "only those of blocks"),
 	        OPTION_SWITCH(0, "resync-on-error", &f.keep_position,
 	                "after an error, continue at the next IP, not at the next PSB"),
 	        OPTION_SWITCH(0, "event:ip", &f.words.ip, "show the IPs of events"),

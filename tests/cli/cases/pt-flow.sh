@@ -8,12 +8,14 @@ bytes e805000000 ffc9 75f7 f4 c3 >code.bin
 bytes "$psb" 3d0010 9901 0223 3c 3d0910 01 >good.pt
 bytes "$psb" 3d0010 9901 0223 06 02f3 3d0510 04 3d0910 01 >overflow.pt
 bytes "$psb" 3d0010 9901 0223 2d0510 c9 "$psb" 3d0510 9901 0223 04 3d0910 01 >bad.pt
+bytes "$psb" 0223 d90005 02130509 >events.pt
 show pt flow --raw code.bin:0x1000 --pt good.pt
 show pt flow --raw code.bin:0x1000 --branches --event:ip good.pt
 show pt flow --raw code.bin:0x1000 --count good.pt
 show pt flow --raw code.bin:0x1000 --event:ip overflow.pt
 show pt flow --raw code.bin:0x1000 bad.pt
-show pt flow --raw code.bin:0:0x1000 --raw code.bin:5-9:0x1005 --quiet --stat good.pt
+show pt flow events.pt
+show pt flow --raw code.bin:0:0x1000 --raw code.bin:5-9:0x1005 --quiet --stat:insn good.pt
 show pt flow good.pt
 show pt flow --raw code.bin good.pt
 show pt flow --raw missing.bin:0 good.pt
