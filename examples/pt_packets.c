@@ -24,7 +24,6 @@ int main(int argc, char **argv)
 
 			(void)printf("%8llx  %s\n", (unsigned long long)at,
 			        sonde_pt_error_text(sonde_pt_packets_error(packets)));
-			sonde_pt_packets_seek(packets, at + 1);
 			rc = sonde_pt_packets_sync(packets);
 			continue;
 		}

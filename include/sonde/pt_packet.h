@@ -138,7 +138,10 @@ SONDE_API void sonde_pt_packets_free(struct sonde_pt_packets *packets); /* NULL 
  */
 SONDE_API int sonde_pt_packets_next(struct sonde_pt_packets *packets, struct sonde_pt_packet *out);
 
-/* Moves to the first PSB at or after the reader's offset. 1; 0: there is none. */
+/*
+ * Moves to the first PSB at or after the reader's offset. After a failure of sonde_pt_packets_next,
+ * also to a PSB whose first bytes were read as part of the packet before. 1; 0: there is none.
+ */
 SONDE_API int sonde_pt_packets_sync(struct sonde_pt_packets *packets);
 
 /* The offset of the next packet, in bytes; seek accepts any offset up to the size. */

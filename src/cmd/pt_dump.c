@@ -346,7 +346,6 @@ static int dump_file(struct dump *d)
 
 			complain(d, at, "error decoding packet: %s",
 			        sonde_pt_error_text(sonde_pt_packets_error(packets)));
-			sonde_pt_packets_seek(packets, at + 1);
 			rc = sonde_pt_packets_sync(packets);
 		}
 	}

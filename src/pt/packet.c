@@ -328,7 +328,7 @@ static bool is_psb(const uint8_t *p, const uint8_t *end)
  */
 static bool is_cut(const struct pt_cursor *c, unsigned size)
 {
-	for (unsigned i = 1; i < size; i++) {
+	for (unsigned i = 1; i < size && !c->over_psb; i++) {
 		if (c->p[i] == psb_bytes[0] && is_psb(c->p + i, c->end)) {
 			return !is_psb(c->p + size, c->end);
 		}
@@ -628,9 +628,13 @@ bool sonde_pt_packet_ip(const struct sonde_pt_packet *packet, uint64_t *last)
 	return true;
 }
 
-/* The public reader: a cursor on the heap. */
+/*
+ * The public reader: a cursor on the heap. It reads bytes as the packets that they look like; if a
+ * PSB was read as part of a packet, reading fails soon, and finds the PSB then.
+ */
 struct sonde_pt_packets {
 	struct pt_cursor cursor;
+	bool failed; /* the last packet could not be read */
 };
 
 struct sonde_pt_packets *sonde_pt_packets_new(
@@ -639,7 +643,8 @@ struct sonde_pt_packets *sonde_pt_packets_new(
 	struct sonde_pt_packets *packets = malloc(sizeof(*packets));
 
 	if (packets != NULL) {
-		packets->cursor = pt_cursor_make(data, n);
+		*packets = (struct sonde_pt_packets){.cursor = pt_cursor_make(data, n)};
+		packets->cursor.over_psb = true;
 		packets->cursor.errata = cpu != NULL ? pt_errata(cpu) : 0;
 	}
 	return packets;
@@ -652,11 +657,19 @@ void sonde_pt_packets_free(struct sonde_pt_packets *packets)
 
 int sonde_pt_packets_next(struct sonde_pt_packets *packets, struct sonde_pt_packet *out)
 {
-	return pt_cursor_next(&packets->cursor, out);
+	int rc = pt_cursor_next(&packets->cursor, out);
+
+	packets->failed = rc < 0;
+	return rc;
 }
 
 int sonde_pt_packets_sync(struct sonde_pt_packets *packets)
 {
+	size_t passed = (size_t)(packets->cursor.p - packets->cursor.begin);
+	size_t back = passed < sizeof(psb_bytes) ? passed : sizeof(psb_bytes) - 1;
+
+	packets->cursor.p -= packets->failed ? back : 0;
+	packets->failed = false;
 	return pt_cursor_sync(&packets->cursor);
 }
 
@@ -671,6 +684,7 @@ void sonde_pt_packets_seek(struct sonde_pt_packets *packets, uint64_t offset)
 
 	packets->cursor.p = packets->cursor.begin + (offset < size ? (size_t)offset : size);
 	packets->cursor.bip_size = 0;
+	packets->failed = false;
 }
 
 int sonde_pt_packets_error(const struct sonde_pt_packets *packets)

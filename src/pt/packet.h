@@ -9,6 +9,7 @@ struct pt_cursor {
 	const uint8_t *begin, *p, *end;
 	uint8_t bip_size; /* payload size in a block of BIPs (4 or 8 bytes); else 0 */
 	uint8_t error; /* enum sonde_pt_error of the last failure */
+	bool over_psb; /* a PSB that begins inside a packet does not cut the packet off */
 	uint32_t errata; /* PT_ERRATUM_* */
 };
 

@@ -222,6 +222,25 @@ static void test_damage(void)
 	eq_u64(pt_cursor_next(&c, &p), 0, "the cursor is at the end");
 }
 
+/* The payload of an MNT has the first 9 bytes of a PSB; the rest of them are no packet. */
+static void test_swallowed(void)
+{
+	uint8_t bytes[3 + 16 + 1] = {0x02, 0xc3, 0x88};
+	struct sonde_pt_packet p = {.kind = SONDE_PT_PSB};
+	struct sonde_pt_packets *packets = sonde_pt_packets_new(bytes, sizeof(bytes), NULL);
+
+	(void)sonde_pt_packet_encode(&p, bytes + 3);
+	eq_u64(sonde_pt_packets_next(packets, &p), 1, "a packet in which a PSB begins is read");
+	eq_u64(p.kind, SONDE_PT_MNT, "it is an MNT");
+	eq_u64(sonde_pt_packets_next(packets, &p), SONDE_EFORMAT, "the rest is no packet");
+	eq_u64(sonde_pt_packets_offset(packets), 11, "the error is after the MNT");
+	eq_u64(sonde_pt_packets_sync(packets), 1, "the swallowed PSB is found");
+	eq_u64(sonde_pt_packets_next(packets, &p), 1, "the swallowed PSB is read");
+	eq_u64(p.offset, 3, "the swallowed PSB is at its offset");
+	eq_u64(sonde_pt_packets_sync(packets), 0, "without a failure no PSB is found again");
+	sonde_pt_packets_free(packets);
+}
+
 static void test_walk(void)
 {
 	struct sonde_pt_encoder *e = sonde_pt_encoder_new(false);
@@ -257,6 +276,7 @@ int main(void)
 	}
 	eq_u64(bad, 0, "100 random flows of branches and IPs are decoded as encoded");
 	test_damage();
+	test_swallowed();
 	test_walk();
 	return tap_done();
 }
