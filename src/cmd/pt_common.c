@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,30 +89,147 @@ void pt_file_free(struct pt_file *file)
 	*file = (struct pt_file){.data = NULL, .size = 0};
 }
 
+bool pt_range_parse(char *text, uint64_t *from, uint64_t *to)
+{
+	char *dash = strchr(text, '-');
+
+	if (dash != NULL) {
+		*dash = '\0';
+		if (!options_number(dash + 1, to)) {
+			return false;
+		}
+	}
+	return options_number(text, from);
+}
+
+/* Splits FILE:FROM-TO; without a range, or if a file has the whole name, that is the path. */
+static bool split_range(char *text, uint64_t *from, uint64_t *to)
+{
+	char *colon = access(text, F_OK) != 0 ? strrchr(text, ':') : NULL;
+
+	if (colon == NULL) {
+		return true;
+	}
+	*colon = '\0';
+	return pt_range_parse(colon + 1, from, to);
+}
+
+int pt_trace_read(struct pt_trace *trace, const char *arg)
+{
+	char path[4096];
+	uint64_t from = 0;
+	uint64_t to = UINT64_MAX;
+	size_t n = strlen(arg);
+	int rc;
+
+	*trace = (struct pt_trace){.size = 0};
+	if (n >= sizeof(path)) {
+		errno = ENAMETOOLONG;
+		return complain(arg);
+	}
+	memcpy(path, arg, n + 1);
+	if (!split_range(path, &from, &to)) {
+		errno = ENOENT;
+		return complain(arg);
+	}
+	rc = pt_file_read(&trace->file, path);
+	if (rc != 0) {
+		return rc;
+	}
+	to = to < trace->file.size ? to : trace->file.size;
+	if (from > to) {
+		(void)fprintf(
+		        stderr, "Error: %s has no bytes at offset %#" PRIx64 "\n", path, from);
+		pt_trace_free(trace);
+		return PT_EXIT_FILE;
+	}
+	trace->data = trace->file.size != 0 ? trace->file.data + from : NULL;
+	trace->size = (size_t)(to - from);
+	return 0;
+}
+
+void pt_trace_free(struct pt_trace *trace)
+{
+	pt_file_free(&trace->file);
+	trace->size = 0;
+}
+
+/* The value of a line "name : value" of /proc/cpuinfo; NULL: the line has another name. */
+static const char *cpuinfo_value(const char *line, const char *name)
+{
+	size_t n = strlen(name);
+	const char *colon = strchr(line, ':');
+
+	if (strncmp(line, name, n) != 0 || line[n] != '\t' || colon == NULL) {
+		return NULL;
+	}
+	return colon + 1 + strspn(colon + 1, " ");
+}
+
+/* The processor of this machine; unknown if it is not one of Intel's. */
+static struct sonde_pt_cpu this_cpu(void)
+{
+	FILE *in = fopen("/proc/cpuinfo", "re");
+	struct sonde_pt_cpu cpu = {0, 0};
+	bool intel = false;
+	char line[4096]; /* the flags are long */
+
+	while (in != NULL && fgets(line, sizeof(line), in) != NULL && line[0] != '\n') {
+		const char *vendor = cpuinfo_value(line, "vendor_id");
+		const char *family = cpuinfo_value(line, "cpu family");
+		const char *model = cpuinfo_value(line, "model");
+
+		intel = intel || (vendor != NULL && strncmp(vendor, "GenuineIntel", 12) == 0);
+		cpu.family = family != NULL ? (uint16_t)strtoul(family, NULL, 10) : cpu.family;
+		cpu.model = model != NULL ? (uint8_t)strtoul(model, NULL, 10) : cpu.model;
+	}
+	if (in != NULL) {
+		(void)fclose(in);
+	}
+	return intel ? cpu : (struct sonde_pt_cpu){0, 0};
+}
+
+/* Parses FAMILY/MODEL[/STEPPING]; the stepping changes nothing. */
+static bool parse_model(const char *arg, struct sonde_pt_cpu *cpu)
+{
+	uint64_t numbers[3] = {0, 0, 0};
+	char text[64];
+	unsigned n = 0;
+	char *rest = text;
+	char *word;
+
+	if (strlen(arg) >= sizeof(text)) {
+		return false;
+	}
+	memcpy(text, arg, strlen(arg) + 1);
+	while ((word = strsep(&rest, "/")) != NULL) {
+		if (n == 3 || !options_number(word, &numbers[n])) {
+			return false;
+		}
+		n++;
+	}
+	*cpu = (struct sonde_pt_cpu){(uint16_t)numbers[0], (uint8_t)numbers[1]};
+	return n >= 2 && numbers[0] <= 0xffff && numbers[1] <= 255;
+}
+
 int pt_cpu_parse(const struct option_def *def, const char *arg, bool unset)
 {
 	struct pt_cpu_option *option = def->target;
-	char family[16];
-	const char *slash = arg != NULL ? strchr(arg, '/') : NULL;
-	uint64_t f, m;
 
-	option->given = !unset;
-	option->cpu = (struct sonde_pt_cpu){0, 0};
-	if (unset) {
+	*option = (struct pt_cpu_option){.given = false};
+	if (unset || strcmp(arg, "none") == 0) {
 		return 0;
 	}
-	if (slash == NULL || slash == arg || (size_t)(slash - arg) >= sizeof(family)) {
-		(void)fprintf(stderr, "--cpu wants FAMILY/MODEL, not '%s'\n", arg);
+	if (strcmp(arg, "auto") == 0) {
+		option->cpu = this_cpu();
+		option->given = option->cpu.family != 0;
+		return 0;
+	}
+	if (!parse_model(arg, &option->cpu)) {
+		(void)fprintf(stderr, "--cpu wants none, auto or FAMILY/MODEL, not '%s'\n", arg);
 		return -1;
 	}
-	memcpy(family, arg, (size_t)(slash - arg));
-	family[slash - arg] = '\0';
-	if (!options_number(family, &f) || !options_number(slash + 1, &m) || f > 0xffff ||
-	        m > 255) {
-		(void)fprintf(stderr, "--cpu wants FAMILY/MODEL, not '%s'\n", arg);
-		return -1;
-	}
-	option->cpu = (struct sonde_pt_cpu){(uint16_t)f, (uint8_t)m};
+	option->given = true;
 	return 0;
 }
 

@@ -20,7 +20,30 @@ struct pt_file {
 int pt_file_read(struct pt_file *file, const char *path);
 void pt_file_free(struct pt_file *file);
 
-/* option_fn for --cpu FAMILY/MODEL; the target is a struct pt_cpu_option. */
+/* The bytes of a trace: those of a file, or a range of them. */
+struct pt_trace {
+	struct pt_file file;
+	const uint8_t *data;
+	size_t size;
+};
+
+/*
+ * Reads FILE, FILE:FROM or FILE:FROM-TO; offsets in the trace are counted from FROM. Returns 0, or
+ * PT_EXIT_FILE after printing the error to stderr.
+ */
+int pt_trace_read(struct pt_trace *trace, const char *arg);
+void pt_trace_free(struct pt_trace *trace);
+
+/*
+ * Parses FROM or FROM-TO, which it may change; without TO, *to is not set. false: they are not
+ * numbers.
+ */
+bool pt_range_parse(char *text, uint64_t *from, uint64_t *to);
+
+/*
+ * option_fn for --cpu none, auto (this machine's processor) or FAMILY/MODEL[/STEPPING]; the target
+ * is a struct pt_cpu_option.
+ */
 struct pt_cpu_option {
 	struct sonde_pt_cpu cpu;
 	bool given;

@@ -13,9 +13,10 @@ struct dump {
 	struct pt_clock_options clock;
 	struct pt_cpu_option cpu;
 	bool offset, raw, sync, time, delta, calibration, show_calibration, wall_clock, cyc;
-	bool keep_calibration;
-	const struct pt_file *file;
+	bool keep_calibration, quiet, pad, timing, last_ip, exec_mode;
+	const struct pt_trace *trace;
 	struct sonde_pt_time now;
+	uint64_t ip; /* the last one */
 	uint64_t shown_tsc, shown_speed;
 	bool failed;
 };
@@ -278,6 +279,47 @@ static void track_time(struct dump *d, const struct sonde_pt_packet *p, struct l
 	}
 }
 
+static const char *mode_text(uint64_t exec)
+{
+	if (exec & SONDE_PT_EXEC_CS_L) {
+		return "64-bit";
+	}
+	return exec & SONDE_PT_EXEC_CS_D ? "32-bit" : "16-bit";
+}
+
+/* Tracks the last IP, and adds the state that the options want. */
+static void track_state(struct dump *d, const struct sonde_pt_packet *p, struct line *line)
+{
+	switch (p->kind) {
+	case SONDE_PT_PSB:
+	case SONDE_PT_OVF: d->ip = 0; break;
+	case SONDE_PT_TIP:
+	case SONDE_PT_TIP_PGE:
+	case SONDE_PT_TIP_PGD:
+	case SONDE_PT_FUP:
+		if (!sonde_pt_packet_ip(p, &d->ip) && d->last_ip) {
+			TRACK("ip <suppressed>");
+		} else if (d->last_ip) {
+			TRACK("ip %016" PRIx64, d->ip);
+		}
+		break;
+	case SONDE_PT_MODE_EXEC:
+		if (d->exec_mode) {
+			TRACK("em %s", mode_text(p->value));
+		}
+		break;
+	default: break;
+	}
+}
+
+static bool is_shown(const struct dump *d, unsigned kind)
+{
+	if (kind == SONDE_PT_PAD) {
+		return d->pad && !d->quiet;
+	}
+	return !d->quiet && (d->timing || (kind != SONDE_PT_CBR && !tells_time(kind)));
+}
+
 static void print_columns(const char *name, const struct line *line)
 {
 	if (line->payload[0] == '\0' && line->track[0] == '\0') {
@@ -302,12 +344,16 @@ static void show(struct dump *d, const struct sonde_pt_packet *p)
 	if (d->time || d->show_calibration) {
 		track_time(d, p, &line);
 	}
+	track_state(d, p, &line);
+	if (!is_shown(d, p->kind)) {
+		return;
+	}
 	if (d->offset) {
 		(void)printf("%016" PRIx64 "  ", p->offset);
 	}
 	if (d->raw) {
 		for (unsigned i = 0; i < SONDE_PT_PACKET_MAX; i++) {
-			(void)(i < p->size ? printf("%02x", d->file->data[p->offset + i])
+			(void)(i < p->size ? printf("%02x", d->trace->data[p->offset + i])
 			                   : printf("  "));
 		}
 		(void)printf("  ");
@@ -318,7 +364,7 @@ static void show(struct dump *d, const struct sonde_pt_packet *p)
 static int dump_file(struct dump *d)
 {
 	struct sonde_pt_packets *packets =
-	        sonde_pt_packets_new(d->file->data, d->file->size, &d->cpu.cpu);
+	        sonde_pt_packets_new(d->trace->data, d->trace->size, &d->cpu.cpu);
 	struct sonde_pt_clock clock = pt_clock_make(&d->clock, &d->cpu);
 	struct sonde_pt_packet packet;
 	int rc = 1;
@@ -365,14 +411,24 @@ static int on_tcal(const struct option_def *def, const char *arg, bool unset)
 
 int cmd_pt_dump(int argc, char **argv)
 {
-	struct dump d = {
-	        .offset = true, .sync = true, .calibration = true, .wall_clock = true, .cyc = true};
+	struct dump d = {.offset = true,
+	        .sync = true,
+	        .calibration = true,
+	        .wall_clock = true,
+	        .cyc = true,
+	        .pad = true,
+	        .timing = true};
 	const struct option_def defs[] = {
 	        OPTION_SWITCH(0, "offset", &d.offset, "show the offset of each packet (default)"),
 	        OPTION_SWITCH(0, "raw", &d.raw, "show the bytes of each packet"),
 	        OPTION_SWITCH(0, "sync", &d.sync, "begin at the first PSB (default)"),
-	        OPTION_CALL(0, "cpu", OPTION_REQUIRED, pt_cpu_parse, &d.cpu, "FAMILY/MODEL",
-	                "the processor, whose errata are worked around"),
+	        OPTION_SWITCH(0, "quiet", &d.quiet, "show only errors"),
+	        OPTION_SWITCH(0, "pad", &d.pad, "show PAD packets (default)"),
+	        OPTION_SWITCH(0, "timing", &d.timing, "show packets of time (default)"),
+	        OPTION_SWITCH(0, "lastip", &d.last_ip, "show the whole IP after each IP packet"),
+	        OPTION_SWITCH(0, "exec-mode", &d.exec_mode, "show the mode after each MODE.EXEC"),
+	        OPTION_CALL(0, "cpu", OPTION_REQUIRED, pt_cpu_parse, &d.cpu,
+	                "none|auto|FAMILY/MODEL", "the processor, whose errata are worked around"),
 	        OPTION_SWITCH(0, "time", &d.time, "show the time, in TSC ticks"),
 	        OPTION_SWITCH(0, "time-delta", &d.delta, "show the difference to the time before"),
 	        OPTION_CALL(0, "tcal", OPTION_NONE, on_tcal, &d, NULL,
@@ -387,13 +443,13 @@ int cmd_pt_dump(int argc, char **argv)
 	};
 	const struct option_command command = {
 	        .name = "pt dump",
-	        .usage = "[options] FILE.pt",
+	        .usage = "[options] FILE.pt[:FROM[-TO]]",
 	        .about = "Lists the packets of a raw Intel PT trace.",
 	        .defs = defs,
 	        .anywhere = true,
 	};
 	struct option_rest rest;
-	struct pt_file file;
+	struct pt_trace trace;
 	int rc = options_parse(&command, argc, argv, &rest);
 
 	if (rc != OPTIONS_RUN) {
@@ -402,12 +458,12 @@ int cmd_pt_dump(int argc, char **argv)
 	if (rest.argc != 1) {
 		return options_mistake(&command, "one trace is wanted");
 	}
-	rc = pt_file_read(&file, rest.argv[0]);
+	rc = pt_trace_read(&trace, rest.argv[0]);
 	if (rc != 0) {
 		return rc;
 	}
-	d.file = &file;
+	d.trace = &trace;
 	rc = dump_file(&d);
-	pt_file_free(&file);
+	pt_trace_free(&trace);
 	return rc;
 }

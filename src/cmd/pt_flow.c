@@ -307,7 +307,7 @@ static int show_steps(struct flow *f, struct sonde_pt_flow *flow)
 	return rc;
 }
 
-static int follow(struct flow *f, const struct pt_file *trace)
+static int follow(struct flow *f, const struct pt_trace *trace)
 {
 	struct sonde_pt_flow_options o = {.size = sizeof(o)};
 	struct sonde_pt_graph *graph = sonde_pt_graph_new(f->code.image);
@@ -397,7 +397,7 @@ static bool parse_itrace(struct flow *f, const char *p)
 static int run(struct flow *f, const struct option_command *command, int argc, char **argv)
 {
 	struct option_rest rest;
-	struct pt_file trace;
+	struct pt_trace trace;
 	int rc = options_parse(command, argc, argv, &rest);
 
 	if (rc != OPTIONS_RUN) {
@@ -410,13 +410,13 @@ static int run(struct flow *f, const struct option_command *command, int argc, c
 	if (f->itrace != NULL && !parse_itrace(f, f->itrace)) {
 		return options_mistake(command, "--itrace takes the letters i b n c r k p e");
 	}
-	rc = pt_file_read(&trace, f->trace != NULL ? f->trace : rest.argv[0]);
+	rc = pt_trace_read(&trace, f->trace != NULL ? f->trace : rest.argv[0]);
 	if (rc != 0) {
 		return rc;
 	}
 	f->show_blocks = f->show_blocks && f->blocks;
 	rc = follow(f, &trace);
-	pt_file_free(&trace);
+	pt_trace_free(&trace);
 	return rc;
 }
 
@@ -432,7 +432,7 @@ int cmd_pt_flow(int argc, char **argv)
 {
 	struct flow f = {.code = {.image = sonde_pt_image_new()}, .out = stdout};
 	const struct option_def defs[] = {
-	        OPTION_TEXT(0, "pt", &f.trace, "FILE", "the trace"),
+	        OPTION_TEXT(0, "pt", &f.trace, "FILE[:FROM[-TO]]", "the trace"),
 	        OPTION_CALL(0, "raw", OPTION_REQUIRED, pt_code_raw, &f.code,
 	                "FILE[:FROM[-TO]]:ADDRESS", "code: bytes of a file at an address"),
 	        OPTION_CALL(0, "elf", OPTION_REQUIRED, pt_code_elf, &f.code, "FILE[:ADDRESS]",
@@ -447,8 +447,8 @@ int cmd_pt_flow(int argc, char **argv)
 	                "use the code of later options from this offset in the trace on"),
 	        OPTION_CALL(0, "from-tsc", OPTION_REQUIRED, pt_code_from_tsc, &f.code, "TSC",
 	                "use the code of later options from this time on"),
-	        OPTION_CALL(0, "cpu", OPTION_REQUIRED, pt_cpu_parse, &f.cpu, "FAMILY/MODEL",
-	                "the processor, for its errata"),
+	        OPTION_CALL(0, "cpu", OPTION_REQUIRED, pt_cpu_parse, &f.cpu,
+	                "none|auto|FAMILY/MODEL", "the processor, for its errata"),
 	        OPTION_SWITCH(0, "count", &f.count, "print only totals"),
 	        OPTION_SWITCH(0, "edges", &f.edges,
 	                "with --count: print the edges, from and to and how often"),

@@ -14,19 +14,6 @@ struct place {
 	uint64_t from, to, base; /* to: UINT64_MAX: the end of the file */
 };
 
-static bool parse_range(char *text, struct place *place)
-{
-	char *dash = strchr(text, '-');
-
-	if (dash != NULL) {
-		*dash = '\0';
-		if (!options_number(dash + 1, &place->to)) {
-			return false;
-		}
-	}
-	return options_number(text, &place->from);
-}
-
 static bool parse_place(const char *arg, struct place *place)
 {
 	size_t n = strlen(arg);
@@ -45,7 +32,7 @@ static bool parse_place(const char *arg, struct place *place)
 	colon = strrchr(place->path, ':');
 	if (colon != NULL) {
 		*colon = '\0';
-		return parse_range(colon + 1, place);
+		return pt_range_parse(colon + 1, &place->from, &place->to);
 	}
 	return true;
 }
