@@ -219,12 +219,14 @@ struct sonde_pt_time {
 		uint64_t ctc_base; /* the tsc at the crystal tick from which MTCs are counted */
 		uint64_t ctc_ticks; /* crystal ticks since then */
 		uint64_t mtc_tsc; /* the tsc at the last MTC */
-		uint64_t interval_ticks, interval_cycles; /* for calibration */
+		uint64_t interval_ticks, interval_cycles; /* for calibration by MTC */
+		uint64_t tsc_before, tsc_cycles; /* by TSC: the last one, and cycles since */
 		uint32_t ctc; /* the crystal clock as of the last TMA or MTC */
 		uint32_t ctc_mask; /* the bits of it that are known */
 		uint8_t mtc; /* the last MTC */
 		bool has_ctc, has_mtc, cycled;
-		uint64_t room[4]; /* for later versions */
+		bool has_before, in_psb;
+		uint64_t room[2]; /* for later versions */
 	} own;
 };
 

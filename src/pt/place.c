@@ -50,6 +50,9 @@ static bool same_time(const struct sonde_pt_time *a, const struct sonde_pt_time 
 	bool cycles = a->own.cycle_base == b->own.cycle_base && a->own.fast == b->own.fast &&
 	              a->own.interval_ticks == b->own.interval_ticks &&
 	              a->own.interval_cycles == b->own.interval_cycles &&
+	              a->own.tsc_before == b->own.tsc_before &&
+	              a->own.tsc_cycles == b->own.tsc_cycles &&
+	              a->own.has_before == b->own.has_before && a->own.in_psb == b->own.in_psb &&
 	              a->own.cycled == b->own.cycled;
 	bool crystal = a->own.ctc_base == b->own.ctc_base && a->own.ctc_ticks == b->own.ctc_ticks &&
 	               a->own.ctc == b->own.ctc && a->own.ctc_mask == b->own.ctc_mask &&

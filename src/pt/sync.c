@@ -81,6 +81,7 @@ void pt_sync_psbend(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	if (!f->in_psb) {
 		return;
 	}
+	pt_flow_time(f, p);
 	f->in_psb = false;
 	f->in_psbend = true;
 	f->packet_at = f->last_psb; /* where a gap ends */

@@ -10,8 +10,8 @@
  *	CBR   the core's frequency in multiples of the bus clock: TSC ticks a cycle = nominal / CBR
  *
  * TSC ticks per crystal tick = CPUID 15H EBX / EAX. Cycles are converted to ticks by the speed of
- * the core, which comes from CBR or, more exactly, from the cycles between two MTCs (calibration).
- * An MTC is exact, so it replaces the time estimated from cycles, which can be a step back.
+ * the core, which comes from CBR or, more exactly, from the cycles between two MTCs (calibration) or,
+ * without MTCs, between a TSC and the next one in a PSB+. An MTC is exact, so it replaces the time estimated from cycles, which can be a step back.
  */
 #include "pt/errata.h"
 
@@ -50,8 +50,27 @@ static void restart_cycles(struct sonde_pt_time *t)
 	t->own.fast = 0;
 }
 
+/*
+ * A TSC outside of a PSB+ comes where time may have been lost, as when tracing was off: it only
+ * begins an interval.
+ */
+static void calibrate_by_tsc(struct sonde_pt_time *t, uint64_t tsc)
+{
+	uint64_t passed = tsc - t->own.tsc_before;
+	bool usable = t->own.has_before && t->own.in_psb && tsc > t->own.tsc_before &&
+	              passed < UINT64_MAX / SPEED_ONE && t->own.tsc_cycles != 0;
+
+	if (usable && !t->clock.no_calibration && t->own.mtc_tsc == 0) {
+		t->speed = passed * SPEED_ONE / t->own.tsc_cycles;
+	}
+	t->own.has_before = true;
+	t->own.tsc_before = tsc;
+	t->own.tsc_cycles = 0;
+}
+
 static void on_tsc(struct sonde_pt_time *t, uint64_t tsc)
 {
+	calibrate_by_tsc(t, tsc);
 	t->tsc = tsc;
 	t->exact = tsc;
 	t->has_tsc = true;
@@ -174,6 +193,7 @@ static int on_cyc(struct sonde_pt_time *t, uint64_t cycles)
 	t->has_cyc = true;
 	t->cycles += cycles;
 	t->own.interval_cycles += cycles;
+	t->own.tsc_cycles += cycles;
 	t->own.cycled = true;
 	if (t->speed == 0) {
 		t->lost_cyc++;
@@ -196,6 +216,9 @@ static void on_cbr(struct sonde_pt_time *t, uint32_t ratio)
 		return;
 	}
 	t->own.has_mtc = false;
+	if (ratio != before && (before != 0 || !t->own.in_psb)) {
+		t->own.has_before = false;
+	}
 	if (ratio != 0 && t->clock.nominal_ratio != 0) {
 		t->speed = (uint64_t)t->clock.nominal_ratio * SPEED_ONE / ratio;
 	} else {
@@ -207,6 +230,7 @@ static void forget_calibration(struct sonde_pt_time *t)
 {
 	t->speed = 0;
 	t->own.has_mtc = false;
+	t->own.has_before = false;
 }
 
 int sonde_pt_time_packet(struct sonde_pt_time *time, const struct sonde_pt_packet *packet)
@@ -220,11 +244,14 @@ int sonde_pt_time_packet(struct sonde_pt_time *time, const struct sonde_pt_packe
 	case SONDE_PT_CBR: on_cbr(time, (uint32_t)packet->value); break;
 	case SONDE_PT_CYC: return on_cyc(time, packet->value);
 	case SONDE_PT_OVF:
+		time->own.in_psb = false;
 		if (!time->clock.keep_calibration) {
 			forget_calibration(time);
 		}
 		break;
+	case SONDE_PT_PSBEND: time->own.in_psb = false; break;
 	case SONDE_PT_PSB:
+		time->own.in_psb = true;
 		/* The first CYC after a PSB is wrong: no interval may contain it. */
 		if (pt_errata(&time->clock.cpu) & PT_ERRATUM_SKL168) {
 			time->own.has_mtc = false;
