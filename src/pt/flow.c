@@ -368,7 +368,7 @@ static void on_pgd(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	uint64_t goes_on;
 	struct pt_insn insn;
 
-	f->error_at = offset(f);
+	f->error_at = pt_flow_offset(f);
 	if (!f->enabled && f->may_enable && !f->in_psb) {
 		return; /* SKD010, APL11: tracing was off already */
 	}

@@ -422,6 +422,12 @@ static inline enum pt_mode pt_mode_of(unsigned exec)
 	return exec & SONDE_PT_EXEC_CS_D ? PT_MODE_32 : PT_MODE_16;
 }
 
+/* The offset of the next packet. */
+static inline uint64_t pt_flow_offset(const struct sonde_pt_flow *f)
+{
+	return (uint64_t)(f->cursor.p - f->cursor.begin);
+}
+
 static inline uint32_t pt_flow_context(const struct sonde_pt_flow *f)
 {
 	return pt_context(f->view, f->mode != PT_MODE_UNKNOWN ? f->mode : PT_MODE_64);

@@ -5,11 +5,6 @@
  */
 #include "pt/flow.h"
 
-static uint64_t offset(const struct sonde_pt_flow *f)
-{
-	return (uint64_t)(f->cursor.p - f->cursor.begin);
-}
-
 /* Resets everything but the position in the trace. */
 static void reset(struct sonde_pt_flow *f)
 {
@@ -219,8 +214,8 @@ void pt_sync_find(struct sonde_pt_flow *f)
 		f->done = true;
 		return;
 	}
-	if (offset(f) >= f->stop_at) {
-		f->ended_at = offset(f);
+	if (pt_flow_offset(f) >= f->stop_at) {
+		f->ended_at = pt_flow_offset(f);
 		f->done = true;
 		return;
 	}
