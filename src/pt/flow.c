@@ -97,18 +97,20 @@ static void apply_exec(struct sonde_pt_flow *f)
 	static const uint8_t bits[] = {0, 16, 32, 64};
 	enum pt_mode mode = pt_mode_of((unsigned)f->pending_exec);
 	bool interrupts = (unsigned)f->pending_exec & SONDE_PT_EXEC_IF;
-	struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_EXEC_MODE, .value = bits[mode]};
+	struct sonde_pt_event event = {
+	        .kind = SONDE_PT_EVENT_EXEC_MODE, .value = bits[mode], .ip = f->ip, .has_ip = true};
+	bool stale = f->mode_stale;
 
 	if (f->pending_exec < 0) {
 		return;
 	}
 	f->pending_exec = -1;
-	if (mode != f->mode || f->mode_stale) {
+	if (mode != f->mode || stale) {
 		pt_emit_event(f, &event);
 	}
 	pt_space_set_mode(f, mode);
 	f->mode_stale = false;
-	if (interrupts != f->interrupts) {
+	if (interrupts != f->interrupts || stale) {
 		event = (struct sonde_pt_event){.kind = SONDE_PT_EVENT_IFLAG,
 		        .value = interrupts,
 		        .ip = f->ip,

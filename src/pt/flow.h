@@ -143,7 +143,7 @@ struct sonde_pt_flow {
 	bool fresh; /* nothing was followed since the last sync */
 	bool by_psb; /* a PSB+ reported that tracing is on, and nothing was followed since */
 	bool speculative, interrupts;
-	bool mode_stale; /* the next MODE.EXEC counts as a change */
+	bool mode_stale; /* the next MODE.EXEC counts as a change of all that it contains */
 	bool in_async; /* a FUP began an asynchronous branch at async_at */
 	bool in_psb; /* between PSB and PSBEND */
 	bool in_psbend; /* walking to the IP of the PSB */

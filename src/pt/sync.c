@@ -82,6 +82,7 @@ void pt_sync_psbend(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	f->packet_at = f->last_psb; /* where a gap ends */
 	if (f->syncing) {
 		f->diverged = f->diverged || (f->is_part && !f->saw_exec);
+		f->mode_stale = !f->saw_exec;
 		f->fresh = true;
 		f->enabled = f->psb_ip;
 		f->by_psb = f->psb_ip;

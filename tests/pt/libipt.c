@@ -137,7 +137,8 @@ static bool ours(const struct program *p, const struct sonde_pt_image *image, st
 		if (step->kind == SONDE_PT_STEP_INSN) {
 			s = (struct step){.a = step->ip, .b = step->size, .c = step->speculative};
 			add(list, &s);
-		} else if (step->kind == SONDE_PT_STEP_EVENT) {
+		} else if (step->kind == SONDE_PT_STEP_EVENT &&
+		           step->event.kind != SONDE_PT_EVENT_IFLAG) { /* new since 2.0.5 */
 			s = our_event(&step->event);
 			add(list, &s);
 		} else if (step->kind == SONDE_PT_STEP_ERROR) {
