@@ -35,8 +35,22 @@ void pt_waiting_emit(struct sonde_pt_flow *f, struct pt_waiting *w)
 	w->count = 0;
 }
 
+bool pt_waiting_has(const struct pt_waiting *w, unsigned kind)
+{
+	for (unsigned i = 0; i < w->count; i++) {
+		if (w->events[i].kind == kind) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* An EXSTOP ends what a MWAIT began: only it waits for the FUP, and what was deferred comes first. */
 void pt_waiting_give_up(struct sonde_pt_flow *f)
 {
+	if (pt_waiting_has(&f->bound, SONDE_PT_EVENT_EXSTOP)) {
+		pt_waiting_emit(f, &f->deferred);
+	}
 	pt_waiting_emit(f, &f->bound);
 	pt_waiting_emit(f, &f->deferred);
 	pt_waiting_emit(f, &f->attached);
@@ -79,8 +93,10 @@ void pt_on_exstop(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 		pt_waiting_add(f, &f->bound, &event);
 		return;
 	}
-	pt_waiting_emit(f, &f->bound);
-	pt_waiting_emit(f, &f->deferred);
+	if (pt_waiting_has(&f->bound, SONDE_PT_EVENT_MWAIT)) {
+		pt_waiting_emit(f, &f->bound);
+		pt_waiting_emit(f, &f->deferred);
+	}
 	pt_emit_event(f, &event);
 }
 
@@ -92,9 +108,10 @@ void pt_on_mwait(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	pt_waiting_add(f, &f->bound, &event);
 }
 
-static void emit_or_defer(struct sonde_pt_flow *f, const struct sonde_pt_event *event)
+/* A change of power that follows a MWAIT comes after it. */
+static void emit_power(struct sonde_pt_flow *f, const struct sonde_pt_event *event)
 {
-	if (f->bound.count != 0) {
+	if (pt_waiting_has(&f->bound, SONDE_PT_EVENT_MWAIT)) {
 		pt_waiting_add(f, &f->deferred, event);
 	} else {
 		pt_emit_event(f, event);
@@ -108,7 +125,7 @@ void pt_on_pwre(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	        .extra = p->extra,
 	        .count = p->flags & SONDE_PT_F_HW ? 1 : 0};
 
-	emit_or_defer(f, &event);
+	emit_power(f, &event);
 }
 
 void pt_on_pwrx(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
@@ -118,7 +135,7 @@ void pt_on_pwrx(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	        .extra = p->extra,
 	        .count = p->count};
 
-	emit_or_defer(f, &event);
+	emit_power(f, &event);
 }
 
 void pt_on_mnt(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
@@ -126,7 +143,7 @@ void pt_on_mnt(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_MNT, .value = p->value};
 
 	if (!f->ending) {
-		emit_or_defer(f, &event);
+		pt_emit_event(f, &event);
 	}
 }
 
@@ -136,7 +153,7 @@ void pt_on_cbr(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 
 	pt_flow_time(f, p);
 	if (!f->in_psb) {
-		emit_or_defer(f, &event);
+		pt_emit_event(f, &event);
 	}
 }
 

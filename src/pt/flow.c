@@ -125,16 +125,6 @@ static bool is_abort(const struct pt_waiting *w)
 	return w->count != 0 && w->events[w->count - 1].kind == SONDE_PT_EVENT_TSX_ABORT;
 }
 
-static bool has_cfe(const struct pt_waiting *w)
-{
-	for (unsigned i = 0; i < w->count; i++) {
-		if (w->events[i].kind == SONDE_PT_EVENT_CFE) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /*
  * Emits the events bound to a FUP. PTWRITE has executed when its packet is written; others precede
  * it.
@@ -178,7 +168,8 @@ static void on_fup_enabled(struct sonde_pt_flow *f, const struct sonde_pt_packet
 	}
 	f->error_at = f->bound.count != 0 ? p->offset : offset(f);
 	f->async_at = ip;
-	f->in_async = (f->bound.count == 0 && !exec) || is_abort(&f->bound) || has_cfe(&f->bound);
+	f->in_async = (f->bound.count == 0 && !exec) || is_abort(&f->bound) ||
+	              pt_waiting_has(&f->bound, SONDE_PT_EVENT_CFE);
 	if (!pt_flow_place(f, ip)) {
 		return;
 	}

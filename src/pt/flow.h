@@ -266,6 +266,7 @@ void pt_walk_branch(struct sonde_pt_flow *f);
 void pt_waiting_add(
         struct sonde_pt_flow *f, struct pt_waiting *w, const struct sonde_pt_event *event);
 void pt_waiting_emit(struct sonde_pt_flow *f, struct pt_waiting *w);
+bool pt_waiting_has(const struct pt_waiting *w, unsigned kind);
 void pt_waiting_give_up(struct sonde_pt_flow *f); /* drops events whose address never came */
 void pt_on_ptw(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
 void pt_on_exstop(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
