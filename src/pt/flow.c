@@ -216,19 +216,27 @@ static void on_fup(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	}
 }
 
-/* VMCS comes before PIP, as when an interrupt leaves a guest. */
-static void emit_attached_async(struct sonde_pt_flow *f)
+static void emit_attached(struct sonde_pt_flow *f, bool vmcs, const uint64_t *ip)
 {
 	for (unsigned i = 0; i < f->attached.count; i++) {
-		if (f->attached.events[i].kind == SONDE_PT_EVENT_VMCS) {
-			pt_emit_event(f, &f->attached.events[i]);
+		struct sonde_pt_event event = f->attached.events[i];
+
+		if ((event.kind == SONDE_PT_EVENT_VMCS) == vmcs) {
+			event.has_ip = ip != NULL;
+			event.ip = ip != NULL ? *ip : 0;
+			pt_emit_event(f, &event);
 		}
 	}
-	for (unsigned i = 0; i < f->attached.count; i++) {
-		if (f->attached.events[i].kind != SONDE_PT_EVENT_VMCS) {
-			pt_emit_event(f, &f->attached.events[i]);
-		}
-	}
+}
+
+/*
+ * The events of an asynchronous branch, VMCS before PIP, as when an interrupt leaves a guest. They
+ * are effective where it leads to; NULL: not known.
+ */
+static void emit_attached_async(struct sonde_pt_flow *f, const uint64_t *ip)
+{
+	emit_attached(f, true, ip);
+	emit_attached(f, false, ip);
 	f->attached.count = 0;
 }
 
@@ -239,7 +247,7 @@ static void end_async(struct sonde_pt_flow *f, uint64_t to)
 
 	f->in_async = false;
 	pt_emit_event(f, &event);
-	emit_attached_async(f);
+	emit_attached_async(f, &to);
 	pt_gap_found(f, to);
 	apply_exec(f);
 }
@@ -331,8 +339,13 @@ static void disable(struct sonde_pt_flow *f, bool has_ip, uint64_t ip, uint64_t 
 	        .value = f->in_async || f->lost,
 	        .extra = f->in_async ? to : 0};
 
-	pt_waiting_emit(f, &f->attached);
-	pt_emit_event(f, &event);
+	if (f->in_async) {
+		pt_emit_event(f, &event);
+		emit_attached_async(f, NULL);
+	} else {
+		pt_waiting_emit(f, &f->attached);
+		pt_emit_event(f, &event);
+	}
 	f->enabled = false;
 	f->lost = false;
 	f->in_async = false;
@@ -379,6 +392,13 @@ static void on_pgd(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 		if (f->synced) {
 			disable(f, false, 0, 0);
 		}
+		return;
+	}
+	if (insn.class == PT_CLASS_OTHER) { /* a MOV CR3 */
+		pt_emit_told(f);
+		disable(f, false, 0, 0);
+		f->has_disabled_at = true;
+		f->disabled_at = f->ip;
 		return;
 	}
 	pt_emit_branch(f, has_ip ? to : 0, true);
@@ -445,10 +465,11 @@ static void on_mode_tsx(struct sonde_pt_flow *f, const struct sonde_pt_packet *p
 }
 
 /*
- * Binds an event to the MOV CR3 or VMPTRLD that the code leads to, else to the next far branch.
+ * Binds an event to the MOV CR3 or VMPTRLD that the code leads to, else to the next far branch. An
+ * event before it that waits for that branch must come first.
  */
-static void bind_to_insn(struct sonde_pt_flow *f, const struct sonde_pt_event *event,
-        enum pt_special special, const struct sonde_pt_packet *p)
+static void bind_to_insn(
+        struct sonde_pt_flow *f, const struct sonde_pt_event *event, enum pt_special special)
 {
 	struct pt_insn insn;
 
@@ -464,11 +485,11 @@ static void bind_to_insn(struct sonde_pt_flow *f, const struct sonde_pt_event *e
 		}
 		return;
 	}
-	if (f->in_async || !pt_leads_to_special(f, special)) {
+	if (f->in_async || f->attached.count != 0 || pt_lead_of(f, special) == PT_LEAD_BRANCH) {
 		pt_waiting_add(f, &f->attached, event);
 		return;
 	}
-	f->error_at = p->offset;
+	f->error_at = pt_flow_offset(f);
 	if (pt_walk(f, PT_GOAL_SPECIAL, special, &insn) || f->synced) {
 		pt_emit_event(f, event);
 	}
@@ -480,14 +501,14 @@ static void on_pip(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	        .value = p->value,
 	        .extra = p->flags & SONDE_PT_F_NR ? 1 : 0};
 
-	bind_to_insn(f, &event, PT_SPECIAL_MOV_CR3, p);
+	bind_to_insn(f, &event, PT_SPECIAL_MOV_CR3);
 }
 
 static void on_vmcs(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
 	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_VMCS, .value = p->value};
 
-	bind_to_insn(f, &event, PT_SPECIAL_VM, p);
+	bind_to_insn(f, &event, PT_SPECIAL_VM);
 }
 
 static void on_nothing(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)

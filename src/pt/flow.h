@@ -240,7 +240,8 @@ enum pt_goal {
 	PT_GOAL_TARGET, /* at a branch to an address, or one that a TIP would decide */
 	PT_GOAL_COUNT, /* after a number of instructions */
 	PT_GOAL_SPECIAL, /* after an instruction to which packets are bound, or a far branch */
-	PT_GOAL_LEAVE /* at a branch that a TIP would decide, or one that leaves the filters */
+	/* After a MOV CR3, at a branch that a TIP would decide, or one that leaves the filters. */
+	PT_GOAL_LEAVE
 };
 
 /*
@@ -250,8 +251,14 @@ enum pt_goal {
  */
 bool pt_walk(struct sonde_pt_flow *f, enum pt_goal goal, uint64_t arg, struct pt_insn *insn);
 
-/* Whether code from f->ip reaches an instruction of that kind before the next decision. */
-bool pt_leads_to_special(const struct sonde_pt_flow *f, enum pt_special special);
+/* Where code from f->ip leads without a decision. */
+enum pt_lead {
+	PT_LEAD_SPECIAL, /* to an instruction of the wanted kind */
+	PT_LEAD_BRANCH, /* to a branch that a packet decides, or in a circle */
+	PT_LEAD_NOWHERE /* to code that is missing or no code */
+};
+
+enum pt_lead pt_lead_of(const struct sonde_pt_flow *f, enum pt_special special);
 
 /* Moves the flow from the branch at f->ip to `to`; pushes and pops according to its class. */
 void pt_walk_go(struct sonde_pt_flow *f, const struct pt_insn *insn, uint64_t to, bool taken);

@@ -137,6 +137,16 @@ static bool is_circle(uint64_t ip, uint32_t *direct, uint64_t *seen)
 	return false;
 }
 
+/* Whether an instruction that is no branch is the goal; events of a far branch wait for that. */
+static bool is_special(
+        const struct sonde_pt_flow *f, enum pt_goal goal, uint64_t arg, const struct pt_insn *insn)
+{
+	if (goal == PT_GOAL_LEAVE) {
+		return insn->special == PT_SPECIAL_MOV_CR3 && f->attached.count == 0;
+	}
+	return goal == PT_GOAL_SPECIAL && insn->special == arg;
+}
+
 bool pt_walk(struct sonde_pt_flow *f, enum pt_goal goal, uint64_t arg, struct pt_insn *insn)
 {
 	uint64_t from = f->ip;
@@ -161,7 +171,7 @@ bool pt_walk(struct sonde_pt_flow *f, enum pt_goal goal, uint64_t arg, struct pt
 		insns++;
 		if (insn->class == PT_CLASS_OTHER) {
 			f->ip += insn->size;
-			if (goal == PT_GOAL_SPECIAL && insn->special == arg) {
+			if (is_special(f, goal, arg, insn)) {
 				return stop(f, from, insns, SONDE_PT_ERROR_NONE);
 			}
 			continue;
@@ -198,7 +208,7 @@ static bool leads_to(const struct sonde_pt_flow *f, uint64_t ip, uint64_t to)
 	return ip == to;
 }
 
-bool pt_leads_to_special(const struct sonde_pt_flow *f, enum pt_special special)
+enum pt_lead pt_lead_of(const struct sonde_pt_flow *f, enum pt_special special)
 {
 	uint64_t ip = f->ip;
 
@@ -206,18 +216,21 @@ bool pt_leads_to_special(const struct sonde_pt_flow *f, enum pt_special special)
 		struct pt_insn insn;
 
 		if (pt_image_insn(f->graph->image, pt_flow_context(f), ip, &insn) != 0) {
-			return false;
+			return PT_LEAD_NOWHERE;
 		}
 		if (insn.class == PT_CLASS_JUMP || insn.class == PT_CLASS_CALL) {
 			ip = pt_insn_target(&insn, ip, f->mode);
 			continue;
 		}
-		if (insn.class != PT_CLASS_OTHER || insn.special == special) {
-			return insn.class == PT_CLASS_OTHER;
+		if (insn.class != PT_CLASS_OTHER) {
+			return PT_LEAD_BRANCH;
+		}
+		if (insn.special == special) {
+			return PT_LEAD_SPECIAL;
 		}
 		ip += insn.size;
 	}
-	return false;
+	return PT_LEAD_BRANCH;
 }
 
 /*
