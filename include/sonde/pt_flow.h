@@ -45,7 +45,7 @@ enum sonde_pt_event_kind {
 	SONDE_PT_EVENT_MWAIT, /* value: hints, extra: extensions */
 	SONDE_PT_EVENT_PWRE, /* value, extra: C-state, sub C-state; count: requested by hardware */
 	SONDE_PT_EVENT_PWRX, /* value, extra: last, deepest C-state; count: SONDE_PT_WAKE_* */
-	SONDE_PT_EVENT_PTWRITE, /* value: payload */
+	SONDE_PT_EVENT_PTWRITE, /* value: payload; count: its address is from a packet */
 	SONDE_PT_EVENT_MNT, /* value: payload */
 	SONDE_PT_EVENT_CBR, /* value: ratio */
 	SONDE_PT_EVENT_TICK, /* the time advanced */

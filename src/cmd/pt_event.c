@@ -115,7 +115,9 @@ static void say_ptwrite(
         const struct pt_event_words *o, const struct sonde_pt_event *e, struct words *w)
 {
 	say(w, "ptwrite: %" PRIx64, e->value);
-	say_ip(o, e, "ip", w);
+	if (e->count) {
+		say_ip(o, e, "ip", w);
+	}
 }
 
 static void say_mnt(const struct pt_event_words *o, const struct sonde_pt_event *e, struct words *w)

@@ -57,9 +57,12 @@ void pt_waiting_give_up(struct sonde_pt_flow *f)
 	f->fup_is_branch = false;
 }
 
+/* Without a FUP the instruction is the next PTWRITE. */
 void pt_on_ptw(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
-	struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_PTWRITE, .value = p->value};
+	struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_PTWRITE,
+	        .value = p->value,
+	        .count = p->flags & SONDE_PT_F_IP ? 1 : 0};
 	struct pt_insn insn;
 
 	if (p->flags & SONDE_PT_F_IP) {
@@ -71,6 +74,7 @@ void pt_on_ptw(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 
 		f->error_at = p->offset;
 		found = pt_walk(f, PT_GOAL_SPECIAL, PT_SPECIAL_PTWRITE, &insn);
+		f->ahead += f->walked;
 		if (found && insn.special == PT_SPECIAL_PTWRITE) {
 			event.ip = f->ip - insn.size;
 			event.has_ip = true;
@@ -204,11 +208,13 @@ void pt_on_cfe(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	}
 }
 
+/* The count of instructions begins at the last branch, FUP or TRIG. */
 void pt_on_trig(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
-	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_TRIG,
+	struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_TRIG,
 	        .value = p->value,
 	        .count = p->flags & SONDE_PT_F_MULT ? 1 : 0};
+	uint64_t insns = p->extra > f->ahead ? p->extra - f->ahead : 0;
 	struct pt_insn insn;
 
 	if (p->flags & SONDE_PT_F_IP) {
@@ -216,8 +222,11 @@ void pt_on_trig(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 		return;
 	}
 	if (f->enabled && !f->lost && p->flags & SONDE_PT_F_ICNT) {
-		f->error_at = p->offset;
-		if (!pt_walk(f, PT_GOAL_COUNT, p->extra, &insn) && !f->synced) {
+		f->error_at = pt_flow_offset(f);
+		f->ahead = 0;
+		event.has_ip = pt_walk(f, PT_GOAL_COUNT, insns, &insn);
+		event.ip = event.has_ip ? f->ip : 0;
+		if (!event.has_ip && !f->synced) {
 			return;
 		}
 	}

@@ -142,6 +142,7 @@ static void emit_bound(struct sonde_pt_flow *f, uint64_t ip)
 			if (!pt_walk(f, PT_GOAL_COUNT, 1, &insn)) {
 				break;
 			}
+			f->ahead++;
 			pt_emit_told(f);
 		}
 		pt_emit_event(f, event);
@@ -597,6 +598,7 @@ static void next_packet(struct sonde_pt_flow *f)
 		pt_fast_run(f);
 		f->cursor.end = end;
 		if (f->cursor.p != before || f->nbits != nbits || f->head != f->tail) {
+			f->ahead = 0;
 			return;
 		}
 		if (f->nbits != 0) {
@@ -617,6 +619,9 @@ static void next_packet(struct sonde_pt_flow *f)
 		f->cursor.p++;
 		pt_flow_error(f, f->cursor.error);
 		return;
+	}
+	if (p.kind >= SONDE_PT_TNT8 && p.kind <= SONDE_PT_FUP) {
+		f->ahead = 0;
 	}
 	if (!handlers[p.kind].keeps_bound && f->bound.count != 0) {
 		pt_waiting_emit(f, &f->bound);

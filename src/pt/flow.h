@@ -185,6 +185,8 @@ struct sonde_pt_flow {
 
 	uint64_t psb_at, async_at, disabled_at, error_at;
 	int pending_exec; /* value of a MODE.EXEC that waits for its packet; -1: none */
+	uint32_t walked; /* instructions of the last walk */
+	uint32_t ahead; /* instructions that PTWRITEs led to since the last branch, FUP or TRIG */
 
 	/* Branch bits that were read ahead: the highest bit is next. */
 	uint64_t bits;

@@ -28,6 +28,7 @@ static void reset(struct sonde_pt_flow *f)
 	f->has_disabled_at = false;
 	f->mode_stale = false;
 	f->pending_exec = -1;
+	f->ahead = 0;
 }
 
 /* Whether something is pending that a PSB+ does not contain. */

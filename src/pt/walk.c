@@ -114,6 +114,7 @@ static enum verdict judge(
 
 static bool stop(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns, int error)
 {
+	f->walked = insns;
 	pt_emit_run(f, ip, insns);
 	if (error != SONDE_PT_ERROR_NONE) {
 		pt_flow_error(f, error);

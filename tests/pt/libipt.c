@@ -86,8 +86,11 @@ static struct step our_event(const struct sonde_pt_event *e)
 	case SONDE_PT_EVENT_TSX_COMMIT:
 	case SONDE_PT_EVENT_TSX_ABORT:
 	case SONDE_PT_EVENT_EXSTOP: s.a = e->has_ip ? e->ip : 0; break;
-	case SONDE_PT_EVENT_MWAIT:
-	case SONDE_PT_EVENT_PTWRITE: s.c = e->has_ip ? e->ip : 0; __attribute__((fallthrough));
+	case SONDE_PT_EVENT_PTWRITE:
+		s.a = e->value;
+		s.c = e->has_ip ? e->ip : 0;
+		break;
+	case SONDE_PT_EVENT_MWAIT: s.c = e->has_ip ? e->ip : 0; __attribute__((fallthrough));
 	default:
 		s.a = e->value;
 		s.b = e->extra;
