@@ -72,7 +72,7 @@ void pt_on_ptw(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	if (f->enabled && !f->lost) {
 		bool found;
 
-		f->error_at = p->offset;
+		f->error_at = pt_flow_offset(f);
 		found = pt_walk(f, PT_GOAL_SPECIAL, PT_SPECIAL_PTWRITE, &insn);
 		f->ahead += f->walked;
 		if (found && insn.special == PT_SPECIAL_PTWRITE) {

@@ -22,11 +22,6 @@
 
 typedef void (*handler_fn)(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
 
-static uint64_t offset(const struct sonde_pt_flow *f)
-{
-	return (uint64_t)(f->cursor.p - f->cursor.begin);
-}
-
 static void drop_branches(struct sonde_pt_flow *f)
 {
 	f->nbits = 0;
@@ -155,6 +150,21 @@ static void emit_bound(struct sonde_pt_flow *f, uint64_t ip)
 	pt_waiting_emit(f, &f->deferred);
 }
 
+/* The offset of the packet that ends the asynchronous branch of the FUP before the cursor. */
+static uint64_t async_end(const struct sonde_pt_flow *f)
+{
+	struct pt_cursor c = f->cursor;
+	struct sonde_pt_packet p;
+
+	do {
+		if (pt_cursor_next(&c, &p) <= 0 || p.kind == SONDE_PT_FUP ||
+		        p.kind == SONDE_PT_PSB) {
+			return pt_flow_offset(f);
+		}
+	} while (p.kind != SONDE_PT_TIP && p.kind != SONDE_PT_TIP_PGD);
+	return p.offset;
+}
+
 static void on_fup_enabled(struct sonde_pt_flow *f, const struct sonde_pt_packet *p, uint64_t ip)
 {
 	bool exec = f->pending_exec >= 0;
@@ -167,7 +177,7 @@ static void on_fup_enabled(struct sonde_pt_flow *f, const struct sonde_pt_packet
 		}
 		return;
 	}
-	f->error_at = f->bound.count != 0 ? p->offset : offset(f);
+	f->error_at = f->bound.count != 0 || exec ? p->offset : async_end(f);
 	f->async_at = ip;
 	f->in_async = (f->bound.count == 0 && !exec) || is_abort(&f->bound) ||
 	              pt_waiting_has(&f->bound, SONDE_PT_EVENT_CFE);
