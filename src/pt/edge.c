@@ -5,7 +5,7 @@
  * The tables are not those of core/index.h: a slot holds the count itself, so that counting an edge
  * touches one cache line, not a slot and an element.
  */
-#include "pt/flow.h"
+#include "pt/edge.h"
 
 #include "core/hash.h"
 #include "pt/memory.h"
@@ -210,35 +210,6 @@ static bool flush_recent(struct pt_counts *c, struct pt_links *to)
 	return true;
 }
 
-static void sum_up(struct sonde_pt_flow *f)
-{
-	const struct sonde_pt_graph *g = f->graph;
-	uint32_t nodes = atomic_load_explicit(&g->count, memory_order_acquire);
-
-	f->totals = (struct sonde_pt_totals){.insns = f->counts->insns,
-	        .branches = f->counts->branches,
-	        .taken = f->counts->taken,
-	        .events = f->events,
-	        .errors = f->errors,
-	        .gaps = f->gaps,
-	        .gap_bytes = f->gap_bytes,
-	        .nodes = nodes - 1};
-	for (uint32_t i = 1; i < nodes; i++) {
-		uint64_t other = f->counts->nodes[2 * (size_t)i];
-		uint64_t taken = f->counts->nodes[2 * (size_t)i + 1];
-		uint64_t all = other + taken;
-		bool decides;
-
-		if (all == 0) { /* another thread may be building the node */
-			continue;
-		}
-		decides = PT_NODE_KIND(g->nodes[i].info) != PT_NODE_GOTO;
-		f->totals.insns += all * PT_NODE_INSNS(g->nodes[i].info);
-		f->totals.branches += all * (g->cold[i].direct + (decides ? 1u : 0));
-		f->totals.taken += all * g->cold[i].direct + (decides ? taken : 0);
-	}
-}
-
 bool pt_counts_new(struct sonde_pt_flow *f)
 {
 	if (f->counts == NULL) {
@@ -266,14 +237,6 @@ void pt_counts_free(struct pt_counts *c)
 		free(c->all.slots);
 		free(c);
 	}
-}
-
-bool pt_counts_run(struct sonde_pt_flow *f)
-{
-	while (!f->done && !f->failed) {
-		pt_flow_packet(f);
-	}
-	return !f->failed;
 }
 
 bool pt_counts_finish(struct sonde_pt_flow *f)
@@ -326,22 +289,4 @@ bool pt_counts_merge(struct sonde_pt_flow *f, struct sonde_pt_flow *other)
 	return flush_recent(other->counts, &f->counts->links) &&
 	       merge_links(&f->counts->links, &other->counts->links) &&
 	       merge_table(&f->counts->plain, &other->counts->plain);
-}
-
-int sonde_pt_flow_count(struct sonde_pt_flow *flow, const struct sonde_pt_totals **totals)
-{
-	int rc;
-
-	if (!pt_counts_new(flow)) {
-		return SONDE_ENOMEM;
-	}
-	/* Counts depend on time only in these cases. */
-	flow->options.time = flow->options.time && (flow->options.ticks || flow->nmoves != 0);
-	rc = pt_parallel_count(flow);
-	if (rc < 0 || (rc == 0 && (!pt_counts_run(flow) || !pt_counts_finish(flow)))) {
-		return SONDE_ENOMEM;
-	}
-	sum_up(flow);
-	*totals = &flow->totals;
-	return SONDE_OK;
 }

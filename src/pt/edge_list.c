@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Counted edges by address: at the end, counts by node become counts of edges. */
-#include "pt/flow.h"
+#include "pt/edge.h"
 
 #include <stdlib.h>
 

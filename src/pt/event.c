@@ -2,9 +2,14 @@
 /*
  * Packets of events that are not branches: PTWRITE, power, event trace, triggers. Some events have
  * an address at once; others wait for a FUP ("bound", or "deferred" until the bound ones are
- * placed) or for the next branch ("attached"). flow.c gives them their address.
+ * placed) or for the next branch ("attached"). branch.c gives them their address.
  */
-#include "pt/flow.h"
+#include "pt/event.h"
+
+#include "pt/clock.h"
+#include "pt/gap.h"
+#include "pt/step.h"
+#include "pt/walk.h"
 
 enum {
 	CFE_INTR = 1,
@@ -79,7 +84,7 @@ void pt_on_ptw(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 			event.ip = f->ip - insn.size;
 			event.has_ip = true;
 		} else if (found) {
-			pt_flow_error(f, SONDE_PT_ERROR_QUERY);
+			pt_gap_error(f, SONDE_PT_ERROR_QUERY);
 		}
 		if (!f->synced) {
 			return;
@@ -155,7 +160,7 @@ void pt_on_cbr(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
 	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_CBR, .value = p->value};
 
-	pt_flow_time(f, p);
+	pt_clock_packet(f, p);
 	if (!f->in_psb) {
 		pt_emit_event(f, &event);
 	}
@@ -169,7 +174,7 @@ void pt_on_evd(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	if (p->count > 2 || (f->evd.extra & bit) != 0 ||
 	        (f->evd.extra != 0 && (p->count == 0 || (f->evd.extra & 1) != 0))) {
 		f->error_at = p->offset;
-		pt_flow_error(f, SONDE_PT_ERROR_CONTEXT);
+		pt_gap_error(f, SONDE_PT_ERROR_CONTEXT);
 		return;
 	}
 	f->evd.extra |= bit;
@@ -192,7 +197,7 @@ void pt_on_cfe(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 
 	if (!fits_evd(f->evd.extra, p->count)) {
 		f->error_at = p->offset;
-		pt_flow_error(f, SONDE_PT_ERROR_CONTEXT);
+		pt_gap_error(f, SONDE_PT_ERROR_CONTEXT);
 		return;
 	}
 	f->evd = (struct sonde_pt_event){.kind = SONDE_PT_EVENT_CFE};

@@ -5,9 +5,14 @@
  * TIP and (if the caller wants no time) packets of time. The slower files then handle exactly that
  * case.
  */
-#include "pt/flow.h"
+#include "pt/fast.h"
 
 #include "core/span.h"
+#include "pt/clock.h"
+#include "pt/edge.h"
+#include "pt/more.h"
+#include "pt/stack.h"
+#include "pt/step.h"
 
 /*
  * Maximum distance to the first packet of the bits: all packets in between are scanned to find a
@@ -33,7 +38,7 @@ static inline bool fast_tip(struct sonde_pt_flow *f, uint64_t *ip)
 	uint16_t word;
 
 	if (f->cursor.end - p < 9 || HOST_BIG_ENDIAN) {
-		return pt_flow_tip(f, ip);
+		return pt_clock_tip(f, ip);
 	}
 	if (*p == 0x2d && p[1] != 2 && p[2] != 2) {
 		memcpy(&word, p + 1, 2);
@@ -43,7 +48,7 @@ static inline bool fast_tip(struct sonde_pt_flow *f, uint64_t *ip)
 		f->last_ip = (f->last_ip & ~0xffffffffULL) | low;
 		f->cursor.p = p + 5;
 	} else {
-		return pt_flow_tip(f, ip);
+		return pt_clock_tip(f, ip);
 	}
 	*ip = f->last_ip;
 	return true;

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Skipped parts of the trace: from the beginning, or from an error, to where the flow continues.
- * Errors inside a gap belong to it.
+ * Errors, and skipped parts of the trace: from the beginning, or from an error, to where the flow
+ * continues. Errors inside a gap belong to it.
  *
  *	.. TNT  bad bytes ..  FUP .. TNT ..  PSB .. PSBEND  TNT
  *	        |             |              |
  *	        error         end with       end, where a PSB is wanted
  *	                      keep_position
  */
-#include "pt/flow.h"
+#include "pt/gap.h"
+
+#include "pt/step.h"
 
 void pt_gap_open(struct sonde_pt_flow *f, uint64_t offset, bool told)
 {
@@ -23,6 +25,39 @@ void pt_gap_found(struct sonde_pt_flow *f, uint64_t ip)
 	f->ip = ip;
 	f->lost = false;
 	f->found_ip = ip;
+}
+
+static void drop_branches(struct sonde_pt_flow *f)
+{
+	f->nbits = 0;
+	f->bits = 0;
+}
+
+void pt_gap_error(struct sonde_pt_flow *f, int error)
+{
+	bool status = error == SONDE_PT_ERROR_STATUS;
+	bool at_psb = (f->in_psbend || status) && !f->options.keep_position;
+	bool unread = error <= SONDE_PT_ERROR_TRUNCATED;
+
+	/* A flow over the whole trace would continue differently than the next part does. */
+	f->diverged = f->diverged || (f->ending && !f->in_psbend) || (f->is_part && f->fresh);
+	pt_emit_error(f, error, false);
+	pt_gap_open(f, at_psb ? f->last_psb : f->packet_at, true);
+	drop_branches(f);
+	if (at_psb) { /* the state at this PSB is known */
+		f->cursor.p = f->cursor.begin + f->last_psb;
+		f->synced = false;
+		return;
+	}
+	if (f->options.keep_position && !unread && !f->fresh && !status) {
+		f->lost = f->enabled;
+		return;
+	}
+	if (f->options.keep_position && status) {
+		pt_emit_error(f, error, true);
+		pt_gap_open(f, f->packet_at, true);
+	}
+	f->synced = false;
 }
 
 /* The output of the packet that ends a gap comes after the gap. */

@@ -6,6 +6,8 @@
  */
 #include "pt/flow.h"
 
+#include "pt/tick.h"
+
 #include <stddef.h>
 #include <string.h>
 

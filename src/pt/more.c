@@ -4,9 +4,10 @@
  * may come after TNT packets of later branches (a deferred TIP), but TIPs keep their order, so
  * reading ahead over TNTs never passes one.
  */
-#include "pt/flow.h"
+#include "pt/more.h"
 
 #include "core/span.h"
+#include "pt/clock.h"
 
 #define GATHER_MAX 56 /* bits of the packets that are read at once */
 #define DEFER_MAX  47 /* most bits that can precede the TIP of an earlier branch: a long TNT */
@@ -111,7 +112,7 @@ bool pt_deferred(struct sonde_pt_flow *f)
 	bool more = f->nbits != 0;
 
 	while (more && f->nbits <= DEFER_MAX) {
-		more = pt_refill(f) || pt_flow_pass_time(f);
+		more = pt_refill(f) || pt_clock_pass(f);
 	}
 	return f->nbits <= DEFER_MAX;
 }

@@ -8,10 +8,13 @@
  * elsewhere, or found that a flow over the whole trace would differ, one thread counts everything
  * again: that is rare (errors at a PSB, bytes that only look like one), and exact.
  */
-#include "pt/flow.h"
+#include "pt/parallel.h"
 
 #include "core/array.h"
 #include "core/pool.h"
+#include "pt/edge.h"
+#include "pt/flow.h"
+#include "pt/sync.h"
 
 #include <stdlib.h>
 
@@ -74,8 +77,8 @@ static int work(void *arg, unsigned worker, size_t task)
 		return pt_counts_flush_hops(f) ? SONDE_OK : SONDE_ENOMEM;
 	}
 	part = &p->parts[task];
-	pt_flow_restart(f, part->begin, part->end);
-	if (!pt_counts_run(f)) {
+	pt_sync_restart(f, part->begin, part->end);
+	if (!pt_flow_run(f)) {
 		return SONDE_ENOMEM;
 	}
 	part->ended_at = f->ended_at;

@@ -22,6 +22,7 @@
 #include "pt/flow.h"
 
 #include "core/pool.h"
+#include "pt/place.h"
 
 #include <stdlib.h>
 #include <string.h>

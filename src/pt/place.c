@@ -3,7 +3,9 @@
  * Places: the state of a flow directly after a PSB+ when nothing is pending. Almost all state there
  * comes from the PSB+, so a flow that begins at the PSB can be compared with one that reached it.
  */
-#include "pt/flow.h"
+#include "pt/place.h"
+
+#include "pt/sync.h"
 
 bool pt_place_is_one(const struct sonde_pt_flow *f)
 {
@@ -79,7 +81,7 @@ bool pt_place_same(const struct pt_place *a, const struct pt_place *b)
 void pt_place_begin(
         struct sonde_pt_flow *f, uint64_t offset, const struct sonde_pt_time *time, bool cycled)
 {
-	pt_flow_restart(f, offset, UINT64_MAX);
+	pt_sync_restart(f, offset, UINT64_MAX);
 	f->time = *time;
 	f->cycled = cycled;
 	f->time_moved = false;

@@ -5,7 +5,7 @@
  * and mode; when either changes they are looked up again, so that returns lead into the code that
  * runs now.
  */
-#include "pt/flow.h"
+#include "pt/space.h"
 
 #include "core/array.h"
 

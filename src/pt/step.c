@@ -3,9 +3,12 @@
  * Runs of instructions, events and errors go into a queue; give.c makes steps of them. A run in
  * which nothing is wanted is only counted.
  */
-#include "pt/flow.h"
+#include "pt/step.h"
 
 #include "core/array.h"
+#include "pt/edge.h"
+#include "pt/space.h"
+#include "pt/tick.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -268,15 +271,4 @@ void pt_emit_gap(struct sonde_pt_flow *f, uint64_t end, uint64_t ip)
 		        (f->tail - 1 - place) * sizeof(gap));
 	}
 	f->items[place] = gap;
-}
-
-void sonde_pt_flow_free(struct sonde_pt_flow *flow)
-{
-	if (flow == NULL) {
-		return;
-	}
-	pt_counts_free(flow->counts);
-	free(flow->items);
-	free(flow->moves);
-	free(flow);
 }

@@ -3,7 +3,14 @@
  * Where a flow starts again: at a PSB, whose packets up to PSBEND ("PSB+") contain state and no
  * events; after lost packets (OVF); and at the beginning of a part.
  */
-#include "pt/flow.h"
+#include "pt/sync.h"
+
+#include "pt/clock.h"
+#include "pt/event.h"
+#include "pt/gap.h"
+#include "pt/space.h"
+#include "pt/step.h"
+#include "pt/walk.h"
 
 /* Resets everything but the position in the trace. */
 static void reset(struct sonde_pt_flow *f)
@@ -46,7 +53,7 @@ void pt_sync_psb(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 		f->diverged = f->diverged || is_open(f);
 	}
 	f->saw_exec = false;
-	pt_flow_time(f, p);
+	pt_clock_packet(f, p);
 	f->in_psb = true;
 	f->psb_ip = false;
 	f->last_ip = 0;
@@ -77,7 +84,7 @@ void pt_sync_psbend(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	if (!f->in_psb) {
 		return;
 	}
-	pt_flow_time(f, p);
+	pt_clock_packet(f, p);
 	f->in_psb = false;
 	f->in_psbend = true;
 	f->packet_at = f->last_psb; /* where a gap ends */
@@ -98,7 +105,7 @@ void pt_sync_psbend(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	} else {
 		f->error_at = p->offset;
 		f->diverged = f->diverged || (f->ending && enables_next(f));
-		(void)pt_flow_place(f, f->psb_at);
+		(void)pt_walk_to(f, f->psb_at);
 	}
 	f->in_psbend = false;
 	if (f->synced) {
@@ -120,7 +127,7 @@ void pt_sync_exec(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 		f->fresh = false;
 		f->error_at = p->offset;
 		f->ip = f->psb_ip ? f->psb_at : f->ip;
-		pt_flow_error(f, SONDE_PT_ERROR_STATUS);
+		pt_gap_error(f, SONDE_PT_ERROR_STATUS);
 		return;
 	}
 	pt_space_set_mode(f, mode);
@@ -172,7 +179,7 @@ void pt_sync_ovf(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	}
 	/* it cuts off the PSB+ that a part began with, perhaps before the mode packet */
 	f->diverged = f->diverged || (f->is_part && f->syncing && !f->saw_exec);
-	pt_flow_time(f, p);
+	pt_clock_packet(f, p);
 	pt_waiting_give_up(f);
 	reset(f);
 	f->last_ip = 0; /* the last IP may have been in a lost packet */
@@ -227,7 +234,7 @@ void pt_sync_find(struct sonde_pt_flow *f)
 	f->ip = 0;
 }
 
-void pt_flow_restart(struct sonde_pt_flow *f, uint64_t offset, uint64_t stop_at)
+void pt_sync_restart(struct sonde_pt_flow *f, uint64_t offset, uint64_t stop_at)
 {
 	reset(f);
 	f->cursor = pt_cursor_make(f->cursor.begin, (size_t)(f->cursor.end - f->cursor.begin));

@@ -8,7 +8,7 @@
  *	instructions   n   n+1  n+2 ..  number ..
  *	time           T   T+c  T+2c .. >= at
  */
-#include "pt/flow.h"
+#include "pt/tick.h"
 
 #define ONE 65536u
 

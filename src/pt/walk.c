@@ -3,9 +3,14 @@
  * Following code instruction by instruction: to the address of an event, and over branches that the
  * graph cannot handle. Exact and slow; fast.c handles the common case.
  */
-#include "pt/flow.h"
+#include "pt/walk.h"
 
-#include <string.h>
+#include "pt/clock.h"
+#include "pt/edge.h"
+#include "pt/gap.h"
+#include "pt/more.h"
+#include "pt/stack.h"
+#include "pt/step.h"
 
 #define SPECIAL_MAX (1u << 14) /* instructions to search for one that a packet may be bound to */
 
@@ -17,14 +22,6 @@ static bool in_filters(const struct sonde_pt_flow *f, uint64_t ip)
 		}
 	}
 	return f->options.filters == 0;
-}
-
-void pt_stack_shrink(struct sonde_pt_flow *f)
-{
-	const unsigned half = PT_STACK_SIZE / 2;
-
-	memmove(f->stack + 1, f->stack + f->sp - half, half * sizeof(f->stack[0]));
-	f->sp = half + 1;
 }
 
 static void push(struct sonde_pt_flow *f, uint64_t ip)
@@ -117,7 +114,7 @@ static bool stop(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns, int error
 	f->walked = insns;
 	pt_emit_run(f, ip, insns);
 	if (error != SONDE_PT_ERROR_NONE) {
-		pt_flow_error(f, error);
+		pt_gap_error(f, error);
 	}
 	return error == SONDE_PT_ERROR_NONE;
 }
@@ -187,6 +184,20 @@ bool pt_walk(struct sonde_pt_flow *f, enum pt_goal goal, uint64_t arg, struct pt
 		}
 		pt_walk_go(f, insn, pt_insn_target(insn, f->ip, f->mode), true);
 	}
+}
+
+bool pt_walk_to(struct sonde_pt_flow *f, uint64_t ip)
+{
+	struct pt_insn insn;
+
+	if (!f->lost && pt_walk(f, PT_GOAL_IP, ip, &insn)) {
+		return true;
+	}
+	if (!f->synced) {
+		return false;
+	}
+	pt_gap_found(f, ip);
+	return true;
 }
 
 /* Whether code leads from one address to another without a decision. */
@@ -284,7 +295,7 @@ static void take_cond(struct sonde_pt_flow *f, const struct pt_insn *insn)
 	bool taken;
 
 	if (f->nbits == 0) {
-		pt_flow_error(f, SONDE_PT_ERROR_QUERY);
+		pt_gap_error(f, SONDE_PT_ERROR_QUERY);
 		return;
 	}
 	taken = corrected(f, insn, take_bit(f));
@@ -298,12 +309,12 @@ static void take_compressed_ret(struct sonde_pt_flow *f, const struct pt_insn *i
 	uint32_t node;
 
 	if (!take_bit(f)) {
-		pt_flow_error(f, SONDE_PT_ERROR_QUERY);
+		pt_gap_error(f, SONDE_PT_ERROR_QUERY);
 		return;
 	}
 	node = pt_stack_top(f);
 	if (node == PT_NODE_NONE) {
-		pt_flow_error(f, SONDE_PT_ERROR_RETURN);
+		pt_gap_error(f, SONDE_PT_ERROR_RETURN);
 		return;
 	}
 	pt_walk_go(f, insn, f->graph->cold[node].ip, true);
@@ -331,8 +342,8 @@ void pt_walk_branch(struct sonde_pt_flow *f)
 		take_compressed_ret(f, &insn);
 		return;
 	}
-	if (!pt_deferred(f) || !pt_flow_tip(f, &to)) {
-		pt_flow_error(f, SONDE_PT_ERROR_QUERY);
+	if (!pt_deferred(f) || !pt_clock_tip(f, &to)) {
+		pt_gap_error(f, SONDE_PT_ERROR_QUERY);
 		return;
 	}
 	pt_walk_go(f, &insn, to, true);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* The time of a flow, and packets before which only time passes. */
+#include "pt/clock.h"
+
+#include "pt/space.h"
+#include "pt/tick.h"
+
+void pt_clock_packet(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	uint64_t cycles = f->time.cycles;
+
+	if (f->options.time) {
+		if (!f->time_moved) {
+			f->before_tsc = f->time.tsc;
+			f->before_exact = f->time.exact;
+			f->time_moved = true;
+		}
+		(void)sonde_pt_time_packet(&f->time, p);
+		f->cycled = f->cycled || f->time.cycles != cycles || p->kind == SONDE_PT_CYC;
+		pt_space_time(f);
+		pt_ticks_told(&f->ticks, &f->time, f->insns);
+	}
+}
+
+static bool only_time(const struct sonde_pt_packet *p)
+{
+	return p->kind == SONDE_PT_PAD || p->kind == SONDE_PT_TSC || p->kind == SONDE_PT_TMA ||
+	       p->kind == SONDE_PT_MTC || p->kind == SONDE_PT_CYC;
+}
+
+bool pt_clock_pass(struct sonde_pt_flow *f)
+{
+	struct pt_cursor c = f->cursor;
+	struct sonde_pt_packet p;
+
+	if (pt_cursor_next(&c, &p) <= 0 || !only_time(&p)) {
+		return false;
+	}
+	pt_clock_packet(f, &p);
+	f->cursor = c;
+	return true;
+}
+
+/* PADs and packets of time may come in between. */
+bool pt_clock_tip(struct sonde_pt_flow *f, uint64_t *ip)
+{
+	struct pt_cursor c = f->cursor;
+	struct sonde_pt_packet p;
+
+	while ((!f->move_due || f->nbits != 0) && pt_cursor_next(&c, &p) > 0) {
+		if (p.kind == SONDE_PT_TIP && sonde_pt_packet_ip(&p, &f->last_ip)) {
+			*ip = f->last_ip;
+			f->cursor = c;
+			return true;
+		}
+		if (!only_time(&p)) {
+			return false;
+		}
+		pt_clock_packet(f, &p);
+		f->cursor = c;
+	}
+	return false;
+}

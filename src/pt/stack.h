@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* The return stack: nodes after calls. */
+#ifndef SONDE_PT_STACK_H
+#define SONDE_PT_STACK_H
+
+#include "pt/state.h"
+
+/* Drops the older half of the return stack. */
+void pt_stack_shrink(struct sonde_pt_flow *f);
+
+static inline void pt_stack_push(struct sonde_pt_flow *f, uint32_t node)
+{
+	if (f->sp > PT_STACK_SIZE - PT_HOT_ROOM) {
+		pt_stack_shrink(f);
+	}
+	f->stack[f->sp++] = node;
+}
+
+/* The node after the last call; PT_NODE_NONE: the stack is empty. */
+static inline uint32_t pt_stack_top(const struct sonde_pt_flow *f)
+{
+	return f->stack[f->sp - 1];
+}
+
+static inline void pt_stack_pop(struct sonde_pt_flow *f)
+{
+	f->sp -= f->sp > 1;
+}
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Emits runs of instructions, events and errors. */
+#ifndef SONDE_PT_STEP_H
+#define SONDE_PT_STEP_H
+
+#include "pt/state.h"
+
+/* Emits walked instructions; pt_emit_branch adds where they lead. */
+void pt_emit_run(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns);
+void pt_emit_branch(struct sonde_pt_flow *f, uint64_t to, bool taken);
+/*
+ * A packet decided the end of the last emitted run: it gets the time and the cycles of the packets
+ * before that one.
+ */
+void pt_emit_told(struct sonde_pt_flow *f);
+/* Emits a whole node and its successor. */
+void pt_emit_node(struct sonde_pt_flow *f, uint32_t node, uint32_t next, bool taken);
+void pt_emit_event(struct sonde_pt_flow *f, const struct sonde_pt_event *event);
+void pt_emit_error(struct sonde_pt_flow *f, int error, bool resync);
+void pt_emit_end(struct sonde_pt_flow *f);
+/* Completes the gap from f->gap_at, at its index in the queue. */
+void pt_emit_gap(struct sonde_pt_flow *f, uint64_t end, uint64_t ip);
+
+#endif
