@@ -390,18 +390,20 @@ static inline void take_fixed(
 }
 
 /*
- * Fast path: most samples have only the fixed part and a call chain, aligned and in host byte
- * order. False: another sample, or it does not fit.
+ * Fast path: most samples have only the fixed part, a call chain and raw data, aligned and in host
+ * byte order. False: another sample, or it does not fit.
  */
 static inline bool take_usual(
         const struct record_plan *plan, struct span body, bool swap, struct sonde_sample *out)
 {
 	const uint8_t *p = body.p + plan->fixed_size;
 	size_t left = body.n - plan->fixed_size;
+	uint64_t rest = plan->sample_type & (REST_BITS | SONDE_SAMPLE_READ);
 	uint64_t nr;
+	uint32_t size;
 
 	if (swap || body.n < plan->fixed_size || ((uintptr_t)p & 7) != 0 ||
-	        (plan->sample_type & (REST_BITS | SONDE_SAMPLE_READ)) != 0) {
+	        (rest & ~(uint64_t)SONDE_SAMPLE_RAW) != 0) {
 		return false;
 	}
 	if ((plan->sample_type & SONDE_SAMPLE_CALLCHAIN) != 0) {
@@ -410,6 +412,15 @@ static inline bool take_usual(
 		}
 		out->callchain = (const uint64_t *)(const void *)(p + 8);
 		out->callchain_len = nr;
+		p += 8 + nr * 8;
+		left -= 8 + (size_t)nr * 8;
+	}
+	if (rest != 0) {
+		if (left < 4 || (size = load_u32(p, false)) > left - 4) {
+			return false;
+		}
+		out->raw = p + 4;
+		out->raw_len = size;
 	}
 	take_fixed(plan, body.p, false, out);
 	return true;

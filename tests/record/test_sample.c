@@ -117,6 +117,44 @@ static void test_sample(bool swap, bool shifted)
 	record_scratch_fini(&scratch);
 }
 
+/* Of a tracepoint, with a call chain and without. Aligned ones are decoded on a path of their own. */
+static void test_raw(bool swap, bool shifted, bool chain)
+{
+	const struct sonde_attr attr = {
+	        .sample_type = SONDE_SAMPLE_TIME | SONDE_SAMPLE_RAW |
+	                       (chain ? (uint64_t)SONDE_SAMPLE_CALLCHAIN : 0)};
+	struct record_scratch scratch = {0};
+	struct record_plan plan;
+	struct sonde_sample s;
+	uint64_t words[8] = {0};
+	uint8_t *p = (uint8_t *)words + (shifted ? 4 : 0);
+	size_t raw = chain ? 3 : 1, n = (raw + 2) * 8;
+	bool all_short = true;
+
+	put64(p, 0, 9, swap); /* TIME */
+	if (chain) {
+		put64(p, 1, 1, swap);
+		put64(p, 2, 0x401000, swap);
+	}
+	put32x2(p, raw, 12, 5, swap); /* size, first word */
+	record_plan_make(&plan, &attr);
+	ok(record_sample_decode(&plan, (struct span){p, n}, swap, &scratch, &s) == 1 &&
+	                s.time == 9 && s.callchain_len == (chain ? 1 : 0) &&
+	                (!chain || s.callchain[0] == 0x401000),
+	        "a sample with raw data has its time and its chain");
+	ok(s.raw == p + raw * 8 + 4 && s.raw_len == 12,
+	        "the raw data of a sample is after its size");
+	for (size_t i = 0; i < n; i++) {
+		all_short &=
+		        record_sample_decode(&plan, (struct span){p, i}, swap, &scratch, &s) == 0;
+	}
+	ok(all_short, "raw data that is cut anywhere is refused");
+	put32x2(p, raw, UINT32_MAX, 5, swap);
+	eq_u64(record_sample_decode(&plan, (struct span){p, n}, swap, &scratch, &s), 0,
+	        "raw data longer than its record is refused");
+	record_scratch_fini(&scratch);
+}
+
 /* The READ part of a sample; returns its words. */
 static size_t read_words(uint8_t *p, uint64_t format, bool swap)
 {
@@ -343,6 +381,9 @@ int main(void)
 	test_sample(false, false);
 	test_sample(false, true);
 	test_sample(true, false);
+	for (unsigned i = 0; i < 8; i++) {
+		test_raw((i & 1) != 0, (i & 2) != 0, (i & 4) != 0);
+	}
 	for (uint64_t format = 0; format < 32; format++) {
 		test_counts(format, false);
 		test_counts(format, true);
