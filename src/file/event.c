@@ -22,6 +22,7 @@
 
 #define NAMED_MAX   4096u /* event types, and events that get their name from one */
 #define UPDATE_NAME 2u /* the `what` of an EVENT_UPDATE with a name */
+#define NEAR_IDS    4u /* most entries of near_ids for each id */
 
 static int take_ids(struct file *f, struct file_event *e, struct span ids)
 {
@@ -93,6 +94,37 @@ static void add_place(struct file_places *places, uint8_t place, size_t event)
 	}
 }
 
+/* Makes near_ids, unless the ids are far apart. Id 0 is not in it: such samples are of any event. */
+static int near_ids_make(struct file *f)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+
+	free(f->near_ids);
+	f->near_ids = NULL;
+	f->nnear = 0;
+	for (size_t i = 0; i < f->id_index.n; i++) {
+		uint64_t id = f->ids[i].id;
+
+		first = id != 0 && id < first ? id : first;
+		last = id > last ? id : last;
+	}
+	if (last == 0 || last - first >= f->id_index.n * NEAR_IDS) {
+		return 0;
+	}
+	f->near_ids = calloc((size_t)(last - first) + 1, sizeof(*f->near_ids));
+	if (f->near_ids == NULL) {
+		return SONDE_ENOMEM;
+	}
+	f->first_id = first;
+	f->nnear = (size_t)(last - first) + 1;
+	for (size_t i = 0; i < f->id_index.n; i++) {
+		if (f->ids[i].id != 0) {
+			f->near_ids[f->ids[i].id - first] = f->ids[i].event + 1;
+		}
+	}
+	return 0;
+}
+
 int file_index_ids(struct file *f)
 {
 	size_t total = 0;
@@ -117,7 +149,7 @@ int file_index_ids(struct file *f)
 			}
 		}
 	}
-	return 0;
+	return near_ids_make(f) < 0 ? error_nomem(&f->error) : 0;
 }
 
 int file_own_events(struct file *f)
@@ -127,6 +159,7 @@ int file_own_events(struct file *f)
 	f->arena = (struct arena){0};
 	f->id_index = (struct index){0};
 	f->ids = NULL;
+	f->near_ids = NULL;
 	f->events = NULL;
 	f->events_cap = 0;
 	if (!array_reserve(&f->events, &f->events_cap, f->nevents + 1, sizeof(*events))) {
@@ -142,10 +175,13 @@ void file_free_events(struct file *f)
 {
 	free(f->events);
 	free(f->ids);
+	free(f->near_ids);
 	index_fini(&f->id_index);
 	arena_fini(&f->arena);
 	f->events = NULL;
 	f->ids = NULL;
+	f->near_ids = NULL;
+	f->nnear = 0;
 	f->nevents = 0;
 }
 

@@ -140,6 +140,11 @@ struct file {
 	const char *kallsyms; /* of the recorded kernel, in a directory; NULL: none */
 	struct file_id *ids; /* no id twice */
 	struct index id_index;
+	/* Numbers of events, + 1, by id from first_id on, as the kernel gives ids in a row; 0: none,
+	 * nnear is 0 if they are far apart. */
+	uint32_t *near_ids;
+	uint64_t first_id;
+	size_t nnear;
 };
 
 /*

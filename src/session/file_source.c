@@ -51,7 +51,7 @@ static struct session_item item_of(
 /* Returns the event of a valid sample; NULL: none. */
 static const struct file_event *usable(const struct file_source *f, const struct record *r)
 {
-	const struct file_event *e = file_sample_event(f->file, r);
+	const struct file_event *e = file_sample_event_in(f->file, r);
 
 	return e != NULL && r->body.n >= e->plan.fixed_size ? e : NULL;
 }
@@ -148,29 +148,35 @@ static int scan_end(struct file_source *f)
 	return add_round(f, end, UINT64_MAX);
 }
 
-static int scan_record(struct file_source *f, const struct record *r, struct session_item *out)
+static inline __attribute__((always_inline)) int scan_sample(
+        struct file_source *f, const struct record *r, struct session_item *out)
 {
-	bool sample = r->type == RECORD_SAMPLE;
-	const struct file_event *e = NULL;
+	const struct file_event *e =
+	        f->file->nevents != 0 ? file_sample_event_in(f->file, r) : NULL;
 
 	TRY(mark_chunk(f, r->offset));
-	if (r->type < RECORD_KERNEL_MAX && f->file->nevents != 0) {
-		e = sample ? file_sample_event(f->file, r) : file_record_event(f->file, r);
-	}
 	*out = item_of(f, r, e);
-	if (sample) {
-		if (e != NULL && r->body.n >= e->plan.fixed_size) {
-			out->time = sample_time(f, e, r);
-			mark_time(f, out->time, true);
-		}
-	} else if (r->type < RECORD_KERNEL_MAX && f->file->nevents != 0) {
-		if (side_band_time(f, e, r, &out->time)) {
-			mark_time(f, out->time, false);
-		}
-	} else if (r->type == RECORD_FINISHED_ROUND) {
-		return mark_round(f, f->position);
+	if (e != NULL && r->body.n >= e->plan.fixed_size) {
+		out->time = sample_time(f, e, r);
+		mark_time(f, out->time, true);
 	}
 	return 0;
+}
+
+static int scan_record(struct file_source *f, const struct record *r, struct session_item *out)
+{
+	bool known = r->type < RECORD_KERNEL_MAX && f->file->nevents != 0;
+	const struct file_event *e = known ? file_record_event(f->file, r) : NULL;
+
+	if (r->type == RECORD_SAMPLE) {
+		return scan_sample(f, r, out);
+	}
+	TRY(mark_chunk(f, r->offset));
+	*out = item_of(f, r, e);
+	if (known && side_band_time(f, e, r, &out->time)) {
+		mark_time(f, out->time, false);
+	}
+	return r->type == RECORD_FINISHED_ROUND ? mark_round(f, f->position) : 0;
 }
 
 /*
@@ -195,6 +201,29 @@ static enum file_step scan_slowly(
 	return step;
 }
 
+/* Scans samples as long as the next record is one; returns their number, up to n. */
+static int scan_samples(
+        struct file_source *f, const struct file_stream *s, struct session_item *out, size_t n)
+{
+	uint64_t position = f->position;
+	size_t i = 0;
+
+	for (; i < n; i++) {
+		uint64_t next = position;
+		struct record r;
+
+		if (!file_step_usual(f->file, s, &next, &r) || r.type != RECORD_SAMPLE) {
+			break;
+		}
+		__builtin_prefetch(r.body.p + AHEAD);
+		__builtin_prefetch(r.body.p + AHEAD + 64);
+		TRY(scan_sample(f, &r, &out[i]));
+		position = next;
+	}
+	f->position = position;
+	return (int)i;
+}
+
 static int source_scan(struct session_source *src, struct session_item *out, size_t n)
 {
 	struct file_source *f = (struct file_source *)src;
@@ -206,12 +235,16 @@ static int source_scan(struct session_source *src, struct session_item *out, siz
 	}
 	s = file_stream_at(f->file, f->position);
 	while (i < n) {
-		enum file_step step = FILE_RECORD;
+		enum file_step step;
 		struct record r;
+		int samples = scan_samples(f, s, out + i, n - i);
 
-		if (!file_step_usual(f->file, s, &f->position, &r)) {
-			step = scan_slowly(f, &s, i, &r);
+		TRY(samples);
+		i += (size_t)samples;
+		if (i == n) {
+			break;
 		}
+		step = scan_slowly(f, &s, i, &r);
 		if (step == FILE_END || (step == FILE_GAP && i != 0)) {
 			break;
 		}
@@ -347,7 +380,7 @@ static void source_fetch(const struct session_source *src, const struct session_
 		}
 		(void)file_next_in(f->file, &s, &offset, &r);
 		out[i] = item_of(f, &r,
-		        r.type == RECORD_SAMPLE ? file_sample_event(f->file, &r)
+		        r.type == RECORD_SAMPLE ? file_sample_event_in(f->file, &r)
 		                                : file_record_event(f->file, &r));
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening: attrs of every size, ids, the table of features, names, and recorders that were killed.
  */
-#include "file/file.h"
+#include "file/step.h"
 #include "make.h"
 #include "tap.h"
 
@@ -299,6 +299,63 @@ static void test_mixed(void)
 	file_close(&o.f);
 }
 
+/*
+ * Two events with the ids a and b, and samples with the ids of `ids`: returns the events of the
+ * samples as digits, 0 for none, and 9 if the two ways to find them differ.
+ */
+static unsigned events_of(uint64_t a, uint64_t b, const uint64_t *ids, size_t n)
+{
+	struct sonde_attr attr = {
+	        .type = 1, .size = 128, .sample_type = SONDE_SAMPLE_IDENTIFIER | SONDE_SAMPLE_TIME};
+	struct opened o;
+	uint8_t bytes[144];
+	struct record r;
+	uint64_t position;
+	unsigned found = 0;
+
+	make_begin(&m, 128, true);
+	m.data = MAKE_ATTRS + 2 * 144;
+	make_at(&m, 32, 288);
+	make_at(&m, 40, m.data);
+	make_at(&m, MAKE_IDS, a);
+	make_at(&m, MAKE_IDS + 8, b);
+	record_attr_encode_as(&attr, m.swap, bytes);
+	for (size_t i = 0; i < 2; i++) {
+		memcpy(m.p + MAKE_ATTRS + i * 144, bytes, 128);
+		make_at(&m, MAKE_ATTRS + i * 144 + 128, MAKE_IDS + 8 * i);
+		make_at(&m, MAKE_ATTRS + i * 144 + 136, 8);
+	}
+	m.n = m.data;
+	for (size_t i = 0; i < n; i++) {
+		make_record(&m, RECORD_SAMPLE, MISC_USER, 24);
+		make_u64(&m, ids[i]);
+		make_u64(&m, 100 + i);
+	}
+	make_end(&m);
+	reopen(&o);
+	position = file_begin(&o.f);
+	while (file_next(&o.f, &position, &r, NULL) == 1) {
+		const struct file_event *e = file_sample_event(&o.f, &r);
+
+		found = found * 10 + (e != NULL ? (unsigned)(e - o.f.events) + 1 : 0);
+		found = e == file_sample_event_in(&o.f, &r) ? found : 9;
+	}
+	file_close(&o.f);
+	return found;
+}
+
+/* Ids that follow each other are looked up in an array, others by their hashes. */
+static void test_sample_ids(void)
+{
+	const uint64_t near[] = {7, 5, 6, 4, 8, 0, 5}, far[] = {7, 5, UINT64_MAX, 6, 0, UINT64_MAX};
+
+	eq_u64(events_of(5, 7, near, 7), 2100011, "ids near each other find their events");
+	eq_u64(events_of(5, UINT64_MAX, far, 6), 12012, "ids far from each other do");
+	eq_u64(events_of(0, 1, (const uint64_t[]){1, 0, 2}, 3), 210,
+	        "a sample with id 0 is of the first event");
+	eq_u64(events_of(5, 5, near, 7), 100011, "two events with one id: it is the first one's");
+}
+
 /* A big-endian 32-bit writer leaves the feature bits as pairs of u32, low half first. */
 static void test_halves(void)
 {
@@ -372,6 +429,7 @@ int main(void)
 		m.swap = swap != 0;
 		test_old();
 		test_mixed();
+		test_sample_ids();
 		test_attr_sizes();
 		test_ids();
 		test_features();
