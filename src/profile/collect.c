@@ -15,8 +15,9 @@
  * make up most chains, and a few chains most samples. The cache of addresses is direct-mapped. So
  * is the cache of samples at first; it grows if many evicted chains occur again.
  */
-#define RECENT      4096u
-#define RECENT_MORE 8u /* slots per hash after the cache of samples grew */
+#define RECENT        4096u
+#define RECENT_MORE   8u /* slots per hash after the cache of samples grew */
+#define RECENT_OWNERS 256u
 
 /*
  * Samples that miss this cache wait until a batch is full, so that misses of the processor's caches
@@ -42,6 +43,14 @@ struct recent_sample {
 	uint32_t n; /* words of the chain */
 	uint32_t root, kernel_root, later_root, who, cpumode;
 	uint32_t id; /* number of its profile_chain, + 1; 0: free */
+};
+
+/* An owner of samples. */
+struct recent_owner {
+	struct profile_who who;
+	uint32_t id; /* number of the owner, + 1; 0: free */
+	/* Without frames, the chains of its samples in user and in kernel mode, + 1; 0: none. */
+	uint32_t chains[2];
 };
 
 struct waiting_word {
@@ -73,9 +82,8 @@ struct profile_worker {
 	size_t nslots; /* per hash of a sample */
 	size_t forgotten; /* misses whose chain was counted before, since the last check */
 	size_t looked_up; /* misses since the last check */
-	struct profile_who last;
-	uint32_t last_words[FIELD_KEY_WORDS_MAX]; /* the vector of last.key */
-	uint32_t last_who; /* PROFILE_NONE: none yet */
+	struct recent_owner owners[RECENT_OWNERS];
+	bool without_frames; /* no sample needs its frame: chains have only their owners */
 	struct profile_branches branches;
 	bool hides; /* the filters hide the sample whose branches are counted */
 	struct waiting_sample waiting[BATCH];
@@ -98,6 +106,20 @@ static bool needs_chains(const struct profile *p)
 
 	return o->children || o->graph || o->named || o->parent != NULL ||
 	       o->ignore_callees != NULL || o->history;
+}
+
+/* Whether samples need the frames of their addresses, not only their owners. */
+static bool needs_frames(const struct profile *p)
+{
+	const struct profile_options *o = &p->options;
+	bool of_frame = false; /* a key is the frame's */
+
+	for (unsigned id = 0; id < FIELD_COUNT; id++) {
+		of_frame = of_frame || (o->keys.chosen[id] && field_at(id)->words == 0);
+	}
+	return of_frame || needs_chains(p) || o->branches || o->keys.nlocated != 0 ||
+	       o->pick->dsos != NULL || o->pick->by_symbol || o->symbol_part != NULL ||
+	       o->hide_unresolved;
 }
 
 /* Whether run-time addresses distinguish frames: those of callers, and of targets of branches. */
@@ -307,33 +329,56 @@ static int locations_find(struct profile *p, struct profile_worker *w,
 	return 0;
 }
 
-/* Faster than memcmp for the few words of a key. */
-static bool words_same(const uint32_t *a, const uint32_t *b, size_t n)
+/* Returns the cache slot of an event and a vector of keys. */
+static struct recent_owner *recent_owner(struct profile_worker *w, uint32_t event,
+        const struct field_key_choice *keys, const uint32_t *words)
 {
-	uint32_t differ = 0;
+	uint64_t h = (uint64_t)event << 32;
 
-	for (size_t i = 0; i < n; i++) {
-		differ |= a[i] ^ b[i];
+	for (unsigned i = 0; i < keys->words; i++) {
+		h = hash_step(h, words[i]);
 	}
-	return differ == 0;
+	return &w->owners[h % RECENT_OWNERS];
 }
 
-static int who_find(
-        struct profile *p, struct profile_worker *w, const struct session_sample *s, uint32_t *who)
+static bool owner_has_keys(const struct profile_worker *w, const struct recent_owner *r,
+        const struct field_key_choice *keys, const uint32_t *words)
 {
-	size_t size = p->options.keys.words * sizeof(uint32_t);
-	struct profile_who key = {.event = s->event, .key = w->last.key};
-	uint32_t words[FIELD_KEY_WORDS_MAX];
-	bool first = w->last_who == PROFILE_NONE;
+	size_t first = (size_t)r->who.key * keys->words;
 
-	field_keys_get(&p->options.keys, &w->source, s, words);
+	for (unsigned i = 0; i < keys->words; i++) {
+		if (w->counts.keys[first + i] != words[i]) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* By members: memcmp would wait until the stores of the key's members are complete. */
+static bool who_same(const struct profile_who *a, const struct profile_who *b)
+{
+	return a->event == b->event && a->key == b->key && a->hidden == b->hidden &&
+	       a->mode == b->mode;
+}
+
+/* Sets *out to the owner of a sample, in the cache. */
+static int who_find(struct profile *p, struct profile_worker *w, const struct session_sample *s,
+        struct recent_owner **out)
+{
+	const struct field_key_choice *keys = &p->options.keys;
+	struct profile_who key = {.event = s->event};
+	uint32_t words[FIELD_KEY_WORDS_MAX];
+	struct recent_owner *r;
+
+	field_keys_get(keys, &w->source, s, words);
 	if (w->texts.failed) {
 		return SONDE_ENOMEM;
 	}
 	TRY(locations_find(p, w, s, words));
-	if (first || !words_same(words, w->last_words, p->options.keys.words)) {
+	*out = r = recent_owner(w, s->event, keys, words);
+	key.key = r->who.key;
+	if (r->id == 0 || !owner_has_keys(w, r, keys, words)) {
 		TRY(profile_key_add(p, &w->counts, words, &key.key));
-		memcpy(w->last_words, words, size);
 	}
 	key.hidden = w->hides || !pick_comm(p->options.pick, s->view->comm) ||
 	             !pick_thread(p->options.pick, s->view->pid, s->view->tid);
@@ -341,11 +386,11 @@ static int who_find(
 	if (p->options.latency) {
 		key.mode |= field_parallelism(&p->steps, s->s.time) << PROFILE_MODE_BITS;
 	}
-	if (first || memcmp(&key, &w->last, sizeof(key)) != 0) {
-		TRY(profile_who_add(&w->counts, &key, &w->last_who));
-		w->last = key;
+	if (r->id == 0 || !who_same(&key, &r->who)) {
+		*r = (struct recent_owner){.who = key};
+		TRY(profile_who_add(&w->counts, &key, &r->id));
+		r->id++;
 	}
-	*who = w->last_who;
 	return 0;
 }
 
@@ -582,18 +627,43 @@ static uint64_t sample_period(const struct profile *p, const struct session_samp
 	return weight != 0 ? weight : 1;
 }
 
+/* Counts a sample of which only the owner is needed: its chain has a frame without a location. */
+static int owner_count(struct profile *p, struct profile_worker *w, struct recent_owner *r,
+        struct profile_chain *c, uint32_t cpumode)
+{
+	uint32_t *id;
+
+	c->kernel = cpumode == MISC_KERNEL;
+	id = &r->chains[c->kernel];
+	if (*id != 0) {
+		profile_chain_count(&w->counts.chains[*id - 1], c);
+		return 0;
+	}
+	TRY(profile_frame_add(
+	        p, &w->counts, (struct profile_frame){.object = PROFILE_NONE}, 0, &c->leaf));
+	c->hash = profile_chain_hash(c, NULL);
+	TRY(profile_chain_add(&w->counts, c, NULL, NULL, id));
+	++*id;
+	return 0;
+}
+
 static int sample_count(struct profile *p, struct profile_worker *w, const struct session_sample *s)
 {
 	struct waiting_sample *new = &w->waiting[w->nwaiting];
 	struct profile_chain *c = &new->chain;
 	struct frame_chain chain = {0};
+	struct recent_owner *who;
 	size_t slot;
 
 	*c = (struct profile_chain){.samples = 1, .period = sample_period(p, s), .time = s->s.time};
-	TRY(who_find(p, w, s, &c->who));
+	TRY(who_find(p, w, s, &who));
+	c->who = who->id - 1;
 	c->first_pid = s->view->pid;
 	c->first_comm = s->view->last_comm;
 	c->first_tid = s->view->tid;
+	if (w->without_frames) {
+		return owner_count(p, w, who, c, s->cpumode);
+	}
 	if (needs_chains(p)) {
 		TRY(frame_chain_open(&w->frames_of, &s->s, s->cpumode, &chain));
 	}
@@ -713,7 +783,7 @@ static int worker_init(struct profile_worker *w, struct profile *p)
 
 	session_worker_init(&w->worker, s);
 	w->source = p->source;
-	w->last_who = PROFILE_NONE;
+	w->without_frames = !needs_frames(p);
 	w->nslots = 1;
 	w->samples = calloc(RECENT, sizeof(*w->samples));
 	w->tags = calloc(RECENT, sizeof(*w->tags));

@@ -72,6 +72,36 @@ static void test_rows(unsigned jobs)
 	sonde_session_free(s);
 }
 
+/* Rows of threads do not need frames: their samples are counted by thread alone. */
+static void test_owners(unsigned jobs)
+{
+	struct sonde_session *s = chains_open(&chains, jobs);
+	struct profile_options o = {.max_stack = 127, .pick = &everything};
+	struct pick no_object = {.dsos = (bool[8]){false}};
+	struct profile p;
+
+	field_key_choose(&o.keys, FIELD_COMM);
+	run(&p, s, &o);
+	ok(p.nrows == 1 && p.rows[0].samples == 6 && p.rows[0].period == CHAINS_TOTAL,
+	        "all samples of a thread are in its row");
+	ok(p.counts.nchains == 1 && p.counts.nframes == 1 &&
+	                p.counts.frames[0].object == PROFILE_NONE,
+	        "no address was looked up for rows of threads");
+	profile_fini(&p);
+	o.pick = &no_object;
+	run(&p, s, &o);
+	ok(p.nrows == 1 && p.rows[0].hidden && p.counts.nframes > 1,
+	        "a filter of objects looks up the addresses of samples");
+	profile_fini(&p);
+	o.pick = &everything;
+	o.children = true;
+	run(&p, s, &o);
+	ok(p.nrows == 1 && p.rows[0].children == CHAINS_TOTAL && p.counts.nframes > 1,
+	        "callers need frames");
+	profile_fini(&p);
+	sonde_session_free(s);
+}
+
 /* A row, summed up sample by sample. */
 struct plain_row {
 	char name[24];
@@ -320,6 +350,8 @@ int main(void)
 	chains_begin(&chains);
 	test_rows(1);
 	test_rows(4);
+	test_owners(1);
+	test_owners(4);
 	test_plain();
 	test_max_stack();
 	test_filters();
