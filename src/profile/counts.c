@@ -10,7 +10,8 @@
 
 #define IDS_MAX        (UINT32_MAX / 2 - 1) /* rows.c uses one bit of the number */
 #define CHAINS_AT_ONCE 4096u
-#define AHEAD          16u /* chains whose index slots are prefetched */
+#define FRAMES_AT_ONCE 4096u
+#define AHEAD          16u /* chains or frames whose index slots are prefetched */
 
 void profile_counts_drop_indexes(struct profile_counts *c)
 {
@@ -86,25 +87,45 @@ int profile_who_add(struct profile_counts *c, const struct profile_who *key, uin
 	return 0;
 }
 
+static uint32_t symbol_hash(const struct profile_frame *f)
+{
+	return (uint32_t)(hash_u64((uintptr_t)f->symbol ^ (uint64_t)f->object << 48) >> 32);
+}
+
+/*
+ * Returns the frame that represents the symbol of f, INDEX_NONE if there is none, and where the
+ * search ended in *at. size: of the mapping of f.
+ */
+static uint32_t symbol_find(const struct profile_counts *c, const struct profile_frame *f,
+        uint64_t size, bool by_address, uint32_t hash, size_t *at)
+{
+	uint32_t id;
+
+	*at = hash;
+	while ((id = index_next(&c->symbols, hash, at)) != INDEX_NONE) {
+		if (c->frames[id].symbol == f->symbol && c->frames[id].object == f->object &&
+		        (!by_address || c->frames[id].address == f->address) &&
+		        (c->sizes == NULL || c->sizes[id] == size)) {
+			break;
+		}
+		++*at;
+	}
+	return id;
+}
+
 /* Sets *same to the frame that represents the symbol of frame `id`: `id` itself if it is new. */
 static int symbol_add(struct profile_counts *c, uint32_t id, bool by_address, uint32_t *same)
 {
 	const struct profile_frame *f = &c->frames[id];
-	uint32_t hash =
-	        (uint32_t)(hash_u64((uintptr_t)f->symbol ^ (uint64_t)f->object << 48) >> 32);
-	size_t at = hash;
+	uint32_t hash = symbol_hash(f);
+	size_t at;
 
 	TRY(index_room(&c->symbols));
-	for (*same = index_next(&c->symbols, hash, &at); *same != INDEX_NONE;
-	        at++, *same = index_next(&c->symbols, hash, &at)) {
-		if (c->frames[*same].symbol == f->symbol && c->frames[*same].object == f->object &&
-		        (!by_address || c->frames[*same].address == f->address) &&
-		        (c->sizes == NULL || c->sizes[*same] == c->sizes[id])) {
-			return 0;
-		}
+	*same = symbol_find(c, f, c->sizes != NULL ? c->sizes[id] : 0, by_address, hash, &at);
+	if (*same == INDEX_NONE) {
+		*same = id;
+		index_put(&c->symbols, hash, at, id);
 	}
-	*same = id;
-	index_put(&c->symbols, hash, at, id);
 	return 0;
 }
 
@@ -126,28 +147,51 @@ static int size_add(const struct profile *p, struct profile_counts *c, uint64_t 
 	return 0;
 }
 
-int profile_frame_add(struct profile *p, struct profile_counts *c, struct profile_frame key,
+/* Returns the frame with an address, or INDEX_NONE, and where the search ended in *at. */
+static uint32_t frame_find_at(const struct profile_counts *c, const struct profile_frame *key,
+        uint64_t size, uint32_t hash, size_t *at)
+{
+	uint32_t id;
+
+	*at = hash;
+	while ((id = index_next(&c->places, hash, at)) != INDEX_NONE) {
+		const struct profile_frame *f = &c->frames[id];
+
+		if (f->ip == key->ip && f->address == key->address && f->object == key->object &&
+		        (c->sizes == NULL || c->sizes[id] == size)) {
+			break;
+		}
+		++*at;
+	}
+	return id;
+}
+
+/* Stores a frame that represents itself. */
+static int frame_append(struct profile *p, struct profile_counts *c, struct profile_frame key,
         uint64_t size, uint32_t *id)
 {
-	uint32_t hash = profile_frame_hash(&key);
-	size_t at = hash;
-
-	TRY(index_room(&c->places));
-	for (*id = index_next(&c->places, hash, &at); *id != INDEX_NONE;
-	        at++, *id = index_next(&c->places, hash, &at)) {
-		const struct profile_frame *f = &c->frames[*id];
-
-		if (f->ip == key.ip && f->address == key.address && f->object == key.object &&
-		        (c->sizes == NULL || c->sizes[*id] == size)) {
-			*id = f->same;
-			return 0;
-		}
-	}
 	if (c->nframes >= IDS_MAX ||
 	        !array_reserve(&c->frames, &c->frames_cap, c->nframes + 1, sizeof(key))) {
 		return SONDE_ENOMEM;
 	}
 	TRY(size_add(p, c, size));
+	*id = key.same = (uint32_t)c->nframes;
+	c->frames[c->nframes++] = key;
+	return 0;
+}
+
+int profile_frame_add(struct profile *p, struct profile_counts *c, struct profile_frame key,
+        uint64_t size, uint32_t *id)
+{
+	uint32_t hash = profile_frame_hash(&key);
+	size_t at;
+
+	TRY(index_room(&c->places));
+	*id = frame_find_at(c, &key, size, hash, &at);
+	if (*id != INDEX_NONE) {
+		*id = c->frames[*id].same;
+		return 0;
+	}
 	if (key.symbol == NULL && key.object != PROFILE_NONE) {
 		const struct symbol_table *table =
 		        frame_symbols(session_frames(p->session), key.object);
@@ -157,14 +201,12 @@ int profile_frame_add(struct profile *p, struct profile_counts *c, struct profil
 		}
 		key.symbol = symbol_table_find(table, key.address);
 	}
-	key.same = (uint32_t)c->nframes;
-	c->frames[c->nframes] = key;
-	index_put(&c->places, hash, at, key.same);
+	TRY(frame_append(p, c, key, size, id));
+	index_put(&c->places, hash, at, *id);
 	if (key.symbol != NULL) {
-		TRY(symbol_add(
-		        c, key.same, profile_by_place(&p->options), &c->frames[key.same].same));
+		TRY(symbol_add(c, *id, profile_by_place(&p->options), &c->frames[*id].same));
 	}
-	*id = c->frames[c->nframes++].same;
+	*id = c->frames[*id].same;
 	return 0;
 }
 
@@ -283,9 +325,10 @@ int profile_chain_add(struct profile_counts *c, struct profile_chain *key, const
 }
 
 /*
- * Joins the counts of workers. Keys, owners and frames are few: one thread adds those of each
- * worker to those of the first. Chains are many: all workers copy pieces of them with the new
- * numbers, then each merges equal chains in its share of all hashes.
+ * Joins the counts of workers. Keys and owners are few: one thread adds those of each worker to
+ * those of the first. The frames of a worker are looked up by all workers, and one thread appends
+ * the new ones. Chains are many: all workers copy pieces of them with the new numbers, then each
+ * merges equal chains in its share of all hashes.
  */
 struct joined { /* a worker's counts */
 	struct profile_counts *from;
@@ -323,7 +366,8 @@ static int join_keys(const struct join *x, struct joined *j)
 	return 0;
 }
 
-static int join_numbers(const struct join *x, struct joined *j)
+/* Allocates the numbers, and adds keys and owners. */
+static int join_owners(const struct join *x, struct joined *j)
 {
 	const struct profile_counts *from = j->from;
 
@@ -341,10 +385,68 @@ static int join_numbers(const struct join *x, struct joined *j)
 		who.key = j->keys[who.key];
 		TRY(profile_who_add(x->to, &who, &j->who[i]));
 	}
-	for (size_t i = 0; i < from->nframes; i++) {
+	return 0;
+}
+
+/* Returns the frame of the joined counts for frame i of a worker; PROFILE_NONE: there is none. */
+static uint32_t frame_known(const struct join *x, const struct profile_counts *from, size_t i)
+{
+	const struct profile_counts *to = x->to;
+	const struct profile_frame *f = &from->frames[i];
+	uint64_t size = from->sizes != NULL ? from->sizes[i] : 0;
+	uint32_t id = INDEX_NONE;
+	size_t at;
+
+	if (to->places.nslots != 0) {
+		id = frame_find_at(to, f, size, profile_frame_hash(f), &at);
+	}
+	if (id == INDEX_NONE && f->symbol != NULL && to->symbols.nslots != 0) {
+		id = symbol_find(
+		        to, f, size, profile_by_place(&x->p->options), symbol_hash(f), &at);
+	}
+	return id != INDEX_NONE ? to->frames[id].same : PROFILE_NONE;
+}
+
+struct frame_join {
+	const struct join *x;
+	const struct joined *j;
+};
+
+/* Looks up a piece of the frames of a worker. */
+static int join_frames_find(void *arg, unsigned worker, size_t piece)
+{
+	const struct frame_join *y = arg;
+	const struct profile_counts *from = y->j->from;
+	size_t i = piece * FRAMES_AT_ONCE;
+	size_t end = from->nframes - i < FRAMES_AT_ONCE ? from->nframes : i + FRAMES_AT_ONCE;
+
+	(void)worker;
+	for (; i < end; i++) {
+		if (i + AHEAD < end) {
+			index_prefetch(
+			        &y->x->to->places, profile_frame_hash(&from->frames[i + AHEAD]));
+		}
 		if (from->frames[i].same == i) {
-			TRY(profile_frame_add(x->p, x->to, from->frames[i],
-			        from->sizes != NULL ? from->sizes[i] : 0, &j->frames[i]));
+			y->j->frames[i] = frame_known(y->x, from, i);
+		}
+	}
+	return 0;
+}
+
+/* Adds the frames of a worker; indexed: the frames of another one will be looked up. */
+static int join_frames(const struct join *x, struct joined *j, bool indexed)
+{
+	const struct profile_counts *from = j->from;
+	struct frame_join y = {.x = x, .j = j};
+	size_t pieces = (from->nframes + FRAMES_AT_ONCE - 1) / FRAMES_AT_ONCE;
+
+	TRY(pool_run(x->n, pieces, join_frames_find, &y));
+	for (size_t i = 0; i < from->nframes; i++) {
+		uint64_t size = from->sizes != NULL ? from->sizes[i] : 0;
+
+		if (from->frames[i].same == i && j->frames[i] == PROFILE_NONE) {
+			TRY((indexed ? profile_frame_add : frame_append)(
+			        x->p, x->to, from->frames[i], size, &j->frames[i]));
 		}
 	}
 	return 0;
@@ -431,7 +533,8 @@ static int join_all(struct join *x)
 	for (unsigned i = 1; i < x->n; i++) {
 		struct joined *j = &x->workers[i];
 
-		TRY(join_numbers(x, j));
+		TRY(join_owners(x, j));
+		TRY(join_frames(x, j, i + 1 < x->n));
 		j->chains = chains;
 		j->words = words;
 		j->pieces = j[-1].pieces + (j->from->nchains + CHAINS_AT_ONCE - 1) / CHAINS_AT_ONCE;
