@@ -39,13 +39,17 @@ struct file_source {
 	size_t ends_cap;
 };
 
-static struct session_item item_of(
-        const struct file_source *f, const struct record *r, const struct file_event *e)
+/*
+ * Sets all members but the time, one by one: compilers make a whole item on the stack and copy it in
+ * larger units, which wait until the stores of its members are complete.
+ */
+static inline void item_set(struct session_item *out, const struct file_source *f,
+        const struct record *r, const struct file_event *e)
 {
-	return (struct session_item){.p = r->body.p - RECORD_HEADER_SIZE,
-	        .sequence = r->offset,
-	        .event = e != NULL ? (uint32_t)(e - f->file->events) : SESSION_NO_EVENT,
-	        .size = (uint32_t)r->body.n};
+	out->p = r->body.p - RECORD_HEADER_SIZE;
+	out->sequence = r->offset;
+	out->event = e != NULL ? (uint32_t)(e - f->file->events) : SESSION_NO_EVENT;
+	out->size = (uint32_t)r->body.n;
 }
 
 /* Returns the event of a valid sample; NULL: none. */
@@ -155,7 +159,8 @@ static inline __attribute__((always_inline)) int scan_sample(
 	        f->file->nevents != 0 ? file_sample_event_in(f->file, r) : NULL;
 
 	TRY(mark_chunk(f, r->offset));
-	*out = item_of(f, r, e);
+	item_set(out, f, r, e);
+	out->time = 0;
 	if (e != NULL && r->body.n >= e->plan.fixed_size) {
 		out->time = sample_time(f, e, r);
 		mark_time(f, out->time, true);
@@ -172,7 +177,8 @@ static int scan_record(struct file_source *f, const struct record *r, struct ses
 		return scan_sample(f, r, out);
 	}
 	TRY(mark_chunk(f, r->offset));
-	*out = item_of(f, r, e);
+	item_set(out, f, r, e);
+	out->time = 0;
 	if (known && side_band_time(f, e, r, &out->time)) {
 		mark_time(f, out->time, false);
 	}
@@ -294,12 +300,12 @@ static size_t source_read(const struct session_source *src, size_t chunk, uint64
 		__builtin_prefetch(r.body.p + AHEAD);
 		__builtin_prefetch(r.body.p + AHEAD + 64);
 		if (e != NULL) {
-			out[i++] = item_of(f, &r, e);
+			item_set(&out[i++], f, &r, e);
 		} else if (kinds != 0 && r.type != RECORD_SAMPLE &&
 		           record_time(f, &r, kinds, &time)) {
-			out[i++] = item_of(f, &r, file_record_event(f->file, &r));
+			item_set(&out[i++], f, &r, file_record_event(f->file, &r));
 		} else if ((kinds & SESSION_ROUNDS) != 0 && r.type == RECORD_FINISHED_ROUND) {
-			out[i++] = item_of(f, &r, NULL);
+			item_set(&out[i++], f, &r, NULL);
 		}
 	}
 	*at = position;
@@ -379,7 +385,7 @@ static void source_fetch(const struct session_source *src, const struct session_
 			s = file_stream_at(f->file, offset);
 		}
 		(void)file_next_in(f->file, &s, &offset, &r);
-		out[i] = item_of(f, &r,
+		item_set(&out[i], f, &r,
 		        r.type == RECORD_SAMPLE ? file_sample_event_in(f->file, &r)
 		                                : file_record_event(f->file, &r));
 	}
