@@ -257,18 +257,11 @@ static void view_fill(
 	track_view(track, v, time);
 }
 
-const struct timeline_view *timeline_at(const struct timeline *t, struct timeline_cursor *c,
-        uint32_t pid, uint32_t tid, uint64_t time)
+void timeline_view_make(const struct timeline *t, struct timeline_cursor *c, uint32_t pid,
+        uint32_t tid, uint64_t time, struct timeline_view *slot)
 {
-	struct timeline_view *v = &c->views[hash_u64(tid) & (TIMELINE_CURSOR_SLOTS - 1)];
-
-	if (v->tid != tid || v->pid != pid || time < v->from || time >= v->until ||
-	        v->epoch != c->epoch) {
-		*v = (struct timeline_view){
-		        .pid = pid, .tid = tid, .until = UINT64_MAX, .known = true};
-		view_fill(t, c, v, time);
-	}
-	return v;
+	*slot = (struct timeline_view){.pid = pid, .tid = tid, .until = UINT64_MAX, .known = true};
+	view_fill(t, c, slot, time);
 }
 
 /* The root in the view's own track. */

@@ -11,6 +11,7 @@
 #define SONDE_TIMELINE_H
 
 #include "abi/abi.h"
+#include "core/hash.h"
 #include "core/intern.h"
 #include "core/status.h"
 #include "record/record.h"
@@ -163,12 +164,25 @@ int timeline_add_switch(struct timeline *t, uint32_t cpu, uint64_t time,
  */
 int timeline_seal(struct timeline *t);
 
+/* Fills in the cursor's slot for a thread; see timeline_at. */
+void timeline_view_make(const struct timeline *t, struct timeline_cursor *c, uint32_t pid,
+        uint32_t tid, uint64_t time, struct timeline_view *slot);
+
 /*
  * Never NULL, for any thread and time; valid until the next call with the same cursor. If
  * c->failed is set, nothing is known because of that failure.
  */
-const struct timeline_view *timeline_at(const struct timeline *t, struct timeline_cursor *c,
-        uint32_t pid, uint32_t tid, uint64_t time);
+static inline const struct timeline_view *timeline_at(const struct timeline *t,
+        struct timeline_cursor *c, uint32_t pid, uint32_t tid, uint64_t time)
+{
+	struct timeline_view *v = &c->views[hash_u64(tid) & (TIMELINE_CURSOR_SLOTS - 1)];
+
+	if (v->tid != tid || v->pid != pid || time < v->from || time >= v->until ||
+	        v->epoch != c->epoch) {
+		timeline_view_make(t, c, pid, tid, time, v);
+	}
+	return v;
+}
 
 struct timeline_range {
 	uint64_t start, end; /* [start, end) */
