@@ -124,6 +124,7 @@ enum field_style {
 	FIELD_LEVEL = 128, /* the level of the row, such as "[k]", precedes the text */
 	FIELD_OF_TEXTS = 512, /* the number is that of a text in field_source.texts */
 	FIELD_SIGNED = 1024, /* negative numbers come first */
+	FIELD_OF_THREAD = 2048, /* depends only on the sample's event and timeline_view */
 	FIELD_ASKED = 256 /* not among all fields of a sample: only if it is asked for by name */
 };
 

@@ -49,6 +49,8 @@ struct recent_sample {
 struct recent_owner {
 	struct profile_who who;
 	uint32_t id; /* number of the owner, + 1; 0: free */
+	uint32_t pid, tid; /* with `from`, the view of a thread: keys may be those of its samples */
+	uint64_t from;
 	/* Without frames, the chains of its samples in user and in kernel mode, + 1; 0: none. */
 	uint32_t chains[2];
 };
@@ -83,6 +85,7 @@ struct profile_worker {
 	size_t forgotten; /* misses whose chain was counted before, since the last check */
 	size_t looked_up; /* misses since the last check */
 	struct recent_owner owners[RECENT_OWNERS];
+	bool by_thread; /* all samples of a thread's view and an event have one owner */
 	bool without_frames; /* no sample needs its frame: chains have only their owners */
 	struct profile_branches branches;
 	bool hides; /* the filters hide the sample whose branches are counted */
@@ -361,8 +364,32 @@ static bool who_same(const struct profile_who *a, const struct profile_who *b)
 	       a->mode == b->mode;
 }
 
+/* Whether the owners of samples depend only on their event and their thread's view. */
+static bool owners_by_thread(const struct profile *p)
+{
+	const struct field_key_choice *keys = &p->options.keys;
+	bool by_thread = !p->options.modes && !p->options.latency && !p->options.branches;
+
+	for (unsigned i = 0; i < keys->ngot; i++) {
+		by_thread = by_thread && (field_at(keys->got[i])->style & FIELD_OF_THREAD) != 0;
+	}
+	return by_thread;
+}
+
+/* Returns the cache slot of a thread and an event. */
+static struct recent_owner *thread_owner(struct profile_worker *w, const struct session_sample *s)
+{
+	return &w->owners[hash_step((uint64_t)s->event << 32, s->view->tid) % RECENT_OWNERS];
+}
+
+static bool thread_owns(const struct recent_owner *r, const struct session_sample *s)
+{
+	return r->tid == s->view->tid && r->from == s->view->from && r->pid == s->view->pid &&
+	       r->who.event == s->event && r->id != 0;
+}
+
 /* Sets *out to the owner of a sample, in the cache. */
-static int who_find(struct profile *p, struct profile_worker *w, const struct session_sample *s,
+static int owner_find(struct profile *p, struct profile_worker *w, const struct session_sample *s,
         struct recent_owner **out)
 {
 	const struct field_key_choice *keys = &p->options.keys;
@@ -375,7 +402,7 @@ static int who_find(struct profile *p, struct profile_worker *w, const struct se
 		return SONDE_ENOMEM;
 	}
 	TRY(locations_find(p, w, s, words));
-	*out = r = recent_owner(w, s->event, keys, words);
+	*out = r = w->by_thread ? thread_owner(w, s) : recent_owner(w, s->event, keys, words);
 	key.key = r->who.key;
 	if (r->id == 0 || !owner_has_keys(w, r, keys, words)) {
 		TRY(profile_key_add(p, &w->counts, words, &key.key));
@@ -391,6 +418,9 @@ static int who_find(struct profile *p, struct profile_worker *w, const struct se
 		TRY(profile_who_add(&w->counts, &key, &r->id));
 		r->id++;
 	}
+	r->pid = s->view->pid;
+	r->tid = s->view->tid;
+	r->from = s->view->from;
 	return 0;
 }
 
@@ -652,17 +682,19 @@ static int sample_count(struct profile *p, struct profile_worker *w, const struc
 	struct waiting_sample *new = &w->waiting[w->nwaiting];
 	struct profile_chain *c = &new->chain;
 	struct frame_chain chain = {0};
-	struct recent_owner *who;
+	struct recent_owner *owner = thread_owner(w, s);
 	size_t slot;
 
 	*c = (struct profile_chain){.samples = 1, .period = sample_period(p, s), .time = s->s.time};
-	TRY(who_find(p, w, s, &who));
-	c->who = who->id - 1;
+	if (!w->by_thread || !thread_owns(owner, s)) {
+		TRY(owner_find(p, w, s, &owner));
+	}
+	c->who = owner->id - 1;
 	c->first_pid = s->view->pid;
 	c->first_comm = s->view->last_comm;
 	c->first_tid = s->view->tid;
 	if (w->without_frames) {
-		return owner_count(p, w, who, c, s->cpumode);
+		return owner_count(p, w, owner, c, s->cpumode);
 	}
 	if (needs_chains(p)) {
 		TRY(frame_chain_open(&w->frames_of, &s->s, s->cpumode, &chain));
@@ -783,6 +815,7 @@ static int worker_init(struct profile_worker *w, struct profile *p)
 
 	session_worker_init(&w->worker, s);
 	w->source = p->source;
+	w->by_thread = owners_by_thread(p);
 	w->without_frames = !needs_frames(p);
 	w->nslots = 1;
 	w->samples = calloc(RECENT, sizeof(*w->samples));
