@@ -51,6 +51,7 @@ enum brstack_form {
 };
 
 struct address_cache;
+struct srccode;
 struct text;
 
 /* Appends all branches of a sample; parts: ADDRESS_DSO with or without ADDRESS_PATH. */
@@ -64,6 +65,7 @@ struct brcode_style {
 	unsigned
 	        parts; /* ADDRESS_SOURCE with or without ADDRESS_SOURCE_PATH: after function names */
 	uint64_t max_blocks; /* newest pieces of code; 0: all */
+	struct srccode *source_code; /* prints that of each instruction too; NULL: none */
 };
 
 /* Appends lines with the instructions that ran between the branches of a sample. */

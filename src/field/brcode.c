@@ -13,6 +13,7 @@
 #include "field/branch.h"
 
 #include "field/address.h"
+#include "field/srccode.h"
 
 #include <inttypes.h>
 
@@ -149,6 +150,26 @@ static struct frame_insn put_insn(
 	return insn;
 }
 
+static void put_source_code(struct printer *p, const struct block *b, uint64_t offset)
+{
+	const struct session_sample *s = p->sample;
+	struct frame_reader *frames = &p->addresses->frames;
+	uint64_t ip = b->start + offset;
+	uint32_t mode;
+	const struct frame *at;
+
+	if (p->style->source_code == NULL) {
+		return;
+	}
+	mode = frame_mode_of(frames, s->view, s->cpumode, ip);
+	at = frame_find(frames, s->view, mode, ip);
+	if (at == NULL) {
+		p->out->failed = true;
+		return;
+	}
+	srccode_text(p->style->source_code, frames->resolver, at, s->s.tid, p->out);
+}
+
 /* Ends the line of the instruction that branched, the n-th one of its block. */
 static void put_branch(struct printer *p, const struct branch_entry *b, unsigned n)
 {
@@ -181,6 +202,7 @@ static void put_block(struct printer *p, const struct block *b, const struct bra
 		if (offset == b->end - b->start) {
 			(void)put_insn(p, b, offset, BRANCH_WIDTH);
 			put_branch(p, branch, n);
+			put_source_code(p, b, offset);
 			return;
 		}
 		insn = put_insn(p, b, offset, 0);
@@ -188,6 +210,7 @@ static void put_block(struct printer *p, const struct block *b, const struct bra
 		if (insn.size == 0) {
 			break;
 		}
+		put_source_code(p, b, offset);
 		offset += insn.size;
 	}
 	text_str(p->out, "\tmismatch of LBR data and executable\n");
@@ -202,6 +225,7 @@ static void put_oldest(struct printer *p, const struct branch_entry *branch)
 		put_function(p, b.start);
 		(void)put_insn(p, &b, 0, BRANCH_WIDTH);
 		put_branch(p, branch, 0);
+		put_source_code(p, &b, 0);
 	}
 }
 
@@ -227,6 +251,7 @@ static void put_last(struct printer *p, uint64_t start)
 			text_str(p->out, "\t... not reaching sample ...\n");
 			return;
 		}
+		put_source_code(p, &b, offset);
 	}
 }
 

@@ -97,7 +97,6 @@ static const struct {
         {"machine_pid",
                 "Sonde does not distinguish guests yet; misc prints whether a sample is of one"},
         {"metric", "'sonde stat' prints metrics; period has the counts of each event"},
-        {"srccode", "srcline prints file and line, with --full-source-path the path"},
         {"vcpu", "Sonde does not distinguish guests yet; misc prints whether a sample is of one"},
 };
 
@@ -221,17 +220,20 @@ int field_choice_parse(struct field_choice *c, const char *spec, struct error *e
 /* As in perf, a source line needs the address that it is printed after. */
 static int check_source(uint64_t fields, struct error *err)
 {
-	if ((fields & BIT(FIELD_SRCLINE)) == 0) {
+	const char *name = (fields & BIT(FIELD_SRCLINE)) != 0 ? "srcline" : "srccode";
+
+	if ((fields & (BIT(FIELD_SRCLINE) | BIT(FIELD_SRCCODE))) == 0) {
 		return 0;
 	}
 	if ((fields & BIT(FIELD_IP)) == 0) {
 		return error_set(err, SONDE_EARG, NO_OFFSET,
-		        "srcline is the source line of the sampled address: ask for ip too");
+		        "%s is the source line of the sampled address: ask for ip too", name);
 	}
 	if (!lines_supported()) {
 		return error_set(err, SONDE_EARG, NO_OFFSET,
 		        "this build of sonde cannot read source lines: it was built without libdw; "
-		        "leave srcline out");
+		        "leave %s out",
+		        name);
 	}
 	return 0;
 }

@@ -506,6 +506,7 @@ static void line_brstackinsn(const struct line_context *c)
 	        .lengths = (c->plan->fields & FIELD_BIT(FIELD_BRSTACKINSNLEN)) != 0,
 	        .parts = c->plan->address_parts & (ADDRESS_SOURCE | ADDRESS_SOURCE_PATH),
 	        .max_blocks = c->style->max_blocks,
+	        .source_code = c->plan->source_code ? c->worker->source_code : NULL,
 	};
 
 	brcode_text(c->out, c->addresses, c->sample, &style);
@@ -566,6 +567,18 @@ static void put_target(struct line_context *c)
 	put_fields(c, c->plan->code);
 }
 
+static void put_source_code(const struct line_context *c)
+{
+	const struct session_sample *s = c->sample;
+	const struct frame *at = frame_find(&c->addresses->frames, s->view, s->cpumode, s->s.ip);
+
+	if (at == NULL) {
+		c->out->failed = true;
+		return;
+	}
+	srccode_text(c->worker->source_code, c->addresses->frames.resolver, at, s->s.tid, c->out);
+}
+
 void line_text(struct text *out, const struct line_plan *plan, const struct line_style *style,
         struct line_worker *worker, const struct session_sample *sample)
 {
@@ -576,6 +589,9 @@ void line_text(struct text *out, const struct line_plan *plan, const struct line
 		put_target(&c);
 	}
 	text_char(out, '\n');
+	if (plan->source_code) {
+		put_source_code(&c);
+	}
 }
 
 void line_head(struct text *out, const struct line_plan *plan, const struct line_style *style,
@@ -656,6 +672,7 @@ int line_plan_make(struct line_plan *plan, const struct line_style *style, uint6
 	        .stack = (attr->sample_type & SONDE_SAMPLE_STACK_USER) != 0,
 	        .inlined = style->inlined ? ADDRESS_INLINED : 0,
 	        .stack_inlined = style->not_inlined ? 0 : ADDRESS_INLINED,
+	        .source_code = (fields & FIELD_BIT(FIELD_SRCCODE)) != 0,
 	        .names_addr = names_addr(attr),
 	        .timed = (attr->sample_type & SONDE_SAMPLE_TIME) != 0,
 	        .attr = attr,

@@ -8,6 +8,7 @@
 
 #include "field/address.h"
 #include "field/field.h"
+#include "field/srccode.h"
 #include "field/traces.h"
 #include "frame/code.h"
 #include "session/pick.h"
@@ -24,6 +25,7 @@ struct line_plan {
 	bool branch; /* each sample is a branch: print where it went, and no data */
 	bool target; /* with branch: the field addr is chosen */
 	uint64_t code; /* with branch: fields after the target */
+	bool source_code; /* print the source code after the line */
 	unsigned source_parts; /* enum address_part: a source line after the target, or 0 */
 	bool names_addr; /* resolve the field addr to symbol and object */
 	bool timed; /* samples have times */
@@ -50,6 +52,7 @@ struct line_worker {
 	struct address_cache addresses;
 	struct line_clock clock;
 	struct field_tracer tracer; /* used if a plan has a tracepoint */
+	struct srccode *source_code; /* owned; used if a plan has source code */
 };
 
 /* Style of all samples. */

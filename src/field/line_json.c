@@ -278,6 +278,21 @@ static void json_srcline(const struct json_context *c)
 	text_fini(&out);
 }
 
+/* The text of that line; null: unknown. */
+static void json_srccode(const struct json_context *c)
+{
+	struct span code;
+	int rc = srccode_find(
+	        c->worker->source_code, c->worker->addresses.frames.resolver, c->place, &code);
+
+	if (rc > 0) {
+		json_string(c->j, name_of(c), (const char *)code.p, code.n);
+	} else {
+		json_text(c->j, name_of(c), NULL);
+	}
+	c->j->out->failed = c->j->out->failed || rc < 0;
+}
+
 static void json_trace(const struct json_context *c)
 {
 	struct text text = {0};
@@ -315,6 +330,7 @@ static const json_fn printers[FIELD_COUNT] = {
         [FIELD_DSO] = json_dso,
         [FIELD_DSOFF] = json_dsoff,
         [FIELD_SRCLINE] = json_srcline,
+        [FIELD_SRCCODE] = json_srccode,
 };
 
 bool line_json_has(size_t id)
@@ -404,7 +420,8 @@ void line_json(struct text *out, const struct line_plan *plan, const struct line
 
 	json_object(&j, NULL);
 	json_text(&j, "type", "SAMPLE");
-	if ((fields & LINE_PLACE_FIELDS) != 0 && !find_place(&c, sample->cpumode, sample->s.ip)) {
+	if ((fields & (LINE_PLACE_FIELDS | FIELD_BIT(FIELD_SRCCODE))) != 0 &&
+	        !find_place(&c, sample->cpumode, sample->s.ip)) {
 		return;
 	}
 	put_fields(&c, fields);

@@ -25,6 +25,12 @@ static int worker_ready(struct script *s, struct script_worker *w)
 			return SONDE_ENOMEM;
 		}
 	}
+	if (s->shows_source) {
+		w->line.source_code = srccode_new();
+		if (w->line.source_code == NULL) {
+			return SONDE_ENOMEM;
+		}
+	}
 	TRY(address_cache_init(&w->line.addresses, s->session));
 	session_worker_init(&w->session, s->session);
 	w->session.kinds = s->kinds | (s->by_start ? START_KINDS : 0);
@@ -42,6 +48,7 @@ void script_worker_fini(const struct script *s, struct script_worker *w)
 	text_fini(&w->out);
 	script_start_fini(&w->start);
 	field_tracer_fini(&w->line.tracer);
+	srccode_free(w->line.source_code);
 	if (w->ready) {
 		session_worker_fini(&w->session);
 		address_cache_fini(&w->line.addresses);

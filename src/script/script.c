@@ -292,6 +292,7 @@ static int make_plans(struct script *s, const struct field_choice *choice)
 		        0) {
 			return error_nomem(session_error(s->session));
 		}
+		s->shows_source = s->shows_source || s->plans[i].source_code;
 	}
 	return 0;
 }
@@ -414,7 +415,8 @@ static int print_samples(struct script *s)
 {
 	int rc;
 
-	s->nworkers = s->filter != NULL ? 1 : session_jobs(s->session);
+	s->nworkers =
+	        s->filter != NULL || (s->shows_source && !s->json) ? 1 : session_jobs(s->session);
 	s->nparts = s->in_file_order ? session_chunks(s->session) : session_windows(s->session);
 	s->workers = calloc(s->nworkers, sizeof(*s->workers));
 	if (s->workers == NULL) {

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+#include "frame/source.h"
+
+#include "core/array.h"
+#include "core/hash.h"
+#include "image/image.h"
+
+#include <stdlib.h>
+
+struct source_file {
+	char *path; /* NULL: free slot */
+	uint8_t *bytes; /* NULL: it cannot be read */
+	size_t size;
+	uint32_t *starts; /* offsets of the lines that were searched so far */
+	size_t n, cap;
+};
+
+/* Direct-mapped by path. */
+struct frame_source {
+	struct source_file files[FRAME_SOURCE_FILES];
+};
+
+struct frame_source *frame_source_new(void)
+{
+	return calloc(1, sizeof(struct frame_source));
+}
+
+static void file_fini(struct source_file *f)
+{
+	free(f->bytes);
+	free(f->starts);
+	free(f->path);
+	*f = (struct source_file){0};
+}
+
+void frame_source_free(struct frame_source *s)
+{
+	for (size_t i = 0; s != NULL && i < FRAME_SOURCE_FILES; i++) {
+		file_fini(&s->files[i]);
+	}
+	free(s);
+}
+
+/* NULL: out of memory. */
+static struct source_file *file_of(struct frame_source *s, const char *path)
+{
+	struct source_file *f = &s->files[hash_bytes(path, strlen(path)) % FRAME_SOURCE_FILES];
+	struct image_text text;
+	struct error err = {0};
+	int rc;
+
+	if (f->path != NULL && strcmp(f->path, path) == 0) {
+		return f;
+	}
+	file_fini(f);
+	f->path = strdup(path);
+	if (f->path == NULL) {
+		return NULL;
+	}
+	rc = image_text_read(&text, path, &err);
+	if (rc == SONDE_ENOMEM) {
+		file_fini(f);
+		return NULL;
+	}
+	if (rc >= 0 && text.size <= FRAME_SOURCE_MAX) {
+		f->bytes = text.bytes;
+		f->size = text.size;
+	} else {
+		free(text.bytes);
+	}
+	return f;
+}
+
+/* The bytes from a position to the end of its line, with the newline. */
+static struct span line_at(const struct source_file *f, size_t at)
+{
+	const uint8_t *end = memchr(f->bytes + at, '\n', f->size - at);
+
+	return (struct span){
+	        f->bytes + at, end != NULL ? (size_t)(end - (f->bytes + at)) + 1 : f->size - at};
+}
+
+/* Finds the start of the next line: 1, 0 at the end of the file, SONDE_ENOMEM. */
+static int next_start(struct source_file *f)
+{
+	size_t last = f->n != 0 ? f->starts[f->n - 1] : 0;
+	size_t at = f->n != 0 ? last + line_at(f, last).n : 0;
+
+	if (at == f->size) {
+		return 0;
+	}
+	if (!array_reserve(&f->starts, &f->cap, f->n + 1, sizeof(*f->starts))) {
+		return SONDE_ENOMEM;
+	}
+	f->starts[f->n++] = (uint32_t)at;
+	return 1;
+}
+
+/* As frame_source_find. */
+static int find_line(struct frame_source *s, const char *path, uint32_t line, struct span *out)
+{
+	struct source_file *f = file_of(s, path);
+	int rc = 1;
+
+	if (f == NULL) {
+		return SONDE_ENOMEM;
+	}
+	if (line == 0 || f->size == 0) {
+		return 0;
+	}
+	while (f->n < line && (rc = next_start(f)) > 0) {
+	}
+	if (rc <= 0) {
+		return rc;
+	}
+	*out = line_at(f, f->starts[line - 1]);
+	out->n -= out->p[out->n - 1] == '\n';
+	out->n -= out->n != 0 && out->p[out->n - 1] == '\r';
+	return 1;
+}
+
+int frame_source_find(struct frame_source *s, const struct frame_resolver *r,
+        const struct frame *frame, struct lines_frame *location, struct span *out)
+{
+	struct lines_place place;
+
+	TRY(frame_lines(r, frame, &place));
+	if (place.found != LINES_LINE || place.frames[0].file == NULL) {
+		return 0;
+	}
+	*location = place.frames[0];
+	return find_line(s, location->file, location->line, out);
+}
