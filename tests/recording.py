@@ -20,7 +20,7 @@ BRANCH_STACK, REGS_USER, STACK_USER, WEIGHT, IDENTIFIER = (1 << bit for bit in (
 TRANSACTION = 1 << 17
 DATA_SRC, PHYS, CGROUP_ID, DATA_PAGE, CODE_PAGE, WEIGHT_PARTS = (1 << bit for bit in (15, 19, 21, 22, 23, 24))
 NAMESPACES = 16
-MMAP, LOST, COMM, EXIT, FORK, SAMPLE, MMAP2, LOST_SAMPLES, SWITCH, FINISHED_ROUND, AUXTRACE = 1, 2, 3, 4, 7, 9, 10, 13, 14, 68, 71
+MMAP, LOST, COMM, EXIT, FORK, SAMPLE, MMAP2, LOST_SAMPLES, SWITCH, FINISHED_ROUND, ID_INDEX, AUXTRACE = 1, 2, 3, 4, 7, 9, 10, 13, 14, 68, 69, 71
 THROTTLE = 5
 CGROUP = 19
 MMAP_DATA = 1 << 13
@@ -66,24 +66,25 @@ class Recording:
     def record(self, type, misc, body):
         self.records.append(struct.pack("<IHH", type, misc, 8 + len(body)) + body)
 
-    def trailer(self, time, pid, tid, cpu=0):
-        """sample_id_all of the first event."""
+    def trailer(self, time, pid, tid, cpu=0, event=0):
+        """sample_id_all; the layout is that of the first event."""
         out, bits = b"", self.events[0].sample_type
         if bits & TID:
             out += struct.pack("<ii", pid, tid)
         if bits & TIME:
             out += struct.pack("<Q", time)
         if bits & ID:
-            out += struct.pack("<Q", 1)
+            out += struct.pack("<Q", event + 1)
         if bits & CPU:
             out += struct.pack("<II", cpu, 0)
         if bits & IDENTIFIER:
-            out += struct.pack("<Q", 1)
+            out += struct.pack("<Q", event + 1)
         return out
 
-    def comm(self, time, name, pid, tid=None, exec_=False):
+    def comm(self, time, name, pid, tid=None, exec_=False, event=0):
         tid = pid if tid is None else tid
-        self.record(COMM, exec_ << 13, struct.pack("<ii", pid, tid) + padded(name) + self.trailer(time, pid, tid))
+        self.record(COMM, exec_ << 13, struct.pack("<ii", pid, tid) + padded(name) +
+                    self.trailer(time, pid, tid, event=event))
 
     def fork(self, time, pid, tid, ppid, ptid):
         self.record(FORK, 0, struct.pack("<iiiiQ", pid, ppid, tid, ptid, time) + self.trailer(time, ppid, ptid))
@@ -179,6 +180,12 @@ class Recording:
 
     def finished_round(self):
         self.record(FINISHED_ROUND, 0, b"")
+
+    def id_index(self, *entries):
+        """entries: (id, cpu, process of the guest, processor of the guest), of the host 0 and -1"""
+        ids = b"".join(struct.pack("<QQqq", id, 0, cpu, -1) for id, cpu, _, _ in entries)
+        machines = b"".join(struct.pack("<qq", pid, vcpu) for _, _, pid, vcpu in entries)
+        self.record(ID_INDEX, 0, struct.pack("<Q", len(entries)) + ids + machines)
 
     def thread_map(self, *threads):
         self.record(73, 0, struct.pack("<Q", len(threads)) +

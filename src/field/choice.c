@@ -94,10 +94,7 @@ static const struct {
         {"brcntr", "counters of branches are not read yet; brstack prints the branches"},
         {"brstackdisasm", "there is no disassembler; brstackinsn prints the code as bytes"},
         {"disasm", "there is no disassembler; insn prints the instruction as bytes"},
-        {"machine_pid",
-                "Sonde does not distinguish guests yet; misc prints whether a sample is of one"},
         {"metric", "'sonde stat' prints metrics; period has the counts of each event"},
-        {"vcpu", "Sonde does not distinguish guests yet; misc prints whether a sample is of one"},
 };
 
 static int unknown_field(const char *word, size_t n, struct error *err)

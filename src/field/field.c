@@ -71,6 +71,8 @@ static uint32_t namespace_at(const struct field_namespaces *s, uint32_t tid, uin
 
 GETTER(comm, f->comm_of_sample ? s->view->comm : s->view->row_comm)
 GETTER(comm_nodigit, f->plain_of[f->comm_of_sample ? s->view->comm : s->view->row_comm])
+GETTER(machine_pid, id_of((uint32_t)session_guest(f->session, s->s.id).machine_pid))
+GETTER(vcpu, id_of((uint32_t)session_guest(f->session, s->s.id).vcpu))
 GETTER(pid, id_of(s->s.pid))
 GETTER(tid, id_of(s->view->tid))
 GETTER(cpu, id_of(s->s.cpu))

@@ -39,6 +39,25 @@ static uint64_t value_of(const struct line_context *c)
 	return c->field->get(&c->style->source, c->sample);
 }
 
+static bool is_guest(const struct line_context *c)
+{
+	return session_guest(c->style->source.session, c->sample->s.id).machine_pid != 0;
+}
+
+static void line_machine_pid(const struct line_context *c)
+{
+	if (is_guest(c)) {
+		text_printf(c->out, "VM:%5d ", (int)value_of(c));
+	}
+}
+
+static void line_vcpu(const struct line_context *c)
+{
+	if (is_guest(c)) {
+		text_printf(c->out, "VCPU:%03d ", (int)value_of(c));
+	}
+}
+
 static void line_comm(const struct line_context *c)
 {
 	const char *comm = c->comm;

@@ -291,6 +291,7 @@ static struct perf_dlfilter_sample make_sample(const struct script_filter *f)
 {
 	const struct session_sample *in = f->sample;
 	const struct sonde_sample *s = &in->s;
+	const struct session_guest guest = session_guest(f->script->session, s->id);
 	bool parts = (s->present & SONDE_SAMPLE_WEIGHT_STRUCT) != 0;
 
 	return (struct perf_dlfilter_sample){
@@ -323,7 +324,8 @@ static struct perf_dlfilter_sample make_sample(const struct script_filter *f)
 	        .raw_callchain_nr = s->callchain_len,
 	        .raw_callchain = s->callchain,
 	        .event = event_of(f)->name,
-	        .vcpu = -1,
+	        .machine_pid = guest.machine_pid,
+	        .vcpu = guest.vcpu,
 	};
 }
 

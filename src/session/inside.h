@@ -60,6 +60,9 @@ struct sonde_session {
 	struct session_cgroup *cgroups; /* in file order */
 	size_t ncgroups, cgroups_cap;
 	struct index cgroup_ids; /* of cgroups */
+	struct session_guest *guests; /* of ids, by the last ID_INDEX record with each */
+	size_t nguests, guests_cap;
+	struct index guest_ids; /* of guests */
 	struct session_worker next; /* for sonde_session_next */
 	size_t next_window;
 	bool next_open;
@@ -89,5 +92,8 @@ int session_reread(void *arg, uint64_t after, uint64_t limit, struct timeline_no
 
 /* Stores the path of a CGROUP record; as in perf, the first one of an id is kept. */
 int session_cgroup_add(struct sonde_session *s, const struct record *r);
+
+/* Stores the guests of an ID_INDEX record. SONDE_ENOMEM. */
+int session_guests_add(struct sonde_session *s, const struct record *r);
 
 #endif

@@ -51,6 +51,8 @@ void sonde_session_free(struct sonde_session *s)
 	frame_resolver_fini(&s->frames);
 	index_fini(&s->cgroup_ids);
 	free(s->cgroups);
+	index_fini(&s->guest_ids);
+	free(s->guests);
 	timeline_free(s->timeline);
 	sonde_file_free(s->reader);
 	pick_fini(&s->pick);

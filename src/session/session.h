@@ -177,6 +177,14 @@ void session_report_not_shown(struct sonde_session *s, unsigned kinds, const cha
 /* Returns the path of a control group; NULL: no record has it. */
 const char *session_cgroup(const struct sonde_session *s, uint64_t id);
 
+/* The guest that recorded the samples of an event's id. */
+struct session_guest {
+	uint64_t id;
+	int32_t machine_pid; /* of the guest's process on the host; 0: the host itself */
+	int32_t vcpu; /* processor of the guest; -1: none */
+};
+struct session_guest session_guest(const struct sonde_session *s, uint64_t id);
+
 /* The resolver for frames of the recording. */
 const struct frame_resolver *session_frames(const struct sonde_session *s);
 

@@ -380,6 +380,9 @@ static int walk_record(struct walk *w, const struct session_item *item)
 	if (r->type == RECORD_BUILD_ID && s->options.counts_only) {
 		return walk_only_look(s, r);
 	}
+	if (r->type == RECORD_ID_INDEX && !s->options.counts_only) {
+		return session_guests_add(s, r);
+	}
 	if (r->type == RECORD_BUILD_ID) {
 		if (!array_reserve(&s->build_ids, &s->build_ids_cap, s->nbuild_ids + 1,
 		            sizeof(*s->build_ids))) {

@@ -303,6 +303,7 @@ static int take_record(struct session_worker *w, const struct session_item *item
 	out->s.pid = pid = trailer.pid;
 	out->s.tid = tid = trailer.tid;
 	out->s.time = trailer.time;
+	out->s.id = trailer.id;
 	out->s.cpu = trailer.cpu;
 	record_subject(r, s->swap, &pid, &tid);
 	out->view = timeline_at(s->timeline, &w->cursor, pid, tid,

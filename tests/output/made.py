@@ -22,7 +22,7 @@ RECORDINGS = os.path.join(sys.path[0], "recordings")
 sys.path.append(RECORDINGS)
 from generate import branch_code  # noqa: E402
 from recording import (ADDR, AUXTRACE, BRANCH_STACK, CALLCHAIN, CGROUP_ID, CODE_PAGE, CONTEXT_USER, CPU, DATA_PAGE,  # noqa: E402
-                       DATA_SRC, IDENTIFIER, IP, KERNEL, PERIOD, PHYS, STACK_USER, TID, TIME, TRANSACTION, USER, USUAL, WEIGHT, WEIGHT_PARTS,
+                       DATA_SRC, ID, IDENTIFIER, IP, KERNEL, PERIOD, PHYS, STACK_USER, TID, TIME, TRANSACTION, USER, USUAL, WEIGHT, WEIGHT_PARTS,
                        Event, Recording)
 
 PAGE_FAULTS, MINOR_FAULTS, MAJOR_FAULTS, CPU_CLOCK, DUMMY, CYCLES = (1, 2), (1, 5), (1, 6), (1, 0), (1, 9), (0, 0)
@@ -484,6 +484,9 @@ def differences(n, sonde, perf):
         ("-F other:", names, ["script", "-F", "tid", "-F", "other:comm"],
          lambda status, text: status == 0 and text.strip() != "",
          lambda status, text: status == 129 and text == ""),
+        ("names of threads of guests are those of the host", guest_threads, ["script", "-F", "comm,machine_pid"],
+         lambda status, text: text.split() == ["host", "VM:", "9", "host"],
+         lambda status, text: text.split() == ["host", "VM:", "9", ":7"]),
         ("script shows samples of guests", guests, ["script", "-F", "misc"],
          lambda status, text: text.split() == ["K", "U", "H", "G", "g"],
          lambda status, text: len(text.split()) == 3),
@@ -647,6 +650,38 @@ def guests(path):
     for i, mode in enumerate((1, 2, 3, 4, 5)):
         r.sample(1000 + i, 0x400100, 7, mode=mode)
     r.write(path)
+
+
+def guest_ids(path):
+    """Events of the host and of processors of two guests; the guest of an event changes."""
+    kind = USUAL & ~ID | IDENTIFIER
+    r = Recording([Event(*CPU_CLOCK, sample_type=kind) for _ in range(4)])
+    r.names = ["host", "first", "second", "unknown"]
+    r.id_index((1, 0, 0, -1), (2, 0, 9, 1), (3, 0, 4242, 12))
+    r.comm(1, "host", 7)
+    r.comm(2, "guest", 8, event=2)
+    for i, event in enumerate((0, 1, 2, 3, 2, 1, 0)):
+        r.sample(1000 + i, 0x400100, 8 if event else 7, event=event)
+    r.id_index((2, 0, 12345678, 1234), (4, 0, 99999, -1))
+    r.sample(2000, 0x400100, 7, event=1)
+    r.write(path)
+
+
+def guest_threads(path):
+    """A thread of the host and one of a guest with the same number."""
+    r = Recording([Event(*CPU_CLOCK, sample_type=USUAL & ~ID | IDENTIFIER) for _ in range(2)])
+    r.names = ["host", "guest"]
+    r.id_index((1, 0, 0, -1), (2, 0, 9, 1))
+    r.comm(1, "host", 7)
+    r.sample(1000, 0x400100, 7)
+    r.sample(1001, 0x400100, 7, event=1, mode=5)
+    r.write(path)
+
+
+GUEST_FIELDS = ["machine_pid", "vcpu", "comm,vcpu,machine_pid", "machine_pid,ip", "vcpu,cpu,time,event", "-tid,+machine_pid",
+                "-tid,+vcpu,+machine_pid"]
+case("guests", guest_ids, *(["script", "-F", fields] for fields in GUEST_FIELDS),
+     ["script", "--show-task-events", "-F", "comm,machine_pid,vcpu"])
 
 
 def no_instruction(path):
