@@ -14,6 +14,7 @@ import struct
 
 KERNEL, USER = 1, 2  # misc of records
 CONTEXT_USER = 2**64 - 512  # in front of the entries of a chain in user code
+CONTEXT_KERNEL = 2**64 - 128
 IP, TID, TIME, ADDR, READ, CALLCHAIN, ID, CPU, PERIOD = (1 << bit for bit in range(9))
 RAW = 1 << 10
 BRANCH_STACK, REGS_USER, STACK_USER, WEIGHT, IDENTIFIER = (1 << bit for bit in (11, 12, 13, 14, 16))
@@ -30,7 +31,8 @@ USUAL = IP | TID | TIME | ADDR | ID | CPU | PERIOD
 
 
 class Event:
-    def __init__(self, type, config, period=1, sample_type=USUAL, flags=0, read_format=4, user_regs=0, user_stack=0):
+    def __init__(self, type, config, period=1, sample_type=USUAL, flags=0, read_format=4, user_regs=0, user_stack=0, branches=0):
+        self.branches = branches  # branch_sample_type
         self.type, self.config, self.period = type, config, period
         self.user_regs, self.user_stack = user_regs, user_stack  # bits of the registers, bytes of the stack
         self.sample_type, self.flags, self.read_format = sample_type, flags, read_format
@@ -39,8 +41,8 @@ class Event:
         sample_id_all, mmap, comm, task = 1 << 18, 1 << 8, 1 << 9, 1 << 13
         flags = sample_id_all | mmap | comm | task | self.flags
         head = struct.pack("<IIQQQQQ", self.type, 128, self.config, self.period, self.sample_type,
-                           self.read_format, flags)
-        return (head.ljust(80, b"\0") + struct.pack("<QI", self.user_regs, self.user_stack)).ljust(128, b"\0")
+                           self.read_format, flags).ljust(72, b"\0") + struct.pack("<Q", self.branches)
+        return (head + struct.pack("<QI", self.user_regs, self.user_stack)).ljust(128, b"\0")
 
 
 def encoded(name):

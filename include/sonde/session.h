@@ -139,11 +139,12 @@ SONDE_API unsigned sonde_session_jobs(const struct sonde_session *s);
 
 /*
  * The frames of a sample: its call chain without context marks, leaf first, each with its object
- * and symbol, and with the user part that the kernel recorded later (CALLCHAIN_DEFERRED) where
- * there is one. A sample without a call chain, or whose chain holds a mark that no kernel writes,
- * has one frame: where it was. Fills *leaf, follow `caller`. The number of frames, or
- * SONDE_ENOMEM. The frames live until the next sample, or the next call for this one; their
- * structs belong to the library. May be called inside sonde_session_map.
+ * and symbol. Where there is one, the user part is that of the processor's call stack (LBR), or the
+ * one that the kernel recorded later (CALLCHAIN_DEFERRED). A sample without a call chain, or whose
+ * chain holds a mark that no kernel writes, has one frame: where it was. Fills *leaf, follow
+ * `caller`. The number of frames, or SONDE_ENOMEM. The frames live until the next sample, or the
+ * next call for this one; their structs belong to the library. May be called inside
+ * sonde_session_map.
  */
 SONDE_API int sonde_session_frames(
         struct sonde_session *s, const struct sonde_event *e, const struct sonde_frame **leaf);

@@ -24,7 +24,9 @@
 #define TEXT_ONLY "Sonde prints text, as perf does with --stdio; leave it out."
 #define GUESTS    "Samples of guests are printed without the names of their functions."
 
-#define LBR "It joins LBR call stacks, which Sonde does not show."
+#define LBR                                                                                        \
+	"It completes LBR call stacks by those of earlier samples; without it each is shown as "   \
+	"recorded."
 
 /* Options before a command: perf --debug verbose=1 report */
 static const struct option_def perf_options[] = {

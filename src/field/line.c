@@ -328,7 +328,7 @@ static void put_chain(const struct line_context *c)
 
 	text_char(c->out, '\n');
 	start = c->out->n;
-	if (frame_chain_open(frames, &s->s, s->cpumode, &chain) < 0) {
+	if (frame_chain_open(frames, &s->s, s->cpumode, c->plan->call_stacks, &chain) < 0) {
 		c->out->failed = true;
 		return;
 	}
@@ -688,6 +688,7 @@ int line_plan_make(struct line_plan *plan, const struct line_style *style, uint6
 	        .chain = (attr->sample_type & SONDE_SAMPLE_CALLCHAIN) != 0 && !style->hide_chain &&
 	                 (fields & FIELD_BIT(FIELD_IP)) != 0,
 	        .address_parts = address_parts(fields, style),
+	        .call_stacks = frame_call_stacks(attr),
 	        .stack = (attr->sample_type & SONDE_SAMPLE_STACK_USER) != 0,
 	        .inlined = style->inlined ? ADDRESS_INLINED : 0,
 	        .stack_inlined = style->not_inlined ? 0 : ADDRESS_INLINED,

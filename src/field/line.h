@@ -19,6 +19,7 @@ struct line_plan {
 	uint64_t printed; /* those of the fields that have texts of their own */
 	bool chain; /* print call chains */
 	unsigned address_parts; /* enum address_part, without ADDRESS_LINE */
+	bool call_stacks; /* branch stacks are call stacks: frame_call_stacks */
 	bool stack; /* user code of chains is not unwound: show at least the sampled ip */
 	unsigned inlined; /* ADDRESS_INLINED for the addresses of chains, or 0 */
 	unsigned stack_inlined; /* for the sampled ip of `stack` */

@@ -392,7 +392,8 @@ static void put_chain(struct json_context *c)
 	int stop = 0;
 
 	json_array(c->j, "callchain");
-	if (frame_chain_open(frames, &c->sample->s, c->sample->cpumode, &chain) < 0) {
+	if (frame_chain_open(
+	            frames, &c->sample->s, c->sample->cpumode, c->plan->call_stacks, &chain) < 0) {
 		c->j->out->failed = true;
 	}
 	left = count_chain(chain);

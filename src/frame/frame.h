@@ -5,8 +5,9 @@
  *
  *	sample -> frame_chain_open -> frame_chain_next ...   addresses, each with its mode
  *	               |                    |
- *	     deferred chains are      frame_locate: mapping, object, address in the object
- *	     joined here              frame_find:   the same and the symbol, remembered
+ *	     deferred chains and      frame_locate: mapping, object, address in the object
+ *	     LBR call stacks are      frame_find:   the same and the symbol, remembered
+ *	     joined here
  *
  * A resolver belongs to a recording and is read-only once it is sealed; each worker has its own
  * reader.
@@ -155,18 +156,32 @@ struct frame_chain {
 int frame_chain_join(
         struct frame_reader *r, const struct sonde_sample *s, struct frame_chain *chain);
 
+/* Replaces the user part of a chain with the calls in the sample's branch stack. */
+int frame_chain_branches(
+        struct frame_reader *r, const struct sonde_sample *s, struct frame_chain *chain);
+
+#define FRAME_BRANCH_CALL_STACK (UINT64_C(1) << 11) /* PERF_SAMPLE_BRANCH_CALL_STACK */
+
+/* Whether branch stacks of the event are call stacks: those of record --call-graph lbr. */
+static inline bool frame_call_stacks(const struct sonde_attr *attr)
+{
+	return (attr->branch_sample_type & FRAME_BRANCH_CALL_STACK) != 0;
+}
+
 /*
- * Starts at the leaf; mode: the sample's. Unwound user stacks and branch stacks would become
- * entries of the chain here. Returns 0, or SONDE_ENOMEM.
+ * Starts at the leaf; mode: the sample's; call_stacks: frame_call_stacks of its event. Unwound user
+ * stacks would become entries of the chain here. Returns 0, or SONDE_ENOMEM.
  */
 static inline int frame_chain_open(struct frame_reader *r, const struct sonde_sample *s,
-        uint32_t mode, struct frame_chain *chain)
+        uint32_t mode, bool call_stacks, struct frame_chain *chain)
 {
 	/* a local copy is passed to the call below, so that *chain can stay in registers */
 	struct frame_chain own = {
 	        .words = s->callchain, .n = (size_t)s->callchain_len, .mode = mode};
 
-	if (own.n >= 2 && own.words[own.n - 2] == CALLCHAIN_DEFERRED) {
+	if (call_stacks && s->branch_len != 0) {
+		TRY(frame_chain_branches(r, s, &own));
+	} else if (own.n >= 2 && own.words[own.n - 2] == CALLCHAIN_DEFERRED) {
 		TRY(frame_chain_join(r, s, &own));
 	}
 	*chain = own;

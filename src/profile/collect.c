@@ -697,7 +697,10 @@ static int sample_count(struct profile *p, struct profile_worker *w, const struc
 		return owner_count(p, w, owner, c, s->cpumode);
 	}
 	if (needs_chains(p)) {
-		TRY(frame_chain_open(&w->frames_of, &s->s, s->cpumode, &chain));
+		const struct sonde_attr *attr = &session_events(p->session)[s->event].attr;
+
+		TRY(frame_chain_open(
+		        &w->frames_of, &s->s, s->cpumode, frame_call_stacks(attr), &chain));
 	}
 	new->stays = recent_key(w, s, &chain, c->who, &new->key) && !p->options.history;
 	slot = recent_slot(w, new->key.hash);

@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 RECORDINGS = os.path.join(sys.path[0], "recordings")
 sys.path.append(RECORDINGS)
 from generate import branch_code  # noqa: E402
-from recording import (ADDR, AUXTRACE, BRANCH_STACK, CALLCHAIN, CGROUP_ID, CODE_PAGE, CONTEXT_USER, CPU, DATA_PAGE,  # noqa: E402
+from recording import (ADDR, AUXTRACE, BRANCH_STACK, CALLCHAIN, CGROUP_ID, CODE_PAGE, CONTEXT_KERNEL, CONTEXT_USER, CPU, DATA_PAGE,  # noqa: E402
                        DATA_SRC, ID, IDENTIFIER, IP, KERNEL, PERIOD, PHYS, STACK_USER, TID, TIME, TRANSACTION, USER, USUAL, WEIGHT, WEIGHT_PARTS,
                        Event, Recording)
 
@@ -29,6 +29,7 @@ PAGE_FAULTS, MINOR_FAULTS, MAJOR_FAULTS, CPU_CLOCK, DUMMY, CYCLES = (1, 2), (1, 
 DSO_SYM = ["report", "--stdio", "-g", "none", "--no-children", "-s", "dso,sym"]
 DSOS = ["report", "--stdio", "-g", "none", "--no-children", "-s", "dso"]
 CPU_ROWS = ["report", "--stdio", "-g", "none", "--no-children", "-s", "cpu,dso"]
+CALL_STACK = 1 << 11  # of branch_sample_type
 CASES = []
 ROOT = "@root"  # an argument: the folder of the recorded programs
 IDS = re.compile(r"^(.{16}) +(-?\d+)")
@@ -484,6 +485,19 @@ def differences(n, sonde, perf):
         ("-F other:", names, ["script", "-F", "tid", "-F", "other:comm"],
          lambda status, text: status == 0 and text.strip() != "",
          lambda status, text: status == 129 and text == ""),
+        ("--max-stack limits LBR call stacks too", call_stacks("/bin/prog", 0x400000, 0x400000),
+         ["script", "--kallsyms=/dev/null", "-F", "ip", "--max-stack", "1"],
+         lambda status, text: len(text.split()) == 7,
+         lambda status, text: len(text.split()) > 8),
+        ("LBR call stacks, kernel functions as callers", call_stacks("/bin/prog", 0x400000),
+         ["report", "--stdio", "-g", "none", "-s", "dso", "--kallsyms=/dev/null"],
+         lambda status, text: "[unknown]" not in text and re.search(r"^ +38\.\d\d% +38\.\d\d% +\[kernel", text, re.M) is not None,
+         lambda status, text: "[unknown]" in text),
+        ("an empty branch stack is no LBR call stack",
+         lambda path: call_stacks("/bin/prog", 0x400000, 0x400000)(path, empty=True),
+         ["script", "--kallsyms=/dev/null", "-F", "ip"],
+         lambda status, text: text.split()[:2] == ["40019b", "400900"],
+         lambda status, text: text.split()[:1] == ["40019b"] and text.split()[1:2] != ["400900"]),
         ("names of threads of guests are those of the host", guest_threads, ["script", "-F", "comm,machine_pid"],
          lambda status, text: text.split() == ["host", "VM:", "9", "host"],
          lambda status, text: text.split() == ["host", "VM:", "9", ":7"]),
@@ -984,6 +998,35 @@ case("branch stacks", branches,
      *(["script", "--kallsyms=/dev/null", "-F", fields] for fields in (
          "ip,brstack", "ip,dso,brstack", "comm,time,brstacksym", "ip,dso,brstacksym", "comm,time,brstacksym,brstackoff",
          "comm,time,brstackoff,brstack")))
+
+
+def call_stacks(program, start, pgoff=0):
+    """LBR call stacks: a processor's branch stack has an entry for each call that has not returned."""
+    def make(path, empty=False):
+        calls = [(a, b, 2) for a, b in ((start + 0x1ae, start + 0x196), (start + 0x25b, start + 0x1b1), (start + 0x200, start + 0x217))]
+        kernel = (CONTEXT_KERNEL, 0xffffffff81000010, 0xffffffff81000100)
+        r = Recording([Event(*CYCLES, sample_type=USUAL | CALLCHAIN | BRANCH_STACK, branches=1 << 0 | CALL_STACK)])
+        r.comm(1, "prog", 7)
+        r.mmap(2, -1, 0xffffffff81000000, 0x1000000, "[kernel.kallsyms]_text", 0xffffffff81000000, KERNEL)
+        r.mmap(2, 7, start, 0x1000, program, pgoff)
+        user = (CONTEXT_USER, start + 0x19b, start + 0x900)
+        samples = [(user[1], USER, user, calls), (kernel[1], KERNEL, kernel + user, calls), (user[1], USER, user[:2], calls[1:]),
+                   (kernel[1], KERNEL, kernel, calls), (user[1], USER, (), calls), (user[1], USER, user[1:], calls[:1]),
+                   (start + 0x260, USER, user[:1], calls[2:] * 3), (kernel[1], KERNEL, kernel + user[:1], calls[2:])]
+        for n, (ip, mode, chain, branches) in enumerate(samples if not empty else [(user[1], USER, user, []), samples[0]]):
+            r.sample(1000 + n, ip, 7, mode=mode, chain=chain, branches=branches, period=n + 1)
+        r.write(path)
+    return make
+
+
+LBR_ROWS = ["report", "--stdio", "-n", "--no-children", "--symfs", ROOT, "--kallsyms=/dev/null"]
+case("LBR call stacks", call_stacks("/bin/prog", 0x400000, 0x400000), # perf's addresses of chains are those in the object
+     *(["script", "--kallsyms=/dev/null", *words] for words in (
+         ["-F", "ip"], ["-F", "ip,sym,dso"], ["-F", "ip,brstack"], ["-F", "ip", "-G"])))
+case("LBR call stacks with functions", call_stacks("/mnt/spin", 0x400000),
+     LBR_ROWS, LBR_ROWS + ["-g", "caller"], LBR_ROWS + ["-g", "folded"], LBR_ROWS + ["-g", "flat,0"], LBR_ROWS + ["-s", "comm"],
+     LBR_ROWS + ["-G"], LBR_ROWS + ["-g", "address"], LBR_ROWS + ["-s", "dso", "-g", "count"],
+     LBR_ROWS + ["-b", "-s", "addr_from,addr_to"])
 
 
 def start(path):
