@@ -51,6 +51,7 @@ struct sonde_session_options {
 	   NULL: as without it. */
 	const char *vmlinux;
 	bool demangle_kernel; /* names of the kernel too */
+	const char *build_ids; /* perf's cache, if it is another folder; NULL: `.debug` of home */
 };
 
 struct sonde_thread {

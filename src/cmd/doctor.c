@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "cmd/caches.h"
 #include "cmd/commands.h"
 #include "cmd/options.h"
 #include "cmd/terminal.h"
@@ -26,6 +27,7 @@ int cmd_doctor(int argc, char **argv)
 	        .words = OPTION_NO_WORDS,
 	};
 	struct option_rest rest;
+	char build_ids[CACHES_PATH];
 	struct terminal_output out;
 	struct sonde_doctor *d;
 	int rc = options_parse(&command, argc, argv, &rest), status;
@@ -33,7 +35,7 @@ int cmd_doctor(int argc, char **argv)
 	if (rc != OPTIONS_RUN) {
 		return rc;
 	}
-	o.home = getenv("HOME");
+	o.build_ids = caches_build_ids(build_ids) ? build_ids : NULL;
 	o.debuginfod_urls = getenv("DEBUGINFOD_URLS");
 	terminal_output_open(&out, false);
 	d = sonde_doctor_new(&o);

@@ -3,6 +3,7 @@
  * The sonde command: finds and calls the subcommand. Exit status 1: no command, or an unknown one;
  * 129: a command that only perf has, or a mistake in the options before the command.
  */
+#include "cmd/caches.h"
 #include "cmd/commands.h"
 #include "cmd/config.h"
 #include "cmd/options.h"
@@ -15,7 +16,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
+
+#define BUILD_IDS "--buildid-dir"
 
 static const struct command {
 	const char *name;
@@ -56,8 +60,8 @@ static const struct command *find(const char *name)
 
 static void print_usage(FILE *out)
 {
-	(void)fprintf(out, "usage: sonde [--version] [--help] [-p | --no-pager] COMMAND "
-	                   "[ARGS]\n\ncommands:\n");
+	(void)fprintf(out, "usage: sonde [--version] [--help] [-p | --no-pager] "
+	                   "[--buildid-dir DIR] COMMAND [ARGS]\n\ncommands:\n");
 	for (size_t i = 0; i < COMMANDS; i++) {
 		(void)fprintf(out, "  %-12s %s\n", commands[i].name, commands[i].help);
 	}
@@ -91,7 +95,8 @@ static int unknown_command(const char *name)
 /* Returns the option before a command whose name is nearest to --WORD, or NULL. */
 static const char *near_option(const char *word)
 {
-	static const char *const names[] = {"help", "version", "no-pager", "paginate"};
+	static const char *const names[] = {
+	        "help", "version", "no-pager", "paginate", "buildid-dir"};
 	const char *near = NULL;
 	unsigned best = SUGGEST_NEAR;
 
@@ -124,6 +129,10 @@ static int unknown_option(const char *word)
 			(void)snprintf(written, sizeof(written), "%.*s", (int)n, word);
 			return perf_only_option("", def, written);
 		}
+	}
+	if (strcmp(word, BUILD_IDS) == 0) {
+		(void)fprintf(stderr, "sonde: " BUILD_IDS " needs the path of a folder\n");
+		return OPTIONS_USAGE;
 	}
 	(void)fprintf(stderr, "sonde: unknown option %s%s%s; 'sonde --help' lists the commands\n",
 	        word, near != NULL ? ": did you mean --" : "", near != NULL ? near : "");
@@ -193,24 +202,49 @@ static int run(int argc, char **argv)
 	return c->run(argc - 1, argv + 1);
 }
 
-/* Removes the options for pagers before the command. Returns whether to use one for any command. */
-static bool take_pager_options(int *argc, char ***argv)
+/* Options before the command. */
+struct first_options {
+	bool paginate; /* use a pager for any command */
+	const char *build_ids; /* argument of --buildid-dir; NULL: none */
+};
+
+/* Removes them from the words. */
+static struct first_options take_first_options(int *argc, char ***argv)
 {
-	bool paginate = false;
+	struct first_options o = {0};
+	const size_t dir = strlen(BUILD_IDS);
 
 	for (; *argc > 1; ++*argv, --*argc) {
 		const char *word = (*argv)[1];
 
 		if (strcmp(word, "-p") == 0 || strcmp(word, "--paginate") == 0) {
-			paginate = true;
+			o.paginate = true;
 		} else if (strcmp(word, "--no-pager") == 0) {
-			paginate = false;
+			o.paginate = false;
 			(void)setenv("SONDE_PAGER", "cat", 1);
+		} else if (strncmp(word, BUILD_IDS "=", dir + 1) == 0) {
+			o.build_ids = word + dir + 1;
+		} else if (strcmp(word, BUILD_IDS) == 0 && *argc > 2) {
+			++*argv, --*argc;
+			o.build_ids = (*argv)[1];
 		} else {
 			break;
 		}
 	}
-	return paginate;
+	return o;
+}
+
+/* The last value of perf's variable buildid.dir; NULL: none. */
+static const char *configured_build_ids(const struct config *config)
+{
+	const char *found = NULL;
+
+	for (size_t i = 0; i < config->n; i++) {
+		if (strcasecmp(config->entries[i].key, "buildid.dir") == 0) {
+			found = config->entries[i].value;
+		}
+	}
+	return found;
 }
 
 /*
@@ -227,7 +261,7 @@ static void set_up_memory(void)
 
 int main(int argc, char **argv)
 {
-	bool paginate = take_pager_options(&argc, &argv);
+	struct first_options first = take_first_options(&argc, &argv);
 	bool configures = argc > 1 && strcmp(argv[1], "config") == 0;
 	struct terminal_output pager = {0};
 	struct config config = {0};
@@ -235,13 +269,15 @@ int main(int argc, char **argv)
 
 	set_up_memory();
 	hold_standard_files();
-	if (paginate) {
+	if (first.paginate) {
 		terminal_paginate(&pager);
 	}
 	if (argc > 1 && !configures && find(argv[1]) != NULL) {
 		(void)config_read(&config);
 		options_use_config(&config);
 	}
+	caches_use_build_ids(
+	        first.build_ids != NULL ? first.build_ids : configured_build_ids(&config));
 	status = terminal_stdout_finish(run(argc, argv));
 	terminal_output_close(&pager);
 	config_fini(&config);

@@ -30,7 +30,6 @@
 
 /* Options before a command: perf --debug verbose=1 report */
 static const struct option_def perf_options[] = {
-        PERF_ONLY(0, "buildid-dir"),
         PERF_ONLY(0, "debug"),
         PERF_ONLY(0, "debugfs-dir"),
         PERF_ONLY(0, "exec-path"),

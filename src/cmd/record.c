@@ -308,15 +308,10 @@ static void warn_of_missing(struct record_command *c)
 	}
 }
 
-/* Chooses the build-id cache ~/.debug, as in perf. */
+/* Chooses the build-id cache, as in perf. */
 static void choose_cache(struct record_command *c)
 {
-	const char *home = getenv("HOME");
-
-	if (c->no_cache || home == NULL || *home == '\0') {
-		return;
-	}
-	if (snprintf(c->cache, sizeof(c->cache), "%s/.debug", home) < (int)sizeof(c->cache)) {
+	if (!c->no_cache && caches_build_ids(c->cache)) {
 		c->options.build_ids.cache = c->cache;
 	}
 }

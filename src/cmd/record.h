@@ -3,6 +3,7 @@
 #ifndef SONDE_CMD_RECORD_H
 #define SONDE_CMD_RECORD_H
 
+#include "cmd/caches.h"
 #include "cmd/options.h"
 
 #include <sonde/preview/recorder.h>
@@ -18,7 +19,7 @@ struct record_command {
 	bool inherit_given; /* -i or --inherit was given */
 	bool buildid_given; /* -B or --no-no-buildid was given */
 	bool no_cache;
-	char cache[4096]; /* the folder of the build-id cache */
+	char cache[CACHES_PATH]; /* the folder of the build-id cache */
 	const char *chain_mode; /* of -g without --call-graph; NULL: frame pointers */
 	uint64_t dump_size; /* of chain_mode dwarf, bytes; 0: the default */
 	char dwarf[32]; /* "dwarf,SIZE" */

@@ -47,17 +47,18 @@ void doctor_check_kcore(struct sonde_doctor *d)
 void doctor_check_build_ids(struct sonde_doctor *d)
 {
 	char path[4096];
-	const char *home = d->options.home;
+	const char *folder = d->options.build_ids;
 	struct dirent *entry;
 	size_t n = 0;
 	DIR *dir;
 
-	if (home == NULL) {
-		doctor_set(d, SONDE_DOCTOR_LIMITED, "HOME is not set: there is no place for it");
+	if (folder == NULL) {
+		doctor_set(d, SONDE_DOCTOR_LIMITED,
+		        "there is no place for it: HOME is not set, or buildid.dir is /dev/null");
 		doctor_fix(d, "export HOME=/path/of/your/home");
 		return;
 	}
-	(void)snprintf(path, sizeof(path), "%s/.debug/.build-id", home + strspn(home, "/"));
+	(void)snprintf(path, sizeof(path), "%s/.build-id", folder + strspn(folder, "/"));
 	dir = proc_open_dir(d->root, path);
 	while (dir != NULL && (entry = readdir(dir)) != NULL) {
 		n += entry->d_name[0] != '.';
@@ -67,14 +68,14 @@ void doctor_check_build_ids(struct sonde_doctor *d)
 	}
 	if (n == 0) {
 		doctor_set(d, SONDE_DOCTOR_LIMITED,
-		        "%s/.debug is empty: programs are looked for where they ran, and have no "
-		        "names once they were built anew",
-		        home);
+		        "%s is empty: programs are looked for where they ran, and have no names "
+		        "once they were built anew",
+		        folder);
 		doctor_fix(d, "record without -N and -B: sonde record -g -- COMMAND");
 		return;
 	}
-	doctor_set(d, SONDE_DOCTOR_OK, "%s/.debug holds build ids with %zu different beginnings",
-	        home, n);
+	doctor_set(
+	        d, SONDE_DOCTOR_OK, "%s holds build ids with %zu different beginnings", folder, n);
 }
 
 void doctor_check_debuginfod(struct sonde_doctor *d)

@@ -93,7 +93,7 @@ static int open_object(const struct frame_resolver *r, uint32_t object, struct c
 	struct image_where where = {
 	        .path = timeline_text(r->timeline, o->name),
 	        .symfs = r->options.symfs,
-	        .home = elsewhere ? NULL : r->options.home,
+	        .build_ids = elsewhere ? NULL : r->options.build_ids,
 	};
 	char name[IMAGE_PATH_MAX];
 	int rc = 0;

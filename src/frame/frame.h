@@ -42,7 +42,8 @@ struct frame_options {
 	const char *symfs; /* folder with the objects of another system; NULL: this system's */
 	const char *kallsyms; /* symbols of the kernel; NULL: /proc/kallsyms */
 	const char *vmlinux; /* the kernel's ELF file, for its symbols; NULL: none */
-	const char *home; /* folder that contains .debug; NULL: none */
+	const char *home; /* of the user; NULL: unknown */
+	const char *build_ids; /* folder of objects by build id, ~/.debug; NULL: none */
 	const char *cache; /* folder of the symbol cache; NULL: none */
 	bool demangle;
 	bool demangle_kernel; /* also symbols of the kernel */

@@ -98,7 +98,7 @@ static struct symbol_request request_of(
 	        .kallsyms = f->options.kallsyms,
 	        .vmlinux = f->options.vmlinux,
 	        .demangle_kernel = f->options.demangle_kernel,
-	        .home = is_elsewhere(f) ? NULL : f->options.home,
+	        .build_ids = is_elsewhere(f) ? NULL : f->options.build_ids,
 	        .cache = f->options.cache,
 	};
 }

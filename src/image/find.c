@@ -49,10 +49,11 @@ static bool cache_name(const struct image_where *w, unsigned i, char *out, size_
 	static const char *const leaves[] = {"/elf", "/kallsyms", "/vdso", ""};
 	char id[ID_TEXT];
 
-	if (w->home == NULL || i >= sizeof(leaves) / sizeof(leaves[0]) || !id_text(&w->id, id)) {
+	if (w->build_ids == NULL || i >= sizeof(leaves) / sizeof(leaves[0]) ||
+	        !id_text(&w->id, id)) {
 		return false;
 	}
-	return fits(snprintf(out, n, "%s/.debug/.build-id/%s%s", w->home, id, leaves[i]), n);
+	return fits(snprintf(out, n, "%s/.build-id/%s%s", w->build_ids, id, leaves[i]), n);
 }
 
 bool image_place_name(

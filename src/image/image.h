@@ -126,7 +126,7 @@ struct span image_vdso(void);
 struct image_where {
 	const char *path; /* the object's name in the recording */
 	const char *symfs; /* prefix for all files of the recorded system */
-	const char *home; /* for ~/.debug */
+	const char *build_ids; /* ~/.debug */
 	struct image_build_id id;
 };
 

@@ -57,6 +57,7 @@ struct sonde_session {
 	size_t nbuild_ids, build_ids_cap;
 	struct session_reads reads; /* periods of samples with counts */
 	struct frame_resolver frames;
+	char *debug_folder; /* `.debug` of the option home */
 	struct session_cgroup *cgroups; /* in file order */
 	size_t ncgroups, cgroups_cap;
 	struct index cgroup_ids; /* of cgroups */

@@ -8,6 +8,7 @@
 #include "record/feature.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -49,6 +50,7 @@ void sonde_session_free(struct sonde_session *s)
 	session_worker_fini(&s->next);
 	session_shown_fini(&s->shown_sample);
 	frame_resolver_fini(&s->frames);
+	free(s->debug_folder);
 	index_fini(&s->cgroup_ids);
 	free(s->cgroups);
 	index_fini(&s->guest_ids);
@@ -117,15 +119,39 @@ static int read_build_ids(struct sonde_session *s)
 	return 0;
 }
 
+/* Chooses the folder of objects by build id; SONDE_ENOMEM. */
+static int choose_build_ids(struct sonde_session *s, const char **out)
+{
+	const char *home = s->options.home;
+	size_t n;
+
+	*out = s->options.build_ids;
+	if (*out != NULL || home == NULL) {
+		return 0;
+	}
+	n = strlen(home) + sizeof("/.debug");
+	s->debug_folder = malloc(n);
+	if (s->debug_folder == NULL) {
+		return SONDE_ENOMEM;
+	}
+	(void)snprintf(s->debug_folder, n, "%s/.debug", home);
+	*out = s->debug_folder;
+	return 0;
+}
+
 static int seal(struct sonde_session *s)
 {
+	const char *build_ids;
+
 	TRY(timeline_seal(s->timeline));
+	TRY(choose_build_ids(s, &build_ids));
 	TRY(read_build_ids(s));
 	s->frames.options = (struct frame_options){.symfs = s->options.symfs,
 	        .kallsyms = s->options.kallsyms,
 	        .vmlinux = s->options.vmlinux,
 	        .demangle_kernel = s->options.demangle_kernel,
 	        .home = s->options.home,
+	        .build_ids = build_ids,
 	        .cache = s->options.cache,
 	        .demangle = !s->options.no_demangle};
 	return frame_resolver_seal(&s->frames, s->timeline);

@@ -16,7 +16,7 @@ void symbol_search_init(struct symbol_search *s, const struct symbol_request *re
 
 	*s = (struct symbol_search){.where = {.path = req->path != NULL ? req->path : "",
 	                                    .symfs = req->symfs,
-	                                    .home = req->home}};
+	                                    .build_ids = req->build_ids}};
 	if (req->build_id != NULL && n > 0) {
 		memcpy(s->where.id.bytes, req->build_id, n);
 		s->where.id.size = n;

@@ -54,7 +54,7 @@ struct symbol_request {
 	 * without kallsyms, unless its build id is another one. NULL: none */
 	const char *vmlinux;
 	bool demangle_kernel; /* `demangle` for symbols of the kernel and of modules */
-	const char *home; /* folder that contains .debug; NULL: none */
+	const char *build_ids; /* folder of objects by build id, ~/.debug; NULL: none */
 	const char *cache; /* folder in which the kernel's symbols are stored between runs; NULL:
 	                      none */
 };

@@ -22,6 +22,9 @@ DROP = ("PERF_CONFIG", "SONDE_CONFIG", "XDG_CONFIG_HOME")
 ENV = {k: v for k, v in os.environ.items() if k not in DROP} | {"HOME": HOME, "LC_ALL": "C", "PERF_PAGER": "cat"}
 PERFS, OWN = os.path.join(HOME, ".perfconfig"), os.path.join(HOME, ".config/sonde/config")
 PERF = shutil.which("perf")
+SPIN = "1491814f932cbcfe98a9bd5ad491a31db2691449"  # build id of root/mnt/spin
+
+LOOP = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"
 
 # text of a file, and what is listed; None: a mistake, after what is listed
 SYNTAX = [
@@ -223,6 +226,54 @@ def test_record():
            "record.build-id = mmap records build ids in mappings")
 
 
+def test_build_ids():
+    """buildid.dir is perf's cache of objects instead of ~/.debug; /dev/null is none."""
+    store, debug = os.path.join(HOME, "store"), os.path.join(HOME, ".debug")
+    entry = os.path.join(store, ".build-id", SPIN[:2], SPIN[2:])
+    os.makedirs(entry)
+    shutil.copy(os.path.join(RECORDINGS, "root", "mnt", "spin"), os.path.join(entry, "elf"))
+    words = ["script", "-F", "ip,sym", "-f", "-i", os.path.join(RECORDINGS, "basic.data")]
+    for tool in (SONDE, "perf") if PERF else (SONDE,):
+        def names(*first, tool=tool, **env):
+            return set(run(tool, *first, *words, **env).stdout.split())
+
+        what = os.path.basename(tool)
+        result("inner" not in names(), f"{what}: objects are not looked for elsewhere")
+        result("inner" in names("--buildid-dir", store), f"{what}: --buildid-dir names the folder")
+        write(PERFS, f"[buildid]\ndir = {store}\n")
+        result("inner" in names(), f"{what}: buildid.dir names the folder")
+        result("inner" not in names("--buildid-dir", HOME), f"{what}: --buildid-dir takes precedence")
+        write(PERFS, "[buildid]\ndir =\n")
+        os.symlink(store, debug)
+        result("inner" in names(), f"{what}: an empty buildid.dir is ~/.debug")
+        write(PERFS, "[buildid]\ndir = /dev/null\n")
+        result("inner" not in names(), f"{what}: the folder /dev/null is none")
+        os.unlink(debug)
+        clean()
+    result("inner" in set(run(SONDE, f"--buildid-dir={store}", *words).stdout.split()), "--buildid-dir=DIR names the folder too")
+    got = run(SONDE, "--buildid-dir")
+    result(got.returncode == 129 and "needs the path of a folder" in got.stderr, "--buildid-dir alone is a mistake", got.stderr)
+    got = run(SONDE, "--buildid-dir", store, "doctor").stdout
+    result(f"{store} holds build ids" in got, "doctor looks at that folder", got)
+
+
+def test_stored():
+    """Where `record` stores the objects that samples hit."""
+    data, store = os.path.join(HOME, "perf.data"), os.path.join(HOME, "new")
+    for tool in (SONDE, "perf") if PERF else (SONDE,):
+        what = os.path.basename(tool)
+        for folder in (store, "/dev/null"):
+            write(PERFS, f"[buildid]\ndir = {folder}\n")
+            got = run(tool, "record", "-e", "cpu-clock", "-F", "2000", "-o", data, "--", "sh", "-c", LOOP)
+            if got.returncode != 0:
+                skip(f"{what} record: buildid.dir", "nothing can be recorded here")
+                continue
+            made = [os.path.isdir(os.path.join(path, ".build-id")) for path in (store, os.path.join(HOME, ".debug"))]
+            result(made == [folder == store, False], f"{what} record: buildid.dir = {os.path.basename(folder)}", made, got.stderr)
+            shutil.rmtree(store, ignore_errors=True)
+    clean()
+
+
 def test_set():
     def config(*words):
         return run(SONDE, "config", *words)
@@ -267,6 +318,8 @@ try:
     test_targets()
     test_mistakes()
     test_record()
+    test_build_ids()
+    test_stored()
     test_set()
 finally:
     shutil.rmtree(HOME)

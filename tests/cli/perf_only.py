@@ -99,7 +99,7 @@ def check_commands(table):
 
 def check_front(table):
     """Options before the command, which perf lists only with --list-opts."""
-    ours = {"--help", "--version", "-h", "-v", "-p", "--paginate", "--no-pager"}
+    ours = {"--help", "--version", "-h", "-v", "-p", "--paginate", "--no-pager", "--buildid-dir"}
     theirs = set(run("perf", "--list-opts")[1].split()) - ours
     wrong = [w for w in (refused("", o) for o in sorted(theirs)) if w]
     result(len(theirs) > 5 and not wrong, "options of perf before a command are refused by name", "\n".join(wrong))

@@ -21,9 +21,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 RECORDINGS = os.path.join(sys.path[0], "recordings")
 sys.path.append(RECORDINGS)
 from generate import branch_code  # noqa: E402
-from recording import (ADDR, AUXTRACE, BRANCH_STACK, CALLCHAIN, CGROUP_ID, CODE_PAGE, CONTEXT_KERNEL, CONTEXT_USER, CPU, DATA_PAGE,  # noqa: E402
-                       DATA_SRC, ID, IDENTIFIER, IP, KERNEL, PERIOD, PHYS, STACK_USER, TID, TIME, TRANSACTION, USER, USUAL, WEIGHT, WEIGHT_PARTS,
-                       Event, Recording)
+from recording import (ADDR, AUXTRACE, BRANCH_STACK, CALLCHAIN, CGROUP_ID, CODE_PAGE, CONTEXT_KERNEL, CONTEXT_USER,  # noqa: E402
+                       CPU, DATA_PAGE, DATA_SRC, ID, IDENTIFIER, IP, KERNEL, PERIOD, PHYS, STACK_USER, TID, TIME,
+                       TRANSACTION, USER, USUAL, WEIGHT, WEIGHT_PARTS, Event, Recording)
 
 PAGE_FAULTS, MINOR_FAULTS, MAJOR_FAULTS, CPU_CLOCK, DUMMY, CYCLES = (1, 2), (1, 5), (1, 6), (1, 0), (1, 9), (0, 0)
 DSO_SYM = ["report", "--stdio", "-g", "none", "--no-children", "-s", "dso,sym"]

@@ -35,7 +35,7 @@ struct sonde_doctor;
 struct sonde_doctor_options {
 	size_t size; /* sizeof(struct sonde_doctor_options) of the caller */
 	const char *root; /* folder with the proc and sys of another machine; NULL: "/" */
-	const char *home; /* home folder of the user, below root; NULL: unknown */
+	const char *build_ids; /* folder of objects by build id, below root; NULL: none */
 	const char *debuginfod_urls; /* servers of debug files; NULL: none */
 };
 
