@@ -239,11 +239,24 @@ static void sum_row(const struct stat_printer *p, const struct stat_set *s,
 	memcpy(row->pad, groups->v[group].pad, sizeof(row->pad));
 }
 
+/* Clocks are related to the duration of the measurement, if it is known. */
+static void find_metrics(struct stat_row *row, const struct metric_bases *bases, double wall_ns)
+{
+	const struct stat_event *e = row->event;
+
+	if (!e->clock) {
+		metric_find(e->type, e->config, row->value, bases, &row->metric, &row->more);
+	} else if (wall_ns > 0) {
+		row->metric =
+		        (struct metric){"CPUs utilized", row->value / e->scale / wall_ns, 8, 3, ""};
+	}
+}
+
 /* Adds a count that metrics of the group may be relative to. */
 static void add_base(
-        const struct stat_printer *p, const struct stat_row *row, struct stat_bases *bases)
+        const struct stat_printer *p, const struct stat_row *row, struct metric_bases *bases)
 {
-	int base = stat_base_of(row->event);
+	int base = metric_base_of(row->event->type, row->event->config);
 	double v = row->event->clock ? row->value / row->event->scale : row->value;
 
 	if (base < 0 || (!row->counted && !p->mean_bases)) {
@@ -322,7 +335,7 @@ static double percent_running(const struct stat_row *row)
 
 /* ---- text ---- */
 
-static void text_metric(const struct stat_metric *m, struct text *out)
+static void text_metric(const struct metric *m, struct text *out)
 {
 	char buf[96];
 	int n;
@@ -367,7 +380,7 @@ static void text_row(const struct stat_printer *p, const struct stat_set *s,
 	if (s->ncgroups > 0) {
 		text_printf(out, " %s", e->cgroup != NULL ? e->cgroup : "");
 	}
-	text_metric(row->counted ? &row->metric : &(const struct stat_metric){0}, out);
+	text_metric(row->counted ? &row->metric : &(const struct metric){0}, out);
 	if (row->counted && row->noise > 0) {
 		text_printf(out, "  ( +-%6.2f%% )", row->noise);
 	}
@@ -402,7 +415,7 @@ static void text_header(const struct stat_printer *p, enum sonde_stat_by by, str
 
 /* ---- CSV and JSON ---- */
 
-static void csv_metric(const struct stat_printer *p, const struct stat_metric *m, struct text *out)
+static void csv_metric(const struct stat_printer *p, const struct metric *m, struct text *out)
 {
 	text_str(out, p->separator);
 	if (m->unit != NULL) {
@@ -433,7 +446,7 @@ static void csv_row(const struct stat_printer *p, const struct stat_set *s,
 {
 	const struct stat_event *e = row->event;
 	const char *sep = p->separator;
-	const struct stat_metric none = {0};
+	const struct metric none = {0};
 	char value[128];
 	int i;
 
@@ -496,11 +509,16 @@ void stat_json_front(const struct stat_printer *p, const struct stat_set *s,
 }
 
 /* The end of a line. */
-static void json_metric(struct json *j, const struct stat_metric *m)
+static void json_metric(struct json *j, const struct metric *m)
 {
 	json_printf(j, "metric-value", "%f", m->value);
 	json_text(j, "metric-unit", m->unit);
 	json_end(j);
+}
+
+static const char *unit_of_metric(const struct stat_event *e)
+{
+	return e->clock ? "CPUs utilized" : metric_unit(e->type, e->config);
 }
 
 static void json_row(const struct stat_printer *p, const struct stat_set *s,
@@ -508,9 +526,8 @@ static void json_row(const struct stat_printer *p, const struct stat_set *s,
 {
 	const struct stat_event *e = row->event;
 	/* perf prints the unit even if the value is unknown */
-	const struct stat_metric none = {.unit = row->counted ? stat_metric_unit(row->event) : ""};
-	const struct stat_metric *m =
-	        row->counted && row->metric.unit != NULL ? &row->metric : &none;
+	const struct metric none = {.unit = row->counted ? unit_of_metric(row->event) : ""};
+	const struct metric *m = row->counted && row->metric.unit != NULL ? &row->metric : &none;
 	struct json j = {.out = out, .as_perf = true};
 	char value[128];
 
@@ -561,7 +578,7 @@ static int prepare_bases(struct stat_printer *p, size_t n)
 }
 
 /* Metrics are relative to counts of the same group of cells and the same cgroup. */
-static struct stat_bases *bases_of(const struct stat_printer *p, const struct stat_set *s,
+static struct metric_bases *bases_of(const struct stat_printer *p, const struct stat_set *s,
         const struct stat_event *e, size_t group)
 {
 	return &p->bases[group * (s->ncgroups + 1) + e->cgroup_index];
@@ -586,8 +603,7 @@ static void fill_rows(struct stat_printer *p, const struct stat_set *s, const st
 	}
 	for (i = 0; i < n; i++) {
 		g = by_event ? i % groups->n : i / s->nevents;
-		stat_metric(rows[i].event, rows[i].value, bases_of(p, s, rows[i].event, g),
-		        p->wall_ns, &rows[i].metric, &rows[i].more);
+		find_metrics(&rows[i], bases_of(p, s, rows[i].event, g), p->wall_ns);
 	}
 }
 

@@ -40,10 +40,12 @@ static void find_columns(struct table *t)
 	size_t e, g;
 
 	for (e = 0; e < t->set->nevents; e++) {
+		const struct stat_event *event = &t->set->events[e];
 		struct column *c = &t->columns[t->ncolumns];
 		const char *unit = NULL;
 
-		if (stat_metric_name(&t->set->events[e], c->name, sizeof(c->name))) {
+		if (!event->clock && metric_name(event->type, event->config, event->name, c->name,
+		                             sizeof(c->name))) {
 			c->event = e;
 			t->ncolumns++;
 		}
@@ -59,10 +61,9 @@ static void find_columns(struct table *t)
 	}
 }
 
-static const struct stat_metric *metric_of(
-        const struct table *t, const struct column *c, size_t group)
+static const struct metric *metric_of(const struct table *t, const struct column *c, size_t group)
 {
-	static const struct stat_metric none;
+	static const struct metric none;
 	const struct stat_row *row = row_of(t, c->event, group);
 
 	return !row->counted ? &none : c->more ? &row->more : &row->metric;
@@ -103,7 +104,7 @@ static void text_line(const struct table *t, size_t group, struct text *out)
 		text_printf(out, " %4u ", first->ncells);
 	}
 	for (i = 0; i < t->ncolumns; i++) {
-		const struct stat_metric *m = metric_of(t, &t->columns[i], group);
+		const struct metric *m = metric_of(t, &t->columns[i], group);
 
 		value[0] = '\0';
 		if (m->unit != NULL) {
@@ -153,7 +154,7 @@ static void csv_line(const struct table *t, size_t group, struct text *out)
 		text_printf(out, "%u%s", first->ncells, sep);
 	}
 	for (i = 0; i < t->ncolumns; i++) {
-		const struct stat_metric *m = metric_of(t, &t->columns[i], group);
+		const struct metric *m = metric_of(t, &t->columns[i], group);
 
 		if (m->unit != NULL) {
 			text_printf(out, "%.*f", (int)m->digits, m->value);
@@ -170,7 +171,7 @@ static void json_metrics(const struct table *t, size_t group, struct text *out)
 
 	stat_json_front(t->printer, t->set, row_of(t, 0, group), &j);
 	for (i = 0; i < t->ncolumns; i++) {
-		const struct stat_metric *m = metric_of(t, &t->columns[i], group);
+		const struct metric *m = metric_of(t, &t->columns[i], group);
 
 		if (m->unit != NULL) {
 			json_printf(&j, t->columns[i].name, "%.*f", (int)m->digits, m->value);

@@ -19,6 +19,7 @@
 #include "event/event.h"
 #include "host/control.h"
 #include "host/workload.h"
+#include "metric/metric.h"
 
 #include <sonde/preview/stat.h>
 
@@ -93,50 +94,7 @@ int stat_set_alloc(struct stat_set *s);
 /* Sets the topology of the cpus, from this machine or a fixture. */
 void stat_set_places(struct stat_set *s, int root);
 
-/* Metrics: ratios of several counts of the same group. */
-enum stat_base {
-	STAT_BASE_CLOCK = 0, /* ns */
-	STAT_BASE_CYCLES,
-	STAT_BASE_INSTRUCTIONS,
-	STAT_BASE_BRANCHES,
-	STAT_BASE_STALLED_FRONT,
-	STAT_BASE_STALLED_BACK,
-	STAT_BASE_CACHE_REFS,
-	STAT_BASE_L1D,
-	STAT_BASE_L1I,
-	STAT_BASE_LLC,
-	STAT_BASE_DTLB,
-	STAT_BASE_ITLB,
-	STAT_BASES
-};
-
-struct stat_bases {
-	double v[STAT_BASES];
-	bool known[STAT_BASES];
-	uint64_t n[STAT_BASES]; /* number of values in the mean v */
-};
-
-/* The base that an event is; -1: none. */
-int stat_base_of(const struct stat_event *e);
-
-struct stat_metric {
-	const char *unit; /* NULL: none */
-	double value;
-	unsigned width, digits; /* in text */
-	const char *tail; /* printed directly after the number in text: "%", " %", " " or "" */
-};
-
-/* value: scaled, in the event's unit; wall_ns 0: unknown. *more: a second metric of the event. */
-void stat_metric(const struct stat_event *e, double value, const struct stat_bases *bases,
-        double wall_ns, struct stat_metric *out, struct stat_metric *more);
-
 #define STAT_LABEL_SIZE (STAT_COMM_SIZE + 16)
-
-/* The unit of the event's metric, even if the metric cannot be computed; "": none. */
-const char *stat_metric_unit(const struct stat_event *e);
-
-/* The name of the metric that relates e to others; false: none. */
-bool stat_metric_name(const struct stat_event *e, char *out, size_t size);
 
 struct stat_row {
 	const struct stat_event *event;
@@ -148,7 +106,7 @@ struct stat_row {
 	uint64_t enabled, running;
 	bool counted;
 	double noise; /* percent; below 0: no repeats */
-	struct stat_metric metric, more;
+	struct metric metric, more;
 };
 
 /* Options for printing sets, and state between intervals. */
@@ -166,7 +124,7 @@ struct stat_printer {
 	unsigned unit_width;
 	size_t nmetrics; /* number of columns of metrics with a value */
 	unsigned lines; /* intervals since the last header */
-	struct stat_bases *bases; /* of each group */
+	struct metric_bases *bases; /* of each group */
 	size_t nbases;
 };
 
