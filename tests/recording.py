@@ -26,7 +26,7 @@ THROTTLE = 5
 CGROUP = 19
 MMAP_DATA = 1 << 13
 TRACING_DATA = 1  # section of the header
-BUILD_ID, CPU_COUNTS, EVENT_DESC, CPU_TOPOLOGY, BRANCHES, TRACE_INDEX, SAMPLE_TIME = 2, 7, 12, 13, 15, 18, 21  # sections of the header
+BUILD_ID, CPU_COUNTS, EVENT_DESC, CPU_TOPOLOGY, BRANCHES, GROUPS, TRACE_INDEX, SAMPLE_TIME = 2, 7, 12, 13, 15, 17, 18, 21  # sections of the header
 USUAL = IP | TID | TIME | ADDR | ID | CPU | PERIOD
 
 
@@ -62,6 +62,7 @@ class Recording:
         self.names = []  # of the events, for the header
         self.branches = False  # the header notes that samples have branch stacks
         self.tracing = b""  # formats of tracepoints: tracepoints.blob()
+        self.grouped = False  # the events are one group
         self.traced = False  # the header has an index of hardware traces, of none
         self.times = None  # of the first and the last sample, in the header
 
@@ -115,8 +116,8 @@ class Recording:
 
     def sample(self, time, ip, pid, tid=None, mode=USER, addr=0, event=0, cpu=0, chain=(), period=1, weight=0, cgroup=0,
                code_page=0, branches=(), data_src=0, phys=0, data_page=0, regs=None, stack=bytes(8), raw=b"",
-               transaction=0):
-        """regs: {bit: value} of the user's registers; others of the event are 0"""
+               transaction=0, counts=()):
+        """regs: {bit: value} of the user's registers; others of the event are 0. counts: of all events, which are a group"""
         bits, out = self.events[event].sample_type, b""
         if bits & IDENTIFIER:
             out += struct.pack("<Q", event + 1)
@@ -134,6 +135,8 @@ class Recording:
             out += struct.pack("<II", cpu, 0)
         if bits & PERIOD:
             out += struct.pack("<Q", period)
+        if bits & READ:
+            out += struct.pack("<Q", len(counts)) + b"".join(struct.pack("<QQ", n, i + 1) for i, n in enumerate(counts))
         if bits & CALLCHAIN:
             out += struct.pack(f"<Q{len(chain)}Q", len(chain), *chain)
         if bits & RAW:
@@ -231,6 +234,9 @@ class Recording:
             found.append((EVENT_DESC, self.descriptions()))
             found.sort()
         found += [(BRANCHES, b"")] if self.branches else []
+        if self.grouped:
+            name = encoded(f"{{{','.join(self.names)}}}").ljust(256, b"\0")
+            found.append((GROUPS, struct.pack("<II256sII", 1, 256, name, 0, len(self.names))))
         found += [(TRACE_INDEX, struct.pack("<Q", 0))] if self.traced else []
         return found + ([(SAMPLE_TIME, struct.pack("<2Q", *self.times))] if self.times else [])
 

@@ -94,7 +94,6 @@ static const struct {
         {"brcntr", "counters of branches are not read yet; brstack prints the branches"},
         {"brstackdisasm", "there is no disassembler; brstackinsn prints the code as bytes"},
         {"disasm", "there is no disassembler; insn prints the instruction as bytes"},
-        {"metric", "'sonde stat' prints metrics; period has the counts of each event"},
 };
 
 static int unknown_field(const char *word, size_t n, struct error *err)

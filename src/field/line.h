@@ -81,7 +81,10 @@ int line_plan_make(struct line_plan *plan, const struct line_style *style, uint6
 void line_text(struct text *out, const struct line_plan *plan, const struct line_style *style,
         struct line_worker *worker, const struct session_sample *sample);
 
-/* Prints only thread, cpu and time, before a record that is no sample; comm: the thread's name. */
+/*
+ * Prints only thread, cpu and time, before a record that is no sample, or before what follows a
+ * sample; comm: the thread's name, NULL: as for the sample.
+ */
 void line_head(struct text *out, const struct line_plan *plan, const struct line_style *style,
         struct line_worker *worker, const struct session_sample *sample, const char *comm);
 

@@ -66,14 +66,18 @@ static uint32_t kinds_of(const struct sonde_script_options *o)
 static void put_sample(
         struct script *s, struct script_worker *w, const struct session_sample *sample)
 {
+	const struct line_plan *plan = &s->plans[sample->event];
 	struct script_dump *dump = w->dumps != NULL ? &w->dumps[sample->event] : NULL;
+	struct text *out = dump != NULL ? &dump->out : &w->out;
 
 	if (s->json) {
-		line_json(&w->out, &s->plans[sample->event], &s->style, &w->line, sample);
+		line_json(&w->out, plan, &s->style, &w->line, sample);
 		return;
 	}
-	line_text(dump != NULL ? &dump->out : &w->out, &s->plans[sample->event], &s->style,
-	        &w->line, sample);
+	line_text(out, plan, &s->style, &w->line, sample);
+	if ((plan->fields & FIELD_BIT(FIELD_METRIC)) != 0) {
+		script_metrics(out, s, w, sample);
+	}
 	if (dump != NULL) {
 		dump->samples++;
 	}

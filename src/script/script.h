@@ -122,6 +122,10 @@ void script_json_record(struct text *out, const struct script *s, const struct r
  */
 int script_json_begin(struct script *s, bool untimed);
 
+/* Prints the metrics of a group of events if the sample is the last one of its record. */
+void script_metrics(struct text *out, const struct script *s, struct script_worker *w,
+        const struct session_sample *sample);
+
 /*
  * Prints the counts of a `stat record` file, nothing for others. SONDE_ENOMEM, SONDE_ELIMIT (far
  * more lines than the file has bytes), or the result of write.

@@ -72,6 +72,20 @@ int session_worker_next(struct session_worker *w, struct session_sample *out);
  */
 int session_worker_next_any(struct session_worker *w, struct record *r, struct session_sample *out);
 
+/* The counts of a record with counts of several events. */
+struct session_group {
+	const struct sonde_record_read_value *values; /* [n]; ids of events */
+	const uint64_t *periods; /* [n]: how much they rose; 0: there is no sample for it */
+	size_t n;
+};
+
+/*
+ * Whether a sample, the worker's last one, is the last one of a record with counts; then *out has
+ * all of them, valid until the next sample.
+ */
+bool session_worker_group(const struct session_worker *w, const struct session_sample *sample,
+        struct session_group *out);
+
 /*
  * Calls fn for each record of the types in `kinds`, chunk by chunk and so in the order of the file, with
  * the trailer and view that session_worker_next_any returns; samples are left out. Returns 0, the

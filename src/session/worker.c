@@ -195,6 +195,18 @@ static int take_count(struct session_worker *w, struct session_sample *out)
 	return 0;
 }
 
+bool session_worker_group(const struct session_worker *w, const struct session_sample *sample,
+        struct session_group *out)
+{
+	bool last = w->ncounts != 0 && sample->offset == w->counted.offset;
+
+	for (size_t i = w->count; i < w->ncounts; i++) {
+		last = last && w->periods[i] == 0;
+	}
+	*out = (struct session_group){w->counted.s.read_values, w->periods, w->ncounts};
+	return last;
+}
+
 /* A sample with counts becomes a sample for each count, if the walk computed periods for them. */
 static int take_counts(
         struct session_worker *w, const struct session_item *item, struct session_sample *out)

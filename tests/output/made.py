@@ -22,7 +22,7 @@ RECORDINGS = os.path.join(sys.path[0], "recordings")
 sys.path.append(RECORDINGS)
 from generate import branch_code  # noqa: E402
 from recording import (ADDR, AUXTRACE, BRANCH_STACK, CALLCHAIN, CGROUP_ID, CODE_PAGE, CONTEXT_KERNEL, CONTEXT_USER,  # noqa: E402
-                       CPU, DATA_PAGE, DATA_SRC, ID, IDENTIFIER, IP, KERNEL, PERIOD, PHYS, STACK_USER, TID, TIME,
+                       CPU, DATA_PAGE, DATA_SRC, ID, IDENTIFIER, IP, KERNEL, PERIOD, PHYS, READ, STACK_USER, TID, TIME,
                        TRANSACTION, USER, USUAL, WEIGHT, WEIGHT_PARTS, Event, Recording)
 
 PAGE_FAULTS, MINOR_FAULTS, MAJOR_FAULTS, CPU_CLOCK, DUMMY, CYCLES = (1, 2), (1, 5), (1, 6), (1, 0), (1, 9), (0, 0)
@@ -30,6 +30,7 @@ DSO_SYM = ["report", "--stdio", "-g", "none", "--no-children", "-s", "dso,sym"]
 DSOS = ["report", "--stdio", "-g", "none", "--no-children", "-s", "dso"]
 CPU_ROWS = ["report", "--stdio", "-g", "none", "--no-children", "-s", "cpu,dso"]
 CALL_STACK = 1 << 11  # of branch_sample_type
+READ_ID, READ_GROUP = 4, 8  # of read_format
 CASES = []
 ROOT = "@root"  # an argument: the folder of the recorded programs
 IDS = re.compile(r"^(.{16}) +(-?\d+)")
@@ -485,6 +486,18 @@ def differences(n, sonde, perf):
         ("-F other:", names, ["script", "-F", "tid", "-F", "other:comm"],
          lambda status, text: status == 0 and text.strip() != "",
          lambda status, text: status == 129 and text == ""),
+        *(("metrics of " + what, group(events, *rows), ["script", "-F", "metric"],
+           lambda status, text, want=want: [" ".join(line.split()) for line in text.split("\n") if line] == want,
+           lambda status, text, want=want: [" ".join(line.split()) for line in text.split("\n") if line] not in ([], want))
+          for what, events, rows, want in (
+              ("more than two events", THREE, [(1000, 500, 10)], ["metric: 0.50 insn per cycle"]),
+              ("counts that are zero", INSTRUCTIONS, [(1000, 0), (1000, 0), (1000, 700), (50, 10)],
+               ["metric: 0.70 insn per cycle", "metric: 0.20 insn per cycle"]),
+              ("clocks", {"cpu-clock": CPU_CLOCK, "cycles": CYCLES, "page-faults": PAGE_FAULTS}, [(1000000, 2500000, 5)],
+               ["metric: 2.500 GHz", "metric: 5.000 K/sec"]))),
+        ("metrics of an event before its base", group({"instructions": (0, 1), "cycles": CYCLES}, (1000, 500)), ["script", "-F", "metric"],
+         lambda status, text: text.split() == ["metric:", "2.00", "insn", "per", "cycle"],
+         lambda status, text: text.split() == []),
         ("--max-stack limits LBR call stacks too", call_stacks("/bin/prog", 0x400000, 0x400000),
          ["script", "--kallsyms=/dev/null", "-F", "ip", "--max-stack", "1"],
          lambda status, text: len(text.split()) == 7,
@@ -1027,6 +1040,37 @@ case("LBR call stacks with functions", call_stacks("/mnt/spin", 0x400000),
      LBR_ROWS, LBR_ROWS + ["-g", "caller"], LBR_ROWS + ["-g", "folded"], LBR_ROWS + ["-g", "flat,0"], LBR_ROWS + ["-s", "comm"],
      LBR_ROWS + ["-G"], LBR_ROWS + ["-g", "address"], LBR_ROWS + ["-s", "dso", "-g", "count"],
      LBR_ROWS + ["-b", "-s", "addr_from,addr_to"])
+
+
+def group(events, *rows):
+    """A group whose leader's samples have the counts of all: {name: (type, config)}, and what each sample adds to them."""
+    def make(path):
+        kind = IDENTIFIER | IP | TID | TIME | READ | CPU | PERIOD
+        r = Recording([Event(*event, 1000, sample_type=kind, read_format=READ_GROUP | READ_ID) for event in events.values()])
+        r.names, r.grouped = list(events), True
+        r.comm(1, "prog", 7)
+        r.mmap(2, 7, 0x400000, 0x1000, "/bin/prog")
+        totals = [0] * len(events)
+        for n, row in enumerate(rows):
+            totals = [a + b for a, b in zip(totals, row)]
+            r.sample(1000 * (n + 1), 0x400010 + n, 7, counts=totals, period=row[0])
+        r.write(path)
+    return make
+
+
+INSTRUCTIONS = {"cycles": (0, 0), "instructions": (0, 1)}
+THREE = {**INSTRUCTIONS, "branch-misses": (0, 5)}
+for group_names in ({"cycles": (0, 0), "stalled-cycles-frontend": (0, 7)}, {"cycles": (0, 0), "stalled-cycles-backend": (0, 8)},
+                    {"branches": (0, 4), "branch-misses": (0, 5)}, {"cache-references": (0, 2), "cache-misses": (0, 3)},
+                    {"LLC-loads": (3, 2), "LLC-load-misses": (3, 0x10002)}, {"dTLB-loads": (3, 3), "dTLB-load-misses": (3, 0x10003)},
+                    {"cycles": (0, 0), "cycles:u": (0, 0)}, {"cycles": (0, 0)}):
+    group_rows = [row[:len(group_names)] for row in ((1000, 500), (3, 1000), (900, 1))]
+    case("metrics of " + ", ".join(group_names), group(group_names, *group_rows),
+         ["script", "-F", "event,period,metric"])
+case("metrics", group(INSTRUCTIONS, (1000, 500), (1000, 1500), (123456, 7), (3, 1000), (1000, 1)),
+     *(["script", *words.split()] for words in (
+         "-F metric", "-F comm,metric", "-F ip,metric", "-F comm,time,event,period,metric --ns", "-F -tid,+metric --deltatime",
+         "-F -tid,+metric --reltime", "-F misc,metric,cpu", "-F hw:+metric,-tid", "-F sw:+metric -F hw:-tid")))
 
 
 def start(path):
