@@ -90,11 +90,11 @@ static int part_refs_put(void *arg, unsigned worker, size_t part)
 	struct preparation *x = arg;
 	const struct part_refs *refs = &x->parts[part];
 	struct profile_row *rows = x->p->rows + x->p->parts[part].first;
-	struct profile_visit visits[256], at = {0};
+	struct profile_visit visits[64], at = {0};
 	size_t n;
 
 	(void)worker;
-	while (refs->n != 0 && (n = profile_visits(x->p, (unsigned)part, &at, visits, 256)) > 0) {
+	while (refs->n != 0 && (n = profile_visits(x->p, (unsigned)part, &at, visits, 64)) > 0) {
 		for (size_t i = 0; i < n; i++) {
 			ref_put(x->p, refs, rows, &visits[i]);
 		}

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #define BATCH        64u /* visits whose memory is prefetched together */
+#define NEAR_FRAMES  4096u /* with at most so many, all memory stays in the caches */
 #define FRAMES_BLOCK 16384u
 #define ROWS_AT_ONCE 65536u
 
@@ -263,6 +264,14 @@ static uint32_t row_for(const struct profile *p, const struct profile_visit *v)
 	return (who << 1 | (v->step == 0 && f->symbol == NULL && f->ip != f->address)) + 1;
 }
 
+static void owners_find(
+        const struct profile *p, const struct profile_visit *v, size_t n, uint32_t *owners)
+{
+	for (size_t i = 0; i < n; i++) {
+		owners[i] = row_for(p, &v[i]);
+	}
+}
+
 static inline __attribute__((always_inline)) struct profile_row visit_key(
         const struct profile *p, const struct profile_visit *v)
 {
@@ -343,7 +352,7 @@ ASKING row_prefetch(const struct profile_row *r)
 	__builtin_prefetch(&r->event);
 }
 
-/* Also finds the owners of the visits' rows. */
+/* As owners_find, and prefetches. */
 ASKING visits_prefetch(
         const struct folder *f, const struct profile_visit *v, size_t n, uint32_t *owners)
 {
@@ -427,7 +436,11 @@ static int part_fold(void *arg, unsigned worker, size_t part)
 	}
 	array_spread(f.known, (p->counts.nframes + 1) * sizeof(*f.known));
 	while (rc >= 0 && (n = profile_visits(p, (unsigned)part, &at, visits, BATCH)) > 0) {
-		visits_prefetch(&f, visits, n, owners);
+		if (p->counts.nframes > NEAR_FRAMES) {
+			visits_prefetch(&f, visits, n, owners);
+		} else {
+			owners_find(p, visits, n, owners);
+		}
 		for (size_t i = 0; i < n && rc >= 0; i++) {
 			rc = visit_count(&f, &visits[i], owners[i]);
 		}
