@@ -165,13 +165,6 @@ static void word_add(struct profile *p, struct profile_worker *w, const struct t
 	index_prefetch(&w->counts.places, word->hash);
 }
 
-/* Inline, because GCC removes calls of functions that only prefetch. */
-static inline __attribute__((always_inline)) void frame_prefetch(const struct profile_frame *f)
-{
-	__builtin_prefetch(&f->ip); /* arrays do not begin with a cache line: often it is in two */
-	__builtin_prefetch(&f->same);
-}
-
 /* Looks up the frames of the waiting words. */
 static int words_resolve(struct profile *p, struct profile_worker *w)
 {
@@ -183,7 +176,7 @@ static int words_resolve(struct profile *p, struct profile_worker *w)
 			uint32_t id = index_guess(&w->counts.places, w->words[i].hash);
 
 			if (id != INDEX_NONE) {
-				frame_prefetch(&w->counts.frames[id]);
+				profile_frame_prefetch(&w->counts.frames[id]);
 			}
 		}
 	}

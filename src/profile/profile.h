@@ -178,31 +178,48 @@ struct profile_counts {
 };
 
 struct profile_row {
-	/* Members that folding compares and counts come first, so that they share cache lines. */
+	/* Members that folding and printing use come first: they share two lines of the cache. */
 	uint64_t address; /* printed if the symbol is unknown */
 	const struct symbol *symbol;
 	uint64_t children; /* periods of samples with this row anywhere in the chain */
 	uint64_t time; /* ns, of the first sample */
+	uint64_t samples, period; /* of samples whose leaf is this row */
 	uint32_t first_pid, first_tid; /* thread of the first sample */
-	uint32_t first_comm; /* interned: the last name of that thread */
 	uint32_t depth; /* frames of its longest chain, from the row to the end of the graph */
 	uint32_t mark; /* number of the last counted chain, + 1 */
 	uint32_t dso, object;
 	uint32_t key; /* profile_who.key */
 	uint32_t event;
-	uint64_t samples, period; /* of samples whose leaf is this row */
 	uint32_t refs; /* number of chains in the row's graph */
 	uint32_t first_chain; /* chain of the first sample */
-	uint32_t first_frame; /* frame of the first sample, even if the symbol is no key */
 	uint32_t step; /* of first_frame in its chain, in graph order: 1, 2...; 0: the leaf */
-	size_t ref; /* index of the first of refs */
 	uint32_t parent; /* index in profile.parents; 0 without them */
+	uint32_t source; /* profile_source.row, if lines distinguish rows */
+	uint32_t place; /* index in profile.places; 0 without them */
 	bool kernel;
 	bool unknown; /* first_frame has no symbol */
 	bool hidden; /* as in perf: the filters hide its first sample */
-	uint32_t source; /* profile_source.row, if lines distinguish rows */
-	uint32_t place; /* index in profile.places; 0 without them */
+	uint32_t first_frame; /* frame of the first sample, even if the symbol is no key */
+	size_t ref; /* index of the first of refs */
+	uint32_t first_comm; /* interned: the last name of the first sample's thread */
 };
+
+/*
+ * Prefetch what will be read of a row or frame: arrays do not begin with a line of the cache, so it
+ * is in two. Always inline, because GCC removes calls of functions that only prefetch.
+ */
+static inline __attribute__((always_inline)) void profile_row_prefetch(const struct profile_row *r)
+{
+	__builtin_prefetch(&r->address);
+	__builtin_prefetch(&r->refs);
+}
+
+static inline __attribute__((always_inline)) void profile_frame_prefetch(
+        const struct profile_frame *f)
+{
+	__builtin_prefetch(&f->ip);
+	__builtin_prefetch(&f->same);
+}
 
 struct profile_ref {
 	uint32_t chain;

@@ -14,6 +14,7 @@
 #define BATCH        64u /* visits whose memory is prefetched together */
 #define NEAR_FRAMES  4096u /* with at most so many, all memory stays in the caches */
 #define FRAMES_BLOCK 16384u
+#define AHEAD        16u /* rows whose frames are prefetched */
 #define ROWS_AT_ONCE 65536u
 
 /* The part of a row is the sum of its frame's and its owner's part, modulo the number of parts. */
@@ -340,20 +341,8 @@ static int visit_count(struct folder *f, const struct profile_visit *v, uint32_t
 	return 0;
 }
 
-/*
- * Prefetches the memory that a batch of visits will access, so that misses of the processor's
- * caches overlap. Inline, because GCC removes calls of functions that only prefetch.
- */
-#define ASKING static inline __attribute__((always_inline)) void
-
-ASKING row_prefetch(const struct profile_row *r)
-{
-	__builtin_prefetch(&r->address); /* compared and counted members: mostly two cache lines */
-	__builtin_prefetch(&r->event);
-}
-
-/* As owners_find, and prefetches. */
-ASKING visits_prefetch(
+/* As owners_find, and prefetches the memory of a batch, so that misses of the caches overlap. */
+static void visits_prefetch(
         const struct folder *f, const struct profile_visit *v, size_t n, uint32_t *owners)
 {
 	struct {
@@ -364,7 +353,7 @@ ASKING visits_prefetch(
 	for (size_t i = 0; i < n; i++) {
 		__builtin_prefetch(&f->known[v[i].frame]);
 		if (v[i].step == 0) {
-			__builtin_prefetch(&f->p->counts.frames[v[i].frame]);
+			profile_frame_prefetch(&f->p->counts.frames[v[i].frame]);
 		}
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -372,10 +361,10 @@ ASKING visits_prefetch(
 
 		owners[i] = row_for(f->p, &v[i]);
 		if (known->owner == owners[i]) {
-			row_prefetch(&f->part->rows[known->row]);
+			profile_row_prefetch(&f->part->rows[known->row]);
 		} else {
 			new[nnew++].visit = (uint32_t)i;
-			__builtin_prefetch(&f->p->counts.frames[v[i].frame]);
+			profile_frame_prefetch(&f->p->counts.frames[v[i].frame]);
 		}
 	}
 	for (size_t i = 0; i < nnew; i++) {
@@ -388,9 +377,17 @@ ASKING visits_prefetch(
 		uint32_t row = index_guess(&f->rows, new[i].hash);
 
 		if (row != INDEX_NONE) {
-			row_prefetch(&f->part->rows[row]);
+			profile_row_prefetch(&f->part->rows[row]);
 		}
 	}
+}
+
+/* Returns the frame of a row's first sample. */
+static uint32_t first_frame(const struct profile *p, const struct profile_row *r)
+{
+	const struct profile_chain *c = &p->counts.chains[r->first_chain];
+
+	return r->step == 0 ? c->leaf : p->counts.words[profile_chain_word(p, c, r->step)];
 }
 
 /*
@@ -404,7 +401,7 @@ static void row_begin(const struct profile *p, struct profile_row *r)
 	const struct profile_frame *frames = p->counts.frames;
 	const uint32_t *words = p->counts.words;
 
-	r->first_frame = r->step == 0 ? c->leaf : words[profile_chain_word(p, c, r->step)];
+	r->first_frame = first_frame(p, r);
 	r->first_pid = c->first_pid;
 	r->first_comm = c->first_comm;
 	r->hidden = c->hidden;
@@ -474,14 +471,19 @@ static int part_finish(void *arg, unsigned worker, size_t n)
 {
 	struct profile *p = arg;
 	struct profile_part *part = &p->parts[n];
+	struct profile_row *rows;
 
 	(void)worker;
 	if (n != 0) {
 		part_move(p, part);
 	}
 	part->rows = NULL;
+	rows = p->rows + part->first;
 	for (size_t i = 0; i < part->n; i++) {
-		row_begin(p, &p->rows[part->first + i]);
+		if (i + AHEAD < part->n) {
+			profile_frame_prefetch(&p->counts.frames[first_frame(p, &rows[i + AHEAD])]);
+		}
+		row_begin(p, &rows[i]);
 	}
 	return 0;
 }

@@ -64,8 +64,7 @@ static int group_print(void *arg, unsigned worker, size_t group)
 		const struct profile_row *row = &w->table->rows[w->table->order[i]];
 
 		if (i + AHEAD < end) {
-			__builtin_prefetch(&w->table->rows[w->table->order[i + AHEAD]].address);
-			__builtin_prefetch(&w->table->rows[w->table->order[i + AHEAD]].period);
+			profile_row_prefetch(&w->table->rows[w->table->order[i + AHEAD]]);
 		}
 		if (w->options.hierarchy) {
 			report_levels_row(w, i);

@@ -167,6 +167,7 @@ static void insert_all(struct report_rings *r, const uint32_t *order)
 
 		__builtin_prefetch(&r->links[order[last - i < 2 * AHEAD ? last : i + 2 * AHEAD]]);
 		__builtin_prefetch(&r->tree.nodes[r->links[ahead].before], 1);
+		__builtin_prefetch(&r->tree.after[r->links[ahead].before], 1);
 		__builtin_prefetch(&r->tree.nodes[ahead], 1);
 		if (before != 0 && r->rings[r->tree.nodes[node].group] == REPORT_RING_NONE) {
 			report_tree_insert_after(&r->tree, node, before);

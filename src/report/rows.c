@@ -88,8 +88,7 @@ static void rows_cut(struct report *r)
 		const struct profile_row *row = &r->table->rows[order[i]];
 		size_t ahead = i + AHEAD < r->table->norder ? i + AHEAD : i;
 
-		__builtin_prefetch(&r->table->rows[order[ahead]].hidden);
-		__builtin_prefetch(&r->table->rows[order[ahead]].children);
+		profile_row_prefetch(&r->table->rows[order[ahead]]);
 		if (!row->hidden && report_row_shown(r, row)) {
 			r->table->order[shown++] = order[i];
 		}

@@ -70,10 +70,12 @@ static void balance(struct report_tree *t, uint32_t node)
 int report_tree_init(struct report_tree *t, struct report_tree_node *nodes, size_t n, size_t groups)
 {
 	*t = (struct report_tree){.nodes = nodes,
+	        .after = calloc(n + 1, sizeof(*t->after)),
 	        .tops = calloc(groups, sizeof(*t->tops)),
 	        .firsts = calloc(groups, sizeof(*t->firsts)),
 	        .lasts = calloc(groups, sizeof(*t->lasts))};
-	if (n > REPORT_TREE_MAX || t->tops == NULL || t->firsts == NULL || t->lasts == NULL) {
+	if (n > REPORT_TREE_MAX || t->after == NULL || t->tops == NULL || t->firsts == NULL ||
+	        t->lasts == NULL) {
 		report_tree_fini(t);
 		return SONDE_ENOMEM;
 	}
@@ -83,6 +85,7 @@ int report_tree_init(struct report_tree *t, struct report_tree_node *nodes, size
 
 void report_tree_fini(struct report_tree *t)
 {
+	free(t->after);
 	free(t->tops);
 	free(t->firsts);
 	free(t->lasts);
@@ -91,7 +94,7 @@ void report_tree_fini(struct report_tree *t)
 
 void report_tree_clear(struct report_tree *t, size_t groups)
 {
-	t->root = 0;
+	t->root = t->after[0] = 0;
 	t->nodes[0] = (struct report_tree_node){0};
 	memset(t->tops, 0, groups * sizeof(*t->tops));
 	memset(t->firsts, 0, groups * sizeof(*t->firsts));
@@ -113,8 +116,8 @@ static void insert(struct report_tree *t, uint32_t node, uint32_t before, uint32
 	struct report_tree_node *n = &t->nodes[node];
 	uint32_t group = n->group;
 
-	n->after = t->nodes[before].after;
-	t->nodes[before].after = node;
+	t->after[node] = t->after[before];
+	t->after[before] = node;
 	n->child[LEFT] = n->child[RIGHT] = 0;
 	n->parent = parent;
 	n->red = true;
@@ -127,7 +130,7 @@ static void insert(struct report_tree *t, uint32_t node, uint32_t before, uint32
 		t->tops[group] = t->firsts[group] = t->lasts[group] = node;
 	} else if (before == t->lasts[group]) {
 		t->lasts[group] = node;
-	} else if (n->after == t->firsts[group]) {
+	} else if (t->after[node] == t->firsts[group]) {
 		t->firsts[group] = node;
 	}
 	balance(t, node);
@@ -147,13 +150,13 @@ void report_tree_insert_after(struct report_tree *t, uint32_t node, uint32_t bef
 	if (t->nodes[before].child[RIGHT] == 0) {
 		insert(t, node, before, before, RIGHT);
 	} else { /* the next node is the leftmost one of that child */
-		insert(t, node, before, t->nodes[before].after, LEFT);
+		insert(t, node, before, t->after[before], LEFT);
 	}
 }
 
 void report_tree_list(const struct report_tree *t, uint32_t *order)
 {
-	for (uint32_t node = t->nodes[0].after; node != 0; node = t->nodes[node].after) {
+	for (uint32_t node = t->after[0]; node != 0; node = t->after[node]) {
 		*order++ = node;
 	}
 }

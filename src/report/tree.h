@@ -29,9 +29,8 @@ struct report_tree_node {
 	uint32_t parent;
 	uint32_t group : 31; /* 0 to groups - 1; set by the caller */
 	uint32_t red : 1;
-	uint32_t after; /* next node in the order; of nodes[0]: the first node */
 	/* Only for the caller, who sets and compares them: */
-	uint32_t tid;
+	uint32_t unused, tid;
 	union {
 		struct {
 			uint32_t pid, depth;
@@ -44,6 +43,7 @@ struct report_tree_node {
 
 struct report_tree {
 	struct report_tree_node *nodes; /* [0] is the leaf, which is black */
+	uint32_t *after; /* next node in the order, by node; after[0]: the first node */
 	/* By group; 0: it has no node yet. */
 	uint32_t *tops; /* its uppermost node */
 	uint32_t *firsts, *lasts; /* in the order */
@@ -80,7 +80,7 @@ void report_tree_insert_after(struct report_tree *t, uint32_t node, uint32_t bef
 /* Returns the next node in the order of the tree, after node 0 the first one; 0: none. */
 static inline uint32_t report_tree_next(const struct report_tree *t, uint32_t node)
 {
-	return t->nodes[node].after;
+	return t->after[node];
 }
 
 /* Stores all nodes in the order of the tree; order has room for them. */
