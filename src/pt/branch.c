@@ -26,29 +26,31 @@
 static void apply_exec(struct sonde_pt_flow *f)
 {
 	static const uint8_t bits[] = {0, 16, 32, 64};
-	enum pt_mode mode = pt_mode_of((unsigned)f->pending_exec);
-	bool interrupts = (unsigned)f->pending_exec & SONDE_PT_EXEC_IF;
-	struct sonde_pt_event event = {
-	        .kind = SONDE_PT_EVENT_EXEC_MODE, .value = bits[mode], .ip = f->ip, .has_ip = true};
-	bool stale = f->mode_stale;
+	enum pt_mode mode = pt_mode_of((unsigned)f->wait.exec);
+	bool interrupts = (unsigned)f->wait.exec & SONDE_PT_EXEC_IF;
+	struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_EXEC_MODE,
+	        .value = bits[mode],
+	        .ip = f->now.ip,
+	        .has_ip = true};
+	bool stale = f->now.mode_stale;
 
-	if (f->pending_exec < 0) {
+	if (f->wait.exec < 0) {
 		return;
 	}
-	f->pending_exec = -1;
-	if (mode != f->mode || stale) {
+	f->wait.exec = -1;
+	if (mode != f->code.mode || stale) {
 		pt_emit_event(f, &event);
 	}
 	pt_space_set_mode(f, mode);
-	f->mode_stale = false;
-	if (interrupts != f->interrupts || stale) {
+	f->now.mode_stale = false;
+	if (interrupts != f->now.interrupts || stale) {
 		event = (struct sonde_pt_event){.kind = SONDE_PT_EVENT_IFLAG,
 		        .value = interrupts,
-		        .ip = f->ip,
+		        .ip = f->now.ip,
 		        .has_ip = true};
 		pt_emit_event(f, &event);
 	}
-	f->interrupts = interrupts;
+	f->now.interrupts = interrupts;
 }
 
 static bool is_abort(const struct pt_waiting *w)
@@ -64,26 +66,26 @@ static void emit_bound(struct sonde_pt_flow *f, uint64_t ip)
 {
 	struct pt_insn insn;
 
-	for (unsigned i = 0; i < f->bound.count; i++) {
-		struct sonde_pt_event *event = &f->bound.events[i];
+	for (unsigned i = 0; i < f->wait.bound.count; i++) {
+		struct sonde_pt_event *event = &f->wait.bound.events[i];
 
 		event->ip = ip;
 		event->has_ip = true;
-		if (event->kind == SONDE_PT_EVENT_PTWRITE && f->enabled && f->ip == ip) {
+		if (event->kind == SONDE_PT_EVENT_PTWRITE && f->now.enabled && f->now.ip == ip) {
 			if (!pt_walk(f, PT_GOAL_COUNT, 1, &insn)) {
 				break;
 			}
-			f->ahead++;
+			f->wait.ahead++;
 			pt_emit_told(f);
 		}
 		pt_emit_event(f, event);
 		if (event->kind >= SONDE_PT_EVENT_TSX_BEGIN &&
 		        event->kind <= SONDE_PT_EVENT_TSX_ABORT) {
-			f->speculative = event->kind == SONDE_PT_EVENT_TSX_BEGIN;
+			f->now.speculative = event->kind == SONDE_PT_EVENT_TSX_BEGIN;
 		}
 	}
-	f->bound.count = 0;
-	pt_waiting_emit(f, &f->deferred);
+	f->wait.bound.count = 0;
+	pt_waiting_emit(f, &f->wait.deferred);
 }
 
 /* The offset of the packet that ends the asynchronous branch of the FUP before the cursor. */
@@ -103,20 +105,20 @@ static uint64_t async_end(const struct sonde_pt_flow *f)
 
 static void on_fup_enabled(struct sonde_pt_flow *f, const struct sonde_pt_packet *p, uint64_t ip)
 {
-	bool exec = f->pending_exec >= 0;
+	bool exec = f->wait.exec >= 0;
 
-	if (f->fup_is_branch) {
-		f->fup_is_branch = false;
+	if (f->wait.fup_is_branch) {
+		f->wait.fup_is_branch = false;
 		pt_end_block(f, ip);
-		if (f->lost) {
+		if (f->now.lost) {
 			pt_gap_found(f, ip);
 		}
 		return;
 	}
-	f->error_at = f->bound.count != 0 || exec ? p->offset : async_end(f);
-	f->async_at = ip;
-	f->in_async = (f->bound.count == 0 && !exec) || is_abort(&f->bound) ||
-	              pt_waiting_has(&f->bound, SONDE_PT_EVENT_CFE);
+	f->error_at = f->wait.bound.count != 0 || exec ? p->offset : async_end(f);
+	f->wait.async_at = ip;
+	f->wait.in_async = (f->wait.bound.count == 0 && !exec) || is_abort(&f->wait.bound) ||
+	                   pt_waiting_has(&f->wait.bound, SONDE_PT_EVENT_CFE);
 	if (!pt_walk_to(f, ip)) {
 		return;
 	}
@@ -133,29 +135,30 @@ void pt_on_fup(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 		pt_gap_error(f, SONDE_PT_ERROR_CONTEXT);
 		return;
 	}
-	if (f->in_psb) {
-		f->psb_ip = true;
-		f->psb_at = f->last_ip;
+	if (f->psb.open) {
+		f->psb.has_ip = true;
+		f->psb.ip = f->last_ip;
 		return;
 	}
-	if (f->fup_is_void) {
-		f->fup_is_void = false;
+	if (f->wait.fup_is_void) {
+		f->wait.fup_is_void = false;
 		return;
 	}
-	if (f->overflowed || (f->may_enable && !f->enabled && f->bound.count == 0)) {
+	if (f->wait.overflowed ||
+	        (f->wait.may_enable && !f->now.enabled && f->wait.bound.count == 0)) {
 		event.ip = f->last_ip;
-		if (f->overflowed) {
+		if (f->wait.overflowed) {
 			pt_emit_event(f, &event);
 		}
-		f->overflowed = false;
-		f->may_enable = false;
-		f->enabled = true;
+		f->wait.overflowed = false;
+		f->wait.may_enable = false;
+		f->now.enabled = true;
 		pt_gap_found(f, f->last_ip);
 		return;
 	}
-	if (f->enabled) {
+	if (f->now.enabled) {
 		on_fup_enabled(f, p, f->last_ip);
-	} else if (f->bound.count != 0) {
+	} else if (f->wait.bound.count != 0) {
 		emit_bound(f, f->last_ip);
 	} else {
 		f->error_at = p->offset;
@@ -165,8 +168,8 @@ void pt_on_fup(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 
 static void emit_attached(struct sonde_pt_flow *f, bool vmcs, const uint64_t *ip)
 {
-	for (unsigned i = 0; i < f->attached.count; i++) {
-		struct sonde_pt_event event = f->attached.events[i];
+	for (unsigned i = 0; i < f->wait.attached.count; i++) {
+		struct sonde_pt_event event = f->wait.attached.events[i];
 
 		if ((event.kind == SONDE_PT_EVENT_VMCS) == vmcs) {
 			event.has_ip = ip != NULL;
@@ -184,15 +187,15 @@ static void emit_attached_async(struct sonde_pt_flow *f, const uint64_t *ip)
 {
 	emit_attached(f, true, ip);
 	emit_attached(f, false, ip);
-	f->attached.count = 0;
+	f->wait.attached.count = 0;
 }
 
 static void end_async(struct sonde_pt_flow *f, uint64_t to)
 {
 	const struct sonde_pt_event event = {
-	        .kind = SONDE_PT_EVENT_ASYNC, .ip = f->async_at, .value = to, .has_ip = true};
+	        .kind = SONDE_PT_EVENT_ASYNC, .ip = f->wait.async_at, .value = to, .has_ip = true};
 
-	f->in_async = false;
+	f->wait.in_async = false;
 	pt_emit_event(f, &event);
 	emit_attached_async(f, &to);
 	pt_gap_found(f, to);
@@ -211,38 +214,38 @@ static void take_tip(struct sonde_pt_flow *f, const struct sonde_pt_packet *p, u
 		pt_gap_error(f, SONDE_PT_ERROR_QUERY);
 		good = false;
 	}
-	if (!good && !f->synced) {
+	if (!good && !f->psb.synced) {
 		return;
 	}
 	if (good) {
 		pt_walk_go(f, &insn, to, true);
 		pt_walk_tick(f);
 	}
-	pt_waiting_emit(f, &f->attached);
+	pt_waiting_emit(f, &f->wait.attached);
 	pt_gap_found(f, to);
 	apply_exec(f);
 }
 
 void pt_on_tip(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
-	if (!sonde_pt_packet_ip(p, &f->last_ip) || f->in_psb ||
-	        (!f->enabled && !f->may_enable && !f->overflowed)) {
+	if (!sonde_pt_packet_ip(p, &f->last_ip) || f->psb.open ||
+	        (!f->now.enabled && !f->wait.may_enable && !f->wait.overflowed)) {
 		f->error_at = p->offset;
 		pt_gap_error(f, SONDE_PT_ERROR_CONTEXT);
 		return;
 	}
-	if (f->in_async) {
+	if (f->wait.in_async) {
 		end_async(f, f->last_ip);
 		return;
 	}
-	if (f->enabled && !f->lost) {
+	if (f->now.enabled && !f->now.lost) {
 		take_tip(f, p, f->last_ip);
 		return;
 	}
-	f->enabled = true;
-	f->may_enable = false;
+	f->now.enabled = true;
+	f->wait.may_enable = false;
 	pt_gap_found(f, f->last_ip);
-	pt_waiting_emit(f, &f->attached);
+	pt_waiting_emit(f, &f->wait.attached);
 	apply_exec(f);
 }
 
@@ -250,30 +253,30 @@ void pt_on_pge(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
 	struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_DISABLED};
 
-	if (!sonde_pt_packet_ip(p, &f->last_ip) || f->in_psb) {
+	if (!sonde_pt_packet_ip(p, &f->last_ip) || f->psb.open) {
 		f->error_at = p->offset;
 		pt_gap_error(f, SONDE_PT_ERROR_CONTEXT);
 		return;
 	}
-	pt_waiting_emit(f, &f->attached);
+	pt_waiting_emit(f, &f->wait.attached);
 	/*
 	 * Where tracing begins, a PSB+ may come first whose IP looks as if tracing were on (BDM70).
 	 * A part cannot know whether its PSB+ is such a one.
 	 */
-	f->diverged = f->diverged || (f->is_part && f->enabled && f->by_psb);
-	if (f->enabled && !f->by_psb) {
+	f->part.diverged = f->part.diverged || (f->part.later && f->now.enabled && f->now.by_psb);
+	if (f->now.enabled && !f->now.by_psb) {
 		pt_emit_event(f, &event);
 	}
 	event = (struct sonde_pt_event){.kind = SONDE_PT_EVENT_ENABLED,
 	        .ip = f->last_ip,
 	        .has_ip = true,
-	        .value = f->has_disabled_at && f->disabled_at == f->last_ip};
+	        .value = f->now.has_disabled_at && f->now.disabled_at == f->last_ip};
 	pt_emit_event(f, &event);
-	f->enabled = true;
-	f->overflowed = false;
-	f->may_enable = false;
-	f->in_async = false;
-	f->has_disabled_at = false;
+	f->now.enabled = true;
+	f->wait.overflowed = false;
+	f->wait.may_enable = false;
+	f->wait.in_async = false;
+	f->now.has_disabled_at = false;
 	pt_gap_found(f, f->last_ip);
 	apply_exec(f);
 }
@@ -283,22 +286,22 @@ static void disable(struct sonde_pt_flow *f, bool has_ip, uint64_t ip, uint64_t 
 	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_DISABLED,
 	        .has_ip = has_ip,
 	        .ip = ip,
-	        .value = f->in_async || f->lost,
-	        .extra = f->in_async ? to : 0};
+	        .value = f->wait.in_async || f->now.lost,
+	        .extra = f->wait.in_async ? to : 0};
 
-	if (f->in_async) {
+	if (f->wait.in_async) {
 		pt_emit_event(f, &event);
 		emit_attached_async(f, NULL);
 	} else {
-		pt_waiting_emit(f, &f->attached);
+		pt_waiting_emit(f, &f->wait.attached);
 		pt_emit_event(f, &event);
 	}
-	f->enabled = false;
-	f->lost = false;
-	f->in_async = false;
-	f->pending_exec = -1;
-	f->has_disabled_at = has_ip;
-	f->disabled_at = ip;
+	f->now.enabled = false;
+	f->now.lost = false;
+	f->wait.in_async = false;
+	f->wait.exec = -1;
+	f->now.has_disabled_at = has_ip;
+	f->now.disabled_at = ip;
 }
 
 /*
@@ -309,8 +312,9 @@ static bool is_vm_entry(const struct sonde_pt_flow *f)
 {
 	struct pt_insn insn;
 
-	return (f->errata & PT_ERRATUM_SKD022) != 0 && !f->lost && f->ip == f->async_at &&
-	       pt_image_insn(f->graph->image, pt_flow_context(f), f->ip, &insn) == 0 &&
+	return (f->errata & PT_ERRATUM_SKD022) != 0 && !f->now.lost &&
+	       f->now.ip == f->wait.async_at &&
+	       pt_image_insn(f->graph->image, pt_flow_context(f), f->now.ip, &insn) == 0 &&
 	       insn.special == PT_SPECIAL_VM && insn.class == PT_CLASS_FAR_RET;
 }
 
@@ -322,21 +326,22 @@ void pt_on_pgd(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	struct pt_insn insn;
 
 	f->error_at = pt_flow_offset(f);
-	if (!f->enabled && f->may_enable && !f->in_psb) {
+	if (!f->now.enabled && f->wait.may_enable && !f->psb.open) {
 		return; /* SKD010, APL11: tracing was off already */
 	}
-	if (!f->enabled || f->in_psb) {
+	if (!f->now.enabled || f->psb.open) {
 		f->error_at = p->offset;
 		pt_gap_error(f, SONDE_PT_ERROR_CONTEXT);
 		return;
 	}
-	f->in_async = f->in_async && !is_vm_entry(f);
-	if (f->in_async || f->lost) {
-		disable(f, f->in_async, f->in_async ? f->async_at : 0, has_ip ? to : 0);
+	f->wait.in_async = f->wait.in_async && !is_vm_entry(f);
+	if (f->wait.in_async || f->now.lost) {
+		disable(f, f->wait.in_async, f->wait.in_async ? f->wait.async_at : 0,
+		        has_ip ? to : 0);
 		return;
 	}
 	if (!pt_walk(f, has_ip ? PT_GOAL_TARGET : PT_GOAL_LEAVE, to, &insn)) {
-		if (f->synced) {
+		if (f->psb.synced) {
 			disable(f, false, 0, 0);
 		}
 		return;
@@ -344,49 +349,49 @@ void pt_on_pgd(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	if (insn.class == PT_CLASS_OTHER) { /* a MOV CR3 */
 		pt_emit_told(f);
 		disable(f, false, 0, 0);
-		f->has_disabled_at = true;
-		f->disabled_at = f->ip;
+		f->now.has_disabled_at = true;
+		f->now.disabled_at = f->now.ip;
 		return;
 	}
 	pt_emit_branch(f, has_ip ? to : 0, true);
 	goes_on = has_ip ? to : 0;
 	if (insn.class <= PT_CLASS_CALL) {
-		goes_on = pt_insn_target(&insn, f->ip, f->mode);
+		goes_on = pt_insn_target(&insn, f->now.ip, f->code.mode);
 	} else if (insn.class == PT_CLASS_FAR_CALL || insn.class == PT_CLASS_CALL_IND) {
-		goes_on = f->ip + insn.size;
+		goes_on = f->now.ip + insn.size;
 	}
 	disable(f, has_ip, to, 0);
-	f->has_disabled_at = goes_on != 0;
-	f->disabled_at = goes_on;
-	if (f->counting) {
-		f->counts->branches++;
-		f->counts->taken++;
+	f->now.has_disabled_at = goes_on != 0;
+	f->now.disabled_at = goes_on;
+	if (f->tally.counting) {
+		f->tally.counts->branches++;
+		f->tally.counts->taken++;
 	}
 }
 
 void pt_on_tnt(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
-	if (!f->enabled || f->in_psb || f->in_async) {
+	if (!f->now.enabled || f->psb.open || f->wait.in_async) {
 		f->error_at = p->offset;
 		pt_gap_error(f, SONDE_PT_ERROR_CONTEXT);
 		return;
 	}
-	if (f->lost) {
+	if (f->now.lost) {
 		return;
 	}
-	pt_waiting_emit(f, &f->attached);
-	f->gather = f->cursor.begin + p->offset;
-	f->gathered = p->count;
-	f->nbits = p->count;
-	f->bits = p->value << (64 - p->count);
+	pt_waiting_emit(f, &f->wait.attached);
+	f->tnt.gather = f->cursor.begin + p->offset;
+	f->tnt.gathered = p->count;
+	f->tnt.nbits = p->count;
+	f->tnt.bits = p->value << (64 - p->count);
 }
 
 void pt_on_mode_exec(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
-	if (f->in_psb) {
+	if (f->psb.open) {
 		pt_sync_exec(f, p);
 	} else {
-		f->pending_exec = (int)p->value;
+		f->wait.exec = (int)p->value;
 	}
 }
 
@@ -394,8 +399,8 @@ void pt_on_mode_tsx(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
 	struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_TSX_COMMIT};
 
-	if (f->in_psb) {
-		f->speculative = p->value & SONDE_PT_TSX_IN;
+	if (f->psb.open) {
+		f->now.speculative = p->value & SONDE_PT_TSX_IN;
 		return;
 	}
 	if (p->value & SONDE_PT_TSX_ABORT) {
@@ -403,12 +408,12 @@ void pt_on_mode_tsx(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	} else if (p->value & SONDE_PT_TSX_IN) {
 		event.kind = SONDE_PT_EVENT_TSX_BEGIN;
 	}
-	if (f->enabled) {
-		pt_waiting_add(f, &f->bound, &event);
+	if (f->now.enabled) {
+		pt_waiting_add(f, &f->wait.bound, &event);
 		return;
 	}
 	pt_emit_event(f, &event);
-	f->speculative = event.kind == SONDE_PT_EVENT_TSX_BEGIN;
+	f->now.speculative = event.kind == SONDE_PT_EVENT_TSX_BEGIN;
 }
 
 /*
@@ -420,24 +425,25 @@ static void bind_to_insn(
 {
 	struct pt_insn insn;
 
-	if (f->in_psb) {
+	if (f->psb.open) {
 		pt_space_event(f, event);
 		return;
 	}
-	if (!f->enabled || f->lost) {
-		if (f->in_async) {
-			pt_waiting_add(f, &f->attached, event);
+	if (!f->now.enabled || f->now.lost) {
+		if (f->wait.in_async) {
+			pt_waiting_add(f, &f->wait.attached, event);
 		} else {
 			pt_emit_event(f, event);
 		}
 		return;
 	}
-	if (f->in_async || f->attached.count != 0 || pt_lead_of(f, special) == PT_LEAD_BRANCH) {
-		pt_waiting_add(f, &f->attached, event);
+	if (f->wait.in_async || f->wait.attached.count != 0 ||
+	        pt_lead_of(f, special) == PT_LEAD_BRANCH) {
+		pt_waiting_add(f, &f->wait.attached, event);
 		return;
 	}
 	f->error_at = pt_flow_offset(f);
-	if (pt_walk(f, PT_GOAL_SPECIAL, special, &insn) || f->synced) {
+	if (pt_walk(f, PT_GOAL_SPECIAL, special, &insn) || f->psb.synced) {
 		pt_emit_event(f, event);
 	}
 }

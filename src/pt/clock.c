@@ -7,18 +7,19 @@
 
 void pt_clock_packet(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
-	uint64_t cycles = f->time.cycles;
+	uint64_t cycles = f->clock.time.cycles;
 
 	if (f->options.time) {
-		if (!f->time_moved) {
-			f->before_tsc = f->time.tsc;
-			f->before_exact = f->time.exact;
-			f->time_moved = true;
+		if (!f->clock.moved) {
+			f->clock.before_tsc = f->clock.time.tsc;
+			f->clock.before_exact = f->clock.time.exact;
+			f->clock.moved = true;
 		}
-		(void)sonde_pt_time_packet(&f->time, p);
-		f->cycled = f->cycled || f->time.cycles != cycles || p->kind == SONDE_PT_CYC;
+		(void)sonde_pt_time_packet(&f->clock.time, p);
+		f->clock.cycled = f->clock.cycled || f->clock.time.cycles != cycles ||
+		                  p->kind == SONDE_PT_CYC;
 		pt_space_time(f);
-		pt_ticks_told(&f->ticks, &f->time, f->insns);
+		pt_ticks_told(&f->wanted.ticks, &f->clock.time, f->insns);
 	}
 }
 
@@ -47,7 +48,7 @@ bool pt_clock_tip(struct sonde_pt_flow *f, uint64_t *ip)
 	struct pt_cursor c = f->cursor;
 	struct sonde_pt_packet p;
 
-	while ((!f->move_due || f->nbits != 0) && pt_cursor_next(&c, &p) > 0) {
+	while ((!f->code.move_due || f->tnt.nbits != 0) && pt_cursor_next(&c, &p) > 0) {
 		if (p.kind == SONDE_PT_TIP && sonde_pt_packet_ip(&p, &f->last_ip)) {
 			*ip = f->last_ip;
 			f->cursor = c;

@@ -105,14 +105,15 @@ static bool grow_links(struct pt_links *t)
 /* Most edges repeat soon: a small direct-mapped table in front of the large one counts them. */
 static void count_link(struct sonde_pt_flow *f, uint64_t key)
 {
-	struct pt_link *recent = &f->counts->recent[(uint32_t)(key * 0x9e3779b97f4a7c15ULL >> 40) &
-	                                            (PT_RECENT_LINKS - 1)];
+	struct pt_link *recent =
+	        &f->tally.counts->recent[(uint32_t)(key * 0x9e3779b97f4a7c15ULL >> 40) &
+	                                 (PT_RECENT_LINKS - 1)];
 
 	if (recent->key == key) {
 		recent->count++;
 		return;
 	}
-	if (recent->count != 0 && !add(&f->counts->links, recent->key, recent->count)) {
+	if (recent->count != 0 && !add(&f->tally.counts->links, recent->key, recent->count)) {
 		f->failed = true;
 	}
 	*recent = (struct pt_link){.key = key, .count = 1};
@@ -120,7 +121,7 @@ static void count_link(struct sonde_pt_flow *f, uint64_t key)
 
 void pt_counts_flush_log(struct sonde_pt_flow *f)
 {
-	struct pt_edge_log *log = &f->counts->log;
+	struct pt_edge_log *log = &f->tally.counts->log;
 
 	for (unsigned i = 0; i < log->count; i++) {
 		count_link(f, log->edges[i]);
@@ -132,7 +133,7 @@ void pt_counts_flush_log(struct sonde_pt_flow *f)
 static bool spread(
         struct sonde_pt_flow *f, uint32_t at, const struct pt_hop_bits *bits, uint64_t count)
 {
-	struct pt_counts *c = f->counts;
+	struct pt_counts *c = f->tally.counts;
 	struct pt_hop_path path;
 
 	if (!pt_hop_walk(f->graph, at, bits, &path)) {
@@ -154,7 +155,7 @@ static bool spread(
 /* Spreads the count of one hop of a node; `by` is its index among the hops of that node. */
 static bool spread_one(struct sonde_pt_flow *f, uint32_t at, unsigned by, bool tip)
 {
-	uint32_t *counts = tip ? f->counts->tip_hops : f->counts->hops;
+	uint32_t *counts = tip ? f->tally.counts->tip_hops : f->tally.counts->hops;
 	uint32_t *count = &counts[(size_t)at * PT_HOPS + by];
 	struct pt_hop_bits bits = {.value = by, .count = PT_HOP_BITS, .tip = tip};
 
@@ -176,10 +177,10 @@ bool pt_counts_flush_hops(struct sonde_pt_flow *f)
 {
 	uint32_t nodes = atomic_load_explicit(&f->graph->count, memory_order_acquire);
 
-	if (f->counts->since == 0) {
+	if (f->tally.counts->since == 0) {
 		return true;
 	}
-	f->counts->since = 0;
+	f->tally.counts->since = 0;
 	for (uint32_t at = 1; at < nodes; at++) {
 		for (unsigned by = 0; by < PT_HOPS; by++) {
 			if (!spread_one(f, at, by, false) || !spread_one(f, at, by, true)) {
@@ -192,9 +193,9 @@ bool pt_counts_flush_hops(struct sonde_pt_flow *f)
 
 void pt_counts_plain(struct sonde_pt_flow *f, uint64_t from, uint64_t to)
 {
-	const struct pt_edge edge = {.from = from, .to = to, .count = 1, .space = f->space};
+	const struct pt_edge edge = {.from = from, .to = to, .count = 1, .space = f->code.space};
 
-	f->failed = !pt_edge_add(&f->counts->plain, &edge) || f->failed;
+	f->failed = !pt_edge_add(&f->tally.counts->plain, &edge) || f->failed;
 }
 
 static bool flush_recent(struct pt_counts *c, struct pt_links *to)
@@ -212,18 +213,22 @@ static bool flush_recent(struct pt_counts *c, struct pt_links *to)
 
 bool pt_counts_new(struct sonde_pt_flow *f)
 {
-	if (f->counts == NULL) {
-		f->counts = calloc(1, sizeof(*f->counts));
-		if (f->counts == NULL) {
+	if (f->tally.counts == NULL) {
+		f->tally.counts = calloc(1, sizeof(*f->tally.counts));
+		if (f->tally.counts == NULL) {
 			return false;
 		}
-		f->counts->nodes_max = f->graph->nodes_max;
-		f->counts->nodes = pt_reserve(sizeof(uint64_t) * 2 * f->counts->nodes_max);
-		f->counts->hops = pt_reserve(sizeof(uint32_t) * PT_HOPS * f->counts->nodes_max);
-		f->counts->tip_hops = pt_reserve(sizeof(uint32_t) * PT_HOPS * f->counts->nodes_max);
+		f->tally.counts->nodes_max = f->graph->nodes_max;
+		f->tally.counts->nodes =
+		        pt_reserve(sizeof(uint64_t) * 2 * f->tally.counts->nodes_max);
+		f->tally.counts->hops =
+		        pt_reserve(sizeof(uint32_t) * PT_HOPS * f->tally.counts->nodes_max);
+		f->tally.counts->tip_hops =
+		        pt_reserve(sizeof(uint32_t) * PT_HOPS * f->tally.counts->nodes_max);
 	}
-	f->counting = true;
-	return f->counts->nodes != NULL && f->counts->hops != NULL && f->counts->tip_hops != NULL;
+	f->tally.counting = true;
+	return f->tally.counts->nodes != NULL && f->tally.counts->hops != NULL &&
+	       f->tally.counts->tip_hops != NULL;
 }
 
 void pt_counts_free(struct pt_counts *c)
@@ -241,7 +246,7 @@ void pt_counts_free(struct pt_counts *c)
 
 bool pt_counts_finish(struct sonde_pt_flow *f)
 {
-	return pt_counts_flush_hops(f) && flush_recent(f->counts, &f->counts->links);
+	return pt_counts_flush_hops(f) && flush_recent(f->tally.counts, &f->tally.counts->links);
 }
 
 static bool merge_table(struct pt_edge_table *to, const struct pt_edge_table *from)
@@ -277,16 +282,16 @@ bool pt_counts_merge(struct sonde_pt_flow *f, struct sonde_pt_flow *other)
 	}
 	nodes = atomic_load_explicit(&f->graph->count, memory_order_acquire);
 	for (size_t i = 0; i < 2 * (size_t)nodes; i++) {
-		f->counts->nodes[i] += other->counts->nodes[i];
+		f->tally.counts->nodes[i] += other->tally.counts->nodes[i];
 	}
-	f->counts->insns += other->counts->insns;
-	f->counts->branches += other->counts->branches;
-	f->counts->taken += other->counts->taken;
-	f->events += other->events;
-	f->errors += other->errors;
-	f->gaps += other->gaps;
-	f->gap_bytes += other->gap_bytes;
-	return flush_recent(other->counts, &f->counts->links) &&
-	       merge_links(&f->counts->links, &other->counts->links) &&
-	       merge_table(&f->counts->plain, &other->counts->plain);
+	f->tally.counts->insns += other->tally.counts->insns;
+	f->tally.counts->branches += other->tally.counts->branches;
+	f->tally.counts->taken += other->tally.counts->taken;
+	f->tally.events += other->tally.events;
+	f->tally.errors += other->tally.errors;
+	f->tally.gaps += other->tally.gaps;
+	f->tally.gap_bytes += other->tally.gap_bytes;
+	return flush_recent(other->tally.counts, &f->tally.counts->links) &&
+	       merge_links(&f->tally.counts->links, &other->tally.counts->links) &&
+	       merge_table(&f->tally.counts->plain, &other->tally.counts->plain);
 }

@@ -22,7 +22,7 @@ static bool add_direct(struct sonde_pt_flow *f, uint32_t node, struct pt_edge ed
 		}
 		edge.from = ip;
 		edge.to = pt_insn_target(&insn, ip, pt_context_mode(cold->context));
-		if (!pt_edge_add(&f->counts->all, &edge)) {
+		if (!pt_edge_add(&f->tally.counts->all, &edge)) {
 			return false;
 		}
 		ip = edge.to;
@@ -39,7 +39,7 @@ static uint32_t space_of(const struct sonde_pt_flow *f, uint32_t node)
 static bool add_node(struct sonde_pt_flow *f, uint32_t node)
 {
 	const struct sonde_pt_graph *g = f->graph;
-	const uint64_t *counts = &f->counts->nodes[2 * (size_t)node];
+	const uint64_t *counts = &f->tally.counts->nodes[2 * (size_t)node];
 	struct pt_edge edge = {.count = counts[0] + counts[1]};
 
 	if (edge.count == 0) {
@@ -54,7 +54,7 @@ static bool add_node(struct sonde_pt_flow *f, uint32_t node)
 	        bit++) {
 		edge.to = g->cold[g->nodes[node].next[bit]].ip;
 		edge.count = counts[bit];
-		if (edge.count != 0 && !pt_edge_add(&f->counts->all, &edge)) {
+		if (edge.count != 0 && !pt_edge_add(&f->tally.counts->all, &edge)) {
 			return false;
 		}
 	}
@@ -69,13 +69,13 @@ static bool add_link(struct sonde_pt_flow *f, const struct pt_link *link)
 	        .count = link->count,
 	        .space = space_of(f, from)};
 
-	return pt_edge_add(&f->counts->all, &edge);
+	return pt_edge_add(&f->tally.counts->all, &edge);
 }
 
 static bool gather(struct sonde_pt_flow *f)
 {
 	const struct sonde_pt_graph *g = f->graph;
-	struct pt_counts *c = f->counts;
+	struct pt_counts *c = f->tally.counts;
 	uint32_t nodes = atomic_load_explicit(&g->count, memory_order_acquire);
 
 	for (uint32_t i = 1; i < nodes; i++) {
@@ -98,7 +98,7 @@ static bool gather(struct sonde_pt_flow *f)
 
 int sonde_pt_flow_next_edge(struct sonde_pt_flow *flow, const struct sonde_pt_edge **edge)
 {
-	struct pt_counts *c = flow->counts;
+	struct pt_counts *c = flow->tally.counts;
 
 	if (c == NULL) {
 		return 0;

@@ -53,13 +53,13 @@ bool pt_waiting_has(const struct pt_waiting *w, unsigned kind)
 /* An EXSTOP ends what a MWAIT began: only it waits for the FUP, and what was deferred comes first. */
 void pt_waiting_give_up(struct sonde_pt_flow *f)
 {
-	if (pt_waiting_has(&f->bound, SONDE_PT_EVENT_EXSTOP)) {
-		pt_waiting_emit(f, &f->deferred);
+	if (pt_waiting_has(&f->wait.bound, SONDE_PT_EVENT_EXSTOP)) {
+		pt_waiting_emit(f, &f->wait.deferred);
 	}
-	pt_waiting_emit(f, &f->bound);
-	pt_waiting_emit(f, &f->deferred);
-	pt_waiting_emit(f, &f->attached);
-	f->fup_is_branch = false;
+	pt_waiting_emit(f, &f->wait.bound);
+	pt_waiting_emit(f, &f->wait.deferred);
+	pt_waiting_emit(f, &f->wait.attached);
+	f->wait.fup_is_branch = false;
 }
 
 /* Without a FUP the instruction is the next PTWRITE. */
@@ -71,22 +71,22 @@ void pt_on_ptw(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	struct pt_insn insn;
 
 	if (p->flags & SONDE_PT_F_IP) {
-		pt_waiting_add(f, &f->bound, &event);
+		pt_waiting_add(f, &f->wait.bound, &event);
 		return;
 	}
-	if (f->enabled && !f->lost) {
+	if (f->now.enabled && !f->now.lost) {
 		bool found;
 
 		f->error_at = pt_flow_offset(f);
 		found = pt_walk(f, PT_GOAL_SPECIAL, PT_SPECIAL_PTWRITE, &insn);
-		f->ahead += f->walked;
+		f->wait.ahead += f->walked;
 		if (found && insn.special == PT_SPECIAL_PTWRITE) {
-			event.ip = f->ip - insn.size;
+			event.ip = f->now.ip - insn.size;
 			event.has_ip = true;
 		} else if (found) {
 			pt_gap_error(f, SONDE_PT_ERROR_QUERY);
 		}
-		if (!f->synced) {
+		if (!f->psb.synced) {
 			return;
 		}
 		pt_emit_told(f);
@@ -99,12 +99,12 @@ void pt_on_exstop(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_EXSTOP};
 
 	if (p->flags & SONDE_PT_F_IP) {
-		pt_waiting_add(f, &f->bound, &event);
+		pt_waiting_add(f, &f->wait.bound, &event);
 		return;
 	}
-	if (pt_waiting_has(&f->bound, SONDE_PT_EVENT_MWAIT)) {
-		pt_waiting_emit(f, &f->bound);
-		pt_waiting_emit(f, &f->deferred);
+	if (pt_waiting_has(&f->wait.bound, SONDE_PT_EVENT_MWAIT)) {
+		pt_waiting_emit(f, &f->wait.bound);
+		pt_waiting_emit(f, &f->wait.deferred);
 	}
 	pt_emit_event(f, &event);
 }
@@ -114,14 +114,14 @@ void pt_on_mwait(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	const struct sonde_pt_event event = {
 	        .kind = SONDE_PT_EVENT_MWAIT, .value = p->value, .extra = p->extra};
 
-	pt_waiting_add(f, &f->bound, &event);
+	pt_waiting_add(f, &f->wait.bound, &event);
 }
 
 /* A change of power that follows a MWAIT comes after it. */
 static void emit_power(struct sonde_pt_flow *f, const struct sonde_pt_event *event)
 {
-	if (pt_waiting_has(&f->bound, SONDE_PT_EVENT_MWAIT)) {
-		pt_waiting_add(f, &f->deferred, event);
+	if (pt_waiting_has(&f->wait.bound, SONDE_PT_EVENT_MWAIT)) {
+		pt_waiting_add(f, &f->wait.deferred, event);
 	} else {
 		pt_emit_event(f, event);
 	}
@@ -151,7 +151,7 @@ void pt_on_mnt(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
 	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_MNT, .value = p->value};
 
-	if (!f->ending) {
+	if (!f->part.ending) {
 		pt_emit_event(f, &event);
 	}
 }
@@ -161,7 +161,7 @@ void pt_on_cbr(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_CBR, .value = p->value};
 
 	pt_clock_packet(f, p);
-	if (!f->in_psb) {
+	if (!f->psb.open) {
 		pt_emit_event(f, &event);
 	}
 }
@@ -171,14 +171,14 @@ void pt_on_evd(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
 	uint64_t bit = 1ULL << p->count;
 
-	if (p->count > 2 || (f->evd.extra & bit) != 0 ||
-	        (f->evd.extra != 0 && (p->count == 0 || (f->evd.extra & 1) != 0))) {
+	if (p->count > 2 || (f->wait.evd.extra & bit) != 0 ||
+	        (f->wait.evd.extra != 0 && (p->count == 0 || (f->wait.evd.extra & 1) != 0))) {
 		f->error_at = p->offset;
 		pt_gap_error(f, SONDE_PT_ERROR_CONTEXT);
 		return;
 	}
-	f->evd.extra |= bit;
-	f->evd.data[p->count] = p->value;
+	f->wait.evd.extra |= bit;
+	f->wait.evd.data[p->count] = p->value;
 }
 
 static bool fits_evd(uint64_t evd, unsigned type)
@@ -191,23 +191,23 @@ static bool fits_evd(uint64_t evd, unsigned type)
 
 void pt_on_cfe(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
-	struct sonde_pt_event event = f->evd;
+	struct sonde_pt_event event = f->wait.evd;
 	bool of_branch = p->count == CFE_IRET || p->count == CFE_RSM || p->count == CFE_VMENTRY ||
 	                 p->count == CFE_UIRET || p->count == CFE_SYSCALL;
 
-	if (!fits_evd(f->evd.extra, p->count)) {
+	if (!fits_evd(f->wait.evd.extra, p->count)) {
 		f->error_at = p->offset;
 		pt_gap_error(f, SONDE_PT_ERROR_CONTEXT);
 		return;
 	}
-	f->evd = (struct sonde_pt_event){.kind = SONDE_PT_EVENT_CFE};
+	f->wait.evd = (struct sonde_pt_event){.kind = SONDE_PT_EVENT_CFE};
 	event.count = p->count;
 	event.value = p->value;
-	if (f->enabled && of_branch) {
-		pt_waiting_add(f, &f->attached, &event);
-		f->fup_is_branch = p->flags & SONDE_PT_F_IP;
-	} else if (f->enabled || p->flags & SONDE_PT_F_IP) {
-		pt_waiting_add(f, &f->bound, &event);
+	if (f->now.enabled && of_branch) {
+		pt_waiting_add(f, &f->wait.attached, &event);
+		f->wait.fup_is_branch = p->flags & SONDE_PT_F_IP;
+	} else if (f->now.enabled || p->flags & SONDE_PT_F_IP) {
+		pt_waiting_add(f, &f->wait.bound, &event);
 	} else {
 		pt_emit_event(f, &event);
 	}
@@ -219,19 +219,19 @@ void pt_on_trig(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_TRIG,
 	        .value = p->value,
 	        .count = p->flags & SONDE_PT_F_MULT ? 1 : 0};
-	uint64_t insns = p->extra > f->ahead ? p->extra - f->ahead : 0;
+	uint64_t insns = p->extra > f->wait.ahead ? p->extra - f->wait.ahead : 0;
 	struct pt_insn insn;
 
 	if (p->flags & SONDE_PT_F_IP) {
-		pt_waiting_add(f, &f->bound, &event);
+		pt_waiting_add(f, &f->wait.bound, &event);
 		return;
 	}
-	if (f->enabled && !f->lost && p->flags & SONDE_PT_F_ICNT) {
+	if (f->now.enabled && !f->now.lost && p->flags & SONDE_PT_F_ICNT) {
 		f->error_at = pt_flow_offset(f);
-		f->ahead = 0;
+		f->wait.ahead = 0;
 		event.has_ip = pt_walk(f, PT_GOAL_COUNT, insns, &insn);
-		event.ip = event.has_ip ? f->ip : 0;
-		if (!event.has_ip && !f->synced) {
+		event.ip = event.has_ip ? f->now.ip : 0;
+		if (!event.has_ip && !f->psb.synced) {
 			return;
 		}
 	}
@@ -251,7 +251,7 @@ void pt_on_bbp(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	const struct sonde_pt_event event = {
 	        .kind = SONDE_PT_EVENT_PEBS_BLOCK, .count = p->count, .value = p->value};
 
-	f->block = p->count;
+	f->wait.block = p->count;
 	pt_emit_event(f, &event);
 }
 
@@ -260,7 +260,7 @@ void pt_on_bip(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_PEBS_ITEM,
 	        .count = p->count,
 	        .value = p->value,
-	        .extra = f->block};
+	        .extra = f->wait.block};
 
 	pt_emit_event(f, &event);
 }
@@ -275,11 +275,11 @@ void pt_on_bep(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 
 	if ((p->flags & SONDE_PT_F_IP) == 0) {
 		pt_emit_event(f, &event);
-	} else if (f->enabled) {
-		f->fup_is_branch = true;
-		f->block_ends = true;
+	} else if (f->now.enabled) {
+		f->wait.fup_is_branch = true;
+		f->wait.block_ends = true;
 	} else {
-		pt_waiting_add(f, &f->bound, &event);
+		pt_waiting_add(f, &f->wait.bound, &event);
 	}
 }
 
@@ -288,8 +288,8 @@ void pt_end_block(struct sonde_pt_flow *f, uint64_t ip)
 	const struct sonde_pt_event event = {
 	        .kind = SONDE_PT_EVENT_PEBS_END, .ip = ip, .has_ip = true};
 
-	if (f->block_ends) {
-		f->block_ends = false;
+	if (f->wait.block_ends) {
+		f->wait.block_ends = false;
 		pt_emit_event(f, &event);
 	}
 }

@@ -82,8 +82,8 @@ static inline bool refill(struct sonde_pt_flow *f)
 	uint64_t bits;
 	unsigned packets, n;
 
-	if (f->nbits != 0) {
-		return p - f->gather < GATHER_BYTES && pt_refill(f);
+	if (f->tnt.nbits != 0) {
+		return p - f->tnt.gather < GATHER_BYTES && pt_refill(f);
 	}
 	if (f->cursor.bip_size != 0 || f->cursor.end - p < 9) {
 		return pt_refill(f);
@@ -104,10 +104,10 @@ static inline bool refill(struct sonde_pt_flow *f)
 	if (n == 0) {
 		return pt_refill(f);
 	}
-	f->gather = f->cursor.p;
-	f->gathered = n;
-	f->nbits = n;
-	f->bits = bits << (64 - n);
+	f->tnt.gather = f->cursor.p;
+	f->tnt.gathered = n;
+	f->tnt.nbits = n;
+	f->tnt.bits = bits << (64 - n);
 	f->cursor.p = p;
 	return true;
 }
@@ -132,12 +132,12 @@ static inline uint32_t fast_ret(struct sonde_pt_flow *f, uint32_t context)
 	uint32_t next = pt_stack_top(f);
 	uint64_t ip;
 
-	if (f->nbits != 0 || pt_refill(f)) {
-		if (f->bits >> 63 == 0 || next == PT_NODE_NONE) {
+	if (f->tnt.nbits != 0 || pt_refill(f)) {
+		if (f->tnt.bits >> 63 == 0 || next == PT_NODE_NONE) {
 			return PT_NODE_NONE;
 		}
-		f->bits <<= 1;
-		f->nbits--;
+		f->tnt.bits <<= 1;
+		f->tnt.nbits--;
 	} else if (fast_tip(f, &ip)) {
 		next = node_of(f, context, ip);
 	} else {
@@ -162,14 +162,14 @@ static inline bool tip_is_next(const struct sonde_pt_flow *f)
 /* Without a following branch, code without decisions could lead past the address of an event. */
 static inline bool branch_follows(struct sonde_pt_flow *f)
 {
-	return f->nbits != 0 || pt_refill(f) || tip_is_next(f);
+	return f->tnt.nbits != 0 || pt_refill(f) || tip_is_next(f);
 }
 
 static inline void record(
         struct sonde_pt_flow *f, uint32_t at, unsigned which, uint32_t next, bool counting)
 {
 	if (counting) {
-		f->counts->nodes[2 * (size_t)at + which]++;
+		f->tally.counts->nodes[2 * (size_t)at + which]++;
 		return;
 	}
 	pt_emit_node(f, at, next, which != 0);
@@ -183,7 +183,7 @@ static inline uint32_t kind_of(const struct sonde_pt_flow *f, uint32_t at)
 static inline void push(struct sonde_pt_flow *f, uint32_t node)
 {
 	if (node != PT_NODE_NONE) {
-		f->stack[f->sp++] = node;
+		f->calls.nodes[f->calls.sp++] = node;
 	}
 }
 
@@ -195,19 +195,19 @@ static inline __attribute__((always_inline)) uint32_t step(
         struct sonde_pt_flow *f, uint32_t at, uint32_t context, bool counting)
 {
 	const struct pt_node n = f->graph->nodes[at];
-	unsigned sp = f->sp;
+	unsigned sp = f->calls.sp;
 	uint32_t next;
 	unsigned bit = 1;
 
 	switch (PT_NODE_KIND(n.info)) {
 	case PT_NODE_COND:
-		if (__builtin_expect(f->nbits == 0, 0) && !pt_refill(f)) {
+		if (__builtin_expect(f->tnt.nbits == 0, 0) && !pt_refill(f)) {
 			return PT_NODE_NONE;
 		}
 		push(f, n.push);
-		bit = (unsigned)(f->bits >> 63);
-		f->bits <<= 1;
-		f->nbits--;
+		bit = (unsigned)(f->tnt.bits >> 63);
+		f->tnt.bits <<= 1;
+		f->tnt.nbits--;
 		next = n.next[bit];
 		break;
 	case PT_NODE_RET:
@@ -228,13 +228,14 @@ static inline __attribute__((always_inline)) uint32_t step(
 	default: return PT_NODE_NONE;
 	}
 	if (next == PT_NODE_NONE) {
-		f->sp = sp;
+		f->calls.sp = sp;
 		return PT_NODE_NONE;
 	}
 	record(f, at, bit, next, counting);
 	if (counting &&
 	        (PT_NODE_KIND(n.info) == PT_NODE_RET || PT_NODE_KIND(n.info) == PT_NODE_TIP)) {
-		f->counts->log.edges[f->counts->log.count++] = (uint64_t)at << 32 | next;
+		f->tally.counts->log.edges[f->tally.counts->log.count++] =
+		        (uint64_t)at << 32 | next;
 	}
 	return next;
 }
@@ -242,18 +243,18 @@ static inline __attribute__((always_inline)) uint32_t step(
 /*
  * The loop for most of a trace, when counting: hop after hop, with no branch of our own that
  * depends on the traced code, since it would be mispredicted. Ends at an unknown hop and when too
- * few bits are left for one. The log and the return stack have room for all that f->bits can lead
+ * few bits are left for one. The log and the return stack have room for all that f->tnt.bits can lead
  * to; slots above the top of the stack may hold garbage.
  */
 static __attribute__((noinline)) uint32_t hot(struct sonde_pt_flow *f, uint32_t at)
 {
 	const uint64_t *hops = f->graph->hops;
-	uint32_t *counts = f->counts->hops;
-	struct pt_edge_log *log = &f->counts->log;
+	uint32_t *counts = f->tally.counts->hops;
+	struct pt_edge_log *log = &f->tally.counts->log;
 	uint64_t *logged = log->edges + log->count;
-	uint32_t *sp = f->stack + f->sp;
-	uint64_t bits = f->bits;
-	unsigned nbits = f->nbits;
+	uint32_t *sp = f->calls.nodes + f->calls.sp;
+	uint64_t bits = f->tnt.bits;
+	unsigned nbits = f->tnt.nbits;
 
 	while (nbits >= PT_HOP_BITS) {
 		size_t index = (size_t)at * PT_HOPS + (bits >> (64 - PT_HOP_BITS));
@@ -278,9 +279,9 @@ static __attribute__((noinline)) uint32_t hot(struct sonde_pt_flow *f, uint32_t 
 		nbits -= PT_HOP_TAKEN(hop);
 		at = next;
 	}
-	f->bits = bits;
-	f->nbits = nbits;
-	f->sp = (unsigned)(sp - f->stack);
+	f->tnt.bits = bits;
+	f->tnt.nbits = nbits;
+	f->calls.sp = (unsigned)(sp - f->calls.nodes);
 	log->count = (unsigned)(logged - log->edges);
 	return at;
 }
@@ -291,10 +292,11 @@ static __attribute__((noinline)) uint32_t hot(struct sonde_pt_flow *f, uint32_t 
  */
 static inline uint32_t hop_by_tip(struct sonde_pt_flow *f, uint32_t at, uint32_t context)
 {
-	const struct pt_hop_bits bits = {.value = (unsigned)(f->bits >> 1 >> (63 - f->nbits)),
-	        .count = f->nbits,
+	const struct pt_hop_bits bits = {
+	        .value = (unsigned)(f->tnt.bits >> 1 >> (63 - f->tnt.nbits)),
+	        .count = f->tnt.nbits,
 	        .tip = true};
-	struct pt_edge_log *log = &f->counts->log;
+	struct pt_edge_log *log = &f->tally.counts->log;
 	uint64_t hop, ip;
 	uint32_t next;
 
@@ -306,27 +308,27 @@ static inline uint32_t hop_by_tip(struct sonde_pt_flow *f, uint32_t at, uint32_t
 		return PT_NODE_NONE;
 	}
 	next = node_of(f, context, ip);
-	f->counts->tip_hops[pt_hop_index(at, &bits)]++;
+	f->tally.counts->tip_hops[pt_hop_index(at, &bits)]++;
 	log->edges[log->count++] = (uint64_t)PT_HOP_TO(hop) << 32 | next;
-	f->stack[f->sp] = PT_HOP_NODE(hop);
-	f->sp += (unsigned)PT_HOP_DEPTH(hop);
-	f->sp += f->sp == 0; /* the stack was empty */
-	f->bits = 0;
-	f->nbits = 0;
+	f->calls.nodes[f->calls.sp] = PT_HOP_NODE(hop);
+	f->calls.sp += (unsigned)PT_HOP_DEPTH(hop);
+	f->calls.sp += f->calls.sp == 0; /* the stack was empty */
+	f->tnt.bits = 0;
+	f->tnt.nbits = 0;
 	return next;
 }
 
 /* Makes the next hop if it is unknown; false: there can be none. */
 static bool learn(struct sonde_pt_flow *f, uint32_t at)
 {
-	struct pt_hop_bits bits = {.count = f->nbits < PT_HOP_BITS ? f->nbits : PT_HOP_BITS,
-	        .tip = f->nbits < PT_HOP_BITS};
+	struct pt_hop_bits bits = {.count = f->tnt.nbits < PT_HOP_BITS ? f->tnt.nbits : PT_HOP_BITS,
+	        .tip = f->tnt.nbits < PT_HOP_BITS};
 	const uint64_t *hop;
 
 	if (bits.tip && !tip_is_next(f)) {
 		return false;
 	}
-	bits.value = (unsigned)(f->bits >> 1 >> (63 - bits.count));
+	bits.value = (unsigned)(f->tnt.bits >> 1 >> (63 - bits.count));
 	hop = pt_hop_slot(f->graph, at, &bits);
 	if (__atomic_load_n(hop, __ATOMIC_ACQUIRE) != 0) {
 		return false;
@@ -337,14 +339,14 @@ static bool learn(struct sonde_pt_flow *f, uint32_t at)
 
 static inline void make_room(struct sonde_pt_flow *f)
 {
-	if (f->counts->log.count > PT_EDGE_LOG - PT_HOT_ROOM) {
+	if (f->tally.counts->log.count > PT_EDGE_LOG - PT_HOT_ROOM) {
 		pt_counts_flush_log(f);
 	}
-	if (f->sp > PT_STACK_SIZE - PT_HOT_ROOM) {
+	if (f->calls.sp > PT_STACK_SIZE - PT_HOT_ROOM) {
 		pt_stack_shrink(f);
 	}
-	f->counts->since += PT_HOT_ROOM;
-	if (f->counts->since > FRESH_MAX) {
+	f->tally.counts->since += PT_HOT_ROOM;
+	if (f->tally.counts->since > FRESH_MAX) {
 		f->failed = !pt_counts_flush_hops(f);
 	}
 }
@@ -356,13 +358,13 @@ static uint32_t run_counting(struct sonde_pt_flow *f, uint32_t at, uint32_t cont
 	while (!f->failed) {
 		make_room(f);
 		at = hot(f, at);
-		next = f->nbits < PT_HOP_BITS ? hop_by_tip(f, at, context) : PT_NODE_NONE;
+		next = f->tnt.nbits < PT_HOP_BITS ? hop_by_tip(f, at, context) : PT_NODE_NONE;
 		if (next != PT_NODE_NONE) {
 			at = next;
 			(void)refill(f);
 			continue;
 		}
-		if ((f->nbits < PT_HOP_BITS && refill(f)) || learn(f, at)) {
+		if ((f->tnt.nbits < PT_HOP_BITS && refill(f)) || learn(f, at)) {
 			continue;
 		}
 		if (kind_of(f, at) == PT_NODE_UNBUILT) {
@@ -382,8 +384,8 @@ static uint32_t run_counting(struct sonde_pt_flow *f, uint32_t at, uint32_t cont
 /* Whether nothing is wanted of the next nodes except an instruction by its number. */
 static inline bool is_quiet(const struct sonde_pt_flow *f)
 {
-	return (f->want & ~(SONDE_PT_WANT_EVENTS | SONDE_PT_WANT_NOTHING)) == 0 && !f->cycled &&
-	       !f->time_moved;
+	return (f->wanted.kinds & ~(SONDE_PT_WANT_EVENTS | SONDE_PT_WANT_NOTHING)) == 0 &&
+	       !f->clock.cycled && !f->clock.moved;
 }
 
 /*
@@ -393,11 +395,12 @@ static inline bool is_quiet(const struct sonde_pt_flow *f)
 static __attribute__((noinline)) uint32_t quiet(struct sonde_pt_flow *f, uint32_t at)
 {
 	const struct pt_node *nodes = f->graph->nodes;
-	uint32_t *sp = f->stack + f->sp;
-	uint64_t bits = f->bits;
+	uint32_t *sp = f->calls.nodes + f->calls.sp;
+	uint64_t bits = f->tnt.bits;
 	uint64_t insns = f->insns;
-	uint64_t end = f->sample_at < f->ticks.number ? f->sample_at : f->ticks.number;
-	unsigned nbits = f->nbits;
+	uint64_t end = f->wanted.sample_at < f->wanted.ticks.number ? f->wanted.sample_at
+	                                                            : f->wanted.ticks.number;
+	unsigned nbits = f->tnt.nbits;
 
 	for (unsigned i = 0; i < PT_HOT_ROOM && nbits != 0; i++) {
 		const struct pt_node *n = &nodes[at];
@@ -422,23 +425,23 @@ static __attribute__((noinline)) uint32_t quiet(struct sonde_pt_flow *f, uint32_
 		at = next;
 	}
 	f->insns = insns;
-	f->bits = bits;
-	f->nbits = nbits;
-	f->sp = (unsigned)(sp - f->stack);
+	f->tnt.bits = bits;
+	f->tnt.nbits = nbits;
+	f->calls.sp = (unsigned)(sp - f->calls.nodes);
 	return at;
 }
 
 static uint32_t run_steps(struct sonde_pt_flow *f, uint32_t at, uint32_t context)
 {
-	while (!f->failed && f->tail - f->head < QUEUE_SOME) {
+	while (!f->failed && f->queue.tail - f->queue.head < QUEUE_SOME) {
 		uint32_t next;
 
-		if (f->sp > PT_STACK_SIZE - PT_HOT_ROOM) {
+		if (f->calls.sp > PT_STACK_SIZE - PT_HOT_ROOM) {
 			pt_stack_shrink(f);
 		}
 		if (is_quiet(f)) {
 			at = quiet(f, at);
-			if (f->nbits == 0 && refill(f)) {
+			if (f->tnt.nbits == 0 && refill(f)) {
 				continue;
 			}
 		}
@@ -463,13 +466,13 @@ void pt_fast_run(struct sonde_pt_flow *f)
 	if (!branch_follows(f)) {
 		return;
 	}
-	at = pt_graph_node(f->graph, context, f->ip);
+	at = pt_graph_node(f->graph, context, f->now.ip);
 	if (at == PT_NODE_NONE) {
 		f->failed = true;
 		return;
 	}
-	f->fresh = false;
-	f->by_psb = false;
-	at = f->counting ? run_counting(f, at, context) : run_steps(f, at, context);
-	f->ip = f->graph->cold[at].ip;
+	f->now.fresh = false;
+	f->now.by_psb = false;
+	at = f->tally.counting ? run_counting(f, at, context) : run_steps(f, at, context);
+	f->now.ip = f->graph->cold[at].ip;
 }

@@ -69,7 +69,7 @@ static const struct {
 static void finish(struct sonde_pt_flow *f)
 {
 	pt_waiting_give_up(f);
-	if (f->enabled && !f->lost) {
+	if (f->now.enabled && !f->now.lost) {
 		pt_emit_end(f);
 	}
 	f->done = true;
@@ -77,10 +77,10 @@ static void finish(struct sonde_pt_flow *f)
 
 static bool may_run_fast(const struct sonde_pt_flow *f)
 {
-	return f->enabled && !f->lost && !f->in_async && !f->in_psb && !f->options.ticks &&
-	       f->bound.count == 0 && f->attached.count == 0 && f->deferred.count == 0 &&
-	       f->pending_exec < 0 && !f->fup_is_branch && !f->overflowed &&
-	       !(f->speculative && (f->errata & PT_ERRATUM_BDM64) != 0);
+	return f->now.enabled && !f->now.lost && !f->wait.in_async && !f->psb.open &&
+	       !f->options.ticks && f->wait.bound.count == 0 && f->wait.attached.count == 0 &&
+	       f->wait.deferred.count == 0 && f->wait.exec < 0 && !f->wait.fup_is_branch &&
+	       !f->wait.overflowed && !(f->now.speculative && (f->errata & PT_ERRATUM_BDM64) != 0);
 }
 
 static void next_packet(struct sonde_pt_flow *f)
@@ -88,38 +88,39 @@ static void next_packet(struct sonde_pt_flow *f)
 	struct sonde_pt_packet p;
 	int rc;
 
-	if (!f->synced) {
+	if (!f->psb.synced) {
 		pt_sync_find(f);
 		return;
 	}
-	if (f->moved < f->nmoves) {
+	if (f->code.moved < f->code.nmoves) {
 		pt_space_move(f);
 	}
-	if (f->nbits != 0 && !may_run_fast(f)) {
+	if (f->tnt.nbits != 0 && !may_run_fast(f)) {
 		pt_walk_branch(f);
 		return;
 	}
 	if (may_run_fast(f)) {
 		const uint8_t *before = f->cursor.p;
 		const uint8_t *end = f->cursor.end;
-		unsigned nbits = f->nbits;
+		unsigned nbits = f->tnt.nbits;
 
-		f->cursor.end = before < f->fast_end ? f->fast_end : before;
+		f->cursor.end = before < f->code.fast_end ? f->code.fast_end : before;
 		pt_fast_run(f);
 		f->cursor.end = end;
-		if (f->cursor.p != before || f->nbits != nbits || f->head != f->tail) {
-			f->ahead = 0;
+		if (f->cursor.p != before || f->tnt.nbits != nbits ||
+		        f->queue.head != f->queue.tail) {
+			f->wait.ahead = 0;
 			return;
 		}
-		if (f->nbits != 0) {
+		if (f->tnt.nbits != 0) {
 			pt_walk_branch(f);
 			return;
 		}
 	}
 	rc = pt_cursor_next(&f->cursor, &p);
-	f->packet_at = p.offset;
-	f->diverged =
-	        f->diverged || (f->ending && (rc == 0 || (rc > 0 && !pt_sync_may_have(p.kind))));
+	f->gap.packet_at = p.offset;
+	f->part.diverged = f->part.diverged ||
+	                   (f->part.ending && (rc == 0 || (rc > 0 && !pt_sync_may_have(p.kind))));
 	if (rc == 0) {
 		finish(f);
 		return;
@@ -131,24 +132,25 @@ static void next_packet(struct sonde_pt_flow *f)
 		return;
 	}
 	if (p.kind >= SONDE_PT_TNT8 && p.kind <= SONDE_PT_FUP) {
-		f->ahead = 0;
+		f->wait.ahead = 0;
 	}
-	if (!handlers[p.kind].keeps_bound && f->bound.count != 0) {
-		pt_waiting_emit(f, &f->bound);
-		pt_waiting_emit(f, &f->deferred);
+	if (!handlers[p.kind].keeps_bound && f->wait.bound.count != 0) {
+		pt_waiting_emit(f, &f->wait.bound);
+		pt_waiting_emit(f, &f->wait.deferred);
 	}
 	handlers[p.kind].handle(f, &p);
 }
 
 void pt_flow_packet(struct sonde_pt_flow *f)
 {
-	bool in_psb = f->in_psb;
+	bool in_psb = f->psb.open;
 	bool syncing;
 
 	pt_gap_before(f, &syncing);
 	next_packet(f);
 	pt_gap_behind(f, syncing);
-	f->paused = in_psb && !f->in_psb && f->last_psb >= f->pause_at && pt_place_is_one(f);
+	f->part.paused =
+	        in_psb && !f->psb.open && f->psb.last >= f->part.pause_at && pt_place_is_one(f);
 }
 
 bool pt_flow_run(struct sonde_pt_flow *f)
@@ -168,16 +170,17 @@ static bool take_options(struct sonde_pt_flow *f, const struct sonde_pt_flow_opt
 		return false;
 	}
 	o->time = o->time || o->every_ticks != 0;
-	f->want = o->want != 0 ? o->want : SONDE_PT_WANT_INSNS | SONDE_PT_WANT_EVENTS;
-	f->sample_at = UINT64_MAX;
-	f->ticks.number = UINT64_MAX;
-	if ((f->want & SONDE_PT_WANT_INSNS) != 0 && (f->want & SONDE_PT_WANT_BLOCKS) == 0) {
-		f->sample_at = o->every > 1 ? o->every : UINT64_MAX;
-		f->ticks.every =
+	f->wanted.kinds = o->want != 0 ? o->want : SONDE_PT_WANT_INSNS | SONDE_PT_WANT_EVENTS;
+	f->wanted.sample_at = UINT64_MAX;
+	f->wanted.ticks.number = UINT64_MAX;
+	if ((f->wanted.kinds & SONDE_PT_WANT_INSNS) != 0 &&
+	        (f->wanted.kinds & SONDE_PT_WANT_BLOCKS) == 0) {
+		f->wanted.sample_at = o->every > 1 ? o->every : UINT64_MAX;
+		f->wanted.ticks.every =
 		        o->every_ticks < EVERY_TICKS_MAX ? o->every_ticks : EVERY_TICKS_MAX;
 	}
-	if (f->want & SONDE_PT_WANT_BLOCKS || o->every > 1 || o->every_ticks != 0) {
-		f->want &= ~SONDE_PT_WANT_INSNS; /* not every one */
+	if (f->wanted.kinds & SONDE_PT_WANT_BLOCKS || o->every > 1 || o->every_ticks != 0) {
+		f->wanted.kinds &= ~SONDE_PT_WANT_INSNS; /* not every one */
 	}
 	return true;
 }
@@ -191,20 +194,20 @@ struct sonde_pt_flow *sonde_pt_flow_new(struct sonde_pt_graph *graph, const void
 		free(f);
 		return NULL;
 	}
-	f->good_psb = UINT64_MAX;
-	f->sp = 1;
-	f->pause_at = UINT64_MAX;
-	f->stop_at = UINT64_MAX;
-	f->ended_at = UINT64_MAX;
+	f->psb.good = UINT64_MAX;
+	f->calls.sp = 1;
+	f->part.pause_at = UINT64_MAX;
+	f->part.stop_at = UINT64_MAX;
+	f->part.ended_at = UINT64_MAX;
 	f->graph = graph;
 	f->errata = pt_errata(&f->options.clock.cpu);
 	f->cursor = pt_cursor_make(data, n);
 	f->cursor.errata = f->errata;
-	f->mode = PT_MODE_64;
+	f->code.mode = PT_MODE_64;
 	pt_gap_open(f, 0, false);
-	sonde_pt_time_init(&f->time, &f->options.clock);
-	f->fast_end = f->cursor.end;
-	f->view = PT_VIEW_NONE;
+	sonde_pt_time_init(&f->clock.time, &f->options.clock);
+	f->code.fast_end = f->cursor.end;
+	f->code.view = PT_VIEW_NONE;
 	pt_space_set(f, f->options.space, f->options.generation);
 	if (f->failed) {
 		sonde_pt_flow_free(f);
@@ -218,8 +221,8 @@ void sonde_pt_flow_free(struct sonde_pt_flow *flow)
 	if (flow == NULL) {
 		return;
 	}
-	pt_counts_free(flow->counts);
-	free(flow->items);
-	free(flow->moves);
+	pt_counts_free(flow->tally.counts);
+	free(flow->queue.items);
+	free(flow->code.moves);
 	free(flow);
 }

@@ -39,9 +39,9 @@ static size_t skippable(const struct sonde_pt_flow *f, const uint8_t *p, size_t 
 
 static void add_bits(struct sonde_pt_flow *f, uint64_t bits, unsigned n)
 {
-	f->bits |= bits << (64 - n) >> f->nbits;
-	f->nbits += n;
-	f->gathered += n;
+	f->tnt.bits |= bits << (64 - n) >> f->tnt.nbits;
+	f->tnt.nbits += n;
+	f->tnt.gathered += n;
 }
 
 static bool long_tnt(struct sonde_pt_flow *f, const uint8_t *p, size_t left)
@@ -49,7 +49,7 @@ static bool long_tnt(struct sonde_pt_flow *f, const uint8_t *p, size_t left)
 	uint64_t payload = 0;
 	unsigned stop;
 
-	if (left < 8 || f->nbits > 64 - 47 || p[1] != 0xa3 || memchr(p + 2, 2, 6) != NULL) {
+	if (left < 8 || f->tnt.nbits > 64 - 47 || p[1] != 0xa3 || memchr(p + 2, 2, 6) != NULL) {
 		return false;
 	}
 	memcpy((uint8_t *)&payload, p, 8);
@@ -73,12 +73,12 @@ bool pt_refill(struct sonde_pt_flow *f)
 	if (f->cursor.bip_size != 0) {
 		return false;
 	}
-	if (f->nbits == 0) {
-		f->bits = 0;
-		f->gathered = 0;
-		f->gather = p;
+	if (f->tnt.nbits == 0) {
+		f->tnt.bits = 0;
+		f->tnt.gathered = 0;
+		f->tnt.gather = p;
 	}
-	while (p < end && n <= GATHER_MAX - 6 && f->nbits + n <= 64 - 6) {
+	while (p < end && n <= GATHER_MAX - 6 && f->tnt.nbits + n <= 64 - 6) {
 		if ((*p & 1) == 0 && *p > 2) {
 			unsigned count = 30u - (unsigned)__builtin_clz(*p);
 
@@ -109,22 +109,22 @@ bool pt_refill(struct sonde_pt_flow *f)
  */
 bool pt_deferred(struct sonde_pt_flow *f)
 {
-	bool more = f->nbits != 0;
+	bool more = f->tnt.nbits != 0;
 
-	while (more && f->nbits <= DEFER_MAX) {
+	while (more && f->tnt.nbits <= DEFER_MAX) {
 		more = pt_refill(f) || pt_clock_pass(f);
 	}
-	return f->nbits <= DEFER_MAX;
+	return f->tnt.nbits <= DEFER_MAX;
 }
 
 uint64_t pt_bits_offset(const struct sonde_pt_flow *f, uint64_t *begin)
 {
 	struct pt_cursor c = f->cursor;
-	unsigned used = f->gathered - f->nbits;
+	unsigned used = f->tnt.gathered - f->tnt.nbits;
 	unsigned seen = 0;
 	struct sonde_pt_packet packet;
 
-	c.p = f->gather;
+	c.p = f->tnt.gather;
 	*begin = (uint64_t)(c.p - c.begin);
 	while (seen <= used && pt_cursor_next(&c, &packet) > 0) {
 		if (packet.kind == SONDE_PT_TNT8 || packet.kind == SONDE_PT_TNT64) {

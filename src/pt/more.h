@@ -5,7 +5,7 @@
 
 #include "pt/state.h"
 
-/* Reads more branches after f->bits; false: no TNT comes next, or there is no room. */
+/* Reads more branches after f->tnt.bits; false: no TNT comes next, or there is no room. */
 bool pt_refill(struct sonde_pt_flow *f);
 /*
  * At an indirect branch: whether the next TIP may belong to it although bits come before the TIP.

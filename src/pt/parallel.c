@@ -81,9 +81,9 @@ static int work(void *arg, unsigned worker, size_t task)
 	if (!pt_flow_run(f)) {
 		return SONDE_ENOMEM;
 	}
-	part->ended_at = f->ended_at;
-	part->diverged = f->diverged;
-	return f->diverged ? SONDE_EFORMAT : SONDE_OK;
+	part->ended_at = f->part.ended_at;
+	part->diverged = f->part.diverged;
+	return f->part.diverged ? SONDE_EFORMAT : SONDE_OK;
 }
 
 static bool joins(const struct parallel *p)
@@ -146,8 +146,8 @@ int pt_parallel_count(struct sonde_pt_flow *f)
 	int rc;
 
 	/* BDM64 needs the state of transactions, which a PSB+ may not contain. */
-	if (p.jobs < 2 || f->options.time || f->options.choose_space != NULL || f->nmoves != 0 ||
-	        f->synced || f->done || f->cursor.p != f->cursor.begin ||
+	if (p.jobs < 2 || f->options.time || f->options.choose_space != NULL ||
+	        f->code.nmoves != 0 || f->psb.synced || f->done || f->cursor.p != f->cursor.begin ||
 	        (f->errata & PT_ERRATUM_BDM64) != 0) {
 		return 0;
 	}

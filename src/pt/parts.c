@@ -123,12 +123,12 @@ static void make_window(struct parts *p)
 
 static void run(struct sonde_pt_flow *f, uint64_t pause_at)
 {
-	f->pause_at = pause_at;
-	f->paused = false;
-	while (!f->paused && !f->done && !f->failed) {
+	f->part.pause_at = pause_at;
+	f->part.paused = false;
+	while (!f->part.paused && !f->done && !f->failed) {
 		pt_flow_packet(f);
-		f->head = 0;
-		f->tail = 0;
+		f->queue.head = 0;
+		f->queue.tail = 0;
 	}
 }
 
@@ -139,21 +139,21 @@ static int look(void *arg, unsigned worker, size_t task)
 	struct part *part = &p->parts[task];
 	struct sonde_pt_flow *f = p->workers[worker];
 
-	f->want = SONDE_PT_WANT_NOTHING;
+	f->wanted.kinds = SONDE_PT_WANT_NOTHING;
 	pt_place_begin(f, part->begin, &part->time, part->cycled);
-	f->sample_at = UINT64_MAX;
+	f->wanted.sample_at = UINT64_MAX;
 	if (part->begin != 0) {
 		run(f, part->begin);
-		if (!f->paused || f->last_psb != part->begin) {
+		if (!f->part.paused || f->psb.last != part->begin) {
 			return f->failed ? SONDE_ENOMEM : SONDE_OK;
 		}
 		/* As in a flow that reached the end of the part. */
-		f->fresh = false;
-		f->by_psb = false;
-		f->ip = f->enabled ? f->ip : CARRIED;
-		f->has_disabled_at = true;
-		f->disabled_at = CARRIED;
-		f->cycle_insns = CARRIED;
+		f->now.fresh = false;
+		f->now.by_psb = false;
+		f->now.ip = f->now.enabled ? f->now.ip : CARRIED;
+		f->now.has_disabled_at = true;
+		f->now.disabled_at = CARRIED;
+		f->clock.cycle_insns = CARRIED;
 		f->insns = 0;
 	}
 	part->first = pt_place_of(f);
@@ -200,9 +200,9 @@ static int join(struct parts *p)
 			step_over(p, part);
 			continue;
 		}
-		f->want = SONDE_PT_WANT_NOTHING;
+		f->wanted.kinds = SONDE_PT_WANT_NOTHING;
 		pt_place_goto(f, &part->start);
-		f->sample_at = UINT64_MAX;
+		f->wanted.sample_at = UINT64_MAX;
 		run(f, part->end);
 		if (f->failed) {
 			return SONDE_ENOMEM;
@@ -232,9 +232,9 @@ static int give(void *arg, unsigned worker, size_t task)
 	if (part->skipped) {
 		return SONDE_OK;
 	}
-	f->want = p->want;
+	f->wanted.kinds = p->want;
 	pt_place_goto(f, &part->start);
-	f->pause_at = part->end;
+	f->part.pause_at = part->end;
 	return p->work(p->arg, worker, f);
 }
 
@@ -279,8 +279,8 @@ static int run_alone(struct parts *p)
 
 	do {
 		end = end != UINT64_MAX ? cut(f, end) : end;
-		f->pause_at = end;
-		f->paused = false;
+		f->part.pause_at = end;
+		f->part.paused = false;
 		rc = p->work(p->arg, 0, f);
 		if (rc >= 0) {
 			rc = drain(f);
@@ -288,9 +288,9 @@ static int run_alone(struct parts *p)
 		if (rc >= 0 && p->emit != NULL) {
 			rc = p->emit(p->arg, 0, f);
 		}
-	} while (rc >= 0 && f->paused);
-	f->pause_at = UINT64_MAX;
-	f->paused = false;
+	} while (rc >= 0 && f->part.paused);
+	f->part.pause_at = UINT64_MAX;
+	f->part.paused = false;
 	return rc < 0 ? rc : SONDE_OK;
 }
 
@@ -316,7 +316,7 @@ int sonde_pt_flow_parts(
 {
 	struct parts p = {.flow = flow,
 	        .jobs = flow->options.jobs < POOL_JOBS_MAX ? flow->options.jobs : POOL_JOBS_MAX,
-	        .want = flow->want,
+	        .want = flow->wanted.kinds,
 	        .work = work,
 	        .emit = emit,
 	        .arg = arg};
@@ -324,11 +324,11 @@ int sonde_pt_flow_parts(
 
 	/* State that a part does not know at its beginning. */
 	if (p.jobs < 2 || flow->options.ticks || flow->options.every_ticks != 0 ||
-	        flow->options.choose_space != NULL || flow->nmoves != 0 || flow->synced ||
+	        flow->options.choose_space != NULL || flow->code.nmoves != 0 || flow->psb.synced ||
 	        flow->done || flow->cursor.p != flow->cursor.begin) {
 		return run_alone(&p);
 	}
-	p.place.time = flow->time;
+	p.place.time = flow->clock.time;
 	rc = make_workers(&p) ? run_windows(&p) : SONDE_ENOMEM;
 	for (unsigned i = 0; p.workers != NULL && i < p.jobs; i++) {
 		sonde_pt_flow_free(p.workers[i]);

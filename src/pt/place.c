@@ -9,35 +9,36 @@
 
 bool pt_place_is_one(const struct sonde_pt_flow *f)
 {
-	bool reading = f->syncing || f->in_psb || f->in_gap || f->nbits != 0;
-	bool waiting = f->bound.count != 0 || f->deferred.count != 0 || f->attached.count != 0 ||
-	               f->evd.extra != 0 || f->pending_exec >= 0;
-	bool open = f->in_async || f->fup_is_branch || f->fup_is_void || f->block_ends || f->lost;
+	bool reading = f->psb.syncing || f->psb.open || f->gap.open || f->tnt.nbits != 0;
+	bool waiting = f->wait.bound.count != 0 || f->wait.deferred.count != 0 ||
+	               f->wait.attached.count != 0 || f->wait.evd.extra != 0 || f->wait.exec >= 0;
+	bool open = f->wait.in_async || f->wait.fup_is_branch || f->wait.fup_is_void ||
+	            f->wait.block_ends || f->now.lost;
 
-	return f->synced && f->good_psb == f->last_psb && !reading && !waiting && !open;
+	return f->psb.synced && f->psb.good == f->psb.last && !reading && !waiting && !open;
 }
 
 struct pt_place pt_place_of(const struct sonde_pt_flow *f)
 {
 	return (struct pt_place){
 	        .at = (uint64_t)(f->cursor.p - f->cursor.begin),
-	        .psb = f->last_psb,
+	        .psb = f->psb.last,
 	        .done = f->done,
-	        .ip = f->ip,
+	        .ip = f->now.ip,
 	        .last_ip = f->last_ip,
-	        .mode = f->mode,
-	        .enabled = f->enabled,
-	        .fresh = f->fresh,
-	        .by_psb = f->by_psb,
-	        .speculative = f->speculative,
-	        .interrupts = f->interrupts,
-	        .mode_stale = f->mode_stale,
-	        .has_disabled_at = f->has_disabled_at,
-	        .disabled_at = f->disabled_at,
-	        .time = f->time,
-	        .cycled = f->cycled,
-	        .cycles = f->cycles,
-	        .cycle_insns = f->cycle_insns,
+	        .mode = f->code.mode,
+	        .enabled = f->now.enabled,
+	        .fresh = f->now.fresh,
+	        .by_psb = f->now.by_psb,
+	        .speculative = f->now.speculative,
+	        .interrupts = f->now.interrupts,
+	        .mode_stale = f->now.mode_stale,
+	        .has_disabled_at = f->now.has_disabled_at,
+	        .disabled_at = f->now.disabled_at,
+	        .time = f->clock.time,
+	        .cycled = f->clock.cycled,
+	        .cycles = f->clock.cycles,
+	        .cycle_insns = f->clock.cycle_insns,
 	        .insns = f->insns,
 	};
 }
@@ -82,21 +83,21 @@ void pt_place_begin(
         struct sonde_pt_flow *f, uint64_t offset, const struct sonde_pt_time *time, bool cycled)
 {
 	pt_sync_restart(f, offset, UINT64_MAX);
-	f->time = *time;
-	f->cycled = cycled;
-	f->time_moved = false;
+	f->clock.time = *time;
+	f->clock.cycled = cycled;
+	f->clock.moved = false;
 	f->insns = 0;
-	f->cycles = 0;
-	f->cycle_insns = 0;
-	f->sample_at = f->options.every > 1 ? f->options.every : UINT64_MAX;
+	f->clock.cycles = 0;
+	f->clock.cycle_insns = 0;
+	f->wanted.sample_at = f->options.every > 1 ? f->options.every : UINT64_MAX;
 	f->last_ip = 0;
-	f->last_psb = 0;
-	f->good_psb = UINT64_MAX;
-	f->run_open = false;
-	f->run.insns = 0;
-	f->head = 0;
-	f->tail = 0;
-	f->paused = false;
+	f->psb.last = 0;
+	f->psb.good = UINT64_MAX;
+	f->queue.run_open = false;
+	f->given.run.insns = 0;
+	f->queue.head = 0;
+	f->queue.tail = 0;
+	f->part.paused = false;
 }
 
 void pt_place_goto(struct sonde_pt_flow *f, const struct pt_place *place)
@@ -107,25 +108,25 @@ void pt_place_goto(struct sonde_pt_flow *f, const struct pt_place *place)
 	if (place->at == 0) {
 		return;
 	}
-	f->in_gap = false;
-	f->synced = true;
-	f->syncing = false;
+	f->gap.open = false;
+	f->psb.synced = true;
+	f->psb.syncing = false;
 	f->done = place->done;
-	f->ip = place->ip;
+	f->now.ip = place->ip;
 	f->last_ip = place->last_ip;
-	f->last_psb = place->psb;
-	f->good_psb = place->psb;
-	f->mode = place->mode;
-	f->enabled = place->enabled;
-	f->fresh = place->fresh;
-	f->by_psb = place->by_psb;
-	f->speculative = place->speculative;
-	f->interrupts = place->interrupts;
-	f->mode_stale = place->mode_stale;
-	f->has_disabled_at = place->has_disabled_at;
-	f->disabled_at = place->disabled_at;
-	f->cycles = place->cycles;
-	f->cycle_insns = place->cycle_insns;
+	f->psb.last = place->psb;
+	f->psb.good = place->psb;
+	f->code.mode = place->mode;
+	f->now.enabled = place->enabled;
+	f->now.fresh = place->fresh;
+	f->now.by_psb = place->by_psb;
+	f->now.speculative = place->speculative;
+	f->now.interrupts = place->interrupts;
+	f->now.mode_stale = place->mode_stale;
+	f->now.has_disabled_at = place->has_disabled_at;
+	f->now.disabled_at = place->disabled_at;
+	f->clock.cycles = place->cycles;
+	f->clock.cycle_insns = place->cycle_insns;
 	f->insns = place->insns;
-	f->sample_at = every > 1 ? (f->insns / every + 1) * every : UINT64_MAX;
+	f->wanted.sample_at = every > 1 ? (f->insns / every + 1) * every : UINT64_MAX;
 }

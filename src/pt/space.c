@@ -13,11 +13,11 @@ static void look_up_stack(struct sonde_pt_flow *f)
 {
 	uint32_t context = pt_flow_context(f);
 
-	for (unsigned i = 1; i < f->sp && !f->failed; i++) {
-		if (f->stack[i] != PT_NODE_NONE) {
-			f->stack[i] =
-			        pt_graph_node(f->graph, context, f->graph->cold[f->stack[i]].ip);
-			f->failed = f->stack[i] == PT_NODE_NONE;
+	for (unsigned i = 1; i < f->calls.sp && !f->failed; i++) {
+		if (f->calls.nodes[i] != PT_NODE_NONE) {
+			f->calls.nodes[i] = pt_graph_node(
+			        f->graph, context, f->graph->cold[f->calls.nodes[i]].ip);
+			f->failed = f->calls.nodes[i] == PT_NODE_NONE;
 		}
 	}
 }
@@ -28,32 +28,32 @@ static void set_view(struct sonde_pt_flow *f, uint32_t view)
 		f->failed = true;
 		return;
 	}
-	if (view == f->view) {
+	if (view == f->code.view) {
 		return;
 	}
-	f->view = view;
+	f->code.view = view;
 	look_up_stack(f);
 }
 
 void pt_space_set_mode(struct sonde_pt_flow *f, enum pt_mode mode)
 {
-	if (mode != f->mode) {
-		f->mode = mode;
+	if (mode != f->code.mode) {
+		f->code.mode = mode;
 		look_up_stack(f);
 	}
 }
 
 void pt_space_set(struct sonde_pt_flow *f, uint32_t space, uint32_t generation)
 {
-	f->space = space;
-	f->generation = generation;
+	f->code.space = space;
+	f->code.generation = generation;
 	set_view(f, pt_image_view(f->graph->image, space, generation));
 }
 
 void pt_space_event(struct sonde_pt_flow *f, const struct sonde_pt_event *event)
 {
-	struct sonde_pt_asid old = f->asid;
-	struct sonde_pt_asid *a = &f->asid;
+	struct sonde_pt_asid old = f->code.asid;
+	struct sonde_pt_asid *a = &f->code.asid;
 
 	if (event->kind == SONDE_PT_EVENT_PAGING) {
 		a->has_cr3 = true;
@@ -68,36 +68,38 @@ void pt_space_event(struct sonde_pt_flow *f, const struct sonde_pt_event *event)
 	                old.vmcs == a->vmcs && old.non_root == a->non_root)) {
 		return;
 	}
-	pt_space_set(f, f->options.choose_space(f->options.choose_arg, a), f->generation);
+	pt_space_set(f, f->options.choose_space(f->options.choose_arg, a), f->code.generation);
 }
 
 static bool is_due(const struct sonde_pt_flow *f, const struct sonde_pt_move *move)
 {
 	if (move->by_tsc) {
-		return f->time.has_tsc && f->time.tsc >= move->at;
+		return f->clock.time.has_tsc && f->clock.time.tsc >= move->at;
 	}
 	return (uint64_t)(f->cursor.p - f->cursor.begin) >= move->at;
 }
 
 void pt_space_time(struct sonde_pt_flow *f)
 {
-	f->move_due = f->moved < f->nmoves && is_due(f, &f->moves[f->moved]);
+	f->code.move_due =
+	        f->code.moved < f->code.nmoves && is_due(f, &f->code.moves[f->code.moved]);
 }
 
 void pt_space_move(struct sonde_pt_flow *f)
 {
 	const struct sonde_pt_move *move = NULL;
 
-	while (f->nbits == 0 && f->moved < f->nmoves && is_due(f, &f->moves[f->moved])) {
-		move = &f->moves[f->moved++];
-		pt_space_set(f, move->keep_space ? f->space : move->space, move->generation);
+	while (f->tnt.nbits == 0 && f->code.moved < f->code.nmoves &&
+	        is_due(f, &f->code.moves[f->code.moved])) {
+		move = &f->code.moves[f->code.moved++];
+		pt_space_set(f, move->keep_space ? f->code.space : move->space, move->generation);
 	}
-	move = f->moved < f->nmoves ? &f->moves[f->moved] : NULL;
-	f->move_due = false;
-	f->fast_end = f->cursor.end;
+	move = f->code.moved < f->code.nmoves ? &f->code.moves[f->code.moved] : NULL;
+	f->code.move_due = false;
+	f->code.fast_end = f->cursor.end;
 	if (move != NULL && !move->by_tsc &&
 	        move->at < (uint64_t)(f->cursor.end - f->cursor.begin)) {
-		f->fast_end = f->cursor.begin + move->at;
+		f->code.fast_end = f->cursor.begin + move->at;
 	}
 }
 
@@ -106,10 +108,10 @@ int sonde_pt_flow_move(struct sonde_pt_flow *flow, const struct sonde_pt_move *m
 	if (move->by_tsc && !flow->options.time) {
 		return SONDE_EARG;
 	}
-	if (!array_reserve(
-	            &flow->moves, &flow->moves_cap, flow->nmoves + 1, sizeof(*flow->moves))) {
+	if (!array_reserve(&flow->code.moves, &flow->code.cap, flow->code.nmoves + 1,
+	            sizeof(*flow->code.moves))) {
 		return SONDE_ENOMEM;
 	}
-	flow->moves[flow->nmoves++] = *move;
+	flow->code.moves[flow->code.nmoves++] = *move;
 	return SONDE_OK;
 }

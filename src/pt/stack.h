@@ -10,21 +10,21 @@ void pt_stack_shrink(struct sonde_pt_flow *f);
 
 static inline void pt_stack_push(struct sonde_pt_flow *f, uint32_t node)
 {
-	if (f->sp > PT_STACK_SIZE - PT_HOT_ROOM) {
+	if (f->calls.sp > PT_STACK_SIZE - PT_HOT_ROOM) {
 		pt_stack_shrink(f);
 	}
-	f->stack[f->sp++] = node;
+	f->calls.nodes[f->calls.sp++] = node;
 }
 
 /* The node after the last call; PT_NODE_NONE: the stack is empty. */
 static inline uint32_t pt_stack_top(const struct sonde_pt_flow *f)
 {
-	return f->stack[f->sp - 1];
+	return f->calls.nodes[f->calls.sp - 1];
 }
 
 static inline void pt_stack_pop(struct sonde_pt_flow *f)
 {
-	f->sp -= f->sp > 1;
+	f->calls.sp -= f->calls.sp > 1;
 }
 
 #endif

@@ -15,26 +15,27 @@
 
 static struct pt_item *new_item(struct sonde_pt_flow *f)
 {
-	if (f->head == f->tail) {
-		f->head = 0;
-		f->tail = 0;
+	if (f->queue.head == f->queue.tail) {
+		f->queue.head = 0;
+		f->queue.tail = 0;
 	}
-	if (!array_reserve(&f->items, &f->cap, f->tail + 1, sizeof(*f->items))) {
+	if (!array_reserve(
+	            &f->queue.items, &f->queue.cap, f->queue.tail + 1, sizeof(*f->queue.items))) {
 		f->failed = true;
 		return NULL;
 	}
-	return &f->items[f->tail++];
+	return &f->queue.items[f->queue.tail++];
 }
 
 /* Whether `every` chooses one of the next `insns` instructions. */
 static bool has_multiple(struct sonde_pt_flow *f, uint32_t insns)
 {
-	bool has = f->insns + insns >= f->sample_at;
+	bool has = f->insns + insns >= f->wanted.sample_at;
 
 	f->insns += insns;
 	if (has) {
-		f->sample_at +=
-		        ((f->insns - f->sample_at) / f->options.every + 1) * f->options.every;
+		f->wanted.sample_at += ((f->insns - f->wanted.sample_at) / f->options.every + 1) *
+		                       f->options.every;
 	}
 	return has;
 }
@@ -42,10 +43,10 @@ static bool has_multiple(struct sonde_pt_flow *f, uint32_t insns)
 /* Whether `every_ticks` chooses one of the last instructions. */
 static bool has_tick(struct sonde_pt_flow *f)
 {
-	bool has = f->ticks.number <= f->insns;
+	bool has = f->wanted.ticks.number <= f->insns;
 
 	if (has) {
-		pt_ticks_pass(&f->ticks, f->insns);
+		pt_ticks_pass(&f->wanted.ticks, f->insns);
 	}
 	return has;
 }
@@ -54,27 +55,27 @@ static void queue_run(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns)
 {
 	struct pt_item *item = new_item(f);
 
-	f->run_open = item != NULL;
+	f->queue.run_open = item != NULL;
 	if (item == NULL) {
 		return;
 	}
 	item->kind = SONDE_PT_STEP_INSN;
-	item->speculative = f->speculative;
+	item->speculative = f->now.speculative;
 	item->taken = false;
 	item->ticks.number = UINT64_MAX;
 	item->context = pt_flow_context(f);
-	item->space = f->space;
+	item->space = f->code.space;
 	item->insns = insns;
 	item->node = PT_NODE_NONE;
 	item->ip = ip;
 	item->to = 0;
 	item->before = f->insns - insns;
-	item->tsc = f->time.tsc;
-	item->exact = f->time.exact;
-	item->before_tsc = f->time.tsc;
-	item->before_exact = f->time.exact;
-	item->cycles = f->cycles;
-	item->cycle_insns = f->cycle_insns;
+	item->tsc = f->clock.time.tsc;
+	item->exact = f->clock.time.exact;
+	item->before_tsc = f->clock.time.tsc;
+	item->before_exact = f->clock.time.exact;
+	item->cycles = f->clock.cycles;
+	item->cycle_insns = f->clock.cycle_insns;
 }
 
 /*
@@ -83,40 +84,40 @@ static void queue_run(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns)
  */
 static void take_time(struct sonde_pt_flow *f, bool told)
 {
-	struct pt_item *item = f->run_open ? &f->items[f->tail - 1] : NULL;
+	struct pt_item *item = f->queue.run_open ? &f->queue.items[f->queue.tail - 1] : NULL;
 
-	if (item != NULL && f->time_moved) {
-		item->before_tsc = f->before_tsc;
-		item->before_exact = f->before_exact;
-		item->tsc = told ? f->time.tsc : f->before_tsc;
-		item->exact = told ? f->time.exact : f->before_exact;
+	if (item != NULL && f->clock.moved) {
+		item->before_tsc = f->clock.before_tsc;
+		item->before_exact = f->clock.before_exact;
+		item->tsc = told ? f->clock.time.tsc : f->clock.before_tsc;
+		item->exact = told ? f->clock.time.exact : f->clock.before_exact;
 	}
-	f->time_moved = f->time_moved && !told;
+	f->clock.moved = f->clock.moved && !told;
 }
 
 /* The branch or event of a packet is complete: the last CYC, if any, was about it. */
 static void take_cycles(struct sonde_pt_flow *f)
 {
-	if (f->cycled) {
-		f->cycled = false;
-		f->cycles = f->time.cycles;
-		f->cycle_insns = f->insns;
+	if (f->clock.cycled) {
+		f->clock.cycled = false;
+		f->clock.cycles = f->clock.time.cycles;
+		f->clock.cycle_insns = f->insns;
 	}
 }
 
 /* Emits a run of `insns` executed instructions. */
 static void emit(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns, bool wanted)
 {
-	const struct pt_ticks ticks = f->ticks;
+	const struct pt_ticks ticks = f->wanted.ticks;
 
 	wanted = has_multiple(f, insns) || wanted;
 	wanted = has_tick(f) || wanted;
-	f->run_open = false;
+	f->queue.run_open = false;
 	if (wanted) {
 		queue_run(f, ip, insns);
 	}
-	if (f->run_open && ticks.number <= f->insns) {
-		f->items[f->tail - 1].ticks = ticks;
+	if (f->queue.run_open && ticks.number <= f->insns) {
+		f->queue.items[f->queue.tail - 1].ticks = ticks;
 	}
 }
 
@@ -124,11 +125,11 @@ void pt_emit_run(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns)
 {
 	const unsigned nothing = SONDE_PT_WANT_EVENTS | SONDE_PT_WANT_NOTHING;
 
-	f->run_open = false;
-	if (f->counting) {
-		f->counts->insns += insns;
+	f->queue.run_open = false;
+	if (f->tally.counting) {
+		f->tally.counts->insns += insns;
 	} else if (insns != 0) {
-		emit(f, ip, insns, (f->want & ~nothing) != 0);
+		emit(f, ip, insns, (f->wanted.kinds & ~nothing) != 0);
 		take_time(f, false);
 	}
 }
@@ -136,9 +137,9 @@ void pt_emit_run(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns)
 void pt_emit_told(struct sonde_pt_flow *f)
 {
 	take_cycles(f);
-	if (f->run_open) {
-		f->items[f->tail - 1].cycles = f->cycles;
-		f->items[f->tail - 1].cycle_insns = f->cycle_insns;
+	if (f->queue.run_open) {
+		f->queue.items[f->queue.tail - 1].cycles = f->clock.cycles;
+		f->queue.items[f->queue.tail - 1].cycle_insns = f->clock.cycle_insns;
 	}
 	take_time(f, true);
 }
@@ -146,9 +147,9 @@ void pt_emit_told(struct sonde_pt_flow *f)
 void pt_emit_branch(struct sonde_pt_flow *f, uint64_t to, bool taken)
 {
 	pt_emit_told(f);
-	if (f->run_open) {
-		f->items[f->tail - 1].to = to;
-		f->items[f->tail - 1].taken = taken;
+	if (f->queue.run_open) {
+		f->queue.items[f->queue.tail - 1].to = to;
+		f->queue.items[f->queue.tail - 1].taken = taken;
 	}
 }
 
@@ -167,7 +168,7 @@ static bool has_wanted(const struct sonde_pt_flow *f, uint32_t node, bool taken)
 	if (f->graph->cold[node].direct != 0) {
 		all |= SONDE_PT_WANT_TAKEN | SONDE_PT_WANT_CALLS;
 	}
-	return (f->want & all) != 0;
+	return (f->wanted.kinds & all) != 0;
 }
 
 void pt_emit_node(struct sonde_pt_flow *f, uint32_t node, uint32_t next, bool taken)
@@ -179,14 +180,14 @@ void pt_emit_node(struct sonde_pt_flow *f, uint32_t node, uint32_t next, bool ta
 	if (told) {
 		take_cycles(f);
 	}
-	if (f->run_open) {
-		struct pt_item *item = &f->items[f->tail - 1];
+	if (f->queue.run_open) {
+		struct pt_item *item = &f->queue.items[f->queue.tail - 1];
 
 		item->node = node;
 		item->to = f->graph->cold[next].ip;
 		item->taken = taken;
-		item->cycles = f->cycles;
-		item->cycle_insns = f->cycle_insns;
+		item->cycles = f->clock.cycles;
+		item->cycle_insns = f->clock.cycle_insns;
 	}
 	take_time(f, told);
 }
@@ -194,18 +195,18 @@ void pt_emit_node(struct sonde_pt_flow *f, uint32_t node, uint32_t next, bool ta
 /* Fills the members that all items but runs need. */
 static struct pt_item *queue(struct sonde_pt_flow *f, uint8_t kind, uint64_t ip)
 {
-	struct pt_item *item = f->counting ? NULL : new_item(f);
+	struct pt_item *item = f->tally.counting ? NULL : new_item(f);
 
-	f->run_open = false;
+	f->queue.run_open = false;
 	if (item != NULL) {
 		*item = (struct pt_item){.kind = kind,
 		        .ip = ip,
-		        .space = f->space,
+		        .space = f->code.space,
 		        .before = f->insns,
-		        .tsc = f->time.tsc,
-		        .exact = f->time.exact,
-		        .cycles = f->cycles,
-		        .cycle_insns = f->cycle_insns};
+		        .tsc = f->clock.time.tsc,
+		        .exact = f->clock.time.exact,
+		        .cycles = f->clock.cycles,
+		        .cycle_insns = f->clock.cycle_insns};
 	}
 	return item;
 }
@@ -214,47 +215,47 @@ void pt_emit_event(struct sonde_pt_flow *f, const struct sonde_pt_event *event)
 {
 	struct pt_item *item = NULL;
 
-	f->events++;
+	f->tally.events++;
 	if (event->kind == SONDE_PT_EVENT_ASYNC || event->kind == SONDE_PT_EVENT_DISABLED) {
 		take_cycles(f);
 	}
 	if (event->kind == SONDE_PT_EVENT_PAGING || event->kind == SONDE_PT_EVENT_VMCS) {
 		pt_space_event(f, event);
 	}
-	if ((f->want & SONDE_PT_WANT_EVENTS) != 0) {
+	if ((f->wanted.kinds & SONDE_PT_WANT_EVENTS) != 0) {
 		item = queue(f, SONDE_PT_STEP_EVENT, event->ip);
 	}
-	f->run_open = false;
-	f->time_moved = false;
+	f->queue.run_open = false;
+	f->clock.moved = false;
 	if (item != NULL) {
 		item->event = *event;
-		item->event.tsc = f->time.tsc;
+		item->event.tsc = f->clock.time.tsc;
 	}
-	f->shown_tsc = f->time.tsc;
+	f->clock.shown_tsc = f->clock.time.tsc;
 }
 
 void pt_emit_error(struct sonde_pt_flow *f, int error, bool resync)
 {
-	struct pt_item *item = queue(f, SONDE_PT_STEP_ERROR, f->fresh ? 0 : f->ip);
+	struct pt_item *item = queue(f, SONDE_PT_STEP_ERROR, f->now.fresh ? 0 : f->now.ip);
 
-	f->errors++;
+	f->tally.errors++;
 	if (item != NULL) {
 		item->resync = resync;
 		item->error = (uint16_t)error;
 		item->offset = f->error_at;
-		item->psb = f->good_psb;
+		item->psb = f->psb.good;
 	}
 }
 
 void pt_emit_end(struct sonde_pt_flow *f)
 {
-	(void)queue(f, SONDE_PT_STEP_END, f->ip);
+	(void)queue(f, SONDE_PT_STEP_END, f->now.ip);
 }
 
 void pt_emit_gap(struct sonde_pt_flow *f, uint64_t end, uint64_t ip)
 {
-	size_t place = f->gap_item;
-	bool run_open = f->run_open;
+	size_t place = f->gap.item;
+	bool run_open = f->queue.run_open;
 	struct pt_item *item = queue(f, SONDE_PT_STEP_GAP, ip);
 	struct pt_item gap;
 
@@ -262,13 +263,13 @@ void pt_emit_gap(struct sonde_pt_flow *f, uint64_t end, uint64_t ip)
 		return;
 	}
 	gap = *item;
-	gap.offset = f->gap_at;
+	gap.offset = f->gap.at;
 	gap.to = end;
-	if (place != f->tail - 1) {
-		f->run_open = run_open;
-		gap.before = f->items[place].before;
-		memmove(f->items + place + 1, f->items + place,
-		        (f->tail - 1 - place) * sizeof(gap));
+	if (place != f->queue.tail - 1) {
+		f->queue.run_open = run_open;
+		gap.before = f->queue.items[place].before;
+		memmove(f->queue.items + place + 1, f->queue.items + place,
+		        (f->queue.tail - 1 - place) * sizeof(gap));
 	}
-	f->items[place] = gap;
+	f->queue.items[place] = gap;
 }

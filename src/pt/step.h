@@ -18,7 +18,7 @@ void pt_emit_node(struct sonde_pt_flow *f, uint32_t node, uint32_t next, bool ta
 void pt_emit_event(struct sonde_pt_flow *f, const struct sonde_pt_event *event);
 void pt_emit_error(struct sonde_pt_flow *f, int error, bool resync);
 void pt_emit_end(struct sonde_pt_flow *f);
-/* Completes the gap from f->gap_at, at its index in the queue. */
+/* Completes the gap from f->gap.at, at its index in the queue. */
 void pt_emit_gap(struct sonde_pt_flow *f, uint64_t end, uint64_t ip);
 
 #endif

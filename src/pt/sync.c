@@ -15,49 +15,50 @@
 /* Resets everything but the position in the trace. */
 static void reset(struct sonde_pt_flow *f)
 {
-	f->sp = 1;
-	f->nbits = 0;
-	f->bits = 0;
-	f->bound.count = 0;
-	f->deferred.count = 0;
-	f->attached.count = 0;
-	f->evd = (struct sonde_pt_event){.kind = SONDE_PT_EVENT_CFE};
-	f->enabled = false;
-	f->lost = false;
-	f->speculative = false;
-	f->in_async = false;
-	f->in_psb = false;
-	f->overflowed = false;
-	f->may_enable = false;
-	f->fup_is_branch = false;
-	f->block_ends = false;
-	f->fup_is_void = false;
-	f->has_disabled_at = false;
-	f->mode_stale = false;
-	f->pending_exec = -1;
-	f->ahead = 0;
+	f->calls.sp = 1;
+	f->tnt.nbits = 0;
+	f->tnt.bits = 0;
+	f->wait.bound.count = 0;
+	f->wait.deferred.count = 0;
+	f->wait.attached.count = 0;
+	f->wait.evd = (struct sonde_pt_event){.kind = SONDE_PT_EVENT_CFE};
+	f->now.enabled = false;
+	f->now.lost = false;
+	f->now.speculative = false;
+	f->wait.in_async = false;
+	f->psb.open = false;
+	f->wait.overflowed = false;
+	f->wait.may_enable = false;
+	f->wait.fup_is_branch = false;
+	f->wait.block_ends = false;
+	f->wait.fup_is_void = false;
+	f->now.has_disabled_at = false;
+	f->now.mode_stale = false;
+	f->wait.exec = -1;
+	f->wait.ahead = 0;
 }
 
 /* Whether something is pending that a PSB+ does not contain. */
 static bool is_open(const struct sonde_pt_flow *f)
 {
-	return f->evd.extra != 0 || f->pending_exec >= 0 || f->in_async || f->fup_is_branch ||
-	       f->overflowed || f->attached.count != 0 || f->in_psb;
+	return f->wait.evd.extra != 0 || f->wait.exec >= 0 || f->wait.in_async ||
+	       f->wait.fup_is_branch || f->wait.overflowed || f->wait.attached.count != 0 ||
+	       f->psb.open;
 }
 
 void pt_sync_psb(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
-	if (p->offset >= f->stop_at && !f->syncing) {
-		f->ending = true;
-		f->ended_at = p->offset;
-		f->diverged = f->diverged || is_open(f);
+	if (p->offset >= f->part.stop_at && !f->psb.syncing) {
+		f->part.ending = true;
+		f->part.ended_at = p->offset;
+		f->part.diverged = f->part.diverged || is_open(f);
 	}
-	f->saw_exec = false;
+	f->psb.has_mode = false;
 	pt_clock_packet(f, p);
-	f->in_psb = true;
-	f->psb_ip = false;
+	f->psb.open = true;
+	f->psb.has_ip = false;
 	f->last_ip = 0;
-	f->last_psb = p->offset;
+	f->psb.last = p->offset;
 }
 
 /* Whether a TIP.PGE is next: a part that begins here would take it for the end of a pause. */
@@ -81,59 +82,59 @@ static bool enables_next(const struct sonde_pt_flow *f)
 /* Calls before a PSB are never the target of a compressed return after it. */
 void pt_sync_psbend(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
-	if (!f->in_psb) {
+	if (!f->psb.open) {
 		return;
 	}
 	pt_clock_packet(f, p);
-	f->in_psb = false;
-	f->in_psbend = true;
-	f->packet_at = f->last_psb; /* where a gap ends */
-	if (f->syncing) {
-		f->diverged = f->diverged || (f->is_part && !f->saw_exec);
-		f->mode_stale = !f->saw_exec;
-		f->fresh = true;
-		f->enabled = f->psb_ip;
-		f->by_psb = f->psb_ip;
-		pt_gap_found(f, f->psb_at);
-		f->shown_tsc = f->time.tsc;
-	} else if (!f->psb_ip) {
-		f->enabled = false;
-	} else if (!f->enabled) {
-		f->enabled = true;
-		f->by_psb = true;
-		pt_gap_found(f, f->psb_at);
+	f->psb.open = false;
+	f->psb.closing = true;
+	f->gap.packet_at = f->psb.last; /* where a gap ends */
+	if (f->psb.syncing) {
+		f->part.diverged = f->part.diverged || (f->part.later && !f->psb.has_mode);
+		f->now.mode_stale = !f->psb.has_mode;
+		f->now.fresh = true;
+		f->now.enabled = f->psb.has_ip;
+		f->now.by_psb = f->psb.has_ip;
+		pt_gap_found(f, f->psb.ip);
+		f->clock.shown_tsc = f->clock.time.tsc;
+	} else if (!f->psb.has_ip) {
+		f->now.enabled = false;
+	} else if (!f->now.enabled) {
+		f->now.enabled = true;
+		f->now.by_psb = true;
+		pt_gap_found(f, f->psb.ip);
 	} else {
 		f->error_at = p->offset;
-		f->diverged = f->diverged || (f->ending && enables_next(f));
-		(void)pt_walk_to(f, f->psb_at);
+		f->part.diverged = f->part.diverged || (f->part.ending && enables_next(f));
+		(void)pt_walk_to(f, f->psb.ip);
 	}
-	f->in_psbend = false;
-	if (f->synced) {
-		f->good_psb = f->last_psb;
+	f->psb.closing = false;
+	if (f->psb.synced) {
+		f->psb.good = f->psb.last;
 	}
-	f->time_moved = false;
-	f->syncing = false;
-	f->overflowed = false;
-	f->may_enable = false;
-	f->sp = 1;
-	f->done = f->done || f->ending;
+	f->clock.moved = false;
+	f->psb.syncing = false;
+	f->wait.overflowed = false;
+	f->wait.may_enable = false;
+	f->calls.sp = 1;
+	f->done = f->done || f->part.ending;
 }
 
 void pt_sync_exec(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
 	enum pt_mode mode = pt_mode_of((unsigned)p->value);
 
-	if (!f->syncing && f->enabled && !f->lost && mode != f->mode) {
-		f->fresh = false;
+	if (!f->psb.syncing && f->now.enabled && !f->now.lost && mode != f->code.mode) {
+		f->now.fresh = false;
 		f->error_at = p->offset;
-		f->ip = f->psb_ip ? f->psb_at : f->ip;
+		f->now.ip = f->psb.has_ip ? f->psb.ip : f->now.ip;
 		pt_gap_error(f, SONDE_PT_ERROR_STATUS);
 		return;
 	}
 	pt_space_set_mode(f, mode);
-	f->mode_stale = false;
-	f->saw_exec = true;
-	f->interrupts = p->value & SONDE_PT_EXEC_IF;
+	f->now.mode_stale = false;
+	f->psb.has_mode = true;
+	f->now.interrupts = p->value & SONDE_PT_EXEC_IF;
 }
 
 /* Whether the packets after an OVF lead to a FUP with tracing on; *is_void: only the first one. */
@@ -172,23 +173,24 @@ void pt_sync_ovf(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
 	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_OVERFLOW};
 
-	if (f->ending) { /* the next part begins with it */
+	if (f->part.ending) { /* the next part begins with it */
 		f->done = true;
-		f->diverged = f->diverged || f->in_gap;
+		f->part.diverged = f->part.diverged || f->gap.open;
 		return;
 	}
 	/* it cuts off the PSB+ that a part began with, perhaps before the mode packet */
-	f->diverged = f->diverged || (f->is_part && f->syncing && !f->saw_exec);
+	f->part.diverged =
+	        f->part.diverged || (f->part.later && f->psb.syncing && !f->psb.has_mode);
 	pt_clock_packet(f, p);
 	pt_waiting_give_up(f);
 	reset(f);
 	f->last_ip = 0; /* the last IP may have been in a lost packet */
-	f->syncing = false;
-	f->fresh = false;
-	f->mode_stale = true;
-	f->overflowed = fup_follows(f, &f->fup_is_void);
-	if (!f->overflowed) {
-		f->may_enable = true;
+	f->psb.syncing = false;
+	f->now.fresh = false;
+	f->now.mode_stale = true;
+	f->wait.overflowed = fup_follows(f, &f->wait.fup_is_void);
+	if (!f->wait.overflowed) {
+		f->wait.may_enable = true;
 		pt_emit_event(f, &event);
 	}
 }
@@ -223,15 +225,15 @@ void pt_sync_find(struct sonde_pt_flow *f)
 		f->done = true;
 		return;
 	}
-	if (pt_flow_offset(f) >= f->stop_at) {
-		f->ended_at = pt_flow_offset(f);
+	if (pt_flow_offset(f) >= f->part.stop_at) {
+		f->part.ended_at = pt_flow_offset(f);
 		f->done = true;
 		return;
 	}
-	f->synced = true;
-	f->syncing = true;
-	f->fresh = true;
-	f->ip = 0;
+	f->psb.synced = true;
+	f->psb.syncing = true;
+	f->now.fresh = true;
+	f->now.ip = 0;
 }
 
 void pt_sync_restart(struct sonde_pt_flow *f, uint64_t offset, uint64_t stop_at)
@@ -240,15 +242,15 @@ void pt_sync_restart(struct sonde_pt_flow *f, uint64_t offset, uint64_t stop_at)
 	f->cursor = pt_cursor_make(f->cursor.begin, (size_t)(f->cursor.end - f->cursor.begin));
 	f->cursor.errata = f->errata;
 	f->cursor.p += offset;
-	f->mode = PT_MODE_64;
-	f->time_moved = false;
-	f->interrupts = false;
-	f->synced = false;
+	f->code.mode = PT_MODE_64;
+	f->clock.moved = false;
+	f->now.interrupts = false;
+	f->psb.synced = false;
 	f->done = false;
-	f->ending = false;
-	f->in_gap = false;
+	f->part.ending = false;
+	f->gap.open = false;
 	pt_gap_open(f, offset, false);
-	f->is_part = offset != 0;
-	f->stop_at = stop_at;
-	f->ended_at = UINT64_MAX;
+	f->part.later = offset != 0;
+	f->part.stop_at = stop_at;
+	f->part.ended_at = UINT64_MAX;
 }

@@ -36,19 +36,19 @@ static void push(struct sonde_pt_flow *f, uint64_t ip)
 
 void pt_walk_go(struct sonde_pt_flow *f, const struct pt_insn *insn, uint64_t to, bool taken)
 {
-	if (f->counting) {
-		f->counts->branches++;
-		f->counts->taken += taken;
-		pt_counts_plain(f, f->ip, to);
+	if (f->tally.counting) {
+		f->tally.counts->branches++;
+		f->tally.counts->taken += taken;
+		pt_counts_plain(f, f->now.ip, to);
 	} else if (insn->class != PT_CLASS_JUMP && insn->class != PT_CLASS_CALL) {
 		pt_emit_branch(f, to, taken);
 	}
 	if ((insn->class == PT_CLASS_CALL && insn->disp != 0) || insn->class == PT_CLASS_CALL_IND) {
-		push(f, f->ip + insn->size);
+		push(f, f->now.ip + insn->size);
 	} else if (insn->class == PT_CLASS_RET) {
 		pt_stack_pop(f);
 	}
-	f->ip = to;
+	f->now.ip = to;
 }
 
 static bool is_far(const struct pt_insn *insn)
@@ -73,18 +73,19 @@ static enum verdict judge_leaving(
 	bool has_target = insn->class >= PT_CLASS_COND && insn->class <= PT_CLASS_CALL;
 	uint64_t target;
 
-	if (f->attached.count != 0 && !is_far(insn)) { /* events of a far branch wait for it */
+	if (f->wait.attached.count != 0 && !is_far(insn)) { /* events of a far branch wait for it */
 		return is_direct(insn) ? GO_ON : MISFIT;
 	}
 	if (!has_target) {
 		return ARRIVED;
 	}
-	target = pt_insn_target(insn, f->ip, f->mode);
+	target = pt_insn_target(insn, f->now.ip, f->code.mode);
 	if (goal == PT_GOAL_LEAVE) {
 		if (f->options.filters != 0 && !in_filters(f, target)) {
 			return ARRIVED;
 		}
-	} else if (target == arg || (insn->class == PT_CLASS_COND && f->ip + insn->size == arg)) {
+	} else if (target == arg ||
+	           (insn->class == PT_CLASS_COND && f->now.ip + insn->size == arg)) {
 		return ARRIVED;
 	}
 	return is_direct(insn) ? GO_ON : MISFIT;
@@ -140,49 +141,50 @@ static bool is_special(
         const struct sonde_pt_flow *f, enum pt_goal goal, uint64_t arg, const struct pt_insn *insn)
 {
 	if (goal == PT_GOAL_LEAVE) {
-		return insn->special == PT_SPECIAL_MOV_CR3 && f->attached.count == 0;
+		return insn->special == PT_SPECIAL_MOV_CR3 && f->wait.attached.count == 0;
 	}
 	return goal == PT_GOAL_SPECIAL && insn->special == arg;
 }
 
 bool pt_walk(struct sonde_pt_flow *f, enum pt_goal goal, uint64_t arg, struct pt_insn *insn)
 {
-	uint64_t from = f->ip;
+	uint64_t from = f->now.ip;
 	uint32_t insns = 0;
 	uint32_t direct = 0;
 	uint64_t seen = 0;
 
-	f->fresh = false;
-	f->by_psb = false;
+	f->now.fresh = false;
+	f->now.by_psb = false;
 	for (;;) {
 		enum verdict verdict;
 		int error;
 
-		if ((goal == PT_GOAL_IP && f->ip == arg) ||
+		if ((goal == PT_GOAL_IP && f->now.ip == arg) ||
 		        (goal == PT_GOAL_COUNT && insns == arg)) {
 			return stop(f, from, insns, SONDE_PT_ERROR_NONE);
 		}
-		error = pt_image_insn(f->graph->image, pt_flow_context(f), f->ip, insn);
+		error = pt_image_insn(f->graph->image, pt_flow_context(f), f->now.ip, insn);
 		if (error != SONDE_PT_ERROR_NONE) {
 			return stop(f, from, insns, error);
 		}
 		insns++;
 		if (insn->class == PT_CLASS_OTHER) {
-			f->ip += insn->size;
+			f->now.ip += insn->size;
 			if (is_special(f, goal, arg, insn)) {
 				return stop(f, from, insns, SONDE_PT_ERROR_NONE);
 			}
 			continue;
 		}
 		verdict = judge(f, goal, arg, insn);
-		if (verdict == GO_ON && goal != PT_GOAL_COUNT && is_circle(f->ip, &direct, &seen)) {
+		if (verdict == GO_ON && goal != PT_GOAL_COUNT &&
+		        is_circle(f->now.ip, &direct, &seen)) {
 			return stop(f, from, insns, SONDE_PT_ERROR_LOOP);
 		}
 		if (verdict != GO_ON) {
 			return stop(f, from, insns,
 			        verdict == MISFIT ? SONDE_PT_ERROR_QUERY : SONDE_PT_ERROR_NONE);
 		}
-		pt_walk_go(f, insn, pt_insn_target(insn, f->ip, f->mode), true);
+		pt_walk_go(f, insn, pt_insn_target(insn, f->now.ip, f->code.mode), true);
 	}
 }
 
@@ -190,10 +192,10 @@ bool pt_walk_to(struct sonde_pt_flow *f, uint64_t ip)
 {
 	struct pt_insn insn;
 
-	if (!f->lost && pt_walk(f, PT_GOAL_IP, ip, &insn)) {
+	if (!f->now.lost && pt_walk(f, PT_GOAL_IP, ip, &insn)) {
 		return true;
 	}
-	if (!f->synced) {
+	if (!f->psb.synced) {
 		return false;
 	}
 	pt_gap_found(f, ip);
@@ -210,7 +212,7 @@ static bool leads_to(const struct sonde_pt_flow *f, uint64_t ip, uint64_t to)
 			return false;
 		}
 		if (insn.class == PT_CLASS_JUMP || insn.class == PT_CLASS_CALL) {
-			ip = pt_insn_target(&insn, ip, f->mode);
+			ip = pt_insn_target(&insn, ip, f->code.mode);
 		} else if (insn.class == PT_CLASS_OTHER) {
 			ip += insn.size;
 		} else {
@@ -222,7 +224,7 @@ static bool leads_to(const struct sonde_pt_flow *f, uint64_t ip, uint64_t to)
 
 enum pt_lead pt_lead_of(const struct sonde_pt_flow *f, enum pt_special special)
 {
-	uint64_t ip = f->ip;
+	uint64_t ip = f->now.ip;
 
 	for (unsigned i = 0; i < SPECIAL_MAX; i++) {
 		struct pt_insn insn;
@@ -231,7 +233,7 @@ enum pt_lead pt_lead_of(const struct sonde_pt_flow *f, enum pt_special special)
 			return PT_LEAD_NOWHERE;
 		}
 		if (insn.class == PT_CLASS_JUMP || insn.class == PT_CLASS_CALL) {
-			ip = pt_insn_target(&insn, ip, f->mode);
+			ip = pt_insn_target(&insn, ip, f->code.mode);
 			continue;
 		}
 		if (insn.class != PT_CLASS_OTHER) {
@@ -251,13 +253,13 @@ enum pt_lead pt_lead_of(const struct sonde_pt_flow *f, enum pt_special special)
  */
 static bool corrected(const struct sonde_pt_flow *f, const struct pt_insn *insn, bool taken)
 {
-	uint64_t target = pt_insn_target(insn, f->ip, f->mode);
-	uint64_t behind = f->ip + insn->size;
+	uint64_t target = pt_insn_target(insn, f->now.ip, f->code.mode);
+	uint64_t behind = f->now.ip + insn->size;
 	struct pt_cursor ahead = f->cursor;
 	uint64_t last = f->last_ip;
 	struct sonde_pt_packet mode, fup;
 
-	if ((f->errata & PT_ERRATUM_BDM64) == 0 || !f->speculative || f->nbits != 0) {
+	if ((f->errata & PT_ERRATUM_BDM64) == 0 || !f->now.speculative || f->tnt.nbits != 0) {
 		return taken;
 	}
 	if (pt_cursor_next(&ahead, &mode) <= 0 || mode.kind != SONDE_PT_MODE_TSX ||
@@ -276,17 +278,17 @@ void pt_walk_tick(struct sonde_pt_flow *f)
 {
 	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_TICK};
 
-	if (f->options.ticks && f->time.tsc != f->shown_tsc) {
+	if (f->options.ticks && f->clock.time.tsc != f->clock.shown_tsc) {
 		pt_emit_event(f, &event);
 	}
 }
 
 static bool take_bit(struct sonde_pt_flow *f)
 {
-	bool bit = f->bits >> 63;
+	bool bit = f->tnt.bits >> 63;
 
-	f->bits <<= 1;
-	f->nbits--;
+	f->tnt.bits <<= 1;
+	f->tnt.nbits--;
 	return bit;
 }
 
@@ -294,13 +296,14 @@ static void take_cond(struct sonde_pt_flow *f, const struct pt_insn *insn)
 {
 	bool taken;
 
-	if (f->nbits == 0) {
+	if (f->tnt.nbits == 0) {
 		pt_gap_error(f, SONDE_PT_ERROR_QUERY);
 		return;
 	}
 	taken = corrected(f, insn, take_bit(f));
-	pt_walk_go(
-	        f, insn, taken ? pt_insn_target(insn, f->ip, f->mode) : f->ip + insn->size, taken);
+	pt_walk_go(f, insn,
+	        taken ? pt_insn_target(insn, f->now.ip, f->code.mode) : f->now.ip + insn->size,
+	        taken);
 	pt_walk_tick(f);
 }
 
@@ -326,8 +329,8 @@ void pt_walk_branch(struct sonde_pt_flow *f)
 	struct pt_insn insn;
 	uint64_t to;
 
-	if (f->nbits != 0) {
-		f->error_at = pt_bits_offset(f, &f->packet_at);
+	if (f->tnt.nbits != 0) {
+		f->error_at = pt_bits_offset(f, &f->gap.packet_at);
 	} else {
 		f->error_at = (uint64_t)(f->cursor.p - f->cursor.begin);
 	}
@@ -338,7 +341,7 @@ void pt_walk_branch(struct sonde_pt_flow *f)
 		take_cond(f, &insn);
 		return;
 	}
-	if (insn.class == PT_CLASS_RET && f->nbits != 0) {
+	if (insn.class == PT_CLASS_RET && f->tnt.nbits != 0) {
 		take_compressed_ret(f, &insn);
 		return;
 	}

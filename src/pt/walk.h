@@ -17,13 +17,13 @@ enum pt_goal {
 };
 
 /*
- * Walks from f->ip to the goal, with argument `arg`; passed instructions are emitted and counted.
+ * Walks from f->now.ip to the goal, with argument `arg`; passed instructions are emitted and counted.
  * Returns true with *insn, the last instruction if the goal is one (a branch's effect on ip is
  * still to come). Returns false after an error, which was reported.
  */
 bool pt_walk(struct sonde_pt_flow *f, enum pt_goal goal, uint64_t arg, struct pt_insn *insn);
 
-/* Where code from f->ip leads without a decision. */
+/* Where code from f->now.ip leads without a decision. */
 enum pt_lead {
 	PT_LEAD_SPECIAL, /* to an instruction of the wanted kind */
 	PT_LEAD_BRANCH, /* to a branch that a packet decides, or in a circle */
@@ -32,7 +32,7 @@ enum pt_lead {
 
 enum pt_lead pt_lead_of(const struct sonde_pt_flow *f, enum pt_special special);
 
-/* Moves the flow from the branch at f->ip to `to`; pushes and pops according to its class. */
+/* Moves the flow from the branch at f->now.ip to `to`; pushes and pops according to its class. */
 void pt_walk_go(struct sonde_pt_flow *f, const struct pt_insn *insn, uint64_t to, bool taken);
 
 /* Emits a TICK if they are wanted and the time has changed. */
