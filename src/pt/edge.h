@@ -61,8 +61,6 @@ void pt_counts_flush_log(struct sonde_pt_flow *f);
 bool pt_counts_flush_hops(struct sonde_pt_flow *f);
 bool pt_counts_new(struct sonde_pt_flow *f);
 void pt_counts_free(struct pt_counts *c); /* NULL is fine */
-/* Counts up to the end of the part; false: out of memory. */
-bool pt_flow_run(struct sonde_pt_flow *f);
 /* Merges the counts by node, hop and address into `all`; false: out of memory. */
 bool pt_counts_finish(struct sonde_pt_flow *f);
 /* Adds the counts of another flow over the same graph. */
