@@ -53,13 +53,18 @@ static inline void escape_plain_from(struct text *t, size_t from)
 	}
 }
 
-/* Appends s as plain text. */
-static inline void text_plain(struct text *t, const char *s)
+/* Append plain text. */
+static inline void text_plain_bytes(struct text *t, const void *bytes, size_t n)
 {
 	size_t from = t->n;
 
-	text_str(t, s);
+	text_bytes(t, bytes, n);
 	escape_plain_from(t, from);
+}
+
+static inline void text_plain(struct text *t, const char *s)
+{
+	text_plain_bytes(t, s, strlen(s));
 }
 
 #endif

@@ -155,13 +155,10 @@ static int add(struct sonde_counter *c, const char *name, const struct sonde_att
 	 */
 	o->attr.size = attr->config3 != 0 || attr->config4 != 0 ? ATTR_SIZE_NOW : HOST_ATTR_SIZE;
 	o->attr.read_format = READ_FORMAT | (members > 1 ? SONDE_READ_GROUP : 0);
-	o->attr.flags &= ~(1ull << SONDE_FLAG_DISABLED);
-	if (!c->options.enabled && leader == c->n) {
-		o->attr.flags |= 1ull << SONDE_FLAG_DISABLED; /* members are enabled with their
-		                                                 leader */
-	}
+	/* members are enabled with their leader */
+	record_attr_set(&o->attr, SONDE_FLAG_DISABLED, !c->options.enabled && leader == c->n);
 	if (c->options.inherit) {
-		o->attr.flags |= 1ull << SONDE_FLAG_INHERIT;
+		record_attr_set(&o->attr, SONDE_FLAG_INHERIT, true);
 	}
 	o->name = strdup(name);
 	rc = o->name == NULL ? error_nomem(&c->error) : open_attr(c, o);

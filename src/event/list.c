@@ -36,21 +36,6 @@ bool event_set_name(struct event_list *list, struct event *event, const char *na
 	return copy != NULL;
 }
 
-static void set_flag(struct sonde_attr *attr, enum sonde_attr_flag flag)
-{
-	attr->flags |= 1ULL << flag;
-}
-
-static bool has(const struct event *event, enum sonde_attr_flag flag)
-{
-	return sonde_attr_has(&event->attr, flag) != 0;
-}
-
-static unsigned precision(const struct event *event)
-{
-	return (unsigned)(event->attr.flags >> SONDE_FLAG_PRECISE_IP & 3);
-}
-
 int event_add_default(struct event_list *list, struct error *err)
 {
 	struct event *event = event_list_add(list);
@@ -59,60 +44,25 @@ int event_add_default(struct event_list *list, struct error *err)
 		return error_nomem(err);
 	}
 	event->attr.type = SONDE_TYPE_HARDWARE;
-	event->attr.flags = 3ULL << SONDE_FLAG_PRECISE_IP;
+	record_attr_set_precision(&event->attr, 3);
 	event->hardware = true;
 	event->most_precise = true;
 	event->by_default = true;
 	return 0;
 }
 
-/*
- * The name that perf 6.1 derives from the attr of a stand-in: k, u, h if something is excluded, a p
- * for each level of precision, G and H if they are not the default, which is host only, or both
- * with other letters.
- */
-static bool name_stand_in(struct event_list *list, struct event *event)
+/* Names a stand-in, or an event for side-band, by its attr, as perf does. */
+static bool name_by_attr(struct event_list *list, struct event *event)
 {
-	char letters[16];
-	char name[32];
-	size_t n = 0;
-	unsigned i;
-	bool host = !has(event, SONDE_FLAG_EXCLUDE_HOST);
-	bool guest = !has(event, SONDE_FLAG_EXCLUDE_GUEST);
+	const char *name = record_attr_name(&list->arena, &event->attr);
 
-	if (has(event, SONDE_FLAG_EXCLUDE_USER) || has(event, SONDE_FLAG_EXCLUDE_KERNEL) ||
-	        has(event, SONDE_FLAG_EXCLUDE_HV)) {
-		if (!has(event, SONDE_FLAG_EXCLUDE_KERNEL)) {
-			letters[n++] = 'k';
-		}
-		if (!has(event, SONDE_FLAG_EXCLUDE_USER)) {
-			letters[n++] = 'u';
-		}
-		if (!has(event, SONDE_FLAG_EXCLUDE_HV)) {
-			letters[n++] = 'h';
-		}
-	}
-	for (i = precision(event); i > 0; i--) {
-		letters[n++] = 'p';
-	}
-	if (n > 0 ? !guest : guest) {
-		if (host) {
-			letters[n++] = 'H';
-		}
-		if (guest) {
-			letters[n++] = 'G';
-		}
-	} else if (!host) {
-		letters[n++] = 'G';
-	}
-	(void)snprintf(name, sizeof(name), "%s%s%.*s", event->tracking ? "dummy" : "cpu-clock",
-	        n > 0 ? ":" : "", (int)n, letters);
-	return event_set_name(list, event, name);
+	event->name = name != NULL ? name : event->name;
+	return name != NULL;
 }
 
 bool event_name_again(struct event_list *list, struct event *event)
 {
-	return (!event->stand_in && !event->tracking) || name_stand_in(list, event);
+	return (!event->stand_in && !event->tracking) || name_by_attr(list, event);
 }
 
 bool event_use_cpu_clock(struct event_list *list, struct event *event)
@@ -121,7 +71,7 @@ bool event_use_cpu_clock(struct event_list *list, struct event *event)
 	event->attr.config = SONDE_SW_CPU_CLOCK;
 	event->hardware = false;
 	event->stand_in = true;
-	return name_stand_in(list, event);
+	return name_by_attr(list, event);
 }
 
 bool event_exclude_kernel(struct event_list *list, struct event *event)
@@ -129,12 +79,12 @@ bool event_exclude_kernel(struct event_list *list, struct event *event)
 	struct text name = {0};
 	bool ok;
 
-	set_flag(&event->attr, SONDE_FLAG_EXCLUDE_KERNEL);
+	record_attr_set(&event->attr, SONDE_FLAG_EXCLUDE_KERNEL, true);
 	if (!event->by_default) {
-		set_flag(&event->attr, SONDE_FLAG_EXCLUDE_HV);
+		record_attr_set(&event->attr, SONDE_FLAG_EXCLUDE_HV, true);
 	}
 	if (event->stand_in) {
-		return name_stand_in(list, event);
+		return name_by_attr(list, event);
 	}
 	text_str(&name, event->name);
 	/* after a PMU's terms, modifiers follow without a colon */

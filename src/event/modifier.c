@@ -36,11 +36,6 @@ bool event_is_modifiers(struct word w)
 	return true;
 }
 
-static void set_flag(struct sonde_attr *attr, enum sonde_attr_flag flag, bool on)
-{
-	attr->flags = (attr->flags & ~(1ULL << flag)) | (uint64_t)on << flag;
-}
-
 static bool has(const struct event *event, enum sonde_attr_flag flag)
 {
 	return sonde_attr_has(&event->attr, flag) != 0;
@@ -59,7 +54,8 @@ static void apply_levels(struct event *event, const unsigned count[128])
 	}
 	for (i = 0; i < 3; i++) {
 		if (count[(unsigned char)"ukh"[i]] > 0 || !some) {
-			set_flag(&event->attr, flags[i], count[(unsigned char)"ukh"[i]] == 0);
+			record_attr_set(
+			        &event->attr, flags[i], count[(unsigned char)"ukh"[i]] == 0);
 		}
 	}
 }
@@ -90,16 +86,16 @@ static int count_letters(const struct parse *p, struct word w, unsigned count[12
 int event_modify(const struct parse *p, struct event *event, struct word letters, bool member)
 {
 	unsigned count[128] = {0};
-	unsigned precise = (unsigned)(event->attr.flags >> SONDE_FLAG_PRECISE_IP & 3);
+	unsigned precise = record_attr_precision(&event->attr);
 	struct word w = word_trim(letters);
 
 	TRY(count_letters(p, w, count));
 	apply_levels(event, count);
 	if (count['G'] + count['H'] > 0) {
-		set_flag(&event->attr, SONDE_FLAG_EXCLUDE_HOST, count['H'] == 0);
-		set_flag(&event->attr, SONDE_FLAG_EXCLUDE_GUEST, count['G'] == 0);
+		record_attr_set(&event->attr, SONDE_FLAG_EXCLUDE_HOST, count['H'] == 0);
+		record_attr_set(&event->attr, SONDE_FLAG_EXCLUDE_GUEST, count['G'] == 0);
 	} else if (count['u'] + count['p'] > 0) {
-		set_flag(&event->attr, SONDE_FLAG_EXCLUDE_GUEST, true);
+		record_attr_set(&event->attr, SONDE_FLAG_EXCLUDE_GUEST, true);
 	}
 	precise = count['P'] > 0 ? 3 : precise + count['p'];
 	if (precise > 3) {
@@ -108,19 +104,18 @@ int event_modify(const struct parse *p, struct event *event, struct word letters
 		        "is the most",
 		        precise);
 	}
-	event->attr.flags &= ~(3ULL << SONDE_FLAG_PRECISE_IP);
-	event->attr.flags |= (uint64_t)precise << SONDE_FLAG_PRECISE_IP;
+	record_attr_set_precision(&event->attr, precise);
 	event->most_precise |= count['P'] > 0;
 	event->leader_samples |= count['S'] > 0;
 	event->weak |= count['W'] > 0;
 	if (count['I'] > 0) {
-		set_flag(&event->attr, SONDE_FLAG_EXCLUDE_IDLE, true);
+		record_attr_set(&event->attr, SONDE_FLAG_EXCLUDE_IDLE, true);
 	}
 	if (count['D'] > 0 && !member) {
-		set_flag(&event->attr, SONDE_FLAG_PINNED, true);
+		record_attr_set(&event->attr, SONDE_FLAG_PINNED, true);
 	}
 	if (count['e'] > 0 && !member) {
-		set_flag(&event->attr, SONDE_FLAG_EXCLUSIVE, true);
+		record_attr_set(&event->attr, SONDE_FLAG_EXCLUSIVE, true);
 	}
 	return 0;
 }

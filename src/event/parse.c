@@ -195,7 +195,7 @@ static int finish(const struct parse *p, const struct item *item, size_t first, 
 			TRY(apply_terms(p, event, item->terms));
 		}
 		if (item->modifiers.n == 0) {
-			event->attr.flags |= 1ULL << SONDE_FLAG_EXCLUDE_GUEST;
+			record_attr_set(&event->attr, SONDE_FLAG_EXCLUDE_GUEST, true);
 		} else {
 			TRY(event_modify(p, event, item->modifiers, false));
 		}

@@ -7,6 +7,7 @@
 #include "core/text.h"
 #include "event/event.h"
 #include "record/event_name.h"
+#include "record/record.h"
 
 /* A part of the parsed string. */
 struct word {

@@ -45,7 +45,7 @@ static void put_trace_fields(struct text *out, const struct file_event *e, struc
 {
 	struct trace_format format;
 	struct trace_field field;
-	size_t at = 0, start;
+	size_t at = 0;
 	bool first = true;
 
 	if (!is_tracepoint(e)) {
@@ -60,9 +60,7 @@ static void put_trace_fields(struct text *out, const struct file_event *e, struc
 	while (trace_field_next(&format, &at, &field)) {
 		if ((field.flags & TRACE_COMMON) == 0) {
 			text_str(out, first ? "" : ",");
-			start = out->n;
-			text_bytes(out, (const char *)field.name.p, field.name.n);
-			escape_plain_from(out, start);
+			text_plain_bytes(out, field.name.p, field.name.n);
 			first = false;
 		}
 	}

@@ -2,6 +2,7 @@
 #include "record/event_name.h"
 
 #include "core/text.h"
+#include "record/record.h"
 
 #include <inttypes.h>
 
@@ -146,7 +147,7 @@ static void put_modifiers(struct text *t, const struct sonde_attr *a)
 		char letter;
 	} levels[] = {{SONDE_FLAG_EXCLUDE_KERNEL, 'k'}, {SONDE_FLAG_EXCLUDE_USER, 'u'},
 	        {SONDE_FLAG_EXCLUDE_HV, 'h'}};
-	unsigned precise = (unsigned)(a->flags >> SONDE_FLAG_PRECISE_IP & 3);
+	unsigned precise = record_attr_precision(a);
 	bool host = !sonde_attr_has(a, SONDE_FLAG_EXCLUDE_HOST);
 	bool guest = !sonde_attr_has(a, SONDE_FLAG_EXCLUDE_GUEST);
 	char letters[12];

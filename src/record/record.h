@@ -32,6 +32,18 @@ static inline void record_attr_set(struct sonde_attr *attr, enum sonde_attr_flag
 	attr->flags = (attr->flags & ~(1ull << flag)) | (uint64_t)on << flag;
 }
 
+/* The two bits of precise_ip. */
+static inline unsigned record_attr_precision(const struct sonde_attr *attr)
+{
+	return (unsigned)(attr->flags >> SONDE_FLAG_PRECISE_IP & 3);
+}
+
+static inline void record_attr_set_precision(struct sonde_attr *attr, unsigned precision)
+{
+	attr->flags = (attr->flags & ~(3ull << SONDE_FLAG_PRECISE_IP)) |
+	              (uint64_t)precision << SONDE_FLAG_PRECISE_IP;
+}
+
 /* The bytes after the known fields in a larger attr; else empty. */
 struct span record_attr_tail(struct span bytes);
 

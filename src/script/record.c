@@ -18,14 +18,6 @@ static void put_hex(struct text *out, uint64_t v)
 	}
 }
 
-static void put_name(struct text *out, struct span name)
-{
-	size_t start = out->n;
-
-	text_bytes(out, (const char *)name.p, name.n);
-	escape_plain_from(out, start);
-}
-
 static void put_mmap(struct text *out, const struct record *r, bool swap)
 {
 	struct record_mmap m;
@@ -56,7 +48,7 @@ static void put_mmap(struct text *out, const struct record *r, bool swap)
 		text_char(out, (m.prot & 4) != 0 ? 'x' : '-');
 		text_str(out, (m.flags & MAP_SHARED_BIT) != 0 ? "s " : "p ");
 	}
-	put_name(out, m.name);
+	text_plain_bytes(out, m.name.p, m.name.n);
 }
 
 static void put_comm(struct text *out, const struct record *r, bool swap)
@@ -67,7 +59,7 @@ static void put_comm(struct text *out, const struct record *r, bool swap)
 		return;
 	}
 	text_str(out, comm.exec ? "PERF_RECORD_COMM exec: " : "PERF_RECORD_COMM: ");
-	put_name(out, comm.name);
+	text_plain_bytes(out, comm.name.p, comm.name.n);
 	text_printf(out, ":%d/%d", (int)comm.pid, (int)comm.tid);
 }
 
@@ -118,7 +110,7 @@ static void put_cgroup(struct text *out, const struct record *r, bool swap)
 	text_u64(out, cursor_u64(&c), 0, ' ');
 	path = cursor_text(&c, cursor_left(&c));
 	text_char(out, ' ');
-	put_name(out, path);
+	text_plain_bytes(out, path.p, path.n);
 }
 
 static void put_namespaces(struct text *out, const struct record *r, bool swap)
@@ -150,7 +142,7 @@ static void put_ksymbol(struct text *out, const struct record *r, bool swap)
 	if (record_ksymbol_decode(r, swap, &k)) {
 		text_printf(out, "PERF_RECORD_KSYMBOL addr %llx len %u type %u flags 0x%x name ",
 		        (unsigned long long)k.addr, k.len, k.type, k.flags);
-		put_name(out, k.name);
+		text_plain_bytes(out, k.name.p, k.name.n);
 	}
 }
 

@@ -3,6 +3,7 @@
 #include "host/kcore.h"
 
 #include "capture/plan/plan.h"
+#include "record/record.h"
 
 int capture_kcore_plan(struct event_list *events, int root, struct error *err)
 {
@@ -34,7 +35,7 @@ void capture_kcore_attrs(struct event_list *events)
 
 	for (i = 0; i < events->n; i++) {
 		attr = &events->v[i].attr;
-		attr->flags &= ~(1ull << SONDE_FLAG_KSYMBOL);
+		record_attr_set(attr, SONDE_FLAG_KSYMBOL, false);
 		if (!events->v[i].everywhere || attr->type != SONDE_TYPE_SOFTWARE) {
 			continue;
 		}

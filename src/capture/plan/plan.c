@@ -34,8 +34,7 @@ static void lower_precision(const struct capture_machine *m, struct event *event
 	while (precise > 0 && !event_exists(m, event, precise)) {
 		precise--;
 	}
-	event->attr.flags &= ~(3ULL << SONDE_FLAG_PRECISE_IP);
-	event->attr.flags |= (uint64_t)precise << SONDE_FLAG_PRECISE_IP;
+	record_attr_set_precision(&event->attr, precise);
 }
 
 /* Uses software clocks instead of cycles if no hardware counts them. */

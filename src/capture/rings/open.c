@@ -3,6 +3,7 @@
 #include "capture/rings/rings.h"
 #include "host/refusal.h"
 #include "proc/proc.h"
+#include "record/record.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -145,8 +146,8 @@ static bool only_counts(const struct capture_rings *r, size_t e)
 	}
 	attr.sample_period = 0;
 	attr.sample_type = 0;
-	attr.flags &= ~(1ULL << SONDE_FLAG_FREQ);
-	attr.flags |= 1ULL << SONDE_FLAG_DISABLED;
+	record_attr_set(&attr, SONDE_FLAG_FREQ, false);
+	record_attr_set(&attr, SONDE_FLAG_DISABLED, true);
 	return host_kernel_takes(r->kernel, &attr, uncore ? -1 : 0, uncore ? (int)r->cpus[0] : -1);
 }
 
