@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/text.h"
 
-#include "core/status.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,7 +20,7 @@ int text_flush(struct text *t, size_t above, sonde_write_fn write, void *arg)
 	if (t->n <= above) {
 		return 0;
 	}
-	rc = status_of_output(write(arg, t->p, t->n));
+	rc = write(arg, t->p, t->n) < 0 ? SONDE_EOUTPUT : 0;
 	t->n = 0;
 	return rc;
 }
