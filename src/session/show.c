@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples and their frames for the public API. */
+/* Samples in time order and their frames, for the public API. */
 #include "core/array.h"
+#include "core/options.h"
 #include "core/pool.h"
 #include "record/typed.h"
 #include "session/inside.h"
@@ -62,6 +63,62 @@ int session_show_next(
 	} while (rc == 0);
 	show(shown, s, type);
 	return rc;
+}
+
+static bool restricts(const struct sonde_filter *f)
+{
+	return f->comms != NULL || f->dsos != NULL || f->symbols != NULL || f->pids != NULL ||
+	       f->tids != NULL || f->cpus != NULL || f->time != NULL;
+}
+
+int sonde_session_choose(struct sonde_session *s, const struct sonde_session_choice *choice)
+{
+	struct sonde_session_choice c = {0};
+	int rc;
+
+	TRY(session_ready(s));
+	TRY(options_copy(&c, sizeof(c), choice, &s->error));
+	pick_fini(&s->pick);
+	rc = pick_init(&s->pick, s, &c.filter);
+	if (rc < 0) {
+		pick_fini(&s->pick);
+		c = (struct sonde_session_choice){0};
+	}
+	s->filtered = restricts(&c.filter);
+	c.kinds &= ~SESSION_ROUNDS; /* marks of rounds have no place in time */
+	s->kinds = c.kinds;
+	s->no_samples = c.no_samples;
+	s->next.kinds = c.kinds;
+	s->next_window = 0;
+	s->next_open = false;
+	return error_plain(&s->error, rc);
+}
+
+int sonde_session_next(struct sonde_session *s, const struct sonde_event **e)
+{
+	int rc;
+
+	TRY(session_ready(s));
+	for (;;) {
+		if (!s->next_open) {
+			if (s->next_window >= session_windows(s)) {
+				return 0;
+			}
+			if (session_window_open(&s->next, s->next_window++) < 0) {
+				return error_nomem(&s->error);
+			}
+			s->next_open = true;
+		}
+		rc = session_show_next(&s->shown_sample, s, &s->next);
+		if (rc < 0) {
+			return error_nomem(&s->error);
+		}
+		if (rc > 0) {
+			*e = &s->shown_sample.event;
+			return 1;
+		}
+		s->next_open = false;
+	}
 }
 
 int sonde_session_record(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening a recording, and its events in time order. */
+/* Opening a recording. */
 #include "session/inside.h"
 
 #include "core/array.h"
@@ -298,60 +298,4 @@ int sonde_session_open_memory(struct sonde_session *s, const void *bytes, size_t
 struct sonde_file *sonde_session_file(struct sonde_session *s)
 {
 	return s->ready ? s->reader : NULL;
-}
-
-static bool restricts(const struct sonde_filter *f)
-{
-	return f->comms != NULL || f->dsos != NULL || f->symbols != NULL || f->pids != NULL ||
-	       f->tids != NULL || f->cpus != NULL || f->time != NULL;
-}
-
-int sonde_session_choose(struct sonde_session *s, const struct sonde_session_choice *choice)
-{
-	struct sonde_session_choice c = {0};
-	int rc;
-
-	TRY(session_ready(s));
-	TRY(options_copy(&c, sizeof(c), choice, &s->error));
-	pick_fini(&s->pick);
-	rc = pick_init(&s->pick, s, &c.filter);
-	if (rc < 0) {
-		pick_fini(&s->pick);
-		c = (struct sonde_session_choice){0};
-	}
-	s->filtered = restricts(&c.filter);
-	c.kinds &= ~SESSION_ROUNDS; /* marks of rounds have no place in time */
-	s->kinds = c.kinds;
-	s->no_samples = c.no_samples;
-	s->next.kinds = c.kinds;
-	s->next_window = 0;
-	s->next_open = false;
-	return error_plain(&s->error, rc);
-}
-
-int sonde_session_next(struct sonde_session *s, const struct sonde_event **e)
-{
-	int rc;
-
-	TRY(session_ready(s));
-	for (;;) {
-		if (!s->next_open) {
-			if (s->next_window >= session_windows(s)) {
-				return 0;
-			}
-			if (session_window_open(&s->next, s->next_window++) < 0) {
-				return error_nomem(&s->error);
-			}
-			s->next_open = true;
-		}
-		rc = session_show_next(&s->shown_sample, s, &s->next);
-		if (rc < 0) {
-			return error_nomem(&s->error);
-		}
-		if (rc > 0) {
-			*e = &s->shown_sample.event;
-			return 1;
-		}
-		s->next_open = false;
-	}
 }
