@@ -3,7 +3,7 @@
 #define SONDE_CMD_CONFIG_APPLY_H
 
 #include "cmd/config.h"
-#include "cmd/options.h"
+#include "cmd/option.h"
 
 /*
  * Sets the options of a command to the values in configuration files, without marking them as

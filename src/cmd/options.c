@@ -5,10 +5,8 @@
 #include "cmd/perf_only.h"
 #include "cmd/suggest.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -54,19 +52,6 @@ int options_mistake(const struct option_command *command, const char *fmt, ...)
 	print_usage(stderr, command);
 	(void)fprintf(stderr, "'sonde %s --help' lists the options.\n", command->name);
 	return OPTIONS_USAGE;
-}
-
-bool options_number(const char *text, uint64_t *value)
-{
-	char *end;
-	int base = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10;
-
-	if (text[0] < '0' || text[0] > '9') {
-		return false;
-	}
-	errno = 0;
-	*value = strtoull(text, &end, base);
-	return errno == 0 && *end == '\0';
 }
 
 static int help_left(const struct option_def *def, char *buf, size_t size)

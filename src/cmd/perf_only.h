@@ -7,7 +7,7 @@
 #ifndef SONDE_CMD_PERF_ONLY_H
 #define SONDE_CMD_PERF_ONLY_H
 
-#include "cmd/options.h"
+#include "cmd/option.h"
 
 #include <stdbool.h>
 
