@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Print formats to programs: the text in quotes, and an argument for each of its conversions. */
-#include "trace/compile.h"
+#include "trace/compiler.h"
 #include "trace/program.h"
 
 #include "core/status.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Appending instructions: types of operands are checked, and operations on known numbers are done. */
-#include "trace/compile.h"
+#include "trace/compiler.h"
 
 /* What the operations take from the stack and push. */
 static const struct {

@@ -4,7 +4,7 @@
  * stack until their second operand is complete. What libtraceevent reads otherwise than C does is
  * refused: it groups a - b + c from the right, and a ? b : c ? d : e from the left.
  */
-#include "trace/compile.h"
+#include "trace/compiler.h"
 
 #define PENDING_MAX  32u
 #define LEVEL_SELECT 10u /* looser than all binary operators */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The lists of __print_flags and __print_symbolic: { 1, "A" }, { 1 << 4, "B" }. */
-#include "trace/compile.h"
+#include "trace/compiler.h"
 
 /* The value of a name that no format explains: libtraceevent knows those of the kernel's enums. */
 static uint64_t named_value(struct span name)

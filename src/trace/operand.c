@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Operands of expressions: fields, numbers, texts, casts. */
-#include "trace/compile.h"
+#include "trace/compiler.h"
 
 /* Reads "REC->name": the field, or NULL. */
 static const struct trace_field *record_field(struct compiler *c)

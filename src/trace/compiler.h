@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Expressions of print formats to instructions, private to trace. */
-#ifndef SONDE_TRACE_COMPILE_H
-#define SONDE_TRACE_COMPILE_H
+#ifndef SONDE_TRACE_COMPILER_H
+#define SONDE_TRACE_COMPILER_H
 
 #include "trace/instruction.h"
 #include "trace/token.h"
