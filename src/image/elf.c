@@ -100,14 +100,6 @@ static struct image_section read_section(struct span raw, bool swap, bool is64, 
 	return s;
 }
 
-static const char *text_at(struct span texts, uint64_t offset)
-{
-	if (offset >= texts.n || memchr(texts.p + offset, 0, texts.n - (size_t)offset) == NULL) {
-		return "";
-	}
-	return (const char *)texts.p + offset;
-}
-
 static int read_sections(struct image_elf *e, struct header *h, struct error *err)
 {
 	size_t entry = e->is64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
@@ -148,7 +140,12 @@ static int read_sections(struct image_elf *e, struct header *h, struct error *er
 	for (size_t i = 0; i < e->nsections; i++) {
 		struct span raw = part(e->bytes, h->shoff + i * h->shentsize, 4);
 
-		e->sections[i].name = raw.n ? text_at(texts, load_u32(raw.p, e->swap)) : "";
+		struct span named = {0};
+
+		if (raw.n != 0) {
+			named = image_elf_text(texts, load_u32(raw.p, e->swap));
+		}
+		e->sections[i].name = named.p != NULL ? (const char *)named.p : "";
 	}
 	return SONDE_OK;
 }
@@ -261,6 +258,36 @@ struct span image_elf_section_bytes(const struct image_elf *e, const struct imag
 	return part(e->bytes, s->offset, s->size);
 }
 
+struct span image_elf_text(struct span texts, uint64_t offset)
+{
+	const uint8_t *end = NULL;
+
+	if (offset < texts.n) {
+		end = memchr(texts.p + offset, 0, texts.n - (size_t)offset);
+	}
+	return end != NULL
+	               ? (struct span){texts.p + offset, (size_t)(end - texts.p) - (size_t)offset}
+	               : (struct span){NULL, 0};
+}
+
+const struct image_section *image_elf_symbols(
+        const struct image_elf *e, uint32_t type, size_t least)
+{
+	for (size_t i = 0; i < e->nsections; i++) {
+		if (e->sections[i].type == type &&
+		        image_elf_symbol_count(e, &e->sections[i]) >= least) {
+			return &e->sections[i];
+		}
+	}
+	return NULL;
+}
+
+struct span image_elf_names(const struct image_elf *e, const struct image_section *s)
+{
+	return s->link < e->nsections ? image_elf_section_bytes(e, &e->sections[s->link])
+	                              : (struct span){0};
+}
+
 size_t image_elf_symbol_count(const struct image_elf *e, const struct image_section *s)
 {
 	return image_elf_section_bytes(e, s).n / (e->is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym));
@@ -303,12 +330,12 @@ bool image_elf_offset(const struct image_elf *e, uint64_t vaddr, uint64_t *offse
 const char *image_elf_debuglink(const struct image_elf *e)
 {
 	const struct image_section *s = image_elf_section(e, ".gnu_debuglink");
-	const char *text;
+	struct span text;
 
 	if (s == NULL) {
 		return NULL;
 	}
-	text = text_at(image_elf_section_bytes(e, s), 0);
+	text = image_elf_text(image_elf_section_bytes(e, s), 0);
 	/* A name with a slash would point outside of the folders for debug files. */
-	return text[0] == 0 || strchr(text, '/') != NULL ? NULL : text;
+	return text.n == 0 || memchr(text.p, '/', text.n) != NULL ? NULL : (const char *)text.p;
 }

@@ -100,6 +100,16 @@ const struct image_section *image_elf_section(const struct image_elf *e, const c
 /* Returns the section's bytes in the file; empty if it has none or they extend past the end. */
 struct span image_elf_section_bytes(const struct image_elf *e, const struct image_section *s);
 
+/* The text at an offset of a section of texts; .p is NULL if it has no end there. */
+struct span image_elf_text(struct span texts, uint64_t offset);
+
+/* Returns the first section of symbols of a type that has `least` entries or more, or NULL. */
+const struct image_section *image_elf_symbols(
+        const struct image_elf *e, uint32_t type, size_t least);
+
+/* Returns the texts of a section of symbols: their names. */
+struct span image_elf_names(const struct image_elf *e, const struct image_section *s);
+
 /* Number of entries of a symbol section, and entry i (below that number). */
 size_t image_elf_symbol_count(const struct image_elf *e, const struct image_section *s);
 struct image_elf_symbol image_elf_symbol_at(

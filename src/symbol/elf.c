@@ -70,21 +70,6 @@ static uint8_t binding_of(uint8_t info)
 	}
 }
 
-/* Text at an offset of a string section; n 0: none. */
-static struct span text_at(struct span texts, uint32_t offset)
-{
-	const uint8_t *end;
-
-	if (offset >= texts.n) {
-		return (struct span){0};
-	}
-	end = memchr(texts.p + offset, 0, texts.n - offset);
-	if (end == NULL) {
-		return (struct span){0};
-	}
-	return (struct span){.p = texts.p + offset, .n = (size_t)(end - texts.p) - offset};
-}
-
 static void read_symbol(struct reader *r, size_t i)
 {
 	struct image_elf_symbol y = image_elf_symbol_at(r->from, r->section, i);
@@ -94,7 +79,7 @@ static void read_symbol(struct reader *r, size_t i)
 	if (!is_wanted(r, &y) || !offset_of(r, &y, &s.start)) {
 		return;
 	}
-	name = text_at(r->texts, y.name);
+	name = image_elf_text(r->texts, y.name);
 	if (name.n == 0 || name.n > UINT32_MAX / 2) {
 		r->b->skipped++;
 		return;
@@ -103,22 +88,6 @@ static void read_symbol(struct reader *r, size_t i)
 	s.name = (const char *)name.p;
 	s.name_size = (uint32_t)name.n;
 	builder_add(r->b, &s);
-}
-
-static struct span linked_bytes(const struct image_elf *e, const struct image_section *s)
-{
-	return s->link < e->nsections ? image_elf_section_bytes(e, &e->sections[s->link])
-	                              : (struct span){0};
-}
-
-static const struct image_section *section_of_type(const struct image_elf *e, uint32_t type)
-{
-	for (size_t i = 0; i < e->nsections; i++) {
-		if (e->sections[i].type == type && image_elf_symbol_count(e, &e->sections[i]) > 0) {
-			return &e->sections[i];
-		}
-	}
-	return NULL;
 }
 
 static uint64_t plt_header_size(const struct image_elf *e)
@@ -140,7 +109,7 @@ static void read_plt(struct symbol_builder *b, const struct image_elf *e)
 		return;
 	}
 	dyn = &e->sections[rela->link];
-	texts = linked_bytes(e, dyn);
+	texts = image_elf_names(e, dyn);
 	c = cursor_make(image_elf_section_bytes(e, rela), e->swap);
 	at = plt_header_size(e);
 	while (cursor_left(&c) >= sizeof(Elf64_Rela) && at < plt->size && plt->size - at >= 16) {
@@ -157,7 +126,7 @@ static void read_plt(struct symbol_builder *b, const struct image_elf *e)
 		at += 16;
 		if (index < image_elf_symbol_count(e, dyn)) {
 			struct image_elf_symbol y = image_elf_symbol_at(e, dyn, (size_t)index);
-			struct span name = text_at(texts, y.name);
+			struct span name = image_elf_text(texts, y.name);
 
 			s.name = (const char *)name.p;
 			s.name_size = name.n < UINT32_MAX / 2 ? (uint32_t)name.n : 0;
@@ -168,17 +137,17 @@ static void read_plt(struct symbol_builder *b, const struct image_elf *e)
 
 static void read_symbols(struct reader *r)
 {
-	const struct image_section *s = section_of_type(r->from, SHT_SYMTAB);
+	const struct image_section *s = image_elf_symbols(r->from, SHT_SYMTAB, 1);
 	size_t n;
 
 	if (s == NULL) {
-		s = section_of_type(r->from, SHT_DYNSYM);
+		s = image_elf_symbols(r->from, SHT_DYNSYM, 1);
 	}
 	if (s == NULL) {
 		return;
 	}
 	r->section = s;
-	r->texts = linked_bytes(r->from, s);
+	r->texts = image_elf_names(r->from, s);
 	n = image_elf_symbol_count(r->from, s);
 	for (size_t i = 1; i < n; i++) {
 		read_symbol(r, i);

@@ -55,42 +55,17 @@ static bool has_lines(const struct image_elf *e)
 	       image_elf_section(e, ".zdebug_line") != NULL;
 }
 
-/* Returns a text of a symbol section's names; NULL: damaged. */
-static const char *name_at(
-        const struct image_elf *e, const struct image_section *section, uint32_t name)
-{
-	struct span texts = {0};
-
-	if (section->link < e->nsections) {
-		texts = image_elf_section_bytes(e, &e->sections[section->link]);
-	}
-	if (name >= texts.n || memchr(texts.p + name, 0, texts.n - name) == NULL) {
-		return NULL;
-	}
-	return (const char *)texts.p + name;
-}
-
-static const struct image_section *symbols_of_type(const struct image_elf *e, uint32_t type)
-{
-	for (size_t i = 0; i < e->nsections; i++) {
-		if (e->sections[i].type == type && image_elf_symbol_count(e, &e->sections[i]) > 1) {
-			return &e->sections[i];
-		}
-	}
-	return NULL;
-}
-
 /* How far above its ELF file's addresses the recorded kernel ran. */
 static uint64_t kernel_moved(const struct image_elf *e, const struct symbol_request *req)
 {
-	const struct image_section *section = symbols_of_type(e, SHT_SYMTAB);
+	const struct image_section *section = image_elf_symbols(e, SHT_SYMTAB, 2);
 	size_t n = section != NULL ? image_elf_symbol_count(e, section) : 0;
+	const struct span names = n != 0 ? image_elf_names(e, section) : (struct span){0};
 
 	for (size_t i = 1; i < n && req->reference != NULL; i++) {
 		struct image_elf_symbol y = image_elf_symbol_at(e, section, i);
-		const char *name = name_at(e, section, y.name);
 
-		if (name != NULL && strcmp(name, req->reference) == 0) {
+		if (span_is(image_elf_text(names, y.name), req->reference)) {
 			return req->base - y.value;
 		}
 	}
@@ -194,6 +169,7 @@ static bool is_function(const struct image_elf *e, const struct image_elf_symbol
 static int functions_add(
         struct lines *l, const struct image_elf *e, const struct image_section *section)
 {
+	const struct span names = image_elf_names(e, section);
 	size_t n = image_elf_symbol_count(e, section);
 	const char *file = NULL;
 
@@ -201,7 +177,7 @@ static int functions_add(
 		struct image_elf_symbol y = image_elf_symbol_at(e, section, i);
 
 		if ((y.info & 15) == STT_FILE) {
-			file = name_at(e, section, y.name);
+			file = (const char *)image_elf_text(names, y.name).p;
 		}
 		if (!is_function(e, &y)) {
 			continue;
@@ -230,18 +206,18 @@ static int function_order(const void *a, const void *b)
 static int functions_read(struct lines *l)
 {
 	const struct image_elf *e = &l->object.elf;
-	const struct image_section *section = symbols_of_type(e, SHT_SYMTAB);
+	const struct image_section *section = image_elf_symbols(e, SHT_SYMTAB, 2);
 
 	if (l->functions_read) {
 		return 0;
 	}
 	if (section == NULL && l->debug.elf.nsections != 0) {
 		e = &l->debug.elf;
-		section = symbols_of_type(e, SHT_SYMTAB);
+		section = image_elf_symbols(e, SHT_SYMTAB, 2);
 	}
 	if (section == NULL) {
 		e = &l->object.elf;
-		section = symbols_of_type(e, SHT_DYNSYM);
+		section = image_elf_symbols(e, SHT_DYNSYM, 2);
 	}
 	if (section != NULL) {
 		TRY(functions_add(l, e, section));
