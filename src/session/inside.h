@@ -30,12 +30,6 @@ struct session_shown {
 	size_t frames_cap;
 };
 
-/*
- * Sets shown->event to the next event that sonde_session_choose selects. 1, 0 at the end of the
- * worker's chunk or window, SONDE_ENOMEM.
- */
-int session_show_next(
-        struct session_shown *shown, const struct sonde_session *s, struct session_worker *w);
 void session_shown_fini(struct session_shown *shown);
 
 struct sonde_session {

@@ -43,7 +43,11 @@ static int is_chosen(struct session_shown *shown, const struct sonde_session *s,
 	return pick_wanted(&s->pick, &shown->reader, &shown->sample);
 }
 
-int session_show_next(
+/*
+ * Sets shown->event to the next event that sonde_session_choose selects. 1, 0 at the end of the
+ * worker's chunk or window, SONDE_ENOMEM.
+ */
+static int show_next(
         struct session_shown *shown, const struct sonde_session *s, struct session_worker *w)
 {
 	uint32_t type = RECORD_SAMPLE;
@@ -109,7 +113,7 @@ int sonde_session_next(struct sonde_session *s, const struct sonde_event **e)
 			}
 			s->next_open = true;
 		}
-		rc = session_show_next(&s->shown_sample, s, &s->next);
+		rc = show_next(&s->shown_sample, s, &s->next);
 		if (rc < 0) {
 			return error_nomem(&s->error);
 		}
@@ -172,7 +176,7 @@ static int map_chunk(void *arg, unsigned worker, size_t task)
 	int rc;
 
 	session_chunk_open(&w->samples, task);
-	while ((rc = session_show_next(&w->shown, job->session, &w->samples)) > 0) {
+	while ((rc = show_next(&w->shown, job->session, &w->samples)) > 0) {
 		TRY(job->fn(job->arg, worker, &w->shown.event));
 	}
 	return rc;

@@ -117,7 +117,6 @@ struct stat_printer {
 	bool metrics_only; /* without the counts that metrics are made of */
 	bool headers; /* print headers before each interval */
 	bool mean_bases; /* metrics of intervals use the means so far, as in perf's report */
-	bool keep_bases; /* keep the means for the next set */
 	double wall_ns; /* duration of the measurement; 0: unknown */
 	uint64_t stamp_ns; /* end of the interval */
 	const char *prefix; /* first field of CSV lines: "summary" padded, or NULL */
