@@ -146,10 +146,12 @@ struct profile_chain {
 	size_t first; /* index of the first frame in words */
 	uint32_t n; /* number of frames */
 	uint32_t who, leaf;
-	uint32_t hash;
+	union {
+		uint32_t hash; /* until all chains are counted */
+		uint32_t row; /* then: number of the leaf's row in its part */
+	};
 	uint32_t first_pid, first_tid; /* thread of the first sample */
 	uint32_t first_comm; /* interned: the last name of that thread */
-	uint32_t row; /* number of the leaf's row in its part */
 	bool kernel; /* the leaf is in the kernel */
 	bool hidden; /* by the filters */
 	bool over; /* the sum of periods exceeded UINT64_MAX */
