@@ -78,7 +78,7 @@ static const struct option_def script_options[] = {
         PERF_ONLY_SEE('l', "list", PIPE),
         PERF_ONLY_SEE('s', "script", PIPE),
         PERF_ONLY_SEE(0, "stitch-lbr", LBR),
-        PERF_ONLY_SEE(0, "xed", "-F +insn and -F +brstackinsn print instructions as bytes."),
+        PERF_ONLY_SEE(0, "xed", "-F +disasm prints instructions as text."),
         OPTION_END,
 };
 

@@ -62,6 +62,7 @@ void brstack_text(struct text *out, struct address_cache *c, const struct sessio
 struct brcode_style {
 	struct frame_code *code;
 	bool lengths; /* the length of each instruction too */
+	bool texts; /* instructions as text, not as bytes */
 	unsigned
 	        parts; /* ADDRESS_SOURCE with or without ADDRESS_SOURCE_PATH: after function names */
 	uint64_t max_blocks; /* newest pieces of code; 0: all */

@@ -124,6 +124,15 @@ static struct span rest_of(const struct block *b, uint64_t offset)
 	return (struct span){b->code.p + at, b->code.n - at};
 }
 
+static void put_bytes(struct text *out, const uint8_t *bytes, size_t n)
+{
+	text_str(out, "insn: ");
+	for (size_t i = 0; i < n; i++) {
+		text_hex(out, bytes[i], 2, '0');
+		text_char(out, ' ');
+	}
+}
+
 /* Prints an instruction, padded to a width, without the end of its line. */
 static struct frame_insn put_insn(
         struct printer *p, const struct block *b, uint64_t offset, size_t width)
@@ -136,10 +145,13 @@ static struct frame_insn put_insn(
 	text_hex(p->out, b->start + offset, 16, '0');
 	text_char(p->out, '\t');
 	start = p->out->n;
-	text_str(p->out, insn.size != 0 ? "insn: " : "<bad>");
-	for (size_t i = 0; i < insn.size; i++) {
-		text_hex(p->out, code.p[i], 2, '0');
-		text_char(p->out, ' ');
+	if (insn.size == 0) {
+		text_str(p->out, "<bad>");
+	} else if (p->style->texts) {
+		code.n = insn.size;
+		(void)frame_insn_text(&b->kind, b->start + offset, code, p->out);
+	} else {
+		put_bytes(p->out, code.p, insn.size);
 	}
 	if (p->out->n - start < width) {
 		text_fill(p->out, ' ', width - (p->out->n - start));

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "field/choice.h"
 
+#include "frame/code.h"
+
 #include <string.h>
 
 static const char *const type_names[FIELD_TYPE_COUNT] = {
@@ -92,8 +94,6 @@ static const struct {
 	const char *name, *instead;
 } not_printed[] = {
         {"brcntr", "counters of branches are not read yet; brstack prints the branches"},
-        {"brstackdisasm", "there is no disassembler; brstackinsn prints the code as bytes"},
-        {"disasm", "there is no disassembler; insn prints the instruction as bytes"},
 };
 
 static int unknown_field(const char *word, size_t n, struct error *err)
@@ -234,6 +234,17 @@ static int check_source(uint64_t fields, struct error *err)
 	return 0;
 }
 
+static int check_texts(uint64_t fields, struct error *err)
+{
+	if ((fields & (BIT(FIELD_DISASM) | BIT(FIELD_BRSTACKDISASM))) != 0 &&
+	        !frame_insn_text_supported()) {
+		return error_set(err, SONDE_EARG, NO_OFFSET,
+		        "this build of sonde cannot print instructions as text: it was built "
+		        "without Zydis; insn and brstackinsn print their bytes");
+	}
+	return 0;
+}
+
 int field_choice_type(const struct field_choice *c, const struct sonde_attr *attr,
         const char *event_name, bool traced, uint64_t *fields, struct error *err)
 {
@@ -262,6 +273,7 @@ int field_choice_type(const struct field_choice *c, const struct sonde_attr *att
 		*fields |= BIT(i);
 	}
 	TRY(check_offset(c, type, err));
+	TRY(check_texts(*fields, err));
 	return check_source(*fields, err);
 }
 

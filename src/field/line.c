@@ -18,8 +18,9 @@
 /* What is printed of a branch, before its target and after it. */
 #define BRANCH_FIELDS (FIELD_BIT(FIELD_FLAGS) * 2 - 1 + FIELD_BIT(FIELD_IP))
 #define CODE_FIELDS                                                                                \
-	(FIELD_BIT(FIELD_INSNLEN) | FIELD_BIT(FIELD_INSN) | FIELD_BIT(FIELD_BRSTACKINSN) |         \
-	        FIELD_BIT(FIELD_BRSTACKINSNLEN))
+	(FIELD_BIT(FIELD_INSNLEN) | FIELD_BIT(FIELD_INSN) | FIELD_BIT(FIELD_DISASM) |              \
+	        FIELD_BIT(FIELD_BRSTACKINSN) | FIELD_BIT(FIELD_BRSTACKINSNLEN) |                   \
+	        FIELD_BIT(FIELD_BRSTACKDISASM))
 
 struct line_context {
 	struct text *out;
@@ -488,14 +489,14 @@ static void line_bpf_output(const struct line_context *c)
 }
 
 /* The bytes of the sampled instruction; empty: unknown. */
-static struct span insn_of(const struct line_context *c)
+static struct span insn_of(const struct line_context *c, struct frame_code_kind *kind)
 {
 	const struct session_sample *s = c->sample;
 	const struct frame *f =
 	        frame_find(&c->worker->addresses.frames, s->view, s->cpumode, s->s.ip);
 	struct span insn = {NULL, 0};
 
-	if (f == NULL || frame_insn_at(c->style->code, f, &insn) < 0) {
+	if (f == NULL || frame_insn_at(c->style->code, f, kind, &insn) < 0) {
 		c->out->failed = true;
 	}
 	return insn;
@@ -503,13 +504,16 @@ static struct span insn_of(const struct line_context *c)
 
 static void line_insnlen(const struct line_context *c)
 {
+	struct frame_code_kind kind;
+
 	text_str(c->out, " ilen: ");
-	text_u64(c->out, insn_of(c).n, 0, ' ');
+	text_u64(c->out, insn_of(c, &kind).n, 0, ' ');
 }
 
 static void line_insn(const struct line_context *c)
 {
-	struct span insn = insn_of(c);
+	struct frame_code_kind kind;
+	struct span insn = insn_of(c, &kind);
 
 	text_str(c->out, insn.n != 0 ? " insn:" : "");
 	for (size_t i = 0; i < insn.n; i++) {
@@ -518,11 +522,23 @@ static void line_insn(const struct line_context *c)
 	}
 }
 
+static void line_disasm(const struct line_context *c)
+{
+	struct frame_code_kind kind;
+	struct span insn = insn_of(c, &kind);
+
+	if (insn.n != 0) {
+		text_str(c->out, "\t\t");
+		(void)frame_insn_text(&kind, c->sample->s.ip, insn, c->out);
+	}
+}
+
 static void line_brstackinsn(const struct line_context *c)
 {
 	const struct brcode_style style = {
 	        .code = c->style->code,
 	        .lengths = (c->plan->fields & FIELD_BIT(FIELD_BRSTACKINSNLEN)) != 0,
+	        .texts = (c->plan->fields & FIELD_BIT(FIELD_BRSTACKDISASM)) != 0,
 	        .parts = c->plan->address_parts & (ADDRESS_SOURCE | ADDRESS_SOURCE_PATH),
 	        .max_blocks = c->style->max_blocks,
 	        .source_code = c->plan->source_code ? c->worker->source_code : NULL,
@@ -640,15 +656,17 @@ static unsigned address_parts(uint64_t fields, const struct line_style *style)
 /* As in perf, only one of the forms of branch stacks is printed, and their code only once. */
 static uint64_t one_brstack(uint64_t fields)
 {
-	static const enum field_id forms[] = {FIELD_BRSTACK, FIELD_BRSTACKSYM, FIELD_BRSTACKOFF};
-	bool any = false;
+	static const enum field_id forms[][3] = {
+	        {FIELD_BRSTACK, FIELD_BRSTACKSYM, FIELD_BRSTACKOFF},
+	        {FIELD_BRSTACKDISASM, FIELD_BRSTACKINSNLEN, FIELD_BRSTACKINSN}};
 
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		fields &= any ? ~FIELD_BIT(forms[i]) : UINT64_MAX;
-		any = any || (fields & FIELD_BIT(forms[i])) != 0;
-	}
-	if ((fields & FIELD_BIT(FIELD_BRSTACKINSNLEN)) != 0) {
-		fields &= ~FIELD_BIT(FIELD_BRSTACKINSN);
+		bool any = false;
+
+		for (size_t k = 0; k < 3; k++) {
+			fields &= any ? ~FIELD_BIT(forms[i][k]) : UINT64_MAX;
+			any = any || (fields & FIELD_BIT(forms[i][k])) != 0;
+		}
 	}
 	return fields;
 }

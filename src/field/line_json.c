@@ -229,14 +229,14 @@ static void json_synth(const struct json_context *c)
 }
 
 /* The bytes of the sampled instruction; empty: unknown. */
-static struct span insn_of(const struct json_context *c)
+static struct span insn_of(const struct json_context *c, struct frame_code_kind *kind)
 {
 	const struct session_sample *s = c->sample;
 	const struct frame *f =
 	        frame_find(&c->worker->addresses.frames, s->view, s->cpumode, s->s.ip);
 	struct span insn = {NULL, 0};
 
-	if (f == NULL || frame_insn_at(c->style->code, f, &insn) < 0) {
+	if (f == NULL || frame_insn_at(c->style->code, f, kind, &insn) < 0) {
 		c->j->out->failed = true;
 	}
 	return insn;
@@ -244,7 +244,8 @@ static struct span insn_of(const struct json_context *c)
 
 static void json_insn(const struct json_context *c)
 {
-	struct span insn = insn_of(c);
+	struct frame_code_kind kind;
+	struct span insn = insn_of(c, &kind);
 
 	if (insn.n != 0) {
 		json_hex(c->j, name_of(c), insn);
@@ -253,9 +254,26 @@ static void json_insn(const struct json_context *c)
 	}
 }
 
+static void json_disasm(const struct json_context *c)
+{
+	struct frame_code_kind kind;
+	struct span insn = insn_of(c, &kind);
+	struct text text = {0};
+
+	if (insn.n != 0 && frame_insn_text(&kind, c->sample->s.ip, insn, &text)) {
+		json_string(c->j, name_of(c), text.p, text.n);
+	} else {
+		json_text(c->j, name_of(c), NULL);
+	}
+	c->j->out->failed = c->j->out->failed || text.failed;
+	text_fini(&text);
+}
+
 static void json_insnlen(const struct json_context *c)
 {
-	json_u64(c->j, name_of(c), insn_of(c).n);
+	struct frame_code_kind kind;
+
+	json_u64(c->j, name_of(c), insn_of(c, &kind).n);
 }
 
 /* "FILE:LINE" of the place; null: unknown. */
@@ -320,6 +338,7 @@ static const json_fn printers[FIELD_COUNT] = {
         [FIELD_BPF_OUTPUT] = json_bpf_output,
         [FIELD_INSN] = json_insn,
         [FIELD_INSNLEN] = json_insnlen,
+        [FIELD_DISASM] = json_disasm,
         [FIELD_IREGS] = json_iregs,
         [FIELD_UREGS] = json_uregs,
         [FIELD_BRSTACK] = json_brstack,

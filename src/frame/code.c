@@ -169,11 +169,10 @@ struct frame_insn frame_insn_decode(const struct frame_code_kind *kind, struct s
 	return (struct frame_insn){.size = insn.size, .leaves = insn.class != PT_CLASS_OTHER};
 }
 
-int frame_insn_at(struct frame_code *c, const struct frame *f, struct span *out)
+int frame_insn_at(
+        struct frame_code *c, const struct frame *f, struct frame_code_kind *kind, struct span *out)
 {
-	struct frame_code_kind kind;
-
-	TRY(frame_code_at(c, f, FRAME_INSN_MAX, &kind, out));
-	out->n = frame_code_is_x86(&kind) ? frame_insn_decode(&kind, *out).size : 0;
+	TRY(frame_code_at(c, f, FRAME_INSN_MAX, kind, out));
+	out->n = frame_code_is_x86(kind) ? frame_insn_decode(kind, *out).size : 0;
 	return 0;
 }

@@ -40,10 +40,20 @@ bool frame_code_is_x86(const struct frame_code_kind *kind);
 /* Decodes the instruction at the start of x86 code. */
 struct frame_insn frame_insn_decode(const struct frame_code_kind *kind, struct span code);
 
+/* Whether this build can print instructions as text. */
+bool frame_insn_text_supported(void);
+/*
+ * Appends the instruction at the start of x86 code in AT&T syntax; ip: its run-time address, for
+ * the targets of jumps. False: these bytes are no instruction.
+ */
+bool frame_insn_text(
+        const struct frame_code_kind *kind, uint64_t ip, struct span code, struct text *out);
+
 /*
  * Sets *out to the bytes of the instruction at the frame; empty if it is unknown, or the object's
  * code is not that of an x86 processor. 0, or SONDE_ENOMEM.
  */
-int frame_insn_at(struct frame_code *c, const struct frame *f, struct span *out);
+int frame_insn_at(struct frame_code *c, const struct frame *f, struct frame_code_kind *kind,
+        struct span *out);
 
 #endif

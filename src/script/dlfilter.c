@@ -195,12 +195,13 @@ static struct span code_at(
 
 static const uint8_t *insn(void *ctx, uint32_t *length)
 {
+	struct frame_code_kind kind;
 	struct script_filter *f = ctx;
 	const struct frame *frame;
 	struct span code = {NULL, 0};
 
 	frame = f->sample != NULL ? find_frame(f, f->sample->cpumode, f->sample->s.ip) : NULL;
-	if (frame != NULL && frame_insn_at(f->code, frame, &code) < 0) {
+	if (frame != NULL && frame_insn_at(f->code, frame, &kind, &code) < 0) {
 		f->failed = true;
 	}
 	*length = (uint32_t)code.n;

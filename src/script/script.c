@@ -201,8 +201,10 @@ static bool has_counts(const struct script *s)
 	return session_counts(s->session)->records[RECORD_STAT_ROUND] != 0;
 }
 
-#define BRANCH_CODE (FIELD_BIT(FIELD_BRSTACKINSN) | FIELD_BIT(FIELD_BRSTACKINSNLEN))
-#define BRANCH_ANY  (1u << 3) /* PERF_SAMPLE_BRANCH_ANY */
+#define BRANCH_CODE                                                                                \
+	(FIELD_BIT(FIELD_BRSTACKINSN) | FIELD_BIT(FIELD_BRSTACKINSNLEN) |                          \
+	        FIELD_BIT(FIELD_BRSTACKDISASM))
+#define BRANCH_ANY (1u << 3) /* PERF_SAMPLE_BRANCH_ANY */
 
 /* The code between branches is known only if all branches were recorded. */
 static int check_branch_code(struct script *s, uint64_t fields)
@@ -258,7 +260,8 @@ static int fields_of(
 
 static int need_code(struct script *s, uint64_t fields)
 {
-	uint64_t reads = FIELD_BIT(FIELD_INSN) | FIELD_BIT(FIELD_INSNLEN) | BRANCH_CODE;
+	uint64_t reads = FIELD_BIT(FIELD_INSN) | FIELD_BIT(FIELD_INSNLEN) |
+	                 FIELD_BIT(FIELD_DISASM) | BRANCH_CODE;
 
 	if ((fields & reads) == 0 || s->style.code != NULL) {
 		return 0;

@@ -8,9 +8,7 @@ sonde script -G -F ip,dso --dsos libpart0.so | grep -vc libpart0
 sonde script -G -F ip,sym -S 0x7f00200cb0e9
 show script -F foo
 show script -F tid,time,callindent,ipc --time 1000.011,1000.012
-for field in brcntr brstackdisasm disasm; do
-	show script -F "+$field"
-done
+show script -F +brcntr
 show script -C x
 show script --tid 1,
 "$GEN" -n 4 -p 2 -t 2 -d 2 -o perf.data
