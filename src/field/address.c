@@ -107,6 +107,15 @@ static void put_source(
 	}
 }
 
+void address_unknown_source(struct text *out, const struct timeline *t, const struct frame *f,
+        const struct lines_place *place)
+{
+	if (f->mapping != NULL) {
+		text_plain(out, timeline_text(t, timeline_object(t, f->object)->short_name));
+		text_printf(out, "[%" PRIx64 "]", place->address);
+	}
+}
+
 /* An address without a function has its address in the object. */
 static int put_own_source(
         struct text *out, const struct frame_resolver *r, const struct frame *f, unsigned parts)
@@ -117,11 +126,8 @@ static int put_own_source(
 	if (place.found != LINES_NONE) {
 		put_source(out, f, &place.frames[0], parts);
 	} else if (f->mapping != NULL) {
-		const struct timeline_object *o = timeline_object(r->timeline, f->object);
-
 		text_str(out, "\n  ");
-		text_plain(out, timeline_text(r->timeline, o->short_name));
-		text_printf(out, "[%" PRIx64 "]", place.address);
+		address_unknown_source(out, r->timeline, f, &place);
 	}
 	return 0;
 }

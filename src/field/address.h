@@ -49,6 +49,10 @@ void address_cache_fini(struct address_cache *c);
 void address_text(struct address_cache *c, struct text *out, const struct timeline_view *view,
         uint32_t cpumode, uint64_t address, unsigned parts);
 
+/* Appends "OBJECT[ADDRESS]" for a frame without a source line; nothing if nothing is mapped. */
+void address_unknown_source(struct text *out, const struct timeline *t, const struct frame *f,
+        const struct lines_place *place);
+
 /* Appends "(OBJECT)" for a frame; parts: ADDRESS_PATH, ADDRESS_DSOFF. */
 void address_object(
         struct text *out, const struct timeline *t, const struct frame *f, unsigned parts);

@@ -67,17 +67,23 @@ static enum found find_block(struct printer *p, uint64_t start, uint64_t end, st
 
 static void put_source(struct printer *p, const struct frame *at)
 {
+	const struct frame_resolver *r = p->addresses->frames.resolver;
 	const char *file;
 	struct lines_place place;
 
 	if ((p->style->parts & ADDRESS_SOURCE) == 0) {
 		return;
 	}
-	if (frame_lines(p->addresses->frames.resolver, at, &place) < 0) {
+	if (frame_lines(r, at, &place) < 0) {
 		p->out->failed = true;
 		return;
 	}
-	file = place.found != LINES_NONE ? place.frames[0].file : NULL;
+	if (place.found == LINES_NONE) {
+		text_char(p->out, '\t');
+		address_unknown_source(p->out, r->timeline, at, &place);
+		return;
+	}
+	file = place.frames[0].file;
 	if (file != NULL) {
 		file = (p->style->parts & ADDRESS_SOURCE_PATH) != 0 ? file : lines_file_name(file);
 		text_printf(p->out, "\t%s:%" PRIu32, file, place.frames[0].line);
