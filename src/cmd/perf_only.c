@@ -73,8 +73,6 @@ static const struct option_def script_options[] = {
         PERF_ONLY_SEE(0, "guestvmlinux", GUESTS),
         PERF_ONLY_SEE(0, "insn-trace", TRACES),
         PERF_ONLY_SEE(0, "itrace", TRACES),
-        PERF_ONLY_SEE(
-                'L', "Latency", "'-F comm,tid,cpu,time,event,trace' prints the other columns."),
         PERF_ONLY_SEE('l', "list", PIPE),
         PERF_ONLY_SEE('s', "script", PIPE),
         PERF_ONLY_SEE(0, "stitch-lbr", LBR),

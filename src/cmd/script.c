@@ -249,6 +249,8 @@ static struct option_def *other_options(struct option_def *to, struct script *s)
 {
 	const struct option_def group[] = {
 	        OPTION_SWITCH(0, "ns", &s->o.ns, "show times with nine digits"),
+	        OPTION_SWITCH('L', "Latency", &s->o.narrow,
+	                "show names of threads and processors in narrow columns"),
 	        OPTION_SWITCH(
 	                0, "reltime", &s->o.relative_times, "show times since the first line"),
 	        OPTION_SWITCH(

@@ -69,7 +69,11 @@ static void line_comm(const struct line_context *c)
 		        session_timeline(c->addresses->session), c->sample->view->comm);
 	}
 
-	text_padded(c->out, comm, c->plan->chain ? 0 : 16);
+	if (c->style->narrow) {
+		text_printf(c->out, "%8.8s", comm);
+	} else {
+		text_padded(c->out, comm, c->plan->chain ? 0 : 16);
+	}
 	escape_plain_from(c->out, start);
 	text_char(c->out, ' ');
 }
@@ -104,6 +108,10 @@ static void line_tid(const struct line_context *c)
 
 static void line_cpu(const struct line_context *c)
 {
+	if (c->style->narrow) {
+		text_printf(c->out, "%3d ", (int)c->sample->s.cpu);
+		return;
+	}
 	text_char(c->out, '[');
 	if ((int32_t)c->sample->s.cpu < 0) {
 		text_printf(c->out, "%03d", (int)c->sample->s.cpu); /* no processor */

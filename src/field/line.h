@@ -60,6 +60,7 @@ struct line_worker {
 struct line_style {
 	bool ns;
 	enum line_times times;
+	bool narrow; /* as perf script -L: names of threads cut to 8 bytes, processors without brackets */
 	bool hide_chain;
 	bool kernel_path; /* ADDRESS_PATH */
 	bool source_path; /* ADDRESS_SOURCE_PATH */

@@ -373,6 +373,7 @@ static int make_style(struct script *s, const struct sonde_script_options *o)
 
 	s->style = (struct line_style){
 	        .ns = o->ns,
+	        .narrow = o->narrow,
 	        .hide_chain = o->hide_call_graph,
 	        .kernel_path = o->kernel_path,
 	        .source_path = o->source_path,
@@ -493,6 +494,7 @@ static int check_json(struct script *s, const struct sonde_script_options *o)
 	        {o->header != 0, "the header ('sonde report --header-only --json' prints it)"},
 	        {o->relative_times || o->time_differences, "relative times: JSON has ns"},
 	        {o->ns, "nine digits: JSON has ns"},
+	        {o->narrow, "narrow columns: JSON has none"},
 	        {o->write_event != NULL, "each event's own output: an object has its event"},
 	        {o->inlined, "inlined functions: JSON has the recorded addresses only"},
 	};

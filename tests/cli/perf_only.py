@@ -32,7 +32,7 @@ def listed(text):
     """Options that a help text lists: {"-x", "--long"}."""
     options = set()
     for line in text.splitlines():
-        m = re.match(r" {2,6}(?:(-\w)(?:, )?)? *(?:(--[a-z][\w-]*))?", line)
+        m = re.match(r" {2,6}(?:(-\w)(?:, )?)? *(?:(--[A-Za-z][\w-]*))?", line)
         options.update(name for name in (m.groups() if m else ()) if name)
     return options
 

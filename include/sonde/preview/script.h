@@ -56,6 +56,7 @@ struct sonde_script_options {
 	/* Print inlined functions in all call chains; or in none. Neither: only where a user stack
 	 * was recorded. */
 	bool inlined, not_inlined;
+	bool narrow; /* cut names of threads to 8 bytes, and print processors without brackets */
 	uint64_t max_blocks; /* brstackinsn: newest blocks of code of a sample to print; 0: all */
 };
 
