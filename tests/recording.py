@@ -21,12 +21,13 @@ BRANCH_STACK, REGS_USER, STACK_USER, WEIGHT, IDENTIFIER = (1 << bit for bit in (
 TRANSACTION = 1 << 17
 DATA_SRC, PHYS, CGROUP_ID, DATA_PAGE, CODE_PAGE, WEIGHT_PARTS = (1 << bit for bit in (15, 19, 21, 22, 23, 24))
 NAMESPACES = 16
+BRANCH_INDEX = 1 << 17  # of branch_sample_type
 MMAP, LOST, COMM, EXIT, FORK, SAMPLE, MMAP2, LOST_SAMPLES, SWITCH, FINISHED_ROUND, ID_INDEX, AUXTRACE = 1, 2, 3, 4, 7, 9, 10, 13, 14, 68, 69, 71
 THROTTLE = 5
 CGROUP = 19
 MMAP_DATA = 1 << 13
 TRACING_DATA = 1  # section of the header
-BUILD_ID, CPU_COUNTS, EVENT_DESC, CPU_TOPOLOGY, BRANCHES, GROUPS, TRACE_INDEX, SAMPLE_TIME = 2, 7, 12, 13, 15, 17, 18, 21  # sections of the header
+BUILD_ID, CPU_COUNTS, EVENT_DESC, CPU_TOPOLOGY, BRANCHES, GROUPS, TRACE_INDEX, SAMPLE_TIME, CPU_CAPS = 2, 7, 12, 13, 15, 17, 18, 21, 28  # sections of the header
 USUAL = IP | TID | TIME | ADDR | ID | CPU | PERIOD
 
 
@@ -63,6 +64,7 @@ class Recording:
         self.branches = False  # the header notes that samples have branch stacks
         self.tracing = b""  # formats of tracepoints: tracepoints.blob()
         self.grouped = False  # the events are one group
+        self.slots = 0  # of the processor's branch stack, in the header
         self.traced = False  # the header has an index of hardware traces, of none
         self.times = None  # of the first and the last sample, in the header
 
@@ -116,8 +118,9 @@ class Recording:
 
     def sample(self, time, ip, pid, tid=None, mode=USER, addr=0, event=0, cpu=0, chain=(), period=1, weight=0, cgroup=0,
                code_page=0, branches=(), data_src=0, phys=0, data_page=0, regs=None, stack=bytes(8), raw=b"",
-               transaction=0, counts=()):
-        """regs: {bit: value} of the user's registers; others of the event are 0. counts: of all events, which are a group"""
+               transaction=0, counts=(), slot=0):
+        """regs: {bit: value} of the user's registers; others of the event are 0. counts: of all events, which are a group.
+        slot: of the newest branch"""
         bits, out = self.events[event].sample_type, b""
         if bits & IDENTIFIER:
             out += struct.pack("<Q", event + 1)
@@ -143,7 +146,9 @@ class Recording:
             raw += b"\0" * (-(4 + len(raw)) % 8)
             out += struct.pack("<I", len(raw)) + raw
         if bits & BRANCH_STACK:
-            out += struct.pack("<Q", len(branches)) + b"".join(struct.pack("<3Q", *b) for b in branches)
+            out += struct.pack("<Q", len(branches))
+            out += struct.pack("<Q", slot) if self.events[event].branches & BRANCH_INDEX else b""
+            out += b"".join(struct.pack("<3Q", *b) for b in branches)
         if bits & REGS_USER:
             mask = self.events[event].user_regs
             values = [] if regs is None else [regs.get(bit, 0) for bit in range(64) if mask >> bit & 1]
@@ -238,7 +243,10 @@ class Recording:
             name = encoded(f"{{{','.join(self.names)}}}").ljust(256, b"\0")
             found.append((GROUPS, struct.pack("<II256sII", 1, 256, name, 0, len(self.names))))
         found += [(TRACE_INDEX, struct.pack("<Q", 0))] if self.traced else []
-        return found + ([(SAMPLE_TIME, struct.pack("<2Q", *self.times))] if self.times else [])
+        found += [(SAMPLE_TIME, struct.pack("<2Q", *self.times))] if self.times else []
+        if self.slots:
+            found.append((CPU_CAPS, struct.pack("<II12sI4s", 1, 12, b"branches", 4, b"%d" % self.slots)))
+        return found
 
     def write(self, path):
         ids = 104

@@ -52,6 +52,10 @@ struct sonde_session_options {
 	const char *vmlinux;
 	bool demangle_kernel; /* names of the kernel too */
 	const char *build_ids; /* perf's cache, if it is another folder; NULL: `.debug` of home */
+	/* Complete LBR call stacks by those of earlier samples of the thread. One worker then reads
+	   all samples, in order of time. SONDE_EARG at opening: the recording has no such stacks, or
+	   its header does not have their size. */
+	bool stitch_call_stacks;
 };
 
 struct sonde_thread {

@@ -24,10 +24,6 @@
 #define TEXT_ONLY "Sonde prints text, as perf does with --stdio; leave it out."
 #define GUESTS    "Samples of guests are printed without the names of their functions."
 
-#define LBR                                                                                        \
-	"It completes LBR call stacks by those of earlier samples; without it each is shown as "   \
-	"recorded."
-
 /* Options before a command: perf --debug verbose=1 report */
 static const struct option_def perf_options[] = {
         PERF_ONLY(0, "debug"),
@@ -54,7 +50,6 @@ static const struct option_def report_options[] = {
         PERF_ONLY_SEE(0, "show-ref-call-graph",
                 "It shows the chain of the sample before one that was recorded without chains."),
         PERF_ONLY_SEE(0, "source", CODE_VIEW),
-        PERF_ONLY_SEE(0, "stitch-lbr", LBR),
         PERF_ONLY_SEE(0, "tui", TEXT_ONLY),
         OPTION_END,
 };
@@ -75,7 +70,6 @@ static const struct option_def script_options[] = {
         PERF_ONLY_SEE(0, "itrace", TRACES),
         PERF_ONLY_SEE('l', "list", PIPE),
         PERF_ONLY_SEE('s', "script", PIPE),
-        PERF_ONLY_SEE(0, "stitch-lbr", LBR),
         PERF_ONLY_SEE(0, "xed", "-F +disasm prints instructions as text."),
         OPTION_END,
 };

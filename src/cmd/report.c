@@ -513,6 +513,8 @@ static struct option_def *other_options(struct option_def *to, struct report_com
 	        OPTION_SWITCH('f', "force", &c->from.force, "read files of other users too"),
 	        OPTION_SWITCH(0, "strict", &c->from.session.strict, "damaged input is an error"),
 	        OPTION_UINT('j', "jobs", &c->from.jobs, "N", "worker threads (one a processor)"),
+	        OPTION_SWITCH(0, "stitch-lbr", &c->from.session.stitch_call_stacks,
+	                "complete LBR call stacks by those of earlier samples"),
 	        OPTION_TEXT(
 	                0, "symfs", &c->from.session.symfs, "DIR", "look for objects below DIR"),
 	        OPTION_TEXT(0, "kallsyms", &c->from.session.kallsyms, "FILE",

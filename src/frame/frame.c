@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "frame/frame.h"
 
+#include "frame/stitch.h"
+
 #include <stdlib.h>
 
 int frame_reader_init(struct frame_reader *r, const struct frame_resolver *f)
@@ -15,6 +17,7 @@ void frame_reader_fini(struct frame_reader *r)
 	free(r->ranges);
 	free(r->slots);
 	free(r->joined);
+	frame_stitch_free(r->stitch);
 	*r = (struct frame_reader){0};
 }
 

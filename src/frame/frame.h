@@ -47,9 +47,13 @@ struct frame_options {
 	const char *cache; /* folder of the symbol cache; NULL: none */
 	bool demangle;
 	bool demangle_kernel; /* also symbols of the kernel */
+	uint32_t
+	        stitch_slots; /* of the processor's branch stack: LBR call stacks are completed by those
+	                          of earlier samples (stitch.h); 0: they are not */
 };
 
 struct frame_object;
+struct frame_stitch;
 
 /* A CALLCHAIN_DEFERRED record: the user part of chains that end with its cookie. */
 struct frame_deferred {
@@ -134,6 +138,7 @@ struct frame_reader {
 	const struct frame_resolver *resolver;
 	struct frame_range *ranges; /* [FRAME_RANGES] */
 	struct frame_slot *slots; /* [FRAME_FRAMES]; NULL until frame_find is called */
+	struct frame_stitch *stitch; /* NULL until needed */
 	uint64_t *joined; /* a chain with its deferred part */
 	size_t joined_cap;
 	uint32_t epoch; /* of the timeline: mappings of other epochs may be gone */
@@ -180,7 +185,7 @@ static inline int frame_chain_open(struct frame_reader *r, const struct sonde_sa
 	struct frame_chain own = {
 	        .words = s->callchain, .n = (size_t)s->callchain_len, .mode = mode};
 
-	if (call_stacks && s->branch_len != 0) {
+	if (call_stacks) {
 		TRY(frame_chain_branches(r, s, &own));
 	} else if (own.n >= 2 && own.words[own.n - 2] == CALLCHAIN_DEFERRED) {
 		TRY(frame_chain_join(r, s, &own));

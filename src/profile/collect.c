@@ -784,6 +784,12 @@ static int branches_count(
 	return 0;
 }
 
+/* Whether chains depend on earlier samples, so that one worker reads all in order of time. */
+static bool is_ordered(const struct profile *p)
+{
+	return session_frames(p->session)->options.stitch_slots != 0;
+}
+
 static int collect_chunk(void *arg, unsigned worker, size_t chunk)
 {
 	struct profile *p = arg;
@@ -792,7 +798,11 @@ static int collect_chunk(void *arg, unsigned worker, size_t chunk)
 	struct session_sample s;
 	int rc;
 
-	session_chunk_open(&w->worker, chunk);
+	if (is_ordered(p)) {
+		TRY(session_window_open(&w->worker, chunk));
+	} else {
+		session_chunk_open(&w->worker, chunk);
+	}
 	while ((rc = session_worker_next(&w->worker, &s)) > 0) {
 		if (pick_takes(p->options.pick, s.s.cpu, s.s.time) &&
 		        (one == 0 || s.event == one - 1) &&
@@ -887,7 +897,8 @@ int profile_collect(struct profile *p)
 	for (unsigned i = 0; i < jobs; i++) {
 		TRY(worker_init(&p->workers[i], p));
 	}
-	TRY(pool_run(jobs, session_chunks(p->session), collect_chunk, p));
+	TRY(pool_run(jobs, is_ordered(p) ? session_windows(p->session) : session_chunks(p->session),
+	        collect_chunk, p));
 	session_forget(p->session);
 	TRY(workers_join(p));
 	p->counts = p->workers[0].counts;

@@ -31,6 +31,9 @@ struct sonde_session *sonde_session_new(const struct sonde_session_options *opti
 	if (s->options.jobs == 0) {
 		s->options.jobs = pool_default_jobs();
 	}
+	if (s->options.stitch_call_stacks) {
+		s->options.jobs = 1;
+	}
 	if (s->options.jobs > POOL_JOBS_MAX) {
 		s->options.jobs = POOL_JOBS_MAX;
 	}
@@ -139,7 +142,57 @@ static int choose_build_ids(struct sonde_session *s, const char **out)
 	return 0;
 }
 
-static int seal(struct sonde_session *s)
+/* The number after `branches` among the capabilities of a PMU; 0: there is none. */
+static uint32_t branches_of(const struct feature_pairs *caps)
+{
+	unsigned long n = 0;
+
+	for (size_t i = 0; i < caps->n; i++) {
+		if (strcmp(caps->items[i].name.s, "branches") == 0) {
+			n = strtoul(caps->items[i].value.s, NULL, 10);
+		}
+	}
+	return n <= UINT16_MAX ? (uint32_t)n : 0;
+}
+
+/* Finds the size of the processor's branch stack; SONDE_EARG if call stacks cannot be stitched. */
+static int choose_stitching(struct sonde_session *s, uint32_t *slots)
+{
+	struct feature_pairs caps = {0};
+	struct feature_all_caps all = {0};
+	struct arena arena = {0};
+	bool any = false;
+	int rc;
+
+	*slots = 0;
+	if (!s->options.stitch_call_stacks) {
+		return 0;
+	}
+	for (size_t i = 0; i < s->nevents; i++) {
+		any = any || frame_call_stacks(&s->events[i].attr);
+	}
+	rc = SESSION_FEATURE(s, FEATURE_CPU_PMU_CAPS, &arena, &caps);
+	if (rc != SONDE_ENOMEM) {
+		rc = SESSION_FEATURE(s, FEATURE_PMU_CAPS, &arena, &all);
+	}
+	*slots = branches_of(&caps);
+	for (size_t i = 0; i < all.n && *slots == 0; i++) {
+		*slots = branches_of(&all.items[i].caps);
+	}
+	arena_fini(&arena);
+	if (rc == SONDE_ENOMEM) {
+		return error_nomem(&s->error);
+	}
+	if (any && *slots != 0) {
+		return 0;
+	}
+	return error_set(&s->error, SONDE_EARG, NO_OFFSET,
+	        any ? "LBR call stacks cannot be stitched: the header does not have the size of "
+	              "the processor's branch stack"
+	            : "there are no LBR call stacks to stitch: record with --call-graph lbr");
+}
+
+static int seal(struct sonde_session *s, uint32_t stitch_slots)
 {
 	const char *build_ids;
 
@@ -152,6 +205,7 @@ static int seal(struct sonde_session *s)
 	        .demangle_kernel = s->options.demangle_kernel,
 	        .home = s->options.home,
 	        .build_ids = build_ids,
+	        .stitch_slots = stitch_slots,
 	        .cache = s->options.cache,
 	        .demangle = !s->options.no_demangle};
 	return frame_resolver_seal(&s->frames, s->timeline);
@@ -252,6 +306,7 @@ int session_open_header(struct sonde_session *s, const char *path)
 int session_open_records(struct sonde_session *s)
 {
 	int rc = file_inflate(s->file);
+	uint32_t slots;
 
 	if (rc < 0) {
 		return error_take(&s->error, error_show(&s->file->error));
@@ -265,7 +320,11 @@ int session_open_records(struct sonde_session *s)
 		return error_nomem(&s->error);
 	}
 	s->frames.swap = s->swap;
-	if (session_walk(s) < 0 || seal(s) < 0) {
+	if (session_walk(s) < 0) {
+		return error_nomem(&s->error);
+	}
+	TRY(choose_stitching(s, &slots));
+	if (seal(s, slots) < 0) {
 		return error_nomem(&s->error);
 	}
 	if (s->options.strict &&

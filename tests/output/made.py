@@ -21,9 +21,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 RECORDINGS = os.path.join(sys.path[0], "recordings")
 sys.path.append(RECORDINGS)
 from generate import branch_code  # noqa: E402
-from recording import (ADDR, AUXTRACE, BRANCH_STACK, CALLCHAIN, CGROUP_ID, CODE_PAGE, CONTEXT_KERNEL, CONTEXT_USER,  # noqa: E402
-                       CPU, DATA_PAGE, DATA_SRC, ID, IDENTIFIER, IP, KERNEL, PERIOD, PHYS, READ, STACK_USER, TID, TIME,
-                       TRANSACTION, USER, USUAL, WEIGHT, WEIGHT_PARTS, Event, Recording)
+from recording import (ADDR, AUXTRACE, BRANCH_INDEX, BRANCH_STACK, CALLCHAIN, CGROUP_ID, CODE_PAGE,  # noqa: E402
+                       CONTEXT_KERNEL, CONTEXT_USER, CPU, DATA_PAGE, DATA_SRC, ID, IDENTIFIER, IP, KERNEL, PERIOD, PHYS,
+                       READ, STACK_USER, TID, TIME, TRANSACTION, USER, USUAL, WEIGHT, WEIGHT_PARTS, Event, Recording)
 
 PAGE_FAULTS, MINOR_FAULTS, MAJOR_FAULTS, CPU_CLOCK, DUMMY, CYCLES = (1, 2), (1, 5), (1, 6), (1, 0), (1, 9), (0, 0)
 DSO_SYM = ["report", "--stdio", "-g", "none", "--no-children", "-s", "dso,sym"]
@@ -495,6 +495,12 @@ def differences(n, sonde, perf):
                ["metric: 0.70 insn per cycle", "metric: 0.20 insn per cycle"]),
               ("clocks", {"cpu-clock": CPU_CLOCK, "cycles": CYCLES, "page-faults": PAGE_FAULTS}, [(1000000, 2500000, 5)],
                ["metric: 2.500 GHz", "metric: 5.000 K/sec"]))),
+        ("--stitch-lbr without the size of the branch stack", deep_stacks(8, header=False), ["script", "-F", "ip", "--stitch-lbr"],
+         lambda status, text: (status, text) == (255, ""), lambda status, text: status == 0 and text != ""),
+        ("--stitch-lbr without LBR call stacks", branches, ["report", "--stdio", "--stitch-lbr"],
+         lambda status, text: (status, text) == (255, ""), lambda status, text: status == 0 and text != ""),
+        ("--stitch-lbr where only one call is the same", one_call_left, ["script", "-F", "ip", *STITCHED],
+         lambda status, text: len(text.split()) == 9 + 16, lambda status, text: len(text.split()) == 9 + 9),
         ("metrics of an event before its base", group({"instructions": (0, 1), "cycles": CYCLES}, (1000, 500)), ["script", "-F", "metric"],
          lambda status, text: text.split() == ["metric:", "2.00", "insn", "per", "cycle"],
          lambda status, text: text.split() == []),
@@ -1040,6 +1046,47 @@ case("LBR call stacks with functions", call_stacks("/mnt/spin", 0x400000),
      LBR_ROWS, LBR_ROWS + ["-g", "caller"], LBR_ROWS + ["-g", "folded"], LBR_ROWS + ["-g", "flat,0"], LBR_ROWS + ["-s", "comm"],
      LBR_ROWS + ["-G"], LBR_ROWS + ["-g", "address"], LBR_ROWS + ["-s", "dso", "-g", "count"],
      LBR_ROWS + ["-b", "-s", "addr_from,addr_to"])
+
+
+def deep_stacks(slots, calls=24, header=True, deepest=22):
+    """Call stacks of two threads that are deeper than the processor's branch stack has slots."""
+    def make(path):
+        r = Recording([Event(*CYCLES, sample_type=USUAL | CALLCHAIN | BRANCH_STACK, branches=1 | CALL_STACK | BRANCH_INDEX)])
+        r.slots = slots if header else 0
+        r.comm(1, "prog", 7)
+        r.mmap(2, 7, 0x400000, 0x10000, "/bin/prog", 0x400000)
+        stacks, random = {7: [], 8: []}, 1
+        for n in range(calls):
+            stack = stacks[8 if n % 3 == 2 else 7]
+            for limit in (slots // 2, slots - 2):
+                random = random * 1103515245 + 12345 & 0x7fffffff
+                moves = (random >> 16) % (limit + 1)
+                if limit == slots // 2:
+                    del stack[max(0, len(stack) - moves):]
+                for _ in range(moves if limit > slots // 2 and len(stack) < deepest else 0):
+                    at = 0x400000 + 0x100 * len(stack)
+                    stack.append((at + 16 * (1 + n % 3), at + 0x100, 0))
+            ip = stack[-1][1] + 4 if stack else 0x400004
+            r.sample(1000 * (n + 3), ip, 7, tid=8 if n % 3 == 2 else 7, chain=(CONTEXT_USER, ip),
+                     branches=stack[-slots:][::-1] if stack else [(1, 2, 0)], slot=(len(stack) - 1) % slots)
+        r.write(path)
+    return make
+
+
+def one_call_left(path):
+    """Of 8 slots, the second sample has only the newest call of the first one."""
+    r = Recording([Event(*CYCLES, sample_type=USUAL | CALLCHAIN | BRANCH_STACK, branches=1 | CALL_STACK | BRANCH_INDEX)])
+    r.slots = 8
+    calls = [(0x400000 + 0x100 * i, 0x400100 + 0x100 * i, 0) for i in range(15)]
+    for depth in (8, 15):
+        r.sample(1000 * depth, 0x400000, 7, chain=(CONTEXT_USER, 0x400000), branches=calls[:depth][::-1][:8], slot=(depth - 1) % 8)
+    r.write(path)
+
+
+STITCHED = ["--stitch-lbr", "--kallsyms=/dev/null"]
+case("stitched LBR call stacks of 8 slots", deep_stacks(8), ["script", "-F", "ip", *STITCHED],
+     ["report", "--stdio", "-n", "--no-children", "-s", "comm", "-g", "folded,0,caller", *STITCHED])
+case("stitched LBR call stacks of 32 slots", deep_stacks(32, 16, deepest=60), ["script", "-F", "ip", *STITCHED])
 
 
 def group(events, *rows):
