@@ -2,6 +2,7 @@
 /* Print formats to programs: the text in quotes, and an argument for each of its conversions. */
 #include "trace/compiler.h"
 #include "trace/program.h"
+#include "trace/sound.h"
 
 #include "core/status.h"
 
@@ -345,7 +346,8 @@ int trace_program_new(const struct trace_program **out, const struct trace_set *
 	char *buffer;
 
 	*out = NULL;
-	if (print.n == 0 || span_is(e->format.system, "ftrace")) {
+	if (print.n == 0 || span_is(e->format.system, "ftrace") ||
+	        !trace_format_is_plain(e->format.text)) {
 		return 0;
 	}
 	buffer = arena_alloc(arena, 2 * print.n);

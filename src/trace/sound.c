@@ -206,3 +206,56 @@ bool trace_format_is_sound(struct span text)
 	}
 	return false;
 }
+
+/*
+ * Whether a declaration that is sound has only words and stars, and the length of an array:
+ * "const char * name", "u8 addr[16]", "__data_loc char[] name".
+ */
+static bool is_plain(struct span s)
+{
+	bool dynamic = take(&s, "__data_loc ") || take(&s, "__rel_loc ");
+	size_t n = 0;
+
+	while (n < s.n && (trace_is_word(s.p[n]) || s.p[n] == ' ' || s.p[n] == '*')) {
+		n++;
+	}
+	if (n == 0 || !trace_is_word(s.p[0])) {
+		return false;
+	}
+	s = (struct span){s.p + n, s.n - n};
+	if (dynamic) {
+		return take(&s, "[] ") && take_words(&s) && s.n == 0;
+	}
+	return s.n == 0 || (take(&s, "[") && take_number(&s) && take(&s, "]") && s.n == 0);
+}
+
+/* Takes lines of fields that are sound, and the empty line after them. */
+static bool take_fields(struct span *text)
+{
+	struct span line = next_line(text);
+
+	while (take(&line, "\tfield:")) {
+		const uint8_t *end = memchr(line.p, ';', line.n);
+
+		if (end == NULL || !is_plain((struct span){line.p, (size_t)(end - line.p)})) {
+			return false;
+		}
+		line = next_line(text);
+	}
+	return line.n == 0;
+}
+
+bool trace_format_is_plain(struct span text)
+{
+	struct span rest = text;
+
+	for (int i = 0; i < 3; i++) {
+		(void)next_line(&rest);
+	}
+	if (!trace_format_is_sound(text) || !take_fields(&rest) || !take_fields(&rest) ||
+	        !take(&rest, "print fmt: ")) {
+		return false;
+	}
+	(void)next_line(&rest);
+	return rest.n == 0 && text.p[text.n - 1] == '\n';
+}

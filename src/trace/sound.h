@@ -20,4 +20,11 @@
 /* Checks the lines, and in the print format quotes, brackets, their depth, and divisors. */
 bool trace_format_is_sound(struct span text);
 
+/*
+ * Whether the text is sound, and has nothing else: two groups of fields with an empty line after
+ * each, whose declarations are words, stars and the length of an array, and a print format of one
+ * line. libtraceevent reads others in ways of its own.
+ */
+bool trace_format_is_plain(struct span text);
+
 #endif

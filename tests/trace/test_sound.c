@@ -46,6 +46,45 @@ static void check_print(bool sound, const char *print)
 	text_fini(&t);
 }
 
+static void check_plain(bool plain, const char *text, const char *what)
+{
+	ok(trace_format_is_sound((struct span){(const uint8_t *)text, strlen(text)}), what);
+	ok(trace_format_is_plain((struct span){(const uint8_t *)text, strlen(text)}) == plain,
+	        plain ? "it has nothing else" : "it has something else");
+}
+
+static void check_declaration(bool plain, const char *field)
+{
+	struct text t = {0};
+
+	text_str(&t, HEAD "\tfield:");
+	text_str(&t, field);
+	text_str(&t, ";\toffset:8;\tsize:16;\tsigned:0;\n" TAIL);
+	text_char(&t, '\0');
+	check_plain(plain, t.p, field);
+	text_fini(&t);
+}
+
+static void test_plain(void)
+{
+	check_declaration(true, "char comm[16]");
+	check_declaration(true, "__data_loc unsigned long[] name");
+	check_declaration(true, "const char *const * name");
+	check_declaration(false, "unsigned long args[6 * (2 + 1)]");
+	check_declaration(false, "char comm[010]");
+	check_declaration(false, "char comm[]");
+	check_declaration(false, "unsigned int(u8) name");
+	check_declaration(false, "*int name");
+	check_declaration(false, "__data_loc [] name");
+	check_declaration(false, "__data_loc char name");
+	check_plain(false, HEAD "print fmt: \"%s\", REC->comm\n", "one empty line");
+	check_plain(false, HEAD "\n" TAIL, "three empty lines");
+	check_plain(false, HEAD TAIL "\n", "an empty line after the print format");
+	check_plain(false, HEAD TAIL "more", "another line after the print format");
+	check_plain(false, HEAD "\nprint fmt: \"plain\"", "a last line without its end");
+	check_plain(true, HEAD "\nprint fmt: \"plain\"\n", "no fields of its own");
+}
+
 int main(void)
 {
 	check_field(true, "char comm[16]");
@@ -76,5 +115,6 @@ int main(void)
 	check(false, "name: a\nID: x\nformat:\n" TAIL, "an ID without a number");
 	check(false, "name: a b\nID: 1\nformat:\n" TAIL, "two words as a name");
 	check(false, "name: a\nID: 1\n" TAIL, "no fields");
+	test_plain();
 	return tap_done();
 }
