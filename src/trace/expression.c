@@ -7,6 +7,7 @@
 #include "trace/compiler.h"
 
 #define PENDING_MAX  32u
+#define LEVEL_SHIFT  3u
 #define LEVEL_SELECT 10u /* looser than all binary operators */
 
 enum pending_kind {
@@ -280,7 +281,7 @@ static void operand(struct expression *e)
 	if (tokens_skip(&c->tokens, "-")) {
 		/* libtraceevent reads "--" as one operator */
 		compiler_refuse_if(c, e->n != 0 && e->stack[e->n - 1].kind == WAITS_BINARY &&
-		                              e->stack[e->n - 1].code.operation == DO_SUBTRACT);
+		                              e->stack[e->n - 1].level <= LEVEL_SHIFT);
 		compiler_number(c, true);
 		e->group.ends = true;
 	} else if (tokens_skip(&c->tokens, "sizeof")) {

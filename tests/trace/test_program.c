@@ -517,6 +517,9 @@ static const struct {
         {"\"%d\", REC->i + 2 - 1", NULL}, /* libtraceevent groups it from the right */
         {"\"%d\", REC->b & (4 | 8)", NULL},
         {"\"%d\", REC->i & (1--15)", NULL}, /* "--" is one operator there */
+        {"\"%d\", REC->i * -1", NULL}, /* (REC->i * 0) - 1 there */
+        {"\"%d\", REC->i << -1", NULL},
+        {"\"%d %d %d\", REC->i >= -3LL, -1, REC->z ? 1 : -1", "0 -1 -1"},
         {"\"%d\", REC->z ? 1 : REC->b ? 2 : 3", NULL},
         {"\"%d\", REC->b / REC->z", NULL}, /* and divides by 0 */
         {"\"%d\", REC->b ^ 1", NULL},
