@@ -136,6 +136,18 @@ static bool binds_before(struct expression *e, unsigned level)
 	return last->kind == WAITS_UNARY || (last->kind == WAITS_BINARY && last->level <= level);
 }
 
+/* Whether an operand of the operator that is emitted next is negative. */
+static bool takes_negative(const struct compiler *c)
+{
+	for (size_t i = 1; i <= 2 && i <= c->n; i++) {
+		if (c->code[c->n - i].operation == DO_NUMBER &&
+		        c->code[c->n - i].number > INT64_MAX) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Emits the operator that waits last. */
 static void emit_last(struct expression *e)
 {
@@ -145,6 +157,7 @@ static void emit_last(struct expression *e)
 	                : last->kind == WAITS_SELECT ? LEVEL_SELECT
 	                                             : 0;
 
+	compiler_refuse_if(c, e->constant && last->kind == WAITS_BINARY && takes_negative(c));
 	compiler_emit(c, last->code);
 	if (!c->refused) {
 		c->levels[c->depth - 1] = level;

@@ -520,6 +520,9 @@ static const struct {
         {"\"%d\", REC->i * -1", NULL}, /* (REC->i * 0) - 1 there */
         {"\"%d\", REC->i << -1", NULL},
         {"\"%d %d %d\", REC->i >= -3LL, -1, REC->z ? 1 : -1", "0 -1 -1"},
+        {"\"%s\", __print_flags(REC->l, \"|\", { 1 << 63, \"A\" })", "0xffffffedcba98766"},
+        {"\"%s\", __print_flags(REC->l, \"|\", { 9223372036854775808 << 1, \"A\" })", NULL},
+        {"\"%s\", __print_flags(REC->l, \"|\", { (1 - 2) + 3, \"A\" })", NULL},
         {"\"%d\", REC->z ? 1 : REC->b ? 2 : 3", NULL},
         {"\"%d\", REC->b / REC->z", NULL}, /* and divides by 0 */
         {"\"%d\", REC->b ^ 1", NULL},
