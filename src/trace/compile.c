@@ -11,6 +11,20 @@ struct pattern {
 	const char *p, *end;
 };
 
+/*
+ * Whether a text has no other escapes than these. In libtraceevent, the second of two backslashes
+ * escapes what follows it.
+ */
+static bool has_known_escapes(struct span s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		if (s.p[i] == '\\' && (++i == s.n || memchr("nt\"", s.p[i], 3) == NULL)) {
+			return false;
+		}
+	}
+	return true;
+}
+
 /* Joins the texts at the front of the print format; their length is at most that of the format. */
 static bool read_pattern(struct compiler *c, char *buffer, struct span *out)
 {
@@ -20,6 +34,7 @@ static bool read_pattern(struct compiler *c, char *buffer, struct span *out)
 		return false;
 	}
 	while (c->tokens.kind == TOKEN_TEXT) {
+		compiler_refuse_if(c, !has_known_escapes(c->tokens.text));
 		memcpy(buffer + n, c->tokens.text.p, c->tokens.text.n);
 		n += c->tokens.text.n;
 		tokens_next(&c->tokens);
@@ -33,7 +48,6 @@ static char unescaped(char c)
 	switch (c) {
 	case 'n': return '\n';
 	case 't': return '\t';
-	case 'r': return '\r';
 	default: return c;
 	}
 }

@@ -523,6 +523,8 @@ static const struct {
         {"\"%s\", __print_flags(REC->l, \"|\", { 1 << 63, \"A\" })", "0xffffffedcba98766"},
         {"\"%s\", __print_flags(REC->l, \"|\", { 9223372036854775808 << 1, \"A\" })", NULL},
         {"\"%s\", __print_flags(REC->l, \"|\", { (1 - 2) + 3, \"A\" })", NULL},
+        {"\"a\\\\\"", NULL}, /* a quote after a backslash ends no text there */
+        {"\"a\\'\"", NULL},
         {"\"%d\", REC->z ? 1 : REC->b ? 2 : 3", NULL},
         {"\"%d\", REC->b / REC->z", NULL}, /* and divides by 0 */
         {"\"%d\", REC->b ^ 1", NULL},
