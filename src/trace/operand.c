@@ -115,7 +115,7 @@ bool compiler_dynamic(struct compiler *c)
 	return false;
 }
 
-/* The words and stars up to a ")" as a type. */
+/* The words up to a ")" as a type, with a star or without one. */
 struct type {
 	struct span words[2];
 	size_t n;
@@ -132,9 +132,7 @@ static bool read_type(struct tokens *t, struct type *out)
 		out->n++;
 		tokens_next(t);
 	}
-	while (out->n != 0 && tokens_skip(t, "*")) {
-		out->pointer = true;
-	}
+	out->pointer = out->n != 0 && tokens_skip(t, "*");
 	return out->n != 0 && tokens_skip(t, ")");
 }
 

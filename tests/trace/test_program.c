@@ -525,6 +525,7 @@ static const struct {
         {"\"%s\", __print_flags(REC->l, \"|\", { (1 - 2) + 3, \"A\" })", NULL},
         {"\"a\\\\\"", NULL}, /* a quote after a backslash ends no text there */
         {"\"a\\'\"", NULL},
+        {"\"%p\", (char **)REC->l", NULL}, /* unknown there */
         {"\"%d\", REC->z ? 1 : REC->b ? 2 : 3", NULL},
         {"\"%d\", REC->b / REC->z", NULL}, /* and divides by 0 */
         {"\"%d\", REC->b ^ 1", NULL},
