@@ -70,6 +70,9 @@ bool compiler_field(struct compiler *c, struct instruction *element);
 /* A type in brackets before an operand: *cast is to be emitted after that. False: it is none. */
 bool compiler_cast(struct compiler *c, struct instruction *cast);
 
+/* Skips ((void *)0); false: the tokens are others. */
+bool compiler_skip_null(struct compiler *c);
+
 /* Skips a text, or several next to each other, and returns them as one. */
 struct span compiler_joined_text(struct compiler *c);
 

@@ -43,19 +43,14 @@ static bool is_binary(unsigned o)
 /* Pops the operands of a condition: both results are numbers, or both can be printed as texts. */
 static uint8_t select_type(struct compiler *c)
 {
-	struct instruction *last = c->n != 0 ? &c->code[c->n - 1] : NULL;
 	uint8_t a, b;
 
-	if (last == NULL || c->depth < 3 || c->types[c->depth - 3] != VALUE_NUMBER) {
+	if (c->depth < 3 || c->types[c->depth - 3] != VALUE_NUMBER) {
 		return 0;
 	}
 	a = c->types[c->depth - 2];
 	b = c->types[c->depth - 1];
 	c->depth -= 3;
-	if (a != VALUE_NUMBER && b == VALUE_NUMBER && last->operation == DO_NUMBER) {
-		last->operation = DO_NOTHING;
-		b = VALUE_TEXT;
-	}
 	if (a == VALUE_NUMBER || b == VALUE_NUMBER) {
 		return a == b ? VALUE_NUMBER : 0;
 	}

@@ -280,19 +280,35 @@ static bool indexed_field(struct expression *e)
 	return true;
 }
 
+/* Reads ((void *)0) in place of a text, as the second result of a condition. */
+static bool no_text(struct expression *e)
+{
+	struct compiler *c = e->c;
+
+	if (e->n == 0 || e->stack[e->n - 1].kind != WAITS_SELECT || c->depth == 0 ||
+	        c->types[c->depth - 1] == VALUE_NUMBER || !compiler_skip_null(c)) {
+		return false;
+	}
+	compiler_emit(c, (struct instruction){.operation = DO_NOTHING});
+	return true;
+}
+
 /* Reads an operand, and brackets, casts and names of functions in front of it. */
 static void operand(struct expression *e)
 {
 	struct compiler *c = e->c;
 
 	e->complete = false;
+	if (no_text(e)) {
+		return;
+	}
 	while (!c->refused && (cast(e) || unary(e) || call(e) || bracket(e) || indexed_field(e))) {
 	}
 	if (c->refused || e->complete) {
 		return;
 	}
 	if (tokens_skip(&c->tokens, "-")) {
-		/* libtraceevent reads "--" as one operator */
+		/* libtraceevent reads a * -1 as (a * 0) - 1, and "--" as one operator */
 		compiler_refuse_if(c, e->n != 0 && e->stack[e->n - 1].kind == WAITS_BINARY &&
 		                              e->stack[e->n - 1].level <= LEVEL_SHIFT);
 		compiler_number(c, true);

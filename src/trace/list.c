@@ -31,12 +31,6 @@ static uint64_t named_value(struct span name)
 	return UINT64_MAX;
 }
 
-static void take_zero(struct compiler *c)
-{
-	compiler_refuse_if(c, c->tokens.kind != TOKEN_NUMBER || c->tokens.number != 0);
-	tokens_next(&c->tokens);
-}
-
 /* A value of a list. Negative results of operators are -1 in libtraceevent. */
 static uint64_t list_value(struct compiler *c)
 {
@@ -50,6 +44,7 @@ static uint64_t list_value(struct compiler *c)
 	tokens_next(&ahead);
 	alone = tokens_at(&ahead, ",");
 	if (alone && kind == TOKEN_WORD) {
+		compiler_refuse_if(c, span_is(word, "REC"));
 		tokens_next(&c->tokens);
 		return named_value(word);
 	}
@@ -70,15 +65,9 @@ static struct span name_of_list(struct compiler *c)
 	if (c->tokens.kind == TOKEN_TEXT) {
 		return compiler_joined_text(c);
 	}
-	if (tokens_skip(&c->tokens, "(")) {
-		compiler_expect(c, "(");
-		compiler_expect(c, "void");
-		compiler_expect(c, "*");
-		compiler_expect(c, ")");
-		take_zero(c);
-		compiler_expect(c, ")");
-	} else {
-		take_zero(c);
+	if (!compiler_skip_null(c)) {
+		compiler_refuse_if(c, !span_is(c->tokens.text, "0"));
+		tokens_next(&c->tokens);
 	}
 	return SPAN_TEXT("0");
 }

@@ -213,6 +213,27 @@ void compiler_number(struct compiler *c, bool negative)
 	compiler_emit(c, (struct instruction){.operation = DO_NUMBER, .number = v});
 }
 
+bool compiler_skip_null(struct compiler *c)
+{
+	static const char *const words[] = {"(", "(", "void", "*", ")"};
+	struct tokens ahead = c->tokens;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		if (!tokens_skip(&ahead, words[i])) {
+			return false;
+		}
+	}
+	if (ahead.kind != TOKEN_NUMBER || !span_is(ahead.text, "0")) {
+		return false;
+	}
+	tokens_next(&ahead);
+	if (!tokens_skip(&ahead, ")")) {
+		return false;
+	}
+	c->tokens = ahead;
+	return true;
+}
+
 struct span compiler_joined_text(struct compiler *c)
 {
 	struct span s = c->tokens.text;

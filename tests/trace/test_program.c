@@ -511,6 +511,9 @@ static const struct {
                 "b 1"},
         {"\"%x %x %d\", REC->w[1], REC->w[1] << 4, (u8)REC->i >> 4", "8002 80020 15"},
         {"\"%s|%.*s\", REC->z ? __get_str(d) : ((void *)0), 2, REC->b ? REC->c : \"x\"", "|he"},
+        {"\"%s\", REC->z ? \"a\" : 0", NULL}, /* prints "0" there */
+        {"\"%s\", REC->z ? \"a\" : NULL", NULL},
+        {"\"%s\", REC->z ? \"a\" : ((char *)0)", NULL},
         {"\"%pU\", REC->addr", "01020304-0000-0000-000a-0b0c0d0e0f10"},
         {"\"%pI4 %pI6c\", REC->ip, REC->addr", "192.168.1.2 102:304::a:b0c:d0e:f10"},
         {"\"%p\", (((struct page *)vmemmap_base) + (REC->b))", "0x9c"},
@@ -523,6 +526,8 @@ static const struct {
         {"\"%s\", __print_flags(REC->l, \"|\", { 1 << 63, \"A\" })", "0xffffffedcba98766"},
         {"\"%s\", __print_flags(REC->l, \"|\", { 9223372036854775808 << 1, \"A\" })", NULL},
         {"\"%s\", __print_flags(REC->l, \"|\", { (1 - 2) + 3, \"A\" })", NULL},
+        {"\"%s\", __print_symbolic(REC->b, { REC, \"A\" })", NULL},
+        {"\"%s\", __print_symbolic(REC->b, { 1, 0x0 })", NULL}, /* the name is "0x0" there */
         {"\"a\\\\\"", NULL}, /* a quote after a backslash ends no text there */
         {"\"a\\'\"", NULL},
         {"\"%p\", (char **)REC->l", NULL}, /* unknown there */
