@@ -248,6 +248,8 @@ static bool unary(struct expression *e)
 		return false;
 	}
 	tokens_next(&c->tokens);
+	/* libtraceevent reads !!a && b as !(!a && b) */
+	e->group.ends = e->group.ends || tokens_at(&c->tokens, "!");
 	compiler_refuse_if(c, !tokens_at(&c->tokens, "REC") && !tokens_at(&c->tokens, "(") &&
 	                              !(is_not && tokens_at(&c->tokens, "!")));
 	push(e, (struct pending){

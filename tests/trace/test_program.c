@@ -528,6 +528,9 @@ static const struct {
         {"\"%s\", __print_flags(REC->l, \"|\", { (1 - 2) + 3, \"A\" })", NULL},
         {"\"%s\", __print_symbolic(REC->b, { REC, \"A\" })", NULL},
         {"\"%s\", __print_symbolic(REC->b, { 1, 0x0 })", NULL}, /* the name is "0x0" there */
+        {"\"%d\", !!REC->z", "0"},
+        {"\"%d\", REC->b && !!REC->b", "1"},
+        {"\"%d\", !!REC->z + 1", NULL}, /* !(!REC->z + 1) there */
         {"\"a\\\\\"", NULL}, /* a quote after a backslash ends no text there */
         {"\"a\\'\"", NULL},
         {"\"%p\", (char **)REC->l", NULL}, /* unknown there */
