@@ -14,6 +14,7 @@ static const struct {
         [DO_NOTHING] = {{0}, VALUE_TEXT},
         [DO_ARRAY] = {{0}, VALUE_BYTES},
         [DO_DYNAMIC] = {{0}, VALUE_BYTES},
+        [DO_STRING] = {{0}, VALUE_TEXT},
         [DO_ELEMENT] = {{VALUE_NUMBER}, VALUE_NUMBER},
         [DO_CAST] = {{VALUE_NUMBER}, VALUE_NUMBER},
         [DO_NOT] = {{VALUE_NUMBER}, VALUE_NUMBER},

@@ -23,6 +23,7 @@ enum operation {
 	DO_NOTHING, /* a text: ((void *)0) */
 	DO_ARRAY, /* `number` bytes at `at` */
 	DO_DYNAMIC, /* the bytes that the dynamic field at `at` refers to */
+	DO_STRING, /* as DO_DYNAMIC, but it cannot be used as an array */
 	/* These replace numbers by a number. */
 	DO_ELEMENT, /* index -> a number of `size` bytes of the `number` bytes at `at` */
 	DO_CAST, /* number -> its lower `size` bytes */

@@ -90,10 +90,10 @@ bool compiler_dynamic(struct compiler *c)
 		uint8_t operation;
 		bool relative;
 	} words[] = {
-	        {"__get_str", DO_DYNAMIC, false},
+	        {"__get_str", DO_STRING, false},
 	        {"__get_dynamic_array", DO_DYNAMIC, false},
 	        {"__get_dynamic_array_len", DO_LENGTH, false},
-	        {"__get_rel_str", DO_DYNAMIC, true},
+	        {"__get_rel_str", DO_STRING, true},
 	        {"__get_rel_dynamic_array", DO_DYNAMIC, true},
 	};
 	const struct trace_field *f;

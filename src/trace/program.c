@@ -305,7 +305,8 @@ static void step(struct machine *m, const struct instruction *i)
 	case DO_TEXT: push_text(m, i->text, i->at); break;
 	case DO_NOTHING: *m->top++ = (struct value){.kind = DO_NOTHING}; break;
 	case DO_ARRAY: push_text(m, m->data.p + i->at, (size_t)i->number); break;
-	case DO_DYNAMIC: push_dynamic(m, i); break;
+	case DO_DYNAMIC:
+	case DO_STRING: push_dynamic(m, i); break;
 	case DO_ELEMENT: put_element(m, i); break;
 	case DO_CAST: value_at(m, 0)->number = lower(value_at(m, 0)->number, i->size); break;
 	case DO_NOT:
