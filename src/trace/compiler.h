@@ -14,6 +14,7 @@ enum value_type {
 	VALUE_NUMBER = 1,
 	VALUE_BYTES = 2, /* an array, which can be printed as a text too */
 	VALUE_TEXT = 4,
+	VALUE_DYNAMIC = 8, /* a dynamic array, which cannot */
 };
 
 struct compiler {

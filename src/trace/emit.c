@@ -13,7 +13,7 @@ static const struct {
         [DO_TEXT] = {{0}, VALUE_TEXT},
         [DO_NOTHING] = {{0}, VALUE_TEXT},
         [DO_ARRAY] = {{0}, VALUE_BYTES},
-        [DO_DYNAMIC] = {{0}, VALUE_BYTES},
+        [DO_DYNAMIC] = {{0}, VALUE_DYNAMIC},
         [DO_STRING] = {{0}, VALUE_TEXT},
         [DO_ELEMENT] = {{VALUE_NUMBER}, VALUE_NUMBER},
         [DO_CAST] = {{VALUE_NUMBER}, VALUE_NUMBER},
@@ -22,9 +22,9 @@ static const struct {
         [DO_FLAGS] = {{VALUE_NUMBER}, VALUE_TEXT},
         [DO_SYMBOL] = {{VALUE_NUMBER}, VALUE_TEXT},
         [DO_CONSTANT] = {{VALUE_NUMBER}, VALUE_TEXT},
-        [DO_HEX] = {{VALUE_BYTES, VALUE_NUMBER}, VALUE_TEXT},
-        [DO_HEX_JOINED] = {{VALUE_BYTES, VALUE_NUMBER}, VALUE_TEXT},
-        [DO_NUMBERS] = {{VALUE_BYTES, VALUE_NUMBER}, VALUE_TEXT},
+        [DO_HEX] = {{VALUE_BYTES | VALUE_DYNAMIC, VALUE_NUMBER}, VALUE_TEXT},
+        [DO_HEX_JOINED] = {{VALUE_BYTES | VALUE_DYNAMIC, VALUE_NUMBER}, VALUE_TEXT},
+        [DO_NUMBERS] = {{VALUE_BYTES | VALUE_DYNAMIC, VALUE_NUMBER}, VALUE_TEXT},
         [DO_PUT_TEXT] = {{0}, 0},
         [DO_PUT_NUMBER] = {{VALUE_NUMBER}, 0},
         [DO_PUT_STRING] = {{VALUE_BYTES | VALUE_TEXT}, 0},
@@ -52,10 +52,10 @@ static uint8_t select_type(struct compiler *c)
 	a = c->types[c->depth - 2];
 	b = c->types[c->depth - 1];
 	c->depth -= 3;
-	if (a == VALUE_NUMBER || b == VALUE_NUMBER) {
-		return a == b ? VALUE_NUMBER : 0;
+	if (((a | b) & (VALUE_NUMBER | VALUE_DYNAMIC)) == 0) {
+		return VALUE_TEXT;
 	}
-	return VALUE_TEXT;
+	return a == VALUE_NUMBER && b == VALUE_NUMBER ? VALUE_NUMBER : 0;
 }
 
 static bool pop_operands(struct compiler *c, const uint8_t *takes, size_t n)

@@ -515,6 +515,8 @@ static const struct {
         {"\"%s\", REC->z ? \"a\" : NULL", NULL},
         {"\"%s\", REC->z ? \"a\" : ((char *)0)", NULL},
         {"\"%s\", __print_array(__get_str(e), 2, 4)", NULL}, /* crashes there */
+        {"\"%s\", __get_dynamic_array(d)", NULL}, /* prints nothing there */
+        {"\"%s\", REC->z ? \"a\" : __get_rel_dynamic_array(r)", NULL},
         {"\"%pU\", REC->addr", "01020304-0000-0000-000a-0b0c0d0e0f10"},
         {"\"%pI4 %pI6c\", REC->ip, REC->addr", "192.168.1.2 102:304::a:b0c:d0e:f10"},
         {"\"%p\", (((struct page *)vmemmap_base) + (REC->b))", "0x9c"},
