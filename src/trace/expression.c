@@ -17,7 +17,6 @@ enum pending_kind {
 	WAITS_SELECT,
 	/* Those from here on wait for a bracket. */
 	WAITS_PAREN,
-	WAITS_INDEX,
 	WAITS_CALL,
 };
 
@@ -41,7 +40,6 @@ struct pending {
 struct expression {
 	struct compiler *c;
 	bool constant; /* a value of a list */
-	bool complete; /* the operand that is read */
 	struct group group;
 	size_t n;
 	struct pending stack[PENDING_MAX];
@@ -266,19 +264,34 @@ static bool bracket(struct expression *e)
 	return true;
 }
 
-/* Reads a field; true: it is an array in front of an index. */
-static bool indexed_field(struct expression *e)
+/* The index of REC->words[1] or REC->words[REC->i]; libtraceevent does not know most others. */
+static void element_index(struct compiler *c)
 {
-	struct pending p = {.kind = WAITS_INDEX};
+	struct instruction inner;
 
-	if (!tokens_at(&e->c->tokens, "REC") || e->constant) {
+	if (c->tokens.kind == TOKEN_NUMBER) {
+		compiler_number(c, false);
+	} else {
+		compiler_refuse_if(c, !tokens_at(&c->tokens, "REC") || !compiler_field(c, &inner));
+	}
+	compiler_expect(c, "]");
+}
+
+/* Reads a field, or an element of one. */
+static bool field(struct expression *e)
+{
+	struct compiler *c = e->c;
+	struct instruction element;
+
+	if (!tokens_at(&c->tokens, "REC") || e->constant) {
 		return false;
 	}
-	if (compiler_field(e->c, &p.code)) {
-		e->complete = true;
-		return false;
+	if (!compiler_field(c, &element)) {
+		element_index(c);
+		compiler_emit(c, element);
+		/* After an operator, libtraceevent reads it otherwise, or crashes. */
+		compiler_refuse_if(c, e->n != 0 && e->stack[e->n - 1].kind < WAITS_PAREN);
 	}
-	push(e, p);
 	return true;
 }
 
@@ -300,13 +313,12 @@ static void operand(struct expression *e)
 {
 	struct compiler *c = e->c;
 
-	e->complete = false;
 	if (no_text(e)) {
 		return;
 	}
-	while (!c->refused && (cast(e) || unary(e) || call(e) || bracket(e) || indexed_field(e))) {
+	while (!c->refused && (cast(e) || unary(e) || call(e) || bracket(e))) {
 	}
-	if (c->refused || e->complete) {
+	if (c->refused || field(e)) {
 		return;
 	}
 	if (tokens_skip(&c->tokens, "-")) {
@@ -396,16 +408,6 @@ static bool after_argument(struct expression *e)
 	return true;
 }
 
-static void close_index(struct expression *e)
-{
-	struct compiler *c = e->c;
-
-	compiler_expect(c, "]");
-	compiler_emit(c, pop_bracket(e).code);
-	/* After an operator, libtraceevent reads it otherwise, or crashes. */
-	compiler_refuse_if(c, e->n != 0 && e->stack[e->n - 1].kind < WAITS_PAREN);
-}
-
 static void close_paren(struct expression *e)
 {
 	struct compiler *c = e->c;
@@ -468,8 +470,6 @@ static bool after_operand(struct expression *e, bool *more)
 	}
 	if (e->stack[e->n - 1].kind == WAITS_CALL) {
 		*more = after_argument(e);
-	} else if (e->stack[e->n - 1].kind == WAITS_INDEX) {
-		close_index(e);
 	} else {
 		close_paren(e);
 	}
@@ -478,7 +478,7 @@ static bool after_operand(struct expression *e, bool *more)
 
 static bool ends_operand(const struct tokens *t)
 {
-	static const char *const ends[] = {"?", ":", ",", ")", "]", "}"};
+	static const char *const ends[] = {"?", ":", ",", ")", "}"};
 
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
 		if (tokens_at(t, ends[i])) {

@@ -517,6 +517,11 @@ static const struct {
         {"\"%s\", __print_array(__get_str(e), 2, 4)", NULL}, /* crashes there */
         {"\"%s\", __get_dynamic_array(d)", NULL}, /* prints nothing there */
         {"\"%s\", REC->z ? \"a\" : __get_rel_dynamic_array(r)", NULL},
+        {"\"%x\", REC->w[REC->z]", "1"},
+        {"\"%x\", REC->w[REC->z + 1]", NULL},
+        {"\"%x\", REC->w[-1]", NULL},
+        {"\"%x\", REC->w[!REC->z]", NULL},
+        {"\"%x\", REC->w[REC->w[0]]", NULL},
         {"\"%pU\", REC->addr", "01020304-0000-0000-000a-0b0c0d0e0f10"},
         {"\"%pI4 %pI6c\", REC->ip, REC->addr", "192.168.1.2 102:304::a:b0c:d0e:f10"},
         {"\"%p\", (((struct page *)vmemmap_base) + (REC->b))", "0x9c"},
