@@ -21,17 +21,15 @@ void doctor_check_pmus(struct sonde_doctor *d)
 {
 	DIR *dir = proc_open_dir(d->root, PMUS);
 	char *names[PMUS_MAX];
-	struct dirent *entry;
+	const struct dirent *entry;
 	size_t n = 0, i;
 
-	while (dir != NULL && n < PMUS_MAX && (entry = readdir(dir)) != NULL) {
-		if (entry->d_name[0] != '.' && (names[n] = strdup(entry->d_name)) != NULL) {
+	while (n < PMUS_MAX && (entry = proc_next_entry(dir)) != NULL) {
+		if ((names[n] = strdup(entry->d_name)) != NULL) {
 			n++;
 		}
 	}
-	if (dir != NULL) {
-		(void)closedir(dir);
-	}
+	proc_close_dir(dir);
 	if (n == 0) {
 		doctor_set(d, SONDE_DOCTOR_MISSING, "none: there is nothing in " PMUS);
 		doctor_fix(d, "sudo mount -t sysfs nodev /sys");

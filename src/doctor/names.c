@@ -48,7 +48,6 @@ void doctor_check_build_ids(struct sonde_doctor *d)
 {
 	char path[4096];
 	const char *folder = d->options.build_ids;
-	struct dirent *entry;
 	size_t n = 0;
 	DIR *dir;
 
@@ -60,12 +59,10 @@ void doctor_check_build_ids(struct sonde_doctor *d)
 	}
 	(void)snprintf(path, sizeof(path), "%s/.build-id", folder + strspn(folder, "/"));
 	dir = proc_open_dir(d->root, path);
-	while (dir != NULL && (entry = readdir(dir)) != NULL) {
-		n += entry->d_name[0] != '.';
+	while (proc_next_entry(dir) != NULL) {
+		n++;
 	}
-	if (dir != NULL) {
-		(void)closedir(dir);
-	}
+	proc_close_dir(dir);
 	if (n == 0) {
 		doctor_set(d, SONDE_DOCTOR_LIMITED,
 		        "%s is empty: programs are looked for where they ran, and have no names "

@@ -49,10 +49,7 @@ static bool list_names(
 	if (dir == NULL) {
 		return true;
 	}
-	while (ok && *n < MOST && (entry = readdir(dir)) != NULL) {
-		if (entry->d_name[0] == '.') {
-			continue;
-		}
+	while (ok && *n < MOST && (entry = proc_next_entry(dir)) != NULL) {
 		ok = array_reserve(list, &cap, *n + 1, sizeof(**list)) &&
 		     ((*list)[*n] = copy(m, entry->d_name)) != NULL;
 		*n += ok;

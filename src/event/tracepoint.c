@@ -45,8 +45,8 @@ static bool names_read(struct names *names, int root, const char *path)
 	if (dir == NULL) {
 		return false;
 	}
-	while (ok && (entry = readdir(dir)) != NULL) {
-		if (entry->d_name[0] == '.' || entry->d_type == DT_REG) {
+	while (ok && (entry = proc_next_entry(dir)) != NULL) {
+		if (entry->d_type == DT_REG) {
 			continue;
 		}
 		ok = array_reserve(&names->v, &names->cap, names->n + 1, sizeof(*names->v)) &&

@@ -260,10 +260,10 @@ static size_t list_numbered(int root, const char *path, const char *prefix, int 
 {
 	size_t n = 0, len = strlen(prefix), i;
 	DIR *dir = proc_open_dir(root, path);
-	struct dirent *e;
+	const struct dirent *e;
 	int v;
 
-	while (dir != NULL && n < max && (e = readdir(dir)) != NULL) {
+	while (n < max && (e = proc_next_entry(dir)) != NULL) {
 		if (strncmp(e->d_name, prefix, len) != 0 || e->d_name[len] < '0' ||
 		        e->d_name[len] > '9') {
 			continue;
@@ -274,9 +274,7 @@ static size_t list_numbered(int root, const char *path, const char *prefix, int 
 		}
 		out[i] = v;
 	}
-	if (dir != NULL) {
-		(void)closedir(dir);
-	}
+	proc_close_dir(dir);
 	return n;
 }
 
@@ -306,23 +304,21 @@ static bool put_pmus(const struct host_description *d, struct text *t)
 {
 	DIR *dir = proc_open_dir(d->root, "sys/bus/event_source/devices");
 	struct text list = {0};
-	struct dirent *e;
+	const struct dirent *e;
 	uint32_t n = 0;
 	char path[512];
 	int64_t type;
 
-	while (dir != NULL && (e = readdir(dir)) != NULL) {
+	while ((e = proc_next_entry(dir)) != NULL) {
 		(void)snprintf(
 		        path, sizeof(path), "sys/bus/event_source/devices/%s/type", e->d_name);
-		if (e->d_name[0] != '.' && proc_read_number(d->root, path, &type)) {
+		if (proc_read_number(d->root, path, &type)) {
 			feature_put_u32(&list, (uint32_t)type);
 			feature_put_text(&list, e->d_name);
 			n++;
 		}
 	}
-	if (dir != NULL) {
-		(void)closedir(dir);
-	}
+	proc_close_dir(dir);
 	return feature_put_list(t, n, &list);
 }
 

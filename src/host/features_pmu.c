@@ -14,23 +14,21 @@
 static uint32_t put_caps(int root, const char *pmu, struct text *t)
 {
 	char path[PATH_ROOM], value[256];
-	struct dirent *e;
+	const struct dirent *e;
 	uint32_t n = 0;
 	DIR *dir;
 
 	(void)snprintf(path, sizeof(path), DEVICES "/%s/caps", pmu);
 	dir = proc_open_dir(root, path);
-	while (dir != NULL && (e = readdir(dir)) != NULL) {
+	while ((e = proc_next_entry(dir)) != NULL) {
 		(void)snprintf(path, sizeof(path), DEVICES "/%s/caps/%s", pmu, e->d_name);
-		if (e->d_name[0] != '.' && proc_read_line(root, path, value, sizeof(value))) {
+		if (proc_read_line(root, path, value, sizeof(value))) {
 			feature_put_text(t, e->d_name);
 			feature_put_text(t, value);
 			n++;
 		}
 	}
-	if (dir != NULL) {
-		(void)closedir(dir);
-	}
+	proc_close_dir(dir);
 	return n;
 }
 
@@ -69,12 +67,11 @@ static uint32_t put_all_caps(int root, bool kinds, struct text *list)
 {
 	DIR *dir = proc_open_dir(root, DEVICES);
 	struct text caps = {0};
-	struct dirent *e;
+	const struct dirent *e;
 	uint32_t n = 0, count;
 
-	while (dir != NULL && (e = readdir(dir)) != NULL) {
-		if (e->d_name[0] == '.' || strcmp(e->d_name, "cpu") == 0 ||
-		        is_kind(e->d_name) != kinds) {
+	while ((e = proc_next_entry(dir)) != NULL) {
+		if (strcmp(e->d_name, "cpu") == 0 || is_kind(e->d_name) != kinds) {
 			continue;
 		}
 		caps.n = 0;
@@ -86,9 +83,7 @@ static uint32_t put_all_caps(int root, bool kinds, struct text *list)
 			n++;
 		}
 	}
-	if (dir != NULL) {
-		(void)closedir(dir);
-	}
+	proc_close_dir(dir);
 	list->failed |= caps.failed;
 	text_fini(&caps);
 	return n;
@@ -111,10 +106,10 @@ bool host_put_hybrid(const struct host_description *d, struct text *t)
 	DIR *dir = proc_open_dir(d->root, DEVICES);
 	char path[PATH_ROOM], cpus[1024];
 	struct text list = {0};
-	struct dirent *e;
+	const struct dirent *e;
 	uint32_t n = 0;
 
-	while (dir != NULL && (e = readdir(dir)) != NULL) {
+	while ((e = proc_next_entry(dir)) != NULL) {
 		(void)snprintf(path, sizeof(path), DEVICES "/%s/cpus", e->d_name);
 		if (is_kind(e->d_name) && proc_read_line(d->root, path, cpus, sizeof(cpus))) {
 			feature_put_text(&list, e->d_name);
@@ -122,8 +117,6 @@ bool host_put_hybrid(const struct host_description *d, struct text *t)
 			n++;
 		}
 	}
-	if (dir != NULL) {
-		(void)closedir(dir);
-	}
+	proc_close_dir(dir);
 	return feature_put_list(t, n, &list);
 }

@@ -242,21 +242,18 @@ static void put_cgroup(const struct host_synth *s, uint64_t id, const char *path
 static bool add_children(int root, const char *mount, const char *path, struct text *todo)
 {
 	char name[PATH_ROOM];
-	struct dirent *e;
+	const struct dirent *e;
 	DIR *dir;
 
 	(void)snprintf(name, sizeof(name), "%s%s", mount, path);
 	dir = proc_open_dir(root, name);
-	while (dir != NULL && (e = readdir(dir)) != NULL) {
-		if (e->d_type == DT_DIR && e->d_name[0] != '.' &&
-		        strlen(path) + strlen(e->d_name) + 2 < PATH_ROOM / 2) {
+	while ((e = proc_next_entry(dir)) != NULL) {
+		if (e->d_type == DT_DIR && strlen(path) + strlen(e->d_name) + 2 < PATH_ROOM / 2) {
 			text_printf(todo, "%s/%s", strcmp(path, "/") == 0 ? "" : path, e->d_name);
 			text_char(todo, '\0');
 		}
 	}
-	if (dir != NULL) {
-		(void)closedir(dir);
-	}
+	proc_close_dir(dir);
 	return !todo->failed;
 }
 

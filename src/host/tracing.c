@@ -79,21 +79,19 @@ static bool by_name(int root, const char *events, const struct event *event, str
 static bool in_system(int root, const char *events, uint64_t id, struct tracepoint *t)
 {
 	char path[PATH_ROOM];
-	struct dirent *e;
+	const struct dirent *e;
 	bool found = false;
 	DIR *dir;
 
 	(void)snprintf(path, sizeof(path), "%s/%s", events, t->system);
 	dir = proc_open_dir(root, path);
-	while (dir != NULL && !found && (e = readdir(dir)) != NULL) {
-		if (e->d_name[0] != '.' && strlen(e->d_name) < NAME_ROOM) {
+	while (!found && (e = proc_next_entry(dir)) != NULL) {
+		if (strlen(e->d_name) < NAME_ROOM) {
 			(void)snprintf(t->name, sizeof(t->name), "%s", e->d_name);
 			found = has_id(root, events, t, id);
 		}
 	}
-	if (dir != NULL) {
-		(void)closedir(dir);
-	}
+	proc_close_dir(dir);
 	return found;
 }
 
@@ -101,18 +99,16 @@ static bool in_system(int root, const char *events, uint64_t id, struct tracepoi
 static bool by_id(int root, const char *events, uint64_t id, struct tracepoint *t)
 {
 	DIR *dir = proc_open_dir(root, events);
-	struct dirent *e;
+	const struct dirent *e;
 	bool found = false;
 
-	while (dir != NULL && !found && (e = readdir(dir)) != NULL) {
-		if (e->d_name[0] != '.' && strlen(e->d_name) < NAME_ROOM) {
+	while (!found && (e = proc_next_entry(dir)) != NULL) {
+		if (strlen(e->d_name) < NAME_ROOM) {
 			(void)snprintf(t->system, sizeof(t->system), "%s", e->d_name);
 			found = in_system(root, events, id, t);
 		}
 	}
-	if (dir != NULL) {
-		(void)closedir(dir);
-	}
+	proc_close_dir(dir);
 	return found;
 }
 

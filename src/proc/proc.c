@@ -39,6 +39,22 @@ DIR *proc_open_dir(int root, const char *path)
 	return dir;
 }
 
+const struct dirent *proc_next_entry(DIR *dir)
+{
+	const struct dirent *entry = NULL;
+
+	while (dir != NULL && (entry = readdir(dir)) != NULL && entry->d_name[0] == '.') {
+	}
+	return entry;
+}
+
+void proc_close_dir(DIR *dir)
+{
+	if (dir != NULL) {
+		(void)closedir(dir);
+	}
+}
+
 bool proc_take_id(const char **list, pid_t *id)
 {
 	char *end;

@@ -24,6 +24,13 @@ FILE *proc_open_stream(int root, const char *path);
 DIR *proc_open_dir(int root, const char *path);
 
 /*
+ * Returns the next entry of a directory whose name does not begin with '.', or NULL. dir NULL: there
+ * are none. proc_close_dir closes it.
+ */
+const struct dirent *proc_next_entry(DIR *dir);
+void proc_close_dir(DIR *dir);
+
+/*
  * Reads the first number of a list of processes or threads such as "7,8", and the comma after it; a
  * list may end with a comma. false: no number above 0.
  */

@@ -135,7 +135,7 @@ static int add_matches(struct sonde_stat *s, const struct patterns *all)
 {
 	struct walk *w = calloc(1, sizeof(*w));
 	char mount[HOST_CGROUP_MOUNT];
-	struct dirent *entry;
+	const struct dirent *entry;
 	int rc = 0;
 
 	if (w == NULL) {
@@ -149,10 +149,10 @@ static int add_matches(struct sonde_stat *s, const struct patterns *all)
 	while (rc == 0 && w->depth > 0) {
 		size_t end = w->ends[w->depth - 1];
 
-		entry = readdir(w->dirs[w->depth - 1]);
+		entry = proc_next_entry(w->dirs[w->depth - 1]);
 		if (entry == NULL) {
 			(void)closedir(w->dirs[--w->depth]);
-		} else if (entry->d_type == DT_DIR && entry->d_name[0] != '.' &&
+		} else if (entry->d_type == DT_DIR &&
 		           end + strlen(entry->d_name) + 2 < sizeof(w->path)) {
 			(void)snprintf(w->path + end, sizeof(w->path) - end, "/%s", entry->d_name);
 			rc = enter(s, w, all);

@@ -75,20 +75,18 @@ static int place_number(int root, int cpu, const char *name)
 static int place_node(int root, int cpu)
 {
 	char path[128];
-	struct dirent *entry;
+	const struct dirent *entry;
 	int node = 0;
 	DIR *dir;
 
 	(void)snprintf(path, sizeof(path), "sys/devices/system/cpu/cpu%d", cpu);
 	dir = proc_open_dir(root, path);
-	while (dir != NULL && (entry = readdir(dir)) != NULL) {
+	while ((entry = proc_next_entry(dir)) != NULL) {
 		if (strncmp(entry->d_name, "node", 4) == 0) {
 			node = (int)strtol(entry->d_name + 4, NULL, 10);
 		}
 	}
-	if (dir != NULL) {
-		(void)closedir(dir);
-	}
+	proc_close_dir(dir);
 	return node;
 }
 
