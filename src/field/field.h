@@ -191,7 +191,7 @@ enum field_id field_find(unsigned uses, const char *word, size_t n);
  * with them, except if the names of all others begin with the name of one.
  */
 enum field_id field_find_start(unsigned uses, const char *word, size_t n);
-/* Offers the names of these fields as those that a mistyped word was meant to be. */
+/* Offers the names of these fields as corrections of a mistyped word. */
 void field_offer(unsigned uses, struct near *near);
 /* Appends the names of these fields, separated by ", ". */
 void field_names(unsigned uses, struct text *out);

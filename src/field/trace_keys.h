@@ -42,7 +42,7 @@ void field_trace_keys_fini(struct field_trace_keys *k);
  */
 int field_trace_keys_choose(struct field_trace_keys *k, const char *text, size_t n);
 
-/* Offers the names of fields, without their event, as those that a mistyped word was meant to be. */
+/* Offers the names of fields, without their event, as corrections of a mistyped word. */
 void field_trace_keys_offer(const struct field_trace_keys *k, struct near *near);
 
 /* Appends the text of a sample's key. scratch: for the text of its event. */

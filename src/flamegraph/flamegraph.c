@@ -320,7 +320,7 @@ static int nodes_make(struct flame *f, struct sonde_profile_tree *tree)
 	return 0;
 }
 
-/* Numbers the frames, without those that are in no call chain. */
+/* Numbers the frames of call chains. */
 static int frames_number(struct flame *f, size_t frames)
 {
 	uint32_t *numbers = calloc(frames, sizeof(*numbers));

@@ -96,7 +96,7 @@ struct span image_vdso(void)
 	if (at == 0) {
 		return (struct span){0};
 	}
-	/* NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel gives a number */
+	/* NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel passes a number */
 	p = (const uint8_t *)(uintptr_t)at;
 #if UINTPTR_MAX > UINT32_MAX
 	Elf64_Ehdr h;

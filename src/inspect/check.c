@@ -35,7 +35,7 @@ struct check {
 	bool as_json;
 	struct text out; /* the problems in the order of detection */
 	struct json json; /* the array of problems, if JSON is wanted; writes to out */
-	uint64_t problems[PROBLEMS], told;
+	uint64_t problems[PROBLEMS], reported;
 	uint64_t records, unknown, skipped; /* records; of unknown types; skipped bytes */
 	uint64_t newest, before, limit; /* times in ns: newest so far; newest at the last mark;
 	                                   end of the completed rounds */
@@ -51,7 +51,7 @@ static const char *const aux_names[] = {"truncated", "overwritten", "partial", "
 static void problem_put(struct check *c, enum problem p, uint64_t offset, const char *text)
 {
 	c->problems[p]++;
-	if (c->told++ >= c->o.most) {
+	if (c->reported++ >= c->o.most) {
 		return;
 	}
 	if (c->as_json) {
@@ -318,8 +318,9 @@ static void say_text(struct check *c, const char *path, enum sonde_check_verdict
 {
 	struct text *t = &c->out;
 
-	if (c->told > c->o.most) {
-		text_printf(t, "... and %llu more\n", (unsigned long long)(c->told - c->o.most));
+	if (c->reported > c->o.most) {
+		text_printf(
+		        t, "... and %llu more\n", (unsigned long long)(c->reported - c->o.most));
 	}
 	if (verdict != SONDE_CHECK_UNUSABLE) {
 		text_loss(t, "events in LOST records", c->lost);
@@ -398,7 +399,7 @@ static int check_all(struct check *c, const char *path)
 	check_sections(c);
 	check_features(c);
 	check_records(c);
-	return c->told != 0 || c->file.interrupted ? SONDE_CHECK_USABLE : SONDE_CHECK_WHOLE;
+	return c->reported != 0 || c->file.interrupted ? SONDE_CHECK_USABLE : SONDE_CHECK_WHOLE;
 }
 
 int sonde_inspector_check(struct sonde_inspector *in, const char *path,

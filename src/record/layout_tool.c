@@ -179,7 +179,7 @@ static const struct layout_field attr[] = {
 };
 static const struct layout layout_attr = LAYOUT_TO("attr", attr, struct sonde_attr);
 
-/* Without the tail, for places where another number gives the size of the attr. */
+/* Without the tail, for records that have the size of the attr elsewhere. */
 const struct layout layout_attr_known = {.name = "attr",
         .fields = attr,
         .nfields = sizeof(attr) / sizeof(attr[0]) - 1,

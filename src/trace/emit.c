@@ -5,7 +5,7 @@
 /* What the operations take from the stack and push. */
 static const struct {
 	uint8_t takes[3];
-	uint8_t gives; /* 0: nothing */
+	uint8_t result; /* 0: nothing */
 } effects[OPERATIONS] = {
         [DO_NUMBER] = {{0}, VALUE_NUMBER},
         [DO_FIELD] = {{0}, VALUE_NUMBER},
@@ -75,16 +75,16 @@ static bool pop_operands(struct compiler *c, const uint8_t *takes, size_t n)
 static bool apply_types(struct compiler *c, unsigned o)
 {
 	static const uint8_t numbers[2] = {VALUE_NUMBER, VALUE_NUMBER};
-	uint8_t gives = effects[o].gives;
+	uint8_t result = effects[o].result;
 	size_t n = 0;
 
 	if (o == DO_SELECT) {
-		gives = select_type(c);
-		if (gives == 0) {
+		result = select_type(c);
+		if (result == 0) {
 			return false;
 		}
 	} else if (is_binary(o)) {
-		gives = VALUE_NUMBER;
+		result = VALUE_NUMBER;
 		if (!pop_operands(c, numbers, 2)) {
 			return false;
 		}
@@ -96,12 +96,12 @@ static bool apply_types(struct compiler *c, unsigned o)
 			return false;
 		}
 	}
-	if (gives != 0) {
+	if (result != 0) {
 		if (c->depth == STACK_MAX) {
 			return false;
 		}
 		c->levels[c->depth] = 0;
-		c->types[c->depth++] = gives;
+		c->types[c->depth++] = result;
 	}
 	return true;
 }
