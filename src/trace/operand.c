@@ -205,7 +205,7 @@ void compiler_number(struct compiler *c, bool negative)
 {
 	uint64_t v = negative ? 0 - c->tokens.number : c->tokens.number;
 
-	if (c->tokens.kind != TOKEN_NUMBER) {
+	if (c->tokens.kind != TOKEN_NUMBER || (negative && c->tokens.number > INT64_MAX)) {
 		c->refused = true;
 		return;
 	}

@@ -534,6 +534,7 @@ static const struct {
         {"\"%s\", __print_flags(REC->l, \"|\", { 1 << 63, \"A\" })", "0xffffffedcba98766"},
         {"\"%s\", __print_flags(REC->l, \"|\", { 9223372036854775808 << 1, \"A\" })", NULL},
         {"\"%s\", __print_flags(REC->l, \"|\", { (1 - 2) + 3, \"A\" })", NULL},
+        {"\"%s\", __print_symbolic(REC->z + 1, { -0xffffffffffffffff, \"A\" })", NULL},
         {"\"%s\", __print_symbolic(REC->b, { REC, \"A\" })", NULL},
         {"\"%s\", __print_symbolic(REC->b, { 1, 0x0 })", NULL}, /* the name is "0x0" there */
         {"\"%d\", !!REC->z", "0"},
