@@ -139,7 +139,10 @@ static int compare_constants(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-/* Reads a line of the texts of trace_printk, "0xffffffff828195af : "thaw_processes"". */
+/*
+ * Reads a line of the texts of trace_printk, "0xffffffff828195af : "thaw_processes"". A line break at
+ * the end of a text is no part of it.
+ */
 static bool read_constant(struct span line, struct trace_constant *out)
 {
 	struct tokens t;
@@ -154,6 +157,9 @@ static bool read_constant(struct span line, struct trace_constant *out)
 		return false;
 	}
 	out->text = t.text;
+	if (t.text.n > 1 && memcmp(t.text.p + t.text.n - 2, "\\n", 2) == 0) {
+		out->text.n -= 2;
+	}
 	return true;
 }
 

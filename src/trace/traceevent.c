@@ -66,19 +66,19 @@ static bool is_needed(const struct trace_library *l, const struct trace_event *e
 
 /*
  * The library reads outside of lines that are not as the kernel writes them, and of texts of less
- * than two bytes.
+ * than two bytes. It drops a line break at the end of a text, so that all get one.
  */
 static void put_constants(const struct trace_set *s, struct text *out)
 {
 	for (size_t i = 0; i < s->nconstants; i++) {
 		const struct trace_constant *c = &s->constants[i];
 
-		if (c->text.n < 2 || memchr(c->text.p, '\0', c->text.n) != NULL) {
+		if (memchr(c->text.p, '\0', c->text.n) != NULL) {
 			continue;
 		}
 		text_printf(out, "0x%" PRIx64 " : \"", c->address);
 		text_bytes(out, (const char *)c->text.p, c->text.n);
-		text_str(out, "\"\n");
+		text_str(out, "\\n\"\n");
 	}
 	text_char(out, '\0');
 }

@@ -429,6 +429,9 @@ static size_t fill_data(uint8_t *p, bool big_endian)
 	return 100;
 }
 
+/* The line break is no part of the text. */
+static const char constants[] = "0xffffffff81000010 : \"constant\\n\"\n";
+
 /* Makes a blob with that event and a print format. */
 static void make_blob(struct blob *b, const char *print, bool big_endian)
 {
@@ -444,8 +447,8 @@ static void make_blob(struct blob *b, const char *print, bool big_endian)
 	put_number(b, 1, 4);
 	blob_add_format(b, format.p, format.n - 1);
 	put_number(b, 0, 4); /* no kallsyms */
-	put_number(b, strlen("0xffffffff81000010 : \"constant\"\n"), 4);
-	text_str(&b->text, "0xffffffff81000010 : \"constant\"\n");
+	put_number(b, strlen(constants), 4);
+	text_str(&b->text, constants);
 	text_fini(&format);
 }
 
