@@ -208,6 +208,9 @@ enum file_step file_step(
  */
 int file_next(const struct file *f, uint64_t *position, struct record *r, struct diag_sink *diags);
 
+/* The last stream that begins at or before the position. */
+const struct file_stream *file_stream_at(const struct file *f, uint64_t position);
+
 /* Reports a gap or a note with its place in the input. */
 void file_gap_report(const struct file *f, const struct file_gap *gap, struct diag_sink *diags);
 

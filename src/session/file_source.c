@@ -14,7 +14,7 @@
  * are no marks, the whole file is one round. Another record that is older than promised belongs to
  * the window that ends with the round before its own.
  */
-#include "file/step.h"
+#include "file/next.h"
 #include "session/inside.h"
 
 #include "core/array.h"

@@ -278,7 +278,7 @@ static void element_index(struct compiler *c)
 }
 
 /* Reads a field, or an element of one. */
-static bool field(struct expression *e)
+static bool read_field(struct expression *e)
 {
 	struct compiler *c = e->c;
 	struct instruction element;
@@ -318,7 +318,7 @@ static void operand(struct expression *e)
 	}
 	while (!c->refused && (cast(e) || unary(e) || call(e) || bracket(e))) {
 	}
-	if (c->refused || field(e)) {
+	if (c->refused || read_field(e)) {
 		return;
 	}
 	if (tokens_skip(&c->tokens, "-")) {

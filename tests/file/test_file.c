@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening: attrs of every size, ids, the table of features, names, and recorders that were killed.
  */
-#include "file/step.h"
+#include "file/next.h"
 #include "make.h"
 #include "tap.h"
 
