@@ -18,7 +18,10 @@ struct pattern {
 static bool has_known_escapes(struct span s)
 {
 	for (size_t i = 0; i < s.n; i++) {
-		if (s.p[i] == '\\' && (++i == s.n || memchr("nt\"", s.p[i], 3) == NULL)) {
+		if (s.p[i] != '\\') {
+			continue;
+		}
+		if (++i == s.n || (s.p[i] != 'n' && s.p[i] != 't' && s.p[i] != '"')) {
 			return false;
 		}
 	}
