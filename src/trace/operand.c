@@ -55,6 +55,8 @@ bool compiler_field(struct compiler *c, struct instruction *element)
 		return true;
 	}
 	if (!tokens_skip(&c->tokens, "[")) {
+		/* libtraceevent reads an array without a size up to the end of the data */
+		compiler_refuse_if(c, f->size == 0);
 		compiler_emit(
 		        c, (struct instruction){
 		                   .operation = DO_ARRAY, .at = f->offset, .number = f->size});

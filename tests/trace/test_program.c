@@ -395,7 +395,8 @@ static const char fields[] =
         "\tfield:__data_loc u32[] e;\toffset:56;\tsize:4;\tsigned:0;\n"
         "\tfield:__rel_loc char[] r;\toffset:60;\tsize:4;\tsigned:0;\n"
         "\tfield:__u8 addr[16];\toffset:64;\tsize:16;\tsigned:0;\n"
-        "\tfield:__u8 ip[4];\toffset:80;\tsize:4;\tsigned:0;\n\nprint fmt: ";
+        "\tfield:__u8 ip[4];\toffset:80;\tsize:4;\tsigned:0;\n"
+        "\tfield:char n[4];\toffset:84;\tsize:0;\tsigned:0;\n\nprint fmt: ";
 
 static size_t fill_data(uint8_t *p, bool big_endian)
 {
@@ -520,6 +521,7 @@ static const struct {
         {"\"%s\", __print_array(__get_str(e), 2, 4)", NULL}, /* crashes there */
         {"\"%s\", __get_dynamic_array(d)", NULL}, /* prints nothing there */
         {"\"%s\", REC->z ? \"a\" : __get_rel_dynamic_array(r)", NULL},
+        {"\"%s\", REC->n", NULL}, /* up to the end of the data there */
         {"\"%x\", REC->w[REC->z]", "1"},
         {"\"%x\", REC->w[REC->z + 1]", NULL},
         {"\"%x\", REC->w[-1]", NULL},
