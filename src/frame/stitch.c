@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define WORDS 3u /* of a call: from, to, flags */
+#define WORDS ((size_t)3) /* of a call: from, to, flags */
 
 /* The calls of a thread's last sample. */
 struct stack {
