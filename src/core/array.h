@@ -15,8 +15,8 @@ bool array_reserve(void *data, size_t *cap, size_t need, size_t size);
 /*
  * Says that `size` bytes from p on will be filled and then be accessed in no order, so that large
  * pages save time: a miss of the TLB costs more than one of the caches, most of all in a virtual
- * machine. Small blocks are left alone; so is what shares its page with other memory. Call it before
- * the memory is written. NULL is fine.
+ * machine. Blocks of less than 2 MiB are left alone. The hint also reaches the neighbours in the
+ * block's first and last small page. Call it before the memory is written. NULL is fine.
  */
 void array_spread(void *p, size_t size);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/arena.h"
+#include "core/array.h"
 #include "core/intern.h"
 #include "core/options.h"
 #include "core/pool.h"
@@ -299,6 +300,33 @@ static void test_sort_jobs(void)
 	ok(same, "sort_order_jobs gives the same order as sort_order");
 }
 
+/* Two arrays grow in turn, past the size from which they are put on large pages. */
+static void test_array(void)
+{
+	enum { NUMBERS = 3 << 19 };
+	uint64_t *arrays[2] = {NULL, NULL};
+	size_t caps[2] = {0, 0};
+	bool good = true, impossible;
+
+	for (size_t i = 0; i < NUMBERS && good; i++) {
+		for (unsigned k = 0; k < 2 && good; k++) {
+			good = array_reserve(&arrays[k], &caps[k], i + 1, sizeof(*arrays[k]));
+			if (good) {
+				arrays[k][i] = i * 2 + k;
+			}
+		}
+	}
+	for (size_t i = 0; i < NUMBERS && good; i++) {
+		good = arrays[0][i] == i * 2 && arrays[1][i] == i * 2 + 1;
+	}
+	ok(good, "arrays of 12 MiB keep their elements while they grow");
+	impossible = array_reserve(&arrays[0], &caps[0], SIZE_MAX / 8, sizeof(*arrays[0]));
+	ok(!impossible && arrays[0] != NULL && arrays[0][1] == 2,
+	        "an array that cannot grow is as it was");
+	free(arrays[0]);
+	free(arrays[1]);
+}
+
 int main(void)
 {
 	test_cursor();
@@ -311,6 +339,7 @@ int main(void)
 	test_error_chain();
 	test_options();
 	test_arena();
+	test_array();
 	test_sort();
 	test_sort_jobs();
 	return tap_done();
