@@ -30,7 +30,7 @@ struct report_tree_node {
 	uint32_t group : 31; /* 0 to groups - 1; set by the caller */
 	uint32_t red : 1;
 	/* Only for the caller, who sets and compares them: */
-	uint32_t unused, tid;
+	uint32_t tid;
 	union {
 		struct {
 			uint32_t pid, depth;
