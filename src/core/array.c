@@ -38,6 +38,22 @@ bool array_reserve(void *data, size_t *cap, size_t need, size_t size)
 	return true;
 }
 
+void array_fit(void *data, size_t *cap, size_t n, size_t size)
+{
+	void *old;
+	void *p;
+
+	if (n == *cap || n == 0) {
+		return;
+	}
+	memcpy(&old, data, sizeof(old));
+	p = realloc(old, n * size);
+	if (p != NULL) {
+		memcpy(data, &p, sizeof(p));
+		*cap = n;
+	}
+}
+
 void array_spread(void *p, size_t size)
 {
 	uintptr_t before = (uintptr_t)p & (PAGE - 1);

@@ -13,6 +13,12 @@
 bool array_reserve(void *data, size_t *cap, size_t need, size_t size);
 
 /*
+ * Gives the memory after n elements back, for an array that will not grow any more: half of a large
+ * page costs as much as a whole one.
+ */
+void array_fit(void *data, size_t *cap, size_t n, size_t size);
+
+/*
  * Says that `size` bytes from p on will be filled and then be accessed in no order, so that large
  * pages save time: a miss of the TLB costs more than one of the caches, most of all in a virtual
  * machine. Blocks of less than 2 MiB are left alone. The hint also reaches the neighbours in the

@@ -126,3 +126,20 @@ struct timeline_thread switches_at(const struct switches *s, uint32_t cpu, uint6
 	}
 	return c->changes[at].to;
 }
+
+uint64_t switches_after(const struct switches *s, uint32_t cpu, uint64_t time)
+{
+	const struct switches_cpu *c;
+	size_t at;
+	uint32_t i = index_find_u32(&s->index, cpu, &at);
+
+	if (i == INDEX_NONE) {
+		return UINT64_MAX;
+	}
+	c = &s->cpus[i];
+	at = SEARCH_LAST(c->changes, c->n, time, time);
+	if (c->changes[at].time > time) {
+		return c->changes[at].time;
+	}
+	return at + 1 < c->n ? c->changes[at + 1].time : UINT64_MAX;
+}

@@ -36,5 +36,7 @@ int switches_add(struct switches *s, uint32_t cpu, uint64_t time, struct timelin
 int switches_seal(struct switches *s);
 /* Unknown too if the next change ends another thread: a change in between was not recorded. */
 struct timeline_thread switches_at(const struct switches *s, uint32_t cpu, uint64_t time);
+/* Time of the first change of a processor after `time`; UINT64_MAX: none. */
+uint64_t switches_after(const struct switches *s, uint32_t cpu, uint64_t time);
 
 #endif

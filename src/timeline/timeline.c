@@ -326,6 +326,11 @@ struct timeline_thread timeline_running(
 	return who;
 }
 
+uint64_t timeline_switch_after(const struct timeline *t, uint32_t cpu, uint64_t time)
+{
+	return switches_after(&t->switches, cpu, time);
+}
+
 uint64_t timeline_object_address(
         const struct timeline *t, const struct timeline_mapping *m, uint64_t addr)
 {

@@ -184,6 +184,9 @@ static inline const struct timeline_view *timeline_at(const struct timeline *t,
 	return v;
 }
 
+/* Time of the first context switch of a processor after `time`; UINT64_MAX: none. */
+uint64_t timeline_switch_after(const struct timeline *t, uint32_t cpu, uint64_t time);
+
 struct timeline_range {
 	uint64_t start, end; /* [start, end) */
 };

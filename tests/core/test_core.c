@@ -323,6 +323,9 @@ static void test_array(void)
 	impossible = array_reserve(&arrays[0], &caps[0], SIZE_MAX / 8, sizeof(*arrays[0]));
 	ok(!impossible && arrays[0] != NULL && arrays[0][1] == 2,
 	        "an array that cannot grow is as it was");
+	array_fit(&arrays[1], &caps[1], 2, sizeof(*arrays[1]));
+	ok(caps[1] == 2 && arrays[1][0] == 1 && arrays[1][1] == 3,
+	        "an array of 12 MiB is shortened to two elements");
 	free(arrays[0]);
 	free(arrays[1]);
 }
