@@ -37,7 +37,9 @@ enum sonde_pt_event_kind {
 	SONDE_PT_EVENT_IFLAG, /* value: interrupts are enabled */
 	SONDE_PT_EVENT_PAGING, /* value: CR3, extra: in non-root operation */
 	SONDE_PT_EVENT_VMCS, /* value: base */
-	SONDE_PT_EVENT_OVERFLOW, /* packets were lost; the trace continues at ip, if known */
+	/* Packets were lost; the trace continues at ip, if known. extra: address after the last
+	   branch before, or 0; data[0]: the time there. */
+	SONDE_PT_EVENT_OVERFLOW,
 	SONDE_PT_EVENT_TSX_BEGIN,
 	SONDE_PT_EVENT_TSX_COMMIT,
 	SONDE_PT_EVENT_TSX_ABORT,
@@ -58,6 +60,9 @@ enum sonde_pt_event_kind {
 	SONDE_PT_EVENT_PEBS_BLOCK,
 	SONDE_PT_EVENT_PEBS_ITEM,
 	SONDE_PT_EVENT_PEBS_END,
+	/* The end of a PSB+; ip, if it has one; value: offset of the PSB, extra: the ratio of the
+	   last CBR, or 0. Only with the option psbs. */
+	SONDE_PT_EVENT_PSB,
 	SONDE_PT_EVENTS
 };
 
@@ -163,6 +168,7 @@ struct sonde_pt_flow_options {
 	uint32_t space, generation; /* of the code at the beginning of the trace */
 	sonde_pt_space_fn choose_space; /* NULL: PIP and VMCS packets are ignored */
 	void *choose_arg;
+	bool psbs; /* return PSB events */
 };
 
 struct sonde_pt_flow;

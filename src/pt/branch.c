@@ -76,6 +76,7 @@ static void emit_bound(struct sonde_pt_flow *f, uint64_t ip)
 				break;
 			}
 			f->wait.ahead++;
+			f->wait.led_at = f->insns;
 			pt_emit_told(f);
 		}
 		pt_emit_event(f, event);
@@ -147,6 +148,8 @@ void pt_on_fup(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	if (f->wait.overflowed ||
 	        (f->wait.may_enable && !f->now.enabled && f->wait.bound.count == 0)) {
 		event.ip = f->last_ip;
+		event.extra = f->wait.lost_ip;
+		event.data[0] = f->wait.lost_tsc;
 		if (f->wait.overflowed) {
 			pt_emit_event(f, &event);
 		}

@@ -5,6 +5,13 @@
 #include "pt/space.h"
 #include "pt/tick.h"
 
+/* Whether the time of a packet may be far from that before, although instructions run in between. */
+static bool jumps(const struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+{
+	return (f->now.enabled || f->wait.overflowed) && p->kind != SONDE_PT_MTC &&
+	       p->kind != SONDE_PT_CYC;
+}
+
 void pt_clock_packet(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
 	uint64_t cycles = f->clock.time.cycles;
@@ -19,7 +26,12 @@ void pt_clock_packet(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 		f->clock.cycled = f->clock.cycled || f->clock.time.cycles != cycles ||
 		                  p->kind == SONDE_PT_CYC;
 		pt_space_time(f);
-		pt_ticks_told(&f->wanted.ticks, &f->clock.time, f->insns);
+		/* instructions that PTWRITEs led to are after this time, as in perf */
+		pt_ticks_told(&f->wanted.ticks, &f->clock.time,
+		        f->insns - (f->insns == f->wait.led_at ? f->wait.ahead : 0), jumps(f, p));
+		if (f->wanted.ticks.number <= f->insns) {
+			f->wanted.ticks.number = f->insns + 1;
+		}
 	}
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Encodes packets; the formats are drawn at the head of packet.c. */
+#include "pt/encode.h"
 #include "core/array.h"
 #include "core/status.h"
 #include "pt/packet.h"
@@ -456,4 +457,9 @@ int sonde_pt_encoder_bytes(struct sonde_pt_encoder *encoder, const uint8_t **byt
 	*bytes = encoder->bytes;
 	*n = encoder->n;
 	return SONDE_OK;
+}
+
+void pt_encoder_clear(struct sonde_pt_encoder *encoder)
+{
+	encoder->n = 0;
 }

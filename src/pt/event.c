@@ -80,6 +80,7 @@ void pt_on_ptw(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 		f->error_at = pt_flow_offset(f);
 		found = pt_walk(f, PT_GOAL_SPECIAL, PT_SPECIAL_PTWRITE, &insn);
 		f->wait.ahead += f->walked;
+		f->wait.led_at = f->insns;
 		if (found && insn.special == PT_SPECIAL_PTWRITE) {
 			event.ip = f->now.ip - insn.size;
 			event.has_ip = true;

@@ -79,6 +79,19 @@ static bool enables_next(const struct sonde_pt_flow *f)
 	return false;
 }
 
+static void emit_psb(struct sonde_pt_flow *f)
+{
+	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_PSB,
+	        .value = f->psb.last,
+	        .extra = f->clock.time.cbr,
+	        .ip = f->psb.has_ip ? f->psb.ip : 0,
+	        .has_ip = f->psb.has_ip};
+
+	if (f->options.psbs) {
+		pt_emit_event(f, &event);
+	}
+}
+
 /* Calls before a PSB are never the target of a compressed return after it. */
 void pt_sync_psbend(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
@@ -111,6 +124,7 @@ void pt_sync_psbend(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	f->psb.closing = false;
 	if (f->psb.synced) {
 		f->psb.good = f->psb.last;
+		emit_psb(f);
 	}
 	f->clock.moved = false;
 	f->psb.syncing = false;
@@ -171,7 +185,7 @@ static bool fup_follows(const struct sonde_pt_flow *f, bool *is_void)
 
 void pt_sync_ovf(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
-	const struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_OVERFLOW};
+	struct sonde_pt_event event = {.kind = SONDE_PT_EVENT_OVERFLOW};
 
 	if (f->part.ending) { /* the next part begins with it */
 		f->done = true;
@@ -183,6 +197,10 @@ void pt_sync_ovf(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	        f->part.diverged || (f->part.later && f->psb.syncing && !f->psb.has_mode);
 	pt_clock_packet(f, p);
 	pt_waiting_give_up(f);
+	f->wait.lost_ip = f->now.enabled && !f->now.lost ? f->now.ip : 0;
+	f->wait.lost_tsc = f->clock.moved ? f->clock.before_tsc : f->clock.time.tsc;
+	event.extra = f->wait.lost_ip;
+	event.data[0] = f->wait.lost_tsc;
 	reset(f);
 	f->last_ip = 0; /* the last IP may have been in a lost packet */
 	f->psb.syncing = false;

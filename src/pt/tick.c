@@ -7,6 +7,10 @@
  *	known time     T                        T'            (T' can be before T)
  *	instructions   n   n+1  n+2 ..  number ..
  *	time           T   T+c  T+2c .. >= at
+ *
+ * As in perf, a multiple that an MTC or CYC passes chooses no instruction, nor one that a TSC passes
+ * while tracing is off. Where a TSC passes it while tracing is on (`jumps`), as after an overflow, the
+ * next instruction is chosen.
  */
 #include "pt/tick.h"
 
@@ -20,14 +24,14 @@ static void set_number(struct pt_ticks *t)
 	t->number = t->insns + (insns != 0 ? insns : 1);
 }
 
-void pt_ticks_told(struct pt_ticks *t, const struct sonde_pt_time *time, uint64_t insns)
+void pt_ticks_told(struct pt_ticks *t, const struct sonde_pt_time *time, uint64_t insns, bool jumps)
 {
 	uint64_t nominal = time->clock.nominal_ratio;
 
 	if (t->every == 0 || time->tsc == 0) {
 		return;
 	}
-	if (t->at == 0) {
+	if (t->at == 0 || (t->at <= time->tsc && !jumps)) {
 		t->at = (time->tsc / t->every + 1) * t->every;
 	}
 	t->tsc = time->tsc;

@@ -14,8 +14,9 @@ struct pt_ticks {
 	uint64_t number; /* number of the instruction that reaches `at`; UINT64_MAX: none */
 };
 
-/* The time was known when this many instructions had run. */
-void pt_ticks_told(struct pt_ticks *t, const struct sonde_pt_time *time, uint64_t insns);
+/* The time was known when this many instructions had run. jumps: see tick.c. */
+void pt_ticks_told(
+        struct pt_ticks *t, const struct sonde_pt_time *time, uint64_t insns, bool jumps);
 /* All instructions up to this number have run. */
 void pt_ticks_pass(struct pt_ticks *t, uint64_t number);
 

@@ -27,6 +27,8 @@ struct pt_pending {
 	bool may_enable; /* after an OVF, when a FUP or TIP alone may turn tracing on */
 	uint8_t block; /* the type of the last BBP */
 	uint32_t ahead; /* instructions that PTWRITEs led to since the last branch, FUP or TRIG */
+	uint64_t lost_ip, lost_tsc; /* as in the event of the last OVF: extra, data[0] */
+	uint64_t led_at; /* instructions executed when `ahead` was counted */
 	uint64_t async_at;
 };
 
