@@ -118,13 +118,9 @@ static void print_result(struct record_command *c, struct sonde_recorder *r)
 	(void)fprintf(stderr, " ]\n");
 }
 
-/*
- * Ends as the workload ended, or by the signal that stopped the recording, so that a waiting shell
- * sees the interruption.
- */
-static int workload_exit(int status)
+int record_workload_exit(int status, int stopping_signal)
 {
-	int sig = status != -1 && WIFSIGNALED(status) ? WTERMSIG(status) : (int)stopped_by;
+	int sig = status != -1 && WIFSIGNALED(status) ? WTERMSIG(status) : stopping_signal;
 
 	if (sig != 0) {
 		(void)signal(sig, SIG_DFL);
@@ -189,6 +185,7 @@ static int run(struct record_command *c)
 	rc = rc < 0 ? rc : sonde_recorder_run(r);
 	if (rc < 0) {
 		(void)fprintf(stderr, "sonde record: %s\n", sonde_recorder_error(r)->text);
+		record_soft_hint(c);
 	} else {
 		print_result(c, r);
 	}
@@ -202,7 +199,7 @@ static int run(struct record_command *c)
 	if (rc < 0) {
 		return rc == SONDE_EARG ? 129 : 255; /* 129: as for an unknown option */
 	}
-	return workload_exit(status);
+	return record_workload_exit(status, (int)stopped_by);
 }
 
 /* Sets the real-time priority of this process, but not of the workload. */
@@ -395,6 +392,9 @@ static int parse_and_run(struct record_command *c, int argc, char **argv)
 	o->side_band.no_switches = c->switches_given && !o->side_band.switches;
 	warn_of_missing(c);
 	choose_cache(c);
+	if (c->soft_pt) {
+		return record_soft_run(c, &command);
+	}
 	choose_chains(c);
 	return set_priority(c) ? run(c) : 255;
 }

@@ -28,7 +28,21 @@ struct record_command {
 	const char *clang_path, *clang_opt, *vmlinux; /* for BPF programs: ignored with a warning */
 	uint64_t realtime;
 	int verbose;
+	bool soft_pt; /* trace by ptrace, without the hardware */
+	bool single_steps; /* of software PT: stop at every instruction */
 };
+
+/*
+ * Ends as the workload ended, or by the signal that stopped the recording (0: none), so that a
+ * waiting shell sees the interruption. status: as from waitpid; -1: no workload.
+ */
+int record_workload_exit(int status, int stopping_signal);
+
+/* Records by software PT; returns the exit status. */
+int record_soft_run(struct record_command *c, const struct option_command *command);
+
+/* Names --soft-pt if Intel PT was asked for, and this machine has none. */
+void record_soft_hint(const struct record_command *c);
 
 /* option_fn; the target is the struct record_command, of the last three the option's member. */
 int record_on_event(const struct option_def *def, const char *arg, bool unset);

@@ -147,6 +147,10 @@ static struct option_def *trace_options(struct option_def *to, struct record_com
 	struct sonde_recorder_options *o = &c->options;
 	const struct option_def group[] = {
 	        OPTION_HEADING("Trace (an event with an AUX area, such as intel_pt//)"),
+	        OPTION_SWITCH(0, "soft-pt", &c->soft_pt,
+	                "intel_pt//u without the hardware: the program runs under ptrace"),
+	        OPTION_SWITCH(0, "soft-pt-steps", &c->single_steps,
+	                "the same, stopping at every instruction: slow, for comparison"),
 	        OPTION_CALL('S', "snapshot", OPTION_OPTIONAL, record_on_snapshot, c, "[e]SIZE",
 	                "keep only the trace before each SIGUSR2; e: and the end"),
 	        OPTION_CALL(0, "aux-sample", OPTION_OPTIONAL, record_on_aux_sample, c, "BYTES",
