@@ -139,6 +139,9 @@ int field_trace_keys_choose(struct field_trace_keys *k, const char *text, size_t
 			return rc;
 		}
 	}
+	if (all && w.event.n == 0) {
+		return 1; /* as in perf, no column if there is no tracepoint */
+	}
 	return w.event.n != 0 && named > 1 ? SONDE_EARG : found;
 }
 

@@ -38,7 +38,8 @@ void field_trace_keys_fini(struct field_trace_keys *k);
 /*
  * Chooses "[EVENT.]FIELD[/raw]", "EVENT.*" or "trace_fields"; EVENT is part of an event's name, its
  * whole name if that contains ':', or %N for the N-th event. Returns the number of events that have
- * such a field, SONDE_EARG if EVENT is part of several names, or SONDE_ENOMEM.
+ * such a field (of "trace_fields" at least 1), SONDE_EARG if EVENT is part of several names, or
+ * SONDE_ENOMEM.
  */
 int field_trace_keys_choose(struct field_trace_keys *k, const char *text, size_t n);
 

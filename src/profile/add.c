@@ -148,7 +148,7 @@ static int key_add(struct adder *a, const uint32_t *words, uint8_t id,
 	uint64_t number = field_number(key, words);
 	struct field_value value = {.number = number,
 	        .text = key->text_of != NULL ? key->text_of(&a->from.source, number) : NULL,
-	        .comm = first->first_comm,
+	        .comm = profile_row_first(&a->from, first)->first_comm,
 	        .width = CPU_DIGITS};
 	bool is_text = key->info.type == SONDE_FIELD_TEXT;
 	size_t blanks = 0;
@@ -178,8 +178,7 @@ static void firsts_find(struct adder *a)
 		uint32_t *at = &a->firsts[rows[i].key];
 		const struct profile_row *first = *at != 0 ? &rows[*at - 1] : NULL;
 
-		if (first == NULL || rows[i].time < first->time ||
-		        (rows[i].time == first->time && rows[i].first_tid < first->first_tid)) {
+		if (first == NULL || rows[i].first_chain < first->first_chain) {
 			*at = (uint32_t)i + 1;
 		}
 	}
@@ -236,7 +235,8 @@ static int unknown_add(struct adder *a, const struct profile_row *row, uint32_t 
 	char text[32];
 
 	if (a->to->options.by_address) {
-		int n = snprintf(text, sizeof(text), "0x%016llx", (unsigned long long)row->address);
+		int n = snprintf(text, sizeof(text), "0x%016llx",
+		        (unsigned long long)profile_row_address(row));
 
 		return text_add(a, text, (size_t)n, id);
 	}
@@ -255,6 +255,7 @@ static int row_add(struct adder *a, const struct profile_row *row, uint32_t *id)
 {
 	struct sonde_profile *p = a->to;
 	struct profile_named_row key = {.dso = PROFILE_NONE, .symbol = PROFILE_NONE};
+	const struct profile_chain *first = profile_row_first(&a->from, row);
 	struct profile_named_row *named;
 
 	TRY(group_add(a, row->event, row->key, &key.group));
@@ -262,17 +263,16 @@ static int row_add(struct adder *a, const struct profile_row *row, uint32_t *id)
 		TRY(string_add(a, intern_text(&a->from.names, row->dso), &key.dso));
 	}
 	if (p->choice.chosen[FIELD_SYM]) {
-		key.known = row->symbol != NULL;
-		TRY(key.known ? string_add(a, profile_symbol(&a->from, row->object, row->symbol),
-		                        &key.symbol)
+		key.known = row->has_symbol;
+		TRY(key.known ? string_add(a, profile_row_name(&a->from, row), &key.symbol)
 		              : unknown_add(a, row, &key.symbol));
 	}
 	TRY(profile_row_add(p, &key, id));
 	named = &p->rows[*id];
-	if (row->time < named->time ||
-	        (row->time == named->time && row->first_tid < named->first_tid)) {
-		named->time = row->time;
-		named->first_tid = row->first_tid;
+	if (first->time < named->time ||
+	        (first->time == named->time && first->first_tid < named->first_tid)) {
+		named->time = first->time;
+		named->first_tid = first->first_tid;
 		named->shown.kernel = row->kernel;
 	}
 	if (key.dso != PROFILE_NONE && row->dso != a->from.unknown) {

@@ -10,8 +10,9 @@
 
 #include <stdlib.h>
 
-#define RECENT_MORE 8u /* slots per hash after the cache of samples grew */
-#define BLOCK_MAX   (64u << 10) /* bytes of code without a branch: far above all real blocks */
+#define RECENT_MORE  8u /* slots per hash after the cache of samples grew */
+#define BLOCK_MAX    (64u << 10) /* bytes of code without a branch: far above all real blocks */
+#define WEIGHT_PARTS (~UINT64_C(0) << 32) /* of a weight with parts: all but its first one */
 
 /* Whether samples need the frames of their addresses, not only their owners. */
 static bool needs_frames(const struct profile *p)
@@ -285,25 +286,65 @@ static int block_find(
 	return 0;
 }
 
-/* Counts each branch of a sample. As in perf, filters select samples by their own location. */
+/* Whether code has a symbol: 1, 0, or SONDE_ENOMEM. */
+static int code_named(
+        struct profile_worker *w, const struct session_sample *s, uint32_t mode, uint64_t ip)
+{
+	const struct frame *f = frame_find(&w->frames_of, s->view, mode, ip);
+
+	return f != NULL ? f->symbol != NULL : SONDE_ENOMEM;
+}
+
+/* Whether options.hide_unresolved keeps a branch: both of its ends have a symbol. */
+static int branch_named(
+        struct profile_worker *w, const struct session_sample *s, const struct branch_entry *b)
+{
+	uint32_t mode = frame_mode_of(&w->frames_of, s->view, MISC_USER, b->from);
+	int named = code_named(w, s, mode, b->from);
+
+	if (named <= 0) {
+		return named;
+	}
+	mode = frame_mode_of(&w->frames_of, s->view, MISC_USER, b->to);
+	return code_named(w, s, mode, b->to);
+}
+
+/*
+ * Counts each branch of a sample. As in perf, filters select samples by their own location, and
+ * options.hide_unresolved hides all branches of a sample in code without a symbol. Their weight is the
+ * number of cycles of the sample's newest branch, at least 1.
+ */
 static int branches_count(
         struct profile *p, struct profile_worker *w, const struct session_sample *s)
 {
 	int wanted = pick_wanted(p->options.pick, &w->frames_of, s);
+	bool hide = p->options.hide_unresolved;
+	uint64_t weight = s->s.branch_len != 0 ? branch_at(s, 0).cycles : 0;
+	uint64_t parts =
+	        (s->s.present & SONDE_SAMPLE_WEIGHT_STRUCT) != 0 ? s->s.weight & WEIGHT_PARTS : 0;
+	int named;
 
 	if (wanted < 0) {
 		return wanted;
 	}
 	w->hides = wanted == 0;
+	if (hide && (named = code_named(w, s, s->cpumode, s->s.ip)) <= 0) {
+		return named;
+	}
 	for (uint64_t i = 0; i < s->s.branch_len; i++) {
 		struct branch_entry b = branch_at(s, i);
 		uint64_t block[BRANCH_WORDS] = {0};
 		struct session_sample alone = *s;
 
+		if (hide && (named = branch_named(w, s, &b)) <= 0) {
+			TRY(named);
+			continue;
+		}
 		alone.s.branches += i * BRANCH_WORDS;
 		alone.s.branch_len = 1;
 		alone.s.ip = b.to;
 		alone.s.period = 1;
+		alone.s.weight = parts | (weight != 0 ? weight : 1);
 		profile_branch_count(&w->branches, &b);
 		if (p->options.blocks) {
 			TRY(block_find(w, s, i, block));
@@ -438,6 +479,7 @@ int profile_collect(struct profile *p)
 	p->workers[0].texts.texts = (struct intern){0};
 	p->workers[0].counts = (struct profile_counts){0};
 	profile_counts_drop_indexes(&p->counts);
+	profile_counts_fit(&p->counts);
 	profile_workers_free(p);
 	return 0;
 }

@@ -23,6 +23,13 @@ void profile_counts_drop_indexes(struct profile_counts *c)
 	index_fini(&c->located);
 }
 
+void profile_counts_fit(struct profile_counts *c)
+{
+	array_fit(&c->frames, &c->frames_cap, c->nframes, sizeof(*c->frames));
+	array_fit(&c->chains, &c->chains_cap, c->nchains, sizeof(*c->chains));
+	array_fit(&c->words, &c->words_cap, c->nwords, sizeof(*c->words));
+}
+
 void profile_counts_fini(struct profile_counts *c)
 {
 	profile_counts_drop_indexes(c);

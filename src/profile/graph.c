@@ -6,7 +6,6 @@
 #include "profile/profile.h"
 
 #include "core/array.h"
-#include "core/pool.h"
 
 #include <stdlib.h>
 
@@ -27,111 +26,38 @@ static bool row_wants(const struct profile *p, const struct profile_row *row)
 	return (p->options.fractal || weight >= graph_limit(p, row->event)) && weight != 0;
 }
 
-/* The refs of a part's rows with graphs. */
-struct part_refs {
-	uint64_t *wanted; /* a bit for each row: it has a graph */
-	size_t n; /* sum of all rows */
-	size_t most; /* maximum of one row */
-	size_t first;
-};
-
-struct preparation {
-	struct profile *p;
-	struct part_refs *parts;
-};
-
-static int part_prepare(void *arg, unsigned worker, size_t part)
+/* Numbers the rows with graphs, and lists them in rows[] from index 1 on; they are few. */
+static int graphs_number(struct profile *p, uint32_t **rows)
 {
-	struct preparation *x = arg;
-	struct part_refs *refs = &x->parts[part];
-	size_t n = x->p->parts[part].n;
-	struct profile_row *rows = x->p->rows + x->p->parts[part].first;
+	size_t cap = 0;
 
-	(void)worker;
-	refs->wanted = calloc(n / 64 + 1, sizeof(*refs->wanted));
-	if (refs->wanted == NULL) {
-		return SONDE_ENOMEM;
-	}
-	for (size_t i = 0; i < n; i++) {
-		struct profile_row *r = &rows[i];
+	p->ngraphs = 1;
+	for (size_t i = 0; i < p->nrows; i++) {
+		struct profile_row *r = &p->rows[i];
 
-		if (r->refs == 0 || !row_wants(x->p, r)) {
-			r->refs = 0;
+		r->graph = 0;
+		if (r->depth == 0 || !row_wants(p, r)) {
 			continue;
 		}
-		refs->wanted[i / 64] |= (uint64_t)1 << i % 64;
-		refs->most = r->refs > refs->most ? r->refs : refs->most;
-		r->ref = refs->n;
-		refs->n += r->refs;
-		r->refs = 0;
-		r->mark = 0;
-	}
-	return 0;
-}
-
-static void ref_put(struct profile *p, const struct part_refs *refs, struct profile_row *rows,
-        const struct profile_visit *v)
-{
-	const struct profile_chain *c = &p->counts.chains[v->chain];
-	size_t word = profile_chain_word(p, c, v->step != 0 ? v->step : 1);
-	uint32_t row = v->step == 0 ? c->row : p->rows_of[word];
-	struct profile_row *r = &rows[row];
-
-	if (c->n == 0 || (refs->wanted[row / 64] >> row % 64 & 1) == 0 || r->mark == v->chain + 1) {
-		return;
-	}
-	r->mark = v->chain + 1;
-	p->refs[refs->first + r->ref + r->refs++] =
-	        (struct profile_ref){v->chain, (uint32_t)(word - c->first)};
-}
-
-static int part_refs_put(void *arg, unsigned worker, size_t part)
-{
-	struct preparation *x = arg;
-	const struct part_refs *refs = &x->parts[part];
-	struct profile_row *rows = x->p->rows + x->p->parts[part].first;
-	struct profile_visit visits[64], at = {0};
-	size_t n;
-
-	(void)worker;
-	while (refs->n != 0 && (n = profile_visits(x->p, (unsigned)part, &at, visits, 64)) > 0) {
-		for (size_t i = 0; i < n; i++) {
-			ref_put(x->p, refs, rows, &visits[i]);
+		if (!array_reserve(rows, &cap, p->ngraphs + 1, sizeof(**rows))) {
+			return SONDE_ENOMEM;
 		}
+		(*rows)[p->ngraphs] = (uint32_t)i;
+		r->graph = (uint32_t)p->ngraphs++;
 	}
-	for (size_t i = 0; i < x->p->parts[part].n; i++) {
-		rows[i].ref += refs->first;
-	}
-	return 0;
-}
-
-static int refs_make(struct preparation *x)
-{
-	struct profile *p = x->p;
-	size_t total = 0;
-
-	TRY(pool_run(p->nparts, p->nparts, part_prepare, x));
-	for (unsigned i = 0; i < p->nparts; i++) {
-		struct part_refs *part = &x->parts[i];
-
-		part->first = total;
-		total += part->n;
-		p->nrefs = part->most > p->nrefs ? part->most : p->nrefs;
-	}
-	p->refs = malloc((total + 1) * sizeof(*p->refs));
-	array_spread(p->refs, (total + 1) * sizeof(*p->refs));
-	return p->refs != NULL ? pool_run(p->nparts, p->nparts, part_refs_put, x) : SONDE_ENOMEM;
+	p->graphs = calloc(p->ngraphs, sizeof(*p->graphs));
+	return p->graphs != NULL ? 0 : SONDE_ENOMEM;
 }
 
 int profile_graph_prepare(struct profile *p)
 {
-	struct preparation x = {.p = p, .parts = calloc(p->nparts, sizeof(*x.parts))};
-	int rc = x.parts != NULL ? refs_make(&x) : SONDE_ENOMEM;
+	uint32_t *rows = NULL;
+	int rc = graphs_number(p, &rows);
 
-	for (unsigned i = 0; i < p->nparts && x.parts != NULL; i++) {
-		free(x.parts[i].wanted);
+	if (rc >= 0 && p->ngraphs > 1) {
+		rc = profile_refs_find(p, rows);
 	}
-	free(x.parts);
+	free(rows);
 	return rc;
 }
 
@@ -208,7 +134,8 @@ const struct profile_frame *profile_graph_frame(
 
 struct profile_node profile_graph_root(const struct profile *p, const struct profile_row *row)
 {
-	struct profile_node root = {.refs = p->refs + row->ref, .nrefs = row->refs};
+	const struct profile_graph *graph = &p->graphs[row->graph];
+	struct profile_node root = {.refs = p->refs + graph->first, .nrefs = graph->n};
 
 	for (size_t i = 0; i < root.nrefs; i++) {
 		root.sum += p->counts.chains[root.refs[i].chain].period;

@@ -19,6 +19,7 @@
 
 #define PROFILE_NONE      UINT32_MAX
 #define PROFILE_MODE_BITS 3 /* of a cpumode */
+#define PROFILE_STEP_BITS 28 /* of the number of a frame in a chain */
 #define PROFILE_MODES     (FIELD_MODE_LATENCY + 1) /* those of cpumodes, and the latency */
 
 struct profile_options {
@@ -139,7 +140,10 @@ struct profile_jump {
 
 #define PROFILE_JUMPS 127u /* most branches that are used of a stack, as in perf */
 
-/* A count of the samples with the same (who, leaf, frames); frames are innermost first. */
+/*
+ * A count of the samples with the same (who, leaf, frames); frames are innermost first. Once all are
+ * counted, chains are in the order of their first samples: by time, then by first_tid.
+ */
 struct profile_chain {
 	uint64_t samples, period;
 	uint64_t time; /* ns, of the first sample */
@@ -148,7 +152,7 @@ struct profile_chain {
 	uint32_t who, leaf;
 	union {
 		uint32_t hash; /* until all chains are counted */
-		uint32_t row; /* then: number of the leaf's row in its part */
+		uint32_t row; /* then, with options.named: number of the leaf's row */
 	};
 	uint32_t first_pid, first_tid; /* thread of the first sample */
 	uint32_t first_comm; /* interned: the last name of that thread */
@@ -179,43 +183,43 @@ struct profile_counts {
 	struct index vectors, whos, places, symbols, known, located;
 };
 
+/*
+ * A row has what is summed, and what distinguishes it as far as sorting reads it often. All else
+ * comes from its first sample: see the functions below. The size is a line of the cache.
+ */
 struct profile_row {
-	/* Members that folding and printing use come first: they share two lines of the cache. */
-	uint64_t address; /* printed if the symbol is unknown */
-	const struct symbol *symbol;
 	uint64_t children; /* periods of samples with this row anywhere in the chain */
-	uint64_t time; /* ns, of the first sample */
 	uint64_t samples, period; /* of samples whose leaf is this row */
-	uint32_t first_pid, first_tid; /* thread of the first sample */
+	union {
+		const struct symbol *symbol; /* if has_symbol */
+		uint64_t address; /* else: printed instead; 0 if the symbol is no key */
+	} code;
+	uint32_t first_chain; /* chain of the first sample */
+	/* Of first_frame in its chain, in graph order: 1, 2...; 0: the leaf. */
+	uint32_t step : PROFILE_STEP_BITS;
+	uint32_t has_symbol : 1;
+	uint32_t kernel : 1;
+	uint32_t unknown : 1; /* first_frame has no symbol */
+	uint32_t hidden : 1; /* as in perf: the filters hide its first sample */
+	uint32_t first_frame; /* frame of the first sample, even if the symbol is no key */
 	uint32_t depth; /* frames of its longest chain, from the row to the end of the graph */
-	uint32_t mark; /* number of the last counted chain, + 1 */
-	uint32_t dso, object;
 	uint32_t key; /* profile_who.key */
 	uint32_t event;
-	uint32_t refs; /* number of chains in the row's graph */
-	uint32_t first_chain; /* chain of the first sample */
-	uint32_t step; /* of first_frame in its chain, in graph order: 1, 2...; 0: the leaf */
-	uint32_t parent; /* index in profile.parents; 0 without them */
-	uint32_t source; /* profile_source.row, if lines distinguish rows */
-	uint32_t place; /* index in profile.places; 0 without them */
-	bool kernel;
-	bool unknown; /* first_frame has no symbol */
-	bool hidden; /* as in perf: the filters hide its first sample */
-	uint32_t first_frame; /* frame of the first sample, even if the symbol is no key */
-	size_t ref; /* index of the first of refs */
-	uint32_t first_comm; /* interned: the last name of the first sample's thread */
+	uint32_t dso; /* in profile.names; 0 if it is no key */
+	union {
+		uint32_t mark; /* while chains are counted: number of the last one, + 1 */
+		uint32_t graph; /* then: index in profile.graphs; 0: it has none */
+	};
 };
 
-/*
- * Prefetch what will be read of a row or frame: arrays do not begin with a line of the cache, so it
- * is in two. Always inline, because GCC removes calls of functions that only prefetch.
- */
+/* Prefetches a row: an array of rows does not begin with a line of the cache. */
 static inline __attribute__((always_inline)) void profile_row_prefetch(const struct profile_row *r)
 {
-	__builtin_prefetch(&r->address);
-	__builtin_prefetch(&r->refs);
+	__builtin_prefetch(&r->children);
+	__builtin_prefetch(&r->graph);
 }
 
+/* Always inline, because GCC removes calls of functions that only prefetch. */
 static inline __attribute__((always_inline)) void profile_frame_prefetch(
         const struct profile_frame *f)
 {
@@ -226,6 +230,12 @@ static inline __attribute__((always_inline)) void profile_frame_prefetch(
 struct profile_ref {
 	uint32_t chain;
 	uint32_t pos; /* position of the row's frame in the chain */
+};
+
+/* The chains of a row: refs[first .. first + n). */
+struct profile_graph {
+	size_t first;
+	uint32_t n;
 };
 
 /* Counts of branches whose kind was recorded. */
@@ -265,6 +275,12 @@ struct profile_part {
 	size_t modes_cap;
 };
 
+/* Hashes of what rows have from an owner and from a frame, while rows and refs are made. */
+struct profile_hashes {
+	uint32_t *who;
+	uint32_t *callers, *leaves; /* by frame: as a leaf, it may belong to another row */
+};
+
 struct profile {
 	struct sonde_session *session;
 	struct profile_options options;
@@ -299,15 +315,18 @@ struct profile {
 	struct profile_worker *workers; /* during collection */
 	unsigned nworkers;
 	struct profile_counts counts; /* of all workers */
+	struct profile_hashes hashes;
 	struct profile_split *split; /* assigns rows to parts; NULL with one part */
 	struct profile_part *parts;
 	unsigned nparts;
 	/* Numbers of the locations that vectors of keys show, options.keys.nlocated each; NULL: none. */
 	uint32_t *shown;
-	uint32_t *rows_of; /* rows of counts.words, in their parts; NULL: no graphs of callers */
+	uint32_t *rows_of; /* rows of counts.words; NULL without options.named and callers */
 	struct profile_row *rows;
 	size_t nrows;
 	uint64_t *modes; /* periods by cpumode, PROFILE_MODES per row; NULL without options.modes */
+	struct profile_graph *graphs; /* from index 1 on */
+	size_t ngraphs;
 	struct profile_ref *refs;
 	size_t nrefs; /* maximum number of refs of a row */
 };
@@ -340,6 +359,43 @@ const char *profile_row_source(
  * out of memory.
  */
 const char *profile_symbol(const struct profile *p, uint32_t object, const struct symbol *sym);
+
+/* Returns the chain with the first sample of a row: its time, thread and name of the thread. */
+static inline const struct profile_chain *profile_row_first(
+        const struct profile *p, const struct profile_row *row)
+{
+	return &p->counts.chains[row->first_chain];
+}
+
+/* Returns the number of chains in a row's graph; 0: it has no graph. */
+static inline uint32_t profile_row_refs(const struct profile *p, const struct profile_row *row)
+{
+	return p->graphs != NULL ? p->graphs[row->graph].n : 0;
+}
+
+/* Returns the symbol of a row; NULL: it is unknown, or no key. */
+static inline const struct symbol *profile_row_symbol(const struct profile_row *row)
+{
+	return row->has_symbol ? row->code.symbol : NULL;
+}
+
+/* Returns the address that is printed for a row without a symbol. */
+static inline uint64_t profile_row_address(const struct profile_row *row)
+{
+	return row->has_symbol ? 0 : row->code.address;
+}
+
+/* Returns the object with the symbol of a row; PROFILE_NONE: it has no symbol. */
+static inline uint32_t profile_row_object(const struct profile *p, const struct profile_row *row)
+{
+	return row->has_symbol ? p->counts.frames[row->first_frame].object : PROFILE_NONE;
+}
+
+/* Returns the name of a row's symbol; NULL: it has none, or out of memory. */
+static inline const char *profile_row_name(const struct profile *p, const struct profile_row *row)
+{
+	return profile_symbol(p, profile_row_object(p, row), profile_row_symbol(row));
+}
 
 /*
  * Whether rows have the same symbol, or both have none. As in perf, copies of one file, in
@@ -421,6 +477,8 @@ const struct profile_frame *profile_graph_shown(
 /* Private to profile. */
 
 void profile_counts_fini(struct profile_counts *c);
+/* Gives back the memory that was reserved for more frames, chains and words. */
+void profile_counts_fit(struct profile_counts *c);
 void profile_counts_drop_indexes(struct profile_counts *c);
 /* These three find an item by its contents, or add it, and set *id to its number. SONDE_ENOMEM. */
 int profile_key_add(
@@ -456,6 +514,12 @@ int profile_counts_join(struct profile *p, struct profile_counts **workers, unsi
 /* Adds the samples of a chain to an equal chain. */
 void profile_chain_count(struct profile_chain *to, const struct profile_chain *from);
 
+/*
+ * Sorts chains by (time, first_tid), without changing the order of equal ones, and removes those
+ * without samples. SONDE_ENOMEM.
+ */
+int profile_chains_sort(struct profile_counts *c, unsigned jobs);
+
 /* Whether an object is kernel code; object is not PROFILE_NONE. */
 bool profile_is_kernel(const struct profile *p, uint32_t object);
 
@@ -479,6 +543,29 @@ static inline size_t profile_chain_word(
 size_t profile_visits(const struct profile *p, unsigned part, struct profile_visit *at,
         struct profile_visit *out, size_t room);
 void profile_parts_free(struct profile *p);
+/* Returns a row with the properties of a visit's row, for profile_row_same. */
+struct profile_row profile_row_key(const struct profile *p, const struct profile_visit *v);
+bool profile_row_same(
+        const struct profile *p, const struct profile_row *a, const struct profile_row *b);
+/* The hash of a visit's row: equal for equal rows. */
+static inline uint32_t profile_visit_hash(const struct profile *p, const struct profile_visit *v)
+{
+	const struct profile_hashes *h = &p->hashes;
+	uint32_t place = (v->step == 0 ? h->leaves : h->callers)[v->frame];
+	uint32_t parent = p->parent_of != NULL ? p->parent_of[v->chain] : 0;
+
+	return place ^ h->who[p->counts.chains[v->chain].who] ^ parent;
+}
+/*
+ * Returns the owner of a frame's row, + 1; bit 0 of the owner: a leaf with a row of its own. Visits of
+ * one frame with the same owner are of the same row, unless there is the key `parent`.
+ */
+uint32_t profile_row_owner(const struct profile *p, const struct profile_visit *v);
+/* Whether a chain is counted in rows. */
+static inline bool profile_chain_counts(const struct profile *p, const struct profile_chain *c)
+{
+	return c->samples != 0 && !(c->hidden && p->options.named);
+}
 
 /*
  * Stores the branches of a sample, in the order of graphs, in jumps[PROFILE_JUMPS]; returns their
@@ -521,5 +608,7 @@ void profile_sources_free(struct profile *p);
 void profile_workers_free(struct profile *p);
 int profile_fold(struct profile *p);
 int profile_graph_prepare(struct profile *p);
+/* Fills in p->graphs, of these rows, and p->refs. */
+int profile_refs_find(struct profile *p, const uint32_t *rows);
 
 #endif

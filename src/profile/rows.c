@@ -14,7 +14,6 @@
 #define BATCH        64u /* visits whose memory is prefetched together */
 #define NEAR_FRAMES  4096u /* with at most so many, all memory stays in the caches */
 #define FRAMES_BLOCK 16384u
-#define AHEAD        16u /* rows whose frames are prefetched */
 #define ROWS_AT_ONCE 65536u
 
 /* The part of a row is the sum of its frame's and its owner's part, modulo the number of parts. */
@@ -26,7 +25,7 @@ struct profile_split {
 
 /* The last row that was found for a frame: the next look-up is often for the same owner. */
 struct known_row {
-	uint32_t owner; /* see row_for */
+	uint32_t owner; /* see profile_row_owner */
 	uint32_t row;
 };
 
@@ -40,7 +39,7 @@ struct folder {
 /* Returns the id of the short name of the object that contains the row's symbol; 0: no symbol. */
 static uint32_t row_file(const struct profile *p, const struct profile_row *row)
 {
-	return row->symbol != NULL ? p->dso[row->object] : 0;
+	return row->has_symbol ? p->dso[profile_row_object(p, row)] : 0;
 }
 
 /* Inlined functions differ by their names, and by the functions around them. */
@@ -54,94 +53,131 @@ static bool inlined_same(const struct symbol *a, const struct symbol *b)
 bool profile_symbol_same(
         const struct profile *p, const struct profile_row *a, const struct profile_row *b)
 {
-	if (a->symbol == NULL || b->symbol == NULL) {
-		return a->symbol == b->symbol;
+	const struct symbol *x = profile_row_symbol(a), *y = profile_row_symbol(b);
+
+	if (x == NULL || y == NULL) {
+		return x == y;
 	}
-	if (a->symbol->type == PROFILE_INLINED || b->symbol->type == PROFILE_INLINED) {
-		return inlined_same(a->symbol, b->symbol) && row_file(p, a) == row_file(p, b);
+	if (x->type == PROFILE_INLINED || y->type == PROFILE_INLINED) {
+		return inlined_same(x, y) && row_file(p, a) == row_file(p, b);
 	}
-	return row_file(p, a) == row_file(p, b) && a->symbol->start == b->symbol->start &&
-	       a->symbol->end == b->symbol->end;
+	return row_file(p, a) == row_file(p, b) && x->start == y->start && x->end == y->end;
 }
 
-static bool row_same(
+static uint32_t row_source(const struct profile *p, const struct profile_row *row)
+{
+	return p->sources != NULL ? p->sources[row->first_frame].row : 0;
+}
+
+static uint32_t row_place(const struct profile *p, const struct profile_row *row)
+{
+	return p->place_of != NULL ? p->place_of[row->first_frame] : 0;
+}
+
+static uint32_t row_parent(const struct profile *p, const struct profile_row *row)
+{
+	return p->parent_of != NULL ? p->parent_of[row->first_chain] : 0;
+}
+
+bool profile_row_same(
         const struct profile *p, const struct profile_row *a, const struct profile_row *b)
 {
-	return a->address == b->address && a->key == b->key && a->dso == b->dso &&
-	       a->event == b->event && a->parent == b->parent && a->place == b->place &&
-	       profile_symbol_same(p, a, b) && (p->sources == NULL || a->source == b->source);
+	return profile_row_address(a) == profile_row_address(b) && a->key == b->key &&
+	       a->dso == b->dso && a->event == b->event && row_parent(p, a) == row_parent(p, b) &&
+	       row_place(p, a) == row_place(p, b) && profile_symbol_same(p, a, b) &&
+	       row_source(p, a) == row_source(p, b);
 }
 
-/* Without a symbol, a leaf (self) has its address in the object as key, a caller its ip. */
-static struct profile_row row_key(
-        const struct profile *p, uint32_t who, const struct profile_frame *f, bool self)
+/*
+ * A row of a frame, for any owner. Without a symbol, a leaf has its address in the object as key, a
+ * caller (step not 0) its ip.
+ */
+static inline __attribute__((always_inline)) struct profile_row frame_key(
+        const struct profile *p, uint32_t frame, uint32_t step)
 {
-	const struct profile_who *w = &p->counts.who[who];
-	struct profile_row key = {.event = w->event, .key = w->key, .object = PROFILE_NONE};
+	const struct profile_frame *f = &p->counts.frames[frame];
+	bool sym = p->options.keys.chosen[FIELD_SYM];
+	/* All of a word at once: what was stored in parts is slow to load. */
+	struct profile_row key = {.first_frame = frame,
+	        .step = step & ((1u << PROFILE_STEP_BITS) - 1),
+	        .unknown = f->symbol == NULL,
+	        .has_symbol = sym && f->symbol != NULL};
 
 	if (p->options.keys.chosen[FIELD_DSO]) {
 		key.dso = f->object != PROFILE_NONE ? p->dso[f->object] : p->unknown;
 	}
-	if (p->sources != NULL) {
-		key.source = p->sources[f - p->counts.frames].row;
-	}
-	if (p->place_of != NULL) {
-		key.place = p->place_of[f - p->counts.frames];
-	}
-	if (p->options.keys.chosen[FIELD_SYM] && f->symbol != NULL) {
-		key.object = f->object;
-		key.symbol = f->symbol;
-	} else if (p->options.keys.chosen[FIELD_SYM]) { /* as perf: by address only */
-		key.address = self && !p->options.branches ? f->address : f->ip;
+	if (key.has_symbol) {
+		key.code.symbol = f->symbol;
+	} else if (sym) { /* as perf: by address only */
+		key.code.address = step == 0 && !p->options.branches ? f->address : f->ip;
 	}
 	return key;
 }
 
-/* Hashes the members that a row has from its frame; owner_hash those from its owner. */
-static uint64_t place_hash(const struct profile *p, const struct profile_row *key)
+static inline __attribute__((always_inline)) struct profile_row visit_key(
+        const struct profile *p, const struct profile_visit *v)
 {
-	uint64_t place = key->symbol != NULL ? key->symbol->start : key->address;
+	const struct profile_who *who = &p->counts.who[p->counts.chains[v->chain].who];
+	struct profile_row key = frame_key(p, v->frame, v->step);
 
-	place ^= (uint64_t)(key->source ^ key->place) << 32;
-	return hash_u64(hash_step(place, (uint64_t)key->dso << 32 | row_file(p, key)));
+	key.first_chain = v->chain;
+	key.event = who->event;
+	key.key = who->key;
+	return key;
 }
 
-static uint64_t owner_hash(uint32_t event, uint32_t key)
+struct profile_row profile_row_key(const struct profile *p, const struct profile_visit *v)
 {
-	return hash_u64((uint64_t)event << 32 | key);
+	return visit_key(p, v);
 }
 
-static uint32_t row_hash(const struct profile *p, const struct profile_row *key)
+/* Hashes what a row has from its frame. */
+static uint32_t place_hash(const struct profile *p, uint32_t frame, uint32_t step)
 {
-	uint64_t hash = place_hash(p, key) ^ owner_hash(key->event, key->key);
+	struct profile_row key = frame_key(p, frame, step);
+	uint64_t place = key.has_symbol ? key.code.symbol->start : key.code.address;
 
-	return (uint32_t)(hash >> 32) ^ key->parent;
+	place ^= (uint64_t)(row_source(p, &key) ^ row_place(p, &key)) << 32;
+	place = hash_step(place, (uint64_t)key.dso << 32 | row_file(p, &key));
+	return (uint32_t)(hash_u64(place) >> 32);
 }
 
-static uint8_t hash_part(uint64_t hash, unsigned parts)
+static uint32_t owner_hash(const struct profile_who *who)
 {
-	return (uint8_t)((uint32_t)hash % parts);
+	return (uint32_t)(hash_u64((uint64_t)who->event << 32 | who->key) >> 32);
 }
 
-static int split_frames(void *arg, unsigned worker, size_t block)
+/* Not the lowest bits, which are the slot in an index. */
+static uint8_t hash_part(uint32_t hash, unsigned parts)
+{
+	return (uint8_t)((hash >> 16) % parts);
+}
+
+static int frames_hash(void *arg, unsigned worker, size_t block)
 {
 	struct profile *p = arg;
+	struct profile_hashes *h = &p->hashes;
+	struct profile_split *split = p->split;
 	size_t i = block * FRAMES_BLOCK;
 	size_t end = p->counts.nframes - i < FRAMES_BLOCK ? p->counts.nframes : i + FRAMES_BLOCK;
 
 	(void)worker;
 	for (; i < end; i++) {
 		const struct profile_frame *f = &p->counts.frames[i];
-		struct profile_row as_caller = row_key(p, 0, f, false);
-		struct profile_row as_leaf = row_key(p, 0, f, true);
 
-		p->split->callers[i] = hash_part(place_hash(p, &as_caller), p->split->parts);
-		p->split->leaves[i] = hash_part(place_hash(p, &as_leaf), p->split->parts);
+		h->callers[i] = place_hash(p, (uint32_t)i, 1);
+		h->leaves[i] = f->symbol != NULL || f->ip == f->address
+		                       ? h->callers[i]
+		                       : place_hash(p, (uint32_t)i, 0);
+		if (split != NULL) {
+			split->callers[i] = hash_part(h->callers[i], split->parts);
+			split->leaves[i] = hash_part(h->leaves[i], split->parts);
+		}
 	}
 	return 0;
 }
 
-/* Assigns owners and frames to parts; not needed with one worker. */
+/* Allocates what assigns owners and frames to parts; not needed with one worker. */
 static int split_make(struct profile *p)
 {
 	const struct profile_counts *c = &p->counts;
@@ -158,13 +194,29 @@ static int split_make(struct profile *p)
 	s->who = malloc(c->nwho + 1);
 	s->callers = malloc(c->nframes + 1);
 	s->leaves = malloc(c->nframes + 1);
-	if (s->who == NULL || s->callers == NULL || s->leaves == NULL) {
+	return s->who != NULL && s->callers != NULL && s->leaves != NULL ? 0 : SONDE_ENOMEM;
+}
+
+/* Hashes all owners and frames, and assigns them to parts. */
+static int hashes_make(struct profile *p)
+{
+	const struct profile_counts *c = &p->counts;
+	struct profile_hashes *h = &p->hashes;
+
+	TRY(split_make(p));
+	h->who = malloc((c->nwho + 1) * sizeof(*h->who));
+	h->callers = malloc((c->nframes + 1) * sizeof(*h->callers));
+	h->leaves = malloc((c->nframes + 1) * sizeof(*h->leaves));
+	if (h->who == NULL || h->callers == NULL || h->leaves == NULL) {
 		return SONDE_ENOMEM;
 	}
 	for (size_t i = 0; i < c->nwho; i++) {
-		s->who[i] = hash_part(owner_hash(c->who[i].event, c->who[i].key), s->parts);
+		h->who[i] = owner_hash(&c->who[i]);
+		if (p->split != NULL) {
+			p->split->who[i] = hash_part(h->who[i], p->split->parts);
+		}
 	}
-	return pool_run(p->nparts, (c->nframes + FRAMES_BLOCK - 1) / FRAMES_BLOCK, split_frames, p);
+	return pool_run(p->nparts, (c->nframes + FRAMES_BLOCK - 1) / FRAMES_BLOCK, frames_hash, p);
 }
 
 void profile_parts_free(struct profile *p)
@@ -180,6 +232,10 @@ void profile_parts_free(struct profile *p)
 		free(p->parts[i].modes);
 	}
 	free(p->parts);
+	free(p->hashes.who);
+	free(p->hashes.callers);
+	free(p->hashes.leaves);
+	p->hashes = (struct profile_hashes){0};
 	p->split = NULL;
 	p->parts = NULL;
 	p->nparts = 0;
@@ -200,7 +256,7 @@ size_t profile_visits(const struct profile *p, unsigned part, struct profile_vis
 		ptrdiff_t next = p->options.caller ? -1 : 1;
 		unsigned wanted = 0;
 
-		if (c->samples == 0 || (c->hidden && p->options.named)) {
+		if (!profile_chain_counts(p, c)) {
 			continue;
 		}
 		if (split != NULL) {
@@ -223,16 +279,35 @@ size_t profile_visits(const struct profile *p, unsigned part, struct profile_vis
 	return n;
 }
 
-static int row_add(struct folder *f, const struct profile_row *key, uint32_t *id)
+/*
+ * Sets the level of a new row. As in perf, a frame without a mapping has the level (kernel or user)
+ * of the frame before it, in graph order; the leaf has the level of the sample.
+ */
+static bool row_is_kernel(const struct profile *p, const struct profile_row *r)
+{
+	const struct profile_chain *c = profile_row_first(p, r);
+
+	for (uint32_t step = r->step; step > 0; step--) {
+		uint32_t frame = p->counts.words[profile_chain_word(p, c, step)];
+		uint32_t object = p->counts.frames[frame].object;
+
+		if (object != PROFILE_NONE) {
+			return profile_is_kernel(p, object);
+		}
+	}
+	return c->kernel;
+}
+
+static int row_add(struct folder *f, const struct profile_row *key, uint32_t hash, uint32_t *id)
 {
 	struct profile_part *part = f->part;
-	uint32_t hash = row_hash(f->p, key);
+	struct profile_row *new;
 	size_t at = hash;
 
 	TRY(index_room(&f->rows));
 	for (*id = index_next(&f->rows, hash, &at); *id != INDEX_NONE;
 	        at++, *id = index_next(&f->rows, hash, &at)) {
-		if (row_same(f->p, &part->rows[*id], key)) {
+		if (profile_row_same(f->p, &part->rows[*id], key)) {
 			return 0;
 		}
 	}
@@ -241,9 +316,10 @@ static int row_add(struct folder *f, const struct profile_row *key, uint32_t *id
 		return SONDE_ENOMEM;
 	}
 	*id = (uint32_t)part->n;
-	part->rows[part->n] = *key;
-	part->rows[part->n].time = UINT64_MAX;
-	part->rows[part->n++].first_tid = UINT32_MAX;
+	new = &part->rows[part->n++];
+	*new = *key;
+	new->kernel = row_is_kernel(f->p, key);
+	new->hidden = profile_row_first(f->p, key)->hidden;
 	index_put(&f->rows, hash, at, *id);
 	if (!f->p->options.modes) {
 		return 0;
@@ -256,8 +332,7 @@ static int row_add(struct folder *f, const struct profile_row *key, uint32_t *id
 	return 0;
 }
 
-/* Returns the owner of a frame's row, + 1; bit 0 of the owner: a leaf with a row of its own. */
-static uint32_t row_for(const struct profile *p, const struct profile_visit *v)
+uint32_t profile_row_owner(const struct profile *p, const struct profile_visit *v)
 {
 	const struct profile_frame *f = &p->counts.frames[v->frame];
 	uint32_t who = p->counts.chains[v->chain].who;
@@ -269,18 +344,8 @@ static void owners_find(
         const struct profile *p, const struct profile_visit *v, size_t n, uint32_t *owners)
 {
 	for (size_t i = 0; i < n; i++) {
-		owners[i] = row_for(p, &v[i]);
+		owners[i] = profile_row_owner(p, &v[i]);
 	}
-}
-
-static inline __attribute__((always_inline)) struct profile_row visit_key(
-        const struct profile *p, const struct profile_visit *v)
-{
-	const struct profile_frame *f = &p->counts.frames[v->frame];
-	struct profile_row key = row_key(p, p->counts.chains[v->chain].who, f, v->step == 0);
-
-	key.parent = p->parent_of != NULL ? p->parent_of[v->chain] : 0;
-	return key;
 }
 
 static void modes_count(const struct folder *f, const struct profile_chain *c, uint64_t *modes)
@@ -297,7 +362,9 @@ static void leaf_count(struct folder *f, struct profile_chain *c, uint32_t row)
 {
 	struct profile_row *r = &f->part->rows[row];
 
-	c->row = row;
+	if (f->p->options.named) {
+		c->row = row;
+	}
 	r->samples += c->samples;
 	r->period += c->period;
 	if (f->part->modes != NULL) {
@@ -316,8 +383,7 @@ static int visit_count(struct folder *f, const struct profile_visit *v, uint32_t
 	if (known->owner != owner || p->parent_of != NULL) { /* parents depend on the chain */
 		struct profile_row key = visit_key(p, v);
 
-		key.first_chain = v->chain;
-		TRY(row_add(f, &key, &known->row));
+		TRY(row_add(f, &key, profile_visit_hash(p, v), &known->row));
 		known->owner = owner;
 	}
 	r = &f->part->rows[known->row];
@@ -326,17 +392,10 @@ static int visit_count(struct folder *f, const struct profile_visit *v, uint32_t
 	} else if (p->rows_of != NULL) {
 		p->rows_of[profile_chain_word(p, c, v->step)] = known->row;
 	}
-	if (c->time < r->time || (c->time == r->time && c->first_tid < r->first_tid)) {
-		r->time = c->time;
-		r->first_tid = c->first_tid;
-		r->first_chain = v->chain;
-		r->step = v->step;
-	}
 	if (r->mark != v->chain + 1) {
 		r->mark = v->chain + 1;
 		r->children += c->period;
 		r->depth = depth > r->depth ? depth : r->depth;
-		r->refs += c->n != 0;
 	}
 	return 0;
 }
@@ -359,7 +418,7 @@ static void visits_prefetch(
 	for (size_t i = 0; i < n; i++) {
 		const struct known_row *known = &f->known[v[i].frame];
 
-		owners[i] = row_for(f->p, &v[i]);
+		owners[i] = profile_row_owner(f->p, &v[i]);
 		if (known->owner == owners[i]) {
 			profile_row_prefetch(&f->part->rows[known->row]);
 		} else {
@@ -368,9 +427,7 @@ static void visits_prefetch(
 		}
 	}
 	for (size_t i = 0; i < nnew; i++) {
-		struct profile_row key = visit_key(f->p, &v[new[i].visit]);
-
-		new[i].hash = row_hash(f->p, &key);
+		new[i].hash = profile_visit_hash(f->p, &v[new[i].visit]);
 		index_prefetch(&f->rows, new[i].hash);
 	}
 	for (size_t i = 0; i < nnew; i++) {
@@ -378,41 +435,6 @@ static void visits_prefetch(
 
 		if (row != INDEX_NONE) {
 			profile_row_prefetch(&f->part->rows[row]);
-		}
-	}
-}
-
-/* Returns the frame of a row's first sample. */
-static uint32_t first_frame(const struct profile *p, const struct profile_row *r)
-{
-	const struct profile_chain *c = &p->counts.chains[r->first_chain];
-
-	return r->step == 0 ? c->leaf : p->counts.words[profile_chain_word(p, c, r->step)];
-}
-
-/*
- * Sets the members of a row that come from its first sample. As in perf, a frame without a mapping
- * has the level (kernel or user) of the frame before it, in graph order; the leaf has the level of
- * the sample.
- */
-static void row_begin(const struct profile *p, struct profile_row *r)
-{
-	const struct profile_chain *c = &p->counts.chains[r->first_chain];
-	const struct profile_frame *frames = p->counts.frames;
-	const uint32_t *words = p->counts.words;
-
-	r->first_frame = first_frame(p, r);
-	r->first_pid = c->first_pid;
-	r->first_comm = c->first_comm;
-	r->hidden = c->hidden;
-	r->unknown = frames[r->first_frame].symbol == NULL;
-	r->kernel = c->kernel;
-	for (uint32_t step = r->step; step > 0; step--) {
-		uint32_t object = frames[words[profile_chain_word(p, c, step)]].object;
-
-		if (object != PROFILE_NONE) {
-			r->kernel = profile_is_kernel(p, object);
-			return;
 		}
 	}
 }
@@ -467,24 +489,13 @@ static void part_move(struct profile *p, struct profile_part *part)
 	free(part->rows);
 }
 
-static int part_finish(void *arg, unsigned worker, size_t n)
+static int part_append(void *arg, unsigned worker, size_t part)
 {
 	struct profile *p = arg;
-	struct profile_part *part = &p->parts[n];
-	struct profile_row *rows;
 
 	(void)worker;
-	if (n != 0) {
-		part_move(p, part);
-	}
-	part->rows = NULL;
-	rows = p->rows + part->first;
-	for (size_t i = 0; i < part->n; i++) {
-		if (i + AHEAD < part->n) {
-			profile_frame_prefetch(&p->counts.frames[first_frame(p, &rows[i + AHEAD])]);
-		}
-		row_begin(p, &rows[i]);
-	}
+	part_move(p, &p->parts[part + 1]);
+	p->parts[part + 1].rows = NULL;
 	return 0;
 }
 
@@ -516,7 +527,7 @@ static int rows_join(struct profile *p)
 		return SONDE_ENOMEM;
 	}
 	rows = parts[0].rows;
-	if (p->nparts > 1 || rows == NULL) {
+	if (p->nparts > 1 || rows == NULL || parts[0].cap > p->nrows + 1) {
 		rows = realloc(rows, (p->nrows + 1) * sizeof(*rows));
 	}
 	if (rows == NULL) {
@@ -524,7 +535,7 @@ static int rows_join(struct profile *p)
 	}
 	p->rows = rows;
 	parts[0].rows = NULL;
-	TRY(pool_run(p->nparts, p->nparts, part_finish, p));
+	TRY(pool_run(p->nparts, p->nparts - 1, part_append, p));
 	return p->options.modes ? modes_join(p) : 0;
 }
 
@@ -604,11 +615,12 @@ int profile_fold(struct profile *p)
 {
 	unsigned jobs = session_jobs(p->session);
 
+	TRY(profile_chains_sort(&p->counts, jobs));
 	if (p->options.keys.chosen[FIELD_PARENT] || p->options.exclude_other) {
 		TRY(profile_parents_make(p));
 	}
 	TRY(chains_look(p));
-	if (p->options.children && (p->options.graph || p->options.named)) {
+	if (p->options.children && p->options.named) {
 		p->rows_of = malloc((p->counts.nwords + 1) * sizeof(*p->rows_of));
 		array_spread(p->rows_of, (p->counts.nwords + 1) * sizeof(*p->rows_of));
 		if (p->rows_of == NULL) {
@@ -620,7 +632,7 @@ int profile_fold(struct profile *p)
 		return SONDE_ENOMEM;
 	}
 	p->nparts = jobs;
-	TRY(split_make(p));
+	TRY(hashes_make(p));
 	TRY(pool_run(jobs, jobs, part_fold, p));
 	TRY(rows_join(p));
 	return p->options.named ? pool_run(jobs, jobs, part_renumber, p) : 0;

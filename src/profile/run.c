@@ -4,6 +4,29 @@
 
 #include <stdlib.h>
 
+/*
+ * Whether the row's symbol, of branches that of the target, does not contain symbol_part: 1, 0, or
+ * SONDE_ENOMEM.
+ */
+static int row_lacks(const struct profile *p, const struct profile_row *r)
+{
+	bool known = profile_row_symbol(r) != NULL;
+	const char *name;
+
+	if (p->options.branches && p->options.keys.chosen[FIELD_SYMBOL_TO]) {
+		const struct profile_location *to = profile_row_location(p, r, FIELD_SYMBOL_TO);
+
+		known = to->symbol != NULL;
+		name = known ? profile_symbol(p, to->object, to->symbol) : NULL;
+	} else {
+		name = profile_row_name(p, r);
+	}
+	if (!known) {
+		return 1;
+	}
+	return name != NULL ? strstr(name, p->options.symbol_part) == NULL : SONDE_ENOMEM;
+}
+
 /* Hides rows whose symbol does not contain symbol_part, and sums the totals of the other rows. */
 static int rows_hide(struct profile *p)
 {
@@ -20,12 +43,10 @@ static int rows_hide(struct profile *p)
 		struct profile_row *r = &p->rows[i];
 
 		if (o->symbol_part != NULL && !r->hidden) {
-			const char *name = profile_symbol(p, r->object, r->symbol);
+			int lacks = row_lacks(p, r);
 
-			if (name == NULL && r->symbol != NULL) {
-				return SONDE_ENOMEM;
-			}
-			r->hidden = name == NULL || strstr(name, o->symbol_part) == NULL;
+			TRY(lacks);
+			r->hidden = lacks > 0;
 		}
 		if (o->relative && !r->hidden) {
 			p->shown_totals[r->event] += r->period;
@@ -152,10 +173,6 @@ int profile_run(struct profile *p)
 		TRY(profile_graph_prepare(p));
 	}
 	profile_parts_free(p);
-	if (!p->options.named) {
-		free(p->rows_of);
-		p->rows_of = NULL;
-	}
 	return 0;
 }
 
@@ -185,5 +202,6 @@ void profile_fini(struct profile *p)
 	free(p->rows_of);
 	free(p->rows);
 	free(p->modes);
+	free(p->graphs);
 	free(p->refs);
 }

@@ -47,18 +47,23 @@ const char *profile_row_source(const struct profile *p, const struct profile_row
 	return intern_text(&p->source_texts, (uint32_t)profile_row_number(p, row, key));
 }
 
+static const struct profile_place *row_place(const struct profile *p, const struct profile_row *row)
+{
+	return &p->places[p->place_of[row->first_frame]];
+}
+
 uint64_t profile_row_number(const struct profile *p, const struct profile_row *row, unsigned id)
 {
+	const struct symbol *symbol = profile_row_symbol(row);
+
 	switch (id) {
-	case FIELD_PARENT: return row->parent;
-	case FIELD_SRCLINE: return row->source;
-	case FIELD_SYMOFF:
-		return row->symbol != NULL ? p->places[row->place].address - row->symbol->start : 0;
-	case FIELD_CODE_ADDR: return p->places[row->place].ip;
-	case FIELD_DSO_SIZE: return p->places[row->place].size;
+	case FIELD_PARENT: return p->parent_of[row->first_chain];
+	case FIELD_SRCLINE: return p->sources[row->first_frame].row;
+	case FIELD_SYMOFF: return symbol != NULL ? row_place(p, row)->address - symbol->start : 0;
+	case FIELD_CODE_ADDR: return row_place(p, row)->ip;
+	case FIELD_DSO_SIZE: return row_place(p, row)->size;
 	case FIELD_SRCFILE: return p->sources[row->first_frame].file;
-	case FIELD_SYMBOL_SIZE:
-		return row->symbol != NULL ? row->symbol->end - row->symbol->start : 0;
+	case FIELD_SYMBOL_SIZE: return symbol != NULL ? symbol->end - symbol->start : 0;
 	default: return field_number(field_at(id), profile_row_words(p, row, id));
 	}
 }

@@ -155,18 +155,19 @@ static void put_flat(
 int report_chains(struct report *r, const struct profile_row *row)
 {
 	struct profile *p = &r->profile;
-	struct profile_ref *refs = p->refs + row->ref;
+	const struct profile_graph *graph = &p->graphs[row->graph];
+	struct profile_ref *refs = p->refs + graph->first;
 	uint64_t total = p->totals[row->event];
 	uint64_t limit =
 	        (uint64_t)((double)p->shown_totals[row->event] * p->options.graph_limit / 100.0);
-	struct run *runs = malloc((row->refs + 1) * sizeof(*runs));
+	struct run *runs = malloc((graph->n + (size_t)1) * sizeof(*runs));
 	size_t n, shown = 0;
 
 	if (runs == NULL) {
 		return SONDE_ENOMEM;
 	}
-	qsort_r(refs, row->refs, sizeof(*refs), ref_order, p);
-	n = runs_make(p, refs, row->refs, runs);
+	qsort_r(refs, graph->n, sizeof(*refs), ref_order, p);
+	n = runs_make(p, refs, graph->n, runs);
 	qsort(runs, n, sizeof(*runs), run_order);
 	for (size_t i = 0; i < n && runs[i].periods != 0 && runs[i].periods >= limit; i++) {
 		if (r->options.graph_branches != 0 && shown++ == r->options.graph_branches) {

@@ -271,7 +271,10 @@ static int sort_parse(struct report *r, const char *words, struct report_list *s
 static void columns_usual(
         struct report *r, const struct report_list *sort, const struct report_list *added)
 {
-	if (r->profile.options.children) {
+	const char *given = r->options.sort;
+	bool children = r->profile.options.children;
+
+	if (children) {
 		list_add(&r->columns, FIELD_OVERHEAD_CHILDREN);
 	}
 	if (r->options.latency) {
@@ -279,6 +282,9 @@ static void columns_usual(
 	}
 	list_add(&r->columns, FIELD_OVERHEAD);
 	r->sorts = r->columns;
+	if (given != NULL && strstr(given, "overhead") != NULL) { /* as in perf */
+		r->sorts.n = children && strstr(given, "overhead_children") == NULL;
+	}
 	if (r->options.show_modes) {
 		list_add(&r->columns, FIELD_OVERHEAD_SYS);
 		list_add(&r->columns, FIELD_OVERHEAD_US);
@@ -290,7 +296,12 @@ static void columns_usual(
 		list_add(&r->columns, FIELD_PERIOD);
 	}
 	list_join(&r->columns, added);
-	list_join(&r->columns, sort);
+	for (unsigned i = 0; i < sort->n; i++) {
+		/* as in perf: no column without call chains */
+		if (sort->id[i] != FIELD_OVERHEAD_CHILDREN || r->profile.options.branches) {
+			list_add(&r->columns, sort->id[i]);
+		}
+	}
 	list_join(&r->sorts, sort);
 	list_join(&r->sorts, added);
 	list_join(&r->sorts, &r->columns); /* numbers that are only shown decide last */
@@ -450,6 +461,7 @@ int report_columns_init(struct report *r)
 
 	TRY(options_check(r));
 	TRY(latency_check(r));
+	TRY(r->options.raw_trace ? profile_traces_init(&r->profile, true) : 0);
 	words += *words == '+'; /* added to the default columns, which are there already */
 	if (r->options.sort != NULL && r->options.sort[0] == '+') {
 		TRY(sort_parse(r, usual, &sort));

@@ -69,9 +69,9 @@ static const char *column_text(
 		return intern_text(&p->names, row->dso);
 	}
 	if (id == FIELD_SYM || id == FIELD_SYMOFF) {
-		const char *name = profile_symbol(p, row->object, row->symbol);
+		const char *name = profile_row_name(p, row);
 
-		out->failed = out->failed || (name == NULL && row->symbol != NULL);
+		out->failed = out->failed || (name == NULL && row->has_symbol);
 		return name;
 	}
 	if (id == FIELD_PARENT) {
@@ -102,7 +102,7 @@ static struct field_value column_value(
 
 	return (struct field_value){.number = sums ? number * row->samples : number,
 	        .whole = column_whole(r, row, id, 0),
-	        .comm = row->first_comm,
+	        .comm = profile_row_first(&r->profile, row)->first_comm,
 	        .width = width};
 }
 
@@ -122,7 +122,7 @@ static void symoff_json(const struct report *r, const struct profile_row *row, s
 	}
 	json_text(out, field_at(FIELD_SYM)->info.name, name);
 	if (name == NULL) {
-		json_u64(out, "address", row->address);
+		json_u64(out, "address", profile_row_address(row));
 	}
 }
 
@@ -150,7 +150,7 @@ void report_columns_json(
 		field_json(field_at(id), &r->profile.source, &value, out);
 	}
 	if (id == FIELD_SYM && value.text == NULL) {
-		json_u64(out, "address", row->address);
+		json_u64(out, "address", profile_row_address(row));
 	}
 	if (id == FIELD_SYM) {
 		json_bool(out, "kernel", row->kernel);
@@ -184,8 +184,8 @@ static bool cell_make(struct report *r, const struct profile_row *row, unsigned 
 		report_location_text(r, row, id, (size_t)width);
 		return field_at(id)->location != FIELD_LOCATION_ADDRESS;
 	} else if (id == FIELD_SYM || id == FIELD_SYMOFF) {
-		text_str(t, row->address != 0 ? "0x" : "");
-		text_hex(t, row->address, 16, '0');
+		text_str(t, profile_row_address(row) != 0 ? "0x" : "");
+		text_hex(t, profile_row_address(row), 16, '0');
 		return false;
 	} else {
 		struct field_value value = column_value(r, row, id, width);
@@ -203,7 +203,8 @@ static size_t text_width(struct report *r, const struct profile_row *row, unsign
 		return strlen(text) + (id == FIELD_SYM ? REPORT_LEVEL_WIDTH : 0);
 	}
 	if (id == FIELD_SYM) {
-		return REPORT_LEVEL_WIDTH + ADDRESS_WIDTH + (row->address != 0 ? strlen("0x") : 0);
+		return REPORT_LEVEL_WIDTH + ADDRESS_WIDTH +
+		       (profile_row_address(row) != 0 ? strlen("0x") : 0);
 	}
 	(void)cell_make(r, row, id, 0);
 	return r->cell.n;
@@ -232,7 +233,8 @@ static size_t cell_width(struct report *r, const struct profile_row *row, unsign
 		width = text_width(r, row, id);
 		return room && width < ADDRESS_WIDTH ? ADDRESS_WIDTH : width;
 	}
-	return strlen(timeline_text(session_timeline(r->session), row->first_comm));
+	return strlen(timeline_text(
+	        session_timeline(r->session), profile_row_first(&r->profile, row)->first_comm));
 }
 
 /* Columns of fields are there only for events that have such fields. */

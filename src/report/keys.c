@@ -68,15 +68,16 @@ void report_keys_get(const struct report_keys *k, const struct report_column *by
 		break;
 	case REPORT_BY_SUMS: EACH_ROW(((void)row, k->ranks.sums[by->field][from + i]));
 	case REPORT_BY_NAME:
-		EACH_ROW(row->symbol != NULL ? ranks[from + i]
-		                             : k->ranks.ntexts[REPORT_RANKED_SYMBOL]);
-	case REPORT_BY_ADDRESS: EACH_ROW(row->symbol == NULL ? REPORT_SIGNED(row->address) : 0);
+		EACH_ROW(row->has_symbol ? ranks[from + i] : k->ranks.ntexts[REPORT_RANKED_SYMBOL]);
+	case REPORT_BY_ADDRESS:
+		EACH_ROW(!row->has_symbol ? REPORT_SIGNED(profile_row_address(row)) : 0);
 	case REPORT_BY_DSO: EACH_ROW(dso_key(k, row));
-	case REPORT_BY_KNOWN: EACH_ROW(row->symbol == NULL);
-	case REPORT_BY_START: EACH_ROW(row->symbol != NULL ? REPORT_SIGNED(row->symbol->start) : 0);
+	case REPORT_BY_KNOWN: EACH_ROW(!row->has_symbol);
+	case REPORT_BY_START:
+		EACH_ROW(row->has_symbol ? REPORT_SIGNED(row->code.symbol->start) : 0);
 	case REPORT_BY_DEPTH: EACH_ROW(report_keys_depth(k->r, row));
-	case REPORT_BY_TIME: EACH_ROW(row->time);
-	case REPORT_BY_FIRST_TID: EACH_ROW(row->first_tid);
+	case REPORT_BY_TIME: EACH_ROW(profile_row_first(&k->r->profile, row)->time);
+	case REPORT_BY_FIRST_TID: EACH_ROW(profile_row_first(&k->r->profile, row)->first_tid);
 	case REPORT_BY_STEP: EACH_ROW(row->step);
 	}
 #undef EACH_ROW
@@ -119,9 +120,9 @@ static void addresses_measure(struct report_keys *k, size_t from, size_t end)
 {
 	for (size_t i = from; i < end; i++) {
 		const struct profile_row *row = &k->table->rows[i];
-		uint64_t key = REPORT_SIGNED(row->address);
+		uint64_t key = REPORT_SIGNED(profile_row_address(row));
 
-		if (row->symbol == NULL) {
+		if (!row->has_symbol) {
 			k->low = key < k->low ? key : k->low;
 			k->high = key > k->high ? key : k->high;
 		}

@@ -67,7 +67,8 @@ static bool key_same(const struct profile *p, unsigned id, const struct profile_
         const struct profile_row *b)
 {
 	if (id == FIELD_SYM) {
-		return a->address == b->address && profile_symbol_same(p, a, b);
+		return profile_row_address(a) == profile_row_address(b) &&
+		       profile_symbol_same(p, a, b);
 	}
 	if (id == FIELD_DSO) {
 		return a->dso == b->dso;
@@ -82,7 +83,7 @@ static bool key_same(const struct profile *p, unsigned id, const struct profile_
 static uint64_t key_hash(const struct profile *p, unsigned id, const struct profile_row *row)
 {
 	if (id == FIELD_SYM) {
-		return row->symbol != NULL ? row->symbol->start : row->address;
+		return row->has_symbol ? row->code.symbol->start : row->code.address;
 	}
 	if (id == FIELD_DSO) {
 		return row->dso;
@@ -135,7 +136,7 @@ static int node_append(struct report *r, struct report_tree_rows *l, struct repo
 	*new = *row;
 	new->event -= node.member; /* the leader, as it has the row's own sums */
 	new->samples = new->period = new->children = 0;
-	new->refs = 0;
+	new->graph = 0;
 	new->depth = node.member == 0 ? new->depth : 0; /* of the leader's call graph */
 	new->hidden = true; /* unless a row is not */
 	return 0;
@@ -178,22 +179,30 @@ static void node_begin(struct profile_row *to, const struct profile_row *row)
 	first.period = to->period;
 	first.children = to->children;
 	first.hidden = to->hidden;
-	first.refs = to->refs;
+	first.graph = to->graph;
 	first.depth = to->depth;
 	first.event = to->event;
 	*to = first;
 }
 
+/* Whether the first sample of row a is before that of row b. */
+static bool first_before(
+        const struct profile *p, const struct profile_row *a, const struct profile_row *b)
+{
+	const struct profile_chain *x = profile_row_first(p, a), *y = profile_row_first(p, b);
+
+	return x->time != y->time ? x->time < y->time : x->first_tid < y->first_tid;
+}
+
 /* Counts a member's row in a node. modes: of the row; NULL. */
-static void node_count(struct report_tree_rows *l, uint32_t node, const struct profile_row *row,
-        unsigned member, const uint64_t *modes)
+static void node_count(const struct profile *p, struct report_tree_rows *l, uint32_t node,
+        const struct profile_row *row, unsigned member, const uint64_t *modes)
 {
 	struct profile_row *to = &l->rows[node];
 	size_t at = (size_t)node * l->table.members + member;
 
 	if (l->nodes[node].member == member) {
-		if (row->time < to->time ||
-		        (row->time == to->time && row->first_tid < to->first_tid)) {
+		if (first_before(p, row, to)) {
 			node_begin(to, row);
 		}
 	}
@@ -229,14 +238,13 @@ static int row_add(struct report *r, struct report_tree_rows *l, size_t i, unsig
 		        .member = member};
 
 		TRY(node_find(r, l, key, row, &node));
-		node_count(l, node, row, member, modes);
+		node_count(&r->profile, l, node, row, member, modes);
 	}
 	if (l->nodes[node].member == member) {
 		l->rows[node].hidden &= row->hidden;
 	}
 	if (member == 0) { /* only leaves have call graphs, those of the leader */
-		l->rows[node].refs = row->refs;
-		l->rows[node].ref = row->ref;
+		l->rows[node].graph = row->graph;
 	}
 	return 0;
 }

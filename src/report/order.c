@@ -45,13 +45,13 @@ struct table {
 	uint64_t *keys;
 };
 
-#define AHEAD 16u /* rows to prefetch */
+#define AHEAD ((size_t)16) /* rows to prefetch */
 #define LINE  64u /* bytes of a line of the processor's cache */
 
 static bool one_thread(const struct report *r, uint32_t a, uint32_t b)
 {
-	const struct profile_row *x = &r->table->rows[a];
-	const struct profile_row *y = &r->table->rows[b];
+	const struct profile_chain *x = profile_row_first(&r->profile, &r->table->rows[a]);
+	const struct profile_chain *y = profile_row_first(&r->profile, &r->table->rows[b]);
 
 	return x->first_tid == y->first_tid && x->first_pid == y->first_pid;
 }
@@ -60,7 +60,7 @@ static bool one_thread(const struct report *r, uint32_t a, uint32_t b)
 static bool column_skips(const struct table *t, enum report_key kind, uint32_t a, uint32_t b)
 {
 	const struct profile_row *rows = t->table->rows;
-	bool unknown = rows[t->order[a]].symbol == NULL && rows[t->order[b]].symbol == NULL;
+	bool unknown = !rows[t->order[a]].has_symbol && !rows[t->order[b]].has_symbol;
 
 	return (kind == REPORT_BY_DSO && unknown) || (kind == REPORT_BY_ADDRESS && !unknown);
 }
@@ -216,16 +216,20 @@ static int threads_fill(void *arg, unsigned worker, size_t block)
 {
 	const struct sorter *s = arg;
 	const struct report_table *table = s->table;
+	const struct profile *p = &s->keys.r->profile;
 	size_t end = report_block_end(table->norder, block);
 
 	(void)worker;
 	for (size_t i = block * REPORT_KEYS_BLOCK; i < end; i++) {
 		const struct profile_row *row = &table->rows[table->order[i]];
+		const struct profile_chain *first = profile_row_first(p, row);
 		uint32_t ahead = table->order[i + AHEAD < end ? i + AHEAD : i];
+		uint32_t far = table->order[i + 2 * AHEAD < end ? i + 2 * AHEAD : i];
 
-		__builtin_prefetch(&table->rows[ahead].first_tid);
-		s->nodes[i + 1].pid = row->first_pid;
-		s->nodes[i + 1].tid = row->first_tid;
+		profile_row_prefetch(&table->rows[far]);
+		__builtin_prefetch(&profile_row_first(p, &table->rows[ahead])->first_tid);
+		s->nodes[i + 1].pid = first->first_pid;
+		s->nodes[i + 1].tid = first->first_tid;
 		s->nodes[i + 1].depth = (uint32_t)report_keys_depth(s->keys.r, row);
 	}
 	return 0;
@@ -322,16 +326,16 @@ static bool rings_fill(const struct sorter *s, struct report_rings *t)
 	for (uint32_t i = 0; i < t->n; i++) {
 		const struct profile_row *row = &table->rows[table->order[i]];
 		uint32_t ahead = table->order[i + AHEAD < t->n ? i + AHEAD : i];
-		uint64_t key = REPORT_SIGNED(row->address);
+		uint64_t key = REPORT_SIGNED(profile_row_address(row));
 
-		__builtin_prefetch(&table->rows[ahead].address);
-		if (i == 0 || s->begins[i] || known != (row->symbol != NULL)) {
-			known = row->symbol != NULL;
+		__builtin_prefetch(&table->rows[ahead].code);
+		if (i == 0 || s->begins[i] || known != row->has_symbol) {
+			known = row->has_symbol;
 			low = UINT64_MAX;
 			high = 0;
 			t->groups++;
 		}
-		t->tree.nodes[i + 1].address = row->address;
+		t->tree.nodes[i + 1].address = profile_row_address(row);
 		t->tree.nodes[i + 1].group = (t->groups - 1) & REPORT_TREE_MAX;
 		low = key < low ? key : low;
 		high = key > high ? key : high;
@@ -398,12 +402,15 @@ static int sort_threads(struct sorter *s, const struct report_plan *plan)
 }
 
 /* Whether row a was met before row b. */
-static bool met_before(const struct profile_row *a, const struct profile_row *b)
+static bool met_before(
+        const struct profile *p, const struct profile_row *a, const struct profile_row *b)
 {
-	if (a->time != b->time) {
-		return a->time < b->time;
+	const struct profile_chain *x = profile_row_first(p, a), *y = profile_row_first(p, b);
+
+	if (x->time != y->time) {
+		return x->time < y->time;
 	}
-	return a->first_tid != b->first_tid ? a->first_tid < b->first_tid : a->step < b->step;
+	return x->first_tid != y->first_tid ? x->first_tid < y->first_tid : a->step < b->step;
 }
 
 /* Sorts rows in the order in which they were met. SONDE_ENOMEM. */
@@ -411,10 +418,11 @@ static int sort_by_met(struct sorter *s)
 {
 	static const enum report_key met[] = {REPORT_BY_TIME, REPORT_BY_FIRST_TID, REPORT_BY_STEP};
 	struct report_plan plan = {.depth = REPORT_NOWHERE}, *plans[] = {&plan};
+	const struct profile *p = &s->keys.r->profile;
 	const struct report_table *t = s->table;
 	size_t i = 1;
 
-	while (i < t->norder && !met_before(&t->rows[t->order[i]], &t->rows[t->order[i - 1]])) {
+	while (i < t->norder && !met_before(p, &t->rows[t->order[i]], &t->rows[t->order[i - 1]])) {
 		i++;
 	}
 	if (i >= t->norder) { /* the rows of one worker are in this order from the beginning */

@@ -71,7 +71,7 @@ static int group_print(void *arg, unsigned worker, size_t group)
 		} else {
 			report_columns_row(w, row);
 		}
-		if (w->profile.options.graph && row->refs != 0) {
+		if (profile_row_refs(&w->profile, row) != 0) {
 			TRY(w->options.graph_kind >= SONDE_REPORT_GRAPH_FLAT
 			                ? report_chains(w, row)
 			                : report_graph(w, row));
@@ -95,7 +95,9 @@ static void groups_make(struct printing *x)
 	size_t work = 0;
 
 	for (size_t i = 0; i < r->table->norder; i++) {
-		work += 1 + r->table->rows[r->table->order[i]].refs;
+		const struct profile_row *row = &r->table->rows[r->table->order[i]];
+
+		work += (size_t)1 + profile_row_refs(&r->profile, row);
 		if (work >= GROUP_WORK || i + 1 == r->table->norder) {
 			x->ends[x->n++] = i + 1;
 			work = 0;
@@ -470,6 +472,13 @@ static int check_lines(struct report *r)
 	        "srcline, srcfile and --inline out");
 }
 
+/* As in perf, `quiet` hides the header, except where it is all that is printed. */
+static bool shows_header(const struct sonde_report_options *o)
+{
+	return o->header == SONDE_REPORT_HEADER_ONLY ||
+	       (o->header != SONDE_REPORT_HEADER_NONE && !o->quiet && !o->stats && !o->json);
+}
+
 static int report_run(struct report *r)
 {
 	const struct sonde_report_options *o = &r->options;
@@ -495,9 +504,8 @@ static int report_run(struct report *r)
 		inspect_session_header_json(&r->text, r->session);
 		return 0;
 	}
-	if (o->header != SONDE_REPORT_HEADER_NONE && !o->json &&
-	        (!o->stats || o->header == SONDE_REPORT_HEADER_ONLY)) {
-		inspect_session_header(&r->text, r->session, o->header_full != 0);
+	if (shows_header(o)) {
+		inspect_session_header(&r->text, r->session, o->header_full);
 	}
 	if (o->header == SONDE_REPORT_HEADER_ONLY) {
 		return 0;
@@ -519,7 +527,7 @@ static int report_run(struct report *r)
 	po.history = o->branch_history;
 	po.graph = (chains || po.history) && !o->no_graph && !o->json;
 	po.caller = o->order_given ? !o->callee : (chains || po.history) && !o->no_children;
-	po.max_stack = o->max_stack != 0 ? o->max_stack : MAX_STACK;
+	po.max_stack = o->no_stack ? 0 : o->max_stack != 0 ? o->max_stack : MAX_STACK;
 	profile_init(&r->profile, r->session, &po);
 	TRY(pick_init(&r->pick, r->session, &o->filter));
 	TRY(groups_init(r));

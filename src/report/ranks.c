@@ -75,9 +75,9 @@ static int names_of_rows(const struct report *r, struct named *names, size_t *nu
 	for (size_t i = 0; i < r->table->nrows; i++) {
 		const struct profile_row *row = &r->table->rows[i];
 
-		if (row->symbol != NULL) {
-			names[n++] = (struct named){.id = (uint32_t)i,
-			        .text = profile_symbol(&r->profile, row->object, row->symbol)};
+		if (row->has_symbol) {
+			names[n++] = (struct named){
+			        .id = (uint32_t)i, .text = profile_row_name(&r->profile, row)};
 			if (names[n - 1].text == NULL) {
 				return SONDE_ENOMEM;
 			}

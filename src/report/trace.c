@@ -85,14 +85,14 @@ int report_trace_reset(struct report *r)
 	if (r->table->norder == 0) {
 		return 0;
 	}
-	if (r->table->members > 1) {
-		return error_set(session_error(r->session), SONDE_EARG, NO_OFFSET,
-		        "fields of tracepoints have no columns in a group of events: add "
-		        "--no-group");
-	}
 	r->trace_event = r->table->rows[r->table->order[0]].event;
 	for (uint32_t e = 0; e < sonde_session_events(r->session); e++) {
 		most = fields_of(r, e)->n > most ? fields_of(r, e)->n : most;
+	}
+	if (most != 0 && r->table->members > 1) {
+		return error_set(session_error(r->session), SONDE_EARG, NO_OFFSET,
+		        "fields of tracepoints have no columns in a group of events: add "
+		        "--no-group");
 	}
 	if (r->trace_widths == NULL) {
 		r->trace_widths = calloc(most + 1, sizeof(*r->trace_widths));

@@ -20,7 +20,7 @@ static void run(struct profile *p, struct sonde_session *s, const struct profile
 static const struct profile_row *row_of(const struct profile *p, const char *symbol)
 {
 	for (size_t i = 0; i < p->nrows; i++) {
-		const char *name = profile_symbol(p, p->rows[i].object, p->rows[i].symbol);
+		const char *name = profile_row_name(p, &p->rows[i]);
 
 		if (name != NULL && strcmp(name, symbol) == 0) {
 			return &p->rows[i];
@@ -153,11 +153,11 @@ static size_t rows_wrong(const struct profile *p, struct plain_row *plain, size_
 
 	for (size_t i = 0; i < p->nrows; i++) {
 		const struct profile_row *r = &p->rows[i];
-		const char *symbol = profile_symbol(p, r->object, r->symbol);
+		const char *symbol = profile_row_name(p, r);
 		const struct plain_row *want;
 		char name[24];
 
-		(void)snprintf(name, sizeof(name), "0x%" PRIx64, r->address);
+		(void)snprintf(name, sizeof(name), "0x%" PRIx64, profile_row_address(r));
 		want = plain_row(plain, symbol != NULL ? symbol : name);
 		wrong += r->samples != want->samples || r->period != want->period ||
 		         r->children != want->children;
@@ -345,6 +345,32 @@ static void test_tree(void)
 	sonde_session_free(s);
 }
 
+/* Chains are sorted by time and thread; `period` is their number, 3 of 20 have no samples. */
+static void test_sorted(void)
+{
+	struct profile_chain c[20];
+	struct profile_counts counts = {.chains = c, .nchains = 20};
+	bool sorted = true, stable = true;
+
+	for (uint32_t i = 0; i < 20; i++) {
+		c[i] = (struct profile_chain){.samples = i % 8 != 3,
+		        .period = i,
+		        .time = i * 7 % 5,
+		        .first_tid = i * 11 % 3};
+	}
+	eq_u64(profile_chains_sort(&counts, 1), 0, "chains can be sorted");
+	eq_u64(counts.nchains, 17, "chains without samples are removed");
+	for (size_t i = 1; i < counts.nchains; i++) {
+		uint64_t before = c[i - 1].time << 8 | c[i - 1].first_tid;
+		uint64_t key = c[i].time << 8 | c[i].first_tid;
+
+		sorted = sorted && before <= key;
+		stable = stable && (before != key || c[i - 1].period < c[i].period);
+	}
+	ok(sorted, "chains are in the order of time, then of threads");
+	ok(stable, "chains of one time and thread keep their order");
+}
+
 int main(void)
 {
 	chains_begin(&chains);
@@ -357,6 +383,7 @@ int main(void)
 	test_filters();
 	test_graph();
 	test_tree();
+	test_sorted();
 	chains_end(&chains);
 	return tap_done();
 }

@@ -135,6 +135,7 @@ struct sonde_report_options {
 	bool latency;
 	bool show_switches; /* also the samples of switch_on and switch_off that switch */
 	bool threads_raw; /* with `threads`: a line for each count, with the number of its event */
+	bool no_stack; /* samples have no call chain, whatever max_stack is */
 };
 
 /*

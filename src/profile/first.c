@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The order of chains: by their first samples. A row is then made by the first of its samples, so
+ * that it needs no members of that sample: it refers to the chain.
+ */
+#include "profile/profile.h"
+
+#include "core/sort.h"
+
+#include <stdlib.h>
+
+#define AHEAD 16u /* chains to prefetch */
+
+struct sorting {
+	uint64_t *keys, *spare;
+	uint32_t *order;
+};
+
+static bool first_before(const struct profile_chain *a, const struct profile_chain *b)
+{
+	return a->time != b->time ? a->time < b->time : a->first_tid < b->first_tid;
+}
+
+static bool is_sorted(const struct profile_counts *c)
+{
+	for (size_t i = 1; i < c->nchains; i++) {
+		if (first_before(&c->chains[i], &c->chains[i - 1])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Removes the chains that were added to equal ones. */
+static void empty_remove(struct profile_counts *c)
+{
+	size_t n = 0;
+
+	while (n < c->nchains && c->chains[n].samples != 0) {
+		n++;
+	}
+	for (size_t i = n; i < c->nchains; i++) {
+		if (c->chains[i].samples != 0) {
+			c->chains[n++] = c->chains[i];
+		}
+	}
+	c->nchains = n;
+}
+
+/* Whether threads of chains with equal times are not in order. */
+static bool ties_differ(const struct profile_counts *c, const uint32_t *order)
+{
+	for (size_t i = 1; i < c->nchains; i++) {
+		const struct profile_chain *a = &c->chains[order[i - 1]];
+		const struct profile_chain *b = &c->chains[order[i]];
+
+		if (i + AHEAD < c->nchains) {
+			__builtin_prefetch(&c->chains[order[i + AHEAD]].time);
+		}
+		if (first_before(b, a)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static int sort_by_time(const struct profile_counts *c, struct sorting *s, unsigned jobs)
+{
+	for (size_t i = 0; i < c->nchains; i++) {
+		s->keys[i] = c->chains[i].time;
+	}
+	return sort_order_jobs(s->keys, s->order, s->spare, c->nchains, jobs);
+}
+
+static int order_find(const struct profile_counts *c, struct sorting *s, unsigned jobs)
+{
+	for (size_t i = 0; i < c->nchains; i++) {
+		s->order[i] = (uint32_t)i;
+	}
+	TRY(sort_by_time(c, s, jobs));
+	if (!ties_differ(c, s->order)) {
+		return 0;
+	}
+	for (size_t i = 0; i < c->nchains; i++) {
+		s->order[i] = (uint32_t)i;
+		s->keys[i] = c->chains[i].first_tid;
+	}
+	TRY(sort_order_jobs(s->keys, s->order, s->spare, c->nchains, jobs));
+	return sort_by_time(c, s, jobs);
+}
+
+/* Moves each chain to its position in the order, in place: along the cycles of the permutation. */
+static void chains_move(struct profile_counts *c, uint32_t *order)
+{
+	for (uint32_t i = 0; i < c->nchains; i++) {
+		struct profile_chain first;
+		uint32_t at = i;
+
+		if (order[i] == i) {
+			continue;
+		}
+		first = c->chains[i];
+		while (order[at] != i) {
+			uint32_t from = order[at];
+
+			c->chains[at] = c->chains[from];
+			order[at] = at;
+			at = from;
+		}
+		c->chains[at] = first;
+		order[at] = at;
+	}
+}
+
+int profile_chains_sort(struct profile_counts *c, unsigned jobs)
+{
+	struct sorting s;
+	int rc = SONDE_ENOMEM;
+
+	empty_remove(c);
+	if (is_sorted(c)) {
+		return 0;
+	}
+	s.keys = malloc(c->nchains * sizeof(*s.keys));
+	s.spare = malloc(2 * c->nchains * sizeof(*s.spare));
+	s.order = malloc(c->nchains * sizeof(*s.order));
+	if (s.keys != NULL && s.spare != NULL && s.order != NULL) {
+		rc = order_find(c, &s, jobs);
+	}
+	if (rc >= 0) {
+		chains_move(c, s.order);
+	}
+	free(s.keys);
+	free(s.spare);
+	free(s.order);
+	return rc;
+}
