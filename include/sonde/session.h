@@ -56,6 +56,10 @@ struct sonde_session_options {
 	   all samples, in order of time. SONDE_EARG at opening: the recording has no such stacks, or
 	   its header does not have their size. */
 	bool stitch_call_stacks;
+	/* Make samples of Intel PT traces, by the letters of `script --itrace` ("be", "i10us"); "":
+	   all kinds. They follow those of the file in the table of events. NULL: no samples. SONDE_EARG
+	   at opening: the letters are wrong. */
+	const char *itrace;
 };
 
 struct sonde_thread {

@@ -17,9 +17,10 @@ static int dump_print(
 	return inspect_end(&i, rc, input);
 }
 
-int dump_raw(const char *input, bool force)
+int dump_raw(const char *input, bool force, bool packets)
 {
-	const struct sonde_records_options o = {.size = sizeof(o), .raw = true};
+	const struct sonde_records_options o = {
+	        .size = sizeof(o), .raw = true, .traces = true, .packets = packets};
 
 	return dump_print(input, &o, false, force);
 }

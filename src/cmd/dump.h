@@ -7,8 +7,8 @@
 
 /*
  * Prints every record with its bytes to standard output, and errors to standard error. Returns the
- * exit status. force: accepts files of other users.
+ * exit status. force: accepts files of other users. packets: with the packets of Intel PT.
  */
-int dump_raw(const char *input, bool force);
+int dump_raw(const char *input, bool force, bool packets);
 
 #endif

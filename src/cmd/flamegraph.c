@@ -224,6 +224,7 @@ int cmd_flamegraph(int argc, char **argv)
 	                "event by name or number (default: the first with samples)"),
 	        OPTION_UINT('j', "jobs", &f.from.jobs, "N",
 	                "worker threads (default: one for each processor)"),
+	        RECORDING_ITRACE(&f.from),
 	        OPTION_TEXT(0, "symfs", &f.from.session.symfs, "DIR",
 	                "look for objects below this directory"),
 	        OPTION_TEXT(
@@ -241,8 +242,10 @@ int cmd_flamegraph(int argc, char **argv)
 	        .anywhere = true,
 	};
 	struct option_rest rest;
-	int rc = options_parse(&command, argc, argv, &rest);
+	int rc;
 
+	f.from.session.itrace = f.from.itrace_bare = "gie";
+	rc = options_parse(&command, argc, argv, &rest);
 	if (rc != OPTIONS_RUN) {
 		return rc;
 	}

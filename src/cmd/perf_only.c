@@ -18,8 +18,8 @@
 	"or objects,\n'sonde script --json | ./program'; programs in Python can also read the "    \
 	"recording with the module sonde."
 #define TRACES                                                                                     \
-	"Traces in recordings are not decoded yet; 'sonde pt flow' prints the instructions of a "  \
-	"raw Intel PT trace."
+	"--itrace=i0nse prints the instructions of Intel PT traces, and --itrace=cr calls and "    \
+	"returns."
 #define CODE_VIEW "It changes how perf's interactive view shows code. Rows are the same without it."
 #define TEXT_ONLY "Sonde prints text, as perf does with --stdio; leave it out."
 #define GUESTS    "Samples of guests are printed without the names of their functions."
@@ -39,7 +39,6 @@ static const struct option_def report_options[] = {
         PERF_ONLY_SEE(0, "asm-raw", CODE_VIEW),
         PERF_ONLY_SEE('M', "disassembler-style", CODE_VIEW),
         PERF_ONLY_SEE(0, "gtk", TEXT_ONLY),
-        PERF_ONLY_SEE(0, "itrace", TRACES),
         PERF_ONLY_SEE(0, "objdump", CODE_VIEW),
         PERF_ONLY_SEE(0, "percent-type", CODE_VIEW),
         PERF_ONLY_SEE(0, "prefix", CODE_VIEW),
@@ -66,8 +65,6 @@ static const struct option_def script_options[] = {
         PERF_ONLY_SEE(0, "guestmodules", GUESTS),
         PERF_ONLY_SEE(0, "guestmount", GUESTS),
         PERF_ONLY_SEE(0, "guestvmlinux", GUESTS),
-        PERF_ONLY_SEE(0, "insn-trace", TRACES),
-        PERF_ONLY_SEE(0, "itrace", TRACES),
         PERF_ONLY_SEE('l', "list", PIPE),
         PERF_ONLY_SEE('s', "script", PIPE),
         PERF_ONLY_SEE(0, "xed", "-F +disasm prints instructions as text."),

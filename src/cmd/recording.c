@@ -15,6 +15,18 @@ static void on_diag(void *arg, const struct sonde_diag *d)
 	terminal_diag_show(&r->shown, d);
 }
 
+int recording_itrace(const struct option_def *def, const char *arg, bool unset)
+{
+	struct recording *r = def->target;
+
+	if (unset) {
+		r->session.itrace = NULL;
+	} else {
+		r->session.itrace = arg != NULL ? arg : r->itrace_bare;
+	}
+	return 0;
+}
+
 struct sonde_session *recording_open(struct recording *r)
 {
 	struct sonde_session_options *o = &r->session;

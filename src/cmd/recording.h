@@ -23,6 +23,7 @@ struct recording {
 	struct sonde_session_options session;
 	uint64_t jobs; /* 0: one for each processor */
 	bool demangle, force; /* force: files of other users too */
+	const char *itrace_bare; /* letters of the option --itrace without letters */
 	bool notes; /* show notes about the whole file, which have no consequences for the user */
 	unsigned shown; /* diagnostics */
 	struct terminal_progress progress;
@@ -34,6 +35,14 @@ struct recording {
 		.input = options_input(),                                                          \
 		.session = {.size = sizeof(struct sonde_session_options)}, .demangle = true        \
 	}
+
+/* OPTION_CALL for --itrace[=LETTERS]; the target is a struct recording. */
+int recording_itrace(const struct option_def *def, const char *arg, bool unset);
+#define RECORDING_ITRACE(r)                                                                        \
+	OPTION_CALL(0, "itrace", OPTION_OPTIONAL, recording_itrace, (r), "LETTERS",                \
+	        "samples to make of Intel PT traces: i[PERIOD] b c r x w p e[-o] sN; "             \
+	        "--no-itrace: "                                                                    \
+	        "none")
 
 /* Opens it; *r must outlive the session. NULL after printing why not. */
 struct sonde_session *recording_open(struct recording *r);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define JOBS_MAX       256
+#define MAX_STACK      127 /* frames of a chain, if --max-stack is not given */
 #define REPORT_OPTIONS 128 /* room in the table of options */
 
 struct report_command {
@@ -274,6 +275,7 @@ static void options_settle(struct report_command *c)
 	o->by_socket = c->socket != UINT64_MAX;
 	o->socket = (uint32_t)c->socket;
 	o->max_stack = (uint32_t)c->max_stack;
+	o->no_stack = c->max_stack == 0;
 	if (c->header_only) {
 		o->header = SONDE_REPORT_HEADER_ONLY;
 	} else if (c->header) {
@@ -515,6 +517,7 @@ static struct option_def *other_options(struct option_def *to, struct report_com
 	        OPTION_UINT('j', "jobs", &c->from.jobs, "N", "worker threads (one a processor)"),
 	        OPTION_SWITCH(0, "stitch-lbr", &c->from.session.stitch_call_stacks,
 	                "complete LBR call stacks by those of earlier samples"),
+	        RECORDING_ITRACE(&c->from),
 	        OPTION_TEXT(
 	                0, "symfs", &c->from.session.symfs, "DIR", "look for objects below DIR"),
 	        OPTION_TEXT(0, "kallsyms", &c->from.session.kallsyms, "FILE",
@@ -566,6 +569,8 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 	struct option_rest rest;
 	int rc;
 
+	c->from.session.itrace = "gixewp";
+	c->from.itrace_bare = "bixewp";
 	assert(end - defs <= REPORT_OPTIONS);
 	(void)end;
 	rc = options_parse(&command, argc, argv, &rest);
@@ -613,6 +618,7 @@ int cmd_report(int argc, char **argv)
 	        .children = true,
 	        .skip_empty = true,
 	        .socket = UINT64_MAX,
+	        .max_stack = MAX_STACK,
 	        .pager = true,
 	        .stdio = true};
 	int rc, color;
@@ -622,7 +628,7 @@ int cmd_report(int argc, char **argv)
 		return rc;
 	}
 	if (c.dump) {
-		return dump_raw(c.from.input, c.from.force);
+		return dump_raw(c.from.input, c.from.force, c.from.session.itrace != NULL);
 	}
 	rc = options_check(&c);
 	if (rc != OPTIONS_RUN) {

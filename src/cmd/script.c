@@ -14,6 +14,8 @@
 
 #define FIELDS_MAX     16
 #define DLARGS_MAX     64
+#define MAX_STACK      127 /* entries of a call chain, if --max-stack is not given */
+#define TRACE_LETTERS  "cewpx" /* usual samples of traces, as in perf 6.1 */
 #define SCRIPT_OPTIONS 96 /* room in the table of options */
 
 struct script {
@@ -40,6 +42,22 @@ static int on_fields(const struct option_def *def, const char *arg, bool unset)
 	}
 	s->fields[s->o.nfields++] = arg;
 	return 0;
+}
+
+/* As in perf: each instruction with its bytes. */
+static int on_insn_trace(const struct option_def *def, const char *arg, bool unset)
+{
+	struct script *s = def->target;
+	bool text = arg != NULL && strcmp(arg, "disasm") == 0;
+
+	if (unset || (arg != NULL && !text && strcmp(arg, "raw") != 0)) {
+		(void)fprintf(stderr, "Error: --insn-trace wants raw or disasm\n");
+		return -1;
+	}
+	s->from.session.itrace = "i0nse";
+	s->o.ns = true;
+	return on_fields(&(struct option_def){.target = s},
+	        text ? "+disasm,-event,-period" : "+insn,-event,-period", false);
 }
 
 static int on_dlarg(const struct option_def *def, const char *arg, bool unset)
@@ -162,7 +180,7 @@ static int run(struct script *s)
 	o->filter.relative_time = o->relative_times;
 	o->write_event = s->per_event ? write_event : NULL;
 	o->not_inlined = s->inlined_given && !o->inlined;
-	o->header = s->header ? 1 + s->full : 0;
+	o->header = s->header ? 1 + s->full : s->full ? 3 : 0;
 	status = print(s, session);
 	sonde_session_free(session);
 	return status;
@@ -196,6 +214,9 @@ static struct option_def *sample_options(struct option_def *to, struct script *s
 	        OPTION_TEXT(0, "pid", &s->o.filter.pids, "PIDS", "only these processes"),
 	        OPTION_TEXT(0, "tid", &s->o.filter.tids, "TIDS", "only these threads"),
 	        OPTION_TEXT('C', "cpu", &s->o.filter.cpus, "LIST", "only these processors"),
+	        RECORDING_ITRACE(&s->from),
+	        OPTION_CALL(0, "insn-trace", OPTION_OPTIONAL, on_insn_trace, s, "raw|disasm",
+	                "show each instruction of traces, its bytes or its text"),
 	        OPTION_TEXT(0, "time", &s->o.filter.time, "SPAN",
 	                "only from START,END in seconds, 10%-20%, or 10%/2"),
 	        OPTION_TEXT(0, "switch-on", &s->o.switch_on, "EVENT",
@@ -327,7 +348,8 @@ static int check_options(const struct option_command *command, const struct scri
 
 int cmd_script(int argc, char **argv)
 {
-	struct script s = {.from = RECORDING, .pager = true, .merged = true};
+	struct script s = {
+	        .from = RECORDING, .o = {.max_stack = MAX_STACK}, .pager = true, .merged = true};
 	struct option_def defs[SCRIPT_OPTIONS];
 	const struct option_def *end =
 	        other_options(record_options(sample_options(defs, &s), &s), &s);
@@ -341,6 +363,7 @@ int cmd_script(int argc, char **argv)
 	struct option_rest rest;
 	int rc;
 
+	s.from.session.itrace = s.from.itrace_bare = TRACE_LETTERS;
 	assert(end - defs <= SCRIPT_OPTIONS);
 	(void)end;
 	rc = options_parse(&command, argc, argv, &rest);
@@ -356,12 +379,13 @@ int cmd_script(int argc, char **argv)
 	if (s.list_dlfilters) {
 		return list_dlfilters(s.verbose);
 	}
+	s.o.no_stack = s.o.max_stack == 0;
 	rc = check_options(&command, &s);
 	if (rc != OPTIONS_RUN) {
 		return rc;
 	}
 	if (s.dump) {
-		return dump_raw(s.from.input, s.from.force);
+		return dump_raw(s.from.input, s.from.force, s.from.session.itrace != NULL);
 	}
 	return s.header_only ? header_only(&s) : run(&s);
 }

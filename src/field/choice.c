@@ -203,7 +203,9 @@ int field_choice_parse(struct field_choice *c, const char *spec, struct error *e
 		uint64_t add = change.add;
 
 		TRY(keep_valid(&add, i, first == last, err));
-		c->chosen[i] = true;
+		/* as in perf, adding the kind of a branch keeps its target */
+		c->chosen[i] = c->chosen[i] || !change.relative || change.remove != 0 ||
+		               change.add != BIT(FIELD_FLAGS);
 		c->shown[i] = change.relative ? (c->shown[i] | add) & ~change.remove : add;
 		c->wanted[i] = (change.relative ? c->wanted[i] & ~change.remove : 0) | add;
 		if (!change.relative) {

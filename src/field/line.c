@@ -18,9 +18,9 @@
 /* What is printed of a branch, before its target and after it. */
 #define BRANCH_FIELDS (FIELD_BIT(FIELD_FLAGS) * 2 - 1 + FIELD_BIT(FIELD_IP))
 #define CODE_FIELDS                                                                                \
-	(FIELD_BIT(FIELD_INSNLEN) | FIELD_BIT(FIELD_INSN) | FIELD_BIT(FIELD_DISASM) |              \
-	        FIELD_BIT(FIELD_BRSTACKINSN) | FIELD_BIT(FIELD_BRSTACKINSNLEN) |                   \
-	        FIELD_BIT(FIELD_BRSTACKDISASM))
+	(FIELD_BIT(FIELD_IPC) | FIELD_BIT(FIELD_INSNLEN) | FIELD_BIT(FIELD_INSN) |                 \
+	        FIELD_BIT(FIELD_DISASM) | FIELD_BIT(FIELD_BRSTACKINSN) |                           \
+	        FIELD_BIT(FIELD_BRSTACKINSNLEN) | FIELD_BIT(FIELD_BRSTACKDISASM))
 
 struct line_context {
 	struct text *out;
@@ -438,10 +438,55 @@ static void line_brstackoff(const struct line_context *c)
 	put_branches(c, BRSTACK_OFFSETS);
 }
 
+/* The name of a kind of branch, by its flags; NULL: it has none, or it is a plain jump. */
+static const char *branch_name(uint32_t flags)
+{
+	static const struct {
+		uint32_t flags;
+		const char *name;
+	} names[] = {
+	        {AUX_FLAG_BRANCH | AUX_FLAG_COND, "jcc"},
+	        {AUX_FLAG_BRANCH | AUX_FLAG_CALL, "call"},
+	        {AUX_FLAG_BRANCH | AUX_FLAG_RETURN, "return"},
+	        {AUX_FLAG_BRANCH | AUX_FLAG_CALL | AUX_FLAG_INTERRUPT, "int"},
+	        {AUX_FLAG_BRANCH | AUX_FLAG_RETURN | AUX_FLAG_INTERRUPT, "iret"},
+	        {AUX_FLAG_BRANCH | AUX_FLAG_CALL | AUX_FLAG_SYSCALL, "syscall"},
+	        {AUX_FLAG_BRANCH | AUX_FLAG_RETURN | AUX_FLAG_SYSCALL, "sysret"},
+	        {AUX_FLAG_BRANCH | AUX_FLAG_ASYNC, "async"},
+	        {AUX_FLAG_BRANCH | AUX_FLAG_CALL | AUX_FLAG_ASYNC | AUX_FLAG_INTERRUPT, "hw int"},
+	        {AUX_FLAG_BRANCH | AUX_FLAG_ABORT, "tx abrt"},
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (names[i].flags == flags) {
+			return names[i].name;
+		}
+	}
+	return NULL;
+}
+
 /* As in perf, 21 wide: an event that is no branch has no flags. */
 static void line_flags(const struct line_context *c)
 {
-	text_fill(c->out, ' ', 2 + FLAGS_WIDTH + 1);
+	uint32_t flags = c->sample->extra != NULL ? c->sample->extra->flags : 0;
+	uint32_t ends = flags & (AUX_FLAG_BEGIN | AUX_FLAG_END);
+	const char *name = branch_name(flags & ~(ends | AUX_FLAG_IN_TX));
+	size_t start;
+
+	text_str(c->out, "  ");
+	start = c->out->n;
+	if (ends != 0) {
+		text_str(c->out, (ends & AUX_FLAG_BEGIN) != 0 ? "tr strt" : "tr end ");
+		text_str(c->out, name != NULL ? " " : "");
+	} else if (name == NULL && flags == AUX_FLAG_BRANCH) {
+		name = "jmp";
+	}
+	text_str(c->out, name != NULL ? name : "");
+	text_str(c->out, (flags & AUX_FLAG_IN_TX) != 0 ? "(x)" : "");
+	if (c->out->n - start < FLAGS_WIDTH) {
+		text_fill(c->out, ' ', FLAGS_WIDTH - (c->out->n - start));
+	}
+	text_char(c->out, ' ');
 }
 
 static void line_synth(const struct line_context *c)
@@ -508,6 +553,19 @@ static struct span insn_of(const struct line_context *c, struct frame_code_kind 
 		c->out->failed = true;
 	}
 	return insn;
+}
+
+/* Truncated, not rounded, as in perf. */
+static void line_ipc(const struct line_context *c)
+{
+	const struct aux_extra *e = c->sample->extra;
+
+	if (e != NULL && e->cycles != 0) {
+		text_printf(c->out, " \t IPC: %llu.%02llu (%llu/%llu) ",
+		        (unsigned long long)(e->insns / e->cycles),
+		        (unsigned long long)(e->insns % e->cycles * 100 / e->cycles),
+		        (unsigned long long)e->insns, (unsigned long long)e->cycles);
+	}
 }
 
 static void line_insnlen(const struct line_context *c)

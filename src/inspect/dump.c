@@ -4,7 +4,8 @@
  *
  *	0x1a8 MMAP2 size=88 misc=0x2(user) event="cpu-clock" pid=1 ... sample_id={ pid=1 ... }
  *
- * with hexadecimal lines below it if bytes are wanted; or one JSON document (doc/json.md). Offsets
+ * with hexadecimal lines below it if bytes are wanted, and for hardware traces the text of perf
+ * (aux_text.c); or one JSON document (doc/json.md). Offsets
  * are relative to the record's file; an inflated record has the offset of its compressed record,
  * "+" and its offset in the inflated data.
  */
@@ -12,6 +13,7 @@
 
 #include "core/escape.h"
 #include "file/feature.h"
+#include "inspect/aux_text.h"
 #include "inspect/inspector.h"
 
 #include <sonde/record.h>
@@ -30,6 +32,7 @@ struct dump {
 	sonde_write_fn write;
 	void *arg;
 	struct text out;
+	struct aux_text traces; /* what perf prints of hardware traces, if wanted */
 	struct json json; /* the JSON document, if wanted; writes to out */
 	uint8_t wanted[RECORD_TYPE_MAX]; /* by type, if only some are wanted */
 	bool some;
@@ -220,6 +223,10 @@ static int dump_records(struct dump *d)
 			dump_json(d, &r, &place, e);
 		} else {
 			dump_text(d, &r, &place, e);
+			if (d->o.traces) {
+				TRY(error_plain(&d->file.error,
+				        aux_text_record(&d->traces, &r, &place, e)));
+			}
 		}
 		TRY(flush(d, PIECE));
 	}
@@ -261,9 +268,15 @@ int sonde_inspector_records(struct sonde_inspector *in, const char *path,
 	d->json.out = &d->out;
 	d->write = write;
 	d->arg = arg;
+	d->traces = (struct aux_text){.file = &d->file,
+	        .out = &d->out,
+	        .write = write,
+	        .arg = arg,
+	        .want_packets = d->o.packets};
 	rc = rc < 0 ? rc : inspector_failed(in, dump_all(d, path), &d->file.error);
 	rc = rc < 0 ? rc : inspector_part_missing(&d->diags);
 	text_fini(&d->out);
+	aux_text_fini(&d->traces);
 	file_close(&d->file);
 	free(d);
 	return rc;

@@ -519,30 +519,43 @@ static void put_missing(struct text *out, const struct file *f)
 	text_char(out, '\n');
 }
 
-/* Features of a pipe are among its records: printed after the frame, and none is missing. */
-void inspect_header(struct text *out, const struct file *f, bool full)
+static void put_features(struct text *out, const struct file *f, bool full)
 {
-	static const char frame[] = "# ========\n#\n";
 	struct header_context c = {.out = out, .f = f};
 
-	text_str(out, "# ========\n");
-	put_file(out, f);
-	text_str(out, f->pipe ? frame : "");
 	for (unsigned bit = 1; bit < NENTRIES; bit++) {
 		if (file_has_feature(f, (enum abi_feature)bit)) {
 			put_feature(&c, (enum abi_feature)bit, full);
 		}
 	}
+	arena_fini(&c.arena);
+}
+
+/* Features of a pipe are among its records: printed after the frame, and none is missing. */
+void inspect_header(struct text *out, const struct file *f, bool full)
+{
+	static const char frame[] = "# ========\n#\n";
+
+	text_str(out, "# ========\n");
+	put_file(out, f);
+	text_str(out, f->pipe ? frame : "");
+	put_features(out, f, full);
 	if (!f->pipe) {
 		put_missing(out, f);
 		text_str(out, frame);
 	}
-	arena_fini(&c.arena);
 }
 
 void inspect_session_header(struct text *out, const struct sonde_session *s, bool full)
 {
 	inspect_header(out, session_file(s), full);
+}
+
+void inspect_stream_features(struct text *out, const struct sonde_session *s, bool full)
+{
+	if (session_file(s)->pipe) {
+		put_features(out, session_file(s), full);
+	}
 }
 
 /* simpleperf's META_INFO: names with their values. */

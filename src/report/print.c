@@ -278,6 +278,10 @@ static int put_events(struct report *r)
 			                   "--header/--header-only options.\n#\n");
 		}
 	}
+	if (r->options.header == SONDE_REPORT_HEADER_NONE ? r->options.header_full
+	                                                  : r->options.quiet) {
+		inspect_stream_features(&r->text, r->session, r->options.header_full);
+	}
 	if (!report_has_samples(r)) {
 		return 0; /* the caller reports it */
 	}
@@ -326,6 +330,20 @@ static int history_check(const struct report *r)
 	        "--branch-history cannot be used with %s", other);
 }
 
+/* Whether samples that are made of traces have branch stacks. */
+static bool made_branches(const struct sonde_session *s)
+{
+	const struct session_event *events = session_events(s);
+
+	for (size_t i = 0; i < sonde_session_events(s); i++) {
+		if (events[i].made &&
+		        (events[i].attr.sample_type & SONDE_SAMPLE_BRANCH_STACK) != 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Decides whether rows are of branches; SONDE_EARG if they were requested and are missing. */
 static int branches_decide(struct report *r, bool *branches)
 {
@@ -334,8 +352,10 @@ static int branches_decide(struct report *r, bool *branches)
 	bool requested = o->branches == SONDE_REPORT_BRANCHES_ON || o->total_cycles;
 
 	*branches = any && !o->branch_history &&
-	            (requested || (o->branches != SONDE_REPORT_BRANCHES_OFF &&
-	                                  session_has_feature(r->session, FEATURE_BRANCH_STACK)));
+	            (requested ||
+	                    (o->branches != SONDE_REPORT_BRANCHES_OFF &&
+	                            (made_branches(r->session) || session_has_feature(r->session,
+	                                                                  FEATURE_BRANCH_STACK))));
 	if (!any && (requested || o->branch_history)) {
 		return error_set(session_error(r->session), SONDE_EARG, NO_OFFSET,
 		        "%s: no event recorded branch stacks: leave it out, or record with `sonde "

@@ -33,7 +33,8 @@ static int worker_ready(struct script *s, struct script_worker *w)
 	}
 	TRY(address_cache_init(&w->line.addresses, s->session));
 	session_worker_init(&w->session, s->session);
-	w->session.kinds = s->kinds | (s->by_start ? START_KINDS : 0);
+	w->session.kinds =
+	        s->kinds | (s->by_start ? START_KINDS : 0) | (s->json ? 0 : SESSION_TRACE_ERRORS);
 	w->off = s->switches.on != NULL;
 	w->ready = true;
 	return 0;
@@ -103,7 +104,7 @@ static inline int next_selected(
 	int rc;
 
 	while ((rc = session_worker_next_any(&w->session, r, sample)) > 0) {
-		if (r->type == RECORD_FINISHED_ROUND) {
+		if (r->type == RECORD_FINISHED_ROUND || r->type == RECORD_AUXTRACE_ERROR) {
 			return 1;
 		}
 		rc = r->type == RECORD_SAMPLE ? select_sample(s, w, sample)
@@ -203,7 +204,7 @@ static int pass_part(void *arg, unsigned worker, size_t part)
 
 	TRY(script_part_open(s, w, part));
 	while ((rc = script_part_next(s, w, &r, &sample)) > 0) {
-		if (r.type != RECORD_FINISHED_ROUND) {
+		if (r.type != RECORD_FINISHED_ROUND && r.type != RECORD_AUXTRACE_ERROR) {
 			line_pass(&s->plans[sample.event], &s->parts[part].clock, &sample);
 		}
 	}

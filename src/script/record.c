@@ -9,6 +9,7 @@
 #define NAMESPACE_SIZE     16u /* device and inode */
 #define NAMESPACES_IN_LINE 4u
 #define CODE_IN_LINE       16u
+#define TRACE_TEXT         64u
 
 static void put_hex(struct text *out, uint64_t v)
 {
@@ -232,6 +233,40 @@ const char *script_record_comm(const struct script *s, const struct record *r,
 
 typedef void (*put_fn)(struct text *out, const struct record *r, bool swap);
 
+/*
+ * AUXTRACE_ERROR: u32 type, code, cpu, pid, tid, fmt; u64 ip, time; 64 bytes of text; u32
+ * machine_pid, vcpu
+ */
+static void put_trace_error(struct text *out, const struct record *r, bool swap)
+{
+	struct cursor c = cursor_make(r->body, swap);
+	uint32_t words[6];
+	unsigned long long ip, time;
+	size_t n = 0;
+
+	for (unsigned i = 0; i < 6; i++) {
+		words[i] = cursor_u32(&c);
+	}
+	ip = cursor_u64(&c);
+	time = cursor_u64(&c);
+	if (c.bad) {
+		return;
+	}
+	text_printf(out, " instruction trace error type %u", words[0]);
+	if (time != 0) {
+		text_printf(out, " time %llu.%09llu", time / 1000000000, time % 1000000000);
+	} else {
+		text_str(out, " time 0");
+	}
+	text_printf(out, " cpu %d pid %d tid %d ip ", (int)words[2], (int)words[3], (int)words[4]);
+	put_hex(out, ip);
+	text_printf(out, " code %u: ", words[1]);
+	while (n < cursor_left(&c) && n < TRACE_TEXT && c.p[n] != 0) {
+		n++;
+	}
+	text_plain_bytes(out, c.p, n);
+}
+
 void script_record_text(struct text *out, const struct record *r, bool swap)
 {
 	static const put_fn puts[RECORD_TYPE_MAX] = {
@@ -249,6 +284,7 @@ void script_record_text(struct text *out, const struct record *r, bool swap)
 	        [RECORD_BPF_EVENT] = put_bpf_event,
 	        [RECORD_TEXT_POKE] = put_text_poke,
 	        [RECORD_FINISHED_ROUND] = put_round,
+	        [RECORD_AUXTRACE_ERROR] = put_trace_error,
 	};
 
 	if (r->type < RECORD_TYPE_MAX && puts[r->type] != NULL) {

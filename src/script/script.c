@@ -25,7 +25,7 @@ static void put_record(const struct script *s, struct script_worker *w, const st
 		script_json_record(&w->out, s, r, sample);
 		return;
 	}
-	if (r->type != RECORD_FINISHED_ROUND) {
+	if (r->type != RECORD_FINISHED_ROUND && r->type != RECORD_AUXTRACE_ERROR) {
 		struct text name = {0};
 
 		line_head(&w->out, &s->plans[sample->event], &s->style, &w->line, sample,
@@ -72,6 +72,9 @@ static void put_sample(
 
 	if (s->json) {
 		line_json(&w->out, plan, &s->style, &w->line, sample);
+		return;
+	}
+	if (plan->fields == 0) { /* -F sw: hides the samples of software events */
 		return;
 	}
 	line_text(out, plan, &s->style, &w->line, sample);
@@ -209,7 +212,7 @@ static bool has_counts(const struct script *s)
 /* The code between branches is known only if all branches were recorded. */
 static int check_branch_code(struct script *s, uint64_t fields)
 {
-	bool recorded = session_has_feature(s->session, FEATURE_AUXTRACE);
+	bool recorded = session_has_traces(s->session);
 
 	if ((fields & BRANCH_CODE) == 0) {
 		return 0;
@@ -243,9 +246,8 @@ static int fields_of(
 	} else if (e == NULL) {
 		*fields = choice->shown[type];
 	} else {
-		TRY(field_choice_type(choice, &e->attr, e->name,
-		        session_has_feature(s->session, FEATURE_AUXTRACE), fields,
-		        session_error(s->session)));
+		TRY(field_choice_type(choice, &e->attr, e->name, session_has_traces(s->session),
+		        fields, session_error(s->session)));
 		TRY(check_branch_code(s, choice->shown[type]));
 	}
 	if (events[event].count.samples == 0) {
@@ -379,7 +381,9 @@ static int make_style(struct script *s, const struct sonde_script_options *o)
 	        .source_path = o->source_path,
 	        .inlined = o->inlined,
 	        .not_inlined = o->not_inlined,
-	        .max_stack = o->max_stack != 0 ? o->max_stack : MAX_STACK_USUAL,
+	        .max_stack = o->no_stack         ? 0
+	                     : o->max_stack != 0 ? o->max_stack
+	                                         : MAX_STACK_USUAL,
 	        .max_blocks = o->max_blocks,
 	        .source = {.session = s->session, .time_quantum = 1},
 	};
@@ -396,12 +400,16 @@ static int make_style(struct script *s, const struct sonde_script_options *o)
 	return 0;
 }
 
-static int print_header(struct script *s, bool full)
+static int print_header(struct script *s, int header)
 {
 	struct text out = {0};
 	int rc;
 
-	inspect_session_header(&out, s->session, full);
+	if (header == 3) {
+		inspect_stream_features(&out, s->session, true);
+	} else {
+		inspect_session_header(&out, s->session, header > 1);
+	}
 	rc = text_flush(&out, 0, s->write, s->arg);
 	text_fini(&out);
 	return rc;
@@ -491,7 +499,8 @@ static int check_json(struct script *s, const struct sonde_script_options *o)
 		bool chosen;
 		const char *what;
 	} options[] = {
-	        {o->header != 0, "the header ('sonde report --header-only --json' prints it)"},
+	        {o->header == 1 || o->header == 2,
+	                "the header ('sonde report --header-only --json' prints it)"},
 	        {o->relative_times || o->time_differences, "relative times: JSON has ns"},
 	        {o->ns, "nine digits: JSON has ns"},
 	        {o->narrow, "narrow columns: JSON has none"},
@@ -564,7 +573,7 @@ static int run(struct script *s, const struct sonde_script_options *o)
 		return print_samples(s);
 	}
 	if (o->header != 0) {
-		TRY(print_header(s, o->header > 1));
+		TRY(print_header(s, o->header));
 	}
 	TRY(print_counts(s));
 	return print_samples(s);

@@ -283,11 +283,11 @@ static bool record_time(
 	return side_band_time(f, file_record_event(f->file, r), r, time);
 }
 
-static size_t source_read(const struct session_source *src, size_t chunk, uint64_t *at,
+static int source_read(const struct session_source *src, size_t chunk, struct session_state *state,
         uint32_t kinds, struct session_item *out, size_t n)
 {
 	const struct file_source *f = (const struct file_source *)src;
-	uint64_t position = *at != 0 ? *at : f->chunks[chunk];
+	uint64_t position = state->at != 0 ? state->at : f->chunks[chunk];
 	uint64_t end = f->chunks[chunk + 1];
 	const struct file_stream *s = file_stream_at(f->file, position);
 	struct record r;
@@ -308,8 +308,8 @@ static size_t source_read(const struct session_source *src, size_t chunk, uint64
 			item_set(&out[i++], f, &r, NULL);
 		}
 	}
-	*at = position;
-	return i;
+	state->at = position;
+	return (int)i;
 }
 
 /* Adds the keys of the records of round i that are in the window. */
@@ -359,10 +359,15 @@ static size_t round_after(const struct session_source *src, uint64_t after)
 }
 
 static int source_gather(const struct session_source *src, const struct session_window *window,
-        struct session_keys *keys)
+        struct session_state *state, struct session_keys *keys)
 {
 	const struct file_source *f = (const struct file_source *)src;
 	size_t i = window->first ? 0 : round_after(src, window->after);
+
+	(void)state;
+	if (window->slice_end != 0) {
+		return 0;
+	}
 
 	for (; i < src->nlimits && (i < 2 || src->limits[i - 2] < window->limit); i++) {
 		TRY(gather_round(f, i, window, keys));
@@ -370,13 +375,14 @@ static int source_gather(const struct session_source *src, const struct session_
 	return 0;
 }
 
-static void source_fetch(const struct session_source *src, const struct session_key *keys, size_t n,
-        struct session_item *out)
+static void source_fetch(const struct session_source *src, struct session_state *state,
+        const struct session_key *keys, size_t n, struct session_item *out)
 {
 	const struct file_source *f = (const struct file_source *)src;
 
 	const struct file_stream *s = f->file->streams;
 
+	(void)state;
 	for (size_t i = 0; i < n; i++) {
 		uint64_t offset = keys[i].place & SESSION_SEQUENCE_MAX;
 		struct record r;

@@ -155,6 +155,17 @@ bool session_swap(const struct sonde_session *s)
 	return s->swap;
 }
 
+bool session_has_traces(const struct sonde_session *s)
+{
+	return file_has_feature(s->file, FEATURE_AUXTRACE) ||
+	       s->counts.records[RECORD_AUXTRACE] != 0;
+}
+
+uint64_t session_trace_errors(const struct sonde_session *s)
+{
+	return s->aux != NULL ? aux_errors(s->aux) : 0;
+}
+
 uint64_t session_size(const struct sonde_session *s)
 {
 	return file_end(s->file);

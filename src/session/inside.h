@@ -50,6 +50,10 @@ struct sonde_session {
 	struct record *build_ids; /* BUILD_ID records, kept until the timeline is built */
 	size_t nbuild_ids, build_ids_cap;
 	struct session_reads reads; /* periods of samples with counts */
+	struct itrace itrace; /* from the option */
+	struct aux *aux; /* traces; NULL: they are not wanted */
+	struct session_window *windows; /* if there are traces; else those of the first source */
+	size_t nwindows, windows_cap;
 	struct frame_resolver frames;
 	char *debug_folder; /* `.debug` of the option home */
 	struct session_cgroup *cgroups; /* in file order */
@@ -78,6 +82,9 @@ struct sonde_session {
 /* Makes the source of a file's records; NULL: out of memory. */
 struct session_source *session_file_source(
         const struct file *file, struct diag_sink *diags, bool counts_only);
+
+/* Makes samples of the traces that session_walk found, after the timeline was sealed. */
+int session_aux_open(struct sonde_session *s);
 
 /* Walks all records of all sources once: side-band goes to the timeline, records are counted. */
 int session_walk(struct sonde_session *s);

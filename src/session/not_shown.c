@@ -74,10 +74,11 @@ void session_report_not_shown(struct sonde_session *s, unsigned kinds, const cha
 			        (unsigned long long)n, kinds_of_samples[i].words, instead);
 		}
 	}
-	if ((kinds & SESSION_TRACES) != 0 && s->counts.records[RECORD_AUXTRACE] != 0) {
+	if ((kinds & SESSION_TRACES) != 0 && s->counts.records[RECORD_AUXTRACE] != 0 &&
+	        s->aux != NULL && !aux_has_traces(s->aux)) {
 		diag_report(&s->diags, SONDE_DIAG_NOT_SHOWN, NO_OFFSET,
-		        "traces (Intel PT and others) are not decoded into samples yet, which are "
-		        "missing; to see them use '%s'",
+		        "traces of this kind are not decoded into samples, which are missing: only "
+		        "Intel PT is; to see them use '%s'",
 		        instead);
 	}
 	if ((kinds & SESSION_STAT) != 0 && s->counts.records[RECORD_STAT] != 0) {

@@ -52,6 +52,10 @@ void sonde_session_free(struct sonde_session *s)
 	}
 	session_worker_fini(&s->next);
 	session_shown_fini(&s->shown_sample);
+	for (size_t i = 0; i < s->nsources; i++) {
+		s->sources[i]->ops->free(s->sources[i]);
+	}
+	aux_free(s->aux); /* uses the timeline and the resolver */
 	frame_resolver_fini(&s->frames);
 	free(s->debug_folder);
 	index_fini(&s->cgroup_ids);
@@ -61,11 +65,9 @@ void sonde_session_free(struct sonde_session *s)
 	timeline_free(s->timeline);
 	sonde_file_free(s->reader);
 	pick_fini(&s->pick);
-	for (size_t i = 0; i < s->nsources; i++) {
-		s->sources[i]->ops->free(s->sources[i]);
-	}
 	free(s->events);
 	free(s->build_ids);
+	free(s->windows);
 	session_reads_fini(&s->reads);
 	free(s);
 }
@@ -285,6 +287,9 @@ static int open_input(struct sonde_session *s, const struct input *in)
 		        &s->error, SONDE_EARG, NO_OFFSET, "this session has a file already");
 	}
 	s->opened = true;
+	if (s->options.itrace != NULL) {
+		TRY(itrace_parse(&s->itrace, s->options.itrace, &s->error));
+	}
 	TRY(symbols_check(s, s->options.kallsyms));
 	TRY(symbols_check(s, s->options.vmlinux));
 	s->file->check_owner = s->options.check_owner;
@@ -315,6 +320,12 @@ int session_open_records(struct sonde_session *s)
 	if (s->options.kallsyms == NULL) {
 		s->options.kallsyms = s->file->kallsyms;
 	}
+	if (s->options.itrace != NULL) {
+		s->aux = aux_new();
+		if (s->aux == NULL) {
+			return error_nomem(&s->error);
+		}
+	}
 	s->timeline = timeline_new(&s->diags);
 	if (s->timeline == NULL) {
 		return error_nomem(&s->error);
@@ -324,7 +335,7 @@ int session_open_records(struct sonde_session *s)
 		return error_nomem(&s->error);
 	}
 	TRY(choose_stitching(s, &slots));
-	if (seal(s, slots) < 0) {
+	if (seal(s, slots) < 0 || session_aux_open(s) < 0) {
 		return error_nomem(&s->error);
 	}
 	if (s->options.strict &&

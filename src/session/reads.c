@@ -204,9 +204,10 @@ static const struct session_event *record_again(
 {
 	struct session_key key = {.place = w->out->records[i].place};
 	const struct session_source *src = w->session->sources[key.place >> SESSION_SEQUENCE];
+	struct session_state none = {.at = 0}; /* records of a file need no memory */
 	struct session_item item;
 
-	src->ops->fetch(src, &key, 1, &item);
+	src->ops->fetch(src, &none, &key, 1, &item);
 	*r = session_item_record(&item, w->session->swap);
 	return &w->session->events[item.event];
 }

@@ -9,6 +9,7 @@
 #ifndef SONDE_SESSION_INTERNAL_H
 #define SONDE_SESSION_INTERNAL_H
 
+#include "aux/aux.h"
 #include "core/arena.h"
 #include "core/status.h"
 #include "frame/frame.h"
@@ -20,6 +21,7 @@
 
 struct session_sample {
 	struct sonde_sample s;
+	const struct aux_extra *extra; /* of a sample that was made of a trace; NULL: of others */
 	const struct timeline_view *view; /* thread, name, address space; valid until the next
 	                                     sample */
 	uint32_t event; /* index of the attr */
@@ -38,7 +40,8 @@ struct session_worker {
 	struct session_item items[SESSION_BATCH];
 	size_t nitems, item;
 	size_t chunk; /* of the source, in any order */
-	uint64_t at; /* position in the chunk */
+	struct session_state *states; /* by source; NULL until needed */
+	int failed; /* status of reading records that failed */
 	struct session_keys keys, spare; /* keys of a sorted window; for merging */
 	size_t key;
 	/* a record that becomes several samples, one for each count */
@@ -114,6 +117,11 @@ int session_feature(
 bool session_has_feature(const struct sonde_session *s, unsigned bit);
 #define SESSION_FEATURE(s, bit, a, out) session_feature(s, bit, a, out, sizeof(*(out)))
 
+/* Whether the recording has traces, of any kind. */
+bool session_has_traces(const struct sonde_session *s);
+/* Errors in traces whose samples are wanted. */
+uint64_t session_trace_errors(const struct sonde_session *s);
+
 /* The formats of tracepoints that the recorder copied; n is 0 if there are none. */
 struct span session_tracing(const struct sonde_session *s);
 
@@ -163,6 +171,8 @@ struct session_event {
 	struct sonde_attr attr;
 	struct record_plan plan;
 	struct session_event_count count;
+	bool made; /* its samples are made of traces, and followed by a struct aux_extra */
+	bool at_end; /* its samples have no times, and are after all others */
 };
 
 /* The table of events, [sonde_session_events()]; an event's number is its index. */

@@ -203,7 +203,7 @@ int sonde_session_map(struct sonde_session *s, sonde_map_fn fn, void *arg)
 		session_shown_fini(&job.workers[i].shown);
 	}
 	free(job.workers);
-	return rc;
+	return rc == SONDE_ENOMEM ? error_nomem(&s->error) : rc;
 }
 
 /* Makes room for more than n frames; negative: out of memory. */

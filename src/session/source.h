@@ -11,7 +11,8 @@
  *
  * All functions but scan are pure and may run on several threads at once. They handle many records
  * in a call, so that a source costs one indirect call for a batch. Records have the session's byte
- * order (session_swap), and their bytes are valid until the source is freed.
+ * order (session_swap). Their bytes are valid until the worker opens another chunk or window; those
+ * of `scan`, and side-band, until the source is freed.
  */
 #ifndef SONDE_SESSION_SOURCE_H
 #define SONDE_SESSION_SOURCE_H
@@ -28,6 +29,7 @@ struct session_source;
 #define SESSION_STREAMS      256u
 #define SESSION_KINDS        32u /* types of records that `kinds` can select */
 #define SESSION_ROUNDS       1u /* bit of `kinds`: FINISHED_ROUND, in any order only */
+#define SESSION_TRACE_ERRORS (1u << 31) /* bit of `kinds`: AUXTRACE_ERROR of traces */
 #define SESSION_SEQUENCE     56u /* bits of a place; the stream is above them */
 #define SESSION_SEQUENCE_MAX (((uint64_t)1 << SESSION_SEQUENCE) - 1)
 
@@ -60,6 +62,14 @@ struct session_window {
 	bool first;
 	bool no_samples;
 	uint32_t kinds; /* bits by record type: records wanted besides samples */
+	/* Samples without times: only the chunks from slice to slice_end of their source. 0: none */
+	size_t slice, slice_end;
+};
+
+/* What a worker keeps for a source. */
+struct session_state {
+	uint64_t at; /* position in the chunk, for `read`; 0 at first */
+	void *own; /* memory of the source for this worker; NULL at first */
 };
 
 struct session_source_ops {
@@ -70,16 +80,17 @@ struct session_source_ops {
 	int (*scan)(struct session_source *src, struct session_item *out, size_t n);
 	/*
 	 * Returns the number of next records of a chunk, up to n: samples, and records that `kinds`
-	 * selects; see struct session_window. *at is 0 at first. 0 at the end.
+	 * selects; see struct session_window. 0 at the end, SONDE_ENOMEM.
 	 */
-	size_t (*read)(const struct session_source *src, size_t chunk, uint64_t *at, uint32_t kinds,
-	        struct session_item *out, size_t n);
+	int (*read)(const struct session_source *src, size_t chunk, struct session_state *state,
+	        uint32_t kinds, struct session_item *out, size_t n);
 	/* Adds the keys of the records in a window. 0 or SONDE_ENOMEM. */
 	int (*gather)(const struct session_source *src, const struct session_window *window,
-	        struct session_keys *keys);
+	        struct session_state *state, struct session_keys *keys);
 	/* Fetches the records of n keys, all of this source. */
-	void (*fetch)(const struct session_source *src, const struct session_key *keys, size_t n,
-	        struct session_item *out);
+	void (*fetch)(const struct session_source *src, struct session_state *state,
+	        const struct session_key *keys, size_t n, struct session_item *out);
+	void (*forget)(void *own); /* frees a worker's memory; NULL: the source has none */
 	void (*free)(struct session_source *src);
 };
 

@@ -313,6 +313,25 @@ static int walk_switch(struct walk *w, const struct record *r, const struct reco
 	        s->timeline, trailer->cpu, trailer->time, out ? own : other, out ? other : own);
 }
 
+/* A record about traces. ITRACE_START: u32 pid, tid of the thread that is traced */
+static int walk_trace(struct walk *w, const struct record *r)
+{
+	struct sonde_session *s = w->s;
+	struct cursor c = cursor_make(r->body, s->swap);
+	uint32_t pid, tid;
+
+	if (s->aux == NULL || s->options.counts_only) {
+		return 0;
+	}
+	if (r->type == RECORD_ITRACE_START) {
+		pid = cursor_u32(&c);
+		tid = cursor_u32(&c);
+		TRY(c.bad ? 0 : walk_seen(w, pid, tid));
+	}
+	return aux_add(s->aux, r, s->swap,
+	        w->source->stream == 0 ? file_outside(s->file, r) : (struct span){NULL, 0}, NULL);
+}
+
 static int walk_side_band(struct walk *w, uint32_t event, const struct record *r)
 {
 	struct sonde_session *s = w->s;
@@ -350,6 +369,7 @@ static int walk_side_band(struct walk *w, uint32_t event, const struct record *r
 	case RECORD_SWITCH_CPU_WIDE: return walk_switch(w, r, &trailer);
 	case RECORD_CGROUP: return session_cgroup_add(s, r);
 	case RECORD_CALLCHAIN_DEFERRED: return walk_deferred(w, r, &trailer);
+	case RECORD_ITRACE_START: return walk_trace(w, r);
 	default: return 0;
 	}
 }
@@ -379,6 +399,9 @@ static int walk_record(struct walk *w, const struct session_item *item)
 	}
 	if (r->type == RECORD_BUILD_ID && s->options.counts_only) {
 		return walk_only_look(s, r);
+	}
+	if (r->type == RECORD_AUXTRACE || r->type == RECORD_AUXTRACE_INFO) {
+		return walk_trace(w, r);
 	}
 	if (r->type == RECORD_ID_INDEX && !s->options.counts_only) {
 		return session_guests_add(s, r);
@@ -431,6 +454,12 @@ static int walk_source(struct walk *w, struct session_source *src)
 	return n;
 }
 
+/* Traces need the mappings of all times at once. */
+static bool may_have_traces(const struct sonde_session *s)
+{
+	return s->aux != NULL && (file_has_feature(s->file, FEATURE_AUXTRACE) || s->file->pipe);
+}
+
 static int walk_sources(struct walk *w)
 {
 	struct sonde_session *s = w->s;
@@ -438,7 +467,9 @@ static int walk_sources(struct walk *w)
 	if (!s->options.counts_only) {
 		TRY(find_switches(w));
 	}
-	if (s->nsources == 1) { /* times of several sources are not in order while they are read */
+	if (s->nsources == 1 &&
+	        !may_have_traces(
+	                s)) { /* times of several sources are not in order while they are read */
 		timeline_limit(s->timeline,
 		        s->epoch_records != 0 ? s->epoch_records : EPOCH_RECORDS, session_reread,
 		        s);

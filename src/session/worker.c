@@ -16,6 +16,13 @@ void session_worker_fini(struct session_worker *w)
 	if (w->session != NULL && w->session->timeline != NULL) {
 		timeline_cursor_fini(w->session->timeline, &w->cursor);
 	}
+	for (size_t i = 0; w->session != NULL && w->states != NULL && i < w->session->nsources;
+	        i++) {
+		if (w->session->sources[i]->ops->forget != NULL) {
+			w->session->sources[i]->ops->forget(w->states[i].own);
+		}
+	}
+	free(w->states);
 	free(w->keys.p);
 	free(w->spare.p);
 	record_scratch_fini(&w->scratch);
@@ -41,7 +48,19 @@ static void worker_rewind(struct session_worker *w, bool sorted)
 	w->item = 0;
 	w->keys.n = 0;
 	w->key = 0;
-	w->at = 0;
+	for (size_t i = 0; w->states != NULL && i < w->session->nsources; i++) {
+		w->states[i].at = 0;
+	}
+}
+
+/* Makes the worker's states; false: out of memory. */
+static bool has_states(struct session_worker *w)
+{
+	if (w->states == NULL) {
+		w->states = calloc(w->session->nsources, sizeof(*w->states));
+		w->failed = w->states == NULL ? SONDE_ENOMEM : w->failed;
+	}
+	return w->states != NULL;
 }
 
 void session_chunk_open(struct session_worker *w, size_t chunk)
@@ -61,6 +80,9 @@ void session_chunk_open(struct session_worker *w, size_t chunk)
 
 size_t session_windows(const struct sonde_session *s)
 {
+	if (s->windows != NULL) {
+		return s->nwindows;
+	}
 	return s->nsources != 0 ? s->sources[0]->nlimits : 0;
 }
 
@@ -128,8 +150,11 @@ static int range_open(struct session_worker *w, const struct session_window *ran
 	const struct sonde_session *s = w->session;
 
 	worker_rewind(w, true);
+	if (!has_states(w)) {
+		return SONDE_ENOMEM;
+	}
 	for (size_t i = 0; i < s->nsources; i++) {
-		TRY(s->sources[i]->ops->gather(s->sources[i], range, &w->keys));
+		TRY(s->sources[i]->ops->gather(s->sources[i], range, &w->states[i], &w->keys));
 	}
 	return sort_keys(w) ? 0 : SONDE_ENOMEM;
 }
@@ -137,11 +162,30 @@ static int range_open(struct session_worker *w, const struct session_window *ran
 int session_window_open(struct session_worker *w, size_t window)
 {
 	const uint64_t *limits = w->session->sources[0]->limits;
+	struct session_window own;
 
+	if (w->session->windows != NULL) {
+		own = w->session->windows[window];
+		own.kinds = w->kinds;
+		return range_open(w, &own);
+	}
 	return range_open(w, &(struct session_window){.after = window != 0 ? limits[window - 1] : 0,
 	                             .limit = limits[window],
 	                             .first = window == 0,
 	                             .kinds = w->kinds});
+}
+
+static bool refill_chunk(struct session_worker *w)
+{
+	int n = SONDE_ENOMEM;
+
+	if (has_states(w)) {
+		n = w->source->ops->read(w->source, w->chunk, &w->states[w->source->stream],
+		        w->kinds, w->items, SESSION_BATCH);
+	}
+	w->failed = n < 0 ? n : w->failed;
+	w->nitems = n > 0 ? (size_t)n : 0;
+	return w->nitems != 0;
 }
 
 /* Fetches the next records of the chunk or window; false: no more. */
@@ -154,9 +198,7 @@ static bool refill(struct session_worker *w)
 	w->item = 0;
 	w->nitems = 0;
 	if (!w->sorted) {
-		w->nitems = w->source->ops->read(
-		        w->source, w->chunk, &w->at, w->kinds, w->items, SESSION_BATCH);
-		return w->nitems != 0;
+		return refill_chunk(w);
 	}
 	if (left == 0) {
 		return false;
@@ -167,7 +209,7 @@ static bool refill(struct session_worker *w)
 		n++;
 	}
 	w->source = w->session->sources[keys[0].place >> SESSION_SEQUENCE];
-	w->source->ops->fetch(w->source, keys, n, w->items);
+	w->source->ops->fetch(w->source, &w->states[w->source->stream], keys, n, w->items);
 	w->key += n;
 	w->nitems = n;
 	return true;
@@ -225,6 +267,16 @@ static int take_counts(
 	return take_count(w, out);
 }
 
+/* The time for which a sample's thread is looked up. */
+static uint64_t sample_time(const struct session_event *e, const struct sonde_sample *sample,
+        const struct session_item *item)
+{
+	if (e->at_end) {
+		return UINT64_MAX - 1;
+	}
+	return e->plan.time != RECORD_NOT_THERE ? sample->time : item->sequence;
+}
+
 /* Decodes a sample into *out; 1; 0: none of its counts changed; negative: out of memory. */
 static int take_sample(
         struct session_worker *w, const struct session_item *item, struct session_sample *out)
@@ -245,8 +297,9 @@ static int take_sample(
 	out->misc = load_u16(item->p + 4, s->swap);
 	out->cpumode = out->misc & MISC_CPUMODE_MASK;
 	out->offset = item->sequence;
-	out->view = timeline_at(s->timeline, &w->cursor, out->s.pid, out->s.tid,
-	        e->plan.time != RECORD_NOT_THERE ? out->s.time : item->sequence);
+	out->extra = e->made ? (const void *)(body.p + body.n) : NULL;
+	out->view = timeline_at(
+	        s->timeline, &w->cursor, out->s.pid, out->s.tid, sample_time(e, &out->s, item));
 	if (w->cursor.failed < 0) {
 		return w->cursor.failed;
 	}
@@ -299,6 +352,11 @@ static int take_record(struct session_worker *w, const struct session_item *item
 	struct record_trailer trailer;
 	uint32_t pid, tid;
 
+	if (r->type == RECORD_AUXTRACE_ERROR) { /* it has its own thread and time */
+		*out = (struct session_sample){.type = (uint16_t)r->type, .offset = r->offset};
+		out->view = timeline_at(s->timeline, &w->cursor, 0, 0, 0);
+		return 1;
+	}
 	if (r->type == RECORD_FINISHED_ROUND) {
 		*out = (struct session_sample){.type = RECORD_FINISHED_ROUND, .offset = r->offset};
 		out->view = timeline_at(s->timeline, &w->cursor, 0, 0, 0);
@@ -387,7 +445,7 @@ int session_worker_next_any(struct session_worker *w, struct record *r, struct s
 			return rc;
 		}
 	}
-	return 0;
+	return w->failed;
 }
 
 /* Calls fn for the records of a chunk that are no samples. */
@@ -407,7 +465,7 @@ static int chunk_records(struct session_worker *w, session_record_fn fn, void *a
 			}
 		}
 	}
-	return rc;
+	return rc < 0 ? rc : w->failed;
 }
 
 int session_each_record(struct sonde_session *s, uint32_t kinds, session_record_fn fn, void *arg)
@@ -440,5 +498,5 @@ int session_worker_next(struct session_worker *w, struct session_sample *out)
 			return rc;
 		}
 	}
-	return 0;
+	return w->failed;
 }

@@ -76,7 +76,13 @@ class File:
         self.home = None
         self.outputs, self.mapped = {}, None
 
+    def whole(self, words):
+        """The words of a command; traces are compared in tests/aux, here only recorded samples."""
+        untraced = self.trace and words[0] in ("script", "report") and "--no-itrace" not in words
+        return [*words, "--no-itrace"] if untraced else list(words)
+
     def run(self, tool, words):
+        words = self.whole(words)
         key = (tool, *words)
         if key not in self.outputs:
             self.outputs[key] = Output([tool, *words, *OPTIONS, "-i", self.path], self.home)

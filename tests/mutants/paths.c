@@ -93,8 +93,11 @@ static void walk_file(const struct input *in, int gaps)
 
 static struct sonde_session *open_session(const struct input *in, unsigned jobs)
 {
-	struct sonde_session_options o = {
-	        .size = sizeof(o), .jobs = jobs, .symfs = "/nonexistent", .kallsyms = "/dev/null"};
+	struct sonde_session_options o = {.size = sizeof(o),
+	        .jobs = jobs,
+	        .symfs = in->symfs != NULL ? in->symfs : "/nonexistent",
+	        .kallsyms = "/dev/null",
+	        .itrace = in->itrace};
 	struct sonde_session *s = sonde_session_new(&o);
 
 	if (s != NULL && sonde_session_open(s, in->path) < 0) {

@@ -9,6 +9,8 @@
 struct input {
 	const char *path;
 	const char *output; /* an unused path for output */
+	const char *symfs; /* where objects are; NULL: nowhere */
+	const char *itrace; /* samples that are made of hardware traces; NULL: none */
 	uint64_t number; /* of the mutant: selects options, as one run cannot try all */
 };
 

@@ -3,11 +3,12 @@
  * Reads damaged recordings (mutants) in every way of paths.c, as TAP: a result for each seed, and a
  * comment for each run that failed.
  *
- *	mutants [-n MUTANTS] [-j WORKERS] [-f FIRST] [-k FOLDER] SEED|FOLDER...
+ *	mutants [-n MUTANTS] [-j WORKERS] [-f FIRST] [-k FOLDER] [-s SYMFS] [-t ITRACE] SEED|FOLDER...
  *
  * Mutant K is number K / SEEDS of seed K % SEEDS, for any number of workers; number 0 is the
  * unchanged seed. `-f K -n 1` repeats one mutant. -k keeps it, or those that failed. A folder with
- * a file `data` is one seed, a directory recording; any other folder contains seeds.
+ * a file `data` is one seed, a directory recording; any other folder contains seeds. -s: folder of
+ * objects; -t: letters of --itrace for sessions.
  *
  * Workers are processes: if one ends early, its mutant is counted as failed, and another worker
  * continues after this mutant. A run reads one mutant in one way. Its limits are CPU_MAX seconds of
@@ -77,6 +78,7 @@ struct runner {
 	size_t nseeds;
 	uint64_t first, end; /* mutants */
 	unsigned workers;
+	const char *symfs, *itrace; /* see struct input */
 	const char *keep;
 	char folder[64];
 	struct slot *slots; /* by worker */
@@ -288,7 +290,7 @@ static _Noreturn void work(struct runner *r, unsigned w)
 	struct slot *slot = &r->slots[w];
 	struct mutant m = {.bytes = malloc(mutant_room(SEED_MAX))};
 	char input[96], output[96], log[96];
-	struct input in = {.path = input, .output = output};
+	struct input in = {.path = input, .output = output, .symfs = r->symfs, .itrace = r->itrace};
 
 	(void)snprintf(input, sizeof(input), "%s/%u-in", r->folder, w);
 	(void)snprintf(output, sizeof(output), "%s/%u-out", r->folder, w);
@@ -530,12 +532,14 @@ int main(int argc, char **argv)
 	uint64_t n = 2000;
 	int c;
 
-	while ((c = getopt(argc, argv, "n:j:f:k:")) != -1) {
+	while ((c = getopt(argc, argv, "n:j:f:k:s:t:")) != -1) {
 		switch (c) {
 		case 'n': n = strtoull(optarg, NULL, 10); break;
 		case 'j': r.workers = (unsigned)strtoul(optarg, NULL, 10); break;
 		case 'f': r.first = strtoull(optarg, NULL, 10); break;
 		case 'k': r.keep = optarg; break;
+		case 's': r.symfs = optarg; break;
+		case 't': r.itrace = optarg; break;
 		default: return 2;
 		}
 	}
@@ -548,7 +552,7 @@ int main(int argc, char **argv)
 	}
 	if (r.nseeds == 0 || r.workers == 0 || r.workers > WORKERS_MAX) {
 		(void)fprintf(stderr, "usage: mutants [-n MUTANTS] [-j WORKERS] [-f FIRST] "
-		                      "[-k FOLDER] SEED|FOLDER...\n");
+		                      "[-k FOLDER] [-s SYMFS] [-t ITRACE] SEED|FOLDER...\n");
 		return 2;
 	}
 	r.end = r.first + n;

@@ -391,8 +391,8 @@ STACKS = ("Warning: 2 samples have a copy of the user stack (--call-graph dwarf)
           "this recording use 'perf script'\n")
 FIELDS = ("Warning: 2 samples of tracepoints have no text: the recording does not contain the formats of their "
           "fields\n")
-TRACES = ("Warning: traces (Intel PT and others) are not decoded into samples yet, which are missing; to see them use "
-          "'perf script'\n")
+TRACES = ("Warning: traces of this kind are not decoded into samples, which are missing: only Intel PT is; to see them "
+          "use 'perf script'\n")
 
 
 def vdso_build_id():
@@ -560,6 +560,10 @@ def differences(n, sonde, perf):
         ("rows of branches by a flag are sums", flagged_branches, ["report", "--stdio", "-n", "-s", "mispredict"],
          lambda status, text: re.findall(r"^ +50.00% +20 +([YN]) *$", text, re.M) == ["N", "Y"],
          lambda status, text: re.search(r"^ +50.00% +20 +[YN] *$", text, re.M) is None and "N" in text),
+        ("branches that nobody predicted are not mispredicted", unflagged_branches,
+         ["report", "--stdio", "-n", "-s", "mispredict"],
+         lambda status, text: re.search(r"^ +100.00% +4 +N *$", text, re.M) is not None,
+         lambda status, text: re.search(r"^ +[\d.]+% +\d +N/A *$", text, re.M) is not None),
         ("cycles of branches above 32767", long_branch, ["report", "--stdio", "-n", "-s", "cycles"],
          lambda status, text: re.search(r"^ +100.00% +1 +42141 *$", text, re.M) is not None,
          lambda status, text: re.search(r"^ +100.00% +1 +-23395 *$", text, re.M) is not None),
@@ -771,6 +775,15 @@ def flagged_branches(path):
     r.branches = True
     for i in range(40):
         r.sample(1000 + i, 0x400100, 7, branches=[(0x400200, 0x400300, i % 4)])
+    r.write(path)
+
+
+def unflagged_branches(path):
+    """Branches of which the processor does not say whether they were predicted."""
+    r = Recording([Event(*CYCLES, sample_type=USUAL | BRANCH_STACK)])
+    r.branches = True
+    for i in range(4):
+        r.sample(1000 + i, 0x400100, 7, branches=[(0x400200, 0x400300, 0)])
     r.write(path)
 
 
@@ -990,6 +1003,11 @@ case("lines of the cache", cache_lines,
 case("parts of data sources", memory_bits, *(MEMORY_ROWS + ["-s", keys] for keys in ("tlb", "snoop", "mem,locked,blocked")))
 case("memory accesses with call chains", memory_chains,
      MEMORY_ROWS + ["-s", "comm"], MEMORY_ROWS + ["-s", "dso", "--no-children"], MEMORY_ROWS + ["-s", "sym", "-g", "none"])
+case("call chains without entries", memory_chains,
+     ["script", "-F", "comm,ip,sym", "--max-stack", "0"], ["report", "--stdio", "-n", "--max-stack", "0"],
+     ["report", "--stdio", "-n", "--max-stack", "0", "--no-children", "-g", "caller"])
+case("sums as keys", memory_chains,
+     *(["report", "--stdio", "-n", "-s", keys] for keys in ("overhead_us,sym", "sym,overhead_us", "comm,overhead_children")))
 
 
 case("transactions", transactions, ROWS + ["transaction"], ROWS + ["comm,transaction"])
@@ -1002,7 +1020,8 @@ case("places of code", places,
 
 BRANCH_ROWS = ["report", "--stdio", "-n", "--kallsyms=/dev/null"]
 case("rows of branches", branch_rows,
-     BRANCH_ROWS + ["--percent-limit", "1.6"],
+     BRANCH_ROWS + ["--percent-limit", "1.6"], BRANCH_ROWS + ["-U"],
+     BRANCH_ROWS + ["-b", "-s", "weight"], BRANCH_ROWS + ["-b", "-s", "local_weight,comm"],
      *(BRANCH_ROWS + ["-s", keys] for keys in (
          "dso_from", "dso_to", "comm,dso_from", "comm,dso_to", "addr_from", "addr_to,comm", "addr_from,addr_to", "pid,dso_to",
          "sym", "dso", "dso,sym", "comm", "comm,in_tx", "cpu,dso_from,addr_to")),

@@ -117,25 +117,26 @@ static int made_scan(struct session_source *base, struct session_item *out, size
 	return (int)i;
 }
 
-static size_t made_read(const struct session_source *base, size_t chunk, uint64_t *at,
+static int made_read(const struct session_source *base, size_t chunk, struct session_state *state,
         uint32_t kinds, struct session_item *out, size_t n)
 {
-	size_t i = *at != 0 ? *at : chunk * CHUNK;
+	size_t i = state->at != 0 ? state->at : chunk * CHUNK;
 	size_t end = (chunk + 1) * CHUNK < MADE + 1 ? (chunk + 1) * CHUNK : MADE + 1;
 	size_t taken = 0;
 
 	for (i += i == 0 && (kinds >> RECORD_COMM & 1) == 0; i < end && taken < n; i++) {
 		out[taken++] = made_item((const struct made_source *)base, i);
 	}
-	*at = i;
-	return taken;
+	state->at = i;
+	return (int)taken;
 }
 
 static int made_gather(const struct session_source *base, const struct session_window *window,
-        struct session_keys *keys)
+        struct session_state *state, struct session_keys *keys)
 {
 	const struct made_source *src = (const struct made_source *)base;
 
+	(void)state;
 	for (size_t i = (window->kinds >> RECORD_COMM & 1) != 0 ? 0 : 1; i <= MADE; i++) {
 		uint64_t time = made_record_time(src, i);
 
@@ -147,9 +148,10 @@ static int made_gather(const struct session_source *base, const struct session_w
 	return 0;
 }
 
-static void made_fetch(const struct session_source *base, const struct session_key *keys, size_t n,
-        struct session_item *out)
+static void made_fetch(const struct session_source *base, struct session_state *state,
+        const struct session_key *keys, size_t n, struct session_item *out)
 {
+	(void)state;
 	for (size_t i = 0; i < n; i++) {
 		out[i] = made_item((const struct made_source *)base,
 		        (size_t)(keys[i].place & SESSION_SEQUENCE_MAX));
@@ -174,7 +176,7 @@ static void make_comm(uint8_t *p, bool swap)
 static void add_made(struct sonde_session *s, bool expecting)
 {
 	static const struct session_source_ops ops = {
-	        made_scan, made_read, made_gather, made_fetch, made_free};
+	        made_scan, made_read, made_gather, made_fetch, NULL, made_free};
 	struct session_event event = {.name = "made", .attr = session_events(s)[0].attr};
 	struct made_source *src = calloc(1, sizeof(*src));
 	uint8_t *p = calloc(MADE + 1, MADE_SIZE);

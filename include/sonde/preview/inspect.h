@@ -97,6 +97,9 @@ struct sonde_records_options {
 	size_t size; /* sizeof(struct sonde_records_options) of the caller */
 	bool raw; /* with the bytes of each record */
 	const char *types; /* print these types only: "SAMPLE,MMAP2,71"; NULL: all */
+	/* As text: after each record of a hardware trace also the line of `perf script -D` ... */
+	bool traces;
+	bool packets; /* ... and the packets of Intel PT */
 };
 
 /* Prints every record: offset, type, size, event and fields by name. SONDE_EARG: an unknown type. */

@@ -28,7 +28,9 @@ struct sonde_script_options {
 	bool show_mmaps; /* also print records of mappings */
 	bool show_switches; /* also print records of context switches */
 	bool show_lost; /* also print records of lost events */
-	int header; /* 1: print the header of the file first; 2: with all its details */
+	/* 1: print the header of the file first; 2: with all its details; 3: only the features
+	 * of a pipe stream, with all their details */
+	int header;
 	bool show_cgroups; /* also print records of new control groups */
 	bool kernel_path; /* print the paths of kernel modules instead of their names */
 	bool show_namespaces; /* also print records of new namespaces */
@@ -58,6 +60,7 @@ struct sonde_script_options {
 	bool inlined, not_inlined;
 	bool narrow; /* cut names of threads to 8 bytes, and print processors without brackets */
 	uint64_t max_blocks; /* brstackinsn: newest blocks of code of a sample to print; 0: all */
+	bool no_stack; /* call chains are empty, whatever max_stack is */
 };
 
 /*

@@ -16,7 +16,7 @@ show script -F brstackinsnlen --json -i branch-code.data
 show script -F +brstackinsn
 show script --max-blocks 2
 show script -s x.py
-show script --itrace=i1ms
+show script --itrace=i1ms,L
 show script rw-by-pid
 show script --no-merge-callchains
 sonde script -D >dump.txt

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Opening: follows each queue once from its start, and keeps the state at some PSBs, from which a
+ * segment can be followed again.
+ *
+ *	queue   PSB .. PSB .. PSB .. PSB .. PSB .. end
+ *	        |------------|------------|--------|     segments of about SEGMENT_BYTES
+ */
+#include "aux/inside.h"
+
+#include "core/array.h"
+
+#include <stdlib.h>
+
+#define SEGMENT_BYTES (32u << 10)
+
+uint64_t aux_tsc(const struct aux_clock *c, uint64_t ns)
+{
+	uint64_t time = ns > c->zero ? ns - c->zero : 0;
+	uint64_t whole = time / c->mult;
+	uint64_t rest = time % c->mult;
+
+	return (whole << c->shift) + ((rest << c->shift) + c->mult - 1) / c->mult;
+}
+
+void aux_free(struct aux *a)
+{
+	if (a == NULL) {
+		return;
+	}
+	aux_code_fini(&a->code);
+	aux_queues_free(a);
+	for (size_t i = 0; i < a->nsegments; i++) {
+		trail_fini(&a->segments[i].trail);
+	}
+	free(a->segments);
+	free(a);
+}
+
+/* Finds the event of intel_pt. */
+static void find_attr(struct aux *a)
+{
+	const struct aux_setup *s = &a->setup;
+
+	a->attr = s->nattrs != 0 ? &s->attrs[0] : NULL;
+	for (size_t i = s->nattrs; i-- > 0;) {
+		if (s->attrs[i].type == a->info.pmu_type) {
+			a->attr = &s->attrs[i];
+		}
+	}
+}
+
+static void set_clock(struct aux *a)
+{
+	bool known = a->info.time_mult != 0 && a->info.time_shift < 64;
+
+	a->clock = (struct aux_clock){.zero = a->info.time_zero, .mult = 1};
+	if (known && a->info.time_mult <= UINT32_MAX && a->info.time_shift <= 32) {
+		a->clock.mult = a->info.time_mult;
+		a->clock.shift = (unsigned)a->info.time_shift;
+	}
+}
+
+/* The largest power of two up to n. */
+static uint64_t floor_power(uint64_t n)
+{
+	return n != 0 ? UINT64_C(1) << (63 - __builtin_clzll(n)) : 0;
+}
+
+static void set_period(struct aux *a)
+{
+	const struct itrace *w = &a->setup.itrace;
+	struct sonde_pt_flow_options *o = &a->flow;
+	struct aux_clock c = {.mult = a->clock.mult, .shift = a->clock.shift};
+
+	a->khz = aux_tsc(&c, 1000000);
+	a->period = w->period;
+	if (w->unit == ITRACE_NS) {
+		a->period = aux_tsc(&c, w->period);
+	}
+	if (!w->instructions) {
+		return;
+	}
+	if (w->unit == ITRACE_INSNS) {
+		o->every = w->period > 1 ? w->period : 0;
+	} else {
+		o->every_ticks = floor_power(a->period);
+	}
+}
+
+static void set_want(struct aux *a)
+{
+	const struct itrace *w = &a->setup.itrace;
+	unsigned want = SONDE_PT_WANT_EVENTS;
+
+	want |= w->instructions ? SONDE_PT_WANT_INSNS : 0;
+	if (w->branches || w->last != 0) {
+		want |= SONDE_PT_WANT_TAKEN;
+	} else if (w->chain != 0) {
+		want |= SONDE_PT_WANT_CALLS | SONDE_PT_WANT_RETURNS;
+	}
+	a->flow.want = want;
+}
+
+static void set_flow(struct aux *a)
+{
+	unsigned shift =
+	        a->info.mtc_freq_bits != 0 ? (unsigned)__builtin_ctzll(a->info.mtc_freq_bits) : 0;
+
+	a->flow = (struct sonde_pt_flow_options){.size = sizeof(a->flow),
+	        .keep_position = true,
+	        .time = true,
+	        .psbs = a->setup.itrace.power,
+	        .clock = {.cpu = a->setup.cpu,
+	                .tsc_ratio_numerator = (uint32_t)a->info.tsc_ctc_ratio_n,
+	                .tsc_ratio_denominator = (uint32_t)a->info.tsc_ctc_ratio_d,
+	                .nominal_ratio = (uint32_t)a->info.max_nonturbo_ratio,
+	                .mtc_shift = (uint8_t)((a->attr->config & a->info.mtc_freq_bits) >> shift &
+	                                       15)}};
+}
+
+/* Adds the changes of code from a range on; what is past at the flow's position is done at once. */
+static int add_moves(
+        const struct aux *a, const struct aux_queue *q, size_t range, struct sonde_pt_flow *flow)
+{
+	for (size_t i = range + 1; i < q->nranges; i++) {
+		const struct sonde_pt_move move = {.at = aux_tsc(&a->clock, q->ranges[i].time),
+		        .space = q->ranges[i].space,
+		        .by_tsc = true};
+
+		if (q->ranges[i].space != q->ranges[i - 1].space) {
+			TRY(sonde_pt_flow_move(flow, &move));
+		}
+	}
+	return 0;
+}
+
+/* Without times the clock is 1 when the trace begins, and each instruction takes a tick. */
+static void start_ticks(struct pt_ticks *t)
+{
+	t->at = t->every;
+	t->tsc = 1;
+	t->insns = 0;
+	t->each = UINT64_C(1) << 16;
+	t->number = t->every > 1 ? t->every - 1 : 1;
+}
+
+static struct sonde_pt_flow *flow_at(const struct aux *a, const struct aux_queue *q, size_t range)
+{
+	struct sonde_pt_flow_options o = a->flow;
+	struct sonde_pt_flow *flow;
+
+	o.space = q->ranges[range].space;
+	flow = sonde_pt_flow_new(a->code.graph, q->bytes.p, q->bytes.n, &o);
+	if (flow != NULL && a->timeless && o.every_ticks != 0) {
+		start_ticks(&flow->wanted.ticks);
+	}
+	if (flow != NULL && add_moves(a, q, range, flow) < 0) {
+		sonde_pt_flow_free(flow);
+		return NULL;
+	}
+	return flow;
+}
+
+static struct aux_segment *add_segment(struct aux *a, const struct aux_follower *f, size_t queue)
+{
+	struct aux_segment *s;
+
+	if (!array_reserve(
+	            &a->segments, &a->segments_cap, a->nsegments + 1, sizeof(*a->segments))) {
+		return NULL;
+	}
+	s = &a->segments[a->nsegments++];
+	*s = (struct aux_segment){.queue = queue,
+	        .start = pt_place_of(f->flow),
+	        .tally = f->tally,
+	        .range = f->range};
+	s->tally.ticks = f->flow->wanted.ticks;
+	s->end = s->start.psb + SEGMENT_BYTES;
+	return s;
+}
+
+static int scan_segment(struct aux *a, struct aux_follower *f, size_t queue)
+{
+	struct aux_segment *s = add_segment(a, f, queue);
+
+	if (s == NULL || trail_copy(&s->trail, &f->trail) < 0) {
+		return SONDE_ENOMEM;
+	}
+	f->records = 0;
+	f->flow->part.pause_at = s->end;
+	f->flow->part.paused = false;
+	TRY(aux_follow(f));
+	s->records = f->records;
+	s->last = f->tally.time;
+	return 0;
+}
+
+static int scan_queue(struct aux *a, size_t queue)
+{
+	struct aux_follower f = {
+	        .a = a, .queue = &a->queues[queue], .tally = {.skip = a->setup.itrace.skip}};
+	int rc;
+
+	f.flow = flow_at(a, f.queue, 0);
+	if (f.flow == NULL) {
+		return SONDE_ENOMEM;
+	}
+	do {
+		rc = scan_segment(a, &f, queue);
+	} while (rc >= 0 && f.flow->part.paused);
+	sonde_pt_flow_free(f.flow);
+	trail_fini(&f.trail);
+	for (size_t i = 0; i < a->nevents; i++) {
+		a->events[i].samples += f.samples[i];
+		a->events[i].period += f.periods[i];
+	}
+	a->errors += f.errors;
+	return rc;
+}
+
+int aux_open(struct aux *a, const struct aux_setup *setup)
+{
+	a->setup = *setup;
+	find_attr(a);
+	if (a->attr == NULL) {
+		return 0;
+	}
+	a->timeless = (a->attr->config & a->info.tsc_bit) == 0 || setup->itrace.timeless;
+	set_clock(a);
+	set_flow(a);
+	set_want(a);
+	set_period(a);
+	TRY(aux_code_init(&a->code, setup->frames));
+	TRY(aux_events_make(a));
+	TRY(aux_queues_make(a));
+	for (size_t i = 0; i < a->nqueues; i++) {
+		TRY(scan_queue(a, i));
+	}
+	return 0;
+}
+
+int aux_read(const struct aux *a, size_t segment, struct aux_room *room)
+{
+	const struct aux_segment *s = &a->segments[segment];
+	struct aux_follower f = {.a = a,
+	        .queue = &a->queues[s->queue],
+	        .tally = s->tally,
+	        .range = s->range,
+	        .room = room};
+	int rc;
+
+	if (s->records == 0) {
+		return 0;
+	}
+	f.flow = flow_at(a, f.queue, s->range);
+	if (f.flow == NULL) {
+		return SONDE_ENOMEM;
+	}
+	pt_place_goto(f.flow, &s->start);
+	if (s->start.at != 0) {
+		f.flow->wanted.ticks = s->tally.ticks;
+	}
+	f.flow->part.pause_at = s->end;
+	rc = trail_copy(&f.trail, &s->trail);
+	if (rc == 0) {
+		rc = aux_follow(&f);
+	}
+	trail_fini(&f.trail);
+	sonde_pt_flow_free(f.flow);
+	return rc;
+}
+
+size_t aux_events(const struct aux *a)
+{
+	return a->nevents;
+}
+
+const struct aux_event *aux_event(const struct aux *a, size_t i)
+{
+	return &a->events[i];
+}
+
+bool aux_timeless(const struct aux *a)
+{
+	return a->timeless;
+}
+
+uint64_t aux_errors(const struct aux *a)
+{
+	return a->errors;
+}
+
+size_t aux_segments(const struct aux *a)
+{
+	return a->nsegments;
+}
+
+struct aux_segment_times aux_segment_times(const struct aux *a, size_t segment)
+{
+	const struct aux_segment *s = &a->segments[segment];
+
+	return (struct aux_segment_times){
+	        .first = s->tally.time, .last = s->last, .records = s->records};
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Samples from Intel PT traces of a recording. Records are added while the recording is read; then
+ * aux_open follows every trace once and finds segments: parts of a trace that can be followed alone.
+ * The samples of a segment are made again each time it is read, so that memory does not grow with
+ * the number of samples.
+ *
+ *	AUXTRACE, AUX ..   aux_add        queues: bytes of a processor or thread
+ *	                   aux_open       segments of each queue, counts
+ *	                   aux_read       records of a segment, in its order
+ *
+ * After aux_open any number of threads may read segments, each with its own room.
+ */
+#ifndef SONDE_AUX_AUX_H
+#define SONDE_AUX_AUX_H
+
+#include "aux/itrace.h"
+#include "frame/frame.h"
+#include "record/record.h"
+
+#include <sonde/pt_packet.h>
+
+struct aux;
+
+/* An event whose samples are made. */
+struct aux_event {
+	const char *name;
+	struct sonde_attr attr;
+	struct record_plan plan;
+	uint64_t samples, period; /* of the whole recording */
+};
+
+struct aux_setup {
+	struct itrace itrace;
+	bool swap; /* records have the other byte order */
+	struct sonde_pt_cpu cpu; /* that was traced, for its errata */
+	const struct timeline *timeline; /* sealed */
+	const struct frame_resolver *frames; /* sealed */
+	const struct sonde_attr *attrs; /* of the recording's events; [nattrs] */
+	const struct record_plan *plans;
+	size_t nattrs;
+	struct diag_sink *diags;
+};
+
+struct aux *aux_new(void); /* NULL: out of memory */
+void aux_free(struct aux *a); /* NULL is fine */
+
+/*
+ * Adds a record of type AUXTRACE_INFO, AUXTRACE, AUX or ITRACE_START; others are ignored. trace: the
+ * bytes that follow an AUXTRACE record. All bytes must remain valid. SONDE_ENOMEM.
+ */
+int aux_add(struct aux *a, const struct record *r, bool swap, struct span trace,
+        const struct record_trailer *trailer);
+
+/* Whether there are traces that can be decoded. */
+bool aux_has_traces(const struct aux *a);
+
+/* The threads of queues, for timeline_add_thread: tid of queue i; false: no more. */
+bool aux_thread(const struct aux *a, size_t i, uint32_t *tid);
+
+/* Follows all traces. SONDE_ENOMEM. */
+int aux_open(struct aux *a, const struct aux_setup *setup);
+
+size_t aux_events(const struct aux *a);
+const struct aux_event *aux_event(const struct aux *a, size_t i);
+
+/* Whether samples have no times: each queue's are in its order, one queue after the other. */
+bool aux_timeless(const struct aux *a);
+
+uint64_t aux_errors(const struct aux *a); /* in all traces */
+
+/* Segments, queue after queue, each in order. Times are ns; all of its records are in first..last. */
+struct aux_segment_times {
+	uint64_t first, last;
+	uint64_t records; /* samples and errors */
+};
+size_t aux_segments(const struct aux *a);
+struct aux_segment_times aux_segment_times(const struct aux *a, size_t segment);
+
+#define AUX_ERROR_EVENT UINT32_MAX
+
+/* A record: header and body, as in a file, then a struct aux_extra for samples. */
+struct aux_made {
+	uint64_t time; /* its place in the order, ns: never falls within a queue */
+	size_t at; /* in the room's bytes */
+	uint32_t event; /* of aux_event; AUX_ERROR_EVENT: AUXTRACE_ERROR */
+	uint32_t size; /* header and body */
+};
+
+/* What a sample has besides its record; at the next multiple of 8 after it. */
+struct aux_extra {
+	uint32_t flags; /* AUX_FLAG_* */
+	uint32_t insn_size; /* bytes; 0: no instruction */
+	uint64_t insns, cycles; /* since the last such sample with cycles; 0: unknown */
+};
+
+#define AUX_FLAG_BRANCH    (1u << 0)
+#define AUX_FLAG_CALL      (1u << 1)
+#define AUX_FLAG_RETURN    (1u << 2)
+#define AUX_FLAG_COND      (1u << 3)
+#define AUX_FLAG_SYSCALL   (1u << 4)
+#define AUX_FLAG_ASYNC     (1u << 5)
+#define AUX_FLAG_INTERRUPT (1u << 6)
+#define AUX_FLAG_ABORT     (1u << 7)
+#define AUX_FLAG_BEGIN     (1u << 8) /* the trace begins */
+#define AUX_FLAG_END       (1u << 9) /* the trace ends */
+#define AUX_FLAG_IN_TX     (1u << 10)
+
+/* Records of segments, by one reader. Empty when zero-initialised. */
+struct aux_room {
+	uint8_t *bytes;
+	size_t nbytes, bytes_cap;
+	struct aux_made *made;
+	size_t nmade, made_cap;
+};
+
+void aux_room_fini(struct aux_room *room);
+
+/*
+ * Appends the records of a segment. SONDE_ENOMEM. Records move when more are added: read them after
+ * the last segment.
+ */
+int aux_read(const struct aux *a, size_t segment, struct aux_room *room);
+
+#endif

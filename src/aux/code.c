@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The code of a recording for the PT engine: an address space is a view of the timeline, and its
+ * bytes are those of the objects that are mapped there.
+ */
+#include "aux/inside.h"
+
+#include "core/array.h"
+
+#include <stdlib.h>
+
+static uint32_t mode_of(uint64_t address)
+{
+	return address >> 63 != 0 ? MISC_KERNEL : MISC_USER;
+}
+
+/* Reads code; called on any thread. */
+static size_t read_code(void *arg, uint32_t space, uint64_t address, uint8_t *to, size_t n)
+{
+	struct aux_code *c = arg;
+	const struct timeline_view *view = &c->spaces[space];
+	struct timeline_range range;
+	uint32_t mode = mode_of(address);
+	const struct timeline_mapping *m = timeline_find(view, mode, address, &range);
+	struct frame frame = frame_at(c->frames, m, mode, address);
+	struct frame_code_kind kind;
+	struct span bytes;
+
+	if (m == NULL || frame_code_at(c->code, &frame, n, &kind, &bytes) < 0) {
+		return 0;
+	}
+	if (range.end > address && range.end - address < bytes.n) {
+		bytes.n = (size_t)(range.end - address);
+	}
+	if (bytes.n != 0) {
+		memcpy(to, bytes.p, bytes.n);
+	}
+	return bytes.n;
+}
+
+int aux_code_init(struct aux_code *c, const struct frame_resolver *frames)
+{
+	*c = (struct aux_code){.frames = frames, .code = frame_code_new(frames)};
+	c->image = sonde_pt_image_new();
+	if (c->code == NULL || c->image == NULL) {
+		return SONDE_ENOMEM;
+	}
+	sonde_pt_image_set_reader(c->image, read_code, c);
+	c->graph = sonde_pt_graph_new(c->image);
+	return c->graph != NULL ? 0 : SONDE_ENOMEM;
+}
+
+void aux_code_fini(struct aux_code *c)
+{
+	sonde_pt_graph_free(c->graph);
+	sonde_pt_image_free(c->image);
+	frame_code_free(c->code);
+	free(c->spaces);
+}
+
+int aux_code_space(struct aux_code *c, const struct timeline_view *view, uint32_t *space)
+{
+	for (size_t i = c->nspaces; i-- > 0;) {
+		const struct timeline_view *v = &c->spaces[i];
+
+		if (v->root == view->root && v->kernel_root == view->kernel_root &&
+		        v->later_root == view->later_root && v->epoch == view->epoch) {
+			*space = (uint32_t)i;
+			return 0;
+		}
+	}
+	if (!array_reserve(&c->spaces, &c->cap, c->nspaces + 1, sizeof(*view))) {
+		return SONDE_ENOMEM;
+	}
+	*space = (uint32_t)c->nspaces;
+	c->spaces[c->nspaces++] = *view;
+	return 0;
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Makes samples of the steps of a flow.
+ *
+ *	step                       samples
+ *	an instruction             instructions, if its period ends here; branches, if it is one
+ *	tracing starts or stops    branches from or to address 0
+ *	an error, an overflow      AUXTRACE_ERROR
+ */
+#include "aux/inside.h"
+
+#include "pt/insn.h"
+
+/* Codes and texts of errors are perf's. */
+enum error_code {
+	ERROR_PACKET = 3,
+	ERROR_CODE = 5,
+	ERROR_MISMATCH = 6,
+	ERROR_OVERFLOW = 7,
+	ERROR_LOOP = 10
+};
+
+static const char *const error_texts[] = {
+        [ERROR_PACKET] = "Bad packet",
+        [ERROR_CODE] = "Failed to get instruction",
+        [ERROR_MISMATCH] = "Trace doesn't match instruction",
+        [ERROR_OVERFLOW] = "Overflow packet",
+        [ERROR_LOOP] = "Never-ending loop",
+};
+
+static enum error_code code_of(int error)
+{
+	switch (error) {
+	case SONDE_PT_ERROR_OPCODE:
+	case SONDE_PT_ERROR_PACKET:
+	case SONDE_PT_ERROR_TRUNCATED: return ERROR_PACKET;
+	case SONDE_PT_ERROR_NO_MEMORY:
+	case SONDE_PT_ERROR_INSN: return ERROR_CODE;
+	case SONDE_PT_ERROR_LOOP: return ERROR_LOOP;
+	default: return ERROR_MISMATCH;
+	}
+}
+
+static int on_error(struct aux_follower *f, enum error_code code, uint64_t ip, uint64_t tsc)
+{
+	const struct itrace *w = &f->a->setup.itrace;
+
+	if (!w->errors || (code == ERROR_OVERFLOW && w->no_overflow_errors)) {
+		return 0;
+	}
+	return aux_error_add(f, code, error_texts[code], ip, tsc);
+}
+
+/* Whether `s` of the options lets an event pass; the first ones make no sample. */
+static bool passes(struct aux_follower *f, enum aux_kind kind)
+{
+	if (f->a->event_of[kind] == AUX_NO_EVENT) {
+		return false;
+	}
+	if (f->tally.skip != 0) {
+		f->tally.skip--;
+		return false;
+	}
+	return true;
+}
+
+static uint32_t class_flags(const struct sonde_pt_step *s, struct aux_follower *f)
+{
+	uint32_t context = pt_context(f->flow->code.view, PT_MODE_64);
+	struct pt_insn insn;
+
+	if (s->calls) {
+		return AUX_FLAG_BRANCH | AUX_FLAG_CALL;
+	}
+	if (s->returns) {
+		return AUX_FLAG_BRANCH | AUX_FLAG_RETURN;
+	}
+	if (s->conditional) {
+		return AUX_FLAG_BRANCH | AUX_FLAG_COND;
+	}
+	if (!s->branch) {
+		return 0;
+	}
+	if (pt_image_insn(f->flow->graph->image, context, s->ip, &insn) != 0) {
+		return AUX_FLAG_BRANCH;
+	}
+	switch (insn.class) {
+	case PT_CLASS_FAR_CALL:
+		return AUX_FLAG_BRANCH | AUX_FLAG_CALL |
+		       (insn.special == PT_SPECIAL_INT ? AUX_FLAG_INTERRUPT : AUX_FLAG_SYSCALL);
+	case PT_CLASS_FAR_RET:
+		return AUX_FLAG_BRANCH | AUX_FLAG_RETURN |
+		       (insn.special == PT_SPECIAL_IRET ? AUX_FLAG_INTERRUPT : AUX_FLAG_SYSCALL);
+	default: return AUX_FLAG_BRANCH;
+	}
+}
+
+/* Whether the letters c and r select a branch. */
+static bool is_chosen(const struct itrace *w, uint32_t flags)
+{
+	if (!w->calls && !w->returns) {
+		return true;
+	}
+	return (w->calls && (flags & (AUX_FLAG_CALL | AUX_FLAG_ASYNC | AUX_FLAG_END)) != 0) ||
+	       (w->returns && (flags & (AUX_FLAG_RETURN | AUX_FLAG_BEGIN)) != 0);
+}
+
+/*
+ * Updates the calls. A call that ends tracing is over when tracing begins again; then other calls may
+ * have returned, too.
+ */
+static int follow_call(struct trail *t, const struct aux_sample *s)
+{
+	uint32_t flags = s->extra.flags;
+	uint64_t back = s->ip + s->extra.insn_size;
+
+	if ((flags & AUX_FLAG_BEGIN) != 0) {
+		t->ncalls -= t->ended ? 1 : 0;
+		t->ended = false;
+	}
+	if ((flags & AUX_FLAG_CALL) != 0 && s->addr != back) {
+		t->ended = (flags & AUX_FLAG_END) != 0;
+		return trail_call(t, back);
+	}
+	if ((flags & (AUX_FLAG_RETURN | AUX_FLAG_BEGIN)) != 0) {
+		trail_return(t, s->addr);
+	}
+	return 0;
+}
+
+static int follow_branch(struct aux_follower *f, const struct aux_sample *s)
+{
+	const struct itrace *w = &f->a->setup.itrace;
+
+	if (w->chain != 0) {
+		TRY(follow_call(&f->trail, s));
+	}
+	return w->last != 0 ? trail_branch(&f->trail, w->last, s->ip, s->addr) : 0;
+}
+
+static int add_branch(struct aux_follower *f, const struct aux_sample *s)
+{
+	const struct itrace *w = &f->a->setup.itrace;
+
+	if (w->chain != 0 || w->last != 0) {
+		TRY(follow_branch(f, s));
+	}
+	if (f->a->event_of[AUX_BRANCHES] == AUX_NO_EVENT ||
+	        !is_chosen(&f->a->setup.itrace, s->extra.flags) || !passes(f, AUX_BRANCHES)) {
+		return 0;
+	}
+	return aux_sample_add(f, s);
+}
+
+/* Sets the instructions and cycles since the last sample of this kind, where cycles are known. */
+static void set_ipc(
+        struct aux_follower *f, const struct sonde_pt_step *s, struct aux_sample *sample)
+{
+	unsigned kind = sample->kind == AUX_INSTRUCTIONS;
+	uint64_t *insns = &f->tally.ipc_insns[kind];
+	uint64_t *cycles = &f->tally.ipc_cycles[kind];
+
+	sample->extra.insns = sample->extra.cycles = 0;
+	if (s->cycle_insns == s->insns && s->cycles != *cycles) {
+		sample->extra.insns = s->insns - *insns;
+		sample->extra.cycles = s->cycles - *cycles;
+		*insns = s->insns;
+		*cycles = s->cycles;
+	}
+}
+
+/* ends: tracing ended at the instruction */
+static int add_insn(struct aux_follower *f, const struct sonde_pt_step *s, bool ends)
+{
+	const struct itrace *w = &f->a->setup.itrace;
+	bool each = w->instructions && f->a->flow.every == 0 && f->a->flow.every_ticks == 0;
+	struct aux_sample sample = {.ip = s->ip,
+	        .addr = s->to,
+	        .tsc = s->tsc,
+	        .extra = {.insn_size = s->size, .flags = class_flags(s, f)}};
+
+	sample.extra.flags |= ends ? AUX_FLAG_END : 0;
+	if ((each || s->sampled) && f->a->event_of[AUX_INSTRUCTIONS] != AUX_NO_EVENT) {
+		sample.kind = AUX_INSTRUCTIONS;
+		sample.period = s->insns - f->tally.sampled;
+		if (passes(f, AUX_INSTRUCTIONS)) {
+			f->tally.sampled = s->insns;
+			set_ipc(f, s, &sample);
+			TRY(aux_sample_add(f, &sample));
+		}
+	}
+	if (s->taken) {
+		sample.kind = AUX_BRANCHES;
+		sample.period = 1;
+		if (is_chosen(w, sample.extra.flags)) {
+			set_ipc(f, s, &sample);
+		}
+		return add_branch(f, &sample);
+	}
+	return 0;
+}
+
+/* Adds the branch that waits. */
+static int flush(struct aux_follower *f, bool ends)
+{
+	if (!f->waits) {
+		return 0;
+	}
+	f->waits = false;
+	return add_insn(f, &f->waiting, ends);
+}
+
+static int on_insn(struct aux_follower *f, const struct sonde_pt_step *s)
+{
+	if (!s->taken && f->a->event_of[AUX_PTWRITE] == AUX_NO_EVENT) {
+		return add_insn(f, s, false);
+	}
+	f->waiting = *s;
+	f->waits = true;
+	return 0;
+}
+
+/* Adds the instruction that waits, except that the sample of its PTWRITE comes first. */
+static int before_step(struct aux_follower *f, const struct sonde_pt_step *s)
+{
+	bool event = s->kind == SONDE_PT_STEP_EVENT;
+
+	if (event && s->event.kind == SONDE_PT_EVENT_PTWRITE && s->event.has_ip &&
+	        s->event.ip == f->waiting.ip) {
+		return 0;
+	}
+	return flush(f, event && s->event.kind == SONDE_PT_EVENT_DISABLED && s->event.value == 0);
+}
+
+static int on_switch_of_tracing(
+        struct aux_follower *f, const struct sonde_pt_event *e, uint64_t tsc)
+{
+	struct aux_sample s = {.kind = AUX_BRANCHES, .tsc = tsc, .period = 1};
+
+	if (e->kind == SONDE_PT_EVENT_ENABLED) {
+		s.addr = e->ip;
+		s.extra.flags = AUX_FLAG_BRANCH | AUX_FLAG_BEGIN;
+	} else if (e->kind == SONDE_PT_EVENT_ASYNC) {
+		s.ip = e->ip;
+		s.addr = e->value;
+		s.extra.flags =
+		        AUX_FLAG_BRANCH | AUX_FLAG_CALL | AUX_FLAG_ASYNC | AUX_FLAG_INTERRUPT;
+	} else if (e->has_ip && e->value != 0) {
+		s.ip = e->ip;
+		s.addr = e->extra;
+		s.extra.flags = AUX_FLAG_BRANCH | AUX_FLAG_END | AUX_FLAG_ASYNC |
+		                (e->extra != 0 ? AUX_FLAG_INTERRUPT | AUX_FLAG_CALL : 0);
+	} else {
+		return 0;
+	}
+	return add_branch(f, &s);
+}
+
+/* The ratio of the core's clock, if it has changed. u32: 8 bits ratio, bits 16-23 the usual one; u32 kHz */
+static int on_cbr(struct aux_follower *f, uint64_t ratio, uint64_t ip, uint64_t tsc)
+{
+	uint64_t usual = f->a->info.max_nonturbo_ratio;
+	uint8_t raw[12] = {0};
+	struct aux_sample s = {.kind = AUX_CBR,
+	        .ip = ip,
+	        .tsc = tsc,
+	        .period = 1,
+	        .raw = raw,
+	        .raw_size = sizeof(raw)};
+
+	if (ratio == 0 || ratio == f->tally.cbr || f->a->event_of[AUX_CBR] == AUX_NO_EVENT) {
+		return 0;
+	}
+	f->tally.cbr = ratio;
+	store_u32(raw, (uint32_t)((ratio & 0xff) | (usual & 0xff) << 16), f->a->setup.swap);
+	store_u32(
+	        raw + 4, (uint32_t)(usual != 0 ? ratio * f->a->khz / usual : 0), f->a->setup.swap);
+	return passes(f, AUX_CBR) ? aux_sample_add(f, &s) : 0;
+}
+
+/* Adds a sample whose raw data are u32 and u64. */
+static int add_raw(struct aux_follower *f, const struct sonde_pt_step *s, enum aux_kind kind,
+        uint32_t word, uint64_t value)
+{
+	uint8_t raw[12];
+	struct aux_sample sample = {.kind = kind,
+	        .ip = s->event.has_ip ? s->event.ip : 0,
+	        .tsc = s->tsc,
+	        .period = 1,
+	        .raw = raw,
+	        .raw_size = sizeof(raw)};
+
+	store_u32(raw, word, f->a->setup.swap);
+	store_u64(raw + 4, value, f->a->setup.swap);
+	return passes(f, kind) ? aux_sample_add(f, &sample) : 0;
+}
+
+static int on_power(struct aux_follower *f, const struct sonde_pt_step *s)
+{
+	const struct sonde_pt_event *e = &s->event;
+
+	switch (e->kind) {
+	case SONDE_PT_EVENT_PSB:
+		TRY(add_raw(f, s, AUX_PSB, 0, f->tally.psb ? e->value : 0)); /* as in perf */
+		f->tally.psb = true;
+		return on_cbr(f, e->extra, e->has_ip ? e->ip : 0, s->tsc);
+	case SONDE_PT_EVENT_CBR: return on_cbr(f, e->value, s->ip, s->tsc);
+	case SONDE_PT_EVENT_PTWRITE: return add_raw(f, s, AUX_PTWRITE, e->count, e->value);
+	case SONDE_PT_EVENT_MWAIT:
+		return add_raw(f, s, AUX_MWAIT, 0, (e->value & 0xff) | (e->extra & 3) << 32);
+	case SONDE_PT_EVENT_PWRE:
+		return add_raw(f, s, AUX_PWRE, 0,
+		        (uint64_t)(e->count != 0) << 7 | (e->extra & 15) << 8 |
+		                (e->value & 15) << 12);
+	case SONDE_PT_EVENT_EXSTOP: return add_raw(f, s, AUX_EXSTOP, e->has_ip, 0);
+	case SONDE_PT_EVENT_PWRX:
+		return add_raw(f, s, AUX_PWRX, 0,
+		        (e->extra & 15) | (e->value & 15) << 4 | (uint64_t)(e->count & 15) << 8);
+	default: return 0;
+	}
+}
+
+static int on_event(struct aux_follower *f, const struct sonde_pt_step *s)
+{
+	const struct sonde_pt_event *e = &s->event;
+	struct aux_sample begin = {.kind = AUX_BRANCHES,
+	        .addr = e->ip,
+	        .tsc = s->tsc,
+	        .period = 1,
+	        .extra = {.flags = AUX_FLAG_BRANCH | AUX_FLAG_BEGIN}};
+
+	switch (e->kind) {
+	case SONDE_PT_EVENT_ENABLED:
+	case SONDE_PT_EVENT_DISABLED:
+	case SONDE_PT_EVENT_ASYNC: return on_switch_of_tracing(f, e, s->tsc);
+	case SONDE_PT_EVENT_OVERFLOW:
+		TRY(on_error(f, ERROR_OVERFLOW, e->extra, e->data[0]));
+		return e->has_ip ? add_branch(f, &begin) : 0;
+	default: return on_power(f, s);
+	}
+}
+
+static int on_gap(struct aux_follower *f, const struct sonde_pt_step *s)
+{
+	const struct aux_sample begin = {.kind = AUX_BRANCHES,
+	        .addr = s->ip,
+	        .tsc = s->tsc,
+	        .period = 1,
+	        .extra = {.flags = AUX_FLAG_BRANCH | AUX_FLAG_BEGIN}};
+
+	return s->ip != 0 ? add_branch(f, &begin) : 0;
+}
+
+/* Moves to the range of the step's time. */
+static void find_range(struct aux_follower *f, uint64_t tsc)
+{
+	const struct aux_queue *q = f->queue;
+	uint64_t time;
+
+	if (f->range + 1 >= q->nranges) {
+		return;
+	}
+	time = aux_ns(&f->a->clock, tsc);
+	while (f->range + 1 < q->nranges && q->ranges[f->range + 1].time <= time) {
+		f->range++;
+	}
+}
+
+int aux_follow(struct aux_follower *f)
+{
+	const struct sonde_pt_step *s;
+	int rc;
+
+	while ((rc = sonde_pt_flow_next(f->flow, &s)) > 0) {
+		TRY(before_step(f, s));
+		find_range(f, s->tsc);
+		switch (s->kind) {
+		case SONDE_PT_STEP_INSN: TRY(on_insn(f, s)); break;
+		case SONDE_PT_STEP_EVENT: TRY(on_event(f, s)); break;
+		case SONDE_PT_STEP_GAP: TRY(on_gap(f, s)); break;
+		case SONDE_PT_STEP_ERROR:
+			if (!s->resync) {
+				TRY(on_error(f, code_of(s->error), s->ip, s->tsc));
+			}
+			break;
+		default: break;
+		}
+	}
+	TRY(flush(f, false));
+	return rc;
+}

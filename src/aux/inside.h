@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* Private to aux: its parts. */
+#ifndef SONDE_AUX_INSIDE_H
+#define SONDE_AUX_INSIDE_H
+
+#include "aux/aux.h"
+#include "aux/trail.h"
+#include "core/index.h"
+#include "frame/code.h"
+#include "pt/place.h"
+#include "record/typed.h"
+
+#include <sonde/pt.h>
+
+/* The trace of an AUXTRACE record. */
+struct aux_piece {
+	struct span bytes;
+	uint64_t offset; /* in the AUX area */
+	uint32_t idx; /* of its queue */
+	int32_t tid, cpu; /* -1: any */
+	size_t next; /* piece of the queue; AUX_NO_PIECE: none */
+};
+
+#define AUX_NO_PIECE SIZE_MAX
+
+/* The thread and code of a queue from a time on. */
+struct aux_range {
+	uint64_t time; /* ns */
+	uint32_t pid, tid;
+	uint32_t space; /* in struct aux_code */
+};
+
+/* The trace of a processor or a thread. */
+struct aux_queue {
+	uint32_t idx;
+	int32_t tid, cpu; /* -1: any */
+	uint32_t pid; /* of tid */
+	size_t first, last; /* its pieces */
+	struct span bytes;
+	uint8_t *joined; /* NULL: bytes are the recording's */
+	struct aux_range *ranges; /* in order of time; at least one */
+	size_t nranges, ranges_cap;
+};
+
+/* Numbers of a queue that do not depend on its packets alone. */
+struct aux_tally {
+	uint64_t sampled; /* instructions executed at the last sample of instructions */
+	/* At the last sample with cycles: of branches, of instructions. */
+	uint64_t ipc_insns[2], ipc_cycles[2];
+	uint64_t time; /* the latest time so far, ns */
+	uint64_t skip; /* events left that make no sample */
+	uint64_t cbr; /* the last ratio */
+	bool psb; /* there was a PSB */
+	struct pt_ticks ticks;
+};
+
+struct aux_segment {
+	size_t queue;
+	struct pt_place start;
+	struct aux_tally tally; /* at its start */
+	struct trail trail; /* at its start */
+	size_t range; /* of the queue, at its start */
+	uint64_t end; /* a flow stops after the first good PSB+ from this offset on */
+	uint64_t records;
+	uint64_t last; /* time of its last record, ns */
+};
+
+/* The clock: TSC to ns. */
+struct aux_clock {
+	uint64_t zero, mult;
+	unsigned shift;
+};
+
+static inline uint64_t aux_ns(const struct aux_clock *c, uint64_t tsc)
+{
+	uint64_t whole = tsc >> c->shift;
+	uint64_t rest = tsc & (((uint64_t)1 << c->shift) - 1);
+
+	return c->zero + whole * c->mult + (rest * c->mult >> c->shift);
+}
+
+/* Converts a time back, to the first tick that is not before it. */
+uint64_t aux_tsc(const struct aux_clock *c, uint64_t ns);
+
+/* Kinds of samples; each is at most one event. */
+enum aux_kind {
+	AUX_BRANCHES,
+	AUX_INSTRUCTIONS,
+	AUX_TRANSACTIONS,
+	AUX_PTWRITE,
+	AUX_CBR,
+	AUX_PSB,
+	AUX_MWAIT,
+	AUX_PWRE,
+	AUX_EXSTOP,
+	AUX_PWRX,
+	AUX_KINDS
+};
+
+#define AUX_NO_EVENT UINT32_MAX
+
+/* The code of all address spaces of a recording. */
+struct aux_code {
+	struct timeline_view *spaces;
+	size_t nspaces, cap;
+	const struct frame_resolver *frames;
+	struct frame_code *code;
+	struct sonde_pt_image *image;
+	struct sonde_pt_graph *graph;
+};
+
+int aux_code_init(struct aux_code *c, const struct frame_resolver *frames);
+void aux_code_fini(struct aux_code *c);
+/* Returns the number of the address space of a view, or SONDE_ENOMEM. */
+int aux_code_space(struct aux_code *c, const struct timeline_view *view, uint32_t *space);
+
+struct aux {
+	struct sonde_record_intel_pt info;
+	bool has_info;
+	struct aux_piece *pieces; /* in the order of the recording */
+	size_t npieces, pieces_cap;
+	struct timeline_thread *starts; /* of ITRACE_START records */
+	size_t nstarts, starts_cap;
+	struct aux_setup setup;
+	struct aux_clock clock;
+	const struct sonde_attr *attr; /* of intel_pt */
+	bool timeless;
+	uint64_t khz; /* frequency of the TSC */
+	uint64_t period; /* of instructions: their number, or TSC ticks */
+	struct sonde_pt_flow_options flow; /* of every flow */
+	struct aux_queue *queues;
+	size_t nqueues, queues_cap;
+	struct index by_idx; /* of queues */
+	struct aux_segment *segments;
+	size_t nsegments, segments_cap;
+	struct aux_event events[AUX_KINDS];
+	char names[AUX_KINDS][32];
+	size_t nevents;
+	uint32_t event_of[AUX_KINDS]; /* AUX_NO_EVENT: not wanted */
+	uint64_t errors;
+	struct aux_code code;
+};
+
+/*
+ * Sets *out to the number of bytes at the end of `before` that `after` begins with, if there is a PSB
+ * among them; else to 0. SONDE_ENOMEM.
+ */
+int aux_overlap(struct span before, struct span after, size_t *out);
+
+/* queue.c */
+int aux_queues_make(struct aux *a);
+void aux_queues_free(struct aux *a);
+
+/* event.c */
+int aux_events_make(struct aux *a);
+
+/* follow.c */
+struct aux_follower {
+	const struct aux *a;
+	const struct aux_queue *queue;
+	struct sonde_pt_flow *flow;
+	struct aux_tally tally;
+	struct trail trail;
+	size_t range; /* of the queue, for the current step */
+	struct aux_room *room; /* NULL: samples are only counted */
+	struct sonde_pt_step waiting; /* a branch, until it is known whether tracing ended there */
+	bool waits;
+	uint64_t records, errors;
+	uint64_t samples[AUX_KINDS], periods[AUX_KINDS]; /* by event */
+};
+
+/* Follows a flow to its pause, or to the end. 0 or a negative status. */
+int aux_follow(struct aux_follower *f);
+
+/* sample.c */
+struct aux_sample {
+	enum aux_kind kind;
+	uint64_t ip, addr, tsc, period;
+	const uint8_t *raw;
+	size_t raw_size;
+	struct aux_extra extra;
+};
+int aux_sample_add(struct aux_follower *f, const struct aux_sample *s);
+int aux_error_add(
+        struct aux_follower *f, uint32_t code, const char *text, uint64_t ip, uint64_t tsc);
+
+#endif

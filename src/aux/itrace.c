@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Parses the letters of --itrace:
+ *
+ *	i[NUMBER[i|t|ms|us|ns]]  instructions     b branches   c calls   r returns
+ *	x transactions   w ptwrite   p power      e[+-LETTER..] errors   sNUMBER skip events
+ *	Z ignore times   g[NUMBER] call chains   l[NUMBER] branch stacks, of at most so many entries
+ *
+ * Commas and blanks may separate them. Letters of perf that select samples which cannot be made are
+ * refused by name.
+ */
+#include "aux/itrace.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define USUAL_PERIOD 100000u /* ns */
+#define USUAL_CHAIN  16u
+#define USUAL_LAST   64u
+#define ENTRIES_MAX  1024u
+
+/* Letters that perf knows, with their meaning. */
+static const struct {
+	char letter;
+	const char *meaning;
+} others[] = {
+        {'y', "cycles"},
+        {'I', "interrupts and event trace"},
+        {'o', "samples that PEBS wrote to the trace"},
+        {'G', "call chains of other samples"},
+        {'L', "branch stacks of other samples"},
+        {'d', "a log of the decoder"},
+        {'q', "quick decoding without code"},
+        {'A', "approximate instructions per cycle"},
+        {'T', "the trace's own times"},
+        {'f', "first-level cache"},
+        {'m', "last-level cache"},
+        {'M', "memory"},
+        {'t', "TLB"},
+        {'a', "remote access"},
+};
+
+static int refuse(const char *p, struct error *err)
+{
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (others[i].letter == *p) {
+			return error_set(err, SONDE_EARG, NO_OFFSET,
+			        "--itrace: '%c' (%s) is not supported; the letters are i b c r x w "
+			        "p e g l s Z",
+			        *p, others[i].meaning);
+		}
+	}
+	return error_set(err, SONDE_EARG, NO_OFFSET,
+	        "--itrace: '%c' is not a kind of sample; the letters are i b c r x w p e g l s Z",
+	        *p);
+}
+
+/* Parses a number; false: it does not fit. Without digits *out is not set. */
+static bool take_number(const char **p, uint64_t *out)
+{
+	uint64_t n = 0;
+	bool any = false;
+
+	while (isdigit((unsigned char)**p)) {
+		unsigned digit = (unsigned)(*(*p)++ - '0');
+
+		if (n > (UINT64_MAX - digit) / 10) {
+			return false;
+		}
+		n = n * 10 + digit;
+		any = true;
+	}
+	if (any) {
+		*out = n;
+	}
+	return true;
+}
+
+static int take_period(struct itrace *to, const char **p, struct error *err)
+{
+	static const struct {
+		const char *name;
+		enum itrace_unit unit;
+		uint64_t times;
+	} units[] = {{"ms", ITRACE_NS, 1000000}, {"us", ITRACE_NS, 1000}, {"ns", ITRACE_NS, 1},
+	        {"i", ITRACE_INSNS, 1}, {"t", ITRACE_TICKS, 1}};
+	const char *from = *p;
+	bool good = take_number(p, &to->period);
+
+	if (*p == from) {
+		return 0;
+	}
+	while (isblank((unsigned char)**p)) {
+		(*p)++;
+	}
+	to->unit = ITRACE_NS;
+	for (size_t i = 0; good && i < sizeof(units) / sizeof(units[0]); i++) {
+		size_t n = strlen(units[i].name);
+
+		if (strncmp(*p, units[i].name, n) == 0) {
+			good = to->period <= UINT64_MAX / units[i].times;
+			to->period *= units[i].times;
+			to->unit = units[i].unit;
+			*p += n;
+			return good ? 0
+			            : error_set(err, SONDE_EARG, NO_OFFSET,
+			                      "--itrace: the period '%s' is too large", from);
+		}
+	}
+	return error_set(err, SONDE_EARG, NO_OFFSET,
+	        good ? "--itrace: the period '%s' needs a unit: i, t, ms, us or ns"
+	             : "--itrace: the period '%s' is too large",
+	        from);
+}
+
+/* Parses the number of entries after g or l. */
+static int take_entries(unsigned *to, unsigned usual, const char **p, struct error *err)
+{
+	const char *from = *p;
+	uint64_t n = usual;
+
+	if (!take_number(p, &n) || n == 0 || n > ENTRIES_MAX) {
+		return error_set(err, SONDE_EARG, NO_OFFSET,
+		        "--itrace: '%s' is not a number of entries from 1 to %u", from,
+		        ENTRIES_MAX);
+	}
+	*to = (unsigned)n;
+	return 0;
+}
+
+/* Parses the letters after e: which errors are, or are not, reported. */
+static int take_errors(struct itrace *to, const char **p, struct error *err)
+{
+	to->errors = true;
+	while (**p == '+' || **p == '-') {
+		bool none = *(*p)++ == '-';
+
+		for (; isalpha((unsigned char)**p); (*p)++) {
+			if (**p == 'o') {
+				to->no_overflow_errors = none;
+			} else if (**p == 'l') {
+				to->no_lost_errors = none;
+			} else {
+				return error_set(err, SONDE_EARG, NO_OFFSET,
+				        "--itrace: 'e%c%c' is not a kind of error; e+o, e-o: "
+				        "overflows, e+l, e-l: lost traces",
+				        none ? '-' : '+', **p);
+			}
+		}
+	}
+	return 0;
+}
+
+static int take_letter(struct itrace *to, const char **p, struct error *err)
+{
+	const struct {
+		char letter;
+		bool *set;
+	} plain[] = {{'b', &to->branches}, {'x', &to->transactions}, {'w', &to->ptwrites},
+	        {'p', &to->power}, {'Z', &to->timeless}, {'c', &to->calls}, {'r', &to->returns},
+	        {'i', &to->instructions}};
+	char letter = **p;
+
+	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
+		if (plain[i].letter == letter) {
+			*plain[i].set = true;
+			(*p)++;
+			to->branches = to->branches || to->calls || to->returns;
+			return letter == 'i' ? take_period(to, p, err) : 0;
+		}
+	}
+	if (letter == 'e') {
+		(*p)++;
+		return take_errors(to, p, err);
+	}
+	if (letter != 's' && letter != 'g' && letter != 'l') {
+		return refuse(*p, err);
+	}
+	(*p)++;
+	if (letter != 's') {
+		return take_entries(letter == 'g' ? &to->chain : &to->last,
+		        letter == 'g' ? USUAL_CHAIN : USUAL_LAST, p, err);
+	}
+	return take_number(p, &to->skip) ? 0
+	                                 : error_set(err, SONDE_EARG, NO_OFFSET,
+	                                           "--itrace: the number after 's' is too large");
+}
+
+int itrace_parse(struct itrace *out, const char *text, struct error *err)
+{
+	const char *p = text;
+
+	*out = (struct itrace){.period = USUAL_PERIOD};
+	while (*p != '\0') {
+		if (*p == ',' || isblank((unsigned char)*p)) {
+			p++;
+			continue;
+		}
+		TRY(take_letter(out, &p, err));
+	}
+	if (text[0] == '\0') {
+		out->instructions = out->branches = out->transactions = true;
+		out->ptwrites = out->power = out->errors = true;
+	}
+	return 0;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* The letters of --itrace: which samples are made of a trace. */
+#ifndef SONDE_AUX_ITRACE_H
+#define SONDE_AUX_ITRACE_H
+
+#include "core/status.h"
+
+/* What a number after the letter i counts. */
+enum itrace_unit {
+	ITRACE_NS, /* time */
+	ITRACE_TICKS,
+	ITRACE_INSNS
+};
+
+struct itrace {
+	bool instructions, branches, transactions, ptwrites, power, errors;
+	bool calls, returns; /* only branches that are calls, or returns */
+	uint64_t period; /* of instructions, in `unit`; 0: each one */
+	enum itrace_unit unit;
+	bool timeless; /* ignore times */
+	unsigned chain; /* entries of call chains; 0: none */
+	unsigned last; /* entries of branch stacks; 0: none */
+	uint64_t skip; /* events at the start that make no sample */
+	bool no_overflow_errors, no_lost_errors; /* e-o, e-l */
+};
+
+/*
+ * The letters that a command uses without the option, and for the option without letters. They are
+ * perf's.
+ */
+#define ITRACE_SCRIPT_USUAL "cepwx"
+
+/*
+ * Parses the letters; an empty text selects all kinds, as in perf. SONDE_EARG: a letter is unknown,
+ * or this version cannot make its samples.
+ */
+int itrace_parse(struct itrace *out, const char *text, struct error *err);
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Queues: the traces of one processor, or of one thread.
+ *
+ *	AUXTRACE  u64 size, offset, reference  u32 idx, tid, cpu, 0, then `size` bytes of trace
+ *
+ * Records with the same idx belong to one queue; their bytes follow each other.
+ */
+#include "aux/inside.h"
+
+#include "core/array.h"
+
+#include <stdlib.h>
+
+#define AUXTRACE_INTEL_PT 1u
+
+struct aux *aux_new(void)
+{
+	return calloc(1, sizeof(struct aux));
+}
+
+static int add_info(struct aux *a, const struct record *r, bool swap)
+{
+	struct sonde_typed_record typed = {.auxtrace_info = {.type = 0}};
+
+	(void)typed_decode(r, swap, NULL, &typed);
+	if (typed.auxtrace_info.type == AUXTRACE_INTEL_PT) {
+		a->info = typed.auxtrace_info.intel_pt;
+		a->has_info = true;
+	}
+	return 0;
+}
+
+static int add_trace(struct aux *a, const struct record *r, bool swap, struct span trace)
+{
+	struct cursor c = cursor_make(r->body, swap);
+	struct aux_piece piece = {.bytes = trace, .next = AUX_NO_PIECE};
+
+	(void)cursor_u64(&c); /* size */
+	piece.offset = cursor_u64(&c);
+	(void)cursor_u64(&c); /* reference */
+	piece.idx = cursor_u32(&c);
+	piece.tid = (int32_t)cursor_u32(&c);
+	piece.cpu = (int32_t)cursor_u32(&c);
+	if (c.bad || trace.n == 0) {
+		return 0;
+	}
+	if (!array_reserve(&a->pieces, &a->pieces_cap, a->npieces + 1, sizeof(piece))) {
+		return SONDE_ENOMEM;
+	}
+	a->pieces[a->npieces++] = piece;
+	return 0;
+}
+
+static int add_start(struct aux *a, const struct record *r, bool swap)
+{
+	struct cursor c = cursor_make(r->body, swap);
+	struct timeline_thread t = {.pid = cursor_u32(&c)};
+
+	t.tid = cursor_u32(&c);
+	if (c.bad) {
+		return 0;
+	}
+	if (!array_reserve(&a->starts, &a->starts_cap, a->nstarts + 1, sizeof(t))) {
+		return SONDE_ENOMEM;
+	}
+	a->starts[a->nstarts++] = t;
+	return 0;
+}
+
+int aux_add(struct aux *a, const struct record *r, bool swap, struct span trace,
+        const struct record_trailer *trailer)
+{
+	(void)trailer;
+	switch (r->type) {
+	case RECORD_AUXTRACE_INFO: return add_info(a, r, swap);
+	case RECORD_AUXTRACE: return add_trace(a, r, swap, trace);
+	case RECORD_ITRACE_START: return add_start(a, r, swap);
+	default: return 0;
+	}
+}
+
+bool aux_has_traces(const struct aux *a)
+{
+	return a->has_info && a->npieces != 0;
+}
+
+bool aux_thread(const struct aux *a, size_t i, uint32_t *tid)
+{
+	if (i >= a->npieces) {
+		return false;
+	}
+	*tid = (uint32_t)a->pieces[i].tid;
+	return true;
+}
+
+/* Appends a piece to its queue, which is made if needed. SONDE_ENOMEM. */
+static int queue_piece(struct aux *a, size_t number)
+{
+	struct aux_piece *piece = &a->pieces[number];
+	size_t at;
+	uint32_t id;
+
+	TRY(index_room(&a->by_idx));
+	id = index_find_u32(&a->by_idx, piece->idx, &at);
+	if (id != INDEX_NONE) {
+		struct aux_queue *q = &a->queues[id];
+
+		a->pieces[q->last].next = number;
+		q->last = number;
+		q->bytes.n += piece->bytes.n;
+		return 0;
+	}
+	if (!array_reserve(&a->queues, &a->queues_cap, a->nqueues + 1, sizeof(*a->queues))) {
+		return SONDE_ENOMEM;
+	}
+	index_put_u32(&a->by_idx, piece->idx, at, (uint32_t)a->nqueues);
+	a->queues[a->nqueues++] = (struct aux_queue){.idx = piece->idx,
+	        .tid = piece->tid,
+	        .cpu = piece->cpu,
+	        .first = number,
+	        .last = number,
+	        .bytes = piece->bytes};
+	return 0;
+}
+
+/*
+ * Sets the bytes of a queue with several pieces: a flow needs them in one block. Of a snapshot that
+ * begins with the end of the one before, only what is new is taken.
+ */
+static int join(const struct aux *a, struct aux_queue *q)
+{
+	struct span before = {0};
+	size_t n = q->bytes.n;
+
+	q->joined = malloc(n);
+	if (q->joined == NULL) {
+		return SONDE_ENOMEM;
+	}
+	q->bytes = (struct span){q->joined, 0};
+	for (size_t i = q->first; i != AUX_NO_PIECE; i = a->pieces[i].next) {
+		const struct span p = a->pieces[i].bytes;
+		size_t skip = 0;
+
+		if (a->info.snapshot_mode != 0) {
+			TRY(aux_overlap(before, p, &skip));
+		}
+		memcpy(q->joined + q->bytes.n, p.p + skip, p.n - skip);
+		q->bytes.n += p.n - skip;
+		before = p;
+	}
+	return 0;
+}
+
+/* The process of a thread, by ITRACE_START records, else by the timeline. */
+static uint32_t process_of(const struct aux *a, uint32_t tid)
+{
+	const struct timeline *t = a->setup.timeline;
+	struct timeline_cursor *cursor;
+	struct timeline_life life;
+	uint32_t pid = UINT32_MAX;
+
+	for (size_t i = 0; i < a->nstarts; i++) {
+		if (a->starts[i].tid == tid) {
+			return a->starts[i].pid;
+		}
+	}
+	cursor = calloc(1, sizeof(*cursor));
+	for (size_t i = 0; cursor != NULL && i < timeline_threads(t); i++) {
+		if (timeline_thread(t, cursor, i, &life) == 0 && life.tid == tid) {
+			pid = life.pid;
+		}
+	}
+	if (cursor != NULL) {
+		timeline_cursor_fini(t, cursor);
+	}
+	free(cursor);
+	return pid;
+}
+
+/* Adds a range, unless it continues the one before. */
+static int add_range(struct aux_queue *q, const struct aux_range *range)
+{
+	const struct aux_range *last = q->nranges != 0 ? &q->ranges[q->nranges - 1] : NULL;
+
+	if (last != NULL && last->pid == range->pid && last->tid == range->tid &&
+	        last->space == range->space) {
+		return 0;
+	}
+	if (!array_reserve(&q->ranges, &q->ranges_cap, q->nranges + 1, sizeof(*range))) {
+		return SONDE_ENOMEM;
+	}
+	q->ranges[q->nranges++] = *range;
+	return 0;
+}
+
+/* The thread of a queue at a time, and until when it is the same one. */
+static struct aux_range thread_at(struct aux *a, const struct aux_queue *q,
+        struct timeline_cursor *cursor, uint64_t time, uint64_t *until)
+{
+	const struct timeline *t = a->setup.timeline;
+	uint32_t cpu = (uint32_t)q->cpu;
+	struct timeline_thread who;
+
+	*until = UINT64_MAX;
+	if (q->tid != -1 || q->cpu == -1) {
+		return (struct aux_range){.pid = q->pid, .tid = (uint32_t)q->tid};
+	}
+	who = timeline_running(t, cursor, cpu, time);
+	*until = timeline_switch_after(t, cpu, time);
+	return (struct aux_range){.pid = who.pid, .tid = who.tid};
+}
+
+/* Adds a range for each change of a queue's thread, and of its address space. */
+static int add_ranges(struct aux *a, struct aux_queue *q, struct timeline_cursor *cursor)
+{
+	uint64_t time = a->timeless ? UINT64_MAX - 1 : 0;
+	uint64_t until;
+
+	if (q->tid != -1) {
+		q->pid = process_of(a, (uint32_t)q->tid);
+	}
+	do {
+		struct aux_range range = thread_at(a, q, cursor, time, &until);
+		const struct timeline_view *v =
+		        timeline_at(a->setup.timeline, cursor, range.pid, range.tid, time);
+
+		TRY(cursor->failed);
+		range.time = a->timeless ? 0 : time;
+		TRY(aux_code_space(&a->code, v, &range.space));
+		TRY(add_range(q, &range));
+		until = v->until < until ? v->until : until;
+		until = until > time ? until : UINT64_MAX;
+		time = until;
+	} while (!a->timeless && until != UINT64_MAX);
+	return 0;
+}
+
+static int make_ranges(struct aux *a)
+{
+	struct timeline_cursor *cursor = calloc(1, sizeof(*cursor));
+	int rc = cursor != NULL ? 0 : SONDE_ENOMEM;
+
+	for (size_t i = 0; rc == 0 && i < a->nqueues; i++) {
+		rc = add_ranges(a, &a->queues[i], cursor);
+	}
+	if (cursor != NULL) {
+		timeline_cursor_fini(a->setup.timeline, cursor);
+	}
+	free(cursor);
+	return rc;
+}
+
+int aux_queues_make(struct aux *a)
+{
+	for (size_t i = 0; i < a->npieces; i++) {
+		TRY(queue_piece(a, i));
+	}
+	for (size_t i = 0; i < a->nqueues; i++) {
+		struct aux_queue *q = &a->queues[i];
+
+		TRY(q->first != q->last ? join(a, q) : 0);
+	}
+	return make_ranges(a);
+}
+
+void aux_queues_free(struct aux *a)
+{
+	for (size_t i = 0; i < a->nqueues; i++) {
+		free(a->queues[i].joined);
+		free(a->queues[i].ranges);
+	}
+	free(a->queues);
+	index_fini(&a->by_idx);
+	free(a->pieces);
+	free(a->starts);
+}

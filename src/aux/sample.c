@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes samples as records; src/record/sample.c has a drawing. After each sample comes a struct
+ * aux_extra, at a multiple of 8.
+ */
+#include "aux/inside.h"
+
+#include "core/array.h"
+
+#include <stdlib.h>
+
+#define ERROR_SIZE   128u /* of an AUXTRACE_ERROR record */
+#define ERROR_TEXT   64u
+#define ERROR_AT     48u /* of the text */
+#define ERROR_TRACE  1u /* its type */
+#define KERNEL_START (UINT64_C(1) << 63)
+
+void aux_room_fini(struct aux_room *room)
+{
+	free(room->bytes);
+	free(room->made);
+	*room = (struct aux_room){0};
+}
+
+/* The next position in the order: times of a queue never fall. */
+static uint64_t order_time(struct aux_follower *f, uint64_t tsc)
+{
+	uint64_t time = f->a->timeless ? 0 : aux_ns(&f->a->clock, tsc);
+
+	f->tally.time = time > f->tally.time ? time : f->tally.time;
+	f->records++;
+	return f->tally.time;
+}
+
+/* Returns room for a record of `size` bytes and what follows it; NULL: out of memory. */
+static uint8_t *make(struct aux_room *room, uint64_t time, uint32_t event, uint32_t size)
+{
+	size_t whole = size + sizeof(struct aux_extra);
+	uint8_t *p;
+
+	if (!array_reserve(&room->bytes, &room->bytes_cap, room->nbytes + whole, 1) ||
+	        !array_reserve(
+	                &room->made, &room->made_cap, room->nmade + 1, sizeof(*room->made))) {
+		return NULL;
+	}
+	room->made[room->nmade++] =
+	        (struct aux_made){.time = time, .at = room->nbytes, .event = event, .size = size};
+	p = room->bytes + room->nbytes;
+	room->nbytes += whole;
+	return p;
+}
+
+static const struct aux_range *range_of(const struct aux_follower *f)
+{
+	return &f->queue->ranges[f->range];
+}
+
+static uint8_t *put_u64(uint8_t *p, uint64_t v, bool swap)
+{
+	store_u64(p, v, swap);
+	return p + 8;
+}
+
+static uint8_t *put_u32s(uint8_t *p, uint32_t a, uint32_t b, bool swap)
+{
+	store_u32(p, a, swap);
+	store_u32(p + 4, b, swap);
+	return p + 8;
+}
+
+static uint8_t *put_fixed(uint8_t *p, const struct aux_follower *f, const struct aux_sample *s,
+        const struct aux_event *e, uint64_t time)
+{
+	const struct aux_range *r = range_of(f);
+	uint64_t type = e->attr.sample_type;
+	bool swap = f->a->setup.swap;
+
+	p = put_u64(p, (uint64_t)(e - f->a->events), swap); /* IDENTIFIER */
+	p = put_u64(p, s->ip, swap);
+	p = put_u32s(p, r->pid, r->tid, swap);
+	if ((type & SONDE_SAMPLE_TIME) != 0) {
+		p = put_u64(p, time, swap);
+	}
+	if ((type & SONDE_SAMPLE_ADDR) != 0) {
+		p = put_u64(p, s->addr, swap);
+	}
+	if ((type & SONDE_SAMPLE_CPU) != 0) {
+		p = put_u32s(p, (uint32_t)f->queue->cpu, 0, swap);
+	}
+	if ((type & SONDE_SAMPLE_PERIOD) != 0) {
+		p = put_u64(p, s->period, swap);
+	}
+	return p;
+}
+
+static void put_header(uint8_t *p, uint32_t type, uint32_t misc, uint32_t size, bool swap)
+{
+	store_u32(p, type, swap);
+	store_u16(p + 4, (uint16_t)misc, swap);
+	store_u16(p + 6, (uint16_t)size, swap);
+}
+
+static uint32_t misc_of(const struct aux_sample *s)
+{
+	uint64_t ip = s->ip != 0 ? s->ip : s->addr;
+
+	return ip >= KERNEL_START ? MISC_KERNEL : MISC_USER;
+}
+
+/* The raw data with its size is a multiple of 8 bytes. */
+static size_t raw_room(const struct aux_sample *s)
+{
+	return s->raw != NULL ? (4 + s->raw_size + 7) & ~(size_t)7 : 0;
+}
+
+/* The words of a call chain: a mark wherever kernel or user code begins, and at most `chain` addresses. */
+static size_t chain_words(const struct aux_follower *f, const struct aux_sample *s, uint64_t *out)
+{
+	size_t calls = f->trail.ncalls;
+	size_t max = f->a->setup.itrace.chain;
+	uint64_t ip = s->ip;
+	bool kernel = ip >= KERNEL_START;
+	size_t n = 0;
+
+	out[n++] = kernel ? CALLCHAIN_KERNEL : CALLCHAIN_USER;
+	out[n++] = ip;
+	for (size_t i = 1; i < max && i <= calls; i++) {
+		ip = f->trail.calls[calls - i];
+		if (kernel != (ip >= KERNEL_START)) {
+			kernel = !kernel;
+			out[n++] = kernel ? CALLCHAIN_KERNEL : CALLCHAIN_USER;
+		}
+		out[n++] = ip;
+	}
+	return n;
+}
+
+static uint8_t *put_chain(uint8_t *p, const struct aux_follower *f, const uint64_t *words, size_t n)
+{
+	bool swap = f->a->setup.swap;
+
+	p = put_u64(p, n, swap);
+	for (size_t i = 0; i < n; i++) {
+		p = put_u64(p, words[i], swap);
+	}
+	return p;
+}
+
+/* The branches in the stack of a sample; that of a branch has only this one. */
+static size_t branches_of(const struct aux_follower *f, const struct aux_sample *s)
+{
+	return s->kind == AUX_BRANCHES ? 1 : f->trail.nbranches;
+}
+
+/* u64 nr, hw_idx, then from, to, flags of each, the last one first */
+static void put_branches(uint8_t *p, const struct aux_follower *f, const struct aux_sample *s)
+{
+	bool swap = f->a->setup.swap;
+	size_t n = branches_of(f, s);
+
+	p = put_u64(p, n, swap);
+	p = put_u64(p, UINT64_MAX, swap);
+	for (size_t i = 0; i < n; i++) {
+		const struct trail_branch *b = trail_last(&f->trail, i);
+
+		p = put_u64(p, b->from, swap);
+		p = put_u64(p, b->to, swap);
+		p = put_u64(p, 0, swap);
+	}
+}
+
+/* Writes the parts after the fixed ones: call chain, raw data, branch stack. */
+static void put_rest(uint8_t *p, const struct aux_follower *f, const struct aux_sample *s,
+        const struct aux_event *e, const uint64_t *chain, size_t nchain)
+{
+	if ((e->attr.sample_type & SONDE_SAMPLE_CALLCHAIN) != 0) {
+		p = put_chain(p, f, chain, nchain);
+	}
+	if (s->raw != NULL) {
+		memset(p, 0, raw_room(s));
+		store_u32(p, (uint32_t)(raw_room(s) - 4), f->a->setup.swap);
+		memcpy(p + 4, s->raw, s->raw_size);
+		p += raw_room(s);
+	}
+	if ((e->attr.sample_type & SONDE_SAMPLE_BRANCH_STACK) != 0) {
+		put_branches(p, f, s);
+	}
+}
+
+int aux_sample_add(struct aux_follower *f, const struct aux_sample *s)
+{
+	uint32_t number = f->a->event_of[s->kind];
+	const struct aux_event *e = &f->a->events[number];
+	uint32_t size = RECORD_HEADER_SIZE + e->plan.fixed_size + (uint32_t)raw_room(s);
+	uint64_t time = order_time(f, s->tsc);
+	uint64_t chain[2 * 1024 + 2]; /* the most entries, and as many marks */
+	size_t nchain = 0;
+	uint8_t *p;
+
+	f->samples[number]++;
+	f->periods[number] += s->period;
+	if (f->room == NULL) {
+		return 0;
+	}
+	if ((e->attr.sample_type & SONDE_SAMPLE_CALLCHAIN) != 0) {
+		nchain = chain_words(f, s, chain);
+		size += 8 + 8 * (uint32_t)nchain;
+	}
+	if ((e->attr.sample_type & SONDE_SAMPLE_BRANCH_STACK) != 0) {
+		size += 16 + 24 * (uint32_t)branches_of(f, s);
+	}
+	p = make(f->room, time, number, size);
+	if (p == NULL) {
+		return SONDE_ENOMEM;
+	}
+	put_header(p, RECORD_SAMPLE, misc_of(s), size, f->a->setup.swap);
+	memcpy(p + size, &s->extra, sizeof(s->extra));
+	p = put_fixed(p + RECORD_HEADER_SIZE, f, s, e, aux_ns(&f->a->clock, s->tsc));
+	put_rest(p, f, s, e, chain, nchain);
+	return 0;
+}
+
+/*
+ * AUXTRACE_ERROR: u32 type, code, cpu, pid, tid, fmt; u64 ip, time; 64 bytes of text; u32
+ * machine_pid, vcpu
+ */
+int aux_error_add(
+        struct aux_follower *f, uint32_t code, const char *text, uint64_t ip, uint64_t tsc)
+{
+	const struct aux_range *r = range_of(f);
+	bool swap = f->a->setup.swap;
+	uint64_t time = order_time(f, tsc);
+	size_t n = strlen(text);
+	uint8_t *p;
+
+	f->errors++;
+	if (f->room == NULL) {
+		return 0;
+	}
+	p = make(f->room, time, AUX_ERROR_EVENT, ERROR_SIZE);
+	if (p == NULL) {
+		return SONDE_ENOMEM;
+	}
+	memset(p, 0, ERROR_SIZE);
+	put_header(p, RECORD_AUXTRACE_ERROR, 0, ERROR_SIZE, swap);
+	(void)put_u32s(p + 8, ERROR_TRACE, code, swap);
+	(void)put_u32s(p + 16, (uint32_t)f->queue->cpu, r->pid, swap);
+	(void)put_u32s(p + 24, r->tid, 1, swap);
+	(void)put_u64(p + 32, ip, swap);
+	(void)put_u64(p + 40, f->a->timeless ? 0 : aux_ns(&f->a->clock, tsc), swap);
+	memcpy(p + ERROR_AT, text, n < ERROR_TEXT ? n : ERROR_TEXT - 1);
+	return 0;
+}

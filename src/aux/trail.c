@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "aux/trail.h"
+
+#include "core/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void trail_fini(struct trail *t)
+{
+	free(t->calls);
+	free(t->branches);
+	*t = (struct trail){0};
+}
+
+int trail_copy(struct trail *to, const struct trail *from)
+{
+	if (from->ncalls != 0) {
+		if (!array_reserve(&to->calls, &to->calls_cap, from->ncalls, sizeof(*to->calls))) {
+			return SONDE_ENOMEM;
+		}
+		memcpy(to->calls, from->calls, from->ncalls * sizeof(*to->calls));
+		to->ncalls = from->ncalls;
+		to->ended = from->ended;
+	}
+	if (from->size != 0) {
+		to->branches = malloc(from->size * sizeof(*to->branches));
+		if (to->branches == NULL) {
+			return SONDE_ENOMEM;
+		}
+		memcpy(to->branches, from->branches, from->size * sizeof(*to->branches));
+		to->nbranches = from->nbranches;
+		to->next = from->next;
+		to->size = from->size;
+	}
+	return 0;
+}
+
+int trail_call(struct trail *t, uint64_t back)
+{
+	if (t->ncalls == TRAIL_CALLS_MAX) {
+		t->ncalls -= TRAIL_CALLS_MAX / 2;
+		memmove(t->calls, t->calls + TRAIL_CALLS_MAX / 2, t->ncalls * sizeof(*t->calls));
+	}
+	if (!array_reserve(&t->calls, &t->calls_cap, t->ncalls + 1, sizeof(*t->calls))) {
+		return SONDE_ENOMEM;
+	}
+	t->calls[t->ncalls++] = back;
+	return 0;
+}
+
+void trail_return(struct trail *t, uint64_t to)
+{
+	for (size_t i = t->ncalls; i-- > 0;) {
+		if (t->calls[i] == to) {
+			t->ncalls = i;
+			return;
+		}
+	}
+}
+
+int trail_branch(struct trail *t, size_t size, uint64_t from, uint64_t to)
+{
+	if (t->size != size) {
+		t->branches = calloc(size, sizeof(*t->branches));
+		t->size = t->branches != NULL ? size : 0;
+	}
+	if (t->size == 0) {
+		return SONDE_ENOMEM;
+	}
+	t->branches[t->next] = (struct trail_branch){from, to};
+	t->next = t->next + 1 < size ? t->next + 1 : 0;
+	t->nbranches += t->nbranches < size;
+	return 0;
+}
+
+const struct trail_branch *trail_last(const struct trail *t, size_t i)
+{
+	size_t back = i + 1;
+
+	return &t->branches[t->next >= back ? t->next - back : t->next + t->size - back];
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a thread came from: its calls that have not returned, and its last branches. */
+#ifndef SONDE_AUX_TRAIL_H
+#define SONDE_AUX_TRAIL_H
+
+#include "core/status.h"
+
+#define TRAIL_CALLS_MAX    4096u /* deeper calls are forgotten, the oldest first */
+#define TRAIL_BRANCHES_MAX 1024u
+
+struct trail_branch {
+	uint64_t from, to;
+};
+
+/* Empty when zero-initialised. */
+struct trail {
+	uint64_t *calls; /* return addresses, the outermost first */
+	size_t ncalls, calls_cap;
+	bool ended; /* the last call ended tracing */
+	struct trail_branch *branches; /* [size], a ring: the next one replaces branches[next] */
+	size_t nbranches, next, size;
+};
+
+void trail_fini(struct trail *t);
+/* Makes *to, which is empty, equal to *from. SONDE_ENOMEM. */
+int trail_copy(struct trail *to, const struct trail *from);
+
+int trail_call(struct trail *t, uint64_t back); /* SONDE_ENOMEM */
+/* Forgets the call that returns to an address, and those after it; none if there is no such call. */
+void trail_return(struct trail *t, uint64_t to);
+/* Keeps the last `size` branches. SONDE_ENOMEM. */
+int trail_branch(struct trail *t, size_t size, uint64_t from, uint64_t to);
+/* The i-th last branch, i < nbranches. */
+const struct trail_branch *trail_last(const struct trail *t, size_t i);
+
+#endif

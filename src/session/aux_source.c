@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Samples that are made of traces, as a source. Its records are made when a chunk or window is read,
+ * in memory of the worker.
+ *
+ * A chunk is a segment of a trace. Windows are cut where segments end, so that each has few segments:
+ *
+ *	queue 0   |-------|-----|--------|-----|        segments, by time
+ *	queue 1      |---------|-----|-------|
+ *	windows   |            |         |     |        WINDOW_RECORDS or more
+ *
+ * If samples have no times, windows after those of the file have some segments each ("slices").
+ */
+#include "session/inside.h"
+
+#include "core/array.h"
+#include "record/feature.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define WINDOW_RECORDS 65536u
+
+struct aux_source {
+	struct session_source base;
+	const struct aux *aux;
+	uint32_t first_event; /* in the session's table */
+};
+
+static struct aux_room *room_of(void **state)
+{
+	if (*state == NULL) {
+		*state = calloc(1, sizeof(struct aux_room));
+	}
+	return *state;
+}
+
+static void room_free(void *state)
+{
+	if (state != NULL) {
+		aux_room_fini(state);
+		free(state);
+	}
+}
+
+static bool is_selected(const struct aux_made *m, uint32_t kinds)
+{
+	return m->event != AUX_ERROR_EVENT || (kinds & SESSION_TRACE_ERRORS) != 0;
+}
+
+static void item_set(
+        const struct aux_source *s, const struct aux_room *room, size_t i, struct session_item *out)
+{
+	const struct aux_made *m = &room->made[i];
+
+	*out = (struct session_item){.p = room->bytes + m->at,
+	        .sequence = i,
+	        .time = m->time,
+	        .event = m->event != AUX_ERROR_EVENT ? s->first_event + m->event : SESSION_NO_EVENT,
+	        .size = m->size - RECORD_HEADER_SIZE};
+}
+
+/* Opening has followed the traces already. */
+static int source_scan(struct session_source *src, struct session_item *out, size_t n)
+{
+	(void)src;
+	(void)out;
+	(void)n;
+	return 0;
+}
+
+/* *at: 1 + the next record; 0: the segment is not made yet. */
+static int source_read(const struct session_source *src, size_t chunk, struct session_state *state,
+        uint32_t kinds, struct session_item *out, size_t n)
+{
+	const struct aux_source *s = (const struct aux_source *)src;
+	struct aux_room *room = room_of(&state->own);
+	int taken = 0;
+
+	if (room == NULL) {
+		return SONDE_ENOMEM;
+	}
+	if (state->at == 0) {
+		room->nbytes = 0;
+		room->nmade = 0;
+		TRY(aux_read(s->aux, chunk, room));
+		state->at = 1;
+	}
+	while ((size_t)taken < n && state->at <= room->nmade) {
+		size_t i = (size_t)state->at++ - 1;
+
+		if (is_selected(&room->made[i], kinds)) {
+			item_set(s, room, i, &out[taken++]);
+		}
+	}
+	return taken;
+}
+
+static int gather_segment(const struct aux_source *s, size_t segment,
+        const struct session_window *window, struct aux_room *room, struct session_keys *keys)
+{
+	size_t i = room->nmade;
+
+	TRY(aux_read(s->aux, segment, room));
+	for (; i < room->nmade; i++) {
+		const struct aux_made *m = &room->made[i];
+		bool inside =
+		        window->slice_end != 0 ||
+		        (m->time <= window->limit && (m->time > window->after || window->first));
+
+		if (inside && is_selected(m, window->kinds) &&
+		        !session_keys_add(keys, &s->base, m->time, i)) {
+			return SONDE_ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static bool overlaps(const struct aux_segment_times *t, const struct session_window *window)
+{
+	return t->records != 0 && t->first <= window->limit &&
+	       (t->last > window->after || window->first);
+}
+
+static int source_gather(const struct session_source *src, const struct session_window *window,
+        struct session_state *state, struct session_keys *keys)
+{
+	const struct aux_source *s = (const struct aux_source *)src;
+	struct aux_room *room = room_of(&state->own);
+	bool timeless = aux_timeless(s->aux);
+	size_t end = timeless ? window->slice_end : aux_segments(s->aux);
+
+	if (room == NULL) {
+		return SONDE_ENOMEM;
+	}
+	room->nbytes = 0;
+	room->nmade = 0;
+	for (size_t i = timeless ? window->slice : 0; i < end && !window->no_samples; i++) {
+		struct aux_segment_times t = aux_segment_times(s->aux, i);
+
+		if (window->slice_end != 0 || overlaps(&t, window)) {
+			TRY(gather_segment(s, i, window, room, keys));
+		}
+	}
+	return 0;
+}
+
+static void source_fetch(const struct session_source *src, struct session_state *state,
+        const struct session_key *keys, size_t n, struct session_item *out)
+{
+	const struct aux_source *s = (const struct aux_source *)src;
+
+	for (size_t i = 0; i < n; i++) {
+		item_set(s, state->own, (size_t)(keys[i].place & SESSION_SEQUENCE_MAX), &out[i]);
+	}
+}
+
+static void source_free(struct session_source *src)
+{
+	free(src->limits);
+	free(src);
+}
+
+static int add_source(struct sonde_session *s)
+{
+	static const struct session_source_ops ops = {.scan = source_scan,
+	        .read = source_read,
+	        .gather = source_gather,
+	        .fetch = source_fetch,
+	        .forget = room_free,
+	        .free = source_free};
+	struct aux_source *src = calloc(1, sizeof(*src));
+
+	if (src == NULL) {
+		return SONDE_ENOMEM;
+	}
+	src->base.ops = &ops;
+	src->base.chunks = aux_segments(s->aux);
+	src->aux = s->aux;
+	src->first_event = (uint32_t)s->nevents;
+	return session_add_source(s, &src->base);
+}
+
+static int add_events(struct sonde_session *s)
+{
+	for (size_t i = 0; i < aux_events(s->aux); i++) {
+		const struct aux_event *e = aux_event(s->aux, i);
+		struct session_event own = {.name = e->name,
+		        .attr = e->attr,
+		        .plan = e->plan,
+		        .made = true,
+		        .at_end = aux_timeless(s->aux)};
+
+		own.count.samples = e->samples;
+		own.count.period = e->period;
+		own.count.side_band[RECORD_SAMPLE] = e->samples;
+		TRY(session_add_event(s, &own));
+	}
+	return 0;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return x[0] != y[0] ? (x[0] < y[0] ? -1 : 1) : 0;
+}
+
+static int add_window(struct sonde_session *s, const struct session_window *window)
+{
+	if (!array_reserve(&s->windows, &s->windows_cap, s->nwindows + 1, sizeof(*window))) {
+		return SONDE_ENOMEM;
+	}
+	s->windows[s->nwindows++] = *window;
+	return 0;
+}
+
+/* Adds the windows of samples without times. */
+static int add_slices(struct sonde_session *s)
+{
+	size_t n = aux_segments(s->aux);
+	struct session_window w = {.after = UINT64_MAX, .limit = UINT64_MAX};
+	uint64_t records = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		records += aux_segment_times(s->aux, i).records;
+		if (records >= WINDOW_RECORDS || (i + 1 == n && records != 0)) {
+			w.slice_end = i + 1;
+			TRY(add_window(s, &w));
+			w.slice = i + 1;
+			records = 0;
+		}
+	}
+	return 0;
+}
+
+/* Returns the times at which to cut windows, sorted; their number in *n. NULL: out of memory. */
+static uint64_t *find_cuts(const struct sonde_session *s, size_t *n)
+{
+	const struct session_source *file = s->sources[0];
+	size_t segments = aux_segments(s->aux);
+	uint64_t(*ends)[2] = calloc(segments + file->nlimits + 1, sizeof(*ends));
+	uint64_t *cuts = calloc(segments + file->nlimits + 1, sizeof(*cuts));
+	uint64_t records = 0;
+
+	*n = 0;
+	for (size_t i = 0; ends != NULL && i < segments; i++) {
+		struct aux_segment_times t = aux_segment_times(s->aux, i);
+
+		ends[i][0] = t.last;
+		ends[i][1] = t.records;
+	}
+	for (size_t i = 0; ends != NULL && i < file->nlimits; i++) {
+		ends[segments + i][0] = file->limits[i];
+		ends[segments + i][1] = WINDOW_RECORDS;
+	}
+	if (ends != NULL && cuts != NULL) {
+		qsort(ends, segments + file->nlimits, sizeof(*ends), by_time);
+		for (size_t i = 0; i < segments + file->nlimits; i++) {
+			records += ends[i][1];
+			if (records >= WINDOW_RECORDS && (*n == 0 || cuts[*n - 1] != ends[i][0])) {
+				cuts[(*n)++] = ends[i][0];
+				records = 0;
+			}
+		}
+	} else {
+		free(cuts);
+		cuts = NULL;
+	}
+	free(ends);
+	return cuts;
+}
+
+static int make_windows(struct sonde_session *s)
+{
+	const struct session_source *file = s->sources[0];
+	bool timeless = aux_timeless(s->aux);
+	size_t n = file->nlimits;
+	uint64_t *cuts = timeless ? NULL : find_cuts(s, &n);
+	const uint64_t *limits = timeless ? file->limits : cuts;
+	int rc = limits != NULL ? 0 : SONDE_ENOMEM;
+
+	for (size_t i = 0; rc == 0 && i < n; i++) {
+		const struct session_window w = {
+		        .after = i != 0 ? limits[i - 1] : 0, .limit = limits[i], .first = i == 0};
+
+		rc = add_window(s, &w);
+	}
+	free(cuts);
+	return rc == 0 && timeless ? add_slices(s) : rc;
+}
+
+static struct sonde_pt_cpu traced_cpu(struct sonde_session *s)
+{
+	struct sonde_pt_cpu cpu = {0, 0};
+	struct arena arena = {0};
+	struct layout_text id = {0};
+	unsigned family, model;
+
+	if (SESSION_FEATURE(s, FEATURE_CPUID, &arena, &id) > 0 && id.s != NULL &&
+	        sscanf(id.s, "GenuineIntel,%u,%u", &family, &model) == 2) {
+		cpu = (struct sonde_pt_cpu){(uint16_t)family, (uint8_t)model};
+	}
+	arena_fini(&arena);
+	return cpu;
+}
+
+/* Adds the times of samples to those of the session. */
+static void add_times(struct sonde_session *s)
+{
+	struct session_counts *n = &s->counts;
+
+	for (size_t i = 0; i < aux_segments(s->aux); i++) {
+		struct aux_segment_times t = aux_segment_times(s->aux, i);
+
+		if (t.records == 0 || aux_timeless(s->aux)) {
+			continue;
+		}
+		n->first_time =
+		        n->first_time == 0 || t.first < n->first_time ? t.first : n->first_time;
+		n->last_time = t.last > n->last_time ? t.last : n->last_time;
+	}
+}
+
+static int open_traces(struct sonde_session *s, const struct itrace *itrace)
+{
+	struct sonde_attr *attrs = calloc(s->nevents + 1, sizeof(*attrs));
+	struct aux_setup setup = {.itrace = *itrace,
+	        .swap = s->swap,
+	        .cpu = traced_cpu(s),
+	        .timeline = s->timeline,
+	        .frames = &s->frames,
+	        .attrs = attrs,
+	        .nattrs = s->nevents,
+	        .diags = &s->diags};
+	int rc = SONDE_ENOMEM;
+
+	for (size_t i = 0; attrs != NULL && i < s->nevents; i++) {
+		attrs[i] = s->events[i].attr;
+	}
+	if (attrs != NULL) {
+		rc = aux_open(s->aux, &setup);
+	}
+	free(attrs);
+	return rc;
+}
+
+int session_aux_open(struct sonde_session *s)
+{
+	if (s->aux == NULL || !aux_has_traces(s->aux) || s->options.counts_only) {
+		return 0;
+	}
+	TRY(open_traces(s, &s->itrace));
+	TRY(add_source(s));
+	TRY(add_events(s));
+	add_times(s);
+	if (aux_errors(s->aux) != 0) {
+		diag_report(&s->diags, SONDE_DIAG_LOST, NO_OFFSET, "%llu instruction trace errors",
+		        (unsigned long long)aux_errors(s->aux));
+	}
+	return make_windows(s);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* The letters of --itrace: what they select, and which are refused. */
+#include "aux/itrace.h"
+
+#include "tap.h"
+
+static struct itrace parsed;
+static struct error err;
+
+static bool parse(const char *text)
+{
+	return itrace_parse(&parsed, text, &err) == 0;
+}
+
+static void test_kinds(void)
+{
+	ok(parse("be") && parsed.branches && parsed.errors && !parsed.instructions && !parsed.calls,
+	        "be: branches and errors");
+	ok(parse("c") && parsed.branches && parsed.calls && !parsed.returns, "c: only calls");
+	ok(parse("cr") && parsed.calls && parsed.returns, "cr: calls and returns");
+	ok(parse("w, p x") && parsed.ptwrites && parsed.power && parsed.transactions,
+	        "commas and blanks between letters are ignored");
+	ok(parse("") && parsed.instructions && parsed.branches && parsed.errors,
+	        "no letters: all kinds");
+	ok(parse("e-o") && parsed.errors && parsed.no_overflow_errors && !parsed.no_lost_errors,
+	        "e-o: errors other than overflows");
+	ok(parse("e-ol+l") && parsed.no_overflow_errors && !parsed.no_lost_errors,
+	        "e-ol+l: the last flag of a kind of error wins");
+	ok(parse("s1000b") && parsed.skip == 1000, "s1000: events to skip");
+}
+
+static void test_periods(void)
+{
+	ok(parse("i"), "i: accepted");
+	eq_u64(parsed.period, 100000, "i: every 100 us");
+	ok(parse("i10us") && parsed.unit == ITRACE_NS, "i10us: by time");
+	eq_u64(parsed.period, 10000, "i10us: the period in ns");
+	ok(parse("i2ms") && parsed.period == 2000000, "i2ms: the period in ns");
+	ok(parse("i0ns") && parsed.period == 0, "i0ns: each instruction");
+	ok(parse("i1000i") && parsed.unit == ITRACE_INSNS && parsed.period == 1000,
+	        "i1000i: by instructions");
+	ok(parse("i100tb") && parsed.unit == ITRACE_TICKS && parsed.branches,
+	        "i100tb: by ticks, and branches");
+}
+
+static void test_refusals(void)
+{
+	ok(parse("i10usg32l") && parsed.chain == 32 && parsed.last == 64,
+	        "g32l: call chains of 32 entries, branch stacks of 64");
+	ok(!parse("g1025") && !parse("l0"), "more than 1024 entries, and none, are refused");
+	ok(!parse("bL"), "L is refused");
+	eq_str(error_show(&err)->text,
+	        "--itrace: 'L' (branch stacks of other samples) is not supported; the letters are "
+	        "i b c r x w p e g l s Z",
+	        "the refusal of a letter of perf names it");
+	ok(!parse("k"), "an unknown letter is refused");
+	ok(!parse("i10"), "a period without a unit is refused");
+	ok(!parse("i99999999999999999999ns") && !parse("i18446744073709551615ms"),
+	        "a period above 2^64 is refused");
+	ok(!parse("e-x"), "an unknown kind of error is refused");
+}
+
+int main(void)
+{
+	test_kinds();
+	test_periods();
+	test_refusals();
+	return tap_done();
+}
