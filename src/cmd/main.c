@@ -42,7 +42,7 @@ static const struct command {
         {"doctor", cmd_doctor, "check which profiling this machine allows, and how to allow more"},
         {"config", cmd_config, "show and set the defaults of options"},
         {"test", cmd_test, "test what profiling needs on this machine"},
-        {"pt", cmd_pt, "read raw traces of Intel PT"},
+        {"pt", cmd_pt, "read traces of Intel PT"},
         {"version", cmd_version, "show the version of sonde, and what was built in"},
 };
 

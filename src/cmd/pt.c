@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sonde pt: raw traces of Intel PT. Finds and calls the subcommand. */
+/* sonde pt: traces of Intel PT. Finds and calls the subcommand. */
 #include "cmd/commands.h"
 
 #include <stdio.h>
@@ -10,6 +10,7 @@ static const struct part {
 	int (*run)(int argc, char **argv);
 	const char *help;
 } parts[] = {
+        {"calls", cmd_pt_calls, "list the calls of a recording and times of functions"},
         {"dump", cmd_pt_dump, "list the packets of a trace"},
         {"flow", cmd_pt_flow, "list the instructions that a trace went through"},
 };

@@ -7,6 +7,7 @@
 #include <sonde/preview/flamegraph.h>
 #include <sonde/preview/inspect.h>
 #include <sonde/preview/profile.h>
+#include <sonde/preview/ptview.h>
 #include <sonde/preview/recorder.h>
 #include <sonde/preview/report.h>
 #include <sonde/preview/rewrite.h>
@@ -417,6 +418,8 @@ static void test_not_open(void)
 	ok(sonde_script_print(s, NULL, take, &bytes) == SONDE_EARG, "and sonde_script_print");
 	ok(sonde_flamegraph_write(s, NULL, take, &bytes) == SONDE_EARG,
 	        "and sonde_flamegraph_write");
+	ok(sonde_ptview_calls_write(s, NULL, take, &bytes) == SONDE_EARG,
+	        "and sonde_ptview_calls_write");
 	ok(sonde_profile_add(p, s) == SONDE_EARG &&
 	                has(sonde_profile_error(p)->text, "sonde_session_open"),
 	        "and sonde_profile_add, with words");

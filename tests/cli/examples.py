@@ -16,6 +16,8 @@ import tempfile
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import tap  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "aux"))
+from pt_recording import Recording  # noqa: E402
 
 SONDE, GEN, MAN = (os.path.realpath(p) for p in sys.argv[1:4])
 RECORDS = re.compile(r"sonde (record|stat|test)\b")
@@ -41,6 +43,12 @@ def prepare(folder):
     os.symlink(SONDE, os.path.join(folder, "bin", "sonde"))
     write("bin/ssh", b"#!/bin/sh\nshift\nexec \"$@\"\n", 0o755)
     write("trace.pt", TRACE)
+    recording = Recording()
+    recording.comm(1, 1000, "program")
+    recording.mmap(2, 1000, 0x1000, 0x1000, os.path.join(folder, "program"), pgoff=120)
+    recording.itrace_start(3, 1000)
+    recording.auxtrace(TRACE, tid=1000)
+    recording.write(os.path.join(folder, "trace.data"))
     for name in ("perf.data", "out.data", "damaged.data"):
         subprocess.run([GEN, "-n", "2000", "-o", os.path.join(folder, name)], check=True, stdout=subprocess.DEVNULL)
     with open(os.path.join(folder, "damaged.data"), "r+b") as f:
