@@ -46,8 +46,9 @@ struct aux *aux_new(void); /* NULL: out of memory */
 void aux_free(struct aux *a); /* NULL is fine */
 
 /*
- * Adds a record of type AUXTRACE_INFO, AUXTRACE, AUX or ITRACE_START; others are ignored. trace: the
- * bytes that follow an AUXTRACE record. All bytes must remain valid. SONDE_ENOMEM.
+ * Adds a record of type AUXTRACE_INFO, AUXTRACE, ITRACE_START or TEXT_POKE; others are ignored.
+ * trace: the bytes that follow an AUXTRACE record; trailer: of the kernel's records. All bytes must
+ * remain valid. SONDE_ENOMEM.
  */
 int aux_add(struct aux *a, const struct record *r, bool swap, struct span trace,
         const struct record_trailer *trailer);

@@ -18,10 +18,10 @@ static uint32_t mode_of(uint64_t address)
 static size_t read_code(void *arg, uint32_t space, uint64_t address, uint8_t *to, size_t n)
 {
 	struct aux_code *c = arg;
-	const struct timeline_view *view = &c->spaces[space];
+	const struct aux_space *s = &c->spaces[space];
 	struct timeline_range range;
 	uint32_t mode = mode_of(address);
-	const struct timeline_mapping *m = timeline_find(view, mode, address, &range);
+	const struct timeline_mapping *m = timeline_find(&s->view, mode, address, &range);
 	struct frame frame = frame_at(c->frames, m, mode, address);
 	struct frame_code_kind kind;
 	struct span bytes;
@@ -35,12 +35,16 @@ static size_t read_code(void *arg, uint32_t space, uint64_t address, uint8_t *to
 	if (bytes.n != 0) {
 		memcpy(to, bytes.p, bytes.n);
 	}
+	if (mode == MISC_KERNEL) {
+		return aux_pokes_apply(c->pokes, s->pokes, address, to, n, bytes.n);
+	}
 	return bytes.n;
 }
 
-int aux_code_init(struct aux_code *c, const struct frame_resolver *frames)
+int aux_code_init(
+        struct aux_code *c, const struct frame_resolver *frames, const struct aux_pokes *pokes)
 {
-	*c = (struct aux_code){.frames = frames, .code = frame_code_new(frames)};
+	*c = (struct aux_code){.frames = frames, .pokes = pokes, .code = frame_code_new(frames)};
 	c->image = sonde_pt_image_new();
 	if (c->code == NULL || c->image == NULL) {
 		return SONDE_ENOMEM;
@@ -58,21 +62,26 @@ void aux_code_fini(struct aux_code *c)
 	free(c->spaces);
 }
 
-int aux_code_space(struct aux_code *c, const struct timeline_view *view, uint32_t *space)
+static bool same_space(const struct aux_space *a, const struct aux_space *b)
+{
+	const struct timeline_view *v = &a->view, *w = &b->view;
+
+	return v->root == w->root && v->kernel_root == w->kernel_root &&
+	       v->later_root == w->later_root && v->epoch == w->epoch && a->pokes == b->pokes;
+}
+
+int aux_code_space(struct aux_code *c, const struct aux_space *key, uint32_t *space)
 {
 	for (size_t i = c->nspaces; i-- > 0;) {
-		const struct timeline_view *v = &c->spaces[i];
-
-		if (v->root == view->root && v->kernel_root == view->kernel_root &&
-		        v->later_root == view->later_root && v->epoch == view->epoch) {
+		if (same_space(&c->spaces[i], key)) {
 			*space = (uint32_t)i;
 			return 0;
 		}
 	}
-	if (!array_reserve(&c->spaces, &c->cap, c->nspaces + 1, sizeof(*view))) {
+	if (!array_reserve(&c->spaces, &c->cap, c->nspaces + 1, sizeof(*key))) {
 		return SONDE_ENOMEM;
 	}
 	*space = (uint32_t)c->nspaces;
-	c->spaces[c->nspaces++] = *view;
+	c->spaces[c->nspaces++] = *key;
 	return 0;
 }

@@ -23,6 +23,30 @@ struct aux_piece {
 
 #define AUX_NO_PIECE SIZE_MAX
 
+/* From a time on the kernel's code at an address is other bytes. */
+struct aux_poke {
+	uint64_t time; /* ns */
+	uint64_t address;
+	struct span bytes;
+};
+
+/* Sorted by time after aux_pokes_sort. */
+struct aux_pokes {
+	struct aux_poke *items;
+	size_t n, cap;
+};
+
+int aux_pokes_add(struct aux_pokes *p, const struct aux_poke *poke); /* SONDE_ENOMEM */
+int aux_pokes_sort(struct aux_pokes *p); /* SONDE_ENOMEM */
+/* The number of pokes at or before a time. */
+size_t aux_pokes_until(const struct aux_pokes *p, uint64_t time);
+/*
+ * Applies the first `pokes` pokes to n bytes of code at an address, of which the first `known` are
+ * set. Returns how many are set then.
+ */
+size_t aux_pokes_apply(const struct aux_pokes *p, size_t pokes, uint64_t address, uint8_t *to,
+        size_t n, size_t known);
+
 /* The thread and code of a queue from a time on. */
 struct aux_range {
 	uint64_t time; /* ns */
@@ -99,20 +123,28 @@ enum aux_kind {
 
 #define AUX_NO_EVENT UINT32_MAX
 
+/* The code of a thread as long as it does not change. */
+struct aux_space {
+	struct timeline_view view;
+	size_t pokes; /* so many of the pokes are done */
+};
+
 /* The code of all address spaces of a recording. */
 struct aux_code {
-	struct timeline_view *spaces;
+	struct aux_space *spaces;
 	size_t nspaces, cap;
+	const struct aux_pokes *pokes;
 	const struct frame_resolver *frames;
 	struct frame_code *code;
 	struct sonde_pt_image *image;
 	struct sonde_pt_graph *graph;
 };
 
-int aux_code_init(struct aux_code *c, const struct frame_resolver *frames);
+int aux_code_init(
+        struct aux_code *c, const struct frame_resolver *frames, const struct aux_pokes *pokes);
 void aux_code_fini(struct aux_code *c);
-/* Returns the number of the address space of a view, or SONDE_ENOMEM. */
-int aux_code_space(struct aux_code *c, const struct timeline_view *view, uint32_t *space);
+/* Sets *space to the number of an address space. SONDE_ENOMEM. */
+int aux_code_space(struct aux_code *c, const struct aux_space *key, uint32_t *space);
 
 struct aux {
 	struct sonde_record_intel_pt info;
@@ -121,6 +153,7 @@ struct aux {
 	size_t npieces, pieces_cap;
 	struct timeline_thread *starts; /* of ITRACE_START records */
 	size_t nstarts, starts_cap;
+	struct aux_pokes pokes;
 	struct aux_setup setup;
 	struct aux_clock clock;
 	const struct sonde_attr *attr; /* of intel_pt */

@@ -68,14 +68,27 @@ static int add_start(struct aux *a, const struct record *r, bool swap)
 	return 0;
 }
 
+static int add_poke(
+        struct aux *a, const struct record *r, bool swap, const struct record_trailer *trailer)
+{
+	struct cursor c = cursor_make(r->body, swap);
+	struct aux_poke poke = {.time = trailer->time, .address = cursor_u64(&c)};
+	uint16_t before = cursor_u16(&c);
+	uint16_t after = cursor_u16(&c);
+
+	(void)cursor_take(&c, before);
+	poke.bytes = (struct span){cursor_take(&c, after), after};
+	return c.bad || after == 0 ? 0 : aux_pokes_add(&a->pokes, &poke);
+}
+
 int aux_add(struct aux *a, const struct record *r, bool swap, struct span trace,
         const struct record_trailer *trailer)
 {
-	(void)trailer;
 	switch (r->type) {
 	case RECORD_AUXTRACE_INFO: return add_info(a, r, swap);
 	case RECORD_AUXTRACE: return add_trace(a, r, swap, trace);
 	case RECORD_ITRACE_START: return add_start(a, r, swap);
+	case RECORD_TEXT_POKE: return add_poke(a, r, swap, trailer);
 	default: return 0;
 	}
 }
@@ -224,12 +237,17 @@ static int add_ranges(struct aux *a, struct aux_queue *q, struct timeline_cursor
 		struct aux_range range = thread_at(a, q, cursor, time, &until);
 		const struct timeline_view *v =
 		        timeline_at(a->setup.timeline, cursor, range.pid, range.tid, time);
+		const struct aux_space space = {
+		        .view = *v, .pokes = aux_pokes_until(&a->pokes, time)};
 
 		TRY(cursor->failed);
 		range.time = a->timeless ? 0 : time;
-		TRY(aux_code_space(&a->code, v, &range.space));
+		TRY(aux_code_space(&a->code, &space, &range.space));
 		TRY(add_range(q, &range));
 		until = v->until < until ? v->until : until;
+		if (space.pokes < a->pokes.n && a->pokes.items[space.pokes].time < until) {
+			until = a->pokes.items[space.pokes].time;
+		}
 		until = until > time ? until : UINT64_MAX;
 		time = until;
 	} while (!a->timeless && until != UINT64_MAX);
@@ -253,6 +271,7 @@ static int make_ranges(struct aux *a)
 
 int aux_queues_make(struct aux *a)
 {
+	TRY(aux_pokes_sort(&a->pokes));
 	for (size_t i = 0; i < a->npieces; i++) {
 		TRY(queue_piece(a, i));
 	}
@@ -274,4 +293,5 @@ void aux_queues_free(struct aux *a)
 	index_fini(&a->by_idx);
 	free(a->pieces);
 	free(a->starts);
+	free(a->pokes.items);
 }

@@ -570,10 +570,12 @@ static void line_ipc(const struct line_context *c)
 
 static void line_insnlen(const struct line_context *c)
 {
+	const struct aux_extra *e = c->sample->extra;
 	struct frame_code_kind kind;
+	size_t n = e != NULL && e->insn_size != 0 ? e->insn_size : insn_of(c, &kind).n;
 
 	text_str(c->out, " ilen: ");
-	text_u64(c->out, insn_of(c, &kind).n, 0, ' ');
+	text_u64(c->out, n, 0, ' ');
 }
 
 static void line_insn(const struct line_context *c)

@@ -271,9 +271,11 @@ static void json_disasm(const struct json_context *c)
 
 static void json_insnlen(const struct json_context *c)
 {
+	const struct aux_extra *e = c->sample->extra;
 	struct frame_code_kind kind;
 
-	json_u64(c->j, name_of(c), insn_of(c, &kind).n);
+	json_u64(c->j, name_of(c),
+	        e != NULL && e->insn_size != 0 ? e->insn_size : insn_of(c, &kind).n);
 }
 
 /* "FILE:LINE" of the place; null: unknown. */

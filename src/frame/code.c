@@ -2,7 +2,7 @@
 /* The code of the objects of a recording, opened when first read, by any worker. */
 #include "frame/code.h"
 
-#include "image/image.h"
+#include "frame/kernel.h"
 #include "pt/insn.h"
 
 #include <pthread.h>
@@ -17,12 +17,15 @@ _Static_assert(FRAME_INSN_MAX == PT_INSN_MAX, "the longest instruction");
 struct code_object {
 	_Atomic(bool) tried;
 	struct image_file file; /* closed: no file was found */
+	struct frame_kernel kernel; /* TIMELINE_KERNEL without a kcore */
 	struct frame_code_kind kind;
 };
 
 struct frame_code {
 	const struct frame_resolver *resolver;
 	struct code_object *objects; /* by object of the timeline */
+	_Atomic(bool) core_tried;
+	struct frame_kernel core; /* of the kernel and its modules */
 	pthread_mutex_t opening;
 };
 
@@ -51,10 +54,17 @@ void frame_code_free(struct frame_code *c)
 	}
 	for (size_t i = 0; i < timeline_objects(c->resolver->timeline); i++) {
 		image_file_close(&c->objects[i].file);
+		frame_kernel_close(&c->objects[i].kernel);
 	}
+	frame_kernel_close(&c->core);
 	pthread_mutex_destroy(&c->opening);
 	free(c->objects);
 	free(c);
+}
+
+static struct frame_code_kind kind_of(const struct image_elf *elf)
+{
+	return (struct frame_code_kind){.machine = elf->machine, .is64 = elf->is64};
 }
 
 /* Opens a file if it is ELF and its build id is the recorded one, or none was recorded: 1, 0,
@@ -76,12 +86,33 @@ static int open_file(
 	       (wanted->size == 0 || (n != 0 && memcmp(elf.build_id.bytes, wanted->bytes, n) == 0));
 	if (good) {
 		code->file = file;
-		code->kind = (struct frame_code_kind){.machine = elf.machine, .is64 = elf.is64};
+		code->kind = kind_of(&elf);
 	} else {
 		image_file_close(&file);
 	}
 	image_elf_close(&elf);
 	return rc == SONDE_ENOMEM ? rc : good;
+}
+
+/* This process's vdso replaces a recorded one with the same build id. */
+static bool take_own_vdso(struct code_object *code, const struct image_build_id *wanted)
+{
+	struct span bytes = image_vdso();
+	struct image_elf elf = {0};
+	struct error err = {0};
+	bool same;
+
+	if (bytes.n == 0 || image_elf_open(&elf, bytes, &err) < 0) {
+		return false;
+	}
+	same = wanted->size != 0 && elf.build_id.size >= wanted->size &&
+	       memcmp(elf.build_id.bytes, wanted->bytes, wanted->size) == 0;
+	if (same) {
+		code->file.bytes = bytes;
+		code->kind = kind_of(&elf);
+	}
+	image_elf_close(&elf);
+	return same;
 }
 
 /* 0, or SONDE_ENOMEM. */
@@ -98,11 +129,19 @@ static int open_object(const struct frame_resolver *r, uint32_t object, struct c
 	char name[IMAGE_PATH_MAX];
 	int rc = 0;
 
+	if (o->kind == TIMELINE_KERNEL) {
+		rc = frame_kernel_open(&code->kernel, r, o);
+		code->kind = kind_of(&code->kernel.elf);
+		return rc;
+	}
 	if (o->kind != TIMELINE_USER && o->kind != TIMELINE_VDSO) {
 		return 0;
 	}
 	where.id.size = o->build_id_size;
 	memcpy(where.id.bytes, o->build_id, o->build_id_size);
+	if (o->kind == TIMELINE_VDSO && !elsewhere && take_own_vdso(code, &where.id)) {
+		return 0;
+	}
 	for (size_t p = 0; p < sizeof(places) / sizeof(places[0]); p++) {
 		for (unsigned i = 0;
 		        rc == 0 && image_place_name(&where, places[p], i, name, sizeof(name));
@@ -130,6 +169,46 @@ static const struct code_object *code_of(struct frame_code *c, uint32_t object)
 	return rc < 0 ? NULL : code;
 }
 
+/* The kcore; NULL: out of memory. */
+static const struct frame_kernel *core_of(struct frame_code *c)
+{
+	int rc = 0;
+
+	if (!atomic_load_explicit(&c->core_tried, memory_order_acquire)) {
+		pthread_mutex_lock(&c->opening);
+		if (!atomic_load_explicit(&c->core_tried, memory_order_relaxed)) {
+			rc = frame_kernel_open_core(&c->core, c->resolver);
+			atomic_store_explicit(&c->core_tried, rc >= 0, memory_order_release);
+		}
+		pthread_mutex_unlock(&c->opening);
+	}
+	return rc < 0 ? NULL : &c->core;
+}
+
+/* Sets the bytes of kernel code, which has run-time addresses. */
+static int kernel_code_at(struct frame_code *c, const struct frame *f, size_t n,
+        struct frame_code_kind *kind, struct span *out)
+{
+	bool has_core = frame_kernel_has_core(c->resolver);
+	const struct code_object *code = has_core ? NULL : code_of(c, f->object);
+	const struct frame_kernel *kernel =
+	        has_core ? core_of(c) : (code != NULL ? &code->kernel : NULL);
+
+	if (kernel == NULL) {
+		return SONDE_ENOMEM;
+	}
+	*kind = kind_of(&kernel->elf);
+	*out = frame_kernel_bytes(kernel, f->ip, n);
+	return 0;
+}
+
+static bool is_kernel(const struct frame_code *c, uint32_t object)
+{
+	enum timeline_object_kind kind = timeline_object(c->resolver->timeline, object)->kind;
+
+	return kind == TIMELINE_KERNEL || kind == TIMELINE_MODULE || kind == TIMELINE_CODE;
+}
+
 int frame_code_at(struct frame_code *c, const struct frame *f, size_t n,
         struct frame_code_kind *kind, struct span *out)
 {
@@ -140,6 +219,9 @@ int frame_code_at(struct frame_code *c, const struct frame *f, size_t n,
 	*out = (struct span){NULL, 0};
 	if (f->mapping == NULL || f->object == FRAME_NOWHERE) {
 		return 0;
+	}
+	if (is_kernel(c, f->object)) {
+		return kernel_code_at(c, f, n, kind, out);
 	}
 	code = code_of(c, f->object);
 	if (code == NULL) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes of code at a frame, from the file of its object: only user code and the vdso, whose
- * addresses are offsets in a file.
+ * The bytes of code at a frame, from the file of its object, or from the kernel's (kernel.h).
  */
 #ifndef SONDE_FRAME_CODE_H
 #define SONDE_FRAME_CODE_H

@@ -314,7 +314,8 @@ static int walk_switch(struct walk *w, const struct record *r, const struct reco
 }
 
 /* A record about traces. ITRACE_START: u32 pid, tid of the thread that is traced */
-static int walk_trace(struct walk *w, const struct record *r)
+static int walk_trace(
+        struct walk *w, const struct record *r, const struct record_trailer *trailer)
 {
 	struct sonde_session *s = w->s;
 	struct cursor c = cursor_make(r->body, s->swap);
@@ -329,7 +330,8 @@ static int walk_trace(struct walk *w, const struct record *r)
 		TRY(c.bad ? 0 : walk_seen(w, pid, tid));
 	}
 	return aux_add(s->aux, r, s->swap,
-	        w->source->stream == 0 ? file_outside(s->file, r) : (struct span){NULL, 0}, NULL);
+	        w->source->stream == 0 ? file_outside(s->file, r) : (struct span){NULL, 0},
+	        trailer);
 }
 
 static int walk_side_band(struct walk *w, uint32_t event, const struct record *r)
@@ -369,7 +371,8 @@ static int walk_side_band(struct walk *w, uint32_t event, const struct record *r
 	case RECORD_SWITCH_CPU_WIDE: return walk_switch(w, r, &trailer);
 	case RECORD_CGROUP: return session_cgroup_add(s, r);
 	case RECORD_CALLCHAIN_DEFERRED: return walk_deferred(w, r, &trailer);
-	case RECORD_ITRACE_START: return walk_trace(w, r);
+	case RECORD_TEXT_POKE:
+	case RECORD_ITRACE_START: return walk_trace(w, r, &trailer);
 	default: return 0;
 	}
 }
@@ -401,7 +404,7 @@ static int walk_record(struct walk *w, const struct session_item *item)
 		return walk_only_look(s, r);
 	}
 	if (r->type == RECORD_AUXTRACE || r->type == RECORD_AUXTRACE_INFO) {
-		return walk_trace(w, r);
+		return walk_trace(w, r, NULL);
 	}
 	if (r->type == RECORD_ID_INDEX && !s->options.counts_only) {
 		return session_guests_add(s, r);

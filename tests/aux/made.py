@@ -558,14 +558,15 @@ def timestamps_zero(path, symfs):
     r.write(path)
 
 
-def make(folder, names=None):
+def make(folder, names=None, functions=None):
     """Makes the recordings; yields (name, path)."""
+    functions = functions or MADE
     folder = Path(folder)
     symfs = folder / "symfs"
     symfs.mkdir(parents=True, exist_ok=True)
-    for name in names or MADE:
+    for name in names or functions:
         path = folder / f"{name}.data"
-        MADE[name](path, symfs)
+        functions[name](path, symfs)
         yield name, path
 
 

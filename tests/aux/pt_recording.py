@@ -19,7 +19,7 @@ PT_ID, SIDE_ID, SWITCH_ID = 101, 102, 103
 IP, TID, TIME, ID, CPU, PERIOD, RAW, IDENTIFIER, AUX = 1, 2, 4, 64, 128, 256, 1 << 10, 1 << 16, 1 << 20
 EXCLUDE_KERNEL = 1 << 5
 MMAP, LOST, COMM, EXIT, FORK, SAMPLE, MMAP2, AUX_RECORD, ITRACE_START = 1, 2, 3, 4, 7, 9, 10, 11, 12
-LOST_SAMPLES, SWITCH, SWITCH_CPU_WIDE, AUX_HW_ID = 13, 14, 15, 21
+LOST_SAMPLES, SWITCH, SWITCH_CPU_WIDE, KSYMBOL, TEXT_POKE, AUX_HW_ID = 13, 14, 15, 17, 20, 21
 FINISHED_ROUND, ID_INDEX, AUXTRACE_INFO, AUXTRACE, AUXTRACE_ERROR, TIME_CONV = 68, 69, 70, 71, 72, 79
 TRUNCATED, OVERWRITE, PARTIAL, COLLISION = 1, 2, 4, 8  # flags of AUX records
 KERNEL, USER, GUEST_KERNEL, GUEST_USER = 1, 2, 4, 5  # misc of records
@@ -242,6 +242,15 @@ class Recording:
     def kernel_mmap(self, start, size, name="[kernel.kallsyms]_text", pgoff=None):
         self.add(MMAP, KERNEL, struct.pack("<iiQQQ", -1, 0, start, size, start if pgoff is None else pgoff) + padded(name), 0, -1, 0)
 
+    def ksymbol(self, time, start, size, name, kind=1, flags=0):
+        """kind: 1 BPF, 2 out of line; flags: 1 it is gone"""
+        self.add(KSYMBOL, 0, struct.pack("<QIHH", start, size, kind, flags) + padded(name), time, 0, 0)
+
+    def text_poke(self, time, address, old, new):
+        """The kernel changed its code."""
+        body = struct.pack("<QHH", address, len(old), len(new)) + old + new
+        self.add(TEXT_POKE, KERNEL, body + b"\0" * (-len(body) % 8), time, 0, 0)
+
     def fork(self, time, pid, tid, ppid, ptid, cpu=0):
         self.add(FORK, 0, struct.pack("<iiiiQ", pid, ppid, tid, ptid, time), time, ppid, ptid, cpu)
 
@@ -343,10 +352,20 @@ class Recording:
             struct.pack("<4Q", bitmap, 0, 0, 0)
         Path(path).write_bytes(head + ids + attrs + data + features + blobs)
 
+    def write_folder(self, path, copies):
+        """A recording in a folder; copies: folders kcore_dir.. with the files of each."""
+        self.features[24] = struct.pack("<Q", 0)  # DIR_FORMAT
+        for name, files in copies.items():
+            folder = Path(path) / name
+            folder.mkdir(parents=True, exist_ok=True)
+            for file, raw in files.items():
+                (folder / file).write_bytes(raw)
+        self.write(Path(path) / "data")
+
 
 # ---- programs ----
 
-JCC, JMP, CALL, JMP_REG, CALL_REG, RET, SYSCALL, PLAIN, PTWRITE, XBEGIN, XABORT = range(11)
+JCC, JMP, CALL, JMP_REG, CALL_REG, RET, SYSCALL, PLAIN, PTWRITE, XBEGIN, XABORT, SYSRET, VMRESUME = range(13)
 
 
 class Code:
@@ -395,6 +414,12 @@ class Code:
 
     def syscall(self):
         self.emit(b"\x0f\x05", SYSCALL)
+
+    def sysret(self):
+        self.emit(b"\x48\x0f\x07", SYSRET)
+
+    def vmresume(self):
+        self.emit(b"\x0f\x01\xc3", VMRESUME)
 
     def ptwrite(self):
         self.emit(b"\xf3\x0f\xae\xe0", PTWRITE)
@@ -460,6 +485,25 @@ class Code:
         path.write_bytes(out.ljust(sections_at, b"\0") + sections)
 
 
+def core(codes):
+    """A kcore: an ELF core file with the code of each program at its address"""
+    at = 64 + 56 * len(codes)
+    at += -at % 4096
+    heads, body = b"", b""
+    for code in codes:
+        size = len(code.bytes)
+        heads += struct.pack("<IIQQQQQQ", 1, 7, at + len(body), code.base, 0, size, size, 4096)
+        body += bytes(code.bytes) + bytes(-size % 4096)
+    head = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 4, 62, 1, 0, 64, 0, 0, 64, 56, len(codes), 0, 0, 0)
+    return (head + heads).ljust(at, b"\0") + body
+
+
+def kallsyms(code, module=None, letter="T"):
+    """Lines of kallsyms for a program; module: the name of a module."""
+    end = f"\t[{module}]\n" if module else "\n"
+    return "".join(f"{ip:016x} {letter} {name}{end}" for name, ip in code.functions)
+
+
 def program(base, seed, functions=12, syscalls=False, more=None):
     """A program of functions with branches of all kinds; more(code, n) may add instructions to function n. Function 0
     runs for ever."""
@@ -496,18 +540,19 @@ def program(base, seed, functions=12, syscalls=False, more=None):
 
 
 class Flow:
-    """Executes programs and writes the packets. tick: TSC ticks of an instruction; psb_every, mtc_every: bytes, branches."""
+    """Executes programs and writes the packets. tick: TSC ticks of an instruction; psb_every, mtc_every: bytes, branches.
+    entry: the kernel's, where system calls lead; else tracing stops in the kernel."""
 
     def __init__(self, programs, seed=1, tsc=0x1d562f6c000, tick=3, psb_every=2048, mtc_every=40, cyc=False, timing=True,
-                 retcomp=True, kernel=False):
-        self.insns = {}
+                 retcomp=True, kernel=False, entry=None):
+        self.insns, self.entry, self.back = {}, entry, None
         for code in programs:
             self.insns |= code.insns
         self.p, self.random, self.tsc, self.tick = Packets(), Random(seed), tsc, tick
         self.psb_every, self.mtc_every, self.cyc, self.timing, self.retcomp = psb_every, mtc_every, cyc, timing, retcomp
         self.kernel, self.depth, self.stack, self.ip, self.since, self.branches, self.mtc = kernel, 0, [], None, 0, 0, None
         self.cycled = tsc
-        self.hooks = {}
+        self.nonroot = None  # CR3 of the guest that runs
 
     def ctc(self):
         return self.tsc * CTC_D // CTC_N
@@ -520,6 +565,8 @@ class Flow:
             p.tma(self.ctc(), self.tsc - self.ctc() * CTC_N // CTC_D & 0x1ff)
             self.mtc = self.ctc() >> 3
         p.cbr(TSC_HZ_RATIO)
+        if self.nonroot is not None:
+            p.pip(self.nonroot, True)
         if self.ip is not None:
             p.mode_exec()
             p.fup(self.ip)
@@ -588,6 +635,12 @@ class Flow:
                 self.depth -= 1
             else:
                 self.tip(self.ip)
+        elif kind == SYSCALL and self.entry is not None:
+            self.back, self.ip = self.ip, self.entry
+            self.tip(self.ip)
+        elif kind == SYSRET:
+            self.ip = self.back
+            self.tip(self.ip)
         elif kind == SYSCALL and not self.kernel:
             back = self.ip
             self.time()

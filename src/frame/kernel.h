@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Private to frame: the code of the kernel by run-time address, from an ELF file.
+ *
+ *	kcore, beside the file of --kallsyms     addresses are run-time addresses; has modules
+ *	vmlinux, of --vmlinux or by build id     moved by as much as the symbol of the kernel's mapping
+ */
+#ifndef SONDE_FRAME_KERNEL_H
+#define SONDE_FRAME_KERNEL_H
+
+#include "frame/frame.h"
+#include "image/image.h"
+
+/* Closed when zero-initialised, and if no file was found. */
+struct frame_kernel {
+	struct image_file file;
+	struct image_elf elf;
+	uint64_t moved; /* run-time address - address in the file */
+};
+
+/* Whether the kernel's code is that of a kcore, which has modules, too. */
+bool frame_kernel_has_core(const struct frame_resolver *r);
+
+/* Opens the kcore. 0, or SONDE_ENOMEM. */
+int frame_kernel_open_core(struct frame_kernel *k, const struct frame_resolver *r);
+/* Opens the file of a kernel's object. 0, or SONDE_ENOMEM. */
+int frame_kernel_open(
+        struct frame_kernel *k, const struct frame_resolver *r, const struct timeline_object *o);
+void frame_kernel_close(struct frame_kernel *k);
+
+/* Up to n bytes at a run-time address; empty: none. */
+struct span frame_kernel_bytes(const struct frame_kernel *k, uint64_t address, size_t n);
+
+#endif

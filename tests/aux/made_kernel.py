@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Makes recordings of Intel PT in kernels and guests, always the same: tests/aux/made_kernel.py FOLDER [NAME...]
+
+As made.py. Kernel code is in the kcore_dir of a folder, as record --kcore makes it. OPTIONS has the options of script that a
+recording needs besides --symfs; {} is its path.
+"""
+import os
+import struct
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE)]
+import made as plain  # noqa: E402
+import pt_recording as pt  # noqa: E402
+from made import BASE, PAGE, task, trace, user  # noqa: E402
+from pt_recording import Code, Flow, Recording, program  # noqa: E402
+
+MADE, OPTIONS = {}, {}
+
+
+def made(function):
+    MADE[function.__name__] = function
+    return function
+
+
+KERNEL_BASE, MODULE_BASE = 0xffffffff81000000, 0xffffffffc0200000
+KERNEL_SIZE, MODULE_SIZE = 0x200000, 0x4000
+
+
+def kernel_code(module=None, seed=60):
+    """A kernel: a few functions, and the entry of system calls, which calls them and a module."""
+    c, names = Code(KERNEL_BASE), ("do_one", "do_two", "do_three")
+    c.label("_text", function=True)
+    c.nop(16)
+    for i, name in enumerate(names):
+        c.label(name, function=True)
+        c.nop(2 + i)
+        c.jcc(name + ".end")
+        if i:
+            c.call(names[i - 1])
+        if name == "do_three":  # a jump label: a NOP of 5 bytes, or a jump
+            c.label("label")
+            c.emit(b"\x0f\x1f\x44\0\0")
+        c.label(name + ".end")
+        c.nop(3)
+        c.ret()
+    c.label("entry_SYSCALL_64", function=True)
+    c.nop(4)
+    c.call_reg(["do_two", "do_three"] + ([module.labels["mod_work"]] if module else []))
+    c.jcc("entry.again")
+    c.nop()
+    c.label("entry.again")
+    c.call("do_three")
+    c.sysret()
+    c.label("vmx_vmenter", function=True)
+    c.nop(2)
+    c.vmresume()
+    c.label("vmx_vmexit", function=True)
+    c.nop()
+    c.ret()
+    c.label("_etext", function=True)
+    c.nop(8)
+    return c.done()
+
+
+def module_code(base=MODULE_BASE):
+    c = Code(base)
+    c.label("mod_helper", function=True)
+    c.nop(3)
+    c.ret()
+    c.label("mod_work", function=True)
+    c.nop(2)
+    c.jcc("mod_work.1")
+    c.call("mod_helper")
+    c.label("mod_work.1")
+    c.nop()
+    c.ret()
+    return c.done()
+
+
+def kernel_copy(kernel, module=None):
+    """The files of kcore_dir"""
+    text = pt.kallsyms(kernel) + (pt.kallsyms(module, "testmod", "t") if module else "")
+    modules = f"testmod {MODULE_SIZE} 0 - Live 0x{module.base:016x}\n" if module else ""
+    return {"kcore": pt.core([kernel] + ([module] if module else [])), "kallsyms": text.encode(), "modules": modules.encode()}
+
+
+def kernel_maps(r, kernel, module=None):
+    r.kernel_mmap(kernel.base, KERNEL_SIZE, "[kernel.kallsyms]_text")
+    if module:
+        r.kernel_mmap(module.base, MODULE_SIZE, "[testmod]", 0)
+
+
+@made
+def kcore(path, symfs):
+    """System calls into a kernel and a module whose code is in kcore_dir"""
+    code, module = user(symfs, syscalls=True), module_code()
+    kernel = kernel_code(module)
+    f = Flow([code, kernel, module], entry=kernel.labels["entry_SYSCALL_64"])
+    f.begin(BASE)
+    f.run(3000)
+    f.disable()
+    r = Recording(kernel=True)
+    kernel_maps(r, kernel, module)
+    task(r, code, "/made/prog")
+    trace(r, f)
+    r.write_folder(path, {"kcore_dir": kernel_copy(kernel, module)})
+
+
+@made
+def text_poke(path, symfs):
+    """The kernel makes a NOP a jump, and back, and runs code that it wrote elsewhere"""
+    code, kernel = user(symfs, syscalls=True), kernel_code()
+    label, end = kernel.labels["label"], kernel.labels["do_three.end"]
+    nop, jump = kernel.insns[label], [pt.JMP, 5, end]
+    made_code = module_code(0xffffffffc0300000)
+    f = Flow([code, kernel, made_code], entry=kernel.labels["entry_SYSCALL_64"])
+    calls = next(insn for insn in kernel.insns.values() if insn[0] == pt.CALL_REG)
+    r = Recording(kernel=True)
+    kernel_maps(r, kernel)
+    task(r, code, "/made/prog")
+    f.begin(BASE)
+    old, new = b"\x0f\x1f\x44\0\0", b"\xe9" + struct.pack("<i", end - label - 5)
+    for i in range(5):
+        f.run(400)
+        f.disable()
+        f.tsc += 4000
+        if i == 2:
+            r.ksymbol(f.ns(), made_code.base, PAGE, "trampoline", kind=2)
+            r.text_poke(f.ns() + 1, made_code.base, b"", bytes(made_code.bytes))
+            calls[2] = calls[2] + [made_code.labels["mod_work"]]
+        else:
+            to_jump = kernel.insns[label] is nop
+            kernel.insns[label] = f.insns[label] = jump if to_jump else nop
+            r.text_poke(f.ns(), label, *((old, new) if to_jump else (new, old)))
+        f.tsc += 4000
+        f.stack = []
+        f.begin(BASE)
+    f.run(100)
+    f.disable()
+    trace(r, f)
+    r.write_folder(path, {"kcore_dir": kernel_copy(kernel)})
+
+
+def make(folder, names=None):
+    """Makes the recordings; yields (name, path)."""
+    return plain.make(folder, names or MADE, MADE)
+
+
+if __name__ == "__main__":
+    for _, written in make(sys.argv[1], sys.argv[2:]):
+        print(os.path.relpath(written))
