@@ -119,8 +119,7 @@ static void set_flow(struct aux *a)
 	                                       15)}};
 }
 
-/* Adds the changes of code from a range on; what is past at the flow's position is done at once. */
-static int add_moves(
+int aux_add_moves(
         const struct aux *a, const struct aux_queue *q, size_t range, struct sonde_pt_flow *flow)
 {
 	for (size_t i = range + 1; i < q->nranges; i++) {
@@ -155,7 +154,7 @@ static struct sonde_pt_flow *flow_at(const struct aux *a, const struct aux_queue
 	if (flow != NULL && a->timeless && o.every_ticks != 0) {
 		start_ticks(&flow->wanted.ticks);
 	}
-	if (flow != NULL && add_moves(a, q, range, flow) < 0) {
+	if (flow != NULL && aux_add_moves(a, q, range, flow) < 0) {
 		sonde_pt_flow_free(flow);
 		return NULL;
 	}

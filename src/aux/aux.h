@@ -123,4 +123,52 @@ void aux_room_fini(struct aux_room *room);
  */
 int aux_read(const struct aux *a, size_t segment, struct aux_room *room);
 
+/* ---- the steps of a decoder, for a log ---- */
+
+struct aux_watched_clock {
+	uint64_t hz; /* of the TSC */
+	uint64_t max_nonturbo_ratio;
+	unsigned mtc_shift;
+	uint32_t tsc_ctc_n, tsc_ctc_d;
+};
+
+struct aux_watched_queue {
+	uint32_t number;
+	int32_t cpu; /* -1: any */
+	uint32_t pid, tid; /* at its start */
+	struct span bytes;
+};
+
+struct aux_watched_insn {
+	uint64_t ip;
+	const uint8_t *bytes;
+	uint32_t size;
+	int32_t disp; /* of direct branches */
+	uint8_t class, special; /* enum pt_class, enum pt_special */
+};
+
+struct aux_watched_error {
+	int32_t cpu;
+	uint32_t pid, tid, code;
+	uint64_t ip, time;
+	const char *text;
+};
+
+/* Functions that receive the steps of a queue, in their order; a negative result stops. */
+struct aux_watcher {
+	void *arg;
+	int (*begin)(void *arg, const struct aux_watched_queue *queue);
+	int (*packets)(void *arg, uint64_t end); /* the packets up to this offset were read */
+	int (*time)(void *arg, uint64_t tsc); /* a packet changed the time */
+	int (*insn)(void *arg, const struct aux_watched_insn *insn); /* was executed */
+	int (*error)(void *arg, const struct aux_watched_error *error);
+};
+
+struct aux_watched_clock aux_watched_clock(const struct aux *a);
+size_t aux_queue_count(const struct aux *a);
+/* Converts ns to TSC ticks, rounded down. */
+uint64_t aux_time_tsc(const struct aux *a, uint64_t ns);
+/* Follows a queue from its start. SONDE_ENOMEM, or the negative result of a function of w. */
+int aux_watch(const struct aux *a, size_t queue, const struct aux_watcher *w);
+
 #endif

@@ -11,41 +11,37 @@
 
 #include "pt/insn.h"
 
-/* Codes and texts of errors are perf's. */
-enum error_code {
-	ERROR_PACKET = 3,
-	ERROR_CODE = 5,
-	ERROR_MISMATCH = 6,
-	ERROR_OVERFLOW = 7,
-	ERROR_LOOP = 10
-};
-
 static const char *const error_texts[] = {
-        [ERROR_PACKET] = "Bad packet",
-        [ERROR_CODE] = "Failed to get instruction",
-        [ERROR_MISMATCH] = "Trace doesn't match instruction",
-        [ERROR_OVERFLOW] = "Overflow packet",
-        [ERROR_LOOP] = "Never-ending loop",
+        [AUX_ERROR_PACKET] = "Bad packet",
+        [AUX_ERROR_CODE] = "Failed to get instruction",
+        [AUX_ERROR_MISMATCH] = "Trace doesn't match instruction",
+        [AUX_ERROR_OVERFLOW] = "Overflow packet",
+        [AUX_ERROR_LOOP] = "Never-ending loop",
 };
 
-static enum error_code code_of(int error)
+enum aux_error aux_error_code(int error)
 {
 	switch (error) {
 	case SONDE_PT_ERROR_OPCODE:
 	case SONDE_PT_ERROR_PACKET:
-	case SONDE_PT_ERROR_TRUNCATED: return ERROR_PACKET;
+	case SONDE_PT_ERROR_TRUNCATED: return AUX_ERROR_PACKET;
 	case SONDE_PT_ERROR_NO_MEMORY:
-	case SONDE_PT_ERROR_INSN: return ERROR_CODE;
-	case SONDE_PT_ERROR_LOOP: return ERROR_LOOP;
-	default: return ERROR_MISMATCH;
+	case SONDE_PT_ERROR_INSN: return AUX_ERROR_CODE;
+	case SONDE_PT_ERROR_LOOP: return AUX_ERROR_LOOP;
+	default: return AUX_ERROR_MISMATCH;
 	}
 }
 
-static int on_error(struct aux_follower *f, enum error_code code, uint64_t ip, uint64_t tsc)
+const char *aux_error_text(enum aux_error code)
+{
+	return error_texts[code];
+}
+
+static int on_error(struct aux_follower *f, enum aux_error code, uint64_t ip, uint64_t tsc)
 {
 	const struct itrace *w = &f->a->setup.itrace;
 
-	if (!w->errors || (code == ERROR_OVERFLOW && w->no_overflow_errors)) {
+	if (!w->errors || (code == AUX_ERROR_OVERFLOW && w->no_overflow_errors)) {
 		return 0;
 	}
 	return aux_error_add(f, code, error_texts[code], ip, tsc);
@@ -334,7 +330,7 @@ static int on_event(struct aux_follower *f, const struct sonde_pt_step *s)
 	case SONDE_PT_EVENT_DISABLED:
 	case SONDE_PT_EVENT_ASYNC: return on_switch_of_tracing(f, e, s->tsc);
 	case SONDE_PT_EVENT_OVERFLOW:
-		TRY(on_error(f, ERROR_OVERFLOW, e->extra, e->data[0]));
+		TRY(on_error(f, AUX_ERROR_OVERFLOW, e->extra, e->data[0]));
 		return e->has_ip ? add_branch(f, &begin) : 0;
 	default: return on_power(f, s);
 	}
@@ -351,8 +347,7 @@ static int on_gap(struct aux_follower *f, const struct sonde_pt_step *s)
 	return s->ip != 0 ? add_branch(f, &begin) : 0;
 }
 
-/* Moves to the range of the step's time. */
-static void find_range(struct aux_follower *f, uint64_t tsc)
+void aux_follow_range(struct aux_follower *f, uint64_t tsc)
 {
 	const struct aux_queue *q = f->queue;
 	uint64_t time;
@@ -373,14 +368,14 @@ int aux_follow(struct aux_follower *f)
 
 	while ((rc = sonde_pt_flow_next(f->flow, &s)) > 0) {
 		TRY(before_step(f, s));
-		find_range(f, s->tsc);
+		aux_follow_range(f, s->tsc);
 		switch (s->kind) {
 		case SONDE_PT_STEP_INSN: TRY(on_insn(f, s)); break;
 		case SONDE_PT_STEP_EVENT: TRY(on_event(f, s)); break;
 		case SONDE_PT_STEP_GAP: TRY(on_gap(f, s)); break;
 		case SONDE_PT_STEP_ERROR:
 			if (!s->resync) {
-				TRY(on_error(f, code_of(s->error), s->ip, s->tsc));
+				TRY(on_error(f, aux_error_code(s->error), s->ip, s->tsc));
 			}
 			break;
 		default: break;

@@ -187,7 +187,23 @@ void aux_queues_free(struct aux *a);
 /* event.c */
 int aux_events_make(struct aux *a);
 
+/* aux.c: adds the changes of code from a range on; those before the flow's position apply at once. */
+int aux_add_moves(
+        const struct aux *a, const struct aux_queue *q, size_t range, struct sonde_pt_flow *flow);
+
 /* follow.c */
+
+/* Codes and texts of errors are perf's. */
+enum aux_error {
+	AUX_ERROR_PACKET = 3,
+	AUX_ERROR_CODE = 5,
+	AUX_ERROR_MISMATCH = 6,
+	AUX_ERROR_OVERFLOW = 7,
+	AUX_ERROR_LOOP = 10
+};
+enum aux_error aux_error_code(int error); /* of enum sonde_pt_error */
+const char *aux_error_text(enum aux_error code);
+
 struct aux_follower {
 	const struct aux *a;
 	const struct aux_queue *queue;
@@ -202,6 +218,8 @@ struct aux_follower {
 	uint64_t samples[AUX_KINDS], periods[AUX_KINDS]; /* by event */
 };
 
+/* Moves to the range of the queue at a time. */
+void aux_follow_range(struct aux_follower *f, uint64_t tsc);
 /* Follows a flow to its pause, or to the end. 0 or a negative status. */
 int aux_follow(struct aux_follower *f);
 

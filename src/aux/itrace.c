@@ -3,7 +3,8 @@
  * Parses the letters of --itrace:
  *
  *	i[NUMBER[i|t|ms|us|ns]]  instructions     b branches   c calls   r returns
- *	x transactions   w ptwrite   p power      e[+-LETTER..] errors   sNUMBER skip events
+ *	x transactions   w ptwrite   p power      e[+-LETTER].. errors   sNUMBER skip events
+ *	d[+-LETTER].. a log of the decoder
  *	Z ignore times   g[NUMBER] call chains   l[NUMBER] branch stacks, of at most so many entries
  *
  * Commas and blanks may separate them. Letters of perf that select samples which cannot be made are
@@ -29,7 +30,6 @@ static const struct {
         {'o', "samples that PEBS wrote to the trace"},
         {'G', "call chains of other samples"},
         {'L', "branch stacks of other samples"},
-        {'d', "a log of the decoder"},
         {'q', "quick decoding without code"},
         {'A', "approximate instructions per cycle"},
         {'T', "the trace's own times"},
@@ -46,12 +46,12 @@ static int refuse(const char *p, struct error *err)
 		if (others[i].letter == *p) {
 			return error_set(err, SONDE_EARG, NO_OFFSET,
 			        "--itrace: '%c' (%s) is not supported; the letters are i b c r x w "
-			        "p e g l s Z",
+			        "p e d g l s Z",
 			        *p, others[i].meaning);
 		}
 	}
 	return error_set(err, SONDE_EARG, NO_OFFSET,
-	        "--itrace: '%c' is not a kind of sample; the letters are i b c r x w p e g l s Z",
+	        "--itrace: '%c' is not a kind of sample; the letters are i b c r x w p e d g l s Z",
 	        *p);
 }
 
@@ -128,27 +128,55 @@ static int take_entries(unsigned *to, unsigned usual, const char **p, struct err
 	return 0;
 }
 
+/* A flag of the letters e and d: +LETTER sets it to false or true, -LETTER to the other. */
+struct flag {
+	char letter;
+	bool *set;
+	bool by_plus; /* the value of +LETTER */
+};
+
+/* Parses +LETTER and -LETTER after the letter `of`, one or more; flags ends with letter 0. */
+static int take_flags(
+        const char **p, char of, const struct flag *flags, const char *known, struct error *err)
+{
+	while (**p == '+' || **p == '-') {
+		char sign = *(*p)++;
+		const struct flag *f = flags;
+
+		while (f->letter != 0 && f->letter != **p) {
+			f++;
+		}
+		if (f->letter == 0) {
+			return error_set(err, SONDE_EARG, NO_OFFSET,
+			        "--itrace: '%c%c%.1s' is not a flag of '%c'; %s", of, sign, *p, of,
+			        known);
+		}
+		*f->set = (sign == '+') == f->by_plus;
+		(*p)++;
+	}
+	return 0;
+}
+
 /* Parses the letters after e: which errors are, or are not, reported. */
 static int take_errors(struct itrace *to, const char **p, struct error *err)
 {
-	to->errors = true;
-	while (**p == '+' || **p == '-') {
-		bool none = *(*p)++ == '-';
+	const struct flag flags[] = {{'o', &to->no_overflow_errors, false},
+	        {'l', &to->no_lost_errors, false}, {0, NULL, false}};
 
-		for (; isalpha((unsigned char)**p); (*p)++) {
-			if (**p == 'o') {
-				to->no_overflow_errors = none;
-			} else if (**p == 'l') {
-				to->no_lost_errors = none;
-			} else {
-				return error_set(err, SONDE_EARG, NO_OFFSET,
-				        "--itrace: 'e%c%c' is not a kind of error; e+o, e-o: "
-				        "overflows, e+l, e-l: lost traces",
-				        none ? '-' : '+', **p);
-			}
-		}
-	}
-	return 0;
+	to->errors = true;
+	return take_flags(p, 'e', flags, "e+o, e-o: overflows, e+l, e-l: lost traces", err);
+}
+
+/* Parses the letters after d: what the log has, and where it goes. */
+static int take_log(struct itrace *to, const char **p, struct error *err)
+{
+	const struct flag flags[] = {{'a', &to->log.no_records, false},
+	        {'e', &to->log.on_errors, true}, {'o', &to->log.to_output, true}, {0, NULL, false}};
+
+	to->log.wanted = true;
+	return take_flags(p, 'd', flags,
+	        "d-a: without records, d+e: only what leads to errors, d+o: on standard output",
+	        err);
 }
 
 static int take_letter(struct itrace *to, const char **p, struct error *err)
@@ -169,9 +197,9 @@ static int take_letter(struct itrace *to, const char **p, struct error *err)
 			return letter == 'i' ? take_period(to, p, err) : 0;
 		}
 	}
-	if (letter == 'e') {
+	if (letter == 'e' || letter == 'd') {
 		(*p)++;
-		return take_errors(to, p, err);
+		return letter == 'e' ? take_errors(to, p, err) : take_log(to, p, err);
 	}
 	if (letter != 's' && letter != 'g' && letter != 'l') {
 		return refuse(*p, err);

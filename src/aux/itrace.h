@@ -22,6 +22,12 @@ struct itrace {
 	unsigned last; /* entries of branch stacks; 0: none */
 	uint64_t skip; /* events at the start that make no sample */
 	bool no_overflow_errors, no_lost_errors; /* e-o, e-l */
+	struct {
+		bool wanted; /* d */
+		bool no_records; /* -a: no records of the recording */
+		bool on_errors; /* +e: only what leads to an error */
+		bool to_output; /* +o: to standard output */
+	} log;
 };
 
 /*

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/recording.h"
 
+#include <sonde/preview/script.h>
+
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
+
+#define TRACE_LOG "intel_pt.log"
 
 static void on_diag(void *arg, const struct sonde_diag *d)
 {
@@ -27,6 +33,35 @@ int recording_itrace(const struct option_def *def, const char *arg, bool unset)
 	return 0;
 }
 
+static int write_log(void *arg, const char *text, size_t n)
+{
+	return fwrite(text, 1, n, arg) == n ? 0 : -1;
+}
+
+/* Writes the log of the decoder of traces, if --itrace asks for it. */
+static void write_trace_log(struct sonde_session *s)
+{
+	enum sonde_trace_log kind = sonde_trace_log(s);
+	FILE *f = kind == SONDE_TRACE_LOG_OUTPUT ? stdout : NULL;
+	int rc;
+
+	if (kind == SONDE_TRACE_LOG_NONE) {
+		return;
+	}
+	if (kind == SONDE_TRACE_LOG_FILE) {
+		f = fopen(TRACE_LOG, "w");
+	}
+	rc = f != NULL ? sonde_trace_log_write(s, write_log, f) : SONDE_EOUTPUT;
+	if (f != NULL && (f != stdout ? fclose(f) : fflush(f)) != 0) {
+		rc = SONDE_EOUTPUT;
+	}
+	if (rc < 0) {
+		(void)fprintf(stderr, "Warning: cannot write the log of --itrace=d to %s: %s\n",
+		        kind == SONDE_TRACE_LOG_FILE ? TRACE_LOG : "standard output",
+		        rc == SONDE_EOUTPUT ? strerror(errno) : sonde_status_text(rc));
+	}
+}
+
 struct sonde_session *recording_open(struct recording *r)
 {
 	struct sonde_session_options *o = &r->session;
@@ -44,6 +79,7 @@ struct sonde_session *recording_open(struct recording *r)
 	s = sonde_session_new(o);
 	rc = s != NULL ? sonde_session_open(s, r->input) : SONDE_ENOMEM;
 	if (rc >= 0) {
+		write_trace_log(s);
 		return s;
 	}
 	(void)fprintf(stderr, "Error: %s\n",

@@ -231,6 +231,27 @@ static const struct aux_kind {
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
+static const struct aux_kind *kind_of(const struct record *r)
+{
+	for (size_t i = 0; i < KINDS; i++) {
+		if (kinds[i].type == r->type) {
+			return &kinds[i];
+		}
+	}
+	return NULL;
+}
+
+bool aux_text_line(struct text *out, const struct record *r, bool swap)
+{
+	struct cursor c = cursor_make(r->body, swap);
+	const struct aux_kind *kind = kind_of(r);
+
+	if (kind != NULL) {
+		kind->put(out, &c);
+	}
+	return kind != NULL;
+}
+
 /* ---- packets ---- */
 
 /* Packets are printed from the first AUXTRACE_INFO of Intel PT on. */
@@ -282,19 +303,16 @@ int aux_text_record(struct aux_text *a, const struct record *r, const struct fil
         const struct file_event *event)
 {
 	struct cursor c = cursor_make(r->body, a->file->swap);
-	size_t kind = 0;
+	const struct aux_kind *kind = kind_of(r);
 
 	if (r->type == RECORD_SAMPLE) {
 		return put_sample(a, r, event);
 	}
-	while (kind < KINDS && kinds[kind].type != r->type) {
-		kind++;
-	}
-	if (kind == KINDS) {
+	if (kind == NULL) {
 		return 0;
 	}
 	put_head(a, r, place, event);
-	kinds[kind].put(a->out, &c);
+	kind->put(a->out, &c);
 	TRY(announce(a, r));
 	if (r->type == RECORD_AUXTRACE && a->packets != NULL) {
 		text_str(a->out, ".\n");

@@ -29,4 +29,7 @@ void aux_text_fini(struct aux_text *a);
 int aux_text_record(struct aux_text *a, const struct record *r, const struct file_place *place,
         const struct file_event *event);
 
+/* Appends the text of such a record and a newline, without its place; false: another record. */
+bool aux_text_line(struct text *out, const struct record *r, bool swap);
+
 #endif

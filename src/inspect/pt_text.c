@@ -485,3 +485,22 @@ bool pt_text_lines(struct pt_text *t, struct text *out, size_t full)
 	out->n = line != NULL ? (size_t)(line - out->p) : out->n;
 	return more;
 }
+
+void pt_text_until(struct pt_text *t, struct text *out, uint64_t offset)
+{
+	struct pt_cursor *c = &t->cursor;
+
+	while ((uint64_t)(c->p - c->begin) < offset) {
+		const uint8_t *b = c->p;
+		char line[PT_LINE_MAX];
+		struct sonde_pt_packet packet;
+		char *end;
+
+		if (!next(c, &packet)) {
+			return;
+		}
+		end = put_packet(line, &packet, b);
+		put_offset(line, (uint64_t)(b - c->begin));
+		text_bytes(out, line + 1, (size_t)(end - line - 1));
+	}
+}

@@ -26,4 +26,10 @@ void pt_text_begin(struct pt_text *t, struct span trace);
 /* Appends lines until `out` has at least `full` bytes. False: the trace ends. */
 bool pt_text_lines(struct pt_text *t, struct text *out, size_t full);
 
+/*
+ * Appends the lines of the packets that begin before an offset in the trace, as in perf's log: with
+ * a blank in place of the dot. They are as long as the packets from the last call on.
+ */
+void pt_text_until(struct pt_text *t, struct text *out, uint64_t offset);
+
 #endif

@@ -360,3 +360,13 @@ int session_aux_open(struct sonde_session *s)
 	}
 	return make_windows(s);
 }
+
+const struct itrace *session_itrace(const struct sonde_session *s)
+{
+	return &s->itrace;
+}
+
+const struct aux *session_aux(const struct sonde_session *s)
+{
+	return s->aux != NULL && aux_has_traces(s->aux) && !s->options.counts_only ? s->aux : NULL;
+}

@@ -117,6 +117,9 @@ int session_feature(
 bool session_has_feature(const struct sonde_session *s, unsigned bit);
 #define SESSION_FEATURE(s, bit, a, out) session_feature(s, bit, a, out, sizeof(*(out)))
 
+/* The letters of the option itrace, and the traces that they select; NULL: none are decoded. */
+const struct itrace *session_itrace(const struct sonde_session *s);
+const struct aux *session_aux(const struct sonde_session *s);
 /* Whether the recording has traces, of any kind. */
 bool session_has_traces(const struct sonde_session *s);
 /* Errors in traces whose samples are wanted. */

@@ -24,8 +24,10 @@ static void test_kinds(void)
 	        "no letters: all kinds");
 	ok(parse("e-o") && parsed.errors && parsed.no_overflow_errors && !parsed.no_lost_errors,
 	        "e-o: errors other than overflows");
-	ok(parse("e-ol+l") && parsed.no_overflow_errors && !parsed.no_lost_errors,
-	        "e-ol+l: the last flag of a kind of error wins");
+	ok(parse("e-o-l+l") && parsed.no_overflow_errors && !parsed.no_lost_errors,
+	        "e-o-l+l: the last flag of a kind of error wins");
+	ok(parse("e-ol") && parsed.no_overflow_errors && parsed.last == 64,
+	        "e-ol: a sign has one flag, the next letter is branch stacks");
 	ok(parse("s1000b") && parsed.skip == 1000, "s1000: events to skip");
 }
 
@@ -43,6 +45,22 @@ static void test_periods(void)
 	        "i100tb: by ticks, and branches");
 }
 
+static void test_log(void)
+{
+	ok(parse("d") && parsed.log.wanted && !parsed.log.no_records && !parsed.log.on_errors &&
+	                !parsed.log.to_output && !parsed.errors,
+	        "d: a log with records, in a file");
+	ok(parse("d+o-ae") && parsed.log.to_output && parsed.log.no_records && parsed.errors &&
+	                !parsed.log.on_errors,
+	        "d+o-ae: each sign has one flag, the next letter is errors");
+	ok(!parse("d+") && !parse("d++a") && !parse("d+x"),
+	        "signs without a flag, and unknown flags, are refused");
+	eq_str(error_show(&err)->text,
+	        "--itrace: 'd+x' is not a flag of 'd'; d-a: without records, d+e: only what leads "
+	        "to errors, d+o: on standard output",
+	        "the refusal of a flag names the others");
+}
+
 static void test_refusals(void)
 {
 	ok(parse("i10usg32l") && parsed.chain == 32 && parsed.last == 64,
@@ -51,7 +69,7 @@ static void test_refusals(void)
 	ok(!parse("bL"), "L is refused");
 	eq_str(error_show(&err)->text,
 	        "--itrace: 'L' (branch stacks of other samples) is not supported; the letters are "
-	        "i b c r x w p e g l s Z",
+	        "i b c r x w p e d g l s Z",
 	        "the refusal of a letter of perf names it");
 	ok(!parse("k"), "an unknown letter is refused");
 	ok(!parse("i10"), "a period without a unit is refused");
@@ -64,6 +82,7 @@ int main(void)
 {
 	test_kinds();
 	test_periods();
+	test_log();
 	test_refusals();
 	return tap_done();
 }

@@ -71,6 +71,21 @@ struct sonde_script_options {
 SONDE_API int sonde_script_print(struct sonde_session *s,
         const struct sonde_script_options *options, sonde_write_fn write, void *arg);
 
+/* Whether the letters of the option itrace ask for a log of the decoder (d), and where it goes. */
+enum sonde_trace_log {
+	SONDE_TRACE_LOG_NONE = 0, /* or the recording has no traces */
+	SONDE_TRACE_LOG_FILE,
+	SONDE_TRACE_LOG_OUTPUT /* d+o: standard output */
+};
+SONDE_API enum sonde_trace_log sonde_trace_log(const struct sonde_session *s);
+
+/*
+ * Passes the log of an open session to `write`: packets, instructions, errors, and the records of
+ * threads and mappings (not with d-a). With d+e it has only what leads to each error. 0,
+ * SONDE_ENOMEM, SONDE_EOUTPUT.
+ */
+SONDE_API int sonde_trace_log_write(struct sonde_session *s, sonde_write_fn write, void *arg);
+
 /* Receives an installed filter; texts are valid during the call, "": none. */
 typedef void (*sonde_dlfilter_fn)(
         void *arg, const char *name, const char *description, const char *long_description);
