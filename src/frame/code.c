@@ -186,11 +186,11 @@ static const struct frame_kernel *core_of(struct frame_code *c)
 }
 
 /* Sets the bytes of kernel code, which has run-time addresses. */
-static int kernel_code_at(struct frame_code *c, const struct frame *f, size_t n,
+static int kernel_code_at(struct frame_code *c, uint32_t object, uint64_t ip, size_t n,
         struct frame_code_kind *kind, struct span *out)
 {
 	bool has_core = frame_kernel_has_core(c->resolver);
-	const struct code_object *code = has_core ? NULL : code_of(c, f->object);
+	const struct code_object *code = has_core ? NULL : code_of(c, object);
 	const struct frame_kernel *kernel =
 	        has_core ? core_of(c) : (code != NULL ? &code->kernel : NULL);
 
@@ -198,7 +198,7 @@ static int kernel_code_at(struct frame_code *c, const struct frame *f, size_t n,
 		return SONDE_ENOMEM;
 	}
 	*kind = kind_of(&kernel->elf);
-	*out = frame_kernel_bytes(kernel, f->ip, n);
+	*out = frame_kernel_bytes(kernel, ip, n);
 	return 0;
 }
 
@@ -209,7 +209,7 @@ static bool is_kernel(const struct frame_code *c, uint32_t object)
 	return kind == TIMELINE_KERNEL || kind == TIMELINE_MODULE || kind == TIMELINE_CODE;
 }
 
-int frame_code_at(struct frame_code *c, const struct frame *f, size_t n,
+int frame_code_of(struct frame_code *c, const struct frame_code_place *place, size_t n,
         struct frame_code_kind *kind, struct span *out)
 {
 	const struct code_object *code;
@@ -217,22 +217,34 @@ int frame_code_at(struct frame_code *c, const struct frame *f, size_t n,
 
 	*kind = (struct frame_code_kind){0};
 	*out = (struct span){NULL, 0};
-	if (f->mapping == NULL || f->object == FRAME_NOWHERE) {
+	if (place->object == FRAME_NOWHERE) {
 		return 0;
 	}
-	if (is_kernel(c, f->object)) {
-		return kernel_code_at(c, f, n, kind, out);
+	if (is_kernel(c, place->object)) {
+		return kernel_code_at(c, place->object, place->ip, n, kind, out);
 	}
-	code = code_of(c, f->object);
+	code = code_of(c, place->object);
 	if (code == NULL) {
 		return SONDE_ENOMEM;
 	}
 	*kind = code->kind;
-	if (code->file.bytes.p != NULL && f->address < code->file.bytes.n) {
-		left = code->file.bytes.n - f->address;
-		*out = (struct span){code->file.bytes.p + f->address, left < n ? (size_t)left : n};
+	if (code->file.bytes.p != NULL && place->address < code->file.bytes.n) {
+		left = code->file.bytes.n - place->address;
+		*out = (struct span){
+		        code->file.bytes.p + place->address, left < n ? (size_t)left : n};
 	}
 	return 0;
+}
+
+int frame_code_at(struct frame_code *c, const struct frame *f, size_t n,
+        struct frame_code_kind *kind, struct span *out)
+{
+	const struct frame_code_place place = {
+	        .object = f->mapping != NULL ? f->object : FRAME_NOWHERE,
+	        .address = f->address,
+	        .ip = f->ip};
+
+	return frame_code_of(c, &place, n, kind, out);
 }
 
 bool frame_code_is_x86(const struct frame_code_kind *kind)

@@ -35,6 +35,16 @@ void frame_code_free(struct frame_code *c); /* accepts NULL */
 int frame_code_at(struct frame_code *c, const struct frame *f, size_t n,
         struct frame_code_kind *kind, struct span *out);
 
+/* An address of an object, and what it was at run time. */
+struct frame_code_place {
+	uint32_t object; /* FRAME_NOWHERE: none, it has no code */
+	uint64_t address, ip;
+};
+
+/* The same for such a place. */
+int frame_code_of(struct frame_code *c, const struct frame_code_place *place, size_t n,
+        struct frame_code_kind *kind, struct span *out);
+
 bool frame_code_is_x86(const struct frame_code_kind *kind);
 /* Decodes the instruction at the start of x86 code. */
 struct frame_insn frame_insn_decode(const struct frame_code_kind *kind, struct span code);

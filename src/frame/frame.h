@@ -98,6 +98,9 @@ const struct symbol_table *frame_symbols(const struct frame_resolver *f, uint32_
  */
 int frame_lines(const struct frame_resolver *f, const struct frame *frame, struct lines_place *out);
 
+/* Calls fn for each row of the line tables of an object, as lines_rows. */
+int frame_rows(const struct frame_resolver *f, uint32_t object, lines_row_fn fn, void *arg);
+
 /*
  * As frame_lines, for the functions inlined at a frame; caller: its address is the one after a call,
  * which may already be in another function. out->n is at most 1 if nothing was inlined.

@@ -181,6 +181,13 @@ int frame_lines(const struct frame_resolver *f, const struct frame *frame, struc
 	return lines != NULL ? lines_find(lines, frame->address, out) : SONDE_ENOMEM;
 }
 
+int frame_rows(const struct frame_resolver *f, uint32_t object, lines_row_fn fn, void *arg)
+{
+	struct lines *lines = lines_of(f, object);
+
+	return lines != NULL ? lines_rows(lines, fn, arg) : SONDE_ENOMEM;
+}
+
 int frame_inlined(const struct frame_resolver *f, const struct frame *frame, bool caller,
         struct lines_place *out)
 {

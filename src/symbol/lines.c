@@ -367,3 +367,50 @@ const char *lines_file_name(const char *path)
 
 	return slash != NULL ? slash + 1 : path;
 }
+
+struct rows {
+	const struct lines *lines;
+	lines_row_fn fn;
+	void *arg;
+};
+
+/* Converts a virtual address to an offset in the file, or an address of the kernel. */
+static uint64_t offset_of(const struct lines *l, uint64_t address)
+{
+	const struct image_elf *e = l->object.elf.nsegments != 0 ? &l->object.elf : &l->debug.elf;
+
+	if (l->linked) {
+		return address + l->moved;
+	}
+	for (size_t i = 0; i < e->nsegments; i++) {
+		const struct image_segment *s = &e->segments[i];
+
+		if (address >= s->vaddr && address - s->vaddr < s->filesz) {
+			return address - s->vaddr + s->offset;
+		}
+	}
+	return address;
+}
+
+static int row_give(void *arg, const struct lines_row *row)
+{
+	const struct rows *r = arg;
+	struct lines_row own = *row;
+
+	own.start = offset_of(r->lines, row->start);
+	own.end = own.start + (row->end - row->start);
+	return r->fn(r->arg, &own);
+}
+
+int lines_rows(struct lines *l, lines_row_fn fn, void *arg)
+{
+	struct rows r = {.lines = l, .fn = fn, .arg = arg};
+	int rc = 0;
+
+	pthread_mutex_lock(&l->lock);
+	if (l->reader != NULL) {
+		rc = lines_reader_rows(l->reader, row_give, &r);
+	}
+	pthread_mutex_unlock(&l->lock);
+	return rc;
+}

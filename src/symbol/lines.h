@@ -41,6 +41,21 @@ void lines_free(struct lines *l); /* accepts NULL */
 /* Looks up an address as in symbol.h. SONDE_ENOMEM. */
 int lines_find(struct lines *l, uint64_t address, struct lines_place *out);
 
+/* The code from `start` to `end` that belongs to a source line. */
+struct lines_row {
+	uint64_t start, end; /* addresses as in symbol.h */
+	const char *file; /* valid until the next row */
+	uint32_t line;
+};
+
+typedef int (*lines_row_fn)(void *arg, const struct lines_row *row);
+
+/*
+ * Calls fn for each row of the line tables, unit by unit, by address in each. Returns 0, the negative
+ * result of fn at which it stopped, or SONDE_ENOMEM. fn must not use *l.
+ */
+int lines_rows(struct lines *l, lines_row_fn fn, void *arg);
+
 /* The part of a path after its last '/'. */
 const char *lines_file_name(const char *path);
 

@@ -348,6 +348,82 @@ int lines_reader_find(struct lines_reader *r, uint64_t address, struct lines_pla
 	return out->frames[0].file != NULL;
 }
 
+/* The row that begins with a line; its end is the address of the next one. */
+static bool row_read(Dwarf_Line *line, Dwarf_Line *next, struct lines_row *row)
+{
+	bool ends = true;
+	int number = 0;
+	Dwarf_Addr start, end;
+
+	if (dwarf_lineendsequence(line, &ends) != 0 || ends || dwarf_lineno(line, &number) != 0 ||
+	        dwarf_lineaddr(line, &start) != 0 || dwarf_lineaddr(next, &end) != 0) {
+		return false;
+	}
+	*row = (struct lines_row){.start = start, .end = end, .line = (uint32_t)number};
+	return number > 0 && start < end;
+}
+
+static int unit_rows(struct lines_reader *r, Dwarf_Die *unit, lines_row_fn fn, void *arg)
+{
+	const char *last = NULL, *path = NULL;
+	Dwarf_Lines *lines;
+	struct lines_row row;
+	size_t n;
+
+	if (dwarf_getsrclines(unit, &lines, &n) != 0) {
+		return 0;
+	}
+	for (size_t i = 0; i + 1 < n; i++) {
+		Dwarf_Line *line = dwarf_onesrcline(lines, i);
+		const char *name;
+
+		if (!row_read(line, dwarf_onesrcline(lines, i + 1), &row)) {
+			continue;
+		}
+		name = dwarf_linesrc(line, NULL, NULL);
+		if (name != last) {
+			arena_fini(&r->paths);
+			path = path_of(r, unit, name);
+			last = name;
+		}
+		row.file = path;
+		if (path != NULL) {
+			TRY(fn(arg, &row));
+		}
+	}
+	return 0;
+}
+
+static int offset_order(const void *a, const void *b)
+{
+	const Dwarf_Off *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+int lines_reader_rows(struct lines_reader *r, lines_row_fn fn, void *arg)
+{
+	Dwarf_Off *units = calloc(r->n, sizeof(*units));
+	Dwarf_Die unit;
+	int rc = units != NULL ? 0 : SONDE_ENOMEM;
+
+	for (size_t i = 0; rc == 0 && i < r->n; i++) {
+		units[i] = r->ranges[i].unit;
+	}
+	if (rc == 0) {
+		qsort(units, r->n, sizeof(*units), offset_order);
+	}
+	for (size_t i = 0; rc >= 0 && i < r->n; i++) {
+		bool again = i != 0 && units[i] == units[i - 1];
+
+		if (!again && unit_open(r, units[i], &unit)) {
+			rc = unit_rows(r, &unit, fn, arg);
+		}
+	}
+	free(units);
+	return rc;
+}
+
 bool lines_supported(void)
 {
 	return true;

@@ -23,6 +23,14 @@ int lines_reader_find(struct lines_reader *r, uint64_t address, struct lines_pla
 	return 0;
 }
 
+int lines_reader_rows(struct lines_reader *r, lines_row_fn fn, void *arg)
+{
+	(void)r;
+	(void)fn;
+	(void)arg;
+	return 0;
+}
+
 bool lines_supported(void)
 {
 	return false;

@@ -21,4 +21,7 @@ void lines_reader_close(struct lines_reader *r); /* accepts NULL */
  */
 int lines_reader_find(struct lines_reader *r, uint64_t address, struct lines_place *out);
 
+/* As lines_rows, with virtual addresses. */
+int lines_reader_rows(struct lines_reader *r, lines_row_fn fn, void *arg);
+
 #endif
