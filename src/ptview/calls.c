@@ -18,10 +18,10 @@
 
 #include "core/array.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#define SEARCH       16384u /* calls of a stack that are searched for a return address */
-#define KERNEL_START (UINT64_C(1) << 63)
+#define SEARCH 16384u /* calls of a stack that are searched for a return address */
 
 static struct ptview_open *top(const struct ptview_thread *t)
 {
@@ -79,7 +79,7 @@ static int make_room(struct ptview *v, struct ptview_thread *t)
 
 	if (!array_reserve(&t->calls, &t->calls_cap, t->ncalls + 1, sizeof(*t->calls)) ||
 	        !array_reserve(&t->stack, &t->stack_cap, t->depth + 1, sizeof(*t->stack)) ||
-	        !array_reserve(&t->active, &t->active_cap, v->nfunctions, sizeof(*t->active))) {
+	        !array_reserve(&t->active, &t->active_cap, v->names.n, sizeof(*t->active))) {
 		return SONDE_ENOMEM;
 	}
 	if (t->active_cap != old) {
@@ -106,7 +106,7 @@ static int push(struct ptview *v, struct ptview_thread *t, uint32_t function,
 
 static int push_root(struct ptview *v, struct ptview_thread *t, const struct ptview_place *p)
 {
-	bool entered = p->start && v->functions[p->function].named;
+	bool entered = p->start && v->names.list[p->function].named;
 
 	return push(v, t, p->function, entered ? PTVIEW_CALLED : PTVIEW_BEFORE,
 	        (struct ptview_open){0});
@@ -123,7 +123,7 @@ static int tail_call(struct ptview *v, struct ptview_thread *t, const struct ptv
 
 static bool is_same(const struct ptview *v, uint32_t a, uint32_t b)
 {
-	const struct ptview_function *x = &v->functions[a], *y = &v->functions[b];
+	const struct ptview_name *x = &v->names.list[a], *y = &v->names.list[b];
 
 	return a == b || (!x->named && !y->named && x->object != NULL && y->object != NULL &&
 	                         strcmp(x->object, y->object) == 0);
@@ -259,7 +259,7 @@ static void leave(struct ptview_thread *t)
 	}
 }
 
-void ptview_end_all(struct ptview_thread *t, uint64_t time, enum ptview_end end)
+static void end_all(struct ptview_thread *t, uint64_t time, enum ptview_end end)
 {
 	if (t->stopped) {
 		leave(t);
@@ -290,11 +290,11 @@ static int continue_elsewhere(
 		return_from(t, at);
 		return 0;
 	}
-	if (p->start && (p->ip >= KERNEL_START) == (t->stop[0] >= KERNEL_START)) {
+	if (p->start && (p->ip >= PTVIEW_KERNEL_START) == (t->stop[0] >= PTVIEW_KERNEL_START)) {
 		return push(v, t, p->function, has_left(t) ? PTVIEW_CALLED : PTVIEW_INTERRUPTED,
 		        handler);
 	}
-	ptview_end_all(t, t->time, PTVIEW_LOST);
+	end_all(t, t->time, PTVIEW_LOST);
 	return push_root(v, t, p);
 }
 
@@ -325,7 +325,7 @@ static int start(struct ptview *v, struct ptview_thread *t, const struct ptview_
 	}
 	t->stopped = false;
 	if (t->depth != 0 && !was_stopped) {
-		ptview_end_all(t, t->time, PTVIEW_LOST);
+		end_all(t, t->time, PTVIEW_LOST);
 	}
 	if (t->depth == 0) {
 		return push_root(v, t, p);
@@ -333,16 +333,40 @@ static int start(struct ptview *v, struct ptview_thread *t, const struct ptview_
 	return p->ip == t->stop[0] || p->ip == t->stop[1] ? 0 : continue_elsewhere(v, t, p);
 }
 
+/* Compares names of new functions with those to measure. */
+static void compare_names(struct ptview *v)
+{
+	for (; v->compared < v->names.n; v->compared++) {
+		const char *name = v->names.list[v->compared].name;
+
+		if (v->from != NULL && v->from_function == UINT32_MAX &&
+		        strcmp(name, v->from) == 0) {
+			v->from_function = (uint32_t)v->compared;
+		}
+		if (v->to != NULL && v->to_function == UINT32_MAX && strcmp(name, v->to) == 0) {
+			v->to_function = (uint32_t)v->compared;
+		}
+	}
+}
+
+static int locate(
+        struct ptview *v, const struct timeline_view *view, uint64_t ip, struct ptview_place *out)
+{
+	TRY(ptview_locate(&v->names, view, ip, out));
+	compare_names(v);
+	return 0;
+}
+
 /* The trace has branches before it has an address where it starts. */
 static int begin_inside(struct ptview *v, struct ptview_thread *t, const struct ptview_branch *b)
 {
 	struct ptview_place p;
 
-	TRY(ptview_locate(v, b->view, b->from, &p));
+	TRY(locate(v, b->view, b->from, &p));
 	return push(v, t, p.function, PTVIEW_BEFORE, (struct ptview_open){0});
 }
 
-int ptview_branch(struct ptview *v, struct ptview_thread *t, const struct ptview_branch *b)
+static int on_branch(struct ptview *v, struct ptview_thread *t, const struct ptview_branch *b)
 {
 	struct ptview_place p;
 
@@ -357,10 +381,77 @@ int ptview_branch(struct ptview *v, struct ptview_thread *t, const struct ptview
 		stop(t, b);
 		return 0;
 	}
-	TRY(ptview_locate(v, b->view, b->to, &p));
+	TRY(locate(v, b->view, b->to, &p));
 	if (b->from == 0) {
 		return start(v, t, &p);
 	}
 	t->stopped = false;
 	return follow(v, t, b, &p);
+}
+
+static int each_branch(void *arg, size_t thread, const struct ptview_branch *b)
+{
+	struct ptview *v = arg;
+	struct ptview_thread *t;
+
+	if (thread >= v->nthreads) {
+		if (!array_reserve(&v->threads, &v->threads_cap, thread + 1, sizeof(*v->threads))) {
+			return SONDE_ENOMEM;
+		}
+		v->threads[v->nthreads++] = (struct ptview_thread){
+		        .pid = v->walk.ids[thread].pid, .tid = v->walk.ids[thread].tid};
+	}
+	t = &v->threads[thread];
+	if (t->comm == NULL || t->depth == 0) {
+		t->comm = timeline_text(v->names.frames.resolver->timeline, b->view->comm);
+	}
+	return on_branch(v, t, b);
+}
+
+static int each_loss(void *arg, size_t thread)
+{
+	struct ptview *v = arg;
+
+	end_all(&v->threads[thread], v->threads[thread].time, PTVIEW_LOST);
+	return 0;
+}
+
+static int each_end(void *arg, size_t thread, uint64_t time, bool exec)
+{
+	struct ptview *v = arg;
+
+	end_all(&v->threads[thread], time, exec ? PTVIEW_EXEC : PTVIEW_EXIT);
+	return 0;
+}
+
+int ptview_calls(struct ptview *v, struct sonde_session *s)
+{
+	int rc;
+
+	v->walk = (struct ptview_walk){.session = s,
+	        .arg = v,
+	        .branch = each_branch,
+	        .lost = each_loss,
+	        .ended = each_end};
+	TRY(ptview_names_init(&v->names, session_frames(s)));
+	rc = ptview_walk(&v->walk);
+	for (size_t i = 0; i < v->nthreads; i++) {
+		end_all(&v->threads[i], v->threads[i].time, PTVIEW_OPEN);
+	}
+	return rc;
+}
+
+void ptview_calls_fini(struct ptview *v)
+{
+	for (size_t i = 0; i < v->nthreads; i++) {
+		free(v->threads[i].calls);
+		free(v->threads[i].stack);
+		free(v->threads[i].active);
+	}
+	free(v->threads);
+	free(v->functions);
+	free(v->intervals);
+	free(v->outliers);
+	ptview_walk_fini(&v->walk);
+	ptview_names_fini(&v->names);
 }

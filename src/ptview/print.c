@@ -312,8 +312,8 @@ static int json_between(struct printer *p)
 static int put_json(struct printer *p)
 {
 	json_begin(&p->json, "pt-calls", 1);
-	json_u64(&p->json, "branches", p->view->branches);
-	json_u64(&p->json, "trace_errors", p->view->errors);
+	json_u64(&p->json, "branches", p->view->walk.branches);
+	json_u64(&p->json, "trace_errors", p->view->walk.errors);
 	TRY(json_threads(p));
 	TRY(json_functions(p));
 	TRY(json_outliers(p));
@@ -384,28 +384,15 @@ static int check_measured(const struct ptview *v, const char *name, uint32_t fun
 	if (name == NULL || function != UINT32_MAX) {
 		return 0;
 	}
-	return error_set(session_error(v->session), SONDE_EARG, NO_OFFSET,
+	return error_set(session_error(v->walk.session), SONDE_EARG, NO_OFFSET,
 	        "the traces have no function '%s': choose one that 'sonde pt calls --no-tree' "
 	        "lists",
 	        name);
 }
 
-static bool has_branches(const struct sonde_session *s)
+static int view_make(struct ptview *v, struct sonde_session *s)
 {
-	const struct session_event *events = session_events(s);
-
-	for (size_t i = 0; i < sonde_session_events(s); i++) {
-		if (events[i].made && (events[i].attr.sample_type & SONDE_SAMPLE_ADDR) != 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static int view_make(struct ptview *v)
-{
-	TRY(frame_reader_init(&v->frames, session_frames(v->session)));
-	TRY(ptview_read(v));
+	TRY(ptview_calls(v, s));
 	TRY(check_measured(v, v->from, v->from_function));
 	TRY(check_measured(v, v->to, v->to_function));
 	return ptview_sum(v);
@@ -424,25 +411,20 @@ int sonde_ptview_calls_write(struct sonde_session *s,
 		return error_set(session_error(s), SONDE_EARG, NO_OFFSET,
 		        "`from` and `to` name two functions, or are both NULL");
 	}
-	if (!has_branches(s)) {
-		return error_set(session_error(s), SONDE_EARG, NO_OFFSET,
-		        "no samples of branches: the recording has no Intel PT trace, or the "
-		        "session's itrace is not \"be\"");
-	}
+	TRY(ptview_check(s));
 	v = calloc(1, sizeof(*v));
 	if (v == NULL) {
 		return error_nomem(session_error(s));
 	}
-	v->session = s;
 	v->from = p.o.from;
 	v->to = p.o.to;
 	v->from_function = v->to_function = UINT32_MAX;
 	p.view = v;
-	rc = view_make(v);
+	rc = view_make(v, s);
 	rc = rc >= 0 ? print(&p) : rc;
 	(void)error_plain(session_error(s), rc);
-	rc = rc >= 0 ? v->branches != 0 : rc;
-	ptview_fini(v);
+	rc = rc >= 0 ? v->walk.branches != 0 : rc;
+	ptview_calls_fini(v);
 	free(v);
 	return rc;
 }

@@ -2,16 +2,14 @@
 /*
  * Calls of the threads of a recording, from the branches of their traces.
  *
- *	read.c    a session's branches  ->  calls.c  stack of each thread  ->  struct ptview_call
+ *	walk.c    a session's branches  ->  calls.c  stack of each thread  ->  struct ptview_call
  *	table.c   sums of the calls by function                            ->  print.c
  */
 #ifndef SONDE_PTVIEW_H
 #define SONDE_PTVIEW_H
 
-#include "core/index.h"
-#include "core/intern.h"
-#include "frame/frame.h"
-#include "session/session.h"
+#include "ptview/names.h"
+#include "ptview/walk.h"
 
 /* How a call began. */
 enum ptview_begin {
@@ -43,7 +41,6 @@ struct ptview_call {
 
 struct ptview_function {
 	const char *name, *object; /* object NULL: unknown */
-	bool named; /* it has a symbol */
 	uint64_t count, complete; /* calls; those with known entry and exit */
 	uint64_t total, self; /* ns */
 	uint64_t min, median, max; /* ns, of complete calls */
@@ -55,14 +52,6 @@ struct ptview_open {
 	size_t call; /* of the thread */
 	uint64_t back; /* address after the call instruction; 0: none */
 	uint64_t resume[2]; /* where an interrupted function continues */
-};
-
-/* A branch of a thread. */
-struct ptview_branch {
-	uint64_t time, from, to; /* from 0: tracing starts; to 0: it stops, see AUX_FLAG_END */
-	uint32_t flags; /* AUX_FLAG_* */
-	uint32_t size; /* of the instruction at `from`, bytes */
-	const struct timeline_view *view;
 };
 
 struct ptview_thread {
@@ -93,30 +82,14 @@ struct ptview_outlier {
 	uint64_t excess; /* ns above the median of its function */
 };
 
-/* A code location, as the stack needs it. */
-struct ptview_place {
-	uint64_t ip;
-	uint32_t function;
-	bool start; /* the first instruction of its function, or of no known function */
-};
-
-#define PTVIEW_CACHE 1024u
-
 struct ptview {
-	struct sonde_session *session;
-	struct frame_reader frames;
-	struct intern texts; /* names of functions and objects */
-	struct intern keys; /* "NAME OBJECT", ids of texts; ids are functions */
-	struct ptview_function *functions;
-	size_t nfunctions, functions_cap;
-	struct { /* of symbols, direct-mapped */
-		const struct symbol *symbol;
-		uint32_t object, function;
-	} cache[PTVIEW_CACHE];
+	struct ptview_walk walk;
+	struct ptview_names names;
+	struct ptview_function *functions; /* by function, made by ptview_sum */
+	size_t nfunctions;
+	size_t compared; /* functions whose names were compared with `from` and `to` */
 	struct ptview_thread *threads; /* by their first branch */
 	size_t nthreads, threads_cap;
-	struct index thread_index;
-	uint64_t branches, errors;
 	const char *from, *to; /* functions to measure; NULL: none */
 	uint32_t from_function, to_function; /* UINT32_MAX: not entered yet */
 	struct ptview_interval *intervals;
@@ -125,15 +98,9 @@ struct ptview {
 	size_t noutliers, outliers_cap;
 };
 
-/* read.c; each returns 0 or a negative status */
-int ptview_read(struct ptview *v);
-void ptview_fini(struct ptview *v);
-int ptview_locate(
-        struct ptview *v, const struct timeline_view *view, uint64_t ip, struct ptview_place *out);
-
-/* calls.c; each returns 0 or a negative status */
-int ptview_branch(struct ptview *v, struct ptview_thread *t, const struct ptview_branch *b);
-void ptview_end_all(struct ptview_thread *t, uint64_t time, enum ptview_end end);
+/* calls.c: follows the calls of a session; 0 or a negative status */
+int ptview_calls(struct ptview *v, struct sonde_session *s);
+void ptview_calls_fini(struct ptview *v);
 
 /* table.c */
 int ptview_sum(struct ptview *v);

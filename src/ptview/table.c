@@ -100,7 +100,21 @@ static int add_outlier(struct ptview *v, size_t thread, size_t call)
 	return 0;
 }
 
-int ptview_sum(struct ptview *v)
+static int make_functions(struct ptview *v)
+{
+	v->functions = calloc(v->names.n + 1, sizeof(*v->functions));
+	if (v->functions == NULL) {
+		return SONDE_ENOMEM;
+	}
+	v->nfunctions = v->names.n;
+	for (size_t i = 0; i < v->nfunctions; i++) {
+		v->functions[i].name = v->names.list[i].name;
+		v->functions[i].object = v->names.list[i].object;
+	}
+	return 0;
+}
+
+static int sum_calls(struct ptview *v)
 {
 	uint64_t *durations;
 	size_t *next = calloc(v->nfunctions + 1, sizeof(*next));
@@ -129,4 +143,10 @@ int ptview_sum(struct ptview *v)
 	free(durations);
 	free(next);
 	return rc;
+}
+
+int ptview_sum(struct ptview *v)
+{
+	TRY(make_functions(v));
+	return sum_calls(v);
 }
