@@ -20,6 +20,7 @@ int cmd_dump(int argc, char **argv);
 int cmd_flamegraph(int argc, char **argv);
 int cmd_pt(int argc, char **argv);
 int cmd_pt_calls(int argc, char **argv);
+int cmd_pt_cover(int argc, char **argv);
 int cmd_pt_dump(int argc, char **argv);
 int cmd_pt_flow(int argc, char **argv);
 int cmd_version(int argc, char **argv);

@@ -11,6 +11,7 @@ static const struct part {
 	const char *help;
 } parts[] = {
         {"calls", cmd_pt_calls, "list the calls of a recording and times of functions"},
+        {"cover", cmd_pt_cover, "show which functions, blocks and lines of a recording ran"},
         {"dump", cmd_pt_dump, "list the packets of a trace"},
         {"flow", cmd_pt_flow, "list the instructions that a trace went through"},
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Views of the Intel PT traces of a recording: calls with entry and exit times. Preview: may change
- * in any release.
+ * Views of the Intel PT traces of a recording: calls with entry and exit times, the code that ran,
+ * and where two recordings differ. Preview: may change in any release.
  */
 #ifndef SONDE_PREVIEW_PTVIEW_H
 #define SONDE_PREVIEW_PTVIEW_H
@@ -32,6 +32,28 @@ struct sonde_ptview_calls_options {
  */
 SONDE_API int sonde_ptview_calls_write(struct sonde_session *s,
         const struct sonde_ptview_calls_options *options, sonde_write_fn write, void *arg);
+
+enum sonde_ptview_cover_format {
+	SONDE_PTVIEW_COVER_TEXT,
+	SONDE_PTVIEW_COVER_JSON, /* schema sonde-pt-cover, see doc/json.md */
+	SONDE_PTVIEW_COVER_LCOV /* a tracefile of lcov and genhtml */
+};
+
+struct sonde_ptview_cover_options {
+	size_t size; /* sizeof(struct sonde_ptview_cover_options) of the caller */
+	enum sonde_ptview_cover_format format;
+	bool blocks; /* list blocks too; text and JSON */
+	bool no_lines; /* leave out source lines; text and JSON */
+	bool all; /* also source files of which no line ran, and functions that did not run */
+	const char *objects; /* only these: paths or file names, separated by commas; NULL: all */
+};
+
+/*
+ * Passes to `write` which functions, blocks and source lines the traces ran, and how often. The session
+ * is that of sonde_ptview_calls_write, and so are the results.
+ */
+SONDE_API int sonde_ptview_cover_write(struct sonde_session *s,
+        const struct sonde_ptview_cover_options *options, sonde_write_fn write, void *arg);
 
 #ifdef __cplusplus
 }
