@@ -169,7 +169,12 @@ struct sonde_pt_flow_options {
 	sonde_pt_space_fn choose_space; /* NULL: PIP and VMCS packets are ignored */
 	void *choose_arg;
 	bool psbs; /* return PSB events */
+	/* Code that runs in non-root operation, by PIP packets, is that of the space with the number
+	   SONDE_PT_GUEST + that of the code outside. Not with choose_space. */
+	bool guests;
 };
+
+#define SONDE_PT_GUEST 0x80000000u
 
 struct sonde_pt_flow;
 

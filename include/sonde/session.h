@@ -60,6 +60,10 @@ struct sonde_session_options {
 	   all kinds. They follow those of the file in the table of events. NULL: no samples. SONDE_EARG
 	   at opening: the letters are wrong. */
 	const char *itrace;
+	/* Names and code of the kernel of guests, as kallsyms and vmlinux; only with one of them
+	   have traces samples of guests. NULL: none */
+	const char *guest_kallsyms;
+	const char *guest_vmlinux;
 };
 
 struct sonde_thread {

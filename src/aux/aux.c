@@ -111,6 +111,7 @@ static void set_flow(struct aux *a)
 	        .keep_position = true,
 	        .time = true,
 	        .psbs = a->setup.itrace.power,
+	        .guests = true,
 	        .clock = {.cpu = a->setup.cpu,
 	                .tsc_ratio_numerator = (uint32_t)a->info.tsc_ctc_ratio_n,
 	                .tsc_ratio_denominator = (uint32_t)a->info.tsc_ctc_ratio_d,

@@ -39,6 +39,7 @@ struct aux_setup {
 	const struct sonde_attr *attrs; /* of the recording's events; [nattrs] */
 	const struct record_plan *plans;
 	size_t nattrs;
+	bool guests; /* the timeline has guests: their code is known */
 	struct diag_sink *diags;
 };
 
@@ -106,6 +107,8 @@ struct aux_extra {
 #define AUX_FLAG_BEGIN     (1u << 8) /* the trace begins */
 #define AUX_FLAG_END       (1u << 9) /* the trace ends */
 #define AUX_FLAG_IN_TX     (1u << 10)
+#define AUX_FLAG_VM_ENTRY  (1u << 11) /* a guest begins, or continues, to run */
+#define AUX_FLAG_VM_EXIT   (1u << 12)
 
 /* Records of segments, by one reader. Empty when zero-initialised. */
 struct aux_room {

@@ -9,8 +9,11 @@
 
 #include <stdlib.h>
 
-static uint32_t mode_of(uint64_t address)
+static uint32_t mode_of(uint64_t address, bool guest)
 {
+	if (guest) {
+		return address >> 63 != 0 ? MISC_GUEST_KERNEL : MISC_GUEST_USER;
+	}
 	return address >> 63 != 0 ? MISC_KERNEL : MISC_USER;
 }
 
@@ -18,10 +21,13 @@ static uint32_t mode_of(uint64_t address)
 static size_t read_code(void *arg, uint32_t space, uint64_t address, uint8_t *to, size_t n)
 {
 	struct aux_code *c = arg;
-	const struct aux_space *s = &c->spaces[space];
+	bool guest = (space & SONDE_PT_GUEST) != 0;
+	const struct aux_space *s = &c->spaces[space & ~SONDE_PT_GUEST];
+	const struct timeline_view *view = guest ? &s->guest : &s->view;
 	struct timeline_range range;
-	uint32_t mode = mode_of(address);
-	const struct timeline_mapping *m = timeline_find(&s->view, mode, address, &range);
+	uint32_t mode = mode_of(address, guest);
+	const struct timeline_mapping *m =
+	        view->track != NULL ? timeline_find(view, mode, address, &range) : NULL;
 	struct frame frame = frame_at(c->frames, m, mode, address);
 	struct frame_code_kind kind;
 	struct span bytes;
@@ -67,7 +73,8 @@ static bool same_space(const struct aux_space *a, const struct aux_space *b)
 	const struct timeline_view *v = &a->view, *w = &b->view;
 
 	return v->root == w->root && v->kernel_root == w->kernel_root &&
-	       v->later_root == w->later_root && v->epoch == w->epoch && a->pokes == b->pokes;
+	       v->later_root == w->later_root && v->epoch == w->epoch && a->pokes == b->pokes &&
+	       a->guest.kernel_root == b->guest.kernel_root;
 }
 
 int aux_code_space(struct aux_code *c, const struct aux_space *key, uint32_t *space)

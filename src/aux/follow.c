@@ -41,6 +41,12 @@ static int on_error(struct aux_follower *f, enum aux_error code, uint64_t ip, ui
 {
 	const struct itrace *w = &f->a->setup.itrace;
 
+	if (f->tally.guest && !f->a->setup.guests) { /* nothing there can be decoded */
+		if (f->tally.lost_guest) {
+			return 0;
+		}
+		f->tally.lost_guest = true;
+	}
 	if (!w->errors || (code == AUX_ERROR_OVERFLOW && w->no_overflow_errors)) {
 		return 0;
 	}
@@ -165,8 +171,8 @@ static void set_ipc(
 	}
 }
 
-/* ends: tracing ended at the instruction */
-static int add_insn(struct aux_follower *f, const struct sonde_pt_step *s, bool ends)
+/* more: flags of an end of tracing, or of the entry of a guest */
+static int add_insn(struct aux_follower *f, const struct sonde_pt_step *s, uint32_t more)
 {
 	const struct itrace *w = &f->a->setup.itrace;
 	bool each = w->instructions && f->a->flow.every == 0 && f->a->flow.every_ticks == 0;
@@ -175,7 +181,11 @@ static int add_insn(struct aux_follower *f, const struct sonde_pt_step *s, bool 
 	        .tsc = s->tsc,
 	        .extra = {.insn_size = s->size, .flags = class_flags(s, f)}};
 
-	sample.extra.flags |= ends ? AUX_FLAG_END : 0;
+	if ((more & AUX_FLAG_VM_ENTRY) != 0) {
+		sample.addr = 0;
+		sample.extra.flags = AUX_FLAG_BRANCH | AUX_FLAG_CALL;
+	}
+	sample.extra.flags |= more;
 	if ((each || s->sampled) && f->a->event_of[AUX_INSTRUCTIONS] != AUX_NO_EVENT) {
 		sample.kind = AUX_INSTRUCTIONS;
 		sample.period = s->insns - f->tally.sampled;
@@ -196,20 +206,64 @@ static int add_insn(struct aux_follower *f, const struct sonde_pt_step *s, bool 
 	return 0;
 }
 
-/* Adds the branch that waits. */
-static int flush(struct aux_follower *f, bool ends)
+static int on_switch_of_tracing(
+        struct aux_follower *f, const struct sonde_pt_event *e, uint64_t tsc);
+
+/* Adds the branch that waits; more: as for add_insn. */
+static int flush(struct aux_follower *f, uint32_t more)
 {
 	if (!f->waits) {
 		return 0;
 	}
 	f->waits = false;
-	return add_insn(f, &f->waiting, ends);
+	if (f->waiting.kind == SONDE_PT_STEP_EVENT) {
+		return on_switch_of_tracing(f, &f->waiting.event, f->waiting.tsc);
+	}
+	return add_insn(f, &f->waiting, more);
+}
+
+/* Whether samples of the code that runs can be made: not without code of guests. */
+static bool is_known(const struct aux_follower *f)
+{
+	return !f->tally.guest || f->a->setup.guests;
+}
+
+/*
+ * A guest begins to run, or stops. As in perf, the branch there becomes one from the last instruction
+ * to address 0, and one of the other side from 0.
+ */
+static int on_crossing(struct aux_follower *f, bool guest)
+{
+	const struct sonde_pt_step *w = &f->waiting;
+	bool leaves = w->kind == SONDE_PT_STEP_EVENT;
+	struct aux_sample s = {.kind = AUX_BRANCHES,
+	        .ip = w->event.ip,
+	        .tsc = w->tsc,
+	        .period = 1,
+	        .extra = {
+	                .flags = AUX_FLAG_BRANCH | AUX_FLAG_CALL |
+	                         (leaves ? AUX_FLAG_ASYNC | AUX_FLAG_VM_EXIT : AUX_FLAG_VM_ENTRY)}};
+
+	if (!f->waits || leaves == guest) {
+		return flush(f, 0);
+	}
+	f->waits = false;
+	if (!leaves) {
+		TRY(add_insn(f, w, AUX_FLAG_VM_ENTRY));
+	} else if (is_known(f)) {
+		TRY(add_branch(f, &s));
+	}
+	f->tally.guest = guest;
+	f->tally.lost_guest = false;
+	s.ip = 0;
+	s.addr = leaves ? w->event.value : w->to;
+	return is_known(f) ? add_branch(f, &s) : 0;
 }
 
 static int on_insn(struct aux_follower *f, const struct sonde_pt_step *s)
 {
 	if (!s->taken && f->a->event_of[AUX_PTWRITE] == AUX_NO_EVENT) {
-		return add_insn(f, s, false);
+		return add_insn(f, s, 0);
 	}
 	f->waiting = *s;
 	f->waits = true;
@@ -220,12 +274,21 @@ static int on_insn(struct aux_follower *f, const struct sonde_pt_step *s)
 static int before_step(struct aux_follower *f, const struct sonde_pt_step *s)
 {
 	bool event = s->kind == SONDE_PT_STEP_EVENT;
+	bool ends;
 
 	if (event && s->event.kind == SONDE_PT_EVENT_PTWRITE && s->event.has_ip &&
 	        s->event.ip == f->waiting.ip) {
 		return 0;
 	}
-	return flush(f, event && s->event.kind == SONDE_PT_EVENT_DISABLED && s->event.value == 0);
+	if (event && s->event.kind == SONDE_PT_EVENT_VMCS) {
+		return 0; /* PIP may follow */
+	}
+	if (event && s->event.kind == SONDE_PT_EVENT_PAGING &&
+	        (s->event.extra != 0) != f->tally.guest) {
+		return on_crossing(f, s->event.extra != 0);
+	}
+	ends = event && s->event.kind == SONDE_PT_EVENT_DISABLED && s->event.value == 0;
+	return flush(f, ends ? AUX_FLAG_END : 0);
 }
 
 static int on_switch_of_tracing(
@@ -233,6 +296,9 @@ static int on_switch_of_tracing(
 {
 	struct aux_sample s = {.kind = AUX_BRANCHES, .tsc = tsc, .period = 1};
 
+	if (!is_known(f)) {
+		return 0;
+	}
 	if (e->kind == SONDE_PT_EVENT_ENABLED) {
 		s.addr = e->ip;
 		s.extra.flags = AUX_FLAG_BRANCH | AUX_FLAG_BEGIN;
@@ -327,8 +393,11 @@ static int on_event(struct aux_follower *f, const struct sonde_pt_step *s)
 
 	switch (e->kind) {
 	case SONDE_PT_EVENT_ENABLED:
-	case SONDE_PT_EVENT_DISABLED:
-	case SONDE_PT_EVENT_ASYNC: return on_switch_of_tracing(f, e, s->tsc);
+	case SONDE_PT_EVENT_DISABLED: return on_switch_of_tracing(f, e, s->tsc);
+	case SONDE_PT_EVENT_ASYNC:
+		f->waiting = *s;
+		f->waits = true;
+		return 0;
 	case SONDE_PT_EVENT_OVERFLOW:
 		TRY(on_error(f, AUX_ERROR_OVERFLOW, e->extra, e->data[0]));
 		return e->has_ip ? add_branch(f, &begin) : 0;
@@ -344,7 +413,7 @@ static int on_gap(struct aux_follower *f, const struct sonde_pt_step *s)
 	        .period = 1,
 	        .extra = {.flags = AUX_FLAG_BRANCH | AUX_FLAG_BEGIN}};
 
-	return s->ip != 0 ? add_branch(f, &begin) : 0;
+	return s->ip != 0 && is_known(f) ? add_branch(f, &begin) : 0;
 }
 
 void aux_follow_range(struct aux_follower *f, uint64_t tsc)
@@ -368,6 +437,8 @@ int aux_follow(struct aux_follower *f)
 
 	while ((rc = sonde_pt_flow_next(f->flow, &s)) > 0) {
 		TRY(before_step(f, s));
+		f->tally.guest = (s->space & SONDE_PT_GUEST) != 0;
+		f->tally.lost_guest = f->tally.lost_guest && f->tally.guest;
 		aux_follow_range(f, s->tsc);
 		switch (s->kind) {
 		case SONDE_PT_STEP_INSN: TRY(on_insn(f, s)); break;
@@ -381,6 +452,6 @@ int aux_follow(struct aux_follower *f)
 		default: break;
 		}
 	}
-	TRY(flush(f, false));
+	TRY(flush(f, 0));
 	return rc;
 }

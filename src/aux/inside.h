@@ -75,6 +75,8 @@ struct aux_tally {
 	uint64_t skip; /* events left that make no sample */
 	uint64_t cbr; /* the last ratio */
 	bool psb; /* there was a PSB */
+	bool guest; /* a guest runs */
+	bool lost_guest; /* its code is unknown, and there was an error for that */
 	struct pt_ticks ticks;
 };
 
@@ -126,6 +128,7 @@ enum aux_kind {
 /* The code of a thread as long as it does not change. */
 struct aux_space {
 	struct timeline_view view;
+	struct timeline_view guest; /* zero: guests are not known */
 	size_t pokes; /* so many of the pokes are done */
 };
 
@@ -212,7 +215,8 @@ struct aux_follower {
 	struct trail trail;
 	size_t range; /* of the queue, for the current step */
 	struct aux_room *room; /* NULL: samples are only counted */
-	struct sonde_pt_step waiting; /* a branch, until it is known whether tracing ended there */
+	struct sonde_pt_step waiting; /* a branch, until it is known whether tracing ended there, or
+	                                 a guest was entered or left */
 	bool waits;
 	uint64_t records, errors;
 	uint64_t samples[AUX_KINDS], periods[AUX_KINDS]; /* by event */

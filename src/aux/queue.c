@@ -224,6 +224,20 @@ static struct aux_range thread_at(struct aux *a, const struct aux_queue *q,
 	return (struct aux_range){.pid = who.pid, .tid = who.tid};
 }
 
+/* Sets *out to the code of a thread at a time. 0 or a negative status. */
+static int space_at(struct aux *a, struct timeline_cursor *cursor, const struct aux_range *who,
+        uint64_t time, struct aux_space *out)
+{
+	const struct timeline *t = a->setup.timeline;
+
+	*out = (struct aux_space){.view = *timeline_at(t, cursor, who->pid, who->tid, time),
+	        .pokes = aux_pokes_until(&a->pokes, time)};
+	if (a->setup.guests && cursor->failed >= 0) {
+		out->guest = *timeline_guest_at(t, cursor, who->pid, who->tid, time);
+	}
+	return cursor->failed;
+}
+
 /* Adds a range for each change of a queue's thread, and of its address space. */
 static int add_ranges(struct aux *a, struct aux_queue *q, struct timeline_cursor *cursor)
 {
@@ -235,16 +249,16 @@ static int add_ranges(struct aux *a, struct aux_queue *q, struct timeline_cursor
 	}
 	do {
 		struct aux_range range = thread_at(a, q, cursor, time, &until);
-		const struct timeline_view *v =
-		        timeline_at(a->setup.timeline, cursor, range.pid, range.tid, time);
-		const struct aux_space space = {
-		        .view = *v, .pokes = aux_pokes_until(&a->pokes, time)};
+		struct aux_space space;
 
-		TRY(cursor->failed);
+		TRY(space_at(a, cursor, &range, time, &space));
 		range.time = a->timeless ? 0 : time;
 		TRY(aux_code_space(&a->code, &space, &range.space));
 		TRY(add_range(q, &range));
-		until = v->until < until ? v->until : until;
+		until = space.view.until < until ? space.view.until : until;
+		if (a->setup.guests && space.guest.until < until) {
+			until = space.guest.until;
+		}
 		if (space.pokes < a->pokes.n && a->pokes.items[space.pokes].time < until) {
 			until = a->pokes.items[space.pokes].time;
 		}

@@ -100,10 +100,13 @@ static void put_header(uint8_t *p, uint32_t type, uint32_t misc, uint32_t size, 
 	store_u16(p + 6, (uint16_t)size, swap);
 }
 
-static uint32_t misc_of(const struct aux_sample *s)
+static uint32_t misc_of(const struct aux_follower *f, const struct aux_sample *s)
 {
 	uint64_t ip = s->ip != 0 ? s->ip : s->addr;
 
+	if (f->tally.guest) {
+		return ip >= KERNEL_START ? MISC_GUEST_KERNEL : MISC_GUEST_USER;
+	}
 	return ip >= KERNEL_START ? MISC_KERNEL : MISC_USER;
 }
 
@@ -213,7 +216,7 @@ int aux_sample_add(struct aux_follower *f, const struct aux_sample *s)
 	if (p == NULL) {
 		return SONDE_ENOMEM;
 	}
-	put_header(p, RECORD_SAMPLE, misc_of(s), size, f->a->setup.swap);
+	put_header(p, RECORD_SAMPLE, misc_of(f, s), size, f->a->setup.swap);
 	memcpy(p + size, &s->extra, sizeof(s->extra));
 	p = put_fixed(p + RECORD_HEADER_SIZE, f, s, e, aux_ns(&f->a->clock, s->tsc));
 	put_rest(p, f, s, e, chain, nchain);

@@ -22,7 +22,7 @@
 	"returns."
 #define CODE_VIEW "It changes how perf's interactive view shows code. Rows are the same without it."
 #define TEXT_ONLY "Sonde prints text, as perf does with --stdio; leave it out."
-#define GUESTS    "Samples of guests are printed without the names of their functions."
+#define GUESTS    "Sonde finds the code of a guest's kernel by --guestkallsyms and --guestvmlinux only."
 
 /* Options before a command: perf --debug verbose=1 report */
 static const struct option_def perf_options[] = {
@@ -61,10 +61,8 @@ static const struct option_def script_options[] = {
         PERF_ONLY_SEE('g', "gen-script", PIPE),
         PERF_ONLY_SEE(0, "graph-function", TRACES),
         PERF_ONLY_SEE(0, "guest-code", GUESTS),
-        PERF_ONLY_SEE(0, "guestkallsyms", GUESTS),
         PERF_ONLY_SEE(0, "guestmodules", GUESTS),
         PERF_ONLY_SEE(0, "guestmount", GUESTS),
-        PERF_ONLY_SEE(0, "guestvmlinux", GUESTS),
         PERF_ONLY_SEE('l', "list", PIPE),
         PERF_ONLY_SEE('s', "script", PIPE),
         PERF_ONLY_SEE(0, "xed", "-F +disasm prints instructions as text."),

@@ -306,6 +306,10 @@ static struct option_def *other_options(struct option_def *to, struct script *s)
 	                "look for objects below this directory"),
 	        OPTION_TEXT(
 	                0, "kallsyms", &s->from.session.kallsyms, "FILE", "symbols of the kernel"),
+	        OPTION_TEXT(0, "guestkallsyms", &s->from.session.guest_kallsyms, "FILE",
+	                "symbols of the kernel of guests"),
+	        OPTION_TEXT(0, "guestvmlinux", &s->from.session.guest_vmlinux, "FILE",
+	                "the kernel of guests"),
 	        OPTION_TEXT('k', "vmlinux", &s->from.session.vmlinux, "FILE",
 	                "symbols of the kernel from its ELF file"),
 	        OPTION_SWITCH(0, "demangle-kernel", &s->from.session.demangle_kernel,

@@ -455,6 +455,7 @@ static const char *branch_name(uint32_t flags)
 	        {AUX_FLAG_BRANCH | AUX_FLAG_ASYNC, "async"},
 	        {AUX_FLAG_BRANCH | AUX_FLAG_CALL | AUX_FLAG_ASYNC | AUX_FLAG_INTERRUPT, "hw int"},
 	        {AUX_FLAG_BRANCH | AUX_FLAG_ABORT, "tx abrt"},
+	        {AUX_FLAG_BRANCH | AUX_FLAG_CALL | AUX_FLAG_VM_ENTRY, "vmentry"},
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -463,6 +464,21 @@ static const char *branch_name(uint32_t flags)
 		}
 	}
 	return NULL;
+}
+
+/* A letter for each flag of a branch of a kind without a name; they are perf's. */
+static void put_flag_letters(struct text *out, uint32_t flags)
+{
+	static const char letters[] = "bcrosyiABExgh";
+	static const uint32_t in_order[] = {AUX_FLAG_BRANCH, AUX_FLAG_CALL, AUX_FLAG_RETURN,
+	        AUX_FLAG_COND, AUX_FLAG_SYSCALL, AUX_FLAG_ASYNC, AUX_FLAG_INTERRUPT, AUX_FLAG_ABORT,
+	        AUX_FLAG_BEGIN, AUX_FLAG_END, AUX_FLAG_IN_TX, AUX_FLAG_VM_ENTRY, AUX_FLAG_VM_EXIT};
+
+	for (size_t i = 0; i < sizeof(in_order) / sizeof(in_order[0]); i++) {
+		if ((flags & in_order[i]) != 0) {
+			text_char(out, letters[i]);
+		}
+	}
 }
 
 /* As in perf, 21 wide: an event that is no branch has no flags. */
@@ -480,6 +496,8 @@ static void line_flags(const struct line_context *c)
 		text_str(c->out, name != NULL ? " " : "");
 	} else if (name == NULL && flags == AUX_FLAG_BRANCH) {
 		name = "jmp";
+	} else if (name == NULL) {
+		put_flag_letters(c->out, flags & ~AUX_FLAG_IN_TX);
 	}
 	text_str(c->out, name != NULL ? name : "");
 	text_str(c->out, (flags & AUX_FLAG_IN_TX) != 0 ? "(x)" : "");

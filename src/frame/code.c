@@ -24,8 +24,10 @@ struct code_object {
 struct frame_code {
 	const struct frame_resolver *resolver;
 	struct code_object *objects; /* by object of the timeline */
-	_Atomic(bool) core_tried;
-	struct frame_kernel core; /* of the kernel and its modules */
+	struct code_core {
+		_Atomic(bool) tried;
+		struct frame_kernel kernel;
+	} cores[2]; /* of the kernel and its modules; of those of guests */
 	pthread_mutex_t opening;
 };
 
@@ -56,7 +58,8 @@ void frame_code_free(struct frame_code *c)
 		image_file_close(&c->objects[i].file);
 		frame_kernel_close(&c->objects[i].kernel);
 	}
-	frame_kernel_close(&c->core);
+	frame_kernel_close(&c->cores[0].kernel);
+	frame_kernel_close(&c->cores[1].kernel);
 	pthread_mutex_destroy(&c->opening);
 	free(c->objects);
 	free(c);
@@ -169,31 +172,36 @@ static const struct code_object *code_of(struct frame_code *c, uint32_t object)
 	return rc < 0 ? NULL : code;
 }
 
-/* The kcore; NULL: out of memory. */
-static const struct frame_kernel *core_of(struct frame_code *c)
+/* The kcore beside a file; NULL: out of memory. */
+static const struct frame_kernel *core_of(
+        struct frame_code *c, struct code_core *core, const char *kallsyms)
 {
 	int rc = 0;
 
-	if (!atomic_load_explicit(&c->core_tried, memory_order_acquire)) {
+	if (!atomic_load_explicit(&core->tried, memory_order_acquire)) {
 		pthread_mutex_lock(&c->opening);
-		if (!atomic_load_explicit(&c->core_tried, memory_order_relaxed)) {
-			rc = frame_kernel_open_core(&c->core, c->resolver);
-			atomic_store_explicit(&c->core_tried, rc >= 0, memory_order_release);
+		if (!atomic_load_explicit(&core->tried, memory_order_relaxed)) {
+			rc = frame_kernel_open_core(&core->kernel, kallsyms);
+			atomic_store_explicit(&core->tried, rc >= 0, memory_order_release);
 		}
 		pthread_mutex_unlock(&c->opening);
 	}
-	return rc < 0 ? NULL : &c->core;
+	return rc < 0 ? NULL : &core->kernel;
 }
 
 /* Sets the bytes of kernel code, which has run-time addresses. */
 static int kernel_code_at(struct frame_code *c, uint32_t object, uint64_t ip, size_t n,
         struct frame_code_kind *kind, struct span *out)
 {
-	bool has_core = frame_kernel_has_core(c->resolver);
-	const struct code_object *code = has_core ? NULL : code_of(c, object);
-	const struct frame_kernel *kernel =
-	        has_core ? core_of(c) : (code != NULL ? &code->kernel : NULL);
+	const struct frame_options *o = &c->resolver->options;
+	bool guest = timeline_object(c->resolver->timeline, object)->guest;
+	const char *kallsyms = guest ? o->guest_kallsyms : o->kallsyms;
+	const struct code_object *code = kallsyms != NULL ? NULL : code_of(c, object);
+	const struct frame_kernel *kernel = code != NULL ? &code->kernel : NULL;
 
+	if (kallsyms != NULL) {
+		kernel = core_of(c, &c->cores[guest], kallsyms);
+	}
 	if (kernel == NULL) {
 		return SONDE_ENOMEM;
 	}

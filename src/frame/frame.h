@@ -42,6 +42,8 @@ struct frame_options {
 	const char *symfs; /* folder with the objects of another system; NULL: this system's */
 	const char *kallsyms; /* symbols of the kernel; NULL: /proc/kallsyms */
 	const char *vmlinux; /* the kernel's ELF file, for its symbols; NULL: none */
+	const char *guest_kallsyms; /* of the kernel of guests; NULL: none */
+	const char *guest_vmlinux;
 	const char *home; /* of the user; NULL: unknown */
 	const char *build_ids; /* folder of objects by build id, ~/.debug; NULL: none */
 	const char *cache; /* folder of the symbol cache; NULL: none */
@@ -234,7 +236,7 @@ static inline int frame_chain_next(struct frame_chain *chain, uint64_t *ip)
 /* The address space for addresses of a mode. */
 static inline uint32_t frame_root(const struct timeline_view *v, uint32_t mode)
 {
-	return mode == MISC_KERNEL ? v->kernel_root : v->root;
+	return mode == (v->guest ? MISC_GUEST_KERNEL : MISC_KERNEL) ? v->kernel_root : v->root;
 }
 
 /* Returns the mapping of an address, or NULL. */
@@ -266,6 +268,9 @@ static inline uint32_t frame_mode_of(
 {
 	uint32_t other = mode == MISC_KERNEL ? MISC_USER : MISC_KERNEL;
 
+	if (v->guest) {
+		return ip >> 63 != 0 ? MISC_GUEST_KERNEL : MISC_GUEST_USER;
+	}
 	if (frame_mapping(r, v, mode, ip) == NULL && frame_mapping(r, v, other, ip) != NULL) {
 		return other;
 	}

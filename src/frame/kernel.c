@@ -26,28 +26,21 @@ static int open_elf(struct frame_kernel *k, const char *path)
 }
 
 /* The file "kcore" in the folder of kallsyms. */
-static bool core_name(const struct frame_resolver *r, char out[IMAGE_PATH_MAX])
+static bool core_name(const char *kallsyms, char out[IMAGE_PATH_MAX])
 {
-	const char *kallsyms = r->options.kallsyms;
-	const char *slash = kallsyms != NULL ? strrchr(kallsyms, '/') : NULL;
+	const char *slash = strrchr(kallsyms, '/');
 	int folder = slash != NULL ? (int)(slash - kallsyms) + 1 : 0;
-	int n = snprintf(
-	        out, IMAGE_PATH_MAX, "%.*skcore", folder, kallsyms != NULL ? kallsyms : "");
+	int n = snprintf(out, IMAGE_PATH_MAX, "%.*skcore", folder, kallsyms);
 
-	return kallsyms != NULL && n > 0 && n < IMAGE_PATH_MAX;
+	return n > 0 && n < IMAGE_PATH_MAX;
 }
 
-int frame_kernel_open_core(struct frame_kernel *k, const struct frame_resolver *r)
+int frame_kernel_open_core(struct frame_kernel *k, const char *kallsyms)
 {
 	char name[IMAGE_PATH_MAX];
-	int rc = core_name(r, name) ? open_elf(k, name) : 0;
+	int rc = core_name(kallsyms, name) ? open_elf(k, name) : 0;
 
 	return rc < 0 ? rc : 0;
-}
-
-bool frame_kernel_has_core(const struct frame_resolver *r)
-{
-	return r->options.kallsyms != NULL;
 }
 
 static bool has_id(const struct image_build_id *id, const struct timeline_object *o)
@@ -99,7 +92,7 @@ int frame_kernel_open(
 {
 	static const enum image_place places[] = {IMAGE_PLACE_CACHE, IMAGE_PLACE_DEBUG_ID};
 	const char *symfs = r->options.symfs != NULL ? r->options.symfs : "";
-	const char *vmlinux = r->options.vmlinux;
+	const char *vmlinux = o->guest ? r->options.guest_vmlinux : r->options.vmlinux;
 	struct image_where where = {.path = "",
 	        .symfs = symfs,
 	        .build_ids = *symfs != '\0' ? NULL : r->options.build_ids};

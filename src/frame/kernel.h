@@ -18,11 +18,8 @@ struct frame_kernel {
 	uint64_t moved; /* run-time address - address in the file */
 };
 
-/* Whether the kernel's code is that of a kcore, which has modules, too. */
-bool frame_kernel_has_core(const struct frame_resolver *r);
-
-/* Opens the kcore. 0, or SONDE_ENOMEM. */
-int frame_kernel_open_core(struct frame_kernel *k, const struct frame_resolver *r);
+/* Opens the kcore beside the file of kallsyms; it has modules, too. 0, or SONDE_ENOMEM. */
+int frame_kernel_open_core(struct frame_kernel *k, const char *kallsyms);
 /* Opens the file of a kernel's object. 0, or SONDE_ENOMEM. */
 int frame_kernel_open(
         struct frame_kernel *k, const struct frame_resolver *r, const struct timeline_object *o);

@@ -95,8 +95,8 @@ static struct symbol_request request_of(
 	        .build_id_size = o->build_id_size,
 	        .demangle = f->options.demangle,
 	        .symfs = f->options.symfs,
-	        .kallsyms = f->options.kallsyms,
-	        .vmlinux = f->options.vmlinux,
+	        .kallsyms = o->guest ? f->options.guest_kallsyms : f->options.kallsyms,
+	        .vmlinux = o->guest ? f->options.guest_vmlinux : f->options.vmlinux,
 	        .demangle_kernel = f->options.demangle_kernel,
 	        .build_ids = is_elsewhere(f) ? NULL : f->options.build_ids,
 	        .cache = f->options.cache,
@@ -117,7 +117,7 @@ static struct symbol_table *load(const struct frame_resolver *f, uint32_t object
 		return load_code(f->timeline, o);
 	}
 	/* as in perf: for another system, neither caches nor this kernel are used */
-	if (is_elsewhere(f) && req.kallsyms == NULL) {
+	if ((is_elsewhere(f) || o->guest) && req.kallsyms == NULL) {
 		none = none || (o->kind == TIMELINE_KERNEL && req.vmlinux == NULL) ||
 		       o->kind == TIMELINE_MODULE;
 	}

@@ -193,7 +193,7 @@ bool pt_counts_flush_hops(struct sonde_pt_flow *f)
 
 void pt_counts_plain(struct sonde_pt_flow *f, uint64_t from, uint64_t to)
 {
-	const struct pt_edge edge = {.from = from, .to = to, .count = 1, .space = f->code.space};
+	const struct pt_edge edge = {.from = from, .to = to, .count = 1, .space = f->code.now};
 
 	f->failed = !pt_edge_add(&f->tally.counts->plain, &edge) || f->failed;
 }

@@ -146,7 +146,7 @@ int pt_parallel_count(struct sonde_pt_flow *f)
 	int rc;
 
 	/* BDM64 needs the state of transactions, which a PSB+ may not contain. */
-	if (p.jobs < 2 || f->options.time || f->options.choose_space != NULL ||
+	if (p.jobs < 2 || f->options.time || f->options.choose_space != NULL || f->options.guests ||
 	        f->code.nmoves != 0 || f->psb.synced || f->done || f->cursor.p != f->cursor.begin ||
 	        (f->errata & PT_ERRATUM_BDM64) != 0) {
 		return 0;

@@ -324,8 +324,9 @@ int sonde_pt_flow_parts(
 
 	/* State that a part does not know at its beginning. */
 	if (p.jobs < 2 || flow->options.ticks || flow->options.every_ticks != 0 ||
-	        flow->options.choose_space != NULL || flow->code.nmoves != 0 || flow->psb.synced ||
-	        flow->done || flow->cursor.p != flow->cursor.begin) {
+	        flow->options.choose_space != NULL || flow->options.guests ||
+	        flow->code.nmoves != 0 || flow->psb.synced || flow->done ||
+	        flow->cursor.p != flow->cursor.begin) {
 		return run_alone(&p);
 	}
 	p.place.time = flow->clock.time;

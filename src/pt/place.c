@@ -5,6 +5,7 @@
  */
 #include "pt/place.h"
 
+#include "pt/space.h"
 #include "pt/sync.h"
 
 bool pt_place_is_one(const struct sonde_pt_flow *f)
@@ -26,6 +27,7 @@ struct pt_place pt_place_of(const struct sonde_pt_flow *f)
 	        .done = f->done,
 	        .ip = f->now.ip,
 	        .last_ip = f->last_ip,
+	        .asid = f->code.asid,
 	        .mode = f->code.mode,
 	        .enabled = f->now.enabled,
 	        .fresh = f->now.fresh,
@@ -117,6 +119,8 @@ void pt_place_goto(struct sonde_pt_flow *f, const struct pt_place *place)
 	f->psb.last = place->psb;
 	f->psb.good = place->psb;
 	f->code.mode = place->mode;
+	f->code.asid = place->asid;
+	pt_space_set(f, f->code.space, f->code.generation);
 	f->now.enabled = place->enabled;
 	f->now.fresh = place->fresh;
 	f->now.by_psb = place->by_psb;

@@ -11,6 +11,7 @@ struct pt_place {
 	uint64_t psb; /* offset of the PSB */
 	uint64_t ip; /* the last IP; where tracing is off, the last one known */
 	uint64_t last_ip, disabled_at;
+	struct sonde_pt_asid asid;
 	struct sonde_pt_time time;
 	enum pt_mode mode;
 	bool done, enabled, fresh, by_psb, speculative, interrupts, mode_stale, has_disabled_at;

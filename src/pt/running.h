@@ -10,7 +10,8 @@
 struct pt_running {
 	struct sonde_pt_asid asid;
 	uint32_t space, generation;
-	uint32_t view; /* view of the image for the two above */
+	uint32_t now; /* the space of the code that runs: `space`, or that of its guest */
+	uint32_t view; /* view of the image for `now` and `generation` */
 	enum pt_mode mode;
 	struct sonde_pt_move *moves; /* the next one is moves[moved] */
 	size_t moved, nmoves, cap;

@@ -45,9 +45,12 @@ void pt_space_set_mode(struct sonde_pt_flow *f, enum pt_mode mode)
 
 void pt_space_set(struct sonde_pt_flow *f, uint32_t space, uint32_t generation)
 {
+	bool guest = f->options.guests && f->code.asid.non_root;
+
 	f->code.space = space;
+	f->code.now = guest ? space | SONDE_PT_GUEST : space;
 	f->code.generation = generation;
-	set_view(f, pt_image_view(f->graph->image, space, generation));
+	set_view(f, pt_image_view(f->graph->image, f->code.now, generation));
 }
 
 void pt_space_event(struct sonde_pt_flow *f, const struct sonde_pt_event *event)
@@ -62,6 +65,9 @@ void pt_space_event(struct sonde_pt_flow *f, const struct sonde_pt_event *event)
 	} else {
 		a->has_vmcs = true;
 		a->vmcs = event->value;
+	}
+	if (f->options.guests && old.non_root != a->non_root) {
+		pt_space_set(f, f->code.space, f->code.generation);
 	}
 	if (f->options.choose_space == NULL ||
 	        (old.has_cr3 == a->has_cr3 && old.has_vmcs == a->has_vmcs && old.cr3 == a->cr3 &&

@@ -64,7 +64,7 @@ static void queue_run(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns)
 	item->taken = false;
 	item->ticks.number = UINT64_MAX;
 	item->context = pt_flow_context(f);
-	item->space = f->code.space;
+	item->space = f->code.now;
 	item->insns = insns;
 	item->node = PT_NODE_NONE;
 	item->ip = ip;
@@ -201,7 +201,7 @@ static struct pt_item *queue(struct sonde_pt_flow *f, uint8_t kind, uint64_t ip)
 	if (item != NULL) {
 		*item = (struct pt_item){.kind = kind,
 		        .ip = ip,
-		        .space = f->code.space,
+		        .space = f->code.now,
 		        .before = f->insns,
 		        .tsc = f->clock.time.tsc,
 		        .exact = f->clock.time.exact,

@@ -332,6 +332,7 @@ static int open_traces(struct sonde_session *s, const struct itrace *itrace)
 	        .frames = &s->frames,
 	        .attrs = attrs,
 	        .nattrs = s->nevents,
+	        .guests = s->guest_code,
 	        .diags = &s->diags};
 	int rc = SONDE_ENOMEM;
 

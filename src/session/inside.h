@@ -59,6 +59,7 @@ struct sonde_session {
 	struct session_cgroup *cgroups; /* in file order */
 	size_t ncgroups, cgroups_cap;
 	struct index cgroup_ids; /* of cgroups */
+	bool guest_code; /* samples of guests have the guest's views */
 	struct session_guest *guests; /* of ids, by the last ID_INDEX record with each */
 	size_t nguests, guests_cap;
 	struct index guest_ids; /* of guests */

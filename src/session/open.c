@@ -204,6 +204,8 @@ static int seal(struct sonde_session *s, uint32_t stitch_slots)
 	s->frames.options = (struct frame_options){.symfs = s->options.symfs,
 	        .kallsyms = s->options.kallsyms,
 	        .vmlinux = s->options.vmlinux,
+	        .guest_kallsyms = s->options.guest_kallsyms,
+	        .guest_vmlinux = s->options.guest_vmlinux,
 	        .demangle_kernel = s->options.demangle_kernel,
 	        .home = s->options.home,
 	        .build_ids = build_ids,
@@ -292,6 +294,8 @@ static int open_input(struct sonde_session *s, const struct input *in)
 	}
 	TRY(symbols_check(s, s->options.kallsyms));
 	TRY(symbols_check(s, s->options.vmlinux));
+	TRY(symbols_check(s, s->options.guest_kallsyms));
+	TRY(symbols_check(s, s->options.guest_vmlinux));
 	s->file->check_owner = s->options.check_owner;
 	s->file->temp_dir = s->options.temp_dir;
 	rc = in->fd != NULL     ? file_open_fd(s->file, *in->fd)
@@ -329,6 +333,10 @@ int session_open_records(struct sonde_session *s)
 	s->timeline = timeline_new(&s->diags);
 	if (s->timeline == NULL) {
 		return error_nomem(&s->error);
+	}
+	s->guest_code = s->options.guest_kallsyms != NULL || s->options.guest_vmlinux != NULL;
+	if (s->guest_code) {
+		timeline_with_guests(s->timeline);
 	}
 	s->frames.swap = s->swap;
 	if (session_walk(s) < 0) {

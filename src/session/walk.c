@@ -314,8 +314,7 @@ static int walk_switch(struct walk *w, const struct record *r, const struct reco
 }
 
 /* A record about traces. ITRACE_START: u32 pid, tid of the thread that is traced */
-static int walk_trace(
-        struct walk *w, const struct record *r, const struct record_trailer *trailer)
+static int walk_trace(struct walk *w, const struct record *r, const struct record_trailer *trailer)
 {
 	struct sonde_session *s = w->s;
 	struct cursor c = cursor_make(r->body, s->swap);

@@ -277,6 +277,12 @@ static uint64_t sample_time(const struct session_event *e, const struct sonde_sa
 	return e->plan.time != RECORD_NOT_THERE ? sample->time : item->sequence;
 }
 
+/* Whether a sample of a guest has the guest's view. */
+static bool is_guest(const struct sonde_session *s, uint32_t cpumode)
+{
+	return s->guest_code && (cpumode == MISC_GUEST_KERNEL || cpumode == MISC_GUEST_USER);
+}
+
 /* Decodes a sample into *out; 1; 0: none of its counts changed; negative: out of memory. */
 static int take_sample(
         struct session_worker *w, const struct session_item *item, struct session_sample *out)
@@ -298,7 +304,7 @@ static int take_sample(
 	out->cpumode = out->misc & MISC_CPUMODE_MASK;
 	out->offset = item->sequence;
 	out->extra = e->made ? (const void *)(body.p + body.n) : NULL;
-	out->view = timeline_at(
+	out->view = (is_guest(s, out->cpumode) ? timeline_guest_at : timeline_at)(
 	        s->timeline, &w->cursor, out->s.pid, out->s.tid, sample_time(e, &out->s, item));
 	if (w->cursor.failed < 0) {
 		return w->cursor.failed;

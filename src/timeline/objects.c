@@ -105,7 +105,8 @@ static bool same_object(const struct timeline_object *o, const struct timeline_o
 	uint8_t recorded = o->listed_id ? 0 : o->build_id_size;
 
 	return o->name == key->name && o->kind == key->kind && o->pid == key->pid &&
-	       recorded == key->build_id_size && memcmp(o->build_id, key->build_id, recorded) == 0;
+	       o->guest == key->guest && recorded == key->build_id_size &&
+	       memcmp(o->build_id, key->build_id, recorded) == 0;
 }
 
 static uint32_t object_get(struct objects *all, const struct timeline_object *o)
@@ -163,17 +164,21 @@ uint32_t objects_user(struct objects *all, const struct record_mmap *m)
 	return object_get(all, &o);
 }
 
-/* Names such as "[kernel.kallsyms]_text" end with a symbol; the record's pgoff is its address. */
-uint32_t objects_kernel(struct objects *all, const struct record_mmap *m)
+/*
+ * Names such as "[kernel.kallsyms]_text" end with a symbol; the record's pgoff is its address. That of
+ * a guest is "[guest.kernel.kallsyms]_text".
+ */
+uint32_t objects_kernel(struct objects *all, const struct record_mmap *m, bool guest)
 {
-	static const char core[] = "[kernel.kallsyms]";
-	struct timeline_object o = {.kind = TIMELINE_MODULE, .build_id_size = m->build_id_size};
+	const char *core = guest ? "[guest.kernel.kallsyms]" : "[kernel.kallsyms]";
+	struct timeline_object o = {
+	        .kind = TIMELINE_MODULE, .build_id_size = m->build_id_size, .guest = guest};
 	const char *name = (const char *)m->name.p;
 	size_t n = m->name.n;
 
-	if (n >= sizeof(core) - 1 && memcmp(name, core, sizeof(core) - 1) == 0) {
+	if (n >= strlen(core) && memcmp(name, core, strlen(core)) == 0) {
 		o.kind = TIMELINE_KERNEL;
-		n = sizeof(core) - 1;
+		n = strlen(core);
 		o.reference = objects_text(all, name + n, m->name.n - n);
 		o.base = m->name.n > n ? m->pgoff : 0;
 	}

@@ -25,7 +25,7 @@ uint32_t objects_text(struct objects *all, const char *s, size_t n);
 
 /* Return the index of the object that the record maps; it is added when new. */
 uint32_t objects_user(struct objects *all, const struct record_mmap *m);
-uint32_t objects_kernel(struct objects *all, const struct record_mmap *m);
+uint32_t objects_kernel(struct objects *all, const struct record_mmap *m, bool guest);
 uint32_t objects_code(struct objects *all, const struct record_ksymbol *k);
 
 /* See timeline_add_build_id. */

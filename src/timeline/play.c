@@ -208,10 +208,15 @@ static bool play_mmap(struct player *play, const struct record *r, uint64_t time
 		return true;
 	}
 	if (mode == MISC_KERNEL) {
-		return map_into(play, t->kernel, time, &m, objects_kernel(play->objects, &m));
+		return map_into(
+		        play, t->kernel, time, &m, objects_kernel(play->objects, &m, false));
+	}
+	if (mode == MISC_GUEST_KERNEL && play->guests) {
+		return map_into(play, track_process_get(t, guest_kernel_pid(m.pid)), time, &m,
+		        objects_kernel(play->objects, &m, true));
 	}
 	if (mode == MISC_GUEST_KERNEL || mode == MISC_GUEST_USER) {
-		return true; /* mappings of guests are not modelled */
+		return true; /* user code of guests is not modelled */
 	}
 	th = track_thread_get(t, m.pid, m.tid);
 	return th != NONE &&

@@ -25,6 +25,7 @@ struct player {
 	struct objects *objects; /* and their texts, also the names of threads */
 	struct diag_sink *diags;
 	bool swap; /* byte order of the records */
+	bool guests; /* keep mappings of guests' kernels */
 };
 
 /* Starts a track with the process of the kernel. SONDE_ENOMEM. */

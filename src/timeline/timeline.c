@@ -35,6 +35,7 @@ struct timeline {
 	uint64_t *cuts; /* the last times of all epochs but one */
 	size_t ncuts, cuts_cap;
 	bool dropped; /* notes were dropped */
+	bool guests; /* timeline_with_guests was called */
 	struct epochs *epochs; /* NULL: a single track */
 };
 
@@ -183,13 +184,22 @@ static int seal_epochs(struct timeline *t)
 
 static int seal_track(struct timeline *t)
 {
-	struct player play = {
-	        .track = &t->track, .objects = &t->objects, .diags = t->diags, .swap = t->swap};
+	struct player play = {.track = &t->track,
+	        .objects = &t->objects,
+	        .diags = t->diags,
+	        .swap = t->swap,
+	        .guests = t->guests};
 
 	TRY(play_begin(&play));
 	TRY(play_notes(&play, t->notes.items, t->notes.n));
 	for (size_t i = 0; i < t->nmet; i++) {
-		if (track_thread_get(&t->track, t->met[i].pid, t->met[i].tid) == NONE) {
+		uint32_t pid = t->met[i].pid, tid = t->met[i].tid;
+
+		if (track_thread_get(&t->track, pid, tid) == NONE) {
+			return SONDE_ENOMEM;
+		}
+		if (t->guests && pid < GUEST_MAX && tid < GUEST_MAX &&
+		        track_thread_get(&t->track, pid | GUEST_TASK, tid | GUEST_TASK) == NONE) {
 			return SONDE_ENOMEM;
 		}
 	}
@@ -264,6 +274,28 @@ void timeline_view_make(const struct timeline *t, struct timeline_cursor *c, uin
 	view_fill(t, c, slot, time);
 }
 
+const struct timeline_view *timeline_guest_at(const struct timeline *t, struct timeline_cursor *c,
+        uint32_t pid, uint32_t tid, uint64_t time)
+{
+	struct timeline_view *v = &c->views[hash_u64(tid) & (TIMELINE_CURSOR_SLOTS - 1)];
+
+	if (v->tid == tid && v->pid == pid && time >= v->from && time < v->until &&
+	        v->epoch == c->epoch && v->guest) {
+		return v;
+	}
+	timeline_view_make(t, c, pid | GUEST_TASK, tid | GUEST_TASK, time, v);
+	v->pid = pid;
+	v->tid = tid;
+	v->guest = true;
+	v->kernel_root = track_guest_root(v->track, v, pid, time);
+	return v;
+}
+
+void timeline_with_guests(struct timeline *t)
+{
+	t->guests = true;
+}
+
 /* The root in the view's own track. */
 static uint32_t own_root(const struct timeline_view *view, uint32_t root)
 {
@@ -279,7 +311,7 @@ static const struct space_node *view_find(
 const struct timeline_mapping *timeline_find(const struct timeline_view *view, uint32_t cpumode,
         uint64_t addr, struct timeline_range *out)
 {
-	bool kernel = cpumode == MISC_KERNEL;
+	bool kernel = cpumode == (view->guest ? MISC_GUEST_KERNEL : MISC_KERNEL);
 	const struct space_node *n = NULL;
 
 	*out = (struct timeline_range){addr, addr};

@@ -41,6 +41,7 @@ struct timeline_object {
 	bool listed; /* the list of build ids has this path, marked as kernel code */
 	uint32_t list_number; /* position in the list of build ids, from 1; 0: not listed */
 	bool plain; /* its names are ASCII without control characters */
+	bool guest; /* the kernel of a guest, or a module there */
 	uint32_t length; /* TIMELINE_CODE: bytes; the maximum of all code of this name */
 	/*
 	 * TIMELINE_MODULE: run-time address of its start, from its last MMAP record.
@@ -87,6 +88,7 @@ struct timeline_view {
 	uint64_t from, until; /* the view is valid for from <= time < until */
 	const struct track *track; /* of the roots */
 	uint32_t epoch; /* mappings are valid as long as the cursor looks up in one epoch */
+	bool guest; /* of timeline_guest_at: kernel_root is that of the guest */
 	bool known; /* false: no record names the thread; comm is ":TID", or "?" without
 	               timeline_add_thread */
 };
@@ -145,6 +147,12 @@ int timeline_add_build_id(
  * name is ":TID". Negative: out of memory. */
 int timeline_add_thread(struct timeline *t, uint32_t pid, uint32_t tid);
 
+/*
+ * Call before records are added: mappings of guests' kernels are kept, and each thread has one in
+ * the guest, too.
+ */
+void timeline_with_guests(struct timeline *t);
+
 /* Ids of a thread; TIMELINE_NO_THREAD: unknown. */
 #define TIMELINE_NO_THREAD UINT32_MAX
 struct timeline_thread {
@@ -178,11 +186,18 @@ static inline const struct timeline_view *timeline_at(const struct timeline *t,
 	struct timeline_view *v = &c->views[hash_u64(tid) & (TIMELINE_CURSOR_SLOTS - 1)];
 
 	if (v->tid != tid || v->pid != pid || time < v->from || time >= v->until ||
-	        v->epoch != c->epoch) {
+	        v->epoch != c->epoch || v->guest) {
 		timeline_view_make(t, c, pid, tid, time, v);
 	}
 	return v;
 }
+
+/*
+ * As timeline_at, in the guest that a process of the host runs: its kernel's code, and threads with
+ * the host's numbers that have no names.
+ */
+const struct timeline_view *timeline_guest_at(const struct timeline *t, struct timeline_cursor *c,
+        uint32_t pid, uint32_t tid, uint64_t time);
 
 /* Time of the first context switch of a processor after `time`; UINT64_MAX: none. */
 uint64_t timeline_switch_after(const struct timeline *t, uint32_t cpu, uint64_t time);
@@ -200,7 +215,8 @@ struct timeline_thread timeline_running(
         const struct timeline *t, struct timeline_cursor *c, uint32_t cpu, uint64_t time);
 
 /*
- * Returns the mapping that covers addr in cpumode (enum abi_misc: MISC_KERNEL, MISC_USER), or NULL.
+ * Returns the mapping that covers addr in cpumode (enum abi_misc: MISC_KERNEL, MISC_USER; of a guest
+ * MISC_GUEST_KERNEL), or NULL.
  * When no mapping covers it at that time, the view's later_root is searched too. *out: the range of
  * addresses around addr with the same answer (empty: only addr).
  */

@@ -157,8 +157,10 @@ static int name_nameless(
         struct track *t, struct thread *th, uint64_t from, size_t all, struct objects *objects)
 {
 	char text[32];
+	bool guest = th->tid >= GUEST_TASK && th->tid < GUEST_KERNEL;
+	uint32_t number = guest ? th->tid - GUEST_TASK : th->tid;
 	int n = th->tid == 0 ? snprintf(text, sizeof(text), "swapper")
-	                     : snprintf(text, sizeof(text), ":%d", (int)th->tid);
+	                     : snprintf(text, sizeof(text), ":%d", (int)number);
 	uint32_t name = objects_text(objects, text, (size_t)n);
 
 	if (name == INTERN_NONE) {
@@ -357,6 +359,22 @@ static void view_process(
 
 	v->root = shown_root(t, roots[i].to);
 	v->later_root = shown_root(t, roots[roots[i].last].to);
+}
+
+uint32_t track_guest_root(
+        const struct track *t, struct timeline_view *v, uint32_t pid, uint64_t time)
+{
+	uint32_t p = track_process(t, guest_kernel_pid(pid));
+	const struct run *run;
+	size_t i;
+
+	p = p != NONE ? p : track_process(t, guest_kernel_pid(0));
+	if (p == NONE) {
+		return TIMELINE_NO_ROOT;
+	}
+	run = &t->processes[p].roots;
+	i = change_at(t->roots + run->first, run->n, time, v);
+	return shown_root(t, t->roots[run->first + i].to);
 }
 
 void track_view(const struct track *t, struct timeline_view *v, uint64_t time)

@@ -19,6 +19,17 @@
 #define NONE       UINT32_MAX
 #define KERNEL_PID UINT32_MAX /* pid of the pseudo process that owns the kernel's mappings */
 
+/* Numbers of pseudo processes and threads: tasks in the guest of a process, and the guest's kernel. */
+#define GUEST_MAX    0x40000000u /* of pids and tids */
+#define GUEST_TASK   0x80000000u
+#define GUEST_KERNEL 0xC0000000u
+
+/* Of pid 0 or -1: the kernel of all guests that have none of their own. */
+static inline uint32_t guest_kernel_pid(uint32_t pid)
+{
+	return pid < GUEST_MAX ? pid | GUEST_KERNEL : GUEST_KERNEL;
+}
+
 /* A new name of a thread, or a new root of a process. */
 struct change {
 	uint64_t time;
@@ -129,5 +140,8 @@ int track_carry(const struct track *t, struct track *next, uint64_t ended);
 /* Returns the generation of v->tid at `time`, or the oldest when all start later; NONE: unknown. */
 uint32_t track_thread_at(const struct track *t, struct timeline_view *v, uint64_t time);
 void track_view(const struct track *t, struct timeline_view *v, uint64_t time);
+/* The root of the kernel of the guest that a process runs. */
+uint32_t track_guest_root(
+        const struct track *t, struct timeline_view *v, uint32_t pid, uint64_t time);
 
 #endif

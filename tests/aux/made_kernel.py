@@ -110,6 +110,120 @@ def kcore(path, symfs):
     r.write_folder(path, {"kcore_dir": kernel_copy(kernel, module)})
 
 
+class Guest:
+    """A virtual machine: its program, where it is, and its registers"""
+
+    def __init__(self, code, ip, cr3, vmcs=None):
+        self.code, self.ip, self.cr3, self.vmcs, self.stack = code, ip, cr3, vmcs, []
+
+    def run(self, f, branches, exit_to):
+        """VMRESUME, code of the guest, and the VM exit to an address of the host"""
+        host, stack, out = f.insns, f.stack, f.entry
+        f.time()
+        if self.vmcs is not None:
+            f.p.vmcs(self.vmcs)
+        f.p.pip(self.cr3, True)
+        f.p.tip(self.ip)
+        f.insns, f.stack, f.ip, f.depth, f.entry = self.code.insns, self.stack, self.ip, 0, None
+        f.nonroot = self.cr3
+        f.run(branches)
+        self.ip, self.stack = f.ip, f.stack
+        f.time()
+        f.p.fup(f.ip)
+        if self.vmcs is not None:
+            f.p.vmcs(0)
+        f.nonroot = None
+        f.p.pip(0x5000)
+        f.p.tip(exit_to)
+        f.insns, f.stack, f.ip, f.depth, f.entry = host, stack, exit_to, 0, out
+
+
+def host_until_entry(f, kernel):
+    """Runs the host to its VM entry."""
+    f.stack.append(f.ip)
+    f.time()
+    f.p.fup(f.ip)
+    f.p.tip(kernel.labels["vmx_vmenter"])
+    f.ip, f.depth = kernel.labels["vmx_vmenter"], 0
+    while f.insns[f.ip][0] != pt.VMRESUME:
+        f.step()
+
+
+def host_after_exit(f):
+    """The host returns from its VM exit to where it was."""
+    f.run(1)
+
+
+def guest_kernel(base=KERNEL_BASE, seed=70):
+    c = program(base, seed)
+    c.functions[0] = ("_text", base)
+    return c
+
+
+def with_guests(path, symfs, guests, after=None):
+    code, kernel = user(symfs, syscalls=True), kernel_code()
+    f = Flow([code, kernel], entry=kernel.labels["entry_SYSCALL_64"])
+    f.begin(BASE)
+    for i in range(6):
+        f.run(120)
+        host_until_entry(f, kernel)
+        guests[i % len(guests)].run(f, 60, kernel.labels["vmx_vmexit"])
+        host_after_exit(f)
+    f.run(50)
+    f.disable()
+    r = Recording(kernel=True, exclude_guest=False)
+    kernel_maps(r, kernel)
+    if after is not None:
+        after(r)
+    task(r, code, "/made/prog")
+    trace(r, f)
+    return r, kernel_copy(kernel)
+
+
+def guest_copy(code):
+    return {"kcore": pt.core([code]), "kallsyms": pt.kallsyms(code).encode(), "modules": b""}
+
+
+def guest_maps(r, code, pid=0):
+    name = f"[guest.kernel.kallsyms.{pid}]_text" if pid else "[guest.kernel.kallsyms]_text"
+    r.records.append(pt.record(pt.MMAP, pt.GUEST_KERNEL, struct.pack("<iiQQQ", pid, 0, code.base, KERNEL_SIZE, code.base) +
+                               pt.padded(name) + r.trailer(0, -1, 0)))
+
+
+@made
+def guest_kernels(path, symfs):
+    """A guest whose kernel is traced; its code is named by --guestkallsyms"""
+    code = guest_kernel()
+    r, copy = with_guests(path, symfs, [Guest(code, code.base, 0x10000)], lambda r: guest_maps(r, code))
+    OPTIONS["guest_kernels"] = ["--guestkallsyms={}/guest/kallsyms"]
+    r.write_folder(path, {"kcore_dir": copy, "guest": guest_copy(code)})
+
+
+@made
+def two_guests(path, symfs):
+    """Two processes that run a guest each, with the same kernel, one after the other"""
+    code, kernel, own = user(symfs, syscalls=True), kernel_code(), guest_kernel()
+    r = Recording(kernel=True, exclude_guest=False)
+    kernel_maps(r, kernel)
+    guest_maps(r, own)
+    tsc = plain.TSC
+    for i, pid in enumerate((1000, 2000)):
+        task(r, code, "/made/prog", pid, f"vm{i}")
+        guest = Guest(own, own.base, 0x10000 * (1 + i), 0x1000 * (1 + i))
+        f = Flow([code, kernel], seed=5 + i, entry=kernel.labels["entry_SYSCALL_64"], tsc=tsc)
+        f.begin(BASE)
+        for _ in range(4):
+            f.run(100)
+            host_until_entry(f, kernel)
+            guest.run(f, 60, kernel.labels["vmx_vmexit"])
+            host_after_exit(f)
+        f.disable()
+        tsc = f.tsc + 1000
+        trace(r, f, tid=pid, idx=i)
+    OPTIONS["two_guests"] = ["--guestkallsyms={}/guest/kallsyms"]
+    r.write_folder(path, {"kcore_dir": kernel_copy(kernel), "guest": guest_copy(own)})
+
+
 @made
 def text_poke(path, symfs):
     """The kernel makes a NOP a jump, and back, and runs code that it wrote elsewhere"""
