@@ -21,6 +21,7 @@ int cmd_flamegraph(int argc, char **argv);
 int cmd_pt(int argc, char **argv);
 int cmd_pt_calls(int argc, char **argv);
 int cmd_pt_cover(int argc, char **argv);
+int cmd_pt_diff(int argc, char **argv);
 int cmd_pt_dump(int argc, char **argv);
 int cmd_pt_flow(int argc, char **argv);
 int cmd_version(int argc, char **argv);

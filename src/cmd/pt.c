@@ -12,6 +12,7 @@ static const struct part {
 } parts[] = {
         {"calls", cmd_pt_calls, "list the calls of a recording and times of functions"},
         {"cover", cmd_pt_cover, "show which functions, blocks and lines of a recording ran"},
+        {"diff", cmd_pt_diff, "show where two recordings ran different code"},
         {"dump", cmd_pt_dump, "list the packets of a trace"},
         {"flow", cmd_pt_flow, "list the instructions that a trace went through"},
 };

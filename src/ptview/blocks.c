@@ -30,8 +30,7 @@ static bool list_has(const char *list, const char *name)
 	return false;
 }
 
-/* Whether an object is one of those of the options, by its path or the last part of it. */
-static bool is_wanted(const struct cover *c, uint32_t object)
+bool cover_is_wanted(const struct cover *c, uint32_t object)
 {
 	const struct timeline *t = c->names.frames.resolver->timeline;
 	const char *name;
@@ -231,7 +230,7 @@ int cover_blocks(struct cover *c)
 	for (size_t i = 0, n; i < c->nruns && rc >= 0; i += n) {
 		for (n = 1; i + n < c->nruns && c->runs[i + n].object == c->runs[i].object; n++) {
 		}
-		if (is_wanted(c, c->runs[i].object)) {
+		if (cover_is_wanted(c, c->runs[i].object)) {
 			rc = add_object(c, &c->runs[i], n, changes);
 		}
 	}

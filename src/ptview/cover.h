@@ -115,6 +115,9 @@ int cover_blocks(struct cover *c);
 int cover_lines(struct cover *c, bool all);
 int cover_sum(struct cover *c); /* the last one */
 
+/* Whether an object is one of `objects`, by its path or the last part of it. */
+bool cover_is_wanted(const struct cover *c, uint32_t object);
+
 /* The first block of an object that ends after an address; nblocks: none. */
 size_t cover_block_after(const struct cover *c, uint32_t object, uint64_t address);
 

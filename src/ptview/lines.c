@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts of source lines. Each row of a line table has the highest count of its code. Rows of a line
- * in one function, such as the parts of a loop's head, count as the one that ran most often; those
+ * Counts of source lines. Each row of a line table has the highest count of its code. Rows of a
+ * line in one function, such as the parts of a loop's head, count as the one that ran most often; those
  * of different functions, such as copies of an inline function, are added.
  */
 #include "ptview/cover.h"

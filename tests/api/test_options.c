@@ -422,6 +422,8 @@ static void test_not_open(void)
 	        "and sonde_ptview_calls_write");
 	ok(sonde_ptview_cover_write(s, NULL, take, &bytes) == SONDE_EARG,
 	        "and sonde_ptview_cover_write");
+	ok(sonde_ptview_diff_write(s, s, NULL, take, &bytes) == SONDE_EARG,
+	        "and sonde_ptview_diff_write");
 	ok(sonde_profile_add(p, s) == SONDE_EARG &&
 	                has(sonde_profile_error(p)->text, "sonde_session_open"),
 	        "and sonde_profile_add, with words");

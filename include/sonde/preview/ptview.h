@@ -55,6 +55,26 @@ struct sonde_ptview_cover_options {
 SONDE_API int sonde_ptview_cover_write(struct sonde_session *s,
         const struct sonde_ptview_cover_options *options, sonde_write_fn write, void *arg);
 
+struct sonde_ptview_diff_options {
+	size_t size; /* sizeof(struct sonde_ptview_diff_options) of the caller */
+	bool json; /* schema sonde-pt-diff, see doc/json.md; else text */
+	bool no_functions; /* leave out the functions */
+	bool kernel; /* compare code of the kernel too */
+	const char *objects; /* only the flow of these: paths or file names; NULL: all */
+};
+
+/*
+ * Compares the traces of two recordings, a thread with the thread that was started at the same place
+ * of the other one's order, and passes to `write` the first branch of each that differs, and the
+ * functions whose numbers of calls or instructions differ. The sessions are two, as that of
+ * sonde_ptview_calls_write.
+ *
+ * 1: both are the same; 0: they differ; negative as sonde_ptview_calls_write: if a session makes
+ * no samples of branches, the text is in its error, else in that of the first one.
+ */
+SONDE_API int sonde_ptview_diff_write(struct sonde_session *a, struct sonde_session *b,
+        const struct sonde_ptview_diff_options *options, sonde_write_fn write, void *arg);
+
 #ifdef __cplusplus
 }
 #endif
