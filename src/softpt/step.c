@@ -188,10 +188,24 @@ static int interrupted_step(struct tracer *tr, struct task *t)
 	return stepped(tr, t);
 }
 
+/* Nothing was executed since it was resumed. */
+static void not_executed(struct task *t)
+{
+	if (t->lifted) {
+		(void)space_break(t->space, t->from);
+	}
+	t->block = NULL;
+	t->lifted = t->stepping = t->entering = false;
+}
+
 int tracer_arrived(struct tracer *tr, struct task *t)
 {
 	const struct block *block = t->block;
 
+	if (t->trap_first) {
+		not_executed(t);
+		return 0;
+	}
 	if (block == NULL) {
 		return interrupted_step(tr, t);
 	}
@@ -246,6 +260,7 @@ static void step(struct tracer *tr, struct task *t)
 
 	t->block = NULL;
 	t->stepping = true;
+	t->trap_first = t->swallow;
 	t->from = at;
 	t->known = space_insn(t->space, at, true, &t->insn, bytes);
 	t->lifted = space_broken(t->space, at) && space_unbreak(t->space, at);
@@ -266,6 +281,7 @@ static void run_block(struct tracer *tr, struct task *t, const struct block *blo
 		return;
 	}
 	t->block = block;
+	t->trap_first = t->swallow;
 	t->state = TASK_RUNNING;
 	tr->counts.stops++;
 	tracer_resume(t, PTRACE_SYSCALL);
@@ -286,13 +302,8 @@ int tracer_trapped(struct tracer *tr, struct task *t, bool *own)
 
 	*own = false;
 	if (t->swallow) { /* a breakpoint that was seen before its signal */
-		t->swallow = false;
-		t->block = NULL;
-		if (t->lifted) {
-			(void)space_break(t->space, t->from);
-			t->lifted = false;
-		}
-		t->stepping = false;
+		t->swallow = t->trap_first = false;
+		not_executed(t);
 		return 0;
 	}
 	if (t->block == NULL) {

@@ -40,6 +40,7 @@ struct task {
 	bool known; /* insn could be decoded */
 	bool stepping; /* a single step has not been reported yet */
 	bool swallow; /* the signal of a breakpoint or step that is dealt with is pending */
+	bool trap_first; /* `swallow` when it was resumed: that signal comes before any instruction */
 	bool lifted; /* a breakpoint was removed for the step */
 	uint64_t from; /* its address */
 	uint64_t patch_at, patch; /* memory to be restored after the system call; 0: none */
