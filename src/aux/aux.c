@@ -12,8 +12,6 @@
 
 #include <stdlib.h>
 
-#define SEGMENT_BYTES (32u << 10)
-
 uint64_t aux_tsc(const struct aux_clock *c, uint64_t ns)
 {
 	uint64_t time = ns > c->zero ? ns - c->zero : 0;
@@ -196,20 +194,28 @@ static int scan_segment(struct aux *a, struct aux_follower *f, size_t queue)
 	return 0;
 }
 
+static int scan_flow(struct aux *a, struct aux_follower *f, size_t queue)
+{
+	int rc;
+
+	f->flow = flow_at(a, f->queue, 0);
+	if (f->flow == NULL) {
+		return SONDE_ENOMEM;
+	}
+	do {
+		rc = scan_segment(a, f, queue);
+	} while (rc >= 0 && f->flow->part.paused);
+	sonde_pt_flow_free(f->flow);
+	return rc;
+}
+
 static int scan_queue(struct aux *a, size_t queue)
 {
 	struct aux_follower f = {
 	        .a = a, .queue = &a->queues[queue], .tally = {.skip = a->setup.itrace.skip}};
-	int rc;
+	int rc =
+	        a->setup.itrace.quick != 0 ? aux_quick_scan(a, &f, queue) : scan_flow(a, &f, queue);
 
-	f.flow = flow_at(a, f.queue, 0);
-	if (f.flow == NULL) {
-		return SONDE_ENOMEM;
-	}
-	do {
-		rc = scan_segment(a, &f, queue);
-	} while (rc >= 0 && f.flow->part.paused);
-	sonde_pt_flow_free(f.flow);
 	trail_fini(&f.trail);
 	for (size_t i = 0; i < a->nevents; i++) {
 		a->events[i].samples += f.samples[i];
@@ -252,6 +258,9 @@ int aux_read(const struct aux *a, size_t segment, struct aux_room *room)
 
 	if (s->records == 0) {
 		return 0;
+	}
+	if (a->setup.itrace.quick != 0) {
+		return aux_quick_read(&f, s);
 	}
 	f.flow = flow_at(a, f.queue, s->range);
 	if (f.flow == NULL) {

@@ -94,6 +94,7 @@ struct aux_extra {
 	uint32_t flags; /* AUX_FLAG_* */
 	uint32_t insn_size; /* bytes; 0: no instruction */
 	uint64_t insns, cycles; /* since the last such sample with cycles; 0: unknown */
+	uint64_t addr; /* where control went; the record has it only in samples of branches */
 };
 
 #define AUX_FLAG_BRANCH    (1u << 0)

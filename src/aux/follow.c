@@ -37,7 +37,7 @@ const char *aux_error_text(enum aux_error code)
 	return error_texts[code];
 }
 
-static int on_error(struct aux_follower *f, enum aux_error code, uint64_t ip, uint64_t tsc)
+static int add_error(struct aux_follower *f, enum aux_error code, uint64_t ip, uint64_t tsc)
 {
 	const struct itrace *w = &f->a->setup.itrace;
 
@@ -53,8 +53,12 @@ static int on_error(struct aux_follower *f, enum aux_error code, uint64_t ip, ui
 	return aux_error_add(f, code, error_texts[code], ip, tsc);
 }
 
-/* Whether `s` of the options lets an event pass; the first ones make no sample. */
-static bool passes(struct aux_follower *f, enum aux_kind kind)
+int aux_follow_error(struct aux_follower *f, int error, uint64_t ip, uint64_t tsc)
+{
+	return add_error(f, aux_error_code(error), ip, tsc);
+}
+
+bool aux_follow_passes(struct aux_follower *f, enum aux_kind kind)
 {
 	if (f->a->event_of[kind] == AUX_NO_EVENT) {
 		return false;
@@ -66,7 +70,7 @@ static bool passes(struct aux_follower *f, enum aux_kind kind)
 	return true;
 }
 
-static uint32_t class_flags(const struct sonde_pt_step *s, struct aux_follower *f)
+static uint32_t branch_flags(const struct sonde_pt_step *s, struct aux_follower *f)
 {
 	uint32_t context = pt_context(f->flow->code.view, PT_MODE_64);
 	struct pt_insn insn;
@@ -95,6 +99,11 @@ static uint32_t class_flags(const struct sonde_pt_step *s, struct aux_follower *
 		       (insn.special == PT_SPECIAL_IRET ? AUX_FLAG_INTERRUPT : AUX_FLAG_SYSCALL);
 	default: return AUX_FLAG_BRANCH;
 	}
+}
+
+static uint32_t class_flags(const struct sonde_pt_step *s, struct aux_follower *f)
+{
+	return branch_flags(s, f) | (s->speculative ? AUX_FLAG_IN_TX : 0);
 }
 
 /* Whether the letters c and r select a branch. */
@@ -140,7 +149,7 @@ static int follow_branch(struct aux_follower *f, const struct aux_sample *s)
 	return w->last != 0 ? trail_branch(&f->trail, w->last, s->ip, s->addr) : 0;
 }
 
-static int add_branch(struct aux_follower *f, const struct aux_sample *s)
+int aux_branch_add(struct aux_follower *f, const struct aux_sample *s)
 {
 	const struct itrace *w = &f->a->setup.itrace;
 
@@ -148,7 +157,8 @@ static int add_branch(struct aux_follower *f, const struct aux_sample *s)
 		TRY(follow_branch(f, s));
 	}
 	if (f->a->event_of[AUX_BRANCHES] == AUX_NO_EVENT ||
-	        !is_chosen(&f->a->setup.itrace, s->extra.flags) || !passes(f, AUX_BRANCHES)) {
+	        !is_chosen(&f->a->setup.itrace, s->extra.flags) ||
+	        !aux_follow_passes(f, AUX_BRANCHES)) {
 		return 0;
 	}
 	return aux_sample_add(f, s);
@@ -177,7 +187,7 @@ static int add_insn(struct aux_follower *f, const struct sonde_pt_step *s, uint3
 	const struct itrace *w = &f->a->setup.itrace;
 	bool each = w->instructions && f->a->flow.every == 0 && f->a->flow.every_ticks == 0;
 	struct aux_sample sample = {.ip = s->ip,
-	        .addr = s->to,
+	        .addr = s->taken ? s->to : 0,
 	        .tsc = s->tsc,
 	        .extra = {.insn_size = s->size, .flags = class_flags(s, f)}};
 
@@ -189,7 +199,7 @@ static int add_insn(struct aux_follower *f, const struct sonde_pt_step *s, uint3
 	if ((each || s->sampled) && f->a->event_of[AUX_INSTRUCTIONS] != AUX_NO_EVENT) {
 		sample.kind = AUX_INSTRUCTIONS;
 		sample.period = s->insns - f->tally.sampled;
-		if (passes(f, AUX_INSTRUCTIONS)) {
+		if (aux_follow_passes(f, AUX_INSTRUCTIONS)) {
 			f->tally.sampled = s->insns;
 			set_ipc(f, s, &sample);
 			TRY(aux_sample_add(f, &sample));
@@ -201,7 +211,7 @@ static int add_insn(struct aux_follower *f, const struct sonde_pt_step *s, uint3
 		if (is_chosen(w, sample.extra.flags)) {
 			set_ipc(f, s, &sample);
 		}
-		return add_branch(f, &sample);
+		return aux_branch_add(f, &sample);
 	}
 	return 0;
 }
@@ -251,13 +261,13 @@ static int on_crossing(struct aux_follower *f, bool guest)
 	if (!leaves) {
 		TRY(add_insn(f, w, AUX_FLAG_VM_ENTRY));
 	} else if (is_known(f)) {
-		TRY(add_branch(f, &s));
+		TRY(aux_branch_add(f, &s));
 	}
 	f->tally.guest = guest;
 	f->tally.lost_guest = false;
 	s.ip = 0;
 	s.addr = leaves ? w->event.value : w->to;
-	return is_known(f) ? add_branch(f, &s) : 0;
+	return is_known(f) ? aux_branch_add(f, &s) : 0;
 }
 
 static int on_insn(struct aux_follower *f, const struct sonde_pt_step *s)
@@ -307,6 +317,9 @@ static int on_switch_of_tracing(
 		s.addr = e->value;
 		s.extra.flags =
 		        AUX_FLAG_BRANCH | AUX_FLAG_CALL | AUX_FLAG_ASYNC | AUX_FLAG_INTERRUPT;
+		if (f->tally.aborts) {
+			TRY(aux_abort_add(f, &s));
+		}
 	} else if (e->has_ip && e->value != 0) {
 		s.ip = e->ip;
 		s.addr = e->extra;
@@ -315,7 +328,35 @@ static int on_switch_of_tracing(
 	} else {
 		return 0;
 	}
-	return add_branch(f, &s);
+	return aux_branch_add(f, &s);
+}
+
+static int add_transaction(struct aux_follower *f, struct aux_sample s, uint32_t flags)
+{
+	s.kind = AUX_TRANSACTIONS;
+	s.extra.flags = flags;
+	return aux_follow_passes(f, AUX_TRANSACTIONS) ? aux_sample_add(f, &s) : 0;
+}
+
+int aux_abort_add(struct aux_follower *f, struct aux_sample *branch)
+{
+	f->tally.aborts = false;
+	branch->extra.flags =
+	        AUX_FLAG_BRANCH | AUX_FLAG_ABORT | (branch->extra.flags & AUX_FLAG_END);
+	return add_transaction(f, *branch, branch->extra.flags);
+}
+
+/* Transactions begin and end at an instruction; an abort is a branch, which follows. */
+static int on_tsx(struct aux_follower *f, const struct sonde_pt_step *s)
+{
+	const struct aux_sample sample = {.ip = s->event.ip, .tsc = s->tsc, .period = 1};
+
+	f->tally.aborts = s->event.kind == SONDE_PT_EVENT_TSX_ABORT;
+	if (f->tally.aborts || !s->event.has_ip) {
+		return 0;
+	}
+	return add_transaction(
+	        f, sample, s->event.kind == SONDE_PT_EVENT_TSX_BEGIN ? AUX_FLAG_IN_TX : 0);
 }
 
 /* The ratio of the core's clock, if it has changed. u32: 8 bits ratio, bits 16-23 the usual one; u32 kHz */
@@ -337,7 +378,7 @@ static int on_cbr(struct aux_follower *f, uint64_t ratio, uint64_t ip, uint64_t 
 	store_u32(raw, (uint32_t)((ratio & 0xff) | (usual & 0xff) << 16), f->a->setup.swap);
 	store_u32(
 	        raw + 4, (uint32_t)(usual != 0 ? ratio * f->a->khz / usual : 0), f->a->setup.swap);
-	return passes(f, AUX_CBR) ? aux_sample_add(f, &s) : 0;
+	return aux_follow_passes(f, AUX_CBR) ? aux_sample_add(f, &s) : 0;
 }
 
 /* Adds a sample whose raw data are u32 and u64. */
@@ -354,7 +395,13 @@ static int add_raw(struct aux_follower *f, const struct sonde_pt_step *s, enum a
 
 	store_u32(raw, word, f->a->setup.swap);
 	store_u64(raw + 4, value, f->a->setup.swap);
-	return passes(f, kind) ? aux_sample_add(f, &sample) : 0;
+	return aux_follow_passes(f, kind) ? aux_sample_add(f, &sample) : 0;
+}
+
+/* A C-state as packets have it: minus one. */
+static uint64_t stored_state(uint64_t state)
+{
+	return (state - 1) & 15;
 }
 
 static int on_power(struct aux_follower *f, const struct sonde_pt_step *s)
@@ -372,17 +419,18 @@ static int on_power(struct aux_follower *f, const struct sonde_pt_step *s)
 		return add_raw(f, s, AUX_MWAIT, 0, (e->value & 0xff) | (e->extra & 3) << 32);
 	case SONDE_PT_EVENT_PWRE:
 		return add_raw(f, s, AUX_PWRE, 0,
-		        (uint64_t)(e->count != 0) << 7 | (e->extra & 15) << 8 |
-		                (e->value & 15) << 12);
+		        (uint64_t)(e->count != 0) << 7 | stored_state(e->extra) << 8 |
+		                stored_state(e->value) << 12);
 	case SONDE_PT_EVENT_EXSTOP: return add_raw(f, s, AUX_EXSTOP, e->has_ip, 0);
 	case SONDE_PT_EVENT_PWRX:
 		return add_raw(f, s, AUX_PWRX, 0,
-		        (e->extra & 15) | (e->value & 15) << 4 | (uint64_t)(e->count & 15) << 8);
+		        stored_state(e->extra) | stored_state(e->value) << 4 |
+		                (uint64_t)(e->count & 15) << 8);
 	default: return 0;
 	}
 }
 
-static int on_event(struct aux_follower *f, const struct sonde_pt_step *s)
+int aux_follow_event(struct aux_follower *f, const struct sonde_pt_step *s)
 {
 	const struct sonde_pt_event *e = &s->event;
 	struct aux_sample begin = {.kind = AUX_BRANCHES,
@@ -398,9 +446,12 @@ static int on_event(struct aux_follower *f, const struct sonde_pt_step *s)
 		f->waiting = *s;
 		f->waits = true;
 		return 0;
+	case SONDE_PT_EVENT_TSX_BEGIN:
+	case SONDE_PT_EVENT_TSX_COMMIT:
+	case SONDE_PT_EVENT_TSX_ABORT: return on_tsx(f, s);
 	case SONDE_PT_EVENT_OVERFLOW:
-		TRY(on_error(f, AUX_ERROR_OVERFLOW, e->extra, e->data[0]));
-		return e->has_ip ? add_branch(f, &begin) : 0;
+		TRY(add_error(f, AUX_ERROR_OVERFLOW, e->extra, e->data[0]));
+		return e->has_ip ? aux_branch_add(f, &begin) : 0;
 	default: return on_power(f, s);
 	}
 }
@@ -413,7 +464,7 @@ static int on_gap(struct aux_follower *f, const struct sonde_pt_step *s)
 	        .period = 1,
 	        .extra = {.flags = AUX_FLAG_BRANCH | AUX_FLAG_BEGIN}};
 
-	return s->ip != 0 && is_known(f) ? add_branch(f, &begin) : 0;
+	return s->ip != 0 && is_known(f) ? aux_branch_add(f, &begin) : 0;
 }
 
 void aux_follow_range(struct aux_follower *f, uint64_t tsc)
@@ -442,11 +493,11 @@ int aux_follow(struct aux_follower *f)
 		aux_follow_range(f, s->tsc);
 		switch (s->kind) {
 		case SONDE_PT_STEP_INSN: TRY(on_insn(f, s)); break;
-		case SONDE_PT_STEP_EVENT: TRY(on_event(f, s)); break;
+		case SONDE_PT_STEP_EVENT: TRY(aux_follow_event(f, s)); break;
 		case SONDE_PT_STEP_GAP: TRY(on_gap(f, s)); break;
 		case SONDE_PT_STEP_ERROR:
 			if (!s->resync) {
-				TRY(on_error(f, aux_error_code(s->error), s->ip, s->tsc));
+				TRY(aux_follow_error(f, s->error, s->ip, s->tsc));
 			}
 			break;
 		default: break;

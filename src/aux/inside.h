@@ -23,6 +23,8 @@ struct aux_piece {
 
 #define AUX_NO_PIECE SIZE_MAX
 
+#define SEGMENT_BYTES (32u << 10) /* of trace, at least, in a segment */
+
 /* From a time on the kernel's code at an address is other bytes. */
 struct aux_poke {
 	uint64_t time; /* ns */
@@ -77,6 +79,7 @@ struct aux_tally {
 	bool psb; /* there was a PSB */
 	bool guest; /* a guest runs */
 	bool lost_guest; /* its code is unknown, and there was an error for that */
+	bool aborts; /* the next branch is the abort of a transaction */
 	struct pt_ticks ticks;
 };
 
@@ -227,6 +230,17 @@ void aux_follow_range(struct aux_follower *f, uint64_t tsc);
 /* Follows a flow to its pause, or to the end. 0 or a negative status. */
 int aux_follow(struct aux_follower *f);
 
+/* Adds the samples of an EVENT. */
+int aux_follow_event(struct aux_follower *f, const struct sonde_pt_step *s);
+/* Adds an error of enum sonde_pt_error, if it is wanted. */
+int aux_follow_error(struct aux_follower *f, int error, uint64_t ip, uint64_t tsc);
+/* Whether `s` of the options lets an event pass; the first ones make no sample. */
+bool aux_follow_passes(struct aux_follower *f, enum aux_kind kind);
+
+/* quick.c: finds the segments of a queue, and reads one, without code. */
+int aux_quick_scan(struct aux *a, struct aux_follower *f, size_t queue);
+int aux_quick_read(struct aux_follower *f, const struct aux_segment *s);
+
 /* sample.c */
 struct aux_sample {
 	enum aux_kind kind;
@@ -235,6 +249,10 @@ struct aux_sample {
 	size_t raw_size;
 	struct aux_extra extra;
 };
+/* follow.c: adds a branch, if it is wanted. */
+int aux_branch_add(struct aux_follower *f, const struct aux_sample *s);
+/* Makes a branch that of an abort, and adds the sample of the transaction. */
+int aux_abort_add(struct aux_follower *f, struct aux_sample *branch);
 int aux_sample_add(struct aux_follower *f, const struct aux_sample *s);
 int aux_error_add(
         struct aux_follower *f, uint32_t code, const char *text, uint64_t ip, uint64_t tsc);

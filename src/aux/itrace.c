@@ -5,6 +5,7 @@
  *	i[NUMBER[i|t|ms|us|ns]]  instructions     b branches   c calls   r returns
  *	x transactions   w ptwrite   p power      e[+-LETTER].. errors   sNUMBER skip events
  *	d[+-LETTER].. a log of the decoder
+ *	q quick: without code    qq only PSB+
  *	Z ignore times   g[NUMBER] call chains   l[NUMBER] branch stacks, of at most so many entries
  *
  * Commas and blanks may separate them. Letters of perf that select samples which cannot be made are
@@ -30,7 +31,6 @@ static const struct {
         {'o', "samples that PEBS wrote to the trace"},
         {'G', "call chains of other samples"},
         {'L', "branch stacks of other samples"},
-        {'q', "quick decoding without code"},
         {'A', "approximate instructions per cycle"},
         {'T', "the trace's own times"},
         {'f', "first-level cache"},
@@ -46,12 +46,13 @@ static int refuse(const char *p, struct error *err)
 		if (others[i].letter == *p) {
 			return error_set(err, SONDE_EARG, NO_OFFSET,
 			        "--itrace: '%c' (%s) is not supported; the letters are i b c r x w "
-			        "p e d g l s Z",
+			        "p e d g l s q Z",
 			        *p, others[i].meaning);
 		}
 	}
 	return error_set(err, SONDE_EARG, NO_OFFSET,
-	        "--itrace: '%c' is not a kind of sample; the letters are i b c r x w p e d g l s Z",
+	        "--itrace: '%c' is not a kind of sample; the letters are i b c r x w p e d g l s q "
+	        "Z",
 	        *p);
 }
 
@@ -196,6 +197,11 @@ static int take_letter(struct itrace *to, const char **p, struct error *err)
 			to->branches = to->branches || to->calls || to->returns;
 			return letter == 'i' ? take_period(to, p, err) : 0;
 		}
+	}
+	if (letter == 'q') {
+		(*p)++;
+		to->quick += to->quick < 2;
+		return 0;
 	}
 	if (letter == 'e' || letter == 'd') {
 		(*p)++;

@@ -197,6 +197,7 @@ int aux_sample_add(struct aux_follower *f, const struct aux_sample *s)
 	uint32_t size = RECORD_HEADER_SIZE + e->plan.fixed_size + (uint32_t)raw_room(s);
 	uint64_t time = order_time(f, s->tsc);
 	uint64_t chain[2 * 1024 + 2]; /* the most entries, and as many marks */
+	struct aux_extra extra = s->extra;
 	size_t nchain = 0;
 	uint8_t *p;
 
@@ -217,7 +218,8 @@ int aux_sample_add(struct aux_follower *f, const struct aux_sample *s)
 		return SONDE_ENOMEM;
 	}
 	put_header(p, RECORD_SAMPLE, misc_of(f, s), size, f->a->setup.swap);
-	memcpy(p + size, &s->extra, sizeof(s->extra));
+	extra.addr = s->addr;
+	memcpy(p + size, &extra, sizeof(extra));
 	p = put_fixed(p + RECORD_HEADER_SIZE, f, s, e, aux_ns(&f->a->clock, s->tsc));
 	put_rest(p, f, s, e, chain, nchain);
 	return 0;

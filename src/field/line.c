@@ -494,13 +494,18 @@ static void line_flags(const struct line_context *c)
 	if (ends != 0) {
 		text_str(c->out, (ends & AUX_FLAG_BEGIN) != 0 ? "tr strt" : "tr end ");
 		text_str(c->out, name != NULL ? " " : "");
-	} else if (name == NULL && flags == AUX_FLAG_BRANCH) {
+	} else if (name == NULL && (flags & ~AUX_FLAG_IN_TX) == AUX_FLAG_BRANCH) {
 		name = "jmp";
 	} else if (name == NULL) {
 		put_flag_letters(c->out, flags & ~AUX_FLAG_IN_TX);
 	}
 	text_str(c->out, name != NULL ? name : "");
-	text_str(c->out, (flags & AUX_FLAG_IN_TX) != 0 ? "(x)" : "");
+	if ((flags & AUX_FLAG_IN_TX) != 0 && flags != AUX_FLAG_IN_TX) {
+		text_fill(c->out, ' ', FLAGS_WIDTH - 3 - (c->out->n - start));
+		text_str(c->out, "(x)");
+	} else if (flags == AUX_FLAG_IN_TX) {
+		text_char(c->out, 'x');
+	}
 	if (c->out->n - start < FLAGS_WIDTH) {
 		text_fill(c->out, ' ', FLAGS_WIDTH - (c->out->n - start));
 	}

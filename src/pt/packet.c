@@ -162,10 +162,13 @@ static bool read_mwait(const uint8_t *p, struct sonde_pt_packet *out)
 	return true;
 }
 
-/* C-states are stored minus one: f is C0. */
+/*
+ * C-states are stored minus one: f is C0. The bit of hardware is bit 7 in the SDM, and bit 3 in
+ * test vectors; the other one is 0.
+ */
 static bool read_pwre(const uint8_t *p, struct sonde_pt_packet *out)
 {
-	out->flags = p[2] & 0x08 ? SONDE_PT_F_HW : 0;
+	out->flags = p[2] & 0x88 ? SONDE_PT_F_HW : 0;
 	out->value = ((p[3] >> 4) + 1u) & 0xf;
 	out->extra = ((p[3] & 0xf) + 1u) & 0xf;
 	return true;

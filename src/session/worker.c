@@ -303,7 +303,11 @@ static int take_sample(
 	out->misc = load_u16(item->p + 4, s->swap);
 	out->cpumode = out->misc & MISC_CPUMODE_MASK;
 	out->offset = item->sequence;
-	out->extra = e->made ? (const void *)(body.p + body.n) : NULL;
+	out->extra = NULL;
+	if (e->made) {
+		out->extra = (const void *)(body.p + body.n);
+		out->s.addr = out->extra->addr;
+	}
 	out->view = (is_guest(s, out->cpumode) ? timeline_guest_at : timeline_at)(
 	        s->timeline, &w->cursor, out->s.pid, out->s.tid, sample_time(e, &out->s, item));
 	if (w->cursor.failed < 0) {

@@ -45,6 +45,13 @@ static void test_periods(void)
 	        "i100tb: by ticks, and branches");
 }
 
+static void test_quick(void)
+{
+	ok(parse("qe") && parsed.quick == 1 && parsed.errors, "qe: quick");
+	ok(parse("qqe") && parsed.quick == 2, "qqe: only PSB+");
+	ok(parse("qqqe") && parsed.quick == 2, "qqqe: as qqe");
+}
+
 static void test_log(void)
 {
 	ok(parse("d") && parsed.log.wanted && !parsed.log.no_records && !parsed.log.on_errors &&
@@ -69,7 +76,7 @@ static void test_refusals(void)
 	ok(!parse("bL"), "L is refused");
 	eq_str(error_show(&err)->text,
 	        "--itrace: 'L' (branch stacks of other samples) is not supported; the letters are "
-	        "i b c r x w p e d g l s Z",
+	        "i b c r x w p e d g l s q Z",
 	        "the refusal of a letter of perf names it");
 	ok(!parse("k"), "an unknown letter is refused");
 	ok(!parse("i10"), "a period without a unit is refused");
@@ -82,6 +89,7 @@ int main(void)
 {
 	test_kinds();
 	test_periods();
+	test_quick();
 	test_log();
 	test_refusals();
 	return tap_done();
