@@ -6,6 +6,7 @@
 #include <sonde/preview/flamegraph.h>
 #include <sonde/preview/inspect.h>
 #include <sonde/preview/profile.h>
+#include <sonde/preview/ptview.h>
 #include <sonde/preview/report.h>
 #include <sonde/preview/rewrite.h>
 #include <sonde/preview/script.h>
@@ -214,6 +215,37 @@ static void script(const struct input *in, int mode)
 	}
 	(void)sonde_script_print(s, &o, drop, &sum);
 	sonde_session_free(s);
+}
+
+/* Calls, code that ran, a comparison with itself: of recordings with traces. */
+static void views(const struct input *in, int mode)
+{
+	struct input own = *in;
+	struct sonde_ptview_calls_options calls = {.size = sizeof(calls), .json = mode != 0};
+	struct sonde_ptview_cover_options cover = {.size = sizeof(cover),
+	        .format = (enum sonde_ptview_cover_format)(in->number % 3),
+	        .blocks = true,
+	        .all = true};
+	struct sonde_ptview_diff_options diff = {
+	        .size = sizeof(diff), .json = mode != 0, .kernel = in->number % 2 != 0};
+	struct sonde_session *a, *b;
+	uint64_t sum = 0;
+
+	if (in->itrace == NULL) {
+		return;
+	}
+	own.itrace = "be";
+	a = open_session(&own, 1);
+	b = a != NULL ? open_session(&own, 1) : NULL;
+	if (b != NULL) {
+		(void)sonde_ptview_calls_write(a, &calls, drop, &sum);
+		(void)sonde_ptview_cover_write(a, &cover, drop, &sum);
+		if (sonde_ptview_diff_write(a, b, &diff, drop, &sum) == 0) {
+			fail("a recording differs from itself");
+		}
+	}
+	sonde_session_free(a);
+	sonde_session_free(b);
 }
 
 static void flamegraph(const struct input *in, int mode)
@@ -442,6 +474,8 @@ const struct path paths[] = {
         {"script --header", script, 1},
         {"script -F", script, 2},
         {"flamegraph", flamegraph, 0},
+        {"pt calls, cover, diff", views, 0},
+        {"pt calls, cover, diff --json", views, 1},
         {"profile", profile, 0},
         {"profile by address", profile, 1},
         {"evlist --trace-fields", evlist, SONDE_EVENTS_NAMES},
