@@ -101,13 +101,20 @@ int host_workload_fork(
 	return 0;
 }
 
+void host_workload_release(struct host_workload *w)
+{
+	(void)send(w->go_fd, "", 1, MSG_NOSIGNAL);
+	fd_close(&w->go_fd);
+}
+
 int host_workload_go(struct host_workload *w, const char *command, struct error *err)
 {
 	int why = 0;
 	ssize_t got;
 
-	(void)send(w->go_fd, "", 1, MSG_NOSIGNAL);
-	fd_close(&w->go_fd);
+	if (w->go_fd >= 0) {
+		host_workload_release(w);
+	}
 	do {
 		got = read(w->exec_fd, &why, sizeof(why));
 	} while (got < 0 && errno == EINTR);

@@ -29,8 +29,11 @@ struct host_workload_options {
 int host_workload_fork(
         struct host_workload *w, const struct host_workload_options *o, struct error *err);
 
+/* Lets its exec begin, and does not wait. */
+void host_workload_release(struct host_workload *w);
+
 /*
- * Starts its exec. SONDE_ENOENT: the command cannot be run. A child that was killed meanwhile is no
+ * Starts its exec and waits for it. SONDE_ENOENT: the command cannot be run. A child that was killed meanwhile is no
  * error: the workload has ended.
  */
 int host_workload_go(struct host_workload *w, const char *command, struct error *err);

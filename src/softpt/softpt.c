@@ -11,6 +11,7 @@
 #include "softpt/tracer.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <sonde/preview/softpt.h>
 #include <stdlib.h>
@@ -20,7 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define AREA (4u << 20) /* bytes, as perf's for privileged users */
+#define AREA         (4u << 20) /* bytes, as perf's for privileged users */
+#define EXEC_WAIT_MS 5
 
 struct sonde_softpt {
 	struct sonde_softpt_options options;
@@ -171,6 +173,37 @@ static void reap_workload(struct sonde_softpt *s)
 	tracer_fini(&s->tracer);
 }
 
+/* A signal stops the traced child until it is resumed; the stop at the exec is kept for the tracer. */
+static void pass_signal(pid_t pid)
+{
+	siginfo_t info = {0};
+	int status, sig;
+
+	if (waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOHANG | WNOWAIT | __WALL) != 0 ||
+	        info.si_pid != pid || info.si_status >> 8 == PTRACE_EVENT_EXEC ||
+	        waitpid(pid, &status, WNOHANG | __WALL) != pid || !WIFSTOPPED(status)) {
+		return;
+	}
+	sig = WSTOPSIG(status);
+	if (status >> 16 == PTRACE_EVENT_STOP && sig != SIGTRAP) {
+		(void)ptrace(PTRACE_LISTEN, pid, NULL, NULL); /* until SIGCONT */
+	} else {
+		(void)ptrace(PTRACE_CONT, pid, NULL, status >> 16 == 0 ? (long)sig : 0L);
+	}
+}
+
+/* Lets the workload run up to its exec, or until that fails. */
+static int run_workload(struct sonde_softpt *s)
+{
+	struct pollfd exec = {.fd = s->workload.exec_fd, .events = POLLIN};
+
+	host_workload_release(&s->workload);
+	while (poll(&exec, 1, EXEC_WAIT_MS) <= 0) {
+		pass_signal(s->workload.pid);
+	}
+	return host_workload_go(&s->workload, s->options.workload[0], &s->error);
+}
+
 static int start_workload(struct sonde_softpt *s)
 {
 	const struct host_workload_options o = {
@@ -180,7 +213,7 @@ static int start_workload(struct sonde_softpt *s)
 
 	TRY(host_workload_fork(&s->workload, &o, &s->error));
 	rc = tracer_seize_workload(&s->tracer, s->workload.pid);
-	rc = rc < 0 ? rc : host_workload_go(&s->workload, s->options.workload[0], &s->error);
+	rc = rc < 0 ? rc : run_workload(s);
 	if (rc < 0) {
 		reap_workload(s);
 	}
