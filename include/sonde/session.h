@@ -64,6 +64,7 @@ struct sonde_session_options {
 	   have traces samples of guests. NULL: none */
 	const char *guest_kallsyms;
 	const char *guest_vmlinux;
+	bool trace_calls; /* count the calls around each branch of traces, for the field callindent */
 };
 
 struct sonde_thread {

@@ -94,6 +94,10 @@ struct aux_extra {
 	uint32_t flags; /* AUX_FLAG_* */
 	uint32_t insn_size; /* bytes; 0: no instruction */
 	uint64_t insns, cycles; /* since the last such sample with cycles; 0: unknown */
+	/* Calls around a branch, without itself, but with the one that it makes or ends; only with
+	   `depth` of the options. */
+	uint32_t depth;
+	uint32_t unused;
 	uint64_t addr; /* where control went; the record has it only in samples of branches */
 };
 

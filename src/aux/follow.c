@@ -143,7 +143,7 @@ static int follow_branch(struct aux_follower *f, const struct aux_sample *s)
 {
 	const struct itrace *w = &f->a->setup.itrace;
 
-	if (w->chain != 0) {
+	if (w->chain != 0 || w->depth) {
 		TRY(follow_call(&f->trail, s));
 	}
 	return w->last != 0 ? trail_branch(&f->trail, w->last, s->ip, s->addr) : 0;
@@ -152,9 +152,16 @@ static int follow_branch(struct aux_follower *f, const struct aux_sample *s)
 int aux_branch_add(struct aux_follower *f, const struct aux_sample *s)
 {
 	const struct itrace *w = &f->a->setup.itrace;
+	struct aux_sample counted;
 
-	if (w->chain != 0 || w->last != 0) {
+	if (w->chain != 0 || w->last != 0 || w->depth) {
 		TRY(follow_branch(f, s));
+	}
+	if (w->depth) {
+		counted = *s;
+		counted.extra.depth = (uint32_t)f->trail.ncalls;
+		counted.extra.depth += (s->extra.flags & AUX_FLAG_RETURN) != 0;
+		s = &counted;
 	}
 	if (f->a->event_of[AUX_BRANCHES] == AUX_NO_EVENT ||
 	        !is_chosen(&f->a->setup.itrace, s->extra.flags) ||

@@ -55,8 +55,6 @@ static const struct option_def report_options[] = {
 
 static const struct option_def script_options[] = {
         PERF_ONLY_SEE('a', "all-cpus", "It is for perf's own scripts, which record too."),
-        PERF_ONLY_SEE(0, "call-ret-trace", TRACES),
-        PERF_ONLY_SEE(0, "call-trace", TRACES),
         PERF_ONLY_SEE('d', "debug-mode", "'sonde check' reports damage and lost events."),
         PERF_ONLY_SEE('g', "gen-script", PIPE),
         PERF_ONLY_SEE(0, "graph-function", TRACES),

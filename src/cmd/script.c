@@ -36,6 +36,8 @@ static int on_fields(const struct option_def *def, const char *arg, bool unset)
 		s->o.nfields = 0;
 		return 0;
 	}
+	s->from.session.trace_calls =
+	        s->from.session.trace_calls || strstr(arg, "callindent") != NULL;
 	if (s->o.nfields == FIELDS_MAX) {
 		(void)fprintf(stderr, "Error: -F was given more than %d times\n", FIELDS_MAX);
 		return -1;
@@ -58,6 +60,32 @@ static int on_insn_trace(const struct option_def *def, const char *arg, bool uns
 	s->o.ns = true;
 	return on_fields(&(struct option_def){.target = s},
 	        text ? "+disasm,-event,-period" : "+insn,-event,-period", false);
+}
+
+static int show_calls(const struct option_def *def, const char *letters, const char *fields)
+{
+	struct script *s = def->target;
+
+	s->from.session.itrace = letters;
+	s->from.session.trace_calls = true;
+	s->o.ns = true;
+	return on_fields(&(struct option_def){.target = s}, fields, false);
+}
+
+/* As in perf: calls, indented; with their objects in a wide column. */
+static int on_call_trace(const struct option_def *def, const char *arg, bool unset)
+{
+	struct script *s = def->target;
+
+	(void)arg, (void)unset;
+	s->o.wide_object = true;
+	return show_calls(def, "cewp", "-ip,-addr,-event,-period,+callindent");
+}
+
+static int on_call_ret_trace(const struct option_def *def, const char *arg, bool unset)
+{
+	(void)arg, (void)unset;
+	return show_calls(def, "crewp", "-ip,-addr,-event,-period,+flags,+callindent");
 }
 
 static int on_dlarg(const struct option_def *def, const char *arg, bool unset)
@@ -217,6 +245,10 @@ static struct option_def *sample_options(struct option_def *to, struct script *s
 	        RECORDING_ITRACE(&s->from),
 	        OPTION_CALL(0, "insn-trace", OPTION_OPTIONAL, on_insn_trace, s, "raw|disasm",
 	                "show each instruction of traces, its bytes or its text"),
+	        OPTION_CALL(0, "call-trace", OPTION_NONE, on_call_trace, s, NULL,
+	                "show the calls of traces, indented"),
+	        OPTION_CALL(0, "call-ret-trace", OPTION_NONE, on_call_ret_trace, s, NULL,
+	                "show the calls and returns of traces, indented"),
 	        OPTION_TEXT(0, "time", &s->o.filter.time, "SPAN",
 	                "only from START,END in seconds, 10%-20%, or 10%/2"),
 	        OPTION_TEXT(0, "switch-on", &s->o.switch_on, "EVENT",

@@ -16,7 +16,10 @@
 #define RAW_IN_LINE 8u /* bytes */
 
 /* What is printed of a branch, before its target and after it. */
-#define BRANCH_FIELDS (FIELD_BIT(FIELD_FLAGS) * 2 - 1 + FIELD_BIT(FIELD_IP))
+#define BRANCH_FIELDS (FIELD_BIT(FIELD_CALLINDENT) * 2 - 1 + FIELD_BIT(FIELD_IP))
+#define CALL_INDENT   4u /* columns for each call around */
+#define CALL_WIDTH    32u /* columns of callindent, at least */
+#define OBJECT_WIDTH  51u /* columns of an object and "(", with wide_object */
 #define CODE_FIELDS                                                                                \
 	(FIELD_BIT(FIELD_IPC) | FIELD_BIT(FIELD_INSNLEN) | FIELD_BIT(FIELD_INSN) |                 \
 	        FIELD_BIT(FIELD_DISASM) | FIELD_BIT(FIELD_BRSTACKINSN) |                           \
@@ -510,6 +513,62 @@ static void line_flags(const struct line_context *c)
 		text_fill(c->out, ' ', FLAGS_WIDTH - (c->out->n - start));
 	}
 	text_char(c->out, ' ');
+}
+
+/* Removes the blank that address_text begins with. */
+static void drop_blank(struct text *out, size_t start)
+{
+	if (out->n > start) {
+		memmove(out->p + start, out->p + start + 1, out->n - start - 1);
+		out->n--;
+	}
+}
+
+/* The object, if no address is printed that it could follow. */
+static void put_branch_object(const struct line_context *c)
+{
+	const uint64_t addresses = FIELD_BIT(FIELD_IP) | FIELD_BIT(FIELD_ADDR);
+	const struct session_sample *s = c->sample;
+	size_t start = c->out->n;
+
+	if ((c->plan->fields & addresses) != 0 || (c->plan->fields & FIELD_BIT(FIELD_DSO)) == 0) {
+		return;
+	}
+	address_text(c->addresses, c->out, s->view, s->cpumode, s->s.ip, ADDRESS_DSO);
+	drop_blank(c->out, start);
+	if (c->style->wide_object && c->out->n > start && c->out->p[c->out->n - 1] == ')') {
+		c->out->n--;
+		text_fill(c->out, ' ',
+		        OBJECT_WIDTH > c->out->n - start ? OBJECT_WIDTH - (c->out->n - start) : 0);
+		text_char(c->out, ')');
+	}
+	text_char(c->out, '\t');
+}
+
+/* The function that a call enters or a return leaves, indented by the calls around it. */
+static void line_callindent(const struct line_context *c)
+{
+	const struct session_sample *s = c->sample;
+	uint32_t flags = s->extra != NULL ? s->extra->flags : 0;
+	bool enters = (flags & (AUX_FLAG_CALL | AUX_FLAG_BEGIN)) != 0;
+	uint64_t at = enters ? s->s.addr : s->s.ip;
+	size_t start, n;
+
+	if (!c->plan->branch) {
+		return;
+	}
+	put_branch_object(c);
+	start = c->out->n;
+	if (enters || (flags & (AUX_FLAG_RETURN | AUX_FLAG_END)) != 0) {
+		uint32_t mode = frame_mode_of(&c->addresses->frames, s->view, s->cpumode, at);
+
+		text_fill(c->out, ' ', (size_t)CALL_INDENT * s->extra->depth);
+		n = c->out->n;
+		address_text(c->addresses, c->out, s->view, mode, at, ADDRESS_SYM);
+		drop_blank(c->out, n);
+	}
+	n = c->out->n - start;
+	text_fill(c->out, ' ', n < CALL_WIDTH ? CALL_WIDTH - n : 1);
 }
 
 static void line_synth(const struct line_context *c)

@@ -62,6 +62,7 @@ struct line_style {
 	enum line_times times;
 	bool narrow; /* as perf script -L: names of threads cut to 8 bytes, processors without brackets */
 	bool hide_chain;
+	bool wide_object; /* callindent: objects in a wide column */
 	bool kernel_path; /* ADDRESS_PATH */
 	bool source_path; /* ADDRESS_SOURCE_PATH */
 	bool inlined, not_inlined; /* print inlined functions in all chains, in none */

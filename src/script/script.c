@@ -377,6 +377,7 @@ static int make_style(struct script *s, const struct sonde_script_options *o)
 	        .ns = o->ns,
 	        .narrow = o->narrow,
 	        .hide_chain = o->hide_call_graph,
+	        .wide_object = o->wide_object,
 	        .kernel_path = o->kernel_path,
 	        .source_path = o->source_path,
 	        .inlined = o->inlined,

@@ -291,6 +291,7 @@ static int open_input(struct sonde_session *s, const struct input *in)
 	s->opened = true;
 	if (s->options.itrace != NULL) {
 		TRY(itrace_parse(&s->itrace, s->options.itrace, &s->error));
+		s->itrace.depth = s->options.trace_calls;
 	}
 	TRY(symbols_check(s, s->options.kallsyms));
 	TRY(symbols_check(s, s->options.vmlinux));

@@ -60,6 +60,7 @@ struct sonde_script_options {
 	bool inlined, not_inlined;
 	bool narrow; /* cut names of threads to 8 bytes, and print processors without brackets */
 	uint64_t max_blocks; /* brstackinsn: newest blocks of code of a sample to print; 0: all */
+	bool wide_object; /* callindent without addresses: objects in a wide column */
 	bool no_stack; /* call chains are empty, whatever max_stack is */
 };
 
