@@ -38,7 +38,7 @@ enum sonde_pt_event_kind {
 	SONDE_PT_EVENT_PAGING, /* value: CR3, extra: in non-root operation */
 	SONDE_PT_EVENT_VMCS, /* value: base */
 	/* Packets were lost; the trace continues at ip, if known. extra: address after the last
-	   branch before, or 0; data[0]: the time there. */
+	   branch before, or that at which tracing ended, or 0; data[0]: the time there. */
 	SONDE_PT_EVENT_OVERFLOW,
 	SONDE_PT_EVENT_TSX_BEGIN,
 	SONDE_PT_EVENT_TSX_COMMIT,

@@ -78,7 +78,7 @@ struct sonde_event {
 	struct sonde_thread thread;
 	uint32_t event; /* 0 .. sonde_session_events() - 1 */
 	uint32_t cpumode; /* of enum sonde_cpumode */
-	uint64_t offset; /* of the record in the file, in bytes */
+	uint64_t offset; /* of the record in the file, in bytes; 0: made of a trace */
 	void *inside; /* for sonde_session_frames and sonde_session_resolve */
 	/* Type of the record: 9, a sample; others if sonde_session_choose selected them, see
 	   preview/session.h. Their `sample` has pid, tid, time and cpu of the task that caused the

@@ -222,6 +222,7 @@ static int scan_queue(struct aux *a, size_t queue)
 		a->events[i].period += f.periods[i];
 	}
 	a->errors += f.errors;
+	a->skipped += f.skipped;
 	return rc;
 }
 
@@ -246,7 +247,7 @@ int aux_open(struct aux *a, const struct aux_setup *setup)
 	return 0;
 }
 
-int aux_read(const struct aux *a, size_t segment, struct aux_room *room)
+static int read_segment(const struct aux *a, size_t segment, struct aux_room *room)
 {
 	const struct aux_segment *s = &a->segments[segment];
 	struct aux_follower f = {.a = a,
@@ -280,6 +281,11 @@ int aux_read(const struct aux *a, size_t segment, struct aux_room *room)
 	return rc;
 }
 
+int aux_read(const struct aux *a, size_t segment, struct aux_room *room)
+{
+	return segment < a->nsegments ? read_segment(a, segment, room) : aux_lost_read(a, room);
+}
+
 size_t aux_events(const struct aux *a)
 {
 	return a->nevents;
@@ -297,18 +303,21 @@ bool aux_timeless(const struct aux *a)
 
 uint64_t aux_errors(const struct aux *a)
 {
-	return a->errors;
+	return a->errors + aux_lost_errors(a);
 }
 
 size_t aux_segments(const struct aux *a)
 {
-	return a->nsegments;
+	return a->nsegments + (aux_lost_errors(a) != 0);
 }
 
 struct aux_segment_times aux_segment_times(const struct aux *a, size_t segment)
 {
 	const struct aux_segment *s = &a->segments[segment];
 
+	if (segment == a->nsegments) {
+		return aux_lost_times(a);
+	}
 	return (struct aux_segment_times){
 	        .first = s->tally.time, .last = s->last, .records = s->records};
 }

@@ -47,12 +47,15 @@ struct aux *aux_new(void); /* NULL: out of memory */
 void aux_free(struct aux *a); /* NULL is fine */
 
 /*
- * Adds a record of type AUXTRACE_INFO, AUXTRACE, ITRACE_START or TEXT_POKE; others are ignored.
+ * Adds a record of type AUXTRACE_INFO, AUXTRACE, AUX, ITRACE_START or TEXT_POKE; others are ignored.
  * trace: the bytes that follow an AUXTRACE record; trailer: of the kernel's records. All bytes must
  * remain valid. SONDE_ENOMEM.
  */
 int aux_add(struct aux *a, const struct record *r, bool swap, struct span trace,
         const struct record_trailer *trailer);
+
+/* Adds the trace in a sample (PERF_SAMPLE_AUX), whose bytes must remain valid. SONDE_ENOMEM. */
+int aux_add_sample(struct aux *a, const struct sonde_sample *sample);
 
 /* Whether there are traces that can be decoded. */
 bool aux_has_traces(const struct aux *a);
@@ -70,6 +73,14 @@ const struct aux_event *aux_event(const struct aux *a, size_t i);
 bool aux_timeless(const struct aux *a);
 
 uint64_t aux_errors(const struct aux *a); /* in all traces */
+
+/* Bytes of traces that were lost, or could not be decoded. */
+struct aux_losses {
+	uint64_t bytes; /* of all traces, and `missing` */
+	uint64_t missing; /* between AUXTRACE records */
+	uint64_t skipped; /* after errors */
+};
+struct aux_losses aux_losses(const struct aux *a);
 
 /* Segments, queue after queue, each in order. Times are ns; all of its records are in first..last. */
 struct aux_segment_times {

@@ -16,6 +16,7 @@ static const char *const error_texts[] = {
         [AUX_ERROR_CODE] = "Failed to get instruction",
         [AUX_ERROR_MISMATCH] = "Trace doesn't match instruction",
         [AUX_ERROR_OVERFLOW] = "Overflow packet",
+        [AUX_ERROR_LOST] = "Lost trace data",
         [AUX_ERROR_LOOP] = "Never-ending loop",
 };
 
@@ -501,7 +502,10 @@ int aux_follow(struct aux_follower *f)
 		switch (s->kind) {
 		case SONDE_PT_STEP_INSN: TRY(on_insn(f, s)); break;
 		case SONDE_PT_STEP_EVENT: TRY(aux_follow_event(f, s)); break;
-		case SONDE_PT_STEP_GAP: TRY(on_gap(f, s)); break;
+		case SONDE_PT_STEP_GAP:
+			f->skipped += s->end > s->offset ? s->end - s->offset : 0;
+			TRY(on_gap(f, s));
+			break;
 		case SONDE_PT_STEP_ERROR:
 			if (!s->resync) {
 				TRY(aux_follow_error(f, s->error, s->ip, s->tsc));

@@ -19,11 +19,18 @@ struct aux_piece {
 	uint32_t idx; /* of its queue */
 	int32_t tid, cpu; /* -1: any */
 	size_t next; /* piece of the queue; AUX_NO_PIECE: none */
+	bool sampled; /* of a sample, not of an AUXTRACE record */
 };
 
 #define AUX_NO_PIECE SIZE_MAX
 
 #define SEGMENT_BYTES (32u << 10) /* of trace, at least, in a segment */
+
+/* An AUX record with the flag TRUNCATED. */
+struct aux_lost {
+	uint64_t time; /* ns */
+	uint32_t pid, tid, cpu;
+};
 
 /* From a time on the kernel's code at an address is other bytes. */
 struct aux_poke {
@@ -160,6 +167,9 @@ struct aux {
 	struct timeline_thread *starts; /* of ITRACE_START records */
 	size_t nstarts, starts_cap;
 	struct aux_pokes pokes;
+	struct aux_lost *lost; /* in the order of the recording */
+	size_t nlost, lost_cap;
+	uint64_t skipped; /* bytes of queues after errors */
 	struct aux_setup setup;
 	struct aux_clock clock;
 	const struct sonde_attr *attr; /* of intel_pt */
@@ -186,6 +196,14 @@ struct aux {
  */
 int aux_overlap(struct span before, struct span after, size_t *out);
 
+/* lost.c */
+int aux_lost_add(
+        struct aux *a, const struct record *r, bool swap, const struct record_trailer *trailer);
+/* The errors of lost traces: a segment after all others. */
+size_t aux_lost_errors(const struct aux *a);
+struct aux_segment_times aux_lost_times(const struct aux *a);
+int aux_lost_read(const struct aux *a, struct aux_room *room);
+
 /* queue.c */
 int aux_queues_make(struct aux *a);
 void aux_queues_free(struct aux *a);
@@ -205,6 +223,7 @@ enum aux_error {
 	AUX_ERROR_CODE = 5,
 	AUX_ERROR_MISMATCH = 6,
 	AUX_ERROR_OVERFLOW = 7,
+	AUX_ERROR_LOST = 8,
 	AUX_ERROR_LOOP = 10
 };
 enum aux_error aux_error_code(int error); /* of enum sonde_pt_error */
@@ -222,6 +241,7 @@ struct aux_follower {
 	                                 a guest was entered or left */
 	bool waits;
 	uint64_t records, errors;
+	uint64_t skipped; /* bytes of packets after errors */
 	uint64_t samples[AUX_KINDS], periods[AUX_KINDS]; /* by event */
 };
 
@@ -254,6 +274,16 @@ int aux_branch_add(struct aux_follower *f, const struct aux_sample *s);
 /* Makes a branch that of an abort, and adds the sample of the transaction. */
 int aux_abort_add(struct aux_follower *f, struct aux_sample *branch);
 int aux_sample_add(struct aux_follower *f, const struct aux_sample *s);
+/* An AUXTRACE_ERROR record. */
+struct aux_error_of {
+	uint32_t code;
+	const char *text;
+	uint32_t cpu, pid, tid;
+	uint64_t ip, time; /* ns */
+};
+/* order: its place in the order, ns. SONDE_ENOMEM. */
+int aux_error_write(
+        const struct aux *a, struct aux_room *room, const struct aux_error_of *e, uint64_t order);
 int aux_error_add(
         struct aux_follower *f, uint32_t code, const char *text, uint64_t ip, uint64_t tsc);
 

@@ -52,6 +52,26 @@ static int add_trace(struct aux *a, const struct record *r, bool swap, struct sp
 	return 0;
 }
 
+int aux_add_sample(struct aux *a, const struct sonde_sample *sample)
+{
+	bool by_cpu = a->info.per_cpu_mmaps != 0;
+	struct aux_piece piece = {.bytes = {sample->aux, (size_t)sample->aux_len},
+	        .idx = by_cpu ? sample->cpu : sample->tid,
+	        .tid = by_cpu ? -1 : (int32_t)sample->tid,
+	        .cpu = by_cpu ? (int32_t)sample->cpu : -1,
+	        .next = AUX_NO_PIECE,
+	        .sampled = true};
+
+	if (sample->aux_len == 0) {
+		return 0;
+	}
+	if (!array_reserve(&a->pieces, &a->pieces_cap, a->npieces + 1, sizeof(piece))) {
+		return SONDE_ENOMEM;
+	}
+	a->pieces[a->npieces++] = piece;
+	return 0;
+}
+
 static int add_start(struct aux *a, const struct record *r, bool swap)
 {
 	struct cursor c = cursor_make(r->body, swap);
@@ -88,6 +108,7 @@ int aux_add(struct aux *a, const struct record *r, bool swap, struct span trace,
 	case RECORD_AUXTRACE_INFO: return add_info(a, r, swap);
 	case RECORD_AUXTRACE: return add_trace(a, r, swap, trace);
 	case RECORD_ITRACE_START: return add_start(a, r, swap);
+	case RECORD_AUX: return aux_lost_add(a, r, swap, trailer);
 	case RECORD_TEXT_POKE: return add_poke(a, r, swap, trailer);
 	default: return 0;
 	}
@@ -137,32 +158,74 @@ static int queue_piece(struct aux *a, size_t number)
 	return 0;
 }
 
-/*
- * Sets the bytes of a queue with several pieces: a flow needs them in one block. Of a snapshot that
- * begins with the end of the one before, only what is new is taken.
- */
-static int join(const struct aux *a, struct aux_queue *q)
+/* Ends one of the traces that the pieces of a queue make: [from, to) of its joined bytes. */
+static int end_trace(struct aux *a, size_t number, size_t from, size_t to)
 {
-	struct span before = {0};
-	size_t n = q->bytes.n;
+	struct aux_queue *q = &a->queues[number];
+	struct span bytes = {q->joined + from, to - from};
 
-	q->joined = malloc(n);
-	if (q->joined == NULL) {
+	if (from == 0) {
+		q->bytes = bytes;
+		return 0;
+	}
+	if (!array_reserve(&a->queues, &a->queues_cap, a->nqueues + 1, sizeof(*a->queues))) {
 		return SONDE_ENOMEM;
 	}
-	q->bytes = (struct span){q->joined, 0};
+	q = &a->queues[a->nqueues++];
+	*q = a->queues[number];
+	q->bytes = bytes;
+	q->joined = NULL;
+	return 0;
+}
+
+/*
+ * The bytes that two pieces have in common. The first one may end with up to 7 bytes of padding that
+ * the second one does not have.
+ */
+static int overlap(struct span before, struct span after, size_t *out)
+{
+	for (unsigned pad = 0; pad < 8; pad++) {
+		TRY(aux_overlap(before, after, out));
+		if (*out != 0 || before.n == 0 || before.p[before.n - 1] != 0) {
+			return 0;
+		}
+		before.n--;
+	}
+	return 0;
+}
+
+/*
+ * Sets the bytes of a queue with several pieces: a flow needs them in one block. Of a snapshot, or of
+ * the trace in a sample, that begins with the end of the one before, only the rest is new. If nothing
+ * is common, another trace begins, which becomes a queue of its own.
+ */
+static int join(struct aux *a, size_t number)
+{
+	struct aux_queue *q = &a->queues[number];
+	struct span before = {0};
+	size_t from = 0, at = 0;
+	uint8_t *joined = malloc(q->bytes.n);
+
+	q->joined = joined;
+	if (joined == NULL) {
+		return SONDE_ENOMEM;
+	}
 	for (size_t i = q->first; i != AUX_NO_PIECE; i = a->pieces[i].next) {
 		const struct span p = a->pieces[i].bytes;
 		size_t skip = 0;
 
-		if (a->info.snapshot_mode != 0) {
-			TRY(aux_overlap(before, p, &skip));
+		if (before.n != 0 && (a->info.snapshot_mode != 0 || a->pieces[i].sampled)) {
+			TRY(overlap(before, p, &skip));
+			if (skip == 0) {
+				TRY(end_trace(a, number, from, at));
+				from = at;
+			}
 		}
-		memcpy(q->joined + q->bytes.n, p.p + skip, p.n - skip);
-		q->bytes.n += p.n - skip;
+		memcpy(joined + at, p.p + skip, p.n - skip);
+		at += p.n - skip;
 		before = p;
 	}
-	return 0;
+	return end_trace(a, number, from, at);
 }
 
 /* The process of a thread, by ITRACE_START records, else by the timeline. */
@@ -285,14 +348,15 @@ static int make_ranges(struct aux *a)
 
 int aux_queues_make(struct aux *a)
 {
+	size_t n;
+
 	TRY(aux_pokes_sort(&a->pokes));
 	for (size_t i = 0; i < a->npieces; i++) {
 		TRY(queue_piece(a, i));
 	}
-	for (size_t i = 0; i < a->nqueues; i++) {
-		struct aux_queue *q = &a->queues[i];
-
-		TRY(q->first != q->last ? join(a, q) : 0);
+	n = a->nqueues;
+	for (size_t i = 0; i < n; i++) {
+		TRY(a->queues[i].first != a->queues[i].last ? join(a, i) : 0);
 	}
 	return make_ranges(a);
 }
@@ -308,4 +372,5 @@ void aux_queues_free(struct aux *a)
 	free(a->pieces);
 	free(a->starts);
 	free(a->pokes.items);
+	free(a->lost);
 }

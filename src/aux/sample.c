@@ -220,7 +220,7 @@ int aux_sample_add(struct aux_follower *f, const struct aux_sample *s)
 	put_header(p, RECORD_SAMPLE, misc_of(f, s), size, f->a->setup.swap);
 	extra.addr = s->addr;
 	memcpy(p + size, &extra, sizeof(extra));
-	p = put_fixed(p + RECORD_HEADER_SIZE, f, s, e, aux_ns(&f->a->clock, s->tsc));
+	p = put_fixed(p + RECORD_HEADER_SIZE, f, s, e, time);
 	put_rest(p, f, s, e, chain, nchain);
 	return 0;
 }
@@ -229,30 +229,40 @@ int aux_sample_add(struct aux_follower *f, const struct aux_sample *s)
  * AUXTRACE_ERROR: u32 type, code, cpu, pid, tid, fmt; u64 ip, time; 64 bytes of text; u32
  * machine_pid, vcpu
  */
-int aux_error_add(
-        struct aux_follower *f, uint32_t code, const char *text, uint64_t ip, uint64_t tsc)
+int aux_error_write(
+        const struct aux *a, struct aux_room *room, const struct aux_error_of *e, uint64_t order)
 {
-	const struct aux_range *r = range_of(f);
-	bool swap = f->a->setup.swap;
-	uint64_t time = order_time(f, tsc);
-	size_t n = strlen(text);
-	uint8_t *p;
+	bool swap = a->setup.swap;
+	size_t n = strlen(e->text);
+	uint8_t *p = make(room, order, AUX_ERROR_EVENT, ERROR_SIZE);
 
-	f->errors++;
-	if (f->room == NULL) {
-		return 0;
-	}
-	p = make(f->room, time, AUX_ERROR_EVENT, ERROR_SIZE);
 	if (p == NULL) {
 		return SONDE_ENOMEM;
 	}
 	memset(p, 0, ERROR_SIZE);
 	put_header(p, RECORD_AUXTRACE_ERROR, 0, ERROR_SIZE, swap);
-	(void)put_u32s(p + 8, ERROR_TRACE, code, swap);
-	(void)put_u32s(p + 16, (uint32_t)f->queue->cpu, r->pid, swap);
-	(void)put_u32s(p + 24, r->tid, 1, swap);
-	(void)put_u64(p + 32, ip, swap);
-	(void)put_u64(p + 40, f->a->timeless ? 0 : aux_ns(&f->a->clock, tsc), swap);
-	memcpy(p + ERROR_AT, text, n < ERROR_TEXT ? n : ERROR_TEXT - 1);
+	(void)put_u32s(p + 8, ERROR_TRACE, e->code, swap);
+	(void)put_u32s(p + 16, e->cpu, e->pid, swap);
+	(void)put_u32s(p + 24, e->tid, 1, swap);
+	(void)put_u64(p + 32, e->ip, swap);
+	(void)put_u64(p + 40, e->time, swap);
+	memcpy(p + ERROR_AT, e->text, n < ERROR_TEXT ? n : ERROR_TEXT - 1);
 	return 0;
+}
+
+int aux_error_add(
+        struct aux_follower *f, uint32_t code, const char *text, uint64_t ip, uint64_t tsc)
+{
+	const struct aux_range *r = range_of(f);
+	const struct aux_error_of e = {.code = code,
+	        .text = text,
+	        .cpu = (uint32_t)f->queue->cpu,
+	        .pid = r->pid,
+	        .tid = r->tid,
+	        .ip = ip,
+	        .time = f->a->timeless ? 0 : aux_ns(&f->a->clock, tsc)};
+	uint64_t order = order_time(f, tsc);
+
+	f->errors++;
+	return f->room != NULL ? aux_error_write(f->a, f->room, &e, order) : 0;
 }

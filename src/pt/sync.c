@@ -197,7 +197,8 @@ void pt_sync_ovf(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	        f->part.diverged || (f->part.later && f->psb.syncing && !f->psb.has_mode);
 	pt_clock_packet(f, p);
 	pt_waiting_give_up(f);
-	f->wait.lost_ip = f->now.enabled && !f->now.lost ? f->now.ip : 0;
+	/* where tracing is off: of the instruction at which it ended */
+	f->wait.lost_ip = f->now.lost ? 0 : f->now.ip;
 	f->wait.lost_tsc = f->clock.moved ? f->clock.before_tsc : f->clock.time.tsc;
 	event.extra = f->wait.lost_ip;
 	event.data[0] = f->wait.lost_tsc;

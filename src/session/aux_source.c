@@ -346,8 +346,52 @@ static int open_traces(struct sonde_session *s, const struct itrace *itrace)
 	return rc;
 }
 
+/* Reports what AUX records say about losses. */
+static void report_flags(struct sonde_session *s)
+{
+	const struct session_aux_flags *n = &s->aux_flags;
+	const struct {
+		uint64_t records;
+		const char *what;
+	} rows[] = {{n->truncated, "AUX data was lost"}, {n->partial, "AUX data has gaps"},
+	        {n->collisions, "AUX data was disturbed by another tracer"}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (rows[i].records != 0) {
+			diag_report(&s->diags, SONDE_DIAG_LOST, NO_OFFSET,
+			        "%s in %llu of %llu AUX records", rows[i].what,
+			        (unsigned long long)rows[i].records,
+			        (unsigned long long)n->records);
+		}
+	}
+}
+
+/* Reports the errors of traces, and the share of their bytes that is lost. */
+static void report_errors(struct sonde_session *s)
+{
+	struct aux_losses l = aux_losses(s->aux);
+	uint64_t lost = l.missing + l.skipped;
+	double share = l.bytes != 0 ? 100.0 * (double)lost / (double)l.bytes : 0;
+
+	if (lost == 0) {
+		if (aux_errors(s->aux) != 0) {
+			diag_report(&s->diags, SONDE_DIAG_LOST, NO_OFFSET,
+			        "%llu instruction trace errors",
+			        (unsigned long long)aux_errors(s->aux));
+		}
+		return;
+	}
+	diag_report(&s->diags, SONDE_DIAG_LOST, NO_OFFSET,
+	        "%llu instruction trace errors; %.1f %% of the traces is lost (%llu of %llu bytes: "
+	        "%llu were not recorded, %llu are skipped after errors)",
+	        (unsigned long long)aux_errors(s->aux), share, (unsigned long long)lost,
+	        (unsigned long long)l.bytes, (unsigned long long)l.missing,
+	        (unsigned long long)l.skipped);
+}
+
 int session_aux_open(struct sonde_session *s)
 {
+	report_flags(s);
 	if (s->aux == NULL || !aux_has_traces(s->aux) || s->options.counts_only) {
 		return 0;
 	}
@@ -355,10 +399,7 @@ int session_aux_open(struct sonde_session *s)
 	TRY(add_source(s));
 	TRY(add_events(s));
 	add_times(s);
-	if (aux_errors(s->aux) != 0) {
-		diag_report(&s->diags, SONDE_DIAG_LOST, NO_OFFSET, "%llu instruction trace errors",
-		        (unsigned long long)aux_errors(s->aux));
-	}
+	report_errors(s);
 	return make_windows(s);
 }
 

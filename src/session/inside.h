@@ -59,6 +59,9 @@ struct sonde_session {
 	struct session_cgroup *cgroups; /* in file order */
 	size_t ncgroups, cgroups_cap;
 	struct index cgroup_ids; /* of cgroups */
+	struct session_aux_flags { /* AUX records: all, and those with a flag */
+		uint64_t records, truncated, partial, collisions;
+	} aux_flags;
 	bool guest_code; /* samples of guests have the guest's views */
 	struct session_guest *guests; /* of ids, by the last ID_INDEX record with each */
 	size_t nguests, guests_cap;

@@ -139,6 +139,15 @@ static int walk_switch_sample(struct walk *w, uint32_t event, const struct recor
 	        thread_in(w, sample.raw, at->next.offset));
 }
 
+/* Adds the trace in a sample. */
+static int walk_traced_sample(struct walk *w, const struct session_event *e, const struct record *r)
+{
+	struct sonde_sample sample;
+
+	TRY(record_sample_decode(&e->plan, r->body, w->s->swap, &w->scratch, &sample));
+	return aux_add_sample(w->s->aux, &sample);
+}
+
 static int walk_sample(struct walk *w, const struct session_item *item, const struct record *r)
 {
 	struct sonde_session *s = w->s;
@@ -167,6 +176,10 @@ static int walk_sample(struct walk *w, const struct session_item *item, const st
 		                           : e->attr.sample_period;
 	}
 	walk_time(w, item->time);
+	if (s->aux != NULL && !s->options.counts_only &&
+	        (e->plan.sample_type & SONDE_SAMPLE_AUX) != 0) {
+		TRY(walk_traced_sample(w, e, r));
+	}
 	if (w->switches != NULL) {
 		TRY(walk_switch_sample(w, item->event, r));
 	}
@@ -313,6 +326,24 @@ static int walk_switch(struct walk *w, const struct record *r, const struct reco
 	        s->timeline, trailer->cpu, trailer->time, out ? own : other, out ? other : own);
 }
 
+/* AUX: u64 offset, size, flags of part of a trace */
+static void walk_aux(struct walk *w, const struct record *r)
+{
+	struct session_aux_flags *n = &w->s->aux_flags;
+	struct cursor c = cursor_make(r->body, w->s->swap);
+	uint64_t flags;
+
+	(void)cursor_u64(&c);
+	(void)cursor_u64(&c);
+	flags = cursor_u64(&c);
+	if (!c.bad) {
+		n->records++;
+		n->truncated += (flags & 1) != 0;
+		n->partial += (flags & 4) != 0;
+		n->collisions += (flags & 8) != 0;
+	}
+}
+
 /* A record about traces. ITRACE_START: u32 pid, tid of the thread that is traced */
 static int walk_trace(struct walk *w, const struct record *r, const struct record_trailer *trailer)
 {
@@ -370,6 +401,7 @@ static int walk_side_band(struct walk *w, uint32_t event, const struct record *r
 	case RECORD_SWITCH_CPU_WIDE: return walk_switch(w, r, &trailer);
 	case RECORD_CGROUP: return session_cgroup_add(s, r);
 	case RECORD_CALLCHAIN_DEFERRED: return walk_deferred(w, r, &trailer);
+	case RECORD_AUX: walk_aux(w, r); return walk_trace(w, r, &trailer);
 	case RECORD_TEXT_POKE:
 	case RECORD_ITRACE_START: return walk_trace(w, r, &trailer);
 	default: return 0;

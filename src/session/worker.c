@@ -302,7 +302,7 @@ static int take_sample(
 	out->type = RECORD_SAMPLE;
 	out->misc = load_u16(item->p + 4, s->swap);
 	out->cpumode = out->misc & MISC_CPUMODE_MASK;
-	out->offset = item->sequence;
+	out->offset = e->made ? 0 : item->sequence;
 	out->extra = NULL;
 	if (e->made) {
 		out->extra = (const void *)(body.p + body.n);
