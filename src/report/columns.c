@@ -203,8 +203,7 @@ static size_t text_width(struct report *r, const struct profile_row *row, unsign
 		return strlen(text) + (id == FIELD_SYM ? REPORT_LEVEL_WIDTH : 0);
 	}
 	if (id == FIELD_SYM) {
-		return REPORT_LEVEL_WIDTH + ADDRESS_WIDTH +
-		       (profile_row_address(row) != 0 ? strlen("0x") : 0);
+		return REPORT_LEVEL_WIDTH + strlen("0x") + ADDRESS_WIDTH; /* as in perf, for 0 too */
 	}
 	(void)cell_make(r, row, id, 0);
 	return r->cell.n;

@@ -6,7 +6,7 @@ usage: made.py SONDE          compares with made.txt; also compares the installe
        made.py --update PERF  writes made.txt from the output of PERF
 
 The columns of ids are 7 wide, as in perf 6.12 (5 in perf 6.1): their width is compared in id_widths(). Blank lines,
-comment lines and blanks at the ends of lines are not compared. In reports other than CPU_ROWS neither is the width of
+comment lines and blanks at the ends of lines are not compared. In reports other than WIDTHS neither is the width of
 columns, as perf also makes room for rows that it does not show.
 """
 import os
@@ -29,6 +29,8 @@ PAGE_FAULTS, MINOR_FAULTS, MAJOR_FAULTS, CPU_CLOCK, DUMMY, CYCLES = (1, 2), (1, 
 DSO_SYM = ["report", "--stdio", "-g", "none", "--no-children", "-s", "dso,sym"]
 DSOS = ["report", "--stdio", "-g", "none", "--no-children", "-s", "dso"]
 CPU_ROWS = ["report", "--stdio", "-g", "none", "--no-children", "-s", "cpu,dso"]
+SYM_ROWS = ["report", "--stdio", "-g", "none", "--no-children", "-s", "sym,comm"]
+WIDTHS = (CPU_ROWS, SYM_ROWS)
 CALL_STACK = 1 << 11  # of branch_sample_type
 READ_ID, READ_GROUP = 4, 8  # of read_format
 CASES = []
@@ -261,6 +263,17 @@ def cpu_counts(path, by=0):
     r.write(path)
 
 
+def address_zero(path):
+    """A column of names without a symbol has room for an address with 0x, which the address 0 does not have."""
+    r = Recording([Event(*CPU_CLOCK)])
+    r.comm(1, "prog", 7)
+    r.sample(1000, 0, 7)
+    r.write(path)
+
+
+case("a sample at address 0", address_zero, SYM_ROWS)
+
+
 def all_counts(path):
     cpu_counts(path, 1)
 
@@ -293,7 +306,7 @@ def command(tool, arguments, path):
     lines = [line.rstrip() for line in done.stdout.decode(errors="replace").split("\n")]
     if "comm,tid,time" in arguments or "comm,pid" in arguments:
         lines = [IDS.sub(r"\1 \2", line) for line in lines]
-    if arguments[0] == "report" and arguments[:len(CPU_ROWS)] != CPU_ROWS:
+    if arguments[0] == "report" and all(arguments[:len(words)] != words for words in WIDTHS):
         lines = [" ".join(line.split()) for line in lines]
     return "".join(line + "\n" for line in lines if line and not line.startswith("#"))
 
