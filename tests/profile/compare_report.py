@@ -49,7 +49,7 @@ SETS = {
     46: ["--stats"],
 }
 # With -s sym and -s pid,sym perf sometimes lists a symbol in several rows (doc/differences.md).
-SYMBOL = re.compile(r"^ +[ \d.%]* (\d+)  ( *\d+:.*?|[N/A\dKMG]+ +)?(\[[.k]\] .*?) *$")
+SYMBOL = re.compile(r"^ +[ \d.%]* (\d+)  ( *\d+:.*?|[N/A\dKMG]+ +| *\d+\.\d\d%  )?(\[[.k]\] .*?) *$")
 # A line of a graph: the lines drawn before a branch, "--" with a share or "---", a name.
 BRANCH = re.compile(r"^([ |]*)(?:(--)(\d+\.\d\d)%--|(?=---))?-*([^ |-].*)$")
 NAMELESS = re.compile(r"\[[.k]\] (0x)?[0-9a-f]{16}$")
