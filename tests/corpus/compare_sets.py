@@ -382,6 +382,37 @@ def without_inodes(_file, want, got):
                  for lines in (want, got))
 
 
+def cut_places(_file, want, got):
+    """Replaces the only row of an event by Sonde's, if perf cut its place to the width of the title."""
+    if len(want) != len(got):
+        return want, got
+    want, rows = list(want), []
+    for i, line in enumerate([*want, "# Samples: "]):
+        if perf_text.ROW.match(line):
+            rows.append(i)
+        if not line.startswith("# Samples: "):
+            continue
+        if len(rows) == 1 and got[rows[0]].startswith(want[rows[0]]):
+            for at in range(rows[0] - 3, rows[0] + 1):  # the title, the line below it, "#", the row
+                want[at] = got[at] if got[at].startswith(want[at]) else want[at]
+        rows = []
+    return want, got
+
+
+def ended_threads(_file, want, got):
+    """Removes samples of threads that had ended, with their chains, and the width of columns, which depends on them."""
+    ended = re.compile(r"(^|\s):-1\s")
+
+    def known(lines):
+        more, inside = " " if any(map(perf_text.ROW.match, lines)) else "\t", False
+        for line in folded(lines):
+            inside = ended.search(line) is not None or inside and line.startswith(more) and not perf_text.ROW.match(line)
+            if not inside:
+                yield line
+
+    return list(known(want)), list(known(got))
+
+
 def always(_file):
     return True
 
@@ -393,6 +424,7 @@ def in_pipe(file):
 CHAINS_IN_PIPE = "`script -F` of a pipe stream with call chains"
 # Sets, as a pattern of their names, and a mask: those before the masks of compare_text.py, and those after them.
 EARLY_MASKS = [
+    ("report:1[12]", Mask("`report -s srcline`, `-s srcfile` of an event", "report", always, change=cut_places)),
     ("script:10|report:11", Mask("source lines of an object that has another build id here", None, always, change=other_build)),
     ("script:10", Mask("call chains of recorded user stacks", "script", bit("STACK_USER"), change=without_lines)),
     ("script:10|report:(11|12|25)",
@@ -414,6 +446,7 @@ LATE_MASKS = [
     ("report:1[12]", Mask("`report -s srcline`, `-s srcfile` with Children", "report", bit("BRANCH_STACK"), change=place_sums)),
     ("report:51", Mask("`report --branch-history --hierarchy`, or with rows", "report", bit("BRANCH_STACK"),
                        change=without_counts)),
+    ("script:44|report:76", Mask("`--pid`, samples of threads", None, always, change=ended_threads)),
     ("report:16", Mask("`report -s time` of samples without times", "report", always, change=no_time)),
     ("report:.*", Mask("`report -s comm,trace`, and other keys", "report", bit("RAW"), change=cut_texts)),
     ("report:45", Mask("`report --mmaps`, inodes", "report", always, change=without_inodes)),
@@ -484,7 +517,7 @@ PERF_RECORD = re.compile(r"^(?:0x[0-9a-f]+|0)@.* \[0x[0-9a-f]+\]: event: (\d+)$"
 PERF_BYTES = re.compile(r"^\.  [0-9a-f]{4,}:  ((?:[0-9a-f]{2} )+)")
 SONDE_RECORD = re.compile(r"^\S*0x[0-9a-f]+ (\w+) size=")
 SONDE_BYTES = re.compile(r"^    [0-9a-f]{4,}  ((?:[0-9a-f]{2} )+)")
-PERF_SAMPLE = re.compile(r"^(?:-?\d+ )?(\d+) 0x[0-9a-f]+ \[\S+\]: PERF_RECORD_SAMPLE\(IP, \S+\): (-?\d+)/(-?\d+): (\S+) period: (\d+)")
+PERF_SAMPLE = re.compile(r"^(?:-?\d+ )?(\d+) (?:0x[0-9a-f]+|0) \[\S+\]: PERF_RECORD_SAMPLE\(IP, \S+\): (-?\d+)/(-?\d+): (\S+) period: (\d+)")
 CONTAINERS = ("51", "53")  # compressed records: perf prints what they contain
 
 
@@ -699,7 +732,8 @@ def compare_without(sonde, recording, name, words):
     free = recording.name.endswith("-system") or name in WITHOUT_OBJECTS and any(map(NO_SYMBOL.search, perf))
     if name.startswith("report:") and free and is_listed(row):  # rows of equal share
         got = perf_text.lines_of(words, recording.run(sonde, words).text)
-        if ties_sorted(perf) == ties_sorted(got) and sorted(blocks(perf)) == sorted(blocks(got)):
+        if ties_sorted(perf) == ties_sorted(got) and \
+                sorted(compare_text.ties_sorted(perf)) == sorted(compare_text.ties_sorted(got)):  # branches of equal share too
             return Result("listed", row)
     if name == "report:13" and is_listed(row):
         want, got = perf_text.without_ipc(recording, perf, perf_text.lines_of(words, recording.run(sonde, words).text))

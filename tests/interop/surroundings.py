@@ -31,6 +31,14 @@ def keep(path):
         shutil.copy(path, os.path.join(folder, f"{os.getpid()}-{os.path.basename(path)}"))
 
 
+def in_order(path):
+    """Whether perf puts all samples of a recording in order of time. On a busy machine some are read later than its
+    rounds allow (doc/differences.md)."""
+    done = subprocess.run(["perf", "script", "-F", "time", "-f", "-i", path], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True, errors="replace", check=False)
+    return "out of order events recorded" not in done.stderr
+
+
 def wait_for(condition, seconds=60):
     """Whether the condition becomes true; the time limit only ends a test that hangs."""
     deadline = time.monotonic() + seconds

@@ -444,6 +444,34 @@ def exited(path):
     r.write(path)
 
 
+def ended(path):
+    """Samples of threads of two processes that have no id any more."""
+    r = Recording([Event(*CPU_CLOCK)])
+    for pid in (7, 8):
+        r.comm(0, f"prog{pid}", pid)
+        r.mmap(0, pid, 0x400000, 0x1000, "/bin/a-program")
+    for time, pid, tid in ((1000, 7, -1), (2000, 8, -1), (3000, 8, 8)):
+        r.sample(time, 0x400010, pid, tid=tid)
+    r.write(path)
+
+
+def one_place(path):
+    r = Recording([Event(*CPU_CLOCK)])
+    r.mmap(0, -1, 0xffffffff81000000, 0x1000000, "[kernel.kallsyms]_text", 0xffffffff81000000, KERNEL)
+    r.sample(1000, 0xffffffff81000010, 7, mode=KERNEL)
+    r.write(path)
+
+
+def late(path):
+    """A sample that was read after two rounds of later ones."""
+    r = Recording([Event(*CPU_CLOCK)])
+    r.comm(0, "prog", 7)
+    for time in (3000, 4000, 5000, 2000, 6000):
+        r.sample(time, 0x400010, 7)
+        r.finished_round()
+    r.write(path)
+
+
 def run(tool, arguments):
     path = os.path.join(os.environ["HOME"], "perf.data")
     done = subprocess.run([tool] + arguments + ["-i", path], stdout=subprocess.PIPE,
@@ -592,6 +620,15 @@ def differences(n, sonde, perf):
         ("source lines of branches to no mapping", branch_nowhere, ["report", "--stdio", "-s", "srcline_to,srcline_from"],
          lambda status, text: re.search(r"^ +100.00% +\?\?:0 +\?\?:0 *$", text, re.M) is not None,
          lambda status, text: re.search(r"^ +100.00% .*\(null\)", text, re.M) is not None),
+        ("threads that have ended are part of their process", ended, ["script", "--ns", "--pid", "8", "-F", "time"],
+         lambda status, text: text.split() == ["0.000002000:", "0.000003000:"],
+         lambda status, text: text.split() == ["0.000003000:"]),
+        ("the source line of a single row is whole", one_place, ["report", "--stdio", "--kallsyms=/dev/null", "-s", "srcline"],
+         lambda status, text: re.search(r"^ +100.00% +\[kernel.kallsyms\]\[ffffffff81000010\] *$", text, re.M) is not None,
+         lambda status, text: re.search(r"^ +100.00% +\[kernel.kal *$", text, re.M) is not None),
+        ("samples that came late are in order of time", late, ["script", "--ns", "-F", "time"],
+         lambda status, text: text.split() == [f"0.00000{n}000:" for n in (2, 3, 4, 5, 6)],
+         lambda status, text: text.split() == [f"0.00000{n}000:" for n in (3, 4, 2, 5, 6)]),
         ("rows by event", keys, ["report", "--stdio", "-s", "type"],
          lambda status, text: status == 0 and "100.00%  cpu-clock" in text,
          lambda status, text: text == ""),
