@@ -54,29 +54,26 @@ static const struct relation {
 	double factor;
 	unsigned width, digits;
 	const char *tail, *unit;
+	bool never_of_zero; /* no metric if the base is 0, else the metric is 0; as in perf */
 } relations[] = {
-        {SONDE_TYPE_HARDWARE, 0, METRIC_BASE_CLOCK, 1, 8, 3, "", "GHz"},
-        {SONDE_TYPE_HARDWARE, 1, METRIC_BASE_CYCLES, 1, 7, 2, " ", "insn per cycle"},
-        {SONDE_TYPE_HARDWARE, 3, METRIC_BASE_CACHE_REFS, 100, 8, 3, " %", "of all cache refs"},
-        {SONDE_TYPE_HARDWARE, 5, METRIC_BASE_BRANCHES, 100, 7, 2, "%", "of all branches"},
-        {SONDE_TYPE_HARDWARE, 7, METRIC_BASE_CYCLES, 100, 7, 2, "%", "frontend cycles idle"},
-        {SONDE_TYPE_HARDWARE, 8, METRIC_BASE_CYCLES, 100, 7, 2, "%", "backend cycles idle"},
+        {SONDE_TYPE_HARDWARE, 0, METRIC_BASE_CLOCK, 1, 8, 3, "", "GHz", true},
+        {SONDE_TYPE_HARDWARE, 1, METRIC_BASE_CYCLES, 1, 7, 2, " ", "insn per cycle", true},
+        {SONDE_TYPE_HARDWARE, 3, METRIC_BASE_CACHE_REFS, 100, 8, 3, " %", "of all cache refs",
+                false},
+        {SONDE_TYPE_HARDWARE, 5, METRIC_BASE_BRANCHES, 100, 7, 2, "%", "of all branches", false},
+        {SONDE_TYPE_HARDWARE, 7, METRIC_BASE_CYCLES, 100, 7, 2, "%", "frontend cycles idle", true},
+        {SONDE_TYPE_HARDWARE, 8, METRIC_BASE_CYCLES, 100, 7, 2, "%", "backend cycles idle", false},
         {SONDE_TYPE_HW_CACHE, LOAD_MISSES(0), METRIC_BASE_L1D, 100, 7, 2, "%",
-                "of all L1-dcache accesses"},
+                "of all L1-dcache accesses", false},
         {SONDE_TYPE_HW_CACHE, LOAD_MISSES(1), METRIC_BASE_L1I, 100, 7, 2, "%",
-                "of all L1-icache accesses"},
+                "of all L1-icache accesses", false},
         {SONDE_TYPE_HW_CACHE, LOAD_MISSES(2), METRIC_BASE_LLC, 100, 7, 2, "%",
-                "of all LL-cache accesses"},
+                "of all LL-cache accesses", false},
         {SONDE_TYPE_HW_CACHE, LOAD_MISSES(3), METRIC_BASE_DTLB, 100, 7, 2, "%",
-                "of all dTLB cache accesses"},
+                "of all dTLB cache accesses", false},
         {SONDE_TYPE_HW_CACHE, LOAD_MISSES(4), METRIC_BASE_ITLB, 100, 7, 2, "%",
-                "of all iTLB cache accesses"},
+                "of all iTLB cache accesses", false},
 };
-
-static bool base_known(const struct metric_bases *b, enum metric_base base)
-{
-	return b->known[base] && b->v[base] != 0;
-}
 
 static const struct relation *find_relation(uint32_t type, uint64_t config)
 {
@@ -116,7 +113,7 @@ static void set_rate(double value, double ns, struct metric *out)
 		const char *unit;
 	} units[] = {
 	        {1e9, 1e9, "G/sec"}, {1e6, 1e6, "M/sec"}, {1e3, 1e3, "K/sec"}, {-1, 1, "/sec"}};
-	double rate = value * 1e9 / ns;
+	double rate = ns != 0 ? value * 1e9 / ns : 0;
 	size_t i = 0;
 
 	while (i < 3 && rate <= units[i].above) {
@@ -141,18 +138,20 @@ void metric_find(uint32_t type, uint64_t config, double value, const struct metr
         struct metric *out, struct metric *more)
 {
 	const struct relation *r = find_relation(type, config);
+	double base;
 
 	*out = (struct metric){0};
 	*more = (struct metric){0};
-	if (r == NULL && base_known(b, METRIC_BASE_CLOCK)) {
+	if (r == NULL && b->known[METRIC_BASE_CLOCK]) {
 		set_rate(value, b->v[METRIC_BASE_CLOCK], out);
 	}
 	if (r == NULL) {
 		return;
 	}
-	if (base_known(b, r->base)) {
-		*out = (struct metric){
-		        r->unit, r->factor * value / b->v[r->base], r->width, r->digits, r->tail};
+	base = b->known[r->base] ? b->v[r->base] : 0;
+	if (b->known[r->base] && (base != 0 || !r->never_of_zero)) {
+		*out = (struct metric){r->unit, base != 0 ? r->factor * value / base : 0, r->width,
+		        r->digits, r->tail};
 	}
 	if (type == SONDE_TYPE_HARDWARE && config == 1) {
 		set_stalled(value, b, more);

@@ -253,7 +253,7 @@ static void add_base(
 	int base = metric_base_of(row->event->type, row->event->config);
 	double v = row->event->clock ? row->value / row->event->scale : row->value;
 
-	if (base < 0 || (!row->counted && !p->mean_bases)) {
+	if (base < 0 || (!row->counted && p->intervals && !p->mean_bases)) {
 		return; /* as in perf, an interval in which it did not run does not change its
 		           mean */
 	}

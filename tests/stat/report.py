@@ -69,6 +69,13 @@ def made(path):
     make("the usual events", ran(*USUAL), times=(12_000_000,))
     make("stalled cycles", ran(("task-clock", T), ("cycles", 38123456), ("stalled-cycles-frontend", 5000000),
                                ("stalled-cycles-backend", 7000000), ("instructions", 50123456)))
+    for name, nothing in (("not counted", (0, T, 0)), ("zero", (0, T, T))):
+        for value, base in (("context-switches", "task-clock"), ("cycles", "task-clock"), ("instructions", "cycles"),
+                            ("stalled-cycles-frontend", "cycles"), ("stalled-cycles-backend", "cycles"),
+                            ("cache-misses", "cache-references"), ("branch-misses", "branches"),
+                            ("L1-dcache-load-misses", "L1-dcache-loads"), ("LLC-load-misses", "LLC-loads"),
+                            ("dTLB-load-misses", "dTLB-loads")):
+            make(f"{value}, {base} {name}", [Event(value, [[(600, T, T)]]), Event(base, [[nothing]])])
     make("no clock", ran(("cycles", 38123456), ("instructions", 50123456), ("stalled-cycles-frontend", 5000000),
                          ("stalled-cycles-backend", 7000000), ("branches", 1000), ("branch-misses", 900),
                          ("cache-references", 1000), ("cache-misses", 350), ("ref-cycles", 5), ("bus-cycles", 99)))
