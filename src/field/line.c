@@ -319,8 +319,8 @@ int line_stops(const struct line_style *style, struct line_worker *worker,
 }
 
 /*
- * A line for each address of a chain. If the kernel left the chain to an unwinder, the sampled
- * address is the only known entry.
+ * A line for each address of a chain. As in perf, functions inlined at the addresses of an unwound
+ * stack are printed unless the user does not want them; without any entry, the sampled address is.
  */
 static void put_chain(const struct line_context *c)
 {
@@ -329,7 +329,7 @@ static void put_chain(const struct line_context *c)
 	unsigned inlined = c->plan->inlined;
 	unsigned caller = inlined != 0 ? ADDRESS_CALLER : 0;
 	struct frame_reader *frames = &c->addresses->frames;
-	uint64_t left = c->style->max_stack;
+	uint64_t max = c->style->max_stack;
 	bool stops = c->style->stop != NULL;
 	uint32_t mode = FRAME_NO_MODE; /* of the address before */
 	struct frame_chain chain;
@@ -340,13 +340,16 @@ static void put_chain(const struct line_context *c)
 
 	text_char(c->out, '\n');
 	start = c->out->n;
-	if (frame_chain_open(frames, &s->s, s->cpumode, c->plan->call_stacks, &chain) < 0) {
+	if (frame_chain_open(frames, &s->s, s->view, s->cpumode, c->plan->attr, &chain) < 0) {
 		c->out->failed = true;
 		return;
 	}
-	for (; left > 0 && (rc = frame_chain_next(&chain, &ip)) > 0; left--) {
+	while ((rc = frame_chain_next_of(&chain, max, &ip)) > 0) {
 		unsigned more = inlined | (chain.mode == mode ? caller : 0);
 
+		if (frame_chain_is_unwound(&chain)) {
+			more = c->plan->stack_inlined;
+		}
 		address_text(c->addresses, c->out, s->view, chain.mode, ip, parts | more);
 		if (stops && (stop = line_stops(c->style, c->worker, s, chain.mode, ip)) != 0) {
 			break;
@@ -358,7 +361,7 @@ static void put_chain(const struct line_context *c)
 		c->out->n = start;
 		return;
 	}
-	if (c->out->n == start && c->plan->stack && left > 0) {
+	if (c->out->n == start && c->plan->stack && max > 0) {
 		address_text(c->addresses, c->out, s->view, s->cpumode, s->s.ip,
 		        parts | c->plan->stack_inlined);
 	}
@@ -856,7 +859,6 @@ int line_plan_make(struct line_plan *plan, const struct line_style *style, uint6
 	        .chain = (attr->sample_type & SONDE_SAMPLE_CALLCHAIN) != 0 && !style->hide_chain &&
 	                 (fields & FIELD_BIT(FIELD_IP)) != 0,
 	        .address_parts = address_parts(fields, style),
-	        .call_stacks = frame_call_stacks(attr),
 	        .stack = (attr->sample_type & SONDE_SAMPLE_STACK_USER) != 0,
 	        .inlined = style->inlined ? ADDRESS_INLINED : 0,
 	        .stack_inlined = style->not_inlined ? 0 : ADDRESS_INLINED,

@@ -19,10 +19,9 @@ struct line_plan {
 	uint64_t printed; /* those of the fields that have texts of their own */
 	bool chain; /* print call chains */
 	unsigned address_parts; /* enum address_part, without ADDRESS_LINE */
-	bool call_stacks; /* branch stacks are call stacks: frame_call_stacks */
 	bool stack; /* user code of chains is not unwound: show at least the sampled ip */
 	unsigned inlined; /* ADDRESS_INLINED for the addresses of chains, or 0 */
-	unsigned stack_inlined; /* for the sampled ip of `stack` */
+	unsigned stack_inlined; /* for unwound stacks, and the sampled ip of `stack` */
 	bool branch; /* each sample is a branch: print where it went, and no data */
 	bool target; /* with branch: the field addr is chosen */
 	uint64_t code; /* with branch: fields after the target */

@@ -392,34 +392,32 @@ static bool find_place(struct json_context *c, uint32_t mode, uint64_t ip)
 	return c->place != NULL;
 }
 
-/* Entries of the call chain; 0: the whole chain is ignored, as in line_text. */
-static uint64_t count_chain(struct frame_chain chain)
+/* Whether the whole chain is ignored, as in line_text. */
+static bool chain_is_ignored(struct frame_chain chain)
 {
-	uint64_t n = 0;
 	uint64_t ip;
 	int rc;
 
-	while ((rc = frame_chain_next(&chain, &ip)) > 0) {
-		n++;
-	}
-	return rc < 0 ? 0 : n;
+	do {
+		rc = frame_chain_next(&chain, &ip);
+	} while (rc > 0);
+	return rc < 0;
 }
 
 static void put_chain(struct json_context *c)
 {
 	struct frame_reader *frames = &c->worker->addresses.frames;
 	struct frame_chain chain = {0};
-	uint64_t left, ip;
+	uint64_t max, ip;
 	int stop = 0;
 
 	json_array(c->j, "callchain");
-	if (frame_chain_open(
-	            frames, &c->sample->s, c->sample->cpumode, c->plan->call_stacks, &chain) < 0) {
+	if (frame_chain_open(frames, &c->sample->s, c->sample->view, c->sample->cpumode,
+	            c->plan->attr, &chain) < 0) {
 		c->j->out->failed = true;
 	}
-	left = count_chain(chain);
-	left = left < c->style->max_stack ? left : c->style->max_stack;
-	for (; left > 0 && stop == 0 && frame_chain_next(&chain, &ip) > 0; left--) {
+	max = chain_is_ignored(chain) ? 0 : c->style->max_stack;
+	while (stop == 0 && frame_chain_next_of(&chain, max, &ip) > 0) {
 		json_object(c->j, NULL);
 		json_u64(c->j, "ip", ip);
 		if (c->plan->address_parts != 0 && find_place(c, chain.mode, ip)) {

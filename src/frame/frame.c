@@ -18,6 +18,7 @@ void frame_reader_fini(struct frame_reader *r)
 	free(r->slots);
 	free(r->joined);
 	frame_stitch_free(r->stitch);
+	frame_unwinder_free(r->unwinder);
 	*r = (struct frame_reader){0};
 }
 

@@ -5,9 +5,9 @@
  *
  *	sample -> frame_chain_open -> frame_chain_next ...   addresses, each with its mode
  *	               |                    |
- *	     deferred chains and      frame_locate: mapping, object, address in the object
- *	     LBR call stacks are      frame_find:   the same and the symbol, remembered
- *	     joined here
+ *	     deferred chains, LBR     frame_locate: mapping, object, address in the object
+ *	     call stacks and unwound  frame_find:   the same and the symbol, remembered
+ *	     stacks are joined here
  *
  * A resolver belongs to a recording and is read-only once it is sealed; each worker has its own
  * reader.
@@ -21,6 +21,7 @@
 #include "symbol/lines.h"
 #include "symbol/symbol.h"
 #include "timeline/timeline.h"
+#include "unwind/unwind.h"
 
 #include <sonde/sample.h>
 
@@ -52,10 +53,14 @@ struct frame_options {
 	uint32_t
 	        stitch_slots; /* of the processor's branch stack: LBR call stacks are completed by those
 	                          of earlier samples (stitch.h); 0: they are not */
+	bool machine_known; /* the recording says which machine it is of */
+	enum unwind_machine machine; /* whose stacks were copied */
 };
 
 struct frame_object;
 struct frame_stitch;
+struct frame_unwinder;
+struct frame_ends;
 
 /* A CALLCHAIN_DEFERRED record: the user part of chains that end with its cookie. */
 struct frame_deferred {
@@ -71,8 +76,12 @@ struct frame_resolver {
 	struct frame_object *objects; /* symbols, by object of the timeline */
 	struct frame_deferred *deferred; /* sorted by thread, cookie and time when sealed */
 	size_t ndeferred, deferred_cap;
+	struct frame_ends *ends; /* of unwound chains, counted by all workers */
 	bool swap; /* the input has the other byte order */
 };
+
+/* Number of unwound chains that ended so. */
+uint64_t frame_ends_count(const struct frame_resolver *f, enum unwind_end end);
 
 /*
  * Adds a CALLCHAIN_DEFERRED record of thread `tid`; its bytes must remain valid. Call before
@@ -123,6 +132,13 @@ const char *frame_symbol_name(
  */
 const char *frame_object_name(const struct timeline *t, const struct timeline_object *o);
 
+/*
+ * Sets *out to the table for unwinding from code of an object, made when first needed, by any
+ * worker; NULL: its file was not found. SONDE_ENOMEM.
+ */
+int frame_unwind_table(
+        const struct frame_resolver *f, uint32_t object, const struct unwind_table **out);
+
 /* Caches of a worker. Both are direct-mapped: their size does not depend on the input. */
 #define FRAME_RANGES 4096u
 #define FRAME_FRAMES 4096u
@@ -144,7 +160,8 @@ struct frame_reader {
 	struct frame_range *ranges; /* [FRAME_RANGES] */
 	struct frame_slot *slots; /* [FRAME_FRAMES]; NULL until frame_find is called */
 	struct frame_stitch *stitch; /* NULL until needed */
-	uint64_t *joined; /* a chain with its deferred part */
+	struct frame_unwinder *unwinder; /* NULL until needed */
+	uint64_t *joined; /* a chain with its deferred or unwound part */
 	size_t joined_cap;
 	uint32_t epoch; /* of the timeline: mappings of other epochs may be gone */
 };
@@ -160,8 +177,19 @@ struct frame_chain {
 	const uint64_t *
 	        words; /* addresses and marks; the sample's, or the reader's until its next chain */
 	size_t n, next;
+	size_t unwound; /* words from here on are of an unwound stack; 0: none are */
+	uint64_t taken; /* addresses of the current part, by frame_chain_next_of */
 	uint32_t mode; /* of the last address from frame_chain_next */
 };
+
+/*
+ * Whether the last address from frame_chain_next is of an unwound stack: that of a caller is in its
+ * call instruction, not after it.
+ */
+static inline bool frame_chain_is_unwound(const struct frame_chain *chain)
+{
+	return chain->unwound != 0 && chain->next > chain->unwound;
+}
 
 /* Appends the deferred part to a chain that ends with its cookie, or removes the cookie. */
 int frame_chain_join(
@@ -171,6 +199,27 @@ int frame_chain_join(
 int frame_chain_branches(
         struct frame_reader *r, const struct sonde_sample *s, struct frame_chain *chain);
 
+/* Private to frame: counts of ends, all zero; NULL: out of memory. */
+struct frame_ends *frame_ends_new(void);
+/* Private to frame: frees what frame_chain_unwind made; accepts NULL. */
+void frame_unwinder_free(struct frame_unwinder *u);
+
+/* Whether stacks of the recording can be unwound with these registers, a mask of sample_regs_user. */
+bool frame_can_unwind(const struct frame_resolver *f, uint64_t mask);
+
+/* Appends the calls that a copy of the user stack shows; mask: of the recorded registers. */
+int frame_chain_unwind(struct frame_reader *r, const struct sonde_sample *s,
+        const struct timeline_view *v, uint64_t mask, struct frame_chain *chain);
+
+#define FRAME_REGS_ABI_64 2u /* PERF_SAMPLE_REGS_ABI_64 */
+#define FRAME_COPIES      (SONDE_SAMPLE_REGS_USER | SONDE_SAMPLE_STACK_USER)
+
+/* Whether samples of the event have copies of the user stack and the registers to unwind it. */
+static inline bool frame_stack_copies(const struct sonde_attr *attr)
+{
+	return (attr->sample_type & FRAME_COPIES) == FRAME_COPIES;
+}
+
 #define FRAME_BRANCH_CALL_STACK (UINT64_C(1) << 11) /* PERF_SAMPLE_BRANCH_CALL_STACK */
 
 /* Whether branch stacks of the event are call stacks: those of record --call-graph lbr. */
@@ -179,19 +228,19 @@ static inline bool frame_call_stacks(const struct sonde_attr *attr)
 	return (attr->branch_sample_type & FRAME_BRANCH_CALL_STACK) != 0;
 }
 
-/*
- * Starts at the leaf; mode: the sample's; call_stacks: frame_call_stacks of its event. Unwound user
- * stacks would become entries of the chain here. Returns 0, or SONDE_ENOMEM.
- */
+/* Starts at the leaf; attr: of the sample's event; mode: the sample's. Returns 0, or SONDE_ENOMEM. */
 static inline int frame_chain_open(struct frame_reader *r, const struct sonde_sample *s,
-        uint32_t mode, bool call_stacks, struct frame_chain *chain)
+        const struct timeline_view *v, uint32_t mode, const struct sonde_attr *attr,
+        struct frame_chain *chain)
 {
 	/* a local copy is passed to the call below, so that *chain can stay in registers */
 	struct frame_chain own = {
 	        .words = s->callchain, .n = (size_t)s->callchain_len, .mode = mode};
 
-	if (call_stacks) {
+	if (frame_call_stacks(attr)) {
 		TRY(frame_chain_branches(r, s, &own));
+	} else if (frame_stack_copies(attr)) {
+		TRY(frame_chain_unwind(r, s, v, attr->sample_regs_user, &own));
 	} else if (own.n >= 2 && own.words[own.n - 2] == CALLCHAIN_DEFERRED) {
 		TRY(frame_chain_join(r, s, &own));
 	}
@@ -231,6 +280,31 @@ static inline int frame_chain_next(struct frame_chain *chain, uint64_t *ip)
 		}
 	}
 	return 0;
+}
+
+/*
+ * As frame_chain_next, for at most `max` addresses. As in perf, that is the maximum of each of two
+ * parts, the recorded one and that of an unwound stack.
+ */
+static inline int frame_chain_next_of(struct frame_chain *chain, uint64_t max, uint64_t *ip)
+{
+	int rc;
+
+	if (chain->taken == max && chain->next < chain->unwound) {
+		chain->next = chain->unwound;
+		chain->mode = MISC_USER;
+		chain->taken = 0;
+	}
+	if (chain->taken == max) {
+		return 0;
+	}
+	rc = frame_chain_next(chain, ip);
+	if (rc > 0) {
+		chain->taken = chain->next == chain->unwound + 1 && chain->unwound != 0
+		                       ? 1
+		                       : chain->taken + 1;
+	}
+	return rc;
 }
 
 /* The address space for addresses of a mode. */

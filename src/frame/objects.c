@@ -3,14 +3,22 @@
 #include "frame/frame.h"
 
 #include "core/text.h"
+#include "symbol/files.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
+/* The table for unwinding from code of an object, and the files that it reads. */
+struct unwind_object {
+	struct symbol_file object, debug; /* closed: not found, or not needed */
+	struct unwind_table *table; /* NULL: the object was not found */
+};
+
 struct frame_object {
 	_Atomic(struct symbol_table *) table; /* NULL until loaded; then it never changes */
 	_Atomic(struct lines *) lines; /* NULL until opened */
+	_Atomic(struct unwind_object *) unwind; /* NULL until opened */
 	pthread_mutex_t loading;
 };
 
@@ -19,8 +27,11 @@ int frame_resolver_seal(struct frame_resolver *f, const struct timeline *t)
 	size_t n = timeline_objects(t);
 
 	frame_deferred_sort(f);
+	f->ends = frame_ends_new();
 	f->objects = calloc(n != 0 ? n : 1, sizeof(*f->objects));
-	if (f->objects == NULL) {
+	if (f->objects == NULL || f->ends == NULL) {
+		free(f->objects);
+		f->objects = NULL;
 		return SONDE_ENOMEM;
 	}
 	f->timeline = t;
@@ -30,6 +41,16 @@ int frame_resolver_seal(struct frame_resolver *f, const struct timeline *t)
 	return 0;
 }
 
+static void unwind_object_free(struct unwind_object *u)
+{
+	if (u != NULL) {
+		unwind_table_free(u->table);
+		symbol_file_close(&u->debug);
+		symbol_file_close(&u->object);
+		free(u);
+	}
+}
+
 void frame_resolver_fini(struct frame_resolver *f)
 {
 	size_t n = f->objects != NULL ? timeline_objects(f->timeline) : 0;
@@ -37,9 +58,11 @@ void frame_resolver_fini(struct frame_resolver *f)
 	for (size_t i = 0; i < n; i++) {
 		symbol_table_free(atomic_load(&f->objects[i].table));
 		lines_free(atomic_load(&f->objects[i].lines));
+		unwind_object_free(atomic_load(&f->objects[i].unwind));
 		pthread_mutex_destroy(&f->objects[i].loading);
 	}
 	free(f->objects);
+	free(f->ends);
 	free(f->deferred);
 }
 
@@ -165,6 +188,73 @@ static struct lines *lines_of(const struct frame_resolver *f, uint32_t object)
 	}
 	pthread_mutex_unlock(&o->loading);
 	return lines;
+}
+
+/* Opens the vdso: this process's if its build id is the recorded one, or none was recorded. */
+static void vdso_open(struct symbol_search *search, bool elsewhere, struct symbol_file *out)
+{
+	struct span own = image_vdso();
+	struct error err = {0};
+
+	if (!elsewhere && own.n != 0 && image_elf_open(&out->elf, own, &err) >= 0) {
+		if (search->where.id.size == 0 ||
+		        symbol_same_id(&out->elf.build_id, &search->where.id)) {
+			return;
+		}
+		image_elf_close(&out->elf);
+	}
+	(void)symbol_file_open(search, IMAGE_PLACE_CACHE, out);
+}
+
+/* NULL: out of memory. */
+static struct unwind_object *unwind_open(const struct frame_resolver *f, uint32_t object)
+{
+	const struct timeline_object *o = timeline_object(f->timeline, object);
+	struct unwind_object *u = calloc(1, sizeof(*u));
+	struct symbol_request req = request_of(f, o);
+	struct unwind_source source;
+	struct symbol_search search;
+	int rc = 0;
+
+	if (u == NULL) {
+		return NULL;
+	}
+	symbol_search_init(&search, &req);
+	if (o->kind == TIMELINE_VDSO) {
+		vdso_open(&search, is_elsewhere(f), &u->object);
+	} else if (symbol_file_open_object(&search, &u->object) &&
+	           image_elf_section(&u->object.elf, ".eh_frame") == NULL) {
+		(void)symbol_file_open_debug(&search, &u->object.elf, &u->debug);
+	}
+	if (u->object.elf.bytes.p != NULL) {
+		source = (struct unwind_source){.object = &u->object.elf,
+		        .debug = u->debug.elf.bytes.p != NULL ? &u->debug.elf : NULL};
+		rc = unwind_table_new(&source, &u->table);
+	}
+	if (rc < 0 || search.failed) {
+		unwind_object_free(u);
+		return NULL;
+	}
+	return u;
+}
+
+int frame_unwind_table(
+        const struct frame_resolver *f, uint32_t object, const struct unwind_table **out)
+{
+	struct frame_object *o = &f->objects[object];
+	struct unwind_object *u = atomic_load_explicit(&o->unwind, memory_order_acquire);
+
+	if (u == NULL) {
+		pthread_mutex_lock(&o->loading);
+		u = atomic_load_explicit(&o->unwind, memory_order_relaxed);
+		if (u == NULL) {
+			u = unwind_open(f, object);
+			atomic_store_explicit(&o->unwind, u, memory_order_release);
+		}
+		pthread_mutex_unlock(&o->loading);
+	}
+	*out = u != NULL ? u->table : NULL;
+	return u != NULL ? 0 : SONDE_ENOMEM;
 }
 
 int frame_lines(const struct frame_resolver *f, const struct frame *frame, struct lines_place *out)

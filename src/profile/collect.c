@@ -225,8 +225,8 @@ static int sample_count(struct profile *p, struct profile_worker *w, const struc
 	if (profile_needs_chains(p)) {
 		const struct sonde_attr *attr = &session_events(p->session)[s->event].attr;
 
-		TRY(frame_chain_open(
-		        &w->frames_of, &s->s, s->cpumode, frame_call_stacks(attr), &chain));
+		TRY(frame_chain_open(&w->frames_of, &s->s, s->view, s->cpumode, attr, &chain));
+		c->unwound = chain.unwound != 0;
 	}
 	new->stays = recent_key(w, s, &chain, c->who, &new->key) && !p->options.history;
 	slot = recent_slot(w, new->key.hash);

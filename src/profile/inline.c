@@ -139,14 +139,23 @@ static bool is_kernel(const struct profile *p, uint32_t frame)
 	return object != PROFILE_NONE && profile_is_kernel(p, object);
 }
 
+/* Whether the address of entry i of a chain is the one after a call. */
+static bool is_caller(
+        const struct profile *p, const struct profile_chain *c, const uint32_t *words, uint32_t i)
+{
+	bool kernel = is_kernel(p, words[i]);
+
+	/* the first entry of user code after the kernel was interrupted, it did not call */
+	return i > 0 && kernel == is_kernel(p, words[i - 1]) && (kernel || !c->unwound);
+}
+
 /* Finds the frames of each entry of a chain, and adds their number to *n. */
 static int chain_expand(struct inliner *x, const struct profile_chain *c, size_t *n)
 {
 	const uint32_t *words = c->n != 0 ? x->p->counts.words + c->first : NULL;
 
 	for (uint32_t i = 0; i < c->n; i++) {
-		/* the first entry of user code after the kernel was interrupted, it did not call */
-		bool caller = i > 0 && is_kernel(x->p, words[i]) == is_kernel(x->p, words[i - 1]);
+		bool caller = is_caller(x->p, c, words, i);
 		struct expansion *e = &x->known[2 * (size_t)words[i] + caller];
 
 		if (e->n == 0) {
@@ -165,7 +174,7 @@ static void chain_write(
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < c->n && x->list != NULL; i++) {
-		bool caller = i > 0 && is_kernel(x->p, words[i]) == is_kernel(x->p, words[i - 1]);
+		bool caller = is_caller(x->p, c, words, i);
 		const struct expansion *e = &x->known[2 * (size_t)words[i] + caller];
 
 		for (uint32_t k = 0; k < e->n; k++) {

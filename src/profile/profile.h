@@ -159,6 +159,7 @@ struct profile_chain {
 	bool kernel; /* the leaf is in the kernel */
 	bool hidden; /* by the filters */
 	bool over; /* the sum of periods exceeded UINT64_MAX */
+	bool unwound; /* user frames are those of frame_chain_is_unwound */
 };
 
 /* Distinct chains, with their owners and frames. Empty when zero-initialised. */

@@ -84,13 +84,15 @@ static uint32_t leaf_mode(
 	                           : s->cpumode;
 }
 
-/* Appends the chain to the waiting words, without those in its first `skip` words. */
-static uint32_t chain_add(struct profile *p, struct profile_worker *w,
-        const struct session_sample *s, struct frame_chain *chain, size_t skip)
+/*
+ * Appends a part of a chain to the waiting words, without those in its first `skip` words. Of more
+ * than options.max_stack frames, keeps the outermost or the innermost ones.
+ */
+static uint32_t part_add(struct profile *p, struct profile_worker *w,
+        const struct session_sample *s, struct frame_chain *chain, size_t skip, bool outermost)
 {
 	uint32_t max = p->options.max_stack;
-	uint64_t left =
-	        p->options.caller ? UINT64_MAX : max; /* keeps the outermost frames, see below */
+	uint64_t left = outermost ? UINT64_MAX : max;
 	size_t first = w->nwords, n;
 	uint64_t ip;
 	int rc = 0;
@@ -108,6 +110,28 @@ static uint32_t chain_add(struct profile *p, struct profile_worker *w,
 	}
 	w->nwords = first + n;
 	return (uint32_t)n;
+}
+
+/*
+ * Appends the chain to the waiting words, without those in its first `skip` words. As in perf, the
+ * maximum is one of each part, and an unwound one keeps its innermost frames.
+ */
+static uint32_t chain_add(struct profile *p, struct profile_worker *w,
+        const struct session_sample *s, struct frame_chain *chain, size_t skip)
+{
+	struct frame_chain unwound = *chain;
+	uint32_t n;
+
+	if (chain->unwound != 0 && chain->unwound < chain->n) {
+		chain->n = chain->unwound;
+	}
+	n = part_add(p, w, s, chain, skip, p->options.caller);
+	if (chain->n == unwound.n) {
+		return n;
+	}
+	unwound.next = unwound.unwound;
+	unwound.mode = MISC_USER;
+	return n + part_add(p, w, s, &unwound, 0, false);
 }
 
 /* Appends an end of a branch to the waiting words. */

@@ -450,6 +450,9 @@ static int print_samples(struct script *s)
 		script_worker_fini(s, &s->workers[i]);
 	}
 	free(s->workers);
+	if (rc >= 0) {
+		session_report_unwound(s->session);
+	}
 	return error_plain(session_error(s->session), rc);
 }
 

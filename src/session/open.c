@@ -194,11 +194,37 @@ static int choose_stitching(struct sonde_session *s, uint32_t *slots)
 	            : "there are no LBR call stacks to stitch: record with --call-graph lbr");
 }
 
+/* Finds the machine of copied stacks: sets *known if the recording names its machine; SONDE_ENOMEM. */
+static int find_machine(const struct sonde_session *s, bool *known, enum unwind_machine *machine)
+{
+	static const struct {
+		const char *name; /* as in uname -m */
+		enum unwind_machine machine;
+	} machines[] = {
+	        {"x86_64", UNWIND_X86_64}, {"aarch64", UNWIND_AARCH64}, {"arm64", UNWIND_AARCH64}};
+	struct layout_text name = {0};
+	struct arena arena = {0};
+	int rc = SESSION_FEATURE(s, FEATURE_ARCH, &arena, &name);
+
+	*known = rc > 0 && name.s != NULL;
+	*machine = UNWIND_OTHER;
+	for (size_t i = 0; *known && i < sizeof(machines) / sizeof(machines[0]); i++) {
+		if (strcmp(name.s, machines[i].name) == 0) {
+			*machine = machines[i].machine;
+		}
+	}
+	arena_fini(&arena);
+	return rc == SONDE_ENOMEM ? rc : 0;
+}
+
 static int seal(struct sonde_session *s, uint32_t stitch_slots)
 {
+	enum unwind_machine machine;
 	const char *build_ids;
+	bool known;
 
 	TRY(timeline_seal(s->timeline));
+	TRY(find_machine(s, &known, &machine));
 	TRY(choose_build_ids(s, &build_ids));
 	TRY(read_build_ids(s));
 	s->frames.options = (struct frame_options){.symfs = s->options.symfs,
@@ -210,6 +236,8 @@ static int seal(struct sonde_session *s, uint32_t stitch_slots)
 	        .home = s->options.home,
 	        .build_ids = build_ids,
 	        .stitch_slots = stitch_slots,
+	        .machine_known = known,
+	        .machine = machine,
 	        .cache = s->options.cache,
 	        .demangle = !s->options.no_demangle};
 	return frame_resolver_seal(&s->frames, s->timeline);

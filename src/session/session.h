@@ -190,7 +190,7 @@ const struct session_event *session_event_by_id(const struct sonde_session *s, u
 
 /* Contents of samples that this version cannot show; bits. */
 enum session_not_shown {
-	SESSION_USER_STACKS = 1, /* copies of the stack, not unwound into call chains */
+	SESSION_USER_STACKS = 1, /* copies of the stack that cannot be unwound */
 	SESSION_TRACES = 4, /* AUX area traces, not decoded into samples */
 	SESSION_STAT = 8 /* counts of perf stat */
 };
@@ -200,6 +200,12 @@ enum session_not_shown {
  * samples. `instead`: a command that can show it, such as "perf script".
  */
 void session_report_not_shown(struct sonde_session *s, unsigned kinds, const char *instead);
+
+/*
+ * Reports which share of the unwound call chains is not complete, and why, as one
+ * SONDE_DIAG_NOT_SHOWN; if all are complete, as a note. Nothing if no chains were unwound.
+ */
+void session_report_unwound(struct sonde_session *s);
 
 /* Returns the path of a control group; NULL: no record has it. */
 const char *session_cgroup(const struct sonde_session *s, uint64_t id);

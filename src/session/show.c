@@ -251,8 +251,8 @@ int sonde_session_frames(
 	int rc;
 
 	TRY(room_for(shown, s, 0));
-	TRY(frame_chain_open(&shown->reader, e->sample, e->cpumode,
-	        frame_call_stacks(&s->events[e->event].attr), &chain));
+	TRY(frame_chain_open(&shown->reader, e->sample, shown->sample.view, e->cpumode,
+	        &s->events[e->event].attr, &chain));
 	TRY(room_for(shown, s, chain.n));
 	while ((rc = frame_chain_next(&chain, &ip)) > 0) {
 		TRY(frame_show(shown, s, chain.mode, ip, &shown->frames[n++]));

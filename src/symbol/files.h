@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Private to symbol: finds and opens the file of an object and its separate debug file. */
+/* Finds and opens the file of an object and its separate debug file; for symbol and frame. */
 #ifndef SONDE_SYMBOL_FILES_H
 #define SONDE_SYMBOL_FILES_H
 

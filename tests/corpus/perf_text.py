@@ -124,13 +124,31 @@ def chain_addresses(file, want, got):
     return want, out
 
 
-def kernel_frame(line):
-    frame = FRAME.match(line)
-    return frame is None or 0xffff800000000000 <= int(frame.group(1), 16) < 0xffffffffffff0000
+def chain_runs(lines):
+    """Lines as lists that alternate: lines that are no entries of call chains, and the entries of a chain."""
+    runs = [[]]
+    for line in lines:
+        if line.startswith("\t") != (len(runs) % 2 == 0):
+            runs.append([])
+        runs[-1].append(line)
+    return runs
 
 
-def without_user_frames(_file, want, got):
-    return tuple([line for line in lines if kernel_frame(line)] for lines in (want, got))
+def longer_chains(_file, want, got):
+    """Cuts Sonde's chains to the length of perf's, without perf's entry for an address that it could not read, if perf's
+    functions are the first ones of Sonde's."""
+    def names(lines):
+        return [FRAME.match(line).group(2) if FRAME.match(line) else line for line in lines]
+
+    theirs, mine = chain_runs(want), chain_runs(got)
+    if len(theirs) != len(mine):
+        return want, got
+    for i in range(1, len(theirs), 2):
+        if len(theirs[i]) > 1 and theirs[i][-1].startswith("\tffffffffffffffff"):
+            theirs[i].pop()
+        if names(mine[i][:len(theirs[i])]) == names(theirs[i]):
+            mine[i] = mine[i][:len(theirs[i])]
+    return tuple([line for run in runs for line in run] for runs in (theirs, mine))
 
 
 END = re.compile(r"\b0x([0-9a-f]+)(?=[/(])")
@@ -229,15 +247,15 @@ def never(_file):  # for rows that only recordings of the repository need
 
 
 MASKS = [
+    Mask("inlined functions: a function whose symbol has another name", "script", bit("STACK_USER"), both=["--no-inline"]),
+    Mask("call chains of recorded user stacks", "script", bit("STACK_USER"), change=longer_chains,
+         warning="of the unwound call chains are complete"),
     Mask("addresses in the call chains of `script`", "script", bit("CALLCHAIN"), change=chain_addresses),
     Mask("`report` of a pipe stream with call chains", "report", lambda file: file.pipe and "CALLCHAIN" in file.bits,
          both=["--no-children"]),
     Mask("`report` of branches: cycles above 32767", "report", bit("BRANCH_STACK"), change=unsigned_cycles),
     Mask("`report` of branches: Branch Statistics", "report", never, change=without_statistics),
-    Mask("call chains of recorded user stacks", "report", bit("STACK_USER"), both=["--no-children", "-g", "none"],
-         warning="have a copy of the user stack"),
-    Mask("call chains of recorded user stacks", "script", bit("STACK_USER"), change=without_user_frames,
-         warning="have a copy of the user stack"),
+    Mask("call chains of recorded user stacks", "report", bit("STACK_USER"), both=["--no-children", "-g", "none"]),
     Mask("`report`: the level, `[k]` or `[.]`", "report", bit("CALLCHAIN"), change=without_levels),
     Mask("`script`: columns after `data_src`", "script", bit("DATA_SRC"), change=folded_data_src),
     Mask("`script -F brstackoff`", "script", never, change=object_addresses),

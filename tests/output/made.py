@@ -399,9 +399,8 @@ def trace(path):
     r.write(path)
 
 
-STACKS = ("Warning: 2 samples have a copy of the user stack (--call-graph dwarf), which is not unwound yet: callers in "
-          "user code are missing; 'sonde record -g' records the callers of programs with frame pointers; to see those of "
-          "this recording use 'perf script'\n")
+STACKS = ("Warning: 2 samples have a copy of the user stack (--call-graph dwarf), but not the stack pointer and program "
+          "counter of x86-64 or aarch64 code to unwind it: callers in user code are missing; to see them try 'perf script'\n")
 FIELDS = ("Warning: 2 samples of tracepoints have no text: the recording does not contain the formats of their "
           "fields\n")
 TRACES = ("Warning: traces of this kind are not decoded into samples, which are missing: only Intel PT is; to see them "

@@ -99,7 +99,6 @@ class Recipe:
 ADDRESSES = "addresses in the call chains of `script`"
 CHAINS = {"script": [ADDRESSES]}
 STOPPED = {"stop-bt": [ADDRESSES]}
-UNWOUND = "call chains of recorded user stacks"
 INSTRUCTIONS = "`report -s symbol`, `-s symbol_size`"
 STATISTICS = "`report` of branches: Branch Statistics"
 TIP = "`evlist`, tip for tracepoints"
@@ -111,8 +110,8 @@ RECIPES = [
            "caller mmaps stop-bt levels levels-joined levels-unpadded levels-separated parent parents-only callees "
            "callees-above shares folded",
            masks=CHAINS | STOPPED),
-    Recipe("dwarf", "--call-graph dwarf,512 -e cpu-clock:u -F 2000 " + SPIN, "header evlist",
-           masks={"script": [UNWOUND], "report": [UNWOUND]}),
+    Recipe("dwarf", "--call-graph dwarf,512 -e cpu-clock:u -F 2000 " + SPIN, "header evlist no-children caller mmaps stop-bt",
+           masks=CHAINS | STOPPED),
     Recipe("groups", "-e '{cpu-clock:u,task-clock:u}' " + SPIN, "header evlist no-group group-levels"),
     Recipe("counts", "-e '{cpu-clock:u,page-faults:u}:S' -F 4000 " + TASKS, "evlist stats group-index switched-on switched-shown"),
     Recipe("reads", "-s " + CLOCK + TASKS, "stats task-tree task-maps"),
