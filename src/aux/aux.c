@@ -238,6 +238,7 @@ int aux_open(struct aux *a, const struct aux_setup *setup)
 	set_flow(a);
 	set_want(a);
 	set_period(a);
+	TRY(aux_filters_set(a));
 	TRY(aux_code_init(&a->code, setup->frames, &a->pokes));
 	TRY(aux_events_make(a));
 	TRY(aux_queues_make(a));

@@ -196,6 +196,18 @@ struct aux {
  */
 int aux_overlap(struct span before, struct span after, size_t *out);
 
+/* filter.c */
+struct aux_filter {
+	uint64_t start, size;
+	const char *path; /* not terminated */
+	size_t path_size; /* 0: of the kernel */
+};
+#define AUX_FILTER_OTHER 2 /* it does not limit tracing to a range */
+/* Parses the next filter of a text, and moves *p past it. 1; 0: the end; AUX_FILTER_OTHER. */
+int aux_filter_next(const char **p, const char *end, struct aux_filter *out);
+/* Sets the filters of flows. SONDE_ENOMEM, or a failure of reading again. */
+int aux_filters_set(struct aux *a);
+
 /* lost.c */
 int aux_lost_add(
         struct aux *a, const struct record *r, bool swap, const struct record_trailer *trailer);

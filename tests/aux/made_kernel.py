@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes recordings of Intel PT in kernels and guests, always the same: tests/aux/made_kernel.py FOLDER [NAME...]
+"""Makes recordings of Intel PT in kernels, in guests, and with address filters, always the same: tests/aux/made_kernel.py FOLDER [NAME...]
 
 As made.py. Kernel code is in the kcore_dir of a folder, as record --kcore makes it. OPTIONS has the options of script that a
 recording needs besides --symfs; {} is its path.
@@ -257,6 +257,48 @@ def text_poke(path, symfs):
     f.disable()
     trace(r, f)
     r.write_folder(path, {"kcore_dir": kernel_copy(kernel)})
+
+
+def filtered(path, symfs, with_ip):
+    """Tracing only of some functions; with_ip: the trace has the address where it ends"""
+    code = user(symfs)
+    entries = dict(code.functions)
+    first, end = entries["f2"], entries["f9"]
+    f = Flow([code])
+    p = f.p
+    f.psb()
+    f.ip, on = BASE, False
+    for _ in range(6000):
+        state = bytes(p.out), list(p.bits), p.last_ip
+        f.step()
+        inside = first <= f.ip < end
+        if not on or not inside:  # no packet of a step outside, or of one that leaves
+            p.out[:], p.bits, p.last_ip, f.depth = state[0], state[1], state[2], 0
+        if on and not inside:
+            p.pgd(f.ip if with_ip else None)
+        elif inside and not on:
+            f.enable(f.ip)
+        on = inside
+        if on and f.ctc() >> 3 != f.mtc:
+            f.mtc = f.ctc() >> 3
+            p.mtc(f.mtc)
+    if on:
+        f.disable()
+    r = Recording(filter_text=f"filter {first - BASE + 0x1000:#x}/{end - first:#x}@/made/prog")
+    task(r, code, "/made/prog")
+    trace(r, f)
+    r.write(path)
+
+
+@made
+def filter_addresses(path, symfs):
+    filtered(path, symfs, True)
+
+
+@made
+def filter_alone(path, symfs):
+    """Only the filter shows where tracing ends"""
+    filtered(path, symfs, False)
 
 
 def make(folder, names=None):
