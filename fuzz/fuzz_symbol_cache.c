@@ -5,8 +5,10 @@
  */
 #include "fuzz_symbols.h"
 #include "symbol/cache.h"
+#include "symbol/store.h"
 
 #define CHECKSUM_AT 24
+#define SUMMED_FROM 32
 #define KEY_AT      56
 
 static struct text encoded(const struct symbol_table *t, const struct symbol_cache_key *key)
@@ -31,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	memcpy(copy, data, size);
-	sum = symbol_cache_checksum((struct span){copy, size});
+	sum = store_checksum((struct span){copy, size}, SUMMED_FROM);
 	memcpy(copy + CHECKSUM_AT, &sum, sizeof(sum));
 	memcpy(&key, copy + KEY_AT, sizeof(key));
 	if (symbol_cache_decode((struct span){copy, size}, &key, &table) == 0) {

@@ -36,6 +36,7 @@ static const struct command {
         {"convert", cmd_convert,
                 "write a recording in another container, byte order or compression"},
         {"buildid-list", cmd_buildid_list, "list the build ids of a recording's objects"},
+        {"cache", cmd_cache, "list or remove the symbols and source lines kept between runs"},
         {"dump", cmd_dump, "print every record of a recording in file order"},
         {"repair", cmd_repair, "write the undamaged parts of a recording as a valid one"},
         {"flamegraph", cmd_flamegraph, "write a recording as a self-contained HTML flame graph"},

@@ -48,6 +48,7 @@ struct frame_options {
 	const char *home; /* of the user; NULL: unknown */
 	const char *build_ids; /* folder of objects by build id, ~/.debug; NULL: none */
 	const char *cache; /* folder of the symbol cache; NULL: none */
+	unsigned jobs; /* threads that read debug information */
 	bool demangle;
 	bool demangle_kernel; /* also symbols of the kernel */
 	uint32_t

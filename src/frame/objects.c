@@ -123,6 +123,7 @@ static struct symbol_request request_of(
 	        .demangle_kernel = f->options.demangle_kernel,
 	        .build_ids = is_elsewhere(f) ? NULL : f->options.build_ids,
 	        .cache = f->options.cache,
+	        .jobs = f->options.jobs,
 	};
 }
 

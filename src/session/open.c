@@ -239,6 +239,7 @@ static int seal(struct sonde_session *s, uint32_t stitch_slots)
 	        .machine_known = known,
 	        .machine = machine,
 	        .cache = s->options.cache,
+	        .jobs = session_jobs(s),
 	        .demangle = !s->options.no_demangle};
 	return frame_resolver_seal(&s->frames, s->timeline);
 }

@@ -20,17 +20,8 @@
  */
 #include "symbol/cache.h"
 
-#include "core/fd.h"
 #include "core/hash.h"
-#include "image/image.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "symbol/store.h"
 
 #define VERSION     1u
 #define ORDER_MARK  0x01020304u
@@ -42,25 +33,6 @@
 #define FILE_NAME   "kernel-symbols"
 
 static const uint8_t magic[8] = {'S', 'O', 'N', 'D', 'E', 'S', 'Y', 'M'};
-
-uint64_t symbol_cache_checksum(struct span bytes)
-{
-	uint64_t lanes[4] = {1, 2, 3, 4};
-	struct span rest = bytes;
-
-	if (rest.p == NULL || rest.n < SUMMED_FROM) {
-		return 0;
-	}
-	rest.p += SUMMED_FROM;
-	rest.n -= SUMMED_FROM;
-	for (; rest.n >= 32; rest.p += 32, rest.n -= 32) {
-		for (size_t i = 0; i < 4; i++) {
-			lanes[i] = hash_step(lanes[i], load_u64(rest.p + i * 8, false));
-		}
-	}
-	lanes[0] = hash_step(lanes[0], hash_bytes(rest.p, rest.n));
-	return hash_step(hash_step(lanes[0], lanes[1]), hash_step(lanes[2], lanes[3]));
-}
 
 /*
  * Splits the entries into the table's arrays; `names` holds their names in order and ends with a
@@ -109,7 +81,7 @@ int symbol_cache_decode(
 	}
 	(void)cursor_take(&c, sizeof(magic));
 	if (cursor_u32(&c) != VERSION || cursor_u32(&c) != ORDER_MARK ||
-	        cursor_u64(&c) != bytes.n || cursor_u64(&c) != symbol_cache_checksum(bytes)) {
+	        cursor_u64(&c) != bytes.n || cursor_u64(&c) != store_checksum(bytes, SUMMED_FROM)) {
 		return SONDE_EFORMAT;
 	}
 	count = cursor_u64(&c);
@@ -172,7 +144,7 @@ int symbol_cache_encode(
 	if (out->failed) {
 		return SONDE_ENOMEM;
 	}
-	numbers[1] = symbol_cache_checksum((struct span){(const uint8_t *)out->p, out->n});
+	numbers[1] = store_checksum((struct span){(const uint8_t *)out->p, out->n}, SUMMED_FROM);
 	memcpy(out->p + 24, &numbers[1], 8);
 	return SONDE_OK;
 }
@@ -191,89 +163,25 @@ bool symbol_cache_key_make(struct symbol_cache_key *key)
 	               sizeof(key->boot);
 }
 
-/* Whether this user owns it and nobody else may write it. */
-static bool is_ours(int fd, mode_t type, struct stat *st)
-{
-	return fstat(fd, st) == 0 && (st->st_mode & S_IFMT) == type && st->st_uid == geteuid() &&
-	       (st->st_mode & (S_IWGRP | S_IWOTH)) == 0;
-}
-
 struct symbol_table *symbol_cache_load(const char *folder, const struct symbol_cache_key *key)
 {
 	struct symbol_table *t = NULL;
-	char path[IMAGE_PATH_MAX];
-	int len = snprintf(path, sizeof(path), "%s/%s", folder, FILE_NAME);
-	struct stat st;
-	void *map;
-	int fd;
+	struct image_file file;
 
-	if (len < 0 || (size_t)len >= sizeof(path)) {
-		return NULL;
+	if (store_open(folder, FILE_NAME, SIZE_LIMIT, &file)) {
+		(void)symbol_cache_decode(file.bytes, key, &t);
+		image_file_close(&file);
 	}
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0) {
-		return NULL;
-	}
-	if (is_ours(fd, S_IFREG, &st) && st.st_size > 0 && (uint64_t)st.st_size <= SIZE_LIMIT) {
-		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (map != MAP_FAILED) {
-			(void)symbol_cache_decode((struct span){map, (size_t)st.st_size}, key, &t);
-			(void)munmap(map, (size_t)st.st_size);
-		}
-	}
-	(void)close(fd);
 	return t;
-}
-
-/* Opens the folder, creating it and its parents if missing; negative: failure. */
-static int open_folder(const char *folder)
-{
-	char path[IMAGE_PATH_MAX];
-	size_t n = strlen(folder);
-	struct stat st;
-	int fd;
-
-	if (n == 0 || n >= sizeof(path)) {
-		return -1;
-	}
-	for (size_t i = 1; i <= n; i++) {
-		if (folder[i] == '/' || folder[i] == 0) {
-			memcpy(path, folder, i);
-			path[i] = 0;
-			(void)mkdir(path, 0700); /* it exists already, or the open fails */
-		}
-	}
-	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0 && !is_ours(fd, S_IFDIR, &st)) {
-		(void)close(fd);
-		return -1;
-	}
-	return fd;
 }
 
 void symbol_cache_save(
         const char *folder, const struct symbol_cache_key *key, const struct symbol_table *t)
 {
 	struct text bytes = {0};
-	char name[64];
-	bool good;
-	int dir;
-	int fd;
 
-	if (symbol_cache_encode(t, key, &bytes) < 0 || (dir = open_folder(folder)) < 0) {
-		text_fini(&bytes);
-		return;
+	if (symbol_cache_encode(t, key, &bytes) == SONDE_OK) {
+		store_save(folder, FILE_NAME, bytes.p, bytes.n);
 	}
-	(void)snprintf(name, sizeof(name), FILE_NAME ".%ld", (long)getpid());
-	fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd >= 0 || errno == EEXIST) { /* EEXIST: the leftover file of a process with the same
-	                                     id is removed too */
-		good = fd >= 0 && fd_write(fd, bytes.p, bytes.n);
-		good = fd >= 0 && close(fd) == 0 && good;
-		if (!good || renameat(dir, name, dir, FILE_NAME) != 0) {
-			(void)unlinkat(dir, name, 0);
-		}
-	}
-	(void)close(dir);
 	text_fini(&bytes);
 }

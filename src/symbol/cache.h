@@ -32,6 +32,5 @@ int symbol_cache_decode(
         struct span bytes, const struct symbol_cache_key *key, struct symbol_table **out);
 int symbol_cache_encode(
         const struct symbol_table *t, const struct symbol_cache_key *key, struct text *out);
-uint64_t symbol_cache_checksum(struct span bytes);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Source lines of an object, remembered by address. What the debug information does not have comes
+ * Source lines of an object, from its line index. What the debug information does not have comes
  * from the symbol table: addr2line, which perf asks, names a function without line by the last
  * function symbol at or before the address, and the file of a local one by the STT_FILE symbol
  * before it.
@@ -8,24 +8,14 @@
 #include "symbol/lines.h"
 
 #include "core/array.h"
-#include "core/hash.h"
-#include "core/intern.h"
 #include "core/search.h"
 #include "symbol/files.h"
-#include "symbol/lines_reader.h"
+#include "symbol/line_index.h"
 
 #include <elf.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
-
-#define ADDRESSES_MAX (1u << 17) /* remembered addresses of an object; then all are forgotten */
-
-struct known {
-	uint64_t key, address;
-	size_t first; /* index in frames */
-	enum lines_found found;
-	unsigned n;
-};
 
 struct function {
 	uint64_t address;
@@ -34,19 +24,14 @@ struct function {
 };
 
 struct lines {
-	pthread_mutex_t lock; /* of all members after the files */
 	struct symbol_file object, debug;
 	bool linked; /* the kernel: addresses are `moved` bytes above those of its ELF file */
 	uint64_t moved;
-	struct lines_reader *reader; /* NULL: no line table */
-	struct intern texts;
-	struct known *known;
-	struct lines_frame *frames;
-	size_t nknown, known_cap, nframes, frames_cap;
-	struct index index; /* of known */
+	struct line_index index; /* empty: no line table */
+	pthread_mutex_t lock; /* of the members below */
 	struct function *functions; /* sorted by address */
 	size_t nfunctions, functions_cap;
-	bool functions_read;
+	_Atomic bool functions_read; /* then they never change */
 };
 
 static bool has_lines(const struct image_elf *e)
@@ -72,6 +57,25 @@ static uint64_t kernel_moved(const struct image_elf *e, const struct symbol_requ
 	return 0;
 }
 
+/* The index is stored by build id; the size guards against files that were given the same one. */
+static int index_open(struct lines *l, const struct symbol_request *req,
+        const struct symbol_file *from, const char *path)
+{
+	const struct image_build_id *id = &from->elf.build_id;
+	struct line_index_key key = {.size = from->file.bytes.n, .id_size = (uint32_t)id->size};
+	int rc;
+
+	memcpy(key.id, id->bytes, id->size);
+	if (req->cache != NULL && line_index_load(req->cache, &key, &l->index)) {
+		return 0;
+	}
+	rc = line_index_build(path, req->jobs, &key, &l->index);
+	if (rc == 0 && req->cache != NULL && l->index.nrows != 0) {
+		line_index_save(req->cache, &key, &l->index);
+	}
+	return rc == SONDE_ENOMEM ? rc : 0;
+}
+
 static int files_open(struct lines *l, const struct symbol_request *req)
 {
 	struct symbol_search *s = malloc(sizeof(*s));
@@ -95,7 +99,7 @@ static int files_open(struct lines *l, const struct symbol_request *req)
 	if (s->failed) {
 		rc = SONDE_ENOMEM;
 	} else if (has_lines(&from->elf)) { /* s->name is the file that was opened last */
-		rc = lines_reader_open(s->name, from->file.bytes.n, &l->reader);
+		rc = index_open(l, req, from, s->name);
 	}
 	free(s);
 	return rc;
@@ -127,13 +131,9 @@ void lines_free(struct lines *l)
 	if (l == NULL) {
 		return;
 	}
-	lines_reader_close(l->reader);
+	line_index_close(&l->index);
 	symbol_file_close(&l->object);
 	symbol_file_close(&l->debug);
-	intern_fini(&l->texts);
-	index_fini(&l->index);
-	free(l->known);
-	free(l->frames);
 	free(l->functions);
 	pthread_mutex_destroy(&l->lock);
 	free(l);
@@ -203,14 +203,13 @@ static int function_order(const void *a, const void *b)
 	return (x->file != NULL) - (y->file != NULL);
 }
 
-static int functions_read(struct lines *l)
+/* The lock is held. */
+static int functions_list(struct lines *l)
 {
 	const struct image_elf *e = &l->object.elf;
 	const struct image_section *section = image_elf_symbols(e, SHT_SYMTAB, 2);
 
-	if (l->functions_read) {
-		return 0;
-	}
+	l->nfunctions = 0;
 	if (section == NULL && l->debug.elf.nsections != 0) {
 		e = &l->debug.elf;
 		section = image_elf_symbols(e, SHT_SYMTAB, 2);
@@ -225,8 +224,23 @@ static int functions_read(struct lines *l)
 	if (l->nfunctions != 0) {
 		qsort(l->functions, l->nfunctions, sizeof(*l->functions), function_order);
 	}
-	l->functions_read = true;
 	return 0;
+}
+
+static int functions_read(struct lines *l)
+{
+	int rc = 0;
+
+	if (atomic_load_explicit(&l->functions_read, memory_order_acquire)) {
+		return 0;
+	}
+	pthread_mutex_lock(&l->lock);
+	if (!atomic_load_explicit(&l->functions_read, memory_order_relaxed)) {
+		rc = functions_list(l);
+		atomic_store_explicit(&l->functions_read, rc == 0, memory_order_release);
+	}
+	pthread_mutex_unlock(&l->lock);
+	return rc;
 }
 
 /* Returns the section that contains a virtual address; 0: none. */
@@ -262,103 +276,13 @@ static int function_find(struct lines *l, uint64_t address, struct lines_place *
 	return 0;
 }
 
-static int text_keep(struct lines *l, const char **text)
-{
-	uint32_t id;
-
-	if (*text == NULL) {
-		return 0;
-	}
-	id = intern_add(&l->texts, *text, strlen(*text));
-	if (id == INTERN_NONE) {
-		return SONDE_ENOMEM;
-	}
-	*text = intern_text(&l->texts, id);
-	return 0;
-}
-
-static int place_read(struct lines *l, uint64_t key, struct lines_place *out)
-{
-	int rc = 0;
-
-	out->found = LINES_NONE;
-	out->address = virtual_address(l, key);
-	out->n = 0;
-	if (l->reader != NULL) {
-		rc = lines_reader_find(l->reader, out->address, out);
-	}
-	if (rc > 0) {
-		out->found = LINES_LINE;
-	} else if (rc == 0) {
-		out->n = 0;
-		rc = function_find(l, out->address, out);
-	}
-	for (unsigned i = 0; rc >= 0 && i < out->n; i++) {
-		rc = text_keep(l, &out->frames[i].file);
-		rc = rc >= 0 ? text_keep(l, &out->frames[i].function) : rc;
-	}
-	return rc;
-}
-
-static int place_keep(struct lines *l, uint64_t key, size_t at, const struct lines_place *place)
-{
-	if (!array_reserve(&l->known, &l->known_cap, l->nknown + 1, sizeof(*l->known)) ||
-	        !array_reserve(&l->frames, &l->frames_cap, l->nframes + place->n + 1,
-	                sizeof(*l->frames))) {
-		return SONDE_ENOMEM;
-	}
-	l->known[l->nknown] = (struct known){.key = key,
-	        .address = place->address,
-	        .first = l->nframes,
-	        .found = place->found,
-	        .n = place->n};
-	memcpy(l->frames + l->nframes, place->frames, place->n * sizeof(*l->frames));
-	l->nframes += place->n;
-	index_put(&l->index, (uint32_t)hash_u64(key), at, (uint32_t)l->nknown++);
-	return 0;
-}
-
-static void forget(struct lines *l)
-{
-	index_fini(&l->index);
-	l->index = (struct index){0};
-	l->nknown = l->nframes = 0;
-}
-
-/* The lock is held. */
-static int find(struct lines *l, uint64_t key, struct lines_place *out)
-{
-	uint32_t hash = (uint32_t)hash_u64(key);
-	size_t at = hash;
-	uint32_t id;
-
-	if (l->nknown >= ADDRESSES_MAX) {
-		forget(l);
-	}
-	TRY(index_room(&l->index));
-	for (; (id = index_next(&l->index, hash, &at)) != INDEX_NONE; at++) {
-		const struct known *k = &l->known[id];
-
-		if (k->key == key) {
-			out->found = k->found;
-			out->address = k->address;
-			out->n = k->n;
-			memcpy(out->frames, l->frames + k->first, k->n * sizeof(*l->frames));
-			return 0;
-		}
-	}
-	TRY(place_read(l, key, out));
-	return place_keep(l, key, at, out);
-}
-
 int lines_find(struct lines *l, uint64_t address, struct lines_place *out)
 {
-	int rc;
-
-	pthread_mutex_lock(&l->lock);
-	rc = find(l, address, out);
-	pthread_mutex_unlock(&l->lock);
-	return rc;
+	out->found = LINES_NONE;
+	out->address = virtual_address(l, address);
+	out->n = 0;
+	return line_index_find(&l->index, out->address, out) ? 0
+	                                                     : function_find(l, out->address, out);
 }
 
 const char *lines_file_name(const char *path)
@@ -367,12 +291,6 @@ const char *lines_file_name(const char *path)
 
 	return slash != NULL ? slash + 1 : path;
 }
-
-struct rows {
-	const struct lines *lines;
-	lines_row_fn fn;
-	void *arg;
-};
 
 /* Converts a virtual address to an offset in the file, or an address of the kernel. */
 static uint64_t offset_of(const struct lines *l, uint64_t address)
@@ -392,25 +310,19 @@ static uint64_t offset_of(const struct lines *l, uint64_t address)
 	return address;
 }
 
-static int row_give(void *arg, const struct lines_row *row)
-{
-	const struct rows *r = arg;
-	struct lines_row own = *row;
-
-	own.start = offset_of(r->lines, row->start);
-	own.end = own.start + (row->end - row->start);
-	return r->fn(r->arg, &own);
-}
-
 int lines_rows(struct lines *l, lines_row_fn fn, void *arg)
 {
-	struct rows r = {.lines = l, .fn = fn, .arg = arg};
-	int rc = 0;
+	const struct line_index *x = &l->index;
 
-	pthread_mutex_lock(&l->lock);
-	if (l->reader != NULL) {
-		rc = lines_reader_rows(l->reader, row_give, &r);
+	for (size_t i = 0; i + 1 < x->nrows; i++) { /* the last one is a gap */
+		const struct line_row *row = &x->rows[i];
+		struct lines_row own = {.line = row->line, .file = x->texts + row->file};
+
+		if (row->file != 0 && row->line != 0) {
+			own.start = offset_of(l, x->starts[i]);
+			own.end = own.start + (x->starts[i + 1] - x->starts[i]);
+			TRY(fn(arg, &own));
+		}
 	}
-	pthread_mutex_unlock(&l->lock);
-	return rc;
+	return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The source lines of an object: address -> file, line, and the functions that were inlined there.
- * Each address is read once and remembered. Any number of threads may use one handle: a lock
- * protects the results and the reader, because libdw's handles must not be shared.
+ * Opening reads the whole debug information into an index (line_index.c), or an index that was
+ * stored before. Any number of threads may use one handle.
  */
 #ifndef SONDE_SYMBOL_LINES_H
 #define SONDE_SYMBOL_LINES_H
@@ -44,15 +44,15 @@ int lines_find(struct lines *l, uint64_t address, struct lines_place *out);
 /* The code from `start` to `end` that belongs to a source line. */
 struct lines_row {
 	uint64_t start, end; /* addresses as in symbol.h */
-	const char *file; /* valid until the next row */
+	const char *file;
 	uint32_t line;
 };
 
 typedef int (*lines_row_fn)(void *arg, const struct lines_row *row);
 
 /*
- * Calls fn for each row of the line tables, unit by unit, by address in each. Returns 0, the negative
- * result of fn at which it stopped, or SONDE_ENOMEM. fn must not use *l.
+ * Calls fn for all code whose line is known, by address. Returns 0, or the negative result of fn at
+ * which it stopped.
  */
 int lines_rows(struct lines *l, lines_row_fn fn, void *arg);
 

@@ -55,8 +55,9 @@ struct symbol_request {
 	const char *vmlinux;
 	bool demangle_kernel; /* `demangle` for symbols of the kernel and of modules */
 	const char *build_ids; /* folder of objects by build id, ~/.debug; NULL: none */
-	const char *cache; /* folder in which the kernel's symbols are stored between runs; NULL:
-	                      none */
+	const char *cache; /* folder in which the kernel's symbols, and lines of objects, are stored
+	                      between runs; NULL: none */
+	unsigned jobs; /* threads that read debug information; 0: one */
 };
 
 /*
