@@ -22,7 +22,8 @@
 	"returns."
 #define CODE_VIEW "It changes how perf's interactive view shows code. Rows are the same without it."
 #define TEXT_ONLY "Sonde prints text, as perf does with --stdio; leave it out."
-#define GUESTS    "Sonde finds the code of a guest's kernel by --guestkallsyms and --guestvmlinux only."
+#define GUESTS                                                                                     \
+	"Sonde finds the code of a guest's kernel by --guestkallsyms and --guestvmlinux only."
 
 /* Options before a command: perf --debug verbose=1 report */
 static const struct option_def perf_options[] = {
