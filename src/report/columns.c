@@ -4,8 +4,9 @@
 
 #include "core/escape.h"
 
-#define ADDRESS_WIDTH 16u
-#define NUMBER_MAX    64u /* most digits of a forced width */
+#define ADDRESS_WIDTH     16u
+#define TRANSACTION_WIDTH 32u
+#define NUMBER_MAX        64u /* most digits of a forced width */
 
 static const char *column_title(const struct report *r, unsigned id)
 {
@@ -203,7 +204,8 @@ static size_t text_width(struct report *r, const struct profile_row *row, unsign
 		return strlen(text) + (id == FIELD_SYM ? REPORT_LEVEL_WIDTH : 0);
 	}
 	if (id == FIELD_SYM) {
-		return REPORT_LEVEL_WIDTH + strlen("0x") + ADDRESS_WIDTH; /* as in perf, for 0 too */
+		return REPORT_LEVEL_WIDTH + strlen("0x") +
+		       ADDRESS_WIDTH; /* as in perf, for 0 too */
 	}
 	(void)cell_make(r, row, id, 0);
 	return r->cell.n;
@@ -219,6 +221,9 @@ static size_t cell_width(struct report *r, const struct profile_row *row, unsign
 {
 	size_t width;
 
+	if (id == FIELD_TRANSACTION) { /* as in perf, as wide for any transaction */
+		return column_number(r, row, id) != 0 ? TRANSACTION_WIDTH : 0;
+	}
 	if ((field_at(id)->style & FIELD_GROWS) == 0 || id == FIELD_TRACE_FIELDS) {
 		return 0;
 	}

@@ -30,7 +30,8 @@ DSO_SYM = ["report", "--stdio", "-g", "none", "--no-children", "-s", "dso,sym"]
 DSOS = ["report", "--stdio", "-g", "none", "--no-children", "-s", "dso"]
 CPU_ROWS = ["report", "--stdio", "-g", "none", "--no-children", "-s", "cpu,dso"]
 SYM_ROWS = ["report", "--stdio", "-g", "none", "--no-children", "-s", "sym,comm"]
-WIDTHS = (CPU_ROWS, SYM_ROWS)
+TRANSACTION_ROWS = ["report", "--stdio", "-g", "none", "--no-children", "-s", "transaction,comm"]
+WIDTHS = (CPU_ROWS, SYM_ROWS, TRANSACTION_ROWS)
 CALL_STACK = 1 << 11  # of branch_sample_type
 READ_ID, READ_GROUP = 4, 8  # of read_format
 CASES = []
@@ -272,6 +273,19 @@ def address_zero(path):
 
 
 case("a sample at address 0", address_zero, SYM_ROWS)
+
+
+def one_transaction(value):
+    def make(path):
+        r = Recording([Event(*CPU_CLOCK, sample_type=USUAL | TRANSACTION)])
+        r.comm(1, "prog", 7)
+        r.sample(1000, 0x400010, 7, transaction=value)
+        r.write(path)
+    return make
+
+
+for flags in (0, 1, 0xff):
+    case(f"the width of the transaction {flags}", one_transaction(flags), TRANSACTION_ROWS)
 
 
 def all_counts(path):
