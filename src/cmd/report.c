@@ -71,11 +71,12 @@ static void set_line(struct sonde_report_options *o, int value)
 	o->graph_line = value;
 }
 
+/* As in perf, the first word that begins with the given one counts: "f" is flat. */
 static const struct graph_word graph_words[] = {
         {"none", set_none, 1},
         {"graph", set_kind, SONDE_REPORT_GRAPH_TREE},
-        {"fractal", set_kind, SONDE_REPORT_GRAPH_FRACTAL},
         {"flat", set_kind, SONDE_REPORT_GRAPH_FLAT},
+        {"fractal", set_kind, SONDE_REPORT_GRAPH_FRACTAL},
         {"folded", set_kind, SONDE_REPORT_GRAPH_FOLDED},
         {"caller", set_order, 0},
         {"callee", set_order, 1},
@@ -110,7 +111,7 @@ static int graph_word(struct report_command *c, const char *word, size_t n, unsi
 		return 0;
 	}
 	for (size_t i = 0; i < sizeof(graph_words) / sizeof(graph_words[0]); i++) {
-		if (strcmp(text, graph_words[i].word) == 0) {
+		if (strncmp(text, graph_words[i].word, n) == 0) {
 			graph_words[i].set(&c->report, graph_words[i].value);
 			return 0;
 		}
@@ -131,6 +132,21 @@ static int graph_word(struct report_command *c, const char *word, size_t n, unsi
 	return -1;
 }
 
+static void graph_word_unknown(const char *word, size_t n)
+{
+	if (strncmp(word, "branch", n) == 0) {
+		(void)fprintf(stderr,
+		        "Error: -g branch, the last branches in call graphs: use --branch-history, "
+		        "or leave it out\n");
+		return;
+	}
+	(void)fprintf(stderr,
+	        "Error: call graph mode '%.*s' is not known: none, graph, fractal, flat, folded, "
+	        "caller, callee, function, address, srcline, percent, period, "
+	        "count, a percentage and a number of branches are\n",
+	        (int)n, word);
+}
+
 static int on_graph(const struct option_def *def, const char *arg, bool unset)
 {
 	struct report_command *c = def->target;
@@ -141,12 +157,7 @@ static int on_graph(const struct option_def *def, const char *arg, bool unset)
 		size_t n = strcspn(arg, ",");
 
 		if (graph_word(c, arg, n, &numbers) < 0) {
-			(void)fprintf(stderr,
-			        "Error: call graph mode '%.*s' is not known: none, graph, fractal, "
-			        "flat, folded, caller, callee, function, address, srcline, "
-			        "percent, period, "
-			        "count, a percentage and a number of branches are\n",
-			        (int)n, arg);
+			graph_word_unknown(arg, n);
 			return -1;
 		}
 		arg += n + (arg[n] == ',');

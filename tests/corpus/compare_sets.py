@@ -479,7 +479,7 @@ ONLY_SONDE = [
     ("script:15", "Invalid field requested", "`script -F cgroup`"),
     ("script:(19|37|41|42)", "no first/last sample time", "`script --time 10%-20%`"),
     ("report:(32|59|60)", "no first/last sample time", "`report --time 10%-20%`"),
-    ("report:(2[1-6]|66|67|68)", "Selected -g or --branch-history", CHAINLESS),
+    ("report:(2[1-6]|66|67|68|78|79)", "Selected -g or --branch-history", CHAINLESS),
     ("script:5$", "Display of offsets requested", "`script -F +symoff` of tracepoints"),
     ("report:28", "data has no samples", "`report --hierarchy` of a pipe stream"),
     ("report:(29|30)", "", "`report` of a group of events whose first event has no samples"),

@@ -136,6 +136,8 @@ REPORT = {
     75: "-C 0 -s cpu,comm",
     76: "--pid TID",
     77: "-b -s dso_from,dso_to",
+    78: "-g fra,0.5,calle,co",
+    79: "--no-children -g f,1",
 }
 
 COMMANDS = {"script": ["script"], "report": ["report", "--stdio", "-n"]}

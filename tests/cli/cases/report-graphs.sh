@@ -8,3 +8,4 @@ show report --stdio -q -s comm -c job0 -g address,10 --children --max-stack 2
 show report --stdio -g fractals
 show report --stdio -g 1,2,3
 show report --stdio -g 101
+show report --stdio -g caller,branch
