@@ -557,7 +557,7 @@ static void line_callindent(const struct line_context *c)
 	uint64_t at = enters ? s->s.addr : s->s.ip;
 	size_t start, n;
 
-	if (!c->plan->branch) {
+	if (!c->plan->branch || s->extra == NULL) { /* as in perf, only of decoded traces */
 		return;
 	}
 	put_branch_object(c);
