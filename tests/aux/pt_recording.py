@@ -20,7 +20,7 @@ IP, TID, TIME, ID, CPU, PERIOD, RAW, IDENTIFIER, AUX = 1, 2, 4, 64, 128, 256, 1 
 EXCLUDE_KERNEL = 1 << 5
 MMAP, LOST, COMM, EXIT, FORK, SAMPLE, MMAP2, AUX_RECORD, ITRACE_START = 1, 2, 3, 4, 7, 9, 10, 11, 12
 LOST_SAMPLES, SWITCH, SWITCH_CPU_WIDE, KSYMBOL, TEXT_POKE, AUX_HW_ID = 13, 14, 15, 17, 20, 21
-FINISHED_ROUND, ID_INDEX, AUXTRACE_INFO, AUXTRACE, AUXTRACE_ERROR, TIME_CONV = 68, 69, 70, 71, 72, 79
+HEADER_ATTR, FINISHED_ROUND, ID_INDEX, AUXTRACE_INFO, AUXTRACE, AUXTRACE_ERROR, TIME_CONV = 64, 68, 69, 70, 71, 72, 79
 TRUNCATED, OVERWRITE, PARTIAL, COLLISION = 1, 2, 4, 8  # flags of AUX records
 KERNEL, USER, GUEST_KERNEL, GUEST_USER = 1, 2, 4, 5  # misc of records
 TSC_BIT, MTC_BIT, NORETCOMP, CYC_BIT = 1 << 10, 1 << 9, 1 << 11, 1 << 1
@@ -351,6 +351,12 @@ class Recording:
         head = b"PERFILE2" + struct.pack("<8Q", 104, 144, attrs_at, len(attrs), data_at, len(data), 0, 0) + \
             struct.pack("<4Q", bitmap, 0, 0, 0)
         Path(path).write_bytes(head + ids + attrs + data + features + blobs)
+
+    def write_stream(self, path):
+        """The stream that record -o - writes: attrs are records, and there are no names"""
+        records = [record(HEADER_ATTR, 0, struct.pack("<IIQQQQQ", kind, 128, config, period, bits, 4, flags).ljust(128, b"\0") +
+                          struct.pack("<Q", event)) for kind, config, bits, flags, event, period in self.attrs]
+        Path(path).write_bytes(b"PERFILE2" + struct.pack("<Q", 16) + b"".join(records + self.records))
 
     def write_folder(self, path, copies):
         """A recording in a folder; copies: folders kcore_dir.. with the files of each."""
