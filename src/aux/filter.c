@@ -115,13 +115,19 @@ static int add_mapped(const struct aux *a, struct timeline_cursor *cursor,
 int aux_filters_set(struct aux *a)
 {
 	const char *p = a->info.filter.p;
-	const char *end = p + a->info.filter.n;
-	struct timeline_cursor *cursor = calloc(1, sizeof(*cursor));
 	struct sonde_pt_flow_options *o = &a->flow;
+	struct timeline_cursor *cursor;
 	struct aux_filter f;
-	int rc = cursor != NULL ? 1 : SONDE_ENOMEM;
+	const char *end;
+	int rc;
 
-	while (rc == 1 && a->info.filter.n != 0 && (rc = aux_filter_next(&p, end, &f)) == 1) {
+	if (p == NULL) {
+		return 0;
+	}
+	end = p + a->info.filter.n;
+	cursor = calloc(1, sizeof(*cursor));
+	rc = cursor != NULL ? 1 : SONDE_ENOMEM;
+	while (rc == 1 && (rc = aux_filter_next(&p, end, &f)) == 1) {
 		rc = f.path_size != 0 ? add_mapped(a, cursor, &f, o)
 		                      : add_range(o, f.start, f.size);
 		if (rc == 0) {
