@@ -147,10 +147,13 @@ static uint32_t owner_hash(const struct profile_who *who)
 	return (uint32_t)(hash_u64((uint64_t)who->event << 32 | who->key) >> 32);
 }
 
-/* Not the lowest bits, which are the slot in an index. */
+/*
+ * Mixes the hash again: if a bit of it was the part, all rows of a part with one owner would have the
+ * same bit in their hashes, and use half of the slots of an index.
+ */
 static uint8_t hash_part(uint32_t hash, unsigned parts)
 {
-	return (uint8_t)((hash >> 16) % parts);
+	return (uint8_t)((hash_u32(hash) >> 16) % parts);
 }
 
 static int frames_hash(void *arg, unsigned worker, size_t block)
