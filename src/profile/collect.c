@@ -12,6 +12,7 @@
 
 #define RECENT_MORE  8u /* slots per hash after the cache of samples grew */
 #define BLOCK_MAX    (64u << 10) /* bytes of code without a branch: far above all real blocks */
+#define FORGET_AFTER 16u /* chunks */
 #define WEIGHT_PARTS (~UINT64_C(0) << 32) /* of a weight with parts: all but its first one */
 
 /* Whether samples need the frames of their addresses, not only their owners. */
@@ -371,6 +372,9 @@ static int collect_chunk(void *arg, unsigned worker, size_t chunk)
 	struct session_sample s;
 	int rc;
 
+	if (chunk % FORGET_AFTER == 0) { /* the pages of a whole file would be half of the memory */
+		session_forget(p->session);
+	}
 	if (is_ordered(p)) {
 		TRY(session_window_open(&w->worker, chunk));
 	} else {

@@ -138,7 +138,10 @@ uint64_t session_size(const struct sonde_session *s);
  * all sources: session_worker_next_any. Safe from several threads.
  */
 int session_file_record_next(const struct sonde_session *s, uint64_t *position, struct record *r);
-/* Call after all samples were read: returns the input's pages to the system; spans stay valid. */
+/*
+ * Returns the input's pages to the system, from any thread: spans stay valid, as pages are read again
+ * when they are used.
+ */
 void session_forget(const struct sonde_session *s);
 const struct timeline *session_timeline(const struct sonde_session *s);
 unsigned session_jobs(const struct sonde_session *s);

@@ -17,6 +17,7 @@
  * recordings have more.
  */
 #define EPOCH_RECORDS ((size_t)1 << 18)
+#define FORGET_AFTER  ((uint64_t)16 << 20) /* bytes of a file, whose pages are given back */
 
 /* Fields of sched:sched_switch: offsets of the threads in the raw data of a sample. */
 struct walk_switches {
@@ -472,11 +473,16 @@ static int walk_source(struct walk *w, struct session_source *src)
 	struct session_item items[SESSION_BATCH];
 	struct progress progress =
 	        progress_begin(o->on_progress, o->progress_arg, session_size(w->s));
+	uint64_t kept = 0;
 	int n;
 
 	w->source = src;
 	while ((n = src->ops->scan(src, items, SESSION_BATCH)) > 0) {
 		progress_at(&progress, items[0].sequence);
+		if (src == w->s->sources[0] && items[0].sequence - kept >= FORGET_AFTER) {
+			session_forget(w->s);
+			kept = items[0].sequence;
+		}
 		for (int i = 0; i < n; i++) {
 			TRY(walk_record(w, &items[i]));
 		}
