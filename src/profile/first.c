@@ -103,6 +103,7 @@ static void chains_move(struct profile_counts *c, uint32_t *order)
 		while (order[at] != i) {
 			uint32_t from = order[at];
 
+			__builtin_prefetch(&c->chains[order[order[from]]]);
 			c->chains[at] = c->chains[from];
 			order[at] = at;
 			at = from;

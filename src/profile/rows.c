@@ -547,7 +547,7 @@ static int chain_hidden(const struct profile *p, const struct profile_chain *c)
 {
 	const struct profile_frame *leaf = &p->counts.frames[c->leaf];
 	const struct pick *pick = p->options.pick;
-	uint64_t start = leaf->symbol != NULL ? leaf->symbol->start : 0;
+	uint64_t start;
 	const char *name;
 
 	if (p->counts.who[c->who].hidden) {
@@ -556,7 +556,7 @@ static int chain_hidden(const struct profile *p, const struct profile_chain *c)
 	if (p->options.branches) { /* the sample decided */
 		return 0;
 	}
-	if (!pick_object(pick, leaf->object)) {
+	if (pick->dsos != NULL && !pick_object(pick, leaf->object)) {
 		return 1;
 	}
 	if (p->options.exclude_other && p->parent_of[c - p->counts.chains] + 1 == p->nparents) {
@@ -565,6 +565,7 @@ static int chain_hidden(const struct profile *p, const struct profile_chain *c)
 	if (!pick->by_symbol) {
 		return 0;
 	}
+	start = leaf->symbol != NULL ? leaf->symbol->start : 0;
 	name = profile_symbol(p, leaf->object, leaf->symbol);
 	if (name == NULL && leaf->symbol != NULL) {
 		return SONDE_ENOMEM;

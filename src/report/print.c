@@ -92,13 +92,15 @@ static int group_write(void *arg, unsigned worker, size_t group)
 static void groups_make(struct printing *x)
 {
 	const struct report *r = x->r;
-	size_t work = 0;
+	const uint32_t *order = r->table->order;
+	size_t n = r->table->norder, work = 0;
 
-	for (size_t i = 0; i < r->table->norder; i++) {
-		const struct profile_row *row = &r->table->rows[r->table->order[i]];
+	for (size_t i = 0; i < n; i++) {
+		const struct profile_row *row = &r->table->rows[order[i]];
 
+		__builtin_prefetch(&r->table->rows[order[i + AHEAD < n ? i + AHEAD : i]].graph);
 		work += (size_t)1 + profile_row_refs(&r->profile, row);
-		if (work >= GROUP_WORK || i + 1 == r->table->norder) {
+		if (work >= GROUP_WORK || i + 1 == n) {
 			x->ends[x->n++] = i + 1;
 			work = 0;
 		}

@@ -4,6 +4,8 @@
 
 #include "core/pool.h"
 
+#include <stdlib.h>
+
 #define ROWS_AT_ONCE 4096u
 #define AHEAD        16u /* rows to prefetch */
 
@@ -78,22 +80,52 @@ static void rows_list(struct report *r, uint32_t event)
 	}
 }
 
-/* Removes the rows that are not printed. */
-static void rows_cut(struct report *r)
+struct cutting {
+	struct report *r;
+	size_t *shown; /* rows of each block that are printed */
+};
+
+static int block_cut(void *arg, unsigned worker, size_t block)
 {
-	const uint32_t *order = r->table->order;
+	const struct cutting *x = arg;
+	const struct report *r = x->r;
+	size_t first = block * ROWS_AT_ONCE;
+	uint32_t *order = r->table->order + first;
+	size_t n =
+	        r->table->norder - first < ROWS_AT_ONCE ? r->table->norder - first : ROWS_AT_ONCE;
 	size_t shown = 0;
 
-	for (size_t i = 0; i < r->table->norder; i++) {
+	(void)worker;
+	for (size_t i = 0; i < n; i++) {
 		const struct profile_row *row = &r->table->rows[order[i]];
-		size_t ahead = i + AHEAD < r->table->norder ? i + AHEAD : i;
 
-		profile_row_prefetch(&r->table->rows[order[ahead]]);
+		profile_row_prefetch(&r->table->rows[order[i + AHEAD < n ? i + AHEAD : i]]);
 		if (!row->hidden && report_row_shown(r, row)) {
-			r->table->order[shown++] = order[i];
+			order[shown++] = order[i];
 		}
 	}
-	r->table->norder = shown;
+	x->shown[block] = shown;
+	return 0;
+}
+
+/* Removes the rows that are not printed: all workers cut blocks, which one thread moves together. */
+static int rows_cut(struct report *r)
+{
+	size_t blocks = (r->table->norder + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE, n = 0;
+	struct cutting x = {.r = r, .shown = malloc((blocks + 1) * sizeof(*x.shown))};
+
+	if (x.shown == NULL) {
+		return SONDE_ENOMEM;
+	}
+	(void)pool_run(r->nworkers != 0 ? r->nworkers : 1, blocks, block_cut, &x);
+	for (size_t block = 0; block < blocks; block++) {
+		memmove(r->table->order + n, r->table->order + block * ROWS_AT_ONCE,
+		        x.shown[block] * sizeof(*r->table->order));
+		n += x.shown[block];
+	}
+	r->table->norder = n;
+	free(x.shown);
+	return 0;
 }
 
 int report_rows_select(struct report *r, uint32_t event, unsigned members)
@@ -109,6 +141,5 @@ int report_rows_select(struct report *r, uint32_t event, unsigned members)
 		return report_levels_sort(r, event);
 	}
 	TRY(report_order(r)); /* hidden rows too: they influence the order, see order.c */
-	rows_cut(r);
-	return 0;
+	return rows_cut(r);
 }
