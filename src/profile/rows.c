@@ -29,11 +29,14 @@ struct known_row {
 	uint32_t row;
 };
 
+/* Rows that were found are looked up in `direct`, or else in `known`. */
 struct folder {
 	struct profile *p;
 	struct profile_part *part;
 	struct index rows;
-	struct known_row *known; /* by frame */
+	uint32_t *direct; /* row + 1, by frame and owner; NULL: it would be too large */
+	size_t owners; /* of each frame in `direct` */
+	struct known_row *known; /* by frame; NULL with `direct` */
 };
 
 /* Returns the id of the short name of the object that contains the row's symbol; 0: no symbol. */
@@ -375,25 +378,43 @@ static void leaf_count(struct folder *f, struct profile_chain *c, uint32_t row)
 	}
 }
 
+/* Returns the row that was found for a frame and an owner, or INDEX_NONE. */
+static inline uint32_t row_known(const struct folder *f, uint32_t frame, uint32_t owner)
+{
+	if (f->direct != NULL) {
+		return f->direct[frame * f->owners + owner] - 1;
+	}
+	return f->known[frame].owner == owner ? f->known[frame].row : INDEX_NONE;
+}
+
+static inline void row_learn(const struct folder *f, uint32_t frame, uint32_t owner, uint32_t row)
+{
+	if (f->direct != NULL) {
+		f->direct[frame * f->owners + owner] = row + 1;
+	} else {
+		f->known[frame] = (struct known_row){owner, row};
+	}
+}
+
 static int visit_count(struct folder *f, const struct profile_visit *v, uint32_t owner)
 {
 	struct profile *p = f->p;
 	struct profile_chain *c = &p->counts.chains[v->chain];
-	struct known_row *known = &f->known[v->frame];
+	uint32_t row = row_known(f, v->frame, owner);
 	uint32_t depth = v->step == 0 ? c->n : c->n - v->step + 1;
 	struct profile_row *r;
 
-	if (known->owner != owner || p->parent_of != NULL) { /* parents depend on the chain */
+	if (row == INDEX_NONE || p->parent_of != NULL) { /* parents depend on the chain */
 		struct profile_row key = visit_key(p, v);
 
-		TRY(row_add(f, &key, profile_visit_hash(p, v), &known->row));
-		known->owner = owner;
+		TRY(row_add(f, &key, profile_visit_hash(p, v), &row));
+		row_learn(f, v->frame, owner, row);
 	}
-	r = &f->part->rows[known->row];
+	r = &f->part->rows[row];
 	if (v->step == 0) {
-		leaf_count(f, c, known->row);
+		leaf_count(f, c, row);
 	} else if (p->rows_of != NULL) {
-		p->rows_of[profile_chain_word(p, c, v->step)] = known->row;
+		p->rows_of[profile_chain_word(p, c, v->step)] = row;
 	}
 	if (r->mark != v->chain + 1) {
 		r->mark = v->chain + 1;
@@ -401,6 +422,12 @@ static int visit_count(struct folder *f, const struct profile_visit *v, uint32_t
 		r->depth = depth > r->depth ? depth : r->depth;
 	}
 	return 0;
+}
+
+/* Returns the index in f->direct for a visit of a caller; that for a leaf can be the next one. */
+static inline size_t slot_first(const struct folder *f, const struct profile_visit *v)
+{
+	return v->frame * f->owners + ((f->p->counts.chains[v->chain].who << 1) + 1);
 }
 
 /* As owners_find, and prefetches the memory of a batch, so that misses of the caches overlap. */
@@ -413,17 +440,19 @@ static void visits_prefetch(
 	size_t nnew = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		__builtin_prefetch(&f->known[v[i].frame]);
+		__builtin_prefetch(f->direct != NULL ? (void *)&f->direct[slot_first(f, &v[i])]
+		                                     : (void *)&f->known[v[i].frame]);
 		if (v[i].step == 0) {
 			profile_frame_prefetch(&f->p->counts.frames[v[i].frame]);
 		}
 	}
 	for (size_t i = 0; i < n; i++) {
-		const struct known_row *known = &f->known[v[i].frame];
+		uint32_t row;
 
 		owners[i] = profile_row_owner(f->p, &v[i]);
-		if (known->owner == owners[i]) {
-			profile_row_prefetch(&f->part->rows[known->row]);
+		row = row_known(f, v[i].frame, owners[i]);
+		if (row != INDEX_NONE) {
+			profile_row_prefetch(&f->part->rows[row]);
 		} else {
 			new[nnew++].visit = (uint32_t)i;
 			profile_frame_prefetch(&f->p->counts.frames[v[i].frame]);
@@ -442,6 +471,27 @@ static void visits_prefetch(
 	}
 }
 
+/*
+ * Allocates `direct` if a chain's words need as much memory, so that frames which many owners share are
+ * found without a search; else `known`.
+ */
+static int known_make(struct folder *f)
+{
+	const struct profile_counts *c = &f->p->counts;
+	size_t owners = c->nwho * 2 + 1; /* 0 is no owner: see profile_row_owner */
+	size_t visits = c->nwords + c->nchains, n = c->nframes + 1;
+
+	if (n <= visits / owners && f->p->parent_of == NULL) {
+		f->owners = owners;
+		f->direct = calloc(n, owners * sizeof(*f->direct));
+		array_spread(f->direct, n * owners * sizeof(*f->direct));
+		return f->direct != NULL ? 0 : SONDE_ENOMEM;
+	}
+	f->known = calloc(n, sizeof(*f->known));
+	array_spread(f->known, n * sizeof(*f->known));
+	return f->known != NULL ? 0 : SONDE_ENOMEM;
+}
+
 static int part_fold(void *arg, unsigned worker, size_t part)
 {
 	struct profile *p = arg;
@@ -452,11 +502,7 @@ static int part_fold(void *arg, unsigned worker, size_t part)
 	int rc = 0;
 
 	(void)worker;
-	f.known = calloc(p->counts.nframes + 1, sizeof(*f.known));
-	if (f.known == NULL) {
-		return SONDE_ENOMEM;
-	}
-	array_spread(f.known, (p->counts.nframes + 1) * sizeof(*f.known));
+	TRY(known_make(&f));
 	while (rc >= 0 && (n = profile_visits(p, (unsigned)part, &at, visits, BATCH)) > 0) {
 		if (p->counts.nframes > NEAR_FRAMES) {
 			visits_prefetch(&f, visits, n, owners);
@@ -468,6 +514,7 @@ static int part_fold(void *arg, unsigned worker, size_t part)
 		}
 	}
 	index_fini(&f.rows);
+	free(f.direct);
 	free(f.known);
 	return rc;
 }
