@@ -89,6 +89,12 @@ static int waiting_count(struct profile *p, struct profile_worker *w)
 
 	TRY(profile_words_resolve(p, w));
 	for (size_t i = 0; i < w->nwaiting; i++) {
+		const struct waiting_sample *s = &w->waiting[i];
+
+		__builtin_prefetch(&w->counts.frames[w->frames[s->first]].object);
+		__builtin_prefetch(&w->samples[recent_slot(w, s->key.hash)], 1);
+	}
+	for (size_t i = 0; i < w->nwaiting; i++) {
 		struct waiting_sample *s = &w->waiting[i];
 		struct profile_chain *c = &s->chain;
 		uint32_t object;

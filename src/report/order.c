@@ -393,6 +393,10 @@ static int sort_threads(struct sorter *s, const struct report_plan *plan)
 	TRY(nodes_of_rows(s));
 	TRY(report_tree_init(&tree, s->nodes, table->norder, table->norder));
 	for (size_t i = 0; i < table->norder; i++) {
+		uint32_t ahead = s->spare[i + AHEAD < table->norder ? i + AHEAD : i];
+
+		__builtin_prefetch(&s->nodes[ahead], 1);
+		__builtin_prefetch(&tree.after[ahead], 1);
 		threads_insert(&tree, s->spare[i]);
 	}
 	report_tree_list(&tree, s->spare);
