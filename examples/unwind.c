@@ -18,7 +18,7 @@ __attribute__((noinline)) static void sample(const unsigned char *top)
 {
 	const unsigned char *sp;
 	(void)getcontext(&registers);
-	sp = (const unsigned char *)registers.uc_mcontext.gregs[REG_RSP];
+	memcpy(&sp, &registers.uc_mcontext.gregs[REG_RSP], sizeof(sp));
 	stack_size = top > sp && (size_t)(top - sp) < STACK_SIZE ? (size_t)(top - sp) : STACK_SIZE;
 	memcpy(stack, sp, stack_size);
 }
