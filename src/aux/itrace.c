@@ -8,6 +8,8 @@
  *	q quick: without code    qq only PSB+
  *	Z ignore times   g[NUMBER] call chains   l[NUMBER] branch stacks, of at most so many entries
  *
+ * f m M t a select samples of caches, memory, TLBs and remote accesses, which no Intel PT trace has.
+ *
  * Commas and blanks may separate them. Letters of perf that select samples which cannot be made are
  * refused by name.
  */
@@ -33,11 +35,6 @@ static const struct {
         {'L', "branch stacks of other samples"},
         {'A', "approximate instructions per cycle"},
         {'T', "the trace's own times"},
-        {'f', "first-level cache"},
-        {'m', "last-level cache"},
-        {'M', "memory"},
-        {'t', "TLB"},
-        {'a', "remote access"},
 };
 
 static int refuse(const char *p, struct error *err)
@@ -197,6 +194,10 @@ static int take_letter(struct itrace *to, const char **p, struct error *err)
 			to->branches = to->branches || to->calls || to->returns;
 			return letter == 'i' ? take_period(to, p, err) : 0;
 		}
+	}
+	if (strchr("fmMta", letter) != NULL) { /* samples of other processors' traces */
+		(*p)++;
+		return 0;
 	}
 	if (letter == 'q') {
 		(*p)++;

@@ -22,6 +22,8 @@ static void test_kinds(void)
 	        "commas and blanks between letters are ignored");
 	ok(parse("") && parsed.instructions && parsed.branches && parsed.errors,
 	        "no letters: all kinds");
+	ok(parse("fbmMta") && parsed.branches && !parsed.instructions,
+	        "f m M t a: accepted, and nothing is selected");
 	ok(parse("e-o") && parsed.errors && parsed.no_overflow_errors && !parsed.no_lost_errors,
 	        "e-o: errors other than overflows");
 	ok(parse("e-o-l+l") && parsed.no_overflow_errors && !parsed.no_lost_errors,
