@@ -12,6 +12,8 @@
 
 #include <stdlib.h>
 
+#define EVENT_TRACE (UINT64_C(1) << 31) /* the term event */
+
 uint64_t aux_tsc(const struct aux_clock *c, uint64_t ns)
 {
 	uint64_t time = ns > c->zero ? ns - c->zero : 0;
@@ -234,6 +236,7 @@ int aux_open(struct aux *a, const struct aux_setup *setup)
 		return 0;
 	}
 	a->timeless = (a->attr->config & a->info.tsc_bit) == 0 || setup->itrace.timeless;
+	a->event_trace = (a->attr->config & EVENT_TRACE) != 0;
 	set_clock(a);
 	set_flow(a);
 	set_want(a);

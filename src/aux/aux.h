@@ -125,6 +125,8 @@ struct aux_extra {
 #define AUX_FLAG_IN_TX     (1u << 10)
 #define AUX_FLAG_VM_ENTRY  (1u << 11) /* a guest begins, or continues, to run */
 #define AUX_FLAG_VM_EXIT   (1u << 12)
+#define AUX_FLAG_DISABLED  (1u << 13) /* interrupts are disabled */
+#define AUX_FLAG_TOGGLE    (1u << 14) /* that changes here */
 
 /* Records of segments, by one reader. Empty when zero-initialised. */
 struct aux_room {

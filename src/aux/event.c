@@ -35,6 +35,8 @@ static const struct {
         [AUX_PWRE] = {"pwre", TYPE_SYNTH, 2, SONDE_SAMPLE_RAW},
         [AUX_EXSTOP] = {"exstop", TYPE_SYNTH, 3, SONDE_SAMPLE_RAW},
         [AUX_PWRX] = {"pwrx", TYPE_SYNTH, 4, SONDE_SAMPLE_RAW},
+        [AUX_EVT] = {"evt", TYPE_SYNTH, 7, SONDE_SAMPLE_RAW},
+        [AUX_IFLAG] = {"iflag", TYPE_SYNTH, 8, SONDE_SAMPLE_RAW},
 };
 
 static bool is_wanted(const struct aux *a, enum aux_kind kind)
@@ -53,6 +55,8 @@ static bool is_wanted(const struct aux *a, enum aux_kind kind)
 	case AUX_PWRE:
 	case AUX_EXSTOP:
 	case AUX_PWRX: return w->power && power;
+	case AUX_EVT:
+	case AUX_IFLAG: return w->events && a->event_trace;
 	case AUX_KINDS:
 	default: return false;
 	}

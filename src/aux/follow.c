@@ -11,6 +11,8 @@
 
 #include "pt/insn.h"
 
+#define NOWHERE UINT64_MAX
+
 static const char *const error_texts[] = {
         [AUX_ERROR_PACKET] = "Bad packet",
         [AUX_ERROR_CODE] = "Failed to get instruction",
@@ -105,6 +107,24 @@ static uint32_t branch_flags(const struct sonde_pt_step *s, struct aux_follower 
 static uint32_t class_flags(const struct sonde_pt_step *s, struct aux_follower *f)
 {
 	return branch_flags(s, f) | (s->speculative ? AUX_FLAG_IN_TX : 0);
+}
+
+/*
+ * The instruction at a change of the interrupt flag still has it as before; returns its flag. Later
+ * ones have the new one.
+ */
+static uint32_t toggle(struct aux_follower *f, uint64_t ip)
+{
+	if (!f->tally.toggles) {
+		return 0;
+	}
+	if (f->tally.toggles_at == ip) {
+		f->tally.toggles_at = NOWHERE;
+		return AUX_FLAG_TOGGLE;
+	}
+	f->tally.toggles = false;
+	f->tally.interrupts = !f->tally.interrupts;
+	return 0;
 }
 
 /* Whether the letters c and r select a branch. */
@@ -203,7 +223,7 @@ static int add_insn(struct aux_follower *f, const struct sonde_pt_step *s, uint3
 		sample.addr = 0;
 		sample.extra.flags = AUX_FLAG_BRANCH | AUX_FLAG_CALL;
 	}
-	sample.extra.flags |= more;
+	sample.extra.flags |= more | toggle(f, s->ip);
 	if ((each || s->sampled) && f->a->event_of[AUX_INSTRUCTIONS] != AUX_NO_EVENT) {
 		sample.kind = AUX_INSTRUCTIONS;
 		sample.period = s->insns - f->tally.sampled;
@@ -288,6 +308,22 @@ static int on_insn(struct aux_follower *f, const struct sonde_pt_step *s)
 	return 0;
 }
 
+static int add_cause(struct aux_follower *f, struct aux_sample s);
+
+/* Adds an event of Event Trace at an instruction, after the one that waits. */
+static int add_cause_alone(struct aux_follower *f)
+{
+	const struct aux_sample s = {.ip = f->cause.event.ip, .tsc = f->cause.tsc, .period = 1};
+
+	TRY(flush(f, 0));
+	return f->has_cause ? add_cause(f, s) : 0;
+}
+
+static bool is_mode(const struct sonde_pt_step *s)
+{
+	return s->event.kind == SONDE_PT_EVENT_IFLAG || s->event.kind == SONDE_PT_EVENT_EXEC_MODE;
+}
+
 /* Adds the instruction that waits, except that the sample of its PTWRITE comes first. */
 static int before_step(struct aux_follower *f, const struct sonde_pt_step *s)
 {
@@ -305,8 +341,89 @@ static int before_step(struct aux_follower *f, const struct sonde_pt_step *s)
 	        (s->event.extra != 0) != f->tally.guest) {
 		return on_crossing(f, s->event.extra != 0);
 	}
+	if (f->a->event_trace && event && f->waits && is_mode(s) &&
+	        f->waiting.kind == SONDE_PT_STEP_EVENT) {
+		return 0;
+	}
+	if (f->has_cause && s->kind == SONDE_PT_STEP_INSN) {
+		TRY(add_cause_alone(f));
+	}
 	ends = event && s->event.kind == SONDE_PT_EVENT_DISABLED && s->event.value == 0;
 	return flush(f, ends ? AUX_FLAG_END : 0);
+}
+
+/* Adds the event of Event Trace that led to a branch, or happened at an instruction. */
+static int add_cause(struct aux_follower *f, struct aux_sample s)
+{
+	const struct sonde_pt_event *e = &f->cause.event;
+	uint8_t raw[4 + 16 * 3];
+	uint32_t n = 0;
+
+	for (unsigned i = 0; i < 3; i++) {
+		if ((e->extra >> i & 1) != 0) {
+			store_u64(raw + 4 + 16 * n, i, f->a->setup.swap);
+			store_u64(raw + 12 + 16 * n, e->data[i], f->a->setup.swap);
+			n++;
+		}
+	}
+	store_u32(raw, (e->count & 31u) | 1u << 7 | (uint32_t)(e->value & 0xff) << 8 | n << 16,
+	        f->a->setup.swap);
+	f->has_cause = false;
+	s.kind = AUX_EVT;
+	s.raw = raw;
+	s.raw_size = 4 + 16 * n;
+	return aux_follow_passes(f, AUX_EVT) ? aux_sample_add(f, &s) : 0;
+}
+
+/* u32: bit 0 the flag, bit 1 a branch changed it; u64 where that branch went */
+static int add_iflag(struct aux_follower *f, struct aux_sample s, bool branch)
+{
+	uint8_t raw[12];
+
+	store_u32(raw, (f->tally.interrupts ? 0u : 1u) | (uint32_t)branch << 1, f->a->setup.swap);
+	store_u64(raw + 4, branch ? s.addr : 0, f->a->setup.swap);
+	s.kind = AUX_IFLAG;
+	s.extra.flags |= AUX_FLAG_TOGGLE;
+	s.raw = raw;
+	s.raw_size = sizeof(raw);
+	return aux_follow_passes(f, AUX_IFLAG) ? aux_sample_add(f, &s) : 0;
+}
+
+/* The interrupt flag changed: by the branch that waits, or at an instruction. */
+static int on_iflag(struct aux_follower *f, const struct sonde_pt_step *s)
+{
+	const struct aux_sample sample = {.ip = s->event.ip, .tsc = s->tsc, .period = 1};
+	bool changed = f->tally.interrupts != (s->event.value != 0);
+
+	f->tally.has_interrupts = true;
+	if (f->waits) {
+		f->tally.toggled = changed;
+		return flush(f, 0);
+	}
+	if (changed) {
+		TRY(add_iflag(f, sample, false));
+		f->tally.toggles = true;
+		f->tally.toggles_at = s->event.ip;
+	}
+	return 0;
+}
+
+/* Adds what belongs to a branch that packets made, and the branch. */
+static int add_caused(struct aux_follower *f, struct aux_sample *s)
+{
+	(void)toggle(f, NOWHERE - 1);
+	if (f->has_cause) {
+		TRY(add_cause(f, *s));
+	}
+	if (!f->tally.toggled) {
+		return aux_branch_add(f, s);
+	}
+	TRY(add_iflag(f, *s, true));
+	f->tally.toggled = false;
+	s->extra.flags |= AUX_FLAG_TOGGLE;
+	TRY(aux_branch_add(f, s));
+	f->tally.interrupts = !f->tally.interrupts;
+	return 0;
 }
 
 static int on_switch_of_tracing(
@@ -336,7 +453,7 @@ static int on_switch_of_tracing(
 	} else {
 		return 0;
 	}
-	return aux_branch_add(f, &s);
+	return add_caused(f, &s);
 }
 
 static int add_transaction(struct aux_follower *f, struct aux_sample s, uint32_t flags)
@@ -448,8 +565,19 @@ int aux_follow_event(struct aux_follower *f, const struct sonde_pt_step *s)
 	        .extra = {.flags = AUX_FLAG_BRANCH | AUX_FLAG_BEGIN}};
 
 	switch (e->kind) {
-	case SONDE_PT_EVENT_ENABLED:
 	case SONDE_PT_EVENT_DISABLED: return on_switch_of_tracing(f, e, s->tsc);
+	case SONDE_PT_EVENT_CFE:
+		f->cause = *s;
+		f->has_cause = f->a->event_of[AUX_EVT] != AUX_NO_EVENT;
+		return 0;
+	case SONDE_PT_EVENT_IFLAG: return f->a->event_trace ? on_iflag(f, s) : 0;
+	case SONDE_PT_EVENT_ENABLED:
+		if (!f->a->event_trace) {
+			return on_switch_of_tracing(f, e, s->tsc);
+		}
+		f->waiting = *s; /* an IFLAG may follow */
+		f->waits = true;
+		return 0;
 	case SONDE_PT_EVENT_ASYNC:
 		f->waiting = *s;
 		f->waits = true;

@@ -86,6 +86,11 @@ struct aux_tally {
 	bool psb; /* there was a PSB */
 	bool guest; /* a guest runs */
 	bool lost_guest; /* its code is unknown, and there was an error for that */
+	/* With Event Trace: whether interrupts are enabled, as in perf not before the first packet
+	   says so; whether there was one; whether the next branch changed the flag. */
+	bool interrupts, has_interrupts, toggled;
+	bool toggles; /* the instruction at toggles_at changes it */
+	uint64_t toggles_at;
 	bool aborts; /* the next branch is the abort of a transaction */
 	struct pt_ticks ticks;
 };
@@ -130,6 +135,8 @@ enum aux_kind {
 	AUX_PWRE,
 	AUX_EXSTOP,
 	AUX_PWRX,
+	AUX_EVT,
+	AUX_IFLAG,
 	AUX_KINDS
 };
 
@@ -173,7 +180,7 @@ struct aux {
 	struct aux_setup setup;
 	struct aux_clock clock;
 	const struct sonde_attr *attr; /* of intel_pt */
-	bool timeless;
+	bool timeless, event_trace;
 	uint64_t khz; /* frequency of the TSC */
 	uint64_t period; /* of instructions: their number, or TSC ticks */
 	struct sonde_pt_flow_options flow; /* of every flow */
@@ -252,6 +259,8 @@ struct aux_follower {
 	struct sonde_pt_step waiting; /* a branch, until it is known whether tracing ended there, or
 	                                 a guest was entered or left */
 	bool waits;
+	struct sonde_pt_step cause; /* a CFE, until the branch that it belongs to */
+	bool has_cause;
 	uint64_t records, errors;
 	uint64_t skipped; /* bytes of packets after errors */
 	uint64_t samples[AUX_KINDS], periods[AUX_KINDS]; /* by event */

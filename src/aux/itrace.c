@@ -3,7 +3,7 @@
  * Parses the letters of --itrace:
  *
  *	i[NUMBER[i|t|ms|us|ns]]  instructions     b branches   c calls   r returns
- *	x transactions   w ptwrite   p power      e[+-LETTER].. errors   sNUMBER skip events
+ *	x transactions   w ptwrite   p power   I Event Trace      e[+-LETTER].. errors   sNUMBER skip events
  *	d[+-LETTER].. a log of the decoder
  *	q quick: without code    qq only PSB+
  *	Z ignore times   g[NUMBER] call chains   l[NUMBER] branch stacks, of at most so many entries
@@ -29,7 +29,6 @@ static const struct {
 	const char *meaning;
 } others[] = {
         {'y', "cycles"},
-        {'I', "interrupts and event trace"},
         {'o', "samples that PEBS wrote to the trace"},
         {'G', "call chains of other samples"},
         {'L', "branch stacks of other samples"},
@@ -43,7 +42,7 @@ static int refuse(const char *p, struct error *err)
 		if (others[i].letter == *p) {
 			return error_set(err, SONDE_EARG, NO_OFFSET,
 			        "--itrace: '%c' (%s) is not supported; the letters are i b c r x w "
-			        "p e d g l s q Z",
+			        "p e I d g l s q Z",
 			        *p, others[i].meaning);
 		}
 	}
@@ -184,7 +183,7 @@ static int take_letter(struct itrace *to, const char **p, struct error *err)
 		bool *set;
 	} plain[] = {{'b', &to->branches}, {'x', &to->transactions}, {'w', &to->ptwrites},
 	        {'p', &to->power}, {'Z', &to->timeless}, {'c', &to->calls}, {'r', &to->returns},
-	        {'i', &to->instructions}};
+	        {'i', &to->instructions}, {'I', &to->events}};
 	char letter = **p;
 
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {

@@ -18,6 +18,7 @@ struct itrace {
 	uint64_t period; /* of instructions, in `unit`; 0: each one */
 	enum itrace_unit unit;
 	bool timeless; /* ignore times */
+	bool events; /* of Event Trace */
 	bool depth; /* count the calls around each branch; no letter */
 	unsigned quick; /* without code (1), and only PSB+ (2 and more) */
 	unsigned chain; /* entries of call chains; 0: none */

@@ -219,6 +219,10 @@ int aux_sample_add(struct aux_follower *f, const struct aux_sample *s)
 	}
 	put_header(p, RECORD_SAMPLE, misc_of(f, s), size, f->a->setup.swap);
 	extra.addr = s->addr;
+	if (s->kind != AUX_PSB && s->kind != AUX_CBR && f->tally.has_interrupts &&
+	        !f->tally.interrupts) {
+		extra.flags |= AUX_FLAG_DISABLED;
+	}
 	memcpy(p + size, &extra, sizeof(extra));
 	p = put_fixed(p + RECORD_HEADER_SIZE, f, s, e, time);
 	put_rest(p, f, s, e, chain, nchain);

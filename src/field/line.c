@@ -13,6 +13,8 @@
 #define ID_WIDTH    7u /* as in perf 6.12; 5 in perf 6.1 */
 #define MISC_WIDTH  6u
 #define FLAGS_WIDTH 21u
+/* Flags of the processor, which follow the kind of a branch in parentheses. */
+#define STATE_FLAGS (AUX_FLAG_IN_TX | AUX_FLAG_DISABLED | AUX_FLAG_TOGGLE)
 #define RAW_IN_LINE 8u /* bytes */
 
 /* What is printed of a branch, before its target and after it. */
@@ -475,10 +477,11 @@ static const char *branch_name(uint32_t flags)
 /* A letter for each flag of a branch of a kind without a name; they are perf's. */
 static void put_flag_letters(struct text *out, uint32_t flags)
 {
-	static const char letters[] = "bcrosyiABExgh";
+	static const char letters[] = "bcrosyiABExghDt";
 	static const uint32_t in_order[] = {AUX_FLAG_BRANCH, AUX_FLAG_CALL, AUX_FLAG_RETURN,
 	        AUX_FLAG_COND, AUX_FLAG_SYSCALL, AUX_FLAG_ASYNC, AUX_FLAG_INTERRUPT, AUX_FLAG_ABORT,
-	        AUX_FLAG_BEGIN, AUX_FLAG_END, AUX_FLAG_IN_TX, AUX_FLAG_VM_ENTRY, AUX_FLAG_VM_EXIT};
+	        AUX_FLAG_BEGIN, AUX_FLAG_END, AUX_FLAG_IN_TX, AUX_FLAG_VM_ENTRY, AUX_FLAG_VM_EXIT,
+	        AUX_FLAG_DISABLED, AUX_FLAG_TOGGLE};
 
 	for (size_t i = 0; i < sizeof(in_order) / sizeof(in_order[0]); i++) {
 		if ((flags & in_order[i]) != 0) {
@@ -492,7 +495,8 @@ static void line_flags(const struct line_context *c)
 {
 	uint32_t flags = c->sample->extra != NULL ? c->sample->extra->flags : 0;
 	uint32_t ends = flags & (AUX_FLAG_BEGIN | AUX_FLAG_END);
-	const char *name = branch_name(flags & ~(ends | AUX_FLAG_IN_TX));
+	uint32_t state = flags & STATE_FLAGS;
+	const char *name = branch_name(flags & ~(ends | STATE_FLAGS));
 	size_t start;
 
 	text_str(c->out, "  ");
@@ -500,17 +504,20 @@ static void line_flags(const struct line_context *c)
 	if (ends != 0) {
 		text_str(c->out, (ends & AUX_FLAG_BEGIN) != 0 ? "tr strt" : "tr end ");
 		text_str(c->out, name != NULL ? " " : "");
-	} else if (name == NULL && (flags & ~AUX_FLAG_IN_TX) == AUX_FLAG_BRANCH) {
+	} else if (name == NULL && (flags & ~STATE_FLAGS) == AUX_FLAG_BRANCH) {
 		name = "jmp";
 	} else if (name == NULL) {
-		put_flag_letters(c->out, flags & ~AUX_FLAG_IN_TX);
+		put_flag_letters(c->out, flags);
+		state = 0;
 	}
 	text_str(c->out, name != NULL ? name : "");
-	if ((flags & AUX_FLAG_IN_TX) != 0 && flags != AUX_FLAG_IN_TX) {
-		text_fill(c->out, ' ', FLAGS_WIDTH - 3 - (c->out->n - start));
-		text_str(c->out, "(x)");
-	} else if (flags == AUX_FLAG_IN_TX) {
-		text_char(c->out, 'x');
+	if (state != 0) {
+		size_t width = (size_t)__builtin_popcount(state) + 2;
+
+		text_fill(c->out, ' ', FLAGS_WIDTH - width - (c->out->n - start));
+		text_char(c->out, '(');
+		put_flag_letters(c->out, state);
+		text_char(c->out, ')');
 	}
 	if (c->out->n - start < FLAGS_WIDTH) {
 		text_fill(c->out, ' ', FLAGS_WIDTH - (c->out->n - start));

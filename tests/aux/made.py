@@ -388,6 +388,53 @@ def events(path, symfs):
 
 
 @made
+def event_trace(path, symfs):
+    """Event Trace of user code: page faults and interrupts with CFE and EVD, from which tracing goes on in another
+    place with other interrupt flags; signals between functions; STI and CLI"""
+    code = user(symfs)
+    handler = program(0x501000, 9, functions=3)
+    handler.elf(symfs / "made" / "handler")
+    f = Flow([code, handler], psb_every=900)
+    f.interrupts = True
+    f.begin(BASE)
+    for i in range(26):
+        f.run(40)
+        f.time()
+        if i % 2 == 0:
+            f.p.evd(0, 0x7f0000001000 + i)  # page fault address
+        f.p.cfe(1, 14 if i % 2 == 0 else 32 + i)
+        f.p.fup(f.ip)
+        if i % 3 == 0:
+            back, stack = f.ip, list(f.stack)
+            f.p.tip(handler.base)
+            f.ip, f.stack, f.depth = handler.base, [], 0
+            f.run(10)
+            f.time()
+            f.p.fup(f.ip)
+            f.p.tip(back)
+            f.ip, f.stack, f.depth = back, stack, 0
+        else:
+            back = f.ip
+            f.p.pgd(None)
+            f.tsc += 300
+            f.interrupts = i % 4 != 1
+            f.ip = None
+            f.enable(back)
+        f.run(5)
+        f.time()
+        if i % 5 == 1:  # STI or CLI
+            f.interrupts = not f.interrupts
+            f.p.mode_exec(interrupts=f.interrupts)
+            f.p.fup(f.ip)
+    f.disable()
+    r = Recording(config=CONFIG | pt.EVENT_BIT, cap_event_trace=1)
+    task(r, code, "/made/prog")
+    r.mmap(START - 1950, 1000, handler.base, PAGE, "/made/handler", 0x1000)
+    trace(r, f)
+    r.write(path)
+
+
+@made
 def overflow_syscall(path, symfs):
     """Overflows: in user code, and in the middle of a system call"""
     code = user(symfs, syscalls=True)

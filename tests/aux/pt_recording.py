@@ -24,6 +24,7 @@ HEADER_ATTR, FINISHED_ROUND, ID_INDEX, AUXTRACE_INFO, AUXTRACE, AUXTRACE_ERROR, 
 TRUNCATED, OVERWRITE, PARTIAL, COLLISION = 1, 2, 4, 8  # flags of AUX records
 KERNEL, USER, GUEST_KERNEL, GUEST_USER = 1, 2, 4, 5  # misc of records
 TSC_BIT, MTC_BIT, NORETCOMP, CYC_BIT = 1 << 10, 1 << 9, 1 << 11, 1 << 1
+EVENT_BIT = 1 << 31
 BRANCH_BIT, PT_BIT, PWR_BIT, PTW_BIT, FUP_ON_PTW = 1 << 13, 1, 1 << 4, 1 << 12, 1 << 5
 CONFIG = 0x300e601  # perf's default: tsc, mtc, mtc_period 3, psb_period 3, pt, branch
 
@@ -168,6 +169,12 @@ class Packets:
 
     def pwre(self, state, sub, hw=False):
         self.raw(bytes([0x02, 0x22, 0x80 if hw else 0, state << 4 | sub]))
+
+    def cfe(self, kind, vector=0, ip=False):
+        self.raw(bytes([0x02, 0x13, kind | ip << 7, vector]))
+
+    def evd(self, kind, payload):
+        self.raw(bytes([0x02, 0x53, kind]) + struct.pack("<Q", payload))
 
     def pwrx(self, last, deepest, wake):
         self.raw(bytes([0x02, 0xa2, last << 4 | deepest, wake, 0, 0, 0]))
@@ -558,6 +565,7 @@ class Flow:
         self.psb_every, self.mtc_every, self.cyc, self.timing, self.retcomp = psb_every, mtc_every, cyc, timing, retcomp
         self.kernel, self.depth, self.stack, self.ip, self.since, self.branches, self.mtc = kernel, 0, [], None, 0, 0, None
         self.cycled = tsc
+        self.interrupts = False  # the interrupt flag, which Event Trace records
         self.nonroot = None  # CR3 of the guest that runs
 
     def ctc(self):
@@ -574,7 +582,7 @@ class Flow:
         if self.nonroot is not None:
             p.pip(self.nonroot, True)
         if self.ip is not None:
-            p.mode_exec()
+            p.mode_exec(interrupts=self.interrupts)
             p.fup(self.ip)
         p.psbend()
         self.since, self.depth = len(p.out), 0
@@ -591,7 +599,7 @@ class Flow:
 
     def enable(self, ip):
         self.time()
-        self.p.mode_exec()
+        self.p.mode_exec(interrupts=self.interrupts)
         self.p.pge(ip)
         self.ip = ip
 

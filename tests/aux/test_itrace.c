@@ -22,6 +22,7 @@ static void test_kinds(void)
 	        "commas and blanks between letters are ignored");
 	ok(parse("") && parsed.instructions && parsed.branches && parsed.errors,
 	        "no letters: all kinds");
+	ok(parse("Ie") && parsed.events && !parsed.instructions, "Ie: Event Trace, and errors");
 	ok(parse("fbmMta") && parsed.branches && !parsed.instructions,
 	        "f m M t a: accepted, and nothing is selected");
 	ok(parse("e-o") && parsed.errors && parsed.no_overflow_errors && !parsed.no_lost_errors,
@@ -78,7 +79,7 @@ static void test_refusals(void)
 	ok(!parse("bL"), "L is refused");
 	eq_str(error_show(&err)->text,
 	        "--itrace: 'L' (branch stacks of other samples) is not supported; the letters are "
-	        "i b c r x w p e d g l s q Z",
+	        "i b c r x w p e I d g l s q Z",
 	        "the refusal of a letter of perf names it");
 	ok(!parse("k"), "an unknown letter is refused");
 	ok(!parse("i10"), "a period without a unit is refused");
