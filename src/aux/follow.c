@@ -357,7 +357,7 @@ static int add_cause(struct aux_follower *f, struct aux_sample s)
 {
 	const struct sonde_pt_event *e = &f->cause.event;
 	uint8_t raw[4 + 16 * 3];
-	uint32_t n = 0;
+	size_t n = 0;
 
 	for (unsigned i = 0; i < 3; i++) {
 		if ((e->extra >> i & 1) != 0) {
@@ -366,7 +366,8 @@ static int add_cause(struct aux_follower *f, struct aux_sample s)
 			n++;
 		}
 	}
-	store_u32(raw, (e->count & 31u) | 1u << 7 | (uint32_t)(e->value & 0xff) << 8 | n << 16,
+	store_u32(raw,
+	        (e->count & 31u) | 1u << 7 | (uint32_t)(e->value & 0xff) << 8 | (uint32_t)n << 16,
 	        f->a->setup.swap);
 	f->has_cause = false;
 	s.kind = AUX_EVT;

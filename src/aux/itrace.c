@@ -234,7 +234,7 @@ int itrace_parse(struct itrace *out, const char *text, struct error *err)
 	}
 	if (text[0] == '\0') {
 		out->instructions = out->branches = out->transactions = true;
-		out->ptwrites = out->power = out->errors = true;
+		out->ptwrites = out->power = out->errors = out->events = true;
 	}
 	return 0;
 }

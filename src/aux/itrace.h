@@ -34,12 +34,6 @@ struct itrace {
 };
 
 /*
- * The letters that a command uses without the option, and for the option without letters. They are
- * perf's.
- */
-#define ITRACE_SCRIPT_USUAL "cepwx"
-
-/*
  * Parses the letters; an empty text selects all kinds, as in perf. SONDE_EARG: a letter is unknown,
  * or this version cannot make its samples.
  */

@@ -580,8 +580,8 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 	struct option_rest rest;
 	int rc;
 
-	c->from.session.itrace = "gixewp";
-	c->from.itrace_bare = "bixewp";
+	c->from.session.itrace = "gixewpI";
+	c->from.itrace_bare = "bixewpI";
 	assert(end - defs <= REPORT_OPTIONS);
 	(void)end;
 	rc = options_parse(&command, argc, argv, &rest);

@@ -15,7 +15,7 @@
 #define FIELDS_MAX     16
 #define DLARGS_MAX     64
 #define MAX_STACK      127 /* entries of a call chain, if --max-stack is not given */
-#define TRACE_LETTERS  "cewpx" /* usual samples of traces, as in perf 6.1 */
+#define TRACE_LETTERS  "cewpxI" /* usual samples of traces, as in perf 6.1 */
 #define SCRIPT_OPTIONS 96 /* room in the table of options */
 
 struct script {

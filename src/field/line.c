@@ -778,11 +778,14 @@ void line_text(struct text *out, const struct line_plan *plan, const struct line
         struct line_worker *worker, const struct session_sample *sample)
 {
 	struct line_context c = {out, plan, style, worker, &worker->addresses, sample, NULL, NULL};
+	/* as in perf: after the instruction, except in lines of branches */
+	uint64_t late = plan->branch ? 0 : plan->printed & FIELD_BIT(FIELD_IPC);
 
-	put_fields(&c, plan->printed);
+	put_fields(&c, plan->printed & ~late);
 	if (plan->branch) {
 		put_target(&c);
 	}
+	put_fields(&c, late);
 	text_char(out, '\n');
 	if (plan->source_code) {
 		put_source_code(&c);
