@@ -83,6 +83,14 @@ static int parse_types(const char **spec, unsigned *first, unsigned *last, struc
 	        (int)(colon - *spec), *spec);
 }
 
+bool field_choice_is_about(const char *spec, enum field_type type)
+{
+	struct error err = {0};
+	unsigned first, last;
+
+	return parse_types(&spec, &first, &last, &err) < 0 || (first <= type && type <= last);
+}
+
 struct field_change {
 	uint64_t add, remove;
 	bool relative; /* only +field and -field */

@@ -23,6 +23,9 @@ bool field_each_branch(const struct sonde_attr *attr);
  */
 void field_choice_default(struct field_choice *c, bool chains);
 
+/* Whether an argument of -F is about events of a type. */
+bool field_choice_is_about(const char *spec, enum field_type type);
+
 /*
  * Parses the argument of -F: "comm,ip", "+symoff,-dso", "sw:comm,ip". SONDE_EARG with a text in
  * err; may be called several times, for several types.

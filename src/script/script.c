@@ -172,7 +172,10 @@ static int choose_fields(
 		chains = chains || (attr->type == SONDE_TYPE_TRACEPOINT &&
 		                           (attr->sample_type & SONDE_SAMPLE_CALLCHAIN) != 0);
 	}
-	field_choice_default(choice, chains && o->nfields == 0 && !o->hide_call_graph);
+	for (size_t i = 0; i < o->nfields; i++) { /* as in perf, then chains are not usual */
+		chains = chains && !field_choice_is_about(o->fields[i], FIELD_TYPE_TRACE);
+	}
+	field_choice_default(choice, chains && !o->hide_call_graph);
 	for (size_t i = 0; i < o->nfields; i++) {
 		TRY(field_choice_parse(choice, o->fields[i], err));
 	}

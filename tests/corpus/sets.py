@@ -59,6 +59,8 @@ SCRIPT = {
     52: "-F weight,ip,sym",
     53: "-F brstack",
     54: "-F brstacksym",
+    55: "-F hw:comm",
+    56: "-F trace:comm,trace",
 }
 REPORT = {
     1: "",
