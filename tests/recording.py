@@ -27,7 +27,7 @@ THROTTLE = 5
 CGROUP = 19
 MMAP_DATA = 1 << 13
 TRACING_DATA = 1  # section of the header
-BUILD_ID, CPU_COUNTS, EVENT_DESC, CPU_TOPOLOGY, BRANCHES, GROUPS, TRACE_INDEX, SAMPLE_TIME, CPU_CAPS = 2, 7, 12, 13, 15, 17, 18, 21, 28  # sections of the header
+BUILD_ID, HOSTNAME, OSRELEASE, CPU_COUNTS, EVENT_DESC, CPU_TOPOLOGY, BRANCHES, GROUPS, TRACE_INDEX, SAMPLE_TIME, CPU_CAPS = 2, 3, 4, 7, 12, 13, 15, 17, 18, 21, 28  # sections of the header
 USUAL = IP | TID | TIME | ADDR | ID | CPU | PERIOD
 
 
@@ -66,6 +66,7 @@ class Recording:
         self.grouped = False  # the events are one group
         self.slots = 0  # of the processor's branch stack, in the header
         self.traced = False  # the header has an index of hardware traces, of none
+        self.host = None  # its name and the release of its kernel, in the header
         self.times = None  # of the first and the last sample, in the header
 
     def record(self, type, misc, body):
@@ -230,6 +231,9 @@ class Recording:
         """(bit, bytes) of the header's sections, in the order of the bits"""
         found = [(TRACING_DATA, self.tracing)] if self.tracing else []
         found += [(BUILD_ID, b"".join(self.build_ids))] if self.build_ids else []
+        if self.host:
+            texts = [encoded(name).ljust(64, b"\0") for name in self.host]
+            found += [(bit, struct.pack("<I", len(raw)) + raw) for bit, raw in zip((HOSTNAME, OSRELEASE), texts)]
         if self.sockets:
             n = len(self.sockets)
             lists = struct.pack("<II64sI", 1, 64, b"0", 0)

@@ -49,6 +49,7 @@ struct frame_options {
 	const char *build_ids; /* folder of objects by build id, ~/.debug; NULL: none */
 	const char *cache; /* folder of the symbol cache; NULL: none */
 	unsigned jobs; /* threads that read debug information */
+	bool running_kernel; /* kernels without a build id can be the running one */
 	bool demangle;
 	bool demangle_kernel; /* also symbols of the kernel */
 	uint32_t
@@ -97,6 +98,9 @@ void frame_resolver_fini(struct frame_resolver *f);
 
 /* Private to frame: sorts the deferred chains for sealing. */
 void frame_deferred_sort(struct frame_resolver *f);
+
+/* Whether a recording with this release and host name in its header, or NULL, can be of the running kernel. */
+bool frame_is_running_kernel(const char *release, const char *host);
 
 /*
  * Returns the symbols of an object, loaded when first needed, by any worker; empty if none are

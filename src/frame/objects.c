@@ -3,6 +3,7 @@
 #include "frame/frame.h"
 
 #include "core/text.h"
+#include "image/image.h"
 #include "symbol/files.h"
 
 #include <pthread.h>
@@ -97,6 +98,11 @@ static struct symbol_table *load_code(const struct timeline *t, const struct tim
 	return table;
 }
 
+bool frame_is_running_kernel(const char *release, const char *host)
+{
+	return image_is_running_kernel(release, host);
+}
+
 /* Whether the objects are those of another system. */
 static bool is_elsewhere(const struct frame_resolver *f)
 {
@@ -124,6 +130,7 @@ static struct symbol_request request_of(
 	        .build_ids = is_elsewhere(f) ? NULL : f->options.build_ids,
 	        .cache = f->options.cache,
 	        .jobs = f->options.jobs,
+	        .running_kernel = f->options.running_kernel,
 	};
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 static int give(const struct image_build_id *from, uint8_t id[IMAGE_BUILD_ID_MAX])
@@ -55,6 +56,14 @@ static int of_notes_file(const char *path, uint8_t id[IMAGE_BUILD_ID_MAX])
 int image_build_id_of_kernel(uint8_t id[IMAGE_BUILD_ID_MAX])
 {
 	return of_notes_file("/sys/kernel/notes", id);
+}
+
+bool image_is_running_kernel(const char *release, const char *host)
+{
+	struct utsname name;
+
+	return release != NULL && uname(&name) == 0 && strcmp(name.release, release) == 0 &&
+	       (host == NULL || strcmp(name.nodename, host) == 0);
 }
 
 int image_build_id_of_module(const char *name, uint8_t id[IMAGE_BUILD_ID_MAX])

@@ -125,6 +125,11 @@ bool image_build_id_of_notes(struct span notes, bool swap, struct image_build_id
 int image_build_id_of_file(const char *path, uint8_t id[IMAGE_BUILD_ID_MAX]);
 int image_build_id_of_span(struct span bytes, uint8_t id[IMAGE_BUILD_ID_MAX]);
 int image_build_id_of_kernel(uint8_t id[IMAGE_BUILD_ID_MAX]);
+/*
+ * Whether a recording without build ids can be of the running kernel: it has the same release
+ * (uname -r), and was made on a host of this name, if it has one. NULL: it has none.
+ */
+bool image_is_running_kernel(const char *release, const char *host);
 /* name without brackets: "ext4"; '-' in it means '_'. */
 int image_build_id_of_module(const char *name, uint8_t id[IMAGE_BUILD_ID_MAX]);
 int image_build_id_of_vdso(uint8_t id[IMAGE_BUILD_ID_MAX]);

@@ -194,6 +194,21 @@ static int choose_stitching(struct sonde_session *s, uint32_t *slots)
 	            : "there are no LBR call stacks to stitch: record with --call-graph lbr");
 }
 
+/* Sets *can if the header names this host and its kernel; SONDE_ENOMEM. */
+static int find_kernel(const struct sonde_session *s, bool *can)
+{
+	struct layout_text release = {0}, host = {0};
+	struct arena arena = {0};
+	int rc = SESSION_FEATURE(s, FEATURE_OSRELEASE, &arena, &release);
+
+	if (rc != SONDE_ENOMEM) {
+		rc = SESSION_FEATURE(s, FEATURE_HOSTNAME, &arena, &host);
+	}
+	*can = frame_is_running_kernel(release.s, host.s);
+	arena_fini(&arena);
+	return rc == SONDE_ENOMEM ? SONDE_ENOMEM : 0;
+}
+
 /* Finds the machine of copied stacks: sets *known if the recording names its machine; SONDE_ENOMEM. */
 static int find_machine(const struct sonde_session *s, bool *known, enum unwind_machine *machine)
 {
@@ -221,10 +236,11 @@ static int seal(struct sonde_session *s, uint32_t stitch_slots)
 {
 	enum unwind_machine machine;
 	const char *build_ids;
-	bool known;
+	bool known, running;
 
 	TRY(timeline_seal(s->timeline));
 	TRY(find_machine(s, &known, &machine));
+	TRY(find_kernel(s, &running));
 	TRY(choose_build_ids(s, &build_ids));
 	TRY(read_build_ids(s));
 	s->frames.options = (struct frame_options){.symfs = s->options.symfs,
@@ -240,6 +256,7 @@ static int seal(struct sonde_session *s, uint32_t stitch_slots)
 	        .machine = machine,
 	        .cache = s->options.cache,
 	        .jobs = session_jobs(s),
+	        .running_kernel = running,
 	        .demangle = !s->options.no_demangle};
 	return frame_resolver_seal(&s->frames, s->timeline);
 }

@@ -102,7 +102,7 @@ static bool is_running_kernel(const struct loader *l, const char *module)
 	struct image_build_id id = {0};
 
 	if (l->search.where.id.size == 0) {
-		return true;
+		return l->req->running_kernel;
 	}
 	id.size = (size_t)(module != NULL ? image_build_id_of_module(module, id.bytes)
 	                                  : image_build_id_of_kernel(id.bytes));

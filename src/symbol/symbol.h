@@ -47,6 +47,8 @@ struct symbol_request {
 	const char *reference;
 	const uint8_t *build_id;
 	size_t build_id_size; /* 0: unknown */
+	/* Of the kernel and modules without a build id: the running kernel can be the recorded one. */
+	bool running_kernel;
 	bool demangle;
 	const char *symfs; /* NULL: none */
 	const char *kallsyms; /* NULL: /proc/kallsyms, if it belongs to the right kernel */

@@ -39,6 +39,7 @@ int main(int argc, char **argv)
 	char line[64];
 	int c;
 
+	req.running_kernel = true;
 	while ((c = getopt(argc, argv, "kMmvnK:")) != -1) {
 		switch (c) {
 		case 'k': req.kind = SYMBOL_KERNEL; break;
