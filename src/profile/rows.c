@@ -472,8 +472,8 @@ static void visits_prefetch(
 }
 
 /*
- * Allocates `direct` if a chain's words need as much memory, so that frames which many owners share are
- * found without a search; else `known`.
+ * Allocates `direct` if it needs at most as much memory as the words of all chains, so that frames
+ * which many owners share are found without a search; else `known`.
  */
 static int known_make(struct folder *f)
 {
