@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/text.h"
 
+#include "core/span.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -143,6 +145,38 @@ void text_hex(struct text *t, uint64_t v, unsigned width, char pad)
 		*--p = "0123456789abcdef"[v & 15];
 		v >>= 4;
 	}
+}
+
+/* Eight digits, the first one in the lowest byte; blanks: how many of them are blanks instead. */
+static inline uint64_t digits_of(uint32_t v, unsigned blanks)
+{
+	const uint64_t ones = 0x0101010101010101u;
+	uint64_t x = v;
+	uint64_t above9, mask;
+
+	x = (x | x << 16) & 0x0000ffff0000ffffu; /* a digit for each byte, the last one lowest */
+	x = (x | x << 8) & 0x00ff00ff00ff00ffu;
+	x = (x | x << 4) & 0x0f0f0f0f0f0f0f0fu;
+	above9 = (x + 6 * ones) >> 4 & ones;
+	x = __builtin_bswap64(x + '0' * ones + above9 * ('a' - '0' - 10));
+	mask = (UINT64_C(1) << 8 * blanks) - 1; /* blanks < 8: a number has a digit */
+	return (x & ~mask) | (' ' * ones & mask);
+}
+
+char *text_put_hex16(char *p, uint64_t v)
+{
+	unsigned blanks = (unsigned)__builtin_clzll(v | 1) / 4;
+	uint64_t halves[2] = {' ' * UINT64_C(0x0101010101010101),
+	        digits_of((uint32_t)v, blanks > 8 ? blanks - 8 : 0)};
+
+	if (blanks < 8) {
+		halves[0] = digits_of((uint32_t)(v >> 32), blanks);
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		halves[i] = HOST_BIG_ENDIAN ? __builtin_bswap64(halves[i]) : halves[i];
+	}
+	memcpy(p, halves, sizeof(halves));
+	return p + sizeof(halves);
 }
 
 void text_hex_bytes(struct text *t, const void *bytes, size_t n)

@@ -78,6 +78,19 @@ void text_padded(struct text *t, const char *s, int width);
 void text_u64(struct text *t, uint64_t v, unsigned width, char pad);
 void text_hex(struct text *t, uint64_t v, unsigned width, char pad);
 
+/* Writes a hexadecimal number, right-aligned in 16 bytes; returns what is after it. */
+char *text_put_hex16(char *p, uint64_t v);
+
+static inline void text_hex16(struct text *t, uint64_t v)
+{
+	char *p = text_room(t, 16);
+
+	if (p != NULL) {
+		(void)text_put_hex16(p, v);
+		t->n += 16;
+	}
+}
+
 /* "0x" and the number. */
 static inline void text_0x(struct text *t, uint64_t v)
 {

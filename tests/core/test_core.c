@@ -29,7 +29,7 @@ static void test_cursor(void)
 static void test_digits(void)
 {
 	struct text t = {0};
-	bool decimal = true, hex = true;
+	bool decimal = true, hex = true, hex16 = true;
 	char wanted[64];
 
 	for (uint64_t power = 1, i = 0; i < 84; i++) {
@@ -43,10 +43,15 @@ static void test_digits(void)
 			text_hex(&t, v, 9, '0');
 			(void)snprintf(wanted, sizeof(wanted), "%09" PRIx64, v);
 			hex = hex && t.n == strlen(wanted) && memcmp(t.p, wanted, t.n) == 0;
+			t.n = 0;
+			text_hex16(&t, v);
+			(void)snprintf(wanted, sizeof(wanted), "%16" PRIx64, v);
+			hex16 = hex16 && t.n == 16 && memcmp(t.p, wanted, t.n) == 0;
 		}
 	}
 	ok(decimal, "decimal numbers are printf's");
 	ok(hex, "hexadecimal numbers are printf's");
+	ok(hex16, "hexadecimal numbers of 16 columns are printf's");
 	text_fini(&t);
 }
 
