@@ -357,6 +357,9 @@ void pt_on_pgd(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 		return;
 	}
 	pt_emit_branch(f, has_ip ? to : 0, true);
+	if (f->passed.on) {
+		pt_pass_branch(f, (enum pt_class)insn.class);
+	}
 	goes_on = has_ip ? to : 0;
 	if (insn.class <= PT_CLASS_CALL) {
 		goes_on = pt_insn_target(&insn, f->now.ip, f->code.mode);

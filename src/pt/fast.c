@@ -388,22 +388,117 @@ static inline bool is_quiet(const struct sonde_pt_flow *f)
 	       !f->clock.cycled && !f->clock.moved;
 }
 
+/* The number of the next instruction that is wanted. */
+static inline uint64_t wanted_insn(const struct sonde_pt_flow *f)
+{
+	return f->wanted.sample_at < f->wanted.ticks.number ? f->wanted.sample_at
+	                                                    : f->wanted.ticks.number;
+}
+
+/* Sums of weights: instructions in 32 bits, taken branches and calls in 16 bits each. */
+static inline uint64_t sums_of(uint32_t weight)
+{
+	return PT_WEIGHT_INSNS(weight) | (uint64_t)PT_WEIGHT_TAKEN(weight) << 32 |
+	       (uint64_t)PT_WEIGHT_CALLS(weight) << 48;
+}
+
+static inline void add_sums(struct sonde_pt_flow *f, uint64_t sums)
+{
+	f->insns += (uint32_t)sums;
+	pt_passed_add(&f->passed, f->clock.time.tsc, sums >> 32 & 0xffff, sums >> 48);
+}
+
 /*
- * Passes nodes as `step` would, up to the one that has a wanted instruction; no branch of our own
- * depends on the traced code. PT_HOT_ROOM nodes fit into the return stack.
+ * Passes nodes by hops as `hot` does, and sums up what they pass, up to a hop that has a wanted
+ * instruction.
  */
 static __attribute__((noinline)) uint32_t quiet(struct sonde_pt_flow *f, uint32_t at)
 {
+	const uint64_t *hops = f->graph->hops;
+	const uint32_t *weights = f->graph->weights;
+	uint32_t *sp = f->calls.nodes + f->calls.sp;
+	uint64_t bits = f->tnt.bits;
+	uint64_t end = wanted_insn(f) - f->insns;
+	uint64_t sums = 0;
+	unsigned nbits = f->tnt.nbits;
+
+	while (nbits >= PT_HOP_BITS) {
+		size_t index = (size_t)at * PT_HOPS + (bits >> (64 - PT_HOP_BITS));
+		uint64_t hop = __atomic_load_n(&hops[index], __ATOMIC_ACQUIRE);
+		uint64_t more = sums + sums_of(__atomic_load_n(&weights[index], __ATOMIC_RELAXED));
+		uint32_t next = PT_HOP_TO(hop);
+		uint32_t top = sp[-1];
+		bool returns = next == PT_NODE_NONE;
+
+		__asm__("" : "+r"(top)); /* as in `hot` */
+		next = returns ? top : next;
+		__asm__("" : "+r"(next));
+		if (hop <= PT_HOP_CANNOT || next == PT_NODE_NONE || (uint32_t)more >= end) {
+			break;
+		}
+		sums = more;
+		*sp = PT_HOP_NODE(hop);
+		sp += PT_HOP_DEPTH(hop);
+		bits <<= PT_HOP_TAKEN(hop);
+		nbits -= PT_HOP_TAKEN(hop);
+		at = next;
+	}
+	add_sums(f, sums);
+	f->tnt.bits = bits;
+	f->tnt.nbits = nbits;
+	f->calls.sp = (unsigned)(sp - f->calls.nodes);
+	return at;
+}
+
+/* As hop_by_tip, without counts: nothing of the hop is wanted. */
+static inline uint32_t quiet_tip(struct sonde_pt_flow *f, uint32_t at, uint32_t context)
+{
+	const struct pt_hop_bits bits = {
+	        .value = (unsigned)(f->tnt.bits >> 1 >> (63 - f->tnt.nbits)),
+	        .count = f->tnt.nbits,
+	        .tip = true};
+	uint64_t hop, ip, sums;
+	uint32_t next;
+
+	if (!tip_is_next(f)) {
+		return PT_NODE_NONE;
+	}
+	hop = __atomic_load_n(pt_hop_slot(f->graph, at, &bits), __ATOMIC_ACQUIRE);
+	sums = sums_of(__atomic_load_n(pt_hop_weight(f->graph, at, &bits), __ATOMIC_RELAXED));
+	if (hop <= PT_HOP_CANNOT || f->insns + (uint32_t)sums >= wanted_insn(f) ||
+	        !fast_tip(f, &ip)) {
+		return PT_NODE_NONE;
+	}
+	next = node_of(f, context, ip);
+	add_sums(f, sums);
+	f->calls.nodes[f->calls.sp] = PT_HOP_NODE(hop);
+	f->calls.sp += (unsigned)PT_HOP_DEPTH(hop);
+	f->calls.sp += f->calls.sp == 0; /* the stack was empty */
+	f->tnt.bits = 0;
+	f->tnt.nbits = 0;
+	return next;
+}
+
+/*
+ * Passes nodes as `step` would, up to the one that has a wanted instruction, and keeps their taken
+ * branches; no branch of our own depends on the direction of the traced ones. PT_HOT_ROOM nodes fit
+ * into the return stack.
+ */
+static __attribute__((noinline)) uint32_t branches(struct sonde_pt_flow *f, uint32_t at)
+{
 	const struct pt_node *nodes = f->graph->nodes;
+	const struct pt_cold *colds = f->graph->cold;
+	struct pt_branch *out = f->batch.branches + f->batch.n;
+	const struct pt_branch *limit = f->batch.branches + PT_BATCH;
 	uint32_t *sp = f->calls.nodes + f->calls.sp;
 	uint64_t bits = f->tnt.bits;
 	uint64_t insns = f->insns;
-	uint64_t end = f->wanted.sample_at < f->wanted.ticks.number ? f->wanted.sample_at
-	                                                            : f->wanted.ticks.number;
+	uint64_t end = wanted_insn(f);
 	unsigned nbits = f->tnt.nbits;
 
 	for (unsigned i = 0; i < PT_HOT_ROOM && nbits != 0; i++) {
 		const struct pt_node *n = &nodes[at];
+		const struct pt_cold *cold = &colds[at];
 		uint32_t info = __atomic_load_n(&n->info, __ATOMIC_ACQUIRE);
 		uint32_t kind = PT_NODE_KIND(info);
 		uint32_t bit = (uint32_t)(bits >> 63);
@@ -413,9 +508,18 @@ static __attribute__((noinline)) uint32_t quiet(struct sonde_pt_flow *f, uint32_
 
 		next = is_ret ? top & (0 - bit) : next;
 		if (kind > PT_NODE_RET || next == PT_NODE_NONE ||
-		        insns + PT_NODE_INSNS(info) >= end) {
+		        insns + PT_NODE_INSNS(info) >= end || limit - out <= cold->direct ||
+		        (cold->direct != 0 && cold->first == PT_NODE_NONE)) {
 			break;
 		}
+		for (unsigned k = 0; k < cold->direct; k++) {
+			*out++ = f->graph->directs[cold->first + k];
+		}
+		*out = (struct pt_branch){.from = cold->end,
+		        .to = colds[next].ip,
+		        .size = cold->size,
+		        .class = cold->class};
+		out += bit & (kind != PT_NODE_GOTO);
 		insns += PT_NODE_INSNS(info);
 		*sp = n->push;
 		sp += n->push != PT_NODE_NONE;
@@ -428,22 +532,43 @@ static __attribute__((noinline)) uint32_t quiet(struct sonde_pt_flow *f, uint32_
 	f->tnt.bits = bits;
 	f->tnt.nbits = nbits;
 	f->calls.sp = (unsigned)(sp - f->calls.nodes);
+	pt_batch_grow(f, out);
 	return at;
+}
+
+/* Passes nodes that need no steps; true: more may be passed in the same way. */
+static inline bool pass_quietly(struct sonde_pt_flow *f, uint32_t *at, uint32_t context)
+{
+	uint32_t next;
+
+	if (pt_batch_fits(f)) {
+		*at = branches(f, *at);
+		return f->tnt.nbits == 0 && refill(f);
+	}
+	if (!is_quiet(f)) {
+		return false;
+	}
+	*at = quiet(f, *at);
+	next = f->tnt.nbits < PT_HOP_BITS ? quiet_tip(f, *at, context) : PT_NODE_NONE;
+	if (next != PT_NODE_NONE) {
+		*at = next;
+		(void)refill(f);
+		return true;
+	}
+	return (f->tnt.nbits < PT_HOP_BITS && refill(f)) || learn(f, *at);
 }
 
 static uint32_t run_steps(struct sonde_pt_flow *f, uint32_t at, uint32_t context)
 {
-	while (!f->failed && f->queue.tail - f->queue.head < QUEUE_SOME) {
+	while (!f->failed && f->queue.tail - f->queue.head < QUEUE_SOME &&
+	        f->batch.n < PT_BATCH / 2) {
 		uint32_t next;
 
 		if (f->calls.sp > PT_STACK_SIZE - PT_HOT_ROOM) {
 			pt_stack_shrink(f);
 		}
-		if (is_quiet(f)) {
-			at = quiet(f, at);
-			if (f->tnt.nbits == 0 && refill(f)) {
-				continue;
-			}
+		if (pass_quietly(f, &at, context)) {
+			continue;
 		}
 		if (kind_of(f, at) == PT_NODE_UNBUILT) {
 			f->failed = !pt_graph_build(f->graph, at);

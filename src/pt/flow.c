@@ -223,6 +223,7 @@ void sonde_pt_flow_free(struct sonde_pt_flow *flow)
 	}
 	pt_counts_free(flow->tally.counts);
 	free(flow->queue.items);
+	free(flow->batch.branches);
 	free(flow->code.moves);
 	free(flow);
 }

@@ -12,8 +12,12 @@
 #include <string.h>
 
 /* Sets the class of the step's instruction. */
-static void set_class(struct sonde_pt_step *step, unsigned class)
+static void set_class(struct sonde_pt_flow *f, unsigned class_and_special)
 {
+	struct sonde_pt_step *step = &f->given.step;
+	enum pt_class class = PT_BRANCH_CLASS(class_and_special);
+
+	f->given.class = (uint8_t)class_and_special;
 	step->branch = class != PT_CLASS_OTHER;
 	step->call = class == PT_CLASS_CALL;
 	step->jump = class == PT_CLASS_JUMP;
@@ -56,7 +60,7 @@ static void take_end(struct sonde_pt_flow *f)
 	f->given.step.size = cold->size;
 	f->given.run.before += f->given.run.insns;
 	f->given.run.insns = 0;
-	set_class(&f->given.step, cold->class);
+	set_class(f, cold->class);
 	f->given.step.taken = f->given.run.taken;
 	f->given.step.to = f->given.run.to;
 }
@@ -73,7 +77,7 @@ static bool take_insn(struct sonde_pt_flow *f)
 	step->count++;
 	step->last = f->given.run.ip;
 	step->size = insn.size;
-	set_class(step, insn.class);
+	set_class(f, insn.class | (unsigned)insn.special << 4);
 	f->given.run.before++;
 	f->given.run.insns--;
 	if (step->call || step->jump) {
@@ -203,6 +207,10 @@ static bool next_item(struct sonde_pt_flow *f)
 {
 	const struct pt_item *item = &f->queue.items[f->queue.head++];
 
+	if (item->kind == PT_STEP_BRANCHES) { /* in the step below */
+		f->batch.given = f->batch.branches + item->before;
+		f->batch.ngiven = item->insns;
+	}
 	if (item->kind == SONDE_PT_STEP_INSN) {
 		memcpy(&f->given.run, item, offsetof(struct pt_item, event));
 		f->given.first = true;
@@ -221,6 +229,7 @@ static bool next_item(struct sonde_pt_flow *f)
 	        .end = item->kind == SONDE_PT_STEP_GAP ? item->to : 0,
 	        .psb = item->psb,
 	        .error = item->error,
+	        .speculative = item->kind == PT_STEP_BRANCHES && item->speculative,
 	        .resync = item->resync,
 	        .event = item->event};
 	return true;
@@ -234,6 +243,9 @@ int sonde_pt_flow_next(struct sonde_pt_flow *flow, const struct sonde_pt_step **
 
 		if (rc != 0) {
 			return rc;
+		}
+		if (flow->queue.head == flow->queue.tail) {
+			flow->batch.n = 0;
 		}
 		while (flow->queue.head == flow->queue.tail && !flow->done && !flow->failed &&
 		        !flow->part.paused) {

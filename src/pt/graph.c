@@ -12,10 +12,13 @@
 #include "pt/memory.h"
 
 #include <sched.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define TABLE_FIRST (1u << 12)
 #define DIRECT_MAX  256 /* direct branches inside one node */
+#define DIRECT_NODE 2 /* room for direct branches, for each node that there is room for */
 
 struct pt_table {
 	struct pt_table *older;
@@ -40,14 +43,26 @@ static void nodes_release(struct sonde_pt_graph *g)
 	pt_release(g->cold, sizeof(*g->cold) * g->nodes_max);
 	pt_release(g->hops, sizeof(*g->hops) * PT_HOPS * g->nodes_max);
 	pt_release(g->tip_hops, sizeof(*g->tip_hops) * PT_HOPS * g->nodes_max);
+	pt_release(g->weights, sizeof(*g->weights) * PT_HOPS * g->nodes_max);
+	pt_release(g->tip_weights, sizeof(*g->tip_weights) * PT_HOPS * g->nodes_max);
+	pt_release(g->directs, sizeof(*g->directs) * g->directs_max);
 	g->nodes = NULL;
 	g->cold = NULL;
 	g->hops = NULL;
 	g->tip_hops = NULL;
+	g->weights = NULL;
+	g->tip_weights = NULL;
+	g->directs = NULL;
+}
+
+static bool is_reserved(const struct sonde_pt_graph *g)
+{
+	return g->nodes != NULL && g->cold != NULL && g->hops != NULL && g->tip_hops != NULL &&
+	       g->weights != NULL && g->tip_weights != NULL && g->directs != NULL;
 }
 
 /*
- * About 3 GB of address space for PT_NODES_MAX: too much under a limit (ulimit -v,
+ * About 5 GB of address space for PT_NODES_MAX: too much under a limit (ulimit -v,
  * vm.overcommit_memory). As much again must remain for the counts of flows.
  */
 static bool nodes_reserve(struct sonde_pt_graph *g)
@@ -60,9 +75,13 @@ static bool nodes_reserve(struct sonde_pt_graph *g)
 	g->cold = pt_reserve(sizeof(*g->cold) * g->nodes_max);
 	g->hops = pt_reserve(hops);
 	g->tip_hops = pt_reserve(hops);
+	g->weights = pt_reserve(sizeof(*g->weights) * PT_HOPS * g->nodes_max);
+	g->tip_weights = pt_reserve(sizeof(*g->tip_weights) * PT_HOPS * g->nodes_max);
+	g->directs_max = g->nodes_max * DIRECT_NODE;
+	g->ndirects = 1;
+	g->directs = pt_reserve(sizeof(*g->directs) * g->directs_max);
 	pt_release(counts, spare);
-	return counts != NULL && g->nodes != NULL && g->cold != NULL && g->hops != NULL &&
-	       g->tip_hops != NULL;
+	return counts != NULL && is_reserved(g);
 }
 
 struct sonde_pt_graph *sonde_pt_graph_new(const struct sonde_pt_image *image)
@@ -84,7 +103,7 @@ struct sonde_pt_graph *sonde_pt_graph_new(const struct sonde_pt_image *image)
 	atomic_init(&g->table, table);
 	atomic_init(&g->count, 1);
 	atomic_flag_clear(&g->busy);
-	if (g->nodes == NULL || g->cold == NULL || g->hops == NULL || g->tip_hops == NULL) {
+	if (!is_reserved(g)) {
 		sonde_pt_graph_free(g);
 		return NULL;
 	}
@@ -207,6 +226,7 @@ struct build {
 	uint64_t call_ip, call_target;
 	uint32_t call_insns, call_direct;
 	uint8_t call_size;
+	struct pt_branch directs[DIRECT_MAX];
 };
 
 /* Follows code from b->ip to a decision, a second call, a limit, or missing code. */
@@ -229,7 +249,11 @@ static void follow(const struct sonde_pt_graph *g, uint32_t context, struct buil
 		        (b->insn.class != PT_CLASS_CALL || b->called)) {
 			return;
 		}
-		b->direct++;
+		b->directs[b->direct++] = (struct pt_branch){.from = b->ip,
+		        .to = pt_insn_target(&b->insn, b->ip, pt_context_mode(context)),
+		        .insns = (uint16_t)b->insns,
+		        .size = b->insn.size,
+		        .class = b->insn.class};
 		if (b->insn.class == PT_CLASS_CALL) {
 			b->called = b->insn.disp != 0;
 			b->entered = b->ip + b->insn.size;
@@ -316,18 +340,33 @@ static bool circles(const struct sonde_pt_graph *g, uint32_t index, uint32_t at)
 	return at == index;
 }
 
+/* Keeps the direct branches of a node; returns the first one. The caller holds the lock. */
+static uint32_t keep_directs(struct sonde_pt_graph *g, const struct build *b)
+{
+	uint32_t first = g->ndirects;
+
+	if (b->direct == 0 || b->direct > g->directs_max - first) {
+		return PT_NODE_NONE;
+	}
+	memcpy(&g->directs[first], b->directs, b->direct * sizeof(*b->directs));
+	g->ndirects += b->direct;
+	return first;
+}
+
 /* The caller holds the lock. */
 static bool build(struct sonde_pt_graph *g, uint32_t index)
 {
 	struct pt_cold *cold = &g->cold[index];
 	struct pt_node *node = &g->nodes[index];
 	struct pt_node n = {.info = 0};
-	struct build b = {.ip = cold->ip};
+	struct build b;
 	enum pt_node_kind kind;
 
 	if (PT_NODE_KIND(node->info) != PT_NODE_UNBUILT) {
 		return true;
 	}
+	memset(&b, 0, offsetof(struct build, directs));
+	b.ip = cold->ip;
 	follow(g, cold->context, &b);
 	kind = kind_of(&b);
 	if (end_at_call(&b, kind)) {
@@ -350,7 +389,8 @@ static bool build(struct sonde_pt_graph *g, uint32_t index)
 	cold->end = b.ip;
 	cold->direct = (uint16_t)b.direct;
 	cold->size = b.insn.size;
-	cold->class = b.insn.class;
+	cold->class = (uint8_t)(b.insn.class | b.insn.special << 4);
+	cold->first = keep_directs(g, &b);
 	node->next[0] = n.next[0];
 	node->next[1] = n.next[1];
 	node->push = n.push;

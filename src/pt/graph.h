@@ -33,19 +33,34 @@ struct pt_node {
 #define PT_NODE_INSNS(info) ((info) >> 4)
 #define PT_NODE_INSNS_MAX   0xffffu
 
+/* A branch that was taken. */
+struct pt_branch {
+	uint64_t from, to;
+	uint16_t insns; /* a direct branch inside a node: instructions from the node's start on */
+	uint8_t size; /* of the instruction */
+	uint8_t class; /* PT_BRANCH_CLASS and PT_BRANCH_SPECIAL */
+};
+
+#define PT_BRANCH_CLASS(c)   ((enum pt_class)((c)&15u))
+#define PT_BRANCH_SPECIAL(c) ((enum pt_special)((c) >> 4))
+
 struct pt_cold {
 	uint64_t ip;
 	uint64_t end; /* the address of the last instruction */
 	uint32_t context;
+	uint32_t first; /* of its direct branches in `directs`; PT_NODE_NONE: they are not kept */
 	uint16_t direct; /* number of direct jumps and calls inside */
 	uint8_t size; /* of the last instruction */
-	uint8_t class; /* of the last instruction, enum pt_class */
+	uint8_t class; /* of the last instruction, as in struct pt_branch */
 };
 
 struct sonde_pt_graph {
 	struct pt_node *nodes;
 	struct pt_cold *cold;
+	struct pt_branch *directs; /* of all nodes; the first one is unused */
+	uint32_t ndirects, directs_max;
 	uint64_t *hops, *tip_hops; /* PT_HOPS for each node, see hop.c */
+	uint32_t *weights, *tip_weights; /* what each hop passes: PT_WEIGHT_* */
 	uint32_t nodes_max; /* nodes that there is room for */
 	const struct sonde_pt_image *image;
 	_Atomic(struct pt_table *) table; /* maps addresses to nodes */
@@ -74,6 +89,13 @@ bool pt_graph_build(struct sonde_pt_graph *graph, uint32_t index);
 #define PT_HOP_DEPTH(hop) ((int)((unsigned)(hop) >> 6 & 3u) - 1)
 #define PT_HOP_TO(hop)    ((uint32_t)(hop) >> 8)
 #define PT_HOP_NODE(hop)  ((uint32_t)((hop) >> 32))
+
+/* What a hop passes: instructions, taken branches, and those of them that are calls. */
+#define PT_WEIGHT(insns, taken, calls)                                                             \
+	((uint32_t)(insns) | (uint32_t)(taken) << 16 | (uint32_t)(calls) << 24)
+#define PT_WEIGHT_INSNS(w) ((w)&0xffffu)
+#define PT_WEIGHT_TAKEN(w) ((w) >> 16 & 0xffu)
+#define PT_WEIGHT_CALLS(w) ((w) >> 24)
 
 /* Key of a hop: bits, the first one highest; PT_HOP_BITS of them, or fewer before a TIP. */
 struct pt_hop_bits {
@@ -109,6 +131,12 @@ static inline uint64_t *pt_hop_slot(
         const struct sonde_pt_graph *graph, uint32_t at, const struct pt_hop_bits *bits)
 {
 	return (bits->tip ? graph->tip_hops : graph->hops) + pt_hop_index(at, bits);
+}
+
+static inline uint32_t *pt_hop_weight(
+        const struct sonde_pt_graph *graph, uint32_t at, const struct pt_hop_bits *bits)
+{
+	return (bits->tip ? graph->tip_weights : graph->weights) + pt_hop_index(at, bits);
 }
 
 #endif

@@ -13,10 +13,12 @@
  *	        ends with the branch
  *	32..63  the node that is pushed, or, if the stack decides a return, the node that returns
  *
+ * Beside each hop is its weight: instructions and branches on its path.
+ *
  * A word is 0 until the hop is made, and PT_HOP_CANNOT if there is none. Two threads may make the
  * same hop: both store the same word.
  */
-#include "pt/graph.h"
+#include "pt/passed.h"
 
 static void pass(struct pt_hop_path *path, uint32_t bit, bool takes_bit, uint32_t next)
 {
@@ -112,17 +114,49 @@ bool pt_hop_walk(struct sonde_pt_graph *graph, uint32_t at, const struct pt_hop_
 	return true;
 }
 
+/* Adds a node to the weight of a hop, by three sums; false: the graph does not keep its branches. */
+static bool weigh(const struct sonde_pt_graph *g, uint32_t node, uint32_t bit, unsigned sums[3])
+{
+	const struct pt_cold *cold = &g->cold[node];
+	uint32_t info = g->nodes[node].info;
+	bool taken = PT_NODE_KIND(info) != PT_NODE_GOTO && bit != 0;
+
+	sums[0] += PT_NODE_INSNS(info);
+	sums[1] += cold->direct + taken;
+	sums[2] += taken && pt_class_calls(PT_BRANCH_CLASS(cold->class));
+	for (unsigned i = 0; i < cold->direct && cold->first != PT_NODE_NONE; i++) {
+		sums[2] += g->directs[cold->first + i].class == PT_CLASS_CALL;
+	}
+	return cold->direct == 0 || cold->first != PT_NODE_NONE;
+}
+
+/* Finds the weight of a path; false: it is too heavy for a hop. */
+static bool weight_of(
+        const struct sonde_pt_graph *g, const struct pt_hop_path *path, uint32_t *weight)
+{
+	unsigned sums[3] = {0};
+
+	for (unsigned i = 0; i < path->count; i++) {
+		if (!weigh(g, path->steps[i].node, path->steps[i].bit, sums)) {
+			return false;
+		}
+	}
+	*weight = PT_WEIGHT(sums[0], sums[1], sums[2]);
+	return sums[0] <= UINT16_MAX && sums[1] <= UINT8_MAX && sums[2] <= UINT8_MAX;
+}
+
 bool pt_hop_make(struct sonde_pt_graph *graph, uint32_t at, const struct pt_hop_bits *bits)
 {
 	uint64_t *slot = pt_hop_slot(graph, at, bits);
 	struct pt_hop_path path;
-	uint32_t last, node, to;
+	uint32_t last, node, to, weight;
 	uint32_t depth = 1;
 
 	if (!pt_hop_walk(graph, at, bits, &path)) {
 		return false;
 	}
-	if (path.count == 0 || (path.taken == 0 && !bits->tip)) {
+	if (path.count == 0 || (path.taken == 0 && !bits->tip) ||
+	        !weight_of(graph, &path, &weight)) {
 		__atomic_store_n(slot, PT_HOP_CANNOT, __ATOMIC_RELEASE);
 		return true;
 	}
@@ -134,6 +168,7 @@ bool pt_hop_make(struct sonde_pt_graph *graph, uint32_t at, const struct pt_hop_
 	} else if (path.push != PT_NODE_NONE) {
 		depth = 2;
 	}
+	__atomic_store_n(pt_hop_weight(graph, at, bits), weight, __ATOMIC_RELAXED);
 	__atomic_store_n(
 	        slot, (uint64_t)node << 32 | to << 8 | depth << 6 | path.taken, __ATOMIC_RELEASE);
 	return true;

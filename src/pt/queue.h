@@ -36,6 +36,7 @@ struct pt_given {
 	struct pt_item run; /* insns are left, the next one is at ip */
 	unsigned direct; /* direct branches left in it, if it is a node */
 	bool first; /* no step was made of it yet */
+	uint8_t class; /* of the step's last instruction, as in struct pt_branch */
 	struct sonde_pt_step step; /* the caller's, valid until the next one */
 };
 

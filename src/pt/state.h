@@ -14,6 +14,7 @@
 #include "pt/moment.h"
 #include "pt/packet.h"
 #include "pt/part.h"
+#include "pt/passed.h"
 #include "pt/position.h"
 #include "pt/psb.h"
 #include "pt/queue.h"
@@ -38,6 +39,8 @@ struct sonde_pt_flow {
 	uint64_t last_ip;
 	struct pt_tnt tnt;
 	struct pt_queue queue;
+	struct pt_batch batch;
+	struct pt_passed passed;
 	uint64_t insns; /* executed instructions, when steps are wanted */
 	struct pt_wanted wanted;
 	struct pt_position now;

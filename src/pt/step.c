@@ -153,6 +153,14 @@ void pt_emit_branch(struct sonde_pt_flow *f, uint64_t to, bool taken)
 	}
 }
 
+/* A direct branch is before a packet of time that was just read, as the run that it is in. */
+void pt_pass_branch(struct sonde_pt_flow *f, enum pt_class class)
+{
+	pt_passed_add(&f->passed, f->clock.moved ? f->clock.before_tsc : f->clock.time.tsc, 1,
+	        pt_class_calls(class));
+	f->passed.last_calls = pt_class_calls(class);
+}
+
 /* Whether a node may contain an instruction that is wanted for its class. */
 static bool has_wanted(const struct sonde_pt_flow *f, uint32_t node, bool taken)
 {
@@ -169,27 +177,6 @@ static bool has_wanted(const struct sonde_pt_flow *f, uint32_t node, bool taken)
 		all |= SONDE_PT_WANT_TAKEN | SONDE_PT_WANT_CALLS;
 	}
 	return (f->wanted.kinds & all) != 0;
-}
-
-void pt_emit_node(struct sonde_pt_flow *f, uint32_t node, uint32_t next, bool taken)
-{
-	uint32_t info = f->graph->nodes[node].info;
-	bool told = PT_NODE_KIND(info) != PT_NODE_GOTO;
-
-	emit(f, f->graph->cold[node].ip, PT_NODE_INSNS(info), has_wanted(f, node, taken));
-	if (told) {
-		take_cycles(f);
-	}
-	if (f->queue.run_open) {
-		struct pt_item *item = &f->queue.items[f->queue.tail - 1];
-
-		item->node = node;
-		item->to = f->graph->cold[next].ip;
-		item->taken = taken;
-		item->cycles = f->clock.cycles;
-		item->cycle_insns = f->clock.cycle_insns;
-	}
-	take_time(f, told);
 }
 
 /* Fills the members that all items but runs need. */
@@ -209,6 +196,117 @@ static struct pt_item *queue(struct sonde_pt_flow *f, uint8_t kind, uint64_t ip)
 		        .cycle_insns = f->clock.cycle_insns};
 	}
 	return item;
+}
+
+/* The item that more branches can be added to; NULL: out of memory. */
+static struct pt_item *open_batch(struct sonde_pt_flow *f)
+{
+	struct pt_item *last =
+	        f->queue.head != f->queue.tail ? &f->queue.items[f->queue.tail - 1] : NULL;
+
+	if (last != NULL && last->kind == PT_STEP_BRANCHES && last->tsc == f->clock.time.tsc &&
+	        last->exact == f->clock.time.exact && last->space == f->code.now &&
+	        last->speculative == f->now.speculative) {
+		return last;
+	}
+	last = queue(f, PT_STEP_BRANCHES, 0);
+	if (last != NULL) {
+		last->speculative = f->now.speculative;
+		last->insns = 0;
+		last->before = f->batch.n;
+	}
+	return last;
+}
+
+bool pt_batch_start(struct sonde_pt_flow *f)
+{
+	f->batch.branches = malloc(PT_BATCH * sizeof(*f->batch.branches));
+	f->batch.on = f->batch.branches != NULL &&
+	              (f->wanted.kinds & ~(SONDE_PT_WANT_TAKEN | SONDE_PT_WANT_EVENTS)) == 0;
+	return f->batch.branches != NULL;
+}
+
+void pt_batch_grow(struct sonde_pt_flow *f, const struct pt_branch *end)
+{
+	size_t more = (size_t)(end - f->batch.branches) - f->batch.n;
+	struct pt_item *item = more != 0 ? open_batch(f) : NULL;
+
+	if (item != NULL) {
+		item->insns += (uint32_t)more;
+		f->batch.n += more;
+	}
+}
+
+/* Adds a node's taken branches to a batch; false: it needs an item of its own. */
+static bool emit_batched(struct sonde_pt_flow *f, uint32_t node, uint32_t next, bool taken)
+{
+	const struct pt_cold *cold = &f->graph->cold[node];
+	uint32_t info = f->graph->nodes[node].info;
+	struct pt_branch *out = f->batch.branches + f->batch.n;
+
+	if (f->wanted.sample_at <= f->insns + PT_NODE_INSNS(info) ||
+	        f->wanted.ticks.number <= f->insns + PT_NODE_INSNS(info) ||
+	        PT_BATCH - f->batch.n <= cold->direct ||
+	        (cold->direct != 0 && cold->first == PT_NODE_NONE)) {
+		return false;
+	}
+	for (unsigned i = 0; i < cold->direct; i++) {
+		*out++ = f->graph->directs[cold->first + i];
+	}
+	if (taken && PT_NODE_KIND(info) != PT_NODE_GOTO) {
+		*out++ = (struct pt_branch){.from = cold->end,
+		        .to = f->graph->cold[next].ip,
+		        .size = cold->size,
+		        .class = cold->class};
+	}
+	f->insns += PT_NODE_INSNS(info);
+	f->queue.run_open = false;
+	pt_batch_grow(f, out);
+	return true;
+}
+
+/* Counts the branches of a node; those before its end are before a packet of time just read. */
+static void pass_node(struct sonde_pt_flow *f, uint32_t node, bool taken)
+{
+	const struct pt_cold *cold = &f->graph->cold[node];
+	uint64_t before = f->clock.moved ? f->clock.before_tsc : f->clock.time.tsc;
+	uint64_t calls = 0;
+
+	for (unsigned i = 0; i < cold->direct && cold->first != PT_NODE_NONE; i++) {
+		calls += f->graph->directs[cold->first + i].class == PT_CLASS_CALL;
+	}
+	pt_passed_add(&f->passed, before, cold->direct, calls);
+	if (taken && PT_NODE_KIND(f->graph->nodes[node].info) != PT_NODE_GOTO) {
+		pt_passed_add(&f->passed, f->clock.time.tsc, 1,
+		        pt_class_calls(PT_BRANCH_CLASS(cold->class)));
+	}
+}
+
+void pt_emit_node(struct sonde_pt_flow *f, uint32_t node, uint32_t next, bool taken)
+{
+	uint32_t info = f->graph->nodes[node].info;
+	bool told = PT_NODE_KIND(info) != PT_NODE_GOTO;
+
+	if (pt_batch_fits(f) && emit_batched(f, node, next, taken)) {
+		return;
+	}
+	if (f->passed.on) {
+		pass_node(f, node, taken);
+	}
+	emit(f, f->graph->cold[node].ip, PT_NODE_INSNS(info), has_wanted(f, node, taken));
+	if (told) {
+		take_cycles(f);
+	}
+	if (f->queue.run_open) {
+		struct pt_item *item = &f->queue.items[f->queue.tail - 1];
+
+		item->node = node;
+		item->to = f->graph->cold[next].ip;
+		item->taken = taken;
+		item->cycles = f->clock.cycles;
+		item->cycle_insns = f->clock.cycle_insns;
+	}
+	take_time(f, told);
 }
 
 void pt_emit_event(struct sonde_pt_flow *f, const struct sonde_pt_event *event)

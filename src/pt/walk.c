@@ -43,6 +43,9 @@ void pt_walk_go(struct sonde_pt_flow *f, const struct pt_insn *insn, uint64_t to
 	} else if (insn->class != PT_CLASS_JUMP && insn->class != PT_CLASS_CALL) {
 		pt_emit_branch(f, to, taken);
 	}
+	if (f->passed.on && taken) {
+		pt_pass_branch(f, (enum pt_class)insn->class);
+	}
 	if ((insn->class == PT_CLASS_CALL && insn->disp != 0) || insn->class == PT_CLASS_CALL_IND) {
 		push(f, f->now.ip + insn->size);
 	} else if (insn->class == PT_CLASS_RET) {
