@@ -9,10 +9,14 @@
 #include "aux/inside.h"
 
 #include "core/array.h"
+#include "pt/step.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define EVENT_TRACE (UINT64_C(1) << 31) /* the term event */
+#define KEPT_BYTES  (4u << 10) /* of the records of a segment that are kept */
+#define KEPT_MAX    (4u << 20) /* of all of them */
 
 uint64_t aux_tsc(const struct aux_clock *c, uint64_t ns)
 {
@@ -32,6 +36,10 @@ void aux_free(struct aux *a)
 	aux_queues_free(a);
 	for (size_t i = 0; i < a->nsegments; i++) {
 		trail_fini(&a->segments[i].trail);
+		if (a->segments[i].kept != NULL) {
+			aux_room_fini(a->segments[i].kept);
+			free(a->segments[i].kept);
+		}
 	}
 	free(a->segments);
 	free(a);
@@ -145,6 +153,33 @@ static void start_ticks(struct pt_ticks *t)
 	t->number = t->every > 1 ? t->every - 1 : 1;
 }
 
+/*
+ * Branches need no steps without call chains, depths, branch stacks and Event Trace. Opening need not
+ * make them, but only count them, where nothing but their class decides which are samples: no guests
+ * and no cycles.
+ */
+static void set_batches(struct aux *a)
+{
+	const struct itrace *w = &a->setup.itrace;
+	bool cycles = (a->attr->config & 1u << 1) != 0; /* the term cyc */
+	bool user = (a->attr->flags & UINT64_C(1) << SONDE_FLAG_EXCLUDE_KERNEL) != 0;
+
+	a->batches = w->branches && w->chain == 0 && w->last == 0 && !w->depth && !a->event_trace;
+	a->counts = a->batches && user && !w->instructions && !cycles && !w->returns;
+	aux_flags_make(a);
+}
+
+/* Lets a flow pass branches: counts them, or returns many at once. false: out of memory. */
+static bool pass_branches(const struct aux *a, struct sonde_pt_flow *flow, bool counts)
+{
+	if (counts && a->counts) {
+		flow->passed.on = true;
+		flow->wanted.kinds &= ~SONDE_PT_WANT_TAKEN;
+		return true;
+	}
+	return !a->batches || pt_batch_start(flow);
+}
+
 static struct sonde_pt_flow *flow_at(const struct aux *a, const struct aux_queue *q, size_t range)
 {
 	struct sonde_pt_flow_options o = a->flow;
@@ -180,6 +215,20 @@ static struct aux_segment *add_segment(struct aux *a, const struct aux_follower 
 	return s;
 }
 
+/* Keeps the records of a segment that opening has made, if they are complete. */
+static int keep_records(struct aux *a, struct aux_segment *s, const struct aux_follower *f)
+{
+	size_t bytes = aux_room_bytes(f->room);
+
+	if (f->made != f->records || f->records == 0 || bytes > KEPT_BYTES ||
+	        bytes > KEPT_MAX - a->kept) {
+		return 0;
+	}
+	s->kept = aux_room_copy(f->room);
+	a->kept += bytes;
+	return s->kept != NULL ? 0 : SONDE_ENOMEM;
+}
+
 static int scan_segment(struct aux *a, struct aux_follower *f, size_t queue)
 {
 	struct aux_segment *s = add_segment(a, f, queue);
@@ -188,12 +237,14 @@ static int scan_segment(struct aux *a, struct aux_follower *f, size_t queue)
 		return SONDE_ENOMEM;
 	}
 	f->records = 0;
+	f->made = 0;
+	aux_room_clear(f->room);
 	f->flow->part.pause_at = s->end;
 	f->flow->part.paused = false;
 	TRY(aux_follow(f));
 	s->records = f->records;
 	s->last = f->tally.time;
-	return 0;
+	return keep_records(a, s, f);
 }
 
 static int scan_flow(struct aux *a, struct aux_follower *f, size_t queue)
@@ -201,7 +252,8 @@ static int scan_flow(struct aux *a, struct aux_follower *f, size_t queue)
 	int rc;
 
 	f->flow = flow_at(a, f->queue, 0);
-	if (f->flow == NULL) {
+	if (f->flow == NULL || !pass_branches(a, f->flow, true)) {
+		sonde_pt_flow_free(f->flow);
 		return SONDE_ENOMEM;
 	}
 	do {
@@ -213,12 +265,17 @@ static int scan_flow(struct aux *a, struct aux_follower *f, size_t queue)
 
 static int scan_queue(struct aux *a, size_t queue)
 {
-	struct aux_follower f = {
-	        .a = a, .queue = &a->queues[queue], .tally = {.skip = a->setup.itrace.skip}};
+	struct aux_room room = {0};
+	struct aux_follower f = {.a = a,
+	        .queue = &a->queues[queue],
+	        .tally = {.skip = a->setup.itrace.skip},
+	        .room = a->setup.itrace.quick != 0 ? NULL : &room,
+	        .room_max = KEPT_BYTES};
 	int rc =
 	        a->setup.itrace.quick != 0 ? aux_quick_scan(a, &f, queue) : scan_flow(a, &f, queue);
 
 	trail_fini(&f.trail);
+	aux_room_fini(&room);
 	for (size_t i = 0; i < a->nevents; i++) {
 		a->events[i].samples += f.samples[i];
 		a->events[i].period += f.periods[i];
@@ -242,6 +299,7 @@ int aux_open(struct aux *a, const struct aux_setup *setup)
 	set_want(a);
 	set_period(a);
 	TRY(aux_filters_set(a));
+	set_batches(a);
 	TRY(aux_code_init(&a->code, setup->frames, &a->pokes));
 	TRY(aux_events_make(a));
 	TRY(aux_queues_make(a));
@@ -267,8 +325,12 @@ static int read_segment(const struct aux *a, size_t segment, struct aux_room *ro
 	if (a->setup.itrace.quick != 0) {
 		return aux_quick_read(&f, s);
 	}
+	if (s->kept != NULL) {
+		return aux_room_append(room, s->kept);
+	}
 	f.flow = flow_at(a, f.queue, s->range);
-	if (f.flow == NULL) {
+	if (f.flow == NULL || !pass_branches(a, f.flow, false)) {
+		sonde_pt_flow_free(f.flow);
 		return SONDE_ENOMEM;
 	}
 	pt_place_goto(f.flow, &s->start);
@@ -279,6 +341,7 @@ static int read_segment(const struct aux *a, size_t segment, struct aux_room *ro
 	rc = trail_copy(&f.trail, &s->trail);
 	if (rc == 0) {
 		rc = aux_follow(&f);
+		assert(rc < 0 || (f.records == s->records && f.tally.time == s->last));
 	}
 	trail_fini(&f.trail);
 	sonde_pt_flow_free(f.flow);
@@ -313,6 +376,11 @@ uint64_t aux_errors(const struct aux *a)
 size_t aux_segments(const struct aux *a)
 {
 	return a->nsegments + (aux_lost_errors(a) != 0);
+}
+
+bool aux_is_one_queue(const struct aux *a)
+{
+	return a->nqueues == 1 && aux_lost_errors(a) == 0;
 }
 
 struct aux_segment_times aux_segment_times(const struct aux *a, size_t segment)

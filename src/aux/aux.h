@@ -88,6 +88,7 @@ struct aux_segment_times {
 	uint64_t records; /* samples and errors */
 };
 size_t aux_segments(const struct aux *a);
+bool aux_is_one_queue(const struct aux *a); /* segments do not overlap */
 struct aux_segment_times aux_segment_times(const struct aux *a, size_t segment);
 
 #define AUX_ERROR_EVENT UINT32_MAX
@@ -96,11 +97,22 @@ struct aux_segment_times aux_segment_times(const struct aux *a, size_t segment);
 struct aux_made {
 	uint64_t time; /* its place in the order, ns: never falls within a queue */
 	size_t at; /* in the room's bytes */
+	size_t first, nbranches; /* of a run, in the room's branches; nbranches 0: no run */
 	uint32_t event; /* of aux_event; AUX_ERROR_EVENT: AUXTRACE_ERROR */
 	uint32_t size; /* header and body */
 };
 
-/* What a sample has besides its record; at the next multiple of 8 after it. */
+/* A sample of a branch in a run. */
+struct aux_branch {
+	uint64_t ip, addr;
+	uint32_t flags; /* AUX_FLAG_* */
+	uint32_t insn_size; /* bytes; 0: no instruction */
+};
+
+/*
+ * What a sample has besides its record; directly after it. A record may be a run: samples of
+ * branches at the same time, of which the record is the first one.
+ */
 struct aux_extra {
 	uint32_t flags; /* AUX_FLAG_* */
 	uint32_t insn_size; /* bytes; 0: no instruction */
@@ -110,6 +122,9 @@ struct aux_extra {
 	uint32_t depth;
 	uint32_t unused;
 	uint64_t addr; /* where control went; the record has it only in samples of branches */
+	/* A run: all its branches, the first one too; set by aux_record. */
+	const struct aux_branch *branches;
+	size_t nbranches; /* 0: no run */
 };
 
 #define AUX_FLAG_BRANCH    (1u << 0)
@@ -134,9 +149,34 @@ struct aux_room {
 	size_t nbytes, bytes_cap;
 	struct aux_made *made;
 	size_t nmade, made_cap;
+	struct aux_branch *branches;
+	size_t nbranches, branches_cap;
+	uint64_t run_tsc; /* of the last run ... */
+	const void *run_range; /* ... its thread, and whether a guest ran */
+	bool run_guest;
 };
 
 void aux_room_fini(struct aux_room *room);
+void aux_room_clear(struct aux_room *room);
+
+/* Returns record i, after the last segment was read. */
+const uint8_t *aux_record(struct aux_room *room, size_t i);
+
+/* The misc of a branch's record: where its code is. */
+static inline uint32_t aux_misc(uint64_t ip, uint64_t addr, bool guest)
+{
+	bool kernel = (ip != 0 ? ip : addr) >> 63 != 0;
+
+	if (guest) {
+		return kernel ? MISC_GUEST_KERNEL : MISC_GUEST_USER;
+	}
+	return kernel ? MISC_KERNEL : MISC_USER;
+}
+
+static inline bool aux_misc_is_guest(uint32_t cpumode)
+{
+	return cpumode == MISC_GUEST_KERNEL || cpumode == MISC_GUEST_USER;
+}
 
 /*
  * Appends the records of a segment. SONDE_ENOMEM. Records move when more are added: read them after

@@ -9,8 +9,6 @@
  */
 #include "aux/inside.h"
 
-#include "pt/insn.h"
-
 #define NOWHERE UINT64_MAX
 
 static const char *const error_texts[] = {
@@ -73,40 +71,34 @@ bool aux_follow_passes(struct aux_follower *f, enum aux_kind kind)
 	return true;
 }
 
-static uint32_t branch_flags(const struct sonde_pt_step *s, struct aux_follower *f)
+/* The flags of a taken branch. */
+static uint16_t class_flags(enum pt_class class, enum pt_special special)
 {
-	uint32_t context = pt_context(f->flow->code.view, PT_MODE_64);
-	struct pt_insn insn;
-
-	if (s->calls) {
-		return AUX_FLAG_BRANCH | AUX_FLAG_CALL;
-	}
-	if (s->returns) {
-		return AUX_FLAG_BRANCH | AUX_FLAG_RETURN;
-	}
-	if (s->conditional) {
-		return AUX_FLAG_BRANCH | AUX_FLAG_COND;
-	}
-	if (!s->branch) {
-		return 0;
-	}
-	if (pt_image_insn(f->flow->graph->image, context, s->ip, &insn) != 0) {
-		return AUX_FLAG_BRANCH;
-	}
-	switch (insn.class) {
+	switch (class) {
+	case PT_CLASS_OTHER: return 0;
+	case PT_CLASS_CALL:
+	case PT_CLASS_CALL_IND: return AUX_FLAG_BRANCH | AUX_FLAG_CALL;
+	case PT_CLASS_RET: return AUX_FLAG_BRANCH | AUX_FLAG_RETURN;
+	case PT_CLASS_COND: return AUX_FLAG_BRANCH | AUX_FLAG_COND;
 	case PT_CLASS_FAR_CALL:
 		return AUX_FLAG_BRANCH | AUX_FLAG_CALL |
-		       (insn.special == PT_SPECIAL_INT ? AUX_FLAG_INTERRUPT : AUX_FLAG_SYSCALL);
+		       (special == PT_SPECIAL_INT ? AUX_FLAG_INTERRUPT : AUX_FLAG_SYSCALL);
 	case PT_CLASS_FAR_RET:
 		return AUX_FLAG_BRANCH | AUX_FLAG_RETURN |
-		       (insn.special == PT_SPECIAL_IRET ? AUX_FLAG_INTERRUPT : AUX_FLAG_SYSCALL);
+		       (special == PT_SPECIAL_IRET ? AUX_FLAG_INTERRUPT : AUX_FLAG_SYSCALL);
+	case PT_CLASS_JUMP:
+	case PT_CLASS_JUMP_IND:
+	case PT_CLASS_FAR_JUMP:
+	case PT_CLASSES:
 	default: return AUX_FLAG_BRANCH;
 	}
 }
 
-static uint32_t class_flags(const struct sonde_pt_step *s, struct aux_follower *f)
+void aux_flags_make(struct aux *a)
 {
-	return branch_flags(s, f) | (s->speculative ? AUX_FLAG_IN_TX : 0);
+	for (unsigned i = 0; i < sizeof(a->flags_of) / sizeof(a->flags_of[0]); i++) {
+		a->flags_of[i] = class_flags(PT_BRANCH_CLASS(i), PT_BRANCH_SPECIAL(i));
+	}
 }
 
 /*
@@ -125,16 +117,6 @@ static uint32_t toggle(struct aux_follower *f, uint64_t ip)
 	f->tally.toggles = false;
 	f->tally.interrupts = !f->tally.interrupts;
 	return 0;
-}
-
-/* Whether the letters c and r select a branch. */
-static bool is_chosen(const struct itrace *w, uint32_t flags)
-{
-	if (!w->calls && !w->returns) {
-		return true;
-	}
-	return (w->calls && (flags & (AUX_FLAG_CALL | AUX_FLAG_ASYNC | AUX_FLAG_END)) != 0) ||
-	       (w->returns && (flags & (AUX_FLAG_RETURN | AUX_FLAG_BEGIN)) != 0);
 }
 
 /*
@@ -185,7 +167,7 @@ int aux_branch_add(struct aux_follower *f, const struct aux_sample *s)
 		s = &counted;
 	}
 	if (f->a->event_of[AUX_BRANCHES] == AUX_NO_EVENT ||
-	        !is_chosen(&f->a->setup.itrace, s->extra.flags) ||
+	        !aux_is_chosen(&f->a->setup.itrace, s->extra.flags) ||
 	        !aux_follow_passes(f, AUX_BRANCHES)) {
 		return 0;
 	}
@@ -210,14 +192,15 @@ static void set_ipc(
 }
 
 /* more: flags of an end of tracing, or of the entry of a guest */
-static int add_insn(struct aux_follower *f, const struct sonde_pt_step *s, uint32_t more)
+static int add_insn(
+        struct aux_follower *f, const struct sonde_pt_step *s, uint32_t flags, uint32_t more)
 {
 	const struct itrace *w = &f->a->setup.itrace;
 	bool each = w->instructions && f->a->flow.every == 0 && f->a->flow.every_ticks == 0;
 	struct aux_sample sample = {.ip = s->ip,
 	        .addr = s->taken ? s->to : 0,
 	        .tsc = s->tsc,
-	        .extra = {.insn_size = s->size, .flags = class_flags(s, f)}};
+	        .extra = {.insn_size = s->size, .flags = flags}};
 
 	if ((more & AUX_FLAG_VM_ENTRY) != 0) {
 		sample.addr = 0;
@@ -236,7 +219,7 @@ static int add_insn(struct aux_follower *f, const struct sonde_pt_step *s, uint3
 	if (s->taken) {
 		sample.kind = AUX_BRANCHES;
 		sample.period = 1;
-		if (is_chosen(w, sample.extra.flags)) {
+		if (aux_is_chosen(w, sample.extra.flags)) {
 			set_ipc(f, s, &sample);
 		}
 		return aux_branch_add(f, &sample);
@@ -257,7 +240,7 @@ static int flush(struct aux_follower *f, uint32_t more)
 	if (f->waiting.kind == SONDE_PT_STEP_EVENT) {
 		return on_switch_of_tracing(f, &f->waiting.event, f->waiting.tsc);
 	}
-	return add_insn(f, &f->waiting, more);
+	return add_insn(f, &f->waiting, f->waiting_flags, more);
 }
 
 /* Whether samples of the code that runs can be made: not without code of guests. */
@@ -287,7 +270,7 @@ static int on_crossing(struct aux_follower *f, bool guest)
 	}
 	f->waits = false;
 	if (!leaves) {
-		TRY(add_insn(f, w, AUX_FLAG_VM_ENTRY));
+		TRY(add_insn(f, w, f->waiting_flags, AUX_FLAG_VM_ENTRY));
 	} else if (is_known(f)) {
 		TRY(aux_branch_add(f, &s));
 	}
@@ -298,14 +281,39 @@ static int on_crossing(struct aux_follower *f, bool guest)
 	return is_known(f) ? aux_branch_add(f, &s) : 0;
 }
 
+static uint32_t tx_flag(const struct sonde_pt_step *s)
+{
+	return s->speculative ? AUX_FLAG_IN_TX : 0;
+}
+
 static int on_insn(struct aux_follower *f, const struct sonde_pt_step *s)
 {
+	uint32_t flags = f->a->flags_of[f->flow->given.class] | tx_flag(s);
+
 	if (!s->taken && f->a->event_of[AUX_PTWRITE] == AUX_NO_EVENT) {
-		return add_insn(f, s, 0);
+		return add_insn(f, s, flags, 0);
 	}
 	f->waiting = *s;
+	f->waiting_flags = flags;
 	f->waits = true;
 	return 0;
+}
+
+/* Many branches at once; the last one waits. */
+static int on_branches(struct aux_follower *f, const struct sonde_pt_step *s)
+{
+	const struct pt_branch *b = f->flow->batch.given;
+	size_t n = f->flow->batch.ngiven - 1;
+
+	f->waiting = *s;
+	f->waiting.kind = SONDE_PT_STEP_INSN;
+	f->waiting.ip = b[n].from;
+	f->waiting.to = b[n].to;
+	f->waiting.size = b[n].size;
+	f->waiting.taken = true;
+	f->waiting_flags = f->a->flags_of[b[n].class] | tx_flag(s);
+	f->waits = true;
+	return n != 0 ? aux_branches_add(f, s, b, n) : 0;
 }
 
 static int add_cause(struct aux_follower *f, struct aux_sample s);
@@ -618,18 +626,41 @@ void aux_follow_range(struct aux_follower *f, uint64_t tsc)
 	}
 }
 
+/* Counts the branches before a step (NULL: the end) that the flow passed. */
+static void count_passed(struct aux_follower *f, const struct sonde_pt_step *s)
+{
+	const struct pt_passed *p = &f->flow->passed;
+	bool calls = f->a->setup.itrace.calls;
+	uint64_t n = calls ? p->calls - f->seen.calls : p->taken - f->seen.taken;
+	bool ends = s != NULL && s->kind == SONDE_PT_STEP_EVENT &&
+	            s->event.kind == SONDE_PT_EVENT_DISABLED && s->event.value == 0;
+
+	if (!p->on || p->taken == f->seen.taken) {
+		return;
+	}
+	/* the letter c selects a branch that ends tracing, of any class */
+	ends = ends && calls && !p->last_calls;
+	f->seen = *p;
+	aux_follow_range(f, p->tsc);
+	if (n + ends != 0) {
+		aux_branches_count(f, n + ends, calls && !ends ? p->calls_tsc : p->tsc);
+	}
+}
+
 int aux_follow(struct aux_follower *f)
 {
 	const struct sonde_pt_step *s;
 	int rc;
 
 	while ((rc = sonde_pt_flow_next(f->flow, &s)) > 0) {
+		count_passed(f, s);
 		TRY(before_step(f, s));
 		f->tally.guest = (s->space & SONDE_PT_GUEST) != 0;
 		f->tally.lost_guest = f->tally.lost_guest && f->tally.guest;
 		aux_follow_range(f, s->tsc);
 		switch (s->kind) {
 		case SONDE_PT_STEP_INSN: TRY(on_insn(f, s)); break;
+		case PT_STEP_BRANCHES: TRY(on_branches(f, s)); break;
 		case SONDE_PT_STEP_EVENT: TRY(aux_follow_event(f, s)); break;
 		case SONDE_PT_STEP_GAP:
 			f->skipped += s->end > s->offset ? s->end - s->offset : 0;
@@ -643,6 +674,7 @@ int aux_follow(struct aux_follower *f)
 		default: break;
 		}
 	}
+	count_passed(f, NULL);
 	TRY(flush(f, 0));
 	return rc;
 }

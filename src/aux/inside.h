@@ -104,6 +104,7 @@ struct aux_segment {
 	uint64_t end; /* a flow stops after the first good PSB+ from this offset on */
 	uint64_t records;
 	uint64_t last; /* time of its last record, ns */
+	struct aux_room *kept; /* its records, if they are few; NULL: it is followed again */
 };
 
 /* The clock: TSC to ns. */
@@ -193,7 +194,11 @@ struct aux {
 	char names[AUX_KINDS][32];
 	size_t nevents;
 	uint32_t event_of[AUX_KINDS]; /* AUX_NO_EVENT: not wanted */
+	bool batches; /* branches that need no steps are followed in batches */
+	bool counts; /* opening only counts these */
+	uint16_t flags_of[256]; /* AUX_FLAG_* by class, as in struct pt_branch */
 	uint64_t errors;
+	size_t kept; /* bytes of the records that segments keep */
 	struct aux_code code;
 };
 
@@ -233,6 +238,18 @@ int aux_events_make(struct aux *a);
 /* aux.c: adds the changes of code from a range on; those before the flow's position apply at once. */
 int aux_add_moves(
         const struct aux *a, const struct aux_queue *q, size_t range, struct sonde_pt_flow *flow);
+/* Whether the letters c and r select a branch. */
+static inline bool aux_is_chosen(const struct itrace *w, uint32_t flags)
+{
+	if (!w->calls && !w->returns) {
+		return true;
+	}
+	return (w->calls && (flags & (AUX_FLAG_CALL | AUX_FLAG_ASYNC | AUX_FLAG_END)) != 0) ||
+	       (w->returns && (flags & (AUX_FLAG_RETURN | AUX_FLAG_BEGIN)) != 0);
+}
+
+/* Sets flags_of. */
+void aux_flags_make(struct aux *a);
 
 /* follow.c */
 
@@ -256,11 +273,15 @@ struct aux_follower {
 	struct trail trail;
 	size_t range; /* of the queue, for the current step */
 	struct aux_room *room; /* NULL: samples are only counted */
+	size_t room_max; /* bytes after which they are only counted; 0: any number */
+	uint64_t made; /* records that the room has got */
 	struct sonde_pt_step waiting; /* a branch, until it is known whether tracing ended there, or
 	                                 a guest was entered or left */
+	uint32_t waiting_flags;
 	bool waits;
 	struct sonde_pt_step cause; /* a CFE, until the branch that it belongs to */
 	bool has_cause;
+	struct pt_passed seen; /* of the flow's branches without steps, those that are counted */
 	uint64_t records, errors;
 	uint64_t skipped; /* bytes of packets after errors */
 	uint64_t samples[AUX_KINDS], periods[AUX_KINDS]; /* by event */
@@ -281,6 +302,14 @@ bool aux_follow_passes(struct aux_follower *f, enum aux_kind kind);
 /* quick.c: finds the segments of a queue, and reads one, without code. */
 int aux_quick_scan(struct aux *a, struct aux_follower *f, size_t queue);
 int aux_quick_read(struct aux_follower *f, const struct aux_segment *s);
+/* room.c */
+/* Whether a room keeps no more records. */
+bool aux_room_is_full(const struct aux_follower *f);
+size_t aux_room_bytes(const struct aux_room *room);
+/* Appends the records of another room. SONDE_ENOMEM. */
+int aux_room_append(struct aux_room *room, const struct aux_room *from);
+/* Returns a copy without spare memory; NULL: out of memory. */
+struct aux_room *aux_room_copy(const struct aux_room *room);
 
 /* sample.c */
 struct aux_sample {
@@ -305,6 +334,14 @@ struct aux_error_of {
 /* order: its place in the order, ns. SONDE_ENOMEM. */
 int aux_error_write(
         const struct aux *a, struct aux_room *room, const struct aux_error_of *e, uint64_t order);
+/*
+ * Adds samples of n branches of a step, without those that the letters c and r leave out. Only where
+ * the samples have no parts of varying size.
+ */
+int aux_branches_add(struct aux_follower *f, const struct sonde_pt_step *s,
+        const struct pt_branch *branches, size_t n);
+/* Counts samples of branches, the latest one at a time, that are not made. */
+void aux_branches_count(struct aux_follower *f, uint64_t n, uint64_t tsc);
 int aux_error_add(
         struct aux_follower *f, uint32_t code, const char *text, uint64_t ip, uint64_t tsc);
 

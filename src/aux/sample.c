@@ -7,29 +7,25 @@
 
 #include "core/array.h"
 
-#include <stdlib.h>
-
 #define ERROR_SIZE   128u /* of an AUXTRACE_ERROR record */
 #define ERROR_TEXT   64u
 #define ERROR_AT     48u /* of the text */
 #define ERROR_TRACE  1u /* its type */
 #define KERNEL_START (UINT64_C(1) << 63)
 
-void aux_room_fini(struct aux_room *room)
-{
-	free(room->bytes);
-	free(room->made);
-	*room = (struct aux_room){0};
-}
-
-/* The next position in the order: times of a queue never fall. */
-static uint64_t order_time(struct aux_follower *f, uint64_t tsc)
+/* The next position in the order of n records: times of a queue never fall. */
+static uint64_t order_times(struct aux_follower *f, uint64_t tsc, uint64_t n)
 {
 	uint64_t time = f->a->timeless ? 0 : aux_ns(&f->a->clock, tsc);
 
 	f->tally.time = time > f->tally.time ? time : f->tally.time;
-	f->records++;
+	f->records += n;
 	return f->tally.time;
+}
+
+static uint64_t order_time(struct aux_follower *f, uint64_t tsc)
+{
+	return order_times(f, tsc, 1);
 }
 
 /* Returns room for a record of `size` bytes and what follows it; NULL: out of memory. */
@@ -102,12 +98,7 @@ static void put_header(uint8_t *p, uint32_t type, uint32_t misc, uint32_t size, 
 
 static uint32_t misc_of(const struct aux_follower *f, const struct aux_sample *s)
 {
-	uint64_t ip = s->ip != 0 ? s->ip : s->addr;
-
-	if (f->tally.guest) {
-		return ip >= KERNEL_START ? MISC_GUEST_KERNEL : MISC_GUEST_USER;
-	}
-	return ip >= KERNEL_START ? MISC_KERNEL : MISC_USER;
+	return aux_misc(s->ip, s->addr, f->tally.guest);
 }
 
 /* The raw data with its size is a multiple of 8 bytes. */
@@ -190,22 +181,36 @@ static void put_rest(uint8_t *p, const struct aux_follower *f, const struct aux_
 	}
 }
 
-int aux_sample_add(struct aux_follower *f, const struct aux_sample *s)
+/* Whether samples of branches have a fixed size, so that many can share a record. */
+static bool may_share(const struct aux *a)
+{
+	const struct aux_event *e = &a->events[a->event_of[AUX_BRANCHES]];
+
+	return (e->attr.sample_type & (SONDE_SAMPLE_BRANCH_STACK | SONDE_SAMPLE_CALLCHAIN)) == 0 &&
+	       !a->setup.itrace.depth && !a->event_trace;
+}
+
+/* Whether the last record is a run that a branch at a time, of event `number`, can be added to. */
+static bool continues_run(const struct aux_follower *f, uint32_t number, uint64_t tsc)
+{
+	const struct aux_room *room = f->room;
+	const struct aux_made *last = room->nmade != 0 ? &room->made[room->nmade - 1] : NULL;
+
+	return last != NULL && last->nbranches != 0 && last->event == number &&
+	       room->run_tsc == tsc && room->run_range == range_of(f) &&
+	       room->run_guest == f->tally.guest && last->time == f->tally.time;
+}
+
+static int put_sample(struct aux_follower *f, const struct aux_sample *s, uint64_t time)
 {
 	uint32_t number = f->a->event_of[s->kind];
 	const struct aux_event *e = &f->a->events[number];
 	uint32_t size = RECORD_HEADER_SIZE + e->plan.fixed_size + (uint32_t)raw_room(s);
-	uint64_t time = order_time(f, s->tsc);
 	uint64_t chain[2 * 1024 + 2]; /* the most entries, and as many marks */
 	struct aux_extra extra = s->extra;
 	size_t nchain = 0;
 	uint8_t *p;
 
-	f->samples[number]++;
-	f->periods[number] += s->period;
-	if (f->room == NULL) {
-		return 0;
-	}
 	if ((e->attr.sample_type & SONDE_SAMPLE_CALLCHAIN) != 0) {
 		nchain = chain_words(f, s, chain);
 		size += 8 + 8 * (uint32_t)nchain;
@@ -227,6 +232,146 @@ int aux_sample_add(struct aux_follower *f, const struct aux_sample *s)
 	p = put_fixed(p + RECORD_HEADER_SIZE, f, s, e, time);
 	put_rest(p, f, s, e, chain, nchain);
 	return 0;
+}
+
+/* Begins a run whose first branch, the room's last one, is a sample. */
+static int begin_run(struct aux_follower *f, const struct aux_sample *s, uint64_t time)
+{
+	struct aux_room *room = f->room;
+
+	TRY(put_sample(f, s, time));
+	room->made[room->nmade - 1].first = room->nbranches;
+	room->made[room->nmade - 1].nbranches = 0;
+	room->run_tsc = s->tsc;
+	room->run_range = range_of(f);
+	room->run_guest = f->tally.guest;
+	return 0;
+}
+
+static bool reserve_branches(struct aux_room *room, size_t n)
+{
+	return array_reserve(
+	        &room->branches, &room->branches_cap, room->nbranches + n, sizeof(*room->branches));
+}
+
+static struct aux_sample sample_of(const struct aux_branch *b, uint64_t tsc)
+{
+	return (struct aux_sample){.kind = AUX_BRANCHES,
+	        .ip = b->ip,
+	        .addr = b->addr,
+	        .tsc = tsc,
+	        .period = 1,
+	        .extra = {.flags = b->flags, .insn_size = b->insn_size}};
+}
+
+/* Makes samples of n branches, which are the room's next ones. */
+static int put_run(struct aux_follower *f, size_t n, uint64_t tsc)
+{
+	struct aux_room *room = f->room;
+	uint64_t time = f->tally.time;
+
+	if (!continues_run(f, f->a->event_of[AUX_BRANCHES], tsc)) {
+		const struct aux_sample s = sample_of(&room->branches[room->nbranches], tsc);
+
+		TRY(begin_run(f, &s, time));
+	}
+	room->made[room->nmade - 1].nbranches += n;
+	room->nbranches += n;
+	return 0;
+}
+
+void aux_branches_count(struct aux_follower *f, uint64_t n, uint64_t tsc)
+{
+	uint32_t number = f->a->event_of[AUX_BRANCHES];
+	uint64_t skipped = n < f->tally.skip ? n : f->tally.skip;
+
+	f->tally.skip -= skipped;
+	n -= skipped;
+	if (n != 0) {
+		(void)order_times(f, tsc, n);
+		f->samples[number] += n;
+		f->periods[number] += n;
+	}
+}
+
+/* Copies those that are chosen, as far as none is skipped; returns their number. */
+static size_t copy_chosen(struct aux_follower *f, const struct pt_branch *b, size_t n,
+        uint32_t more, struct aux_branch *to)
+{
+	const struct itrace *w = &f->a->setup.itrace;
+	bool all = !w->calls && !w->returns && f->tally.skip == 0;
+	struct aux_branch *start = to;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t flags = f->a->flags_of[b[i].class] | more;
+
+		*to = (struct aux_branch){b[i].from, b[i].to, flags, b[i].size};
+		if (all) {
+			to++;
+		} else if (aux_is_chosen(w, flags)) {
+			to += f->tally.skip == 0;
+			f->tally.skip -= f->tally.skip != 0;
+		}
+	}
+	return (size_t)(to - start);
+}
+
+int aux_branches_add(struct aux_follower *f, const struct sonde_pt_step *s,
+        const struct pt_branch *branches, size_t n)
+{
+	uint32_t more = s->speculative ? AUX_FLAG_IN_TX : 0;
+	struct aux_branch few[64];
+	uint32_t number = f->a->event_of[AUX_BRANCHES];
+
+	while (n != 0) {
+		size_t some = n < sizeof(few) / sizeof(few[0]) ? n : sizeof(few) / sizeof(few[0]);
+		struct aux_branch *to = few;
+		size_t chosen;
+
+		bool full = aux_room_is_full(f);
+
+		if (!full) {
+			some = n;
+			if (!reserve_branches(f->room, n)) {
+				return SONDE_ENOMEM;
+			}
+			to = f->room->branches + f->room->nbranches;
+		}
+		chosen = copy_chosen(f, branches, some, more, to);
+		branches += some;
+		n -= some;
+		if (chosen != 0) {
+			(void)order_times(f, s->tsc, chosen);
+			f->samples[number] += chosen;
+			f->periods[number] += chosen;
+			f->made += full ? 0 : chosen;
+			TRY(full ? 0 : put_run(f, chosen, s->tsc));
+		}
+	}
+	return 0;
+}
+
+int aux_sample_add(struct aux_follower *f, const struct aux_sample *s)
+{
+	uint32_t number = f->a->event_of[s->kind];
+	uint64_t time = order_time(f, s->tsc);
+	struct aux_room *room = f->room;
+
+	f->samples[number]++;
+	f->periods[number] += s->period;
+	if (aux_room_is_full(f)) {
+		return 0;
+	}
+	f->made++;
+	if (s->kind != AUX_BRANCHES || s->extra.cycles != 0 || !may_share(f->a)) {
+		return put_sample(f, s, time);
+	}
+	if (!reserve_branches(room, 1)) {
+		return SONDE_ENOMEM;
+	}
+	room->branches[room->nbranches] =
+	        (struct aux_branch){s->ip, s->addr, s->extra.flags, s->extra.insn_size};
+	return put_run(f, 1, s->tsc);
 }
 
 /*
@@ -268,5 +413,9 @@ int aux_error_add(
 	uint64_t order = order_time(f, tsc);
 
 	f->errors++;
-	return f->room != NULL ? aux_error_write(f->a, f->room, &e, order) : 0;
+	if (aux_room_is_full(f)) {
+		return 0;
+	}
+	f->made++;
+	return aux_error_write(f->a, f->room, &e, order);
 }

@@ -49,11 +49,11 @@ static bool is_selected(const struct aux_made *m, uint32_t kinds)
 }
 
 static void item_set(
-        const struct aux_source *s, const struct aux_room *room, size_t i, struct session_item *out)
+        const struct aux_source *s, struct aux_room *room, size_t i, struct session_item *out)
 {
 	const struct aux_made *m = &room->made[i];
 
-	*out = (struct session_item){.p = room->bytes + m->at,
+	*out = (struct session_item){.p = aux_record(room, i),
 	        .sequence = i,
 	        .time = m->time,
 	        .event = m->event != AUX_ERROR_EVENT ? s->first_event + m->event : SESSION_NO_EVENT,
@@ -81,8 +81,7 @@ static int source_read(const struct session_source *src, size_t chunk, struct se
 		return SONDE_ENOMEM;
 	}
 	if (state->at == 0) {
-		room->nbytes = 0;
-		room->nmade = 0;
+		aux_room_clear(room);
 		TRY(aux_read(s->aux, chunk, room));
 		state->at = 1;
 	}
@@ -104,9 +103,9 @@ static int gather_segment(const struct aux_source *s, size_t segment,
 	TRY(aux_read(s->aux, segment, room));
 	for (; i < room->nmade; i++) {
 		const struct aux_made *m = &room->made[i];
-		bool inside =
-		        window->slice_end != 0 ||
-		        (m->time <= window->limit && (m->time > window->after || window->first));
+		bool late = window->first || window->after_chunk != 0 || m->time > window->after;
+		bool inside = window->slice_end != 0 ||
+		              (late && (window->limit_chunk != 0 || m->time <= window->limit));
 
 		if (inside && is_selected(m, window->kinds) &&
 		        !session_keys_add(keys, &s->base, m->time, i)) {
@@ -116,10 +115,16 @@ static int gather_segment(const struct aux_source *s, size_t segment,
 	return 0;
 }
 
-static bool overlaps(const struct aux_segment_times *t, const struct session_window *window)
+static bool overlaps(
+        const struct aux_source *s, size_t segment, const struct session_window *window)
 {
-	return t->records != 0 && t->first <= window->limit &&
-	       (t->last > window->after || window->first);
+	const struct aux_segment_times t = aux_segment_times(s->aux, segment);
+	bool late = window->after_chunk != 0 ? segment >= window->after_chunk
+	                                     : t.last > window->after || window->first;
+	bool early =
+	        window->limit_chunk != 0 ? segment < window->limit_chunk : t.first <= window->limit;
+
+	return t.records != 0 && late && early;
 }
 
 static int source_gather(const struct session_source *src, const struct session_window *window,
@@ -133,12 +138,9 @@ static int source_gather(const struct session_source *src, const struct session_
 	if (room == NULL) {
 		return SONDE_ENOMEM;
 	}
-	room->nbytes = 0;
-	room->nmade = 0;
+	aux_room_clear(room);
 	for (size_t i = timeless ? window->slice : 0; i < end && !window->no_samples; i++) {
-		struct aux_segment_times t = aux_segment_times(s->aux, i);
-
-		if (window->slice_end != 0 || overlaps(&t, window)) {
+		if (window->slice_end != 0 || overlaps(s, i, window)) {
 			TRY(gather_segment(s, i, window, room, keys));
 		}
 	}
@@ -199,11 +201,20 @@ static int add_events(struct sonde_session *s)
 	return 0;
 }
 
+/* A time at which a window may end. */
+struct cut {
+	uint64_t time, records; /* records: of the segment that ends */
+	size_t chunk; /* number of that segment plus 1; 0: a limit of the file */
+};
+
 static int by_time(const void *a, const void *b)
 {
-	const uint64_t *x = a, *y = b;
+	const struct cut *x = a, *y = b;
 
-	return x[0] != y[0] ? (x[0] < y[0] ? -1 : 1) : 0;
+	if (x->time != y->time) {
+		return x->time < y->time ? -1 : 1;
+	}
+	return x->chunk < y->chunk ? -1 : x->chunk > y->chunk;
 }
 
 static int add_window(struct sonde_session *s, const struct session_window *window)
@@ -234,60 +245,92 @@ static int add_slices(struct sonde_session *s)
 	return 0;
 }
 
-/* Returns the times at which to cut windows, sorted; their number in *n. NULL: out of memory. */
-static uint64_t *find_cuts(const struct sonde_session *s, size_t *n)
+/* Returns all ends of segments and limits of the file, sorted; NULL: out of memory. */
+static struct cut *find_ends(const struct sonde_session *s, size_t *n)
 {
 	const struct session_source *file = s->sources[0];
 	size_t segments = aux_segments(s->aux);
-	uint64_t(*ends)[2] = calloc(segments + file->nlimits + 1, sizeof(*ends));
-	uint64_t *cuts = calloc(segments + file->nlimits + 1, sizeof(*cuts));
-	uint64_t records = 0;
+	struct cut *ends = calloc(segments + file->nlimits + 1, sizeof(*ends));
 
-	*n = 0;
+	*n = segments + file->nlimits;
 	for (size_t i = 0; ends != NULL && i < segments; i++) {
 		struct aux_segment_times t = aux_segment_times(s->aux, i);
 
-		ends[i][0] = t.last;
-		ends[i][1] = t.records;
+		ends[i] = (struct cut){t.last, t.records, i + 1};
 	}
 	for (size_t i = 0; ends != NULL && i < file->nlimits; i++) {
-		ends[segments + i][0] = file->limits[i];
-		ends[segments + i][1] = WINDOW_RECORDS;
+		ends[segments + i] = (struct cut){file->limits[i], WINDOW_RECORDS, 0};
 	}
-	if (ends != NULL && cuts != NULL) {
-		qsort(ends, segments + file->nlimits, sizeof(*ends), by_time);
-		for (size_t i = 0; i < segments + file->nlimits; i++) {
-			records += ends[i][1];
-			if (records >= WINDOW_RECORDS && (*n == 0 || cuts[*n - 1] != ends[i][0])) {
-				cuts[(*n)++] = ends[i][0];
-				records = 0;
-			}
+	if (ends != NULL) {
+		qsort(ends, *n, sizeof(*ends), by_time);
+	}
+	return ends;
+}
+
+/*
+ * Finds the times at which to cut windows, in place. The segments of one queue do not overlap, so they
+ * are never divided: several windows may then end at the same time.
+ */
+static size_t choose_cuts(const struct sonde_session *s, struct cut *cuts, size_t n)
+{
+	bool whole = aux_is_one_queue(s->aux);
+	uint64_t records = 0;
+	size_t chosen = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct cut c = cuts[i];
+
+		c.chunk = whole ? c.chunk : 0;
+		records += c.records;
+		if (records < WINDOW_RECORDS ||
+		        (chosen != 0 && cuts[chosen - 1].time == c.time &&
+		                (c.chunk == 0 || cuts[chosen - 1].chunk == 0))) {
+			continue;
 		}
-	} else {
-		free(cuts);
-		cuts = NULL;
+		cuts[chosen++] = c;
+		records = 0;
 	}
-	free(ends);
-	return cuts;
+	return chosen;
+}
+
+static int add_file_windows(struct sonde_session *s)
+{
+	const struct session_source *file = s->sources[0];
+
+	for (size_t i = 0; i < file->nlimits; i++) {
+		const struct session_window w = {.after = i != 0 ? file->limits[i - 1] : 0,
+		        .limit = file->limits[i],
+		        .first = i == 0};
+
+		TRY(add_window(s, &w));
+	}
+	return 0;
 }
 
 static int make_windows(struct sonde_session *s)
 {
-	const struct session_source *file = s->sources[0];
-	bool timeless = aux_timeless(s->aux);
-	size_t n = file->nlimits;
-	uint64_t *cuts = timeless ? NULL : find_cuts(s, &n);
-	const uint64_t *limits = timeless ? file->limits : cuts;
-	int rc = limits != NULL ? 0 : SONDE_ENOMEM;
+	struct session_window w = {.first = true};
+	struct cut *cuts;
+	size_t n;
+	int rc = 0;
 
+	if (aux_timeless(s->aux)) {
+		TRY(add_file_windows(s));
+		return add_slices(s);
+	}
+	cuts = find_ends(s, &n);
+	if (cuts == NULL) {
+		return SONDE_ENOMEM;
+	}
+	n = choose_cuts(s, cuts, n);
 	for (size_t i = 0; rc == 0 && i < n; i++) {
-		const struct session_window w = {
-		        .after = i != 0 ? limits[i - 1] : 0, .limit = limits[i], .first = i == 0};
-
+		w.limit = cuts[i].time;
+		w.limit_chunk = cuts[i].chunk;
 		rc = add_window(s, &w);
+		w = (struct session_window){.after = w.limit, .after_chunk = w.limit_chunk};
 	}
 	free(cuts);
-	return rc == 0 && timeless ? add_slices(s) : rc;
+	return rc;
 }
 
 static struct sonde_pt_cpu traced_cpu(struct sonde_session *s)

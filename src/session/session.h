@@ -49,6 +49,12 @@ struct session_worker {
 	struct record counted_record;
 	const uint64_t *periods; /* [ncounts] */
 	size_t ncounts, count, reads_hint;
+	/* samples of branches that share a record */
+	struct session_sample run; /* the first one */
+	struct record run_record; /* its record, with the misc of the last one */
+	struct aux_extra run_extra; /* of the last one that was returned */
+	const struct aux_branch *branches; /* [nbranches], that are left */
+	size_t nbranches;
 	bool sorted;
 	uint32_t kinds; /* bits by record type: records to return besides samples; set by the
 	                   caller */
@@ -74,6 +80,12 @@ int session_worker_next(struct session_worker *w, struct session_sample *out);
  * about.
  */
 int session_worker_next_any(struct session_worker *w, struct record *r, struct session_sample *out);
+
+/*
+ * The samples after the worker's last one that differ from it by their branch only; in *out, valid
+ * until the worker opens another chunk or window. Returns their number: the worker goes on after them.
+ */
+size_t session_worker_run(struct session_worker *w, const struct aux_branch **out);
 
 /* The counts of a record with counts of several events. */
 struct session_group {

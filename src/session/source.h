@@ -64,6 +64,11 @@ struct session_window {
 	uint32_t kinds; /* bits by record type: records wanted besides samples */
 	/* Samples without times: only the chunks from slice to slice_end of their source. 0: none */
 	size_t slice, slice_end;
+	/*
+	 * Where a chunk of a trace ends at `after` or `limit`: its number plus 1, and then chunks of
+	 * its source are before or after it as a whole, whatever their times are. 0: none does.
+	 */
+	size_t after_chunk, limit_chunk;
 };
 
 /* What a worker keeps for a source. */

@@ -44,6 +44,7 @@ static void worker_rewind(struct session_worker *w, bool sorted)
 	w->sorted = sorted;
 	w->ncounts = 0;
 	w->count = 0;
+	w->nbranches = 0;
 	w->nitems = 0;
 	w->item = 0;
 	w->keys.n = 0;
@@ -267,6 +268,32 @@ static int take_counts(
 	return take_count(w, out);
 }
 
+/* Makes the sample of the next branch of a run. */
+static void take_branch(struct session_worker *w, struct session_sample *out)
+{
+	const struct aux_branch *b = w->branches++;
+
+	w->nbranches--;
+	w->run_extra.flags = b->flags;
+	w->run_extra.insn_size = b->insn_size;
+	w->run_extra.addr = b->addr;
+	*out = w->run;
+	out->s.ip = b->ip;
+	out->s.addr = b->addr;
+	out->misc = (uint16_t)aux_misc(b->ip, b->addr, aux_misc_is_guest(w->run.cpumode));
+	out->cpumode = out->misc;
+	w->run_record.misc = out->misc;
+}
+
+size_t session_worker_run(struct session_worker *w, const struct aux_branch **out)
+{
+	size_t n = w->nbranches;
+
+	*out = w->branches;
+	w->nbranches = 0;
+	return n;
+}
+
 /* The time for which a sample's thread is looked up. */
 static uint64_t sample_time(const struct session_event *e, const struct sonde_sample *sample,
         const struct session_item *item)
@@ -280,7 +307,19 @@ static uint64_t sample_time(const struct session_event *e, const struct sonde_sa
 /* Whether a sample of a guest has the guest's view. */
 static bool is_guest(const struct sonde_session *s, uint32_t cpumode)
 {
-	return s->guest_code && (cpumode == MISC_GUEST_KERNEL || cpumode == MISC_GUEST_USER);
+	return s->guest_code && aux_misc_is_guest(cpumode);
+}
+
+/* Begins the run of a sample that was made of a trace, if it is one; its extra is in w->run_extra. */
+static void take_run(struct session_worker *w, const struct session_item *item,
+        const struct session_sample *sample)
+{
+	if (w->run_extra.nbranches > 1) {
+		w->run = *sample;
+		w->run_record = session_item_record(item, w->session->swap);
+		w->branches = w->run_extra.branches + 1;
+		w->nbranches = w->run_extra.nbranches - 1;
+	}
 }
 
 /* Decodes a sample into *out; 1; 0: none of its counts changed; negative: out of memory. */
@@ -305,8 +344,9 @@ static int take_sample(
 	out->offset = e->made ? 0 : item->sequence;
 	out->extra = NULL;
 	if (e->made) {
-		out->extra = (const void *)(body.p + body.n);
-		out->s.addr = out->extra->addr;
+		memcpy(&w->run_extra, body.p + body.n, sizeof(w->run_extra));
+		out->extra = &w->run_extra;
+		out->s.addr = w->run_extra.addr;
 	}
 	out->view = (is_guest(s, out->cpumode) ? timeline_guest_at : timeline_at)(
 	        s->timeline, &w->cursor, out->s.pid, out->s.tid, sample_time(e, &out->s, item));
@@ -315,6 +355,9 @@ static int take_sample(
 	}
 	if (s->reads.nrecords != 0 && out->s.read_len != 0) {
 		return take_counts(w, item, out);
+	}
+	if (out->extra != NULL) {
+		take_run(w, item, out);
 	}
 	return 1;
 }
@@ -444,6 +487,11 @@ int session_worker_next_any(struct session_worker *w, struct record *r, struct s
 		*r = w->counted_record;
 		return 1;
 	}
+	if (w->nbranches != 0) {
+		take_branch(w, out);
+		*r = w->run_record;
+		return 1;
+	}
 	while (w->item < w->nitems || refill(w)) {
 		const struct session_item *item = &w->items[w->item++];
 		int rc;
@@ -496,6 +544,10 @@ int session_each_record(struct sonde_session *s, uint32_t kinds, session_record_
 int session_worker_next(struct session_worker *w, struct session_sample *out)
 {
 	if (w->count < w->ncounts && take_count(w, out) > 0) {
+		return 1;
+	}
+	if (w->nbranches != 0) {
+		take_branch(w, out);
 		return 1;
 	}
 	while (w->item < w->nitems || refill(w)) {
