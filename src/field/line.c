@@ -12,9 +12,6 @@
 #define NS_PER_SEC  1000000000u
 #define ID_WIDTH    7u /* as in perf 6.12; 5 in perf 6.1 */
 #define MISC_WIDTH  6u
-#define FLAGS_WIDTH 21u
-/* Flags of the processor, which follow the kind of a branch in parentheses. */
-#define STATE_FLAGS (AUX_FLAG_IN_TX | AUX_FLAG_DISABLED | AUX_FLAG_TOGGLE)
 #define RAW_IN_LINE 8u /* bytes */
 
 /* What is printed of a branch, before its target and after it. */
@@ -446,83 +443,9 @@ static void line_brstackoff(const struct line_context *c)
 	put_branches(c, BRSTACK_OFFSETS);
 }
 
-/* The name of a kind of branch, by its flags; NULL: it has none, or it is a plain jump. */
-static const char *branch_name(uint32_t flags)
-{
-	static const struct {
-		uint32_t flags;
-		const char *name;
-	} names[] = {
-	        {AUX_FLAG_BRANCH | AUX_FLAG_COND, "jcc"},
-	        {AUX_FLAG_BRANCH | AUX_FLAG_CALL, "call"},
-	        {AUX_FLAG_BRANCH | AUX_FLAG_RETURN, "return"},
-	        {AUX_FLAG_BRANCH | AUX_FLAG_CALL | AUX_FLAG_INTERRUPT, "int"},
-	        {AUX_FLAG_BRANCH | AUX_FLAG_RETURN | AUX_FLAG_INTERRUPT, "iret"},
-	        {AUX_FLAG_BRANCH | AUX_FLAG_CALL | AUX_FLAG_SYSCALL, "syscall"},
-	        {AUX_FLAG_BRANCH | AUX_FLAG_RETURN | AUX_FLAG_SYSCALL, "sysret"},
-	        {AUX_FLAG_BRANCH | AUX_FLAG_ASYNC, "async"},
-	        {AUX_FLAG_BRANCH | AUX_FLAG_CALL | AUX_FLAG_ASYNC | AUX_FLAG_INTERRUPT, "hw int"},
-	        {AUX_FLAG_BRANCH | AUX_FLAG_ABORT, "tx abrt"},
-	        {AUX_FLAG_BRANCH | AUX_FLAG_CALL | AUX_FLAG_VM_ENTRY, "vmentry"},
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (names[i].flags == flags) {
-			return names[i].name;
-		}
-	}
-	return NULL;
-}
-
-/* A letter for each flag of a branch of a kind without a name; they are perf's. */
-static void put_flag_letters(struct text *out, uint32_t flags)
-{
-	static const char letters[] = "bcrosyiABExghDt";
-	static const uint32_t in_order[] = {AUX_FLAG_BRANCH, AUX_FLAG_CALL, AUX_FLAG_RETURN,
-	        AUX_FLAG_COND, AUX_FLAG_SYSCALL, AUX_FLAG_ASYNC, AUX_FLAG_INTERRUPT, AUX_FLAG_ABORT,
-	        AUX_FLAG_BEGIN, AUX_FLAG_END, AUX_FLAG_IN_TX, AUX_FLAG_VM_ENTRY, AUX_FLAG_VM_EXIT,
-	        AUX_FLAG_DISABLED, AUX_FLAG_TOGGLE};
-
-	for (size_t i = 0; i < sizeof(in_order) / sizeof(in_order[0]); i++) {
-		if ((flags & in_order[i]) != 0) {
-			text_char(out, letters[i]);
-		}
-	}
-}
-
-/* As in perf, 21 wide: an event that is no branch has no flags. */
 static void line_flags(const struct line_context *c)
 {
-	uint32_t flags = c->sample->extra != NULL ? c->sample->extra->flags : 0;
-	uint32_t ends = flags & (AUX_FLAG_BEGIN | AUX_FLAG_END);
-	uint32_t state = flags & STATE_FLAGS;
-	const char *name = branch_name(flags & ~(ends | STATE_FLAGS));
-	size_t start;
-
-	text_str(c->out, "  ");
-	start = c->out->n;
-	if (ends != 0) {
-		text_str(c->out, (ends & AUX_FLAG_BEGIN) != 0 ? "tr strt" : "tr end ");
-		text_str(c->out, name != NULL ? " " : "");
-	} else if (name == NULL && (flags & ~STATE_FLAGS) == AUX_FLAG_BRANCH) {
-		name = "jmp";
-	} else if (name == NULL) {
-		put_flag_letters(c->out, flags);
-		state = 0;
-	}
-	text_str(c->out, name != NULL ? name : "");
-	if (state != 0) {
-		size_t width = (size_t)__builtin_popcount(state) + 2;
-
-		text_fill(c->out, ' ', FLAGS_WIDTH - width - (c->out->n - start));
-		text_char(c->out, '(');
-		put_flag_letters(c->out, state);
-		text_char(c->out, ')');
-	}
-	if (c->out->n - start < FLAGS_WIDTH) {
-		text_fill(c->out, ' ', FLAGS_WIDTH - (c->out->n - start));
-	}
-	text_char(c->out, ' ');
+	line_flags_text(c->out, c->sample->extra != NULL ? c->sample->extra->flags : 0);
 }
 
 /* Removes the blank that address_text begins with. */
@@ -739,6 +662,14 @@ static void put_fields(struct line_context *c, uint64_t fields)
 	}
 }
 
+void line_fields(struct text *out, const struct line_plan *plan, const struct line_style *style,
+        struct line_worker *worker, const struct session_sample *sample, uint64_t fields)
+{
+	struct line_context c = {out, plan, style, worker, &worker->addresses, sample, NULL, NULL};
+
+	put_fields(&c, fields);
+}
+
 /* Prints the target of a branch and its instruction, in perf's layout. */
 static void put_target(struct line_context *c)
 {
@@ -846,6 +777,10 @@ static void plan_branches(struct line_plan *plan)
 		plan->source_parts = plan->address_parts & source;
 		plan->address_parts &= ~source;
 	}
+	plan->run = plan->code == 0 && plan->source_parts == 0 && !plan->source_code &&
+	            !plan->chain && (plan->fields & FIELD_BIT(FIELD_METRIC)) == 0 &&
+	            (plan->printed &
+	                    ~(LINE_RUN_FIELDS | FIELD_BIT(FIELD_FLAGS) | FIELD_BIT(FIELD_IP))) == 0;
 }
 
 int line_plan_make(struct line_plan *plan, const struct line_style *style, uint64_t fields,

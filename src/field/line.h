@@ -27,6 +27,7 @@ struct line_plan {
 	uint64_t code; /* with branch: fields after the target */
 	bool source_code; /* print the source code after the line */
 	unsigned source_parts; /* enum address_part: a source line after the target, or 0 */
+	bool run; /* with branch: line_run can print it */
 	bool names_addr; /* resolve the field addr to symbol and object */
 	bool timed; /* samples have times */
 	const struct trace_event *trace; /* the tracepoint whose text is printed; NULL: none */
@@ -34,6 +35,16 @@ struct line_plan {
 	const char *event; /* name, right-aligned to the longest one */
 	size_t event_size;
 };
+
+/* Fields that are equal in the lines of a run, and precede the others. */
+#define LINE_RUN_FIELDS                                                                            \
+	(FIELD_BIT(FIELD_MACHINE_PID) | FIELD_BIT(FIELD_VCPU) | FIELD_BIT(FIELD_COMM) |            \
+	        FIELD_BIT(FIELD_PID) | FIELD_BIT(FIELD_TID) | FIELD_BIT(FIELD_CPU) |               \
+	        FIELD_BIT(FIELD_TIME) | FIELD_BIT(FIELD_TOD) | FIELD_BIT(FIELD_PERIOD) |           \
+	        FIELD_BIT(FIELD_EVENT))
+
+#define LINE_FLAGS     32u
+#define LINE_FLAGS_MAX 32u /* bytes */
 
 /* What the field time prints. */
 enum line_times {
@@ -47,12 +58,20 @@ struct line_clock {
 	uint64_t start, last;
 };
 
+/* The text of the field flags; n 0: none is kept. */
+struct line_flags {
+	uint32_t flags, n;
+	char text[LINE_FLAGS_MAX];
+};
+
 /* State of a worker that prints lines. */
 struct line_worker {
 	struct address_cache addresses;
 	struct line_clock clock;
 	struct field_tracer tracer; /* used if a plan has a tracepoint */
 	struct srccode *source_code; /* owned; used if a plan has source code */
+	struct text prefix; /* of the lines of a run */
+	struct line_flags flags[LINE_FLAGS]; /* by hash of the flags */
 };
 
 /* Style of all samples. */
@@ -81,6 +100,23 @@ int line_plan_make(struct line_plan *plan, const struct line_style *style, uint6
 
 void line_text(struct text *out, const struct line_plan *plan, const struct line_style *style,
         struct line_worker *worker, const struct session_sample *sample);
+
+/*
+ * Prints the lines of branches that differ from a sample by their branch only, as line_text does.
+ * Only if plan->run, for samples without filters, and for LINE_TIMES_RECORDED.
+ */
+void line_run(struct text *out, const struct line_plan *plan, const struct line_style *style,
+        struct line_worker *worker, const struct session_sample *sample,
+        const struct aux_branch *branches, size_t n);
+
+/* Prints some of the fields. */
+void line_fields(struct text *out, const struct line_plan *plan, const struct line_style *style,
+        struct line_worker *worker, const struct session_sample *sample, uint64_t fields);
+
+/* Prints the field flags; flags: AUX_FLAG_*. */
+void line_flags_text(struct text *out, uint32_t flags);
+
+void line_worker_fini(struct line_worker *worker);
 
 /*
  * Prints only thread, cpu and time, before a record that is no sample, or before what follows a

@@ -50,6 +50,7 @@ void script_worker_fini(const struct script *s, struct script_worker *w)
 	script_start_fini(&w->start);
 	field_tracer_fini(&w->line.tracer);
 	srccode_free(w->line.source_code);
+	line_worker_fini(&w->line);
 	if (w->ready) {
 		session_worker_fini(&w->session);
 		address_cache_fini(&w->line.addresses);

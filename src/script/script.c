@@ -86,6 +86,26 @@ static void put_sample(
 	}
 }
 
+/* Prints the samples after one that differ from it by their branch only. */
+static void put_run(struct script *s, struct script_worker *w, const struct session_sample *sample)
+{
+	const struct aux_branch *branches;
+	size_t n = session_worker_run(&w->session, &branches);
+
+	if (n != 0) {
+		line_run(&w->out, &s->plans[sample->event], &s->style, &w->line, sample, branches,
+		        n);
+	}
+}
+
+/* Whether nothing but the thread, processor and time decides whether a sample is printed. */
+static bool may_print_runs(const struct script *s)
+{
+	return !s->json && s->filter == NULL && s->write_event == NULL && s->switches.on == NULL &&
+	       s->switches.off == NULL && s->pick.dsos == NULL && !s->pick.by_symbol &&
+	       s->style.times == LINE_TIMES_RECORDED;
+}
+
 /* Empties the worker's texts for the next part. */
 static void empty(const struct script *s, struct script_worker *w)
 {
@@ -140,6 +160,9 @@ static int format_part(void *arg, unsigned worker, size_t part)
 	while ((rc = script_part_next(s, w, &r, &sample)) > 0) {
 		if (r.type == RECORD_SAMPLE) {
 			put_sample(s, w, &sample);
+			if (s->runs && s->plans[sample.event].run) {
+				put_run(s, w, &sample);
+			}
 		} else {
 			put_record(s, w, &r, &sample);
 		}
@@ -438,6 +461,7 @@ static int print_samples(struct script *s)
 	s->nworkers =
 	        s->filter != NULL || (s->shows_source && !s->json) ? 1 : session_jobs(s->session);
 	s->nparts = s->in_file_order ? session_chunks(s->session) : session_windows(s->session);
+	s->runs = may_print_runs(s);
 	s->workers = calloc(s->nworkers, sizeof(*s->workers));
 	if (s->workers == NULL) {
 		return error_nomem(session_error(s->session));

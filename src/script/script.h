@@ -65,6 +65,7 @@ struct script {
 	bool all_fields; /* every field that an event recorded */
 	bool shows_source; /* an event has the field srccode; lines: one worker formats them in order */
 	uint32_t cpus; /* available ones of the header; 0: unknown; only for JSON */
+	bool runs; /* branches that share a record may be printed together */
 	bool in_file_order; /* not by time */
 	bool by_start; /* names of threads in records with time 0 depend on the records before */
 	uint32_t kinds; /* bits by type of other records to print */
