@@ -2,16 +2,12 @@
 /* sonde pt calls: calls of a recording with Intel PT traces, and times by function. */
 #include "cmd/commands.h"
 #include "cmd/options.h"
-#include "cmd/recording.h"
+#include "cmd/pt_view.h"
 
 #include <sonde/preview/ptview.h>
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#define EXIT_DAMAGED 1 /* part of the input could not be read */
 
 struct calls {
 	struct recording from;
@@ -41,40 +37,19 @@ static bool cut_names(struct calls *c)
 	return false;
 }
 
-static int print(struct calls *c, struct sonde_session *s)
+static int write_calls(
+        struct sonde_session *s, const void *options, sonde_write_fn write, void *arg)
 {
-	struct terminal_output out = {.fd = STDOUT_FILENO};
-	int rc = sonde_ptview_calls_write(s, &c->o, terminal_output_write, &out);
-
-	terminal_progress_end(&c->from.progress);
-	if (out.error != 0) {
-		return terminal_stdout_failed(out.error);
-	}
-	if (rc < 0) {
-		(void)fprintf(stderr, "Error: cannot follow calls of %s: %s\n", c->from.input,
-		        sonde_session_error(s)->text);
-		return RECORDING_FAILED;
-	}
-	if (rc == 0) {
-		(void)fprintf(stderr, "Warning: no branches in the traces of %s\n", c->from.input);
-	}
-	return recording_damaged(&c->from, s) ? EXIT_DAMAGED : 0;
+	return sonde_ptview_calls_write(s, options, write, arg);
 }
 
 static int run(struct calls *c)
 {
-	struct sonde_session *s;
-	int rc;
-
 	c->o.size = sizeof(c->o);
 	c->o.json = c->json;
 	c->o.no_tree = !c->tree;
 	c->o.outliers = c->outliers < UINT32_MAX ? (uint32_t)c->outliers : UINT32_MAX;
-	c->from.session.itrace = "be";
-	s = recording_open(&c->from);
-	rc = s != NULL ? print(c, s) : RECORDING_FAILED;
-	sonde_session_free(s);
-	return rc;
+	return pt_view_run(&c->from, "follow calls of", write_calls, &c->o);
 }
 
 int cmd_pt_calls(int argc, char **argv)

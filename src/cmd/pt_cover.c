@@ -2,14 +2,9 @@
 /* sonde pt cover: code that the traces of a recording ran, and how often. */
 #include "cmd/commands.h"
 #include "cmd/options.h"
-#include "cmd/recording.h"
+#include "cmd/pt_view.h"
 
 #include <sonde/preview/ptview.h>
-
-#include <stdio.h>
-#include <unistd.h>
-
-#define EXIT_DAMAGED 1 /* part of the input could not be read */
 
 struct cover {
 	struct recording from;
@@ -17,41 +12,20 @@ struct cover {
 	struct sonde_ptview_cover_options o;
 };
 
-static int print(struct cover *c, struct sonde_session *s)
+static int write_cover(
+        struct sonde_session *s, const void *options, sonde_write_fn write, void *arg)
 {
-	struct terminal_output out = {.fd = STDOUT_FILENO};
-	int rc = sonde_ptview_cover_write(s, &c->o, terminal_output_write, &out);
-
-	terminal_progress_end(&c->from.progress);
-	if (out.error != 0) {
-		return terminal_stdout_failed(out.error);
-	}
-	if (rc < 0) {
-		(void)fprintf(stderr, "Error: cannot count the code of %s: %s\n", c->from.input,
-		        sonde_session_error(s)->text);
-		return RECORDING_FAILED;
-	}
-	if (rc == 0) {
-		(void)fprintf(stderr, "Warning: no branches in the traces of %s\n", c->from.input);
-	}
-	return recording_damaged(&c->from, s) ? EXIT_DAMAGED : 0;
+	return sonde_ptview_cover_write(s, options, write, arg);
 }
 
 static int run(struct cover *c)
 {
-	struct sonde_session *s;
-	int rc;
-
 	c->o.size = sizeof(c->o);
 	c->o.no_lines = !c->lines;
 	c->o.format = c->lcov   ? SONDE_PTVIEW_COVER_LCOV
 	              : c->json ? SONDE_PTVIEW_COVER_JSON
 	                        : SONDE_PTVIEW_COVER_TEXT;
-	c->from.session.itrace = "be";
-	s = recording_open(&c->from);
-	rc = s != NULL ? print(c, s) : RECORDING_FAILED;
-	sonde_session_free(s);
-	return rc;
+	return pt_view_run(&c->from, "count the code of", write_cover, &c->o);
 }
 
 int cmd_pt_cover(int argc, char **argv)
