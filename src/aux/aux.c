@@ -102,10 +102,9 @@ static void set_want(struct aux *a)
 	unsigned want = SONDE_PT_WANT_EVENTS;
 
 	want |= w->instructions ? SONDE_PT_WANT_INSNS : 0;
-	if (w->branches || w->last != 0) {
+	/* call chains need the far branches, too, which the bits of calls and returns leave out */
+	if (w->branches || w->last != 0 || w->chain != 0) {
 		want |= SONDE_PT_WANT_TAKEN;
-	} else if (w->chain != 0) {
-		want |= SONDE_PT_WANT_CALLS | SONDE_PT_WANT_RETURNS;
 	}
 	a->flow.want = want;
 }
