@@ -35,7 +35,7 @@ void aux_free(struct aux *a)
 	aux_code_fini(&a->code);
 	aux_queues_free(a);
 	for (size_t i = 0; i < a->nsegments; i++) {
-		trail_fini(&a->segments[i].trail);
+		trails_fini(&a->segments[i].trails);
 		if (a->segments[i].kept != NULL) {
 			aux_room_fini(a->segments[i].kept);
 			free(a->segments[i].kept);
@@ -232,9 +232,11 @@ static int scan_segment(struct aux *a, struct aux_follower *f, size_t queue)
 {
 	struct aux_segment *s = add_segment(a, f, queue);
 
-	if (s == NULL || trail_copy(&s->trail, &f->trail) < 0) {
+	if (s == NULL) {
 		return SONDE_ENOMEM;
 	}
+	f->keeps = &s->trails;
+	TRY(aux_follow_thread(f));
 	f->records = 0;
 	f->made = 0;
 	aux_room_clear(f->room);
@@ -273,7 +275,7 @@ static int scan_queue(struct aux *a, size_t queue)
 	int rc =
 	        a->setup.itrace.quick != 0 ? aux_quick_scan(a, &f, queue) : scan_flow(a, &f, queue);
 
-	trail_fini(&f.trail);
+	trails_fini(&f.trails);
 	aux_room_fini(&room);
 	for (size_t i = 0; i < a->nevents; i++) {
 		a->events[i].samples += f.samples[i];
@@ -315,6 +317,7 @@ static int read_segment(const struct aux *a, size_t segment, struct aux_room *ro
 	        .queue = &a->queues[s->queue],
 	        .tally = s->tally,
 	        .range = s->range,
+	        .kept = &s->trails,
 	        .room = room};
 	int rc;
 
@@ -322,7 +325,9 @@ static int read_segment(const struct aux *a, size_t segment, struct aux_room *ro
 		return 0;
 	}
 	if (a->setup.itrace.quick != 0) {
-		return aux_quick_read(&f, s);
+		rc = aux_quick_read(&f, s);
+		trails_fini(&f.trails);
+		return rc;
 	}
 	if (s->kept != NULL) {
 		return aux_room_append(room, s->kept);
@@ -337,12 +342,12 @@ static int read_segment(const struct aux *a, size_t segment, struct aux_room *ro
 		f.flow->wanted.ticks = s->tally.ticks;
 	}
 	f.flow->part.pause_at = s->end;
-	rc = trail_copy(&f.trail, &s->trail);
+	rc = aux_follow_thread(&f);
 	if (rc == 0) {
 		rc = aux_follow(&f);
 		assert(rc < 0 || (f.records == s->records && f.tally.time == s->last));
 	}
-	trail_fini(&f.trail);
+	trails_fini(&f.trails);
 	sonde_pt_flow_free(f.flow);
 	return rc;
 }

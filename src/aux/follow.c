@@ -119,6 +119,23 @@ static uint32_t toggle(struct aux_follower *f, uint64_t ip)
 	return 0;
 }
 
+static bool has_trails(const struct itrace *w)
+{
+	return w->chain != 0 || w->last != 0 || w->depth;
+}
+
+int aux_follow_thread(struct aux_follower *f)
+{
+	uint32_t tid = f->queue->ranges[f->range].tid;
+	size_t number;
+
+	if (!has_trails(&f->a->setup.itrace)) {
+		return 0;
+	}
+	TRY(trails_find(&f->trails, tid, f->kept, &f->thread));
+	return f->keeps != NULL ? trails_find(f->keeps, tid, &f->trails, &number) : 0;
+}
+
 /*
  * Updates the calls. A call that ends tracing is over when tracing begins again; then other calls may
  * have returned, too.
@@ -145,11 +162,12 @@ static int follow_call(struct trail *t, const struct aux_sample *s)
 static int follow_branch(struct aux_follower *f, const struct aux_sample *s)
 {
 	const struct itrace *w = &f->a->setup.itrace;
+	struct trail *t = &f->trails.items[f->thread].trail;
 
 	if (w->chain != 0 || w->depth) {
-		TRY(follow_call(&f->trail, s));
+		TRY(follow_call(t, s));
 	}
-	return w->last != 0 ? trail_branch(&f->trail, w->last, s->ip, s->addr) : 0;
+	return w->last != 0 ? trail_branch(t, w->last, s->ip, s->addr) : 0;
 }
 
 int aux_branch_add(struct aux_follower *f, const struct aux_sample *s)
@@ -157,12 +175,12 @@ int aux_branch_add(struct aux_follower *f, const struct aux_sample *s)
 	const struct itrace *w = &f->a->setup.itrace;
 	struct aux_sample counted;
 
-	if (w->chain != 0 || w->last != 0 || w->depth) {
+	if (has_trails(w)) {
 		TRY(follow_branch(f, s));
 	}
 	if (w->depth) {
 		counted = *s;
-		counted.extra.depth = (uint32_t)f->trail.ncalls;
+		counted.extra.depth = (uint32_t)f->trails.items[f->thread].trail.ncalls;
 		counted.extra.depth += (s->extra.flags & AUX_FLAG_RETURN) != 0;
 		s = &counted;
 	}
@@ -612,18 +630,20 @@ static int on_gap(struct aux_follower *f, const struct sonde_pt_step *s)
 	return s->ip != 0 && is_known(f) ? aux_branch_add(f, &begin) : 0;
 }
 
-void aux_follow_range(struct aux_follower *f, uint64_t tsc)
+int aux_follow_range(struct aux_follower *f, uint64_t tsc)
 {
 	const struct aux_queue *q = f->queue;
+	size_t before = f->range;
 	uint64_t time;
 
 	if (f->range + 1 >= q->nranges) {
-		return;
+		return 0;
 	}
 	time = aux_ns(&f->a->clock, tsc);
 	while (f->range + 1 < q->nranges && q->ranges[f->range + 1].time <= time) {
 		f->range++;
 	}
+	return f->range != before ? aux_follow_thread(f) : 0;
 }
 
 /* Counts the branches before a step (NULL: the end) that the flow passed. */
@@ -641,7 +661,7 @@ static void count_passed(struct aux_follower *f, const struct sonde_pt_step *s)
 	/* the letter c selects a branch that ends tracing, of any class */
 	ends = ends && calls && !p->last_calls;
 	f->seen = *p;
-	aux_follow_range(f, p->tsc);
+	(void)aux_follow_range(f, p->tsc); /* without trails it cannot fail */
 	if (n + ends != 0) {
 		aux_branches_count(f, n + ends, calls && !ends ? p->calls_tsc : p->tsc);
 	}
@@ -657,7 +677,7 @@ int aux_follow(struct aux_follower *f)
 		TRY(before_step(f, s));
 		f->tally.guest = (s->space & SONDE_PT_GUEST) != 0;
 		f->tally.lost_guest = f->tally.lost_guest && f->tally.guest;
-		aux_follow_range(f, s->tsc);
+		TRY(aux_follow_range(f, s->tsc));
 		switch (s->kind) {
 		case SONDE_PT_STEP_INSN: TRY(on_insn(f, s)); break;
 		case PT_STEP_BRANCHES: TRY(on_branches(f, s)); break;

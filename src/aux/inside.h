@@ -99,7 +99,8 @@ struct aux_segment {
 	size_t queue;
 	struct pt_place start;
 	struct aux_tally tally; /* at its start */
-	struct trail trail; /* at its start */
+	/* As they were when the segment first came to each of its threads. */
+	struct trails trails;
 	size_t range; /* of the queue, at its start */
 	uint64_t end; /* a flow stops after the first good PSB+ from this offset on */
 	uint64_t records;
@@ -270,7 +271,10 @@ struct aux_follower {
 	const struct aux_queue *queue;
 	struct sonde_pt_flow *flow;
 	struct aux_tally tally;
-	struct trail trail;
+	struct trails trails; /* of the threads so far, if they are wanted */
+	size_t thread; /* in trails: of the current step */
+	struct trails *keeps; /* of the segment that is found; NULL: none */
+	const struct trails *kept; /* of the segment that is read; NULL: none */
 	size_t range; /* of the queue, for the current step */
 	struct aux_room *room; /* NULL: samples are only counted */
 	size_t room_max; /* bytes after which they are only counted; 0: any number */
@@ -287,8 +291,10 @@ struct aux_follower {
 	uint64_t samples[AUX_KINDS], periods[AUX_KINDS]; /* by event */
 };
 
-/* Moves to the range of the queue at a time. */
-void aux_follow_range(struct aux_follower *f, uint64_t tsc);
+/* Moves to the range of the queue at a time. SONDE_ENOMEM. */
+int aux_follow_range(struct aux_follower *f, uint64_t tsc);
+/* Makes the trail of the range's thread the current one. SONDE_ENOMEM. */
+int aux_follow_thread(struct aux_follower *f);
 /* Follows a flow to its pause, or to the end. 0 or a negative status. */
 int aux_follow(struct aux_follower *f);
 

@@ -254,7 +254,7 @@ static int on_event(struct quick *q, const struct sonde_pt_packet *p)
 static int on_packet(struct quick *q, const struct sonde_pt_packet *p)
 {
 	(void)sonde_pt_time_packet(&q->time, p);
-	aux_follow_range(q->f, q->time.tsc);
+	TRY(aux_follow_range(q->f, q->time.tsc));
 	switch (p->kind) {
 	case SONDE_PT_TIP:
 	case SONDE_PT_TIP_PGE:
@@ -331,8 +331,11 @@ static int follow_from(
         struct aux_follower *f, const struct pt_place *from, uint64_t end, struct pt_place *next)
 {
 	struct quick q = quick_at(f, from);
-	int rc = 0;
+	int rc = aux_follow_thread(f);
 
+	if (rc < 0) {
+		return rc;
+	}
 	if (from->at != 0 || pt_cursor_sync(&q.cursor) > 0) {
 		rc = follow(&q, end);
 	}
@@ -371,6 +374,7 @@ int aux_quick_scan(struct aux *a, struct aux_follower *f, size_t queue)
 		        .tally = f->tally,
 		        .range = f->range,
 		        .end = place.at + SEGMENT_BYTES};
+		f->keeps = &s->trails;
 		f->records = 0;
 		rc = follow_from(f, &place, s->end, &place);
 		s->records = f->records;

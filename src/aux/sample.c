@@ -46,6 +46,11 @@ static uint8_t *make(struct aux_room *room, uint64_t time, uint32_t event, uint3
 	return p;
 }
 
+static const struct trail *trail_of(const struct aux_follower *f)
+{
+	return &f->trails.items[f->thread].trail;
+}
+
 static const struct aux_range *range_of(const struct aux_follower *f)
 {
 	return &f->queue->ranges[f->range];
@@ -110,7 +115,7 @@ static size_t raw_room(const struct aux_sample *s)
 /* The words of a call chain: a mark wherever kernel or user code begins, and at most `chain` addresses. */
 static size_t chain_words(const struct aux_follower *f, const struct aux_sample *s, uint64_t *out)
 {
-	size_t calls = f->trail.ncalls;
+	size_t calls = trail_of(f)->ncalls;
 	size_t max = f->a->setup.itrace.chain;
 	uint64_t ip = s->ip;
 	bool kernel = ip >= KERNEL_START;
@@ -119,7 +124,7 @@ static size_t chain_words(const struct aux_follower *f, const struct aux_sample 
 	out[n++] = kernel ? CALLCHAIN_KERNEL : CALLCHAIN_USER;
 	out[n++] = ip;
 	for (size_t i = 1; i < max && i <= calls; i++) {
-		ip = f->trail.calls[calls - i];
+		ip = trail_of(f)->calls[calls - i];
 		if (kernel != (ip >= KERNEL_START)) {
 			kernel = !kernel;
 			out[n++] = kernel ? CALLCHAIN_KERNEL : CALLCHAIN_USER;
@@ -143,7 +148,7 @@ static uint8_t *put_chain(uint8_t *p, const struct aux_follower *f, const uint64
 /* The branches in the stack of a sample; that of a branch has only this one. */
 static size_t branches_of(const struct aux_follower *f, const struct aux_sample *s)
 {
-	return s->kind == AUX_BRANCHES ? 1 : f->trail.nbranches;
+	return s->kind == AUX_BRANCHES ? 1 : trail_of(f)->nbranches;
 }
 
 /* u64 nr, hw_idx, then from, to, flags of each, the last one first */
@@ -155,7 +160,7 @@ static void put_branches(uint8_t *p, const struct aux_follower *f, const struct 
 	p = put_u64(p, n, swap);
 	p = put_u64(p, UINT64_MAX, swap);
 	for (size_t i = 0; i < n; i++) {
-		const struct trail_branch *b = trail_last(&f->trail, i);
+		const struct trail_branch *b = trail_last(trail_of(f), i);
 
 		p = put_u64(p, b->from, swap);
 		p = put_u64(p, b->to, swap);

@@ -13,6 +13,43 @@ void trail_fini(struct trail *t)
 	*t = (struct trail){0};
 }
 
+void trails_fini(struct trails *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		trail_fini(&t->items[i].trail);
+	}
+	free(t->items);
+	index_fini(&t->by_tid);
+	*t = (struct trails){0};
+}
+
+int trails_find(struct trails *t, uint32_t tid, const struct trails *from, size_t *number)
+{
+	size_t at;
+	uint32_t id;
+
+	TRY(index_room(&t->by_tid));
+	id = index_find_u32(&t->by_tid, tid, &at);
+	*number = id != INDEX_NONE ? id : t->n;
+	if (id != INDEX_NONE) {
+		return 0;
+	}
+	if (!array_reserve(&t->items, &t->cap, t->n + 1, sizeof(*t->items))) {
+		return SONDE_ENOMEM;
+	}
+	t->items[t->n++] = (struct trail_of){.tid = tid};
+	index_put_u32(&t->by_tid, tid, at, (uint32_t)*number);
+	if (from != NULL) {
+		size_t theirs;
+
+		id = index_find_u32(&from->by_tid, tid, &theirs);
+		if (id != INDEX_NONE) {
+			return trail_copy(&t->items[*number].trail, &from->items[id].trail);
+		}
+	}
+	return 0;
+}
+
 int trail_copy(struct trail *to, const struct trail *from)
 {
 	if (from->ncalls != 0) {

@@ -3,6 +3,7 @@
 #ifndef SONDE_AUX_TRAIL_H
 #define SONDE_AUX_TRAIL_H
 
+#include "core/index.h"
 #include "core/status.h"
 
 #define TRAIL_CALLS_MAX    4096u /* deeper calls are forgotten, the oldest first */
@@ -21,7 +22,25 @@ struct trail {
 	size_t nbranches, next, size;
 };
 
+struct trail_of {
+	uint32_t tid;
+	struct trail trail;
+};
+
+/* The trails of threads. Empty when zero-initialised. */
+struct trails {
+	struct trail_of *items;
+	size_t n, cap;
+	struct index by_tid;
+};
+
 void trail_fini(struct trail *t);
+void trails_fini(struct trails *t);
+/*
+ * Sets *number to that of a thread's item. A new one is empty, or a copy of the thread's in `from`
+ * (NULL: none). SONDE_ENOMEM.
+ */
+int trails_find(struct trails *t, uint32_t tid, const struct trails *from, size_t *number);
 /* Makes *to, which is empty, equal to *from. SONDE_ENOMEM. */
 int trail_copy(struct trail *to, const struct trail *from);
 

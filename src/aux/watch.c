@@ -101,7 +101,7 @@ static int pass_packets(struct aux_follower *f, const struct aux_watcher *w,
 static int on_step(
         struct aux_follower *f, const struct aux_watcher *w, const struct sonde_pt_step *s)
 {
-	aux_follow_range(f, s->tsc);
+	TRY(aux_follow_range(f, s->tsc));
 	switch (s->kind) {
 	case SONDE_PT_STEP_INSN: return on_insn(w, f->flow, s);
 	case SONDE_PT_STEP_ERROR: return s->resync ? 0 : on_error(f, w, s, false);
@@ -145,5 +145,6 @@ int aux_watch(const struct aux *a, size_t queue, const struct aux_watcher *w)
 		rc = rc < 0 ? rc : on_step(&f, w, s);
 	}
 	sonde_pt_flow_free(f.flow);
+	trails_fini(&f.trails);
 	return rc < 0 ? rc : w->packets(w->arg, q->bytes.n);
 }
