@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes a perf.data file that is the same on every machine: samples with call chains of threads of
- * several processes on several CPUs, in rounds whose records are not in order of time.
+ * Writes a perf.data file: samples with call chains of threads of several processes on several CPUs, in
+ * rounds whose records are not in order of time. It is the same on every machine, but with -l it has this
+ * machine's name and kernel.
  *
  * Without -x, processes map objects that do not exist, and samples have many different addresses,
  * which cannot be resolved. With -x ELF, every process runs that program, and all addresses are in
  * its functions.
  */
 #include <elf.h>
+#include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -15,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 enum {
 	ATTR_SIZE = 128, /* PERF_ATTR_SIZE_VER7 */
@@ -66,6 +69,7 @@ struct function {
 struct gen {
 	const char *out;
 	const char *elf; /* -x; NULL: addresses cannot be resolved */
+	bool local; /* -l: named as recorded on this machine, so that its kernel has symbols */
 	uint64_t samples;
 	unsigned processes, threads, cpus, dsos, events, kernel_percent;
 	uint64_t rng;
@@ -456,9 +460,14 @@ static const char *event_name(unsigned event)
 
 static void put_feature(const struct gen *g, struct buf *b, unsigned feature)
 {
+	struct utsname here;
+
+	if (uname(&here) != 0) {
+		die("uname: %s", strerror(errno));
+	}
 	switch (feature) {
-	case 3: put_header_text(b, "generated"); return; /* HOSTNAME */
-	case 4: put_header_text(b, "6.1.0"); return; /* OSRELEASE */
+	case 3: put_header_text(b, g->local ? here.nodename : "generated"); return; /* HOSTNAME */
+	case 4: put_header_text(b, g->local ? here.release : "6.1.0"); return; /* OSRELEASE */
 	case 5: put_header_text(b, "sonde-gen"); return; /* VERSION */
 	case 6: put_header_text(b, "x86_64"); return; /* ARCH */
 	case 7: /* NRCPUS */
@@ -648,7 +657,7 @@ static void parse_options(struct gen *g, int argc, char **argv, unsigned *noise)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "o:n:p:t:c:d:e:k:x:s:z:")) != -1) {
+	while ((c = getopt(argc, argv, "o:n:p:t:c:d:e:k:lx:s:z:")) != -1) {
 		switch (c) {
 		case 'o': g->out = optarg; break;
 		case 'n': g->samples = number(optarg, 1, 1u << 30); break;
@@ -658,14 +667,17 @@ static void parse_options(struct gen *g, int argc, char **argv, unsigned *noise)
 		case 'd': g->dsos = number(optarg, 1, 200); break;
 		case 'e': g->events = number(optarg, 1, EVENTS_MAX); break;
 		case 'k': g->kernel_percent = number(optarg, 0, 100); break;
+		case 'l': g->local = true; break;
 		case 'x': g->elf = optarg; break;
 		case 's': g->rng = number(optarg, 0, UINT32_MAX); break;
 		case 'z': *noise = number(optarg, 1, 1u << 30); break;
 		default:
 			die("usage: sonde-gen [-o FILE] [-n SAMPLES] [-p PROCESSES] [-t THREADS] "
 			    "[-c CPUS] [-d DSOS]\n"
-			    "  [-e EVENTS] [-k PERCENT of samples in the kernel] [-x ELF] [-s "
-			    "SEED] [-z BYTES of noise]");
+			    "  [-e EVENTS] [-k PERCENT of samples in the kernel] [-l: recorded "
+			    "here] "
+			    "[-x ELF] [-s SEED]\n"
+			    "  [-z BYTES of noise]");
 		}
 	}
 	if (optind != argc) {
