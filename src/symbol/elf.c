@@ -53,6 +53,14 @@ static bool is_wanted(const struct reader *r, const struct image_elf_symbol *y)
 	}
 }
 
+/* In code of Arm, "$x", "$d.12" and so on mark instructions and data; they name nothing. */
+static bool is_mark(const struct image_elf *e, struct span name)
+{
+	return (e->machine == EM_AARCH64 || e->machine == EM_ARM) && name.n >= 2 &&
+	       name.p[0] == '$' && strchr("adtx", name.p[1]) != NULL &&
+	       (name.n == 2 || name.p[2] == '.');
+}
+
 static uint8_t binding_of(uint8_t info)
 {
 	switch (info >> 4) {
@@ -74,6 +82,9 @@ static void read_symbol(struct reader *r, size_t i)
 	name = image_elf_text(r->texts, y.name);
 	if (name.n == 0 || name.n > UINT32_MAX / 2) {
 		r->b->skipped++;
+		return;
+	}
+	if (is_mark(r->from, name)) {
 		return;
 	}
 	s.end = y.size > UINT64_MAX - s.start ? UINT64_MAX : s.start + y.size;
