@@ -116,7 +116,9 @@ int frame_chain_unwind(struct frame_reader *r, const struct sonde_sample *s,
 	size_t max = (size_t)s->user_stack_len / FRAME_BYTES_MIN + FRAMES_EXTRA, n, own = chain->n;
 	struct unwind_stack stack = {
 	        .machine = machine_of(f, mask),
-	        .memory = {.bytes = {s->user_stack, (size_t)s->user_stack_len}, .swap = f->swap},
+	        /* both machines store little-endian words, whatever the byte order of the file */
+	        .memory = {.bytes = {s->user_stack, (size_t)s->user_stack_len},
+	                .swap = HOST_BIG_ENDIAN},
 	        .find = find_code,
 	};
 	int end;
