@@ -199,7 +199,8 @@ class _SessionOptions(ctypes.Structure):
                 ("cache", ctypes.c_char_p), ("home", ctypes.c_char_p), ("temp_dir", ctypes.c_char_p),
                 ("vmlinux", ctypes.c_char_p), ("demangle_kernel", _bool),
                 ("build_ids", ctypes.c_char_p), ("stitch_call_stacks", _bool),
-                ("itrace", ctypes.c_char_p)]
+                ("itrace", ctypes.c_char_p), ("guest_kallsyms", ctypes.c_char_p),
+                ("guest_vmlinux", ctypes.c_char_p), ("trace_calls", _bool)]
 
 
 _VALUE, _LIST, _LIST_END, _STRUCT, _STRUCT_END, _REST = range(1, 7)
@@ -817,7 +818,8 @@ class Session(_Handle):
     are looked for in its .debug, perf's cache of build ids. temp_dir: as of File. vmlinux: symbols of the kernel from
     its ELF file. build_ids: perf's cache of build ids, if it is another folder.
     stitch_call_stacks: complete LBR call stacks by those of earlier samples. itrace: make samples of Intel PT traces, by
-    the letters of `sonde script --itrace`. Raises SondeError. Can be walked through once.
+    the letters of `sonde script --itrace`. guest_kallsyms, guest_vmlinux: names and code of the kernel of guests, for
+    their samples of traces. Raises SondeError. Can be walked through once.
     """
 
     _kind = "session"
@@ -827,19 +829,22 @@ class Session(_Handle):
                  strict: bool = False, on_diagnostic: Optional[Callable[[Diagnostic], None]] = None,
                  cache: Optional[str] = None, home: Optional[str] = None, temp_dir: Optional[str] = None,
                  vmlinux: Optional[str] = None, build_ids: Optional[str] = None,
-                 stitch_call_stacks: bool = False, itrace: Optional[str] = None) -> None:
+                 stitch_call_stacks: bool = False, itrace: Optional[str] = None,
+                 guest_kallsyms: Optional[str] = None, guest_vmlinux: Optional[str] = None) -> None:
         super().__init__(on_diagnostic)
         self._symbols = symbols
         # The library keeps pointers to these texts.
         self._texts = [os.fsencode(t) if t is not None else None for t in (symfs, kallsyms, cache, home, temp_dir,
-                                                                               vmlinux, build_ids, itrace)]
+                                                                               vmlinux, build_ids, itrace,
+                                                                               guest_kallsyms, guest_vmlinux)]
         # One job: nothing here runs in parallel.
         self._begin(_SessionOptions(jobs=1, on_diag=self._on_diag, strict=strict, symfs=self._texts[0],
                                     kallsyms=self._texts[1], no_demangle=not demangle,
                                     cache=self._texts[2], home=self._texts[3], temp_dir=self._texts[4],
                                     vmlinux=self._texts[5], build_ids=self._texts[6],
                                     stitch_call_stacks=stitch_call_stacks,
-                                    itrace=self._texts[7]), path)
+                                    itrace=self._texts[7], guest_kallsyms=self._texts[8],
+                                    guest_vmlinux=self._texts[9]), path)
         self.events: List[Tuple[str, Attr]] = [
             (_text(self._call("event_name", i)), _attr(self._call("event_attr", i)))
             for i in range(self._call("events"))]
