@@ -478,6 +478,24 @@ static void put_branch_object(const struct line_context *c)
 	text_char(c->out, '\t');
 }
 
+/* The name of a function, or as in perf its address, without one for the address 0. */
+static void put_callee(const struct line_context *c, uint64_t at)
+{
+	const struct session_sample *s = c->sample;
+	uint32_t mode = frame_mode_of(&c->addresses->frames, s->view, s->cpumode, at);
+	const struct frame *frame = frame_find(&c->addresses->frames, s->view, mode, at);
+	size_t start = c->out->n;
+
+	if (frame == NULL) {
+		c->out->failed = true;
+	} else if (frame->symbol != NULL) {
+		address_text(c->addresses, c->out, s->view, mode, at, ADDRESS_SYM);
+		drop_blank(c->out, start);
+	} else if (at != 0) {
+		text_hex16(c->out, at);
+	}
+}
+
 /* The function that a call enters or a return leaves, indented by the calls around it. */
 static void line_callindent(const struct line_context *c)
 {
@@ -493,12 +511,8 @@ static void line_callindent(const struct line_context *c)
 	put_branch_object(c);
 	start = c->out->n;
 	if (enters || (flags & (AUX_FLAG_RETURN | AUX_FLAG_END)) != 0) {
-		uint32_t mode = frame_mode_of(&c->addresses->frames, s->view, s->cpumode, at);
-
 		text_fill(c->out, ' ', (size_t)CALL_INDENT * s->extra->depth);
-		n = c->out->n;
-		address_text(c->addresses, c->out, s->view, mode, at, ADDRESS_SYM);
-		drop_blank(c->out, n);
+		put_callee(c, at);
 	}
 	n = c->out->n - start;
 	text_fill(c->out, ' ', n < CALL_WIDTH ? CALL_WIDTH - n : 1);
