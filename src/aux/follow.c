@@ -149,7 +149,7 @@ static int follow_call(struct trail *t, const struct aux_sample *s)
 		t->ncalls -= t->ended ? 1 : 0;
 		t->ended = false;
 	}
-	if ((flags & AUX_FLAG_CALL) != 0 && s->addr != back) {
+	if ((flags & AUX_FLAG_CALL) != 0 && s->addr != 0 && s->addr != back) {
 		t->ended = (flags & AUX_FLAG_END) != 0;
 		return trail_call(t, back);
 	}

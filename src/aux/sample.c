@@ -229,6 +229,9 @@ static int put_sample(struct aux_follower *f, const struct aux_sample *s, uint64
 	}
 	put_header(p, RECORD_SAMPLE, misc_of(f, s), size, f->a->setup.swap);
 	extra.addr = s->addr;
+	if (f->a->setup.itrace.depth && s->kind != AUX_BRANCHES) {
+		extra.depth = (uint32_t)trail_of(f)->ncalls;
+	}
 	if (s->kind != AUX_PSB && s->kind != AUX_CBR && f->tally.has_interrupts &&
 	        !f->tally.interrupts) {
 		extra.flags |= AUX_FLAG_DISABLED;

@@ -17,9 +17,6 @@
 	"Sonde runs no interpreter: pipe its text into the program, 'sonde script | ./program', "  \
 	"or objects,\n'sonde script --json | ./program'; programs in Python can also read the "    \
 	"recording with the module sonde."
-#define TRACES                                                                                     \
-	"--itrace=i0nse prints the instructions of Intel PT traces, and --itrace=cr calls and "    \
-	"returns."
 #define CODE_VIEW "It changes how perf's interactive view shows code. Rows are the same without it."
 #define TEXT_ONLY "Sonde prints text, as perf does with --stdio; leave it out."
 #define GUESTS                                                                                     \
@@ -58,7 +55,6 @@ static const struct option_def script_options[] = {
         PERF_ONLY_SEE('a', "all-cpus", "It is for perf's own scripts, which record too."),
         PERF_ONLY_SEE('d', "debug-mode", "'sonde check' reports damage and lost events."),
         PERF_ONLY_SEE('g', "gen-script", PIPE),
-        PERF_ONLY_SEE(0, "graph-function", TRACES),
         PERF_ONLY_SEE(0, "guest-code", GUESTS),
         PERF_ONLY_SEE(0, "guestmodules", GUESTS),
         PERF_ONLY_SEE(0, "guestmount", GUESTS),

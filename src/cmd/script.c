@@ -196,9 +196,11 @@ static int print(struct script *s, struct sonde_session *session)
 static int run(struct script *s)
 {
 	struct sonde_script_options *o = &s->o;
-	struct sonde_session *session = recording_open(&s->from);
+	struct sonde_session *session;
 	int status;
 
+	s->from.session.trace_calls = s->from.session.trace_calls || o->graph_functions != NULL;
+	session = recording_open(&s->from);
 	if (session == NULL) {
 		return RECORDING_FAILED;
 	}
@@ -249,6 +251,8 @@ static struct option_def *sample_options(struct option_def *to, struct script *s
 	                "show the calls of traces, indented"),
 	        OPTION_CALL(0, "call-ret-trace", OPTION_NONE, on_call_ret_trace, s, NULL,
 	                "show the calls and returns of traces, indented"),
+	        OPTION_TEXT(0, "graph-function", &s->o.graph_functions, "NAMES",
+	                "only calls of these functions in traces, and what they call"),
 	        OPTION_TEXT(0, "time", &s->o.filter.time, "SPAN",
 	                "only from START,END in seconds, 10%-20%, or 10%/2"),
 	        OPTION_TEXT(0, "switch-on", &s->o.switch_on, "EVENT",

@@ -140,7 +140,14 @@ static int passes(struct script *s, struct script_worker *w, const struct sessio
 	if (is_switched(s) && !switch_passes(s, &w->off, sample)) {
 		return 0;
 	}
-	return s->filter != NULL ? script_filter_keeps(s, w, sample, false) : 1;
+	if (s->filter != NULL) {
+		int rc = script_filter_keeps(s, w, sample, false);
+
+		if (rc <= 0) {
+			return rc;
+		}
+	}
+	return s->graph.on ? script_graph_passes(s, w, sample) : 1;
 }
 
 int script_part_next(
@@ -148,7 +155,7 @@ int script_part_next(
 {
 	int rc;
 
-	if (s->filter == NULL && !is_switched(s)) {
+	if (s->filter == NULL && !s->graph.on && !is_switched(s)) {
 		return next_selected(s, w, r, sample);
 	}
 	while ((rc = next_selected(s, w, r, sample)) > 0) {

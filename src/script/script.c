@@ -101,9 +101,9 @@ static void put_run(struct script *s, struct script_worker *w, const struct sess
 /* Whether nothing but the thread, processor and time decides whether a sample is printed. */
 static bool may_print_runs(const struct script *s)
 {
-	return !s->json && s->filter == NULL && s->write_event == NULL && s->switches.on == NULL &&
-	       s->switches.off == NULL && s->pick.dsos == NULL && !s->pick.by_symbol &&
-	       s->style.times == LINE_TIMES_RECORDED;
+	return !s->json && s->filter == NULL && !s->graph.on && s->write_event == NULL &&
+	       s->switches.on == NULL && s->switches.off == NULL && s->pick.dsos == NULL &&
+	       !s->pick.by_symbol && s->style.times == LINE_TIMES_RECORDED;
 }
 
 /* Empties the worker's texts for the next part. */
@@ -456,10 +456,10 @@ static int make_tracers(struct script *s)
 
 static int print_samples(struct script *s)
 {
+	bool one = s->filter != NULL || s->graph.on || (s->shows_source && !s->json);
 	int rc;
 
-	s->nworkers =
-	        s->filter != NULL || (s->shows_source && !s->json) ? 1 : session_jobs(s->session);
+	s->nworkers = one ? 1 : session_jobs(s->session);
 	s->nparts = s->in_file_order ? session_chunks(s->session) : session_windows(s->session);
 	s->runs = may_print_runs(s);
 	s->workers = calloc(s->nworkers, sizeof(*s->workers));
@@ -599,6 +599,7 @@ static int run(struct script *s, const struct sonde_script_options *o)
 	TRY(plan_traces(s));
 	report_not_shown(s);
 	TRY(script_filter_open(s, o));
+	TRY(script_graph_open(s, o));
 	if (s->json) {
 		TRY(script_json_begin(s, untimed));
 		return print_samples(s);
@@ -622,6 +623,7 @@ int sonde_script_print(struct sonde_session *session, const struct sonde_script_
 	s.write_event = o.write_event;
 	rc = error_plain(session_error(session), run(&s, &o));
 	script_filter_close(&s);
+	script_graph_close(&s);
 	frame_code_free(s.style.code);
 	pick_fini(&s.pick);
 	pick_fini(&s.stop);

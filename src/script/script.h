@@ -6,6 +6,7 @@
 #include "core/intern.h"
 #include "core/text.h"
 #include "field/line.h"
+#include "script/graph.h"
 #include "session/pick.h"
 
 #include <sonde/preview/script.h>
@@ -61,6 +62,7 @@ struct script {
 	struct pick stop; /* functions that end call chains */
 	struct script_switches switches;
 	struct script_filter *filter; /* NULL: none; else one worker reads all samples in order */
+	struct script_graph graph; /* on: one worker reads all samples in order */
 	bool json;
 	bool all_fields; /* every field that an event recorded */
 	bool shows_source; /* an event has the field srccode; lines: one worker formats them in order */

@@ -62,6 +62,12 @@ struct sonde_script_options {
 	uint64_t max_blocks; /* brstackinsn: newest blocks of code of a sample to print; 0: all */
 	bool wide_object; /* callindent without addresses: objects in a wide column */
 	bool no_stack; /* call chains are empty, whatever max_stack is */
+	/*
+	 * Names of functions, with commas: only their calls in Intel PT traces, and what happens until
+	 * they return; NULL: everything. The session needs trace_calls. One thread then formats all
+	 * lines.
+	 */
+	const char *graph_functions;
 };
 
 /*

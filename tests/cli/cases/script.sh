@@ -15,6 +15,7 @@ show script --symfs root -F time,brstackinsn --time 0.002,0.003 -i branch-code.d
 show script -F brstackinsnlen --json -i branch-code.data
 show script -F +brstackinsn
 show script --max-blocks 2
+show script --graph-function main
 show script -s x.py
 show script --itrace=i1ms,L
 show script rw-by-pid
