@@ -12,6 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct span bytes = {data, size};
 	struct error err = {0};
 	struct symbol_table *table = NULL;
+	struct image_elf elf;
 
 	if (image_build_id_of_span(bytes, id) > IMAGE_BUILD_ID_MAX) {
 		abort();
@@ -29,5 +30,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 	}
 	symbol_table_free(table);
+	if (image_elf_open(&elf, bytes, &err) >= 0) {
+		/* A checksum without a name is of no use, but must not be read from elsewhere. */
+		(void)image_elf_debuglink(&elf);
+		(void)image_elf_debuglink_fits(&elf, bytes);
+	}
+	image_elf_close(&elf);
 	return 0;
 }

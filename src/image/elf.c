@@ -339,3 +339,34 @@ const char *image_elf_debuglink(const struct image_elf *e)
 	/* A name with a slash would point outside of the folders for debug files. */
 	return text.n == 0 || memchr(text.p, '/', text.n) != NULL ? NULL : (const char *)text.p;
 }
+
+/* CRC-32 with the reflected polynomial of IEEE 802.3, as .gnu_debuglink has it. */
+static uint32_t crc32_of(struct span bytes)
+{
+	uint32_t of_byte[256];
+	uint32_t crc = UINT32_MAX;
+
+	for (uint32_t i = 0; i < 256; i++) {
+		uint32_t c = i;
+
+		for (unsigned bit = 0; bit < 8; bit++) {
+			c = (c & 1) != 0 ? c >> 1 ^ 0xedb88320 : c >> 1;
+		}
+		of_byte[i] = c;
+	}
+	for (size_t i = 0; i < bytes.n; i++) {
+		crc = crc >> 8 ^ of_byte[(crc ^ bytes.p[i]) & 255];
+	}
+	return ~crc;
+}
+
+bool image_elf_debuglink_fits(const struct image_elf *e, struct span file)
+{
+	const struct image_section *s = image_elf_section(e, ".gnu_debuglink");
+	struct span bytes = s != NULL ? image_elf_section_bytes(e, s) : (struct span){0};
+	size_t at = image_elf_text(bytes, 0).n + 1; /* the text with its NUL, padded to 4 bytes */
+
+	at = (at + 3) & ~(size_t)3;
+	return at <= bytes.n && bytes.n - at >= 4 &&
+	       load_u32(bytes.p + at, e->swap) == crc32_of(file);
+}

@@ -170,4 +170,7 @@ bool image_debuglink_name(
 /* Returns the .gnu_debuglink text of an object, or NULL. */
 const char *image_elf_debuglink(const struct image_elf *e);
 
+/* Whether a file has the checksum in the .gnu_debuglink of an object. Reads the whole file. */
+bool image_elf_debuglink_fits(const struct image_elf *e, struct span file);
+
 #endif

@@ -106,9 +106,14 @@ bool symbol_file_open_debug(
 	for (unsigned i = 0;
 	        link != NULL && image_debuglink_name(&s->where, link, i, s->name, sizeof(s->name));
 	        i++) {
-		if (named_open(s, f)) {
+		if (!named_open(s, f)) {
+			continue;
+		}
+		/* A build id says more, and faster, than the checksum of the file. */
+		if (s->where.id.size != 0 || image_elf_debuglink_fits(object, f->file.bytes)) {
 			return true;
 		}
+		symbol_file_close(f);
 	}
 	/* Without a build id, a matching name is not enough. */
 	return s->where.id.size != 0 && symbol_file_open(s, IMAGE_PLACE_DEBUG_PATH, f);
