@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define JOBS_MAX       256
-#define MAX_STACK      127 /* frames of a chain, if --max-stack is not given */
+#define NO_MAX_STACK   UINT64_MAX /* --max-stack is not given */
 #define REPORT_OPTIONS 128 /* room in the table of options */
 
 struct report_command {
@@ -285,7 +285,7 @@ static void options_settle(struct report_command *c)
 	o->show_empty = !c->skip_empty;
 	o->by_socket = c->socket != UINT64_MAX;
 	o->socket = (uint32_t)c->socket;
-	o->max_stack = (uint32_t)c->max_stack;
+	o->max_stack = c->max_stack != NO_MAX_STACK ? (uint32_t)c->max_stack : 0;
 	o->no_stack = c->max_stack == 0;
 	if (c->header_only) {
 		o->header = SONDE_REPORT_HEADER_ONLY;
@@ -616,7 +616,8 @@ static int options_check(const struct report_command *c)
 	if (c->socket != UINT64_MAX && c->socket >= UINT32_MAX) {
 		return options_mistake(&command_words, "--socket-filter is too large");
 	}
-	if (c->from.jobs > JOBS_MAX || c->max_stack > UINT32_MAX) {
+	if (c->from.jobs > JOBS_MAX ||
+	        (c->max_stack > UINT32_MAX && c->max_stack != NO_MAX_STACK)) {
 		return options_mistake(&command_words, "--jobs or --max-stack is too large");
 	}
 	return OPTIONS_RUN;
@@ -629,7 +630,7 @@ int cmd_report(int argc, char **argv)
 	        .children = true,
 	        .skip_empty = true,
 	        .socket = UINT64_MAX,
-	        .max_stack = MAX_STACK,
+	        .max_stack = NO_MAX_STACK,
 	        .pager = true,
 	        .stdio = true};
 	int rc, color;

@@ -14,7 +14,7 @@
 
 #define FIELDS_MAX     16
 #define DLARGS_MAX     64
-#define MAX_STACK      127 /* entries of a call chain, if --max-stack is not given */
+#define NO_MAX_STACK   UINT64_MAX /* --max-stack is not given */
 #define TRACE_LETTERS  "cewpxI" /* usual samples of traces, as in perf 6.1 */
 #define SCRIPT_OPTIONS 96 /* room in the table of options */
 
@@ -389,7 +389,7 @@ static int check_options(const struct option_command *command, const struct scri
 int cmd_script(int argc, char **argv)
 {
 	struct script s = {
-	        .from = RECORDING, .o = {.max_stack = MAX_STACK}, .pager = true, .merged = true};
+	        .from = RECORDING, .o = {.max_stack = NO_MAX_STACK}, .pager = true, .merged = true};
 	struct option_def defs[SCRIPT_OPTIONS];
 	const struct option_def *end =
 	        other_options(record_options(sample_options(defs, &s), &s), &s);
@@ -420,6 +420,7 @@ int cmd_script(int argc, char **argv)
 		return list_dlfilters(s.verbose);
 	}
 	s.o.no_stack = s.o.max_stack == 0;
+	s.o.max_stack = s.o.max_stack != NO_MAX_STACK ? s.o.max_stack : 0;
 	rc = check_options(&command, &s);
 	if (rc != OPTIONS_RUN) {
 		return rc;

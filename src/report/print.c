@@ -501,6 +501,14 @@ static bool shows_header(const struct sonde_report_options *o)
 	       (o->header != SONDE_REPORT_HEADER_NONE && !o->quiet && !o->stats && !o->json);
 }
 
+/* The frames of chains that are used without a limit: those of made samples are limited already. */
+static uint32_t usual_stack(const struct report *r)
+{
+	const struct itrace *made = session_itrace(r->session);
+
+	return made != NULL && made->chain > MAX_STACK ? made->chain : MAX_STACK;
+}
+
 static int report_run(struct report *r)
 {
 	const struct sonde_report_options *o = &r->options;
@@ -549,7 +557,7 @@ static int report_run(struct report *r)
 	po.history = o->branch_history;
 	po.graph = (chains || po.history) && !o->no_graph && !o->json;
 	po.caller = o->order_given ? !o->callee : (chains || po.history) && !o->no_children;
-	po.max_stack = o->no_stack ? 0 : o->max_stack != 0 ? o->max_stack : MAX_STACK;
+	po.max_stack = o->no_stack ? 0 : o->max_stack != 0 ? o->max_stack : usual_stack(r);
 	profile_init(&r->profile, r->session, &po);
 	TRY(pick_init(&r->pick, r->session, &o->filter));
 	TRY(groups_init(r));

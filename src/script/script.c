@@ -394,6 +394,14 @@ static int plan_traces(struct script *s)
 	return 0;
 }
 
+/* The entries of chains that are printed without a limit: those of made samples are limited already. */
+static uint64_t usual_stack(const struct script *s)
+{
+	const struct itrace *made = session_itrace(s->session);
+
+	return made != NULL && made->chain > MAX_STACK_USUAL ? made->chain : MAX_STACK_USUAL;
+}
+
 static int make_style(struct script *s, const struct sonde_script_options *o)
 {
 	struct feature_clock clock;
@@ -410,7 +418,7 @@ static int make_style(struct script *s, const struct sonde_script_options *o)
 	        .not_inlined = o->not_inlined,
 	        .max_stack = o->no_stack         ? 0
 	                     : o->max_stack != 0 ? o->max_stack
-	                                         : MAX_STACK_USUAL,
+	                                         : usual_stack(s),
 	        .max_blocks = o->max_blocks,
 	        .source = {.session = s->session, .time_quantum = 1},
 	};

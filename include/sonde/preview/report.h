@@ -69,7 +69,9 @@ struct sonde_report_options {
 	double percent_limit; /* percent; smaller rows are not shown */
 	bool show_samples; /* a column with the number of samples */
 	bool show_period; /* a column with the sum of periods */
-	uint32_t max_stack; /* maximum number of frames of a chain; 0: 127 */
+	uint32_t
+	        max_stack; /* maximum number of frames of a chain; 0: 127, or those that the letter g
+	                       of the session's itrace names, if they are more */
 	bool threads; /* also counts of each thread, if they were recorded */
 	bool stats; /* counts of record types instead of rows */
 	enum sonde_report_header header;

@@ -22,7 +22,9 @@ struct sonde_script_options {
 	size_t nfields;
 	bool hide_call_graph; /* print the sampled address instead of the call chain */
 	bool ns; /* times with nine digits */
-	uint64_t max_stack; /* maximum number of printed entries of a call chain; 0: 127 */
+	uint64_t
+	        max_stack; /* maximum number of printed entries of a call chain; 0: 127, or those that
+	                       the letter g of the session's itrace names, if they are more */
 	struct sonde_filter filter; /* of samples */
 	bool show_tasks; /* also print records of names, forks and exits */
 	bool show_mmaps; /* also print records of mappings */
