@@ -83,28 +83,9 @@ class Mappings:
         return self.known[address]
 
 
-# perf resolves the first entries of a PLT after _init to _init, gives some the name of another, and others none
-# (doc/differences.md); tests/symbol/plt compares them with objdump.
-PLT_MAYBE = re.compile(rb" (_init|\S*@plt|\[unknown\])(\+0x[0-9a-f]+)?(?= |$)")
-PLT_NAME = re.compile(rb" \S*@plt(?= |$)")
-
-
-def plt_differs(perf, sonde, path):
-    """Whether an entry of a PLT has another name in perf: reports of such a recording cannot be the same."""
-    outs = [run([command, "script", *words, "-F", "ip,sym,dso"], path)[1] for words in ([], ["-G"]) for command in (perf, sonde)]
-    pairs = [(PLT_NAME.findall(a), PLT_NAME.findall(b)) for theirs, ours in (outs[:2], outs[2:]) for a, b in zip(theirs, ours)]
-    return any(theirs != ours for theirs, ours in pairs)
-
-
-def with_plt_of(sonde_line, perf_line):
-    """perf's line with Sonde's names of PLT entries, as many as there are."""
-    ours, theirs = (list(PLT_MAYBE.finditer(line)) for line in (sonde_line, perf_line))
-    if len(ours) != len(theirs):
-        return perf_line
-    for mine, other in reversed(list(zip(ours, theirs))):
-        if b"@plt" in mine.group():
-            perf_line = perf_line[:other.start()] + mine.group() + perf_line[other.end():]
-    return perf_line
+# perf resolves the first entries of a PLT after _init to _init (doc/differences.md).
+PLT_PERF = re.compile(rb" _init(\+0x[0-9a-f]+)?(?= |$)")
+PLT_SONDE = re.compile(rb" \S+@plt(\+0x[0-9a-f]+)?(?= |$)")
 
 
 def is_wider(perf_line, sonde_line):
@@ -121,7 +102,9 @@ def is_wider(perf_line, sonde_line):
 
 
 def lines_agree(perf_line, sonde_line, mappings):
-    perf_line = with_plt_of(sonde_line, perf_line)
+    if PLT_PERF.search(perf_line) and PLT_SONDE.search(sonde_line):
+        perf_line = PLT_PERF.sub(b" PLT", perf_line)
+        sonde_line = PLT_SONDE.sub(b" PLT", sonde_line)
     if perf_line == sonde_line:
         return True
     p, s = FRAME.match(perf_line), FRAME.match(sonde_line)
