@@ -3,27 +3,26 @@
 #define _GNU_SOURCE /* REG_RSP */
 #include <sonde/preview/unwind.h>
 
+#include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <ucontext.h>
+#include <unistd.h>
 
-#define STACK_SIZE 32768u
-#define FRAMES     64
+enum { STACK_SIZE = 32768, FRAMES = 64 };
 static ucontext_t registers;
 static unsigned char stack[STACK_SIZE];
-static size_t stack_size; /* bytes */
+static ssize_t stack_size; /* bytes */
 
 /* Keeps the registers and the stack of this function and its callers. */
-__attribute__((noinline)) static void sample(const unsigned char *top)
+__attribute__((noinline)) static void sample(void)
 {
-	const unsigned char *sp;
+	int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
 	(void)getcontext(&registers);
-	memcpy(&sp, &registers.uc_mcontext.gregs[REG_RSP], sizeof(sp));
-	stack_size = top > sp && (size_t)(top - sp) < STACK_SIZE ? (size_t)(top - sp) : STACK_SIZE;
-	memcpy(stack, sp, stack_size);
+	stack_size = pread(memory, stack, STACK_SIZE, registers.uc_mcontext.gregs[REG_RSP]);
+	(void)close(memory);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
 	static const int order[] = {REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RBP,
 	        REG_RSP, REG_RIP, REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14,
@@ -36,7 +35,7 @@ int main(int argc, char **argv)
 	char line[4096], path[4096];
 	int n;
 
-	sample((const unsigned char *)argv[argc - 1]);
+	sample();
 	while (u != NULL && maps != NULL && fgets(line, sizeof(line), maps) != NULL) {
 		if (sscanf(line, "%llx-%llx r-x%*c %llx %*s %*s %4095s", &start, &end, &offset,
 		            path) == 4) {
@@ -46,11 +45,12 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 17; i++) {
 		values[i] = (uint64_t)registers.uc_mcontext.gregs[order[i]];
 	}
-	n = u == NULL ? -1
-	              : sonde_unwind(u,
-	                        &(struct sonde_unwind_stack){sizeof(struct sonde_unwind_stack),
-	                                0xff01ff, values, stack, stack_size},
-	                        ips, FRAMES, &why);
+	n = u == NULL || stack_size < 0
+	            ? -1
+	            : sonde_unwind(u,
+	                      &(struct sonde_unwind_stack){sizeof(struct sonde_unwind_stack),
+	                              0xff01ff, values, stack, (size_t)stack_size},
+	                      ips, FRAMES, &why);
 	for (int i = 0; i < n; i++) {
 		(void)printf("%llx\n", (unsigned long long)ips[i]);
 	}

@@ -101,13 +101,18 @@ int line_plan_make(struct line_plan *plan, const struct line_style *style, uint6
 void line_text(struct text *out, const struct line_plan *plan, const struct line_style *style,
         struct line_worker *worker, const struct session_sample *sample);
 
+struct line_branches {
+	const struct aux_branch *v;
+	size_t n;
+};
+
 /*
  * Prints the lines of branches that differ from a sample by their branch only, as line_text does.
  * Only if plan->run, for samples without filters, and for LINE_TIMES_RECORDED.
  */
 void line_run(struct text *out, const struct line_plan *plan, const struct line_style *style,
         struct line_worker *worker, const struct session_sample *sample,
-        const struct aux_branch *branches, size_t n);
+        struct line_branches branches);
 
 /* Prints some of the fields. */
 void line_fields(struct text *out, const struct line_plan *plan, const struct line_style *style,

@@ -149,6 +149,7 @@ static void put_places(struct text *out, const struct line_plan *plan, struct ad
 static inline void put_numbers(
         struct text *out, const struct line_plan *plan, const struct aux_branch *b)
 {
+	static const char arrow[4] = {' ', '=', '>', ' '};
 	char *start = text_room(out, PLAIN_LINE);
 	char *p = start;
 
@@ -160,8 +161,8 @@ static inline void put_numbers(
 		p = text_put_hex16(p, b->ip);
 	}
 	if (plan->target) {
-		memcpy(p, " => ", 4);
-		p = text_put_hex16(p + 4, b->addr);
+		memcpy(p, arrow, sizeof(arrow));
+		p = text_put_hex16(p + sizeof(arrow), b->addr);
 	}
 	*p++ = '\n';
 	out->n += (size_t)(p - start);
@@ -169,7 +170,7 @@ static inline void put_numbers(
 
 void line_run(struct text *out, const struct line_plan *plan, const struct line_style *style,
         struct line_worker *worker, const struct session_sample *sample,
-        const struct aux_branch *branches, size_t n)
+        struct line_branches branches)
 {
 	struct text *prefix = &worker->prefix;
 	bool flags = (plan->printed & FIELD_BIT(FIELD_FLAGS)) != 0;
@@ -177,15 +178,15 @@ void line_run(struct text *out, const struct line_plan *plan, const struct line_
 	prefix->n = 0;
 	line_fields(prefix, plan, style, worker, sample, plan->printed & LINE_RUN_FIELDS);
 	out->failed = out->failed || prefix->failed;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < branches.n; i++) {
 		text_bytes(out, prefix->p, prefix->n);
 		if (flags) {
-			put_flags(out, worker, branches[i].flags);
+			put_flags(out, worker, branches.v[i].flags);
 		}
 		if (plan->address_parts != 0) {
-			put_places(out, plan, &worker->addresses, sample, &branches[i]);
+			put_places(out, plan, &worker->addresses, sample, &branches.v[i]);
 		} else {
-			put_numbers(out, plan, &branches[i]);
+			put_numbers(out, plan, &branches.v[i]);
 		}
 	}
 }

@@ -89,12 +89,11 @@ static void put_sample(
 /* Prints the samples after one that differ from it by their branch only. */
 static void put_run(struct script *s, struct script_worker *w, const struct session_sample *sample)
 {
-	const struct aux_branch *branches;
-	size_t n = session_worker_run(&w->session, &branches);
+	struct line_branches run;
 
-	if (n != 0) {
-		line_run(&w->out, &s->plans[sample->event], &s->style, &w->line, sample, branches,
-		        n);
+	run.n = session_worker_run(&w->session, &run.v);
+	if (run.n != 0) {
+		line_run(&w->out, &s->plans[sample->event], &s->style, &w->line, sample, run);
 	}
 }
 

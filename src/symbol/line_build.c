@@ -8,14 +8,15 @@
  *
  * The ranges of the units' DIEs are read, so that .debug_aranges, which some compilers do not write,
  * is not needed. Units of link-time optimisation have code outside of them: what no unit claims, but
- * a line table has, becomes an extra piece. Each thread has its own handle of libdw, whose handles must not be shared, over one
- * handle of libelf, so that a compressed section is inflated once.
+ * a line table has, becomes an extra piece. Each thread has its own handle of libdw, whose handles must
+ * not be shared, over one handle of libelf, so that a compressed section is inflated once.
  */
 #include "core/array.h"
 #include "core/pool.h"
 #include "core/search.h"
 #include "symbol/line_unit.h"
 
+#include <assert.h>
 #include <dwarf.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -154,6 +155,31 @@ static int unit_add(struct build *b, struct covers *ranges, Dwarf_Die *unit)
 	return b->nunits == UINT32_MAX ? SONDE_ELIMIT : 0;
 }
 
+/* Stores the pieces, each with the next one of its unit. SONDE_ELIMIT, SONDE_ENOMEM. */
+static int pieces_store(struct build *b, const struct covers *flat)
+{
+	if (flat->n >= UINT32_MAX) {
+		return SONDE_ELIMIT;
+	}
+	b->pieces = calloc(flat->n + 1, sizeof(*b->pieces));
+	b->first = malloc((b->nunits + 1) * sizeof(*b->first));
+	if (b->pieces == NULL || b->first == NULL) {
+		return SONDE_ENOMEM;
+	}
+	memset(b->first, 0xff, (b->nunits + 1) * sizeof(*b->first));
+	b->npieces = flat->n;
+	for (size_t i = flat->n; i-- > 0;) { /* backwards: each unit's list is in order */
+		const struct cover *c = &flat->v[i];
+
+		b->pieces[i] = (struct piece){.start = c->start,
+		        .end = c->end,
+		        .unit = c->value,
+		        .next = b->first[c->value]};
+		b->first[c->value] = (uint32_t)i;
+	}
+	return 0;
+}
+
 /* Where units share addresses, the one whose range starts last has them. */
 static int pieces_make(struct build *b, struct covers *ranges)
 {
@@ -165,27 +191,7 @@ static int pieces_make(struct build *b, struct covers *ranges)
 		ranges->v[i].rank = i;
 	}
 	rc = covers_flatten(ranges, &flat);
-	if (rc == 0 && flat.n >= UINT32_MAX) {
-		rc = SONDE_ELIMIT;
-	}
-	if (rc == 0) {
-		b->pieces = calloc(flat.n + 1, sizeof(*b->pieces));
-		b->first = malloc((b->nunits + 1) * sizeof(*b->first));
-		rc = b->pieces == NULL || b->first == NULL ? SONDE_ENOMEM : 0;
-	}
-	if (rc == 0) {
-		memset(b->first, 0xff, (b->nunits + 1) * sizeof(*b->first));
-		b->npieces = flat.n;
-	}
-	for (size_t i = b->npieces; i-- > 0;) { /* backwards: each unit's list is in order */
-		const struct cover *c = &flat.v[i];
-
-		b->pieces[i] = (struct piece){.start = c->start,
-		        .end = c->end,
-		        .unit = c->value,
-		        .next = b->first[c->value]};
-		b->first[c->value] = (uint32_t)i;
-	}
+	rc = rc == 0 ? pieces_store(b, &flat) : rc;
 	covers_fini(&flat);
 	return rc;
 }
@@ -318,6 +324,7 @@ static int extras_make(struct build *b, uint32_t unit, const struct line_reader 
 	struct unit *u = &b->units[unit];
 	const struct piece *last = NULL;
 
+	assert(b->pieces != NULL);
 	for (size_t i = 0; i < r->nruns; i++) {
 		const struct line_run *run = &r->runs[i];
 

@@ -36,7 +36,7 @@ static void record_size(struct text *t)
 {
 	uint16_t size = (uint16_t)t->n;
 
-	if (t->failed || t->n > UINT16_MAX) {
+	if (t->failed || t->p == NULL || t->n > UINT16_MAX) {
 		abort();
 	}
 	memcpy(t->p + 6, &size, sizeof(size));
