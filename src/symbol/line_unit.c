@@ -292,8 +292,8 @@ static int level_open(struct line_reader *r, Dwarf_Die *die, uint32_t node)
 }
 
 /*
- * Moves to the next DIE that was not read: siblings and children are behind their DIE in a file
- * without damage, so that each is read once.
+ * Moves to the next DIE that was not read. In a file without damage, siblings and children have larger
+ * offsets than their DIE, so each DIE is read once.
  */
 static void level_next(struct line_reader *r)
 {
