@@ -128,7 +128,7 @@ static int list_dlfilters(bool verbose)
 static int header_only(struct script *s)
 {
 	const struct sonde_header_options o = {.size = sizeof(o), .full = s->full};
-	struct inspect i = {.no_notes = true};
+	struct inspect i = {.no_notes = !s->verbose};
 	int rc = SONDE_ENOMEM;
 
 	if (inspect_begin(&i, false, s->from.force, s->pager)) {
@@ -326,7 +326,7 @@ static struct option_def *other_options(struct option_def *to, struct script *s)
 	                "an argument for the filter; may be repeated"),
 	        OPTION_SWITCH(0, "list-dlfilters", &s->list_dlfilters, "list installed filters"),
 	        OPTION_SWITCH('v', "verbose", &s->verbose,
-	                "with --list-dlfilters, show long descriptions"),
+	                "show also what is only worth noting; long descriptions of filters"),
 	        OPTION_SWITCH(0, "json", &s->o.json, "print a JSON object a line (doc/json.md)"),
 	        OPTION_SWITCH(0, "per-event-dump", &s->per_event,
 	                "write the samples of each event to FILE.EVENT.dump"),
@@ -364,9 +364,6 @@ static struct option_def *other_options(struct option_def *to, struct script *s)
 /* Options that do not go together. OPTIONS_RUN, or the result of options_mistake. */
 static int check_options(const struct option_command *command, const struct script *s)
 {
-	if (s->verbose) {
-		return options_mistake(command, "-v is for --list-dlfilters only");
-	}
 	if (s->o.ndlargs != 0 && s->o.dlfilter == NULL) {
 		return options_mistake(command, "--dlarg is for a filter: add --dlfilter FILE");
 	}
@@ -419,6 +416,7 @@ int cmd_script(int argc, char **argv)
 	if (s.list_dlfilters) {
 		return list_dlfilters(s.verbose);
 	}
+	s.from.notes = s.verbose;
 	s.o.no_stack = s.o.max_stack == 0;
 	s.o.max_stack = s.o.max_stack != NO_MAX_STACK ? s.o.max_stack : 0;
 	rc = check_options(&command, &s);
