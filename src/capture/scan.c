@@ -114,30 +114,13 @@ static void put_id(
 
 static void put_object(const struct scan *s, const struct timeline_object *object)
 {
-	const char *name = timeline_text(s->timeline, object->name);
+	bool kernel = object->kind == TIMELINE_KERNEL || object->kind == TIMELINE_MODULE;
 	uint8_t id[IMAGE_BUILD_ID_MAX] = {0};
-	size_t n = strlen(name);
-	char module[128];
 
-	switch (object->kind) {
-	case TIMELINE_KERNEL:
-		put_id(s->out, MISC_KERNEL, id, image_build_id_of_kernel(id), "[kernel.kallsyms]");
-		return;
-	case TIMELINE_VDSO: put_id(s->out, MISC_USER, id, image_build_id_of_vdso(id), name); return;
-	case TIMELINE_MODULE:
-		if (n > 2 && n < sizeof(module)) {
-			(void)memcpy(module, name + 1, n - 2);
-			module[n - 2] = '\0';
-			put_id(s->out, MISC_KERNEL, id, image_build_id_of_module(module, id), name);
-		}
-		return;
-	case TIMELINE_USER:
-		put_id(s->out, MISC_USER, id, image_build_id_of_file(name, id), name);
-		return;
-	case TIMELINE_ANON:
-	case TIMELINE_CODE:
-	case TIMELINE_NONE: return;
-	}
+	put_id(s->out, kernel ? MISC_KERNEL : MISC_USER, id,
+	        (int)frame_object_build_id(s->timeline, object, NULL, true, id),
+	        object->kind == TIMELINE_KERNEL ? "[kernel.kallsyms]"
+	                                        : timeline_text(s->timeline, object->name));
 }
 
 /* Like perf, lists the vdso whenever it was mapped: no file on disk could replace it. */

@@ -114,6 +114,16 @@ const struct symbol_table *frame_symbols(const struct frame_resolver *f, uint32_
  */
 int frame_lines(const struct frame_resolver *f, const struct frame *frame, struct lines_place *out);
 
+/*
+ * Reads the build id of the file that an object is on this machine; the size in bytes, 0: unknown.
+ * symfs: folder with the files of another system, or NULL. running: the recording can be of the
+ * running kernel, so that its id and those of its modules and vdso may be used.
+ */
+size_t frame_object_build_id(const struct timeline *t, const struct timeline_object *o,
+        const char *symfs, bool running, uint8_t id[BUILD_ID_MAX]);
+/* The same for the file of a name. */
+size_t frame_file_build_id(const char *symfs, const char *name, uint8_t id[BUILD_ID_MAX]);
+
 /* Calls fn for each row of the line tables of an object, as lines_rows. */
 int frame_rows(const struct frame_resolver *f, uint32_t object, lines_row_fn fn, void *arg);
 
