@@ -18,6 +18,7 @@ int cmd_check(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
+int cmd_inject(int argc, char **argv);
 int cmd_flamegraph(int argc, char **argv);
 int cmd_pt(int argc, char **argv);
 int cmd_pt_calls(int argc, char **argv);

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/caches.h"
 #include "cmd/commands.h"
 #include "cmd/options.h"
-#include "cmd/terminal.h"
+#include "cmd/rewriting.h"
 
-#include <sonde/preview/rewrite.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define EXIT_FILE    255 /* the input is missing or cannot be used */
-#define EXIT_OUTPUT  1 /* standard output cannot be written */
 #define LEVEL_MAX    22 /* of zstd */
 #define NEEDS_OUTPUT "-o FILE is required; '-' is standard output"
 #define LEVEL_PERF   1 /* -z without a number, as in record */
@@ -20,20 +16,6 @@ struct convert {
 	bool plain, force;
 	int level; /* -1: as in the input */
 };
-
-/* What the user sees of a rewriting. */
-struct messages {
-	unsigned shown; /* diagnostics */
-	struct terminal_progress progress;
-};
-
-static void on_diag(void *arg, const struct sonde_diag *diag)
-{
-	struct messages *m = arg;
-
-	terminal_progress_end(&m->progress);
-	terminal_diag_show(&m->shown, diag);
-}
 
 static int on_level(const struct option_def *def, const char *arg, bool unset)
 {
@@ -65,47 +47,16 @@ static int word_of(const char *word, const char *const *words, int n)
 	return -1;
 }
 
-static int rewrite_failed(struct sonde_rewriter *rw, int rc)
-{
-	(void)fprintf(stderr, "Error: %s\n",
-	        rw != NULL ? sonde_rewriter_error(rw)->text : sonde_status_text(rc));
-	sonde_rewriter_free(rw);
-	return rc == SONDE_EOUTPUT ? EXIT_OUTPUT : EXIT_FILE;
-}
-
 static int run(const struct convert *c, struct sonde_rewriter_options *o)
 {
-	struct sonde_rewriter *rw;
-	struct messages m = {0};
-	int rc;
+	struct rewriting_messages messages = {0};
+	const struct rewriting r = {.input = c->input,
+	        .output = c->output,
+	        .force = c->force,
+	        .count = true,
+	        .messages = &messages};
 
-	o->size = sizeof(*o);
-	o->check_owner = !c->force;
-	o->temp_dir = temp_dir();
-	o->on_diag = on_diag;
-	o->diag_arg = &m;
-	o->on_progress = terminal_progress_show;
-	o->progress_arg = &m.progress;
-	rw = sonde_rewriter_new(o);
-	rc = rw != NULL ? sonde_rewriter_open(rw, c->input) : SONDE_ENOMEM;
-	if (rc >= 0) {
-		rc = sonde_rewriter_write(rw, c->output);
-	}
-	terminal_progress_end(&m.progress);
-	if (rc < 0) {
-		return rewrite_failed(rw, rc);
-	}
-	if (strcmp(c->output, "-") != 0) {
-		(void)fprintf(stderr, "[ sonde: wrote %llu records to %s ]\n",
-		        (unsigned long long)sonde_rewriter_written(rw), c->output);
-	}
-	if (rc > 0) {
-		(void)fprintf(stderr,
-		        "Warning: part of %s was not read (see above) and is not in the output\n",
-		        c->input);
-	}
-	sonde_rewriter_free(rw);
-	return rc > 0;
+	return rewriting_run(&r, o, NULL);
 }
 
 int cmd_repair(int argc, char **argv)

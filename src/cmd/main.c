@@ -35,6 +35,7 @@ static const struct command {
         {"check", cmd_check, "report damage in a recording, and losses while it was recorded"},
         {"convert", cmd_convert,
                 "write a recording in another container, byte order or compression"},
+        {"inject", cmd_inject, "add build ids and other information to a recording"},
         {"buildid-list", cmd_buildid_list, "list the build ids of a recording's objects"},
         {"cache", cmd_cache, "list or remove the symbols and source lines kept between runs"},
         {"dump", cmd_dump, "print every record of a recording in file order"},

@@ -77,6 +77,15 @@ static const struct option_def buildid_list_options[] = {
         OPTION_END,
 };
 
+static const struct option_def inject_options[] = {
+        PERF_ONLY(0, "guest-data"),
+        PERF_ONLY(0, "guestmount"),
+        PERF_ONLY('j', "jit"),
+        PERF_ONLY('s', "sched-stat"),
+        PERF_ONLY(0, "vm-time-correlation"),
+        OPTION_END,
+};
+
 static const struct option_def stat_options[] = {
         PERF_ONLY(0, "hybrid-merge"),
         PERF_ONLY(0, "metric-no-group"),
@@ -103,6 +112,7 @@ static const struct {
         {"script", script_options, true},
         {"list", list_options, false},
         {"buildid-list", buildid_list_options, true},
+        {"inject", inject_options, true},
         {"stat", stat_options, false},
         {"test", test_options, false},
 };
@@ -161,7 +171,6 @@ static const struct {
                  "writes CTF and JSON."},
         {"diff", NULL},
         {"ftrace", NULL},
-        {"inject", NULL},
         {"iostat", "'sonde stat --iostat' counts the same events."},
         {"kallsyms", NULL},
         {"kmem", NULL},

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Editing of recordings: an editor adds stages to a rewriter (sonde/preview/rewrite.h), for what
+ * `sonde inject` does.
+ *
+ *	struct sonde_editor_options o = {.size = sizeof(o), .build_ids = SONDE_EDIT_BUILD_IDS_HIT};
+ *	struct sonde_editor *e = sonde_editor_new(&o);
+ *	struct sonde_rewriter *rw = sonde_rewriter_new(NULL);
+ *	int rc = e && rw ? sonde_rewriter_open(rw, "perf.data") : SONDE_ENOMEM;
+ *
+ *	if (rc >= 0) rc = sonde_editor_add(e, rw);
+ *	if (rc >= 0) rc = sonde_rewriter_write(rw, "new.data");
+ *	... rw ? sonde_rewriter_error(rw)->text : ... ...
+ *	sonde_rewriter_free(rw);
+ *	sonde_editor_free(e);
+ */
+#ifndef SONDE_PREVIEW_EDIT_H
+#define SONDE_PREVIEW_EDIT_H
+
+#include <sonde/preview/rewrite.h>
+#include <sonde/session.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum sonde_edit_build_ids {
+	SONDE_EDIT_BUILD_IDS_KEEP = 0, /* those of the input */
+	SONDE_EDIT_BUILD_IDS_HIT, /* of objects that samples hit; all of a recording with traces */
+	SONDE_EDIT_BUILD_IDS_ALL /* of all mapped objects */
+};
+
+struct sonde_editor_options {
+	size_t size; /* sizeof(struct sonde_editor_options) of the caller */
+	/* How the recording is opened to look objects up: symfs, caches. NULL: the defaults. It
+	   must be valid as long as the editor. */
+	const struct sonde_session_options *session;
+	enum sonde_edit_build_ids build_ids; /* the list of build ids of the output */
+	/* Also writes the build ids of files into their mappings: records MMAP and MMAP2 become
+	   MMAP2 records with a build id instead of device and inode. */
+	bool mapped_build_ids;
+	/* "ID PATH,ID PATH" or "file://NAME" of a file with a line for each: build ids that are
+	   used instead of those of the files. NULL: none. */
+	const char *known_build_ids;
+	/* Replaces Intel PT traces by the samples that they are decoded to, with the letters of
+	   `script --itrace`; "": all kinds. NULL: traces stay. */
+	const char *itrace;
+	bool strip; /* with itrace: also omits the samples that were recorded */
+};
+
+struct sonde_editor;
+
+/* Returns a new handle; options may be NULL: nothing is changed. NULL: out of memory. Free with
+ * sonde_editor_free after the rewriter. */
+SONDE_API struct sonde_editor *sonde_editor_new(const struct sonde_editor_options *options);
+SONDE_API void sonde_editor_free(struct sonde_editor *e); /* NULL is fine */
+
+/*
+ * Adds the stages to a rewriter whose input is open; once. 0; SONDE_EARG: wrong options;
+ * SONDE_ENOENT, SONDE_EIO: a file of the options cannot be read; SONDE_ENOMEM. The text is the
+ * rewriter's.
+ */
+SONDE_API int sonde_editor_add(struct sonde_editor *e, struct sonde_rewriter *rw);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/caches.h"
+#include "cmd/commands.h"
+#include "cmd/options.h"
+#include "cmd/rewriting.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct inject {
+	struct rewriting files;
+	struct rewriting_messages messages;
+	struct sonde_session_options session;
+	struct caches caches;
+	const char *known;
+	const char *itrace;
+	bool hit, all, mapped, ignore_vmlinux, strip;
+	int verbose;
+};
+
+static enum sonde_edit_build_ids build_ids_of(const struct inject *i)
+{
+	return i->all   ? SONDE_EDIT_BUILD_IDS_ALL
+	       : i->hit ? SONDE_EDIT_BUILD_IDS_HIT
+	                : SONDE_EDIT_BUILD_IDS_KEEP;
+}
+
+static int on_itrace(const struct option_def *def, const char *arg, bool unset)
+{
+	struct inject *i = def->target;
+
+	i->itrace = unset ? NULL : arg != NULL ? arg : "";
+	return 0;
+}
+
+static int run(struct inject *i)
+{
+	struct sonde_rewriter_options o = {0};
+	const struct sonde_editor_options eo = {.size = sizeof(eo),
+	        .session = &i->session,
+	        .build_ids = build_ids_of(i),
+	        .mapped_build_ids = i->mapped,
+	        .known_build_ids = i->known,
+	        .itrace = i->itrace,
+	        .strip = i->strip};
+	struct sonde_editor *editor;
+	int rc;
+
+	caches_set(&i->caches, &i->session);
+	i->session.on_diag = rewriting_diag;
+	i->session.diag_arg = &i->messages;
+	i->files.messages = &i->messages;
+	if (strcmp(i->files.output, "-") != 0 && strcmp(i->files.input, "-") == 0) {
+		o.container = SONDE_CONTAINER_FILE; /* as perf makes files of streams */
+	}
+	editor = sonde_editor_new(&eo);
+	if (editor == NULL) {
+		(void)fprintf(stderr, "Error: %s\n", sonde_status_text(SONDE_ENOMEM));
+		return 1;
+	}
+	i->files.count = i->verbose > 0;
+	rc = rewriting_run(&i->files, &o, editor);
+	sonde_editor_free(editor);
+	return rc;
+}
+
+int cmd_inject(int argc, char **argv)
+{
+	struct inject i = {.files = {.input = "-", .output = "-"},
+	        .session = {.size = sizeof(struct sonde_session_options)}};
+	const struct option_def defs[] = {
+	        OPTION_TEXT('i', "input", &i.files.input, "FILE",
+	                "input file; '-' (default): standard input"),
+	        OPTION_TEXT('o', "output", &i.files.output, "FILE",
+	                "output file; '-' (default): standard output"),
+	        OPTION_SWITCH(
+	                'b', "build-ids", &i.hit, "list the build ids of objects that samples hit"),
+	        OPTION_SWITCH(0, "buildid-all", &i.all, "list the build ids of all mapped objects"),
+	        OPTION_SWITCH(0, "mmap2-buildid-all", &i.mapped,
+	                "write the build ids of all mapped files into their mappings"),
+	        OPTION_TEXT(0, "known-build-ids", &i.known, "LIST",
+	                "with one of these: ids to use, 'ID PATH,ID PATH' or file://FILE"),
+	        OPTION_CALL(0, "itrace", OPTION_OPTIONAL, on_itrace, &i, "LETTERS",
+	                "replace Intel PT traces by samples: as in 'sonde script'; default: all"),
+	        OPTION_SWITCH(0, "strip", &i.strip, "with --itrace: omit the recorded samples"),
+	        OPTION_TEXT('k', "vmlinux", &i.session.vmlinux, "FILE",
+	                "the kernel's ELF file with symbols"),
+	        OPTION_SWITCH(0, "ignore-vmlinux", &i.ignore_vmlinux, "do not use -k"),
+	        OPTION_TEXT(0, "kallsyms", &i.session.kallsyms, "FILE", "symbols of the kernel"),
+	        OPTION_SWITCH('f', "force", &i.files.force, "read files of other users too"),
+	        OPTION_COUNT('v', "verbose", &i.verbose, "print the number of written records"),
+	        OPTION_END,
+	};
+	const struct option_command command = {
+	        .name = "inject",
+	        .usage = "[options]",
+	        .about = "Adds information to a recording: records that nothing is added to stay "
+	                 "as they are.",
+	        .defs = defs,
+	        .words = OPTION_NO_WORDS,
+	};
+	struct option_rest rest;
+	int rc = options_parse(&command, argc, argv, &rest);
+
+	if (rc != OPTIONS_RUN) {
+		return rc;
+	}
+	if (i.known != NULL && !i.hit && !i.all && !i.mapped) {
+		return options_mistake(&command, "--known-build-ids needs -b, --buildid-all or "
+		                                 "--mmap2-buildid-all");
+	}
+	if (i.strip && i.itrace == NULL) {
+		return options_mistake(&command, "--strip needs --itrace");
+	}
+	if (i.ignore_vmlinux) {
+		i.session.vmlinux = NULL;
+	}
+	return run(&i);
+}

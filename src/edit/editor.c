@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#include "edit/inside.h"
+
+#include "core/options.h"
+#include "file/reader.h"
+
+#include <stdlib.h>
+
+struct sonde_editor *sonde_editor_new(const struct sonde_editor_options *options)
+{
+	struct sonde_editor *e = calloc(1, sizeof(*e));
+
+	if (e != NULL) {
+		e->failure = options_copy(&e->o, sizeof(e->o), options, &e->error);
+	}
+	return e;
+}
+
+void sonde_editor_free(struct sonde_editor *e)
+{
+	if (e == NULL) {
+		return;
+	}
+	edit_build_ids_fini(e);
+	edit_itrace_fini(e);
+	sonde_session_free(e->session);
+	free(e->known.items);
+	arena_fini(&e->arena);
+	free(e);
+}
+
+int edit_failed(struct sonde_editor *e, struct sonde_rewriter *rw, int rc)
+{
+	if (rc >= 0) {
+		return rc;
+	}
+	(void)error_ensure(&e->error, rc);
+	return sonde_rewriter_fail(rw, rc, error_show(&e->error)->text);
+}
+
+/* The rewriter reports damage of the input; only what decoding loses is new. */
+static void on_diag(void *arg, const struct sonde_diag *diag)
+{
+	const struct sonde_session_options *o = ((struct sonde_editor *)arg)->o.session;
+
+	if (diag->kind == SONDE_DIAG_LOST && o != NULL && o->on_diag != NULL) {
+		o->on_diag(o->diag_arg, diag);
+	}
+}
+
+/*
+ * The rewriter has read the input: a pipe cannot be read again, but its bytes are still there. A
+ * directory is opened by its name, as it has several files.
+ */
+int edit_open(struct sonde_editor *e, struct sonde_rewriter *rw)
+{
+	const struct file *f = reader_file(sonde_rewriter_file(rw));
+	struct sonde_session_options o = {.size = sizeof(o)};
+	int rc;
+
+	if (e->session != NULL) {
+		return 0;
+	}
+	if (e->o.session != NULL) {
+		TRY(options_copy(&o, sizeof(o), e->o.session, &e->error));
+		o.size = sizeof(o);
+	}
+	o.itrace = e->o.itrace;
+	o.on_diag = on_diag;
+	o.diag_arg = e;
+	e->session = sonde_session_new(&o);
+	if (e->session == NULL) {
+		return error_nomem(&e->error);
+	}
+	rc = f->directory ? sonde_session_open(e->session, f->path)
+	                  : sonde_session_open_memory(e->session, f->bytes.p, f->bytes.n);
+	return rc < 0 ? error_take(&e->error, sonde_session_error(e->session)) : 0;
+}
+
+static int stages_add(struct sonde_editor *e, struct sonde_rewriter *rw)
+{
+	const struct sonde_editor_options *o = &e->o;
+
+	TRY(e->failure);
+	if (o->known_build_ids != NULL) {
+		TRY(edit_known_read(e, o->known_build_ids));
+	}
+	if (o->build_ids != SONDE_EDIT_BUILD_IDS_KEEP || o->mapped_build_ids) {
+		const struct sonde_rewriter_stage stage = edit_build_ids_stage(e);
+
+		TRY(sonde_rewriter_add(rw, &stage));
+	}
+	return o->itrace != NULL ? edit_itrace_stage(e, rw) : 0;
+}
+
+int sonde_editor_add(struct sonde_editor *e, struct sonde_rewriter *rw)
+{
+	return edit_failed(e, rw, stages_add(e, rw));
+}

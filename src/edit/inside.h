@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* Private to edit: the handle and its stages. */
+#ifndef SONDE_EDIT_INSIDE_H
+#define SONDE_EDIT_INSIDE_H
+
+#include "core/arena.h"
+#include "core/index.h"
+#include "core/status.h"
+#include "file/file.h"
+#include "session/session.h"
+
+#include <sonde/preview/edit.h>
+
+/* A build id that the user gave for a path. */
+struct edit_known_id {
+	const char *path;
+	uint8_t id[BUILD_ID_MAX];
+	uint8_t size; /* bytes */
+};
+
+struct edit_known_ids {
+	struct edit_known_id
+	        *items; /* sorted by path; of a path that comes twice, either may be used */
+	size_t n, cap;
+};
+
+#define EDIT_NO_OBJECT UINT32_MAX
+
+/* The build ids of mapped files, by name. */
+struct edit_name_id {
+	const char *name;
+	uint32_t object; /* of the session's timeline, or EDIT_NO_OBJECT */
+	bool known; /* the id was looked up */
+	uint8_t size; /* bytes; 0: no id */
+	uint8_t id[BUILD_ID_MAX];
+};
+
+struct edit_name_ids {
+	struct edit_name_id *items;
+	size_t n, cap;
+	struct index index;
+};
+
+struct edit_itrace; /* private to itrace.c */
+
+struct sonde_editor {
+	struct sonde_editor_options o;
+	struct error error;
+	int failure; /* of the options; 0: none */
+	struct arena arena;
+	struct sonde_session *session; /* the input, opened again; NULL: not yet */
+	struct edit_known_ids known;
+	struct edit_name_ids mapped;
+	struct edit_itrace *traces; /* NULL: they stay */
+	uint8_t room[UINT16_MAX + 1]; /* a changed record */
+};
+
+/* Passes the editor's failure to the rewriter. Returns rc. */
+int edit_failed(struct sonde_editor *e, struct sonde_rewriter *rw, int rc);
+
+/* Opens the rewriter's input as a session, if that was not done yet. */
+int edit_open(struct sonde_editor *e, struct sonde_rewriter *rw);
+
+/* Converts the record for functions of lower layers. */
+static inline struct record edit_view(const struct sonde_raw_record *r)
+{
+	return (struct record){.type = r->type,
+	        .misc = r->misc,
+	        .size = (uint16_t)r->size,
+	        .offset = r->position,
+	        .body = {(const uint8_t *)r->bytes + RECORD_HEADER_SIZE,
+	                r->size - RECORD_HEADER_SIZE}};
+}
+
+/* Adds the stage that replaces traces. */
+int edit_itrace_stage(struct sonde_editor *e, struct sonde_rewriter *rw);
+void edit_itrace_fini(struct sonde_editor *e);
+
+/* Reads `known_build_ids`. SONDE_EARG, SONDE_ENOENT, SONDE_ENOMEM. */
+int edit_known_read(struct sonde_editor *e, const char *list);
+/* Returns the build id for a path; NULL: none was given. */
+const struct edit_known_id *edit_known_find(const struct edit_known_ids *known, const char *path);
+
+/* The stage of build ids. */
+struct sonde_rewriter_stage edit_build_ids_stage(struct sonde_editor *e);
+void edit_build_ids_fini(struct sonde_editor *e);
+
+#endif
