@@ -77,9 +77,11 @@ bool symbol_table_move(struct symbol_table *t, uint64_t from, uint64_t to);
 void builder_read_kallsyms(struct symbol_builder *b, struct span text, const char *module);
 void builder_read_perf_map(struct symbol_builder *b, struct span text);
 struct image_elf;
-/* Adds symbols of `from` at the file offsets of `object` (may be the same file). */
+/* Adds symbols of `from` at the file offsets of `object` (may be the same file), and its PLT's. */
 void builder_read_elf(
         struct symbol_builder *b, const struct image_elf *object, const struct image_elf *from);
+/* Adds names for the entries of an object's PLT, in any of its sections, at file offsets. */
+void builder_read_plt(struct symbol_builder *b, const struct image_elf *e);
 /* Adds the symbols of a kernel, at the addresses that it was linked for. */
 void builder_read_kernel(struct symbol_builder *b, const struct image_elf *kernel);
 /* Finds the address of one of them; false: not found. */

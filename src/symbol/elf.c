@@ -1,13 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Symbols of ELF objects, at file offsets: .symtab if present, else .dynsym; and names for the
- * entries of .plt.
- *
- * PLT: after a header, entry i belongs to relocation i of .rela.plt:
- *
- *	.plt   header | entry 0 | entry 1 | ...        x86-64: 16 bytes each, AArch64: header 32
- *	.rela.plt  r_offset r_info r_addend            r_info >> 32: index in .dynsym
- */
+/* Symbols of ELF objects, at file offsets: .symtab if present, else .dynsym. */
 #include "image/image.h"
 #include "symbol/builder.h"
 
@@ -101,51 +93,6 @@ static void read_symbol(struct reader *r, size_t i)
 	builder_add(r->b, &s);
 }
 
-static uint64_t plt_header_size(const struct image_elf *e)
-{
-	return e->machine == EM_AARCH64 ? 32 : 16;
-}
-
-/* For x86-64 and AArch64, which both use Elf64_Rela. */
-static void read_plt(struct symbol_builder *b, const struct image_elf *e)
-{
-	const struct image_section *plt = image_elf_section(e, ".plt");
-	const struct image_section *rela = image_elf_section(e, ".rela.plt");
-	const struct image_section *dyn;
-	struct span texts;
-	struct cursor c;
-	uint64_t at;
-
-	if (plt == NULL || rela == NULL || !e->is64 || rela->link >= e->nsections) {
-		return;
-	}
-	dyn = &e->sections[rela->link];
-	texts = image_elf_names(e, dyn);
-	c = cursor_make(image_elf_section_bytes(e, rela), e->swap);
-	at = plt_header_size(e);
-	while (cursor_left(&c) >= sizeof(Elf64_Rela) && at < plt->size && plt->size - at >= 16) {
-		struct raw_symbol s = {.start = plt->offset + at,
-		        .end = plt->offset + at + 16,
-		        .type = STT_FUNC,
-		        .binding = SYMBOL_GLOBAL,
-		        .plt = true};
-		uint64_t index;
-
-		cursor_u64(&c);
-		index = cursor_u64(&c) >> 32;
-		cursor_u64(&c);
-		at += 16;
-		if (index < image_elf_symbol_count(e, dyn)) {
-			struct image_elf_symbol y = image_elf_symbol_at(e, dyn, (size_t)index);
-			struct span name = image_elf_text(texts, y.name);
-
-			s.name = (const char *)name.p;
-			s.name_size = name.n < UINT32_MAX / 2 ? (uint32_t)name.n : 0;
-		}
-		builder_add(b, &s);
-	}
-}
-
 static void read_symbols(struct reader *r)
 {
 	const struct image_section *s = image_elf_symbols(r->from, SHT_SYMTAB, 1);
@@ -191,8 +138,5 @@ void builder_read_elf(
 	struct reader r = {.b = b, .object = object, .from = from};
 
 	read_symbols(&r);
-	/* As perf: an object without symbols of its own gets no PLT names either. */
-	if (b->count > 0) {
-		read_plt(b, object);
-	}
+	builder_read_plt(b, object);
 }

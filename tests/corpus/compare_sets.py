@@ -28,6 +28,7 @@ import zlib
 sys.dont_write_bytecode = True
 import compare_text  # noqa: E402
 import compare_report  # noqa: E402 isort: skip
+import plt_names  # noqa: E402
 import perf_text  # noqa: E402
 from compare_text import Result, difference  # noqa: E402
 from perf_text import MASKS, Mask, Output, bit  # noqa: E402
@@ -68,6 +69,7 @@ class Recording(compare_text.File):
         self.name, self.path, self.options, self.row = name, path, options, row
         self.known = None
         self.debug = ""  # a cache of build ids, from which perf 6.1 resolves code of the vdso
+        self.sonde, self.plt = None, None
 
     def run(self, tool, words, *more):
         words = self.whole([*words, *more])
@@ -108,7 +110,7 @@ class Recording(compare_text.File):
                     continue
                 comm, task, dso, symbol = cells[1:]
                 values = {"COMM": comm, "TID": task.split(":")[0], "DSO": dso.replace("[unknown]", ""),
-                          "SYM": re.sub("^(0x)?[0-9a-f]{8,}$", "", symbol[4:])}
+                          "SYM": re.sub("^(0x)?[0-9a-f]{8,}$|^_init$|^.*@plt$", "", symbol[4:])}
                 for name, value in values.items():
                     if value and "," not in value:
                         self.known.setdefault(name, value)
@@ -413,6 +415,28 @@ def ended_threads(_file, want, got):
     return list(known(want)), list(known(got))
 
 
+def other_plt_names(file):
+    """Whether a sample is in a PLT entry that has another name in perf, or none."""
+    if file.plt is None:
+        words = ["script", "-F", "ip,sym,dso"]
+        outs = [[file.run(tool, [*words, *more]).text for tool in ("perf", file.sonde)] for more in ([], ["-G"])]
+        file.plt = plt_names.Names(outs, file.mappings())
+    return bool(file.plt.names)
+
+
+def plt_lines(_file, want, got):
+    return line_by_line(want, got, plt_names.with_ours)
+
+
+def plt_rows(file, want, got):
+    return file.plt.without(want, got, True)
+
+
+def plt_large_rows(file, want, got):
+    """Entries of one name in perf can be together above the limit, and below it alone."""
+    return file.plt.without(want, got, False)
+
+
 def always(_file):
     return True
 
@@ -422,8 +446,14 @@ def in_pipe(file):
 
 
 CHAINS_IN_PIPE = "`script -F` of a pipe stream with call chains"
+PLT = "PLT entries of"
 # Sets, as a pattern of their names, and a mask: those before the masks of compare_text.py, and those after them.
 EARLY_MASKS = [
+    ("script:.*", Mask(PLT, "script", always, change=plt_lines)),
+    ("report:(53|74)", Mask(PLT, "report", lambda file: other_plt_names(file) and file.plt.unnamed_leaves,
+                            change=lambda file, *both: file.plt.hidden(*both))),
+    ("report:(?!1[35]$|20$).*", Mask(PLT, "report", other_plt_names, change=plt_rows)),
+    ("report:20", Mask(PLT, "report", other_plt_names, change=plt_large_rows)),
     ("report:1[12]", Mask("`report -s srcline`, `-s srcfile` of an event", "report", always, change=cut_places)),
     ("script:10|report:11", Mask("source lines of an object that has another build id here", None, always, change=other_build)),
     ("script:10", Mask("call chains of recorded user stacks", "script", bit("STACK_USER"), change=without_lines)),
@@ -437,6 +467,8 @@ LATE_MASKS = [
     ("script:27", Mask("`script --show-round-events`: names", "script", always, change=known_names)),
     ("script:(2[567]|40|43)", Mask("`script --show-task-events`, `--show-mmap-events`: names", "script", always, change=names_of_records)),
     ("report:(13|51)", Mask("`report -s symbol`, `-s symbol_size`", "report", always, change=perf_text.without_ipc)),
+    ("report:13", Mask(PLT, "report", other_plt_names, change=plt_rows)),
+    ("report:15", Mask(PLT, "report", other_plt_names, change=place_sums)),  # parents are chosen by their names
     ("report:1[12]", Mask("`report -s srcline`, `-s srcfile` with Children", "report", bit("CALLCHAIN"),
                           both=["--no-children", "-g", "none"])),
     ("report:1[067]", Mask("`report` with Children and the keys", "report", bit("CALLCHAIN"), both=["--no-children"])),
@@ -790,6 +822,7 @@ def same_for_jobs(sonde, recording, name, numbers):
 def compare_recording(sonde, recording, names, everything):
     with tempfile.TemporaryDirectory() as recording.home:
         recording.look()
+        recording.sonde = sonde
         results = []
         for i, name in enumerate(names):
             result = compare_set(sonde, recording, name)

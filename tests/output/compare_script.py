@@ -13,10 +13,15 @@ set; the exit status is 1 if any differs, 77 without perf.
 import argparse
 import bisect
 import itertools
+import os
 import re
 import shutil
 import subprocess
 import sys
+
+sys.dont_write_bytecode = True
+sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "corpus"))
+import plt_names  # noqa: E402
 
 SETS = {
     1: [],
@@ -83,9 +88,17 @@ class Mappings:
         return self.known[address]
 
 
-# perf resolves the first entries of a PLT after _init to _init (doc/differences.md).
-PLT_PERF = re.compile(rb" _init(\+0x[0-9a-f]+)?(?= |$)")
-PLT_SONDE = re.compile(rb" \S+@plt(\+0x[0-9a-f]+)?(?= |$)")
+def plt_differs(perf, sonde, path):
+    """Whether an entry of a PLT has another name in perf: reports of such a recording cannot be the same."""
+    outs = [[b"\n".join(run([command, "script", *words, "-F", "ip,sym,dso"], path)[1]).decode(errors="replace")
+             for command in (perf, sonde)] for words in ([], ["-G"])]
+    return bool(plt_names.Names(outs).names)
+
+
+def with_plt_of(sonde_line, perf_line):
+    """perf's line with Sonde's names of PLT entries."""
+    lines = (line.decode("utf-8", "surrogateescape") for line in (perf_line, sonde_line))
+    return plt_names.with_ours(*lines).encode("utf-8", "surrogateescape")
 
 
 def is_wider(perf_line, sonde_line):
@@ -102,9 +115,7 @@ def is_wider(perf_line, sonde_line):
 
 
 def lines_agree(perf_line, sonde_line, mappings):
-    if PLT_PERF.search(perf_line) and PLT_SONDE.search(sonde_line):
-        perf_line = PLT_PERF.sub(b" PLT", perf_line)
-        sonde_line = PLT_SONDE.sub(b" PLT", sonde_line)
+    perf_line = with_plt_of(sonde_line, perf_line)
     if perf_line == sonde_line:
         return True
     p, s = FRAME.match(perf_line), FRAME.match(sonde_line)
