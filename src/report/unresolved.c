@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The last line of a report of functions: how many samples are in code without symbols, and what to do. */
+/* The last lines of a report of functions: how many samples are in code without symbols, where, why, and what to do. */
 #include "report/report.h"
 
 #include "core/escape.h"
@@ -24,31 +24,70 @@ static int missing_order(const void *a, const void *b)
 	return x->object < y->object ? -1 : x->object > y->object;
 }
 
-/* What the user can do about code without symbols in an object. */
-static const char *advice(const struct report *r, uint32_t object)
-{
-	static const char *const texts[] = {
-	        [TIMELINE_USER] = "install their debug symbols, or name a folder with the files "
-	                          "by --symfs",
-	        [TIMELINE_KERNEL] = "name the recorded kernel's ELF file by --vmlinux, or a copy "
-	                            "of its /proc/kallsyms by --kallsyms",
-	        [TIMELINE_MODULE] = "name a copy of the recorded system's /proc/kallsyms by "
-	                            "--kallsyms",
-	        [TIMELINE_VDSO] = "record without -N, so that it is stored in ~/.debug",
-	        [TIMELINE_ANON] = "let the runtime write /tmp/perf-PID.map",
-	        [TIMELINE_CODE] = "record as root, so that its name is known",
-	        [TIMELINE_NONE] = "no code was mapped there",
-	};
-	const struct timeline *t = session_timeline(r->session);
-	const struct frame_options *frames = &session_frames(r->session)->options;
-	bool kernel = object != PROFILE_NONE && timeline_object(t, object)->kind == TIMELINE_KERNEL;
+/* What is known about the symbols of an object, by what its table lacks. */
+static const char *const lacks[SYMBOL_LACKS] = {
+        [SYMBOL_NO_FILE] =
+                "the file is not here: name a folder with the recorded system's files by --symfs",
+        [SYMBOL_NOT_ELF] = "the file here is no ELF object: name a folder with the recorded "
+                           "system's files by --symfs",
+        [SYMBOL_UNREADABLE] = "the file cannot be read: check its permissions, or run as root",
+        [SYMBOL_OTHER_BUILD] = "the file here is another build (its build id differs): name a "
+                               "folder with the recorded system's files by --symfs",
+        [SYMBOL_STRIPPED] = "the file is stripped: install its debug symbols (the -dbgsym or -dbg "
+                            "package), or name a folder with them by --symfs",
+        [SYMBOL_OTHER_KERNEL] = "the running kernel is not the recorded one",
+        [SYMBOL_HIDDEN] = "/proc/kallsyms hides addresses from this user: run as root, or set "
+                          "kernel.kptr_restrict to 0",
+        [SYMBOL_NO_MAP] = "no perf map is here: let the runtime write /tmp/perf-PID.map",
+        [SYMBOL_FOREIGN_MAP] = "its perf map belongs to another user: run as that user or as root",
+};
 
-	if (kernel && frames->vmlinux != NULL && frames->kallsyms == NULL) {
-		return "the file that --vmlinux names is that of another kernel, or has no "
-		       "symbols";
+static const char *kernel_reason(enum symbol_lack lack, bool vmlinux)
+{
+	if (vmlinux) {
+		return lack == SYMBOL_OTHER_BUILD
+		               ? "the file that --vmlinux names is that of another kernel"
+		               : "the file that --vmlinux names has no symbols";
 	}
-	return object == PROFILE_NONE ? "no mapping of these addresses was recorded"
-	                              : texts[timeline_object(t, object)->kind];
+	return lack == SYMBOL_HIDDEN
+	               ? lacks[lack]
+	               : "the running kernel is not the recorded one: name the recorded "
+	                 "kernel's ELF file by --vmlinux, or a copy of its "
+	                 "/proc/kallsyms by --kallsyms";
+}
+
+/* Why code in an object has no symbols, and what the user can do. */
+static const char *reason(const struct report *r, uint32_t object)
+{
+	const struct timeline *t = session_timeline(r->session);
+	const struct frame_resolver *f = session_frames(r->session);
+	const struct symbol_table *table = object != PROFILE_NONE ? frame_symbols(f, object) : NULL;
+	enum symbol_lack lack = table != NULL ? symbol_table_lack(table) : SYMBOL_COMPLETE;
+
+	if (object == PROFILE_NONE) {
+		return "no mapping of these addresses was recorded";
+	}
+	if (table != NULL && symbol_table_count(table) != 0 && lack == SYMBOL_COMPLETE) {
+		return "its symbols do not cover these addresses";
+	}
+	switch (timeline_object(t, object)->kind) {
+	case TIMELINE_USER:
+	case TIMELINE_ANON: return lacks[lack != SYMBOL_COMPLETE ? lack : SYMBOL_STRIPPED];
+	case TIMELINE_KERNEL:
+		return kernel_reason(
+		        lack, f->options.vmlinux != NULL && f->options.kallsyms == NULL);
+	case TIMELINE_MODULE:
+		return lack == SYMBOL_HIDDEN
+		               ? lacks[lack]
+		               : "the running kernel has no such module of this build: name a copy "
+		                 "of the recorded system's /proc/kallsyms by --kallsyms";
+	case TIMELINE_VDSO:
+		return "the running kernel has another one: record without -N, so that it is "
+		       "stored in ~/.debug";
+	case TIMELINE_CODE: return "record as root, so that its name is known";
+	case TIMELINE_NONE: break;
+	}
+	return "no code was mapped there";
 }
 
 /* Sums samples by object, with those outside of objects last. Returns the sum of all samples. */
@@ -80,7 +119,7 @@ static void put_missing(struct report *r, const struct missing *list, uint64_t s
 	uint64_t rest = sum;
 
 	text_printf(&r->text,
-	        "#\n# (Tip: %" PRIu64 " of %" PRIu64 " samples are in code without symbols:", sum,
+	        "#\n# (Tip: %" PRIu64 " of %" PRIu64 " samples are in code without symbols)\n", sum,
 	        all);
 	for (unsigned i = 0; i < OBJECTS_SHOWN && list[i].samples != 0; i++) {
 		const char *name =
@@ -88,15 +127,15 @@ static void put_missing(struct report *r, const struct missing *list, uint64_t s
 		                ? "[unknown]"
 		                : timeline_text(t, timeline_object(t, list[i].object)->short_name);
 
-		text_str(&r->text, i != 0 ? ", " : " ");
+		text_printf(&r->text, "# (Tip: %" PRIu64 " in ", list[i].samples);
 		text_plain(&r->text, name);
-		text_printf(&r->text, " %" PRIu64, list[i].samples);
+		text_printf(&r->text, ": %s)\n", reason(r, list[i].object));
 		rest -= list[i].samples;
 	}
 	if (rest != 0) {
-		text_printf(&r->text, ", others %" PRIu64, rest);
+		text_printf(&r->text, "# (Tip: %" PRIu64 " in others)\n", rest);
 	}
-	text_printf(&r->text, "; %s)\n#\n", advice(r, list[0].object));
+	text_str(&r->text, "#\n");
 }
 
 int report_unresolved(struct report *r, bool *printed)

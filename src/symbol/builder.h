@@ -21,6 +21,7 @@ struct symbol_table {
 	char *names;
 	_Atomic(char *) *shown; /* demangled names made so far; NULL: no name is mangled */
 	uint64_t skipped;
+	enum symbol_lack lack;
 };
 
 /* Allocates a table without mangled names; the caller fills it. NULL: out of memory. */

@@ -16,7 +16,8 @@ void symbol_search_init(struct symbol_search *s, const struct symbol_request *re
 
 	*s = (struct symbol_search){.where = {.path = req->path != NULL ? req->path : "",
 	                                    .symfs = req->symfs,
-	                                    .build_ids = req->build_ids}};
+	                                    .build_ids = req->build_ids},
+	        .lack = SYMBOL_NO_FILE};
 	if (req->build_id != NULL && n > 0) {
 		memcpy(s->where.id.bytes, req->build_id, n);
 		s->where.id.size = n;
@@ -36,19 +37,38 @@ bool symbol_same_id(const struct image_build_id *a, const struct image_build_id 
 	return memcmp(a->bytes, b->bytes, n) == 0;
 }
 
+static void note_lack(struct symbol_search *s, enum symbol_lack lack)
+{
+	s->lack = lack > s->lack ? lack : s->lack;
+}
+
+static bool is_wanted(const struct symbol_search *s, const struct symbol_file *f)
+{
+	return s->where.id.size == 0 ||
+	       (f->elf.build_id.size != 0 && symbol_same_id(&f->elf.build_id, &s->where.id));
+}
+
 /* Opens the file s->name; its build id must match the wanted one, if that is known. */
 static bool named_open(struct symbol_search *s, struct symbol_file *f)
 {
 	struct error err = {0};
+	int rc;
 
 	*f = (struct symbol_file){0};
-	if (!symbol_search_read(s, image_file_open(&f->file, s->name, &err)) ||
-	        !symbol_search_read(s, image_elf_open(&f->elf, f->file.bytes, &err))) {
+	rc = image_file_open(&f->file, s->name, &err);
+	if (!symbol_search_read(s, rc)) {
+		if (rc != SONDE_ENOENT) {
+			note_lack(s, rc == SONDE_EFORMAT ? SYMBOL_NOT_ELF : SYMBOL_UNREADABLE);
+		}
+		return false;
+	}
+	if (!symbol_search_read(s, image_elf_open(&f->elf, f->file.bytes, &err))) {
+		note_lack(s, SYMBOL_NOT_ELF);
 		symbol_file_close(f);
 		return false;
 	}
-	if (s->where.id.size != 0 &&
-	        (f->elf.build_id.size == 0 || !symbol_same_id(&f->elf.build_id, &s->where.id))) {
+	if (!is_wanted(s, f)) {
+		note_lack(s, SYMBOL_OTHER_BUILD);
 		symbol_file_close(f);
 		return false;
 	}

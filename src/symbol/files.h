@@ -17,6 +17,7 @@ void symbol_file_close(struct symbol_file *f);
 struct symbol_search {
 	struct image_where where;
 	char name[IMAGE_PATH_MAX]; /* name of the current candidate */
+	enum symbol_lack lack; /* of the file that came closest to being the wanted one */
 	bool failed; /* out of memory */
 };
 

@@ -19,6 +19,7 @@ struct loader {
 	struct symbol_cache_key key;
 	uint64_t reference; /* address of the request's reference symbol in the text that is
 	                       read; 0: not found */
+	enum symbol_lack lack;
 	bool cacheable; /* the table can be stored in the cache under the key */
 	struct symbol_table *cached; /* table from the cache: nothing else is read */
 };
@@ -41,6 +42,7 @@ static void load_elf(struct loader *l)
 		have_debug =
 		        symbol_file_open_debug(&l->search, have ? &object->elf : NULL, debug) &&
 		        has_symtab(&debug->elf);
+		l->lack = have_debug ? SYMBOL_COMPLETE : have ? SYMBOL_STRIPPED : l->search.lack;
 	}
 	if (!have && !have_debug) {
 		return;
@@ -64,6 +66,7 @@ static int load_vdso(struct loader *l, struct error *err)
 	        !symbol_same_id(&l->object.elf.build_id, &l->search.where.id)) {
 		image_elf_close(&l->object.elf);
 		if (!symbol_file_open(&l->search, IMAGE_PLACE_CACHE, &l->object)) {
+			l->lack = l->search.lack;
 			return SONDE_OK;
 		}
 	}
@@ -162,12 +165,26 @@ static void load_vmlinux(struct loader *l)
 	const struct symbol_request *req = l->req;
 
 	if (!symbol_file_open_kernel(&l->search, req, &l->object)) {
+		l->lack = l->search.lack;
 		return;
 	}
 	builder_read_kernel(&l->b, &l->object.elf);
+	l->lack = l->b.count == 0 ? SYMBOL_STRIPPED : SYMBOL_COMPLETE;
 	if (req->reference != NULL) {
 		(void)builder_find(&l->b, req->reference, &l->reference);
 	}
+}
+
+/* Whether any symbol of a kallsyms text has an address: they are 0 for users without permission. */
+static bool has_addresses(struct span text)
+{
+	struct symbol_builder all = {0};
+	bool found;
+
+	builder_read_kallsyms(&all, text, NULL);
+	found = all.count != 0 || all.failed;
+	builder_fini(&all);
+	return found;
 }
 
 static void load_kernel(struct loader *l)
@@ -186,10 +203,14 @@ static void load_kernel(struct loader *l)
 	}
 	module_name(l->req->path != NULL ? l->req->path : "", module, sizeof(module));
 	if (!find_kallsyms(l, is_module ? module : NULL)) {
+		l->lack = l->req->kallsyms != NULL ? SYMBOL_NO_FILE : SYMBOL_OTHER_KERNEL;
 		return;
 	}
 	text = (struct span){.p = l->text.bytes, .n = l->text.size};
 	builder_read_kallsyms(&l->b, text, is_module ? module : NULL);
+	if (l->b.count == 0 && text.n != 0 && !has_addresses(text)) {
+		l->lack = SYMBOL_HIDDEN;
+	}
 	if (!is_module && l->req->reference != NULL && l->reference == 0) {
 		(void)kallsyms_find(text, l->req->reference, &l->reference);
 	}
@@ -203,6 +224,7 @@ static void load_perf_map(struct loader *l)
 	struct error err = {0};
 	const char *path = l->req->path;
 	int len;
+	int rc;
 
 	if (path != NULL && strstr(path, "/perf-") != NULL) {
 		len = snprintf(l->search.name, sizeof(l->search.name), "%s", path);
@@ -213,11 +235,14 @@ static void load_perf_map(struct loader *l)
 	if (len < 0 || (size_t)len >= sizeof(l->search.name)) {
 		return;
 	}
-	if (!symbol_search_read(&l->search, image_text_read(&l->text, l->search.name, &err))) {
+	rc = image_text_read(&l->text, l->search.name, &err);
+	if (!symbol_search_read(&l->search, rc)) {
+		l->lack = rc == SONDE_ENOENT ? SYMBOL_NO_MAP : SYMBOL_UNREADABLE;
 		return;
 	}
 	/* Anyone can write to /tmp: do not show names from another user's file. */
 	if (l->text.uid != 0 && l->text.uid != geteuid()) {
+		l->lack = SYMBOL_FOREIGN_MAP;
 		return;
 	}
 	builder_read_perf_map(&l->b, (struct span){.p = l->text.bytes, .n = l->text.size});
@@ -231,6 +256,7 @@ static int table_make(struct loader *l, struct symbol_table **out, struct error 
 	} else {
 		TRY(builder_finish(&l->b, out, err));
 	}
+	(*out)->lack = l->lack;
 	if (l->cached == NULL && l->cacheable && (*out)->count != 0) {
 		symbol_cache_save(l->req->cache, &l->key, *out);
 	}

@@ -34,6 +34,21 @@ enum symbol_object_kind {
 	SYMBOL_PERF_MAP /* JIT-compiled code of one process */
 };
 
+/* Why a table has no symbols, or only those of functions that an object exports. */
+enum symbol_lack {
+	SYMBOL_COMPLETE = 0,
+	SYMBOL_NO_FILE, /* no file of this name, none in the cache of build ids */
+	SYMBOL_NOT_ELF,
+	SYMBOL_UNREADABLE, /* the file exists; this user may not read it, or reading failed */
+	SYMBOL_OTHER_BUILD, /* the file has another build id */
+	SYMBOL_STRIPPED, /* the file has no symbol table, and no debug file was found */
+	SYMBOL_OTHER_KERNEL, /* the running kernel is not the recorded one */
+	SYMBOL_HIDDEN, /* kallsyms shows no addresses to this user */
+	SYMBOL_NO_MAP, /* the runtime wrote no perf map */
+	SYMBOL_FOREIGN_MAP, /* the perf map belongs to another user */
+	SYMBOL_LACKS
+};
+
 struct symbol_request {
 	enum symbol_object_kind kind;
 	/* File name of the mapping; "[kernel.kallsyms]"; "[module]" or its .ko file; a perf map. */
@@ -82,6 +97,9 @@ const char *symbol_name(const struct symbol_table *t, const struct symbol *s);
 /* Symbols are sorted by start and do not overlap. */
 size_t symbol_table_count(const struct symbol_table *t);
 const struct symbol *symbol_table_at(const struct symbol_table *t, size_t i);
+
+/* What was missing when symbol_table_load made the table. */
+enum symbol_lack symbol_table_lack(const struct symbol_table *t);
 
 /* Number of invalid lines or entries that were skipped. */
 uint64_t symbol_table_skipped(const struct symbol_table *t);

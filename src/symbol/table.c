@@ -404,3 +404,8 @@ uint64_t symbol_table_skipped(const struct symbol_table *t)
 {
 	return t->skipped;
 }
+
+enum symbol_lack symbol_table_lack(const struct symbol_table *t)
+{
+	return t->lack;
+}
