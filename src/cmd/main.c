@@ -40,6 +40,7 @@ static const struct command {
         {"cache", cmd_cache, "list or remove the symbols and source lines kept between runs"},
         {"dump", cmd_dump, "print every record of a recording in file order"},
         {"repair", cmd_repair, "write the undamaged parts of a recording as a valid one"},
+        {"export", cmd_export, "write a recording into a database"},
         {"flamegraph", cmd_flamegraph, "write a recording as a self-contained HTML flame graph"},
         {"doctor", cmd_doctor, "check which profiling this machine allows, and how to allow more"},
         {"config", cmd_config, "show and set the defaults of options"},

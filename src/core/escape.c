@@ -172,3 +172,18 @@ void escape_plain_lines(char *s, size_t n)
 		replace(s, n, "\n\t");
 	}
 }
+
+void escape_utf8(struct text *t, const char *s, size_t n)
+{
+	const uint8_t *bytes = (const uint8_t *)s;
+
+	for (size_t i = 0; i < n;) {
+		size_t at = i;
+
+		if (next_char(bytes, n, &i) == REPLACEMENT && i == at + 1) {
+			text_printf(t, "\\x%02x", bytes[at]);
+		} else {
+			text_bytes(t, s + at, i - at);
+		}
+	}
+}

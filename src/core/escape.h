@@ -19,6 +19,9 @@ void escape_json(struct text *t, const char *s, size_t n, bool in_script);
 /* Writes s[0..n) as the content of an HTML element or of a quoted attribute; UTF-8 as above. */
 void escape_html(struct text *t, const char *s, size_t n);
 
+/* Writes s[0..n) as valid UTF-8: each byte that is not part of such becomes \xNN. */
+void escape_utf8(struct text *t, const char *s, size_t n);
+
 /*
  * Makes s[0..n) plain: replaces each byte of control characters (newlines and tabs too), and each
  * byte that is not part of valid UTF-8, with '?'. The length stays the same.

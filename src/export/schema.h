@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The tables of an exported recording, and as text of SQL: how to make them, their views and indexes.
+ * Names and order of columns are those of the databases that perf's scripts write: viewers and
+ * people's queries use them.
+ */
+#ifndef SONDE_EXPORT_SCHEMA_H
+#define SONDE_EXPORT_SCHEMA_H
+
+#include "core/text.h"
+
+#include <sonde/preview/export.h>
+
+enum export_table {
+	EXPORT_EVENTS,
+	EXPORT_MACHINES,
+	EXPORT_THREADS,
+	EXPORT_COMMS,
+	EXPORT_COMM_THREADS,
+	EXPORT_DSOS,
+	EXPORT_SYMBOLS,
+	EXPORT_BRANCH_TYPES,
+	EXPORT_SAMPLES,
+	EXPORT_PATHS, /* with calls or callchains */
+	EXPORT_CALLS, /* with calls */
+	EXPORT_PTWRITE, /* this and all later ones: dropped if empty */
+	EXPORT_CBR,
+	EXPORT_MWAIT,
+	EXPORT_PWRE,
+	EXPORT_EXSTOP,
+	EXPORT_PWRX,
+	EXPORT_SWITCHES,
+	EXPORT_TABLES
+};
+
+#define EXPORT_COLUMNS_MAX 25u
+
+enum export_engine { EXPORT_SQLITE, EXPORT_POSTGRESQL };
+
+/* Fills in tables[EXPORT_TABLES]; those that the options do not want have no columns. */
+void export_schema_tables(
+        const struct sonde_export_options *options, struct sonde_export_table *tables);
+
+/* Whether a table is dropped if it has no rows. */
+static inline bool export_is_optional(size_t table)
+{
+	return table >= EXPORT_PTWRITE;
+}
+
+/* Append statements, separated by ";\n". */
+void export_schema_create(
+        struct text *out, enum export_engine engine, const struct sonde_export_table *table);
+/* The view of a table, if it has one. */
+void export_schema_view(struct text *out, enum export_engine engine, size_t table);
+/* What is made after the rows of calls: indexes, and the column comms.has_calls. */
+void export_schema_calls(struct text *out);
+const char *export_table_name(size_t table);
+/* power_events_view; has: whether the table exists, by its number */
+void export_schema_power_view(struct text *out, enum export_engine engine, const bool *has);
+
+/* The i-th type of branches; *name becomes its text, with a NUL. False: no more. */
+bool export_branch_type(size_t i, struct text *name, int64_t *id);
+
+#endif
