@@ -32,7 +32,8 @@ USUAL = IP | TID | TIME | ADDR | ID | CPU | PERIOD
 
 
 class Event:
-    def __init__(self, type, config, period=1, sample_type=USUAL, flags=0, read_format=4, user_regs=0, user_stack=0, branches=0):
+    def __init__(self, type, config, period=1, sample_type=USUAL, flags=0, read_format=4, user_regs=0, user_stack=0, branches=0, clock=None):
+        self.clock = clock  # clockid of the times; None: perf's own
         self.branches = branches  # branch_sample_type
         self.type, self.config, self.period = type, config, period
         self.user_regs, self.user_stack = user_regs, user_stack  # bits of the registers, bytes of the stack
@@ -40,10 +41,10 @@ class Event:
 
     def attr(self):
         sample_id_all, mmap, comm, task = 1 << 18, 1 << 8, 1 << 9, 1 << 13
-        flags = sample_id_all | mmap | comm | task | self.flags
+        flags = sample_id_all | mmap | comm | task | self.flags | (0 if self.clock is None else 1 << 25)
         head = struct.pack("<IIQQQQQ", self.type, 128, self.config, self.period, self.sample_type,
                            self.read_format, flags).ljust(72, b"\0") + struct.pack("<Q", self.branches)
-        return (head + struct.pack("<QI", self.user_regs, self.user_stack)).ljust(128, b"\0")
+        return (head + struct.pack("<QIi", self.user_regs, self.user_stack, self.clock or 0)).ljust(128, b"\0")
 
 
 def encoded(name):

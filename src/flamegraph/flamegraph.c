@@ -402,7 +402,9 @@ int sonde_flamegraph_write(struct sonde_session *s, const struct sonde_flamegrap
 	session_report_not_shown(
 	        s, SESSION_USER_STACKS | SESSION_TRACES | SESSION_STAT, "perf report");
 	rc = page_make(&page, event);
-	session_report_unwound(s);
+	if (rc >= 0 && session_report_unwound(s) < 0) {
+		rc = error_nomem(session_error(s));
+	}
 	text_fini(&page.out);
 	return rc;
 }

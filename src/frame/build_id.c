@@ -44,6 +44,7 @@ size_t frame_object_build_id(const struct timeline *t, const struct timeline_obj
 	case TIMELINE_USER: return frame_file_build_id(symfs, timeline_text(t, o->name), id);
 	case TIMELINE_ANON:
 	case TIMELINE_CODE:
+	case TIMELINE_JIT:
 	case TIMELINE_NONE: return 0;
 	}
 	return 0;

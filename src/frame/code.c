@@ -2,6 +2,7 @@
 /* The code of the objects of a recording, opened when first read, by any worker. */
 #include "frame/code.h"
 
+#include "frame/jit.h"
 #include "frame/kernel.h"
 #include "pt/insn.h"
 
@@ -210,6 +211,27 @@ static int kernel_code_at(struct frame_code *c, uint32_t object, uint64_t ip, si
 	return 0;
 }
 
+/* Sets up to n bytes from an offset on. */
+static void part_of(struct span bytes, uint64_t at, size_t n, struct span *out)
+{
+	if (bytes.p != NULL && at < bytes.n) {
+		uint64_t left = bytes.n - at;
+
+		*out = (struct span){bytes.p + at, left < n ? (size_t)left : n};
+	}
+}
+
+static void jit_code_at(struct frame_code *c, const struct frame_code_place *place, size_t n,
+        struct frame_code_kind *kind, struct span *out)
+{
+	struct frame_jit_code code = frame_jit_code(c->resolver, place->object);
+
+	*kind = code.kind;
+	if (place->address >= FRAME_JIT_START) {
+		part_of(code.bytes, place->address - FRAME_JIT_START, n, out);
+	}
+}
+
 static bool is_kernel(const struct frame_code *c, uint32_t object)
 {
 	enum timeline_object_kind kind = timeline_object(c->resolver->timeline, object)->kind;
@@ -221,7 +243,6 @@ int frame_code_of(struct frame_code *c, const struct frame_code_place *place, si
         struct frame_code_kind *kind, struct span *out)
 {
 	const struct code_object *code;
-	uint64_t left;
 
 	*kind = (struct frame_code_kind){0};
 	*out = (struct span){NULL, 0};
@@ -231,16 +252,16 @@ int frame_code_of(struct frame_code *c, const struct frame_code_place *place, si
 	if (is_kernel(c, place->object)) {
 		return kernel_code_at(c, place->object, place->ip, n, kind, out);
 	}
+	if (timeline_object(c->resolver->timeline, place->object)->kind == TIMELINE_JIT) {
+		jit_code_at(c, place, n, kind, out);
+		return 0;
+	}
 	code = code_of(c, place->object);
 	if (code == NULL) {
 		return SONDE_ENOMEM;
 	}
 	*kind = code->kind;
-	if (code->file.bytes.p != NULL && place->address < code->file.bytes.n) {
-		left = code->file.bytes.n - place->address;
-		*out = (struct span){
-		        code->file.bytes.p + place->address, left < n ? (size_t)left : n};
-	}
+	part_of(code->file.bytes, place->address, n, out);
 	return 0;
 }
 

@@ -63,6 +63,7 @@ struct frame_object;
 struct frame_stitch;
 struct frame_unwinder;
 struct frame_ends;
+struct frame_jit;
 
 /* A CALLCHAIN_DEFERRED record: the user part of chains that end with its cookie. */
 struct frame_deferred {
@@ -78,6 +79,7 @@ struct frame_resolver {
 	struct frame_object *objects; /* symbols, by object of the timeline */
 	struct frame_deferred *deferred; /* sorted by thread, cookie and time when sealed */
 	size_t ndeferred, deferred_cap;
+	struct frame_jit *jit; /* jit.h; NULL: no jitdump files */
 	struct frame_ends *ends; /* of unwound chains, counted by all workers */
 	bool swap; /* the input has the other byte order */
 };

@@ -3,6 +3,7 @@
 #include "frame/frame.h"
 
 #include "core/text.h"
+#include "frame/jit.h"
 #include "image/image.h"
 #include "symbol/files.h"
 
@@ -13,6 +14,7 @@
 /* The table for unwinding from code of an object, and the files that it reads. */
 struct unwind_object {
 	struct symbol_file object, debug; /* closed: not found, or not needed */
+	uint8_t *jit; /* bytes of a view of JIT-compiled code */
 	struct unwind_table *table; /* NULL: the object was not found */
 };
 
@@ -48,6 +50,7 @@ static void unwind_object_free(struct unwind_object *u)
 		unwind_table_free(u->table);
 		symbol_file_close(&u->debug);
 		symbol_file_close(&u->object);
+		free(u->jit);
 		free(u);
 	}
 }
@@ -65,6 +68,7 @@ void frame_resolver_fini(struct frame_resolver *f)
 	free(f->objects);
 	free(f->ends);
 	free(f->deferred);
+	frame_jit_free(f->jit);
 }
 
 static enum symbol_object_kind symbol_kind(enum timeline_object_kind kind)
@@ -75,7 +79,8 @@ static enum symbol_object_kind symbol_kind(enum timeline_object_kind kind)
 	        [TIMELINE_MODULE] = SYMBOL_MODULE,
 	        [TIMELINE_VDSO] = SYMBOL_VDSO,
 	        [TIMELINE_ANON] = SYMBOL_PERF_MAP,
-	        [TIMELINE_CODE] = SYMBOL_PERF_MAP, /* not loaded: load_code */
+	        [TIMELINE_CODE] = SYMBOL_PERF_MAP, /* not loaded: load_one */
+	        [TIMELINE_JIT] = SYMBOL_PERF_MAP, /* not loaded: load_one */
 	        [TIMELINE_NONE] = SYMBOL_PERF_MAP, /* not loaded */
 	};
 
@@ -83,18 +88,43 @@ static enum symbol_object_kind symbol_kind(enum timeline_object_kind kind)
 }
 
 /* Makes a table of one symbol, through a line of a perf map. NULL: out of memory. */
-static struct symbol_table *load_code(const struct timeline *t, const struct timeline_object *o)
+static struct symbol_table *load_one(uint64_t start, uint64_t size, const char *name)
 {
 	struct symbol_table *table = NULL;
 	struct text line = {0};
 	struct error err = {0};
 
-	text_printf(&line, "0 %x %s\n", o->length, timeline_text(t, o->name));
+	text_printf(&line, "%llx %llx ", (unsigned long long)start, (unsigned long long)size);
+	for (; *name != '\0'; name++) { /* a line of a map cannot contain the end of one */
+		text_char(&line, (char)(*name == '\n' ? ' ' : *name));
+	}
+	text_char(&line, '\n');
 	if (!line.failed) {
 		(void)symbol_table_from_perf_map(
 		        (struct span){(const uint8_t *)line.p, line.n}, &table, &err);
 	}
 	text_fini(&line);
+	return table;
+}
+
+/* NULL: out of memory. */
+static struct symbol_table *load_jit(const struct frame_resolver *f, uint32_t object)
+{
+	struct frame_jit_code code = frame_jit_code(f, object);
+	size_t n = strlen(code.name);
+	struct symbol_table *table = NULL;
+	struct text shown = {0};
+	int rc = 0;
+
+	if (f->options.demangle) {
+		rc = symbol_demangle(code.name, n, &shown);
+		rc = rc == 0 ? symbol_demangle_java(code.name, n, &shown) : rc;
+	}
+	text_char(&shown, '\0');
+	if (rc >= 0 && !shown.failed) {
+		table = load_one(FRAME_JIT_START, code.bytes.n, rc > 0 ? shown.p : code.name);
+	}
+	text_fini(&shown);
 	return table;
 }
 
@@ -145,7 +175,10 @@ static struct symbol_table *load(const struct frame_resolver *f, uint32_t object
 	int rc;
 
 	if (o->kind == TIMELINE_CODE) {
-		return load_code(f->timeline, o);
+		return load_one(0, o->length, timeline_text(f->timeline, o->name));
+	}
+	if (o->kind == TIMELINE_JIT) {
+		return load_jit(f, object);
 	}
 	/* as in perf: for another system, neither caches nor this kernel are used */
 	if ((is_elsewhere(f) || o->guest) && req.kallsyms == NULL) {
@@ -228,13 +261,15 @@ static struct unwind_object *unwind_open(const struct frame_resolver *f, uint32_
 		return NULL;
 	}
 	symbol_search_init(&search, &req);
-	if (o->kind == TIMELINE_VDSO) {
+	if (o->kind == TIMELINE_JIT) {
+		rc = frame_jit_elf(f, object, &u->object.elf, &u->jit);
+	} else if (o->kind == TIMELINE_VDSO) {
 		vdso_open(&search, is_elsewhere(f), &u->object);
 	} else if (symbol_file_open_object(&search, &u->object) &&
 	           image_elf_section(&u->object.elf, ".eh_frame") == NULL) {
 		(void)symbol_file_open_debug(&search, &u->object.elf, &u->debug);
 	}
-	if (u->object.elf.bytes.p != NULL) {
+	if (rc == 0 && u->object.elf.bytes.p != NULL) {
 		source = (struct unwind_source){.object = &u->object.elf,
 		        .debug = u->debug.elf.bytes.p != NULL ? &u->debug.elf : NULL};
 		rc = unwind_table_new(&source, &u->table);
@@ -275,14 +310,22 @@ int frame_lines(const struct frame_resolver *f, const struct frame *frame, struc
 	if (frame->object == FRAME_NOWHERE) {
 		return 0;
 	}
+	if (timeline_object(f->timeline, frame->object)->kind == TIMELINE_JIT) {
+		frame_jit_line(f, frame->object, frame->address, out);
+		return 0;
+	}
 	lines = lines_of(f, frame->object);
 	return lines != NULL ? lines_find(lines, frame->address, out) : SONDE_ENOMEM;
 }
 
 int frame_rows(const struct frame_resolver *f, uint32_t object, lines_row_fn fn, void *arg)
 {
-	struct lines *lines = lines_of(f, object);
+	struct lines *lines;
 
+	if (timeline_object(f->timeline, object)->kind == TIMELINE_JIT) {
+		return 0; /* no client needs them */
+	}
+	lines = lines_of(f, object);
 	return lines != NULL ? lines_rows(lines, fn, arg) : SONDE_ENOMEM;
 }
 

@@ -78,14 +78,15 @@ static int find_code(void *arg, uint64_t pc, struct unwind_code *out)
 	}
 	o = timeline_object(u->reader->resolver->timeline, at.object);
 	out->vdso = o->kind == TIMELINE_VDSO;
-	if (o->kind != TIMELINE_USER && !out->vdso) {
+	if (o->kind != TIMELINE_USER && o->kind != TIMELINE_JIT && !out->vdso) {
 		return 0;
 	}
 	TRY(frame_unwind_table(u->reader->resolver, at.object, &out->table));
 	if (out->table != NULL && !unwind_table_address(out->table, at.address, &out->address)) {
 		out->table = NULL;
 	}
-	out->missing = out->table == NULL;
+	/* without a table, code of a runtime has frame pointers */
+	out->missing = out->table == NULL && o->kind != TIMELINE_JIT;
 	return 0;
 }
 

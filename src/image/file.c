@@ -32,6 +32,7 @@ static int map_fd(struct image_file *f, int fd, const char *path, struct error *
 		return error_errno(err, SONDE_EIO, errno, "cannot map %s", path);
 	}
 	f->map = map;
+	f->uid = st.st_uid;
 	f->bytes = (struct span){.p = map, .n = (size_t)st.st_size};
 	return SONDE_OK;
 }

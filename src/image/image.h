@@ -24,10 +24,20 @@ struct image_build_id {
 struct image_file {
 	struct span bytes;
 	void *map;
+	uint32_t uid; /* the owner of the file */
 };
 
 int image_file_open(struct image_file *f, const char *path, struct error *err);
 void image_file_close(struct image_file *f);
+
+/*
+ * For files that a process made: true if it runs in another mount namespace. Then writes the name
+ * that its file `path` has here, as text of less than n bytes.
+ */
+bool image_live_path(uint32_t pid, const char *path, char *out, size_t n);
+
+/* The number that a running process has in its own PID namespace; 0: unknown. */
+uint32_t image_live_pid(uint32_t pid);
 
 /*
  * A file read as a whole, including files of /proc without a size. The caller frees bytes with

@@ -197,7 +197,7 @@ static int lines_of_hits(struct lines *lines, struct sonde_session *s, struct ar
 	for (size_t i = 0; i < n; i++) {
 		const struct timeline_object *o = timeline_object(t, (uint32_t)i);
 
-		if (hit[i] && o->kind != TIMELINE_CODE) {
+		if (hit[i] && o->kind != TIMELINE_CODE && o->kind != TIMELINE_JIT) {
 			lines->items[lines->n++] = (struct line){.pid = -1,
 			        .place = i,
 			        .name = timeline_text(t, o->name),

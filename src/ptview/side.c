@@ -86,7 +86,7 @@ static int hash_place(struct diff_side *d, const struct timeline_view *view, uin
 		return 0;
 	}
 	o = timeline_object(t, f.object);
-	if (o->kind == TIMELINE_ANON) {
+	if (o->kind == TIMELINE_ANON || o->kind == TIMELINE_JIT) {
 		return hash_by_name(d, view, ip, hash);
 	}
 	*hash = hash_step(

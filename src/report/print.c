@@ -567,7 +567,7 @@ static int report_run(struct report *r)
 	TRY(callers_init(r, chains || po.history));
 	TRY(check_lines(r));
 	TRY(profile_run(&r->profile));
-	session_report_unwound(r->session);
+	TRY(session_report_unwound(r->session));
 	TRY(put_events(r));
 	if (o->threads && !o->json) {
 		TRY(report_threads(r));

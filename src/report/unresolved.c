@@ -84,6 +84,7 @@ static const char *reason(const struct report *r, uint32_t object)
 	case TIMELINE_VDSO:
 		return "the running kernel has another one: record without -N, so that it is "
 		       "stored in ~/.debug";
+	case TIMELINE_JIT: return "the jitdump has no name for it";
 	case TIMELINE_CODE: return "record as root, so that its name is known";
 	case TIMELINE_NONE: break;
 	}

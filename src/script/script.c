@@ -485,7 +485,7 @@ static int print_samples(struct script *s)
 	}
 	free(s->workers);
 	if (rc >= 0) {
-		session_report_unwound(s->session);
+		rc = session_report_unwound(s->session);
 	}
 	return error_plain(session_error(s->session), rc);
 }

@@ -55,6 +55,7 @@ struct sonde_session {
 	struct session_window *windows; /* if there are traces; else those of the first source */
 	size_t nwindows, windows_cap;
 	struct frame_resolver frames;
+	struct sonde_record_time_conv tsc; /* the last TIME_CONV record; time_mult 0: none */
 	char *debug_folder; /* `.debug` of the option home */
 	struct session_cgroup *cgroups; /* in file order */
 	size_t ncgroups, cgroups_cap;
@@ -98,6 +99,12 @@ int session_reread(void *arg, uint64_t after, uint64_t limit, struct timeline_no
 
 /* Stores the path of a CGROUP record; as in perf, the first one of an id is kept. */
 int session_cgroup_add(struct sonde_session *s, const struct record *r);
+
+/* Reads the jitdump file that a record maps, if it is one. SONDE_ENOMEM. */
+int session_jit_add(struct sonde_session *s, const struct record *r, uint64_t time);
+
+/* Sets *can if the header names this host and its kernel; SONDE_ENOMEM. */
+int session_find_kernel(const struct sonde_session *s, bool *can);
 
 /* Stores the guests of an ID_INDEX record. SONDE_ENOMEM. */
 int session_guests_add(struct sonde_session *s, const struct record *r);

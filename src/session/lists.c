@@ -49,6 +49,7 @@ static struct sonde_object object_of(const struct timeline *t, uint32_t i)
 	        [TIMELINE_MODULE] = SONDE_OBJECT_MODULE,
 	        [TIMELINE_VDSO] = SONDE_OBJECT_VDSO,
 	        [TIMELINE_ANON] = SONDE_OBJECT_ANONYMOUS,
+	        [TIMELINE_JIT] = SONDE_OBJECT_JIT,
 	        [TIMELINE_CODE] = SONDE_OBJECT_CODE,
 	        [TIMELINE_NONE] = SONDE_OBJECT_DATA,
 	};

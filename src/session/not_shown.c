@@ -113,7 +113,7 @@ static const struct {
         {UNWIND_END_MACHINE, "are of 32-bit code, whose stacks are not unwound"},
 };
 
-void session_report_unwound(struct sonde_session *s)
+int session_report_unwound(struct sonde_session *s)
 {
 	uint64_t whole = frame_ends_count(&s->frames, UNWIND_END_OUTERMOST), all = whole;
 	struct text text = {0};
@@ -127,15 +127,20 @@ void session_report_unwound(struct sonde_session *s)
 			        (unsigned long long)n, ends_of_chains[i].words);
 		}
 	}
+	text_char(&text, '\0');
+	if (text.failed) {
+		text_fini(&text);
+		return SONDE_ENOMEM;
+	}
 	if (all == whole && all != 0) {
 		diag_report(&s->diags, SONDE_DIAG_NOTE, NO_OFFSET,
 		        "all %llu unwound call chains are complete", (unsigned long long)all);
 	} else if (all != 0) {
-		text_char(&text, '\0');
 		diag_report(&s->diags, SONDE_DIAG_NOT_SHOWN, NO_OFFSET,
 		        "%.1f%% of the unwound call chains are complete, %llu of %llu: %s",
 		        100.0 * (double)whole / (double)all, (unsigned long long)whole,
-		        (unsigned long long)all, text.failed ? "" : text.p);
+		        (unsigned long long)all, text.p);
 	}
 	text_fini(&text);
+	return 0;
 }

@@ -194,8 +194,7 @@ static int choose_stitching(struct sonde_session *s, uint32_t *slots)
 	            : "there are no LBR call stacks to stitch: record with --call-graph lbr");
 }
 
-/* Sets *can if the header names this host and its kernel; SONDE_ENOMEM. */
-static int find_kernel(const struct sonde_session *s, bool *can)
+int session_find_kernel(const struct sonde_session *s, bool *can)
 {
 	struct layout_text release = {0}, host = {0};
 	struct arena arena = {0};
@@ -240,7 +239,7 @@ static int seal(struct sonde_session *s, uint32_t stitch_slots)
 
 	TRY(timeline_seal(s->timeline));
 	TRY(find_machine(s, &known, &machine));
-	TRY(find_kernel(s, &running));
+	TRY(session_find_kernel(s, &running));
 	TRY(choose_build_ids(s, &build_ids));
 	TRY(read_build_ids(s));
 	s->frames.options = (struct frame_options){.symfs = s->options.symfs,

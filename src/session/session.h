@@ -219,8 +219,9 @@ void session_report_not_shown(struct sonde_session *s, unsigned kinds, const cha
 /*
  * Reports which share of the unwound call chains is not complete, and why, as one
  * SONDE_DIAG_NOT_SHOWN; if all are complete, as a note. Nothing if no chains were unwound.
+ * 0, or SONDE_ENOMEM.
  */
-void session_report_unwound(struct sonde_session *s);
+int session_report_unwound(struct sonde_session *s);
 
 /* Returns the path of a control group; NULL: no record has it. */
 const char *session_cgroup(const struct sonde_session *s, uint64_t id);

@@ -365,6 +365,25 @@ static int walk_trace(struct walk *w, const struct record *r, const struct recor
 	        trailer);
 }
 
+/* u64 shift, multiplier, zero: see struct sonde_record_time_conv */
+static void walk_time_conv(struct sonde_session *s, const struct record *r)
+{
+	struct cursor c = cursor_make(r->body, s->swap);
+
+	s->tsc.time_shift = cursor_u64(&c);
+	s->tsc.time_mult = cursor_u64(&c);
+	s->tsc.time_zero = cursor_u64(&c);
+}
+
+static int walk_timeline(struct sonde_session *s, const struct record *r, uint64_t time)
+{
+	if (s->options.counts_only) {
+		return walk_only_look(s, r);
+	}
+	TRY(timeline_add(s->timeline, r, s->swap, time));
+	return r->type == RECORD_MMAP || r->type == RECORD_MMAP2 ? session_jit_add(s, r, time) : 0;
+}
+
 static int walk_side_band(struct walk *w, uint32_t event, const struct record *r)
 {
 	struct sonde_session *s = w->s;
@@ -395,9 +414,7 @@ static int walk_side_band(struct walk *w, uint32_t event, const struct record *r
 	case RECORD_COMM:
 	case RECORD_FORK:
 	case RECORD_EXIT:
-	case RECORD_KSYMBOL:
-		return s->options.counts_only ? walk_only_look(s, r)
-		                              : timeline_add(s->timeline, r, s->swap, trailer.time);
+	case RECORD_KSYMBOL: return walk_timeline(s, r, trailer.time);
 	case RECORD_SWITCH:
 	case RECORD_SWITCH_CPU_WIDE: return walk_switch(w, r, &trailer);
 	case RECORD_CGROUP: return session_cgroup_add(s, r);
@@ -437,6 +454,9 @@ static int walk_record(struct walk *w, const struct session_item *item)
 	}
 	if (r->type == RECORD_AUXTRACE || r->type == RECORD_AUXTRACE_INFO) {
 		return walk_trace(w, r, NULL);
+	}
+	if (r->type == RECORD_TIME_CONV) {
+		walk_time_conv(s, r);
 	}
 	if (r->type == RECORD_ID_INDEX && !s->options.counts_only) {
 		return session_guests_add(s, r);

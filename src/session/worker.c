@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Workers: samples of a chunk in any order, or of a window sorted by (time, stream, sequence). */
+#include "frame/jit.h"
 #include "session/inside.h"
 
 #include "core/array.h"
@@ -478,7 +479,7 @@ int session_reread(void *arg, uint64_t after, uint64_t limit, struct timeline_no
 	}
 	session_worker_fini(w);
 	free(w);
-	return rc;
+	return rc < 0 ? rc : frame_jit_notes(&s->frames, after, limit, notes);
 }
 
 int session_worker_next_any(struct session_worker *w, struct record *r, struct session_sample *out)

@@ -219,14 +219,28 @@ static void load_kernel(struct loader *l)
 	}
 }
 
+/* Names the map of a running process in namespaces of its own; false: it is where others are. */
+static bool live_map_name(struct loader *l)
+{
+	uint32_t inside = l->req->running_kernel ? image_live_pid(l->req->pid) : 0;
+	char map[64];
+
+	(void)snprintf(map, sizeof(map), "/tmp/perf-%u.map", inside);
+	return inside != 0 &&
+	       image_live_path(l->req->pid, map, l->search.name, sizeof(l->search.name)) &&
+	       access(l->search.name, R_OK) == 0;
+}
+
 static void load_perf_map(struct loader *l)
 {
 	struct error err = {0};
 	const char *path = l->req->path;
-	int len;
+	int len = 0;
 	int rc;
 
-	if (path != NULL && strstr(path, "/perf-") != NULL) {
+	if (live_map_name(l)) {
+		len = 0;
+	} else if (path != NULL && strstr(path, "/perf-") != NULL) {
 		len = snprintf(l->search.name, sizeof(l->search.name), "%s", path);
 	} else {
 		len = snprintf(

@@ -121,4 +121,7 @@ int symbol_table_from_elf(struct span object, struct span debug, bool demangle,
  */
 int symbol_demangle(const char *name, size_t n, struct text *out);
 
+/* The same for names of Java methods in jitdump files. */
+int symbol_demangle_java(const char *name, size_t n, struct text *out);
+
 #endif

@@ -105,7 +105,7 @@ static bool same_object(const struct timeline_object *o, const struct timeline_o
 	uint8_t recorded = o->listed_id ? 0 : o->build_id_size;
 
 	return o->name == key->name && o->kind == key->kind && o->pid == key->pid &&
-	       o->guest == key->guest && recorded == key->build_id_size &&
+	       o->guest == key->guest && o->code == key->code && recorded == key->build_id_size &&
 	       memcmp(o->build_id, key->build_id, recorded) == 0;
 }
 
@@ -206,6 +206,19 @@ uint32_t objects_code(struct objects *all, const struct record_ksymbol *k)
 		all->items[id].length = k->len;
 	}
 	return id;
+}
+
+uint32_t objects_jit(struct objects *all, const struct timeline_jit *jit)
+{
+	struct timeline_object o = {.kind = TIMELINE_JIT, .pid = jit->pid, .code = jit->code};
+	const char *name = base_name(jit->name);
+
+	o.name = objects_text(all, jit->name, strlen(jit->name));
+	o.short_name = objects_text(all, name, strlen(name));
+	if (!all->complete) {
+		all->has_jit = true;
+	}
+	return object_get(all, &o);
 }
 
 /* As perf, compares short names: for kernel code the module name ('-' becomes '_'), else the file

@@ -15,6 +15,7 @@ struct objects {
 	size_t n, cap;
 	struct index index; /* by name */
 	uint32_t nlisted; /* build ids that were added */
+	bool has_jit; /* an object is JIT-compiled code */
 	bool complete; /* has all objects and texts: they are only looked up, by any thread */
 };
 
@@ -27,6 +28,7 @@ uint32_t objects_text(struct objects *all, const char *s, size_t n);
 uint32_t objects_user(struct objects *all, const struct record_mmap *m);
 uint32_t objects_kernel(struct objects *all, const struct record_mmap *m, bool guest);
 uint32_t objects_code(struct objects *all, const struct record_ksymbol *k);
+uint32_t objects_jit(struct objects *all, const struct timeline_jit *jit);
 
 /* See timeline_add_build_id. */
 int objects_add_build_id(

@@ -5,6 +5,7 @@
 #include "core/sort.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 int play_begin(struct player *play)
 {
@@ -142,6 +143,57 @@ static bool set_range(struct track *t, uint32_t process, uint64_t time, uint64_t
 	return !t->pool.failed && track_root(t, process, time, root, false);
 }
 
+/* Whether a mapping is of memory for code that is not in a file. */
+static bool is_anonymous(const struct player *play, const struct timeline_object *o)
+{
+	static const char *const names[] = {"/memfd:", "[anon:"};
+	const char *name = intern_text(play->objects->texts, o->name);
+	bool found = o->kind == TIMELINE_ANON;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		found = found || strncmp(name, names[i], strlen(names[i])) == 0;
+	}
+	return found;
+}
+
+/* Returns the first JIT-compiled code at or after an address and before `end`, or NULL. */
+static const struct space_node *next_jit(
+        const struct player *play, uint32_t root, uint64_t at, uint64_t end)
+{
+	const struct track *t = play->track;
+	const struct space_node *n = space_next(&t->pool, root, at);
+
+	while (n != NULL && n->start < end) {
+		if (n->mapping != NONE &&
+		        play->objects->items[t->mappings[n->mapping].object].kind == TIMELINE_JIT) {
+			return n;
+		}
+		n = space_next(&t->pool, root, n->end);
+	}
+	return NULL;
+}
+
+/* As set_range for memory without a file: JIT-compiled code in it stays. */
+static bool set_around_jit(struct player *play, uint32_t process, uint64_t time,
+        const struct timeline_mapping *m, uint32_t mapping)
+{
+	struct track *t = play->track;
+	uint64_t from = m->start;
+
+	while (from < m->end) {
+		const struct space_node *n =
+		        next_jit(play, t->processes[process].root, from, m->end);
+		uint64_t stop = n != NULL ? n->start : m->end;
+		uint64_t next = n != NULL ? n->end : m->end;
+
+		if (stop > from && !set_range(t, process, time, from, stop, mapping)) {
+			return false;
+		}
+		from = next;
+	}
+	return true;
+}
+
 static bool map_into(struct player *play, uint32_t process, uint64_t time,
         const struct record_mmap *m, uint32_t object)
 {
@@ -172,6 +224,9 @@ static bool map_into(struct player *play, uint32_t process, uint64_t time,
 	}
 	map.pid = t->processes[process].pid;
 	t->mappings[t->nmappings] = map;
+	if (play->objects->has_jit && is_anonymous(play, o)) {
+		return set_around_jit(play, process, time, &map, (uint32_t)t->nmappings++);
+	}
 	return set_range(t, process, time, map.start, map.end, (uint32_t)t->nmappings++);
 }
 
@@ -223,6 +278,26 @@ static bool play_mmap(struct player *play, const struct record *r, uint64_t time
 	       map_into(play, t->threads[th].process, time, &m, objects_user(play->objects, &m));
 }
 
+static bool play_jit(struct player *play, const struct note *n)
+{
+	struct track *t = play->track;
+	struct timeline_jit jit;
+	struct record_mmap map;
+	uint32_t th;
+
+	memcpy(&jit, n->body, sizeof(jit));
+	map = (struct record_mmap){.pid = jit.pid,
+	        .tid = jit.tid,
+	        .start = jit.start,
+	        .len = jit.length,
+	        .pgoff = jit.pgoff,
+	        .prot = PROT_EXEC,
+	        .flags = MAP_SHARED};
+	th = track_thread_get(t, jit.pid, jit.tid);
+	return th != NONE && map_into(play, t->threads[th].process, n->time, &map,
+	                             objects_jit(play->objects, &jit));
+}
+
 /* Samples of a task can follow its EXIT: it only marks when the thread may be dropped. */
 static bool play_exit(struct player *play, const struct record *r, uint64_t time)
 {
@@ -250,6 +325,7 @@ static bool play_note(struct player *play, const struct note *n)
 	case RECORD_FORK: return play_fork(play, &r, n->time);
 	case RECORD_EXIT: return play_exit(play, &r, n->time);
 	case RECORD_KSYMBOL: return play_ksymbol(play, &r, n->time);
+	case NOTE_JIT: return play_jit(play, n);
 	default: return play_mmap(play, &r, n->time);
 	}
 }

@@ -12,6 +12,8 @@
 #include "timeline/objects.h"
 #include "timeline/track.h"
 
+#define NOTE_JIT UINT16_MAX /* type of a note whose body is a struct timeline_jit */
+
 /* A side-band record that is not played yet. */
 struct note {
 	uint64_t time;

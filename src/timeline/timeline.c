@@ -98,6 +98,20 @@ int timeline_add(struct timeline *t, const struct record *r, bool swap, uint64_t
 	return notes_add(&t->notes, r, time);
 }
 
+int timeline_add_jit(struct timeline *t, const struct timeline_jit *jit, uint64_t time)
+{
+	t->counted++;
+	return t->dropped && time != 0 ? 0 : timeline_notes_add_jit(&t->notes, jit, time);
+}
+
+int timeline_notes_add_jit(
+        struct timeline_notes *notes, const struct timeline_jit *jit, uint64_t time)
+{
+	const struct record r = {.type = NOTE_JIT, .body = {(const uint8_t *)jit, sizeof(*jit)}};
+
+	return notes_add(notes, &r, time);
+}
+
 int timeline_notes_add(struct timeline_notes *notes, const struct record *r, uint64_t time)
 {
 	return time != 0 ? notes_add(notes, r, time) : 0;
@@ -370,6 +384,7 @@ uint64_t timeline_object_address(
 	case TIMELINE_USER:
 	case TIMELINE_VDSO:
 	case TIMELINE_CODE:
+	case TIMELINE_JIT:
 	case TIMELINE_MODULE: return addr - m->start + m->pgoff;
 	case TIMELINE_KERNEL:
 	case TIMELINE_ANON:

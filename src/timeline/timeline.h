@@ -26,6 +26,9 @@ enum timeline_object_kind {
 	TIMELINE_CODE, /* code that the kernel made at run time, from a KSYMBOL record: a BPF
 	                  program, a trampoline; has one symbol, named like the object; addresses
 	                  count from its start */
+	TIMELINE_JIT, /* code that a runtime compiled, from its jitdump file: one function, with
+	                 one symbol; addresses are those of the object file that perf inject
+	                 would make of it */
 	TIMELINE_NONE /* data without a file, such as [stack]: no symbols; run-time addresses */
 };
 
@@ -42,6 +45,7 @@ struct timeline_object {
 	uint32_t list_number; /* position in the list of build ids, from 1; 0: not listed */
 	bool plain; /* its names are ASCII without control characters */
 	bool guest; /* the kernel of a guest, or a module there */
+	uint32_t code; /* TIMELINE_JIT: its number, from timeline_add_jit */
 	uint32_t length; /* TIMELINE_CODE: bytes; the maximum of all code of this name */
 	/*
 	 * TIMELINE_MODULE: run-time address of its start, from its last MMAP record.
@@ -140,6 +144,24 @@ void timeline_unsettle(struct timeline *t);
  * timeline_seal. Negative: out of memory.
  */
 int timeline_add(struct timeline *t, const struct record *r, bool swap, uint64_t time);
+
+/* Code that a runtime compiled, or moved to another address. */
+struct timeline_jit {
+	uint32_t pid, tid; /* of the process that can run it */
+	uint64_t start, length, pgoff; /* bytes */
+	const char *name; /* of the object */
+	uint32_t code; /* the caller's number of the object */
+};
+
+/*
+ * Adds JIT-compiled code from `time` on. *jit must live until timeline_free. Later records of
+ * anonymous memory in the process do not replace the code, as memory is mapped before code is put
+ * there, and each change of its protection makes such a record. Negative: out of memory.
+ */
+int timeline_add_jit(struct timeline *t, const struct timeline_jit *jit, uint64_t time);
+/* The same for `reread`. */
+int timeline_notes_add_jit(
+        struct timeline_notes *notes, const struct timeline_jit *jit, uint64_t time);
 /* Adds an entry of a list of build ids; kernel: it is for kernel code. Negative: out of memory. */
 int timeline_add_build_id(
         struct timeline *t, const char *name, const uint8_t *id, size_t size, bool kernel);

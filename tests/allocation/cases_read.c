@@ -401,6 +401,19 @@ static int case_script_tracepoints(struct outcome *out, const struct input *in)
 	        out, in, in->tracepoints, (struct sonde_session_options){.jobs = 2}, script);
 }
 
+static int script_jit(struct outcome *out, struct sonde_session *s)
+{
+	static const char *const fields[] = {"comm,tid,time,ip,sym,dso,srcline,insn"};
+	const struct sonde_script_options o = {.size = sizeof(o), .fields = fields, .nfields = 1};
+
+	return sonde_script_print(s, &o, outcome_add, out);
+}
+
+static int case_script_jit(struct outcome *out, const struct input *in)
+{
+	return in_session(out, in, in->jit, (struct sonde_session_options){.jobs = 1}, script_jit);
+}
+
 static int script_more(struct outcome *out, struct sonde_session *s)
 {
 	static const char *const fields[] = {"comm,tid,time,event,ip,sym,symoff,dso"};
@@ -700,6 +713,7 @@ const struct alloc_case read_cases[] = {
         {"script with side-band and header", case_script_more, false},
         {"script --json", case_script_json, false},
         {"script of each event on two threads", case_script_dumps, false},
+        {"script of JIT-compiled code", case_script_jit, false},
         {"flamegraph", case_flamegraph, false},
         {"profile", case_profile, false},
         {"dump", case_dump, false},

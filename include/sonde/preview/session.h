@@ -130,7 +130,8 @@ enum sonde_object_kind {
 	SONDE_OBJECT_VDSO,
 	SONDE_OBJECT_ANONYMOUS, /* executable memory without a file */
 	SONDE_OBJECT_CODE, /* code that the kernel made at run time, such as a BPF program */
-	SONDE_OBJECT_DATA /* data without a file */
+	SONDE_OBJECT_DATA, /* data without a file */
+	SONDE_OBJECT_JIT /* a function that a runtime compiled, from its jitdump file */
 };
 
 /* An object that was mapped. */
