@@ -3,6 +3,7 @@
 #include "abi/abi.h"
 #include "record/fields.h"
 #include "record/typed.h"
+#include "record/user_stack.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -149,6 +150,26 @@ static void try_typed(const struct record_plan *plan, const struct record *r, bo
 	}
 }
 
+/* The record without its copied stack has the words of its chain, and fits into its size. */
+static void replace_stack(const struct record_plan *plan, const struct record *r, bool swap)
+{
+	static uint8_t out[65536];
+	static const uint64_t words[8192];
+	struct record_user_stack parts;
+	size_t room;
+
+	if (r->body.n > 65528 - 8 || !record_user_stack_find(plan, r->body, swap, &parts)) {
+		return;
+	}
+	for (int keep = 0; keep < 2; keep++) {
+		room = record_user_stack_room(&parts, r->body, keep != 0);
+		if (record_user_stack_replace(&parts, r, swap, keep != 0,
+		            (struct record_chain){words, room}, out) > 65528) {
+			abort();
+		}
+	}
+}
+
 static void try_all(const struct record_plan *plan, const struct record *r, bool swap)
 {
 	struct record_scratch scratch = {0};
@@ -164,6 +185,7 @@ static void try_all(const struct record_plan *plan, const struct record *r, bool
 		(void)touch(sample.callchain, sample.callchain_len);
 	}
 	record_scratch_fini(&scratch);
+	replace_stack(plan, r, swap);
 	(void)record_trailer_decode(plan, r->body, swap, &trailer);
 	if (record_mmap_decode(r, swap, &map) && map.name.n > r->body.n) {
 		abort();

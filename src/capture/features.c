@@ -73,17 +73,6 @@ static bool says_times(const struct sonde_recorder_options *o)
 	       (!o->build_ids.none && !o->build_ids.all && !o->build_ids.in_mappings);
 }
 
-static struct host_ids *collect_ids(const struct sonde_recorder *r)
-{
-	struct host_ids *ids = calloc(r->plan.events.n, sizeof(*ids));
-	size_t i;
-
-	for (i = 0; ids != NULL && i < r->plan.events.n; i++) {
-		ids[i] = (struct host_ids){r->rings.opened[i].ids, r->rings.opened[i].nids};
-	}
-	return ids;
-}
-
 void capture_features_free(struct file_writer_feature *features, size_t n)
 {
 	size_t i;
@@ -96,22 +85,23 @@ void capture_features_free(struct file_writer_feature *features, size_t n)
 int capture_features(struct sonde_recorder *r, const struct capture_scan *scan,
         struct file_writer_feature out[CAPTURE_FEATURES_MAX], size_t *count)
 {
-	struct host_ids *ids = collect_ids(r);
+	struct capture_events events;
+	int rc = capture_events_make(&events, r, capture_output_copies(r));
 	const struct host_description machine = {.root = r->root_fd,
 	        .cpus = r->rings.cpus,
 	        .ncpus = r->rings.ncpus,
-	        .events = &r->plan.events,
-	        .ids = ids,
+	        .events = &events.list,
+	        .ids = events.ids,
 	        .command_line = r->options.output.command_line,
 	        .bpf = &r->bpf.known,
 	        .first = says_times(&r->options) ? scan->first : 0,
 	        .last = says_times(&r->options) ? scan->last : 0};
-	bool known, good, failed = ids == NULL;
+	bool known, good, failed = rc < 0;
 	struct text t;
 	size_t n = 0;
 	unsigned bit;
 
-	for (bit = 1; ids != NULL && bit < FEATURE_LAST && n < CAPTURE_FEATURES_MAX; bit++) {
+	for (bit = 1; rc >= 0 && bit < FEATURE_LAST && n < CAPTURE_FEATURES_MAX; bit++) {
 		t = (struct text){0};
 		good = put_own(r, scan, bit, &t, &known);
 		good = known ? good : host_feature_put(&machine, bit, &t);
@@ -122,7 +112,7 @@ int capture_features(struct sonde_recorder *r, const struct capture_scan *scan,
 			text_fini(&t);
 		}
 	}
-	free(ids);
+	capture_events_fini(&events);
 	if (failed) {
 		capture_features_free(out, n);
 		return error_nomem(&r->error);

@@ -15,23 +15,44 @@
 
 static int start_writer(struct sonde_recorder *r)
 {
-	struct file_writer_event *list = calloc(r->plan.events.n, sizeof(*list));
+	struct file_writer_event *list = NULL;
+	struct capture_events events;
 	size_t i;
-	int rc;
+	int rc = capture_events_make(&events, r, true);
 
+	list = rc >= 0 ? calloc(events.list.n, sizeof(*list)) : NULL;
 	if (list == NULL) {
+		capture_events_fini(&events);
 		return error_nomem(&r->error);
 	}
-	for (i = 0; i < r->plan.events.n; i++) {
-		list[i] = (struct file_writer_event){.attr = &r->plan.events.v[i].attr,
-		        .ids = r->rings.opened[i].ids,
-		        .nids = r->rings.opened[i].nids};
+	for (i = 0; i < events.list.n; i++) {
+		list[i] = (struct file_writer_event){.attr = &events.list.v[i].attr,
+		        .ids = events.ids[i].v,
+		        .nids = events.ids[i].n};
 	}
 	r->output.writer =
 	        (struct file_writer){.fd = r->output.fd, .stream = r->output.pipe, .marks = true};
-	rc = file_writer_start(&r->output.writer, list, r->plan.events.n, &r->error);
+	rc = file_writer_start(&r->output.writer, list, events.list.n, &r->error);
 	free(list);
+	capture_events_fini(&events);
 	return rc;
+}
+
+/* Removes the events of copied stacks from the attrs of a file without such a sample. */
+static void forget_copies(struct sonde_recorder *r)
+{
+	struct file_writer *w = &r->output.writer;
+
+	if (r->output.chains != NULL && !capture_output_copies(r)) {
+		w->attrs_size = r->plan.events.n * w->entry_size;
+	}
+}
+
+bool capture_output_copies(const struct sonde_recorder *r)
+{
+	return r->output.pipe ||
+	       (r->output.chains != NULL &&
+	               capture_chains_count(r->output.chains).copies != r->output.copies);
 }
 
 /*
@@ -78,6 +99,7 @@ static unsigned worker_blocks(const struct sonde_recorder *r)
 static int begin(struct sonde_recorder *r)
 {
 	struct capture_output *o = &r->output;
+	struct capture_lane *lane = &o->lane;
 
 	if (!o->pipe) {
 		TRY(capture_output_open(o, &r->error));
@@ -91,7 +113,12 @@ static int begin(struct sonde_recorder *r)
 	if (o->pipe) {
 		TRY(start_stream(r));
 	}
-	return capture_lane_open(&o->lane, &r->output.writer,
+	if (o->chains != NULL) {
+		o->copies = capture_chains_count(o->chains).copies;
+		o->lane = (struct capture_lane){.writer = &o->writer, .chains = o->chains};
+		lane = capture_chains_lane(o->chains);
+	}
+	return capture_lane_open(lane, &r->output.writer,
 	        r->streams.v == NULL ? r->options.output.compress : 0, worker_blocks(r), &r->error);
 }
 
@@ -105,6 +132,7 @@ int capture_output_start(struct sonde_recorder *r)
 		o->fd = STDOUT_FILENO;
 		r->options.output.timestamps = false;
 	}
+	TRY(capture_events_unwind(r));
 	o->directory = r->options.output.threads != NULL || r->options.output.kcore;
 	return begin(r);
 }
@@ -168,6 +196,10 @@ int capture_output_finish(struct sonde_recorder *r, bool quick)
 	TRY(capture_lane_drain(&o->lane, &r->error));
 	capture_lane_counts(&o->lane, &r->result.unpacked, &r->result.packed);
 	r->result.bytes = r->output.writer.data_size;
+	if (o->chains != NULL) {
+		r->result.unwound = capture_chains_count(o->chains).unwound;
+		r->result.copies = capture_chains_count(o->chains).copies;
+	}
 	if (o->pipe) {
 		return file_writer_finish(&r->output.writer, NULL, 0, &r->error);
 	}
@@ -178,6 +210,7 @@ int capture_output_finish(struct sonde_recorder *r, bool quick)
 	if (!quick) {
 		TRY(read_back(r, &scan));
 	}
+	forget_copies(r);
 	rc = write_features(r, &scan, file_writer_finish);
 	if (rc >= 0) {
 		fill_cache(r, &scan.build_ids);
@@ -222,6 +255,7 @@ void capture_output_salvage(struct sonde_recorder *r)
 	capture_lane_close(&o->lane); /* the worker's remaining data would not fit either */
 	capture_streams_salvage(&r->streams, &r->result);
 	rc = file_writer_trim(&r->output.writer, false, &r->error);
+	forget_copies(r);
 	if (rc >= 0 && write_features(r, &nothing, file_writer_finish) < 0) {
 		/* what is compressed cannot be read without them */
 		rc = file_writer_trim(

@@ -18,6 +18,7 @@
 #include "core/text.h"
 #include "file/writer.h"
 #include "host/affinity.h"
+#include "host/description.h"
 #include "host/synth.h"
 #include "host/wait.h"
 #include "host/workload.h"
@@ -78,6 +79,9 @@ int capture_output_start(struct sonde_recorder *r);
 /* Writes the features of a directory, before its threads write. */
 int capture_output_describe(struct sonde_recorder *r);
 
+/* Whether the file has, or may have, samples with copies of stacks although chains are made. */
+bool capture_output_copies(const struct sonde_recorder *r);
+
 /* Completes the file; quick: without reading it back. */
 int capture_output_finish(struct sonde_recorder *r, bool quick);
 
@@ -91,6 +95,20 @@ int capture_output_switch(struct sonde_recorder *r);
 int capture_output_timeout(const struct sonde_recorder *r);
 /* 1: switch the file now; 2: the size limit is reached, stop. */
 int capture_output_due(struct sonde_recorder *r);
+
+/* Events as the file describes them, the plain ones first. */
+struct capture_events {
+	struct event_list list; /* only the array is its own */
+	struct host_ids *ids; /* by event */
+	uint64_t *copied; /* ids of events of copied stacks */
+	size_t ncopied;
+};
+
+/* copies: also the events of samples that keep their copies of stacks. 0 or SONDE_ENOMEM. */
+int capture_events_make(struct capture_events *out, const struct sonde_recorder *r, bool copies);
+void capture_events_fini(struct capture_events *e);
+/* With --call-graph unwind, starts the stage that makes call chains. */
+int capture_events_unwind(struct sonde_recorder *r);
 
 #define CAPTURE_FEATURES_MAX 32
 /* Returns the header features; free with capture_features_free. 0 or SONDE_ENOMEM. */

@@ -63,8 +63,8 @@ static struct option_def *sample_options(struct option_def *to, struct record_co
 	const struct option_def group[] = {
 	        OPTION_HEADING("Contents of a sample"),
 	        OPTION_SWITCH('g', NULL, &chains->frame_pointers, "call chains by frame pointers"),
-	        OPTION_WORD(0, "call-graph", &chains->mode, "MODE[,SIZE]", "fp dwarf lbr",
-	                "call chains: fp, dwarf (stack dumps) or lbr"),
+	        OPTION_WORD(0, "call-graph", &chains->mode, "MODE[,SIZE]", "fp dwarf unwind lbr",
+	                "call chains: fp, dwarf (stack dumps), unwind or lbr"),
 	        {.long_name = "call-graph-default",
 	                .kind = OPTION_KIND_TEXT,
 	                .arg = OPTION_REQUIRED,

@@ -75,7 +75,11 @@ struct sonde_recorder_events {
 /* Call chains in samples. */
 struct sonde_recorder_chains {
 	bool frame_pointers; /* as mode "fp" */
-	const char *mode; /* "fp[,FRAMES]", "dwarf[,BYTES]", "lbr", "no"; NULL: frame_pointers */
+	/*
+	 * "fp[,FRAMES]", "dwarf[,BYTES]" (copies of stacks), "unwind[,BYTES]" (chains made of such
+	 * copies while recording), "lbr", "no"; NULL: frame_pointers
+	 */
+	const char *mode;
 	bool kernel_only; /* only frames of the kernel */
 	bool user_only; /* only frames of the user program */
 };
@@ -248,6 +252,9 @@ struct sonde_recorder_result {
 	uint64_t trace_lost; /* of these: cut because the AUX area was full */
 	uint64_t trace_gaps; /* of these: with other gaps, or mixed with trace of others */
 	uint64_t unpacked, packed; /* bytes before and after compression; 0: not compressed */
+	uint64_t unwound; /* samples with a chain that mode "unwind" made of a copied stack */
+	uint64_t copies; /* samples of that mode that kept the copy: it could not keep up, or not
+	                    unwind them */
 	int workload_status; /* wait status, as from waitpid; -1: no workload */
 };
 

@@ -180,6 +180,20 @@ static bool number(const char *s, uint64_t *v)
 	return *end == '\0';
 }
 
+/* Sets the bytes of a copy of the stack: the number `v` after the comma, if there is one. */
+static int set_dump(
+        const char *s, const char *more, uint64_t v, struct capture_content *c, struct error *err)
+{
+	v = more == NULL ? STACK_DUMP : (v + 7) / 8 * 8;
+	if (v == 0 || v > STACK_DUMP_MAX) {
+		return error_set(err, SONDE_EARG, NO_OFFSET,
+		        "--call-graph %.*s: a stack dump has 1 to %u bytes, not '%s'",
+		        (int)strcspn(s, ","), s, STACK_DUMP_MAX, more);
+	}
+	c->stack_dump = (uint32_t)v;
+	return 0;
+}
+
 static int parse_chain(const char *s, struct capture_content *c, struct error *err)
 {
 	size_t n = strcspn(s, ",");
@@ -197,22 +211,21 @@ static int parse_chain(const char *s, struct capture_content *c, struct error *e
 		return 0;
 	}
 	if (n == 5 && strncmp(s, "dwarf", n) == 0 && (more == NULL || number(more, &v))) {
-		v = more == NULL ? STACK_DUMP : (v + 7) / 8 * 8;
-		if (v == 0 || v > STACK_DUMP_MAX) {
-			return error_set(err, SONDE_EARG, NO_OFFSET,
-			        "--call-graph dwarf: a stack dump has 1 to %u bytes, not '%s'",
-			        STACK_DUMP_MAX, more);
-		}
 		c->chain = CAPTURE_CHAIN_DWARF;
-		c->stack_dump = (uint32_t)v;
-		return 0;
+		return set_dump(s, more, v, c, err);
+	}
+	if (n == 6 && strncmp(s, "unwind", n) == 0 && (more == NULL || number(more, &v))) {
+		c->chain = CAPTURE_CHAIN_UNWIND;
+		return set_dump(s, more, v, c, err);
 	}
 	if (n == 3 && strncmp(s, "lbr", n) == 0 && more == NULL) {
 		c->chain = CAPTURE_CHAIN_LBR;
 		return 0;
 	}
 	return error_set(err, SONDE_EARG, NO_OFFSET,
-	        "--call-graph wants fp[,FRAMES], dwarf[,BYTES], lbr or no, not '%s'", s);
+	        "--call-graph wants fp[,FRAMES], dwarf[,BYTES], unwind[,BYTES], lbr or no, not "
+	        "'%s'",
+	        s);
 }
 
 int capture_content_parse(
@@ -263,10 +276,12 @@ static void set_chain(const struct sonde_recorder_options *o, const struct captu
 		attr->branch_sample_type = BRANCH_CALL_GRAPH;
 		record_attr_set(attr, SONDE_FLAG_EXCLUDE_CALLCHAIN_USER, true);
 	}
-	if (c->chain == CAPTURE_CHAIN_DWARF) {
+	if (c->chain == CAPTURE_CHAIN_DWARF || c->chain == CAPTURE_CHAIN_UNWIND) {
+		bool chosen = c->user_regs != 0 && c->chain == CAPTURE_CHAIN_DWARF;
+
 		attr->sample_type |= SONDE_SAMPLE_REGS_USER | SONDE_SAMPLE_STACK_USER;
-		attr->sample_regs_user = c->user_regs != 0 ? c->user_regs | unwind_registers()
-		                                           : all_registers(&names, &n);
+		attr->sample_regs_user =
+		        chosen ? c->user_regs | unwind_registers() : all_registers(&names, &n);
 		attr->sample_stack_user = c->stack_dump;
 		record_attr_set(attr, SONDE_FLAG_EXCLUDE_CALLCHAIN_USER, true);
 	}
@@ -299,10 +314,27 @@ void capture_content_levels(const struct sonde_recorder_options *o, struct sonde
 	}
 }
 
+bool capture_content_plain(const struct capture_content *c, struct sonde_attr *attr)
+{
+	if (c->chain != CAPTURE_CHAIN_UNWIND ||
+	        (attr->sample_type & SONDE_SAMPLE_STACK_USER) == 0) {
+		return false;
+	}
+	attr->sample_type &= ~(uint64_t)SONDE_SAMPLE_STACK_USER;
+	attr->sample_stack_user = 0;
+	if (c->user_regs == 0) {
+		attr->sample_type &= ~(uint64_t)SONDE_SAMPLE_REGS_USER;
+		attr->sample_regs_user = 0;
+	}
+	record_attr_set(attr, SONDE_FLAG_EXCLUDE_CALLCHAIN_USER, false);
+	return true;
+}
+
 void capture_content_apply(const struct sonde_recorder_options *o, const struct capture_content *c,
         struct sonde_attr *attr, bool tracking)
 {
 	const struct sonde_recorder_samples *s = &o->samples;
+	bool unwinds = c->chain == CAPTURE_CHAIN_UNWIND;
 	const struct {
 		uint64_t bit;
 		bool on;
@@ -319,7 +351,8 @@ void capture_content_apply(const struct sonde_recorder_options *o, const struct 
 	        {SONDE_SAMPLE_REGS_USER, c->user_regs != 0},
 	        {SONDE_SAMPLE_REGS_INTR, c->intr_regs != 0},
 	        {SONDE_SAMPLE_BRANCH_STACK, c->branches != 0},
-	        {SONDE_SAMPLE_IDENTIFIER, s->identifier},
+	        {SONDE_SAMPLE_IDENTIFIER, s->identifier || unwinds},
+	        {SONDE_SAMPLE_TIME, unwinds},
 	};
 	size_t i;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Options to attrs: the same bits as perf 6.1 sets for the same command line. */
 #include "capture/plan/plan.h"
+#include "capture/sink/chains.h"
 
 #include "proc/proc.h"
 #include "record/record.h"
@@ -213,11 +214,14 @@ static void plan_event(const struct capture_plan *p, struct event *event)
 }
 
 /* Several events need an id in every sample, at an offset that does not depend on the event. */
-static void plan_ids(struct event_list *events)
+static void plan_ids(struct event_list *events, enum capture_chain chain)
 {
 	uint64_t bit = SONDE_SAMPLE_ID;
 	size_t i;
 
+	if (chain == CAPTURE_CHAIN_UNWIND) {
+		return; /* all have IDENTIFIER */
+	}
 	if (events->n < 2) {
 		/* values of a sample are identified by their ids */
 		if ((events->v[0].attr.sample_type & SONDE_SAMPLE_READ) != 0) {
@@ -240,6 +244,18 @@ static int plan_content(struct capture_plan *p, const struct capture_machine *m)
 	int64_t max = 0;
 
 	TRY(capture_content_parse(p->options, &p->content, m->err));
+	if (p->content.chain == CAPTURE_CHAIN_UNWIND && p->options->output.threads != NULL) {
+		return error_set(m->err, SONDE_EARG, NO_OFFSET,
+		        "--call-graph unwind writes one file: leave out --threads, or record "
+		        "stacks "
+		        "with --call-graph dwarf");
+	}
+	if (p->content.chain == CAPTURE_CHAIN_UNWIND && !capture_chains_supported()) {
+		return error_set(m->err, SONDE_EUNSUPPORTED, NO_OFFSET,
+		        "--call-graph unwind: stacks of this kind of machine cannot be unwound; "
+		        "use "
+		        "--call-graph dwarf");
+	}
 	if (proc_read_number(m->root, "proc/sys/kernel/perf_event_max_stack", &max) &&
 	        p->content.frames_max > (uint64_t)max) {
 		capture_say(m->log, SONDE_RECORDER_WARNING,
@@ -363,7 +379,7 @@ void capture_plan_attrs(struct capture_plan *p)
 	if (p->options->output.kcore) {
 		capture_kcore_attrs(&p->events);
 	}
-	plan_ids(&p->events);
+	plan_ids(&p->events, p->content.chain);
 	capture_aux_plan_attrs(p);
 }
 

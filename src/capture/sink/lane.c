@@ -8,6 +8,7 @@
 #include "capture/sink/lane.h"
 
 #include "abi/abi.h"
+#include "capture/sink/chains.h"
 #include "core/span.h"
 
 #include <pthread.h>
@@ -388,6 +389,10 @@ void capture_lane_close(struct capture_lane *lane)
 	struct lane_worker *w = lane->worker;
 	struct chunk *c;
 
+	if (lane->chains != NULL) {
+		capture_chains_stop(lane->chains);
+		capture_lane_close(capture_chains_lane(lane->chains));
+	}
 	if (w != NULL) {
 		(void)pthread_mutex_lock(&w->lock);
 		w->ending = true;
@@ -409,18 +414,27 @@ void capture_lane_close(struct capture_lane *lane)
 
 int capture_lane_kernel(struct capture_lane *lane, struct iovec *iov, int n, struct error *err)
 {
+	if (lane->chains != NULL) {
+		return capture_chains_put(lane->chains, CAPTURE_CHAINS_KERNEL, iov, n, err);
+	}
 	return lane->worker != NULL ? queue(lane->worker, KIND_KERNEL, iov, n, err)
 	                            : write_kernel(lane, iov, n, err);
 }
 
 int capture_lane_other(struct capture_lane *lane, struct iovec *iov, int n, struct error *err)
 {
+	if (lane->chains != NULL) {
+		return capture_chains_put(lane->chains, CAPTURE_CHAINS_OTHER, iov, n, err);
+	}
 	return lane->worker != NULL ? queue(lane->worker, KIND_OTHER, iov, n, err)
 	                            : write_other(lane, iov, n, err);
 }
 
 int capture_lane_mark(struct capture_lane *lane, struct error *err)
 {
+	if (lane->chains != NULL) {
+		return capture_chains_mark(lane->chains, err);
+	}
 	if (lane->worker != NULL) {
 		return queue(lane->worker, KIND_MARK, NULL, 0, err);
 	}
@@ -434,6 +448,9 @@ int capture_lane_drain(struct capture_lane *lane, struct error *err)
 	int rc;
 
 	TRY(capture_lane_mark(lane, err));
+	if (lane->chains != NULL) {
+		return capture_chains_drain(lane->chains, err);
+	}
 	if (w == NULL) {
 		return 0;
 	}
@@ -450,6 +467,9 @@ uint64_t capture_lane_written(const struct capture_lane *lane)
 {
 	uint64_t n;
 
+	if (lane->chains != NULL) {
+		return capture_chains_written(lane->chains);
+	}
 	if (lane->worker == NULL) {
 		return lane->writer != NULL ? lane->writer->data_size : 0;
 	}
@@ -461,6 +481,7 @@ uint64_t capture_lane_written(const struct capture_lane *lane)
 
 void capture_lane_counts(const struct capture_lane *lane, uint64_t *in, uint64_t *out)
 {
+	lane = lane->chains != NULL ? capture_chains_lane(lane->chains) : lane;
 	if (lane->packer != NULL) {
 		packer_counts(lane->packer, in, out);
 	}

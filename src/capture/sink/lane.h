@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A path from rings to a file: direct, or through a worker thread that compresses (-z) or only
- * writes (--aio), so that rings are free as soon as their bytes are copied.
+ * writes (--aio), so that rings are free as soon as their bytes are copied; with a stage before it,
+ * records pass through that first (chains.h).
  *
  * A lane is used by one thread. The file has the bytes in the order of the calls.
  */
@@ -12,12 +13,15 @@
 #include "file/writer.h"
 
 struct lane_worker;
+struct capture_chains;
 
 /* A closed lane when zero-initialised. */
 struct capture_lane {
 	struct file_writer *writer; /* used by the worker, if there is one: drain before using it */
 	struct packer *packer; /* NULL: not compressed */
 	struct lane_worker *worker; /* NULL: the caller's thread writes */
+	struct capture_chains *chains; /* makes call chains, and has the lane to the file; NULL: no
+	                                  such stage */
 };
 
 /* Size of a block that waits for a worker, and the most blocks. */

@@ -116,6 +116,7 @@ void capture_output_close(struct capture_output *o)
 	size_t i;
 
 	capture_lane_close(&o->lane);
+	capture_chains_free(o->chains);
 	if (o->fd > STDOUT_FILENO) {
 		(void)close(o->fd);
 	}

@@ -4,11 +4,14 @@
 #define SONDE_CAPTURE_SINK_OUTPUT_H
 
 #include "capture/log.h"
+#include "capture/sink/chains.h"
 #include "capture/sink/lane.h"
 
 struct capture_output {
 	bool pipe, directory;
 	struct capture_lane lane; /* of the main file */
+	struct capture_chains *chains; /* makes call chains, for all files; NULL: no such stage */
+	uint64_t copies; /* samples in complete files that kept their copies of stacks */
 	struct file_writer writer;
 	int fd; /* of the main file; -1: none */
 	char *name; /* of the recording; "-": standard output */
