@@ -50,8 +50,8 @@ struct symbol_builder {
 	size_t cap;
 	uint64_t skipped;
 	/*
-	 * A last symbol without a size ends this many bytes after the page of its start; 0: it
-	 * stays empty.
+	 * A last symbol without a size ends this many bytes after the beginning of the first page
+	 * that is not before its start; 0: it stays empty.
 	 */
 	uint64_t last_size;
 	bool sorted_by_order_only; /* equal starts: the last one in the input wins (perf maps) */
@@ -77,6 +77,7 @@ bool symbol_table_move(struct symbol_table *t, uint64_t from, uint64_t to);
 /* Readers: add the symbols of an input. */
 void builder_read_kallsyms(struct symbol_builder *b, struct span text, const char *module);
 void builder_read_perf_map(struct symbol_builder *b, struct span text);
+#define SYMBOL_LAST_SIZE 4096 /* as in perf */
 struct image_elf;
 /* Adds symbols of `from` at the file offsets of `object` (may be the same file), and its PLT's. */
 void builder_read_elf(

@@ -98,6 +98,7 @@ static void read_symbols(struct reader *r)
 	const struct image_section *s = image_elf_symbols(r->from, SHT_SYMTAB, 1);
 	size_t n;
 
+	r->b->last_size = SYMBOL_LAST_SIZE;
 	if (s == NULL) {
 		s = image_elf_symbols(r->from, SHT_DYNSYM, 1);
 	}

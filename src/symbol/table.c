@@ -156,10 +156,11 @@ static void fix_ends(struct symbol_builder *b)
 		struct raw_symbol *s = &b->raw[b->count - 1];
 
 		if (s->end <= s->start && b->last_size != 0) {
-			uint64_t page_end = s->start | 4095;
+			uint64_t most = UINT64_MAX - 4095 - b->last_size;
 
-			s->end = page_end < UINT64_MAX - b->last_size ? page_end + 1 + b->last_size
-			                                              : UINT64_MAX;
+			s->end = s->start < most
+			                 ? ((s->start + 4095) & ~(uint64_t)4095) + b->last_size
+			                 : UINT64_MAX;
 		}
 	}
 }

@@ -172,7 +172,7 @@ void builder_read_kallsyms(struct symbol_builder *b, struct span text, const cha
 	struct line rest = whole_text(text);
 	struct line l;
 
-	b->last_size = 4096;
+	b->last_size = SYMBOL_LAST_SIZE;
 	while (next_line(&rest, &l)) {
 		struct raw_symbol s = {0};
 		bool bad = false;

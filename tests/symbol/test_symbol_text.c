@@ -45,9 +45,9 @@ static void test_kernel(void)
 	eq_str(name_at(t, 0xffffffff81000fff), "_stext", "a symbol extends to the next one");
 	eq_str(name_at(t, 0xffffffff81002000), "second", "of two aliases the later one is chosen");
 	eq_str(name_at(t, 0xffffffff81003800), "second", "read-only data is no symbol");
-	eq_str(name_at(t, 0xffffffff81006fff), "weak",
-	        "the last symbol ends a page after its own page");
-	eq_str(name_at(t, 0xffffffff81007000), NULL, "the last symbol does not extend further");
+	eq_str(name_at(t, 0xffffffff81005fff), "weak",
+	        "the last symbol, at the beginning of a page, ends with it");
+	eq_str(name_at(t, 0xffffffff81006000), NULL, "the last symbol does not extend further");
 	eq_str(name_at(t, 0xffffffff80ffffff), NULL,
 	        "an address below the first symbol has no symbol");
 	symbol_table_free(t);
