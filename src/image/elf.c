@@ -370,3 +370,34 @@ bool image_elf_debuglink_fits(const struct image_elf *e, struct span file)
 	return at <= bytes.n && bytes.n - at >= 4 &&
 	       load_u32(bytes.p + at, e->swap) == crc32_of(file);
 }
+
+#define INNER_MAX ((size_t)256 << 20) /* most bytes of an unpacked .gnu_debugdata */
+
+int image_inner_open(struct image_inner *in, const struct image_elf *e)
+{
+	const struct image_section *s = image_elf_section(e, ".gnu_debugdata");
+	struct error err = {0};
+	struct span bytes;
+	int rc;
+
+	*in = (struct image_inner){0};
+	rc = s != NULL ? image_unpack_xz(
+	                         image_elf_section_bytes(e, s), INNER_MAX, &in->bytes, &bytes.n)
+	               : 0;
+	if (rc <= 0) {
+		return rc;
+	}
+	bytes.p = in->bytes;
+	rc = image_elf_open(&in->elf, bytes, &err);
+	if (rc < 0) {
+		image_inner_close(in);
+	}
+	return rc == SONDE_ENOMEM ? rc : rc >= 0;
+}
+
+void image_inner_close(struct image_inner *in)
+{
+	image_elf_close(&in->elf);
+	free(in->bytes);
+	*in = (struct image_inner){0};
+}

@@ -180,6 +180,22 @@ bool image_debuglink_name(
 /* Returns the .gnu_debuglink text of an object, or NULL. */
 const char *image_elf_debuglink(const struct image_elf *e);
 
+/*
+ * The ELF object in .gnu_debugdata of a stripped one: its symbol table, packed with xz, without the
+ * symbols of .dynsym. Closed when zero-initialised.
+ */
+struct image_inner {
+	struct image_elf elf;
+	uint8_t *bytes;
+};
+
+/* 1; 0: there is none, it is damaged, or the build lacks liblzma; SONDE_ENOMEM. */
+int image_inner_open(struct image_inner *in, const struct image_elf *e);
+void image_inner_close(struct image_inner *in);
+
+/* Unpacks xz into *out, which the caller frees; at most `most` bytes. Returns as above. */
+int image_unpack_xz(struct span packed, size_t most, uint8_t **out, size_t *size);
+
 /* Whether a file has the checksum in the .gnu_debuglink of an object. Reads the whole file. */
 bool image_elf_debuglink_fits(const struct image_elf *e, struct span file);
 

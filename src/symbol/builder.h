@@ -82,6 +82,9 @@ struct image_elf;
 /* Adds symbols of `from` at the file offsets of `object` (may be the same file), and its PLT's. */
 void builder_read_elf(
         struct symbol_builder *b, const struct image_elf *object, const struct image_elf *from);
+/* Adds symbols of `from` only. */
+void builder_read_elf_symbols(
+        struct symbol_builder *b, const struct image_elf *object, const struct image_elf *from);
 /* Adds names for the entries of an object's PLT, in any of its sections, at file offsets. */
 void builder_read_plt(struct symbol_builder *b, const struct image_elf *e);
 /* Adds the symbols of a kernel, at the addresses that it was linked for. */

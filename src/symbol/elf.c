@@ -133,11 +133,17 @@ bool builder_find(const struct symbol_builder *b, const char *name, uint64_t *ad
 	return false;
 }
 
-void builder_read_elf(
+void builder_read_elf_symbols(
         struct symbol_builder *b, const struct image_elf *object, const struct image_elf *from)
 {
 	struct reader r = {.b = b, .object = object, .from = from};
 
 	read_symbols(&r);
+}
+
+void builder_read_elf(
+        struct symbol_builder *b, const struct image_elf *object, const struct image_elf *from)
+{
+	builder_read_elf_symbols(b, object, from);
 	builder_read_plt(b, object);
 }

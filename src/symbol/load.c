@@ -15,6 +15,7 @@ struct loader {
 	struct symbol_builder b;
 	struct symbol_file object; /* the file that was executed */
 	struct symbol_file debug; /* its separate debug file */
+	struct image_inner inner; /* the symbols in the object's .gnu_debugdata */
 	struct image_text text; /* kallsyms or a perf map */
 	struct symbol_cache_key key;
 	uint64_t reference; /* address of the request's reference symbol in the text that is
@@ -31,6 +32,20 @@ static bool has_symtab(const struct image_elf *e)
 	return s != NULL && image_elf_symbol_count(e, s) > 1;
 }
 
+/* Adds the symbols in an object's .gnu_debugdata, which has none of those in .dynsym. */
+static bool read_inner(
+        struct symbol_builder *b, const struct image_elf *object, struct image_inner *inner)
+{
+	int rc = image_inner_open(inner, object);
+
+	b->failed = b->failed || rc < 0;
+	if (rc <= 0 || !has_symtab(&inner->elf)) {
+		return false;
+	}
+	builder_read_elf_symbols(b, object, &inner->elf);
+	return true;
+}
+
 static void load_elf(struct loader *l)
 {
 	struct symbol_file *object = &l->object;
@@ -43,6 +58,9 @@ static void load_elf(struct loader *l)
 		        symbol_file_open_debug(&l->search, have ? &object->elf : NULL, debug) &&
 		        has_symtab(&debug->elf);
 		l->lack = have_debug ? SYMBOL_COMPLETE : have ? SYMBOL_STRIPPED : l->search.lack;
+	}
+	if (l->lack == SYMBOL_STRIPPED && read_inner(&l->b, &object->elf, &l->inner)) {
+		l->lack = SYMBOL_COMPLETE;
 	}
 	if (!have && !have_debug) {
 		return;
@@ -316,6 +334,7 @@ int symbol_table_load(
 	builder_fini(&l->b);
 	symbol_file_close(&l->object);
 	symbol_file_close(&l->debug);
+	image_inner_close(&l->inner);
 	free(l->text.bytes);
 	free(l);
 	return rc;
@@ -344,15 +363,20 @@ int symbol_table_from_elf(struct span object, struct span debug, bool demangle,
 	struct symbol_builder b = {.demangle = demangle};
 	struct image_elf o;
 	struct image_elf d = {0};
+	struct image_inner inner = {0};
 	int rc;
 
 	*out = NULL;
 	TRY(image_elf_open(&o, object, err));
 	rc = debug.n > 0 ? image_elf_open(&d, debug, err) : SONDE_OK;
 	if (rc == SONDE_OK) {
+		if (debug.n == 0 && !has_symtab(&o)) {
+			(void)read_inner(&b, &o, &inner);
+		}
 		builder_read_elf(&b, &o, debug.n > 0 ? &d : &o);
 		rc = builder_finish(&b, out, err);
 	}
+	image_inner_close(&inner);
 	image_elf_close(&d);
 	image_elf_close(&o);
 	return rc;
