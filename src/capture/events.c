@@ -5,6 +5,7 @@
  * samples that keep their copies of stacks.
  */
 #include "capture/recorder.h"
+#include "record/user_stack.h"
 
 #include <stdlib.h>
 
@@ -20,7 +21,7 @@ static void add_copies(struct capture_events *out, size_t e)
 	struct event copy = out->list.v[e];
 
 	for (size_t i = 0; i < from->n; i++) {
-		ids[i] = from->v[i] | CAPTURE_CHAINS_COPY;
+		ids[i] = from->v[i] | RECORD_STACK_COPY_ID;
 	}
 	out->ncopied += from->n;
 	copy.leader = out->list.n; /* it is in no group */

@@ -14,7 +14,7 @@ struct inject {
 	struct caches caches;
 	const char *known;
 	const char *itrace;
-	bool hit, all, mapped, ignore_vmlinux, strip;
+	bool hit, all, mapped, ignore_vmlinux, strip, chains;
 	int verbose;
 };
 
@@ -42,6 +42,7 @@ static int run(struct inject *i)
 	        .mapped_build_ids = i->mapped,
 	        .known_build_ids = i->known,
 	        .itrace = i->itrace,
+	        .convert_chains = i->chains,
 	        .strip = i->strip};
 	struct sonde_editor *editor;
 	int rc;
@@ -80,6 +81,8 @@ int cmd_inject(int argc, char **argv)
 	                "write the build ids of all mapped files into their mappings"),
 	        OPTION_TEXT(0, "known-build-ids", &i.known, "LIST",
 	                "with one of these: ids to use, 'ID PATH,ID PATH' or file://FILE"),
+	        OPTION_SWITCH(0, "convert-callchain", &i.chains,
+	                "replace copies of stacks by the call chains that they are unwound to"),
 	        OPTION_CALL(0, "itrace", OPTION_OPTIONAL, on_itrace, &i, "LETTERS",
 	                "replace Intel PT traces by samples: as in 'sonde script'; default: all"),
 	        OPTION_SWITCH(0, "strip", &i.strip, "with --itrace: omit the recorded samples"),

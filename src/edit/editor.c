@@ -23,6 +23,7 @@ void sonde_editor_free(struct sonde_editor *e)
 	}
 	edit_build_ids_fini(e);
 	edit_itrace_fini(e);
+	edit_chains_fini(e);
 	sonde_session_free(e->session);
 	free(e->known.items);
 	arena_fini(&e->arena);
@@ -89,6 +90,9 @@ static int stages_add(struct sonde_editor *e, struct sonde_rewriter *rw)
 		const struct sonde_rewriter_stage stage = edit_build_ids_stage(e);
 
 		TRY(sonde_rewriter_add(rw, &stage));
+	}
+	if (o->convert_chains) {
+		TRY(edit_chains_stage(e, rw));
 	}
 	return o->itrace != NULL ? edit_itrace_stage(e, rw) : 0;
 }

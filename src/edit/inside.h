@@ -42,6 +42,7 @@ struct edit_name_ids {
 };
 
 struct edit_itrace; /* private to itrace.c */
+struct edit_chains; /* private to chains.c */
 
 struct sonde_editor {
 	struct sonde_editor_options o;
@@ -52,6 +53,7 @@ struct sonde_editor {
 	struct edit_known_ids known;
 	struct edit_name_ids mapped;
 	struct edit_itrace *traces; /* NULL: they stay */
+	struct edit_chains *chains; /* NULL: copies of stacks stay */
 	uint8_t room[UINT16_MAX + 1]; /* a changed record */
 };
 
@@ -75,6 +77,10 @@ static inline struct record edit_view(const struct sonde_raw_record *r)
 /* Adds the stage that replaces traces. */
 int edit_itrace_stage(struct sonde_editor *e, struct sonde_rewriter *rw);
 void edit_itrace_fini(struct sonde_editor *e);
+
+/* Adds the stage that makes call chains of copied stacks. */
+int edit_chains_stage(struct sonde_editor *e, struct sonde_rewriter *rw);
+void edit_chains_fini(struct sonde_editor *e);
 
 /* Reads `known_build_ids`. SONDE_EARG, SONDE_ENOENT, SONDE_ENOMEM. */
 int edit_known_read(struct sonde_editor *e, const char *list);

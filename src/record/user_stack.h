@@ -21,6 +21,12 @@ struct record_user_stack {
 
 #define RECORD_REGS_ABI_64 2u
 
+/*
+ * record --call-graph unwind has two events with one name: samples that keep their copies have the id
+ * of the first one with this bit, which the kernel's ids do not reach.
+ */
+#define RECORD_STACK_COPY_ID ((uint64_t)1 << 62)
+
 /* False: the plan has no call chain, registers and stack, or the body is too short for them. */
 bool record_user_stack_find(
         const struct record_plan *plan, struct span body, bool swap, struct record_user_stack *out);

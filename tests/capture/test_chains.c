@@ -6,7 +6,7 @@
 #define _GNU_SOURCE
 #include "abi/abi.h"
 #include "capture/sink/chains.h"
-#include "record/record.h"
+#include "record/user_stack.h"
 #include "tap.h"
 
 #include <fcntl.h>
@@ -298,7 +298,7 @@ static void test_copies(struct bytes rings[2], struct bytes *out)
 	        "with a queue of one byte nothing is unwound");
 	ok(out->n == rings[0].n + rings[1].n, "and nothing is lost");
 	id = load_u64(out->v + 8, false);
-	eq_u64(id, ID | CAPTURE_CHAINS_COPY, "a copied stack has the id of the second event");
+	eq_u64(id, ID | RECORD_STACK_COPY_ID, "a copied stack has the id of the second event");
 	store_u64(out->v + 8, ID, false);
 	ok(memcmp(out->v, rings[0].v, rings[0].n) == 0, "the rest of its record is as recorded");
 }

@@ -45,6 +45,8 @@ struct sonde_editor_options {
 	/* Replaces Intel PT traces by the samples that they are decoded to, with the letters of
 	   `script --itrace`; "": all kinds. NULL: traces stay. */
 	const char *itrace;
+	/* Replaces copies of user stacks by the call chains that they are unwound to. */
+	bool convert_chains;
 	bool strip; /* with itrace: also omits the samples that were recorded */
 };
 

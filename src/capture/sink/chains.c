@@ -239,7 +239,7 @@ static int keep_copy(struct capture_chains *c, const struct record *r, size_t ev
 	for (size_t i = 0; i < sizeof(at); i++) {
 		if (at[i] != RECORD_NOT_THERE) {
 			id = to + RECORD_HEADER_SIZE + at[i];
-			store_u64(id, load_u64(id, false) | CAPTURE_CHAINS_COPY, false);
+			store_u64(id, load_u64(id, false) | RECORD_STACK_COPY_ID, false);
 		}
 	}
 	c->nmade += r->size;

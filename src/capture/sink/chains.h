@@ -15,9 +15,6 @@
 #include "capture/sink/lane.h"
 #include "record/record.h"
 
-/* The id of a sample of the second event is that of the first one with this bit. */
-#define CAPTURE_CHAINS_COPY ((uint64_t)1 << 62)
-
 struct capture_chains_event {
 	const struct sonde_attr *attr; /* as the kernel has it */
 	const uint64_t *ids; /* borrowed */
