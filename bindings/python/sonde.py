@@ -200,7 +200,8 @@ class _SessionOptions(ctypes.Structure):
                 ("vmlinux", ctypes.c_char_p), ("demangle_kernel", _bool),
                 ("build_ids", ctypes.c_char_p), ("stitch_call_stacks", _bool),
                 ("itrace", ctypes.c_char_p), ("guest_kallsyms", ctypes.c_char_p),
-                ("guest_vmlinux", ctypes.c_char_p), ("trace_calls", _bool)]
+                ("guest_vmlinux", ctypes.c_char_p), ("trace_calls", _bool), ("debuginfod", _bool),
+                ("on_download", ctypes.c_void_p), ("download_arg", ctypes.c_void_p)]
 
 
 _VALUE, _LIST, _LIST_END, _STRUCT, _STRUCT_END, _REST = range(1, 7)
@@ -819,7 +820,7 @@ class Session(_Handle):
     its ELF file. build_ids: perf's cache of build ids, if it is another folder.
     stitch_call_stacks: complete LBR call stacks by those of earlier samples. itrace: make samples of Intel PT traces, by
     the letters of `sonde script --itrace`. guest_kallsyms, guest_vmlinux: names and code of the kernel of guests, for
-    their samples of traces. Raises SondeError. Can be walked through once.
+    their samples of traces. debuginfod: ask the servers of $DEBUGINFOD_URLS for missing files. Raises SondeError. Can be walked through once.
     """
 
     _kind = "session"
@@ -830,7 +831,8 @@ class Session(_Handle):
                  cache: Optional[str] = None, home: Optional[str] = None, temp_dir: Optional[str] = None,
                  vmlinux: Optional[str] = None, build_ids: Optional[str] = None,
                  stitch_call_stacks: bool = False, itrace: Optional[str] = None,
-                 guest_kallsyms: Optional[str] = None, guest_vmlinux: Optional[str] = None) -> None:
+                 guest_kallsyms: Optional[str] = None, guest_vmlinux: Optional[str] = None,
+                 debuginfod: bool = False) -> None:
         super().__init__(on_diagnostic)
         self._symbols = symbols
         # The library keeps pointers to these texts.
@@ -844,7 +846,7 @@ class Session(_Handle):
                                     vmlinux=self._texts[5], build_ids=self._texts[6],
                                     stitch_call_stacks=stitch_call_stacks,
                                     itrace=self._texts[7], guest_kallsyms=self._texts[8],
-                                    guest_vmlinux=self._texts[9]), path)
+                                    guest_vmlinux=self._texts[9], debuginfod=debuginfod), path)
         self.events: List[Tuple[str, Attr]] = [
             (_text(self._call("event_name", i)), _attr(self._call("event_attr", i)))
             for i in range(self._call("events"))]

@@ -23,6 +23,17 @@ extern "C" {
 
 struct sonde_session;
 
+/* A file that is fetched from a debuginfod server. */
+struct sonde_download {
+	const char *object; /* name of the object that it is of, in the recording */
+	uint64_t done, total; /* bytes */
+	const char *failure; /* why no more files are asked for; NULL while it works */
+	bool debug_file; /* its debug file, not the object itself */
+};
+
+/* Called by one thread at a time, which can be any worker. */
+typedef void (*sonde_download_fn)(void *arg, const struct sonde_download *d);
+
 struct sonde_session_options {
 	size_t size; /* sizeof(struct sonde_session_options) of the caller */
 	unsigned jobs; /* workers; 0: one for each processor */
@@ -65,6 +76,12 @@ struct sonde_session_options {
 	const char *guest_kallsyms;
 	const char *guest_vmlinux;
 	bool trace_calls; /* count the calls around each branch of traces, for the field callindent */
+	/* Ask the servers that $DEBUGINFOD_URLS names for objects in which samples are, and for
+	   their debug files, if they are not here; needs libdebuginfod. After the first server that
+	   fails none is asked again. */
+	bool debuginfod;
+	sonde_download_fn on_download; /* NULL: nobody is told */
+	void *download_arg;
 };
 
 struct sonde_thread {

@@ -76,6 +76,7 @@ int cmd_export(int argc, char **argv)
 	        OPTION_WORD(0, "to", &x.to, "KIND", "sqlite", "kind of database: sqlite"),
 	        OPTION_TEXT('o', "output", &x.output, "FILE", "the database (perf.db)"),
 	        RECORDING_ITRACE(&x.from),
+	        RECORDING_DEBUGINFOD(&x.from),
 	        OPTION_TEXT(0, "symfs", &x.from.session.symfs, "DIR",
 	                "look for objects below this directory"),
 	        OPTION_TEXT(

@@ -225,6 +225,7 @@ int cmd_flamegraph(int argc, char **argv)
 	        OPTION_UINT('j', "jobs", &f.from.jobs, "N",
 	                "worker threads (default: one for each processor)"),
 	        RECORDING_ITRACE(&f.from),
+	        RECORDING_DEBUGINFOD(&f.from),
 	        OPTION_TEXT(0, "symfs", &f.from.session.symfs, "DIR",
 	                "look for objects below this directory"),
 	        OPTION_TEXT(

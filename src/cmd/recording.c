@@ -4,9 +4,12 @@
 #include <sonde/preview/script.h>
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TRACE_LOG "intel_pt.log"
 
@@ -31,6 +34,36 @@ int recording_itrace(const struct option_def *def, const char *arg, bool unset)
 		r->session.itrace = arg != NULL ? arg : r->itrace_bare;
 	}
 	return 0;
+}
+
+int recording_debuginfod(const struct option_def *def, const char *arg, bool unset)
+{
+	struct recording *r = def->target;
+
+	r->session.debuginfod = !unset;
+	/* libdebuginfod reads the variable only; no thread runs yet. */
+	if (!unset && arg != NULL && setenv("DEBUGINFOD_URLS", arg, 1) != 0) {
+		(void)fprintf(stderr, "Error: --debuginfod: out of memory\n");
+		return -1;
+	}
+	return 0;
+}
+
+static void on_download(void *arg, const struct sonde_download *d)
+{
+	struct recording *r = arg;
+	const char *what = d->debug_file ? "the debug file of " : "";
+
+	terminal_progress_end(&r->progress);
+	if (d->failure != NULL) {
+		(void)fprintf(stderr,
+		        "Warning: debuginfod: cannot get %s%s: %s; no more files are asked for\n",
+		        what, d->object, d->failure);
+	} else if (isatty(STDERR_FILENO)) {
+		(void)fprintf(stderr, "\rDownloading %s%s: %" PRIu64 " of %" PRIu64 " KiB\033[K%s",
+		        what, d->object, d->done >> 10, d->total >> 10,
+		        d->done < d->total ? "" : "\r\033[K");
+	}
 }
 
 static int write_log(void *arg, const char *text, size_t n)
@@ -75,6 +108,8 @@ struct sonde_session *recording_open(struct recording *r)
 	o->check_owner = !r->force;
 	o->on_progress = terminal_progress_show;
 	o->progress_arg = &r->progress;
+	o->on_download = on_download;
+	o->download_arg = r;
 	caches_set(&r->caches, o);
 	s = sonde_session_new(o);
 	rc = s != NULL ? sonde_session_open(s, r->input) : SONDE_ENOMEM;

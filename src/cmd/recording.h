@@ -44,6 +44,13 @@ int recording_itrace(const struct option_def *def, const char *arg, bool unset);
 	        "--no-itrace: "                                                                    \
 	        "none")
 
+/* OPTION_CALL for --debuginfod[=URLS]; the target is a struct recording. */
+int recording_debuginfod(const struct option_def *def, const char *arg, bool unset);
+#define RECORDING_DEBUGINFOD(r)                                                                    \
+	OPTION_CALL(0, "debuginfod", OPTION_OPTIONAL, recording_debuginfod, (r), "URLS",           \
+	        "ask these servers, or those of DEBUGINFOD_URLS, for missing objects and debug "   \
+	        "files")
+
 /* Opens it; *r must outlive the session. NULL after printing why not. */
 struct sonde_session *recording_open(struct recording *r);
 

@@ -529,6 +529,7 @@ static struct option_def *other_options(struct option_def *to, struct report_com
 	        OPTION_SWITCH(0, "stitch-lbr", &c->from.session.stitch_call_stacks,
 	                "complete LBR call stacks by those of earlier samples"),
 	        RECORDING_ITRACE(&c->from),
+	        RECORDING_DEBUGINFOD(&c->from),
 	        OPTION_TEXT(
 	                0, "symfs", &c->from.session.symfs, "DIR", "look for objects below DIR"),
 	        OPTION_TEXT(0, "kallsyms", &c->from.session.kallsyms, "FILE",

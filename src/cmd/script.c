@@ -338,6 +338,7 @@ static struct option_def *other_options(struct option_def *to, struct script *s)
 	        OPTION_UINT('j', "jobs", &s->from.jobs, "N", "worker threads; 0: all processors"),
 	        OPTION_SWITCH(0, "stitch-lbr", &s->from.session.stitch_call_stacks,
 	                "complete LBR call stacks by those of earlier samples"),
+	        RECORDING_DEBUGINFOD(&s->from),
 	        OPTION_TEXT(0, "symfs", &s->from.session.symfs, "DIR",
 	                "look for objects below this directory"),
 	        OPTION_TEXT(

@@ -23,7 +23,7 @@
 #include "timeline/timeline.h"
 #include "unwind/unwind.h"
 
-#include <sonde/sample.h>
+#include <sonde/session.h>
 
 #define FRAME_NOWHERE UINT32_MAX /* object of an address without a mapping */
 #define FRAME_NO_MODE UINT32_MAX
@@ -48,6 +48,9 @@ struct frame_options {
 	const char *home; /* of the user; NULL: unknown */
 	const char *build_ids; /* folder of objects by build id, ~/.debug; NULL: none */
 	const char *cache; /* folder of the symbol cache; NULL: none */
+	bool debuginfod; /* ask its servers for missing files */
+	sonde_download_fn on_download;
+	void *download_arg;
 	unsigned jobs; /* threads that read debug information */
 	bool running_kernel; /* kernels without a build id can be the running one */
 	bool demangle;
@@ -80,6 +83,7 @@ struct frame_resolver {
 	struct frame_deferred *deferred; /* sorted by thread, cookie and time when sealed */
 	size_t ndeferred, deferred_cap;
 	struct frame_jit *jit; /* jit.h; NULL: no jitdump files */
+	struct symbol_remote *remote; /* NULL: no servers are asked */
 	struct frame_ends *ends; /* of unwound chains, counted by all workers */
 	bool swap; /* the input has the other byte order */
 };

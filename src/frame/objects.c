@@ -32,7 +32,10 @@ int frame_resolver_seal(struct frame_resolver *f, const struct timeline *t)
 	frame_deferred_sort(f);
 	f->ends = frame_ends_new();
 	f->objects = calloc(n != 0 ? n : 1, sizeof(*f->objects));
-	if (f->objects == NULL || f->ends == NULL) {
+	if (f->options.debuginfod) {
+		f->remote = symbol_remote_new(f->options.on_download, f->options.download_arg);
+	}
+	if (f->objects == NULL || f->ends == NULL || (f->options.debuginfod && f->remote == NULL)) {
 		free(f->objects);
 		f->objects = NULL;
 		return SONDE_ENOMEM;
@@ -68,6 +71,7 @@ void frame_resolver_fini(struct frame_resolver *f)
 	free(f->objects);
 	free(f->ends);
 	free(f->deferred);
+	symbol_remote_free(f->remote);
 	frame_jit_free(f->jit);
 }
 
@@ -159,6 +163,7 @@ static struct symbol_request request_of(
 	        .demangle_kernel = f->options.demangle_kernel,
 	        .build_ids = is_elsewhere(f) ? NULL : f->options.build_ids,
 	        .cache = f->options.cache,
+	        .remote = f->remote,
 	        .jobs = f->options.jobs,
 	        .running_kernel = f->options.running_kernel,
 	};

@@ -26,15 +26,16 @@ static int missing_order(const void *a, const void *b)
 
 /* What is known about the symbols of an object, by what its table lacks. */
 static const char *const lacks[SYMBOL_LACKS] = {
-        [SYMBOL_NO_FILE] =
-                "the file is not here: name a folder with the recorded system's files by --symfs",
+        [SYMBOL_NO_FILE] = "the file is not here: name a folder with the recorded "
+                           "system's files by --symfs, or use --debuginfod",
         [SYMBOL_NOT_ELF] = "the file here is no ELF object: name a folder with the recorded "
                            "system's files by --symfs",
         [SYMBOL_UNREADABLE] = "the file cannot be read: check its permissions, or run as root",
-        [SYMBOL_OTHER_BUILD] = "the file here is another build (its build id differs): name a "
-                               "folder with the recorded system's files by --symfs",
+        [SYMBOL_OTHER_BUILD] =
+                "the file here is another build (its build id differs): name a "
+                "folder with the recorded system's files by --symfs, or use --debuginfod",
         [SYMBOL_STRIPPED] = "the file is stripped: install its debug symbols (the -dbgsym or -dbg "
-                            "package), or name a folder with them by --symfs",
+                            "package), use --debuginfod, or name a folder with them by --symfs",
         [SYMBOL_OTHER_KERNEL] = "the running kernel is not the recorded one",
         [SYMBOL_HIDDEN] = "/proc/kallsyms hides addresses from this user: run as root, or set "
                           "kernel.kptr_restrict to 0",

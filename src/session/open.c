@@ -254,6 +254,9 @@ static int seal(struct sonde_session *s, uint32_t stitch_slots)
 	        .machine_known = known,
 	        .machine = machine,
 	        .cache = s->options.cache,
+	        .debuginfod = s->options.debuginfod,
+	        .on_download = s->options.on_download,
+	        .download_arg = s->options.download_arg,
 	        .jobs = session_jobs(s),
 	        .running_kernel = running,
 	        .demangle = !s->options.no_demangle};

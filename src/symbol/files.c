@@ -17,6 +17,7 @@ void symbol_search_init(struct symbol_search *s, const struct symbol_request *re
 	*s = (struct symbol_search){.where = {.path = req->path != NULL ? req->path : "",
 	                                    .symfs = req->symfs,
 	                                    .build_ids = req->build_ids},
+	        .remote = req->remote,
 	        .lack = SYMBOL_NO_FILE};
 	if (req->build_id != NULL && n > 0) {
 		memcpy(s->where.id.bytes, req->build_id, n);
@@ -85,10 +86,19 @@ bool symbol_file_open(struct symbol_search *s, enum image_place place, struct sy
 	return false;
 }
 
+static bool remote_open(
+        struct symbol_search *s, enum symbol_remote_kind kind, struct symbol_file *f)
+{
+	return s->remote != NULL && s->where.id.size != 0 &&
+	       symbol_remote_find(s->remote, &s->where.id, kind, s->where.path, s->name) &&
+	       named_open(s, f);
+}
+
 bool symbol_file_open_object(struct symbol_search *s, struct symbol_file *f)
 {
 	if (!symbol_file_open(s, IMAGE_PLACE_PATH, f) &&
-	        !symbol_file_open(s, IMAGE_PLACE_CACHE, f)) {
+	        !symbol_file_open(s, IMAGE_PLACE_CACHE, f) &&
+	        !remote_open(s, SYMBOL_REMOTE_EXECUTABLE, f)) {
 		return false;
 	}
 	if (s->where.id.size == 0) {
@@ -136,5 +146,6 @@ bool symbol_file_open_debug(
 		symbol_file_close(f);
 	}
 	/* Without a build id, a matching name is not enough. */
-	return s->where.id.size != 0 && symbol_file_open(s, IMAGE_PLACE_DEBUG_PATH, f);
+	return s->where.id.size != 0 && (symbol_file_open(s, IMAGE_PLACE_DEBUG_PATH, f) ||
+	                                        remote_open(s, SYMBOL_REMOTE_DEBUG, f));
 }

@@ -4,6 +4,7 @@
 #define SONDE_SYMBOL_FILES_H
 
 #include "image/image.h"
+#include "symbol/remote.h"
 #include "symbol/symbol.h"
 
 /* An open ELF file. Closed when zero-initialised. */
@@ -16,6 +17,7 @@ void symbol_file_close(struct symbol_file *f);
 
 struct symbol_search {
 	struct image_where where;
+	struct symbol_remote *remote; /* NULL: no servers are asked */
 	char name[IMAGE_PATH_MAX]; /* name of the current candidate */
 	enum symbol_lack lack; /* of the file that came closest to being the wanted one */
 	bool failed; /* out of memory */

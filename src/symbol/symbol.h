@@ -49,6 +49,8 @@ enum symbol_lack {
 	SYMBOL_LACKS
 };
 
+struct symbol_remote;
+
 struct symbol_request {
 	enum symbol_object_kind kind;
 	/* File name of the mapping; "[kernel.kallsyms]"; "[module]" or its .ko file; a perf map. */
@@ -74,6 +76,7 @@ struct symbol_request {
 	const char *build_ids; /* folder of objects by build id, ~/.debug; NULL: none */
 	const char *cache; /* folder in which the kernel's symbols, and lines of objects, are stored
 	                      between runs; NULL: none */
+	struct symbol_remote *remote; /* servers to ask for missing files; NULL: none */
 	unsigned jobs; /* threads that read debug information; 0: one */
 };
 
