@@ -8,6 +8,17 @@
 
 #define PAGE       ((uintptr_t)4 << 10) /* bytes: on most machines */
 #define LARGE_PAGE ((size_t)2 << 20)
+#define HEADER     64u /* bytes: at least those of malloc */
+
+/*
+ * Rounds the size of a large block up so that it is whole large pages together with the header that
+ * malloc adds: Linux aligns such a mapping, and keeps its large pages when realloc moves it.
+ */
+static size_t whole_pages(size_t size)
+{
+	return size < LARGE_PAGE ? size
+	                         : ((size + HEADER + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1)) - HEADER;
+}
 
 bool array_reserve(void *data, size_t *cap, size_t need, size_t size)
 {
@@ -28,6 +39,7 @@ bool array_reserve(void *data, size_t *cap, size_t need, size_t size)
 		return false;
 	}
 	memcpy(&old, data, sizeof(old));
+	n = whole_pages(n * size) / size;
 	p = realloc(old, n * size);
 	if (p == NULL) {
 		return false;
@@ -65,5 +77,38 @@ void array_spread(void *p, size_t size)
 	if (p != NULL && size >= LARGE_PAGE) {
 		(void)madvise((char *)p - before, (before + size + PAGE - 1) & ~(PAGE - 1),
 		        MADV_HUGEPAGE);
+	}
+}
+
+void *array_map(size_t size)
+{
+	size_t more, all = size + LARGE_PAGE;
+	char *p;
+
+	if (size < LARGE_PAGE) {
+		return calloc(1, size);
+	}
+	p = all < size
+	            ? MAP_FAILED
+	            : mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED) {
+		return NULL;
+	}
+	more = -(uintptr_t)p & (LARGE_PAGE - 1); /* before the first large page */
+	size = (size + PAGE - 1) & ~(PAGE - 1);
+	if (more != 0) {
+		(void)munmap(p, more);
+	}
+	(void)munmap(p + more + size, all - more - size);
+	array_spread(p + more, size);
+	return p + more;
+}
+
+void array_unmap(void *p, size_t size)
+{
+	if (size < LARGE_PAGE) {
+		free(p);
+	} else if (p != NULL) {
+		(void)munmap(p, size);
 	}
 }

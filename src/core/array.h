@@ -26,4 +26,11 @@ void array_fit(void *data, size_t *cap, size_t n, size_t size);
  */
 void array_spread(void *p, size_t size);
 
+/*
+ * Returns memory of zeros for what is read in any order: from 2 MiB on, it begins with a large page.
+ * NULL: out of memory. array_unmap releases it, with the same size; NULL is fine.
+ */
+void *array_map(size_t size);
+void array_unmap(void *p, size_t size);
+
 #endif

@@ -4,23 +4,23 @@
 #include "core/array.h"
 #include "core/status.h"
 
-#include <stdlib.h>
+#define LARGE ((size_t)1 << 18) /* slots: above this, memory matters more than moves */
 
 void index_fini(struct index *x)
 {
-	free(x->slots);
+	array_unmap(x->slots, x->nslots * sizeof(*x->slots));
 	*x = (struct index){0};
 }
 
 int index_grow(struct index *x)
 {
-	size_t n = x->nslots == 0 ? 64 : x->nslots * 4; /* each element is moved less than once */
-	struct index_slot *slots = calloc(n, sizeof(*slots));
+	/* by 4, each element is moved less than once */
+	size_t n = x->nslots == 0 ? 64 : x->nslots * (x->nslots < LARGE ? 4 : 2);
+	struct index_slot *slots = array_map(n * sizeof(*slots));
 
 	if (slots == NULL) {
 		return SONDE_ENOMEM;
 	}
-	array_spread(slots, n * sizeof(*slots));
 	for (size_t i = 0; i < x->nslots; i++) {
 		size_t at = x->slots[i].hash & (n - 1);
 
@@ -32,7 +32,7 @@ int index_grow(struct index *x)
 		}
 		slots[at] = x->slots[i];
 	}
-	free(x->slots);
+	array_unmap(x->slots, x->nslots * sizeof(*x->slots));
 	x->slots = slots;
 	x->nslots = n;
 	return 0;

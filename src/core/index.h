@@ -34,7 +34,7 @@ int index_grow(struct index *x);
 /* Makes room for one more element; call it before the search. Negative: out of memory. */
 static inline int index_room(struct index *x)
 {
-	return x->n * 2 >= x->nslots ? index_grow(x) : 0;
+	return x->n * 3 >= x->nslots * 2 ? index_grow(x) : 0;
 }
 
 /*

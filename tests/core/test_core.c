@@ -335,6 +335,25 @@ static void test_array(void)
 	free(arrays[1]);
 }
 
+static void test_map(void)
+{
+	bool zeros = true, aligned = true;
+
+	for (size_t size = 64; size <= (size_t)8 << 20; size *= 2) {
+		uint8_t *p = array_map(size);
+
+		zeros = zeros && p != NULL && p[0] == 0 && p[size / 2] == 0 && p[size - 1] == 0;
+		aligned = aligned && (size < (size_t)2 << 20 || (uintptr_t)p % (2 << 20) == 0);
+		if (p != NULL) {
+			memset(p, 1, size);
+		}
+		array_unmap(p, size);
+	}
+	ok(zeros, "mapped memory of any size is zero, and can be written");
+	ok(aligned, "mapped memory of 2 MiB and more begins with a large page");
+	array_unmap(NULL, 0);
+}
+
 int main(void)
 {
 	test_cursor();
@@ -348,6 +367,7 @@ int main(void)
 	test_options();
 	test_arena();
 	test_array();
+	test_map();
 	test_sort();
 	test_sort_jobs();
 	return tap_done();
