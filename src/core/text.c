@@ -133,20 +133,6 @@ void text_u64(struct text *t, uint64_t v, unsigned width, char pad)
 	}
 }
 
-void text_hex(struct text *t, uint64_t v, unsigned width, char pad)
-{
-	size_t n = (67 - (size_t)__builtin_clzll(v | 1)) / 4;
-	char *p = room_for_digits(t, n, width, pad);
-
-	if (p == NULL) {
-		return;
-	}
-	for (p += n; n != 0; n--) {
-		*--p = "0123456789abcdef"[v & 15];
-		v >>= 4;
-	}
-}
-
 /* Eight digits, the first one in the lowest byte; blanks: how many of them are blanks instead. */
 static inline uint64_t digits_of(uint32_t v, unsigned blanks)
 {
@@ -163,9 +149,9 @@ static inline uint64_t digits_of(uint32_t v, unsigned blanks)
 	return (x & ~mask) | (' ' * ones & mask);
 }
 
-char *text_put_hex16(char *p, uint64_t v)
+/* Writes a number as 16 bytes of which the first ones, `blanks` at most 15, are blanks. */
+static inline void put_digits(char *p, uint64_t v, unsigned blanks)
 {
-	unsigned blanks = (unsigned)__builtin_clzll(v | 1) / 4;
 	uint64_t halves[2] = {' ' * UINT64_C(0x0101010101010101),
 	        digits_of((uint32_t)v, blanks > 8 ? blanks - 8 : 0)};
 
@@ -176,7 +162,25 @@ char *text_put_hex16(char *p, uint64_t v)
 		halves[i] = HOST_BIG_ENDIAN ? __builtin_bswap64(halves[i]) : halves[i];
 	}
 	memcpy(p, halves, sizeof(halves));
-	return p + sizeof(halves);
+}
+
+char *text_put_hex16(char *p, uint64_t v)
+{
+	put_digits(p, v, (unsigned)__builtin_clzll(v | 1) / 4);
+	return p + 16;
+}
+
+void text_hex(struct text *t, uint64_t v, unsigned width, char pad)
+{
+	size_t n = (67 - (size_t)__builtin_clzll(v | 1)) / 4;
+	char *p = room_for_digits(t, n, width, pad);
+	char digits[16];
+
+	if (p == NULL) {
+		return;
+	}
+	put_digits(digits, v, 0);
+	memcpy(p, digits + sizeof(digits) - n, n);
 }
 
 void text_hex_bytes(struct text *t, const void *bytes, size_t n)
