@@ -15,18 +15,25 @@
 #define FORGET_AFTER 16u /* chunks */
 #define WEIGHT_PARTS (~UINT64_C(0) << 32) /* of a weight with parts: all but its first one */
 
-/* Whether samples need the frames of their addresses, not only their owners. */
-static bool needs_frames(const struct profile *p)
+/* Whether samples need the frames of their addresses, whatever the keys are. */
+static bool needs_code(const struct profile *p)
 {
 	const struct profile_options *o = &p->options;
-	bool of_frame = false; /* a key is the frame's */
+
+	return profile_needs_chains(p) || o->branches || o->keys.nlocated != 0 ||
+	       o->pick->dsos != NULL || o->pick->by_symbol || o->symbol_part != NULL ||
+	       o->hide_unresolved || profile_by_place(o);
+}
+
+/* Returns the number of keys that are those of frames. */
+static unsigned frame_keys(const struct profile *p)
+{
+	unsigned n = 0;
 
 	for (unsigned id = 0; id < FIELD_COUNT; id++) {
-		of_frame = of_frame || (o->keys.chosen[id] && field_at(id)->words == 0);
+		n += p->options.keys.chosen[id] && field_at(id)->words == 0;
 	}
-	return of_frame || profile_needs_chains(p) || o->branches || o->keys.nlocated != 0 ||
-	       o->pick->dsos != NULL || o->pick->by_symbol || o->symbol_part != NULL ||
-	       o->hide_unresolved;
+	return n;
 }
 
 /* Returns the first of the w->nslots cache slots of a sample. */
@@ -210,6 +217,30 @@ static int owner_count(struct profile *p, struct profile_worker *w, struct recen
 	return 0;
 }
 
+/* Counts a sample whose frame is its object. */
+static int object_count(struct profile *p, struct profile_worker *w, const struct session_sample *s,
+        struct profile_chain *c)
+{
+	struct frame at = frame_locate(&w->frames_of, s->view, s->cpumode, s->s.ip);
+	struct profile_frame frame = {.object = at.object};
+	struct recent_object *r;
+	uint32_t id;
+
+	c->address = at.address;
+	c->kernel = at.object == PROFILE_NONE ? s->cpumode == MISC_KERNEL
+	                                      : profile_is_kernel(p, at.object);
+	r = &w->objects[hash_u64((uint64_t)c->who << 32 | at.object) % PROFILE_RECENT_OBJECTS];
+	if (r->who == c->who && r->object == at.object && r->kernel == c->kernel && r->chain != 0) {
+		profile_chain_count(&w->counts.chains[r->chain - 1], c);
+		return 0;
+	}
+	TRY(profile_frame_add(p, &w->counts, frame, 0, &c->leaf));
+	c->hash = profile_chain_hash(c, NULL);
+	TRY(profile_chain_add(&w->counts, c, NULL, NULL, &id));
+	*r = (struct recent_object){c->who, at.object, id + 1, c->kernel};
+	return 0;
+}
+
 static int sample_count(struct profile *p, struct profile_worker *w, const struct session_sample *s)
 {
 	struct waiting_sample *new = &w->waiting[w->nwaiting];
@@ -228,6 +259,9 @@ static int sample_count(struct profile *p, struct profile_worker *w, const struc
 	c->first_tid = s->view->tid;
 	if (w->without_frames) {
 		return owner_count(p, w, owner, c, s->cpumode);
+	}
+	if (p->by_object) {
+		return object_count(p, w, s, c);
 	}
 	if (profile_needs_chains(p)) {
 		const struct sonde_attr *attr = &session_events(p->session)[s->event].attr;
@@ -405,7 +439,7 @@ static int worker_init(struct profile_worker *w, struct profile *p)
 	session_worker_init(&w->worker, s);
 	w->source = p->source;
 	w->by_thread = profile_owners_by_thread(p);
-	w->without_frames = !needs_frames(p);
+	w->without_frames = !needs_code(p) && frame_keys(p) == 0;
 	w->nslots = 1;
 	w->samples = calloc(PROFILE_RECENT, sizeof(*w->samples));
 	w->tags = calloc(PROFILE_RECENT, sizeof(*w->tags));
@@ -474,6 +508,7 @@ int profile_collect(struct profile *p)
 		return SONDE_ENOMEM;
 	}
 	p->nworkers = jobs;
+	p->by_object = p->options.keys.chosen[FIELD_DSO] && frame_keys(p) == 1 && !needs_code(p);
 	if (p->options.switch_on != NULL || p->options.switch_off != NULL) {
 		TRY(profile_switches_make(p));
 	}

@@ -199,7 +199,7 @@ int profile_frame_add(struct profile *p, struct profile_counts *c, struct profil
 		*id = c->frames[*id].same;
 		return 0;
 	}
-	if (key.symbol == NULL && key.object != PROFILE_NONE) {
+	if (key.symbol == NULL && key.object != PROFILE_NONE && !p->by_object) {
 		const struct symbol_table *table =
 		        frame_symbols(session_frames(p->session), key.object);
 
@@ -253,13 +253,26 @@ int profile_location_add(
 	return 0;
 }
 
+/* Whether the first sample of x came before that of y. With the same time, by address. */
+static bool first_before(const struct profile_chain *x, const struct profile_chain *y)
+{
+	if (x->time != y->time) {
+		return x->time < y->time;
+	}
+	if (x->first_tid != y->first_tid) {
+		return x->first_tid < y->first_tid;
+	}
+	return x->n == 0 && x->address < y->address;
+}
+
 void profile_chain_count(struct profile_chain *to, const struct profile_chain *from)
 {
 	bool over = __builtin_add_overflow(to->period, from->period, &to->period);
 
 	to->samples += from->samples;
 	to->over = to->over || from->over || over;
-	if (from->time < to->time || (from->time == to->time && from->first_tid < to->first_tid)) {
+	if (first_before(from, to)) {
+		to->address = to->n == 0 ? from->address : to->address;
 		to->time = from->time;
 		to->first_pid = from->first_pid;
 		to->first_comm = from->first_comm;
@@ -317,11 +330,11 @@ int profile_chain_add(struct profile_counts *c, struct profile_chain *key, const
 	                                 sizeof(*hops)))) {
 		return SONDE_ENOMEM;
 	}
-	key->first = c->nwords;
 	if (hops != NULL && key->n != 0) {
 		memcpy(c->hops + c->nwords, hops, key->n * sizeof(*hops));
 	}
 	if (key->n != 0) {
+		key->first = c->nwords;
 		memcpy(c->words + c->nwords, words, key->n * sizeof(*words));
 		c->nwords += key->n;
 	}
@@ -475,7 +488,7 @@ static int join_piece(void *arg, unsigned worker, size_t piece)
 		struct profile_chain chain = j->from->chains[i];
 		const uint32_t *words = chain.n != 0 ? j->from->words + chain.first : NULL;
 
-		chain.first += j->words;
+		chain.first += chain.n != 0 ? j->words : 0;
 		for (uint32_t k = 0; k < chain.n; k++) {
 			x->to->words[chain.first + k] = j->frames[words[k]];
 		}

@@ -147,7 +147,10 @@ struct profile_jump {
 struct profile_chain {
 	uint64_t samples, period;
 	uint64_t time; /* ns, of the first sample */
-	size_t first; /* index of the first frame in words */
+	union {
+		size_t first; /* index of the first frame in words */
+		uint64_t address; /* without frames: of the first sample, if `by_object` */
+	};
 	uint32_t n; /* number of frames */
 	uint32_t who, leaf;
 	union {
@@ -200,7 +203,7 @@ struct profile_row {
 	uint32_t step : PROFILE_STEP_BITS;
 	uint32_t has_symbol : 1;
 	uint32_t kernel : 1;
-	uint32_t unknown : 1; /* first_frame has no symbol */
+	uint32_t unknown : 1; /* see profile_row_unknown */
 	uint32_t hidden : 1; /* as in perf: the filters hide its first sample */
 	uint32_t first_frame; /* frame of the first sample, even if the symbol is no key */
 	uint32_t depth; /* frames of its longest chain, from the row to the end of the graph */
@@ -292,6 +295,8 @@ struct profile {
 	struct intern names; /* short names of objects */
 	uint32_t *dso; /* id in names, by object */
 	uint32_t unknown; /* id of "[unknown]" */
+	/* Each object is one frame, at address 0 and without a symbol: nothing needs more. */
+	bool by_object;
 	struct intern source_texts;
 	struct profile_source *sources; /* by frame; NULL: no option or key needs them */
 	size_t sources_cap;
@@ -404,6 +409,9 @@ static inline const char *profile_row_name(const struct profile *p, const struct
  */
 bool profile_symbol_same(
         const struct profile *p, const struct profile_row *a, const struct profile_row *b);
+
+/* Whether the code of a row's first sample has no symbol: 1, 0, SONDE_ENOMEM. */
+int profile_row_unknown(const struct profile *p, const struct profile_row *row);
 
 /* Returns a row's words of a key that does not depend on the frame. */
 static inline const uint32_t *profile_row_words(

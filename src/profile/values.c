@@ -27,6 +27,19 @@ bool profile_is_kernel(const struct profile *p, uint32_t object)
 	return kind == TIMELINE_KERNEL || kind == TIMELINE_MODULE || kind == TIMELINE_CODE;
 }
 
+int profile_row_unknown(const struct profile *p, const struct profile_row *row)
+{
+	uint32_t object = p->counts.frames[row->first_frame].object;
+	const struct symbol_table *table;
+
+	if (!p->by_object || object == PROFILE_NONE) {
+		return row->unknown;
+	}
+	table = frame_symbols(session_frames(p->session), object);
+	return table == NULL ? SONDE_ENOMEM
+	                     : symbol_table_find(table, profile_row_first(p, row)->address) == NULL;
+}
+
 const char *profile_symbol(const struct profile *p, uint32_t object, const struct symbol *sym)
 {
 	if (sym != NULL && sym->type == PROFILE_INLINED) {

@@ -11,8 +11,9 @@
  * make up most chains, and a few chains most samples. The cache of addresses is direct-mapped. So
  * is the cache of samples at first; it grows if many evicted chains occur again.
  */
-#define PROFILE_RECENT        4096u
-#define PROFILE_RECENT_OWNERS 256u
+#define PROFILE_RECENT         4096u
+#define PROFILE_RECENT_OWNERS  256u
+#define PROFILE_RECENT_OBJECTS 1024u
 
 /*
  * Samples that miss this cache wait until a batch is full, so that misses of the processor's caches
@@ -45,6 +46,13 @@ struct recent_owner {
 	uint32_t chains[2];
 };
 
+/* An owner, an object and a mode, which make a chain if frames are objects. */
+struct recent_object {
+	uint32_t who, object;
+	uint32_t chain; /* number of the chain, + 1; 0: free */
+	bool kernel;
+};
+
 struct waiting_word {
 	struct recent_place place; /* frame 0: must be looked up by address */
 	uint64_t address;
@@ -75,6 +83,7 @@ struct profile_worker {
 	size_t forgotten; /* misses whose chain was counted before, since the last check */
 	size_t looked_up; /* misses since the last check */
 	struct recent_owner owners[PROFILE_RECENT_OWNERS];
+	struct recent_object objects[PROFILE_RECENT_OBJECTS];
 	bool by_thread; /* all samples of a thread's view and an event have one owner */
 	bool without_frames; /* no sample needs its frame: chains have only their owners */
 	struct profile_branches branches;

@@ -213,14 +213,11 @@ static size_t text_width(struct report *r, const struct profile_row *row, unsign
 
 /*
  * As in perf, the column of names is as wide as the last names of the rows' first threads: a longer
- * name from before an exec is cut. The column of objects has room for an address when a row begins
- * without a symbol. The column of processors is as wide as its title, though numbers
+ * name from before an exec is cut. The column of processors is as wide as its title, though numbers
  * may be longer.
  */
 static size_t cell_width(struct report *r, const struct profile_row *row, unsigned id)
 {
-	size_t width;
-
 	if (id == FIELD_TRANSACTION) { /* as in perf, as wide for any transaction */
 		return column_number(r, row, id) != 0 ? TRANSACTION_WIDTH : 0;
 	}
@@ -231,11 +228,7 @@ static size_t cell_width(struct report *r, const struct profile_row *row, unsign
 		return report_location_width(r, row, id);
 	}
 	if (id != FIELD_COMM) {
-		bool room = id == FIELD_DSO && row->unknown && r->options.widths == NULL &&
-		            r->options.separator == NULL && r->options.filter.dsos == NULL;
-
-		width = text_width(r, row, id);
-		return room && width < ADDRESS_WIDTH ? ADDRESS_WIDTH : width;
+		return text_width(r, row, id);
 	}
 	return strlen(timeline_text(
 	        session_timeline(r->session), profile_row_first(&r->profile, row)->first_comm));
@@ -309,6 +302,30 @@ static void put_sum(struct report *r, const struct profile_row *row, unsigned i,
 {
 	unsigned id = r->columns.id[i];
 	unsigned width = r->forced[i] != 0 ? (unsigned)r->forced[i] : field_at(id)->width;
+/* Symbols are looked up for this only if the names of objects leave no room for an address. */
+int report_columns_room(struct report *r)
+{
+	unsigned i = report_columns_find(r, FIELD_DSO);
+	const struct report_table *t = r->table;
+
+	if (i == r->columns.n || r->forced[i] != 0 || r->width[i] >= (int)ADDRESS_WIDTH ||
+	        r->options.widths != NULL || r->options.separator != NULL ||
+	        r->options.filter.dsos != NULL) {
+		return 0;
+	}
+	for (size_t k = 0; k < t->norder; k++) {
+		const struct profile_row *row = &t->rows[t->order[k]];
+		int unknown = row->hidden ? 0 : profile_row_unknown(&r->profile, row);
+
+		TRY(unknown);
+		if (unknown != 0) {
+			r->width[i] = ADDRESS_WIDTH;
+			break;
+		}
+	}
+	return 0;
+}
+
 	uint64_t value = column_sum(r, row, id, member);
 
 	width = width > NUMBER_MAX ? NUMBER_MAX : width;

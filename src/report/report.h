@@ -141,6 +141,11 @@ bool report_columns_left_out(const struct report *r, unsigned id);
  */
 bool report_trace_choose(struct report *r, const char *word, size_t n, int *rc);
 /*
+/*
+ * After all rows: as in perf, the column of objects has room for an address if a row begins without a
+ * symbol. SONDE_ENOMEM.
+ */
+int report_columns_room(struct report *r);
  * Sets the widths for the event of the table's rows. Returns their sum; SONDE_ENOMEM; SONDE_EARG
  * with a text if the table is of a group of events.
  */

@@ -60,6 +60,7 @@ static int columns_widen(struct report *r)
 		}
 	}
 	for (unsigned i = 0; i < r->nworkers; i++) {
+	TRY(report_columns_room(r));
 		memcpy(r->workers[i].width, r->width, sizeof(r->width));
 	}
 	return 0;

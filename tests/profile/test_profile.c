@@ -102,6 +102,47 @@ static void test_owners(unsigned jobs)
 	sonde_session_free(s);
 }
 
+/* Whether both have the same rows of objects, and the same of them begin without a symbol. */
+static bool objects_same(const struct profile *a, const struct profile *b)
+{
+	bool same = a->nrows == b->nrows && a->nrows != 0;
+
+	for (size_t i = 0; i < a->nrows && same; i++) {
+		const struct profile_row *x = &a->rows[i], *y = &b->rows[i];
+
+		same = x->dso == y->dso && x->key == y->key && x->samples == y->samples &&
+		       x->period == y->period && x->kernel == y->kernel &&
+		       profile_row_unknown(a, x) == profile_row_unknown(b, y);
+	}
+	return same;
+}
+
+/* Rows of objects do not need addresses: compared with rows that are made from addresses. */
+static void test_objects(unsigned jobs)
+{
+	struct sonde_session *s = chains_open(&chains, jobs);
+	struct profile_options o = {.max_stack = 127, .pick = &everything};
+	struct profile by_object, by_address;
+
+	field_key_choose(&o.keys, FIELD_COMM);
+	o.keys.chosen[FIELD_DSO] = true;
+	run(&by_object, s, &o);
+	o.keys.chosen[FIELD_SYMOFF] = true;
+	run(&by_address, s, &o);
+	ok(by_object.by_object && !by_address.by_object, "rows of objects have objects as frames");
+	ok(by_object.counts.nframes < by_address.counts.nframes,
+	        "several addresses of an object are one frame");
+	profile_fini(&by_address);
+	o.keys.chosen[FIELD_SYMOFF] = false;
+	o.graph = true; /* needs chains */
+	run(&by_address, s, &o);
+	ok(!by_address.by_object && objects_same(&by_object, &by_address),
+	        "rows of objects are those that are made from addresses");
+	profile_fini(&by_object);
+	profile_fini(&by_address);
+	sonde_session_free(s);
+}
+
 /* A row, summed up sample by sample. */
 struct plain_row {
 	char name[24];
@@ -377,7 +418,9 @@ int main(void)
 	test_rows(1);
 	test_rows(4);
 	test_owners(1);
+	test_objects(1);
 	test_owners(4);
+	test_objects(4);
 	test_plain();
 	test_max_stack();
 	test_filters();
