@@ -158,6 +158,15 @@ void report_columns_json(
 	}
 }
 
+/* Prints the address of a row without a symbol. */
+static void put_address(struct text *t, const struct profile_row *row)
+{
+	uint64_t address = profile_row_address(row);
+
+	text_str(t, address != 0 ? "0x" : "");
+	text_hex(t, address, ADDRESS_WIDTH, '0');
+}
+
 /*
  * Writes the text of a key's column, without padding, to r->cell; width: of the column, the minimum
  * number of digits of a processor. False: the text is never cut.
@@ -185,8 +194,7 @@ static bool cell_make(struct report *r, const struct profile_row *row, unsigned 
 		report_location_text(r, row, id, (size_t)width);
 		return field_at(id)->location != FIELD_LOCATION_ADDRESS;
 	} else if (id == FIELD_SYM || id == FIELD_SYMOFF) {
-		text_str(t, profile_row_address(row) != 0 ? "0x" : "");
-		text_hex(t, profile_row_address(row), 16, '0');
+		put_address(t, row);
 		return false;
 	} else {
 		struct field_value value = column_value(r, row, id, width);
@@ -263,17 +271,59 @@ int report_columns_reset(struct report *r)
 	return 0;
 }
 
+/* Returns the only part of a row that cell_width depends on, never 0; 0: it depends on more. */
+static inline uint64_t width_value(
+        const struct report *r, const struct profile_row *row, unsigned id)
+{
+	switch (id) {
+	case FIELD_COMM: return (uint64_t)profile_row_first(&r->profile, row)->first_comm + 1;
+	case FIELD_DSO: return (uint64_t)row->dso + 1;
+	case FIELD_SYM: return row->has_symbol ? (uintptr_t)row->code.symbol : 1;
+	default: return 0;
+	}
+}
+
 void report_columns_widen(struct report *r, const struct profile_row *row)
 {
 	for (unsigned i = 0; i < r->columns.n; i++) {
 		unsigned id = r->columns.id[i];
+		uint64_t value;
 
-		if (field_is_key(id) && r->forced[i] == 0) {
+		if (!field_is_key(id) || r->forced[i] != 0) {
+			continue;
+		}
+		value = width_value(r, row, id);
+		if (value == 0 || value != r->last[i].widened) {
 			int width = (int)cell_width(r, row, id);
 
 			r->width[i] = width > r->width[i] ? width : r->width[i];
+			r->last[i].widened = value;
 		}
 	}
+}
+
+/* Symbols are looked up for this only if the names of objects leave no room for an address. */
+int report_columns_room(struct report *r)
+{
+	unsigned i = report_columns_find(r, FIELD_DSO);
+	const struct report_table *t = r->table;
+
+	if (i == r->columns.n || r->forced[i] != 0 || r->width[i] >= (int)ADDRESS_WIDTH ||
+	        r->options.widths != NULL || r->options.separator != NULL ||
+	        r->options.filter.dsos != NULL) {
+		return 0;
+	}
+	for (size_t k = 0; k < t->norder; k++) {
+		const struct profile_row *row = &t->rows[t->order[k]];
+		int unknown = row->hidden ? 0 : profile_row_unknown(&r->profile, row);
+
+		TRY(unknown);
+		if (unknown != 0) {
+			r->width[i] = ADDRESS_WIDTH;
+			break;
+		}
+	}
+	return 0;
 }
 
 const char *report_color(const struct report *r, uint64_t part, uint64_t total)
@@ -302,30 +352,6 @@ static void put_sum(struct report *r, const struct profile_row *row, unsigned i,
 {
 	unsigned id = r->columns.id[i];
 	unsigned width = r->forced[i] != 0 ? (unsigned)r->forced[i] : field_at(id)->width;
-/* Symbols are looked up for this only if the names of objects leave no room for an address. */
-int report_columns_room(struct report *r)
-{
-	unsigned i = report_columns_find(r, FIELD_DSO);
-	const struct report_table *t = r->table;
-
-	if (i == r->columns.n || r->forced[i] != 0 || r->width[i] >= (int)ADDRESS_WIDTH ||
-	        r->options.widths != NULL || r->options.separator != NULL ||
-	        r->options.filter.dsos != NULL) {
-		return 0;
-	}
-	for (size_t k = 0; k < t->norder; k++) {
-		const struct profile_row *row = &t->rows[t->order[k]];
-		int unknown = row->hidden ? 0 : profile_row_unknown(&r->profile, row);
-
-		TRY(unknown);
-		if (unknown != 0) {
-			r->width[i] = ADDRESS_WIDTH;
-			break;
-		}
-	}
-	return 0;
-}
-
 	uint64_t value = column_sum(r, row, id, member);
 
 	width = width > NUMBER_MAX ? NUMBER_MAX : width;
@@ -386,6 +412,9 @@ static inline void put_cell(struct report *r, const struct profile_row *row, uns
 
 	if (!field_is_key(id)) {
 		put_number(r, row, i);
+	} else if (id == FIELD_SYM && !row->has_symbol) { /* plain, and never cut */
+		text_str(&r->text, report_level(row->kernel));
+		put_address(&r->text, row);
 	} else {
 		if (cell_make(r, row, id, r->width[i]) && r->cell.n > width) {
 			r->cell.n = width;
@@ -407,12 +436,58 @@ void report_columns_cell(struct report *r, const struct profile_row *row, unsign
 	put_cell(r, row, i, last);
 }
 
+/*
+ * Sets *value to the only part of a row that the text of a column depends on. False: it depends on
+ * more than one.
+ */
+static inline bool cell_value(
+        const struct report *r, const struct profile_row *row, unsigned id, uint64_t *value)
+{
+	switch (id) {
+	case FIELD_OVERHEAD: *value = row->period; return r->table->members == 1;
+	case FIELD_OVERHEAD_CHILDREN: *value = row->children; return r->table->members == 1;
+	case FIELD_DSO: *value = row->dso; return true;
+	case FIELD_COMM: *value = *profile_row_words(&r->profile, row, FIELD_COMM); return true;
+	default: return false;
+	}
+}
+
+/* As put_cell, but copies the text of the row before if it is the same. */
+static inline void put_cell_again(
+        struct report *r, const struct profile_row *row, unsigned i, bool last)
+{
+	struct report_cell *cell = &r->last[i];
+	size_t start = r->text.n;
+	uint64_t value;
+	bool simple = cell_value(r, row, r->columns.id[i], &value);
+
+	if (simple && cell->n != 0 && cell->value == value) {
+		text_bytes(&r->text, cell->text, cell->n);
+		return;
+	}
+	put_cell(r, row, i, last);
+	cell->n = 0;
+	if (simple && !r->text.failed && r->text.n - start <= sizeof(cell->text)) {
+		cell->value = value;
+		cell->n = (uint32_t)(r->text.n - start);
+		memcpy(cell->text, r->text.p + start, cell->n);
+	}
+}
+
+void report_columns_forget(struct report *r)
+{
+	for (unsigned i = 0; i < r->columns.n; i++) {
+		r->last[i].n = 0;
+		r->last[i].widened = 0;
+	}
+}
+
 void report_columns_row(struct report *r, const struct profile_row *row)
 {
 	for (unsigned i = 0; i < r->columns.n; i++) {
 		if (!column_hidden(r, i)) {
 			report_columns_gap(r, i);
-			put_cell(r, row, i, i + 1 == r->columns.n);
+			put_cell_again(r, row, i, i + 1 == r->columns.n);
 		}
 	}
 	text_char(&r->text, '\n');

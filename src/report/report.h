@@ -37,6 +37,16 @@ struct report_regex {
 	bool made;
 };
 
+#define REPORT_CELL_MAX 88u /* bytes: few texts are longer */
+
+/* The last text of a column: rows are sorted, so the next one is often the same. */
+struct report_cell {
+	uint64_t value; /* of the row: the text depends only on this */
+	uint64_t widened; /* the same for the width of the column; 0: nothing is kept */
+	uint32_t n; /* bytes of text; 0: nothing is kept */
+	char text[REPORT_CELL_MAX];
+};
+
 struct report_tree_rows; /* rows in levels, or of groups of events: levels.c */
 
 struct report {
@@ -65,6 +75,7 @@ struct report {
 	struct feature_groups groups; /* of events, as recorded or requested */
 	struct report_table *table; /* the present table, which workers share */
 	int width[FIELD_COUNT]; /* by number of the column */
+	struct report_cell last[FIELD_COUNT]; /* for these widths and the rows of one event */
 	int *trace_widths; /* of the fields of trace_event in the column FIELD_TRACE_FIELDS */
 	uint32_t trace_event;
 	uint32_t *trace_ranks; /* of texts of tracepoints; NULL: not made yet */
@@ -127,7 +138,14 @@ const char *report_color(const struct report *r, uint64_t part, uint64_t total);
 int report_columns_init(struct report *r);
 /* Sets the widths of an event's columns to those of the titles; rows make them wider. */
 int report_columns_reset(struct report *r); /* SONDE_ENOMEM, SONDE_EARG */
+/* Forgets the last texts of columns: another event or other widths follow. */
+void report_columns_forget(struct report *r);
 void report_columns_widen(struct report *r, const struct profile_row *row);
+/*
+ * After all rows: as in perf, the column of objects has room for an address if a row begins without a
+ * symbol. SONDE_ENOMEM.
+ */
+int report_columns_room(struct report *r);
 /* A member's sum in a row. */
 uint64_t report_columns_sum(
         const struct report *r, const struct profile_row *row, unsigned id, unsigned member);
@@ -141,11 +159,6 @@ bool report_columns_left_out(const struct report *r, unsigned id);
  */
 bool report_trace_choose(struct report *r, const char *word, size_t n, int *rc);
 /*
-/*
- * After all rows: as in perf, the column of objects has room for an address if a row begins without a
- * symbol. SONDE_ENOMEM.
- */
-int report_columns_room(struct report *r);
  * Sets the widths for the event of the table's rows. Returns their sum; SONDE_ENOMEM; SONDE_EARG
  * with a text if the table is of a group of events.
  */

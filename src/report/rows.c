@@ -50,6 +50,7 @@ static int columns_widen(struct report *r)
 		r->workers[i].table = r->table;
 		r->workers[i].trace_event = r->trace_event;
 		r->workers[i].trace_widths = r->trace_widths;
+		report_columns_forget(&r->workers[i]);
 	}
 	TRY(pool_run(r->nworkers, blocks, rows_widen, r));
 	for (unsigned i = 0; i < r->nworkers; i++) {
@@ -59,8 +60,8 @@ static int columns_widen(struct report *r)
 			r->width[k] = width > r->width[k] ? width : r->width[k];
 		}
 	}
-	for (unsigned i = 0; i < r->nworkers; i++) {
 	TRY(report_columns_room(r));
+	for (unsigned i = 0; i < r->nworkers; i++) {
 		memcpy(r->workers[i].width, r->width, sizeof(r->width));
 	}
 	return 0;
