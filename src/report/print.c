@@ -249,6 +249,7 @@ static int put_last(struct report *r)
 	bool printed;
 
 	TRY(report_unresolved(r, &printed));
+	printed |= report_broken_chains(r);
 	if (!printed) {
 		text_str(&r->text, "#\n# (Tip: To see callers of a hot function: sonde report "
 		                   "--no-children -g callee)\n#\n");

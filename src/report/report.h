@@ -117,6 +117,8 @@ int report_threads(struct report *r);
 int report_tasks(struct report *r);
 /* If samples are in code without symbols, prints how many, and in which objects. */
 int report_unresolved(struct report *r, bool *printed);
+/* If many call chains by frame pointers are broken, prints how many, and how to record whole ones. */
+bool report_broken_chains(struct report *r);
 /*
  * Prints the rows of r->table as blocks of code, with titles unless quiet; total: all cycles. False:
  * there are no blocks.
