@@ -113,7 +113,8 @@ struct sonde_pt_step {
 	uint8_t size; /* INSN, BLOCK: bytes of the last instruction */
 	bool speculative; /* INSN, BLOCK: inside a transaction */
 	bool resync; /* ERROR: another error, during the search for a packet to continue at */
-	bool first; /* INSN: follows an event, or a branch that packets decided */
+	bool first; /* INSN, if all are wanted: follows an event, or a branch that packets
+	               decided */
 	bool sampled; /* INSN: selected by `every` or `every_ticks` */
 	/* The last instruction is: */
 	bool branch; /* a branch of any kind */

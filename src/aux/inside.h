@@ -12,6 +12,8 @@
 
 #include <sonde/pt.h>
 
+#include <pthread.h>
+
 /* The trace of an AUXTRACE record. */
 struct aux_piece {
 	struct span bytes;
@@ -151,10 +153,24 @@ struct aux_space {
 	size_t pokes; /* so many of the pokes are done */
 };
 
+/* A unit of the engine: a mapping of an object, or the kernel. */
+struct aux_unit {
+	bool kernel;
+	/* A mapping: object, and its addresses there, both inclusive. The kernel: its root, and the
+	   epoch and the pokes of a space that has it. */
+	uint32_t object, epoch;
+	uint64_t first, last;
+	uint32_t space; /* of the kernel */
+};
+
 /* The code of all address spaces of a recording. */
 struct aux_code {
 	struct aux_space *spaces;
 	size_t nspaces, cap;
+	pthread_mutex_t finding; /* for the next three */
+	struct aux_unit *units;
+	size_t nunits, units_cap;
+	struct index by_unit;
 	const struct aux_pokes *pokes;
 	const struct frame_resolver *frames;
 	struct frame_code *code;

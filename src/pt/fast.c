@@ -13,6 +13,7 @@
 #include "pt/more.h"
 #include "pt/stack.h"
 #include "pt/step.h"
+#include "pt/unit.h"
 
 /*
  * Maximum distance to the first packet of the bits: all packets in between are scanned to find a
@@ -113,23 +114,28 @@ static inline bool refill(struct sonde_pt_flow *f)
 }
 
 /* Returns the node that a TIP leads to. Most IPs repeat soon: a small table caches the graph's. */
-static inline uint32_t node_of(struct sonde_pt_flow *f, uint32_t context, uint64_t ip)
+static inline pt_at node_of(struct sonde_pt_flow *f, uint64_t ip)
 {
 	struct pt_tip *tip = &f->tips[(ip ^ ip >> 12) & (PT_TIPS - 1)];
+	pt_at at;
 
-	if (tip->ip == ip && tip->context == context && tip->node != PT_NODE_NONE) {
-		return tip->node;
+	if (tip->ip == ip && tip->turn == f->units.turn) {
+		return (pt_at)tip->bias << 32 | tip->node;
 	}
-	*tip = (struct pt_tip){
-	        .ip = ip, .context = context, .node = pt_graph_node(f->graph, context, ip)};
-	f->failed = f->failed || tip->node == PT_NODE_NONE;
-	return tip->node;
+	at = pt_unit_node(f, ip);
+	if (at != PT_NODE_NONE && PT_AT_BIAS(at) <= UINT16_MAX) {
+		*tip = (struct pt_tip){.ip = ip,
+		        .node = PT_AT_NODE(at),
+		        .bias = (uint16_t)PT_AT_BIAS(at),
+		        .turn = f->units.turn};
+	}
+	return at;
 }
 
 /* Returns where a return goes: by a TNT bit to the last call, else by a TIP. */
-static inline uint32_t fast_ret(struct sonde_pt_flow *f, uint32_t context)
+static inline pt_at fast_ret(struct sonde_pt_flow *f)
 {
-	uint32_t next = pt_stack_top(f);
+	pt_at next = pt_stack_top(f);
 	uint64_t ip;
 
 	if (f->tnt.nbits != 0 || pt_refill(f)) {
@@ -139,7 +145,7 @@ static inline uint32_t fast_ret(struct sonde_pt_flow *f, uint32_t context)
 		f->tnt.bits <<= 1;
 		f->tnt.nbits--;
 	} else if (fast_tip(f, &ip)) {
-		next = node_of(f, context, ip);
+		next = node_of(f, ip);
 	} else {
 		return PT_NODE_NONE;
 	}
@@ -147,11 +153,11 @@ static inline uint32_t fast_ret(struct sonde_pt_flow *f, uint32_t context)
 	return next;
 }
 
-static inline uint32_t fast_indirect(struct sonde_pt_flow *f, uint32_t context)
+static inline pt_at fast_indirect(struct sonde_pt_flow *f)
 {
 	uint64_t ip;
 
-	return pt_deferred(f) && fast_tip(f, &ip) ? node_of(f, context, ip) : PT_NODE_NONE;
+	return pt_deferred(f) && fast_tip(f, &ip) ? node_of(f, ip) : PT_NODE_NONE;
 }
 
 static inline bool tip_is_next(const struct sonde_pt_flow *f)
@@ -159,44 +165,63 @@ static inline bool tip_is_next(const struct sonde_pt_flow *f)
 	return f->cursor.p != f->cursor.end && (*f->cursor.p & 0x1f) == 0x0d;
 }
 
+/* Whether a TIP is next that leads somewhere. */
+static bool tip_follows(const struct sonde_pt_flow *f)
+{
+	struct pt_cursor ahead = f->cursor;
+	uint64_t last = f->last_ip;
+	struct sonde_pt_packet p;
+
+	return tip_is_next(f) && pt_cursor_next(&ahead, &p) > 0 && p.kind == SONDE_PT_TIP &&
+	       sonde_pt_packet_ip(&p, &last);
+}
+
 /* Without a following branch, code without decisions could lead past the address of an event. */
 static inline bool branch_follows(struct sonde_pt_flow *f)
 {
-	return f->tnt.nbits != 0 || pt_refill(f) || tip_is_next(f);
+	return f->tnt.nbits != 0 || pt_refill(f) || tip_follows(f);
 }
 
 static inline void record(
-        struct sonde_pt_flow *f, uint32_t at, unsigned which, uint32_t next, bool counting)
+        struct sonde_pt_flow *f, pt_at at, unsigned which, pt_at next, bool counting)
 {
 	if (counting) {
-		f->tally.counts->nodes[2 * (size_t)at + which]++;
+		f->tally.counts->nodes[2 * (size_t)PT_AT_NODE(at) + which]++;
 		return;
 	}
 	pt_emit_node(f, at, next, which != 0);
 }
 
-static inline uint32_t kind_of(const struct sonde_pt_flow *f, uint32_t at)
+static inline uint32_t kind_of(const struct sonde_pt_flow *f, pt_at at)
 {
-	return PT_NODE_KIND(__atomic_load_n(&f->graph->nodes[at].info, __ATOMIC_ACQUIRE));
+	return PT_NODE_KIND(
+	        __atomic_load_n(&f->graph->nodes[PT_AT_NODE(at)].info, __ATOMIC_ACQUIRE));
 }
 
-static inline void push(struct sonde_pt_flow *f, uint32_t node)
+static inline void push(struct sonde_pt_flow *f, pt_at at, uint32_t node)
 {
 	if (node != PT_NODE_NONE) {
-		f->calls.nodes[f->calls.sp++] = node;
+		f->calls.nodes[f->calls.sp++] = PT_AT_HERE(at) | node;
 	}
+}
+
+/* Returns where code goes on that leaves its unit. */
+static pt_at leave(struct sonde_pt_flow *f, pt_at at)
+{
+	return branch_follows(f) && pt_unit_may_leave(f) ? node_of(f, pt_at_ip(f, at))
+	                                                 : PT_NODE_NONE;
 }
 
 /*
  * Follows one node. PT_NODE_NONE: not possible here, and nothing was changed. A return inside a
  * folded call needs the push first, so the push is undone if the decision fails.
  */
-static inline __attribute__((always_inline)) uint32_t step(
-        struct sonde_pt_flow *f, uint32_t at, uint32_t context, bool counting)
+static inline __attribute__((always_inline)) pt_at step(
+        struct sonde_pt_flow *f, pt_at at, bool counting)
 {
-	const struct pt_node n = f->graph->nodes[at];
+	const struct pt_node n = f->graph->nodes[PT_AT_NODE(at)];
 	unsigned sp = f->calls.sp;
-	uint32_t next;
+	pt_at next;
 	unsigned bit = 1;
 
 	switch (PT_NODE_KIND(n.info)) {
@@ -204,27 +229,28 @@ static inline __attribute__((always_inline)) uint32_t step(
 		if (__builtin_expect(f->tnt.nbits == 0, 0) && !pt_refill(f)) {
 			return PT_NODE_NONE;
 		}
-		push(f, n.push);
+		push(f, at, n.push);
 		bit = (unsigned)(f->tnt.bits >> 63);
 		f->tnt.bits <<= 1;
 		f->tnt.nbits--;
-		next = n.next[bit];
+		next = PT_AT_HERE(at) | n.next[bit];
 		break;
 	case PT_NODE_RET:
-		push(f, n.push);
-		next = fast_ret(f, context);
+		push(f, at, n.push);
+		next = fast_ret(f);
 		break;
 	case PT_NODE_TIP:
-		push(f, n.push);
-		next = fast_indirect(f, context);
+		push(f, at, n.push);
+		next = fast_indirect(f);
 		break;
 	case PT_NODE_GOTO:
 		if (!branch_follows(f)) {
 			return PT_NODE_NONE;
 		}
-		push(f, n.push);
-		next = n.next[0];
+		push(f, at, n.push);
+		next = PT_AT_HERE(at) | n.next[0];
 		break;
+	case PT_NODE_LEAVE: return leave(f, at);
 	default: return PT_NODE_NONE;
 	}
 	if (next == PT_NODE_NONE) {
@@ -235,7 +261,7 @@ static inline __attribute__((always_inline)) uint32_t step(
 	if (counting &&
 	        (PT_NODE_KIND(n.info) == PT_NODE_RET || PT_NODE_KIND(n.info) == PT_NODE_TIP)) {
 		f->tally.counts->log.edges[f->tally.counts->log.count++] =
-		        (uint64_t)at << 32 | next;
+		        (uint64_t)PT_AT_NODE(at) << 32 | PT_AT_NODE(next);
 	}
 	return next;
 }
@@ -244,7 +270,7 @@ static inline __attribute__((always_inline)) uint32_t step(
  * The loop for most of a trace, when counting: hop after hop, with no branch of our own that
  * depends on the traced code, since it would be mispredicted. Ends at an unknown hop and when too
  * few bits are left for one. The log and the return stack have room for all that f->tnt.bits can lead
- * to; slots above the top of the stack may hold garbage.
+ * to; slots above the top of the stack may hold garbage. Nodes have no bias here.
  */
 static __attribute__((noinline)) uint32_t hot(struct sonde_pt_flow *f, uint32_t at)
 {
@@ -252,7 +278,7 @@ static __attribute__((noinline)) uint32_t hot(struct sonde_pt_flow *f, uint32_t 
 	uint32_t *counts = f->tally.counts->hops;
 	struct pt_edge_log *log = &f->tally.counts->log;
 	uint64_t *logged = log->edges + log->count;
-	uint32_t *sp = f->calls.nodes + f->calls.sp;
+	pt_at *sp = f->calls.nodes + f->calls.sp;
 	uint64_t bits = f->tnt.bits;
 	unsigned nbits = f->tnt.nbits;
 
@@ -260,7 +286,7 @@ static __attribute__((noinline)) uint32_t hot(struct sonde_pt_flow *f, uint32_t 
 		size_t index = (size_t)at * PT_HOPS + (bits >> (64 - PT_HOP_BITS));
 		uint64_t hop = __atomic_load_n(&hops[index], __ATOMIC_ACQUIRE);
 		uint32_t next = PT_HOP_TO(hop);
-		uint32_t top = sp[-1];
+		uint32_t top = PT_AT_NODE(sp[-1]);
 		bool returns = next == PT_NODE_NONE;
 
 		/* Keeps compilers from making this a branch, which would often be mispredicted. */
@@ -290,7 +316,7 @@ static __attribute__((noinline)) uint32_t hot(struct sonde_pt_flow *f, uint32_t 
  * Takes the next hop, when no bits follow, and the TIP after it. PT_NODE_NONE: not possible, and
  * nothing was changed.
  */
-static inline uint32_t hop_by_tip(struct sonde_pt_flow *f, uint32_t at, uint32_t context)
+static inline uint32_t hop_by_tip(struct sonde_pt_flow *f, uint32_t at)
 {
 	const struct pt_hop_bits bits = {
 	        .value = (unsigned)(f->tnt.bits >> 1 >> (63 - f->tnt.nbits)),
@@ -307,7 +333,7 @@ static inline uint32_t hop_by_tip(struct sonde_pt_flow *f, uint32_t at, uint32_t
 	if (hop <= PT_HOP_CANNOT || !fast_tip(f, &ip)) {
 		return PT_NODE_NONE;
 	}
-	next = node_of(f, context, ip);
+	next = PT_AT_NODE(node_of(f, ip));
 	f->tally.counts->tip_hops[pt_hop_index(at, &bits)]++;
 	log->edges[log->count++] = (uint64_t)PT_HOP_TO(hop) << 32 | next;
 	f->calls.nodes[f->calls.sp] = PT_HOP_NODE(hop);
@@ -351,14 +377,14 @@ static inline void make_room(struct sonde_pt_flow *f)
 	}
 }
 
-static uint32_t run_counting(struct sonde_pt_flow *f, uint32_t at, uint32_t context)
+static uint32_t run_counting(struct sonde_pt_flow *f, uint32_t at)
 {
 	uint32_t next;
 
 	while (!f->failed) {
 		make_room(f);
 		at = hot(f, at);
-		next = f->tnt.nbits < PT_HOP_BITS ? hop_by_tip(f, at, context) : PT_NODE_NONE;
+		next = f->tnt.nbits < PT_HOP_BITS ? hop_by_tip(f, at) : PT_NODE_NONE;
 		if (next != PT_NODE_NONE) {
 			at = next;
 			(void)refill(f);
@@ -371,7 +397,7 @@ static uint32_t run_counting(struct sonde_pt_flow *f, uint32_t at, uint32_t cont
 			f->failed = !pt_graph_build(f->graph, at);
 			continue;
 		}
-		next = step(f, at, context, true);
+		next = PT_AT_NODE(step(f, at, true));
 		if (next == PT_NODE_NONE) {
 			break;
 		}
@@ -412,23 +438,23 @@ static inline void add_sums(struct sonde_pt_flow *f, uint64_t sums)
  * Passes nodes by hops as `hot` does, and sums up what they pass, up to a hop that has a wanted
  * instruction.
  */
-static __attribute__((noinline)) uint32_t quiet(struct sonde_pt_flow *f, uint32_t at)
+static __attribute__((noinline)) pt_at quiet(struct sonde_pt_flow *f, pt_at at)
 {
 	const uint64_t *hops = f->graph->hops;
 	const uint32_t *weights = f->graph->weights;
-	uint32_t *sp = f->calls.nodes + f->calls.sp;
+	pt_at *sp = f->calls.nodes + f->calls.sp;
 	uint64_t bits = f->tnt.bits;
 	uint64_t end = wanted_insn(f) - f->insns;
 	uint64_t sums = 0;
 	unsigned nbits = f->tnt.nbits;
 
 	while (nbits >= PT_HOP_BITS) {
-		size_t index = (size_t)at * PT_HOPS + (bits >> (64 - PT_HOP_BITS));
+		size_t index = (size_t)PT_AT_NODE(at) * PT_HOPS + (bits >> (64 - PT_HOP_BITS));
 		uint64_t hop = __atomic_load_n(&hops[index], __ATOMIC_ACQUIRE);
 		uint64_t more = sums + sums_of(__atomic_load_n(&weights[index], __ATOMIC_RELAXED));
-		uint32_t next = PT_HOP_TO(hop);
-		uint32_t top = sp[-1];
-		bool returns = next == PT_NODE_NONE;
+		pt_at next = PT_AT_HERE(at) | PT_HOP_TO(hop);
+		pt_at top = sp[-1];
+		bool returns = PT_HOP_TO(hop) == PT_NODE_NONE;
 
 		__asm__("" : "+r"(top)); /* as in `hot` */
 		next = returns ? top : next;
@@ -437,7 +463,7 @@ static __attribute__((noinline)) uint32_t quiet(struct sonde_pt_flow *f, uint32_
 			break;
 		}
 		sums = more;
-		*sp = PT_HOP_NODE(hop);
+		*sp = PT_AT_HERE(at) | PT_HOP_NODE(hop);
 		sp += PT_HOP_DEPTH(hop);
 		bits <<= PT_HOP_TAKEN(hop);
 		nbits -= PT_HOP_TAKEN(hop);
@@ -451,27 +477,28 @@ static __attribute__((noinline)) uint32_t quiet(struct sonde_pt_flow *f, uint32_
 }
 
 /* As hop_by_tip, without counts: nothing of the hop is wanted. */
-static inline uint32_t quiet_tip(struct sonde_pt_flow *f, uint32_t at, uint32_t context)
+static inline pt_at quiet_tip(struct sonde_pt_flow *f, pt_at at)
 {
 	const struct pt_hop_bits bits = {
 	        .value = (unsigned)(f->tnt.bits >> 1 >> (63 - f->tnt.nbits)),
 	        .count = f->tnt.nbits,
 	        .tip = true};
 	uint64_t hop, ip, sums;
-	uint32_t next;
+	pt_at next;
 
 	if (!tip_is_next(f)) {
 		return PT_NODE_NONE;
 	}
-	hop = __atomic_load_n(pt_hop_slot(f->graph, at, &bits), __ATOMIC_ACQUIRE);
-	sums = sums_of(__atomic_load_n(pt_hop_weight(f->graph, at, &bits), __ATOMIC_RELAXED));
+	hop = __atomic_load_n(pt_hop_slot(f->graph, PT_AT_NODE(at), &bits), __ATOMIC_ACQUIRE);
+	sums = sums_of(
+	        __atomic_load_n(pt_hop_weight(f->graph, PT_AT_NODE(at), &bits), __ATOMIC_RELAXED));
 	if (hop <= PT_HOP_CANNOT || f->insns + (uint32_t)sums >= wanted_insn(f) ||
 	        !fast_tip(f, &ip)) {
 		return PT_NODE_NONE;
 	}
-	next = node_of(f, context, ip);
+	next = node_of(f, ip);
 	add_sums(f, sums);
-	f->calls.nodes[f->calls.sp] = PT_HOP_NODE(hop);
+	f->calls.nodes[f->calls.sp] = PT_AT_HERE(at) | PT_HOP_NODE(hop);
 	f->calls.sp += (unsigned)PT_HOP_DEPTH(hop);
 	f->calls.sp += f->calls.sp == 0; /* the stack was empty */
 	f->tnt.bits = 0;
@@ -484,27 +511,30 @@ static inline uint32_t quiet_tip(struct sonde_pt_flow *f, uint32_t at, uint32_t 
  * branches; no branch of our own depends on the direction of the traced ones. PT_HOT_ROOM nodes fit
  * into the return stack.
  */
-static __attribute__((noinline)) uint32_t branches(struct sonde_pt_flow *f, uint32_t at)
+static __attribute__((noinline)) pt_at branches(struct sonde_pt_flow *f, pt_at at)
 {
 	const struct pt_node *nodes = f->graph->nodes;
 	const struct pt_cold *colds = f->graph->cold;
 	struct pt_branch *out = f->batch.branches + f->batch.n;
 	const struct pt_branch *limit = f->batch.branches + PT_BATCH;
-	uint32_t *sp = f->calls.nodes + f->calls.sp;
+	const uint64_t *biases = f->units.biases;
+	pt_at *sp = f->calls.nodes + f->calls.sp;
 	uint64_t bits = f->tnt.bits;
 	uint64_t insns = f->insns;
 	uint64_t end = wanted_insn(f);
 	unsigned nbits = f->tnt.nbits;
 
 	for (unsigned i = 0; i < PT_HOT_ROOM && nbits != 0; i++) {
-		const struct pt_node *n = &nodes[at];
-		const struct pt_cold *cold = &colds[at];
+		const struct pt_node *n = &nodes[PT_AT_NODE(at)];
+		const struct pt_cold *cold = &colds[PT_AT_NODE(at)];
+		uint64_t bias = biases[PT_AT_BIAS(at)];
 		uint32_t info = __atomic_load_n(&n->info, __ATOMIC_ACQUIRE);
 		uint32_t kind = PT_NODE_KIND(info);
-		uint32_t bit = (uint32_t)(bits >> 63);
-		uint32_t top = n->push != PT_NODE_NONE ? n->push : sp[-1];
+		uint64_t bit = bits >> 63;
+		pt_at pushed = PT_AT_HERE(at) | n->push;
+		pt_at top = n->push != PT_NODE_NONE ? pushed : sp[-1];
 		bool is_ret = kind == PT_NODE_RET;
-		uint32_t next = n->next[bit];
+		pt_at next = PT_AT_HERE(at) | n->next[bit];
 
 		next = is_ret ? top & (0 - bit) : next;
 		if (kind > PT_NODE_RET || next == PT_NODE_NONE ||
@@ -512,16 +542,14 @@ static __attribute__((noinline)) uint32_t branches(struct sonde_pt_flow *f, uint
 		        (cold->direct != 0 && cold->first == PT_NODE_NONE)) {
 			break;
 		}
-		for (unsigned k = 0; k < cold->direct; k++) {
-			*out++ = f->graph->directs[cold->first + k];
-		}
-		*out = (struct pt_branch){.from = cold->end,
-		        .to = colds[next].ip,
+		out = pt_copy_directs(f->graph, cold, bias, out);
+		*out = (struct pt_branch){.from = cold->end + bias,
+		        .to = colds[PT_AT_NODE(next)].ip + biases[PT_AT_BIAS(next)],
 		        .size = cold->size,
 		        .class = cold->class};
 		out += bit & (kind != PT_NODE_GOTO);
 		insns += PT_NODE_INSNS(info);
-		*sp = n->push;
+		*sp = pushed;
 		sp += n->push != PT_NODE_NONE;
 		sp -= is_ret;
 		bits <<= kind != PT_NODE_GOTO;
@@ -537,9 +565,9 @@ static __attribute__((noinline)) uint32_t branches(struct sonde_pt_flow *f, uint
 }
 
 /* Passes nodes that need no steps; true: more may be passed in the same way. */
-static inline bool pass_quietly(struct sonde_pt_flow *f, uint32_t *at, uint32_t context)
+static inline bool pass_quietly(struct sonde_pt_flow *f, pt_at *at)
 {
-	uint32_t next;
+	pt_at next;
 
 	if (pt_batch_fits(f)) {
 		*at = branches(f, *at);
@@ -549,32 +577,32 @@ static inline bool pass_quietly(struct sonde_pt_flow *f, uint32_t *at, uint32_t 
 		return false;
 	}
 	*at = quiet(f, *at);
-	next = f->tnt.nbits < PT_HOP_BITS ? quiet_tip(f, *at, context) : PT_NODE_NONE;
+	next = f->tnt.nbits < PT_HOP_BITS ? quiet_tip(f, *at) : PT_NODE_NONE;
 	if (next != PT_NODE_NONE) {
 		*at = next;
 		(void)refill(f);
 		return true;
 	}
-	return (f->tnt.nbits < PT_HOP_BITS && refill(f)) || learn(f, *at);
+	return (f->tnt.nbits < PT_HOP_BITS && refill(f)) || learn(f, PT_AT_NODE(*at));
 }
 
-static uint32_t run_steps(struct sonde_pt_flow *f, uint32_t at, uint32_t context)
+static pt_at run_steps(struct sonde_pt_flow *f, pt_at at)
 {
 	while (!f->failed && f->queue.tail - f->queue.head < QUEUE_SOME &&
 	        f->batch.n < PT_BATCH / 2) {
-		uint32_t next;
+		pt_at next;
 
 		if (f->calls.sp > PT_STACK_SIZE - PT_HOT_ROOM) {
 			pt_stack_shrink(f);
 		}
-		if (pass_quietly(f, &at, context)) {
+		if (pass_quietly(f, &at)) {
 			continue;
 		}
 		if (kind_of(f, at) == PT_NODE_UNBUILT) {
-			f->failed = !pt_graph_build(f->graph, at);
+			f->failed = !pt_graph_build(f->graph, PT_AT_NODE(at));
 			continue;
 		}
-		next = step(f, at, context, false);
+		next = step(f, at, false);
 		if (next == PT_NODE_NONE) {
 			break;
 		}
@@ -585,19 +613,17 @@ static uint32_t run_steps(struct sonde_pt_flow *f, uint32_t at, uint32_t context
 
 void pt_fast_run(struct sonde_pt_flow *f)
 {
-	uint32_t context = pt_flow_context(f);
-	uint32_t at;
+	pt_at at;
 
-	if (!branch_follows(f)) {
+	if (!branch_follows(f) || pt_unit_is_stuck(f)) {
 		return;
 	}
-	at = pt_graph_node(f->graph, context, f->now.ip);
+	at = pt_unit_node(f, f->now.ip);
 	if (at == PT_NODE_NONE) {
-		f->failed = true;
 		return;
 	}
 	f->now.fresh = false;
 	f->now.by_psb = false;
-	at = f->tally.counting ? run_counting(f, at, context) : run_steps(f, at, context);
-	f->now.ip = f->graph->cold[at].ip;
+	at = f->tally.counting ? run_counting(f, PT_AT_NODE(at)) : run_steps(f, at);
+	f->now.ip = pt_at_ip(f, at);
 }

@@ -13,6 +13,7 @@
 #include "pt/space.h"
 #include "pt/step.h"
 #include "pt/sync.h"
+#include "pt/unit.h"
 #include "pt/walk.h"
 
 #include <stdlib.h>
@@ -190,7 +191,7 @@ struct sonde_pt_flow *sonde_pt_flow_new(struct sonde_pt_graph *graph, const void
 {
 	struct sonde_pt_flow *f = calloc(1, sizeof(*f));
 
-	if (f == NULL || !take_options(f, options)) {
+	if (f == NULL || !take_options(f, options) || !pt_units_start(f)) {
 		free(f);
 		return NULL;
 	}
@@ -225,5 +226,6 @@ void sonde_pt_flow_free(struct sonde_pt_flow *flow)
 	free(flow->queue.items);
 	free(flow->batch.branches);
 	free(flow->code.moves);
+	pt_units_free(flow);
 	free(flow);
 }

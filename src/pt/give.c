@@ -56,13 +56,13 @@ static void take_end(struct sonde_pt_flow *f)
 	const struct pt_cold *cold = &f->graph->cold[f->given.run.node];
 
 	f->given.step.count += f->given.run.insns;
-	f->given.step.last = cold->end;
+	f->given.step.last = cold->end + f->given.run.bias;
 	f->given.step.size = cold->size;
 	f->given.run.before += f->given.run.insns;
 	f->given.run.insns = 0;
 	set_class(f, cold->class);
-	f->given.step.taken = f->given.run.taken;
-	f->given.step.to = f->given.run.to;
+	f->given.step.taken = f->given.run.taken && f->given.step.branch;
+	f->given.step.to = f->given.step.branch ? f->given.run.to : 0;
 }
 
 /* Adds one instruction to the step; false: it cannot be read, as the image has changed. */
@@ -155,7 +155,7 @@ static int next_insn(struct sonde_pt_flow *f)
 		bool tick;
 
 		if (!all && at_end(f) && !has_multiple(f) && !has_tick(f)) {
-			f->given.run.ip = f->graph->cold[f->given.run.node].end;
+			f->given.run.ip = f->graph->cold[f->given.run.node].end + f->given.run.bias;
 			f->given.run.before += f->given.run.insns - 1;
 			f->given.run.insns = 1;
 			begin(f, SONDE_PT_STEP_INSN);
@@ -202,6 +202,18 @@ static int next_of_run(struct sonde_pt_flow *f)
 	return f->wanted.kinds & SONDE_PT_WANT_BLOCKS ? next_block(f) : next_insn(f);
 }
 
+/* Starts a run. */
+static void start_run(struct sonde_pt_flow *f, const struct pt_item *item)
+{
+	bool goes_on = f->given.goes_on && f->given.run.before == item->before;
+
+	memcpy(&f->given.run, item, offsetof(struct pt_item, event));
+	f->given.first = !goes_on;
+	f->given.direct = f->graph->cold[item->node].direct;
+	f->given.goes_on = item->node != PT_NODE_NONE &&
+	                   PT_NODE_KIND(f->graph->nodes[item->node].info) == PT_NODE_GOTO;
+}
+
 /* Makes a step of the next item; a run is only started. */
 static bool next_item(struct sonde_pt_flow *f)
 {
@@ -212,11 +224,10 @@ static bool next_item(struct sonde_pt_flow *f)
 		f->batch.ngiven = item->insns;
 	}
 	if (item->kind == SONDE_PT_STEP_INSN) {
-		memcpy(&f->given.run, item, offsetof(struct pt_item, event));
-		f->given.first = true;
-		f->given.direct = f->graph->cold[item->node].direct;
+		start_run(f, item);
 		return false;
 	}
+	f->given.goes_on = false;
 	f->given.step = (struct sonde_pt_step){.kind = item->kind,
 	        .ip = item->ip,
 	        .space = item->space,

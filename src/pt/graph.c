@@ -226,20 +226,28 @@ struct build {
 	uint64_t call_ip, call_target;
 	uint32_t call_insns, call_direct;
 	uint8_t call_size;
+	struct pt_bounds bounds;
 	struct pt_branch directs[DIRECT_MAX];
 };
 
-/* Follows code from b->ip to a decision, a second call, a limit, or missing code. */
+static bool is_inside(const struct build *b, uint64_t ip)
+{
+	return ip >= b->bounds.first && ip <= b->bounds.last;
+}
+
+/* Follows code from b->ip to a decision, a second call, a limit, missing code, or out of its unit. */
 static void follow(const struct sonde_pt_graph *g, uint32_t context, struct build *b)
 {
 	for (;;) {
+		uint64_t to;
+
 		b->error = pt_image_insn(g->image, context, b->ip, &b->insn);
 		if (b->error != 0) {
 			return;
 		}
 		b->insns++;
 		if (b->insn.class == PT_CLASS_OTHER) {
-			if (b->insns == PT_NODE_INSNS_MAX) {
+			if (b->insns == PT_NODE_INSNS_MAX || !is_inside(b, b->ip + b->insn.size)) {
 				return;
 			}
 			b->ip += b->insn.size;
@@ -249,8 +257,9 @@ static void follow(const struct sonde_pt_graph *g, uint32_t context, struct buil
 		        (b->insn.class != PT_CLASS_CALL || b->called)) {
 			return;
 		}
+		to = pt_insn_target(&b->insn, b->ip, pt_context_mode(context));
 		b->directs[b->direct++] = (struct pt_branch){.from = b->ip,
-		        .to = pt_insn_target(&b->insn, b->ip, pt_context_mode(context)),
+		        .to = to,
 		        .insns = (uint16_t)b->insns,
 		        .size = b->insn.size,
 		        .class = b->insn.class};
@@ -258,15 +267,15 @@ static void follow(const struct sonde_pt_graph *g, uint32_t context, struct buil
 			b->called = b->insn.disp != 0;
 			b->entered = b->ip + b->insn.size;
 			b->call_ip = b->ip;
-			b->call_target = pt_insn_target(&b->insn, b->ip, pt_context_mode(context));
+			b->call_target = to;
 			b->call_insns = b->insns;
 			b->call_direct = b->direct;
 			b->call_size = b->insn.size;
 		}
-		if (b->insns == PT_NODE_INSNS_MAX || b->direct == DIRECT_MAX) {
+		if (b->insns == PT_NODE_INSNS_MAX || b->direct == DIRECT_MAX || !is_inside(b, to)) {
 			return;
 		}
-		b->ip = pt_insn_target(&b->insn, b->ip, pt_context_mode(context));
+		b->ip = to;
 	}
 }
 
@@ -367,6 +376,12 @@ static bool build(struct sonde_pt_graph *g, uint32_t index)
 	}
 	memset(&b, 0, offsetof(struct build, directs));
 	b.ip = cold->ip;
+	b.bounds = pt_image_bounds(g->image, cold->context >> 2);
+	if (!is_inside(&b, cold->ip)) {
+		cold->end = cold->ip;
+		__atomic_store_n(&node->info, PT_NODE_LEAVE, __ATOMIC_RELEASE);
+		return true;
+	}
 	follow(g, cold->context, &b);
 	kind = kind_of(&b);
 	if (end_at_call(&b, kind)) {

@@ -6,6 +6,9 @@
  *
  *	hot, 16 bytes:   next[not taken] next[taken] push info
  *	cold:            first address, and details of the last instruction
+ *
+ * Code of a unit (image.h) has nodes that all spaces share. Their addresses are those in the unit,
+ * and code that leads out of it ends with a node LEAVE.
  */
 #ifndef SONDE_PT_GRAPH_H
 #define SONDE_PT_GRAPH_H
@@ -20,7 +23,8 @@ enum pt_node_kind {
 	PT_NODE_GOTO, /* no decision: next[0] and next[1] are equal */
 	PT_NODE_RET, /* decided by the return stack, or a TIP */
 	PT_NODE_TIP, /* indirect and far branches: decided by a TIP */
-	PT_NODE_DEAD /* leads to missing code, or loops for ever */
+	PT_NODE_DEAD, /* leads to missing code, or loops for ever */
+	PT_NODE_LEAVE /* no code: what is at its address belongs to another unit, or to none */
 };
 
 struct pt_node {
@@ -72,6 +76,16 @@ struct sonde_pt_graph {
 #define PT_NODE_NONE 0u
 #define PT_NODES_MAX (1u << 24)
 #define PT_NODES_MIN (1u << 16) /* with room for fewer nodes no graph is made */
+
+/*
+ * Where a flow is, or returns to: the node in the lower half, above it the number of the bias of its
+ * unit in the flow (running.h). Number 0 is the bias 0.
+ */
+typedef uint64_t pt_at;
+
+#define PT_AT_NODE(at) ((uint32_t)(at))
+#define PT_AT_BIAS(at) ((uint32_t)((at) >> 32))
+#define PT_AT_HERE(at) ((at)&0xffffffff00000000u) /* to be combined with a node of the same unit */
 
 /* Returns the node at an address, adding it if new; PT_NODE_NONE: too many, or out of memory. */
 uint32_t pt_graph_node(struct sonde_pt_graph *graph, uint32_t context, uint64_t ip);

@@ -7,7 +7,7 @@
  *
  * Views are made when a flow first needs them, from the view before; a generation has a view of its
  * own only if the space, or its base, changed in it. A view in use is never freed or changed, so
- * readers take no lock.
+ * readers take no lock. The view of a unit has no sections: its code comes from the caller.
  */
 #include "pt/image.h"
 
@@ -35,6 +35,8 @@ struct pt_view {
 	struct pt_view *older; /* of the same space */
 	uint32_t space, index;
 	uint32_t from, to; /* generations for which it is known to hold, both inclusive */
+	bool is_unit; /* `space` is its number */
+	struct pt_bounds bounds;
 };
 
 struct space {
@@ -58,6 +60,8 @@ struct state {
 	size_t nchanges, changes_cap;
 	struct pt_mapping *mappings;
 	size_t nmappings, mappings_cap;
+	uint32_t *units; /* views by number; PT_VIEW_NONE: not made yet */
+	size_t nunits, units_cap;
 	atomic_flag busy;
 };
 
@@ -65,6 +69,9 @@ struct sonde_pt_image {
 	struct state *state;
 	sonde_pt_read_fn read;
 	void *read_arg;
+	pt_unit_find_fn find_unit; /* NULL: there are no units */
+	pt_unit_read_fn read_unit;
+	void *unit_arg;
 };
 
 struct sonde_pt_image *sonde_pt_image_new(void)
@@ -106,6 +113,7 @@ void sonde_pt_image_free(struct sonde_pt_image *image)
 	pt_release(s->views, PT_VIEWS_MAX * sizeof(struct pt_view *));
 	free(s->mappings);
 	free(s->changes);
+	free(s->units);
 	free(s->spaces);
 	free(s);
 	free(image);
@@ -221,6 +229,7 @@ static struct pt_view *new_view(struct state *s, uint32_t space, uint32_t from)
 		v->from = from;
 		v->to = from;
 		v->index = s->count;
+		v->bounds = (struct pt_bounds){0, UINT64_MAX};
 		s->views[s->count++] = v;
 	}
 	return v;
@@ -455,6 +464,63 @@ uint32_t pt_image_space(const struct sonde_pt_image *image, uint32_t view)
 	return image->state->views[view]->space;
 }
 
+void pt_image_set_units(
+        struct sonde_pt_image *image, pt_unit_find_fn find_unit, pt_unit_read_fn read, void *arg)
+{
+	image->find_unit = find_unit;
+	image->read_unit = read;
+	image->unit_arg = arg;
+}
+
+bool pt_image_has_units(const struct sonde_pt_image *image)
+{
+	return image->find_unit != NULL;
+}
+
+/* Returns the view of a unit, making it if new; the caller holds the lock. */
+static uint32_t get_unit(struct state *s, const struct pt_unit_at *at)
+{
+	struct pt_view *v;
+
+	if (!array_reserve(&s->units, &s->units_cap, (size_t)at->unit + 1, sizeof(*s->units))) {
+		return PT_VIEW_NONE;
+	}
+	while (s->nunits <= at->unit) {
+		s->units[s->nunits++] = PT_VIEW_NONE;
+	}
+	if (s->units[at->unit] != PT_VIEW_NONE) {
+		return s->units[at->unit];
+	}
+	v = new_view(s, at->unit, 0);
+	if (v == NULL) {
+		return PT_VIEW_NONE;
+	}
+	v->is_unit = true;
+	v->bounds = (struct pt_bounds){at->first - at->bias, at->last - at->bias};
+	s->units[at->unit] = v->index;
+	return v->index;
+}
+
+uint32_t pt_image_unit(
+        const struct sonde_pt_image *image, uint32_t view, uint64_t address, struct pt_unit_at *out)
+{
+	uint32_t index;
+
+	if (image->find_unit == NULL || !image->find_unit(image->unit_arg,
+	                                        image->state->views[view]->space, address, out)) {
+		return PT_VIEW_NONE;
+	}
+	lock(image->state);
+	index = get_unit(image->state, out);
+	unlock(image->state);
+	return index;
+}
+
+struct pt_bounds pt_image_bounds(const struct sonde_pt_image *image, uint32_t view)
+{
+	return image->state->views[view]->bounds;
+}
+
 /* Copies bytes at address from the sections; *left shrinks where a section begins after address. */
 static size_t copy(const struct sections *code, uint64_t address, uint8_t *to, size_t *left)
 {
@@ -481,6 +547,14 @@ static size_t gather(const struct sonde_pt_image *image, const struct pt_view *v
 {
 	size_t done = 0;
 
+	if (v->is_unit) {
+		uint64_t left = v->bounds.last - address;
+
+		n = left < n - 1 ? (size_t)left + 1 : n;
+		return address >= v->bounds.first && address <= v->bounds.last
+		               ? image->read_unit(image->unit_arg, v->space, address, to, n)
+		               : 0;
+	}
 	while (done < n && address + done >= address) {
 		size_t left = n - done;
 		size_t got = copy(&v->code, address + done, to + done, &left);

@@ -21,6 +21,40 @@ uint32_t pt_image_view(const struct sonde_pt_image *image, uint32_t space, uint3
 
 uint32_t pt_image_space(const struct sonde_pt_image *image, uint32_t view);
 
+/*
+ * Units: code that spaces have at any address, such as a mapping of a library. It is known by its
+ * address in the unit, so that it is decoded once. A unit is a view, too.
+ */
+struct pt_unit_at {
+	uint64_t first, last; /* in the space; both inclusive */
+	uint64_t bias; /* address in the space - address in the unit */
+	uint32_t unit; /* number of the unit, from 0 on without gaps */
+};
+
+/*
+ * Finds the unit at an address of a space. false: none from out->first to out->last, the code there
+ * belongs to the space alone; the caller has set both to the address. Different ranges of a unit are
+ * different units. Called on any thread.
+ */
+typedef bool (*pt_unit_find_fn)(
+        void *arg, uint32_t space, uint64_t address, struct pt_unit_at *out);
+/* Copies up to n bytes at an address in a unit; called on any thread. */
+typedef size_t (*pt_unit_read_fn)(
+        void *arg, uint32_t unit, uint64_t address, uint8_t *to, size_t n);
+
+void pt_image_set_units(
+        struct sonde_pt_image *image, pt_unit_find_fn find, pt_unit_read_fn read, void *arg);
+bool pt_image_has_units(const struct sonde_pt_image *image);
+/* Returns the view of the unit at an address of a view; PT_VIEW_NONE: none. */
+uint32_t pt_image_unit(const struct sonde_pt_image *image, uint32_t view, uint64_t address,
+        struct pt_unit_at *out);
+
+/* The addresses of a unit, or all. */
+struct pt_bounds {
+	uint64_t first, last; /* both inclusive */
+};
+struct pt_bounds pt_image_bounds(const struct sonde_pt_image *image, uint32_t view);
+
 /* A mapped file. */
 struct pt_mapping {
 	void *p;

@@ -15,6 +15,7 @@ struct pt_item {
 	uint16_t error;
 	uint32_t context, insns, space;
 	uint32_t node; /* a run: its node; PT_NODE_NONE: it was walked instruction by instruction */
+	uint64_t bias; /* of the node's addresses */
 	uint64_t ip, offset, psb;
 	uint64_t to; /* a run: target of its last instruction, if that is a branch; 0: unknown; a
 	                gap: its end offset */
@@ -35,7 +36,8 @@ struct pt_queue {
 struct pt_given {
 	struct pt_item run; /* insns are left, the next one is at ip */
 	unsigned direct; /* direct branches left in it, if it is a node */
-	bool first; /* no step was made of it yet */
+	bool first; /* no step was made of it yet, and it follows an event or a packet's branch */
+	bool goes_on; /* no packet decides where the run ends */
 	uint8_t class; /* of the step's last instruction, as in struct pt_branch */
 	struct sonde_pt_step step; /* the caller's, valid until the next one */
 };

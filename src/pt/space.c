@@ -8,16 +8,14 @@
 #include "pt/space.h"
 
 #include "core/array.h"
+#include "pt/unit.h"
 
 static void look_up_stack(struct sonde_pt_flow *f)
 {
-	uint32_t context = pt_flow_context(f);
-
+	pt_units_turn(f);
 	for (unsigned i = 1; i < f->calls.sp && !f->failed; i++) {
 		if (f->calls.nodes[i] != PT_NODE_NONE) {
-			f->calls.nodes[i] = pt_graph_node(
-			        f->graph, context, f->graph->cold[f->calls.nodes[i]].ip);
-			f->failed = f->calls.nodes[i] == PT_NODE_NONE;
+			f->calls.nodes[i] = pt_unit_node(f, pt_at_ip(f, f->calls.nodes[i]));
 		}
 	}
 }

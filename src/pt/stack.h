@@ -8,7 +8,7 @@
 /* Drops the older half of the return stack. */
 void pt_stack_shrink(struct sonde_pt_flow *f);
 
-static inline void pt_stack_push(struct sonde_pt_flow *f, uint32_t node)
+static inline void pt_stack_push(struct sonde_pt_flow *f, pt_at node)
 {
 	if (f->calls.sp > PT_STACK_SIZE - PT_HOT_ROOM) {
 		pt_stack_shrink(f);
@@ -17,7 +17,7 @@ static inline void pt_stack_push(struct sonde_pt_flow *f, uint32_t node)
 }
 
 /* The node after the last call; PT_NODE_NONE: the stack is empty. */
-static inline uint32_t pt_stack_top(const struct sonde_pt_flow *f)
+static inline pt_at pt_stack_top(const struct sonde_pt_flow *f)
 {
 	return f->calls.nodes[f->calls.sp - 1];
 }

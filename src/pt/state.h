@@ -22,6 +22,7 @@
 #include "pt/skipped.h"
 #include "pt/tally.h"
 #include "pt/tnt.h"
+#include "pt/units.h"
 #include "pt/waiting.h"
 
 #define PT_TIPS 1024 /* a power of two */
@@ -29,7 +30,9 @@
 /* Cache entry: the node of an IP from a TIP. */
 struct pt_tip {
 	uint64_t ip;
-	uint32_t context, node; /* node PT_NODE_NONE: empty */
+	uint32_t node;
+	uint16_t bias; /* as in pt_at, if it is so small */
+	uint16_t turn; /* as in struct pt_near */
 };
 
 /* What is used for each branch comes first. */
@@ -45,6 +48,7 @@ struct sonde_pt_flow {
 	struct pt_wanted wanted;
 	struct pt_position now;
 	struct pt_running code;
+	struct pt_units units;
 	uint32_t errata;
 	uint32_t walked; /* instructions of the last walk */
 	bool done;

@@ -9,6 +9,7 @@
 #include "pt/edge.h"
 #include "pt/space.h"
 #include "pt/tick.h"
+#include "pt/unit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -238,10 +239,11 @@ void pt_batch_grow(struct sonde_pt_flow *f, const struct pt_branch *end)
 }
 
 /* Adds a node's taken branches to a batch; false: it needs an item of its own. */
-static bool emit_batched(struct sonde_pt_flow *f, uint32_t node, uint32_t next, bool taken)
+static bool emit_batched(struct sonde_pt_flow *f, pt_at at, pt_at next, bool taken)
 {
-	const struct pt_cold *cold = &f->graph->cold[node];
-	uint32_t info = f->graph->nodes[node].info;
+	const struct pt_cold *cold = &f->graph->cold[PT_AT_NODE(at)];
+	uint32_t info = f->graph->nodes[PT_AT_NODE(at)].info;
+	uint64_t bias = pt_at_bias(f, at);
 	struct pt_branch *out = f->batch.branches + f->batch.n;
 
 	if (f->wanted.sample_at <= f->insns + PT_NODE_INSNS(info) ||
@@ -250,12 +252,10 @@ static bool emit_batched(struct sonde_pt_flow *f, uint32_t node, uint32_t next, 
 	        (cold->direct != 0 && cold->first == PT_NODE_NONE)) {
 		return false;
 	}
-	for (unsigned i = 0; i < cold->direct; i++) {
-		*out++ = f->graph->directs[cold->first + i];
-	}
+	out = pt_copy_directs(f->graph, cold, bias, out);
 	if (taken && PT_NODE_KIND(info) != PT_NODE_GOTO) {
-		*out++ = (struct pt_branch){.from = cold->end,
-		        .to = f->graph->cold[next].ip,
+		*out++ = (struct pt_branch){.from = cold->end + bias,
+		        .to = pt_at_ip(f, next),
 		        .size = cold->size,
 		        .class = cold->class};
 	}
@@ -282,18 +282,19 @@ static void pass_node(struct sonde_pt_flow *f, uint32_t node, bool taken)
 	}
 }
 
-void pt_emit_node(struct sonde_pt_flow *f, uint32_t node, uint32_t next, bool taken)
+void pt_emit_node(struct sonde_pt_flow *f, pt_at at, pt_at next, bool taken)
 {
+	uint32_t node = PT_AT_NODE(at);
 	uint32_t info = f->graph->nodes[node].info;
 	bool told = PT_NODE_KIND(info) != PT_NODE_GOTO;
 
-	if (pt_batch_fits(f) && emit_batched(f, node, next, taken)) {
+	if (pt_batch_fits(f) && emit_batched(f, at, next, taken)) {
 		return;
 	}
 	if (f->passed.on) {
 		pass_node(f, node, taken);
 	}
-	emit(f, f->graph->cold[node].ip, PT_NODE_INSNS(info), has_wanted(f, node, taken));
+	emit(f, pt_at_ip(f, at), PT_NODE_INSNS(info), has_wanted(f, node, taken));
 	if (told) {
 		take_cycles(f);
 	}
@@ -301,7 +302,8 @@ void pt_emit_node(struct sonde_pt_flow *f, uint32_t node, uint32_t next, bool ta
 		struct pt_item *item = &f->queue.items[f->queue.tail - 1];
 
 		item->node = node;
-		item->to = f->graph->cold[next].ip;
+		item->bias = pt_at_bias(f, at);
+		item->to = pt_at_ip(f, next);
 		item->taken = taken;
 		item->cycles = f->clock.cycles;
 		item->cycle_insns = f->clock.cycle_insns;

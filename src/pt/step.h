@@ -25,12 +25,24 @@ void pt_emit_told(struct sonde_pt_flow *f);
 /* Counts a taken branch that was walked. */
 void pt_pass_branch(struct sonde_pt_flow *f, enum pt_class class);
 /* Emits a whole node and its successor. */
-void pt_emit_node(struct sonde_pt_flow *f, uint32_t node, uint32_t next, bool taken);
+void pt_emit_node(struct sonde_pt_flow *f, pt_at at, pt_at next, bool taken);
 /*
  * From now on taken branches may be in steps of the kind PT_STEP_BRANCHES, if nothing but these and
  * events is wanted. false: out of memory.
  */
 bool pt_batch_start(struct sonde_pt_flow *f);
+/* Copies the direct branches of a node; returns the end of the copies. */
+static inline struct pt_branch *pt_copy_directs(const struct sonde_pt_graph *g,
+        const struct pt_cold *cold, uint64_t bias, struct pt_branch *out)
+{
+	for (unsigned i = 0; i < cold->direct; i++, out++) {
+		*out = g->directs[cold->first + i];
+		out->from += bias;
+		out->to += bias;
+	}
+	return out;
+}
+
 /* Adds the branches from batch.n up to `end`, which are in f->batch.branches already. */
 void pt_batch_grow(struct sonde_pt_flow *f, const struct pt_branch *end);
 void pt_emit_event(struct sonde_pt_flow *f, const struct sonde_pt_event *event);

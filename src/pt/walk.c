@@ -11,6 +11,7 @@
 #include "pt/more.h"
 #include "pt/stack.h"
 #include "pt/step.h"
+#include "pt/unit.h"
 
 #define SPECIAL_MAX (1u << 14) /* instructions to search for one that a packet may be bound to */
 
@@ -26,9 +27,8 @@ static bool in_filters(const struct sonde_pt_flow *f, uint64_t ip)
 
 static void push(struct sonde_pt_flow *f, uint64_t ip)
 {
-	uint32_t node = pt_graph_node(f->graph, pt_flow_context(f), ip);
+	pt_at node = pt_unit_node(f, ip);
 
-	f->failed = f->failed || node == PT_NODE_NONE;
 	if (node != PT_NODE_NONE) {
 		pt_stack_push(f, node);
 	}
@@ -312,7 +312,7 @@ static void take_cond(struct sonde_pt_flow *f, const struct pt_insn *insn)
 
 static void take_compressed_ret(struct sonde_pt_flow *f, const struct pt_insn *insn)
 {
-	uint32_t node;
+	pt_at node;
 
 	if (!take_bit(f)) {
 		pt_gap_error(f, SONDE_PT_ERROR_QUERY);
@@ -323,7 +323,7 @@ static void take_compressed_ret(struct sonde_pt_flow *f, const struct pt_insn *i
 		pt_gap_error(f, SONDE_PT_ERROR_RETURN);
 		return;
 	}
-	pt_walk_go(f, insn, f->graph->cold[node].ip, true);
+	pt_walk_go(f, insn, pt_at_ip(f, node), true);
 	pt_walk_tick(f);
 }
 
