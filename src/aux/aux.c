@@ -186,6 +186,9 @@ static struct sonde_pt_flow *flow_at(const struct aux *a, const struct aux_queue
 
 	o.space = q->ranges[range].space;
 	flow = sonde_pt_flow_new(a->code.graph, q->bytes.p, q->bytes.n, &o);
+	if (flow != NULL) {
+		flow->wanted.unnumbered = o.want == SONDE_PT_WANT_EVENTS;
+	}
 	if (flow != NULL && a->timeless && o.every_ticks != 0) {
 		start_ticks(&flow->wanted.ticks);
 	}

@@ -435,10 +435,11 @@ static inline void add_sums(struct sonde_pt_flow *f, uint64_t sums)
 }
 
 /*
- * Passes nodes by hops as `hot` does, and sums up what they pass, up to a hop that has a wanted
- * instruction.
+ * Passes nodes by hops as `hot` does. If weighs, it sums up what they pass, up to a hop that has a
+ * wanted instruction.
  */
-static __attribute__((noinline)) pt_at quiet(struct sonde_pt_flow *f, pt_at at)
+static inline __attribute__((always_inline)) pt_at pass_hops(
+        struct sonde_pt_flow *f, pt_at at, bool weighs)
 {
 	const uint64_t *hops = f->graph->hops;
 	const uint32_t *weights = f->graph->weights;
@@ -451,7 +452,8 @@ static __attribute__((noinline)) pt_at quiet(struct sonde_pt_flow *f, pt_at at)
 	while (nbits >= PT_HOP_BITS) {
 		size_t index = (size_t)PT_AT_NODE(at) * PT_HOPS + (bits >> (64 - PT_HOP_BITS));
 		uint64_t hop = __atomic_load_n(&hops[index], __ATOMIC_ACQUIRE);
-		uint64_t more = sums + sums_of(__atomic_load_n(&weights[index], __ATOMIC_RELAXED));
+		uint32_t weight = weighs ? __atomic_load_n(&weights[index], __ATOMIC_RELAXED) : 0;
+		uint64_t more = sums + sums_of(weight);
 		pt_at next = PT_AT_HERE(at) | PT_HOP_TO(hop);
 		pt_at top = sp[-1];
 		bool returns = PT_HOP_TO(hop) == PT_NODE_NONE;
@@ -459,7 +461,8 @@ static __attribute__((noinline)) pt_at quiet(struct sonde_pt_flow *f, pt_at at)
 		__asm__("" : "+r"(top)); /* as in `hot` */
 		next = returns ? top : next;
 		__asm__("" : "+r"(next));
-		if (hop <= PT_HOP_CANNOT || next == PT_NODE_NONE || (uint32_t)more >= end) {
+		if (hop <= PT_HOP_CANNOT || next == PT_NODE_NONE ||
+		        (weighs && (uint32_t)more >= end)) {
 			break;
 		}
 		sums = more;
@@ -469,35 +472,53 @@ static __attribute__((noinline)) pt_at quiet(struct sonde_pt_flow *f, pt_at at)
 		nbits -= PT_HOP_TAKEN(hop);
 		at = next;
 	}
-	add_sums(f, sums);
+	if (weighs) {
+		add_sums(f, sums);
+	}
 	f->tnt.bits = bits;
 	f->tnt.nbits = nbits;
 	f->calls.sp = (unsigned)(sp - f->calls.nodes);
 	return at;
 }
 
+static __attribute__((noinline)) pt_at pass_weighed(struct sonde_pt_flow *f, pt_at at)
+{
+	return pass_hops(f, at, true);
+}
+
+static __attribute__((noinline)) pt_at pass_unweighed(struct sonde_pt_flow *f, pt_at at)
+{
+	return pass_hops(f, at, false);
+}
+
 /* As hop_by_tip, without counts: nothing of the hop is wanted. */
-static inline pt_at quiet_tip(struct sonde_pt_flow *f, pt_at at)
+static inline __attribute__((always_inline)) pt_at quiet_tip(
+        struct sonde_pt_flow *f, pt_at at, bool weighs)
 {
 	const struct pt_hop_bits bits = {
 	        .value = (unsigned)(f->tnt.bits >> 1 >> (63 - f->tnt.nbits)),
 	        .count = f->tnt.nbits,
 	        .tip = true};
-	uint64_t hop, ip, sums;
+	uint64_t hop, ip;
+	uint64_t sums = 0;
 	pt_at next;
 
 	if (!tip_is_next(f)) {
 		return PT_NODE_NONE;
 	}
 	hop = __atomic_load_n(pt_hop_slot(f->graph, PT_AT_NODE(at), &bits), __ATOMIC_ACQUIRE);
-	sums = sums_of(
-	        __atomic_load_n(pt_hop_weight(f->graph, PT_AT_NODE(at), &bits), __ATOMIC_RELAXED));
-	if (hop <= PT_HOP_CANNOT || f->insns + (uint32_t)sums >= wanted_insn(f) ||
+	if (weighs) {
+		sums = sums_of(__atomic_load_n(
+		        pt_hop_weight(f->graph, PT_AT_NODE(at), &bits), __ATOMIC_RELAXED));
+	}
+	if (hop <= PT_HOP_CANNOT || (weighs && f->insns + (uint32_t)sums >= wanted_insn(f)) ||
 	        !fast_tip(f, &ip)) {
 		return PT_NODE_NONE;
 	}
 	next = node_of(f, ip);
-	add_sums(f, sums);
+	if (weighs) {
+		add_sums(f, sums);
+	}
 	f->calls.nodes[f->calls.sp] = PT_AT_HERE(at) | PT_HOP_NODE(hop);
 	f->calls.sp += (unsigned)PT_HOP_DEPTH(hop);
 	f->calls.sp += f->calls.sp == 0; /* the stack was empty */
@@ -518,6 +539,7 @@ static __attribute__((noinline)) pt_at branches(struct sonde_pt_flow *f, pt_at a
 	struct pt_branch *out = f->batch.branches + f->batch.n;
 	const struct pt_branch *limit = f->batch.branches + PT_BATCH;
 	const uint64_t *biases = f->units.biases;
+	uint64_t bias = biases[PT_AT_BIAS(at)];
 	pt_at *sp = f->calls.nodes + f->calls.sp;
 	uint64_t bits = f->tnt.bits;
 	uint64_t insns = f->insns;
@@ -527,7 +549,7 @@ static __attribute__((noinline)) pt_at branches(struct sonde_pt_flow *f, pt_at a
 	for (unsigned i = 0; i < PT_HOT_ROOM && nbits != 0; i++) {
 		const struct pt_node *n = &nodes[PT_AT_NODE(at)];
 		const struct pt_cold *cold = &colds[PT_AT_NODE(at)];
-		uint64_t bias = biases[PT_AT_BIAS(at)];
+		uint64_t next_bias;
 		uint32_t info = __atomic_load_n(&n->info, __ATOMIC_ACQUIRE);
 		uint32_t kind = PT_NODE_KIND(info);
 		uint64_t bit = bits >> 63;
@@ -542,9 +564,10 @@ static __attribute__((noinline)) pt_at branches(struct sonde_pt_flow *f, pt_at a
 		        (cold->direct != 0 && cold->first == PT_NODE_NONE)) {
 			break;
 		}
+		next_bias = biases[PT_AT_BIAS(next)];
 		out = pt_copy_directs(f->graph, cold, bias, out);
 		*out = (struct pt_branch){.from = cold->end + bias,
-		        .to = colds[PT_AT_NODE(next)].ip + biases[PT_AT_BIAS(next)],
+		        .to = colds[PT_AT_NODE(next)].ip + next_bias,
 		        .size = cold->size,
 		        .class = cold->class};
 		out += bit & (kind != PT_NODE_GOTO);
@@ -555,6 +578,7 @@ static __attribute__((noinline)) pt_at branches(struct sonde_pt_flow *f, pt_at a
 		bits <<= kind != PT_NODE_GOTO;
 		nbits -= kind != PT_NODE_GOTO;
 		at = next;
+		bias = next_bias;
 	}
 	f->insns = insns;
 	f->tnt.bits = bits;
@@ -564,11 +588,25 @@ static __attribute__((noinline)) pt_at branches(struct sonde_pt_flow *f, pt_at a
 	return at;
 }
 
-/* Passes nodes that need no steps; true: more may be passed in the same way. */
-static inline bool pass_quietly(struct sonde_pt_flow *f, pt_at *at)
+/* Passes nodes of which nothing is wanted but an instruction by its number, if weighs. */
+static inline __attribute__((always_inline)) bool pass_by_hops(
+        struct sonde_pt_flow *f, pt_at *at, bool weighs)
 {
 	pt_at next;
 
+	*at = weighs ? pass_weighed(f, *at) : pass_unweighed(f, *at);
+	next = f->tnt.nbits < PT_HOP_BITS ? quiet_tip(f, *at, weighs) : PT_NODE_NONE;
+	if (next != PT_NODE_NONE) {
+		*at = next;
+		(void)refill(f);
+		return true;
+	}
+	return (f->tnt.nbits < PT_HOP_BITS && refill(f)) || learn(f, PT_AT_NODE(*at));
+}
+
+/* Passes nodes that need no steps; true: more may be passed in the same way. */
+static inline bool pass_quietly(struct sonde_pt_flow *f, pt_at *at)
+{
 	if (pt_batch_fits(f)) {
 		*at = branches(f, *at);
 		return f->tnt.nbits == 0 && refill(f);
@@ -576,14 +614,7 @@ static inline bool pass_quietly(struct sonde_pt_flow *f, pt_at *at)
 	if (!is_quiet(f)) {
 		return false;
 	}
-	*at = quiet(f, *at);
-	next = f->tnt.nbits < PT_HOP_BITS ? quiet_tip(f, *at) : PT_NODE_NONE;
-	if (next != PT_NODE_NONE) {
-		*at = next;
-		(void)refill(f);
-		return true;
-	}
-	return (f->tnt.nbits < PT_HOP_BITS && refill(f)) || learn(f, PT_AT_NODE(*at));
+	return f->wanted.unnumbered ? pass_by_hops(f, at, false) : pass_by_hops(f, at, true);
 }
 
 static pt_at run_steps(struct sonde_pt_flow *f, pt_at at)

@@ -44,6 +44,7 @@ struct pt_given {
 
 struct pt_wanted {
 	unsigned kinds; /* SONDE_PT_WANT_* */
+	bool unnumbered; /* steps need no numbers of instructions, and none is chosen by number */
 	uint64_t
 	        sample_at; /* number of the next instruction that `every` chooses; UINT64_MAX: none */
 	struct pt_ticks ticks;

@@ -38,6 +38,7 @@ struct kind {
 	const char *what;
 	struct sonde_pt_flow_options options;
 	bool batch;
+	bool unnumbered; /* instructions have no numbers there */
 };
 
 static size_t read_region(const struct program *p, uint64_t address, uint8_t *to, size_t n)
@@ -183,13 +184,14 @@ static void keep(struct steps *list, const struct kind *kind, const struct sonde
 			step.cycle_insns = step.cycles = 0; /* known elsewhere in the same code */
 		}
 		step.first = s->first && kind->options.want == 0;
+		step.insns = kind->unnumbered ? 0 : s->insns;
 		add(list, &step);
 	}
 }
 
 static struct steps follow(struct sonde_pt_graph *graph, const struct world *w,
         const struct bytes *trace, const struct sonde_pt_flow_options *options,
-        const struct kind *kind)
+        const struct kind *kind, bool has_units)
 {
 	struct sonde_pt_flow *flow = sonde_pt_flow_new(graph, trace->p, trace->n, options);
 	struct steps list = {NULL, 0, 0};
@@ -202,6 +204,7 @@ static struct steps follow(struct sonde_pt_graph *graph, const struct world *w,
 			abort();
 		}
 	}
+	flow->wanted.unnumbered = kind->unnumbered && has_units;
 	if (kind->batch && !pt_batch_start(flow)) {
 		abort();
 	}
@@ -213,19 +216,23 @@ static struct steps follow(struct sonde_pt_graph *graph, const struct world *w,
 }
 
 static const struct kind kinds[] = {
-        {"instructions and events", {.want = 0}, false},
-        {"each 7th, with the time", {.want = SONDE_PT_WANT_INSNS, .every = 7, .time = true}, false},
-        {"each 500th", {.want = SONDE_PT_WANT_INSNS, .every = 500}, false},
-        {"blocks, at the next IP behind an error",
-                {.want = SONDE_PT_WANT_BLOCKS | SONDE_PT_WANT_EVENTS, .keep_position = true},
-                false},
-        {"taken branches, many at once, at the next IP behind an error",
-                {.want = SONDE_PT_WANT_TAKEN | SONDE_PT_WANT_EVENTS,
+        {.what = "instructions and events", .options = {.want = 0}},
+        {.what = "each 7th, with the time",
+                .options = {.want = SONDE_PT_WANT_INSNS, .every = 7, .time = true}},
+        {.what = "each 500th", .options = {.want = SONDE_PT_WANT_INSNS, .every = 500}},
+        {.what = "blocks, at the next IP behind an error",
+                .options = {.want = SONDE_PT_WANT_BLOCKS | SONDE_PT_WANT_EVENTS,
+                        .keep_position = true}},
+        {.what = "taken branches, many at once, at the next IP behind an error",
+                .options = {.want = SONDE_PT_WANT_TAKEN | SONDE_PT_WANT_EVENTS,
                         .time = true,
                         .keep_position = true},
-                true},
-        {"calls", {.want = SONDE_PT_WANT_CALLS}, false},
-        {"errors only", {.want = SONDE_PT_WANT_NOTHING}, false},
+                .batch = true},
+        {.what = "calls", .options = {.want = SONDE_PT_WANT_CALLS}},
+        {.what = "errors only", .options = {.want = SONDE_PT_WANT_NOTHING}},
+        {.what = "events, without numbers of instructions",
+                .options = {.want = SONDE_PT_WANT_EVENTS},
+                .unnumbered = true},
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
@@ -284,8 +291,8 @@ static void compare(struct sonde_pt_graph *graphs[2], const struct world *w,
 			o.filter[i].first = w->p->filter[i].first;
 			o.filter[i].last = w->p->filter[i].last;
 		}
-		want = follow(graphs[0], w, trace, &o, kind);
-		got = follow(graphs[1], w, trace, &o, kind);
+		want = follow(graphs[0], w, trace, &o, kind, false);
+		got = follow(graphs[1], w, trace, &o, kind, true);
 		place = difference(&want, &got);
 		if (has_circle(graphs[0]->image, &want)) {
 			place = SIZE_MAX;
