@@ -820,7 +820,8 @@ class Session(_Handle):
     its ELF file. build_ids: perf's cache of build ids, if it is another folder.
     stitch_call_stacks: complete LBR call stacks by those of earlier samples. itrace: make samples of Intel PT traces, by
     the letters of `sonde script --itrace`. guest_kallsyms, guest_vmlinux: names and code of the kernel of guests, for
-    their samples of traces. debuginfod: ask the servers of $DEBUGINFOD_URLS for missing files. Raises SondeError. Can be walked through once.
+    their samples of traces. debuginfod: ask the servers of $DEBUGINFOD_URLS for missing files. Raises SondeError. Can be
+    walked through once.
     """
 
     _kind = "session"
