@@ -56,11 +56,14 @@ static bool parse_words(
 			x->o.branches = true;
 		} else if (strcmp(*words, "all") == 0) {
 			x->o.branches = false;
+		} else if (strcmp(*words, "calls") == 0) {
+			x->o.calls = true;
 		} else if (strcmp(*words, "callchains") == 0) {
 			x->o.callchains = true;
 		} else {
 			(void)options_mistake(command,
-			        "unexpected word '%s': branches, all and callchains are known",
+			        "unexpected word '%s': branches, all, calls and callchains are "
+			        "known",
 			        *words);
 			return false;
 		}
@@ -89,7 +92,7 @@ int cmd_export(int argc, char **argv)
 	};
 	const struct option_command command = {
 	        .name = "export",
-	        .usage = "--to sqlite [options] [branches | all] [callchains]",
+	        .usage = "--to sqlite [options] [branches | all] [calls] [callchains]",
 	        .about = "Writes a recording into a database.",
 	        .defs = defs,
 	        .anywhere = true,

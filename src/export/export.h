@@ -136,6 +136,26 @@ int export_place(struct export *x, const struct timeline_view *view, uint32_t mo
         struct export_place *out);
 /* Sets *id to that of the call path; parent 0: the root. */
 int export_path(struct export *x, uint64_t parent, uint64_t symbol, uint64_t ip, uint64_t *id);
+static inline uint64_t export_path_symbol(const struct export *x, uint64_t path)
+{
+	return x->paths[path - x->bases[EXPORT_PATHS] - 1].symbol;
+}
+/* The ids and offsets of a sample's row. */
+struct export_ids {
+	uint64_t id, event, path;
+	struct export_who who;
+	struct export_place from, to;
+};
+
+/* calls.c */
+struct export_calls *export_calls_new(void); /* NULL: out of memory */
+void export_calls_free(struct export_calls *c); /* NULL is fine */
+/* Adds a sample of a branch, before its row. */
+int export_calls_add(
+        struct export *x, const struct session_sample *s, const struct export_ids *ids);
+/* Ends all open calls. */
+int export_calls_end(struct export *x);
+
 int export_event(struct export *x, uint32_t event, uint64_t *id);
 /* The call path of the call chain of a sample; 0: it has none. */
 int export_chain(struct export *x, const struct session_sample *s, uint64_t *path);

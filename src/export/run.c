@@ -146,14 +146,7 @@ static int synth_row(struct export *x, uint64_t config, const struct sonde_sampl
 	return export_row(x, tables[config], row);
 }
 
-/* The ids and offsets of a sample's row. */
-struct ids {
-	uint64_t id, event, path;
-	struct export_who who;
-	struct export_place from, to;
-};
-
-static int sample_row(struct export *x, const struct session_sample *s, const struct ids *i)
+static int sample_row(struct export *x, const struct session_sample *s, const struct export_ids *i)
 {
 	const struct sonde_sample *d = &s->s;
 	const struct aux_extra *extra = s->extra;
@@ -191,7 +184,7 @@ static int on_sample(struct export *x, const struct session_sample *s)
 {
 	const struct session_event *e = &session_events(x->session)[s->event];
 	bool targeted = has_target(&e->attr);
-	struct ids ids = {0};
+	struct export_ids ids = {0};
 
 	TRY(export_event(x, s->event, &ids.event));
 	TRY(export_who(x, s->s.pid, s->s.tid, &ids.who));
@@ -205,6 +198,9 @@ static int on_sample(struct export *x, const struct session_sample *s)
 		uint32_t mode = frame_mode_of(&x->frames, s->view, s->cpumode, s->s.addr);
 
 		TRY(export_place(x, s->view, mode, s->s.addr, &ids.to));
+		if (x->calls != NULL) {
+			TRY(export_calls_add(x, s, &ids));
+		}
 	}
 	TRY(sample_row(x, s, &ids));
 	return e->attr.type == TYPE_SYNTH ? synth_row(x, e->attr.config, &s->s, ids.id) : 0;
@@ -286,7 +282,7 @@ static int read_all(struct export *x)
 		session_forget(x->session);
 	}
 	session_worker_fini(&worker);
-	return rc;
+	return rc >= 0 && x->calls != NULL ? export_calls_end(x) : rc;
 }
 
 static int write_rows(struct export *x, bool first)
@@ -305,6 +301,7 @@ static void export_fini(struct export *x)
 {
 	export_tasks_fini(x);
 	export_names_fini(x);
+	export_calls_free(x->calls);
 	frame_reader_fini(&x->frames);
 	for (size_t i = 0; i < EXPORT_TEXTS; i++) {
 		text_fini(&x->escaped[i]);
@@ -333,6 +330,10 @@ int export_run(struct sonde_session *s, const struct sonde_export_options *optio
 	if (rc >= 0) {
 		rc = frame_reader_init(&x->frames, session_frames(s));
 	}
+	if (rc >= 0 && options->calls) {
+		x->calls = export_calls_new();
+		rc = x->calls != NULL ? 0 : SONDE_ENOMEM;
+	}
 	if (rc >= 0) {
 		rc = write_rows(x, bases == NULL);
 	}
@@ -348,10 +349,7 @@ int export_options(struct sonde_session *s, const struct sonde_export_options *g
 {
 	TRY(session_ready(s));
 	*own = (struct sonde_export_options){0};
-	TRY(options_copy(own, sizeof(*own), given, session_error(s)));
-	return own->calls ? error_set(session_error(s), SONDE_EUNSUPPORTED, NO_OFFSET,
-	                            "calls cannot be exported yet")
-	                  : 0;
+	return options_copy(own, sizeof(*own), given, session_error(s));
 }
 
 int sonde_export_rows(struct sonde_session *s, const struct sonde_export_options *options,

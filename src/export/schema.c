@@ -294,50 +294,45 @@ void export_schema_view(struct text *out, enum export_engine engine, size_t tabl
 	text_str(out, ";\n");
 }
 
-void export_schema_power_view(struct text *out, enum export_engine engine, const bool *has)
+void export_schema_power_view(struct text *out, enum export_engine engine)
 {
 	static const struct {
-		enum export_table table;
 		const char *column, *sql;
-	} columns[] = {{EXPORT_CBR, "cbr", "cbr.cbr"}, {EXPORT_CBR, "mhz", "cbr.mhz"},
-	        {EXPORT_CBR, "percent", "cbr.percent"},
-	        {EXPORT_MWAIT, "hints_hex", "{x:mwait.hints}"},
-	        {EXPORT_MWAIT, "extensions_hex", "{x:mwait.extensions}"},
-	        {EXPORT_PWRE, "cstate", "pwre.cstate"},
-	        {EXPORT_PWRE, "subcstate", "pwre.subcstate"}, {EXPORT_PWRE, "hw", "pwre.hw"},
-	        {EXPORT_EXSTOP, "exact_ip", "exstop.exact_ip"},
-	        {EXPORT_PWRX, "deepest_cstate", "pwrx.deepest_cstate"},
-	        {EXPORT_PWRX, "last_cstate", "pwrx.last_cstate"},
-	        {EXPORT_PWRX, "wake_reason", "{wake}"}};
+	} columns[] = {{"cbr", "{text:cbr.cbr}"}, {"mhz", "{text:cbr.mhz}"},
+	        {"percent", "{text:cbr.percent}"}, {"hints_hex", "COALESCE({x:mwait.hints}, '')"},
+	        {"extensions_hex", "COALESCE({x:mwait.extensions}, '')"},
+	        {"cstate", "{text:pwre.cstate}"}, {"subcstate", "{text:pwre.subcstate}"},
+	        {"hw", "{text:pwre.hw}"}, {"exact_ip", "{text:exstop.exact_ip}"},
+	        {"deepest_cstate", "{text:pwrx.deepest_cstate}"},
+	        {"last_cstate", "{text:pwrx.last_cstate}"},
+	        {"wake_reason", "COALESCE({wake}, '')"}};
 
 	text_str(out,
 	        "CREATE VIEW power_events_view AS SELECT samples.id, time, cpu, e.name AS event");
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
-		struct text own = {0};
-
-		text_printf(&own, "{text:%s}", columns[i].sql);
 		text_str(out, ", ");
-		if (!has[columns[i].table]) {
-			text_str(out, "''");
-		} else if (columns[i].sql[0] == '{') { /* forms do not nest */
-			text_str(out, "COALESCE(");
-			put_forms(out, engine, columns[i].sql);
-			text_str(out, ", '')");
-		} else {
-			text_char(&own, '\0');
-			put_forms(out, engine, own.failed ? "''" : own.p);
-		}
-		text_fini(&own);
+		put_forms(out, engine, columns[i].sql);
 		text_printf(out, " AS %s", columns[i].column);
 	}
 	text_str(out, " FROM samples JOIN selected_events e ON e.id = evsel_id");
 	for (size_t t = EXPORT_CBR; t <= EXPORT_PWRX; t++) {
-		if (has[t]) {
-			text_printf(out, " LEFT JOIN %s ON %s.id = samples.id", all[t].name,
-			        all[t].name);
-		}
+		text_printf(out, " LEFT JOIN %s ON %s.id = samples.id", all[t].name, all[t].name);
 	}
 	text_str(out, " WHERE e.name IN ('cbr', 'mwait', 'exstop', 'pwre', 'pwrx');\n");
+}
+
+bool export_schema_kept(const bool *has_rows, bool *kept)
+{
+	bool power = false;
+
+	for (size_t t = EXPORT_MWAIT; t <= EXPORT_PWRX; t++) {
+		power = power || has_rows[t];
+	}
+	for (size_t t = 0; t < EXPORT_TABLES; t++) {
+		kept[t] = t < EXPORT_PTWRITE || has_rows[t] ||
+		          (power && t >= EXPORT_CBR && t <= EXPORT_PWRX);
+	}
+	return power;
 }
 
 /* Bits of samples.flags, as in perf. */

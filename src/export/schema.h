@@ -23,7 +23,7 @@ enum export_table {
 	EXPORT_SAMPLES,
 	EXPORT_PATHS, /* with calls or callchains */
 	EXPORT_CALLS, /* with calls */
-	EXPORT_PTWRITE, /* this and all later ones: dropped if empty */
+	EXPORT_PTWRITE, /* this and all later ones: dropped if empty, see export_schema_kept */
 	EXPORT_CBR,
 	EXPORT_MWAIT,
 	EXPORT_PWRE,
@@ -41,11 +41,11 @@ enum export_engine { EXPORT_SQLITE, EXPORT_POSTGRESQL };
 void export_schema_tables(
         const struct sonde_export_options *options, struct sonde_export_table *tables);
 
-/* Whether a table is dropped if it has no rows. */
-static inline bool export_is_optional(size_t table)
-{
-	return table >= EXPORT_PTWRITE;
-}
+/*
+ * Which tables remain, by which have rows: those of power events remain together, with that of the
+ * clock ratio. Returns whether there are power events, and so power_events_view.
+ */
+bool export_schema_kept(const bool *has_rows, bool *kept);
 
 /* Append statements, separated by ";\n". */
 void export_schema_create(
@@ -55,8 +55,7 @@ void export_schema_view(struct text *out, enum export_engine engine, size_t tabl
 /* What is made after the rows of calls: indexes, and the column comms.has_calls. */
 void export_schema_calls(struct text *out);
 const char *export_table_name(size_t table);
-/* power_events_view; has: whether the table exists, by its number */
-void export_schema_power_view(struct text *out, enum export_engine engine, const bool *has);
+void export_schema_power_view(struct text *out, enum export_engine engine);
 
 /* The i-th type of branches; *name becomes its text, with a NUL. False: no more. */
 bool export_branch_type(size_t i, struct text *name, int64_t *id);

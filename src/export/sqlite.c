@@ -113,23 +113,23 @@ static int on_row(
 /* Drops tables without rows, and makes views and indexes. */
 static int finish(struct sqlite *q)
 {
+	bool kept[EXPORT_TABLES];
+	bool power = export_schema_kept(q->has, kept);
 	struct text sql = {0};
-	bool power = false;
 
 	for (size_t t = 0; t < EXPORT_TABLES; t++) {
 		bool exists = q->inserts[t] != NULL;
 
 		(void)sqlite3_finalize(q->inserts[t]);
 		q->inserts[t] = NULL;
-		if (exists && export_is_optional(t) && !q->has[t]) {
+		if (exists && !kept[t]) {
 			text_printf(&sql, "DROP TABLE %s;\n", export_table_name(t));
 		} else if (exists) {
 			export_schema_view(&sql, EXPORT_SQLITE, t);
 		}
-		power = power || (t >= EXPORT_CBR && t <= EXPORT_PWRX && q->has[t]);
 	}
 	if (power) {
-		export_schema_power_view(&sql, EXPORT_SQLITE, q->has);
+		export_schema_power_view(&sql, EXPORT_SQLITE);
 	}
 	if (q->options->calls) {
 		export_schema_calls(&sql);

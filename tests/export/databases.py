@@ -14,6 +14,8 @@ REFERENCES = {
 # Their ids are numbers of samples, which perf also counts in the order of time, or of branch types.
 NUMBERED = ("samples", "ptwrite", "cbr", "mwait", "pwre", "exstop", "pwrx", "branch_types")
 
+PATHS = {}  # call paths: (number of the parent, symbol, ip) to a number
+
 
 class Sqlite:
     def __init__(self, path):
@@ -34,7 +36,7 @@ class Sqlite:
 
 class Resolver:
     def __init__(self, database):
-        self.tables, self.known = {}, {}
+        self.tables, self.known, self.paths = {}, {}, {}
         for table in database.names("table"):
             columns, rows = database.select(f"SELECT * FROM {table}")
             self.tables[table] = {r[0]: dict(zip(columns, r)) for r in rows}
@@ -46,12 +48,16 @@ class Resolver:
         return self.known[table, number]
 
     def path(self, number):
-        """From a root, which has its own id as parent or 0."""
-        steps = []
-        while number and (row := self.tables["call_paths"].get(number)) and row["parent_id"]:
-            steps.append((self.key("symbols", row["symbol_id"]), row["ip"]))
+        """The number of a call path, the same in all databases; its root has 0, or itself, as parent."""
+        todo = []
+        while number and number not in self.paths and (row := self.tables["call_paths"].get(number)) and row["parent_id"]:
+            todo.append((number, row))
             number = row["parent_id"]
-        return tuple(reversed(steps))
+        found = self.paths.get(number, 0)
+        for number, row in reversed(todo):
+            step = (found, self.key("symbols", row["symbol_id"]), row["ip"])
+            found = self.paths[number] = PATHS.setdefault(step, len(PATHS) + 1)
+        return found
 
     def meaning(self, table, number, row):
         if table == "call_paths":
@@ -93,6 +99,13 @@ class Resolver:
                        for row in self.tables[table].values())
 
 
+def stripped(rows, without):
+    out = Counter()
+    for row, n in rows.items():
+        out[tuple(c for c in row if c[0] not in without)] += n
+    return out
+
+
 def differences(perf, sonde, without=()):
     """Lines that say what differs; without: tables and columns of perf's that are not compared."""
     def kept(names):
@@ -109,7 +122,7 @@ def differences(perf, sonde, without=()):
     theirs, ours = Resolver(perf), Resolver(sonde)
     for table in kept(theirs.tables):
         a, b = theirs.rows(table), ours.rows(table)
-        a = Counter({tuple(c for c in row if c[0] not in without): n for row, n in a.items()})
+        a, b = (stripped(c, without) for c in (a, b))
         if table == "symbols":  # perf makes some symbols without a name twice
             a, b = (Counter(dict.fromkeys(c, 1)) for c in (a, b))
         for who, rest in (("perf", a - b), ("sonde", b - a)):

@@ -73,7 +73,7 @@ struct sonde_export_sink {
 struct sonde_export_options {
 	size_t size; /* sizeof(struct sonde_export_options) of the caller */
 	bool branches; /* samples have only the columns that branches have */
-	bool calls; /* calls, from branches of traces: not yet, SONDE_EUNSUPPORTED */
+	bool calls; /* calls and their call paths, from branches of traces */
 	bool callchains; /* call paths of the call chains of samples */
 	bool force; /* replace a database that exists */
 	struct sonde_export_counts *counts; /* set to what was written; NULL: not wanted */
