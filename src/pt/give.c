@@ -34,8 +34,8 @@ static void begin(struct sonde_pt_flow *f, uint8_t kind)
 	        .space = f->given.run.space,
 	        .tsc = f->given.run.before_tsc,
 	        .exact_tsc = f->given.run.before_exact,
-	        .cycles = f->given.run.cycles,
-	        .cycle_insns = f->given.run.cycle_insns,
+	        .cycles = f->given.run.before_cycles,
+	        .cycle_insns = f->given.run.before_cycle_insns,
 	        .speculative = f->given.run.speculative,
 	        .first = f->given.first};
 	f->given.first = false;
@@ -47,6 +47,8 @@ static void end_run(struct sonde_pt_flow *f)
 	if (f->given.run.insns == 0) {
 		f->given.step.tsc = f->given.run.tsc;
 		f->given.step.exact_tsc = f->given.run.exact;
+		f->given.step.cycles = f->given.run.cycles;
+		f->given.step.cycle_insns = f->given.run.cycle_insns;
 	}
 }
 

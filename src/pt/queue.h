@@ -21,7 +21,8 @@ struct pt_item {
 	                gap: its end offset */
 	uint64_t before; /* instructions executed before this item */
 	uint64_t tsc, exact, cycles, cycle_insns; /* as in a step */
-	uint64_t before_tsc, before_exact; /* a run: times of all its instructions but the last */
+	/* A run: times and cycles of all its instructions but the last. */
+	uint64_t before_tsc, before_exact, before_cycles, before_cycle_insns;
 	struct pt_ticks ticks; /* a run: which of its instructions `every_ticks` chooses */
 	struct sonde_pt_event event;
 };

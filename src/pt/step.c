@@ -75,8 +75,8 @@ static void queue_run(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns)
 	item->exact = f->clock.time.exact;
 	item->before_tsc = f->clock.time.tsc;
 	item->before_exact = f->clock.time.exact;
-	item->cycles = f->clock.cycles;
-	item->cycle_insns = f->clock.cycle_insns;
+	item->cycles = item->before_cycles = f->clock.cycles;
+	item->cycle_insns = item->before_cycle_insns = f->clock.cycle_insns;
 }
 
 /*
