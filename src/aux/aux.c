@@ -34,6 +34,7 @@ void aux_free(struct aux *a)
 	}
 	aux_code_fini(&a->code);
 	aux_queues_free(a);
+	aux_pasts_fini(&a->pasts);
 	for (size_t i = 0; i < a->nsegments; i++) {
 		trails_fini(&a->segments[i].trails);
 		if (a->segments[i].kept != NULL) {
@@ -62,6 +63,10 @@ static void set_clock(struct aux *a)
 {
 	bool known = a->info.time_mult != 0 && a->info.time_shift < 64;
 
+	if (a->setup.itrace.ticks) {
+		a->clock = (struct aux_clock){.mult = 1};
+		return;
+	}
 	a->clock = (struct aux_clock){.zero = a->info.time_zero, .mult = 1};
 	if (known && a->info.time_mult <= UINT32_MAX && a->info.time_shift <= 32) {
 		a->clock.mult = a->info.time_mult;
@@ -86,7 +91,7 @@ static void set_period(struct aux *a)
 	if (w->unit == ITRACE_NS) {
 		a->period = aux_tsc(&c, w->period);
 	}
-	if (!w->instructions) {
+	if (!w->instructions && !w->cycles) {
 		return;
 	}
 	if (w->unit == ITRACE_INSNS) {
@@ -101,9 +106,9 @@ static void set_want(struct aux *a)
 	const struct itrace *w = &a->setup.itrace;
 	unsigned want = SONDE_PT_WANT_EVENTS;
 
-	want |= w->instructions ? SONDE_PT_WANT_INSNS : 0;
+	want |= w->instructions || w->cycles ? SONDE_PT_WANT_INSNS : 0;
 	/* call chains need the far branches, too, which the bits of calls and returns leave out */
-	if (w->branches || w->last != 0 || w->chain != 0) {
+	if (w->branches || itrace_has_trails(w)) {
 		want |= SONDE_PT_WANT_TAKEN;
 	}
 	a->flow.want = want;
@@ -153,18 +158,17 @@ static void start_ticks(struct pt_ticks *t)
 }
 
 /*
- * Branches need no steps without call chains, depths, branch stacks and Event Trace. Opening need not
+ * Branches need no steps without call chains, depths, branch stacks, Event Trace and the letter A. Opening need not
  * make them, but only count them, where nothing but their class decides which are samples: no guests
  * and no cycles.
  */
 static void set_batches(struct aux *a)
 {
 	const struct itrace *w = &a->setup.itrace;
-	bool cycles = (a->attr->config & 1u << 1) != 0; /* the term cyc */
 	bool user = (a->attr->flags & UINT64_C(1) << SONDE_FLAG_EXCLUDE_KERNEL) != 0;
 
-	a->batches = w->branches && w->chain == 0 && w->last == 0 && !w->depth && !a->event_trace;
-	a->counts = a->batches && user && !w->instructions && !cycles && !w->returns;
+	a->batches = w->branches && !itrace_has_trails(w) && !a->event_trace && !w->approximate;
+	a->counts = a->batches && user && !w->instructions && !a->cycles && !w->returns;
 	aux_flags_make(a);
 }
 
@@ -274,10 +278,14 @@ static int scan_queue(struct aux *a, size_t queue)
 	        .queue = &a->queues[queue],
 	        .tally = {.skip = a->setup.itrace.skip},
 	        .room = a->setup.itrace.quick != 0 ? NULL : &room,
-	        .room_max = KEPT_BYTES};
+	        .room_max = KEPT_BYTES,
+	        .pasts = a->pasts.n != 0 ? &a->pasts : NULL};
 	int rc =
 	        a->setup.itrace.quick != 0 ? aux_quick_scan(a, &f, queue) : scan_flow(a, &f, queue);
 
+	if (rc >= 0 && f.pasts != NULL) {
+		rc = aux_pasts_reach(&f, UINT64_MAX);
+	}
 	trails_fini(&f.trails);
 	aux_room_fini(&room);
 	for (size_t i = 0; i < a->nevents; i++) {
@@ -297,6 +305,7 @@ int aux_open(struct aux *a, const struct aux_setup *setup)
 		return 0;
 	}
 	a->timeless = (a->attr->config & a->info.tsc_bit) == 0 || setup->itrace.timeless;
+	a->cycles = (a->attr->config & 1u << 1) != 0; /* the term cyc */
 	a->event_trace = (a->attr->config & EVENT_TRACE) != 0;
 	set_clock(a);
 	set_flow(a);
@@ -307,6 +316,7 @@ int aux_open(struct aux *a, const struct aux_setup *setup)
 	TRY(aux_code_init(&a->code, setup->frames, &a->pokes));
 	TRY(aux_events_make(a));
 	TRY(aux_queues_make(a));
+	TRY(aux_pasts_begin(a));
 	for (size_t i = 0; i < a->nqueues; i++) {
 		TRY(scan_queue(a, i));
 	}

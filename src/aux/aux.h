@@ -57,6 +57,15 @@ int aux_add(struct aux *a, const struct record *r, bool swap, struct span trace,
 /* Adds the trace in a sample (PERF_SAMPLE_AUX), whose bytes must remain valid. SONDE_ENOMEM. */
 int aux_add_sample(struct aux *a, const struct sonde_sample *sample);
 
+/* A sample of the recording that the letters G and L are for. */
+struct aux_point {
+	uint64_t time; /* ns */
+	uint32_t tid, cpu;
+};
+
+/* Adds such a sample, before aux_open. SONDE_ENOMEM. */
+int aux_add_point(struct aux *a, const struct aux_point *point);
+
 /* Whether there are traces that can be decoded. */
 bool aux_has_traces(const struct aux *a);
 
@@ -81,6 +90,14 @@ struct aux_losses {
 	uint64_t skipped; /* after errors */
 };
 struct aux_losses aux_losses(const struct aux *a);
+
+/* The calls and branches that led to a sample of the recording; words are in the host's order. */
+struct aux_way {
+	const uint64_t *chain, *branches; /* three words for each branch: from, to, 0 */
+	size_t nchain, nbranches;
+};
+/* false: the traces say nothing about it. */
+bool aux_way(const struct aux *a, const struct aux_point *point, struct aux_way *out);
 
 /* Segments, queue after queue, each in order. Times are ns; all of its records are in first..last. */
 struct aux_segment_times {

@@ -27,6 +27,7 @@ static const struct {
 } kinds[AUX_KINDS] = {
         [AUX_BRANCHES] = {NULL, SONDE_TYPE_HARDWARE, 4, SONDE_SAMPLE_ADDR | SONDE_SAMPLE_PERIOD},
         [AUX_INSTRUCTIONS] = {NULL, SONDE_TYPE_HARDWARE, 1, SONDE_SAMPLE_PERIOD},
+        [AUX_CYCLES] = {NULL, SONDE_TYPE_HARDWARE, 0, SONDE_SAMPLE_PERIOD},
         [AUX_TRANSACTIONS] = {"transactions", SONDE_TYPE_HARDWARE, 1, 0},
         [AUX_PTWRITE] = {"ptwrite", TYPE_SYNTH, 0, SONDE_SAMPLE_RAW},
         [AUX_CBR] = {"cbr", TYPE_SYNTH, 5, SONDE_SAMPLE_RAW},
@@ -47,6 +48,7 @@ static bool is_wanted(const struct aux *a, enum aux_kind kind)
 	switch (kind) {
 	case AUX_BRANCHES: return w->branches;
 	case AUX_INSTRUCTIONS: return w->instructions;
+	case AUX_CYCLES: return w->cycles;
 	case AUX_TRANSACTIONS: return w->transactions;
 	case AUX_PTWRITE: return w->ptwrites;
 	case AUX_CBR:
@@ -85,7 +87,7 @@ static int add_event(struct aux *a, enum aux_kind kind)
 	e->attr = (struct sonde_attr){.size = a->attr->size,
 	        .type = kinds[kind].type,
 	        .config = kinds[kind].config,
-	        .sample_period = kind == AUX_INSTRUCTIONS ? a->period : 1,
+	        .sample_period = kind == AUX_INSTRUCTIONS || kind == AUX_CYCLES ? a->period : 1,
 	        .read_format = a->attr->read_format,
 	        .flags = (a->attr->flags & COPIED) | UINT64_C(1) << SONDE_FLAG_SAMPLE_ID_ALL,
 	        .sample_type = USUAL_SAMPLE | kinds[kind].sample};

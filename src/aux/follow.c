@@ -119,17 +119,12 @@ static uint32_t toggle(struct aux_follower *f, uint64_t ip)
 	return 0;
 }
 
-static bool has_trails(const struct itrace *w)
-{
-	return w->chain != 0 || w->last != 0 || w->depth;
-}
-
 int aux_follow_thread(struct aux_follower *f)
 {
 	uint32_t tid = f->queue->ranges[f->range].tid;
 	size_t number;
 
-	if (!has_trails(&f->a->setup.itrace)) {
+	if (!itrace_has_trails(&f->a->setup.itrace)) {
 		return 0;
 	}
 	TRY(trails_find(&f->trails, tid, f->kept, &f->thread));
@@ -163,11 +158,12 @@ static int follow_branch(struct aux_follower *f, const struct aux_sample *s)
 {
 	const struct itrace *w = &f->a->setup.itrace;
 	struct trail *t = &f->trails.items[f->thread].trail;
+	unsigned last = w->last > w->other_last ? w->last : w->other_last;
 
-	if (w->chain != 0 || w->depth) {
+	if (w->chain != 0 || w->other_chain != 0 || w->depth) {
 		TRY(follow_call(t, s));
 	}
-	return w->last != 0 ? trail_branch(t, w->last, s->ip, s->addr) : 0;
+	return last != 0 ? trail_branch(t, last, s->ip, s->addr) : 0;
 }
 
 int aux_branch_add(struct aux_follower *f, const struct aux_sample *s)
@@ -175,7 +171,7 @@ int aux_branch_add(struct aux_follower *f, const struct aux_sample *s)
 	const struct itrace *w = &f->a->setup.itrace;
 	struct aux_sample counted;
 
-	if (has_trails(w)) {
+	if (itrace_has_trails(w)) {
 		TRY(follow_branch(f, s));
 	}
 	if (w->depth) {
@@ -192,16 +188,21 @@ int aux_branch_add(struct aux_follower *f, const struct aux_sample *s)
 	return aux_sample_add(f, s);
 }
 
-/* Sets the instructions and cycles since the last sample of this kind, where cycles are known. */
+/*
+ * Sets the instructions and cycles since the last sample of this kind, where cycles are known. With the
+ * letter A, and for instructions without CYC packets, that is wherever they are more than before.
+ */
 static void set_ipc(
         struct aux_follower *f, const struct sonde_pt_step *s, struct aux_sample *sample)
 {
 	unsigned kind = sample->kind == AUX_INSTRUCTIONS;
 	uint64_t *insns = &f->tally.ipc_insns[kind];
 	uint64_t *cycles = &f->tally.ipc_cycles[kind];
+	bool approximate = f->a->setup.itrace.approximate || (kind == 1 && !f->a->cycles);
 
 	sample->extra.insns = sample->extra.cycles = 0;
-	if (s->cycle_insns == s->insns && s->cycles != *cycles) {
+	if ((approximate || s->cycle_insns == s->insns) && s->cycles != *cycles &&
+	        s->insns != *insns) {
 		sample->extra.insns = s->insns - *insns;
 		sample->extra.cycles = s->cycles - *cycles;
 		*insns = s->insns;
@@ -209,12 +210,47 @@ static void set_ipc(
 	}
 }
 
+/* Adds a sample of the cycles since the last one, if any are known to have passed. */
+static int add_cycles(
+        struct aux_follower *f, const struct sonde_pt_step *s, const struct aux_sample *insn)
+{
+	struct aux_sample sample = *insn;
+	uint64_t cycles = s->cycles - f->tally.cycles;
+
+	if (f->a->event_of[AUX_CYCLES] == AUX_NO_EVENT || cycles == 0 ||
+	        !aux_follow_passes(f, AUX_CYCLES)) {
+		return 0;
+	}
+	sample.kind = AUX_CYCLES;
+	sample.period = cycles;
+	sample.extra.insns = s->insns - f->tally.cycle_insns;
+	sample.extra.cycles = cycles;
+	f->tally.cycles = s->cycles;
+	f->tally.cycle_insns = s->insns;
+	return aux_sample_add(f, &sample);
+}
+
+/* Adds the samples of an instruction that a period chooses, or of each one. */
+static int add_chosen(
+        struct aux_follower *f, const struct sonde_pt_step *s, struct aux_sample *sample)
+{
+	sample->kind = AUX_INSTRUCTIONS;
+	sample->period = s->insns - f->tally.sampled;
+	if (aux_follow_passes(f, AUX_INSTRUCTIONS)) {
+		f->tally.sampled = s->insns;
+		set_ipc(f, s, sample);
+		TRY(aux_sample_add(f, sample));
+	}
+	return add_cycles(f, s, sample);
+}
+
 /* more: flags of an end of tracing, or of the entry of a guest */
 static int add_insn(
         struct aux_follower *f, const struct sonde_pt_step *s, uint32_t flags, uint32_t more)
 {
 	const struct itrace *w = &f->a->setup.itrace;
-	bool each = w->instructions && f->a->flow.every == 0 && f->a->flow.every_ticks == 0;
+	bool each = (w->instructions || w->cycles) && f->a->flow.every == 0 &&
+	            f->a->flow.every_ticks == 0;
 	struct aux_sample sample = {.ip = s->ip,
 	        .addr = s->taken ? s->to : 0,
 	        .tsc = s->tsc,
@@ -225,14 +261,8 @@ static int add_insn(
 		sample.extra.flags = AUX_FLAG_BRANCH | AUX_FLAG_CALL;
 	}
 	sample.extra.flags |= more | toggle(f, s->ip);
-	if ((each || s->sampled) && f->a->event_of[AUX_INSTRUCTIONS] != AUX_NO_EVENT) {
-		sample.kind = AUX_INSTRUCTIONS;
-		sample.period = s->insns - f->tally.sampled;
-		if (aux_follow_passes(f, AUX_INSTRUCTIONS)) {
-			f->tally.sampled = s->insns;
-			set_ipc(f, s, &sample);
-			TRY(aux_sample_add(f, &sample));
-		}
+	if (each || s->sampled) {
+		TRY(add_chosen(f, s, &sample));
 	}
 	if (s->taken) {
 		sample.kind = AUX_BRANCHES;
@@ -245,8 +275,7 @@ static int add_insn(
 	return 0;
 }
 
-static int on_switch_of_tracing(
-        struct aux_follower *f, const struct sonde_pt_event *e, uint64_t tsc);
+static int on_switch_of_tracing(struct aux_follower *f, const struct sonde_pt_step *step);
 
 /* Adds the branch that waits; more: as for add_insn. */
 static int flush(struct aux_follower *f, uint32_t more)
@@ -256,7 +285,7 @@ static int flush(struct aux_follower *f, uint32_t more)
 	}
 	f->waits = false;
 	if (f->waiting.kind == SONDE_PT_STEP_EVENT) {
-		return on_switch_of_tracing(f, &f->waiting.event, f->waiting.tsc);
+		return on_switch_of_tracing(f, &f->waiting);
 	}
 	return add_insn(f, &f->waiting, f->waiting_flags, more);
 }
@@ -453,10 +482,10 @@ static int add_caused(struct aux_follower *f, struct aux_sample *s)
 	return 0;
 }
 
-static int on_switch_of_tracing(
-        struct aux_follower *f, const struct sonde_pt_event *e, uint64_t tsc)
+static int on_switch_of_tracing(struct aux_follower *f, const struct sonde_pt_step *step)
 {
-	struct aux_sample s = {.kind = AUX_BRANCHES, .tsc = tsc, .period = 1};
+	const struct sonde_pt_event *e = &step->event;
+	struct aux_sample s = {.kind = AUX_BRANCHES, .tsc = step->tsc, .period = 1};
 
 	if (!is_known(f)) {
 		return 0;
@@ -479,6 +508,9 @@ static int on_switch_of_tracing(
 		                (e->extra != 0 ? AUX_FLAG_INTERRUPT | AUX_FLAG_CALL : 0);
 	} else {
 		return 0;
+	}
+	if (aux_is_chosen(&f->a->setup.itrace, s.extra.flags)) {
+		set_ipc(f, step, &s);
 	}
 	return add_caused(f, &s);
 }
@@ -592,7 +624,7 @@ int aux_follow_event(struct aux_follower *f, const struct sonde_pt_step *s)
 	        .extra = {.flags = AUX_FLAG_BRANCH | AUX_FLAG_BEGIN}};
 
 	switch (e->kind) {
-	case SONDE_PT_EVENT_DISABLED: return on_switch_of_tracing(f, e, s->tsc);
+	case SONDE_PT_EVENT_DISABLED: return on_switch_of_tracing(f, s);
 	case SONDE_PT_EVENT_CFE:
 		f->cause = *s;
 		f->has_cause = f->a->event_of[AUX_EVT] != AUX_NO_EVENT;
@@ -600,7 +632,7 @@ int aux_follow_event(struct aux_follower *f, const struct sonde_pt_step *s)
 	case SONDE_PT_EVENT_IFLAG: return f->a->event_trace ? on_iflag(f, s) : 0;
 	case SONDE_PT_EVENT_ENABLED:
 		if (!f->a->event_trace) {
-			return on_switch_of_tracing(f, e, s->tsc);
+			return on_switch_of_tracing(f, s);
 		}
 		f->waiting = *s; /* an IFLAG may follow */
 		f->waits = true;
@@ -675,6 +707,9 @@ int aux_follow(struct aux_follower *f)
 	while ((rc = sonde_pt_flow_next(f->flow, &s)) > 0) {
 		count_passed(f, s);
 		TRY(before_step(f, s));
+		if (f->pasts != NULL) {
+			TRY(aux_pasts_reach(f, aux_ns(&f->a->clock, s->tsc)));
+		}
 		f->tally.guest = (s->space & SONDE_PT_GUEST) != 0;
 		f->tally.lost_guest = f->tally.lost_guest && f->tally.guest;
 		TRY(aux_follow_range(f, s->tsc));

@@ -82,6 +82,7 @@ struct aux_tally {
 	uint64_t sampled; /* instructions executed at the last sample of instructions */
 	/* At the last sample with cycles: of branches, of instructions. */
 	uint64_t ipc_insns[2], ipc_cycles[2];
+	uint64_t cycles, cycle_insns; /* cycles and instructions at the last sample of cycles */
 	uint64_t time; /* the latest time so far, ns */
 	uint64_t skip; /* events left that make no sample */
 	uint64_t cbr; /* the last ratio */
@@ -131,6 +132,7 @@ uint64_t aux_tsc(const struct aux_clock *c, uint64_t ns);
 enum aux_kind {
 	AUX_BRANCHES,
 	AUX_INSTRUCTIONS,
+	AUX_CYCLES,
 	AUX_TRANSACTIONS,
 	AUX_PTWRITE,
 	AUX_CBR,
@@ -145,6 +147,27 @@ enum aux_kind {
 };
 
 #define AUX_NO_EVENT UINT32_MAX
+
+/* A sample of the recording, and what a trace says about the way to it. */
+struct aux_past {
+	struct aux_point point;
+	uint32_t nchain, nbranches;
+	size_t at; /* of its words: the chain, then three for each branch */
+};
+
+struct aux_pasts {
+	struct aux_past *items; /* sorted by time, thread and processor after aux_pasts_begin */
+	size_t n, cap;
+	uint64_t *words;
+	size_t nwords, words_cap;
+};
+
+void aux_pasts_fini(struct aux_pasts *p);
+/* Sorts the samples, or forgets them if the letters G and L cannot be followed. SONDE_ENOMEM. */
+int aux_pasts_begin(struct aux *a);
+struct aux_follower;
+/* A queue is followed to a time: keeps what its samples before that time need. SONDE_ENOMEM. */
+int aux_pasts_reach(struct aux_follower *f, uint64_t time);
 
 /* The code of a thread as long as it does not change. */
 struct aux_space {
@@ -192,6 +215,7 @@ struct aux {
 	struct timeline_thread *starts; /* of ITRACE_START records */
 	size_t nstarts, starts_cap;
 	struct aux_pokes pokes;
+	struct aux_pasts pasts;
 	struct aux_lost *lost; /* in the order of the recording */
 	size_t nlost, lost_cap;
 	uint64_t skipped; /* bytes of queues after errors */
@@ -199,6 +223,7 @@ struct aux {
 	struct aux_clock clock;
 	const struct sonde_attr *attr; /* of intel_pt */
 	bool timeless, event_trace;
+	bool cycles; /* there are CYC packets */
 	uint64_t khz; /* frequency of the TSC */
 	uint64_t period; /* of instructions: their number, or TSC ticks */
 	struct sonde_pt_flow_options flow; /* of every flow */
@@ -292,6 +317,8 @@ struct aux_follower {
 	struct trails *keeps; /* of the segment that is found; NULL: none */
 	const struct trails *kept; /* of the segment that is read; NULL: none */
 	size_t range; /* of the queue, for the current step */
+	struct aux_pasts *pasts; /* are filled; NULL: not */
+	size_t past; /* the next one */
 	struct aux_room *room; /* NULL: samples are only counted */
 	size_t room_max; /* bytes after which they are only counted; 0: any number */
 	uint64_t made; /* records that the room has got */

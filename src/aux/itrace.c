@@ -4,9 +4,11 @@
  *
  *	i[NUMBER[i|t|ms|us|ns]]  instructions     b branches   c calls   r returns
  *	x transactions   w ptwrite   p power   I Event Trace      e[+-LETTER].. errors   sNUMBER skip events
- *	d[+-LETTER].. a log of the decoder
+ *	y cycles, by the period of i   d[+-LETTER].. a log of the decoder
  *	q quick: without code    qq only PSB+
- *	Z ignore times   g[NUMBER] call chains   l[NUMBER] branch stacks, of at most so many entries
+ *	Z ignore times   T ticks as times   A cycles at each change of the time
+ *	g[NUMBER] call chains   l[NUMBER] branch stacks, of at most so many entries
+ *	G[NUMBER], L[NUMBER] the same for the samples of the recording
  *
  * f m M t a select samples of caches, memory, TLBs and remote accesses, which no Intel PT trace has.
  *
@@ -28,12 +30,7 @@ static const struct {
 	char letter;
 	const char *meaning;
 } others[] = {
-        {'y', "cycles"},
         {'o', "samples that PEBS wrote to the trace"},
-        {'G', "call chains of other samples"},
-        {'L', "branch stacks of other samples"},
-        {'A', "approximate instructions per cycle"},
-        {'T', "the trace's own times"},
 };
 
 static int refuse(const char *p, struct error *err)
@@ -41,14 +38,15 @@ static int refuse(const char *p, struct error *err)
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		if (others[i].letter == *p) {
 			return error_set(err, SONDE_EARG, NO_OFFSET,
-			        "--itrace: '%c' (%s) is not supported; the letters are i b c r x w "
-			        "p e I d g l s q Z",
+			        "--itrace: '%c' (%s) is not supported; the letters are i y b c r x "
+			        "w "
+			        "p e I d g G l L s q A T Z",
 			        *p, others[i].meaning);
 		}
 	}
 	return error_set(err, SONDE_EARG, NO_OFFSET,
-	        "--itrace: '%c' is not a kind of sample; the letters are i b c r x w p e d g l s q "
-	        "Z",
+	        "--itrace: '%c' is not a kind of sample; the letters are i y b c r x w p e I d g G "
+	        "l L s q A T Z",
 	        *p);
 }
 
@@ -125,6 +123,17 @@ static int take_entries(unsigned *to, unsigned usual, const char **p, struct err
 	return 0;
 }
 
+/* Parses what follows a letter of call chains or branch stacks. */
+static int take_size(struct itrace *to, char letter, const char **p, struct error *err)
+{
+	switch (letter) {
+	case 'g': return take_entries(&to->chain, USUAL_CHAIN, p, err);
+	case 'G': return take_entries(&to->other_chain, USUAL_CHAIN, p, err);
+	case 'l': return take_entries(&to->last, USUAL_LAST, p, err);
+	default: return take_entries(&to->other_last, USUAL_LAST, p, err);
+	}
+}
+
 /* A flag of the letters e and d: +LETTER sets it to false or true, -LETTER to the other. */
 struct flag {
 	char letter;
@@ -183,7 +192,8 @@ static int take_letter(struct itrace *to, const char **p, struct error *err)
 		bool *set;
 	} plain[] = {{'b', &to->branches}, {'x', &to->transactions}, {'w', &to->ptwrites},
 	        {'p', &to->power}, {'Z', &to->timeless}, {'c', &to->calls}, {'r', &to->returns},
-	        {'i', &to->instructions}, {'I', &to->events}};
+	        {'i', &to->instructions}, {'I', &to->events}, {'y', &to->cycles},
+	        {'A', &to->approximate}, {'T', &to->ticks}};
 	char letter = **p;
 
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
@@ -191,7 +201,7 @@ static int take_letter(struct itrace *to, const char **p, struct error *err)
 			*plain[i].set = true;
 			(*p)++;
 			to->branches = to->branches || to->calls || to->returns;
-			return letter == 'i' ? take_period(to, p, err) : 0;
+			return letter == 'i' || letter == 'y' ? take_period(to, p, err) : 0;
 		}
 	}
 	if (strchr("fmMta", letter) != NULL) { /* samples of other processors' traces */
@@ -207,14 +217,14 @@ static int take_letter(struct itrace *to, const char **p, struct error *err)
 		(*p)++;
 		return letter == 'e' ? take_errors(to, p, err) : take_log(to, p, err);
 	}
-	if (letter != 's' && letter != 'g' && letter != 'l') {
+	if (strchr("gGlL", letter) != NULL) {
+		(*p)++;
+		return take_size(to, letter, p, err);
+	}
+	if (letter != 's') {
 		return refuse(*p, err);
 	}
 	(*p)++;
-	if (letter != 's') {
-		return take_entries(letter == 'g' ? &to->chain : &to->last,
-		        letter == 'g' ? USUAL_CHAIN : USUAL_LAST, p, err);
-	}
 	return take_number(p, &to->skip) ? 0
 	                                 : error_set(err, SONDE_EARG, NO_OFFSET,
 	                                           "--itrace: the number after 's' is too large");

@@ -7,11 +7,10 @@
 
 #include "core/array.h"
 
-#define ERROR_SIZE   128u /* of an AUXTRACE_ERROR record */
-#define ERROR_TEXT   64u
-#define ERROR_AT     48u /* of the text */
-#define ERROR_TRACE  1u /* its type */
-#define KERNEL_START (UINT64_C(1) << 63)
+#define ERROR_SIZE  128u /* of an AUXTRACE_ERROR record */
+#define ERROR_TEXT  64u
+#define ERROR_AT    48u /* of the text */
+#define ERROR_TRACE 1u /* its type */
 
 /* The next position in the order of n records: times of a queue never fall. */
 static uint64_t order_times(struct aux_follower *f, uint64_t tsc, uint64_t n)
@@ -112,26 +111,14 @@ static size_t raw_room(const struct aux_sample *s)
 	return s->raw != NULL ? (4 + s->raw_size + 7) & ~(size_t)7 : 0;
 }
 
-/* The words of a call chain: a mark wherever kernel or user code begins, and at most `chain` addresses. */
+/* The call chain of a sample, with its own address. */
 static size_t chain_words(const struct aux_follower *f, const struct aux_sample *s, uint64_t *out)
 {
-	size_t calls = trail_of(f)->ncalls;
-	size_t max = f->a->setup.itrace.chain;
-	uint64_t ip = s->ip;
-	bool kernel = ip >= KERNEL_START;
-	size_t n = 0;
+	struct trail_chain c = {.words = out, .max = f->a->setup.itrace.chain};
 
-	out[n++] = kernel ? CALLCHAIN_KERNEL : CALLCHAIN_USER;
-	out[n++] = ip;
-	for (size_t i = 1; i < max && i <= calls; i++) {
-		ip = trail_of(f)->calls[calls - i];
-		if (kernel != (ip >= KERNEL_START)) {
-			kernel = !kernel;
-			out[n++] = kernel ? CALLCHAIN_KERNEL : CALLCHAIN_USER;
-		}
-		out[n++] = ip;
-	}
-	return n;
+	trail_chain_add(&c, s->ip);
+	trail_chain_calls(&c, trail_of(f));
+	return c.n;
 }
 
 static uint8_t *put_chain(uint8_t *p, const struct aux_follower *f, const uint64_t *words, size_t n)
@@ -148,7 +135,9 @@ static uint8_t *put_chain(uint8_t *p, const struct aux_follower *f, const uint64
 /* The branches in the stack of a sample; that of a branch has only this one. */
 static size_t branches_of(const struct aux_follower *f, const struct aux_sample *s)
 {
-	return s->kind == AUX_BRANCHES ? 1 : trail_of(f)->nbranches;
+	size_t max = f->a->setup.itrace.last, n = trail_of(f)->nbranches;
+
+	return s->kind == AUX_BRANCHES ? 1 : n < max ? n : max;
 }
 
 /* u64 nr, hw_idx, then from, to, flags of each, the last one first */
@@ -211,7 +200,7 @@ static int put_sample(struct aux_follower *f, const struct aux_sample *s, uint64
 	uint32_t number = f->a->event_of[s->kind];
 	const struct aux_event *e = &f->a->events[number];
 	uint32_t size = RECORD_HEADER_SIZE + e->plan.fixed_size + (uint32_t)raw_room(s);
-	uint64_t chain[2 * 1024 + 2]; /* the most entries, and as many marks */
+	uint64_t chain[TRAIL_CHAIN_WORDS];
 	struct aux_extra extra = s->extra;
 	size_t nchain = 0;
 	uint8_t *p;

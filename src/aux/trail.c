@@ -2,6 +2,7 @@
 #include "aux/trail.h"
 
 #include "core/array.h"
+#include "frame/frame.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -116,4 +117,26 @@ const struct trail_branch *trail_last(const struct trail *t, size_t i)
 	size_t back = i + 1;
 
 	return &t->branches[t->next >= back ? t->next - back : t->next + t->size - back];
+}
+
+void trail_chain_add(struct trail_chain *c, uint64_t ip)
+{
+	bool kernel = ip >> 63 != 0;
+
+	if (c->addresses == c->max) {
+		return;
+	}
+	if (c->n == 0 || kernel != c->kernel) {
+		c->words[c->n++] = kernel ? CALLCHAIN_KERNEL : CALLCHAIN_USER;
+		c->kernel = kernel;
+	}
+	c->words[c->n++] = ip;
+	c->addresses++;
+}
+
+void trail_chain_calls(struct trail_chain *c, const struct trail *t)
+{
+	for (size_t i = t->ncalls; i-- > 0 && c->addresses < c->max;) {
+		trail_chain_add(c, t->calls[i]);
+	}
 }

@@ -52,4 +52,20 @@ int trail_branch(struct trail *t, size_t size, uint64_t from, uint64_t to);
 /* The i-th last branch, i < nbranches. */
 const struct trail_branch *trail_last(const struct trail *t, size_t i);
 
+/*
+ * Words of a call chain, the innermost address first: a mark wherever kernel or user code begins, and
+ * at most `max` addresses.
+ */
+#define TRAIL_CHAIN_MAX   1024u
+#define TRAIL_CHAIN_WORDS (2 * TRAIL_CHAIN_MAX) /* each address may have a mark */
+struct trail_chain {
+	uint64_t *words; /* [TRAIL_CHAIN_WORDS] */
+	size_t n;
+	unsigned max, addresses; /* max <= TRAIL_CHAIN_MAX */
+	bool kernel; /* of the last address */
+};
+void trail_chain_add(struct trail_chain *c, uint64_t ip);
+/* Adds the return addresses of a thread's calls. */
+void trail_chain_calls(struct trail_chain *c, const struct trail *t);
+
 #endif

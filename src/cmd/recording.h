@@ -40,7 +40,8 @@ struct recording {
 int recording_itrace(const struct option_def *def, const char *arg, bool unset);
 #define RECORDING_ITRACE(r)                                                                        \
 	OPTION_CALL(0, "itrace", OPTION_OPTIONAL, recording_itrace, (r), "LETTERS",                \
-	        "samples to make of Intel PT traces: i[PERIOD] b c r x w p e[-o] sN, d: a log; "   \
+	        "samples to make of Intel PT traces: i[PERIOD] y b c r x w p e[-o] g G l L sN, "   \
+	        "d: a log; "                                                                       \
 	        "--no-itrace: "                                                                    \
 	        "none")
 

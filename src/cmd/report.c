@@ -581,7 +581,7 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 	struct option_rest rest;
 	int rc;
 
-	c->from.session.itrace = "gixewpI";
+	c->from.session.itrace = "gGixewpI";
 	c->from.itrace_bare = "bixewpI";
 	assert(end - defs <= REPORT_OPTIONS);
 	(void)end;

@@ -333,13 +333,13 @@ static int history_check(const struct report *r)
 	        "--branch-history cannot be used with %s", other);
 }
 
-/* Whether samples that are made of traces have branch stacks. */
+/* Whether samples have branch stacks that are made of traces. */
 static bool made_branches(const struct sonde_session *s)
 {
 	const struct session_event *events = session_events(s);
 
 	for (size_t i = 0; i < sonde_session_events(s); i++) {
-		if (events[i].made &&
+		if ((events[i].made || events[i].gets_branches) &&
 		        (events[i].attr.sample_type & SONDE_SAMPLE_BRANCH_STACK) != 0) {
 			return true;
 		}
@@ -506,8 +506,11 @@ static bool shows_header(const struct sonde_report_options *o)
 static uint32_t usual_stack(const struct report *r)
 {
 	const struct itrace *made = session_itrace(r->session);
+	unsigned chain = made == NULL                      ? 0
+	                 : made->chain > made->other_chain ? made->chain
+	                                                   : made->other_chain;
 
-	return made != NULL && made->chain > MAX_STACK ? made->chain : MAX_STACK;
+	return chain > MAX_STACK ? chain : MAX_STACK;
 }
 
 static int report_run(struct report *r)

@@ -397,8 +397,11 @@ static int plan_traces(struct script *s)
 static uint64_t usual_stack(const struct script *s)
 {
 	const struct itrace *made = session_itrace(s->session);
+	unsigned chain = made == NULL                      ? 0
+	                 : made->chain > made->other_chain ? made->chain
+	                                                   : made->other_chain;
 
-	return made != NULL && made->chain > MAX_STACK_USUAL ? made->chain : MAX_STACK_USUAL;
+	return chain > MAX_STACK_USUAL ? chain : MAX_STACK_USUAL;
 }
 
 static int make_style(struct script *s, const struct sonde_script_options *o)

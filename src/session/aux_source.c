@@ -432,6 +432,29 @@ static void report_errors(struct sonde_session *s)
 	        (unsigned long long)l.skipped);
 }
 
+void session_aux_choose(struct sonde_session *s)
+{
+	for (size_t i = 0; s->aux != NULL && i < s->nevents; i++) {
+		struct session_event *e = &s->events[i];
+		uint64_t has = e->attr.sample_type;
+
+		e->gets_chain = s->itrace.other_chain != 0 && (has & SONDE_SAMPLE_CALLCHAIN) == 0;
+		e->gets_branches =
+		        s->itrace.other_last != 0 && (has & SONDE_SAMPLE_BRANCH_STACK) == 0;
+	}
+}
+
+/* From now on the events seem to be recorded with what their samples get. */
+static void change_attrs(struct sonde_session *s)
+{
+	for (size_t i = 0; i < s->nevents; i++) {
+		struct session_event *e = &s->events[i];
+
+		e->attr.sample_type |= e->gets_chain ? SONDE_SAMPLE_CALLCHAIN : 0;
+		e->attr.sample_type |= e->gets_branches ? SONDE_SAMPLE_BRANCH_STACK : 0;
+	}
+}
+
 int session_aux_open(struct sonde_session *s)
 {
 	report_flags(s);
@@ -439,6 +462,7 @@ int session_aux_open(struct sonde_session *s)
 		return 0;
 	}
 	TRY(open_traces(s, &s->itrace));
+	change_attrs(s);
 	TRY(add_source(s));
 	TRY(add_events(s));
 	add_times(s);

@@ -88,6 +88,9 @@ struct sonde_session {
 struct session_source *session_file_source(
         const struct file *file, struct diag_sink *diags, bool counts_only);
 
+/* Chooses the events whose samples get call chains or branch stacks of traces, before session_walk. */
+void session_aux_choose(struct sonde_session *s);
+
 /* Makes samples of the traces that session_walk found, after the timeline was sealed. */
 int session_aux_open(struct sonde_session *s);
 

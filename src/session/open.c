@@ -388,6 +388,7 @@ int session_open_records(struct sonde_session *s)
 		timeline_with_guests(s->timeline);
 	}
 	s->frames.swap = s->swap;
+	session_aux_choose(s);
 	if (session_walk(s) < 0) {
 		return error_nomem(&s->error);
 	}

@@ -32,6 +32,7 @@ struct session_sample {
 
 /* State of a worker; initialise it once, use it for any number of chunks or windows. */
 struct session_worker {
+	uint64_t own_chain[2]; /* of a sample whose calls are not known */
 	struct sonde_session *session;
 	struct timeline_cursor cursor;
 	struct record_scratch scratch;
@@ -191,6 +192,8 @@ struct session_event {
 	struct session_event_count count;
 	bool made; /* its samples are made of traces, and followed by a struct aux_extra */
 	bool at_end; /* its samples have no times, and are after all others */
+	/* Its samples get call chains, or branch stacks, of traces (the letters G and L). */
+	bool gets_chain, gets_branches;
 };
 
 /* The table of events, [sonde_session_events()]; an event's number is its index. */

@@ -149,6 +149,36 @@ static int walk_traced_sample(struct walk *w, const struct session_event *e, con
 	return aux_add_sample(w->s->aux, &sample);
 }
 
+/* Remembers a sample for the letters G and L. */
+static int walk_point(struct walk *w, const struct session_event *e,
+        const struct session_item *item, const struct record *r)
+{
+	bool swap = w->s->swap;
+	struct aux_point point = {.time = item->time, .cpu = UINT32_MAX};
+
+	if (e->plan.time == RECORD_NOT_THERE || e->plan.tid == RECORD_NOT_THERE) {
+		return 0;
+	}
+	point.tid = load_u32(r->body.p + e->plan.tid + 4, swap);
+	if (e->plan.cpu != RECORD_NOT_THERE) {
+		point.cpu = load_u32(r->body.p + e->plan.cpu, swap);
+	}
+	return aux_add_point(w->s->aux, &point);
+}
+
+/* Tells the traces about a sample. */
+static int walk_for_traces(struct walk *w, const struct session_event *e,
+        const struct session_item *item, const struct record *r)
+{
+	if (w->s->aux == NULL || w->s->options.counts_only) {
+		return 0;
+	}
+	if ((e->plan.sample_type & SONDE_SAMPLE_AUX) != 0) {
+		TRY(walk_traced_sample(w, e, r));
+	}
+	return e->gets_chain || e->gets_branches ? walk_point(w, e, item, r) : 0;
+}
+
 static int walk_sample(struct walk *w, const struct session_item *item, const struct record *r)
 {
 	struct sonde_session *s = w->s;
@@ -177,10 +207,7 @@ static int walk_sample(struct walk *w, const struct session_item *item, const st
 		                           : e->attr.sample_period;
 	}
 	walk_time(w, item->time);
-	if (s->aux != NULL && !s->options.counts_only &&
-	        (e->plan.sample_type & SONDE_SAMPLE_AUX) != 0) {
-		TRY(walk_traced_sample(w, e, r));
-	}
+	TRY(walk_for_traces(w, e, item, r));
 	if (w->switches != NULL) {
 		TRY(walk_switch_sample(w, item->event, r));
 	}

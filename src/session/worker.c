@@ -323,6 +323,34 @@ static void take_run(struct session_worker *w, const struct session_item *item,
 	}
 }
 
+/*
+ * Adds the call chain or branch stack that a trace has for a sample of the recording. As in perf, the
+ * chain has the sample's own address only where no calls are known.
+ */
+static void add_way(struct session_worker *w, const struct session_event *e, uint32_t cpumode,
+        struct sonde_sample *sample)
+{
+	const struct sonde_session *s = w->session;
+	const struct aux_point point = {
+	        .time = sample->time, .tid = sample->tid, .cpu = sample->cpu};
+	struct aux_way way = {0};
+
+	(void)aux_way(s->aux, &point, &way);
+	if (e->gets_chain && way.nchain != 0) {
+		sample->callchain = way.chain;
+		sample->callchain_len = way.nchain;
+	} else if (e->gets_chain) {
+		w->own_chain[0] = cpumode == MISC_USER ? CALLCHAIN_USER : CALLCHAIN_KERNEL;
+		w->own_chain[1] = sample->ip;
+		sample->callchain = w->own_chain;
+		sample->callchain_len = 2;
+	}
+	if (e->gets_branches) {
+		sample->branches = way.branches;
+		sample->branch_len = way.nbranches;
+	}
+}
+
 /* Decodes a sample into *out; 1; 0: none of its counts changed; negative: out of memory. */
 static int take_sample(
         struct session_worker *w, const struct session_item *item, struct session_sample *out)
@@ -342,6 +370,9 @@ static int take_sample(
 	out->type = RECORD_SAMPLE;
 	out->misc = load_u16(item->p + 4, s->swap);
 	out->cpumode = out->misc & MISC_CPUMODE_MASK;
+	if (e->gets_chain || e->gets_branches) {
+		add_way(w, e, out->cpumode, &out->s);
+	}
 	out->offset = e->made ? 0 : item->sequence;
 	out->extra = NULL;
 	if (e->made) {

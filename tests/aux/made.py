@@ -326,6 +326,30 @@ def aux_samples(path, symfs):
 
 
 @made
+def others(path, symfs):
+    """Samples of another event beside the trace, which tells their calls and branches"""
+    code = user(symfs, syscalls=True)
+    f = Flow([code])
+    f.begin(BASE)
+    bits = pt.IP | pt.TID | pt.TIME | pt.CPU | pt.IDENTIFIER
+    r = Recording(samples_of=(1, 0, bits | pt.PERIOD))
+    task(r, code, "/made/prog")
+    for i in range(12):
+        f.run(57)
+        while i % 4 == 3 and f.stack:
+            f.run(1)
+        f.tsc += 100
+        f.psb()
+        f.tsc += 100
+        r.sample(f.ns(), 1000, 1000, 0, ip=f.ip, event=2, period=100000)
+        f.tsc += 100
+        f.psb()
+    f.disable()
+    trace(r, f)
+    r.write(path)
+
+
+@made
 def transactions(path, symfs):
     """TSX: a transaction that commits, one that aborts, and branches inside"""
     def more(c, f, b):

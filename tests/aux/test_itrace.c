@@ -31,6 +31,10 @@ static void test_kinds(void)
 	        "e-o-l+l: the last flag of a kind of error wins");
 	ok(parse("e-ol") && parsed.no_overflow_errors && parsed.last == 64,
 	        "e-ol: a sign has one flag, the next letter is branch stacks");
+	ok(parse("y10us") && parsed.cycles && !parsed.instructions && parsed.period == 10000,
+	        "y10us: cycles, every 10 us");
+	ok(parse("AbT") && parsed.approximate && parsed.branches && parsed.ticks,
+	        "AbT: cycles at each change of the time, ticks as times");
 	ok(parse("s1000b") && parsed.skip == 1000, "s1000: events to skip");
 }
 
@@ -75,11 +79,14 @@ static void test_refusals(void)
 {
 	ok(parse("i10usg32l") && parsed.chain == 32 && parsed.last == 64,
 	        "g32l: call chains of 32 entries, branch stacks of 64");
+	ok(parse("G8L") && parsed.other_chain == 8 && parsed.other_last == 64 &&
+	                parsed.chain == 0 && parsed.last == 0 && itrace_has_trails(&parsed),
+	        "G8L: the same for samples of the recording");
 	ok(!parse("g1025") && !parse("l0"), "more than 1024 entries, and none, are refused");
-	ok(!parse("bL"), "L is refused");
+	ok(!parse("bo"), "o is refused");
 	eq_str(error_show(&err)->text,
-	        "--itrace: 'L' (branch stacks of other samples) is not supported; the letters are "
-	        "i b c r x w p e I d g l s q Z",
+	        "--itrace: 'o' (samples that PEBS wrote to the trace) is not supported; the "
+	        "letters are i y b c r x w p e I d g G l L s q A T Z",
 	        "the refusal of a letter of perf names it");
 	ok(!parse("k"), "an unknown letter is refused");
 	ok(!parse("i10"), "a period without a unit is refused");

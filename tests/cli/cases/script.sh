@@ -17,7 +17,7 @@ show script -F +brstackinsn
 show script --max-blocks 2
 show script --graph-function main
 show script -s x.py
-show script --itrace=i1ms,L
+show script --itrace=i1ms,o
 show script rw-by-pid
 show script --no-merge-callchains
 sonde script -D >dump.txt
