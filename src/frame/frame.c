@@ -25,6 +25,7 @@ void frame_reader_fini(struct frame_reader *r)
 void frame_reader_turn(struct frame_reader *r, uint32_t epoch)
 {
 	memset(r->ranges, 0, FRAME_RANGES * sizeof(*r->ranges));
+	r->last = (struct frame_range){0};
 	if (r->slots != NULL) {
 		memset(r->slots, 0, FRAME_FRAMES * sizeof(*r->slots));
 	}

@@ -179,6 +179,7 @@ struct frame_slot {
 struct frame_reader {
 	const struct frame_resolver *resolver;
 	struct frame_range *ranges; /* [FRAME_RANGES] */
+	struct frame_range last; /* the one that was found last: callers are often in it too */
 	struct frame_slot *slots; /* [FRAME_FRAMES]; NULL until frame_find is called */
 	struct frame_stitch *stitch; /* NULL until needed */
 	struct frame_unwinder *unwinder; /* NULL until needed */
@@ -347,9 +348,15 @@ static inline const struct timeline_mapping *frame_mapping(
 	}
 	if (ip < near->range.start || ip >= near->range.end || near->root != root ||
 	        near->mode != mode) {
-		near->mapping = timeline_find(v, mode, ip, &near->range);
-		near->root = root;
-		near->mode = mode;
+		struct frame_range *last = &r->last;
+
+		if (ip < last->range.start || ip >= last->range.end || last->root != root ||
+		        last->mode != mode) {
+			last->mapping = timeline_find(v, mode, ip, &last->range);
+			last->root = root;
+			last->mode = mode;
+		}
+		*near = *last;
 	}
 	return near->mapping;
 }

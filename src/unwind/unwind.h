@@ -124,7 +124,7 @@ enum unwind_end unwind_step(const struct unwind_table *t, const struct unwind_ro
         const struct unwind_memory *memory, struct unwind_regs *regs);
 
 /* Rows that were used recently, direct-mapped: the size does not depend on the input. */
-#define UNWIND_CACHE_ROWS 4096u
+#define UNWIND_CACHE_ROWS 8192u
 
 struct unwind_cached {
 	const struct unwind_table *table; /* NULL: unused */
