@@ -179,7 +179,7 @@ int capture_synth_plan(struct sonde_recorder *r)
 	TRY(host_synth_choose(&r->synth, o->side_band.synthesis, &r->error));
 	r->synth.cgroups &= o->side_band.cgroups;
 	r->synth.namespaces = o->side_band.namespaces;
-	r->synth.data_maps = o->samples.addresses || r->plan.content.stack_dump != 0;
+	r->synth.data_maps = o->samples.addresses || r->plan.content.chain == CAPTURE_CHAIN_DWARF;
 	r->synth.build_ids = o->build_ids.in_mappings;
 	r->synth.threads = o->side_band.synth_threads;
 	r->synth.maps_limit_ms =

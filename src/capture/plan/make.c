@@ -131,7 +131,8 @@ static void plan_side_band(const struct capture_plan *p, struct sonde_attr *attr
 	record_attr_set(attr, SONDE_FLAG_MMAP, true);
 	record_attr_set(attr, SONDE_FLAG_MMAP_DATA,
 	        p->options->samples.addresses || p->content.chain == CAPTURE_CHAIN_DWARF ||
-	                (attr->sample_type & SONDE_SAMPLE_STACK_USER) != 0);
+	                ((attr->sample_type & SONDE_SAMPLE_STACK_USER) != 0 &&
+	                        p->content.chain != CAPTURE_CHAIN_UNWIND));
 	record_attr_set(attr, SONDE_FLAG_COMM, true);
 	record_attr_set(attr, SONDE_FLAG_TASK, true);
 	record_attr_set(attr, SONDE_FLAG_MMAP2, true);
