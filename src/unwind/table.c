@@ -6,6 +6,7 @@
  * functions of a large object are ever on a sampled stack.
  */
 #include "core/array.h"
+#include "image/inflate.h"
 #include "unwind/cfi.h"
 
 #include <stdlib.h>
@@ -24,6 +25,7 @@ struct function {
 
 struct frames { /* a section and its functions */
 	struct cfi_section section;
+	uint8_t *inflated; /* its contents, if they are compressed in the file; else NULL */
 	struct span header; /* sorted entries of .eh_frame_hdr; empty: the array is used */
 	uint64_t header_address; /* of .eh_frame_hdr */
 	struct function *functions; /* sorted by start */
@@ -140,6 +142,10 @@ static int frames_add(
 	                             .machine = t->machine,
 	                     }};
 	if (f->section.bytes.n == 0) {
+		TRY(image_elf_section_inflate(e, s, &f->inflated, &f->section.bytes.n));
+		f->section.bytes.p = f->inflated;
+	}
+	if (f->section.bytes.n == 0) {
 		return 0;
 	}
 	if (!debug && header_find(e, f)) {
@@ -149,6 +155,7 @@ static int frames_add(
 	rc = functions_read(f);
 	if (rc < 0 || f->n == 0) {
 		free(f->functions);
+		free(f->inflated);
 		*f = (struct frames){0};
 		return rc;
 	}
@@ -201,6 +208,7 @@ void unwind_table_free(struct unwind_table *t)
 	}
 	for (size_t i = 0; i < t->nframes; i++) {
 		free(t->frames[i].functions);
+		free(t->frames[i].inflated);
 	}
 	free(t->segments);
 	free(t);
