@@ -5,11 +5,14 @@
  */
 #include "profile/profile.h"
 
+#include "core/array.h"
+#include "core/pool.h"
 #include "core/sort.h"
 
 #include <stdlib.h>
 
-#define AHEAD 16u /* chains to prefetch */
+#define AHEAD          16u /* chains to prefetch */
+#define CHAINS_AT_ONCE 4096u
 
 struct sorting {
 	uint64_t *keys, *spare;
@@ -47,23 +50,6 @@ static void empty_remove(struct profile_counts *c)
 	c->nchains = n;
 }
 
-/* Whether threads of chains with equal times are not in order. */
-static bool ties_differ(const struct profile_counts *c, const uint32_t *order)
-{
-	for (size_t i = 1; i < c->nchains; i++) {
-		const struct profile_chain *a = &c->chains[order[i - 1]];
-		const struct profile_chain *b = &c->chains[order[i]];
-
-		if (i + AHEAD < c->nchains) {
-			__builtin_prefetch(&c->chains[order[i + AHEAD]].time);
-		}
-		if (first_before(b, a)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static int sort_by_time(const struct profile_counts *c, struct sorting *s, unsigned jobs)
 {
 	for (size_t i = 0; i < c->nchains; i++) {
@@ -72,20 +58,19 @@ static int sort_by_time(const struct profile_counts *c, struct sorting *s, unsig
 	return sort_order_jobs(s->keys, s->order, s->spare, c->nchains, jobs);
 }
 
-static int order_find(const struct profile_counts *c, struct sorting *s, unsigned jobs)
+/* Fills in the order: by time, or by thread and then by time. Equal chains keep their order. */
+static int order_find(
+        const struct profile_counts *c, struct sorting *s, unsigned jobs, bool by_thread)
 {
 	for (size_t i = 0; i < c->nchains; i++) {
 		s->order[i] = (uint32_t)i;
 	}
-	TRY(sort_by_time(c, s, jobs));
-	if (!ties_differ(c, s->order)) {
-		return 0;
+	if (by_thread) {
+		for (size_t i = 0; i < c->nchains; i++) {
+			s->keys[i] = c->chains[i].first_tid;
+		}
+		TRY(sort_order_jobs(s->keys, s->order, s->spare, c->nchains, jobs));
 	}
-	for (size_t i = 0; i < c->nchains; i++) {
-		s->order[i] = (uint32_t)i;
-		s->keys[i] = c->chains[i].first_tid;
-	}
-	TRY(sort_order_jobs(s->keys, s->order, s->spare, c->nchains, jobs));
 	return sort_by_time(c, s, jobs);
 }
 
@@ -113,6 +98,52 @@ static void chains_move(struct profile_counts *c, uint32_t *order)
 	}
 }
 
+struct gathering {
+	const struct profile_chain *from;
+	struct profile_chain *to;
+	const uint32_t *order;
+	size_t n;
+};
+
+static int block_gather(void *arg, unsigned worker, size_t block)
+{
+	const struct gathering *x = arg;
+	size_t i = block * CHAINS_AT_ONCE;
+	size_t end = x->n - i < CHAINS_AT_ONCE ? x->n : i + CHAINS_AT_ONCE;
+
+	(void)worker;
+	for (; i < end; i++) {
+		__builtin_prefetch(&x->from[x->order[i + AHEAD < end ? i + AHEAD : i]]);
+		x->to[i] = x->from[x->order[i]];
+	}
+	return 0;
+}
+
+/* As chains_move, on all workers, which copy to a new array. False, without memory: nothing is done. */
+static bool chains_gather(struct profile_counts *c, const uint32_t *order, unsigned jobs)
+{
+	struct gathering x = {.from = c->chains, .order = order, .n = c->nchains};
+	size_t cap = 0;
+
+	if (!array_reserve(&x.to, &cap, x.n, sizeof(*x.to))) {
+		return false;
+	}
+	(void)pool_run(jobs, (x.n + CHAINS_AT_ONCE - 1) / CHAINS_AT_ONCE, block_gather, &x);
+	free(c->chains);
+	c->chains = x.to;
+	c->chains_cap = cap;
+	return true;
+}
+
+static int chains_order(struct profile_counts *c, struct sorting *s, unsigned jobs, bool by_thread)
+{
+	TRY(order_find(c, s, jobs, by_thread));
+	if (jobs == 1 || !chains_gather(c, s->order, jobs)) {
+		chains_move(c, s->order);
+	}
+	return 0;
+}
+
 int profile_chains_sort(struct profile_counts *c, unsigned jobs)
 {
 	struct sorting s;
@@ -126,10 +157,10 @@ int profile_chains_sort(struct profile_counts *c, unsigned jobs)
 	s.spare = malloc(2 * c->nchains * sizeof(*s.spare));
 	s.order = malloc(c->nchains * sizeof(*s.order));
 	if (s.keys != NULL && s.spare != NULL && s.order != NULL) {
-		rc = order_find(c, &s, jobs);
+		rc = chains_order(c, &s, jobs, false);
 	}
-	if (rc >= 0) {
-		chains_move(c, s.order);
+	if (rc >= 0 && !is_sorted(c)) { /* threads of chains with equal times */
+		rc = chains_order(c, &s, jobs, true);
 	}
 	free(s.keys);
 	free(s.spare);
