@@ -222,6 +222,7 @@ static void pass(const struct bytes *rings, size_t n, size_t most, struct bytes 
 	const struct capture_chains_options o = {.events = &event, .nevents = 1, .most = most};
 	struct file_writer writer = {.fd = open(path, O_RDWR | O_TRUNC | O_CLOEXEC)};
 	struct capture_lane lane = {.writer = &writer};
+	struct capture_chains *chains;
 	struct error error = {0};
 	ssize_t got;
 
@@ -243,7 +244,9 @@ static void pass(const struct bytes *rings, size_t n, size_t most, struct bytes 
 	*counts = capture_chains_count(lane.chains);
 	got = pread(writer.fd, out->v, sizeof(out->v), 0);
 	out->n = got > 0 ? (size_t)got : 0;
+	chains = lane.chains;
 	capture_lane_close(&lane);
+	capture_chains_free(chains);
 	(void)close(writer.fd);
 }
 
