@@ -7,7 +7,7 @@
 
 struct buildid_list {
 	const char *input;
-	bool with_hits, kernel, force, json, pager;
+	bool with_hits, kernel, maps, force, json, pager;
 	int verbose;
 };
 
@@ -36,6 +36,17 @@ static int list(const struct buildid_list *b)
 	return inspect_end(&i, rc, b->input);
 }
 
+static int print_maps(const struct buildid_list *b)
+{
+	struct inspect i = {0};
+	int rc = SONDE_ENOMEM;
+
+	if (inspect_begin(&i, false, false, b->pager)) {
+		rc = sonde_inspector_kernel_maps(i.in, inspect_write, &i);
+	}
+	return inspect_end(&i, rc, "the running kernel");
+}
+
 int cmd_buildid_list(int argc, char **argv)
 {
 	struct buildid_list b = {.input = "perf.data", .pager = true};
@@ -44,6 +55,8 @@ int cmd_buildid_list(int argc, char **argv)
 	                "a recording or an ELF file; perf.data when not given"),
 	        OPTION_SWITCH('H', "with-hits", &b.with_hits, "only objects that samples hit"),
 	        OPTION_SWITCH('k', "kernel", &b.kernel, "of the running kernel"),
+	        OPTION_SWITCH('m', "kernel-maps", &b.maps,
+	                "with addresses, of the running kernel and its modules"),
 	        OPTION_SWITCH('f', "force", &b.force, "read files of other users too"),
 	        OPTION_SWITCH(0, "json", &b.json, "as JSON"),
 	        OPTION_COUNT('v', "verbose", &b.verbose, "changes nothing"),
@@ -63,6 +76,9 @@ int cmd_buildid_list(int argc, char **argv)
 
 	if (rc != OPTIONS_RUN) {
 		return rc;
+	}
+	if (b.maps) {
+		return print_maps(&b);
 	}
 	if (sonde_buildid_of(b.kernel ? NULL : b.input, hex, sizeof(hex)) > 0) {
 		print_one(&b, hex);

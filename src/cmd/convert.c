@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "cmd/caches.h"
 #include "cmd/commands.h"
 #include "cmd/options.h"
 #include "cmd/rewriting.h"
@@ -15,6 +16,9 @@ struct convert {
 	const char *input, *output, *to, *endian;
 	bool plain, force;
 	int level; /* -1: as in the input */
+	struct sonde_filter keep;
+	const char *events, *redact;
+	uint64_t one_in;
 };
 
 static int on_level(const struct option_def *def, const char *arg, bool unset)
@@ -36,6 +40,14 @@ static int on_level(const struct option_def *def, const char *arg, bool unset)
 	return 0;
 }
 
+static int on_redact(const struct option_def *def, const char *arg, bool unset)
+{
+	struct convert *c = def->target;
+
+	c->redact = unset ? NULL : arg != NULL ? arg : "";
+	return 0;
+}
+
 /* Returns the index of a word in a list of n words; -1: not found. */
 static int word_of(const char *word, const char *const *words, int n)
 {
@@ -47,16 +59,38 @@ static int word_of(const char *word, const char *const *words, int n)
 	return -1;
 }
 
+static bool is_set(const struct sonde_filter *f)
+{
+	return f->time != NULL || f->pids != NULL || f->comms != NULL || f->cpus != NULL;
+}
+
 static int run(const struct convert *c, struct sonde_rewriter_options *o)
 {
 	struct rewriting_messages messages = {0};
+	struct caches caches;
+	struct sonde_session_options session = {.size = sizeof(session)};
+	const struct sonde_editor_options eo = {.size = sizeof(eo),
+	        .session = &session,
+	        .keep = is_set(&c->keep) ? &c->keep : NULL,
+	        .keep_events = c->events,
+	        .one_in = c->one_in,
+	        .redact = c->redact};
 	const struct rewriting r = {.input = c->input,
 	        .output = c->output,
 	        .force = c->force,
 	        .count = true,
 	        .messages = &messages};
+	struct sonde_editor *editor = sonde_editor_new(&eo);
+	int rc;
 
-	return rewriting_run(&r, o, NULL);
+	caches_set(&caches, &session);
+	if (editor == NULL) {
+		(void)fprintf(stderr, "Error: %s\n", sonde_status_text(SONDE_ENOMEM));
+		return 1;
+	}
+	rc = rewriting_run(&r, o, editor);
+	sonde_editor_free(editor);
+	return rc;
 }
 
 int cmd_repair(int argc, char **argv)
@@ -106,13 +140,24 @@ int cmd_convert(int argc, char **argv)
 	        OPTION_CALL('z', "compress", OPTION_OPTIONAL, on_level, &c, "LEVEL",
 	                "compress with zstd, level 1 (fast, the default) to 22"),
 	        OPTION_SWITCH(0, "plain", &c.plain, "do not compress"),
+	        OPTION_TEXT(0, "cut", &c.keep.time, "SPAN",
+	                "keep samples of this time: START,END in seconds, 10%-20%, 10%/2"),
+	        OPTION_TEXT(0, "pid", &c.keep.pids, "PIDS", "keep samples of these processes"),
+	        OPTION_TEXT(0, "comm", &c.keep.comms, "NAMES",
+	                "keep samples of threads of these names"),
+	        OPTION_TEXT(0, "cpu", &c.keep.cpus, "LIST", "keep samples on these processors"),
+	        OPTION_TEXT(0, "event", &c.events, "NAMES", "keep samples of these events"),
+	        OPTION_UINT(0, "sample", &c.one_in, "N",
+	                "keep one in N samples, at random, and multiply their periods by N"),
+	        OPTION_CALL(0, "redact", OPTION_OPTIONAL, on_redact, &c, "KEY",
+	                "replace names of threads, files and the host by hashes"),
 	        OPTION_SWITCH('f', "force", &c.force, "read files of other users too"),
 	        OPTION_END,
 	};
 	const struct option_command command = {
 	        .name = "convert",
 	        .usage = "[options] -o FILE [input]",
-	        .about = "Writes a recording in another form: container, byte order, compression.",
+	        .about = "Writes a recording in another form, or a part of it.",
 	        .defs = defs,
 	        .words = OPTION_ONE_WORD,
 	        .anywhere = true,

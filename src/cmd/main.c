@@ -33,10 +33,12 @@ static const struct command {
         {"list", cmd_list, "list the events that can be recorded and counted"},
         {"evlist", cmd_evlist, "list the events of a recording"},
         {"check", cmd_check, "report damage in a recording, and losses while it was recorded"},
-        {"convert", cmd_convert,
-                "write a recording in another container, byte order or compression"},
+        {"convert", cmd_convert, "write a recording in another form, or a part of it"},
+        {"data", cmd_data, "write the samples of a recording as JSON of perf"},
         {"inject", cmd_inject, "add build ids and other information to a recording"},
         {"buildid-list", cmd_buildid_list, "list the build ids of a recording's objects"},
+        {"buildid-cache", cmd_buildid_cache,
+                "list, add and remove the objects that recordings need later"},
         {"cache", cmd_cache, "list or remove the symbols and source lines kept between runs"},
         {"dump", cmd_dump, "print every record of a recording in file order"},
         {"repair", cmd_repair, "write the undamaged parts of a recording as a valid one"},
@@ -66,7 +68,7 @@ static void print_usage(FILE *out)
 	(void)fprintf(out, "usage: sonde [--version] [--help] [-p | --no-pager] "
 	                   "[--buildid-dir DIR] COMMAND [ARGS]\n\ncommands:\n");
 	for (size_t i = 0; i < COMMANDS; i++) {
-		(void)fprintf(out, "  %-12s %s\n", commands[i].name, commands[i].help);
+		(void)fprintf(out, "  %-13s %s\n", commands[i].name, commands[i].help);
 	}
 	(void)fprintf(out, "\n'sonde COMMAND --help' lists the options of a command.\n");
 }

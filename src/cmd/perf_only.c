@@ -72,8 +72,9 @@ static const struct option_def list_options[] = {
         OPTION_END,
 };
 
-static const struct option_def buildid_list_options[] = {
-        PERF_ONLY('m', "kernel-maps"),
+static const struct option_def buildid_cache_options[] = {
+        PERF_ONLY(0, "debuginfod"),
+        PERF_ONLY('k', "kcore"),
         OPTION_END,
 };
 
@@ -111,7 +112,7 @@ static const struct {
         {"report", report_options, true},
         {"script", script_options, true},
         {"list", list_options, false},
-        {"buildid-list", buildid_list_options, true},
+        {"buildid-cache", buildid_cache_options, false},
         {"inject", inject_options, true},
         {"stat", stat_options, false},
         {"test", test_options, false},
@@ -164,11 +165,8 @@ static const struct {
         {"annotate", NULL},
         {"archive", NULL},
         {"bench", NULL},
-        {"buildid-cache", NULL},
         {"c2c", NULL},
         {"daemon", NULL},
-        {"data", "'sonde convert' writes recordings in other containers; 'perf data convert' "
-                 "writes CTF and JSON."},
         {"diff", NULL},
         {"ftrace", NULL},
         {"iostat", "'sonde stat --iostat' counts the same events."},

@@ -13,6 +13,10 @@ static void put_string(struct json *j, const char *s, size_t n)
 
 static void put_line(struct json *j)
 {
+	if (j->tabs && j->out->n != 0) {
+		text_char(j->out, '\n');
+		text_fill(j->out, '\t', j->depth);
+	}
 	if (j->on_new_line) {
 		text_char(j->out, '\n');
 		j->on_new_line = false;
@@ -38,6 +42,7 @@ static inline void put_key(struct json *j, const char *key)
 		text_str(j->out, " : ");
 	} else {
 		text_char(j->out, ':');
+		text_fill(j->out, ' ', j->tabs);
 	}
 }
 
@@ -65,8 +70,9 @@ void json_array(struct json *j, const char *key)
 
 void json_close(struct json *j)
 {
+	j->depth--;
 	put_line(j);
-	text_char(j->out, j->close[--j->depth]);
+	text_char(j->out, j->close[j->depth]);
 	j->comma = true;
 }
 

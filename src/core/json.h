@@ -20,6 +20,7 @@
 struct json {
 	struct text *out;
 	bool as_perf; /* as `perf stat -j`: spaces around ':' and after ',', '<' is not escaped */
+	bool tabs; /* each item is on a line of its own, with tabs before it, and a blank after ':' */
 	bool comma; /* a comma comes before the next item */
 	bool on_new_line; /* set by json_line */
 	unsigned depth;

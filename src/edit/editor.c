@@ -24,6 +24,8 @@ void sonde_editor_free(struct sonde_editor *e)
 	edit_build_ids_fini(e);
 	edit_itrace_fini(e);
 	edit_chains_fini(e);
+	edit_keep_fini(e);
+	edit_redact_fini(e);
 	sonde_session_free(e->session);
 	free(e->known.items);
 	arena_fini(&e->arena);
@@ -86,6 +88,9 @@ static int stages_add(struct sonde_editor *e, struct sonde_rewriter *rw)
 	if (o->known_build_ids != NULL) {
 		TRY(edit_known_read(e, o->known_build_ids));
 	}
+	if (o->keep != NULL || o->keep_events != NULL || o->one_in > 1) {
+		TRY(edit_keep_stage(e, rw));
+	}
 	if (o->build_ids != SONDE_EDIT_BUILD_IDS_KEEP || o->mapped_build_ids) {
 		const struct sonde_rewriter_stage stage = edit_build_ids_stage(e);
 
@@ -94,7 +99,10 @@ static int stages_add(struct sonde_editor *e, struct sonde_rewriter *rw)
 	if (o->convert_chains) {
 		TRY(edit_chains_stage(e, rw));
 	}
-	return o->itrace != NULL ? edit_itrace_stage(e, rw) : 0;
+	if (o->itrace != NULL) {
+		TRY(edit_itrace_stage(e, rw));
+	}
+	return o->redact != NULL ? edit_redact_stage(e, rw) : 0;
 }
 
 int sonde_editor_add(struct sonde_editor *e, struct sonde_rewriter *rw)

@@ -43,6 +43,8 @@ struct edit_name_ids {
 
 struct edit_itrace; /* private to itrace.c */
 struct edit_chains; /* private to chains.c */
+struct edit_keep; /* private to keep.c */
+struct edit_redact; /* private to redact.c */
 
 struct sonde_editor {
 	struct sonde_editor_options o;
@@ -54,6 +56,8 @@ struct sonde_editor {
 	struct edit_name_ids mapped;
 	struct edit_itrace *traces; /* NULL: they stay */
 	struct edit_chains *chains; /* NULL: copies of stacks stay */
+	struct edit_keep *keep; /* NULL: all samples stay */
+	struct edit_redact *redact; /* NULL: names stay */
 	uint8_t room[UINT16_MAX + 1]; /* a changed record */
 };
 
@@ -81,6 +85,14 @@ void edit_itrace_fini(struct sonde_editor *e);
 /* Adds the stage that makes call chains of copied stacks. */
 int edit_chains_stage(struct sonde_editor *e, struct sonde_rewriter *rw);
 void edit_chains_fini(struct sonde_editor *e);
+
+/* Adds the stage that keeps some of the samples. */
+int edit_keep_stage(struct sonde_editor *e, struct sonde_rewriter *rw);
+void edit_keep_fini(struct sonde_editor *e);
+
+/* Adds the stage that replaces names. */
+int edit_redact_stage(struct sonde_editor *e, struct sonde_rewriter *rw);
+void edit_redact_fini(struct sonde_editor *e);
 
 /* Reads `known_build_ids`. SONDE_EARG, SONDE_ENOENT, SONDE_ENOMEM. */
 int edit_known_read(struct sonde_editor *e, const char *list);

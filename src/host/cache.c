@@ -16,12 +16,12 @@
 
 #include "core/fd.h"
 #include "core/text.h"
-#include "image/image.h"
+#include "host/cache_inside.h"
 #include "proc/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -35,19 +35,7 @@
 
 #define COPY_MOST ((size_t)1 << 30) /* bytes that one call copies */
 
-struct cache {
-	int root; /* descriptor of the directory that contains proc */
-	int dir; /* descriptor of the cache */
-	char id[2 * IMAGE_BUILD_ID_MAX + 1]; /* of the current object, in hex */
-	const char *name;
-	const char *leaf; /* "elf", "kallsyms" or "vdso" */
-	char folder[PATH_MAX]; /* NAME/ID, without a leading slash */
-	char temporary[64]; /* a unique name */
-	unsigned made;
-};
-
-static bool format(char *out, size_t n, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-static bool format(char *out, size_t n, const char *fmt, ...)
+bool cache_format(char *out, size_t n, const char *fmt, ...)
 {
 	va_list ap;
 	int len;
@@ -101,9 +89,14 @@ static bool put_bytes(const struct cache *c, const void *bytes, size_t n, mode_t
 	return good;
 }
 
+static const char *source_of(const struct cache *c)
+{
+	return c->source != NULL ? c->source : c->name;
+}
+
 static bool copy_file(const struct cache *c)
 {
-	int from = open(c->name, O_RDONLY | O_CLOEXEC);
+	int from = open(source_of(c), O_RDONLY | O_CLOEXEC);
 	int to = from < 0 ? -1
 	                  : openat(c->dir, c->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
 	                            0755);
@@ -153,7 +146,7 @@ static bool put_object(const struct cache *c)
 	if (strcmp(c->leaf, "vdso") == 0) {
 		return put_bytes(c, vdso.p, vdso.n, 0644);
 	}
-	return linkat(AT_FDCWD, c->name, c->dir, c->temporary, AT_SYMLINK_FOLLOW) == 0 ||
+	return linkat(AT_FDCWD, source_of(c), c->dir, c->temporary, AT_SYMLINK_FOLLOW) == 0 ||
 	       copy_file(c);
 }
 
@@ -161,10 +154,10 @@ static bool add(struct cache *c)
 {
 	char name[PATH_MAX], target[PATH_MAX], link[128];
 
-	if (!format(name, sizeof(name), "%s/%s", c->folder, c->leaf) ||
-	        !format(target, sizeof(target), "../../%s", c->folder) ||
-	        !format(link, sizeof(link), ".build-id/%.2s/%s", c->id, c->id + 2) ||
-	        !format(c->temporary, sizeof(c->temporary), ".sonde-%ld-%u", (long)getpid(),
+	if (!cache_format(name, sizeof(name), "%s/%s", c->folder, c->leaf) ||
+	        !cache_format(target, sizeof(target), "../../%s", c->folder) ||
+	        !cache_format(link, sizeof(link), ".build-id/%.2s/%s", c->id, c->id + 2) ||
+	        !cache_format(c->temporary, sizeof(c->temporary), ".sonde-%ld-%u", (long)getpid(),
 	                c->made++) ||
 	        !make_folders(c->dir, name) || !make_folders(c->dir, link)) {
 		return false;
@@ -200,12 +193,28 @@ static bool choose(struct cache *c)
 	       strstr(c->name, "//") == NULL;
 }
 
-static bool is_there(const struct cache *c)
+bool cache_has(const struct cache *c)
 {
 	char path[160];
 
-	return format(path, sizeof(path), ".build-id/%.2s/%s/%s", c->id, c->id + 2, c->leaf) &&
+	return cache_format(
+	               path, sizeof(path), ".build-id/%.2s/%s/%s", c->id, c->id + 2, c->leaf) &&
 	       faccessat(c->dir, path, F_OK, 0) == 0;
+}
+
+void cache_set_id(struct cache *c, const uint8_t *id, size_t n)
+{
+	c->id[0] = '\0';
+	for (size_t i = 0; i < n && i < IMAGE_BUILD_ID_MAX; i++) {
+		(void)snprintf(c->id + 2 * i, 3, "%02x", id[i]);
+	}
+}
+
+bool cache_put(struct cache *c)
+{
+	return cache_format(c->folder, sizeof(c->folder), "%s/%s", c->name + (c->name[0] == '/'),
+	               c->id) &&
+	       add(c);
 }
 
 /* False: the cache cannot be written. */
@@ -214,24 +223,20 @@ static bool add_entry(struct cache *c, const uint8_t *entry)
 	size_t n = entry[ENTRY_ID_SIZE];
 
 	n = n <= IMAGE_BUILD_ID_MAX ? n : IMAGE_BUILD_ID_MAX;
-	for (size_t i = 0; i < n; i++) {
-		(void)snprintf(c->id + 2 * i, 3, "%02x", entry[ENTRY_ID + i]);
-	}
+	cache_set_id(c, entry + ENTRY_ID, n);
 	c->name = (const char *)entry + ENTRY_NAME;
-	if (n < 2 || !choose(c) || is_there(c)) {
+	if (n < 2 || !choose(c) || cache_has(c)) {
 		return true;
 	}
-	return format(c->folder, sizeof(c->folder), "%s/%s", c->name + (c->name[0] == '/'),
-	               c->id) &&
-	       add(c);
+	return cache_put(c);
 }
 
 /* Opens the cache's folder, creating it and its parents. */
-static int open_cache(const char *path)
+int cache_open(const char *path)
 {
 	char whole[PATH_MAX];
 
-	if (!format(whole, sizeof(whole), "%s/", path + (path[0] == '/'))) {
+	if (!cache_format(whole, sizeof(whole), "%s/", path + (path[0] == '/'))) {
 		return -1;
 	}
 	if (path[0] == '/') {
@@ -259,7 +264,7 @@ bool host_cache_fill(
 		return false;
 	}
 	c->root = root;
-	c->dir = open_cache(path);
+	c->dir = cache_open(path);
 	good = c->dir >= 0;
 	for (size_t at = 0, size; good && at + ENTRY_NAME < build_ids.n; at += size) {
 		size = load_u16(build_ids.p + at + ENTRY_SIZE, false);

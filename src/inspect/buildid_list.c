@@ -7,12 +7,16 @@
 #include "core/escape.h"
 #include "core/json.h"
 #include "file/feature.h"
+#include "image/image.h"
 #include "inspect/inspector.h"
+#include "proc/proc.h"
 #include "session/file.h"
 #include "session/session.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 struct line {
 	int32_t pid; /* process of a guest; -1: the host */
@@ -217,6 +221,32 @@ static bool list_is_enough(const struct file *f, const struct sonde_build_ids_op
 	       (!options->with_hits || file_has_feature(f, FEATURE_AUXTRACE));
 }
 
+/* Whether perf's cache in a folder has an object. */
+static bool is_cached(const char *folder, struct span id)
+{
+	struct text path = {0};
+	bool found;
+
+	text_printf(&path, "%s/.build-id/%02x/", folder, id.p[0]);
+	text_hex_bytes(&path, id.p + 1, id.n - 1);
+	text_char(&path, '\0');
+	found = !path.failed && access(path.p, F_OK) == 0; /* the link leads somewhere */
+	text_fini(&path);
+	return found;
+}
+
+static void lines_keep_missing(struct lines *lines, const char *folder)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < lines->n; i++) {
+		if (lines->items[i].id.n > 1 && !is_cached(folder, lines->items[i].id)) {
+			lines->items[n++] = lines->items[i];
+		}
+	}
+	lines->n = n;
+}
+
 static int print_list(struct sonde_inspector *in, struct sonde_session *s, const char *path,
         const struct sonde_build_ids_options *options, struct text *out)
 {
@@ -230,11 +260,73 @@ static int print_list(struct sonde_inspector *in, struct sonde_session *s, const
 		rc = session_open_records(s);
 		rc = rc >= 0 ? lines_of_hits(&lines, s, &arena) : rc;
 	}
+	if (rc >= 0 && options->missing_in != NULL) {
+		lines_keep_missing(&lines, options->missing_in);
+	}
 	if (rc >= 0) {
 		(in->options.json ? put_json : put_lines)(out, &lines);
 	}
 	arena_fini(&arena);
 	return inspector_failed(in, error_plain(session_error(s), rc), session_error(s));
+}
+
+/* A line of /proc/modules: name, size in bytes, ..., and as the sixth word its address. */
+static void put_module(struct text *out, const char *line)
+{
+	uint8_t id[IMAGE_BUILD_ID_MAX];
+	unsigned long long size, start;
+	char name[64];
+	int n;
+
+	if (sscanf(line, "%63s %llu %*s %*s %*s %llx", name, &size, &start) != 3 || start == 0) {
+		return;
+	}
+	n = image_build_id_of_module(name, id);
+	if (n > 0) {
+		text_hex_bytes(out, id, (size_t)n);
+		text_printf(out, " %llx %llx [%s]\n", start, start + size, name);
+	}
+}
+
+static void put_modules(struct text *out)
+{
+	struct text text = {0};
+
+	if (proc_read_file(AT_FDCWD, "/proc/modules", &text)) {
+		char *next = NULL;
+
+		text_char(&text, '\0');
+		for (char *line = text.failed ? NULL : strtok_r(text.p, "\n", &next); line != NULL;
+		        line = strtok_r(NULL, "\n", &next)) {
+			put_module(out, line);
+		}
+	}
+	text_fini(&text);
+}
+
+int sonde_inspector_kernel_maps(struct sonde_inspector *in, sonde_write_fn write, void *arg)
+{
+	uint8_t id[IMAGE_BUILD_ID_MAX];
+	int n = image_build_id_of_kernel(id);
+	struct proc_kernel kernel;
+	struct text out = {0};
+
+	TRY(in->status);
+	if (n <= 0) {
+		return error_set(&in->error, SONDE_ENOENT, NO_OFFSET,
+		        "the running kernel has no build id in /sys/kernel/notes");
+	}
+	if (!proc_kernel_text(AT_FDCWD, &kernel)) {
+		return error_set(&in->error, SONDE_EPERM, NO_OFFSET,
+		        "/proc/kallsyms hides the addresses of the kernel: run this as root, or "
+		        "set "
+		        "kernel.kptr_restrict to 0");
+	}
+	text_hex_bytes(&out, id, (size_t)n);
+	text_printf(&out, " %llx %llx [kernel.kallsyms]\n", (unsigned long long)kernel.start,
+	        (unsigned long long)kernel.end);
+	put_modules(&out);
+	return inspector_write(in, &out, write, arg);
 }
 
 int sonde_inspector_build_ids(struct sonde_inspector *in, const char *path,

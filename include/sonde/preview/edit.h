@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Editing of recordings: an editor adds stages to a rewriter (sonde/preview/rewrite.h), for what
- * `sonde inject` does.
+ * `sonde inject` and `sonde convert` do.
  *
  *	struct sonde_editor_options o = {.size = sizeof(o), .build_ids = SONDE_EDIT_BUILD_IDS_HIT};
  *	struct sonde_editor *e = sonde_editor_new(&o);
@@ -17,6 +17,7 @@
 #ifndef SONDE_PREVIEW_EDIT_H
 #define SONDE_PREVIEW_EDIT_H
 
+#include <sonde/preview/filter.h>
 #include <sonde/preview/rewrite.h>
 #include <sonde/session.h>
 
@@ -48,6 +49,18 @@ struct sonde_editor_options {
 	/* Replaces copies of user stacks by the call chains that they are unwound to. */
 	bool convert_chains;
 	bool strip; /* with itrace: also omits the samples that were recorded */
+	/* Keeps only the samples in all of these lists, by time, processes, threads, names of
+	   threads and processors; `dsos` and `symbols` are ignored. Of other records, those that
+	   these samples need are kept. NULL: all. */
+	const struct sonde_filter *keep;
+	const char *keep_events; /* names of events, with commas between them; NULL: all */
+	/* Keeps one in so many samples, chosen at random but each time the same ones, and
+	   multiplies their periods. 0, 1: all */
+	uint64_t one_in;
+	/* Replaces names of threads, files, control groups and the host, and the words of command
+	   lines, by hashes with this key: the same name has the same hash in all recordings that
+	   were written with the key. "": a random key that nobody knows. NULL: names stay */
+	const char *redact;
 };
 
 struct sonde_editor;

@@ -18,7 +18,7 @@
 #ifndef SONDE_PREVIEW_INSPECT_H
 #define SONDE_PREVIEW_INSPECT_H
 
-#include <sonde/base.h>
+#include <sonde/session.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -83,6 +83,8 @@ SONDE_API int sonde_inspector_events(struct sonde_inspector *in, const char *pat
 struct sonde_build_ids_options {
 	size_t size; /* sizeof(struct sonde_build_ids_options) of the caller */
 	bool with_hits; /* only objects that samples hit */
+	/* Only objects with a build id that the cache in this folder lacks (~/.debug); NULL: all. */
+	const char *missing_in;
 };
 
 /*
@@ -92,6 +94,13 @@ struct sonde_build_ids_options {
  */
 SONDE_API int sonde_inspector_build_ids(struct sonde_inspector *in, const char *path,
         const struct sonde_build_ids_options *options, sonde_write_fn write, void *arg);
+
+/*
+ * Prints build id, first and last address and name of the running kernel's code, and of each of its
+ * modules. SONDE_EPERM: the kernel hides its addresses.
+ */
+SONDE_API int sonde_inspector_kernel_maps(
+        struct sonde_inspector *in, sonde_write_fn write, void *arg);
 
 struct sonde_records_options {
 	size_t size; /* sizeof(struct sonde_records_options) of the caller */
@@ -145,6 +154,14 @@ struct sonde_list_options {
  */
 SONDE_API int sonde_inspector_list(struct sonde_inspector *in,
         const struct sonde_list_options *options, sonde_write_fn write, void *arg);
+
+/*
+ * Prints the samples of an open session in order of time, with parts of the header, as JSON in the
+ * layout of `perf data convert --to-json`. *samples: their number. 0, SONDE_ENOMEM, SONDE_EOUTPUT;
+ * SONDE_EARG: the session is not open.
+ */
+SONDE_API int sonde_perf_json_print(
+        struct sonde_session *s, uint64_t *samples, sonde_write_fn write, void *arg);
 
 /*
  * Writes the build id of an ELF file, or of the running kernel if path is NULL, to hex: hexadecimal
