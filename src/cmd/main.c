@@ -37,6 +37,7 @@ static const struct command {
         {"data", cmd_data, "write the samples of a recording as JSON of perf"},
         {"inject", cmd_inject, "add build ids and other information to a recording"},
         {"buildid-list", cmd_buildid_list, "list the build ids of a recording's objects"},
+        {"archive", cmd_archive, "pack the objects of a recording for another machine"},
         {"buildid-cache", cmd_buildid_cache,
                 "list, add and remove the objects that recordings need later"},
         {"cache", cmd_cache, "list or remove the symbols and source lines kept between runs"},

@@ -163,7 +163,6 @@ static const struct {
 	const char *instead; /* command of Sonde to suggest; NULL: none, suggest perf's */
 } commands[] = {
         {"annotate", NULL},
-        {"archive", NULL},
         {"bench", NULL},
         {"c2c", NULL},
         {"daemon", NULL},
