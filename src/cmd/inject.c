@@ -14,7 +14,7 @@ struct inject {
 	struct caches caches;
 	const char *known;
 	const char *itrace;
-	bool hit, all, mapped, ignore_vmlinux, strip, chains;
+	bool hit, all, mapped, ignore_vmlinux, strip, chains, sched_stat;
 	int verbose;
 };
 
@@ -43,7 +43,8 @@ static int run(struct inject *i)
 	        .known_build_ids = i->known,
 	        .itrace = i->itrace,
 	        .convert_chains = i->chains,
-	        .strip = i->strip};
+	        .strip = i->strip,
+	        .sched_stat = i->sched_stat};
 	struct sonde_editor *editor;
 	int rc;
 
@@ -85,6 +86,8 @@ int cmd_inject(int argc, char **argv)
 	                "replace copies of stacks by the call chains that they are unwound to"),
 	        OPTION_CALL(0, "itrace", OPTION_OPTIONAL, on_itrace, &i, "LETTERS",
 	                "replace Intel PT traces by samples: as in 'sonde script'; default: all"),
+	        OPTION_SWITCH('s', "sched-stat", &i.sched_stat,
+	                "merge sched_switch and sched_stat: where and how long tasks slept"),
 	        OPTION_SWITCH(0, "strip", &i.strip, "with --itrace: omit the recorded samples"),
 	        OPTION_TEXT('k', "vmlinux", &i.session.vmlinux, "FILE",
 	                "the kernel's ELF file with symbols"),

@@ -82,7 +82,6 @@ static const struct option_def inject_options[] = {
         PERF_ONLY(0, "guest-data"),
         PERF_ONLY(0, "guestmount"),
         PERF_ONLY('j', "jit"),
-        PERF_ONLY('s', "sched-stat"),
         PERF_ONLY(0, "vm-time-correlation"),
         OPTION_END,
 };

@@ -26,6 +26,7 @@ void sonde_editor_free(struct sonde_editor *e)
 	edit_chains_fini(e);
 	edit_keep_fini(e);
 	edit_redact_fini(e);
+	edit_sched_fini(e);
 	sonde_session_free(e->session);
 	free(e->known.items);
 	arena_fini(&e->arena);
@@ -98,6 +99,9 @@ static int stages_add(struct sonde_editor *e, struct sonde_rewriter *rw)
 	}
 	if (o->convert_chains) {
 		TRY(edit_chains_stage(e, rw));
+	}
+	if (o->sched_stat) {
+		TRY(edit_sched_stage(e, rw));
 	}
 	if (o->itrace != NULL) {
 		TRY(edit_itrace_stage(e, rw));

@@ -45,6 +45,7 @@ struct edit_itrace; /* private to itrace.c */
 struct edit_chains; /* private to chains.c */
 struct edit_keep; /* private to keep.c */
 struct edit_redact; /* private to redact.c */
+struct edit_sched; /* private to sched.c */
 
 struct sonde_editor {
 	struct sonde_editor_options o;
@@ -58,6 +59,7 @@ struct sonde_editor {
 	struct edit_chains *chains; /* NULL: copies of stacks stay */
 	struct edit_keep *keep; /* NULL: all samples stay */
 	struct edit_redact *redact; /* NULL: names stay */
+	struct edit_sched *sched; /* NULL: samples of the scheduler stay */
 	uint8_t room[UINT16_MAX + 1]; /* a changed record */
 };
 
@@ -93,6 +95,10 @@ void edit_keep_fini(struct sonde_editor *e);
 /* Adds the stage that replaces names. */
 int edit_redact_stage(struct sonde_editor *e, struct sonde_rewriter *rw);
 void edit_redact_fini(struct sonde_editor *e);
+
+/* Adds the stage that merges samples of the scheduler. */
+int edit_sched_stage(struct sonde_editor *e, struct sonde_rewriter *rw);
+void edit_sched_fini(struct sonde_editor *e);
 
 /* Reads `known_build_ids`. SONDE_EARG, SONDE_ENOENT, SONDE_ENOMEM. */
 int edit_known_read(struct sonde_editor *e, const char *list);

@@ -49,6 +49,10 @@ struct sonde_editor_options {
 	/* Replaces copies of user stacks by the call chains that they are unwound to. */
 	bool convert_chains;
 	bool strip; /* with itrace: also omits the samples that were recorded */
+	/* Merges each sample of sched_stat_* with the last one of sched_switch of the same task: call
+	   chain of where it slept, time and period of how long. Other samples of both, and of
+	   sched_process_exit, are omitted. SONDE_EFORMAT: a format is missing. */
+	bool sched_stat;
 	/* Keeps only the samples in all of these lists, by time, processes, threads, names of
 	   threads and processors; `dsos` and `symbols` are ignored. Of other records, those that
 	   these samples need are kept. NULL: all. */
