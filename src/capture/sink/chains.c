@@ -203,11 +203,12 @@ static int take_side_band(struct capture_chains *c, const struct record *r)
 /* The record at an offset of the round; false: the bytes there are no record. */
 static bool record_at(const struct round *round, size_t at, size_t end, struct record *r)
 {
-	const uint8_t *p = round->bytes + at;
+	const uint8_t *p;
 
 	if (end - at < RECORD_HEADER_SIZE) {
 		return false;
 	}
+	p = round->bytes + at;
 	*r = (struct record){.type = load_u32(p, false),
 	        .misc = load_u16(p + 4, false),
 	        .size = load_u16(p + 6, false)};
@@ -425,6 +426,9 @@ static int write_segment(struct capture_chains *c, const struct round *round,
 {
 	size_t at = segment->at;
 
+	if (at == segment->end) { /* such as a round without records, which has no bytes at all */
+		return 0;
+	}
 	for (; *step < c->nsteps && c->steps[*step].at < segment->end; ++*step) {
 		const struct step *s = &c->steps[*step];
 
