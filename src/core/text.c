@@ -5,6 +5,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 void text_fini(struct text *t)
 {
@@ -133,6 +136,25 @@ void text_u64(struct text *t, uint64_t v, unsigned width, char pad)
 	}
 }
 
+#ifdef __SSE2__
+/* Writes a number as 16 bytes of which the first ones, `blanks` at most 15, are blanks. */
+static inline void put_digits(char *p, uint64_t v, unsigned blanks)
+{
+	static const uint8_t mask[32] = {[0 ... 15] = 0xff}; /* of blanks: from 16 - blanks on */
+	const __m128i low = _mm_set1_epi8(15);
+	__m128i bytes = _mm_set_epi64x(0, (long long)__builtin_bswap64(v));
+	__m128i high = _mm_and_si128(_mm_srli_epi16(bytes, 4), low);
+	__m128i digits = _mm_unpacklo_epi8(high, _mm_and_si128(bytes, low));
+	__m128i letters = _mm_cmpgt_epi8(digits, _mm_set1_epi8(9));
+	__m128i blank = _mm_loadu_si128((const __m128i *)(mask + 16 - blanks));
+
+	digits = _mm_add_epi8(digits, _mm_set1_epi8('0'));
+	digits = _mm_add_epi8(digits, _mm_and_si128(letters, _mm_set1_epi8('a' - '0' - 10)));
+	digits = _mm_or_si128(
+	        _mm_andnot_si128(blank, digits), _mm_and_si128(blank, _mm_set1_epi8(' ')));
+	_mm_storeu_si128((__m128i *)p, digits);
+}
+#else
 /* Eight digits, the first one in the lowest byte; blanks: how many of them are blanks instead. */
 static inline uint64_t digits_of(uint32_t v, unsigned blanks)
 {
@@ -149,7 +171,6 @@ static inline uint64_t digits_of(uint32_t v, unsigned blanks)
 	return (x & ~mask) | (' ' * ones & mask);
 }
 
-/* Writes a number as 16 bytes of which the first ones, `blanks` at most 15, are blanks. */
 static inline void put_digits(char *p, uint64_t v, unsigned blanks)
 {
 	uint64_t halves[2] = {' ' * UINT64_C(0x0101010101010101),
@@ -163,6 +184,7 @@ static inline void put_digits(char *p, uint64_t v, unsigned blanks)
 	}
 	memcpy(p, halves, sizeof(halves));
 }
+#endif
 
 char *text_put_hex16(char *p, uint64_t v)
 {
