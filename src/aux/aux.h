@@ -66,6 +66,8 @@ struct aux_point {
 /* Adds such a sample, before aux_open. SONDE_ENOMEM. */
 int aux_add_point(struct aux *a, const struct aux_point *point);
 
+/* Whether AUXTRACE_INFO, which comes before samples, says that traces of Intel PT follow. */
+bool aux_has_info(const struct aux *a);
 /* Whether there are traces that can be decoded. */
 bool aux_has_traces(const struct aux *a);
 

@@ -114,6 +114,11 @@ int aux_add(struct aux *a, const struct record *r, bool swap, struct span trace,
 	}
 }
 
+bool aux_has_info(const struct aux *a)
+{
+	return a->has_info;
+}
+
 bool aux_has_traces(const struct aux *a)
 {
 	return a->has_info && a->npieces != 0;

@@ -444,6 +444,14 @@ void session_aux_choose(struct sonde_session *s)
 	}
 }
 
+/* Without traces samples get nothing. */
+static void choose_nothing(struct sonde_session *s)
+{
+	for (size_t i = 0; i < s->nevents; i++) {
+		s->events[i].gets_chain = s->events[i].gets_branches = false;
+	}
+}
+
 /* From now on the events seem to be recorded with what their samples get. */
 static void change_attrs(struct sonde_session *s)
 {
@@ -459,6 +467,7 @@ int session_aux_open(struct sonde_session *s)
 {
 	report_flags(s);
 	if (s->aux == NULL || !aux_has_traces(s->aux) || s->options.counts_only) {
+		choose_nothing(s);
 		return 0;
 	}
 	TRY(open_traces(s, &s->itrace));

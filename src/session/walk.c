@@ -176,7 +176,9 @@ static int walk_for_traces(struct walk *w, const struct session_event *e,
 	if ((e->plan.sample_type & SONDE_SAMPLE_AUX) != 0) {
 		TRY(walk_traced_sample(w, e, r));
 	}
-	return e->gets_chain || e->gets_branches ? walk_point(w, e, item, r) : 0;
+	return (e->gets_chain || e->gets_branches) && aux_has_info(w->s->aux)
+	               ? walk_point(w, e, item, r)
+	               : 0;
 }
 
 static int walk_sample(struct walk *w, const struct session_item *item, const struct record *r)
