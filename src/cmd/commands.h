@@ -3,6 +3,7 @@
 #ifndef SONDE_CMD_COMMANDS_H
 #define SONDE_CMD_COMMANDS_H
 
+int cmd_annotate(int argc, char **argv);
 int cmd_archive(int argc, char **argv);
 int cmd_config(int argc, char **argv);
 int cmd_record(int argc, char **argv);

@@ -29,6 +29,8 @@ static const struct command {
         {"record", cmd_record, "run a command, or watch processes, and record a profile"},
         {"report", cmd_report, "show where the time of a recording went"},
         {"script", cmd_script, "print the samples of a recording in time order"},
+        {"annotate", cmd_annotate,
+                "print instructions and source lines with their share of samples"},
         {"stat", cmd_stat, "count events of a command, of threads or of the machine"},
         {"list", cmd_list, "list the events that can be recorded and counted"},
         {"evlist", cmd_evlist, "list the events of a recording"},

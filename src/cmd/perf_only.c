@@ -33,6 +33,20 @@ static const struct option_def perf_options[] = {
         OPTION_END,
 };
 
+static const struct option_def annotate_options[] = {
+        PERF_ONLY_SEE('D', "dump-raw-trace", "'sonde script -D' prints it."),
+        PERF_ONLY_SEE('m', "modules", "Sonde loads symbols of modules without it."),
+        PERF_ONLY_SEE(0, "objdump", "Sonde starts no program to disassemble."),
+        PERF_ONLY_SEE(0, "prefix", "Sonde reads source files where debug information says."),
+        PERF_ONLY_SEE(0, "prefix-strip", "Sonde reads source files where debug information says."),
+        PERF_ONLY('q', "quiet"),
+        PERF_ONLY_SEE(0, "stdio-color", "Sonde prints no colors here; leave it out."),
+        PERF_ONLY_SEE(0, "stdio2", TEXT_ONLY),
+        PERF_ONLY_SEE(0, "tui", TEXT_ONLY),
+        PERF_ONLY('v', "verbose"),
+        OPTION_END,
+};
+
 static const struct option_def report_options[] = {
         PERF_ONLY_SEE(0, "asm-raw", CODE_VIEW),
         PERF_ONLY_SEE('M', "disassembler-style", CODE_VIEW),
@@ -108,6 +122,7 @@ static const struct {
 	bool reads; /* the command reads a recording */
 } tables[] = {
         {"", perf_options, false},
+        {"annotate", annotate_options, true},
         {"report", report_options, true},
         {"script", script_options, true},
         {"list", list_options, false},
@@ -161,7 +176,6 @@ static const struct {
 	const char *name;
 	const char *instead; /* command of Sonde to suggest; NULL: none, suggest perf's */
 } commands[] = {
-        {"annotate", NULL},
         {"bench", NULL},
         {"c2c", NULL},
         {"daemon", NULL},

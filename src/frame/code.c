@@ -289,7 +289,11 @@ struct frame_insn frame_insn_decode(const struct frame_code_kind *kind, struct s
 	if (code.n == 0 || pt_insn_decode(code.p, code.n, mode, &insn) != PT_INSN_OK) {
 		return (struct frame_insn){0};
 	}
-	return (struct frame_insn){.size = insn.size, .leaves = insn.class != PT_CLASS_OTHER};
+	return (struct frame_insn){.size = insn.size,
+	        .direct = insn.class == PT_CLASS_COND || insn.class == PT_CLASS_JUMP ||
+	                  insn.class == PT_CLASS_CALL,
+	        .displacement = insn.disp,
+	        .leaves = insn.class != PT_CLASS_OTHER};
 }
 
 int frame_insn_at(

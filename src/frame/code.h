@@ -21,6 +21,8 @@ struct frame_code_kind {
 /* An instruction of an x86 processor. */
 struct frame_insn {
 	uint8_t size; /* bytes; 0: no instruction begins with these bytes */
+	bool direct; /* it jumps to or calls the address `displacement` bytes after its end */
+	int32_t displacement;
 	bool leaves; /* other code may be next: a jump, a call, a system call, ... */
 };
 
@@ -57,6 +59,9 @@ bool frame_insn_text_supported(void);
  */
 bool frame_insn_text(
         const struct frame_code_kind *kind, uint64_t ip, struct span code, struct text *out);
+/* The same; intel: in Intel's syntax. */
+bool frame_insn_text_as(const struct frame_code_kind *kind, bool intel, uint64_t ip,
+        struct span code, struct text *out);
 
 /*
  * Sets *out to the bytes of the instruction at the frame; empty if it is unknown, or the object's

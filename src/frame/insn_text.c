@@ -11,7 +11,7 @@ bool frame_insn_text_supported(void)
 	return true;
 }
 
-static void formatter_init(ZydisFormatter *f)
+static void formatter_init(ZydisFormatter *f, bool intel)
 {
 	static const struct {
 		ZydisFormatterProperty property;
@@ -25,7 +25,8 @@ static void formatter_init(ZydisFormatter *f)
 	        {ZYDIS_FORMATTER_PROP_IMM_PADDING, ZYDIS_PADDING_DISABLED},
 	};
 
-	(void)ZydisFormatterInit(f, ZYDIS_FORMATTER_STYLE_ATT);
+	(void)ZydisFormatterInit(
+	        f, intel ? ZYDIS_FORMATTER_STYLE_INTEL : ZYDIS_FORMATTER_STYLE_ATT);
 	for (size_t i = 0; i < sizeof(properties) / sizeof(properties[0]); i++) {
 		(void)ZydisFormatterSetProperty(f, properties[i].property, properties[i].value);
 	}
@@ -45,6 +46,12 @@ static bool is_indirect(const ZydisDecodedInstruction *insn, const ZydisDecodedO
 bool frame_insn_text(
         const struct frame_code_kind *kind, uint64_t ip, struct span code, struct text *out)
 {
+	return frame_insn_text_as(kind, false, ip, code, out);
+}
+
+bool frame_insn_text_as(const struct frame_code_kind *kind, bool intel, uint64_t ip,
+        struct span code, struct text *out)
+{
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction insn;
 	ZydisFormatter formatter;
@@ -55,13 +62,13 @@ bool frame_insn_text(
 	(void)ZydisDecoderInit(&decoder,
 	        kind->is64 ? ZYDIS_MACHINE_MODE_LONG_64 : ZYDIS_MACHINE_MODE_LEGACY_32,
 	        kind->is64 ? ZYDIS_STACK_WIDTH_64 : ZYDIS_STACK_WIDTH_32);
-	formatter_init(&formatter);
+	formatter_init(&formatter, intel);
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code.p, code.n, &insn, operands)) ||
 	        !ZYAN_SUCCESS(ZydisFormatterFormatInstruction(&formatter, &insn, operands,
 	                insn.operand_count_visible, text, sizeof(text), ip, NULL))) {
 		return false;
 	}
-	if (!is_indirect(&insn, operands)) {
+	if (intel || !is_indirect(&insn, operands)) {
 		text_str(out, text);
 		return true;
 	}

@@ -16,3 +16,10 @@ bool frame_insn_text(
 	(void)out;
 	return false;
 }
+
+bool frame_insn_text_as(const struct frame_code_kind *kind, bool intel, uint64_t ip,
+        struct span code, struct text *out)
+{
+	(void)intel;
+	return frame_insn_text(kind, ip, code, out);
+}

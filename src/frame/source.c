@@ -96,8 +96,7 @@ static int next_start(struct source_file *f)
 	return 1;
 }
 
-/* As frame_source_find. */
-static int find_line(struct frame_source *s, const char *path, uint32_t line, struct span *out)
+int frame_source_line(struct frame_source *s, const char *path, uint32_t line, struct span *out)
 {
 	struct source_file *f = file_of(s, path);
 	int rc = 1;
@@ -129,5 +128,5 @@ int frame_source_find(struct frame_source *s, const struct frame_resolver *r,
 		return 0;
 	}
 	*location = place.frames[0];
-	return find_line(s, location->file, location->line, out);
+	return frame_source_line(s, location->file, location->line, out);
 }

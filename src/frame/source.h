@@ -26,4 +26,7 @@ void frame_source_free(struct frame_source *s); /* accepts NULL */
 int frame_source_find(struct frame_source *s, const struct frame_resolver *r,
         const struct frame *frame, struct lines_frame *location, struct span *out);
 
+/* The same for a line of a file. */
+int frame_source_line(struct frame_source *s, const char *path, uint32_t line, struct span *out);
+
 #endif

@@ -3,6 +3,7 @@
 #include "tap.h"
 
 #include <sonde/counter.h>
+#include <sonde/preview/annotate.h>
 #include <sonde/preview/doctor.h>
 #include <sonde/preview/flamegraph.h>
 #include <sonde/preview/inspect.h>
@@ -120,6 +121,14 @@ static int print_flamegraph(struct sonde_session *s, const void *options, size_t
 	return sonde_flamegraph_write(s, options, take, bytes);
 }
 
+static int print_annotated(struct sonde_session *s, const void *options, size_t *bytes)
+{
+	int rc = sonde_annotate_print(s, options, take, bytes);
+
+	*bytes += rc >= 0; /* its functions have no code here */
+	return rc;
+}
+
 static int choose(struct sonde_session *s, const void *options, size_t *bytes)
 {
 	*bytes = 1; /* it prints nothing */
@@ -144,6 +153,11 @@ static int call_script(const void *options)
 static int call_flamegraph(const void *options)
 {
 	return in_session(options, print_flamegraph);
+}
+
+static int call_annotate(const void *options)
+{
+	return in_session(options, print_annotated);
 }
 
 /* A profile of the file, and a tree of it. */
@@ -357,6 +371,7 @@ static const struct {
         {"sonde_script_print", call_script, sizeof(struct sonde_script_options)},
         {"sonde_session_choose", call_choose, sizeof(struct sonde_session_choice)},
         {"sonde_flamegraph_write", call_flamegraph, sizeof(struct sonde_flamegraph_options)},
+        {"sonde_annotate_print", call_annotate, sizeof(struct sonde_annotate_options)},
         {"sonde_profile_new", call_profile, sizeof(struct sonde_profile_options)},
         {"sonde_profile_tree_new", call_profile_tree, sizeof(struct sonde_profile_tree_options)},
         {"sonde_inspector_new", call_inspector, sizeof(struct sonde_inspector_options)},

@@ -16,7 +16,7 @@ from tap import result  # noqa: E402
 
 SONDE, TABLES = sys.argv[1:3]
 GTK = {"report": {"--gtk"}}  # only in builds of perf with GTK
-COMMANDS = ["record", "report", "script", "stat", "list", "evlist", "buildid-list", "buildid-cache", "inject", "test"]
+COMMANDS = ["annotate", "record", "report", "script", "stat", "list", "evlist", "buildid-list", "buildid-cache", "inject", "test"]
 NOT_YET = "of perf{} that Sonde does not have yet"
 
 

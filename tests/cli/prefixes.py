@@ -19,7 +19,7 @@ from tap import result  # noqa: E402
 
 SONDE = os.path.realpath(sys.argv[1])
 WITHOUT_OPTIONS = ["cache"]
-OF_PERF = ["record", "report", "script", "stat", "list", "evlist", "buildid-list", "buildid-cache", "inject"]
+OF_PERF = ["annotate", "record", "report", "script", "stat", "list", "evlist", "buildid-list", "buildid-cache", "inject"]
 END = "--no-such-option"  # so that nothing is done
 
 

@@ -6,7 +6,7 @@ for command in record report script evlist flamegraph; do
 done
 # What only perf has is refused by that name, with the same status; an abbreviation as in perf.
 for words in "test --workload=noploop" "test --wor" "test -vF" "test --no-dont-fork" "--debugfs-dir=x report" \
-	"annotate" "top -a" "help kvm" "--no-such-option"; do
+	"lock" "top -a" "help kvm" "--no-such-option"; do
 	"$SONDE" $words >out.txt 2>&1
 	echo "$words: status $?"
 	sed 's/^/	/' out.txt
