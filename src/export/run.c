@@ -198,7 +198,7 @@ static int on_sample(struct export *x, const struct session_sample *s)
 		uint32_t mode = frame_mode_of(&x->frames, s->view, s->cpumode, s->s.addr);
 
 		TRY(export_place(x, s->view, mode, s->s.addr, &ids.to));
-		if (x->calls != NULL) {
+		if (x->calls != NULL && s->extra != NULL) { /* only traces have all calls */
 			TRY(export_calls_add(x, s, &ids));
 		}
 	}

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -138,30 +139,30 @@ static int finish(struct sqlite *q)
 	return execute_text(q, "write", &sql);
 }
 
-/* Creates an empty file besides the database. */
+/* Creates an empty file beside the database, with the permissions of any new file. */
 static int make_temporary(struct sqlite *q)
 {
 	struct text name = {0};
-	mode_t mask = umask(0);
-	int fd;
+	uint64_t number; /* no other file has it */
+	int fd = -1;
 
-	(void)umask(mask);
-	text_printf(&name, "%s.XXXXXX", q->path);
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number)) {
+		number = (uint64_t)getpid();
+	}
+	text_printf(&name, "%s.%016llx", q->path, (unsigned long long)number);
 	text_char(&name, '\0');
 	if (name.failed) {
 		return SONDE_ENOMEM;
 	}
-	q->temporary = name.p;
-	fd = mkstemp(q->temporary);
+	fd = open(name.p, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (fd < 0) {
 		int why = errno;
 
 		text_fini(&name);
-		q->temporary = NULL;
 		return error_errno(
 		        session_error(q->session), SONDE_EOUTPUT, why, "cannot create %s", q->path);
 	}
-	(void)fchmod(fd, 0666 & ~mask);
+	q->temporary = name.p;
 	fd_close(&fd);
 	return 0;
 }
@@ -212,9 +213,14 @@ int sonde_export_sqlite(
 {
 	struct sonde_export_options o;
 	struct sqlite q = {.session = s, .options = &o, .path = path};
+	struct stat there;
 	int rc;
 
 	TRY(export_options(s, options, &o));
+	if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) { /* it would be replaced */
+		return error_set(session_error(s), SONDE_EARG, NO_OFFSET,
+		        "%s is not a regular file: a database cannot be written there", path);
+	}
 	if (!o.force && access(path, F_OK) == 0) {
 		return error_set(session_error(s), SONDE_EARG, NO_OFFSET,
 		        "%s exists: --force replaces it", path);

@@ -89,8 +89,8 @@ SONDE_API int sonde_export_rows(struct sonde_session *s, const struct sonde_expo
 
 /*
  * Writes a SQLite database, which appears at `path` when it is complete. 0; SONDE_EARG: the file
- * exists, and options->force is not set; SONDE_EUNSUPPORTED: built without SQLite; SONDE_EOUTPUT: it
- * cannot be written; else as sonde_export_rows.
+ * exists, and options->force is not set, or it is no regular file; SONDE_EUNSUPPORTED: built without
+ * SQLite; SONDE_EOUTPUT: it cannot be written; else as sonde_export_rows.
  */
 SONDE_API int sonde_export_sqlite(
         struct sonde_session *s, const struct sonde_export_options *options, const char *path);
