@@ -80,7 +80,7 @@ struct sonde_session_options {
 	   their debug files, if they are not here; needs libdebuginfod. After the first server that
 	   fails none is asked again. */
 	bool debuginfod;
-	sonde_download_fn on_download; /* NULL: nobody is told */
+	sonde_download_fn on_download; /* NULL: not called */
 	void *download_arg;
 };
 

@@ -166,7 +166,7 @@ static int walk_point(struct walk *w, const struct session_event *e,
 	return aux_add_point(w->s->aux, &point);
 }
 
-/* Tells the traces about a sample. */
+/* Adds a sample of the recording to what traces need of it. */
 static int walk_for_traces(struct walk *w, const struct session_event *e,
         const struct session_item *item, const struct record *r)
 {
