@@ -83,10 +83,10 @@ bool report_broken_chains(struct report *r)
 		return false;
 	}
 	text_printf(&r->text,
-	        "#\n# (Tip: the callers are missing in %" PRIu64 " of %" PRIu64
+	        "# (Tip: the callers are missing in %" PRIu64 " of %" PRIu64
 	        " samples of user code: programs without frame pointers; 'sonde record "
 	        "--call-graph "
-	        "unwind' records whole chains)\n#\n",
+	        "unwind' records whole chains)\n",
 	        broken, all);
 	return true;
 }

@@ -243,17 +243,19 @@ static bool report_has_samples(const struct report *r)
 	return false;
 }
 
-/* The tip at the end: what the report lacks, or else an option. */
+/* The tips at the end, as one block: what the report lacks, or else an option. */
 static int put_last(struct report *r)
 {
 	bool printed;
 
+	text_str(&r->text, "#\n");
 	TRY(report_unresolved(r, &printed));
 	printed |= report_broken_chains(r);
 	if (!printed) {
-		text_str(&r->text, "#\n# (Tip: To see callers of a hot function: sonde report "
-		                   "--no-children -g callee)\n#\n");
+		text_str(&r->text, "# (Tip: To see callers of a hot function: sonde report "
+		                   "--no-children -g callee)\n");
 	}
+	text_str(&r->text, "#\n");
 	return 0;
 }
 

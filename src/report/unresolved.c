@@ -121,7 +121,7 @@ static void put_missing(struct report *r, const struct missing *list, uint64_t s
 	uint64_t rest = sum;
 
 	text_printf(&r->text,
-	        "#\n# (Tip: %" PRIu64 " of %" PRIu64 " samples are in code without symbols)\n", sum,
+	        "# (Tip: %" PRIu64 " of %" PRIu64 " samples are in code without symbols)\n", sum,
 	        all);
 	for (unsigned i = 0; i < OBJECTS_SHOWN && list[i].samples != 0; i++) {
 		const char *name =
@@ -137,7 +137,6 @@ static void put_missing(struct report *r, const struct missing *list, uint64_t s
 	if (rest != 0) {
 		text_printf(&r->text, "# (Tip: %" PRIu64 " in others)\n", rest);
 	}
-	text_str(&r->text, "#\n");
 }
 
 int report_unresolved(struct report *r, bool *printed)
