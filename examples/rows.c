@@ -50,7 +50,8 @@ int main(int argc, char **argv)
 		rc = sonde_export_rows(s, &all, &csv);
 	}
 	if (rc < 0) {
-		fprintf(stderr, "%s\n", s != NULL ? sonde_session_error(s)->text : "out of memory");
+		(void)fprintf(
+		        stderr, "%s\n", s != NULL ? sonde_session_error(s)->text : "out of memory");
 	}
 	sonde_session_free(s);
 	return rc < 0;

@@ -114,8 +114,9 @@ static size_t raw_room(const struct aux_sample *s)
 /* The call chain of a sample, with its own address. */
 static size_t chain_words(const struct aux_follower *f, const struct aux_sample *s, uint64_t *out)
 {
-	struct trail_chain c = {.words = out, .max = f->a->setup.itrace.chain};
+	struct trail_chain c = {.max = f->a->setup.itrace.chain};
 
+	c.words = out;
 	trail_chain_add(&c, s->ip);
 	trail_chain_calls(&c, trail_of(f));
 	return c.n;

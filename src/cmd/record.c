@@ -110,7 +110,7 @@ static void print_result(struct record_command *c, struct sonde_recorder *r)
 		        "[ sonde record: %llu of %llu samples keep copies of their stacks, which "
 		        "reports unwind: unwinding did not keep up, or they are of 32-bit code ]\n",
 		        (unsigned long long)res->copies,
-		        (unsigned long long)(res->copies + res->unwound));
+		        (unsigned long long)res->copies + (unsigned long long)res->unwound);
 	}
 	(void)fprintf(stderr, "[ sonde record: Captured and wrote %.3f MB %s%s",
 	        (double)res->bytes / mib, o->output.path != NULL ? o->output.path : "perf.data",
