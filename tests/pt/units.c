@@ -220,10 +220,10 @@ static const struct kind kinds[] = {
         {.what = "each 7th, with the time",
                 .options = {.want = SONDE_PT_WANT_INSNS, .every = 7, .time = true}},
         {.what = "each 500th", .options = {.want = SONDE_PT_WANT_INSNS, .every = 500}},
-        {.what = "blocks, at the next IP behind an error",
+        {.what = "blocks, at the next IP after an error",
                 .options = {.want = SONDE_PT_WANT_BLOCKS | SONDE_PT_WANT_EVENTS,
                         .keep_position = true}},
-        {.what = "taken branches, many at once, at the next IP behind an error",
+        {.what = "taken branches, many at once, at the next IP after an error",
                 .options = {.want = SONDE_PT_WANT_TAKEN | SONDE_PT_WANT_EVENTS,
                         .time = true,
                         .keep_position = true},
@@ -358,7 +358,8 @@ int main(int argc, char **argv)
 	for (size_t k = 0; k < KINDS; k++) {
 		eq_u64(t.bad[k], 0, kinds[k].what);
 	}
-	ok(t.circles <= seeds, "few traces are left out since code circles in them");
+	/* of 3 traces a seed, each followed twice in KINDS ways; compilers make other programs of a seed */
+	ok(t.circles <= 2 * seeds, "few traces are left out since code circles in them");
 	ok(t.steps > seeds * 1000, "there were enough steps");
 	free(w->p);
 	free(w);
