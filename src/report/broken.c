@@ -45,13 +45,14 @@ static bool is_user(const struct report *r, uint32_t frame)
 /* Sets *user: the chain has frames of user space. True: it is broken. */
 static bool is_broken(const struct report *r, const struct profile_chain *c, bool *user)
 {
-	const uint32_t *words = r->profile.counts.words + c->first;
+	const uint32_t *words;
 	uint32_t outermost, frames = 0; /* the outermost word is the last one */
 
 	*user = false;
 	if (c->n == 0 || c->n >= r->profile.options.max_stack) {
 		return false;
 	}
+	words = r->profile.counts.words + c->first;
 	for (uint32_t i = 0; i < c->n; i++) {
 		frames += is_user(r, words[i]);
 	}
