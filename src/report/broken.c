@@ -80,7 +80,7 @@ bool report_broken_chains(struct report *r)
 		broken += is_broken(r, c, &user) ? c->samples : 0;
 		all += user ? c->samples : 0;
 	}
-	if (all < CHAINS_LEAST || broken < all / 100 * BROKEN_PERCENT) {
+	if (all < CHAINS_LEAST || broken * 100 < all * BROKEN_PERCENT) {
 		return false;
 	}
 	text_printf(&r->text,
