@@ -58,8 +58,6 @@ static const struct option_def report_options[] = {
         PERF_ONLY_SEE(0, "samples",
                 "It keeps samples of each row for perf's interactive view; 'sonde script' prints "
                 "them."),
-        PERF_ONLY_SEE(0, "show-ref-call-graph",
-                "It shows the chain of the sample before one that was recorded without chains."),
         PERF_ONLY_SEE(0, "source", CODE_VIEW),
         PERF_ONLY_SEE(0, "tui", TEXT_ONLY),
         OPTION_END,

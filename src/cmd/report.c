@@ -528,6 +528,8 @@ static struct option_def *other_options(struct option_def *to, struct report_com
 	        OPTION_UINT('j', "jobs", &c->from.jobs, "N", "worker threads (one a processor)"),
 	        OPTION_SWITCH(0, "stitch-lbr", &c->from.session.stitch_call_stacks,
 	                "complete LBR call stacks by those of earlier samples"),
+	        OPTION_SWITCH(0, "show-ref-call-graph", &c->report.reference_chains,
+	                "call graphs of events with call-graph=no: those of samples before"),
 	        RECORDING_ITRACE(&c->from),
 	        RECORDING_DEBUGINFOD(&c->from),
 	        OPTION_TEXT(

@@ -269,7 +269,8 @@ static int sample_count(struct profile *p, struct profile_worker *w, const struc
 		TRY(frame_chain_open(&w->frames_of, &s->s, s->view, s->cpumode, attr, &chain));
 		c->unwound = chain.unwound != 0;
 	}
-	new->stays = recent_key(w, s, &chain, c->who, &new->key) && !p->options.history;
+	new->stays = recent_key(w, s, &chain, c->who, &new->key) && !p->options.history &&
+	             !p->options.reference_chains;
 	slot = recent_slot(w, new->key.hash);
 	for (size_t end = slot + w->nslots; slot < end && new->stays; slot++) {
 		if (w->tags[slot] == recent_tag(new->key.hash) &&
@@ -280,6 +281,9 @@ static int sample_count(struct profile *p, struct profile_worker *w, const struc
 	}
 	new->first = w->nwords;
 	TRY(profile_words_add(p, w, s, &chain, &c->n));
+	if (p->options.reference_chains) {
+		TRY(profile_reference_add(p, w, s, new));
+	}
 	return ++w->nwaiting == PROFILE_BATCH ? waiting_count(p, w) : 0;
 }
 
@@ -401,7 +405,7 @@ static int branches_count(
 /* Whether chains depend on earlier samples, so that one worker reads all in order of time. */
 static bool is_ordered(const struct profile *p)
 {
-	return session_frames(p->session)->options.stitch_slots != 0;
+	return session_frames(p->session)->options.stitch_slots != 0 || p->options.reference_chains;
 }
 
 static int collect_chunk(void *arg, unsigned worker, size_t chunk)
@@ -539,6 +543,7 @@ void profile_workers_free(struct profile *p)
 		free(p->workers[i].samples);
 		free(p->workers[i].tags);
 		free(p->workers[i].words);
+		free(p->workers[i].reference);
 		free(p->workers[i].frames);
 		free(p->workers[i].hops);
 		free(p->workers[i].ignored);

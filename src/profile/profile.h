@@ -42,6 +42,7 @@ struct profile_options {
 	const regex_t *parent; /* for the key `parent`, and exclude_other */
 	bool exclude_other; /* hide samples of chains that `parent` does not match */
 	bool hide_unresolved; /* do not count samples without a symbol, nor callers without one */
+	bool reference_chains; /* events with call-graph=no use the chains of the samples before */
 	const regex_t *ignore_callees; /* chains begin at the last function it matches; NULL */
 	uint64_t time_quantum; /* ns; 0: the default */
 	bool ns; /* see struct field_source */

@@ -187,6 +187,38 @@ int profile_words_add(struct profile *p, struct profile_worker *w, const struct 
 	return 0;
 }
 
+int profile_reference_add(struct profile *p, struct profile_worker *w,
+        const struct session_sample *s, struct waiting_sample *new)
+{
+	size_t n = new->chain.n;
+
+	if (!session_event_lacks_chains(p->session, s->event)) {
+		if (!array_reserve(
+		            &w->reference, &w->reference_cap, n + 1, sizeof(*w->reference))) {
+			return SONDE_ENOMEM;
+		}
+		memcpy(w->reference, w->words + new->first + 1, n * sizeof(*w->reference));
+		w->nreference = n;
+		return 0;
+	}
+	n = w->nreference;
+	if (n == 0) {
+		return 0;
+	}
+	if (!array_reserve(&w->words, &w->words_cap, w->nwords + n, sizeof(*w->words)) ||
+	        (w->hops != NULL && !array_reserve(&w->hops, &w->hops_cap, w->nwords + n + 1,
+	                                    sizeof(*w->hops)))) {
+		return SONDE_ENOMEM;
+	}
+	if (w->hops != NULL) {
+		memset(w->hops + w->nwords, 0, n * sizeof(*w->hops));
+	}
+	memcpy(w->words + w->nwords, w->reference, n * sizeof(*w->words));
+	w->nwords += n;
+	new->chain.n = (uint32_t)n;
+	return 0;
+}
+
 /* Whether options.ignore_callees matches the function of a frame: 1, 0, SONDE_ENOMEM. */
 static int frame_ignores(const struct profile *p, struct profile_worker *w, uint32_t frame)
 {

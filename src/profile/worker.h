@@ -92,6 +92,8 @@ struct profile_worker {
 	size_t nwaiting;
 	struct waiting_word *words;
 	size_t nwords, words_cap;
+	struct waiting_word *reference; /* the newest chain, with options.reference_chains */
+	size_t nreference, reference_cap;
 	uint32_t *frames; /* of the waiting words */
 	size_t frames_cap;
 	struct profile_hop *hops; /* of the waiting words; NULL without options.history */
@@ -135,6 +137,12 @@ int profile_owner_find(struct profile *p, struct profile_worker *w, const struct
 /* Appends the leaf and the chain to the waiting words; *n: words of the chain. SONDE_ENOMEM. */
 int profile_words_add(struct profile *p, struct profile_worker *w, const struct session_sample *s,
         struct frame_chain *chain, uint32_t *n);
+/*
+ * options.reference_chains: appends the newest chain to the words of a sample that was added last, if
+ * its event was recorded without chains, and keeps those of others. SONDE_ENOMEM.
+ */
+int profile_reference_add(struct profile *p, struct profile_worker *w,
+        const struct session_sample *s, struct waiting_sample *new);
 /* Looks up the frames of the waiting words. SONDE_ENOMEM. */
 int profile_words_resolve(struct profile *p, struct profile_worker *w);
 /*

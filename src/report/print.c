@@ -190,6 +190,9 @@ static int put_table(struct report *r, uint32_t event, unsigned members)
 		        members > 1 || group_of(r, event) != NULL ? " of events '" : " of event '");
 		put_names(r, event, members);
 		text_char(t, '\'');
+		if (r->options.reference_chains && session_event_lacks_chains(r->session, event)) {
+			text_str(t, ", show reference callgraph");
+		}
 		if (r->options.filter.time != NULL) {
 			text_printf(t, " (time slices: %s)", r->options.filter.time);
 		}
@@ -515,6 +518,25 @@ static uint32_t usual_stack(const struct report *r)
 	return chain > MAX_STACK ? chain : MAX_STACK;
 }
 
+/* Whether options.reference_chains can do what it is for. */
+static int reference_check(struct report *r)
+{
+	bool any = false;
+
+	for (size_t e = 0; e < sonde_session_events(r->session); e++) {
+		any |= session_event_lacks_chains(r->session, e);
+	}
+	if (r->options.reference_chains &&
+	        (!any || !session_has(r->session, SONDE_SAMPLE_CALLCHAIN))) {
+		return error_set(session_error(r->session), SONDE_EARG, NO_OFFSET,
+		        any ? "--show-ref-call-graph: no event has call chains to show: record one "
+		              "of them without call-graph=no"
+		            : "--show-ref-call-graph: no event was recorded with call-graph=no: "
+		              "leave it out");
+	}
+	return 0;
+}
+
 static int report_run(struct report *r)
 {
 	const struct sonde_report_options *o = &r->options;
@@ -533,6 +555,7 @@ static int report_run(struct report *r)
 	        .ns = o->ns,
 	        .socket = o->by_socket ? o->socket + 1 : 0,
 	        .hide_unresolved = o->hide_unresolved,
+	        .reference_chains = o->reference_chains,
 	        .relative = o->relative};
 	bool chains = session_has(r->session, SONDE_SAMPLE_CALLCHAIN);
 
@@ -555,6 +578,7 @@ static int report_run(struct report *r)
 	TRY(branches_decide(r, &po.branches));
 	r->options.graph_address = po.by_address = o->graph_address || o->branch_history;
 	TRY(memory_check(r, po.branches));
+	TRY(reference_check(r));
 	chains = chains && !po.branches;
 	warn(r, chains || o->branch_history);
 	po.blocks = o->total_cycles;

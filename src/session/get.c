@@ -95,6 +95,14 @@ const struct session_event *session_events(const struct sonde_session *s)
 	return s->events;
 }
 
+bool session_event_lacks_chains(const struct sonde_session *s, size_t event)
+{
+	const struct session_event *e = &s->events[event];
+
+	return (e->attr.sample_type & SONDE_SAMPLE_CALLCHAIN) == 0 &&
+	       strstr(e->name, "call-graph=no") != NULL;
+}
+
 int session_event_check(struct sonde_session *s, const char *option, const char *name)
 {
 	struct near near = {.word = name, .size = name != NULL ? strlen(name) : 0};

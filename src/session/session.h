@@ -203,6 +203,8 @@ const struct session_event *session_events(const struct sonde_session *s);
  * text that has similar names.
  */
 int session_event_check(struct sonde_session *s, const char *option, const char *name);
+/* Whether an event was recorded without chains because of its term call-graph=no. */
+bool session_event_lacks_chains(const struct sonde_session *s, size_t event);
 /* Returns the event with an id, or NULL. */
 const struct session_event *session_event_by_id(const struct sonde_session *s, uint64_t id);
 

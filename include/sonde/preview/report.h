@@ -109,6 +109,11 @@ struct sonde_report_options {
 	 * from the beginning, to the end. SONDE_EARG if the recording has no such event */
 	const char *switch_on, *switch_off;
 	bool hide_unresolved; /* no samples in code without symbols, no callers without one */
+	/* Samples of events that were recorded with the term call-graph=no get the chain of the
+	 * sample before them, whatever thread it is of, as in perf: useful where two events are
+	 * sampled at the same places. SONDE_EARG if there is no such event, or if no other one has
+	 * chains. */
+	bool reference_chains;
 	bool tasks; /* instead of rows: all threads, each below the one that created it */
 	bool mmaps; /* the same, with the mappings of each at the end of the recording */
 	bool show_empty; /* tables of events without samples, and with `stats` counts of 0 */

@@ -2,7 +2,7 @@
 recordings=$SONDE_TESTS/../../recordings
 cp "$recordings/reads.data" "$recordings/basic.data" .
 for option in --tui --gtk --source --asm-raw "-M intel" "--objdump x" "--prefix x" "--prefix-strip 1" \
-	"--percent-type local-hits" "--samples 3" --show-ref-call-graph --stitch-lbr; do
+	"--percent-type local-hits" "--samples 3" --stitch-lbr; do
 	show report $option -i basic.data
 done
 show report -T --pretty raw -q -s comm --percent-limit 30 -i reads.data
