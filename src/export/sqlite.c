@@ -6,6 +6,7 @@
 #include "export/export.h"
 
 #include "core/fd.h"
+#include "core/replace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ struct sqlite {
 	struct sonde_session *session;
 	const struct sonde_export_options *options;
 	const char *path;
-	char *temporary; /* where it is written */
+	struct replace replace;
 	sqlite3 *db;
 	sqlite3_stmt *inserts[EXPORT_TABLES];
 	bool has[EXPORT_TABLES]; /* tables with rows */
@@ -139,38 +139,26 @@ static int finish(struct sqlite *q)
 	return execute_text(q, "write", &sql);
 }
 
-/* Creates an empty file beside the database, with the permissions of any new file. */
-static int make_temporary(struct sqlite *q)
+/* Creates an empty file for the database. */
+static int make_empty(struct sqlite *q)
 {
-	struct text name = {0};
-	uint64_t number; /* no other file has it */
-	int fd = -1;
+	int fd = replace_open(&q->replace, q->path, 0666);
 
-	if (getrandom(&number, sizeof(number), 0) != sizeof(number)) {
-		number = (uint64_t)getpid();
-	}
-	text_printf(&name, "%s.%016llx", q->path, (unsigned long long)number);
-	text_char(&name, '\0');
-	if (name.failed) {
-		return SONDE_ENOMEM;
-	}
-	fd = open(name.p, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (fd < 0) {
-		int why = errno;
-
-		text_fini(&name);
-		return error_errno(
-		        session_error(q->session), SONDE_EOUTPUT, why, "cannot create %s", q->path);
+		return error_errno(session_error(q->session), SONDE_EOUTPUT, errno,
+		        "cannot create %s", q->path);
 	}
-	q->temporary = name.p;
 	fd_close(&fd);
 	return 0;
 }
 
 static int open_database(struct sqlite *q)
 {
-	TRY(make_temporary(q));
-	if (sqlite3_open_v2(q->temporary, &q->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) {
+	const char *file;
+
+	TRY(make_empty(q));
+	file = q->replace.temporary != NULL ? q->replace.temporary : q->path;
+	if (sqlite3_open_v2(file, &q->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) {
 		return failed(q, "create");
 	}
 	return execute(q, "create",
@@ -190,22 +178,19 @@ static int write_database(struct sqlite *q)
 
 static int put_in_place(struct sqlite *q)
 {
-	if (rename(q->temporary, q->path) < 0) {
+	if (!replace_commit(&q->replace)) {
 		return error_errno(session_error(q->session), SONDE_EOUTPUT, errno,
-		        "cannot rename %s to %s", q->temporary, q->path);
+		        "cannot write %s", q->path);
 	}
 	return 0;
 }
 
-static void sqlite_fini(struct sqlite *q, bool written)
+static void sqlite_fini(struct sqlite *q)
 {
 	for (size_t i = 0; i < EXPORT_TABLES; i++) {
 		(void)sqlite3_finalize(q->inserts[i]);
 	}
-	if (q->temporary != NULL && !written) {
-		(void)unlink(q->temporary);
-	}
-	free(q->temporary);
+	replace_abandon(&q->replace);
 }
 
 int sonde_export_sqlite(
@@ -234,6 +219,6 @@ int sonde_export_sqlite(
 	if (rc >= 0) {
 		rc = put_in_place(&q);
 	}
-	sqlite_fini(&q, rc >= 0);
+	sqlite_fini(&q);
 	return rc;
 }

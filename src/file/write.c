@@ -33,6 +33,11 @@ struct sonde_writer *sonde_writer_new(const struct sonde_writer_options *options
 	return w;
 }
 
+void write_whole(struct sonde_writer *w)
+{
+	w->whole = true;
+}
+
 static void stream_free(struct write_stream *s)
 {
 	packer_free(s->packer);
@@ -61,6 +66,10 @@ void sonde_writer_free(struct sonde_writer *w)
 	for (size_t i = 0; i < w->nstreams; i++) {
 		(void)file_writer_flush(&w->streams[i].file, &ignored);
 		stream_free(&w->streams[i]);
+	}
+	replace_abandon(&w->replace);
+	if (w->whole && !w->closed && w->directory_made) {
+		replace_remove_folder(w->directory);
 	}
 	free(w->events);
 	free(w->features);
@@ -288,7 +297,9 @@ static int stream_add(struct sonde_writer *w, int fd, const char *path, bool own
 
 static int stream_open(struct sonde_writer *w, const char *path)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	bool replaces = w->whole && w->directory == NULL;
+	int fd = replaces ? replace_open(&w->replace, path, 0600)
+	                  : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
 	return fd < 0 ? cannot_create(w, path) : stream_add(w, fd, path, true);
 }
@@ -340,6 +351,7 @@ static int directory_make(struct sonde_writer *w, const char *path)
 		return error_errno(&w->error, errno == EACCES ? SONDE_EPERM : SONDE_EIO, errno,
 		        "cannot make the directory %s", path);
 	}
+	w->directory_made = true;
 	store_u64(version, 1, w->swap);
 	if (feature_find(w, FEATURE_DIR_FORMAT) == NULL) {
 		TRY(feature_set(w, FEATURE_DIR_FORMAT, version, sizeof(version)));
@@ -538,6 +550,9 @@ static int writer_close(struct sonde_writer *w)
 		TRY(compressed_set(w));
 	}
 	TRY(file_writer_finish(&w->streams[0].file, w->features, w->nfeatures, &w->error));
+	if (!replace_commit(&w->replace)) {
+		return cannot_create(w, w->streams[0].path);
+	}
 	w->closed = true;
 	if (!w->streams[0].owned && !w->streams[0].file.stream) {
 		(void)lseek(w->streams[0].file.fd, 0, SEEK_END); /* other programs may write

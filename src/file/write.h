@@ -4,6 +4,7 @@
 #define SONDE_FILE_WRITE_H
 
 #include "abi/abi.h"
+#include "core/replace.h"
 #include "file/packer.h"
 #include "file/writer.h"
 #include "record/record.h"
@@ -31,8 +32,11 @@ struct sonde_writer {
 	struct sonde_writer_options o;
 	struct error error;
 	bool swap; /* the file's byte order is not the host's */
+	bool whole; /* a named output that is not closed is removed */
 	bool opened, closed;
+	struct replace replace; /* the output file, with `whole` */
 	char *directory; /* NULL: a single file */
+	bool directory_made; /* by this writer */
 	struct write_event *events;
 	size_t nevents, events_cap;
 	struct file_writer_feature *features; /* in rising order of bits */
@@ -44,6 +48,12 @@ struct sonde_writer {
 };
 
 #define RECORD_SIZE_MAX 0xfff8u /* bytes */
+
+/*
+ * Makes a named output appear as a whole or not at all: call it before opening. A writer that is freed
+ * before it was closed then leaves nothing.
+ */
+void write_whole(struct sonde_writer *w);
 
 /* For wrong calls: SONDE_EARG. */
 int write_misuse(struct sonde_writer *w, const char *text);

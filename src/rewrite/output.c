@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rewrite/output.h"
 
+#include "file/write.h"
 #include "record/layout.h"
 
 #include <stdlib.h>
@@ -407,7 +408,11 @@ int output_plan(struct output *o, const struct sonde_rewriter_options *options,
 	o->to_directory = wo.container == SONDE_CONTAINER_DIRECTORY;
 	o->spread = o->to_directory && !o->in->directory;
 	o->writer = sonde_writer_new(&wo);
-	return o->writer != NULL ? 0 : error_nomem(o->error);
+	if (o->writer == NULL) {
+		return error_nomem(o->error);
+	}
+	write_whole(o->writer);
+	return 0;
 }
 
 int output_open(struct output *o, const struct output_target *target)

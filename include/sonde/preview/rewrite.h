@@ -58,7 +58,7 @@ struct sonde_rewriter_options {
 struct sonde_rewriter;
 
 /* Returns a new handle; options may be NULL. NULL: out of memory. Free with sonde_rewriter_free,
- * which leaves an unfinished output like an interrupted recording. */
+ * which removes an unfinished output. */
 SONDE_API struct sonde_rewriter *sonde_rewriter_new(const struct sonde_rewriter_options *options);
 SONDE_API void sonde_rewriter_free(struct sonde_rewriter *rw); /* NULL is fine */
 
@@ -101,9 +101,10 @@ SONDE_API int sonde_rewriter_add(
 
 /*
  * Passes all records through the stages and writes the recording to `path`: a file, a new
- * directory, or "-" for standard output. Damaged input is reported and omitted. 0; 1: written, but
- * part of the input was damaged or missing; SONDE_EARG: no input is open, it was written already,
- * or the output is the input; SONDE_EFORMAT: the input has no event, which a file needs; else as
+ * directory, or "-" for standard output. A file appears under its name when it is complete; an
+ * older one stays until then. Damaged input is reported and omitted. 0; 1: written, but part of the
+ * input was damaged or missing; SONDE_EARG: no input is open, it was written already, or the output
+ * is the input; SONDE_EFORMAT: the input has no event, which a file needs; else as
  * sonde_writer_open and sonde_writer_record, or the status of a stage.
  */
 SONDE_API int sonde_rewriter_write(struct sonde_rewriter *rw, const char *path);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Outputs that appear as a whole or not at all: a temporary file beside the output gets its name when
+ * it is complete. Devices and pipes are written directly, and so are files in folders in which no
+ * file can be made.
+ */
+#ifndef SONDE_CORE_REPLACE_H
+#define SONDE_CORE_REPLACE_H
+
+#include <stdbool.h>
+
+/* Nothing to do for commit and abandon when zero-initialised. */
+struct replace {
+	char *path; /* with symbolic links resolved */
+	char *temporary; /* NULL: written directly */
+};
+
+/*
+ * Opens the output for writing; a new file gets the permissions `mode` less the umask, one that
+ * replaces another those of the other. Returns a descriptor of the caller, or -1 with errno.
+ */
+int replace_open(struct replace *r, const char *path, unsigned mode);
+
+/* Moves the complete file to its name. False with errno; abandon then removes the file. */
+bool replace_commit(struct replace *r);
+
+/* Removes the temporary file, unless it was moved, and frees *r, which is empty afterwards. */
+void replace_abandon(struct replace *r);
+
+/* Removes a folder that the caller made, with all that is in it. */
+void replace_remove_folder(const char *path);
+
+#endif
