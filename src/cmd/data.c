@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/commands.h"
 #include "cmd/recording.h"
+#include "cmd/target.h"
 #include "cmd/terminal.h"
 
 #include <errno.h>
 #include <sonde/preview/inspect.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 struct data {
 	struct recording r;
@@ -34,34 +35,45 @@ static int print_to(struct data *d, struct sonde_session *s, FILE *f, uint64_t *
 	return rc;
 }
 
-/* Nothing half-written stays. */
-static int write_json(struct data *d, struct sonde_session *s)
+/* Opens the output; NULL: it was reported why not. */
+static FILE *open_json(struct data *d, struct target *t)
 {
-	bool standard = strcmp(d->json, "-") == 0;
-	FILE *f = standard ? stdout : fopen(d->json, d->r.force ? "we" : "wxe");
-	uint64_t samples = 0;
-	struct stat st;
-	bool regular;
-	int rc;
+	bool exists = strcmp(d->json, "-") != 0 && access(d->json, F_OK) == 0;
+	int rc = exists && !d->r.force ? -EEXIST : target_open(t, d->json);
+	FILE *f = rc == 0 ? fdopen(t->fd, "w") : NULL;
 
 	if (f == NULL) {
-		(void)fprintf(stderr, "Error: cannot write %s: %s%s\n", d->json, strerror(errno),
-		        errno == EEXIST ? "; replace it with --force" : "");
+		rc = rc == 0 ? -errno : rc;
+		(void)fprintf(stderr, "Error: cannot write %s: %s%s\n", d->json, strerror(-rc),
+		        rc == -EEXIST ? "; replace it with --force" : "");
+	}
+	return f;
+}
+
+static int write_json(struct data *d, struct sonde_session *s)
+{
+	struct target t = {.fd = -1};
+	FILE *f = open_json(d, &t);
+	uint64_t samples = 0;
+	int rc, closed;
+
+	if (f == NULL) {
+		(void)target_close(&t, false);
 		return 1;
 	}
-	/* not standard output, and no device */
-	regular = !standard && fstat(fileno(f), &st) == 0 && S_ISREG(st.st_mode);
 	rc = print_to(d, s, f, &samples);
-	if (!standard) {
+	if (t.fd != STDOUT_FILENO) {
+		t.fd = -1;
 		(void)fclose(f);
 	}
-	if (rc < 0) {
-		if (regular) {
-			(void)remove(d->json);
-		}
+	closed = target_close(&t, rc >= 0);
+	if (rc >= 0 && closed < 0) {
+		(void)fprintf(stderr, "Error: cannot write %s: %s\n", d->json, strerror(-closed));
+	}
+	if (rc < 0 || closed < 0) {
 		return 1;
 	}
-	if (!standard) {
+	if (strcmp(d->json, "-") != 0) {
 		(void)fprintf(stderr, "[ sonde data convert: wrote %llu samples of %s to %s ]\n",
 		        (unsigned long long)samples, d->r.input, d->json);
 	}

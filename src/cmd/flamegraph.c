@@ -2,6 +2,7 @@
 /* sonde flamegraph: a recording as one HTML page. */
 #include "cmd/options.h"
 #include "cmd/recording.h"
+#include "cmd/target.h"
 
 #include <sonde/preview/flamegraph.h>
 
@@ -14,9 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define EXIT_DAMAGED     1 /* part of the input could not be read */
-#define EXIT_FAILED      255 /* nothing was written */
-#define TEMPORARY_SUFFIX ".XXXXXX"
+#define EXIT_DAMAGED 1 /* part of the input could not be read */
+#define EXIT_FAILED  255 /* nothing was written */
 
 struct flamegraph {
 	struct recording from;
@@ -25,90 +25,9 @@ struct flamegraph {
 	const char *event;
 };
 
-/* The output. With a temporary file, `path` has either the whole page or its old contents. */
-struct target {
-	char *path; /* symbolic links resolved */
-	char *temporary; /* NULL: written in place (a pipe, a device) */
-	int fd;
-};
-
 static void say(const char *what, const char *path, const char *why)
 {
 	(void)fprintf(stderr, "Error: %s %s: %s\n", what, path, why);
-}
-
-/* Sets the permissions of any new file, as mkstemp sets those of the owner only. */
-static void give_usual_mode(int fd)
-{
-	mode_t mask = umask(0);
-
-	(void)umask(mask);
-	(void)fchmod(fd, 0666 & ~mask);
-}
-
-static int open_temporary(struct target *t)
-{
-	size_t n = strlen(t->path) + sizeof(TEMPORARY_SUFFIX);
-
-	t->temporary = malloc(n);
-	if (t->temporary == NULL) {
-		return -ENOMEM;
-	}
-	(void)snprintf(t->temporary, n, "%s" TEMPORARY_SUFFIX, t->path);
-	t->fd = mkstemp(t->temporary);
-	if (t->fd < 0) {
-		n = (size_t)errno;
-		free(t->temporary);
-		t->temporary = NULL;
-		return -(int)n;
-	}
-	give_usual_mode(t->fd);
-	return 0;
-}
-
-/* Returns 0 or a negative errno; call close_target in any case. */
-static int open_target(struct target *t, const char *path)
-{
-	struct stat st;
-
-	*t = (struct target){.fd = -1};
-	if (strcmp(path, "-") == 0) {
-		t->fd = STDOUT_FILENO;
-		return 0;
-	}
-	t->path = realpath(path, NULL);
-	if (t->path == NULL) {
-		t->path = strdup(path);
-	}
-	if (t->path == NULL) {
-		return -ENOMEM;
-	}
-	if (stat(t->path, &st) == 0 && !S_ISREG(st.st_mode)) {
-		t->fd = open(t->path, O_WRONLY | O_CLOEXEC);
-		return t->fd < 0 ? -errno : 0;
-	}
-	return open_temporary(t);
-}
-
-/* Renames a finished page to its path, or removes an unfinished one. 0 or a negative errno. */
-static int close_target(struct target *t, bool finished)
-{
-	int rc = 0;
-
-	if (t->fd > STDOUT_FILENO && close(t->fd) < 0) {
-		rc = -errno;
-	}
-	if (t->temporary != NULL) {
-		if (finished && rc == 0 && rename(t->temporary, t->path) < 0) {
-			rc = -errno;
-		}
-		if (!finished || rc < 0) {
-			(void)unlink(t->temporary);
-		}
-	}
-	free(t->temporary);
-	free(t->path);
-	return rc;
 }
 
 /* Returns the index of an event given by number or name; SIZE_MAX - 1: no such event. */
@@ -155,17 +74,17 @@ static int write_page(struct flamegraph *f, struct sonde_session *s, size_t even
 	struct sonde_flamegraph_options o = {.size = sizeof(o), .title = f->title, .event = event};
 	struct terminal_output out = {0};
 	struct target t;
-	int rc = open_target(&t, f->output);
+	int rc = target_open(&t, f->output);
 	int closed;
 
 	if (rc < 0) {
-		(void)close_target(&t, false);
+		(void)target_close(&t, false);
 		return write_failed(f, -rc);
 	}
 	out.fd = t.fd;
 	rc = sonde_flamegraph_write(s, &o, terminal_output_write, &out);
 	terminal_progress_end(&f->from.progress);
-	closed = close_target(&t, rc >= 0);
+	closed = target_close(&t, rc >= 0);
 	if (out.error != 0) {
 		return write_failed(f, out.error);
 	}
