@@ -46,6 +46,7 @@ static const struct command {
         {"dump", cmd_dump, "print every record of a recording in file order"},
         {"repair", cmd_repair, "write the undamaged parts of a recording as a valid one"},
         {"export", cmd_export, "write a recording into a database"},
+        {"db", cmd_db, "ask such a database for calls, their times, and branches"},
         {"flamegraph", cmd_flamegraph, "write a recording as a self-contained HTML flame graph"},
         {"doctor", cmd_doctor, "check which profiling this machine allows, and how to allow more"},
         {"config", cmd_config, "show and set the defaults of options"},

@@ -4,6 +4,7 @@
 
 #include <sonde/counter.h>
 #include <sonde/preview/annotate.h>
+#include <sonde/preview/db.h>
 #include <sonde/preview/doctor.h>
 #include <sonde/preview/flamegraph.h>
 #include <sonde/preview/inspect.h>
@@ -359,6 +360,20 @@ static int call_pt_flow(const void *options)
 	return rc;
 }
 
+static int call_db(const void *options)
+{
+	struct sonde_db *d = sonde_db_new();
+	size_t bytes = 0;
+	int rc = sonde_db_write_sql(d, options, take, &bytes);
+
+	if (rc < 0 &&
+	        (sonde_db_error(d)->status != rc || !has(sonde_db_error(d)->text, "option"))) {
+		rc = -1000;
+	}
+	sonde_db_free(d);
+	return rc >= 0 && bytes == 0 ? -1000 : rc;
+}
+
 static const struct {
 	const char *name;
 	int (*call)(const void *options);
@@ -372,6 +387,7 @@ static const struct {
         {"sonde_session_choose", call_choose, sizeof(struct sonde_session_choice)},
         {"sonde_flamegraph_write", call_flamegraph, sizeof(struct sonde_flamegraph_options)},
         {"sonde_annotate_print", call_annotate, sizeof(struct sonde_annotate_options)},
+        {"sonde_db_write_sql", call_db, sizeof(struct sonde_db_options)},
         {"sonde_profile_new", call_profile, sizeof(struct sonde_profile_options)},
         {"sonde_profile_tree_new", call_profile_tree, sizeof(struct sonde_profile_tree_options)},
         {"sonde_inspector_new", call_inspector, sizeof(struct sonde_inspector_options)},
