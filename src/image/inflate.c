@@ -7,21 +7,37 @@
  */
 #include "image/inflate.h"
 
-#include <limits.h>
 #include <stdlib.h>
-#include <zlib.h>
 
-#define SHF_COMPRESSED    (1u << 11)
-#define ELFCOMPRESS_ZLIB  1u
-#define DEFLATE_RATIO_MAX 1032u /* output bytes for an input byte, at most */
+#define SHF_COMPRESSED (1u << 11)
+#define SECTION_MAX    (SIZE_MAX / 2)
+
+static const struct method {
+	uint32_t type;
+	uint32_t ratio; /* output bytes for an input byte, at most */
+	bool (*inflate)(struct span packed, uint8_t *out, size_t n);
+} methods[] = {
+        {1, 1032, image_inflate_zlib},
+        /* a block of 128 KiB of one byte is 4 bytes */
+        {2, 32768, image_inflate_zstd},
+};
+
+static const struct method *method_find(uint32_t type)
+{
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+		if (methods[i].type == type) {
+			return &methods[i];
+		}
+	}
+	return NULL;
+}
 
 int image_elf_section_inflate(
         const struct image_elf *e, const struct image_section *s, uint8_t **out, size_t *n)
 {
+	const struct method *method;
 	struct cursor c;
-	uint32_t type;
 	uint64_t size;
-	uLongf got;
 
 	*out = NULL;
 	*n = 0;
@@ -30,22 +46,21 @@ int image_elf_section_inflate(
 		return 0;
 	}
 	c = cursor_make((struct span){e->bytes.p + s->offset, (size_t)s->size}, e->swap);
-	type = cursor_u32(&c);
+	method = method_find(cursor_u32(&c));
 	if (e->is64) {
 		(void)cursor_u32(&c);
 	}
 	size = e->is64 ? cursor_u64(&c) : cursor_u32(&c);
 	(void)cursor_take(&c, e->is64 ? 8 : 4);
-	if (c.bad || type != ELFCOMPRESS_ZLIB || size == 0 ||
-	        size / DEFLATE_RATIO_MAX > cursor_left(&c) || size > ULONG_MAX) {
+	if (c.bad || method == NULL || size == 0 || size > SECTION_MAX ||
+	        size / method->ratio > cursor_left(&c)) {
 		return 0;
 	}
 	*out = malloc((size_t)size);
 	if (*out == NULL) {
 		return SONDE_ENOMEM;
 	}
-	got = (uLongf)size;
-	if (uncompress(*out, &got, c.p, (uLong)cursor_left(&c)) != Z_OK || got != size) {
+	if (!method->inflate((struct span){c.p, cursor_left(&c)}, *out, (size_t)size)) {
 		free(*out);
 		*out = NULL;
 		return 0;
