@@ -75,7 +75,7 @@ struct looks {
 	size_t size;
 };
 
-/* perf compares names as it shows them, so mangled ones are demangled first. */
+/* perf compares names as it shows them, so mangled ones are demangled first, but for those of D. */
 static struct looks looks_of(struct symbol_builder *b, const struct raw_symbol *s)
 {
 	struct looks l = {.size = s->name_size};
@@ -83,7 +83,7 @@ static struct looks looks_of(struct symbol_builder *b, const struct raw_symbol *
 	struct text shown = {0};
 	int rc = 0;
 
-	if (b->demangle && maybe_mangled(s->name, s->name_size)) {
+	if (b->demangle && maybe_mangled(s->name, s->name_size) && s->name[1] != 'D') {
 		rc = symbol_demangle(s->name, s->name_size, &shown);
 	}
 	b->failed = b->failed || rc < 0;

@@ -20,3 +20,6 @@ _start:
 	function _ZN4core3fmt9Formatter9write_fmt17h0123456789abcdefE
 	function _ZN3foo3barEi
 	function _D3foo3barFiZv
+	function _Dmain
+	function _D3std5stdio__T7writelnTAyaZQnFNfQjZv
+	function _D4core8internal5array8equality__T8__equalsTaTaZQoFNaNbNiNeMxAaMxQeZb

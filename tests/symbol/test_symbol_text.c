@@ -179,7 +179,11 @@ static void test_demangle(void)
 	demangles("_RNvC6_123foo3bar", "123foo::bar", "a Rust v0 name is demangled");
 	demangles("_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write",
 	        "a legacy Rust name is demangled without its hash");
-	demangles("_D3foo3barFiZv", "", "as in perf, a D name is not demangled");
+	demangles("_D3foo3barFiZv", "foo.bar(int)", "a D name is demangled with its parameters");
+	demangles("_Dmain", "D main", "the main function of D is demangled");
+	demangles("_D3foo3barFHiiQdQfQhQjQlQnQpQrQtQvQxQzQBbQBeQBhQBkQBnQBqQBtQBwQBzQCcQCfQCiQClQCo"
+	          "QCrZv",
+	        "", "a D name with very many references to types is not demangled");
 	demangles("main", "", "a plain name is not demangled");
 	demangles("_ZN3foo3ba", "", "a damaged name leaves no partial text");
 }
