@@ -112,13 +112,15 @@ static void put_id(
 	}
 }
 
+static const struct image_roots here; /* the running system */
+
 static void put_object(const struct scan *s, const struct timeline_object *object)
 {
 	bool kernel = object->kind == TIMELINE_KERNEL || object->kind == TIMELINE_MODULE;
 	uint8_t id[IMAGE_BUILD_ID_MAX] = {0};
 
 	put_id(s->out, kernel ? MISC_KERNEL : MISC_USER, id,
-	        (int)frame_object_build_id(s->timeline, object, NULL, true, id),
+	        (int)frame_object_build_id(s->timeline, object, &here, true, id),
 	        object->kind == TIMELINE_KERNEL ? "[kernel.kallsyms]"
 	                                        : timeline_text(s->timeline, object->name));
 }

@@ -58,7 +58,7 @@ static struct found_id id_of(const struct sonde_editor *e, const struct timeline
 	}
 	memcpy(id.bytes, o->build_id, sizeof(id.bytes));
 	if (id.size == 0) {
-		id.size = frame_object_build_id(t, o, f->symfs, f->running_kernel, id.bytes);
+		id.size = frame_object_build_id(t, o, &f->roots, f->running_kernel, id.bytes);
 	}
 	return id;
 }

@@ -124,11 +124,10 @@ static int open_object(const struct frame_resolver *r, uint32_t object, struct c
 {
 	static const enum image_place places[] = {IMAGE_PLACE_PATH, IMAGE_PLACE_CACHE};
 	const struct timeline_object *o = timeline_object(r->timeline, object);
-	bool elsewhere = r->options.symfs != NULL && r->options.symfs[0] != '\0';
 	struct image_where where = {
 	        .path = timeline_text(r->timeline, o->name),
-	        .symfs = r->options.symfs,
-	        .build_ids = elsewhere ? NULL : r->options.build_ids,
+	        .roots = r->options.roots,
+	        .build_ids = r->options.roots.n != 0 ? NULL : r->options.build_ids,
 	};
 	char name[IMAGE_PATH_MAX];
 	int rc = 0;
@@ -143,7 +142,7 @@ static int open_object(const struct frame_resolver *r, uint32_t object, struct c
 	}
 	where.id.size = o->build_id_size;
 	memcpy(where.id.bytes, o->build_id, o->build_id_size);
-	if (o->kind == TIMELINE_VDSO && !elsewhere && take_own_vdso(code, &where.id)) {
+	if (o->kind == TIMELINE_VDSO && r->options.roots.n == 0 && take_own_vdso(code, &where.id)) {
 		return 0;
 	}
 	for (size_t p = 0; p < sizeof(places) / sizeof(places[0]); p++) {

@@ -18,6 +18,7 @@
 #include "abi/abi.h"
 #include "core/hash.h"
 #include "core/text.h"
+#include "image/image.h"
 #include "symbol/lines.h"
 #include "symbol/symbol.h"
 #include "timeline/timeline.h"
@@ -40,7 +41,7 @@ struct frame {
 };
 
 struct frame_options {
-	const char *symfs; /* folder with the objects of another system; NULL: this system's */
+	struct image_roots roots; /* folders with the objects of another system */
 	const char *kallsyms; /* symbols of the kernel; NULL: /proc/kallsyms */
 	const char *vmlinux; /* the kernel's ELF file, for its symbols; NULL: none */
 	const char *guest_kallsyms; /* of the kernel of guests; NULL: none */
@@ -122,13 +123,14 @@ int frame_lines(const struct frame_resolver *f, const struct frame *frame, struc
 
 /*
  * Reads the build id of the file that an object is on this machine; the size in bytes, 0: unknown.
- * symfs: folder with the files of another system, or NULL. running: the recording can be of the
+ * roots: folders with the files of another system. running: the recording can be of the
  * running kernel, so that its id and those of its modules and vdso may be used.
  */
 size_t frame_object_build_id(const struct timeline *t, const struct timeline_object *o,
-        const char *symfs, bool running, uint8_t id[BUILD_ID_MAX]);
+        const struct image_roots *roots, bool running, uint8_t id[BUILD_ID_MAX]);
 /* The same for the file of a name. */
-size_t frame_file_build_id(const char *symfs, const char *name, uint8_t id[BUILD_ID_MAX]);
+size_t frame_file_build_id(
+        const struct image_roots *roots, const char *name, uint8_t id[BUILD_ID_MAX]);
 
 /* Calls fn for each row of the line tables of an object, as lines_rows. */
 int frame_rows(const struct frame_resolver *f, uint32_t object, lines_row_fn fn, void *arg);

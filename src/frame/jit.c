@@ -155,25 +155,19 @@ static int open_in_namespace(
 static int open_file(const struct frame_jit_mapping *m, struct image_file *file, struct error *err)
 {
 	char name[IMAGE_PATH_MAX];
-	struct error inside = {0};
-	int n = snprintf(name, sizeof(name), "%s%s", m->symfs != NULL ? m->symfs : "", m->path);
-	int rc;
+	int rc = m->roots.n == 0 ? open_in_namespace(m, file, err) : SONDE_ENOENT;
 
-	if (n < 0 || (size_t)n >= sizeof(name)) {
-		return error_set(err, SONDE_EFORMAT, NO_OFFSET, "its path is too long");
-	}
-	rc = m->symfs == NULL ? open_in_namespace(m, file, &inside) : SONDE_ENOENT;
-	if (rc == SONDE_ENOENT) {
+	for (size_t i = 0;
+	        rc == SONDE_ENOENT && image_root_name(&m->roots, i, m->path, name, sizeof(name));
+	        i++) {
 		rc = image_file_open(file, name, err);
-	} else if (rc < 0) {
-		(void)error_take(err, error_show(&inside));
 	}
 	/* Anyone can write to /tmp: names from another user's file are not shown. */
 	if (rc >= 0 && file->uid != 0 && file->uid != geteuid()) {
 		image_file_close(file);
-		return error_set(err, SONDE_EIO, NO_OFFSET, "%s belongs to another user", name);
+		return error_set(err, SONDE_EIO, NO_OFFSET, "%s belongs to another user", m->path);
 	}
-	return rc;
+	return rc < 0 ? error_ensure(err, rc) : rc;
 }
 
 /* ns of a counter's value, as perf_event_open(2) describes for time_zero. */

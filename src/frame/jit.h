@@ -21,7 +21,7 @@
 /* The record of a file's mapping. */
 struct frame_jit_mapping {
 	const char *path; /* in the recording */
-	const char *symfs; /* NULL: none */
+	struct image_roots roots; /* folders with the files of another system */
 	uint32_t pid, tid;
 	uint64_t time; /* ns, or what records have instead */
 	uint64_t offset; /* of the record */

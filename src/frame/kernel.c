@@ -91,19 +91,19 @@ int frame_kernel_open(
         struct frame_kernel *k, const struct frame_resolver *r, const struct timeline_object *o)
 {
 	static const enum image_place places[] = {IMAGE_PLACE_CACHE, IMAGE_PLACE_DEBUG_ID};
-	const char *symfs = r->options.symfs != NULL ? r->options.symfs : "";
+	const struct image_roots *roots = &r->options.roots;
 	const char *vmlinux = o->guest ? r->options.guest_vmlinux : r->options.vmlinux;
 	struct image_where where = {.path = "",
-	        .symfs = symfs,
-	        .build_ids = *symfs != '\0' ? NULL : r->options.build_ids};
+	        .roots = *roots,
+	        .build_ids = roots->n != 0 ? NULL : r->options.build_ids};
 	char name[IMAGE_PATH_MAX];
 	int rc = 0;
 
 	if (vmlinux != NULL) {
-		int n = snprintf(name, sizeof(name), "%s%s%s", symfs,
-		        *symfs != '\0' && *vmlinux != '/' ? "/" : "", vmlinux);
-
-		rc = n > 0 && (size_t)n < sizeof(name) ? open_vmlinux(k, r, o, name) : 0;
+		for (size_t i = 0;
+		        rc == 0 && image_root_name(roots, i, vmlinux, name, sizeof(name)); i++) {
+			rc = open_vmlinux(k, r, o, name);
+		}
 		return rc < 0 ? rc : 0;
 	}
 	where.id.size = o->build_id_size;

@@ -140,7 +140,7 @@ bool frame_is_running_kernel(const char *release, const char *host)
 /* Whether the objects are those of another system. */
 static bool is_elsewhere(const struct frame_resolver *f)
 {
-	return f->options.symfs != NULL && f->options.symfs[0] != 0;
+	return f->options.roots.n != 0;
 }
 
 static struct symbol_request request_of(
@@ -157,7 +157,7 @@ static struct symbol_request request_of(
 	        .build_id = o->build_id_size != 0 ? o->build_id : NULL,
 	        .build_id_size = o->build_id_size,
 	        .demangle = f->options.demangle,
-	        .symfs = f->options.symfs,
+	        .roots = f->options.roots,
 	        .kallsyms = o->guest ? f->options.guest_kallsyms : f->options.kallsyms,
 	        .vmlinux = o->guest ? f->options.guest_vmlinux : f->options.vmlinux,
 	        .demangle_kernel = f->options.demangle_kernel,

@@ -39,9 +39,14 @@ static bool fits(int len, size_t n)
 	return len > 0 && (size_t)len < n;
 }
 
-static const char *prefix(const struct image_where *w)
+bool image_root_name(
+        const struct image_roots *roots, size_t i, const char *path, char *out, size_t n)
 {
-	return w->symfs != NULL ? w->symfs : "";
+	if (roots->n == 0) {
+		return i == 0 && fits(snprintf(out, n, "%s", path), n);
+	}
+	return i < roots->n &&
+	       fits(snprintf(out, n, "%s%s%s", roots->v[i], *path != '/' ? "/" : "", path), n);
 }
 
 static bool cache_name(const struct image_where *w, unsigned i, char *out, size_t n)
@@ -56,25 +61,36 @@ static bool cache_name(const struct image_where *w, unsigned i, char *out, size_
 	return fits(snprintf(out, n, "%s/.build-id/%s%s", w->build_ids, id, leaves[i]), n);
 }
 
+/* As image_root_name, for a path of two parts. */
+static bool joined_name(const struct image_where *w, size_t root, const char *folder,
+        const char *rest, char *out, size_t n)
+{
+	char path[IMAGE_PATH_MAX];
+
+	return fits(snprintf(path, sizeof(path), "%s%s", folder, rest), sizeof(path)) &&
+	       image_root_name(&w->roots, root, path, out, n);
+}
+
 bool image_place_name(
         const struct image_where *w, enum image_place place, unsigned i, char *out, size_t n)
 {
-	char id[ID_TEXT];
+	char id[ID_TEXT], rest[ID_TEXT + sizeof("/.build-id/.debug")];
+	char path[IMAGE_PATH_MAX];
 
 	switch (place) {
-	case IMAGE_PLACE_PATH:
-		return i == 0 && fits(snprintf(out, n, "%s%s", prefix(w), w->path), n);
+	case IMAGE_PLACE_PATH: return image_root_name(&w->roots, i, w->path, out, n);
 	case IMAGE_PLACE_CACHE: return cache_name(w, i, out, n);
 	case IMAGE_PLACE_DEBUG_ID:
-		if (i != 0 || !id_text(&w->id, id)) {
+		if (!id_text(&w->id, id)) {
 			return false;
 		}
-		return fits(
-		        snprintf(out, n, "%s%s/.build-id/%s.debug", prefix(w), DEBUG_ROOT, id), n);
+		(void)snprintf(rest, sizeof(rest), "/.build-id/%s.debug", id);
+		return joined_name(w, i, DEBUG_ROOT, rest, out, n);
 	case IMAGE_PLACE_DEBUG_PATH:
-		return i < 2 && fits(snprintf(out, n, "%s%s%s%s", prefix(w), DEBUG_ROOT, w->path,
-		                             i == 0 ? ".debug" : ""),
-		                        n);
+		return fits(snprintf(path, sizeof(path), "%s%s", w->path,
+		                    i % 2 == 0 ? ".debug" : ""),
+		               sizeof(path)) &&
+		       joined_name(w, i / 2, DEBUG_ROOT, path, out, n);
 	}
 	return false;
 }
@@ -82,14 +98,16 @@ bool image_place_name(
 bool image_debuglink_name(
         const struct image_where *w, const char *link, unsigned i, char *out, size_t n)
 {
+	static const struct {
+		const char *before, *after; /* of the object's folder */
+	} names[] = {{"", "/"}, {"", "/.debug/"}, {DEBUG_ROOT, "/"}};
+	const unsigned nnames = sizeof(names) / sizeof(names[0]);
 	const char *slash = strrchr(w->path, '/');
 	int dir = slash != NULL ? (int)(slash - w->path) : 0;
-	const char *p = prefix(w);
+	char path[IMAGE_PATH_MAX];
 
-	switch (i) {
-	case 0: return fits(snprintf(out, n, "%s%.*s/%s", p, dir, w->path, link), n);
-	case 1: return fits(snprintf(out, n, "%s%.*s/.debug/%s", p, dir, w->path, link), n);
-	case 2: return fits(snprintf(out, n, "%s%s%.*s/%s", p, DEBUG_ROOT, dir, w->path, link), n);
-	default: return false;
-	}
+	return fits(snprintf(path, sizeof(path), "%s%.*s%s%s", names[i % nnames].before, dir,
+	                    w->path, names[i % nnames].after, link),
+	               sizeof(path)) &&
+	       image_root_name(&w->roots, i / nnames, path, out, n);
 }

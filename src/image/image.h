@@ -147,11 +147,24 @@ int image_build_id_of_vdso(uint8_t id[IMAGE_BUILD_ID_MAX]);
 /* This process's own vdso as ELF bytes; empty if there is none. Always valid. */
 struct span image_vdso(void);
 
-/* Where to search. Every pointer except path may be NULL. */
+/* Folders that have the files of the recorded system, in the order of the search; n 0: "/". */
+struct image_roots {
+	const char *const *v;
+	size_t n;
+};
+
+/*
+ * Writes the name that the recorded system's file `path` has below root i, as text of less than n
+ * bytes; false: no such root, or the name is too long.
+ */
+bool image_root_name(
+        const struct image_roots *roots, size_t i, const char *path, char *out, size_t n);
+
+/* Where to search. */
 struct image_where {
 	const char *path; /* the object's name in the recording */
-	const char *symfs; /* prefix for all files of the recorded system */
-	const char *build_ids; /* ~/.debug */
+	struct image_roots roots; /* for all files of the recorded system */
+	const char *build_ids; /* ~/.debug; NULL: none */
 	struct image_build_id id;
 };
 

@@ -25,9 +25,9 @@ struct sonde_session *sonde_session_new(const struct sonde_session_options *opti
 		return NULL;
 	}
 	s->misused = options_copy(&s->options, sizeof(s->options), options, &s->error) < 0;
-	if (s->options.symfs != NULL && strspn(s->options.symfs, "/") == strlen(s->options.symfs)) {
-		s->options.symfs = NULL; /* as in perf, "/" means the running system */
-	}
+	if (s->options.symfs != NULL && strspn(s->options.symfs, "/") != strlen(s->options.symfs)) {
+		s->roots = (struct image_roots){&s->options.symfs, 1};
+	} /* as in perf, "/" means the running system */
 	if (s->options.jobs == 0) {
 		s->options.jobs = pool_default_jobs();
 	}
@@ -242,7 +242,7 @@ static int seal(struct sonde_session *s, uint32_t stitch_slots)
 	TRY(session_find_kernel(s, &running));
 	TRY(choose_build_ids(s, &build_ids));
 	TRY(read_build_ids(s));
-	s->frames.options = (struct frame_options){.symfs = s->options.symfs,
+	s->frames.options = (struct frame_options){.roots = s->roots,
 	        .kallsyms = s->options.kallsyms,
 	        .vmlinux = s->options.vmlinux,
 	        .guest_kallsyms = s->options.guest_kallsyms,

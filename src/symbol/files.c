@@ -15,7 +15,7 @@ void symbol_search_init(struct symbol_search *s, const struct symbol_request *re
 	        req->build_id_size < IMAGE_BUILD_ID_MAX ? req->build_id_size : IMAGE_BUILD_ID_MAX;
 
 	*s = (struct symbol_search){.where = {.path = req->path != NULL ? req->path : "",
-	                                    .symfs = req->symfs,
+	                                    .roots = req->roots,
 	                                    .build_ids = req->build_ids},
 	        .remote = req->remote,
 	        .lack = SYMBOL_NO_FILE};
@@ -110,16 +110,12 @@ bool symbol_file_open_object(struct symbol_search *s, struct symbol_file *f)
 bool symbol_file_open_kernel(
         struct symbol_search *s, const struct symbol_request *req, struct symbol_file *f)
 {
-	char path[IMAGE_PATH_MAX]; /* with a '/' below symfs */
-	bool joined = req->symfs != NULL && *req->symfs != 0;
 	bool found;
 
 	if (req->kind != SYMBOL_KERNEL || req->vmlinux == NULL || req->kallsyms != NULL) {
 		return false;
 	}
-	(void)snprintf(path, sizeof(path), "%s%s", joined && *req->vmlinux != '/' ? "/" : "",
-	        req->vmlinux);
-	s->where.path = path;
+	s->where.path = req->vmlinux;
 	found = symbol_file_open(s, IMAGE_PLACE_PATH, f);
 	s->where.path = "";
 	return found;

@@ -12,6 +12,7 @@
 #include "core/span.h"
 #include "core/status.h"
 #include "core/text.h"
+#include "image/image.h"
 
 enum symbol_binding { SYMBOL_LOCAL = 0, SYMBOL_GLOBAL = 1, SYMBOL_WEAK = 2 };
 
@@ -67,9 +68,9 @@ struct symbol_request {
 	/* Of the kernel and modules without a build id: the running kernel can be the recorded one. */
 	bool running_kernel;
 	bool demangle;
-	const char *symfs; /* NULL: none */
+	struct image_roots roots; /* folders with the files of another system */
 	const char *kallsyms; /* NULL: /proc/kallsyms, if it belongs to the right kernel */
-	/* ELF file of the kernel, below symfs; used instead of other symbols of the kernel itself
+	/* ELF file of the kernel, below the roots; used instead of other symbols of the kernel itself
 	 * without kallsyms, unless its build id is another one. NULL: none */
 	const char *vmlinux;
 	bool demangle_kernel; /* `demangle` for symbols of the kernel and of modules */
