@@ -24,7 +24,7 @@ import struct
 import subprocess
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Type, Union
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Type, Union
 
 __all__ = ["Attr", "Container", "Diagnostic", "DiagnosticKind", "Event", "Feature", "Field", "Fields", "File",
            "FileInfo", "Frame", "LibraryError", "Location", "Record", "Sample", "Session", "SondeError", "Status",
@@ -201,7 +201,8 @@ class _SessionOptions(ctypes.Structure):
                 ("build_ids", ctypes.c_char_p), ("stitch_call_stacks", _bool),
                 ("itrace", ctypes.c_char_p), ("guest_kallsyms", ctypes.c_char_p),
                 ("guest_vmlinux", ctypes.c_char_p), ("trace_calls", _bool), ("debuginfod", _bool),
-                ("on_download", ctypes.c_void_p), ("download_arg", ctypes.c_void_p)]
+                ("on_download", ctypes.c_void_p), ("download_arg", ctypes.c_void_p),
+                ("more_symfs", ctypes.POINTER(ctypes.c_char_p))]
 
 
 _VALUE, _LIST, _LIST_END, _STRUCT, _STRUCT_END, _REST = range(1, 7)
@@ -814,7 +815,7 @@ class Session(_Handle):
     """A recording in order of time, with names for addresses.
 
     path: a file; an int is a descriptor, which stays open, a memoryview the bytes of a recording, which are copied.
-    symbols: name addresses (False is faster). symfs: look for objects below this folder. kallsyms: symbols of the
+    symbols: name addresses (False is faster). symfs: look for objects below this folder, or these. kallsyms: symbols of the
     kernel from this file. strict: damaged input is an error. cache: folder for what is kept between runs. home: objects
     are looked for in its .debug, perf's cache of build ids. temp_dir: as of File. vmlinux: symbols of the kernel from
     its ELF file. build_ids: perf's cache of build ids, if it is another folder.
@@ -827,7 +828,7 @@ class Session(_Handle):
     _kind = "session"
 
     def __init__(self, path: Union[str, bytes, os.PathLike[str], int, memoryview], symbols: bool = True,
-                 symfs: Optional[str] = None, kallsyms: Optional[str] = None, demangle: bool = True,
+                 symfs: Union[str, Sequence[str], None] = None, kallsyms: Optional[str] = None, demangle: bool = True,
                  strict: bool = False, on_diagnostic: Optional[Callable[[Diagnostic], None]] = None,
                  cache: Optional[str] = None, home: Optional[str] = None, temp_dir: Optional[str] = None,
                  vmlinux: Optional[str] = None, build_ids: Optional[str] = None,
@@ -836,8 +837,10 @@ class Session(_Handle):
                  debuginfod: bool = False) -> None:
         super().__init__(on_diagnostic)
         self._symbols = symbols
+        roots = [symfs] if isinstance(symfs, (str, bytes, os.PathLike)) else list(symfs or [])
         # The library keeps pointers to these texts.
-        self._texts = [os.fsencode(t) if t is not None else None for t in (symfs, kallsyms, cache, home, temp_dir,
+        self._roots = (ctypes.c_char_p * (len(roots) + 1))(*(os.fsencode(root) for root in roots[1:]))
+        self._texts = [os.fsencode(t) if t is not None else None for t in (roots[0] if roots else None, kallsyms, cache, home, temp_dir,
                                                                                vmlinux, build_ids, itrace,
                                                                                guest_kallsyms, guest_vmlinux)]
         # One job: nothing here runs in parallel.
@@ -847,7 +850,8 @@ class Session(_Handle):
                                     vmlinux=self._texts[5], build_ids=self._texts[6],
                                     stitch_call_stacks=stitch_call_stacks,
                                     itrace=self._texts[7], guest_kallsyms=self._texts[8],
-                                    guest_vmlinux=self._texts[9], debuginfod=debuginfod), path)
+                                    guest_vmlinux=self._texts[9], debuginfod=debuginfod,
+                                    more_symfs=self._roots), path)
         self.events: List[Tuple[str, Attr]] = [
             (_text(self._call("event_name", i)), _attr(self._call("event_attr", i)))
             for i in range(self._call("events"))]

@@ -82,6 +82,9 @@ struct sonde_session_options {
 	bool debuginfod;
 	sonde_download_fn on_download; /* NULL: not called */
 	void *download_arg;
+	/* More directories like symfs, in the order of the search; the last pointer is NULL. NULL:
+	   none. Not without symfs. */
+	const char *const *more_symfs;
 };
 
 struct sonde_thread {

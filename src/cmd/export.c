@@ -80,8 +80,7 @@ int cmd_export(int argc, char **argv)
 	        OPTION_TEXT('o', "output", &x.output, "FILE", "the database (perf.db)"),
 	        RECORDING_ITRACE(&x.from),
 	        RECORDING_DEBUGINFOD(&x.from),
-	        OPTION_TEXT(0, "symfs", &x.from.session.symfs, "DIR",
-	                "look for objects below this directory"),
+	        RECORDING_SYMFS(&x.from.symfs),
 	        OPTION_TEXT(
 	                0, "kallsyms", &x.from.session.kallsyms, "FILE", "symbols of the kernel"),
 	        OPTION_SWITCH(

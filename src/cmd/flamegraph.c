@@ -145,8 +145,7 @@ int cmd_flamegraph(int argc, char **argv)
 	                "worker threads (default: one for each processor)"),
 	        RECORDING_ITRACE(&f.from),
 	        RECORDING_DEBUGINFOD(&f.from),
-	        OPTION_TEXT(0, "symfs", &f.from.session.symfs, "DIR",
-	                "look for objects below this directory"),
+	        RECORDING_SYMFS(&f.from.symfs),
 	        OPTION_TEXT(
 	                0, "kallsyms", &f.from.session.kallsyms, "FILE", "symbols of the kernel"),
 	        OPTION_SWITCH(0, "demangle", &f.from.demangle, "show C++ and Rust names (default)"),

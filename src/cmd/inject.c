@@ -2,6 +2,7 @@
 #include "cmd/caches.h"
 #include "cmd/commands.h"
 #include "cmd/options.h"
+#include "cmd/recording.h"
 #include "cmd/rewriting.h"
 
 #include <stdio.h>
@@ -11,6 +12,7 @@ struct inject {
 	struct rewriting files;
 	struct rewriting_messages messages;
 	struct sonde_session_options session;
+	struct symfs_list symfs;
 	struct caches caches;
 	const char *known;
 	const char *itrace;
@@ -49,6 +51,7 @@ static int run(struct inject *i)
 	int rc;
 
 	caches_set(&i->caches, &i->session);
+	symfs_list_set(&i->symfs, &i->session);
 	i->session.on_diag = rewriting_diag;
 	i->session.diag_arg = &i->messages;
 	i->files.messages = &i->messages;
@@ -89,6 +92,7 @@ int cmd_inject(int argc, char **argv)
 	        OPTION_SWITCH('s', "sched-stat", &i.sched_stat,
 	                "merge sched_switch and sched_stat: where and how long tasks slept"),
 	        OPTION_SWITCH(0, "strip", &i.strip, "with --itrace: omit the recorded samples"),
+	        RECORDING_SYMFS(&i.symfs),
 	        OPTION_TEXT('k', "vmlinux", &i.session.vmlinux, "FILE",
 	                "the kernel's ELF file with symbols"),
 	        OPTION_SWITCH(0, "ignore-vmlinux", &i.ignore_vmlinux, "do not use -k"),

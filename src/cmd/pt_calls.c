@@ -62,8 +62,7 @@ int cmd_pt_calls(int argc, char **argv)
 	        OPTION_UINT(0, "outliers", &c.outliers, "N", "print at most N outliers (10)"),
 	        OPTION_SWITCH(0, "tree", &c.tree, "print the tree of calls (default)"),
 	        OPTION_SWITCH(0, "json", &c.json, "print JSON"),
-	        OPTION_TEXT(0, "symfs", &c.from.session.symfs, "DIR",
-	                "look for objects below this directory"),
+	        RECORDING_SYMFS(&c.from.symfs),
 	        OPTION_TEXT(
 	                0, "kallsyms", &c.from.session.kallsyms, "FILE", "symbols of the kernel"),
 	        OPTION_SWITCH(0, "demangle", &c.from.demangle, "show C++ and Rust names (default)"),

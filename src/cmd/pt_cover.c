@@ -41,8 +41,7 @@ int cmd_pt_cover(int argc, char **argv)
 	                "also functions and source files of which nothing ran"),
 	        OPTION_SWITCH(0, "lcov", &c.lcov, "print a tracefile of lcov and genhtml"),
 	        OPTION_SWITCH(0, "json", &c.json, "print JSON"),
-	        OPTION_TEXT(0, "symfs", &c.from.session.symfs, "DIR",
-	                "look for objects below this directory"),
+	        RECORDING_SYMFS(&c.from.symfs),
 	        OPTION_TEXT(
 	                0, "kallsyms", &c.from.session.kallsyms, "FILE", "symbols of the kernel"),
 	        OPTION_TEXT('k', "vmlinux", &c.from.session.vmlinux, "FILE",

@@ -13,7 +13,8 @@
 
 struct diff {
 	struct recording from[2];
-	const char *symfs, *kallsyms;
+	struct symfs_list symfs;
+	const char *kallsyms;
 	bool demangle, force, functions;
 	struct sonde_ptview_diff_options o;
 };
@@ -51,7 +52,7 @@ static int run(struct diff *c)
 		struct recording *r = &c->from[i];
 
 		r->session.itrace = "be";
-		r->session.symfs = c->symfs;
+		r->symfs = c->symfs;
 		r->session.kallsyms = c->kallsyms;
 		r->demangle = c->demangle;
 		r->force = c->force;
@@ -76,7 +77,7 @@ int cmd_pt_diff(int argc, char **argv)
 	                "list functions with different counts (default)"),
 	        OPTION_SWITCH(0, "kernel", &c.o.kernel, "compare code of the kernel too"),
 	        OPTION_SWITCH(0, "json", &c.o.json, "print JSON"),
-	        OPTION_TEXT(0, "symfs", &c.symfs, "DIR", "look for objects below this directory"),
+	        RECORDING_SYMFS(&c.symfs),
 	        OPTION_TEXT(0, "kallsyms", &c.kallsyms, "FILE", "symbols of the kernel"),
 	        OPTION_SWITCH(0, "demangle", &c.demangle, "show C++ and Rust names (default)"),
 	        OPTION_SWITCH('f', "force", &c.force, "read files of other users too"),

@@ -36,6 +36,28 @@ int recording_itrace(const struct option_def *def, const char *arg, bool unset)
 	return 0;
 }
 
+int recording_symfs(const struct option_def *def, const char *arg, bool unset)
+{
+	struct symfs_list *list = def->target;
+
+	if (unset) {
+		*list = (struct symfs_list){0};
+		return 0;
+	}
+	if (list->n == ROOTS_MAX) {
+		(void)fprintf(stderr, "Error: --symfs: more than %u directories\n", ROOTS_MAX);
+		return -1;
+	}
+	list->v[list->n++] = arg;
+	return 0;
+}
+
+void symfs_list_set(const struct symfs_list *list, struct sonde_session_options *o)
+{
+	o->symfs = list->v[0];
+	o->more_symfs = list->n > 1 ? list->v + 1 : NULL;
+}
+
 int recording_debuginfod(const struct option_def *def, const char *arg, bool unset)
 {
 	struct recording *r = def->target;
@@ -111,6 +133,7 @@ struct sonde_session *recording_open(struct recording *r)
 	o->on_download = on_download;
 	o->download_arg = r;
 	caches_set(&r->caches, o);
+	symfs_list_set(&r->symfs, o);
 	s = sonde_session_new(o);
 	rc = s != NULL ? sonde_session_open(s, r->input) : SONDE_ENOMEM;
 	if (rc >= 0) {

@@ -4,7 +4,7 @@
  * option tables:
  *
  *	struct recording r = RECORDING;
- *	... OPTION_TEXT('i', "input", &r.input, ...), OPTION_TEXT(0, "symfs", &r.session.symfs, ...)
+ *	... OPTION_TEXT('i', "input", &r.input, ...), RECORDING_SYMFS(&r.symfs)
  *	struct sonde_session *s = recording_open(&r);
  */
 #ifndef SONDE_CMD_RECORDING_H
@@ -18,9 +18,27 @@
 
 #define RECORDING_FAILED 255 /* exit status if it cannot be opened */
 
+#define ROOTS_MAX 64u
+
+/* The folders of several options --symfs. */
+struct symfs_list {
+	const char *v[ROOTS_MAX + 1]; /* the last one is followed by NULL */
+	unsigned n;
+};
+
+/* OPTION_CALL for --symfs; the target is a struct symfs_list. */
+int recording_symfs(const struct option_def *def, const char *arg, bool unset);
+#define RECORDING_SYMFS(list)                                                                      \
+	OPTION_CALL(0, "symfs", OPTION_REQUIRED, recording_symfs, (list), "DIR",                   \
+	        "look for objects below DIR; may be repeated")
+
+/* Sets the options of a session that correspond to the list, which must outlive it. */
+void symfs_list_set(const struct symfs_list *list, struct sonde_session_options *o);
+
 struct recording {
 	const char *input;
 	struct sonde_session_options session;
+	struct symfs_list symfs;
 	uint64_t jobs; /* 0: one for each processor */
 	bool demangle, force; /* force: files of other users too */
 	const char *itrace_bare; /* letters of the option --itrace without letters */

@@ -532,8 +532,7 @@ static struct option_def *other_options(struct option_def *to, struct report_com
 	                "call graphs of events with call-graph=no: those of samples before"),
 	        RECORDING_ITRACE(&c->from),
 	        RECORDING_DEBUGINFOD(&c->from),
-	        OPTION_TEXT(
-	                0, "symfs", &c->from.session.symfs, "DIR", "look for objects below DIR"),
+	        RECORDING_SYMFS(&c->from.symfs),
 	        OPTION_TEXT(0, "kallsyms", &c->from.session.kallsyms, "FILE",
 	                "kernel symbols from FILE"),
 	        OPTION_TEXT('k', "vmlinux", &c->vmlinux, "FILE",

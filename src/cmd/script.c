@@ -339,8 +339,7 @@ static struct option_def *other_options(struct option_def *to, struct script *s)
 	        OPTION_SWITCH(0, "stitch-lbr", &s->from.session.stitch_call_stacks,
 	                "complete LBR call stacks by those of earlier samples"),
 	        RECORDING_DEBUGINFOD(&s->from),
-	        OPTION_TEXT(0, "symfs", &s->from.session.symfs, "DIR",
-	                "look for objects below this directory"),
+	        RECORDING_SYMFS(&s->from.symfs),
 	        OPTION_TEXT(
 	                0, "kallsyms", &s->from.session.kallsyms, "FILE", "symbols of the kernel"),
 	        OPTION_TEXT(0, "guestkallsyms", &s->from.session.guest_kallsyms, "FILE",

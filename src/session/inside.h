@@ -35,6 +35,7 @@ void session_shown_fini(struct session_shown *shown);
 struct sonde_session {
 	struct sonde_session_options options;
 	struct image_roots roots; /* of symfs */
+	const char **roots_list; /* their array */
 	_Atomic bool progress_busy; /* a worker is in on_progress */
 	struct error error;
 	struct diag_sink diags;

@@ -12,6 +12,30 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* Lists the folders of symfs; false: out of memory. */
+static bool roots_list(struct sonde_session *s)
+{
+	const struct sonde_session_options *o = &s->options;
+	size_t more = 0;
+
+	while (o->symfs != NULL && o->more_symfs != NULL && o->more_symfs[more] != NULL) {
+		more++;
+	}
+	if (o->symfs == NULL || (more == 0 && strspn(o->symfs, "/") == strlen(o->symfs))) {
+		return true; /* as in perf, "/" means the running system */
+	}
+	s->roots_list = calloc(more + 1, sizeof(*s->roots_list));
+	if (s->roots_list == NULL) {
+		return false;
+	}
+	s->roots_list[0] = o->symfs;
+	for (size_t i = 0; i < more; i++) {
+		s->roots_list[i + 1] = o->more_symfs[i];
+	}
+	s->roots = (struct image_roots){s->roots_list, more + 1};
+	return true;
+}
+
 struct sonde_session *sonde_session_new(const struct sonde_session_options *options)
 {
 	struct sonde_session *s = calloc(1, sizeof(*s));
@@ -25,9 +49,11 @@ struct sonde_session *sonde_session_new(const struct sonde_session_options *opti
 		return NULL;
 	}
 	s->misused = options_copy(&s->options, sizeof(s->options), options, &s->error) < 0;
-	if (s->options.symfs != NULL && strspn(s->options.symfs, "/") != strlen(s->options.symfs)) {
-		s->roots = (struct image_roots){&s->options.symfs, 1};
-	} /* as in perf, "/" means the running system */
+	if (!roots_list(s)) {
+		sonde_file_free(s->reader);
+		free(s);
+		return NULL;
+	}
 	if (s->options.jobs == 0) {
 		s->options.jobs = pool_default_jobs();
 	}
@@ -58,6 +84,7 @@ void sonde_session_free(struct sonde_session *s)
 	aux_free(s->aux); /* uses the timeline and the resolver */
 	frame_resolver_fini(&s->frames);
 	free(s->debug_folder);
+	free(s->roots_list);
 	index_fini(&s->cgroup_ids);
 	free(s->cgroups);
 	index_fini(&s->guest_ids);
@@ -316,9 +343,18 @@ struct input {
 };
 
 /* SONDE_ENOENT if a file for symbols of the kernel is requested and cannot be read. */
-static int symbols_check(struct sonde_session *s, const char *path)
+static int symbols_check(struct sonde_session *s, const struct image_roots *roots, const char *path)
 {
-	if (path == NULL || access(path, R_OK) == 0) {
+	char name[IMAGE_PATH_MAX];
+
+	errno = ENOENT;
+	for (size_t i = 0; path != NULL && image_root_name(roots, i, path, name, sizeof(name));
+	        i++) {
+		if (access(name, R_OK) == 0) {
+			return 0;
+		}
+	}
+	if (path == NULL) {
 		return 0;
 	}
 	return error_errno(&s->error, SONDE_ENOENT, errno,
@@ -327,6 +363,7 @@ static int symbols_check(struct sonde_session *s, const char *path)
 
 static int open_input(struct sonde_session *s, const struct input *in)
 {
+	static const struct image_roots here; /* the running system */
 	int rc;
 
 	if (s->misused) {
@@ -341,10 +378,10 @@ static int open_input(struct sonde_session *s, const struct input *in)
 		TRY(itrace_parse(&s->itrace, s->options.itrace, &s->error));
 		s->itrace.depth = s->options.trace_calls;
 	}
-	TRY(symbols_check(s, s->options.kallsyms));
-	TRY(symbols_check(s, s->options.vmlinux));
-	TRY(symbols_check(s, s->options.guest_kallsyms));
-	TRY(symbols_check(s, s->options.guest_vmlinux));
+	TRY(symbols_check(s, &here, s->options.kallsyms));
+	TRY(symbols_check(s, &s->roots, s->options.vmlinux));
+	TRY(symbols_check(s, &here, s->options.guest_kallsyms));
+	TRY(symbols_check(s, &s->roots, s->options.guest_vmlinux));
 	s->file->check_owner = s->options.check_owner;
 	s->file->temp_dir = s->options.temp_dir;
 	rc = in->fd != NULL     ? file_open_fd(s->file, *in->fd)
