@@ -42,24 +42,26 @@ static bool is_user(const struct report *r, uint32_t frame)
 	return kind != TIMELINE_KERNEL && kind != TIMELINE_MODULE && kind != TIMELINE_CODE;
 }
 
-/* Sets *user: the chain has frames of user space. True: it is broken. */
+/*
+ * Sets *user: the chain has frames of user space. True: it is broken. Reads the words from the
+ * outermost one, which is the last, until a second frame of user space decides.
+ */
 static bool is_broken(const struct report *r, const struct profile_chain *c, bool *user)
 {
 	const uint32_t *words;
-	uint32_t outermost, frames = 0; /* the outermost word is the last one */
+	uint32_t frames = 0;
 
 	*user = false;
 	if (c->n == 0 || c->n >= r->profile.options.max_stack) {
 		return false;
 	}
 	words = r->profile.counts.words + c->first;
-	for (uint32_t i = 0; i < c->n; i++) {
+	for (uint32_t i = c->n; i-- > 0 && frames < 2;) {
 		frames += is_user(r, words[i]);
 	}
 	*user = frames != 0;
-	outermost = words[c->n - 1];
 	return frames == 1 ||
-	       (frames != 0 && r->profile.counts.frames[outermost].object == PROFILE_NONE);
+	       (frames != 0 && r->profile.counts.frames[words[c->n - 1]].object == PROFILE_NONE);
 }
 
 bool report_broken_chains(struct report *r)
