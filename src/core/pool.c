@@ -143,3 +143,88 @@ int pool_run(unsigned jobs, size_t ntasks, pool_task_fn work, void *arg)
 {
 	return pool_run_ordered(jobs, ntasks, work, NULL, arg);
 }
+
+struct pool_team {
+	pool_team_fn work;
+	void *arg;
+	pthread_mutex_t lock; /* guards all below */
+	pthread_cond_t turn;
+	unsigned size; /* 0: threads are still being started */
+	unsigned waiting;
+	unsigned round; /* number of waits that ended */
+};
+
+struct pool_member {
+	struct pool_team *team;
+	unsigned index;
+	int rc;
+	pthread_t thread;
+};
+
+static void *team_member_main(void *arg)
+{
+	struct pool_member *m = arg;
+	struct pool_team *t = m->team;
+	unsigned size;
+
+	pthread_mutex_lock(&t->lock);
+	while (t->size == 0) {
+		pthread_cond_wait(&t->turn, &t->lock);
+	}
+	size = t->size;
+	pthread_mutex_unlock(&t->lock);
+	m->rc = t->work(t->arg, m->index, size, t);
+	return NULL;
+}
+
+void pool_team_wait(struct pool_team *t)
+{
+	unsigned round;
+
+	pthread_mutex_lock(&t->lock);
+	round = t->round;
+	if (++t->waiting == t->size) {
+		t->waiting = 0;
+		t->round++;
+		pthread_cond_broadcast(&t->turn);
+	}
+	while (t->round == round) {
+		pthread_cond_wait(&t->turn, &t->lock);
+	}
+	pthread_mutex_unlock(&t->lock);
+}
+
+int pool_team_run(unsigned jobs, pool_team_fn work, void *arg)
+{
+	struct pool_team t = {.work = work, .arg = arg};
+	struct pool_member members[POOL_JOBS_MAX];
+	unsigned started = 1;
+	int rc;
+
+	if (jobs > POOL_JOBS_MAX) {
+		jobs = POOL_JOBS_MAX;
+	}
+	pthread_mutex_init(&t.lock, NULL);
+	pthread_cond_init(&t.turn, NULL);
+	members[0] = (struct pool_member){.team = &t, .index = 0};
+	for (; started < jobs; started++) {
+		members[started] = (struct pool_member){.team = &t, .index = started};
+		if (pthread_create(&members[started].thread, NULL, team_member_main,
+		            &members[started]) != 0) {
+			break; /* continue with fewer threads */
+		}
+	}
+	pthread_mutex_lock(&t.lock);
+	t.size = started;
+	pthread_cond_broadcast(&t.turn);
+	pthread_mutex_unlock(&t.lock);
+	team_member_main(&members[0]);
+	rc = members[0].rc;
+	for (unsigned i = 1; i < started; i++) {
+		pthread_join(members[i].thread, NULL);
+		rc = rc < 0 ? rc : members[i].rc;
+	}
+	pthread_cond_destroy(&t.turn);
+	pthread_mutex_destroy(&t.lock);
+	return rc;
+}

@@ -27,4 +27,22 @@ int pool_run(unsigned jobs, size_t ntasks, pool_task_fn work, void *arg);
  */
 int pool_run_ordered(unsigned jobs, size_t ntasks, pool_task_fn work, pool_task_fn emit, void *arg);
 
+/*
+ * For work of which each step needs the results of all workers: the workers of a team run at the same
+ * time, and wait for each other between steps, without threads that end and start again.
+ */
+struct pool_team;
+
+/* What each of the `size` workers does; size: at most the number of jobs. */
+typedef int (*pool_team_fn)(void *arg, unsigned worker, unsigned size, struct pool_team *team);
+
+/*
+ * Runs work on jobs workers, or on fewer if threads cannot be started. `work` must not return before
+ * its last pool_team_wait. Returns 0, or the negative status of the lowest-numbered worker that failed.
+ */
+int pool_team_run(unsigned jobs, pool_team_fn work, void *arg);
+
+/* Waits until all workers of the team call it. */
+void pool_team_wait(struct pool_team *team);
+
 #endif

@@ -78,125 +78,122 @@ void sort_order(const uint64_t *keys, uint32_t *order, uint64_t *spare, size_t n
 	}
 }
 
-/* A sort by several workers: each has the same share of the positions in all passes. */
+/*
+ * A sort by the workers of a team: each has the same share of the positions in all passes. They wait
+ * for each other before what they read from others' shares, and before these are overwritten.
+ */
 struct shared_sort {
 	const uint64_t *keys;
 	uint32_t *order;
-	uint64_t *in, *out;
+	uint64_t *spare;
 	size_t n;
-	unsigned jobs;
-	unsigned half;
-	unsigned shift; /* of the digit of this pass */
 	struct share {
 		uint64_t varies; /* bits of keys that are not the same as in the first one */
-		uint32_t at[DIGITS]; /* number of each digit, then the positions of the next ones */
+		uint32_t counts[DIGITS]; /* of the digits in its share before a pass */
 	} * shares;
 };
 
-static size_t share_first(const struct shared_sort *s, size_t share)
-{
-	return s->n / s->jobs * share + (share < s->n % s->jobs ? share : s->n % s->jobs);
-}
+/* A worker's part of it: positions [first, end). */
+struct sharer {
+	const struct shared_sort *s;
+	struct pool_team *team;
+	unsigned worker, size;
+	size_t first, end;
+	uint64_t *in, *out;
+};
 
-static int share_load(void *arg, unsigned worker, size_t share)
+/* Reads the keys of a share. Returns the bits that are not the same in all keys. */
+static uint64_t share_load(const struct sharer *h, unsigned half)
 {
-	const struct shared_sort *s = arg;
-	size_t end = share_first(s, share + 1);
+	const struct shared_sort *s = h->s;
 	uint64_t first = s->keys[s->order[0]], varies = 0;
 
-	(void)worker;
-	for (size_t i = share_first(s, share); i < end; i++) {
+	for (size_t i = h->first; i < h->end; i++) {
 		uint64_t key = s->keys[s->order[i]];
 
-		if (i + AHEAD < end) {
+		if (i + AHEAD < h->end) {
 			__builtin_prefetch(&s->keys[s->order[i + AHEAD]]);
 		}
-		s->in[i] = key >> s->half << 32 | s->order[i];
+		h->in[i] = key >> half << 32 | s->order[i];
 		varies |= key ^ first;
 	}
-	s->shares[share].varies = varies;
-	return 0;
-}
-
-static int share_count(void *arg, unsigned worker, size_t share)
-{
-	const struct shared_sort *s = arg;
-	uint32_t *at = s->shares[share].at;
-
-	(void)worker;
-	memset(at, 0, sizeof(s->shares[share].at));
-	for (size_t i = share_first(s, share); i < share_first(s, share + 1); i++) {
-		at[s->in[i] >> s->shift & (DIGITS - 1)]++;
+	s->shares[h->worker].varies = varies;
+	pool_team_wait(h->team);
+	for (unsigned i = 0; i < h->size; i++) {
+		varies |= s->shares[i].varies;
 	}
-	return 0;
+	return varies;
 }
 
-static int share_move(void *arg, unsigned worker, size_t share)
+/* One stable pass by the digit at `shift`. */
+static void share_pass(struct sharer *h, unsigned shift)
 {
-	const struct shared_sort *s = arg;
-	uint32_t *at = s->shares[share].at;
+	const struct share *shares = h->s->shares;
+	uint32_t *counts = h->s->shares[h->worker].counts;
+	uint32_t at[DIGITS], sum = 0;
+	uint64_t *swap = h->in;
 
-	(void)worker;
-	for (size_t i = share_first(s, share); i < share_first(s, share + 1); i++) {
-		s->out[at[s->in[i] >> s->shift & (DIGITS - 1)]++] = s->in[i];
+	memset(counts, 0, sizeof(h->s->shares->counts));
+	for (size_t i = h->first; i < h->end; i++) {
+		counts[h->in[i] >> shift & (DIGITS - 1)]++;
 	}
-	return 0;
-}
-
-static int share_store(void *arg, unsigned worker, size_t share)
-{
-	const struct shared_sort *s = arg;
-
-	(void)worker;
-	for (size_t i = share_first(s, share); i < share_first(s, share + 1); i++) {
-		s->order[i] = (uint32_t)s->in[i];
-	}
-	return 0;
-}
-
-/* One stable pass by a digit. */
-static int shared_pass(struct shared_sort *s)
-{
-	uint64_t *swap = s->in;
-	uint32_t sum = 0;
-
-	TRY(pool_run(s->jobs, s->jobs, share_count, s));
+	pool_team_wait(h->team);
 	for (size_t d = 0; d < DIGITS; d++) {
-		for (unsigned i = 0; i < s->jobs; i++) {
-			uint32_t count = s->shares[i].at[d];
-
-			s->shares[i].at[d] = sum;
-			sum += count;
+		for (unsigned i = 0; i < h->size; i++) {
+			at[d] = i == h->worker ? sum : at[d];
+			sum += shares[i].counts[d];
 		}
 	}
-	TRY(pool_run(s->jobs, s->jobs, share_move, s));
-	s->in = s->out;
-	s->out = swap;
-	return 0;
+	for (size_t i = h->first; i < h->end; i++) {
+		h->out[at[h->in[i] >> shift & (DIGITS - 1)]++] = h->in[i];
+	}
+	h->in = h->out;
+	h->out = swap;
+	pool_team_wait(h->team);
 }
 
-static int shared_half(struct shared_sort *s, unsigned half, uint64_t *varies)
+/* Sorts by half of the keys. Returns the bits that are not the same in all whole keys. */
+static uint64_t share_half(struct sharer *h, unsigned half)
 {
-	s->half = half;
-	TRY(pool_run(s->jobs, s->jobs, share_load, s));
-	*varies = 0;
-	for (unsigned i = 0; i < s->jobs; i++) {
-		*varies |= s->shares[i].varies;
-	}
+	uint64_t varies = share_load(h, half);
+
 	for (unsigned k = 0; k < PASSES; k++) {
-		s->shift = 32 + k * DIGIT_BITS;
-		if ((*varies >> half << 32 >> s->shift & (DIGITS - 1)) != 0) {
-			TRY(shared_pass(s));
+		unsigned shift = 32 + k * DIGIT_BITS;
+
+		if ((varies >> half << 32 >> shift & (DIGITS - 1)) != 0) {
+			share_pass(h, shift);
 		}
 	}
-	return pool_run(s->jobs, s->jobs, share_store, s);
+	for (size_t i = h->first; i < h->end; i++) {
+		h->s->order[i] = (uint32_t)h->in[i];
+	}
+	return varies;
+}
+
+static int share_sort(void *arg, unsigned worker, unsigned size, struct pool_team *team)
+{
+	const struct shared_sort *s = arg;
+	size_t each = s->n / size, more = s->n % size;
+	size_t first = each * worker + (worker < more ? worker : more);
+	struct sharer h = {.s = s,
+	        .team = team,
+	        .worker = worker,
+	        .size = size,
+	        .first = first,
+	        .end = first + each + (worker < more),
+	        .in = s->spare,
+	        .out = s->spare + s->n};
+
+	if (share_half(&h, 0) >> 32 != 0) {
+		pool_team_wait(team); /* until all keys are in order: their first one is compared */
+		(void)share_half(&h, 32);
+	}
+	return 0;
 }
 
 int sort_order_jobs(const uint64_t *keys, uint32_t *order, uint64_t *spare, size_t n, unsigned jobs)
 {
-	struct shared_sort s = {
-	        .keys = keys, .order = order, .in = spare, .out = spare + n, .n = n, .jobs = jobs};
-	uint64_t varies;
+	struct shared_sort s = {.keys = keys, .order = order, .spare = spare, .n = n};
 	int rc;
 
 	if (jobs < 2 || n < JOBS_MIN) {
@@ -207,10 +204,7 @@ int sort_order_jobs(const uint64_t *keys, uint32_t *order, uint64_t *spare, size
 	if (s.shares == NULL) {
 		return SONDE_ENOMEM;
 	}
-	rc = shared_half(&s, 0, &varies);
-	if (rc >= 0 && varies >> 32 != 0) {
-		rc = shared_half(&s, 32, &varies);
-	}
+	rc = pool_team_run(jobs, share_sort, &s);
 	free(s.shares);
 	return rc;
 }

@@ -134,6 +134,54 @@ static int emit(void *arg, unsigned worker, size_t task)
 	return 0;
 }
 
+#define TEAM_MAX 5u
+
+struct team_sums {
+	unsigned steps[TEAM_MAX]; /* of each worker */
+	bool good;
+};
+
+/* In each step, all workers see that all others ended the step before. */
+static int team_work(void *arg, unsigned worker, unsigned size, struct pool_team *team)
+{
+	struct team_sums *t = arg;
+	bool good = size >= 1 && size <= TEAM_MAX;
+
+	for (unsigned step = 1; step <= 50; step++) {
+		t->steps[worker] = step;
+		pool_team_wait(team);
+		for (unsigned i = 0; i < size; i++) {
+			good = good && t->steps[i] == step;
+		}
+		pool_team_wait(team);
+	}
+	if (worker == 0) {
+		t->good = good;
+	}
+	return good ? 0 : SONDE_EIO;
+}
+
+static int team_fail(void *arg, unsigned worker, unsigned size, struct pool_team *team)
+{
+	(void)arg;
+	pool_team_wait(team);
+	return worker + 1 == size ? SONDE_EIO : 0;
+}
+
+static void test_team(void)
+{
+	bool good = true;
+
+	for (unsigned jobs = 1; jobs <= TEAM_MAX; jobs++) {
+		struct team_sums t = {0};
+
+		good = pool_team_run(jobs, team_work, &t) == 0 && t.good && good;
+	}
+	ok(good, "1 to 5 workers of a team wait for each other");
+	ok(pool_team_run(3, team_fail, NULL) == SONDE_EIO,
+	        "a team returns the status of a worker that failed");
+}
+
 static void test_pool(void)
 {
 	struct order o = {.good = true};
@@ -362,6 +410,7 @@ int main(void)
 	test_percent();
 	test_intern();
 	test_pool();
+	test_team();
 	test_error();
 	test_error_chain();
 	test_options();
