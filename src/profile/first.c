@@ -24,14 +24,53 @@ static bool first_before(const struct profile_chain *a, const struct profile_cha
 	return a->time != b->time ? a->time < b->time : a->first_tid < b->first_tid;
 }
 
-static bool is_sorted(const struct profile_counts *c)
+static size_t block_end(size_t n, size_t block)
 {
-	for (size_t i = 1; i < c->nchains; i++) {
-		if (first_before(&c->chains[i], &c->chains[i - 1])) {
-			return false;
-		}
+	return n - block * CHAINS_AT_ONCE < CHAINS_AT_ONCE ? n : (block + 1) * CHAINS_AT_ONCE;
+}
+
+/* Calls `work` on all workers for each block of n chains. */
+static int blocks_run(unsigned jobs, size_t n, pool_task_fn work, void *arg)
+{
+	return pool_run(jobs, (n + CHAINS_AT_ONCE - 1) / CHAINS_AT_ONCE, work, arg);
+}
+
+struct checking {
+	const struct profile_counts *counts;
+	bool *sorted; /* by block */
+};
+
+/* Checks each chain of a block and the one before it. */
+static int block_check(void *arg, unsigned worker, size_t block)
+{
+	const struct checking *x = arg;
+	const struct profile_chain *chains = x->counts->chains;
+	size_t i = block != 0 ? block * CHAINS_AT_ONCE : 1;
+	size_t end = block_end(x->counts->nchains, block);
+
+	(void)worker;
+	while (i < end && !first_before(&chains[i], &chains[i - 1])) {
+		i++;
 	}
-	return true;
+	x->sorted[block] = i >= end;
+	return 0;
+}
+
+/* Whether the chains are in order: 1, 0, SONDE_ENOMEM. */
+static int is_sorted(const struct profile_counts *c, unsigned jobs)
+{
+	size_t blocks = (c->nchains + CHAINS_AT_ONCE - 1) / CHAINS_AT_ONCE, n = 0;
+	struct checking x = {.counts = c, .sorted = calloc(blocks + 1, sizeof(*x.sorted))};
+
+	if (x.sorted == NULL) {
+		return SONDE_ENOMEM;
+	}
+	(void)blocks_run(jobs, c->nchains, block_check, &x);
+	while (n < blocks && x.sorted[n]) {
+		n++;
+	}
+	free(x.sorted);
+	return n == blocks;
 }
 
 /* Removes the chains that were added to equal ones. */
@@ -50,11 +89,30 @@ static void empty_remove(struct profile_counts *c)
 	c->nchains = n;
 }
 
-static int sort_by_time(const struct profile_counts *c, struct sorting *s, unsigned jobs)
+struct keying {
+	const struct profile_counts *counts;
+	struct sorting *s;
+	bool by_thread; /* keys are threads instead of times */
+};
+
+static int block_keys(void *arg, unsigned worker, size_t block)
 {
-	for (size_t i = 0; i < c->nchains; i++) {
-		s->keys[i] = c->chains[i].time;
+	const struct keying *x = arg;
+	const struct profile_chain *chains = x->counts->chains;
+	size_t end = block_end(x->counts->nchains, block);
+
+	(void)worker;
+	for (size_t i = block * CHAINS_AT_ONCE; i < end; i++) {
+		x->s->keys[i] = x->by_thread ? chains[i].first_tid : chains[i].time;
 	}
+	return 0;
+}
+
+static int sort_by(const struct profile_counts *c, struct sorting *s, unsigned jobs, bool by_thread)
+{
+	struct keying x = {.counts = c, .s = s, .by_thread = by_thread};
+
+	TRY(blocks_run(jobs, c->nchains, block_keys, &x));
 	return sort_order_jobs(s->keys, s->order, s->spare, c->nchains, jobs);
 }
 
@@ -66,12 +124,9 @@ static int order_find(
 		s->order[i] = (uint32_t)i;
 	}
 	if (by_thread) {
-		for (size_t i = 0; i < c->nchains; i++) {
-			s->keys[i] = c->chains[i].first_tid;
-		}
-		TRY(sort_order_jobs(s->keys, s->order, s->spare, c->nchains, jobs));
+		TRY(sort_by(c, s, jobs, true));
 	}
-	return sort_by_time(c, s, jobs);
+	return sort_by(c, s, jobs, false);
 }
 
 /* Moves each chain to its position in the order, in place: along the cycles of the permutation. */
@@ -108,11 +163,10 @@ struct gathering {
 static int block_gather(void *arg, unsigned worker, size_t block)
 {
 	const struct gathering *x = arg;
-	size_t i = block * CHAINS_AT_ONCE;
-	size_t end = x->n - i < CHAINS_AT_ONCE ? x->n : i + CHAINS_AT_ONCE;
+	size_t end = block_end(x->n, block);
 
 	(void)worker;
-	for (; i < end; i++) {
+	for (size_t i = block * CHAINS_AT_ONCE; i < end; i++) {
 		__builtin_prefetch(&x->from[x->order[i + AHEAD < end ? i + AHEAD : i]]);
 		x->to[i] = x->from[x->order[i]];
 	}
@@ -128,7 +182,7 @@ static bool chains_gather(struct profile_counts *c, const uint32_t *order, unsig
 	if (!array_reserve(&x.to, &cap, x.n, sizeof(*x.to))) {
 		return false;
 	}
-	(void)pool_run(jobs, (x.n + CHAINS_AT_ONCE - 1) / CHAINS_AT_ONCE, block_gather, &x);
+	(void)blocks_run(jobs, x.n, block_gather, &x);
 	free(c->chains);
 	c->chains = x.to;
 	c->chains_cap = cap;
@@ -147,19 +201,22 @@ static int chains_order(struct profile_counts *c, struct sorting *s, unsigned jo
 int profile_chains_sort(struct profile_counts *c, unsigned jobs)
 {
 	struct sorting s;
-	int rc = SONDE_ENOMEM;
+	int rc = SONDE_ENOMEM, sorted;
 
 	empty_remove(c);
-	if (is_sorted(c)) {
-		return 0;
+	sorted = is_sorted(c, jobs);
+	if (sorted != 0) {
+		return sorted < 0 ? sorted : 0;
 	}
 	s.keys = malloc(c->nchains * sizeof(*s.keys));
 	s.spare = malloc(2 * c->nchains * sizeof(*s.spare));
 	s.order = malloc(c->nchains * sizeof(*s.order));
 	if (s.keys != NULL && s.spare != NULL && s.order != NULL) {
 		rc = chains_order(c, &s, jobs, false);
+		sorted = rc < 0 ? rc : is_sorted(c, jobs);
+		rc = sorted < 0 ? sorted : rc;
 	}
-	if (rc >= 0 && !is_sorted(c)) { /* threads of chains with equal times */
+	if (rc >= 0 && sorted == 0) { /* threads of chains with equal times */
 		rc = chains_order(c, &s, jobs, true);
 	}
 	free(s.keys);
