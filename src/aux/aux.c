@@ -150,11 +150,11 @@ int aux_add_moves(
 /* Without times the clock is 1 when the trace begins, and each instruction takes a tick. */
 static void start_ticks(struct pt_ticks *t)
 {
+	t->timeless = true;
 	t->at = t->every;
 	t->tsc = 1;
 	t->insns = 0;
-	t->each = UINT64_C(1) << 16;
-	t->number = t->every > 1 ? t->every - 1 : 1;
+	t->number = t->limit = t->every > 1 ? t->every - 1 : 1;
 }
 
 /*

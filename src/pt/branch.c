@@ -20,6 +20,7 @@
 #include "pt/space.h"
 #include "pt/step.h"
 #include "pt/sync.h"
+#include "pt/tick.h"
 #include "pt/walk.h"
 
 /* Applies a MODE.EXEC. */
@@ -275,6 +276,7 @@ void pt_on_pge(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	        .has_ip = true,
 	        .value = f->now.has_disabled_at && f->now.disabled_at == f->last_ip};
 	pt_emit_event(f, &event);
+	pt_ticks_begin(&f->wanted.ticks, f->insns);
 	f->now.enabled = true;
 	f->wait.overflowed = false;
 	f->wait.may_enable = false;

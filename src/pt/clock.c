@@ -5,11 +5,22 @@
 #include "pt/space.h"
 #include "pt/tick.h"
 
-/* Whether the time of a packet may be far from that before, although instructions run in between. */
-static bool jumps(const struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
+/* Whether instructions by time have to know of a packet; those of a PSB+ are known at its end. */
+static bool is_known(const struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
-	return (f->now.enabled || f->wait.overflowed) && p->kind != SONDE_PT_MTC &&
-	       p->kind != SONDE_PT_CYC;
+	return !f->psb.open &&
+	       (p->kind == SONDE_PT_TSC || p->kind == SONDE_PT_MTC || p->kind == SONDE_PT_CYC);
+}
+
+/* Instructions that PTWRITEs led to are after the time of a packet, as in perf. */
+void pt_clock_known(struct sonde_pt_flow *f, bool enabled)
+{
+	uint64_t insns = f->insns - (f->insns == f->wait.led_at ? f->wait.ahead : 0);
+
+	pt_ticks_told(&f->wanted.ticks, f->clock.time.tsc, insns, enabled);
+	if (f->wanted.ticks.number <= f->insns) {
+		f->wanted.ticks.number = f->wanted.ticks.limit = f->insns + 1;
+	}
 }
 
 void pt_clock_packet(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
@@ -26,11 +37,8 @@ void pt_clock_packet(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 		f->clock.cycled = f->clock.cycled || f->clock.time.cycles != cycles ||
 		                  p->kind == SONDE_PT_CYC;
 		pt_space_time(f);
-		/* instructions that PTWRITEs led to are after this time, as in perf */
-		pt_ticks_told(&f->wanted.ticks, &f->clock.time,
-		        f->insns - (f->insns == f->wait.led_at ? f->wait.ahead : 0), jumps(f, p));
-		if (f->wanted.ticks.number <= f->insns) {
-			f->wanted.ticks.number = f->insns + 1;
+		if (is_known(f, p)) {
+			pt_clock_known(f, f->now.enabled || f->wait.overflowed);
 		}
 	}
 }

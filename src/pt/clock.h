@@ -8,6 +8,9 @@
 /* Updates the time from a packet, if time is wanted. */
 void pt_clock_packet(struct sonde_pt_flow *f, const struct sonde_pt_packet *p);
 
+/* The time is known at this instruction. */
+void pt_clock_known(struct sonde_pt_flow *f, bool enabled);
+
 /* Reads the TIP at the cursor, after packets of time; false: another packet comes first. */
 bool pt_clock_tip(struct sonde_pt_flow *f, uint64_t *ip);
 

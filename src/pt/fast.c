@@ -414,11 +414,13 @@ static inline bool is_quiet(const struct sonde_pt_flow *f)
 	       !f->clock.cycled && !f->clock.moved;
 }
 
-/* The number of the next instruction that is wanted. */
+/* The number of the next instruction that is wanted; not below `insns`. */
 static inline uint64_t wanted_insn(const struct sonde_pt_flow *f)
 {
-	return f->wanted.sample_at < f->wanted.ticks.number ? f->wanted.sample_at
-	                                                    : f->wanted.ticks.number;
+	uint64_t next = f->wanted.sample_at < f->wanted.ticks.limit ? f->wanted.sample_at
+	                                                            : f->wanted.ticks.limit;
+
+	return next > f->insns ? next : f->insns;
 }
 
 /* Sums of weights: instructions in 32 bits, taken branches and calls in 16 bits each. */

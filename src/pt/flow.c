@@ -173,7 +173,7 @@ static bool take_options(struct sonde_pt_flow *f, const struct sonde_pt_flow_opt
 	o->time = o->time || o->every_ticks != 0;
 	f->wanted.kinds = o->want != 0 ? o->want : SONDE_PT_WANT_INSNS | SONDE_PT_WANT_EVENTS;
 	f->wanted.sample_at = UINT64_MAX;
-	f->wanted.ticks.number = UINT64_MAX;
+	pt_ticks_init(&f->wanted.ticks, 0);
 	if ((f->wanted.kinds & SONDE_PT_WANT_INSNS) != 0 &&
 	        (f->wanted.kinds & SONDE_PT_WANT_BLOCKS) == 0) {
 		f->wanted.sample_at = o->every > 1 ? o->every : UINT64_MAX;

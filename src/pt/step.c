@@ -106,11 +106,36 @@ static void take_cycles(struct sonde_pt_flow *f)
 	}
 }
 
+/* The number of instructions up to the first branch in a run of `insns`; UINT32_MAX: there is none. */
+static uint32_t insns_to_branch(const struct sonde_pt_flow *f, uint64_t ip, uint32_t insns)
+{
+	struct pt_insn insn;
+
+	for (uint32_t i = 1; i <= insns; i++) {
+		if (pt_image_insn(f->graph->image, pt_flow_context(f), ip, &insn) != 0) {
+			break;
+		}
+		if (insn.class != PT_CLASS_OTHER) {
+			return i;
+		}
+		ip += insn.size;
+	}
+	return UINT32_MAX;
+}
+
 /* Emits a run of `insns` executed instructions. */
 static void emit(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns, bool wanted)
 {
-	const struct pt_ticks ticks = f->wanted.ticks;
+	uint32_t first = UINT32_MAX;
+	struct pt_ticks ticks;
 
+	if (pt_ticks_is_ending(&f->wanted.ticks)) {
+		first = insns_to_branch(f, ip, insns);
+	}
+	if (first != UINT32_MAX && f->wanted.ticks.number > f->insns + first) {
+		pt_ticks_branch(&f->wanted.ticks);
+	}
+	ticks = f->wanted.ticks;
 	wanted = has_multiple(f, insns) || wanted;
 	wanted = has_tick(f) || wanted;
 	f->queue.run_open = false;
@@ -119,6 +144,9 @@ static void emit(struct sonde_pt_flow *f, uint64_t ip, uint32_t insns, bool want
 	}
 	if (f->queue.run_open && ticks.number <= f->insns) {
 		f->queue.items[f->queue.tail - 1].ticks = ticks;
+	}
+	if (first != UINT32_MAX) {
+		pt_ticks_branch(&f->wanted.ticks);
 	}
 }
 
@@ -247,7 +275,7 @@ static bool emit_batched(struct sonde_pt_flow *f, pt_at at, pt_at next, bool tak
 	struct pt_branch *out = f->batch.branches + f->batch.n;
 
 	if (f->wanted.sample_at <= f->insns + PT_NODE_INSNS(info) ||
-	        f->wanted.ticks.number <= f->insns + PT_NODE_INSNS(info) ||
+	        f->wanted.ticks.limit <= f->insns + PT_NODE_INSNS(info) ||
 	        PT_BATCH - f->batch.n <= cold->direct ||
 	        (cold->direct != 0 && cold->first == PT_NODE_NONE)) {
 		return false;

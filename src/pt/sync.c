@@ -10,6 +10,7 @@
 #include "pt/gap.h"
 #include "pt/space.h"
 #include "pt/step.h"
+#include "pt/tick.h"
 #include "pt/walk.h"
 
 /* Resets everything but the position in the trace. */
@@ -95,6 +96,8 @@ static void emit_psb(struct sonde_pt_flow *f)
 /* Calls before a PSB are never the target of a compressed return after it. */
 void pt_sync_psbend(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 {
+	bool enabled = f->now.enabled || f->wait.overflowed;
+
 	if (!f->psb.open) {
 		return;
 	}
@@ -121,6 +124,7 @@ void pt_sync_psbend(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 		f->part.diverged = f->part.diverged || (f->part.ending && enables_next(f));
 		(void)pt_walk_to(f, f->psb.ip);
 	}
+	pt_clock_known(f, enabled);
 	f->psb.closing = false;
 	if (f->psb.synced) {
 		f->psb.good = f->psb.last;
@@ -196,6 +200,7 @@ void pt_sync_ovf(struct sonde_pt_flow *f, const struct sonde_pt_packet *p)
 	f->part.diverged =
 	        f->part.diverged || (f->part.later && f->psb.syncing && !f->psb.has_mode);
 	pt_clock_packet(f, p);
+	pt_ticks_lose(&f->wanted.ticks, f->insns);
 	pt_waiting_give_up(f);
 	/* where tracing is off: of the instruction at which it ended */
 	f->wait.lost_ip = f->now.lost ? 0 : f->now.ip;

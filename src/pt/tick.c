@@ -1,52 +1,92 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Instructions by time. Between two packets of time each instruction is assumed to last one core
- * cycle. So the number of the instruction at which the time reaches the next multiple of a period
- * is known:
+ * Instructions by time, as perf chooses them. Between two packets of time each instruction is assumed
+ * to last one tick. So the number of the instruction at which the time reaches the next multiple of
+ * a period is known:
  *
  *	known time     T                        T'            (T' can be before T)
  *	instructions   n   n+1  n+2 ..  number ..
- *	time           T   T+c  T+2c .. >= at
+ *	time           T   T+1  T+2  .. at
  *
- * As in perf, a multiple that an MTC or CYC passes chooses no instruction, nor one that a TSC passes
- * while tracing is off. Where a TSC passes it while tracing is on (`jumps`), as after an overflow, the
- * next instruction is chosen.
+ * A multiple that a packet passes while tracing is on chooses the next instruction; while tracing is
+ * off, none. Where tracing begins, the time is a tick ahead, until a multiple passes, which chooses no
+ * instruction, and a branch runs.
  */
 #include "pt/tick.h"
 
-#define ONE 65536u
+static uint64_t next_multiple(const struct pt_ticks *t, uint64_t tsc)
+{
+	return (tsc / t->every + 1) * t->every;
+}
 
 static void set_number(struct pt_ticks *t)
 {
-	uint64_t left = t->at > t->tsc ? t->at - t->tsc : 0;
-	uint64_t insns = (left * ONE + t->each - 1) / t->each;
+	uint64_t now = t->tsc + t->early;
 
-	t->number = t->insns + (insns != 0 ? insns : 1);
+	t->number = t->insns + (t->at > now ? t->at - now : 1);
+	t->limit = pt_ticks_is_ending(t) ? 0 : t->number;
 }
 
-void pt_ticks_told(struct pt_ticks *t, const struct sonde_pt_time *time, uint64_t insns, bool jumps)
+/* Lets the multiples up to a time pass. */
+static void pass_to(struct pt_ticks *t, uint64_t tsc)
 {
-	uint64_t nominal = time->clock.nominal_ratio;
+	t->at = next_multiple(t, tsc);
+	t->passed = true;
+}
 
-	if (t->every == 0 || time->tsc == 0) {
+void pt_ticks_init(struct pt_ticks *t, uint64_t every)
+{
+	t->every = every;
+	t->number = t->limit = UINT64_MAX;
+}
+
+void pt_ticks_told(struct pt_ticks *t, uint64_t tsc, uint64_t insns, bool enabled)
+{
+	if (t->every == 0 || tsc == 0) {
 		return;
 	}
-	if (t->at == 0 || (t->at <= time->tsc && !jumps)) {
-		t->at = (time->tsc / t->every + 1) * t->every;
+	if (t->at <= tsc && (t->at == 0 || t->early || !enabled)) {
+		pass_to(t, tsc + t->early);
 	}
-	t->tsc = time->tsc;
+	t->tsc = tsc;
 	t->insns = insns;
-	t->each = nominal != 0 && time->cbr != 0 ? nominal * ONE / time->cbr : ONE;
-	t->each = t->each != 0 ? t->each : 1;
 	set_number(t);
+}
+
+void pt_ticks_begin(struct pt_ticks *t, uint64_t insns)
+{
+	uint64_t now = t->tsc + (insns - t->insns) + 1;
+
+	if (t->at == 0 || t->timeless) {
+		return;
+	}
+	if (t->at <= now) {
+		pass_to(t, now);
+	}
+	t->early = true;
+	set_number(t);
+}
+
+void pt_ticks_lose(struct pt_ticks *t, uint64_t insns)
+{
+	if (t->at != 0 && !t->timeless) {
+		t->insns = insns;
+		set_number(t);
+	}
+}
+
+void pt_ticks_branch(struct pt_ticks *t)
+{
+	if (t->passed) {
+		t->early = t->passed = false;
+		set_number(t);
+	}
 }
 
 void pt_ticks_pass(struct pt_ticks *t, uint64_t number)
 {
-	uint64_t tsc = t->tsc + ((number - t->insns) * t->each) / ONE;
-
 	if (number >= t->number) {
-		t->at = (tsc / t->every + 1) * t->every;
+		t->at = next_multiple(t, t->tsc + t->early + (number - t->insns));
 		set_number(t);
 	}
 }
