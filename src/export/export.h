@@ -48,13 +48,16 @@ struct export_symbol {
 };
 
 struct export_path {
-	uint64_t parent, symbol; /* ids */
-	uint64_t ip; /* without a symbol */
+	uint64_t parent, ip; /* id; ip only without a symbol */
+	uint64_t symbol; /* id */
+	uint32_t hash;
 };
 
 struct export_entry { /* of a call chain */
 	uint64_t ip;
 	uint32_t mode;
+	uint32_t hash; /* of its call path */
+	uint64_t symbol; /* id */
 };
 
 struct export_calls;

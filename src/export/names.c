@@ -185,12 +185,42 @@ static int path_row(struct export *x, uint64_t id, const struct export_path *p)
 	                EXPORT_NUMBER(p->symbol), EXPORT_NUMBER(p->ip)});
 }
 
-static int find_path(struct export *x, const struct export_path *p, uint64_t *id)
+/*
+ * The hash of a path is made of that of its parent, not of the parent's id, so that those of all paths
+ * of a chain are known before any is found, and cache misses overlap.
+ */
+static uint32_t path_hash(uint32_t parent_hash, uint64_t symbol, uint64_t ip)
 {
-	uint32_t hash = (uint32_t)hash_step(hash_step(hash_u64(p->parent), p->symbol), p->ip);
+	return (uint32_t)hash_step(hash_step(hash_u64(parent_hash), symbol), ip);
+}
+
+static uint32_t parent_hash(const struct export *x, uint64_t parent)
+{
+	uint64_t i = parent - x->bases[EXPORT_PATHS] - 1;
+
+	return i < x->npaths ? x->paths[i].hash : 0; /* the root may be of another recording */
+}
+
+static int make_path_room(struct export *x)
+{
+	size_t old = x->paths_cap;
+
+	if (!array_reserve(&x->paths, &x->paths_cap, x->npaths + 1, sizeof(*x->paths))) {
+		return SONDE_ENOMEM;
+	}
+	if (x->paths_cap != old) {
+		array_spread(x->paths, x->paths_cap * sizeof(*x->paths));
+	}
+	return 0;
+}
+
+static int find_path(struct export *x, struct export_path *p, uint64_t *id)
+{
+	uint32_t hash = path_hash(parent_hash(x, p->parent), p->symbol, p->ip);
 	size_t at = hash;
 	uint32_t i;
 
+	p->hash = hash;
 	TRY(index_room(&x->path_index));
 	while ((i = index_next(&x->path_index, hash, &at)) != INDEX_NONE) {
 		const struct export_path *known = &x->paths[i];
@@ -202,9 +232,7 @@ static int find_path(struct export *x, const struct export_path *p, uint64_t *id
 		}
 		at++;
 	}
-	if (!array_reserve(&x->paths, &x->paths_cap, x->npaths + 1, sizeof(*x->paths))) {
-		return SONDE_ENOMEM;
-	}
+	TRY(make_path_room(x));
 	x->paths[x->npaths] = *p;
 	index_put(&x->path_index, hash, at, (uint32_t)x->npaths++);
 	*id = export_id(x, EXPORT_PATHS);
@@ -242,6 +270,28 @@ static int read_chain(struct export *x, const struct session_sample *s)
 	return rc < 0 && rc != SONDE_EFORMAT ? rc : rc < 0 ? 0 : (int)n;
 }
 
+/* Loads what the look-ups of n paths, of which each is the parent of the one before, will need. */
+static void prefetch_paths(struct export *x, size_t n)
+{
+	uint32_t hash = parent_hash(x, x->bases[EXPORT_PATHS] + 1);
+
+	for (size_t i = n; i-- > 0;) {
+		struct export_entry *e = &x->chain[i];
+
+		hash = path_hash(hash, e->symbol, e->symbol != 0 ? 0 : e->ip);
+		e->hash = hash;
+		index_prefetch(&x->path_index, hash);
+	}
+	for (size_t i = n; i-- > 0;) {
+		uint32_t guess = index_guess(&x->path_index, x->chain[i].hash);
+
+		if (guess == INDEX_NONE) {
+			return;
+		}
+		__builtin_prefetch(&x->paths[guess]);
+	}
+}
+
 int export_chain(struct export *x, const struct session_sample *s, uint64_t *path)
 {
 	int n = read_chain(x, s);
@@ -249,12 +299,16 @@ int export_chain(struct export *x, const struct session_sample *s, uint64_t *pat
 	*path = 0;
 	TRY(n);
 	for (int i = n; i-- > 0;) {
-		const struct export_entry *e = &x->chain[i];
+		struct export_entry *e = &x->chain[i];
 		const struct frame *f = frame_find(&x->frames, s->view, e->mode, e->ip);
 		struct export_place place;
 
 		TRY(f == NULL ? SONDE_ENOMEM : place_of(x, f, e->ip, &place));
-		TRY(export_path(x, *path, place.symbol, e->ip, path));
+		e->symbol = place.symbol;
+	}
+	prefetch_paths(x, (size_t)n);
+	for (int i = n; i-- > 0;) {
+		TRY(export_path(x, *path, x->chain[i].symbol, x->chain[i].ip, path));
 	}
 	return 0;
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Rows into a SQLite database. It is written under another name without a journal, and renamed when it
- * is complete: an export that fails leaves nothing.
+ * is complete: an export that fails leaves nothing. Tables with very many rows of numbers go to pages.c;
+ * SQLite inserts the others.
  */
 #include "export/export.h"
+#include "export/pages.h"
 
+#include "core/array.h"
 #include "core/fd.h"
 #include "core/replace.h"
 
@@ -17,6 +20,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+struct late_row {
+	size_t table;
+	struct sonde_export_value values[EXPORT_COLUMNS_MAX]; /* numbers */
+};
+
 struct sqlite {
 	struct sonde_session *session;
 	const struct sonde_export_options *options;
@@ -25,7 +33,17 @@ struct sqlite {
 	sqlite3 *db;
 	sqlite3_stmt *inserts[EXPORT_TABLES];
 	bool has[EXPORT_TABLES]; /* tables with rows */
+	struct sonde_export_table tables[EXPORT_TABLES];
+	struct pages *pages;
+	struct late_row *late; /* rows that pages did not take */
+	size_t nlate, late_cap;
 };
+
+/* Whether all columns of a table are numbers, and it may have very many rows. */
+static bool is_large(size_t table)
+{
+	return table == EXPORT_SAMPLES || table == EXPORT_PATHS || table == EXPORT_CALLS;
+}
 
 static int failed(struct sqlite *q, const char *what)
 {
@@ -51,6 +69,14 @@ static int execute_text(struct sqlite *q, const char *what, struct text *sql)
 	return rc;
 }
 
+/* Why pages could not be written. */
+static int pages_failed(struct sqlite *q, int rc)
+{
+	return rc == SONDE_ENOMEM ? rc
+	                          : error_errno(session_error(q->session), rc,
+	                                    errno != 0 ? errno : EIO, "cannot write %s", q->path);
+}
+
 static int prepare_insert(struct sqlite *q, const struct sonde_export_table *t)
 {
 	struct text sql = {0};
@@ -73,6 +99,7 @@ static int on_begin(void *arg, const struct sonde_export_table *tables, size_t n
 	struct sqlite *q = arg;
 	struct text sql = {0};
 
+	memcpy(q->tables, tables, n * sizeof(*tables));
 	for (size_t i = 0; i < n; i++) {
 		if (tables[i].ncolumns != 0) {
 			export_schema_create(&sql, EXPORT_SQLITE, &tables[i]);
@@ -85,14 +112,12 @@ static int on_begin(void *arg, const struct sonde_export_table *tables, size_t n
 	return 0;
 }
 
-static int on_row(
-        void *arg, const struct sonde_export_table *t, const struct sonde_export_value *values)
+static int insert_row(struct sqlite *q, const struct sonde_export_table *t,
+        const struct sonde_export_value *values)
 {
-	struct sqlite *q = arg;
 	sqlite3_stmt *insert = q->inserts[t->number];
 	int rc = SQLITE_OK;
 
-	q->has[t->number] = true;
 	for (size_t i = 0; i < t->ncolumns && rc == SQLITE_OK; i++) {
 		int at = (int)i + 1;
 
@@ -111,21 +136,135 @@ static int on_row(
 	return 0;
 }
 
+static int keep_late_row(struct sqlite *q, const struct sonde_export_table *t,
+        const struct sonde_export_value *values)
+{
+	if (!array_reserve(&q->late, &q->late_cap, q->nlate + 1, sizeof(*q->late))) {
+		return SONDE_ENOMEM;
+	}
+	q->late[q->nlate].table = t->number;
+	memcpy(q->late[q->nlate++].values, values, t->ncolumns * sizeof(*values));
+	return 0;
+}
+
+static int on_row(
+        void *arg, const struct sonde_export_table *t, const struct sonde_export_value *values)
+{
+	struct sqlite *q = arg;
+	int rc;
+
+	q->has[t->number] = true;
+	if (q->pages == NULL || !is_large(t->number)) {
+		return insert_row(q, t, values);
+	}
+	rc = export_pages_add(q->pages, t, values);
+	if (rc == 1) {
+		return keep_late_row(q, t, values);
+	}
+	return rc < 0 ? pages_failed(q, rc) : 0;
+}
+
+static int find_roots(struct sqlite *q, uint32_t *roots)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(
+	        q->db, "SELECT rootpage FROM sqlite_master WHERE name = ?", -1, &s, NULL);
+
+	for (size_t t = 0; t < EXPORT_TABLES && rc == SQLITE_OK; t++) {
+		(void)sqlite3_bind_text(s, 1, export_table_name(t), -1, SQLITE_STATIC);
+		roots[t] = is_large(t) && sqlite3_step(s) == SQLITE_ROW
+		                   ? (uint32_t)sqlite3_column_int64(s, 0)
+		                   : 0;
+		(void)sqlite3_reset(s);
+	}
+	(void)sqlite3_finalize(s);
+	return rc == SQLITE_OK ? 0 : failed(q, "write");
+}
+
+static void finalize_inserts(struct sqlite *q)
+{
+	for (size_t t = 0; t < EXPORT_TABLES; t++) {
+		(void)sqlite3_finalize(q->inserts[t]);
+		q->inserts[t] = NULL;
+	}
+}
+
+/* Where the database is until it is complete. */
+static const char *unfinished(const struct sqlite *q)
+{
+	return q->replace.temporary != NULL ? q->replace.temporary : q->path;
+}
+
+static int open_connection(struct sqlite *q)
+{
+	if (sqlite3_open_v2(unfinished(q), &q->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+	            NULL) != SQLITE_OK) {
+		return failed(q, "create");
+	}
+	return execute(q, "create",
+	        "PRAGMA page_size = 8192;\nPRAGMA journal_mode = OFF;\nPRAGMA synchronous = OFF;\n"
+	        "PRAGMA locking_mode = EXCLUSIVE;\nPRAGMA cache_size = -32768;\nBEGIN;\n");
+}
+
+static int append_pages(struct sqlite *q, const uint32_t *roots)
+{
+	int fd = open(unfinished(q), O_RDWR | O_CLOEXEC);
+	int rc = SONDE_EOUTPUT;
+
+	if (fd >= 0) {
+		rc = export_pages_append(q->pages, fd, roots);
+	}
+	rc = rc < 0 ? pages_failed(q, rc) : 0;
+	fd_close(&fd);
+	return rc;
+}
+
+/* Adds the rows of large tables, while no connection has the database open. */
+static int add_pages(struct sqlite *q)
+{
+	uint32_t roots[EXPORT_TABLES];
+
+	TRY(find_roots(q, roots));
+	finalize_inserts(q);
+	TRY(execute(q, "write", "COMMIT"));
+	if (sqlite3_close(q->db) != SQLITE_OK) {
+		return failed(q, "write");
+	}
+	q->db = NULL;
+	TRY(append_pages(q, roots));
+	return open_connection(q);
+}
+
+static int add_late_rows(struct sqlite *q)
+{
+	for (size_t i = 0; i < q->nlate; i++) {
+		const struct late_row *row = &q->late[i];
+
+		if (q->inserts[row->table] == NULL) {
+			TRY(prepare_insert(q, &q->tables[row->table]));
+		}
+		TRY(insert_row(q, &q->tables[row->table], row->values));
+	}
+	finalize_inserts(q);
+	return 0;
+}
+
 /* Drops tables without rows, and makes views and indexes. */
 static int finish(struct sqlite *q)
 {
-	bool kept[EXPORT_TABLES];
+	bool kept[EXPORT_TABLES], exists[EXPORT_TABLES];
 	bool power = export_schema_kept(q->has, kept);
 	struct text sql = {0};
 
 	for (size_t t = 0; t < EXPORT_TABLES; t++) {
-		bool exists = q->inserts[t] != NULL;
-
-		(void)sqlite3_finalize(q->inserts[t]);
-		q->inserts[t] = NULL;
-		if (exists && !kept[t]) {
+		exists[t] = q->inserts[t] != NULL;
+	}
+	TRY(add_pages(q));
+	TRY(add_late_rows(q));
+	for (size_t t = 0; t < EXPORT_TABLES; t++) {
+		if (exists[t] && !kept[t]) {
 			text_printf(&sql, "DROP TABLE %s;\n", export_table_name(t));
-		} else if (exists) {
+		} else if (exists[t]) {
 			export_schema_view(&sql, EXPORT_SQLITE, t);
 		}
 	}
@@ -152,18 +291,41 @@ static int make_empty(struct sqlite *q)
 	return 0;
 }
 
+/* For the pages of large tables: a file beside the database, without a name, or among temporary files. */
+static int make_scratch(struct sqlite *q)
+{
+	char elsewhere[] = P_tmpdir "/sonde-XXXXXX";
+	struct text name = {0};
+	int fd;
+
+	text_printf(&name, "%s.pages-XXXXXX", unfinished(q));
+	text_char(&name, '\0');
+	if (name.failed) {
+		return SONDE_ENOMEM;
+	}
+	fd = mkstemp(name.p);
+	if (fd >= 0) {
+		(void)unlink(name.p);
+	} else {
+		fd = mkstemp(elsewhere);
+		(void)(fd >= 0 && unlink(elsewhere));
+	}
+	text_fini(&name);
+	if (fd < 0) {
+		return pages_failed(q, SONDE_EOUTPUT);
+	}
+	q->pages = export_pages_new(fd);
+	if (q->pages == NULL) {
+		fd_close(&fd);
+	}
+	return q->pages != NULL ? 0 : SONDE_ENOMEM;
+}
+
 static int open_database(struct sqlite *q)
 {
-	const char *file;
-
 	TRY(make_empty(q));
-	file = q->replace.temporary != NULL ? q->replace.temporary : q->path;
-	if (sqlite3_open_v2(file, &q->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) {
-		return failed(q, "create");
-	}
-	return execute(q, "create",
-	        "PRAGMA page_size = 8192;\nPRAGMA journal_mode = OFF;\nPRAGMA synchronous = OFF;\n"
-	        "PRAGMA locking_mode = EXCLUSIVE;\nPRAGMA cache_size = -32768;\nBEGIN;\n");
+	TRY(make_scratch(q));
+	return open_connection(q);
 }
 
 static int write_database(struct sqlite *q)
@@ -187,9 +349,10 @@ static int put_in_place(struct sqlite *q)
 
 static void sqlite_fini(struct sqlite *q)
 {
-	for (size_t i = 0; i < EXPORT_TABLES; i++) {
-		(void)sqlite3_finalize(q->inserts[i]);
-	}
+	finalize_inserts(q);
+	(void)sqlite3_close(q->db); /* NULL after a complete export */
+	export_pages_free(q->pages);
+	free(q->late);
 	replace_abandon(&q->replace);
 }
 
@@ -211,10 +374,12 @@ int sonde_export_sqlite(
 		        "%s exists: --force replaces it", path);
 	}
 	rc = write_database(&q);
-	if (rc >= 0 && sqlite3_close(q.db) != SQLITE_OK) {
-		rc = failed(&q, "write");
-	} else if (rc < 0) {
+	if (rc < 0) {
 		(void)error_ensure(session_error(s), rc);
+	} else if (sqlite3_close(q.db) != SQLITE_OK) {
+		rc = failed(&q, "write");
+	} else {
+		q.db = NULL;
 	}
 	if (rc >= 0) {
 		rc = put_in_place(&q);
