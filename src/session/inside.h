@@ -81,6 +81,7 @@ struct sonde_session {
 	struct sonde_mapping mapping;
 	struct sonde_object object, mapped;
 	size_t epoch_records; /* side-band records in an epoch of the timeline; 0: EPOCH_RECORDS */
+	struct session_locator *locator; /* of sonde_session_locate; NULL until needed */
 	bool misused; /* the options are wrong: it cannot be opened */
 	bool opened; /* opening was tried */
 	bool ready; /* opening succeeded */
@@ -107,6 +108,9 @@ int session_cgroup_add(struct sonde_session *s, const struct record *r);
 
 /* Reads the jitdump file that a record maps, if it is one. SONDE_ENOMEM. */
 int session_jit_add(struct sonde_session *s, const struct record *r, uint64_t time);
+
+/* Frees what sonde_session_locate made, before the timeline is freed. */
+void session_locator_free(struct sonde_session *s);
 
 /* Sets *can if the header names this host and its kernel; SONDE_ENOMEM. */
 int session_find_kernel(const struct sonde_session *s, bool *can);

@@ -82,6 +82,7 @@ void sonde_session_free(struct sonde_session *s)
 		s->sources[i]->ops->free(s->sources[i]);
 	}
 	aux_free(s->aux); /* uses the timeline and the resolver */
+	session_locator_free(s);
 	frame_resolver_fini(&s->frames);
 	free(s->debug_folder);
 	free(s->roots_list);

@@ -19,6 +19,7 @@
 
 struct function {
 	uint64_t address;
+	const char *name; /* in the file's bytes; NULL: damaged */
 	const char *file; /* in the file's bytes; NULL: unknown */
 	uint32_t section;
 };
@@ -187,6 +188,7 @@ static int functions_add(
 			return SONDE_ENOMEM;
 		}
 		l->functions[l->nfunctions++] = (struct function){.address = y.value,
+		        .name = (const char *)image_elf_text(names, y.name).p,
 		        .file = y.info >> 4 == STB_LOCAL ? file : NULL,
 		        .section = y.section};
 	}
@@ -257,32 +259,49 @@ static uint32_t section_at(const struct image_elf *e, uint64_t address)
 	return 0;
 }
 
-/* The last function at or before the address in the same section. */
-static int function_find(struct lines *l, uint64_t address, struct lines_place *out)
+/* The last function at or before the address in the same section; NULL: none. */
+static int function_find(struct lines *l, uint64_t address, const struct function **out)
 {
 	const struct image_elf *e = l->object.elf.nsections != 0 ? &l->object.elf : &l->debug.elf;
 	uint32_t section = section_at(e, address);
 	size_t i;
 
+	*out = NULL;
 	TRY(functions_read(l));
 	i = SEARCH_LAST(l->functions, l->nfunctions, address, address);
-	if (l->nfunctions == 0 || l->functions[i].address > address ||
-	        l->functions[i].section != section) {
-		return 0;
+	if (l->nfunctions != 0 && l->functions[i].address <= address &&
+	        l->functions[i].section == section) {
+		*out = &l->functions[i];
 	}
-	out->found = LINES_FUNCTION;
-	out->n = 1;
-	out->frames[0] = (struct lines_frame){.file = l->functions[i].file};
 	return 0;
 }
 
 int lines_find(struct lines *l, uint64_t address, struct lines_place *out)
 {
+	const struct function *f;
+
 	out->found = LINES_NONE;
 	out->address = virtual_address(l, address);
 	out->n = 0;
-	return line_index_find(&l->index, out->address, out) ? 0
-	                                                     : function_find(l, out->address, out);
+	if (line_index_find(&l->index, out->address, out)) {
+		return 0;
+	}
+	TRY(function_find(l, out->address, &f));
+	if (f != NULL) {
+		out->found = LINES_FUNCTION;
+		out->n = 1;
+		out->frames[0] = (struct lines_frame){.file = f->file};
+	}
+	return 0;
+}
+
+int lines_function_before(struct lines *l, uint64_t address, const char **name)
+{
+	const struct function *f;
+
+	TRY(function_find(l, virtual_address(l, address), &f));
+	*name = f != NULL ? f->name : NULL;
+	return 0;
 }
 
 const char *lines_file_name(const char *path)

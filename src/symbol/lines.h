@@ -41,6 +41,12 @@ void lines_free(struct lines *l); /* accepts NULL */
 /* Looks up an address as in symbol.h. SONDE_ENOMEM. */
 int lines_find(struct lines *l, uint64_t address, struct lines_place *out);
 
+/*
+ * Sets *name to that of the last function symbol at or before an address as in symbol.h, in the same
+ * section, as addr2line names code without debug information; NULL: none. SONDE_ENOMEM.
+ */
+int lines_function_before(struct lines *l, uint64_t address, const char **name);
+
 /* The code from `start` to `end` that belongs to a source line. */
 struct lines_row {
 	uint64_t start, end; /* addresses as in symbol.h */

@@ -67,3 +67,11 @@ def record(path, program, chains=False, stacks=False):
                  regs={PC: ip, SP: 0x7fff0000, BP: 0x7fff0010} if stacks else None, stack=bytes(64))
     r.write(path)
     return path
+
+
+def debug_file(path):
+    """The separate debug file of an object by its build id; None: there is none."""
+    out = subprocess.run(["readelf", "-n", path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False, text=True).stdout
+    found = re.search(r"Build ID: (..)(\w+)", out)
+    debug = os.path.join("/usr/lib/debug/.build-id", found[1], found[2] + ".debug") if found else ""
+    return debug if os.path.exists(debug) else None
