@@ -718,10 +718,12 @@ int aux_follow(struct aux_follower *f)
 		case PT_STEP_BRANCHES: TRY(on_branches(f, s)); break;
 		case SONDE_PT_STEP_EVENT: TRY(aux_follow_event(f, s)); break;
 		case SONDE_PT_STEP_GAP:
-			f->skipped += s->end > s->offset ? s->end - s->offset : 0;
+			f->skipped += f->failed && s->end > s->offset ? s->end - s->offset : 0;
+			f->failed = false;
 			TRY(on_gap(f, s));
 			break;
 		case SONDE_PT_STEP_ERROR:
+			f->failed = true;
 			if (!s->resync) {
 				TRY(aux_follow_error(f, s->error, s->ip, s->tsc));
 			}

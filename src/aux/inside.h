@@ -331,6 +331,7 @@ struct aux_follower {
 	struct pt_passed seen; /* of the flow's branches without steps, those that are counted */
 	uint64_t records, errors;
 	uint64_t skipped; /* bytes of packets after errors */
+	bool failed; /* an error is what the next gap follows; a trace can begin with a gap too */
 	uint64_t samples[AUX_KINDS], periods[AUX_KINDS]; /* by event */
 };
 
