@@ -11,12 +11,28 @@
 #define EXIT_DAMAGED 1 /* part of the input could not be read */
 #define EXIT_OUTPUT  1 /* the database cannot be written */
 
+typedef int (*export_fn)(
+        struct sonde_session *s, const struct sonde_export_options *options, const char *to);
+
 struct export_command {
 	struct recording from;
 	const char *to, *output;
+	export_fn write;
 	struct sonde_export_options o;
 	struct sonde_export_counts counts;
 };
+
+/* The database for messages: without a conninfo, which may have a password. */
+static const char *database_name(const struct export_command *x)
+{
+	if (x->output == NULL) {
+		return "the database";
+	}
+	return x->write == sonde_export_postgresql &&
+	                       (strchr(x->output, '=') != NULL || strstr(x->output, "://") != NULL)
+	               ? "the database"
+	               : x->output;
+}
 
 static int write_database(struct export_command *x, struct sonde_session *s)
 {
@@ -25,7 +41,8 @@ static int write_database(struct export_command *x, struct sonde_session *s)
 	x->o.size = sizeof(x->o);
 	x->o.force = x->from.force;
 	x->o.counts = &x->counts;
-	rc = sonde_export_sqlite(s, &x->o, x->output);
+	x->o.recording = x->from.input;
+	rc = x->write(s, &x->o, x->output);
 	terminal_progress_end(&x->from.progress);
 	if (rc < 0) {
 		(void)fprintf(stderr, "Error: cannot export %s: %s\n", x->from.input,
@@ -34,7 +51,7 @@ static int write_database(struct export_command *x, struct sonde_session *s)
 	}
 	(void)fprintf(stderr, "[ sonde export: wrote %llu samples and %llu calls to %s ]\n",
 	        (unsigned long long)x->counts.samples, (unsigned long long)x->counts.calls,
-	        x->output);
+	        database_name(x));
 	return recording_damaged(&x->from, s) ? EXIT_DAMAGED : 0;
 }
 
@@ -71,13 +88,36 @@ static bool parse_words(
 	return true;
 }
 
+/* Sets what --to wants. False: it is no kind of database. */
+static bool find_kind(struct export_command *x)
+{
+	static const struct {
+		const char *name;
+		export_fn write;
+		const char *output; /* if there is no -o */
+	} kinds[] = {{"sqlite", sonde_export_sqlite, "perf.db"},
+	        {"postgresql", sonde_export_postgresql, NULL}};
+
+	for (size_t i = 0; x->to != NULL && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strcmp(x->to, kinds[i].name) == 0) {
+			x->write = kinds[i].write;
+			x->output = x->output != NULL ? x->output : kinds[i].output;
+			return true;
+		}
+	}
+	return false;
+}
+
 int cmd_export(int argc, char **argv)
 {
-	struct export_command x = {.from = RECORDING, .output = "perf.db"};
+	struct export_command x = {.from = RECORDING};
 	const struct option_def defs[] = {
 	        OPTION_TEXT('i', "input", &x.from.input, "FILE", "the recording (perf.data)"),
-	        OPTION_WORD(0, "to", &x.to, "KIND", "sqlite", "kind of database: sqlite"),
-	        OPTION_TEXT('o', "output", &x.output, "FILE", "the database (perf.db)"),
+	        OPTION_WORD(0, "to", &x.to, "KIND", "sqlite postgresql",
+	                "kind of database: sqlite or postgresql"),
+	        OPTION_TEXT('o', "output", &x.output, "DB",
+	                "the database: a file (perf.db), or for PostgreSQL a name or what libpq "
+	                "connects to"),
 	        RECORDING_ITRACE(&x.from),
 	        RECORDING_DEBUGINFOD(&x.from),
 	        RECORDING_SYMFS(&x.from.symfs),
@@ -91,7 +131,7 @@ int cmd_export(int argc, char **argv)
 	};
 	const struct option_command command = {
 	        .name = "export",
-	        .usage = "--to sqlite [options] [branches | all] [calls] [callchains]",
+	        .usage = "--to sqlite|postgresql [options] [branches | all] [calls] [callchains]",
 	        .about = "Writes a recording into a database.",
 	        .defs = defs,
 	        .anywhere = true,
@@ -104,11 +144,12 @@ int cmd_export(int argc, char **argv)
 	if (rc != OPTIONS_RUN) {
 		return rc;
 	}
-	if (x.to == NULL || strcmp(x.to, "sqlite") != 0) {
-		return options_mistake(&command, "--to wants a kind of database: sqlite");
+	if (!find_kind(&x)) {
+		return options_mistake(
+		        &command, "--to wants a kind of database: sqlite or postgresql");
 	}
-	if (x.from.input == NULL || x.output == NULL) {
-		return options_mistake(&command, "-i and -o want a file");
+	if (x.from.input == NULL) {
+		return options_mistake(&command, "-i wants a file");
 	}
 	return parse_words(&x, &command, rest.argv) ? run(&x) : OPTIONS_USAGE;
 }

@@ -120,7 +120,7 @@ static int pop(struct export *x, struct call_stack *s, uint64_t sample, uint32_t
 	                EXPORT_NUMBER(call->time), EXPORT_NUMBER(s->time),
 	                EXPORT_NUMBER(s->branches - call->branches), EXPORT_NUMBER(call->sample),
 	                EXPORT_NUMBER(sample),
-	                EXPORT_NUMBER(parent != NULL ? parent->path : x->bases[EXPORT_PATHS] + 1),
+	                EXPORT_NUMBER(parent != NULL ? parent->path : EXPORT_ROOT),
 	                EXPORT_NUMBER(call->flags | flags),
 	                EXPORT_NUMBER(parent != NULL ? parent->id : 0),
 	                EXPORT_NUMBER(s->insns - call->insns),

@@ -22,7 +22,8 @@
 #include <sonde/preview/export.h>
 
 #define EXPORT_NO_COMM UINT32_MAX
-#define EXPORT_TEXTS   3u /* columns of text in a row, at most */
+#define EXPORT_TEXTS   4u /* columns of text in a row, at most */
+#define EXPORT_ROOT    1u /* id of the root of all call paths */
 
 /* A name of a thread, from the time of its COMM or FORK record. */
 struct export_comm {
@@ -62,15 +63,26 @@ struct export_entry { /* of a call chain */
 
 struct export_calls;
 
+/* What a database has before an export; ids of its new rows begin after the last ones. */
+struct export_start {
+	bool exists[EXPORT_TABLES];
+	uint64_t last[EXPORT_TABLES];
+	/* Sets *id to that of a row of hosts with these values but for the id, or to 0. */
+	int (*find_host)(void *arg, const struct sonde_export_value *row, uint64_t *id);
+	void *arg;
+};
+
 struct export
 {
 	struct sonde_session *session;
 	struct sonde_export_options options;
 	const struct sonde_export_sink *sink;
 	struct sonde_export_table tables[EXPORT_TABLES];
+	const struct export_start *start;
 	uint64_t bases[EXPORT_TABLES]; /* ids of a table begin after this one */
 	uint64_t ids[EXPORT_TABLES]; /* the last one of each table */
 	struct sonde_export_counts counts;
+	uint64_t first_time, last_time; /* of samples, ns; NO_TIME: none has one */
 	struct frame_reader frames;
 	struct text escaped[EXPORT_TEXTS]; /* texts of a row that are not plain ASCII */
 	/* tasks.c */
@@ -101,12 +113,15 @@ struct export
 		.number = (int64_t)(n)                                                             \
 	}
 
-/* run.c: writes all rows; bases: NULL: all 0, and rows with id 0 are written. */
+/* run.c: writes all rows; start: NULL: a new database */
 int export_run(struct sonde_session *s, const struct sonde_export_options *options,
-        const struct sonde_export_sink *sink, const uint64_t *bases);
+        const struct sonde_export_sink *sink, const struct export_start *start);
 /* Copies the options of a caller; SONDE_EARG: they are wrong, or the session is not open. */
 int export_options(struct sonde_session *s, const struct sonde_export_options *given,
         struct sonde_export_options *own);
+/* SONDE_EARG, with what to do: samples of the database have other columns than the options want. */
+int export_check_columns(struct sonde_session *s, const char *database,
+        const struct sonde_export_options *options, bool all_columns);
 int export_row(struct export *x, enum export_table table, const struct sonde_export_value *values);
 static inline uint64_t export_id(struct export *x, enum export_table table)
 {
@@ -115,6 +130,10 @@ static inline uint64_t export_id(struct export *x, enum export_table table)
 
 /* The value of a text; the `slot`-th of its row. SONDE_ENOMEM: text NULL. */
 struct sonde_export_value export_text(struct export *x, unsigned slot, const char *text);
+
+/* hosts.c: rows of hosts and recordings, after all others */
+#define EXPORT_NO_TIME UINT64_MAX /* the recording has none: -1, as in perf */
+int export_recording(struct export *x);
 
 /* tasks.c */
 int export_tasks_add(struct export *x, const struct record *r, uint64_t time);

@@ -241,11 +241,11 @@ static int find_path(struct export *x, struct export_path *p, uint64_t *id)
 
 int export_path(struct export *x, uint64_t parent, uint64_t symbol, uint64_t ip, uint64_t *id)
 {
-	if (x->npaths == 0) { /* the root */
+	if (x->bases[EXPORT_PATHS] == 0 && x->npaths == 0) { /* the root, which is EXPORT_ROOT */
 		TRY(find_path(x, &(struct export_path){0}, id));
 	}
 	return find_path(x,
-	        &(struct export_path){.parent = parent != 0 ? parent : x->bases[EXPORT_PATHS] + 1,
+	        &(struct export_path){.parent = parent != 0 ? parent : EXPORT_ROOT,
 	                .symbol = symbol,
 	                .ip = symbol != 0 ? 0 : ip},
 	        id);
@@ -273,7 +273,7 @@ static int read_chain(struct export *x, const struct session_sample *s)
 /* Loads what the look-ups of n paths, of which each is the parent of the one before, will need. */
 static void prefetch_paths(struct export *x, size_t n)
 {
-	uint32_t hash = parent_hash(x, x->bases[EXPORT_PATHS] + 1);
+	uint32_t hash = parent_hash(x, EXPORT_ROOT);
 
 	for (size_t i = n; i-- > 0;) {
 		struct export_entry *e = &x->chain[i];

@@ -14,7 +14,6 @@
 #define KINDS_TASKS    (1u << RECORD_COMM | 1u << RECORD_FORK)
 #define KINDS_SWITCHES (1u << RECORD_SWITCH | 1u << RECORD_SWITCH_CPU_WIDE)
 #define SYNTH_KINDS    6u
-#define NO_TIME        UINT64_MAX /* the recording has none: -1, as in perf */
 
 /* ---- rows ---- */
 
@@ -57,6 +56,9 @@ static int unknown_rows(struct export *x)
 		struct sonde_export_value row[EXPORT_COLUMNS_MAX] = {0};
 		const struct sonde_export_table *t = &x->tables[tables[i]];
 
+		if (x->start->exists[tables[i]]) {
+			continue;
+		}
 		for (size_t k = 0; k < t->ncolumns; k++) {
 			if (t->columns[k].type == SONDE_EXPORT_TEXT) {
 				row[k] = export_text(x, 0,
@@ -158,11 +160,17 @@ static int sample_row(struct export *x, const struct session_sample *s, const st
 	        EXPORT_NUMBER(i->who.thread), EXPORT_NUMBER(i->who.comm),
 	        EXPORT_NUMBER(i->from.object), EXPORT_NUMBER(i->from.symbol),
 	        EXPORT_NUMBER(i->from.offset), EXPORT_NUMBER(d->ip),
-	        EXPORT_NUMBER(timed ? d->time : NO_TIME), EXPORT_NUMBER((int32_t)d->cpu),
+	        EXPORT_NUMBER(timed ? d->time : EXPORT_NO_TIME), EXPORT_NUMBER((int32_t)d->cpu),
 	        EXPORT_NUMBER(i->to.object), EXPORT_NUMBER(i->to.symbol),
 	        EXPORT_NUMBER(i->to.offset), EXPORT_NUMBER(d->addr)};
 	size_t n = 15;
 
+	if (timed) {
+		x->last_time = x->first_time == EXPORT_NO_TIME || d->time > x->last_time
+		                       ? d->time
+		                       : x->last_time;
+		x->first_time = d->time < x->first_time ? d->time : x->first_time;
+	}
 	if (!x->options.branches) {
 		row[n++].number = (int64_t)d->period;
 		row[n++].number = parts ? (int64_t)(d->weight & UINT32_MAX) : (int64_t)d->weight;
@@ -208,12 +216,12 @@ static int on_sample(struct export *x, const struct session_sample *s)
 
 /* ---- context switches ---- */
 
-/* The time of a record that is no sample, or NO_TIME. */
+/* The time of a record that is no sample, or EXPORT_NO_TIME. */
 static uint64_t record_time(const struct export *x, const struct session_sample *s)
 {
 	const struct session_event *e = &session_events(x->session)[s->event];
 
-	return e->plan.trailer_time != RECORD_NOT_THERE ? s->s.time : NO_TIME;
+	return e->plan.trailer_time != RECORD_NOT_THERE ? s->s.time : EXPORT_NO_TIME;
 }
 
 static int on_switch(struct export *x, const struct record *r, const struct session_sample *s)
@@ -256,12 +264,21 @@ static int on_record(struct export *x, const struct record *r, const struct sess
 
 /* ---- the whole recording ---- */
 
+/* For the caller's progress function, too. */
+static void show_counts(const struct export *x)
+{
+	if (x->options.counts != NULL) {
+		*x->options.counts = x->counts;
+	}
+}
+
 static int read_window(struct export *x, struct session_worker *w, size_t window)
 {
 	struct session_sample s;
 	struct record r;
 	int rc;
 
+	show_counts(x);
 	session_progress(x->session, window, session_windows(x->session));
 	TRY(session_window_open(w, window));
 	while ((rc = session_worker_next_any(w, &r, &s)) > 0) {
@@ -282,18 +299,19 @@ static int read_all(struct export *x)
 		session_forget(x->session);
 	}
 	session_worker_fini(&worker);
-	return rc >= 0 && x->calls != NULL ? export_calls_end(x) : rc;
+	if (rc >= 0 && x->calls != NULL) {
+		rc = export_calls_end(x);
+	}
+	return rc >= 0 ? export_recording(x) : rc;
 }
 
-static int write_rows(struct export *x, bool first)
+static int write_rows(struct export *x)
 {
 	if (x->sink->begin != NULL) {
 		TRY(x->sink->begin(x->sink->arg, x->tables, EXPORT_TABLES));
 	}
-	if (first) {
-		TRY(unknown_rows(x));
-		TRY(branch_type_rows(x));
-	}
+	TRY(unknown_rows(x));
+	TRY(!x->start->exists[EXPORT_BRANCH_TYPES] ? branch_type_rows(x) : 0);
 	return read_all(x);
 }
 
@@ -310,8 +328,9 @@ static void export_fini(struct export *x)
 }
 
 int export_run(struct sonde_session *s, const struct sonde_export_options *options,
-        const struct sonde_export_sink *sink, const uint64_t *bases)
+        const struct sonde_export_sink *sink, const struct export_start *start)
 {
+	static const struct export_start empty;
 	struct export *x = calloc(1, sizeof(*x));
 	int rc;
 
@@ -322,10 +341,10 @@ int export_run(struct sonde_session *s, const struct sonde_export_options *optio
 	x->options = *options;
 	x->sink = sink;
 	export_schema_tables(options, x->tables);
-	if (bases != NULL) {
-		memcpy(x->bases, bases, sizeof(x->bases));
-		memcpy(x->ids, bases, sizeof(x->ids));
-	}
+	x->start = start != NULL ? start : &empty;
+	memcpy(x->bases, x->start->last, sizeof(x->bases));
+	memcpy(x->ids, x->start->last, sizeof(x->ids));
+	x->first_time = x->last_time = EXPORT_NO_TIME;
 	rc = export_names_init(x);
 	if (rc >= 0) {
 		rc = frame_reader_init(&x->frames, session_frames(s));
@@ -335,11 +354,9 @@ int export_run(struct sonde_session *s, const struct sonde_export_options *optio
 		rc = x->calls != NULL ? 0 : SONDE_ENOMEM;
 	}
 	if (rc >= 0) {
-		rc = write_rows(x, bases == NULL);
+		rc = write_rows(x);
 	}
-	if (options->counts != NULL) {
-		*options->counts = x->counts;
-	}
+	show_counts(x);
 	export_fini(x);
 	return rc < 0 ? error_ensure(session_error(s), rc) : 0;
 }
@@ -350,6 +367,18 @@ int export_options(struct sonde_session *s, const struct sonde_export_options *g
 	TRY(session_ready(s));
 	*own = (struct sonde_export_options){0};
 	return options_copy(own, sizeof(*own), given, session_error(s));
+}
+
+int export_check_columns(struct sonde_session *s, const char *database,
+        const struct sonde_export_options *options, bool all_columns)
+{
+	if (all_columns != options->branches) {
+		return 0;
+	}
+	return error_set(session_error(s), SONDE_EARG, NO_OFFSET,
+	        "samples of database %s have %s: --append wants the word '%s'", database,
+	        all_columns ? "all columns" : "only the columns of branches",
+	        all_columns ? "all" : "branches");
 }
 
 int sonde_export_rows(struct sonde_session *s, const struct sonde_export_options *options,

@@ -58,13 +58,18 @@ static const struct sonde_export_column calls[] = {BIG("id"), BIG("thread_id"), 
         BIG("call_path_id"), BIG("call_time"), BIG("return_time"), BIG("branch_count"),
         BIG("call_id"), BIG("return_id"), BIG("parent_call_path_id"), SMALL("flags"),
         BIG("parent_id"), BIG("insn_count"), BIG("cyc_count")};
-static const struct sonde_export_column ptwrite[] = {BIG("id"), BIG("payload"), SMALL("exact_ip")};
+static const struct sonde_export_column hosts[] = {BIG("id"), STRING("hostname"),
+        STRING("os_release"), STRING("arch"), STRING("cpu_desc"), SMALL("nr_cpus")};
+static const struct sonde_export_column recordings[] = {BIG("id"), BIG("host_id"), STRING("path"),
+        STRING("cmdline"), BIG("first_time"), BIG("last_time"), BIG("first_machine_id"),
+        BIG("last_machine_id"), BIG("first_sample_id"), BIG("last_sample_id")};
+static const struct sonde_export_column ptwrite[] = {BIG("id"), BIG("payload"), BOOL("exact_ip")};
 static const struct sonde_export_column cbr[] = {
         BIG("id"), SMALL("cbr"), SMALL("mhz"), SMALL("percent")};
 static const struct sonde_export_column mwait[] = {BIG("id"), SMALL("hints"), SMALL("extensions")};
 static const struct sonde_export_column pwre[] = {
-        BIG("id"), SMALL("cstate"), SMALL("subcstate"), SMALL("hw")};
-static const struct sonde_export_column exstop[] = {BIG("id"), SMALL("exact_ip")};
+        BIG("id"), SMALL("cstate"), SMALL("subcstate"), BOOL("hw")};
+static const struct sonde_export_column exstop[] = {BIG("id"), BOOL("exact_ip")};
 static const struct sonde_export_column pwrx[] = {
         BIG("id"), SMALL("deepest_cstate"), SMALL("last_cstate"), SMALL("wake_reason")};
 static const struct sonde_export_column switches[] = {BIG("id"), BIG("machine_id"), BIG("time"),
@@ -83,6 +88,8 @@ static const struct sonde_export_table all[EXPORT_TABLES] = {
         [EXPORT_SAMPLES] = {.name = "samples", LIST(samples)},
         [EXPORT_PATHS] = {.name = "call_paths", LIST(paths)},
         [EXPORT_CALLS] = {.name = "calls", LIST(calls)},
+        [EXPORT_HOSTS] = {.name = "hosts", LIST(hosts)},
+        [EXPORT_RECORDINGS] = {.name = "recordings", LIST(recordings)},
         [EXPORT_PTWRITE] = {.name = "ptwrite", LIST(ptwrite)},
         [EXPORT_CBR] = {.name = "cbr", LIST(cbr)},
         [EXPORT_MWAIT] = {.name = "mwait", LIST(mwait)},
@@ -122,6 +129,12 @@ static const char *type_name(const struct sonde_export_column *c)
 	}
 }
 
+static const char *column_name(const struct sonde_export_column *c, enum export_engine engine)
+{
+	return engine == EXPORT_POSTGRESQL && strcmp(c->name, "transaction_") == 0 ? "transaction"
+	                                                                           : c->name;
+}
+
 /* In SQLite only an "integer" key is the number of the row itself, without an index of its own. */
 void export_schema_create(
         struct text *out, enum export_engine engine, const struct sonde_export_table *table)
@@ -134,10 +147,82 @@ void export_schema_create(
 			text_printf(out, "%s integer NOT NULL PRIMARY KEY", c->name);
 			continue;
 		}
-		text_printf(out, "%s%s %s%s", i != 0 ? ", " : "", c->name, type_name(c),
-		        i == 0 ? " NOT NULL" : "");
+		text_printf(out, "%s%s %s%s", i != 0 ? ", " : "", column_name(c, engine),
+		        type_name(c), i == 0 ? " PRIMARY KEY" : "");
 	}
-	text_str(out, ");\n");
+	text_str(out, ")");
+	if (engine == EXPORT_POSTGRESQL && export_schema_grows(table->number)) {
+		text_str(out, " PARTITION BY RANGE (id)");
+	}
+	text_str(out, ";\n");
+}
+
+bool export_schema_grows(size_t table)
+{
+	return (table >= EXPORT_SAMPLES && table <= EXPORT_CALLS) || table >= EXPORT_PTWRITE;
+}
+
+/* Names of keys are those that perf's script chooses. */
+static const struct key {
+	enum export_table table;
+	const char *name, *column;
+	enum export_table target;
+} keys[] = {
+        {EXPORT_THREADS, "machinefk", "machine_id", EXPORT_MACHINES},
+        {EXPORT_THREADS, "processfk", "process_id", EXPORT_THREADS},
+        {EXPORT_COMMS, "threadfk", "c_thread_id", EXPORT_THREADS},
+        {EXPORT_COMM_THREADS, "commfk", "comm_id", EXPORT_COMMS},
+        {EXPORT_COMM_THREADS, "threadfk", "thread_id", EXPORT_THREADS},
+        {EXPORT_DSOS, "machinefk", "machine_id", EXPORT_MACHINES},
+        {EXPORT_SYMBOLS, "dsofk", "dso_id", EXPORT_DSOS},
+        {EXPORT_SAMPLES, "evselfk", "evsel_id", EXPORT_EVENTS},
+        {EXPORT_SAMPLES, "machinefk", "machine_id", EXPORT_MACHINES},
+        {EXPORT_SAMPLES, "threadfk", "thread_id", EXPORT_THREADS},
+        {EXPORT_SAMPLES, "commfk", "comm_id", EXPORT_COMMS},
+        {EXPORT_SAMPLES, "dsofk", "dso_id", EXPORT_DSOS},
+        {EXPORT_SAMPLES, "symbolfk", "symbol_id", EXPORT_SYMBOLS},
+        {EXPORT_SAMPLES, "todsofk", "to_dso_id", EXPORT_DSOS},
+        {EXPORT_SAMPLES, "tosymbolfk", "to_symbol_id", EXPORT_SYMBOLS},
+        {EXPORT_PATHS, "parentfk", "parent_id", EXPORT_PATHS},
+        {EXPORT_PATHS, "symbolfk", "symbol_id", EXPORT_SYMBOLS},
+        {EXPORT_CALLS, "threadfk", "thread_id", EXPORT_THREADS},
+        {EXPORT_CALLS, "commfk", "comm_id", EXPORT_COMMS},
+        {EXPORT_CALLS, "call_pathfk", "call_path_id", EXPORT_PATHS},
+        {EXPORT_CALLS, "callfk", "call_id", EXPORT_SAMPLES},
+        {EXPORT_CALLS, "returnfk", "return_id", EXPORT_SAMPLES},
+        {EXPORT_CALLS, "parent_call_pathfk", "parent_call_path_id", EXPORT_PATHS},
+        {EXPORT_RECORDINGS, "hostfk", "host_id", EXPORT_HOSTS},
+        {EXPORT_PTWRITE, "idfk", "id", EXPORT_SAMPLES},
+        {EXPORT_CBR, "idfk", "id", EXPORT_SAMPLES},
+        {EXPORT_MWAIT, "idfk", "id", EXPORT_SAMPLES},
+        {EXPORT_PWRE, "idfk", "id", EXPORT_SAMPLES},
+        {EXPORT_EXSTOP, "idfk", "id", EXPORT_SAMPLES},
+        {EXPORT_PWRX, "idfk", "id", EXPORT_SAMPLES},
+        {EXPORT_SWITCHES, "machinefk", "machine_id", EXPORT_MACHINES},
+        {EXPORT_SWITCHES, "toutfk", "thread_out_id", EXPORT_THREADS},
+        {EXPORT_SWITCHES, "tinfk", "thread_in_id", EXPORT_THREADS},
+        {EXPORT_SWITCHES, "coutfk", "comm_out_id", EXPORT_COMMS},
+        {EXPORT_SWITCHES, "cinfk", "comm_in_id", EXPORT_COMMS},
+};
+
+void export_schema_references(struct text *out, size_t table)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (keys[i].table != table) {
+			continue;
+		}
+		if (!any) {
+			text_printf(out, "ALTER TABLE %s", all[table].name);
+		}
+		text_printf(out, "%s ADD CONSTRAINT %s FOREIGN KEY (%s) REFERENCES %s (id)",
+		        any ? "," : "", keys[i].name, keys[i].column, all[keys[i].target].name);
+		any = true;
+	}
+	if (any) {
+		text_str(out, ";\n");
+	}
 }
 
 /*
@@ -243,7 +328,8 @@ static void put_form(struct text *out, enum export_engine engine, const char *na
 		text_printf(out, engine == EXPORT_SQLITE ? "printf('%%x', %.*s)" : "to_hex(%.*s)",
 		        len, e);
 	} else if (strncmp(name, "yes", size) == 0) {
-		text_printf(out, "CASE %.*s WHEN 0 THEN 'False' ELSE 'True' END", len, e);
+		text_printf(out, "CASE WHEN %.*s = %s THEN 'False' ELSE 'True' END", len, e,
+		        engine == EXPORT_SQLITE ? "0" : "false");
 	} else if (strncmp(name, "wake", size) == 0) {
 		text_str(out,
 		        "CASE wake_reason WHEN 1 THEN 'Interrupt' WHEN 2 THEN 'Timer Deadline' "
@@ -252,13 +338,13 @@ static void put_form(struct text *out, enum export_engine engine, const char *na
 	} else if (strncmp(name, "text", size) == 0) {
 		text_printf(out, "COALESCE(CAST(%.*s AS varchar), '')", len, e);
 	} else { /* ipc */
-		text_str(
-		        out, engine == EXPORT_SQLITE
-		                     ? "CASE c.cyc_count WHEN 0 THEN 0.0 ELSE "
-		                       "ROUND(CAST(c.insn_count AS FLOAT) / c.cyc_count, 2) END"
-		                     : "CASE c.cyc_count WHEN 0 THEN CAST(0 AS FLOAT) ELSE "
-		                       "CAST(ROUND(CAST(c.insn_count AS numeric) / c.cyc_count, 2) "
-		                       "AS FLOAT) END");
+		text_str(out,
+		        engine == EXPORT_SQLITE
+		                ? "CASE c.cyc_count WHEN 0 THEN 0.0 ELSE "
+		                  "ROUND(CAST(c.insn_count AS FLOAT) / c.cyc_count, 2) END"
+		                : "CASE c.cyc_count WHEN 0 THEN CAST(0 AS numeric(20, 2)) ELSE "
+		                  "CAST(CAST(c.insn_count AS float8) / c.cyc_count "
+		                  "AS numeric(20, 2)) END");
 	}
 }
 
@@ -294,31 +380,47 @@ void export_schema_view(struct text *out, enum export_engine engine, size_t tabl
 	text_str(out, ";\n");
 }
 
+#define YES_NO(e) "CASE WHEN " e " = false THEN 'False' WHEN " e " = true THEN 'True' END"
+
+/* Texts of PostgreSQL have a width, as perf's do. */
 void export_schema_power_view(struct text *out, enum export_engine engine)
 {
 	static const struct {
-		const char *column, *sql;
-	} columns[] = {{"cbr", "{text:cbr.cbr}"}, {"mhz", "{text:cbr.mhz}"},
-	        {"percent", "{text:cbr.percent}"}, {"hints_hex", "COALESCE({x:mwait.hints}, '')"},
-	        {"extensions_hex", "COALESCE({x:mwait.extensions}, '')"},
-	        {"cstate", "{text:pwre.cstate}"}, {"subcstate", "{text:pwre.subcstate}"},
-	        {"hw", "{text:pwre.hw}"}, {"exact_ip", "{text:exstop.exact_ip}"},
-	        {"deepest_cstate", "{text:pwrx.deepest_cstate}"},
-	        {"last_cstate", "{text:pwrx.last_cstate}"},
-	        {"wake_reason", "COALESCE({wake}, '')"}};
+		const char *column, *sql[2]; /* by engine */
+	} columns[] = {
+	        {"cbr", {"{text:cbr.cbr}", "format('%6s', cbr.cbr)"}},
+	        {"mhz", {"{text:cbr.mhz}", "format('%6s', cbr.mhz)"}},
+	        {"percent", {"{text:cbr.percent}", "format('%5s', cbr.percent)"}},
+	        {"hints_hex", {"COALESCE({x:mwait.hints}, '')", "{x:mwait.hints}"}},
+	        {"extensions_hex", {"COALESCE({x:mwait.extensions}, '')", "{x:mwait.extensions}"}},
+	        {"cstate", {"{text:pwre.cstate}", "format('%3s', pwre.cstate)"}},
+	        {"subcstate", {"{text:pwre.subcstate}", "format('%3s', pwre.subcstate)"}},
+	        {"hw", {"{text:pwre.hw}", YES_NO("pwre.hw")}},
+	        {"exact_ip", {"{text:exstop.exact_ip}", YES_NO("exstop.exact_ip")}},
+	        {"deepest_cstate",
+	                {"{text:pwrx.deepest_cstate}", "format('%3s', pwrx.deepest_cstate)"}},
+	        {"last_cstate", {"{text:pwrx.last_cstate}", "format('%3s', pwrx.last_cstate)"}},
+	        {"wake_reason",
+	                {"COALESCE({wake}, '')",
+	                        "CASE WHEN wake_reason IN (1, 2, 4, 8) THEN CAST({wake} AS text) "
+	                        "ELSE format('%2s', wake_reason) END"}},
+	};
 
 	text_str(out,
 	        "CREATE VIEW power_events_view AS SELECT samples.id, time, cpu, e.name AS event");
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
 		text_str(out, ", ");
-		put_forms(out, engine, columns[i].sql);
+		put_forms(out, engine, columns[i].sql[engine]);
 		text_printf(out, " AS %s", columns[i].column);
 	}
 	text_str(out, " FROM samples JOIN selected_events e ON e.id = evsel_id");
 	for (size_t t = EXPORT_CBR; t <= EXPORT_PWRX; t++) {
 		text_printf(out, " LEFT JOIN %s ON %s.id = samples.id", all[t].name, all[t].name);
 	}
-	text_str(out, " WHERE e.name IN ('cbr', 'mwait', 'exstop', 'pwre', 'pwrx');\n");
+	text_str(out, engine == EXPORT_SQLITE
+	                      ? " WHERE e.name IN ('cbr', 'mwait', 'exstop', 'pwre', 'pwrx');\n"
+	                      : " WHERE COALESCE(cbr.id, mwait.id, pwre.id, exstop.id, pwrx.id) "
+	                        "IS NOT NULL ORDER BY samples.id;\n");
 }
 
 bool export_schema_kept(const bool *has_rows, bool *kept)
@@ -366,11 +468,16 @@ bool export_branch_type(size_t i, struct text *name, int64_t *id)
 	return true;
 }
 
-void export_schema_calls(struct text *out)
+void export_schema_call_indexes(struct text *out)
 {
 	text_str(out, "CREATE INDEX pcpid_idx ON calls (parent_call_path_id);\n"
-	              "CREATE INDEX pid_idx ON calls (parent_id);\n"
-	              "ALTER TABLE comms ADD has_calls boolean;\n"
-	              "UPDATE comms SET has_calls = true "
-	              "WHERE id IN (SELECT comm_id FROM calls);\n");
+	              "CREATE INDEX pid_idx ON calls (parent_id);\n");
+}
+
+void export_schema_has_calls(struct text *out, int64_t after)
+{
+	text_printf(out,
+	        "UPDATE comms SET has_calls = true WHERE id > %lld AND "
+	        "id IN (SELECT comm_id FROM calls);\n",
+	        (long long)after);
 }

@@ -23,6 +23,8 @@ enum export_table {
 	EXPORT_SAMPLES,
 	EXPORT_PATHS, /* with calls or callchains */
 	EXPORT_CALLS, /* with calls */
+	EXPORT_HOSTS,
+	EXPORT_RECORDINGS,
 	EXPORT_PTWRITE, /* this and all later ones: dropped if empty, see export_schema_kept */
 	EXPORT_CBR,
 	EXPORT_MWAIT,
@@ -52,10 +54,15 @@ void export_schema_create(
         struct text *out, enum export_engine engine, const struct sonde_export_table *table);
 /* The view of a table, if it has one. */
 void export_schema_view(struct text *out, enum export_engine engine, size_t table);
-/* What is made after the rows of calls: indexes, and the column comms.has_calls. */
-void export_schema_calls(struct text *out);
+void export_schema_call_indexes(struct text *out);
+/* Sets comms.has_calls of comms after this id; -1: of all. */
+void export_schema_has_calls(struct text *out, int64_t after);
 const char *export_table_name(size_t table);
 void export_schema_power_view(struct text *out, enum export_engine engine);
+/* Foreign keys of a table, all in one statement; nothing if it has none. */
+void export_schema_references(struct text *out, size_t table);
+/* Whether a table grows with the length of a recording: PostgreSQL has a partition for each. */
+bool export_schema_grows(size_t table);
 
 /* The i-th type of branches; *name becomes its text, with a NUL. False: no more. */
 bool export_branch_type(size_t i, struct text *name, int64_t *id);

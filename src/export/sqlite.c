@@ -272,7 +272,9 @@ static int finish(struct sqlite *q)
 		export_schema_power_view(&sql, EXPORT_SQLITE);
 	}
 	if (q->options->calls) {
-		export_schema_calls(&sql);
+		export_schema_call_indexes(&sql);
+		text_str(&sql, "ALTER TABLE comms ADD has_calls boolean;\n");
+		export_schema_has_calls(&sql, -1);
 	}
 	text_str(&sql, "COMMIT;\n");
 	return execute_text(q, "write", &sql);

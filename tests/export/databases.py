@@ -11,6 +11,7 @@ REFERENCES = {
     "dso_id": "dsos", "to_dso_id": "dsos", "symbol_id": "symbols", "to_symbol_id": "symbols", "evsel_id": "selected_events",
     "call_path_id": "call_paths", "parent_call_path_id": "call_paths", "thread_out_id": "threads", "thread_in_id": "threads",
     "comm_in_id": "comms", "comm_out_id": "comms"}
+OWN = ("hosts", "recordings")  # tables that perf's databases lack
 # Their ids are numbers of samples, which perf also counts in the order of time, or of branch types.
 NUMBERED = ("samples", "ptwrite", "cbr", "mwait", "pwre", "exstop", "pwrx", "branch_types")
 
@@ -32,6 +33,13 @@ class Sqlite:
 
     def columns(self, table):
         return self.select(f"SELECT * FROM {table} LIMIT 0")[0]
+
+    def types(self, _table):
+        """SQLite's types are words: each value has its own."""
+        return {}
+
+    def keys(self):
+        return []
 
 
 class Resolver:
@@ -106,8 +114,11 @@ def stripped(rows, without):
     return out
 
 
-def differences(perf, sonde, without=()):
-    """Lines that say what differs; without: tables and columns of perf's that are not compared."""
+def differences(perf, sonde, without=(), view_ids=None):
+    """Lines that say what differs; without: tables and columns of perf's that are not compared; view_ids: views are
+    compared below this id (perf's are slow), tables always whole."""
+    without = (*without, *OWN)
+
     def kept(names):
         return [n for n in names if not any(n == w or n == w + "_view" for w in without)]
     lines = []
@@ -117,6 +128,11 @@ def differences(perf, sonde, without=()):
         for name in kept(perf.names(kind)):
             if name in sonde.names(kind) and kept(perf.columns(name)) != kept(sonde.columns(name)):
                 lines.append(f"columns of {name}: {kept(perf.columns(name))} {kept(sonde.columns(name))}")
+            elif name in sonde.names(kind) and perf.types(name) != sonde.types(name):
+                lines.append(f"types of {name}: {set(perf.types(name).items()) ^ set(sonde.types(name).items())}")
+    theirs, ours = ([k for k in d.keys() if kept([k[0]])] for d in (perf, sonde))
+    if theirs != ours:
+        lines.append(f"keys: only perf {set(theirs) - set(ours)}, only sonde {set(ours) - set(theirs)}")
     if lines:
         return lines
     theirs, ours = Resolver(perf), Resolver(sonde)
@@ -131,8 +147,9 @@ def differences(perf, sonde, without=()):
     # Views show what their names say: each has as many rows, with the same texts.
     for view in kept(perf.names("view")):
         columns = [c for c in perf.columns(view) if "id" not in c.split("_") and c not in without]
-        wanted = "SELECT " + ", ".join(columns) + f" FROM {view}"
-        a, b = (Counter(tuple(int(v) if c in ("mhz", "percent") and v != "" else str(v) if v is not None else v
+        some = f" WHERE id < {view_ids}" if view_ids and "id" in perf.columns(view) else ""
+        wanted = "SELECT " + ", ".join(columns) + f" FROM {view}{some}"
+        a, b = (Counter(tuple(int(v) if c in ("mhz", "percent") and str(v).strip() else str(v) if v is not None else v
                               for c, v in zip(columns, r)) for r in d.select(wanted)[1]) for d in (perf, sonde))
         if view == "symbols_view":
             a, b = (Counter(dict.fromkeys(c, 1)) for c in (a, b))

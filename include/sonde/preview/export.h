@@ -77,6 +77,8 @@ struct sonde_export_options {
 	bool callchains; /* call paths of the call chains of samples */
 	bool force; /* replace a database that exists */
 	struct sonde_export_counts *counts; /* set to what was written; NULL: not wanted */
+	const char *recording; /* its path, for the table of recordings; NULL: none */
+	bool append; /* add to a database that exists, of either kind; force has no effect */
 };
 
 /*
@@ -94,6 +96,19 @@ SONDE_API int sonde_export_rows(struct sonde_session *s, const struct sonde_expo
  */
 SONDE_API int sonde_export_sqlite(
         struct sonde_session *s, const struct sonde_export_options *options, const char *path);
+
+/*
+ * Writes a PostgreSQL database, through libpq. conninfo is the name of a database, or words "key=value"
+ * or a URI as libpq has them; NULL: the database PGDATABASE, or "perf". The server, user and password
+ * that it lacks are those of the environment, as for psql. A new database appears when it is complete;
+ * into one that exists all is written in one transaction. Exports to one database wait for each other.
+ * 0; SONDE_EARG: conninfo is wrong, or the database exists and neither append nor force is set, or
+ * append is and it is no database of this function; SONDE_EUNSUPPORTED: built without libpq, it is not
+ * installed, or the server is older than PostgreSQL 12; SONDE_EOUTPUT: the server cannot be reached or
+ * refused something, and nothing was kept; else as sonde_export_rows.
+ */
+SONDE_API int sonde_export_postgresql(
+        struct sonde_session *s, const struct sonde_export_options *options, const char *conninfo);
 
 #ifdef __cplusplus
 }
