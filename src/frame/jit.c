@@ -4,8 +4,8 @@
 #include "core/arena.h"
 #include "core/array.h"
 #include "core/index.h"
-#include "image/jitdump.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -16,17 +16,19 @@
  */
 #define V8_LINES 0x40u
 
+#define REPORTS_MAX 16u /* reports that are kept */
+
 #define EM_386 3u
 #define EM_ARM 40u
 
 struct code { /* of a LOAD record */
 	const char *name;
-	struct span bytes, lines, eh_frame;
+	struct span bytes, lines, eh_frame, eh_frame_hdr;
 	uint64_t nlines;
 	uint64_t lines_address; /* of the code, as its lines say */
 	uint64_t index;
+	uint32_t again; /* code with the same index that was loaded before */
 	uint32_t dump;
-	uint32_t text; /* of its object's name, in names[] */
 };
 
 struct dump {
@@ -34,13 +36,9 @@ struct dump {
 	struct image_jitdump jit;
 	const char *path;
 	uint32_t pid;
+	bool is_read; /* its header, and records up to the first damage that hides the rest */
 	bool has_lines; /* of some code */
 	bool plain_lines; /* those of some code begin elsewhere than V8_LINES */
-};
-
-struct change { /* code from a time on */
-	uint64_t time;
-	const struct timeline_jit *jit;
 };
 
 struct frame_jit {
@@ -50,8 +48,10 @@ struct frame_jit {
 	struct code *codes;
 	size_t ncodes, codes_cap;
 	struct index code_index; /* the newest code by file and index */
-	struct change *changes;
+	struct frame_jit_change *changes;
 	size_t nchanges, changes_cap;
+	struct frame_jit_report reports[REPORTS_MAX];
+	size_t nreports;
 	struct arena arena; /* texts, and code for the timeline */
 };
 
@@ -68,6 +68,27 @@ struct reading {
 	bool shifted; /* `shift` was found */
 	struct image_jit_record lines, unwinding; /* for the next code; offset 0: none */
 };
+
+static void report(struct reading *r, enum sonde_diag_kind kind, uint64_t offset, const char *fmt,
+        ...) __attribute__((format(printf, 4, 5)));
+
+static void report(
+        struct reading *r, enum sonde_diag_kind kind, uint64_t offset, const char *fmt, ...)
+{
+	struct frame_jit *j = r->jit;
+	char text[2 * IMAGE_PATH_MAX];
+	const char *kept;
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	diag_report(r->diags, kind, offset, "%s", text);
+	if (j->nreports < REPORTS_MAX &&
+	        (kept = arena_text(&j->arena, text, strlen(text))) != NULL) {
+		j->reports[j->nreports++] = (struct frame_jit_report){kind, offset, kept};
+	}
+}
 
 bool frame_jit_is_dump(struct span name)
 {
@@ -208,12 +229,17 @@ static int add_change(struct reading *r, const struct image_jit_record *record, 
 {
 	struct frame_jit *j = r->jit;
 	struct timeline_jit *jit = arena_alloc(&j->arena, sizeof(*jit));
-	const uint64_t index = j->codes[code].index;
+	const struct code *c = &j->codes[code];
 	uint64_t time = time_of(r, record->time);
-	char name[IMAGE_PATH_MAX];
+	char name[IMAGE_PATH_MAX], again[16] = "";
 
-	(void)snprintf(name, sizeof(name), "%.*sjitted-%u-%llu.so", r->folder_size, r->folder,
-	        record->pid, (unsigned long long)index);
+	(void)snprintf(name, sizeof(name), "%.*sjitted-%u-%llu", r->folder_size, r->folder,
+	        record->pid, (unsigned long long)c->index);
+	if (c->again != 0) {
+		(void)snprintf(again, sizeof(again), "-%u", c->again);
+	}
+	(void)strncat(name, again, sizeof(name) - strlen(name) - 1);
+	(void)strncat(name, ".so", sizeof(name) - strlen(name) - 1);
 	if (jit == NULL || !array_reserve(&j->changes, &j->changes_cap, j->nchanges + 1,
 	                           sizeof(*j->changes))) {
 		return SONDE_ENOMEM;
@@ -228,19 +254,20 @@ static int add_change(struct reading *r, const struct image_jit_record *record, 
 	if (jit->name == NULL) {
 		return SONDE_ENOMEM;
 	}
-	j->changes[j->nchanges++] = (struct change){.time = time, .jit = jit};
+	j->changes[j->nchanges++] = (struct frame_jit_change){.time = time, .jit = jit};
 	return timeline_add_jit(r->timeline, jit, time);
 }
 
 static int add_load(struct reading *r, const struct image_jit_record *load)
 {
 	struct frame_jit *j = r->jit;
-	uint32_t hash, id = (uint32_t)j->ncodes;
+	uint32_t hash, older, id = (uint32_t)j->ncodes;
 	struct code code = {.name = load->name,
 	        .bytes = load->code,
 	        .index = load->index,
 	        .dump = r->dump,
-	        .eh_frame = r->unwinding.eh_frame};
+	        .eh_frame = r->unwinding.eh_frame,
+	        .eh_frame_hdr = r->unwinding.eh_frame_hdr};
 	size_t at;
 
 	if (index_room(&j->code_index) < 0 ||
@@ -253,7 +280,9 @@ static int add_load(struct reading *r, const struct image_jit_record *load)
 		code.lines_address = r->lines.address;
 	}
 	r->lines = r->unwinding = (struct image_jit_record){0};
-	if (code_find(j, r->dump, load->index, &hash, &at) != INDEX_NONE) {
+	older = code_find(j, r->dump, load->index, &hash, &at);
+	if (older != INDEX_NONE) {
+		code.again = j->codes[older].again + 1;
 		index_replace(&j->code_index, at, id);
 	} else {
 		index_put(&j->code_index, hash, at, id);
@@ -272,7 +301,7 @@ static int add_move(struct reading *r, const struct image_jit_record *move)
 		code = code_find(j, r->dump, move->index, &hash, &at);
 	}
 	if (code == INDEX_NONE) {
-		diag_report(r->diags, SONDE_DIAG_DAMAGED, move->offset,
+		report(r, SONDE_DIAG_DAMAGED, move->offset,
 		        "%s: code number %llu is moved, but was not loaded before",
 		        j->dumps[r->dump].path, (unsigned long long)move->index);
 		return 0;
@@ -316,7 +345,7 @@ static int read_records(struct reading *r)
 
 	while ((rc = image_jitdump_next(&jit, &at, &record, &err)) != 0) {
 		if (rc < 0) {
-			diag_report(r->diags, SONDE_DIAG_DAMAGED, record.offset, "%s: %s", path,
+			report(r, SONDE_DIAG_DAMAGED, record.offset, "%s: %s", path,
 			        error_show(&err)->text);
 		} else {
 			TRY(add_record(r, &record));
@@ -326,7 +355,7 @@ static int read_records(struct reading *r)
 }
 
 /* Reports that times are not those of the recording. */
-static void report_clock(const struct reading *r)
+static void report_clock(struct reading *r)
 {
 	const struct frame_jit_mapping *m = r->mapping;
 	const struct dump *d = &r->jit->dumps[r->dump];
@@ -335,7 +364,7 @@ static void report_clock(const struct reading *r)
 	if (tsc ? m->tsc != NULL : m->monotonic || !m->has_time) {
 		return;
 	}
-	diag_report(r->diags, SONDE_DIAG_NOTE, m->offset,
+	report(r, SONDE_DIAG_NOTE, m->offset,
 	        tsc ? "%s: its times are of the processor's counter, which the recording cannot "
 	              "convert: code that replaced other code hides it from the beginning"
 	            : "%s: its times are of CLOCK_MONOTONIC, but those of the recording are not: "
@@ -377,11 +406,12 @@ static int dump_open(struct reading *r)
 		return rc;
 	}
 	if (rc < 0) {
-		diag_report(r->diags, SONDE_DIAG_NOTE, m->offset,
+		report(r, SONDE_DIAG_NOTE, m->offset,
 		        "names of code that process %u compiled are unknown: %s: %s", m->pid,
 		        d->path, error_show(&err)->text);
 		return 0;
 	}
+	d->is_read = true;
 	report_clock(r);
 	return read_records(r);
 }
@@ -412,7 +442,7 @@ int frame_jit_notes(const struct frame_resolver *f, uint64_t after, uint64_t lim
         struct timeline_notes *notes)
 {
 	for (size_t i = 0; f->jit != NULL && i < f->jit->nchanges; i++) {
-		const struct change *c = &f->jit->changes[i];
+		const struct frame_jit_change *c = &f->jit->changes[i];
 
 		if (c->time > after && c->time <= limit) {
 			TRY(timeline_notes_add_jit(notes, c->jit, c->time));
@@ -423,49 +453,88 @@ int frame_jit_notes(const struct frame_resolver *f, uint64_t after, uint64_t lim
 
 /* ---- look-ups ---- */
 
-static const struct code *code_of(const struct frame_resolver *f, uint32_t object)
-{
-	return &f->jit->codes[timeline_object(f->timeline, object)->code];
-}
-
 struct frame_jit_code frame_jit_code(const struct frame_resolver *f, uint32_t object)
 {
-	const struct code *c = code_of(f, object);
+	return frame_jit_code_at(f, timeline_object(f->timeline, object)->code);
+}
+
+struct frame_jit_code frame_jit_code_at(const struct frame_resolver *f, uint32_t code)
+{
+	const struct code *c = &f->jit->codes[code];
 	const struct image_jitdump *jit = &f->jit->dumps[c->dump].jit;
 	uint32_t machine = jit->machine;
 
 	return (struct frame_jit_code){.name = c->name,
 	        .bytes = c->bytes,
 	        .eh_frame = c->eh_frame,
+	        .eh_frame_hdr = c->eh_frame_hdr,
 	        .swap = jit->swap,
 	        .kind = {.machine = (uint16_t)machine,
 	                .is64 = machine != EM_386 && machine != EM_ARM}};
 }
 
+bool frame_jit_next_line(
+        const struct frame_resolver *f, uint32_t code, struct frame_jit_lines *lines)
+{
+	const struct code *c = &f->jit->codes[code];
+	const struct dump *d = &f->jit->dumps[c->dump];
+	uint64_t late = d->has_lines && !d->plain_lines ? V8_LINES : 0;
+	struct image_jit_line before = lines->line;
+
+	if (lines->read == 0) {
+		lines->rest = c->lines;
+	}
+	if (lines->read == c->nlines || !image_jit_line_next(&d->jit, &lines->rest,
+	                                        lines->read != 0 ? &before : NULL, &lines->line)) {
+		return false;
+	}
+	lines->read++;
+	lines->address = lines->line.address - c->lines_address - late + FRAME_JIT_START;
+	return true;
+}
+
+const struct frame_jit_change *frame_jit_changes(const struct frame_resolver *f, size_t *n)
+{
+	*n = f->jit != NULL ? f->jit->nchanges : 0;
+	return *n != 0 ? f->jit->changes : NULL;
+}
+
+const struct frame_jit_report *frame_jit_reports(const struct frame_resolver *f, size_t *n)
+{
+	*n = f->jit != NULL ? f->jit->nreports : 0;
+	return *n != 0 ? f->jit->reports : NULL;
+}
+
+bool frame_jit_was_read(const struct frame_resolver *f, uint32_t pid, struct span path)
+{
+	for (size_t i = 0; f->jit != NULL && i < f->jit->ndumps; i++) {
+		const struct dump *d = &f->jit->dumps[i];
+
+		if (d->is_read && d->pid == pid && bytes_are(path.p, path.n, d->path)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 void frame_jit_line(
         const struct frame_resolver *f, uint32_t object, uint64_t address, struct lines_place *out)
 {
-	const struct code *c = code_of(f, object);
-	const struct dump *d = &f->jit->dumps[c->dump];
-	uint64_t late = d->has_lines && !d->plain_lines ? V8_LINES : 0;
-	uint64_t at = address - FRAME_JIT_START + c->lines_address + late;
-	struct image_jit_line before, line, found = {0};
-	struct span rest = c->lines;
+	uint32_t code = timeline_object(f->timeline, object)->code;
+	struct frame_jit_lines lines = {0}, found = {0};
 
-	for (uint64_t i = 0; i < c->nlines; i++) {
-		if (!image_jit_line_next(&d->jit, &rest, i != 0 ? &before : NULL, &line)) {
-			break;
-		}
-		before = line;
-		if (line.address <= at && (found.file == NULL || line.address >= found.address)) {
-			found = line;
+	while (frame_jit_next_line(f, code, &lines)) {
+		if (lines.address <= address &&
+		        (found.line.file == NULL || lines.address >= found.address)) {
+			found = lines;
 		}
 	}
-	out->found = found.file != NULL ? LINES_LINE : LINES_FUNCTION;
+	out->found = found.line.file != NULL ? LINES_LINE : LINES_FUNCTION;
 	out->address = address;
 	out->n = 1;
-	out->frames[0] =
-	        (struct lines_frame){.function = c->name, .file = found.file, .line = found.line};
+	out->frames[0] = (struct lines_frame){.function = f->jit->codes[code].name,
+	        .file = found.line.file,
+	        .line = found.line.line};
 }
 
 int frame_jit_elf(

@@ -13,6 +13,7 @@
 
 #include "frame/code.h"
 #include "frame/frame.h"
+#include "image/jitdump.h"
 
 #include <sonde/record_types.h>
 
@@ -50,11 +51,13 @@ int frame_jit_notes(const struct frame_resolver *f, uint64_t after, uint64_t lim
 struct frame_jit_code {
 	const char *name;
 	struct span bytes;
-	struct span eh_frame; /* empty: none */
+	struct span eh_frame, eh_frame_hdr; /* empty: none */
 	struct frame_code_kind kind;
 	bool swap;
 };
 struct frame_jit_code frame_jit_code(const struct frame_resolver *f, uint32_t object);
+/* The same by the number in struct timeline_jit. */
+struct frame_jit_code frame_jit_code_at(const struct frame_resolver *f, uint32_t code);
 
 /* The source line at an address of an object of the kind TIMELINE_JIT. */
 void frame_jit_line(
@@ -66,5 +69,39 @@ void frame_jit_line(
  */
 int frame_jit_elf(
         const struct frame_resolver *f, uint32_t object, struct image_elf *elf, uint8_t **bytes);
+
+/* ---- for writing the code to files ---- */
+
+/* Code from a time on. */
+struct frame_jit_change {
+	uint64_t time;
+	const struct timeline_jit *jit;
+};
+
+/* The code of all files, in the order of each file. */
+const struct frame_jit_change *frame_jit_changes(const struct frame_resolver *f, size_t *n);
+
+/* Whether the file `path` of a process was read. */
+bool frame_jit_was_read(const struct frame_resolver *f, uint32_t pid, struct span path);
+
+/* A line of the code with a number; zero before the first. */
+struct frame_jit_lines {
+	uint64_t read; /* lines so far */
+	struct span rest;
+	struct image_jit_line line;
+	uint64_t
+	        address; /* of the line in the object; may be outside of the code in damaged files */
+};
+/* Reads the next line. False: no more. */
+bool frame_jit_next_line(
+        const struct frame_resolver *f, uint32_t code, struct frame_jit_lines *lines);
+
+/* The first reports on files, which the session's sink got too. */
+struct frame_jit_report {
+	enum sonde_diag_kind kind;
+	uint64_t offset;
+	const char *text;
+};
+const struct frame_jit_report *frame_jit_reports(const struct frame_resolver *f, size_t *n);
 
 #endif
