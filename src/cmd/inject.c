@@ -16,7 +16,7 @@ struct inject {
 	struct caches caches;
 	const char *known;
 	const char *itrace;
-	bool hit, all, mapped, ignore_vmlinux, strip, chains, sched_stat;
+	bool hit, all, mapped, ignore_vmlinux, strip, chains, sched_stat, jit;
 	int verbose;
 };
 
@@ -46,7 +46,8 @@ static int run(struct inject *i)
 	        .itrace = i->itrace,
 	        .convert_chains = i->chains,
 	        .strip = i->strip,
-	        .sched_stat = i->sched_stat};
+	        .sched_stat = i->sched_stat,
+	        .jit = i->jit};
 	struct sonde_editor *editor;
 	int rc;
 
@@ -87,6 +88,8 @@ int cmd_inject(int argc, char **argv)
 	                "with one of these: ids to use, 'ID PATH,ID PATH' or file://FILE"),
 	        OPTION_SWITCH(0, "convert-callchain", &i.chains,
 	                "replace copies of stacks by the call chains that they are unwound to"),
+	        OPTION_SWITCH('j', "jit", &i.jit,
+	                "write the code of jitdump files to ELF files and add their mappings"),
 	        OPTION_CALL(0, "itrace", OPTION_OPTIONAL, on_itrace, &i, "LETTERS",
 	                "replace Intel PT traces by samples: as in 'sonde script'; default: all"),
 	        OPTION_SWITCH('s', "sched-stat", &i.sched_stat,

@@ -23,6 +23,7 @@ void sonde_editor_free(struct sonde_editor *e)
 	}
 	edit_build_ids_fini(e);
 	edit_itrace_fini(e);
+	edit_jit_fini(e);
 	edit_chains_fini(e);
 	edit_keep_fini(e);
 	edit_redact_fini(e);
@@ -81,6 +82,28 @@ int edit_open(struct sonde_editor *e, struct sonde_rewriter *rw)
 	return rc < 0 ? error_take(&e->error, sonde_session_error(e->session)) : 0;
 }
 
+uint64_t edit_newer(const struct file *f, const struct sonde_raw_record *r, uint64_t newest)
+{
+	const struct record view = edit_view(r);
+	const struct file_event *event = r->type == RECORD_SAMPLE ? file_sample_event(f, &view)
+	                                                          : file_record_event(f, &view);
+	struct record_trailer trailer;
+	uint64_t time = 0;
+
+	if (event == NULL) {
+		return newest;
+	}
+	if (r->type != RECORD_SAMPLE) {
+		time = record_trailer_decode(&event->plan, view.body, f->swap, &trailer)
+		               ? trailer.time
+		               : 0;
+	} else if (event->plan.time != RECORD_NOT_THERE &&
+	           view.body.n >= (size_t)event->plan.time + 8) {
+		time = load_u64(view.body.p + event->plan.time, f->swap);
+	}
+	return time > newest && time != UINT64_MAX ? time : newest;
+}
+
 static int stages_add(struct sonde_editor *e, struct sonde_rewriter *rw)
 {
 	const struct sonde_editor_options *o = &e->o;
@@ -96,6 +119,9 @@ static int stages_add(struct sonde_editor *e, struct sonde_rewriter *rw)
 		const struct sonde_rewriter_stage stage = edit_build_ids_stage(e);
 
 		TRY(sonde_rewriter_add(rw, &stage));
+	}
+	if (o->jit) {
+		TRY(edit_jit_stage(e, rw));
 	}
 	if (o->convert_chains) {
 		TRY(edit_chains_stage(e, rw));

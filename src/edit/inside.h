@@ -41,6 +41,7 @@ struct edit_name_ids {
 	struct index index;
 };
 
+struct edit_jit; /* private to jit.c */
 struct edit_itrace; /* private to itrace.c */
 struct edit_chains; /* private to chains.c */
 struct edit_keep; /* private to keep.c */
@@ -56,6 +57,7 @@ struct sonde_editor {
 	struct edit_known_ids known;
 	struct edit_name_ids mapped;
 	struct edit_itrace *traces; /* NULL: they stay */
+	struct edit_jit *jit; /* NULL: jitdump files stay */
 	struct edit_chains *chains; /* NULL: copies of stacks stay */
 	struct edit_keep *keep; /* NULL: all samples stay */
 	struct edit_redact *redact; /* NULL: names stay */
@@ -79,6 +81,13 @@ static inline struct record edit_view(const struct sonde_raw_record *r)
 	        .body = {(const uint8_t *)r->bytes + RECORD_HEADER_SIZE,
 	                r->size - RECORD_HEADER_SIZE}};
 }
+
+/* Returns the time of a record of the kernel in ns, or `newest` if that is later. */
+uint64_t edit_newer(const struct file *f, const struct sonde_raw_record *r, uint64_t newest);
+
+/* Adds the stage that writes JIT-compiled code to ELF files. */
+int edit_jit_stage(struct sonde_editor *e, struct sonde_rewriter *rw);
+void edit_jit_fini(struct sonde_editor *e);
 
 /* Adds the stage that replaces traces. */
 int edit_itrace_stage(struct sonde_editor *e, struct sonde_rewriter *rw);

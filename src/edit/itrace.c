@@ -164,29 +164,6 @@ static int made_put(struct edit_itrace *t, struct sonde_rewriter *rw, uint64_t u
 	return edit_failed(t->e, rw, rc < 0 ? rc : 0);
 }
 
-/* Notes the time of a record of the kernel. */
-static void time_note(struct edit_itrace *t, const struct file *f, const struct sonde_raw_record *r)
-{
-	const struct record view = edit_view(r);
-	const struct file_event *event = r->type == RECORD_SAMPLE ? file_sample_event(f, &view)
-	                                                          : file_record_event(f, &view);
-	struct record_trailer trailer;
-	uint64_t time = 0;
-
-	if (event == NULL) {
-		return;
-	}
-	if (r->type != RECORD_SAMPLE) {
-		time = record_trailer_decode(&event->plan, view.body, f->swap, &trailer)
-		               ? trailer.time
-		               : 0;
-	} else if (event->plan.time != RECORD_NOT_THERE &&
-	           view.body.n >= (size_t)event->plan.time + 8) {
-		time = load_u64(view.body.p + event->plan.time, f->swap);
-	}
-	t->newest = time > t->newest && time != UINT64_MAX ? time : t->newest;
-}
-
 /* Records that belong to a trace. */
 static bool is_trace(uint32_t type)
 {
@@ -204,7 +181,7 @@ static int record(void *arg, struct sonde_rewriter *rw, const struct sonde_raw_r
 	if (r->type == RECORD_FINISHED_ROUND) {
 		TRY(made_put(t, rw, t->newest));
 	} else if (r->type < RECORD_USER_START) {
-		time_note(t, reader_file(sonde_rewriter_file(rw)), r);
+		t->newest = edit_newer(reader_file(sonde_rewriter_file(rw)), r, t->newest);
 	}
 	return sonde_rewriter_put(rw, r);
 }

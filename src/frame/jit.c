@@ -25,6 +25,7 @@ struct code { /* of a LOAD record */
 	const char *name;
 	struct span bytes, lines, eh_frame, eh_frame_hdr;
 	uint64_t nlines;
+	uint64_t tables; /* bytes of the unwinding tables that are mapped */
 	uint64_t lines_address; /* of the code, as its lines say */
 	uint64_t index;
 	uint32_t again; /* code with the same index that was loaded before */
@@ -267,7 +268,8 @@ static int add_load(struct reading *r, const struct image_jit_record *load)
 	        .index = load->index,
 	        .dump = r->dump,
 	        .eh_frame = r->unwinding.eh_frame,
-	        .eh_frame_hdr = r->unwinding.eh_frame_hdr};
+	        .eh_frame_hdr = r->unwinding.eh_frame_hdr,
+	        .tables = r->unwinding.mapped};
 	size_t at;
 
 	if (index_room(&j->code_index) < 0 ||
@@ -468,6 +470,8 @@ struct frame_jit_code frame_jit_code_at(const struct frame_resolver *f, uint32_t
 	        .bytes = c->bytes,
 	        .eh_frame = c->eh_frame,
 	        .eh_frame_hdr = c->eh_frame_hdr,
+	        .mapped =
+	                c->tables == 0 ? c->bytes.n : ((c->bytes.n + 7) & ~UINT64_C(7)) + c->tables,
 	        .swap = jit->swap,
 	        .kind = {.machine = (uint16_t)machine,
 	                .is64 = machine != EM_386 && machine != EM_ARM}};

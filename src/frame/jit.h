@@ -52,6 +52,8 @@ struct frame_jit_code {
 	const char *name;
 	struct span bytes;
 	struct span eh_frame, eh_frame_hdr; /* empty: none */
+	uint64_t
+	        mapped; /* bytes that are mapped: of the code, or up to its unwinding tables' end */
 	struct frame_code_kind kind;
 	bool swap;
 };

@@ -122,7 +122,6 @@ static struct symbol_table *load_jit(const struct frame_resolver *f, uint32_t ob
 
 	if (f->options.demangle) {
 		rc = symbol_demangle(code.name, n, &shown);
-		rc = rc == 0 ? symbol_demangle_java(code.name, n, &shown) : rc;
 	}
 	text_char(&shown, '\0');
 	if (rc >= 0 && !shown.failed) {

@@ -109,7 +109,7 @@ static bool read_unwinding(struct cursor *c, struct image_jit_record *out)
 {
 	uint64_t size = cursor_u64(c), hdr = cursor_u64(c);
 
-	(void)cursor_u64(c); /* bytes that the runtime mapped */
+	out->mapped = cursor_u64(c);
 	if (c->bad || hdr > size || size > cursor_left(c)) {
 		return false;
 	}

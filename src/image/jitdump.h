@@ -46,6 +46,7 @@ struct image_jit_record {
 	struct span lines; /* LINES: for image_jit_line_next */
 	/* UNWINDING: .eh_frame, and .eh_frame_hdr after it, as placed after the code, rounded up to 8 */
 	struct span eh_frame, eh_frame_hdr;
+	uint64_t mapped; /* UNWINDING: bytes of both that the runtime mapped after the code */
 };
 
 /* A source line: code from `address` on belongs to it. */

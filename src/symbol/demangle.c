@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Demangles names of C++ and Rust (both manglings), without parameters, and of D, which have none without them. */
+/*
+ * Demangles names of C++ and Rust (both manglings), without parameters, of D, which have none without
+ * them, and of Java.
+ */
 #include "symbol/symbol.h"
 
 #include <libiberty/demangle.h>
@@ -98,6 +101,9 @@ int symbol_demangle(const char *name, size_t n, struct text *out)
 	free(mangled);
 	if (found) {
 		text_bytes(out, name + mangled_size, n - mangled_size);
+	}
+	if (!found && !out->failed) {
+		return symbol_demangle_java(name, n, out);
 	}
 	return out->failed ? SONDE_ENOMEM : found;
 }

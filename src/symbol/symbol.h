@@ -121,11 +121,11 @@ int symbol_table_from_elf(struct span object, struct span debug, bool demangle,
 
 /*
  * Appends the demangled form of a name of n bytes to out, as perf 6.1 prints it: C++ and Rust
- * without parameters, "@plt" kept. 1; 0: the name is not mangled; SONDE_ENOMEM.
+ * without parameters, Java with them, "@plt" kept. 1; 0: the name is not mangled; SONDE_ENOMEM.
  */
 int symbol_demangle(const char *name, size_t n, struct text *out);
 
-/* The same for names of Java methods in jitdump files. */
+/* Private to symbol: the same for names of Java methods only. */
 int symbol_demangle_java(const char *name, size_t n, struct text *out);
 
 #endif

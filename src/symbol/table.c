@@ -66,6 +66,9 @@ static void raw_sort(struct symbol_builder *b)
 
 static bool maybe_mangled(const char *name, size_t n)
 {
+	if (n > 2 && name[0] == 'L') { /* a Java method, in files of JIT-compiled code */
+		return memchr(name, ';', n) != NULL;
+	}
 	return n > 2 && name[0] == '_' && (name[1] == 'Z' || name[1] == 'R' || name[1] == 'D');
 }
 

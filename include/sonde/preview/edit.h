@@ -65,6 +65,9 @@ struct sonde_editor_options {
 	   lines, by hashes with this key: the same name has the same hash in all recordings that
 	   were written with the key. "": a random key that nobody knows. NULL: names stay */
 	const char *redact;
+	/* Writes the code in the jitdump files of the recording to ELF files beside them, with
+	   symbols, source lines and unwinding tables, and adds a mapping for each. */
+	bool jit;
 };
 
 struct sonde_editor;
