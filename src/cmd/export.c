@@ -125,6 +125,8 @@ int cmd_export(int argc, char **argv)
 	                0, "kallsyms", &x.from.session.kallsyms, "FILE", "symbols of the kernel"),
 	        OPTION_SWITCH(
 	                0, "demangle", &x.from.demangle, "store C++ and Rust names (default)"),
+	        OPTION_SWITCH(0, "append", &x.o.append,
+	                "add to a database of this command, if it exists"),
 	        OPTION_SWITCH('f', "force", &x.from.force,
 	                "replace a database that exists, and read files of other users too"),
 	        OPTION_END,

@@ -140,12 +140,13 @@ static int add_table(struct postgresql *p, const struct sonde_export_table *t, s
 	if (!p->start.exists[t->number]) {
 		export_schema_create(sql, EXPORT_POSTGRESQL, t);
 	}
-	text_str(&name, t->name);
 	if (export_schema_grows(t->number)) {
-		name.n = 0;
 		text_printf(&name, "sonde.%s_%llu", t->name,
 		        (unsigned long long)p->start.last[EXPORT_RECORDINGS] + 1);
 		text_printf(sql, "CREATE TABLE %.*s (LIKE %s);\n", (int)name.n, name.p, t->name);
+	} else {
+		text_str(&name, t->name);
+		export_schema_columns(&name, t);
 	}
 	text_char(&name, '\0');
 	if (name.failed) {

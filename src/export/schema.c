@@ -157,6 +157,14 @@ void export_schema_create(
 	text_str(out, ";\n");
 }
 
+void export_schema_columns(struct text *out, const struct sonde_export_table *table)
+{
+	for (size_t i = 0; i < table->ncolumns; i++) {
+		text_printf(out, "%s%s", i == 0 ? " (" : ", ", table->columns[i].name);
+	}
+	text_str(out, ")");
+}
+
 bool export_schema_grows(size_t table)
 {
 	return (table >= EXPORT_SAMPLES && table <= EXPORT_CALLS) || table >= EXPORT_PTWRITE;

@@ -52,6 +52,8 @@ bool export_schema_kept(const bool *has_rows, bool *kept);
 /* Append statements, separated by ";\n". */
 void export_schema_create(
         struct text *out, enum export_engine engine, const struct sonde_export_table *table);
+/* " (COLUMN, ...)": a table may have more. */
+void export_schema_columns(struct text *out, const struct sonde_export_table *table);
 /* The view of a table, if it has one. */
 void export_schema_view(struct text *out, enum export_engine engine, size_t table);
 void export_schema_call_indexes(struct text *out);

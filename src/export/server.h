@@ -25,7 +25,7 @@ struct server {
 	PGconn *conn;
 	/* rows that are not sent yet, by table */
 	struct text rows[EXPORT_TABLES];
-	char *targets[EXPORT_TABLES]; /* tables of the database; NULL: none */
+	char *targets[EXPORT_TABLES]; /* where rows go, as COPY has it; NULL: none come */
 	bool has[EXPORT_TABLES]; /* a row was added */
 	size_t open; /* the table of the COPY that is open; EXPORT_TABLES: none */
 	unsigned since_flush; /* rows */

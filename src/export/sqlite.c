@@ -2,7 +2,8 @@
 /*
  * Rows into a SQLite database. It is written under another name without a journal, and renamed when it
  * is complete: an export that fails leaves nothing. Tables with very many rows of numbers go to pages.c;
- * SQLite inserts the others.
+ * SQLite inserts the others. Rows for a database that exists are all inserted, in one transaction with
+ * SQLite's journal.
  */
 #include "export/export.h"
 #include "export/pages.h"
@@ -13,6 +14,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +39,9 @@ struct sqlite {
 	struct pages *pages;
 	struct late_row *late; /* rows that pages did not take */
 	size_t nlate, late_cap;
+	bool appends; /* to a database that exists */
+	struct export_start start;
+	bool had_calls; /* comms.has_calls exists */
 };
 
 /* Whether all columns of a table are numbers, and it may have very many rows. */
@@ -82,7 +87,9 @@ static int prepare_insert(struct sqlite *q, const struct sonde_export_table *t)
 	struct text sql = {0};
 	int rc = SQLITE_NOMEM;
 
-	text_printf(&sql, "INSERT INTO %s VALUES (?", t->name);
+	text_printf(&sql, "INSERT INTO %s", t->name);
+	export_schema_columns(&sql, t);
+	text_str(&sql, " VALUES (?");
 	for (size_t i = 1; i < t->ncolumns; i++) {
 		text_str(&sql, ", ?");
 	}
@@ -101,7 +108,7 @@ static int on_begin(void *arg, const struct sonde_export_table *tables, size_t n
 
 	memcpy(q->tables, tables, n * sizeof(*tables));
 	for (size_t i = 0; i < n; i++) {
-		if (tables[i].ncolumns != 0) {
+		if (tables[i].ncolumns != 0 && !q->start.exists[i]) {
 			export_schema_create(&sql, EXPORT_SQLITE, &tables[i]);
 		}
 	}
@@ -249,36 +256,155 @@ static int add_late_rows(struct sqlite *q)
 	return 0;
 }
 
-/* Drops tables without rows, and makes views and indexes. */
+/* Drops new tables without rows; makes their views and indexes. */
+static void put_tables_end(struct sqlite *q, const bool *written, struct text *sql)
+{
+	bool has[EXPORT_TABLES], kept[EXPORT_TABLES], unused[EXPORT_TABLES];
+	bool power_before = export_schema_kept(q->start.exists, unused), power;
+
+	for (size_t t = 0; t < EXPORT_TABLES; t++) {
+		has[t] = q->has[t] || q->start.exists[t];
+	}
+	power = export_schema_kept(has, kept);
+	for (size_t t = 0; t < EXPORT_TABLES; t++) {
+		bool is_new = written[t] && !q->start.exists[t];
+
+		if (is_new && !kept[t]) {
+			text_printf(sql, "DROP TABLE %s;\n", export_table_name(t));
+		} else if (is_new) {
+			export_schema_view(sql, EXPORT_SQLITE, t);
+		}
+	}
+	if (power && !power_before) {
+		export_schema_power_view(sql, EXPORT_SQLITE);
+	}
+	if (written[EXPORT_CALLS] && !q->start.exists[EXPORT_CALLS]) {
+		export_schema_call_indexes(sql);
+	}
+	if (q->options->calls) {
+		text_str(sql, q->had_calls ? "" : "ALTER TABLE comms ADD has_calls boolean;\n");
+		export_schema_has_calls(
+		        sql, q->had_calls ? (int64_t)q->start.last[EXPORT_COMMS] : -1);
+	}
+}
+
 static int finish(struct sqlite *q)
 {
-	bool kept[EXPORT_TABLES], exists[EXPORT_TABLES];
-	bool power = export_schema_kept(q->has, kept);
+	bool written[EXPORT_TABLES];
 	struct text sql = {0};
 
 	for (size_t t = 0; t < EXPORT_TABLES; t++) {
-		exists[t] = q->inserts[t] != NULL;
+		written[t] = q->inserts[t] != NULL;
 	}
-	TRY(add_pages(q));
+	TRY(q->appends ? 0 : add_pages(q));
 	TRY(add_late_rows(q));
-	for (size_t t = 0; t < EXPORT_TABLES; t++) {
-		if (exists[t] && !kept[t]) {
-			text_printf(&sql, "DROP TABLE %s;\n", export_table_name(t));
-		} else if (exists[t]) {
-			export_schema_view(&sql, EXPORT_SQLITE, t);
-		}
-	}
-	if (power) {
-		export_schema_power_view(&sql, EXPORT_SQLITE);
-	}
-	if (q->options->calls) {
-		export_schema_call_indexes(&sql);
-		text_str(&sql, "ALTER TABLE comms ADD has_calls boolean;\n");
-		export_schema_has_calls(&sql, -1);
-	}
+	put_tables_end(q, written, &sql);
 	text_str(&sql, "COMMIT;\n");
 	return execute_text(q, "write", &sql);
 }
+
+/* ---- databases that exist ---- */
+
+/* Sets *value to the first number that a statement with these parameters finds, or to 0. */
+static int find_number(struct sqlite *q, const char *sql, const char *const *parameters,
+        size_t nparameters, int64_t *value)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(q->db, sql, -1, &s, NULL);
+
+	for (size_t i = 0; i < nparameters && rc == SQLITE_OK; i++) {
+		rc = sqlite3_bind_text(s, (int)i + 1, parameters[i], -1, SQLITE_STATIC);
+	}
+	*value = 0;
+	if (rc == SQLITE_OK) {
+		rc = sqlite3_step(s);
+		*value = rc == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
+	}
+	(void)sqlite3_finalize(s);
+	return rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : failed(q, "read");
+}
+
+static int find_host(void *arg, const struct sonde_export_value *row, uint64_t *id)
+{
+	struct sqlite *q = arg;
+	const char *texts[] = {row[1].text, row[2].text, row[3].text, row[4].text, NULL};
+	struct text cpus = {0};
+	int64_t found = 0;
+	int rc = SONDE_ENOMEM;
+
+	text_printf(&cpus, "%lld", (long long)row[5].number);
+	text_char(&cpus, '\0');
+	texts[4] = cpus.p;
+	if (!cpus.failed) {
+		rc = find_number(q,
+		        "SELECT id FROM hosts WHERE hostname = ? AND os_release = ? AND arch = ? "
+		        "AND cpu_desc = ? AND nr_cpus = CAST(? AS integer)",
+		        texts, sizeof(texts) / sizeof(texts[0]), &found);
+	}
+	text_fini(&cpus);
+	*id = (uint64_t)found;
+	return rc;
+}
+
+static int read_table(struct sqlite *q, size_t table)
+{
+	const char *name = export_table_name(table);
+	struct text sql = {0};
+	int64_t found;
+	int rc = SONDE_ENOMEM;
+
+	TRY(find_number(q, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", &name,
+	        1, &found));
+	q->start.exists[table] = found != 0;
+	if (found == 0) {
+		return 0;
+	}
+	text_printf(&sql, "SELECT max(id) FROM %s", name);
+	text_char(&sql, '\0');
+	if (!sql.failed) {
+		rc = find_number(q, sql.p, NULL, 0, &found);
+	}
+	text_fini(&sql);
+	q->start.last[table] = (uint64_t)found;
+	return rc;
+}
+
+static int read_start(struct sqlite *q)
+{
+	int64_t all_columns, has_calls;
+
+	for (size_t t = 0; t < EXPORT_TABLES; t++) {
+		TRY(read_table(q, t));
+	}
+	if (!q->start.exists[EXPORT_RECORDINGS] || !q->start.exists[EXPORT_HOSTS]) {
+		return error_set(session_error(q->session), SONDE_EARG, NO_OFFSET,
+		        "%s was not made by sonde export, as it has no table of recordings: "
+		        "--force replaces it",
+		        q->path);
+	}
+	TRY(find_number(q, "SELECT 1 FROM pragma_table_info('comms') WHERE name = 'has_calls'",
+	        NULL, 0, &has_calls));
+	TRY(find_number(q, "SELECT 1 FROM pragma_table_info('samples') WHERE name = 'period'", NULL,
+	        0, &all_columns));
+	q->had_calls = has_calls != 0;
+	q->start.find_host = find_host;
+	q->start.arg = q;
+	return export_check_columns(q->session, q->path, q->options, all_columns != 0);
+}
+
+/* Exports to one database wait for each other. */
+static int open_existing(struct sqlite *q)
+{
+	if (sqlite3_open_v2(q->path, &q->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
+	        SQLITE_OK) {
+		return failed(q, "open");
+	}
+	(void)sqlite3_busy_timeout(q->db, INT_MAX);
+	TRY(execute(q, "write", "PRAGMA cache_size = -32768;\nBEGIN IMMEDIATE;\n"));
+	return read_start(q);
+}
+
+/* ---- new databases ---- */
 
 /* Creates an empty file for the database. */
 static int make_empty(struct sqlite *q)
@@ -335,14 +461,14 @@ static int write_database(struct sqlite *q)
 	const struct sonde_export_sink sink = {
 	        .size = sizeof(sink), .arg = q, .begin = on_begin, .row = on_row};
 
-	TRY(open_database(q));
-	TRY(export_run(q->session, q->options, &sink, NULL));
+	TRY(q->appends ? open_existing(q) : open_database(q));
+	TRY(export_run(q->session, q->options, &sink, &q->start));
 	return finish(q);
 }
 
 static int put_in_place(struct sqlite *q)
 {
-	if (!replace_commit(&q->replace)) {
+	if (!q->appends && !replace_commit(&q->replace)) {
 		return error_errno(session_error(q->session), SONDE_EOUTPUT, errno,
 		        "cannot write %s", q->path);
 	}
@@ -371,9 +497,10 @@ int sonde_export_sqlite(
 		return error_set(session_error(s), SONDE_EARG, NO_OFFSET,
 		        "%s is not a regular file: a database cannot be written there", path);
 	}
-	if (!o.force && access(path, F_OK) == 0) {
+	q.appends = o.append && access(path, F_OK) == 0;
+	if (!o.append && !o.force && access(path, F_OK) == 0) {
 		return error_set(session_error(s), SONDE_EARG, NO_OFFSET,
-		        "%s exists: --force replaces it", path);
+		        "%s exists: --append adds to it, --force replaces it", path);
 	}
 	rc = write_database(&q);
 	if (rc < 0) {

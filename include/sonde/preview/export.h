@@ -90,8 +90,9 @@ SONDE_API int sonde_export_rows(struct sonde_session *s, const struct sonde_expo
         const struct sonde_export_sink *sink);
 
 /*
- * Writes a SQLite database, which appears at `path` when it is complete. 0; SONDE_EARG: the file
- * exists, and options->force is not set, or it is no regular file; SONDE_EUNSUPPORTED: built without
+ * Writes a SQLite database, which appears at `path` when it is complete; or appends to one in a
+ * transaction. 0; SONDE_EARG: the file exists, and neither force nor append is set, it is no regular
+ * file, or append is set and it is no database of this function; SONDE_EUNSUPPORTED: built without
  * SQLite; SONDE_EOUTPUT: it cannot be written; else as sonde_export_rows.
  */
 SONDE_API int sonde_export_sqlite(
