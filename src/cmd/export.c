@@ -17,6 +17,7 @@ typedef int (*export_fn)(
 struct export_command {
 	struct recording from;
 	const char *to, *output;
+	char *const *words; /* after the options */
 	export_fn write;
 	struct sonde_export_options o;
 	struct sonde_export_counts counts;
@@ -34,6 +35,24 @@ static const char *database_name(const struct export_command *x)
 	               : x->output;
 }
 
+/* What to run after the server or the disk is well again; a conninfo is left out. */
+static void show_again(const struct export_command *x)
+{
+	const char *database = database_name(x);
+
+	(void)fprintf(stderr, "To try again: sonde export --to %s%s -i %s", x->to,
+	        x->o.append ? " --append" : "", x->from.input);
+	if (database == x->output) {
+		(void)fprintf(stderr, " -o %s", database);
+	} else if (x->output != NULL) {
+		(void)fputs(" -o ...", stderr);
+	}
+	for (char *const *word = x->words; *word != NULL; word++) {
+		(void)fprintf(stderr, " %s", *word);
+	}
+	(void)fputc('\n', stderr);
+}
+
 static int write_database(struct export_command *x, struct sonde_session *s)
 {
 	int rc;
@@ -47,6 +66,9 @@ static int write_database(struct export_command *x, struct sonde_session *s)
 	if (rc < 0) {
 		(void)fprintf(stderr, "Error: cannot export %s: %s\n", x->from.input,
 		        sonde_session_error(s)->text);
+		if (rc == SONDE_EOUTPUT) {
+			show_again(x);
+		}
 		return rc == SONDE_ENOMEM ? RECORDING_FAILED : EXIT_OUTPUT;
 	}
 	(void)fprintf(stderr, "[ sonde export: wrote %llu samples and %llu calls to %s ]\n",
@@ -153,5 +175,6 @@ int cmd_export(int argc, char **argv)
 	if (x.from.input == NULL) {
 		return options_mistake(&command, "-i wants a file");
 	}
+	x.words = rest.argv;
 	return parse_words(&x, &command, rest.argv) ? run(&x) : OPTIONS_USAGE;
 }

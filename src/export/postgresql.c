@@ -465,5 +465,8 @@ int sonde_export_postgresql(
 	server_close(&p.server);
 	server_close(&p.admin);
 	server_address_fini(&p.pq, &p.address);
+	if (rc == SONDE_EOUTPUT) {
+		(void)error_append(session_error(s), "; nothing was kept");
+	}
 	return rc < 0 ? error_ensure(session_error(s), rc) : 0;
 }
