@@ -130,7 +130,7 @@ static void share_pass(struct sharer *h, unsigned shift)
 {
 	const struct share *shares = h->s->shares;
 	uint32_t *counts = h->s->shares[h->worker].counts;
-	uint32_t at[DIGITS], sum = 0;
+	uint32_t at[DIGITS] = {0}, sum = 0;
 	uint64_t *swap = h->in;
 
 	memset(counts, 0, sizeof(h->s->shares->counts));
@@ -140,7 +140,9 @@ static void share_pass(struct sharer *h, unsigned shift)
 	pool_team_wait(h->team);
 	for (size_t d = 0; d < DIGITS; d++) {
 		for (unsigned i = 0; i < h->size; i++) {
-			at[d] = i == h->worker ? sum : at[d];
+			if (i == h->worker) {
+				at[d] = sum;
+			}
 			sum += shares[i].counts[d];
 		}
 	}

@@ -208,9 +208,9 @@ int profile_chains_sort(struct profile_counts *c, unsigned jobs)
 	if (sorted != 0) {
 		return sorted < 0 ? sorted : 0;
 	}
-	s.keys = malloc(c->nchains * sizeof(*s.keys));
-	s.spare = malloc(2 * c->nchains * sizeof(*s.spare));
-	s.order = malloc(c->nchains * sizeof(*s.order));
+	s.keys = malloc((c->nchains + 1) * sizeof(*s.keys));
+	s.spare = malloc((2 * c->nchains + 1) * sizeof(*s.spare));
+	s.order = malloc((c->nchains + 1) * sizeof(*s.order));
 	if (s.keys != NULL && s.spare != NULL && s.order != NULL) {
 		rc = chains_order(c, &s, jobs, false);
 		sorted = rc < 0 ? rc : is_sorted(c, jobs);
