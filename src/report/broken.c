@@ -64,13 +64,13 @@ static bool is_broken(const struct report *r, const struct profile_chain *c, boo
 	       (frames != 0 && r->profile.counts.frames[words[c->n - 1]].object == PROFILE_NONE);
 }
 
-bool report_broken_chains(struct report *r)
+void report_broken_count(struct report *r)
 {
 	const struct profile_counts *counts = &r->profile.counts;
-	uint64_t all = 0, broken = 0;
 
+	r->tips.user = r->tips.broken = 0;
 	if (!r->profile.options.graph || r->profile.options.history || !by_frame_pointers(r)) {
-		return false;
+		return;
 	}
 	for (size_t i = 0; i < counts->nchains; i++) {
 		const struct profile_chain *c = &counts->chains[i];
@@ -79,9 +79,15 @@ bool report_broken_chains(struct report *r)
 		if (c->hidden) {
 			continue;
 		}
-		broken += is_broken(r, c, &user) ? c->samples : 0;
-		all += user ? c->samples : 0;
+		r->tips.broken += is_broken(r, c, &user) ? c->samples : 0;
+		r->tips.user += user ? c->samples : 0;
 	}
+}
+
+bool report_broken_chains(struct report *r)
+{
+	uint64_t all = r->tips.user, broken = r->tips.broken;
+
 	if (all < CHAINS_LEAST || broken * 100 < all * BROKEN_PERCENT) {
 		return false;
 	}

@@ -303,18 +303,17 @@ void report_columns_widen(struct report *r, const struct profile_row *row)
 }
 
 /* Symbols are looked up for this only if the names of objects leave no room for an address. */
-int report_columns_room(struct report *r)
+int report_columns_room(struct report *r, const uint32_t *rows, size_t n)
 {
 	unsigned i = report_columns_find(r, FIELD_DSO);
-	const struct report_table *t = r->table;
 
 	if (i == r->columns.n || r->forced[i] != 0 || r->width[i] >= (int)ADDRESS_WIDTH ||
 	        r->options.widths != NULL || r->options.separator != NULL ||
 	        r->options.filter.dsos != NULL) {
 		return 0;
 	}
-	for (size_t k = 0; k < t->norder; k++) {
-		const struct profile_row *row = &t->rows[t->order[k]];
+	for (size_t k = 0; k < n; k++) {
+		const struct profile_row *row = &r->table->rows[rows[k]];
 		int unknown = row->hidden ? 0 : profile_row_unknown(&r->profile, row);
 
 		TRY(unknown);

@@ -246,13 +246,24 @@ static bool report_has_samples(const struct report *r)
 	return false;
 }
 
+int report_tips_count(struct report *r)
+{
+	if (r->tips.counted) {
+		return 0;
+	}
+	r->tips.counted = true;
+	report_broken_count(r);
+	return report_unresolved_count(r);
+}
+
 /* The tips at the end, as one block: what the report lacks, or else an option. */
 static int put_last(struct report *r)
 {
 	bool printed;
 
+	TRY(report_tips_count(r));
 	text_str(&r->text, "#\n");
-	TRY(report_unresolved(r, &printed));
+	printed = report_unresolved(r);
 	printed |= report_broken_chains(r);
 	if (!printed) {
 		text_str(&r->text, "# (Tip: To see callers of a hot function: sonde report "
@@ -621,6 +632,7 @@ int sonde_report_print(struct sonde_session *s, const struct sonde_report_option
 	}
 	(void)error_plain(session_error(s), rc);
 	profile_fini(&r.profile);
+	free(r.tips.missing);
 	free(r.trace_ranks);
 	free(r.trace_widths);
 	pick_fini(&r.pick);

@@ -47,6 +47,16 @@ struct report_cell {
 	char text[REPORT_CELL_MAX];
 };
 
+/* What the last lines are made of: sums over the samples that filters do not hide. */
+struct report_tips {
+	bool counted;
+	uint64_t user,
+	        broken; /* with chains by frame pointers: in user code, and without callers */
+	uint64_t samples;
+	struct report_missing
+	        *missing; /* samples without symbols, by object; NULL: no key needs one */
+};
+
 struct report_tree_rows; /* rows in levels, or of groups of events: levels.c */
 
 struct report {
@@ -81,6 +91,7 @@ struct report {
 	uint32_t *trace_ranks; /* of texts of tracepoints; NULL: not made yet */
 	uint32_t ntrace_ranks; /* number of distinct ranks */
 	struct profile_nodes nodes; /* open nodes of a call graph */
+	struct report_tips tips;
 	/* Copies of this struct; each has its own text, cell and nodes. */
 	struct report *workers;
 	unsigned nworkers;
@@ -115,8 +126,12 @@ int report_stats(struct report *r);
 int report_stats_json(struct report *r);
 int report_threads(struct report *r);
 int report_tasks(struct report *r);
+/* Counts what the last lines need, once. SONDE_ENOMEM. */
+int report_tips_count(struct report *r);
+int report_unresolved_count(struct report *r);
+void report_broken_count(struct report *r);
 /* If samples are in code without symbols, prints how many, and in which objects. */
-int report_unresolved(struct report *r, bool *printed);
+bool report_unresolved(struct report *r);
 /* If many call chains by frame pointers are broken, prints how many, and how to record whole ones. */
 bool report_broken_chains(struct report *r);
 /*
@@ -144,10 +159,10 @@ int report_columns_reset(struct report *r); /* SONDE_ENOMEM, SONDE_EARG */
 void report_columns_forget(struct report *r);
 void report_columns_widen(struct report *r, const struct profile_row *row);
 /*
- * After all rows: as in perf, the column of objects has room for an address if a row begins without a
- * symbol. SONDE_ENOMEM.
+ * After all rows, which are n of the table: as in perf, the column of objects has room for an address
+ * if a row begins without a symbol. SONDE_ENOMEM.
  */
-int report_columns_room(struct report *r);
+int report_columns_room(struct report *r, const uint32_t *rows, size_t n);
 /* A member's sum in a row. */
 uint64_t report_columns_sum(
         const struct report *r, const struct profile_row *row, unsigned id, unsigned member);

@@ -8,6 +8,14 @@
 
 #define ROWS_AT_ONCE 4096u
 #define AHEAD        16u /* rows to prefetch */
+#define ROWS_MANY    16384u /* from so many on, sorting takes longer than starting a thread */
+
+/* The rows of a table before they are sorted. */
+struct listed {
+	struct report *r;
+	const uint32_t *rows;
+	size_t n;
+};
 
 bool report_table_shown(const struct report *r, uint32_t event, unsigned members)
 {
@@ -24,25 +32,25 @@ bool report_table_shown(const struct report *r, uint32_t event, unsigned members
 
 static int rows_widen(void *arg, unsigned worker, size_t block)
 {
-	struct report *r = arg;
-	struct report *w = &r->workers[worker];
+	const struct listed *x = arg;
+	const struct profile_row *rows = x->r->table->rows;
+	struct report *w = &x->r->workers[worker];
 	size_t i = block * ROWS_AT_ONCE;
-	size_t end = r->table->norder - i < ROWS_AT_ONCE ? r->table->norder : i + ROWS_AT_ONCE;
+	size_t end = x->n - i < ROWS_AT_ONCE ? x->n : i + ROWS_AT_ONCE;
 
 	for (; i < end; i++) {
-		const struct profile_row *row = &r->table->rows[r->table->order[i]];
-
-		if (!row->hidden) {
-			report_columns_widen(w, row);
+		if (!rows[x->rows[i]].hidden) {
+			report_columns_widen(w, &rows[x->rows[i]]);
 		}
 	}
 	return w->cell.failed ? SONDE_ENOMEM : 0;
 }
 
-/* Widens the columns for all rows of an event. */
-static int columns_widen(struct report *r)
+/* Widens the columns for all rows of an event, on `jobs` workers. */
+static int columns_widen(struct listed *x, unsigned jobs)
 {
-	size_t blocks = (r->table->norder + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
+	struct report *r = x->r;
+	size_t blocks = (x->n + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
 
 	TRY(report_columns_reset(r));
 	for (unsigned i = 0; i < r->nworkers; i++) {
@@ -52,7 +60,7 @@ static int columns_widen(struct report *r)
 		r->workers[i].trace_widths = r->trace_widths;
 		report_columns_forget(&r->workers[i]);
 	}
-	TRY(pool_run(r->nworkers, blocks, rows_widen, r));
+	TRY(pool_run(jobs, blocks, rows_widen, x));
 	for (unsigned i = 0; i < r->nworkers; i++) {
 		for (unsigned k = 0; k < r->columns.n; k++) {
 			int width = r->workers[i].width[k];
@@ -60,7 +68,7 @@ static int columns_widen(struct report *r)
 			r->width[k] = width > r->width[k] ? width : r->width[k];
 		}
 	}
-	TRY(report_columns_room(r));
+	TRY(report_columns_room(r, x->rows, x->n));
 	for (unsigned i = 0; i < r->nworkers; i++) {
 		memcpy(r->workers[i].width, r->width, sizeof(r->width));
 	}
@@ -130,18 +138,59 @@ static int rows_cut(struct report *r)
 	return 0;
 }
 
+enum { SELECT_ORDER, SELECT_OTHERS, SELECT_PARTS };
+
+static int part_select(void *arg, unsigned worker, size_t part)
+{
+	struct listed *x = arg;
+
+	(void)worker;
+	if (part == SELECT_ORDER) {
+		return report_order(x->r);
+	}
+	TRY(x->r->options.quiet ? 0 : report_tips_count(x->r));
+	return columns_widen(x, 1);
+}
+
+/*
+ * Sorts the rows on all workers; much of this is work for one thread. Another one meanwhile does what
+ * does not depend on the order: it measures the columns, and counts what the last lines need.
+ */
+static int rows_order(struct report *r)
+{
+	struct report_table *t = r->table;
+	size_t size = t->norder * sizeof(*t->order);
+	struct listed x = {.r = r, .n = t->norder};
+	uint32_t *copy;
+	int rc;
+
+	if (r->options.json || r->nworkers < 2 || t->norder < ROWS_MANY) {
+		x.rows = t->order;
+		TRY(r->options.json ? 0 : columns_widen(&x, r->nworkers));
+		return report_order(r);
+	}
+	x.rows = copy = malloc(size);
+	if (copy == NULL) {
+		return SONDE_ENOMEM;
+	}
+	memcpy(copy, t->order, size);
+	rc = pool_run(SELECT_PARTS, SELECT_PARTS, part_select, &x);
+	free(copy);
+	return rc;
+}
+
 int report_rows_select(struct report *r, uint32_t event, unsigned members)
 {
 	rows_list(r, event);
 	if (members > 1 || r->options.hierarchy) {
 		TRY(report_levels_make(r, event, members));
 	}
-	if (!r->options.json) {
-		TRY(columns_widen(r));
-	}
 	if (r->options.hierarchy) {
+		struct listed x = {.r = r, .rows = r->table->order, .n = r->table->norder};
+
+		TRY(r->options.json ? 0 : columns_widen(&x, r->nworkers));
 		return report_levels_sort(r, event);
 	}
-	TRY(report_order(r)); /* hidden rows too: they influence the order, see order.c */
+	TRY(rows_order(r)); /* hidden rows too: they influence the order, see order.c */
 	return rows_cut(r);
 }

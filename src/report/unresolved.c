@@ -9,14 +9,14 @@
 
 #define OBJECTS_SHOWN 3
 
-struct missing { /* samples in an object without symbols; object PROFILE_NONE: nowhere */
+struct report_missing { /* samples in an object without symbols; object PROFILE_NONE: nowhere */
 	uint64_t samples;
 	uint32_t object;
 };
 
 static int missing_order(const void *a, const void *b)
 {
-	const struct missing *x = a, *y = b;
+	const struct report_missing *x = a, *y = b;
 
 	if (x->samples != y->samples) {
 		return x->samples > y->samples ? -1 : 1;
@@ -93,7 +93,7 @@ static const char *reason(const struct report *r, uint32_t object)
 }
 
 /* Sums samples by object, with those outside of objects last. Returns the sum of all samples. */
-static uint64_t missing_count(const struct profile *p, struct missing *list, size_t objects)
+static uint64_t missing_count(const struct profile *p, struct report_missing *list, size_t objects)
 {
 	uint64_t all = 0;
 
@@ -115,7 +115,8 @@ static uint64_t missing_count(const struct profile *p, struct missing *list, siz
 	return all;
 }
 
-static void put_missing(struct report *r, const struct missing *list, uint64_t sum, uint64_t all)
+static void put_missing(
+        struct report *r, const struct report_missing *list, uint64_t sum, uint64_t all)
 {
 	const struct timeline *t = session_timeline(r->session);
 	uint64_t rest = sum;
@@ -139,29 +140,35 @@ static void put_missing(struct report *r, const struct missing *list, uint64_t s
 	}
 }
 
-int report_unresolved(struct report *r, bool *printed)
+int report_unresolved_count(struct report *r)
 {
 	size_t objects = timeline_objects(session_timeline(r->session));
-	struct missing *list;
-	uint64_t all, sum = 0;
 
-	*printed = false;
 	if (!r->profile.options.keys.chosen[FIELD_SYM]) {
 		return 0;
 	}
-	list = calloc(objects + OBJECTS_SHOWN, sizeof(*list)); /* at least as many as are shown */
-	if (list == NULL) {
+	r->tips.missing = calloc(objects + OBJECTS_SHOWN, /* at least as many as are shown */
+	        sizeof(*r->tips.missing));
+	if (r->tips.missing == NULL) {
 		return SONDE_ENOMEM;
 	}
-	all = missing_count(&r->profile, list, objects);
-	for (size_t i = 0; i <= objects; i++) {
+	r->tips.samples = missing_count(&r->profile, r->tips.missing, objects);
+	return 0;
+}
+
+bool report_unresolved(struct report *r)
+{
+	size_t objects = timeline_objects(session_timeline(r->session));
+	struct report_missing *list = r->tips.missing;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i <= objects && list != NULL; i++) {
 		sum += list[i].samples;
 	}
-	if (sum != 0) {
-		qsort(list, objects + 1, sizeof(*list), missing_order);
-		put_missing(r, list, sum, all);
-		*printed = true;
+	if (sum == 0) {
+		return false;
 	}
-	free(list);
-	return 0;
+	qsort(list, objects + 1, sizeof(*list), missing_order);
+	put_missing(r, list, sum, r->tips.samples);
+	return true;
 }
