@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From registers and a copy of the stack to a call chain. */
-#include "core/hash.h"
 #include "unwind/unwind.h"
-
-#include <stdlib.h>
 
 #define PERF_SP_X86_64  7u /* of enum perf_event_x86_regs, <asm/perf_regs.h> */
 #define PERF_IP_X86_64  8u
@@ -67,32 +64,6 @@ bool unwind_regs_take(
 		values++;
 	}
 	return true;
-}
-
-int unwind_cache_init(struct unwind_cache *c)
-{
-	c->rows = calloc(UNWIND_CACHE_ROWS, sizeof(*c->rows));
-	return c->rows != NULL ? 0 : SONDE_ENOMEM;
-}
-
-void unwind_cache_fini(struct unwind_cache *c)
-{
-	free(c->rows);
-	c->rows = NULL;
-}
-
-const struct unwind_row *unwind_cache_row(
-        struct unwind_cache *c, const struct unwind_table *t, uint64_t address)
-{
-	uint64_t hash = hash_u64(address ^ (uint64_t)(uintptr_t)t << 20);
-	struct unwind_cached *slot = &c->rows[hash & (UNWIND_CACHE_ROWS - 1)];
-
-	if (slot->table != t || slot->address != address) {
-		slot->table = t;
-		slot->address = address;
-		slot->found = unwind_table_row(t, address, &slot->row);
-	}
-	return slot->found ? &slot->row : NULL;
 }
 
 /* State of one chain. */

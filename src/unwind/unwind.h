@@ -123,18 +123,21 @@ enum unwind_end unwind_expression(struct cursor c, const struct unwind_regs *reg
 enum unwind_end unwind_step(const struct unwind_table *t, const struct unwind_row *row,
         const struct unwind_memory *memory, struct unwind_regs *regs);
 
-/* Rows that were used recently, direct-mapped: the size does not depend on the input. */
-#define UNWIND_CACHE_ROWS 8192u
+/* Rows that were used recently (cache.c): the size does not depend on the input. */
+#define UNWIND_CACHE_SLOTS 16384u
+#define UNWIND_CACHE_ROWS  1024u /* different ones */
 
 struct unwind_cached {
 	const struct unwind_table *table; /* NULL: unused */
 	uint64_t address;
-	bool found;
-	struct unwind_row row;
+	uint16_t row; /* its number + 1; 0: there is none */
 };
 
 struct unwind_cache {
-	struct unwind_cached *rows; /* [UNWIND_CACHE_ROWS] */
+	struct unwind_cached *slots; /* [UNWIND_CACHE_SLOTS], direct-mapped */
+	struct unwind_row *rows; /* [UNWIND_CACHE_ROWS] */
+	uint16_t *index; /* of rows: numbers + 1 by hash */
+	size_t nrows;
 };
 
 int unwind_cache_init(struct unwind_cache *c); /* SONDE_ENOMEM */
