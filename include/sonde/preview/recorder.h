@@ -141,7 +141,8 @@ struct sonde_recorder_aux {
 
 /* The rings that the kernel fills. */
 struct sonde_recorder_buffers {
-	size_t pages; /* of data, a power of two; 0: as limits allow, 512 KiB at most */
+	size_t pages; /* of data, a power of two; 0: as limits allow, 512 KiB at most,
+	                 or 2 MiB with chains "unwind" */
 	uint64_t flush_bytes; /* a ring with this many bytes is read; at most a quarter of it */
 	bool overwrite; /* keep only the newest records, and write them at the end */
 	bool no_buffering; /* wake up for every sample */

@@ -12,7 +12,10 @@
 
 #define DEFAULT_RING_BYTES ((size_t)512 * 1024)
 #define RINGS_TOO_LARGE    1 /* in addition to 0 and errors */
-#define ALL_RINGS_BYTES    ((size_t)256 << 20) /* bytes of all rings whose size was not requested */
+/* With stacks that are unwound: the recorder's turn may come late while programs keep all cpus busy, and
+ * the default size holds 60 copies of 8 KiB, which are 60 ms at 1,000 samples a second. */
+#define STACK_RING_BYTES ((size_t)2 * 1024 * 1024)
+#define ALL_RINGS_BYTES  ((size_t)256 << 20) /* bytes of all rings whose size was not requested */
 
 static int open_failed(struct capture_rings *r, const struct event *event, int why)
 {
@@ -329,7 +332,8 @@ static int allocate(struct capture_rings *r)
 static size_t default_pages(const struct capture_rings *r)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t pages = DEFAULT_RING_BYTES / page;
+	bool stacks = r->plan->content.chain == CAPTURE_CHAIN_UNWIND;
+	size_t pages = (stacks ? STACK_RING_BYTES : DEFAULT_RING_BYTES) / page;
 
 	while (pages > 2 && pages * page * r->n / 2 > ALL_RINGS_BYTES) {
 		pages /= 2;
