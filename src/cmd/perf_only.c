@@ -93,7 +93,6 @@ static const struct option_def buildid_cache_options[] = {
 static const struct option_def inject_options[] = {
         PERF_ONLY(0, "guest-data"),
         PERF_ONLY(0, "guestmount"),
-        PERF_ONLY('j', "jit"),
         PERF_ONLY(0, "vm-time-correlation"),
         OPTION_END,
 };

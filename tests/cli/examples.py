@@ -3,7 +3,8 @@
 """Every man page of a command has examples, and each of them works, as TAP: examples.py SONDE GEN MAN.
 
 Lines `.Dl $ COMMAND` of the section EXAMPLES are run by a shell, in the order of the page, in a folder with a program and
-recordings. A command must end with status 0 after it printed something or wrote a file.
+recordings. A command must end with status 0 after it printed something or wrote a file. Those that need a PostgreSQL
+server use one of this test.
 """
 import os
 import re
@@ -18,8 +19,11 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import tap  # noqa: E402
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "aux"))
 from pt_recording import Recording  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "export"))
+import server as postgresql  # noqa: E402
 
 SONDE, GEN, MAN = (os.path.realpath(p) for p in sys.argv[1:4])
+NEEDS_SERVER = re.compile(r"--to postgresql|dbname=|postgresql:")
 RECORDS = re.compile(r"sonde (record|stat|test)\b")
 PSB = "02820282028202820282028202820282"
 CODE = bytes.fromhex("e805000000" "ffc9" "75f7" "f4" "c3")  # at 0x1000; tests/cli/cases/pt-flow.sh describes it
@@ -49,7 +53,7 @@ def prepare(folder):
     recording.itrace_start(3, 1000)
     recording.auxtrace(TRACE, tid=1000)
     recording.write(os.path.join(folder, "trace.data"))
-    for name in ("perf.data", "out.data", "damaged.data"):
+    for name in ("perf.data", "out.data", "monday.data", "tuesday.data", "damaged.data"):
         subprocess.run([GEN, "-n", "2000", "-o", os.path.join(folder, name)], check=True, stdout=subprocess.DEVNULL)
     with open(os.path.join(folder, "damaged.data"), "r+b") as f:
         f.truncate(100000)
@@ -59,13 +63,15 @@ def files(folder):
     return {e.path: e.stat().st_mtime_ns for e in os.scandir(folder)}
 
 
-def run(command, folder):
+def run(command, folder, server):
     """None if the example works, else what is wrong."""
     with open(os.path.join(folder, "program"), "wb") as f:  # a program to record, or its code
         f.write(program() if " pt " in command else b"#!/bin/sh\ni=0\nwhile [ $i -lt 20000 ]; do i=$((i+1)); done\n")
     os.chmod(os.path.join(folder, "program"), 0o755)
     before = files(folder)
-    env = dict(os.environ, PATH=os.path.join(folder, "bin") + ":" + os.environ["PATH"], HOME=os.path.join(folder, "home"), SONDE_CACHE="")
+    if server is not None:
+        command = command.replace("host=db.example user=ann", f"host={server.folder} user=tester")
+    env = dict(os.environ if server is None else server.environment, PATH=os.path.join(folder, "bin") + ":" + os.environ["PATH"], HOME=os.path.join(folder, "home"), SONDE_CACHE="")
     env.pop("XDG_CONFIG_HOME", None)
     env.pop("SONDE_CONFIG", None)
     done = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, text=True, errors="replace", timeout=120, env=env,
@@ -75,6 +81,27 @@ def run(command, folder):
     if done.stdout + done.stderr == "" and files(folder) == before and " config " not in command:
         return f"nothing was printed or written\n{done.stderr[:600]}"
     return None
+
+
+def run_page(commands, folder, recordable):
+    """Runs commands of a page in a folder, with a server if one of them needs it."""
+    def run_all(server):
+        for page, command in commands:
+            if RECORDS.search(command) and not recordable:
+                tap.skip(f"{page}: {command}", "this machine allows no recording")
+            elif NEEDS_SERVER.search(command) and server is None:
+                tap.skip(f"{page}: {command}", postgresql.missing())
+            else:
+                wrong = run(command, folder, server)
+                tap.result(wrong is None, f"{page}: {command}", wrong)
+
+    if any(NEEDS_SERVER.search(c) for _, c in commands) and postgresql.missing() is None:
+        with tempfile.TemporaryDirectory() as parent:
+            os.chmod(parent, 0o755)
+            with postgresql.Server(os.path.join(parent, "server")) as server:
+                run_all(server)
+    else:
+        run_all(None)
 
 
 def can_record(folder):
@@ -94,13 +121,7 @@ def main():
                    f"{page}: the page has examples of {name}", section[:300])
         folder = tempfile.mkdtemp()
         prepare(folder)
-        recordable = records and can_record(folder)
-        for command in commands:
-            if RECORDS.search(command) and not recordable:
-                tap.skip(f"{page}: {command}", "this machine allows no recording")
-                continue
-            wrong = run(command, folder)
-            tap.result(wrong is None, f"{page}: {command}", wrong)
+        run_page([(page, c) for c in commands], folder, records and can_record(folder))
         shutil.rmtree(folder)
     return tap.end()
 
